@@ -1,0 +1,175 @@
+/*
+ * model.h - a trace and everything derived from it, as plain arrays.
+ *
+ * Opening is cheap.  Each table is computed once, on its first
+ * trc_model_need(); after that it is read-only.  SQL tables, the report, profiles
+ * and the viewer all read these arrays and derive nothing themselves.
+ *
+ *   M1  a row's id is its index + 1; 0 means "none" in every column that refers to one
+ *   M2  times are nanoseconds of trace time (0 = the first sync point);
+ *       TRC_NEVER = not known, still in progress: NULL in SQL
+ *   M3  rows are sorted by start (or ts), then by thread, unless said otherwise
+ *   M4  a thread is named by its serial; trc_model_thread() finds its row
+ */
+#ifndef TRC_ANALYZER_MODEL_H
+#define TRC_ANALYZER_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "format/reader.h"
+
+struct trc_model;
+
+enum { TRC_NO_PROC = UINT32_MAX };
+#define TRC_NEVER INT64_MIN
+
+/* What a model can derive; bits of trc_model_need(). */
+enum trc_part {
+	TRC_PART_WAITS = 1 << 0,   /* threads, parks, unlocks, wakeups, procs, gaps */
+	TRC_PART_USER = 1 << 1,    /* tasks, regions, logs, counters */
+	TRC_PART_SCHED = 1 << 2,   /* on_cpu */
+	TRC_PART_SYMBOLS = 1 << 3, /* frames and stack_frames */
+	TRC_PART_ALL = 15,
+};
+
+struct trc_thread {
+	uint32_t serial, tid, creator, creator_stack;
+	const char *name;     /* never NULL; "" = not known */
+	int64_t start_ns;     /* TRC_NEVER: before the trace */
+	int64_t end_ns;       /* TRC_NEVER: still there at the end */
+	int64_t first_ns, last_ns; /* of its own events; TRC_NEVER = none */
+	int64_t parked_ns, on_cpu_ns; /* on_cpu_ns TRC_NEVER without scheduling records */
+	uint64_t n_events, n_parks;
+};
+
+struct trc_park {
+	int64_t start_ns, end_ns;
+	uint64_t object;
+	uint32_t thread, stack;
+	uint32_t holder;             /* thread; who held the lock at start_ns */
+	uint32_t waker, waker_stack; /* thread and stack of the unlock or unpark that ended it */
+	uint32_t unlock;             /* id in unlocks, 0 = none or not a lock */
+	uint32_t proc;
+	uint8_t reason;
+	uint8_t flags;               /* TRC_PARK_* */
+	int16_t result;              /* errno of the end; -1 = unknown */
+	int64_t wake_ns;             /* when the waker acted; TRC_NEVER = not known */
+};
+enum {
+	TRC_PARK_ABANDONED = 1, /* left by longjmp, cancellation or a lost resume: end_ns is the
+				   next event of the thread that shows it running */
+	TRC_PARK_OPEN = 2,      /* still in progress at the end of the trace */
+};
+
+/* A contended release, and the wait that its critical section caused. */
+struct trc_unlock {
+	int64_t ts_ns;
+	uint64_t object, waiters;
+	uint32_t thread, stack, proc;
+	uint8_t reason;
+	uint32_t caused_waits; /* threads that waited while this holder held it */
+	int64_t caused_ns;     /* their waiting during this critical section, summed */
+};
+
+struct trc_task {
+	uint64_t task; /* the user's id; rows are sorted by begin */
+	uint64_t parent;
+	const char *type;
+	int64_t start_ns, end_ns;
+	uint32_t start_thread, end_thread;
+};
+
+struct trc_region {
+	uint64_t task;
+	const char *type;
+	uint32_t thread, depth; /* 0 = outermost */
+	int64_t start_ns, end_ns;
+};
+
+struct trc_log {
+	int64_t ts_ns;
+	uint64_t task;
+	uint32_t thread;
+	const char *category, *message; /* zero-terminated copies; embedded zeros become U+FFFD */
+};
+
+struct trc_counter {
+	int64_t ts_ns, value;
+	const char *name;
+	uint32_t thread;
+};
+
+/* A stretch during which a thread was on a proc, from kernel switch records. */
+struct trc_on_cpu {
+	int64_t start_ns, end_ns;
+	uint32_t thread, proc;
+	bool preempted; /* it could have gone on when it was taken off */
+};
+
+struct trc_gap {
+	int64_t since_ns, ts_ns;
+	uint64_t lost_events;
+	uint32_t proc;
+	uint8_t cause; /* enum trc_gap_cause */
+	uint8_t source;
+};
+
+struct trc_proc {
+	uint32_t proc;
+	uint64_t n_events, lost_events;
+	int64_t first_ns, last_ns;
+};
+
+struct trc_frame {
+	uint64_t address;     /* as in the stack, minus 1 for callers: inside the call */
+	const char *function; /* demangled is not needed; NULL = not known */
+	const char *file;     /* NULL = not known */
+	uint32_t line;        /* 0 = not known */
+	uint32_t module;      /* id in the module table, 0 = none */
+	bool inlined;         /* inlined into the next frame outwards */
+};
+
+/* The frames of stack s are frame ids stack_frame[stack_first[s] .. stack_first[s + 1]),
+ * innermost first, inlined ones as frames of their own. */
+struct trc_stacks {
+	size_t n_stacks; /* highest id + 1 */
+	const uint32_t *stack_first;
+	const uint32_t *stack_frame;
+	size_t n_frames;
+	const struct trc_frame *frame; /* by frame id - 1 */
+};
+
+/* Optional; called now and then while something takes long.  fraction 0..1. */
+typedef void trc_progress_fn(void *context, const char *what, double fraction);
+
+/* On success *out is the caller's: trc_model_close() it.  error->text names no file. */
+int trc_model_open(struct trc_model **out, const char *path, struct trc_error *error);
+void trc_model_close(struct trc_model *m);
+void trc_model_progress(struct trc_model *m, trc_progress_fn *fn, void *context);
+
+/* Makes sure that these parts are there.  Not thread safe.  0 or -errno with a line in error. */
+int trc_model_need(struct trc_model *m, unsigned int parts, struct trc_error *error);
+
+const struct trc_reader *trc_model_reader(const struct trc_model *m);
+/* When the trace begins and ends: of all events and of the recording itself. */
+int64_t trc_model_start_ns(const struct trc_model *m);
+int64_t trc_model_end_ns(const struct trc_model *m);
+
+/* Each returns the rows and their number; empty before its part was needed. */
+const struct trc_thread *trc_model_threads(const struct trc_model *m, size_t *n); /* by serial */
+const struct trc_thread *trc_model_thread(const struct trc_model *m, uint32_t serial); /* or NULL */
+const struct trc_park *trc_model_parks(const struct trc_model *m, size_t *n);
+const struct trc_unlock *trc_model_unlocks(const struct trc_model *m, size_t *n);
+const struct trc_task *trc_model_tasks(const struct trc_model *m, size_t *n);
+const struct trc_region *trc_model_regions(const struct trc_model *m, size_t *n);
+const struct trc_log *trc_model_logs(const struct trc_model *m, size_t *n);
+const struct trc_counter *trc_model_counters(const struct trc_model *m, size_t *n);
+const struct trc_on_cpu *trc_model_on_cpu(const struct trc_model *m, size_t *n);
+const struct trc_gap *trc_model_gaps(const struct trc_model *m, size_t *n);
+const struct trc_proc *trc_model_procs(const struct trc_model *m, size_t *n);
+const struct trc_stacks *trc_model_stacks(const struct trc_model *m);
+/* Events lost, over all gaps. */
+uint64_t trc_model_lost_events(const struct trc_model *m);
+
+#endif

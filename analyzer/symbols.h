@@ -1,0 +1,46 @@
+/*
+ * symbols.h - from an address in a module to functions, files and lines, by libdw.
+ *
+ * Modules are opened on first use: by the recorded path if its build id still matches,
+ * else by build id below the debug directories (/usr/lib/debug/.build-id and
+ * $TRC_DEBUG_PATH).  A module without DWARF is answered from its ELF symbol tables;
+ * one that is gone or has changed is answered with no name, and says so once.
+ *
+ *   Y1  never fetches anything over a network
+ *   Y2  strings stay valid until trc_symbols_close()
+ */
+#ifndef TRC_ANALYZER_SYMBOLS_H
+#define TRC_ANALYZER_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "format/writer.h" /* struct trc_module_entry */
+
+struct trc_symbols;
+
+struct trc_symbol {
+	const char *function; /* NULL = not known */
+	const char *linkage;  /* its name as the linker knows it; NULL = as `function` */
+	const char *file;     /* NULL = not known */
+	uint32_t line;        /* 0 = not known */
+	uint32_t start_line;  /* of the function; 0 = not known */
+	bool inlined;         /* into the next one */
+};
+
+int trc_symbols_open(struct trc_symbols **out);
+void trc_symbols_close(struct trc_symbols *s);
+
+enum { TRC_SYMBOL_INLINE_MAX = 32 };
+/*
+ * What lies at `address` of the traced process in `module`: out[0] is innermost, the last
+ * one is the function that has code of its own.  Returns how many (0 = not known),
+ * at most TRC_SYMBOL_INLINE_MAX.
+ */
+size_t trc_symbols_find(struct trc_symbols *s, const struct trc_module_entry *module,
+			uint64_t address, struct trc_symbol out[TRC_SYMBOL_INLINE_MAX]);
+
+/* NULL, or one line on why this module has no (or poorer) symbols: "changed since", "not found". */
+const char *trc_symbols_trouble(struct trc_symbols *s, const struct trc_module_entry *module);
+
+#endif

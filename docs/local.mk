@@ -1,0 +1,1 @@
+# docs: what it builds

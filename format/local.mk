@@ -1,0 +1,1 @@
+# format: what it builds

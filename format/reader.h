@@ -1,0 +1,139 @@
+/*
+ * reader.h - opens a .trc file and believes nothing in it.
+ *
+ * The file is mapped.  Opening walks all sections, checks and merges the tables;
+ * a block is checked and decoded when it is asked for, column by column.
+ *
+ *   D1  no byte of the file is used as a length, count, offset or id before it has
+ *       been checked against what is left, and against a limit
+ *   D2  a file cut short or damaged later on is readable up to the damage:
+ *       trc_reader_open() succeeds and trc_reader_warning() says what is missing
+ *   D3  a reader is read-only after open: trc_reader_load() may be called by
+ *       several threads at once
+ *   D4  ids that trc_reader_load() hands out are checked: an id without a table
+ *       entry is given as 0 (and counted in `dangling_ids`)
+ */
+#ifndef TRC_FORMAT_READER_H
+#define TRC_FORMAT_READER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "schema.h"
+#include "writer.h" /* the entries of tables, enum trc_stream_source */
+
+struct trc_reader;
+
+struct trc_error {
+	char text[256]; /* "block 17: checksum mismatch": without the file's name */
+};
+
+/* On success *out is the caller's.  On failure -errno, *out untouched, error->text says why
+ * in one line.  -EBADMSG: not a .trc file or damaged; -ENOTSUP: a newer major version. */
+int trc_reader_open(struct trc_reader **out, const char *path, struct trc_error *error);
+/* The same over bytes that stay the caller's until trc_reader_close(). */
+int trc_reader_open_memory(struct trc_reader **out, const void *bytes, size_t n_bytes,
+			   struct trc_error *error);
+void trc_reader_close(struct trc_reader *r); /* accepts NULL */
+
+/* NULL, or one line on what is damaged or missing. Borrowed until close. */
+const char *trc_reader_warning(const struct trc_reader *r);
+
+struct trc_file_info {
+	uint16_t major, minor;
+	uint8_t trace_uuid[16];
+	enum trc_clock_kind clock;
+	uint64_t ticks_per_second;
+	uint32_t n_procs;
+	uint64_t file_bytes;
+	uint64_t n_events, n_blocks, n_generations;
+	/* Trace time 0 is the first sync point. */
+	uint64_t start_monotonic_ns, start_monotonic_raw_ns, start_realtime_ns;
+	int64_t first_ns, last_ns; /* of all events; trace time */
+	uint64_t dangling_ids;
+	bool complete; /* has its END section */
+	bool has_end_totals;
+};
+const struct trc_file_info *trc_reader_info(const struct trc_reader *r);
+
+size_t trc_reader_info_count(const struct trc_reader *r);
+void trc_reader_info_at(const struct trc_reader *r, size_t i, const char **key, const char **value);
+/* The value of a key, or NULL. */
+const char *trc_reader_info_get(const struct trc_reader *r, const char *key);
+
+/* Ticks of a trace to nanoseconds of trace time, through the sync points; never decreasing. */
+int64_t trc_reader_ns(const struct trc_reader *r, uint64_t ticks);
+
+/* Tables, merged over generations.  Strings are not terminated... */
+size_t trc_reader_strings(const struct trc_reader *r); /* highest id + 1 */
+/* ... NULL for an id without an entry. */
+const char *trc_reader_string(const struct trc_reader *r, uint32_t id, uint32_t *n_bytes);
+
+struct trc_stack_view {
+	uint32_t epoch, n_frames;
+	const uint64_t *frame; /* innermost first; return addresses as found */
+};
+size_t trc_reader_stacks(const struct trc_reader *r); /* highest id + 1 */
+int trc_reader_stack(const struct trc_reader *r, uint32_t id, struct trc_stack_view *view);
+
+/* By index 0..n-1, sorted by serial. */
+size_t trc_reader_threads(const struct trc_reader *r);
+const struct trc_thread_entry *trc_reader_thread(const struct trc_reader *r, size_t i);
+/* By id 1..n; index 0 is unused. */
+size_t trc_reader_modules(const struct trc_reader *r); /* highest id + 1 */
+const struct trc_module_entry *trc_reader_module(const struct trc_reader *r, uint32_t id);
+/* The last status table in the file. */
+size_t trc_reader_status(const struct trc_reader *r, const struct trc_status_entry **entries);
+
+struct trc_block_info {
+	uint32_t proc; /* TRC_PROC_PER_EVENT: see trc_columns.proc */
+	uint8_t source;
+	uint32_t generation;
+	uint32_t n_events;
+	int64_t first_ns, last_ns;
+	uint64_t file_off, file_bytes;
+	/* Events by kind; known without decoding a column. */
+	const uint32_t *kind_count; /* [TRC_KIND_MAX + 1] */
+};
+enum { TRC_PROC_PER_EVENT = UINT32_MAX };
+size_t trc_reader_blocks(const struct trc_reader *r);
+const struct trc_block_info *trc_reader_block(const struct trc_reader *r, size_t i);
+
+/* A decoded block.  Row i is event i; the arguments of an event are found through its rank
+ * among the events of its kind: arg[kind][a][rank]. */
+struct trc_columns {
+	uint32_t n_events;
+	const uint8_t *kind;     /* [n_events] */
+	const int64_t *time_ns;  /* [n_events], trace time */
+	const uint32_t *thread;  /* [n_events] */
+	const uint32_t *proc;    /* [n_events], always filled in */
+	const uint32_t *rank;    /* [n_events]: position among the events of the same kind */
+	/* [kind] -> [argument] -> values; NULL where the block has none or none was asked for.
+	 * TICKS arguments have been turned into trace time (as int64_t bits). */
+	const uint64_t *const *arg[TRC_KIND_MAX + 1];
+	/* For the TEXT argument of a kind: bytes of event `rank` are
+	 * text[kind] + text_off[kind][rank] up to text_off[kind][rank + 1]. */
+	const char *text[TRC_KIND_MAX + 1];
+	const uint32_t *text_off[TRC_KIND_MAX + 1];
+};
+
+enum trc_want {
+	TRC_WANT_KIND = 1 << 0,
+	TRC_WANT_TIME = 1 << 1,
+	TRC_WANT_THREAD = 1 << 2,
+	TRC_WANT_PROC = 1 << 3,
+	TRC_WANT_ARGS = 1 << 4, /* of the kinds in the mask */
+	TRC_WANT_ALL = 31,
+};
+struct trc_kind_mask {
+	uint64_t bits[4];
+};
+/* Decodes block i.  *out is the caller's: trc_columns_free() it.  `kinds` NULL = all. */
+int trc_reader_load(const struct trc_reader *r, size_t i, unsigned int want,
+		    const struct trc_kind_mask *kinds, struct trc_columns **out,
+		    struct trc_error *error);
+void trc_columns_free(struct trc_columns *columns);
+
+/* Sections of no known type, skipped (a newer minor version's). */
+uint64_t trc_reader_unknown_sections(const struct trc_reader *r);
+
+#endif

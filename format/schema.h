@@ -1,0 +1,271 @@
+/*
+ * schema.h - the events, their arguments, and the reasons for waiting: the one table.
+ *
+ * Everything that names an event or an argument is generated from TRC_SCHEMA or
+ * checked against it: the recorder's emitters, the file's columns, the SQL
+ * columns, docs/schema.md and the tests.
+ *
+ *   S1  a kind number, once released, never changes its meaning or its arguments;
+ *       a minor version of the format only appends kinds, or arguments to a kind
+ *   S2  kinds are 1..TRC_KIND_MAX; 0 is no event
+ *   S3  an argument of type TEXT is the last one of its kind
+ */
+#ifndef TRC_FORMAT_SCHEMA_H
+#define TRC_FORMAT_SCHEMA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Argument types.  In the ring an argument is one 8-byte word (TEXT: a word with
+ * the length in bytes, then the bytes, zero-padded to whole words); in a block it
+ * is one column.
+ *
+ *   U64     an unsigned number              I64     a signed number (zigzag)
+ *   NS      a duration in nanoseconds       TICKS   a time point, as in the time column
+ *   ADDR    an address in the program       STACK   a stack id, 0 = none taken
+ *   STRING  a string id, 0 = none           THREAD  a thread serial, 0 = not known
+ *   REASON  an enum trc_reason              ERRNO   0, or a positive errno value
+ *   TASK    a task id, 0 = none             TEXT    bytes that are not interned
+ */
+#define TRC_ARG_TYPES(T)                                                                           \
+	T(U64, u64)                                                                                \
+	T(I64, i64)                                                                                \
+	T(NS, ns)                                                                                  \
+	T(TICKS, ticks)                                                                            \
+	T(ADDR, addr)                                                                              \
+	T(STACK, stack)                                                                            \
+	T(STRING, string)                                                                          \
+	T(THREAD, thread)                                                                          \
+	T(REASON, reason)                                                                          \
+	T(ERRNO, errno)                                                                            \
+	T(TASK, task)                                                                              \
+	T(TEXT, text)
+
+enum trc_arg_type {
+	TRC_ARG_NONE,
+#define TRC_T(NAME, name) TRC_ARG_##NAME,
+	TRC_ARG_TYPES(TRC_T)
+#undef TRC_T
+	TRC_ARG_TYPE_COUNT
+};
+
+/* clang-format off */
+/*
+ * EVENT(kind, NAME, name, doc) then its ARG(TYPE, name, doc)s in order, then END.
+ *
+ * A wait that is announced when it begins is a park, and its end a resume, both by
+ * the waiting thread.  A wait that is recorded only because it turned out long
+ * enough is one `wait` event, made when it ended.  The thread that ends somebody
+ * else's wait makes an unlock (of a lock) or an unpark (of anything else).
+ */
+#define TRC_SCHEMA(EVENT, ARG, END)                                                                \
+EVENT(1, GAP, gap, "events of this stream that were lost, counted exactly")                        \
+	ARG(U64, lost_events, "how many")                                                          \
+	ARG(TICKS, since, "when the first of them was lost")                                       \
+	ARG(U64, cause, "an enum trc_gap_cause")                                                   \
+END                                                                                                \
+EVENT(2, THREAD_START, thread_start, "a thread runs its first instruction, or is first seen")      \
+	ARG(U64, tid, "the kernel's thread id")                                                    \
+	ARG(THREAD, creator, "who created it")                                                     \
+	ARG(STACK, stack, "where it was created")                                                  \
+END                                                                                                \
+EVENT(3, THREAD_EXIT, thread_exit, "a thread is about to end")                                     \
+END                                                                                                \
+EVENT(4, THREAD_NAME, thread_name, "a thread is given a name")                                     \
+	ARG(THREAD, named, "which thread")                                                         \
+	ARG(TEXT, name, "its name from now on")                                                    \
+END                                                                                                \
+EVENT(5, PARK, park, "the thread stops running, to wait")                                          \
+	ARG(REASON, reason, "what kind of wait")                                                   \
+	ARG(ADDR, object, "the lock, condition variable, ... or descriptor waited for")            \
+	ARG(THREAD, holder, "who holds the lock now, where the lock tells")                        \
+	ARG(STACK, stack, "where it waits")                                                        \
+END                                                                                                \
+EVENT(6, RESUME, resume, "the thread runs again after its park")                                   \
+	ARG(REASON, reason, "as at the park")                                                      \
+	ARG(ADDR, object, "as at the park")                                                        \
+	ARG(ERRNO, result, "what the wait returned: 0, or an error such as ETIMEDOUT")             \
+END                                                                                                \
+EVENT(7, WAIT, wait, "a wait that has ended and was long enough to be recorded")                   \
+	ARG(REASON, reason, "what kind of wait")                                                   \
+	ARG(ADDR, object, "the descriptor or object waited for")                                   \
+	ARG(TICKS, since, "when the wait began")                                                   \
+	ARG(ERRNO, result, "0, or the error that the call returned")                               \
+	ARG(STACK, stack, "where it waited")                                                       \
+END                                                                                                \
+EVENT(8, UNLOCK, unlock, "a lock is released for which others wait")                               \
+	ARG(REASON, reason, "which kind of lock: the reason that its waiters gave")                \
+	ARG(ADDR, object, "the lock")                                                              \
+	ARG(U64, waiters, "how many threads wait for it, where known")                             \
+	ARG(STACK, stack, "where it was released")                                                 \
+END                                                                                                \
+EVENT(9, UNPARK, unpark, "waiters are made runnable: signal, broadcast, post, last at a barrier")  \
+	ARG(REASON, reason, "the reason that the waiters gave")                                    \
+	ARG(ADDR, object, "what they waited for")                                                  \
+	ARG(U64, count, "how many may go on; ~0 = all of them")                                    \
+	ARG(STACK, stack, "where this happened")                                                   \
+END                                                                                                \
+EVENT(10, ACQUIRE, acquire, "a lock is taken (only with --locks=all)")                             \
+	ARG(REASON, reason, "which kind of lock")                                                  \
+	ARG(ADDR, object, "the lock")                                                              \
+	ARG(STACK, stack, "where")                                                                 \
+END                                                                                                \
+EVENT(11, RELEASE, release, "a lock is given back (only with --locks=all)")                        \
+	ARG(REASON, reason, "which kind of lock")                                                  \
+	ARG(ADDR, object, "the lock")                                                              \
+END                                                                                                \
+EVENT(12, TASK_BEGIN, task_begin, "an operation of the user's begins")                             \
+	ARG(TASK, task, "its id")                                                                  \
+	ARG(TASK, parent, "the task that it is a part of")                                         \
+	ARG(STRING, type, "its type, for statistics")                                              \
+END                                                                                                \
+EVENT(13, TASK_END, task_end, "the operation is done")                                             \
+	ARG(TASK, task, "its id")                                                                  \
+END                                                                                                \
+EVENT(14, REGION_BEGIN, region_begin, "a span of this thread begins")                              \
+	ARG(TASK, task, "the task that it works for")                                              \
+	ARG(STRING, type, "its type")                                                              \
+END                                                                                                \
+EVENT(15, REGION_END, region_end, "the innermost open span of this thread ends")                   \
+END                                                                                                \
+EVENT(16, LOG, log, "a message")                                                                   \
+	ARG(TASK, task, "the task that it belongs to")                                             \
+	ARG(STRING, category, "the user's category")                                               \
+	ARG(TEXT, message, "the message")                                                          \
+END                                                                                                \
+EVENT(17, COUNTER, counter, "a value of the user's")                                               \
+	ARG(STRING, name, "whose value")                                                           \
+	ARG(I64, value, "the value from now on")                                                   \
+END                                                                                                \
+EVENT(18, PROC_START, proc_start, "the kernel puts the thread on this proc")                       \
+END                                                                                                \
+EVENT(19, PROC_STOP, proc_stop, "the kernel takes the thread off this proc")                       \
+	ARG(U64, preempted, "1 if it could have gone on, 0 if it waits")                           \
+END                                                                                                \
+EVENT(20, PROCS_CHANGE, procs_change, "the number of procs that the process may use changed")      \
+	ARG(U64, procs, "how many from now on")                                                    \
+END                                                                                                \
+EVENT(21, MODULE_LOAD, module_load, "a shared object was loaded")                                  \
+	ARG(U64, module, "its id in the module table")                                             \
+END                                                                                                \
+EVENT(22, MODULE_UNLOAD, module_unload, "a shared object was unloaded")                            \
+	ARG(U64, module, "its id in the module table")                                             \
+END                                                                                                \
+EVENT(23, PROCESS, process, "the process forked, executed another program, or ended")              \
+	ARG(U64, what, "an enum trc_process_what")                                                 \
+	ARG(U64, value, "child pid, image number, or wait status")                                 \
+END
+/* clang-format on */
+
+enum trc_kind {
+	TRC_KIND_NONE,
+#define TRC_EVENT(kind, NAME, name, doc) TRC_KIND_##NAME = kind,
+#define TRC_ARG(TYPE, name, doc)
+#define TRC_END
+	TRC_SCHEMA(TRC_EVENT, TRC_ARG, TRC_END)
+#undef TRC_EVENT
+#undef TRC_ARG
+#undef TRC_END
+	TRC_KIND_COUNT
+};
+
+enum {
+	TRC_KIND_MAX = 255,
+	TRC_ARGS_MAX = 6,
+	TRC_STACK_DEPTH_MAX = 128,
+	TRC_TEXT_BYTES_MAX = 4096, /* longer texts are cut there; docs/api.md says so */
+};
+
+/*
+ * REASON(number, NAME, name, doc): why a thread waits; the `reason` column.
+ * Lock reasons have an unlocker, wake reasons an unparker; I/O reasons have the
+ * descriptor as their object.
+ */
+#define TRC_REASONS(REASON)                                                                        \
+	REASON(1, MUTEX, mutex, "a mutex (pthread or C11) held by another thread")                 \
+	REASON(2, RWLOCK_READ, rwlock_read, "a rwlock, to read")                                   \
+	REASON(3, RWLOCK_WRITE, rwlock_write, "a rwlock, to write")                                \
+	REASON(4, SPIN, spin, "a spin lock (the thread burns its proc while it waits)")            \
+	REASON(5, COND, cond, "a condition variable")                                              \
+	REASON(6, COND_MUTEX, cond_mutex, "the mutex of a condition variable, taken again")        \
+	REASON(7, SEM, sem, "a semaphore")                                                         \
+	REASON(8, BARRIER, barrier, "the other threads of a barrier")                              \
+	REASON(9, JOIN, join, "the end of another thread")                                         \
+	REASON(10, ONCE, once, "an initialisation that another thread is doing")                   \
+	REASON(11, SLEEP, sleep, "a time to pass")                                                 \
+	REASON(12, POLL, poll, "poll, ppoll, select, pselect")                                     \
+	REASON(13, EPOLL, epoll, "epoll_wait, epoll_pwait")                                        \
+	REASON(14, CHILD, child, "a child process: wait, waitpid, ...")                            \
+	REASON(15, SIGNAL, signal, "a signal: sigwait, sigsuspend, pause, ...")                    \
+	REASON(16, FLOCK, flock, "a file lock: flock, fcntl, lockf")                               \
+	REASON(17, FSYNC, fsync, "data to reach the disk: fsync, fdatasync, msync, sync")          \
+	REASON(18, READ, read, "read and its family")                                              \
+	REASON(19, WRITE, write, "write and its family")                                           \
+	REASON(20, RECV, recv, "recv, recvfrom, recvmsg, ...")                                     \
+	REASON(21, SEND, send, "send, sendto, sendmsg, ...")                                       \
+	REASON(22, ACCEPT, accept, "a connection to arrive")                                       \
+	REASON(23, CONNECT, connect, "a connection to be made")                                    \
+	REASON(24, OPEN, open, "open: a FIFO's other end, a slow file system")                     \
+	REASON(25, FUTEX, futex, "syscall(SYS_futex) made by the program itself")                  \
+	REASON(26, MSG, msg, "a message queue")                                                    \
+	REASON(27, USER, user, "a wait that the program announced itself")
+
+enum trc_reason {
+	TRC_REASON_NONE,
+#define TRC_R(number, NAME, name, doc) TRC_REASON_##NAME = number,
+	TRC_REASONS(TRC_R)
+#undef TRC_R
+	TRC_REASON_COUNT
+};
+
+/* Why events were lost: the `cause` of a gap. */
+#define TRC_GAP_CAUSES(CAUSE)                                                                      \
+	CAUSE(1, RING_FULL, ring_full, "the ring was full and the policy, or the place, was drop") \
+	CAUSE(2, OVERWRITTEN, overwritten, "older than what the ring still holds")                 \
+	CAUSE(3, UNCOMMITTED, uncommitted, "reserved by a thread that never finished writing")     \
+	CAUSE(4, NO_MEMORY, no_memory, "the proc's ring could not be allocated")                   \
+	CAUSE(5, SINK_FAILED, sink_failed, "the file could not be written")                        \
+	CAUSE(6, KERNEL, kernel, "the kernel's own buffer was full")                               \
+	CAUSE(7, DAMAGED, damaged, "the record failed its check")
+
+enum trc_gap_cause {
+	TRC_GAP_NONE,
+#define TRC_C(number, NAME, name, doc) TRC_GAP_##NAME = number,
+	TRC_GAP_CAUSES(TRC_C)
+#undef TRC_C
+	TRC_GAP_CAUSE_COUNT
+};
+
+enum trc_process_what {
+	TRC_PROCESS_FORK = 1, /* value: the child's pid */
+	TRC_PROCESS_EXEC = 2, /* value: the number of the new image, from 1 */
+	TRC_PROCESS_END = 3,  /* value: the wait status */
+};
+
+struct trc_arg_info {
+	enum trc_arg_type type;
+	const char *name;
+	const char *doc;
+};
+
+struct trc_kind_info {
+	const char *name; /* NULL: no such kind */
+	const char *doc;
+	uint8_t n_args;
+	struct trc_arg_info arg[TRC_ARGS_MAX];
+};
+
+/* The description of `kind`; one without a name if there is no such kind. Any thread. */
+const struct trc_kind_info *trc_kind_info(unsigned int kind);
+/* Names as SQL and the documentation use them; "?" for an unknown number. */
+const char *trc_arg_type_name(unsigned int type);
+const char *trc_reason_name(unsigned int reason);
+const char *trc_reason_doc(unsigned int reason);
+const char *trc_gap_cause_name(unsigned int cause);
+/* True if a wait for this reason ends with an unlock event. */
+bool trc_reason_is_lock(unsigned int reason);
+/* A hash over every name, number and type above; two programs that agree on it agree on all. */
+uint64_t trc_schema_hash(void);
+
+#endif

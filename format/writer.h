@@ -1,0 +1,144 @@
+/*
+ * writer.h - makes a .trc file, section by section, in one pass.
+ *
+ * The writer owns ids in the file: strings, stacks and modules are handed in by
+ * content and get dense ids from 1, the same for the whole file.  It writes every
+ * table entry before the first block of the generation that refers to it, so that
+ * a file cut anywhere is readable up to the cut (format.md, "Generations").
+ *
+ *   W1  no function here calls malloc, stdio, or any interposed libc function but
+ *       the sink: it runs inside other people's processes.  Memory is mapped when
+ *       the writer is created, grows by mapping, and is bounded by `memory_bytes`
+ *   W2  a block holds events of one stream, in the order in which they were added
+ *   W3  after the sink failed once it is not called again; every later call returns
+ *       that error, and events are counted in lost_events
+ *   W4  one thread at a time
+ */
+#ifndef TRC_FORMAT_WRITER_H
+#define TRC_FORMAT_WRITER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "schema.h"
+
+struct trc_writer;
+
+/* Where bytes go.  Returns 0 or -errno; short writes are the sink's business. */
+typedef int trc_sink_fn(void *context, const void *bytes, size_t n_bytes);
+
+enum trc_clock_kind {
+	TRC_CLOCK_TSC = 1,           /* x86 time stamp counter */
+	TRC_CLOCK_CNTVCT = 2,        /* aarch64 virtual counter */
+	TRC_CLOCK_MONOTONIC_RAW = 3, /* nanoseconds */
+};
+
+struct trc_writer_options {
+	uint8_t trace_uuid[16];
+	enum trc_clock_kind clock;
+	uint64_t ticks_per_second;  /* nominal; sync points are what counts */
+	uint32_t n_procs;           /* highest proc number + 1 */
+	uint64_t generation_ns;     /* a new generation at the latest after this; 0 = default */
+	uint64_t memory_bytes;      /* 0 = default */
+	int compression;            /* LZ4 acceleration; 0 = default */
+};
+
+/* Where a block comes from; each is ordered in time by itself. */
+enum trc_stream_source {
+	TRC_SOURCE_RING = 0,     /* a proc's ring */
+	TRC_SOURCE_OVERFLOW = 1, /* the overflow stream: the proc is noted per event */
+	TRC_SOURCE_KERNEL = 2,   /* perf records; times are CLOCK_MONOTONIC_RAW nanoseconds */
+};
+
+struct trc_event {
+	uint64_t time; /* ticks; for TRC_SOURCE_KERNEL nanoseconds of CLOCK_MONOTONIC_RAW */
+	uint32_t thread;
+	uint32_t proc;
+	uint8_t kind;
+	uint8_t source; /* enum trc_stream_source */
+	uint16_t text_bytes;
+	uint64_t arg[TRC_ARGS_MAX]; /* ids are the file's; a TEXT argument has no word here */
+	const char *text;           /* borrowed during the call; not terminated */
+};
+
+/* One reading of all clocks, as close together as could be had. */
+struct trc_sync_point {
+	uint64_t ticks;
+	uint64_t monotonic_raw_ns;
+	uint64_t monotonic_ns;
+	uint64_t realtime_ns;
+	uint64_t uncertainty_ns; /* how long the reading took */
+};
+
+struct trc_thread_entry {
+	uint32_t serial; /* never reused in a trace; 1.. */
+	uint32_t tid;
+	uint32_t creator; /* serial, 0 = not known */
+	uint64_t start;   /* ticks; 0 = before the trace */
+	uint64_t end;     /* ticks; 0 = still there */
+	const char *name; /* borrowed during the call; not terminated */
+	uint32_t name_bytes;
+};
+
+enum { TRC_BUILD_ID_BYTES_MAX = 32 };
+
+struct trc_module_entry {
+	uint64_t start, limit;    /* addresses of the executable mapping */
+	uint64_t file_offset;     /* of `start` in the file */
+	uint64_t load_bias;       /* what to subtract from an address to get the ELF address */
+	uint32_t first_epoch;     /* stacks of the epochs first..last (both included) see it */
+	uint32_t last_epoch;      /* UINT32_MAX = still loaded */
+	const char *path;         /* borrowed during the call; zero-terminated */
+	uint8_t build_id[TRC_BUILD_ID_BYTES_MAX];
+	uint8_t build_id_bytes;
+};
+
+/* What a thread was doing when the trace (or generation) ended. */
+struct trc_status_entry {
+	uint32_t thread;
+	uint8_t reason;    /* enum trc_reason; 0 = it ran */
+	uint32_t holder;
+	uint64_t object;
+	uint64_t since;    /* ticks */
+	uint32_t stack;
+};
+
+/* On success *out is the caller's: trc_writer_close() it. */
+int trc_writer_open(struct trc_writer **out, const struct trc_writer_options *options,
+		    trc_sink_fn *sink, void *context);
+
+/* One line of trace_info.  A later value for a key replaces the earlier one. */
+int trc_writer_info(struct trc_writer *w, const char *key, const char *value);
+int trc_writer_sync(struct trc_writer *w, const struct trc_sync_point *sync);
+
+/* Ids by content; 0 when the writer is out of memory (counted). */
+uint32_t trc_writer_string(struct trc_writer *w, const char *bytes, uint32_t n_bytes);
+/* frame[0] is the innermost; return addresses as found on the stack, not adjusted. */
+uint32_t trc_writer_stack(struct trc_writer *w, uint32_t epoch, const uint64_t *frame,
+			  uint32_t n_frames);
+uint32_t trc_writer_module(struct trc_writer *w, const struct trc_module_entry *module);
+/* A module went: stacks of later epochs do not see it. */
+int trc_writer_module_end(struct trc_writer *w, uint32_t module_id, uint32_t last_epoch);
+/* Adds a thread, or replaces what is known of this serial. */
+int trc_writer_thread(struct trc_writer *w, const struct trc_thread_entry *thread);
+
+/* Adds one event to its stream's block.  Times of one stream never decrease. */
+int trc_writer_event(struct trc_writer *w, const struct trc_event *event);
+
+/* Writes out every block begun (so that a reader of the growing file sees them). */
+int trc_writer_flush(struct trc_writer *w);
+/* Begins a new generation after flushing; the caller adds a sync point to it. */
+int trc_writer_generation(struct trc_writer *w);
+int trc_writer_status(struct trc_writer *w, const struct trc_status_entry *entries, size_t n);
+
+struct trc_writer_totals {
+	uint64_t events, blocks, generations, file_bytes, lost_events;
+	int error; /* 0, or what the sink returned first */
+};
+void trc_writer_totals(const struct trc_writer *w, struct trc_writer_totals *totals);
+
+/* Flushes, writes the END section and the index.  The writer stays until freed. */
+int trc_writer_finish(struct trc_writer *w);
+/* Frees; writes nothing.  Accepts NULL. */
+void trc_writer_close(struct trc_writer *w);
+
+#endif
