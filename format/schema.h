@@ -99,12 +99,14 @@ EVENT(8, UNLOCK, unlock, "a lock is released for which others wait")            
 	ARG(ADDR, object, "the lock")                                                              \
 	ARG(U64, waiters, "how many threads wait for it, where known")                             \
 	ARG(STACK, stack, "where it was released")                                                 \
+	ARG(TICKS, at, "when: just before the release; the record is made after it")               \
 END                                                                                                \
 EVENT(9, UNPARK, unpark, "waiters are made runnable: signal, broadcast, post, last at a barrier")  \
 	ARG(REASON, reason, "the reason that the waiters gave")                                    \
 	ARG(ADDR, object, "what they waited for")                                                  \
 	ARG(U64, count, "how many may go on; ~0 = all of them")                                    \
 	ARG(STACK, stack, "where this happened")                                                   \
+	ARG(TICKS, at, "when: just before it was done; the record is made after it")               \
 END                                                                                                \
 EVENT(10, ACQUIRE, acquire, "a lock is taken (only with --locks=all)")                             \
 	ARG(REASON, reason, "which kind of lock")                                                  \

@@ -1,0 +1,137 @@
+/*
+ * hot.h - what interposers and the public API call to record: the hot side of libtrc.
+ *
+ * Every function here may be called by any traced thread, in signal handlers and while any
+ * lock is held; none allocates, locks, prints or changes errno.  All do nothing when nothing
+ * records.  Included last by files whose functions record events: it poisons what may not be
+ * used there.
+ */
+#ifndef TRC_RECORDER_HOT_H
+#define TRC_RECORDER_HOT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "format/schema.h"
+#include "layout.h"
+
+/*
+ * Lies on a page of its own that reads as zero in a forked child (MADV_WIPEONFORK): there
+ * nothing records until the child starts its own recording.
+ */
+struct trc_switch {
+	_Atomic uint32_t on; /* 0, or TRC_ON_* bits */
+	uint32_t locks;      /* enum trc_locks, copied from the options */
+	struct trc_shared *shared;
+	uint64_t wait_ticks;  /* waits shorter than this are not recorded (trc_wait_end()) */
+	uint64_t session;     /* differs for every recording of this process */
+};
+enum {
+	TRC_ON = 1,
+};
+union trc_switch_page {
+	struct trc_switch sw;
+	char page[65536]; /* the largest page size */
+};
+extern union trc_switch_page trc_switch_page;
+#define trc_switch (trc_switch_page.sw)
+
+/* What the recorder keeps of the calling thread (initial-exec thread-local). */
+struct trc_self {
+	uint32_t serial;      /* 0 = has not recorded yet in this session */
+	uint32_t tid;
+	uint64_t session;     /* the session that serial and slot belong to */
+	struct trc_slot *slot; /* never NULL once serial is set; a private one if none was free */
+	uint32_t locks_held;  /* interposed locks: while > 0 recording never waits for room */
+	uint32_t no_wait;     /* depth: inside malloc, fork, dl* interposers, trc's own work */
+	uint32_t quiet;       /* depth: records nothing: trc's own threads, vfork children */
+};
+extern __thread struct trc_self trc_self __attribute__((tls_model("initial-exec")));
+
+/* The one test on every path: one relaxed load and a predicted branch. */
+static inline bool trc_recording(void)
+{
+	/* relaxed: what the flag guards is published by trc_session_start(), which also
+	 * publishes through `session`; a late or early event at the edge is harmless. */
+	return __builtin_expect(atomic_load_explicit(&trc_switch.on, memory_order_relaxed) != 0, 0);
+}
+
+static inline void trc_lock_taken(void)
+{
+	trc_self.locks_held++;
+}
+static inline void trc_lock_given(void)
+{
+	if (trc_self.locks_held)
+		trc_self.locks_held--;
+}
+
+/* ---- waits ---------------------------------------------------------------------------- */
+
+/* Lives on the waiting thread's stack from begin to end. */
+struct trc_wait {
+	uint64_t since;  /* ticks; 0 = nothing was begun (not recording) */
+	uint64_t object;
+	uint32_t reason; /* enum trc_reason */
+	bool counted;    /* in the table of waiters */
+};
+
+/*
+ * A wait that is announced: the PARK event with a stack now, the thread's slot says what it
+ * waits for, and the object has one more waiter.  `holder_tid` is the kernel thread id of who
+ * holds it, 0 = not known.  Then trc_resume() in every case, also when the wait is cancelled
+ * (pthread_cleanup_push).  `result` is 0 or a positive errno.
+ */
+void trc_park(struct trc_wait *wait, enum trc_reason reason, const void *object,
+	      uint32_t holder_tid);
+/* The same where the holder is known as a serial (a thread joined). */
+void trc_park_on_thread(struct trc_wait *wait, enum trc_reason reason, const void *object,
+			uint32_t holder_serial);
+void trc_resume(struct trc_wait *wait, int result);
+
+/* A wait recorded only if it lasted: slot and clock now, one WAIT event at the end if it took
+ * at least trc_switch.wait_ticks. */
+void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t object);
+void trc_wait_end(struct trc_wait *wait, int result);
+
+/* How many threads are parked on this object (hashed: may count another object's as well,
+ * never fewer).  The filter before trc_unlocked() and trc_unparked(). */
+uint32_t trc_waiters(const void *object);
+
+/* The time for `at`: taken before a release. */
+uint64_t trc_now(void);
+/* After releasing a lock for which others wait: UNLOCK. */
+void trc_unlocked(enum trc_reason reason, const void *object, uint32_t waiters, uint64_t at);
+/* After waking waiters: UNPARK; count ~0 = all. */
+void trc_unparked(enum trc_reason reason, const void *object, uint64_t count, uint64_t at);
+/* Only with --locks=all. */
+void trc_acquired(enum trc_reason reason, const void *object);
+void trc_released(enum trc_reason reason, const void *object);
+
+/* ---- threads -------------------------------------------------------------------------- */
+
+/* In the creator: its serial (0 = not recording), and the stack of the creation. */
+uint32_t trc_thread_creating(uint64_t *stack);
+/* First thing in a new thread: takes a slot and makes THREAD_START. */
+void trc_thread_started(uint32_t creator, uint64_t creation_stack);
+/* Last thing in a thread: THREAD_EXIT, gives the slot back.  Further events of this thread
+ * (later destructors) would take a new serial. */
+void trc_thread_ended(void);
+/* `thread` is a pthread_t. */
+void trc_thread_named(uint64_t thread, const char *name);
+/* The serial of a thread of this process by its pthread_t; 0 = not known. */
+uint32_t trc_thread_serial(uint64_t thread);
+
+/* ---- process -------------------------------------------------------------------------- */
+
+/* Around fork(): in the parent before (returns with nothing held), in parent and child after. */
+void trc_fork_prepare(void);
+void trc_fork_parent(int child_pid);
+/* Gives up the parent's rings (they are not mapped here), then starts own recording if the
+ * session says so (--follow).  Context: the child's only thread. */
+void trc_fork_child(void);
+/* Before dlclose(): stacks from now on belong to a new module epoch. */
+void trc_modules_changing(void);
+void trc_process_event(enum trc_process_what what, uint64_t value);
+
+#endif

@@ -1,0 +1,314 @@
+/*
+ * layout.h - the one shared mapping: everything that a reader needs, so that it outlives the process.
+ *
+ *   header | procs (control of each proc's ring) | overflow control | thread slots |
+ *   stack table | string table | module table | path heap | overflow cells | ring data of each proc
+ *
+ * The mapping is a file on tmpfs, mapped at different addresses by the recorded process and by
+ * readers: it holds offsets, never pointers.  A reader treats it as hostile: it copies a field
+ * once, then checks the copy (trc_layout_check() for the header).
+ *
+ *   L1  every area starts on a multiple of 4096 bytes and lies inside total_bytes
+ *   L2  a proc's ring data is touched only while its state is TRC_RING_READY
+ *   L3  ids are never reused: serials count up; stack and string ids carry a hash of
+ *       their content, so that an evicted entry is told from its successor
+ *   L4  a table entry is published before the record that cites it is committed
+ */
+#ifndef TRC_RECORDER_LAYOUT_H
+#define TRC_RECORDER_LAYOUT_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "format/schema.h"
+#include "format/writer.h"
+
+enum {
+	TRC_LAYOUT_VERSION = 1,
+	TRC_AREA_BYTES = 4096,
+	TRC_LINE_BYTES = 64,
+	TRC_PROCS_MAX = 4096,
+	TRC_THREAD_NAME_BYTES = 64,
+	TRC_OPEN_REGIONS = 8, /* how many open regions a thread's slot tells */
+};
+#define TRC_LAYOUT_MAGIC "TRCRING"
+
+enum trc_shared_state {
+	TRC_SHARED_CREATING, /* not to be read yet */
+	TRC_SHARED_LIVE,     /* the process may record */
+	TRC_SHARED_CLOSED,   /* the process ended recording in good order: all is committed */
+};
+
+enum trc_on_full { TRC_ON_FULL_WAIT, TRC_ON_FULL_DROP };
+enum trc_ring_path { TRC_PATH_AUTO, TRC_PATH_RSEQ, TRC_PATH_OVERFLOW };
+
+/* The first area.  Constant after TRC_SHARED_LIVE but for the fields named atomic. */
+struct trc_shared {
+	char magic[8]; /* TRC_LAYOUT_MAGIC */
+	uint32_t layout_version;
+	_Atomic uint32_t state; /* enum trc_shared_state; stored by the recorded process */
+	uint64_t schema_hash;
+	uint64_t total_bytes;
+
+	uint32_t pid;
+	uint32_t image; /* counts the programs that this pid executed, from 0 */
+	uint8_t boot_id[16];
+	uint8_t uuid[16];
+	uint32_t clock; /* enum trc_clock_kind */
+	uint32_t flags; /* TRC_SHARED_* */
+	uint64_t ticks_per_second;
+	struct trc_sync_point start;
+
+	uint32_t n_procs;
+	uint32_t page_words; /* a record never straddles a page of the ring */
+	uint64_t ring_words; /* of each proc; a power of two */
+	uint64_t procs_off, overflow_off, threads_off, stacks_off, strings_off, modules_off;
+	uint64_t heap_off, heap_bytes, cells_off, data_off;
+	uint32_t n_threads;  /* slots */
+	uint32_t n_modules;  /* entries */
+	uint32_t n_cells;    /* of the overflow stream; a power of two */
+	uint32_t stack_sets[4]; /* sets of 8 entries for 16, 32, 64, 128 frames */
+	uint32_t string_sets[2]; /* sets of 8 entries for 56 and 248 bytes */
+	uint32_t on_full;    /* enum trc_on_full */
+	uint32_t locks;      /* enum trc_locks */
+	uint32_t path;       /* enum trc_ring_path */
+
+	/* Stored by any thread of the recorded process. */
+	_Alignas(TRC_LINE_BYTES) _Atomic uint32_t next_serial;
+	_Atomic uint64_t next_task;
+	_Atomic uint32_t module_epoch; /* up by one before every dlclose() */
+	_Atomic uint32_t n_modules_used; /* entries below are, or are being, filled in */
+	_Atomic uint64_t heap_used;
+	_Atomic uint32_t slots_full;   /* threads that found no slot */
+	_Atomic uint32_t stacks_full;  /* stacks that went inline for want of room */
+
+	/* Stored by the drainer; a futex word that writers bump when a ring is half full. */
+	_Alignas(TRC_LINE_BYTES) _Atomic uint32_t drain_wake;
+	_Atomic uint32_t drain_state;  /* enum trc_drain_state */
+	_Atomic uint64_t table_epoch;  /* up by one per completed pass over all rings */
+
+	_Alignas(TRC_LINE_BYTES) char exe[1024];
+	char command[1024]; /* arguments, separated by zeros */
+};
+
+enum {
+	TRC_SHARED_HAS_RSEQ = 1, /* writers use the procs' rings */
+};
+
+enum trc_locks { TRC_LOCKS_CONTENDED, TRC_LOCKS_ALL, TRC_LOCKS_NONE };
+
+enum trc_drain_state {
+	TRC_DRAIN_NONE,   /* nobody drains: flight mode, or the drainer is gone: never wait */
+	TRC_DRAIN_ACTIVE, /* pages come back: `wait` may wait */
+	TRC_DRAIN_FAILED, /* the sink failed: pages come back, but nothing waits any more */
+};
+
+/* ---- the ring of one proc ------------------------------------------------------------- */
+
+enum trc_ring_state {
+	TRC_RING_EMPTY,   /* its data has no memory yet */
+	TRC_RING_FILLING, /* a thread is allocating it */
+	TRC_RING_READY,
+	TRC_RING_BROKEN,  /* no memory was to be had; events of this proc go to the overflow stream */
+};
+
+/*
+ * head, limit, floor and tail count words since birth, and are masked only to index.
+ *
+ *   R1  head <= limit, and limit is a multiple of page_words
+ *   R2  the words in [max(floor, tail), head) are whole records and page ends, in execution order
+ *   R3  storing head is the commit: until then the record does not exist
+ *   R4  limit grows by one page at a time, only when head == limit, and while somebody drains
+ *       only so far that limit - tail <= ring_words
+ *   R5  before limit makes a page writable whose words hold older records, floor is moved past
+ *       them; a reader copies, then reads floor again and discards everything below it
+ *   R6  a record that finds no room adds one to lost_total; the next record that finds room is
+ *       preceded by a gap record with lost_total as its count (the reader takes the difference)
+ *   R7  a word of zero where a record would begin means: nothing more in this page
+ */
+struct trc_ring {
+	/* Stored inside the sequence by whoever runs on the proc. */
+	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t head;
+	_Atomic uint64_t limit;
+	_Atomic uint64_t newest; /* time of the last record; kept only where the clock is no TSC */
+	_Atomic uint64_t floor;
+	_Atomic uint32_t state; /* enum trc_ring_state */
+
+	/* Stored by whoever loses events, atomically. */
+	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t lost_total;
+	_Atomic uint64_t lost_reported; /* lost_total as of the last gap record */
+	_Atomic uint64_t lost_since;    /* ticks of the first loss after that; 0 = none */
+	_Atomic uint32_t dropping;      /* a wait timed out: drop until half empty */
+	_Atomic uint32_t waiters;       /* threads in a futex wait on `space` */
+
+	/* Stored by the drainer. */
+	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t tail;
+	_Atomic uint32_t space; /* futex word, bumped when pages came back and somebody waits */
+};
+
+/*
+ * A record in the ring: word 0 the time in ticks, never 0; word 1 as below; then one word per
+ * argument of the kind in schema order (TEXT: a word with its length, then its bytes).
+ * TRC_REC_INLINE_STACK: the STACK argument holds 0 and the record ends with a word (epoch << 32 |
+ * number of frames) and the frames.  TRC_REC_INLINE_STRING: the first STRING argument holds 0
+ * and the record ends (before an inline stack, after a TEXT) with its length and bytes.
+ */
+#define TRC_REC_KIND(w)	  ((uint8_t)(w))
+#define TRC_REC_FLAGS(w)  ((uint8_t)((w) >> 8))
+#define TRC_REC_WORDS(w)  ((uint16_t)((w) >> 16))
+#define TRC_REC_SERIAL(w) ((uint32_t)((w) >> 32))
+#define TRC_REC_WORD1(kind, flags, words, serial)                                                  \
+	((uint64_t)(kind) | (uint64_t)(flags) << 8 | (uint64_t)(words) << 16 |                     \
+	 (uint64_t)(serial) << 32)
+enum {
+	TRC_REC_INLINE_STACK = 1,
+	TRC_REC_INLINE_STRING = 2,
+	TRC_REC_WORDS_MAX = 2 + TRC_ARGS_MAX + 1 + TRC_TEXT_BYTES_MAX / 8 + 1 + 256 / 8 + 1 +
+			    TRC_STACK_DEPTH_MAX,
+	TRC_PAGE_WORDS_MIN = 1024, /* any record fits in a page */
+};
+/* A THREAD argument that is a kernel thread id still: the drainer finds the serial. */
+#define TRC_THREAD_IS_TID (UINT64_C(1) << 63)
+
+/* ---- the overflow stream -------------------------------------------------------------- */
+
+/*
+ * Fixed cells.  A record takes as many as it needs (7 words in each), reserved together by a
+ * compare-and-swap of head, with the clock read between loading and storing head.
+ *
+ *   O1  cell c of position p is committed when its `commit` is trc_cell_commit(p, first, words):
+ *       a check of position and content, so that a cell written late over another is seen
+ *   O2  `claim` of a first cell is stored right after the reservation: position, cells, tid
+ *   O3  a reader that meets an uncommitted cell for 10 ms, or whose owner is gone, skips the
+ *       cells of that claim and counts one lost event
+ *   O4  positions in order of reservation are in order of time
+ */
+struct trc_overflow {
+	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t head; /* cells since birth */
+	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t lost_total;
+	_Atomic uint64_t lost_since;
+	_Atomic uint32_t dropping;
+	_Atomic uint32_t waiters;
+	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t tail; /* stored by the drainer */
+	_Atomic uint32_t space;
+};
+
+struct trc_cell {
+	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t commit;
+	_Atomic uint64_t word[7]; /* of a first cell: word[0] is the claim, 6 words of record */
+};
+/* claim: tid 32 | proc 16 | cells 16 */
+#define TRC_CLAIM(tid, proc, cells)                                                                \
+	((uint64_t)(tid) << 32 | (uint64_t)((proc) & 0xffff) << 16 | (uint64_t)(cells))
+#define TRC_CLAIM_TID(c)   ((uint32_t)((c) >> 32))
+#define TRC_CLAIM_PROC(c)  ((uint32_t)(((c) >> 16) & 0xffff))
+#define TRC_CLAIM_CELLS(c) ((uint32_t)((c)&0xffff))
+
+/* ---- threads -------------------------------------------------------------------------- */
+
+enum trc_slot_state {
+	TRC_SLOT_FREE,
+	TRC_SLOT_TAKEN, /* being filled in */
+	TRC_SLOT_LIVE,
+	TRC_SLOT_ENDED, /* the thread is gone; a drainer takes note, then frees the slot */
+};
+
+/* What a thread is, and what it is doing right now.  Stored by the thread itself (name: by any
+ * thread, under `seq` as well); read under the sequence counter: odd = being changed. */
+struct trc_slot {
+	_Alignas(TRC_LINE_BYTES) _Atomic uint32_t state; /* enum trc_slot_state */
+	_Atomic uint32_t seq;
+	_Atomic uint32_t serial, tid, creator;
+	_Atomic uint32_t name_bytes;
+	_Atomic uint64_t start, end; /* ticks; start 0 = before recording began */
+	_Atomic uint64_t pthread;    /* pthread_t, for pthread_setname_np() and join */
+
+	_Atomic uint32_t wait_reason; /* enum trc_reason; 0 = not waiting */
+	_Atomic uint32_t n_regions;   /* open ones; the first TRC_OPEN_REGIONS are told */
+	_Atomic uint64_t wait_object, wait_since, wait_stack, wait_holder;
+	struct {
+		_Atomic uint64_t task, type, since;
+	} region[TRC_OPEN_REGIONS];
+	_Atomic uint64_t name[TRC_THREAD_NAME_BYTES / 8];
+};
+
+/* ---- stacks and strings --------------------------------------------------------------- */
+
+enum { TRC_SET_WAYS = 8, TRC_STACK_CLASSES = 4, TRC_STRING_CLASSES = 2 };
+/*
+ * An entry of 16, 32, 64 or 128 frames (strings: 56 or 248 bytes), in a set of 8 that its hash
+ * selects.  An id is  class 2 bits | entry index 22 bits | hash 40 bits, never 0.
+ *
+ *   T1  `key` is 0 (free), TRC_KEY_BUSY | anything (being filled in), or hash | TRC_KEY_VALID
+ *   T2  content changes only while key is busy; a reader copies, then reads key again
+ *   T3  an entry may be evicted when last_use + 2 <= table_epoch
+ */
+struct trc_entry_head {
+	_Atomic uint64_t key;
+	_Atomic uint64_t last_use; /* table_epoch */
+	_Atomic uint32_t epoch;    /* module epoch (stacks) */
+	_Atomic uint32_t n;	   /* frames, or bytes */
+	/* then the frames, or the bytes in whole words */
+};
+#define TRC_KEY_VALID	      UINT64_C(1)
+#define TRC_KEY_BUSY	      UINT64_C(2)
+#define TRC_ID_HASH(id)	      ((uint64_t)(id) & ((UINT64_C(1) << 40) - 1))
+#define TRC_ID_INDEX(id)      ((uint32_t)((id) >> 40) & 0x3fffff)
+#define TRC_ID_CLASS(id)      ((uint32_t)((id) >> 62))
+#define TRC_ID(class, index, hash)                                                                 \
+	((uint64_t)(class) << 62 | (uint64_t)(index) << 40 | TRC_ID_HASH(hash))
+
+/* ---- modules -------------------------------------------------------------------------- */
+
+enum { TRC_MODULE_FREE, TRC_MODULE_FILLING, TRC_MODULE_READY };
+/* Seen in stacks of the epochs first..last. */
+struct trc_module_slot {
+	_Atomic uint32_t state;
+	uint32_t first_epoch;
+	_Atomic uint32_t last_epoch;
+	uint8_t build_id[TRC_BUILD_ID_BYTES_MAX];
+	uint32_t build_id_bytes;
+	uint64_t start, limit, file_offset, load_bias;
+	uint64_t path_off; /* into the heap; zero-terminated; 0 = none */
+};
+
+/* ---- access --------------------------------------------------------------------------- */
+
+static inline void *trc_area(struct trc_shared *shared, uint64_t off)
+{
+	return (char *)shared + off;
+}
+static inline struct trc_ring *trc_ring_at(struct trc_shared *shared, uint32_t proc)
+{
+	return (struct trc_ring *)trc_area(shared, shared->procs_off) + proc;
+}
+static inline _Atomic uint64_t *trc_ring_data(struct trc_shared *shared, uint32_t proc)
+{
+	return (_Atomic uint64_t *)trc_area(shared, shared->data_off) + proc * shared->ring_words;
+}
+
+struct trc_layout_options {
+	uint64_t ring_bytes;	 /* of each proc; 0 = default.  Rounded up to a power of two */
+	uint64_t overflow_bytes; /* 0 = default */
+	uint32_t n_procs;
+	uint32_t n_threads;      /* 0 = default */
+};
+/* Fills in the sizes and offsets of *header and its total_bytes. 0 or -EINVAL. */
+int trc_layout_plan(struct trc_shared *header, const struct trc_layout_options *options);
+/* Checks a copy of a header against the size of the file that it came from.  0, or -EBADMSG
+ * with a reason in *why (a constant string): nothing in it is trusted before. */
+int trc_layout_check(const struct trc_shared *header, uint64_t file_bytes, const char **why);
+/* Bytes of one entry of a class. */
+size_t trc_stack_entry_bytes(unsigned int class);
+size_t trc_string_entry_bytes(unsigned int class);
+/* The entry that `id` names, or NULL if there is no such place: the caller checks key (L3). */
+struct trc_entry_head *trc_stack_entry(struct trc_shared *shared, uint64_t id);
+struct trc_entry_head *trc_string_entry(struct trc_shared *shared, uint64_t id);
+/* Copy by id, for readers: number of frames or bytes, 0 = evicted (or never there). */
+uint32_t trc_stack_copy(struct trc_shared *shared, uint64_t id, uint32_t *epoch,
+			uint64_t frame[TRC_STACK_DEPTH_MAX]);
+uint32_t trc_string_copy(struct trc_shared *shared, uint64_t id, char bytes[256]);
+/* O1 */
+uint64_t trc_cell_commit(uint64_t position, int first, const uint64_t word[7]);
+
+#endif
