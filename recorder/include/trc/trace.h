@@ -1,0 +1,187 @@
+/*
+ * <trc/trace.h> - record this program: events, tasks, regions, logs and counters.
+ *
+ * Link with -ltrc (pkg-config: trc).  Waiting for locks, condition variables, sockets and so on
+ * is recorded without any call of yours; what follows starts a recording, and adds what only the
+ * program knows.  Under trace-record the program is being recorded already: then trace_start()
+ * succeeds, and annotations go into that trace.
+ *
+ * Unless a function says otherwise it may be called by any thread at any time, in signal
+ * handlers too, leaves errno alone, and is a no-op while nothing records: a load and a branch.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TRC_TRACE_H
+#define TRC_TRACE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TRC_API __attribute__((visibility("default")))
+
+/* Which locks are recorded. */
+enum trace_locks {
+	TRACE_LOCKS_CONTENDED = 0, /* waits only, and the releases that ended them */
+	TRACE_LOCKS_ALL = 1,       /* every acquire and release as well */
+	TRACE_LOCKS_NONE = 2,      /* nothing about locks */
+};
+
+/* What becomes of an event while the memory for events is full. */
+enum trace_on_full {
+	TRACE_ON_FULL_WAIT = 0, /* its thread waits for room, at most 100 ms; then as DROP */
+	TRACE_ON_FULL_DROP = 1, /* it is dropped, and counted exactly */
+};
+
+/* How stacks are taken. */
+enum trace_unwind {
+	TRACE_UNWIND_AUTO = 0,      /* by unwind tables, cached: needs no frame pointers */
+	TRACE_UNWIND_FP = 1,        /* by frame pointers */
+	TRACE_UNWIND_LIBUNWIND = 2, /* by libunwind */
+	TRACE_UNWIND_NONE = 3,      /* no stacks */
+};
+
+/* Set up with TRACE_OPTIONS_INIT: then programs keep working when fields are added. */
+struct trace_options {
+	size_t struct_bytes;
+	uint64_t ring_bytes;  /* memory for the events of each processor; 0 = 4 MiB */
+	enum trace_locks locks;
+	enum trace_on_full on_full;
+	enum trace_unwind unwind;
+	uint64_t min_wait_ns; /* I/O, polls and sleeps shorter than this are left out; 0 = 1000.
+				 Waits for locks are always recorded */
+	const char *ring_dir; /* where that memory lies (a tmpfs); NULL = $TRC_RING_DIR, /dev/shm */
+};
+#define TRACE_OPTIONS_INIT                                                                         \
+	{                                                                                          \
+		sizeof(struct trace_options), 0, TRACE_LOCKS_CONTENDED, TRACE_ON_FULL_WAIT,        \
+			TRACE_UNWIND_AUTO, 0, NULL                                                 \
+	}
+
+/**
+ * Records this process into the file `path`, created with mode 0600.  A file that is there
+ * already is replaced only when the new one can be read.  `options` may be NULL for the
+ * defaults; it is only read during the call.
+ * Returns 0, -EBUSY while a trace runs, or another negative errno; trace_last_error() then says
+ * what and why.  Under trace-record: 0, and trace_last_error() says whose trace it is.
+ * Thread safe, not signal safe.
+ */
+TRC_API int trace_start(const char *path, const struct trace_options *options);
+
+/**
+ * Ends the recording and completes the file.  Returns 0, -EINVAL if none runs, or the negative
+ * errno of what went wrong meanwhile (disk full, say: the file is then readable up to there).
+ * exit() does this for a recording that still runs.  Thread safe, not signal safe.
+ */
+TRC_API int trace_stop(void);
+
+/** True while this process is being recorded, by trace_start() or by trace-record. */
+TRC_API bool trace_enabled(void);
+
+/**
+ * One sentence on the calling thread's last trace_start() or trace_stop(): why it failed, or
+ * what is worth knowing although it succeeded; "" if nothing.  Valid until its next call.
+ */
+TRC_API const char *trace_last_error(void);
+
+/** The version of the library that runs, "major.minor.patch". */
+TRC_API const char *trace_version(void);
+
+/* ---- tasks: operations, which may span threads -------------------------------------------- */
+
+/** A task's id, unique in the trace; 0 = no task. */
+typedef uint64_t trace_task;
+
+/**
+ * Begins a task: one request, say.  `type` names the kind of operation, for statistics: few
+ * different ones.  `parent` is the task that it is a part of, or 0.  It may end on any thread.
+ * Returns its id, or 0 while nothing records; the functions below take 0 as well.
+ */
+TRC_API trace_task trace_task_begin(const char *type, trace_task parent);
+TRC_API void trace_task_end(trace_task task);
+
+/* ---- regions: spans of one thread --------------------------------------------------------- */
+
+/** Begins a region of the calling thread, working for `task` (0 = none).  Regions nest. */
+TRC_API void trace_region_begin(trace_task task, const char *type);
+/** Ends the innermost open region of the calling thread. */
+TRC_API void trace_region_end(void);
+
+/* ---- messages and numbers ----------------------------------------------------------------- */
+
+/** A message, with a category to filter by.  Bytes of `message` beyond 4096 are cut off. */
+TRC_API void trace_log(trace_task task, const char *category, const char *message);
+/** The same, formatted as by printf; bytes beyond 1023 are cut off.  Not signal safe. */
+TRC_API void trace_logf(trace_task task, const char *category, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+TRC_API void trace_vlogf(trace_task task, const char *category, const char *format, va_list args)
+	__attribute__((format(printf, 3, 0)));
+
+/** The value, from now on, of something that changes: a queue's length, bytes in flight. */
+TRC_API void trace_counter(const char *name, int64_t value);
+
+/** Names the calling thread in the trace (at most 63 bytes); the kernel's name stays. */
+TRC_API void trace_thread_name(const char *name);
+
+/* ---- names that are literals are looked up once per place in the source ------------------- */
+
+struct trace_site {
+	uint64_t id, session;
+};
+TRC_API trace_task trace_task_begin_at(struct trace_site *site, const char *type,
+				       trace_task parent);
+TRC_API void trace_region_begin_at(struct trace_site *site, trace_task task, const char *type);
+TRC_API void trace_log_at(struct trace_site *site, trace_task task, const char *category,
+			  const char *message);
+TRC_API void trace_counter_at(struct trace_site *site, const char *name, int64_t value);
+
+/* Each argument is evaluated once.  (trace_counter)(name, value) calls the function itself. */
+#define trace_task_begin(type, parent)                                                             \
+	__extension__({                                                                            \
+		static struct trace_site trc_site_;                                                \
+		__builtin_constant_p(type) ? trace_task_begin_at(&trc_site_, (type), (parent))     \
+					   : (trace_task_begin)((type), (parent));                 \
+	})
+#define trace_region_begin(task, type)                                                             \
+	__extension__({                                                                            \
+		static struct trace_site trc_site_;                                                \
+		__builtin_constant_p(type) ? trace_region_begin_at(&trc_site_, (task), (type))     \
+					   : (trace_region_begin)((task), (type));                 \
+	})
+#define trace_log(task, category, message)                                                         \
+	__extension__({                                                                            \
+		static struct trace_site trc_site_;                                                \
+		__builtin_constant_p(category)                                                     \
+			? trace_log_at(&trc_site_, (task), (category), (message))                  \
+			: (trace_log)((task), (category), (message));                              \
+	})
+#define trace_counter(name, value)                                                                 \
+	__extension__({                                                                            \
+		static struct trace_site trc_site_;                                                \
+		__builtin_constant_p(name) ? trace_counter_at(&trc_site_, (name), (value))         \
+					   : (trace_counter)((name), (value));                     \
+	})
+
+static inline void trc_region_leave_(const char *unused)
+{
+	(void)unused;
+	trace_region_end();
+}
+#define TRC_PASTE2_(a, b) a##b
+#define TRC_PASTE_(a, b)  TRC_PASTE2_(a, b)
+/** A region from here to the end of the block, however that is left: TRACE_REGION("parse"); */
+#define TRACE_REGION(type) TRACE_REGION_OF(0, type)
+/** The same, working for a task. */
+#define TRACE_REGION_OF(task, type)                                                                \
+	__attribute__((cleanup(trc_region_leave_), unused)) const char TRC_PASTE_(                 \
+		trc_region_, __COUNTER__) = (trace_region_begin((task), (type)), (char)0)
+
+#ifdef __cplusplus
+}
+#endif
+#endif
