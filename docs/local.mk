@@ -1,1 +1,8 @@
-# docs: what it builds
+# docs - the demo program, which is installed as an example
+noinst_PROGRAMS += docs/examples/trc-demo-plain
+docs_examples_trc_demo_plain_SOURCES = docs/examples/trc-demo.c
+docs_examples_trc_demo_plain_CPPFLAGS = $(AM_CPPFLAGS) -DTRC_DEMO_PLAIN
+docs_examples_trc_demo_plain_LDADD = -lpthread
+
+examplesdir = $(docdir)/examples
+dist_examples_DATA = docs/examples/trc-demo.c
