@@ -1,0 +1,171 @@
+# shellcheck shell=bash disable=SC2034
+# lib.sh - what the integration tests share; sourced by bash scripts.
+#
+# A test works in a directory of its own, $work, which is emptied when it begins and kept when it
+# fails.  Whatever it starts in the background by `start` is ended when it ends.
+#
+# SPDX-License-Identifier: Apache-2.0
+
+set -u -o pipefail
+: "${top_srcdir:?run through make check}" "${top_builddir:?run through make check}"
+
+name=$(basename "$0" .sh)
+work=$top_builddir/tests/integration/$name.dir
+here=$top_builddir/tests/integration
+trace_record=$top_builddir/recorder/trace-record
+trace_analyze=$top_builddir/analyzer/trace-analyze
+started=()
+checks=0
+
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work" || exit 99
+trap end_test EXIT
+
+end_test()
+{
+	local status=$? pid
+
+	for pid in "${started[@]}"; do
+		kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
+	done
+	if [ $status = 0 ]; then
+		if [ $checks = 0 ]; then
+			echo "$name: checked nothing" >&2
+			exit 99
+		fi
+		cd / && rm -rf "$work"
+	fi
+	exit $status
+}
+
+fail()
+{
+	echo "$name: $*" >&2
+	exit 1
+}
+
+skip()
+{
+	echo "$name: skipped: $*"
+	trap - EXIT
+	exit 77
+}
+
+# passed WHAT: a check that held.
+passed()
+{
+	checks=$((checks + 1))
+	echo "ok $checks - $*"
+}
+
+# expect WHAT COMMAND...: the command has to succeed.
+expect()
+{
+	local what=$1
+	shift
+	"$@" || fail "$what: failed (status $?): $*"
+	passed "$what"
+}
+
+need()
+{
+	local program
+	for program; do
+		command -v "$program" >/dev/null 2>&1 || skip "$program is not installed"
+	done
+}
+
+# Preloading a sanitized library into a program that is not sanitized cannot work.
+need_unsanitized()
+{
+	[ "${TRC_SANITIZE:-no}" = no ] || skip "a build with -fsanitize=$TRC_SANITIZE"
+}
+
+# start COMMAND...: in the background; its pid is in $pid.
+start()
+{
+	"$@" &
+	pid=$!
+	started+=("$pid")
+}
+
+# finish PID SIGNAL: sends the signal, waits, leaves the status in $status.
+finish()
+{
+	kill "-$2" "$1" || fail "process $1 is gone already"
+	status=0
+	wait "$1" || status=$?
+}
+
+# until_true SECONDS COMMAND...
+until_true()
+{
+	local tries=$(($1 * 20))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || return 1
+		sleep 0.05
+	done
+}
+
+# sql TRACE QUERY: rows, columns separated by tabs, without the header.
+sql()
+{
+	"$trace_analyze" --sql "$2" --output tsv "$1" | tail -n +2
+}
+
+# A trace that is complete and keeps every promise, and whose lost events are counted.
+expect_sound()
+{
+	local lost
+	"$trace_analyze" --check "$1" >check.txt 2>&1 || {
+		head -n 40 check.txt >&2
+		fail "$1 does not pass trace-analyze --check"
+	}
+	passed "$1 passes trace-analyze --check"
+	lost=$(sql "$1" 'SELECT coalesce(sum(lost_events), 0) FROM gaps') || fail "no gaps table"
+	[ "$lost" = 0 ] || fail "$1 lost $lost events"
+	passed "$1 lost no event"
+}
+
+# Waits per place and reason as the trace has them, in the columns of the truth.
+trace_waits='SELECT f.function, p.reason, count(DISTINCT p.id), total(p.duration_ns), 0
+	FROM (SELECT DISTINCT s.stack, f.function FROM stack_frames s JOIN frames f ON f.id = s.frame
+		WHERE f.function LIKE "site\_%" ESCAPE "\") f
+	JOIN parks p ON p.stack = f.stack
+	WHERE p.duration_ns >= 500000
+	GROUP BY 1, 2'
+trace_caused='SELECT f.function, u.reason, count(DISTINCT u.id), total(u.caused_ns), 0
+	FROM (SELECT DISTINCT s.stack, f.function FROM stack_frames s JOIN frames f ON f.id = s.frame
+		WHERE f.function LIKE "site\_%" ESCAPE "\") f
+	JOIN unlocks u ON u.stack = f.stack
+	GROUP BY 1, 2'
+
+# compare_truth TRACE TRUTH: every place of the truth, within 5 % and a noise floor: 300 us, and
+# 50 us for each wait (the clock is read outside the call, and threads are switched).
+compare_truth()
+{
+	sql "$1" "${trace_waits//\"/\'}" | sed 's/^/wait\t/' >trace.tsv || return 1
+	sql "$1" "${trace_caused//\"/\'}" | sed 's/^/caused\t/' >>trace.tsv || return 1
+	awk -F '\t' -v OFS='\t' '
+		function off(a, b) { return a > b ? a - b : b - a }
+		NR == FNR { count[$1, $2, $3] = $4; total[$1, $2, $3] = $5; next }
+		{
+			key = $1 SUBSEP $2 SUBSEP $3
+			floor_ns = 300000 + 50000 * $4
+			verdict = "ok"
+			if (!(key in count))
+				verdict = "MISSING"
+			else if (count[key] != $4)
+				verdict = "COUNT"
+			else if (off(total[key], $5) > 0.05 * $5 + floor_ns)
+				verdict = "TIME"
+			if (verdict != "ok")
+				bad++
+			printf "%-8s %-7s %-26s %-13s %4d of %4d  %10.3f of %10.3f ms\n", verdict,
+				$1, $2, $3, count[key], $4, total[key] / 1e6, $5 / 1e6
+		}
+		END { exit bad || !FNR }' trace.tsv "$2"
+}
