@@ -46,14 +46,25 @@ struct trc_file_info {
 	uint32_t n_procs;
 	uint64_t file_bytes;
 	uint64_t n_events, n_blocks, n_generations;
+	uint64_t creation_realtime_ns; /* 0 = not known */
+	uint64_t schema_hash;
+	/* What the END section says the writer lost: events, entries of full tables. */
+	uint64_t lost_events, table_full;
 	/* Trace time 0 is the first sync point. */
 	uint64_t start_monotonic_ns, start_monotonic_raw_ns, start_realtime_ns;
 	int64_t first_ns, last_ns; /* of all events; trace time */
-	uint64_t dangling_ids;
+	uint64_t dangling_ids; /* found by the trc_reader_load() calls so far; each once */
 	bool complete; /* has its END section */
 	bool has_end_totals;
 };
 const struct trc_file_info *trc_reader_info(const struct trc_reader *r);
+
+/* The description of a kind: this library's, or, of a kind that it does not know, the file's;
+ * one without a name if neither has it.  Borrowed until close.  An argument whose type is
+ * not known either is given as U64, more than TRC_ARGS_MAX are not shown. */
+const struct trc_kind_info *trc_reader_kind(const struct trc_reader *r, unsigned int kind);
+/* The same for reasons; "?" if neither knows it. */
+const char *trc_reader_reason_name(const struct trc_reader *r, unsigned int reason);
 
 size_t trc_reader_info_count(const struct trc_reader *r);
 void trc_reader_info_at(const struct trc_reader *r, size_t i, const char **key, const char **value);
@@ -106,8 +117,10 @@ struct trc_columns {
 	const int64_t *time_ns;  /* [n_events], trace time */
 	const uint32_t *thread;  /* [n_events] */
 	const uint32_t *proc;    /* [n_events], always filled in */
-	const uint32_t *rank;    /* [n_events]: position among the events of the same kind */
-	/* [kind] -> [argument] -> values; NULL where the block has none or none was asked for.
+	const uint32_t *rank;    /* [n_events]: position among the events of the same kind;
+				    there if the kinds or arguments were asked for */
+	/* [kind] -> [argument, up to TRC_ARGS_MAX] -> values; NULL where the block has none or
+	 * none was asked for (also of a TEXT argument; and of one that is younger than the file).
 	 * TICKS arguments have been turned into trace time (as int64_t bits). */
 	const uint64_t *const *arg[TRC_KIND_MAX + 1];
 	/* For the TEXT argument of a kind: bytes of event `rank` are

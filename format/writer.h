@@ -8,7 +8,8 @@
  *
  *   W1  no function here calls malloc, stdio, or any interposed libc function but
  *       the sink: it runs inside other people's processes.  Memory is mapped when
- *       the writer is created, grows by mapping, and is bounded by `memory_bytes`
+ *       the writer is created, by raw system calls, and is bounded by `memory_bytes`;
+ *       pages that are never needed are never touched
  *   W2  a block holds events of one stream, in the order in which they were added
  *   W3  after the sink failed once it is not called again; every later call returns
  *       that error, and events are counted in lost_events
@@ -37,9 +38,10 @@ struct trc_writer_options {
 	enum trc_clock_kind clock;
 	uint64_t ticks_per_second;  /* nominal; sync points are what counts */
 	uint32_t n_procs;           /* highest proc number + 1 */
-	uint64_t generation_ns;     /* a new generation at the latest after this; 0 = default */
-	uint64_t memory_bytes;      /* 0 = default */
+	uint64_t generation_ns;     /* a new generation at the latest after this; 0 = 5 s */
+	uint64_t memory_bytes;      /* 0 = 64 MiB; at least 8 MiB are taken */
 	int compression;            /* LZ4 acceleration; 0 = default */
+	uint64_t creation_realtime_ns; /* for the header; 0 = not known */
 };
 
 /* Where a block comes from; each is ordered in time by itself. */
@@ -121,22 +123,34 @@ int trc_writer_module_end(struct trc_writer *w, uint32_t module_id, uint32_t las
 /* Adds a thread, or replaces what is known of this serial. */
 int trc_writer_thread(struct trc_writer *w, const struct trc_thread_entry *thread);
 
-/* Adds one event to its stream's block.  Times of one stream never decrease. */
+/* Adds one event to its stream's block.  Times of one stream never decrease: an earlier one
+ * becomes the last one's (counted).  -EINVAL, and the event counts as lost: no such kind,
+ * proc or source, or too much text. */
 int trc_writer_event(struct trc_writer *w, const struct trc_event *event);
+/* The same for an event without text, faster: the caller stores the arguments of its kind in
+ * order into the words returned, before the next call.  NULL: as an error above; the
+ * reason is in the totals. */
+uint64_t *trc_writer_row(struct trc_writer *w, uint8_t source, uint32_t proc, uint8_t kind,
+			 uint32_t thread, uint64_t time);
 
 /* Writes out every block begun (so that a reader of the growing file sees them). */
 int trc_writer_flush(struct trc_writer *w);
-/* Begins a new generation after flushing; the caller adds a sync point to it. */
+/* Begins a new generation after flushing, repeating the last sync point; the caller adds one.
+ * The writer does so by itself after generation_ns. */
 int trc_writer_generation(struct trc_writer *w);
 int trc_writer_status(struct trc_writer *w, const struct trc_status_entry *entries, size_t n);
 
 struct trc_writer_totals {
+	/* events: accepted and not lost since; events + lost_events = events handed in. */
 	uint64_t events, blocks, generations, file_bytes, lost_events;
+	uint64_t clamped_times; /* events that came with an earlier time than the one before */
+	uint64_t table_full;    /* strings, stacks, modules, threads that found no room */
 	int error; /* 0, or what the sink returned first */
 };
 void trc_writer_totals(const struct trc_writer *w, struct trc_writer_totals *totals);
 
-/* Flushes, writes the END section and the index.  The writer stays until freed. */
+/* Flushes, writes the END section and the index.  The writer stays until freed, but takes
+ * nothing more (-EBADF). */
 int trc_writer_finish(struct trc_writer *w);
 /* Frees; writes nothing.  Accepts NULL. */
 void trc_writer_close(struct trc_writer *w);

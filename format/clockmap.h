@@ -1,0 +1,41 @@
+/*
+ * clockmap.h - ticks to trace time, through the sync points (docs/format.md, "Time").
+ *
+ * Trace time is nanoseconds of CLOCK_MONOTONIC_RAW since the first sync point.
+ * Between two sync points it is a straight line; before the first and after the last the
+ * nearest line goes on, or the nominal rate where that line is too short to be trusted.
+ *
+ *   C1  never decreasing: sync points that go back in either clock are left out
+ *   C2  no result is INT64_MIN; what does not fit is the nearest that does
+ */
+#ifndef TRC_FORMAT_CLOCKMAP_H
+#define TRC_FORMAT_CLOCKMAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "format/writer.h" /* struct trc_sync_point */
+
+struct trc_clock_line {
+	uint64_t ticks;    /* where it begins */
+	int64_t ns;        /* trace time there */
+	int64_t limit_ns;  /* trace time where the next one begins */
+	uint64_t slope;    /* nanoseconds for a tick, as slope / 2^shift */
+	unsigned int shift;
+};
+
+struct trc_clockmap {
+	struct trc_clock_line *line; /* line[0] is for what comes before line[1] */
+	size_t n_lines;
+};
+
+/* Sorts sync[0..n), which may be in any order, in place; n = 0 counts from `origin_ticks`.
+ * On success trc_clockmap_free() it.  0 or -ENOMEM. */
+int trc_clockmap_init(struct trc_clockmap *map, struct trc_sync_point *sync, size_t n,
+		      uint64_t ticks_per_second, uint64_t origin_ticks);
+void trc_clockmap_free(struct trc_clockmap *map);
+
+int64_t trc_clockmap_ns(const struct trc_clockmap *map, uint64_t ticks);
+/* The same for n values at once, in place; ticks become int64_t bits. */
+void trc_clockmap_convert(const struct trc_clockmap *map, uint64_t *ticks, size_t n);
+
+#endif

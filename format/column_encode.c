@@ -1,0 +1,280 @@
+/* column_encode.c - see column.h. */
+#include "format/column.h"
+#include "format/varint.h"
+
+enum {
+	SAMPLES = 256,
+	/* A dictionary of more than n / this is not worth its entries. */
+	DISTINCT_SHARE = 4,
+};
+
+/* What one pass over a column tells. */
+struct scan {
+	uint64_t min, max;
+	uint32_t changes; /* how often a number differs from the one before */
+};
+
+static struct scan column_scan(const uint64_t *value, uint32_t n)
+{
+	struct scan scan = {value[0], value[0], 0};
+
+	for (uint32_t i = 1; i < n; i++) {
+		uint64_t v = value[i];
+
+		scan.min = v < scan.min ? v : scan.min;
+		scan.max = v > scan.max ? v : scan.max;
+		scan.changes += v != value[i - 1];
+	}
+	return scan;
+}
+
+/* Bytes that each coding would take, by a sample for those of varying length. */
+static void column_estimate(const uint64_t *value, uint32_t n, const struct scan *scan,
+			    uint64_t cost[TRC_CODING_COUNT])
+{
+	uint32_t step = n / SAMPLES + 1;
+	uint64_t plain = 0, rising = 0, zigzag = 0, samples = 0;
+	unsigned int bits = trc_bits(scan->max - scan->min);
+
+	for (uint32_t i = step - 1; i < n; i += step) {
+		uint64_t difference = value[i] - value[i ? i - 1 : 0];
+
+		plain += trc_varint_bytes(value[i] - scan->min);
+		rising += trc_varint_bytes(difference);
+		zigzag += trc_varint_bytes(trc_zigzag(difference));
+		samples++;
+	}
+	cost[TRC_CODING_PACKED] =
+		bits <= TRC_PACKED_BITS_MAX ? ((uint64_t)n * bits + 7) / 8 + 8 : UINT64_MAX;
+	cost[TRC_CODING_VARINT] = plain * n / samples + 5;
+	cost[TRC_CODING_RISING] = rising * n / samples;
+	cost[TRC_CODING_ZIGZAG] = zigzag * n / samples;
+	cost[TRC_CODING_RUNS] = (scan->changes + 1) * (1 + (plain + samples - 1) / samples) + 5;
+}
+
+static uint32_t hash_slot(uint64_t value)
+{
+	value *= UINT64_C(0x9e3779b97f4a7c15);
+	return (uint32_t)(value >> 51); /* 13 bits: 2 * TRC_DICTIONARY_MAX slots */
+}
+
+/* The index of `value` in the dictionary, where it is put if it is new and there are fewer
+ * than `limit`; else `limit`. */
+static uint32_t dictionary_index(struct trc_column_scratch *s, uint64_t value, uint32_t limit)
+{
+	uint32_t i = hash_slot(value);
+
+	while (s->slot[i].stamp == s->stamp) {
+		if (s->slot[i].value == value)
+			return s->slot[i].index;
+		i = (i + 1) % (2 * TRC_DICTIONARY_MAX);
+	}
+	if (s->n_distinct == limit)
+		return limit;
+	s->slot[i].stamp = s->stamp;
+	s->slot[i].value = value;
+	s->slot[i].index = s->n_distinct;
+	s->distinct[s->n_distinct] = value;
+	return s->n_distinct++;
+}
+
+/* Fills distinct[] and index[]; false if there are more than `limit` distinct numbers. */
+static bool dictionary_build(struct trc_column_scratch *s, const uint64_t *value, uint32_t n,
+			     uint32_t limit)
+{
+	uint64_t last = value[0];
+	uint32_t last_index;
+
+	if (limit > TRC_DICTIONARY_MAX)
+		limit = TRC_DICTIONARY_MAX;
+	if (++s->stamp == 0) {
+		memset(s->slot, 0, sizeof(s->slot));
+		s->stamp = 1;
+	}
+	s->n_distinct = 0;
+	last_index = dictionary_index(s, last, limit);
+	for (uint32_t i = 0; i < n; i++) {
+		if (value[i] != last) {
+			last = value[i];
+			last_index = dictionary_index(s, last, limit);
+			if (last_index == limit)
+				return false;
+		}
+		s->index[i] = (uint16_t)last_index;
+	}
+	return true;
+}
+
+static uint64_t dictionary_cost(const struct trc_column_scratch *s, uint32_t n, uint64_t min)
+{
+	uint64_t bytes = 10 + ((uint64_t)n * trc_bits(s->n_distinct - 1) + 7) / 8;
+
+	for (uint32_t i = 0; i < s->n_distinct; i++)
+		bytes += trc_varint_bytes(s->distinct[i] - min);
+	return bytes;
+}
+
+/*
+ * Puts numbers of `bits` bits each one after the other, low bits first.  `bits` is at most
+ * TRC_PACKED_BITS_MAX: what is left over from the last byte fits above it.
+ */
+struct packer {
+	uint8_t *out;
+	uint64_t word;
+	unsigned int used;
+};
+
+static inline void packer_put(struct packer *p, uint64_t value, unsigned int bits)
+{
+	p->word |= value << p->used;
+	p->used += bits;
+	trc_put64(p->out, p->word);
+	p->out += p->used >> 3;
+	p->word >>= p->used & ~7u;
+	p->used &= 7;
+}
+
+/* Note: writes up to 8 bytes past the end, within trc_column_bytes_max(). */
+static uint8_t *packer_end(struct packer *p)
+{
+	return p->out + (p->used ? 1 : 0);
+}
+
+static uint8_t *put_packed(uint8_t *out, const uint64_t *value, uint32_t n, const struct scan *scan)
+{
+	unsigned int bits = trc_bits(scan->max - scan->min);
+	struct packer packer = {trc_varint_put(out, scan->min), 0, 0};
+	uint64_t min = scan->min;
+
+	*packer.out++ = (uint8_t)bits;
+	for (uint32_t i = 0; i < n; i++)
+		packer_put(&packer, value[i] - min, bits);
+	return packer_end(&packer);
+}
+
+static uint8_t *put_dictionary(uint8_t *out, const struct trc_column_scratch *s, uint32_t n,
+			       uint64_t min)
+{
+	unsigned int bits = trc_bits(s->n_distinct - 1);
+	struct packer packer = {trc_varint_put(out, min), 0, 0};
+
+	packer.out = trc_varint_put(packer.out, s->n_distinct);
+	for (uint32_t i = 0; i < s->n_distinct; i++)
+		packer.out = trc_varint_put(packer.out, s->distinct[i] - min);
+	for (uint32_t i = 0; i < n; i++)
+		packer_put(&packer, s->index[i], bits);
+	return packer_end(&packer);
+}
+
+static uint8_t *put_varint(uint8_t *out, const uint64_t *value, uint32_t n, uint64_t min)
+{
+	out = trc_varint_put(out, min);
+	for (uint32_t i = 0; i < n; i++)
+		out = trc_varint_put(out, value[i] - min);
+	return out;
+}
+
+static uint8_t *put_rising(uint8_t *out, const uint64_t *value, uint32_t n)
+{
+	uint64_t last = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		out = trc_varint_put(out, value[i] - last);
+		last = value[i];
+	}
+	return out;
+}
+
+static uint8_t *put_zigzag(uint8_t *out, const uint64_t *value, uint32_t n)
+{
+	uint64_t last = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		out = trc_varint_put(out, trc_zigzag(value[i] - last));
+		last = value[i];
+	}
+	return out;
+}
+
+static uint8_t *put_runs(uint8_t *out, const uint64_t *value, uint32_t n, uint64_t min)
+{
+	out = trc_varint_put(out, min);
+	for (uint32_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && value[end] == value[i]; end++)
+			;
+		out = trc_varint_put(out, value[i] - min);
+		out = trc_varint_put(out, end - i - 1);
+	}
+	return out;
+}
+
+static uint8_t *put_as(struct trc_column_scratch *scratch, const uint64_t *value, uint32_t n,
+		       uint8_t *out, enum trc_coding coding, const struct scan *scan)
+{
+	switch (coding) {
+	case TRC_CODING_CONSTANT:
+		return trc_varint_put(out, scan->min);
+	case TRC_CODING_PACKED:
+		return put_packed(out, value, n, scan);
+	case TRC_CODING_DICTIONARY:
+		return put_dictionary(out, scratch, n, scan->min);
+	case TRC_CODING_VARINT:
+		return put_varint(out, value, n, scan->min);
+	case TRC_CODING_RISING:
+		return put_rising(out, value, n);
+	case TRC_CODING_ZIGZAG:
+		return put_zigzag(out, value, n);
+	case TRC_CODING_RUNS:
+		return put_runs(out, value, n, scan->min);
+	case TRC_CODING_BYTES:
+	case TRC_CODING_COUNT:
+	case TRC_CODING_LZ4:
+		break;
+	}
+	return out;
+}
+
+static enum trc_coding choose(struct trc_column_scratch *scratch, const uint64_t *value,
+			      uint32_t n, const struct scan *scan)
+{
+	uint64_t cost[TRC_CODING_COUNT];
+	enum trc_coding best = TRC_CODING_VARINT;
+
+	if (!scan->changes)
+		return TRC_CODING_CONSTANT;
+	column_estimate(value, n, scan, cost);
+	for (enum trc_coding c = TRC_CODING_PACKED; c < TRC_CODING_COUNT; c++)
+		if (c != TRC_CODING_DICTIONARY && cost[c] < cost[best])
+			best = c;
+	/* A dictionary takes at least one bit for each number and two entries. */
+	if (cost[best] < n / 8 + 16 ||
+	    !dictionary_build(scratch, value, n, n / DISTINCT_SHARE + 2) ||
+	    dictionary_cost(scratch, n, scan->min) >= cost[best])
+		return best;
+	return TRC_CODING_DICTIONARY;
+}
+
+size_t trc_column_encode(struct trc_column_scratch *scratch, const uint64_t *value, uint32_t n,
+			 uint8_t *out, uint8_t *coding)
+{
+	struct scan scan = column_scan(value, n);
+	enum trc_coding best = choose(scratch, value, n, &scan);
+
+	*coding = (uint8_t)best;
+	return (size_t)(put_as(scratch, value, n, out, best, &scan) - out);
+}
+
+size_t trc_column_encode_as(struct trc_column_scratch *scratch, const uint64_t *value, uint32_t n,
+			    uint8_t *out, enum trc_coding coding)
+{
+	struct scan scan = column_scan(value, n);
+
+	if (coding == TRC_CODING_CONSTANT && scan.changes)
+		return 0;
+	if (coding == TRC_CODING_PACKED && trc_bits(scan.max - scan.min) > TRC_PACKED_BITS_MAX)
+		return 0;
+	if (coding == TRC_CODING_DICTIONARY &&
+	    !dictionary_build(scratch, value, n, TRC_DICTIONARY_MAX))
+		return 0;
+	return (size_t)(put_as(scratch, value, n, out, coding, &scan) - out);
+}

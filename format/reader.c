@@ -1,0 +1,502 @@
+/* reader.c - opening a file: the header, then section by section; see reader.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <lz4.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "format/check.h"
+#include "format/reader_private.h"
+
+static int fail(struct trc_error *error, int err, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int fail(struct trc_error *error, int err, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(error->text, sizeof(error->text), format, args);
+	va_end(args);
+	return err;
+}
+
+void trc_reader_warn(struct trc_reader *r, const char *format, ...)
+{
+	va_list args;
+
+	if (r->warning[0])
+		return;
+	va_start(args, format);
+	vsnprintf(r->warning, sizeof(r->warning), format, args);
+	va_end(args);
+}
+
+void *trc_vector_room(void *at, size_t n, size_t *room, size_t element_bytes, size_t more)
+{
+	size_t new_room = *room + *room / 2;
+
+	if (at && *room - n >= more)
+		return at;
+	if (new_room < n + more)
+		new_room = n + more;
+	if (new_room < 16)
+		new_room = 16;
+	if (new_room > SIZE_MAX / 2 / element_bytes)
+		return NULL;
+	at = realloc(at, new_room * element_bytes);
+	if (at)
+		*room = new_room;
+	return at;
+}
+
+uint8_t *trc_reader_keep(struct trc_reader *r, size_t n_bytes)
+{
+	struct trc_owned *owned = malloc(sizeof(*owned) + n_bytes);
+
+	if (!owned)
+		return NULL;
+	owned->next = r->owned;
+	r->owned = owned;
+	return owned->bytes;
+}
+
+/* --- the header (format.md, "Header") --- */
+
+static int check_version(const struct trc_reader *r, struct trc_error *error)
+{
+	uint16_t major = trc_get16(r->bytes + 4), minor = trc_get16(r->bytes + 6);
+
+	if (major == TRC_MAJOR)
+		return 0;
+	return fail(error, -ENOTSUP, "version %u.%u is %s than this trc, which reads %d.x", major,
+		    minor, major > TRC_MAJOR ? "newer" : "older", TRC_MAJOR);
+}
+
+static int check_header(const struct trc_reader *r, struct trc_error *error)
+{
+	size_t magic_bytes = r->n_bytes < 4 ? r->n_bytes : 4;
+	uint32_t header_bytes;
+	int err;
+
+	if (!r->n_bytes)
+		return fail(error, -EBADMSG, "empty file");
+	if (memcmp(r->bytes, TRC_MAGIC, magic_bytes))
+		return fail(error, -EBADMSG, "not a trc trace");
+	if (r->n_bytes < 16)
+		return fail(error, -EBADMSG, "cut off inside the header");
+	err = check_version(r, error);
+	if (err)
+		return err;
+	header_bytes = trc_get32(r->bytes + 12);
+	if (trc_get32(r->bytes + 8) != TRC_ENDIAN_MARK || header_bytes < TRC_HEADER_BYTES ||
+	    header_bytes > TRC_HEADER_BYTES_MAX || header_bytes % 8)
+		return fail(error, -EBADMSG, "the header is damaged");
+	if (header_bytes > r->n_bytes)
+		return fail(error, -EBADMSG, "cut off inside the header");
+	if (trc_check64(r->bytes, header_bytes - 8, 0) != trc_get64(r->bytes + header_bytes - 8))
+		return fail(error, -EBADMSG, "the header is damaged");
+	return 0;
+}
+
+static int parse_header(struct trc_reader *r, struct trc_error *error)
+{
+	const uint8_t *h = r->bytes;
+	int err = check_header(r, error);
+
+	if (err)
+		return err;
+	r->info.major = trc_get16(h + 4);
+	r->info.minor = trc_get16(h + 6);
+	r->info.schema_hash = trc_get64(h + 16);
+	memcpy(r->info.trace_uuid, h + 24, 16);
+	r->info.clock = (enum trc_clock_kind)trc_get32(h + 40);
+	r->info.n_procs = trc_get32(h + 44);
+	r->info.ticks_per_second = trc_get64(h + 48);
+	r->info.creation_realtime_ns = trc_get64(h + 56);
+	r->info.file_bytes = r->n_bytes;
+	if (!r->info.n_procs || r->info.n_procs > TRC_PROCS_MAX)
+		return fail(error, -EBADMSG, "the header tells of %" PRIu32 " procs",
+			    r->info.n_procs);
+	return 0;
+}
+
+/* --- sections (format.md, "Sections") --- */
+
+struct section {
+	uint64_t off; /* in the file */
+	uint16_t type, flags;
+	uint64_t check;
+	const uint8_t *payload;
+	size_t n_bytes;
+};
+
+/* The payload that a packed section holds; kept with the reader. */
+static int unpack(struct trc_reader *r, struct section *s)
+{
+	uint32_t raw_bytes;
+	uint8_t *raw;
+
+	if (s->n_bytes < 4)
+		return -EBADMSG;
+	raw_bytes = trc_get32(s->payload);
+	if (!raw_bytes || raw_bytes > TRC_SECTION_BYTES_MAX ||
+	    raw_bytes / TRC_LZ4_RATIO_MAX > s->n_bytes)
+		return -EBADMSG;
+	raw = trc_reader_keep(r, raw_bytes);
+	if (!raw)
+		return -ENOMEM;
+	if (LZ4_decompress_safe((const char *)s->payload + 4, (char *)raw, (int)s->n_bytes - 4,
+				(int)raw_bytes) != (int)raw_bytes)
+		return -EBADMSG;
+	s->payload = raw;
+	s->n_bytes = raw_bytes;
+	return 0;
+}
+
+static int parse_generation(struct trc_reader *r, struct trc_cursor *c, uint64_t off)
+{
+	uint64_t number = trc_cursor_varint(c);
+
+	if (c->bad || number != r->info.n_generations + 1 || number > UINT32_MAX)
+		return -EBADMSG;
+	if (TRC_RESERVE(r->generation_offs, 1))
+		return -ENOMEM;
+	r->generation_offs.at[r->generation_offs.n++] = off;
+	r->info.n_generations++;
+	return 0;
+}
+
+static int parse_end(struct trc_reader *r, struct trc_cursor *c)
+{
+	uint64_t events = trc_cursor_varint(c), blocks = trc_cursor_varint(c);
+
+	trc_cursor_varint(c); /* generations */
+	r->info.lost_events = trc_cursor_varint(c);
+	trc_cursor_varint(c); /* clamped times */
+	r->info.table_full = trc_cursor_varint(c);
+	if (c->bad)
+		return -EBADMSG;
+	r->info.complete = true;
+	r->info.has_end_totals = true;
+	r->end_events = events;
+	r->end_blocks = blocks;
+	return 0;
+}
+
+/* The index is not needed to read the file; here it is only compared with what was found. */
+static int parse_index(struct trc_reader *r, struct trc_cursor *c, uint64_t off)
+{
+	uint64_t n = trc_cursor_varint(c);
+	bool same = n == r->generation_offs.n;
+
+	for (uint64_t i = 0; i < n && !c->bad; i++) {
+		uint64_t generation_off = trc_cursor_varint(c);
+
+		same = same && generation_off == r->generation_offs.at[i];
+		for (int skipped = 0; skipped < 4; skipped++)
+			trc_cursor_varint(c);
+	}
+	if (c->bad || trc_cursor_left(c) < 8)
+		return -EBADMSG;
+	if (!same || trc_get64(c->end - 8) != off)
+		trc_reader_warn(r, "the index does not match the file");
+	return 0;
+}
+
+static int parse_section(struct trc_reader *r, struct section *s, struct trc_error *error)
+{
+	struct trc_cursor c;
+	int err = s->flags & TRC_SECTION_LZ4 ? unpack(r, s) : 0;
+
+	if (err)
+		return err;
+	c = (struct trc_cursor){s->payload, s->payload + s->n_bytes, false};
+	switch ((enum trc_section_type)s->type) {
+	case TRC_SECTION_GENERATION:
+		return parse_generation(r, &c, s->off);
+	case TRC_SECTION_INFO:
+		return trc_reader_parse_info(r, &c);
+	case TRC_SECTION_SYNC:
+		return trc_reader_parse_sync(r, &c);
+	case TRC_SECTION_SCHEMA:
+		return trc_reader_parse_schema(r, &c, error);
+	case TRC_SECTION_STRINGS:
+		return trc_reader_parse_strings(r, &c);
+	case TRC_SECTION_STACKS:
+		return trc_reader_parse_stacks(r, &c);
+	case TRC_SECTION_THREADS:
+		return trc_reader_parse_threads(r, &c);
+	case TRC_SECTION_MODULES:
+		return trc_reader_parse_modules(r, &c);
+	case TRC_SECTION_STATUS:
+		return trc_reader_parse_status(r, &c);
+	case TRC_SECTION_BLOCK:
+		return trc_reader_parse_block(r, s->payload, s->n_bytes, s->off,
+					      s->n_bytes + TRC_SECTION_HEADER_BYTES);
+	case TRC_SECTION_END:
+		return parse_end(r, &c);
+	case TRC_SECTION_INDEX:
+		return parse_index(r, &c, s->off);
+	case TRC_SECTION_TYPE_COUNT:
+		break;
+	}
+	return -EBADMSG;
+}
+
+/* A type, or a flag, of a newer minor version: the section is skipped. */
+static bool section_is_known(const struct section *s)
+{
+	uint16_t flags = s->type == TRC_SECTION_BLOCK ? 0 : TRC_SECTION_LZ4;
+
+	return s->type && s->type < TRC_SECTION_TYPE_COUNT && !(s->flags & ~flags);
+}
+
+/* How much of the payload the checksum covers; of a block only its head. */
+static size_t checked_bytes(const struct section *s)
+{
+	uint32_t head_bytes;
+
+	if (s->type != TRC_SECTION_BLOCK || !section_is_known(s) || s->n_bytes < 4)
+		return s->n_bytes;
+	head_bytes = trc_get32(s->payload);
+	return head_bytes < s->n_bytes ? head_bytes : s->n_bytes;
+}
+
+/*
+ * Reads the section at `off`: 0 and *next_off, -ENODATA where the file is cut off,
+ * or as I1.
+ */
+static int read_section(struct trc_reader *r, uint64_t off, uint64_t *next_off,
+			struct trc_error *error)
+{
+	const uint8_t *h = r->bytes + off;
+	uint64_t left = r->n_bytes - off;
+	struct section s;
+	int err = 0;
+
+	if (left < TRC_SECTION_HEADER_BYTES)
+		return -ENODATA;
+	s = (struct section){off, trc_get16(h), trc_get16(h + 2), trc_get64(h + 8),
+			     h + TRC_SECTION_HEADER_BYTES, trc_get32(h + 4)};
+	left -= TRC_SECTION_HEADER_BYTES;
+	if (s.n_bytes > left)
+		return -ENODATA;
+	if (trc_check64(s.payload, checked_bytes(&s), trc_get64(h)) != s.check)
+		return -EBADMSG;
+	*next_off = off + TRC_SECTION_HEADER_BYTES + ((s.n_bytes + 7) & ~(size_t)7);
+	if (!section_is_known(&s))
+		r->unknown_sections++;
+	else if (s.n_bytes > TRC_SECTION_BYTES_MAX)
+		err = -EBADMSG;
+	else
+		err = parse_section(r, &s, error);
+	return err;
+}
+
+static void warn_damage(struct trc_reader *r, int err, uint64_t off)
+{
+	if (err == -ENODATA)
+		trc_reader_warn(r, "cut off after %.1f MB: %zu blocks readable, end missing",
+				(double)r->n_bytes / 1e6, r->blocks.n);
+	else
+		trc_reader_warn(r, "damaged at byte %" PRIu64 ": %zu blocks before it readable",
+				off, r->blocks.n);
+}
+
+static int walk_sections(struct trc_reader *r, struct trc_error *error)
+{
+	uint64_t off = trc_get32(r->bytes + 12), next_off = 0;
+	int err = 0;
+
+	while (off < r->n_bytes && !err) {
+		err = read_section(r, off, &next_off, error);
+		if (!err)
+			off = next_off;
+	}
+	if (err == -ENOMEM)
+		return fail(error, err, "out of memory");
+	if (err == -ENOTSUP)
+		return err;
+	if (!err && !r->info.complete)
+		err = -ENODATA;
+	if (err)
+		warn_damage(r, err, off);
+	else if (r->end_events != r->info.n_events || r->end_blocks != r->blocks.n)
+		trc_reader_warn(r, "%" PRIu64 " events in %zu blocks found, but %" PRIu64
+				   " in %" PRIu64 " were written",
+				r->info.n_events, r->blocks.n, r->end_events, r->end_blocks);
+	return 0;
+}
+
+/* --- after the last section --- */
+
+static int init_clock(struct trc_reader *r)
+{
+	uint64_t origin = UINT64_MAX;
+	int err;
+
+	for (size_t i = 0; i < r->blocks.n; i++)
+		if (r->blocks.at[i].info.source != TRC_SOURCE_KERNEL &&
+		    r->blocks.at[i].first < origin)
+			origin = r->blocks.at[i].first;
+	if (!r->syncs.n && r->blocks.n)
+		trc_reader_warn(r, "no sync point: times count from the first event");
+	err = trc_clockmap_init(&r->clock, r->syncs.at, r->syncs.n, r->info.ticks_per_second,
+				origin == UINT64_MAX ? 0 : origin);
+	if (err || !r->syncs.n)
+		return err;
+	r->info.start_monotonic_ns = r->syncs.at[0].monotonic_ns;
+	r->info.start_monotonic_raw_ns = r->syncs.at[0].monotonic_raw_ns;
+	r->info.start_realtime_ns = r->syncs.at[0].realtime_ns;
+	return 0;
+}
+
+/* The blocks' times as trace time, and where their counts ended up. */
+static void finish_blocks(struct trc_reader *r)
+{
+	for (size_t i = 0; i < r->blocks.n; i++) {
+		struct trc_block *b = &r->blocks.at[i];
+
+		b->info.kind_count = r->kind_counts.at + i * (TRC_KIND_MAX + 1);
+		b->info.first_ns = trc_reader_time_ns(r, b->info.source, b->first);
+		b->info.last_ns = trc_reader_time_ns(r, b->info.source, b->last);
+		if (!i || b->info.first_ns < r->info.first_ns)
+			r->info.first_ns = b->info.first_ns;
+		if (!i || b->info.last_ns > r->info.last_ns)
+			r->info.last_ns = b->info.last_ns;
+	}
+	r->info.n_blocks = r->blocks.n;
+}
+
+static int reader_fill(struct trc_reader *r, struct trc_error *error)
+{
+	int err = parse_header(r, error);
+
+	if (err)
+		return err;
+	trc_reader_init_schema(r);
+	err = walk_sections(r, error);
+	if (err)
+		return err;
+	if (init_clock(r) || trc_reader_finish_threads(r))
+		return fail(error, -ENOMEM, "out of memory");
+	finish_blocks(r);
+	return 0;
+}
+
+int trc_reader_open_memory(struct trc_reader **out, const void *bytes, size_t n_bytes,
+			   struct trc_error *error)
+{
+	struct trc_reader *r = calloc(1, sizeof(*r));
+	int err;
+
+	if (!r)
+		return fail(error, -ENOMEM, "out of memory");
+	r->bytes = bytes;
+	r->n_bytes = n_bytes;
+	err = reader_fill(r, error);
+	if (err) {
+		trc_reader_close(r);
+		return err;
+	}
+	*out = r;
+	return 0;
+}
+
+/* Maps a whole regular file; nothing is mapped of an empty one. */
+static int map_file(int fd, const void **bytes, size_t *n_bytes, struct trc_error *error)
+{
+	struct stat st;
+	void *map;
+
+	if (fstat(fd, &st) < 0)
+		return fail(error, -errno, "%s", strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return fail(error, S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL, "not a regular file");
+	*n_bytes = (size_t)st.st_size;
+	if (!*n_bytes)
+		return 0;
+	map = mmap(NULL, *n_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED)
+		return fail(error, -errno, "%s", strerror(errno));
+	*bytes = map;
+	return 0;
+}
+
+int trc_reader_open(struct trc_reader **out, const char *path, struct trc_error *error)
+{
+	struct trc_reader *r;
+	const void *bytes = NULL;
+	size_t n_bytes = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int err;
+
+	if (fd < 0)
+		return fail(error, -errno, "%s", strerror(errno));
+	err = map_file(fd, &bytes, &n_bytes, error);
+	close(fd);
+	if (err)
+		return err;
+	err = trc_reader_open_memory(&r, bytes, n_bytes, error);
+	if (err) {
+		if (n_bytes)
+			munmap((void *)(uintptr_t)bytes, n_bytes);
+		return err;
+	}
+	r->mapped = n_bytes > 0;
+	*out = r;
+	return 0;
+}
+
+void trc_reader_close(struct trc_reader *r)
+{
+	if (!r)
+		return;
+	while (r->owned) {
+		struct trc_owned *next = r->owned->next;
+
+		free(r->owned);
+		r->owned = next;
+	}
+	trc_clockmap_free(&r->clock);
+	free(r->infos.at);
+	free(r->syncs.at);
+	free(r->strings.at);
+	free(r->stacks.at);
+	free(r->frames.at);
+	free(r->threads.at);
+	free(r->modules.at);
+	free(r->status.at);
+	free(r->blocks.at);
+	free(r->kind_counts.at);
+	free(r->generation_offs.at);
+	free(r->serial_present);
+	if (r->mapped)
+		munmap((void *)(uintptr_t)r->bytes, r->n_bytes);
+	free(r);
+}
+
+const char *trc_reader_warning(const struct trc_reader *r)
+{
+	return r->warning[0] ? r->warning : NULL;
+}
+
+const struct trc_file_info *trc_reader_info(const struct trc_reader *r)
+{
+	return &r->info;
+}
+
+int64_t trc_reader_ns(const struct trc_reader *r, uint64_t ticks)
+{
+	return trc_clockmap_ns(&r->clock, ticks);
+}
+
+uint64_t trc_reader_unknown_sections(const struct trc_reader *r)
+{
+	return r->unknown_sections;
+}

@@ -1,0 +1,127 @@
+/*
+ * reader_private.h - a reader's inside, shared by reader*.c and block_decode.c.
+ *
+ *   I1  functions that parse return 0, -EBADMSG (damage: what came before it stays) or
+ *       -ENOMEM, and change nothing of the reader that they cannot finish
+ *   I2  what grows with the file grows by a bounded amount for each of its bytes
+ */
+#ifndef TRC_FORMAT_READER_PRIVATE_H
+#define TRC_FORMAT_READER_PRIVATE_H
+
+#include "format/clockmap.h"
+#include "format/reader.h"
+#include "format/varint.h"
+#include "format/wire.h"
+
+/* Memory that lives as long as the reader. */
+struct trc_owned {
+	struct trc_owned *next;
+	uint8_t bytes[];
+};
+
+struct trc_info_entry {
+	const char *key, *value;
+};
+
+struct trc_string_view {
+	const uint8_t *bytes; /* NULL: no such entry */
+	uint32_t n_bytes;
+};
+
+struct trc_stack_place {
+	size_t frame_idx;
+	uint32_t epoch;
+	uint16_t n_frames;
+	bool present;
+};
+
+/* A block as trc_reader_load() finds it. */
+struct trc_block {
+	struct trc_block_info info;
+	const uint8_t *payload;
+	size_t payload_bytes;
+	uint64_t first, last; /* as in the file: ticks or nanoseconds */
+	uint64_t dangling_ids; /* the most that one load has found; atomic */
+};
+
+/* An array that grows. */
+#define TRC_VECTOR(type)                                                                           \
+	struct {                                                                                   \
+		type *at;                                                                          \
+		size_t n, room;                                                                    \
+	}
+
+struct trc_reader {
+	const uint8_t *bytes;
+	size_t n_bytes;
+	bool mapped;
+	bool has_schema, has_end;
+	struct trc_file_info info;
+	char warning[256];
+	uint64_t unknown_sections;
+	struct trc_owned *owned;
+	struct trc_kind_info kind[TRC_KIND_MAX + 1];
+	const char *reason[256];
+	uint64_t end_events, end_blocks;
+	struct trc_clockmap clock;
+	TRC_VECTOR(struct trc_info_entry) infos;
+	TRC_VECTOR(struct trc_sync_point) syncs;
+	TRC_VECTOR(struct trc_string_view) strings; /* by id; n is the highest + 1, or 0 */
+	TRC_VECTOR(struct trc_stack_place) stacks;
+	TRC_VECTOR(uint64_t) frames;
+	TRC_VECTOR(struct trc_thread_entry) threads;
+	TRC_VECTOR(struct trc_module_entry) modules;
+	TRC_VECTOR(struct trc_status_entry) status;
+	TRC_VECTOR(struct trc_block) blocks;
+	TRC_VECTOR(uint32_t) kind_counts; /* [n_blocks][TRC_KIND_MAX + 1] */
+	TRC_VECTOR(uint64_t) generation_offs;
+	/* A bit for each serial with an entry, up to serial_bits; beyond that: search. */
+	uint8_t *serial_present;
+	uint32_t serial_bits;
+};
+
+/* `at`, moved if need be so that `more` elements fit behind the n that there are; NULL if
+ * there is no memory: then `at` stays. */
+void *trc_vector_room(void *at, size_t n, size_t *room, size_t element_bytes, size_t more);
+/* The same for a TRC_VECTOR: 0 or -ENOMEM. */
+#define TRC_RESERVE(vector, more)                                                                  \
+	({                                                                                         \
+		void *at_ = trc_vector_room((vector).at, (vector).n, &(vector).room,               \
+					    sizeof(*(vector).at), (more));                         \
+		if (at_)                                                                           \
+			(vector).at = at_;                                                         \
+		at_ ? 0 : -ENOMEM;                                                                 \
+	})
+
+/* Memory that is freed with the reader, or NULL. */
+uint8_t *trc_reader_keep(struct trc_reader *r, size_t n_bytes);
+/* Sets the warning unless there is one. */
+void trc_reader_warn(struct trc_reader *r, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Each takes the (unpacked) payload of one section. */
+int trc_reader_parse_info(struct trc_reader *r, struct trc_cursor *c);
+int trc_reader_parse_sync(struct trc_reader *r, struct trc_cursor *c);
+int trc_reader_parse_strings(struct trc_reader *r, struct trc_cursor *c);
+int trc_reader_parse_stacks(struct trc_reader *r, struct trc_cursor *c);
+int trc_reader_parse_threads(struct trc_reader *r, struct trc_cursor *c);
+int trc_reader_parse_modules(struct trc_reader *r, struct trc_cursor *c);
+int trc_reader_parse_status(struct trc_reader *r, struct trc_cursor *c);
+/* After the last section: one entry for each thread, sorted. */
+int trc_reader_finish_threads(struct trc_reader *r);
+bool trc_reader_has_serial(const struct trc_reader *r, uint64_t serial);
+bool trc_reader_has_stack(const struct trc_reader *r, uint64_t id);
+bool trc_reader_has_string(const struct trc_reader *r, uint64_t id);
+
+/* reader_schema.c: -ENOTSUP with a line in `error` if the file's kinds contradict ours. */
+void trc_reader_init_schema(struct trc_reader *r);
+int trc_reader_parse_schema(struct trc_reader *r, struct trc_cursor *c, struct trc_error *error);
+
+/* block_decode.c: the payload of a BLOCK section whose head has been checked. */
+int trc_reader_parse_block(struct trc_reader *r, const uint8_t *payload, size_t n_bytes,
+			   uint64_t file_off, uint64_t file_bytes);
+/* A block's times, as in the file, to trace time. */
+int64_t trc_reader_time_ns(const struct trc_reader *r, uint8_t source, uint64_t time);
+void trc_reader_times_ns(const struct trc_reader *r, uint8_t source, uint64_t *time, size_t n);
+
+#endif

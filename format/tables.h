@@ -1,0 +1,83 @@
+/*
+ * tables.h - the writer's tables: ids by content, and which entries are in the file.
+ *
+ *   B1  an entry is written (into a section before the block) in each generation that
+ *       cites it; a new id never before all lower ids of its table
+ *   B2  memory is bounded: a table that is full gives id 0 and counts it
+ */
+#ifndef TRC_FORMAT_TABLES_H
+#define TRC_FORMAT_TABLES_H
+
+#include <stdint.h>
+#include "format/pages.h"
+#include "format/section.h"
+#include "format/writer.h"
+
+enum {
+	TRC_WRITER_STRING_BYTES_MAX = 8192, /* longer ones are cut */
+	TRC_WRITER_PATH_BYTES_MAX = 4095,
+	TRC_WRITER_NAME_BYTES_MAX = 127,
+};
+
+/* Interned bytes: strings and stacks. */
+struct trc_intern_entry {
+	uint64_t hash;
+	const uint8_t *bytes;
+	uint32_t n_bytes;
+	uint32_t generation; /* in which it was written last; 0 = never */
+};
+struct trc_intern {
+	struct trc_intern_entry *entry; /* [max + 1]; by id */
+	uint32_t n, max;
+	uint32_t *slot; /* [slot_mask + 1] ids */
+	uint32_t slot_mask;
+	uint32_t written; /* ids 1..written are in the file (B1) */
+	struct trc_arena arena;
+	struct trc_section section;
+};
+
+struct trc_thread_slot {
+	struct trc_thread_entry entry; /* name points to name[] */
+	uint32_t generation;
+	char name[TRC_WRITER_NAME_BYTES_MAX + 1];
+};
+
+struct trc_tables {
+	struct trc_section_out *out;
+	uint32_t generation;
+	uint64_t full; /* entries that found no room */
+	struct trc_intern strings, stacks;
+	struct {
+		struct trc_thread_slot *entry; /* [max] */
+		uint32_t n, max;
+		uint32_t *slot; /* [slot_mask + 1] index + 1 */
+		uint32_t slot_mask;
+		uint64_t cited[1024]; /* generation << 32 | serial: known to be written */
+		struct trc_section section;
+	} threads;
+	struct {
+		struct trc_module_entry *entry; /* [max + 1]; by id */
+		uint32_t n, max;
+		struct trc_arena arena;
+		struct trc_section section;
+	} modules;
+};
+
+/* Carves the tables from `memory`; 0 or -ENOMEM. */
+int trc_tables_init(struct trc_tables *t, struct trc_section_out *out, struct trc_arena *memory);
+
+uint32_t trc_tables_string(struct trc_tables *t, const char *bytes, uint32_t n_bytes);
+uint32_t trc_tables_stack(struct trc_tables *t, uint32_t epoch, const uint64_t *frame,
+			  uint32_t n_frames);
+uint32_t trc_tables_module(struct trc_tables *t, const struct trc_module_entry *module);
+int trc_tables_module_end(struct trc_tables *t, uint32_t module_id, uint32_t last_epoch);
+int trc_tables_thread(struct trc_tables *t, const struct trc_thread_entry *thread);
+
+/* Makes sure that the entries of ids of this type are in this generation, or in a section
+ * that trc_tables_flush() writes.  Other types are no matter of a table. */
+void trc_tables_cite(struct trc_tables *t, enum trc_arg_type type, const uint64_t *id, uint32_t n);
+int trc_tables_flush(struct trc_tables *t);
+/* After the flush: nothing is written yet in this generation but the modules. */
+void trc_tables_generation(struct trc_tables *t, uint32_t generation);
+
+#endif

@@ -1,0 +1,620 @@
+/* writer.c - see writer.h. */
+#include <errno.h>
+#include <lz4.h>
+#include "format/block.h"
+#include "format/check.h"
+#include "format/schema_wire.h"
+#include "format/tables.h"
+#include "format/varint.h"
+#include "format/writer.h"
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+enum {
+	KEY_BYTES_MAX = 255,
+	VALUE_BYTES_MAX = 32 << 10,
+	STATUS_BYTES_MAX = 64, /* of an entry */
+	ROW_WORDS_MAX = TRC_ROW_WORDS_MIN + TRC_ARGS_MAX + (TRC_TEXT_BYTES_MAX + 7) / 8,
+};
+#define MEMORY_BYTES_DEFAULT  (UINT64_C(64) << 20)
+#define MEMORY_BYTES_MIN      (UINT64_C(8) << 20)
+#define MEMORY_BYTES_MAX      (UINT64_C(2) << 30)
+#define GENERATION_NS_DEFAULT UINT64_C(5000000000)
+
+_Static_assert(ROW_WORDS_MAX < 1024, "ten bits hold the words of a row");
+_Static_assert(ROW_WORDS_MAX <= (int)TRC_CHUNK_WORDS, "any row fits into a chunk");
+
+/* Events of one proc and source that are not in a block yet. */
+struct stream {
+	uint64_t *cur, *end; /* free words of the last chunk */
+	uint64_t last_time;
+	struct trc_rows rows; /* words[] of the last chunk, n_events: set when it is left */
+};
+
+/* What the index says of a generation. */
+struct index_entry {
+	uint64_t file_off, first_ticks, last_ticks, n_events, n_blocks;
+};
+
+struct trc_writer {
+	struct trc_section_out out;
+	bool finished;
+	uint8_t row_words[TRC_KIND_MAX + 1]; /* without text; 0 = no such kind */
+	bool has_text[TRC_KIND_MAX + 1];
+	uint32_t n_procs;
+	struct stream *stream; /* rings, kernel streams, then the overflow stream */
+	uint32_t n_streams;
+	uint64_t **free_chunk; /* a stack */
+	uint32_t n_free, n_chunks, block_chunks;
+	struct trc_tables tables;
+	struct trc_block_encoder *encoder;
+	struct trc_section section; /* for everything but tables and blocks */
+	struct trc_sync_point last_sync;
+	bool has_sync;
+	uint64_t generation_ticks, generation_end;
+	bool generation_has_time, generating;
+	struct index_entry *index;
+	uint32_t n_index, max_index; /* n_index > max_index: too many, no index */
+	uint64_t staged_events, written_events, blocks, lost_events, clamped_times;
+	size_t memory_bytes, stream_bytes;
+};
+
+/* --- sections --- */
+
+static uint8_t *payload_begin(struct trc_writer *w)
+{
+	return trc_section_payload(&w->section);
+}
+
+static int payload_write(struct trc_writer *w, const uint8_t *end, enum trc_section_type type)
+{
+	w->section.used_bytes = (uint32_t)(end - payload_begin(w));
+	return trc_section_write(&w->out, &w->section, type);
+}
+
+static uint8_t *put_bytes(uint8_t *p, const char *bytes, size_t n_bytes)
+{
+	p = trc_varint_put(p, n_bytes);
+	memcpy(p, bytes, n_bytes);
+	return p + n_bytes;
+}
+
+static int header_write(struct trc_writer *w, const struct trc_writer_options *options)
+{
+	uint8_t h[TRC_HEADER_BYTES];
+
+	memcpy(h, TRC_MAGIC, 4);
+	trc_put16(h + 4, TRC_MAJOR);
+	trc_put16(h + 6, TRC_MINOR);
+	trc_put32(h + 8, TRC_ENDIAN_MARK);
+	trc_put32(h + 12, TRC_HEADER_BYTES);
+	trc_put64(h + 16, trc_schema_hash());
+	memcpy(h + 24, options->trace_uuid, 16);
+	trc_put32(h + 40, (uint32_t)options->clock);
+	trc_put32(h + 44, options->n_procs);
+	trc_put64(h + 48, options->ticks_per_second);
+	trc_put64(h + 56, options->creation_realtime_ns);
+	trc_put64(h + 64, trc_check64(h, 64, 0));
+	return trc_section_put_bytes(&w->out, h, sizeof(h));
+}
+
+static int sync_write(struct trc_writer *w)
+{
+	const struct trc_sync_point *s = &w->last_sync;
+	uint8_t *p = payload_begin(w);
+
+	p = trc_varint_put(p, s->ticks);
+	p = trc_varint_put(p, s->monotonic_raw_ns);
+	p = trc_varint_put(p, s->monotonic_ns);
+	p = trc_varint_put(p, s->realtime_ns);
+	p = trc_varint_put(p, s->uncertainty_ns);
+	return payload_write(w, p, TRC_SECTION_SYNC);
+}
+
+/* GENERATION, SCHEMA, the last SYNC; the modules are pending after it. */
+static int generation_write(struct trc_writer *w, uint32_t generation)
+{
+	uint8_t *p = payload_begin(w);
+
+	if (w->n_index < w->max_index)
+		w->index[w->n_index] = (struct index_entry){.file_off = w->out.file_bytes};
+	if (w->n_index <= w->max_index)
+		w->n_index++;
+	payload_write(w, trc_varint_put(p, generation), TRC_SECTION_GENERATION);
+	p += trc_schema_put(p);
+	payload_write(w, p, TRC_SECTION_SCHEMA);
+	if (w->has_sync)
+		sync_write(w);
+	w->generation_has_time = false;
+	trc_tables_generation(&w->tables, generation);
+	return w->out.error;
+}
+
+/* --- opening --- */
+
+static int chunks_init(struct trc_writer *w, struct trc_arena *memory)
+{
+	w->n_chunks = (uint32_t)(memory->size_bytes / 4 / (TRC_CHUNK_WORDS * 8));
+	w->free_chunk = trc_arena_take(memory, w->n_chunks * sizeof(*w->free_chunk));
+	if (!w->free_chunk)
+		return -ENOMEM;
+	for (uint32_t i = w->n_chunks; i-- > 0;) {
+		w->free_chunk[w->n_free] = trc_arena_take(memory, TRC_CHUNK_WORDS * 8);
+		if (!w->free_chunk[w->n_free++])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int memory_init(struct trc_writer *w, struct trc_arena *memory)
+{
+	size_t share = memory->size_bytes / 64;
+	uint32_t block_chunks = (uint32_t)(memory->size_bytes >> 21);
+
+	w->block_chunks = block_chunks < TRC_BLOCK_CHUNKS_MAX ? block_chunks : TRC_BLOCK_CHUNKS_MAX;
+	w->out.lz4 = trc_arena_take(memory, (size_t)LZ4_sizeofState());
+	w->out.packed = trc_arena_take(memory, TRC_SECTION_BUFFER_BYTES);
+	w->section.base = trc_arena_take(memory, TRC_SECTION_BUFFER_BYTES);
+	w->section.room_bytes = TRC_SECTION_ROOM_BYTES;
+	w->max_index = (uint32_t)(share / sizeof(*w->index));
+	if (w->max_index > 1024) /* what fits into a section */
+		w->max_index = 1024;
+	w->index = trc_arena_take(memory, w->max_index * sizeof(*w->index));
+	if (!w->out.lz4 || !w->out.packed || !w->section.base || !w->index)
+		return -ENOMEM;
+	w->encoder = trc_block_encoder_init(memory, w->block_chunks, w->out.lz4,
+					    w->out.acceleration);
+	if (!w->encoder)
+		return -ENOMEM;
+	if (trc_tables_init(&w->tables, &w->out, memory) < 0)
+		return -ENOMEM;
+	return chunks_init(w, memory);
+}
+
+static int streams_init(struct trc_writer *w, uint32_t n_procs)
+{
+	w->n_procs = n_procs;
+	w->n_streams = 2 * n_procs + 1;
+	w->stream_bytes = w->n_streams * sizeof(*w->stream);
+	w->stream = trc_pages_map(w->stream_bytes);
+	if (!w->stream)
+		return -ENOMEM;
+	return 0;
+}
+
+static void kinds_init(struct trc_writer *w)
+{
+	for (unsigned int k = 1; k <= TRC_KIND_MAX; k++) {
+		const struct trc_kind_info *info = trc_kind_info(k);
+
+		if (!info->name)
+			continue;
+		w->row_words[k] = (uint8_t)(TRC_ROW_WORDS_MIN + info->n_args);
+		w->has_text[k] =
+			info->n_args && info->arg[info->n_args - 1].type == TRC_ARG_TEXT;
+	}
+}
+
+static uint64_t ticks_of(uint64_t ns, uint64_t ticks_per_second)
+{
+	unsigned __int128 ticks = (unsigned __int128)ns * ticks_per_second / 1000000000;
+
+	return ticks < UINT64_MAX ? (uint64_t)ticks : UINT64_MAX;
+}
+
+int trc_writer_open(struct trc_writer **out, const struct trc_writer_options *options,
+		    trc_sink_fn *sink, void *context)
+{
+	uint64_t bytes = options->memory_bytes ? options->memory_bytes : MEMORY_BYTES_DEFAULT;
+	struct trc_arena memory = {0};
+	struct trc_writer *w;
+	int err;
+
+	if (!options->n_procs || options->n_procs > TRC_PROCS_MAX)
+		return -EINVAL;
+	bytes = bytes < MEMORY_BYTES_MIN ? MEMORY_BYTES_MIN : bytes;
+	memory.size_bytes = (bytes < MEMORY_BYTES_MAX ? bytes : MEMORY_BYTES_MAX) & ~(size_t)4095;
+	memory.base = trc_pages_map(memory.size_bytes);
+	if (!memory.base)
+		return -ENOMEM;
+	w = trc_arena_take(&memory, sizeof(*w));
+	w->memory_bytes = memory.size_bytes;
+	w->out.sink = sink;
+	w->out.context = context;
+	w->out.acceleration = options->compression > 0 ? options->compression : 1;
+	w->generation_ticks = ticks_of(options->generation_ns ? options->generation_ns
+							      : GENERATION_NS_DEFAULT,
+				       options->ticks_per_second);
+	kinds_init(w);
+	err = memory_init(w, &memory);
+	if (!err)
+		err = streams_init(w, options->n_procs);
+	if (!err)
+		err = header_write(w, options);
+	if (!err)
+		err = generation_write(w, 1);
+	if (err) {
+		trc_writer_close(w);
+		return err;
+	}
+	*out = w;
+	return 0;
+}
+
+void trc_writer_close(struct trc_writer *w)
+{
+	if (!w)
+		return;
+	trc_pages_unmap(w->stream, w->stream_bytes);
+	trc_pages_unmap(w, w->memory_bytes);
+}
+
+/* 0 if the writer still takes things. */
+static int writer_state(const struct trc_writer *w)
+{
+	return w->out.error ? w->out.error : w->finished ? -EBADF : 0;
+}
+
+/* --- information, sync points, tables --- */
+
+int trc_writer_info(struct trc_writer *w, const char *key, const char *value)
+{
+	uint8_t *p = payload_begin(w);
+
+	if (writer_state(w))
+		return writer_state(w);
+	p = put_bytes(p, key, strnlen(key, KEY_BYTES_MAX));
+	return payload_write(w, put_bytes(p, value, strnlen(value, VALUE_BYTES_MAX)),
+			     TRC_SECTION_INFO);
+}
+
+int trc_writer_sync(struct trc_writer *w, const struct trc_sync_point *sync)
+{
+	if (writer_state(w))
+		return writer_state(w);
+	w->last_sync = *sync;
+	w->has_sync = true;
+	return sync_write(w);
+}
+
+uint32_t trc_writer_string(struct trc_writer *w, const char *bytes, uint32_t n_bytes)
+{
+	return trc_tables_string(&w->tables, bytes, n_bytes);
+}
+
+uint32_t trc_writer_stack(struct trc_writer *w, uint32_t epoch, const uint64_t *frame,
+			  uint32_t n_frames)
+{
+	return trc_tables_stack(&w->tables, epoch, frame, n_frames);
+}
+
+uint32_t trc_writer_module(struct trc_writer *w, const struct trc_module_entry *module)
+{
+	return trc_tables_module(&w->tables, module);
+}
+
+int trc_writer_module_end(struct trc_writer *w, uint32_t module_id, uint32_t last_epoch)
+{
+	int err = writer_state(w);
+
+	return err ? err : trc_tables_module_end(&w->tables, module_id, last_epoch);
+}
+
+int trc_writer_thread(struct trc_writer *w, const struct trc_thread_entry *thread)
+{
+	int err = writer_state(w);
+
+	return err ? err : trc_tables_thread(&w->tables, thread);
+}
+
+/* --- events --- */
+
+static void index_add(struct trc_writer *w, const struct trc_rows *rows, uint64_t first,
+		      uint64_t last)
+{
+	struct index_entry *e = &w->index[w->n_index - 1];
+
+	if (w->n_index > w->max_index)
+		return;
+	e->n_blocks++;
+	e->n_events += rows->n_events;
+	if (rows->source == TRC_SOURCE_KERNEL)
+		return;
+	if (!e->first_ticks || first < e->first_ticks)
+		e->first_ticks = first;
+	if (last > e->last_ticks)
+		e->last_ticks = last;
+}
+
+/* Writes the stream's block, if it has events; its chunks are free again. */
+static void stream_flush(struct trc_writer *w, struct stream *s)
+{
+	struct trc_rows *rows = &s->rows;
+	const uint8_t *section;
+	size_t n_bytes;
+
+	if (!rows->n_chunks)
+		return;
+	rows->words[rows->n_chunks - 1] =
+		(uint32_t)(s->cur - rows->chunk[rows->n_chunks - 1]);
+	if (rows->n_events) {
+		trc_block_encode(w->encoder, rows, &w->tables, &section, &n_bytes);
+		trc_tables_flush(&w->tables);
+		trc_section_put_bytes(&w->out, section, n_bytes);
+		w->staged_events -= rows->n_events;
+		if (w->out.error) {
+			w->lost_events += rows->n_events;
+		} else {
+			w->written_events += rows->n_events;
+			w->blocks++;
+			index_add(w, rows, rows->chunk[0][0], s->last_time);
+		}
+	}
+	while (rows->n_chunks)
+		w->free_chunk[w->n_free++] = rows->chunk[--rows->n_chunks];
+	rows->n_events = 0;
+	s->cur = s->end = NULL;
+}
+
+/* Begins a generation if the present one has lasted long enough at `ticks`. */
+static void generation_check(struct trc_writer *w, uint64_t ticks)
+{
+	if (!w->generation_has_time) {
+		w->generation_has_time = true;
+		w->generation_end = ticks + w->generation_ticks;
+	} else if (ticks >= w->generation_end && !w->generating) {
+		trc_writer_generation(w);
+	}
+}
+
+static struct stream *largest_stream(struct trc_writer *w)
+{
+	struct stream *largest = &w->stream[0];
+
+	for (uint32_t i = 1; i < w->n_streams; i++)
+		if (w->stream[i].rows.n_chunks > largest->rows.n_chunks)
+			largest = &w->stream[i];
+	return largest;
+}
+
+/* Gives the stream a fresh chunk, after writing its block if that is full. */
+static void stream_extend(struct trc_writer *w, struct stream *s, uint8_t source, uint32_t proc,
+			  uint64_t time)
+{
+	struct trc_rows *rows = &s->rows;
+
+	if (rows->n_chunks) {
+		rows->words[rows->n_chunks - 1] =
+			(uint32_t)(s->cur - rows->chunk[rows->n_chunks - 1]);
+		if (rows->n_chunks == w->block_chunks ||
+		    rows->n_events + TRC_CHUNK_EVENTS_MAX > TRC_BLOCK_EVENTS_MAX)
+			stream_flush(w, s);
+	}
+	if (source != TRC_SOURCE_KERNEL)
+		generation_check(w, time);
+	if (!w->n_free)
+		stream_flush(w, largest_stream(w));
+	rows->source = source;
+	rows->proc = proc;
+	rows->chunk[rows->n_chunks++] = s->cur = w->free_chunk[--w->n_free];
+	s->end = s->cur + TRC_CHUNK_WORDS;
+}
+
+static struct stream *stream_find(struct trc_writer *w, uint8_t source, uint32_t proc)
+{
+	if (unlikely(proc >= w->n_procs))
+		return NULL;
+	switch (source) {
+	case TRC_SOURCE_RING:
+		return &w->stream[proc];
+	case TRC_SOURCE_KERNEL:
+		return &w->stream[w->n_procs + proc];
+	case TRC_SOURCE_OVERFLOW:
+		return &w->stream[2 * w->n_procs];
+	default:
+		return NULL;
+	}
+}
+
+/* The arguments' words of a new row of n_words, or NULL and the event is lost. */
+static inline uint64_t *row_begin(struct trc_writer *w, uint8_t source, uint32_t proc,
+				  uint8_t kind, uint32_t thread, uint64_t time, uint32_t n_words)
+{
+	struct stream *s = stream_find(w, source, proc);
+	uint64_t *row;
+
+	if (unlikely(!s || writer_state(w))) {
+		w->lost_events++;
+		return NULL;
+	}
+	if (unlikely((size_t)(s->end - s->cur) < n_words)) {
+		stream_extend(w, s, source, proc, time);
+		if (w->out.error) {
+			w->lost_events++;
+			return NULL;
+		}
+	}
+	if (unlikely(time < s->last_time)) {
+		time = s->last_time;
+		w->clamped_times++;
+	}
+	row = s->cur;
+	s->cur += n_words;
+	s->last_time = time;
+	s->rows.n_events++;
+	w->staged_events++;
+	row[0] = time;
+	row[1] = trc_row_word(kind, n_words, proc, thread);
+	return row + 2;
+}
+
+uint64_t *trc_writer_row(struct trc_writer *w, uint8_t source, uint32_t proc, uint8_t kind,
+			 uint32_t thread, uint64_t time)
+{
+	uint32_t n_words = w->row_words[kind];
+
+	if (unlikely(!n_words || w->has_text[kind])) {
+		w->lost_events++;
+		return NULL;
+	}
+	return row_begin(w, source, proc, kind, thread, time, n_words);
+}
+
+static void text_put(uint64_t *word, const char *text, uint32_t n_bytes)
+{
+	word[0] = n_bytes;
+	if (n_bytes) {
+		word[(n_bytes + 7) / 8] = 0;
+		memcpy(word + 1, text, n_bytes);
+	}
+}
+
+int trc_writer_event(struct trc_writer *w, const struct trc_event *event)
+{
+	uint32_t n_words = w->row_words[event->kind];
+	uint32_t n_args = n_words - TRC_ROW_WORDS_MIN;
+	bool has_text = w->has_text[event->kind];
+	uint64_t *word;
+
+	if (unlikely(!n_words || event->text_bytes > TRC_TEXT_BYTES_MAX ||
+		     (event->text_bytes && !has_text))) {
+		w->lost_events++;
+		return -EINVAL;
+	}
+	if (has_text)
+		n_words += ((uint32_t)event->text_bytes + 7) / 8;
+	word = row_begin(w, event->source, event->proc, event->kind, event->thread, event->time,
+			 n_words);
+	if (unlikely(!word))
+		return writer_state(w) ? writer_state(w) : -EINVAL;
+	for (uint32_t a = 0; a < n_args; a++)
+		word[a] = event->arg[a];
+	if (has_text)
+		text_put(word + n_args - 1, event->text, event->text_bytes);
+	return 0;
+}
+
+/* --- blocks, generations, the end --- */
+
+int trc_writer_flush(struct trc_writer *w)
+{
+	if (w->finished)
+		return -EBADF;
+	for (uint32_t i = 0; i < w->n_streams; i++)
+		stream_flush(w, &w->stream[i]);
+	return trc_tables_flush(&w->tables);
+}
+
+int trc_writer_generation(struct trc_writer *w)
+{
+	int err;
+
+	w->generating = true;
+	err = trc_writer_flush(w);
+	w->generating = false;
+	return err ? err : generation_write(w, w->tables.generation + 1);
+}
+
+static uint8_t *status_put(uint8_t *p, const struct trc_status_entry *e)
+{
+	uint8_t entry[STATUS_BYTES_MAX], *end = entry;
+
+	end = trc_varint_put(end, e->thread);
+	end = trc_varint_put(end, e->reason);
+	end = trc_varint_put(end, e->holder);
+	end = trc_varint_put(end, e->object);
+	end = trc_varint_put(end, e->since);
+	end = trc_varint_put(end, e->stack);
+	return put_bytes(p, (const char *)entry, (size_t)(end - entry));
+}
+
+static void status_cite(struct trc_writer *w, const struct trc_status_entry *e)
+{
+	uint64_t thread[2] = {e->thread, e->holder}, stack = e->stack;
+
+	trc_tables_cite(&w->tables, TRC_ARG_THREAD, thread, 2);
+	trc_tables_cite(&w->tables, TRC_ARG_STACK, &stack, 1);
+}
+
+int trc_writer_status(struct trc_writer *w, const struct trc_status_entry *entries, size_t n)
+{
+	uint8_t *limit = payload_begin(w) + w->section.room_bytes - 2 * STATUS_BYTES_MAX;
+	uint8_t *p;
+	uint8_t part = 0; /* the first section of a table; 1: more of the same */
+
+	if (writer_state(w))
+		return writer_state(w);
+	for (size_t i = 0; i < n; i++)
+		status_cite(w, &entries[i]);
+	trc_tables_flush(&w->tables);
+	for (size_t i = 0; i < n || !part; part = 1) {
+		p = payload_begin(w);
+		*p++ = part;
+		for (; i < n && p < limit; i++)
+			p = status_put(p, &entries[i]);
+		payload_write(w, p, TRC_SECTION_STATUS);
+	}
+	return w->out.error;
+}
+
+void trc_writer_totals(const struct trc_writer *w, struct trc_writer_totals *totals)
+{
+	totals->events = w->staged_events + w->written_events;
+	totals->blocks = w->blocks;
+	totals->generations = w->tables.generation;
+	totals->file_bytes = w->out.file_bytes;
+	totals->lost_events = w->lost_events;
+	totals->clamped_times = w->clamped_times;
+	totals->table_full = w->tables.full;
+	totals->error = w->out.error;
+}
+
+static int end_write(struct trc_writer *w)
+{
+	uint8_t *p = payload_begin(w);
+
+	p = trc_varint_put(p, w->written_events);
+	p = trc_varint_put(p, w->blocks);
+	p = trc_varint_put(p, w->tables.generation);
+	p = trc_varint_put(p, w->lost_events);
+	p = trc_varint_put(p, w->clamped_times);
+	p = trc_varint_put(p, w->tables.full);
+	return payload_write(w, p, TRC_SECTION_END);
+}
+
+/* The last section of a file: its last eight bytes say where it begins. */
+static int index_write(struct trc_writer *w)
+{
+	uint8_t *p = payload_begin(w);
+
+	if (w->n_index > w->max_index)
+		return w->out.error;
+	p = trc_varint_put(p, w->n_index);
+	for (uint32_t i = 0; i < w->n_index; i++) {
+		const struct index_entry *e = &w->index[i];
+
+		p = trc_varint_put(p, e->file_off);
+		p = trc_varint_put(p, e->n_blocks);
+		p = trc_varint_put(p, e->n_events);
+		p = trc_varint_put(p, e->first_ticks);
+		p = trc_varint_put(p, e->last_ticks);
+	}
+	while ((p - payload_begin(w)) % 8)
+		*p++ = 0;
+	trc_put64(p, w->out.file_bytes);
+	w->section.used_bytes = (uint32_t)(p + 8 - payload_begin(w));
+	return trc_section_write_plain(&w->out, &w->section, TRC_SECTION_INDEX);
+}
+
+int trc_writer_finish(struct trc_writer *w)
+{
+	int err = trc_writer_flush(w);
+
+	if (!err)
+		err = end_write(w);
+	if (!err)
+		err = index_write(w);
+	w->finished = true;
+	return err;
+}
