@@ -1,0 +1,248 @@
+#!/bin/bash
+# run.sh - every figure beside its target; `make bench` runs it.
+#
+#   run.sh [PART...]     parts: event, sustain, park, mutex, memcached, analyzer (default: all)
+#
+# What is compared runs in turn, in this one run, and medians are compared.  The machine should
+# have nothing else to do; what else runs shows in the figures.  Results are also left as
+# bench.tsv in the build directory.  A target that is missed is printed as such; the exit
+# status only says whether everything could be measured.
+#
+# SPDX-License-Identifier: Apache-2.0
+set -u -o pipefail
+: "${top_srcdir:?run through make bench}" "${top_builddir:?run through make bench}"
+
+bench=$top_builddir/tests/bench
+trace_record=$top_builddir/recorder/trace-record
+trace_analyze=$top_builddir/analyzer/trace-analyze
+results=$top_builddir/bench.tsv
+work=$(mktemp -d "${TRC_BENCH_DIR:-/dev/shm}/trc-bench-XXXXXX")
+server=
+status=0
+
+clean_up()
+{
+	[ -z "$server" ] || { kill "$server" && wait "$server"; } 2>/dev/null
+	rm -rf "$work"
+}
+trap clean_up EXIT
+
+say()
+{
+	printf '%s\n' "$*"
+}
+
+trouble()
+{
+	say "could not measure: $*"
+	status=1
+}
+
+# figure WHAT VALUE UNIT [OP TARGET]: OP is <= or >=; without it the value is only told.
+figure()
+{
+	local verdict='' target=''
+	if [ $# = 5 ]; then
+		target="$4 $5"
+		verdict=$(awk -v v="$2" -v op="$4" -v t="$5" 'BEGIN {
+			print ((op == "<=" ? v <= t : v >= t) ? "met" : "NOT MET") }')
+	fi
+	printf '%-58s %14s %-10s %-12s %s\n' "$1" "$2" "$3" "$target" "$verdict"
+	printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$target" "$verdict" >>"$results"
+}
+
+# value FILE NAME: the second column of the row NAME.
+value()
+{
+	awk -F '\t' -v name="$2" '$1 == name { print $2 }' "$1"
+}
+
+# median of numbers, one a line
+median()
+{
+	sort -g | awk '{ v[NR] = $1 } END {
+		if (NR) print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
+}
+
+# divide A B DIGITS
+divide()
+{
+	awk -v a="$1" -v b="$2" -v d="$3" 'BEGIN { printf "%.*f\n", d, b ? a / b : 0 }'
+}
+
+# median_of NAME FILE...
+median_of()
+{
+	local name=$1
+	shift
+	cat "$@" | awk -F '\t' -v name="$name" '$1 == name { print $2 }' | median
+}
+
+lost_of()
+{
+	"$trace_analyze" --sql 'SELECT coalesce(sum(lost_events), 0) FROM gaps' --output tsv "$1" |
+		tail -n 1
+}
+
+part_event()
+{
+	local i lttng event
+	say '-- one event: two arguments, no stack, bursts that fit the ring'
+	for i in 1 2 3; do
+		"$bench/bench_event" cost "$work/event.trc" >"$work/event.$i" || {
+			trouble 'bench_event'
+			return
+		}
+		[ ! -x "$bench/bench_lttng" ] ||
+			"$top_srcdir/tests/bench/lttng.sh" "$bench/bench_lttng" >"$work/lttng.$i" ||
+			rm -f "$work/lttng.$i"
+	done
+	event=$(median_of event_ns "$work"/event.?)
+	figure 'a bare rdtsc, in a loop' "$(median_of rdtsc_ns "$work"/event.?)" ns
+	figure 'one event' "$event" ns
+	figure 'one event, over rdtsc' "$(median_of event_over_rdtsc "$work"/event.?)" x '<=' 1.4
+	if [ -e "$work/lttng.1" ]; then
+		lttng=$(median_of lttng_event_ns "$work"/lttng.?)
+		figure 'LTTng-UST, the same event, snapshot session' "$lttng" ns
+		figure 'one event, over LTTng-UST' "$(divide "$event" "$lttng" 4)" x '<=' 0.125
+	else
+		say 'LTTng-UST: skipped (lttng-tools and liblttng-ust-dev are not installed)'
+	fi
+	figure 'recording off, over an empty call' \
+		"$(median_of off_over_empty_ns "$work"/event.?)" ns '<=' 1
+	figure 'two threads at once: the first, per event' \
+		"$(median_of two_threads_first_ns "$work"/event.?)" ns
+	figure 'two threads at once: the second, per event' \
+		"$(median_of two_threads_second_ns "$work"/event.?)" ns
+	figure 'one event with a computed name' "$(median_of computed_name_ns "$work"/event.?)" ns
+}
+
+part_sustain()
+{
+	local i lost all_lost=0
+	say '-- flat out: one drainer, to tmpfs'
+	for i in 1 2 3; do
+		"$bench/bench_event" sustain "$work/sustain.trc" 40000000 >"$work/sustain.$i" || {
+			trouble 'bench_event sustain'
+			return
+		}
+		lost=$(lost_of "$work/sustain.trc") || lost=unknown
+		all_lost=$((all_lost + lost))
+		printf 'sustained_bytes\t%s\n' "$(stat -c %s "$work/sustain.trc")" >>"$work/sustain.$i"
+	done
+	figure 'sustained, events written to tmpfs, a second' \
+		"$(median_of sustained_written_per_s "$work"/sustain.? | cut -d . -f 1)" 1/s '>=' 10000000
+	figure 'sustained, events lost in three runs' "$all_lost" events '<=' 0
+	figure 'sustained, bytes on disk per event' \
+		"$(divide "$(median_of sustained_bytes "$work"/sustain.?)" 40000000 2)" bytes
+}
+
+part_park()
+{
+	local i
+	say '-- a park with a stack of 16 frames'
+	for i in 1 2 3; do
+		"$bench/bench_park" >"$work/park.$i" && "$bench/bench_park_fp" >"$work/park_fp.$i" || {
+			trouble 'bench_park'
+			return
+		}
+	done
+	figure 'no frame pointers: by unwind tables' "$(median_of park_ns "$work"/park.?)" ns '<=' 400
+	figure 'frame pointers' "$(median_of park_ns "$work"/park_fp.?)" ns '<=' 120
+}
+
+part_mutex()
+{
+	local i
+	say '-- an uncontended mutex, lock and unlock'
+	: >"$work/mutex.ratio"
+	for i in 1 2 3 4 5; do
+		"$bench/bench_mutex" >"$work/mutex.bare.$i" &&
+			"$trace_record" -q -o "$work/mutex.trc" -- "$bench/bench_mutex" \
+				>"$work/mutex.traced.$i" || {
+			trouble 'bench_mutex under trace-record'
+			return
+		}
+		divide "$(value "$work/mutex.traced.$i" mutex_pair_ns)" \
+			"$(value "$work/mutex.bare.$i" mutex_pair_ns)" 4 >>"$work/mutex.ratio"
+	done
+	figure 'bare' "$(median_of mutex_pair_ns "$work"/mutex.bare.?)" ns
+	figure 'under trace-record' "$(median_of mutex_pair_ns "$work"/mutex.traced.?)" ns
+	figure 'under trace-record, over bare' "$(median <"$work/mutex.ratio")" x '<=' 1.3
+}
+
+# memcached_run TAG [WRAPPER...]: operations per second to $work/mc.TAG
+memcached_run()
+{
+	local tag=$1 socket=$work/mc.sock tries=200 user=
+	shift
+	[ "$(id -u)" != 0 ] || user='-u root'
+	# shellcheck disable=SC2086 # a list of options
+	"$@" memcached $user -t 4 -m 64 -s "$socket" &
+	server=$!
+	until [ -S "$socket" ]; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || return 1
+		sleep 0.05
+	done
+	"$top_builddir/tests/integration/mc_load" -s "$socket" -n 1500000 -c 32 | cut -f 4 \
+		>"$work/mc.$tag" || return 1
+	kill "$server"
+	wait "$server"
+	server=
+	rm -f "$socket"
+}
+
+part_memcached()
+{
+	local i events bytes lost
+	command -v memcached >/dev/null || {
+		say 'memcached: skipped (not installed)'
+		return
+	}
+	say '-- memcached: 4 worker threads, 32 connections, 16 requests in flight on each'
+	: >"$work/mc.ratio"
+	memcached_run warm || trouble 'memcached'
+	for i in 1 2 3 4 5 6 7; do
+		if ((i % 2)); then
+			memcached_run plain.$i && memcached_run traced.$i \
+				"$trace_record" -q -o "$work/mc.trc" --
+		else
+			memcached_run traced.$i "$trace_record" -q -o "$work/mc.trc" -- &&
+				memcached_run plain.$i
+		fi || {
+			trouble 'memcached'
+			return
+		}
+		divide "$(cat "$work/mc.traced.$i")" "$(cat "$work/mc.plain.$i")" 4 >>"$work/mc.ratio"
+	done
+	figure 'untraced, operations a second' "$(cat "$work"/mc.plain.? | median)" 1/s
+	figure 'traced, operations a second' "$(cat "$work"/mc.traced.? | median)" 1/s
+	figure 'traced over untraced, median of 7 alternating pairs' "$(median <"$work/mc.ratio")" x \
+		'>=' 0.97
+	events=$("$trace_analyze" --sql 'SELECT count(*) FROM events' --output tsv "$work/mc.trc" |
+		tail -n 1)
+	bytes=$(stat -c %s "$work/mc.trc")
+	lost=$(lost_of "$work/mc.trc")
+	figure 'events in the recording' "$events" events
+	figure 'events lost' "$lost" events '<=' 0
+	figure 'bytes on disk per event, tables included' "$(divide "$bytes" "$events" 2)" bytes '<=' 6
+}
+
+part_analyzer()
+{
+	say '-- the analyzer, 10 million events'
+	trouble 'analyzer: no benchmark yet'
+}
+
+: >"$results"
+say "$(nproc) processors: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); $(uname -sr); load $(cut -d ' ' -f 1 /proc/loadavg)"
+printf '%-58s %14s %-10s %-12s %s\n' figure value unit target ''
+[ $# -gt 0 ] || set -- event sustain park mutex memcached analyzer
+for part; do
+	case $part in
+	event | sustain | park | mutex | memcached | analyzer) "part_$part" ;;
+	*) trouble "no such part: $part" ;;
+	esac
+done
+exit $status
