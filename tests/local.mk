@@ -6,4 +6,5 @@ include tests/record/local.mk
 include tests/analyzer/local.mk
 include tests/viewer/local.mk
 include tests/integration/local.mk
+include tests/package/local.mk
 include tests/bench/local.mk
