@@ -1,1 +1,2 @@
 # recorder: what it builds
+include recorder/unwind.local.mk

@@ -1,1 +1,2 @@
 # tests/recorder
+include tests/recorder/unwind.local.mk

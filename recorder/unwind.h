@@ -1,0 +1,80 @@
+/*
+ * unwind.h - the calling thread's stack, as return addresses.
+ *
+ * A guest's unwinder: it runs inside other people's locks and signal handlers.  It never
+ * allocates, locks, prints or changes errno, and it reads no memory that it has not made sure
+ * of, so that a broken stack can only ever end early.
+ *
+ *   U1  frame[0..n) are addresses, innermost first.  All are return addresses (the call lies
+ *       before them), but for those that a signal interrupted, which are exact: the first of
+ *       trc_unwind_context(), and one that follows the kernel's signal return trampoline
+ *   U2  the result is a prefix of the true stack, or ends in at most one address of code
+ *       without unwind rules; what lies beyond is left out, never made up
+ *   U3  each frame lies above the frame that it called, except across a signal frame
+ *   U4  before trc_unwind_setup() every capture returns 0
+ */
+#ifndef TRC_RECORDER_UNWIND_H
+#define TRC_RECORDER_UNWIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	TRC_UNWIND_FRAMES_MAX = 128
+};
+
+enum trc_unwind_mode {
+	TRC_UNWIND_AUTO,      /* as CFI; code without rules is crossed by its frame pointer
+	                       * where what is found there proves to be a return address */
+	TRC_UNWIND_FP,        /* frame pointers; the frames of trc itself by rules */
+	TRC_UNWIND_LIBUNWIND, /* libunwind's unw_backtrace() */
+	TRC_UNWIND_CFI,       /* .eh_frame rules, cached */
+	TRC_UNWIND_NONE,
+};
+
+/* The mode by its name in TRC_UNWIND and --unwind.  Returns false, and leaves *mode, for a name
+ * that is none.  Context: any. */
+bool trc_unwind_mode_parse(const char *name, enum trc_unwind_mode *mode);
+const char *trc_unwind_mode_name(enum trc_unwind_mode mode);
+
+/*
+ * Chooses how stacks are captured from now on.  May be called again, also with another mode.
+ * Returns 0 or -errno: then nothing is captured.  When it had to fall back to another mode
+ * it returns 0 and *note says why (a constant; NULL = no fall back).
+ * Context: any thread, may block; not signal safe.
+ */
+int trc_unwind_setup(enum trc_unwind_mode mode, const char **note);
+
+/*
+ * Tells the bounds of the calling thread's stack, which saves a check by system call at each
+ * capture.  Best called at the start of each thread; the main thread needs none.
+ * Context: the thread itself, may allocate; not signal safe.
+ */
+void trc_unwind_thread(void);
+
+/*
+ * Captures the calling thread's stack into frame[0..max).  Say trc_unwind() is called by A, A by
+ * B, B by C: with `skip` 0 the first frame is the address in B that A returns to; with `skip` 1
+ * the one in C.  At most TRC_UNWIND_FRAMES_MAX are captured.  Returns the number of frames.
+ * Not to be called in tail position: a jump leaves no frame of A.
+ *
+ * Context: traced thread, signal handlers.  Mode libunwind excepted: at the first sight of an
+ * address it takes the dynamic linker's lock, which a handler may have interrupted.
+ */
+uint32_t trc_unwind(uint64_t *frame, uint32_t max, uint32_t skip);
+
+/*
+ * The stack that a signal interrupted: `ucontext` is the third argument of an SA_SIGINFO handler.
+ * The first frame is the interrupted instruction.  Mode libunwind captures as auto does.
+ * Context: signal handlers of the interrupted thread.
+ */
+uint32_t trc_unwind_context(const void *ucontext, uint64_t *frame, uint32_t max);
+
+/*
+ * Forgets what is known about addresses: they may now belong to another module.  To be called
+ * after every dlclose() (and dlopen(), where the C library has no _dl_find_object()).
+ * Context: any thread, may block; not signal safe.
+ */
+void trc_unwind_modules_changed(void);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * unwind_cfi.h - from the bytes of .eh_frame_hdr and .eh_frame to the rule for one address.
+ *
+ * Believes nothing of what it reads: every byte is fetched within the bounds given, every loop
+ * ends with the bytes that feed it.  Uses less than 1 kB of stack: signal stacks are small.
+ */
+#ifndef TRC_RECORDER_UNWIND_CFI_H
+#define TRC_RECORDER_UNWIND_CFI_H
+
+#include "unwind_rule.h"
+
+/* Borrowed for the call: readable memory that holds the header (from `hdr`), its table and the
+ * .eh_frame that it points to. */
+struct trc_cfi_bytes {
+	const uint8_t *start;
+	const uint8_t *end;
+	const uint8_t *hdr;
+};
+
+/*
+ * The rule for `pc`.
+ *
+ *   0         *rule is set; its kind is STEP or END
+ *   -ENOENT   no rules cover pc
+ *   -EBADMSG  the bytes are malformed
+ *   -ENOTSUP  well formed, but in an encoding that no linker writes for us
+ *
+ * On failure *rule is undefined.  Context: traced thread, signal handlers.
+ */
+int trc_cfi_rule(const struct trc_cfi_bytes *bytes, uintptr_t pc, struct trc_rule *rule);
+
+/* As above, for the FDE at `fde` (which must cover pc).  For tools that go through every FDE. */
+int trc_cfi_rule_fde(const struct trc_cfi_bytes *bytes, const uint8_t *fde, uintptr_t pc,
+		     struct trc_rule *rule);
+
+#endif

@@ -1,0 +1,299 @@
+/*
+ * unwind_module.c - see unwind_module.h.
+ *
+ * glibc's _dl_find_object() answers without a lock, in signal handlers too.  Where it is missing
+ * (glibc before 2.35, musl) we keep a list, made when told that modules changed.
+ *
+ *   O1  a reader of the list believes what it copied only if `sequence` was even and the same
+ *       before and after
+ */
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include "unwind_module.h"
+
+/* As glibc's struct dl_find_object on the machines that have no data base address. */
+struct found {
+	unsigned long long flags;
+	void *map_start;
+	void *map_end;
+	void *link_map;
+	void *eh_frame; /* the PT_GNU_EH_FRAME segment */
+	unsigned long long reserved[7];
+};
+typedef int find_object_fn(void *address, struct found *result);
+
+struct module {
+	uintptr_t start;
+	uintptr_t end;
+	uintptr_t hdr; /* of the unwind rules; 0 = none */
+};
+
+enum {
+	MODULES_MAX = 4096,
+	HEADERS_BYTES = 4096, /* program headers beyond the first page are not looked at */
+};
+
+/* Both stored by trc_module_setup(), before the first capture. */
+static find_object_fn *find_object;
+static uintptr_t page_bytes = 4096;
+
+/* Without find_object; a mapping of its own. */
+struct list {
+	_Atomic uint32_t sequence;
+	_Atomic uint32_t count;
+	struct {
+		_Atomic uintptr_t start, end, hdr;
+	} module[MODULES_MAX];
+};
+static struct list *_Atomic list;
+
+/* ---- which module ----------------------------------------------------------------------- */
+
+static bool list_find(uintptr_t pc, struct module *module)
+{
+	/* acquire: pairs with the release in list_make(): the list is zeroed and written. */
+	struct list *from = atomic_load_explicit(&list, memory_order_acquire);
+	uint32_t before, count;
+	bool found = false;
+
+	if (!from)
+		return false;
+	/* acquire: what is read below is at least as new as this count (O1). */
+	before = atomic_load_explicit(&from->sequence, memory_order_acquire);
+	count = atomic_load_explicit(&from->count, memory_order_relaxed);
+	for (uint32_t i = 0; i < count && !found; i++) {
+		module->start = atomic_load_explicit(&from->module[i].start, memory_order_relaxed);
+		module->end = atomic_load_explicit(&from->module[i].end, memory_order_relaxed);
+		module->hdr = atomic_load_explicit(&from->module[i].hdr, memory_order_relaxed);
+		found = pc - module->start < module->end - module->start;
+	}
+	/* acquire fence: the copies come before the second look at the sequence (O1). */
+	atomic_thread_fence(memory_order_acquire);
+	return found && !(before & 1) &&
+	       atomic_load_explicit(&from->sequence, memory_order_relaxed) == before;
+}
+
+static bool module_find(uintptr_t pc, struct module *module)
+{
+	struct found found;
+
+	if (!find_object)
+		return list_find(pc, module);
+	if (find_object((void *)pc, &found) != 0)
+		return false;
+	*module = (struct module){(uintptr_t)found.map_start, (uintptr_t)found.map_end,
+				  (uintptr_t)found.eh_frame};
+	return true;
+}
+
+static void list_add(struct list *to, struct dl_phdr_info *info)
+{
+	uintptr_t start = UINTPTR_MAX, end = 0, hdr = 0;
+	uint32_t at = atomic_load_explicit(&to->count, memory_order_relaxed);
+
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+		uintptr_t lo = info->dlpi_addr + ph->p_vaddr;
+
+		if (ph->p_type == PT_GNU_EH_FRAME)
+			hdr = lo;
+		if (ph->p_type != PT_LOAD)
+			continue;
+		start = lo < start ? lo & ~(page_bytes - 1) : start;
+		end = lo + ph->p_memsz > end ? lo + ph->p_memsz : end;
+	}
+	if (at == MODULES_MAX || start >= end)
+		return;
+	/* relaxed: list_make() orders them by the sequence. */
+	atomic_store_explicit(&to->module[at].start, start, memory_order_relaxed);
+	atomic_store_explicit(&to->module[at].end, end, memory_order_relaxed);
+	atomic_store_explicit(&to->module[at].hdr, hdr, memory_order_relaxed);
+	atomic_store_explicit(&to->count, at + 1, memory_order_relaxed);
+}
+
+static int list_each(struct dl_phdr_info *info, size_t bytes, void *to)
+{
+	(void)bytes;
+	list_add(to, info);
+	return 0;
+}
+
+static int list_make(void)
+{
+	struct list *to = atomic_load_explicit(&list, memory_order_relaxed);
+
+	if (!to) {
+		to = mmap(NULL, sizeof(*to), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
+		if (to == MAP_FAILED)
+			return -errno;
+	}
+	atomic_fetch_add_explicit(&to->sequence, 1, memory_order_relaxed);
+	/* release fence: readers that see a change below see the odd sequence (O1). */
+	atomic_thread_fence(memory_order_release);
+	atomic_store_explicit(&to->count, 0, memory_order_relaxed);
+	dl_iterate_phdr(list_each, to);
+	/* release: whoever sees the even sequence sees the whole list (O1). */
+	atomic_fetch_add_explicit(&to->sequence, 1, memory_order_release);
+	/* release: pairs with the acquire in list_find(). */
+	atomic_store_explicit(&list, to, memory_order_release);
+	return 0;
+}
+
+int trc_module_setup(void)
+{
+	unsigned long page = getauxval(AT_PAGESZ);
+	void *symbol = dlsym(RTLD_DEFAULT, "_dl_find_object");
+
+	if (page)
+		page_bytes = page;
+	memcpy(&find_object, &symbol, sizeof(find_object));
+	return find_object ? 0 : list_make();
+}
+
+void trc_module_refresh(void)
+{
+	if (!find_object && atomic_load_explicit(&list, memory_order_relaxed))
+		list_make();
+}
+
+/* ---- which segment ---------------------------------------------------------------------- */
+
+/* The program headers of a mapped module, or NULL: they lie in its first page. */
+static const ElfW(Phdr) *module_headers(const struct module *module, uint32_t *count)
+{
+	const ElfW(Ehdr) *elf = (const void *)module->start;
+
+	if (module->end - module->start < sizeof(*elf) ||
+	    memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 || elf->e_ident[EI_CLASS] != ELFCLASS64 ||
+	    elf->e_phentsize != sizeof(ElfW(Phdr)) || elf->e_phoff % 8 != 0 ||
+	    elf->e_phoff > HEADERS_BYTES ||
+	    elf->e_phnum > (HEADERS_BYTES - elf->e_phoff) / sizeof(ElfW(Phdr)))
+		return NULL;
+	*count = elf->e_phnum;
+	return (const void *)(module->start + elf->e_phoff);
+}
+
+/* The part of the module's file that is mapped around `at` with the rights `flags`. */
+static bool module_segment(const struct module *module, uintptr_t at, uint32_t flags,
+			   struct module *segment)
+{
+	uint32_t count = 0;
+	const ElfW(Phdr) *ph = module_headers(module, &count);
+	uintptr_t bias = 0;
+	bool first = true;
+
+	for (uint32_t i = 0; ph && i < count; i++) {
+		if (ph[i].p_type != PT_LOAD)
+			continue;
+		if (first)
+			bias = module->start - (ph[i].p_vaddr & ~(page_bytes - 1));
+		first = false;
+		segment->start = bias + ph[i].p_vaddr;
+		segment->end = segment->start + ph[i].p_filesz;
+		if ((ph[i].p_flags & flags) == flags && at - segment->start < ph[i].p_filesz)
+			return segment->start >= module->start && segment->end <= module->end;
+	}
+	return false;
+}
+
+int trc_module_cfi(uintptr_t pc, struct trc_cfi_bytes *bytes)
+{
+	struct module module, segment;
+
+	if (!module_find(pc, &module) || !module.hdr)
+		return -ENOENT;
+	if (!module_segment(&module, module.hdr, PF_R, &segment))
+		return -EBADMSG;
+	*bytes = (struct trc_cfi_bytes){(const uint8_t *)segment.start,
+					(const uint8_t *)segment.end, (const uint8_t *)module.hdr};
+	return 0;
+}
+
+/* Copies `bytes` of code at `from`, all of one executable segment. */
+static bool code_read(uintptr_t from, uint32_t bytes, uint8_t *to)
+{
+	struct module module, segment;
+
+	if (!module_find(from, &module) ||
+	    !module_segment(&module, from, PF_R | PF_X, &segment) || segment.end - from < bytes)
+		return false;
+	memcpy(to, (const void *)from, bytes);
+	return true;
+}
+
+/* ---- what the code is ------------------------------------------------------------------- */
+
+#if defined(__x86_64__)
+enum {
+	CALL_BYTES_MAX = 7
+};
+
+/* Bytes of `ff /2` with this ModRM byte, 0 = another instruction. */
+static uint32_t call_bytes(uint8_t modrm, uint8_t sib)
+{
+	uint32_t mod = modrm >> 6, rm = modrm & 7;
+	uint32_t bytes = mod != 3 && rm == 4 ? 3 : 2;
+
+	if ((modrm & 0x38) != 0x10)
+		return 0;
+	if (mod == 1)
+		return bytes + 1;
+	if (mod == 2 || (mod == 0 && rm == 5) || (mod == 0 && rm == 4 && (sib & 7) == 5))
+		return bytes + 4;
+	return bytes;
+}
+
+bool trc_module_is_return(uintptr_t ra)
+{
+	uint8_t code[CALL_BYTES_MAX + 1] = {0};
+
+	if (!code_read(ra - CALL_BYTES_MAX, CALL_BYTES_MAX, code))
+		return false;
+	if (code[CALL_BYTES_MAX - 5] == 0xe8)
+		return true;
+	for (uint32_t bytes = 2; bytes <= CALL_BYTES_MAX; bytes++) {
+		const uint8_t *call = code + CALL_BYTES_MAX - bytes;
+
+		if (call[0] == 0xff && call_bytes(call[1], call[2]) == bytes)
+			return true;
+	}
+	return false;
+}
+
+bool trc_module_is_sigreturn(uintptr_t pc)
+{
+	/* mov $__NR_rt_sigreturn, %rax; syscall */
+	static const uint8_t sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	uint8_t code[sizeof(sigreturn)];
+
+	return code_read(pc, sizeof(code), code) && memcmp(code, sigreturn, sizeof(code)) == 0;
+}
+#else
+bool trc_module_is_return(uintptr_t ra)
+{
+	uint32_t code;
+
+	if (ra & 3 || !code_read(ra - 4, sizeof(code), (uint8_t *)&code))
+		return false;
+	return (code & 0xfc000000) == 0x94000000 || /* bl */
+	       (code & 0xfefff000) == 0xd63f0000;   /* blr, blraa, blrab */
+}
+
+bool trc_module_is_sigreturn(uintptr_t pc)
+{
+	/* mov x8, #__NR_rt_sigreturn; svc #0 */
+	static const uint32_t sigreturn[] = {0xd2801168, 0xd4000001};
+	uint32_t code[2];
+
+	return code_read(pc, sizeof(code), (uint8_t *)code) &&
+	       memcmp(code, sigreturn, sizeof(code)) == 0;
+}
+#endif

@@ -1,0 +1,31 @@
+/*
+ * unwind_module.h - from an address to the loaded module that it lies in, and to its unwind rules.
+ */
+#ifndef TRC_RECORDER_UNWIND_MODULE_H
+#define TRC_RECORDER_UNWIND_MODULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "unwind_cfi.h"
+
+/*
+ * Finds the unwind rules of the module that holds `pc`.  Returns 0, -ENOENT (no module, or one
+ * without rules), -EBADMSG (its program headers are malformed).
+ * Context: traced thread, signal handlers.
+ */
+int trc_module_cfi(uintptr_t pc, struct trc_cfi_bytes *bytes);
+
+/* Whether the code just before `ra`, in a module's executable segment, is a call.
+ * Context: traced thread, signal handlers. */
+bool trc_module_is_return(uintptr_t ra);
+
+/* Whether the code at `pc` is the kernel's signal return.  Only asked where `pc` lies in a
+ * module.  Context: traced thread, signal handlers. */
+bool trc_module_is_sigreturn(uintptr_t pc);
+
+/* Learns how to find modules, and which there are.  Returns 0 or -errno.
+ * Context: any thread, may block; one at a time. */
+int trc_module_setup(void);
+void trc_module_refresh(void);
+
+#endif
