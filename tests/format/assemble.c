@@ -1,0 +1,735 @@
+/* assemble.c - see assemble.h. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "format/writer.h"
+#include "tests/format/assemble.h"
+
+enum {
+	WORDS_MAX = 160,
+	NAMES_MAX = 256,
+	STATUS_MAX = 256,
+};
+
+struct word {
+	const char *key; /* before the first '=' outside quotes; NULL = there is none */
+	const char *value;
+	uint32_t n_bytes; /* of the value: it may contain zeros */
+	bool quoted;
+};
+
+/* A stack or module. */
+struct name {
+	char text[64];
+	uint32_t id;
+};
+
+struct assembler {
+	struct trc_writer_options options;
+	struct trc_writer *writer; /* made by the first line that needs it */
+	uint8_t *bytes;
+	size_t n_bytes, room_bytes;
+	bool has_sync, unfinished;
+	struct name stack[NAMES_MAX], module[NAMES_MAX];
+	size_t n_stacks, n_modules;
+	struct trc_status_entry status[STATUS_MAX];
+	size_t n_status;
+	struct word word[WORDS_MAX];
+	size_t n_words;
+	char *error;
+	unsigned int line;
+};
+
+static int fail(struct assembler *as, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static int fail(struct assembler *as, const char *format, ...)
+{
+	int n = snprintf(as->error, 256, "line %u: ", as->line);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(as->error + n, 256 - (size_t)n, format, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+static int sink(void *context, const void *bytes, size_t n_bytes)
+{
+	struct assembler *as = context;
+
+	if (as->n_bytes + n_bytes > as->room_bytes) {
+		size_t room = 2 * as->room_bytes + n_bytes + 4096;
+		uint8_t *grown = realloc(as->bytes, room);
+
+		if (!grown)
+			return -ENOMEM;
+		as->bytes = grown;
+		as->room_bytes = room;
+	}
+	memcpy(as->bytes + as->n_bytes, bytes, n_bytes);
+	as->n_bytes += n_bytes;
+	return 0;
+}
+
+/* --- words --- */
+
+/* Undoes escapes in place from behind the opening quote; the byte after the closing one. */
+static char *unquote(struct assembler *as, char *p, struct word *w)
+{
+	char *out = p;
+
+	w->value = out;
+	w->quoted = true;
+	for (; *p && *p != '"'; p++) {
+		char c = *p;
+
+		if (c == '\\') {
+			c = *++p;
+			if (c == 'n') {
+				c = '\n';
+			} else if (c == 't') {
+				c = '\t';
+			} else if (c == 'x') {
+				char hex[3] = {p[1], p[1] ? p[2] : 0, 0};
+
+				c = (char)strtoul(hex, NULL, 16);
+				p += strlen(hex);
+			} else if (!c) {
+				break;
+			}
+		}
+		*out++ = c;
+	}
+	if (*p != '"') {
+		fail(as, "no closing quote");
+		return NULL;
+	}
+	w->n_bytes = (uint32_t)(out - w->value);
+	*out = 0;
+	return p + 1;
+}
+
+/* Cuts one word out of the line, key and all; NULL on an error. */
+static char *cut_word(struct assembler *as, char *p, struct word *w)
+{
+	char *start = p;
+
+	memset(w, 0, sizeof(*w));
+	while (*p && !strchr(" \t=\"#", *p))
+		p++;
+	if (*p == '=') {
+		*p++ = 0;
+		w->key = start;
+		start = p;
+		while (*p && !strchr(" \t\"#", *p))
+			p++;
+	}
+	if (*p == '"' && p == start) {
+		p = unquote(as, p + 1, w);
+		if (!p)
+			return NULL;
+		if (*p && !strchr(" \t#", *p)) {
+			fail(as, "no blank after a quoted string");
+			return NULL;
+		}
+	} else {
+		w->value = start;
+		w->n_bytes = (uint32_t)(p - start);
+	}
+	return p;
+}
+
+static int cut_line(struct assembler *as, char *p)
+{
+	as->n_words = 0;
+	for (;;) {
+		struct word *w = &as->word[as->n_words];
+		bool ends;
+
+		p += strspn(p, " \t");
+		if (!*p || *p == '#')
+			return 0;
+		if (as->n_words == WORDS_MAX)
+			return fail(as, "too many words");
+		p = cut_word(as, p, w);
+		if (!p)
+			return -EINVAL;
+		ends = !*p || *p == '#';
+		if (!w->quoted) /* else it ends further in front */
+			*p = 0;
+		as->n_words++;
+		if (ends)
+			return 0;
+		p++;
+	}
+}
+
+static bool to_number(const char *s, uint64_t *value)
+{
+	bool inverted = *s == '~';
+	char *end;
+
+	errno = 0;
+	*value = strtoull(s + inverted, &end, 0);
+	if (inverted)
+		*value = ~*value;
+	return end != s + inverted && !*end && !errno;
+}
+
+static int number(struct assembler *as, const struct word *w, uint64_t *value)
+{
+	if (!w->quoted && to_number(w->value, value))
+		return 0;
+	return fail(as, "not a number: %s", w->value);
+}
+
+static bool find_name(const struct name *name, size_t n, const char *text, uint64_t *id)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(name[i].text, text)) {
+			*id = name[i].id;
+			return true;
+		}
+	return false;
+}
+
+static int add_name(struct assembler *as, struct name *names, size_t *n, const char *text,
+		    uint32_t id)
+{
+	uint64_t other;
+
+	if (!id)
+		return fail(as, "no room in the writer's table");
+	if (*n == NAMES_MAX || strlen(text) >= sizeof(names->text) ||
+	    find_name(names, *n, text, &other))
+		return fail(as, "too many names, too long, or one twice: %s", text);
+	strcpy(names[*n].text, text);
+	names[(*n)++].id = id;
+	return 0;
+}
+
+/* The value of key=..., from word `from` on; `value` stays as it is if there is none. */
+static int option(struct assembler *as, size_t from, const char *key, uint64_t *value)
+{
+	for (size_t i = from; i < as->n_words; i++)
+		if (as->word[i].key && !strcmp(as->word[i].key, key))
+			return number(as, &as->word[i], value);
+	return 0;
+}
+
+static bool is_listed(const char *list, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (const char *p = list; (p = strstr(p, key)); p += n)
+		if ((p == list || p[-1] == ' ') && (!p[n] || p[n] == ' '))
+			return true;
+	return false;
+}
+
+struct option {
+	const char *key;
+	uint64_t *value;
+};
+
+/* All the numbers of a line; every other key must be in `also`, a blank-separated list. */
+static int options(struct assembler *as, size_t from, const struct option *o, const char *also)
+{
+	int err = 0;
+
+	for (size_t i = from; i < as->n_words && !err; i++) {
+		const struct word *w = &as->word[i];
+		const struct option *known = o;
+
+		while (known->key && (!w->key || strcmp(known->key, w->key)))
+			known++;
+		if (known->key)
+			err = number(as, w, known->value);
+		else if (!w->key || !is_listed(also, w->key))
+			err = fail(as, "not understood: %s", w->key ? w->key : w->value);
+	}
+	return err;
+}
+
+static const struct word *text_option(const struct assembler *as, const char *key)
+{
+	static const struct word none = {.value = ""};
+
+	for (size_t i = 0; i < as->n_words; i++)
+		if (as->word[i].key && !strcmp(as->word[i].key, key))
+			return &as->word[i];
+	return &none;
+}
+
+static size_t to_bytes(const char *hex, uint8_t *out, size_t max)
+{
+	size_t n = 0;
+
+	for (; n < max && hex[0] && hex[1]; hex += 2) {
+		char byte[3] = {hex[0], hex[1], 0};
+
+		out[n++] = (uint8_t)strtoul(byte, NULL, 16);
+	}
+	return n;
+}
+
+/* --- lines --- */
+
+static int need_writer(struct assembler *as)
+{
+	int err;
+
+	if (as->writer)
+		return 0;
+	err = trc_writer_open(&as->writer, &as->options, sink, as);
+	return err ? fail(as, "cannot open a writer: %s", strerror(-err)) : 0;
+}
+
+static int result(struct assembler *as, int err)
+{
+	return err < 0 ? fail(as, "refused by the writer: %s", strerror(-err)) : 0;
+}
+
+static int line_header(struct assembler *as)
+{
+	uint64_t procs = as->options.n_procs;
+	const struct option known[] = {
+		{"procs", &procs},
+		{"ticks_per_second", &as->options.ticks_per_second},
+		{"memory_bytes", &as->options.memory_bytes},
+		{"generation_ns", &as->options.generation_ns},
+		{"creation_realtime_ns", &as->options.creation_realtime_ns},
+		{NULL, NULL},
+	};
+	const char *clock = text_option(as, "clock")->value;
+	int err = options(as, 1, known, "clock uuid");
+
+	if (as->writer)
+		return fail(as, "header comes first");
+	as->options.n_procs = (uint32_t)procs;
+	to_bytes(text_option(as, "uuid")->value, as->options.trace_uuid, 16);
+	if (!strcmp(clock, "tsc"))
+		as->options.clock = TRC_CLOCK_TSC;
+	else if (!strcmp(clock, "cntvct"))
+		as->options.clock = TRC_CLOCK_CNTVCT;
+	else if (*clock && strcmp(clock, "monotonic_raw"))
+		return fail(as, "no such clock: %s", clock);
+	return err;
+}
+
+static int line_sync(struct assembler *as)
+{
+	struct trc_sync_point s = {0};
+	const struct option known[] = {
+		{"ticks", &s.ticks},
+		{"raw", &s.monotonic_raw_ns},
+		{"monotonic", &s.monotonic_ns},
+		{"realtime", &s.realtime_ns},
+		{"uncertainty", &s.uncertainty_ns},
+		{NULL, NULL},
+	};
+	int err = option(as, 1, "ticks", &s.ticks);
+
+	s.monotonic_raw_ns = s.ticks;
+	if (!err)
+		err = option(as, 1, "raw", &s.monotonic_raw_ns);
+	s.monotonic_ns = s.realtime_ns = s.monotonic_raw_ns;
+	if (!err)
+		err = options(as, 1, known, "");
+	as->has_sync = true;
+	return err ? err : result(as, trc_writer_sync(as->writer, &s));
+}
+
+static int line_info(struct assembler *as)
+{
+	if (as->n_words != 3 || as->word[1].key || as->word[2].key)
+		return fail(as, "info KEY \"VALUE\"");
+	return result(as, trc_writer_info(as->writer, as->word[1].value, as->word[2].value));
+}
+
+static int line_module(struct assembler *as)
+{
+	struct trc_module_entry m = {0};
+	uint64_t first = 0, last = UINT32_MAX;
+	const struct option known[] = {
+		{"start", &m.start},
+		{"limit", &m.limit},
+		{"offset", &m.file_offset},
+		{"bias", &m.load_bias},
+		{"first_epoch", &first},
+		{"last_epoch", &last},
+		{NULL, NULL},
+	};
+	const struct word *path = text_option(as, "path");
+	char path_text[256];
+	int err;
+
+	if (as->n_words < 2 || as->word[1].key || path->n_bytes >= sizeof(path_text))
+		return fail(as, "module NAME path=\"...\" start= limit= ...");
+	err = options(as, 2, known, "path build_id");
+	if (err)
+		return err;
+	memcpy(path_text, path->value, path->n_bytes);
+	path_text[path->n_bytes] = 0;
+	m.path = path_text;
+	m.build_id_bytes = (uint8_t)to_bytes(text_option(as, "build_id")->value, m.build_id,
+					     sizeof(m.build_id));
+	m.first_epoch = (uint32_t)first;
+	m.last_epoch = (uint32_t)last;
+	return add_name(as, as->module, &as->n_modules, as->word[1].value,
+			trc_writer_module(as->writer, &m));
+}
+
+static int line_module_end(struct assembler *as)
+{
+	uint64_t id, last = 0;
+	int err = option(as, 2, "last_epoch", &last);
+
+	if (err)
+		return err;
+	if (as->n_words != 3 ||
+	    !find_name(as->module, as->n_modules, as->word[1].value, &id))
+		return fail(as, "module_end NAME last_epoch=...");
+	return result(as, trc_writer_module_end(as->writer, (uint32_t)id, (uint32_t)last));
+}
+
+static int line_stack(struct assembler *as)
+{
+	uint64_t frame[TRC_STACK_DEPTH_MAX], epoch = 0;
+	uint32_t n_frames = 0;
+	int err = option(as, 2, "epoch", &epoch);
+
+	if (as->n_words < 2)
+		return fail(as, "stack NAME ADDRESS ...");
+	for (size_t i = 2; i < as->n_words && !err; i++) {
+		if (as->word[i].key)
+			continue;
+		if (n_frames == TRC_STACK_DEPTH_MAX)
+			return fail(as, "too many frames");
+		err = number(as, &as->word[i], &frame[n_frames++]);
+	}
+	if (err)
+		return err;
+	return add_name(as, as->stack, &as->n_stacks, as->word[1].value,
+			trc_writer_stack(as->writer, (uint32_t)epoch, frame, n_frames));
+}
+
+static int line_thread(struct assembler *as)
+{
+	struct trc_thread_entry t = {0};
+	uint64_t serial, tid = 0, creator = 0;
+	const struct option known[] = {
+		{"tid", &tid}, {"creator", &creator}, {"start", &t.start}, {"end", &t.end},
+		{NULL, NULL},
+	};
+	const struct word *name = text_option(as, "name");
+	int err;
+
+	if (as->n_words < 2)
+		return fail(as, "thread SERIAL tid= name=\"...\" ...");
+	err = number(as, &as->word[1], &serial);
+	if (!err)
+		err = options(as, 2, known, "name");
+	if (err)
+		return err;
+	t.serial = (uint32_t)serial;
+	t.tid = (uint32_t)tid;
+	t.creator = (uint32_t)creator;
+	t.name = name->value;
+	t.name_bytes = name->n_bytes;
+	return result(as, trc_writer_thread(as->writer, &t));
+}
+
+static bool find_reason(const char *text, uint64_t *value)
+{
+	for (unsigned int r = 1; r < TRC_REASON_COUNT; r++)
+		if (!strcmp(trc_reason_name(r), text)) {
+			*value = r;
+			return true;
+		}
+	return false;
+}
+
+static bool find_cause(const char *text, uint64_t *value)
+{
+	for (unsigned int c = 1; c < TRC_GAP_CAUSE_COUNT; c++)
+		if (!strcmp(trc_gap_cause_name(c), text)) {
+			*value = c;
+			return true;
+		}
+	return false;
+}
+
+static bool find_errno(const char *text, uint64_t *value)
+{
+	for (int e = 1; e < 134; e++)
+		if (strerrorname_np(e) && !strcmp(strerrorname_np(e), text)) {
+			*value = (uint64_t)e;
+			return true;
+		}
+	return false;
+}
+
+/* The value of an argument, by its type and name. */
+static int argument(struct assembler *as, const struct trc_arg_info *arg, const struct word *w,
+		    uint64_t *value)
+{
+	if (arg->type == TRC_ARG_STRING && w->quoted) {
+		*value = trc_writer_string(as->writer, w->value, w->n_bytes);
+		return 0;
+	}
+	if (arg->type == TRC_ARG_STACK && find_name(as->stack, as->n_stacks, w->value, value))
+		return 0;
+	if (arg->type == TRC_ARG_REASON && find_reason(w->value, value))
+		return 0;
+	if (arg->type == TRC_ARG_ERRNO && find_errno(w->value, value))
+		return 0;
+	if (!strcmp(arg->name, "module") && find_name(as->module, as->n_modules, w->value, value))
+		return 0;
+	if (!strcmp(arg->name, "cause") && find_cause(w->value, value))
+		return 0;
+	return number(as, w, value);
+}
+
+static int event_kind(struct assembler *as, const char *text, struct trc_event *event)
+{
+	for (unsigned int k = 1; k <= TRC_KIND_MAX; k++)
+		if (trc_kind_info(k)->name && !strcmp(trc_kind_info(k)->name, text)) {
+			event->kind = (uint8_t)k;
+			return 0;
+		}
+	return fail(as, "no such kind: %s", text);
+}
+
+static int event_source(struct assembler *as, const char *text, struct trc_event *event)
+{
+	static const char *const names[] = {"ring", "overflow", "kernel"};
+
+	for (uint8_t i = 0; i < 3; i++)
+		if (!strcmp(names[i], text)) {
+			event->source = i;
+			return 0;
+		}
+	return fail(as, "no such source: %s", text);
+}
+
+static int event_argument(struct assembler *as, const struct word *w, struct trc_event *event)
+{
+	const struct trc_kind_info *info = trc_kind_info(event->kind);
+
+	for (unsigned int a = 0; a < info->n_args; a++) {
+		if (strcmp(info->arg[a].name, w->key))
+			continue;
+		if (info->arg[a].type != TRC_ARG_TEXT)
+			return argument(as, &info->arg[a], w, &event->arg[a]);
+		event->text = w->value;
+		event->text_bytes = (uint16_t)w->n_bytes;
+		return 0;
+	}
+	return fail(as, "%s has no argument %s", info->name, w->key);
+}
+
+/* Before the kind: where and who; after it: its arguments. */
+static int event_word(struct assembler *as, const struct word *w, struct trc_event *event)
+{
+	uint64_t value;
+	int err;
+
+	if (!w->key)
+		return event->kind ? fail(as, "not understood: %s", w->value)
+				   : event_kind(as, w->value, event);
+	if (event->kind)
+		return event_argument(as, w, event);
+	if (!strcmp(w->key, "source"))
+		return event_source(as, w->value, event);
+	err = number(as, w, &value);
+	if (err)
+		return err;
+	if (!strcmp(w->key, "proc"))
+		event->proc = (uint32_t)value;
+	else if (!strcmp(w->key, "thread"))
+		event->thread = (uint32_t)value;
+	else
+		return fail(as, "not understood before the kind: %s", w->key);
+	return 0;
+}
+
+static int line_event(struct assembler *as)
+{
+	static const struct trc_sync_point zero;
+	struct trc_event event = {.thread = 1};
+	int err = 0;
+
+	if (!to_number(as->word[0].value + 1, &event.time))
+		return fail(as, "not a time: %s", as->word[0].value);
+	if (!as->has_sync)
+		err = result(as, trc_writer_sync(as->writer, &zero));
+	as->has_sync = true;
+	for (size_t i = 1; i < as->n_words && !err; i++)
+		err = event_word(as, &as->word[i], &event);
+	if (err)
+		return err;
+	if (!event.kind)
+		return fail(as, "which kind of event?");
+	return result(as, trc_writer_event(as->writer, &event));
+}
+
+static int line_status(struct assembler *as)
+{
+	struct trc_status_entry *s = &as->status[as->n_status];
+	uint64_t thread = 0, holder = 0, reason = 0, stack = 0;
+	struct trc_arg_info as_reason = {TRC_ARG_REASON, "", ""};
+	struct trc_arg_info as_stack = {TRC_ARG_STACK, "", ""};
+	const struct option known[] = {
+		{"thread", &thread}, {"holder", &holder}, {"object", &s->object},
+		{"since", &s->since}, {NULL, NULL},
+	};
+	int err;
+
+	if (as->n_status == STATUS_MAX)
+		return fail(as, "too long a status table");
+	memset(s, 0, sizeof(*s));
+	err = options(as, 1, known, "reason stack");
+	if (!err && text_option(as, "reason")->key)
+		err = argument(as, &as_reason, text_option(as, "reason"), &reason);
+	if (!err && text_option(as, "stack")->key)
+		err = argument(as, &as_stack, text_option(as, "stack"), &stack);
+	s->thread = (uint32_t)thread;
+	s->holder = (uint32_t)holder;
+	s->reason = (uint8_t)reason;
+	s->stack = (uint32_t)stack;
+	as->n_status += !err;
+	return err;
+}
+
+static int status_end(struct assembler *as)
+{
+	size_t n = as->n_status;
+
+	as->n_status = 0;
+	return n ? result(as, trc_writer_status(as->writer, as->status, n)) : 0;
+}
+
+static int line_generation(struct assembler *as)
+{
+	return result(as, trc_writer_generation(as->writer));
+}
+
+static int line_flush(struct assembler *as)
+{
+	return result(as, trc_writer_flush(as->writer));
+}
+
+static int line_unfinished(struct assembler *as)
+{
+	as->unfinished = true;
+	return line_flush(as);
+}
+
+static const struct {
+	const char *name;
+	int (*line)(struct assembler *as);
+} directives[] = {
+	{"sync", line_sync},         {"info", line_info},
+	{"module", line_module},     {"module_end", line_module_end},
+	{"stack", line_stack},       {"thread", line_thread},
+	{"status", line_status},     {"generation", line_generation},
+	{"flush", line_flush},       {"unfinished", line_unfinished},
+};
+
+static int assemble_line(struct assembler *as, char *text)
+{
+	const char *name;
+	int err = cut_line(as, text);
+
+	if (err || !as->n_words)
+		return err;
+	name = as->word[0].value;
+	if (!strcmp(name, "header"))
+		return line_header(as);
+	err = need_writer(as);
+	if (!err && strcmp(name, "status"))
+		err = status_end(as);
+	if (err)
+		return err;
+	if (name[0] == '@')
+		return line_event(as);
+	for (size_t i = 0; i < sizeof(directives) / sizeof(directives[0]); i++)
+		if (!strcmp(name, directives[i].name))
+			return directives[i].line(as);
+	return fail(as, "not understood: %s", name);
+}
+
+static int assemble(struct assembler *as, char *text)
+{
+	int err = 0;
+
+	for (char *line = text; line && !err;) {
+		char *next = strchr(line, '\n');
+
+		if (next)
+			*next++ = 0;
+		as->line++;
+		err = assemble_line(as, line);
+		line = next;
+	}
+	if (!err)
+		err = need_writer(as);
+	if (!err)
+		err = status_end(as);
+	if (!err && !as->unfinished)
+		err = result(as, trc_writer_finish(as->writer));
+	return err;
+}
+
+int trc_assemble(const char *text, uint8_t **bytes, size_t *n_bytes, char error[256])
+{
+	struct assembler *as = calloc(1, sizeof(*as));
+	char *copy = strdup(text);
+	int err = -ENOMEM;
+
+	if (as && copy) {
+		as->error = error;
+		as->options.clock = TRC_CLOCK_MONOTONIC_RAW;
+		as->options.ticks_per_second = 1000000000;
+		as->options.n_procs = 4;
+		as->options.memory_bytes = 8 << 20;
+		err = assemble(as, copy);
+		trc_writer_close(as->writer);
+		if (!err) {
+			*bytes = as->bytes;
+			*n_bytes = as->n_bytes;
+		} else {
+			free(as->bytes);
+		}
+	} else {
+		snprintf(error, 256, "out of memory");
+	}
+	free(copy);
+	free(as);
+	return err;
+}
+
+int trc_assemble_file(const char *text, const char *path, char error[256])
+{
+	uint8_t *bytes;
+	size_t n_bytes;
+	int err = trc_assemble(text, &bytes, &n_bytes, error);
+	FILE *file;
+
+	if (err)
+		return err;
+	file = fopen(path, "wb");
+	if (!file || fwrite(bytes, 1, n_bytes, file) != n_bytes)
+		err = -EIO;
+	if (file && fclose(file))
+		err = -EIO;
+	if (err)
+		snprintf(error, 256, "cannot write %s", path);
+	free(bytes);
+	return err;
+}
