@@ -23,9 +23,9 @@ struct trc_symbol {
 	const char *function; /* NULL = not known */
 	const char *linkage;  /* its name as the linker knows it; NULL = as `function` */
 	const char *file;     /* NULL = not known */
-	uint32_t line;        /* 0 = not known */
+	uint32_t line;	      /* 0 = not known */
 	uint32_t start_line;  /* of the function; 0 = not known */
-	bool inlined;         /* into the next one */
+	bool inlined;	      /* into the next one */
 };
 
 int trc_symbols_open(struct trc_symbols **out);

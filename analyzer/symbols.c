@@ -1,0 +1,285 @@
+/*
+ * symbols.c - modules and addresses that have been asked for, and their answers.
+ *
+ *   Y3  an object is one file as the trace saw it (path and build id), however often
+ *       it was mapped; it is opened once
+ *   Y4  answers are kept per object and ELF address: asking again costs one look-up
+ */
+#include "symbols.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "symbols_demangle.h"
+#include "symbols_dwarf.h"
+#include "symbols_file.h"
+#include "symbols_table.h"
+
+struct object {
+	char *path;
+	uint8_t build_id[TRC_BUILD_ID_BYTES_MAX];
+	uint8_t build_id_bytes;
+	struct trc_symbols_file file;
+	struct trc_dwarf *dwarf;
+	struct trc_symbols_table table;
+};
+
+/* An answer: symbols [first, first + n) of the store. */
+struct answer {
+	uint64_t address;
+	uint32_t object; /* index + 1; 0 = the slot is free */
+	uint32_t n;
+	size_t first;
+};
+
+struct trc_symbols {
+	struct object **object;
+	size_t n_objects;
+	struct answer *answer; /* hash table, at most half full */
+	size_t n_answers, answer_slots;
+	struct trc_symbol *symbol;
+	size_t n_symbols, symbol_room;
+	char **name; /* demangled names that answers refer to */
+	size_t n_names, name_room;
+	struct trc_demangler *demangler;
+};
+
+int trc_symbols_open(struct trc_symbols **out)
+{
+	struct trc_symbols *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	s->answer_slots = 1024;
+	s->answer = calloc(s->answer_slots, sizeof(*s->answer));
+	if (!s->answer) {
+		free(s);
+		return -ENOMEM;
+	}
+	s->demangler = trc_demangler_open();
+	*out = s;
+	return 0;
+}
+
+static void object_free(struct object *object)
+{
+	trc_dwarf_close(object->dwarf);
+	trc_symbols_table_clear(&object->table);
+	trc_symbols_file_close(&object->file);
+	free(object->path);
+	free(object);
+}
+
+void trc_symbols_close(struct trc_symbols *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->n_objects; i++)
+		object_free(s->object[i]);
+	for (size_t i = 0; i < s->n_names; i++)
+		free(s->name[i]);
+	trc_demangler_close(s->demangler);
+	free(s->object);
+	free(s->answer);
+	free(s->symbol);
+	free(s->name);
+	free(s);
+}
+
+static bool object_is(const struct object *object, const struct trc_module_entry *module)
+{
+	return object->build_id_bytes == module->build_id_bytes &&
+	       !memcmp(object->build_id, module->build_id, object->build_id_bytes) &&
+	       !strcmp(object->path, module->path ? module->path : "");
+}
+
+static struct object *object_new(const struct trc_module_entry *module)
+{
+	struct object *object = calloc(1, sizeof(*object));
+
+	if (!object)
+		return NULL;
+	object->path = strdup(module->path ? module->path : "");
+	if (!object->path) {
+		free(object);
+		return NULL;
+	}
+	memcpy(object->build_id, module->build_id, module->build_id_bytes);
+	object->build_id_bytes = module->build_id_bytes;
+	trc_symbols_file_open(&object->file, module);
+	if (object->file.dwarf)
+		trc_dwarf_open(&object->dwarf, object->file.dwarf);
+	/* The debug file's table has everything that the module's has, unless that was kept. */
+	if (object->file.debug.elf)
+		trc_symbols_table_add(&object->table, object->file.debug.elf);
+	if (object->file.main.elf)
+		trc_symbols_table_add(&object->table, object->file.main.elf);
+	trc_symbols_table_sort(&object->table);
+	return object;
+}
+
+/* Index + 1 of the module's object, opened now if need be; 0 = no memory. */
+static uint32_t object_find(struct trc_symbols *s, const struct trc_module_entry *module)
+{
+	struct object **grown;
+
+	if (module->build_id_bytes > TRC_BUILD_ID_BYTES_MAX)
+		return 0;
+	for (size_t i = 0; i < s->n_objects; i++)
+		if (object_is(s->object[i], module))
+			return (uint32_t)i + 1;
+	grown = reallocarray(s->object, s->n_objects + 1, sizeof(struct object *));
+	if (!grown)
+		return 0;
+	s->object = grown;
+	s->object[s->n_objects] = object_new(module);
+	if (!s->object[s->n_objects])
+		return 0;
+	return (uint32_t)++s->n_objects;
+}
+
+static size_t slot_of(const struct trc_symbols *s, uint32_t object, uint64_t address)
+{
+	uint64_t hash = (address ^ ((uint64_t)object << 48)) * UINT64_C(0x9e3779b97f4a7c15);
+	size_t slot = (size_t)(hash >> 32) & (s->answer_slots - 1);
+
+	while (s->answer[slot].object &&
+	       (s->answer[slot].object != object || s->answer[slot].address != address))
+		slot = (slot + 1) & (s->answer_slots - 1);
+	return slot;
+}
+
+static bool grow_answers(struct trc_symbols *s)
+{
+	struct answer *old = s->answer;
+	size_t old_slots = s->answer_slots;
+	struct answer *grown = calloc(2 * old_slots, sizeof(*grown));
+
+	if (!grown)
+		return false;
+	s->answer = grown;
+	s->answer_slots = 2 * old_slots;
+	for (size_t i = 0; i < old_slots; i++)
+		if (old[i].object)
+			s->answer[slot_of(s, old[i].object, old[i].address)] = old[i];
+	free(old);
+	return true;
+}
+
+/* Takes over the string; NULL if there is no room to remember it. */
+static const char *keep_name(struct trc_symbols *s, char *name)
+{
+	if (name && s->n_names == s->name_room) {
+		size_t room = s->name_room ? 2 * s->name_room : 64;
+		char **grown = reallocarray(s->name, room, sizeof(*grown));
+
+		if (!grown) {
+			free(name);
+			return NULL;
+		}
+		s->name = grown;
+		s->name_room = room;
+	}
+	if (name)
+		s->name[s->n_names++] = name;
+	return name;
+}
+
+/* function and linkage of a symbol whose linker name is known. */
+static void set_linkage(struct trc_symbols *s, struct trc_symbol *symbol, const char *linkage)
+{
+	const char *readable = keep_name(s, trc_demangle(s->demangler, linkage));
+
+	if (readable)
+		symbol->function = readable;
+	else if (!symbol->function)
+		symbol->function = linkage;
+	symbol->linkage = strcmp(symbol->function, linkage) ? linkage : NULL;
+}
+
+static void symbol_from_frame(struct trc_symbols *s, struct trc_symbol *symbol,
+			      const struct trc_dwarf_frame *frame)
+{
+	*symbol = (struct trc_symbol){
+		.function = frame->function,
+		.file = frame->file,
+		.line = frame->line,
+		.start_line = frame->start_line,
+	};
+	if (frame->linkage)
+		set_linkage(s, symbol, frame->linkage);
+}
+
+static size_t look_up(struct trc_symbols *s, struct object *object, uint64_t address,
+		      struct trc_symbol *out)
+{
+	struct trc_dwarf_frame frame[TRC_SYMBOL_INLINE_MAX];
+	const struct trc_table_symbol *symbol;
+	size_t n = 0;
+
+	if (object->dwarf)
+		n = trc_dwarf_find(object->dwarf, address, frame, TRC_SYMBOL_INLINE_MAX);
+	for (size_t i = 0; i < n; i++) {
+		symbol_from_frame(s, &out[i], &frame[i]);
+		out[i].inlined = i + 1 < n;
+	}
+	if (n && out[n - 1].function)
+		return n;
+	symbol = trc_symbols_table_find(&object->table, address);
+	if (!symbol)
+		return n;
+	if (!n)
+		out[n++] = (struct trc_symbol){0};
+	set_linkage(s, &out[n - 1], symbol->name);
+	return n;
+}
+
+static bool keep_answer(struct trc_symbols *s, size_t slot, uint32_t object, uint64_t address,
+			const struct trc_symbol *symbol, size_t n)
+{
+	if (s->n_symbols + n > s->symbol_room) {
+		size_t room = s->symbol_room ? 2 * s->symbol_room : 1024;
+		struct trc_symbol *grown = reallocarray(s->symbol, room, sizeof(*grown));
+
+		if (!grown)
+			return false;
+		s->symbol = grown;
+		s->symbol_room = room;
+	}
+	if (n)
+		memcpy(s->symbol + s->n_symbols, symbol, n * sizeof(*symbol));
+	s->answer[slot] = (struct answer){address, object, (uint32_t)n, s->n_symbols};
+	s->n_symbols += n;
+	s->n_answers++;
+	return true;
+}
+
+size_t trc_symbols_find(struct trc_symbols *s, const struct trc_module_entry *module,
+			uint64_t address, struct trc_symbol out[TRC_SYMBOL_INLINE_MAX])
+{
+	uint32_t object = object_find(s, module);
+	uint64_t elf_address = address - module->load_bias;
+	size_t slot, n;
+
+	if (!object)
+		return 0;
+	if (2 * (s->n_answers + 1) > s->answer_slots && !grow_answers(s))
+		return 0;
+	slot = slot_of(s, object, elf_address);
+	if (s->answer[slot].object) {
+		n = s->answer[slot].n;
+		if (n)
+			memcpy(out, s->symbol + s->answer[slot].first, n * sizeof(*out));
+		return n;
+	}
+	n = look_up(s, s->object[object - 1], elf_address, out);
+	keep_answer(s, slot, object, elf_address, out, n);
+	return n;
+}
+
+const char *trc_symbols_trouble(struct trc_symbols *s, const struct trc_module_entry *module)
+{
+	uint32_t object = object_find(s, module);
+
+	return object ? s->object[object - 1]->file.trouble : "out of memory";
+}

@@ -1,0 +1,18 @@
+/*
+ * symbols_demangle.h - C++ and Rust-legacy linker names made readable.
+ *
+ * trc is C and does not link a C++ runtime: the demangler is borrowed from the
+ * libstdc++ or libc++abi of this machine if there is one.
+ */
+#ifndef TRC_ANALYZER_SYMBOLS_DEMANGLE_H
+#define TRC_ANALYZER_SYMBOLS_DEMANGLE_H
+
+struct trc_demangler;
+
+struct trc_demangler *trc_demangler_open(void); /* NULL = none on this machine */
+void trc_demangler_close(struct trc_demangler *demangler);
+/* A readable name without its parameters, the caller's to free(); NULL = it is not mangled,
+ * or there is no demangler. */
+char *trc_demangle(struct trc_demangler *demangler, const char *linkage);
+
+#endif

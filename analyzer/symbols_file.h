@@ -1,0 +1,32 @@
+/*
+ * symbols_file.h - the ELF files that explain one module: itself, its debug file, dwz's.
+ *
+ *   F1  every file used has the module's build id; without build ids a debug file
+ *       has the checksum that .gnu_debuglink asks for
+ *   F2  only regular files are opened, and nothing is fetched over a network
+ */
+#ifndef TRC_ANALYZER_SYMBOLS_FILE_H
+#define TRC_ANALYZER_SYMBOLS_FILE_H
+
+#include <elfutils/libdw.h>
+#include <gelf.h>
+#include "format/writer.h" /* struct trc_module_entry */
+
+struct trc_elf_file {
+	int fd; /* -1 = not open */
+	Elf *elf;
+};
+
+struct trc_symbols_file {
+	struct trc_elf_file main, debug, alt;
+	Dwarf *dwarf;	     /* of debug, or of main; NULL = none found */
+	Dwarf *alt_dwarf;    /* what dwarf refers to, if dwz moved parts of it */
+	const char *trouble; /* NULL, or why there is nothing, or less; static text */
+};
+
+/* Finds and opens what there is for this module.  Always leaves *file fit for
+ * trc_symbols_file_close(); what was not found is NULL. */
+void trc_symbols_file_open(struct trc_symbols_file *file, const struct trc_module_entry *module);
+void trc_symbols_file_close(struct trc_symbols_file *file);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * symbols_table.h - function names by address, from ELF symbol tables.
+ *
+ *   T1  at most one name an address, the one that a person would look for: a
+ *       function before a label, a global before a local, few underscores
+ *   T2  symbol versions are not part of a name
+ */
+#ifndef TRC_ANALYZER_SYMBOLS_TABLE_H
+#define TRC_ANALYZER_SYMBOLS_TABLE_H
+
+#include <gelf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct trc_table_symbol {
+	uint64_t start, limit; /* ELF addresses */
+	char *name;	       /* owned */
+	uint32_t rank;	       /* higher is the better name for one address (T1) */
+	bool sized;	       /* false: limit is that of its section; the next symbol ends it */
+};
+
+struct trc_symbols_table {
+	struct trc_table_symbol *symbol; /* by start */
+	size_t n, room;
+};
+
+/* Adds the functions of elf's .symtab, or of its .dynsym if it has no other. 0 or -ENOMEM. */
+int trc_symbols_table_add(struct trc_symbols_table *table, Elf *elf);
+/* Call once, after the last add and before the first find. */
+void trc_symbols_table_sort(struct trc_symbols_table *table);
+/* The function at this ELF address, or NULL.  Borrowed until clear. */
+const struct trc_table_symbol *trc_symbols_table_find(const struct trc_symbols_table *table,
+						      uint64_t address);
+void trc_symbols_table_clear(struct trc_symbols_table *table);
+
+#endif
