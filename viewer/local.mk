@@ -1,1 +1,22 @@
-# viewer: what it builds
+# viewer: the timeline.  The page's program lies in assets/ as readable modules; embed.sh makes one
+# script of them, and C arrays of that.
+viewer_js = viewer/assets/data.js viewer/assets/format.js viewer/assets/palette.js \
+	viewer/assets/lod.js viewer/assets/rows.js viewer/assets/view.js viewer/assets/tracks.js \
+	viewer/assets/draw.js viewer/assets/overlay.js viewer/assets/minimap.js viewer/assets/select.js \
+	viewer/assets/details.js viewer/assets/tops.js viewer/assets/search.js viewer/assets/input.js \
+	viewer/assets/main.js
+viewer_assets = viewer/assets/body.html viewer/assets/app.css $(viewer_js)
+
+noinst_LTLIBRARIES += libtrcviewer.la
+libtrcviewer_la_SOURCES = viewer/html.c viewer/html.h viewer/page.c viewer/page.h \
+	viewer/map.c viewer/map.h viewer/rows.c viewer/rows.h viewer/rows_user.c viewer/rows_top.c \
+	viewer/tracks.c viewer/tracks.h viewer/assets.h
+nodist_libtrcviewer_la_SOURCES = viewer/assets.c
+libtrcviewer_la_CPPFLAGS = $(AM_CPPFLAGS) $(ZLIB_CFLAGS)
+libtrcviewer_la_LIBADD = $(ZLIB_LIBS)
+
+viewer/assets.c: $(viewer_assets:%=$(srcdir)/%) $(srcdir)/viewer/embed.sh
+	$(AM_V_GEN)$(MKDIR_P) viewer && AWK='$(AWK)' $(SHELL) $(srcdir)/viewer/embed.sh \
+		$(viewer_assets:%=$(srcdir)/%) >$@-t && mv -f $@-t $@
+CLEANFILES += viewer/assets.c viewer/assets.c-t
+EXTRA_DIST += viewer/embed.sh $(viewer_assets)

@@ -1,0 +1,434 @@
+// details.js - the panel that says everything about the selection.  Text from the trace is
+// only ever put in as text nodes (el()).
+
+// A button in a text that selects something else.
+function link(string, sel, options) {
+	return el("button", {type: "button", class: "link", onclick: () => select(sel, options)}, string);
+}
+
+function threadLink(number, time) {
+	if (!number)
+		return null;
+	const thread = trace.threads[number - 1];
+	const jump = () => time === undefined ? select({kind: "thread", id: number}) : selectAt(number - 1, time);
+
+	return el("button", {type: "button", class: "link", onclick: jump, title: time === undefined
+		? "What is known of this thread" : "What this thread did then"}, thread.name);
+}
+
+// Rows of a name and a value; rows without a value are left out.
+function facts(rows) {
+	const list = el("dl");
+
+	for (const [name, ...value] of rows) {
+		const parts = value.flat().filter((v) => v !== null && v !== undefined && v !== "");
+		if (parts.length)
+			list.append(el("dt", {}, name), el("dd", {}, ...parts));
+	}
+	return list;
+}
+
+function stackView(title, stack) {
+	const frames = stackFrames(stack);
+
+	if (!frames.length)
+		return stack ? el("p", {class: "dim"}, `${title}: not kept`) : null;
+	const list = el("ol", {class: "stack"});
+	for (const f of frames) {
+		const name = el("span", {class: "fn"}, f.function || f.address);
+		const place = f.place ? el("span", {class: "place", title: f.file}, f.place)
+			: el("span", {class: "place", title: f.module}, baseName(f.module));
+		list.append(el("li", {class: f.skipped ? "skipped" : ""}, name,
+			f.inlined ? el("span", {class: "dim"}, " inlined") : null, " ", place));
+	}
+	return el("div", {}, el("h3", {}, title), list);
+}
+
+function swatch(state) {
+	const box = el("span", {class: "swatch", "aria-hidden": "true"});
+
+	box.style.background = stateCss(state);
+	return box;
+}
+
+function title(string, state) {
+	return el("h2", {}, state === undefined ? null : swatch(state), string);
+}
+
+function actions(sel) {
+	const bar = el("p", {class: "actions"});
+	const button = (label, key, action, enabled = true) => enabled && bar.append(
+		el("button", {type: "button", onclick: action, title: `Key: ${key}`}, label));
+
+	button("Zoom to it", "F", () => zoomToSelection());
+	if (sel.kind === "park") {
+		button("← What its waker waited for", "[", selectCause, trace.park.waker[sel.id - 1] > 0);
+		button("What this thread woke next →", "]", selectEffect);
+	} else if (sel.kind === "iv") {
+		button("What it woke next →", "]", selectEffect);
+	}
+	return bar;
+}
+
+function rankText(rows, key, i, what) {
+	const {n, longer} = rank(rows, key, i);
+
+	if (n < 2)
+		return null;
+	return longer === 0 ? `the longest of ${count(n)} ${what}`
+		: `${count(longer)} of ${count(n)} ${what} are longer`;
+}
+
+// What the end of a wait returned: errno names that waits give.
+const errnoNames = {0: "success", 4: "EINTR", 11: "EAGAIN", 16: "EBUSY", 22: "EINVAL", 32: "EPIPE",
+	35: "EDEADLK", 104: "ECONNRESET", 110: "ETIMEDOUT", 111: "ECONNREFUSED", 115: "EINPROGRESS",
+	125: "ECANCELED", 130: "EOWNERDEAD", 131: "ENOTRECOVERABLE"};
+
+function resultText(value) {
+	if (!value)
+		return null;
+	return errnoNames[value - 1] || `error ${value - 1}`;
+}
+
+function unlockText(u) {
+	const unlock = trace.unlock, i = u - 1;
+
+	return [link("that critical section", {kind: "unlock", id: u}, {show: false}),
+		` made ${plural(unlock.caused[i], "thread")} wait, ${duration(unlock.caused_ns[i])} in all`];
+}
+
+function parkDetails(sel) {
+	const p = trace.park, i = sel.id - 1, reason = head.reasons[p.reason[i]];
+	const open = p.flags[i] & 2, abandoned = p.flags[i] & 1;
+	const wake = parkWake(sel.id), end = parkEnd(sel.id), state = PARKED + p.reason[i];
+	const known = reason || ["?", "a reason that this page does not know", false];
+	const chain = parkChain(sel.id);
+
+	return [
+		title(`${known[0]}: waited ${duration(p.length[i])}${open ? " and still does" : ""}`, state),
+		el("p", {class: "dim"}, known[1]),
+		actions(sel),
+		facts([
+			["Thread", threadLink(p.thread[i])],
+			["Duration", `${duration(p.length[i])} (${count(p.length[i])} ns)`],
+			["Began", exactTime(p.start[i])],
+			["Ended", open ? "not before the end of the trace" : exactTime(end)],
+			["Rank", rankText(p, "reason", i, `waits for ${known[0]}`)],
+			["Object", reason && reason[0] === "sleep" ? null : objectName(p.object[i])],
+			["Held by", threadLink(p.holder[i], p.start[i])],
+			["Woken by", threadLink(p.waker[i], wake), wake >= 0 ? ` at ${exactTime(wake)}` : null],
+			["Woken → ran", wake >= 0 && !open ? duration(Math.max(0, end - wake)) : null],
+			["Caused by", p.unlock[i] ? unlockText(p.unlock[i]) : null],
+			["Result", open ? null : resultText(p.result[i])],
+			["On proc", p.proc[i] ? String(p.proc[i] - 1) : null],
+			["Note", abandoned ? "left without a recorded return (longjmp, cancellation, or a lost " +
+				"event); its end is the thread's next event" : null],
+			["SQL", el("code", {}, `SELECT * FROM parks WHERE id=${p.id[i]}`)],
+		]),
+		chain.length > 1 ? chainView(chain) : null,
+		stackView("Waits at", p.stack[i]),
+		stackView("Woken from", p.waker_stack[i]),
+	];
+}
+
+// The waits behind this wait, as a list.
+function chainView(chain) {
+	const list = el("ol", {class: "chain"});
+
+	chain.slice(1).forEach((p) => {
+		const i = p - 1, reason = head.reasons[trace.park.reason[i]];
+		list.append(el("li", {}, threadLink(trace.park.thread[i]), " ",
+			link(`${reason ? reason[0] : "?"} ${duration(trace.park.length[i])}`, {kind: "park", id: p}),
+			el("span", {class: "dim"}, ` ${stackTop(trace.park.stack[i])}`)));
+	});
+	return el("div", {}, el("h3", {}, "Its waker had itself waited"), list);
+}
+
+function wokeView(sel) {
+	const woke = view.selection.woke || [];
+
+	if (!woke.length)
+		return null;
+	const list = el("ol", {class: "chain"});
+	for (const p of woke.slice(0, 20)) {
+		const reason = head.reasons[trace.park.reason[p - 1]];
+		list.append(el("li", {}, threadLink(trace.park.thread[p - 1]), " ",
+			link(`${reason ? reason[0] : "?"} ${duration(trace.park.length[p - 1])}`, {kind: "park", id: p})));
+	}
+	const more = woke.length >= MAX_ARROWS ? ` (the first ${MAX_ARROWS})` : "";
+	return el("div", {}, el("h3", {}, `Ended the waits of${more}`), list);
+}
+
+function intervalDetails(sel) {
+	const i = sel.id - 1, {s, v, ref} = trace.states, value = v[i];
+	const length = s[i + 1] - s[i], idx = threadOfInterval(i);
+	const merged = value & MERGED;
+
+	return [
+		title(merged ? `${count(ref[i])} intervals, merged` : `${stateName[value]} for ${duration(length)}`, value),
+		el("p", {class: "dim"}, merged
+			? `each shorter than ${duration(head.merged_below_ns)}; most of the time ${stateName[value]}`
+			: stateDoc[value]),
+		merged ? null : actions(sel),
+		facts([
+			["Thread", threadLink(idx + 1)],
+			["Duration", `${duration(length)} (${count(length)} ns)`],
+			["Began", exactTime(s[i])],
+			["Ended", exactTime(s[i + 1])],
+			["On proc", value === RUNNING ? String(ref[i]) : null],
+		]),
+		wokeView(sel),
+	];
+}
+
+function regionDetails(sel) {
+	const g = trace.region, i = sel.id - 1;
+
+	return [
+		title(`region ${text(g.type[i]) || "(no type)"}: ${duration(g.length[i])}`),
+		actions(sel),
+		facts([
+			["Thread", threadLink(g.thread[i])],
+			["Task", g.task[i] ? link(taskName(g.task[i]), {kind: "task", id: g.task[i]}) : null],
+			["Duration", `${duration(g.length[i])} (${count(g.length[i])} ns)`],
+			["Rank", rankText(g, "type", i, "regions of this type")],
+			["Began", exactTime(g.start[i])],
+			["Ended", g.open[i] ? "not before the end of the trace" : exactTime(g.start[i] + g.length[i])],
+			["Depth", String(g.depth[i])],
+		]),
+		mixView("This thread meanwhile", [trace.threads[g.thread[i] - 1]], g.start[i], g.start[i] + g.length[i]),
+	];
+}
+
+function taskName(k) {
+	return `${text(trace.task.type[k - 1]) || "(no type)"} ${taskId(k)}`;
+}
+
+function taskDetails(sel) {
+	const k = trace.task, i = sel.id - 1, g = trace.region;
+	const list = el("ol", {class: "chain"});
+	let found = 0;
+
+	for (let j = 0; j < g.n; j++)
+		if (g.task[j] === sel.id && ++found <= 30)
+			list.append(el("li", {}, link(text(g.type[j]) || "(no type)", {kind: "region", id: j + 1}),
+				` ${duration(g.length[j])} `, threadLink(g.thread[j])));
+	return [
+		title(`task ${taskName(sel.id)}: ${duration(k.length[i])}`),
+		actions(sel),
+		facts([
+			["Part of", k.parent[i] ? link(taskName(k.parent[i]), {kind: "task", id: k.parent[i]}) : null],
+			["Duration", `${duration(k.length[i])} (${count(k.length[i])} ns)`],
+			["Rank", rankText(k, "type", i, "tasks of this type")],
+			["Began", exactTime(k.start[i]), " on ", threadLink(k.thread[i])],
+			["Ended", k.open[i] ? "not before the end of the trace"
+				: [exactTime(k.start[i] + k.length[i]), " on ", threadLink(k.end_thread[i])]],
+		]),
+		found ? el("div", {}, el("h3", {}, found > 30 ? `Its first 30 of ${count(found)} regions` : "Its regions"),
+			list) : null,
+	];
+}
+
+function taskTypeDetails(sel) {
+	const track = trace.taskTypes.find((t) => t.type === sel.id);
+	if (!track)
+		return [];
+	const k = trace.task, order = [];
+	for (let i = 0; i < k.n; i++)
+		if (k.type[i] === track.type)
+			order.push(i);
+	order.sort((a, b) => k.length[b] - k.length[a]);
+	const list = el("ol", {class: "chain"});
+	for (const i of order.slice(0, 20))
+		list.append(el("li", {}, link(taskName(i + 1), {kind: "task", id: i + 1}), ` ${duration(k.length[i])}`));
+	const at = (share) => duration(k.length[order[Math.min(order.length - 1, Math.floor(order.length * (1 - share)))]]);
+	return [
+		title(`tasks of type ${track.name}`),
+		facts([
+			["Tasks", count(track.count)],
+			["Total", duration(track.total)],
+			["p50 / p95 / p99", `${at(0.5)} / ${at(0.95)} / ${at(0.99)}`],
+			["Longest", duration(k.length[order[0]])],
+		]),
+		el("h3", {}, "Longest"), list,
+	];
+}
+
+function logDetails(sel) {
+	const l = trace.log, i = sel.id - 1;
+
+	return [
+		title(`log${l.category[i] ? " " + text(l.category[i]) : ""}`),
+		el("p", {class: "message"}, text(l.message[i])),
+		facts([
+			["Thread", threadLink(l.thread[i], l.time[i])],
+			["Task", l.task[i] ? link(taskName(l.task[i]), {kind: "task", id: l.task[i]}) : null],
+			["Time", exactTime(l.time[i])],
+		]),
+	];
+}
+
+function unlockDetails(sel) {
+	const u = trace.unlock, i = sel.id - 1, reason = head.reasons[u.reason[i]];
+	const waiters = u.waiters[i];
+
+	return [
+		title(`contended unlock: made others wait ${duration(u.caused_ns[i])}`, PARKED + u.reason[i]),
+		el("p", {class: "dim"}, reason ? reason[1] : ""),
+		facts([
+			["Thread", threadLink(u.thread[i], u.time[i])],
+			["Time", exactTime(u.time[i])],
+			["Object", objectName(u.object[i])],
+			["Waiters then", waiters > 0 && waiters < 1e9 ? count(waiters) : null],
+			["Threads that waited", count(u.caused[i])],
+			["Their waiting", duration(u.caused_ns[i])],
+			["SQL", el("code", {}, `SELECT * FROM unlocks WHERE id=${u.id[i]}`)],
+		]),
+		wokeView(sel),
+		stackView("Released at", u.stack[i]),
+	];
+}
+
+// Time by state of some threads in [from, until), exact; a table.
+function mixView(heading, threads, from, until) {
+	const sums = new Float64Array(128);
+	let whole = 0;
+
+	for (const thread of threads)
+		if (thread)
+			laneSums(thread.lane, from, until, sums);
+	sums[ABSENT] = 0;
+	for (const sum of sums)
+		whole += sum;
+	return sumsView(heading, sums, whole);
+}
+
+function sumsView(heading, sums, whole) {
+	const order = [...sums.keys()].filter((s) => sums[s] > 0).sort((a, b) => sums[b] - sums[a]);
+	const body = el("tbody");
+
+	if (!order.length)
+		return null;
+	for (const s of order)
+		body.append(el("tr", {title: stateDoc[s]}, el("td", {}, swatch(s), stateName[s]),
+			el("td", {class: "n"}, duration(sums[s])), el("td", {class: "n"}, percent(sums[s], whole))));
+	return el("div", {}, el("h3", {}, heading), el("table", {class: "mix"}, body));
+}
+
+function threadDetails(sel) {
+	const t = trace.threads[sel.id - 1];
+	const p = trace.park, longest = [];
+
+	for (let i = trace.parkFirst[t.idx]; i < trace.parkFirst[t.idx + 1]; i++)
+		longest.push(i);
+	longest.sort((a, b) => p.length[b] - p.length[a]);
+	const list = el("ol", {class: "chain"});
+	for (const i of longest.slice(0, 12)) {
+		const reason = head.reasons[p.reason[i]];
+		list.append(el("li", {}, link(`${reason ? reason[0] : "?"} ${duration(p.length[i])}`, {kind: "park", id: i + 1}),
+			el("span", {class: "dim"}, ` ${stackTop(p.stack[i])}`)));
+	}
+	return [
+		title(t.name),
+		facts([
+			["Thread id", t.tid ? String(t.tid) : null],
+			["Serial", String(t.serial)],
+			["Created by", threadLink(t.creator)],
+			["Started", t.start >= 0 ? exactTime(t.start) : "before the trace"],
+			["Ended", t.end >= 0 ? exactTime(t.end) : "not before the end of the trace"],
+			["Events", count(t.events)],
+			["Waits", count(t.parks)],
+		]),
+		sumsView("Time by state, whole trace", t.time, lifeTime(t)),
+		longest.length ? el("div", {}, el("h3", {}, "Longest waits"), list) : null,
+		stackView("Created at", t.stack),
+	];
+}
+
+function gapDetails(sel) {
+	const g = trace.gap, i = sel.id - 1;
+
+	return [
+		title(`${plural(g.lost[i], "event")} lost`),
+		facts([
+			["From", exactTime(g.start[i])],
+			["Until", exactTime(g.end[i])],
+			["On proc", g.proc[i] ? String(g.proc[i] - 1) : "not known"],
+			["Cause", head.causes[g.cause[i]] || "not known"],
+		]),
+		el("p", {class: "dim"}, "Waits and wake-ups in this time may be missing or wrongly ended."),
+	];
+}
+
+// Time by state in the range, over the threads that the filter leaves.
+function rangeDetails() {
+	const {t0, t1} = view.range;
+	const threads = tracks.all.filter((t) => t.kind === "thread").map((t) => t.thread);
+
+	return [
+		title(`Selected range: ${duration(t1 - t0)}`),
+		facts([["From", exactTime(t0)], ["Until", exactTime(t1)], ["Threads", count(threads.length)]]),
+		el("p", {class: "actions"},
+			el("button", {type: "button", title: "Key: F", onclick: () => zoomToSelection()}, "Zoom to it"),
+			el("button", {type: "button", title: "Key: Escape", onclick: () => rangeSet(null)}, "Clear")),
+		mixView("Time by state in this range, these threads", threads, t0, t1),
+	];
+}
+
+const detailViews = {park: parkDetails, iv: intervalDetails, region: regionDetails, task: taskDetails,
+	tasktype: taskTypeDetails, log: logDetails, unlock: unlockDetails, thread: threadDetails, gap: gapDetails};
+
+function nothingDetails() {
+	return [
+		el("h2", {}, "Nothing selected"),
+		el("p", {class: "dim"}, "Click an interval for its stack, and who ended it. Shift+drag sums a ",
+			"range. Press ? for all keys."),
+	];
+}
+
+function detailsDraw() {
+	const parts = view.range ? rangeDetails()
+		: view.selection ? detailViews[view.selection.kind](view.selection) : nothingDetails();
+
+	byId("details").replaceChildren(...parts.filter((p) => p));
+}
+
+// ---- the tooltip ----
+
+function tipText(hit) {
+	const i = hit.id - 1;
+	const more = hit.among > 1 ? ` (one of ${count(hit.among)} here)` : "";
+
+	if (hit.kind === "park") {
+		const p = trace.park, reason = head.reasons[p.reason[i]];
+		const woken = hit.item && trace.states.v[hit.index] === WOKEN;
+		return [`${reason ? reason[0] : "?"} ${duration(p.length[i])}${more}`,
+			woken ? `woken, ran ${duration(parkEnd(hit.id) - parkWake(hit.id))} later` : "",
+			stackTop(p.stack[i]), p.waker[i] ? `woken by ${trace.threads[p.waker[i] - 1].name}` : ""];
+	}
+	if (hit.kind === "iv") {
+		const value = trace.states.v[i], length = trace.states.s[i + 1] - trace.states.s[i];
+		return [value & MERGED ? `${count(trace.states.ref[i])} short intervals, mostly ${stateName[value]}`
+			: `${stateName[value]} ${duration(length)}${more}`,
+			value === RUNNING ? `on proc ${trace.states.ref[i]}` : ""];
+	}
+	if (hit.kind === "region")
+		return [`${text(trace.region.type[i])} ${duration(trace.region.length[i])}${more}`, "region"];
+	if (hit.kind === "task")
+		return [`${taskName(hit.id)} ${duration(trace.task.length[i])}${more}`, "task"];
+	return [text(trace.log.message[i]), `log ${text(trace.log.category[i])}`];
+}
+
+function tipDraw(hit, clientX, clientY) {
+	const tip = byId("tip");
+
+	tip.hidden = !hit;
+	if (!hit)
+		return;
+	const [first, ...rest] = tipText(hit).filter((line) => line);
+	tip.replaceChildren(el("b", {}, first), ...rest.map((line) => el("div", {}, line)));
+	const box = tip.getBoundingClientRect();
+	const x = clientX + 14 + box.width > window.innerWidth ? clientX - box.width - 10 : clientX + 14;
+	const y = clientY + 18 + box.height > window.innerHeight ? clientY - box.height - 10 : clientY + 18;
+	tip.style.transform = `translate(${Math.max(0, Math.round(x))}px, ${Math.max(0, Math.round(y))}px)`;
+}

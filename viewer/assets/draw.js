@@ -1,0 +1,313 @@
+// draw.js - the timeline itself: intervals into a pixel buffer, then text over it.
+
+const screen = {
+	width: 0, height: 0, // of the tracks, CSS pixels
+	ratio: 1,
+	scrollY: 0,
+	image: null, pixels: null,
+	row: null, marks: null, line: null, markLine: null,
+	scheduled: false,
+	gaps: [], // [from, until], merged, in order
+	frameTimes: [], // milliseconds; of the last frames, for measurements
+};
+
+const FONT = "11px system-ui, sans-serif", SMALL_FONT = "9.5px system-ui, sans-serif";
+
+function canvasSize(canvas, width, height, ratio) {
+	const w = Math.max(1, Math.round(width * ratio)), h = Math.max(1, Math.round(height * ratio));
+
+	if (canvas.width !== w || canvas.height !== h) {
+		canvas.width = w;
+		canvas.height = h;
+	}
+	canvas.style.width = `${width}px`;
+	canvas.style.height = `${height}px`;
+}
+
+// Sizes of everything, after the window changed.
+function screenResize() {
+	const box = byId("canvases").getBoundingClientRect();
+
+	screen.ratio = window.devicePixelRatio || 1;
+	screen.width = Math.max(50, Math.floor(box.width));
+	screen.height = Math.max(20, Math.floor(box.height));
+	view.width = screen.width;
+	canvasSize(byId("base"), screen.width, screen.height, screen.ratio);
+	canvasSize(byId("over"), screen.width, screen.height, screen.ratio);
+	const w = byId("base").width, h = byId("base").height;
+	screen.image = new ImageData(w, h);
+	screen.pixels = new Uint32Array(screen.image.data.buffer);
+	screen.row = new Uint8Array(w);
+	screen.marks = new Uint8Array(w);
+	screen.line = new Uint32Array(w);
+	screen.markLine = new Uint32Array(w);
+	byId("spacer").style.height = `${Math.max(0, tracks.height - screen.height)}px`;
+}
+
+function gapsLoad() {
+	const order = Array.from({length: trace.gap.n}, (_, i) => i)
+		.sort((a, b) => trace.gap.start[a] - trace.gap.start[b]);
+
+	for (const i of order) {
+		const last = screen.gaps[screen.gaps.length - 1];
+		if (last && trace.gap.start[i] <= last[1])
+			last[1] = Math.max(last[1], trace.gap.end[i]);
+		else
+			screen.gaps.push([trace.gap.start[i], trace.gap.end[i]]);
+	}
+}
+
+// One lane into the pixel buffer; returns the intervals wide enough for text.
+function laneToPixels(item, top, wide) {
+	const {lane, h, kind} = item;
+	const w = screen.image.width, ratio = screen.ratio;
+	const y0 = Math.max(0, Math.round(top * ratio));
+	const y1 = Math.min(screen.image.height, Math.round((top + h) * ratio));
+	const palette = kind === "state" ? theme.state : theme.type;
+	const {row, marks, line, markLine} = screen;
+
+	if (y0 >= y1)
+		return;
+	lanePaint(lane, view.t0, view.t1, w, row, marks);
+	let marked = 0;
+	for (let x = 0; x < w; x++) {
+		line[x] = palette[row[x]];
+		marked |= marks[x];
+	}
+	for (let y = y0; y < y1; y++)
+		screen.pixels.set(line, y * w);
+	if (marked) {
+		const lock = theme.lockPixel, from = Math.max(y0, y1 - Math.round(5 * ratio));
+		for (let x = 0; x < w; x++)
+			markLine[x] = marks[x] ? lock : line[x];
+		for (let y = from; y < y1; y++)
+			screen.pixels.set(markLine, y * w);
+	}
+	if (wide)
+		wideIntervals(item, top, wide);
+}
+
+// Intervals of a lane that are wide enough to carry text.
+function wideIntervals(item, top, wide) {
+	const {lane} = item;
+	const least = (view.t1 - view.t0) / view.width * 26;
+	const [first, last] = laneRange(lane, view.t0, view.t1);
+
+	for (let i = first; i < last;) {
+		// Nodes that are narrow as a whole have nothing wide in them.
+		let size = 1, k = 0;
+		while (k < lane.levels.length && (i - lane.lo) % (size * 4) === 0) {
+			const until = Math.min(i + size * 4, lane.hi);
+			if (laneEnd(lane, until - 1) - lane.s[i] > least)
+				break;
+			size *= 4;
+			k++;
+		}
+		if (size === 1 && laneEnd(lane, i) - lane.s[i] > least && lane.v[i] & 127)
+			wide.push({item, top, i});
+		i += size;
+	}
+}
+
+function intervalLabel(item, i) {
+	const value = item.lane.v[i];
+
+	if (item.kind === "region")
+		return text(trace.region.type[item.lane.order[i]]);
+	if (item.kind === "task") {
+		const k = item.lane.order[i];
+		return `${text(trace.task.type[k])} ${taskId(k + 1)}`;
+	}
+	if (value & MERGED)
+		return `${count(trace.states.ref[i])} short ones, mostly ${stateName[value]}`;
+	const length = duration(laneEnd(item.lane, i) - item.lane.s[i]);
+	if (value >= PARKED) {
+		const park = trace.states.ref[i];
+		const top = park && trace.park.stack[park - 1] ? ` in ${stackTop(trace.park.stack[park - 1])}` : "";
+		return `${stateName[value]} ${length}${top}`;
+	}
+	return value === ACTIVE || value === RUNNING ? length : `${stateName[value]} ${length}`;
+}
+
+// As much of the text as fits; measured once per text.
+const measured = new Map();
+
+function fitText(ctx, string, width) {
+	let per = measured.get(string);
+
+	if (per === undefined) {
+		if (measured.size > 5000)
+			measured.clear();
+		per = ctx.measureText(string).width;
+		measured.set(string, per);
+	}
+	if (per <= width)
+		return string;
+	const keep = Math.floor(string.length * width / per) - 1;
+	return keep >= 3 ? string.slice(0, keep) + "…" : "";
+}
+
+function drawTexts(ctx, wide) {
+	ctx.textBaseline = "middle";
+	for (const {item, top, i} of wide) {
+		const x0 = Math.max(0, xOf(item.lane.s[i])), x1 = Math.min(view.width, xOf(laneEnd(item.lane, i)));
+		if (x1 - x0 < 24)
+			continue;
+		const state = item.kind === "state";
+		if (item.h < REGION_HEIGHT - 1)
+			continue;
+		ctx.font = state ? FONT : SMALL_FONT;
+		const string = fitText(ctx, intervalLabel(item, i), x1 - x0 - 6);
+		if (!string)
+			continue;
+		ctx.fillStyle = state ? theme.stateText[item.lane.v[i]] : theme.style.text;
+		ctx.fillText(string, x0 + 3, top + item.h / 2 + 0.5);
+	}
+}
+
+// Thin lines where intervals of a type lane begin, so that neighbours can be told apart.
+function drawEdges(ctx, wide) {
+	ctx.fillStyle = theme.style.bg;
+	for (const {item, top, i} of wide)
+		if (item.kind !== "state")
+			ctx.fillRect(Math.round(xOf(item.lane.s[i])), top, 1, item.h);
+}
+
+function drawLogs(ctx, track, top) {
+	const logs = trace.log, y = top + logY(track), t = track.thread.idx + 1;
+	let i = upperBound(logs.at, logs.first[t], logs.first[t + 1], view.t0);
+	let lastX = -9;
+
+	ctx.fillStyle = theme.style.dim;
+	for (; i < logs.first[t + 1] && logs.at[i] <= view.t1; i++) {
+		const x = Math.round(xOf(logs.at[i]));
+		if (x === lastX)
+			continue;
+		lastX = x;
+		ctx.beginPath();
+		ctx.moveTo(x, y);
+		ctx.lineTo(x + 3, y + 5);
+		ctx.lineTo(x - 3, y + 5);
+		ctx.fill();
+	}
+}
+
+// A step line; where many values share a pixel, a vertical stroke over all of them.
+function drawCounter(ctx, track, top) {
+	const {at, value, min, max} = track, h = COUNTER_HEIGHT;
+	const yOf = (v) => top + TRACK_PAD + (max > min ? h - 2 - (v - min) / (max - min) * (h - 3) : h / 2);
+	const last = upperBound(at, 0, at.length, view.t1);
+	let i = Math.max(0, upperBound(at, 0, at.length, view.t0) - 1);
+	let y = yOf(value[i]);
+
+	ctx.strokeStyle = theme.style.accent;
+	ctx.lineWidth = 1;
+	ctx.beginPath();
+	ctx.moveTo(xOf(at[i]), y);
+	while (++i < last) {
+		const x = xOf(at[i]);
+		let low = y, high = y;
+		ctx.lineTo(x, y);
+		for (; i < last && xOf(at[i]) < x + 0.7; i++) {
+			y = yOf(value[i]);
+			low = Math.min(low, y);
+			high = Math.max(high, y);
+		}
+		i--;
+		ctx.lineTo(x, low);
+		ctx.lineTo(x, high);
+		ctx.lineTo(x, y);
+	}
+	ctx.lineTo(Math.min(view.width, xOf(trace.span)), y);
+	ctx.stroke();
+	ctx.fillStyle = theme.style.dim;
+	ctx.font = SMALL_FONT;
+	ctx.textBaseline = "top";
+	ctx.fillText(count(max), 3, top + 2);
+	ctx.textBaseline = "bottom";
+	if (max > min)
+		ctx.fillText(count(min), 3, top + TRACK_PAD + h + 2);
+}
+
+// Stretches in which events were lost.
+function drawGaps(ctx, height) {
+	let lastX = -1;
+
+	for (const [from, until] of screen.gaps) {
+		if (until < view.t0 || from > view.t1)
+			continue;
+		const x0 = Math.max(0, xOf(from)), x1 = Math.min(view.width, xOf(until));
+		if (x1 < lastX + 1 && x1 - x0 < 1)
+			continue;
+		lastX = Math.max(x1, x0 + 2);
+		ctx.fillStyle = screen.hatch || theme.style.gap;
+		ctx.globalAlpha = 0.55;
+		ctx.fillRect(x0, 0, Math.max(2, x1 - x0), height);
+		ctx.globalAlpha = 1;
+	}
+}
+
+// Diagonal lines in the colour of gaps.
+function hatchMake(ctx) {
+	const tile = document.createElement("canvas");
+	tile.width = tile.height = 8;
+	const t = tile.getContext("2d");
+	t.strokeStyle = theme.style.gap;
+	t.lineWidth = 2;
+	for (const d of [-8, 0, 8]) {
+		t.beginPath();
+		t.moveTo(d, 8);
+		t.lineTo(d + 8, 0);
+		t.stroke();
+	}
+	screen.hatch = ctx.createPattern(tile, "repeat");
+}
+
+function drawBase() {
+	const ctx = byId("base").getContext("2d");
+	const shown = tracksVisible(screen.scrollY, screen.height);
+	const wide = [];
+
+	screen.pixels.fill(theme.background);
+	for (const track of shown)
+		for (const item of trackLanes(track))
+			laneToPixels(item, track.y - screen.scrollY + item.y, wide);
+	ctx.setTransform(1, 0, 0, 1, 0, 0);
+	ctx.putImageData(screen.image, 0, 0);
+	ctx.setTransform(screen.ratio, 0, 0, screen.ratio, 0, 0);
+	ctx.fillStyle = theme.style.line;
+	for (const track of shown)
+		ctx.fillRect(0, track.y + track.h - screen.scrollY - 1, screen.width, 1);
+	drawEdges(ctx, wide);
+	drawTexts(ctx, wide);
+	for (const track of shown) {
+		if (track.kind === "counter")
+			drawCounter(ctx, track, track.y - screen.scrollY);
+		else if (track.hasLogs)
+			drawLogs(ctx, track, track.y - screen.scrollY);
+	}
+	drawGaps(ctx, screen.height);
+	labelsDraw(shown, screen.scrollY);
+}
+
+function drawAll() {
+	const start = performance.now();
+
+	screen.scheduled = false;
+	screen.scrollY = byId("scroll").scrollTop;
+	drawBase();
+	drawOverlay();
+	drawRuler();
+	drawMapWindow();
+	screen.frameTimes.push(performance.now() - start);
+	if (screen.frameTimes.length > 500)
+		screen.frameTimes.shift();
+}
+
+// All changes between two frames are drawn once.
+function drawSoon() {
+	if (!screen.scheduled) {
+		screen.scheduled = true;
+		requestAnimationFrame(drawAll);
+	}
+}

@@ -1,0 +1,91 @@
+// format.js - numbers as people read them, and elements made of text only.
+
+const UNITS = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]];
+
+// A length of time with three significant digits: 1.23 ms.
+function duration(ns) {
+	for (const [unit, size] of UNITS) {
+		const value = ns / size;
+		if (value >= 0.9995 || size === 1) {
+			const digits = value >= 99.95 || size === 1 ? 0 : value >= 9.995 ? 1 : 2;
+			return `${value.toFixed(digits)} ${unit}`;
+		}
+	}
+	return "";
+}
+
+// A point in time, with as many digits as a step of `step` nanoseconds needs.
+function timePoint(ns, step) {
+	const [unit, size] = UNITS.find(([, s]) => Math.abs(ns) >= s || s === 1);
+	const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(size / step) - 1e-9)));
+
+	return ns === 0 ? "0" : `${(ns / size).toFixed(digits)} ${unit}`;
+}
+
+// Exact, in seconds: 1.234 567 890 s.
+function exactTime(ns) {
+	const whole = Math.floor(ns / 1e9);
+	const rest = String(Math.round(ns - whole * 1e9)).padStart(9, "0");
+
+	return `${whole}.${rest.slice(0, 3)} ${rest.slice(3, 6)} ${rest.slice(6)} s`;
+}
+
+function count(n) {
+	return Math.round(n).toLocaleString("en-US");
+}
+
+function plural(n, one, many) {
+	return `${count(n)} ${n === 1 ? one : many || one + "s"}`;
+}
+
+function percent(part, whole) {
+	const value = whole > 0 ? 100 * part / whole : 0;
+
+	return value > 0 && value < 0.1 ? "< 0.1 %" : `${value.toFixed(value < 10 ? 1 : 0)} %`;
+}
+
+// From two 32-bit halves: small numbers are descriptors, large ones addresses.
+function object(low, high) {
+	if (!high && low < 65536)
+		return String(low);
+	return "0x" + (BigInt(high) << 32n | BigInt(low)).toString(16);
+}
+
+// An element with attributes, handlers (on...) and children; strings become text nodes.
+function el(tag, attributes, ...children) {
+	const element = document.createElement(tag);
+
+	for (const [name, value] of Object.entries(attributes || {})) {
+		if (value === undefined || value === false)
+			continue;
+		if (name.startsWith("on"))
+			element.addEventListener(name.slice(2), value);
+		else
+			element.setAttribute(name, value === true ? "" : value);
+	}
+	for (const child of children.flat())
+		if (child !== null && child !== undefined && child !== "")
+			element.append(child);
+	return element;
+}
+
+function byId(id) {
+	return document.getElementById(id);
+}
+
+// The last component of a path.
+function baseName(path) {
+	return path.slice(path.lastIndexOf("/") + 1);
+}
+
+// First index in [lo, hi) whose value is above `limit`; hi if there is none.
+function upperBound(array, lo, hi, limit) {
+	while (lo < hi) {
+		const mid = (lo + hi) >>> 1;
+		if (array[mid] > limit)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}

@@ -1,0 +1,324 @@
+// input.js - mouse, wheel and keyboard.
+
+const drag = {mode: null, x: 0, y: 0, t0: 0, t1: 0, scroll: 0, moved: false, at: 0};
+
+function rangeSet(range) {
+	view.range = range;
+	viewChanged("range-selection");
+}
+
+// F: the range or the selection fills the view; pressed again, to the edges.
+function zoomToSelection() {
+	const span = view.range ? {from: view.range.t0, until: view.range.t1}
+		: view.selection && selectionSpan(view.selection);
+
+	if (!span)
+		return;
+	const length = Math.max(span.until - span.from, MIN_SPAN);
+	const margin = length * 0.25;
+	const done = Math.abs(view.t0 - Math.max(0, span.from - margin)) < length / 1000;
+	viewSet(span.from - (done ? 0 : margin), span.from + length + (done ? 0 : margin));
+}
+
+function localX(event) {
+	return event.clientX - byId("canvases").getBoundingClientRect().left;
+}
+
+function localY(event) {
+	return event.clientY - byId("canvases").getBoundingClientRect().top;
+}
+
+function hoverAt(event) {
+	hover.x = localX(event);
+	hover.y = localY(event);
+	hover.hit = pick(hover.x, hover.y);
+	tipDraw(hover.hit, event.clientX, event.clientY);
+	byId("canvases").classList.toggle("hit", Boolean(hover.hit));
+	drawSoon();
+}
+
+function hoverEnd() {
+	hover.x = -1;
+	hover.hit = null;
+	tipDraw(null);
+	drawSoon();
+}
+
+// ---- the wheel ----
+
+function wheelZoom(event) {
+	const lines = event.deltaMode === 1 ? 33 : event.deltaMode === 2 ? 400 : 1;
+	const delta = Math.max(-400, Math.min(400, (event.deltaY || event.deltaX) * lines));
+
+	// A pinch comes as many small steps with ctrlKey set.
+	viewZoom(Math.pow(2, delta / (event.ctrlKey && Math.abs(delta) < 40 ? 60 : 240)), localX(event));
+}
+
+// Ctrl (or Meta) zooms, Shift pans.  Without them the wheel scrolls the threads, or zooms where
+// there is nothing to scroll.
+function onWheel(event) {
+	const scrolls = tracks.height > screen.height + 1 && byId("scroll").contains(event.target);
+	const sideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);
+
+	if (event.ctrlKey || event.metaKey) {
+		wheelZoom(event);
+	} else if (event.shiftKey || sideways) {
+		viewPan((event.deltaX || event.deltaY) / view.width * (event.deltaMode ? 33 : 1));
+	} else if (!scrolls) {
+		wheelZoom(event);
+	} else {
+		return; // the browser scrolls
+	}
+	event.preventDefault();
+}
+
+// ---- dragging ----
+
+function dragStart(event, mode) {
+	if (event.button !== 0 && event.button !== 1)
+		return;
+	Object.assign(drag, {mode, x: event.clientX, y: event.clientY, t0: view.t0, t1: view.t1,
+		scroll: byId("scroll").scrollTop, moved: false, at: timeAt(localX(event))});
+	event.currentTarget.setPointerCapture(event.pointerId);
+	historyAdd();
+	if (event.button === 1)
+		event.preventDefault();
+}
+
+function dragMove(event) {
+	const dx = event.clientX - drag.x, dy = event.clientY - drag.y;
+
+	if (!drag.mode)
+		return false;
+	if (Math.abs(dx) + Math.abs(dy) > 4)
+		drag.moved = true;
+	if (!drag.moved)
+		return true;
+	if (drag.mode === "pan") {
+		const by = dx / view.width * (drag.t1 - drag.t0);
+		viewSet(drag.t0 - by, drag.t1 - by, false);
+		byId("scroll").scrollTop = drag.scroll - dy;
+	} else if (drag.mode === "range") {
+		const now = Math.min(Math.max(timeAt(localX(event)), 0), trace.span);
+		rangeSet({t0: Math.min(drag.at, now), t1: Math.max(drag.at, now)});
+	}
+	return true;
+}
+
+function dragEnd(event) {
+	const mode = drag.mode;
+
+	drag.mode = null;
+	if (mode === "pan" && !drag.moved) {
+		view.range = null;
+		const hit = pick(localX(event), localY(event));
+		const gap = hit ? null : gapAt(timeAt(localX(event)));
+		select(hit || gap, {show: false});
+	} else if (mode === "range" && drag.moved && drag.zooms) {
+		const range = view.range;
+		rangeSet(null);
+		viewSet(range.t0, range.t1);
+	}
+}
+
+// A gap at a time where nothing else is, as a selection.
+function gapAt(time) {
+	const slack = (view.t1 - view.t0) / view.width * 2;
+
+	for (let i = 0; i < Math.min(trace.gap.n, 100000); i++)
+		if (trace.gap.start[i] - slack <= time && trace.gap.end[i] + slack >= time)
+			return {kind: "gap", id: i + 1};
+	return null;
+}
+
+function tracksPointer() {
+	const box = byId("canvases");
+
+	box.addEventListener("pointerdown", (event) => {
+		drag.zooms = false;
+		dragStart(event, event.shiftKey ? "range" : "pan");
+		box.focus({preventScroll: true});
+	});
+	box.addEventListener("pointermove", (event) => {
+		if (dragMove(event) && drag.moved)
+			tipDraw(null);
+		else
+			hoverAt(event);
+	});
+	box.addEventListener("pointerup", dragEnd);
+	box.addEventListener("pointercancel", () => { drag.mode = null; });
+	box.addEventListener("pointerleave", hoverEnd);
+	box.addEventListener("dblclick", () => zoomToSelection());
+}
+
+// On the ruler a drag zooms to what was dragged over.
+function rulerPointer() {
+	const ruler = byId("ruler");
+
+	ruler.addEventListener("pointerdown", (event) => {
+		drag.zooms = !event.shiftKey;
+		dragStart(event, "range");
+	});
+	ruler.addEventListener("pointermove", (event) => {
+		if (!dragMove(event)) {
+			hover.x = localX(event);
+			drawSoon();
+		}
+	});
+	ruler.addEventListener("pointerup", dragEnd);
+	ruler.addEventListener("pointerleave", hoverEnd);
+}
+
+// On the overview the window follows the pointer; outside of it a drag chooses a new one.
+function mapPointer() {
+	const canvas = byId("map");
+	const at = (event) => (event.clientX - canvas.getBoundingClientRect().left) / screen.width * trace.span;
+	let from = null, offset = 0, mode = null;
+
+	canvas.addEventListener("pointerdown", (event) => {
+		canvas.setPointerCapture(event.pointerId);
+		historyAdd();
+		from = at(event);
+		const whole = view.t1 - view.t0 > trace.span * 0.98;
+		mode = !whole && from >= view.t0 && from <= view.t1 ? "move" : "choose";
+		offset = from - view.t0;
+	});
+	canvas.addEventListener("pointermove", (event) => {
+		if (from === null)
+			return;
+		const now = at(event), span = view.t1 - view.t0;
+		if (mode === "move")
+			viewSet(now - offset, now - offset + span, false);
+		else if (Math.abs(now - from) > trace.span / screen.width * 3)
+			viewSet(Math.min(from, now), Math.max(from, now), false);
+	});
+	canvas.addEventListener("pointerup", (event) => {
+		const now = at(event), span = view.t1 - view.t0;
+		if (mode === "choose" && Math.abs(now - from) <= trace.span / screen.width * 3)
+			viewSet(now - span / 2, now + span / 2);
+		from = null;
+	});
+}
+
+// ---- keys: [keys, what it does, action] ----
+
+const PAN = 0.15, ZOOM = 0.7;
+
+const commands = [
+	["w", "zoom in at the pointer", () => viewZoom(ZOOM, hover.x >= 0 ? hover.x : undefined)],
+	["s", "zoom out", () => viewZoom(1 / ZOOM, hover.x >= 0 ? hover.x : undefined)],
+	["a ArrowLeft", "move left", () => viewPan(-PAN)],
+	["d ArrowRight", "move right", () => viewPan(PAN)],
+	["ArrowUp", "scroll up", () => byId("scroll").scrollBy(0, -60)],
+	["ArrowDown", "scroll down", () => byId("scroll").scrollBy(0, 60)],
+	["PageUp", "scroll up a page", () => byId("scroll").scrollBy(0, -screen.height * 0.9)],
+	["PageDown", "scroll down a page", () => byId("scroll").scrollBy(0, screen.height * 0.9)],
+	["0 Home", "show the whole trace", viewAll],
+	["f", "zoom to the selection; again: to its edges", zoomToSelection],
+	["r", "the selected event's time as a range", rangeOfSelection],
+	[", .", "previous and next event of the thread", null],
+	[",", null, () => selectNeighbour(-1)],
+	[".", null, () => selectNeighbour(1)],
+	["[", "against the arrow: what the waker waited for", selectCause],
+	["]", "along the arrow: what this thread woke next", selectEffect],
+	["p", "keep the selected thread at the top", pinSelected],
+	["/", "search", () => byId("search").select()],
+	["n", "next match (Shift: previous)", () => searchStep(1)],
+	["N", null, () => searchStep(-1)],
+	["Ctrl+z", "undo a change of the view", () => viewUndo(view.history, view.future)],
+	["Ctrl+Z Ctrl+y", "redo it", () => viewUndo(view.future, view.history)],
+	["Escape", "clear the range, then the selection", clear],
+	["?", "this help", helpOpen],
+];
+
+function rangeOfSelection() {
+	const span = view.selection && selectionSpan(view.selection);
+
+	if (span && span.until > span.from)
+		rangeSet({t0: span.from, t1: span.until});
+}
+
+function pinSelected() {
+	const idx = view.selection ? selectionThread(view.selection) : -1;
+
+	if (idx >= 0)
+		pinToggle(idx);
+}
+
+function clear() {
+	if (view.range)
+		rangeSet(null);
+	else if (view.highlighted !== null)
+		highlight(null);
+	else
+		select(null);
+}
+
+function onKey(event) {
+	const target = event.target;
+
+	if (event.altKey || target.closest("input, select, textarea, dialog"))
+		return;
+	const ctrl = event.ctrlKey || event.metaKey;
+	const name = (ctrl ? "Ctrl+" : "") + event.key;
+	// Letters work in both cases unless Shift gives them another meaning.
+	const command = commands.find(([keys, , action]) => action && keys.split(" ").includes(name)) ||
+		(!ctrl && commands.find(([keys, , action]) => action && keys.split(" ").includes(event.key.toLowerCase())));
+	if (!command || ctrl && !name.startsWith("Ctrl+"))
+		return;
+	event.preventDefault();
+	command[2]();
+}
+
+const mouseHelp = [
+	["Wheel", "scroll threads; zoom when all of them are visible, or over ruler and overview"],
+	["Ctrl+wheel, pinch", "zoom at the pointer"],
+	["Shift+wheel", "move left and right"],
+	["Drag", "move; on the ruler: zoom to what is dragged over"],
+	["Shift+drag", "select a range and sum its states"],
+	["Click, double click", "details; zoom to it"],
+	["Click on a thread's name", "what is known of the thread"],
+	["Click on the legend", "highlight a state"],
+];
+
+function helpOpen() {
+	const key = (name) => name.split(" ").flatMap((k, i) => [i ? " " : "", el("kbd", {},
+		{ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓"}[k] || k)]);
+	const body = el("tbody");
+
+	for (const [keys, what] of commands)
+		if (what)
+			body.append(el("tr", {}, el("th", {scope: "row"}, ...key(keys)), el("td", {}, what)));
+	for (const [how, what] of mouseHelp)
+		body.append(el("tr", {}, el("th", {scope: "row"}, how), el("td", {}, what)));
+	const dialog = byId("help");
+	dialog.replaceChildren(el("h2", {}, "Keyboard and mouse"), el("table", {}, body),
+		el("p", {class: "dim"}, "Arrows lead from the thread that ended a wait to the one that waited; a ",
+			"dashed line leads to the thread that held the lock. A red mark at the lower edge of a track: a ",
+			"wait for a lock too short to be seen at this zoom. The address holds the view: copy it to share it."),
+		el("button", {type: "button", onclick: () => dialog.close()}, "Close"));
+	dialog.showModal();
+}
+
+function inputInit() {
+	byId("timeline").addEventListener("wheel", onWheel, {passive: false});
+	byId("scroll").addEventListener("scroll", drawSoon);
+	tracksPointer();
+	rulerPointer();
+	mapPointer();
+	document.addEventListener("keydown", onKey);
+	byId("zoom-in").addEventListener("click", () => viewZoom(0.5));
+	byId("zoom-out").addEventListener("click", () => viewZoom(2));
+	byId("zoom-fit").addEventListener("click", viewAll);
+	byId("help-open").addEventListener("click", helpOpen);
+	byId("sort").addEventListener("change", (event) => {
+		tracks.sort = event.target.value;
+		tracksLayout();
+		viewChanged("tracks");
+	});
+	byId("filter").addEventListener("input", (event) => {
+		tracks.filter = event.target.value;
+		tracksLayout();
+		viewChanged("tracks");
+	});
+}

@@ -1,0 +1,150 @@
+// main.js - puts it together, and offers window.trc to people and tests.
+
+const timing = {begun: performance.now(), loaded: 0, drawn: 0};
+
+function themeInit() {
+	const system = matchMedia("(prefers-color-scheme: dark)");
+	let stored = null;
+
+	try {
+		stored = localStorage.getItem("trc-theme");
+	} catch {
+		// Some browsers refuse storage to files; the system's choice then holds.
+	}
+	const set = (dark) => {
+		theme.dark = dark;
+		document.documentElement.dataset.theme = dark ? "dark" : "light";
+		themeApply(view.highlighted);
+	};
+	set(stored ? stored === "dark" : system.matches);
+	system.addEventListener("change", (event) => {
+		if (!stored) {
+			set(event.matches);
+			themeChanged();
+		}
+	});
+	byId("theme").addEventListener("click", () => {
+		stored = theme.dark ? "light" : "dark";
+		try {
+			localStorage.setItem("trc-theme", stored);
+		} catch {
+			// As above: the choice lasts as long as the page.
+		}
+		set(!theme.dark);
+		themeChanged();
+	});
+}
+
+function themeChanged() {
+	hatchMake(byId("base").getContext("2d"));
+	legendDraw();
+	detailsDraw();
+	topsDraw();
+	drawMap();
+	drawSoon();
+}
+
+function titleDraw() {
+	const command = head.info.find(([key]) => key === "command");
+	const name = visible(command ? command[1] : "trace");
+
+	document.title = `${name} - trc`;
+	byId("title").textContent = name;
+	byId("facts").textContent = [duration(trace.span), plural(trace.threads.length, "thread"),
+		plural(trace.park.n, "wait")].join(" · ");
+}
+
+function onViewChange(what) {
+	if (what === "selection" || what === "range-selection" || what === "tracks")
+		detailsDraw();
+	if (what === "tracks") {
+		screenResize();
+		drawMap();
+	}
+	fragmentWrite();
+	drawSoon();
+}
+
+function resized() {
+	screenResize();
+	drawMap();
+	drawSoon();
+}
+
+// Where a thread's state lane and a time are on the page, for tests: CSS pixels.
+function pointOf(threadIdx, time) {
+	const box = byId("canvases").getBoundingClientRect(), top = threadTop(threadIdx);
+
+	return top === null ? null : {x: box.left + xOf(time), y: box.top + top + STATE_HEIGHT / 2};
+}
+
+function apiMake() {
+	return Object.freeze({
+		get view() { return {t0: view.t0, t1: view.t1, scroll: screen.scrollY}; },
+		get selection() { return view.selection && {kind: view.selection.kind, id: view.selection.id}; },
+		get range() { return view.range && {...view.range}; },
+		get arrows() { return screen.arrows || 0; },
+		get timing() { return {...timing, frames: screen.frameTimes.slice()}; },
+		get matches() { return search.matches.length; },
+		threads: () => trace.threads.map((t) => ({idx: t.idx, serial: t.serial, tid: t.tid, name: t.name})),
+		shownThreads: () => tracks.all.filter((t) => t.kind === "thread").map((t) => t.thread.idx),
+		span: trace.span,
+		counts: {parks: trace.park.n, regions: trace.region.n, tasks: trace.task.n, logs: trace.log.n,
+			intervals: trace.states.s.length - trace.threads.length},
+		setView: (t0, t1) => viewSet(t0, t1),
+		select: (kind, id) => select(kind ? {kind, id} : null),
+		pick: (x, y) => {
+			const box = byId("canvases").getBoundingClientRect();
+			const hit = pick(x - box.left, y - box.top);
+			return hit && {kind: hit.kind, id: hit.id};
+		},
+		pointOf,
+		stateColour: (name) => stateCss(stateName.indexOf(name)),
+		redraw: drawAll,
+	});
+}
+
+function start() {
+	traceLoad();
+	timing.loaded = performance.now();
+	byId("loading").remove();
+	byId("app").hidden = false;
+	gapsLoad();
+	threadKeys();
+	byId("sort").append(...Object.entries(threadOrders).map(([id, [name]]) => el("option", {value: id}, name)));
+	bannersDraw();
+	titleDraw();
+	tracksLayout();
+	themeInit();
+	legendDraw();
+	screenResize();
+	hatchMake(byId("base").getContext("2d"));
+	view.t1 = trace.span;
+	const asked = fragmentRead();
+	if (asked.range)
+		viewSet(...asked.range, false);
+	if (asked.selection)
+		select(asked.selection, {show: !asked.range});
+	view.listeners.push(onViewChange);
+	detailsDraw();
+	searchInit();
+	inputInit();
+	new ResizeObserver(resized).observe(byId("canvases"));
+	drawAll();
+	timing.drawn = performance.now();
+	window.trc = apiMake();
+	document.documentElement.dataset.trcReady = "1";
+	setTimeout(topsDraw, 0);
+}
+
+function failed(error) {
+	const box = byId("loading") || byId("banners");
+
+	box.className = "failed";
+	box.textContent = `This timeline cannot be shown: ${error.message}. ` +
+		"It needs a browser from 2023 or later, and the whole file.";
+	document.documentElement.dataset.trcFailed = "1";
+}
+
+statesInit();
+loadColumns().then(start).catch(failed);

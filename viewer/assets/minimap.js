@@ -1,0 +1,89 @@
+// minimap.js - the whole trace in one strip: how many threads do what, and what is visible.
+
+const MAP_HEIGHT = 44;
+// Layers from the bottom up; what is idle or absent stays empty.
+const MAP_CLASSES = [CLASS.RUN, CLASS.READY, CLASS.LOCK, CLASS.IO, CLASS.SYNC];
+const MAP_THREADS_MAX = 2000; // more are sampled
+
+const map = {image: document.createElement("canvas"), ticks: null};
+
+function mapColour(cls) {
+	const state = {[CLASS.RUN]: RUNNING, [CLASS.READY]: RUNNABLE}[cls];
+	const reason = {[CLASS.LOCK]: "mutex", [CLASS.IO]: "read", [CLASS.SYNC]: "cond"}[cls];
+
+	return stateCss(state || PARKED + head.reasons.findIndex((r) => r && r[0] === reason));
+}
+
+// Threads per class and column.
+function mapCounts(w) {
+	const counts = [];
+	const row = new Uint8Array(w), marks = new Uint8Array(w);
+	const stride = Math.max(1, Math.ceil(trace.threads.length / MAP_THREADS_MAX));
+
+	for (let c = 0; c < CLASS_COUNT; c++)
+		counts.push(new Uint32Array(w));
+	for (let t = 0; t < trace.threads.length; t += stride) {
+		lanePaint(trace.threads[t].lane, 0, trace.span, w, row, marks);
+		for (let x = 0; x < w; x++)
+			counts[stateClass[row[x]]][x]++;
+	}
+	return counts;
+}
+
+// Redraws the strip; needed when the width or the theme changes.
+function drawMap() {
+	const canvas = map.image;
+	canvasSize(byId("map"), screen.width, MAP_HEIGHT, screen.ratio);
+	const w = canvas.width = byId("map").width, h = canvas.height = byId("map").height;
+	const ctx = canvas.getContext("2d");
+	const counts = mapCounts(w);
+	let most = 1;
+
+	for (let x = 0; x < w; x++) {
+		let sum = 0;
+		for (let c = 1; c < CLASS_COUNT; c++)
+			sum += counts[c][x];
+		most = Math.max(most, sum);
+	}
+	ctx.fillStyle = theme.style.panel;
+	ctx.fillRect(0, 0, w, h);
+	const base = new Float64Array(w).fill(h);
+	for (const cls of MAP_CLASSES) {
+		ctx.fillStyle = mapColour(cls);
+		for (let x = 0; x < w; x++) {
+			const size = counts[cls][x] / most * (h - 2);
+			if (size > 0)
+				ctx.fillRect(x, base[x] - size, 1, size);
+			base[x] -= size;
+		}
+	}
+	ctx.fillStyle = theme.style.gap;
+	for (const [from, until] of screen.gaps)
+		ctx.fillRect(from / trace.span * w, 0, Math.max(2, (until - from) / trace.span * w), 4);
+}
+
+// The visible part, and the matches of a search, over the strip.
+function drawMapWindow() {
+	const canvas = byId("map");
+	const ctx = canvas.getContext("2d");
+
+	if (map.image.width !== canvas.width)
+		drawMap();
+	ctx.setTransform(1, 0, 0, 1, 0, 0);
+	ctx.drawImage(map.image, 0, 0);
+	ctx.setTransform(screen.ratio, 0, 0, screen.ratio, 0, 0);
+	const x0 = view.t0 / trace.span * screen.width, x1 = view.t1 / trace.span * screen.width;
+	if (map.ticks) {
+		ctx.fillStyle = theme.style.accent;
+		for (const x of map.ticks)
+			ctx.fillRect(x * screen.width, MAP_HEIGHT - 6, 1.5, 6);
+	}
+	ctx.fillStyle = theme.style.bg;
+	ctx.globalAlpha = 0.62;
+	ctx.fillRect(0, 0, x0, MAP_HEIGHT);
+	ctx.fillRect(x1, 0, screen.width - x1, MAP_HEIGHT);
+	ctx.globalAlpha = 1;
+	ctx.strokeStyle = theme.style.text;
+	ctx.lineWidth = 1;
+	ctx.strokeRect(Math.round(x0) + 0.5, 0.5, Math.max(2, Math.round(x1 - x0) - 1), MAP_HEIGHT - 1);
+}

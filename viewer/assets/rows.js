@@ -1,0 +1,357 @@
+// rows.js - the trace: threads and their lanes, waits, regions, tasks, logs, stacks.
+//
+// Numbers that refer to a row are its index + 1; 0 is none.  Times are nanoseconds since
+// the start of the trace.
+
+const REGION_LANES_MAX = 16, TASK_LANES_MAX = 8, TASK_TRACKS_MAX = 30, COUNTER_TRACKS_MAX = 30;
+
+const trace = {
+	span: 1,
+	threads: [],
+	states: null, // the lanes' shared arrays: {s, v, ref}
+	park: {}, unlock: {}, region: {}, task: {}, log: {}, gap: {}, counter: {},
+	parkFirst: null, // by thread index: where its parks begin
+	taskTracks: [], counterTracks: [],
+	stackFirst: null,
+};
+
+// Columns "<table>.<name>" as one object.
+function table(prefix, ...names) {
+	const rows = {};
+
+	for (const name of names)
+		rows[name] = column(`${prefix}.${name}`);
+	rows.n = rows[names[0]].length;
+	return rows;
+}
+
+function tablesLoad() {
+	trace.span = Math.max(head.span_ns, 1);
+	trace.park = table("park", "id", "thread", "start", "length", "reason", "flags", "object",
+		"stack", "holder", "waker", "waker_stack", "wake", "unlock", "proc", "result");
+	trace.unlock = table("unlock", "id", "time", "thread", "reason", "object", "stack", "waiters",
+		"caused", "caused_ns");
+	trace.region = table("region", "row", "thread", "depth", "type", "task", "start", "length",
+		"open");
+	trace.task = table("task", "row", "low", "high", "parent", "type", "start", "length", "open",
+		"thread", "end_thread");
+	trace.log = table("log", "time", "thread", "task", "category", "message");
+	trace.gap = table("gap", "start", "end", "lost", "proc", "cause");
+	trace.counter = table("counter", "time", "thread", "name", "value");
+	trace.frame = table("frame", "low", "high", "function", "file", "line", "module", "inlined");
+	trace.stack = table("stack", "count", "skip");
+	trace.stackFrames = column("stack.frame");
+	trace.stackFirst = new Uint32Array(trace.stack.n + 1);
+	for (let i = 0; i < trace.stack.n; i++)
+		trace.stackFirst[i + 1] = trace.stackFirst[i] + trace.stack.count[i];
+}
+
+function threadsLoad() {
+	const t = table("thread", "serial", "tid", "name", "creator", "stack", "start", "end",
+		"events", "parks");
+
+	for (let i = 0; i < t.n; i++)
+		trace.threads.push({
+			idx: i, serial: t.serial[i], tid: t.tid[i],
+			name: t.name[i] ? text(t.name[i]) : `thread ${t.tid[i] || t.serial[i]}`,
+			named: t.name[i] !== 0,
+			creator: t.creator[i], stack: t.stack[i],
+			start: t.start[i] - 1, end: t.end[i] - 1, // -1: not known
+			events: t.events[i], parks: t.parks[i],
+			time: new Float64Array(128), // by state, over the whole trace
+			lane: null, regions: [], firstSeen: 0,
+		});
+	const time = table("time", "thread", "state", "ns");
+	for (let i = 0; i < time.n; i++)
+		trace.threads[time.thread[i]].time[time.state[i]] = time.ns[i];
+}
+
+// One lane of states per thread; they share arrays, with one value more per thread, its end.
+function statesLoad() {
+	const counts = column("iv.count"), lengths = column("iv.duration"), state = column("iv.state");
+	const parks = column("iv.park"), procs = column("iv.proc"), merged = column("iv.merged");
+	const total = state.length + trace.threads.length;
+	const s = new Float64Array(total), v = new Uint8Array(total), ref = new Uint32Array(total);
+	let from = 0, to = 0, park = 0, proc = 0, group = 0;
+
+	trace.states = {s, v, ref};
+	trace.threads.forEach((thread, idx) => {
+		const lo = to;
+		let at = 0;
+		for (const until = from + counts[idx]; from < until; from++, to++) {
+			const value = state[from];
+			s[to] = at;
+			v[to] = value;
+			at += lengths[from];
+			if (value & MERGED)
+				ref[to] = merged[group++];
+			else if (value >= PARKED || value === WOKEN)
+				ref[to] = parks[park++];
+			else if (value === RUNNING)
+				ref[to] = procs[proc++];
+		}
+		s[to++] = at;
+		thread.lane = laneMake(s, null, v, lo, to - 1, stateMask);
+		thread.firstSeen = thread.start >= 0 ? thread.start : 0;
+	});
+	trace.parkFirst = new Uint32Array(trace.threads.length + 1);
+	for (let i = 0; i < trace.park.n; i++)
+		trace.parkFirst[trace.park.thread[i]]++;
+	for (let i = 0; i < trace.threads.length; i++)
+		trace.parkFirst[i + 1] += trace.parkFirst[i];
+	columnsByName.delete("iv.duration"); // the largest; `s` says it now
+	columnsByName.delete("iv.state");
+}
+
+// Rows sorted by lane, as lanes; laneOf(i) < n, or -1 for a row that is not drawn.
+function lanesOf(rows, nLanes, laneOf) {
+	const first = new Uint32Array(nLanes + 1), order = new Uint32Array(rows.n);
+	const s = new Float64Array(rows.n), e = new Float64Array(rows.n), v = new Uint8Array(rows.n);
+	const anyMask = new Uint8Array(256);
+
+	for (let i = 0; i < rows.n; i++)
+		if (laneOf(i) >= 0)
+			first[laneOf(i) + 1]++;
+	for (let l = 0; l < nLanes; l++)
+		first[l + 1] += first[l];
+	const next = first.slice();
+	for (let i = 0; i < rows.n; i++) {
+		const l = laneOf(i);
+		if (l < 0)
+			continue;
+		const at = next[l]++;
+		order[at] = i;
+		s[at] = rows.start[i];
+		e[at] = rows.start[i] + rows.length[i];
+		v[at] = typeColour(rows.type[i]) + 1;
+	}
+	const lanes = [];
+	for (let l = 0; l < nLanes; l++) {
+		const lane = laneMake(s, e, v, first[l], first[l + 1], anyMask);
+		lane.order = order;
+		lanes.push(lane);
+	}
+	return lanes;
+}
+
+function regionsLoad() {
+	const g = trace.region, depths = new Uint8Array(trace.threads.length);
+	const base = [];
+	let nLanes = 0;
+
+	for (let i = 0; i < g.n; i++)
+		if (g.thread[i])
+			depths[g.thread[i] - 1] = Math.max(depths[g.thread[i] - 1],
+				Math.min(g.depth[i] + 1, REGION_LANES_MAX));
+	for (let t = 0; t < depths.length; t++) {
+		base.push(nLanes);
+		nLanes += depths[t];
+	}
+	const lanes = lanesOf(g, nLanes, (i) => !g.thread[i] || g.depth[i] >= REGION_LANES_MAX ? -1
+		: base[g.thread[i] - 1] + g.depth[i]);
+	trace.threads.forEach((thread, t) => {
+		thread.regions = lanes.slice(base[t], base[t] + depths[t]);
+	});
+}
+
+// Tasks get a track per type, those with most time first; tasks at the same time lie in
+// lanes below each other, and when there is no lane left they share the last one.
+function tasksLoad() {
+	const k = trace.task, byType = new Map();
+
+	for (let i = 0; i < k.n; i++) {
+		let track = byType.get(k.type[i]);
+		if (!track) {
+			track = {kind: "tasks", type: k.type[i], name: text(k.type[i]) || "(no type)",
+				total: 0, count: 0, crowded: 0, ends: [], lanes: []};
+			byType.set(k.type[i], track);
+		}
+		track.total += k.length[i];
+		track.count++;
+	}
+	const tracks = [...byType.values()].sort((a, b) => b.total - a.total);
+	trace.taskTypes = tracks;
+	trace.taskTracks = tracks.slice(0, TASK_TRACKS_MAX);
+	const laneNumber = new Int32Array(k.n).fill(-1);
+	const shown = new Set(trace.taskTracks);
+	for (let i = 0; i < k.n; i++) {
+		const track = byType.get(k.type[i]);
+		if (!shown.has(track))
+			continue;
+		let l = track.ends.findIndex((end) => end <= k.start[i]);
+		if (l < 0 && track.ends.length < TASK_LANES_MAX)
+			l = track.ends.length;
+		if (l < 0) {
+			l = TASK_LANES_MAX - 1;
+			track.crowded++;
+		}
+		track.ends[l] = Math.max(track.ends[l] || 0, k.start[i] + k.length[i]);
+		laneNumber[i] = l;
+	}
+	let nLanes = 0;
+	for (const track of trace.taskTracks) {
+		track.base = nLanes;
+		nLanes += track.ends.length;
+	}
+	const lanes = lanesOf(k, nLanes,
+		(i) => laneNumber[i] < 0 ? -1 : byType.get(k.type[i]).base + laneNumber[i]);
+	for (const track of trace.taskTracks)
+		track.lanes = lanes.slice(track.base, track.base + track.ends.length);
+}
+
+function countersLoad() {
+	const c = trace.counter, byName = new Map();
+
+	for (let i = 0; i < c.n; i++) {
+		let track = byName.get(c.name[i]);
+		if (!track) {
+			track = {kind: "counter", name: text(c.name[i]) || "(no name)", at: [], value: [],
+				min: Infinity, max: -Infinity};
+			byName.set(c.name[i], track);
+		}
+		const value = unzigzag(c.value[i]);
+		track.at.push(c.time[i]);
+		track.value.push(value);
+		track.min = Math.min(track.min, value);
+		track.max = Math.max(track.max, value);
+	}
+	trace.counterTracks = [...byName.values()].slice(0, COUNTER_TRACKS_MAX);
+}
+
+// Rows of a table with times and a `thread`, by thread: instants drawn as ticks.
+function instantsLoad() {
+	for (const rows of [trace.log, trace.unlock]) {
+		rows.first = new Uint32Array(trace.threads.length + 2);
+		rows.order = new Uint32Array(rows.n);
+		for (let i = 0; i < rows.n; i++)
+			rows.first[rows.thread[i] + 1]++;
+		for (let t = 0; t <= trace.threads.length; t++)
+			rows.first[t + 1] += rows.first[t];
+		const next = rows.first.slice();
+		for (let i = 0; i < rows.n; i++)
+			rows.order[next[rows.thread[i]]++] = i;
+		rows.at = new Float64Array(rows.n);
+		for (let i = 0; i < rows.n; i++)
+			rows.at[i] = rows.time[rows.order[i]];
+	}
+}
+
+function traceLoad() {
+	tablesLoad();
+	threadsLoad();
+	statesLoad();
+	regionsLoad();
+	tasksLoad();
+	countersLoad();
+	instantsLoad();
+}
+
+// ---- answers about single rows; `p` is a park's index + 1 ----
+
+function parkEnd(p) {
+	return trace.park.start[p - 1] + trace.park.length[p - 1];
+}
+
+// When its waker acted; -1 = not known.
+function parkWake(p) {
+	const wake = trace.park.wake[p - 1];
+
+	return wake ? trace.park.start[p - 1] + unzigzag(wake - 1) : -1;
+}
+
+// The park that thread index t left last before `time`; 0 = none.
+function parkBefore(t, time) {
+	const lo = trace.parkFirst[t], hi = trace.parkFirst[t + 1];
+	let i = upperBound(trace.park.start, lo, hi, time) - 1;
+
+	for (let tries = 0; i >= lo && tries < 64; i--, tries++)
+		if (parkEnd(i + 1) <= time)
+			return i + 1;
+	return 0;
+}
+
+// The waits that led to this one, nearest first: its waker's own wait, if that ended while
+// this one lasted, and so on.
+function parkChain(p) {
+	const chain = [p];
+
+	while (chain.length < 12) {
+		const cur = chain[chain.length - 1];
+		const waker = trace.park.waker[cur - 1], wake = parkWake(cur);
+		if (!waker || wake < 0)
+			break;
+		const before = parkBefore(waker - 1, wake);
+		if (!before || parkEnd(before) <= trace.park.start[cur - 1] || chain.includes(before))
+			break;
+		chain.push(before);
+	}
+	return chain;
+}
+
+// Parks that thread index t ended between two times, in order of time.
+function parksWokenBy(t, from, until, limit) {
+	const found = [];
+
+	for (let i = 0; i < trace.park.n; i++) {
+		if (trace.park.waker[i] !== t + 1)
+			continue;
+		const wake = parkWake(i + 1);
+		if (wake >= from && wake <= until)
+			found.push(i + 1);
+	}
+	found.sort((a, b) => parkWake(a) - parkWake(b));
+	return limit ? found.slice(0, limit) : found;
+}
+
+// How this row's length ranks among those of its kind: {n, longer}.
+function rank(rows, key, i) {
+	let n = 0, longer = 0;
+
+	for (let j = 0; j < rows.n; j++)
+		if (rows[key][j] === rows[key][i]) {
+			n++;
+			longer += rows.length[j] > rows.length[i];
+		}
+	return {n, longer};
+}
+
+function objectName(number) {
+	return number ? object(column("object.low")[number - 1], column("object.high")[number - 1]) : "";
+}
+
+function taskId(k) {
+	return (BigInt(trace.task.high[k - 1]) << 32n | BigInt(trace.task.low[k - 1])).toString();
+}
+
+// A stack as a list of {function, place, module, inlined, skipped}, innermost first.
+function stackFrames(stack) {
+	const frames = [], f = trace.frame;
+
+	if (!stack || stack >= trace.stack.n)
+		return frames;
+	const first = trace.stackFirst[stack];
+	for (let i = first; i < trace.stackFirst[stack + 1]; i++) {
+		const j = trace.stackFrames[i] - 1;
+		if (j < 0 || j >= f.n)
+			continue;
+		const file = f.file[j] ? text(f.file[j]) : "";
+		frames.push({
+			function: f.function[j] ? text(f.function[j]) : "",
+			address: object(f.low[j], f.high[j]),
+			file, line: f.line[j],
+			place: file ? baseName(file) + (f.line[j] ? ":" + f.line[j] : "") : "",
+			module: f.module[j] ? text(f.module[j]) : "",
+			inlined: f.inlined[j] !== 0,
+			skipped: i - first < trace.stack.skip[stack],
+		});
+	}
+	return frames;
+}
+
+// The program's own function at the top of a stack, in a few words.
+function stackTop(stack) {
+	const frames = stackFrames(stack);
+	const frame = frames.find((f) => !f.skipped) || frames[0];
+
+	return frame ? frame.function || frame.address : "";
+}

@@ -1,0 +1,206 @@
+// search.js - finds threads, functions, files, objects, regions, tasks and logs by a part of
+// their name.
+
+const RESULT_ROWS = 60;
+
+const search = {query: "", groups: [], matches: [], at: -1, timer: 0, active: -1};
+
+// The ids of all strings that contain the query.
+function textsContaining(query) {
+	const found = new Uint8Array(textCount());
+
+	for (let id = 1; id < found.length; id++)
+		if (text(id).toLowerCase().includes(query))
+			found[id] = 1;
+	return found;
+}
+
+// Stacks with a frame whose function, file or "file:line" matches; by name of the frame.
+function stacksMatching(query, texts) {
+	const frames = new Uint8Array(trace.frame.n + 1), stacks = new Uint8Array(trace.stack.n);
+	const names = new Map(); // frame -> name
+
+	for (let j = 0; j < trace.frame.n; j++) {
+		const f = trace.frame;
+		const name = f.function[j] ? text(f.function[j]) : "";
+		const place = f.file[j] ? `${baseName(text(f.file[j]))}:${f.line[j]}` : "";
+		if (texts[f.function[j]] || texts[f.file[j]] || place.toLowerCase().includes(query)) {
+			frames[j + 1] = 1;
+			names.set(j + 1, texts[f.function[j]] ? name : place || name);
+		}
+	}
+	const stackName = new Map();
+	if (names.size)
+		for (let s = 0; s < trace.stack.n; s++)
+			for (let i = trace.stackFirst[s]; i < trace.stackFirst[s + 1]; i++)
+				if (frames[trace.stackFrames[i]]) {
+					stacks[s] = 1;
+					stackName.set(s, names.get(trace.stackFrames[i]));
+					break;
+				}
+	return {stacks, stackName};
+}
+
+function groupOf(groups, kind, name) {
+	const key = `${kind}\n${name}`;
+
+	if (!groups.has(key))
+		groups.set(key, {kind, name, matches: []});
+	return groups.get(key);
+}
+
+// All groups of matches: {kind, name, matches: [{sel, time}]}.
+function searchRun(query) {
+	const groups = new Map(), texts = textsContaining(query);
+	const {stacks, stackName} = stacksMatching(query, texts);
+	const reasons = head.reasons.map((r) => Boolean(r) && r[0].includes(query));
+	const objects = new Uint8Array(column("object.low").length + 1);
+	const add = (kind, name, sel, time) => groupOf(groups, kind, name).matches.push({sel, time});
+
+	if (/^(0x)?[0-9a-f]+$/.test(query) && query.length > 3)
+		for (let o = 1; o < objects.length; o++)
+			objects[o] = objectName(o).includes(query);
+	for (const t of trace.threads)
+		if (t.name.toLowerCase().includes(query) || String(t.tid) === query)
+			add("thread", t.name, {kind: "thread", id: t.idx + 1}, t.firstSeen);
+	const g = trace.region, k = trace.task, l = trace.log, p = trace.park, u = trace.unlock;
+	for (let i = 0; i < k.n; i++)
+		if (texts[k.type[i]] || k.low[i] + k.high[i] * 4294967296 === Number(query))
+			add("task", text(k.type[i]), {kind: "task", id: i + 1}, k.start[i]);
+	for (let i = 0; i < g.n; i++)
+		if (texts[g.type[i]])
+			add("region", text(g.type[i]), {kind: "region", id: i + 1}, g.start[i]);
+	for (let i = 0; i < l.n; i++)
+		if (texts[l.message[i]] || texts[l.category[i]])
+			add("log", text(l.message[i]), {kind: "log", id: i + 1}, l.time[i]);
+	for (let i = 0; i < p.n; i++) {
+		if (stacks[p.stack[i]])
+			add("wait in", stackName.get(p.stack[i]), {kind: "park", id: i + 1}, p.start[i]);
+		else if (reasons[p.reason[i]])
+			add("wait for", head.reasons[p.reason[i]][0], {kind: "park", id: i + 1}, p.start[i]);
+		else if (objects[p.object[i]])
+			add("wait for", objectName(p.object[i]), {kind: "park", id: i + 1}, p.start[i]);
+	}
+	for (let i = 0; i < u.n; i++)
+		if (stacks[u.stack[i]])
+			add("unlock in", stackName.get(u.stack[i]), {kind: "unlock", id: i + 1}, u.time[i]);
+	return [...groups.values()];
+}
+
+function searchSet(string) {
+	search.query = string.trim().toLowerCase();
+	search.groups = search.query ? searchRun(search.query) : [];
+	search.matches = search.groups.flatMap((g) => g.matches).sort((a, b) => a.time - b.time);
+	search.at = -1;
+	search.active = -1;
+	map.ticks = null;
+	if (search.matches.length) {
+		// One tick a pixel at most.
+		const pixels = new Set();
+		for (const m of search.matches)
+			if (m.sel.kind !== "thread")
+				pixels.add(Math.round(m.time / trace.span * 2000));
+		map.ticks = [...pixels].map((x) => x / 2000);
+	}
+	searchDraw();
+	drawSoon();
+}
+
+function searchDraw() {
+	const status = byId("search-count"), n = search.matches.length;
+
+	status.textContent = !search.query ? "" : search.at >= 0 ? `${count(search.at + 1)} of ${count(n)}`
+		: n ? plural(n, "match", "matches") : "nothing found";
+	const box = byId("results");
+	const rows = search.groups.slice(0, RESULT_ROWS).map((group, i) => el("button", {
+		type: "button", role: "option", class: i === search.active ? "active" : "",
+		"aria-selected": String(i === search.active), onclick: () => groupGo(group),
+	}, el("span", {class: "kind"}, group.kind), el("span", {class: "what"}, group.name),
+	el("span", {class: "dim"}, `×${count(group.matches.length)}`)));
+	if (search.groups.length > RESULT_ROWS)
+		rows.push(el("p", {class: "dim"}, `and ${plural(search.groups.length - RESULT_ROWS, "more name")}`));
+	box.replaceChildren(...rows);
+	box.hidden = !rows.length || document.activeElement !== byId("search");
+}
+
+function matchGo(match) {
+	search.at = search.matches.indexOf(match);
+	select(match.sel);
+	if (match.sel.kind === "thread") {
+		const track = tracks.byThread[match.sel.id - 1];
+		if (track)
+			scrollToTrack(track);
+	}
+	searchDraw();
+}
+
+// A result: its longest match, or the only one.
+function groupGo(group) {
+	let best = group.matches[0], most = -1;
+
+	for (const match of group.matches) {
+		const span = selectionSpan(match.sel);
+		const length = span ? span.until - span.from : 0;
+		if (length > most) {
+			most = length;
+			best = match;
+		}
+	}
+	matchGo(best);
+	byId("results").hidden = true;
+}
+
+// The next (1) or previous (-1) match in time; the first one is that at or after the view.
+function searchStep(step) {
+	const n = search.matches.length;
+
+	if (!n)
+		return;
+	if (search.at < 0) {
+		const i = search.matches.findIndex((m) => m.time >= view.t0);
+		search.at = step > 0 ? (i < 0 ? 0 : i) - 1 : i < 0 ? n : i;
+	}
+	matchGo(search.matches[(search.at + step + n) % n]);
+}
+
+function searchKey(event) {
+	if (event.key === "Enter") {
+		clearTimeout(search.timer);
+		if (byId("search").value.trim().toLowerCase() !== search.query)
+			searchSet(byId("search").value);
+		if (search.active >= 0)
+			groupGo(search.groups[search.active]);
+		else
+			searchStep(event.shiftKey ? -1 : 1);
+		byId("results").hidden = true;
+	} else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+		const n = Math.min(search.groups.length, RESULT_ROWS);
+		search.active = n ? (search.active + (event.key === "ArrowDown" ? 1 : n) + (search.active < 0 &&
+			event.key === "ArrowUp" ? 1 : 0)) % n : -1;
+		searchDraw();
+	} else if (event.key === "Escape") {
+		byId("search").value = "";
+		searchSet("");
+		byId("canvases").focus();
+	} else {
+		return;
+	}
+	event.preventDefault();
+}
+
+function searchInit() {
+	const input = byId("search");
+
+	input.addEventListener("input", () => {
+		clearTimeout(search.timer);
+		search.timer = setTimeout(() => searchSet(input.value), 150);
+	});
+	input.addEventListener("keydown", searchKey);
+	input.addEventListener("focus", searchDraw);
+	document.addEventListener("pointerdown", (event) => {
+		if (!byId("searchbox").contains(event.target))
+			byId("results").hidden = true;
+	});
+	byId("search-next").addEventListener("click", () => searchStep(1));
+	byId("search-prev").addEventListener("click", () => searchStep(-1));
+}

@@ -1,0 +1,231 @@
+// select.js - what can be selected, where it lies, and moving from one to the next.
+//
+// A selection is {kind, id}, id from 1:
+//   park, region, task, log, unlock, gap   a row of that table
+//   iv         an interval of a thread that is no wait: its index in the states' arrays + 1
+//   thread     a thread; tasktype: a type of tasks, by text id
+
+const MAX_ARROWS = 40; // from one thread to those that it woke
+
+// Thread index of a selection; -1 = none.
+function selectionThread(sel) {
+	const i = sel.id - 1;
+
+	switch (sel.kind) {
+	case "park": return trace.park.thread[i] - 1;
+	case "region": return trace.region.thread[i] - 1;
+	case "log": return trace.log.thread[i] - 1;
+	case "unlock": return trace.unlock.thread[i] - 1;
+	case "thread": return i;
+	case "iv": return threadOfInterval(i);
+	default: return -1;
+	}
+}
+
+function threadOfInterval(i) {
+	let lo = 0, hi = trace.threads.length - 1;
+
+	while (lo < hi) {
+		const mid = (lo + hi + 1) >>> 1;
+		if (trace.threads[mid].lane.lo <= i)
+			lo = mid;
+		else
+			hi = mid - 1;
+	}
+	return lo;
+}
+
+// Whether there is such a row.
+function selectionValid(sel) {
+	const n = {park: trace.park.n, region: trace.region.n, task: trace.task.n, log: trace.log.n,
+		unlock: trace.unlock.n, gap: trace.gap.n, thread: trace.threads.length,
+		iv: trace.states.s.length, tasktype: textCount()}[sel.kind];
+
+	return Number.isInteger(sel.id) && sel.id >= 1 && sel.id <= n;
+}
+
+// {from, until} in time, or null.
+function selectionSpan(sel) {
+	const i = sel.id - 1;
+	const rows = {park: trace.park, region: trace.region, task: trace.task}[sel.kind];
+
+	if (rows)
+		return {from: rows.start[i], until: rows.start[i] + rows.length[i]};
+	if (sel.kind === "iv")
+		return {from: trace.states.s[i], until: trace.states.s[i + 1]};
+	if (sel.kind === "log")
+		return {from: trace.log.time[i], until: trace.log.time[i]};
+	if (sel.kind === "unlock")
+		return {from: trace.unlock.time[i], until: trace.unlock.time[i]};
+	if (sel.kind === "gap")
+		return {from: trace.gap.start[i], until: trace.gap.end[i]};
+	return null;
+}
+
+// The track and the part of it where a selection is drawn, or null.
+function selectionPlace(sel) {
+	if (sel.kind === "task")
+		return taskPlace(sel.id - 1);
+	const idx = selectionThread(sel);
+	const track = idx >= 0 ? tracks.byThread[idx] : undefined;
+	if (!track)
+		return null;
+	if (sel.kind === "region") {
+		const depth = trace.region.depth[sel.id - 1];
+		return depth < track.thread.regions.length
+			? {track, y: TRACK_PAD + STATE_HEIGHT + 1 + depth * REGION_HEIGHT, h: REGION_HEIGHT - 1} : null;
+	}
+	if (sel.kind === "log")
+		return {track, y: logY(track) - 1, h: LOG_HEIGHT};
+	return {track, y: TRACK_PAD, h: STATE_HEIGHT};
+}
+
+function taskPlace(k) {
+	const track = trace.taskTracks.find((t) => t.type === trace.task.type[k]);
+
+	if (!track || !tracks.all.includes(track))
+		return null;
+	for (const item of trackLanes(track)) {
+		const [first, last] = laneRange(item.lane, trace.task.start[k] - 1, trace.task.start[k] + 1);
+		for (let i = first; i < last; i++)
+			if (item.lane.order[i] === k)
+				return {track, y: item.y, h: item.h};
+	}
+	return null;
+}
+
+// The selection for interval i of a lane of this kind.
+function selectionOf(kind, lane, i) {
+	if (kind === "region" || kind === "task")
+		return {kind, id: lane.order[i] + 1};
+	const value = lane.v[i];
+	if (value >= PARKED && !(value & MERGED) || value === WOKEN)
+		return {kind: "park", id: trace.states.ref[i]};
+	return {kind: "iv", id: i + 1};
+}
+
+// What lies at a point of the tracks' area: a selection with what the tooltip needs, or null.
+function pick(x, y) {
+	const track = tracks.all[trackIndexAt(y + screen.scrollY)];
+
+	if (!track || y < 0 || x < 0 || x > view.width)
+		return null;
+	const inside = y + screen.scrollY - track.y;
+	const slack = (view.t1 - view.t0) / view.width * 1.5;
+	if (track.hasLogs && inside >= logY(track) - 1) {
+		const log = pickLog(track.thread.idx, timeAt(x), slack * 3);
+		return log ? {kind: "log", id: log, among: 1, track} : null;
+	}
+	for (const item of trackLanes(track)) {
+		if (inside < item.y || inside >= item.y + item.h + 1)
+			continue;
+		const found = lanePick(item.lane, timeAt(x), slack);
+		if (found.index < 0)
+			return null;
+		return {...selectionOf(item.kind, item.lane, found.index), among: found.among, track, item,
+			index: found.index};
+	}
+	return null;
+}
+
+function pickLog(idx, time, slack) {
+	const logs = trace.log, hi = logs.first[idx + 2];
+	const i = upperBound(logs.at, logs.first[idx + 1], hi, time - slack);
+
+	return i < hi && logs.at[i] <= time + slack ? logs.order[i] + 1 : 0;
+}
+
+function scrollToTrack(track) {
+	const box = byId("scroll");
+
+	if (track.y < box.scrollTop)
+		box.scrollTop = track.y;
+	else if (track.y + track.h > box.scrollTop + screen.height)
+		box.scrollTop = track.y + track.h - screen.height;
+}
+
+// The parks that the selection ended: by an unlock, or in a stretch that is no wait.
+function selectionWoke(sel) {
+	const span = selectionSpan(sel);
+
+	if (sel.kind === "unlock") {
+		const found = [];
+		for (let i = 0; i < trace.park.n && found.length < MAX_ARROWS; i++)
+			if (trace.park.unlock[i] === sel.id)
+				found.push(i + 1);
+		return found;
+	}
+	return sel.kind === "iv"
+		? parksWokenBy(selectionThread(sel), span.from, span.until, MAX_ARROWS) : [];
+}
+
+// Selects; sel null clears.  {show: false} leaves the visible range as it is.
+function select(sel, {show = true} = {}) {
+	if (sel && !selectionValid(sel))
+		return;
+	view.selection = sel ? {kind: sel.kind, id: sel.id} : null;
+	if (sel)
+		view.selection.woke = selectionWoke(sel);
+	if (sel && show) {
+		const span = selectionSpan(sel);
+		if (span)
+			viewShow(span.from, span.until);
+		const place = selectionPlace(sel);
+		const idx = selectionThread(sel);
+		const track = place ? place.track : idx >= 0 ? tracks.byThread[idx] : undefined;
+		if (track)
+			scrollToTrack(track);
+	}
+	viewChanged("selection");
+}
+
+// Selects what a thread was doing at a time.
+function selectAt(idx, time) {
+	const lane = trace.threads[idx].lane;
+	const i = Math.min(Math.max(upperBound(lane.s, lane.lo, lane.hi, time) - 1, lane.lo), lane.hi - 1);
+
+	select(selectionOf("state", lane, i));
+}
+
+// The next (1) or previous (-1) interval of the selected thread.
+function selectNeighbour(step) {
+	const sel = view.selection;
+	const idx = sel ? selectionThread(sel) : -1;
+
+	if (idx < 0)
+		return;
+	const lane = trace.threads[idx].lane, span = selectionSpan(sel) || {from: view.t0, until: view.t0};
+	let i = upperBound(lane.s, lane.lo, lane.hi, step > 0 ? Math.max(span.until - 1, span.from) : span.from) - 1;
+	for (i += step; i >= lane.lo && i < lane.hi; i += step) {
+		const next = selectionOf("state", lane, i);
+		if ((lane.v[i] & 127) && (next.kind !== sel.kind || next.id !== sel.id)) {
+			select(next);
+			return;
+		}
+	}
+}
+
+// Against the arrow: what the waker of the selected wait did, its own last wait first.
+function selectCause() {
+	const sel = view.selection;
+
+	if (!sel || sel.kind !== "park" || !trace.park.waker[sel.id - 1])
+		return;
+	const chain = parkChain(sel.id);
+	if (chain.length > 1)
+		select({kind: "park", id: chain[1]});
+	else if (parkWake(sel.id) >= 0)
+		selectAt(trace.park.waker[sel.id - 1] - 1, parkWake(sel.id));
+}
+
+// Along the arrow: the first wait that the selected thread ended, from then on.
+function selectEffect() {
+	const sel = view.selection, span = sel && selectionSpan(sel), idx = sel ? selectionThread(sel) : -1;
+
+	if (!span || idx < 0)
+		return;
+	const from = sel.kind === "park" ? span.until : span.from;
+	const woken = parksWokenBy(idx, from, Infinity, 1)[0];
+	if (woken)
+		select({kind: "park", id: woken});
+}

@@ -1,0 +1,158 @@
+// tops.js - the tables beside the timeline: what cost most, the longest waits, the trace itself.
+
+const TOP_ROWS = 15, LONGEST_ROWS = 30;
+
+function topTable(heading, rows, columns) {
+	if (!rows.length)
+		return null;
+	const headRow = el("tr", {}, ...columns.map((c) => el("th", {scope: "col", class: c.n ? "n" : ""}, c.name)));
+	const body = el("tbody");
+	for (const row of rows)
+		body.append(el("tr", {}, ...columns.map((c) => el("td", {class: c.n ? "n" : ""}, c.cell(row)))));
+	return el("details", {open: true}, el("summary", {}, heading),
+		el("table", {}, el("thead", {}, headRow), body));
+}
+
+function stateLabel(state) {
+	return [swatch(state), el("span", {title: stateDoc[state]}, stateName[state])];
+}
+
+// What took most, by reason and stack: precomputed over all rows.
+function topRows(prefix, key) {
+	const c = table(prefix, "reason", "stack", "count", "total", "max", key);
+	const rows = [];
+
+	for (let i = 0; i < Math.min(c.n, TOP_ROWS); i++)
+		if (c.total[i] > 0)
+			rows.push({state: PARKED + c.reason[i], stack: c.stack[i], count: c.count[i],
+				total: c.total[i], max: c.max[i], row: c[key][i]});
+	return rows;
+}
+
+function topWaits() {
+	return topTable("Top waits", topRows("wait", "park"), [
+		{name: "reason", cell: (r) => el("span", {}, ...stateLabel(r.state))},
+		{name: "in", cell: (r) => whereCell(r, "park")},
+		{name: "waits", n: true, cell: (r) => count(r.count)},
+		{name: "total", n: true, cell: (r) => duration(r.total)},
+		{name: "max", n: true, cell: (r) => duration(r.max)},
+	]);
+}
+
+function topHolders() {
+	return topTable("Who made others wait", topRows("hold", "unlock"), [
+		{name: "lock", cell: (r) => el("span", {}, ...stateLabel(r.state))},
+		{name: "released in", cell: (r) => whereCell(r, "unlock")},
+		{name: "waits", n: true, cell: (r) => count(r.count)},
+		{name: "caused", n: true, cell: (r) => duration(r.total)},
+	]);
+}
+
+function whereCell(row, kind) {
+	const where = stackTop(row.stack) || "(no stack)";
+
+	return row.row ? el("button", {type: "button", class: "link", title: `Go to the longest: ${duration(row.max)}`,
+		onclick: () => select({kind, id: row.row})}, where) : where;
+}
+
+// The longest single waits that are not mere idling.
+function longestParks(limit) {
+	const p = trace.park, best = [];
+	let least = 0;
+
+	for (let i = 0; i < p.n; i++) {
+		if (p.length[i] <= least || stateClass[PARKED + p.reason[i]] === CLASS.IDLE)
+			continue;
+		best.push(i);
+		if (best.length >= 4 * limit) {
+			best.sort((a, b) => p.length[b] - p.length[a]);
+			best.length = limit;
+			least = p.length[best[limit - 1]];
+		}
+	}
+	return best.sort((a, b) => p.length[b] - p.length[a]).slice(0, limit);
+}
+
+function longestWaits() {
+	const p = trace.park;
+
+	return topTable("Longest single waits (idle waits left out)", longestParks(LONGEST_ROWS), [
+		{name: "reason", cell: (i) => el("span", {}, ...stateLabel(PARKED + p.reason[i]))},
+		{name: "thread", cell: (i) => trace.threads[p.thread[i] - 1].name},
+		{name: "in", cell: (i) => link(stackTop(p.stack[i]) || "(no stack)", {kind: "park", id: i + 1})},
+		{name: "length", n: true, cell: (i) => duration(p.length[i])},
+	]);
+}
+
+function aboutTrace() {
+	const body = el("tbody");
+	const rows = [
+		["events", count(head.events || 0)],
+		["intervals", count(head.intervals)],
+		["length", exactTime(head.span_ns)],
+		["begins", head.start_unix_ms > 0 ? new Date(head.start_unix_ms).toISOString() : ""],
+		...head.info,
+	];
+
+	for (const [key, value] of rows)
+		if (value !== "")
+			body.append(el("tr", {}, el("th", {scope: "row"}, visible(key)), el("td", {}, visible(value))));
+	return el("details", {}, el("summary", {}, "This trace"), el("table", {class: "about"}, body));
+}
+
+function topsDraw() {
+	byId("tops").replaceChildren(...[topWaits(), topHolders(), longestWaits(), aboutTrace()].filter((t) => t));
+}
+
+// ---- above the timeline: what is missing from the picture ----
+
+function bannerAdd(kind, ...children) {
+	byId("banners").append(el("p", {class: kind}, ...children));
+}
+
+function bannersDraw() {
+	if (head.lost_events > 0) {
+		const first = trace.gap.n ? link("Show the first gap", {kind: "gap", id: 1}) : null;
+		bannerAdd("warn", `${plural(head.lost_events, "event")} lost in ${plural(trace.gap.n, "gap")}. ` +
+			"Hatched stretches are incomplete. ", first);
+	}
+	if (head.warning)
+		bannerAdd("warn", visible(head.warning));
+	if (head.merged_below_ns > 0)
+		bannerAdd("note", `This page shows ${count(head.intervals)} intervals within its limit: runs of ` +
+			`intervals shorter than ${duration(head.merged_below_ns)} are merged and counted. Tables are exact.`);
+	for (const [key, what] of [["regions", "shorter regions"], ["tasks", "shorter tasks"],
+		["unlocks", "unlocks that caused less waiting"], ["logs", "later log messages"],
+		["counters", "later counter values"]])
+		if (head["without_" + key] > 0)
+			bannerAdd("note", `${count(head["without_" + key])} ${what} are left out of this page.`);
+	if (!head.has_sched) {
+		const info = head.info.find(([key]) => key.startsWith("sched"));
+		bannerAdd("note", "Scheduling was not recorded: whether an active thread was on a proc is not known" +
+			(info ? ` (${visible(info[1])}).` : "."));
+	}
+}
+
+// ---- below it: the states that occur ----
+
+function legendDraw() {
+	const sums = new Float64Array(128);
+
+	for (const thread of trace.threads)
+		for (let s = 1; s < 128; s++)
+			sums[s] += thread.time[s];
+	const order = [...sums.keys()].filter((s) => sums[s] > 0)
+		.sort((a, b) => stateClass[a] - stateClass[b] || sums[b] - sums[a]);
+	byId("legend").replaceChildren(...order.map((s) => el("button", {
+		type: "button", title: `${stateDoc[s]}: ${duration(sums[s])} in all threads. Click to highlight.`,
+		"aria-pressed": String(view.highlighted === s),
+		onclick: () => highlight(view.highlighted === s ? null : s),
+	}, swatch(s), stateName[s])));
+}
+
+function highlight(state) {
+	view.highlighted = state;
+	themeApply(state);
+	legendDraw();
+	drawSoon();
+}

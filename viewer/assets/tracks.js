@@ -1,0 +1,213 @@
+// tracks.js - which tracks there are, in which order, and where each one lies.
+
+const STATE_HEIGHT = 18, REGION_HEIGHT = 12, LOG_HEIGHT = 7, TASK_HEIGHT = 12, TASK_LOW_HEIGHT = 7, COUNTER_HEIGHT = 28;
+const TRACK_PAD = 5;
+
+const tracks = {
+	all: [], // in order, filtered
+	byThread: [], // thread index -> track, or undefined while it is filtered out
+	height: 0,
+	sort: "start",
+	filter: "",
+	pinned: new Set(),
+};
+
+function classTime(thread, cls) {
+	let sum = 0;
+
+	for (let s = 1; s < 128; s++)
+		if (stateClass[s] === cls)
+			sum += thread.time[s];
+	return sum;
+}
+
+function lifeTime(thread) {
+	let sum = 0;
+
+	for (let s = 1; s < 128; s++)
+		sum += thread.time[s];
+	return sum;
+}
+
+// id -> [label, key: larger first, or a comparison]
+const threadOrders = {
+	start: ["start", (a, b) => a.firstSeen - b.firstSeen || a.serial - b.serial],
+	name: ["name", (a, b) => a.name.localeCompare(b.name, "en", {numeric: true}) || a.serial - b.serial],
+	lock: ["time waiting for locks", (a, b) => b.lockTime - a.lockTime],
+	parked: ["time in waits", (a, b) => b.waitTime - a.waitTime],
+	busy: ["time running", (a, b) => b.runTime - a.runTime],
+	events: ["number of waits", (a, b) => b.parks - a.parks],
+};
+
+function threadKeys() {
+	for (const thread of trace.threads) {
+		thread.lockTime = classTime(thread, CLASS.LOCK);
+		thread.runTime = classTime(thread, CLASS.RUN);
+		thread.waitTime = thread.lockTime + classTime(thread, CLASS.SYNC) +
+			classTime(thread, CLASS.IO) + classTime(thread, CLASS.IDLE);
+	}
+}
+
+function threadMatches(thread, wanted) {
+	return !wanted || thread.name.toLowerCase().includes(wanted) ||
+		String(thread.tid).includes(wanted) || String(thread.serial) === wanted;
+}
+
+function threadLogs(thread) {
+	return trace.log.first[thread.idx + 2] - trace.log.first[thread.idx + 1];
+}
+
+// Many lanes get less height each: then they are a picture, not text.
+function taskHeight(track) {
+	return track.lanes.length > 3 ? TASK_LOW_HEIGHT : TASK_HEIGHT;
+}
+
+function trackHeight(track) {
+	if (track.kind === "tasks")
+		return track.lanes.length * taskHeight(track) + 2 * TRACK_PAD;
+	if (track.kind === "counter")
+		return COUNTER_HEIGHT + 2 * TRACK_PAD;
+	return STATE_HEIGHT + track.thread.regions.length * REGION_HEIGHT +
+		(track.hasLogs ? LOG_HEIGHT : 0) + 2 * TRACK_PAD;
+}
+
+// Rebuilds the order; called when the sorting, the filter or the pins change.
+function tracksLayout() {
+	const wanted = tracks.filter.trim().toLowerCase();
+	const threads = trace.threads.filter((t) => threadMatches(t, wanted));
+
+	threads.sort(threadOrders[tracks.sort][1]);
+	threads.sort((a, b) => tracks.pinned.has(b.idx) - tracks.pinned.has(a.idx));
+	tracks.all = [];
+	tracks.byThread = new Array(trace.threads.length);
+	if (!wanted)
+		tracks.all.push(...trace.taskTracks, ...trace.counterTracks);
+	for (const thread of threads) {
+		const track = {kind: "thread", thread, hasLogs: threadLogs(thread) > 0};
+		tracks.byThread[thread.idx] = track;
+		tracks.all.push(track);
+	}
+	let y = 0;
+	for (const track of tracks.all) {
+		track.y = y;
+		track.h = trackHeight(track);
+		y += track.h;
+	}
+	tracks.height = y;
+	byId("filter").classList.toggle("nothing", wanted !== "" && threads.length === 0);
+}
+
+// Index of the track at height y of the whole list.
+function trackIndexAt(y) {
+	let lo = 0, hi = tracks.all.length;
+
+	while (lo < hi) {
+		const mid = (lo + hi) >>> 1;
+		if (tracks.all[mid].y + tracks.all[mid].h > y)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+// Tracks that lie, at least in part, in [y, y + height).
+function tracksVisible(y, height) {
+	const found = [];
+
+	for (let i = trackIndexAt(y); i < tracks.all.length && tracks.all[i].y < y + height; i++)
+		found.push(tracks.all[i]);
+	return found;
+}
+
+// The lanes of a track: [{lane, y, h, kind, depth}], y from the track's top.
+function trackLanes(track) {
+	const lanes = [];
+	let y = TRACK_PAD;
+
+	if (track.kind === "tasks")
+		track.lanes.forEach((lane, i) => lanes.push(
+			{lane, y: y + i * taskHeight(track), h: taskHeight(track) - 1, kind: "task", depth: i}));
+	if (track.kind !== "thread")
+		return lanes;
+	lanes.push({lane: track.thread.lane, y, h: STATE_HEIGHT, kind: "state", depth: 0});
+	y += STATE_HEIGHT;
+	track.thread.regions.forEach((lane, i) => lanes.push(
+		{lane, y: y + 1 + i * REGION_HEIGHT, h: REGION_HEIGHT - 1, kind: "region", depth: i}));
+	return lanes;
+}
+
+function logY(track) {
+	return TRACK_PAD + STATE_HEIGHT + track.thread.regions.length * REGION_HEIGHT + 1;
+}
+
+// ---- labels: elements for the visible tracks only, taken from a pool ----
+
+const labelPool = [];
+
+function labelMake() {
+	const name = el("span", {class: "name"}), tid = el("span", {class: "tid"});
+	const pin = el("button", {type: "button", class: "pin", title: "Keep at the top (P)"}, "⚲");
+	const open = el("button", {type: "button", class: "open"}, name, tid);
+	const row = el("div", {class: "label", role: "listitem"}, open, pin);
+
+	open.addEventListener("click", () => {
+		if (row.track.kind === "thread")
+			select({kind: "thread", id: row.track.thread.idx + 1}, {show: false});
+		else if (row.track.kind === "tasks")
+			select({kind: "tasktype", id: row.track.type}, {show: false});
+	});
+	pin.addEventListener("click", () => pinToggle(row.track.thread.idx));
+	row.parts = {name, tid, pin, open};
+	return row;
+}
+
+function labelFill(row, track) {
+	const {name, tid, pin, open} = row.parts;
+	const thread = track.thread;
+	const selected = view.selection && thread && selectionThread(view.selection) === thread.idx;
+
+	row.track = track;
+	row.style.height = `${track.h}px`;
+	row.classList.toggle("selected", Boolean(selected));
+	row.classList.toggle("annotation", !thread);
+	pin.hidden = !thread;
+	if (!thread) {
+		name.textContent = track.name;
+		tid.textContent = track.kind === "tasks" ? `task ×${count(track.count)}` : "counter";
+		open.title = track.crowded
+			? `${track.name}: ${count(track.crowded)} of them share the last lane` : track.name;
+		return;
+	}
+	const pinned = tracks.pinned.has(thread.idx);
+	pin.classList.toggle("on", pinned);
+	pin.setAttribute("aria-pressed", String(pinned));
+	pin.setAttribute("aria-label", `Keep ${thread.name} at the top`);
+	name.textContent = thread.name;
+	tid.textContent = thread.named && thread.tid ? String(thread.tid) : "";
+	open.title = `${thread.name}, thread id ${thread.tid}`;
+}
+
+function labelsDraw(visibleTracks, scrollY) {
+	const box = byId("labels");
+
+	while (labelPool.length < visibleTracks.length) {
+		const row = labelMake();
+		labelPool.push(row);
+		box.append(row);
+	}
+	labelPool.forEach((row, i) => {
+		row.hidden = i >= visibleTracks.length;
+		if (row.hidden)
+			return;
+		labelFill(row, visibleTracks[i]);
+		row.style.transform = `translateY(${visibleTracks[i].y - scrollY}px)`;
+	});
+}
+
+function pinToggle(idx) {
+	if (!tracks.pinned.delete(idx))
+		tracks.pinned.add(idx);
+	tracksLayout();
+	viewChanged("tracks");
+}

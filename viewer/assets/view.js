@@ -1,0 +1,123 @@
+// view.js - what is visible: the range of time, its history, and the address fragment.
+
+const MIN_SPAN = 100; // nanoseconds
+
+const view = {
+	t0: 0, t1: 1, // visible range
+	width: 1, // of the tracks, in CSS pixels
+	selection: null, // {kind, id}: see select.js
+	range: null, // {t0, t1}: chosen with Shift+drag
+	highlighted: null, // state, from the legend
+	listeners: [],
+	history: [], future: [],
+	historyAt: 0,
+};
+
+function viewChanged(what) {
+	for (const listener of view.listeners)
+		listener(what);
+}
+
+function xOf(time) {
+	return (time - view.t0) / (view.t1 - view.t0) * view.width;
+}
+
+function timeAt(x) {
+	return view.t0 + x / view.width * (view.t1 - view.t0);
+}
+
+// Sets the range, moved and shortened so as to lie within the trace.
+function viewSet(t0, t1, remember = true) {
+	const span = Math.min(Math.max(t1 - t0, MIN_SPAN), trace.span);
+	let from = t1 - t0 < span ? (t0 + t1 - span) / 2 : t0;
+
+	from = Math.max(0, Math.min(from, trace.span - span));
+	if (from === view.t0 && from + span === view.t1)
+		return;
+	if (remember)
+		historyAdd();
+	view.t0 = from;
+	view.t1 = from + span;
+	viewChanged("range");
+}
+
+// Steps that follow each other within half a second are one in the history.
+function historyAdd() {
+	const now = performance.now();
+
+	if (now - view.historyAt > 500) {
+		view.history.push([view.t0, view.t1]);
+		if (view.history.length > 200)
+			view.history.shift();
+		view.future = [];
+	}
+	view.historyAt = now;
+}
+
+function viewUndo(from, to) {
+	const range = from.pop();
+
+	if (!range)
+		return;
+	to.push([view.t0, view.t1]);
+	view.historyAt = 0;
+	viewSet(range[0], range[1], false);
+}
+
+// factor < 1 zooms in; the time at x stays where it is.
+function viewZoom(factor, x) {
+	const at = timeAt(x === undefined ? view.width / 2 : x);
+	const span = Math.min(Math.max((view.t1 - view.t0) * factor, MIN_SPAN), trace.span);
+	const share = (at - view.t0) / (view.t1 - view.t0);
+
+	viewSet(at - span * share, at + span * (1 - share));
+}
+
+function viewPan(share) {
+	const by = (view.t1 - view.t0) * share;
+
+	viewSet(view.t0 + by, view.t1 + by);
+}
+
+function viewAll() {
+	viewSet(0, trace.span);
+}
+
+// Makes [from, until] visible: as it is if it fits well, else zoomed to be a third of the width.
+function viewShow(from, until) {
+	const span = view.t1 - view.t0, length = until - from;
+
+	if (length > span * 0.8 || length < span / 400)
+		viewSet(from - length - 50, until + length + 50);
+	else if (from < view.t0 + span * 0.02 || until > view.t1 - span * 0.02)
+		viewSet((from + until - span) / 2, (from + until + span) / 2);
+}
+
+// ---- #t=<start>,<length>&sel=<kind>:<id> ----
+
+let fragmentTimer = 0;
+
+function fragmentWrite() {
+	clearTimeout(fragmentTimer);
+	fragmentTimer = setTimeout(() => {
+		const parts = [`t=${Math.round(view.t0)},${Math.round(view.t1 - view.t0)}`];
+		if (view.selection)
+			parts.push(`sel=${view.selection.kind}:${view.selection.id}`);
+		history.replaceState(null, "", "#" + parts.join("&"));
+	}, 200);
+}
+
+// What the fragment asks for; anything that is not well formed is ignored.
+function fragmentRead() {
+	const found = {};
+
+	for (const part of location.hash.slice(1).split("&")) {
+		const range = /^t=(\d+),(\d+)$/.exec(part);
+		const selection = /^sel=([a-z]+):(\d+)$/.exec(part);
+		if (range)
+			found.range = [Number(range[1]), Number(range[1]) + Number(range[2])];
+		if (selection)
+			found.selection = {kind: selection[1], id: Number(selection[2])};
+	}
+	return found;
+}

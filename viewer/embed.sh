@@ -1,0 +1,52 @@
+#!/bin/sh
+# embed.sh BODY CSS JS... - writes assets.c: the page's files as C arrays.
+#
+# The JS files become one script: one function's scope, in the order given.  Nothing in them
+# may end a script element early.
+set -eu
+AWK=${AWK-awk}
+body=$1 css=$2
+shift 2
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+{
+	printf '(() => {\n"use strict";\n'
+	cat "$@"
+	printf '})();\n'
+} >"$work/js"
+
+if grep -n -i -e '</script' -e '<!--' "$work/js" "$body" || grep -n -i '</style' "$css"; then
+	echo "embed.sh: the lines above would end their element early" >&2
+	exit 1
+fi
+
+bytes()
+{
+	printf '\nconst unsigned char %s[] = {\n' "$1"
+	od -An -v -tu1 "$2" | sed 's/  */,/g; s/^,//; s/$/,/'
+	printf '};\nconst size_t %s_bytes = sizeof(%s);\n' "$1" "$1"
+}
+
+# The hash in base64: 64 hexadecimal digits, three to two.
+hash()
+{
+	sha256sum "$2" | $AWK -v name="$1" '{
+		digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+		hex = substr($1, 1, 64) "00"
+		for (i = 1; i <= 64; i += 3) {
+			v = 0
+			for (j = 0; j < 3; j++)
+				v = v * 16 + index("0123456789abcdef", substr(hex, i + j, 1)) - 1
+			out = out substr(digits, int(v / 64) + 1, 1) substr(digits, v % 64 + 1, 1)
+		}
+		printf "const char %s_hash[] = \"sha256-%s=\";\n", name, substr(out, 1, 43)
+	}'
+}
+
+printf '/* Made by embed.sh. */\n#include "viewer/assets.h"\n'
+bytes trc_asset_body "$body"
+bytes trc_asset_css "$css"
+bytes trc_asset_js "$work/js"
+hash trc_asset_css "$css"
+hash trc_asset_js "$work/js"

@@ -1,0 +1,244 @@
+/*
+ * html.c - see html.h: the file around the columns.
+ */
+#include "viewer/html.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "viewer/assets.h"
+#include "viewer/page.h"
+#include "viewer/rows.h"
+#include "viewer/tracks.h"
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+static const struct trc_html_limits default_limits = {
+	.intervals = 8000000,
+	.regions = 2000000,
+	.tasks = 1000000,
+	.unlocks = 1000000,
+	.logs = 500000,
+	.counters = 1000000,
+};
+
+static int fail(struct trc_error *error, int rc, const char *what, const char *detail)
+{
+	if (error)
+		snprintf(error->text, sizeof(error->text), "%s: %s", what, detail);
+	return rc;
+}
+
+static void limits_choose(struct trc_html_limits *l, const struct trc_html_limits *wanted)
+{
+	*l = wanted ? *wanted : default_limits;
+#define DEFAULT(field)                                                                             \
+	if (!l->field)                                                                             \
+		l->field = default_limits.field
+	DEFAULT(intervals);
+	DEFAULT(regions);
+	DEFAULT(tasks);
+	DEFAULT(unlocks);
+	DEFAULT(logs);
+	DEFAULT(counters);
+#undef DEFAULT
+}
+
+static void json_number(FILE *out, const char *key, double value)
+{
+	fprintf(out, ",\n\"%s\":%.0f", key, value);
+}
+
+static void head_schema(FILE *out)
+{
+	fputs(",\n\"reasons\":[null", out);
+	for (unsigned int i = 1; i < TRC_REASON_COUNT; i++) {
+		fputs(",\n[", out);
+		trc_page_json_string(out, trc_reason_name(i));
+		fputc(',', out);
+		trc_page_json_string(out, trc_reason_doc(i));
+		fprintf(out, ",%d]", trc_reason_is_lock(i));
+	}
+	fputs("],\n\"causes\":[null", out);
+	for (unsigned int i = 1; i < TRC_GAP_CAUSE_COUNT; i++) {
+		fputc(',', out);
+		trc_page_json_string(out, trc_gap_cause_name(i));
+	}
+	fputs("]", out);
+}
+
+static void head_info(FILE *out, const struct trc_reader *reader)
+{
+	size_t n = trc_reader_info_count(reader);
+	const char *warning = trc_reader_warning(reader);
+
+	fputs(",\n\"info\":[", out);
+	for (size_t i = 0; i < n; i++) {
+		const char *key = NULL, *value = NULL;
+
+		trc_reader_info_at(reader, i, &key, &value);
+		fputs(i ? ",\n[" : "[", out);
+		trc_page_json_string(out, key);
+		fputc(',', out);
+		trc_page_json_string(out, value);
+		fputc(']', out);
+	}
+	fputs("],\n\"warning\":", out);
+	trc_page_json_string(out, warning);
+}
+
+static void write_head(FILE *out, struct trc_rows *r, const struct trc_tracks *t)
+{
+	int64_t start = trc_model_start_ns(r->m), end = trc_model_end_ns(r->m);
+	const struct trc_file_info *info = trc_reader_info(trc_model_reader(r->m));
+	size_t n_on_cpu;
+
+	trc_model_on_cpu(r->m, &n_on_cpu);
+	fputs("<script type=\"application/json\" id=\"head\">{\"page\":1", out);
+	json_number(out, "start_ns", (double)start);
+	json_number(out, "span_ns", (double)(end - start));
+	if (info) {
+		json_number(out, "start_unix_ms",
+			    ((double)info->start_realtime_ns + (double)start) / 1e6);
+		json_number(out, "events", (double)info->n_events);
+	}
+	json_number(out, "lost_events", (double)trc_model_lost_events(r->m));
+	json_number(out, "has_sched", n_on_cpu > 0);
+	json_number(out, "intervals", (double)t->n_before_merging);
+	json_number(out, "merged_below_ns", (double)t->merged_below_ns);
+	json_number(out, "without_regions", (double)r->without_regions);
+	json_number(out, "without_tasks", (double)r->without_tasks);
+	json_number(out, "without_unlocks", (double)r->without_unlocks);
+	json_number(out, "without_logs", (double)r->without_logs);
+	json_number(out, "without_counters", (double)r->without_counters);
+	head_schema(out);
+	head_info(out, trc_model_reader(r->m));
+	fputs(",\n\"columns\":", out);
+	trc_page_directory(r->page);
+	fputs("}</script>\n", out);
+}
+
+static void write_top(FILE *out)
+{
+	fprintf(out,
+		"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+		"script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'\">\n"
+		"<meta name=\"viewport\" content=\"width=device-width\">\n"
+		"<meta name=\"color-scheme\" content=\"light dark\">\n"
+		"<meta name=\"generator\" content=\"trc " PACKAGE_VERSION "\">\n"
+		"<title>trc timeline</title>\n<style>",
+		trc_asset_js_hash, trc_asset_css_hash);
+	fwrite(trc_asset_css, 1, trc_asset_css_bytes, out);
+	fputs("</style>\n</head>\n<body>\n", out);
+	fwrite(trc_asset_body, 1, trc_asset_body_bytes, out);
+}
+
+/* All of the page, to an open file. */
+static int write_page(FILE *out, struct trc_rows *r, struct trc_tracks *tracks)
+{
+	int rc;
+
+	write_top(out);
+	rc = trc_rows_write(r, tracks);
+	if (rc)
+		return rc;
+	write_head(out, r, tracks);
+	fputs("<script>", out);
+	fwrite(trc_asset_js, 1, trc_asset_js_bytes, out);
+	fputs("</script>\n</body>\n</html>\n", out);
+	errno = 0;
+	if (fflush(out) || ferror(out))
+		return errno ? -errno : -EIO;
+	return r->page->error;
+}
+
+static int write_model(struct trc_model *m, FILE *out, const struct trc_html_limits *limits)
+{
+	struct trc_page *page = calloc(1, sizeof(*page));
+	struct trc_tracks tracks;
+	struct trc_rows rows = {.m = m, .page = page};
+	int rc;
+
+	if (!page)
+		return -ENOMEM;
+	page->out = out;
+	limits_choose(&rows.limits, limits);
+	rc = trc_tracks_make(&tracks, m, rows.limits.intervals);
+	if (!rc) {
+		rc = write_page(out, &rows, &tracks);
+		trc_rows_free(&rows);
+		trc_tracks_free(&tracks);
+	}
+	free(page);
+	return rc;
+}
+
+/* Something that is there and is no regular file (a pipe, a terminal) is written in place. */
+static bool in_place(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && !S_ISREG(st.st_mode);
+}
+
+/* H2: the page grows beside its place, under a name of its own. */
+static int write_beside(struct trc_model *m, const char *path, const struct trc_html_limits *limits)
+{
+	char *temporary = NULL;
+	mode_t mask = umask(0);
+	FILE *out;
+	int fd, rc;
+
+	umask(mask);
+	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
+		return -ENOMEM;
+	fd = mkostemp(temporary, O_CLOEXEC);
+	if (fd < 0) {
+		rc = -errno;
+		free(temporary);
+		return rc;
+	}
+	out = fchmod(fd, 0666 & ~mask) ? NULL : fdopen(fd, "w");
+	rc = out ? write_model(m, out, limits) : -errno;
+	if (out ? fclose(out) : close(fd))
+		rc = rc ? rc : -errno;
+	if (!rc && rename(temporary, path))
+		rc = -errno;
+	if (rc)
+		unlink(temporary);
+	free(temporary);
+	return rc;
+}
+
+int trc_html_write_limited(struct trc_model *m, const char *path,
+			   const struct trc_html_limits *limits, struct trc_error *error)
+{
+	int rc = trc_model_need(m, TRC_PART_ALL, error);
+	FILE *out;
+
+	if (rc)
+		return rc;
+	if (!in_place(path)) {
+		rc = write_beside(m, path, limits);
+	} else {
+		out = fopen(path, "we");
+		rc = out ? write_model(m, out, limits) : -errno;
+		if (out && fclose(out) && !rc)
+			rc = -errno;
+	}
+	return rc ? fail(error, rc, path, strerror(-rc)) : 0;
+}
+
+int trc_html_write(struct trc_model *m, const char *path, struct trc_error *error)
+{
+	return trc_html_write_limited(m, path, NULL, error);
+}

@@ -1,0 +1,36 @@
+/*
+ * html.h - a trace as one HTML file that opens from disk, without a network.
+ *
+ * The page holds the analyzer's rows as columns (page.h), a state interval list
+ * per thread (tracks.h), and the program that draws them (assets/).
+ *
+ *   H1  text from the trace is only ever data: it lies in compressed columns, is put
+ *       on the page as text nodes, and the page's policy runs no script but ours
+ *   H2  the file appears under its name only when it is complete
+ *   H3  what a page leaves out or merges (trc_html_limits) it counts and says
+ */
+#ifndef TRC_VIEWER_HTML_H
+#define TRC_VIEWER_HTML_H
+
+#include "analyzer/model.h"
+
+/* How many rows of each kind a page may hold; 0 = the default. */
+struct trc_html_limits {
+	uint64_t intervals; /* shorter ones that follow each other are merged and counted */
+	uint64_t regions;   /* the longest are kept */
+	uint64_t tasks;     /* the longest are kept */
+	uint64_t unlocks;   /* those that caused the longest waits are kept */
+	uint64_t logs;      /* the first are kept */
+	uint64_t counters;  /* the first are kept */
+};
+
+/*
+ * Writes the timeline of `m` to `path`, replacing what is there; derives the parts of
+ * the model that it needs.  0 or -errno with a line in error; then `path` is as before.
+ */
+int trc_html_write(struct trc_model *m, const char *path, struct trc_error *error);
+/* The same within `limits`. */
+int trc_html_write_limited(struct trc_model *m, const char *path,
+			   const struct trc_html_limits *limits, struct trc_error *error);
+
+#endif

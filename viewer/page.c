@@ -1,0 +1,338 @@
+/*
+ * page.c - see page.h.
+ */
+#include "viewer/page.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+/* Base64 characters in a script element, and the bytes that make so many (P1). */
+enum { CHUNK_BASE64 = 8 << 20, CHUNK_BYTES = CHUNK_BASE64 / 4 * 3 };
+
+static bool bytes_reserve(struct trc_bytes *b, size_t n_bytes)
+{
+	size_t capacity = b->capacity_bytes ? b->capacity_bytes : 256;
+	uint8_t *data;
+
+	if (b->failed)
+		return false;
+	if (b->capacity_bytes - b->n_bytes >= n_bytes)
+		return true;
+	while (capacity - b->n_bytes < n_bytes) {
+		if (capacity > SIZE_MAX / 2)
+			goto failed;
+		capacity *= 2;
+	}
+	data = realloc(b->data, capacity);
+	if (!data)
+		goto failed;
+	b->data = data;
+	b->capacity_bytes = capacity;
+	return true;
+failed:
+	b->failed = true;
+	return false;
+}
+
+void trc_bytes_put(struct trc_bytes *b, const void *bytes, size_t n_bytes)
+{
+	if (!n_bytes || !bytes_reserve(b, n_bytes))
+		return;
+	memcpy(b->data + b->n_bytes, bytes, n_bytes);
+	b->n_bytes += n_bytes;
+}
+
+void trc_bytes_varint(struct trc_bytes *b, uint64_t value)
+{
+	if (!bytes_reserve(b, 10))
+		return;
+	for (; value >= 0x80; value >>= 7)
+		b->data[b->n_bytes++] = (uint8_t)(value | 0x80);
+	b->data[b->n_bytes++] = (uint8_t)value;
+}
+
+void trc_bytes_free(struct trc_bytes *b)
+{
+	free(b->data);
+	*b = (struct trc_bytes){0};
+}
+
+struct trc_column trc_column_make(const char *name, enum trc_column_type type)
+{
+	return (struct trc_column){.name = name, .type = type};
+}
+
+void trc_column_add(struct trc_column *c, uint64_t value)
+{
+	uint8_t byte = (uint8_t)value;
+	uint64_t delta = value - c->last;
+
+	switch (c->type) {
+	case TRC_COLUMN_BYTES:
+		trc_bytes_put(&c->bytes, &byte, 1);
+		break;
+	case TRC_COLUMN_VARINT:
+		trc_bytes_varint(&c->bytes, value);
+		break;
+	case TRC_COLUMN_DELTA:
+		trc_bytes_varint(&c->bytes, delta << 1 ^ (0 - (delta >> 63)));
+		c->last = value;
+		break;
+	}
+	c->n++;
+	if (value > c->max)
+		c->max = value;
+}
+
+void trc_texts_init(struct trc_texts *t)
+{
+	*t = (struct trc_texts){
+		.length = trc_column_make("text.bytes", TRC_COLUMN_VARINT),
+		.bytes = trc_column_make("text.data", TRC_COLUMN_BYTES),
+	};
+	trc_texts_id(t, ""); /* P3 */
+}
+
+void trc_texts_free(struct trc_texts *t)
+{
+	trc_bytes_free(&t->length.bytes);
+	trc_bytes_free(&t->bytes.bytes);
+	free(t->slot);
+	free(t->start);
+	*t = (struct trc_texts){0};
+}
+
+static uint32_t text_hash(const char *text, size_t n_bytes)
+{
+	uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
+
+	for (size_t i = 0; i < n_bytes; i++)
+		hash = (hash ^ (uint8_t)text[i]) * 0x100000001b3;
+	return (uint32_t)(hash ^ hash >> 32);
+}
+
+/* The slot of this text, or the empty one where it belongs. */
+static uint32_t *texts_find(const struct trc_texts *t, const char *text, size_t n_bytes)
+{
+	const uint8_t *data = t->bytes.bytes.data;
+	uint32_t i = text_hash(text, n_bytes) & (t->slots - 1);
+
+	for (;; i = (i + 1) & (t->slots - 1)) {
+		uint32_t id = t->slot[i] - 1;
+
+		if (!t->slot[i])
+			return &t->slot[i];
+		if (t->start[id + 1] - t->start[id] == n_bytes &&
+		    (!n_bytes || !memcmp(data + t->start[id], text, n_bytes)))
+			return &t->slot[i];
+	}
+}
+
+static bool texts_grow(struct trc_texts *t)
+{
+	uint32_t slots = t->slots ? t->slots * 2 : 1024;
+	uint32_t *slot = calloc(slots, sizeof(*slot));
+	uint64_t *start = realloc(t->start, (slots / 2 + 2) * sizeof(*start));
+
+	if (start)
+		t->start = start;
+	if (!slot || !start || slots > UINT32_MAX / 2) {
+		free(slot);
+		return false;
+	}
+	if (!t->n)
+		start[0] = 0;
+	free(t->slot);
+	t->slot = slot;
+	t->slots = slots;
+	for (uint32_t id = 0; id < t->n; id++) {
+		const char *text = (const char *)t->bytes.bytes.data + start[id];
+
+		*texts_find(t, text, (size_t)(start[id + 1] - start[id])) = id + 1;
+	}
+	return true;
+}
+
+uint32_t trc_texts_id(struct trc_texts *t, const char *text)
+{
+	size_t n_bytes = text ? strnlen(text, TRC_PAGE_TEXT_BYTES_MAX) : 0;
+	uint32_t *slot;
+
+	if (t->failed || (t->n >= t->slots / 2 && !texts_grow(t))) {
+		t->failed = true;
+		return 0;
+	}
+	slot = texts_find(t, n_bytes ? text : "", n_bytes);
+	if (*slot)
+		return *slot - 1;
+	trc_column_add(&t->length, n_bytes);
+	trc_bytes_put(&t->bytes.bytes, text, n_bytes);
+	t->bytes.n += n_bytes;
+	if (t->bytes.bytes.failed || t->length.bytes.failed) {
+		t->failed = true;
+		return 0;
+	}
+	*slot = ++t->n;
+	t->start[t->n] = t->start[t->n - 1] + n_bytes;
+	return t->n - 1;
+}
+
+static size_t base64(char *out, const uint8_t *in, size_t n_bytes)
+{
+	static const char digit[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_bytes; i += 3) {
+		size_t have = n_bytes - i < 3 ? n_bytes - i : 3;
+		uint32_t v = (uint32_t)in[i] << 16 | (have > 1 ? (uint32_t)in[i + 1] << 8 : 0) |
+			     (have > 2 ? in[i + 2] : 0U);
+
+		out[n++] = digit[v >> 18];
+		out[n++] = digit[v >> 12 & 63];
+		out[n++] = have > 1 ? digit[v >> 6 & 63] : '=';
+		out[n++] = have > 2 ? digit[v & 63] : '=';
+	}
+	return n;
+}
+
+static void page_fail(struct trc_page *p, int error)
+{
+	if (!p->error)
+		p->error = error;
+}
+
+static void page_chunk(struct trc_page *p, uint32_t chunk, const uint8_t *data, size_t n_bytes,
+		       char *scratch)
+{
+	size_t n = base64(scratch, data, n_bytes);
+
+	fprintf(p->out, "<script type=\"text/plain\" id=\"c%zu-%u\">", p->n_entries, chunk);
+	fwrite(scratch, 1, n, p->out);
+	fputs("</script>\n", p->out);
+	if (ferror(p->out))
+		page_fail(p, errno ? -errno : -EIO);
+}
+
+/* Deflates the bytes into chunks; returns how many, or a negative errno. */
+static int64_t page_deflate(struct trc_page *p, const struct trc_bytes *b, uint8_t *chunk,
+			    char *scratch)
+{
+	z_stream z = {0};
+	uint32_t n_chunks = 0;
+	size_t done = 0;
+	int rc;
+
+	if (deflateInit(&z, 6) != Z_OK)
+		return -ENOMEM;
+	do {
+		size_t left = b->n_bytes - done;
+
+		z.next_out = chunk;
+		z.avail_out = CHUNK_BYTES;
+		do {
+			if (!z.avail_in) {
+				z.next_in = b->data + done;
+				z.avail_in = left < (1U << 30) ? (uInt)left : 1U << 30;
+				done += z.avail_in;
+				left -= z.avail_in;
+			}
+			rc = deflate(&z, left ? Z_NO_FLUSH : Z_FINISH);
+		} while (rc == Z_OK && z.avail_out);
+		page_chunk(p, n_chunks++, chunk, CHUNK_BYTES - z.avail_out, scratch);
+	} while (rc == Z_OK);
+	deflateEnd(&z);
+	return n_chunks;
+}
+
+void trc_page_column(struct trc_page *p, struct trc_column *c)
+{
+	uint8_t *chunk = malloc(CHUNK_BYTES);
+	char *scratch = malloc(CHUNK_BASE64 + 4);
+	int64_t chunks = 0;
+
+	if (!chunk || !scratch || c->bytes.failed)
+		page_fail(p, -ENOMEM);
+	else if (p->n_entries == TRC_PAGE_COLUMNS_MAX)
+		page_fail(p, -E2BIG);
+	else if (!p->error && c->bytes.n_bytes)
+		chunks = page_deflate(p, &c->bytes, chunk, scratch);
+	if (chunks < 0)
+		page_fail(p, (int)chunks);
+	if (!p->error)
+		p->entry[p->n_entries++] = (struct trc_page_entry){
+			.name = c->name,
+			.type = c->type,
+			.n = c->n,
+			.max = c->max,
+			.raw_bytes = c->bytes.n_bytes,
+			.chunks = (uint32_t)chunks,
+		};
+	free(chunk);
+	free(scratch);
+	trc_bytes_free(&c->bytes);
+}
+
+void trc_page_directory(struct trc_page *p)
+{
+	static const char *const type[] = {
+		[TRC_COLUMN_BYTES] = "bytes",
+		[TRC_COLUMN_VARINT] = "varint",
+		[TRC_COLUMN_DELTA] = "delta",
+	};
+
+	fputc('[', p->out);
+	for (size_t i = 0; i < p->n_entries; i++) {
+		const struct trc_page_entry *e = &p->entry[i];
+
+		/* max only chooses an array's width: as a double it may round */
+		fprintf(p->out, "%s[\"%s\",\"%s\",%llu,%llu,%llu,%u]", i ? ",\n" : "", e->name,
+			type[e->type], (unsigned long long)e->n, (unsigned long long)e->max,
+			(unsigned long long)e->raw_bytes, e->chunks);
+	}
+	fputc(']', p->out);
+}
+
+/* Decodes one UTF-8 sequence; returns its bytes, or 0 if it is none. */
+static size_t utf8_get(const unsigned char *s, uint32_t *code)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t n = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
+
+	if (!n)
+		return 0;
+	*code = n == 1 ? s[0] : s[0] & (0x7fU >> n);
+	for (size_t i = 1; i < n; i++) {
+		if (s[i] >> 6 != 2)
+			return 0;
+		*code = *code << 6 | (s[i] & 0x3f);
+	}
+	if (*code < least[n] || *code > 0x10ffff || *code >> 11 == 27)
+		return 0;
+	return n;
+}
+
+void trc_page_json_string(FILE *out, const char *text)
+{
+	const unsigned char *s = (const unsigned char *)(text ? text : "");
+
+	fputc('"', out);
+	while (*s) {
+		uint32_t code = 0xfffd;
+		size_t n = utf8_get(s, &code);
+
+		if (!n)
+			code = 0xfffd;
+		s += n ? n : 1;
+		if (code >= 0x10000)
+			fprintf(out, "\\u%04x\\u%04x", 0xd800 + ((code - 0x10000) >> 10),
+				0xdc00 + ((code - 0x10000) & 0x3ff));
+		else if (code < 0x20 || code > 0x7e || strchr("\"\\<>&'", (int)code))
+			fprintf(out, "\\u%04x", code);
+		else
+			fputc((int)code, out);
+	}
+	fputc('"', out);
+}

@@ -1,0 +1,88 @@
+/*
+ * page.h - columns of numbers and strings, on their way into an HTML page.
+ *
+ * A column is built in memory, then written as deflated base64 in script elements of
+ * type text/plain, which the browser does not run; assets/data.js is the reader.
+ * The directory of all columns goes into the page's JSON head, after them.
+ *
+ *   P1  a script element holds at most 8 MB of base64, which has no character that
+ *       could end the element or that HTML gives a meaning
+ *   P2  an allocation that fails makes the page fail when it is finished, not before:
+ *       adding a value reports nothing
+ *   P3  string 0 is the empty string; equal strings have one id
+ */
+#ifndef TRC_VIEWER_PAGE_H
+#define TRC_VIEWER_PAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct trc_bytes {
+	uint8_t *data; /* owned */
+	size_t n_bytes, capacity_bytes;
+	bool failed; /* an allocation failed; what was put since is not there */
+};
+
+void trc_bytes_put(struct trc_bytes *b, const void *bytes, size_t n_bytes);
+void trc_bytes_varint(struct trc_bytes *b, uint64_t value);
+void trc_bytes_free(struct trc_bytes *b);
+
+enum trc_column_type {
+	TRC_COLUMN_BYTES,  /* raw bytes, one a value */
+	TRC_COLUMN_VARINT, /* low bits first, seven a byte */
+	TRC_COLUMN_DELTA,  /* varint of the zigzag difference to the value before, from 0 */
+};
+
+struct trc_column {
+	const char *name; /* borrowed: a literal */
+	enum trc_column_type type;
+	uint64_t n, max, last;
+	struct trc_bytes bytes;
+};
+
+struct trc_column trc_column_make(const char *name, enum trc_column_type type);
+void trc_column_add(struct trc_column *c, uint64_t value);
+
+/* Strings by content. */
+struct trc_texts {
+	struct trc_column length, bytes;
+	uint32_t *slot; /* id + 1, by hash; owned */
+	uint64_t *start; /* by id: where its bytes begin; owned */
+	uint32_t n, slots, starts_capacity;
+	bool failed;
+};
+
+void trc_texts_init(struct trc_texts *t);
+/* NULL is the empty string.  What is past `TRC_PAGE_TEXT_BYTES_MAX` is cut. */
+uint32_t trc_texts_id(struct trc_texts *t, const char *text);
+void trc_texts_free(struct trc_texts *t);
+
+enum { TRC_PAGE_TEXT_BYTES_MAX = 4096 };
+
+struct trc_page_entry {
+	const char *name;
+	enum trc_column_type type;
+	uint64_t n, max, raw_bytes;
+	uint32_t chunks;
+};
+
+enum { TRC_PAGE_COLUMNS_MAX = 128 };
+
+struct trc_page {
+	FILE *out; /* borrowed */
+	int error; /* 0, or the first -errno */
+	size_t n_entries;
+	struct trc_page_entry entry[TRC_PAGE_COLUMNS_MAX];
+};
+
+/* Writes the column and frees it. */
+void trc_page_column(struct trc_page *p, struct trc_column *c);
+/* The directory of the columns written so far, as a JSON array. */
+void trc_page_directory(struct trc_page *p);
+/* A JSON string, quoted, in ASCII, safe inside a script element; bytes that are not UTF-8 become
+ * U+FFFD. */
+void trc_page_json_string(FILE *out, const char *text);
+
+#endif

@@ -1,0 +1,345 @@
+/*
+ * rows.c - see rows.h: threads, waits, gaps, stacks, and the tables they share.
+ */
+#include "viewer/rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyzer/profile.h"
+
+uint32_t trc_rows_thread(const struct trc_rows *r, uint32_t serial)
+{
+	size_t n;
+	const struct trc_thread *all = trc_model_threads(r->m, &n);
+	const struct trc_thread *t = serial ? trc_model_thread(r->m, serial) : NULL;
+
+	return t ? (uint32_t)(t - all) + 1 : 0;
+}
+
+uint64_t trc_rows_time(const struct trc_rows *r, int64_t ns)
+{
+	int64_t start = trc_model_start_ns(r->m), end = trc_model_end_ns(r->m);
+
+	if (ns == TRC_NEVER || ns > end)
+		return (uint64_t)(end - start);
+	return ns < start ? 0 : (uint64_t)(ns - start);
+}
+
+uint64_t trc_rows_time_or_never(const struct trc_rows *r, int64_t ns)
+{
+	return ns == TRC_NEVER ? 0 : trc_rows_time(r, ns) + 1;
+}
+
+unsigned int trc_rows_bits(uint64_t value)
+{
+	return value ? 64 - (unsigned int)__builtin_clzll(value) : 0;
+}
+
+uint64_t trc_rows_keep_from(const uint64_t by_length[65], uint64_t n_max)
+{
+	uint64_t n = 0;
+
+	for (unsigned int bits = 64; bits > 0; bits--) {
+		n += by_length[bits];
+		if (n > n_max)
+			return bits < 64 ? (uint64_t)1 << bits : UINT64_MAX;
+	}
+	return n + by_length[0] > n_max ? 1 : 0;
+}
+
+static void columns_write(struct trc_rows *r, struct trc_column *column, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		trc_page_column(r->page, &column[i]);
+}
+
+static void write_threads(struct trc_rows *r)
+{
+	enum { SERIAL, TID, NAME, CREATOR, STACK, START, END, EVENTS, WAITS, N };
+	struct trc_column c[N] = {
+		[SERIAL] = trc_column_make("thread.serial", TRC_COLUMN_DELTA),
+		[TID] = trc_column_make("thread.tid", TRC_COLUMN_VARINT),
+		[NAME] = trc_column_make("thread.name", TRC_COLUMN_VARINT),
+		[CREATOR] = trc_column_make("thread.creator", TRC_COLUMN_VARINT),
+		[STACK] = trc_column_make("thread.stack", TRC_COLUMN_VARINT),
+		[START] = trc_column_make("thread.start", TRC_COLUMN_VARINT),
+		[END] = trc_column_make("thread.end", TRC_COLUMN_VARINT),
+		[EVENTS] = trc_column_make("thread.events", TRC_COLUMN_VARINT),
+		[WAITS] = trc_column_make("thread.parks", TRC_COLUMN_VARINT),
+	};
+	size_t n;
+	const struct trc_thread *t = trc_model_threads(r->m, &n);
+
+	for (size_t i = 0; i < n; i++, t++) {
+		trc_column_add(&c[SERIAL], t->serial);
+		trc_column_add(&c[TID], t->tid);
+		trc_column_add(&c[NAME], trc_texts_id(&r->texts, t->name));
+		trc_column_add(&c[CREATOR], trc_rows_thread(r, t->creator));
+		trc_column_add(&c[STACK], t->creator_stack);
+		trc_column_add(&c[START], trc_rows_time_or_never(r, t->start_ns));
+		trc_column_add(&c[END], trc_rows_time_or_never(r, t->end_ns));
+		trc_column_add(&c[EVENTS], t->n_events);
+		trc_column_add(&c[WAITS], t->n_parks);
+	}
+	columns_write(r, c, N);
+}
+
+/* Chooses the unlocks that the page has. */
+static uint32_t choose_unlocks(struct trc_rows *r)
+{
+	size_t n;
+	const struct trc_unlock *u = trc_model_unlocks(r->m, &n);
+	uint64_t by_length[65] = {0}, from;
+	uint32_t n_kept = 0;
+
+	r->unlock_idx = calloc(n + 1, sizeof(*r->unlock_idx));
+	if (!r->unlock_idx) {
+		r->failed = true;
+		return 0;
+	}
+	for (size_t i = 0; i < n; i++)
+		by_length[trc_rows_bits((uint64_t)u[i].caused_ns)]++;
+	from = trc_rows_keep_from(by_length, r->limits.unlocks);
+	for (size_t i = 0; i < n; i++)
+		if ((uint64_t)u[i].caused_ns >= from)
+			r->unlock_idx[i] = ++n_kept;
+	r->without_unlocks = n - n_kept;
+	return n_kept;
+}
+
+static void write_unlocks(struct trc_rows *r)
+{
+	enum { ID, TIME, THREAD, REASON, OBJECT, STACK, WAITERS, CAUSED, CAUSED_NS, N };
+	struct trc_column c[N] = {
+		[ID] = trc_column_make("unlock.id", TRC_COLUMN_DELTA),
+		[TIME] = trc_column_make("unlock.time", TRC_COLUMN_DELTA),
+		[THREAD] = trc_column_make("unlock.thread", TRC_COLUMN_VARINT),
+		[REASON] = trc_column_make("unlock.reason", TRC_COLUMN_BYTES),
+		[OBJECT] = trc_column_make("unlock.object", TRC_COLUMN_VARINT),
+		[STACK] = trc_column_make("unlock.stack", TRC_COLUMN_VARINT),
+		[WAITERS] = trc_column_make("unlock.waiters", TRC_COLUMN_VARINT),
+		[CAUSED] = trc_column_make("unlock.caused", TRC_COLUMN_VARINT),
+		[CAUSED_NS] = trc_column_make("unlock.caused_ns", TRC_COLUMN_VARINT),
+	};
+	size_t n;
+	const struct trc_unlock *u = trc_model_unlocks(r->m, &n);
+
+	if (!choose_unlocks(r))
+		n = 0;
+	for (size_t i = 0; i < n; i++, u++) {
+		if (!r->unlock_idx[i])
+			continue;
+		trc_column_add(&c[ID], i + 1);
+		trc_column_add(&c[TIME], trc_rows_time(r, u->ts_ns));
+		trc_column_add(&c[THREAD], trc_rows_thread(r, u->thread));
+		trc_column_add(&c[REASON], u->reason);
+		trc_column_add(&c[OBJECT], trc_map_put(&r->objects, u->object));
+		trc_column_add(&c[STACK], u->stack);
+		trc_column_add(&c[WAITERS], u->waiters);
+		trc_column_add(&c[CAUSED], u->caused_waits);
+		trc_column_add(&c[CAUSED_NS], u->caused_ns > 0 ? (uint64_t)u->caused_ns : 0);
+	}
+	columns_write(r, c, N);
+}
+
+/* When the waker acted, relative to the start: zigzag + 1, 0 = not known. */
+static uint64_t wake_value(const struct trc_park *p)
+{
+	uint64_t delta = (uint64_t)p->wake_ns - (uint64_t)p->start_ns;
+
+	return p->wake_ns == TRC_NEVER ? 0 : (delta << 1 ^ (0 - (delta >> 63))) + 1;
+}
+
+static void write_parks(struct trc_rows *r, const struct trc_tracks *tracks)
+{
+	enum { ID, THREAD, START, LENGTH, REASON, FLAGS, OBJECT, STACK, HOLDER, WAKER, WAKER_STACK,
+	       WAKE, UNLOCK, PROC, RESULT, N };
+	struct trc_column c[N] = {
+		[ID] = trc_column_make("park.id", TRC_COLUMN_DELTA),
+		[THREAD] = trc_column_make("park.thread", TRC_COLUMN_VARINT),
+		[START] = trc_column_make("park.start", TRC_COLUMN_DELTA),
+		[LENGTH] = trc_column_make("park.length", TRC_COLUMN_VARINT),
+		[REASON] = trc_column_make("park.reason", TRC_COLUMN_BYTES),
+		[FLAGS] = trc_column_make("park.flags", TRC_COLUMN_BYTES),
+		[OBJECT] = trc_column_make("park.object", TRC_COLUMN_VARINT),
+		[STACK] = trc_column_make("park.stack", TRC_COLUMN_VARINT),
+		[HOLDER] = trc_column_make("park.holder", TRC_COLUMN_VARINT),
+		[WAKER] = trc_column_make("park.waker", TRC_COLUMN_VARINT),
+		[WAKER_STACK] = trc_column_make("park.waker_stack", TRC_COLUMN_VARINT),
+		[WAKE] = trc_column_make("park.wake", TRC_COLUMN_VARINT),
+		[UNLOCK] = trc_column_make("park.unlock", TRC_COLUMN_VARINT),
+		[PROC] = trc_column_make("park.proc", TRC_COLUMN_VARINT),
+		[RESULT] = trc_column_make("park.result", TRC_COLUMN_VARINT),
+	};
+	size_t n, n_unlocks;
+	const struct trc_park *all = trc_model_parks(r->m, &n);
+
+	trc_model_unlocks(r->m, &n_unlocks);
+	for (uint32_t i = 0; i < tracks->n_parks; i++) {
+		const struct trc_park *p = &all[tracks->park_row[i]];
+		uint64_t start = trc_rows_time(r, p->start_ns), end = trc_rows_time(r, p->end_ns);
+
+		trc_column_add(&c[ID], tracks->park_row[i] + 1);
+		trc_column_add(&c[THREAD], trc_rows_thread(r, p->thread));
+		trc_column_add(&c[START], start);
+		trc_column_add(&c[LENGTH], end > start ? end - start : 0);
+		trc_column_add(&c[REASON], p->reason);
+		trc_column_add(&c[FLAGS], p->flags | (p->end_ns == TRC_NEVER ? TRC_PARK_OPEN : 0U));
+		trc_column_add(&c[OBJECT], trc_map_put(&r->objects, p->object));
+		trc_column_add(&c[STACK], p->stack);
+		trc_column_add(&c[HOLDER], trc_rows_thread(r, p->holder));
+		trc_column_add(&c[WAKER], trc_rows_thread(r, p->waker));
+		trc_column_add(&c[WAKER_STACK], p->waker_stack);
+		trc_column_add(&c[WAKE], wake_value(p));
+		trc_column_add(&c[UNLOCK], p->unlock && p->unlock <= n_unlocks
+						   ? r->unlock_idx[p->unlock - 1]
+						   : 0);
+		trc_column_add(&c[PROC], p->proc == TRC_NO_PROC ? 0 : p->proc + 1);
+		trc_column_add(&c[RESULT], p->result < 0 ? 0 : (uint64_t)p->result + 1);
+		r->park_idx[tracks->park_row[i]] = i + 1;
+	}
+	columns_write(r, c, N);
+}
+
+static void write_gaps(struct trc_rows *r)
+{
+	enum { SINCE, TIME, LOST, PROC, CAUSE, N };
+	struct trc_column c[N] = {
+		[SINCE] = trc_column_make("gap.start", TRC_COLUMN_DELTA),
+		[TIME] = trc_column_make("gap.end", TRC_COLUMN_DELTA),
+		[LOST] = trc_column_make("gap.lost", TRC_COLUMN_VARINT),
+		[PROC] = trc_column_make("gap.proc", TRC_COLUMN_VARINT),
+		[CAUSE] = trc_column_make("gap.cause", TRC_COLUMN_BYTES),
+	};
+	size_t n;
+	const struct trc_gap *g = trc_model_gaps(r->m, &n);
+
+	for (size_t i = 0; i < n; i++, g++) {
+		int64_t since = g->since_ns == TRC_NEVER ? g->ts_ns : g->since_ns;
+
+		trc_column_add(&c[SINCE], trc_rows_time(r, since < g->ts_ns ? since : g->ts_ns));
+		trc_column_add(&c[TIME], trc_rows_time(r, g->ts_ns));
+		trc_column_add(&c[LOST], g->lost_events);
+		trc_column_add(&c[PROC], g->proc == TRC_NO_PROC ? 0 : g->proc + 1);
+		trc_column_add(&c[CAUSE], g->cause);
+	}
+	columns_write(r, c, N);
+}
+
+static void write_frames(struct trc_rows *r, const struct trc_stacks *s)
+{
+	enum { LOW, HIGH, FUNCTION, FILE_NAME, LINE, MODULE, INLINED, N };
+	struct trc_column c[N] = {
+		[LOW] = trc_column_make("frame.low", TRC_COLUMN_VARINT),
+		[HIGH] = trc_column_make("frame.high", TRC_COLUMN_VARINT),
+		[FUNCTION] = trc_column_make("frame.function", TRC_COLUMN_VARINT),
+		[FILE_NAME] = trc_column_make("frame.file", TRC_COLUMN_VARINT),
+		[LINE] = trc_column_make("frame.line", TRC_COLUMN_VARINT),
+		[MODULE] = trc_column_make("frame.module", TRC_COLUMN_VARINT),
+		[INLINED] = trc_column_make("frame.inlined", TRC_COLUMN_BYTES),
+	};
+	const struct trc_reader *reader = trc_model_reader(r->m);
+	size_t n_modules = trc_reader_modules(reader);
+
+	for (size_t i = 0; s && i < s->n_frames; i++) {
+		const struct trc_frame *f = &s->frame[i];
+		const struct trc_module_entry *module = NULL;
+
+		if (f->module && f->module < n_modules)
+			module = trc_reader_module(reader, f->module);
+		trc_column_add(&c[LOW], (uint32_t)f->address);
+		trc_column_add(&c[HIGH], f->address >> 32);
+		trc_column_add(&c[FUNCTION], trc_texts_id(&r->texts, f->function));
+		trc_column_add(&c[FILE_NAME], trc_texts_id(&r->texts, f->file));
+		trc_column_add(&c[LINE], f->line);
+		trc_column_add(&c[MODULE], trc_texts_id(&r->texts, module ? module->path : NULL));
+		trc_column_add(&c[INLINED], f->inlined);
+	}
+	columns_write(r, c, N);
+}
+
+static void write_stacks(struct trc_rows *r)
+{
+	enum { COUNT, FRAME, SKIP, N };
+	struct trc_column c[N] = {
+		[COUNT] = trc_column_make("stack.count", TRC_COLUMN_VARINT),
+		[FRAME] = trc_column_make("stack.frame", TRC_COLUMN_VARINT),
+		[SKIP] = trc_column_make("stack.skip", TRC_COLUMN_VARINT),
+	};
+	const struct trc_stacks *s = trc_model_stacks(r->m);
+
+	for (size_t i = 0; s && i < s->n_stacks; i++) {
+		uint32_t n = s->stack_first[i + 1] - s->stack_first[i];
+		size_t skip = n ? trc_profile_skip(s, r->m, (uint32_t)i) : 0;
+
+		trc_column_add(&c[COUNT], n);
+		trc_column_add(&c[SKIP], skip < n ? skip : 0);
+		for (uint32_t f = s->stack_first[i]; f < s->stack_first[i + 1]; f++)
+			trc_column_add(&c[FRAME], s->stack_frame[f]);
+	}
+	columns_write(r, c, N);
+	write_frames(r, s);
+}
+
+static void write_objects(struct trc_rows *r)
+{
+	enum { LOW, HIGH, N };
+	struct trc_column c[N] = {
+		[LOW] = trc_column_make("object.low", TRC_COLUMN_VARINT),
+		[HIGH] = trc_column_make("object.high", TRC_COLUMN_VARINT),
+	};
+
+	for (uint32_t i = 0; i < r->objects.n; i++) {
+		trc_column_add(&c[LOW], (uint32_t)r->objects.key[i]);
+		trc_column_add(&c[HIGH], r->objects.key[i] >> 32);
+	}
+	columns_write(r, c, N);
+}
+
+static void write_tracks(struct trc_rows *r, struct trc_tracks *t)
+{
+	struct trc_column *column[] = {&t->interval_count, &t->duration,   &t->state,
+				       &t->park,           &t->proc,       &t->merged,
+				       &t->time_thread,    &t->time_state, &t->time_ns};
+
+	for (size_t i = 0; i < sizeof(column) / sizeof(column[0]); i++)
+		trc_page_column(r->page, column[i]);
+}
+
+int trc_rows_write(struct trc_rows *r, struct trc_tracks *tracks)
+{
+	size_t n_parks;
+
+	trc_model_parks(r->m, &n_parks);
+	trc_texts_init(&r->texts);
+	r->park_idx = calloc(n_parks + 1, sizeof(*r->park_idx));
+	if (!r->park_idx)
+		return -ENOMEM;
+	write_threads(r);
+	write_tracks(r, tracks);
+	write_unlocks(r);
+	if (r->failed)
+		return -ENOMEM;
+	write_parks(r, tracks);
+	trc_rows_user(r);
+	trc_rows_top(r);
+	write_gaps(r);
+	write_stacks(r);
+	write_objects(r);
+	if (r->texts.failed)
+		return -ENOMEM;
+	trc_page_column(r->page, &r->texts.length);
+	trc_page_column(r->page, &r->texts.bytes);
+	return r->failed ? -ENOMEM : 0;
+}
+
+void trc_rows_free(struct trc_rows *r)
+{
+	trc_texts_free(&r->texts);
+	trc_map_free(&r->objects);
+	trc_map_free(&r->tasks);
+	free(r->unlock_idx);
+	free(r->task_idx);
+	free(r->park_idx);
+}

@@ -1,0 +1,51 @@
+/*
+ * rows.h - the model's tables as columns of a page.
+ *
+ * In a page a thread, task, stack or frame is its row + 1 and 0 is none; a time is
+ * nanoseconds since the start of the trace; times that can be unknown are + 1, 0 = unknown.
+ */
+#ifndef TRC_VIEWER_ROWS_H
+#define TRC_VIEWER_ROWS_H
+
+#include "analyzer/model.h"
+#include "viewer/html.h"
+#include "viewer/map.h"
+#include "viewer/page.h"
+#include "viewer/tracks.h"
+
+struct trc_rows {
+	struct trc_model *m;
+	struct trc_page *page;
+	struct trc_html_limits limits;
+	struct trc_texts texts;
+	struct trc_map objects; /* addresses and descriptors that threads waited for */
+	struct trc_map tasks;   /* the user's ids; number = row + 1 of its first task */
+	uint32_t *unlock_idx;   /* by row: index in the page + 1, 0 = left out; owned */
+	uint32_t *task_idx;     /* the same for tasks */
+	uint32_t *park_idx;     /* the same for parks */
+	/* H3: how many the page leaves out. */
+	uint64_t without_regions, without_tasks, without_unlocks, without_logs, without_counters;
+	bool failed; /* out of memory */
+};
+
+/* Writes everything but the head.  tracks->park_row says which parks.  0 or -ENOMEM. */
+int trc_rows_write(struct trc_rows *r, struct trc_tracks *tracks);
+void trc_rows_free(struct trc_rows *r);
+
+/* The next three are for rows.c and its neighbours. */
+uint32_t trc_rows_thread(const struct trc_rows *r, uint32_t serial);
+uint64_t trc_rows_time(const struct trc_rows *r, int64_t ns);
+/* The same + 1, 0 for TRC_NEVER. */
+uint64_t trc_rows_time_or_never(const struct trc_rows *r, int64_t ns);
+
+/* rows_user.c: tasks, regions, logs, counters. */
+void trc_rows_user(struct trc_rows *r);
+/* The shortest length of which at most n_max rows of a table are (a power of two; 0 = all
+ * fit).  Lengths lie in by_length by their number of bits. */
+uint64_t trc_rows_keep_from(const uint64_t by_length[65], uint64_t n_max);
+unsigned int trc_rows_bits(uint64_t value);
+
+/* rows_top.c: which waits and which critical sections cost most, by reason and stack. */
+void trc_rows_top(struct trc_rows *r);
+
+#endif

@@ -1,0 +1,124 @@
+/*
+ * rows_top.c - which waits cost most, and which critical sections made others wait most.
+ *
+ * Summed here over all rows, so that the tables are exact even where the page leaves
+ * rows out.
+ */
+#include <stdlib.h>
+
+#include "viewer/rows.h"
+
+enum { TOP_MAX = 200 };
+
+struct sum {
+	uint64_t key; /* stack << 8 | reason */
+	uint64_t count, total_ns, max_ns;
+	uint32_t max_idx; /* in the page, + 1; 0 = left out */
+};
+
+struct sums {
+	struct trc_map map;
+	struct sum *sum; /* by number - 1; owned */
+	size_t capacity;
+	bool failed;
+};
+
+static struct sum *sums_at(struct sums *s, uint8_t reason, uint32_t stack)
+{
+	uint64_t key = (uint64_t)stack << 8 | reason;
+	uint32_t known = s->map.n, number = trc_map_put(&s->map, key);
+
+	if (!number)
+		goto failed;
+	if (number > s->capacity) {
+		size_t capacity = s->capacity ? s->capacity * 2 : 256;
+		struct sum *sum = realloc(s->sum, capacity * sizeof(*sum));
+
+		if (!sum)
+			goto failed;
+		s->sum = sum;
+		s->capacity = capacity;
+	}
+	if (number > known)
+		s->sum[number - 1] = (struct sum){.key = key};
+	return &s->sum[number - 1];
+failed:
+	s->failed = true;
+	return NULL;
+}
+
+static void sums_add(struct sums *s, uint8_t reason, uint32_t stack, uint64_t count, int64_t ns,
+		     uint32_t idx)
+{
+	struct sum *sum = s->failed ? NULL : sums_at(s, reason, stack);
+	uint64_t length = ns > 0 ? (uint64_t)ns : 0;
+
+	if (!sum)
+		return;
+	sum->count += count;
+	sum->total_ns += length;
+	if (length >= sum->max_ns) {
+		sum->max_ns = length;
+		sum->max_idx = idx;
+	}
+}
+
+/* The most costly first; the key decides between equals. */
+static int sum_compare(const void *a, const void *b)
+{
+	const struct sum *x = a, *y = b;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns < y->total_ns ? 1 : -1;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+enum { REASON, STACK, COUNT, TOTAL, MAX, ROW, N_COLUMNS };
+
+static void sums_write(struct trc_rows *r, struct sums *s, const char *const names[N_COLUMNS])
+{
+	struct trc_column c[N_COLUMNS];
+
+	if (s->failed)
+		r->failed = true;
+	for (size_t i = 0; i < N_COLUMNS; i++)
+		c[i] = trc_column_make(names[i], TRC_COLUMN_VARINT);
+	if (s->map.n && !s->failed)
+		qsort(s->sum, s->map.n, sizeof(*s->sum), sum_compare);
+	for (size_t i = 0; !s->failed && i < s->map.n && i < TOP_MAX; i++) {
+		trc_column_add(&c[REASON], s->sum[i].key & 255);
+		trc_column_add(&c[STACK], s->sum[i].key >> 8);
+		trc_column_add(&c[COUNT], s->sum[i].count);
+		trc_column_add(&c[TOTAL], s->sum[i].total_ns);
+		trc_column_add(&c[MAX], s->sum[i].max_ns);
+		trc_column_add(&c[ROW], s->sum[i].max_idx);
+	}
+	for (size_t i = 0; i < N_COLUMNS; i++)
+		trc_page_column(r->page, &c[i]);
+	trc_map_free(&s->map);
+	free(s->sum);
+}
+
+void trc_rows_top(struct trc_rows *r)
+{
+	static const char *const wait_names[] = {"wait.reason", "wait.stack", "wait.count",
+						 "wait.total",  "wait.max",   "wait.park"};
+	static const char *const hold_names[] = {"hold.reason", "hold.stack", "hold.count",
+						 "hold.total",  "hold.max",   "hold.unlock"};
+	struct sums waits = {0}, holds = {0};
+	size_t n_parks, n_unlocks;
+	const struct trc_park *p = trc_model_parks(r->m, &n_parks);
+	const struct trc_unlock *u = trc_model_unlocks(r->m, &n_unlocks);
+	int64_t end_ns = trc_model_end_ns(r->m);
+
+	for (size_t i = 0; i < n_parks; i++) {
+		int64_t end = p[i].end_ns == TRC_NEVER ? end_ns : p[i].end_ns;
+
+		sums_add(&waits, p[i].reason, p[i].stack, 1, end - p[i].start_ns, r->park_idx[i]);
+	}
+	for (size_t i = 0; i < n_unlocks; i++)
+		sums_add(&holds, u[i].reason, u[i].stack, u[i].caused_waits, u[i].caused_ns,
+			 r->unlock_idx[i]);
+	sums_write(r, &waits, wait_names);
+	sums_write(r, &holds, hold_names);
+}

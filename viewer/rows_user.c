@@ -1,0 +1,186 @@
+/*
+ * rows_user.c - the user's own annotations as columns of a page.
+ */
+#include <stdlib.h>
+
+#include "viewer/rows.h"
+
+static uint64_t length_of(const struct trc_rows *r, int64_t start_ns, int64_t end_ns)
+{
+	uint64_t start = trc_rows_time(r, start_ns), end = trc_rows_time(r, end_ns);
+
+	return end > start ? end - start : 0;
+}
+
+/* The page's number of the task that the user calls `id`; 0 = none, or left out. */
+static uint32_t task_of(const struct trc_rows *r, uint64_t id)
+{
+	uint32_t number = id ? trc_map_get(&r->tasks, id) : 0;
+
+	return number ? r->task_idx[number - 1] : 0;
+}
+
+/* Numbers the tasks that the page has.  A task id that is used again names its first task. */
+static uint64_t choose_tasks(struct trc_rows *r, const struct trc_task *t, size_t n)
+{
+	uint64_t by_length[65] = {0}, from;
+	uint32_t n_kept = 0;
+
+	r->task_idx = calloc(n + 1, sizeof(*r->task_idx));
+	if (!r->task_idx) {
+		r->failed = true;
+		return UINT64_MAX;
+	}
+	for (size_t i = 0; i < n; i++)
+		by_length[trc_rows_bits(length_of(r, t[i].start_ns, t[i].end_ns))]++;
+	from = trc_rows_keep_from(by_length, r->limits.tasks);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t known = r->tasks.n, number = trc_map_put(&r->tasks, t[i].task);
+
+		if (length_of(r, t[i].start_ns, t[i].end_ns) < from)
+			continue;
+		n_kept++;
+		if (number && number > known)
+			r->task_idx[number - 1] = n_kept;
+	}
+	r->without_tasks = n - n_kept;
+	return from;
+}
+
+static void write_tasks(struct trc_rows *r)
+{
+	enum { ROW, LOW, HIGH, PARENT, TYPE, START, LENGTH, OPEN, THREAD, END_THREAD, N };
+	struct trc_column c[N] = {
+		[ROW] = trc_column_make("task.row", TRC_COLUMN_DELTA),
+		[LOW] = trc_column_make("task.low", TRC_COLUMN_VARINT),
+		[HIGH] = trc_column_make("task.high", TRC_COLUMN_VARINT),
+		[PARENT] = trc_column_make("task.parent", TRC_COLUMN_VARINT),
+		[TYPE] = trc_column_make("task.type", TRC_COLUMN_VARINT),
+		[START] = trc_column_make("task.start", TRC_COLUMN_DELTA),
+		[LENGTH] = trc_column_make("task.length", TRC_COLUMN_VARINT),
+		[OPEN] = trc_column_make("task.open", TRC_COLUMN_BYTES),
+		[THREAD] = trc_column_make("task.thread", TRC_COLUMN_VARINT),
+		[END_THREAD] = trc_column_make("task.end_thread", TRC_COLUMN_VARINT),
+	};
+	size_t n;
+	const struct trc_task *t = trc_model_tasks(r->m, &n);
+	uint64_t from = choose_tasks(r, t, n);
+
+	for (size_t i = 0; i < n && !r->failed; i++, t++) {
+		uint64_t length = length_of(r, t->start_ns, t->end_ns);
+
+		if (length < from)
+			continue;
+		trc_column_add(&c[ROW], i + 1);
+		trc_column_add(&c[LOW], (uint32_t)t->task);
+		trc_column_add(&c[HIGH], t->task >> 32);
+		trc_column_add(&c[PARENT], task_of(r, t->parent));
+		trc_column_add(&c[TYPE], trc_texts_id(&r->texts, t->type));
+		trc_column_add(&c[START], trc_rows_time(r, t->start_ns));
+		trc_column_add(&c[LENGTH], length);
+		trc_column_add(&c[OPEN], t->end_ns == TRC_NEVER);
+		trc_column_add(&c[THREAD], trc_rows_thread(r, t->start_thread));
+		trc_column_add(&c[END_THREAD], trc_rows_thread(r, t->end_thread));
+	}
+	for (size_t i = 0; i < N; i++)
+		trc_page_column(r->page, &c[i]);
+}
+
+static void write_regions(struct trc_rows *r)
+{
+	enum { ROW, THREAD, DEPTH, TYPE, TASK, START, LENGTH, OPEN, N };
+	struct trc_column c[N] = {
+		[ROW] = trc_column_make("region.row", TRC_COLUMN_DELTA),
+		[THREAD] = trc_column_make("region.thread", TRC_COLUMN_VARINT),
+		[DEPTH] = trc_column_make("region.depth", TRC_COLUMN_VARINT),
+		[TYPE] = trc_column_make("region.type", TRC_COLUMN_VARINT),
+		[TASK] = trc_column_make("region.task", TRC_COLUMN_VARINT),
+		[START] = trc_column_make("region.start", TRC_COLUMN_DELTA),
+		[LENGTH] = trc_column_make("region.length", TRC_COLUMN_VARINT),
+		[OPEN] = trc_column_make("region.open", TRC_COLUMN_BYTES),
+	};
+	uint64_t by_length[65] = {0}, from;
+	size_t n;
+	const struct trc_region *g = trc_model_regions(r->m, &n);
+
+	for (size_t i = 0; i < n; i++)
+		by_length[trc_rows_bits(length_of(r, g[i].start_ns, g[i].end_ns))]++;
+	from = trc_rows_keep_from(by_length, r->limits.regions);
+	for (size_t i = 0; i < n; i++, g++) {
+		uint64_t length = length_of(r, g->start_ns, g->end_ns);
+
+		if (length < from)
+			continue;
+		trc_column_add(&c[ROW], i + 1);
+		trc_column_add(&c[THREAD], trc_rows_thread(r, g->thread));
+		trc_column_add(&c[DEPTH], g->depth);
+		trc_column_add(&c[TYPE], trc_texts_id(&r->texts, g->type));
+		trc_column_add(&c[TASK], task_of(r, g->task));
+		trc_column_add(&c[START], trc_rows_time(r, g->start_ns));
+		trc_column_add(&c[LENGTH], length);
+		trc_column_add(&c[OPEN], g->end_ns == TRC_NEVER);
+	}
+	r->without_regions = n - c[ROW].n;
+	for (size_t i = 0; i < N; i++)
+		trc_page_column(r->page, &c[i]);
+}
+
+static void write_logs(struct trc_rows *r)
+{
+	enum { TIME, THREAD, TASK, CATEGORY, MESSAGE, N };
+	struct trc_column c[N] = {
+		[TIME] = trc_column_make("log.time", TRC_COLUMN_DELTA),
+		[THREAD] = trc_column_make("log.thread", TRC_COLUMN_VARINT),
+		[TASK] = trc_column_make("log.task", TRC_COLUMN_VARINT),
+		[CATEGORY] = trc_column_make("log.category", TRC_COLUMN_VARINT),
+		[MESSAGE] = trc_column_make("log.message", TRC_COLUMN_VARINT),
+	};
+	size_t n;
+	const struct trc_log *l = trc_model_logs(r->m, &n);
+	size_t n_kept = n < r->limits.logs ? n : (size_t)r->limits.logs;
+
+	for (size_t i = 0; i < n_kept; i++, l++) {
+		trc_column_add(&c[TIME], trc_rows_time(r, l->ts_ns));
+		trc_column_add(&c[THREAD], trc_rows_thread(r, l->thread));
+		trc_column_add(&c[TASK], task_of(r, l->task));
+		trc_column_add(&c[CATEGORY], trc_texts_id(&r->texts, l->category));
+		trc_column_add(&c[MESSAGE], trc_texts_id(&r->texts, l->message));
+	}
+	r->without_logs = n - n_kept;
+	for (size_t i = 0; i < N; i++)
+		trc_page_column(r->page, &c[i]);
+}
+
+static void write_counters(struct trc_rows *r)
+{
+	enum { TIME, THREAD, NAME, VALUE, N };
+	struct trc_column c[N] = {
+		[TIME] = trc_column_make("counter.time", TRC_COLUMN_DELTA),
+		[THREAD] = trc_column_make("counter.thread", TRC_COLUMN_VARINT),
+		[NAME] = trc_column_make("counter.name", TRC_COLUMN_VARINT),
+		[VALUE] = trc_column_make("counter.value", TRC_COLUMN_VARINT),
+	};
+	size_t n;
+	const struct trc_counter *t = trc_model_counters(r->m, &n);
+	size_t n_kept = n < r->limits.counters ? n : (size_t)r->limits.counters;
+
+	for (size_t i = 0; i < n_kept; i++, t++) {
+		uint64_t value = (uint64_t)t->value;
+
+		trc_column_add(&c[TIME], trc_rows_time(r, t->ts_ns));
+		trc_column_add(&c[THREAD], trc_rows_thread(r, t->thread));
+		trc_column_add(&c[NAME], trc_texts_id(&r->texts, t->name));
+		trc_column_add(&c[VALUE], value << 1 ^ (0 - (value >> 63))); /* zigzag */
+	}
+	r->without_counters = n - n_kept;
+	for (size_t i = 0; i < N; i++)
+		trc_page_column(r->page, &c[i]);
+}
+
+void trc_rows_user(struct trc_rows *r)
+{
+	write_tasks(r);
+	write_regions(r);
+	write_logs(r);
+	write_counters(r);
+}

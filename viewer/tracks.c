@@ -1,0 +1,388 @@
+/*
+ * tracks.c - see tracks.h.
+ *
+ * Every thread is walked twice: once to count intervals by length, from which follows
+ * what has to be merged, and once to write them.
+ */
+#include "viewer/tracks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NEST_MAX = 64, STATES = 128 };
+
+/* Rows of a table by thread: those of thread row i are row[first[i] .. first[i + 1]). */
+struct by_thread {
+	uint32_t *first, *row;
+};
+
+struct walk {
+	struct trc_tracks *tracks;
+	const struct trc_model *model;
+	const struct trc_park *park;
+	const struct trc_on_cpu *on_cpu;
+	size_t n_on_cpu;
+	struct by_thread parks, on_cpus;
+	int64_t start_ns, end_ns; /* of the trace */
+	uint32_t *park_idx;       /* by row: index in park_row + 1 */
+
+	bool counting;
+	uint64_t by_length[65]; /* counting: intervals by the number of bits in their length */
+
+	/* The thread being walked. */
+	const struct trc_thread *thread;
+	uint32_t cpu_first, cpu_next, cpu_limit; /* its on_cpus */
+	uint64_t n_thread_intervals;
+	int64_t time_ns[STATES];
+
+	/* Short intervals held back, to be merged. */
+	uint64_t held;
+	uint8_t held_state;
+	uint32_t held_park, held_proc;
+	int64_t held_ns, held_by_state_ns[STATES];
+};
+
+static void by_thread_free(struct by_thread *b)
+{
+	free(b->first);
+	free(b->row);
+}
+
+static int by_thread_init(struct by_thread *b, size_t n_threads, size_t n_rows)
+{
+	b->first = calloc(n_threads + 2, sizeof(*b->first));
+	b->row = malloc((n_rows + 1) * sizeof(*b->row));
+	return b->first && b->row ? 0 : -ENOMEM;
+}
+
+/* Index of a thread's row, or -1. */
+static ptrdiff_t thread_idx(const struct trc_model *m, uint32_t serial)
+{
+	size_t n;
+	const struct trc_thread *all = trc_model_threads(m, &n);
+	const struct trc_thread *t = trc_model_thread(m, serial);
+
+	return t ? t - all : -1;
+}
+
+/* Counting sort, stable: rows stay in order of start.  Serials lie `stride` bytes apart. */
+static void by_thread_sort(struct by_thread *b, const struct trc_model *m, const uint32_t *serial,
+			   size_t stride, size_t n_rows, size_t n_threads)
+{
+	const char *at = (const char *)serial;
+
+	for (size_t i = 0; i < n_rows; i++) {
+		ptrdiff_t t = thread_idx(m, *(const uint32_t *)(const void *)(at + i * stride));
+
+		if (t >= 0)
+			b->first[t + 2]++;
+	}
+	for (size_t t = 1; t < n_threads + 2; t++)
+		b->first[t] += b->first[t - 1];
+	for (size_t i = 0; i < n_rows; i++) {
+		ptrdiff_t t = thread_idx(m, *(const uint32_t *)(const void *)(at + i * stride));
+
+		if (t >= 0)
+			b->row[b->first[t + 1]++] = (uint32_t)i;
+	}
+}
+
+/* Writes one interval as it is. */
+static void emit(struct walk *w, int64_t ns, uint8_t state, uint32_t park, uint32_t proc)
+{
+	struct trc_tracks *t = w->tracks;
+	uint8_t base = state & 127;
+
+	trc_column_add(&t->duration, (uint64_t)ns);
+	trc_column_add(&t->state, state);
+	w->n_thread_intervals++;
+	if (state & TRC_STATE_MERGED) {
+		trc_column_add(&t->merged, w->held);
+		return;
+	}
+	if (base == TRC_STATE_RUNNING)
+		trc_column_add(&t->proc, proc);
+	if (base != TRC_STATE_WOKEN && base < TRC_STATE_PARKED)
+		return;
+	if (!w->park_idx[park]) {
+		t->park_row[t->n_parks++] = park;
+		w->park_idx[park] = t->n_parks;
+	}
+	trc_column_add(&t->park, w->park_idx[park]);
+}
+
+static void held_flush(struct walk *w)
+{
+	uint8_t state = w->held_state;
+
+	if (!w->held)
+		return;
+	if (w->held == 1) {
+		emit(w, w->held_ns, state, w->held_park, w->held_proc);
+	} else {
+		for (uint8_t s = 0; s < STATES; s++)
+			if (w->held_by_state_ns[s] > w->held_by_state_ns[state])
+				state = s;
+		emit(w, w->held_ns, state | TRC_STATE_MERGED, 0, 0);
+	}
+	w->held = 0;
+	w->held_ns = 0;
+	memset(w->held_by_state_ns, 0, sizeof(w->held_by_state_ns));
+}
+
+static void interval(struct walk *w, int64_t from, int64_t until, uint8_t state, uint32_t park,
+		     uint32_t proc)
+{
+	int64_t ns = until - from;
+
+	if (ns <= 0)
+		return;
+	if (w->counting) {
+		w->by_length[64 - __builtin_clzll((uint64_t)ns)]++;
+		return;
+	}
+	w->time_ns[state] += ns;
+	if (ns >= w->tracks->merged_below_ns || state == TRC_STATE_ABSENT) {
+		held_flush(w);
+		emit(w, ns, state, park, proc);
+		return;
+	}
+	w->held_state = state;
+	w->held_park = park;
+	w->held_proc = proc;
+	w->held_ns += ns;
+	w->held_by_state_ns[state] += ns;
+	w->held++;
+}
+
+/* What the thread did while off its proc, before its switch record `cpu_next`. */
+static uint8_t state_off_proc(const struct walk *w)
+{
+	if (w->cpu_next > w->cpu_first)
+		return w->on_cpu[w->on_cpus.row[w->cpu_next - 1]].preempted ? TRC_STATE_RUNNABLE
+									    : TRC_STATE_OFF_PROC;
+	/* A thread that was there before the trace may have run unseen. */
+	return w->thread->start_ns != TRC_NEVER ? TRC_STATE_RUNNABLE : TRC_STATE_ACTIVE;
+}
+
+/* The thread is in no recorded wait: the switch records, if any, say more. */
+static void walk_unparked(struct walk *w, int64_t from, int64_t until)
+{
+	if (w->cpu_first == w->cpu_limit) {
+		interval(w, from, until, TRC_STATE_ACTIVE, 0, 0);
+		return;
+	}
+	while (from < until) {
+		const struct trc_on_cpu *next =
+			w->cpu_next < w->cpu_limit ? &w->on_cpu[w->on_cpus.row[w->cpu_next]] : NULL;
+		int64_t start = next && next->start_ns < until ? next->start_ns : until;
+		int64_t end = next && next->end_ns != TRC_NEVER ? next->end_ns : w->end_ns;
+
+		if (next && end <= from) {
+			w->cpu_next++;
+			continue;
+		}
+		if (start > from) {
+			interval(w, from, start, state_off_proc(w), 0, 0);
+			from = start;
+			continue;
+		}
+		end = end < until ? end : until;
+		interval(w, from, end, TRC_STATE_RUNNING, 0, next->proc);
+		from = end;
+	}
+}
+
+static int64_t park_end(const struct walk *w, uint32_t row)
+{
+	int64_t end = w->park[row].end_ns;
+
+	return end == TRC_NEVER || end > w->end_ns ? w->end_ns : end;
+}
+
+/* A stretch of one wait: parked until it is woken, then woken. */
+static void walk_parked(struct walk *w, uint32_t row, int64_t from, int64_t until)
+{
+	const struct trc_park *p = &w->park[row];
+	uint8_t state = (uint8_t)(TRC_STATE_PARKED + (p->reason & 63));
+	int64_t wake = p->wake_ns == TRC_NEVER ? until : p->wake_ns;
+
+	wake = wake < from ? from : wake > until ? until : wake;
+	interval(w, from, wake, state, row, 0);
+	interval(w, wake, until, TRC_STATE_WOKEN, row, 0);
+}
+
+/* Shows waits up to `until`: the innermost one that is open, or none.  Returns the depth left. */
+static size_t walk_until(struct walk *w, const uint32_t *open, size_t depth, int64_t *at,
+			 int64_t until)
+{
+	while (depth) {
+		uint32_t row = open[depth - 1];
+		int64_t end = park_end(w, row);
+
+		if (*at < end && *at < until) {
+			walk_parked(w, row, *at, end < until ? end : until);
+			*at = end < until ? end : until;
+		}
+		if (end > until)
+			return depth;
+		depth--;
+	}
+	if (*at < until)
+		walk_unparked(w, *at, until);
+	*at = *at > until ? *at : until;
+	return 0;
+}
+
+static void walk_thread(struct walk *w, size_t idx)
+{
+	const struct trc_thread *t = w->thread;
+	int64_t birth = t->start_ns == TRC_NEVER ? w->start_ns : t->start_ns;
+	int64_t death = t->end_ns == TRC_NEVER ? w->end_ns : t->end_ns;
+	int64_t at;
+	uint32_t open[NEST_MAX];
+	size_t depth = 0;
+
+	birth = birth < w->start_ns ? w->start_ns : birth > w->end_ns ? w->end_ns : birth;
+	death = death < birth ? birth : death > w->end_ns ? w->end_ns : death;
+	at = birth;
+	w->cpu_first = w->cpu_next = w->on_cpus.first[idx];
+	w->cpu_limit = w->on_cpus.first[idx + 1];
+	interval(w, w->start_ns, birth, TRC_STATE_ABSENT, 0, 0);
+	for (uint32_t i = w->parks.first[idx]; i < w->parks.first[idx + 1]; i++) {
+		uint32_t row = w->parks.row[i];
+		int64_t start = w->park[row].start_ns;
+
+		start = start < at ? at : start > death ? death : start;
+		depth = walk_until(w, open, depth, &at, start);
+		if (depth < NEST_MAX)
+			open[depth++] = row;
+	}
+	walk_until(w, open, depth, &at, death);
+	interval(w, at > death ? at : death, w->end_ns, TRC_STATE_ABSENT, 0, 0);
+}
+
+static void walk_all(struct walk *w)
+{
+	size_t n_threads;
+	const struct trc_thread *thread = trc_model_threads(w->model, &n_threads);
+	struct trc_tracks *t = w->tracks;
+
+	for (size_t i = 0; i < n_threads; i++) {
+		w->thread = &thread[i];
+		w->n_thread_intervals = 0;
+		memset(w->time_ns, 0, sizeof(w->time_ns));
+		walk_thread(w, i);
+		if (w->counting)
+			continue;
+		held_flush(w);
+		t->n_intervals += w->n_thread_intervals;
+		trc_column_add(&t->interval_count, w->n_thread_intervals);
+		for (uint32_t s = TRC_STATE_ABSENT + 1; s < STATES; s++) {
+			if (!w->time_ns[s])
+				continue;
+			trc_column_add(&t->time_thread, i);
+			trc_column_add(&t->time_state, s);
+			trc_column_add(&t->time_ns, (uint64_t)w->time_ns[s]);
+		}
+	}
+}
+
+/* The shortest length from which intervals must be kept whole: each one that is not can be
+ * a merged run of its own between two long ones, at worst (T2). */
+static void choose_merging(struct walk *w, uint64_t intervals_max)
+{
+	uint64_t total = 0, longer = 0;
+
+	for (size_t bits = 0; bits <= 64; bits++)
+		total += w->by_length[bits];
+	w->tracks->n_before_merging = total;
+	if (total <= intervals_max)
+		return;
+	for (unsigned int bits = 63; bits > 0; bits--) {
+		if (2 * (longer + w->by_length[bits]) > intervals_max) {
+			w->tracks->merged_below_ns = (int64_t)1 << (bits < 62 ? bits : 62);
+			return;
+		}
+		longer += w->by_length[bits];
+	}
+}
+
+static void tracks_init(struct trc_tracks *t)
+{
+	*t = (struct trc_tracks){
+		.interval_count = trc_column_make("iv.count", TRC_COLUMN_VARINT),
+		.duration = trc_column_make("iv.duration", TRC_COLUMN_VARINT),
+		.state = trc_column_make("iv.state", TRC_COLUMN_BYTES),
+		.park = trc_column_make("iv.park", TRC_COLUMN_DELTA),
+		.proc = trc_column_make("iv.proc", TRC_COLUMN_VARINT),
+		.merged = trc_column_make("iv.merged", TRC_COLUMN_VARINT),
+		.time_thread = trc_column_make("time.thread", TRC_COLUMN_DELTA),
+		.time_state = trc_column_make("time.state", TRC_COLUMN_VARINT),
+		.time_ns = trc_column_make("time.ns", TRC_COLUMN_VARINT),
+	};
+}
+
+void trc_tracks_free(struct trc_tracks *t)
+{
+	struct trc_column *column[] = {&t->interval_count, &t->duration,    &t->state,
+				       &t->park,           &t->proc,        &t->merged,
+				       &t->time_thread,    &t->time_state,  &t->time_ns};
+
+	for (size_t i = 0; i < sizeof(column) / sizeof(column[0]); i++)
+		trc_bytes_free(&column[i]->bytes);
+	free(t->park_row);
+	t->park_row = NULL;
+}
+
+static int walk_prepare(struct walk *w)
+{
+	size_t n_parks, n_threads;
+
+	w->park = trc_model_parks(w->model, &n_parks);
+	w->on_cpu = trc_model_on_cpu(w->model, &w->n_on_cpu);
+	trc_model_threads(w->model, &n_threads);
+	w->park_idx = calloc(n_parks + 1, sizeof(*w->park_idx));
+	w->tracks->park_row = malloc((n_parks + 1) * sizeof(*w->tracks->park_row));
+	if (!w->park_idx || !w->tracks->park_row ||
+	    by_thread_init(&w->parks, n_threads, n_parks) ||
+	    by_thread_init(&w->on_cpus, n_threads, w->n_on_cpu))
+		return -ENOMEM;
+	if (n_parks)
+		by_thread_sort(&w->parks, w->model, &w->park->thread, sizeof(*w->park), n_parks,
+			       n_threads);
+	if (w->n_on_cpu)
+		by_thread_sort(&w->on_cpus, w->model, &w->on_cpu->thread, sizeof(*w->on_cpu),
+			       w->n_on_cpu, n_threads);
+	return 0;
+}
+
+int trc_tracks_make(struct trc_tracks *t, const struct trc_model *m, uint64_t intervals_max)
+{
+	struct walk *w = calloc(1, sizeof(*w));
+	int rc = -ENOMEM;
+
+	tracks_init(t);
+	if (!w)
+		return rc;
+	w->tracks = t;
+	w->model = m;
+	w->start_ns = trc_model_start_ns(m);
+	w->end_ns = trc_model_end_ns(m);
+	rc = walk_prepare(w);
+	if (!rc) {
+		w->counting = true;
+		walk_all(w);
+		choose_merging(w, intervals_max);
+		w->counting = false;
+		walk_all(w);
+	}
+	by_thread_free(&w->parks);
+	by_thread_free(&w->on_cpus);
+	free(w->park_idx);
+	free(w);
+	if (rc)
+		trc_tracks_free(t);
+	return rc;
+}

@@ -1,0 +1,49 @@
+/*
+ * tracks.h - what each thread was doing, as one run of intervals without overlap.
+ *
+ * A thread's track begins at trace time 0 and ends at the end of the trace; its
+ * intervals follow each other without a hole.  Where waits lie within waits the inner one
+ * is shown.  The end of a wait, from the wake-up on, is a state of its own.
+ *
+ *   T1  intervals of a thread touch, have a length above 0, and sum to the trace's length
+ *   T2  at most limits->intervals + 2 a thread are made; to keep that, runs of intervals
+ *       shorter than `merged_below_ns` become one (TRC_STATE_MERGED), which counts them
+ *   T3  time per thread and state is exact, merged or not
+ */
+#ifndef TRC_VIEWER_TRACKS_H
+#define TRC_VIEWER_TRACKS_H
+
+#include "analyzer/model.h"
+#include "viewer/page.h"
+
+enum trc_state {
+	TRC_STATE_ABSENT,   /* not born, or gone */
+	TRC_STATE_RUNNING,  /* on a proc, says the kernel */
+	TRC_STATE_RUNNABLE, /* taken off its proc though it could have gone on */
+	TRC_STATE_ACTIVE,   /* not in a wait that was recorded; scheduling is not known */
+	TRC_STATE_OFF_PROC, /* off its proc, not in a wait that was recorded */
+	TRC_STATE_WOKEN,    /* its wait was ended, but it does not run yet */
+	TRC_STATE_PARKED = 32, /* + enum trc_reason */
+	TRC_STATE_MERGED = 128, /* flag: several intervals, most of the time in this state */
+};
+
+struct trc_tracks {
+	/* Columns, per interval in track order, threads in the model's order. */
+	struct trc_column interval_count; /* per thread */
+	struct trc_column duration, state;
+	struct trc_column park;   /* of a parked or woken one: index in park_row, + 1 */
+	struct trc_column proc;   /* of a running one */
+	struct trc_column merged; /* of a merged one: how many */
+	struct trc_column time_thread, time_state, time_ns; /* T3 */
+
+	uint32_t *park_row; /* rows of the model's parks that the page shows; owned */
+	uint32_t n_parks;
+	uint64_t n_intervals, n_before_merging;
+	int64_t merged_below_ns; /* 0 = nothing was merged */
+};
+
+/* 0, or -ENOMEM and nothing to free.  The parts WAITS and SCHED must be there. */
+int trc_tracks_make(struct trc_tracks *t, const struct trc_model *m, uint64_t intervals_max);
+void trc_tracks_free(struct trc_tracks *t);
+
+#endif
