@@ -1,0 +1,117 @@
+/*
+ * fake_model.c - see fake_model.h.
+ */
+#include "tests/viewer/fake_model.h"
+
+#include <stdio.h>
+
+#include "analyzer/profile.h"
+
+/* The only reader there is belongs to the model that was asked last. */
+static const struct trc_model *current;
+
+int trc_model_need(struct trc_model *m, unsigned int parts, struct trc_error *error)
+{
+	if (m->need_result)
+		snprintf(error->text, sizeof(error->text), "block 3: checksum mismatch");
+	return m->need_result;
+}
+
+const struct trc_reader *trc_model_reader(const struct trc_model *m)
+{
+	current = m;
+	return NULL;
+}
+
+int64_t trc_model_start_ns(const struct trc_model *m)
+{
+	return m->start_ns;
+}
+
+int64_t trc_model_end_ns(const struct trc_model *m)
+{
+	return m->end_ns;
+}
+
+uint64_t trc_model_lost_events(const struct trc_model *m)
+{
+	return m->lost_events;
+}
+
+const struct trc_thread *trc_model_thread(const struct trc_model *m, uint32_t serial)
+{
+	size_t low = 0, high = m->n_threads;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (m->threads[middle].serial < serial)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < m->n_threads && m->threads[low].serial == serial ? &m->threads[low] : NULL;
+}
+
+#define ROWS(type, field)                                                                          \
+	const struct trc_##type *trc_model_##field(const struct trc_model *m, size_t *n)           \
+	{                                                                                          \
+		*n = m->n_##field;                                                                 \
+		return m->field;                                                                   \
+	}
+ROWS(thread, threads)
+ROWS(park, parks)
+ROWS(unlock, unlocks)
+ROWS(task, tasks)
+ROWS(region, regions)
+ROWS(log, logs)
+ROWS(counter, counters)
+ROWS(on_cpu, on_cpu)
+ROWS(gap, gaps)
+
+const struct trc_stacks *trc_model_stacks(const struct trc_model *m)
+{
+	return &m->stacks;
+}
+
+/* The first frame of stacks deeper than one is the waiting function itself. */
+size_t trc_profile_skip(const struct trc_stacks *stacks, struct trc_model *m, uint32_t stack)
+{
+	return stacks->stack_first[stack + 1] - stacks->stack_first[stack] > 1;
+}
+
+size_t trc_reader_info_count(const struct trc_reader *r)
+{
+	return current->n_info;
+}
+
+void trc_reader_info_at(const struct trc_reader *r, size_t i, const char **key, const char **value)
+{
+	*key = current->info[i][0];
+	*value = current->info[i][1];
+}
+
+const char *trc_reader_warning(const struct trc_reader *r)
+{
+	return current->warning;
+}
+
+const struct trc_file_info *trc_reader_info(const struct trc_reader *r)
+{
+	static const struct trc_file_info info = {.start_realtime_ns = 1700000000000000000,
+						  .n_events = 12345};
+
+	return &info;
+}
+
+size_t trc_reader_modules(const struct trc_reader *r)
+{
+	return 2;
+}
+
+const struct trc_module_entry *trc_reader_module(const struct trc_reader *r, uint32_t id)
+{
+	static const struct trc_module_entry module = {.path = "/usr/lib/libdemo.so.1"};
+
+	return &module;
+}

@@ -1,0 +1,32 @@
+/*
+ * fake_model.h - a model whose rows a test writes down itself.
+ *
+ * Stands in for analyzer/model.h and the reader behind it, so that a test can hand the
+ * viewer rows that no recorder would make.
+ */
+#ifndef TRC_TESTS_FAKE_MODEL_H
+#define TRC_TESTS_FAKE_MODEL_H
+
+#include "analyzer/model.h"
+
+struct trc_model {
+	int64_t start_ns, end_ns;
+	uint64_t lost_events;
+	const struct trc_thread *threads; /* by serial */
+	const struct trc_park *parks;
+	const struct trc_unlock *unlocks;
+	const struct trc_task *tasks;
+	const struct trc_region *regions;
+	const struct trc_log *logs;
+	const struct trc_counter *counters;
+	const struct trc_on_cpu *on_cpu;
+	const struct trc_gap *gaps;
+	size_t n_threads, n_parks, n_unlocks, n_tasks, n_regions, n_logs, n_counters, n_on_cpu, n_gaps;
+	struct trc_stacks stacks;
+	const char *const (*info)[2]; /* key and value */
+	size_t n_info;
+	const char *warning;
+	int need_result; /* what trc_model_need() returns */
+};
+
+#endif

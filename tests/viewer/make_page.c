@@ -1,0 +1,202 @@
+/*
+ * make_page.c - writes a timeline of made-up rows, for looking at and for measuring.
+ *
+ *   make_page [-t THREADS] [-n WAITS] [-l LIMIT] [-c] OUT.html
+ *
+ * Threads of a pool take turns at a lock, wait for work, read and sleep; a few tasks with
+ * regions run on them.  -c adds scheduling; -l bounds the page's intervals.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/viewer/fake_model.h"
+#include "viewer/html.h"
+
+static uint64_t random_state = 88172645463325252;
+
+static uint64_t random_next(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+
+/* Mostly short, now and then a thousand times longer. */
+static int64_t random_length(int64_t shortest)
+{
+	return shortest + (int64_t)(random_next() % (uint64_t)shortest) *
+				  (1 << (random_next() % 4 * (random_next() % 4)));
+}
+
+static void *table(size_t n, size_t size)
+{
+	void *rows = calloc(n + 1, size);
+
+	if (!rows) {
+		perror("make_page");
+		exit(1);
+	}
+	return rows;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct trc_park *x = a, *y = b;
+
+	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+}
+
+static const uint8_t reasons[] = {TRC_REASON_MUTEX, TRC_REASON_COND, TRC_REASON_COND,
+				  TRC_REASON_EPOLL, TRC_REASON_READ, TRC_REASON_SLEEP,
+				  TRC_REASON_RWLOCK_READ, TRC_REASON_FSYNC};
+
+struct made {
+	struct trc_thread *thread;
+	struct trc_park *park;
+	struct trc_on_cpu *on_cpu;
+	struct trc_region *region;
+	struct trc_task *task;
+	struct trc_log *log;
+	size_t n_threads, n_parks, n_on_cpu, n_regions, n_tasks, n_logs;
+	int64_t end_ns;
+};
+
+static void make_annotations(struct made *d, uint32_t thread, int64_t start, int64_t end)
+{
+	static const char *const types[] = {"parse", "lookup", "render", "send reply"};
+	static const char *const kinds[] = {"GET", "SET", "DELETE"};
+	struct trc_task *t = &d->task[d->n_tasks++];
+
+	*t = (struct trc_task){.task = d->n_tasks * 10, .type = kinds[random_next() % 3],
+			       .start_ns = start, .end_ns = end, .start_thread = thread,
+			       .end_thread = thread};
+	d->region[d->n_regions++] = (struct trc_region){
+		.task = t->task, .type = "request", .thread = thread, .start_ns = start, .end_ns = end};
+	d->region[d->n_regions++] = (struct trc_region){
+		.task = t->task, .type = types[random_next() % 4], .thread = thread, .depth = 1,
+		.start_ns = start + (end - start) / 8, .end_ns = end - (end - start) / 3};
+	d->log[d->n_logs++] = (struct trc_log){.ts_ns = start, .task = t->task, .thread = thread,
+					       .category = "http", .message = "request begins"};
+}
+
+static void make_thread(struct made *d, uint32_t serial, size_t n_waits, bool sched)
+{
+	int64_t at = 1000 + (int64_t)(random_next() % 100000);
+	int64_t opened = at;
+
+	for (size_t i = 0; i < n_waits; i++) {
+		uint8_t reason = reasons[random_next() % sizeof(reasons)];
+		int64_t run = random_length(2000);
+		struct trc_park *p = &d->park[d->n_parks++];
+
+		if (sched) {
+			d->on_cpu[d->n_on_cpu++] = (struct trc_on_cpu){
+				at, at + run / 2, serial, serial % 4, true};
+			d->on_cpu[d->n_on_cpu++] = (struct trc_on_cpu){
+				at + run / 2 + run / 8, at + run, serial, (serial + 1) % 4, false};
+		}
+		at += run;
+		if (i % 16 == 15) {
+			make_annotations(d, serial, opened, at);
+			opened = at + 1;
+		}
+		*p = (struct trc_park){
+			.start_ns = at,
+			.end_ns = at + random_length(reason == TRC_REASON_MUTEX ? 500 : 4000),
+			.object = reason == TRC_REASON_READ ? 7 : 0x7f00dead0000ULL + reason * 64U,
+			.thread = serial,
+			.stack = 1 + (uint32_t)(reason % 4),
+			.reason = reason,
+			.proc = serial % 4,
+			.wake_ns = TRC_NEVER,
+		};
+		if (reason == TRC_REASON_MUTEX || reason == TRC_REASON_COND) {
+			p->waker = 1 + (uint32_t)(random_next() % d->n_threads);
+			p->wake_ns = p->end_ns - (p->end_ns - p->start_ns) / 10;
+			p->waker_stack = 5;
+		}
+		at = p->end_ns;
+	}
+	if (at > d->end_ns)
+		d->end_ns = at;
+}
+
+static const struct trc_frame frames[] = {
+	{0x401000, "pthread_mutex_lock", NULL, 0, 1, false},
+	{0x401100, "cache_get", "/src/demo/cache.c", 120, 0, false},
+	{0x401200, "hash_find", "/src/demo/hash.c", 77, 0, true},
+	{0x401300, "serve", "/src/demo/server.c", 310, 0, false},
+	{0x401400, "worker_main", "/src/demo/server.c", 412, 0, false},
+	{0x7f1234567890, NULL, NULL, 0, 1, false},
+};
+static const uint32_t stack_first[] = {0, 0, 4, 7, 10, 13, 16};
+static const uint32_t stack_frame[] = {1, 2, 4, 5, 1, 3, 5, 6, 4, 5, 1, 4, 5, 2, 4, 5};
+
+static void make(struct made *d, size_t n_waits, bool sched)
+{
+	static char names[10000][16];
+	size_t each = n_waits / d->n_threads;
+
+	d->thread = table(d->n_threads, sizeof(*d->thread));
+	d->park = table(n_waits, sizeof(*d->park));
+	d->on_cpu = table(2 * n_waits, sizeof(*d->on_cpu));
+	d->region = table(n_waits, sizeof(*d->region));
+	d->task = table(n_waits, sizeof(*d->task));
+	d->log = table(n_waits, sizeof(*d->log));
+	for (uint32_t i = 0; i < d->n_threads; i++) {
+		snprintf(names[i], sizeof(names[i]), i ? "worker-%u" : "main", i);
+		d->thread[i] = (struct trc_thread){
+			.serial = i + 1, .tid = 4000 + i, .creator = i ? 1 : 0, .name = names[i],
+			.start_ns = i ? 1000 * (int64_t)i : TRC_NEVER, .end_ns = TRC_NEVER,
+			.creator_stack = i ? 4 : 0, .n_events = 3 * each, .n_parks = each};
+		make_thread(d, i + 1, each, sched);
+	}
+	qsort(d->park, d->n_parks, sizeof(*d->park), by_start);
+	d->end_ns += 1000;
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const info[][2] = {{"command", "demo-server --threads 8"},
+					      {"host", "example"}};
+	static const struct trc_gap gaps[] = {{.since_ns = 900000, .ts_ns = 1100000, .lost_events = 321,
+					       .proc = 2, .cause = TRC_GAP_RING_FULL}};
+	struct made d = {.n_threads = 8};
+	struct trc_html_limits limits = {0};
+	struct trc_error error = {""};
+	size_t n_waits = 20000;
+	bool sched = false;
+	int option;
+
+	while ((option = getopt(argc, argv, "t:n:l:c")) != -1) {
+		if (option == 't')
+			d.n_threads = strtoul(optarg, NULL, 10);
+		else if (option == 'n')
+			n_waits = strtoul(optarg, NULL, 10);
+		else if (option == 'l')
+			limits.intervals = strtoull(optarg, NULL, 10);
+		else
+			sched = true;
+	}
+	if (optind != argc - 1 || !d.n_threads || d.n_threads > 10000)
+		return 2;
+	make(&d, n_waits, sched);
+
+	struct trc_model m = {
+		.end_ns = d.end_ns, .lost_events = 321,
+		.threads = d.thread, .n_threads = d.n_threads, .parks = d.park, .n_parks = d.n_parks,
+		.regions = d.region, .n_regions = d.n_regions, .tasks = d.task, .n_tasks = d.n_tasks,
+		.logs = d.log, .n_logs = d.n_logs, .on_cpu = d.on_cpu, .n_on_cpu = d.n_on_cpu,
+		.gaps = gaps, .n_gaps = 1, .info = info, .n_info = 2,
+		.stacks = {6, stack_first, stack_frame, 6, frames},
+	};
+	if (trc_html_write_limited(&m, argv[optind], &limits, &error)) {
+		fprintf(stderr, "make_page: %s\n", error.text);
+		return 1;
+	}
+	return 0;
+}
