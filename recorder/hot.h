@@ -20,14 +20,10 @@
  * nothing records until the child starts its own recording.
  */
 struct trc_switch {
-	_Atomic uint32_t on; /* 0, or TRC_ON_* bits */
-	uint32_t locks;      /* enum trc_locks, copied from the options */
-	struct trc_shared *shared;
-	uint64_t wait_ticks;  /* waits shorter than this are not recorded (trc_wait_end()) */
-	uint64_t session;     /* differs for every recording of this process */
-};
-enum {
-	TRC_ON = 1,
+	_Atomic uint32_t on;   /* 1 while this process is being recorded */
+	uint32_t locks;        /* enum trc_locks, copied from the options */
+	_Atomic uint64_t session; /* differs for every recording of this process; 0 = none */
+	uint64_t wait_ticks;   /* waits shorter than this are not recorded (trc_wait_end()) */
 };
 union trc_switch_page {
 	struct trc_switch sw;
@@ -41,7 +37,7 @@ struct trc_self {
 	uint32_t serial;      /* 0 = has not recorded yet in this session */
 	uint32_t tid;
 	uint64_t session;     /* the session that serial and slot belong to */
-	struct trc_slot *slot; /* never NULL once serial is set; a private one if none was free */
+	struct trc_slot *slot; /* never NULL in its session; a private one if none was free */
 	uint32_t locks_held;  /* interposed locks: while > 0 recording never waits for room */
 	uint32_t no_wait;     /* depth: inside malloc, fork, dl* interposers, trc's own work */
 	uint32_t quiet;       /* depth: records nothing: trc's own threads, vfork children */
@@ -71,6 +67,7 @@ static inline void trc_lock_given(void)
 /* Lives on the waiting thread's stack from begin to end. */
 struct trc_wait {
 	uint64_t since;  /* ticks; 0 = nothing was begun (not recording) */
+	uint64_t session;
 	uint64_t object;
 	uint32_t reason; /* enum trc_reason */
 	bool counted;    /* in the table of waiters */

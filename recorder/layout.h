@@ -92,7 +92,8 @@ struct trc_shared {
 };
 
 enum {
-	TRC_SHARED_HAS_RSEQ = 1, /* writers use the procs' rings */
+	TRC_SHARED_HAS_RSEQ = 1,  /* writers use the procs' rings */
+	TRC_SHARED_OVERWRITE = 2, /* flight mode: the oldest is overwritten, nobody waits */
 };
 
 enum trc_locks { TRC_LOCKS_CONTENDED, TRC_LOCKS_ALL, TRC_LOCKS_NONE };
@@ -176,8 +177,9 @@ enum {
  * Fixed cells.  A record takes as many as it needs (7 words in each), reserved together by a
  * compare-and-swap of head, with the clock read between loading and storing head.
  *
- *   O1  cell c of position p is committed when its `commit` is trc_cell_commit(p, first, words):
- *       a check of position and content, so that a cell written late over another is seen
+ *   O1  the cell of position p is committed when its `commit` is trc_cell_commit(p, first, words):
+ *       a check of position and content, so that a cell written late over another is seen.  The
+ *       words of the last cell beyond the record are zero
  *   O2  `claim` of a first cell is stored right after the reservation: position, cells, tid
  *   O3  a reader that meets an uncommitted cell for 10 ms, or whose owner is gone, skips the
  *       cells of that claim and counts one lost event
@@ -197,12 +199,15 @@ struct trc_cell {
 	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t commit;
 	_Atomic uint64_t word[7]; /* of a first cell: word[0] is the claim, 6 words of record */
 };
-/* claim: tid 32 | proc 16 | cells 16 */
-#define TRC_CLAIM(tid, proc, cells)                                                                \
-	((uint64_t)(tid) << 32 | (uint64_t)((proc) & 0xffff) << 16 | (uint64_t)(cells))
+/* claim: tid 32 | proc 16 | lap 8 | cells 8; lap = position / n_cells, so that a claim of an
+ * earlier lap is told from this one's. */
+#define TRC_CLAIM(tid, proc, lap, cells)                                                           \
+	((uint64_t)(tid) << 32 | (uint64_t)((proc)&0xffff) << 16 | ((uint64_t)(lap)&0xff) << 8 |   \
+	 ((uint64_t)(cells)&0xff))
 #define TRC_CLAIM_TID(c)   ((uint32_t)((c) >> 32))
 #define TRC_CLAIM_PROC(c)  ((uint32_t)(((c) >> 16) & 0xffff))
-#define TRC_CLAIM_CELLS(c) ((uint32_t)((c)&0xffff))
+#define TRC_CLAIM_LAP(c)   ((uint32_t)(((c) >> 8) & 0xff))
+#define TRC_CLAIM_CELLS(c) ((uint32_t)((c)&0xff))
 
 /* ---- threads -------------------------------------------------------------------------- */
 
@@ -265,7 +270,8 @@ enum { TRC_MODULE_FREE, TRC_MODULE_FILLING, TRC_MODULE_READY };
 struct trc_module_slot {
 	_Atomic uint32_t state;
 	uint32_t first_epoch;
-	_Atomic uint32_t last_epoch;
+	_Atomic uint32_t last_epoch;     /* UINT32_MAX = not known to be gone */
+	_Atomic uint32_t checked_epoch;  /* the last epoch in which it was seen to be there */
 	uint8_t build_id[TRC_BUILD_ID_BYTES_MAX];
 	uint32_t build_id_bytes;
 	uint64_t start, limit, file_offset, load_bias;

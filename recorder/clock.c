@@ -1,0 +1,128 @@
+/* clock.c - choosing and calibrating the clock. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+#include "clock.h"
+
+enum trc_clock_kind trc_clock_kind = TRC_CLOCK_MONOTONIC_RAW;
+static uint64_t ticks_per_second = 1000000000;
+
+enum { SYNC_TRIES = 8, CALIBRATION_NS = 2000000 };
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+uint64_t trc_clock_vdso(void)
+{
+	return clock_ns(CLOCK_MONOTONIC_RAW);
+}
+
+#if defined(__x86_64__)
+/* The kernel checks the counters of all procs against each other and against other clocks, and
+ * demotes them at the first disagreement: its own choice of clock is the judgement to follow. */
+static bool kernel_trusts_counter(void)
+{
+	char name[16] = "";
+	int fd = (int)syscall(SYS_openat, AT_FDCWD,
+			      "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+			      O_RDONLY | O_CLOEXEC);
+	long n = fd < 0 ? -1 : syscall(SYS_read, fd, name, sizeof(name) - 1);
+
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	return n >= 3 && !memcmp(name, "tsc", 3);
+}
+
+static bool counter_is_invariant(void)
+{
+	unsigned int a, b, c, d;
+
+	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & (1U << 8));
+}
+
+static enum trc_clock_kind counter_kind(void)
+{
+	return counter_is_invariant() && kernel_trusts_counter() ? TRC_CLOCK_TSC
+								 : TRC_CLOCK_MONOTONIC_RAW;
+}
+#else
+static enum trc_clock_kind counter_kind(void)
+{
+	return TRC_CLOCK_CNTVCT;
+}
+#endif
+
+void trc_clock_sync(struct trc_sync_point *sync)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < SYNC_TRIES; i++) {
+		struct trc_sync_point s;
+		uint64_t after_ns;
+		uint64_t before = trc_clock_ordered();
+
+		s.monotonic_raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
+		s.ticks = before + (trc_clock_ordered() - before) / 2;
+		s.monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+		s.realtime_ns = clock_ns(CLOCK_REALTIME);
+		after_ns = clock_ns(CLOCK_MONOTONIC_RAW);
+		s.uncertainty_ns = after_ns - s.monotonic_raw_ns;
+		if (s.uncertainty_ns < best) {
+			best = s.uncertainty_ns;
+			*sync = s;
+		}
+	}
+	if (!trc_clock_is_counter())
+		sync->ticks = sync->monotonic_raw_ns;
+}
+
+/* A first estimate of the rate; sync points along the trace make it exact. */
+static uint64_t measure_rate(void)
+{
+#if defined(__aarch64__)
+	uint64_t hz;
+
+	__asm__("mrs %0, cntfrq_el0" : "=r"(hz));
+	return hz;
+#else
+	struct trc_sync_point a, b;
+
+	trc_clock_sync(&a);
+	do
+		trc_clock_sync(&b);
+	while (b.monotonic_raw_ns - a.monotonic_raw_ns < CALIBRATION_NS);
+	return (uint64_t)((unsigned __int128)(b.ticks - a.ticks) * 1000000000 /
+			  (b.monotonic_raw_ns - a.monotonic_raw_ns));
+#endif
+}
+
+int trc_clock_setup(enum trc_clock_kind forced)
+{
+	enum trc_clock_kind counter = counter_kind();
+
+	if (forced && forced != counter && forced != TRC_CLOCK_MONOTONIC_RAW)
+		return -ENOTSUP;
+	trc_clock_kind = forced ? forced : counter;
+	ticks_per_second = trc_clock_is_counter() ? measure_rate() : 1000000000;
+	return 0;
+}
+
+uint64_t trc_clock_ticks_per_second(void)
+{
+	return ticks_per_second;
+}
+
+uint64_t trc_clock_ns_to_ticks(uint64_t ns)
+{
+	return (uint64_t)((unsigned __int128)ns * ticks_per_second / 1000000000);
+}

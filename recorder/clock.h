@@ -1,0 +1,68 @@
+/*
+ * clock.h - the recorder's clock: the cycle counter where the kernel itself trusts it.
+ *
+ *   K1  ticks never decrease from one reading to a later one on the same proc, and with a
+ *       trusted counter neither across procs
+ *   K2  a reading by trc_clock_ordered() is not taken before earlier instructions are done
+ */
+#ifndef TRC_RECORDER_CLOCK_H
+#define TRC_RECORDER_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+#include "format/writer.h"
+
+/* Chosen once by trc_clock_setup(), constant afterwards. */
+extern enum trc_clock_kind trc_clock_kind;
+
+/* Chooses; forced = 0 or an enum trc_clock_kind to use (the counter is refused if it is not
+ * there).  Context: any thread, may block (reads sysfs). */
+int trc_clock_setup(enum trc_clock_kind forced);
+uint64_t trc_clock_ticks_per_second(void);
+/* All clocks as close together as can be had. Context: any thread. */
+void trc_clock_sync(struct trc_sync_point *sync);
+/* By the nominal rate. */
+uint64_t trc_clock_ns_to_ticks(uint64_t ns);
+
+static inline uint64_t trc_clock_counter(void)
+{
+#if defined(__x86_64__)
+	return __builtin_ia32_rdtsc();
+#else
+	uint64_t ticks;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+	return ticks;
+#endif
+}
+
+static inline void trc_clock_barrier(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_lfence();
+#else
+	__asm__ volatile("isb" ::: "memory");
+#endif
+}
+
+uint64_t trc_clock_vdso(void);
+
+static inline bool trc_clock_is_counter(void)
+{
+	return __builtin_expect(trc_clock_kind != TRC_CLOCK_MONOTONIC_RAW, 1);
+}
+
+/* Context: traced thread, signal handlers. */
+static inline uint64_t trc_clock_now(void)
+{
+	return trc_clock_is_counter() ? trc_clock_counter() : trc_clock_vdso();
+}
+
+static inline uint64_t trc_clock_ordered(void)
+{
+	trc_clock_barrier();
+	return trc_clock_now();
+}
+
+#endif
