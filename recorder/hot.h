@@ -20,9 +20,8 @@
  * nothing records until the child starts its own recording.
  */
 struct trc_switch {
-	_Atomic uint32_t on;   /* 1 while this process is being recorded */
+	_Atomic uint32_t on;   /* 0, or the number of the session while this process is recorded */
 	uint32_t locks;        /* enum trc_locks, copied from the options */
-	_Atomic uint64_t session; /* differs for every recording of this process; 0 = none */
 	uint64_t wait_ticks;   /* waits shorter than this are not recorded (trc_wait_end()) */
 };
 union trc_switch_page {
@@ -34,9 +33,12 @@ extern union trc_switch_page trc_switch_page;
 
 /* What the recorder keeps of the calling thread (initial-exec thread-local). */
 struct trc_self {
-	uint32_t serial;      /* 0 = has not recorded yet in this session */
+	uint32_t session;     /* the one that serial and slot belong to; 0 = none */
+	uint32_t serial;
 	uint32_t tid;
-	uint64_t session;     /* the session that serial and slot belong to */
+	/* The ring used last: right while the thread is on that ring's proc.  counter_ring is
+	 * the same where the clock is a counter, else a ring of no proc. */
+	struct trc_ring *ring, *counter_ring;
 	struct trc_slot *slot; /* never NULL in its session; a private one if none was free */
 	uint32_t locks_held;  /* interposed locks: while > 0 recording never waits for room */
 	uint32_t no_wait;     /* depth: inside malloc, fork, dl* interposers, trc's own work */
@@ -47,8 +49,8 @@ extern __thread struct trc_self trc_self __attribute__((tls_model("initial-exec"
 /* The one test on every path: one relaxed load and a predicted branch. */
 static inline bool trc_recording(void)
 {
-	/* relaxed: what the flag guards is published by trc_session_start(), which also
-	 * publishes through `session`; a late or early event at the edge is harmless. */
+	/* relaxed: a thread is attached to a session with an acquire before it uses anything
+	 * of it (threads.c); a late or early event at the edge is harmless. */
 	return __builtin_expect(atomic_load_explicit(&trc_switch.on, memory_order_relaxed) != 0, 0);
 }
 
@@ -66,10 +68,10 @@ static inline void trc_lock_given(void)
 
 /* Lives on the waiting thread's stack from begin to end. */
 struct trc_wait {
-	uint64_t since;  /* ticks; 0 = nothing was begun (not recording) */
-	uint64_t session;
+	uint64_t since;   /* ticks; 0 = nothing was begun (not recording) */
 	uint64_t object;
-	uint32_t reason; /* enum trc_reason */
+	uint32_t session;
+	uint32_t reason;  /* enum trc_reason */
 	bool counted;    /* in the table of waiters */
 };
 

@@ -82,7 +82,8 @@ struct trc_shared {
 	_Atomic uint32_t slots_full;   /* threads that found no slot */
 	_Atomic uint32_t stacks_full;  /* stacks that went inline for want of room */
 
-	/* Stored by the drainer; a futex word that writers bump when a ring is half full. */
+	/* A futex word: the drainer stores 1 and sleeps on it; a writer whose ring is half full
+	 * takes it back to 0 and wakes the drainer. */
 	_Alignas(TRC_LINE_BYTES) _Atomic uint32_t drain_wake;
 	_Atomic uint32_t drain_state;  /* enum trc_drain_state */
 	_Atomic uint64_t table_epoch;  /* up by one per completed pass over all rings */
@@ -134,6 +135,8 @@ struct trc_ring {
 	_Atomic uint64_t newest; /* time of the last record; kept only where the clock is no TSC */
 	_Atomic uint64_t floor;
 	_Atomic uint32_t state; /* enum trc_ring_state */
+	uint32_t proc;
+	int64_t data_off; /* from this structure to the ring's data */
 
 	/* Stored by whoever loses events, atomically. */
 	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t lost_total;
@@ -246,7 +249,7 @@ enum { TRC_SET_WAYS = 8, TRC_STACK_CLASSES = 4, TRC_STRING_CLASSES = 2 };
  *
  *   T1  `key` is 0 (free), TRC_KEY_BUSY | anything (being filled in), or hash | TRC_KEY_VALID
  *   T2  content changes only while key is busy; a reader copies, then reads key again
- *   T3  an entry may be evicted when last_use + 2 <= table_epoch
+ *   T3  an entry may be evicted when last_use + 2 <= table_epoch; UINT64_MAX pins it
  */
 struct trc_entry_head {
 	_Atomic uint64_t key;

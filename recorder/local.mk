@@ -1,2 +1,31 @@
-# recorder: what it builds
+# recorder: libtrc, libtrc-preload, trace-record
 include recorder/unwind.local.mk
+
+trcincludedir = $(includedir)/trc
+trcinclude_HEADERS = recorder/include/trc/trace.h
+
+# What records: in both objects.
+noinst_LTLIBRARIES += libtrccore.la
+libtrccore_la_SOURCES = \
+	recorder/annotate.c recorder/annotate.h \
+	recorder/clock.c recorder/clock.h \
+	recorder/emit.c \
+	recorder/fork.c recorder/fork.h \
+	recorder/hot.h recorder/rec.h recorder/poison.h \
+	recorder/layout.c recorder/layout.h \
+	recorder/modules.c \
+	recorder/overflow.c \
+	recorder/ring.c recorder/ring_inline.h recorder/rseq_x86_64.h recorder/rseq_aarch64.h \
+	recorder/room.c \
+	recorder/session.c recorder/session.h \
+	recorder/tables.c \
+	recorder/threads.c
+libtrccore_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec
+
+# For programs that know nothing of trc.  Loads with nothing but libc.
+pkglib_LTLIBRARIES = libtrc-preload.la
+libtrc_preload_la_SOURCES = recorder/preload.c format/schema.c format/check.c
+libtrc_preload_la_CFLAGS = $(AM_CFLAGS) $(XXHASH_CFLAGS) -ftls-model=initial-exec
+libtrc_preload_la_LIBADD = libtrccore.la libtrcunwind.la
+libtrc_preload_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
+	-Wl,-z,nodelete -Wl,-z,now

@@ -1,0 +1,188 @@
+/* annotate.c - tasks, regions, logs and counters. Context: traced thread, signal handlers. */
+#include <errno.h>
+#include <string.h>
+#include "rec.h"
+#include "ring_inline.h"
+#include "annotate.h"
+#include "poison.h"
+
+/* A name on its way into a record: its id, or where that cannot be had the bytes themselves. */
+struct name {
+	uint64_t id;
+	uint64_t n_bytes;
+	const char *bytes;
+};
+
+static uint64_t site_id(struct trace_site *site, uint64_t session)
+{
+	/* acquire: pairs with the release below: the id is that session's. */
+	return site && __atomic_load_n(&site->session, __ATOMIC_ACQUIRE) == session
+		       ? __atomic_load_n(&site->id, __ATOMIC_RELAXED)
+		       : 0;
+}
+
+static uint64_t site_fill(struct trace_site *site, uint64_t session, uint64_t id)
+{
+	if (site && id) {
+		trc_string_pin(id);
+		__atomic_store_n(&site->id, id, __ATOMIC_RELAXED);
+		__atomic_store_n(&site->session, session, __ATOMIC_RELEASE);
+	}
+	return id;
+}
+
+static __attribute__((noinline)) void name_look_up(struct name *name, struct trace_site *site,
+						    uint64_t session)
+{
+	/* A name longer than any entry is cut. */
+	name->n_bytes = strnlen(name->bytes, 248);
+	name->id = site_fill(site, session,
+			     trc_string_intern(name->bytes, (uint32_t)name->n_bytes));
+}
+
+static inline struct name name_of(struct trace_site *site, const char *bytes)
+{
+	struct name name = {0, 0, bytes ? bytes : ""};
+
+	name.id = site_id(site, trc_self.session);
+	if (__builtin_expect(!name.id, 0))
+		name_look_up(&name, site, trc_self.session);
+	return name;
+}
+
+/* Bytes as pieces of a record: whole words where they lie, the rest in `last`. */
+static unsigned int add_bytes(struct trc_seg *seg, const char *bytes, uint64_t n_bytes,
+			      uint64_t *last)
+{
+	*last = 0;
+	memcpy(last, bytes + n_bytes / 8 * 8, n_bytes % 8);
+	seg[0].bytes = bytes;
+	seg[0].words = n_bytes / 8;
+	seg[1].bytes = last;
+	seg[1].words = n_bytes % 8 != 0;
+	return 2;
+}
+
+/* A record of arguments, perhaps a text, and a name that is in no table. */
+static void record(enum trc_kind kind, const uint64_t *arg, unsigned int n_args, const char *text,
+		   uint64_t text_bytes, const struct name *name)
+{
+	struct trc_seg seg[6] = {{arg, n_args}};
+	uint64_t text_last, name_last, words = 2;
+	unsigned int n = 1, flags = 0;
+
+	if (text)
+		n += add_bytes(&seg[n], text, text_bytes, &text_last);
+	if (!name->id) {
+		flags = TRC_REC_INLINE_STRING;
+		seg[n].bytes = &name->n_bytes;
+		seg[n++].words = 1;
+		n += add_bytes(&seg[n], name->bytes, name->n_bytes, &name_last);
+	}
+	for (unsigned int i = 0; i < n; i++)
+		words += seg[i].words;
+	trc_record(TRC_REC_WORD1(kind, flags, words, trc_self.serial), seg, n);
+}
+
+static bool annotate_enabled(void)
+{
+	return trc_recording();
+}
+
+static trace_task annotate_task_begin(struct trace_site *site, const char *type, trace_task parent)
+{
+	struct name name;
+	uint64_t arg[3] = {0, parent, 0};
+
+	if (!trc_recording() || !trc_self_ready())
+		return 0;
+	name = name_of(site, type);
+	arg[0] = atomic_fetch_add_explicit(&trc_rec.shared->next_task, 1, memory_order_relaxed) + 1;
+	arg[2] = name.id;
+	record(TRC_KIND_TASK_BEGIN, arg, 3, NULL, 0, &name);
+	return arg[0];
+}
+
+static void annotate_task_end(trace_task task)
+{
+	if (trc_recording() && task && trc_self_ready())
+		trc_record_args(TRC_REC_WORD1(TRC_KIND_TASK_END, 0, 3, trc_self.serial), &task, 1);
+}
+
+static void annotate_region_begin(struct trace_site *site, trace_task task, const char *type)
+{
+	struct name name;
+	uint64_t arg[2] = {task, 0};
+
+	if (!trc_recording() || !trc_self_ready())
+		return;
+	name = name_of(site, type);
+	arg[1] = name.id;
+	if (__builtin_expect(name.id != 0, 1))
+		trc_record_two(TRC_REC_WORD1(TRC_KIND_REGION_BEGIN, 0, 4, trc_self.serial), task,
+			       name.id);
+	else
+		record(TRC_KIND_REGION_BEGIN, arg, 2, NULL, 0, &name);
+	trc_slot_region(task, name.id, trc_clock_now());
+}
+
+static void annotate_region_end(void)
+{
+	if (!trc_recording() || !trc_self_ready())
+		return;
+	trc_record_args(TRC_REC_WORD1(TRC_KIND_REGION_END, 0, 2, trc_self.serial), NULL, 0);
+	trc_slot_region_end();
+}
+
+static void annotate_log(struct trace_site *site, trace_task task, const char *category,
+			 const char *message, size_t message_bytes)
+{
+	struct name name;
+	uint64_t arg[3];
+
+	if (!trc_recording() || !trc_self_ready())
+		return;
+	if (message_bytes > TRC_TEXT_BYTES_MAX)
+		message_bytes = TRC_TEXT_BYTES_MAX;
+	name = name_of(site, category);
+	arg[0] = task;
+	arg[1] = name.id;
+	arg[2] = message_bytes;
+	record(TRC_KIND_LOG, arg, 3, message, message_bytes, &name);
+}
+
+static void annotate_counter(struct trace_site *site, const char *counter, int64_t value)
+{
+	struct name name;
+	uint64_t arg[2];
+
+	if (!trc_recording() || !trc_self_ready())
+		return;
+	name = name_of(site, counter);
+	if (__builtin_expect(name.id != 0, 1)) {
+		trc_record_two(TRC_REC_WORD1(TRC_KIND_COUNTER, 0, 4, trc_self.serial), name.id,
+			       (uint64_t)value);
+		return;
+	}
+	arg[0] = 0;
+	arg[1] = (uint64_t)value;
+	record(TRC_KIND_COUNTER, arg, 2, NULL, 0, &name);
+}
+
+static void annotate_thread_name(const char *name)
+{
+	trc_thread_named((uint64_t)pthread_self(), name);
+}
+
+const struct trc_runtime trc_own_runtime = {
+	.version = TRC_RUNTIME_VERSION,
+	.struct_bytes = sizeof(struct trc_runtime),
+	.enabled = annotate_enabled,
+	.task_begin = annotate_task_begin,
+	.task_end = annotate_task_end,
+	.region_begin = annotate_region_begin,
+	.region_end = annotate_region_end,
+	.log = annotate_log,
+	.counter = annotate_counter,
+	.thread_name = annotate_thread_name,
+};

@@ -1,0 +1,35 @@
+/*
+ * annotate.h - tasks, regions, logs and counters, as the runtime that records offers them.
+ *
+ * Under trace-record the preloaded object records, and a libtrc that the program is linked with
+ * hands its calls on: it finds the other one by the symbol trc_runtime.
+ */
+#ifndef TRC_RECORDER_ANNOTATE_H
+#define TRC_RECORDER_ANNOTATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "trc/trace.h"
+
+enum { TRC_RUNTIME_VERSION = 1 };
+
+/* Grows at its end only.  `site` is NULL where the name is no literal. */
+struct trc_runtime {
+	uint32_t version;
+	uint32_t struct_bytes;
+	bool (*enabled)(void);
+	trace_task (*task_begin)(struct trace_site *site, const char *type, trace_task parent);
+	void (*task_end)(trace_task task);
+	void (*region_begin)(struct trace_site *site, trace_task task, const char *type);
+	void (*region_end)(void);
+	void (*log)(struct trace_site *site, trace_task task, const char *category,
+		    const char *message, size_t message_bytes);
+	void (*counter)(struct trace_site *site, const char *name, int64_t value);
+	void (*thread_name)(const char *name);
+};
+
+/* This object's own. */
+extern const struct trc_runtime trc_own_runtime;
+
+#endif

@@ -1,0 +1,232 @@
+/*
+ * emit.c - the events that interposers make: waits, wake-ups, locks.
+ *
+ * A release is recorded after it was done, with the time just before it as its `at`, so that
+ * recording never lengthens a critical section.
+ */
+#include <errno.h>
+#include "rec.h"
+#include "ring_inline.h"
+#include "unwind.h"
+#include "poison.h"
+
+uint64_t trc_own_text[2];
+
+/* ---- how many wait for an object ------------------------------------------------------- */
+
+/* Hashed, shared by objects that meet in one place: never too few, sometimes too many. */
+enum { WAITER_PLACES = 4096 };
+static _Atomic uint32_t waiter_count[WAITER_PLACES];
+
+static _Atomic uint32_t *waiters_of(uint64_t object)
+{
+	return &waiter_count[(object >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 52];
+}
+
+uint32_t trc_waiters(const void *object)
+{
+	/* relaxed: a waiter that is only just arriving will be told by its own park. */
+	return atomic_load_explicit(waiters_of((uintptr_t)object), memory_order_relaxed);
+}
+
+static void waiter_enter(struct trc_wait *wait)
+{
+	atomic_fetch_add_explicit(waiters_of(wait->object), 1, memory_order_relaxed);
+	wait->counted = true;
+}
+
+static void waiter_leave(struct trc_wait *wait)
+{
+	if (wait->counted)
+		atomic_fetch_sub_explicit(waiters_of(wait->object), 1, memory_order_relaxed);
+	wait->counted = false;
+}
+
+/* ---- stacks ---------------------------------------------------------------------------- */
+
+/* The caller's stack into frame[], the innermost frames of trc itself left out. */
+static uint32_t stack_take(uint64_t frame[TRC_STACK_DEPTH_MAX + 8], uint32_t *first)
+{
+	uint32_t n = trc_unwind(frame, TRC_STACK_DEPTH_MAX + 8, 0);
+	uint32_t skip = 0;
+
+	while (skip < n && frame[skip] - trc_own_text[0] < trc_own_text[1] - trc_own_text[0])
+		skip++;
+	*first = skip;
+	n -= skip;
+	return n > TRC_STACK_DEPTH_MAX ? TRC_STACK_DEPTH_MAX : n;
+}
+
+static uint32_t module_epoch(void)
+{
+	/* relaxed: an unload that this stack could tell of is ordered by the program itself. */
+	return atomic_load_explicit(&trc_rec.shared->module_epoch, memory_order_relaxed);
+}
+
+uint64_t trc_stack_here(void)
+{
+	uint64_t frame[TRC_STACK_DEPTH_MAX + 8];
+	uint32_t first, n = stack_take(frame, &first);
+
+	return trc_stack_intern(frame + first, n, module_epoch());
+}
+
+uint64_t trc_record_stack(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
+			  unsigned int stack_index)
+{
+	uint64_t frame[TRC_STACK_DEPTH_MAX + 8];
+	uint32_t first, n = stack_take(frame, &first), epoch = module_epoch();
+	uint64_t id = trc_stack_intern(frame + first, n, epoch);
+	uint32_t words = 2 + n_args;
+
+	arg[stack_index] = id;
+	if (id || !n) {
+		trc_record_args(TRC_REC_WORD1(kind, 0, words, trc_self.serial), arg, n_args);
+	} else {
+		uint64_t head = (uint64_t)epoch << 32 | n;
+		struct trc_seg seg[3] = {{arg, n_args}, {&head, 1}, {frame + first, n}};
+
+		trc_record(TRC_REC_WORD1(kind, TRC_REC_INLINE_STACK, words + 1 + n,
+					 trc_self.serial),
+			   seg, 3);
+	}
+	return id;
+}
+
+/* ---- waits ----------------------------------------------------------------------------- */
+
+/* The session that the calling thread records in; 0 = none. */
+static uint32_t session_now(void)
+{
+	return trc_recording() && trc_self_ready() ? trc_self.session : 0;
+}
+
+static void park(struct trc_wait *wait, enum trc_reason reason, const void *object,
+		 uint64_t holder)
+{
+	int saved_errno = errno;
+	uint64_t arg[4] = {reason, (uintptr_t)object, holder, 0};
+	uint64_t stack;
+
+	wait->since = 0;
+	wait->counted = false;
+	wait->object = (uintptr_t)object;
+	wait->reason = reason;
+	wait->session = session_now();
+	if (!wait->session)
+		return;
+	wait->since = trc_clock_now();
+	waiter_enter(wait);
+	stack = trc_record_stack(TRC_KIND_PARK, arg, 4, 3);
+	trc_slot_wait(reason, wait->object, wait->since, holder, stack);
+	errno = saved_errno;
+}
+
+void trc_park(struct trc_wait *wait, enum trc_reason reason, const void *object,
+	      uint32_t holder_tid)
+{
+	park(wait, reason, object, holder_tid ? TRC_THREAD_IS_TID | holder_tid : 0);
+}
+
+void trc_park_on_thread(struct trc_wait *wait, enum trc_reason reason, const void *object,
+			uint32_t holder_serial)
+{
+	park(wait, reason, object, holder_serial);
+}
+
+void trc_resume(struct trc_wait *wait, int result)
+{
+	uint64_t arg[3] = {wait->reason, wait->object, (uint64_t)(uint32_t)result};
+	int saved_errno = errno;
+
+	waiter_leave(wait);
+	if (!wait->since || session_now() != wait->session)
+		return;
+	/* A resume must not seem earlier than what ended the wait. */
+	trc_clock_barrier();
+	trc_record_args(TRC_REC_WORD1(TRC_KIND_RESUME, 0, 5, trc_self.serial), arg, 3);
+	trc_slot_run();
+	errno = saved_errno;
+}
+
+void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t object)
+{
+	int saved_errno = errno;
+
+	wait->since = 0;
+	wait->counted = false;
+	wait->object = object;
+	wait->reason = reason;
+	wait->session = session_now();
+	if (wait->session) {
+		wait->since = trc_clock_now();
+		trc_slot_wait(reason, object, wait->since, 0, 0);
+	}
+	errno = saved_errno;
+}
+
+void trc_wait_end(struct trc_wait *wait, int result)
+{
+	uint64_t arg[5] = {wait->reason, wait->object, wait->since, (uint64_t)(uint32_t)result, 0};
+	int saved_errno = errno;
+
+	if (!wait->since || session_now() != wait->session)
+		return;
+	trc_slot_run();
+	if (trc_clock_ordered() - wait->since >= trc_switch.wait_ticks)
+		trc_record_stack(TRC_KIND_WAIT, arg, 5, 4);
+	errno = saved_errno;
+}
+
+/* ---- releases -------------------------------------------------------------------------- */
+
+uint64_t trc_now(void)
+{
+	return trc_clock_now();
+}
+
+static void record_release(enum trc_kind kind, enum trc_reason reason, const void *object,
+			   uint64_t count, uint64_t at)
+{
+	uint64_t arg[5] = {reason, (uintptr_t)object, count, 0, at};
+	int saved_errno = errno;
+
+	if (session_now())
+		trc_record_stack(kind, arg, 5, 3);
+	errno = saved_errno;
+}
+
+void trc_unlocked(enum trc_reason reason, const void *object, uint32_t waiters, uint64_t at)
+{
+	record_release(TRC_KIND_UNLOCK, reason, object, waiters, at);
+}
+
+void trc_unparked(enum trc_reason reason, const void *object, uint64_t count, uint64_t at)
+{
+	record_release(TRC_KIND_UNPARK, reason, object, count, at);
+}
+
+void trc_acquired(enum trc_reason reason, const void *object)
+{
+	uint64_t arg[3] = {reason, (uintptr_t)object, 0};
+	int saved_errno = errno;
+
+	if (session_now()) {
+		trc_clock_barrier();
+		trc_record_stack(TRC_KIND_ACQUIRE, arg, 3, 2);
+	}
+	errno = saved_errno;
+}
+
+void trc_released(enum trc_reason reason, const void *object)
+{
+	if (session_now())
+		trc_record_two(TRC_REC_WORD1(TRC_KIND_RELEASE, 0, 4, trc_self.serial), reason,
+			       (uintptr_t)object);
+}
+
+void trc_process_event(enum trc_process_what what, uint64_t value)
+{
+	if (session_now())
+		trc_record_two(TRC_REC_WORD1(TRC_KIND_PROCESS, 0, 4, trc_self.serial), what, value);
+}

@@ -1,0 +1,29 @@
+/*
+ * fork.c - a forked child: it has no part in its parent's recording.
+ */
+#include <stddef.h>
+#include "rec.h"
+#include "fork.h"
+#include "session.h"
+
+void (*trc_child_hook)(void);
+
+void trc_fork_prepare(void)
+{
+	trc_self.no_wait++;
+}
+
+void trc_fork_parent(int child_pid)
+{
+	trc_self.no_wait--;
+	if (child_pid > 0)
+		trc_process_event(TRC_PROCESS_FORK, (uint64_t)child_pid);
+}
+
+void trc_fork_child(void)
+{
+	trc_self.no_wait--;
+	trc_session_forget();
+	if (trc_child_hook)
+		trc_child_hook();
+}

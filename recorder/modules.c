@@ -1,0 +1,233 @@
+/*
+ * modules.c - which shared objects lie where: the module table.
+ *
+ * Found when a stack is seen for the first time, by glibc's _dl_find_object(), which is
+ * lock-free and signal safe; the ones there at the start of a recording by dl_iterate_phdr().
+ *
+ *   M1  a stack of epoch e is explained by the entries with first_epoch <= e <= last_epoch
+ *   M2  the epoch goes up before an object may be unloaded; in a new epoch an entry is looked
+ *       at again before it explains anything, and closed if its object has gone
+ */
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "rec.h"
+
+enum { KNOWN_MAX = 256, PATH_BYTES_MAX = 1024 };
+
+/* What dl_iterate_phdr() told at the last scan: for sessions that begin where it may not be
+ * called (a forked child). */
+static struct trc_module_entry known[KNOWN_MAX];
+static uint32_t n_known;
+static char exe_path[PATH_BYTES_MAX];
+
+typedef int find_object_fn(void *address, void *result);
+static find_object_fn *find_object;
+
+/* glibc's struct dl_find_object (dlfcn.h, since 2.35), here so that older headers do. */
+struct found_object {
+	unsigned long long flags;
+	void *map_start, *map_end;
+	struct link_map *link_map;
+	void *eh_frame;
+	unsigned long long reserved[7];
+};
+
+static const char *module_path(const char *name)
+{
+	return name && *name ? name : exe_path;
+}
+
+/* Finds the GNU build id among the notes at [note, end). */
+static void read_build_id(const char *note, const char *end, struct trc_module_entry *m)
+{
+	while (end - note >= (long)sizeof(ElfW(Nhdr))) {
+		const ElfW(Nhdr) *n = (const ElfW(Nhdr) *)note;
+		const char *name = note + sizeof(*n);
+		const char *desc = name + ((n->n_namesz + 3UL) & ~3UL);
+
+		if (n->n_namesz > 64 || n->n_descsz > 4096 || desc + n->n_descsz > end)
+			return;
+		if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 && !memcmp(name, "GNU", 4) &&
+		    n->n_descsz <= TRC_BUILD_ID_BYTES_MAX) {
+			memcpy(m->build_id, desc, n->n_descsz);
+			m->build_id_bytes = (uint8_t)n->n_descsz;
+			return;
+		}
+		note = desc + ((n->n_descsz + 3UL) & ~3UL);
+	}
+}
+
+/* Describes the executable segment that holds `address`, or with 0 the first. */
+static bool describe(struct trc_module_entry *m, uint64_t bias, const ElfW(Phdr) * phdr,
+		     uint32_t n_phdrs, const char *name, uint64_t address)
+{
+	const uint64_t page = 4095;
+
+	memset(m, 0, sizeof(*m));
+	for (uint32_t i = 0; i < n_phdrs; i++) {
+		const ElfW(Phdr) *p = &phdr[i];
+		uint64_t start = bias + p->p_vaddr, limit = start + p->p_memsz;
+
+		if (p->p_type == PT_NOTE && !m->build_id_bytes)
+			read_build_id((const char *)start, (const char *)limit, m);
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) || m->limit)
+			continue;
+		if (address && (address < start || address >= limit))
+			continue;
+		m->start = start & ~page;
+		m->limit = (limit + page) & ~page;
+		m->file_offset = p->p_offset & ~page;
+	}
+	m->load_bias = bias;
+	m->path = module_path(name);
+	return m->limit != 0;
+}
+
+static bool same_module(const struct trc_module_slot *slot, const struct trc_module_entry *m)
+{
+	return slot->start == m->start && slot->limit == m->limit &&
+	       slot->load_bias == m->load_bias && slot->build_id_bytes == m->build_id_bytes &&
+	       !memcmp(slot->build_id, m->build_id, m->build_id_bytes);
+}
+
+static uint64_t heap_put(const char *text)
+{
+	struct trc_shared *shared = trc_rec.shared;
+	uint64_t n_bytes = strnlen(text, PATH_BYTES_MAX - 1) + 1;
+	/* The first byte of the heap stays zero: offset 0 is "none". */
+	uint64_t off = atomic_fetch_add_explicit(&shared->heap_used, n_bytes, memory_order_relaxed);
+
+	if (off + 1 + n_bytes > shared->heap_bytes)
+		return 0;
+	memcpy((char *)trc_area(shared, shared->heap_off) + off + 1, text, n_bytes - 1);
+	return off + 1;
+}
+
+static struct trc_module_slot *module_slots(void)
+{
+	return trc_area(trc_rec.shared, trc_rec.shared->modules_off);
+}
+
+static void module_add(const struct trc_module_entry *m, uint32_t epoch)
+{
+	struct trc_shared *shared = trc_rec.shared;
+	uint32_t i = atomic_fetch_add_explicit(&shared->n_modules_used, 1, memory_order_relaxed);
+	struct trc_module_slot *slot = &module_slots()[i];
+
+	if (i >= shared->n_modules) { /* full: later modules stay unnamed */
+		atomic_store_explicit(&shared->n_modules_used, shared->n_modules,
+				      memory_order_relaxed);
+		return;
+	}
+	atomic_store_explicit(&slot->state, TRC_MODULE_FILLING, memory_order_relaxed);
+	slot->first_epoch = epoch;
+	atomic_store_explicit(&slot->last_epoch, UINT32_MAX, memory_order_relaxed);
+	atomic_store_explicit(&slot->checked_epoch, epoch, memory_order_relaxed);
+	memcpy(slot->build_id, m->build_id, sizeof(slot->build_id));
+	slot->build_id_bytes = m->build_id_bytes;
+	slot->start = m->start;
+	slot->limit = m->limit;
+	slot->file_offset = m->file_offset;
+	slot->load_bias = m->load_bias;
+	slot->path_off = heap_put(m->path);
+	/* release: pairs with the acquire of readers and of covers(). */
+	atomic_store_explicit(&slot->state, TRC_MODULE_READY, memory_order_release);
+}
+
+/* The object at `address` now; false if there is none, or it cannot be told. */
+static bool look_up(uint64_t address, struct trc_module_entry *m)
+{
+	struct found_object found;
+	const ElfW(Ehdr) * header;
+
+	if (!find_object || find_object((void *)(uintptr_t)address, &found))
+		return false;
+	header = found.map_start;
+	if (memcmp(header->e_ident, ELFMAG, SELFMAG) ||
+	    header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr)) > 4096)
+		return false;
+	return describe(m, found.link_map->l_addr,
+			(const ElfW(Phdr) *)((const char *)header + header->e_phoff),
+			header->e_phnum, found.link_map->l_name, address);
+}
+
+/* True if an entry explains `address` in this epoch; closes the one whose object has gone (M2). */
+static bool covers(struct trc_module_slot *slot, uint64_t address, uint32_t epoch)
+{
+	struct trc_module_entry now;
+
+	if (atomic_load_explicit(&slot->state, memory_order_acquire) != TRC_MODULE_READY ||
+	    address < slot->start || address >= slot->limit ||
+	    atomic_load_explicit(&slot->last_epoch, memory_order_relaxed) < epoch)
+		return false;
+	if (atomic_load_explicit(&slot->checked_epoch, memory_order_relaxed) >= epoch)
+		return true;
+	if (find_object && (!look_up(address, &now) || !same_module(slot, &now))) {
+		atomic_store_explicit(&slot->last_epoch, epoch - 1, memory_order_relaxed);
+		return false;
+	}
+	atomic_store_explicit(&slot->checked_epoch, epoch, memory_order_relaxed);
+	return true;
+}
+
+static bool is_known(uint64_t address, uint32_t epoch)
+{
+	struct trc_shared *shared = trc_rec.shared;
+	uint32_t n = atomic_load_explicit(&shared->n_modules_used, memory_order_relaxed);
+
+	if (n > shared->n_modules)
+		n = shared->n_modules;
+	for (uint32_t i = 0; i < n; i++)
+		if (covers(&module_slots()[i], address, epoch))
+			return true;
+	return false;
+}
+
+void trc_modules_note(const uint64_t *frame, uint32_t n, uint32_t epoch)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		/* All are return addresses: one may lie just behind the last function. */
+		uint64_t address = frame[i] - 1;
+		struct trc_module_entry m;
+
+		if (!is_known(address, epoch) && look_up(address, &m))
+			module_add(&m, epoch);
+	}
+}
+
+static int scan_one(struct dl_phdr_info *info, size_t n_bytes, void *context)
+{
+	if (n_known < KNOWN_MAX &&
+	    describe(&known[n_known], info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum,
+		     info->dlpi_name, 0))
+		n_known++;
+	return 0;
+}
+
+void trc_modules_scan(void)
+{
+	ssize_t n = readlink("/proc/self/exe", exe_path, sizeof(exe_path) - 1);
+
+	exe_path[n > 0 ? n : 0] = '\0';
+	find_object = (find_object_fn *)(uintptr_t)dlsym(RTLD_DEFAULT, "_dl_find_object");
+	n_known = 0;
+	dl_iterate_phdr(scan_one, NULL);
+}
+
+void trc_modules_publish(void)
+{
+	uint32_t epoch = atomic_load_explicit(&trc_rec.shared->module_epoch, memory_order_relaxed);
+
+	for (uint32_t i = 0; i < n_known; i++)
+		module_add(&known[i], epoch);
+}
+
+void trc_modules_changing(void)
+{
+	if (trc_recording())
+		atomic_fetch_add_explicit(&trc_rec.shared->module_epoch, 1, memory_order_relaxed);
+}

@@ -1,0 +1,112 @@
+/*
+ * overflow.c - the stream for threads that cannot use a proc's ring: no rseq, or sequences that
+ * never complete.  Plain C atomics throughout, so that the thread sanitizer sees it all.
+ */
+#include <sched.h>
+#include <string.h>
+#include "rec.h"
+#include "poison.h"
+
+enum { FIRST_WORDS = 6, CELL_WORDS = 7 };
+
+static uint32_t cells_for(uint32_t words)
+{
+	return words <= FIRST_WORDS ? 1 : 1 + (words - FIRST_WORDS + CELL_WORDS - 1) / CELL_WORDS;
+}
+
+/* Reserves `cells`; the clock is read between the load and the store of head (O4). */
+static bool reserve(struct trc_shared *shared, uint32_t cells, uint64_t *position, uint64_t *time)
+{
+	struct trc_overflow *o = trc_rec.overflow;
+	/* acquire: with the clock's barrier, the time is read after head. */
+	uint64_t head = atomic_load_explicit(&o->head, memory_order_acquire);
+
+	for (;;) {
+		/* acquire: pairs with the drainer's release: it is done with those cells. */
+		uint64_t tail = atomic_load_explicit(&o->tail, memory_order_acquire);
+		uint64_t used = head - tail;
+
+		if (used > shared->n_cells / 2)
+			trc_wake_drainer();
+		else
+			atomic_store_explicit(&o->dropping, 0, memory_order_relaxed);
+		if (used + cells > shared->n_cells ||
+		    atomic_load_explicit(&o->dropping, memory_order_relaxed)) {
+			if (!trc_wait_for_room(&o->dropping, &o->waiters, &o->space, &o->tail, tail))
+				return false;
+			head = atomic_load_explicit(&o->head, memory_order_acquire);
+			continue;
+		}
+		*time = trc_clock_ordered();
+		*position = head;
+		/* acq_rel: orders the reservations and the times that belong to them. */
+		if (atomic_compare_exchange_weak_explicit(&o->head, &head, head + cells,
+							  memory_order_acq_rel,
+							  memory_order_acquire))
+			return true;
+	}
+}
+
+/* The words of a record one after the other, from its pieces. */
+struct feed {
+	uint64_t first[2];
+	const struct trc_seg *seg;
+	unsigned int n_segs;
+	uint64_t at;
+	int n_first;
+};
+
+static uint64_t feed_next(struct feed *f)
+{
+	uint64_t word = 0;
+
+	if (f->n_first < 2)
+		return f->first[f->n_first++];
+	while (f->n_segs && f->at == f->seg->words) {
+		f->seg++;
+		f->n_segs--;
+		f->at = 0;
+	}
+	if (f->n_segs)
+		memcpy(&word, (const char *)f->seg->bytes + 8 * f->at++, sizeof(word));
+	return word; /* beyond the record: zero (O1) */
+}
+
+static void fill_cell(struct trc_cell *cell, uint64_t position, struct feed *f, uint64_t claim)
+{
+	uint64_t word[CELL_WORDS];
+	int i = 0;
+
+	if (claim)
+		word[i++] = claim;
+	for (; i < CELL_WORDS; i++)
+		word[i] = feed_next(f);
+	for (i = 0; i < CELL_WORDS; i++)
+		atomic_store_explicit(&cell->word[i], word[i], memory_order_relaxed);
+	/* release: pairs with the reader's acquire; a committed cell is complete (O1). */
+	atomic_store_explicit(&cell->commit, trc_cell_commit(position, claim != 0, word),
+			      memory_order_release);
+}
+
+bool trc_overflow_record(uint64_t word1, const struct trc_seg *seg, unsigned int n_segs)
+{
+	struct trc_shared *shared = trc_rec.shared;
+	uint32_t cells = cells_for(TRC_REC_WORDS(word1));
+	struct feed f = {{0, word1}, seg, n_segs, 0, 0};
+	uint32_t mask = shared->n_cells - 1;
+	uint64_t position, claim;
+	int proc = sched_getcpu();
+
+	if (!shared->n_cells || !trc_recording())
+		return false;
+	if (!reserve(shared, cells, &position, &f.first[0])) {
+		trc_count_loss(&trc_rec.overflow->lost_total, &trc_rec.overflow->lost_since);
+		return false;
+	}
+	claim = TRC_CLAIM(trc_self.tid, proc < 0 ? 0 : proc, position / shared->n_cells, cells);
+	/* relaxed: O2; a reader that meets the cell uncommitted checks the lap. */
+	atomic_store_explicit(&trc_rec.cells[position & mask].word[0], claim, memory_order_relaxed);
+	for (uint32_t i = 0; i < cells; i++)
+		fill_cell(&trc_rec.cells[(position + i) & mask], position + i, &f, i ? 0 : claim);
+	return true;
+}

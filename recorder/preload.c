@@ -1,0 +1,92 @@
+/*
+ * preload.c - libtrc-preload: records a program that knows nothing of trc, for trace-record.
+ *
+ * trace-record sets TRC_SESSION to a directory; there this object makes the ring's file, and
+ * trace-record drains it from outside.  TRC_SESSION_PID is the process to record; others that
+ * inherit the environment do not, unless TRC_FOLLOW is set.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "annotate.h"
+#include "fork.h"
+#include "rec.h"
+#include "session.h"
+
+/* Found by a libtrc that the program is linked with, now or later by dlopen(). */
+extern const struct trc_runtime *const trc_runtime;
+__attribute__((visibility("default"))) const struct trc_runtime *const trc_runtime =
+	&trc_own_runtime;
+
+static struct trc_session_options options;
+static char session_dir[256]; /* a copy: the program may change its environment */
+
+/* What keeps this process from being recorded is told to trace-record: by a file, as the
+ * program's output is its own. */
+static void tell(const char *why)
+{
+	char path[320];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%u.error", session_dir, (unsigned int)getpid());
+	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+			  0600);
+	if (fd < 0)
+		return;
+	syscall(SYS_write, fd, why, strlen(why));
+	syscall(SYS_close, fd);
+}
+
+static bool is_for_us(const char *pid)
+{
+	return secure_getenv("TRC_FOLLOW") ||
+	       (pid && strtoul(pid, NULL, 10) == (unsigned long)getpid());
+}
+
+static void begin(void)
+{
+	int err = trc_session_publish();
+
+	if (err) {
+		tell(strerror(-err));
+		trc_session_close();
+		return;
+	}
+	trc_session_record(true);
+	trc_self_attach();
+}
+
+/* Context: a forked child (fork.h). */
+static void follow_child(void)
+{
+	if (!trc_session_open_in_child(&options))
+		begin();
+}
+
+__attribute__((constructor)) static void preload_start(void)
+{
+	const char *dir = secure_getenv("TRC_SESSION");
+	int saved_errno = errno;
+	char error[256];
+
+	if (!dir || strlen(dir) >= sizeof(session_dir) || !is_for_us(secure_getenv("TRC_SESSION_PID")))
+		return;
+	strcpy(session_dir, dir);
+	if (trc_session_options_init(&options, error, sizeof(error))) {
+		tell(error);
+		return;
+	}
+	options.dir = session_dir;
+	if (trc_session_open(&options, error, sizeof(error))) {
+		tell(error);
+	} else {
+		begin();
+		if (secure_getenv("TRC_FOLLOW"))
+			trc_child_hook = follow_child;
+	}
+	errno = saved_errno;
+}

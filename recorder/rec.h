@@ -1,0 +1,131 @@
+/*
+ * rec.h - the recorder's own state in the recorded process.
+ *
+ * One per process, in static memory, filled in by trc_session_start() before the switch is
+ * turned on, and otherwise constant while it is on.
+ */
+#ifndef TRC_RECORDER_REC_H
+#define TRC_RECORDER_REC_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <pthread.h>
+#include "clock.h"
+#include "layout.h"
+
+struct trc_proc_ref {
+	struct trc_ring *ring;
+	_Atomic uint64_t *data;
+};
+
+struct trc_rec {
+	struct trc_proc_ref *procs; /* [n_procs] */
+	uint64_t ring_mask;         /* ring_words - 1 */
+	uint32_t n_procs;           /* 0 = record to the overflow stream only */
+
+	struct trc_shared *shared;
+	struct trc_overflow *overflow;
+	struct trc_cell *cells;
+	struct trc_slot *slots;
+	char ring_path[512]; /* to allocate by, where the kernel cannot do it by address */
+};
+extern struct trc_rec trc_rec;
+/* The ring of no proc: never has room, is never written to. */
+extern struct trc_ring trc_no_ring;
+
+/* Offset from the thread pointer of struct rseq, or where that cannot be used of a
+ * stand-in that names no proc: the sequences need not ask. */
+extern ptrdiff_t trc_rseq_offset;
+extern bool trc_rseq_usable;
+
+/* ---- ring.c ---- */
+
+/* Up to three pieces of a record after its first two words. */
+struct trc_seg {
+	const void *bytes; /* need not be aligned */
+	uint64_t words;
+};
+
+/*
+ * Commits one record: word 0 is the time at commit, word 1 is given, then the pieces.  Returns
+ * false if it was lost (and counted).  Context: traced thread, signal handlers.
+ */
+bool trc_record(uint64_t word1, const struct trc_seg *seg, unsigned int n_segs);
+/* The same for a record whose words after the first two lie in args. */
+bool trc_record_args(uint64_t word1, const uint64_t *args, unsigned int n_args);
+bool trc_record_two_slow(uint64_t word1, uint64_t a, uint64_t b); /* see ring_inline.h */
+/* Finds rseq, once. Context: any thread, at set-up. */
+void trc_rseq_setup(enum trc_ring_path path);
+
+/* ---- room.c: what happens when there is no room ---- */
+
+/* Context: traced thread, signal handlers.  True if the thread may be made to wait here. */
+bool trc_may_wait(void);
+/* Waits until *tail has moved beyond what makes `needed` fit, or gives up.  Returns true if
+ * it is worth trying again.  One episode lasts at most 100 ms. */
+bool trc_wait_for_room(_Atomic uint32_t *dropping, _Atomic uint32_t *waiters,
+		       _Atomic uint32_t *space, _Atomic uint64_t *tail, uint64_t seen_tail);
+void trc_wake_drainer(void);
+/* Gives pages memory; never raises SIGBUS.  0 or -errno. */
+int trc_populate(void *start, uint64_t n_bytes);
+/* Counts one lost event. */
+void trc_count_loss(_Atomic uint64_t *lost_total, _Atomic uint64_t *lost_since);
+
+/* ---- overflow.c ---- */
+bool trc_overflow_record(uint64_t word1, const struct trc_seg *seg, unsigned int n_segs);
+
+/* ---- threads.c ---- */
+
+/* Makes trc_self valid for this session, with a THREAD_START event if it was not. Returns
+ * false if this thread does not record. */
+bool trc_self_attach(void);
+
+/* ---- tables ---- */
+
+/* The id of this stack; 0 if there is no room now.  Context: traced thread, signal handlers. */
+uint64_t trc_stack_intern(const uint64_t *frame, uint32_t n, uint32_t epoch);
+/* The id of this string, 0 if there is no room now or it is longer than 248 bytes. */
+uint64_t trc_string_intern(const char *bytes, uint32_t n_bytes);
+/* Keeps a string for the whole session: the name at a place in the source. */
+void trc_string_pin(uint64_t id);
+/* Makes the modules of these frames known in the module table. */
+void trc_modules_note(const uint64_t *frame, uint32_t n, uint32_t epoch);
+/* All modules there are.  Context: any thread, may block. */
+void trc_modules_scan(void);
+/* Enters what is known of the modules into a new session's table.  Takes no lock. */
+void trc_modules_publish(void);
+
+/* ---- emit.c ---- */
+
+/* True if the calling thread records; makes it known to the session first if need be. */
+static inline bool trc_self_ready(void);
+
+#include "hot.h"
+
+static inline bool trc_self_ready(void)
+{
+	/* relaxed: a thread that is attached has passed the acquire in trc_self_attach(). */
+	uint32_t session = atomic_load_explicit(&trc_switch.on, memory_order_relaxed);
+
+	if (__builtin_expect(trc_self.session == session && !trc_self.quiet, 1))
+		return session != 0;
+	return trc_self_attach();
+}
+
+/* A record with arguments and the caller's stack, its id put into arg[stack_index] (or the
+ * stack itself behind the record).  Returns the id. */
+uint64_t trc_record_stack(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
+			  unsigned int stack_index);
+/* The calling thread's stack as an id; 0 = none, or no room. */
+uint64_t trc_stack_here(void);
+/* Where this object's own code lies: left out of stacks.  [0] <= address < [1] */
+extern uint64_t trc_own_text[2];
+
+/* ---- what a thread is doing, in its slot (threads.c). Context: the thread itself. ---- */
+void trc_slot_wait(enum trc_reason reason, uint64_t object, uint64_t since, uint64_t holder,
+		   uint64_t stack);
+void trc_slot_run(void);
+void trc_slot_region(uint64_t task, uint64_t type, uint64_t since);
+void trc_slot_region_end(void);
+
+#endif

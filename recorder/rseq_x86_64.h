@@ -1,0 +1,188 @@
+/*
+ * rseq_x86_64.h - the restartable sequences on x86-64 (included by ring_inline.h).
+ *
+ * Each begins by storing the address of its descriptor into rseq_cs; from there to its last
+ * store the kernel moves the thread to the abort address if it was preempted, migrated or
+ * interrupted by a signal.  The last store is the commit.  Layout of struct rseq and the
+ * signature before the abort address: linux/rseq.h, and the x86 part of glibc's sys/rseq.h.
+ */
+#define RSEQ_CPU_ID "4" /* offset of cpu_id */
+#define RSEQ_CS	    "8" /* offset of rseq_cs */
+
+#define RSEQ_BEGIN                                                                                 \
+	".pushsection __rseq_cs, \"aw\"\n"                                                         \
+	".balign 32\n"                                                                             \
+	"30: .long 0, 0\n"                                                                         \
+	".quad 31f, 32f - 31f, 34f\n"                                                              \
+	".popsection\n"                                                                            \
+	"leaq 30b(%%rip), %%rax\n"                                                                 \
+	"movq %%rax, %%fs:" RSEQ_CS "(%[rseq])\n"                                                  \
+	"31:\n"
+#define RSEQ_END(label)                                                                            \
+	"32:\n"                                                                                    \
+	".pushsection __rseq_abort, \"ax\"\n"                                                      \
+	".byte 0x0f, 0xb9, 0x3d\n"                                                                 \
+	".long 0x53053053\n"                                                                       \
+	"34: jmp %l[" #label "]\n"                                                                 \
+	".popsection\n"
+
+/*
+ * Finds room in the ring that the thread used last, if it still runs on that proc: r8 = ring,
+ * r9 = where the record goes, r10 = head after it, as `add_words` makes it from rcx.  No load
+ * waits for another but those of ring and head: rdtsc lets little overlap with it.
+ */
+#define RSEQ_RESERVE(which, add_words)                                                             \
+	"movq %c[" #which "](%[self]), %%r8\n"                                                     \
+	"movl %%fs:" RSEQ_CPU_ID "(%[rseq]), %%eax\n"                                              \
+	"movq (%%r8), %%rcx\n"                                                                     \
+	"cmpl 36(%%r8), %%eax\n"                                                                   \
+	"jne %l[no_proc]\n"                                                                        \
+	add_words                                                                                  \
+	"cmpq 8(%%r8), %%r10\n"                                                                    \
+	"ja %l[no_room]\n"                                                                         \
+	"movq 40(%%r8), %%r9\n"                                                                    \
+	"addq %%r8, %%r9\n"                                                                        \
+	"andq %[mask], %%rcx\n"                                                                    \
+	"leaq (%%r9, %%rcx, 8), %%r9\n"
+#define RSEQ_SELF                                                                                  \
+	[rseq] "r"(trc_rseq_offset), [self] "r"(&trc_self),                                        \
+		[ring] "i"(offsetof(struct trc_self, ring)),                                       \
+		[counter_ring] "i"(offsetof(struct trc_self, counter_ring)),                       \
+		[mask] "m"(trc_rec.ring_mask)
+#define RSEQ_TSC                                                                                   \
+	"rdtsc\n"                                                                                  \
+	"shlq $32, %%rdx\n"                                                                        \
+	"orq %%rdx, %%rax\n"
+#define RSEQ_ADD_WORDS "leaq (%%rcx, %[words]), %%r10\n"
+#define RSEQ_COMMIT "movq %%r10, (%%r8)\n"
+
+enum rseq_result { RSEQ_DONE, RSEQ_ABORTED, RSEQ_NO_PROC, RSEQ_NO_ROOM, RSEQ_OLDER };
+
+#define RSEQ_RESULTS                                                                               \
+	return RSEQ_DONE;                                                                          \
+aborted:                                                                                           \
+	return RSEQ_ABORTED;                                                                       \
+no_proc:                                                                                           \
+	return RSEQ_NO_PROC;                                                                       \
+no_room:                                                                                           \
+	return RSEQ_NO_ROOM
+
+/* Four words: the time, word 1 and two arguments. */
+static inline __attribute__((always_inline)) enum rseq_result
+rseq_put_two(uint64_t word1, uint64_t a, uint64_t b)
+{
+	__asm__ volatile goto(
+		RSEQ_BEGIN RSEQ_RESERVE(counter_ring, "leaq 4(%%rcx), %%r10\n") RSEQ_TSC
+		"movq %%rax, (%%r9)\n"
+		"movq %[word1], 8(%%r9)\n"
+		"movq %[a], 16(%%r9)\n"
+		"movq %[b], 24(%%r9)\n" RSEQ_COMMIT RSEQ_END(aborted)
+		:
+		: RSEQ_SELF, [word1] "r"(word1), [a] "r"(a), [b] "r"(b)
+		: "memory", "cc", "rax", "rcx", "rdx", "r8", "r9", "r10"
+		: aborted, no_proc, no_room);
+	RSEQ_RESULTS;
+}
+
+/* Any record: words at seg[0..n), n >= 0 pieces ending at seg_end. */
+static inline enum rseq_result rseq_put(uint64_t word1, uint64_t words, const struct trc_seg *seg,
+				 const struct trc_seg *seg_end)
+{
+	__asm__ volatile goto(
+		RSEQ_BEGIN RSEQ_RESERVE(ring, RSEQ_ADD_WORDS) RSEQ_TSC
+		"movq %%rax, (%%r9)\n"
+		"movq %[word1], 8(%%r9)\n"
+		"addq $16, %%r9\n"
+		"movq %[seg], %%rdx\n"
+		"40: cmpq %[end], %%rdx\n"
+		"jae 43f\n"
+		"movq (%%rdx), %%r11\n"
+		"movq 8(%%rdx), %%rcx\n"
+		"leaq (%%r11, %%rcx, 8), %%r11\n"
+		"leaq (%%r9, %%rcx, 8), %%r9\n"
+		"negq %%rcx\n"
+		"jz 42f\n"
+		"41: movq (%%r11, %%rcx, 8), %%rax\n"
+		"movq %%rax, (%%r9, %%rcx, 8)\n"
+		"incq %%rcx\n"
+		"jnz 41b\n"
+		"42: addq $16, %%rdx\n"
+		"jmp 40b\n"
+		"43:\n" RSEQ_COMMIT RSEQ_END(aborted)
+		:
+		: RSEQ_SELF, [words] "r"(words), [word1] "r"(word1), [seg] "m"(seg), [end] "m"(seg_end)
+		: "memory", "cc", "rax", "rcx", "rdx", "r8", "r9", "r10", "r11"
+		: aborted, no_proc, no_room);
+	RSEQ_RESULTS;
+}
+
+/* The same with a time read before: refused if the ring's newest record is younger. */
+static inline enum rseq_result rseq_put_at(uint64_t time, uint64_t word1, uint64_t words,
+				    const struct trc_seg *seg, const struct trc_seg *seg_end)
+{
+	__asm__ volatile goto(
+		RSEQ_BEGIN RSEQ_RESERVE(ring, RSEQ_ADD_WORDS)
+		"cmpq 16(%%r8), %[time]\n"
+		"jb %l[older]\n"
+		"movq %[time], 16(%%r8)\n"
+		"movq %[time], (%%r9)\n"
+		"movq %[word1], 8(%%r9)\n"
+		"addq $16, %%r9\n"
+		"movq %[seg], %%rdx\n"
+		"40: cmpq %[end], %%rdx\n"
+		"jae 43f\n"
+		"movq (%%rdx), %%r11\n"
+		"movq 8(%%rdx), %%rcx\n"
+		"leaq (%%r11, %%rcx, 8), %%r11\n"
+		"leaq (%%r9, %%rcx, 8), %%r9\n"
+		"negq %%rcx\n"
+		"jz 42f\n"
+		"41: movq (%%r11, %%rcx, 8), %%rax\n"
+		"movq %%rax, (%%r9, %%rcx, 8)\n"
+		"incq %%rcx\n"
+		"jnz 41b\n"
+		"42: addq $16, %%rdx\n"
+		"jmp 40b\n"
+		"43:\n" RSEQ_COMMIT RSEQ_END(aborted)
+		:
+		: RSEQ_SELF, [words] "r"(words), [word1] "r"(word1), [seg] "m"(seg), [end] "m"(seg_end), [time] "r"(time)
+		: "memory", "cc", "rax", "rcx", "rdx", "r8", "r9", "r10", "r11"
+		: aborted, no_proc, no_room, older);
+	RSEQ_RESULTS;
+older:
+	return RSEQ_OLDER;
+}
+
+/*
+ * On proc `cpu` only: if *expected_at is still `expected`, stores `first` to *first_at, then
+ * commits by storing `last` to *last_at.  RSEQ_NO_ROOM: *expected_at has changed.
+ */
+static inline enum rseq_result rseq_store_two(uint32_t cpu, _Atomic uint64_t *expected_at,
+				       uint64_t expected, _Atomic uint64_t *first_at,
+				       uint64_t first, _Atomic uint64_t *last_at, uint64_t last)
+{
+	__asm__ volatile goto(
+		RSEQ_BEGIN
+		"cmpl %[cpu], %%fs:" RSEQ_CPU_ID "(%[rseq])\n"
+		"jne %l[no_proc]\n"
+		"cmpq (%[expected_at]), %[expected]\n"
+		"jne %l[no_room]\n"
+		"movq %[first], (%[first_at])\n"
+		"movq %[last], (%[last_at])\n" RSEQ_END(aborted)
+		:
+		: [rseq] "r"(trc_rseq_offset), [cpu] "r"(cpu), [expected_at] "r"(expected_at),
+		  [expected] "r"(expected), [first_at] "r"(first_at), [first] "r"(first),
+		  [last_at] "r"(last_at), [last] "r"(last)
+		: "memory", "cc", "rax"
+		: aborted, no_proc, no_room);
+	RSEQ_RESULTS;
+}
+
+/* The proc that the thread runs on; negative if it is not registered. */
+static inline int rseq_current_proc(void)
+{
+	int cpu;
+
+	__asm__ volatile("movl %%fs:" RSEQ_CPU_ID "(%1), %0" : "=r"(cpu) : "r"(trc_rseq_offset));
+	return cpu;
+}

@@ -1,0 +1,432 @@
+/* session.c - making the shared mapping, and giving it back. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "rec.h"
+#include "session.h"
+
+#ifdef PIC
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char __etext[] __attribute__((visibility("hidden")));
+#endif
+
+enum { MIN_WAIT_NS_DEFAULT = 1000 };
+
+static uint32_t sessions;     /* counts them; the number of the current one */
+static char temporary[512];   /* the file until it is published */
+static void *retired;         /* addresses of the last mapping (N2) */
+static uint64_t retired_bytes;
+static uint32_t n_procs_here; /* looked up once: a forked child may not */
+
+/* ---- options --------------------------------------------------------------------------- */
+
+static int parse_bytes(const char *text, uint64_t *bytes)
+{
+	char *end;
+	unsigned int shift = 0;
+	unsigned long long n = strtoull(text, &end, 10);
+
+	if (end == text || *text == '-')
+		return -EINVAL;
+	if (*end == 'K' || *end == 'k')
+		shift = 10;
+	else if (*end == 'M' || *end == 'm')
+		shift = 20;
+	else if (*end == 'G' || *end == 'g')
+		shift = 30;
+	if (shift)
+		end++;
+	if (*end || n > UINT64_MAX >> 30)
+		return -EINVAL;
+	*bytes = (uint64_t)n << shift;
+	return 0;
+}
+
+/* The number of `text` in a list that ends with NULL; -1 if it is not there. */
+static int find_word(const char *text, const char *const *words)
+{
+	for (int i = 0; words[i]; i++)
+		if (!strcmp(text, words[i]))
+			return i;
+	return -1;
+}
+
+static int parse_variable(struct trc_session_options *o, const char *name, const char *text)
+{
+	static const char *const locks[] = {"contended", "all", "none", NULL};
+	static const char *const on_full[] = {"wait", "drop", NULL};
+	static const char *const paths[] = {"auto", "rseq", "overflow", NULL};
+	static const char *const clocks[] = {"auto", "tsc", "cntvct", "monotonic", NULL};
+	int word = 0;
+
+	if (!strcmp(name, "TRC_RING_SIZE"))
+		return parse_bytes(text, &o->ring_bytes);
+	if (!strcmp(name, "TRC_WAIT_NS"))
+		return parse_bytes(text, &o->min_wait_ns);
+	if (!strcmp(name, "TRC_UNWIND"))
+		return trc_unwind_mode_parse(text, &o->unwind) ? 0 : -EINVAL;
+	if (!strcmp(name, "TRC_LOCKS"))
+		o->locks = (enum trc_locks)(word = find_word(text, locks));
+	else if (!strcmp(name, "TRC_ON_FULL"))
+		o->on_full = (enum trc_on_full)(word = find_word(text, on_full));
+	else if (!strcmp(name, "TRC_RING_PATH"))
+		o->path = (enum trc_ring_path)(word = find_word(text, paths));
+	else if (!strcmp(name, "TRC_CLOCK"))
+		o->clock = (enum trc_clock_kind)(word = find_word(text, clocks));
+	return word < 0 ? -EINVAL : 0;
+}
+
+int trc_session_options_init(struct trc_session_options *o, char *error, size_t n_bytes)
+{
+	static const char *const names[] = {"TRC_RING_SIZE", "TRC_WAIT_NS", "TRC_UNWIND",
+					    "TRC_LOCKS",     "TRC_ON_FULL", "TRC_RING_PATH",
+					    "TRC_CLOCK",     NULL};
+	int err = 0;
+
+	memset(o, 0, sizeof(*o));
+	o->min_wait_ns = MIN_WAIT_NS_DEFAULT;
+	o->dir = secure_getenv("TRC_RING_DIR");
+	if (!o->dir)
+		o->dir = "/dev/shm";
+	for (int i = 0; names[i]; i++) {
+		const char *text = secure_getenv(names[i]);
+
+		if (text && *text && parse_variable(o, names[i], text)) {
+			snprintf(error, n_bytes, "%s=%s is not understood", names[i], text);
+			err = -EINVAL;
+		}
+	}
+	return err;
+}
+
+/* ---- making the mapping ---------------------------------------------------------------- */
+
+/* Reads a small file without allocating; zero-terminated. */
+static size_t read_small(const char *path, char *text, size_t n_bytes)
+{
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+	long n = fd < 0 ? -1 : syscall(SYS_read, fd, text, n_bytes - 1);
+
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0 ? (size_t)n : 0;
+}
+
+static void parse_hex(const char *text, uint8_t *bytes, int n_bytes)
+{
+	int n = 0;
+
+	for (; *text && n < 2 * n_bytes; text++) {
+		int digit = *text >= '0' && *text <= '9'   ? *text - '0'
+			    : *text >= 'a' && *text <= 'f' ? *text - 'a' + 10
+							   : -1;
+
+		if (digit >= 0) {
+			bytes[n / 2] = (uint8_t)(bytes[n / 2] << 4 | digit);
+			n++;
+		}
+	}
+}
+
+static void fill_header(struct trc_shared *h, const struct trc_session_options *o)
+{
+	char text[64];
+	ssize_t n;
+
+	memcpy(h->magic, TRC_LAYOUT_MAGIC, sizeof(h->magic));
+	h->layout_version = TRC_LAYOUT_VERSION;
+	h->schema_hash = trc_schema_hash();
+	h->pid = (uint32_t)getpid();
+	h->image = o->image;
+	read_small("/proc/sys/kernel/random/boot_id", text, sizeof(text));
+	parse_hex(text, h->boot_id, sizeof(h->boot_id));
+	if (syscall(SYS_getrandom, h->uuid, sizeof(h->uuid), 0) != sizeof(h->uuid))
+		memcpy(h->uuid, &h->start, sizeof(h->uuid));
+	h->clock = trc_clock_kind;
+	h->ticks_per_second = trc_clock_ticks_per_second();
+	trc_clock_sync(&h->start);
+	h->flags = trc_rseq_usable ? TRC_SHARED_HAS_RSEQ : 0;
+	h->locks = o->locks;
+	h->on_full = o->on_full;
+	h->path = o->path;
+	n = readlink("/proc/self/exe", h->exe, sizeof(h->exe) - 1);
+	h->exe[n > 0 ? n : 0] = '\0';
+	read_small("/proc/self/cmdline", h->command, sizeof(h->command));
+	/* Until a drainer says otherwise: one is expected, and writers may wait for it. */
+	atomic_store_explicit(&h->drain_state, TRC_DRAIN_ACTIVE, memory_order_relaxed);
+}
+
+/* At the addresses of an earlier mapping if that one was as large (N2). */
+static void *map_file(int fd, uint64_t n_bytes)
+{
+	if (retired && retired_bytes == n_bytes)
+		return mmap(retired, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+	return mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+}
+
+static int create_file(const char *dir, uint64_t n_bytes, struct trc_shared **shared)
+{
+	void *map;
+	int fd, err = 0;
+
+	/* The pid makes the name ours; a leftover of an earlier owner of the pid is replaced. */
+	snprintf(temporary, sizeof(temporary), "%s/.trc-%u-%u.tmp", dir, (unsigned int)getuid(),
+		 (unsigned int)getpid());
+	unlink(temporary);
+	fd = (int)syscall(SYS_openat, AT_FDCWD, temporary,
+			  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	if (syscall(SYS_ftruncate, fd, n_bytes))
+		err = -errno;
+	map = err ? MAP_FAILED : map_file(fd, n_bytes);
+	if (!err && map == MAP_FAILED)
+		err = -errno;
+	syscall(SYS_close, fd);
+	if (err) {
+		unlink(temporary);
+		return err;
+	}
+	*shared = map;
+	return 0;
+}
+
+static void adopt(struct trc_shared *shared)
+{
+	trc_rec.shared = shared;
+	trc_rec.overflow = trc_area(shared, shared->overflow_off);
+	trc_rec.cells = trc_area(shared, shared->cells_off);
+	trc_rec.slots = trc_area(shared, shared->threads_off);
+	trc_rec.ring_mask = shared->ring_words - 1;
+	for (uint32_t i = 0; i < shared->n_procs; i++) {
+		trc_rec.procs[i].ring = trc_ring_at(shared, i);
+		trc_rec.procs[i].data = trc_ring_data(shared, i);
+		trc_rec.procs[i].ring->proc = i;
+		trc_rec.procs[i].ring->data_off =
+			(char *)trc_rec.procs[i].data - (char *)trc_rec.procs[i].ring;
+	}
+	trc_rec.n_procs = trc_rseq_usable ? shared->n_procs : 0;
+}
+
+/* Gives everything but the rings of procs its memory, before anybody can see the file. */
+static int allocate(struct trc_shared *shared, const struct trc_shared *plan)
+{
+	int err;
+
+	trc_rec.shared = shared;
+	snprintf(trc_rec.ring_path, sizeof(trc_rec.ring_path), "%s", temporary);
+	err = trc_populate(shared, plan->data_off);
+	if (err)
+		return err;
+	/* The counters behind the plan stay zero. */
+	memcpy(shared, plan, offsetof(struct trc_shared, next_serial));
+	/* Not in forked children, and not in core files. */
+	madvise(shared, plan->total_bytes, MADV_DONTFORK);
+	madvise(shared, plan->total_bytes, MADV_DONTDUMP);
+	return 0;
+}
+
+static int procs_table(uint32_t n_procs)
+{
+	void *table;
+
+	if (trc_rec.procs)
+		return 0;
+	table = mmap(NULL, n_procs * sizeof(struct trc_proc_ref), PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (table == MAP_FAILED)
+		return -errno;
+	trc_rec.procs = table;
+	return 0;
+}
+
+static void drop_mapping(struct trc_shared *shared, uint64_t n_bytes)
+{
+	/* Late writers find zeros there, and no room; a reader has its own mapping. */
+	mmap(shared, n_bytes, PROT_READ | PROT_WRITE,
+	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	retired = shared;
+	retired_bytes = n_bytes;
+}
+
+static int make_mapping(const struct trc_session_options *o)
+{
+	struct trc_layout_options layout = {o->ring_bytes, o->overflow_bytes, n_procs_here, 0};
+	struct trc_shared plan;
+	struct trc_shared *shared = NULL;
+	int err;
+
+	memset(&plan, 0, sizeof(plan));
+	err = trc_layout_plan(&plan, &layout);
+	if (!err)
+		err = procs_table(plan.n_procs);
+	if (!err)
+		err = create_file(o->dir, plan.total_bytes, &shared);
+	if (err)
+		return err;
+	err = allocate(shared, &plan);
+	if (err) {
+		drop_mapping(shared, plan.total_bytes);
+		trc_rec.shared = NULL;
+		unlink(temporary);
+		return err;
+	}
+	fill_header(shared, o);
+	adopt(shared);
+	return 0;
+}
+
+static void set_up_process(const struct trc_session_options *o)
+{
+	static bool done;
+	long n = done ? 0 : sysconf(_SC_NPROCESSORS_CONF);
+
+	if (!done) {
+		n_procs_here = n < 1 ? 1 : n > TRC_PROCS_MAX ? TRC_PROCS_MAX : (uint32_t)n;
+#ifdef PIC /* in a static library the limits would be those of the whole program */
+		trc_own_text[0] = (uintptr_t)__ehdr_start;
+		trc_own_text[1] = (uintptr_t)__etext;
+#endif
+		/* A forked child reads the switch as off, whatever made it. */
+		madvise(&trc_switch_page, sizeof(trc_switch_page), MADV_WIPEONFORK);
+	}
+	done = true;
+	trc_rseq_setup(o->path);
+}
+
+static const char *explain(int err)
+{
+	switch (-err) {
+	case ENOSPC:
+	case EFAULT:
+	case ENOMEM:
+		return "no room for the ring there (a larger tmpfs, or a smaller --ring-size)";
+	case EINVAL:
+		return "ring size out of range";
+	default:
+		return strerror(-err);
+	}
+}
+
+static int open_mapping(const struct trc_session_options *o)
+{
+	int err = make_mapping(o);
+
+	if (err)
+		return err;
+	trc_modules_publish();
+	trc_switch.locks = o->locks;
+	trc_switch.wait_ticks = trc_clock_ns_to_ticks(o->min_wait_ns);
+	sessions += sessions == UINT32_MAX ? 2 : 1; /* never 0 */
+	return 0;
+}
+
+int trc_session_open(const struct trc_session_options *o, char *error, size_t n_bytes)
+{
+	const char *note = NULL;
+	int err;
+
+	trc_self.quiet++;
+	set_up_process(o);
+	err = trc_clock_setup(o->clock);
+	if (err) {
+		snprintf(error, n_bytes, "the clock asked for is not trusted by the kernel");
+	} else {
+		trc_unwind_setup(o->unwind, &note);
+		trc_modules_scan();
+		err = open_mapping(o);
+		if (err)
+			snprintf(error, n_bytes, "%s: %s", o->dir, explain(err));
+	}
+	trc_self.quiet--;
+	return err;
+}
+
+int trc_session_open_in_child(const struct trc_session_options *o)
+{
+	int err;
+
+	trc_self.quiet++;
+	err = open_mapping(o);
+	trc_self.quiet--;
+	return err;
+}
+
+struct trc_shared *trc_session_shared(void)
+{
+	return trc_rec.shared;
+}
+
+const char *trc_session_path(void)
+{
+	return trc_rec.ring_path;
+}
+
+int trc_session_publish(void)
+{
+	struct trc_shared *shared = trc_rec.shared;
+	char path[sizeof(trc_rec.ring_path)];
+	size_t dir_bytes = (size_t)(strrchr(temporary, '/') - temporary);
+	int err = -EEXIST;
+
+	/* release: pairs with the acquire of a reader that finds the file: all is in place. */
+	atomic_store_explicit(&shared->state, TRC_SHARED_LIVE, memory_order_release);
+	for (; err == -EEXIST && shared->image < 100000; shared->image++) {
+		snprintf(path, sizeof(path), "%.*s/%u.%u.ring", (int)dir_bytes, temporary,
+			 shared->pid, shared->image);
+		err = renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) ? -errno : 0;
+		if (err == -EINVAL) /* a file system without the flag */
+			err = access(path, F_OK) == 0 ? -EEXIST
+			      : rename(temporary, path) ? -errno
+							: 0;
+		if (!err)
+			break;
+	}
+	if (!err)
+		snprintf(trc_rec.ring_path, sizeof(trc_rec.ring_path), "%s", path);
+	return err;
+}
+
+void trc_session_record(bool on)
+{
+	/* release: pairs with the acquire in trc_self_attach(): a thread that sees the session
+	 * finds its mapping complete. */
+	atomic_store_explicit(&trc_switch.on, on ? sessions : 0, memory_order_release);
+}
+
+void trc_session_close(void)
+{
+	struct trc_shared *shared = trc_rec.shared;
+
+	trc_session_record(false);
+	if (!shared)
+		return;
+	atomic_store_explicit(&shared->state, TRC_SHARED_CLOSED, memory_order_release);
+	unlink(trc_rec.ring_path);
+	drop_mapping(shared, shared->total_bytes);
+}
+
+void trc_session_forget(void)
+{
+	struct trc_shared *shared = trc_rec.shared;
+
+	/* The parent's mapping is not here.  A signal handler may have forked in the middle of
+	 * recording: it will return into code that writes to these addresses. */
+	if (shared && trc_rec.procs) {
+		uint64_t last = (uint64_t)((char *)trc_rec.procs[n_procs_here - 1].data -
+					   (char *)shared) +
+				(trc_rec.ring_mask + 1) * 8;
+
+		drop_mapping(shared, last);
+	}
+	memset(&trc_switch, 0, sizeof(trc_switch));
+	trc_self.session = 0;
+	trc_self.serial = 0;
+	trc_self.locks_held = 0;
+}

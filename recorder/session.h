@@ -1,0 +1,52 @@
+/*
+ * session.h - one recording of this process: the shared mapping from its making to its end.
+ *
+ *   N1  at most one session at a time; the switch is on only while it is complete
+ *   N2  the mapping's addresses stay mapped for ever: a thread that was stopped in the middle of
+ *       recording finds memory there, whatever ended the session meanwhile
+ *   N3  a forked child has no session, and nothing of its parent's mapping
+ */
+#ifndef TRC_RECORDER_SESSION_H
+#define TRC_RECORDER_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "layout.h"
+#include "unwind.h"
+
+struct trc_session_options {
+	const char *dir; /* where the ring's file is made */
+	uint64_t ring_bytes, overflow_bytes; /* 0 = default */
+	uint64_t min_wait_ns;
+	enum trc_locks locks;
+	enum trc_on_full on_full;
+	enum trc_ring_path path;
+	enum trc_unwind_mode unwind;
+	enum trc_clock_kind clock; /* 0 = the best */
+	uint32_t image;            /* see struct trc_shared */
+};
+
+/* The defaults, as changed by the TRC_ variables of the environment. Returns 0, or -EINVAL with
+ * a sentence in error. */
+int trc_session_options_init(struct trc_session_options *options, char *error, size_t n_bytes);
+
+/*
+ * Makes the mapping and everything in it; nothing records yet.  0 or -errno with a sentence in
+ * error.  Context: any thread, may block; callers see to it that one runs at a time.
+ */
+int trc_session_open(const struct trc_session_options *options, char *error, size_t n_bytes);
+/* The same in a forked child: makes no use of what another thread may have been changing. */
+int trc_session_open_in_child(const struct trc_session_options *options);
+struct trc_shared *trc_session_shared(void);
+const char *trc_session_path(void);
+/* Gives the file its final name, `dir`/PID.IMAGE.ring: readers may open it. 0 or -errno. */
+int trc_session_publish(void);
+/* Turns the switch on, or off. */
+void trc_session_record(bool on);
+/* After the drainer took all: removes the file, gives the memory back (N2). */
+void trc_session_close(void);
+/* In a forked child: N3. */
+void trc_session_forget(void);
+
+#endif

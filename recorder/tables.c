@@ -1,0 +1,187 @@
+/*
+ * tables.c - stacks and strings by content: lock-free, in shared memory, bounded.
+ *
+ * An entry is found or made in the set that its hash selects.  Where a set has no entry that
+ * may be evicted, or an entry is just being made by another thread, the answer is 0 and the
+ * record carries its content itself: a full table costs room, never truth.
+ */
+#include <string.h>
+#include "rec.h"
+#include "poison.h"
+
+static const uint32_t stack_frames[TRC_STACK_CLASSES] = {16, 32, 64, 128};
+static const uint32_t string_bytes[TRC_STRING_CLASSES] = {56, 248};
+
+struct content {
+	const uint64_t *word;
+	uint32_t n_words;
+	uint32_t n; /* frames or bytes */
+	uint32_t epoch;
+	uint64_t hash;
+};
+
+static inline uint64_t mix(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Two lanes, so that the multiplications overlap (the folded product is wyhash's idea). */
+static uint64_t hash_words(const uint64_t *word, uint32_t n, uint64_t seed)
+{
+	uint64_t a = seed ^ UINT64_C(0xa0761d6478bd642f), b = n ^ UINT64_C(0xe7037ed1a0b428db);
+	uint32_t i = 0;
+
+	for (; i + 2 <= n; i += 2) {
+		a = mix(a ^ word[i], UINT64_C(0x8ebc6af09c88c6e3));
+		b = mix(b ^ word[i + 1], UINT64_C(0x589965cc75374cc3));
+	}
+	if (i < n)
+		a = mix(a ^ word[i], UINT64_C(0x8ebc6af09c88c6e3));
+	return mix(a ^ UINT64_C(0x1d8e4e27c47d124f), b ^ UINT64_C(0xeb44accab455d165));
+}
+
+static bool content_equals(struct trc_entry_head *e, const struct content *c)
+{
+	const _Atomic uint64_t *word = (const _Atomic uint64_t *)(e + 1);
+
+	if (atomic_load_explicit(&e->n, memory_order_relaxed) != c->n ||
+	    atomic_load_explicit(&e->epoch, memory_order_relaxed) != c->epoch)
+		return false;
+	for (uint32_t i = 0; i < c->n_words; i++)
+		if (atomic_load_explicit(&word[i], memory_order_relaxed) != c->word[i])
+			return false;
+	return true;
+}
+
+/* T2, T3: takes the entry out of use, fills it in, publishes it (L4). */
+static bool entry_fill(struct trc_entry_head *e, uint64_t seen_key, const struct content *c,
+		       uint64_t key, uint64_t now)
+{
+	_Atomic uint64_t *word = (_Atomic uint64_t *)(e + 1);
+
+	/* acquire: nothing below moves above taking the entry. */
+	if (!atomic_compare_exchange_strong_explicit(&e->key, &seen_key, TRC_KEY_BUSY,
+						     memory_order_acquire, memory_order_relaxed))
+		return false;
+	/* release fence: a reader that sees new content sees that the key was not its own. */
+	atomic_thread_fence(memory_order_release);
+	atomic_store_explicit(&e->epoch, c->epoch, memory_order_relaxed);
+	atomic_store_explicit(&e->n, c->n, memory_order_relaxed);
+	atomic_store_explicit(&e->last_use, now, memory_order_relaxed);
+	for (uint32_t i = 0; i < c->n_words; i++)
+		atomic_store_explicit(&word[i], c->word[i], memory_order_relaxed);
+	/* release: pairs with the acquire of key in lookups and readers. */
+	atomic_store_explicit(&e->key, key, memory_order_release);
+	return true;
+}
+
+/* The entry of this content in a set of TRC_SET_WAYS; -1 if there is none and no room. */
+static int set_find_or_fill(char *set, size_t entry_bytes, const struct content *c, bool *made)
+{
+	uint64_t now = atomic_load_explicit(&trc_rec.shared->table_epoch, memory_order_relaxed);
+	uint64_t key = c->hash << 2 | TRC_KEY_VALID;
+	uint64_t victim_key = 0, victim_use = UINT64_MAX;
+	int victim = -1;
+
+	for (int way = 0; way < TRC_SET_WAYS; way++) {
+		struct trc_entry_head *e = (struct trc_entry_head *)(set + (size_t)way * entry_bytes);
+		/* acquire: pairs with the publication in entry_fill(). */
+		uint64_t seen = atomic_load_explicit(&e->key, memory_order_acquire);
+		uint64_t used = seen ? atomic_load_explicit(&e->last_use, memory_order_relaxed) : 0;
+
+		if (seen == key && content_equals(e, c)) {
+			if (used < now)
+				atomic_store_explicit(&e->last_use, now, memory_order_relaxed);
+			return way;
+		}
+		/* T3: an entry of this epoch or the one before may be cited still. */
+		if (seen == TRC_KEY_BUSY || (seen && (used >= now || now - used < 2)))
+			continue;
+		if (!seen || used < victim_use) {
+			victim = way;
+			victim_key = seen;
+			victim_use = seen ? used : 0;
+		}
+	}
+	if (victim < 0)
+		return -1;
+	*made = true;
+	return entry_fill((struct trc_entry_head *)(set + (size_t)victim * entry_bytes), victim_key,
+			  c, key, now)
+		       ? victim
+		       : -1;
+}
+
+/* `area` is where the entries of this class begin. */
+static uint64_t intern(char *area, unsigned int class, uint32_t sets, size_t entry_bytes,
+		       const struct content *c, bool *made)
+{
+	uint32_t set = (uint32_t)((c->hash >> 40) % sets);
+	int way = set_find_or_fill(area + (size_t)set * TRC_SET_WAYS * entry_bytes, entry_bytes, c,
+				   made);
+
+	if (way < 0)
+		return 0;
+	return TRC_ID(class, set * TRC_SET_WAYS + (uint32_t)way, c->hash);
+}
+
+static unsigned int class_for(const uint32_t *limit, unsigned int n_classes, uint32_t n)
+{
+	unsigned int class = 0;
+
+	while (class < n_classes && n > limit[class])
+		class++;
+	return class;
+}
+
+uint64_t trc_stack_intern(const uint64_t *frame, uint32_t n, uint32_t epoch)
+{
+	struct trc_shared *shared = trc_rec.shared;
+	unsigned int class = class_for(stack_frames, TRC_STACK_CLASSES, n);
+	struct content c = {frame, n, n, epoch, hash_words(frame, n, epoch)};
+	char *area = trc_area(shared, shared->stacks_off);
+	bool made = false;
+	uint64_t id;
+
+	if (!n || class == TRC_STACK_CLASSES)
+		return 0;
+	for (unsigned int k = 0; k < class; k++)
+		area += (size_t)shared->stack_sets[k] * TRC_SET_WAYS * trc_stack_entry_bytes(k);
+	id = intern(area, class, shared->stack_sets[class], trc_stack_entry_bytes(class), &c,
+		    &made);
+	if (!id)
+		atomic_fetch_add_explicit(&shared->stacks_full, 1, memory_order_relaxed);
+	if (made || !id)
+		trc_modules_note(frame, n, epoch);
+	return id;
+}
+
+void trc_string_pin(uint64_t id)
+{
+	struct trc_entry_head *e = trc_string_entry(trc_rec.shared, id);
+
+	if (e)
+		atomic_store_explicit(&e->last_use, UINT64_MAX, memory_order_relaxed);
+}
+
+uint64_t trc_string_intern(const char *bytes, uint32_t n_bytes)
+{
+	struct trc_shared *shared = trc_rec.shared;
+	unsigned int class = class_for(string_bytes, TRC_STRING_CLASSES, n_bytes);
+	uint64_t word[248 / 8] = {0};
+	uint32_t n_words = (n_bytes + 7) / 8;
+	struct content c = {word, n_words, n_bytes, 0, 0};
+	char *area = trc_area(shared, shared->strings_off);
+	bool made = false;
+
+	if (class == TRC_STRING_CLASSES)
+		return 0;
+	memcpy(word, bytes, n_bytes);
+	c.hash = hash_words(word, n_words, n_bytes);
+	if (class)
+		area += (size_t)shared->string_sets[0] * TRC_SET_WAYS * trc_string_entry_bytes(0);
+	return intern(area, class, shared->string_sets[class], trc_string_entry_bytes(class), &c,
+		      &made);
+}

@@ -1,0 +1,252 @@
+/*
+ * threads.c - the threads of the recorded process: serials, slots, names.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "rec.h"
+#include "unwind.h"
+#include "poison.h"
+
+__thread struct trc_self trc_self __attribute__((tls_model("initial-exec")));
+union trc_switch_page trc_switch_page __attribute__((aligned(65536)));
+
+/* For threads that found no slot: told by their events only. */
+static struct trc_slot no_slot;
+
+static struct trc_slot *slot_take(struct trc_shared *shared, uint32_t serial)
+{
+	for (uint32_t i = 0; i < shared->n_threads; i++) {
+		struct trc_slot *slot = &trc_rec.slots[(serial + i) % shared->n_threads];
+		uint32_t unused = TRC_SLOT_FREE;
+
+		/* acquire: pairs with the drainer's release when it frees the slot. */
+		if (atomic_compare_exchange_strong_explicit(&slot->state, &unused, TRC_SLOT_TAKEN,
+							    memory_order_acquire,
+							    memory_order_relaxed))
+			return slot;
+	}
+	atomic_fetch_add_explicit(&shared->slots_full, 1, memory_order_relaxed);
+	return &no_slot;
+}
+
+/* Writers of a slot: its own thread, and for the name any thread.  The counter is taken by
+ * compare-and-swap; whoever finds it odd (a signal handler over its own thread's change, another
+ * thread) leaves the slot as it is: the events tell it all the same. */
+static bool slot_begin(struct trc_slot *slot)
+{
+	uint32_t seq = atomic_load_explicit(&slot->seq, memory_order_relaxed);
+
+	if ((seq & 1) || !atomic_compare_exchange_strong_explicit(
+				 &slot->seq, &seq, seq + 1, memory_order_relaxed,
+				 memory_order_relaxed))
+		return false;
+	/* release fence: readers that see a changed field see the odd counter. */
+	atomic_thread_fence(memory_order_release);
+	return true;
+}
+
+static void slot_end(struct trc_slot *slot)
+{
+	/* release: pairs with the reader's acquire of seq. */
+	atomic_fetch_add_explicit(&slot->seq, 1, memory_order_release);
+}
+
+static void slot_set_name(struct trc_slot *slot, const char *name, uint32_t n_bytes)
+{
+	uint64_t word[TRC_THREAD_NAME_BYTES / 8] = {0};
+
+	if (!slot_begin(slot))
+		return;
+	memcpy(word, name, n_bytes);
+	for (size_t i = 0; i < sizeof(word) / 8; i++)
+		atomic_store_explicit(&slot->name[i], word[i], memory_order_relaxed);
+	atomic_store_explicit(&slot->name_bytes, n_bytes, memory_order_relaxed);
+	slot_end(slot);
+}
+
+static void slot_fill(struct trc_slot *slot, uint32_t creator, uint64_t start)
+{
+	char name[16] = "";
+
+	atomic_store_explicit(&slot->serial, trc_self.serial, memory_order_relaxed);
+	atomic_store_explicit(&slot->tid, trc_self.tid, memory_order_relaxed);
+	atomic_store_explicit(&slot->creator, creator, memory_order_relaxed);
+	atomic_store_explicit(&slot->start, start, memory_order_relaxed);
+	atomic_store_explicit(&slot->end, 0, memory_order_relaxed);
+	atomic_store_explicit(&slot->pthread, (uint64_t)pthread_self(), memory_order_relaxed);
+	atomic_store_explicit(&slot->wait_reason, 0, memory_order_relaxed);
+	atomic_store_explicit(&slot->n_regions, 0, memory_order_relaxed);
+	prctl(PR_GET_NAME, name);
+	slot_set_name(slot, name, (uint32_t)strnlen(name, sizeof(name)));
+	/* release: pairs with the acquire of whoever reads a live slot. */
+	atomic_store_explicit(&slot->state, TRC_SLOT_LIVE, memory_order_release);
+}
+
+static bool attach(uint32_t creator, uint64_t stack, bool starts_now)
+{
+	struct trc_shared *shared = trc_rec.shared;
+	/* acquire: pairs with trc_session_record(); what the session set up is visible. */
+	uint32_t session = atomic_load_explicit(&trc_switch.on, memory_order_acquire);
+	int saved_errno = errno;
+	uint64_t arg[3];
+
+	if (trc_self.quiet || !session)
+		return false;
+	/* From the session's mark on, a signal handler that records here finds a usable self. */
+	trc_self.slot = &no_slot;
+	trc_self.tid = (uint32_t)syscall(SYS_gettid);
+	trc_self.serial =
+		atomic_fetch_add_explicit(&shared->next_serial, 1, memory_order_relaxed) + 1;
+	trc_self.ring = trc_self.counter_ring = &trc_no_ring;
+	trc_self.session = session;
+	trc_self.slot = slot_take(shared, trc_self.serial);
+	if (trc_self.slot != &no_slot)
+		slot_fill(trc_self.slot, creator, starts_now ? trc_clock_now() : 0);
+	arg[0] = trc_self.tid;
+	arg[1] = creator;
+	arg[2] = stack;
+	trc_record_args(TRC_REC_WORD1(TRC_KIND_THREAD_START, 0, 5, trc_self.serial), arg, 3);
+	errno = saved_errno;
+	return true;
+}
+
+bool trc_self_attach(void)
+{
+	return attach(0, 0, false);
+}
+
+uint32_t trc_thread_creating(uint64_t *stack)
+{
+	*stack = 0;
+	if (!trc_recording() || !trc_self_ready())
+		return 0;
+	*stack = trc_stack_here();
+	return trc_self.serial;
+}
+
+void trc_thread_started(uint32_t creator, uint64_t creation_stack)
+{
+	trc_unwind_thread();
+	if (trc_recording())
+		attach(creator, creation_stack, true);
+}
+
+void trc_thread_ended(void)
+{
+	struct trc_slot *slot = trc_self.slot;
+
+	if (!trc_recording() || !trc_self.serial || !trc_self_ready())
+		return;
+	trc_record_args(TRC_REC_WORD1(TRC_KIND_THREAD_EXIT, 0, 2, trc_self.serial), NULL, 0);
+	trc_self.session = 0;
+	trc_self.serial = 0;
+	trc_self.slot = &no_slot;
+	if (slot == &no_slot)
+		return;
+	atomic_store_explicit(&slot->end, trc_clock_now(), memory_order_relaxed);
+	/* release: pairs with the drainer's acquire: what the thread was is complete. */
+	atomic_store_explicit(&slot->state, TRC_SLOT_ENDED, memory_order_release);
+}
+
+static struct trc_slot *slot_find(uint64_t thread)
+{
+	struct trc_shared *shared = trc_rec.shared;
+
+	for (uint32_t i = 0; i < shared->n_threads; i++) {
+		struct trc_slot *slot = &trc_rec.slots[i];
+
+		if (atomic_load_explicit(&slot->state, memory_order_acquire) == TRC_SLOT_LIVE &&
+		    atomic_load_explicit(&slot->pthread, memory_order_relaxed) == thread)
+			return slot;
+	}
+	return NULL;
+}
+
+uint32_t trc_thread_serial(uint64_t thread)
+{
+	struct trc_slot *slot = trc_recording() ? slot_find(thread) : NULL;
+
+	return slot ? atomic_load_explicit(&slot->serial, memory_order_relaxed) : 0;
+}
+
+void trc_thread_named(uint64_t thread, const char *name)
+{
+	uint32_t n_bytes = (uint32_t)strnlen(name, TRC_THREAD_NAME_BYTES - 1);
+	uint64_t arg[2] = {0, n_bytes};
+	uint64_t text[TRC_THREAD_NAME_BYTES / 8] = {0};
+	uint32_t words = (n_bytes + 7) / 8;
+	struct trc_seg seg[2] = {{arg, 2}, {text, words}};
+	struct trc_slot *slot;
+
+	if (!trc_recording() || !trc_self_ready())
+		return;
+	slot = thread == (uint64_t)pthread_self() ? trc_self.slot : slot_find(thread);
+	memcpy(text, name, n_bytes);
+	if (slot && slot != &no_slot) {
+		slot_set_name(slot, name, n_bytes);
+		arg[0] = atomic_load_explicit(&slot->serial, memory_order_relaxed);
+	} else if (slot) {
+		arg[0] = trc_self.serial;
+	}
+	if (arg[0])
+		trc_record(TRC_REC_WORD1(TRC_KIND_THREAD_NAME, 0, 4 + words, trc_self.serial), seg,
+			   2);
+}
+
+void trc_slot_wait(enum trc_reason reason, uint64_t object, uint64_t since, uint64_t holder,
+		   uint64_t stack)
+{
+	struct trc_slot *slot = trc_self.slot;
+
+	if (slot == &no_slot || !slot_begin(slot))
+		return;
+	atomic_store_explicit(&slot->wait_reason, reason, memory_order_relaxed);
+	atomic_store_explicit(&slot->wait_object, object, memory_order_relaxed);
+	atomic_store_explicit(&slot->wait_since, since, memory_order_relaxed);
+	atomic_store_explicit(&slot->wait_holder, holder, memory_order_relaxed);
+	atomic_store_explicit(&slot->wait_stack, stack, memory_order_relaxed);
+	slot_end(slot);
+}
+
+void trc_slot_run(void)
+{
+	struct trc_slot *slot = trc_self.slot;
+
+	if (slot == &no_slot || !slot_begin(slot))
+		return;
+	atomic_store_explicit(&slot->wait_reason, 0, memory_order_relaxed);
+	slot_end(slot);
+}
+
+void trc_slot_region(uint64_t task, uint64_t type, uint64_t since)
+{
+	struct trc_slot *slot = trc_self.slot;
+	uint32_t n;
+
+	if (slot == &no_slot || !slot_begin(slot))
+		return;
+	n = atomic_load_explicit(&slot->n_regions, memory_order_relaxed);
+	if (n < TRC_OPEN_REGIONS) {
+		atomic_store_explicit(&slot->region[n].task, task, memory_order_relaxed);
+		atomic_store_explicit(&slot->region[n].type, type, memory_order_relaxed);
+		atomic_store_explicit(&slot->region[n].since, since, memory_order_relaxed);
+	}
+	atomic_store_explicit(&slot->n_regions, n + 1, memory_order_relaxed);
+	slot_end(slot);
+}
+
+void trc_slot_region_end(void)
+{
+	struct trc_slot *slot = trc_self.slot;
+	uint32_t n;
+
+	if (slot == &no_slot || !slot_begin(slot))
+		return;
+	n = atomic_load_explicit(&slot->n_regions, memory_order_relaxed);
+	if (n)
+		atomic_store_explicit(&slot->n_regions, n - 1, memory_order_relaxed);
+	slot_end(slot);
+}
