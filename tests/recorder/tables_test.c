@@ -1,0 +1,262 @@
+/* tables_test.c - stacks, strings, slots and the plan of the shared mapping. */
+#include <check.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "recorder/rec.h"
+#include "recorder/session.h"
+
+static void open_session(void)
+{
+	struct trc_session_options o;
+	char error[256] = "";
+
+	ck_assert_int_eq(trc_session_options_init(&o, error, sizeof(error)), 0);
+	o.ring_bytes = 8192;
+	ck_assert_msg(trc_session_open(&o, error, sizeof(error)) == 0, "%s", error);
+	trc_session_record(true);
+}
+
+static void next_pass(void)
+{
+	atomic_fetch_add(&trc_session_shared()->table_epoch, 1);
+}
+
+/* A stack that nobody else has. */
+static void make_stack(uint64_t *frame, uint32_t n, uint64_t number)
+{
+	for (uint32_t i = 0; i < n; i++)
+		frame[i] = number * 1000 + i;
+}
+
+START_TEST(equal_stacks_have_one_id_and_others_another)
+{
+	static const uint32_t depth[] = {1, 15, 16, 17, 32, 33, 64, 65, 128};
+	uint64_t frame[TRC_STACK_DEPTH_MAX], copy[TRC_STACK_DEPTH_MAX];
+	uint64_t id[9];
+	uint32_t epoch;
+
+	open_session();
+	for (int i = 0; i < 9; i++) {
+		make_stack(frame, depth[i], 7);
+		id[i] = trc_stack_intern(frame, depth[i], 3);
+		ck_assert_uint_ne(id[i], 0);
+		ck_assert_uint_eq(trc_stack_intern(frame, depth[i], 3), id[i]);
+		ck_assert_uint_ne(trc_stack_intern(frame, depth[i], 4), id[i]);
+		frame[0]++;
+		ck_assert_uint_ne(trc_stack_intern(frame, depth[i], 3), id[i]);
+	}
+	for (int i = 0; i < 9; i++) {
+		make_stack(frame, depth[i], 7);
+		ck_assert_uint_eq(trc_stack_copy(trc_session_shared(), id[i], &epoch, copy), depth[i]);
+		ck_assert_mem_eq(frame, copy, depth[i] * 8);
+		ck_assert_uint_eq(epoch, 3);
+	}
+	trc_session_close();
+}
+END_TEST
+
+START_TEST(an_evicted_stack_reads_as_evicted)
+{
+	enum { MANY = 200000 };
+	uint64_t frame[4], copy[TRC_STACK_DEPTH_MAX], first;
+	uint32_t epoch, n_inline = 0;
+
+	open_session();
+	make_stack(frame, 4, 1);
+	first = trc_stack_intern(frame, 4, 0);
+	/* Within two passes nothing is evicted: what does not fit goes inline. */
+	for (uint64_t i = 2; i < MANY; i++) {
+		make_stack(frame, 4, i);
+		n_inline += trc_stack_intern(frame, 4, 0) == 0;
+	}
+	ck_assert_uint_gt(n_inline, 0);
+	ck_assert_uint_eq(trc_stack_copy(trc_session_shared(), first, &epoch, copy), 4);
+	next_pass();
+	next_pass();
+	for (uint64_t i = MANY; i < 2 * MANY; i++) {
+		make_stack(frame, 4, i);
+		trc_stack_intern(frame, 4, 0);
+	}
+	ck_assert_uint_eq(trc_stack_copy(trc_session_shared(), first, &epoch, copy), 0);
+	trc_session_close();
+}
+END_TEST
+
+START_TEST(strings_are_found_by_content_and_pinned_ones_stay)
+{
+	char text[64], copy[256];
+	uint64_t pinned;
+
+	open_session();
+	pinned = trc_string_intern("a name in the source", 20);
+	trc_string_pin(pinned);
+	ck_assert_uint_eq(trc_string_intern("a name in the source", 20), pinned);
+	ck_assert_uint_ne(trc_string_intern("a name in the sourcf", 20), pinned);
+	ck_assert_uint_ne(trc_string_intern("", 0), 0);
+	ck_assert_uint_eq(trc_string_intern(copy, 249), 0);
+	for (int i = 0; i < 100000; i++) {
+		if (i % 1000 == 0)
+			next_pass();
+		trc_string_intern(text, (uint32_t)snprintf(text, sizeof(text), "name %d", i));
+	}
+	ck_assert_uint_eq(trc_string_copy(trc_session_shared(), pinned, copy), 20);
+	ck_assert_mem_eq(copy, "a name in the source", 20);
+	trc_session_close();
+}
+END_TEST
+
+/* Threads that intern the same few hundred stacks, in sets that are full, while entries are
+ * evicted all the time: an id always leads to the content that it was given for, or nowhere. */
+enum { INTERNERS = 4, ROUNDS = 40000 };
+static _Atomic int wrong, found;
+
+static void *intern_all(void *arg)
+{
+	unsigned int seed = (unsigned int)(uintptr_t)arg;
+	uint64_t frame[16], copy[TRC_STACK_DEPTH_MAX];
+	uint32_t epoch;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		uint64_t id;
+
+		make_stack(frame, 16, (uint64_t)(rand_r(&seed) % 20000));
+		id = trc_stack_intern(frame, 16, 0);
+		if (i % 16 == 0)
+			next_pass();
+		if (id && trc_stack_copy(trc_session_shared(), id, &epoch, copy) == 16) {
+			atomic_fetch_add(&found, 1);
+			if (memcmp(copy, frame, sizeof(frame)))
+				atomic_fetch_add(&wrong, 1);
+		}
+	}
+	return NULL;
+}
+
+START_TEST(an_id_never_leads_to_another_stack)
+{
+	pthread_t thread[INTERNERS];
+
+	open_session();
+	for (uintptr_t i = 0; i < INTERNERS; i++)
+		pthread_create(&thread[i], NULL, intern_all, (void *)(i + 1));
+	for (int i = 0; i < INTERNERS; i++)
+		pthread_join(thread[i], NULL);
+	ck_assert_int_eq(wrong, 0);
+	ck_assert_int_gt(found, INTERNERS * ROUNDS / 2);
+	trc_session_close();
+}
+END_TEST
+
+START_TEST(slots_run_out_and_come_back)
+{
+	struct trc_shared *shared;
+	struct trc_slot *slots;
+
+	open_session();
+	shared = trc_session_shared();
+	slots = trc_area(shared, shared->threads_off);
+	for (uint32_t i = 0; i < shared->n_threads + 10; i++) {
+		trc_self.session = 0; /* as a new thread would have it */
+		ck_assert(trc_self_attach());
+		ck_assert_uint_eq(trc_self.serial, i + 1);
+	}
+	ck_assert_uint_eq(atomic_load(&shared->slots_full), 10);
+	ck_assert_uint_eq(atomic_load(&slots[1].serial), 1);
+	/* The drainer frees the slots of threads that have ended. */
+	atomic_store(&slots[5].state, TRC_SLOT_FREE);
+	trc_self.session = 0;
+	ck_assert(trc_self_attach());
+	ck_assert_ptr_eq(trc_self.slot, &slots[5]);
+	ck_assert_uint_eq(atomic_load(&slots[5].serial), shared->n_threads + 11);
+	trc_session_close();
+}
+END_TEST
+
+static const struct plan_row {
+	const char *says;
+	uint64_t ring_bytes;
+	uint32_t n_procs;
+	int result;
+	uint64_t ring_words;
+} plan_rows[] = {
+	{"defaults", 0, 2, 0, (4 << 20) / 8},
+	{"sizes go up to a power of two", 3 << 20, 2, 0, (4 << 20) / 8},
+	{"a ring holds at least a page", 1, 2, 0, 1024},
+	{"64 procs", 1 << 20, 64, 0, (1 << 20) / 8},
+	{"no procs are refused", 0, 0, -EINVAL, 0},
+	{"too many procs are refused", 0, TRC_PROCS_MAX + 1, -EINVAL, 0},
+	{"a ring beyond 16 GiB is refused", UINT64_C(1) << 35, 2, -EINVAL, 0},
+};
+
+START_TEST(a_plan_is_accepted_by_its_own_check)
+{
+	const struct plan_row *row = &plan_rows[_i];
+	struct trc_layout_options o = {.ring_bytes = row->ring_bytes, .n_procs = row->n_procs};
+	struct trc_shared h = {.magic = TRC_LAYOUT_MAGIC,
+			       .layout_version = TRC_LAYOUT_VERSION,
+			       .schema_hash = trc_schema_hash()};
+	const char *why;
+
+	ck_assert_int_eq(trc_layout_plan(&h, &o), row->result);
+	if (row->result)
+		return;
+	ck_assert_uint_eq(h.ring_words, row->ring_words);
+	ck_assert_uint_ge(h.page_words, TRC_PAGE_WORDS_MIN);
+	ck_assert_int_eq(trc_layout_check(&h, h.total_bytes, &why), 0);
+	ck_assert_int_eq(trc_layout_check(&h, h.total_bytes - 1, &why), -EBADMSG);
+}
+END_TEST
+
+START_TEST(a_header_with_any_damage_is_refused)
+{
+	struct trc_layout_options o = {.ring_bytes = 1 << 20, .n_procs = 4};
+	struct trc_shared h = {.magic = TRC_LAYOUT_MAGIC,
+			       .layout_version = TRC_LAYOUT_VERSION,
+			       .schema_hash = trc_schema_hash()};
+	size_t first = offsetof(struct trc_shared, n_procs);
+	size_t end = offsetof(struct trc_shared, on_full);
+	const char *why;
+
+	ck_assert_int_eq(trc_layout_plan(&h, &o), 0);
+	for (size_t bit = first * 8; bit < end * 8; bit++) {
+		struct trc_shared bad = h;
+
+		((unsigned char *)&bad)[bit / 8] ^= (unsigned char)(1 << bit % 8);
+		/* A smaller plan may still fit its offsets: then every area lies inside. */
+		if (trc_layout_check(&bad, h.total_bytes, &why) == 0)
+			ck_assert_uint_le(bad.data_off + (uint64_t)bad.n_procs * bad.ring_words * 8,
+					  h.total_bytes);
+	}
+	h.layout_version++;
+	ck_assert_int_eq(trc_layout_check(&h, h.total_bytes, &why), -EBADMSG);
+	ck_assert_str_eq(why, "made by another version of trc");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("tables");
+	TCase *c = tcase_create("tables");
+	SRunner *runner;
+	int failed;
+
+	tcase_set_timeout(c, 60);
+	tcase_add_test(c, equal_stacks_have_one_id_and_others_another);
+	tcase_add_test(c, an_evicted_stack_reads_as_evicted);
+	tcase_add_test(c, strings_are_found_by_content_and_pinned_ones_stay);
+	tcase_add_test(c, an_id_never_leads_to_another_stack);
+	tcase_add_test(c, slots_run_out_and_come_back);
+	tcase_add_loop_test(c, a_plan_is_accepted_by_its_own_check, 0,
+			    (int)(sizeof(plan_rows) / sizeof(plan_rows[0])));
+	tcase_add_test(c, a_header_with_any_damage_is_refused);
+	suite_add_tcase(suite, c);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? 1 : 0;
+}
