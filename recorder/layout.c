@@ -180,16 +180,28 @@ static struct trc_entry_head *entry_at(struct trc_shared *shared, uint64_t area_
 	return trc_area(shared, off + index * entry_bytes(class));
 }
 
+static struct trc_entry_head *stack_entry(const struct trc_shared *header,
+					  struct trc_shared *shared, uint64_t id)
+{
+	return entry_at(shared, header->stacks_off, header->stack_sets, TRC_STACK_CLASSES, id,
+			trc_stack_entry_bytes);
+}
+
+static struct trc_entry_head *string_entry(const struct trc_shared *header,
+					   struct trc_shared *shared, uint64_t id)
+{
+	return entry_at(shared, header->strings_off, header->string_sets, TRC_STRING_CLASSES, id,
+			trc_string_entry_bytes);
+}
+
 struct trc_entry_head *trc_stack_entry(struct trc_shared *shared, uint64_t id)
 {
-	return entry_at(shared, shared->stacks_off, shared->stack_sets, TRC_STACK_CLASSES, id,
-			trc_stack_entry_bytes);
+	return stack_entry(shared, shared, id);
 }
 
 struct trc_entry_head *trc_string_entry(struct trc_shared *shared, uint64_t id)
 {
-	return entry_at(shared, shared->strings_off, shared->string_sets, TRC_STRING_CLASSES, id,
-			trc_string_entry_bytes);
+	return string_entry(shared, shared, id);
 }
 
 /* True if `key` is that of a published entry with the hash that `id` carries. */
@@ -223,10 +235,10 @@ static int copy_entry(struct trc_entry_head *e, uint64_t id, uint32_t *epoch, ui
 	return atomic_load_explicit(&e->key, memory_order_relaxed) == key;
 }
 
-uint32_t trc_stack_copy(struct trc_shared *shared, uint64_t id, uint32_t *epoch,
-			uint64_t frame[TRC_STACK_DEPTH_MAX])
+uint32_t trc_stack_copy_by(const struct trc_shared *header, struct trc_shared *shared, uint64_t id,
+			   uint32_t *epoch, uint64_t frame[TRC_STACK_DEPTH_MAX])
 {
-	struct trc_entry_head *e = trc_stack_entry(shared, id);
+	struct trc_entry_head *e = stack_entry(header, shared, id);
 	uint32_t n;
 
 	if (!e || !copy_entry(e, id, epoch, &n, stack_class_frames[TRC_ID_CLASS(id)], 8, frame))
@@ -234,9 +246,16 @@ uint32_t trc_stack_copy(struct trc_shared *shared, uint64_t id, uint32_t *epoch,
 	return n;
 }
 
-uint32_t trc_string_copy(struct trc_shared *shared, uint64_t id, char bytes[256])
+uint32_t trc_stack_copy(struct trc_shared *shared, uint64_t id, uint32_t *epoch,
+			uint64_t frame[TRC_STACK_DEPTH_MAX])
 {
-	struct trc_entry_head *e = trc_string_entry(shared, id);
+	return trc_stack_copy_by(shared, shared, id, epoch, frame);
+}
+
+uint32_t trc_string_copy_by(const struct trc_shared *header, struct trc_shared *shared, uint64_t id,
+			    char bytes[256])
+{
+	struct trc_entry_head *e = string_entry(header, shared, id);
 	uint64_t words[256 / 8];
 	uint32_t n, epoch;
 
@@ -244,6 +263,11 @@ uint32_t trc_string_copy(struct trc_shared *shared, uint64_t id, char bytes[256]
 		return 0;
 	memcpy(bytes, words, n);
 	return n;
+}
+
+uint32_t trc_string_copy(struct trc_shared *shared, uint64_t id, char bytes[256])
+{
+	return trc_string_copy_by(shared, shared, id, bytes);
 }
 
 uint64_t trc_cell_commit(uint64_t position, int first, const uint64_t word[7])

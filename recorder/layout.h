@@ -317,6 +317,11 @@ struct trc_entry_head *trc_string_entry(struct trc_shared *shared, uint64_t id);
 uint32_t trc_stack_copy(struct trc_shared *shared, uint64_t id, uint32_t *epoch,
 			uint64_t frame[TRC_STACK_DEPTH_MAX]);
 uint32_t trc_string_copy(struct trc_shared *shared, uint64_t id, char bytes[256]);
+/* The same with sizes and offsets from *header, a checked copy of the mapping's. */
+uint32_t trc_stack_copy_by(const struct trc_shared *header, struct trc_shared *shared, uint64_t id,
+			   uint32_t *epoch, uint64_t frame[TRC_STACK_DEPTH_MAX]);
+uint32_t trc_string_copy_by(const struct trc_shared *header, struct trc_shared *shared, uint64_t id,
+			    char bytes[256]);
 /* O1 */
 uint64_t trc_cell_commit(uint64_t position, int first, const uint64_t word[7]);
 
