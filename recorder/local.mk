@@ -1,5 +1,6 @@
 # recorder: libtrc, libtrc-preload, trace-record
 include recorder/unwind.local.mk
+include recorder/drain.local.mk
 
 trcincludedir = $(includedir)/trc
 trcinclude_HEADERS = recorder/include/trc/trace.h

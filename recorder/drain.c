@@ -1,0 +1,418 @@
+/* drain.c - opening a drain, its passes over the rings, and its end. */
+#include <errno.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <time.h>
+#include "clock.h"
+#include "drain_private.h"
+#include "format/pages.h"
+#include "raw.h"
+
+enum {
+	FLUSH_NS = 1000000000,
+	TIDS_MIN = 1024,
+	CLOCK_SLACK_NS = 1000000, /* how far the counters of two procs may be apart */
+};
+
+uint64_t trc_drain_raw_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* ---- opening --------------------------------------------------------------------------- */
+
+static uint32_t power_of_two_at_least(uint64_t n)
+{
+	uint32_t p = 1;
+
+	while (p < n)
+		p <<= 1;
+	return p;
+}
+
+/* Gives every array its place in [base, ...); with base NULL only adds up the bytes. */
+static size_t place_arrays(struct trc_drain *d, unsigned char *base)
+{
+	const struct trc_shared *h = &d->h;
+	uint64_t n_stacks = 0, n_strings = 0;
+	size_t used = (sizeof(*d) + 63) & ~(size_t)63;
+
+	for (int c = 0; c < TRC_STACK_CLASSES; c++)
+		n_stacks += (uint64_t)h->stack_sets[c] * TRC_SET_WAYS;
+	for (int c = 0; c < TRC_STRING_CLASSES; c++)
+		n_strings += (uint64_t)h->string_sets[c] * TRC_SET_WAYS;
+	d->stacks.mask = power_of_two_at_least(2 * n_stacks + 16) - 1;
+	d->strings.mask = power_of_two_at_least(2 * n_strings + 16) - 1;
+	d->tids.mask = power_of_two_at_least(4 * (uint64_t)h->n_threads + TIDS_MIN) - 1;
+#define PLACE(field, n)                                                                            \
+	do {                                                                                       \
+		if (base)                                                                          \
+			d->field = (void *)(base + used);                                          \
+		used += ((n) * sizeof(*d->field) + 63) & ~(size_t)63;                              \
+	} while (0)
+	PLACE(ring, h->n_procs);
+	PLACE(slot, h->n_threads);
+	PLACE(module_id, h->n_modules);
+	PLACE(module_ended, h->n_modules);
+	PLACE(status, h->n_threads);
+	PLACE(stacks.pair, d->stacks.mask + UINT64_C(1));
+	PLACE(strings.pair, d->strings.mask + UINT64_C(1));
+	PLACE(tids.entry, d->tids.mask + UINT64_C(1));
+	PLACE(words, h->page_words);
+#undef PLACE
+	return used;
+}
+
+static int header_check(struct trc_drain *d, struct trc_shared *shared, uint64_t mapped_bytes)
+{
+	const char *why;
+	int err;
+
+	if (mapped_bytes < sizeof(*shared))
+		return -EBADMSG;
+	memcpy(&d->h, shared, sizeof(d->h));
+	err = trc_layout_check(&d->h, mapped_bytes, &why);
+	if (err)
+		return err;
+	return d->h.clock == (uint32_t)trc_clock_kind && d->h.ticks_per_second ? 0 : -ENOTSUP;
+}
+
+static void streams_init(struct trc_drain *d)
+{
+	for (uint32_t i = 0; i < d->h.n_procs; i++) {
+		struct trc_ring *ring = trc_ring_of(d, i);
+
+		d->ring[i].stream.source = TRC_SOURCE_RING;
+		d->ring[i].stream.proc = i;
+		/* relaxed: only drains store tail. */
+		d->ring[i].pos = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+	}
+	d->cells.stream.source = TRC_SOURCE_OVERFLOW;
+	d->cells.pos = atomic_load_explicit(
+		&((struct trc_overflow *)trc_area(d->shared, d->h.overflow_off))->tail,
+		memory_order_relaxed);
+}
+
+static void sync_write(struct trc_drain *d)
+{
+	trc_clock_sync(&d->sync);
+	trc_writer_sync(d->w, &d->sync);
+}
+
+int trc_drain_open(struct trc_drain **out, struct trc_shared *shared, uint64_t mapped_bytes,
+		   struct trc_writer *writer, const struct trc_drain_options *options)
+{
+	struct trc_drain plan = {.w = writer, .shared = shared, .options = *options};
+	struct trc_drain *d;
+	int err = header_check(&plan, shared, mapped_bytes);
+
+	if (err)
+		return err;
+	plan.memory_bytes = place_arrays(&plan, NULL);
+	d = trc_pages_map(plan.memory_bytes);
+	if (!d)
+		return -ENOMEM;
+	*d = plan;
+	place_arrays(d, (unsigned char *)d);
+	trc_drain_plan_init(d);
+	streams_init(d);
+	d->earliest = d->h.start.ticks;
+	d->flushed_ns = trc_drain_raw_ns();
+	if (!options->serial_base) /* trace time 0 is when recording began */
+		trc_writer_sync(writer, &d->h.start);
+	sync_write(d);
+	/* release: a writer that waits because of this finds a drain that looks. */
+	atomic_store_explicit(&shared->drain_state, TRC_DRAIN_ACTIVE, memory_order_release);
+	*out = d;
+	return 0;
+}
+
+void trc_drain_close(struct trc_drain *d)
+{
+	if (d)
+		trc_pages_unmap(d, d->memory_bytes);
+}
+
+/* ---- a ring ---------------------------------------------------------------------------- */
+
+void trc_drain_wake(_Atomic uint32_t *waiters, _Atomic uint32_t *space)
+{
+	/* seq_cst: see the stores of tail. */
+	if (!atomic_load_explicit(waiters, memory_order_seq_cst))
+		return;
+	atomic_fetch_add_explicit(space, 1, memory_order_seq_cst);
+	trc_raw3(SYS_futex, space, FUTEX_WAKE, INT32_MAX); /* not private: another process */
+}
+
+static void give_back(struct trc_drain_ring *r, struct trc_ring *ring)
+{
+	/* seq_cst: the tail, then waiters; trc_wait_for_room() does the opposite, so that one of
+	 * the two sees the other.  As a release: we are done with the words. */
+	atomic_store_explicit(&ring->tail, r->pos, memory_order_seq_cst);
+	trc_drain_wake(&ring->waiters, &ring->space);
+}
+
+/* Goes on at `pos`, which may not be reached yet. */
+static void go_on_at(struct trc_drain_ring *r, uint64_t pos, uint64_t head)
+{
+	r->skip_to = pos;
+	r->pos = pos < head ? pos : head;
+}
+
+static void lose_page(struct trc_drain *d, struct trc_drain_ring *r, uint64_t page_end,
+		      uint64_t head)
+{
+	d->totals.damaged++;
+	trc_drain_gap(d, &r->stream, 1, 0, TRC_GAP_DAMAGED);
+	go_on_at(r, page_end, head);
+}
+
+/* Copies the words [pos, end), which lie in one page.  False if they have been overwritten. */
+static bool copy_words(struct trc_drain *d, struct trc_ring *ring, uint32_t proc, uint64_t pos,
+		       uint64_t end)
+{
+	_Atomic uint64_t *data = trc_area(d->shared, d->h.data_off);
+	uint64_t n = end - pos;
+
+	data += proc * d->h.ring_words + (pos & (d->h.ring_words - 1));
+	for (uint64_t i = 0; i < n; i++)
+		d->words[i] = atomic_load_explicit(&data[i], memory_order_relaxed);
+	/* acquire fence: the copy comes before the look at floor; pairs with the barrier
+	 * between moving floor and the words that overwrite (R5). */
+	atomic_thread_fence(memory_order_acquire);
+	return atomic_load_explicit(&ring->floor, memory_order_relaxed) <= pos;
+}
+
+/* Hands over the records in words[0..n), the words [pos, pos + n) of the ring. */
+static void drain_words(struct trc_drain *d, struct trc_drain_ring *r, uint64_t n,
+			uint64_t page_end, uint64_t head)
+{
+	uint64_t i = 0;
+
+	while (i < n) {
+		uint32_t used;
+
+		if (!d->words[i]) { /* R7 */
+			go_on_at(r, page_end, head);
+			return;
+		}
+		used = trc_drain_record(d, &r->stream, d->words + i, (uint32_t)(n - i));
+		if (!used) {
+			lose_page(d, r, page_end, head);
+			return;
+		}
+		i += used;
+	}
+	r->pos += n;
+}
+
+/* Words were overwritten before they could be read: only while nobody drained. */
+static void skip_overwritten(struct trc_drain *d, struct trc_drain_ring *r, struct trc_ring *ring)
+{
+	uint64_t page = d->h.page_words;
+	uint64_t floor = atomic_load_explicit(&ring->floor, memory_order_acquire);
+	uint64_t oldest = r->head > d->h.ring_words ? r->head - d->h.ring_words : 0;
+
+	if (floor < oldest)
+		floor = oldest;
+	floor = (floor + page - 1) / page * page;
+	trc_drain_gap(d, &r->stream, 1, 0, TRC_GAP_OVERWRITTEN);
+	go_on_at(r, floor, r->head);
+}
+
+static void ring_drain(struct trc_drain *d, uint32_t proc)
+{
+	struct trc_drain_ring *r = &d->ring[proc];
+	struct trc_ring *ring = trc_ring_of(d, proc);
+	uint64_t page_words = d->h.page_words;
+
+	if (r->pos < r->skip_to)
+		go_on_at(r, r->skip_to, r->head);
+	if (r->head - r->pos > d->h.ring_words)
+		skip_overwritten(d, r, ring);
+	while (r->pos < r->head) {
+		uint64_t page_end = r->pos / page_words * page_words + page_words;
+		uint64_t end = page_end < r->head ? page_end : r->head;
+
+		if (copy_words(d, ring, proc, r->pos, end))
+			drain_words(d, r, end - r->pos, page_end, r->head);
+		else
+			skip_overwritten(d, r, ring);
+		give_back(r, ring);
+	}
+}
+
+/* Before anything else in a pass: what is committed now.  False: nothing, or nothing of use. */
+static bool ring_look(struct trc_drain *d, uint32_t proc)
+{
+	struct trc_drain_ring *r = &d->ring[proc];
+	struct trc_ring *ring = trc_ring_of(d, proc);
+
+	/* acquire: L2. */
+	if (r->broken ||
+	    atomic_load_explicit(&ring->state, memory_order_acquire) != TRC_RING_READY) {
+		r->head = r->pos;
+		return false;
+	}
+	/* acquire: pairs with the commit: every word below head has been written (R2, R3). */
+	r->head = atomic_load_explicit(&ring->head, memory_order_acquire);
+	if (r->head < r->pos) { /* it never goes back */
+		r->broken = true;
+		r->head = r->pos;
+		d->totals.damaged++;
+		trc_drain_gap(d, &r->stream, 1, 0, TRC_GAP_DAMAGED);
+	}
+	return r->head != r->pos;
+}
+
+/* ---- a pass ---------------------------------------------------------------------------- */
+
+static void look_at_all(struct trc_drain *d)
+{
+	struct trc_overflow *o = trc_area(d->shared, d->h.overflow_off);
+	uint64_t slack =
+		(uint64_t)((unsigned __int128)CLOCK_SLACK_NS * d->h.ticks_per_second / 1000000000);
+
+	for (uint32_t i = 0; i < d->h.n_procs; i++)
+		ring_look(d, i);
+	/* acquire: cells below head are reserved; each is then looked at by itself. */
+	d->cells_head = atomic_load_explicit(&o->head, memory_order_acquire);
+	/* After the heads: what the records cite was there before them (L4). */
+	d->now = trc_clock_ordered() + slack;
+	d->max_serial = atomic_load_explicit(&d->shared->next_serial, memory_order_relaxed);
+	if (d->max_serial > INT32_MAX)
+		d->max_serial = INT32_MAX;
+}
+
+static void flush_if_due(struct trc_drain *d)
+{
+	uint64_t now_ns;
+
+	if (!d->unflushed)
+		return;
+	now_ns = trc_drain_raw_ns();
+	if (now_ns - d->flushed_ns < FLUSH_NS)
+		return;
+	trc_writer_flush(d->w);
+	sync_write(d);
+	d->flushed_ns = now_ns;
+	d->unflushed = 0;
+}
+
+static void check_sink(struct trc_drain *d)
+{
+	struct trc_writer_totals totals;
+	uint32_t active = TRC_DRAIN_ACTIVE;
+
+	trc_writer_totals(d->w, &totals);
+	if (totals.error)
+		/* relaxed: whoever waits now gives up at its next look. */
+		atomic_compare_exchange_strong_explicit(&d->shared->drain_state, &active,
+							TRC_DRAIN_FAILED, memory_order_relaxed,
+							memory_order_relaxed);
+}
+
+uint64_t trc_drain_pass(struct trc_drain *d)
+{
+	uint64_t events = d->totals.events;
+
+	look_at_all(d);
+	trc_drain_modules(d);
+	trc_drain_slots(d);
+	for (uint32_t i = 0; i < d->h.n_procs; i++)
+		if (d->ring[i].head != d->ring[i].pos || d->ring[i].pos < d->ring[i].skip_to)
+			ring_drain(d, i);
+	trc_drain_overflow(d);
+	/* release: what the tables held for the records of this pass has been read (T3). */
+	atomic_fetch_add_explicit(&d->shared->table_epoch, 1, memory_order_release);
+	events = d->totals.events - events;
+	d->unflushed += events;
+	flush_if_due(d);
+	check_sink(d);
+	return events;
+}
+
+/* ---- the end --------------------------------------------------------------------------- */
+
+/* R6: losses after the last gap record. */
+static void last_gaps(struct trc_drain *d)
+{
+	for (uint32_t i = 0; i < d->h.n_procs; i++) {
+		struct trc_drain_stream *s = &d->ring[i].stream;
+		struct trc_ring *ring = trc_ring_of(d, i);
+		uint64_t lost = atomic_load_explicit(&ring->lost_total, memory_order_relaxed);
+		uint64_t since = atomic_load_explicit(&ring->lost_since, memory_order_relaxed);
+
+		if (lost > s->lost_seen)
+			trc_drain_gap(d, s, lost - s->lost_seen, since, TRC_GAP_RING_FULL);
+		s->lost_seen = lost;
+	}
+}
+
+int trc_drain_finish(struct trc_drain *d, enum trc_drain_end how)
+{
+	struct trc_writer_totals totals;
+
+	atomic_store_explicit(&d->shared->drain_state, TRC_DRAIN_NONE, memory_order_relaxed);
+	if (how == TRC_DRAIN_STOPPED) { /* somebody may be in the middle of a record */
+		trc_drain_pass(d);
+		for (int i = 0; i < 3 && d->cells.stuck_since_ns; i++) {
+			struct timespec t = {0, 5000000};
+
+			trc_raw2(SYS_nanosleep, &t, 0);
+			trc_drain_pass(d);
+		}
+	}
+	d->final = true;
+	trc_drain_pass(d);
+	last_gaps(d);
+	sync_write(d);
+	if (how == TRC_DRAIN_REPLACED) {
+		trc_drain_threads_end(d);
+		trc_drain_modules_end(d);
+	} else {
+		trc_drain_status(d);
+	}
+	trc_writer_totals(d->w, &totals);
+	return totals.error;
+}
+
+/* ---- for the caller's loop ------------------------------------------------------------- */
+
+void trc_drain_sleep(struct trc_drain *d, uint64_t timeout_ns)
+{
+	struct timespec t = {(time_t)(timeout_ns / 1000000000), (long)(timeout_ns % 1000000000)};
+	_Atomic uint32_t *word = &d->shared->drain_wake;
+
+	/* relaxed: a writer that misses it is seen after the timeout. */
+	atomic_store_explicit(word, 1, memory_order_relaxed);
+	trc_raw4(SYS_futex, word, FUTEX_WAIT, 1, &t);
+	atomic_store_explicit(word, 0, memory_order_relaxed);
+}
+
+void trc_drain_totals(const struct trc_drain *d, struct trc_drain_totals *totals)
+{
+	*totals = d->totals;
+	totals->slots_full = atomic_load_explicit(&d->shared->slots_full, memory_order_relaxed);
+}
+
+void trc_drain_next(const struct trc_drain *d, struct trc_drain_options *options)
+{
+	uint64_t tasks = atomic_load_explicit(&d->shared->next_task, memory_order_relaxed);
+	uint32_t epoch = atomic_load_explicit(&d->shared->module_epoch, memory_order_relaxed);
+
+	*options = d->options;
+	options->serial_base += d->max_serial;
+	options->task_base += tasks < INT64_MAX / 2 ? tasks : 0;
+	options->epoch_base += (epoch < INT32_MAX ? epoch : 0) + 1;
+}
+
+uint64_t trc_drain_ticks(const struct trc_drain *d, uint64_t raw_ns)
+{
+	__int128 delta = (__int128)raw_ns - d->sync.monotonic_raw_ns;
+
+	return d->sync.ticks + (uint64_t)(int64_t)(delta * d->h.ticks_per_second / 1000000000);
+}

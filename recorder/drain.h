@@ -1,0 +1,80 @@
+/*
+ * drain.h - from one shared mapping to one writer.
+ *
+ * Runs in trace-record, outside of the recorded process, or in a thread of that process.  What
+ * is in the mapping may be anything: the process may have overwritten it.
+ *
+ *   G1  nothing read from the mapping is used before it was copied and checked; a record that
+ *       fails its check costs the rest of its page, and becomes a gap
+ *   G2  every record is either handed to the writer or counted in a gap event, once
+ *   G3  no function here calls malloc, stdio or an interposed libc function
+ *   G4  one thread at a time, and at most one drain for a mapping
+ */
+#ifndef TRC_RECORDER_DRAIN_H
+#define TRC_RECORDER_DRAIN_H
+
+#include <stdint.h>
+#include "format/writer.h"
+#include "layout.h"
+
+struct trc_drain;
+
+/*
+ * A process that executes another program goes on in the same trace with another mapping, which
+ * counts serials, tasks and module epochs from the beginning: what the mappings before it used is
+ * added to them.
+ */
+struct trc_drain_options {
+	uint32_t pid; /* as this process knows it, to ask whether a thread is gone; 0 = unknown */
+	uint32_t serial_base;
+	uint32_t epoch_base;
+	uint64_t task_base;
+};
+
+enum trc_drain_end {
+	TRC_DRAIN_STOPPED,  /* the process lives on, but records no more */
+	TRC_DRAIN_REPLACED, /* it executed another program: its threads are gone */
+	TRC_DRAIN_DEAD,
+};
+
+struct trc_drain_totals {
+	uint64_t events;      /* handed to the writer, gaps not among them */
+	uint64_t lost_events; /* told in gaps */
+	uint64_t damaged;     /* pages and cells given up, also in lost_events */
+	uint64_t evicted;     /* stacks and strings that were gone when their record was read */
+	uint64_t slots_full;  /* threads known by their events only */
+};
+
+/*
+ * Starts draining: from now on the recorded process may wait for room.  `shared` and `writer`
+ * are borrowed until trc_drain_close(); *out is the caller's.  trc_clock_kind must be the
+ * mapping's.  0, -ENOMEM, -EBADMSG (see trc_layout_check()), -ENOTSUP: another clock.
+ */
+int trc_drain_open(struct trc_drain **out, struct trc_shared *shared, uint64_t mapped_bytes,
+		   struct trc_writer *writer, const struct trc_drain_options *options);
+
+/*
+ * Drains what is committed now, gives the room back, and once a second has the writer write out
+ * what it holds.  Returns the number of events.  A failed writer takes nothing more (and
+ * counts it); the rings are emptied all the same, and nobody waits any more.
+ */
+uint64_t trc_drain_pass(struct trc_drain *d);
+
+/* The last pass, the last gaps, and what each thread is doing.  Nobody waits for room from here
+ * on.  The writer is left open.  0, or the writer's error. */
+int trc_drain_finish(struct trc_drain *d, enum trc_drain_end how);
+void trc_drain_close(struct trc_drain *d); /* accepts NULL */
+
+void trc_drain_totals(const struct trc_drain *d, struct trc_drain_totals *totals);
+/* What to add for the mapping after this one. */
+void trc_drain_next(const struct trc_drain *d, struct trc_drain_options *options);
+
+/* Sleeps until writers want pages back, a signal arrives, or timeout_ns have passed. */
+void trc_drain_sleep(struct trc_drain *d, uint64_t timeout_ns);
+
+/* The serial (in the file) of the thread that had this tid at that time; 0 = not known. */
+uint32_t trc_drain_thread(struct trc_drain *d, uint32_t tid, uint64_t ticks);
+/* Ticks of a CLOCK_MONOTONIC_RAW time not long ago. */
+uint64_t trc_drain_ticks(const struct trc_drain *d, uint64_t raw_ns);
+
+#endif

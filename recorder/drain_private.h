@@ -1,0 +1,139 @@
+/* drain_private.h - what the parts of the drain share. */
+#ifndef TRC_RECORDER_DRAIN_PRIVATE_H
+#define TRC_RECORDER_DRAIN_PRIVATE_H
+
+#include <stdbool.h>
+#include "drain.h"
+
+/* What to do with the arguments of a kind: bit i is argument i. */
+struct trc_drain_plan {
+	uint8_t n_args;
+	bool known, plain; /* plain: the words go into the file as they are */
+	bool has_text;
+	uint8_t threads, tasks, strings, stacks;
+};
+
+/* From ids of the ring to ids of the file.  Ring ids are never reused (L3), so that an entry
+ * stays right; when it is three quarters full the map is emptied. */
+struct trc_id_map {
+	struct trc_id_pair {
+		uint64_t ring_id; /* 0 = free */
+		uint32_t file_id;
+	} * pair;
+	uint32_t mask, used;
+};
+
+/* Who had a tid, and who had it before. */
+struct trc_tid_map {
+	struct trc_tid_entry {
+		uint32_t tid; /* 0 = free */
+		uint32_t serial, before_serial;
+		uint64_t start, before_end;
+	} * entry;
+	uint32_t mask, used;
+};
+
+/* One ordered stream of events on its way into the file. */
+struct trc_drain_stream {
+	uint64_t last_time;
+	uint64_t lost_seen; /* of the stream's lost_total */
+	uint32_t proc;
+	uint8_t source; /* enum trc_stream_source */
+};
+
+struct trc_drain_ring {
+	struct trc_drain_stream stream;
+	uint64_t pos;	  /* words before it were drained */
+	uint64_t skip_to; /* > pos: the words up to there are not records */
+	uint64_t head;	  /* as of the beginning of the pass */
+	bool broken;	  /* its counters are nonsense: left alone */
+};
+
+struct trc_drain_cells {
+	struct trc_drain_stream stream;
+	uint64_t pos;
+	uint64_t stuck_since_ns; /* an uncommitted cell stands at pos since; 0 = none does */
+	uint64_t stuck_head;
+};
+
+struct trc_drain_slot {
+	uint32_t serial, seq; /* as of the last look; serial 0 = not looked at */
+	uint64_t name[TRC_THREAD_NAME_BYTES / 8];
+};
+
+struct trc_drain {
+	struct trc_shared *shared;
+	struct trc_shared h; /* the checked copy: sizes and offsets are read here only */
+	struct trc_writer *w;
+	struct trc_drain_options options;
+	struct trc_drain_plan plan[TRC_KIND_MAX + 1];
+
+	struct trc_drain_ring *ring; /* [n_procs] */
+	struct trc_drain_cells cells;
+	struct trc_drain_slot *slot;	 /* [n_threads] */
+	uint32_t *module_id;		 /* [n_modules]; 0 = not written yet */
+	bool *module_ended;		 /* [n_modules] */
+	struct trc_status_entry *status; /* [n_threads] */
+	uint32_t n_status;
+	struct trc_id_map stacks, strings;
+	struct trc_tid_map tids;
+	uint64_t *words; /* [page_words]: what is being looked at */
+
+	uint64_t cells_head; /* of the overflow stream, as of the beginning of the pass */
+	uint64_t now;	     /* ticks, later than any record of this pass */
+	uint64_t earliest;   /* ticks, before any record */
+	uint32_t max_serial; /* of the mapping, as of this pass */
+	bool final;	     /* nothing more will be committed */
+	bool slots_seen_full;
+
+	uint64_t flushed_ns, unflushed; /* last flush; events since */
+	struct trc_sync_point sync;
+	struct trc_drain_totals totals;
+	uint64_t memory_bytes; /* of this structure and all arrays */
+};
+
+/* ---- drain_record.c ---- */
+
+void trc_drain_plan_init(struct trc_drain *d);
+/* Checks the record at word[0..n) and hands it to the writer.  The words that it takes up, 0 if it
+ * is damaged. */
+uint32_t trc_drain_record(struct trc_drain *d, struct trc_drain_stream *s, const uint64_t *word,
+			  uint32_t n);
+/* Tells of lost events, if there are any. */
+void trc_drain_gap(struct trc_drain *d, struct trc_drain_stream *s, uint64_t lost_events,
+		   uint64_t since, enum trc_gap_cause cause);
+
+/* ---- drain_overflow.c ---- */
+uint64_t trc_drain_overflow(struct trc_drain *d);
+
+/* ---- drain_tables.c ---- */
+uint32_t trc_drain_stack(struct trc_drain *d, uint64_t ring_id);
+uint32_t trc_drain_string(struct trc_drain *d, uint64_t ring_id);
+/* Reads the module table, and the slots of threads; frees those that have ended. */
+void trc_drain_modules(struct trc_drain *d);
+void trc_drain_slots(struct trc_drain *d);
+void trc_drain_status(struct trc_drain *d);
+/* The process executed another program: its threads and modules are gone. */
+void trc_drain_threads_end(struct trc_drain *d);
+void trc_drain_modules_end(struct trc_drain *d);
+/* A thread without a slot. */
+void trc_drain_thread_seen(struct trc_drain *d, uint32_t serial, uint32_t tid, uint32_t creator,
+			   uint64_t start);
+
+static inline uint32_t trc_drain_serial(const struct trc_drain *d, uint64_t serial)
+{
+	return serial && serial <= d->max_serial ? (uint32_t)serial + d->options.serial_base : 0;
+}
+
+static inline struct trc_ring *trc_ring_of(const struct trc_drain *d, uint32_t proc)
+{
+	return (struct trc_ring *)trc_area(d->shared, d->h.procs_off) + proc;
+}
+
+/* ---- drain.c ---- */
+
+/* Wakes writers that wait for room, after tail was stored. */
+void trc_drain_wake(_Atomic uint32_t *waiters, _Atomic uint32_t *space);
+uint64_t trc_drain_raw_ns(void);
+
+#endif

@@ -1,0 +1,264 @@
+/* drain_record.c - one record: checked, its ids turned into the file's, handed to the writer. */
+#include "drain_private.h"
+
+enum {
+	STRING_BYTES_MAX = 256,
+	HEAD_WORDS = 2,
+	GAP_ARG_LOST = 0,
+	GAP_ARG_SINCE = 1,
+	GAP_ARG_CAUSE = 2,
+	START_ARG_TID = 0,
+	START_ARG_CREATOR = 1,
+};
+
+static void plan_kind(struct trc_drain_plan *plan, const struct trc_kind_info *info)
+{
+	plan->known = true;
+	plan->n_args = info->n_args;
+	for (uint8_t i = 0; i < info->n_args; i++) {
+		uint8_t bit = (uint8_t)(1U << i);
+
+		switch (info->arg[i].type) {
+		case TRC_ARG_THREAD:
+			plan->threads |= bit;
+			break;
+		case TRC_ARG_TASK:
+			plan->tasks |= bit;
+			break;
+		case TRC_ARG_STRING:
+			plan->strings |= bit;
+			break;
+		case TRC_ARG_STACK:
+			plan->stacks |= bit;
+			break;
+		case TRC_ARG_TEXT:
+			plan->has_text = true;
+			break;
+		default:
+			break;
+		}
+	}
+	plan->plain = !plan->threads && !plan->tasks && !plan->strings && !plan->stacks &&
+		      !plan->has_text;
+}
+
+void trc_drain_plan_init(struct trc_drain *d)
+{
+	for (unsigned int kind = 1; kind <= TRC_KIND_MAX; kind++) {
+		const struct trc_kind_info *info = trc_kind_info(kind);
+
+		if (info->name)
+			plan_kind(&d->plan[kind], info);
+	}
+	d->plan[TRC_KIND_GAP].plain = false; /* its count is a running total (R6) */
+}
+
+static void stream_pass_time(struct trc_drain_stream *s, uint64_t time)
+{
+	if (time > s->last_time)
+		s->last_time = time;
+}
+
+void trc_drain_gap(struct trc_drain *d, struct trc_drain_stream *s, uint64_t lost_events,
+		   uint64_t since, enum trc_gap_cause cause)
+{
+	uint64_t *arg;
+
+	if (!lost_events)
+		return;
+	if (!s->last_time) /* the very first of its stream */
+		s->last_time = since ? since : d->earliest;
+	arg = trc_writer_row(d->w, s->source, s->proc, TRC_KIND_GAP, 0, s->last_time);
+	d->totals.lost_events += lost_events;
+	d->unflushed++;
+	if (!arg)
+		return;
+	arg[GAP_ARG_LOST] = lost_events;
+	arg[GAP_ARG_SINCE] = since ? since : s->last_time;
+	arg[GAP_ARG_CAUSE] = cause;
+}
+
+/* A gap record: its count is everything that this stream has lost since birth. */
+static void record_gap(struct trc_drain *d, struct trc_drain_stream *s, uint64_t time,
+		       const uint64_t *arg)
+{
+	uint64_t lost = arg[GAP_ARG_LOST] - s->lost_seen;
+	uint64_t cause = arg[GAP_ARG_CAUSE];
+
+	stream_pass_time(s, time);
+	/* Two threads may have reported at once: the later record may be the smaller one. */
+	if (arg[GAP_ARG_LOST] <= s->lost_seen)
+		return;
+	s->lost_seen = arg[GAP_ARG_LOST];
+	trc_drain_gap(d, s, lost, arg[GAP_ARG_SINCE],
+		      cause < TRC_GAP_CAUSE_COUNT ? (enum trc_gap_cause)cause : TRC_GAP_RING_FULL);
+}
+
+/* The parts of a record behind its first two words. */
+struct parts {
+	const uint64_t *arg; /* n_args words, with TEXT the last one is the text's length */
+	const char *text;
+	const char *string; /* NULL = none inline */
+	const uint64_t *frame;
+	uint32_t text_bytes, string_bytes, n_frames, epoch;
+	bool inline_stack;
+};
+
+/* Takes the next word; false at the end of the record. */
+static bool take_word(const uint64_t **at, const uint64_t *end, uint64_t *word)
+{
+	if (*at == end)
+		return false;
+	*word = *(*at)++;
+	return true;
+}
+
+static bool take_bytes(const uint64_t **at, const uint64_t *end, uint64_t n_bytes,
+		       uint64_t bytes_max, const char **bytes)
+{
+	uint64_t n_words = (n_bytes + 7) / 8;
+
+	if (n_bytes > bytes_max || n_words > (uint64_t)(end - *at))
+		return false;
+	*bytes = (const char *)*at;
+	*at += n_words;
+	return true;
+}
+
+/* G1: every part lies within the record, and they fill it exactly. */
+static bool split_record(const struct trc_drain_plan *plan, const uint64_t *word, uint32_t n_words,
+			 struct parts *p)
+{
+	const uint64_t *at = word + HEAD_WORDS, *end = word + n_words;
+	unsigned int flags = TRC_REC_FLAGS(word[1]);
+	uint64_t n;
+
+	*p = (struct parts){.arg = at};
+	if (plan->n_args > end - at ||
+	    (flags & ~(unsigned int)(TRC_REC_INLINE_STACK | TRC_REC_INLINE_STRING)))
+		return false;
+	at += plan->n_args;
+	if (plan->has_text) {
+		n = at[-1];
+		if (!take_bytes(&at, end, n, TRC_TEXT_BYTES_MAX, &p->text))
+			return false;
+		p->text_bytes = (uint32_t)n;
+	}
+	if (flags & TRC_REC_INLINE_STRING) {
+		if (!plan->strings || !take_word(&at, end, &n) ||
+		    !take_bytes(&at, end, n, STRING_BYTES_MAX, &p->string))
+			return false;
+		p->string_bytes = (uint32_t)n;
+	}
+	if (flags & TRC_REC_INLINE_STACK) {
+		const char *bytes;
+
+		if (!plan->stacks || !take_word(&at, end, &n) ||
+		    !take_bytes(&at, end, 8 * (n & UINT32_MAX), 8 * TRC_STACK_DEPTH_MAX, &bytes))
+			return false;
+		p->inline_stack = true;
+		p->epoch = (uint32_t)(n >> 32);
+		p->n_frames = (uint32_t)n;
+		p->frame = (const uint64_t *)bytes;
+	}
+	return at == end;
+}
+
+static uint32_t thread_argument(struct trc_drain *d, uint64_t value, uint64_t time)
+{
+	if (value & TRC_THREAD_IS_TID)
+		return trc_drain_thread(d, (uint32_t)value, time);
+	return trc_drain_serial(d, value);
+}
+
+/* The arguments with the file's ids in place of the ring's. */
+static void translate(struct trc_drain *d, const struct trc_drain_plan *plan, const struct parts *p,
+		      uint64_t time, uint64_t *arg)
+{
+	bool string_used = false, stack_used = false;
+
+	for (unsigned int i = 0; i < plan->n_args; i++) {
+		unsigned int bit = 1U << i;
+
+		arg[i] = p->arg[i];
+		if (plan->threads & bit) {
+			arg[i] = thread_argument(d, arg[i], time);
+		} else if (plan->tasks & bit) {
+			arg[i] += arg[i] ? d->options.task_base : 0;
+		} else if (plan->strings & bit) {
+			if (p->string && !string_used)
+				arg[i] = trc_writer_string(d->w, p->string, p->string_bytes);
+			else
+				arg[i] = trc_drain_string(d, arg[i]);
+			string_used = true;
+		} else if (plan->stacks & bit) {
+			if (p->inline_stack && !stack_used)
+				arg[i] = trc_writer_stack(d->w, p->epoch + d->options.epoch_base,
+							  p->frame, p->n_frames);
+			else
+				arg[i] = trc_drain_stack(d, arg[i]);
+			stack_used = true;
+		}
+	}
+}
+
+/* A record that cites tables, or has a text. */
+static void record_general(struct trc_drain *d, struct trc_drain_stream *s, const uint64_t *word,
+			   const struct trc_drain_plan *plan, const struct parts *p)
+{
+	struct trc_event event = {
+		.time = word[0],
+		.thread = trc_drain_serial(d, TRC_REC_SERIAL(word[1])),
+		.proc = s->proc,
+		.kind = TRC_REC_KIND(word[1]),
+		.source = s->source,
+		.text_bytes = (uint16_t)p->text_bytes,
+		.text = p->text,
+	};
+
+	translate(d, plan, p, word[0], event.arg);
+	if (event.kind == TRC_KIND_THREAD_START && d->slots_seen_full)
+		trc_drain_thread_seen(d, event.thread, (uint32_t)event.arg[START_ARG_TID],
+				      (uint32_t)event.arg[START_ARG_CREATOR], event.time);
+	trc_writer_event(d->w, &event);
+}
+
+static bool head_is_sane(const struct trc_drain *d, const uint64_t *word, uint32_t n)
+{
+	return n >= HEAD_WORDS && word[0] >= d->earliest && word[0] <= d->now &&
+	       TRC_REC_WORDS(word[1]) <= n && TRC_REC_WORDS(word[1]) >= HEAD_WORDS &&
+	       TRC_REC_SERIAL(word[1]) <= d->max_serial;
+}
+
+uint32_t trc_drain_record(struct trc_drain *d, struct trc_drain_stream *s, const uint64_t *word,
+			  uint32_t n)
+{
+	const struct trc_drain_plan *plan;
+	uint32_t n_words;
+	struct parts parts;
+
+	if (!head_is_sane(d, word, n))
+		return 0;
+	plan = &d->plan[TRC_REC_KIND(word[1])];
+	n_words = TRC_REC_WORDS(word[1]);
+	if (__builtin_expect(plan->plain && n_words == HEAD_WORDS + (uint32_t)plan->n_args &&
+				     !TRC_REC_FLAGS(word[1]),
+			     1)) {
+		uint64_t *arg =
+			trc_writer_row(d->w, s->source, s->proc, TRC_REC_KIND(word[1]),
+				       trc_drain_serial(d, TRC_REC_SERIAL(word[1])), word[0]);
+
+		for (unsigned int i = 0; arg && i < plan->n_args; i++)
+			arg[i] = word[HEAD_WORDS + i];
+	} else if (!plan->known || !split_record(plan, word, n_words, &parts)) {
+		return 0;
+	} else if (TRC_REC_KIND(word[1]) == TRC_KIND_GAP) {
+		record_gap(d, s, word[0], parts.arg);
+		return n_words;
+	} else {
+		record_general(d, s, word, plan, &parts);
+	}
+	stream_pass_time(s, word[0]);
+	d->totals.events++;
+	return n_words;
+}

@@ -1,0 +1,380 @@
+/* drain_tables.c - stacks, strings, threads and modules of a mapping, and their ids in the file. */
+#include <stddef.h>
+#include <string.h>
+#include "drain_private.h"
+
+enum { PATH_BYTES_MAX = 1024, SEQ_TRIES = 64 };
+
+/* ---- ids ------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t n)
+{
+	n *= UINT64_C(0x9e3779b97f4a7c15);
+	return n ^ n >> 32;
+}
+
+/* The pair of this id, or the free one where it belongs. */
+static struct trc_id_pair *id_find(struct trc_id_map *map, uint64_t ring_id)
+{
+	uint32_t i = (uint32_t)mix(ring_id) & map->mask;
+
+	while (map->pair[i].ring_id && map->pair[i].ring_id != ring_id)
+		i = (i + 1) & map->mask;
+	return &map->pair[i];
+}
+
+static void id_enter(struct trc_id_map *map, uint64_t ring_id, uint32_t file_id)
+{
+	struct trc_id_pair *pair;
+
+	if (map->used > map->mask / 4 * 3) {
+		memset(map->pair, 0, (map->mask + UINT64_C(1)) * sizeof(*map->pair));
+		map->used = 0;
+	}
+	pair = id_find(map, ring_id);
+	pair->ring_id = ring_id;
+	pair->file_id = file_id;
+	map->used++;
+}
+
+uint32_t trc_drain_stack(struct trc_drain *d, uint64_t ring_id)
+{
+	struct trc_id_pair *pair;
+	uint64_t frame[TRC_STACK_DEPTH_MAX];
+	uint32_t epoch, n_frames, file_id;
+
+	if (!ring_id)
+		return 0;
+	pair = id_find(&d->stacks, ring_id);
+	if (pair->ring_id)
+		return pair->file_id;
+	n_frames = trc_stack_copy_by(&d->h, d->shared, ring_id, &epoch, frame);
+	if (!n_frames) {
+		d->totals.evicted++;
+		return 0;
+	}
+	file_id = trc_writer_stack(d->w, epoch + d->options.epoch_base, frame, n_frames);
+	if (file_id)
+		id_enter(&d->stacks, ring_id, file_id);
+	return file_id;
+}
+
+uint32_t trc_drain_string(struct trc_drain *d, uint64_t ring_id)
+{
+	struct trc_id_pair *pair;
+	char bytes[256];
+	uint32_t n_bytes, file_id;
+
+	if (!ring_id)
+		return 0;
+	pair = id_find(&d->strings, ring_id);
+	if (pair->ring_id)
+		return pair->file_id;
+	n_bytes = trc_string_copy_by(&d->h, d->shared, ring_id, bytes);
+	if (!n_bytes) {
+		d->totals.evicted++;
+		return 0;
+	}
+	file_id = trc_writer_string(d->w, bytes, n_bytes);
+	if (file_id)
+		id_enter(&d->strings, ring_id, file_id);
+	return file_id;
+}
+
+/* ---- who had which tid ----------------------------------------------------------------- */
+
+static struct trc_tid_entry *tid_find(struct trc_tid_map *map, uint32_t tid)
+{
+	uint32_t i = (uint32_t)mix(tid) & map->mask;
+
+	while (map->entry[i].tid && map->entry[i].tid != tid)
+		i = (i + 1) & map->mask;
+	return &map->entry[i];
+}
+
+/* Serials count up, so that the larger one is the later owner. */
+static void tid_enter(struct trc_drain *d, uint32_t tid, uint32_t serial, uint64_t start,
+		      uint64_t end)
+{
+	struct trc_tid_map *map = &d->tids;
+	struct trc_tid_entry *e;
+
+	if (!tid || !serial)
+		return;
+	if (map->used > map->mask / 4 * 3) { /* the slots fill it again */
+		memset(map->entry, 0, (map->mask + UINT64_C(1)) * sizeof(*map->entry));
+		map->used = 0;
+		for (uint32_t i = 0; i < d->h.n_threads; i++)
+			d->slot[i].serial = 0;
+	}
+	e = tid_find(map, tid);
+	if (!e->tid)
+		map->used++;
+	e->tid = tid;
+	if (serial > e->serial) {
+		e->before_serial = e->serial;
+		e->before_end = start;
+		e->serial = serial;
+		e->start = start;
+	} else if (serial != e->serial && serial >= e->before_serial) {
+		e->before_serial = serial;
+		e->before_end = end ? end : e->start;
+	} else if (serial == e->before_serial && end) {
+		e->before_end = end;
+	}
+}
+
+uint32_t trc_drain_thread(struct trc_drain *d, uint32_t tid, uint64_t ticks)
+{
+	const struct trc_tid_entry *e = tid_find(&d->tids, tid);
+
+	if (!tid || !e->tid)
+		return 0;
+	return e->before_serial && ticks < e->start && ticks <= e->before_end ? e->before_serial
+									      : e->serial;
+}
+
+/* ---- slots of threads ------------------------------------------------------------------ */
+
+struct slot_copy {
+	uint32_t serial, tid, creator, reason;
+	uint64_t start, end, object, since, stack, holder;
+	uint32_t name_bytes;
+	uint64_t name[TRC_THREAD_NAME_BYTES / 8];
+};
+
+static struct trc_slot *slot_at(const struct trc_drain *d, uint32_t i)
+{
+	return (struct trc_slot *)trc_area(d->shared, d->h.threads_off) + i;
+}
+
+static void slot_load(struct trc_slot *slot, struct slot_copy *copy)
+{
+#define LOAD(field) atomic_load_explicit(&slot->field, memory_order_relaxed)
+	copy->serial = LOAD(serial);
+	copy->tid = LOAD(tid);
+	copy->creator = LOAD(creator);
+	copy->reason = LOAD(wait_reason);
+	copy->start = LOAD(start);
+	copy->end = LOAD(end);
+	copy->object = LOAD(wait_object);
+	copy->since = LOAD(wait_since);
+	copy->stack = LOAD(wait_stack);
+	copy->holder = LOAD(wait_holder);
+	copy->name_bytes = LOAD(name_bytes);
+	for (size_t i = 0; i < TRC_THREAD_NAME_BYTES / 8; i++)
+		copy->name[i] = LOAD(name[i]);
+#undef LOAD
+	if (copy->name_bytes > TRC_THREAD_NAME_BYTES)
+		copy->name_bytes = 0;
+}
+
+/* One consistent look, under the sequence counter.  A thread that was stopped in the middle of a
+ * change is taken as it stands. */
+static uint32_t slot_copy(struct trc_slot *slot, struct slot_copy *copy)
+{
+	uint32_t seq = 0;
+
+	for (int i = 0; i < SEQ_TRIES; i++) {
+		/* acquire: pairs with the release that ends a change: its fields are seen. */
+		seq = atomic_load_explicit(&slot->seq, memory_order_acquire);
+		slot_load(slot, copy);
+		/* acquire fence: the loads above come before the second look at the counter;
+		 * pairs with the release fence that begins a change. */
+		atomic_thread_fence(memory_order_acquire);
+		if (!(seq & 1) && seq == atomic_load_explicit(&slot->seq, memory_order_relaxed))
+			break;
+	}
+	return seq;
+}
+
+static void thread_write(struct trc_drain *d, const struct slot_copy *copy, uint64_t end)
+{
+	struct trc_thread_entry entry = {
+		.serial = trc_drain_serial(d, copy->serial),
+		.tid = copy->tid,
+		.creator = trc_drain_serial(d, copy->creator),
+		.start = copy->start,
+		.end = end,
+		.name = (const char *)copy->name,
+		.name_bytes = copy->name_bytes,
+	};
+
+	if (!entry.serial)
+		return;
+	tid_enter(d, copy->tid, entry.serial, copy->start, end);
+	trc_writer_thread(d->w, &entry);
+	d->unflushed++;
+}
+
+static void slot_visit(struct trc_drain *d, uint32_t i, uint32_t state)
+{
+	struct trc_slot *slot = slot_at(d, i);
+	struct trc_drain_slot *seen = &d->slot[i];
+	struct slot_copy copy;
+	uint32_t seq;
+
+	if (state == TRC_SLOT_LIVE &&
+	    seen->seq == atomic_load_explicit(&slot->seq, memory_order_relaxed) &&
+	    seen->serial == atomic_load_explicit(&slot->serial, memory_order_relaxed))
+		return;
+	seq = slot_copy(slot, &copy);
+	if (state == TRC_SLOT_ENDED || seen->serial != copy.serial ||
+	    memcmp(seen->name, copy.name, sizeof(seen->name)) != 0)
+		thread_write(d, &copy, state == TRC_SLOT_ENDED ? copy.end : 0);
+	seen->serial = copy.serial;
+	seen->seq = seq;
+	memcpy(seen->name, copy.name, sizeof(seen->name));
+	if (state == TRC_SLOT_ENDED) {
+		seen->serial = 0;
+		/* release: pairs with the acquire of the thread that takes the slot next: we
+		 * have read all of it. */
+		atomic_store_explicit(&slot->state, TRC_SLOT_FREE, memory_order_release);
+	}
+}
+
+void trc_drain_slots(struct trc_drain *d)
+{
+	for (uint32_t i = 0; i < d->h.n_threads; i++) {
+		/* acquire: pairs with the release of LIVE and ENDED: the slot is filled in. */
+		uint32_t state = atomic_load_explicit(&slot_at(d, i)->state, memory_order_acquire);
+
+		if (state == TRC_SLOT_LIVE || state == TRC_SLOT_ENDED)
+			slot_visit(d, i, state);
+	}
+	d->slots_seen_full =
+		atomic_load_explicit(&d->shared->slots_full, memory_order_relaxed) != 0;
+}
+
+void trc_drain_thread_seen(struct trc_drain *d, uint32_t serial, uint32_t tid, uint32_t creator,
+			   uint64_t start)
+{
+	struct trc_thread_entry entry = {
+		.serial = serial, .tid = tid, .creator = creator, .start = start, .name = ""};
+
+	if (!serial || trc_drain_thread(d, tid, start) == serial)
+		return; /* its slot told */
+	tid_enter(d, tid, serial, start, 0);
+	trc_writer_thread(d->w, &entry);
+}
+
+/* Calls fn for each thread that has not ended. */
+static void each_live(struct trc_drain *d, void (*fn)(struct trc_drain *, const struct slot_copy *))
+{
+	for (uint32_t i = 0; i < d->h.n_threads; i++) {
+		struct slot_copy copy;
+
+		if (atomic_load_explicit(&slot_at(d, i)->state, memory_order_acquire) !=
+		    TRC_SLOT_LIVE)
+			continue;
+		slot_copy(slot_at(d, i), &copy);
+		fn(d, &copy);
+	}
+}
+
+static void end_thread(struct trc_drain *d, const struct slot_copy *copy)
+{
+	thread_write(d, copy, d->now);
+}
+
+void trc_drain_threads_end(struct trc_drain *d)
+{
+	each_live(d, end_thread);
+}
+
+static void add_status(struct trc_drain *d, const struct slot_copy *copy)
+{
+	struct trc_status_entry *e = &d->status[d->n_status];
+	uint64_t holder = copy->holder;
+
+	if (d->n_status == d->h.n_threads || !trc_drain_serial(d, copy->serial))
+		return;
+	d->n_status++;
+	*e = (struct trc_status_entry){.thread = trc_drain_serial(d, copy->serial)};
+	if (!copy->reason || copy->reason >= TRC_REASON_COUNT)
+		return;
+	e->reason = (uint8_t)copy->reason;
+	e->holder = holder & TRC_THREAD_IS_TID ? trc_drain_thread(d, (uint32_t)holder, copy->since)
+					       : trc_drain_serial(d, holder);
+	e->object = copy->object;
+	e->since = copy->since;
+	e->stack = trc_drain_stack(d, copy->stack);
+}
+
+void trc_drain_status(struct trc_drain *d)
+{
+	d->n_status = 0;
+	each_live(d, add_status);
+	trc_writer_status(d->w, d->status, d->n_status);
+}
+
+/* ---- modules --------------------------------------------------------------------------- */
+
+/* The text at `off` of the heap, cut where the heap or the buffer ends. */
+static void heap_copy(const struct trc_drain *d, uint64_t off, char path[PATH_BYTES_MAX])
+{
+	const char *heap = trc_area(d->shared, d->h.heap_off);
+	size_t n = 0;
+
+	while (off && off < d->h.heap_bytes && n < PATH_BYTES_MAX - 1 && heap[off])
+		path[n++] = heap[off++];
+	path[n] = '\0';
+}
+
+static void module_write(struct trc_drain *d, uint32_t i, const struct trc_module_slot *slot)
+{
+	char path[PATH_BYTES_MAX];
+	uint32_t n_bytes = *(const volatile uint32_t *)&slot->build_id_bytes; /* once: G1 */
+	struct trc_module_entry entry = {
+		.start = slot->start,
+		.limit = slot->limit,
+		.file_offset = slot->file_offset,
+		.load_bias = slot->load_bias,
+		.first_epoch = slot->first_epoch + d->options.epoch_base,
+		.last_epoch = UINT32_MAX,
+		.path = path,
+		.build_id_bytes = (uint8_t)(n_bytes <= TRC_BUILD_ID_BYTES_MAX ? n_bytes : 0),
+	};
+
+	memcpy(entry.build_id, slot->build_id, sizeof(entry.build_id));
+	heap_copy(d, slot->path_off, path);
+	d->module_id[i] = trc_writer_module(d->w, &entry);
+	d->unflushed++;
+}
+
+static void module_visit(struct trc_drain *d, uint32_t i, struct trc_module_slot *slot)
+{
+	uint32_t last;
+
+	/* acquire: pairs with the release that published the entry. */
+	if (atomic_load_explicit(&slot->state, memory_order_acquire) != TRC_MODULE_READY)
+		return;
+	if (!d->module_id[i])
+		module_write(d, i, slot);
+	last = atomic_load_explicit(&slot->last_epoch, memory_order_relaxed);
+	if (last == UINT32_MAX || d->module_ended[i] || !d->module_id[i])
+		return;
+	trc_writer_module_end(d->w, d->module_id[i], last + d->options.epoch_base);
+	d->module_ended[i] = true;
+}
+
+void trc_drain_modules(struct trc_drain *d)
+{
+	struct trc_module_slot *slots = trc_area(d->shared, d->h.modules_off);
+	uint32_t n = atomic_load_explicit(&d->shared->n_modules_used, memory_order_relaxed);
+
+	for (uint32_t i = 0; i < n && i < d->h.n_modules; i++)
+		module_visit(d, i, &slots[i]);
+}
+
+void trc_drain_modules_end(struct trc_drain *d)
+{
+	uint32_t last = d->options.epoch_base +
+			atomic_load_explicit(&d->shared->module_epoch, memory_order_relaxed);
+
+	for (uint32_t i = 0; i < d->h.n_modules; i++) {
+		if (d->module_id[i] && !d->module_ended[i])
+			trc_writer_module_end(d->w, d->module_id[i], last);
+		d->module_ended[i] = true;
+	}
+}

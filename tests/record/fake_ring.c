@@ -1,0 +1,356 @@
+/* fake_ring.c - see fake_ring.h. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "recorder/clock.h"
+#include "fake_ring.h"
+
+static int memory_sink(void *context, const void *bytes, size_t n_bytes)
+{
+	struct fake *f = context;
+
+	if (f->sink_error)
+		return f->sink_error;
+	if (f->file_bytes + n_bytes > f->room_bytes) {
+		f->room_bytes = 2 * (f->file_bytes + n_bytes);
+		f->file = realloc(f->file, f->room_bytes);
+		ck_assert_ptr_nonnull(f->file);
+	}
+	memcpy(f->file + f->file_bytes, bytes, n_bytes);
+	f->file_bytes += n_bytes;
+	return 0;
+}
+
+static void map_shared(struct fake *f, uint64_t ring_bytes)
+{
+	struct trc_layout_options options = {.ring_bytes = ring_bytes,
+					     .n_procs = FAKE_PROCS,
+					     .n_threads = 8,
+					     .overflow_bytes = 16384};
+	struct trc_shared header = {0};
+	struct trc_shared *s;
+
+	ck_assert_int_eq(trc_layout_plan(&header, &options), 0);
+	memcpy(header.magic, TRC_LAYOUT_MAGIC, sizeof(header.magic));
+	header.layout_version = TRC_LAYOUT_VERSION;
+	header.schema_hash = trc_schema_hash();
+	header.clock = (uint32_t)trc_clock_kind;
+	header.ticks_per_second = trc_clock_ticks_per_second();
+	trc_clock_sync(&header.start);
+	s = mmap(NULL, header.total_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		 0);
+	ck_assert_ptr_ne(s, MAP_FAILED);
+	memcpy(s, &header, sizeof(header));
+	atomic_store(&s->state, TRC_SHARED_LIVE);
+	atomic_store(&s->next_serial, 1000);
+	for (uint32_t i = 0; i < FAKE_PROCS; i++)
+		atomic_store(&trc_ring_at(s, i)->state, TRC_RING_READY);
+	f->shared = s;
+	f->mapped_bytes = header.total_bytes;
+}
+
+void fake_init(struct fake *f, uint64_t ring_bytes, const struct trc_drain_options *options)
+{
+	static const struct trc_drain_options defaults;
+	struct trc_writer_options wo = {.n_procs = FAKE_PROCS, .memory_bytes = 8 << 20};
+
+	memset(f, 0, sizeof(*f));
+	trc_clock_setup(0);
+	map_shared(f, ring_bytes);
+	wo.clock = trc_clock_kind;
+	wo.ticks_per_second = trc_clock_ticks_per_second();
+	ck_assert_int_eq(trc_writer_open(&f->w, &wo, memory_sink, f), 0);
+	ck_assert_int_eq(trc_drain_open(&f->drain, f->shared, f->mapped_bytes, f->w,
+					options ? options : &defaults),
+			 0);
+}
+
+void fake_free(struct fake *f)
+{
+	trc_drain_close(f->drain);
+	trc_writer_close(f->w);
+	munmap(f->shared, f->mapped_bytes);
+	free(f->file);
+}
+
+uint64_t fake_time(const struct fake *f, uint64_t after)
+{
+	return f->shared->start.ticks + after;
+}
+
+/* ---- rings ----------------------------------------------------------------------------- */
+
+static _Atomic uint64_t *word_at(struct fake *f, uint32_t proc, uint64_t pos)
+{
+	return trc_ring_data(f->shared, proc) + (pos & (f->shared->ring_words - 1));
+}
+
+/* Room for n words below limit, as a writer makes it; false if the ring is full. */
+static bool make_room(struct fake *f, uint32_t proc, uint32_t n)
+{
+	struct trc_ring *ring = trc_ring_at(f->shared, proc);
+	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+	uint64_t limit = atomic_load_explicit(&ring->limit, memory_order_relaxed);
+	uint64_t page = f->shared->page_words;
+
+	if (head + n <= limit)
+		return true;
+	if (limit + page - atomic_load_explicit(&ring->tail, memory_order_acquire) >
+	    f->shared->ring_words)
+		return false;
+	if (head < limit) {
+		atomic_store_explicit(word_at(f, proc, head), 0, memory_order_relaxed);
+		atomic_store_explicit(&ring->head, limit, memory_order_release);
+	}
+	if (limit + page > f->shared->ring_words)
+		atomic_store_explicit(&ring->floor, limit + page - f->shared->ring_words,
+				      memory_order_relaxed);
+	atomic_store_explicit(&ring->limit, limit + page, memory_order_release);
+	return true;
+}
+
+void fake_put_raw(struct fake *f, uint32_t proc, const uint64_t *words, uint32_t n_words)
+{
+	struct trc_ring *ring = trc_ring_at(f->shared, proc);
+	uint64_t head;
+
+	ck_assert(make_room(f, proc, n_words));
+	head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+	for (uint32_t i = 0; i < n_words; i++)
+		atomic_store_explicit(word_at(f, proc, head + i), words[i], memory_order_relaxed);
+	atomic_store_explicit(&ring->head, head + n_words, memory_order_release);
+}
+
+bool fake_put(struct fake *f, uint32_t proc, uint64_t after, unsigned int kind, unsigned int flags,
+	      uint32_t serial, const uint64_t *words, uint32_t n_words)
+{
+	uint64_t record[TRC_REC_WORDS_MAX];
+
+	if (!make_room(f, proc, n_words + 2))
+		return false;
+	record[0] = fake_time(f, after);
+	record[1] = TRC_REC_WORD1(kind, flags, n_words + 2, serial);
+	if (n_words)
+		memcpy(record + 2, words, n_words * sizeof(*words));
+	fake_put_raw(f, proc, record, n_words + 2);
+	return true;
+}
+
+/* ---- the overflow stream --------------------------------------------------------------- */
+
+struct trc_overflow *fake_overflow(struct fake *f)
+{
+	return trc_area(f->shared, f->shared->overflow_off);
+}
+
+static struct trc_cell *cell_at(struct fake *f, uint64_t position)
+{
+	return (struct trc_cell *)trc_area(f->shared, f->shared->cells_off) +
+	       (position & (f->shared->n_cells - 1));
+}
+
+uint64_t fake_reserve(struct fake *f, uint32_t n_cells)
+{
+	return atomic_fetch_add(&fake_overflow(f)->head, n_cells);
+}
+
+static uint64_t claim_of(struct fake *f, uint64_t position, uint32_t n_cells, uint32_t proc,
+			 uint32_t tid)
+{
+	return TRC_CLAIM(tid, proc, position / f->shared->n_cells, n_cells);
+}
+
+void fake_claim(struct fake *f, uint64_t position, uint32_t n_cells, uint32_t proc, uint32_t tid)
+{
+	atomic_store(&cell_at(f, position)->word[0], claim_of(f, position, n_cells, proc, tid));
+}
+
+void fake_commit(struct fake *f, uint64_t position, uint32_t n_cells, uint32_t proc, uint32_t tid,
+		 const uint64_t *words, uint32_t n_words)
+{
+	uint32_t used = 0;
+
+	for (uint32_t c = 0; c < n_cells; c++) {
+		uint64_t word[7] = {0};
+		int i = 0;
+
+		if (!c)
+			word[i++] = claim_of(f, position, n_cells, proc, tid);
+		for (; i < 7 && used < n_words; i++)
+			word[i] = words[used++];
+		for (i = 0; i < 7; i++)
+			atomic_store(&cell_at(f, position + c)->word[i], word[i]);
+		atomic_store(&cell_at(f, position + c)->commit,
+			     trc_cell_commit(position + c, !c, word));
+	}
+}
+
+void fake_cell_put(struct fake *f, uint64_t after, uint32_t tid, uint64_t a, uint64_t b)
+{
+	uint64_t words[4] = {fake_time(f, after), TRC_REC_WORD1(TRC_KIND_RELEASE, 0, 4, 1), a, b};
+	uint64_t position = fake_reserve(f, 1);
+
+	fake_commit(f, position, 1, 1, tid, words, 4);
+}
+
+/* ---- tables ---------------------------------------------------------------------------- */
+
+static void entry_fill(struct trc_entry_head *e, uint64_t hash, uint32_t epoch, const void *content,
+		       uint32_t n, size_t n_bytes)
+{
+	memcpy(e + 1, content, n_bytes);
+	atomic_store(&e->epoch, epoch);
+	atomic_store(&e->n, n);
+	atomic_store(&e->key, TRC_ID_HASH(hash) << 2 | TRC_KEY_VALID);
+}
+
+uint64_t fake_stack(struct fake *f, uint32_t index, uint32_t epoch, const uint64_t *frame,
+		    uint32_t n)
+{
+	uint64_t hash = 0x1234567 + index * 77 + frame[0];
+	uint64_t id = TRC_ID(0, index, hash);
+
+	entry_fill(trc_stack_entry(f->shared, id), hash, epoch, frame, n, n * 8);
+	return id;
+}
+
+uint64_t fake_string(struct fake *f, uint32_t index, const char *text)
+{
+	uint64_t hash = 0x7654321 + index * 99 + (unsigned char)text[0];
+	uint64_t id = TRC_ID(0, index, hash);
+
+	entry_fill(trc_string_entry(f->shared, id), hash, 0, text, (uint32_t)strlen(text),
+		   strlen(text));
+	return id;
+}
+
+struct trc_slot *fake_slot(struct fake *f, uint32_t i, uint32_t serial, uint32_t tid,
+			   const char *name)
+{
+	struct trc_slot *slot = (struct trc_slot *)trc_area(f->shared, f->shared->threads_off) + i;
+
+	atomic_store(&slot->serial, serial);
+	atomic_store(&slot->tid, tid);
+	atomic_store(&slot->start, fake_time(f, 0));
+	atomic_store(&slot->name_bytes, (uint32_t)strlen(name));
+	memcpy((void *)slot->name, name, strlen(name));
+	atomic_fetch_add(&slot->seq, 2);
+	atomic_store(&slot->state, TRC_SLOT_LIVE);
+	return slot;
+}
+
+void fake_module(struct fake *f, uint32_t i, uint64_t start, uint64_t limit, const char *path)
+{
+	struct trc_module_slot *slot =
+		(struct trc_module_slot *)trc_area(f->shared, f->shared->modules_off) + i;
+	uint64_t off = 1 + 64 * (uint64_t)i;
+
+	strcpy((char *)trc_area(f->shared, f->shared->heap_off) + off, path);
+	slot->start = start;
+	slot->limit = limit;
+	slot->path_off = off;
+	slot->build_id[0] = 0xab;
+	slot->build_id_bytes = 20;
+	atomic_store(&slot->last_epoch, UINT32_MAX);
+	atomic_store(&slot->state, TRC_MODULE_READY);
+	if (atomic_load(&f->shared->n_modules_used) < i + 1)
+		atomic_store(&f->shared->n_modules_used, i + 1);
+}
+
+/* ---- reading back ---------------------------------------------------------------------- */
+
+static void add_rows(struct fake_file *file, const struct trc_block_info *info,
+		     const struct trc_columns *c)
+{
+	for (uint32_t i = 0; i < c->n_events; i++) {
+		struct fake_row *row = &file->row[file->n_rows++];
+		const struct trc_kind_info *kind = trc_kind_info(c->kind[i]);
+
+		ck_assert_uint_lt(file->n_rows, FAKE_ROWS_MAX);
+		*row = (struct fake_row){.kind = c->kind[i],
+					 .source = info->source,
+					 .proc = c->proc[i],
+					 .thread = c->thread[i],
+					 .ns = c->time_ns[i]};
+		for (unsigned int a = 0; a < kind->n_args; a++) {
+			uint32_t rank = c->rank[i];
+
+			if (kind->arg[a].type != TRC_ARG_TEXT) {
+				row->arg[a] = c->arg[row->kind][a][rank];
+			} else {
+				const uint32_t *off = c->text_off[row->kind];
+				uint32_t n = off[rank + 1] - off[rank];
+
+				memcpy(row->text, c->text[row->kind] + off[rank],
+				       n < sizeof(row->text) ? n : sizeof(row->text) - 1);
+			}
+		}
+	}
+}
+
+static void read_back(struct fake *f, struct fake_file *file)
+{
+	struct trc_error error;
+
+	memset(file, 0, sizeof(*file));
+	file->row = calloc(FAKE_ROWS_MAX, sizeof(*file->row));
+	ck_assert_ptr_nonnull(file->row);
+	ck_assert_msg(!trc_reader_open_memory(&file->r, f->file, f->file_bytes, &error), "%s",
+		      error.text);
+	for (size_t i = 0; i < trc_reader_blocks(file->r); i++) {
+		struct trc_columns *c;
+
+		ck_assert_msg(!trc_reader_load(file->r, i, TRC_WANT_ALL, NULL, &c, &error), "%s",
+			      error.text);
+		add_rows(file, trc_reader_block(file->r, i), c);
+		trc_columns_free(c);
+	}
+}
+
+void fake_finish(struct fake *f, enum trc_drain_end how, struct fake_file *file)
+{
+	int err = trc_drain_finish(f->drain, how);
+
+	ck_assert_int_eq(err, f->sink_error);
+	ck_assert_int_eq(trc_writer_finish(f->w), f->sink_error);
+	read_back(f, file);
+	if (f->sink_error)
+		return;
+	ck_assert_ptr_null(trc_reader_warning(file->r));
+	ck_assert(trc_reader_info(file->r)->complete);
+	ck_assert_uint_eq(trc_reader_info(file->r)->dangling_ids, 0);
+}
+
+void fake_file_free(struct fake_file *file)
+{
+	trc_reader_close(file->r);
+	free(file->row);
+}
+
+const struct fake_row *fake_row(const struct fake_file *file, unsigned int kind, size_t i)
+{
+	for (size_t k = 0; k < file->n_rows; k++)
+		if (file->row[k].kind == kind && !i--)
+			return &file->row[k];
+	return NULL;
+}
+
+size_t fake_count(const struct fake_file *file, unsigned int kind)
+{
+	size_t n = 0;
+
+	while (fake_row(file, kind, n))
+		n++;
+	return n;
+}
+
+uint64_t fake_lost(const struct fake_file *file, unsigned int cause)
+{
+	uint64_t lost = 0;
+
+	for (size_t k = 0; k < file->n_rows; k++)
+		if (file->row[k].kind == TRC_KIND_GAP && (!cause || file->row[k].arg[2] == cause))
+			lost += file->row[k].arg[0];
+	return lost;
+}

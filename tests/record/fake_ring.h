@@ -1,0 +1,77 @@
+/*
+ * fake_ring.h - a shared mapping made by hand: what a recorded process would have written.
+ *
+ * Times are given as small numbers: ticks after the recording began.
+ */
+#ifndef TRC_TESTS_FAKE_RING_H
+#define TRC_TESTS_FAKE_RING_H
+
+#include <stdbool.h>
+#include "format/reader.h"
+#include "recorder/drain.h"
+
+enum { FAKE_PROCS = 2, FAKE_ROWS_MAX = 400000 };
+
+struct fake {
+	struct trc_shared *shared;
+	uint64_t mapped_bytes;
+	struct trc_writer *w;
+	struct trc_drain *drain;
+	/* What the writer has written. */
+	unsigned char *file;
+	size_t file_bytes, room_bytes;
+	int sink_error; /* returned by the sink if not 0 */
+};
+
+/* One event as it is found in the file. */
+struct fake_row {
+	unsigned int kind, source;
+	uint32_t proc, thread;
+	int64_t ns;
+	uint64_t arg[TRC_ARGS_MAX];
+	char text[64];
+};
+
+struct fake_file {
+	struct trc_reader *r;
+	struct fake_row *row; /* by block, in order */
+	size_t n_rows;
+};
+
+/* Two procs with rings of ring_bytes, drained with pid, serial_base, ... as in options. */
+void fake_init(struct fake *f, uint64_t ring_bytes, const struct trc_drain_options *options);
+void fake_free(struct fake *f);
+uint64_t fake_time(const struct fake *f, uint64_t after);
+
+/* Commits a record; closes the page first if it does not fit.  False: no room, nothing done. */
+bool fake_put(struct fake *f, uint32_t proc, uint64_t after, unsigned int kind, unsigned int flags,
+	      uint32_t serial, const uint64_t *words, uint32_t n_words);
+/* Commits words as they are. */
+void fake_put_raw(struct fake *f, uint32_t proc, const uint64_t *words, uint32_t n_words);
+
+/* The overflow stream: reserves cells, stores the claim, fills in and commits. */
+uint64_t fake_reserve(struct fake *f, uint32_t n_cells);
+void fake_claim(struct fake *f, uint64_t position, uint32_t n_cells, uint32_t proc, uint32_t tid);
+void fake_commit(struct fake *f, uint64_t position, uint32_t n_cells, uint32_t proc, uint32_t tid,
+		 const uint64_t *words, uint32_t n_words);
+/* All of that: a COUNTER with these two words. */
+void fake_cell_put(struct fake *f, uint64_t after, uint32_t tid, uint64_t a, uint64_t b);
+struct trc_overflow *fake_overflow(struct fake *f);
+
+uint64_t fake_stack(struct fake *f, uint32_t index, uint32_t epoch, const uint64_t *frame,
+		    uint32_t n);
+uint64_t fake_string(struct fake *f, uint32_t index, const char *text);
+struct trc_slot *fake_slot(struct fake *f, uint32_t i, uint32_t serial, uint32_t tid,
+			   const char *name);
+void fake_module(struct fake *f, uint32_t i, uint64_t start, uint64_t limit, const char *path);
+
+/* Ends the drain and the file, and reads all of it back. */
+void fake_finish(struct fake *f, enum trc_drain_end how, struct fake_file *file);
+void fake_file_free(struct fake_file *file);
+/* The i-th row of this kind, or NULL. */
+const struct fake_row *fake_row(const struct fake_file *file, unsigned int kind, size_t i);
+size_t fake_count(const struct fake_file *file, unsigned int kind);
+/* Events lost, over gaps of this cause; 0 = of any. */
+uint64_t fake_lost(const struct fake_file *file, unsigned int cause);
+
+#endif
