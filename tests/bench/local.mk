@@ -3,6 +3,10 @@ bench_programs = tests/bench/bench_mutex
 tests_bench_bench_mutex_SOURCES = tests/bench/bench_mutex.c tests/bench/bench.h
 tests_bench_bench_mutex_LDADD = -lpthread
 
+bench_programs += tests/bench/bench_drain
+tests_bench_bench_drain_SOURCES = tests/bench/bench_drain.c tests/bench/bench.h
+tests_bench_bench_drain_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la
+
 if HAVE_LTTNG
 bench_programs += tests/bench/bench_lttng
 tests_bench_bench_lttng_SOURCES = tests/bench/bench_lttng.c tests/bench/bench_lttng_tp.h tests/bench/bench.h
