@@ -17,6 +17,12 @@ struct by_thread {
 	uint32_t *first, *row;
 };
 
+struct stretch {
+	int64_t ns;
+	uint32_t park, proc;
+	uint8_t state;
+};
+
 struct walk {
 	struct trc_tracks *tracks;
 	const struct trc_model *model;
@@ -36,10 +42,11 @@ struct walk {
 	uint64_t n_thread_intervals;
 	int64_t time_ns[STATES];
 
-	/* Short intervals held back, to be merged. */
-	uint64_t held;
-	uint8_t held_state;
-	uint32_t held_park, held_proc;
+	struct stretch last; /* may still grow */
+
+	/* Short intervals held back, to be merged; the last of them, and all together. */
+	uint64_t n_held;
+	struct stretch held;
 	int64_t held_ns, held_by_state_ns[STATES];
 };
 
@@ -89,71 +96,81 @@ static void by_thread_sort(struct by_thread *b, const struct trc_model *m, const
 }
 
 /* Writes one interval as it is. */
-static void emit(struct walk *w, int64_t ns, uint8_t state, uint32_t park, uint32_t proc)
+static void emit(struct walk *w, const struct stretch *i)
 {
 	struct trc_tracks *t = w->tracks;
-	uint8_t base = state & 127;
 
-	trc_column_add(&t->duration, (uint64_t)ns);
-	trc_column_add(&t->state, state);
+	trc_column_add(&t->duration, (uint64_t)i->ns);
+	trc_column_add(&t->state, i->state);
 	w->n_thread_intervals++;
-	if (state & TRC_STATE_MERGED) {
-		trc_column_add(&t->merged, w->held);
+	if (i->state & TRC_STATE_MERGED) {
+		trc_column_add(&t->merged, w->n_held);
 		return;
 	}
-	if (base == TRC_STATE_RUNNING)
-		trc_column_add(&t->proc, proc);
-	if (base != TRC_STATE_WOKEN && base < TRC_STATE_PARKED)
+	if (i->state == TRC_STATE_RUNNING)
+		trc_column_add(&t->proc, i->proc);
+	if (i->state != TRC_STATE_WOKEN && i->state < TRC_STATE_PARKED)
 		return;
-	if (!w->park_idx[park]) {
-		t->park_row[t->n_parks++] = park;
-		w->park_idx[park] = t->n_parks;
+	if (!w->park_idx[i->park]) {
+		t->park_row[t->n_parks++] = i->park;
+		w->park_idx[i->park] = t->n_parks;
 	}
-	trc_column_add(&t->park, w->park_idx[park]);
+	trc_column_add(&t->park, w->park_idx[i->park]);
 }
 
 static void held_flush(struct walk *w)
 {
-	uint8_t state = w->held_state;
+	uint8_t most = 0;
 
-	if (!w->held)
-		return;
-	if (w->held == 1) {
-		emit(w, w->held_ns, state, w->held_park, w->held_proc);
-	} else {
-		for (uint8_t s = 0; s < STATES; s++)
-			if (w->held_by_state_ns[s] > w->held_by_state_ns[state])
-				state = s;
-		emit(w, w->held_ns, state | TRC_STATE_MERGED, 0, 0);
+	if (w->n_held > 1) {
+		for (uint8_t s = 1; s < STATES; s++)
+			if (w->held_by_state_ns[s] > w->held_by_state_ns[most])
+				most = s;
+		w->held = (struct stretch){.ns = w->held_ns, .state = most | TRC_STATE_MERGED};
 	}
-	w->held = 0;
+	if (w->n_held)
+		emit(w, &w->held);
+	w->n_held = 0;
 	w->held_ns = 0;
 	memset(w->held_by_state_ns, 0, sizeof(w->held_by_state_ns));
+}
+
+/* An interval that will not grow any more: counted, written, or held back. */
+static void last_flush(struct walk *w)
+{
+	struct stretch i = w->last;
+
+	w->last.ns = 0;
+	if (!i.ns)
+		return;
+	if (w->counting) {
+		w->by_length[64 - __builtin_clzll((uint64_t)i.ns)]++;
+		return;
+	}
+	w->time_ns[i.state] += i.ns;
+	if (i.ns >= w->tracks->merged_below_ns || i.state == TRC_STATE_ABSENT) {
+		held_flush(w);
+		emit(w, &i);
+		return;
+	}
+	w->held = i;
+	w->held_ns += i.ns;
+	w->held_by_state_ns[i.state] += i.ns;
+	w->n_held++;
 }
 
 static void interval(struct walk *w, int64_t from, int64_t until, uint8_t state, uint32_t park,
 		     uint32_t proc)
 {
-	int64_t ns = until - from;
+	struct stretch *l = &w->last;
 
-	if (ns <= 0)
+	if (from >= until)
 		return;
-	if (w->counting) {
-		w->by_length[64 - __builtin_clzll((uint64_t)ns)]++;
-		return;
+	if (!l->ns || l->state != state || l->park != park || l->proc != proc) {
+		last_flush(w);
+		*l = (struct stretch){.state = state, .park = park, .proc = proc};
 	}
-	w->time_ns[state] += ns;
-	if (ns >= w->tracks->merged_below_ns || state == TRC_STATE_ABSENT) {
-		held_flush(w);
-		emit(w, ns, state, park, proc);
-		return;
-	}
-	w->held_state = state;
-	w->held_park = park;
-	w->held_proc = proc;
-	w->held_ns += ns;
-	w->held_by_state_ns[state] += ns;
-	w->held++;
+	l->ns += until - from;
 }
 
 /* What the thread did while off its proc, before its switch record `cpu_next`. */
@@ -274,6 +291,7 @@ static void walk_all(struct walk *w)
 		w->n_thread_intervals = 0;
 		memset(w->time_ns, 0, sizeof(w->time_ns));
 		walk_thread(w, i);
+		last_flush(w);
 		if (w->counting)
 			continue;
 		held_flush(w);

@@ -1,0 +1,177 @@
+/*
+ * page_read.c - see page_read.h.
+ */
+#include "tests/viewer/page_read.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+char *page_read_file(const char *path, size_t *n_bytes)
+{
+	FILE *f = fopen(path, "r");
+	char *bytes;
+	long size;
+
+	ck_assert_ptr_nonnull(f);
+	fseek(f, 0, SEEK_END);
+	size = ftell(f);
+	rewind(f);
+	bytes = calloc(1, (size_t)size + 1);
+	ck_assert_uint_eq(fread(bytes, 1, (size_t)size, f), (size_t)size);
+	fclose(f);
+	*n_bytes = (size_t)size;
+	return bytes;
+}
+
+static unsigned int digit(char c)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const char *at = c ? strchr(digits, c) : NULL;
+
+	return at ? (unsigned int)(at - digits) : 64;
+}
+
+/* The base64 up to the next '<', onto the end of *bytes. */
+static void base64_append(const char *text, uint8_t **bytes, size_t *n)
+{
+	size_t length = strcspn(text, "<");
+
+	*bytes = realloc(*bytes, *n + length + 3);
+	for (size_t i = 0; i + 3 < length; i += 4) {
+		unsigned int v = 0;
+
+		for (size_t k = 0; k < 4; k++)
+			v = v << 6 | (digit(text[i + k]) & 63);
+		(*bytes)[(*n)++] = (uint8_t)(v >> 16);
+		if (text[i + 2] != '=')
+			(*bytes)[(*n)++] = (uint8_t)(v >> 8);
+		if (text[i + 3] != '=')
+			(*bytes)[(*n)++] = (uint8_t)v;
+	}
+}
+
+struct entry {
+	char type[16];
+	unsigned long long n, max, raw;
+	unsigned int chunks, number;
+};
+
+static int find_entry(const char *page, const char *name, struct entry *e)
+{
+	char quoted[64];
+	const char *at = strstr(page, "\"columns\":["), *end;
+
+	snprintf(quoted, sizeof(quoted), "[\"%s\",", name);
+	ck_assert_ptr_nonnull(at);
+	end = strstr(at, quoted);
+	if (!end)
+		return -1;
+	for (at = strstr(at, "[["), at++, e->number = 0; at < end; at++)
+		e->number += *at == '[';
+	ck_assert_int_eq(sscanf(end + strlen(quoted), "\"%15[a-z]\",%llu,%llu,%llu,%u", e->type, &e->n,
+				&e->max, &e->raw, &e->chunks),
+			 5);
+	return 0;
+}
+
+/* The bytes of a column, inflated. */
+static uint8_t *column_bytes(const char *page, const struct entry *e)
+{
+	uint8_t *deflated = NULL, *raw = calloc(1, e->raw + 1);
+	size_t n = 0;
+	uLongf n_raw = e->raw;
+
+	for (unsigned int k = 0; k < e->chunks; k++) {
+		char id[64];
+		const char *at;
+
+		snprintf(id, sizeof(id), " id=\"c%u-%u\">", e->number, k);
+		at = strstr(page, id);
+		ck_assert_ptr_nonnull(at);
+		base64_append(at + strlen(id), &deflated, &n);
+	}
+	if (e->raw)
+		ck_assert_int_eq(uncompress(raw, &n_raw, deflated, n), Z_OK);
+	ck_assert_uint_eq(n_raw, e->raw);
+	free(deflated);
+	return raw;
+}
+
+static uint64_t varint(const uint8_t **at)
+{
+	uint64_t value = 0;
+	unsigned int shift = 0;
+
+	for (;; shift += 7) {
+		uint8_t byte = *(*at)++;
+
+		value |= (uint64_t)(byte & 127) << shift;
+		if (byte < 128)
+			return value;
+	}
+}
+
+uint64_t *page_read_column(const char *page, const char *name, size_t *n)
+{
+	struct entry e;
+	uint8_t *raw;
+	const uint8_t *at;
+	uint64_t *values, last = 0, above = 0;
+	int is_bytes, is_delta;
+
+	*n = 0;
+	if (find_entry(page, name, &e))
+		return NULL;
+	raw = column_bytes(page, &e);
+	values = calloc(e.n + 1, sizeof(*values));
+	at = raw;
+	is_bytes = !strcmp(e.type, "bytes");
+	is_delta = !strcmp(e.type, "delta");
+	for (size_t i = 0; i < e.n; i++) {
+		uint64_t value = is_bytes ? *at++ : varint(&at);
+
+		if (is_delta)
+			value = last += value >> 1 ^ (0 - (value & 1));
+		values[i] = value;
+		above += !is_bytes && value > e.max;
+	}
+	ck_assert_uint_eq(above, 0);
+	ck_assert_uint_eq((size_t)(at - raw), e.raw);
+	free(raw);
+	*n = e.n;
+	return values;
+}
+
+char *page_read_text(const char *page, uint64_t id)
+{
+	size_t n, n_data;
+	uint64_t *length = page_read_column(page, "text.bytes", &n);
+	uint64_t *data = page_read_column(page, "text.data", &n_data);
+	size_t start = 0;
+	char *text;
+
+	ck_assert_uint_lt(id, n);
+	for (size_t i = 0; i < id; i++)
+		start += length[i];
+	text = calloc(1, length[id] + 1);
+	for (size_t i = 0; i < length[id]; i++)
+		text[i] = (char)data[start + i];
+	free(length);
+	free(data);
+	return text;
+}
+
+double page_read_head(const char *page, const char *key)
+{
+	const char *head = strstr(page, "id=\"head\">"), *at;
+	char quoted[64];
+
+	snprintf(quoted, sizeof(quoted), "\"%s\":", key);
+	ck_assert_ptr_nonnull(head);
+	at = strstr(head, quoted);
+	return at ? strtod(at + strlen(quoted), NULL) : -1;
+}

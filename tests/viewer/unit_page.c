@@ -1,0 +1,177 @@
+/*
+ * unit_page.c - columns, texts and JSON strings come out as they went in.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/viewer/page_read.h"
+#include "tests/viewer/unit.h"
+#include "viewer/map.h"
+#include "viewer/page.h"
+
+/* A page that holds only this column, as text. */
+static char *page_of(struct trc_column *c)
+{
+	struct trc_page page = {0};
+	char *text = NULL;
+	size_t n = 0;
+
+	page.out = open_memstream(&text, &n);
+	trc_page_column(&page, c);
+	fputs("<script id=\"head\">{\"columns\":", page.out);
+	trc_page_directory(&page);
+	fputs("}</script>", page.out);
+	fclose(page.out);
+	ck_assert_int_eq(page.error, 0);
+	return text;
+}
+
+static const struct column_row {
+	const char *what;
+	enum trc_column_type type;
+	uint64_t value[5];
+	size_t n, raw_bytes;
+} column_rows[] = {
+	{"an empty column has no bytes", TRC_COLUMN_VARINT, {0}, 0, 0},
+	{"127 takes a byte, 128 two", TRC_COLUMN_VARINT, {127, 128}, 2, 3},
+	{"the largest number takes ten bytes", TRC_COLUMN_VARINT, {UINT64_MAX}, 1, 10},
+	{"bytes are kept as they are", TRC_COLUMN_BYTES, {0, 255, 60}, 3, 3},
+	{"small steps are short, either way", TRC_COLUMN_DELTA, {1000000, 1000001, 1000000}, 3, 5},
+	{"a step may be the largest there is", TRC_COLUMN_DELTA, {UINT64_MAX, 0, UINT64_MAX}, 3, 3},
+};
+
+START_TEST(columns_come_back)
+{
+	const struct column_row *row = &column_rows[_i];
+	struct trc_column c = trc_column_make("x.y", row->type);
+	size_t n;
+
+	for (size_t i = 0; i < row->n; i++)
+		trc_column_add(&c, row->value[i]);
+	ck_assert_msg(c.bytes.n_bytes == row->raw_bytes, "%s: %zu bytes", row->what, c.bytes.n_bytes);
+
+	char *page = page_of(&c);
+	uint64_t *values = page_read_column(page, "x.y", &n);
+
+	ck_assert_msg(n == row->n, "%s: %zu values", row->what, n);
+	for (size_t i = 0; i < n; i++)
+		ck_assert_msg(values[i] == row->value[i], "%s: value %zu", row->what, i);
+	free(values);
+	free(page);
+}
+END_TEST
+
+/* Noise does not deflate, so 7 MB of it need two elements of at most 8 MB base64 (P1). */
+START_TEST(large_columns_are_cut_into_elements)
+{
+	struct trc_column c = trc_column_make("noise", TRC_COLUMN_BYTES);
+	uint32_t random = 1;
+	size_t n = 7 << 20, n_read, wrong = 0;
+
+	for (size_t i = 0; i < n; i++)
+		trc_column_add(&c, (random = random * 1664525 + 1013904223) >> 24);
+
+	char *page = page_of(&c);
+	const char *second = strstr(page, "id=\"c0-1\"");
+
+	ck_assert_ptr_nonnull(second);
+	ck_assert_ptr_null(strstr(page, "id=\"c0-2\""));
+	ck_assert_int_le(second - page, (8 << 20) + 100);
+
+	uint64_t *values = page_read_column(page, "noise", &n_read);
+
+	ck_assert_uint_eq(n_read, n);
+	random = 1;
+	for (size_t i = 0; i < n; i++)
+		wrong += values[i] != (random = random * 1664525 + 1013904223) >> 24;
+	ck_assert_uint_eq(wrong, 0);
+	free(values);
+	free(page);
+}
+END_TEST
+
+static const struct json_row {
+	const char *what, *text, *json;
+} json_rows[] = {
+	{"no text is an empty one", NULL, "\"\""},
+	{"plain text stays", "a b", "\"a b\""},
+	{"an end tag cannot be spelled", "</script>", "\"\\u003c/script\\u003e\""},
+	{"quotes and backslashes", "\"\\'", "\"\\u0022\\u005c\\u0027\""},
+	{"control characters", "\n\x7f", "\"\\u000a\\u007f\""},
+	{"UTF-8", "\xc3\xa9\xe2\x82\xac", "\"\\u00e9\\u20ac\""},
+	{"a line separator, which old scripts take for a line's end", "\xe2\x80\xa8", "\"\\u2028\""},
+	{"beyond 16 bits: a pair", "\xf0\x9f\x98\x80", "\"\\ud83d\\ude00\""},
+	{"bytes that are not UTF-8", "a\xff\xfe z", "\"a\\ufffd\\ufffd z\""},
+	{"a sequence cut short", "\xe2\x82", "\"\\ufffd\\ufffd\""},
+	{"an overlong slash", "\xc0\xaf", "\"\\ufffd\\ufffd\""},
+	{"a surrogate", "\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""},
+};
+
+START_TEST(json_strings_are_safe_in_a_script_element)
+{
+	char *json = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&json, &n);
+
+	trc_page_json_string(out, json_rows[_i].text);
+	fclose(out);
+	ck_assert_msg(!strcmp(json, json_rows[_i].json), "%s: %s", json_rows[_i].what, json);
+	free(json);
+}
+END_TEST
+
+START_TEST(texts_are_kept_once)
+{
+	struct trc_texts t;
+	char name[32], longer[TRC_PAGE_TEXT_BYTES_MAX + 10];
+
+	trc_texts_init(&t);
+	ck_assert_uint_eq(trc_texts_id(&t, NULL), 0);
+	ck_assert_uint_eq(trc_texts_id(&t, ""), 0);
+	for (uint32_t i = 1; i < 5000; i++) {
+		snprintf(name, sizeof(name), "text %u", i);
+		ck_assert_uint_eq(trc_texts_id(&t, name), i);
+	}
+	ck_assert_uint_eq(trc_texts_id(&t, "text 1"), 1);
+	ck_assert_uint_eq(trc_texts_id(&t, "text 4999"), 4999);
+	memset(longer, 'x', sizeof(longer) - 1);
+	longer[sizeof(longer) - 1] = 0;
+	ck_assert_uint_eq(trc_texts_id(&t, longer), 5000);
+	longer[TRC_PAGE_TEXT_BYTES_MAX] = 0; /* what lies past the limit makes no difference */
+	ck_assert_uint_eq(trc_texts_id(&t, longer), 5000);
+	ck_assert_uint_eq(t.length.n, 5001);
+	ck_assert_uint_eq(t.length.max, TRC_PAGE_TEXT_BYTES_MAX);
+	trc_texts_free(&t);
+}
+END_TEST
+
+START_TEST(maps_number_keys_in_order)
+{
+	struct trc_map map = {0};
+
+	ck_assert_uint_eq(trc_map_get(&map, 7), 0);
+	for (uint64_t i = 0; i < 3000; i++)
+		ck_assert_uint_eq(trc_map_put(&map, i << 33), i + 1);
+	for (uint64_t i = 0; i < 3000; i++)
+		ck_assert_uint_eq(trc_map_get(&map, i << 33), i + 1);
+	ck_assert_uint_eq(trc_map_put(&map, 0), 1);
+	ck_assert_uint_eq(trc_map_get(&map, 1), 0);
+	trc_map_free(&map);
+}
+END_TEST
+
+TCase *unit_page(void)
+{
+	TCase *t = tcase_create("page");
+
+	tcase_add_loop_test(t, columns_come_back, 0, sizeof(column_rows) / sizeof(column_rows[0]));
+	tcase_add_test(t, large_columns_are_cut_into_elements);
+	tcase_add_loop_test(t, json_strings_are_safe_in_a_script_element, 0,
+			    sizeof(json_rows) / sizeof(json_rows[0]));
+	tcase_add_test(t, texts_are_kept_once);
+	tcase_add_test(t, maps_number_keys_in_order);
+	tcase_set_timeout(t, 60);
+	return t;
+}
