@@ -1,10 +1,11 @@
 /*
  * make_page.c - writes a timeline of made-up rows, for looking at and for measuring.
  *
- *   make_page [-t THREADS] [-n WAITS] [-l LIMIT] [-c] OUT.html
+ *   make-page [-k] [-t THREADS] [-n WAITS] [-l LIMIT] [-c] OUT.html
  *
  * Threads of a pool take turns at a lock, wait for work, read and sleep; a few tasks with
- * regions run on them.  -c adds scheduling; -l bounds the page's intervals.
+ * regions run on them.  -c adds scheduling; -l bounds the page's intervals; -k writes the
+ * known model instead.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/viewer/fake_model.h"
+#include "tests/viewer/known_model.h"
 #include "viewer/html.h"
 
 static uint64_t random_state = 88172645463325252;
@@ -37,7 +38,7 @@ static void *table(size_t n, size_t size)
 	void *rows = calloc(n + 1, size);
 
 	if (!rows) {
-		perror("make_page");
+		perror("make-page");
 		exit(1);
 	}
 	return rows;
@@ -159,6 +160,18 @@ static void make(struct made *d, size_t n_waits, bool sched)
 	d->end_ns += 1000;
 }
 
+static int write_page(const struct trc_model *rows, const char *path,
+		      const struct trc_html_limits *limits)
+{
+	struct trc_model m = *rows;
+	struct trc_error error = {""};
+
+	if (!trc_html_write_limited(&m, path, limits, &error))
+		return 0;
+	fprintf(stderr, "make-page: %s\n", error.text);
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const info[][2] = {{"command", "demo-server --threads 8"},
@@ -167,23 +180,26 @@ int main(int argc, char **argv)
 					       .proc = 2, .cause = TRC_GAP_RING_FULL}};
 	struct made d = {.n_threads = 8};
 	struct trc_html_limits limits = {0};
-	struct trc_error error = {""};
 	size_t n_waits = 20000;
-	bool sched = false;
+	bool sched = false, known = false;
 	int option;
 
-	while ((option = getopt(argc, argv, "t:n:l:c")) != -1) {
+	while ((option = getopt(argc, argv, "kt:n:l:c")) != -1) {
 		if (option == 't')
 			d.n_threads = strtoul(optarg, NULL, 10);
 		else if (option == 'n')
 			n_waits = strtoul(optarg, NULL, 10);
 		else if (option == 'l')
 			limits.intervals = strtoull(optarg, NULL, 10);
+		else if (option == 'k')
+			known = true;
 		else
 			sched = true;
 	}
 	if (optind != argc - 1 || !d.n_threads || d.n_threads > 10000)
 		return 2;
+	if (known)
+		return write_page(&known_model, argv[optind], &limits);
 	make(&d, n_waits, sched);
 
 	struct trc_model m = {
@@ -194,9 +210,5 @@ int main(int argc, char **argv)
 		.gaps = gaps, .n_gaps = 1, .info = info, .n_info = 2,
 		.stacks = {6, stack_first, stack_frame, 6, frames},
 	};
-	if (trc_html_write_limited(&m, argv[optind], &limits, &error)) {
-		fprintf(stderr, "make_page: %s\n", error.text);
-		return 1;
-	}
-	return 0;
+	return write_page(&m, argv[optind], &limits);
 }

@@ -72,7 +72,8 @@ static const struct trc_thread threads[] = {
 	{.serial = 3, .tid = 103, .name = "main", .start_ns = TRC_NEVER, .end_ns = TRC_NEVER},
 	{.serial = 9, .tid = 109, .creator = 3, .name = HOSTILE, .start_ns = 1100, .end_ns = 1900},
 };
-static const uint32_t no_stacks[] = {0};
+static const uint32_t no_stacks[] = {0, 0};
+#define NO_STACKS {.n_stacks = 1, .stack_first = no_stacks}
 
 START_TEST(references_are_rows_and_unknown_is_nothing)
 {
@@ -149,7 +150,7 @@ START_TEST(hostile_text_stays_data)
 			      .logs = logs, .n_logs = 1, .regions = regions, .n_regions = 1,
 			      .info = info, .n_info = 1, .warning = HOSTILE,
 			      .stacks = {2, first, frames, 1, frame}};
-	struct trc_model plain = {.threads = threads, .n_threads = 1, .stacks = {1, no_stacks}};
+	struct trc_model plain = {.threads = threads, .n_threads = 1, .stacks = NO_STACKS};
 	char *page = write_page(&m, NULL), *text;
 
 	ck_assert_ptr_null(strstr(page, "<img"));
@@ -186,7 +187,7 @@ START_TEST(what_is_left_out_is_counted)
 	struct trc_model m = {.start_ns = 0, .end_ns = 1 << 20, .threads = threads, .n_threads = 2,
 			      .regions = regions, .n_regions = N, .tasks = tasks, .n_tasks = N,
 			      .logs = logs, .n_logs = N, .unlocks = unlocks, .n_unlocks = N,
-			      .stacks = {1, no_stacks}};
+			      .stacks = NO_STACKS};
 
 	for (int64_t i = 0; i < N; i++) {
 		regions[i] = (struct trc_region){.start_ns = i, .end_ns = i + i * i, .thread = 3,
@@ -219,7 +220,7 @@ END_TEST
 
 START_TEST(a_failure_leaves_the_old_page)
 {
-	struct trc_model bad = {.need_result = -74}, good = {.stacks = {1, no_stacks}};
+	struct trc_model bad = {.need_result = -74}, good = {.stacks = NO_STACKS};
 	struct trc_error error = {""};
 	FILE *f = fopen(path, "w");
 	size_t n;
@@ -241,7 +242,7 @@ END_TEST
 
 START_TEST(trouble_is_named)
 {
-	struct trc_model m = {.stacks = {1, no_stacks}};
+	struct trc_model m = {.stacks = NO_STACKS};
 	struct trc_error error = {""};
 
 	ck_assert_int_eq(trc_html_write(&m, "no/such/directory/x.html", &error), -2);

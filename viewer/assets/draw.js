@@ -77,9 +77,10 @@ function laneToPixels(item, top, wide) {
 	for (let y = y0; y < y1; y++)
 		screen.pixels.set(line, y * w);
 	if (marked) {
-		const lock = theme.lockPixel, from = Math.max(y0, y1 - Math.round(5 * ratio));
-		for (let x = 0; x < w; x++)
-			markLine[x] = marks[x] ? lock : line[x];
+		const lock = theme.lockPixel, from = Math.max(y0, y1 - Math.round(6 * ratio));
+		markLine[0] = marks[0] ? lock : line[0];
+		for (let x = 1; x < w; x++) // two pixels wide, to be seen
+			markLine[x] = marks[x] || marks[x - 1] ? lock : line[x];
 		for (let y = from; y < y1; y++)
 			screen.pixels.set(markLine, y * w);
 	}

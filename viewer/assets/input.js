@@ -16,8 +16,11 @@ function zoomToSelection() {
 		return;
 	const length = Math.max(span.until - span.from, MIN_SPAN);
 	const margin = length * 0.25;
-	const done = Math.abs(view.t0 - Math.max(0, span.from - margin)) < length / 1000;
-	viewSet(span.from - (done ? 0 : margin), span.from + length + (done ? 0 : margin));
+	const t0 = Math.max(0, span.from - margin), t1 = Math.min(trace.span, span.from + length + margin);
+	if (Math.abs(view.t0 - t0) + Math.abs(view.t1 - t1) < length / 1000)
+		viewSet(span.from, span.from + length);
+	else
+		viewSet(t0, t1);
 }
 
 function localX(event) {
@@ -80,7 +83,7 @@ function dragStart(event, mode) {
 	Object.assign(drag, {mode, x: event.clientX, y: event.clientY, t0: view.t0, t1: view.t1,
 		scroll: byId("scroll").scrollTop, moved: false, at: timeAt(localX(event))});
 	event.currentTarget.setPointerCapture(event.pointerId);
-	historyAdd();
+	historyAdd(true);
 	if (event.button === 1)
 		event.preventDefault();
 }
@@ -177,7 +180,7 @@ function mapPointer() {
 
 	canvas.addEventListener("pointerdown", (event) => {
 		canvas.setPointerCapture(event.pointerId);
-		historyAdd();
+		historyAdd(true);
 		from = at(event);
 		const whole = view.t1 - view.t0 > trace.span * 0.98;
 		mode = !whole && from >= view.t0 && from <= view.t1 ? "move" : "choose";

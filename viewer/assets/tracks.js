@@ -171,7 +171,7 @@ function labelFill(row, track) {
 	row.style.height = `${track.h}px`;
 	row.classList.toggle("selected", Boolean(selected));
 	row.classList.toggle("annotation", !thread);
-	pin.hidden = !thread;
+	pin.disabled = !thread;
 	if (!thread) {
 		name.textContent = track.name;
 		tid.textContent = track.kind === "tasks" ? `task ×${count(track.count)}` : "counter";

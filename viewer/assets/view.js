@@ -41,11 +41,12 @@ function viewSet(t0, t1, remember = true) {
 	viewChanged("range");
 }
 
-// Steps that follow each other within half a second are one in the history.
-function historyAdd() {
+// Steps that follow each other within half a second are one in the history, unless they are
+// of another kind.
+function historyAdd(separate = false) {
 	const now = performance.now();
 
-	if (now - view.historyAt > 500) {
+	if (separate || now - view.historyAt > 500) {
 		view.history.push([view.t0, view.t1]);
 		if (view.history.length > 200)
 			view.history.shift();

@@ -1,0 +1,329 @@
+// browser.mjs - uses the timeline as a person would, on pages whose rows are known.
+//
+//   node browser.mjs DIRECTORY
+//
+// known.html is made of known_model.c: 10 ms, threads main, worker-a, worker-b and one with a
+// hostile name.  worker-b (cond, 1..6 ms) waits for worker-a (mutex, 2..4.1 ms), which waits
+// for main, which releases the lock at 4 ms.
+
+import path from "node:path";
+import {check, colourAt, detailsOf, openPage, pointOf, results, same, settle, stateColour, viewOf,
+	withBrowser} from "./browser_lib.mjs";
+
+const pages = path.resolve(process.argv[2]);
+const MAIN = 0, A = 1, B = 2, HOSTILE = 3;
+const MS = 1e6;
+const hostileText = "</script><img src=x onerror=\"window.owned=1\">'\"&lt;\ufffd\ufffd\\u2028\\u202e";
+
+async function drawsStates(page, scheme) {
+	for (const [thread, ms, state, why] of [
+		[MAIN, 0.3, "running", "on a proc from 0 to 1 ms"],
+		[MAIN, 2, "sleep", "sleeps from 1 to 3 ms"],
+		[MAIN, 6.5, "runnable", "was preempted at 6 ms"],
+		[A, 3, "mutex", "waits for the lock"],
+		[A, 1.5, "active", "has no switch records"],
+		[B, 3, "cond", "waits for the condition"],
+		[B, 5.8, "woken", "was woken at 5.5 ms"],
+		[HOSTILE, 8, "read", "is still waiting"],
+	]) {
+		const point = await pointOf(page, thread, ms * MS);
+		// 6 below the middle: text is higher
+		same(await colourAt(page, point, 7), await stateColour(page, state),
+			`${scheme}: thread ${thread} at ${ms} ms is ${state}: it ${why}`);
+	}
+	const tiny = await pointOf(page, B, 8 * MS + 100);
+	const above = await colourAt(page, tiny, -4), below = await colourAt(page, tiny, 8);
+	same(below, await stateColour(page, "mutex"), `${scheme}: a wait of 200 ns for a lock leaves a mark`);
+	same(above, await stateColour(page, "active"), `${scheme}: above the mark the state with most time`);
+}
+
+async function zoomsAndPans(page) {
+	const whole = await viewOf(page);
+	const at = await pointOf(page, A, 3 * MS);
+
+	await page.mouse.move(at.x, at.y);
+	await page.mouse.wheel(0, -300);
+	await settle(page);
+	let view = await viewOf(page);
+	check(view.t1 - view.t0 < (whole.t1 - whole.t0) * 0.6, "the wheel zooms in", view);
+	const after = await pointOf(page, A, 3 * MS);
+	check(Math.abs(after.x - at.x) < 1.5, "what is under the pointer stays there", [at.x, after.x]);
+
+	for (const [key, what, holds] of [
+		["w", "W zooms in", (b, a) => a.t1 - a.t0 < b.t1 - b.t0],
+		["s", "S zooms out", (b, a) => a.t1 - a.t0 > b.t1 - b.t0],
+		["d", "D moves right", (b, a) => a.t0 > b.t0 && a.t1 > b.t1],
+		["a", "A moves left", (b, a) => a.t0 < b.t0 && a.t1 < b.t1],
+		["ArrowRight", "the arrow moves right", (b, a) => a.t0 > b.t0],
+		["ArrowLeft", "the arrow moves left", (b, a) => a.t0 < b.t0],
+	]) {
+		const before = await viewOf(page);
+		await page.keyboard.press(key);
+		await settle(page);
+		const now = await viewOf(page);
+		check(holds(before, now), what, [before, now]);
+	}
+
+	view = await viewOf(page);
+	const from = await pointOf(page, A, (view.t0 + view.t1) / 2);
+	await page.mouse.move(from.x, from.y);
+	await page.mouse.down();
+	await page.mouse.move(from.x + 80, from.y, {steps: 4});
+	await page.mouse.up();
+	await settle(page);
+	const dragged = await viewOf(page);
+	check(dragged.t0 < view.t0, "dragging to the right moves to earlier times", [view, dragged]);
+	check(Math.abs((dragged.t1 - dragged.t0) / (view.t1 - view.t0) - 1) < 1e-6, "and does not zoom");
+	same(await page.evaluate(() => window.trc.selection), null, "and selects nothing");
+
+	await page.keyboard.press("Control+z");
+	await settle(page);
+	check(Math.abs((await viewOf(page)).t0 - view.t0) < 2, "Ctrl+Z takes it back");
+	await page.keyboard.press("0");
+	await settle(page);
+	same((await viewOf(page)).t1, 10 * MS, "0 shows the whole trace");
+}
+
+async function showsDetails(page) {
+	const at = await pointOf(page, A, 3 * MS);
+
+	await page.mouse.move(at.x, at.y);
+	await settle(page);
+	const tip = await page.locator("#tip").innerText();
+	check(/mutex 2\.10 ms/.test(tip) && tip.includes("cache_get"), "hover names wait and function", tip);
+	await page.mouse.click(at.x, at.y);
+	await settle(page);
+	const details = await detailsOf(page);
+	for (const [what, wanted] of [
+		["reason and length", "mutex: waited 2.10 ms"],
+		["its length to the nanosecond", "2,100,000 ns"],
+		["its beginning", "0.002 000 000 s"],
+		["the lock", "0x7ffd00001000"],
+		["who held it", "Held by\nmain"],
+		["who woke it, and when", "Woken by\nmain at 0.004 000 000 s"],
+		["how long it took to run", "100 µs"],
+		["the critical section that caused it", "made 1 thread wait, 2.00 ms in all"],
+		["its stack", "cache_get cache.c:120"],
+		["the waiting function, from a library without lines", "pthread_mutex_lock libdemo.so.1"],
+		["the waker's stack", "cache_put cache.c:150"],
+		["the way to it in SQL", "SELECT * FROM parks WHERE id=3"],
+	])
+		check(details.includes(wanted), `details show ${what}: ${wanted}`, details);
+	check(await page.evaluate(() => window.trc.arrows) >= 1, "an arrow leads from main to worker-a");
+	const bar = await page.evaluate(() => location.hash);
+	await page.waitForTimeout(300);
+	same(await page.evaluate(() => /sel=park:\d+/.test(location.hash)), true, `the address holds the selection (${bar})`);
+
+	// The chain: worker-b <- worker-a <- main.
+	const b = await pointOf(page, B, 3 * MS);
+	await page.mouse.click(b.x, b.y);
+	await settle(page);
+	same(await page.evaluate(() => window.trc.arrows), 2, "worker-b's wait has worker-a's behind it");
+	check((await detailsOf(page)).includes("hash_find inlined"), "inlined frames are marked");
+	await page.keyboard.press("[");
+	await settle(page);
+	check((await detailsOf(page)).startsWith("mutex: waited"), "[ leads to what the waker waited for");
+	await page.keyboard.press("]");
+	await settle(page);
+	check((await detailsOf(page)).startsWith("cond: waited"), "] leads back to whom it woke");
+	await page.keyboard.press("f");
+	await settle(page);
+	const view = await viewOf(page);
+	check(view.t0 < 1 * MS && view.t0 > -1 && view.t1 > 6 * MS && view.t1 < 9.9 * MS, "F zooms to it", view);
+	await page.keyboard.press("Escape");
+	await page.keyboard.press("0");
+	await settle(page);
+	same(await page.evaluate(() => [window.trc.selection, window.trc.arrows]), [null, 0], "Escape clears it");
+}
+
+async function findsThings(page) {
+	for (const [query, n, kind, startsWith] of [
+		["cache_get", 2, "park", "mutex: waited"],
+		["cache.c:150", 1, "unlock", "contended unlock"],
+		["worker-b", 1, "thread", "worker-b"],
+		["parse", 1, "region", "region parse"],
+		["404", 1, "log", "log http"],
+		["request", 1, "task", "task request 42"],
+		["0x555500002000", 1, "park", "cond: waited"],
+		["onerror", 5, null, ""],
+		["no such thing", 0, null, ""],
+	]) {
+		await page.keyboard.press("/");
+		await page.keyboard.type(query);
+		await page.waitForTimeout(220);
+		const found = await page.evaluate(() => window.trc.matches);
+		check(found === n, `search for ${query} finds ${n}`, found);
+		if (n)
+			check(await page.locator("#results button").count() > 0, `results for ${query} are listed`);
+		await page.keyboard.press("Enter");
+		await settle(page);
+		const selection = await page.evaluate(() => window.trc.selection);
+		if (kind) {
+			same(selection && selection.kind, kind, `Enter selects what ${query} found`);
+			check((await detailsOf(page)).startsWith(startsWith), `details of ${query}: ${startsWith}`,
+				await detailsOf(page));
+		}
+		await page.keyboard.press("Escape");
+		await page.keyboard.press("Escape");
+	}
+	await page.keyboard.press("0");
+}
+
+async function ranges(page) {
+	const from = await pointOf(page, A, 2 * MS), to = await pointOf(page, A, 4 * MS);
+
+	await page.keyboard.down("Shift");
+	await page.mouse.move(from.x, from.y);
+	await page.mouse.down();
+	await page.mouse.move(to.x, to.y, {steps: 3});
+	await page.mouse.up();
+	await page.keyboard.up("Shift");
+	await settle(page);
+	const range = await page.evaluate(() => window.trc.range);
+	check(range && Math.abs(range.t0 - 2 * MS) < 0.03 * MS && Math.abs(range.t1 - 4 * MS) < 0.03 * MS,
+		"Shift+drag selects a range", range);
+	const details = await detailsOf(page);
+	check(/Time by state in this range/.test(details) && /mutex\s+(2\.0|1\.9)\d ms/.test(details),
+		"and sums its states exactly", details);
+	await page.keyboard.press("Escape");
+}
+
+async function filtersAndSorts(page) {
+	await page.fill("#filter", "worker");
+	await settle(page);
+	same(await page.evaluate(() => window.trc.shownThreads()), [A, B], "the filter leaves the workers");
+	await page.fill("#filter", "");
+	await page.selectOption("#sort", "lock");
+	await settle(page);
+	same(await page.evaluate(() => window.trc.shownThreads()[0]), A, "worker-a waited longest for locks");
+	await page.selectOption("#sort", "start");
+	await settle(page);
+	await page.evaluate(() => window.trc.select("thread", 3));
+	await page.locator("#canvases").focus();
+	await page.keyboard.press("p");
+	await settle(page);
+	same(await page.evaluate(() => window.trc.shownThreads()[0]), B, "P keeps a thread at the top");
+	await page.keyboard.press("p");
+	await page.keyboard.press("?");
+	check(await page.locator("#help").isVisible(), "? shows the keys");
+	check((await page.locator("#help").innerText()).includes("zoom in at the pointer"), "and what they do");
+	await page.keyboard.press("Escape");
+	await settle(page);
+}
+
+async function hostileTextIsText(page) {
+	await page.evaluate(() => window.trc.select("thread", 4));
+	check((await detailsOf(page)).startsWith(hostileText), "a thread's hostile name is shown as text",
+		(await detailsOf(page)).slice(0, 100));
+	for (const [kind, id] of [["region", 2], ["task", 2], ["log", 2]]) {
+		await page.evaluate(([k, i]) => window.trc.select(k, i), [kind, id]);
+		const details = await detailsOf(page);
+		check(details.includes("<img src=x onerror="), `a hostile ${kind} is shown as text`, details);
+	}
+	await page.keyboard.press("0");
+	await settle(page);
+	const read = await pointOf(page, HOSTILE, 8 * MS);
+	await page.mouse.click(read.x, read.y);
+	await settle(page);
+	check((await detailsOf(page)).includes("and still does"), "an open wait says so");
+	check((await detailsOf(page)).includes("0xffffffff81234567"), "a frame without a name shows its address");
+	same(await page.locator("#app img").count(), 0, "no element was made of it");
+	same(await page.evaluate(() => window.owned), undefined, "and nothing ran");
+	check((await page.title()).includes("</script>"), "the title is text, too");
+}
+
+async function knownPage() {
+	await withBrowser("light", async (context) => {
+		const page = await openPage(context, path.join(pages, "known.html"));
+		same(await page.evaluate(() => window.trc.threads().map((t) => t.tid)), [100, 101, 102, 103], "threads");
+		check((await page.locator("#banners").innerText()).includes("17 events lost in 1 gap"), "gaps are announced");
+		await drawsStates(page, "light");
+		await zoomsAndPans(page);
+		await showsDetails(page);
+		await findsThings(page);
+		await ranges(page);
+		await filtersAndSorts(page);
+		await hostileTextIsText(page);
+		same(page.troubles, [], "no error, no warning, no request");
+
+		// A shared address shows the same.
+		const again = await openPage(context, path.join(pages, "known.html"), "#t=2000000,1000000&sel=park:2");
+		same(await viewOf(again).then((v) => [v.t0, v.t1]), [2e6, 3e6], "the address sets the range");
+		same(await again.evaluate(() => window.trc.selection), {kind: "park", id: 2}, "and the selection");
+		const bad = await openPage(context, path.join(pages, "known.html"), "#t=9,x&sel=park:999&sel=__proto__:1&t=1,");
+		same(await bad.evaluate(() => window.trc.selection), null, "a broken address is ignored");
+		same([...again.troubles, ...bad.troubles], [], "without trouble");
+	});
+	await withBrowser("dark", async (context) => {
+		const page = await openPage(context, path.join(pages, "known.html"));
+		same(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(21, 23, 27)",
+			"dark where the system is");
+		await drawsStates(page, "dark");
+		same(page.troubles, [], "no trouble in the dark");
+	});
+}
+
+async function manyThreads(context) {
+	const page = await openPage(context, path.join(pages, "many.html"));
+	const box = await page.locator("#canvases").boundingBox();
+
+	check(await page.locator(".label:not([hidden])").count() < 60, "only visible threads have labels");
+	await page.mouse.move(box.x + 300, box.y + 300);
+	const before = await viewOf(page);
+	await page.mouse.wheel(0, 600);
+	await page.waitForTimeout(150);
+	await settle(page);
+	let view = await viewOf(page);
+	check(view.scroll > 0 && view.t1 === before.t1, "with many threads the wheel scrolls", view);
+	await page.keyboard.down("Control");
+	await page.mouse.wheel(0, -300);
+	await page.keyboard.up("Control");
+	await settle(page);
+	view = await viewOf(page);
+	check(view.t1 - view.t0 < before.t1 - before.t0, "and zooms with Ctrl", view);
+	await page.evaluate(() => window.trc.select("thread", 200));
+	await page.evaluate(() => window.trc.select("park", window.trc.counts.parks));
+	await settle(page);
+	const last = await pointOf(page, 199, 0);
+	check(last.y > box.y && last.y < box.y + box.height, "selecting scrolls to the thread", last);
+	same(page.troubles, [], "no trouble with 200 threads");
+}
+
+async function mergedPage(context) {
+	const page = await openPage(context, path.join(pages, "merged.html"));
+	const banners = await page.locator("#banners").innerText();
+
+	check(/runs of intervals shorter than .* are merged and counted/.test(banners), "merging is said", banners);
+	check(await page.evaluate(() => window.trc.counts.intervals) <= 5016, "and keeps the limit");
+	same(page.troubles, [], "no trouble with merged intervals");
+}
+
+async function largePage(context) {
+	const page = await openPage(context, path.join(pages, "million.html"));
+	const {intervals, parks} = await page.evaluate(() => window.trc.counts);
+	const frames = await page.evaluate(async () => {
+		const times = [], mid = window.trc.span / 3;
+		for (let i = 0; i < 120; i++) {
+			const span = window.trc.span * Math.pow(0.93, i);
+			const begun = performance.now();
+			window.trc.setView(mid, mid + span);
+			window.trc.redraw();
+			times.push(performance.now() - begun);
+		}
+		return times.sort((a, b) => a - b);
+	});
+
+	console.log(`${intervals} intervals, ${parks} waits: open ${Math.round(page.openMs)} ms, frame p50 ` +
+		`${frames[60].toFixed(1)} ms, p99 ${frames[118].toFixed(1)} ms`);
+	check(intervals > 1e6, "a page of a million intervals opens", intervals);
+	same(page.troubles, [], "no trouble with a million intervals");
+}
+
+await knownPage();
+await withBrowser("light", async (context) => {
+	await manyThreads(context);
+	await mergedPage(context);
+	await largePage(context);
+});
+console.log(`${results.passed} passed, ${results.failed} failed`);
+process.exit(results.failed ? 1 : 0);

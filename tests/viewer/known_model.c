@@ -1,0 +1,89 @@
+/*
+ * known_model.c - a short trace that browser.mjs knows by heart; see known_model.h.
+ */
+#include "tests/viewer/known_model.h"
+
+#define MS * 1000000LL
+#define US * 1000LL
+
+static const struct trc_thread threads[] = {
+	{.serial = 1, .tid = 100, .name = "main", .start_ns = TRC_NEVER, .end_ns = TRC_NEVER,
+	 .n_events = 9, .n_parks = 1},
+	{.serial = 2, .tid = 101, .creator = 1, .creator_stack = 3, .name = "worker-a",
+	 .start_ns = 500 US, .end_ns = TRC_NEVER, .n_events = 9, .n_parks = 1},
+	{.serial = 3, .tid = 102, .creator = 1, .creator_stack = 3, .name = "worker-b",
+	 .start_ns = 500 US, .end_ns = 9500 US, .n_events = 9, .n_parks = 2},
+	{.serial = 4, .tid = 103, .creator = 1, .name = KNOWN_HOSTILE, .start_ns = TRC_NEVER,
+	 .end_ns = TRC_NEVER, .n_events = 2, .n_parks = 1},
+};
+
+/* worker-b waits for worker-a, which waits for main. */
+static const struct trc_park parks[] = {
+	{.start_ns = 1 MS, .end_ns = 6 MS, .object = 0x555500002000, .thread = 3, .stack = 4, .waker = 2,
+	 .waker_stack = 2, .wake_ns = 5500 US, .proc = 1, .reason = TRC_REASON_COND},
+	{.start_ns = 1 MS, .end_ns = 3 MS, .thread = 1, .stack = 3, .wake_ns = TRC_NEVER,
+	 .proc = TRC_NO_PROC, .reason = TRC_REASON_SLEEP},
+	{.start_ns = 2 MS, .end_ns = 4100 US, .object = 0x7ffd00001000, .thread = 2, .stack = 1,
+	 .holder = 1, .waker = 1, .waker_stack = 2, .unlock = 1, .wake_ns = 4 MS, .proc = 1,
+	 .reason = TRC_REASON_MUTEX},
+	{.start_ns = 7 MS, .end_ns = TRC_NEVER, .object = 5, .thread = 4, .stack = 5,
+	 .wake_ns = TRC_NEVER, .result = -1, .reason = TRC_REASON_READ, .flags = TRC_PARK_OPEN},
+	/* Too short to be seen when the whole trace is. */
+	{.start_ns = 8 MS, .end_ns = 8 MS + 200, .object = 0x7ffd00001000, .thread = 3, .stack = 1,
+	 .wake_ns = TRC_NEVER, .reason = TRC_REASON_MUTEX},
+};
+static const struct trc_unlock unlocks[] = {
+	{.ts_ns = 4 MS, .object = 0x7ffd00001000, .waiters = 1, .thread = 1, .stack = 2,
+	 .reason = TRC_REASON_MUTEX, .caused_waits = 1, .caused_ns = 2 MS},
+};
+static const struct trc_task tasks[] = {
+	{.task = 42, .type = "request", .start_ns = 600 US, .end_ns = 5 MS, .start_thread = 2,
+	 .end_thread = 2},
+	{.task = 43, .parent = 42, .type = KNOWN_HOSTILE, .start_ns = 700 US, .end_ns = TRC_NEVER,
+	 .start_thread = 2},
+};
+static const struct trc_region regions[] = {
+	{.task = 42, .type = "parse", .thread = 2, .start_ns = 600 US, .end_ns = 5 MS},
+	{.task = 42, .type = KNOWN_HOSTILE, .thread = 2, .depth = 1, .start_ns = 1 MS,
+	 .end_ns = 4500 US},
+};
+static const struct trc_log logs[] = {
+	{.ts_ns = 3500 US, .task = 42, .thread = 2, .category = "http", .message = "404 not found"},
+	{.ts_ns = 3600 US, .thread = 2, .category = KNOWN_HOSTILE, .message = KNOWN_HOSTILE},
+};
+static const struct trc_counter counters[] = {
+	{.ts_ns = 1 MS, .value = -3, .name = "queue depth", .thread = 1},
+	{.ts_ns = 5 MS, .value = 20, .name = "queue depth", .thread = 1},
+};
+static const struct trc_gap gaps[] = {
+	{.since_ns = 9 MS, .ts_ns = 9200 US, .lost_events = 17, .proc = 2,
+	 .cause = TRC_GAP_RING_FULL, .source = 0},
+};
+static const struct trc_on_cpu on_cpu[] = {
+	{.start_ns = 0, .end_ns = 1 MS, .thread = 1, .proc = 0},
+	{.start_ns = 3 MS, .end_ns = 6 MS, .thread = 1, .proc = 2, .preempted = true},
+	{.start_ns = 7 MS, .end_ns = 10 MS, .thread = 1, .proc = 2},
+};
+
+static const struct trc_frame frames[] = {
+	{0x401000, "pthread_mutex_lock", NULL, 0, 1, false},
+	{0x401100, "cache_get", "/src/demo/cache.c", 120, 0, false},
+	{0x401200, "hash_find", "/src/demo/hash.c", 77, 0, true},
+	{0x401300, "cache_put", "/src/demo/cache.c", 150, 0, false},
+	{0x401400, "worker_main", "/src/demo/server.c", 412, 0, false},
+	{0xffffffff81234567, NULL, NULL, 0, 1, false},
+	{0x401500, KNOWN_HOSTILE, KNOWN_HOSTILE, 1, 0, false},
+};
+/* 1: lock in cache_get; 2: cache_put; 3: worker_main; 4: hash_find; 5: no name, hostile name */
+static const uint32_t stack_first[] = {0, 0, 3, 5, 6, 9, 12};
+static const uint32_t stack_frame[] = {1, 2, 5, 4, 5, 5, 1, 3, 5, 6, 7, 5};
+static const char *const info[][2] = {
+	{"command", "demo " KNOWN_HOSTILE}, {"host", "example"}, {KNOWN_HOSTILE, KNOWN_HOSTILE}};
+
+#define ROWS(rows) .rows = rows, .n_##rows = sizeof(rows) / sizeof(rows[0])
+
+const struct trc_model known_model = {
+	.end_ns = 10 MS, .lost_events = 17, ROWS(threads), ROWS(parks), ROWS(unlocks), ROWS(tasks),
+	ROWS(regions), ROWS(logs), ROWS(counters), ROWS(gaps), ROWS(on_cpu), ROWS(info),
+	.stacks = {6, stack_first, stack_frame, 7, frames},
+};
