@@ -8,3 +8,16 @@ libtrcsymbols_la_SOURCES = \
 	analyzer/symbols_table.c analyzer/symbols_table.h
 libtrcsymbols_la_CFLAGS = $(AM_CFLAGS) $(DW_CFLAGS) $(ZLIB_CFLAGS)
 libtrcsymbols_la_LIBADD = $(DW_LIBS) $(ZLIB_LIBS)
+
+noinst_LTLIBRARIES += libtrcanalyze.la
+libtrcanalyze_la_SOURCES = \
+	analyzer/array.c analyzer/array.h \
+	analyzer/derive_parks.c analyzer/derive_parks.h \
+	analyzer/derive_sched.c \
+	analyzer/derive_user.c \
+	analyzer/derive_waits.c \
+	analyzer/derive_wakers.c \
+	analyzer/merge.c analyzer/merge.h \
+	analyzer/model.c analyzer/model.h analyzer/model_parts.h \
+	analyzer/model_symbols.c
+libtrcanalyze_la_LIBADD = libtrcsymbols.la libtrcformat.la -lpthread

@@ -145,7 +145,10 @@ typedef void trc_progress_fn(void *context, const char *what, double fraction);
 
 /* On success *out is the caller's: trc_model_close() it.  error->text names no file. */
 int trc_model_open(struct trc_model **out, const char *path, struct trc_error *error);
-void trc_model_close(struct trc_model *m);
+/* The same over a reader that is open already; it is the model's from here on, also on failure. */
+int trc_model_open_reader(struct trc_model **out, struct trc_reader *reader,
+			  struct trc_error *error);
+void trc_model_close(struct trc_model *m); /* accepts NULL */
 void trc_model_progress(struct trc_model *m, trc_progress_fn *fn, void *context);
 
 /* Makes sure that these parts are there.  Not thread safe.  0 or -errno with a line in error. */

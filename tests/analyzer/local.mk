@@ -4,3 +4,20 @@ symbols_probe_SOURCES = tests/analyzer/symbols_probe.c
 symbols_probe_LDADD = libtrcsymbols.la
 TESTS += tests/analyzer/symbols_test.sh
 EXTRA_DIST += tests/analyzer/symbols_test.sh tests/analyzer/symbols_program.c
+
+# The model, from traces written as text.
+if HAVE_CHECK
+model_tests = tests/analyzer/model_waits_test tests/analyzer/model_user_test
+check_PROGRAMS += $(model_tests)
+TESTS += $(model_tests)
+check_LTLIBRARIES += libtrcmodelfixture.la
+libtrcmodelfixture_la_SOURCES = tests/analyzer/model_fixture.c tests/analyzer/model_fixture.h
+libtrcmodelfixture_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+libtrcmodelfixture_la_LIBADD = libtrcanalyze.la libtrcassemble.la $(CHECK_LIBS)
+tests_analyzer_model_waits_test_SOURCES = tests/analyzer/model_waits_test.c
+tests_analyzer_model_waits_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_model_waits_test_LDADD = libtrcmodelfixture.la
+tests_analyzer_model_user_test_SOURCES = tests/analyzer/model_user_test.c
+tests_analyzer_model_user_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_model_user_test_LDADD = libtrcmodelfixture.la
+endif

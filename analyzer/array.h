@@ -1,0 +1,60 @@
+/*
+ * array.h - growing arrays of rows, sorting them by time, and a map from ids to rows.
+ *
+ *   A1  no row is allocated by itself: arrays grow by half, so that growing is
+ *       a few calls of realloc() for millions of rows
+ *   A2  a sort is stable and moves each row at most once
+ */
+#ifndef TRC_ANALYZER_ARRAY_H
+#define TRC_ANALYZER_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* An array of rows of `row_bytes` each, all of one type; zeroed memory with row_bytes set is
+ * an empty one. */
+struct trc_array {
+	void *row;
+	size_t n, capacity, row_bytes;
+};
+
+/* Adds a zeroed row and returns it, valid until the next call; NULL without memory. */
+void *trc_array_add(struct trc_array *rows);
+/* Gives memory beyond the last row back. */
+void trc_array_trim(struct trc_array *rows);
+void trc_array_free(struct trc_array *rows);
+
+/* Sorts by the int64_t at time_off, then by the uint32_t at thread_off.  0 or -ENOMEM. */
+int trc_array_sort(struct trc_array *rows, size_t time_off, size_t thread_off);
+
+struct trc_key {
+	int64_t key;
+	uint32_t row;
+};
+/* Sorts by key; `scratch` has room for n keys too. */
+void trc_keys_sort(struct trc_key *keys, struct trc_key *scratch, size_t n);
+
+/* From 64-bit keys to 32-bit values (all but TRC_INDEX_NONE); a zeroed one is empty. */
+struct trc_index {
+	uint64_t *key;
+	uint32_t *value;
+	size_t n, capacity;
+};
+enum { TRC_INDEX_NONE = UINT32_MAX };
+
+uint32_t trc_index_get(const struct trc_index *map, uint64_t key);
+/* Sets or replaces.  0 or -ENOMEM. */
+int trc_index_put(struct trc_index *map, uint64_t key, uint32_t value);
+void trc_index_free(struct trc_index *map);
+
+/* Bytes that live as long as the arena; a zeroed one is empty. */
+struct trc_pool {
+	struct trc_pool_chunk *chunk;
+};
+void *trc_pool_take(struct trc_pool *arena, size_t n_bytes);
+/* A zero-terminated copy in which embedded zeros became U+FFFD; NULL without memory. */
+const char *trc_pool_text(struct trc_pool *arena, const char *bytes, size_t n_bytes);
+void trc_pool_free(struct trc_pool *arena);
+
+#endif

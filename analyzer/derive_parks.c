@@ -1,0 +1,311 @@
+/* derive_parks.c - see derive_parks.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include "analyzer/derive_parks.h"
+
+static struct trc_park *park_at(struct trc_model *m, const struct trc_open_park *open)
+{
+	return (struct trc_park *)m->parks.row + open->park;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void park_end(struct trc_park_thread *t, struct trc_park *park, int64_t end_ns, int result)
+{
+	park->end_ns = later(end_ns, park->start_ns);
+	park->result = (int16_t)result;
+	t->last_start_ns = park->start_ns;
+	t->last_object = park->object;
+	t->last_reason = park->reason;
+}
+
+/* The parks from `first` up ended unseen, at the latest now (K2, K3). */
+static void parks_abandon(struct trc_model *m, struct trc_park_thread *t, uint32_t first,
+			  int64_t now_ns)
+{
+	for (uint32_t i = first; i < t->n_open; i++) {
+		struct trc_park *park = park_at(m, &t->open[i]);
+
+		park->flags |= TRC_PARK_ABANDONED;
+		park_end(t, park, now_ns, -1);
+	}
+	t->n_open = first < t->n_open ? first : t->n_open;
+}
+
+/* How many outermost frames two stacks share. */
+static uint32_t stacks_common(const struct trc_stack_view *a, const struct trc_stack_view *b)
+{
+	uint32_t n = a->n_frames < b->n_frames ? a->n_frames : b->n_frames;
+	uint32_t common = 0;
+
+	while (common < n && a->frame[a->n_frames - 1 - common] == b->frame[b->n_frames - 1 - common])
+		common++;
+	return common;
+}
+
+/*
+ * True if a thread that parked at `parked` and is now at `now` cannot be in a signal
+ * handler that interrupted the park (K3).  A handler's stack holds the park's frames
+ * (but perhaps for the innermost, inside the waiting function) and more.  A
+ * stack that was not followed to its end, or not taken, proves nothing.
+ */
+static bool stack_disproves(const struct trc_model *m, uint32_t parked, uint32_t now)
+{
+	struct trc_stack_view a, b;
+	uint32_t common;
+
+	if (!parked || !now)
+		return false;
+	if (parked == now)
+		return true;
+	if (trc_reader_stack(m->reader, parked, &a) || trc_reader_stack(m->reader, now, &b))
+		return false;
+	if (a.n_frames >= TRC_STACK_DEPTH_MAX || b.n_frames >= TRC_STACK_DEPTH_MAX)
+		return false;
+	common = stacks_common(&a, &b);
+	return common && (b.n_frames <= a.n_frames || common + 2 < a.n_frames);
+}
+
+static void abandon_by_stack(struct trc_model *m, struct trc_park_thread *t, uint32_t stack,
+			     int64_t now_ns)
+{
+	for (uint32_t i = 0; stack && i < t->n_open; i++) {
+		const struct trc_park *park = park_at(m, &t->open[i]);
+
+		/* A wait that the program announced is made of others. */
+		if (park->reason != TRC_REASON_USER && stack_disproves(m, park->stack, stack)) {
+			parks_abandon(m, t, i, now_ns);
+			return;
+		}
+	}
+}
+
+static uint32_t event_stack(const struct trc_columns *c, uint32_t row)
+{
+	switch (c->kind[row]) {
+	case TRC_KIND_PARK:
+		/* Taken again inside the condition wait, at its stack. */
+		if (trc_arg(c, row, TRC_A_PARK_REASON) == TRC_REASON_COND_MUTEX)
+			return 0;
+		return (uint32_t)trc_arg(c, row, TRC_A_PARK_STACK);
+	case TRC_KIND_WAIT:
+		return (uint32_t)trc_arg(c, row, TRC_A_WAIT_STACK);
+	case TRC_KIND_UNLOCK:
+		return (uint32_t)trc_arg(c, row, TRC_A_UNLOCK_STACK);
+	case TRC_KIND_UNPARK:
+		return (uint32_t)trc_arg(c, row, TRC_A_UNPARK_STACK);
+	case TRC_KIND_ACQUIRE:
+		return (uint32_t)trc_arg(c, row, TRC_A_ACQUIRE_STACK);
+	default:
+		return 0;
+	}
+}
+
+/* An event while parks are open: notes it, and looks whether it disproves any of them. */
+static void open_parks_check(struct trc_model *m, struct trc_park_thread *t,
+			     const struct trc_columns *c, uint32_t row)
+{
+	int64_t now_ns = c->time_ns[row];
+
+	for (uint32_t i = t->n_open; i-- > 0 && t->open[i].next_ns == TRC_NEVER;)
+		t->open[i].next_ns = now_ns;
+	abandon_by_stack(m, t, event_stack(c, row), now_ns);
+}
+
+static struct trc_open_park *open_push(struct trc_park_thread *t)
+{
+	if (t->n_open == t->capacity) {
+		uint32_t capacity = t->capacity ? t->capacity * 2 : 4;
+		struct trc_open_park *open = realloc(t->open, capacity * sizeof(*open));
+
+		if (!open)
+			return NULL;
+		t->open = open;
+		t->capacity = capacity;
+	}
+	return &t->open[t->n_open++];
+}
+
+static struct trc_park *park_add(struct trc_model *m, uint32_t thread, uint32_t proc)
+{
+	struct trc_park *park = trc_array_add(&m->parks);
+
+	if (park) {
+		park->thread = thread;
+		park->proc = proc;
+		park->end_ns = park->wake_ns = TRC_NEVER;
+		park->result = -1;
+	}
+	return park;
+}
+
+static int park_begin(struct trc_model *m, struct trc_park_thread *t, const struct trc_columns *c,
+		      uint32_t row)
+{
+	struct trc_park *park = park_add(m, c->thread[row], c->proc[row]);
+	struct trc_open_park *open = park ? open_push(t) : NULL;
+
+	if (!open)
+		return -ENOMEM;
+	park->start_ns = c->time_ns[row];
+	park->reason = (uint8_t)trc_arg(c, row, TRC_A_PARK_REASON);
+	park->object = trc_arg(c, row, TRC_A_PARK_OBJECT);
+	park->holder = (uint32_t)trc_arg(c, row, TRC_A_PARK_HOLDER);
+	park->stack = (uint32_t)trc_arg(c, row, TRC_A_PARK_STACK);
+	*open = (struct trc_open_park){m->parks.n - 1, t->region_depth, TRC_NEVER};
+	return 0;
+}
+
+static void park_resume(struct trc_model *m, struct trc_park_thread *t,
+			const struct trc_columns *c, uint32_t row)
+{
+	uint64_t reason = trc_arg(c, row, TRC_A_RESUME_REASON);
+	uint64_t object = trc_arg(c, row, TRC_A_RESUME_OBJECT);
+
+	for (uint32_t i = t->n_open; i-- > 0;) {
+		struct trc_park *park = park_at(m, &t->open[i]);
+
+		if (park->reason != reason || park->object != object)
+			continue;
+		parks_abandon(m, t, i + 1, c->time_ns[row]);
+		t->n_open = i;
+		park_end(t, park, c->time_ns[row], (int)(trc_arg(c, row, TRC_A_RESUME_RESULT) & 0x7fff));
+		return;
+	}
+}
+
+static int park_whole(struct trc_model *m, struct trc_park_thread *t, const struct trc_columns *c,
+		      uint32_t row)
+{
+	struct trc_park *park = park_add(m, c->thread[row], c->proc[row]);
+	int64_t since_ns = (int64_t)trc_arg(c, row, TRC_A_WAIT_SINCE);
+
+	if (!park)
+		return -ENOMEM;
+	park->start_ns = since_ns < c->time_ns[row] ? since_ns : c->time_ns[row];
+	park->reason = (uint8_t)trc_arg(c, row, TRC_A_WAIT_REASON);
+	park->object = trc_arg(c, row, TRC_A_WAIT_OBJECT);
+	park->stack = (uint32_t)trc_arg(c, row, TRC_A_WAIT_STACK);
+	park_end(t, park, c->time_ns[row], (int)(trc_arg(c, row, TRC_A_WAIT_RESULT) & 0x7fff));
+	return 0;
+}
+
+static void region_end(struct trc_model *m, struct trc_park_thread *t, int64_t now_ns)
+{
+	t->region_depth--;
+	for (uint32_t i = 0; i < t->n_open; i++) {
+		if (t->open[i].region_depth > t->region_depth) {
+			parks_abandon(m, t, i, now_ns);
+			return;
+		}
+	}
+}
+
+int trc_parks_event(struct trc_model *m, struct trc_park_thread *t, const struct trc_columns *c,
+		    uint32_t row)
+{
+	unsigned int kind = c->kind[row];
+
+	/* These are not the thread's own doing. */
+	if (kind == TRC_KIND_PROC_START || kind == TRC_KIND_PROC_STOP || kind == TRC_KIND_GAP)
+		return 0;
+	if (t->n_open)
+		open_parks_check(m, t, c, row);
+	switch (kind) {
+	case TRC_KIND_PARK:
+		return park_begin(m, t, c, row);
+	case TRC_KIND_RESUME:
+		park_resume(m, t, c, row);
+		break;
+	case TRC_KIND_WAIT:
+		return park_whole(m, t, c, row);
+	case TRC_KIND_REGION_BEGIN:
+		t->region_depth++;
+		break;
+	case TRC_KIND_REGION_END:
+		region_end(m, t, c->time_ns[row]);
+		break;
+	case TRC_KIND_THREAD_EXIT:
+		parks_abandon(m, t, 0, c->time_ns[row]);
+		break;
+	}
+	return 0;
+}
+
+static bool status_is(const struct trc_status_entry *s, const struct trc_park *park)
+{
+	return s && s->reason == park->reason && s->object == park->object;
+}
+
+/* Decides over what is still open (K4); true if `status` is among what stays open. */
+static bool open_parks_finish(struct trc_model *m, struct trc_park_thread *t,
+			      const struct trc_status_entry *status, int64_t last_gap_ns)
+{
+	bool confirmed = false, inner_open = false;
+
+	for (uint32_t i = t->n_open; i-- > 0;) {
+		struct trc_park *park = park_at(m, &t->open[i]);
+		bool is_status = !confirmed && status_is(status, park);
+		bool open = is_status || t->open[i].next_ns == TRC_NEVER ||
+			    (inner_open && last_gap_ns < park->start_ns);
+
+		confirmed |= is_status;
+		inner_open |= open;
+		park->flags |= open ? TRC_PARK_OPEN : TRC_PARK_ABANDONED;
+		if (!open)
+			park_end(t, park, t->open[i].next_ns, -1);
+	}
+	t->n_open = 0;
+	return confirmed;
+}
+
+/* True if the wait of a status entry had ended after all when the trace did. */
+static bool status_is_stale(const struct trc_model *m, const struct trc_park_thread *t,
+			    const struct trc_status_entry *s, int64_t since_ns)
+{
+	const struct trc_thread *thread = trc_model_thread(m, s->thread);
+
+	if (t->last_reason == s->reason && t->last_object == s->object &&
+	    t->last_start_ns >= since_ns - 1000)
+		return true;
+	/* A file that was cut has the status of an earlier generation. */
+	return !trc_reader_info(m->reader)->complete && thread && thread->last_ns > since_ns;
+}
+
+static int status_add(struct trc_model *m, const struct trc_status_entry *s, int64_t since_ns)
+{
+	struct trc_park *park = park_add(m, s->thread, TRC_NO_PROC);
+
+	if (!park)
+		return -ENOMEM;
+	park->start_ns = since_ns;
+	m->end_ns = later(m->end_ns, since_ns);
+	park->reason = s->reason;
+	park->object = s->object;
+	park->holder = s->holder;
+	park->stack = s->stack;
+	park->flags = TRC_PARK_OPEN;
+	return 0;
+}
+
+int trc_parks_finish(struct trc_model *m, struct trc_park_thread *t,
+		     const struct trc_status_entry *status, int64_t last_gap_ns)
+{
+	int64_t since_ns;
+
+	if (open_parks_finish(m, t, status, last_gap_ns) || !status)
+		return 0;
+	since_ns = trc_reader_ns(m->reader, status->since);
+	if (status_is_stale(m, t, status, since_ns))
+		return 0;
+	return status_add(m, status, since_ns);
+}
+
+void trc_parks_free(struct trc_park_thread *t)
+{
+	free(t->open);
+	t->open = NULL;
+}

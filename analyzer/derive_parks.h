@@ -1,0 +1,45 @@
+/*
+ * derive_parks.h - pairs the parks of each thread with their ends.
+ *
+ *   K1  the open parks of a thread are a stack: a signal handler may park while the
+ *       thread that it interrupted is parked
+ *   K2  a resume ends the innermost open park with its reason and object; what is
+ *       open above that was left without a resume: abandoned
+ *   K3  an open park is abandoned, too, when its thread does what it could not do
+ *       inside a signal handler that interrupted the park: it exits, ends a region that
+ *       was open when it parked, or has a stack that does not contain the park's
+ *   K4  what is open at the end is still in progress, unless other events of
+ *       the thread followed and the status table does not confirm the wait
+ */
+#ifndef TRC_ANALYZER_DERIVE_PARKS_H
+#define TRC_ANALYZER_DERIVE_PARKS_H
+
+#include "analyzer/model_parts.h"
+
+struct trc_open_park {
+	size_t park;          /* index in trc_model.parks */
+	int32_t region_depth; /* of the thread when it parked */
+	int64_t next_ns;      /* its first event since; TRC_NEVER = none */
+};
+
+/* What is known of a thread while events go by. */
+struct trc_park_thread {
+	struct trc_open_park *open;
+	uint32_t n_open, capacity;
+	int32_t region_depth; /* relative to the depth at its first event */
+	/* The wait that ended last. */
+	int64_t last_start_ns;
+	uint64_t last_object;
+	uint8_t last_reason;
+};
+
+/* One event of the thread, in its order.  0 or -ENOMEM. */
+int trc_parks_event(struct trc_model *m, struct trc_park_thread *thread,
+		    const struct trc_columns *columns, uint32_t row);
+/* The trace is over.  `status` is what the last status table says that the thread waits for, NULL
+ * if for nothing; last_gap_ns is the time of the last gap, or TRC_NEVER.  0 or -ENOMEM. */
+int trc_parks_finish(struct trc_model *m, struct trc_park_thread *thread,
+		     const struct trc_status_entry *status, int64_t last_gap_ns);
+void trc_parks_free(struct trc_park_thread *thread);
+
+#endif

@@ -1,0 +1,266 @@
+/*
+ * derive_user.c - tasks, regions, logs and counters: TRC_PART_USER.
+ *
+ * Regions nest within their thread.  An end without a begin closes a region that began
+ * before the trace did; how deep such a region lay is known only when the last of them has
+ * ended, so depths are counted relative to that until then:
+ *
+ *   U1  a region's depth = its place among the known open ones
+ *       + the regions from before the trace still open then
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "analyzer/model_parts.h"
+
+/* The regions of a thread that are open, and how many ended that began before the trace. */
+struct region_stack {
+	size_t *region; /* indices in m->regions, outermost first */
+	uint32_t n, capacity;
+	uint32_t n_from_before;
+};
+
+struct user {
+	struct trc_derive derive; /* first: the two share an address */
+	struct trc_model *m;
+	struct trc_index task_row;  /* the task's id to its row */
+	struct trc_index stack_row; /* the thread's serial to its row in stacks */
+	struct trc_array stacks;   /* struct region_stack */
+};
+
+static struct region_stack *stack_of(struct user *u, uint32_t thread)
+{
+	uint32_t row = trc_index_get(&u->stack_row, thread);
+	struct region_stack *stack;
+
+	if (row != TRC_INDEX_NONE)
+		return (struct region_stack *)u->stacks.row + row;
+	stack = trc_array_add(&u->stacks);
+	if (!stack || trc_index_put(&u->stack_row, thread, (uint32_t)(u->stacks.n - 1)))
+		return NULL;
+	return stack;
+}
+
+static int stack_push(struct region_stack *stack, size_t region)
+{
+	if (stack->n == stack->capacity) {
+		uint32_t capacity = stack->capacity ? stack->capacity * 2 : 8;
+		size_t *grown = realloc(stack->region, capacity * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		stack->region = grown;
+		stack->capacity = capacity;
+	}
+	stack->region[stack->n++] = region;
+	return 0;
+}
+
+static int task_begin(struct user *u, const struct trc_columns *c, uint32_t row)
+{
+	struct trc_task *task = trc_array_add(&u->m->tasks);
+
+	if (!task)
+		return -ENOMEM;
+	task->task = trc_arg(c, row, TRC_A_TASK_TASK);
+	task->parent = trc_arg(c, row, TRC_A_TASK_PARENT);
+	task->type = trc_model_string(u->m, trc_arg(c, row, TRC_A_TASK_TYPE));
+	task->start_ns = c->time_ns[row];
+	task->end_ns = TRC_NEVER;
+	task->start_thread = c->thread[row];
+	if (!task->type)
+		return -ENOMEM;
+	return trc_index_put(&u->task_row, task->task, (uint32_t)(u->m->tasks.n - 1));
+}
+
+/* The row that an end belongs to: that of its begin, or a new one for a begin before the trace. */
+static struct trc_task *task_to_end(struct user *u, uint64_t id)
+{
+	uint32_t row = trc_index_get(&u->task_row, id);
+	struct trc_task *task;
+
+	if (row != TRC_INDEX_NONE)
+		return (struct trc_task *)u->m->tasks.row + row;
+	task = trc_array_add(&u->m->tasks);
+	if (!task || trc_index_put(&u->task_row, id, (uint32_t)(u->m->tasks.n - 1)))
+		return NULL;
+	task->task = id;
+	task->type = "";
+	task->start_ns = task->end_ns = TRC_NEVER;
+	return task;
+}
+
+static int task_end(struct user *u, const struct trc_columns *c, uint32_t row)
+{
+	struct trc_task *task = task_to_end(u, trc_arg(c, row, TRC_A_TASK_TASK));
+
+	if (!task)
+		return -ENOMEM;
+	if (task->end_ns == TRC_NEVER) {
+		task->end_ns = c->time_ns[row];
+		task->end_thread = c->thread[row];
+	}
+	return 0;
+}
+
+static int region_begin(struct user *u, const struct trc_columns *c, uint32_t row)
+{
+	struct region_stack *stack = stack_of(u, c->thread[row]);
+	struct trc_region *region = stack ? trc_array_add(&u->m->regions) : NULL;
+
+	if (!region)
+		return -ENOMEM;
+	region->task = trc_arg(c, row, TRC_A_REGION_TASK);
+	region->type = trc_model_string(u->m, trc_arg(c, row, TRC_A_REGION_TYPE));
+	region->thread = c->thread[row];
+	region->depth = stack->n - stack->n_from_before; /* wraps; U1 is made true at the end */
+	region->start_ns = c->time_ns[row];
+	region->end_ns = TRC_NEVER;
+	return region->type ? stack_push(stack, u->m->regions.n - 1) : -ENOMEM;
+}
+
+static int region_end(struct user *u, const struct trc_columns *c, uint32_t row)
+{
+	struct region_stack *stack = stack_of(u, c->thread[row]);
+	struct trc_region *region;
+
+	if (!stack)
+		return -ENOMEM;
+	if (stack->n) {
+		region = (struct trc_region *)u->m->regions.row + stack->region[--stack->n];
+		region->end_ns = c->time_ns[row];
+		return 0;
+	}
+	region = trc_array_add(&u->m->regions);
+	if (!region)
+		return -ENOMEM;
+	region->type = "";
+	region->thread = c->thread[row];
+	region->depth = -++stack->n_from_before;
+	region->start_ns = TRC_NEVER;
+	region->end_ns = c->time_ns[row];
+	return 0;
+}
+
+static int log_add(struct user *u, const struct trc_columns *c, uint32_t row)
+{
+	struct trc_log *log = trc_array_add(&u->m->logs);
+	size_t n_bytes;
+	const char *bytes = trc_arg_text(c, row, &n_bytes);
+
+	if (!log)
+		return -ENOMEM;
+	log->ts_ns = c->time_ns[row];
+	log->thread = c->thread[row];
+	log->task = trc_arg(c, row, TRC_A_LOG_TASK);
+	log->category = trc_model_string(u->m, trc_arg(c, row, TRC_A_LOG_CATEGORY));
+	log->message = trc_pool_text(&u->m->text, bytes, n_bytes);
+	return log->category && log->message ? 0 : -ENOMEM;
+}
+
+static int counter_add(struct user *u, const struct trc_columns *c, uint32_t row)
+{
+	struct trc_counter *counter = trc_array_add(&u->m->counters);
+
+	if (!counter)
+		return -ENOMEM;
+	counter->ts_ns = c->time_ns[row];
+	counter->thread = c->thread[row];
+	counter->name = trc_model_string(u->m, trc_arg(c, row, TRC_A_COUNTER_NAME));
+	counter->value = (int64_t)trc_arg(c, row, TRC_A_COUNTER_VALUE);
+	return counter->name ? 0 : -ENOMEM;
+}
+
+static int user_span(struct trc_derive *derive, const struct trc_span *span)
+{
+	struct user *u = (struct user *)derive;
+	const struct trc_columns *c = span->columns;
+	int err = 0;
+
+	for (uint32_t row = span->first; row < span->last && !err; row++) {
+		switch (c->kind[row]) {
+		case TRC_KIND_TASK_BEGIN:
+			err = task_begin(u, c, row);
+			break;
+		case TRC_KIND_TASK_END:
+			err = task_end(u, c, row);
+			break;
+		case TRC_KIND_REGION_BEGIN:
+			err = region_begin(u, c, row);
+			break;
+		case TRC_KIND_REGION_END:
+			err = region_end(u, c, row);
+			break;
+		case TRC_KIND_LOG:
+			err = log_add(u, c, row);
+			break;
+		case TRC_KIND_COUNTER:
+			err = counter_add(u, c, row);
+			break;
+		}
+	}
+	return err;
+}
+
+/* Adds to each depth what it was counted relative to (U1). */
+static void regions_set_depth(struct user *u)
+{
+	struct trc_region *region = u->m->regions.row;
+	const struct region_stack *stack = u->stacks.row;
+
+	for (size_t i = 0; i < u->m->regions.n; i++)
+		region[i].depth += stack[trc_index_get(&u->stack_row, region[i].thread)].n_from_before;
+}
+
+static int user_end(struct trc_derive *derive)
+{
+	struct user *u = (struct user *)derive;
+	struct trc_model *m = u->m;
+	int err;
+
+	regions_set_depth(u);
+	err = trc_array_sort(&m->tasks, offsetof(struct trc_task, start_ns),
+			    offsetof(struct trc_task, start_thread));
+	if (!err)
+		err = trc_array_sort(&m->regions, offsetof(struct trc_region, start_ns),
+				    offsetof(struct trc_region, thread));
+	if (!err)
+		err = trc_array_sort(&m->logs, offsetof(struct trc_log, ts_ns),
+				    offsetof(struct trc_log, thread));
+	if (!err)
+		err = trc_array_sort(&m->counters, offsetof(struct trc_counter, ts_ns),
+				    offsetof(struct trc_counter, thread));
+	return err;
+}
+
+static void user_free(struct trc_derive *derive)
+{
+	struct user *u = (struct user *)derive;
+
+	for (size_t i = 0; i < u->stacks.n; i++)
+		free(((struct region_stack *)u->stacks.row)[i].region);
+	trc_array_free(&u->stacks);
+	trc_index_free(&u->stack_row);
+	trc_index_free(&u->task_row);
+	free(u);
+}
+
+int trc_derive_user(struct trc_derive **out, struct trc_model *m)
+{
+	static const unsigned int kinds[] = {TRC_KIND_TASK_BEGIN,   TRC_KIND_TASK_END,
+					     TRC_KIND_REGION_BEGIN, TRC_KIND_REGION_END,
+					     TRC_KIND_LOG,          TRC_KIND_COUNTER};
+	struct user *u = calloc(1, sizeof(*u));
+
+	if (!u)
+		return -ENOMEM;
+	u->m = m;
+	u->stacks.row_bytes = sizeof(struct region_stack);
+	u->derive = (struct trc_derive){.part = TRC_PART_USER,
+					.span = user_span,
+					.end = user_end,
+					.free = user_free};
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		trc_kind_mask_add(&u->derive.kinds, kinds[i]);
+	*out = &u->derive;
+	return 0;
+}

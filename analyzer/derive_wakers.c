@@ -1,0 +1,449 @@
+/*
+ * derive_wakers.c - who ended which wait, and what each unlock's critical section cost.
+ *
+ * Parks, unlocks and unparks are taken object by object, each object's in time order.
+ *
+ * Locks.  An unlock of a lock ends one critical section.  Cut a waiter's time into the
+ * pieces between the unlocks of its lock that happened meanwhile: each piece was caused
+ * by the section that the unlock at its end closes.  The piece after the last
+ * unlock is the time it took to wake up and charged to nobody.
+ *
+ *   W1  the caused_ns of all unlocks of a lock add up to no more than the waiting for it
+ *   W2  the waker is the last unlock at or before the end of the wait
+ *
+ * A rwlock is no different: with several readers inside, each piece of a writer's
+ * waiting goes to the reader that left at its end; readers that are let in together are
+ * each charged to the writer that left.
+ *
+ * The time of an unlock is taken just before the release.  Who parks between the two has no
+ * unlock in its wait: it is explained by the unlock before, if that is the holder's and came
+ * at most BETWEEN_NS earlier.  A wait that gave up (ETIMEDOUT) with no unlock in it is charged
+ * to the next unlock, if that is the holder's.
+ *
+ * Everything else that is woken: a signal or post lets `count` of those go on that wait
+ * at that time: those whose waits end first.  Those that timed out were not woken.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/model_parts.h"
+
+enum { BETWEEN_NS = 10000000 };
+
+/* Rows of one object: where its part of each index array begins, and how many they are. */
+struct object {
+	uint32_t first_park, n_parks;
+	uint32_t first_unlock, n_unlocks;
+	uint32_t first_unpark, n_unparks;
+};
+
+struct wakers {
+	struct trc_model *m;
+	struct trc_park *park;
+	struct trc_unlock *unlock;
+	const struct trc_unpark *unpark;
+	size_t n_unparks;
+	struct trc_index object_row;
+	struct trc_array objects;
+	uint32_t *park_idx, *unlock_idx, *unpark_idx; /* by object, then by time */
+	struct trc_key *end, *scratch;                /* one object's parks by end */
+	uint32_t *heap;
+};
+
+enum wait_class { WAIT_LOCK, WAIT_WOKEN, WAIT_OTHER };
+
+static enum wait_class class_of(unsigned int reason)
+{
+	if (trc_reason_is_lock(reason))
+		return WAIT_LOCK;
+	switch (reason) {
+	case TRC_REASON_COND:
+	case TRC_REASON_SEM:
+	case TRC_REASON_BARRIER:
+	case TRC_REASON_ONCE:
+	case TRC_REASON_FUTEX:
+	case TRC_REASON_MSG:
+	case TRC_REASON_USER:
+		return WAIT_WOKEN;
+	default:
+		return WAIT_OTHER;
+	}
+}
+
+/* Memory is used again: what was a lock may become a condition variable. */
+static struct object *object_of(struct wakers *w, uint64_t address, enum wait_class class, bool add)
+{
+	uint64_t key = address ^ (class == WAIT_LOCK ? (uint64_t)1 << 63 : 0);
+	uint32_t row = trc_index_get(&w->object_row, key);
+	struct object *object;
+
+	if (row != TRC_INDEX_NONE)
+		return (struct object *)w->objects.row + row;
+	if (!add)
+		return NULL;
+	object = trc_array_add(&w->objects);
+	if (!object || trc_index_put(&w->object_row, key, (uint32_t)(w->objects.n - 1)))
+		return NULL;
+	return object;
+}
+
+static int count_objects(struct wakers *w)
+{
+	for (size_t i = 0; i < w->m->parks.n; i++) {
+		enum wait_class class = class_of(w->park[i].reason);
+		struct object *object;
+
+		if (class == WAIT_OTHER)
+			continue;
+		object = object_of(w, w->park[i].object, class, true);
+		if (!object)
+			return -ENOMEM;
+		object->n_parks++;
+	}
+	/* Unlocks and unparks for which nobody waited concern nobody. */
+	for (size_t i = 0; i < w->m->unlocks.n; i++) {
+		struct object *object = object_of(w, w->unlock[i].object, WAIT_LOCK, false);
+
+		if (object)
+			object->n_unlocks++;
+	}
+	for (size_t i = 0; i < w->n_unparks; i++) {
+		struct object *object = object_of(w, w->unpark[i].object, WAIT_WOKEN, false);
+
+		if (object)
+			object->n_unparks++;
+	}
+	return 0;
+}
+
+/* Gives each object its part of the index arrays and forgets the counts. */
+static uint32_t place_objects(struct wakers *w)
+{
+	struct object *object = w->objects.row;
+	uint32_t parks = 0, unlocks = 0, unparks = 0, most = 0;
+
+	for (size_t i = 0; i < w->objects.n; i++) {
+		struct object o = object[i];
+
+		object[i] = (struct object){parks, 0, unlocks, 0, unparks, 0};
+		parks += o.n_parks;
+		unlocks += o.n_unlocks;
+		unparks += o.n_unparks;
+		most = o.n_parks > most ? o.n_parks : most;
+	}
+	return most;
+}
+
+static void index_objects(struct wakers *w)
+{
+	for (size_t i = 0; i < w->m->parks.n; i++) {
+		enum wait_class class = class_of(w->park[i].reason);
+		struct object *o = class == WAIT_OTHER
+					   ? NULL
+					   : object_of(w, w->park[i].object, class, false);
+
+		if (o)
+			w->park_idx[o->first_park + o->n_parks++] = (uint32_t)i;
+	}
+	for (size_t i = 0; i < w->m->unlocks.n; i++) {
+		struct object *o = object_of(w, w->unlock[i].object, WAIT_LOCK, false);
+
+		if (o)
+			w->unlock_idx[o->first_unlock + o->n_unlocks++] = (uint32_t)i;
+	}
+	for (size_t i = 0; i < w->n_unparks; i++) {
+		struct object *o = object_of(w, w->unpark[i].object, WAIT_WOKEN, false);
+
+		if (o)
+			w->unpark_idx[o->first_unpark + o->n_unparks++] = (uint32_t)i;
+	}
+}
+
+static int64_t end_of(const struct trc_park *park)
+{
+	return park->end_ns == TRC_NEVER ? INT64_MAX : park->end_ns;
+}
+
+/* The object's parks by their end, those still open last, into w->end. */
+static void sort_by_end(struct wakers *w, const struct object *o)
+{
+	for (uint32_t i = 0; i < o->n_parks; i++) {
+		uint32_t idx = w->park_idx[o->first_park + i];
+
+		w->end[i] = (struct trc_key){end_of(&w->park[idx]), idx};
+	}
+	trc_keys_sort(w->end, w->scratch, o->n_parks);
+}
+
+/* A lock while its waiters come and go.  base: since when the waiting of a waiter has not
+ * been charged yet; sums of times wrap, their differences do not. */
+struct lock_sweep {
+	struct wakers *w;
+	const struct object *o;
+	uint32_t next_unlock;
+	uint64_t n_waiting;
+	uint64_t base_sum;
+	int64_t last_unlock_ns;
+};
+
+static struct trc_unlock *sweep_unlock_at(const struct lock_sweep *s, uint32_t i)
+{
+	return &s->w->unlock[s->w->unlock_idx[s->o->first_unlock + i]];
+}
+
+static void sweep_begin(struct lock_sweep *s, const struct trc_park *park)
+{
+	s->n_waiting++;
+	s->base_sum += (uint64_t)park->start_ns;
+}
+
+static void sweep_unlock(struct lock_sweep *s)
+{
+	struct trc_unlock *unlock = sweep_unlock_at(s, s->next_unlock++);
+	uint64_t now_sum = s->n_waiting * (uint64_t)unlock->ts_ns;
+
+	unlock->caused_ns += (int64_t)(now_sum - s->base_sum);
+	unlock->caused_waits += (uint32_t)s->n_waiting;
+	s->base_sum = now_sum;
+	s->last_unlock_ns = unlock->ts_ns;
+}
+
+static void park_set_waker(struct lock_sweep *s, struct trc_park *park,
+			   const struct trc_unlock *unlock)
+{
+	park->waker = unlock->thread;
+	park->waker_stack = unlock->stack;
+	park->unlock = (uint32_t)(unlock - s->w->unlock) + 1;
+	if (unlock->ts_ns >= park->start_ns)
+		park->wake_ns = unlock->ts_ns;
+}
+
+/* A wait ended during which the lock was not released, as far as recorded. */
+static void sweep_end_unexplained(struct lock_sweep *s, struct trc_park *park)
+{
+	struct trc_unlock *unlock = NULL;
+
+	if (!park->holder || park->flags)
+		return;
+	if (park->result) {
+		if (s->next_unlock < s->o->n_unlocks)
+			unlock = sweep_unlock_at(s, s->next_unlock);
+	} else if (s->next_unlock && park->start_ns - s->last_unlock_ns <= BETWEEN_NS) {
+		unlock = sweep_unlock_at(s, s->next_unlock - 1);
+	}
+	if (!unlock || unlock->thread != park->holder)
+		return;
+	unlock->caused_ns += park->end_ns - park->start_ns;
+	unlock->caused_waits++;
+	if (park->result == 0)
+		park_set_waker(s, park, unlock);
+}
+
+static void sweep_end(struct lock_sweep *s, struct trc_park *park)
+{
+	bool unlocked = s->next_unlock && s->last_unlock_ns >= park->start_ns;
+
+	s->n_waiting--;
+	s->base_sum -= (uint64_t)(unlocked ? s->last_unlock_ns : park->start_ns);
+	if (!unlocked)
+		sweep_end_unexplained(s, park);
+	else if (!park->flags && park->result <= 0)
+		park_set_waker(s, park, sweep_unlock_at(s, s->next_unlock - 1));
+}
+
+/* At equal times waits begin, then the lock is released, then waits end. */
+static void sweep_lock(struct wakers *w, const struct object *o)
+{
+	struct lock_sweep s = {.w = w, .o = o};
+	uint32_t begun = 0, ended = 0;
+
+	sort_by_end(w, o);
+	while (ended < o->n_parks && w->end[ended].key != INT64_MAX) {
+		int64_t end_ns = w->end[ended].key;
+		int64_t unlock_ns = s.next_unlock < o->n_unlocks
+					    ? sweep_unlock_at(&s, s.next_unlock)->ts_ns
+					    : INT64_MAX;
+		const struct trc_park *next =
+			begun < o->n_parks ? &w->park[w->park_idx[o->first_park + begun]] : NULL;
+
+		if (next && next->start_ns <= unlock_ns && next->start_ns <= end_ns) {
+			sweep_begin(&s, next);
+			begun++;
+		} else if (unlock_ns <= end_ns) {
+			sweep_unlock(&s);
+		} else {
+			sweep_end(&s, &w->park[w->end[ended++].row]);
+		}
+	}
+	/* Those still waiting have been waiting for the sections that end from here on, too. */
+	while (s.next_unlock < o->n_unlocks) {
+		const struct trc_park *next =
+			begun < o->n_parks ? &w->park[w->park_idx[o->first_park + begun]] : NULL;
+
+		if (next && next->start_ns <= sweep_unlock_at(&s, s.next_unlock)->ts_ns) {
+			sweep_begin(&s, next);
+			begun++;
+		} else {
+			sweep_unlock(&s);
+		}
+	}
+}
+
+/* The waiters that may be woken now, the one whose wait ends first on top. */
+struct wake_sweep {
+	struct wakers *w;
+	uint32_t n;
+};
+
+static bool ends_before(const struct wake_sweep *s, uint32_t a, uint32_t b)
+{
+	int64_t a_ns = end_of(&s->w->park[a]), b_ns = end_of(&s->w->park[b]);
+
+	return a_ns < b_ns || (a_ns == b_ns && a < b);
+}
+
+static void wake_push(struct wake_sweep *s, uint32_t park)
+{
+	uint32_t *heap = s->w->heap;
+	uint32_t i = s->n++;
+
+	while (i && ends_before(s, park, heap[(i - 1) / 2])) {
+		heap[i] = heap[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
+	heap[i] = park;
+}
+
+static uint32_t wake_pop(struct wake_sweep *s)
+{
+	uint32_t *heap = s->w->heap;
+	uint32_t top = heap[0], last = heap[--s->n], i = 0;
+
+	for (;;) {
+		uint32_t child = 2 * i + 1;
+
+		if (child >= s->n)
+			break;
+		if (child + 1 < s->n && ends_before(s, heap[child + 1], heap[child]))
+			child++;
+		if (!ends_before(s, heap[child], last))
+			break;
+		heap[i] = heap[child];
+		i = child;
+	}
+	if (s->n)
+		heap[i] = last;
+	return top;
+}
+
+static void woken_by(struct trc_park *park, const struct trc_unpark *unpark)
+{
+	park->waker = unpark->thread;
+	park->waker_stack = unpark->stack;
+	park->wake_ns = unpark->ts_ns;
+}
+
+static void wake_apply(struct wake_sweep *s, const struct trc_unpark *unpark)
+{
+	/* Whose wait had ended before was woken by something else. */
+	while (s->n && end_of(&s->w->park[s->w->heap[0]]) < unpark->ts_ns)
+		wake_pop(s);
+	for (uint64_t left = unpark->count; left && s->n; left--)
+		woken_by(&s->w->park[wake_pop(s)], unpark);
+}
+
+static void sweep_woken(struct wakers *w, const struct object *o)
+{
+	struct wake_sweep s = {.w = w};
+	uint32_t begun = 0;
+
+	for (uint32_t i = 0; i < o->n_unparks; i++) {
+		const struct trc_unpark *unpark = &w->unpark[w->unpark_idx[o->first_unpark + i]];
+
+		for (; begun < o->n_parks; begun++) {
+			uint32_t idx = w->park_idx[o->first_park + begun];
+
+			if (w->park[idx].start_ns > unpark->ts_ns)
+				break;
+			/* Still waiting, abandoned or timed out: not woken. */
+			if (!w->park[idx].flags && w->park[idx].result == 0)
+				wake_push(&s, idx);
+		}
+		wake_apply(&s, unpark);
+	}
+}
+
+/* A join ends with the other thread. */
+static void wake_joins(struct wakers *w)
+{
+	for (size_t i = 0; i < w->m->parks.n; i++) {
+		struct trc_park *park = &w->park[i];
+		const struct trc_thread *joined;
+
+		if (park->reason != TRC_REASON_JOIN || !park->holder || park->flags || park->result)
+			continue;
+		joined = trc_model_thread(w->m, park->holder);
+		if (!joined || joined->end_ns == TRC_NEVER)
+			continue;
+		park->waker = park->holder;
+		if (joined->end_ns >= park->start_ns && joined->end_ns <= park->end_ns)
+			park->wake_ns = joined->end_ns;
+	}
+}
+
+static void *index_alloc(size_t n, size_t bytes)
+{
+	return malloc((n + 1) * bytes);
+}
+
+static int wakers_run(struct wakers *w)
+{
+	uint32_t most;
+
+	if (count_objects(w))
+		return -ENOMEM;
+	most = place_objects(w);
+	w->park_idx = index_alloc(w->m->parks.n, sizeof(uint32_t));
+	w->unlock_idx = index_alloc(w->m->unlocks.n, sizeof(uint32_t));
+	w->unpark_idx = index_alloc(w->n_unparks, sizeof(uint32_t));
+	w->end = index_alloc(most, sizeof(*w->end));
+	w->scratch = index_alloc(most, sizeof(*w->scratch));
+	w->heap = index_alloc(most, sizeof(uint32_t));
+	if (!w->park_idx || !w->unlock_idx || !w->unpark_idx || !w->end || !w->scratch || !w->heap)
+		return -ENOMEM;
+	index_objects(w);
+	for (size_t i = 0; i < w->objects.n; i++) {
+		const struct object *o = (const struct object *)w->objects.row + i;
+
+		if (o->n_unlocks)
+			sweep_lock(w, o);
+		if (o->n_unparks)
+			sweep_woken(w, o);
+	}
+	wake_joins(w);
+	return 0;
+}
+
+int trc_derive_wakers(struct trc_model *m, const struct trc_array *unparks)
+{
+	struct wakers w = {.m = m,
+			   .park = m->parks.row,
+			   .unlock = m->unlocks.row,
+			   .unpark = unparks->row,
+			   .n_unparks = unparks->n,
+			   .objects = {.row_bytes = sizeof(struct object)}};
+	int err;
+
+	if (m->parks.n >= UINT32_MAX || m->unlocks.n >= UINT32_MAX || unparks->n >= UINT32_MAX)
+		return -EOVERFLOW;
+	err = wakers_run(&w);
+	trc_index_free(&w.object_row);
+	trc_array_free(&w.objects);
+	free(w.park_idx);
+	free(w.unlock_idx);
+	free(w.unpark_idx);
+	free(w.end);
+	free(w.scratch);
+	free(w.heap);
+	return err;
+}

@@ -1,0 +1,315 @@
+/* model.c - see model.h: opening, the pass over the events, and the tables' accessors. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/model_parts.h"
+
+static void rows_set_up(struct trc_model *m)
+{
+	m->threads.row_bytes = sizeof(struct trc_thread);
+	m->parks.row_bytes = sizeof(struct trc_park);
+	m->unlocks.row_bytes = sizeof(struct trc_unlock);
+	m->gaps.row_bytes = sizeof(struct trc_gap);
+	m->procs.row_bytes = sizeof(struct trc_proc);
+	m->tasks.row_bytes = sizeof(struct trc_task);
+	m->regions.row_bytes = sizeof(struct trc_region);
+	m->logs.row_bytes = sizeof(struct trc_log);
+	m->counters.row_bytes = sizeof(struct trc_counter);
+	m->on_cpu.row_bytes = sizeof(struct trc_on_cpu);
+	m->stack_frame.row_bytes = sizeof(uint32_t);
+	m->frame.row_bytes = sizeof(struct trc_frame);
+}
+
+static int model_set_up(struct trc_model *m)
+{
+	const struct trc_file_info *info = trc_reader_info(m->reader);
+
+	rows_set_up(m);
+	m->start_ns = info->n_events && info->first_ns < 0 ? info->first_ns : 0;
+	m->end_ns = info->n_events && info->last_ns > m->start_ns ? info->last_ns : m->start_ns;
+	m->string = calloc(trc_reader_strings(m->reader) + 1, sizeof(*m->string));
+	return m->string ? 0 : -ENOMEM;
+}
+
+int trc_model_open(struct trc_model **out, const char *path, struct trc_error *error)
+{
+	struct trc_reader *reader;
+	int err = trc_reader_open(&reader, path, error);
+
+	return err ? err : trc_model_open_reader(out, reader, error);
+}
+
+int trc_model_open_reader(struct trc_model **out, struct trc_reader *reader,
+			  struct trc_error *error)
+{
+	struct trc_model *m = calloc(1, sizeof(*m));
+
+	if (m)
+		m->reader = reader;
+	if (!m || model_set_up(m)) {
+		snprintf(error->text, sizeof(error->text), "out of memory");
+		if (!m)
+			trc_reader_close(reader);
+		trc_model_close(m);
+		return -ENOMEM;
+	}
+	*out = m;
+	return 0;
+}
+
+/* Forgets these parts: the trace is being closed, or they could not be made whole. */
+static void rows_drop(struct trc_model *m, unsigned int parts)
+{
+	if (parts & TRC_PART_WAITS) {
+		trc_array_free(&m->threads);
+		trc_index_free(&m->thread_row);
+		trc_array_free(&m->parks);
+		trc_array_free(&m->unlocks);
+		trc_array_free(&m->gaps);
+		trc_array_free(&m->procs);
+		m->lost_events = 0;
+	}
+	if (parts & TRC_PART_USER) {
+		trc_array_free(&m->tasks);
+		trc_array_free(&m->regions);
+		trc_array_free(&m->logs);
+		trc_array_free(&m->counters);
+	}
+	if (parts & TRC_PART_SCHED)
+		trc_array_free(&m->on_cpu);
+}
+
+void trc_model_close(struct trc_model *m)
+{
+	if (!m)
+		return;
+	trc_derive_symbols_free(m);
+	rows_drop(m, TRC_PART_EVENTS);
+	free(m->string);
+	trc_pool_free(&m->text);
+	trc_reader_close(m->reader);
+	free(m);
+}
+
+void trc_model_progress(struct trc_model *m, trc_progress_fn *fn, void *context)
+{
+	m->progress = fn;
+	m->progress_context = context;
+}
+
+void trc_model_report_progress(struct trc_model *m, const char *what, double fraction)
+{
+	if (m->progress)
+		m->progress(m->progress_context, what, fraction);
+}
+
+const char *trc_model_string(struct trc_model *m, uint64_t id)
+{
+	uint32_t n_bytes;
+	const char *bytes;
+
+	if (id >= trc_reader_strings(m->reader))
+		return "";
+	if (!m->string[id]) {
+		bytes = trc_reader_string(m->reader, (uint32_t)id, &n_bytes);
+		m->string[id] = bytes ? trc_pool_text(&m->text, bytes, n_bytes) : "";
+	}
+	return m->string[id];
+}
+
+struct trc_thread *trc_model_thread_add(struct trc_model *m, uint32_t serial)
+{
+	uint32_t row = trc_index_get(&m->thread_row, serial);
+	struct trc_thread *thread;
+
+	if (row != TRC_INDEX_NONE)
+		return (struct trc_thread *)m->threads.row + row;
+	thread = trc_array_add(&m->threads);
+	if (!thread || trc_index_put(&m->thread_row, serial, (uint32_t)(m->threads.n - 1)))
+		return NULL;
+	*thread = (struct trc_thread){.serial = serial,
+				      .name = "",
+				      .start_ns = TRC_NEVER,
+				      .end_ns = TRC_NEVER,
+				      .first_ns = TRC_NEVER,
+				      .last_ns = TRC_NEVER,
+				      .on_cpu_ns = TRC_NEVER};
+	return thread;
+}
+
+typedef int derive_make(struct trc_derive **out, struct trc_model *m);
+
+static const struct derivation {
+	unsigned int part;
+	derive_make *make;
+} derivations[] = {
+	{TRC_PART_WAITS, trc_derive_waits},
+	{TRC_PART_USER, trc_derive_user},
+	{TRC_PART_SCHED, trc_derive_sched},
+};
+enum { N_DERIVATIONS = sizeof(derivations) / sizeof(derivations[0]) };
+
+static int pass_span(struct trc_derive **derive, size_t n, const struct trc_span *span)
+{
+	for (size_t i = 0; i < n; i++) {
+		int err = derive[i]->span(derive[i], span);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int pass_events(struct trc_model *m, struct trc_derive **derive, size_t n,
+		       struct trc_merge *merge, struct trc_error *error)
+{
+	struct trc_span span;
+	double told = 0;
+	int got, err = 0;
+
+	while (!err && (got = trc_merge_next(merge, &span, error)) != 0) {
+		if (got < 0)
+			return got;
+		err = pass_span(derive, n, &span);
+		if (trc_merge_fraction(merge) > told + 0.01) {
+			told = trc_merge_fraction(merge);
+			trc_model_report_progress(m, "reading events", told);
+		}
+	}
+	for (size_t i = 0; i < n && !err; i++)
+		err = derive[i]->end(derive[i]);
+	if (err)
+		snprintf(error->text, sizeof(error->text), "%s",
+			 err == -ENOMEM ? "out of memory" : strerror(-err));
+	return err;
+}
+
+/* One pass over the events for all these derivations. */
+static int pass(struct trc_model *m, struct trc_derive **derive, size_t n, struct trc_error *error)
+{
+	struct trc_merge_options options = TRC_MERGE_EVERYTHING;
+	struct trc_kind_mask kinds = {{0}};
+	struct trc_merge *merge;
+	bool all = false;
+	int err;
+
+	for (size_t i = 0; i < n; i++) {
+		for (unsigned int word = 0; word < 4; word++)
+			kinds.bits[word] |= derive[i]->kinds.bits[word];
+		all |= derive[i]->part == TRC_PART_WAITS;
+	}
+	/* The waits look at every event: any of them may show that a thread runs. */
+	options.kinds = &kinds;
+	options.every_block = all;
+	options.ahead = true;
+	err = trc_merge_open(&merge, m->reader, &options);
+	if (err) {
+		snprintf(error->text, sizeof(error->text), "out of memory");
+		return err;
+	}
+	err = pass_events(m, derive, n, merge, error);
+	trc_merge_close(merge);
+	return err;
+}
+
+static int derive_from_events(struct trc_model *m, unsigned int parts, struct trc_error *error)
+{
+	struct trc_derive *derive[N_DERIVATIONS];
+	size_t n = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < N_DERIVATIONS && !err; i++) {
+		if (!(parts & derivations[i].part))
+			continue;
+		err = derivations[i].make(&derive[n], m);
+		if (err)
+			snprintf(error->text, sizeof(error->text), "out of memory");
+		else
+			n++;
+	}
+	if (!err && n)
+		err = pass(m, derive, n, error);
+	for (size_t i = 0; i < n; i++)
+		derive[i]->free(derive[i]);
+	return err;
+}
+
+int trc_model_need(struct trc_model *m, unsigned int parts, struct trc_error *error)
+{
+	unsigned int missing;
+	int err = 0;
+
+	/* Scheduling is added to the threads' rows. */
+	if (parts & TRC_PART_SCHED)
+		parts |= TRC_PART_WAITS;
+	missing = parts & ~m->have & TRC_PART_EVENTS;
+	if (missing)
+		err = derive_from_events(m, missing, error);
+	if (err) {
+		rows_drop(m, missing);
+		return err;
+	}
+	m->have |= missing;
+	if (parts & TRC_PART_SYMBOLS & ~m->have) {
+		err = trc_derive_symbols(m, error);
+		if (!err)
+			m->have |= TRC_PART_SYMBOLS;
+	}
+	return err;
+}
+
+const struct trc_reader *trc_model_reader(const struct trc_model *m)
+{
+	return m->reader;
+}
+
+int64_t trc_model_start_ns(const struct trc_model *m)
+{
+	return m->start_ns;
+}
+
+int64_t trc_model_end_ns(const struct trc_model *m)
+{
+	return m->end_ns;
+}
+
+uint64_t trc_model_lost_events(const struct trc_model *m)
+{
+	return m->lost_events;
+}
+
+const struct trc_thread *trc_model_thread(const struct trc_model *m, uint32_t serial)
+{
+	uint32_t row = trc_index_get(&m->thread_row, serial);
+
+	return row == TRC_INDEX_NONE ? NULL : (const struct trc_thread *)m->threads.row + row;
+}
+
+static const void *rows_of(const struct trc_model *m, unsigned int part,
+			   const struct trc_array *rows, size_t *n)
+{
+	*n = m->have & part ? rows->n : 0;
+	return *n ? rows->row : NULL;
+}
+
+#define ACCESSOR(type, name, part)                                                                 \
+	const struct trc_##type *trc_model_##name(const struct trc_model *m, size_t *n)           \
+	{                                                                                          \
+		return rows_of(m, part, &m->name, n);                                              \
+	}
+ACCESSOR(thread, threads, TRC_PART_WAITS)
+ACCESSOR(park, parks, TRC_PART_WAITS)
+ACCESSOR(unlock, unlocks, TRC_PART_WAITS)
+ACCESSOR(gap, gaps, TRC_PART_WAITS)
+ACCESSOR(proc, procs, TRC_PART_WAITS)
+ACCESSOR(task, tasks, TRC_PART_USER)
+ACCESSOR(region, regions, TRC_PART_USER)
+ACCESSOR(log, logs, TRC_PART_USER)
+ACCESSOR(counter, counters, TRC_PART_USER)
+ACCESSOR(on_cpu, on_cpu, TRC_PART_SCHED)
+
+const struct trc_stacks *trc_model_stacks(const struct trc_model *m)
+{
+	return &m->stacks;
+}

@@ -1,0 +1,143 @@
+/*
+ * model_parts.h - what the files that derive a model share; nobody else includes it.
+ *
+ * One pass over the merged events (merge.h) feeds every derivation that is asked for;
+ * each is an object of its own with a begin, a span and an end.  All of them see
+ * events in time order, so that those of one thread come in the order in which it
+ * made them, and those of one object in the order in which they happened.
+ */
+#ifndef TRC_ANALYZER_MODEL_PARTS_H
+#define TRC_ANALYZER_MODEL_PARTS_H
+
+#include "analyzer/merge.h"
+#include "analyzer/model.h"
+#include "analyzer/array.h"
+
+struct trc_symbols;
+
+/* The parts that come from events. */
+enum { TRC_PART_EVENTS = TRC_PART_WAITS | TRC_PART_USER | TRC_PART_SCHED };
+
+struct trc_model {
+	struct trc_reader *reader;
+	unsigned int have; /* enum trc_part */
+	trc_progress_fn *progress;
+	void *progress_context;
+	int64_t start_ns, end_ns;
+
+	struct trc_array threads; /* by serial once TRC_PART_WAITS is there */
+	struct trc_index thread_row;
+	struct trc_array parks, unlocks, gaps, procs;
+	struct trc_array tasks, regions, logs, counters;
+	struct trc_array on_cpu;
+	uint64_t lost_events;
+
+	const char **string; /* by string id; copied on first use */
+	struct trc_pool text;
+
+	struct trc_stacks stacks;
+	uint32_t *stack_first;
+	struct trc_array stack_frame, frame;
+	struct trc_symbols *symbols;
+};
+
+/* A derivation while the events go by.  All functions return 0 or -errno. */
+struct trc_derive {
+	unsigned int part;
+	struct trc_kind_mask kinds; /* whose arguments it looks at */
+	int (*span)(struct trc_derive *derive, const struct trc_span *span);
+	int (*end)(struct trc_derive *derive);
+	void (*free)(struct trc_derive *derive);
+};
+
+/* Each makes one; the caller frees it with its free(). */
+int trc_derive_waits(struct trc_derive **out, struct trc_model *m);
+int trc_derive_user(struct trc_derive **out, struct trc_model *m);
+int trc_derive_sched(struct trc_derive **out, struct trc_model *m);
+
+/* After all parks, unlocks and unparks are known: who ended which wait, and what each unlock's
+ * critical section cost the others. */
+struct trc_unpark {
+	int64_t ts_ns;
+	uint64_t object, count;
+	uint32_t thread, stack;
+};
+int trc_derive_wakers(struct trc_model *m, const struct trc_array *unparks);
+
+/* frames and stack_frames. */
+int trc_derive_symbols(struct trc_model *m, struct trc_error *error);
+void trc_derive_symbols_free(struct trc_model *m);
+
+/* The row of a thread, added if need be; NULL without memory. */
+struct trc_thread *trc_model_thread_add(struct trc_model *m, uint32_t serial);
+/* A string as text; "" for 0; NULL without memory. */
+const char *trc_model_string(struct trc_model *m, uint64_t id);
+void trc_model_report_progress(struct trc_model *m, const char *what, double fraction);
+
+/* Argument `a` of event `row`, 0 if the block has none. */
+static inline uint64_t trc_arg(const struct trc_columns *c, uint32_t row, unsigned int a)
+{
+	const uint64_t *const *arg = c->arg[c->kind[row]];
+
+	return arg && arg[a] ? arg[a][c->rank[row]] : 0;
+}
+
+/* The bytes of the TEXT argument of event `row`; they are not terminated. */
+static inline const char *trc_arg_text(const struct trc_columns *c, uint32_t row, size_t *n_bytes)
+{
+	unsigned int kind = c->kind[row];
+	const uint32_t *off = c->text_off[kind];
+
+	if (!c->text[kind] || !off) {
+		*n_bytes = 0;
+		return "";
+	}
+	*n_bytes = off[c->rank[row] + 1] - off[c->rank[row]];
+	return c->text[kind] + off[c->rank[row]];
+}
+
+/* Positions of arguments in their kinds, as schema.h states them. */
+enum trc_arg_position {
+	TRC_A_GAP_LOST_EVENTS = 0,
+	TRC_A_GAP_SINCE = 1,
+	TRC_A_GAP_CAUSE = 2,
+	TRC_A_THREAD_START_TID = 0,
+	TRC_A_THREAD_START_CREATOR = 1,
+	TRC_A_THREAD_START_STACK = 2,
+	TRC_A_THREAD_NAME_NAMED = 0,
+	TRC_A_PARK_REASON = 0,
+	TRC_A_PARK_OBJECT = 1,
+	TRC_A_PARK_HOLDER = 2,
+	TRC_A_PARK_STACK = 3,
+	TRC_A_RESUME_REASON = 0,
+	TRC_A_RESUME_OBJECT = 1,
+	TRC_A_RESUME_RESULT = 2,
+	TRC_A_WAIT_REASON = 0,
+	TRC_A_WAIT_OBJECT = 1,
+	TRC_A_WAIT_SINCE = 2,
+	TRC_A_WAIT_RESULT = 3,
+	TRC_A_WAIT_STACK = 4,
+	TRC_A_UNLOCK_REASON = 0,
+	TRC_A_UNLOCK_OBJECT = 1,
+	TRC_A_UNLOCK_WAITERS = 2,
+	TRC_A_UNLOCK_STACK = 3,
+	TRC_A_UNLOCK_AT = 4,
+	TRC_A_UNPARK_REASON = 0,
+	TRC_A_UNPARK_OBJECT = 1,
+	TRC_A_UNPARK_COUNT = 2,
+	TRC_A_UNPARK_STACK = 3,
+	TRC_A_UNPARK_AT = 4,
+	TRC_A_ACQUIRE_STACK = 2,
+	TRC_A_TASK_TASK = 0,
+	TRC_A_TASK_PARENT = 1,
+	TRC_A_TASK_TYPE = 2,
+	TRC_A_REGION_TASK = 0,
+	TRC_A_REGION_TYPE = 1,
+	TRC_A_LOG_TASK = 0,
+	TRC_A_LOG_CATEGORY = 1,
+	TRC_A_COUNTER_NAME = 0,
+	TRC_A_COUNTER_VALUE = 1,
+	TRC_A_PROC_STOP_PREEMPTED = 0,
+};
+
+#endif

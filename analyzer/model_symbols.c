@@ -1,0 +1,180 @@
+/*
+ * model_symbols.c - frames and stack_frames: TRC_PART_SYMBOLS.
+ *
+ * Each address is looked up once per module that it lies in.  What a stack holds are return
+ * addresses: the call is at the byte before.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "analyzer/model_parts.h"
+#include "analyzer/symbols.h"
+
+/* What is known of an address in a module: its frames, innermost first. */
+struct place {
+	uint64_t address;
+	uint32_t module;
+	uint32_t first_frame, n_frames; /* index in m->frame */
+	uint32_t next;                  /* another place of this address, TRC_INDEX_NONE = none */
+};
+
+struct symbolize {
+	struct trc_model *m;
+	struct trc_index place_row; /* by address; places of one address are chained */
+	struct trc_array places;
+	uint32_t last_module;
+};
+
+static bool module_covers(const struct trc_module_entry *module, uint64_t address, uint32_t epoch)
+{
+	return module && address >= module->start && address < module->limit &&
+	       epoch >= module->first_epoch && epoch <= module->last_epoch;
+}
+
+/* The module that lay at this address in this epoch; 0 = none. */
+static uint32_t module_of(struct symbolize *s, uint64_t address, uint32_t epoch)
+{
+	size_t n = trc_reader_modules(s->m->reader);
+
+	if (s->last_module &&
+	    module_covers(trc_reader_module(s->m->reader, s->last_module), address, epoch))
+		return s->last_module;
+	for (uint32_t i = 1; i < n; i++) {
+		if (module_covers(trc_reader_module(s->m->reader, i), address, epoch)) {
+			s->last_module = i;
+			return i;
+		}
+	}
+	return 0;
+}
+
+static int frame_add(struct symbolize *s, const struct place *place,
+		     const struct trc_symbol *symbol)
+{
+	struct trc_frame *frame = trc_array_add(&s->m->frame);
+
+	if (!frame)
+		return -ENOMEM;
+	frame->address = place->address;
+	frame->module = place->module;
+	if (symbol) {
+		frame->function = symbol->function;
+		frame->file = symbol->file;
+		frame->line = symbol->line;
+		frame->inlined = symbol->inlined;
+	}
+	return 0;
+}
+
+static int place_resolve(struct symbolize *s, struct place *place)
+{
+	struct trc_symbol symbol[TRC_SYMBOL_INLINE_MAX];
+	size_t n = 0;
+	int err = 0;
+
+	if (place->module)
+		n = trc_symbols_find(s->m->symbols,
+				     trc_reader_module(s->m->reader, place->module),
+				     place->address, symbol);
+	place->first_frame = (uint32_t)s->m->frame.n;
+	place->n_frames = n ? (uint32_t)n : 1;
+	for (uint32_t i = 0; i < place->n_frames && !err; i++)
+		err = frame_add(s, place, n ? &symbol[i] : NULL);
+	return err;
+}
+
+/* The place of an address in a module, resolved; NULL without memory. */
+static const struct place *place_of(struct symbolize *s, uint64_t address, uint32_t module)
+{
+	uint32_t first = trc_index_get(&s->place_row, address);
+	struct place *place;
+
+	for (uint32_t i = first; i != TRC_INDEX_NONE;) {
+		place = (struct place *)s->places.row + i;
+		if (place->module == module)
+			return place;
+		i = place->next;
+	}
+	place = trc_array_add(&s->places);
+	if (!place || trc_index_put(&s->place_row, address, (uint32_t)(s->places.n - 1)))
+		return NULL;
+	place->address = address;
+	place->module = module;
+	place->next = first;
+	return place_resolve(s, place) ? NULL : place;
+}
+
+static int stack_symbolize(struct symbolize *s, const struct trc_stack_view *view)
+{
+	for (uint32_t i = 0; i < view->n_frames; i++) {
+		uint64_t address = view->frame[i] ? view->frame[i] - 1 : 0;
+		const struct place *place =
+			place_of(s, address, module_of(s, address, view->epoch));
+
+		if (!place)
+			return -ENOMEM;
+		for (uint32_t f = 0; f < place->n_frames; f++) {
+			uint32_t *id = trc_array_add(&s->m->stack_frame);
+
+			if (!id)
+				return -ENOMEM;
+			*id = place->first_frame + f + 1;
+		}
+	}
+	return 0;
+}
+
+static int stacks_symbolize(struct symbolize *s)
+{
+	struct trc_model *m = s->m;
+	size_t n = trc_reader_stacks(m->reader);
+	int err = 0;
+
+	m->stack_first = calloc(n + 1, sizeof(*m->stack_first));
+	if (!m->stack_first)
+		return -ENOMEM;
+	for (size_t i = 0; i < n && !err; i++) {
+		struct trc_stack_view view;
+
+		m->stack_first[i] = (uint32_t)m->stack_frame.n;
+		if (!trc_reader_stack(m->reader, (uint32_t)i, &view))
+			err = stack_symbolize(s, &view);
+		if (i % 1024 == 1023)
+			trc_model_report_progress(m, "looking up symbols", (double)i / (double)n);
+	}
+	m->stack_first[n] = (uint32_t)m->stack_frame.n;
+	m->stacks = (struct trc_stacks){.n_stacks = n,
+					.stack_first = m->stack_first,
+					.stack_frame = m->stack_frame.row,
+					.n_frames = m->frame.n,
+					.frame = m->frame.row};
+	return err;
+}
+
+int trc_derive_symbols(struct trc_model *m, struct trc_error *error)
+{
+	struct symbolize s = {.m = m, .places = {.row_bytes = sizeof(struct place)}};
+	int err = trc_symbols_open(&m->symbols);
+
+	if (!err)
+		err = stacks_symbolize(&s);
+	trc_index_free(&s.place_row);
+	trc_array_free(&s.places);
+	if (err) {
+		snprintf(error->text, sizeof(error->text), "symbols: out of memory");
+		trc_derive_symbols_free(m);
+	}
+	return err;
+}
+
+void trc_derive_symbols_free(struct trc_model *m)
+{
+	free(m->stack_first);
+	m->stack_first = NULL;
+	trc_array_free(&m->stack_frame);
+	trc_array_free(&m->frame);
+	m->stacks = (struct trc_stacks){0};
+	if (m->symbols)
+		trc_symbols_close(m->symbols);
+	m->symbols = NULL;
+}

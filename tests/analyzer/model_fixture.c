@@ -1,0 +1,42 @@
+/* model_fixture.c - see model_fixture.h. */
+#include <check.h>
+#include <stdlib.h>
+#include "tests/analyzer/model_fixture.h"
+#include "tests/format/assemble.h"
+
+/* One at a time is enough. */
+static uint8_t *bytes;
+
+struct trc_model *model_of(const char *text, unsigned int parts)
+{
+	struct trc_error error = {""};
+	struct trc_reader *reader = NULL;
+	struct trc_model *m = NULL;
+	size_t n_bytes;
+	char line[256] = "";
+
+	ck_assert_msg(!trc_assemble(text, &bytes, &n_bytes, line), "%s", line);
+	ck_assert_msg(!trc_reader_open_memory(&reader, bytes, n_bytes, &error), "%s", error.text);
+	ck_assert_msg(!trc_model_open_reader(&m, reader, &error), "%s", error.text);
+	ck_assert_msg(!trc_model_need(m, parts, &error), "%s", error.text);
+	return m;
+}
+
+void model_close(struct trc_model *m)
+{
+	trc_model_close(m);
+	free(bytes);
+	bytes = NULL;
+}
+
+const struct trc_park *park_of(const struct trc_model *m, uint32_t thread, int64_t start_ns)
+{
+	size_t n;
+	const struct trc_park *park = trc_model_parks(m, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (park[i].thread == thread && park[i].start_ns == start_ns)
+			return &park[i];
+	ck_abort_msg("thread %u has no park at %lld", thread, (long long)start_ns);
+	return NULL;
+}
