@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "config.h"
 #include "annotate.h"
 #include "drainer.h"
@@ -23,6 +24,7 @@ static const struct trc_runtime *elsewhere;
 /* Guards the start and the end of a recording, and running_path. */
 static pthread_mutex_t recording_lock = PTHREAD_MUTEX_INITIALIZER;
 static char running_path[256]; /* "" = none runs */
+static pid_t running_pid;
 
 static __thread char last_error[256];
 
@@ -130,9 +132,17 @@ static int start(const char *path, const struct trace_options *options)
 		return err;
 	}
 	snprintf(running_path, sizeof(running_path), "%s", path);
+	running_pid = getpid();
 	trc_session_record(true);
 	trc_self_attach();
 	return 0;
+}
+
+/* After a fork that did not come by our fork(): a system call made directly, say. */
+static void notice_fork(void)
+{
+	if (running_path[0] && running_pid != getpid())
+		trc_fork_child();
 }
 
 int trace_start(const char *path, const struct trace_options *options)
@@ -145,6 +155,7 @@ int trace_start(const char *path, const struct trace_options *options)
 	if (elsewhere && elsewhere->enabled())
 		return fail(0, path, "not written: trace-record records this process, and what it "
 				     "would hold goes into that trace");
+	notice_fork();
 	pthread_mutex_lock(&recording_lock);
 	trc_self.quiet++;
 	err = start(path, options);
@@ -176,6 +187,7 @@ int trace_stop(void)
 	last_error[0] = '\0';
 	if (elsewhere && elsewhere->enabled())
 		return fail(0, "", "trace-record goes on recording this process");
+	notice_fork();
 	pthread_mutex_lock(&recording_lock);
 	trc_self.quiet++;
 	err = stop();

@@ -22,7 +22,7 @@ void trc_fork_parent(int child_pid)
 
 void trc_fork_child(void)
 {
-	trc_self.no_wait--;
+	trc_self.no_wait = 0;
 	trc_session_forget();
 	if (trc_child_hook)
 		trc_child_hook();

@@ -23,6 +23,20 @@ libtrccore_la_SOURCES = \
 	recorder/threads.c
 libtrccore_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec
 
+# For programs that start and annotate traces themselves.
+lib_LTLIBRARIES += libtrc.la
+libtrc_la_SOURCES = \
+	recorder/api.c \
+	recorder/drainer.c recorder/drainer.h \
+	recorder/trace_info.c recorder/trace_info.h \
+	recorder/file_sink.c recorder/file_sink.h
+libtrc_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec
+libtrc_la_LIBADD = libtrccore.la libtrcunwind.la libtrcdrain.la libtrcformat.la
+libtrc_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -Wl,-z,nodelete -Wl,-z,now -Wl,-z,defs \
+	-Wl,--version-script=$(top_srcdir)/recorder/libtrc.map
+libtrc_la_DEPENDENCIES = $(libtrc_la_LIBADD) recorder/libtrc.map
+EXTRA_DIST += recorder/libtrc.map
+
 # For programs that know nothing of trc.  Loads with nothing but libc.
 pkglib_LTLIBRARIES = libtrc-preload.la
 libtrc_preload_la_SOURCES = recorder/preload.c format/schema.c format/check.c

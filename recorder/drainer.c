@@ -1,0 +1,234 @@
+/* drainer.c - see drainer.h */
+#include <errno.h>
+#include <linux/close_range.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include "clock.h"
+#include "drain.h"
+#include "drainer.h"
+#include "file_sink.h"
+#include "hot.h"
+#include "raw.h"
+#include "trace_info.h"
+
+enum {
+	STACK_BYTES = 256 << 10,
+	SLEEP_NS = 5000000,
+	LAST_PASSES_MAX = 50,
+	OLD_DESCRIPTORS_MAX = 65536, /* before Linux 5.9 */
+};
+
+enum state { IDLE, STARTING, RUNNING, STOPPING, ENDED };
+
+static struct drainer {
+	_Atomic uint32_t state; /* a futex word */
+	int err;
+	char error[200];
+	pthread_t thread;
+	struct trc_shared *shared;
+	struct trc_file_sink sink;
+	struct trc_writer *writer;
+	struct trc_drain *drain;
+} drainer;
+
+static void set_state(struct drainer *d, enum state state)
+{
+	/* release: pairs with the acquire in wait_while(). */
+	atomic_store_explicit(&d->state, state, memory_order_release);
+	trc_raw3(SYS_futex, &d->state, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
+}
+
+static void wait_while(struct drainer *d, enum state state)
+{
+	while (atomic_load_explicit(&d->state, memory_order_acquire) == state)
+		trc_raw4(SYS_futex, &d->state, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, state, 0);
+}
+
+/* From here on this thread's descriptors are its own, and none is open. */
+static int leave_descriptors(void)
+{
+	long err = trc_raw3(SYS_close_range, 0, ~0U, CLOSE_RANGE_UNSHARE);
+
+	if (err != -ENOSYS && err != -EINVAL)
+		return (int)err;
+	err = trc_raw1(SYS_unshare, CLONE_FILES);
+	for (int fd = 0; !err && fd < OLD_DESCRIPTORS_MAX; fd++)
+		trc_raw1(SYS_close, fd);
+	return (int)err;
+}
+
+static int say(struct drainer *d, int err, const char *what)
+{
+	snprintf(d->error, sizeof(d->error), "%s: %s", what, strerror(-err));
+	return err;
+}
+
+static int open_writer(struct drainer *d)
+{
+	struct trc_writer_options options = {
+		.clock = trc_clock_kind,
+		.ticks_per_second = trc_clock_ticks_per_second(),
+		.n_procs = d->shared->n_procs,
+	};
+	struct trc_drain_options drain = {.pid = d->shared->pid};
+	int err;
+
+	memcpy(options.trace_uuid, d->shared->uuid, sizeof(options.trace_uuid));
+	err = trc_writer_open(&d->writer, &options, trc_file_sink_write, &d->sink);
+	if (!err)
+		err = trc_trace_info(d->writer, d->shared);
+	if (!err)
+		err = trc_writer_info(d->writer, "sched",
+				      "no: trace_start() does not ask the kernel for it; "
+				      "trace-record does");
+	if (!err)
+		err = trc_drain_open(&d->drain, d->shared, d->shared->total_bytes, d->writer,
+				     &drain);
+	return err ? say(d, err, d->sink.target) : 0;
+}
+
+static int set_up(struct drainer *d)
+{
+	int err = leave_descriptors();
+
+	if (err)
+		return say(d, err, "a descriptor table of its own");
+	err = trc_file_sink_open(&d->sink, d->error, sizeof(d->error));
+	if (!err)
+		err = open_writer(d);
+	return err;
+}
+
+static void drain_until_stopped(struct drainer *d)
+{
+	while (atomic_load_explicit(&d->state, memory_order_acquire) == RUNNING) {
+		uint64_t n_events = trc_drain_pass(d->drain);
+
+		/* The first events that reached the disk make it a trace worth having. */
+		if (d->sink.file_bytes && !d->sink.error && !d->sink.committed) {
+			struct trc_writer_totals totals;
+
+			trc_writer_totals(d->writer, &totals);
+			if (totals.blocks)
+				trc_file_sink_commit(&d->sink);
+		}
+		if (!n_events)
+			trc_drain_sleep(d->drain, SLEEP_NS);
+	}
+}
+
+/* A thread may be in the middle of its last record: passes until nothing comes any more. */
+static void drain_the_rest(struct drainer *d)
+{
+	for (int i = 0; i < LAST_PASSES_MAX && (trc_drain_pass(d->drain) || i < 2); i++)
+		trc_drain_sleep(d->drain, 500000);
+}
+
+static void complete(struct drainer *d)
+{
+	int err = trc_drain_finish(d->drain, TRC_DRAIN_STOPPED);
+
+	if (!err)
+		err = trc_writer_info(d->writer, "ended", "trace_stop()");
+	if (!err)
+		err = trc_writer_finish(d->writer);
+	if (d->sink.file_bytes) {
+		int renamed = trc_file_sink_commit(&d->sink);
+
+		err = err ? err : renamed;
+	}
+	if (err)
+		d->err = say(d, err, d->sink.target);
+}
+
+static void tear_down(struct drainer *d)
+{
+	trc_drain_close(d->drain);
+	trc_writer_close(d->writer);
+	trc_file_sink_close(&d->sink);
+	d->drain = NULL;
+	d->writer = NULL;
+}
+
+static void *run(void *arg)
+{
+	struct drainer *d = arg;
+
+	trc_self.quiet++;
+	prctl(PR_SET_NAME, "trc-drain");
+	d->err = set_up(d);
+	if (d->err) {
+		tear_down(d);
+		set_state(d, ENDED);
+		return NULL;
+	}
+	set_state(d, RUNNING);
+	drain_until_stopped(d);
+	drain_the_rest(d);
+	complete(d);
+	tear_down(d);
+	return NULL;
+}
+
+static int create_thread(struct drainer *d)
+{
+	sigset_t all, before;
+	pthread_attr_t attr;
+	int err;
+
+	sigfillset(&all);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&d->thread, &attr, run, d);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	return -err;
+}
+
+int trc_drainer_start(struct trc_shared *shared, const char *path, char *error, size_t n_bytes)
+{
+	struct drainer *d = &drainer;
+	int err;
+
+	memset(d, 0, sizeof(*d));
+	d->shared = shared;
+	err = trc_file_sink_plan(&d->sink, path, error, n_bytes);
+	if (err)
+		return err;
+	atomic_store_explicit(&d->state, STARTING, memory_order_relaxed);
+	err = create_thread(d);
+	if (err) {
+		snprintf(error, n_bytes, "a thread to write with: %s", strerror(-err));
+		return err;
+	}
+	wait_while(d, STARTING);
+	if (!d->err)
+		return 0;
+	pthread_join(d->thread, NULL);
+	snprintf(error, n_bytes, "%s", d->error);
+	return d->err;
+}
+
+int trc_drainer_stop(char *error, size_t n_bytes)
+{
+	struct drainer *d = &drainer;
+
+	if (atomic_load_explicit(&d->state, memory_order_relaxed) != RUNNING)
+		return 0;
+	set_state(d, STOPPING);
+	pthread_join(d->thread, NULL);
+	atomic_store_explicit(&d->state, IDLE, memory_order_relaxed);
+	snprintf(error, n_bytes, "%s", d->error);
+	return d->err;
+}
+
+void trc_drainer_forget(void)
+{
+	memset(&drainer, 0, sizeof(drainer));
+}

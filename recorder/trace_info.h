@@ -1,0 +1,14 @@
+/* trace_info.h - what a trace says about the process and the machine that it comes from. */
+#ifndef TRC_RECORDER_TRACE_INFO_H
+#define TRC_RECORDER_TRACE_INFO_H
+
+#include "format/writer.h"
+#include "layout.h"
+
+/*
+ * Writes command, exe, pid, hostname, kernel, cpu, page_bytes, recorder, start_time, ring_bytes,
+ * procs, locks and on_full.  `shared` may be hostile.  0 or the writer's error.  Context: drainer.
+ */
+int trc_trace_info(struct trc_writer *w, const struct trc_shared *shared);
+
+#endif
