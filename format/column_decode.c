@@ -166,6 +166,70 @@ static int get_runs(const uint8_t *pos, const uint8_t *end, uint64_t *value, uin
 	return pos == end ? 0 : -EBADMSG;
 }
 
+/* A number in full, of up to 64 bits, at `bit`; 0 is no such number. */
+static uint64_t rice_get_full(const uint8_t *bytes, size_t n_bytes, uint64_t *bit)
+{
+	unsigned int n_bits;
+	uint64_t value;
+
+	if (*bit + 6 > (uint64_t)n_bytes * 8)
+		return 0;
+	n_bits = 1 + (unsigned int)bits_get(bytes, n_bytes, *bit, 63);
+	*bit += 6;
+	if (*bit + n_bits > (uint64_t)n_bytes * 8)
+		return 0;
+	value = bits_get(bytes, n_bytes, *bit, n_bits < 32 ? (UINT64_C(1) << n_bits) - 1
+							   : UINT32_MAX);
+	if (n_bits > 32)
+		value |= bits_get(bytes, n_bytes, *bit + 32, (UINT64_C(1) << (n_bits - 32)) - 1)
+			 << 32;
+	*bit += n_bits;
+	return trc_bits(value) == n_bits ? value : 0;
+}
+
+/* The next number of the stream; false if it is malformed or goes over the end. */
+static inline bool rice_get(const uint8_t *bytes, size_t n_bytes, uint64_t *bit, unsigned int bits,
+			    uint64_t *value)
+{
+	uint64_t word, ones;
+
+	if (*bit >= (uint64_t)n_bytes * 8)
+		return false;
+	word = bits_get(bytes, n_bytes, *bit, UINT64_MAX);
+	ones = (uint64_t)__builtin_ctzll(~word | UINT64_C(1) << TRC_RICE_ONES_MAX);
+	if (ones < TRC_RICE_ONES_MAX) {
+		*value = ones << bits | (word >> (ones + 1) & ((UINT64_C(1) << bits) - 1));
+		*bit += ones + 1 + bits;
+		return *bit <= (uint64_t)n_bytes * 8;
+	}
+	*bit += TRC_RICE_ONES_MAX;
+	*value = rice_get_full(bytes, n_bytes, bit);
+	return *value >> bits >= TRC_RICE_ONES_MAX;
+}
+
+static int get_rice(const uint8_t *pos, const uint8_t *end, uint64_t *value, uint32_t n)
+{
+	unsigned int order, bits;
+	uint64_t base, x, bit = 0;
+	size_t n_bytes;
+
+	if (end - pos < 2)
+		return -EBADMSG;
+	order = *pos++;
+	bits = *pos++;
+	if (order > 1 || bits > TRC_RICE_BITS_MAX || trc_varint_get(&pos, end, &base) < 0)
+		return -EBADMSG;
+	n_bytes = (size_t)(end - pos);
+	for (uint32_t i = 0; i < n; i++) {
+		if (!rice_get(pos, n_bytes, &bit, bits, &x))
+			return -EBADMSG;
+		value[i] = base + x;
+		if (order)
+			base = value[i];
+	}
+	return (bit + 7) / 8 == n_bytes ? 0 : -EBADMSG;
+}
+
 int trc_column_decode(enum trc_coding coding, const uint8_t *bytes, size_t n_bytes,
 		      uint64_t *value, uint32_t n)
 {
@@ -186,6 +250,8 @@ int trc_column_decode(enum trc_coding coding, const uint8_t *bytes, size_t n_byt
 		return get_zigzag(bytes, end, value, n);
 	case TRC_CODING_RUNS:
 		return get_runs(bytes, end, value, n);
+	case TRC_CODING_RICE:
+		return get_rice(bytes, end, value, n);
 	case TRC_CODING_BYTES:
 	case TRC_CODING_COUNT:
 	case TRC_CODING_LZ4:

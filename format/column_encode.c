@@ -28,28 +28,103 @@ static struct scan column_scan(const uint64_t *value, uint32_t n)
 	return scan;
 }
 
-/* Bytes that each coding would take, by a sample for those of varying length. */
-static void column_estimate(const uint64_t *value, uint32_t n, const struct scan *scan,
-			    uint64_t cost[TRC_CODING_COUNT])
+/* How a column is coded: what the estimate found out. */
+struct plan {
+	enum trc_coding coding;
+	struct scan scan;
+	uint8_t rice_order; /* 0: the numbers less the smallest; 1: how far each is from the last */
+	uint8_t rice_bits;
+};
+
+/* Samples of a column: the numbers themselves, less the smallest, and their steps. */
+struct samples {
+	uint32_t n;
+	uint64_t level[SAMPLES + 1], step[SAMPLES + 1];
+};
+
+static void column_sample(const uint64_t *value, uint32_t n, uint64_t min, struct samples *s)
 {
 	uint32_t step = n / SAMPLES + 1;
-	uint64_t plain = 0, rising = 0, zigzag = 0, samples = 0;
-	unsigned int bits = trc_bits(scan->max - scan->min);
 
+	s->n = 0;
 	for (uint32_t i = step - 1; i < n; i += step) {
-		uint64_t difference = value[i] - value[i ? i - 1 : 0];
+		s->level[s->n] = value[i] - min;
+		s->step[s->n++] = value[i] - value[i ? i - 1 : 0];
+	}
+}
 
-		plain += trc_varint_bytes(value[i] - scan->min);
-		rising += trc_varint_bytes(difference);
-		zigzag += trc_varint_bytes(trc_zigzag(difference));
-		samples++;
+static inline unsigned int rice_cost(uint64_t x, unsigned int bits)
+{
+	uint64_t ones = x >> bits;
+
+	if (ones < TRC_RICE_ONES_MAX)
+		return (unsigned int)ones + 1 + bits;
+	return TRC_RICE_ONES_MAX + 6 + trc_bits(x);
+}
+
+/* Bits that the samples take with the best split, which lies near the median's length. */
+static uint64_t rice_estimate(const uint64_t *x, uint32_t n, uint8_t *best_bits)
+{
+	uint32_t by_length[65] = {0}, below = 0;
+	uint64_t best = UINT64_MAX;
+	unsigned int median = 0, from;
+
+	for (uint32_t i = 0; i < n; i++)
+		by_length[trc_bits(x[i])]++;
+	while (median < 64 && (below += by_length[median]) <= n / 2)
+		median++;
+	from = median > 3 ? median - 3 : 0;
+	for (unsigned int bits = from; bits <= median + 1 && bits <= TRC_RICE_BITS_MAX; bits++) {
+		uint64_t cost = 0;
+
+		for (uint32_t i = 0; i < n; i++)
+			cost += rice_cost(x[i], bits);
+		if (cost < best) {
+			best = cost;
+			*best_bits = (uint8_t)bits;
+		}
+	}
+	return best;
+}
+
+static uint64_t rice_choose(const struct samples *s, uint32_t n, struct plan *plan)
+{
+	uint8_t step_bits = 0;
+	uint64_t level = rice_estimate(s->level, s->n, &plan->rice_bits);
+	uint64_t step = rice_estimate(s->step, s->n, &step_bits);
+
+	plan->rice_order = step < level;
+	if (step < level) {
+		plan->rice_bits = step_bits;
+		level = step;
+	}
+	/* It takes longer to read: it must be worth a sixteenth. */
+	if (level == UINT64_MAX)
+		return UINT64_MAX;
+	level = level * n / s->n / 8 + 10;
+	return level + level / 16;
+}
+
+/* Bytes that each coding would take, by samples for those of varying length. */
+static void column_estimate(const struct samples *s, uint32_t n, struct plan *plan,
+			    uint64_t cost[TRC_CODING_COUNT])
+{
+	uint64_t level = 0, rising = 0, zigzag = 0;
+	unsigned int bits = trc_bits(plan->scan.max - plan->scan.min);
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		level += trc_varint_bytes(s->level[i]);
+		rising += trc_varint_bytes(s->step[i]);
+		zigzag += trc_varint_bytes(trc_zigzag(s->step[i]));
 	}
 	cost[TRC_CODING_PACKED] =
 		bits <= TRC_PACKED_BITS_MAX ? ((uint64_t)n * bits + 7) / 8 + 8 : UINT64_MAX;
-	cost[TRC_CODING_VARINT] = plain * n / samples + 5;
-	cost[TRC_CODING_RISING] = rising * n / samples;
-	cost[TRC_CODING_ZIGZAG] = zigzag * n / samples;
-	cost[TRC_CODING_RUNS] = (scan->changes + 1) * (1 + (plain + samples - 1) / samples) + 5;
+	cost[TRC_CODING_VARINT] = level * n / s->n + 5;
+	cost[TRC_CODING_RISING] = rising * n / s->n;
+	cost[TRC_CODING_ZIGZAG] = zigzag * n / s->n;
+	cost[TRC_CODING_RUNS] =
+		(plan->scan.changes + 1) * (1 + (level + s->n - 1) / s->n) + 5;
+	cost[TRC_CODING_RICE] = rice_choose(s, n, plan);
 }
 
 static uint32_t hash_slot(uint64_t value)
@@ -208,24 +283,58 @@ static uint8_t *put_runs(uint8_t *out, const uint64_t *value, uint32_t n, uint64
 	return out;
 }
 
-static uint8_t *put_as(struct trc_column_scratch *scratch, const uint64_t *value, uint32_t n,
-		       uint8_t *out, enum trc_coding coding, const struct scan *scan)
+static inline void rice_put(struct packer *p, uint64_t x, unsigned int bits)
 {
-	switch (coding) {
+	uint64_t ones = x >> bits;
+
+	if (ones < TRC_RICE_ONES_MAX) {
+		packer_put(p, ((UINT64_C(1) << ones) - 1) | (x & ((UINT64_C(1) << bits) - 1))
+								    << (ones + 1),
+			   (unsigned int)ones + 1 + bits);
+		return;
+	}
+	packer_put(p, (UINT64_C(1) << TRC_RICE_ONES_MAX) - 1, TRC_RICE_ONES_MAX);
+	packer_put(p, trc_bits(x) - 1, 6);
+	packer_put(p, (uint32_t)x, trc_bits(x) < 32 ? trc_bits(x) : 32);
+	packer_put(p, x >> 32, trc_bits(x >> 32));
+}
+
+static uint8_t *put_rice(uint8_t *out, const uint64_t *value, uint32_t n, const struct plan *plan)
+{
+	uint64_t base = plan->rice_order ? 0 : plan->scan.min;
+	struct packer packer = {out, 0, 0};
+
+	*packer.out++ = plan->rice_order;
+	*packer.out++ = plan->rice_bits;
+	packer.out = trc_varint_put(packer.out, base);
+	for (uint32_t i = 0; i < n; i++) {
+		rice_put(&packer, value[i] - base, plan->rice_bits);
+		if (plan->rice_order)
+			base = value[i];
+	}
+	return packer_end(&packer);
+}
+
+static uint8_t *put_as(struct trc_column_scratch *scratch, const uint64_t *value, uint32_t n,
+		       uint8_t *out, const struct plan *plan)
+{
+	switch (plan->coding) {
 	case TRC_CODING_CONSTANT:
-		return trc_varint_put(out, scan->min);
+		return trc_varint_put(out, plan->scan.min);
 	case TRC_CODING_PACKED:
-		return put_packed(out, value, n, scan);
+		return put_packed(out, value, n, &plan->scan);
 	case TRC_CODING_DICTIONARY:
-		return put_dictionary(out, scratch, n, scan->min);
+		return put_dictionary(out, scratch, n, plan->scan.min);
 	case TRC_CODING_VARINT:
-		return put_varint(out, value, n, scan->min);
+		return put_varint(out, value, n, plan->scan.min);
 	case TRC_CODING_RISING:
 		return put_rising(out, value, n);
 	case TRC_CODING_ZIGZAG:
 		return put_zigzag(out, value, n);
 	case TRC_CODING_RUNS:
-		return put_runs(out, value, n, scan->min);
+		return put_runs(out, value, n, plan->scan.min);
+	case TRC_CODING_RICE:
+		return put_rice(out, value, n, plan);
 	case TRC_CODING_BYTES:
 	case TRC_CODING_COUNT:
 	case TRC_CODING_LZ4:
@@ -234,47 +343,54 @@ static uint8_t *put_as(struct trc_column_scratch *scratch, const uint64_t *value
 	return out;
 }
 
-static enum trc_coding choose(struct trc_column_scratch *scratch, const uint64_t *value,
-			      uint32_t n, const struct scan *scan)
+static void choose(struct trc_column_scratch *scratch, const uint64_t *value, uint32_t n,
+		   struct plan *plan)
 {
 	uint64_t cost[TRC_CODING_COUNT];
 	enum trc_coding best = TRC_CODING_VARINT;
+	struct samples samples;
 
-	if (!scan->changes)
-		return TRC_CODING_CONSTANT;
-	column_estimate(value, n, scan, cost);
+	plan->coding = TRC_CODING_CONSTANT;
+	if (!plan->scan.changes)
+		return;
+	column_sample(value, n, plan->scan.min, &samples);
+	column_estimate(&samples, n, plan, cost);
 	for (enum trc_coding c = TRC_CODING_PACKED; c < TRC_CODING_COUNT; c++)
 		if (c != TRC_CODING_DICTIONARY && cost[c] < cost[best])
 			best = c;
+	plan->coding = best;
 	/* A dictionary takes at least one bit for each number and two entries. */
-	if (cost[best] < n / 8 + 16 ||
-	    !dictionary_build(scratch, value, n, n / DISTINCT_SHARE + 2) ||
-	    dictionary_cost(scratch, n, scan->min) >= cost[best])
-		return best;
-	return TRC_CODING_DICTIONARY;
+	if (cost[best] > n / 8 + 16 &&
+	    dictionary_build(scratch, value, n, n / DISTINCT_SHARE + 2) &&
+	    dictionary_cost(scratch, n, plan->scan.min) < cost[best])
+		plan->coding = TRC_CODING_DICTIONARY;
 }
 
 size_t trc_column_encode(struct trc_column_scratch *scratch, const uint64_t *value, uint32_t n,
 			 uint8_t *out, uint8_t *coding)
 {
-	struct scan scan = column_scan(value, n);
-	enum trc_coding best = choose(scratch, value, n, &scan);
+	struct plan plan = {.scan = column_scan(value, n)};
 
-	*coding = (uint8_t)best;
-	return (size_t)(put_as(scratch, value, n, out, best, &scan) - out);
+	choose(scratch, value, n, &plan);
+	*coding = (uint8_t)plan.coding;
+	return (size_t)(put_as(scratch, value, n, out, &plan) - out);
 }
 
 size_t trc_column_encode_as(struct trc_column_scratch *scratch, const uint64_t *value, uint32_t n,
 			    uint8_t *out, enum trc_coding coding)
 {
-	struct scan scan = column_scan(value, n);
+	struct plan plan = {.coding = coding, .scan = column_scan(value, n)};
+	struct samples samples;
 
-	if (coding == TRC_CODING_CONSTANT && scan.changes)
+	if (coding == TRC_CODING_CONSTANT && plan.scan.changes)
 		return 0;
-	if (coding == TRC_CODING_PACKED && trc_bits(scan.max - scan.min) > TRC_PACKED_BITS_MAX)
+	if (coding == TRC_CODING_PACKED &&
+	    trc_bits(plan.scan.max - plan.scan.min) > TRC_PACKED_BITS_MAX)
 		return 0;
 	if (coding == TRC_CODING_DICTIONARY &&
 	    !dictionary_build(scratch, value, n, TRC_DICTIONARY_MAX))
 		return 0;
-	return (size_t)(put_as(scratch, value, n, out, coding, &scan) - out);
+	column_sample(value, n, plan.scan.min, &samples);
+	rice_choose(&samples, n, &plan);
+	return (size_t)(put_as(scratch, value, n, out, &plan) - out);
 }

@@ -72,12 +72,15 @@ enum trc_coding {
 	TRC_CODING_RISING = 5,
 	TRC_CODING_ZIGZAG = 6,
 	TRC_CODING_RUNS = 7,
+	TRC_CODING_RICE = 8,
 	TRC_CODING_COUNT,
 	TRC_CODING_LZ4 = 0x80, /* added to one of the above */
 };
 enum {
 	TRC_PACKED_BITS_MAX = 56,
 	TRC_DICTIONARY_MAX = 4096,
+	TRC_RICE_BITS_MAX = 40,
+	TRC_RICE_ONES_MAX = 12, /* as many announce a number in full */
 };
 
 static inline void trc_put16(uint8_t *p, uint16_t value)
