@@ -1,0 +1,469 @@
+/* test_damage.c - files cut short, with flipped bits, foreign; and no memory (reader.h, D1, D2). */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "format/check.h"
+#include "format/wire.h"
+#include "tests/format/common.h"
+
+/* Makes the n-th allocation from now on fail; 0 = none.  See the --wrap options in local.mk. */
+static size_t fail_at, allocations;
+
+void *__real_malloc(size_t n_bytes);
+void *__real_calloc(size_t n, size_t n_bytes);
+void *__real_realloc(void *p, size_t n_bytes);
+void *__wrap_malloc(size_t n_bytes);
+void *__wrap_calloc(size_t n, size_t n_bytes);
+void *__wrap_realloc(void *p, size_t n_bytes);
+
+static int fails(void)
+{
+	return fail_at && ++allocations == fail_at;
+}
+
+void *__wrap_malloc(size_t n_bytes)
+{
+	return fails() ? NULL : __real_malloc(n_bytes);
+}
+
+void *__wrap_calloc(size_t n, size_t n_bytes)
+{
+	return fails() ? NULL : __real_calloc(n, n_bytes);
+}
+
+void *__wrap_realloc(void *p, size_t n_bytes)
+{
+	return fails() ? NULL : __real_realloc(p, n_bytes);
+}
+
+/* Exactly these bytes, so that the sanitizer sees a step past the end. */
+static uint8_t *copy_of(const uint8_t *bytes, size_t n_bytes)
+{
+	uint8_t *copy = malloc(n_bytes + !n_bytes);
+
+	ck_assert_ptr_nonnull(copy);
+	memcpy(copy, bytes, n_bytes);
+	return copy;
+}
+
+static char *events_of(const struct bytes *b)
+{
+	struct trc_error error;
+	struct trc_reader *r;
+	char *events;
+
+	ck_assert_int_eq(trc_reader_open_memory(&r, b->at, b->n, &error), 0);
+	events = dump_events(r, &error);
+	ck_assert_ptr_nonnull(events);
+	trc_reader_close(r);
+	return events;
+}
+
+static bool is_prefix(const char *prefix, const char *whole)
+{
+	return !strncmp(prefix, whole, strlen(prefix));
+}
+
+/* D2: cut at every byte, the rows read are the first rows of the whole. */
+START_TEST(a_file_cut_anywhere_is_readable_up_to_the_cut)
+{
+	struct bytes b = assembled(sample_trace);
+	char *whole = events_of(&b);
+	size_t last_bytes = 0;
+
+	for (size_t n = 0; n < b.n; n++) {
+		uint8_t *cut = copy_of(b.at, n);
+		struct trc_error error = {""};
+		struct trc_reader *r;
+		char *events;
+		int err = trc_reader_open_memory(&r, cut, n, &error);
+
+		if (n < TRC_HEADER_BYTES) {
+			ck_assert_int_eq(err, -EBADMSG);
+			ck_assert_str_eq(error.text, n ? "cut off inside the header" : "empty file");
+			free(cut);
+			continue;
+		}
+		ck_assert_msg(!err, "%zu bytes: %s", n, error.text);
+		events = dump_events(r, &error);
+		ck_assert_msg(events != NULL, "%zu bytes: %s", n, error.text);
+		ck_assert_msg(is_prefix(events, whole), "%zu bytes: %s", n, events);
+		ck_assert_msg(strlen(events) >= last_bytes, "%zu bytes: fewer rows", n);
+		last_bytes = strlen(events);
+		/* The index is optional: without it the file is complete. */
+		ck_assert_msg(trc_reader_warning(r) || trc_reader_info(r)->complete,
+			      "%zu bytes: no warning", n);
+		ck_assert_uint_eq(trc_reader_info(r)->dangling_ids, 0);
+		free(events);
+		trc_reader_close(r);
+		free(cut);
+	}
+	ck_assert_uint_eq(last_bytes, strlen(whole));
+	free(whole);
+	bytes_free(&b);
+}
+END_TEST
+
+/* What a file gives, all in one; NULL if anything tells of damage. */
+static char *everything(const uint8_t *bytes, size_t n_bytes)
+{
+	struct trc_error error;
+	struct trc_reader *r;
+	char *events, *tables;
+
+	if (trc_reader_open_memory(&r, bytes, n_bytes, &error) < 0) {
+		ck_assert_uint_gt(strlen(error.text), 0);
+		return NULL;
+	}
+	events = dump_events(r, &error);
+	tables = dump_tables(r);
+	if (trc_reader_warning(r)) {
+		free(events);
+		events = NULL;
+	}
+	if (events) {
+		events = realloc(events, strlen(events) + strlen(tables) + 1);
+		ck_assert_ptr_nonnull(events);
+		strcat(events, tables);
+	}
+	free(tables);
+	trc_reader_close(r);
+	return events;
+}
+
+START_TEST(a_flipped_bit_is_noticed_or_does_not_matter)
+{
+	struct bytes b = assembled(sample_trace);
+	char *whole = everything(b.at, b.n);
+	size_t harmless = 0;
+
+	ck_assert_ptr_nonnull(whole);
+	for (size_t i = 0; i < b.n * 8; i++) {
+		char *found;
+
+		b.at[i / 8] ^= (uint8_t)(1u << i % 8);
+		found = everything(b.at, b.n);
+		ck_assert_msg(!found || !strcmp(found, whole), "byte %zu, bit %zu", i / 8, i % 8);
+		harmless += found != NULL;
+		free(found);
+		b.at[i / 8] ^= (uint8_t)(1u << i % 8);
+	}
+	/* Only padding is not covered by a checksum: at most 7 bytes for a section. */
+	ck_assert_uint_lt(harmless, b.n * 8 / 8);
+	free(whole);
+	bytes_free(&b);
+}
+END_TEST
+
+START_TEST(what_comes_before_the_damage_is_delivered)
+{
+	struct bytes b = assembled(sample_trace);
+	char *whole = events_of(&b), *events;
+	struct trc_error error;
+	struct trc_reader *r;
+
+	/* The first byte of the second generation's schema, far behind the first blocks. */
+	size_t off = section_find(&b, TRC_SECTION_BLOCK);
+
+	while (trc_get16(b.at + off) != TRC_SECTION_SCHEMA)
+		off += section_bytes(&b, off);
+	b.at[off + TRC_SECTION_HEADER_BYTES] ^= 1;
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	events = dump_events(r, &error);
+	ck_assert_ptr_nonnull(events);
+	ck_assert(is_prefix(events, whole));
+	ck_assert_uint_gt(strlen(events), 500);
+	ck_assert_ptr_nonnull(trc_reader_warning(r));
+	ck_assert_msg(!strncmp(trc_reader_warning(r), "damaged at byte ", 16), "%s",
+		      trc_reader_warning(r));
+	trc_reader_close(r);
+	free(events);
+	free(whole);
+	bytes_free(&b);
+}
+END_TEST
+
+START_TEST(a_damaged_column_is_told_by_its_block)
+{
+	struct bytes b = assembled(sample_trace);
+	struct trc_error error;
+	struct trc_columns *c;
+	struct trc_reader *r;
+
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	/* The last byte of the block before padding belongs to a column. */
+	b.at[trc_reader_block(r, 1)->file_off + trc_reader_block(r, 1)->file_bytes - 1] ^= 0x10;
+	ck_assert_int_eq(trc_reader_load(r, 1, TRC_WANT_ALL, NULL, &c, &error), -EBADMSG);
+	ck_assert_str_eq(error.text, "block 1: checksum mismatch");
+	ck_assert_int_eq(trc_reader_load(r, 1, TRC_WANT_TIME, NULL, &c, &error), 0);
+	trc_columns_free(c);
+	ck_assert_int_eq(trc_reader_load(r, 2, TRC_WANT_ALL, NULL, &c, &error), 0);
+	trc_columns_free(c);
+	trc_reader_close(r);
+	bytes_free(&b);
+}
+END_TEST
+
+START_TEST(a_cut_says_what_is_left)
+{
+	struct bytes b = assembled(sample_trace);
+	struct trc_error error;
+	struct trc_reader *r;
+
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, section_find(&b, TRC_SECTION_END),
+						&error), 0);
+	ck_assert_str_eq(trc_reader_warning(r),
+			 "cut off after 0.0 MB: 7 blocks readable, end missing");
+	ck_assert(!trc_reader_info(r)->complete);
+	trc_reader_close(r);
+	bytes_free(&b);
+}
+END_TEST
+
+static const struct {
+	const char *what;
+	const char *bytes;
+	size_t n_bytes;
+	const char *message;
+} foreign[] = {
+	{"nothing at all", "", 0, "empty file"},
+	{"a text", "hello, world, this is no trace but a text of some length.", 57,
+	 "not a trc trace"},
+	{"one byte of something else", "x", 1, "not a trc trace"},
+	{"an ELF file", "\x7f"
+			"ELF\x02\x01\x01\0\0\0\0\0\0\0\0\0",
+	 16, "not a trc trace"},
+	{"TRC without its zero", "TRC1\0\0\0\0\0\0\0\0\0\0\0\0", 16, "not a trc trace"},
+	{"only the beginning of the magic", "TR", 2, "cut off inside the header"},
+	{"zeros", "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16, "not a trc trace"},
+	{"a header of nothing", "TRC\0\1\0\0\0\0\0\0\0\0\0\0\0", 16, "the header is damaged"},
+};
+
+START_TEST(foreign_files_are_refused_by_name)
+{
+	uint8_t *copy = copy_of((const uint8_t *)foreign[_i].bytes, foreign[_i].n_bytes);
+	struct trc_reader *r = NULL;
+	struct trc_error error;
+
+	ck_assert_int_eq(trc_reader_open_memory(&r, copy, foreign[_i].n_bytes, &error), -EBADMSG);
+	ck_assert_str_eq(error.text, foreign[_i].message);
+	ck_assert_ptr_null(r);
+	free(copy);
+}
+END_TEST
+
+START_TEST(paths_that_are_no_file_are_refused)
+{
+	char path[] = "/tmp/trc-test-XXXXXX", fifo[64];
+	struct trc_reader *r = NULL;
+	struct trc_error error;
+
+	ck_assert_int_eq(trc_reader_open(&r, "/nonexistent/x.trc", &error), -ENOENT);
+	ck_assert_str_eq(error.text, "No such file or directory");
+	ck_assert_int_eq(trc_reader_open(&r, "/tmp", &error), -EISDIR);
+	ck_assert_ptr_nonnull(mkdtemp(path));
+	snprintf(fifo, sizeof(fifo), "%s/fifo", path);
+	ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+	ck_assert_int_eq(trc_reader_open(&r, fifo, &error), -EINVAL);
+	ck_assert_str_eq(error.text, "not a regular file");
+	ck_assert_ptr_null(r);
+	unlink(fifo);
+	rmdir(path);
+}
+END_TEST
+
+START_TEST(a_file_is_mapped_and_read)
+{
+	struct bytes b = assembled(sample_trace);
+	char path[] = "/tmp/trc-test-XXXXXX";
+	int fd = mkstemp(path);
+	struct trc_reader *r;
+	struct trc_error error;
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(trc_reader_open(&r, path, &error), -EBADMSG);
+	ck_assert_str_eq(error.text, "empty file");
+	ck_assert_int_eq(write(fd, b.at, b.n), (ssize_t)b.n);
+	close(fd);
+	ck_assert_int_eq(trc_reader_open(&r, path, &error), 0);
+	ck_assert_uint_eq(trc_reader_info(r)->n_events, 20);
+	trc_reader_close(r);
+	trc_reader_close(NULL);
+	unlink(path);
+	bytes_free(&b);
+}
+END_TEST
+
+START_TEST(every_allocation_may_fail)
+{
+	struct bytes b = assembled(sample_trace);
+	int err = -ENOMEM;
+	size_t n;
+
+	for (n = 1; err; n++) {
+		struct trc_reader *r = NULL;
+		struct trc_columns *c = NULL;
+		struct trc_error error = {""};
+
+		allocations = 0;
+		fail_at = n;
+		err = trc_reader_open_memory(&r, b.at, b.n, &error);
+		if (!err)
+			err = trc_reader_load(r, 2, TRC_WANT_ALL, NULL, &c, &error);
+		fail_at = 0;
+		ck_assert_msg(!err || err == -ENOMEM, "allocation %zu: %s", n, error.text);
+		if (err)
+			ck_assert_str_eq(error.text, "out of memory");
+		trc_columns_free(c);
+		trc_reader_close(r);
+	}
+	ck_assert_uint_gt(n, 15);
+	bytes_free(&b);
+}
+END_TEST
+
+/* --- sections that are well checksummed but lie --- */
+
+static void varints_add(struct bytes *b, const uint64_t *value, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint64_t v = value[i];
+
+		do {
+			uint8_t byte = (uint8_t)(v & 0x7f) | (v > 0x7f ? 0x80 : 0);
+
+			bytes_add(b, &byte, 1);
+			v >>= 7;
+		} while (v);
+	}
+}
+
+static const struct {
+	const char *what;
+	uint16_t type, flags;
+	size_t n;
+	uint64_t varint[8];
+} lies[] = {
+	{"a string id out of the blue", TRC_SECTION_STRINGS, 0, 2, {2000, 0}},
+	{"string id 0", TRC_SECTION_STRINGS, 0, 2, {0, 0}},
+	{"a string longer than its section", TRC_SECTION_STRINGS, 0, 2, {2, 1000}},
+	{"a stack of a million frames", TRC_SECTION_STACKS, 0, 3, {2, 1, 1000000}},
+	{"a stack with frames missing", TRC_SECTION_STACKS, 0, 3, {2, 1, 3}},
+	{"a module id out of the blue", TRC_SECTION_MODULES, 0, 2, {1, 77}},
+	{"a build id of 33 bytes", TRC_SECTION_MODULES, 0, 9, {8, 1, 0, 0, 0, 0, 0, 0}},
+	{"a thread without a serial", TRC_SECTION_THREADS, 0, 7, {6, 0, 0, 0, 0, 0, 0}},
+	{"an entry longer than its section", TRC_SECTION_THREADS, 0, 1, {100}},
+	{"generation 9 after 1", TRC_SECTION_GENERATION, 0, 1, {9}},
+	{"a sync point with parts missing", TRC_SECTION_SYNC, 0, 2, {1, 2}},
+	{"packed into less than its length", TRC_SECTION_INFO, TRC_SECTION_LZ4, 1, {1}},
+	{"packed garbage", TRC_SECTION_INFO, TRC_SECTION_LZ4, 8, {9, 0, 0, 0, 255, 255, 255, 255}},
+	{"unpacking to 4 GB", TRC_SECTION_INFO, TRC_SECTION_LZ4, 6,
+	 {UINT64_C(0x0fffffff), 1, 1, 1, 1, 1}},
+	{"a block that is only a length", TRC_SECTION_BLOCK, 0, 4, {4, 0, 0, 0}},
+	{"a block without events", TRC_SECTION_BLOCK, 0, 10, {10, 0, 0, 0, 0, 1, 0, 0}},
+};
+
+START_TEST(lies_are_damage)
+{
+	struct bytes b = assembled("unfinished\n"), payload = {0};
+	size_t n = lies[_i].n < 8 ? lies[_i].n : 8;
+	struct trc_error error;
+	struct trc_reader *r;
+	size_t before = b.n;
+	char expected[64];
+
+	varints_add(&payload, lies[_i].varint, n);
+	section_add(&b, lies[_i].type, lies[_i].flags, payload.at, payload.n, payload.n);
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	snprintf(expected, sizeof(expected), "damaged at byte %zu: 0 blocks before it readable",
+		 before);
+	ck_assert_msg(trc_reader_warning(r) && !strcmp(trc_reader_warning(r), expected),
+		      "%s: %s", lies[_i].what, trc_reader_warning(r));
+	trc_reader_close(r);
+	bytes_free(&payload);
+	bytes_free(&b);
+}
+END_TEST
+
+START_TEST(two_meanings_of_an_id_are_told)
+{
+	struct bytes b = assembled("unfinished\n");
+	struct trc_error error;
+	struct trc_reader *r;
+	uint32_t n_bytes;
+
+	section_add(&b, TRC_SECTION_STRINGS, 0, "\x02\x01"
+						"a",
+		    3, 3);
+	section_add(&b, TRC_SECTION_STRINGS, 0, "\x02\x01"
+						"b",
+		    3, 3);
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	ck_assert_str_eq(trc_reader_warning(r), "string 1 has two meanings: the first is taken");
+	ck_assert_mem_eq(trc_reader_string(r, 1, &n_bytes), "a", 1);
+	trc_reader_close(r);
+	bytes_free(&b);
+}
+END_TEST
+
+/* D4: the tables of a file taken out, ids stand for nothing. */
+START_TEST(ids_without_an_entry_become_0)
+{
+	struct bytes b = assembled("stack s 0x10 0x20\n@10 thread=1 park reason=mutex object=5 "
+				   "holder=7 stack=s\n@20 thread=1 counter name=\"n\" value=3\n");
+	struct trc_columns *c;
+	struct trc_error error;
+	struct trc_reader *r;
+
+	for (uint16_t type = TRC_SECTION_STRINGS; type <= TRC_SECTION_THREADS; type++) {
+		size_t off = section_find(&b, type);
+
+		/* An unknown type instead, with the checksum that goes with it. */
+		trc_put16(b.at + off, 1000);
+		trc_put64(b.at + off + 8,
+			  trc_check64(b.at + off + TRC_SECTION_HEADER_BYTES,
+				      trc_get32(b.at + off + 4), trc_get64(b.at + off)));
+	}
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	ck_assert_uint_eq(trc_reader_unknown_sections(r), 3);
+	for (int twice = 0; twice < 2; twice++) {
+		ck_assert_int_eq(trc_reader_load(r, 0, TRC_WANT_ALL, NULL, &c, &error), 0);
+		ck_assert_uint_eq(c->thread[0], 0);
+		ck_assert_uint_eq(c->arg[TRC_KIND_PARK][1][0], 5);
+		ck_assert_uint_eq(c->arg[TRC_KIND_PARK][2][0], 0);
+		ck_assert_uint_eq(c->arg[TRC_KIND_PARK][3][0], 0);
+		ck_assert_uint_eq(c->arg[TRC_KIND_COUNTER][0][0], 0);
+		ck_assert_uint_eq(c->arg[TRC_KIND_COUNTER][1][0], 3);
+		trc_columns_free(c);
+	}
+	ck_assert_uint_eq(trc_reader_info(r)->dangling_ids, 5);
+	trc_reader_close(r);
+	bytes_free(&b);
+}
+END_TEST
+
+Suite *suite_damage(void)
+{
+	Suite *s = suite_create("damage");
+	TCase *t = tcase_create("damage");
+
+	tcase_set_timeout(t, 120);
+	tcase_add_test(t, a_file_cut_anywhere_is_readable_up_to_the_cut);
+	tcase_add_test(t, a_flipped_bit_is_noticed_or_does_not_matter);
+	tcase_add_test(t, what_comes_before_the_damage_is_delivered);
+	tcase_add_test(t, a_damaged_column_is_told_by_its_block);
+	tcase_add_test(t, a_cut_says_what_is_left);
+	tcase_add_loop_test(t, foreign_files_are_refused_by_name, 0,
+			    sizeof(foreign) / sizeof(foreign[0]));
+	tcase_add_test(t, paths_that_are_no_file_are_refused);
+	tcase_add_test(t, a_file_is_mapped_and_read);
+	tcase_add_test(t, every_allocation_may_fail);
+	tcase_add_loop_test(t, lies_are_damage, 0, sizeof(lies) / sizeof(lies[0]));
+	tcase_add_test(t, two_meanings_of_an_id_are_told);
+	tcase_add_test(t, ids_without_an_entry_become_0);
+	suite_add_tcase(s, t);
+	return s;
+}

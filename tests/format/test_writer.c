@@ -1,0 +1,448 @@
+/* test_writer.c - the writer's promises (writer.h, W1..W3; tables.h, B1, B2). */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tests/format/common.h"
+
+static const struct trc_writer_options options = {
+	.clock = TRC_CLOCK_MONOTONIC_RAW,
+	.ticks_per_second = 1000000000,
+	.n_procs = 2,
+	.memory_bytes = 8 << 20,
+};
+
+static struct trc_writer *open_writer(struct bytes *b)
+{
+	struct trc_writer *w;
+
+	ck_assert_int_eq(trc_writer_open(&w, &options, bytes_sink, b), 0);
+	return w;
+}
+
+static struct trc_event an_event(uint64_t time)
+{
+	struct trc_event e = {.time = time, .thread = 1, .kind = TRC_KIND_RELEASE, .arg = {1, 2}};
+
+	return e;
+}
+
+static int fill_and_finish(struct trc_writer *w, uint32_t n_events)
+{
+	struct trc_sync_point zero = {0};
+
+	trc_writer_info(w, "key", "value");
+	trc_writer_sync(w, &zero);
+	for (uint32_t i = 0; i < n_events; i++) {
+		struct trc_event e = an_event(i);
+
+		e.proc = i % 2;
+		trc_writer_event(w, &e);
+		if (i == n_events / 2)
+			trc_writer_generation(w);
+	}
+	return trc_writer_finish(w);
+}
+
+/* W3: n = 1, 2, 3 ... until a run completes. */
+START_TEST(a_failing_sink_is_left_alone_and_events_are_counted)
+{
+	int err = -1;
+
+	for (size_t n = 1; err; n++) {
+		struct bytes b = {.fail_from = n};
+		struct trc_writer_totals totals;
+		struct trc_reader *r;
+		struct trc_error error;
+		struct trc_writer *w;
+		uint64_t n_read = 0;
+
+		err = trc_writer_open(&w, &options, bytes_sink, &b);
+		if (err) {
+			ck_assert_int_eq(err, -ENOSPC);
+			ck_assert_uint_eq(b.calls, n);
+			bytes_free(&b);
+			continue;
+		}
+		err = fill_and_finish(w, 1000);
+		trc_writer_totals(w, &totals);
+		ck_assert_int_eq(totals.error, err);
+		ck_assert_uint_eq(totals.events + totals.lost_events, 1000);
+		if (err) {
+			ck_assert_int_eq(err, -ENOSPC);
+			ck_assert_msg(b.calls == n, "the sink was called again");
+			ck_assert_int_eq(trc_writer_info(w, "a", "b"), -ENOSPC);
+		} else {
+			ck_assert_uint_eq(totals.lost_events, 0);
+		}
+		/* What went through before is readable. */
+		if (trc_reader_open_memory(&r, b.at, b.n, &error) == 0) {
+			n_read = trc_reader_info(r)->n_events;
+			/* Only the index, the last section, is not missed. */
+			if (!err)
+				ck_assert_ptr_null(trc_reader_warning(r));
+			else
+				ck_assert(trc_reader_warning(r) || trc_reader_info(r)->complete);
+			trc_reader_close(r);
+		}
+		ck_assert_uint_eq(n_read, totals.events);
+		trc_writer_close(w);
+		bytes_free(&b);
+	}
+}
+END_TEST
+
+static const struct {
+	const char *what;
+	struct trc_event event;
+} refused[] = {
+	{"no kind", {.kind = 0}},
+	{"a kind that does not exist", {.kind = 200}},
+	{"a proc that does not exist", {.kind = TRC_KIND_PARK, .proc = 2}},
+	{"a source that does not exist", {.kind = TRC_KIND_PARK, .source = 3}},
+	{"text where none belongs", {.kind = TRC_KIND_PARK, .text = "x", .text_bytes = 1}},
+	{"too much text",
+	 {.kind = TRC_KIND_LOG, .text = "x", .text_bytes = TRC_TEXT_BYTES_MAX + 1}},
+};
+
+START_TEST(impossible_events_are_refused_and_counted)
+{
+	struct bytes b = {0};
+	struct trc_writer *w = open_writer(&b);
+	struct trc_writer_totals totals;
+
+	ck_assert_msg(trc_writer_event(w, &refused[_i].event) == -EINVAL, "%s", refused[_i].what);
+	trc_writer_totals(w, &totals);
+	ck_assert_uint_eq(totals.lost_events, 1);
+	ck_assert_uint_eq(totals.events, 0);
+	trc_writer_close(w);
+	bytes_free(&b);
+}
+END_TEST
+
+static const struct {
+	uint32_t n_procs;
+	int err;
+} proc_numbers[] = {{0, -EINVAL}, {1, 0}, {1024, 0}, {16384, 0}, {16385, -EINVAL}};
+
+START_TEST(the_number_of_procs_is_checked)
+{
+	struct trc_writer_options o = options;
+	struct trc_writer *w = NULL;
+	struct bytes b = {0};
+
+	o.n_procs = proc_numbers[_i].n_procs;
+	ck_assert_int_eq(trc_writer_open(&w, &o, bytes_sink, &b), proc_numbers[_i].err);
+	if (proc_numbers[_i].err)
+		ck_assert_ptr_null(w);
+	trc_writer_close(w);
+	bytes_free(&b);
+}
+END_TEST
+
+START_TEST(an_earlier_time_becomes_the_last_one)
+{
+	struct bytes b = {0};
+	struct trc_writer *w = open_writer(&b);
+	struct trc_sync_point zero = {0};
+	struct trc_writer_totals totals;
+	struct trc_error error;
+	struct trc_columns *c;
+	struct trc_reader *r;
+
+	trc_writer_sync(w, &zero);
+	for (uint64_t time = 100; time > 97; time--) {
+		struct trc_event e = an_event(time);
+
+		ck_assert_int_eq(trc_writer_event(w, &e), 0);
+	}
+	ck_assert_int_eq(trc_writer_finish(w), 0);
+	trc_writer_totals(w, &totals);
+	ck_assert_uint_eq(totals.clamped_times, 2);
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	ck_assert_int_eq(trc_reader_load(r, 0, TRC_WANT_ALL, NULL, &c, &error), 0);
+	ck_assert_int_eq(c->time_ns[2], 100);
+	trc_columns_free(c);
+	trc_reader_close(r);
+	trc_writer_close(w);
+	bytes_free(&b);
+}
+END_TEST
+
+START_TEST(rows_and_events_come_to_the_same)
+{
+	struct bytes by_event = {0}, by_row = {0};
+
+	for (int rows = 0; rows < 2; rows++) {
+		struct trc_writer *w = open_writer(rows ? &by_row : &by_event);
+
+		for (uint64_t i = 0; i < 20000; i++) {
+			struct trc_event e = an_event(i * 7);
+			uint64_t *arg;
+
+			e.arg[1] = i % 5;
+			if (!rows) {
+				ck_assert_int_eq(trc_writer_event(w, &e), 0);
+				continue;
+			}
+			arg = trc_writer_row(w, e.source, e.proc, e.kind, e.thread, e.time);
+			ck_assert_ptr_nonnull(arg);
+			arg[0] = e.arg[0];
+			arg[1] = e.arg[1];
+		}
+		ck_assert_ptr_null(trc_writer_row(w, 0, 0, TRC_KIND_LOG, 1, 1));
+		ck_assert_ptr_null(trc_writer_row(w, 0, 0, 0, 1, 1));
+		ck_assert_int_eq(trc_writer_finish(w), 0);
+		trc_writer_close(w);
+	}
+	ck_assert_uint_eq(by_event.n, by_row.n);
+	ck_assert_mem_eq(by_event.at, by_row.at, by_row.n);
+	bytes_free(&by_event);
+	bytes_free(&by_row);
+}
+END_TEST
+
+START_TEST(a_finished_writer_takes_nothing_more)
+{
+	struct bytes b = {0};
+	struct trc_writer *w = open_writer(&b);
+	struct trc_event e = an_event(1);
+	size_t n;
+
+	ck_assert_int_eq(trc_writer_finish(w), 0);
+	n = b.n;
+	ck_assert_int_eq(trc_writer_event(w, &e), -EBADF);
+	ck_assert_int_eq(trc_writer_flush(w), -EBADF);
+	ck_assert_int_eq(trc_writer_finish(w), -EBADF);
+	ck_assert_int_eq(trc_writer_status(w, NULL, 0), -EBADF);
+	ck_assert_uint_eq(b.n, n);
+	trc_writer_close(w);
+	bytes_free(&b);
+}
+END_TEST
+
+/* B2: more strings, stacks, modules and threads than there is room for. */
+START_TEST(full_tables_give_0_and_are_counted)
+{
+	struct bytes b = {0};
+	struct trc_writer *w = open_writer(&b);
+	struct trc_writer_totals totals;
+	struct trc_error error;
+	struct trc_reader *r;
+	uint64_t refusals = 0, frame[64];
+	uint32_t id = 0, last = 0;
+
+	for (uint32_t i = 0; i < 100000; i++) {
+		char text[32];
+		int n = sprintf(text, "%u", i);
+
+		id = trc_writer_string(w, text, (uint32_t)n);
+		refusals += !id;
+		if (id)
+			last = id;
+	}
+	ck_assert_uint_eq(id, 0);
+	ck_assert_uint_gt(last, 1000);
+	for (uint32_t i = 0; i < 30000; i++) {
+		for (int f = 0; f < 64; f++)
+			frame[f] = i;
+		refusals += !trc_writer_stack(w, 0, frame, 64);
+	}
+	for (uint32_t i = 0; i < 3000; i++) {
+		struct trc_module_entry m = {.start = i, .path = "/usr/lib/a-module.so"};
+
+		refusals += !trc_writer_module(w, &m);
+	}
+	for (uint32_t i = 1; i < 10000; i++) {
+		struct trc_thread_entry t = {.serial = i, .tid = i};
+
+		refusals += trc_writer_thread(w, &t) == -ENOMEM;
+	}
+	trc_writer_totals(w, &totals);
+	ck_assert_uint_gt(refusals, 100000);
+	ck_assert_uint_eq(totals.table_full, refusals);
+	ck_assert_int_eq(trc_writer_finish(w), 0);
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	ck_assert_uint_eq(trc_reader_info(r)->table_full, refusals);
+	trc_reader_close(r);
+	trc_writer_close(w);
+	bytes_free(&b);
+}
+END_TEST
+
+START_TEST(threads_that_ended_make_room_for_others)
+{
+	struct bytes b = {0};
+	struct trc_writer *w = open_writer(&b);
+	struct trc_error error;
+	struct trc_reader *r;
+
+	for (uint32_t i = 1; i <= 20000; i++) {
+		struct trc_thread_entry t = {.serial = i, .tid = i + 1, .name = "x",
+					     .name_bytes = 1};
+
+		ck_assert_int_eq(trc_writer_thread(w, &t), 0);
+		t.end = i;
+		ck_assert_int_eq(trc_writer_thread(w, &t), 0);
+		if (i % 1000 == 0)
+			ck_assert_int_eq(trc_writer_generation(w), 0);
+	}
+	ck_assert_int_eq(trc_writer_finish(w), 0);
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	ck_assert_uint_eq(trc_reader_threads(r), 20000);
+	for (uint32_t i = 0; i < 20000; i++) {
+		ck_assert_uint_eq(trc_reader_thread(r, i)->serial, i + 1);
+		ck_assert_uint_eq(trc_reader_thread(r, i)->tid, i + 2);
+	}
+	trc_reader_close(r);
+	trc_writer_close(w);
+	bytes_free(&b);
+}
+END_TEST
+
+START_TEST(an_event_of_a_thread_that_made_room_keeps_its_entry)
+{
+	struct bytes b = {0};
+	struct trc_writer *w = open_writer(&b);
+	struct trc_event e = an_event(1);
+	struct trc_error error;
+	struct trc_reader *r;
+
+	for (uint32_t i = 1; i <= 10000; i++) {
+		struct trc_thread_entry t = {.serial = i, .tid = i + 1, .end = 1};
+
+		ck_assert_int_eq(trc_writer_thread(w, &t), 0);
+		if (i % 1000 == 0)
+			ck_assert_int_eq(trc_writer_generation(w), 0);
+	}
+	e.thread = 5;
+	ck_assert_int_eq(trc_writer_event(w, &e), 0);
+	ck_assert_int_eq(trc_writer_finish(w), 0);
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	ck_assert_uint_eq(trc_reader_thread(r, 4)->serial, 5);
+	ck_assert_uint_eq(trc_reader_thread(r, 4)->tid, 6);
+	trc_reader_close(r);
+	trc_writer_close(w);
+	bytes_free(&b);
+}
+END_TEST
+
+START_TEST(overlong_things_are_cut)
+{
+	static char huge[100000];
+	struct bytes b = {0};
+	struct trc_writer *w = open_writer(&b);
+	struct trc_thread_entry t = {.serial = 1, .tid = 1, .name = huge, .name_bytes = 5000};
+	struct trc_module_entry m = {.start = 1, .path = huge};
+	struct trc_event e = {.kind = TRC_KIND_COUNTER, .thread = 1};
+	struct trc_error error;
+	struct trc_reader *r;
+	uint32_t n_bytes;
+
+	memset(huge, 'x', sizeof(huge) - 1);
+	e.arg[0] = trc_writer_string(w, huge, 90000);
+	ck_assert_uint_eq(trc_writer_module(w, &m), 1);
+	ck_assert_int_eq(trc_writer_thread(w, &t), 0);
+	ck_assert_int_eq(trc_writer_info(w, huge, huge), 0);
+	ck_assert_int_eq(trc_writer_event(w, &e), 0);
+	ck_assert_int_eq(trc_writer_finish(w), 0);
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	ck_assert_ptr_nonnull(trc_reader_string(r, 1, &n_bytes));
+	ck_assert_uint_eq(n_bytes, 8192);
+	ck_assert_uint_eq(strlen(trc_reader_module(r, 1)->path), 4095);
+	ck_assert_uint_eq(trc_reader_thread(r, 0)->name_bytes, 127);
+	trc_reader_close(r);
+	trc_writer_close(w);
+	bytes_free(&b);
+}
+END_TEST
+
+START_TEST(long_status_tables_take_several_sections)
+{
+	struct bytes b = {0};
+	struct trc_writer *w = open_writer(&b);
+	struct trc_status_entry *entry = calloc(20000, sizeof(*entry));
+	const struct trc_status_entry *read;
+	struct trc_error error;
+	struct trc_reader *r;
+
+	ck_assert_ptr_nonnull(entry);
+	for (uint32_t i = 0; i < 20000; i++)
+		entry[i] = (struct trc_status_entry){i + 1, TRC_REASON_READ, 0, i, 77, 0};
+	ck_assert_int_eq(trc_writer_status(w, entry, 3), 0);
+	ck_assert_int_eq(trc_writer_status(w, entry, 20000), 0);
+	ck_assert_int_eq(trc_writer_finish(w), 0);
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	ck_assert_uint_eq(trc_reader_status(r, &read), 20000);
+	ck_assert_uint_eq(read[19999].thread, 20000);
+	ck_assert_uint_eq(read[12345].object, 12345);
+	trc_reader_close(r);
+	trc_writer_close(w);
+	bytes_free(&b);
+	free(entry);
+}
+END_TEST
+
+/* Many procs on little memory: blocks become small, nothing is lost. */
+START_TEST(streams_share_the_memory)
+{
+	struct trc_writer_options o = options;
+	struct trc_writer_totals totals;
+	struct trc_writer *w;
+	struct bytes b = {0};
+
+	o.n_procs = 200;
+	ck_assert_int_eq(trc_writer_open(&w, &o, bytes_sink, &b), 0);
+	for (uint64_t i = 0; i < 400000; i++) {
+		struct trc_event e = an_event(i);
+
+		e.proc = (uint32_t)(i * 2654435761 % 200);
+		e.source = i % 3 ? TRC_SOURCE_RING : TRC_SOURCE_KERNEL;
+		ck_assert_int_eq(trc_writer_event(w, &e), 0);
+	}
+	ck_assert_int_eq(trc_writer_finish(w), 0);
+	trc_writer_totals(w, &totals);
+	ck_assert_uint_eq(totals.events, 400000);
+	trc_writer_close(w);
+	bytes_free(&b);
+}
+END_TEST
+
+START_TEST(a_later_value_of_a_key_counts)
+{
+	struct bytes b = assembled("info a \"1\"\ninfo b \"2\"\ninfo a \"3\"\n");
+	struct trc_error error;
+	struct trc_reader *r;
+
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	ck_assert_uint_eq(trc_reader_info_count(r), 2);
+	ck_assert_str_eq(trc_reader_info_get(r, "a"), "3");
+	trc_reader_close(r);
+	bytes_free(&b);
+}
+END_TEST
+
+Suite *suite_writer(void)
+{
+	Suite *s = suite_create("writer");
+	TCase *t = tcase_create("writer");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_test(t, a_failing_sink_is_left_alone_and_events_are_counted);
+	tcase_add_loop_test(t, impossible_events_are_refused_and_counted, 0,
+			    sizeof(refused) / sizeof(refused[0]));
+	tcase_add_loop_test(t, the_number_of_procs_is_checked, 0,
+			    sizeof(proc_numbers) / sizeof(proc_numbers[0]));
+	tcase_add_test(t, an_earlier_time_becomes_the_last_one);
+	tcase_add_test(t, rows_and_events_come_to_the_same);
+	tcase_add_test(t, a_finished_writer_takes_nothing_more);
+	tcase_add_test(t, full_tables_give_0_and_are_counted);
+	tcase_add_test(t, threads_that_ended_make_room_for_others);
+	tcase_add_test(t, an_event_of_a_thread_that_made_room_keeps_its_entry);
+	tcase_add_test(t, overlong_things_are_cut);
+	tcase_add_test(t, long_status_tables_take_several_sections);
+	tcase_add_test(t, streams_share_the_memory);
+	tcase_add_test(t, a_later_value_of_a_key_counts);
+	suite_add_tcase(s, t);
+	return s;
+}
