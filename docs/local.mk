@@ -8,4 +8,4 @@ examplesdir = $(docdir)/examples
 dist_examples_DATA = docs/examples/trc-demo.c
 
 dist_man_MANS += docs/libtrc.3
-dist_doc_DATA = docs/api.md
+dist_doc_DATA = docs/api.md docs/format.md
