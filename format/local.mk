@@ -33,3 +33,24 @@ libtrcformat_la_SOURCES = \
 	format/writer.h
 libtrcformat_la_CFLAGS = $(AM_CFLAGS) $(LZ4_CFLAGS) $(XXHASH_CFLAGS)
 libtrcformat_la_LIBADD = $(LZ4_LIBS)
+
+# The pprof encoder stands alone: the recorder links the rest without protobuf.
+noinst_LTLIBRARIES += libtrcpprof.la
+libtrcpprof_la_SOURCES = \
+	format/pprof.c \
+	format/pprof.h \
+	format/pprof_private.h \
+	format/pprof_write.c
+nodist_libtrcpprof_la_SOURCES = format/profile.pb-c.c format/profile.pb-c.h
+libtrcpprof_la_CFLAGS = $(AM_CFLAGS) $(PROTOBUF_C_CFLAGS) $(ZLIB_CFLAGS)
+libtrcpprof_la_LIBADD = libtrcformat.la $(PROTOBUF_C_LIBS) $(ZLIB_LIBS)
+EXTRA_DIST += format/profile.proto
+BUILT_SOURCES += format/profile.pb-c.h
+CLEANFILES += format/profile.pb-c.c format/profile.pb-c.h
+format/profile.pb-c.h: format/profile.proto
+	$(AM_V_GEN)$(MKDIR_P) format && \
+		$(PROTOC_C) --proto_path=$(top_srcdir) --c_out=. $(top_srcdir)/format/profile.proto
+format/profile.pb-c.c: format/profile.pb-c.h
+	@:
+# Also where only one program is asked for.
+$(libtrcpprof_la_OBJECTS): format/profile.pb-c.h

@@ -1,7 +1,7 @@
 # tests/analyzer
-check_PROGRAMS += symbols_probe
-symbols_probe_SOURCES = tests/analyzer/symbols_probe.c
-symbols_probe_LDADD = libtrcsymbols.la
+check_PROGRAMS += tests/analyzer/symbols_probe
+tests_analyzer_symbols_probe_SOURCES = tests/analyzer/symbols_probe.c
+tests_analyzer_symbols_probe_LDADD = libtrcsymbols.la
 TESTS += tests/analyzer/symbols_test.sh
 EXTRA_DIST += tests/analyzer/symbols_test.sh tests/analyzer/symbols_program.c
 
@@ -20,4 +20,13 @@ tests_analyzer_model_waits_test_LDADD = libtrcmodelfixture.la
 tests_analyzer_model_user_test_SOURCES = tests/analyzer/model_user_test.c
 tests_analyzer_model_user_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_model_user_test_LDADD = libtrcmodelfixture.la
+endif
+
+# Profiles.
+if HAVE_CHECK
+check_PROGRAMS += tests/analyzer/profile_pprof_test
+TESTS += tests/analyzer/profile_pprof_test
+tests_analyzer_profile_pprof_test_SOURCES = tests/analyzer/profile_pprof_test.c
+tests_analyzer_profile_pprof_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_profile_pprof_test_LDADD = libtrcpprof.la $(CHECK_LIBS)
 endif

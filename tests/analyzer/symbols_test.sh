@@ -4,7 +4,7 @@
 set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-probe=$top_builddir/symbols_probe
+probe=$top_builddir/tests/analyzer/symbols_probe
 source=$top_srcdir/tests/analyzer/symbols_program.c
 failures=0
 unset TRC_DEBUG_PATH DEBUGINFOD_URLS

@@ -1,0 +1,350 @@
+/*
+ * pprof.c - see pprof.h; pprof_write.c turns what is collected here into bytes.
+ */
+#include "format/pprof_private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "format/check.h"
+
+int trc_pprof_open(struct trc_pprof **out)
+{
+	struct trc_pprof *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return -ENOMEM;
+	trc_pprof_string(p, ""); /* string 0 */
+	if (p->error) {
+		trc_pprof_close(p);
+		return -ENOMEM;
+	}
+	*out = p;
+	return 0;
+}
+
+void trc_pprof_close(struct trc_pprof *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->string.n; i++)
+		free(((char **)p->string.item)[i]);
+	free(p->sample_type.item);
+	free(p->comment.item);
+	free(p->string.item);
+	free(p->mapping.item);
+	free(p->function.item);
+	free(p->location.item);
+	free(p->line.item);
+	free(p->sample.item);
+	free(p->sample_location.item);
+	free(p->sample_value.item);
+	free(p->label.item);
+	free(p->string_index.slot);
+	free(p->function_index.slot);
+	free(p->location_index.slot);
+	free(p);
+}
+
+/* Room for n more items of this size; NULL and p->error if there is none. */
+static void *array_add(struct trc_pprof *p, struct trc_pprof_array *array, size_t n,
+		       size_t item_bytes)
+{
+	void *added;
+
+	if (p->error)
+		return NULL;
+	if (!array->item || array->n + n > array->room) {
+		size_t room = 2 * array->room + n + 16;
+		void *grown = reallocarray(array->item, room, item_bytes);
+
+		if (!grown) {
+			p->error = -ENOMEM;
+			return NULL;
+		}
+		array->item = grown;
+		array->room = room;
+	}
+	added = (char *)array->item + array->n * item_bytes;
+	array->n += n;
+	return added;
+}
+
+static bool index_grow(struct trc_pprof *p, struct trc_pprof_index *index)
+{
+	size_t n_slots = index->n_slots ? 2 * index->n_slots : 64;
+	struct trc_pprof_slot *grown = calloc(n_slots, sizeof(*grown));
+
+	if (!grown) {
+		p->error = -ENOMEM;
+		return false;
+	}
+	for (size_t i = 0; i < index->n_slots; i++) {
+		size_t at = index->slot[i].hash & (n_slots - 1);
+
+		if (!index->slot[i].item)
+			continue;
+		while (grown[at].item)
+			at = (at + 1) & (n_slots - 1);
+		grown[at] = index->slot[i];
+	}
+	free(index->slot);
+	index->slot = grown;
+	index->n_slots = n_slots;
+	return true;
+}
+
+/* Is item (from 1) what is looked for? */
+typedef bool same_fn(const struct trc_pprof *p, uint32_t item, const void *key);
+
+/* The item with this key, or 0; *slot is then where a new one goes. */
+static uint32_t index_find(const struct trc_pprof *p, const struct trc_pprof_index *index,
+			   uint64_t hash, same_fn *same, const void *key, size_t *slot)
+{
+	size_t at = hash & (index->n_slots - 1);
+
+	for (; index->slot[at].item; at = (at + 1) & (index->n_slots - 1))
+		if (index->slot[at].hash == hash && same(p, index->slot[at].item, key))
+			return index->slot[at].item;
+	*slot = at;
+	return 0;
+}
+
+static void index_set(struct trc_pprof_index *index, size_t slot, uint64_t hash, uint32_t item)
+{
+	index->slot[slot] = (struct trc_pprof_slot){hash, item};
+	index->n++;
+}
+
+static bool index_ready(struct trc_pprof *p, struct trc_pprof_index *index)
+{
+	return !p->error && (2 * (index->n + 1) <= index->n_slots || index_grow(p, index));
+}
+
+static bool same_string(const struct trc_pprof *p, uint32_t item, const void *key)
+{
+	return !strcmp(((char **)p->string.item)[item - 1], key);
+}
+
+uint32_t trc_pprof_string(struct trc_pprof *p, const char *text)
+{
+	uint64_t hash = trc_check64(text, strlen(text), 0);
+	uint32_t item;
+	size_t slot = 0;
+	char **added, *copy;
+
+	if (!index_ready(p, &p->string_index))
+		return 0;
+	item = index_find(p, &p->string_index, hash, same_string, text, &slot);
+	if (item)
+		return item - 1;
+	copy = strdup(text);
+	if (!copy)
+		p->error = -ENOMEM;
+	added = array_add(p, &p->string, 1, sizeof(*added));
+	if (!added) {
+		free(copy);
+		return 0;
+	}
+	*added = copy;
+	index_set(&p->string_index, slot, hash, (uint32_t)p->string.n);
+	return (uint32_t)p->string.n - 1;
+}
+
+void trc_pprof_sample_type(struct trc_pprof *p, const char *type, const char *unit)
+{
+	struct trc_pprof_type *added = array_add(p, &p->sample_type, 1, sizeof(*added));
+
+	if (added)
+		*added = (struct trc_pprof_type){trc_pprof_string(p, type),
+						 trc_pprof_string(p, unit)};
+}
+
+void trc_pprof_default_type(struct trc_pprof *p, const char *type)
+{
+	p->default_type = trc_pprof_string(p, type);
+}
+
+void trc_pprof_period(struct trc_pprof *p, const char *type, const char *unit, int64_t period)
+{
+	p->period_type =
+		(struct trc_pprof_type){trc_pprof_string(p, type), trc_pprof_string(p, unit)};
+	p->period = period;
+}
+
+void trc_pprof_time(struct trc_pprof *p, int64_t realtime_ns, int64_t duration_ns)
+{
+	p->realtime_ns = realtime_ns;
+	p->duration_ns = duration_ns;
+}
+
+void trc_pprof_comment(struct trc_pprof *p, const char *text)
+{
+	int64_t *added = array_add(p, &p->comment, 1, sizeof(*added));
+
+	if (added)
+		*added = trc_pprof_string(p, text);
+}
+
+uint32_t trc_pprof_mapping(struct trc_pprof *p, const struct trc_pprof_mapping *mapping)
+{
+	struct trc_pprof_map *added = array_add(p, &p->mapping, 1, sizeof(*added));
+	char *hex = malloc(2 * mapping->build_id_bytes + 1);
+
+	if (!hex)
+		p->error = -ENOMEM;
+	if (!hex || !added) {
+		free(hex);
+		return 0;
+	}
+	for (size_t i = 0; i < mapping->build_id_bytes; i++)
+		sprintf(hex + 2 * i, "%02x", mapping->build_id[i]);
+	hex[2 * mapping->build_id_bytes] = 0;
+	*added = (struct trc_pprof_map){
+		.start = mapping->start,
+		.limit = mapping->limit,
+		.file_offset = mapping->file_offset,
+		.path = trc_pprof_string(p, mapping->path),
+		.build_id = trc_pprof_string(p, hex),
+	};
+	free(hex);
+	return (uint32_t)p->mapping.n;
+}
+
+static bool same_function(const struct trc_pprof *p, uint32_t item, const void *key)
+{
+	return !memcmp((struct trc_pprof_code *)p->function.item + item - 1, key,
+		       sizeof(struct trc_pprof_code));
+}
+
+uint32_t trc_pprof_function(struct trc_pprof *p, const char *name, const char *linkage,
+			    const char *file, uint32_t start_line)
+{
+	const struct trc_pprof_code code = {
+		.name = trc_pprof_string(p, name),
+		.linkage = trc_pprof_string(p, linkage ? linkage : name),
+		.file = trc_pprof_string(p, file ? file : ""),
+		.start_line = start_line,
+	};
+	uint64_t hash = trc_check64(&code, sizeof(code), 0);
+	struct trc_pprof_code *added;
+	uint32_t item;
+	size_t slot = 0;
+
+	if (!index_ready(p, &p->function_index))
+		return 0;
+	item = index_find(p, &p->function_index, hash, same_function, &code, &slot);
+	if (item)
+		return item;
+	added = array_add(p, &p->function, 1, sizeof(*added));
+	if (!added)
+		return 0;
+	*added = code;
+	index_set(&p->function_index, slot, hash, (uint32_t)p->function.n);
+	return (uint32_t)p->function.n;
+}
+
+struct place_key {
+	uint64_t address;
+	uint64_t mapping;
+};
+
+static bool same_place(const struct trc_pprof *p, uint32_t item, const void *key)
+{
+	const struct trc_pprof_place *place = (struct trc_pprof_place *)p->location.item + item - 1;
+	const struct place_key *wanted = key;
+
+	return place->address == wanted->address && place->mapping == wanted->mapping;
+}
+
+/* P2: what is missing here is missing in the mapping. */
+static void note_missing(struct trc_pprof *p, uint32_t mapping, const struct trc_pprof_line *line,
+			 size_t n_lines)
+{
+	struct trc_pprof_map *map;
+	const struct trc_pprof_code *code = p->function.item;
+
+	if (!mapping || mapping > p->mapping.n)
+		return;
+	map = (struct trc_pprof_map *)p->mapping.item + mapping - 1;
+	map->used = true;
+	map->no_function |= !n_lines;
+	map->no_file |= !n_lines;
+	map->no_line |= !n_lines;
+	for (size_t i = 0; i < n_lines; i++) {
+		bool named = line[i].function && line[i].function <= p->function.n;
+
+		map->no_function |= !named;
+		map->no_file |= !named || !code[line[i].function - 1].file;
+		map->no_line |= !line[i].line;
+	}
+}
+
+uint32_t trc_pprof_location(struct trc_pprof *p, uint32_t mapping, uint64_t address,
+			    const struct trc_pprof_line *line, size_t n_lines)
+{
+	const struct place_key key = {address, mapping};
+	uint64_t hash = trc_check64(&key, sizeof(key), 0);
+	struct trc_pprof_place *added;
+	struct trc_pprof_line *lines;
+	uint32_t item;
+	size_t slot = 0;
+
+	if (!index_ready(p, &p->location_index))
+		return 0;
+	item = index_find(p, &p->location_index, hash, same_place, &key, &slot);
+	if (item)
+		return item;
+	lines = array_add(p, &p->line, n_lines, sizeof(*lines));
+	added = array_add(p, &p->location, 1, sizeof(*added));
+	if (!lines || !added)
+		return 0;
+	if (n_lines)
+		memcpy(lines, line, n_lines * sizeof(*line));
+	*added = (struct trc_pprof_place){
+		.address = address,
+		.mapping = mapping,
+		.n_lines = (uint32_t)n_lines,
+		.first_line = p->line.n - n_lines,
+	};
+	note_missing(p, mapping, line, n_lines);
+	index_set(&p->location_index, slot, hash, (uint32_t)p->location.n);
+	return (uint32_t)p->location.n;
+}
+
+static void add_labels(struct trc_pprof *p, const struct trc_pprof_label *label, size_t n_labels)
+{
+	struct trc_pprof_tag *tag = array_add(p, &p->label, n_labels, sizeof(*tag));
+
+	for (size_t i = 0; tag && i < n_labels; i++)
+		tag[i] = (struct trc_pprof_tag){
+			.key = trc_pprof_string(p, label[i].key),
+			.text = label[i].text ? trc_pprof_string(p, label[i].text) : 0,
+			.number = label[i].text ? 0 : label[i].number,
+			.unit = label[i].unit ? trc_pprof_string(p, label[i].unit) : 0,
+		};
+}
+
+void trc_pprof_sample(struct trc_pprof *p, const uint32_t *location, size_t n_locations,
+		      const int64_t *value, const struct trc_pprof_label *label, size_t n_labels)
+{
+	size_t n_values = p->sample_type.n;
+	struct trc_pprof_point *added = array_add(p, &p->sample, 1, sizeof(*added));
+	uint64_t *locations = array_add(p, &p->sample_location, n_locations, sizeof(*locations));
+	int64_t *values = array_add(p, &p->sample_value, n_values, sizeof(*values));
+
+	if (!added || !locations || !values)
+		return;
+	for (size_t i = 0; i < n_locations; i++)
+		locations[i] = location[i];
+	memcpy(values, value, n_values * sizeof(*values));
+	*added = (struct trc_pprof_point){
+		.first_location = p->sample_location.n - n_locations,
+		.n_locations = n_locations,
+		.first_value = p->sample_value.n - n_values,
+		.first_label = p->label.n,
+		.n_labels = n_labels,
+	};
+	add_labels(p, label, n_labels);
+}
