@@ -21,8 +21,8 @@ compare()
 	passed "${library##*/} exports what ${list##*/} says: $(wc -l <have.txt) symbols"
 }
 
-compare "$top_builddir/recorder/.libs/libtrc.so" "$top_srcdir/tests/package/libtrc.symbols"
-compare "$top_builddir/recorder/.libs/libtrc-preload.so" \
+compare "$top_builddir/.libs/libtrc.so" "$top_srcdir/tests/package/libtrc.symbols"
+compare "$top_builddir/.libs/libtrc-preload.so" \
 	"$top_srcdir/tests/package/libtrc-preload.symbols"
 if grep -q '^trace_' "$top_srcdir/tests/package/libtrc-preload.symbols"; then
 	fail 'libtrc-preload exports part of the public interface'
