@@ -87,7 +87,7 @@ static inline void bench_print(const char *name, double value)
 	fflush(stdout);
 }
 
-/* In a file of its own, so that the compiler has to call it. */
+/* In a shared library of its own. */
 void bench_empty(const char *name, int64_t value);
 
 #endif

@@ -7,6 +7,27 @@ bench_programs += tests/bench/bench_drain
 tests_bench_bench_drain_SOURCES = tests/bench/bench_drain.c tests/bench/bench.h
 tests_bench_bench_drain_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la
 
+bench_programs += tests/bench/bench_event
+tests_bench_bench_event_SOURCES = tests/bench/bench_event.c tests/bench/bench.h
+tests_bench_bench_event_LDADD = libtrc.la tests/bench/libempty.la -lpthread
+
+# The empty call to compare with goes into a shared library too.
+EXTRA_LTLIBRARIES = tests/bench/libempty.la
+tests_bench_libempty_la_SOURCES = tests/bench/bench_empty.c tests/bench/bench.h
+tests_bench_libempty_la_LDFLAGS = $(AM_LDFLAGS) -shared -avoid-version -rpath /nonexistent
+
+# Linked with the objects of libtrc, to call what it does not export.
+bench_programs += tests/bench/bench_park tests/bench/bench_park_fp
+tests_bench_bench_park_SOURCES = tests/bench/bench_park.c tests/bench/bench.h
+tests_bench_bench_park_CFLAGS = $(AM_CFLAGS) -O2 -fomit-frame-pointer
+tests_bench_bench_park_LDFLAGS = $(AM_LDFLAGS) -static
+tests_bench_bench_park_LDADD = libtrc.la -lpthread
+tests_bench_bench_park_fp_SOURCES = $(tests_bench_bench_park_SOURCES)
+tests_bench_bench_park_fp_CPPFLAGS = $(AM_CPPFLAGS) -DTRC_BENCH_FRAME_POINTERS
+tests_bench_bench_park_fp_CFLAGS = $(AM_CFLAGS) -O2 -fno-omit-frame-pointer
+tests_bench_bench_park_fp_LDFLAGS = $(AM_LDFLAGS) -static
+tests_bench_bench_park_fp_LDADD = libtrc.la -lpthread
+
 if HAVE_LTTNG
 bench_programs += tests/bench/bench_lttng
 tests_bench_bench_lttng_SOURCES = tests/bench/bench_lttng.c tests/bench/bench_lttng_tp.h tests/bench/bench.h
@@ -15,7 +36,7 @@ tests_bench_bench_lttng_LDADD = -llttng-ust -ldl
 endif
 
 EXTRA_PROGRAMS += $(bench_programs)
-CLEANFILES += $(bench_programs) bench.tsv
+CLEANFILES += $(bench_programs) tests/bench/libempty.la bench.tsv
 EXTRA_DIST += tests/bench/run.sh tests/bench/lttng.sh
 
 # BENCH=PART... for some of it only

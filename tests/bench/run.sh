@@ -142,7 +142,8 @@ part_park()
 	local i
 	say '-- a park with a stack of 16 frames'
 	for i in 1 2 3; do
-		"$bench/bench_park" >"$work/park.$i" && "$bench/bench_park_fp" >"$work/park_fp.$i" || {
+		"$bench/bench_park" "$work/p.trc" >"$work/park.$i" &&
+			"$bench/bench_park_fp" "$work/p.trc" >"$work/park_fp.$i" || {
 			trouble 'bench_park'
 			return
 		}
