@@ -1,11 +1,17 @@
 # tests/integration - whole programs, recorded and compared with what they say themselves
 integration_programs = \
 	tests/integration/truth_waits \
+	tests/integration/truth_tasks \
+	tests/integration/soak \
 	tests/integration/mc_load
 
 check_PROGRAMS += $(integration_programs)
 tests_integration_truth_waits_SOURCES = tests/integration/truth_waits.c tests/integration/truth.h
 tests_integration_truth_waits_LDADD = -lpthread
+tests_integration_truth_tasks_SOURCES = tests/integration/truth_tasks.c tests/integration/truth.h
+tests_integration_truth_tasks_LDADD = libtrc.la -lpthread
+tests_integration_soak_SOURCES = tests/integration/soak.c
+tests_integration_soak_LDADD = libtrc.la -lpthread
 tests_integration_mc_load_SOURCES = tests/integration/mc_load.c
 
 EXTRA_DIST += tests/integration/lib.sh

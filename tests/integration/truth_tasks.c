@@ -1,0 +1,138 @@
+/*
+ * truth_tasks.c - tasks, regions, logs and counters of known number and length.
+ *
+ * Links libtrc.  With an argument it records itself into that file, by trace_start(); without,
+ * somebody else is expected to.  Prints what the trace has to contain, by its own clock: one line
+ * a type, "task|region", type, count, total_ns, longest_ns; then "log", category, count; then
+ * "counter", name, count, last value.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <trc/trace.h>
+#include "tests/integration/truth.h"
+
+enum { ORDERS = 20, QUERIES = 3, WORKERS = 3 };
+
+/* Handed from the thread that begins an order to the one that ends it. */
+struct order {
+	trace_task task;
+	uint64_t began_ns;
+};
+
+static atomic_uint logs, counts;
+
+static void pass_ms(unsigned int ms)
+{
+	struct timespec ts = {0, (long)ms * 1000000};
+
+	nanosleep(&ts, NULL);
+}
+
+/* A name that is no literal, made anew each time. */
+static void computed_name(char *out, size_t room, int i)
+{
+	snprintf(out, room, "query %d", i % 2);
+}
+
+static void query(struct order *order, int i)
+{
+	char type[16];
+	uint64_t from = now_ns();
+	trace_task task;
+
+	computed_name(type, sizeof(type), i);
+	task = trace_task_begin(type, order->task);
+	pass_ms(2);
+	trace_task_end(task);
+	site_add(site_row("task", i % 2 ? "query 1" : "query 0", ""), now_ns() - from, 1);
+}
+
+static void price(const struct order *order)
+{
+	uint64_t from = now_ns();
+
+	{
+		TRACE_REGION_OF(order->task, "price");
+		pass_ms(1);
+	}
+	site_add(site_row("region", "price", ""), now_ns() - from, 1);
+}
+
+static void *order_finish(void *arg)
+{
+	struct order *order = arg;
+	uint64_t from = now_ns();
+
+	trace_region_begin(order->task, "finish");
+	for (int i = 0; i < QUERIES; i++)
+		query(order, i);
+	price(order);
+	trace_logf(order->task, "orders", "order of %d queries, <b>\"%s\"</b>", QUERIES, "ü");
+	logs++;
+	trace_counter("orders done", (int64_t)++counts);
+	trace_region_end();
+	site_add(site_row("region", "finish", ""), now_ns() - from, 1);
+	trace_task_end(order->task);
+	site_add(site_row("task", "order", ""), now_ns() - order->began_ns, 1);
+	return NULL;
+}
+
+static void *orders_main(void *arg)
+{
+	for (int i = 0; i < ORDERS; i++) {
+		struct order order = {.began_ns = now_ns()};
+		pthread_t thread;
+
+		order.task = trace_task_begin("order", 0);
+		if (pthread_create(&thread, NULL, order_finish, &order))
+			exit(1);
+		pthread_join(thread, NULL);
+	}
+	return arg;
+}
+
+static void run_all(void)
+{
+	pthread_t worker[WORKERS];
+
+	for (int i = 0; i < WORKERS; i++) {
+		if (pthread_create(&worker[i], NULL, orders_main, NULL))
+			exit(1);
+	}
+	for (int i = 0; i < WORKERS; i++)
+		pthread_join(worker[i], NULL);
+}
+
+static int fail(const char *what)
+{
+	fprintf(stderr, "truth_tasks: %s: %s\n", what, trace_last_error());
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	truth_begin();
+	if (argc > 1) {
+		/* Before the start annotations go nowhere, and a second start is refused. */
+		trace_task_end(trace_task_begin("too early", 0));
+		if (trace_enabled() || trace_start(argv[1], NULL))
+			return fail("trace_start");
+		if (trace_start("other.trc", NULL) != -16 || !strstr(trace_last_error(), argv[1]))
+			return fail("a second trace_start");
+	}
+	if (!trace_enabled())
+		return fail("nothing records");
+	run_all();
+	if (argc > 1) {
+		if (trace_stop() || trace_enabled())
+			return fail("trace_stop");
+		trace_task_end(trace_task_begin("too late", 0));
+	}
+	truth_print(stdout);
+	printf("log\torders\t\t%u\n", (unsigned int)logs);
+	printf("counter\torders done\t\t%u\t%u\n", (unsigned int)counts, (unsigned int)counts);
+	return 0;
+}
