@@ -94,7 +94,7 @@ static trace_task annotate_task_begin(struct trace_site *site, const char *type,
 	struct name name;
 	uint64_t arg[3] = {0, parent, 0};
 
-	if (!trc_recording() || !trc_self_ready())
+	if (!trc_self_ready())
 		return 0;
 	name = name_of(site, type);
 	arg[0] = atomic_fetch_add_explicit(&trc_rec.shared->next_task, 1, memory_order_relaxed) + 1;
@@ -105,7 +105,7 @@ static trace_task annotate_task_begin(struct trace_site *site, const char *type,
 
 static void annotate_task_end(trace_task task)
 {
-	if (trc_recording() && task && trc_self_ready())
+	if (task && trc_self_ready())
 		trc_record_args(TRC_REC_WORD1(TRC_KIND_TASK_END, 0, 3, trc_self.serial), &task, 1);
 }
 
@@ -114,7 +114,7 @@ static void annotate_region_begin(struct trace_site *site, trace_task task, cons
 	struct name name;
 	uint64_t arg[2] = {task, 0};
 
-	if (!trc_recording() || !trc_self_ready())
+	if (!trc_self_ready())
 		return;
 	name = name_of(site, type);
 	arg[1] = name.id;
@@ -128,7 +128,7 @@ static void annotate_region_begin(struct trace_site *site, trace_task task, cons
 
 static void annotate_region_end(void)
 {
-	if (!trc_recording() || !trc_self_ready())
+	if (!trc_self_ready())
 		return;
 	trc_record_args(TRC_REC_WORD1(TRC_KIND_REGION_END, 0, 2, trc_self.serial), NULL, 0);
 	trc_slot_region_end();
@@ -140,7 +140,7 @@ static void annotate_log(struct trace_site *site, trace_task task, const char *c
 	struct name name;
 	uint64_t arg[3];
 
-	if (!trc_recording() || !trc_self_ready())
+	if (!trc_self_ready())
 		return;
 	if (message_bytes > TRC_TEXT_BYTES_MAX)
 		message_bytes = TRC_TEXT_BYTES_MAX;
@@ -156,7 +156,7 @@ static void annotate_counter(struct trace_site *site, const char *counter, int64
 	struct name name;
 	uint64_t arg[2];
 
-	if (!trc_recording() || !trc_self_ready())
+	if (!trc_self_ready())
 		return;
 	name = name_of(site, counter);
 	if (__builtin_expect(name.id != 0, 1)) {

@@ -30,6 +30,6 @@ struct trc_runtime {
 };
 
 /* This object's own. */
-extern const struct trc_runtime trc_own_runtime;
+extern __attribute__((visibility("hidden"))) const struct trc_runtime trc_own_runtime;
 
 #endif

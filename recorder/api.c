@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "config.h"
 #include "annotate.h"
+#include "annotate_inline.h"
 #include "drainer.h"
 #include "fork.h"
 #include "rec.h"
@@ -32,8 +33,10 @@ __attribute__((constructor)) static void find_runtime(void)
 {
 	const struct trc_runtime *const *found = dlsym(RTLD_DEFAULT, "trc_runtime");
 
-	if (found && (*found)->version == TRC_RUNTIME_VERSION && (*found)->enabled())
+	if (found && (*found)->version == TRC_RUNTIME_VERSION && (*found)->enabled()) {
 		elsewhere = *found;
+		atomic_store_explicit(&trc_switch.api, TRC_API_ELSEWHERE, memory_order_relaxed);
+	}
 }
 
 static int fail(int err, const char *what, const char *why)
@@ -209,6 +212,8 @@ static void forget_in_child(void)
 
 	running_path[0] = '\0';
 	recording_lock = unlocked;
+	if (elsewhere)
+		atomic_store_explicit(&trc_switch.api, TRC_API_ELSEWHERE, memory_order_relaxed);
 	trc_drainer_forget();
 }
 
@@ -221,7 +226,12 @@ __attribute__((constructor)) static void set_child_hook(void)
 
 static inline const struct trc_runtime *runtime(void)
 {
-	return trc_recording() ? &trc_own_runtime : elsewhere;
+	/* relaxed: see trc_recording(). */
+	uint32_t api = atomic_load_explicit(&trc_switch.api, memory_order_relaxed);
+
+	if (__builtin_expect(!api, 1))
+		return NULL;
+	return api == TRC_API_ELSEWHERE ? elsewhere : &trc_own_runtime;
 }
 
 trace_task trace_task_begin_at(struct trace_site *site, const char *type, trace_task parent)
@@ -304,7 +314,8 @@ void trace_logf(trace_task task, const char *category, const char *format, ...)
 	va_end(args);
 }
 
-void trace_counter_at(struct trace_site *site, const char *name, int64_t value)
+static __attribute__((noinline)) void counter_slow(struct trace_site *site, const char *name,
+						    int64_t value)
 {
 	const struct trc_runtime *r = runtime();
 
@@ -312,9 +323,21 @@ void trace_counter_at(struct trace_site *site, const char *name, int64_t value)
 		r->counter(site, name, value);
 }
 
+void trace_counter_at(struct trace_site *site, const char *name, int64_t value)
+{
+	/* relaxed: see trc_recording(). */
+	uint32_t session = atomic_load_explicit(&trc_switch.api, memory_order_relaxed);
+
+	if (__builtin_expect(session != 0, 0) && !trc_counter_fast(site, session, value))
+		counter_slow(site, name, value);
+}
+
 void trace_counter(const char *name, int64_t value)
 {
-	trace_counter_at(NULL, name, value);
+	const struct trc_runtime *r = runtime();
+
+	if (r)
+		r->counter(NULL, name, value);
 }
 
 void trace_thread_name(const char *name)

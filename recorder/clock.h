@@ -14,7 +14,7 @@
 #include "format/writer.h"
 
 /* Chosen once by trc_clock_setup(), constant afterwards. */
-extern enum trc_clock_kind trc_clock_kind;
+extern __attribute__((visibility("hidden"))) enum trc_clock_kind trc_clock_kind;
 
 /* Chooses; forced = 0 or an enum trc_clock_kind to use (the counter is refused if it is not
  * there).  Context: any thread, may block (reads sysfs). */

@@ -4,6 +4,6 @@
 
 /* Called in a forked child after it has forgotten its parent's session; set once, at start.
  * Context: the child's only thread, with other threads' locks in any state: no malloc. */
-extern void (*trc_child_hook)(void);
+extern __attribute__((visibility("hidden"))) void (*trc_child_hook)(void);
 
 #endif

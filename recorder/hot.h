@@ -22,29 +22,39 @@
 struct trc_switch {
 	_Atomic uint32_t on;   /* 0, or the number of the session while this process is recorded */
 	uint32_t locks;        /* enum trc_locks, copied from the options */
+	_Atomic uint32_t api;  /* as `on`; TRC_API_ELSEWHERE while another object records for
+				  the public functions of this one */
 	uint64_t wait_ticks;   /* waits shorter than this are not recorded (trc_wait_end()) */
 };
 union trc_switch_page {
 	struct trc_switch sw;
 	char page[65536]; /* the largest page size */
 };
-extern union trc_switch_page trc_switch_page;
+enum { TRC_API_ELSEWHERE = 0x7fffffff }; /* no session's number */
+extern TRC_HIDDEN union trc_switch_page trc_switch_page;
 #define trc_switch (trc_switch_page.sw)
 
 /* What the recorder keeps of the calling thread (initial-exec thread-local). */
 struct trc_self {
-	uint32_t session;     /* the one that serial and slot belong to; 0 = none */
+	union {
+		struct {
+			uint32_t session; /* that serial and slot belong to; 0 = none */
+			uint32_t quiet;   /* depth: records nothing: trc's own threads,
+					     vfork children */
+		};
+		uint64_t session_if_loud; /* both at once, for one comparison */
+	};
 	uint32_t serial;
 	uint32_t tid;
+	uint64_t serial_word; /* serial << 32: word 1 of a record without its lower half */
 	/* The ring used last: right while the thread is on that ring's proc.  counter_ring is
 	 * the same where the clock is a counter, else a ring of no proc. */
 	struct trc_ring *ring, *counter_ring;
 	struct trc_slot *slot; /* never NULL in its session; a private one if none was free */
 	uint32_t locks_held;  /* interposed locks: while > 0 recording never waits for room */
 	uint32_t no_wait;     /* depth: inside malloc, fork, dl* interposers, trc's own work */
-	uint32_t quiet;       /* depth: records nothing: trc's own threads, vfork children */
 };
-extern __thread struct trc_self trc_self __attribute__((tls_model("initial-exec")));
+extern TRC_HIDDEN __thread struct trc_self trc_self __attribute__((tls_model("initial-exec")));
 
 /* The one test on every path: one relaxed load and a predicted branch. */
 static inline bool trc_recording(void)

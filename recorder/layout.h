@@ -32,6 +32,8 @@ enum {
 	TRC_OPEN_REGIONS = 8, /* how many open regions a thread's slot tells */
 };
 #define TRC_LAYOUT_MAGIC "TRCRING"
+/* For declarations of data: without it the compiler goes through the GOT for them. */
+#define TRC_HIDDEN __attribute__((visibility("hidden")))
 
 enum trc_shared_state {
 	TRC_SHARED_CREATING, /* not to be read yet */

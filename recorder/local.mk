@@ -8,7 +8,7 @@ trcinclude_HEADERS = recorder/include/trc/trace.h
 # What records: in both objects.
 noinst_LTLIBRARIES += libtrccore.la
 libtrccore_la_SOURCES = \
-	recorder/annotate.c recorder/annotate.h \
+	recorder/annotate.c recorder/annotate.h recorder/annotate_inline.h \
 	recorder/clock.c recorder/clock.h \
 	recorder/emit.c \
 	recorder/fork.c recorder/fork.h \

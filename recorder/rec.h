@@ -29,14 +29,14 @@ struct trc_rec {
 	struct trc_slot *slots;
 	char ring_path[512]; /* to allocate by, where the kernel cannot do it by address */
 };
-extern struct trc_rec trc_rec;
+extern TRC_HIDDEN struct trc_rec trc_rec;
 /* The ring of no proc: never has room, is never written to. */
-extern struct trc_ring trc_no_ring;
+extern TRC_HIDDEN struct trc_ring trc_no_ring;
 
 /* Offset from the thread pointer of struct rseq, or where that cannot be used of a
  * stand-in that names no proc: the sequences need not ask. */
-extern ptrdiff_t trc_rseq_offset;
-extern bool trc_rseq_usable;
+extern TRC_HIDDEN ptrdiff_t trc_rseq_offset;
+extern TRC_HIDDEN bool trc_rseq_usable;
 
 /* ---- ring.c ---- */
 
@@ -107,7 +107,7 @@ static inline bool trc_self_ready(void)
 	/* relaxed: a thread that is attached has passed the acquire in trc_self_attach(). */
 	uint32_t session = atomic_load_explicit(&trc_switch.on, memory_order_relaxed);
 
-	if (__builtin_expect(trc_self.session == session && !trc_self.quiet, 1))
+	if (__builtin_expect(trc_self.session_if_loud == session, 1))
 		return session != 0;
 	return trc_self_attach();
 }
@@ -119,7 +119,7 @@ uint64_t trc_record_stack(enum trc_kind kind, uint64_t *arg, unsigned int n_args
 /* The calling thread's stack as an id; 0 = none, or no room. */
 uint64_t trc_stack_here(void);
 /* Where this object's own code lies: left out of stacks.  [0] <= address < [1] */
-extern uint64_t trc_own_text[2];
+extern TRC_HIDDEN uint64_t trc_own_text[2];
 
 /* ---- what a thread is doing, in its slot (threads.c). Context: the thread itself. ---- */
 void trc_slot_wait(enum trc_reason reason, uint64_t object, uint64_t since, uint64_t holder,

@@ -32,7 +32,8 @@
  * waits for another but those of ring and head: rdtsc lets little overlap with it.
  */
 #define RSEQ_RESERVE(which, add_words)                                                             \
-	"movq %c[" #which "](%[self]), %%r8\n"                                                     \
+	"movq trc_self@gottpoff(%%rip), %%r8\n"                                                    \
+	"movq %%fs:%c[" #which "](%%r8), %%r8\n"                                                   \
 	"movl %%fs:" RSEQ_CPU_ID "(%[rseq]), %%eax\n"                                              \
 	"movq (%%r8), %%rcx\n"                                                                     \
 	"cmpl 36(%%r8), %%eax\n"                                                                   \
@@ -40,19 +41,19 @@
 	add_words                                                                                  \
 	"cmpq 8(%%r8), %%r10\n"                                                                    \
 	"ja %l[no_room]\n"                                                                         \
-	"movq 40(%%r8), %%r9\n"                                                                    \
-	"addq %%r8, %%r9\n"                                                                        \
 	"andq %[mask], %%rcx\n"                                                                    \
-	"leaq (%%r9, %%rcx, 8), %%r9\n"
+	"leaq (%%r8, %%rcx, 8), %%r9\n"                                                            \
+	"addq 40(%%r8), %%r9\n"
 #define RSEQ_SELF                                                                                  \
-	[rseq] "r"(trc_rseq_offset), [self] "r"(&trc_self),                                        \
-		[ring] "i"(offsetof(struct trc_self, ring)),                                       \
+	[rseq] "r"(trc_rseq_offset), [ring] "i"(offsetof(struct trc_self, ring)),                  \
 		[counter_ring] "i"(offsetof(struct trc_self, counter_ring)),                       \
 		[mask] "m"(trc_rec.ring_mask)
+/* Both halves go into word 0 one by one: what matters before the commit is the number of
+ * instructions, as nothing overlaps with rdtsc. */
 #define RSEQ_TSC                                                                                   \
 	"rdtsc\n"                                                                                  \
-	"shlq $32, %%rdx\n"                                                                        \
-	"orq %%rdx, %%rax\n"
+	"movl %%eax, (%%r9)\n"                                                                     \
+	"movl %%edx, 4(%%r9)\n"
 #define RSEQ_ADD_WORDS "leaq (%%rcx, %[words]), %%r10\n"
 #define RSEQ_COMMIT "movq %%r10, (%%r8)\n"
 
@@ -67,19 +68,35 @@ no_proc:                                                                        
 no_room:                                                                                           \
 	return RSEQ_NO_ROOM
 
-/* Four words: the time, word 1 and two arguments. */
+/* Four words: the time, word 1 and two arguments.  Few registers, as its callers save none;
+ * the commit is one instruction that adds to head. */
 static inline __attribute__((always_inline)) enum rseq_result
 rseq_put_two(uint64_t word1, uint64_t a, uint64_t b)
 {
 	__asm__ volatile goto(
-		RSEQ_BEGIN RSEQ_RESERVE(counter_ring, "leaq 4(%%rcx), %%r10\n") RSEQ_TSC
-		"movq %%rax, (%%r9)\n"
-		"movq %[word1], 8(%%r9)\n"
-		"movq %[a], 16(%%r9)\n"
-		"movq %[b], 24(%%r9)\n" RSEQ_COMMIT RSEQ_END(aborted)
+		RSEQ_BEGIN
+		"movq trc_self@gottpoff(%%rip), %%r8\n"
+		"movq %%fs:%c[counter_ring](%%r8), %%r8\n"
+		"movl %%fs:" RSEQ_CPU_ID "(%[rseq]), %%eax\n"
+		"movq (%%r8), %%rcx\n"
+		"cmpl 36(%%r8), %%eax\n"
+		"jne %l[no_proc]\n"
+		"leaq 4(%%rcx), %%rax\n"
+		"cmpq 8(%%r8), %%rax\n"
+		"ja %l[no_room]\n"
+		"andq %[mask], %%rcx\n"
+		"leaq (%%r8, %%rcx, 8), %%rcx\n"
+		"addq 40(%%r8), %%rcx\n"
+		"rdtsc\n"
+		"movl %%eax, (%%rcx)\n"
+		"movl %%edx, 4(%%rcx)\n"
+		"movq %[word1], 8(%%rcx)\n"
+		"movq %[a], 16(%%rcx)\n"
+		"movq %[b], 24(%%rcx)\n"
+		"addq $4, (%%r8)\n" RSEQ_END(aborted)
 		:
 		: RSEQ_SELF, [word1] "r"(word1), [a] "r"(a), [b] "r"(b)
-		: "memory", "cc", "rax", "rcx", "rdx", "r8", "r9", "r10"
+		: "memory", "cc", "rax", "rcx", "rdx", "r8"
 		: aborted, no_proc, no_room);
 	RSEQ_RESULTS;
 }
@@ -90,7 +107,6 @@ static inline enum rseq_result rseq_put(uint64_t word1, uint64_t words, const st
 {
 	__asm__ volatile goto(
 		RSEQ_BEGIN RSEQ_RESERVE(ring, RSEQ_ADD_WORDS) RSEQ_TSC
-		"movq %%rax, (%%r9)\n"
 		"movq %[word1], 8(%%r9)\n"
 		"addq $16, %%r9\n"
 		"movq %[seg], %%rdx\n"

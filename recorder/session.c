@@ -323,7 +323,7 @@ static int open_mapping(const struct trc_session_options *o)
 	trc_modules_publish();
 	trc_switch.locks = o->locks;
 	trc_switch.wait_ticks = trc_clock_ns_to_ticks(o->min_wait_ns);
-	sessions += sessions == UINT32_MAX ? 2 : 1; /* never 0 */
+	sessions = sessions % (TRC_API_ELSEWHERE - 1) + 1; /* never 0 */
 	return 0;
 }
 
@@ -398,6 +398,7 @@ void trc_session_record(bool on)
 	/* release: pairs with the acquire in trc_self_attach(): a thread that sees the session
 	 * finds its mapping complete. */
 	atomic_store_explicit(&trc_switch.on, on ? sessions : 0, memory_order_release);
+	atomic_store_explicit(&trc_switch.api, on ? sessions : 0, memory_order_release);
 }
 
 void trc_session_close(void)

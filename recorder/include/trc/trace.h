@@ -23,7 +23,11 @@
 extern "C" {
 #endif
 
+#if defined(__clang__)
 #define TRC_API __attribute__((visibility("default")))
+#else /* without the detour over the PLT, as a call while nothing records is little else */
+#define TRC_API __attribute__((visibility("default"), noplt))
+#endif
 
 /* Which locks are recorded. */
 enum trace_locks {

@@ -1,0 +1,36 @@
+/*
+ * annotate_inline.h - the shortest way for an event whose name is known.
+ */
+#ifndef TRC_RECORDER_ANNOTATE_INLINE_H
+#define TRC_RECORDER_ANNOTATE_INLINE_H
+
+#include "annotate.h"
+#include "ring_inline.h"
+
+/*
+ * The id of a literal if this thread may record it at once, else 0: then the slow way finds out
+ * why.  A site is filled in by a thread of the session that it names, and a thread whose session
+ * is the same is attached.
+ */
+static inline uint64_t trc_site_ready(const struct trace_site *site, uint32_t session)
+{
+	/* acquire: pairs with site_fill(). */
+	if (__builtin_expect(__atomic_load_n(&site->session, __ATOMIC_ACQUIRE) != session, 0) ||
+	    __builtin_expect(trc_self.session_if_loud != session, 0))
+		return 0;
+	return __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+}
+
+/* True if it was recorded.  `session` is what trc_switch.api says: not 0. */
+static inline bool trc_counter_fast(const struct trace_site *site, uint32_t session, int64_t value)
+{
+	uint64_t id = trc_site_ready(site, session);
+
+	return __builtin_expect(id != 0, 1) &&
+	       __builtin_expect(rseq_put_two(TRC_REC_WORD1(TRC_KIND_COUNTER, 0, 4, 0) |
+						     trc_self.serial_word,
+					     id, (uint64_t)value) == RSEQ_DONE,
+				1);
+}
+
+#endif
