@@ -8,6 +8,29 @@ libtrcassemble_la_LIBADD = libtrcformat.la
 trc_assemble_SOURCES = tests/format/assemble_main.c
 trc_assemble_LDADD = libtrcassemble.la
 
+# The fuzzer's own mutations, a few seconds of them; `make fuzz` runs libFuzzer's.
+check_PROGRAMS += tests/format/fuzz_reader
+TESTS += tests/format/fuzz_reader
+tests_format_fuzz_reader_SOURCES = tests/format/fuzz_reader.c
+tests_format_fuzz_reader_LDADD = libtrcassemble.la
+
+# FUZZ_SECONDS=60, FUZZ_CC=clang
+fuzz: fuzz-format
+fuzz-format: tests/format/fuzz_reader
+	@$(MKDIR_P) tests/format/fuzz-corpus
+	tests/format/fuzz_reader --seeds tests/format/fuzz-corpus
+	$${FUZZ_CC:-clang} $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) -std=gnu17 -O1 -g \
+		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
+		-DTRC_LIBFUZZER -o tests/format/fuzz_libfuzzer \
+		$(addprefix $(top_srcdir)/,$(filter-out format/pprof%,$(filter %.c,$(libtrcformat_la_SOURCES)))) \
+		$(top_srcdir)/tests/format/fuzz_reader.c $(LZ4_LIBS)
+	cd tests/format && ./fuzz_libfuzzer -max_total_time=$${FUZZ_SECONDS:-60} -max_len=65536 \
+		-rss_limit_mb=1024 -print_final_stats=1 fuzz-corpus
+clean-local: clean-fuzz-format
+clean-fuzz-format:
+	rm -rf tests/format/fuzz-corpus tests/format/fuzz_libfuzzer tests/format/crash-* tests/format/oom-*
+.PHONY: fuzz fuzz-format clean-fuzz-format
+
 if HAVE_CHECK
 check_PROGRAMS += tests/format/test_format
 TESTS += tests/format/test_format
