@@ -35,6 +35,10 @@ tests_bench_bench_lttng_CFLAGS = $(AM_CFLAGS) -Wno-conversion -Wno-shadow
 tests_bench_bench_lttng_LDADD = -llttng-ust -ldl
 endif
 
+bench_programs += tests/bench/bench_format
+tests_bench_bench_format_SOURCES = tests/bench/bench_format.c tests/bench/bench.h
+tests_bench_bench_format_LDADD = libtrcformat.la -lm
+
 EXTRA_PROGRAMS += $(bench_programs)
 CLEANFILES += $(bench_programs) tests/bench/libempty.la bench.tsv
 EXTRA_DIST += tests/bench/run.sh tests/bench/lttng.sh

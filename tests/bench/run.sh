@@ -1,7 +1,7 @@
 #!/bin/bash
 # run.sh - every figure beside its target; `make bench` runs it.
 #
-#   run.sh [PART...]     parts: event, sustain, park, mutex, memcached, analyzer (default: all)
+#   run.sh [PART...]     parts: event, sustain, park, mutex, format, memcached, analyzer (default: all)
 #
 # What is compared runs in turn, in this one run, and medians are compared.  The machine should
 # have nothing else to do; what else runs shows in the figures.  Results are also left as
@@ -172,6 +172,29 @@ part_mutex()
 	figure 'under trace-record, over bare' "$(median <"$work/mutex.ratio")" x '<=' 1.3
 }
 
+part_format()
+{
+	local out=$work/format name
+	say '-- the file: one thread, into memory; million events a second'
+	"$bench/bench_format" 4000000 >"$out" || {
+		trouble 'bench_format'
+		return
+	}
+	figure 'two-argument events, written' "$(value "$out" pairs_write)" M/s '>=' 10
+	figure 'a memcpy of their records takes this share of it' \
+		"$(divide 1 "$(value "$out" pairs_write_over_memcpy)" 2)" x
+	for name in pairs server; do
+		figure "$name: read back, kind, time and thread" \
+			"$(value "$out" ${name}_read_kind_time_thread)" M/s
+		figure "$name: read back, all columns" "$(value "$out" ${name}_read_all)" M/s
+		figure "$name: in the ring" "$(value "$out" ${name}_ring_bytes_per_event)" bytes
+	done
+	figure 'two-argument events, on disk' "$(value "$out" pairs_file_bytes_per_event)" bytes
+	figure 'locks and polls of a made-up server, written' "$(value "$out" server_write)" M/s
+	figure 'locks and polls of a made-up server, on disk' \
+		"$(value "$out" server_file_bytes_per_event)" bytes '<=' 6
+}
+
 # memcached_run TAG [WRAPPER...]: operations per second to $work/mc.TAG
 memcached_run()
 {
@@ -239,10 +262,10 @@ part_analyzer()
 : >"$results"
 say "$(nproc) processors: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); $(uname -sr); load $(cut -d ' ' -f 1 /proc/loadavg)"
 printf '%-58s %14s %-10s %-12s %s\n' figure value unit target ''
-[ $# -gt 0 ] || set -- event sustain park mutex memcached analyzer
+[ $# -gt 0 ] || set -- event sustain park mutex format memcached analyzer
 for part; do
 	case $part in
-	event | sustain | park | mutex | memcached | analyzer) "part_$part" ;;
+	event | sustain | park | mutex | format | memcached | analyzer) "part_$part" ;;
 	*) trouble "no such part: $part" ;;
 	esac
 done
