@@ -7,7 +7,7 @@
 #include "unwind_context.h"
 #include "unwind_mode.h"
 #include "unwind_walk.h"
-#pragma GCC poison malloc calloc realloc free printf fprintf snprintf pthread_mutex_lock
+#include "poison.h"
 
 enum {
 	LIBUNWIND_OWN = 3,  /* frames before frame[0]: capture_libunwind(), trc_unwind(), A */
@@ -20,20 +20,60 @@ static void walk_start(struct trc_walk *walk, uint32_t mode)
 	walk->cache = atomic_load_explicit(&trc_cache.word, memory_order_acquire);
 	walk->epoch = trc_cache_epoch();
 	walk->guess = mode != TRC_UNWIND_CFI;
-	walk->over = false;
+	walk->followed = TRC_REGS;
 }
 
-static uint32_t walk_rules(struct trc_walk *walk, uint64_t *frame, uint32_t max)
+/*
+ * Writes frame[n..max) from the walk's frame on; with a negative n as many frames are left out
+ * first.  Returns how many frame[] holds.  The walk ends at the last of them.
+ */
+static TRC_NO_SANITIZE int32_t walk_rules(struct trc_walk *walk, uint64_t *frame, int32_t n,
+					  int32_t max)
 {
-	struct trc_walk here = *walk; /* a copy whose address is taken nowhere: registers */
-	uint32_t n = 0;
+	/* Copies, for registers: the common step touches no memory but the cache and the stack. */
+	uintptr_t pc = walk->pc, sp = walk->sp, fp = walk->fp, key = trc_walk_key(walk);
+	uintptr_t hi = walk->range.hi, saved;
+	uint32_t epoch = walk->epoch, brief;
+	_Atomic uint64_t *cache = walk->cache;
+	struct trc_slots at;
 
-	while (n < max) {
-		frame[n++] = here.pc;
-		if (!trc_walk_step(&here))
+	for (;;) {
+		/* Or else gcc keeps pc and sp as a pair in a vector, and every step waits for it. */
+		__asm__("" : "+r"(pc), "+r"(sp));
+		if (n >= 0)
+			frame[n] = pc;
+		if (++n >= max)
+			break;
+		brief = trc_cache_get(cache, key, epoch);
+		at = trc_short_slots(brief, sp, fp);
+		if (__builtin_expect(trc_short_kind(brief) - TRC_SHORT_SP > 1 || at.cfa <= sp ||
+					     at.fp < sp || at.cfa > hi, 0)) {
+			walk->pc = pc;
+			walk->sp = sp;
+			walk->fp = fp;
+			walk->exact = key != pc;
+			if (!trc_walk_step(walk))
+				break;
+			pc = walk->pc;
+			sp = walk->sp;
+			fp = walk->fp;
+			hi = walk->range.hi;
+			key = trc_walk_key(walk);
+			continue;
+		}
+		saved = *(const volatile uintptr_t *)at.fp;
+		pc = trc_pc_plain(*(const volatile uintptr_t *)at.ra);
+		fp = at.fp_saved ? saved : fp;
+		sp = at.cfa;
+		key = pc; /* a return address */
+		if (__builtin_expect(!trc_pc_plausible(pc), 0))
 			break;
 	}
-	return n;
+	walk->pc = pc;
+	walk->sp = sp;
+	walk->fp = fp;
+	walk->exact = key != pc;
+	return n > 0 ? n : 0;
 }
 
 static uint32_t walk_frame_pointers(struct trc_walk *walk, uint64_t *frame, uint32_t max)
@@ -70,6 +110,14 @@ static __attribute__((noinline)) uint32_t capture_libunwind(uint64_t *frame, uin
 	return n;
 }
 
+/* Keeps a call from becoming a jump: the frame is counted on. */
+static inline uint32_t not_a_tail(uint32_t n)
+{
+	__asm__ volatile("" : "+r"(n));
+	return n;
+}
+
+
 __attribute__((noinline)) TRC_NO_SANITIZE uint32_t trc_unwind(uint64_t *frame, uint32_t max,
 							      uint32_t skip)
 {
@@ -79,10 +127,12 @@ __attribute__((noinline)) TRC_NO_SANITIZE uint32_t trc_unwind(uint64_t *frame, u
 
 	if (max > TRC_UNWIND_FRAMES_MAX)
 		max = TRC_UNWIND_FRAMES_MAX;
+	if (skip > TRC_UNWIND_FRAMES_MAX)
+		skip = TRC_UNWIND_FRAMES_MAX;
 	if (mode == TRC_UNWIND_NONE || !max)
 		return 0;
 	if (mode == TRC_UNWIND_LIBUNWIND)
-		return capture_libunwind(frame, max, skip);
+		return not_a_tail(capture_libunwind(frame, max, skip));
 	walk_start(&walk, mode);
 	walk.pc = trc_pc_plain((uintptr_t)__builtin_return_address(0));
 	walk.sp = (uintptr_t)__builtin_dwarf_cfa();
@@ -90,14 +140,13 @@ __attribute__((noinline)) TRC_NO_SANITIZE uint32_t trc_unwind(uint64_t *frame, u
 	walk.own_sp = walk.sp;
 	walk.context = 0;
 	walk.exact = false;
-	walk.range = trc_range_stack(walk.sp, walk.sp);
-	for (uint32_t own = 0; own <= skip; own++) {
-		if (!trc_walk_step(&walk))
-			return 0;
-	}
-	if (mode == TRC_UNWIND_FP)
-		return walk_frame_pointers(&walk, frame, max);
-	return walk_rules(&walk, frame, max);
+	trc_range_stack(&walk.range, walk.sp, walk.sp);
+	if (mode != TRC_UNWIND_FP)
+		return (uint32_t)walk_rules(&walk, frame, -(int32_t)skip - 1, (int32_t)max);
+	/* trc's own frames by rules: it may have been compiled without frame pointers. */
+	if (!walk_rules(&walk, frame, -(int32_t)skip - 1, 1))
+		return 0;
+	return walk_frame_pointers(&walk, frame, max);
 }
 
 uint32_t trc_unwind_context(const void *ucontext, uint64_t *frame, uint32_t max)
@@ -117,12 +166,12 @@ uint32_t trc_unwind_context(const void *ucontext, uint64_t *frame, uint32_t max)
 	walk.fp = *(const uintptr_t *)(walk.context + TRC_CONTEXT_FP_OFF);
 	walk.own_sp = (uintptr_t)__builtin_frame_address(0);
 	walk.exact = true;
-	walk.range = trc_range_stack(walk.sp, walk.own_sp);
+	trc_range_stack(&walk.range, walk.sp, walk.own_sp);
 	frame[0] = walk.pc;
 	/* By rules to the first caller: what was interrupted may not have set up its frame. */
 	if (!trc_pc_plausible(walk.pc) || max == 1 || !trc_walk_step(&walk))
 		return 1;
 	if (mode == TRC_UNWIND_FP)
 		return 1 + walk_frame_pointers(&walk, frame + 1, max - 1);
-	return 1 + walk_rules(&walk, frame + 1, max - 1);
+	return 1 + (uint32_t)walk_rules(&walk, frame + 1, 0, (int32_t)max - 1);
 }

@@ -72,7 +72,8 @@ uint32_t trc_unwind_context(const void *ucontext, uint64_t *frame, uint32_t max)
 
 /*
  * Forgets what is known about addresses: they may now belong to another module.  To be called
- * after every dlclose() (and dlopen(), where the C library has no _dl_find_object()).
+ * after every dlclose(), and after every dlopen(): what it loaded may lie where another thread
+ * has just unloaded something, and not yet got around to saying so.
  * Context: any thread, may block; not signal safe.
  */
 void trc_unwind_modules_changed(void);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "unwind_cache.h"
+#include "poison.h"
 
 enum {
 	WIDE_MAX = 2048,
@@ -117,11 +118,13 @@ const struct trc_rule *trc_cache_wide(uint32_t rule)
 void trc_cache_put(uintptr_t address, uint32_t epoch, const struct trc_rule *rule)
 {
 	_Atomic uint64_t *words = atomic_load_explicit(&trc_cache.word, memory_order_acquire);
-	uint64_t tag = trc_cache_tag(address, epoch);
+	uint64_t tag = trc_cache_tag(address, epoch), word;
 	uint32_t brief = trc_short_make(rule), way;
 	_Atomic uint64_t *set = words + trc_cache_set(address);
 	int number;
 
+	if (trc_cache_epoch() != epoch)
+		return;
 	if (!brief) {
 		number = wide_number(rule);
 		if (number < 0)
@@ -134,8 +137,15 @@ void trc_cache_put(uintptr_t address, uint32_t epoch, const struct trc_rule *rul
 	}
 	if (way == TRC_CACHE_WAYS) /* full: any will do, but not always the same */
 		way = (uint32_t)(address ^ address >> 7) % TRC_CACHE_WAYS;
+	word = tag << TRC_SHORT_BITS | brief;
 	/* release: pairs with the fence in trc_cache_wide() (H4). */
-	atomic_store_explicit(&set[way], tag << TRC_SHORT_BITS | brief, memory_order_release);
+	atomic_store_explicit(&set[way], word, memory_order_release);
+	/* Full fence: pairs with that in trc_cache_forget().  Either the new epoch is seen here,
+	 * or the word is there before the table is emptied (H3). */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (trc_cache_epoch() != epoch)
+		atomic_compare_exchange_strong_explicit(&set[way], &word, 0, memory_order_relaxed,
+							memory_order_relaxed);
 }
 
 int trc_cache_setup(void)
@@ -158,6 +168,8 @@ void trc_cache_forget(void)
 
 	/* release: the modules are as they are now before the epoch says so (H3). */
 	atomic_fetch_add_explicit(&trc_cache.epoch, 1, memory_order_release);
+	/* Full fence: pairs with that in trc_cache_put(). */
+	atomic_thread_fence(memory_order_seq_cst);
 	if (words)
 		madvise(words, CACHE_BYTES, MADV_DONTNEED); /* reads as zero: all empty */
 }

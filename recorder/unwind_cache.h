@@ -5,13 +5,14 @@
  * left of the address beside the number of its set, the epoch of the module list, and
  * the rule in short:
  *
- *	63           30 29    26 25  22 21              0
- *	| address >> 14 | epoch | short | cfa | fp, or wide |
+ *	63           30 29    24 23  22 21              0
+ *	| address >> 14 | epoch | kind | cfa | fp, or wide |
  *
  *   H1  a word is stored whole and is valid alone: no order between words matters
  *   H2  set and word together tell the address (48 bits) exactly: a hit is never another's
- *   H3  a word of a past epoch is never hit: epochs wrap after 16, but each change of epoch
- *       also empties the table
+ *   H3  a word of a past epoch is never hit, although its few bits of the epoch come round
+ *       again: each change of epoch empties the table, and who stores a word takes it back
+ *       if meanwhile the epoch has changed
  *   H4  a rule that does not fit lies in the table of wide rules; its word is stored (release)
  *       after it; wide rules are never changed
  */
@@ -26,9 +27,9 @@ enum {
 	TRC_CACHE_SET_BITS = 14,
 	TRC_CACHE_WAYS = 4,
 	TRC_CACHE_WORDS = TRC_CACHE_WAYS << TRC_CACHE_SET_BITS,
-	TRC_CACHE_EPOCH_BITS = 4,
-	TRC_SHORT_BITS = 26, /* kind and fields */
-	TRC_SHORT_FIELD_BITS = TRC_SHORT_BITS - 4,
+	TRC_CACHE_EPOCH_BITS = 6,
+	TRC_SHORT_FIELD_BITS = 22,
+	TRC_SHORT_BITS = TRC_SHORT_FIELD_BITS + 2, /* with the kind */
 };
 #define TRC_CACHE_ADDRESS_MAX ((uintptr_t)1 << 48)
 
@@ -61,7 +62,7 @@ enum {
 struct trc_cache {
 	/* Stored once, by trc_cache_setup(); NULL = no cache yet. */
 	_Atomic uint64_t *_Atomic word;
-	/* Counts changes of the module list. */
+	/* Counts changes of the module list; stored by trc_cache_forget(). */
 	_Atomic uint32_t epoch;
 };
 extern struct trc_cache trc_cache;
@@ -70,48 +71,49 @@ static inline uint32_t trc_cache_epoch(void)
 {
 	/* acquire: pairs with trc_cache_forget(): rules are looked up after this, and stored
 	 * under this epoch (H3). */
-	return atomic_load_explicit(&trc_cache.epoch, memory_order_acquire) &
-	       ((1u << TRC_CACHE_EPOCH_BITS) - 1);
+	return atomic_load_explicit(&trc_cache.epoch, memory_order_acquire);
 }
 
+/* The low bits of return addresses are spread well enough. */
 static inline uint32_t trc_cache_set(uintptr_t address)
 {
-	/* Folding keeps it invertible: given the bits from 14 up, the set tells those below (H2). */
-	uintptr_t folded = address ^ address >> TRC_CACHE_SET_BITS ^
-			   address >> (2 * TRC_CACHE_SET_BITS);
-
-	return (uint32_t)(folded & ((1u << TRC_CACHE_SET_BITS) - 1)) * TRC_CACHE_WAYS;
+	return (uint32_t)(address & ((1u << TRC_CACHE_SET_BITS) - 1)) * TRC_CACHE_WAYS;
 }
 
+/* A word without its rule (H2). */
 static inline uint64_t trc_cache_tag(uintptr_t address, uint32_t epoch)
 {
-	return (uint64_t)(address >> TRC_CACHE_SET_BITS) << TRC_CACHE_EPOCH_BITS | epoch;
+	return (uint64_t)(address >> TRC_CACHE_SET_BITS) << TRC_CACHE_EPOCH_BITS |
+	       (epoch & ((1u << TRC_CACHE_EPOCH_BITS) - 1));
 }
 
-/* The short rule for `address` < 2^48, or 0.  Context: traced thread, signal handlers. */
-static inline uint32_t trc_cache_get(_Atomic uint64_t *words, uintptr_t address, uint32_t epoch)
+/* The short rule for `address` < 2^48, with anything above its bits; 0 = none.  Context: traced thread, signal handlers. */
+static inline __attribute__((always_inline)) uint32_t
+trc_cache_get(_Atomic uint64_t *words, uintptr_t address, uint32_t epoch)
 {
 	_Atomic uint64_t *set = words + trc_cache_set(address);
 	uint64_t tag = trc_cache_tag(address, epoch), word;
 
+#pragma GCC unroll 4
 	for (uint32_t way = 0; way < TRC_CACHE_WAYS; way++) {
 		/* relaxed: H1; for a wide rule see trc_cache_wide(). */
 		word = atomic_load_explicit(&set[way], memory_order_relaxed);
-		if (word >> TRC_SHORT_BITS == tag)
-			return (uint32_t)word & ((1u << TRC_SHORT_BITS) - 1);
+		if (__builtin_expect(word >> TRC_SHORT_BITS == tag, 1))
+			return (uint32_t)word;
 	}
 	return 0;
 }
 
 static inline uint32_t trc_short_kind(uint32_t rule)
 {
-	return rule >> TRC_SHORT_FIELD_BITS;
+	return rule >> TRC_SHORT_FIELD_BITS & 3;
 }
 
 /* The rule in short: SP or FP, or 0 if it does not fit.  Context: any. */
 uint32_t trc_short_make(const struct trc_rule *rule);
 
-/* Keeps a rule for `address`.  Does nothing where there is no room for a wide one.
+/* Keeps a rule for `address`, found while `epoch` was the epoch.  Does nothing where there is
+ * no room for a wide one, or the epoch has passed.
  * Context: traced thread, signal handlers. */
 void trc_cache_put(uintptr_t address, uint32_t epoch, const struct trc_rule *rule);
 

@@ -3,20 +3,23 @@
  * (.eh_frame, .eh_frame_hdr) and of DWARF 4, section 6.4.
  *
  *   C1  a cursor never moves past its end; once it would have, it is bad, and reads zero
- *   C2  what an instruction says is kept only for the four places of a rule
+ *   C2  what an instruction says is kept only for the four places of a rule and the one
+ *       register asked for
  */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
 #include "unwind_cfi.h"
 #include "unwind_expr.h"
+#include "poison.h"
 
-/* The four places, as indices while a program of CFA instructions runs. */
+/* The places, as indices while a program of CFA instructions runs. */
 enum column {
 	COL_CFA,
 	COL_RA,
 	COL_FP,
 	COL_SP,
+	COL_ASKED,
 	COLS
 };
 
@@ -173,9 +176,10 @@ struct machine {
 	const struct cie *cie;
 	uintptr_t pc;
 	uintptr_t loc;
+	uint32_t asked; /* the register of COL_ASKED */
+	uint32_t remembered;
 	const struct row *initial; /* what `restore` goes back to; NULL while the CIE's run */
 	struct row row;
-	uint32_t remembered;
 	struct row memory[ROWS_REMEMBERED];
 };
 
@@ -190,7 +194,7 @@ static struct trc_place *place_of(struct machine *m, uint64_t reg)
 	case TRC_REG_SP:
 		return &m->row.place[COL_SP];
 	default:
-		return NULL;
+		return reg == m->asked ? &m->row.place[COL_ASKED] : NULL;
 	}
 }
 
@@ -417,42 +421,55 @@ static void run(struct machine *m, struct trc_cursor from, bool *bad)
 	*bad |= from.bad;
 }
 
-static int rule_run(const struct cie *cie, struct trc_cursor program, uintptr_t start,
-		    uintptr_t pc, struct trc_rule *rule)
+/* Brings the machine to the row of its pc in a function that starts at `start`. */
+static int machine_run(struct machine *m, struct trc_cursor program, uintptr_t start)
 {
-	struct machine m = {.cie = cie, .pc = pc, .loc = start};
 	struct row initial;
 	bool bad = false;
 
-	m.row.place[COL_CFA].how = TRC_HOW_UNKNOWN;
-	run(&m, cie->program, &bad);
-	initial = m.row;
-	m.initial = &initial;
-	m.loc = start;
-	run(&m, program, &bad);
-	if (bad)
-		return -EBADMSG;
+	m->loc = start;
+	m->row = (struct row){.place[COL_CFA].how = TRC_HOW_UNKNOWN};
+	m->initial = NULL;
+	m->remembered = 0;
+	run(m, m->cie->program, &bad);
+	initial = m->row;
+	m->initial = &initial;
+	m->loc = start;
+	run(m, program, &bad);
+	m->initial = NULL;
+	return bad ? -EBADMSG : 0;
+}
+
+static void rule_take(const struct machine *m, struct trc_rule *rule)
+{
+	bool end = m->row.place[COL_RA].how == TRC_HOW_UNDEFINED;
+
 	*rule = (struct trc_rule){
-		.kind = m.row.place[COL_RA].how == TRC_HOW_UNDEFINED ? TRC_RULE_END : TRC_RULE_STEP,
-		.exact = cie->signal,
-		.cfa = m.row.place[COL_CFA],
-		.ra = m.row.place[COL_RA],
-		.fp = m.row.place[COL_FP],
-		.sp = m.row.place[COL_SP],
+		.kind = end ? TRC_RULE_END : TRC_RULE_STEP,
+		.exact = m->cie->signal,
+		.cfa = m->row.place[COL_CFA],
+		.ra = m->row.place[COL_RA],
+		.fp = m->row.place[COL_FP],
+		.sp = m->row.place[COL_SP],
 	};
-	return 0;
 }
 
 /* ---- from an address to its FDE --------------------------------------------------------- */
 
-int trc_cfi_rule_fde(const struct trc_cfi_bytes *bytes, const uint8_t *fde, uintptr_t pc,
-		     struct trc_rule *rule)
+/* The FDE at `fde`: its CIE, its program and the code it is for. */
+struct fde {
+	struct cie cie;
+	struct trc_cursor program;
+	uintptr_t start;
+	uint64_t length;
+};
+
+static int fde_read(const struct trc_cfi_bytes *bytes, uintptr_t at, struct fde *fde)
 {
 	struct trc_cursor body;
-	uintptr_t cie_field, start, length;
+	uintptr_t cie_field;
 	uint64_t cie_distance, skip;
-	struct cie cie;
-	int err = entry_open(bytes, (uintptr_t)fde, &body);
+	int err = entry_open(bytes, at, &body);
 
 	if (err)
 		return err;
@@ -460,18 +477,17 @@ int trc_cfi_rule_fde(const struct trc_cfi_bytes *bytes, const uint8_t *fde, uint
 	cie_distance = trc_cursor_get(&body, 4);
 	if (!cie_distance || body.bad)
 		return -EBADMSG;
-	err = cie_read(bytes, cie_field - cie_distance, &cie);
+	err = cie_read(bytes, cie_field - cie_distance, &fde->cie);
 	if (err)
 		return err;
-	start = get_pointer(&body, cie.fde_encoding);
-	length = get_format(&body, cie.fde_encoding & 0x0f);
-	skip = cie.augmented ? trc_cursor_uleb(&body) : 0;
+	fde->start = get_pointer(&body, fde->cie.fde_encoding);
+	fde->length = get_format(&body, fde->cie.fde_encoding & 0x0f);
+	skip = fde->cie.augmented ? trc_cursor_uleb(&body) : 0;
 	if (body.bad || skip > (uint64_t)(body.end - body.at))
 		return -EBADMSG;
 	body.at += skip;
-	if (pc - start >= length)
-		return -ENOENT;
-	return rule_run(&cie, body, start, pc, rule);
+	fde->program = body;
+	return 0;
 }
 
 /* The sorted table that follows the header's four fields. */
@@ -521,11 +537,11 @@ static uintptr_t table_field(const struct trc_cfi_bytes *bytes, const struct tab
 	return (uintptr_t)bytes->hdr + (uintptr_t)wide;
 }
 
-int trc_cfi_rule(const struct trc_cfi_bytes *bytes, uintptr_t pc, struct trc_rule *rule)
+/* The FDE that the table has for `pc`: the last that starts at or below it. */
+static int table_find(const struct trc_cfi_bytes *bytes, uintptr_t pc, uintptr_t *fde)
 {
 	struct table table;
 	uint64_t low = 0, high;
-	uintptr_t fde;
 	int err = table_open(bytes, &table);
 
 	if (err)
@@ -541,8 +557,38 @@ int trc_cfi_rule(const struct trc_cfi_bytes *bytes, uintptr_t pc, struct trc_rul
 	}
 	if (!low)
 		return -ENOENT;
-	fde = table_field(bytes, &table, low - 1, 1);
-	if (fde < (uintptr_t)bytes->start || fde >= (uintptr_t)bytes->end)
-		return -EBADMSG;
-	return trc_cfi_rule_fde(bytes, bytes->start + (fde - (uintptr_t)bytes->start), pc, rule);
+	*fde = table_field(bytes, &table, low - 1, 1);
+	return 0;
+}
+
+int trc_cfi_register(const struct trc_cfi_bytes *bytes, uintptr_t pc, uint32_t reg,
+		     struct trc_rule *rule, struct trc_place *place)
+{
+	struct fde fde;
+	struct machine m;
+	uintptr_t at;
+	int err = table_find(bytes, pc, &at);
+
+	if (!err)
+		err = fde_read(bytes, at, &fde);
+	if (err)
+		return err;
+	if (pc - fde.start >= fde.length)
+		return -ENOENT;
+	m.cie = &fde.cie;
+	m.pc = pc;
+	m.asked = reg;
+	err = machine_run(&m, fde.program, fde.start);
+	if (err)
+		return err;
+	rule_take(&m, rule);
+	*place = m.row.place[COL_ASKED];
+	return 0;
+}
+
+int trc_cfi_rule(const struct trc_cfi_bytes *bytes, uintptr_t pc, struct trc_rule *rule)
+{
+	struct trc_place none;
+
+	return trc_cfi_register(bytes, pc, TRC_REGS, rule, &none);
 }

@@ -29,8 +29,9 @@ struct trc_cfi_bytes {
  */
 int trc_cfi_rule(const struct trc_cfi_bytes *bytes, uintptr_t pc, struct trc_rule *rule);
 
-/* As above, for the FDE at `fde` (which must cover pc).  For tools that go through every FDE. */
-int trc_cfi_rule_fde(const struct trc_cfi_bytes *bytes, const uint8_t *fde, uintptr_t pc,
-		     struct trc_rule *rule);
+/* The same, and in *place where the caller's value of `reg` is to be found; only for registers
+ * that a rule does not hold.  Context: traced thread, signal handlers. */
+int trc_cfi_register(const struct trc_cfi_bytes *bytes, uintptr_t pc, uint32_t reg,
+		     struct trc_rule *rule, struct trc_place *place);
 
 #endif

@@ -41,11 +41,13 @@ enum {
 
 static inline uint32_t trc_context_register_off(uint32_t reg)
 {
+	if (reg == TRC_REG_PC)
+		return TRC_CONTEXT_PC_OFF;
 	return (uint32_t)(reg == TRC_REG_SP ? TRC_CONTEXT_SP_OFF : TRC_XREG_OFF(reg));
 }
 #endif
 
-/* Of a context known to be readable; reg < TRC_REGS. */
+/* Of a context known to be readable; reg < TRC_REGS or TRC_REG_PC. */
 static inline TRC_NO_SANITIZE uintptr_t trc_context_register(uintptr_t context, uint32_t reg)
 {
 	return *(const volatile uintptr_t *)(context + trc_context_register_off(reg));

@@ -3,6 +3,7 @@
  */
 #include <stddef.h>
 #include "unwind_expr.h"
+#include "poison.h"
 
 enum {
 	DEPTH_MAX = 8

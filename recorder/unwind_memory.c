@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include "unwind_memory.h"
+#include "poison.h"
 
 #define MAIN_STACK_BYTES ((uintptr_t)128 << 20) /* the gap that the kernel keeps free below it */
 #define PROBE_BYTES      ((uintptr_t)4096)      /* the smallest page of any kernel */
@@ -74,17 +75,22 @@ static bool within(const struct trc_range *range, uintptr_t at)
 	return at - range->lo < range->hi - range->lo;
 }
 
-struct trc_range trc_range_stack(uintptr_t sp, uintptr_t own_sp)
+void trc_range_stack(struct trc_range *range, uintptr_t sp, uintptr_t own_sp)
 {
 	const struct trc_range *stack = within(&own_stack, sp) ? &own_stack : &main_stack;
 
 	sp &= ~(uintptr_t)7;
+	range->lo = 0;
+	range->hi = 0;
+	range->whole = false;
 	if (!within(stack, sp))
-		return (struct trc_range){0, 0, false};
+		return;
 	/* Above a frame of ours all is mapped; otherwise above any byte that is. */
 	if ((sp < own_sp || !within(stack, own_sp)) && !page_readable(sp))
-		return (struct trc_range){0, 0, false};
-	return (struct trc_range){sp, stack->hi, true};
+		return;
+	range->lo = sp;
+	range->hi = stack->hi;
+	range->whole = true;
 }
 
 void trc_range_setup(void)

@@ -20,11 +20,11 @@ struct trc_range {
 };
 
 /*
- * What may be read from `sp` upwards.  `own_sp` is a stack pointer of the caller itself: what
+ * Sets *range to what may be read from `sp` upwards.  `own_sp` is a stack pointer of the caller itself: what
  * lies above it on the same stack is in use.  Empty where the stack is none that we know.
  * Context: traced thread, signal handlers.
  */
-struct trc_range trc_range_stack(uintptr_t sp, uintptr_t own_sp);
+void trc_range_stack(struct trc_range *range, uintptr_t sp, uintptr_t own_sp);
 
 /*
  * Grows or moves the range so that the 8 bytes at `at` lie inside.  Returns false, with the

@@ -17,6 +17,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include "unwind_module.h"
+#include "poison.h"
 
 /* As glibc's struct dl_find_object on the machines that have no data base address. */
 struct found {

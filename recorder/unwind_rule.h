@@ -17,16 +17,20 @@ enum {
 	TRC_REG_FP = 6,  /* rbp */
 	TRC_REG_SP = 7,  /* rsp */
 	TRC_REG_RA = 16, /* the return address' column: rip */
+	TRC_REG_PC = 16,
 	TRC_REGS = 17,
 };
+/* What a function leaves to its caller as it was, but for those above: rbx, r12 to r15. */
+#define TRC_REGS_KEPT ((1u << 3) | (0xfu << 12))
 #elif defined(__aarch64__)
 enum {
 	TRC_REG_FP = 29,
 	TRC_REG_RA = 30,
 	TRC_REG_SP = 31,
-	TRC_REG_RA_SIGNED = 34, /* pseudo register: whether the return address is signed */
 	TRC_REGS = 32,
+	TRC_REG_PC = 32, /* in DWARF without a number that counts here */
 };
+#define TRC_REGS_KEPT (0x3ffu << 19) /* x19 to x28 */
 #else
 #error "no unwinder for this processor"
 #endif

@@ -6,56 +6,71 @@
 #include "unwind_module.h"
 #include "unwind_walk.h"
 #include "unwind_context.h"
-#pragma GCC poison malloc calloc realloc free printf fprintf snprintf pthread_mutex_lock
+#include "poison.h"
 
 /* How far from the stack pointer a guessed frame may lie: a stale frame pointer often leads to
  * another stack. */
 #define GUESS_BYTES_MAX ((uintptr_t)256 << 10)
 
-static struct trc_walk over(struct trc_walk walk)
-{
-	walk.over = true;
-	return walk;
-}
+enum {
+	DEEP_FRAMES_MAX = 16
+};
 
-/* To the caller, whose registers these are; W2 and, but for signal frames, U3. */
-static struct trc_walk caller(struct trc_walk walk, uintptr_t pc, uintptr_t sp, uintptr_t fp)
+/* To the caller, whose registers these are (W2). */
+static bool to_caller(struct trc_walk *walk, uintptr_t pc, uintptr_t sp, uintptr_t fp)
 {
 	pc = trc_pc_plain(pc);
 	if (!trc_pc_plausible(pc))
-		return over(walk);
-	walk.pc = pc;
-	walk.sp = sp;
-	walk.fp = fp;
-	walk.context = 0;
-	walk.exact = false;
-	return walk;
+		return false;
+	walk->pc = pc;
+	walk->sp = sp;
+	walk->fp = fp;
+	walk->exact = false;
+	return true;
 }
 
-struct trc_walk trc_walk_probing(struct trc_walk walk, uintptr_t cfa, uintptr_t slot,
-				 uintptr_t ra_slot)
+/*
+ * Whether what the rule says was saved at `slot` has been popped again: epilogues tell of that
+ * only at their end.  Then the register has its value back, and the slot is anybody's.
+ */
+static bool popped(const struct trc_walk *walk, uintptr_t slot)
 {
-	uintptr_t fp = walk.fp, ra;
+	return walk->exact && slot < walk->sp;
+}
 
-	if (cfa <= walk.sp || ra_slot < walk.sp || (slot && slot < walk.sp) ||
-	    (slot && !trc_range_read(&walk.range, slot, &fp)) ||
-	    !trc_range_read(&walk.range, ra_slot, &ra))
-		return over(walk);
-	return caller(walk, ra, cfa, fp);
+/* By a short rule, with each read checked. */
+static bool step_short(struct trc_walk *walk, uint32_t brief)
+{
+	struct trc_slots at = trc_short_slots(brief, walk->sp, walk->fp);
+	uintptr_t fp = walk->fp, ra;
+
+	if (at.cfa <= walk->sp || at.ra < walk->sp ||
+	    (at.fp_saved && !popped(walk, at.fp) &&
+	     (at.fp < walk->sp || !trc_range_read(&walk->range, at.fp, &fp))) ||
+	    !trc_range_read(&walk->range, at.ra, &ra))
+		return false;
+	return to_caller(walk, ra, at.cfa, fp);
 }
 
 /* ---- wide rules ------------------------------------------------------------------------- */
 
+static bool deep_register(const struct trc_walk *walk, uint32_t reg, uintptr_t *value);
+
+/* A register that a rule starts from.  All are known of a frame that was interrupted; of its
+ * callers, those that functions preserve can be found. */
 static bool register_value(const struct trc_walk *walk, uint32_t reg, uintptr_t *value)
 {
 	if (reg == TRC_REG_SP)
 		*value = walk->sp;
 	else if (reg == TRC_REG_FP)
 		*value = walk->fp;
-	else if (walk->context)
+	else if (reg == walk->followed)
+		*value = walk->followed_value;
+	else if (walk->context && walk->exact)
 		*value = trc_context_register(walk->context, reg);
 	else
-		return false;
+		return walk->followed == TRC_REGS && walk->context && TRC_REGS_KEPT >> reg & 1 &&
+		       deep_register(walk, reg, value);
 	return true;
 }
 
@@ -87,6 +102,10 @@ static bool place_value(struct trc_walk *walk, const struct trc_place *place, ui
 	*value = base + (uintptr_t)(intptr_t)place->off;
 	if (place->how == TRC_HOW_REG || place->how == TRC_HOW_CFA)
 		return true;
+	if (place->how == TRC_HOW_CFA_MEM && popped(walk, *value)) {
+		*value = same;
+		return true;
+	}
 	if (!trc_range_read(&walk->range, *value, value))
 		return false;
 	*value += (uintptr_t)(intptr_t)place->add;
@@ -104,7 +123,7 @@ static bool cfa_value(struct trc_walk *walk, const struct trc_place *place, uint
 static uintptr_t link_register(const struct trc_walk *walk)
 {
 #if defined(__aarch64__)
-	if (walk->context)
+	if (walk->context && walk->exact)
 		return trc_context_register(walk->context, TRC_REG_RA);
 #else
 	(void)walk;
@@ -112,47 +131,92 @@ static uintptr_t link_register(const struct trc_walk *walk)
 	return 0;
 }
 
-static struct trc_walk step_rule(struct trc_walk walk, const struct trc_rule *rule)
+static bool step_rule(struct trc_walk *walk, const struct trc_rule *rule)
 {
 	uintptr_t cfa, ra, fp, sp;
-	struct trc_walk next;
 
-	if (!cfa_value(&walk, &rule->cfa, &cfa) ||
-	    !place_value(&walk, &rule->ra, cfa, link_register(&walk), &ra) ||
-	    !place_value(&walk, &rule->sp, cfa, cfa, &sp))
-		return over(walk);
+	if (!cfa_value(walk, &rule->cfa, &cfa) ||
+	    !place_value(walk, &rule->ra, cfa, link_register(walk), &ra) ||
+	    !place_value(walk, &rule->sp, cfa, cfa, &sp))
+		return false;
 	/* A frame pointer that cannot be known spoils only the frames that need it. */
-	if (!place_value(&walk, &rule->fp, cfa, walk.fp, &fp))
+	if (!place_value(walk, &rule->fp, cfa, walk->fp, &fp))
 		fp = 0;
 	/* U3; a leaf that has pushed nothing (aarch64) has its caller's stack pointer. */
-	if (!rule->exact && (sp < walk.sp || (sp == walk.sp && !walk.exact)))
-		return over(walk);
-	next = caller(walk, ra, sp, fp);
-	next.exact = rule->exact;
-	return next;
+	if (!rule->exact && (sp < walk->sp || (sp == walk->sp && !walk->exact)))
+		return false;
+	if (!to_caller(walk, ra, sp, fp))
+		return false;
+	walk->exact = rule->exact;
+	if (rule->exact) /* interrupted, but not by a signal: nobody saved all its registers */
+		walk->context = 0;
+	return true;
+}
+
+/* A step that keeps the register followed. */
+static bool step_following(struct trc_walk *walk)
+{
+	uintptr_t at = trc_walk_key(walk) - 1, cfa, value;
+	struct trc_cfi_bytes bytes;
+	struct trc_place place;
+	struct trc_rule rule;
+
+	if (trc_module_cfi(at, &bytes) ||
+	    trc_cfi_register(&bytes, at, walk->followed, &rule, &place) ||
+	    rule.kind != TRC_RULE_STEP || rule.exact || !cfa_value(walk, &rule.cfa, &cfa) ||
+	    !place_value(walk, &place, cfa, walk->followed_value, &value) ||
+	    !step_rule(walk, &rule))
+		return false;
+	walk->followed_value = value;
+	return true;
+}
+
+/*
+ * Walks again from where all registers were known to where the walk is, following one of them.
+ * For the few functions that keep their frame's address elsewhere than other code, such as the
+ * dynamic linker's entry for lazy binding.
+ */
+static bool deep_register(const struct trc_walk *walk, uint32_t reg, uintptr_t *value)
+{
+	struct trc_walk again = *walk;
+
+	again.pc = trc_context_register(walk->context, TRC_REG_PC);
+	again.sp = trc_context_register(walk->context, TRC_REG_SP);
+	again.fp = trc_context_register(walk->context, TRC_REG_FP);
+	again.exact = true;
+	again.followed = reg;
+	again.followed_value = trc_context_register(walk->context, reg);
+	for (uint32_t depth = 0; depth < DEEP_FRAMES_MAX; depth++) {
+		if (!again.exact && again.sp == walk->sp) {
+			*value = again.followed_value;
+			return again.pc == walk->pc;
+		}
+		if (!step_following(&again))
+			return false;
+	}
+	return false;
 }
 
 /* ---- signal frames ---------------------------------------------------------------------- */
 
 /* To what the signal interrupted: perhaps on another stack. */
-static struct trc_walk step_sigreturn(struct trc_walk walk)
+static bool step_sigreturn(struct trc_walk *walk)
 {
-	uintptr_t context = walk.sp + TRC_CONTEXT_OFF, pc, sp, fp, first;
-	struct trc_range range = walk.range;
-	struct trc_walk next;
+	uintptr_t context = walk->sp + TRC_CONTEXT_OFF, pc, sp, fp, first;
+	struct trc_range range = walk->range;
 
 	if (!trc_range_read(&range, context + TRC_CONTEXT_FIRST_OFF, &first) ||
 	    !trc_range_read(&range, context + TRC_CONTEXT_FP_OFF, &fp) ||
 	    !trc_range_read(&range, context + TRC_CONTEXT_SP_OFF, &sp) ||
-	    !trc_range_read(&range, context + TRC_CONTEXT_PC_OFF, &pc))
-		return over(walk);
-	next = caller(walk, pc, sp, fp);
+	    !trc_range_read(&range, context + TRC_CONTEXT_PC_OFF, &pc) ||
+	    !to_caller(walk, pc, sp, fp))
+		return false;
+	walk->range = range;
 	if (sp < range.lo || sp >= range.hi)
-		range = trc_range_stack(sp, walk.own_sp);
-	next.range = range;
-	next.exact = true;
-	next.context = context;
-	return next;
+		trc_range_stack(&walk->range, sp, walk->own_sp);
+	walk->exact = true;
+	walk->context = context;
+	return true;
 }
 
 /* ---- code without rules ----------------------------------------------------------------- */
@@ -171,8 +235,7 @@ static bool guess_leaf(struct trc_walk *walk)
 #endif
 	if (!trc_pc_plausible(ra) || !trc_module_is_return(ra))
 		return false;
-	*walk = caller(*walk, ra, sp, walk->fp);
-	return true;
+	return to_caller(walk, ra, sp, walk->fp);
 }
 
 static bool guess_frame_pointer(struct trc_walk *walk)
@@ -186,15 +249,12 @@ static bool guess_frame_pointer(struct trc_walk *walk)
 	ra = trc_pc_plain(ra);
 	if (!trc_pc_plausible(ra) || !trc_module_is_return(ra))
 		return false;
-	*walk = caller(*walk, ra, walk->fp + 16, fp);
-	return true;
+	return to_caller(walk, ra, walk->fp + 16, fp);
 }
 
-static struct trc_walk step_guess(struct trc_walk walk)
+static bool step_guess(struct trc_walk *walk)
 {
-	if (walk.guess && ((walk.exact && guess_leaf(&walk)) || guess_frame_pointer(&walk)))
-		return walk;
-	return over(walk);
+	return walk->guess && ((walk->exact && guess_leaf(walk)) || guess_frame_pointer(walk));
 }
 
 /* ---- making rules ----------------------------------------------------------------------- */
@@ -202,7 +262,7 @@ static struct trc_walk step_guess(struct trc_walk walk)
 /* The rule for where the walk is, kept for the next time. */
 static void rule_make(const struct trc_walk *walk, struct trc_rule *rule)
 {
-	uintptr_t at = trc_walk_at(walk);
+	uintptr_t key = trc_walk_key(walk), at = key - 1;
 	struct trc_cfi_bytes bytes;
 	int err = trc_module_cfi(at, &bytes);
 	bool loaded = !err;
@@ -215,19 +275,25 @@ static void rule_make(const struct trc_walk *walk, struct trc_rule *rule)
 		*rule = (struct trc_rule){.kind = TRC_RULE_SIGRETURN};
 	/* What is no module today may be one tomorrow, and nobody would tell us. */
 	if (loaded || rule->kind == TRC_RULE_SIGRETURN)
-		trc_cache_put(at, walk->epoch, rule);
+		trc_cache_put(key, walk->epoch, rule);
 }
 
-struct trc_walk trc_walk_slowly(struct trc_walk walk)
+bool trc_walk_step(struct trc_walk *walk)
 {
-	uint32_t brief = trc_cache_get(walk.cache, trc_walk_at(&walk), walk.epoch);
+	uint32_t brief = trc_cache_get(walk->cache, trc_walk_key(walk), walk->epoch);
 	struct trc_rule made;
 	const struct trc_rule *rule = &made;
 
-	if (trc_short_kind(brief) == TRC_SHORT_WIDE)
+	switch (trc_short_kind(brief)) {
+	case TRC_SHORT_SP:
+	case TRC_SHORT_FP:
+		return step_short(walk, brief);
+	case TRC_SHORT_WIDE:
 		rule = trc_cache_wide(brief);
-	else
-		rule_make(&walk, &made);
+		break;
+	default:
+		rule_make(walk, &made);
+	}
 	switch ((enum trc_rule_kind)rule->kind) {
 	case TRC_RULE_STEP:
 		return step_rule(walk, rule);
@@ -238,5 +304,5 @@ struct trc_walk trc_walk_slowly(struct trc_walk walk)
 	case TRC_RULE_END:
 		break;
 	}
-	return over(walk);
+	return false;
 }

@@ -21,18 +21,21 @@ struct trc_walk {
 	uintptr_t fp;
 	struct trc_range range;
 	_Atomic uint64_t *cache;
-	uintptr_t context; /* a ucontext_t with the registers of this very frame; 0 = none */
+	uintptr_t context; /* a ucontext_t with all registers of the last frame that was
+			    * interrupted, of this very frame if `exact`; 0 = none */
 	uintptr_t own_sp;  /* of who walks */
+	uintptr_t followed_value;
+	uint32_t followed; /* one more register that is known; TRC_REGS = none */
 	uint32_t epoch;
 	bool exact; /* pc was interrupted: it is no return address */
 	bool guess; /* cross code without rules, where that can be checked */
-	bool over;
 };
 
-/* The address of the instruction that this frame is at: for a return address, the call. */
-static inline uintptr_t trc_walk_at(const struct trc_walk *walk)
+/* Under which the cache has the rule of a frame: for a return address the call's, which lies
+ * before it; so all keys are one more than an address within the instruction. */
+static inline uintptr_t trc_walk_key(const struct trc_walk *walk)
 {
-	return walk->pc - !walk->exact;
+	return walk->pc + walk->exact;
 }
 
 static inline bool trc_pc_plausible(uintptr_t pc)
@@ -54,49 +57,41 @@ static inline uintptr_t trc_pc_plain(uintptr_t pc)
 }
 
 /*
- * A step that the cache could not tell in short.  By value, so that the caller's copy may live
- * in registers.  Context: traced thread, signal handlers.
+ * Any step; the one for all that trc_step_short() does not do.  Returns false if the walk is
+ * over.  Context: traced thread, signal handlers.
  */
-struct trc_walk trc_walk_slowly(struct trc_walk walk);
+bool trc_walk_step(struct trc_walk *walk);
 
-/* A step by a short rule, whose reads the range does not cover.  `slot` is where the frame
- * pointer was saved, 0 = nowhere.  Context: traced thread, signal handlers. */
-struct trc_walk trc_walk_probing(struct trc_walk walk, uintptr_t cfa, uintptr_t slot,
-				 uintptr_t ra_slot);
+/* Where the caller's registers lie, by a short rule. */
+struct trc_slots {
+	uintptr_t cfa;
+	uintptr_t ra;
+	uintptr_t fp; /* one that may be read, also if `fp_saved` is false */
+	bool fp_saved;
+};
 
-/* The step of every frame with an ordinary rule.  Returns false if the walk is over. */
-static inline __attribute__((always_inline)) TRC_NO_SANITIZE bool
-trc_walk_step(struct trc_walk *walk)
+static inline __attribute__((always_inline)) struct trc_slots
+trc_short_slots(uint32_t brief, uintptr_t sp, uintptr_t fp)
 {
-	uint32_t brief = trc_cache_get(walk->cache, trc_walk_at(walk), walk->epoch);
-	uint32_t kind = trc_short_kind(brief), fp_words, cfa_units;
-	uintptr_t cfa, slot, ra_slot, saved;
+	uint32_t fp_words = brief & ((1u << TRC_SHORT_FP_BITS) - 1);
+	uint32_t cfa_units = brief >> TRC_SHORT_FP_BITS &
+			     ((1u << (TRC_SHORT_FIELD_BITS - TRC_SHORT_FP_BITS)) - 1);
+	struct trc_slots at;
 
-	if (kind != TRC_SHORT_SP && kind != TRC_SHORT_FP) {
-		*walk = trc_walk_slowly(*walk);
-		return !walk->over;
-	}
-	fp_words = brief & ((1u << TRC_SHORT_FP_BITS) - 1);
-	cfa_units = (brief & ((1u << TRC_SHORT_FIELD_BITS) - 1)) >> TRC_SHORT_FP_BITS;
-	cfa = (kind == TRC_SHORT_FP ? walk->fp : walk->sp) + cfa_units * TRC_SHORT_CFA_UNIT;
+	/* One bit tells them apart. */
+	_Static_assert((TRC_SHORT_SP & 2) == 0 && (TRC_SHORT_FP & 2) != 0, "kinds");
+	at.cfa = (brief >> TRC_SHORT_FIELD_BITS & 2 ? fp : sp) +
+		 (uintptr_t)cfa_units * TRC_SHORT_CFA_UNIT;
 #if defined(__x86_64__)
-	ra_slot = cfa - 8;
-	slot = fp_words ? cfa - fp_words * 8ul : ra_slot; /* always one that may be read */
+	at.fp_saved = fp_words != 0;
+	at.ra = at.cfa - 8;
+	at.fp = at.fp_saved ? at.cfa - fp_words * 8ul : at.ra;
 #else
-	slot = cfa - fp_words * 8ul;
-	ra_slot = slot + 8;
+	at.fp_saved = true;
+	at.fp = at.cfa - fp_words * 8ul;
+	at.ra = at.fp + 8;
 #endif
-	if (__builtin_expect(slot < walk->sp || cfa <= walk->sp || cfa > walk->range.hi, 0)) {
-		*walk = trc_walk_probing(*walk, cfa, fp_words ? slot : 0, ra_slot);
-		return !walk->over;
-	}
-	saved = *(const volatile uintptr_t *)slot;
-	walk->fp = fp_words ? saved : walk->fp;
-	walk->pc = trc_pc_plain(*(const volatile uintptr_t *)ra_slot);
-	walk->sp = cfa;
-	walk->context = 0;
-	walk->exact = false;
-	return trc_pc_plausible(walk->pc);
+	return at;
 }
 
 #endif
