@@ -28,6 +28,14 @@ tests_bench_bench_park_fp_CFLAGS = $(AM_CFLAGS) -O2 -fno-omit-frame-pointer
 tests_bench_bench_park_fp_LDFLAGS = $(AM_LDFLAGS) -static
 tests_bench_bench_park_fp_LDADD = libtrc.la -lpthread
 
+bench_programs += tests/bench/bench_unwind tests/bench/bench_unwind_fp
+tests_bench_bench_unwind_SOURCES = tests/bench/bench_unwind.c tests/bench/bench.h
+tests_bench_bench_unwind_CFLAGS = $(AM_CFLAGS) -fomit-frame-pointer
+tests_bench_bench_unwind_LDADD = libtrcunwind.la
+tests_bench_bench_unwind_fp_SOURCES = $(tests_bench_bench_unwind_SOURCES)
+tests_bench_bench_unwind_fp_CFLAGS = $(AM_CFLAGS) -fno-omit-frame-pointer
+tests_bench_bench_unwind_fp_LDADD = libtrcunwind.la
+
 if HAVE_LTTNG
 bench_programs += tests/bench/bench_lttng
 tests_bench_bench_lttng_SOURCES = tests/bench/bench_lttng.c tests/bench/bench_lttng_tp.h tests/bench/bench.h

@@ -1,7 +1,8 @@
 #!/bin/bash
 # run.sh - every figure beside its target; `make bench` runs it.
 #
-#   run.sh [PART...]     parts: event, sustain, park, mutex, format, memcached, analyzer (default: all)
+#   run.sh [PART...]     parts: event, sustain, unwind, park, mutex, format, memcached,
+#                        analyzer (default: all)
 #
 # What is compared runs in turn, in this one run, and medians are compared.  The machine should
 # have nothing else to do; what else runs shows in the figures.  Results are also left as
@@ -152,6 +153,26 @@ part_park()
 	figure 'frame pointers' "$(median_of park_ns "$work"/park_fp.?)" ns '<=' 120
 }
 
+part_unwind()
+{
+	local i
+	say '-- a stack of 16 frames, alone'
+	for i in 1 2 3; do
+		"$bench/bench_unwind" >"$work/unwind.$i" &&
+			"$bench/bench_unwind_fp" >"$work/unwind_fp.$i" || {
+			trouble 'bench_unwind'
+			return
+		}
+	done
+	figure 'by unwind tables, cached' "$(median_of unwind_rules_ns "$work"/unwind.?)" ns '<=' 150
+	figure 'by frame pointers' "$(median_of unwind_pointers_ns "$work"/unwind_fp.?)" ns '<=' 40
+	figure 'libunwind, cached' "$(median_of unwind_libunwind_ns "$work"/unwind.?)" ns
+	figure 'the C library' "$(median_of unwind_glibc_ns "$work"/unwind.?)" ns
+	figure 'by unwind tables, over libunwind' \
+		"$(divide "$(median_of unwind_rules_ns "$work"/unwind.?)" \
+			"$(median_of unwind_libunwind_ns "$work"/unwind.?)" 2)" x
+}
+
 part_mutex()
 {
 	local i
@@ -262,10 +283,10 @@ part_analyzer()
 : >"$results"
 say "$(nproc) processors: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); $(uname -sr); load $(cut -d ' ' -f 1 /proc/loadavg)"
 printf '%-58s %14s %-10s %-12s %s\n' figure value unit target ''
-[ $# -gt 0 ] || set -- event sustain park mutex format memcached analyzer
+[ $# -gt 0 ] || set -- event sustain unwind park mutex format memcached analyzer
 for part; do
 	case $part in
-	event | sustain | park | mutex | format | memcached | analyzer) "part_$part" ;;
+	event | sustain | unwind | park | mutex | format | memcached | analyzer) "part_$part" ;;
 	*) trouble "no such part: $part" ;;
 	esac
 done
