@@ -54,6 +54,7 @@ static size_t place_arrays(struct trc_drain *d, unsigned char *base)
 		used += ((n) * sizeof(*d->field) + 63) & ~(size_t)63;                              \
 	} while (0)
 	PLACE(ring, h->n_procs);
+	PLACE(kernel, h->n_procs);
 	PLACE(slot, h->n_threads);
 	PLACE(module_id, h->n_modules);
 	PLACE(module_ended, h->n_modules);
@@ -87,6 +88,8 @@ static void streams_init(struct trc_drain *d)
 
 		d->ring[i].stream.source = TRC_SOURCE_RING;
 		d->ring[i].stream.proc = i;
+		d->kernel[i].source = TRC_SOURCE_KERNEL;
+		d->kernel[i].proc = i;
 		/* relaxed: only drains store tail. */
 		d->ring[i].pos = atomic_load_explicit(&ring->tail, memory_order_relaxed);
 	}

@@ -18,6 +18,7 @@
 #include "layout.h"
 
 struct trc_drain;
+struct trc_switch_record;
 
 /*
  * A process that executes another program goes on in the same trace with another mapping, which
@@ -74,6 +75,9 @@ void trc_drain_sleep(struct trc_drain *d, uint64_t timeout_ns);
 
 /* The serial (in the file) of the thread that had this tid at that time; 0 = not known. */
 uint32_t trc_drain_thread(struct trc_drain *d, uint32_t tid, uint64_t ticks);
+/* Adds what the kernel recorded of this process, in order for each proc.  Threads that have not
+ * made themselves known are left out. */
+void trc_drain_switch(struct trc_drain *d, const struct trc_switch_record *record);
 /* Ticks of a CLOCK_MONOTONIC_RAW time not long ago. */
 uint64_t trc_drain_ticks(const struct trc_drain *d, uint64_t raw_ns);
 

@@ -68,7 +68,8 @@ struct trc_drain {
 	struct trc_drain_options options;
 	struct trc_drain_plan plan[TRC_KIND_MAX + 1];
 
-	struct trc_drain_ring *ring; /* [n_procs] */
+	struct trc_drain_ring *ring;	 /* [n_procs] */
+	struct trc_drain_stream *kernel; /* [n_procs]; times in nanoseconds */
 	struct trc_drain_cells cells;
 	struct trc_drain_slot *slot;	 /* [n_threads] */
 	uint32_t *module_id;		 /* [n_modules]; 0 = not written yet */

@@ -27,9 +27,7 @@ libtrccore_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec
 lib_LTLIBRARIES += libtrc.la
 libtrc_la_SOURCES = \
 	recorder/api.c \
-	recorder/drainer.c recorder/drainer.h \
-	recorder/trace_info.c recorder/trace_info.h \
-	recorder/file_sink.c recorder/file_sink.h
+	recorder/drainer.c recorder/drainer.h
 libtrc_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec
 libtrc_la_LIBADD = libtrccore.la libtrcunwind.la libtrcdrain.la libtrcformat.la
 libtrc_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -Wl,-z,nodelete -Wl,-z,now -Wl,-z,defs \

@@ -1,0 +1,323 @@
+/* perf_switch.c - see perf_switch.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+#include "format/pages.h"
+#include "perf_switch.h"
+#include "raw.h"
+
+enum {
+	PROCS_MAX = 4096,
+	DATA_BYTES_MAX = 512 << 10, /* with its header page: what perf_event_mlock_kb allows */
+	DATA_BYTES_MIN = 16 << 10,
+	HOLD_NS = 20000000, /* V2 */
+	RECORD_BYTES_MAX = 256,
+};
+
+/* What sample_id_all adds to each record, by PERF_SAMPLE_TID | TIME | CPU. */
+struct sample_id {
+	uint32_t pid, tid;
+	uint64_t raw_ns;
+	uint32_t proc, reserved;
+};
+
+struct buffer {
+	struct perf_event_mmap_page *page; /* NULL = no such proc, or none needed */
+	uint64_t data_bytes;		   /* a power of two */
+	uint64_t last_ns;
+	int fd;
+};
+
+struct trc_perf_switch {
+	uint32_t n_procs;
+	uint64_t page_bytes, memory_bytes;
+	int *other_fd; /* [n_other]: events of threads that were there already */
+	uint32_t n_other, max_other;
+	struct buffer buffer[];
+};
+
+/* ---- opening --------------------------------------------------------------------------- */
+
+static int event_open(int tid, uint32_t proc, bool at_exec)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
+		.disabled = at_exec,
+		.enable_on_exec = at_exec,
+		.inherit = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.sample_id_all = 1,
+		.context_switch = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC_RAW,
+		.watermark = 1,
+		.wakeup_watermark = UINT32_MAX, /* nobody polls */
+	};
+
+	return (int)trc_raw5(SYS_perf_event_open, &attr, tid, proc, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* As large a buffer as the limits on locked memory allow. */
+static int buffer_map(struct buffer *b, uint64_t page_bytes)
+{
+	int err = -ENOMEM;
+
+	for (b->data_bytes = DATA_BYTES_MAX; b->data_bytes >= DATA_BYTES_MIN; b->data_bytes /= 2) {
+		void *map = mmap(NULL, page_bytes + b->data_bytes, PROT_READ | PROT_WRITE,
+				 MAP_SHARED, b->fd, 0);
+
+		if (map != MAP_FAILED) {
+			b->page = map;
+			return 0;
+		}
+		err = -errno;
+	}
+	return err;
+}
+
+/* perf_event_paranoid, or -100 where it cannot be read. */
+static int paranoid_level(void)
+{
+	char text[16] = "";
+	int fd = (int)trc_raw4(SYS_openat, AT_FDCWD, "/proc/sys/kernel/perf_event_paranoid",
+			       O_RDONLY | O_CLOEXEC, 0);
+	long n = fd < 0 ? -1 : trc_raw3(SYS_read, fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		trc_raw1(SYS_close, fd);
+	return n > 0 ? atoi(text) : -100;
+}
+
+static int refused(int err, const char *call, char *why, size_t n_bytes)
+{
+	int level = err == -EACCES || err == -EPERM ? paranoid_level() : -100;
+
+	if (level > -100)
+		snprintf(why, n_bytes, "%s: %s (perf_event_paranoid is %d)", call, strerror(-err),
+			 level);
+	else
+		snprintf(why, n_bytes, "%s: %s", call, strerror(-err));
+	return err;
+}
+
+static int open_procs(struct trc_perf_switch *p, int pid, bool at_exec, char *why, size_t n_bytes)
+{
+	uint32_t n_open = 0;
+
+	for (uint32_t proc = 0; proc < p->n_procs; proc++) {
+		struct buffer *b = &p->buffer[proc];
+		int err;
+
+		b->fd = event_open(pid, proc, at_exec);
+		if (b->fd == -ENODEV || (b->fd == -EINVAL && n_open))
+			continue; /* not online */
+		if (b->fd < 0)
+			return refused(b->fd, "perf_event_open", why, n_bytes);
+		err = buffer_map(b, p->page_bytes);
+		if (err)
+			return refused(err, "perf_event_open: mmap", why, n_bytes);
+		n_open++;
+	}
+	return n_open ? 0 : refused(-ENODEV, "perf_event_open", why, n_bytes);
+}
+
+/* One event more on each proc for a thread that is there already: into the same buffers. */
+static void add_thread(struct trc_perf_switch *p, int tid)
+{
+	for (uint32_t proc = 0; proc < p->n_procs && p->n_other < p->max_other; proc++) {
+		int fd;
+
+		if (!p->buffer[proc].page)
+			continue;
+		fd = event_open(tid, proc, false);
+		if (fd < 0)
+			continue; /* it has just ended */
+		if (trc_raw3(SYS_ioctl, fd, PERF_EVENT_IOC_SET_OUTPUT, p->buffer[proc].fd))
+			trc_raw1(SYS_close, fd);
+		else
+			p->other_fd[p->n_other++] = fd;
+	}
+}
+
+struct directory_entry { /* struct linux_dirent64 */
+	uint64_t inode;
+	int64_t off;
+	uint16_t n_bytes;
+	uint8_t type;
+	char name[];
+};
+
+static void add_threads(struct trc_perf_switch *p, int pid)
+{
+	_Alignas(struct directory_entry) char entries[4096];
+	char path[64];
+	long n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	fd = (int)trc_raw4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	while (fd >= 0 && (n = trc_raw3(SYS_getdents64, fd, entries, sizeof(entries))) > 0) {
+		for (long at = 0; at < n;) {
+			const struct directory_entry *e = (void *)(entries + at);
+			int tid = atoi(e->name);
+
+			if (tid && tid != pid)
+				add_thread(p, tid);
+			at += e->n_bytes;
+		}
+	}
+	if (fd >= 0)
+		trc_raw1(SYS_close, fd);
+}
+
+int trc_perf_switch_open(struct trc_perf_switch **out, int pid, bool at_exec, char *why,
+			 size_t n_bytes)
+{
+	long conf = sysconf(_SC_NPROCESSORS_CONF);
+	uint32_t n_procs = conf < 1 ? 1 : conf > PROCS_MAX ? PROCS_MAX : (uint32_t)conf;
+	uint32_t max_other = at_exec ? 0 : 256 * n_procs;
+	size_t head_bytes = sizeof(struct trc_perf_switch) + n_procs * sizeof(struct buffer);
+	struct trc_perf_switch *p = trc_pages_map(head_bytes + max_other * sizeof(int));
+	int err;
+
+	if (!p)
+		return refused(-ENOMEM, "perf_event_open", why, n_bytes);
+	p->n_procs = n_procs;
+	p->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+	p->memory_bytes = head_bytes + max_other * sizeof(int);
+	p->other_fd = (int *)((char *)p + head_bytes);
+	p->max_other = max_other;
+	for (uint32_t i = 0; i < n_procs; i++)
+		p->buffer[i].fd = -1;
+	err = open_procs(p, pid, at_exec, why, n_bytes);
+	if (err) {
+		trc_perf_switch_close(p);
+		return err;
+	}
+	if (!at_exec)
+		add_threads(p, pid);
+	*out = p;
+	return 0;
+}
+
+void trc_perf_switch_close(struct trc_perf_switch *p)
+{
+	if (!p)
+		return;
+	for (uint32_t i = 0; i < p->n_other; i++)
+		trc_raw1(SYS_close, p->other_fd[i]);
+	for (uint32_t i = 0; i < p->n_procs; i++) {
+		if (p->buffer[i].page)
+			munmap(p->buffer[i].page, p->page_bytes + p->buffer[i].data_bytes);
+		if (p->buffer[i].fd >= 0)
+			trc_raw1(SYS_close, p->buffer[i].fd);
+	}
+	trc_pages_unmap(p, p->memory_bytes);
+}
+
+/* ---- reading --------------------------------------------------------------------------- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Copies bytes of the buffer, which may go round its end. */
+static void copy_out(const struct trc_perf_switch *p, const struct buffer *b, uint64_t at,
+		     void *bytes, size_t n_bytes)
+{
+	const char *data = (const char *)b->page + p->page_bytes;
+	uint64_t from = at & (b->data_bytes - 1);
+	size_t first = n_bytes < b->data_bytes - from ? n_bytes : (size_t)(b->data_bytes - from);
+
+	memcpy(bytes, data + from, first);
+	memcpy((char *)bytes + first, data, n_bytes - first);
+}
+
+/* What a record says; false if it is of no interest. */
+static bool record_read(const char *bytes, size_t n_bytes, struct trc_switch_record *r)
+{
+	struct perf_event_header header;
+	struct sample_id id;
+	uint64_t lost;
+
+	memcpy(&header, bytes, sizeof(header));
+	if (n_bytes < sizeof(header) + sizeof(id))
+		return false;
+	memcpy(&id, bytes + n_bytes - sizeof(id), sizeof(id));
+	*r = (struct trc_switch_record){
+		.raw_ns = id.raw_ns, .pid = id.pid, .tid = id.tid, .proc = id.proc};
+	if (header.type == PERF_RECORD_SWITCH) {
+		r->out = header.misc & PERF_RECORD_MISC_SWITCH_OUT;
+		r->preempted = r->out && (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
+		return true;
+	}
+	if (header.type != PERF_RECORD_LOST || n_bytes < sizeof(header) + 16 + sizeof(id))
+		return false;
+	memcpy(&lost, bytes + sizeof(header) + 8, sizeof(lost));
+	r->lost = lost;
+	return lost != 0;
+}
+
+static uint64_t buffer_pass(const struct trc_perf_switch *p, struct buffer *b, uint32_t proc,
+			    uint64_t until_ns, trc_switch_fn *fn, void *context)
+{
+	/* acquire: pairs with the kernel's store: the records below head are complete. */
+	uint64_t head = __atomic_load_n(&b->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = b->page->data_tail, n = 0;
+
+	while (tail < head) {
+		char bytes[RECORD_BYTES_MAX];
+		struct perf_event_header header;
+		struct trc_switch_record r;
+		bool full = head - tail > b->data_bytes / 2; /* V2 */
+
+		copy_out(p, b, tail, &header, sizeof(header));
+		if (header.size < sizeof(header) || header.size > head - tail)
+			break; /* the kernel writes no such thing */
+		if (header.size <= sizeof(bytes)) {
+			copy_out(p, b, tail, bytes, header.size);
+			if (record_read(bytes, header.size, &r)) {
+				if (r.raw_ns > until_ns && !full)
+					break;
+				r.proc = proc;
+				if (r.raw_ns < b->last_ns) /* V1 */
+					r.raw_ns = b->last_ns;
+				b->last_ns = r.raw_ns;
+				fn(context, &r);
+				n++;
+			}
+		}
+		tail += header.size;
+	}
+	/* release: we are done with the bytes below tail. */
+	__atomic_store_n(&b->page->data_tail, tail, __ATOMIC_RELEASE);
+	return n;
+}
+
+uint64_t trc_perf_switch_pass(struct trc_perf_switch *p, bool all, trc_switch_fn *fn, void *context)
+{
+	uint64_t until_ns = all ? UINT64_MAX : now_ns() - HOLD_NS;
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < p->n_procs; i++)
+		if (p->buffer[i].page)
+			n += buffer_pass(p, &p->buffer[i], i, until_ns, fn, context);
+	return n;
+}
