@@ -10,3 +10,14 @@ libtrcdrain_la_SOURCES = \
 	recorder/perf_switch.c recorder/perf_switch.h \
 	recorder/raw.h \
 	recorder/trace_info.c recorder/trace_info.h
+
+bin_PROGRAMS += recorder/trace-record
+recorder_trace_record_SOURCES = \
+	recorder/trace_record.c recorder/trace_record.h \
+	recorder/trace_record_child.c \
+	recorder/trace_record_process.c \
+	recorder/trace_record_session.c recorder/trace_record_session.h \
+	recorder/trace_record_summary.c \
+	recorder/trace_record_target.c
+recorder_trace_record_CPPFLAGS = $(AM_CPPFLAGS) -DTRC_PKGLIBDIR='"$(pkglibdir)"'
+recorder_trace_record_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la

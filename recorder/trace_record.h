@@ -1,0 +1,105 @@
+/*
+ * trace_record.h - the parts of trace-record.
+ *
+ * The command runs as a child under libtrc-preload.  Each process that records makes a ring file
+ * PID.IMAGE.ring in the session's directory; trace-record maps it and drains it from outside, so
+ * that nothing is lost when the process is killed.
+ *
+ *   Y1  one thread; signal handlers only set flags, pass signals on and end a sleep
+ *   Y2  whatever happens to the trace, the command is not disturbed, and its status is ours
+ *   Y3  the session's directory is gone when trace-record ends, unless it was killed
+ */
+#ifndef TRC_RECORDER_TRACE_RECORD_H
+#define TRC_RECORDER_TRACE_RECORD_H
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Exit statuses of our own, as those of env(1) and timeout(1). */
+enum { TRC_EXIT_TROUBLE = 125, TRC_EXIT_REFUSED = 126, TRC_EXIT_NOT_FOUND = 127 };
+
+struct trc_tool_options {
+	const char *output;
+	const char *ring_size, *locks, *on_full, *unwind; /* as given; NULL = default */
+	bool follow, quiet;
+	char **command;
+};
+
+/* One line on stderr, after "trace-record: ". */
+__attribute__((format(printf, 1, 2))) void trc_tool_say(const char *format, ...);
+
+/* ---- trace_record_target.c ---- */
+
+/* Finds the command as execvp(3) would, and refuses what cannot be recorded.  0, or one of the
+ * exit statuses above after saying why. */
+int trc_target_check(const char *command);
+/* The preload library.  0, or -ENOENT after saying so. */
+int trc_target_preload(char path[PATH_MAX]);
+/* A tool of ours beside this one, installed or in a build tree.  False if it is not there. */
+bool trc_target_sibling(const char *room, const char *name, char path[PATH_MAX]);
+
+/* ---- trace_record_child.c ---- */
+
+struct trc_child {
+	pid_t pid;     /* 0 = none, or ended and waited for */
+	int go_fd;     /* closing it without a byte: do not start */
+	int result_fd; /* errno of a failed exec arrives here */
+	bool ended;
+	int status; /* as waitpid(2) tells, once it ended */
+};
+
+/* A futex word that changes with every signal. */
+extern _Atomic uint32_t trc_child_wake;
+/* SIGINT, SIGTERM or SIGHUP came when there was no child any more. */
+extern _Atomic bool trc_child_hurry;
+
+/* Installs the handlers; before trc_child_fork(). */
+void trc_child_signals(void);
+/* Forks; the child waits for trc_child_go().  0 or -errno. */
+int trc_child_fork(struct trc_child *c, const struct trc_tool_options *options, const char *dir,
+		   const char *preload);
+/* Has the child execute the command.  0, or the positive errno of exec, the child gone. */
+int trc_child_go(struct trc_child *c);
+/* Ends a child that has not been told to go. */
+void trc_child_cancel(struct trc_child *c);
+/* Takes note of ends and stops of children; calls fn for each other process that has ended. */
+void trc_child_reap(struct trc_child *c, void (*fn)(void *context, pid_t pid, int status),
+		    void *context);
+/* Ends this process the way the child ended. */
+_Noreturn void trc_child_exit_like(const struct trc_child *c);
+/* "exit 0", "killed by signal 9 (SIGKILL)" */
+void trc_child_status_text(int status, char *text, size_t n_bytes);
+
+/* ---- trace_record_session.c ---- */
+
+struct trc_tool_session;
+
+/* Makes the directory.  0 or -errno after saying why. */
+int trc_tool_session_open(struct trc_tool_session **out, const struct trc_tool_options *options);
+const char *trc_tool_session_dir(const struct trc_tool_session *s);
+/* The command's process is there and waits: opens its output file, and the kernel's switch records.
+ * 0 or -errno after saying why. */
+int trc_tool_session_begin(struct trc_tool_session *s, pid_t pid);
+/* Drains until the command has ended, and with --follow all that descend from it. */
+void trc_tool_session_run(struct trc_tool_session *s, struct trc_child *child);
+/* Removes what is left; files without a trace as well.  Accepts NULL. */
+void trc_tool_session_close(struct trc_tool_session *s);
+
+/* What came of it. */
+struct trc_tool_result {
+	const char *path; /* of the command's own trace, or with --follow the first; NULL = none */
+	unsigned int n_files;
+	uint64_t events, lost_events, file_bytes;
+};
+void trc_tool_session_result(const struct trc_tool_session *s, struct trc_tool_result *result);
+
+/* ---- trace_record_summary.c ---- */
+
+/* At most 15 lines on stderr. */
+void trc_tool_summary(const struct trc_tool_result *result);
+
+#endif

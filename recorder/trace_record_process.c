@@ -1,0 +1,239 @@
+/* trace_record_process.c - from the ring files of one process to its trace. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "clock.h"
+#include "trace_info.h"
+#include "trace_record_session.h"
+
+/* ---- the file -------------------------------------------------------------------------- */
+
+/* dump.trc, or with --follow dump.PID.trc. */
+static void name_file(struct trc_process *p, const struct trc_tool_options *o)
+{
+	const char *slash = strrchr(o->output, '/');
+	const char *name = slash ? slash + 1 : o->output;
+	const char *dot = strrchr(name, '.');
+	size_t n = dot && dot != name ? (size_t)(dot - o->output) : strlen(o->output);
+
+	if (!o->follow)
+		snprintf(p->path, sizeof(p->path), "%s", o->output);
+	else
+		snprintf(p->path, sizeof(p->path), "%.*s.%d%s", (int)n, o->output, p->pid,
+			 o->output + n);
+}
+
+int trc_process_open_file(struct trc_process *p, const struct trc_tool_options *o)
+{
+	char error[TRC_FILE_PATH_BYTES + 128];
+	int err;
+
+	name_file(p, o);
+	err = trc_file_sink_plan(&p->sink, p->path, error, sizeof(error));
+	if (!err)
+		err = trc_file_sink_open(&p->sink, error, sizeof(error));
+	if (err)
+		trc_tool_say("%s", error);
+	p->sink_open = !err;
+	return err;
+}
+
+/* The writer, once the first mapping tells of procs and clock. */
+static int open_writer(struct trc_process *p, const struct trc_shared *h, const char *sched)
+{
+	struct trc_writer_options options = {
+		.clock = (enum trc_clock_kind)h->clock,
+		.ticks_per_second = h->ticks_per_second,
+		.n_procs = h->n_procs,
+		.creation_realtime_ns = h->start.realtime_ns,
+	};
+	int err;
+
+	memcpy(options.trace_uuid, h->uuid, sizeof(options.trace_uuid));
+	err = trc_writer_open(&p->w, &options, trc_file_sink_write, &p->sink);
+	if (err)
+		return err;
+	trc_trace_info(p->w, h);
+	return trc_writer_info(p->w, "sched", sched);
+}
+
+/* ---- the mapping ----------------------------------------------------------------------- */
+
+/* The clock that the recorded process uses; all processes of a session must use the same. */
+static int adopt_clock(const struct trc_shared *h)
+{
+	static bool adopted;
+#if defined(__x86_64__)
+	bool known = h->clock == TRC_CLOCK_TSC || h->clock == TRC_CLOCK_MONOTONIC_RAW;
+#else
+	bool known = h->clock == TRC_CLOCK_CNTVCT || h->clock == TRC_CLOCK_MONOTONIC_RAW;
+#endif
+	if (!known || (adopted && h->clock != (uint32_t)trc_clock_kind))
+		return -ENOTSUP;
+	trc_clock_kind = (enum trc_clock_kind)h->clock;
+	adopted = true;
+	return 0;
+}
+
+static int map_ring(const char *path, struct trc_shared **shared, uint64_t *mapped_bytes)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+	void *map;
+	int err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st))
+		err = -errno;
+	else if (!S_ISREG(st.st_mode) || st.st_nlink != 1)
+		err = -EBADMSG;
+	else if (st.st_uid != geteuid() && geteuid())
+		err = -EPERM;
+	else if ((size_t)st.st_size < sizeof(**shared))
+		err = -EBADMSG;
+	map = err ? MAP_FAILED
+		  : mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (!err && map == MAP_FAILED)
+		err = -errno;
+	close(fd);
+	if (err)
+		return err;
+	*shared = map;
+	*mapped_bytes = (uint64_t)st.st_size;
+	return 0;
+}
+
+static int begin_drain(struct trc_process *p, const char *sched, const char **why)
+{
+	struct trc_shared h;
+	int err;
+
+	memcpy(&h, p->shared, sizeof(h));
+	err = trc_layout_check(&h, p->mapped_bytes, why);
+	if (!err)
+		err = adopt_clock(&h);
+	if (!err && !p->w)
+		err = open_writer(p, &h, sched);
+	if (!err && p->bases.serial_base)
+		trc_trace_info(p->w, &h); /* command and exe are the new image's */
+	if (!err)
+		err = trc_drain_open(&p->drain, p->shared, p->mapped_bytes, p->w, &p->bases);
+	return err;
+}
+
+static void unmap(struct trc_process *p)
+{
+	if (p->shared)
+		munmap(p->shared, p->mapped_bytes);
+	p->shared = NULL;
+}
+
+/* What the present mapping still holds, and what the next one adds to. */
+static void end_drain(struct trc_process *p, enum trc_drain_end how)
+{
+	struct trc_drain_totals totals;
+
+	if (!p->drain)
+		return;
+	trc_drain_finish(p->drain, how);
+	trc_drain_totals(p->drain, &totals);
+	p->lost_events += totals.lost_events;
+	trc_drain_next(p->drain, &p->bases);
+	trc_drain_close(p->drain);
+	p->drain = NULL;
+	unmap(p);
+}
+
+int trc_process_attach(struct trc_process *p, const char *ring_path, uint32_t image,
+		       const char *sched)
+{
+	const char *why = NULL;
+	int err;
+
+	end_drain(p, TRC_DRAIN_REPLACED);
+	p->image = image;
+	p->bases.pid = (uint32_t)p->pid;
+	err = map_ring(ring_path, &p->shared, &p->mapped_bytes);
+	if (!err)
+		err = begin_drain(p, sched, &why);
+	if (!err)
+		return 0;
+	/* relaxed: nobody is to wait for us from now on. */
+	if (p->shared)
+		atomic_store_explicit(&p->shared->drain_state, TRC_DRAIN_NONE,
+				      memory_order_relaxed);
+	unmap(p);
+	if (p->sink.error)
+		trc_tool_say("%s: %s", p->path, strerror(-p->sink.error));
+	else
+		trc_tool_say("process %d: its ring cannot be read: %s", p->pid,
+			     why ? why : strerror(-err));
+	p->failed = true;
+	return err;
+}
+
+uint64_t trc_process_pass(struct trc_process *p)
+{
+	uint64_t n = p->drain ? trc_drain_pass(p->drain) : 0;
+
+	if (p->drain && !p->sink.committed) {
+		trc_writer_totals(p->w, &p->totals);
+		if (p->totals.blocks)
+			trc_file_sink_commit(&p->sink); /* it can be read now */
+	}
+	return n;
+}
+
+/* ---- the end --------------------------------------------------------------------------- */
+
+static void write_end(struct trc_process *p)
+{
+	char text[64] = "still running";
+
+	if (p->status_known)
+		trc_child_status_text(p->status, text, sizeof(text));
+	else if (p->ended)
+		snprintf(text, sizeof(text), "exit status not known");
+	trc_writer_info(p->w, "ended", text);
+	trc_writer_finish(p->w);
+	trc_writer_totals(p->w, &p->totals);
+}
+
+void trc_process_finish(struct trc_process *p)
+{
+	int err = 0;
+
+	if (p->closed)
+		return;
+	p->closed = true;
+	end_drain(p, p->ended ? TRC_DRAIN_DEAD : TRC_DRAIN_STOPPED);
+	if (p->w)
+		write_end(p);
+	/* A trace cut short by a full disk is worth having, if there is anything in it. */
+	if (p->w && (!p->totals.error || p->totals.blocks))
+		err = trc_file_sink_commit(&p->sink);
+	if (p->w && (p->totals.error || err))
+		trc_tool_say("%s: %s%s", p->path,
+			     strerror(p->totals.error ? -p->totals.error : -err),
+			     p->totals.error && p->totals.blocks ? ": the trace ends early" : "");
+	if (p->sink_open)
+		trc_file_sink_close(&p->sink);
+}
+
+void trc_process_free(struct trc_process *p)
+{
+	trc_drain_close(p->drain);
+	trc_writer_close(p->w);
+	unmap(p);
+	if (p->sink_open && !p->closed)
+		trc_file_sink_close(&p->sink);
+	if (p->pidfd >= 0)
+		close(p->pidfd);
+	free(p);
+}

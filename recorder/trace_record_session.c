@@ -1,0 +1,443 @@
+/*
+ * trace_record_session.c - the session's directory, the processes that appear in it, and the loop
+ * that drains them until the command has ended.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <linux/magic.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+#include "trace_record_session.h"
+
+enum {
+	BUSY_NS = 10000000,
+	IDLE_NS = 100000000,
+	BLIND_NS = 5000000, /* without inotify, or without futex_waitv */
+	WAITERS_MAX = 128,
+	DIR_BYTES = 200,
+	IMAGES_MAX = 10000,
+};
+
+struct trc_tool_session {
+	const struct trc_tool_options *options;
+	char dir[DIR_BYTES];
+	int watch_fd; /* inotify; -1 = none: look now and then */
+	int command_pid;
+	struct trc_process *first; /* in order of appearance */
+	struct trc_perf_switch *kernel;
+	char sched[160];
+};
+
+/* ---- the directory --------------------------------------------------------------------- */
+
+static bool is_tmpfs(const char *dir)
+{
+	struct statfs fs;
+
+	return !statfs(dir, &fs) && fs.f_type == TMPFS_MAGIC;
+}
+
+static int make_dir(struct trc_tool_session *s)
+{
+	const char *given = getenv("TRC_RING_DIR");
+	const char *dir = given && *given ? given : "/dev/shm";
+
+	if (!(given && *given) && access(dir, W_OK | X_OK))
+		dir = "/tmp";
+	if (!is_tmpfs(dir))
+		trc_tool_say("warning: %s is not on tmpfs: recording will be slower", dir);
+	if (snprintf(s->dir, sizeof(s->dir), "%s/trc-XXXXXX", dir) >= (int)sizeof(s->dir)) {
+		trc_tool_say("%s: %s", dir, strerror(ENAMETOOLONG));
+		return -ENAMETOOLONG;
+	}
+	if (mkdtemp(s->dir))
+		return 0;
+	trc_tool_say("%s: %s", dir, strerror(errno));
+	s->dir[0] = '\0';
+	return -errno;
+}
+
+static void watch_dir(struct trc_tool_session *s)
+{
+	s->watch_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (s->watch_fd >= 0 && inotify_add_watch(s->watch_fd, s->dir, IN_MOVED_TO) >= 0 &&
+	    !fcntl(s->watch_fd, F_SETOWN, getpid()) &&
+	    !fcntl(s->watch_fd, F_SETFL, O_NONBLOCK | O_ASYNC))
+		return;
+	if (s->watch_fd >= 0)
+		close(s->watch_fd);
+	s->watch_fd = -1;
+}
+
+/* True if files may have appeared since the last time. */
+static bool dir_changed(const struct trc_tool_session *s)
+{
+	char events[4096];
+	bool changed = s->watch_fd < 0;
+
+	while (s->watch_fd >= 0 && read(s->watch_fd, events, sizeof(events)) > 0)
+		changed = true;
+	return changed;
+}
+
+static void file_path(const struct trc_tool_session *s, const char *name, char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%s/%s", s->dir, name);
+}
+
+static void remove_file(const struct trc_tool_session *s, const char *name)
+{
+	char path[PATH_MAX];
+
+	file_path(s, name, path);
+	unlink(path);
+}
+
+static void remove_dir(struct trc_tool_session *s)
+{
+	DIR *dir = s->dir[0] ? opendir(s->dir) : NULL;
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			remove_file(s, e->d_name);
+	if (dir)
+		closedir(dir);
+	if (s->dir[0])
+		rmdir(s->dir);
+}
+
+int trc_tool_session_open(struct trc_tool_session **out, const struct trc_tool_options *options)
+{
+	struct trc_tool_session *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s) {
+		trc_tool_say("%s", strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	s->options = options;
+	s->watch_fd = -1;
+	err = make_dir(s);
+	if (err) {
+		trc_tool_session_close(s);
+		return err;
+	}
+	watch_dir(s);
+	*out = s;
+	return 0;
+}
+
+const char *trc_tool_session_dir(const struct trc_tool_session *s)
+{
+	return s->dir;
+}
+
+void trc_tool_session_close(struct trc_tool_session *s)
+{
+	if (!s)
+		return;
+	while (s->first) {
+		struct trc_process *p = s->first;
+
+		s->first = p->next;
+		trc_process_free(p);
+	}
+	trc_perf_switch_close(s->kernel);
+	if (s->watch_fd >= 0)
+		close(s->watch_fd);
+	remove_dir(s);
+	free(s);
+}
+
+/* ---- processes ------------------------------------------------------------------------- */
+
+static struct trc_process *process_find(const struct trc_tool_session *s, int pid)
+{
+	struct trc_process *p = s->first;
+
+	while (p && (p->pid != pid || p->closed))
+		p = p->next;
+	return p;
+}
+
+static struct trc_process *process_add(struct trc_tool_session *s, int pid)
+{
+	struct trc_process *p = calloc(1, sizeof(*p));
+	struct trc_process **link = &s->first;
+
+	if (!p)
+		return NULL;
+	p->pid = pid;
+	p->command = pid == s->command_pid;
+	p->pidfd = -1;
+	p->sink.fd = -1;
+	while (*link)
+		link = &(*link)->next;
+	*link = p;
+	return p;
+}
+
+int trc_tool_session_begin(struct trc_tool_session *s, pid_t pid)
+{
+	char why[128];
+	struct trc_process *p;
+	int err;
+
+	s->command_pid = (int)pid;
+	p = process_add(s, (int)pid);
+	err = p ? trc_process_open_file(p, s->options) : -ENOMEM;
+	if (err)
+		return err;
+	if (trc_perf_switch_open(&s->kernel, (int)pid, true, why, sizeof(why)))
+		snprintf(s->sched, sizeof(s->sched), "no: %s", why);
+	else
+		snprintf(s->sched, sizeof(s->sched), "yes");
+	if (s->options->follow) /* a daemon's way to the background does not lead out of sight */
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
+	return 0;
+}
+
+/* A process that --follow found: it is no child of ours, so ask for news of its end. */
+static struct trc_process *follow(struct trc_tool_session *s, int pid)
+{
+	struct trc_process *p = process_add(s, pid);
+
+	if (!p)
+		return NULL;
+	p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (p->pidfd < 0 && errno == ESRCH)
+		p->ended = true; /* already */
+	if (trc_process_open_file(p, s->options))
+		p->closed = true;
+	return p;
+}
+
+static void switch_seen(void *context, const struct trc_switch_record *record)
+{
+	struct trc_tool_session *s = context;
+	/* A loss may concern any of them: the command's trace tells. */
+	struct trc_process *p = process_find(s, record->lost ? s->command_pid : (int)record->pid);
+
+	if (p && p->drain)
+		trc_drain_switch(p->drain, record);
+}
+
+static void kernel_pass(struct trc_tool_session *s, bool all)
+{
+	if (s->kernel)
+		trc_perf_switch_pass(s->kernel, all, switch_seen, s);
+}
+
+static void ring_found(struct trc_tool_session *s, const char *name, int pid, uint32_t image)
+{
+	struct trc_process *p = process_find(s, pid);
+	char path[PATH_MAX];
+
+	if (p && (p->drain || p->bases.pid) && image <= p->image)
+		return; /* known */
+	if (!p && !s->options->follow)
+		return;
+	if (!p)
+		p = follow(s, pid);
+	if (!p || p->closed) {
+		remove_file(s, name);
+		return;
+	}
+	if (p->drain)
+		kernel_pass(s, true); /* while the threads of the image before are known */
+	file_path(s, name, path);
+	trc_process_attach(p, path, image, s->sched);
+}
+
+/* What a process had to say about not being recorded. */
+static void error_found(struct trc_tool_session *s, const char *name, int pid)
+{
+	char path[PATH_MAX], text[256];
+	ssize_t n;
+	int fd;
+
+	file_path(s, name, path);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	unlink(path);
+	if (n <= 0)
+		return;
+	text[n] = '\0';
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 127)
+			*c = ' ';
+	trc_tool_say("process %d is not recorded: %s", pid, text);
+}
+
+static int is_entry(const struct dirent *e)
+{
+	return e->d_name[0] != '.';
+}
+
+/* Looks at what there is, images of a process in their order. */
+static void scan(struct trc_tool_session *s)
+{
+	struct dirent **entry;
+	int n = scandir(s->dir, &entry, is_entry, versionsort);
+
+	for (int i = 0; i < n; i++) {
+		const char *name = entry[i]->d_name;
+		uint32_t image;
+		int pid, end = 0;
+
+		if (sscanf(name, "%d.%u.ring%n", &pid, &image, &end) == 2 && end && !name[end])
+			ring_found(s, name, pid, image);
+		else if (sscanf(name, "%d.error%n", &pid, &end) == 1 && end && !name[end])
+			error_found(s, name, pid);
+		free(entry[i]);
+	}
+	if (n >= 0)
+		free(entry);
+}
+
+static void process_finish(struct trc_tool_session *s, struct trc_process *p)
+{
+	char name[64];
+
+	if (p->closed)
+		return;
+	trc_process_pass(p); /* all of its threads are known then */
+	kernel_pass(s, true);
+	trc_process_finish(p);
+	for (uint32_t image = 0; image <= p->image && image < IMAGES_MAX; image++) {
+		snprintf(name, sizeof(name), "%d.%u.ring", p->pid, image);
+		remove_file(s, name);
+	}
+}
+
+/* ---- the loop -------------------------------------------------------------------------- */
+
+/* A descendant that became our child, and has ended. */
+static void child_ended(void *context, pid_t pid, int status)
+{
+	struct trc_process *p = process_find(context, (int)pid);
+
+	if (!p)
+		return;
+	p->status = status;
+	p->ended = p->status_known = true;
+}
+
+static bool has_ended(const struct trc_process *p)
+{
+	struct pollfd fd = {.fd = p->pidfd, .events = POLLIN};
+
+	if (p->ended || p->command)
+		return p->ended;
+	if (p->pidfd < 0) /* before Linux 5.3 */
+		return kill(p->pid, 0) && errno == ESRCH;
+	return poll(&fd, 1, 0) > 0;
+}
+
+/* Ends first, then files, then their content: so that nothing of a process that has ended is
+ * missed. */
+static uint64_t pass(struct trc_tool_session *s, struct trc_child *child, bool *any)
+{
+	uint64_t n_events = 0;
+
+	trc_child_reap(child, child_ended, s);
+	for (struct trc_process *p = s->first; p; p = p->next)
+		p->ended = has_ended(p) || (p->command && child->ended);
+	if (dir_changed(s))
+		scan(s);
+	*any = false;
+	for (struct trc_process *p = s->first; p; p = p->next) {
+		if (p->command && child->ended) {
+			p->status = child->status;
+			p->status_known = true;
+		}
+		n_events += trc_process_pass(p);
+		if (p->ended)
+			process_finish(s, p);
+		*any |= !p->closed;
+	}
+	kernel_pass(s, false);
+	return n_events;
+}
+
+/* linux/futex.h has it since Linux 5.16. */
+struct waiter {
+	uint64_t value, address;
+	uint32_t flags, reserved;
+};
+enum { WAITER_32 = 2, WAITER_PRIVATE = 128, SYS_waitv = 449 };
+
+/* Sleeps until a signal comes, a ring is half full, or timeout_ns have passed. */
+static void rest(struct trc_tool_session *s, uint32_t seen, uint64_t timeout_ns)
+{
+	struct waiter w[WAITERS_MAX] = {
+		{seen, (uintptr_t)&trc_child_wake, WAITER_32 | WAITER_PRIVATE, 0}};
+	unsigned int n = 1;
+	struct timespec t;
+
+	for (struct trc_process *p = s->first; p && n < WAITERS_MAX; p = p->next) {
+		if (!p->drain)
+			continue;
+		/* relaxed: a writer that misses it is seen after the timeout. */
+		atomic_store_explicit(&p->shared->drain_wake, 1, memory_order_relaxed);
+		w[n++] = (struct waiter){1, (uintptr_t)&p->shared->drain_wake, WAITER_32, 0};
+	}
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	timeout_ns += (uint64_t)t.tv_nsec;
+	t.tv_sec += (time_t)(timeout_ns / 1000000000);
+	t.tv_nsec = (long)(timeout_ns % 1000000000);
+	if (syscall(SYS_waitv, w, n, 0, &t, CLOCK_MONOTONIC) < 0 && errno == ENOSYS) {
+		t = (struct timespec){0, BLIND_NS};
+		syscall(SYS_futex, &trc_child_wake, FUTEX_WAIT_PRIVATE, seen, &t, NULL, 0);
+	}
+}
+
+void trc_tool_session_run(struct trc_tool_session *s, struct trc_child *child)
+{
+	bool any = true;
+
+	while (any && !(child->ended && trc_child_hurry)) {
+		uint32_t seen = atomic_load_explicit(&trc_child_wake, memory_order_acquire);
+		uint64_t n_events = pass(s, child, &any);
+
+		if (any)
+			rest(s, seen, s->watch_fd < 0 ? BLIND_NS : n_events ? BUSY_NS : IDLE_NS);
+	}
+	for (struct trc_process *p = s->first; p; p = p->next)
+		process_finish(s, p);
+	if (!s->first->w && !s->first->failed)
+		trc_tool_say("%s: nothing was recorded: no program with the recorder ran there",
+			     s->options->command[0]);
+}
+
+void trc_tool_session_result(const struct trc_tool_session *s, struct trc_tool_result *r)
+{
+	*r = (struct trc_tool_result){0};
+	for (const struct trc_process *p = s->first; p; p = p->next) {
+		if (!p->w || (p->totals.error && !p->totals.blocks))
+			continue;
+		if (!r->path) {
+			r->path = p->path;
+			r->events = p->totals.events;
+			r->lost_events = p->lost_events + p->totals.lost_events;
+			r->file_bytes = p->sink.file_bytes;
+		}
+		r->n_files++;
+	}
+}
