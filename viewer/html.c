@@ -22,7 +22,7 @@
 #endif
 
 static const struct trc_html_limits default_limits = {
-	.intervals = 8000000,
+	.intervals = 10000000,
 	.regions = 2000000,
 	.tasks = 1000000,
 	.unlocks = 1000000,
@@ -39,17 +39,15 @@ static int fail(struct trc_error *error, int rc, const char *what, const char *d
 
 static void limits_choose(struct trc_html_limits *l, const struct trc_html_limits *wanted)
 {
-	*l = wanted ? *wanted : default_limits;
-#define DEFAULT(field)                                                                             \
-	if (!l->field)                                                                             \
-		l->field = default_limits.field
-	DEFAULT(intervals);
-	DEFAULT(regions);
-	DEFAULT(tasks);
-	DEFAULT(unlocks);
-	DEFAULT(logs);
-	DEFAULT(counters);
-#undef DEFAULT
+#define CHOOSE(field)                                                                              \
+	l->field = wanted && wanted->field ? wanted->field : default_limits.field
+	CHOOSE(intervals);
+	CHOOSE(regions);
+	CHOOSE(tasks);
+	CHOOSE(unlocks);
+	CHOOSE(logs);
+	CHOOSE(counters);
+#undef CHOOSE
 }
 
 static void json_number(FILE *out, const char *key, double value)

@@ -2,8 +2,9 @@
 # script of them, and C arrays of that.
 viewer_js = viewer/assets/data.js viewer/assets/format.js viewer/assets/palette.js \
 	viewer/assets/lod.js viewer/assets/rows.js viewer/assets/view.js viewer/assets/tracks.js \
-	viewer/assets/draw.js viewer/assets/overlay.js viewer/assets/minimap.js viewer/assets/select.js \
-	viewer/assets/details.js viewer/assets/tops.js viewer/assets/search.js viewer/assets/input.js \
+	viewer/assets/draw.js viewer/assets/overlay.js viewer/assets/minimap.js \
+	viewer/assets/select.js viewer/assets/details.js viewer/assets/tip.js \
+	viewer/assets/tops.js viewer/assets/search.js viewer/assets/input.js \
 	viewer/assets/main.js
 viewer_assets = viewer/assets/body.html viewer/assets/app.css $(viewer_js)
 

@@ -299,7 +299,11 @@ void trc_page_directory(struct trc_page *p)
 static size_t utf8_get(const unsigned char *s, uint32_t *code)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t n = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
+	size_t n = s[0] < 0x80	     ? 1
+		   : s[0] >> 5 == 6  ? 2
+		   : s[0] >> 4 == 14 ? 3
+		   : s[0] >> 3 == 30 ? 4
+				     : 0;
 
 	if (!n)
 		return 0;

@@ -153,8 +153,24 @@ static uint64_t wake_value(const struct trc_park *p)
 
 static void write_parks(struct trc_rows *r, const struct trc_tracks *tracks)
 {
-	enum { ID, THREAD, START, LENGTH, REASON, FLAGS, OBJECT, STACK, HOLDER, WAKER, WAKER_STACK,
-	       WAKE, UNLOCK, PROC, RESULT, N };
+	enum {
+		ID,
+		THREAD,
+		START,
+		LENGTH,
+		REASON,
+		FLAGS,
+		OBJECT,
+		STACK,
+		HOLDER,
+		WAKER,
+		WAKER_STACK,
+		WAKE,
+		UNLOCK,
+		PROC,
+		RESULT,
+		N
+	};
 	struct trc_column c[N] = {
 		[ID] = trc_column_make("park.id", TRC_COLUMN_DELTA),
 		[THREAD] = trc_column_make("park.thread", TRC_COLUMN_VARINT),
@@ -299,11 +315,10 @@ static void write_objects(struct trc_rows *r)
 
 static void write_tracks(struct trc_rows *r, struct trc_tracks *t)
 {
-	struct trc_column *column[] = {&t->interval_count, &t->duration,   &t->state,
-				       &t->park,           &t->proc,       &t->merged,
-				       &t->time_thread,    &t->time_state, &t->time_ns};
+	struct trc_column *column[TRC_TRACKS_COLUMNS];
 
-	for (size_t i = 0; i < sizeof(column) / sizeof(column[0]); i++)
+	trc_tracks_columns(t, column);
+	for (size_t i = 0; i < TRC_TRACKS_COLUMNS; i++)
 		trc_page_column(r->page, column[i]);
 }
 

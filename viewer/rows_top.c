@@ -102,9 +102,9 @@ static void sums_write(struct trc_rows *r, struct sums *s, const char *const nam
 void trc_rows_top(struct trc_rows *r)
 {
 	static const char *const wait_names[] = {"wait.reason", "wait.stack", "wait.count",
-						 "wait.total",  "wait.max",   "wait.park"};
+						 "wait.total",	"wait.max",   "wait.park"};
 	static const char *const hold_names[] = {"hold.reason", "hold.stack", "hold.count",
-						 "hold.total",  "hold.max",   "hold.unlock"};
+						 "hold.total",	"hold.max",   "hold.unlock"};
 	struct sums waits = {0}, holds = {0};
 	size_t n_parks, n_unlocks;
 	const struct trc_park *p = trc_model_parks(r->m, &n_parks);

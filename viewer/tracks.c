@@ -31,7 +31,7 @@ struct walk {
 	size_t n_on_cpu;
 	struct by_thread parks, on_cpus;
 	int64_t start_ns, end_ns; /* of the trace */
-	uint32_t *park_idx;       /* by row: index in park_row + 1 */
+	uint32_t *park_idx;	  /* by row: index in park_row + 1 */
 
 	bool counting;
 	uint64_t by_length[65]; /* counting: intervals by the number of bits in their length */
@@ -342,13 +342,22 @@ static void tracks_init(struct trc_tracks *t)
 	};
 }
 
+void trc_tracks_columns(struct trc_tracks *t, struct trc_column *column[TRC_TRACKS_COLUMNS])
+{
+	struct trc_column *all[TRC_TRACKS_COLUMNS] = {
+		&t->interval_count, &t->duration,    &t->state,	     &t->park,	  &t->proc,
+		&t->merged,	    &t->time_thread, &t->time_state, &t->time_ns,
+	};
+
+	memcpy(column, all, sizeof(all));
+}
+
 void trc_tracks_free(struct trc_tracks *t)
 {
-	struct trc_column *column[] = {&t->interval_count, &t->duration,    &t->state,
-				       &t->park,           &t->proc,        &t->merged,
-				       &t->time_thread,    &t->time_state,  &t->time_ns};
+	struct trc_column *column[TRC_TRACKS_COLUMNS];
 
-	for (size_t i = 0; i < sizeof(column) / sizeof(column[0]); i++)
+	trc_tracks_columns(t, column);
+	for (size_t i = 0; i < TRC_TRACKS_COLUMNS; i++)
 		trc_bytes_free(&column[i]->bytes);
 	free(t->park_row);
 	t->park_row = NULL;
@@ -363,8 +372,7 @@ static int walk_prepare(struct walk *w)
 	trc_model_threads(w->model, &n_threads);
 	w->park_idx = calloc(n_parks + 1, sizeof(*w->park_idx));
 	w->tracks->park_row = malloc((n_parks + 1) * sizeof(*w->tracks->park_row));
-	if (!w->park_idx || !w->tracks->park_row ||
-	    by_thread_init(&w->parks, n_threads, n_parks) ||
+	if (!w->park_idx || !w->tracks->park_row || by_thread_init(&w->parks, n_threads, n_parks) ||
 	    by_thread_init(&w->on_cpus, n_threads, w->n_on_cpu))
 		return -ENOMEM;
 	if (n_parks)

@@ -46,4 +46,8 @@ struct trc_tracks {
 int trc_tracks_make(struct trc_tracks *t, const struct trc_model *m, uint64_t intervals_max);
 void trc_tracks_free(struct trc_tracks *t);
 
+enum { TRC_TRACKS_COLUMNS = 9 };
+/* All columns, in the order in which a page has them. */
+void trc_tracks_columns(struct trc_tracks *t, struct trc_column *column[TRC_TRACKS_COLUMNS]);
+
 #endif

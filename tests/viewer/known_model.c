@@ -3,6 +3,7 @@
  */
 #include "tests/viewer/known_model.h"
 
+/* clang-format off */
 #define MS * 1000000LL
 #define US * 1000LL
 
@@ -87,3 +88,4 @@ const struct trc_model known_model = {
 	ROWS(regions), ROWS(logs), ROWS(counters), ROWS(gaps), ROWS(on_cpu), ROWS(info),
 	.stacks = {6, stack_first, stack_frame, 7, frames},
 };
+/* clang-format on */

@@ -51,8 +51,8 @@ static int by_start(const void *a, const void *b)
 	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
 }
 
-static const uint8_t reasons[] = {TRC_REASON_MUTEX, TRC_REASON_COND, TRC_REASON_COND,
-				  TRC_REASON_EPOLL, TRC_REASON_READ, TRC_REASON_SLEEP,
+static const uint8_t reasons[] = {TRC_REASON_MUTEX,	  TRC_REASON_COND, TRC_REASON_COND,
+				  TRC_REASON_EPOLL,	  TRC_REASON_READ, TRC_REASON_SLEEP,
 				  TRC_REASON_RWLOCK_READ, TRC_REASON_FSYNC};
 
 struct made {
@@ -72,16 +72,28 @@ static void make_annotations(struct made *d, uint32_t thread, int64_t start, int
 	static const char *const kinds[] = {"GET", "SET", "DELETE"};
 	struct trc_task *t = &d->task[d->n_tasks++];
 
-	*t = (struct trc_task){.task = d->n_tasks * 10, .type = kinds[random_next() % 3],
-			       .start_ns = start, .end_ns = end, .start_thread = thread,
+	*t = (struct trc_task){.task = d->n_tasks * 10,
+			       .type = kinds[random_next() % 3],
+			       .start_ns = start,
+			       .end_ns = end,
+			       .start_thread = thread,
 			       .end_thread = thread};
-	d->region[d->n_regions++] = (struct trc_region){
-		.task = t->task, .type = "request", .thread = thread, .start_ns = start, .end_ns = end};
-	d->region[d->n_regions++] = (struct trc_region){
-		.task = t->task, .type = types[random_next() % 4], .thread = thread, .depth = 1,
-		.start_ns = start + (end - start) / 8, .end_ns = end - (end - start) / 3};
-	d->log[d->n_logs++] = (struct trc_log){.ts_ns = start, .task = t->task, .thread = thread,
-					       .category = "http", .message = "request begins"};
+	d->region[d->n_regions++] = (struct trc_region){.task = t->task,
+							.type = "request",
+							.thread = thread,
+							.start_ns = start,
+							.end_ns = end};
+	d->region[d->n_regions++] = (struct trc_region){.task = t->task,
+							.type = types[random_next() % 4],
+							.thread = thread,
+							.depth = 1,
+							.start_ns = start + (end - start) / 8,
+							.end_ns = end - (end - start) / 3};
+	d->log[d->n_logs++] = (struct trc_log){.ts_ns = start,
+					       .task = t->task,
+					       .thread = thread,
+					       .category = "http",
+					       .message = "request begins"};
 }
 
 static void make_thread(struct made *d, uint32_t serial, size_t n_waits, bool sched)
@@ -95,8 +107,8 @@ static void make_thread(struct made *d, uint32_t serial, size_t n_waits, bool sc
 		struct trc_park *p = &d->park[d->n_parks++];
 
 		if (sched) {
-			d->on_cpu[d->n_on_cpu++] = (struct trc_on_cpu){
-				at, at + run / 2, serial, serial % 4, true};
+			d->on_cpu[d->n_on_cpu++] =
+				(struct trc_on_cpu){at, at + run / 2, serial, serial % 4, true};
 			d->on_cpu[d->n_on_cpu++] = (struct trc_on_cpu){
 				at + run / 2 + run / 8, at + run, serial, (serial + 1) % 4, false};
 		}
@@ -150,10 +162,15 @@ static void make(struct made *d, size_t n_waits, bool sched)
 	d->log = table(n_waits, sizeof(*d->log));
 	for (uint32_t i = 0; i < d->n_threads; i++) {
 		snprintf(names[i], sizeof(names[i]), i ? "worker-%u" : "main", i);
-		d->thread[i] = (struct trc_thread){
-			.serial = i + 1, .tid = 4000 + i, .creator = i ? 1 : 0, .name = names[i],
-			.start_ns = i ? 1000 * (int64_t)i : TRC_NEVER, .end_ns = TRC_NEVER,
-			.creator_stack = i ? 4 : 0, .n_events = 3 * each, .n_parks = each};
+		d->thread[i] = (struct trc_thread){.serial = i + 1,
+						   .tid = 4000 + i,
+						   .creator = i ? 1 : 0,
+						   .name = names[i],
+						   .start_ns = i ? 1000 * (int64_t)i : TRC_NEVER,
+						   .end_ns = TRC_NEVER,
+						   .creator_stack = i ? 4 : 0,
+						   .n_events = 3 * each,
+						   .n_parks = each};
 		make_thread(d, i + 1, each, sched);
 	}
 	qsort(d->park, d->n_parks, sizeof(*d->park), by_start);
@@ -176,8 +193,11 @@ int main(int argc, char **argv)
 {
 	static const char *const info[][2] = {{"command", "demo-server --threads 8"},
 					      {"host", "example"}};
-	static const struct trc_gap gaps[] = {{.since_ns = 900000, .ts_ns = 1100000, .lost_events = 321,
-					       .proc = 2, .cause = TRC_GAP_RING_FULL}};
+	static const struct trc_gap gaps[] = {{.since_ns = 900000,
+					       .ts_ns = 1100000,
+					       .lost_events = 321,
+					       .proc = 2,
+					       .cause = TRC_GAP_RING_FULL}};
 	struct made d = {.n_threads = 8};
 	struct trc_html_limits limits = {0};
 	size_t n_waits = 20000;
@@ -203,11 +223,24 @@ int main(int argc, char **argv)
 	make(&d, n_waits, sched);
 
 	struct trc_model m = {
-		.end_ns = d.end_ns, .lost_events = 321,
-		.threads = d.thread, .n_threads = d.n_threads, .parks = d.park, .n_parks = d.n_parks,
-		.regions = d.region, .n_regions = d.n_regions, .tasks = d.task, .n_tasks = d.n_tasks,
-		.logs = d.log, .n_logs = d.n_logs, .on_cpu = d.on_cpu, .n_on_cpu = d.n_on_cpu,
-		.gaps = gaps, .n_gaps = 1, .info = info, .n_info = 2,
+		.end_ns = d.end_ns,
+		.lost_events = 321,
+		.threads = d.thread,
+		.n_threads = d.n_threads,
+		.parks = d.park,
+		.n_parks = d.n_parks,
+		.regions = d.region,
+		.n_regions = d.n_regions,
+		.tasks = d.task,
+		.n_tasks = d.n_tasks,
+		.logs = d.log,
+		.n_logs = d.n_logs,
+		.on_cpu = d.on_cpu,
+		.n_on_cpu = d.n_on_cpu,
+		.gaps = gaps,
+		.n_gaps = 1,
+		.info = info,
+		.n_info = 2,
 		.stacks = {6, stack_first, stack_frame, 6, frames},
 	};
 	return write_page(&m, argv[optind], &limits);

@@ -72,8 +72,8 @@ static int find_entry(const char *page, const char *name, struct entry *e)
 		return -1;
 	for (at = strstr(at, "[["), at++, e->number = 0; at < end; at++)
 		e->number += *at == '[';
-	ck_assert_int_eq(sscanf(end + strlen(quoted), "\"%15[a-z]\",%llu,%llu,%llu,%u", e->type, &e->n,
-				&e->max, &e->raw, &e->chunks),
+	ck_assert_int_eq(sscanf(end + strlen(quoted), "\"%15[a-z]\",%llu,%llu,%llu,%u", e->type,
+				&e->n, &e->max, &e->raw, &e->chunks),
 			 5);
 	return 0;
 }

@@ -73,23 +73,50 @@ static const struct trc_thread threads[] = {
 	{.serial = 9, .tid = 109, .creator = 3, .name = HOSTILE, .start_ns = 1100, .end_ns = 1900},
 };
 static const uint32_t no_stacks[] = {0, 0};
-#define NO_STACKS {.n_stacks = 1, .stack_first = no_stacks}
+#define NO_STACKS                                                                                  \
+	{                                                                                          \
+		.n_stacks = 1, .stack_first = no_stacks                                            \
+	}
 
 START_TEST(references_are_rows_and_unknown_is_nothing)
 {
 	static const struct trc_park parks[] = {
-		{.start_ns = 1200, .end_ns = TRC_NEVER, .thread = 9, .reason = TRC_REASON_MUTEX,
-		 .object = 0xfedcba9876543210, .holder = 3, .flags = TRC_PARK_OPEN, .result = -1,
-		 .proc = TRC_NO_PROC, .wake_ns = TRC_NEVER},
-		{.start_ns = 1300, .end_ns = 1500, .thread = 3, .reason = TRC_REASON_MUTEX,
-		 .waker = 9, .holder = 77, .unlock = 1, .wake_ns = 1400, .proc = 2, .result = 110},
+		{.start_ns = 1200,
+		 .end_ns = TRC_NEVER,
+		 .thread = 9,
+		 .reason = TRC_REASON_MUTEX,
+		 .object = 0xfedcba9876543210,
+		 .holder = 3,
+		 .flags = TRC_PARK_OPEN,
+		 .result = -1,
+		 .proc = TRC_NO_PROC,
+		 .wake_ns = TRC_NEVER},
+		{.start_ns = 1300,
+		 .end_ns = 1500,
+		 .thread = 3,
+		 .reason = TRC_REASON_MUTEX,
+		 .waker = 9,
+		 .holder = 77,
+		 .unlock = 1,
+		 .wake_ns = 1400,
+		 .proc = 2,
+		 .result = 110},
 	};
 	static const struct trc_unlock unlocks[] = {
-		{.ts_ns = 1400, .thread = 9, .reason = TRC_REASON_MUTEX, .caused_waits = 1,
+		{.ts_ns = 1400,
+		 .thread = 9,
+		 .reason = TRC_REASON_MUTEX,
+		 .caused_waits = 1,
 		 .caused_ns = 100},
 	};
-	struct trc_model m = {.start_ns = 1000, .end_ns = 2000, .threads = threads, .n_threads = 2,
-			      .parks = parks, .n_parks = 2, .unlocks = unlocks, .n_unlocks = 1};
+	struct trc_model m = {.start_ns = 1000,
+			      .end_ns = 2000,
+			      .threads = threads,
+			      .n_threads = 2,
+			      .parks = parks,
+			      .n_parks = 2,
+			      .unlocks = unlocks,
+			      .n_unlocks = 1};
 	char *page = write_page(&m, NULL);
 	/* Tracks are in thread order, so the second park comes first. */
 	size_t main_park = 0, open_park = 1;
@@ -146,9 +173,17 @@ START_TEST(hostile_text_stays_data)
 		{.thread = 9, .type = HOSTILE, .start_ns = 1200, .end_ns = TRC_NEVER}};
 	static const struct trc_frame frame[] = {{.function = HOSTILE, .file = NULL, .address = 1}};
 	static const uint32_t first[] = {0, 0, 1}, frames[] = {1};
-	struct trc_model m = {.start_ns = 1000, .end_ns = 2000, .threads = threads, .n_threads = 2,
-			      .logs = logs, .n_logs = 1, .regions = regions, .n_regions = 1,
-			      .info = info, .n_info = 1, .warning = HOSTILE,
+	struct trc_model m = {.start_ns = 1000,
+			      .end_ns = 2000,
+			      .threads = threads,
+			      .n_threads = 2,
+			      .logs = logs,
+			      .n_logs = 1,
+			      .regions = regions,
+			      .n_regions = 1,
+			      .info = info,
+			      .n_info = 1,
+			      .warning = HOSTILE,
 			      .stacks = {2, first, frames, 1, frame}};
 	struct trc_model plain = {.threads = threads, .n_threads = 1, .stacks = NO_STACKS};
 	char *page = write_page(&m, NULL), *text;
@@ -184,15 +219,25 @@ START_TEST(what_is_left_out_is_counted)
 	static struct trc_log logs[N];
 	static struct trc_unlock unlocks[N];
 	struct trc_html_limits limits = {.regions = 10, .tasks = 20, .unlocks = 30, .logs = 40};
-	struct trc_model m = {.start_ns = 0, .end_ns = 1 << 20, .threads = threads, .n_threads = 2,
-			      .regions = regions, .n_regions = N, .tasks = tasks, .n_tasks = N,
-			      .logs = logs, .n_logs = N, .unlocks = unlocks, .n_unlocks = N,
+	struct trc_model m = {.start_ns = 0,
+			      .end_ns = 1 << 20,
+			      .threads = threads,
+			      .n_threads = 2,
+			      .regions = regions,
+			      .n_regions = N,
+			      .tasks = tasks,
+			      .n_tasks = N,
+			      .logs = logs,
+			      .n_logs = N,
+			      .unlocks = unlocks,
+			      .n_unlocks = N,
 			      .stacks = NO_STACKS};
 
 	for (int64_t i = 0; i < N; i++) {
-		regions[i] = (struct trc_region){.start_ns = i, .end_ns = i + i * i, .thread = 3,
-						 .task = (uint64_t)i};
-		tasks[i] = (struct trc_task){.task = (uint64_t)i, .start_ns = i, .end_ns = i + i * i};
+		regions[i] = (struct trc_region){
+			.start_ns = i, .end_ns = i + i * i, .thread = 3, .task = (uint64_t)i};
+		tasks[i] =
+			(struct trc_task){.task = (uint64_t)i, .start_ns = i, .end_ns = i + i * i};
 		unlocks[i] = (struct trc_unlock){.ts_ns = i, .caused_ns = i * i};
 		logs[i] = (struct trc_log){.ts_ns = i};
 	}
@@ -207,7 +252,8 @@ START_TEST(what_is_left_out_is_counted)
 	ck_assert_uint_eq(size_of(page, "log.time"), 40);
 	ck_assert_int_eq((int)page_read_head(page, "without_regions"),
 			 N - (int)size_of(page, "region.row"));
-	ck_assert_int_eq((int)page_read_head(page, "without_tasks"), N - (int)size_of(page, "task.row"));
+	ck_assert_int_eq((int)page_read_head(page, "without_tasks"),
+			 N - (int)size_of(page, "task.row"));
 	ck_assert_int_eq((int)page_read_head(page, "without_unlocks"),
 			 N - (int)size_of(page, "unlock.id"));
 	ck_assert_int_eq((int)page_read_head(page, "without_logs"), 60);

@@ -50,7 +50,8 @@ START_TEST(columns_come_back)
 
 	for (size_t i = 0; i < row->n; i++)
 		trc_column_add(&c, row->value[i]);
-	ck_assert_msg(c.bytes.n_bytes == row->raw_bytes, "%s: %zu bytes", row->what, c.bytes.n_bytes);
+	ck_assert_msg(c.bytes.n_bytes == row->raw_bytes, "%s: %zu bytes", row->what,
+		      c.bytes.n_bytes);
 
 	char *page = page_of(&c);
 	uint64_t *values = page_read_column(page, "x.y", &n);
@@ -101,7 +102,8 @@ static const struct json_row {
 	{"quotes and backslashes", "\"\\'", "\"\\u0022\\u005c\\u0027\""},
 	{"control characters", "\n\x7f", "\"\\u000a\\u007f\""},
 	{"UTF-8", "\xc3\xa9\xe2\x82\xac", "\"\\u00e9\\u20ac\""},
-	{"a line separator, which old scripts take for a line's end", "\xe2\x80\xa8", "\"\\u2028\""},
+	{"a line separator, which old scripts take for a line's end", "\xe2\x80\xa8",
+	 "\"\\u2028\""},
 	{"beyond 16 bits: a pair", "\xf0\x9f\x98\x80", "\"\\ud83d\\ude00\""},
 	{"bytes that are not UTF-8", "a\xff\xfe z", "\"a\\ufffd\\ufffd z\""},
 	{"a sequence cut short", "\xe2\x82", "\"\\ufffd\\ufffd\""},

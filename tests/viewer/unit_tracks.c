@@ -18,13 +18,14 @@ enum { PARKS_MAX = 8, SWITCHES_MAX = 8, END_NS = 1000 };
 
 #define NEVER TRC_NEVER
 #define MUTEX TRC_REASON_MUTEX
-#define COND TRC_REASON_COND
+#define COND  TRC_REASON_COND
 
 struct wait {
 	int64_t start, end, wake;
 	uint8_t reason;
 };
 
+/* clang-format off */
 static const struct track_row {
 	const char *what;
 	int64_t start, end; /* of the thread */
@@ -74,6 +75,7 @@ static const struct track_row {
 	 {{100, 103, NEVER, MUTEX}, {500, 503, NEVER, MUTEX}, {505, 508, NEVER, COND}}, {{0}}, 6,
 	 "active 100, mutex#1 3, active 397, mutex*3 8, active 492"},
 };
+/* clang-format on */
 
 static uint64_t value_at(const struct trc_column *c, const uint8_t **at)
 {
@@ -93,7 +95,8 @@ static uint64_t value_at(const struct trc_column *c, const uint8_t **at)
 /* The track as text. */
 static void describe(const struct trc_tracks *t, char *out, size_t n_bytes)
 {
-	static const char *const name[] = {"absent", "running", "runnable", "active", "off", "woken"};
+	static const char *const name[] = {"absent", "running", "runnable",
+					   "active", "off",	"woken"};
 	const uint8_t *duration = t->duration.bytes.data, *park = t->park.bytes.data;
 	const uint8_t *proc = t->proc.bytes.data, *merged = t->merged.bytes.data;
 	uint64_t park_idx = 0;
@@ -102,8 +105,9 @@ static void describe(const struct trc_tracks *t, char *out, size_t n_bytes)
 	*out = 0;
 	for (uint64_t i = 0; i < t->state.n; i++) {
 		uint8_t state = t->state.bytes.data[i], base = state & 127;
-		const char *what =
-			base < TRC_STATE_PARKED ? name[base] : trc_reason_name(base - TRC_STATE_PARKED);
+		const char *what = base < TRC_STATE_PARKED
+					   ? name[base]
+					   : trc_reason_name(base - TRC_STATE_PARKED);
 
 		n += (size_t)snprintf(out + n, n_bytes - n, "%s%s", i ? ", " : "", what);
 		if (state & TRC_STATE_MERGED) {
@@ -115,9 +119,11 @@ static void describe(const struct trc_tracks *t, char *out, size_t n_bytes)
 			park_idx += delta >> 1 ^ (0 - (delta & 1));
 			n += (size_t)snprintf(out + n, n_bytes - n, "#%d", (int)park_idx);
 		} else if (base == TRC_STATE_RUNNING) {
-			n += (size_t)snprintf(out + n, n_bytes - n, "@%d", (int)value_at(&t->proc, &proc));
+			n += (size_t)snprintf(out + n, n_bytes - n, "@%d",
+					      (int)value_at(&t->proc, &proc));
 		}
-		n += (size_t)snprintf(out + n, n_bytes - n, " %d", (int)value_at(&t->duration, &duration));
+		n += (size_t)snprintf(out + n, n_bytes - n, " %d",
+				      (int)value_at(&t->duration, &duration));
 	}
 }
 

@@ -108,9 +108,19 @@ function decodeDeltas(bytes, out) {
 	return out;
 }
 
+const loading = {done: 0, total: 0};
+
+function loadingShow(bytes) {
+	loading.done += bytes;
+	byId("loading").textContent = `Loading the timeline: ${Math.round(loading.done / 1e6)} of ` +
+		`${Math.round(loading.total / 1e6)} MB`;
+}
+
 async function loadColumn(entry, number) {
 	const [name, type, n, max, bytes, chunks] = entry;
 	const raw = bytes ? await inflate(number, chunks, bytes) : new Uint8Array(0);
+
+	loadingShow(bytes);
 
 	if (type === "bytes")
 		columnsByName.set(name, raw);
@@ -124,6 +134,8 @@ async function loadColumn(entry, number) {
 const texts = {offset: null, data: null, cache: [], decoder: new TextDecoder("utf-8")};
 
 async function loadColumns() {
+	for (const [, , , , bytes] of head.columns)
+		loading.total += bytes;
 	await Promise.all(head.columns.map(loadColumn));
 	const lengths = column("text.bytes");
 	texts.data = column("text.data");
@@ -133,7 +145,8 @@ async function loadColumns() {
 }
 
 // Characters that would not show, or that would reorder their neighbours, as escapes.
-const invisible = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+const invisible = new RegExp("[\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b-\\u200f" +
+	"\\u2028-\\u202e\\u2060-\\u206f\\ufeff]", "g");
 
 function visible(string) {
 	return string.replace(invisible,

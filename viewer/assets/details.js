@@ -10,7 +10,8 @@ function threadLink(number, time) {
 	if (!number)
 		return null;
 	const thread = trace.threads[number - 1];
-	const jump = () => time === undefined ? select({kind: "thread", id: number}) : selectAt(number - 1, time);
+	const jump = () => time === undefined ? select({kind: "thread", id: number})
+		: selectAt(number - 1, time);
 
 	return el("button", {type: "button", class: "link", onclick: jump, title: time === undefined
 		? "What is known of this thread" : "What this thread did then"}, thread.name);
@@ -136,10 +137,9 @@ function chainView(chain) {
 	const list = el("ol", {class: "chain"});
 
 	chain.slice(1).forEach((p) => {
-		const i = p - 1, reason = head.reasons[trace.park.reason[i]];
-		list.append(el("li", {}, threadLink(trace.park.thread[i]), " ",
-			link(`${reason ? reason[0] : "?"} ${duration(trace.park.length[i])}`, {kind: "park", id: p}),
-			el("span", {class: "dim"}, ` ${stackTop(trace.park.stack[i])}`)));
+		list.append(el("li", {}, threadLink(trace.park.thread[p - 1]), " ",
+			link(parkLabel(p), {kind: "park", id: p}),
+			el("span", {class: "dim"}, ` ${stackTop(trace.park.stack[p - 1])}`)));
 	});
 	return el("div", {}, el("h3", {}, "Its waker had itself waited"), list);
 }
@@ -150,11 +150,9 @@ function wokeView(sel) {
 	if (!woke.length)
 		return null;
 	const list = el("ol", {class: "chain"});
-	for (const p of woke.slice(0, 20)) {
-		const reason = head.reasons[trace.park.reason[p - 1]];
+	for (const p of woke.slice(0, 20))
 		list.append(el("li", {}, threadLink(trace.park.thread[p - 1]), " ",
-			link(`${reason ? reason[0] : "?"} ${duration(trace.park.length[p - 1])}`, {kind: "park", id: p})));
-	}
+			link(parkLabel(p), {kind: "park", id: p})));
 	const more = woke.length >= MAX_ARROWS ? ` (the first ${MAX_ARROWS})` : "";
 	return el("div", {}, el("h3", {}, `Ended the waits of${more}`), list);
 }
@@ -165,7 +163,8 @@ function intervalDetails(sel) {
 	const merged = value & MERGED;
 
 	return [
-		title(merged ? `${count(ref[i])} intervals, merged` : `${stateName[value]} for ${duration(length)}`, value),
+		title(merged ? `${count(ref[i])} intervals, merged`
+			: `${stateName[value]} for ${duration(length)}`, value),
 		el("p", {class: "dim"}, merged
 			? `each shorter than ${duration(head.merged_below_ns)}; most of the time ${stateName[value]}`
 			: stateDoc[value]),
@@ -182,7 +181,7 @@ function intervalDetails(sel) {
 }
 
 function regionDetails(sel) {
-	const g = trace.region, i = sel.id - 1;
+	const g = trace.region, i = sel.id - 1, end = g.start[i] + g.length[i];
 
 	return [
 		title(`region ${text(g.type[i]) || "(no type)"}: ${duration(g.length[i])}`),
@@ -193,10 +192,10 @@ function regionDetails(sel) {
 			["Duration", `${duration(g.length[i])} (${count(g.length[i])} ns)`],
 			["Rank", rankText(g, "type", i, "regions of this type")],
 			["Began", exactTime(g.start[i])],
-			["Ended", g.open[i] ? "not before the end of the trace" : exactTime(g.start[i] + g.length[i])],
+			["Ended", g.open[i] ? "not before the end of the trace" : exactTime(end)],
 			["Depth", String(g.depth[i])],
 		]),
-		mixView("This thread meanwhile", [trace.threads[g.thread[i] - 1]], g.start[i], g.start[i] + g.length[i]),
+		mixView("This thread meanwhile", [trace.threads[g.thread[i] - 1]], g.start[i], end),
 	];
 }
 
@@ -224,8 +223,8 @@ function taskDetails(sel) {
 			["Ended", k.open[i] ? "not before the end of the trace"
 				: [exactTime(k.start[i] + k.length[i]), " on ", threadLink(k.end_thread[i])]],
 		]),
-		found ? el("div", {}, el("h3", {}, found > 30 ? `Its first 30 of ${count(found)} regions` : "Its regions"),
-			list) : null,
+		found ? el("div", {}, el("h3", {},
+			found > 30 ? `Its first 30 of ${count(found)} regions` : "Its regions"), list) : null,
 	];
 }
 
@@ -240,8 +239,9 @@ function taskTypeDetails(sel) {
 	order.sort((a, b) => k.length[b] - k.length[a]);
 	const list = el("ol", {class: "chain"});
 	for (const i of order.slice(0, 20))
-		list.append(el("li", {}, link(taskName(i + 1), {kind: "task", id: i + 1}), ` ${duration(k.length[i])}`));
-	const at = (share) => duration(k.length[order[Math.min(order.length - 1, Math.floor(order.length * (1 - share)))]]);
+		list.append(el("li", {}, link(taskName(i + 1), {kind: "task", id: i + 1}),
+			` ${duration(k.length[i])}`));
+	const at = (share) => duration(k.length[order[Math.floor((order.length - 1) * (1 - share))]]);
 	return [
 		title(`tasks of type ${track.name}`),
 		facts([
@@ -323,11 +323,9 @@ function threadDetails(sel) {
 		longest.push(i);
 	longest.sort((a, b) => p.length[b] - p.length[a]);
 	const list = el("ol", {class: "chain"});
-	for (const i of longest.slice(0, 12)) {
-		const reason = head.reasons[p.reason[i]];
-		list.append(el("li", {}, link(`${reason ? reason[0] : "?"} ${duration(p.length[i])}`, {kind: "park", id: i + 1}),
+	for (const i of longest.slice(0, 12))
+		list.append(el("li", {}, link(parkLabel(i + 1), {kind: "park", id: i + 1}),
 			el("span", {class: "dim"}, ` ${stackTop(p.stack[i])}`)));
-	}
 	return [
 		title(t.name),
 		facts([
@@ -375,8 +373,11 @@ function rangeDetails() {
 	];
 }
 
-const detailViews = {park: parkDetails, iv: intervalDetails, region: regionDetails, task: taskDetails,
-	tasktype: taskTypeDetails, log: logDetails, unlock: unlockDetails, thread: threadDetails, gap: gapDetails};
+const detailViews = {
+	park: parkDetails, iv: intervalDetails, region: regionDetails, task: taskDetails,
+	tasktype: taskTypeDetails, log: logDetails, unlock: unlockDetails, thread: threadDetails,
+	gap: gapDetails,
+};
 
 function nothingDetails() {
 	return [
@@ -391,44 +392,5 @@ function detailsDraw() {
 		: view.selection ? detailViews[view.selection.kind](view.selection) : nothingDetails();
 
 	byId("details").replaceChildren(...parts.filter((p) => p));
-}
-
-// ---- the tooltip ----
-
-function tipText(hit) {
-	const i = hit.id - 1;
-	const more = hit.among > 1 ? ` (one of ${count(hit.among)} here)` : "";
-
-	if (hit.kind === "park") {
-		const p = trace.park, reason = head.reasons[p.reason[i]];
-		const woken = hit.item && trace.states.v[hit.index] === WOKEN;
-		return [`${reason ? reason[0] : "?"} ${duration(p.length[i])}${more}`,
-			woken ? `woken, ran ${duration(parkEnd(hit.id) - parkWake(hit.id))} later` : "",
-			stackTop(p.stack[i]), p.waker[i] ? `woken by ${trace.threads[p.waker[i] - 1].name}` : ""];
-	}
-	if (hit.kind === "iv") {
-		const value = trace.states.v[i], length = trace.states.s[i + 1] - trace.states.s[i];
-		return [value & MERGED ? `${count(trace.states.ref[i])} short intervals, mostly ${stateName[value]}`
-			: `${stateName[value]} ${duration(length)}${more}`,
-			value === RUNNING ? `on proc ${trace.states.ref[i]}` : ""];
-	}
-	if (hit.kind === "region")
-		return [`${text(trace.region.type[i])} ${duration(trace.region.length[i])}${more}`, "region"];
-	if (hit.kind === "task")
-		return [`${taskName(hit.id)} ${duration(trace.task.length[i])}${more}`, "task"];
-	return [text(trace.log.message[i]), `log ${text(trace.log.category[i])}`];
-}
-
-function tipDraw(hit, clientX, clientY) {
-	const tip = byId("tip");
-
-	tip.hidden = !hit;
-	if (!hit)
-		return;
-	const [first, ...rest] = tipText(hit).filter((line) => line);
-	tip.replaceChildren(el("b", {}, first), ...rest.map((line) => el("div", {}, line)));
-	const box = tip.getBoundingClientRect();
-	const x = clientX + 14 + box.width > window.innerWidth ? clientX - box.width - 10 : clientX + 14;
-	const y = clientY + 18 + box.height > window.innerHeight ? clientY - box.height - 10 : clientY + 18;
-	tip.style.transform = `translate(${Math.max(0, Math.round(x))}px, ${Math.max(0, Math.round(y))}px)`;
+	byId("announce").textContent = view.selection || view.range ? parts[0].textContent : "";
 }

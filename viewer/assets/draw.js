@@ -123,9 +123,8 @@ function intervalLabel(item, i) {
 		return `${count(trace.states.ref[i])} short ones, mostly ${stateName[value]}`;
 	const length = duration(laneEnd(item.lane, i) - item.lane.s[i]);
 	if (value >= PARKED) {
-		const park = trace.states.ref[i];
-		const top = park && trace.park.stack[park - 1] ? ` in ${stackTop(trace.park.stack[park - 1])}` : "";
-		return `${stateName[value]} ${length}${top}`;
+		const stack = trace.park.stack[trace.states.ref[i] - 1];
+		return `${stateName[value]} ${length}${stack ? ` in ${stackTop(stack)}` : ""}`;
 	}
 	return value === ACTIVE || value === RUNNING ? length : `${stateName[value]} ${length}`;
 }
@@ -151,7 +150,8 @@ function fitText(ctx, string, width) {
 function drawTexts(ctx, wide) {
 	ctx.textBaseline = "middle";
 	for (const {item, top, i} of wide) {
-		const x0 = Math.max(0, xOf(item.lane.s[i])), x1 = Math.min(view.width, xOf(laneEnd(item.lane, i)));
+		const x0 = Math.max(0, xOf(item.lane.s[i]));
+		const x1 = Math.min(view.width, xOf(laneEnd(item.lane, i)));
 		if (x1 - x0 < 24)
 			continue;
 		const state = item.kind === "state";
@@ -196,7 +196,8 @@ function drawLogs(ctx, track, top) {
 // A step line; where many values share a pixel, a vertical stroke over all of them.
 function drawCounter(ctx, track, top) {
 	const {at, value, min, max} = track, h = COUNTER_HEIGHT;
-	const yOf = (v) => top + TRACK_PAD + (max > min ? h - 2 - (v - min) / (max - min) * (h - 3) : h / 2);
+	const yOf = (v) => top + TRACK_PAD +
+		(max > min ? h - 2 - (v - min) / (max - min) * (h - 3) : h / 2);
 	const last = upperBound(at, 0, at.length, view.t1);
 	let i = Math.max(0, upperBound(at, 0, at.length, view.t0) - 1);
 	let y = yOf(value[i]);

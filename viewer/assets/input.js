@@ -175,7 +175,8 @@ function rulerPointer() {
 // On the overview the window follows the pointer; outside of it a drag chooses a new one.
 function mapPointer() {
 	const canvas = byId("map");
-	const at = (event) => (event.clientX - canvas.getBoundingClientRect().left) / screen.width * trace.span;
+	const at = (event) => (event.clientX - canvas.getBoundingClientRect().left) / screen.width *
+		trace.span;
 	let from = null, offset = 0, mode = null;
 
 	canvas.addEventListener("pointerdown", (event) => {
@@ -222,6 +223,9 @@ const commands = [
 	[", .", "previous and next event of the thread", null],
 	[",", null, () => selectNeighbour(-1)],
 	[".", null, () => selectNeighbour(1)],
+	["j k", "the next and the previous thread, at that time", null],
+	["j", null, () => selectThread(1)],
+	["k", null, () => selectThread(-1)],
 	["[", "against the arrow: what the waker waited for", selectCause],
 	["]", "along the arrow: what this thread woke next", selectEffect],
 	["p", "keep the selected thread at the top", pinSelected],
@@ -264,10 +268,11 @@ function onKey(event) {
 		return;
 	const ctrl = event.ctrlKey || event.metaKey;
 	const name = (ctrl ? "Ctrl+" : "") + event.key;
+	const find = (wanted) => commands.find(([keys, , action]) =>
+		action && keys.split(" ").includes(wanted));
 	// Letters work in both cases unless Shift gives them another meaning.
-	const command = commands.find(([keys, , action]) => action && keys.split(" ").includes(name)) ||
-		(!ctrl && commands.find(([keys, , action]) => action && keys.split(" ").includes(event.key.toLowerCase())));
-	if (!command || ctrl && !name.startsWith("Ctrl+"))
+	const command = find(name) || (ctrl ? undefined : find(event.key.toLowerCase()));
+	if (!command)
 		return;
 	event.preventDefault();
 	command[2]();
@@ -296,9 +301,10 @@ function helpOpen() {
 		body.append(el("tr", {}, el("th", {scope: "row"}, how), el("td", {}, what)));
 	const dialog = byId("help");
 	dialog.replaceChildren(el("h2", {}, "Keyboard and mouse"), el("table", {}, body),
-		el("p", {class: "dim"}, "Arrows lead from the thread that ended a wait to the one that waited; a ",
-			"dashed line leads to the thread that held the lock. A red mark at the lower edge of a track: a ",
-			"wait for a lock too short to be seen at this zoom. The address holds the view: copy it to share it."),
+		el("p", {class: "dim"}, "Arrows lead from the thread that ended a wait to the one that ",
+			"waited; a dashed line leads to the thread that held the lock. A red mark at the lower ",
+			"edge of a track: a wait for a lock, too short to be seen at this zoom. The address ",
+			"holds the view: copy it to share it."),
 		el("button", {type: "button", onclick: () => dialog.close()}, "Close"));
 	dialog.showModal();
 }

@@ -175,7 +175,8 @@ function lanePick(lane, t, slack) {
 			continue;
 		if (wide && (t < lane.s[i] || t >= end))
 			continue;
-		const score = (lane.mask[lane.v[i] & 127] & IMPORTANT ? 2 : 1) * Math.min(end - lane.s[i], 2 * slack);
+		const weight = lane.mask[lane.v[i] & 127] & IMPORTANT ? 2 : 1;
+		const score = weight * Math.min(end - lane.s[i], 2 * slack);
 		if (score > bestScore) {
 			best = i;
 			bestScore = score;

@@ -86,7 +86,8 @@ function apiMake() {
 		get arrows() { return screen.arrows || 0; },
 		get timing() { return {...timing, frames: screen.frameTimes.slice()}; },
 		get matches() { return search.matches.length; },
-		threads: () => trace.threads.map((t) => ({idx: t.idx, serial: t.serial, tid: t.tid, name: t.name})),
+		threads: () => trace.threads.map(
+			(t) => ({idx: t.idx, serial: t.serial, tid: t.tid, name: t.name})),
 		shownThreads: () => tracks.all.filter((t) => t.kind === "thread").map((t) => t.thread.idx),
 		span: trace.span,
 		counts: {parks: trace.park.n, regions: trace.region.n, tasks: trace.task.n, logs: trace.log.n,
@@ -111,7 +112,8 @@ function start() {
 	byId("app").hidden = false;
 	gapsLoad();
 	threadKeys();
-	byId("sort").append(...Object.entries(threadOrders).map(([id, [name]]) => el("option", {value: id}, name)));
+	for (const [id, [name]] of Object.entries(threadOrders))
+		byId("sort").append(el("option", {value: id}, name));
 	bannersDraw();
 	titleDraw();
 	tracksLayout();

@@ -64,7 +64,8 @@ function drawArrow(ctx, park, colour, width) {
 // Who held the lock when the wait began: a dashed line to it.
 function drawHolder(ctx, park) {
 	const holder = trace.park.holder[park - 1];
-	const from = threadTop(trace.park.thread[park - 1] - 1), to = holder ? threadTop(holder - 1) : null;
+	const from = threadTop(trace.park.thread[park - 1] - 1);
+	const to = holder ? threadTop(holder - 1) : null;
 
 	if (from === null || to === null || from === to)
 		return;

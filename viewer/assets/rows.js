@@ -315,6 +315,17 @@ function rank(rows, key, i) {
 	return {n, longer};
 }
 
+function reasonName(number) {
+	const reason = head.reasons[number];
+
+	return reason ? reason[0] : "?";
+}
+
+// A park in a few words: its reason and length.
+function parkLabel(p) {
+	return `${reasonName(trace.park.reason[p - 1])} ${duration(trace.park.length[p - 1])}`;
+}
+
 function objectName(number) {
 	return number ? object(column("object.low")[number - 1], column("object.high")[number - 1]) : "";
 }

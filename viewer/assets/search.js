@@ -118,7 +118,8 @@ function searchDraw() {
 	}, el("span", {class: "kind"}, group.kind), el("span", {class: "what"}, group.name),
 	el("span", {class: "dim"}, `×${count(group.matches.length)}`)));
 	if (search.groups.length > RESULT_ROWS)
-		rows.push(el("p", {class: "dim"}, `and ${plural(search.groups.length - RESULT_ROWS, "more name")}`));
+		rows.push(el("p", {class: "dim"},
+			`and ${plural(search.groups.length - RESULT_ROWS, "more name")}`));
 	box.replaceChildren(...rows);
 	box.hidden = !rows.length || document.activeElement !== byId("search");
 }

@@ -192,10 +192,13 @@ function selectNeighbour(step) {
 	const sel = view.selection;
 	const idx = sel ? selectionThread(sel) : -1;
 
-	if (idx < 0)
+	if (idx < 0) {
+		selectThread(step);
 		return;
+	}
 	const lane = trace.threads[idx].lane, span = selectionSpan(sel) || {from: view.t0, until: view.t0};
-	let i = upperBound(lane.s, lane.lo, lane.hi, step > 0 ? Math.max(span.until - 1, span.from) : span.from) - 1;
+	const from = step > 0 ? Math.max(span.until - 1, span.from) : span.from;
+	let i = upperBound(lane.s, lane.lo, lane.hi, from) - 1;
 	for (i += step; i >= lane.lo && i < lane.hi; i += step) {
 		const next = selectionOf("state", lane, i);
 		if ((lane.v[i] & 127) && (next.kind !== sel.kind || next.id !== sel.id)) {
@@ -203,6 +206,23 @@ function selectNeighbour(step) {
 			return;
 		}
 	}
+}
+
+// What the next (1) or previous (-1) shown thread did at the selected time; without a selection
+// the first visible thread.
+function selectThread(step) {
+	const shown = tracks.all.filter((t) => t.kind === "thread");
+	const sel = view.selection, span = sel && selectionSpan(sel);
+	let at = sel ? shown.findIndex((t) => t.thread.idx === selectionThread(sel)) : -1;
+
+	if (!shown.length)
+		return;
+	if (at < 0)
+		at = shown.findIndex((t) => t.y + t.h > screen.scrollY);
+	else
+		at = Math.min(Math.max(at + step, 0), shown.length - 1);
+	const time = span ? (span.from + span.until) / 2 : (view.t0 + view.t1) / 2;
+	selectAt(shown[Math.max(at, 0)].thread.idx, Math.min(Math.max(time, view.t0), view.t1));
 }
 
 // Against the arrow: what the waker of the selected wait did, its own last wait first.
@@ -220,7 +240,8 @@ function selectCause() {
 
 // Along the arrow: the first wait that the selected thread ended, from then on.
 function selectEffect() {
-	const sel = view.selection, span = sel && selectionSpan(sel), idx = sel ? selectionThread(sel) : -1;
+	const sel = view.selection, span = sel && selectionSpan(sel);
+	const idx = sel ? selectionThread(sel) : -1;
 
 	if (!span || idx < 0)
 		return;

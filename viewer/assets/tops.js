@@ -5,7 +5,8 @@ const TOP_ROWS = 15, LONGEST_ROWS = 30;
 function topTable(heading, rows, columns) {
 	if (!rows.length)
 		return null;
-	const headRow = el("tr", {}, ...columns.map((c) => el("th", {scope: "col", class: c.n ? "n" : ""}, c.name)));
+	const headRow = el("tr", {}, ...columns.map(
+		(c) => el("th", {scope: "col", class: c.n ? "n" : ""}, c.name)));
 	const body = el("tbody");
 	for (const row of rows)
 		body.append(el("tr", {}, ...columns.map((c) => el("td", {class: c.n ? "n" : ""}, c.cell(row)))));
@@ -51,8 +52,10 @@ function topHolders() {
 function whereCell(row, kind) {
 	const where = stackTop(row.stack) || "(no stack)";
 
-	return row.row ? el("button", {type: "button", class: "link", title: `Go to the longest: ${duration(row.max)}`,
-		onclick: () => select({kind, id: row.row})}, where) : where;
+	if (!row.row)
+		return where;
+	return el("button", {type: "button", class: "link", onclick: () => select({kind, id: row.row}),
+		title: `Go to the longest: ${duration(row.max)}`}, where);
 }
 
 // The longest single waits that are not mere idling.
@@ -101,7 +104,9 @@ function aboutTrace() {
 }
 
 function topsDraw() {
-	byId("tops").replaceChildren(...[topWaits(), topHolders(), longestWaits(), aboutTrace()].filter((t) => t));
+	const parts = [topWaits(), topHolders(), longestWaits(), aboutTrace()];
+
+	byId("tops").replaceChildren(...parts.filter((t) => t));
 }
 
 // ---- above the timeline: what is missing from the picture ----
@@ -119,8 +124,9 @@ function bannersDraw() {
 	if (head.warning)
 		bannerAdd("warn", visible(head.warning));
 	if (head.merged_below_ns > 0)
-		bannerAdd("note", `This page shows ${count(head.intervals)} intervals within its limit: runs of ` +
-			`intervals shorter than ${duration(head.merged_below_ns)} are merged and counted. Tables are exact.`);
+		bannerAdd("note", `${count(head.intervals)} intervals are more than a page holds: runs of ` +
+			`intervals shorter than ${duration(head.merged_below_ns)} are merged and counted. ` +
+			"Tables are exact.");
 	for (const [key, what] of [["regions", "shorter regions"], ["tasks", "shorter tasks"],
 		["unlocks", "unlocks that caused less waiting"], ["logs", "later log messages"],
 		["counters", "later counter values"]])
@@ -128,8 +134,8 @@ function bannersDraw() {
 			bannerAdd("note", `${count(head["without_" + key])} ${what} are left out of this page.`);
 	if (!head.has_sched) {
 		const info = head.info.find(([key]) => key.startsWith("sched"));
-		bannerAdd("note", "Scheduling was not recorded: whether an active thread was on a proc is not known" +
-			(info ? ` (${visible(info[1])}).` : "."));
+		bannerAdd("note", "Scheduling was not recorded: whether an active thread was on a proc is " +
+			"not known" + (info ? ` (${visible(info[1])}).` : "."));
 	}
 }
 

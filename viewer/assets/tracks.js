@@ -1,6 +1,7 @@
 // tracks.js - which tracks there are, in which order, and where each one lies.
 
-const STATE_HEIGHT = 18, REGION_HEIGHT = 12, LOG_HEIGHT = 7, TASK_HEIGHT = 12, TASK_LOW_HEIGHT = 7, COUNTER_HEIGHT = 28;
+const STATE_HEIGHT = 18, REGION_HEIGHT = 12, LOG_HEIGHT = 7, COUNTER_HEIGHT = 28;
+const TASK_HEIGHT = 12, TASK_LOW_HEIGHT = 7;
 const TRACK_PAD = 5;
 
 const tracks = {
@@ -32,7 +33,8 @@ function lifeTime(thread) {
 // id -> [label, key: larger first, or a comparison]
 const threadOrders = {
 	start: ["start", (a, b) => a.firstSeen - b.firstSeen || a.serial - b.serial],
-	name: ["name", (a, b) => a.name.localeCompare(b.name, "en", {numeric: true}) || a.serial - b.serial],
+	name: ["name", (a, b) => a.name.localeCompare(b.name, "en", {numeric: true}) ||
+		a.serial - b.serial],
 	lock: ["time waiting for locks", (a, b) => b.lockTime - a.lockTime],
 	parked: ["time in waits", (a, b) => b.waitTime - a.waitTime],
 	busy: ["time running", (a, b) => b.runTime - a.runTime],

@@ -1,0 +1,43 @@
+// tip.js - a few words at the pointer on what lies under it.
+
+function tipText(hit) {
+	const i = hit.id - 1;
+	const more = hit.among > 1 ? ` (one of ${count(hit.among)} here)` : "";
+
+	if (hit.kind === "park") {
+		const p = trace.park;
+		const woken = hit.item && trace.states.v[hit.index] === WOKEN;
+		return [`${parkLabel(hit.id)}${more}`,
+			woken ? `woken, ran ${duration(parkEnd(hit.id) - parkWake(hit.id))} later` : "",
+			stackTop(p.stack[i]), p.waker[i] ? `woken by ${trace.threads[p.waker[i] - 1].name}` : ""];
+	}
+	if (hit.kind === "iv") {
+		const value = trace.states.v[i], length = trace.states.s[i + 1] - trace.states.s[i];
+		if (value & MERGED)
+			return [`${count(trace.states.ref[i])} short intervals, mostly ${stateName[value]}`];
+		return [`${stateName[value]} ${duration(length)}${more}`,
+			value === RUNNING ? `on proc ${trace.states.ref[i]}` : ""];
+	}
+	if (hit.kind === "region")
+		return [`${text(trace.region.type[i])} ${duration(trace.region.length[i])}${more}`, "region"];
+	if (hit.kind === "task")
+		return [`${taskName(hit.id)} ${duration(trace.task.length[i])}${more}`, "task"];
+	return [text(trace.log.message[i]), `log ${text(trace.log.category[i])}`];
+}
+
+function tipDraw(hit, clientX, clientY) {
+	const tip = byId("tip");
+
+	tip.hidden = !hit;
+	if (!hit)
+		return;
+	const [first, ...rest] = tipText(hit).filter((line) => line);
+	tip.replaceChildren(el("b", {}, first), ...rest.map((line) => el("div", {}, line)));
+	const box = tip.getBoundingClientRect();
+	// Beside the pointer, on the side where there is room.
+	const right = clientX + 14 + box.width <= window.innerWidth;
+	const below = clientY + 18 + box.height <= window.innerHeight;
+	const x = Math.max(0, Math.round(right ? clientX + 14 : clientX - box.width - 10));
+	const y = Math.max(0, Math.round(below ? clientY + 18 : clientY - box.height - 10));
+	tip.style.transform = `translate(${x}px, ${y}px)`;
+}
