@@ -41,4 +41,7 @@ libtrc_preload_la_SOURCES = recorder/preload.c format/schema.c format/check.c
 libtrc_preload_la_CFLAGS = $(AM_CFLAGS) $(XXHASH_CFLAGS) -ftls-model=initial-exec
 libtrc_preload_la_LIBADD = libtrccore.la libtrcunwind.la
 libtrc_preload_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
-	-Wl,-z,nodelete -Wl,-z,now
+	-Wl,-z,nodelete -Wl,-z,now -Wl,-z,defs \
+	-Wl,--version-script=$(top_srcdir)/recorder/libtrc-preload.map
+libtrc_preload_la_DEPENDENCIES = $(libtrc_preload_la_LIBADD) recorder/libtrc-preload.map
+EXTRA_DIST += recorder/libtrc-preload.map
