@@ -19,6 +19,7 @@ static void rows_set_up(struct trc_model *m)
 	m->on_cpu.row_bytes = sizeof(struct trc_on_cpu);
 	m->stack_frame.row_bytes = sizeof(uint32_t);
 	m->frame.row_bytes = sizeof(struct trc_frame);
+	m->frame_origin.row_bytes = sizeof(struct trc_frame_origin);
 }
 
 static int model_set_up(struct trc_model *m)

@@ -123,11 +123,17 @@ struct trc_proc {
 
 struct trc_frame {
 	uint64_t address;     /* as in the stack, minus 1 for callers: inside the call */
-	const char *function; /* demangled is not needed; NULL = not known */
+	const char *function; /* readable; NULL = not known */
 	const char *file;     /* NULL = not known */
 	uint32_t line;        /* 0 = not known */
 	uint32_t module;      /* id in the module table, 0 = none */
 	bool inlined;         /* inlined into the next frame outwards */
+};
+
+/* What only exports ask of the function of a frame. */
+struct trc_frame_origin {
+	const char *linkage; /* its name as the linker knows it; NULL = as `function` */
+	uint32_t start_line; /* 0 = not known */
 };
 
 /* The frames of stack s are frame ids stack_frame[stack_first[s] .. stack_first[s + 1]),
@@ -138,6 +144,7 @@ struct trc_stacks {
 	const uint32_t *stack_frame;
 	size_t n_frames;
 	const struct trc_frame *frame; /* by frame id - 1 */
+	const struct trc_frame_origin *origin; /* by frame id - 1 */
 };
 
 /* Optional; called now and then while something takes long.  fraction 0..1. */

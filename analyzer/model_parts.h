@@ -37,7 +37,7 @@ struct trc_model {
 
 	struct trc_stacks stacks;
 	uint32_t *stack_first;
-	struct trc_array stack_frame, frame;
+	struct trc_array stack_frame, frame, frame_origin;
 	struct trc_symbols *symbols;
 };
 

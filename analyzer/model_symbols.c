@@ -52,8 +52,9 @@ static int frame_add(struct symbolize *s, const struct place *place,
 		     const struct trc_symbol *symbol)
 {
 	struct trc_frame *frame = trc_array_add(&s->m->frame);
+	struct trc_frame_origin *origin = trc_array_add(&s->m->frame_origin);
 
-	if (!frame)
+	if (!frame || !origin)
 		return -ENOMEM;
 	frame->address = place->address;
 	frame->module = place->module;
@@ -62,6 +63,8 @@ static int frame_add(struct symbolize *s, const struct place *place,
 		frame->file = symbol->file;
 		frame->line = symbol->line;
 		frame->inlined = symbol->inlined;
+		origin->linkage = symbol->linkage;
+		origin->start_line = symbol->start_line;
 	}
 	return 0;
 }
@@ -147,7 +150,8 @@ static int stacks_symbolize(struct symbolize *s)
 					.stack_first = m->stack_first,
 					.stack_frame = m->stack_frame.row,
 					.n_frames = m->frame.n,
-					.frame = m->frame.row};
+					.frame = m->frame.row,
+					.origin = m->frame_origin.row};
 	return err;
 }
 
@@ -173,6 +177,7 @@ void trc_derive_symbols_free(struct trc_model *m)
 	m->stack_first = NULL;
 	trc_array_free(&m->stack_frame);
 	trc_array_free(&m->frame);
+	trc_array_free(&m->frame_origin);
 	m->stacks = (struct trc_stacks){0};
 	if (m->symbols)
 		trc_symbols_close(m->symbols);
