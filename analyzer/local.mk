@@ -19,5 +19,8 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/derive_wakers.c \
 	analyzer/merge.c analyzer/merge.h \
 	analyzer/model.c analyzer/model.h analyzer/model_parts.h \
-	analyzer/model_symbols.c
-libtrcanalyze_la_LIBADD = libtrcsymbols.la libtrcformat.la -lpthread
+	analyzer/model_symbols.c \
+	analyzer/profile.c analyzer/profile.h \
+	analyzer/profile_pprof.c \
+	analyzer/waits.c analyzer/waits.h
+libtrcanalyze_la_LIBADD = libtrcsymbols.la libtrcpprof.la libtrcformat.la -lpthread

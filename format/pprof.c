@@ -44,6 +44,7 @@ void trc_pprof_close(struct trc_pprof *p)
 	free(p->string_index.slot);
 	free(p->function_index.slot);
 	free(p->location_index.slot);
+	free(p->sample_index.slot);
 	free(p);
 }
 
@@ -313,7 +314,9 @@ uint32_t trc_pprof_location(struct trc_pprof *p, uint32_t mapping, uint64_t addr
 	return (uint32_t)p->location.n;
 }
 
-static void add_labels(struct trc_pprof *p, const struct trc_pprof_label *label, size_t n_labels)
+/* Appends the labels as tags; they are taken back if the sample turns out to be known. */
+static struct trc_pprof_tag *add_tags(struct trc_pprof *p, const struct trc_pprof_label *label,
+				      size_t n_labels)
 {
 	struct trc_pprof_tag *tag = array_add(p, &p->label, n_labels, sizeof(*tag));
 
@@ -324,27 +327,78 @@ static void add_labels(struct trc_pprof *p, const struct trc_pprof_label *label,
 			.number = label[i].text ? 0 : label[i].number,
 			.unit = label[i].unit ? trc_pprof_string(p, label[i].unit) : 0,
 		};
+	return tag;
+}
+
+struct sample_key {
+	const uint64_t *location;
+	const struct trc_pprof_tag *tag;
+	size_t n_locations, n_labels;
+};
+
+static bool same_sample(const struct trc_pprof *p, uint32_t item, const void *key)
+{
+	const struct trc_pprof_point *point = (struct trc_pprof_point *)p->sample.item + item - 1;
+	const uint64_t *location = (uint64_t *)p->sample_location.item + point->first_location;
+	const struct trc_pprof_tag *tag =
+		(struct trc_pprof_tag *)p->label.item + point->first_label;
+	const struct sample_key *wanted = key;
+
+	return point->n_locations == wanted->n_locations && point->n_labels == wanted->n_labels &&
+	       !memcmp(location, wanted->location, wanted->n_locations * sizeof(*location)) &&
+	       !memcmp(tag, wanted->tag, wanted->n_labels * sizeof(*tag));
+}
+
+/* The sample that ends with the last locations and labels of the arrays: a new one, or if
+ * there is one like it that one, and the arrays are as they were before. */
+static struct trc_pprof_point *find_sample(struct trc_pprof *p, const struct sample_key *key)
+{
+	uint64_t hash = trc_check64(key->location, key->n_locations * sizeof(*key->location), 0);
+	struct trc_pprof_point *added;
+	uint32_t item;
+	size_t slot = 0;
+
+	hash = trc_check64(key->tag, key->n_labels * sizeof(*key->tag), hash);
+	if (!index_ready(p, &p->sample_index))
+		return NULL;
+	item = index_find(p, &p->sample_index, hash, same_sample, key, &slot);
+	if (item) {
+		p->sample_location.n -= key->n_locations;
+		p->label.n -= key->n_labels;
+		return (struct trc_pprof_point *)p->sample.item + item - 1;
+	}
+	added = array_add(p, &p->sample, 1, sizeof(*added));
+	if (!added || !array_add(p, &p->sample_value, p->sample_type.n, sizeof(int64_t)))
+		return NULL;
+	*added = (struct trc_pprof_point){
+		.first_location = p->sample_location.n - key->n_locations,
+		.n_locations = key->n_locations,
+		.first_value = p->sample_value.n - p->sample_type.n,
+		.first_label = p->label.n - key->n_labels,
+		.n_labels = key->n_labels,
+	};
+	memset((int64_t *)p->sample_value.item + added->first_value, 0,
+	       p->sample_type.n * sizeof(int64_t));
+	index_set(&p->sample_index, slot, hash, (uint32_t)p->sample.n);
+	return added;
 }
 
 void trc_pprof_sample(struct trc_pprof *p, const uint32_t *location, size_t n_locations,
 		      const int64_t *value, const struct trc_pprof_label *label, size_t n_labels)
 {
-	size_t n_values = p->sample_type.n;
-	struct trc_pprof_point *added = array_add(p, &p->sample, 1, sizeof(*added));
+	struct sample_key key = {.n_locations = n_locations, .n_labels = n_labels};
 	uint64_t *locations = array_add(p, &p->sample_location, n_locations, sizeof(*locations));
-	int64_t *values = array_add(p, &p->sample_value, n_values, sizeof(*values));
+	struct trc_pprof_point *point;
 
-	if (!added || !locations || !values)
+	if (!locations)
 		return;
 	for (size_t i = 0; i < n_locations; i++)
 		locations[i] = location[i];
-	memcpy(values, value, n_values * sizeof(*values));
-	*added = (struct trc_pprof_point){
-		.first_location = p->sample_location.n - n_locations,
-		.n_locations = n_locations,
-		.first_value = p->sample_value.n - n_values,
-		.first_label = p->label.n,
-		.n_labels = n_labels,
-	};
-	add_labels(p, label, n_labels);
+	key.location = locations;
+	key.tag = add_tags(p, label, n_labels);
+	if (p->error)
+		return;
+	point = find_sample(p, &key);
+	for (size_t i = 0; point && i < p->sample_type.n; i++)
+		((int64_t *)p->sample_value.item)[point->first_value + i] += value[i];
 }

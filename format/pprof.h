@@ -3,7 +3,8 @@
  *
  * Knows nothing of traces: whoever has samples hands them in, innermost frame first.
  *
- *   P1  strings, functions and locations are kept once; ids are from 1, 0 = none
+ *   P1  strings, functions and locations are kept once; ids are from 1, 0 = none.
+ *       Samples at the same locations with the same labels become one, their values summed
  *   P2  a mapping says that it has functions, files, lines or inlined frames only if
  *       that holds for every location in it, since pprof then asks no symbolizer
  *   P3  the first mapping is the program: add it first

@@ -59,7 +59,7 @@ struct trc_pprof {
 	struct trc_pprof_array sample_location; /* uint64_t */
 	struct trc_pprof_array sample_value;	/* int64_t */
 	struct trc_pprof_array label;		/* struct trc_pprof_tag */
-	struct trc_pprof_index string_index, function_index, location_index;
+	struct trc_pprof_index string_index, function_index, location_index, sample_index;
 	struct trc_pprof_type period_type;
 	int64_t period, default_type;
 	int64_t realtime_ns, duration_ns;

@@ -23,9 +23,18 @@ tests_analyzer_model_user_test_LDADD = libtrcmodelfixture.la
 endif
 
 # Profiles.
+check_PROGRAMS += tests/analyzer/profile_export
+tests_analyzer_profile_export_SOURCES = tests/analyzer/profile_export.c
+tests_analyzer_profile_export_LDADD = libtrcanalyze.la
+TESTS += tests/analyzer/profile_go_test.sh
+EXTRA_DIST += tests/analyzer/profile_go_test.sh
 if HAVE_CHECK
-check_PROGRAMS += tests/analyzer/profile_pprof_test
-TESTS += tests/analyzer/profile_pprof_test
+profile_tests = tests/analyzer/profile_pprof_test tests/analyzer/profile_test
+check_PROGRAMS += $(profile_tests)
+TESTS += $(profile_tests)
+tests_analyzer_profile_test_SOURCES = tests/analyzer/profile_test.c
+tests_analyzer_profile_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_profile_test_LDADD = libtrcmodelfixture.la
 tests_analyzer_profile_pprof_test_SOURCES = tests/analyzer/profile_pprof_test.c
 tests_analyzer_profile_pprof_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_profile_pprof_test_LDADD = libtrcpprof.la $(CHECK_LIBS)

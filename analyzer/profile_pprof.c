@@ -1,0 +1,177 @@
+/*
+ * profile_pprof.c - a profile in the terms of format/pprof.h.
+ *
+ * A trace's frames of one address (inlined ones first) are one location of several
+ * lines; a trace's module is a mapping.  The program's own mapping comes first, and
+ * only mappings that samples lie in follow.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/profile.h"
+#include "analyzer/symbols.h"
+#include "format/pprof.h"
+
+struct exporter {
+	struct trc_pprof *pprof;
+	const struct trc_model *m;
+	const struct trc_reader *reader;
+	const struct trc_stacks *stacks;
+	uint32_t *mapping; /* by module id; 0 = not yet */
+};
+
+static uint32_t export_mapping(struct exporter *e, uint32_t module)
+{
+	static const char DELETED[] = " (deleted)";
+	const struct trc_module_entry *entry = trc_reader_module(e->reader, module);
+	struct trc_pprof_mapping mapping;
+	char *path;
+	size_t n_bytes;
+
+	if (!entry || !module || e->mapping[module])
+		return entry && module ? e->mapping[module] : 0;
+	path = strdup(entry->path ? entry->path : "");
+	if (!path)
+		return 0;
+	n_bytes = strlen(path);
+	if (n_bytes >= sizeof(DELETED) && !strcmp(path + n_bytes + 1 - sizeof(DELETED), DELETED))
+		path[n_bytes + 1 - sizeof(DELETED)] = 0;
+	mapping = (struct trc_pprof_mapping){
+		.start = entry->start,
+		.limit = entry->limit,
+		.file_offset = entry->file_offset,
+		.path = path,
+		.build_id = entry->build_id,
+		.build_id_bytes = entry->build_id_bytes,
+	};
+	e->mapping[module] = trc_pprof_mapping(e->pprof, &mapping);
+	free(path);
+	return e->mapping[module];
+}
+
+/* The program's: pprof takes the first mapping for it, and complains if there is none. */
+static void export_program(struct exporter *e)
+{
+	const char *exe = trc_reader_info_get(e->reader, "exe");
+	const struct trc_pprof_mapping unknown = {.path = exe ? exe : "[program]"};
+	size_t n = trc_reader_modules(e->reader);
+
+	for (uint32_t i = 1; exe && i < n; i++) {
+		const struct trc_module_entry *module = trc_reader_module(e->reader, i);
+
+		if (module && module->path && !strcmp(module->path, exe)) {
+			export_mapping(e, i);
+			return;
+		}
+	}
+	trc_pprof_mapping(e->pprof, &unknown);
+}
+
+/* The location of the frames from `at` on that share an address; *next is the frame after. */
+static uint32_t export_location(struct exporter *e, uint32_t at, uint32_t end, uint32_t *next)
+{
+	const struct trc_stacks *s = e->stacks;
+	const struct trc_frame *frame = &s->frame[s->stack_frame[at] - 1];
+	struct trc_pprof_line line[TRC_SYMBOL_INLINE_MAX];
+	uint64_t address = frame->address;
+	uint32_t module = frame->module;
+	size_t n = 0;
+	bool inlined = true;
+
+	for (; inlined && at < end && n < TRC_SYMBOL_INLINE_MAX; at++) {
+		const struct trc_frame_origin *origin = NULL;
+
+		frame = &s->frame[s->stack_frame[at] - 1];
+		inlined = frame->inlined;
+		if (!frame->function)
+			continue;
+		if (s->origin)
+			origin = &s->origin[s->stack_frame[at] - 1];
+		line[n].line = frame->line;
+		line[n++].function = trc_pprof_function(
+			e->pprof, frame->function, origin ? origin->linkage : NULL, frame->file,
+			origin ? origin->start_line : 0);
+	}
+	*next = at;
+	return trc_pprof_location(e->pprof, export_mapping(e, module), address, line, n);
+}
+
+/* A sample without a location is in no line of a report: give it one that says why. */
+static uint32_t export_no_stack(struct exporter *e)
+{
+	const struct trc_pprof_line line = {
+		.function = trc_pprof_function(e->pprof, "(no stack)", NULL, NULL, 0)};
+
+	return trc_pprof_location(e->pprof, 0, 0, &line, 1);
+}
+
+static void export_sample(struct exporter *e, struct trc_model *m,
+			  const struct trc_profile_sample *sample)
+{
+	const struct trc_stacks *s = e->stacks;
+	const int64_t value[] = {(int64_t)sample->count, sample->delay_ns};
+	uint32_t location[TRC_STACK_DEPTH_MAX];
+	uint32_t at = 0, end = 0;
+	size_t n = 0;
+
+	if (sample->stack < s->n_stacks) {
+		at = s->stack_first[sample->stack] +
+		     (uint32_t)trc_profile_skip(s, m, sample->stack);
+		end = s->stack_first[sample->stack + 1];
+	}
+	while (at < end && n < TRC_STACK_DEPTH_MAX)
+		location[n++] = export_location(e, at, end, &at);
+	if (!n)
+		location[n++] = export_no_stack(e);
+	trc_pprof_sample(e->pprof, location, n, value, NULL, 0);
+}
+
+static void export_header(struct exporter *e)
+{
+	const struct trc_file_info *info = trc_reader_info(e->reader);
+	const char *command = trc_reader_info_get(e->reader, "command");
+	int64_t start_ns = trc_model_start_ns(e->m);
+	uint64_t lost_events = trc_model_lost_events(e->m);
+	char text[128];
+
+	trc_pprof_sample_type(e->pprof, "contentions", "count");
+	trc_pprof_sample_type(e->pprof, "delay", "nanoseconds");
+	trc_pprof_default_type(e->pprof, "delay");
+	trc_pprof_period(e->pprof, "contentions", "count", 1);
+	trc_pprof_time(e->pprof,
+		       info->start_realtime_ns ? (int64_t)info->start_realtime_ns + start_ns : 0,
+		       trc_model_end_ns(e->m) - start_ns);
+	if (command && *command)
+		trc_pprof_comment(e->pprof, command);
+	if (lost_events) {
+		snprintf(text, sizeof(text), "%llu events were lost while this was recorded",
+			 (unsigned long long)lost_events);
+		trc_pprof_comment(e->pprof, text);
+	}
+}
+
+int trc_profile_write_pprof(const struct trc_profile *p, struct trc_model *m, int fd,
+			    struct trc_error *error)
+{
+	struct exporter e = {.m = m, .reader = trc_model_reader(m)};
+	int err = trc_model_need(m, TRC_PART_WAITS | TRC_PART_SYMBOLS, error);
+
+	if (err)
+		return err;
+	e.stacks = trc_model_stacks(m);
+	e.mapping = calloc(trc_reader_modules(e.reader) + 1, sizeof(*e.mapping));
+	err = e.mapping ? trc_pprof_open(&e.pprof) : -ENOMEM;
+	if (!err) {
+		export_header(&e);
+		export_program(&e);
+		for (size_t i = 0; i < p->n_samples; i++)
+			export_sample(&e, m, &p->sample[i]);
+		err = trc_pprof_write(e.pprof, fd);
+	}
+	if (err)
+		snprintf(error->text, sizeof(error->text), "profile: %s", strerror(-err));
+	trc_pprof_close(e.pprof);
+	free(e.mapping);
+	return err;
+}

@@ -1,0 +1,76 @@
+/* waits.c - see waits.h. */
+#include "analyzer/waits.h"
+
+#include <stdlib.h>
+
+enum trc_wait_class trc_wait_class(unsigned int reason)
+{
+	switch ((enum trc_reason)reason) {
+	case TRC_REASON_MUTEX:
+	case TRC_REASON_RWLOCK_READ:
+	case TRC_REASON_RWLOCK_WRITE:
+	case TRC_REASON_SPIN:
+	case TRC_REASON_COND_MUTEX:
+	case TRC_REASON_ONCE:
+	case TRC_REASON_FLOCK:
+	case TRC_REASON_FUTEX:
+		return TRC_WAIT_LOCKS;
+	case TRC_REASON_COND:
+	case TRC_REASON_SEM:
+	case TRC_REASON_BARRIER:
+	case TRC_REASON_JOIN:
+	case TRC_REASON_MSG:
+	case TRC_REASON_USER:
+		return TRC_WAIT_THREADS;
+	case TRC_REASON_FSYNC:
+	case TRC_REASON_READ:
+	case TRC_REASON_WRITE:
+	case TRC_REASON_RECV:
+	case TRC_REASON_SEND:
+	case TRC_REASON_CONNECT:
+	case TRC_REASON_OPEN:
+		return TRC_WAIT_FILES;
+	case TRC_REASON_NONE:
+	case TRC_REASON_SLEEP:
+	case TRC_REASON_POLL:
+	case TRC_REASON_EPOLL:
+	case TRC_REASON_CHILD:
+	case TRC_REASON_SIGNAL:
+	case TRC_REASON_ACCEPT:
+	case TRC_REASON_COUNT:
+		break;
+	}
+	return TRC_WAIT_OUTSIDE;
+}
+
+int64_t trc_park_end_ns(const struct trc_model *m, const struct trc_park *park)
+{
+	int64_t end_ns = park->end_ns == TRC_NEVER ? trc_model_end_ns(m) : park->end_ns;
+
+	return end_ns > park->start_ns ? end_ns : park->start_ns;
+}
+
+uint32_t *trc_waits_nesting(const struct trc_model *m)
+{
+	size_t n_parks, n_threads;
+	const struct trc_park *park = trc_model_parks(m, &n_parks);
+	const struct trc_thread *thread = trc_model_threads(m, &n_threads);
+	uint32_t *outer = calloc(n_parks + 1, sizeof(*outer));
+	uint32_t *latest = calloc(n_threads + 1, sizeof(*latest)); /* by row; index + 1 */
+
+	for (size_t i = 0; outer && latest && i < n_parks; i++) {
+		const struct trc_thread *t = trc_model_thread(m, park[i].thread);
+		uint32_t *top = &latest[t ? (size_t)(t - thread) : n_threads];
+
+		while (t && *top && trc_park_end_ns(m, &park[*top - 1]) <= park[i].start_ns)
+			*top = outer[*top - 1];
+		outer[i] = t ? *top : 0;
+		*top = (uint32_t)i + 1;
+	}
+	free(latest);
+	if (!latest) {
+		free(outer);
+		return NULL;
+	}
+	return outer;
+}

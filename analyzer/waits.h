@@ -1,0 +1,29 @@
+/*
+ * waits.h - what kind of wait a park is, and how long it lasted by itself.
+ */
+#ifndef TRC_ANALYZER_WAITS_H
+#define TRC_ANALYZER_WAITS_H
+
+#include "analyzer/model.h"
+
+/* By what ends it. */
+enum trc_wait_class {
+	TRC_WAIT_LOCKS,	  /* a lock that somebody holds */
+	TRC_WAIT_THREADS, /* something that another thread of the program does */
+	TRC_WAIT_FILES,	  /* data or a file, once the program has asked for it */
+	TRC_WAIT_OUTSIDE, /* requests, timers, signals, children: whatever comes next */
+	TRC_WAIT_CLASSES
+};
+enum trc_wait_class trc_wait_class(unsigned int reason);
+
+/* When it ended, or for a wait in progress when the trace did. */
+int64_t trc_park_end_ns(const struct trc_model *m, const struct trc_park *park);
+
+/*
+ * Waits within waits: a wait that the program announced is made of others, and a signal
+ * handler may wait while its thread does.  outer[i] is the index + 1 of the park
+ * that was going on in the thread when park i began, 0 = none; free() it.  NULL without memory.
+ */
+uint32_t *trc_waits_nesting(const struct trc_model *m);
+
+#endif

@@ -1,0 +1,177 @@
+#!/bin/sh
+# go tool pprof reads what trc writes: every report of it, with nothing on stderr.
+set -u
+command -v go >/dev/null || { echo "skipped: go is not there"; exit 77; }
+for tool in objdump nm readelf; do
+	command -v $tool >/dev/null || { echo "skipped: $tool is not there"; exit 77; }
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+work=$(pwd -P)
+export HOME="$work" PPROF_TMPDIR="$work" GOTOOLCHAIN=local GOFLAGS= GOTELEMETRY=off
+unset TRC_DEBUG_PATH PPROF_BINARY_PATH DEBUGINFOD_URLS
+source=$top_srcdir/tests/analyzer/symbols_program.c
+bin=$top_builddir/tests/analyzer
+failures=0
+
+fail() {
+	echo "FAIL: $*"
+	failures=$((failures + 1))
+}
+
+# pprof NAME OPTION...: its answer in NAME.out; fails if it says anything on stderr.
+pprof() {
+	name=$1
+	shift
+	go tool pprof "$@" >"$name.out" 2>"$name.err" || fail "$name: exit status $?"
+	[ ! -s "$name.err" ] || { fail "$name: something on stderr:"; cat "$name.err"; }
+}
+
+expect() {
+	grep -qE -- "$1" "$2.out" || { fail "$2: nothing like \"$1\" in:"; cat "$2.out"; }
+}
+
+refuse() {
+	! grep -qE -- "$1" "$2.out" || { fail "$2: \"$1\" in:"; cat "$2.out"; }
+}
+
+cc -g -O2 -pie -fPIE -Wl,--build-id -o program "$source" || exit 2
+id=$(readelf -n program | sed -n 's/.*Build ID: //p')
+bias=$((0x555555554000))
+
+# The executable segment: where the kernel would map it.
+set -- $(readelf -lW program | awk '$1 == "LOAD" && /R E/ { print $2, $3, $6 }')
+offset=$(($1 / 4096 * 4096))
+start=$((bias + $2 / 4096 * 4096))
+limit=$((start + ($3 + 8191) / 4096 * 4096))
+
+# The return address of the call of $2 in $1.
+return_address() {
+	objdump -d --no-show-raw-insn --disassemble="$1" program |
+		awk -v callee="<$2>" '
+			found { sub(":", "", $1); print $1; exit }
+			/call/ && index($0, callee) { found = 1 }'
+}
+
+# Some instruction that innermost() brought into stays(); 1 is added: like a return address.
+inlined=
+for address in $(objdump -d --disassemble=stays program | sed -n 's/^ *\([0-9a-f]*\):	.*/\1/p'); do
+	if "$bin/symbols_probe" -i "$id" "$work/program" "$address" | sed -n 2p |
+	   grep -qx innermost; then
+		inlined=$address
+		break
+	fi
+done
+[ -n "$inlined" ] || { echo "no inlined call in the program"; exit 2; }
+in_stays=$((bias + 0x$inlined + 1))
+in_exported=$((bias + 0x$(return_address exported stays)))
+in_main=$((bias + 0x$(return_address main exported)))
+
+# assemble NAME "MODULE": two threads that contend; $1.trc
+assemble() {
+	cat >"$1.txt" <<END
+sync ticks=0 realtime=1700000000000000000
+info command "./program --port 80"
+info exe "$work/program"
+module preload path="/usr/lib/libtrc-preload.so.0" start=0x7f0000000000 limit=0x7f0000010000 bias=0x7f0000000000
+$2
+stack wait 0x7f0000000100 0x7f0000000200 $in_stays $in_exported $in_main
+stack release 0x7f0000000300 $in_exported $in_main
+stack other 0x7f0000000300 $in_main
+thread 1 tid=11 name="main"
+thread 2 tid=12 name="worker"
+@1000000 thread=2 park reason=mutex object=0x10 holder=1 stack=wait
+@21000000 thread=1 unlock reason=mutex object=0x10 waiters=1 stack=release
+@21500000 thread=2 resume reason=mutex object=0x10
+@30000000 thread=2 park reason=cond object=0x20 stack=other
+@40000000 thread=2 counter name="c" value=1
+END
+	"$bin/../../trc-assemble" "$1.txt" "$1.trc" || fail "trc-assemble $1"
+	for kind in block mutex; do
+		"$bin/profile_export" $kind "$1.trc" "$1-$kind.pb.gz" || fail "export $1 $kind"
+	done
+}
+
+module="module program path=\"$work/program\" start=$start limit=$limit offset=$offset
+	bias=$bias build_id=$id"
+assemble ours "$(echo "$module" | tr -d '\n')"
+
+pprof raw -raw ours-block.pb.gz
+expect 'contentions/count delay/nanoseconds\[dflt\]' raw
+expect '^PeriodType: contentions count' raw
+expect '^Duration: 40ms' raw
+expect '^ +1 +20500000: ' raw
+expect '^ +1 +10000000: ' raw
+expect "program $id \[FN\]\[FL\]\[LN\]\[IN\]" raw
+expect 'M=1 innermost .*symbols_program.c:' raw
+refuse 'preload' raw
+[ "$(grep -c '^1: .*/program' raw.out)" = 1 ] || fail 'the program is the first mapping'
+
+pprof top -top ours-block.pb.gz
+expect '^File: program' top
+expect "^Build ID: $id" top
+expect '^Type: delay' top
+expect '^ +20.50ms .* innermost \(inline\)' top
+expect '^ +10ms .* main$' top
+expect '30.50ms +100% +(\| +)?main' top
+
+pprof contentions -top -sample_index=contentions ours-block.pb.gz
+expect '^ +1 .* innermost \(inline\)' contentions
+
+pprof traces -traces ours-block.pb.gz
+expect '20.50ms   innermost \(inline\)' traces
+expect '^ +middle \(inline\)$' traces
+expect '^ +stays$' traces
+expect '^ +exported$' traces
+
+pprof list -list '^stays$' ours-block.pb.gz
+expect 'ROUTINE =+ stays in .*symbols_program.c' list
+expect '20.50ms .*int part = middle\(i\);' list
+
+pprof peek -peek '^stays$' ours-block.pb.gz
+expect '20.50ms +100% .*middle \(inline\)' peek
+
+pprof lines -top -lines ours-block.pb.gz
+expect "innermost .*symbols_program.c:[0-9]+ \(inline\)" lines
+
+pprof mutex -top ours-mutex.pb.gz
+expect '^ +20ms .* exported$' mutex
+refuse stays mutex
+
+# What pprof writes itself is the same profile.
+go tool pprof -proto -output again.pb.gz ours-block.pb.gz >proto.out 2>proto.err || fail proto
+grep -v '^Generating report in' proto.err >proto.rest && { fail 'proto: on stderr'; cat proto.rest; }
+pprof again -raw again.pb.gz
+grep -v '^Time' raw.out >raw.1
+grep -v '^Time' again.out >raw.2
+cmp -s raw.1 raw.2 || { fail 'the profile read back differs'; diff raw.1 raw.2; }
+
+# A profile minus itself is nothing: mappings and types agree.
+pprof diff -top -base ours-block.pb.gz ours-block.pb.gz
+refuse innermost diff
+
+# A stripped program keeps addresses; pprof may ask the file itself and is content.
+strip -o stripped program
+assemble bare "module program path=\"$work/stripped\" start=$start limit=$limit offset=$offset bias=$bias build_id=$id"
+pprof stripped -top bare-block.pb.gz
+expect '30.50ms' stripped
+
+# No module at all: an address, and a wait without a stack.
+cat >none.txt <<END
+stack unknown 0x401000
+thread 1 tid=11
+@10 thread=1 park reason=mutex object=0x10 stack=unknown
+@20 thread=1 resume reason=mutex object=0x10
+@1000000 thread=1 park reason=mutex object=0x10
+@2000000 thread=1 resume reason=mutex object=0x10
+END
+"$bin/../../trc-assemble" none.txt none.trc
+"$bin/profile_export" block none.trc none.pb.gz || fail 'export without modules'
+pprof none -top none.pb.gz
+expect '1ms +100% .*\(no stack\)' none
+"$bin/profile_export" mutex none.trc empty.pb.gz || fail 'export of an empty profile'
+pprof empty -raw empty.pb.gz
+expect 'delay/nanoseconds' empty
+
+[ $failures -eq 0 ]
