@@ -24,3 +24,23 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/profile_pprof.c \
 	analyzer/waits.c analyzer/waits.h
 libtrcanalyze_la_LIBADD = libtrcsymbols.la libtrcpprof.la libtrcformat.la -lpthread
+
+# SQL and the checks: part of the library, so that tests and the viewer's server reach them.
+libtrcanalyze_la_SOURCES += \
+	analyzer/check.c analyzer/check.h analyzer/check_events.c analyzer/check_parts.h \
+	analyzer/event_columns.c \
+	analyzer/output.c analyzer/output.h \
+	analyzer/output_text.c analyzer/output_text.h \
+	analyzer/sql.c analyzer/sql.h analyzer/sql_export.c analyzer/sql_parts.h \
+	analyzer/sql_table.c analyzer/sql_table.h \
+	analyzer/sql_tables_code.c analyzer/sql_tables_rows.c \
+	analyzer/vtab.h analyzer/vtab_events.c analyzer/vtab_rows.c
+libtrcanalyze_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(CJSON_CFLAGS)
+libtrcanalyze_la_LIBADD += $(SQLITE_LIBS) $(CJSON_LIBS) -lm
+
+bin_PROGRAMS += trace-analyze
+trace_analyze_SOURCES = analyzer/main.c analyzer/cli.h analyzer/progress.c \
+	analyzer/verb_check.c analyzer/verb_html.c analyzer/verb_pprof.c \
+	analyzer/verb_shell.c analyzer/verb_sql.c
+trace_analyze_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(READLINE_CFLAGS)
+trace_analyze_LDADD = libtrcviewer.la libtrcanalyze.la $(READLINE_LIBS)

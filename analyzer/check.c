@@ -1,0 +1,155 @@
+/* check.c - see check.h: blocks, streams and gaps. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include "analyzer/check_parts.h"
+
+static const struct trc_gap *gap_between(const struct trc_check *check, int64_t from_ns,
+					 int64_t until_ns)
+{
+	const struct trc_gap *gap = check->gaps.row;
+
+	for (size_t i = 0; i < check->gaps.n; i++)
+		if (gap[i].lost_events && gap[i].since_ns <= until_ns && gap[i].ts_ns >= from_ns)
+			return &gap[i];
+	return NULL;
+}
+
+void trc_check_violation(struct trc_check *check, int64_t from_ns, int64_t until_ns,
+			 const char *format, ...)
+{
+	const struct trc_gap *gap = gap_between(check, from_ns, until_ns);
+	char line[512];
+	va_list args;
+	size_t n;
+
+	va_start(args, format);
+	n = (size_t)vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	check->totals.violations++;
+	if (gap && n < sizeof(line))
+		snprintf(line + n, sizeof(line) - n,
+			 " (explained by the gap on proc %u: %" PRIu64 " lost from %" PRId64
+			 " to %" PRId64 " ns)",
+			 gap->proc, gap->lost_events, gap->since_ns, gap->ts_ns);
+	check->totals.explained += gap != NULL;
+	check->report(check->context, line);
+}
+
+/* One that lost events have nothing to do with. */
+static void plain_violation(struct trc_check *check, const char *text)
+{
+	check->totals.violations++;
+	check->report(check->context, text);
+}
+
+static int gaps_add(struct trc_check *check, const struct trc_columns *c, uint8_t source)
+{
+	for (uint32_t row = 0; row < c->n_events; row++) {
+		struct trc_gap *gap;
+
+		if (c->kind[row] != TRC_KIND_GAP)
+			continue;
+		gap = trc_array_add(&check->gaps);
+		if (!gap)
+			return -ENOMEM;
+		gap->since_ns = (int64_t)trc_arg(c, row, TRC_A_GAP_SINCE);
+		gap->ts_ns = c->time_ns[row];
+		gap->lost_events = trc_arg(c, row, TRC_A_GAP_LOST_EVENTS);
+		gap->proc = c->proc[row];
+		gap->source = source;
+	}
+	return 0;
+}
+
+/* Decodes every column of every block once; keeps the gaps. */
+static int check_blocks(struct trc_check *check)
+{
+	const struct trc_reader *r = trc_model_reader(check->m);
+	size_t n = trc_reader_blocks(r);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct trc_block_info *b = trc_reader_block(r, i);
+		struct trc_error error = {""};
+		struct trc_columns *columns;
+		int err = trc_reader_load(r, i, TRC_WANT_ALL, NULL, &columns, &error);
+
+		if (err == -ENOMEM)
+			return err;
+		if (err) {
+			plain_violation(check, error.text);
+			continue;
+		}
+		check->totals.events += columns->n_events;
+		if (b->kind_count[TRC_KIND_GAP])
+			err = gaps_add(check, columns, b->source);
+		trc_columns_free(columns);
+		if (err)
+			return err;
+		trc_model_report_progress(check->m, "checking blocks", (double)i / (double)n);
+	}
+	return 0;
+}
+
+/* The blocks of one stream follow each other. */
+static int check_streams(struct trc_check *check)
+{
+	const struct trc_reader *r = trc_model_reader(check->m);
+	struct trc_index last = {0}; /* by source and proc: the block before */
+	int err = 0;
+
+	for (size_t i = 0; i < trc_reader_blocks(r) && !err; i++) {
+		const struct trc_block_info *b = trc_reader_block(r, i);
+		uint64_t key = (uint64_t)b->source << 32 | b->proc;
+		uint32_t before = trc_index_get(&last, key);
+		char line[200];
+
+		if (before != TRC_INDEX_NONE && b->first_ns < trc_reader_block(r, before)->last_ns) {
+			snprintf(line, sizeof(line),
+				 "block %zu: begins at %" PRId64 " ns, before block %u of its "
+				 "stream ends at %" PRId64 " ns",
+				 i, b->first_ns, before, trc_reader_block(r, before)->last_ns);
+			plain_violation(check, line);
+		}
+		err = trc_index_put(&last, key, (uint32_t)i);
+	}
+	trc_index_free(&last);
+	return err;
+}
+
+static void check_file(struct trc_check *check)
+{
+	const struct trc_reader *r = trc_model_reader(check->m);
+	uint64_t dangling = trc_reader_info(r)->dangling_ids;
+	char line[100];
+
+	if (trc_reader_warning(r))
+		plain_violation(check, trc_reader_warning(r));
+	if (dangling) {
+		snprintf(line, sizeof(line), "%" PRIu64 " ids are in no table", dangling);
+		plain_violation(check, line);
+	}
+}
+
+int trc_check(struct trc_model *m, trc_check_fn *report, void *context,
+	      struct trc_check_totals *totals, struct trc_error *error)
+{
+	struct trc_check check = {.m = m,
+				  .report = report,
+				  .context = context,
+				  .gaps = {.row_bytes = sizeof(struct trc_gap)}};
+	int err = check_blocks(&check);
+
+	if (!err) {
+		check_file(&check);
+		err = check_streams(&check);
+	}
+	if (!err)
+		err = trc_check_events(&check);
+	if (err)
+		snprintf(error->text, sizeof(error->text), "out of memory");
+	trc_array_free(&check.gaps);
+	*totals = check.totals;
+	return err;
+}

@@ -1,0 +1,29 @@
+/*
+ * check.h - what is wrong with a trace, line by line.
+ *
+ * Blocks: each can be decoded (checksum, times in order, ids in their tables), and each
+ * stream's follow each other.  Threads: parks and resumes match, regions nest and are closed
+ * when their thread exits, nothing comes before its start or after its exit.  Tasks
+ * begin once, end once, and exist where they are named.
+ *
+ *   V1  damage to one block keeps nothing else from being checked
+ *   V2  a violation that lost events explain is listed like any other, and says so
+ *   V3  what began before the trace did is no violation
+ */
+#ifndef TRC_ANALYZER_CHECK_H
+#define TRC_ANALYZER_CHECK_H
+
+#include "analyzer/model.h"
+
+struct trc_check_totals {
+	uint64_t events, violations, explained;
+};
+
+/* `text` is one line, valid during the call. */
+typedef void trc_check_fn(void *context, const char *text);
+
+/* Reports every violation.  0, or -ENOMEM with a line in error. */
+int trc_check(struct trc_model *m, trc_check_fn *report, void *context,
+	      struct trc_check_totals *totals, struct trc_error *error);
+
+#endif

@@ -1,0 +1,349 @@
+/* check_events.c - what --check says of threads and tasks; see check.h. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include "analyzer/check_parts.h"
+
+struct open_park {
+	int64_t start_ns;
+	uint64_t reason, object;
+};
+
+struct open_region {
+	int64_t start_ns;
+	uint64_t type;
+};
+
+struct check_thread {
+	uint32_t serial;
+	struct trc_array parks;   /* struct open_park */
+	struct trc_array regions; /* struct open_region */
+	int64_t last_ns;          /* its event before; TRC_NEVER = none */
+	int64_t exit_ns;
+	bool from_before; /* it was there before the trace (V3) */
+};
+
+struct check_task {
+	uint64_t task;
+	int64_t start_ns, end_ns; /* TRC_NEVER = not seen */
+	int64_t named_ns;         /* where it was first named by something else */
+};
+
+struct event_check {
+	struct trc_check *check;
+	struct trc_index thread_row, task_row;
+	struct trc_array threads; /* struct check_thread */
+	struct trc_array tasks;   /* struct check_task */
+};
+
+static const struct trc_reader *reader_of(const struct event_check *e)
+{
+	return trc_model_reader(e->check->m);
+}
+
+static bool in_table_from_start(const struct event_check *e, uint32_t serial)
+{
+	for (size_t i = 0; i < trc_reader_threads(reader_of(e)); i++) {
+		const struct trc_thread_entry *entry = trc_reader_thread(reader_of(e), i);
+
+		if (entry->serial == serial)
+			return !entry->start;
+	}
+	return true;
+}
+
+static struct check_thread *thread_of(struct event_check *e, uint32_t serial)
+{
+	uint32_t row = trc_index_get(&e->thread_row, serial);
+	struct check_thread *t;
+
+	if (row != TRC_INDEX_NONE)
+		return (struct check_thread *)e->threads.row + row;
+	t = trc_array_add(&e->threads);
+	if (!t || trc_index_put(&e->thread_row, serial, (uint32_t)(e->threads.n - 1)))
+		return NULL;
+	t->serial = serial;
+	t->parks.row_bytes = sizeof(struct open_park);
+	t->regions.row_bytes = sizeof(struct open_region);
+	t->last_ns = t->exit_ns = TRC_NEVER;
+	t->from_before = in_table_from_start(e, serial);
+	return t;
+}
+
+static struct check_task *task_of(struct event_check *e, uint64_t id)
+{
+	uint32_t row = trc_index_get(&e->task_row, id);
+	struct check_task *task;
+
+	if (row != TRC_INDEX_NONE)
+		return (struct check_task *)e->tasks.row + row;
+	task = trc_array_add(&e->tasks);
+	if (!task || trc_index_put(&e->task_row, id, (uint32_t)(e->tasks.n - 1)))
+		return NULL;
+	*task = (struct check_task){id, TRC_NEVER, TRC_NEVER, TRC_NEVER};
+	return task;
+}
+
+/* --- parks --- */
+
+static void parks_left(struct event_check *e, struct check_thread *t, size_t first, int64_t now_ns)
+{
+	const struct open_park *park = t->parks.row;
+
+	for (size_t i = first; i < t->parks.n; i++)
+		trc_check_violation(e->check, park[i].start_ns, now_ns,
+				    "thread %u: its park at %" PRId64 " ns (%s 0x%" PRIx64
+				    ") has no resume",
+				    t->serial, park[i].start_ns,
+				    trc_reader_reason_name(reader_of(e), (unsigned int)park[i].reason),
+				    park[i].object);
+	t->parks.n = first;
+}
+
+static int park_begin(struct check_thread *t, const struct trc_columns *c, uint32_t row)
+{
+	struct open_park *park = trc_array_add(&t->parks);
+
+	if (!park)
+		return -ENOMEM;
+	*park = (struct open_park){c->time_ns[row], trc_arg(c, row, TRC_A_PARK_REASON),
+				   trc_arg(c, row, TRC_A_PARK_OBJECT)};
+	return 0;
+}
+
+static void park_end(struct event_check *e, struct check_thread *t, const struct trc_columns *c,
+		     uint32_t row)
+{
+	uint64_t reason = trc_arg(c, row, TRC_A_RESUME_REASON);
+	uint64_t object = trc_arg(c, row, TRC_A_RESUME_OBJECT);
+	const struct open_park *park = t->parks.row;
+	size_t i = t->parks.n;
+
+	while (i && (park[i - 1].reason != reason || park[i - 1].object != object))
+		i--;
+	if (i) {
+		parks_left(e, t, i, c->time_ns[row]);
+		t->parks.n = i - 1;
+	} else if (t->last_ns != TRC_NEVER || !t->from_before) {
+		trc_check_violation(e->check, t->last_ns, c->time_ns[row],
+				    "thread %u: its resume at %" PRId64 " ns (%s 0x%" PRIx64
+				    ") has no park",
+				    t->serial, c->time_ns[row],
+				    trc_reader_reason_name(reader_of(e), (unsigned int)reason), object);
+	}
+}
+
+/* --- regions --- */
+
+static int region_begin(struct check_thread *t, const struct trc_columns *c, uint32_t row)
+{
+	struct open_region *region = trc_array_add(&t->regions);
+
+	if (!region)
+		return -ENOMEM;
+	*region = (struct open_region){c->time_ns[row], trc_arg(c, row, TRC_A_REGION_TYPE)};
+	return 0;
+}
+
+static void region_end(struct event_check *e, struct check_thread *t, const struct trc_columns *c,
+		       uint32_t row)
+{
+	if (t->regions.n)
+		t->regions.n--;
+	else if (!t->from_before)
+		trc_check_violation(e->check, INT64_MIN, c->time_ns[row],
+				    "thread %u: the region end at %" PRId64 " ns has no begin",
+				    t->serial, c->time_ns[row]);
+}
+
+static void thread_exit_seen(struct event_check *e, struct check_thread *t, int64_t now_ns)
+{
+	const struct open_region *region = t->regions.row;
+
+	parks_left(e, t, 0, now_ns);
+	for (size_t i = 0; i < t->regions.n; i++) {
+		const char *type = trc_model_string(e->check->m, region[i].type);
+
+		trc_check_violation(e->check, region[i].start_ns, now_ns,
+				    "thread %u: its region \"%.100s\" of %" PRId64
+				    " ns is open when it exits",
+				    t->serial, type ? type : "", region[i].start_ns);
+	}
+	t->regions.n = 0;
+	t->exit_ns = now_ns;
+}
+
+/* --- tasks --- */
+
+static int task_named(struct event_check *e, uint64_t id, int64_t now_ns)
+{
+	struct check_task *task = id ? task_of(e, id) : NULL;
+
+	if (task && task->named_ns == TRC_NEVER)
+		task->named_ns = now_ns;
+	return task || !id ? 0 : -ENOMEM;
+}
+
+static int task_begin(struct event_check *e, const struct trc_columns *c, uint32_t row)
+{
+	uint64_t id = trc_arg(c, row, TRC_A_TASK_TASK);
+	struct check_task *task = task_of(e, id);
+
+	if (!task)
+		return -ENOMEM;
+	if (task->start_ns != TRC_NEVER)
+		trc_check_violation(e->check, task->start_ns, c->time_ns[row],
+				    "task %" PRIu64 ": begins at %" PRId64 " ns, and again at %" PRId64
+				    " ns",
+				    id, task->start_ns, c->time_ns[row]);
+	task->start_ns = c->time_ns[row];
+	return task_named(e, trc_arg(c, row, TRC_A_TASK_PARENT), c->time_ns[row]);
+}
+
+static int task_end(struct event_check *e, const struct trc_columns *c, uint32_t row)
+{
+	uint64_t id = trc_arg(c, row, TRC_A_TASK_TASK);
+	struct check_task *task = task_of(e, id);
+
+	if (!task)
+		return -ENOMEM;
+	if (task->end_ns != TRC_NEVER)
+		trc_check_violation(e->check, task->end_ns, c->time_ns[row],
+				    "task %" PRIu64 ": ends at %" PRId64 " ns, and again at %" PRId64
+				    " ns",
+				    id, task->end_ns, c->time_ns[row]);
+	else if (task->start_ns == TRC_NEVER)
+		trc_check_violation(e->check, INT64_MIN, c->time_ns[row],
+				    "task %" PRIu64 ": ends at %" PRId64 " ns without having begun", id,
+				    c->time_ns[row]);
+	task->end_ns = c->time_ns[row];
+	return 0;
+}
+
+static void tasks_missing(struct event_check *e)
+{
+	const struct check_task *task = e->tasks.row;
+
+	for (size_t i = 0; i < e->tasks.n; i++)
+		if (task[i].start_ns == TRC_NEVER && task[i].end_ns == TRC_NEVER)
+			trc_check_violation(e->check, INT64_MIN, task[i].named_ns,
+					    "task %" PRIu64 ": named at %" PRId64
+					    " ns but never begun",
+					    task[i].task, task[i].named_ns);
+}
+
+/* --- events --- */
+
+static void thread_lives(struct event_check *e, struct check_thread *t, unsigned int kind,
+			 int64_t now_ns)
+{
+	if (t->exit_ns != TRC_NEVER)
+		trc_check_violation(e->check, t->exit_ns, now_ns,
+				    "thread %u: %s at %" PRId64 " ns, after its exit at %" PRId64
+				    " ns",
+				    t->serial, trc_reader_kind(reader_of(e), kind)->name, now_ns,
+				    t->exit_ns);
+	else if (kind == TRC_KIND_THREAD_START && t->last_ns != TRC_NEVER)
+		trc_check_violation(e->check, t->last_ns, now_ns,
+				    "thread %u: starts at %" PRId64 " ns, after an event at %" PRId64
+				    " ns",
+				    t->serial, now_ns, t->last_ns);
+}
+
+static int check_event(struct event_check *e, struct check_thread *t, const struct trc_columns *c,
+		       uint32_t row)
+{
+	switch (c->kind[row]) {
+	case TRC_KIND_PARK:
+		return park_begin(t, c, row);
+	case TRC_KIND_RESUME:
+		park_end(e, t, c, row);
+		return 0;
+	case TRC_KIND_REGION_BEGIN:
+		if (region_begin(t, c, row))
+			return -ENOMEM;
+		return task_named(e, trc_arg(c, row, TRC_A_REGION_TASK), c->time_ns[row]);
+	case TRC_KIND_REGION_END:
+		region_end(e, t, c, row);
+		return 0;
+	case TRC_KIND_THREAD_EXIT:
+		thread_exit_seen(e, t, c->time_ns[row]);
+		return 0;
+	case TRC_KIND_TASK_BEGIN:
+		return task_begin(e, c, row);
+	case TRC_KIND_TASK_END:
+		return task_end(e, c, row);
+	case TRC_KIND_LOG:
+		return task_named(e, trc_arg(c, row, TRC_A_LOG_TASK), c->time_ns[row]);
+	default:
+		return 0;
+	}
+}
+
+/* The kernel's records and gaps are not the thread's own events. */
+static bool own_event(unsigned int kind)
+{
+	return kind != TRC_KIND_PROC_START && kind != TRC_KIND_PROC_STOP && kind != TRC_KIND_GAP;
+}
+
+static int check_span(struct event_check *e, const struct trc_span *span)
+{
+	const struct trc_columns *c = span->columns;
+	int err = 0;
+
+	for (uint32_t row = span->first; row < span->last && !err; row++) {
+		struct check_thread *t;
+
+		if (!c->thread[row] || !own_event(c->kind[row]))
+			continue;
+		t = thread_of(e, c->thread[row]);
+		if (!t)
+			return -ENOMEM;
+		thread_lives(e, t, c->kind[row], c->time_ns[row]);
+		err = check_event(e, t, c, row);
+		t->last_ns = c->time_ns[row];
+	}
+	return err;
+}
+
+static int check_all(struct event_check *e)
+{
+	struct trc_merge_options options = TRC_MERGE_EVERYTHING;
+	struct trc_error ignored; /* damaged blocks have been reported */
+	struct trc_merge *merge;
+	struct trc_span span;
+	int got, err;
+
+	options.ahead = true;
+	err = trc_merge_open(&merge, reader_of(e), &options);
+	if (err)
+		return err;
+	while (!err && (got = trc_merge_next(merge, &span, &ignored)) != 0) {
+		if (got == -ENOMEM)
+			err = got;
+		else if (got > 0)
+			err = check_span(e, &span);
+	}
+	trc_merge_close(merge);
+	if (!err)
+		tasks_missing(e);
+	return err;
+}
+
+int trc_check_events(struct trc_check *check)
+{
+	struct event_check e = {.check = check,
+				.threads = {.row_bytes = sizeof(struct check_thread)},
+				.tasks = {.row_bytes = sizeof(struct check_task)}};
+	int err = check_all(&e);
+
+	for (size_t i = 0; i < e.threads.n; i++) {
+		trc_array_free(&((struct check_thread *)e.threads.row)[i].parks);
+		trc_array_free(&((struct check_thread *)e.threads.row)[i].regions);
+	}
+	trc_array_free(&e.threads);
+	trc_array_free(&e.tasks);
+	trc_index_free(&e.thread_row);
+	trc_index_free(&e.task_row);
+	return err;
+}

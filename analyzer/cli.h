@@ -1,0 +1,72 @@
+/*
+ * cli.h - what the verbs of trace-analyze share.
+ *
+ * main() parses, opens, runs the verbs in the order in which they were given, closes.  Each
+ * verb is a file of its own with a struct trc_verb and a table of the options that belong to
+ * it.
+ *
+ *   X1  answers go to stdout, troubles to stderr, one line each, the trace's name in front
+ *   X2  the exit status is 0 if all went well, 1 if not, 2 if the command makes no sense
+ */
+#ifndef TRC_ANALYZER_CLI_H
+#define TRC_ANALYZER_CLI_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include "analyzer/model.h"
+#include "analyzer/output.h"
+
+enum { TRC_EXIT_OK = 0, TRC_EXIT_FAILED = 1, TRC_EXIT_USAGE = 2 };
+
+struct trc_verb;
+
+/* A verb on the command line, and what was said with it. */
+struct trc_request {
+	const struct trc_verb *verb;
+	const char *arg;      /* NULL if the verb takes none */
+	const char *out_path; /* -o after the verb */
+};
+
+struct trc_cli {
+	const char *path; /* of the trace; NULL: none was named, and no verb needs one */
+	struct trc_model *model;
+	sqlite3 *db; /* by trc_cli_sql() */
+	enum trc_output output;
+	bool color; /* stdout may have colours */
+};
+
+struct trc_cli_option {
+	const char *name;
+	char letter; /* '\0' = none */
+	const char *arg_name;
+	const char *doc;
+	/* `request` is the verb before it, NULL if there is none. 0, or -EINVAL after a line. */
+	int (*set)(struct trc_cli *cli, struct trc_request *request, const char *arg);
+};
+
+struct trc_verb {
+	const char *name;
+	const char *arg_name; /* NULL: it takes none */
+	const char *doc;
+	bool without_trace; /* it can do without a trace */
+	int (*run)(struct trc_cli *cli, const struct trc_request *request); /* X2 */
+	/* Says what is wrong with the request before anything is opened; NULL = nothing can be. */
+	int (*check)(struct trc_cli *cli, const struct trc_request *request);
+	const struct trc_cli_option *option; /* ends with one without a name */
+};
+
+extern const struct trc_verb trc_verb_sql, trc_verb_shell, trc_verb_db, trc_verb_check,
+	trc_verb_schema, trc_verb_html, trc_verb_pprof;
+
+/* "trace-analyze: dump.trc: ...", or without a name as long as there is no trace. */
+void trc_cli_error(const struct trc_cli *cli, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* The trace as SQL tables; NULL after an error was said. */
+sqlite3 *trc_cli_sql(struct trc_cli *cli);
+
+/* A bar on stderr while the model is busy for more than a second; only on a terminal. */
+void trc_progress_watch(struct trc_model *m);
+/* Takes it away before something else is printed. */
+void trc_progress_clear(void);
+
+#endif

@@ -1,0 +1,101 @@
+/*
+ * event_columns.c - the columns of events and of the tables of single kinds.
+ *
+ * One column for each distinct name of an argument over all kinds, in the order in which
+ * the schema has them; `stack` stands with the columns that every event has.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "analyzer/vtab.h"
+
+const struct trc_kind_info *trc_event_kind(const struct trc_model *m, unsigned int kind)
+{
+	return m ? trc_reader_kind(trc_model_reader(m), kind) : trc_kind_info(kind);
+}
+
+const char *trc_event_kind_name(const struct trc_model *m, unsigned int kind)
+{
+	static char names[TRC_KIND_MAX + 1][12];
+	const char *name = trc_event_kind(m, kind)->name;
+
+	if (name)
+		return name;
+	if (!names[kind][0])
+		snprintf(names[kind], sizeof(names[kind]), "kind_%u", kind);
+	return names[kind];
+}
+
+static size_t column_find(struct trc_event_columns *columns, const char *name)
+{
+	size_t i = 0;
+
+	while (i < columns->n && strcmp(columns->column[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+static size_t column_add(struct trc_event_columns *columns, const char *name, const char *type,
+			 const char *doc)
+{
+	size_t i = column_find(columns, name);
+
+	if (i == columns->n && columns->n < TRC_EVENT_COLUMNS_MAX)
+		columns->column[columns->n++] = (struct trc_event_column){name, type, doc};
+	return i;
+}
+
+/* `cause` and `what` are numbers in the file and names in SQL. */
+static bool shown_as_text(unsigned int kind, const struct trc_arg_info *arg)
+{
+	if (kind == TRC_KIND_GAP)
+		return !strcmp(arg->name, "cause");
+	if (kind == TRC_KIND_PROCESS)
+		return !strcmp(arg->name, "what");
+	return arg->type == TRC_ARG_REASON || arg->type == TRC_ARG_STRING ||
+	       arg->type == TRC_ARG_TEXT;
+}
+
+/* A time point is ticks in the file and nanoseconds in SQL: so says its name. */
+static const char *column_name(const struct trc_arg_info *arg)
+{
+	if (arg->type != TRC_ARG_TICKS)
+		return arg->name;
+	if (!strcmp(arg->name, "at"))
+		return "at_ns";
+	return strcmp(arg->name, "since") ? arg->name : "since_ns";
+}
+
+static void arguments_add(struct trc_event_columns *columns, const struct trc_model *m,
+			  unsigned int kind)
+{
+	const struct trc_kind_info *info = trc_event_kind(m, kind);
+
+	for (unsigned int a = 0; info->name && a < info->n_args; a++) {
+		const struct trc_arg_info *arg = &info->arg[a];
+		size_t i = column_add(columns, column_name(arg),
+				      shown_as_text(kind, arg) ? "TEXT" : "INTEGER",
+				      columns->kind ? arg->doc : NULL);
+
+		if (i < TRC_EVENT_COLUMNS_MAX)
+			columns->arg[kind][i] = (uint8_t)(a + 1);
+	}
+}
+
+void trc_event_columns_make(struct trc_event_columns *columns, const struct trc_model *m,
+			    unsigned int kind)
+{
+	memset(columns, 0, sizeof(*columns));
+	columns->kind = kind;
+	column_add(columns, "ts_ns", "INTEGER", "when");
+	column_add(columns, "proc", "INTEGER", "the proc that it was recorded on");
+	column_add(columns, "thread", "INTEGER", "the thread that it is an event of");
+	column_add(columns, "source", "TEXT", "the stream that it comes from: ring, overflow, kernel");
+	if (kind) {
+		arguments_add(columns, m, kind);
+		return;
+	}
+	column_add(columns, "kind", "TEXT", "what happened: a name in kinds");
+	column_add(columns, "stack", "INTEGER", "where, of kinds that have a stack");
+	for (unsigned int k = 1; k <= TRC_KIND_MAX; k++)
+		arguments_add(columns, m, k);
+}

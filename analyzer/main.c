@@ -1,0 +1,254 @@
+/* main.c - trace-analyze: what a trace tells; see cli.h. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "analyzer/cli.h"
+#include "analyzer/sql.h"
+#include "config.h"
+
+static const struct trc_verb *const verbs[] = {
+	&trc_verb_sql, &trc_verb_shell, &trc_verb_db, &trc_verb_pprof, &trc_verb_html, &trc_verb_check,
+	&trc_verb_schema,
+};
+enum {
+	N_VERBS = sizeof(verbs) / sizeof(verbs[0]),
+	OPTIONS_MAX = 32,
+	REQUESTS_MAX = 64,
+	/* What getopt_long() returns: a verb, an option by its index, or one of main's own. */
+	VERB_BASE = 0x1000,
+	OPTION_BASE = 0x2000,
+	OPT_VERSION = 0x3000,
+};
+
+struct command {
+	struct trc_cli cli;
+	struct trc_request request[REQUESTS_MAX];
+	size_t n_requests;
+	const struct trc_cli_option *option[OPTIONS_MAX];
+	size_t n_options;
+	struct option getopt_long[N_VERBS + OPTIONS_MAX + 3];
+	char getopt_short[2 * OPTIONS_MAX + 4];
+};
+
+void trc_cli_error(const struct trc_cli *cli, const char *format, ...)
+{
+	va_list args;
+
+	trc_progress_clear();
+	fprintf(stderr, "trace-analyze: %s%s", cli->path ? cli->path : "", cli->path ? ": " : "");
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	putc('\n', stderr);
+}
+
+/* Collects every verb's options into what getopt_long() wants. */
+static void collect_options(struct command *c)
+{
+	size_t n = 0, letters = 0;
+
+	c->getopt_short[letters++] = 'h';
+	c->getopt_long[n++] = (struct option){"help", no_argument, NULL, 'h'};
+	c->getopt_long[n++] = (struct option){"version", no_argument, NULL, OPT_VERSION};
+	for (int v = 0; v < N_VERBS; v++) {
+		const struct trc_cli_option *o = verbs[v]->option;
+
+		c->getopt_long[n++] = (struct option){
+			verbs[v]->name, verbs[v]->arg_name ? required_argument : no_argument, NULL,
+			VERB_BASE + v};
+		for (; o && o->name && c->n_options < OPTIONS_MAX; o++) {
+			c->getopt_long[n++] = (struct option){o->name, required_argument, NULL,
+							      OPTION_BASE + (int)c->n_options};
+			c->option[c->n_options++] = o;
+			if (o->letter) {
+				c->getopt_short[letters++] = o->letter;
+				c->getopt_short[letters++] = ':';
+			}
+		}
+	}
+}
+
+static void print_option(const char *text, const char *doc)
+{
+	printf("  %-28s %s\n", text, doc);
+}
+
+static void print_help(void)
+{
+	char text[80];
+
+	puts("usage: trace-analyze [OPTION...] TRACE\n\n"
+	     "Tells what a trace has to say.  Several of these may be given; they are done in order:");
+	for (int v = 0; v < N_VERBS; v++) {
+		snprintf(text, sizeof(text), "--%s%s%s", verbs[v]->name,
+			 verbs[v]->arg_name ? " " : "", verbs[v]->arg_name ? verbs[v]->arg_name : "");
+		print_option(text, verbs[v]->doc);
+		for (const struct trc_cli_option *o = verbs[v]->option; o && o->name; o++) {
+			char letter[8] = "    ";
+
+			if (o->letter)
+				snprintf(letter, sizeof(letter), "-%c, ", o->letter);
+			snprintf(text, sizeof(text), "  %s--%s %s", letter, o->name, o->arg_name);
+			print_option(text, o->doc);
+		}
+	}
+	puts("");
+	print_option("-h, --help", "print this");
+	print_option("    --version", "print the version");
+}
+
+static int set_option(struct command *c, const struct trc_cli_option *option)
+{
+	struct trc_request *last = c->n_requests ? &c->request[c->n_requests - 1] : NULL;
+
+	return option->set(&c->cli, last, optarg) ? TRC_EXIT_USAGE : TRC_EXIT_OK;
+}
+
+static int add_request(struct command *c, const struct trc_verb *verb)
+{
+	if (c->n_requests == REQUESTS_MAX) {
+		trc_cli_error(&c->cli, "more than %d things to do", REQUESTS_MAX);
+		return TRC_EXIT_USAGE;
+	}
+	c->request[c->n_requests++] = (struct trc_request){.verb = verb, .arg = optarg};
+	return TRC_EXIT_OK;
+}
+
+static int take_letter(struct command *c, int letter)
+{
+	for (size_t i = 0; i < c->n_options; i++)
+		if (c->option[i]->letter == letter)
+			return set_option(c, c->option[i]);
+	fputs("try 'trace-analyze --help'\n", stderr);
+	return TRC_EXIT_USAGE;
+}
+
+/* An exit status, or -1: go on. */
+static int parse(struct command *c, int argc, char **argv)
+{
+	int got, status = TRC_EXIT_OK;
+
+	while (status == TRC_EXIT_OK &&
+	       (got = getopt_long(argc, argv, c->getopt_short, c->getopt_long, NULL)) != -1) {
+		if (got == 'h') {
+			print_help();
+			return TRC_EXIT_OK;
+		} else if (got == OPT_VERSION) {
+			puts("trace-analyze (trc) " PACKAGE_VERSION);
+			return TRC_EXIT_OK;
+		} else if (got >= OPTION_BASE) {
+			status = set_option(c, c->option[got - OPTION_BASE]);
+		} else if (got >= VERB_BASE) {
+			status = add_request(c, verbs[got - VERB_BASE]);
+		} else {
+			status = take_letter(c, got);
+		}
+	}
+	return status == TRC_EXIT_OK ? -1 : status;
+}
+
+/* True if everything that is asked for can be done without a trace. */
+static bool trace_is_needed(const struct command *c)
+{
+	for (size_t i = 0; i < c->n_requests; i++)
+		if (!c->request[i].verb->without_trace)
+			return true;
+	return !c->n_requests;
+}
+
+static int check_requests(struct command *c, int argc, char **argv)
+{
+	if (argc - optind > 1 || (argc == optind && trace_is_needed(c))) {
+		trc_cli_error(&c->cli, "%s; try 'trace-analyze --help'",
+			      argc == optind ? "no trace was named" : "one trace at a time");
+		return TRC_EXIT_USAGE;
+	}
+	for (size_t i = 0; i < c->n_requests; i++) {
+		const struct trc_request *request = &c->request[i];
+
+		if (request->verb->check && request->verb->check(&c->cli, request))
+			return TRC_EXIT_USAGE;
+	}
+	c->cli.path = argv[optind];
+	return TRC_EXIT_OK;
+}
+
+static int open_trace(struct trc_cli *cli)
+{
+	struct trc_error error = {""};
+
+	if (trc_model_open(&cli->model, cli->path, &error)) {
+		trc_cli_error(cli, "%s", error.text);
+		return TRC_EXIT_FAILED;
+	}
+	trc_progress_watch(cli->model);
+	if (trc_reader_warning(trc_model_reader(cli->model)))
+		trc_cli_error(cli, "warning: %s", trc_reader_warning(trc_model_reader(cli->model)));
+	return TRC_EXIT_OK;
+}
+
+sqlite3 *trc_cli_sql(struct trc_cli *cli)
+{
+	struct trc_error error = {""};
+
+	if (!cli->db && trc_sql_open(&cli->db, cli->model, &error))
+		trc_cli_error(cli, "%s", error.text);
+	return cli->db;
+}
+
+/* All of them, even if one fails. */
+static int run_requests(struct command *c)
+{
+	int status = TRC_EXIT_OK;
+
+	for (size_t i = 0; i < c->n_requests; i++) {
+		int one = c->request[i].verb->run(&c->cli, &c->request[i]);
+
+		status = one > status ? one : status;
+		trc_progress_clear();
+	}
+	return status;
+}
+
+static bool colors_wanted(void)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	return isatty(STDOUT_FILENO) && !(no_color && *no_color);
+}
+
+/* A failed write is a failure (X2). */
+static int close_stdout(const struct trc_cli *cli, int status)
+{
+	bool failed = ferror(stdout);
+
+	if (fclose(stdout) || failed) {
+		trc_cli_error(cli, "writing the answer: %s", strerror(errno));
+		return status > TRC_EXIT_FAILED ? status : TRC_EXIT_FAILED;
+	}
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	static struct command c;
+	int status;
+
+	c.cli.color = colors_wanted();
+	collect_options(&c);
+	status = parse(&c, argc, argv);
+	if (status >= 0)
+		return close_stdout(&c.cli, status);
+	status = check_requests(&c, argc, argv);
+	if (status == TRC_EXIT_OK && c.cli.path)
+		status = open_trace(&c.cli);
+	if (status == TRC_EXIT_OK)
+		status = run_requests(&c);
+	sqlite3_close(c.cli.db);
+	trc_model_close(c.cli.model);
+	return close_stdout(&c.cli, status);
+}

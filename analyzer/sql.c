@@ -1,0 +1,187 @@
+/* sql.c - see sql.h: the connection, what it refuses, and the schema as text. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/sql.h"
+#include "analyzer/sql_parts.h"
+
+static bool pragma_only_reads(const char *name)
+{
+	static const char *const readers[] = {"table_info",    "table_xinfo",   "table_list",
+					      "function_list", "module_list",   "pragma_list",
+					      "database_list", "collation_list", "compile_options"};
+
+	for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); i++)
+		if (!sqlite3_stricmp(name, readers[i]))
+			return true;
+	return false;
+}
+
+/* Declaring a virtual table looks to SQLite like a change of the schema. */
+static _Thread_local bool declaring;
+
+int trc_vtab_declare(sqlite3 *db, const char *schema)
+{
+	int rc;
+
+	declaring = true;
+	rc = sqlite3_declare_vtab(db, schema);
+	declaring = false;
+	return rc;
+}
+
+/* S1.  Deciding by what is allowed, not by what is not. */
+static int authorize(void *context, int action, const char *a, const char *b, const char *database,
+		     const char *trigger)
+{
+	if (declaring)
+		return SQLITE_OK;
+	switch (action) {
+	case SQLITE_SELECT:
+	case SQLITE_READ:
+	case SQLITE_RECURSIVE:
+		return SQLITE_OK;
+	case SQLITE_FUNCTION:
+		return b && !sqlite3_stricmp(b, "load_extension") ? SQLITE_DENY : SQLITE_OK;
+	case SQLITE_PRAGMA:
+		return a && pragma_only_reads(a) ? SQLITE_OK : SQLITE_DENY;
+	default:
+		return SQLITE_DENY;
+	}
+}
+
+/* One vtab source for each table; freed with the last module that uses them. */
+static int add_table(sqlite3 *db, struct trc_model *m, const char *prefix, const char *name,
+		     const struct trc_sql_table *table, unsigned int kind)
+{
+	struct trc_vtab_source *source = malloc(sizeof(*source));
+	char *full = sqlite3_mprintf("%s%s", prefix, name);
+	int rc = SQLITE_NOMEM;
+
+	if (source && full) {
+		*source = (struct trc_vtab_source){m, table, kind};
+		/* Frees source, also on failure. */
+		rc = sqlite3_create_module_v2(db, full, table ? &trc_vtab_rows : &trc_vtab_events,
+					      source, free);
+	} else {
+		free(source);
+	}
+	sqlite3_free(full);
+	return rc;
+}
+
+int trc_sql_add_tables(sqlite3 *db, struct trc_model *m, const char *prefix)
+{
+	const struct trc_sql_table *table;
+	int rc = add_table(db, m, prefix, "events", NULL, 0);
+
+	for (size_t i = 0; !rc && (table = trc_sql_table_at(i)); i++)
+		rc = add_table(db, m, prefix, table->name, table, 0);
+	for (unsigned int kind = 1; !rc && kind <= TRC_KIND_MAX; kind++) {
+		char name[80];
+
+		if (!trc_event_kind(m, kind)->name)
+			continue;
+		snprintf(name, sizeof(name), "event_%s", trc_event_kind(m, kind)->name);
+		rc = add_table(db, m, prefix, name, NULL, kind);
+	}
+	return rc;
+}
+
+int trc_sql_open(sqlite3 **out, struct trc_model *m, struct trc_error *error)
+{
+	sqlite3 *db = NULL;
+	int rc = sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+
+	if (!rc)
+		rc = trc_sql_add_tables(db, m, "");
+	if (!rc)
+		rc = sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	if (!rc)
+		rc = sqlite3_set_authorizer(db, authorize, NULL);
+	if (rc) {
+		snprintf(error->text, sizeof(error->text), "SQLite: %s", sqlite3_errstr(rc));
+		sqlite3_close(db);
+		return rc == SQLITE_NOMEM ? -ENOMEM : -EIO;
+	}
+	*out = db;
+	return 0;
+}
+
+/* --- the schema as text --- */
+
+static void print_column(FILE *out, const char *name, const char *type, const char *doc, bool last)
+{
+	char head[64];
+
+	snprintf(head, sizeof(head), "%s%s%s%s", name, *type ? " " : "", type, last ? "" : ",");
+	if (doc)
+		fprintf(out, "  %-26s -- %s\n", head, doc);
+	else
+		fprintf(out, "  %s\n", head);
+}
+
+static void print_table(FILE *out, const struct trc_sql_table *table)
+{
+	fprintf(out, "-- %s\nCREATE TABLE %s(\n", table->doc, table->name);
+	for (size_t i = 0; i < table->n_columns; i++)
+		print_column(out, table->column[i].name, table->column[i].type,
+			     table->column[i].doc, i + 1 == table->n_columns);
+	fputs(");\n", out);
+}
+
+static void print_events(FILE *out, const struct trc_model *m, const char *name, unsigned int kind,
+			 const char *doc)
+{
+	struct trc_event_columns *columns = malloc(sizeof(*columns));
+
+	if (!columns)
+		return;
+	trc_event_columns_make(columns, m, kind);
+	fprintf(out, "-- %s\nCREATE TABLE %s(\n", doc ? doc : "", name);
+	for (size_t i = 0; i < columns->n; i++)
+		print_column(out, columns->column[i].name, columns->column[i].type,
+			     columns->column[i].doc, i + 1 == columns->n);
+	fputs(");\n", out);
+	free(columns);
+}
+
+static bool like(const char *name, const char *pattern)
+{
+	return !pattern || !sqlite3_strlike(pattern, name, 0);
+}
+
+void trc_sql_print_schema(FILE *out, const struct trc_model *m, const char *pattern)
+{
+	const struct trc_sql_table *table;
+
+	if (like("events", pattern))
+		print_events(out, m, "events", 0,
+			     "every event; a column that its kind does not have is NULL");
+	for (size_t i = 0; (table = trc_sql_table_at(i)); i++)
+		if (like(table->name, pattern))
+			print_table(out, table);
+	for (unsigned int kind = 1; kind <= TRC_KIND_MAX; kind++) {
+		const struct trc_kind_info *info = trc_event_kind(m, kind);
+		char name[80];
+
+		if (!info->name)
+			continue;
+		snprintf(name, sizeof(name), "event_%s", info->name);
+		if (like(name, pattern))
+			print_events(out, m, name, kind, info->doc);
+	}
+}
+
+void trc_sql_print_names(FILE *out, const struct trc_model *m)
+{
+	const struct trc_sql_table *table;
+
+	fputs("events\n", out);
+	for (size_t i = 0; (table = trc_sql_table_at(i)); i++)
+		fprintf(out, "%s\n", table->name);
+	for (unsigned int kind = 1; kind <= TRC_KIND_MAX; kind++)
+		if (trc_event_kind(m, kind)->name)
+			fprintf(out, "event_%s\n", trc_event_kind(m, kind)->name);
+}

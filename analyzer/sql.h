@@ -1,0 +1,30 @@
+/*
+ * sql.h - a trace as SQL tables.
+ *
+ *   S1  a query never changes anything: whatever is not reading is refused
+ *   S2  a part of the model is derived when a query first reads a table of it
+ */
+#ifndef TRC_ANALYZER_SQL_H
+#define TRC_ANALYZER_SQL_H
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include "analyzer/model.h"
+
+/* On success *out is the caller's: sqlite3_close() it before the model.  Every table of
+ * trc_sql_schema() is there under its name. 0 or -errno. */
+int trc_sql_open(sqlite3 **out, struct trc_model *m, struct trc_error *error);
+
+/* The tables as CREATE TABLE statements, with what each column means; only those named like
+ * `pattern` (NULL = all).  `m` may be NULL; else kinds of events that only the file knows are
+ * there, too. */
+void trc_sql_print_schema(FILE *out, const struct trc_model *m, const char *pattern);
+
+/* The tables' names, one a line. */
+void trc_sql_print_names(FILE *out, const struct trc_model *m);
+
+/* Writes all tables into a database of their own, with indices.  `path` is replaced when the
+ * database is complete. 0 or -errno with a line in error. */
+int trc_sql_export(struct trc_model *m, const char *path, struct trc_error *error);
+
+#endif

@@ -1,0 +1,173 @@
+/*
+ * sql_export.c - all tables as a plain SQLite database.
+ *
+ * The virtual tables are registered under names of their own, next to real tables of the
+ * final ones, and copied by INSERT ... SELECT inside one transaction.  The tables of single
+ * kinds become views of events.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "analyzer/sql.h"
+#include "analyzer/sql_parts.h"
+
+#define PREFIX "trc_"
+
+struct export {
+	sqlite3 *db;
+	struct trc_model *m;
+	struct trc_error *error;
+};
+
+/* Runs the statement and frees it. */
+static int run(struct export *x, char *sql)
+{
+	int rc = sql ? sqlite3_exec(x->db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+
+	if (rc && !x->error->text[0])
+		snprintf(x->error->text, sizeof(x->error->text), "%s",
+			 sql ? sqlite3_errmsg(x->db) : "out of memory");
+	sqlite3_free(sql);
+	return rc ? -EIO : 0;
+}
+
+static int copy_rows(struct export *x, const char *table)
+{
+	return run(x, sqlite3_mprintf("INSERT INTO \"%w\" SELECT * FROM \"" PREFIX "%w\"", table,
+				      table));
+}
+
+static int make_index(struct export *x, const char *table, const char *columns)
+{
+	return run(x, sqlite3_mprintf("CREATE INDEX \"%w_%w\" ON \"%w\"(%s)", table, columns, table,
+				      columns));
+}
+
+static int export_table(struct export *x, const struct trc_sql_table *table)
+{
+	sqlite3_str *sql = sqlite3_str_new(x->db);
+	int err;
+
+	sqlite3_str_appendf(sql, "CREATE TABLE \"%w\"(", table->name);
+	for (size_t i = 0; i < table->n_columns; i++)
+		sqlite3_str_appendf(sql, "%s\"%w\" %s%s", i ? ", " : "", table->column[i].name,
+				    table->column[i].type,
+				    table->column[i].unique ? " PRIMARY KEY" : "");
+	sqlite3_str_appendall(sql, ")");
+	err = run(x, sqlite3_str_finish(sql));
+	if (!err)
+		err = copy_rows(x, table->name);
+	for (size_t i = 0; !err && i < table->n_columns; i++)
+		if (table->column[i].indexed && !table->column[i].unique)
+			err = make_index(x, table->name, table->column[i].name);
+	return err;
+}
+
+static int export_events(struct export *x, const struct trc_event_columns *columns)
+{
+	sqlite3_str *sql = sqlite3_str_new(x->db);
+	int err;
+
+	sqlite3_str_appendall(sql, "CREATE TABLE events(");
+	for (size_t i = 0; i < columns->n; i++)
+		sqlite3_str_appendf(sql, "%s\"%w\" %s", i ? ", " : "", columns->column[i].name,
+				    columns->column[i].type);
+	sqlite3_str_appendall(sql, ")");
+	err = run(x, sqlite3_str_finish(sql));
+	if (!err) /* sorted, so that a range of times is one stretch of the file */
+		err = run(x, sqlite3_mprintf("INSERT INTO events SELECT * FROM " PREFIX
+					     "events ORDER BY ts_ns"));
+	if (!err)
+		err = make_index(x, "events", "ts_ns");
+	if (!err)
+		err = make_index(x, "events", "kind, ts_ns");
+	return err ? err : make_index(x, "events", "thread, ts_ns");
+}
+
+static int export_kind(struct export *x, const struct trc_event_columns *columns, const char *name)
+{
+	sqlite3_str *sql = sqlite3_str_new(x->db);
+
+	sqlite3_str_appendf(sql, "CREATE VIEW \"event_%w\" AS SELECT ", name);
+	for (size_t i = 0; i < columns->n; i++)
+		sqlite3_str_appendf(sql, "%s\"%w\"", i ? ", " : "", columns->column[i].name);
+	sqlite3_str_appendf(sql, " FROM events WHERE kind = %Q", name);
+	return run(x, sqlite3_str_finish(sql));
+}
+
+static int export_all_events(struct export *x)
+{
+	struct trc_event_columns *columns = malloc(sizeof(*columns));
+	int err = columns ? 0 : -ENOMEM;
+
+	if (!err) {
+		trc_event_columns_make(columns, x->m, 0);
+		err = export_events(x, columns);
+	}
+	for (unsigned int kind = 1; !err && kind <= TRC_KIND_MAX; kind++) {
+		const char *name = trc_event_kind(x->m, kind)->name;
+
+		if (!name)
+			continue;
+		trc_event_columns_make(columns, x->m, kind);
+		err = export_kind(x, columns, name);
+	}
+	free(columns);
+	return err;
+}
+
+static int export_everything(struct export *x)
+{
+	const struct trc_sql_table *table;
+	int err = run(x, sqlite3_mprintf("PRAGMA journal_mode=OFF"));
+
+	if (!err)
+		err = run(x, sqlite3_mprintf("PRAGMA synchronous=OFF"));
+	if (!err)
+		err = run(x, sqlite3_mprintf("BEGIN"));
+	for (size_t i = 0; !err && (table = trc_sql_table_at(i)); i++)
+		err = export_table(x, table);
+	if (!err)
+		err = export_all_events(x);
+	return err ? err : run(x, sqlite3_mprintf("COMMIT"));
+}
+
+static int export_to(struct trc_model *m, const char *path, struct trc_error *error)
+{
+	struct export x = {.m = m, .error = error};
+	int err = 0, rc;
+
+	rc = sqlite3_open_v2(path, &x.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+	if (!rc)
+		rc = trc_sql_add_tables(x.db, m, PREFIX);
+	if (rc) {
+		snprintf(error->text, sizeof(error->text), "%s", sqlite3_errstr(rc));
+		err = -EIO;
+	}
+	if (!err)
+		err = export_everything(&x);
+	sqlite3_close(x.db);
+	return err;
+}
+
+int trc_sql_export(struct trc_model *m, const char *path, struct trc_error *error)
+{
+	char *temp = sqlite3_mprintf("%s.%d.tmp", path, (int)getpid());
+	int err;
+
+	error->text[0] = '\0';
+	if (!temp)
+		return -ENOMEM;
+	unlink(temp); /* of an earlier process of this number */
+	err = export_to(m, temp, error);
+	if (!err && rename(temp, path)) {
+		err = -errno;
+		snprintf(error->text, sizeof(error->text), "%s", strerror(errno));
+	}
+	if (err)
+		unlink(temp);
+	sqlite3_free(temp);
+	return err;
+}

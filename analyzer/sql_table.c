@@ -1,0 +1,111 @@
+/* sql_table.c - see sql_table.h. */
+#include <string.h>
+#include "analyzer/sql_table.h"
+
+void trc_sql_set_integer(struct trc_sql_value *value, int64_t integer)
+{
+	value->kind = TRC_SQL_INTEGER;
+	value->integer = integer;
+}
+
+void trc_sql_set_text(struct trc_sql_value *value, const char *text)
+{
+	value->kind = text && *text ? TRC_SQL_TEXT : TRC_SQL_NULL;
+	value->text = text;
+}
+
+const char *trc_source_name(unsigned int source)
+{
+	static const char *const name[] = {
+		[TRC_SOURCE_RING] = "ring",
+		[TRC_SOURCE_OVERFLOW] = "overflow",
+		[TRC_SOURCE_KERNEL] = "kernel",
+	};
+
+	return source < sizeof(name) / sizeof(name[0]) ? name[source] : "?";
+}
+
+/* An integer field that is `unknown` when it is not known. */
+static void set_known(struct trc_sql_value *value, int64_t integer, int64_t unknown)
+{
+	trc_sql_set_integer(value, integer);
+	if (integer == unknown)
+		value->kind = TRC_SQL_NULL;
+}
+
+#define READ(type, from)                                                                           \
+	({                                                                                         \
+		type read_value;                                                                   \
+		memcpy(&read_value, from, sizeof(read_value));                                     \
+		read_value;                                                                        \
+	})
+
+static void get_field(const struct trc_model *m, enum trc_sql_field field, const char *from,
+		      struct trc_sql_value *value)
+{
+	switch (field) {
+	case TRC_FIELD_NS:
+		set_known(value, READ(int64_t, from), TRC_NEVER);
+		break;
+	case TRC_FIELD_I64:
+	case TRC_FIELD_U64:
+		trc_sql_set_integer(value, READ(int64_t, from));
+		break;
+	case TRC_FIELD_U32:
+		trc_sql_set_integer(value, READ(uint32_t, from));
+		break;
+	case TRC_FIELD_ID32:
+		set_known(value, READ(uint32_t, from), 0);
+		break;
+	case TRC_FIELD_ID64:
+		set_known(value, READ(int64_t, from), 0);
+		break;
+	case TRC_FIELD_PROC:
+		set_known(value, READ(uint32_t, from), TRC_NO_PROC);
+		break;
+	case TRC_FIELD_BOOL:
+		trc_sql_set_integer(value, READ(bool, from));
+		break;
+	case TRC_FIELD_ERRNO:
+		set_known(value, READ(int16_t, from), -1);
+		break;
+	case TRC_FIELD_REASON:
+		trc_sql_set_text(value, trc_reader_reason_name(trc_model_reader(m), READ(uint8_t, from)));
+		break;
+	case TRC_FIELD_CAUSE:
+		trc_sql_set_text(value, trc_gap_cause_name(READ(uint8_t, from)));
+		break;
+	case TRC_FIELD_SOURCE:
+		trc_sql_set_text(value, trc_source_name(READ(uint8_t, from)));
+		break;
+	case TRC_FIELD_TEXT:
+		trc_sql_set_text(value, READ(const char *, from));
+		break;
+	case TRC_FIELD_ROW_ID:
+	case TRC_FIELD_CALL:
+		break;
+	}
+}
+
+void trc_sql_get(const struct trc_model *m, const struct trc_sql_table *table,
+		 const struct trc_sql_column *column, const void *rows, size_t i,
+		 struct trc_sql_value *value)
+{
+	const char *row = rows ? (const char *)rows + i * table->row_bytes : NULL;
+
+	value->kind = TRC_SQL_NULL;
+	if (column->field == TRC_FIELD_ROW_ID)
+		trc_sql_set_integer(value, (int64_t)i + 1);
+	else if (column->field == TRC_FIELD_CALL)
+		column->call(m, i, row, value);
+	else
+		get_field(m, column->field, row + column->off, value);
+}
+
+const struct trc_sql_table *trc_sql_table_at(size_t i)
+{
+	if (i < trc_sql_n_row_tables)
+		return &trc_sql_row_tables[i];
+	i -= trc_sql_n_row_tables;
+	return i < trc_sql_n_code_tables ? &trc_sql_code_tables[i] : NULL;
+}

@@ -1,0 +1,90 @@
+/*
+ * sql_table.h - the tables of SQL that are arrays of the model, as descriptions.
+ *
+ * One description serves the virtual table, --schema, --db and the test that compares
+ * docs/schema.md.  A column says how a row's value is had: from a field, or by a function.
+ *
+ *   Q1  unknown is NULL: a time that is TRC_NEVER, an id that is 0, a text that is ""
+ *   Q2  values of an `ordered` column never decrease from row to row, NULL first
+ */
+#ifndef TRC_ANALYZER_SQL_TABLE_H
+#define TRC_ANALYZER_SQL_TABLE_H
+
+#include "analyzer/model.h"
+
+enum trc_sql_kind { TRC_SQL_NULL, TRC_SQL_INTEGER, TRC_SQL_TEXT };
+
+struct trc_sql_value {
+	enum trc_sql_kind kind;
+	int64_t integer;
+	const char *text; /* zero-terminated; as old as the model, or `buffer` */
+	char buffer[2 * TRC_BUILD_ID_BYTES_MAX + 1];
+};
+
+/* How a field is read; the C type that goes with it, and what is NULL. */
+enum trc_sql_field {
+	TRC_FIELD_ROW_ID, /* none: the row's index + 1 */
+	TRC_FIELD_NS,     /* int64_t, TRC_NEVER */
+	TRC_FIELD_I64,    /* int64_t */
+	TRC_FIELD_U64,    /* uint64_t */
+	TRC_FIELD_U32,    /* uint32_t */
+	TRC_FIELD_ID32,   /* uint32_t, 0 */
+	TRC_FIELD_ID64,   /* uint64_t, 0 */
+	TRC_FIELD_PROC,   /* uint32_t, TRC_NO_PROC */
+	TRC_FIELD_BOOL,   /* bool */
+	TRC_FIELD_ERRNO,  /* int16_t, -1 */
+	TRC_FIELD_REASON, /* uint8_t; as text */
+	TRC_FIELD_CAUSE,  /* uint8_t, an enum trc_gap_cause; as text */
+	TRC_FIELD_SOURCE, /* uint8_t, an enum trc_stream_source; as text */
+	TRC_FIELD_TEXT,   /* const char *, "" and NULL */
+	TRC_FIELD_CALL,   /* as the function says */
+};
+
+typedef void trc_sql_call(const struct trc_model *m, size_t i, const void *row,
+			  struct trc_sql_value *value);
+
+struct trc_sql_column {
+	const char *name;
+	const char *type; /* INTEGER, TEXT, or "": either */
+	enum trc_sql_field field;
+	size_t off;
+	trc_sql_call *call;
+	bool ordered; /* Q2 */
+	bool unique;
+	bool indexed; /* --db makes an index of it */
+	const char *doc;
+};
+
+struct trc_sql_table {
+	const char *name;
+	const char *doc;
+	unsigned int parts; /* enum trc_part that it needs */
+	const struct trc_sql_column *column;
+	size_t n_columns;
+	size_t row_bytes;
+	/* The rows once the parts are there; NULL is fine if every column is a call. */
+	const void *(*rows)(const struct trc_model *m, size_t *n);
+};
+
+/* Tables over the model's arrays of rows: sql_tables_rows.c. */
+extern const struct trc_sql_table trc_sql_row_tables[];
+extern const size_t trc_sql_n_row_tables;
+/* Tables over what the file says of itself and the program's code: sql_tables_code.c. */
+extern const struct trc_sql_table trc_sql_code_tables[];
+extern const size_t trc_sql_n_code_tables;
+
+/* All of them, i = 0, 1, ...; NULL after the last. */
+const struct trc_sql_table *trc_sql_table_at(size_t i);
+
+/* The value of a column in row i of n; `rows` as table->rows() returned it. */
+void trc_sql_get(const struct trc_model *m, const struct trc_sql_table *table,
+		 const struct trc_sql_column *column, const void *rows, size_t i,
+		 struct trc_sql_value *value);
+
+/* What calls use to set their value; a text that is NULL or "" is not known. */
+void trc_sql_set_integer(struct trc_sql_value *value, int64_t integer);
+void trc_sql_set_text(struct trc_sql_value *value, const char *text);
+
+const char *trc_source_name(unsigned int source);
+
+#endif

@@ -1,0 +1,245 @@
+/* sql_tables_rows.c - the tables that are arrays of rows of the model; see sql_table.h. */
+#include <stddef.h>
+#include "analyzer/sql_table.h"
+
+/* end - start, where both are known. */
+static void set_duration(struct trc_sql_value *value, int64_t start_ns, int64_t end_ns)
+{
+	if (start_ns != TRC_NEVER && end_ns != TRC_NEVER)
+		trc_sql_set_integer(value, end_ns - start_ns);
+}
+
+#define ROWS(name)                                                                                 \
+	static const void *name##_rows(const struct trc_model *m, size_t *n)                      \
+	{                                                                                          \
+		return trc_model_##name(m, n);                                                     \
+	}
+#define DURATION(name)                                                                             \
+	static void name##_duration(const struct trc_model *m, size_t i, const void *row,         \
+				    struct trc_sql_value *value)                                   \
+	{                                                                                          \
+		const struct trc_##name *r = row;                                                  \
+												   \
+		set_duration(value, r->start_ns, r->end_ns);                                       \
+	}
+#define F(row, member) offsetof(struct trc_##row, member)
+#define N(columns) (sizeof(columns) / sizeof(columns[0]))
+
+/* --- threads and procs --- */
+
+ROWS(threads)
+static const struct trc_sql_column thread_columns[] = {
+	{"id", "INTEGER", TRC_FIELD_U32, F(thread, serial), NULL, true, true, true,
+	 "its serial number; never used again in the trace"},
+	{"tid", "INTEGER", TRC_FIELD_ID32, F(thread, tid), .doc = "the kernel's thread id"},
+	{"name", "TEXT", TRC_FIELD_TEXT, F(thread, name), .doc = "the name it had last"},
+	{"creator", "INTEGER", TRC_FIELD_ID32, F(thread, creator), .doc = "the thread that created it"},
+	{"creator_stack", "INTEGER", TRC_FIELD_ID32, F(thread, creator_stack),
+	 .doc = "where it was created"},
+	{"start_ns", "INTEGER", TRC_FIELD_NS, F(thread, start_ns),
+	 .doc = "when it began; NULL = before the trace"},
+	{"end_ns", "INTEGER", TRC_FIELD_NS, F(thread, end_ns),
+	 .doc = "when it ended; NULL = still there at the end"},
+	{"first_ns", "INTEGER", TRC_FIELD_NS, F(thread, first_ns), .doc = "its first event"},
+	{"last_ns", "INTEGER", TRC_FIELD_NS, F(thread, last_ns), .doc = "its last event"},
+	{"parked_ns", "INTEGER", TRC_FIELD_I64, F(thread, parked_ns),
+	 .doc = "how long it waited, up to the end of the trace; a wait inside a wait counts once"},
+	{"on_cpu_ns", "INTEGER", TRC_FIELD_NS, F(thread, on_cpu_ns),
+	 .doc = "how long it was on a proc; NULL without scheduling records"},
+	{"parks", "INTEGER", TRC_FIELD_U64, F(thread, n_parks), .doc = "its rows in parks"},
+	{"events", "INTEGER", TRC_FIELD_U64, F(thread, n_events), .doc = "its rows in events"},
+};
+
+ROWS(procs)
+static const struct trc_sql_column proc_columns[] = {
+	{"id", "INTEGER", TRC_FIELD_U32, F(proc, proc), NULL, true, true, true,
+	 "the kernel's number of the logical processor"},
+	{"events", "INTEGER", TRC_FIELD_U64, F(proc, n_events), .doc = "events recorded on it"},
+	{"lost_events", "INTEGER", TRC_FIELD_U64, F(proc, lost_events), .doc = "events lost on it"},
+	{"first_ns", "INTEGER", TRC_FIELD_NS, F(proc, first_ns), .doc = "its first event"},
+	{"last_ns", "INTEGER", TRC_FIELD_NS, F(proc, last_ns), .doc = "its last event"},
+};
+
+/* --- waits --- */
+
+static void park_waited(const struct trc_model *m, size_t i, const void *row,
+			struct trc_sql_value *value)
+{
+	const struct trc_park *park = row;
+
+	set_duration(value, park->start_ns,
+		     park->end_ns == TRC_NEVER ? trc_model_end_ns(m) : park->end_ns);
+}
+
+static void park_latency(const struct trc_model *m, size_t i, const void *row,
+			 struct trc_sql_value *value)
+{
+	const struct trc_park *park = row;
+
+	set_duration(value, park->wake_ns, park->end_ns);
+}
+
+static void park_state(const struct trc_model *m, size_t i, const void *row,
+		       struct trc_sql_value *value)
+{
+	const struct trc_park *park = row;
+
+	trc_sql_set_text(value, park->flags & TRC_PARK_OPEN        ? "open"
+			: park->flags & TRC_PARK_ABANDONED ? "abandoned"
+							   : "ended");
+}
+
+ROWS(parks)
+DURATION(park)
+static const struct trc_sql_column park_columns[] = {
+	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, NULL, true, true, true, "1, 2, ... by start"},
+	{"thread", "INTEGER", TRC_FIELD_ID32, F(park, thread), .indexed = true,
+	 .doc = "the thread that waits"},
+	{"reason", "TEXT", TRC_FIELD_REASON, F(park, reason), .doc = "what kind of wait"},
+	{"object", "INTEGER", TRC_FIELD_U64, F(park, object), .indexed = true,
+	 .doc = "address of the lock, condition variable, ...; or the descriptor"},
+	{"start_ns", "INTEGER", TRC_FIELD_NS, F(park, start_ns), NULL, true, false, true,
+	 "when the wait began"},
+	{"end_ns", "INTEGER", TRC_FIELD_NS, F(park, end_ns),
+	 .doc = "when the thread ran again; NULL = still waiting at the end"},
+	{"duration_ns", "INTEGER", TRC_FIELD_CALL, 0, park_duration,
+	 .doc = "end_ns - start_ns; NULL = still waiting at the end"},
+	{"waited_ns", "INTEGER", TRC_FIELD_CALL, 0, park_waited,
+	 .doc = "the same, but up to the end of the trace if still waiting"},
+	{"stack", "INTEGER", TRC_FIELD_ID32, F(park, stack), .indexed = true, .doc = "where it waited"},
+	{"holder_thread", "INTEGER", TRC_FIELD_ID32, F(park, holder),
+	 .doc = "who held the lock at start_ns, where the lock tells; of a join, who is joined"},
+	{"waker_thread", "INTEGER", TRC_FIELD_ID32, F(park, waker),
+	 .doc = "who ended the wait by an unlock, signal, post, ..."},
+	{"waker_stack", "INTEGER", TRC_FIELD_ID32, F(park, waker_stack), .doc = "where it did so"},
+	{"wake_ns", "INTEGER", TRC_FIELD_NS, F(park, wake_ns), .doc = "when it did so"},
+	{"wake_latency_ns", "INTEGER", TRC_FIELD_CALL, 0, park_latency,
+	 .doc = "end_ns - wake_ns; of a condition wait that includes taking the mutex again"},
+	{"unlock", "INTEGER", TRC_FIELD_ID32, F(park, unlock), .indexed = true,
+	 .doc = "the id in unlocks that ended the wait"},
+	{"proc", "INTEGER", TRC_FIELD_PROC, F(park, proc), .doc = "where the wait was recorded"},
+	{"result", "INTEGER", TRC_FIELD_ERRNO, F(park, result),
+	 .doc = "0, or the errno value that the wait ended with; NULL = not known"},
+	{"state", "TEXT", TRC_FIELD_CALL, 0, park_state,
+	 .doc = "ended; open: still waiting at the end; abandoned: left by a jump, cancellation or "
+		"a lost resume, end_ns is then the first event that shows the thread running"},
+};
+
+ROWS(unlocks)
+static const struct trc_sql_column unlock_columns[] = {
+	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, NULL, true, true, true, "1, 2, ... by time"},
+	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(unlock, ts_ns), NULL, true, false, true,
+	 "when the lock was released"},
+	{"thread", "INTEGER", TRC_FIELD_ID32, F(unlock, thread), .indexed = true,
+	 .doc = "who held and released it"},
+	{"proc", "INTEGER", TRC_FIELD_PROC, F(unlock, proc), .doc = "where"},
+	{"reason", "TEXT", TRC_FIELD_REASON, F(unlock, reason), .doc = "what kind of lock"},
+	{"object", "INTEGER", TRC_FIELD_U64, F(unlock, object), .indexed = true,
+	 .doc = "address of the lock"},
+	{"waiters", "INTEGER", TRC_FIELD_U64, F(unlock, waiters),
+	 .doc = "how many threads waited for it then, as far as the unlocker saw"},
+	{"stack", "INTEGER", TRC_FIELD_ID32, F(unlock, stack), .indexed = true,
+	 .doc = "where it was released"},
+	{"caused_waits", "INTEGER", TRC_FIELD_U32, F(unlock, caused_waits),
+	 .doc = "threads that waited during the critical section that ends here"},
+	{"caused_ns", "INTEGER", TRC_FIELD_I64, F(unlock, caused_ns),
+	 .doc = "their waiting during that section, summed"},
+};
+
+/* --- the user's annotations --- */
+
+ROWS(tasks)
+DURATION(task)
+static const struct trc_sql_column task_columns[] = {
+	{"id", "INTEGER", TRC_FIELD_U64, F(task, task), .indexed = true, .doc = "the task's id"},
+	{"parent", "INTEGER", TRC_FIELD_ID64, F(task, parent), .indexed = true,
+	 .doc = "the task that it is a part of"},
+	{"type", "TEXT", TRC_FIELD_TEXT, F(task, type), .doc = "its type"},
+	{"start_ns", "INTEGER", TRC_FIELD_NS, F(task, start_ns), NULL, true, false, true,
+	 "when it began; NULL = before the trace"},
+	{"end_ns", "INTEGER", TRC_FIELD_NS, F(task, end_ns), .doc = "when it ended; NULL = not yet"},
+	{"duration_ns", "INTEGER", TRC_FIELD_CALL, 0, task_duration, .doc = "end_ns - start_ns"},
+	{"start_thread", "INTEGER", TRC_FIELD_ID32, F(task, start_thread), .doc = "who began it"},
+	{"end_thread", "INTEGER", TRC_FIELD_ID32, F(task, end_thread), .doc = "who ended it"},
+};
+
+ROWS(regions)
+DURATION(region)
+static const struct trc_sql_column region_columns[] = {
+	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, NULL, true, true, true, "1, 2, ... by start"},
+	{"thread", "INTEGER", TRC_FIELD_ID32, F(region, thread), .indexed = true, .doc = "whose span it is"},
+	{"task", "INTEGER", TRC_FIELD_ID64, F(region, task), .indexed = true,
+	 .doc = "the task that it works for"},
+	{"type", "TEXT", TRC_FIELD_TEXT, F(region, type), .doc = "its type"},
+	{"depth", "INTEGER", TRC_FIELD_U32, F(region, depth), .doc = "0 = outermost"},
+	{"start_ns", "INTEGER", TRC_FIELD_NS, F(region, start_ns), NULL, true, false, true,
+	 "when it began; NULL = before the trace"},
+	{"end_ns", "INTEGER", TRC_FIELD_NS, F(region, end_ns), .doc = "when it ended; NULL = not yet"},
+	{"duration_ns", "INTEGER", TRC_FIELD_CALL, 0, region_duration, .doc = "end_ns - start_ns"},
+};
+
+ROWS(logs)
+static const struct trc_sql_column log_columns[] = {
+	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(log, ts_ns), NULL, true, false, true, "when"},
+	{"thread", "INTEGER", TRC_FIELD_ID32, F(log, thread), .doc = "whose message"},
+	{"task", "INTEGER", TRC_FIELD_ID64, F(log, task), .indexed = true,
+	 .doc = "the task that it belongs to"},
+	{"category", "TEXT", TRC_FIELD_TEXT, F(log, category), .doc = "the user's category"},
+	{"message", "TEXT", TRC_FIELD_TEXT, F(log, message), .doc = "the message"},
+};
+
+ROWS(counters)
+static const struct trc_sql_column counter_columns[] = {
+	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(counter, ts_ns), NULL, true, false, true, "when"},
+	{"thread", "INTEGER", TRC_FIELD_ID32, F(counter, thread), .doc = "who set it"},
+	{"name", "TEXT", TRC_FIELD_TEXT, F(counter, name), .indexed = true, .doc = "whose value"},
+	{"value", "INTEGER", TRC_FIELD_I64, F(counter, value), .doc = "the value from then on"},
+};
+
+/* --- scheduling and losses --- */
+
+ROWS(on_cpu)
+DURATION(on_cpu)
+static const struct trc_sql_column on_cpu_columns[] = {
+	{"thread", "INTEGER", TRC_FIELD_ID32, F(on_cpu, thread), .indexed = true, .doc = "which thread"},
+	{"proc", "INTEGER", TRC_FIELD_PROC, F(on_cpu, proc), .doc = "on which proc"},
+	{"start_ns", "INTEGER", TRC_FIELD_NS, F(on_cpu, start_ns), NULL, true, false, true,
+	 "when it was put there; NULL = before the trace"},
+	{"end_ns", "INTEGER", TRC_FIELD_NS, F(on_cpu, end_ns),
+	 .doc = "when it was taken off; NULL = still there at the end"},
+	{"duration_ns", "INTEGER", TRC_FIELD_CALL, 0, on_cpu_duration, .doc = "end_ns - start_ns"},
+	{"preempted", "INTEGER", TRC_FIELD_BOOL, F(on_cpu, preempted),
+	 .doc = "1 = it could have gone on when it was taken off"},
+};
+
+ROWS(gaps)
+static const struct trc_sql_column gap_columns[] = {
+	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(gap, ts_ns), NULL, true, false, true,
+	 "when events were recorded again"},
+	{"since_ns", "INTEGER", TRC_FIELD_NS, F(gap, since_ns), .doc = "when the first one was lost"},
+	{"proc", "INTEGER", TRC_FIELD_PROC, F(gap, proc), .doc = "on which proc"},
+	{"source", "TEXT", TRC_FIELD_SOURCE, F(gap, source), .doc = "of which stream: ring, overflow, kernel"},
+	{"cause", "TEXT", TRC_FIELD_CAUSE, F(gap, cause), .doc = "why"},
+	{"lost_events", "INTEGER", TRC_FIELD_U64, F(gap, lost_events), .doc = "how many, exactly"},
+};
+
+#define TABLE(table, row, parts, doc)                                                              \
+	{                                                                                          \
+		#table, doc, parts, row##_columns, N(row##_columns), sizeof(struct trc_##row),     \
+			table##_rows                                                               \
+	}
+
+const struct trc_sql_table trc_sql_row_tables[] = {
+	TABLE(threads, thread, TRC_PART_WAITS | TRC_PART_SCHED, "the threads of the program"),
+	TABLE(procs, proc, TRC_PART_WAITS, "the procs that events were recorded on"),
+	TABLE(parks, park, TRC_PART_WAITS, "every wait, from its beginning until the thread ran again"),
+	TABLE(unlocks, unlock, TRC_PART_WAITS,
+	      "releases of locks for which others waited, and what the critical section cost them"),
+	TABLE(tasks, task, TRC_PART_USER, "the program's operations"),
+	TABLE(regions, region, TRC_PART_USER, "the program's spans, each within one thread"),
+	TABLE(logs, log, TRC_PART_USER, "the program's messages"),
+	TABLE(counters, counter, TRC_PART_USER, "the program's values over time"),
+	TABLE(on_cpu, on_cpu, TRC_PART_SCHED, "when each thread was on a proc"),
+	TABLE(gaps, gap, TRC_PART_WAITS, "events that were lost, counted exactly"),
+};
+const size_t trc_sql_n_row_tables = N(trc_sql_row_tables);

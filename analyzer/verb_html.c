@@ -1,0 +1,18 @@
+/* verb_html.c - trace-analyze --html FILE. */
+#include "analyzer/cli.h"
+#include "viewer/html.h"
+
+static int run_html(struct trc_cli *cli, const struct trc_request *request)
+{
+	struct trc_error error = {""};
+
+	if (!trc_html_write(cli->model, request->arg, &error))
+		return TRC_EXIT_OK;
+	trc_cli_error(cli, "%s: %s", request->arg, error.text);
+	return TRC_EXIT_FAILED;
+}
+
+const struct trc_verb trc_verb_html = {.name = "html",
+				       .arg_name = "FILE",
+				       .doc = "write the timeline as one HTML page",
+				       .run = run_html};

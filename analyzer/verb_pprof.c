@@ -1,0 +1,108 @@
+/* verb_pprof.c - trace-analyze --pprof block|mutex -o FILE. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "analyzer/cli.h"
+#include "analyzer/profile.h"
+
+static int set_out_path(struct trc_cli *cli, struct trc_request *request, const char *arg)
+{
+	if (request && request->verb == &trc_verb_pprof) {
+		request->out_path = arg;
+		return 0;
+	}
+	trc_cli_error(cli, "-o comes after the --pprof that it belongs to");
+	return -EINVAL;
+}
+
+static const struct trc_cli_option pprof_options[] = {
+	{"out", 'o', "FILE", "where the profile goes; - is stdout", set_out_path},
+	{0},
+};
+
+static int profile_kind(const char *name, enum trc_profile_kind *kind)
+{
+	if (!strcmp(name, "block"))
+		*kind = TRC_PROFILE_BLOCK;
+	else if (!strcmp(name, "mutex"))
+		*kind = TRC_PROFILE_MUTEX;
+	else
+		return -EINVAL;
+	return 0;
+}
+
+static int check_pprof(struct trc_cli *cli, const struct trc_request *request)
+{
+	enum trc_profile_kind kind;
+
+	if (profile_kind(request->arg, &kind)) {
+		trc_cli_error(cli, "--pprof is block or mutex, not %s", request->arg);
+		return -EINVAL;
+	}
+	if (!request->out_path) {
+		trc_cli_error(cli, "--pprof %s needs -o FILE", request->arg);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int write_to(struct trc_cli *cli, const struct trc_profile *profile, int fd,
+		    const char *path)
+{
+	struct trc_error error = {""};
+
+	if (trc_profile_write_pprof(profile, cli->model, fd, &error)) {
+		trc_cli_error(cli, "%s: %s", path, error.text);
+		return -EIO;
+	}
+	return 0;
+}
+
+/* Under its name only when it is whole. */
+static int write_file(struct trc_cli *cli, const struct trc_profile *profile, const char *path)
+{
+	char *temp;
+	int fd, err;
+
+	if (asprintf(&temp, "%s.%d.tmp", path, (int)getpid()) < 0)
+		return -ENOMEM;
+	fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+	err = fd < 0 ? -errno : write_to(cli, profile, fd, path);
+	if (fd < 0 || (close(fd) && !err) || (!err && rename(temp, path))) {
+		err = -errno;
+		trc_cli_error(cli, "%s: %s", path, strerror(errno));
+	}
+	if (err && fd >= 0)
+		unlink(temp);
+	free(temp);
+	return err;
+}
+
+static int run_pprof(struct trc_cli *cli, const struct trc_request *request)
+{
+	enum trc_profile_kind kind = TRC_PROFILE_BLOCK;
+	struct trc_error error = {""};
+	struct trc_profile *profile;
+	int err;
+
+	profile_kind(request->arg, &kind);
+	if (trc_profile_derive(&profile, cli->model, kind, &error)) {
+		trc_cli_error(cli, "%s", error.text);
+		return TRC_EXIT_FAILED;
+	}
+	fflush(stdout);
+	err = strcmp(request->out_path, "-") ? write_file(cli, profile, request->out_path)
+					     : write_to(cli, profile, STDOUT_FILENO, "stdout");
+	trc_profile_free(profile);
+	return err ? TRC_EXIT_FAILED : TRC_EXIT_OK;
+}
+
+const struct trc_verb trc_verb_pprof = {.name = "pprof",
+					.arg_name = "block|mutex",
+					.doc = "write a profile for pprof",
+					.run = run_pprof,
+					.check = check_pprof,
+					.option = pprof_options};

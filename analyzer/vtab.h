@@ -1,0 +1,52 @@
+/* vtab.h - the two virtual table modules; only the sql files include it. */
+#ifndef TRC_ANALYZER_VTAB_H
+#define TRC_ANALYZER_VTAB_H
+
+#include <sqlite3.h>
+#include "analyzer/model.h"
+#include "analyzer/sql_table.h"
+
+/* What a module needs for one table; lives as long as the connection. */
+struct trc_vtab_source {
+	struct trc_model *m;
+	const struct trc_sql_table *table; /* of vtab_rows.c */
+	unsigned int kind;                 /* of vtab_events.c: 0 = all kinds */
+};
+
+extern const sqlite3_module trc_vtab_rows, trc_vtab_events;
+
+/* The columns of events (kind 0) or of one kind's table. `m` may be NULL: what this library
+ * knows. */
+enum { TRC_EVENT_COLUMNS_MAX = 512 };
+struct trc_event_column {
+	const char *name, *type;
+	const char *doc; /* NULL: an argument of several kinds */
+};
+struct trc_event_columns {
+	unsigned int kind;
+	size_t n;
+	struct trc_event_column column[TRC_EVENT_COLUMNS_MAX];
+	/* Which argument of a kind a column shows: 1 + its position, 0 = none. */
+	uint8_t arg[TRC_KIND_MAX + 1][TRC_EVENT_COLUMNS_MAX];
+};
+void trc_event_columns_make(struct trc_event_columns *columns, const struct trc_model *m,
+			    unsigned int kind);
+/* The description of a kind, the file's if `m` has one. */
+const struct trc_kind_info *trc_event_kind(const struct trc_model *m, unsigned int kind);
+/* Its name in SQL: "kind_200" if nobody has one. */
+const char *trc_event_kind_name(const struct trc_model *m, unsigned int kind);
+
+/* sqlite3_declare_vtab(), which the authorizer lets pass. */
+int trc_vtab_declare(sqlite3 *db, const char *schema);
+
+/* Tells SQLite what went wrong. */
+int trc_vtab_fail(sqlite3_vtab *vtab, const char *text);
+
+/*
+ * A bound of a query on a column of whole numbers: column OP value.  Narrows [*from, *until]
+ * to whole numbers that may satisfy it; what SQLite compares itself afterwards need not be
+ * exact.  False if no number can (NULL).
+ */
+bool trc_vtab_narrow(int op, sqlite3_value *value, int64_t *from, int64_t *until);
+
+#endif

@@ -1,0 +1,337 @@
+/*
+ * vtab_rows.c - an array of the model as a read-only table.
+ *
+ * Plan chosen by rows_best_index() and obeyed by rows_filter(): up to PLAN_BOUNDS
+ * comparisons with ordered columns (sql_table.h, Q2), each found by halving.  idxNum
+ * has 8 bits for each, the column << 3 | an enum bound_op + 1, in the order in which the
+ * arguments arrive; and
+ *   PLAN_BACKWARDS  from the last row to the first: ORDER BY ... DESC
+ * idxStr says the same for people.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/vtab.h"
+
+enum { PLAN_BOUNDS = 3, PLAN_BACKWARDS = 1 << 24, COLUMN_MAX = 31 };
+
+enum bound_op { BOUND_EQ, BOUND_GT, BOUND_LE, BOUND_LT, BOUND_GE, N_BOUND_OPS };
+static const struct {
+	unsigned char sqlite;
+	const char *sign;
+} bound_ops[N_BOUND_OPS] = {
+	[BOUND_EQ] = {SQLITE_INDEX_CONSTRAINT_EQ, "="},
+	[BOUND_GT] = {SQLITE_INDEX_CONSTRAINT_GT, ">"},
+	[BOUND_LE] = {SQLITE_INDEX_CONSTRAINT_LE, "<="},
+	[BOUND_LT] = {SQLITE_INDEX_CONSTRAINT_LT, "<"},
+	[BOUND_GE] = {SQLITE_INDEX_CONSTRAINT_GE, ">="},
+};
+
+struct rows_vtab {
+	sqlite3_vtab base; /* first: the two share an address */
+	const struct trc_vtab_source *source;
+};
+
+struct rows_cursor {
+	sqlite3_vtab_cursor base; /* first: the two share an address */
+	const void *rows;
+	size_t n;
+	size_t first, limit; /* rows that are left: first <= i < limit */
+	bool backwards;
+};
+
+int trc_vtab_fail(sqlite3_vtab *vtab, const char *text)
+{
+	sqlite3_free(vtab->zErrMsg);
+	vtab->zErrMsg = sqlite3_mprintf("%s", text);
+	return SQLITE_ERROR;
+}
+
+static int64_t clamp_to_integer(double value)
+{
+	if (value >= 9223372036854775807.0)
+		return INT64_MAX;
+	return value <= -9223372036854775808.0 ? INT64_MIN : (int64_t)value;
+}
+
+bool trc_vtab_narrow(int op, sqlite3_value *value, int64_t *from, int64_t *until)
+{
+	int64_t low, high;
+
+	switch (sqlite3_value_type(value)) {
+	case SQLITE_NULL:
+		return false;
+	case SQLITE_INTEGER:
+		low = high = sqlite3_value_int64(value);
+		break;
+	case SQLITE_FLOAT:
+		low = clamp_to_integer(floor(sqlite3_value_double(value)));
+		high = clamp_to_integer(ceil(sqlite3_value_double(value)));
+		break;
+	default:
+		return true; /* a text that may stand for a number: SQLite decides */
+	}
+	if ((op == SQLITE_INDEX_CONSTRAINT_EQ || op == SQLITE_INDEX_CONSTRAINT_GE ||
+	     op == SQLITE_INDEX_CONSTRAINT_GT) &&
+	    low > *from)
+		*from = low;
+	if ((op == SQLITE_INDEX_CONSTRAINT_EQ || op == SQLITE_INDEX_CONSTRAINT_LE ||
+	     op == SQLITE_INDEX_CONSTRAINT_LT) &&
+	    high < *until)
+		*until = high;
+	return true;
+}
+
+static char *schema_of(const struct trc_sql_table *table)
+{
+	sqlite3_str *sql = sqlite3_str_new(NULL);
+
+	sqlite3_str_appendall(sql, "CREATE TABLE x(");
+	for (size_t i = 0; i < table->n_columns; i++)
+		sqlite3_str_appendf(sql, "%s\"%w\" %s", i ? ", " : "", table->column[i].name,
+				    table->column[i].type);
+	sqlite3_str_appendall(sql, ")");
+	return sqlite3_str_finish(sql);
+}
+
+static int rows_connect(sqlite3 *db, void *context, int argc, const char *const *argv,
+			sqlite3_vtab **out, char **error)
+{
+	const struct trc_vtab_source *source = context;
+	char *schema = schema_of(source->table);
+	struct rows_vtab *vtab = sqlite3_malloc(sizeof(*vtab));
+	int rc = schema && vtab ? trc_vtab_declare(db, schema) : SQLITE_NOMEM;
+
+	sqlite3_free(schema);
+	if (rc) {
+		sqlite3_free(vtab);
+		return rc;
+	}
+	memset(vtab, 0, sizeof(*vtab));
+	vtab->source = source;
+	*out = &vtab->base;
+	return SQLITE_OK;
+}
+
+static int rows_disconnect(sqlite3_vtab *vtab)
+{
+	sqlite3_free(vtab);
+	return SQLITE_OK;
+}
+
+static int op_of(unsigned char sqlite_op)
+{
+	for (int op = 0; op < N_BOUND_OPS; op++)
+		if (bound_ops[op].sqlite == sqlite_op)
+			return op;
+	return -1;
+}
+
+/* How many rows there may be, before anything is derived. */
+static double rows_guess(const struct trc_vtab_source *source)
+{
+	size_t n = 0;
+
+	if (!source->table->parts)
+		source->table->rows(source->m, &n);
+	else
+		n = trc_reader_info(trc_model_reader(source->m))->n_events / 4;
+	return (double)n + 10;
+}
+
+static bool take_constraint(const struct trc_sql_table *table, sqlite3_index_info *info, int i,
+			    int slot, sqlite3_str *plan)
+{
+	const struct sqlite3_index_constraint *c = &info->aConstraint[i];
+	const struct trc_sql_column *column;
+	int op = op_of(c->op);
+
+	if (!c->usable || op < 0 || c->iColumn < 0 || c->iColumn > COLUMN_MAX)
+		return false;
+	column = &table->column[c->iColumn];
+	if (!column->ordered)
+		return false;
+	info->aConstraintUsage[i].argvIndex = slot + 1;
+	info->idxNum |= (c->iColumn << 3 | (op + 1)) << (8 * slot);
+	sqlite3_str_appendf(plan, "%s%s%s?", slot ? " " : "", column->name, bound_ops[op].sign);
+	if (op == BOUND_EQ) {
+		info->estimatedCost = column->unique ? 1 : info->estimatedCost / 1000 + 1;
+		if (column->unique)
+			info->idxFlags |= SQLITE_INDEX_SCAN_UNIQUE;
+	} else {
+		info->estimatedCost /= 4;
+	}
+	return true;
+}
+
+static void take_order(const struct trc_sql_table *table, sqlite3_index_info *info)
+{
+	int column;
+
+	if (info->nOrderBy != 1)
+		return;
+	column = info->aOrderBy[0].iColumn;
+	if (column < 0 || !table->column[column].ordered)
+		return;
+	info->orderByConsumed = 1;
+	if (info->aOrderBy[0].desc)
+		info->idxNum |= PLAN_BACKWARDS;
+}
+
+static int rows_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+	const struct trc_vtab_source *source = ((struct rows_vtab *)vtab)->source;
+	sqlite3_str *plan = sqlite3_str_new(NULL);
+	int slot = 0;
+
+	info->idxNum = 0;
+	info->estimatedCost = rows_guess(source);
+	for (int i = 0; i < info->nConstraint && slot < PLAN_BOUNDS; i++)
+		slot += take_constraint(source->table, info, i, slot, plan);
+	take_order(source->table, info);
+	if (info->idxNum & PLAN_BACKWARDS)
+		sqlite3_str_appendall(plan, slot ? " backwards" : "backwards");
+	info->estimatedRows = (sqlite3_int64)info->estimatedCost;
+	info->idxStr = sqlite3_str_finish(plan);
+	info->needToFreeIdxStr = 1;
+	return SQLITE_OK;
+}
+
+static int rows_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
+{
+	struct rows_cursor *cursor = sqlite3_malloc(sizeof(*cursor));
+
+	if (!cursor)
+		return SQLITE_NOMEM;
+	memset(cursor, 0, sizeof(*cursor));
+	*out = &cursor->base;
+	return SQLITE_OK;
+}
+
+static int rows_close(sqlite3_vtab_cursor *cursor)
+{
+	sqlite3_free(cursor);
+	return SQLITE_OK;
+}
+
+static const struct trc_vtab_source *source_of(const struct rows_cursor *c)
+{
+	return ((struct rows_vtab *)c->base.pVtab)->source;
+}
+
+/* The first row in [first, limit) whose value in this ordered column is at least `key`. */
+static size_t rows_find(const struct rows_cursor *c, const struct trc_sql_column *column,
+			int64_t key)
+{
+	size_t low = c->first, high = c->limit;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		struct trc_sql_value value;
+
+		trc_sql_get(source_of(c)->m, source_of(c)->table, column, c->rows, middle, &value);
+		if (value.kind == TRC_SQL_NULL || value.integer < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void rows_bound(struct rows_cursor *c, unsigned int code, sqlite3_value *value)
+{
+	const struct trc_sql_column *column = &source_of(c)->table->column[code >> 3];
+	int64_t from = INT64_MIN, until = INT64_MAX;
+
+	if (!trc_vtab_narrow(bound_ops[(code & 7) - 1].sqlite, value, &from, &until)) {
+		c->limit = c->first;
+		return;
+	}
+	if (from != INT64_MIN)
+		c->first = rows_find(c, column, from);
+	if (until != INT64_MAX)
+		c->limit = rows_find(c, column, until + 1);
+}
+
+static int rows_filter(sqlite3_vtab_cursor *cursor, int plan, const char *plan_text, int argc,
+		       sqlite3_value **argv)
+{
+	struct rows_cursor *c = (struct rows_cursor *)cursor;
+	const struct trc_vtab_source *source = source_of(c);
+	struct trc_error error = {""};
+
+	if (source->table->parts && trc_model_need(source->m, source->table->parts, &error))
+		return trc_vtab_fail(cursor->pVtab, error.text);
+	c->rows = source->table->rows(source->m, &c->n);
+	c->first = 0;
+	c->limit = c->n;
+	c->backwards = plan & PLAN_BACKWARDS;
+	for (int i = 0; i < argc; i++)
+		rows_bound(c, (unsigned int)plan >> (8 * i) & 255, argv[i]);
+	return SQLITE_OK;
+}
+
+static int rows_next(sqlite3_vtab_cursor *cursor)
+{
+	struct rows_cursor *c = (struct rows_cursor *)cursor;
+
+	if (c->backwards)
+		c->limit--;
+	else
+		c->first++;
+	return SQLITE_OK;
+}
+
+static int rows_eof(sqlite3_vtab_cursor *cursor)
+{
+	const struct rows_cursor *c = (const struct rows_cursor *)cursor;
+
+	return c->first >= c->limit;
+}
+
+static size_t row_now(const struct rows_cursor *c)
+{
+	return c->backwards ? c->limit - 1 : c->first;
+}
+
+static int rows_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
+{
+	const struct rows_cursor *c = (const struct rows_cursor *)cursor;
+	const struct trc_sql_table *table = source_of(c)->table;
+	struct trc_sql_value value;
+
+	trc_sql_get(source_of(c)->m, table, &table->column[column], c->rows, row_now(c), &value);
+	switch (value.kind) {
+	case TRC_SQL_NULL:
+		sqlite3_result_null(context);
+		break;
+	case TRC_SQL_INTEGER:
+		sqlite3_result_int64(context, value.integer);
+		break;
+	case TRC_SQL_TEXT:
+		sqlite3_result_text(context, value.text, -1,
+				    value.text == value.buffer ? SQLITE_TRANSIENT : SQLITE_STATIC);
+		break;
+	}
+	return SQLITE_OK;
+}
+
+static int rows_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
+{
+	*rowid = (sqlite3_int64)row_now((const struct rows_cursor *)cursor) + 1;
+	return SQLITE_OK;
+}
+
+/* Without xCreate: the table is there without being created, and cannot be. */
+const sqlite3_module trc_vtab_rows = {
+	.xConnect = rows_connect,
+	.xBestIndex = rows_best_index,
+	.xDisconnect = rows_disconnect,
+	.xOpen = rows_open,
+	.xClose = rows_close,
+	.xFilter = rows_filter,
+	.xNext = rows_next,
+	.xEof = rows_eof,
+	.xColumn = rows_column,
+	.xRowid = rows_rowid,
+};
