@@ -243,5 +243,13 @@ int main(int argc, char **argv)
 		.n_info = 2,
 		.stacks = {6, stack_first, stack_frame, 6, frames},
 	};
-	return write_page(&m, argv[optind], &limits);
+	int status = write_page(&m, argv[optind], &limits);
+
+	free(d.thread);
+	free(d.park);
+	free(d.on_cpu);
+	free(d.region);
+	free(d.task);
+	free(d.log);
+	return status;
 }

@@ -289,24 +289,34 @@ const mouseHelp = [
 	["Click on the legend", "highlight a state"],
 ];
 
-function helpOpen() {
-	const key = (name) => name.split(" ").flatMap((k, i) => [i ? " " : "", el("kbd", {},
-		{ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓"}[k] || k)]);
-	const body = el("tbody");
+// A key as it stands on the keyboard.
+function keyName(key) {
+	const named = {ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓",
+		"Ctrl+Z": "Ctrl+Shift+Z"}[key];
 
-	for (const [keys, what] of commands)
-		if (what)
-			body.append(el("tr", {}, el("th", {scope: "row"}, ...key(keys)), el("td", {}, what)));
-	for (const [how, what] of mouseHelp)
-		body.append(el("tr", {}, el("th", {scope: "row"}, how), el("td", {}, what)));
+	return named || key.replace(/(^|\+)([a-z])$/, (_, plus, letter) => plus + letter.toUpperCase());
+}
+
+function helpOpen() {
+	const keys = el("tbody"), mouse = el("tbody");
 	const dialog = byId("help");
-	dialog.replaceChildren(el("h2", {}, "Keyboard and mouse"), el("table", {}, body),
-		el("p", {class: "dim"}, "Arrows lead from the thread that ended a wait to the one that ",
-			"waited; a dashed line leads to the thread that held the lock. A red mark at the lower ",
-			"edge of a track: a wait for a lock, too short to be seen at this zoom. The address ",
-			"holds the view: copy it to share it."),
+
+	for (const [names, what] of commands)
+		if (what)
+			keys.append(el("tr", {}, el("th", {scope: "row"},
+				...names.split(" ").flatMap((k) => [el("kbd", {}, keyName(k)), " "])), el("td", {}, what)));
+	for (const [how, what] of mouseHelp)
+		mouse.append(el("tr", {}, el("th", {scope: "row"}, how), el("td", {}, what)));
+	dialog.replaceChildren(el("h2", {}, "Keyboard and mouse"),
+		el("div", {class: "columns"}, el("table", {}, keys), el("div", {}, el("table", {}, mouse),
+			el("p", {}, "Arrows lead from the thread that ended a wait to the one that waited; a dashed " +
+				"line leads to the thread that held the lock."),
+			el("p", {}, "A red mark at the lower edge of a track: a wait for a lock, too short to be seen " +
+				"at this zoom."),
+			el("p", {}, "The address holds the view: copy it to share it."))),
 		el("button", {type: "button", onclick: () => dialog.close()}, "Close"));
 	dialog.showModal();
+	dialog.scrollTop = 0;
 }
 
 function inputInit() {
@@ -322,6 +332,11 @@ function inputInit() {
 	byId("help-open").addEventListener("click", helpOpen);
 	byId("sort").addEventListener("change", (event) => {
 		tracks.sort = event.target.value;
+		tracksLayout();
+		viewChanged("tracks");
+	});
+	byId("annotations").addEventListener("change", (event) => {
+		tracks.annotations = event.target.checked;
 		tracksLayout();
 		viewChanged("tracks");
 	});

@@ -114,6 +114,7 @@ function start() {
 	threadKeys();
 	for (const [id, [name]] of Object.entries(threadOrders))
 		byId("sort").append(el("option", {value: id}, name));
+	byId("annotations-label").hidden = !trace.taskTracks.length && !trace.counterTracks.length;
 	bannersDraw();
 	titleDraw();
 	tracksLayout();

@@ -1,6 +1,6 @@
 // minimap.js - the whole trace in one strip: how many threads do what, and what is visible.
 
-const MAP_HEIGHT = 44;
+const MAP_HEIGHT = 64;
 // Layers from the bottom up; what is idle or absent stays empty.
 const MAP_CLASSES = [CLASS.RUN, CLASS.READY, CLASS.LOCK, CLASS.IO, CLASS.SYNC];
 const MAP_THREADS_MAX = 2000; // more are sampled

@@ -303,6 +303,20 @@ function parksWokenBy(t, from, until, limit) {
 	return limit ? found.slice(0, limit) : found;
 }
 
+// The first park that thread index t ended from then on; 0 = none.
+function parkWokenFirst(t, from) {
+	let best = 0, least = Infinity;
+
+	for (let i = 0; i < trace.park.n; i++) {
+		const wake = trace.park.waker[i] === t + 1 ? parkWake(i + 1) : -1;
+		if (wake >= from && wake < least) {
+			best = i + 1;
+			least = wake;
+		}
+	}
+	return best;
+}
+
 // How this row's length ranks among those of its kind: {n, longer}.
 function rank(rows, key, i) {
 	let n = 0, longer = 0;

@@ -2,6 +2,7 @@
 // their name.
 
 const RESULT_ROWS = 60;
+const MATCHES_MAX = 100000; // that can be walked through; all are counted
 
 const search = {query: "", groups: [], matches: [], at: -1, timer: 0, active: -1};
 
@@ -45,45 +46,51 @@ function groupOf(groups, kind, name) {
 	const key = `${kind}\n${name}`;
 
 	if (!groups.has(key))
-		groups.set(key, {kind, name, matches: []});
+		groups.set(key, {kind, name, count: 0, matches: []});
 	return groups.get(key);
 }
 
-// All groups of matches: {kind, name, matches: [{sel, time}]}.
+// All groups of matches: {kind, name, count, matches: [{sel, time}]}.
 function searchRun(query) {
 	const groups = new Map(), texts = textsContaining(query);
 	const {stacks, stackName} = stacksMatching(query, texts);
 	const reasons = head.reasons.map((r) => Boolean(r) && r[0].includes(query));
 	const objects = new Uint8Array(column("object.low").length + 1);
-	const add = (kind, name, sel, time) => groupOf(groups, kind, name).matches.push({sel, time});
+	let kept = 0;
+	const add = (kind, name, id, time, selKind = kind) => {
+		const group = groupOf(groups, kind, name);
+		group.count++;
+		if (kept++ < MATCHES_MAX || !group.matches.length)
+			group.matches.push({sel: {kind: selKind, id}, time});
+	};
 
 	if (/^(0x)?[0-9a-f]+$/.test(query) && query.length > 3)
 		for (let o = 1; o < objects.length; o++)
 			objects[o] = objectName(o).includes(query);
 	for (const t of trace.threads)
 		if (t.name.toLowerCase().includes(query) || String(t.tid) === query)
-			add("thread", t.name, {kind: "thread", id: t.idx + 1}, t.firstSeen);
+			add("thread", t.name, t.idx + 1, t.firstSeen);
 	const g = trace.region, k = trace.task, l = trace.log, p = trace.park, u = trace.unlock;
 	for (let i = 0; i < k.n; i++)
 		if (texts[k.type[i]] || k.low[i] + k.high[i] * 4294967296 === Number(query))
-			add("task", text(k.type[i]), {kind: "task", id: i + 1}, k.start[i]);
+			add("task", text(k.type[i]), i + 1, k.start[i]);
 	for (let i = 0; i < g.n; i++)
 		if (texts[g.type[i]])
-			add("region", text(g.type[i]), {kind: "region", id: i + 1}, g.start[i]);
+			add("region", text(g.type[i]), i + 1, g.start[i]);
 	for (let i = 0; i < l.n; i++)
 		if (texts[l.message[i]] || texts[l.category[i]])
-			add("log", text(l.message[i]), {kind: "log", id: i + 1}, l.time[i]);
+			add("log", text(l.message[i]), i + 1, l.time[i]);
 	for (let i = 0; i < p.n; i++) {
 		if (stacks[p.stack[i]])
-			add("wait in", stackName.get(p.stack[i]), {kind: "park", id: i + 1}, p.start[i]);
+			add("wait in", stackName.get(p.stack[i]), i + 1, p.start[i], "park");
 		else if (reasons[p.reason[i]])
-			add("wait for", head.reasons[p.reason[i]][0], {kind: "park", id: i + 1}, p.start[i]);
+			add("wait for", reasonName(p.reason[i]), i + 1, p.start[i], "park");
 		else if (objects[p.object[i]])
-			add("wait for", objectName(p.object[i]), {kind: "park", id: i + 1}, p.start[i]);
+			add("wait for", objectName(p.object[i]), i + 1, p.start[i], "park");
 	}
 	for (let i = 0; i < u.n; i++)
 		if (stacks[u.stack[i]])
-			add("unlock in", stackName.get(u.stack[i]), {kind: "unlock", id: i + 1}, u.time[i]);
+			add("unlock in", stackName.get(u.stack[i]), i + 1, u.time[i], "unlock");
 	return [...groups.values()];
 }
 
@@ -107,7 +114,8 @@ function searchSet(string) {
 }
 
 function searchDraw() {
-	const status = byId("search-count"), n = search.matches.length;
+	const status = byId("search-count");
+	const n = search.groups.reduce((sum, group) => sum + group.count, 0);
 
 	status.textContent = !search.query ? "" : search.at >= 0 ? `${count(search.at + 1)} of ${count(n)}`
 		: n ? plural(n, "match", "matches") : "nothing found";
@@ -116,7 +124,7 @@ function searchDraw() {
 		type: "button", role: "option", class: i === search.active ? "active" : "",
 		"aria-selected": String(i === search.active), onclick: () => groupGo(group),
 	}, el("span", {class: "kind"}, group.kind), el("span", {class: "what"}, group.name),
-	el("span", {class: "dim"}, `×${count(group.matches.length)}`)));
+	el("span", {class: "dim"}, `×${count(group.count)}`)));
 	if (search.groups.length > RESULT_ROWS)
 		rows.push(el("p", {class: "dim"},
 			`and ${plural(search.groups.length - RESULT_ROWS, "more name")}`));
@@ -194,7 +202,8 @@ function searchInit() {
 
 	input.addEventListener("input", () => {
 		clearTimeout(search.timer);
-		search.timer = setTimeout(() => searchSet(input.value), 150);
+		search.timer = setTimeout(() => searchSet(input.value),
+			input.value.trim().length < 2 ? 600 : 150);
 	});
 	input.addEventListener("keydown", searchKey);
 	input.addEventListener("focus", searchDraw);

@@ -246,7 +246,7 @@ function selectEffect() {
 	if (!span || idx < 0)
 		return;
 	const from = sel.kind === "park" ? span.until : span.from;
-	const woken = parksWokenBy(idx, from, Infinity, 1)[0];
+	const woken = parkWokenFirst(idx, from);
 	if (woken)
 		select({kind: "park", id: woken});
 }

@@ -10,6 +10,7 @@ const tracks = {
 	height: 0,
 	sort: "start",
 	filter: "",
+	annotations: true, // whether tasks and counters are shown
 	pinned: new Set(),
 };
 
@@ -82,7 +83,7 @@ function tracksLayout() {
 	threads.sort((a, b) => tracks.pinned.has(b.idx) - tracks.pinned.has(a.idx));
 	tracks.all = [];
 	tracks.byThread = new Array(trace.threads.length);
-	if (!wanted)
+	if (!wanted && tracks.annotations)
 		tracks.all.push(...trace.taskTracks, ...trace.counterTracks);
 	for (const thread of threads) {
 		const track = {kind: "thread", thread, hasLogs: threadLogs(thread) > 0};
