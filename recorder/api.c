@@ -33,7 +33,9 @@ __attribute__((constructor)) static void find_runtime(void)
 {
 	const struct trc_runtime *const *found = dlsym(RTLD_DEFAULT, "trc_runtime");
 
-	if (found && (*found)->version == TRC_RUNTIME_VERSION && (*found)->enabled()) {
+	/* Whether it records is asked later: what is preloaded is initialized after what the program
+	 * is linked with. */
+	if (found && (*found)->version == TRC_RUNTIME_VERSION) {
 		elsewhere = *found;
 		atomic_store_explicit(&trc_switch.api, TRC_API_ELSEWHERE, memory_order_relaxed);
 	}
