@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "rec.h"
@@ -172,9 +173,13 @@ static void *map_file(int fd, uint64_t n_bytes)
 
 static int create_file(const char *dir, uint64_t n_bytes, struct trc_shared **shared)
 {
+	struct rlimit limit;
 	void *map;
 	int fd, err = 0;
 
+	/* The kernel would not only refuse, but send SIGXFSZ. */
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < n_bytes)
+		return -EFBIG;
 	/* The pid makes the name ours; a leftover of an earlier owner of the pid is replaced. */
 	snprintf(temporary, sizeof(temporary), "%s/.trc-%u-%u.tmp", dir, (unsigned int)getuid(),
 		 (unsigned int)getpid());
@@ -307,6 +312,8 @@ static const char *explain(int err)
 	case EFAULT:
 	case ENOMEM:
 		return "no room for the ring there (a larger tmpfs, or a smaller --ring-size)";
+	case EFBIG:
+		return "the limit on the size of files (ulimit -f) is below the ring's";
 	case EINVAL:
 		return "ring size out of range";
 	default:
