@@ -72,7 +72,8 @@ static int make_dir(struct trc_tool_session *s)
 static void watch_dir(struct trc_tool_session *s)
 {
 	s->watch_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	if (s->watch_fd >= 0 && inotify_add_watch(s->watch_fd, s->dir, IN_MOVED_TO) >= 0 &&
+	if (s->watch_fd >= 0 &&
+	    inotify_add_watch(s->watch_fd, s->dir, IN_MOVED_TO | IN_CLOSE_WRITE) >= 0 &&
 	    !fcntl(s->watch_fd, F_SETOWN, getpid()) &&
 	    !fcntl(s->watch_fd, F_SETFL, O_NONBLOCK | O_ASYNC))
 		return;
@@ -265,6 +266,7 @@ static void ring_found(struct trc_tool_session *s, const char *name, int pid, ui
 /* What a process had to say about not being recorded. */
 static void error_found(struct trc_tool_session *s, const char *name, int pid)
 {
+	struct trc_process *p = process_find(s, pid);
 	char path[PATH_MAX], text[256];
 	ssize_t n;
 	int fd;
@@ -283,6 +285,8 @@ static void error_found(struct trc_tool_session *s, const char *name, int pid)
 		if ((unsigned char)*c < ' ' || *c == 127)
 			*c = ' ';
 	trc_tool_say("process %d is not recorded: %s", pid, text);
+	if (p)
+		p->failed = true;
 }
 
 static int is_entry(const struct dirent *e)
