@@ -1,8 +1,24 @@
 # tests/record: the drain, and trace-record
 if HAVE_CHECK
-check_PROGRAMS += test-drain
-TESTS += test-drain
+check_PROGRAMS += test-drain test-perf-switch
+TESTS += test-drain test-perf-switch
+test_perf_switch_SOURCES = tests/record/test_perf_switch.c
+test_perf_switch_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_perf_switch_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
 test_drain_SOURCES = tests/record/test_drain.c tests/record/fake_ring.c tests/record/fake_ring.h
 test_drain_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_drain_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
 endif
+
+check_PROGRAMS += tests/record/guest tests/record/trace_dump tests/record/no_perf \
+	tests/record/on_terminal
+tests_record_guest_SOURCES = tests/record/guest.c
+tests_record_guest_LDADD = libtrc.la -lpthread
+tests_record_guest_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_record_trace_dump_SOURCES = tests/record/trace_dump.c
+tests_record_trace_dump_LDADD = libtrcformat.la
+tests_record_no_perf_SOURCES = tests/record/no_perf.c
+tests_record_on_terminal_SOURCES = tests/record/on_terminal.c
+tests_record_on_terminal_LDADD = -lutil
+TESTS += tests/record/trace_record.sh
+EXTRA_DIST += tests/record/trace_record.sh

@@ -1,0 +1,190 @@
+/*
+ * guest.c - a program that knows what it does, for the tests of trace-record.
+ *
+ *   guest exit N              ends with N
+ *   guest raise SIG N         makes N events, then dies of a signal
+ *   guest events N            makes N events in each of two threads
+ *   guest pace MS FILE        makes events for MS milliseconds, then creates FILE
+ *   guest await FILE          creates FILE, then waits for a signal and ends with 64 + its number
+ *   guest count SIG FILE      counts this signal for 300 ms after the first, tells in FILE
+ *   guest files DIR           closes all descriptors, opens files in DIR, makes events
+ *   guest daemon FILE         becomes a daemon, which makes 5 events and creates FILE
+ *   guest spawn COMMAND...    runs COMMAND by posix_spawn() and waits for it
+ *
+ * An event is a counter named "guest".
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <trc/trace.h>
+
+extern char **environ;
+
+static void sleep_ms(long ms)
+{
+	struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
+static void create(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		exit(99);
+	close(fd);
+}
+
+static void events(long n)
+{
+	for (long i = 0; i < n; i++)
+		trace_counter("guest", i);
+}
+
+static void *events_thread(void *arg)
+{
+	events(*(long *)arg);
+	return NULL;
+}
+
+static int in_two_threads(long n)
+{
+	pthread_t other;
+
+	if (pthread_create(&other, NULL, events_thread, &n))
+		return 99;
+	events(n);
+	pthread_join(other, NULL);
+	return 0;
+}
+
+static volatile sig_atomic_t got, times;
+
+static void on_signal(int sig)
+{
+	got = sig;
+	times++;
+}
+
+static void catch_all(void)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+
+	for (int sig = 1; sig < SIGSYS; sig++)
+		if (sig != SIGTSTP && sig != SIGCONT && sig != SIGCHLD && sig != SIGTTOU)
+			sigaction(sig, &action, NULL);
+}
+
+static int await(const char *path)
+{
+	catch_all();
+	create(path, "");
+	while (!got)
+		sleep_ms(20);
+	return 64 + got;
+}
+
+static int count(int sig, const char *path)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+	char text[16];
+
+	sigaction(sig, &action, NULL);
+	while (!got)
+		sleep_ms(10);
+	for (int i = 0; i < 30; i++)
+		sleep_ms(10);
+	snprintf(text, sizeof(text), "%d\n", (int)times);
+	create(path, text);
+	return 0;
+}
+
+static int pace(long ms, const char *path)
+{
+	for (long i = 0; i < ms; i++) {
+		events(1000);
+		sleep_ms(1);
+	}
+	create(path, "");
+	return 0;
+}
+
+/* What daemons do: every number that a descriptor can have is soon one of the program's. */
+static int files(const char *dir)
+{
+	for (int fd = 3; fd < 256; fd++)
+		close(fd);
+	for (int i = 0; i < 30; i++) {
+		char path[4096];
+
+		snprintf(path, sizeof(path), "%s/%d", dir, i);
+		if (open(path, O_RDWR | O_CREAT | O_TRUNC, 0600) < 0)
+			return 99;
+	}
+	events(20000);
+	sleep_ms(50);
+	events(20000);
+	return 0;
+}
+
+static int become_daemon(const char *path)
+{
+	if (fork())
+		return 0;
+	setsid();
+	if (fork())
+		_exit(0);
+	sleep_ms(200);
+	events(5);
+	create(path, "");
+	return 0;
+}
+
+static int spawn(char **command)
+{
+	pid_t pid;
+	int status;
+
+	if (posix_spawnp(&pid, command[0], NULL, NULL, command, environ))
+		return 99;
+	while (waitpid(pid, &status, 0) < 0)
+		;
+	return WEXITSTATUS(status);
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 2 ? argv[1] : "";
+
+	if (!strcmp(mode, "exit"))
+		return atoi(argv[2]);
+	if (!strcmp(mode, "events"))
+		return in_two_threads(atol(argv[2]));
+	if (!strcmp(mode, "await"))
+		return await(argv[2]);
+	if (!strcmp(mode, "files"))
+		return files(argv[2]);
+	if (!strcmp(mode, "daemon"))
+		return become_daemon(argv[2]);
+	if (!strcmp(mode, "spawn"))
+		return spawn(argv + 2);
+	if (argc < 4)
+		return 99;
+	if (!strcmp(mode, "count"))
+		return count(atoi(argv[2]), argv[3]);
+	if (!strcmp(mode, "pace"))
+		return pace(atol(argv[2]), argv[3]);
+	if (!strcmp(mode, "raise")) {
+		events(atol(argv[3]));
+		raise(atoi(argv[2]));
+	}
+	return 99;
+}

@@ -1,0 +1,183 @@
+/* test_perf_switch.c - the kernel's switch records, where they may be had. */
+#include <check.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "recorder/perf_switch.h"
+
+enum { TURNS = 200, FLOOD_TURNS = 60000 };
+
+static struct {
+	uint32_t main_tid, old_tid, new_tid;
+	uint64_t on[3], off[3]; /* of those three */
+	uint64_t lost, others, last_ns[64];
+	bool ordered;
+} seen;
+
+static sem_t ping, pong;
+static _Atomic int turns;
+static _Atomic uint32_t partner_tid;
+
+/* Wakes and is woken: at least one switch a turn for each of the two. */
+static void *partner(void *arg)
+{
+	atomic_store(&partner_tid, (uint32_t)gettid());
+	while (sem_wait(&ping) == 0 && atomic_load(&turns) > 0)
+		sem_post(&pong);
+	return NULL;
+}
+
+static void play(int n)
+{
+	for (atomic_store(&turns, n); atomic_load(&turns) > 0; atomic_fetch_sub(&turns, 1)) {
+		sem_post(&ping);
+		sem_wait(&pong);
+	}
+}
+
+static pthread_t start(uint32_t *tid)
+{
+	pthread_t thread;
+
+	atomic_store(&partner_tid, 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, partner, NULL), 0);
+	while (!(*tid = atomic_load(&partner_tid)))
+		sched_yield();
+	return thread;
+}
+
+static void stop(pthread_t thread)
+{
+	atomic_store(&turns, 0);
+	sem_post(&ping);
+	pthread_join(thread, NULL);
+}
+
+static void note(void *context, const struct trc_switch_record *r)
+{
+	int who = r->tid == seen.main_tid  ? 0
+		  : r->tid == seen.old_tid ? 1
+		  : r->tid == seen.new_tid ? 2
+					   : -1;
+
+	ck_assert_uint_lt(r->proc, 64);
+	seen.ordered &= r->raw_ns >= seen.last_ns[r->proc];
+	seen.last_ns[r->proc] = r->raw_ns;
+	seen.lost += r->lost;
+	if (r->lost)
+		return;
+	seen.others += r->pid != (uint32_t)getpid();
+	if (who >= 0 && r->out)
+		seen.off[who]++;
+	else if (who >= 0)
+		seen.on[who]++;
+}
+
+static struct trc_perf_switch *open_or_skip(void)
+{
+	struct trc_perf_switch *p;
+	char why[128];
+
+	if (!trc_perf_switch_open(&p, getpid(), false, why, sizeof(why)))
+		return p;
+	printf("skipped: %s\n", why);
+	exit(0);
+}
+
+START_TEST(threads_that_are_there_and_those_to_come_are_seen)
+{
+	struct trc_perf_switch *p;
+	pthread_t old, new;
+
+	seen.ordered = true;
+	seen.main_tid = (uint32_t)getpid();
+	old = start(&seen.old_tid);
+	p = open_or_skip();
+	play(TURNS);
+	stop(old);
+	new = start(&seen.new_tid);
+	play(TURNS);
+	stop(new);
+	trc_perf_switch_pass(p, true, note, NULL);
+	trc_perf_switch_close(p);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_uint_ge(seen.on[i], TURNS / 4);
+		ck_assert_uint_ge(seen.off[i], TURNS / 4);
+	}
+	ck_assert(seen.ordered);
+	ck_assert_uint_eq(seen.others, 0);
+	ck_assert_uint_eq(seen.lost, 0);
+}
+END_TEST
+
+START_TEST(the_latest_records_wait_for_their_thread_to_be_known)
+{
+	struct trc_perf_switch *p = open_or_skip();
+	pthread_t other = start(&seen.old_tid);
+	struct timespec t = {0, 30000000};
+
+	play(20);
+	ck_assert_uint_eq(trc_perf_switch_pass(p, false, note, NULL), 0);
+	nanosleep(&t, NULL);
+	ck_assert_uint_ge(trc_perf_switch_pass(p, false, note, NULL), 20);
+	stop(other);
+	trc_perf_switch_close(p);
+}
+END_TEST
+
+START_TEST(what_the_kernel_had_no_room_for_is_counted)
+{
+	struct trc_perf_switch *p = open_or_skip();
+	pthread_t other = start(&seen.old_tid);
+	uint64_t n;
+
+	play(FLOOD_TURNS);
+	n = trc_perf_switch_pass(p, true, note, NULL);
+	play(TURNS); /* now there is room to tell */
+	n += trc_perf_switch_pass(p, true, note, NULL);
+	stop(other);
+	trc_perf_switch_close(p);
+	ck_assert_uint_gt(seen.lost, 0);
+	/* Each turn of each thread is a switch out and one in, unless it did not have to wait. */
+	ck_assert_uint_gt(n + seen.lost, FLOOD_TURNS);
+}
+END_TEST
+
+START_TEST(a_process_that_is_not_there_is_an_error_with_a_reason)
+{
+	struct trc_perf_switch *p = NULL;
+	char why[128] = "";
+
+	ck_assert_int_lt(trc_perf_switch_open(&p, 0x3ffffff0, true, why, sizeof(why)), 0);
+	ck_assert_ptr_null(p);
+	ck_assert_ptr_nonnull(strstr(why, "perf_event_open: "));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("perf_switch");
+	TCase *t = tcase_create("perf_switch");
+	SRunner *runner;
+	int failed;
+
+	tcase_set_timeout(t, 30);
+	tcase_add_test(t, threads_that_are_there_and_those_to_come_are_seen);
+	tcase_add_test(t, the_latest_records_wait_for_their_thread_to_be_known);
+	tcase_add_test(t, what_the_kernel_had_no_room_for_is_counted);
+	tcase_add_test(t, a_process_that_is_not_there_is_an_error_with_a_reason);
+	suite_add_tcase(suite, t);
+	sem_init(&ping, 0, 0);
+	sem_init(&pong, 0, 0);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,78 @@
+/*
+ * trace_dump.c - what is in a trace, in lines that a shell test can look for.
+ *
+ *   info KEY VALUE      warning TEXT      complete 0|1       lost N
+ *   count KIND N            thread SERIAL NAME ended|running
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include "format/reader.h"
+
+static void dump_tables(const struct trc_reader *r)
+{
+	const char *key, *value;
+
+	for (size_t i = 0; i < trc_reader_info_count(r); i++) {
+		trc_reader_info_at(r, i, &key, &value);
+		printf("info %s %s\n", key, value);
+	}
+	if (trc_reader_warning(r))
+		printf("warning %s\n", trc_reader_warning(r));
+	printf("complete %d\n", trc_reader_info(r)->complete);
+	for (size_t i = 0; i < trc_reader_threads(r); i++) {
+		const struct trc_thread_entry *t = trc_reader_thread(r, i);
+
+		printf("thread %" PRIu32 " %.*s %s\n", t->serial, (int)t->name_bytes, t->name,
+		       t->end ? "ended" : "running");
+	}
+}
+
+static uint64_t lost_in(const struct trc_columns *c)
+{
+	uint64_t lost = 0;
+
+	for (uint32_t i = 0; i < c->n_events; i++)
+		if (c->kind[i] == TRC_KIND_GAP)
+			lost += c->arg[TRC_KIND_GAP][0][c->rank[i]];
+	return lost;
+}
+
+static int dump_events(const struct trc_reader *r)
+{
+	uint64_t count[TRC_KIND_MAX + 1] = {0}, lost = 0;
+	struct trc_error error;
+
+	for (size_t b = 0; b < trc_reader_blocks(r); b++) {
+		struct trc_columns *c;
+
+		if (trc_reader_load(r, b, TRC_WANT_ALL, NULL, &c, &error)) {
+			fprintf(stderr, "block %zu: %s\n", b, error.text);
+			return 1;
+		}
+		for (unsigned int k = 0; k <= TRC_KIND_MAX; k++)
+			count[k] += trc_reader_block(r, b)->kind_count[k];
+		lost += lost_in(c);
+		trc_columns_free(c);
+	}
+	for (unsigned int k = 0; k <= TRC_KIND_MAX; k++)
+		if (count[k])
+			printf("count %s %" PRIu64 "\n", trc_kind_info(k)->name, count[k]);
+	printf("lost %" PRIu64 "\n", lost);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct trc_error error;
+	struct trc_reader *r;
+	int status;
+
+	if (argc != 2 || trc_reader_open(&r, argv[1], &error)) {
+		fprintf(stderr, "trace_dump: %s\n", argc == 2 ? error.text : "FILE");
+		return 1;
+	}
+	dump_tables(r);
+	status = dump_events(r);
+	trc_reader_close(r);
+	return status;
+}

@@ -1,0 +1,378 @@
+#!/bin/bash
+# trace_record.sh - what trace-record promises: status, signals, files, and that the command goes
+# its way whatever happens.
+set -u -o pipefail
+: "${top_srcdir:?run through make check}" "${top_builddir:?run through make check}"
+
+here=$top_builddir/tests/record
+record=$top_builddir/recorder/trace-record
+guest=$here/guest
+work=$here/trace_record.dir
+export TRC_RING_DIR=$work/rings
+unset LD_PRELOAD
+failures=0 checks=0
+
+if ldd "$record" | grep -qE 'lib[atu]b?san'; then
+	echo "skipped: a sanitizer's library cannot be preloaded into other programs"
+	exit 77
+fi
+
+chmod -R u+rwx "$work" 2>/dev/null
+rm -rf "$work"
+mkdir -p "$work"
+ring_home=/dev/shm
+[ -w $ring_home ] || ring_home=/tmp
+TRC_RING_DIR=$(mktemp -d "$ring_home/trc-test-XXXXXX")
+cd "$work" || exit 99
+trap 'rm -rf "$TRC_RING_DIR"; cd /' EXIT
+
+# check WHAT COMMAND...: the command must succeed.
+check()
+{
+	local what=$1
+	shift
+	checks=$((checks + 1))
+	if "$@" >check.out 2>&1; then
+		return
+	fi
+	failures=$((failures + 1))
+	echo "FAILED: $what: $*"
+	sed 's/^/    /' check.out
+}
+
+# status N COMMAND...: it exits with N.
+status()
+{
+	local want=$1 got
+	shift
+	"$@" >out 2>err
+	got=$?
+	[ "$got" = "$want" ] || {
+		echo "exit status $got, not $want; stderr:"
+		cat err
+		return 1
+	}
+}
+
+# says FILE TEXT: the file has a line with this text.
+says()
+{
+	grep -qF -- "$2" "$1" || {
+		echo "$1 does not say: $2"
+		cat "$1"
+		return 1
+	}
+}
+
+# trace FILE LINE...: the trace can be read without a warning, and its dump has these lines.
+trace()
+{
+	local file=$1
+	shift
+	"$here/trace_dump" "$file" >dump || return 1
+	! grep -q '^warning' dump && says dump 'complete 1' || {
+		cat dump
+		return 1
+	}
+	for line; do
+		grep -qxF -- "$line" dump || {
+			echo "$file: no line: $line"
+			cat dump
+			return 1
+		}
+	done
+}
+
+# dumped KEY [N]: the N-th word after KEY in the last dump.
+dumped()
+{
+	awk -v key="$1" 'index($0, key " ") == 1 { print $NF }' dump
+}
+
+# until SECONDS COMMAND...: succeeds as soon as the command does.
+until_()
+{
+	local n=$(($1 * 50))
+	shift
+	while ! "$@" 2>/dev/null; do
+		[ $((n -= 1)) -gt 0 ] || {
+			echo "not within the time: $*"
+			return 1
+		}
+		sleep 0.02
+	done
+}
+
+same()
+{
+	[ "$1" = "$2" ] || {
+		echo "$1, not $2"
+		return 1
+	}
+}
+
+empty()
+{
+	[ ! -s "$1" ] || {
+		head -c 500 "$1"
+		return 1
+	}
+}
+
+# ---- status ------------------------------------------------------------------------------
+
+for n in 0 7 255; do
+	check "exit status $n" status $n "$record" -q -o s.trc "$guest" exit $n
+	check "exit status $n in the trace" trace s.trc "info ended exit $n"
+done
+for pair in TERM:15 KILL:9 SEGV:11 ABRT:6; do
+	sig=${pair#*:}
+	check "dies of SIG${pair%:*} like the command" \
+		status $((128 + sig)) bash -c '"$@"; exit $?' - "$record" -q -o k.trc "$guest" raise "$sig" 5000
+	check "SIG${pair%:*}: nothing that was recorded before is missing" \
+		trace k.trc "info ended killed by signal $sig (SIG${pair%:*})" "count counter 5000" "lost 0"
+done
+check "no core file of trace-record's own" test ! -e core
+
+# ---- output ------------------------------------------------------------------------------
+
+check "-q says nothing" status 0 "$record" -q -o q.trc "$guest" exit 0
+check "-q says nothing at all" empty err
+check "the summary goes to stderr" status 0 "$record" -o q.trc "$guest" exit 0
+check "the command's stdout stays its own" empty out
+check "the summary has 15 lines at most" test "$(wc -l <err)" -le 15 -a "$(wc -l <err)" -ge 1
+check "the summary names the file" says err q.trc
+check "--version" status 0 "$record" --version
+check "--version goes to stdout" says out trace-record
+check "-h" status 0 "$record" -h
+check "-h goes to stdout" says out usage:
+echo through >in
+check "stdin is the command's" status 0 "$record" -q -o q.trc cat <in
+check "stdin is the command's: all of it" says out through
+
+# ---- refusals: STATUS | what the one line says | command and options -----------------------
+
+printf 'int main(void) { return 0; }\n' >static.c
+${CC:-cc} -static -o static static.c 2>/dev/null || rm -f static
+cp /bin/true suid && chown 65534 suid 2>/dev/null && chmod u+s suid || rm -f suid
+printf '#!%s/static\n' "$work" >script && chmod +x script
+: >not-executable
+while IFS='|' read -r want text args; do
+	case $args in
+	*./static* | *./script*) [ -x static ] || continue ;;
+	*./suid*) [ -u suid ] || continue ;;
+	esac
+	# shellcheck disable=SC2086
+	check "refused: $args" status "$want" "$record" $args
+	check "refused with the reason: $args" says err "$text"
+	check "refused in one line: $args" same "$(wc -l <err)" 1
+done <<'END'
+126|./static: it is statically linked|./static
+126|it is statically linked|./script
+126|./suid: it is set-user-ID|./suid
+127|no-such-command: No such file or directory|no-such-command
+127|./no-such: No such file or directory|./no-such
+126|./not-executable: Permission denied|./not-executable
+126|/tmp: Permission denied|/tmp
+125|no command|-q
+125|--bogus: no such option|--bogus true
+125|-o: a value is missing|-o
+125|--ring-size 3Q: not a size|--ring-size 3Q true
+125|--ring-size -1: not a size|--ring-size -1 true
+125|--locks some: not one of: contended all none|--locks some true
+125|--on-full block: not one of: wait drop|--on-full=block true
+125|--unwind guess: not one of: auto fp libunwind none|--unwind guess true
+END
+printf 'exec ./marker\n' >marker && printf '#!/bin/sh\ntouch ran\n' >marker && chmod +x marker
+check "unwritable: an error" status 125 "$record" -o no-dir/x.trc ./marker
+check "unwritable: says why" says err 'no-dir/x.trc: No such file or directory'
+check "unwritable: before the program starts" test ! -e ran
+
+# ---- the file ----------------------------------------------------------------------------
+
+echo precious >dump.trc
+check "a refused command leaves an old trace" status 127 "$record" no-such-command
+check "old trace after a refusal" says dump.trc precious
+check "a program without a recorder leaves an old trace" \
+	status 0 env TRC_PRELOAD="$(ldd "$record" | awk '/libc\.so/ { print $3 }')" "$record" "$guest" exit 0
+check "says that nothing was recorded" says err 'nothing was recorded'
+check "old trace after nothing was recorded" says dump.trc precious
+check "the default name is dump.trc" status 0 "$record" -q "$guest" events 10
+check "an old trace is replaced by one that can be read" trace dump.trc 'count counter 20'
+check "the trace is for its owner only" same "$(stat -c %a dump.trc)" 600
+check "no temporary file stays" same "$(ls ./*.tmp 2>/dev/null)" ''
+: >real.trc
+ln -s real.trc link.trc
+check "through a symbolic link" status 0 "$record" -q -o link.trc "$guest" events 10
+check "a symbolic link stays one" test -L link.trc -a -s real.trc
+
+# ---- the disk is full --------------------------------------------------------------------
+
+check "a full device: the command's status" status 3 "$record" -o /dev/full "$guest" exit 3
+check "a full device: is told" says err '/dev/full: No space left on device'
+mkdir small
+cat >on-small.sh <<'END'
+mount -t tmpfs -o size=64k tmpfs small || exit 77
+"$@"
+code=$?
+cp small/x.trc . 2>/dev/null
+exit $code
+END
+if unshare -m sh -c 'mount -t tmpfs -o size=64k tmpfs small' 2>/dev/null; then
+	check "disk full: the command goes on, its status is ours" \
+		status 0 unshare -m sh on-small.sh "$record" -o small/x.trc "$guest" pace 1500 paced
+	check "disk full: is told" says err 'No space left on device: the trace ends early'
+	check "disk full: the trace can be read up to there" "$here/trace_dump" x.trc
+	check "disk full: there is something in it" test "$("$here/trace_dump" x.trc | awk '/count counter/ { print $3 }')" -gt 1000
+fi
+
+# ---- losses are counted ------------------------------------------------------------------
+
+for how in drop wait; do
+	check "a small ring, $how" status 0 "$record" -q -o r.trc --ring-size 8K --on-full $how "$guest" events 100000
+	check "a small ring, $how: can be read" trace r.trc "info on_full $how" 'info ring_bytes 8192'
+	check "a small ring, $how: recorded and lost are all" \
+		same $(($(dumped 'count counter') + $(dumped lost))) 200000
+done
+check "a ring of its usual size loses nothing" status 0 "$record" -q -o r.trc "$guest" events 100000
+check "a ring of its usual size: all of it" trace r.trc 'count counter 200000' 'lost 0'
+
+# ---- exec, children ----------------------------------------------------------------------
+
+check "exec goes on" status 0 "$record" -q -o x.trc sh -c "exec $guest events 50"
+check "exec goes on in the same trace" \
+	trace x.trc 'count counter 100' "info command $guest events 50" 'thread 1 sh ended'
+check "exec, and exec" status 4 "$record" -q -o x.trc sh -c "exec sh -c 'exec $guest exit 4'"
+check "exec, and exec: three images, one trace" trace x.trc 'count thread_start 3' 'info ended exit 4'
+rm -f ./*.trc
+check "children do not record" status 0 "$record" -q -o c.trc sh -c "$guest events 50; true"
+check "children do not record: one trace" same "$(echo ./*.trc)" ./c.trc
+check "children do not record: not into this one" trace c.trc
+check "children do not record: none of their events" same "$(dumped 'count counter')" ''
+
+rm -f ./*.trc
+check "--follow" status 0 "$record" --follow -q -o f.trc sh -c "$guest events 50; $guest events 60; true"
+check "--follow: one file for each process" same "$(ls ./f.*.trc | wc -l)" 3
+cat_all()
+{
+	for f in ./f.*.trc; do trace "$f" >&2 || exit 1; dumped 'count counter'; done | sort | xargs
+}
+check "--follow: each has its own events" same "$(cat_all)" '100 120'
+rm -f ./*.trc
+check "--follow through posix_spawn" status 0 "$record" --follow -q -o f.trc "$guest" spawn "$guest" events 50
+check "--follow through posix_spawn: events" same "$(cat_all)" 100
+rm -f ./*.trc
+check "the summary counts the files" status 0 "$record" --follow -o f.trc sh -c "$guest events 50; true"
+check "the summary counts the files: two" says err '2 traces'
+
+# ---- signals -----------------------------------------------------------------------------
+
+# interrupted SIG: sends it to trace-record once the command is ready for it.
+interrupted()
+{
+	local pid want=$((64 + $(kill -l "$1")))
+	rm -f ready
+	env --default-signal "$record" -q -o i.trc "$guest" await "$work/ready" 2>err &
+	pid=$!
+	until_ 10 test -e ready || return 1
+	kill -s "$1" $pid
+	wait $pid
+	same $? $want
+}
+for sig in TERM INT HUP QUIT USR1 USR2 ALRM; do
+	check "SIG$sig is passed on" interrupted $sig
+done
+
+ignored()
+{
+	local pid
+	rm -f ready
+	sh -c 'trap "" HUP; exec "$@"' - "$record" -q -o i.trc "$guest" pace 400 "$work/ready" &
+	pid=$!
+	sleep 0.1
+	kill -s HUP $pid
+	wait $pid && test -e ready
+}
+check "a signal that was ignored stays ignored" ignored
+check "^C arrives once" status 0 "$here/on_terminal" c "$record" -q -o t.trc "$guest" count 2 "$work/count"
+check "^C arrived once" says count 1
+check "^Z stops both, fg continues both" status 0 "$here/on_terminal" z "$record" -q -o t.trc "$guest" pace 700 "$work/went-on"
+check "^Z: the command went on" test -e went-on
+
+state()
+{
+	local text
+	text=$(</proc/"$1"/stat) && [ "$(echo "${text##*) }" | cut -c 1)" = "$2" ]
+}
+stopped()
+{
+	local pid child
+	rm -f ready
+	"$record" -q -o i.trc "$guest" await "$work/ready" &
+	pid=$!
+	until_ 10 test -e ready || return 1
+	child=$(pgrep -P $pid)
+	kill -s TSTP $pid
+	until_ 5 state $pid T && until_ 5 state "$child" T || return 1
+	kill -s CONT $pid
+	until_ 5 state "$child" S || return 1
+	kill -s TERM $pid
+	wait $pid
+	same $? $((64 + 15))
+}
+check "SIGTSTP and SIGCONT are passed on" stopped
+
+killed_recorder()
+{
+	local pid child
+	rm -f paced
+	"$record" -q -o z.trc "$guest" pace 600 "$work/paced" 2>err &
+	pid=$!
+	sleep 0.2
+	child=$(pgrep -P $pid)
+	kill -s KILL $pid
+	wait $pid 2>/dev/null
+	until_ 5 test -e paced && until_ 5 test ! -e "/proc/$child"
+}
+check "trace-record killed: the command goes its way" killed_recorder
+rm -rf "$TRC_RING_DIR"/trc-*
+
+# ---- the guest's own descriptors ----------------------------------------------------------
+
+mkdir files
+check "descriptors closed and reused" status 0 "$record" -q -o d.trc "$guest" files "$work/files"
+check "not a byte of the trace in the program's files" same "$(find files -type f -size +0)" ''
+check "all of it in the trace" trace d.trc 'count counter 40000'
+
+# ---- the kernel's scheduling records -----------------------------------------------------
+
+sched()
+{
+	"$record" -q -o p.trc "$guest" pace 30 "$work/paced" && trace p.trc || return 1
+	grep -q '^info sched yes$' dump || {
+		grep -q '^info sched no: perf_event_open: ' dump
+		return
+	}
+	[ "$(dumped 'count proc_start')" -gt 10 ] && [ "$(dumped 'count proc_stop')" -gt 10 ]
+}
+check "scheduling intervals, or why there are none" sched
+"$here/no_perf" 1 true
+if [ $? != 77 ]; then
+	level=$(cat /proc/sys/kernel/perf_event_paranoid)
+	check "perf refused" status 0 "$here/no_perf" 13 "$record" -q -o n.trc "$guest" events 5
+	check "perf refused: the trace says so" \
+		trace n.trc "info sched no: perf_event_open: Permission denied (perf_event_paranoid is $level)" 'count counter 10'
+	check "no perf at all" status 0 "$here/no_perf" 38 "$record" -q -o n.trc "$guest" events 5
+	check "no perf at all: the trace says so" \
+		trace n.trc "info sched no: perf_event_open: Function not implemented"
+fi
+
+# ---- a guest that cannot record ----------------------------------------------------------
+
+check "no room for the ring" status 6 bash -c "ulimit -f 100; exec $record -o l.trc $guest exit 6"
+check "no room for the ring: says so" says err 'is not recorded'
+check "nothing stays behind" same "$(ls -A "$TRC_RING_DIR")" ''
+
+echo "$checks checks, $failures failed"
+[ $failures = 0 ] && rm -rf "$work"
+exit $((failures != 0))
