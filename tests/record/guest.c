@@ -4,6 +4,7 @@
  *   guest exit N              ends with N
  *   guest raise SIG N         makes N events, then dies of a signal
  *   guest events N            makes N events in each of two threads
+ *   guest burst N             makes N events in its only thread, then lets the ring drain
  *   guest pace MS FILE        makes events for MS milliseconds, then creates FILE
  *   guest await FILE          creates FILE, then waits for a signal and ends with 64 + its number
  *   guest count SIG FILE      counts this signal for 300 ms after the first, tells in FILE
@@ -168,6 +169,11 @@ int main(int argc, char **argv)
 		return atoi(argv[2]);
 	if (!strcmp(mode, "events"))
 		return in_two_threads(atol(argv[2]));
+	if (!strcmp(mode, "burst")) {
+		events(atol(argv[2]));
+		sleep_ms(100);
+		return 0;
+	}
 	if (!strcmp(mode, "await"))
 		return await(argv[2]);
 	if (!strcmp(mode, "files"))
