@@ -10,4 +10,4 @@ examplesdir = $(docdir)/examples
 dist_examples_DATA = docs/examples/trc-demo.c
 
 dist_man_MANS += docs/libtrc.3 docs/trace-record.1
-dist_doc_DATA = docs/api.md docs/format.md docs/recorder.md
+dist_doc_DATA = docs/api.md docs/format.md docs/recorder.md docs/viewer.md

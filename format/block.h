@@ -22,7 +22,7 @@ enum {
 	TRC_ROW_WORDS_MIN = 2,
 	TRC_CHUNK_WORDS = 8192,
 	TRC_CHUNK_EVENTS_MAX = TRC_CHUNK_WORDS / TRC_ROW_WORDS_MIN,
-	TRC_BLOCK_CHUNKS_MAX = 32,
+	TRC_BLOCK_CHUNKS_MAX = 16,
 };
 
 static inline uint64_t trc_row_word(uint8_t kind, uint32_t n_words, uint32_t proc, uint32_t thread)
@@ -35,9 +35,10 @@ struct trc_rows {
 	uint64_t *chunk[TRC_BLOCK_CHUNKS_MAX];
 	uint32_t words[TRC_BLOCK_CHUNKS_MAX]; /* in use, in each */
 	uint32_t n_chunks;
-	uint32_t n_events;
+	uint32_t n_events; /* all kind_count[] together */
 	uint32_t proc;
 	uint8_t source;
+	uint32_t kind_count[TRC_KIND_MAX + 1];
 };
 
 struct trc_block_encoder;

@@ -107,8 +107,8 @@ static bool column_is_sane(const struct head *h, const struct column *column, ui
 {
 	uint32_t n = column_values(h, column);
 
-	if (column->packed && (!column->stored_bytes ||
-			       column->raw_bytes / TRC_LZ4_RATIO_MAX > column->stored_bytes))
+	if (column->packed &&
+	    (!column->stored_bytes || column->raw_bytes / TRC_LZ4_RATIO_MAX > column->stored_bytes))
 		return false;
 	if (n && column->raw_bytes > trc_column_bytes_max(n))
 		return false;
@@ -196,9 +196,9 @@ struct load {
 	struct trc_cursor directory; /* at its first entry */
 	struct loaded *out;
 	uint64_t *next, *limit; /* free words of out->words */
-	uint64_t *ticks;        /* [n_events], of the events as in the file; NULL = not decoded */
-	uint64_t *value;        /* [n_events], scratch */
-	uint8_t *raw;           /* scratch for unpacking */
+	uint64_t *ticks;	/* [n_events], of the events as in the file; NULL = not decoded */
+	uint64_t *value;	/* [n_events], scratch */
+	uint8_t *raw;		/* scratch for unpacking */
 	uint64_t dangling_ids;
 	struct trc_error *error;
 };
@@ -381,7 +381,7 @@ static int load_procs(struct load *l)
 static void check_ids(struct load *l, enum trc_arg_type type, uint64_t *id, uint32_t n)
 {
 	bool (*has)(const struct trc_reader *r, uint64_t id) =
-		type == TRC_ARG_STACK    ? trc_reader_has_stack
+		type == TRC_ARG_STACK	 ? trc_reader_has_stack
 		: type == TRC_ARG_STRING ? trc_reader_has_string
 		: type == TRC_ARG_THREAD ? trc_reader_has_serial
 					 : NULL;
@@ -499,9 +499,8 @@ static int load_kind_args(struct load *l, unsigned int kind)
 
 	l->out->columns.arg[kind] = l->out->arg[kind];
 	for (unsigned int a = 0; a < info->n_args && !err; a++)
-		err = info->arg[a].type == TRC_ARG_TEXT
-			      ? load_text(l, kind, a)
-			      : load_arg(l, kind, a, info->arg[a].type);
+		err = info->arg[a].type == TRC_ARG_TEXT ? load_text(l, kind, a)
+							: load_arg(l, kind, a, info->arg[a].type);
 	return err;
 }
 
@@ -585,8 +584,7 @@ static void count_dangling(const struct trc_reader *reader, size_t i, uint64_t f
 	while (found > before)
 		if (__atomic_compare_exchange_n(most, &before, found, true, __ATOMIC_RELAXED,
 						__ATOMIC_RELAXED)) {
-			__atomic_fetch_add(&r->info.dangling_ids, found - before,
-					   __ATOMIC_RELAXED);
+			__atomic_fetch_add(&r->info.dangling_ids, found - before, __ATOMIC_RELAXED);
 			break;
 		}
 }

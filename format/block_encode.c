@@ -7,9 +7,9 @@
 
 enum {
 	HEAD_BYTES_MAX = 32 << 10,
-	LZ4_BYTES_MIN = 64,      /* shorter columns are left as they are */
-	LZ4_PAUSE_MAX = 32,      /* blocks that a column which LZ4 does not shrink is left alone */
-	COLUMN_FIXED = 4,        /* kind, time, thread, proc */
+	LZ4_BYTES_MIN = 64, /* shorter columns are left as they are */
+	LZ4_PAUSE_MAX = 32, /* blocks that a column which LZ4 does not shrink is left alone */
+	COLUMN_FIXED = 4,   /* kind, time, thread, proc */
 };
 
 /* How often to leave a column alone: doubles with each failure of LZ4 on it. */
@@ -28,7 +28,7 @@ struct kind_columns {
 struct trc_block_encoder {
 	size_t words_max;
 	uint64_t *time, *kind, *thread, *proc, *args;
-	uint8_t *head;    /* [HEAD_BYTES_MAX] */
+	uint8_t *head;	  /* [HEAD_BYTES_MAX] */
 	uint8_t *columns; /* behind room for the header of the section and the head */
 	uint8_t *packed;
 	size_t packed_bytes_max;
@@ -81,11 +81,12 @@ struct trc_block_encoder *trc_block_encoder_init(struct trc_arena *memory, uint3
 	enc->packed_bytes_max = words * 8 + 64;
 	enc->packed = trc_arena_take(memory, enc->packed_bytes_max);
 	/* The words of text are columns of bytes instead: shorter. */
-	out_bytes = TRC_SECTION_HEADER_BYTES + HEAD_BYTES_MAX + 12 * (COLUMN_FIXED * events + words) +
+	out_bytes = TRC_SECTION_HEADER_BYTES + HEAD_BYTES_MAX +
+		    12 * (COLUMN_FIXED * events + words) +
 		    TRC_KIND_COUNT * (TRC_ARGS_MAX + 1) * trc_column_bytes_max(0);
 	enc->columns = trc_arena_take(memory, out_bytes);
-	if (!enc->time || !enc->args || !enc->scratch || !enc->head ||
-	    !enc->packed || !enc->columns)
+	if (!enc->time || !enc->args || !enc->scratch || !enc->head || !enc->packed ||
+	    !enc->columns)
 		return NULL;
 	enc->kind = enc->time + events;
 	enc->thread = enc->kind + events;
@@ -95,18 +96,6 @@ struct trc_block_encoder *trc_block_encoder_init(struct trc_arena *memory, uint3
 	enc->acceleration = acceleration;
 	kinds_init(enc);
 	return enc;
-}
-
-/* How many events of each kind there are. */
-static void rows_count(const struct trc_rows *rows, uint32_t count[TRC_KIND_MAX + 1])
-{
-	memset(count, 0, (TRC_KIND_MAX + 1) * sizeof(*count));
-	for (uint32_t c = 0; c < rows->n_chunks; c++) {
-		const uint64_t *end = rows->chunk[c] + rows->words[c];
-
-		for (const uint64_t *row = rows->chunk[c]; row < end; row += row[1] >> 8 & 1023)
-			count[row[1] & 255]++;
-	}
 }
 
 /* Cuts args[] into columns that will just hold the arguments. */
@@ -158,6 +147,7 @@ static inline void row_scatter(struct kind_columns *c, const uint64_t *row)
 
 static void rows_scatter(struct trc_block_encoder *enc, const struct trc_rows *rows)
 {
+	bool proc_per_event = rows->source == TRC_SOURCE_OVERFLOW;
 	uint32_t i = 0;
 
 	for (uint32_t c = 0; c < rows->n_chunks; c++) {
@@ -169,7 +159,8 @@ static void rows_scatter(struct trc_block_encoder *enc, const struct trc_rows *r
 			enc->time[i] = row[0];
 			enc->kind[i] = word & 255;
 			enc->thread[i] = word >> 32;
-			enc->proc[i] = word >> 18 & (TRC_PROCS_MAX - 1);
+			if (proc_per_event)
+				enc->proc[i] = word >> 18 & (TRC_PROCS_MAX - 1);
 			row_scatter(&enc->by_kind[word & 255], row);
 			row += word >> 8 & 1023;
 		}
@@ -224,9 +215,9 @@ static size_t column_pack(struct trc_block_encoder *enc, size_t raw_bytes, struc
 		return raw_bytes;
 	if (limit > enc->packed_bytes_max)
 		limit = enc->packed_bytes_max;
-	packed_bytes = LZ4_compress_fast_extState(enc->lz4, (const char *)enc->pos,
-						  (char *)enc->packed, (int)raw_bytes, (int)limit,
-						  enc->acceleration);
+	packed_bytes =
+		LZ4_compress_fast_extState(enc->lz4, (const char *)enc->pos, (char *)enc->packed,
+					   (int)raw_bytes, (int)limit, enc->acceleration);
 	lz4_learn(habit, packed_bytes > 0);
 	if (packed_bytes <= 0)
 		return raw_bytes;
@@ -257,20 +248,46 @@ static void column_add(struct trc_block_encoder *enc, enum trc_column_what what,
 	enc->n_columns++;
 }
 
+/* Cites low ids each once, without looking at the tables for each event; those from `limit`
+ * on one by one. */
+static void cite_low_ids(struct trc_block_encoder *enc, enum trc_arg_type type,
+			 const uint64_t *value, uint32_t n)
+{
+	enum { LIMIT = 4096 };
+	uint8_t *seen = enc->packed; /* not in use now */
+
+	memset(seen, 0, LIMIT);
+	for (uint32_t i = 0; i < n; i++) {
+		if (value[i] < LIMIT)
+			seen[value[i]] = 1;
+		else
+			trc_tables_cite(enc->tables, type, &value[i], 1);
+	}
+	for (uint64_t id = 0; id < LIMIT; id++)
+		if (seen[id])
+			trc_tables_cite(enc->tables, type, &id, 1);
+}
+
 static void cite_column(struct trc_block_encoder *enc, enum trc_arg_type type, uint8_t coding,
 			const uint64_t *value, uint32_t n)
 {
+	if (type != TRC_ARG_STRING && type != TRC_ARG_STACK && type != TRC_ARG_THREAD)
+		return;
 	if (coding == TRC_CODING_DICTIONARY)
-		trc_tables_cite(enc->tables, type, enc->scratch->distinct, enc->scratch->n_distinct);
-	else
+		trc_tables_cite(enc->tables, type, enc->scratch->distinct,
+				enc->scratch->n_distinct);
+	else if (coding == TRC_CODING_CONSTANT || n < 1024)
 		trc_tables_cite(enc->tables, type, value, coding == TRC_CODING_CONSTANT ? 1 : n);
+	else
+		cite_low_ids(enc, type, value, n);
 }
 
 static void fixed_column(struct trc_block_encoder *enc, enum trc_column_what what,
 			 const uint64_t *value, uint32_t n)
 {
 	uint8_t coding;
-	size_t raw_bytes = trc_column_encode(enc->scratch, value, n, enc->pos, &coding);
+	size_t raw_bytes = trc_column_encode(enc->scratch, value, n, what == TRC_COLUMN_TIME,
+					     enc->pos, &coding);
 
 	if (what == TRC_COLUMN_THREAD)
 		cite_column(enc, TRC_ARG_THREAD, coding, value, n);
@@ -285,7 +302,8 @@ static void kind_columns_add(struct trc_block_encoder *enc, const struct trc_row
 
 	for (unsigned int a = 0; a < c->n_args; a++) {
 		uint8_t coding;
-		size_t n_bytes = trc_column_encode(enc->scratch, c->arg[a], c->n, enc->pos, &coding);
+		size_t n_bytes =
+			trc_column_encode(enc->scratch, c->arg[a], c->n, false, enc->pos, &coding);
 
 		cite_column(enc, info->arg[a].type, coding, c->arg[a], c->n);
 		column_add(enc, TRC_COLUMN_ARG, kind, a, coding, n_bytes, &enc->habit[kind][a]);
@@ -339,13 +357,12 @@ static void columns_add(struct trc_block_encoder *enc, const struct trc_rows *ro
 void trc_block_encode(struct trc_block_encoder *enc, const struct trc_rows *rows,
 		      struct trc_tables *tables, const uint8_t **section, size_t *n_bytes)
 {
-	uint32_t count[TRC_KIND_MAX + 1];
+	const uint32_t *count = rows->kind_count;
 	uint8_t front[64 + 4 * (TRC_KIND_MAX + 1)];
 	size_t front_bytes, directory_bytes, head_bytes;
 	uint8_t *base;
 
 	enc->tables = tables;
-	rows_count(rows, count);
 	columns_lay_out(enc, count);
 	rows_scatter(enc, rows);
 	columns_add(enc, rows, count);

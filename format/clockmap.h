@@ -16,10 +16,10 @@
 #include "format/writer.h" /* struct trc_sync_point */
 
 struct trc_clock_line {
-	uint64_t ticks;    /* where it begins */
-	int64_t ns;        /* trace time there */
-	int64_t limit_ns;  /* trace time where the next one begins */
-	uint64_t slope;    /* nanoseconds for a tick, as slope / 2^shift */
+	uint64_t ticks;	  /* where it begins */
+	int64_t ns;	  /* trace time there */
+	int64_t limit_ns; /* trace time where the next one begins */
+	uint64_t slope;	  /* nanoseconds for a tick, as slope / 2^shift */
 	unsigned int shift;
 };
 

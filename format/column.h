@@ -30,10 +30,11 @@ struct trc_column_scratch {
 	uint16_t index[TRC_BLOCK_EVENTS_MAX];
 };
 
-/* Encodes value[0..n), n > 0, into out[trc_column_bytes_max(n)].  Returns the bytes
- * written, and in *coding an enum trc_coding.  The estimate may be off, never the bytes. */
+/* Encodes value[0..n), n > 0, into out[trc_column_bytes_max(n)].  `rising`: they are known
+ * never to fall.  Returns the bytes written, and in *coding an enum trc_coding.  The estimate may
+ * be off, never the bytes. */
 size_t trc_column_encode(struct trc_column_scratch *scratch, const uint64_t *value, uint32_t n,
-			 uint8_t *out, uint8_t *coding);
+			 bool rising, uint8_t *out, uint8_t *coding);
 /* The same with a given coding, for tests.  0 if the column cannot be coded like this. */
 size_t trc_column_encode_as(struct trc_column_scratch *scratch, const uint64_t *value, uint32_t n,
 			    uint8_t *out, enum trc_coding coding);
@@ -42,7 +43,7 @@ size_t trc_column_encode_as(struct trc_column_scratch *scratch, const uint64_t *
  * Decodes n > 0 numbers from exactly n_bytes bytes.  0, or -EBADMSG if the bytes are not a
  * valid column of n numbers in this coding; value[] is then unspecified.
  */
-int trc_column_decode(enum trc_coding coding, const uint8_t *bytes, size_t n_bytes,
-		      uint64_t *value, uint32_t n);
+int trc_column_decode(enum trc_coding coding, const uint8_t *bytes, size_t n_bytes, uint64_t *value,
+		      uint32_t n);
 
 #endif

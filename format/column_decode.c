@@ -178,8 +178,8 @@ static uint64_t rice_get_full(const uint8_t *bytes, size_t n_bytes, uint64_t *bi
 	*bit += 6;
 	if (*bit + n_bits > (uint64_t)n_bytes * 8)
 		return 0;
-	value = bits_get(bytes, n_bytes, *bit, n_bits < 32 ? (UINT64_C(1) << n_bits) - 1
-							   : UINT32_MAX);
+	value = bits_get(bytes, n_bytes, *bit,
+			 n_bits < 32 ? (UINT64_C(1) << n_bits) - 1 : UINT32_MAX);
 	if (n_bits > 32)
 		value |= bits_get(bytes, n_bytes, *bit + 32, (UINT64_C(1) << (n_bits - 32)) - 1)
 			 << 32;
@@ -230,8 +230,8 @@ static int get_rice(const uint8_t *pos, const uint8_t *end, uint64_t *value, uin
 	return (bit + 7) / 8 == n_bytes ? 0 : -EBADMSG;
 }
 
-int trc_column_decode(enum trc_coding coding, const uint8_t *bytes, size_t n_bytes,
-		      uint64_t *value, uint32_t n)
+int trc_column_decode(enum trc_coding coding, const uint8_t *bytes, size_t n_bytes, uint64_t *value,
+		      uint32_t n)
 {
 	const uint8_t *end = bytes + n_bytes;
 

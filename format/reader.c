@@ -281,8 +281,12 @@ static int read_section(struct trc_reader *r, uint64_t off, uint64_t *next_off,
 
 	if (left < TRC_SECTION_HEADER_BYTES)
 		return -ENODATA;
-	s = (struct section){off, trc_get16(h), trc_get16(h + 2), trc_get64(h + 8),
-			     h + TRC_SECTION_HEADER_BYTES, trc_get32(h + 4)};
+	s = (struct section){off,
+			     trc_get16(h),
+			     trc_get16(h + 2),
+			     trc_get64(h + 8),
+			     h + TRC_SECTION_HEADER_BYTES,
+			     trc_get32(h + 4)};
 	left -= TRC_SECTION_HEADER_BYTES;
 	if (s.n_bytes > left)
 		return -ENODATA;
@@ -327,8 +331,9 @@ static int walk_sections(struct trc_reader *r, struct trc_error *error)
 	if (err)
 		warn_damage(r, err, off);
 	else if (r->end_events != r->info.n_events || r->end_blocks != r->blocks.n)
-		trc_reader_warn(r, "%" PRIu64 " events in %zu blocks found, but %" PRIu64
-				   " in %" PRIu64 " were written",
+		trc_reader_warn(r,
+				"%" PRIu64 " events in %zu blocks found, but %" PRIu64
+				" in %" PRIu64 " were written",
 				r->info.n_events, r->blocks.n, r->end_events, r->end_blocks);
 	return 0;
 }

@@ -40,7 +40,7 @@ struct trc_block {
 	struct trc_block_info info;
 	const uint8_t *payload;
 	size_t payload_bytes;
-	uint64_t first, last; /* as in the file: ticks or nanoseconds */
+	uint64_t first, last;  /* as in the file: ticks or nanoseconds */
 	uint64_t dangling_ids; /* the most that one load has found; atomic */
 };
 

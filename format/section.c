@@ -7,8 +7,10 @@ enum { PACK_BYTES_MIN = 128 }; /* shorter payloads are left as they are */
 
 int trc_section_put_bytes(struct trc_section_out *out, const void *bytes, size_t n_bytes)
 {
-	if (!out->error)
+	if (!out->error) {
 		out->error = out->sink(out->context, bytes, n_bytes);
+		out->closed = out->error;
+	}
 	if (!out->error)
 		out->file_bytes += n_bytes;
 	return out->error;
@@ -50,10 +52,9 @@ int trc_section_write(struct trc_section_out *out, struct trc_section *s,
 		return out->error;
 	if (raw_bytes < PACK_BYTES_MIN)
 		return trc_section_write_plain(out, s, type);
-	packed_bytes = LZ4_compress_fast_extState(out->lz4, (const char *)trc_section_payload(s),
-						  (char *)packed + 4, (int)raw_bytes,
-						  (int)(raw_bytes - raw_bytes / 16),
-						  out->acceleration);
+	packed_bytes = LZ4_compress_fast_extState(
+		out->lz4, (const char *)trc_section_payload(s), (char *)packed + 4, (int)raw_bytes,
+		(int)(raw_bytes - raw_bytes / 16), out->acceleration);
 	if (packed_bytes <= 0)
 		return trc_section_write_plain(out, s, type);
 	trc_put32(packed, raw_bytes);

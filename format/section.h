@@ -3,6 +3,7 @@
  *
  *   N1  each section is one call of the sink
  *   N2  after the sink failed it is not called again (W3); `error` keeps what it said
+ *   N3  `closed` is 0 as long as anything may be written: `error`, or -EBADF at the end
  */
 #ifndef TRC_FORMAT_SECTION_H
 #define TRC_FORMAT_SECTION_H
@@ -16,24 +17,23 @@
 struct trc_section {
 	uint8_t *base;
 	uint32_t used_bytes, room_bytes; /* of the payload */
-	uint64_t last_id;                /* ids of an entry are told by distance */
+	uint64_t last_id;		 /* ids of an entry are told by distance */
 };
 
 enum {
 	TRC_SECTION_ROOM_BYTES = 64 << 10,
 	/* What an entry may take; longer things are cut. */
 	TRC_SECTION_ENTRY_BYTES_MAX = 16 << 10,
-	TRC_SECTION_BUFFER_BYTES =
-		TRC_SECTION_HEADER_BYTES + TRC_SECTION_ROOM_BYTES + 8,
+	TRC_SECTION_BUFFER_BYTES = TRC_SECTION_HEADER_BYTES + TRC_SECTION_ROOM_BYTES + 8,
 };
 
 struct trc_section_out {
 	trc_sink_fn *sink;
 	void *context;
-	int error;
+	int error, closed;
 	int acceleration;
 	uint64_t file_bytes;
-	void *lz4;       /* an LZ4 compression state */
+	void *lz4;	 /* an LZ4 compression state */
 	uint8_t *packed; /* [TRC_SECTION_BUFFER_BYTES] */
 };
 

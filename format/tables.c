@@ -64,8 +64,7 @@ int trc_tables_init(struct trc_tables *t, struct trc_section_out *out, struct tr
 }
 
 /* Where an entry of up to TRC_SECTION_ENTRY_BYTES_MAX goes. */
-static uint8_t *entry_begin(struct trc_tables *t, struct trc_section *s,
-			    enum trc_section_type type)
+static uint8_t *entry_begin(struct trc_tables *t, struct trc_section *s, enum trc_section_type type)
 {
 	if (s->used_bytes + TRC_SECTION_ENTRY_BYTES_MAX > s->room_bytes)
 		trc_section_write(t->out, s, type);
@@ -330,7 +329,8 @@ uint32_t trc_tables_module(struct trc_tables *t, const struct trc_module_entry *
 	for (uint32_t id = 1; id <= t->modules.n; id++)
 		if (module_same(&t->modules.entry[id], module))
 			return id;
-	path = t->modules.n < t->modules.max ? trc_arena_take(&t->modules.arena, n_bytes + 1) : NULL;
+	path = t->modules.n < t->modules.max ? trc_arena_take(&t->modules.arena, n_bytes + 1)
+					     : NULL;
 	if (!path) {
 		t->full++;
 		return 0;

@@ -41,10 +41,10 @@ enum trc_section_type {
 };
 enum {
 	TRC_SECTION_HEADER_BYTES = 16,
-	TRC_SECTION_LZ4 = 1,                  /* flag: u32 raw bytes, then an LZ4 block */
-	TRC_SECTION_BYTES_MAX = 16 << 20,     /* of a known type; unpacked too */
+	TRC_SECTION_LZ4 = 1,		  /* flag: u32 raw bytes, then an LZ4 block */
+	TRC_SECTION_BYTES_MAX = 16 << 20, /* of a known type; unpacked too */
 	TRC_TABLE_IDS_MAX = 1 << 24,
-	TRC_LZ4_RATIO_MAX = 255,              /* LZ4 cannot unpack to more than that */
+	TRC_LZ4_RATIO_MAX = 255, /* LZ4 cannot unpack to more than that */
 };
 
 /* format.md, "Blocks" */

@@ -29,7 +29,7 @@ _Static_assert(ROW_WORDS_MAX <= (int)TRC_CHUNK_WORDS, "any row fits into a chunk
 struct stream {
 	uint64_t *cur, *end; /* free words of the last chunk */
 	uint64_t last_time;
-	struct trc_rows rows; /* words[] of the last chunk, n_events: set when it is left */
+	struct trc_rows rows; /* words[] of the last chunk, and n_events: by stream_settle() */
 };
 
 /* What the index says of a generation. */
@@ -39,7 +39,6 @@ struct index_entry {
 
 struct trc_writer {
 	struct trc_section_out out;
-	bool finished;
 	uint8_t row_words[TRC_KIND_MAX + 1]; /* without text; 0 = no such kind */
 	bool has_text[TRC_KIND_MAX + 1];
 	uint32_t n_procs;
@@ -56,7 +55,7 @@ struct trc_writer {
 	bool generation_has_time, generating;
 	struct index_entry *index;
 	uint32_t n_index, max_index; /* n_index > max_index: too many, no index */
-	uint64_t staged_events, written_events, blocks, lost_events, clamped_times;
+	uint64_t written_events, blocks, lost_events, clamped_times;
 	size_t memory_bytes, stream_bytes;
 };
 
@@ -163,8 +162,8 @@ static int memory_init(struct trc_writer *w, struct trc_arena *memory)
 	w->index = trc_arena_take(memory, w->max_index * sizeof(*w->index));
 	if (!w->out.lz4 || !w->out.packed || !w->section.base || !w->index)
 		return -ENOMEM;
-	w->encoder = trc_block_encoder_init(memory, w->block_chunks, w->out.lz4,
-					    w->out.acceleration);
+	w->encoder =
+		trc_block_encoder_init(memory, w->block_chunks, w->out.lz4, w->out.acceleration);
 	if (!w->encoder)
 		return -ENOMEM;
 	if (trc_tables_init(&w->tables, &w->out, memory) < 0)
@@ -191,8 +190,7 @@ static void kinds_init(struct trc_writer *w)
 		if (!info->name)
 			continue;
 		w->row_words[k] = (uint8_t)(TRC_ROW_WORDS_MIN + info->n_args);
-		w->has_text[k] =
-			info->n_args && info->arg[info->n_args - 1].type == TRC_ARG_TEXT;
+		w->has_text[k] = info->n_args && info->arg[info->n_args - 1].type == TRC_ARG_TEXT;
 	}
 }
 
@@ -223,9 +221,9 @@ int trc_writer_open(struct trc_writer **out, const struct trc_writer_options *op
 	w->out.sink = sink;
 	w->out.context = context;
 	w->out.acceleration = options->compression > 0 ? options->compression : 1;
-	w->generation_ticks = ticks_of(options->generation_ns ? options->generation_ns
-							      : GENERATION_NS_DEFAULT,
-				       options->ticks_per_second);
+	w->generation_ticks =
+		ticks_of(options->generation_ns ? options->generation_ns : GENERATION_NS_DEFAULT,
+			 options->ticks_per_second);
 	kinds_init(w);
 	err = memory_init(w, &memory);
 	if (!err)
@@ -250,20 +248,14 @@ void trc_writer_close(struct trc_writer *w)
 	trc_pages_unmap(w, w->memory_bytes);
 }
 
-/* 0 if the writer still takes things. */
-static int writer_state(const struct trc_writer *w)
-{
-	return w->out.error ? w->out.error : w->finished ? -EBADF : 0;
-}
-
 /* --- information, sync points, tables --- */
 
 int trc_writer_info(struct trc_writer *w, const char *key, const char *value)
 {
 	uint8_t *p = payload_begin(w);
 
-	if (writer_state(w))
-		return writer_state(w);
+	if (w->out.closed)
+		return w->out.closed;
 	p = put_bytes(p, key, strnlen(key, KEY_BYTES_MAX));
 	return payload_write(w, put_bytes(p, value, strnlen(value, VALUE_BYTES_MAX)),
 			     TRC_SECTION_INFO);
@@ -271,8 +263,8 @@ int trc_writer_info(struct trc_writer *w, const char *key, const char *value)
 
 int trc_writer_sync(struct trc_writer *w, const struct trc_sync_point *sync)
 {
-	if (writer_state(w))
-		return writer_state(w);
+	if (w->out.closed)
+		return w->out.closed;
 	w->last_sync = *sync;
 	w->has_sync = true;
 	return sync_write(w);
@@ -296,14 +288,14 @@ uint32_t trc_writer_module(struct trc_writer *w, const struct trc_module_entry *
 
 int trc_writer_module_end(struct trc_writer *w, uint32_t module_id, uint32_t last_epoch)
 {
-	int err = writer_state(w);
+	int err = w->out.closed;
 
 	return err ? err : trc_tables_module_end(&w->tables, module_id, last_epoch);
 }
 
 int trc_writer_thread(struct trc_writer *w, const struct trc_thread_entry *thread)
 {
-	int err = writer_state(w);
+	int err = w->out.closed;
 
 	return err ? err : trc_tables_thread(&w->tables, thread);
 }
@@ -327,6 +319,19 @@ static void index_add(struct trc_writer *w, const struct trc_rows *rows, uint64_
 		e->last_ticks = last;
 }
 
+/* Brings words[] and n_events up to what has been added. */
+static void stream_settle(struct stream *s)
+{
+	struct trc_rows *rows = &s->rows;
+
+	if (!rows->n_chunks)
+		return;
+	rows->words[rows->n_chunks - 1] = (uint32_t)(s->cur - rows->chunk[rows->n_chunks - 1]);
+	rows->n_events = 0;
+	for (unsigned int k = 1; k <= TRC_KIND_MAX; k++)
+		rows->n_events += rows->kind_count[k];
+}
+
 /* Writes the stream's block, if it has events; its chunks are free again. */
 static void stream_flush(struct trc_writer *w, struct stream *s)
 {
@@ -336,13 +341,11 @@ static void stream_flush(struct trc_writer *w, struct stream *s)
 
 	if (!rows->n_chunks)
 		return;
-	rows->words[rows->n_chunks - 1] =
-		(uint32_t)(s->cur - rows->chunk[rows->n_chunks - 1]);
+	stream_settle(s);
 	if (rows->n_events) {
 		trc_block_encode(w->encoder, rows, &w->tables, &section, &n_bytes);
 		trc_tables_flush(&w->tables);
 		trc_section_put_bytes(&w->out, section, n_bytes);
-		w->staged_events -= rows->n_events;
 		if (w->out.error) {
 			w->lost_events += rows->n_events;
 		} else {
@@ -354,6 +357,7 @@ static void stream_flush(struct trc_writer *w, struct stream *s)
 	while (rows->n_chunks)
 		w->free_chunk[w->n_free++] = rows->chunk[--rows->n_chunks];
 	rows->n_events = 0;
+	memset(rows->kind_count, 0, sizeof(rows->kind_count));
 	s->cur = s->end = NULL;
 }
 
@@ -385,8 +389,7 @@ static void stream_extend(struct trc_writer *w, struct stream *s, uint8_t source
 	struct trc_rows *rows = &s->rows;
 
 	if (rows->n_chunks) {
-		rows->words[rows->n_chunks - 1] =
-			(uint32_t)(s->cur - rows->chunk[rows->n_chunks - 1]);
+		stream_settle(s);
 		if (rows->n_chunks == w->block_chunks ||
 		    rows->n_events + TRC_CHUNK_EVENTS_MAX > TRC_BLOCK_EVENTS_MAX)
 			stream_flush(w, s);
@@ -418,19 +421,21 @@ static struct stream *stream_find(struct trc_writer *w, uint8_t source, uint32_t
 }
 
 /* The arguments' words of a new row of n_words, or NULL and the event is lost. */
-static inline uint64_t *row_begin(struct trc_writer *w, uint8_t source, uint32_t proc,
-				  uint8_t kind, uint32_t thread, uint64_t time, uint32_t n_words)
+static inline __attribute__((always_inline)) uint64_t *row_begin(struct trc_writer *w,
+								 uint8_t source, uint32_t proc,
+								 uint8_t kind, uint32_t thread,
+								 uint64_t time, uint32_t n_words)
 {
 	struct stream *s = stream_find(w, source, proc);
 	uint64_t *row;
 
-	if (unlikely(!s || writer_state(w))) {
+	if (unlikely(!s || w->out.closed)) {
 		w->lost_events++;
 		return NULL;
 	}
 	if (unlikely((size_t)(s->end - s->cur) < n_words)) {
 		stream_extend(w, s, source, proc, time);
-		if (w->out.error) {
+		if (w->out.closed) {
 			w->lost_events++;
 			return NULL;
 		}
@@ -442,8 +447,7 @@ static inline uint64_t *row_begin(struct trc_writer *w, uint8_t source, uint32_t
 	row = s->cur;
 	s->cur += n_words;
 	s->last_time = time;
-	s->rows.n_events++;
-	w->staged_events++;
+	s->rows.kind_count[kind]++;
 	row[0] = time;
 	row[1] = trc_row_word(kind, n_words, proc, thread);
 	return row + 2;
@@ -487,7 +491,7 @@ int trc_writer_event(struct trc_writer *w, const struct trc_event *event)
 	word = row_begin(w, event->source, event->proc, event->kind, event->thread, event->time,
 			 n_words);
 	if (unlikely(!word))
-		return writer_state(w) ? writer_state(w) : -EINVAL;
+		return w->out.closed ? w->out.closed : -EINVAL;
 	for (uint32_t a = 0; a < n_args; a++)
 		word[a] = event->arg[a];
 	if (has_text)
@@ -499,11 +503,12 @@ int trc_writer_event(struct trc_writer *w, const struct trc_event *event)
 
 int trc_writer_flush(struct trc_writer *w)
 {
-	if (w->finished)
+	if (w->out.closed == -EBADF)
 		return -EBADF;
 	for (uint32_t i = 0; i < w->n_streams; i++)
 		stream_flush(w, &w->stream[i]);
-	return trc_tables_flush(&w->tables);
+	trc_tables_flush(&w->tables);
+	return w->out.closed;
 }
 
 int trc_writer_generation(struct trc_writer *w)
@@ -543,8 +548,8 @@ int trc_writer_status(struct trc_writer *w, const struct trc_status_entry *entri
 	uint8_t *p;
 	uint8_t part = 0; /* the first section of a table; 1: more of the same */
 
-	if (writer_state(w))
-		return writer_state(w);
+	if (w->out.closed)
+		return w->out.closed;
 	for (size_t i = 0; i < n; i++)
 		status_cite(w, &entries[i]);
 	trc_tables_flush(&w->tables);
@@ -560,7 +565,10 @@ int trc_writer_status(struct trc_writer *w, const struct trc_status_entry *entri
 
 void trc_writer_totals(const struct trc_writer *w, struct trc_writer_totals *totals)
 {
-	totals->events = w->staged_events + w->written_events;
+	totals->events = w->written_events;
+	for (uint32_t i = 0; i < w->n_streams; i++)
+		for (unsigned int k = 1; w->stream[i].rows.n_chunks && k <= TRC_KIND_MAX; k++)
+			totals->events += w->stream[i].rows.kind_count[k];
 	totals->blocks = w->blocks;
 	totals->generations = w->tables.generation;
 	totals->file_bytes = w->out.file_bytes;
@@ -615,6 +623,6 @@ int trc_writer_finish(struct trc_writer *w)
 		err = end_write(w);
 	if (!err)
 		err = index_write(w);
-	w->finished = true;
+	w->out.closed = w->out.error ? w->out.error : -EBADF;
 	return err;
 }

@@ -124,6 +124,7 @@ static int start(const char *path, const struct trace_options *options)
 	err = read_options(&o, options);
 	if (err)
 		return err;
+	o.shared_dir = true;
 	err = trc_session_open(&o, why, sizeof(why));
 	if (err)
 		return fail(err, "", why);

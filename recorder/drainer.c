@@ -13,6 +13,7 @@
 #include "drainer.h"
 #include "file_sink.h"
 #include "hot.h"
+#include "perf_switch.h"
 #include "raw.h"
 #include "trace_info.h"
 
@@ -34,6 +35,7 @@ static struct drainer {
 	struct trc_file_sink sink;
 	struct trc_writer *writer;
 	struct trc_drain *drain;
+	struct trc_perf_switch *perf; /* NULL = the trace says why not */
 } drainer;
 
 static void set_state(struct drainer *d, enum state state)
@@ -68,6 +70,30 @@ static int say(struct drainer *d, int err, const char *what)
 	return err;
 }
 
+/* When threads run on procs: for the threads that there are, and those that they create. */
+static int open_sched(struct drainer *d)
+{
+	char why[200] = "yes", no[220];
+	int err = trc_perf_switch_open(&d->perf, (int)d->shared->pid, false, why, sizeof(why));
+
+	snprintf(no, sizeof(no), "%s%s", err ? "no: " : "", why);
+	return trc_writer_info(d->writer, "sched", no);
+}
+
+static void pass_switch(void *context, const struct trc_switch_record *record)
+{
+	trc_drain_switch(context, record);
+}
+
+static uint64_t pass(struct drainer *d, bool all)
+{
+	uint64_t n_events = trc_drain_pass(d->drain);
+
+	if (d->perf)
+		trc_perf_switch_pass(d->perf, all, pass_switch, d->drain);
+	return n_events;
+}
+
 static int open_writer(struct drainer *d)
 {
 	struct trc_writer_options options = {
@@ -83,9 +109,7 @@ static int open_writer(struct drainer *d)
 	if (!err)
 		err = trc_trace_info(d->writer, d->shared);
 	if (!err)
-		err = trc_writer_info(d->writer, "sched",
-				      "no: trace_start() does not ask the kernel for it; "
-				      "trace-record does");
+		err = open_sched(d);
 	if (!err)
 		err = trc_drain_open(&d->drain, d->shared, d->shared->total_bytes, d->writer,
 				     &drain);
@@ -107,7 +131,7 @@ static int set_up(struct drainer *d)
 static void drain_until_stopped(struct drainer *d)
 {
 	while (atomic_load_explicit(&d->state, memory_order_acquire) == RUNNING) {
-		uint64_t n_events = trc_drain_pass(d->drain);
+		uint64_t n_events = pass(d, false);
 
 		/* The first events that reached the disk make it a trace worth having. */
 		if (d->sink.file_bytes && !d->sink.error && !d->sink.committed) {
@@ -125,7 +149,7 @@ static void drain_until_stopped(struct drainer *d)
 /* A thread may be in the middle of its last record: passes until nothing comes any more. */
 static void drain_the_rest(struct drainer *d)
 {
-	for (int i = 0; i < LAST_PASSES_MAX && (trc_drain_pass(d->drain) || i < 2); i++)
+	for (int i = 0; i < LAST_PASSES_MAX && (pass(d, true) || i < 2); i++)
 		trc_drain_sleep(d->drain, 500000);
 }
 
@@ -148,9 +172,11 @@ static void complete(struct drainer *d)
 
 static void tear_down(struct drainer *d)
 {
+	trc_perf_switch_close(d->perf);
 	trc_drain_close(d->drain);
 	trc_writer_close(d->writer);
 	trc_file_sink_close(&d->sink);
+	d->perf = NULL;
 	d->drain = NULL;
 	d->writer = NULL;
 }

@@ -66,6 +66,19 @@ static bool ring_is_ready(struct trc_shared *shared, struct trc_ring *ring, uint
 	return atomic_load_explicit(&ring->state, memory_order_acquire) == TRC_RING_READY;
 }
 
+static enum rseq_result put(uint64_t word1, uint64_t words, const struct trc_seg *seg,
+			    unsigned int n_segs)
+{
+	enum rseq_result result;
+
+	if (trc_clock_is_counter())
+		return rseq_put(word1, words, seg, seg + n_segs);
+	do
+		result = rseq_put_at(trc_clock_vdso(), word1, words, seg, seg + n_segs);
+	while (result == RSEQ_OLDER);
+	return result;
+}
+
 /* After losses: one gap record with the total so far (R6).  The reader takes differences, so
  * that it does no harm if two threads both report. */
 static void ring_report_losses(struct trc_ring *ring)
@@ -78,8 +91,7 @@ static void ring_report_losses(struct trc_ring *ring)
 
 	if (total == atomic_load_explicit(&ring->lost_reported, memory_order_relaxed))
 		return;
-	if (rseq_put(TRC_REC_WORD1(TRC_KIND_GAP, 0, 5, trc_self.serial), 5, &seg, &seg + 1) !=
-	    RSEQ_DONE)
+	if (put(TRC_REC_WORD1(TRC_KIND_GAP, 0, 5, trc_self.serial), 5, &seg, 1) != RSEQ_DONE)
 		return; /* the next one to pass here, or the drainer at the end, tells */
 	atomic_store_explicit(&ring->lost_reported, total, memory_order_relaxed);
 	atomic_store_explicit(&ring->lost_since, 0, memory_order_relaxed);
@@ -158,19 +170,6 @@ static enum room ring_make_room(struct trc_shared *shared, uint64_t words)
 		return ROOM_RETRY;
 	}
 	return ring_next_page(shared, ring, (uint32_t)proc, limit);
-}
-
-static enum rseq_result put(uint64_t word1, uint64_t words, const struct trc_seg *seg,
-			    unsigned int n_segs)
-{
-	enum rseq_result result;
-
-	if (trc_clock_is_counter())
-		return rseq_put(word1, words, seg, seg + n_segs);
-	do
-		result = rseq_put_at(trc_clock_vdso(), word1, words, seg, seg + n_segs);
-	while (result == RSEQ_OLDER);
-	return result;
 }
 
 static bool record_slow(uint64_t word1, const struct trc_seg *seg, unsigned int n_segs)

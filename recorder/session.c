@@ -20,6 +20,7 @@ enum { MIN_WAIT_NS_DEFAULT = 1000 };
 
 static uint32_t sessions;     /* counts them; the number of the current one */
 static char temporary[512];   /* the file until it is published */
+static char name_prefix[32];
 static void *retired;         /* addresses of the last mapping (N2) */
 static uint64_t retired_bytes;
 static uint32_t n_procs_here; /* looked up once: a forked child may not */
@@ -268,6 +269,9 @@ static int make_mapping(const struct trc_session_options *o)
 	int err;
 
 	memset(&plan, 0, sizeof(plan));
+	name_prefix[0] = '\0';
+	if (o->shared_dir)
+		snprintf(name_prefix, sizeof(name_prefix), "trc-%u-", (unsigned int)getuid());
 	err = trc_layout_plan(&plan, &layout);
 	if (!err)
 		err = procs_table(plan.n_procs);
@@ -385,8 +389,8 @@ int trc_session_publish(void)
 	/* release: pairs with the acquire of a reader that finds the file: all is in place. */
 	atomic_store_explicit(&shared->state, TRC_SHARED_LIVE, memory_order_release);
 	for (; err == -EEXIST && shared->image < 100000; shared->image++) {
-		snprintf(path, sizeof(path), "%.*s/%u.%u.ring", (int)dir_bytes, temporary,
-			 shared->pid, shared->image);
+		snprintf(path, sizeof(path), "%.*s/%s%u.%u.ring", (int)dir_bytes, temporary,
+			 name_prefix, shared->pid, shared->image);
 		err = renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) ? -errno : 0;
 		if (err == -EINVAL) /* a file system without the flag */
 			err = access(path, F_OK) == 0 ? -EEXIST

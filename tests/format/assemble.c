@@ -356,12 +356,8 @@ static int line_module(struct assembler *as)
 	struct trc_module_entry m = {0};
 	uint64_t first = 0, last = UINT32_MAX;
 	const struct option known[] = {
-		{"start", &m.start},
-		{"limit", &m.limit},
-		{"offset", &m.file_offset},
-		{"bias", &m.load_bias},
-		{"first_epoch", &first},
-		{"last_epoch", &last},
+		{"start", &m.start},	{"limit", &m.limit},	 {"offset", &m.file_offset},
+		{"bias", &m.load_bias}, {"first_epoch", &first}, {"last_epoch", &last},
 		{NULL, NULL},
 	};
 	const struct word *path = text_option(as, "path");
@@ -391,8 +387,7 @@ static int line_module_end(struct assembler *as)
 
 	if (err)
 		return err;
-	if (as->n_words != 3 ||
-	    !find_name(as->module, as->n_modules, as->word[1].value, &id))
+	if (as->n_words != 3 || !find_name(as->module, as->n_modules, as->word[1].value, &id))
 		return fail(as, "module_end NAME last_epoch=...");
 	return result(as, trc_writer_module_end(as->writer, (uint32_t)id, (uint32_t)last));
 }
@@ -423,8 +418,8 @@ static int line_thread(struct assembler *as)
 	struct trc_thread_entry t = {0};
 	uint64_t serial, tid = 0, creator = 0;
 	const struct option known[] = {
-		{"tid", &tid}, {"creator", &creator}, {"start", &t.start}, {"end", &t.end},
-		{NULL, NULL},
+		{"tid", &tid},	 {"creator", &creator}, {"start", &t.start},
+		{"end", &t.end}, {NULL, NULL},
 	};
 	const struct word *name = text_option(as, "name");
 	int err;
@@ -585,7 +580,7 @@ static int line_status(struct assembler *as)
 	struct trc_arg_info as_reason = {TRC_ARG_REASON, "", ""};
 	struct trc_arg_info as_stack = {TRC_ARG_STACK, "", ""};
 	const struct option known[] = {
-		{"thread", &thread}, {"holder", &holder}, {"object", &s->object},
+		{"thread", &thread},  {"holder", &holder}, {"object", &s->object},
 		{"since", &s->since}, {NULL, NULL},
 	};
 	int err;
@@ -634,11 +629,11 @@ static const struct {
 	const char *name;
 	int (*line)(struct assembler *as);
 } directives[] = {
-	{"sync", line_sync},         {"info", line_info},
-	{"module", line_module},     {"module_end", line_module_end},
-	{"stack", line_stack},       {"thread", line_thread},
-	{"status", line_status},     {"generation", line_generation},
-	{"flush", line_flush},       {"unfinished", line_unfinished},
+	{"sync", line_sync},	 {"info", line_info},
+	{"module", line_module}, {"module_end", line_module_end},
+	{"stack", line_stack},	 {"thread", line_thread},
+	{"status", line_status}, {"generation", line_generation},
+	{"flush", line_flush},	 {"unfinished", line_unfinished},
 };
 
 static int assemble_line(struct assembler *as, char *text)

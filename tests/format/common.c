@@ -189,7 +189,8 @@ static void dump_event(struct bytes *b, const struct trc_reader *r, const struct
 		line(b, " %s=", info->arg[a].name);
 		if (info->arg[a].type == TRC_ARG_TEXT && c->text[c->kind[i]])
 			line(b, "\"%.*s\"",
-			     (int)(c->text_off[c->kind[i]][rank + 1] - c->text_off[c->kind[i]][rank]),
+			     (int)(c->text_off[c->kind[i]][rank + 1] -
+				   c->text_off[c->kind[i]][rank]),
 			     c->text[c->kind[i]] + c->text_off[c->kind[i]][rank]);
 		else if (c->arg[c->kind[i]][a])
 			dump_arg(b, r, info->arg[a].type, c->arg[c->kind[i]][a][rank]);
@@ -225,9 +226,11 @@ static void dump_modules(struct bytes *b, const struct trc_reader *r)
 
 		if (!m)
 			continue;
-		line(b, "module %u %#" PRIx64 "..%#" PRIx64 " at %#" PRIx64 " bias %#" PRIx64
-			" epochs %u..%u %s build", id, m->start, m->limit, m->file_offset,
-		     m->load_bias, m->first_epoch, m->last_epoch, m->path);
+		line(b,
+		     "module %u %#" PRIx64 "..%#" PRIx64 " at %#" PRIx64 " bias %#" PRIx64
+		     " epochs %u..%u %s build",
+		     id, m->start, m->limit, m->file_offset, m->load_bias, m->first_epoch,
+		     m->last_epoch, m->path);
 		for (unsigned int i = 0; i < m->build_id_bytes; i++)
 			line(b, " %02x", m->build_id[i]);
 		line(b, "\n");

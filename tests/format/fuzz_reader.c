@@ -123,8 +123,8 @@ static uint64_t check_argument(const struct trc_reader *r, enum trc_arg_type typ
 	return sum;
 }
 
-static uint64_t check_kind(const struct trc_reader *r, const struct trc_columns *c,
-			   unsigned int k, uint32_t n)
+static uint64_t check_kind(const struct trc_reader *r, const struct trc_columns *c, unsigned int k,
+			   uint32_t n)
 {
 	const struct trc_kind_info *info = trc_reader_kind(r, k);
 	uint64_t sum = 0;
@@ -156,8 +156,8 @@ static uint64_t check_block(const struct trc_reader *r, size_t block)
 		promise(!i || c->time_ns[i] >= c->time_ns[i - 1], "time never goes back");
 		promise(c->proc[i] < trc_reader_info(r)->n_procs, "a proc");
 		promise(c->rank[i] < info->kind_count[c->kind[i]], "a rank");
-		promise(!i || c->thread[i] == c->thread[i - 1] ||
-				serial_is_known(r, c->thread[i]), "a thread");
+		promise(!i || c->thread[i] == c->thread[i - 1] || serial_is_known(r, c->thread[i]),
+			"a thread");
 	}
 	for (unsigned int k = 0; k <= TRC_KIND_MAX; k++)
 		sum += check_kind(r, c, k, info->kind_count[k]);

@@ -93,29 +93,75 @@ END_TEST
 
 /* --- columns --- */
 
-static uint64_t all_equal(uint32_t i) { (void)i; return UINT64_MAX; }
-static uint64_t counting(uint32_t i) { return 1000 + i; }
-static uint64_t falling(uint32_t i) { return UINT64_MAX - i * 3; }
-static uint64_t extremes(uint32_t i) { return i & 1 ? UINT64_MAX : 0; }
-static uint64_t few(uint32_t i) { return (uint64_t[]){7, 0x7fff12345678, 9}[i * i % 3]; }
-static uint64_t long_runs(uint32_t i) { return i / 500 * 77; }
-static uint64_t small_random(uint32_t i) { (void)i; return random_next() % 1000; }
-static uint64_t any_random(uint32_t i) { (void)i; return random_next(); }
-static uint64_t wide_random(uint32_t i) { (void)i; return random_wide(); }
-static uint64_t times(uint32_t i) { return ((uint64_t)i << 12) + random_next() % 4096; }
-static uint64_t rare_outlier(uint32_t i) { return i % 1000 == 999 ? random_next() : i % 7; }
-static uint64_t bits_56(uint32_t i) { return i ? random_next() >> 8 : 0; }
+static uint64_t all_equal(uint32_t i)
+{
+	(void)i;
+	return UINT64_MAX;
+}
+static uint64_t counting(uint32_t i)
+{
+	return 1000 + i;
+}
+static uint64_t falling(uint32_t i)
+{
+	return UINT64_MAX - i * 3;
+}
+static uint64_t extremes(uint32_t i)
+{
+	return i & 1 ? UINT64_MAX : 0;
+}
+static uint64_t few(uint32_t i)
+{
+	return (uint64_t[]){7, 0x7fff12345678, 9}[i * i % 3];
+}
+static uint64_t long_runs(uint32_t i)
+{
+	return i / 500 * 77;
+}
+static uint64_t small_random(uint32_t i)
+{
+	(void)i;
+	return random_next() % 1000;
+}
+static uint64_t any_random(uint32_t i)
+{
+	(void)i;
+	return random_next();
+}
+static uint64_t wide_random(uint32_t i)
+{
+	(void)i;
+	return random_wide();
+}
+static uint64_t times(uint32_t i)
+{
+	return ((uint64_t)i << 12) + random_next() % 4096;
+}
+static uint64_t rare_outlier(uint32_t i)
+{
+	return i % 1000 == 999 ? random_next() : i % 7;
+}
+static uint64_t bits_56(uint32_t i)
+{
+	return i ? random_next() >> 8 : 0;
+}
 
 static const struct {
 	const char *what;
 	uint64_t (*value)(uint32_t i);
 } patterns[] = {
-	{"all equal", all_equal},       {"counting", counting},
-	{"falling", falling},           {"0 and 2^64-1 in turn", extremes},
-	{"few distinct", few},          {"long runs", long_runs},
-	{"small random", small_random}, {"any random", any_random},
-	{"of any length", wide_random}, {"times", times},
-	{"rare outliers", rare_outlier}, {"56 bits", bits_56},
+	{"all equal", all_equal},
+	{"counting", counting},
+	{"falling", falling},
+	{"0 and 2^64-1 in turn", extremes},
+	{"few distinct", few},
+	{"long runs", long_runs},
+	{"small random", small_random},
+	{"any random", any_random},
+	{"of any length", wide_random},
+	{"times", times},
+	{"rare outliers", rare_outlier},
+	{"56 bits", bits_56},
 };
 enum { N_PATTERNS = sizeof(patterns) / sizeof(patterns[0]) };
 
@@ -198,7 +244,7 @@ START_TEST(every_coding_can_be_used)
 	static const int fits[TRC_CODING_COUNT] = {
 		[TRC_CODING_CONSTANT] = 0, [TRC_CODING_PACKED] = 11, [TRC_CODING_DICTIONARY] = 4,
 		[TRC_CODING_VARINT] = 3,   [TRC_CODING_RISING] = 3,  [TRC_CODING_ZIGZAG] = 3,
-		[TRC_CODING_RUNS] = 3,     [TRC_CODING_RICE] = 3,
+		[TRC_CODING_RUNS] = 3,	   [TRC_CODING_RICE] = 3,
 	};
 	uint8_t out[12 * 100 + 64];
 
@@ -212,15 +258,15 @@ static const struct {
 	int pattern;
 	double bits_max;
 } chosen[] = {
-	{0, 0.01},  /* a constant costs nothing */
-	{1, 2.01},  /* steps of one */
-	{2, 8.01},  /* steps of minus three: always the same byte, for LZ4 */
-	{4, 2.01},  /* three values, wherever they lie */
-	{5, 0.1},   /* runs */
-	{6, 10.1},  /* thousand values: ten bits */
-	{7, 80.1},  /* noise costs not much more than itself */
-	{9, 14},    /* steps of 4096 on the average */
-	{10, 4.5},  /* a few outliers do not spoil a column */
+	{0, 0.01}, /* a constant costs nothing */
+	{1, 2.01}, /* steps of one */
+	{2, 8.01}, /* steps of minus three: always the same byte, for LZ4 */
+	{4, 2.01}, /* three values, wherever they lie */
+	{5, 0.1},  /* runs */
+	{6, 10.1}, /* thousand values: ten bits */
+	{7, 80.1}, /* noise costs not much more than itself */
+	{9, 14},   /* steps of 4096 on the average */
+	{10, 4.5}, /* a few outliers do not spoil a column */
 };
 
 START_TEST(the_choice_is_a_good_one)
@@ -231,12 +277,12 @@ START_TEST(the_choice_is_a_good_one)
 
 	ck_assert_ptr_nonnull(out);
 	fill(TRC_BLOCK_EVENTS_MAX, chosen[_i].pattern);
-	n_bytes = trc_column_encode(&scratch, value, TRC_BLOCK_EVENTS_MAX, out, &coding);
+	n_bytes = trc_column_encode(&scratch, value, TRC_BLOCK_EVENTS_MAX, false, out, &coding);
 	ck_assert_msg((double)n_bytes * 8 <= chosen[_i].bits_max * TRC_BLOCK_EVENTS_MAX,
 		      "%s: %.3f bits, coding %u", patterns[chosen[_i].pattern].what,
 		      (double)n_bytes * 8 / TRC_BLOCK_EVENTS_MAX, coding);
-	ck_assert_int_eq(decode_exactly((enum trc_coding)coding, out, n_bytes,
-					TRC_BLOCK_EVENTS_MAX), 0);
+	ck_assert_int_eq(
+		decode_exactly((enum trc_coding)coding, out, n_bytes, TRC_BLOCK_EVENTS_MAX), 0);
 	ck_assert_mem_eq(decoded, value, sizeof(value));
 	free(out);
 }
@@ -268,8 +314,7 @@ static const struct {
 
 START_TEST(malformed_columns_are_refused)
 {
-	ck_assert_msg(decode_exactly(bad_columns[_i].coding,
-				     (const uint8_t *)bad_columns[_i].bytes,
+	ck_assert_msg(decode_exactly(bad_columns[_i].coding, (const uint8_t *)bad_columns[_i].bytes,
 				     bad_columns[_i].n_bytes, bad_columns[_i].n) == -EBADMSG,
 		      "%s", bad_columns[_i].what);
 }

@@ -83,7 +83,8 @@ START_TEST(a_file_cut_anywhere_is_readable_up_to_the_cut)
 
 		if (n < TRC_HEADER_BYTES) {
 			ck_assert_int_eq(err, -EBADMSG);
-			ck_assert_str_eq(error.text, n ? "cut off inside the header" : "empty file");
+			ck_assert_str_eq(error.text,
+					 n ? "cut off inside the header" : "empty file");
 			free(cut);
 			continue;
 		}
@@ -213,8 +214,8 @@ START_TEST(a_cut_says_what_is_left)
 	struct trc_error error;
 	struct trc_reader *r;
 
-	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, section_find(&b, TRC_SECTION_END),
-						&error), 0);
+	ck_assert_int_eq(
+		trc_reader_open_memory(&r, b.at, section_find(&b, TRC_SECTION_END), &error), 0);
 	ck_assert_str_eq(trc_reader_warning(r),
 			 "cut off after 0.0 MB: 7 blocks readable, end missing");
 	ck_assert(!trc_reader_info(r)->complete);
@@ -233,8 +234,9 @@ static const struct {
 	{"a text", "hello, world, this is no trace but a text of some length.", 57,
 	 "not a trc trace"},
 	{"one byte of something else", "x", 1, "not a trc trace"},
-	{"an ELF file", "\x7f"
-			"ELF\x02\x01\x01\0\0\0\0\0\0\0\0\0",
+	{"an ELF file",
+	 "\x7f"
+	 "ELF\x02\x01\x01\0\0\0\0\0\0\0\0\0",
 	 16, "not a trc trace"},
 	{"TRC without its zero", "TRC1\0\0\0\0\0\0\0\0\0\0\0\0", 16, "not a trc trace"},
 	{"only the beginning of the magic", "TR", 2, "cut off inside the header"},
@@ -360,7 +362,10 @@ static const struct {
 	{"a sync point with parts missing", TRC_SECTION_SYNC, 0, 2, {1, 2}},
 	{"packed into less than its length", TRC_SECTION_INFO, TRC_SECTION_LZ4, 1, {1}},
 	{"packed garbage", TRC_SECTION_INFO, TRC_SECTION_LZ4, 8, {9, 0, 0, 0, 255, 255, 255, 255}},
-	{"unpacking to 4 GB", TRC_SECTION_INFO, TRC_SECTION_LZ4, 6,
+	{"unpacking to 4 GB",
+	 TRC_SECTION_INFO,
+	 TRC_SECTION_LZ4,
+	 6,
 	 {UINT64_C(0x0fffffff), 1, 1, 1, 1, 1}},
 	{"a block that is only a length", TRC_SECTION_BLOCK, 0, 4, {4, 0, 0, 0}},
 	{"a block without events", TRC_SECTION_BLOCK, 0, 10, {10, 0, 0, 0, 0, 1, 0, 0}},
@@ -380,8 +385,8 @@ START_TEST(lies_are_damage)
 	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
 	snprintf(expected, sizeof(expected), "damaged at byte %zu: 0 blocks before it readable",
 		 before);
-	ck_assert_msg(trc_reader_warning(r) && !strcmp(trc_reader_warning(r), expected),
-		      "%s: %s", lies[_i].what, trc_reader_warning(r));
+	ck_assert_msg(trc_reader_warning(r) && !strcmp(trc_reader_warning(r), expected), "%s: %s",
+		      lies[_i].what, trc_reader_warning(r));
 	trc_reader_close(r);
 	bytes_free(&payload);
 	bytes_free(&b);
@@ -395,11 +400,13 @@ START_TEST(two_meanings_of_an_id_are_told)
 	struct trc_reader *r;
 	uint32_t n_bytes;
 
-	section_add(&b, TRC_SECTION_STRINGS, 0, "\x02\x01"
-						"a",
+	section_add(&b, TRC_SECTION_STRINGS, 0,
+		    "\x02\x01"
+		    "a",
 		    3, 3);
-	section_add(&b, TRC_SECTION_STRINGS, 0, "\x02\x01"
-						"b",
+	section_add(&b, TRC_SECTION_STRINGS, 0,
+		    "\x02\x01"
+		    "b",
 		    3, 3);
 	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
 	ck_assert_str_eq(trc_reader_warning(r), "string 1 has two meanings: the first is taken");

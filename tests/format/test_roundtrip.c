@@ -9,10 +9,9 @@
 
 enum { N_PROCS = 3, N_STREAMS = 2 * N_PROCS + 1 };
 
-static const char sample_events[] =
-	"@0 proc=0 thread=1 thread_start tid=101 creator=0 stack=none\n"
-	"@300 proc=0 thread=1 park reason=1 object=2147287056 holder=2 "
-	"stack=(epoch 1 0x401010 0x402020 0x403030)\n";
+static const char sample_events[] = "@0 proc=0 thread=1 thread_start tid=101 creator=0 stack=none\n"
+				    "@300 proc=0 thread=1 park reason=1 object=2147287056 holder=2 "
+				    "stack=(epoch 1 0x401010 0x402020 0x403030)\n";
 
 START_TEST(the_sample_reads_back)
 {
@@ -35,7 +34,8 @@ START_TEST(the_sample_reads_back)
 	ck_assert_ptr_nonnull(strstr(events, "@730 proc=2 thread=1 proc_stop preempted=1\n"));
 	ck_assert_ptr_nonnull(strstr(events, "gap lost_events=12 since=1150 cause=1\n"));
 	tables = dump_tables(r);
-	ck_assert_str_eq(tables,
+	ck_assert_str_eq(
+		tables,
 		"info command=server --threads 2\n"
 		"info empty=\n"
 		"thread 1 tid 101 creator 0 0..0 \"main\"\n"
@@ -107,7 +107,7 @@ struct random_trace {
 
 static size_t stream_of(const struct trc_event *e)
 {
-	return e->source == TRC_SOURCE_RING     ? e->proc
+	return e->source == TRC_SOURCE_RING	? e->proc
 	       : e->source == TRC_SOURCE_KERNEL ? N_PROCS + e->proc
 						: 2 * N_PROCS;
 }

@@ -94,8 +94,9 @@ START_TEST(longer_entries_are_read_as_far_as_they_are_known)
 	struct trc_reader *r;
 
 	/* serial 1, tid 2, creator 0, start 3, end 4, name "ab", and two bytes more */
-	section_add(&b, TRC_SECTION_THREADS, 0, "\x0a\x01\x02\x00\x03\x04\x02"
-						"ab\x63\x63",
+	section_add(&b, TRC_SECTION_THREADS, 0,
+		    "\x0a\x01\x02\x00\x03\x04\x02"
+		    "ab\x63\x63",
 		    11, 11);
 	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
 	ck_assert_uint_eq(trc_reader_threads(r), 1);

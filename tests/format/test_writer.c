@@ -278,8 +278,8 @@ START_TEST(threads_that_ended_make_room_for_others)
 	struct trc_reader *r;
 
 	for (uint32_t i = 1; i <= 20000; i++) {
-		struct trc_thread_entry t = {.serial = i, .tid = i + 1, .name = "x",
-					     .name_bytes = 1};
+		struct trc_thread_entry t = {
+			.serial = i, .tid = i + 1, .name = "x", .name_bytes = 1};
 
 		ck_assert_int_eq(trc_writer_thread(w, &t), 0);
 		t.end = i;

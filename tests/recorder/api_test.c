@@ -144,6 +144,39 @@ START_TEST(what_is_annotated_is_in_the_file)
 }
 END_TEST
 
+static void *burn(void *arg)
+{
+	for (volatile int i = 0; i < 30000000; i++)
+		;
+	trace_counter("burnt", 1);
+	return NULL;
+}
+
+/* Threads that were there before and threads that come later. */
+START_TEST(the_kernel_tells_who_runs_or_the_trace_says_why_not)
+{
+	pthread_t before, later;
+	struct trc_reader *reader;
+	const char *sched;
+
+	pthread_create(&before, NULL, burn, NULL);
+	start(NULL);
+	trace_counter("starter", 1);
+	pthread_create(&later, NULL, burn, NULL);
+	pthread_join(before, NULL);
+	pthread_join(later, NULL);
+	stop();
+	reader = open_trace();
+	sched = trc_reader_info_get(reader, "sched");
+	ck_assert_ptr_nonnull(sched);
+	if (strcmp(sched, "yes"))
+		ck_assert_msg(!strncmp(sched, "no: ", 4), "sched is %s", sched);
+	else
+		ck_assert_uint_ge(count_kind(reader, TRC_KIND_PROC_STOP), 2);
+	trc_reader_close(reader);
+}
+END_TEST
+
 START_TEST(a_program_may_record_again_and_again)
 {
 	for (int i = 0; i < 20; i++) {
@@ -409,6 +442,7 @@ int main(void)
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, nothing_happens_while_nothing_records);
 	tcase_add_test(c, what_is_annotated_is_in_the_file);
+	tcase_add_test(c, the_kernel_tells_who_runs_or_the_trace_says_why_not);
 	tcase_add_test(c, a_program_may_record_again_and_again);
 	tcase_add_test(c, a_second_trace_is_refused_and_the_first_named);
 	tcase_add_loop_test(c, a_path_that_cannot_be_written_is_refused, 0,

@@ -263,6 +263,27 @@ async function knownPage() {
 	});
 }
 
+// traced.html comes from a .trc file (traced.txt), through reader, model and symbols.
+async function tracedPage(context) {
+	const page = await openPage(context, path.join(pages, "traced.html"));
+	const teller = 1, at = await pointOf(page, teller, 5 * MS);
+
+	same(await page.evaluate(() => window.trc.threads().map((t) => t.tid)), [501, 502], "threads of the trace");
+	same(await colourAt(page, at, 7), await stateColour(page, "mutex"), "the teller waits for the lock");
+	await page.mouse.click(at.x, at.y);
+	await settle(page);
+	const details = await detailsOf(page);
+	for (const wanted of ["mutex: waited 4.75 ms", "0x7f0000001000", "Held by\ncashier", "Woken by\ncashier at",
+		"250 µs", "account_lock traced_program.c:", "transfer traced_program.c:",
+		"account_unlock traced_program.c:", "teller </script><b>\ufffd"])
+		check(details.includes(wanted), `details of a traced wait show ${wanted}`, details);
+	same(await page.evaluate(() => window.trc.arrows), 1, "an arrow leads from the cashier to the teller");
+	check((await page.locator("#banners").innerText()).includes("5 events lost"), "the gap is announced");
+	same(await page.evaluate(() => window.trc.counts),
+		{parks: 1, regions: 1, tasks: 1, logs: 1, intervals: 6}, "what the trace holds");
+	same(page.troubles, [], "no trouble with a page from a trace");
+}
+
 async function manyThreads(context) {
 	const page = await openPage(context, path.join(pages, "many.html"));
 	const box = await page.locator("#canvases").boundingBox();
@@ -321,6 +342,7 @@ async function largePage(context) {
 
 await knownPage();
 await withBrowser("light", async (context) => {
+	await tracedPage(context);
 	await manyThreads(context);
 	await mergedPage(context);
 	await largePage(context);

@@ -4,10 +4,14 @@ tests_viewer_make_page_SOURCES = tests/viewer/make_page.c tests/viewer/fake_mode
 	tests/viewer/fake_model.h tests/viewer/known_model.c tests/viewer/known_model.h
 tests_viewer_make_page_LDADD = libtrcviewer.la libtrcformat.la
 
+check_PROGRAMS += tests/viewer/trace-page
+tests_viewer_trace_page_SOURCES = tests/viewer/trace_page.c
+tests_viewer_trace_page_LDADD = libtrcviewer.la libtrcanalyze.la
+
 # Opens pages in chromium; skipped where node, npm, chromium or npm's registry are missing.
 TESTS += tests/viewer/browser.sh
 EXTRA_DIST += tests/viewer/browser.sh tests/viewer/browser.mjs tests/viewer/browser_lib.mjs \
-	tests/viewer/package.json
+	tests/viewer/package.json tests/viewer/traced.txt tests/viewer/traced_program.c
 
 if HAVE_CHECK
 check_PROGRAMS += tests/viewer/unit

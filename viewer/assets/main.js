@@ -48,8 +48,12 @@ function titleDraw() {
 	const command = head.info.find(([key]) => key === "command");
 	const name = visible(command ? command[1] : "trace");
 
-	document.title = `${name} - trc`;
-	byId("title").textContent = name;
+	// The program without its directory is enough to know it by.
+	const short = name.replace(/^\S*\/(?=[^\s/])/, "");
+
+	document.title = `${short} - trc`;
+	byId("title").textContent = short;
+	byId("title").title = name;
 	byId("facts").textContent = [duration(trace.span), plural(trace.threads.length, "thread"),
 		plural(trace.park.n, "wait")].join(" · ");
 }
