@@ -38,7 +38,8 @@ static TRC_NO_SANITIZE int32_t walk_rules(struct trc_walk *walk, uint64_t *frame
 	struct trc_slots at;
 
 	for (;;) {
-		/* Or else gcc keeps pc and sp as a pair in a vector, and every step waits for it. */
+		/* Or else gcc keeps pc and sp as a pair in a vector, and every step waits for it.
+		 */
 		__asm__("" : "+r"(pc), "+r"(sp));
 		if (n >= 0)
 			frame[n] = pc;
@@ -47,7 +48,8 @@ static TRC_NO_SANITIZE int32_t walk_rules(struct trc_walk *walk, uint64_t *frame
 		brief = trc_cache_get(cache, key, epoch);
 		at = trc_short_slots(brief, sp, fp);
 		if (__builtin_expect(trc_short_kind(brief) - TRC_SHORT_SP > 1 || at.cfa <= sp ||
-					     at.fp < sp || at.cfa > hi, 0)) {
+					     at.fp < sp || at.cfa > hi,
+				     0)) {
 			walk->pc = pc;
 			walk->sp = sp;
 			walk->fp = fp;
@@ -97,7 +99,7 @@ static uint32_t walk_frame_pointers(struct trc_walk *walk, uint64_t *frame, uint
 }
 
 static __attribute__((noinline)) uint32_t capture_libunwind(uint64_t *frame, uint32_t max,
-							     uint32_t skip)
+							    uint32_t skip)
 {
 	void *address[TRC_UNWIND_FRAMES_MAX + LIBUNWIND_OWN + LIBUNWIND_SKIP];
 	trc_backtrace_fn *backtrace =
@@ -116,7 +118,6 @@ static inline uint32_t not_a_tail(uint32_t n)
 	__asm__ volatile("" : "+r"(n));
 	return n;
 }
-
 
 __attribute__((noinline)) TRC_NO_SANITIZE uint32_t trc_unwind(uint64_t *frame, uint32_t max,
 							      uint32_t skip)

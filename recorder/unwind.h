@@ -8,8 +8,9 @@
  *   U1  frame[0..n) are addresses, innermost first.  All are return addresses (the call lies
  *       before them), but for those that a signal interrupted, which are exact: the first of
  *       trc_unwind_context(), and one that follows the kernel's signal return trampoline
- *   U2  the result is a prefix of the true stack, or ends in at most one address of code
- *       without unwind rules; what lies beyond is left out, never made up
+ *   U2  by rules, the result is a prefix of the true stack: what lies beyond what can be
+ *       known is left out, never made up.  Where mode auto crosses code without rules it may
+ *       miss a caller that keeps no frame pointer, as mode fp does
  *   U3  each frame lies above the frame that it called, except across a signal frame
  *   U4  before trc_unwind_setup() every capture returns 0
  */
@@ -19,16 +20,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum {
-	TRC_UNWIND_FRAMES_MAX = 128
-};
+enum { TRC_UNWIND_FRAMES_MAX = 128 };
 
 enum trc_unwind_mode {
 	TRC_UNWIND_AUTO,      /* as CFI; code without rules is crossed by its frame pointer
-	                       * where what is found there proves to be a return address */
-	TRC_UNWIND_FP,        /* frame pointers; the frames of trc itself by rules */
+			       * where what is found there proves to be a return address */
+	TRC_UNWIND_FP,	      /* frame pointers; the frames of trc itself by rules */
 	TRC_UNWIND_LIBUNWIND, /* libunwind's unw_backtrace() */
-	TRC_UNWIND_CFI,       /* .eh_frame rules, cached */
+	TRC_UNWIND_CFI,	      /* .eh_frame rules, cached */
 	TRC_UNWIND_NONE,
 };
 

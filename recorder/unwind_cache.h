@@ -87,7 +87,8 @@ static inline uint64_t trc_cache_tag(uintptr_t address, uint32_t epoch)
 	       (epoch & ((1u << TRC_CACHE_EPOCH_BITS) - 1));
 }
 
-/* The short rule for `address` < 2^48, with anything above its bits; 0 = none.  Context: traced thread, signal handlers. */
+/* The short rule for `address` < 2^48, with anything above its bits; 0 = none.  Context: traced
+ * thread, signal handlers. */
 static inline __attribute__((always_inline)) uint32_t
 trc_cache_get(_Atomic uint64_t *words, uintptr_t address, uint32_t epoch)
 {

@@ -14,14 +14,7 @@
 #include "poison.h"
 
 /* The places, as indices while a program of CFA instructions runs. */
-enum column {
-	COL_CFA,
-	COL_RA,
-	COL_FP,
-	COL_SP,
-	COL_ASKED,
-	COLS
-};
+enum column { COL_CFA, COL_RA, COL_FP, COL_SP, COL_ASKED, COLS };
 
 struct row {
 	struct trc_place place[COLS];

@@ -5,9 +5,7 @@
 #include "unwind_expr.h"
 #include "poison.h"
 
-enum {
-	DEPTH_MAX = 8
-};
+enum { DEPTH_MAX = 8 };
 
 /* A trc_place wide enough for a program counter. */
 struct value {
@@ -249,10 +247,8 @@ struct trc_place trc_expr_place(struct trc_cursor from, uintptr_t pc)
 	if (from.bad || s.failed || v.how == TRC_HOW_CONST || v.how == TRC_HOW_UNKNOWN ||
 	    v.off != (int32_t)v.off || v.add != (int32_t)v.add)
 		return unknown;
-	return (struct trc_place){.how = (uint8_t)v.how,
-				  .reg = v.reg,
-				  .off = (int32_t)v.off,
-				  .add = (int32_t)v.add};
+	return (struct trc_place){
+		.how = (uint8_t)v.how, .reg = v.reg, .off = (int32_t)v.off, .add = (int32_t)v.add};
 }
 
 struct trc_place trc_place_deref(struct trc_place place)

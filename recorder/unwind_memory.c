@@ -15,7 +15,7 @@
 #include "poison.h"
 
 #define MAIN_STACK_BYTES ((uintptr_t)128 << 20) /* the gap that the kernel keeps free below it */
-#define PROBE_BYTES      ((uintptr_t)4096)      /* the smallest page of any kernel */
+#define PROBE_BYTES	 ((uintptr_t)4096)	/* the smallest page of any kernel */
 
 /* Stored by trc_range_setup(), before the first capture; constant then. */
 static struct trc_range main_stack;

@@ -20,9 +20,9 @@ struct trc_range {
 };
 
 /*
- * Sets *range to what may be read from `sp` upwards.  `own_sp` is a stack pointer of the caller itself: what
- * lies above it on the same stack is in use.  Empty where the stack is none that we know.
- * Context: traced thread, signal handlers.
+ * Sets *range to what may be read from `sp` upwards.  `own_sp` is a stack pointer of the caller
+ * itself: what lies above it on the same stack is in use.  Empty where the stack is none that we
+ * know. Context: traced thread, signal handlers.
  */
 void trc_range_stack(struct trc_range *range, uintptr_t sp, uintptr_t own_sp);
 

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include "unwind_memory.h"
 #include "unwind_module.h"
 #include "poison.h"
 
@@ -41,9 +42,16 @@ enum {
 	HEADERS_BYTES = 4096, /* program headers beyond the first page are not looked at */
 };
 
-/* Both stored by trc_module_setup(), before the first capture. */
+struct headers {
+	const ElfW(Phdr) * ph;
+	uint32_t count;
+	uintptr_t bias; /* from the file's addresses to those in memory */
+};
+
+/* All stored by trc_module_setup(), before the first capture. */
 static find_object_fn *find_object;
 static uintptr_t page_bytes = 4096;
+static struct headers main_headers; /* of the program; count is 0 if they are not known */
 
 /* Without find_object; a mapping of its own. */
 struct list {
@@ -148,13 +156,25 @@ static int list_make(void)
 	return 0;
 }
 
-int trc_module_setup(void)
+static void main_headers_find(void)
+{
+	const ElfW(Phdr) *ph = (const void *)getauxval(AT_PHDR);
+	uint32_t count = (uint32_t)getauxval(AT_PHNUM);
+
+	for (uint32_t i = 0; ph && i < count; i++) {
+		if (ph[i].p_type == PT_PHDR)
+			main_headers = (struct headers){ph, count, (uintptr_t)ph - ph[i].p_vaddr};
+	}
+}
+
+int trc_module_setup(bool own_list)
 {
 	unsigned long page = getauxval(AT_PAGESZ);
-	void *symbol = dlsym(RTLD_DEFAULT, "_dl_find_object");
+	void *symbol = own_list ? NULL : dlsym(RTLD_DEFAULT, "_dl_find_object");
 
 	if (page)
 		page_bytes = page;
+	main_headers_find();
 	memcpy(&find_object, &symbol, sizeof(find_object));
 	return find_object ? 0 : list_make();
 }
@@ -167,42 +187,55 @@ void trc_module_refresh(void)
 
 /* ---- which segment ---------------------------------------------------------------------- */
 
-/* The program headers of a mapped module, or NULL: they lie in its first page. */
-static const ElfW(Phdr) *module_headers(const struct module *module, uint32_t *count)
+static bool segment_find(const struct headers *headers, uintptr_t at, uint32_t flags,
+			 struct module *segment)
+{
+	for (uint32_t i = 0; i < headers->count; i++) {
+		const ElfW(Phdr) *ph = &headers->ph[i];
+
+		segment->start = headers->bias + ph->p_vaddr;
+		segment->end = segment->start + ph->p_filesz;
+		if (ph->p_type == PT_LOAD && (ph->p_flags & flags) == flags &&
+		    at - segment->start < ph->p_filesz)
+			return true;
+	}
+	return false;
+}
+
+/* The program headers of a mapped module: they lie in its first page. */
+static bool module_headers(const struct module *module, struct headers *headers)
 {
 	const ElfW(Ehdr) *elf = (const void *)module->start;
+	uint32_t i = 0;
 
 	if (module->end - module->start < sizeof(*elf) ||
 	    memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 || elf->e_ident[EI_CLASS] != ELFCLASS64 ||
 	    elf->e_phentsize != sizeof(ElfW(Phdr)) || elf->e_phoff % 8 != 0 ||
 	    elf->e_phoff > HEADERS_BYTES ||
 	    elf->e_phnum > (HEADERS_BYTES - elf->e_phoff) / sizeof(ElfW(Phdr)))
-		return NULL;
-	*count = elf->e_phnum;
-	return (const void *)(module->start + elf->e_phoff);
+		return false;
+	headers->ph = (const void *)(module->start + elf->e_phoff);
+	headers->count = elf->e_phnum;
+	while (i < headers->count && headers->ph[i].p_type != PT_LOAD)
+		i++;
+	if (i == headers->count)
+		return false;
+	headers->bias = module->start - (headers->ph[i].p_vaddr & ~(page_bytes - 1));
+	return true;
 }
 
-/* The part of the module's file that is mapped around `at` with the rights `flags`. */
-static bool module_segment(const struct module *module, uintptr_t at, uint32_t flags,
+/* The part of the file of the module that holds `pc` that is mapped around `at`, with the rights
+ * `flags`. */
+static bool module_segment(const struct module *module, uintptr_t pc, uintptr_t at, uint32_t flags,
 			   struct module *segment)
 {
-	uint32_t count = 0;
-	const ElfW(Phdr) *ph = module_headers(module, &count);
-	uintptr_t bias = 0;
-	bool first = true;
+	struct headers headers;
 
-	for (uint32_t i = 0; ph && i < count; i++) {
-		if (ph[i].p_type != PT_LOAD)
-			continue;
-		if (first)
-			bias = module->start - (ph[i].p_vaddr & ~(page_bytes - 1));
-		first = false;
-		segment->start = bias + ph[i].p_vaddr;
-		segment->end = segment->start + ph[i].p_filesz;
-		if ((ph[i].p_flags & flags) == flags && at - segment->start < ph[i].p_filesz)
-			return segment->start >= module->start && segment->end <= module->end;
-	}
-	return false;
+	/* A program may have gaps between its segments; then `module` is only one of them. */
+	if (segment_find(&main_headers, pc, 0, segment))
+		return segment_find(&main_headers, at, flags, segment);
+	return module_headers(module, &headers) && segment_find(&headers, at, flags, segment) &&
+	       segment->start >= module->start && segment->end <= module->end;
 }
 
 int trc_module_cfi(uintptr_t pc, struct trc_cfi_bytes *bytes)
@@ -211,21 +244,27 @@ int trc_module_cfi(uintptr_t pc, struct trc_cfi_bytes *bytes)
 
 	if (!module_find(pc, &module) || !module.hdr)
 		return -ENOENT;
-	if (!module_segment(&module, module.hdr, PF_R, &segment))
+	if (!module_segment(&module, pc, module.hdr, PF_R, &segment))
 		return -EBADMSG;
 	*bytes = (struct trc_cfi_bytes){(const uint8_t *)segment.start,
 					(const uint8_t *)segment.end, (const uint8_t *)module.hdr};
 	return 0;
 }
 
-/* Copies `bytes` of code at `from`, all of one executable segment. */
+/* Copies `bytes` of code at `from`: of one executable segment, or of memory that belongs to no
+ * module and can be read. */
 static bool code_read(uintptr_t from, uint32_t bytes, uint8_t *to)
 {
+	struct trc_range range = {0, 0, false};
 	struct module module, segment;
 
-	if (!module_find(from, &module) ||
-	    !module_segment(&module, from, PF_R | PF_X, &segment) || segment.end - from < bytes)
+	if (module_find(from, &module)) {
+		if (!module_segment(&module, from, from, PF_R | PF_X, &segment) ||
+		    segment.end - from < bytes)
+			return false;
+	} else if (!trc_range_reach(&range, from) || !trc_range_reach(&range, from + bytes - 1)) {
 		return false;
+	}
 	memcpy(to, (const void *)from, bytes);
 	return true;
 }
@@ -233,9 +272,7 @@ static bool code_read(uintptr_t from, uint32_t bytes, uint8_t *to)
 /* ---- what the code is ------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
-enum {
-	CALL_BYTES_MAX = 7
-};
+enum { CALL_BYTES_MAX = 7 };
 
 /* Bytes of `ff /2` with this ModRM byte, 0 = another instruction. */
 static uint32_t call_bytes(uint8_t modrm, uint8_t sib)
@@ -269,14 +306,8 @@ bool trc_module_is_return(uintptr_t ra)
 	return false;
 }
 
-bool trc_module_is_sigreturn(uintptr_t pc)
-{
-	/* mov $__NR_rt_sigreturn, %rax; syscall */
-	static const uint8_t sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
-	uint8_t code[sizeof(sigreturn)];
-
-	return code_read(pc, sizeof(code), code) && memcmp(code, sigreturn, sizeof(code)) == 0;
-}
+/* mov $__NR_rt_sigreturn, %rax; syscall */
+static const uint8_t sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 #else
 bool trc_module_is_return(uintptr_t ra)
 {
@@ -288,13 +319,13 @@ bool trc_module_is_return(uintptr_t ra)
 	       (code & 0xfefff000) == 0xd63f0000;   /* blr, blraa, blrab */
 }
 
+/* mov x8, #__NR_rt_sigreturn; svc #0 */
+static const uint8_t sigreturn[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4};
+#endif
+
 bool trc_module_is_sigreturn(uintptr_t pc)
 {
-	/* mov x8, #__NR_rt_sigreturn; svc #0 */
-	static const uint32_t sigreturn[] = {0xd2801168, 0xd4000001};
-	uint32_t code[2];
+	uint8_t code[sizeof(sigreturn)];
 
-	return code_read(pc, sizeof(code), (uint8_t *)code) &&
-	       memcmp(code, sigreturn, sizeof(code)) == 0;
+	return code_read(pc, sizeof(code), code) && memcmp(code, sigreturn, sizeof(code)) == 0;
 }
-#endif

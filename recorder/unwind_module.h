@@ -15,17 +15,17 @@
  */
 int trc_module_cfi(uintptr_t pc, struct trc_cfi_bytes *bytes);
 
-/* Whether the code just before `ra`, in a module's executable segment, is a call.
- * Context: traced thread, signal handlers. */
+/* Whether the code just before `ra` is a call: in the executable segment of a module, or in
+ * memory of no module (made at run time).  Context: traced thread, signal handlers. */
 bool trc_module_is_return(uintptr_t ra);
 
-/* Whether the code at `pc` is the kernel's signal return.  Only asked where `pc` lies in a
- * module.  Context: traced thread, signal handlers. */
+/* Whether the code at `pc` is the kernel's signal return; emulators keep theirs in no module.
+ * Context: traced thread, signal handlers. */
 bool trc_module_is_sigreturn(uintptr_t pc);
 
-/* Learns how to find modules, and which there are.  Returns 0 or -errno.
- * Context: any thread, may block; one at a time. */
-int trc_module_setup(void);
+/* Learns how to find modules, and which there are; with `own_list` as where the C library cannot
+ * tell.  Returns 0 or -errno.  Context: any thread, may block; one at a time. */
+int trc_module_setup(bool own_list);
 void trc_module_refresh(void);
 
 #endif

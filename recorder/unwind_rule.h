@@ -14,14 +14,12 @@
 /* DWARF's register numbers. */
 #if defined(__x86_64__)
 enum {
-	TRC_REG_FP = 6,  /* rbp */
-	TRC_REG_SP = 7,  /* rsp */
+	TRC_REG_FP = 6,	 /* rbp */
+	TRC_REG_SP = 7,	 /* rsp */
 	TRC_REG_RA = 16, /* the return address' column: rip */
 	TRC_REG_PC = 16,
 	TRC_REGS = 17,
 };
-/* What a function leaves to its caller as it was, but for those above: rbx, r12 to r15. */
-#define TRC_REGS_KEPT ((1u << 3) | (0xfu << 12))
 #elif defined(__aarch64__)
 enum {
 	TRC_REG_FP = 29,
@@ -30,19 +28,18 @@ enum {
 	TRC_REGS = 32,
 	TRC_REG_PC = 32, /* in DWARF without a number that counts here */
 };
-#define TRC_REGS_KEPT (0x3ffu << 19) /* x19 to x28 */
 #else
 #error "no unwinder for this processor"
 #endif
 
 enum trc_how {
-	TRC_HOW_SAME,      /* what it is in this frame; for the stack pointer: the CFA */
+	TRC_HOW_SAME,	   /* what it is in this frame; for the stack pointer: the CFA */
 	TRC_HOW_UNDEFINED, /* lost; an undefined return address ends the stack */
-	TRC_HOW_CFA,       /* cfa + off */
+	TRC_HOW_CFA,	   /* cfa + off */
 	TRC_HOW_CFA_MEM,   /* *(cfa + off) + add */
-	TRC_HOW_REG,       /* reg + off */
+	TRC_HOW_REG,	   /* reg + off */
 	TRC_HOW_REG_MEM,   /* *(reg + off) + add */
-	TRC_HOW_CONST,     /* only while an expression is evaluated */
+	TRC_HOW_CONST,	   /* only while an expression is evaluated */
 	TRC_HOW_UNKNOWN,   /* an expression beyond us */
 };
 
@@ -56,10 +53,12 @@ struct trc_place {
 };
 
 enum trc_rule_kind {
-	TRC_RULE_STEP,      /* the places tell */
-	TRC_RULE_END,       /* the outermost frame */
-	TRC_RULE_NONE,      /* code without rules */
-	TRC_RULE_SIGRETURN, /* the kernel's signal frame: its registers lie above the stack pointer */
+	TRC_RULE_STEP,	    /* the places tell */
+	TRC_RULE_END,	    /* the outermost frame */
+	TRC_RULE_NONE,	    /* code without rules, in a module */
+	TRC_RULE_FOREIGN,   /* code of no module: made at run time, perhaps */
+	TRC_RULE_SIGRETURN, /* the kernel's signal frame: its registers lie above the stack pointer
+			     */
 };
 
 struct trc_rule {

@@ -19,8 +19,9 @@ struct trc_unwind_how trc_unwind_how = {.mode = TRC_UNWIND_NONE};
 static pthread_mutex_t setup = PTHREAD_MUTEX_INITIALIZER;
 
 static const char *const mode_names[] = {
-	[TRC_UNWIND_AUTO] = "auto", [TRC_UNWIND_FP] = "fp",	[TRC_UNWIND_LIBUNWIND] = "libunwind",
-	[TRC_UNWIND_CFI] = "cfi",   [TRC_UNWIND_NONE] = "none",
+	[TRC_UNWIND_AUTO] = "auto",	      [TRC_UNWIND_FP] = "fp",
+	[TRC_UNWIND_LIBUNWIND] = "libunwind", [TRC_UNWIND_CFI] = "cfi",
+	[TRC_UNWIND_NONE] = "none",
 };
 
 bool trc_unwind_mode_parse(const char *name, enum trc_unwind_mode *mode)
@@ -66,7 +67,7 @@ static int mode_prepare(enum trc_unwind_mode *mode, const char **note)
 		return 0;
 	err = trc_cache_setup();
 	if (!err)
-		err = trc_module_setup();
+		err = trc_module_setup(false);
 	if (err)
 		return err;
 	trc_range_setup();

@@ -12,9 +12,7 @@
  * another stack. */
 #define GUESS_BYTES_MAX ((uintptr_t)256 << 10)
 
-enum {
-	DEEP_FRAMES_MAX = 16
-};
+enum { DEEP_FRAMES_MAX = 16 };
 
 /* To the caller, whose registers these are (W2). */
 static bool to_caller(struct trc_walk *walk, uintptr_t pc, uintptr_t sp, uintptr_t fp)
@@ -56,8 +54,9 @@ static bool step_short(struct trc_walk *walk, uint32_t brief)
 
 static bool deep_register(const struct trc_walk *walk, uint32_t reg, uintptr_t *value);
 
-/* A register that a rule starts from.  All are known of a frame that was interrupted; of its
- * callers, those that functions preserve can be found. */
+/* A register that a rule starts from.  All are known of a frame that was interrupted; those of
+ * its callers are found by what each frame saved.  Where one that calls do not preserve is asked
+ * for, somebody wrote assembly, and knows that this call does. */
 static bool register_value(const struct trc_walk *walk, uint32_t reg, uintptr_t *value)
 {
 	if (reg == TRC_REG_SP)
@@ -69,7 +68,7 @@ static bool register_value(const struct trc_walk *walk, uint32_t reg, uintptr_t 
 	else if (walk->context && walk->exact)
 		*value = trc_context_register(walk->context, reg);
 	else
-		return walk->followed == TRC_REGS && walk->context && TRC_REGS_KEPT >> reg & 1 &&
+		return walk->followed == TRC_REGS && walk->context &&
 		       deep_register(walk, reg, value);
 	return true;
 }
@@ -242,8 +241,7 @@ static bool guess_frame_pointer(struct trc_walk *walk)
 {
 	uintptr_t ra, fp;
 
-	if (walk->fp - walk->sp > GUESS_BYTES_MAX ||
-	    !trc_range_read(&walk->range, walk->fp, &fp) ||
+	if (walk->fp - walk->sp > GUESS_BYTES_MAX || !trc_range_read(&walk->range, walk->fp, &fp) ||
 	    !trc_range_read(&walk->range, walk->fp + 8, &ra))
 		return false;
 	ra = trc_pc_plain(ra);
@@ -252,9 +250,13 @@ static bool guess_frame_pointer(struct trc_walk *walk)
 	return to_caller(walk, ra, walk->fp + 16, fp);
 }
 
-static bool step_guess(struct trc_walk *walk)
+/* Compilers at run time keep frame pointers; what lacks rules in a module is mostly stubs. */
+static bool step_guess(struct trc_walk *walk, bool foreign)
 {
-	return walk->guess && ((walk->exact && guess_leaf(walk)) || guess_frame_pointer(walk));
+	if (!walk->guess)
+		return false;
+	return (foreign && guess_frame_pointer(walk)) || (walk->exact && guess_leaf(walk)) ||
+	       (!foreign && guess_frame_pointer(walk));
 }
 
 /* ---- making rules ----------------------------------------------------------------------- */
@@ -265,16 +267,16 @@ static void rule_make(const struct trc_walk *walk, struct trc_rule *rule)
 	uintptr_t key = trc_walk_key(walk), at = key - 1;
 	struct trc_cfi_bytes bytes;
 	int err = trc_module_cfi(at, &bytes);
-	bool loaded = !err;
+	bool foreign = err;
 
 	if (!err)
 		err = trc_cfi_rule(&bytes, at, rule);
 	if (err)
-		*rule = (struct trc_rule){.kind = TRC_RULE_NONE};
+		*rule = (struct trc_rule){.kind = foreign ? TRC_RULE_FOREIGN : TRC_RULE_NONE};
 	if ((err || rule->exact) && trc_module_is_sigreturn(walk->pc))
 		*rule = (struct trc_rule){.kind = TRC_RULE_SIGRETURN};
 	/* What is no module today may be one tomorrow, and nobody would tell us. */
-	if (loaded || rule->kind == TRC_RULE_SIGRETURN)
+	if (rule->kind != TRC_RULE_FOREIGN)
 		trc_cache_put(key, walk->epoch, rule);
 }
 
@@ -300,7 +302,8 @@ bool trc_walk_step(struct trc_walk *walk)
 	case TRC_RULE_SIGRETURN:
 		return step_sigreturn(walk);
 	case TRC_RULE_NONE:
-		return step_guess(walk);
+	case TRC_RULE_FOREIGN:
+		return step_guess(walk, rule->kind == TRC_RULE_FOREIGN);
 	case TRC_RULE_END:
 		break;
 	}

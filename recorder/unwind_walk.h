@@ -11,9 +11,7 @@
 #include "unwind_cache.h"
 #include "unwind_memory.h"
 
-enum {
-	TRC_PC_MIN = 65536
-};
+enum { TRC_PC_MIN = 65536 };
 
 struct trc_walk {
 	uintptr_t pc;

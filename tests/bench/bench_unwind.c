@@ -1,6 +1,7 @@
 /*
  * bench_unwind.c - what a stack of 16 frames costs: by cached rules, by frame pointers, and by
- * libunwind and the C library beside them.  Built with frame pointers (bench_unwind_fp) and without.
+ * libunwind and the C library beside them.  Built with frame pointers (bench_unwind_fp) and
+ * without.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

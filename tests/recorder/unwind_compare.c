@@ -13,9 +13,7 @@
 #include "recorder/unwind.h"
 #include "unwind_compare.h"
 
-enum {
-	MAX = 64
-};
+enum { MAX = 64 };
 
 uint32_t compare_made, compare_failed;
 

@@ -21,10 +21,10 @@
 
 enum {
 	ROW_SHORT,
-	ROW_WIDE,       /* followed, by a wide rule */
+	ROW_WIDE, /* followed, by a wide rule */
 	ROW_END,
-	ROW_REGISTER,   /* followed only where all registers are known: the innermost frame */
-	ROW_UNKNOWN,    /* an expression beyond us */
+	ROW_REGISTER, /* followed only where all registers are known: the innermost frame */
+	ROW_UNKNOWN,  /* an expression beyond us */
 	ROW_ERROR,
 	ROWS,
 };
@@ -134,12 +134,14 @@ static void row_compare(struct file *file, Dwarf_Frame *frame, const struct trc_
 		same = rule->cfa.how == TRC_HOW_REG &&
 		       rule->cfa.reg == (uint32_t)(op->atom - DW_OP_breg0) &&
 		       rule->cfa.off == (int64_t)op->number;
-	if (dwarf_frame_register(frame, TRC_REG_FP, memory, &op, &count) == 0 && rule->kind == TRC_RULE_STEP) {
+	if (dwarf_frame_register(frame, TRC_REG_FP, memory, &op, &count) == 0 &&
+	    rule->kind == TRC_RULE_STEP) {
 		if (count == 0 && op == NULL)
 			same &= rule->fp.how == TRC_HOW_SAME;
 		else if (count == 2 && op[0].atom == DW_OP_call_frame_cfa &&
 			 op[1].atom == DW_OP_plus_uconst)
-			same &= rule->fp.how == TRC_HOW_CFA_MEM && rule->fp.off == (int64_t)op[1].number;
+			same &= rule->fp.how == TRC_HOW_CFA_MEM &&
+				rule->fp.off == (int64_t)op[1].number;
 	}
 	file->compared++;
 	if (!same && file->differ++ < 5)
@@ -170,7 +172,8 @@ static void file_fde(struct file *file, uint64_t pc)
 			fprintf(stderr, "%s: %#" PRIx64 ": %s\n", file->name, pc, strerror(-err));
 		free(frame);
 		pc = end;
-		if (trc_cfi_rule(&file->bytes, pc - file->base + (uintptr_t)file->image, &rule) == -ENOENT)
+		if (trc_cfi_rule(&file->bytes, pc - file->base + (uintptr_t)file->image, &rule) ==
+		    -ENOENT)
 			return;
 	}
 }
@@ -183,12 +186,9 @@ static void file_scan(struct file *file)
 
 	memcpy(&count, hdr + 8, 4);
 	for (uint32_t i = 0; i < count; i++) {
-		int32_t off, next = INT32_MAX;
+		int32_t off;
 
 		memcpy(&off, hdr + 12 + 8ul * i, 4);
-		if (i + 1 < count)
-			memcpy(&next, hdr + 20 + 8ul * i, 4);
-		(void)next;
 		file_fde(file, (uint64_t)((int64_t)(hdr - file->image) + off) + file->base);
 	}
 }
@@ -202,7 +202,8 @@ static void file_report(const struct file *file)
 		bytes += file->code_bytes[i];
 	}
 	printf("%s: %" PRIu64 " rows, %" PRIu64 " bytes of code; %" PRIu64 " compared, %" PRIu64
-	       " differ\n", file->name, rows, bytes, file->compared, file->differ);
+	       " differ\n",
+	       file->name, rows, bytes, file->compared, file->differ);
 	for (uint32_t i = 0; i < ROWS; i++)
 		printf("  %-9s %9" PRIu64 " rows %8.4f %%  %8.4f %% of the code\n", row_names[i],
 		       file->rows[i], rows ? 100.0 * (double)file->rows[i] / (double)rows : 0,

@@ -14,11 +14,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 #include "recorder/unwind.h"
+#include "recorder/unwind_module.h"
 #include "unwind_bare.h"
 
-enum {
-	MAX = 64
-};
+enum { MAX = 64 };
 
 uint64_t truth[16];
 uint32_t truths;
@@ -93,24 +92,28 @@ END_TEST
 static const uint8_t code_with_frame[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
 static const uint8_t code_without[] = {0x48, 0x83, 0xec, 0x08, 0xff, 0xd7,
 				       0x48, 0x83, 0xc4, 0x08, 0xc3};
+/* Calls its first argument with its second, on a frame of its own. */
+static const uint8_t code_nesting[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0x89, 0xf8,
+				       0x48, 0x89, 0xf7, 0xff, 0xd0, 0x5d, 0xc3};
 enum {
-	CALL_END = 6 /* where both return to */
+	CALL_END = 6, /* where the first two return to */
+	NESTING_CALL_END = 12
 };
 #else
 /* stp x29, x30, [sp, -16]!; mov x29, sp; blr x0; ldp x29, x30, [sp], 16; ret */
 static const uint32_t code_with_frame[] = {0xa9bf7bfd, 0x910003fd, 0xd63f0000, 0xa8c17bfd,
 					   0xd65f03c0};
 /* str x30, [sp, -16]!; nop; blr x0; ldr x30, [sp], 16; ret */
-static const uint32_t code_without[] = {0xf81f0ffe, 0xd503201f, 0xd63f0000, 0xf84107fe,
-					0xd65f03c0};
-enum {
-	CALL_END = 12
-};
+static const uint32_t code_without[] = {0xf81f0ffe, 0xd503201f, 0xd63f0000, 0xf84107fe, 0xd65f03c0};
+static const uint32_t code_nesting[] = {0xa9bf7bfd, 0x910003fd, 0xaa0003e2, 0xaa0103e0,
+					0xd63f0040, 0xa8c17bfd, 0xd65f03c0};
+enum { CALL_END = 12, NESTING_CALL_END = 20 };
 #endif
 
 static uint8_t *code_make(const void *bytes, size_t count)
 {
-	uint8_t *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *code =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	ck_assert(code != MAP_FAILED);
 	memcpy(code, bytes, count);
@@ -145,6 +148,32 @@ START_TEST(made_code_ends_the_stack_or_is_crossed)
 		ck_assert_uint_eq(frames, 1);
 	if (modes[_i % 3] == TRC_UNWIND_AUTO && _i < 3)
 		ck_assert_uint_eq(truths_found(), 2);
+	munmap(code, 4096);
+}
+END_TEST
+
+static __attribute__((noinline)) void through_two(void (*outer_code)(uint8_t *, void (*)(void)),
+						  uint8_t *code)
+{
+	truths = 0;
+	truth[truths++] = (uint64_t)(uintptr_t)__builtin_return_address(0);
+	truth[truths++] = (uint64_t)(uintptr_t)outer_code + NESTING_CALL_END;
+	truth[truths++] = (uint64_t)(uintptr_t)code + CALL_END;
+	outer_code(code, capture);
+	__asm__ volatile("" ::: "memory");
+}
+
+START_TEST(made_code_calls_made_code)
+{
+	uint8_t *outer_code = code_make(code_nesting, sizeof(code_nesting));
+	uint8_t *code = code_make(code_with_frame, sizeof(code_with_frame));
+	void (*call)(uint8_t *, void (*)(void));
+
+	memcpy(&call, &outer_code, sizeof(call));
+	mode_set(TRC_UNWIND_AUTO);
+	through_two(call, code);
+	ck_assert_uint_eq(truths_found(), 3);
+	munmap(outer_code, 4096);
 	munmap(code, 4096);
 }
 END_TEST
@@ -353,6 +382,41 @@ START_TEST(each_mode_sees_the_caller)
 }
 END_TEST
 
+/* ---- a C library that cannot tell which module an address lies in ----------------------- */
+
+START_TEST(modules_are_found_by_our_own_list)
+{
+	struct trc_cfi_bytes theirs, ours;
+	struct code code = {0};
+	uint64_t expected[MAX];
+	uint32_t expected_frames, compared = 0;
+
+	mode_set(TRC_UNWIND_CFI);
+	capture();
+	expected_frames = frames;
+	memcpy(expected, frame, sizeof(frame));
+	dl_iterate_phdr(code_find, &code);
+	for (uint32_t i = 0; i < 20000; i++) {
+		uintptr_t pc = random_code(&code);
+		int err = trc_module_cfi(pc, &theirs);
+
+		ck_assert_int_eq(trc_module_setup(true), 0);
+		ck_assert_int_eq(trc_module_cfi(pc, &ours), err);
+		ck_assert(err || (ours.start == theirs.start && ours.end == theirs.end &&
+				  ours.hdr == theirs.hdr));
+		compared += !err;
+		ck_assert_int_eq(trc_module_setup(false), 0);
+	}
+	ck_assert_uint_gt(compared, 10000);
+	trc_unwind_modules_changed();
+	ck_assert_int_eq(trc_module_setup(true), 0);
+	capture();
+	ck_assert_uint_eq(frames, expected_frames);
+	ck_assert_uint_gt(frames, 3);
+	ck_assert_mem_eq(&frame[1], &expected[1], (frames - 1) * sizeof(frame[0]));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("unwind, hostile");
@@ -366,8 +430,10 @@ int main(void)
 	tcase_add_test(tests, auto_crosses_it_by_frame_pointers);
 	tcase_add_test(tests, fp_crosses_it_too);
 	tcase_add_loop_test(tests, made_code_ends_the_stack_or_is_crossed, 0, 6);
+	tcase_add_test(tests, made_code_calls_made_code);
 	tcase_add_loop_test(tests, garbage_does_no_harm, 0, 3);
 	tcase_add_loop_test(tests, no_more_than_asked_for, 0, 2);
+	tcase_add_test(tests, modules_are_found_by_our_own_list);
 	tcase_add_loop_test(tests, each_mode_sees_the_caller, 0, 4);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

@@ -164,8 +164,8 @@ static NOINLINE void in_signal(void)
 	stack_t stack = {.ss_size = 65536};
 
 	sigaction(SIGUSR1, &action, NULL);
-	stack.ss_sp = mmap(NULL, stack.ss_size, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	stack.ss_sp = mmap(NULL, stack.ss_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
 	sigaltstack(&stack, NULL);
 	action.sa_flags |= SA_ONSTACK;
 	sigaction(SIGUSR2, &action, NULL);

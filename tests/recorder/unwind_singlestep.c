@@ -25,20 +25,24 @@ enum {
 	FAILURES_MAX = 5,  /* told in full */
 };
 
-static uint32_t steps, errno_changed;
+static uint32_t steps, errno_changed, through_signal_differ;
 static volatile uint64_t sink;
 
 static void on_trap(int number, siginfo_t *info, void *context)
 {
 	ucontext_t *uc = context;
 	int before = errno;
-	uint64_t frame[TRC_UNWIND_FRAMES_MAX];
+	uint64_t interrupted[TRC_UNWIND_FRAMES_MAX], own[TRC_UNWIND_FRAMES_MAX];
+	uint32_t n, m;
 
 	(void)number;
 	(void)info;
 	errno = 4711;
-	trc_unwind_context(context, frame, TRC_UNWIND_FRAMES_MAX);
+	n = trc_unwind_context(context, interrupted, TRC_UNWIND_FRAMES_MAX);
+	m = trc_unwind(own, TRC_UNWIND_FRAMES_MAX, 0); /* the trampoline comes first */
 	errno_changed += errno != 4711;
+	through_signal_differ +=
+		m != n + 1 || memcmp(own + 1, interrupted, n * sizeof(own[0])) != 0;
 	errno = before;
 	if (!compare_context("instruction", context) && compare_failed == FAILURES_MAX)
 		uc->uc_mcontext.gregs[REG_EFL] &= (long long)~TRAP_FLAG;
@@ -112,16 +116,17 @@ int main(void)
 
 	if (trc_unwind_setup(TRC_UNWIND_CFI, &note))
 		return 1;
-	stack.ss_sp = mmap(NULL, stack.ss_size, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	stack.ss_sp = mmap(NULL, stack.ss_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
 	sigaltstack(&stack, NULL);
 	sigaction(SIGTRAP, &action, NULL);
 	trap_set(TRAP_FLAG);
 	workload();
 	trap_set(0);
-	printf("%" PRIu32 " instructions, %" PRIu32 " stacks differ, errno changed %" PRIu32
-	       " times\n", steps, compare_failed, errno_changed);
-	return steps < 5000 || compare_failed || errno_changed;
+	printf("%" PRIu32 " instructions, %" PRIu32 " stacks differ, %" PRIu32
+	       " from within the handler, errno changed %" PRIu32 " times\n",
+	       steps, compare_failed, through_signal_differ, errno_changed);
+	return steps < 5000 || compare_failed || through_signal_differ || errno_changed;
 }
 #else
 int main(void)

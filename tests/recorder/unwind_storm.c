@@ -161,8 +161,9 @@ int main(int argc, char **argv)
 		pthread_create(&thread[i], NULL, storm, (void *)i);
 	for (uint32_t i = 0; i < threads; i++)
 		pthread_join(thread[i], NULL);
-	printf("%" PRIu32 " loads, %" PRIu32 " captures, %" PRIu32 " cut short, errno changed %"
-	       PRIu32 " times\n", loads, captures, cut_short, errno_changed);
+	printf("%" PRIu32 " loads, %" PRIu32 " captures, %" PRIu32
+	       " cut short, errno changed %" PRIu32 " times\n",
+	       loads, captures, cut_short, errno_changed);
 	for (uint32_t i = 0; i < cut_frames; i++) {
 		Dl_info info = {0};
 
