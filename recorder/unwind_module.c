@@ -253,7 +253,7 @@ int trc_module_cfi(uintptr_t pc, struct trc_cfi_bytes *bytes)
 
 /* Copies `bytes` of code at `from`: of one executable segment, or of memory that belongs to no
  * module and can be read. */
-static bool code_read(uintptr_t from, uint32_t bytes, uint8_t *to)
+static TRC_NO_SANITIZE bool code_read(uintptr_t from, uint32_t bytes, uint8_t *to)
 {
 	struct trc_range range = {0, 0, false};
 	struct module module, segment;
@@ -265,7 +265,8 @@ static bool code_read(uintptr_t from, uint32_t bytes, uint8_t *to)
 	} else if (!trc_range_reach(&range, from) || !trc_range_reach(&range, from + bytes - 1)) {
 		return false;
 	}
-	memcpy(to, (const void *)from, bytes);
+	for (uint32_t i = 0; i < bytes; i++)
+		to[i] = ((const volatile uint8_t *)from)[i];
 	return true;
 }
 

@@ -561,13 +561,13 @@ START_TEST(damaged_tables_do_no_harm)
 	mprotect(map + 0x10000, pages, PROT_READ | PROT_WRITE);
 	copy = map + 0x10000 + pages - bytes; /* no byte between its end and the abyss */
 	view = (struct trc_cfi_bytes){copy, copy + bytes, copy + (own.hdr - own.start)};
-	for (uint32_t round = 0; round < 3000; round++) {
+	for (uint32_t round = 0; round < 1000; round++) {
 		segment_copy(copy, own.start, bytes);
 		for (uint64_t i = random_next() % 64; i > 0 && round; i--) {
 			uint8_t *at = copy + random_next() % bytes;
 
-			*at = random_next() % 2 ? (uint8_t)random_next()
-						: (uint8_t)(*at ^ 1 << random_next() % 8);
+			*at = (uint8_t)(random_next() % 2 ? random_next()
+							  : *at ^ 1ull << random_next() % 8);
 		}
 		for (uint32_t i = 0; i < 100; i++) {
 			uintptr_t pc = own.code - (uintptr_t)own.start + (uintptr_t)copy +
@@ -580,7 +580,7 @@ START_TEST(damaged_tables_do_no_harm)
 					  rule.fp.reg < TRC_REGS && place.reg < TRC_REGS));
 		}
 	}
-	ck_assert_uint_gt(good, 10000);
+	ck_assert_uint_gt(good, 5000);
 	munmap(map, pages + 0x20000);
 }
 END_TEST
