@@ -1,0 +1,18 @@
+/*
+ * child.c - waits for child processes.  The object is the pid waited for, as the caller gave it.
+ * Context: traced thread, signal handlers.
+ */
+#include <sys/resource.h>
+#include "recorder/interpose/span.h"
+
+TRC_CALL(pid_t, wait, CHILD, -1, true, (int *status), (status))
+TRC_ALIAS(__wait, wait);
+TRC_CALL(pid_t, waitpid, CHILD, pid, !(options & WNOHANG), (pid_t pid, int *status, int options),
+	 (pid, status, options))
+TRC_ALIAS(__waitpid, waitpid);
+TRC_CALL(pid_t, wait3, CHILD, -1, !(options & WNOHANG),
+	 (int *status, int options, struct rusage *usage), (status, options, usage))
+TRC_CALL(pid_t, wait4, CHILD, pid, !(options & WNOHANG),
+	 (pid_t pid, int *status, int options, struct rusage *usage), (pid, status, options, usage))
+TRC_CALL(int, waitid, CHILD, id, !(options & WNOHANG),
+	 (idtype_t type, id_t id, siginfo_t *info, int options), (type, id, info, options))

@@ -1,0 +1,17 @@
+/*
+ * dl.c - dlclose.  Context: any thread, may block.
+ *
+ * dlopen is not interposed: it searches by the RUNPATH of its caller, which would be this object.
+ */
+#include "recorder/interpose/span.h"
+
+TRC_EXPORT int dlclose(void *handle)
+{
+	int result;
+
+	trc_modules_changing();
+	trc_self.no_wait++; /* the loader's lock is held while destructors run */
+	result = REAL(dlclose)(handle);
+	trc_self.no_wait--;
+	return result;
+}

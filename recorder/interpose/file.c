@@ -1,0 +1,102 @@
+/*
+ * file.c - file locks, data on its way to the disk, and open.
+ * Context: traced thread, signal handlers.
+ */
+#include <stdarg.h>
+#include "recorder/interpose/span.h"
+
+/* ---- locks ---------------------------------------------------------------------------- */
+
+TRC_CALL(int, flock, FLOCK, fd, !(operation & (LOCK_NB | LOCK_UN)), (int fd, int operation),
+	 (fd, operation))
+TRC_CALL(int, lockf, FLOCK, fd, command == F_LOCK, (int fd, int command, off_t n), (fd, command, n))
+TRC_CALL(int, lockf64, FLOCK, fd, command == F_LOCK, (int fd, int command, off64_t n),
+	 (fd, command, n))
+
+/* The third argument of fcntl() is a word or nothing; passing on one that is not there is what
+ * libc does as well. */
+#define FCNTL(name)                                                                                \
+	TRC_EXPORT int name(int fd, int command, ...)                                              \
+	{                                                                                          \
+		struct trc_span span;                                                              \
+		va_list args;                                                                      \
+		void *arg;                                                                         \
+		int result;                                                                        \
+                                                                                                   \
+		va_start(args, command);                                                           \
+		arg = va_arg(args, void *);                                                        \
+		va_end(args);                                                                      \
+		if (!trc_recording() || (command != F_SETLKW && command != F_OFD_SETLKW))          \
+			return REAL(name)(fd, command, arg);                                       \
+		trc_span_begin(&span, TRC_REASON_FLOCK, (uint64_t)fd);                             \
+		result = REAL(name)(fd, command, arg);                                             \
+		trc_span_end(&span, result == -1 ? errno : 0);                                     \
+		return result;                                                                     \
+	}
+FCNTL(fcntl)
+FCNTL(fcntl64)
+TRC_ALIAS(__fcntl, fcntl);
+
+/* ---- the disk ------------------------------------------------------------------------- */
+
+TRC_CALL(int, fsync, FSYNC, fd, true, (int fd), (fd))
+TRC_CALL(int, fdatasync, FSYNC, fd, true, (int fd), (fd))
+TRC_CALL(int, syncfs, FSYNC, fd, true, (int fd), (fd))
+TRC_CALL(int, msync, FSYNC, (uintptr_t)start, flags & MS_SYNC, (void *start, size_t n, int flags),
+	 (start, n, flags))
+
+TRC_EXPORT void sync(void)
+{
+	struct trc_span span;
+
+	if (!trc_recording()) {
+		REAL(sync)();
+		return;
+	}
+	trc_span_begin(&span, TRC_REASON_FSYNC, 0);
+	REAL(sync)();
+	trc_span_end(&span, 0);
+}
+
+/* ---- open ----------------------------------------------------------------------------- */
+
+/* The object is the address of the path: literal paths can be told apart by it. */
+#define OPENS(name, parameters, arguments)                                                         \
+	TRC_CALL(int, name, OPEN, (uintptr_t)path, !(flags & O_NONBLOCK), parameters, arguments)
+
+/* The mode is an argument only if the flags say so. */
+#define OPEN(name, dir_parameter, dir_argument)                                                    \
+	TRC_EXPORT int name(dir_parameter const char *path, int flags, ...)                        \
+	{                                                                                          \
+		struct trc_span span;                                                              \
+		mode_t mode = 0;                                                                   \
+		va_list args;                                                                      \
+		int result;                                                                        \
+                                                                                                   \
+		if (__OPEN_NEEDS_MODE(flags)) {                                                    \
+			va_start(args, flags);                                                     \
+			mode = va_arg(args, mode_t);                                               \
+			va_end(args);                                                              \
+		}                                                                                  \
+		if (!trc_recording() || (flags & O_NONBLOCK))                                      \
+			return REAL(name)(dir_argument path, flags, mode);                         \
+		trc_span_begin(&span, TRC_REASON_OPEN, (uintptr_t)path);                           \
+		result = REAL(name)(dir_argument path, flags, mode);                               \
+		trc_span_end(&span, result == -1 ? errno : 0);                                     \
+		return result;                                                                     \
+	}
+#define NOTHING
+#define DIR_PARAMETER int dir,
+#define DIR_ARGUMENT  dir,
+OPEN(open, NOTHING, NOTHING)
+TRC_ALIAS(__open, open);
+OPEN(open64, NOTHING, NOTHING)
+TRC_ALIAS(__open64, open64);
+OPEN(openat, DIR_PARAMETER, DIR_ARGUMENT)
+OPEN(openat64, DIR_PARAMETER, DIR_ARGUMENT)
+OPENS(__open_2, (const char *path, int flags), (path, flags))
+OPENS(__open64_2, (const char *path, int flags), (path, flags))
+OPENS(__openat_2, (int dir, const char *path, int flags), (dir, path, flags))
+OPENS(__openat64_2, (int dir, const char *path, int flags), (dir, path, flags))
+TRC_CALL(int, creat, OPEN, (uintptr_t)path, true, (const char *path, mode_t mode), (path, mode))
+TRC_CALL(int, creat64, OPEN, (uintptr_t)path, true, (const char *path, mode_t mode), (path, mode))

@@ -1,0 +1,118 @@
+/*
+ * futex.c - syscall(SYS_futex), by which programs and language runtimes build their own locks.
+ * Context: traced thread, signal handlers.
+ *
+ * The assembly thunk of syscall() comes here for SYS_futex only, with its arguments as
+ * they are.
+ */
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include "recorder/interpose/span.h"
+
+enum { FUTEX_LOCK_PI2_ = 13 }; /* not in older headers */
+
+/* What syscall() returns for what the kernel returned. */
+long trc_syscall_error(long result);
+long trc_syscall_error(long result)
+{
+	errno = (int)-result;
+	return -1;
+}
+
+static long futex(const void *word, long operation, long value, long timeout, long word2,
+		  long value3)
+{
+#ifdef __x86_64__
+	register long r10 __asm__("r10") = timeout;
+	register long r8 __asm__("r8") = word2;
+	register long r9 __asm__("r9") = value3;
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "0"((long)SYS_futex), "D"(word), "S"(operation), "d"(value), "r"(r10),
+			   "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+#else
+	register long x8 __asm__("x8") = SYS_futex;
+	register long result __asm__("x0") = (long)word;
+	register long x1 __asm__("x1") = operation;
+	register long x2 __asm__("x2") = value;
+	register long x3 __asm__("x3") = timeout;
+	register long x4 __asm__("x4") = word2;
+	register long x5 __asm__("x5") = value3;
+
+	__asm__ volatile("svc 0"
+			 : "+r"(result)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+			 : "memory");
+#endif
+	return result < 0 ? trc_syscall_error(result) : result;
+}
+
+static bool waits(long operation)
+{
+	switch (operation & FUTEX_CMD_MASK) {
+	case FUTEX_WAIT:
+	case FUTEX_WAIT_BITSET:
+	case FUTEX_WAIT_REQUEUE_PI:
+	case FUTEX_LOCK_PI:
+	case FUTEX_LOCK_PI2_:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool wakes(long operation)
+{
+	switch (operation & FUTEX_CMD_MASK) {
+	case FUTEX_WAKE:
+	case FUTEX_WAKE_BITSET:
+	case FUTEX_WAKE_OP:
+	case FUTEX_UNLOCK_PI:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* syscall() is no cancellation point, so the park needs no guard but for longjmp(). */
+static long futex_wait(const void *word, long operation, long value, long timeout, long word2,
+		       long value3)
+{
+	struct trc_span span;
+	long result;
+
+	trc_span_park(&span, TRC_REASON_FUTEX, word);
+	result = futex(word, operation, value, timeout, word2, value3);
+	trc_span_end(&span, result == -1 ? errno : 0);
+	return result;
+}
+
+static long futex_wake(const void *word, long operation, long value, long timeout, long word2,
+		       long value3)
+{
+	uint32_t waiters = trc_waiters(word);
+	uint64_t at = waiters ? trc_now() : 0;
+	long result = futex(word, operation, value, timeout, word2, value3);
+
+	/* The word may be gone. */
+	if (waiters && result > 0)
+		trc_unparked(TRC_REASON_FUTEX, word, (uint64_t)result, at);
+	return result;
+}
+
+long trc_syscall_futex(long number, const void *word, long operation, long value, long timeout,
+		       long word2, long value3);
+long trc_syscall_futex(long number, const void *word, long operation, long value, long timeout,
+		       long word2, long value3)
+{
+	if (!trc_recording())
+		return futex(word, operation, value, timeout, word2, value3);
+	if (waits(operation))
+		return futex_wait(word, operation, value, timeout, word2, value3);
+	if (wakes(operation))
+		return futex_wake(word, operation, value, timeout, word2, value3);
+	return futex(word, operation, value, timeout, word2, value3);
+}

@@ -1,0 +1,43 @@
+# The interposers: a part of libtrc and of libtrc-preload.
+noinst_LTLIBRARIES += libtrcinterpose.la
+libtrcinterpose_la_SOURCES = \
+	recorder/interpose/barrier_once.c \
+	recorder/interpose/c11.c \
+	recorder/interpose/child.c \
+	recorder/interpose/cond.c \
+	recorder/interpose/cond.h \
+	recorder/interpose/dl.c \
+	recorder/interpose/early.c \
+	recorder/interpose/file.c \
+	recorder/interpose/futex.c \
+	recorder/interpose/io.c \
+	recorder/interpose/libc.h \
+	recorder/interpose/message.c \
+	recorder/interpose/mutex.c \
+	recorder/interpose/mutex.h \
+	recorder/interpose/names.h \
+	recorder/interpose/poll.c \
+	recorder/interpose/process.c \
+	recorder/interpose/real.c \
+	recorder/interpose/real.h \
+	recorder/interpose/rwlock.c \
+	recorder/interpose/sem.c \
+	recorder/interpose/signal_wait.c \
+	recorder/interpose/sleep.c \
+	recorder/interpose/socket.c \
+	recorder/interpose/span.c \
+	recorder/interpose/span.h \
+	recorder/interpose/spin.c \
+	recorder/interpose/thread.c \
+	recorder/interpose/thread.h \
+	recorder/interpose/versions.h
+EXTRA_libtrcinterpose_la_SOURCES = \
+	recorder/interpose/thunk_aarch64.S \
+	recorder/interpose/thunk_x86_64.S
+libtrcinterpose_la_LIBADD = recorder/interpose/thunk_@host_cpu@.lo
+libtrcinterpose_la_DEPENDENCIES = $(libtrcinterpose_la_LIBADD)
+# Fortified or large-file headers would rename what is defined here.  early.c may not call
+# memcpy and its like, and runs before any sanitizer does.
+libtrcinterpose_la_CPPFLAGS = $(AM_CPPFLAGS) -U_FORTIFY_SOURCE -U_FILE_OFFSET_BITS -U_TIME_BITS
+libtrcinterpose_la_CFLAGS = $(TRC_CFLAGS) -fexceptions -fasynchronous-unwind-tables \
+	-ftls-model=initial-exec -fno-builtin

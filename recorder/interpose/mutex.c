@@ -1,0 +1,194 @@
+/*
+ * mutex.c - pthread_mutex_*.  Context: traced thread, signal handlers.
+ */
+#include <linux/futex.h>
+#include "recorder/interpose/mutex.h"
+
+/* One's own is taken again or refused, not waited for; but a normal one deadlocks, and should be
+ * seen to. */
+static bool waits_not(const pthread_mutex_t *mutex)
+{
+	int type = trc_mutex_type(mutex);
+
+	return (type == PTHREAD_MUTEX_ERRORCHECK || type == PTHREAD_MUTEX_RECURSIVE) &&
+	       trc_mutex_owner(mutex) == trc_own_tid();
+}
+
+bool trc_mutex_park(struct trc_wait *wait, const pthread_mutex_t *mutex)
+{
+	if (trc_switch.locks == TRC_LOCKS_NONE || waits_not(mutex))
+		return false;
+	trc_park(wait, TRC_REASON_MUTEX, mutex, trc_mutex_owner(mutex));
+	return true;
+}
+
+/* Kinds that check who unlocks them. */
+static bool release_refused(const pthread_mutex_t *mutex)
+{
+	int type = trc_mutex_type(mutex);
+
+	if (type != PTHREAD_MUTEX_ERRORCHECK && type != PTHREAD_MUTEX_RECURSIVE &&
+	    !(mutex->__data.__kind & TRC_MUTEX_ROBUST))
+		return false;
+	return trc_mutex_owner(mutex) != trc_own_tid();
+}
+
+static bool stays_held(const pthread_mutex_t *mutex)
+{
+	return trc_mutex_type(mutex) == PTHREAD_MUTEX_RECURSIVE && mutex->__data.__count > 1;
+}
+
+void trc_mutex_releasing(struct trc_release *release, const pthread_mutex_t *mutex)
+{
+	*release = (struct trc_release){.object = mutex};
+	if (trc_switch.locks == TRC_LOCKS_NONE)
+		return;
+	/* Before the release, or the next owner's acquire would be recorded first. */
+	if (trc_locks_all() && !release_refused(mutex))
+		trc_released(TRC_REASON_MUTEX, mutex);
+	if (!trc_mutex_maybe_contended(mutex) || stays_held(mutex))
+		return;
+	release->waiters = trc_waiters(mutex);
+	if (release->waiters)
+		release->at = trc_now();
+}
+
+void trc_mutex_released(const struct trc_release *release)
+{
+	trc_lock_given();
+	if (release->waiters)
+		trc_unlocked(TRC_REASON_MUTEX, release->object, release->waiters, release->at);
+}
+
+enum variant { PLAIN, TIMED, CLOCK };
+struct attempt {
+	enum variant variant;
+	clockid_t clock;
+	const struct timespec *deadline;
+};
+
+static int real_lock(pthread_mutex_t *mutex, const struct attempt *attempt)
+{
+	if (attempt->variant == PLAIN)
+		return REAL(pthread_mutex_lock)(mutex);
+	if (attempt->variant == TIMED)
+		return REAL(pthread_mutex_timedlock)(mutex, attempt->deadline);
+	return REAL(pthread_mutex_clocklock)(mutex, attempt->clock, attempt->deadline);
+}
+
+/*
+ * The special kinds are looked at, not tried: glibc's trylock leaves a robust mutex that is not
+ * recoverable locked for ever, and takes one with a ceiling where lock is refused.  Between the
+ * look and the real call another thread may take the mutex: such a wait goes unseen.
+ */
+static inline __attribute__((always_inline)) int try_lock(pthread_mutex_t *mutex)
+{
+	uint32_t word;
+
+	if (TRC_LIKELY(!(mutex->__data.__kind & TRC_MUTEX_SPECIAL)))
+		return REAL(pthread_mutex_trylock)(mutex);
+	word = (uint32_t)__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED);
+	if (mutex->__data.__kind & TRC_MUTEX_PROTECT)
+		return word & ~TRC_MUTEX_CEILING ? EBUSY : EAGAIN;
+	return word & FUTEX_TID_MASK && !(word & FUTEX_OWNER_DIED) ? EBUSY : EAGAIN;
+}
+
+/* `tried` is not 0.  The real call decides, also about every error. */
+static __attribute__((noinline)) int lock_slow(pthread_mutex_t *mutex, int tried,
+					       const struct attempt *attempt)
+{
+	struct trc_wait wait;
+	bool parked = tried == EBUSY && trc_mutex_park(&wait, mutex);
+	int result = real_lock(mutex, attempt);
+
+	if (!result || result == EOWNERDEAD)
+		trc_mutex_taken(mutex); /* first: I2 */
+	if (parked)
+		trc_resume(&wait, result);
+	return result;
+}
+
+static int lock_recorded(pthread_mutex_t *mutex, const struct attempt *attempt)
+{
+	int tried = try_lock(mutex);
+
+	if (tried)
+		return lock_slow(mutex, tried, attempt);
+	trc_mutex_taken(mutex);
+	return 0;
+}
+
+static __attribute__((noinline)) int lock_plain_slow(pthread_mutex_t *mutex, int tried)
+{
+	return lock_slow(mutex, tried, &(struct attempt){.variant = PLAIN});
+}
+
+static __attribute__((noinline)) int lock_plain_all(pthread_mutex_t *mutex)
+{
+	return lock_recorded(mutex, &(struct attempt){.variant = PLAIN});
+}
+
+TRC_EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+	int tried;
+
+	if (!trc_recording())
+		return REAL(pthread_mutex_lock)(mutex);
+	if (trc_locks_all())
+		return lock_plain_all(mutex);
+	tried = try_lock(mutex);
+	if (TRC_UNLIKELY(tried))
+		return lock_plain_slow(mutex, tried);
+	trc_lock_taken();
+	return 0;
+}
+
+TRC_EXPORT int pthread_mutex_trylock(pthread_mutex_t *mutex)
+{
+	int result = REAL(pthread_mutex_trylock)(mutex);
+
+	if (trc_recording() && (!result || result == EOWNERDEAD))
+		trc_mutex_taken(mutex);
+	return result;
+}
+
+TRC_EXPORT int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *deadline)
+{
+	if (!trc_recording())
+		return REAL(pthread_mutex_timedlock)(mutex, deadline);
+	return lock_recorded(mutex, &(struct attempt){.variant = TIMED, .deadline = deadline});
+}
+
+TRC_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
+				       const struct timespec *deadline)
+{
+	/* An unknown clock is an error even if the mutex is free. */
+	if (!trc_recording() || !trc_clock_known(clock))
+		return REAL(pthread_mutex_clocklock)(mutex, clock, deadline);
+	return lock_recorded(mutex, &(struct attempt){CLOCK, clock, deadline});
+}
+
+static __attribute__((noinline)) int unlock_slow(pthread_mutex_t *mutex)
+{
+	struct trc_release release;
+	int result;
+
+	trc_mutex_releasing(&release, mutex);
+	result = REAL(pthread_mutex_unlock)(mutex);
+	if (!result)
+		trc_mutex_released(&release);
+	return result;
+}
+
+/* A kind that never refuses to be unlocked, and for which nobody waits: nothing can come after the
+ * real call. */
+TRC_EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+	if (trc_recording()) {
+		if (TRC_UNLIKELY(trc_mutex_maybe_contended(mutex) || trc_locks_all() ||
+				 mutex->__data.__kind != PTHREAD_MUTEX_NORMAL))
+			return unlock_slow(mutex);
+		trc_lock_given();
+	}
+	return REAL(pthread_mutex_unlock)(mutex);
+}

@@ -1,0 +1,60 @@
+/*
+ * mutex.h - what the interposers of pthread mutexes, C11 mutexes and condition variables share.
+ *
+ * A C11 mutex is a pthread mutex inside glibc, so both come here.  An acquisition tries the lock
+ * first and parks only if that fails; a release records only if the lock word says
+ * "contended" and somebody is parked on it, and then after the release, with a time taken
+ * before it.
+ */
+#ifndef TRC_RECORDER_INTERPOSE_MUTEX_H
+#define TRC_RECORDER_INTERPOSE_MUTEX_H
+
+#include "recorder/interpose/span.h"
+
+/* glibc's encoding of __kind (its ABI: static initialisers have it). */
+enum {
+	TRC_MUTEX_TYPE = 3, /* PTHREAD_MUTEX_NORMAL, _RECURSIVE, _ERRORCHECK, _ADAPTIVE_NP */
+	TRC_MUTEX_ROBUST = 16,
+	TRC_MUTEX_INHERIT = 32,
+	TRC_MUTEX_PROTECT = 64,
+	TRC_MUTEX_SPECIAL = TRC_MUTEX_ROBUST | TRC_MUTEX_INHERIT | TRC_MUTEX_PROTECT,
+};
+/* Of the lock word of a mutex with a ceiling: the ceiling. */
+#define TRC_MUTEX_CEILING 0xfff80000u
+
+static inline int trc_mutex_type(const pthread_mutex_t *mutex)
+{
+	return mutex->__data.__kind & TRC_MUTEX_TYPE;
+}
+
+static inline uint32_t trc_mutex_owner(const pthread_mutex_t *mutex)
+{
+	return (uint32_t)__atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
+}
+
+/* The lock word: 0 free, 1 held, else (or with PI, robust and ceilings: perhaps) contended. */
+static inline bool trc_mutex_maybe_contended(const pthread_mutex_t *mutex)
+{
+	return (__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) & ~1) != 0;
+}
+
+static inline void trc_mutex_taken(const pthread_mutex_t *mutex)
+{
+	trc_lock_taken();
+	if (trc_locks_all())
+		trc_acquired(TRC_REASON_MUTEX, mutex);
+}
+
+/* After an attempt that found the mutex held: begins a park if the real call is going to wait. */
+bool trc_mutex_park(struct trc_wait *wait, const pthread_mutex_t *mutex);
+
+/* A release in two halves.  The mutex may be gone when the second one runs. */
+struct trc_release {
+	const void *object;
+	uint64_t at;
+	uint32_t waiters; /* 0 = nothing to record */
+};
+void trc_mutex_releasing(struct trc_release *release, const pthread_mutex_t *mutex);
+void trc_mutex_released(const struct trc_release *release);
+
+#endif

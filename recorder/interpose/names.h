@@ -1,0 +1,202 @@
+/*
+ * names.h - every libc name that trc interposes: the one list.
+ *
+ * TRC_NAMES(N, V, T): N(name) is interposed and its real one is the default version;
+ * V(field, name, version) is a real symbol of exactly that version; T(name) is
+ * interposed by an assembly thunk that makes the system call itself, so no real one is
+ * kept.  The table of real symbols, its resolution and the binding test come from here.
+ */
+#ifndef TRC_RECORDER_INTERPOSE_NAMES_H
+#define TRC_RECORDER_INTERPOSE_NAMES_H
+
+/*
+ * Names that have a second, incompatible version on x86-64.  There they stand in version
+ * nodes (libtrc.map), and the old ones pass straight to the old real ones (versions.h).
+ */
+#ifdef __x86_64__
+#define TRC_NAMES_VERSIONED(V)                                                                     \
+	V(pthread_cond_wait, pthread_cond_wait, "GLIBC_2.3.2")                                     \
+	V(pthread_cond_timedwait, pthread_cond_timedwait, "GLIBC_2.3.2")                           \
+	V(pthread_cond_signal, pthread_cond_signal, "GLIBC_2.3.2")                                 \
+	V(pthread_cond_broadcast, pthread_cond_broadcast, "GLIBC_2.3.2")                           \
+	V(posix_spawn, posix_spawn, "GLIBC_2.15")                                                  \
+	V(posix_spawnp, posix_spawnp, "GLIBC_2.15")                                                \
+	V(old_cond_wait, pthread_cond_wait, "GLIBC_2.2.5")                                         \
+	V(old_cond_timedwait, pthread_cond_timedwait, "GLIBC_2.2.5")                               \
+	V(old_cond_signal, pthread_cond_signal, "GLIBC_2.2.5")                                     \
+	V(old_cond_broadcast, pthread_cond_broadcast, "GLIBC_2.2.5")                               \
+	V(old_posix_spawn, posix_spawn, "GLIBC_2.2.5")                                             \
+	V(old_posix_spawnp, posix_spawnp, "GLIBC_2.2.5")
+#define TRC_NAMES_SINGLE(N)
+#else
+#define TRC_NAMES_VERSIONED(V)
+#define TRC_NAMES_SINGLE(N)                                                                        \
+	N(pthread_cond_wait)                                                                       \
+	N(pthread_cond_timedwait)                                                                  \
+	N(pthread_cond_signal)                                                                     \
+	N(pthread_cond_broadcast)                                                                  \
+	N(posix_spawn)                                                                             \
+	N(posix_spawnp)
+#endif
+
+#define TRC_NAMES_LOCKS(N)                                                                         \
+	N(pthread_mutex_lock)                                                                      \
+	N(pthread_mutex_trylock)                                                                   \
+	N(pthread_mutex_timedlock)                                                                 \
+	N(pthread_mutex_clocklock)                                                                 \
+	N(pthread_mutex_unlock)                                                                    \
+	N(pthread_rwlock_rdlock)                                                                   \
+	N(pthread_rwlock_tryrdlock)                                                                \
+	N(pthread_rwlock_timedrdlock)                                                              \
+	N(pthread_rwlock_clockrdlock)                                                              \
+	N(pthread_rwlock_wrlock)                                                                   \
+	N(pthread_rwlock_trywrlock)                                                                \
+	N(pthread_rwlock_timedwrlock)                                                              \
+	N(pthread_rwlock_clockwrlock)                                                              \
+	N(pthread_rwlock_unlock)                                                                   \
+	N(pthread_spin_lock)                                                                       \
+	N(pthread_spin_trylock)                                                                    \
+	N(pthread_spin_unlock)                                                                     \
+	N(pthread_cond_clockwait)                                                                  \
+	N(sem_wait)                                                                                \
+	N(sem_trywait)                                                                             \
+	N(sem_timedwait)                                                                           \
+	N(sem_clockwait)                                                                           \
+	N(sem_post)                                                                                \
+	N(pthread_barrier_wait)                                                                    \
+	N(pthread_once)                                                                            \
+	N(mtx_lock)                                                                                \
+	N(mtx_trylock)                                                                             \
+	N(mtx_timedlock)                                                                           \
+	N(mtx_unlock)                                                                              \
+	N(cnd_wait)                                                                                \
+	N(cnd_timedwait)                                                                           \
+	N(cnd_signal)                                                                              \
+	N(cnd_broadcast)                                                                           \
+	N(call_once)
+
+#define TRC_NAMES_THREADS(N)                                                                       \
+	N(pthread_create)                                                                          \
+	N(pthread_join)                                                                            \
+	N(pthread_tryjoin_np)                                                                      \
+	N(pthread_timedjoin_np)                                                                    \
+	N(pthread_clockjoin_np)                                                                    \
+	N(pthread_exit)                                                                            \
+	N(pthread_setname_np)                                                                      \
+	N(thrd_create)                                                                             \
+	N(thrd_join)                                                                               \
+	N(thrd_exit)                                                                               \
+	N(thrd_sleep)                                                                              \
+	N(fork)                                                                                    \
+	N(_Fork)                                                                                   \
+	N(daemon)                                                                                  \
+	N(forkpty)                                                                                 \
+	N(dlclose)
+
+#define TRC_NAMES_WAITS(N)                                                                         \
+	N(nanosleep)                                                                               \
+	N(usleep)                                                                                  \
+	N(sleep)                                                                                   \
+	N(clock_nanosleep)                                                                         \
+	N(poll)                                                                                    \
+	N(__poll_chk)                                                                              \
+	N(ppoll)                                                                                   \
+	N(__ppoll_chk)                                                                             \
+	N(select)                                                                                  \
+	N(pselect)                                                                                 \
+	N(epoll_wait)                                                                              \
+	N(epoll_pwait)                                                                             \
+	N(epoll_pwait2)                                                                            \
+	N(wait)                                                                                    \
+	N(waitpid)                                                                                 \
+	N(wait3)                                                                                   \
+	N(wait4)                                                                                   \
+	N(waitid)                                                                                  \
+	N(sigwait)                                                                                 \
+	N(sigwaitinfo)                                                                             \
+	N(sigtimedwait)                                                                            \
+	N(sigsuspend)                                                                              \
+	N(pause)                                                                                   \
+	N(mq_send)                                                                                 \
+	N(mq_timedsend)                                                                            \
+	N(mq_receive)                                                                              \
+	N(mq_timedreceive)
+
+#define TRC_NAMES_FILES(N)                                                                         \
+	N(flock)                                                                                   \
+	N(fcntl)                                                                                   \
+	N(fcntl64)                                                                                 \
+	N(lockf)                                                                                   \
+	N(lockf64)                                                                                 \
+	N(fsync)                                                                                   \
+	N(fdatasync)                                                                               \
+	N(msync)                                                                                   \
+	N(sync)                                                                                    \
+	N(syncfs)                                                                                  \
+	N(open)                                                                                    \
+	N(open64)                                                                                  \
+	N(__open_2)                                                                                \
+	N(__open64_2)                                                                              \
+	N(openat)                                                                                  \
+	N(openat64)                                                                                \
+	N(__openat_2)                                                                              \
+	N(__openat64_2)                                                                            \
+	N(creat)                                                                                   \
+	N(creat64)                                                                                 \
+	N(read)                                                                                    \
+	N(__read_chk)                                                                              \
+	N(pread)                                                                                   \
+	N(__pread_chk)                                                                             \
+	N(pread64)                                                                                 \
+	N(__pread64_chk)                                                                           \
+	N(readv)                                                                                   \
+	N(preadv)                                                                                  \
+	N(preadv64)                                                                                \
+	N(preadv2)                                                                                 \
+	N(preadv64v2)                                                                              \
+	N(eventfd_read)                                                                            \
+	N(write)                                                                                   \
+	N(pwrite)                                                                                  \
+	N(pwrite64)                                                                                \
+	N(writev)                                                                                  \
+	N(pwritev)                                                                                 \
+	N(pwritev64)                                                                               \
+	N(pwritev2)                                                                                \
+	N(pwritev64v2)                                                                             \
+	N(eventfd_write)                                                                           \
+	N(splice)                                                                                  \
+	N(tee)                                                                                     \
+	N(vmsplice)
+
+#define TRC_NAMES_SOCKETS(N)                                                                       \
+	N(recv)                                                                                    \
+	N(__recv_chk)                                                                              \
+	N(recvfrom)                                                                                \
+	N(__recvfrom_chk)                                                                          \
+	N(recvmsg)                                                                                 \
+	N(recvmmsg)                                                                                \
+	N(send)                                                                                    \
+	N(sendto)                                                                                  \
+	N(sendmsg)                                                                                 \
+	N(sendmmsg)                                                                                \
+	N(sendfile)                                                                                \
+	N(sendfile64)                                                                              \
+	N(accept)                                                                                  \
+	N(accept4)                                                                                 \
+	N(connect)
+
+#define TRC_NAMES_THUNKS(T)                                                                        \
+	T(vfork)                                                                                   \
+	T(syscall)
+
+#define TRC_NAMES(N, V, T)                                                                         \
+	TRC_NAMES_LOCKS(N)                                                                         \
+	TRC_NAMES_THREADS(N)                                                                       \
+	TRC_NAMES_WAITS(N)                                                                         \
+	TRC_NAMES_FILES(N)                                                                         \
+	TRC_NAMES_SOCKETS(N)                                                                       \
+	TRC_NAMES_SINGLE(N)                                                                        \
+	TRC_NAMES_VERSIONED(V)                                                                     \
+	TRC_NAMES_THUNKS(T)
+
+#endif

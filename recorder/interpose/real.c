@@ -1,0 +1,79 @@
+/*
+ * real.c - fills the table of real libc functions (real.h).
+ */
+#include "recorder/interpose/real.h"
+#include "recorder/interpose/thread.h"
+
+union trc_real_page trc_real_page __attribute__((aligned(TRC_REAL_PAGE_BYTES)));
+
+/* Characters, not pointers: usable before this object is relocated (F2). */
+static const struct {
+	char name[28];
+	char version[12]; /* "" = the default one */
+} wanted[TRC_REAL_COUNT] = {
+#define TRC_N(name) {#name, ""},
+#define TRC_V(field, name, version) {#name, version},
+#define TRC_T(name)
+	TRC_NAMES(TRC_N, TRC_V, TRC_T)
+#undef TRC_N
+#undef TRC_V
+#undef TRC_T
+};
+
+/* Stand for what this libc does not have. */
+static int missing_call(void)
+{
+	errno = ENOSYS;
+	return -1;
+}
+static int missing_pthread_call(void)
+{
+	return ENOSYS;
+}
+
+trc_function *trc_real_early(enum trc_real_idx idx)
+{
+	const char *name = wanted[idx].name;
+	const char *version = wanted[idx].version;
+	trc_function *found = trc_early_lookup(name, *version ? version : NULL);
+
+	if (found)
+		return found;
+	return name[0] == 'p' && name[1] == 't' ? (trc_function *)missing_pthread_call
+						: (trc_function *)missing_call;
+}
+
+static trc_function *next_symbol(enum trc_real_idx idx)
+{
+	void *found = wanted[idx].version[0]
+			      ? dlvsym(RTLD_NEXT, wanted[idx].name, wanted[idx].version)
+			      : dlsym(RTLD_NEXT, wanted[idx].name);
+
+	return (trc_function *)(uintptr_t)found;
+}
+
+void trc_real_resolve(void)
+{
+	static bool done; /* guarded by the loader: constructors run one at a time */
+	trc_function **slot = (trc_function **)&trc_real;
+	unsigned int i;
+
+	_Static_assert(sizeof(struct trc_real_table) == TRC_REAL_COUNT * sizeof(trc_function *),
+		       "the table and the list of names agree");
+	_Static_assert(sizeof(union trc_real_page) == TRC_REAL_PAGE_BYTES,
+		       "the table has its pages for itself");
+	if (done)
+		return;
+	done = true;
+	for (i = 0; i < TRC_REAL_COUNT; i++)
+		slot[i] = next_symbol(i);
+	/* Failure leaves the table writable, no more. */
+	mprotect(&trc_real_page, sizeof(trc_real_page), PROT_READ);
+	trc_thread_prepare();
+}
+
+/* Before every other constructor of this object. */
+__attribute__((constructor(101))) static void resolve_first(void)
+{
+	trc_real_resolve();
+}

@@ -1,0 +1,83 @@
+/*
+ * span.h - a wait inside one libc call that may be cancelled, and helpers that all interposers
+ * use.
+ *
+ * A wait that has begun must end also if the thread is cancelled in it, calls
+ * pthread_exit() from a signal handler, or jumps out of it: else the thread's slot would say
+ * forever that it waits, and the object would keep a waiter too many.  The handlers are
+ * registered with _pthread_cleanup_push(): two words to store, run by cancellation,
+ * pthread_exit() and longjmp() alike; landing pads (pthread_cleanup_push under -fexceptions)
+ * would need libgcc_s at load time, and longjmp() would not run them.
+ *
+ *   I1  an interposer changes no result, no errno and no EINTR behaviour of the real call
+ *   I2  what may still be held when an event is recorded counts in trc_self.locks_held
+ */
+#ifndef TRC_RECORDER_INTERPOSE_SPAN_H
+#define TRC_RECORDER_INTERPOSE_SPAN_H
+
+#include "recorder/interpose/real.h"
+#include "recorder/hot.h"
+
+#define TRC_EXPORT __attribute__((visibility("default")))
+#define TRC_LIKELY(x)	__builtin_expect(!!(x), 1)
+#define TRC_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+struct trc_span {
+	struct trc_wait wait;
+	struct _pthread_cleanup_buffer cleanup;
+	bool announced;	      /* a park, not a wait */
+	bool retakes_a_lock;  /* the real call comes back with a mutex that it gave up */
+};
+
+/* A wait that is recorded if it lasted. */
+void trc_span_begin(struct trc_span *span, enum trc_reason reason, uint64_t object);
+/* A wait that is announced. */
+void trc_span_park(struct trc_span *span, enum trc_reason reason, const void *object);
+/* For the real call that begins now: what its cleanup must undo.  The two above do this. */
+void trc_span_guard(struct trc_span *span, bool announced);
+/* After the real call: `result` is 0 or a positive errno. */
+void trc_span_end(struct trc_span *span, int result);
+
+static inline bool trc_locks_all(void)
+{
+	return TRC_UNLIKELY(trc_switch.locks == TRC_LOCKS_ALL);
+}
+
+static inline uint32_t trc_own_tid(void)
+{
+	return trc_self.tid ? trc_self.tid : (uint32_t)gettid();
+}
+
+/* Clocks and times that glibc refuses before it even looks at the lock. */
+static inline bool trc_clock_known(clockid_t clock)
+{
+	return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
+}
+static inline bool trc_time_valid(const struct timespec *time)
+{
+	return time && time->tv_nsec >= 0 && time->tv_nsec < 1000000000;
+}
+
+/*
+ * TRC_CALL(type, name, REASON, object, may_wait, (parameters), (arguments)) interposes a call
+ * that returns -1 and sets errno when it fails, and is recorded if it takes long.
+ */
+#define TRC_CALL(type, name, REASON, object, may_wait, parameters, arguments)                      \
+	TRC_EXPORT type name parameters                                                            \
+	{                                                                                          \
+		struct trc_span span;                                                              \
+		type result;                                                                       \
+                                                                                                   \
+		if (!trc_recording() || !(may_wait))                                               \
+			return REAL(name) arguments;                                               \
+		trc_span_begin(&span, TRC_REASON_##REASON, (uint64_t)(object));                    \
+		result = REAL(name) arguments;                                                     \
+		trc_span_end(&span, result == (type)-1 ? errno : 0);                               \
+		return result;                                                                     \
+	}
+
+/* A second exported name of a function in the same file. */
+#define TRC_ALIAS(alias_name, name)                                                                \
+	TRC_EXPORT extern __typeof__(name) alias_name __attribute__((alias(#name), copy(name)))
+
+#endif

@@ -1,0 +1,88 @@
+/*
+ * spin.c - pthread_spin_*.  Context: traced thread, signal handlers.
+ *
+ * Spin locks are held for less time than a record takes: only a thread that did not get one for
+ * about a microsecond parks, and goes on spinning in the real call.
+ */
+#include "recorder/interpose/span.h"
+
+enum { SPIN_TRIES = 32 }; /* a try with a pause takes 10 to 60 ns */
+
+static inline void pause_briefly(void)
+{
+#ifdef __x86_64__
+	__builtin_ia32_pause();
+#else
+	__asm__ volatile("isb" ::: "memory");
+#endif
+}
+
+static void lock_taken(pthread_spinlock_t *lock)
+{
+	trc_lock_taken();
+	if (trc_locks_all())
+		trc_acquired(TRC_REASON_SPIN, (const void *)lock);
+}
+
+static int lock_slow(pthread_spinlock_t *lock)
+{
+	bool parked = trc_switch.locks != TRC_LOCKS_NONE;
+	struct trc_wait wait;
+	int result;
+
+	if (parked)
+		trc_park(&wait, TRC_REASON_SPIN, (const void *)lock, 0);
+	result = REAL(pthread_spin_lock)(lock);
+	if (!result)
+		lock_taken(lock); /* first: I2 */
+	if (parked)
+		trc_resume(&wait, result);
+	return result;
+}
+
+TRC_EXPORT int pthread_spin_lock(pthread_spinlock_t *lock)
+{
+	int tries;
+
+	if (!trc_recording())
+		return REAL(pthread_spin_lock)(lock);
+	for (tries = 0; tries < SPIN_TRIES; tries++) {
+		if (!REAL(pthread_spin_trylock)(lock)) {
+			lock_taken(lock);
+			return 0;
+		}
+		pause_briefly();
+	}
+	return lock_slow(lock);
+}
+
+TRC_EXPORT int pthread_spin_trylock(pthread_spinlock_t *lock)
+{
+	int result = REAL(pthread_spin_trylock)(lock);
+
+	if (!result && trc_recording())
+		lock_taken(lock);
+	return result;
+}
+
+/* The lock may be gone after the real call. */
+TRC_EXPORT int pthread_spin_unlock(pthread_spinlock_t *lock)
+{
+	uint32_t waiters = 0;
+	uint64_t at = 0;
+	int result;
+
+	if (!trc_recording())
+		return REAL(pthread_spin_unlock)(lock);
+	if (trc_locks_all())
+		trc_released(TRC_REASON_SPIN, (const void *)lock);
+	if (trc_switch.locks != TRC_LOCKS_NONE)
+		waiters = trc_waiters((const void *)lock);
+	if (waiters)
+		at = trc_now();
+	result = REAL(pthread_spin_unlock)(lock);
+	trc_lock_given();
+	if (waiters)
+		trc_unlocked(TRC_REASON_SPIN, (const void *)lock, waiters, at);
+	return result;
+}

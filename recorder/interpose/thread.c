@@ -1,0 +1,207 @@
+/*
+ * thread.c - pthread_create, _join, _exit, _setname_np.  Context: traced thread.
+ *
+ *   B1  a handoff belongs to the creator until the real call has succeeded, then to the new
+ *       thread, which gives it back before it runs anything of the program's
+ *   B2  trc_thread_ended() runs in the last round of thread-specific destructors, so that
+ *       what the program's own destructors do is still recorded
+ */
+#include "recorder/interpose/thread.h"
+#include "recorder/interpose/span.h"
+
+/* ---- the end -------------------------------------------------------------------------- */
+
+enum {
+	LAST_ROUND = 4,		 /* PTHREAD_DESTRUCTOR_ITERATIONS of glibc */
+	KEYS_WITHOUT_MALLOC = 32, /* storing under a higher key may allocate */
+};
+
+static pthread_key_t end_key;
+static bool end_key_made;
+
+/* The value counts the rounds. */
+static void thread_ending(void *value)
+{
+	uintptr_t round = (uintptr_t)value;
+
+	if (round >= LAST_ROUND || pthread_setspecific(end_key, (void *)(round + 1)))
+		trc_thread_ended();
+}
+
+void trc_thread_prepare(void)
+{
+	end_key_made = !pthread_key_create(&end_key, thread_ending) &&
+		       end_key < KEYS_WITHOUT_MALLOC;
+}
+
+void trc_thread_arm(void)
+{
+	if (end_key_made && !pthread_getspecific(end_key))
+		pthread_setspecific(end_key, (void *)1);
+}
+
+/* ---- the beginning -------------------------------------------------------------------- */
+
+struct trc_handoff {
+	_Atomic uint32_t taken;
+	bool mapped; /* a mapping of its own: the pool was used up */
+	void *(*start)(void *);
+	thrd_start_t c11_start;
+	void *arg;
+	uint32_t creator;
+	uint64_t stack;
+};
+
+/* Threads on their way from creation to their first instruction: seldom more than a few. */
+static struct trc_handoff pool[64];
+
+static struct trc_handoff *handoff_take(void)
+{
+	struct trc_handoff *mapped;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(pool) / sizeof(pool[0]); i++)
+		/* acquire: pairs with the release in handoff_give(); its user is done with it. */
+		if (!atomic_exchange_explicit(&pool[i].taken, 1, memory_order_acquire))
+			return &pool[i];
+	mapped = mmap(NULL, sizeof(*mapped), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		      -1, 0);
+	if (mapped == MAP_FAILED)
+		return NULL;
+	mapped->mapped = true;
+	return mapped;
+}
+
+static void handoff_give(struct trc_handoff *handoff)
+{
+	if (handoff->mapped)
+		munmap(handoff, sizeof(*handoff));
+	else
+		/* release: pairs with the acquire in handoff_take(). */
+		atomic_store_explicit(&handoff->taken, 0, memory_order_release);
+}
+
+struct trc_handoff *trc_handoff_make(void *(*start)(void *), thrd_start_t c11_start, void *arg)
+{
+	int saved = errno;
+	struct trc_handoff *handoff = handoff_take();
+
+	errno = saved;
+	if (!handoff)
+		return NULL;
+	handoff->start = start;
+	handoff->c11_start = c11_start;
+	handoff->arg = arg;
+	handoff->creator = trc_thread_creating(&handoff->stack);
+	return handoff;
+}
+
+void trc_handoff_drop(struct trc_handoff *handoff)
+{
+	handoff_give(handoff);
+}
+
+/* Takes over from the creator; *own is a copy. */
+static void thread_begin(struct trc_handoff *handoff, struct trc_handoff *own)
+{
+	*own = (struct trc_handoff){.start = handoff->start,
+				    .c11_start = handoff->c11_start,
+				    .arg = handoff->arg,
+				    .creator = handoff->creator,
+				    .stack = handoff->stack};
+	handoff_give(handoff);
+	trc_thread_started(own->creator, own->stack);
+	trc_thread_arm();
+}
+
+void *trc_thread_run(void *handoff)
+{
+	struct trc_handoff own;
+
+	thread_begin(handoff, &own);
+	return own.start(own.arg);
+}
+
+int trc_thread_run_c11(void *handoff)
+{
+	struct trc_handoff own;
+
+	thread_begin(handoff, &own);
+	return own.c11_start(own.arg);
+}
+
+TRC_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+			      void *(*start)(void *), void *arg)
+{
+	struct trc_handoff *handoff = trc_recording() ? trc_handoff_make(start, NULL, arg) : NULL;
+	int result;
+
+	if (!handoff)
+		return REAL(pthread_create)(thread, attr, start, arg);
+	result = REAL(pthread_create)(thread, attr, trc_thread_run, handoff);
+	if (result)
+		trc_handoff_drop(handoff);
+	return result;
+}
+
+/* ---- exit, join, name ----------------------------------------------------------------- */
+
+TRC_EXPORT void pthread_exit(void *value)
+{
+	if (trc_recording())
+		trc_thread_arm(); /* the main thread, and those older than the recording */
+	REAL(pthread_exit)(value);
+	__builtin_unreachable();
+}
+
+/* What a thread that has ended already is joined by. */
+static bool joined_at_once(pthread_t thread, void **value, int *result)
+{
+	if (pthread_equal(thread, pthread_self()))
+		return false;
+	*result = REAL(pthread_tryjoin_np)(thread, value);
+	return *result == 0;
+}
+
+static void join_begin(struct trc_span *span, pthread_t thread)
+{
+	trc_park_on_thread(&span->wait, TRC_REASON_JOIN, (const void *)thread,
+			   trc_thread_serial(thread));
+	trc_span_guard(span, true);
+}
+
+#define JOIN(name, parameters, arguments)                                                          \
+	TRC_EXPORT int name parameters                                                             \
+	{                                                                                          \
+		struct trc_span span;                                                              \
+		int result;                                                                        \
+                                                                                                   \
+		if (!trc_recording())                                                              \
+			return REAL(name) arguments;                                               \
+		if (joined_at_once(thread, value, &result))                                        \
+			return result;                                                             \
+		join_begin(&span, thread);                                                         \
+		result = REAL(name) arguments;                                                     \
+		trc_span_end(&span, result);                                                       \
+		return result;                                                                     \
+	}
+JOIN(pthread_join, (pthread_t thread, void **value), (thread, value))
+JOIN(pthread_timedjoin_np, (pthread_t thread, void **value, const struct timespec *deadline),
+     (thread, value, deadline))
+JOIN(pthread_clockjoin_np,
+     (pthread_t thread, void **value, clockid_t clock, const struct timespec *deadline),
+     (thread, value, clock, deadline))
+
+TRC_EXPORT int pthread_tryjoin_np(pthread_t thread, void **value)
+{
+	return REAL(pthread_tryjoin_np)(thread, value);
+}
+
+TRC_EXPORT int pthread_setname_np(pthread_t thread, const char *name)
+{
+	int result = REAL(pthread_setname_np)(thread, name);
+
+	if (!result && trc_recording())
+		trc_thread_named((uint64_t)thread, name);
+	return result;
+}

@@ -1,0 +1,28 @@
+/*
+ * thread.h - the end of a thread, and what pthread and C11 threads share.
+ */
+#ifndef TRC_RECORDER_INTERPOSE_THREAD_H
+#define TRC_RECORDER_INTERPOSE_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "recorder/interpose/libc.h"
+
+/* Once, while this object is loaded. */
+void trc_thread_prepare(void);
+
+/* From now on the calling thread will call trc_thread_ended() as the last thing, whether it
+ * returns, exits or is cancelled.  Idempotent; signal handlers too. */
+void trc_thread_arm(void);
+
+/* What a creator hands to the thread that it creates. */
+struct trc_handoff;
+/* Exactly one of the two routines is set.  NULL: create the thread without us. */
+struct trc_handoff *trc_handoff_make(void *(*start)(void *), thrd_start_t c11_start, void *arg);
+/* The thread could not be created. */
+void trc_handoff_drop(struct trc_handoff *handoff);
+/* Start routines; the argument is a struct trc_handoff. */
+void *trc_thread_run(void *handoff);
+int trc_thread_run_c11(void *handoff);
+
+#endif

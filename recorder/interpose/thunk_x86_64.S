@@ -1,0 +1,79 @@
+/*
+ * thunk_x86_64.S - vfork() and syscall(): they may return twice, so they may have no frame.
+ *
+ * Both make the system call themselves.
+ */
+#include <sys/syscall.h>
+#ifdef __CET__
+#include <cet.h>
+#else
+#define _CET_ENDBR
+#endif
+
+#define MAX_ERRNO 4095
+
+	.text
+	.hidden trc_vfork_begin
+	.hidden trc_vfork_parent
+	.hidden trc_syscall_futex
+	.hidden trc_syscall_error
+
+/*
+ * pid_t vfork(void).  The child runs on our stack and will overwrite the return address: it is
+ * kept in a register, which the kernel gives to both processes.
+ */
+	.globl vfork
+	.type vfork, @function
+	.p2align 4
+vfork:
+	.cfi_startproc
+	_CET_ENDBR
+	subq $8, %rsp
+	.cfi_adjust_cfa_offset 8
+	call trc_vfork_begin
+	addq $8, %rsp
+	.cfi_adjust_cfa_offset -8
+	popq %rdi
+	.cfi_adjust_cfa_offset -8
+	.cfi_register %rip, %rdi
+	movl $SYS_vfork, %eax
+	syscall
+	pushq %rdi
+	.cfi_adjust_cfa_offset 8
+	.cfi_offset %rip, -8
+	testq %rax, %rax
+	jnz 1f
+	ret			/* in the child, and quiet */
+1:	movq %rax, %rdi		/* in the parent, or it failed */
+	jmp trc_vfork_parent
+	.cfi_endproc
+	.size vfork, . - vfork
+	.globl __vfork
+	.set __vfork, vfork
+
+/* long syscall(long number, ...).  A futex call goes on in C, with the same arguments. */
+	.globl syscall
+	.type syscall, @function
+	.p2align 4
+syscall:
+	.cfi_startproc
+	_CET_ENDBR
+	cmpq $SYS_futex, %rdi
+	je trc_syscall_futex
+	movq %rdi, %rax
+	movq %rsi, %rdi
+	movq %rdx, %rsi
+	movq %rcx, %rdx
+	movq %r8, %r10
+	movq %r9, %r8
+	movq 8(%rsp), %r9
+	syscall
+	cmpq $-MAX_ERRNO, %rax
+	jae 1f
+	ret
+1:	movq %rax, %rdi
+	jmp trc_syscall_error
+	.cfi_endproc
+	.size syscall, . - syscall
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,197 @@
+/*
+ * fake_core.c - implements recorder/hot.h by counting (fake_core.h).  Always records.
+ * FAKE_LOCKS=all|none in the environment is trc_switch.locks.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "recorder/hot.h"
+#include "tests/interpose/fake_core.h"
+
+#define VISIBLE __attribute__((visibility("default")))
+
+union trc_switch_page trc_switch_page __attribute__((aligned(65536)));
+__thread struct trc_self trc_self;
+
+static _Atomic unsigned int counts[FAKE_EVENTS][TRC_REASON_COUNT];
+static _Atomic unsigned long last[FAKE_EVENTS][TRC_REASON_COUNT];
+static _Atomic unsigned int states[FAKE_STATES];
+static _Atomic uint32_t waiters[4096];
+
+VISIBLE fake_core_count_fn fake_core_count;
+VISIBLE fake_core_last_fn fake_core_last;
+VISIBLE fake_core_state_fn fake_core_state;
+
+unsigned int fake_core_count(enum fake_event event, unsigned int reason)
+{
+	return counts[event][reason];
+}
+
+unsigned long fake_core_last(enum fake_event event, unsigned int reason)
+{
+	return last[event][reason];
+}
+
+unsigned int fake_core_state(enum fake_state state)
+{
+	if (state == FAKE_LOCKS_HELD)
+		return trc_self.locks_held;
+	if (state == FAKE_NO_WAIT)
+		return trc_self.no_wait;
+	if (state == FAKE_QUIET)
+		return trc_self.quiet;
+	return states[state];
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	const char *locks = getenv("FAKE_LOCKS");
+
+	if (locks && !strcmp(locks, "all"))
+		trc_switch.locks = TRC_LOCKS_ALL;
+	if (locks && !strcmp(locks, "none"))
+		trc_switch.locks = TRC_LOCKS_NONE;
+	atomic_store(&trc_switch.on, TRC_ON);
+}
+
+static _Atomic uint32_t *waiters_of(const void *object)
+{
+	return &waiters[((uintptr_t)object >> 2) * 2654435761u % 4096];
+}
+
+static bool note(enum fake_event event, unsigned int reason, unsigned long value)
+{
+	if (trc_self.quiet) {
+		states[FAKE_QUIET_CALLS]++;
+		return false;
+	}
+	counts[event][reason]++;
+	last[event][reason] = value;
+	return true;
+}
+
+void trc_park(struct trc_wait *wait, enum trc_reason reason, const void *object, uint32_t holder)
+{
+	*wait = (struct trc_wait){.object = (uintptr_t)object, .reason = reason};
+	wait->counted = true;
+	atomic_fetch_add(waiters_of(object), 1);
+	/* Last: tests take the count as a sign that the thread is waiting. */
+	if (note(FAKE_PARK, reason, holder))
+		wait->since = trc_now();
+}
+
+void trc_park_on_thread(struct trc_wait *wait, enum trc_reason reason, const void *object,
+			uint32_t holder_serial)
+{
+	trc_park(wait, reason, object, holder_serial);
+}
+
+void trc_resume(struct trc_wait *wait, int result)
+{
+	if (wait->counted)
+		atomic_fetch_sub(waiters_of((const void *)(uintptr_t)wait->object), 1);
+	if (wait->since)
+		note(FAKE_RESUME, wait->reason, (unsigned long)result);
+}
+
+void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t object)
+{
+	*wait = (struct trc_wait){.object = object, .reason = reason};
+	if (note(FAKE_WAIT_BEGIN, reason, object))
+		wait->since = trc_now();
+}
+
+void trc_wait_end(struct trc_wait *wait, int result)
+{
+	if (wait->since)
+		note(FAKE_WAIT_END, wait->reason, (unsigned long)result);
+}
+
+uint32_t trc_waiters(const void *object)
+{
+	return *waiters_of(object);
+}
+
+uint64_t trc_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void trc_unlocked(enum trc_reason reason, const void *object, uint32_t n, uint64_t at)
+{
+	note(FAKE_UNLOCKED, reason, at ? n : 0);
+}
+
+void trc_unparked(enum trc_reason reason, const void *object, uint64_t count, uint64_t at)
+{
+	note(FAKE_UNPARKED, reason, at ? count : 0);
+}
+
+void trc_acquired(enum trc_reason reason, const void *object)
+{
+	note(FAKE_ACQUIRED, reason, (uintptr_t)object);
+}
+
+void trc_released(enum trc_reason reason, const void *object)
+{
+	note(FAKE_RELEASED, reason, (uintptr_t)object);
+}
+
+uint32_t trc_thread_creating(uint64_t *stack)
+{
+	*stack = 7;
+	return ++states[FAKE_THREADS_CREATED];
+}
+
+void trc_thread_started(uint32_t creator, uint64_t creation_stack)
+{
+	if (creator && creation_stack == 7)
+		states[FAKE_THREADS_STARTED]++;
+}
+
+void trc_thread_ended(void)
+{
+	states[FAKE_THREADS_ENDED]++;
+}
+
+void trc_thread_named(uint64_t thread, const char *name)
+{
+	states[FAKE_THREADS_NAMED]++;
+}
+
+uint32_t trc_thread_serial(uint64_t thread)
+{
+	return 42;
+}
+
+void trc_fork_prepare(void)
+{
+	states[FAKE_FORKS_PREPARED]++;
+}
+
+void trc_fork_parent(int child_pid)
+{
+	states[FAKE_FORKS_PARENT]++;
+}
+
+void trc_fork_child(void)
+{
+	states[FAKE_FORKS_CHILD]++;
+	trc_self.tid = 0;
+}
+
+void trc_modules_changing(void)
+{
+	states[FAKE_MODULES_CHANGING]++;
+}
+
+void trc_process_event(enum trc_process_what what, uint64_t value)
+{
+	if (what == TRC_PROCESS_FORK && (pid_t)value > 0)
+		states[FAKE_PROCESS_EVENTS]++;
+}
