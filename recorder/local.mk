@@ -1,6 +1,7 @@
 # recorder: libtrc, libtrc-preload, trace-record
 include recorder/unwind.local.mk
 include recorder/drain.local.mk
+include recorder/interpose/local.mk
 
 trcincludedir = $(includedir)/trc
 trcinclude_HEADERS = recorder/include/trc/trace.h
@@ -29,7 +30,7 @@ libtrc_la_SOURCES = \
 	recorder/api.c \
 	recorder/drainer.c recorder/drainer.h
 libtrc_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec
-libtrc_la_LIBADD = libtrccore.la libtrcunwind.la libtrcdrain.la libtrcformat.la
+libtrc_la_LIBADD = libtrcinterpose.la libtrccore.la libtrcunwind.la libtrcdrain.la libtrcformat.la
 libtrc_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -Wl,-z,nodelete -Wl,-z,now -Wl,-z,defs \
 	-Wl,--version-script=$(top_srcdir)/recorder/libtrc.map
 libtrc_la_DEPENDENCIES = $(libtrc_la_LIBADD) recorder/libtrc.map
@@ -39,7 +40,7 @@ EXTRA_DIST += recorder/libtrc.map
 pkglib_LTLIBRARIES = libtrc-preload.la
 libtrc_preload_la_SOURCES = recorder/preload.c format/schema.c format/check.c
 libtrc_preload_la_CFLAGS = $(AM_CFLAGS) $(XXHASH_CFLAGS) -ftls-model=initial-exec
-libtrc_preload_la_LIBADD = libtrccore.la libtrcunwind.la
+libtrc_preload_la_LIBADD = libtrcinterpose.la libtrccore.la libtrcunwind.la
 libtrc_preload_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 	-Wl,-z,nodelete -Wl,-z,now -Wl,-z,defs \
 	-Wl,--version-script=$(top_srcdir)/recorder/libtrc-preload.map

@@ -4,19 +4,11 @@
 #include "recorder/interpose/span.h"
 #include "recorder/interpose/versions.h"
 
-/* The program's atfork handlers run inside the real call: nothing they record may wait. */
-static void fork_begin(void)
-{
-	trc_fork_prepare();
-	trc_self.no_wait++;
-}
-
 /* In both processes; `child` as fork() returned it: -1 if it failed. */
 static void fork_end(pid_t child)
 {
 	int saved = errno;
 
-	trc_self.no_wait--;
 	if (child == 0)
 		trc_fork_child();
 	else
@@ -28,7 +20,7 @@ TRC_EXPORT pid_t fork(void)
 {
 	pid_t child;
 
-	fork_begin();
+	trc_fork_prepare();
 	child = REAL(fork)();
 	fork_end(child);
 	return child;
@@ -39,7 +31,7 @@ TRC_EXPORT pid_t _Fork(void)
 {
 	pid_t child;
 
-	fork_begin();
+	trc_fork_prepare();
 	child = REAL(_Fork)();
 	fork_end(child);
 	return child;
@@ -50,7 +42,7 @@ TRC_EXPORT int forkpty(int *terminal, char *name, const struct termios *attribut
 {
 	int child;
 
-	fork_begin();
+	trc_fork_prepare();
 	child = REAL(forkpty)(terminal, name, attributes, size);
 	fork_end(child);
 	return child;
@@ -62,7 +54,7 @@ TRC_EXPORT int daemon(int no_chdir, int no_close)
 	pid_t parent = getpid();
 	int result;
 
-	fork_begin();
+	trc_fork_prepare();
 	result = REAL(daemon)(no_chdir, no_close);
 	fork_end(getpid() == parent ? -1 : 0);
 	return result;
