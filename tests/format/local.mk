@@ -2,11 +2,18 @@
 check_LTLIBRARIES += libtrcassemble.la
 check_PROGRAMS += trc-assemble
 
-libtrcassemble_la_SOURCES = tests/format/assemble.c tests/format/assemble.h
+libtrcassemble_la_SOURCES = \
+	tests/format/assemble.c \
+	tests/format/assemble.h \
+	tests/format/repair.c \
+	tests/format/repair.h
 libtrcassemble_la_LIBADD = libtrcformat.la
 
 trc_assemble_SOURCES = tests/format/assemble_main.c
 trc_assemble_LDADD = libtrcassemble.la
+
+TESTS += tests/format/writer_calls.sh
+EXTRA_DIST += tests/format/writer_calls.sh
 
 # The fuzzer's own mutations, a few seconds of them; `make fuzz` runs libFuzzer's.
 check_PROGRAMS += tests/format/fuzz_reader
@@ -23,7 +30,7 @@ fuzz-format: tests/format/fuzz_reader
 		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
 		-DTRC_LIBFUZZER -o tests/format/fuzz_libfuzzer \
 		$(addprefix $(top_srcdir)/,$(filter-out format/pprof%,$(filter %.c,$(libtrcformat_la_SOURCES)))) \
-		$(top_srcdir)/tests/format/fuzz_reader.c $(LZ4_LIBS)
+		$(top_srcdir)/tests/format/fuzz_reader.c $(top_srcdir)/tests/format/repair.c $(LZ4_LIBS)
 	cd tests/format && ./fuzz_libfuzzer -max_total_time=$${FUZZ_SECONDS:-60} -max_len=65536 \
 		-rss_limit_mb=1024 -print_final_stats=1 fuzz-corpus
 clean-local: clean-fuzz-format
@@ -41,6 +48,7 @@ tests_format_test_format_SOURCES = \
 	tests/format/test_codings.c \
 	tests/format/test_damage.c \
 	tests/format/test_example.c \
+	tests/format/test_lies.c \
 	tests/format/test_main.c \
 	tests/format/test_roundtrip.c \
 	tests/format/test_schema.c \

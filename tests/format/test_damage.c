@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "format/check.h"
 #include "format/wire.h"
 #include "tests/format/common.h"
 
@@ -327,131 +326,6 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
-/* --- sections that are well checksummed but lie --- */
-
-static void varints_add(struct bytes *b, const uint64_t *value, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		uint64_t v = value[i];
-
-		do {
-			uint8_t byte = (uint8_t)(v & 0x7f) | (v > 0x7f ? 0x80 : 0);
-
-			bytes_add(b, &byte, 1);
-			v >>= 7;
-		} while (v);
-	}
-}
-
-static const struct {
-	const char *what;
-	uint16_t type, flags;
-	size_t n;
-	uint64_t varint[8];
-} lies[] = {
-	{"a string id out of the blue", TRC_SECTION_STRINGS, 0, 2, {2000, 0}},
-	{"string id 0", TRC_SECTION_STRINGS, 0, 2, {0, 0}},
-	{"a string longer than its section", TRC_SECTION_STRINGS, 0, 2, {2, 1000}},
-	{"a stack of a million frames", TRC_SECTION_STACKS, 0, 3, {2, 1, 1000000}},
-	{"a stack with frames missing", TRC_SECTION_STACKS, 0, 3, {2, 1, 3}},
-	{"a module id out of the blue", TRC_SECTION_MODULES, 0, 2, {1, 77}},
-	{"a build id of 33 bytes", TRC_SECTION_MODULES, 0, 9, {8, 1, 0, 0, 0, 0, 0, 0}},
-	{"a thread without a serial", TRC_SECTION_THREADS, 0, 7, {6, 0, 0, 0, 0, 0, 0}},
-	{"an entry longer than its section", TRC_SECTION_THREADS, 0, 1, {100}},
-	{"generation 9 after 1", TRC_SECTION_GENERATION, 0, 1, {9}},
-	{"a sync point with parts missing", TRC_SECTION_SYNC, 0, 2, {1, 2}},
-	{"packed into less than its length", TRC_SECTION_INFO, TRC_SECTION_LZ4, 1, {1}},
-	{"packed garbage", TRC_SECTION_INFO, TRC_SECTION_LZ4, 8, {9, 0, 0, 0, 255, 255, 255, 255}},
-	{"unpacking to 4 GB",
-	 TRC_SECTION_INFO,
-	 TRC_SECTION_LZ4,
-	 6,
-	 {UINT64_C(0x0fffffff), 1, 1, 1, 1, 1}},
-	{"a block that is only a length", TRC_SECTION_BLOCK, 0, 4, {4, 0, 0, 0}},
-	{"a block without events", TRC_SECTION_BLOCK, 0, 10, {10, 0, 0, 0, 0, 1, 0, 0}},
-};
-
-START_TEST(lies_are_damage)
-{
-	struct bytes b = assembled("unfinished\n"), payload = {0};
-	size_t n = lies[_i].n < 8 ? lies[_i].n : 8;
-	struct trc_error error;
-	struct trc_reader *r;
-	size_t before = b.n;
-	char expected[64];
-
-	varints_add(&payload, lies[_i].varint, n);
-	section_add(&b, lies[_i].type, lies[_i].flags, payload.at, payload.n, payload.n);
-	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
-	snprintf(expected, sizeof(expected), "damaged at byte %zu: 0 blocks before it readable",
-		 before);
-	ck_assert_msg(trc_reader_warning(r) && !strcmp(trc_reader_warning(r), expected), "%s: %s",
-		      lies[_i].what, trc_reader_warning(r));
-	trc_reader_close(r);
-	bytes_free(&payload);
-	bytes_free(&b);
-}
-END_TEST
-
-START_TEST(two_meanings_of_an_id_are_told)
-{
-	struct bytes b = assembled("unfinished\n");
-	struct trc_error error;
-	struct trc_reader *r;
-	uint32_t n_bytes;
-
-	section_add(&b, TRC_SECTION_STRINGS, 0,
-		    "\x02\x01"
-		    "a",
-		    3, 3);
-	section_add(&b, TRC_SECTION_STRINGS, 0,
-		    "\x02\x01"
-		    "b",
-		    3, 3);
-	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
-	ck_assert_str_eq(trc_reader_warning(r), "string 1 has two meanings: the first is taken");
-	ck_assert_mem_eq(trc_reader_string(r, 1, &n_bytes), "a", 1);
-	trc_reader_close(r);
-	bytes_free(&b);
-}
-END_TEST
-
-/* D4: the tables of a file taken out, ids stand for nothing. */
-START_TEST(ids_without_an_entry_become_0)
-{
-	struct bytes b = assembled("stack s 0x10 0x20\n@10 thread=1 park reason=mutex object=5 "
-				   "holder=7 stack=s\n@20 thread=1 counter name=\"n\" value=3\n");
-	struct trc_columns *c;
-	struct trc_error error;
-	struct trc_reader *r;
-
-	for (uint16_t type = TRC_SECTION_STRINGS; type <= TRC_SECTION_THREADS; type++) {
-		size_t off = section_find(&b, type);
-
-		/* An unknown type instead, with the checksum that goes with it. */
-		trc_put16(b.at + off, 1000);
-		trc_put64(b.at + off + 8,
-			  trc_check64(b.at + off + TRC_SECTION_HEADER_BYTES,
-				      trc_get32(b.at + off + 4), trc_get64(b.at + off)));
-	}
-	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
-	ck_assert_uint_eq(trc_reader_unknown_sections(r), 3);
-	for (int twice = 0; twice < 2; twice++) {
-		ck_assert_int_eq(trc_reader_load(r, 0, TRC_WANT_ALL, NULL, &c, &error), 0);
-		ck_assert_uint_eq(c->thread[0], 0);
-		ck_assert_uint_eq(c->arg[TRC_KIND_PARK][1][0], 5);
-		ck_assert_uint_eq(c->arg[TRC_KIND_PARK][2][0], 0);
-		ck_assert_uint_eq(c->arg[TRC_KIND_PARK][3][0], 0);
-		ck_assert_uint_eq(c->arg[TRC_KIND_COUNTER][0][0], 0);
-		ck_assert_uint_eq(c->arg[TRC_KIND_COUNTER][1][0], 3);
-		trc_columns_free(c);
-	}
-	ck_assert_uint_eq(trc_reader_info(r)->dangling_ids, 5);
-	trc_reader_close(r);
-	bytes_free(&b);
-}
-END_TEST
-
 Suite *suite_damage(void)
 {
 	Suite *s = suite_create("damage");
@@ -468,9 +342,6 @@ Suite *suite_damage(void)
 	tcase_add_test(t, paths_that_are_no_file_are_refused);
 	tcase_add_test(t, a_file_is_mapped_and_read);
 	tcase_add_test(t, every_allocation_may_fail);
-	tcase_add_loop_test(t, lies_are_damage, 0, sizeof(lies) / sizeof(lies[0]));
-	tcase_add_test(t, two_meanings_of_an_id_are_told);
-	tcase_add_test(t, ids_without_an_entry_become_0);
 	suite_add_tcase(s, t);
 	return s;
 }
