@@ -78,8 +78,9 @@ const columnTime = new Float64Array(256);
 const columnTouched = new Uint8Array(256);
 
 // Fills row[0..w) with the value of each pixel column (0 where there is nothing) and
-// marks[0..w) with 1 where an important class hides behind a value that is not of it.
-function lanePaint(lane, t0, t1, w, row, marks) {
+// marks[0..w) with 1 where an important class hides behind a value that is not of it.  If `sums`
+// is given, sums[value * w + column] grows by the share of the column with that value.
+function lanePaint(lane, t0, t1, w, row, marks, sums) {
 	const scale = w / (t1 - t0);
 	const [first, last] = laneRange(lane, t0, t1);
 	const n = lane.hi - lane.lo;
@@ -96,6 +97,8 @@ function lanePaint(lane, t0, t1, w, row, marks) {
 				best = columnTime[v];
 				value = v;
 			}
+			if (sums && col >= 0 && col < w)
+				sums[v * w + col] += columnTime[v];
 			columnTime[v] = 0;
 		}
 		if (col >= 0 && col < w) {
@@ -146,6 +149,8 @@ function lanePaint(lane, t0, t1, w, row, marks) {
 		if (c1 - c0 > 1) {
 			flush();
 			row.fill(value, c0 + 1, Math.min(c1, w));
+			for (let c = c0 + 1; sums && c < Math.min(c1, w); c++)
+				sums[value * w + c]++;
 			col = -1;
 		}
 		if (x1 > c1)
