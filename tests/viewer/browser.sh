@@ -37,7 +37,7 @@ traced_page()
 command -v node >/dev/null || skip "no node"
 browser=$(command -v chromium || command -v chromium-browser) || skip "no chromium"
 mkdir -p "$work" "$pages"
-cp "$top_srcdir/tests/viewer/package.json" "$top_srcdir"/tests/viewer/*.mjs "$work"
+cp -f "$top_srcdir/tests/viewer/package.json" "$top_srcdir"/tests/viewer/*.mjs "$work"
 if [ ! -e "$work/node_modules/playwright-core/package.json" ]; then
 	command -v npm >/dev/null || skip "no npm"
 	(cd "$work" && timeout 90 npm install --package-lock=false --ignore-scripts --no-audit \
