@@ -25,10 +25,11 @@ static void walk_start(struct trc_walk *walk, uint32_t mode)
 
 /*
  * Writes frame[n..max) from the walk's frame on; with a negative n as many frames are left out
- * first.  Returns how many frame[] holds.  The walk ends at the last of them.
+ * first.  Returns how many frame[] holds.  The walk ends at the last of them.  With `until_fp`
+ * it ends early, at a function whose frame pointer is set up.
  */
-static TRC_NO_SANITIZE int32_t walk_rules(struct trc_walk *walk, uint64_t *frame, int32_t n,
-					  int32_t max)
+static inline __attribute__((always_inline)) TRC_NO_SANITIZE int32_t
+walk_frames(struct trc_walk *walk, uint64_t *frame, int32_t n, int32_t max, bool until_fp)
 {
 	/* Copies, for registers: the common step touches no memory but the cache and the stack. */
 	uintptr_t pc = walk->pc, sp = walk->sp, fp = walk->fp, key = trc_walk_key(walk);
@@ -47,6 +48,8 @@ static TRC_NO_SANITIZE int32_t walk_rules(struct trc_walk *walk, uint64_t *frame
 			break;
 		brief = trc_cache_get(cache, key, epoch);
 		at = trc_short_slots(brief, sp, fp);
+		if (until_fp && brief && n > 0 && at.fp_saved && at.fp == fp)
+			break;
 		if (__builtin_expect(trc_short_kind(brief) - TRC_SHORT_SP > 1 || at.cfa <= sp ||
 					     at.fp < sp || at.cfa > hi,
 				     0)) {
@@ -78,7 +81,13 @@ static TRC_NO_SANITIZE int32_t walk_rules(struct trc_walk *walk, uint64_t *frame
 	return n > 0 ? n : 0;
 }
 
-static uint32_t walk_frame_pointers(struct trc_walk *walk, uint64_t *frame, uint32_t max)
+static uint32_t walk_rules(struct trc_walk *walk, uint64_t *frame, int32_t n, int32_t max)
+{
+	return (uint32_t)walk_frames(walk, frame, n, max, false);
+}
+
+/* By frame pointers alone, from the walk's frame on. */
+static uint32_t walk_chain(struct trc_walk *walk, uint64_t *frame, uint32_t max)
 {
 	uintptr_t pc = walk->pc, sp = walk->sp, fp = walk->fp, next;
 	struct trc_range range = walk->range;
@@ -96,6 +105,22 @@ static uint32_t walk_frame_pointers(struct trc_walk *walk, uint64_t *frame, uint
 		fp = next;
 	}
 	return n;
+}
+
+/*
+ * By rules up to the first function that keeps a frame pointer (trc's own may keep none, and a
+ * function that was interrupted may not have set it up), or has no rules; from there by
+ * frame pointers.
+ */
+static uint32_t walk_frame_pointers(struct trc_walk *walk, uint64_t *frame, int32_t n, int32_t max)
+{
+	int32_t last;
+
+	walk->guess = false; /* needs no proof here */
+	last = walk_frames(walk, frame, n, max, true) - 1;
+	if (last < 0)
+		return 0;
+	return (uint32_t)last + walk_chain(walk, frame + last, (uint32_t)(max - last));
 }
 
 static __attribute__((noinline)) uint32_t capture_libunwind(uint64_t *frame, uint32_t max,
@@ -142,12 +167,9 @@ __attribute__((noinline)) TRC_NO_SANITIZE uint32_t trc_unwind(uint64_t *frame, u
 	walk.context = 0;
 	walk.exact = false;
 	trc_range_stack(&walk.range, walk.sp, walk.sp);
-	if (mode != TRC_UNWIND_FP)
-		return (uint32_t)walk_rules(&walk, frame, -(int32_t)skip - 1, (int32_t)max);
-	/* trc's own frames by rules: it may have been compiled without frame pointers. */
-	if (!walk_rules(&walk, frame, -(int32_t)skip - 1, 1))
-		return 0;
-	return walk_frame_pointers(&walk, frame, max);
+	if (mode == TRC_UNWIND_FP)
+		return walk_frame_pointers(&walk, frame, -(int32_t)skip - 1, (int32_t)max);
+	return walk_rules(&walk, frame, -(int32_t)skip - 1, (int32_t)max);
 }
 
 uint32_t trc_unwind_context(const void *ucontext, uint64_t *frame, uint32_t max)
@@ -169,10 +191,9 @@ uint32_t trc_unwind_context(const void *ucontext, uint64_t *frame, uint32_t max)
 	walk.exact = true;
 	trc_range_stack(&walk.range, walk.sp, walk.own_sp);
 	frame[0] = walk.pc;
-	/* By rules to the first caller: what was interrupted may not have set up its frame. */
-	if (!trc_pc_plausible(walk.pc) || max == 1 || !trc_walk_step(&walk))
+	if (!trc_pc_plausible(walk.pc))
 		return 1;
 	if (mode == TRC_UNWIND_FP)
-		return 1 + walk_frame_pointers(&walk, frame + 1, max - 1);
-	return 1 + (uint32_t)walk_rules(&walk, frame + 1, 0, (int32_t)max - 1);
+		return walk_frame_pointers(&walk, frame, 0, (int32_t)max);
+	return walk_rules(&walk, frame, 0, (int32_t)max);
 }

@@ -20,12 +20,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TRC_UNWIND_FRAMES_MAX = 128 };
+enum { TRC_UNWIND_FRAMES_MAX = 128 + 16 }; /* a stack as it is kept, and trc's own frames */
 
 enum trc_unwind_mode {
 	TRC_UNWIND_AUTO,      /* as CFI; code without rules is crossed by its frame pointer
 			       * where what is found there proves to be a return address */
-	TRC_UNWIND_FP,	      /* frame pointers; the frames of trc itself by rules */
+	TRC_UNWIND_FP,	      /* frame pointers, from the first function that keeps one */
 	TRC_UNWIND_LIBUNWIND, /* libunwind's unw_backtrace() */
 	TRC_UNWIND_CFI,	      /* .eh_frame rules, cached */
 	TRC_UNWIND_NONE,
