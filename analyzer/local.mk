@@ -38,9 +38,9 @@ libtrcanalyze_la_SOURCES += \
 libtrcanalyze_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(CJSON_CFLAGS)
 libtrcanalyze_la_LIBADD += $(SQLITE_LIBS) $(CJSON_LIBS) -lm
 
-bin_PROGRAMS += trace-analyze
-trace_analyze_SOURCES = analyzer/main.c analyzer/cli.h analyzer/progress.c \
+bin_PROGRAMS += analyzer/trace-analyze
+analyzer_trace_analyze_SOURCES = analyzer/main.c analyzer/cli.h analyzer/progress.c \
 	analyzer/verb_check.c analyzer/verb_html.c analyzer/verb_pprof.c \
 	analyzer/verb_shell.c analyzer/verb_sql.c
-trace_analyze_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(READLINE_CFLAGS)
-trace_analyze_LDADD = libtrcviewer.la libtrcanalyze.la $(READLINE_LIBS)
+analyzer_trace_analyze_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(READLINE_CFLAGS)
+analyzer_trace_analyze_LDADD = libtrcviewer.la libtrcanalyze.la $(READLINE_LIBS)

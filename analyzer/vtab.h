@@ -36,9 +36,6 @@ const struct trc_kind_info *trc_event_kind(const struct trc_model *m, unsigned i
 /* Its name in SQL: "kind_200" if nobody has one. */
 const char *trc_event_kind_name(const struct trc_model *m, unsigned int kind);
 
-/* sqlite3_declare_vtab(), which the authorizer lets pass. */
-int trc_vtab_declare(sqlite3 *db, const char *schema);
-
 /* Tells SQLite what went wrong. */
 int trc_vtab_fail(sqlite3_vtab *vtab, const char *text);
 

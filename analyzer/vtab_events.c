@@ -118,7 +118,7 @@ static int events_connect(sqlite3 *db, void *context, int argc, const char *cons
 	trc_event_columns_make(&v->columns, source->m, source->kind);
 	sort_kinds(v);
 	schema = schema_of(&v->columns);
-	rc = schema ? trc_vtab_declare(db, schema) : SQLITE_NOMEM;
+	rc = schema ? sqlite3_declare_vtab(db, schema) : SQLITE_NOMEM;
 	sqlite3_free(schema);
 	if (rc) {
 		sqlite3_free(v);

@@ -100,7 +100,7 @@ static int rows_connect(sqlite3 *db, void *context, int argc, const char *const 
 	const struct trc_vtab_source *source = context;
 	char *schema = schema_of(source->table);
 	struct rows_vtab *vtab = sqlite3_malloc(sizeof(*vtab));
-	int rc = schema && vtab ? trc_vtab_declare(db, schema) : SQLITE_NOMEM;
+	int rc = schema && vtab ? sqlite3_declare_vtab(db, schema) : SQLITE_NOMEM;
 
 	sqlite3_free(schema);
 	if (rc) {

@@ -9,5 +9,5 @@ docs_examples_trc_demo_plain_LDADD = -lpthread
 examplesdir = $(docdir)/examples
 dist_examples_DATA = docs/examples/trc-demo.c
 
-dist_man_MANS += docs/libtrc.3 docs/trace-record.1
-dist_doc_DATA = docs/api.md docs/format.md docs/recorder.md docs/viewer.md
+dist_man_MANS += docs/libtrc.3 docs/trace-analyze.1 docs/trace-record.1
+dist_doc_DATA = docs/api.md docs/format.md docs/recorder.md docs/viewer.md docs/schema.md

@@ -7,7 +7,8 @@ EXTRA_DIST += tests/analyzer/symbols_test.sh tests/analyzer/symbols_program.c
 
 # The model, from traces written as text.
 if HAVE_CHECK
-model_tests = tests/analyzer/model_waits_test tests/analyzer/model_user_test
+model_tests = tests/analyzer/model_waits_test tests/analyzer/model_user_test \
+	tests/analyzer/sql_test
 check_PROGRAMS += $(model_tests)
 TESTS += $(model_tests)
 check_LTLIBRARIES += libtrcmodelfixture.la
@@ -20,6 +21,9 @@ tests_analyzer_model_waits_test_LDADD = libtrcmodelfixture.la
 tests_analyzer_model_user_test_SOURCES = tests/analyzer/model_user_test.c
 tests_analyzer_model_user_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_model_user_test_LDADD = libtrcmodelfixture.la
+tests_analyzer_sql_test_SOURCES = tests/analyzer/sql_test.c
+tests_analyzer_sql_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS)
+tests_analyzer_sql_test_LDADD = libtrcmodelfixture.la $(SQLITE_LIBS)
 endif
 
 # Profiles.
@@ -39,3 +43,7 @@ tests_analyzer_profile_pprof_test_SOURCES = tests/analyzer/profile_pprof_test.c
 tests_analyzer_profile_pprof_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_profile_pprof_test_LDADD = libtrcpprof.la $(CHECK_LIBS)
 endif
+
+# trace-analyze from the outside.
+TESTS += tests/analyzer/cli_test.sh tests/analyzer/cli_schema_test.sh
+EXTRA_DIST += tests/analyzer/cli_test.sh tests/analyzer/cli_schema_test.sh

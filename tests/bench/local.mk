@@ -47,9 +47,13 @@ bench_programs += tests/bench/bench_format
 tests_bench_bench_format_SOURCES = tests/bench/bench_format.c tests/bench/bench.h
 tests_bench_bench_format_LDADD = libtrcformat.la -lm
 
+bench_programs += tests/bench/gen_trace
+tests_bench_gen_trace_SOURCES = tests/bench/gen_trace.c
+tests_bench_gen_trace_LDADD = libtrcformat.la
+
 EXTRA_PROGRAMS += $(bench_programs)
 CLEANFILES += $(bench_programs) tests/bench/libempty.la bench.tsv
-EXTRA_DIST += tests/bench/run.sh tests/bench/lttng.sh
+EXTRA_DIST += tests/bench/run.sh tests/bench/lttng.sh tests/bench/bench_analyzer.sh
 
 # BENCH=PART... for some of it only
 bench: all $(bench_programs) tests/integration/mc_load

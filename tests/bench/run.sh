@@ -277,7 +277,17 @@ part_memcached()
 part_analyzer()
 {
 	say '-- the analyzer, 10 million events'
-	trouble 'analyzer: no benchmark yet'
+	"$top_srcdir/tests/bench/bench_analyzer.sh" >"$work/analyzer" || {
+		trouble 'analyzer'
+		return
+	}
+	figure 'report, wall clock' "$(value "$work/analyzer" summary_s)" s '<=' 10
+	figure 'report, memory' "$(value "$work/analyzer" summary_mb)" MB '<=' 1500
+	figure 'SELECT kind, count(*) FROM events GROUP BY kind' \
+		"$(value "$work/analyzer" group_by_s)" s '<=' 3
+	figure 'events per millisecond, by SQL' "$(value "$work/analyzer" by_time_s)" s
+	figure '--check' "$(value "$work/analyzer" check_s)" s
+	figure 'file, bytes per event' "$(value "$work/analyzer" bytes_per_event)" bytes
 }
 
 : >"$results"

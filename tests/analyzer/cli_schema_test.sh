@@ -1,0 +1,78 @@
+#!/bin/bash
+# cli_schema_test.sh - docs/schema.md has the tables and columns that the program has, and its
+# example queries are answered.
+#
+# SPDX-License-Identifier: Apache-2.0
+set -u
+: "${top_srcdir:?}" "${top_builddir:?}"
+
+analyze=$top_builddir/analyzer/trace-analyze
+assemble=$top_builddir/trc-assemble
+doc=$top_srcdir/docs/schema.md
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+failed=0
+
+# Both as lines "table.column TYPE".
+"$analyze" --schema | awk '
+	/^CREATE TABLE/ { table = $3; sub(/\(.*/, "", table) }
+	/^  / { type = $2; sub(/,$/, "", type); sub(/,$/, "", $1)
+		print table "." $1, (type == "--" || type == "" ? "any" : type) }' >"$dir/program"
+awk -F ' *[|] *' '
+	/^### / { table = substr($0, 5) }
+	/^## Examples/ { table = "" }
+	/^[|] `/ && table { gsub(/`/, "", $2); print table "." $2, $3 }' "$doc" >"$dir/doc"
+[ -s "$dir/program" ] || { echo 'FAIL: --schema says nothing'; failed=1; }
+sort "$dir/program" >"$dir/program.sorted"
+sort "$dir/doc" >"$dir/doc.sorted"
+if ! diff "$dir/program.sorted" "$dir/doc.sorted"; then
+	echo 'FAIL: docs/schema.md (>) and trace-analyze --schema (<) differ'
+	failed=1
+fi
+if grep -n '| |$' "$doc"; then
+	echo 'FAIL: a column of docs/schema.md without a meaning'
+	failed=1
+fi
+
+cat >"$dir/t.txt" <<'END'
+thread 1 tid=101 name="main"
+thread 2 tid=102 creator=1 name="worker"
+stack s1 0x401000 0x402000
+@1000 thread=1 task_begin task=7 type="request"
+@1010 thread=1 region_begin task=7 type="parse"
+@1100 proc=1 thread=2 park reason=mutex object=0x10 holder=1 stack=s1
+@2000 thread=1 unlock reason=mutex object=0x10 waiters=1 stack=s1
+@2100 proc=1 thread=2 resume reason=mutex object=0x10
+@2200 thread=1 wait reason=read object=3 since=2110 stack=s1
+@2250 thread=1 region_end
+@2300 thread=1 gap lost_events=2 since=2260 cause=ring_full
+@2500 thread=1 task_end task=7
+@2600 proc=1 thread=2 park reason=mutex object=0x20 holder=1
+END
+"$assemble" "$dir/t.txt" "$dir/t.trc" || exit 1
+
+# Each example on its own; on this trace each has an answer.
+awk -v dir="$dir" '
+	/^```sql/ { n++; inside = 1; next }
+	/^```/ { inside = 0 }
+	inside { print > (dir "/query." n) }' "$doc"
+n=0
+for query in "$dir"/query.*; do
+	n=$((n + 1))
+	if ! "$analyze" --sql "$(cat "$query")" --output tsv "$dir/t.trc" >"$dir/out" 2>"$dir/err" ||
+		[ -s "$dir/err" ] || [ "$(wc -l <"$dir/out")" -lt 2 ]; then
+		printf 'FAIL: this example has no answer: %s\n%s\n' "$(cat "$query")" "$(cat "$dir/err")"
+		failed=1
+	fi
+done
+[ "$n" -ge 10 ] || { echo "FAIL: only $n examples found"; failed=1; }
+
+# The man page names every option of the program, and no other.
+page=$top_srcdir/docs/trace-analyze.1
+"$analyze" --help | grep -o -e '--[a-z][a-z-]*' | sort -u >"$dir/options"
+sed -n 's/^\.It.* Fl Fl \([a-z-]*\).*/--\1/p' "$page" | sort -u >"$dir/page"
+if ! diff "$dir/options" "$dir/page"; then
+	echo 'FAIL: trace-analyze.1 (>) and --help (<) differ'
+	failed=1
+fi
+exit $failed

@@ -1,0 +1,259 @@
+#!/bin/bash
+# cli_test.sh - trace-analyze from the outside: answers, one line for each trouble, exit status.
+#
+# SPDX-License-Identifier: Apache-2.0
+set -u
+: "${top_srcdir:?}" "${top_builddir:?}"
+
+analyze=$top_builddir/analyzer/trace-analyze
+assemble=$top_builddir/trc-assemble
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+failed=0
+
+fail()
+{
+	printf 'FAIL: %s\n' "$*"
+	failed=1
+}
+
+# same WHAT WANTED GOT
+same()
+{
+	[ "$2" = "$3" ] || fail "$1"$'\n'"wanted: $2"$'\n'"got:    $3"
+}
+
+# A command's status, its stdout in out and its stderr in err.
+run()
+{
+	"$@" >out 2>err
+	status=$?
+}
+
+# refused WHAT STATUS LINE COMMAND...: the status, nothing on stdout, exactly this line on stderr
+refused()
+{
+	local what=$1 want=$2 line=$3
+	shift 3
+	run "$@"
+	same "$what: status" "$want" "$status"
+	same "$what: line" "$line" "$(cat err)"
+	same "$what: stdout" '' "$(cat out)"
+}
+
+cat >good.txt <<'END'
+thread 1 tid=101 name="main"
+thread 2 tid=102 creator=1 name="worker"
+stack s1 0x401000 0x402000
+@1000 thread=1 task_begin task=7 type="request"
+@1010 thread=1 region_begin task=7 type="parse"
+@1100 proc=1 thread=2 park reason=mutex object=0x10 holder=1 stack=s1
+@1500 thread=1 log task=7 category="a,b" message="say \"hi\"\nthere"
+@2000 thread=1 unlock reason=mutex object=0x10 waiters=1 stack=s1
+@2100 proc=1 thread=2 resume reason=mutex object=0x10
+@2200 thread=1 counter name="q" value=-3
+@2250 thread=1 region_end
+@2300 thread=1 gap lost_events=2 since=2260 cause=ring_full
+@2500 thread=1 task_end task=7
+@2550 proc=1 thread=2 region_begin type="loop"
+@2560 proc=1 thread=2 park reason=cond object=0x30
+END
+"$assemble" good.txt good.trc || exit 1
+
+# --- answers ---
+
+run "$analyze" --sql 'SELECT id, caused_ns FROM unlocks' --output csv good.trc
+same 'csv' $'id,caused_ns\n1,900' "$(cat out)"
+run "$analyze" --output json --sql 'SELECT message FROM logs' good.trc
+same 'json' '[{"message":"say \"hi\"\nthere"}]' "$(cat out)"
+run "$analyze" --sql 'SELECT 1 AS a' --check --sql 'SELECT 2 AS b' --output tsv good.trc
+same 'several verbs, in order' $'a\n1\n12 events checked: nothing is wrong\nb\n2' "$(cat out)"
+same 'several verbs: status' 0 "$status"
+run "$analyze" --sql 'SELECT count(*) AS n FROM events WHERE kind = :kind' good.trc
+same 'what is not bound is NULL' $'n\n-\n0' "$(cat out)"
+
+printf '%s\n' '.output tsv' 'SELECT count(*) AS n' 'FROM events;' '.tables' '.nonsense' '.quit' 'SELECT 3;' |
+	"$analyze" --shell good.trc >out 2>err
+same 'shell: statement of two lines' $'n\n12\nevents' "$(head -n 3 out)"
+same 'shell: quit' '' "$(grep -x 3 out)"
+same 'shell: what is no command' 'not known: .nonsense; try .help' "$(cat err)"
+echo 'SELECT nope;' | "$analyze" --shell good.trc >out 2>err && fail 'shell: a script that fails'
+same 'shell: an error' 'trace-analyze: good.trc: no such column: nope' "$(cat err)"
+
+run "$analyze" --schema
+same 'schema without a trace' 0 "$status"
+run "$analyze" --version
+grep -q '^trace-analyze (trc) [0-9]' out || fail '--version'
+run "$analyze" -h
+for verb in sql shell db pprof html check schema output; do
+	grep -q -e "--$verb" out || fail "--$verb is not in --help"
+done
+
+# --- the database has the same tables with the same rows ---
+
+run "$analyze" --db good.db good.trc
+same 'db: status' 0 "$status"
+same 'db: no temporary file stays' '' "$(ls | grep tmp)"
+if command -v sqlite3 >/dev/null; then
+	for table in $("$analyze" --schema | sed -n 's/^CREATE TABLE \(.*\)($/\1/p'); do
+		# Quoting is a matter of taste.
+		"$analyze" --sql "SELECT * FROM $table" --output csv good.trc | tr -d '"' | sort >want
+		sqlite3 -csv -header good.db "SELECT * FROM $table" | tr -d '\r"' | sort >got
+		# sqlite3 prints no head without rows.
+		[ ! -s got ] && [ "$(wc -l <want)" = 1 ] && continue
+		cmp -s want got || fail "db: $table differs: $(diff want got | head -n 4)"
+	done
+	same 'db: indices' 0 "$(sqlite3 good.db "SELECT count(*) = 0 FROM sqlite_master WHERE type = 'index'")"
+fi
+echo old >keep.db
+run "$analyze" --db missing/x.db good.trc
+same 'db: unwritable' "1 trace-analyze: good.trc: missing/x.db: unable to open database file" \
+	"$status $(cat err)"
+
+# --- troubles ---
+
+refused 'a missing file' 1 'trace-analyze: none.trc: No such file or directory' \
+	"$analyze" --check none.trc
+refused 'no trace' 2 "trace-analyze: no trace was named; try 'trace-analyze --help'" \
+	"$analyze" --check
+refused 'two traces' 2 "trace-analyze: one trace at a time; try 'trace-analyze --help'" \
+	"$analyze" --check good.trc good.trc
+refused 'an output of no kind' 2 'trace-analyze: --output is table, csv, tsv or json, not xml' \
+	"$analyze" --output xml --check good.trc
+refused 'a profile of no kind' 2 'trace-analyze: --pprof is block or mutex, not cpu' \
+	"$analyze" --pprof cpu -o x good.trc
+refused 'a profile without a file' 2 'trace-analyze: --pprof block needs -o FILE' \
+	"$analyze" --pprof block good.trc
+refused '-o without a profile' 2 'trace-analyze: -o comes after the --pprof that it belongs to' \
+	"$analyze" -o x --check good.trc
+refused 'a query that writes' 1 \
+	"trace-analyze: good.trc: query refused: it may only read the trace's tables" \
+	"$analyze" --sql 'CREATE TABLE t(a)' good.trc
+refused 'a query with a mistake' 1 'trace-analyze: good.trc: near "SELEC": syntax error' \
+	"$analyze" --sql 'SELEC 1' good.trc
+if [ -w /dev/full ]; then
+	"$analyze" --sql 'SELECT 1' good.trc >/dev/full 2>err && fail 'a full disk goes unnoticed'
+	same 'a full disk' 'trace-analyze: good.trc: writing the answer: No space left on device' \
+		"$(cat err)"
+fi
+: >empty.trc
+run "$analyze" --check empty.trc
+same 'an empty file' "1 1" "$status $(wc -l <err)"
+run "$analyze" --check good.txt
+same 'a file of another kind' "1 1" "$status $(wc -l <err)"
+
+# Cut: what is before the cut is answered, with a warning.
+{ cat good.txt; echo flush; for i in 1 2 3 4 5 6 7 8; do echo "@90$i thread=1 log message=\"$i$i$i\""; done |
+	sed 's/@90/@90000/'; } >long.txt
+"$assemble" long.txt long.trc || exit 1
+head -c $(($(stat -c %s long.trc) - 60)) long.trc >cut.trc
+run "$analyze" --sql 'SELECT count(*) >= 12 AS n FROM events' --output tsv cut.trc
+same 'cut: status' 0 "$status"
+same 'cut: rows' $'n\n1' "$(cat out)"
+same 'cut: one warning' 1 "$(grep -c '^trace-analyze: cut.trc: warning: ' err)"
+run "$analyze" --check cut.trc
+same 'cut: a violation' 1 "$status"
+
+# A flipped bit in a block: one line that names it.
+"$analyze" --sql "SELECT 1" good.trc >/dev/null || fail 'good.trc'
+size=$(stat -c %s good.trc)
+flipped=0
+for ((off = size / 4; off < size; off += 37)); do
+	cp good.trc flip.trc
+	printf '\xff' | dd of=flip.trc bs=1 seek="$off" conv=notrunc status=none
+	run "$analyze" --sql 'SELECT count(thread), sum(ts_ns), count(message) FROM events' flip.trc
+	[ "$status" -le 1 ] || fail "byte $off flipped: status $status"
+	[ "$status" = 0 ] || { [ "$(grep -c '' err)" -le 2 ] && [ -s err ]; } ||
+		fail "byte $off flipped: $(cat err)"
+	[ -s err ] && flipped=$((flipped + 1))
+done
+[ "$flipped" -gt 0 ] || fail 'no flipped byte was noticed'
+
+# --- what --check finds: a trace each, and the line ---
+
+# violation LINE <TEXT
+violation()
+{
+	"$assemble" - bad.trc || fail "cannot assemble for: $1"
+	run "$analyze" --check bad.trc
+	same "check: status for: $1" 1 "$status"
+	grep -qxF -- "$1" out || fail "check: wanted: $1"$'\n'"got: $(cat out)"
+	same "check: lines for: $1" "${2:-2}" "$(wc -l <out)"
+}
+two='thread 1 tid=1 start=10
+thread 2 tid=2 creator=1 start=20'
+
+violation 'thread 1: its resume at 1000 ns (mutex 0x10) has no park' <<END
+$two
+@1000 thread=1 resume reason=mutex object=0x10
+END
+violation 'thread 1: its park at 1000 ns (cond 0x30) has no resume' <<END
+$two
+@1000 thread=1 park reason=cond object=0x30
+@2000 thread=1 park reason=mutex object=0x10
+@2500 thread=1 resume reason=mutex object=0x10
+@3000 thread=1 thread_exit
+END
+violation 'thread 1: its park at 1000 ns (mutex 0x10) has no resume (explained by the gap on proc 1: 3 lost from 1500 to 2000 ns)' <<END
+$two
+@1000 thread=1 park reason=mutex object=0x10
+@2000 proc=1 thread=2 gap lost_events=3 since=1500 cause=ring_full
+@3000 thread=1 thread_exit
+END
+violation 'thread 1: the region end at 2000 ns has no begin' <<END
+$two
+@1000 thread=1 region_begin
+@1500 thread=1 region_end
+@2000 thread=1 region_end
+END
+violation 'thread 1: its region "parse" of 1000 ns is open when it exits' <<END
+$two
+@1000 thread=1 region_begin type="parse"
+@2000 thread=1 thread_exit
+END
+violation 'task 7: ends at 2000 ns without having begun' <<END
+$two
+@2000 thread=1 task_end task=7
+END
+violation 'task 7: begins at 1000 ns, and again at 2000 ns' <<END
+$two
+@1000 thread=1 task_begin task=7
+@2000 thread=1 task_begin task=7
+END
+violation 'task 7: ends at 2000 ns, and again at 3000 ns' <<END
+$two
+@1000 thread=1 task_begin task=7
+@2000 thread=1 task_end task=7
+@3000 thread=1 task_end task=7
+END
+violation 'task 9: named at 1000 ns but never begun' <<END
+$two
+@1000 thread=1 log task=9 message="x"
+END
+violation 'thread 2: log at 2000 ns, after its exit at 1000 ns' <<END
+$two
+@1000 thread=2 thread_exit
+@2000 thread=2 log message="x"
+END
+violation 'thread 2: starts at 2000 ns, after an event at 1000 ns' <<END
+$two
+@1000 thread=2 log message="x"
+@2000 thread=2 thread_start
+END
+violation '1 ids are in no table' <<END
+$two
+@1000 thread=1 park reason=mutex object=0x10 stack=99
+@1100 thread=1 resume reason=mutex object=0x10
+END
+# What began before the trace is no violation.
+"$assemble" - before.trc <<'END' || exit 1
+thread 1 tid=1
+@1000 thread=1 resume reason=mutex object=0x10
+@1500 thread=1 region_end
+@1600 thread=1 park reason=cond object=0x30
+END
+run "$analyze" --check before.trc
+same 'begun before the trace' '0 3 events checked: nothing is wrong' "$status $(cat out)"
+
+exit $failed

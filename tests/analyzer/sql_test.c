@@ -1,0 +1,351 @@
+/*
+ * sql_test.c - queries on traces written as text: rows, plans, refusals.
+ *
+ * Rows are compared as tsv without the heads.
+ */
+#include <check.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/output.h"
+#include "analyzer/sql.h"
+#include "tests/analyzer/model_fixture.h"
+
+static const char trace_text[] =
+	"header procs=3\n"
+	"info command \"server --fast\"\n"
+	"module lib path=\"/lib/x.so\" start=0x400000 limit=0x500000 build_id=a1b2\n"
+	"thread 1 tid=101 name=\"main\"\n"
+	"thread 2 tid=102 creator=1 start=500 name=\"worker\"\n"
+	"stack s1 0x401000 0x402000\n"
+	"stack s2 0x403000\n"
+	"@1000 proc=0 thread=1 task_begin task=7 type=\"request\"\n"
+	"@1100 proc=0 thread=1 region_begin task=7 type=\"parse\"\n"
+	"@2000 proc=1 thread=2 park reason=mutex object=0x10 holder=1 stack=s1\n"
+	"@3000 proc=0 thread=1 unlock reason=mutex object=0x10 waiters=1 stack=s2 at=2900\n"
+	"@3200 proc=1 thread=2 resume reason=mutex object=0x10\n"
+	"@3300 proc=0 thread=1 region_end\n"
+	"@3400 proc=0 thread=1 log task=7 category=\"net\" message=\"sent\"\n"
+	"@3500 proc=1 thread=2 counter name=\"queue\" value=-4\n"
+	"@3600 proc=0 thread=1 task_end task=7\n"
+	"@4000 proc=2 source=overflow thread=2 park reason=cond object=0x30\n"
+	"@4500 proc=0 thread=1 gap lost_events=2 since=4100 cause=ring_full\n"
+	"@4600 proc=1 source=kernel thread=2 proc_start\n"
+	"@4700 proc=1 source=kernel thread=2 proc_stop preempted=1\n"
+	"flush\n"
+	"@5000 proc=0 thread=1 log message=\"last\"\n"
+	"@6000 proc=0 thread=1 process what=3 value=0\n";
+
+static struct trc_model *model;
+static sqlite3 *db;
+
+static void set_up(void)
+{
+	struct trc_error error = {""};
+
+	model = model_of(trace_text, 0);
+	ck_assert_msg(!trc_sql_open(&db, model, &error), "%s", error.text);
+}
+
+static void tear_down(void)
+{
+	ck_assert_int_eq(sqlite3_close(db), SQLITE_OK);
+	model_close(model);
+}
+
+/* The answer as tsv without its head, or the error; the caller's. */
+static char *answer(const char *sql, enum trc_output output)
+{
+	struct trc_error error = {""};
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *out = open_memstream(&text, &n_bytes);
+	int err = trc_output_query(db, sql, output, out, &error);
+
+	fclose(out);
+	if (err) {
+		free(text);
+		return strdup(error.text);
+	}
+	if (output == TRC_OUTPUT_TSV && strchr(text, '\n'))
+		memmove(text, strchr(text, '\n') + 1, strlen(strchr(text, '\n')));
+	return text;
+}
+
+static const struct row_case {
+	const char *sql, *rows;
+} rows[] = {
+	/* every event, once, whatever the order asked for */
+	{"SELECT count(*) FROM events", "15\n"},
+	{"SELECT count(*) FROM (SELECT * FROM events ORDER BY ts_ns)", "15\n"},
+	{"SELECT kind, count(*) FROM events GROUP BY kind",
+	 "counter\t1\ngap\t1\nlog\t2\npark\t2\nproc_start\t1\nproc_stop\t1\nprocess\t1\n"
+	 "region_begin\t1\nregion_end\t1\nresume\t1\ntask_begin\t1\ntask_end\t1\nunlock\t1\n"},
+	/* what the shortcut must leave alone */
+	{"SELECT kind, count(*) FROM events WHERE thread = 2 GROUP BY kind",
+	 "counter\t1\npark\t2\nproc_start\t1\nproc_stop\t1\nresume\t1\n"},
+	{"SELECT kind, count(*), min(ts_ns) FROM events WHERE ts_ns < 2001 GROUP BY kind",
+	 "park\t1\t2000\nregion_begin\t1\t1100\ntask_begin\t1\t1000\n"},
+	{"SELECT count(DISTINCT kind) FROM events WHERE proc = 1", "5\n"},
+	{"SELECT kind, count(*) FROM events WHERE kind IN ('log', 'park', 'nothing') GROUP BY kind",
+	 "log\t2\npark\t2\n"},
+	{"SELECT source, count(*) FROM events GROUP BY source", "kernel\t2\noverflow\t1\nring\t12\n"},
+	/* streams are merged */
+	{"SELECT ts_ns, proc FROM events WHERE ts_ns BETWEEN 2000 AND 4000 ORDER BY ts_ns",
+	 "2000\t1\n3000\t0\n3200\t1\n3300\t0\n3400\t0\n3500\t1\n3600\t0\n4000\t2\n"},
+	{"SELECT ts_ns FROM events WHERE kind = 'log' ORDER BY ts_ns DESC", "5000\n3400\n"},
+	/* bounds of every type */
+	{"SELECT count(*) FROM events WHERE ts_ns > 3500", "7\n"},
+	{"SELECT count(*) FROM events WHERE ts_ns >= 3500", "8\n"},
+	{"SELECT count(*) FROM events WHERE ts_ns > 3499.5", "8\n"},
+	{"SELECT count(*) FROM events WHERE ts_ns < 1.1e3", "1\n"},
+	{"SELECT count(*) FROM events WHERE ts_ns = 3500", "1\n"},
+	{"SELECT count(*) FROM events WHERE ts_ns > NULL", "0\n"},
+	{"SELECT count(*) FROM events WHERE ts_ns > 'x'", "0\n"},
+	{"SELECT count(*) FROM events WHERE proc = '1'", "5\n"},
+	{"SELECT count(*) FROM events WHERE proc = 1.5", "0\n"},
+	{"SELECT count(*) FROM events WHERE proc = -1", "0\n"},
+	{"SELECT count(*) FROM events WHERE proc = 4294967297", "0\n"},
+	{"SELECT count(*) FROM events WHERE kind = NULL", "0\n"},
+	{"SELECT count(*) FROM events WHERE kind = 'LOG'", "0\n"},
+	{"SELECT count(*) FROM events WHERE kind = 'LOG' COLLATE NOCASE", "2\n"},
+	/* arguments, each in its column; what a kind does not have is NULL */
+	{"SELECT reason, object, holder, stack, message FROM events WHERE kind = 'park' AND proc = 1",
+	 "mutex\t16\t1\t1\t\\N\n"},
+	{"SELECT thread, reason, object, waiters, stack, at_ns FROM event_unlock",
+	 "1\tmutex\t16\t1\t2\t2900\n"},
+	{"SELECT ts_ns, cause, since_ns, lost_events FROM event_gap", "4500\tring_full\t4100\t2\n"},
+	{"SELECT name, value FROM event_counter", "queue\t-4\n"},
+	{"SELECT category, message, task FROM event_log ORDER BY ts_ns",
+	 "net\tsent\t7\n\\N\tlast\t\\N\n"},
+	{"SELECT what, value FROM event_process", "end\t0\n"},
+	{"SELECT count(*) FROM event_acquire", "0\n"},
+	/* derived tables */
+	{"SELECT id, thread, reason, object, start_ns, end_ns, duration_ns, stack, holder_thread, "
+	 "waker_thread, waker_stack, wake_ns, wake_latency_ns, unlock, proc, result, state FROM parks",
+	 "1\t2\tmutex\t16\t2000\t3200\t1200\t1\t1\t1\t2\t2900\t300\t1\t1\t0\tended\n"
+	 "2\t2\tcond\t48\t4000\t\\N\t\\N\t\\N\t\\N\t\\N\t\\N\t\\N\t\\N\t\\N\t2\t\\N\topen\n"},
+	{"SELECT waited_ns FROM parks WHERE id = 2", "2000\n"},
+	{"SELECT id, ts_ns, thread, proc, reason, object, waiters, stack, caused_waits, caused_ns FROM "
+	 "unlocks",
+	 "1\t2900\t1\t0\tmutex\t16\t1\t2\t1\t900\n"},
+	{"SELECT id, tid, name, creator, start_ns, end_ns, parks FROM threads",
+	 "1\t101\tmain\t\\N\t\\N\t\\N\t0\n2\t102\tworker\t1\t500\t\\N\t2\n"},
+	{"SELECT on_cpu_ns FROM threads", "\\N\n100\n"},
+	{"SELECT thread, proc, start_ns, end_ns, duration_ns, preempted FROM on_cpu",
+	 "2\t1\t4600\t4700\t100\t1\n"},
+	{"SELECT id, events, lost_events FROM procs", "0\t9\t2\n1\t5\t0\n2\t1\t0\n"},
+	{"SELECT id, parent, type, start_ns, end_ns, duration_ns, start_thread, end_thread FROM tasks",
+	 "7\t\\N\trequest\t1000\t3600\t2600\t1\t1\n"},
+	{"SELECT thread, task, type, depth, start_ns, end_ns, duration_ns FROM regions",
+	 "1\t7\tparse\t0\t1100\t3300\t2200\n"},
+	{"SELECT ts_ns, thread, task, category, message FROM logs",
+	 "3400\t1\t7\tnet\tsent\n5000\t1\t\\N\t\\N\tlast\n"},
+	{"SELECT ts_ns, thread, name, value FROM counters", "3500\t2\tqueue\t-4\n"},
+	{"SELECT ts_ns, since_ns, proc, source, cause, lost_events FROM gaps",
+	 "4500\t4100\t0\tring\tring_full\t2\n"},
+	{"SELECT id, addresses FROM stacks", "1\t2\n2\t1\n"},
+	{"SELECT stack, depth, frame, address FROM stack_frames JOIN frames ON id = frame",
+	 "1\t0\t1\t4198399\n1\t1\t2\t4202495\n2\t0\t3\t4206591\n"},
+	{"SELECT depth FROM stack_frames WHERE stack = 2", "0\n"},
+	{"SELECT id, path, build_id, start_address, limit_address, last_epoch FROM modules",
+	 "1\t/lib/x.so\ta1b2\t4194304\t5242880\t\\N\n"},
+	{"SELECT module FROM frames", "1\n1\n1\n"},
+	{"SELECT value FROM trace_info WHERE key = 'command'", "server --fast\n"},
+	{"SELECT value FROM trace_info WHERE key = 'events'", "15\n"},
+	{"SELECT events FROM kinds WHERE name = 'log'", "2\n"},
+	/* ordered columns of arrays: found by halving, walked both ways */
+	{"SELECT id FROM parks WHERE start_ns >= 2001", "2\n"},
+	{"SELECT id FROM parks WHERE start_ns > 2000 AND start_ns < 4000", ""},
+	{"SELECT id FROM parks WHERE start_ns < 4000.5 ORDER BY start_ns DESC", "2\n1\n"},
+	{"SELECT id FROM parks WHERE id = 1.5", ""},
+	{"SELECT id FROM parks WHERE id = NULL", ""},
+	{"SELECT id FROM parks WHERE id = '2'", "2\n"},
+	{"SELECT id FROM threads WHERE id = 2", "2\n"},
+	/* from a wait to the frames where it was, and of who ended it */
+	{"SELECT depth, address FROM parks JOIN stack_frames USING (stack) JOIN frames ON frames.id "
+	 "= frame WHERE parks.id = 1 ORDER BY depth",
+	 "0\t4198399\n1\t4202495\n"},
+	/* nothing to answer */
+	{"-- nothing", ""},
+	{"SELECT 1; SELECT 2", "1\n2\n2\n"},
+};
+enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
+
+START_TEST(test_rows)
+{
+	char *got = answer(rows[_i].sql, TRC_OUTPUT_TSV);
+
+	ck_assert_msg(!strcmp(got, rows[_i].rows), "%s\ngot:\n%swanted:\n%s", rows[_i].sql, got,
+		      rows[_i].rows);
+	free(got);
+}
+END_TEST
+
+/* What EXPLAIN QUERY PLAN must say. */
+static const struct {
+	const char *sql, *plan;
+} plans[] = {
+	{"SELECT kind, count(*) FROM events GROUP BY kind",
+	 "SCAN events VIRTUAL TABLE INDEX 64:by kind columns=10\n"},
+	{"SELECT kind, count(*) FROM events WHERE kind = 'park' GROUP BY kind",
+	 "SCAN events VIRTUAL TABLE INDEX 65:kind=? by kind columns=10\n"},
+	{"SELECT count(*) FROM events", "SCAN events VIRTUAL TABLE INDEX 0:columns=0\n"},
+	{"SELECT ts_ns FROM events ORDER BY ts_ns",
+	 "SCAN events VIRTUAL TABLE INDEX 32:by ts_ns columns=1\n"},
+	{"SELECT thread FROM events WHERE proc = 1 AND ts_ns >= 5 AND ts_ns < 9",
+	 "SCAN events VIRTUAL TABLE INDEX 26:proc=? ts_ns>=? ts_ns<=? columns=7\n"},
+	{"SELECT message FROM event_log WHERE thread = 1",
+	 "SCAN event_log VIRTUAL TABLE INDEX 4:thread=? columns=44\n"},
+	{"SELECT id FROM parks WHERE start_ns > 5", "SCAN parks VIRTUAL TABLE INDEX 34:start_ns>?\n"},
+	{"SELECT thread FROM parks ORDER BY start_ns DESC",
+	 "SCAN parks VIRTUAL TABLE INDEX 16777216:backwards\n"},
+	{"SELECT thread FROM parks WHERE id = 7", "SCAN parks VIRTUAL TABLE INDEX 1:id=?\n"},
+	{"SELECT frame FROM stack_frames WHERE stack = 7",
+	 "SCAN stack_frames VIRTUAL TABLE INDEX 1:stack=?\n"},
+	/* no order that is consumed by mistake */
+	{"SELECT ts_ns FROM events ORDER BY ts_ns DESC",
+	 "SCAN events VIRTUAL TABLE INDEX 0:columns=1\nUSE TEMP B-TREE FOR ORDER BY\n"},
+	{"SELECT 1 FROM events GROUP BY kind, thread",
+	 "SCAN events VIRTUAL TABLE INDEX 0:columns=14\nUSE TEMP B-TREE FOR GROUP BY\n"},
+	{"SELECT id FROM parks ORDER BY thread",
+	 "SCAN parks VIRTUAL TABLE INDEX 0:\nUSE TEMP B-TREE FOR ORDER BY\n"},
+};
+enum { N_PLANS = sizeof(plans) / sizeof(plans[0]) };
+
+START_TEST(test_plans)
+{
+	char got[1024] = "", sql[512];
+	sqlite3_stmt *stmt;
+
+	snprintf(sql, sizeof(sql), "EXPLAIN QUERY PLAN %s", plans[_i].sql);
+	ck_assert_int_eq(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+	while (sqlite3_step(stmt) == SQLITE_ROW) {
+		strcat(got, (const char *)sqlite3_column_text(stmt, 3));
+		strcat(got, "\n");
+	}
+	sqlite3_finalize(stmt);
+	ck_assert_msg(!strcmp(got, plans[_i].plan), "%s\ngot:\n%swanted:\n%s", plans[_i].sql, got,
+		      plans[_i].plan);
+}
+END_TEST
+
+/* A query that would change something is refused, in one line. */
+static const char *const refused[] = {
+	"CREATE TABLE t(a)",
+	"CREATE TEMP TABLE t(a)",
+	"CREATE VIEW v AS SELECT 1",
+	"INSERT INTO parks(id) VALUES (1)",
+	"UPDATE parks SET id = 2",
+	"DELETE FROM events",
+	"DROP TABLE parks",
+	"ATTACH '/tmp/other.db' AS other",
+	"VACUUM INTO '/tmp/other.db'",
+	"PRAGMA journal_mode = off",
+	"PRAGMA user_version = 3",
+	"PRAGMA writable_schema = 1",
+	"SELECT load_extension('x')",
+	"BEGIN",
+	"ANALYZE",
+	"UPDATE sqlite_master SET name = 'x'",
+	"DELETE FROM sqlite_master",
+	"CREATE VIRTUAL TABLE v USING parks",
+	"SELECT 1; DELETE FROM parks",
+};
+enum { N_REFUSED = sizeof(refused) / sizeof(refused[0]) };
+
+START_TEST(test_refused)
+{
+	struct trc_error error = {""};
+	FILE *out = fopen("/dev/null", "w");
+
+	ck_assert_msg(trc_output_query(db, refused[_i], TRC_OUTPUT_TSV, out, &error), "%s",
+		      refused[_i]);
+	ck_assert_ptr_null(strchr(error.text, '\n'));
+	ck_assert_uint_gt(strlen(error.text), 0);
+	fclose(out);
+}
+END_TEST
+
+START_TEST(test_reading_pragmas_are_allowed)
+{
+	char *got = answer("SELECT name FROM pragma_table_info('gaps') LIMIT 2", TRC_OUTPUT_TSV);
+
+	ck_assert_str_eq(got, "ts_ns\nsince_ns\n");
+	free(got);
+}
+END_TEST
+
+/* Texts that formats must not let through as they are. */
+static const struct {
+	enum trc_output output;
+	const char *sql, *text;
+} outputs[] = {
+	{TRC_OUTPUT_CSV, "SELECT 'a,b' AS \"x\"\"y\", 'say \"hi\"' AS b, char(10) AS c, NULL AS d, '' AS e",
+	 "\"x\"\"y\",b,c,d,e\n\"a,b\",\"say \"\"hi\"\"\",\"\n\",,\"\"\n"},
+	{TRC_OUTPUT_CSV, "SELECT 1, 1.5, -9223372036854775808, x'00ff'",
+	 "1,1.5,-9223372036854775808,x'00ff'\n1,1.5,-9223372036854775808,00FF\n"},
+	{TRC_OUTPUT_TSV, "SELECT 1 AS a, char(9) || 'x' || char(10, 13) || '\\' AS b, NULL AS c",
+	 "1\t\\tx\\n\\r\\\\\t\\N\n"},
+	{TRC_OUTPUT_JSON,
+	 "SELECT 9007199254740993 AS a, 1.5 AS b, NULL AS c, char(10, 1, 34, 92) AS d, 1e999 AS e",
+	 "[{\"a\":9007199254740993,\"b\":1.5,\"c\":null,\"d\":\"\\n\\u0001\\\"\\\\\",\"e\":null}]\n"},
+	{TRC_OUTPUT_JSON, "SELECT 1 AS a UNION ALL SELECT 2", "[{\"a\":1},\n {\"a\":2}]\n"},
+	{TRC_OUTPUT_JSON, "SELECT 1 AS a WHERE 0", "[]\n"},
+	{TRC_OUTPUT_JSON, "SELECT CAST(x'41ff42' AS TEXT) AS a", "[{\"a\":\"A\xef\xbf\xbd" "B\"}]\n"},
+	{TRC_OUTPUT_TABLE, "SELECT 1 AS n, 'ab' AS text UNION ALL SELECT 100, NULL",
+	 "  n  text\n---  ----\n  1  ab\n100  NULL\n"},
+	/* a terminal is not spoken to by a trace */
+	{TRC_OUTPUT_TABLE, "SELECT char(27) || '[31m' || char(10) || char(155) || 'é' AS t",
+	 "t\n-------------------\n\\x1b[31m\\n\\xc2\\x9bé\n"},
+	{TRC_OUTPUT_TABLE, "SELECT CAST(x'41ff' AS TEXT) AS t", "t\n-----\nA\\xff\n"},
+};
+enum { N_OUTPUTS = sizeof(outputs) / sizeof(outputs[0]) };
+
+START_TEST(test_outputs)
+{
+	char *got = answer(outputs[_i].sql, outputs[_i].output);
+
+	ck_assert_msg(!strcmp(got, outputs[_i].text), "%s\ngot:\n%swanted:\n%s", outputs[_i].sql,
+		      got, outputs[_i].text);
+	free(got);
+}
+END_TEST
+
+/* More rows than are held back to align them. */
+START_TEST(test_long_tables)
+{
+	char *got = answer("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < "
+			   "1000) SELECT i FROM n",
+			   TRC_OUTPUT_TABLE);
+	size_t lines = 0;
+
+	for (const char *p = got; *p; p++)
+		lines += *p == '\n';
+	ck_assert_uint_eq(lines, 1002);
+	ck_assert_ptr_nonnull(strstr(got, "\n1000\n"));
+	free(got);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sql");
+	TCase *tcase = tcase_create("sql");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_loop_test(tcase, test_rows, 0, N_ROWS);
+	tcase_add_loop_test(tcase, test_plans, 0, N_PLANS);
+	tcase_add_loop_test(tcase, test_refused, 0, N_REFUSED);
+	tcase_add_test(tcase, test_reading_pragmas_are_allowed);
+	tcase_add_loop_test(tcase, test_outputs, 0, N_OUTPUTS);
+	tcase_add_test(tcase, test_long_tables);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
