@@ -194,8 +194,10 @@ bool trc_target_sibling(const char *room, const char *name, char path[PATH_MAX])
 	char dir[PATH_MAX], beside[64];
 
 	snprintf(beside, sizeof(beside), "../%s/", room);
+	/* Installed, or in a build tree. */
 	return own_dir(dir) &&
-	       (try(path, X_OK, dir, "", name) || try(path, X_OK, dir, beside, name));
+	       (try(path, X_OK, dir, "", name) || try(path, X_OK, dir, beside, name) ||
+		try(path, X_OK, dir, "../", name));
 }
 
 int trc_target_preload(char path[PATH_MAX])
