@@ -21,6 +21,7 @@ enum {
 	DATA_BYTES_MIN = 16 << 10,
 	HOLD_NS = 20000000, /* V2 */
 	RECORD_BYTES_MAX = 256,
+	OTHERS_MAX = 4096, /* threads that are there already */
 };
 
 /* What sample_id_all adds to each record, by PERF_SAMPLE_TID | TIME | CPU. */
@@ -101,19 +102,19 @@ static int paranoid_level(void)
 	return n > 0 ? atoi(text) : -100;
 }
 
-static int refused(int err, const char *call, char *why, size_t n_bytes)
+static int refused(int err, const char *call, char *sched, size_t n_bytes)
 {
 	int level = err == -EACCES || err == -EPERM ? paranoid_level() : -100;
 
 	if (level > -100)
-		snprintf(why, n_bytes, "%s: %s (perf_event_paranoid is %d)", call, strerror(-err),
-			 level);
+		snprintf(sched, n_bytes, "no: %s: %s (perf_event_paranoid is %d)", call,
+			 strerror(-err), level);
 	else
-		snprintf(why, n_bytes, "%s: %s", call, strerror(-err));
+		snprintf(sched, n_bytes, "no: %s: %s", call, strerror(-err));
 	return err;
 }
 
-static int open_procs(struct trc_perf_switch *p, int pid, bool at_exec, char *why, size_t n_bytes)
+static int open_procs(struct trc_perf_switch *p, int pid, bool at_exec, char *sched, size_t n_bytes)
 {
 	uint32_t n_open = 0;
 
@@ -125,31 +126,35 @@ static int open_procs(struct trc_perf_switch *p, int pid, bool at_exec, char *wh
 		if (b->fd == -ENODEV || (b->fd == -EINVAL && n_open))
 			continue; /* not online */
 		if (b->fd < 0)
-			return refused(b->fd, "perf_event_open", why, n_bytes);
+			return refused(b->fd, "perf_event_open", sched, n_bytes);
 		err = buffer_map(b, p->page_bytes);
 		if (err)
-			return refused(err, "perf_event_open: mmap", why, n_bytes);
+			return refused(err, "perf_event_open: mmap", sched, n_bytes);
 		n_open++;
 	}
-	return n_open ? 0 : refused(-ENODEV, "perf_event_open", why, n_bytes);
+	return n_open ? 0 : refused(-ENODEV, "perf_event_open", sched, n_bytes);
 }
 
-/* One event more on each proc for a thread that is there already: into the same buffers. */
-static void add_thread(struct trc_perf_switch *p, int tid)
+/* One event more on each proc for a thread that is there already: into the same buffers.
+ * 0 or -errno. */
+static int add_thread(struct trc_perf_switch *p, int tid)
 {
-	for (uint32_t proc = 0; proc < p->n_procs && p->n_other < p->max_other; proc++) {
-		int fd;
+	for (uint32_t proc = 0; proc < p->n_procs; proc++) {
+		int fd, err;
 
 		if (!p->buffer[proc].page)
 			continue;
-		fd = event_open(tid, proc, false);
+		fd = p->n_other < p->max_other ? event_open(tid, proc, false) : -EMFILE;
 		if (fd < 0)
-			continue; /* it has just ended */
-		if (trc_raw3(SYS_ioctl, fd, PERF_EVENT_IOC_SET_OUTPUT, p->buffer[proc].fd))
+			return fd == -ESRCH ? 0 : fd; /* it has just ended */
+		err = (int)trc_raw3(SYS_ioctl, fd, PERF_EVENT_IOC_SET_OUTPUT, p->buffer[proc].fd);
+		if (err) {
 			trc_raw1(SYS_close, fd);
-		else
-			p->other_fd[p->n_other++] = fd;
+			return err;
+		}
+		p->other_fd[p->n_other++] = fd;
 	}
+	return 0;
 }
 
 struct directory_entry { /* struct linux_dirent64 */
@@ -160,9 +165,12 @@ struct directory_entry { /* struct linux_dirent64 */
 	char name[];
 };
 
-static void add_threads(struct trc_perf_switch *p, int pid)
+/* The caller's own thread is left out: it records for the others. */
+static void add_threads(struct trc_perf_switch *p, int pid, char *sched, size_t n_bytes)
 {
 	_Alignas(struct directory_entry) char entries[4096];
+	int self = (int)trc_raw1(SYS_gettid, 0), err = 0;
+	unsigned int n_missing = 0;
 	char path[64];
 	long n;
 	int fd;
@@ -173,28 +181,32 @@ static void add_threads(struct trc_perf_switch *p, int pid)
 		for (long at = 0; at < n;) {
 			const struct directory_entry *e = (void *)(entries + at);
 			int tid = atoi(e->name);
+			int failed = tid && tid != pid && tid != self ? add_thread(p, tid) : 0;
 
-			if (tid && tid != pid)
-				add_thread(p, tid);
+			n_missing += failed != 0;
+			err = failed ? failed : err;
 			at += e->n_bytes;
 		}
 	}
 	if (fd >= 0)
 		trc_raw1(SYS_close, fd);
+	if (n_missing)
+		snprintf(sched, n_bytes, "yes, but not of %u threads: perf_event_open: %s",
+			 n_missing, strerror(-err));
 }
 
-int trc_perf_switch_open(struct trc_perf_switch **out, int pid, bool at_exec, char *why,
+int trc_perf_switch_open(struct trc_perf_switch **out, int pid, bool at_exec, char *sched,
 			 size_t n_bytes)
 {
 	long conf = sysconf(_SC_NPROCESSORS_CONF);
 	uint32_t n_procs = conf < 1 ? 1 : conf > PROCS_MAX ? PROCS_MAX : (uint32_t)conf;
-	uint32_t max_other = at_exec ? 0 : 256 * n_procs;
+	uint32_t max_other = at_exec ? 0 : OTHERS_MAX * n_procs;
 	size_t head_bytes = sizeof(struct trc_perf_switch) + n_procs * sizeof(struct buffer);
 	struct trc_perf_switch *p = trc_pages_map(head_bytes + max_other * sizeof(int));
 	int err;
 
 	if (!p)
-		return refused(-ENOMEM, "perf_event_open", why, n_bytes);
+		return refused(-ENOMEM, "perf_event_open", sched, n_bytes);
 	p->n_procs = n_procs;
 	p->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 	p->memory_bytes = head_bytes + max_other * sizeof(int);
@@ -202,13 +214,14 @@ int trc_perf_switch_open(struct trc_perf_switch **out, int pid, bool at_exec, ch
 	p->max_other = max_other;
 	for (uint32_t i = 0; i < n_procs; i++)
 		p->buffer[i].fd = -1;
-	err = open_procs(p, pid, at_exec, why, n_bytes);
+	err = open_procs(p, pid, at_exec, sched, n_bytes);
 	if (err) {
 		trc_perf_switch_close(p);
 		return err;
 	}
+	snprintf(sched, n_bytes, "yes");
 	if (!at_exec)
-		add_threads(p, pid);
+		add_threads(p, pid, sched, n_bytes);
 	*out = p;
 	return 0;
 }

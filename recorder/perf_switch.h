@@ -29,10 +29,11 @@ typedef void trc_switch_fn(void *context, const struct trc_switch_record *record
 
 /*
  * Begins with the next exec of `pid` if at_exec is set; else at once, and with all threads that
- * `pid` has now.  On success *out is the caller's.  Or -errno with the reason in *why, as it
- * belongs into the trace: "perf_event_open: Permission denied (perf_event_paranoid is 3)".
+ * `pid` has now.  On success *out is the caller's.  Returns 0 or -errno; `sched` is filled in
+ * either way, as it belongs into the trace: "yes", or
+ * "no: perf_event_open: Permission denied (perf_event_paranoid is 3)".
  */
-int trc_perf_switch_open(struct trc_perf_switch **out, int pid, bool at_exec, char *why,
+int trc_perf_switch_open(struct trc_perf_switch **out, int pid, bool at_exec, char *sched,
 			 size_t n_bytes);
 /* Hands out what has come; with `all` also the latest.  How many records. */
 uint64_t trc_perf_switch_pass(struct trc_perf_switch *p, bool all, trc_switch_fn *fn,

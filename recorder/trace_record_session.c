@@ -193,7 +193,6 @@ static struct trc_process *process_add(struct trc_tool_session *s, int pid)
 
 int trc_tool_session_begin(struct trc_tool_session *s, pid_t pid)
 {
-	char why[128];
 	struct trc_process *p;
 	int err;
 
@@ -202,10 +201,7 @@ int trc_tool_session_begin(struct trc_tool_session *s, pid_t pid)
 	err = p ? trc_process_open_file(p, s->options) : -ENOMEM;
 	if (err)
 		return err;
-	if (trc_perf_switch_open(&s->kernel, (int)pid, true, why, sizeof(why)))
-		snprintf(s->sched, sizeof(s->sched), "no: %s", why);
-	else
-		snprintf(s->sched, sizeof(s->sched), "yes");
+	trc_perf_switch_open(&s->kernel, (int)pid, true, s->sched, sizeof(s->sched));
 	if (s->options->follow) /* a daemon's way to the background does not lead out of sight */
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
 	return 0;

@@ -156,7 +156,7 @@ START_TEST(a_process_that_is_not_there_is_an_error_with_a_reason)
 
 	ck_assert_int_lt(trc_perf_switch_open(&p, 0x3ffffff0, true, why, sizeof(why)), 0);
 	ck_assert_ptr_null(p);
-	ck_assert_ptr_nonnull(strstr(why, "perf_event_open: "));
+	ck_assert_ptr_nonnull(strstr(why, "no: perf_event_open: "));
 }
 END_TEST
 
