@@ -18,6 +18,7 @@
 #include <sys/uio.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include "raw.h"
 #include "rec.h"
 #include "poison.h"
 
@@ -42,6 +43,12 @@ struct kernel_sigaction {
 #if defined(__x86_64__)
 enum { SCAN_BYTES = 64 << 10, SCAN_CHUNK_WORDS = 128, USER_CS = 0x33 };
 
+static long read_self(const struct iovec *here, const struct iovec *there)
+{
+	return trc_raw6(SYS_process_vm_readv, trc_raw1(SYS_getpid, 0), TRC_RAW_WORD(here), 1,
+			TRC_RAW_WORD(there), 1, 0);
+}
+
 /* A frame that the kernel pushed: the restorer's address, then a ucontext whose saved stack
  * pointer lies above and whose code segment is that of user space. */
 static bool is_signal_frame(uintptr_t at)
@@ -50,8 +57,7 @@ static bool is_signal_frame(uintptr_t at)
 	struct iovec here = {&context, offsetof(ucontext_t, uc_sigmask)};
 	struct iovec there = {(void *)(at + 8), offsetof(ucontext_t, uc_sigmask)};
 
-	if (syscall(SYS_process_vm_readv, getpid(), &here, 1, &there, 1, 0) !=
-	    (long)here.iov_len)
+	if (read_self(&here, &there) != (long)here.iov_len)
 		return false;
 	return (context.uc_mcontext.gregs[REG_CSGSFS] & 0xffff) == USER_CS;
 }
@@ -65,9 +71,9 @@ static bool on_handler_stack(const void *restorer)
 
 	for (uintptr_t at = sp; at < sp + SCAN_BYTES; at += sizeof(word)) {
 		struct iovec here = {word, sizeof(word)}, there = {(void *)at, sizeof(word)};
-		long n = syscall(SYS_process_vm_readv, getpid(), &here, 1, &there, 1, 0);
+		long n = read_self(&here, &there);
 
-		if (n < 0 && errno != EFAULT)
+		if (n < 0 && n != -EFAULT)
 			return true; /* not allowed to look: assume the worst */
 		for (long i = 0; i < n / 8; i++)
 			if (word[i] == (uint64_t)(uintptr_t)restorer &&
@@ -90,13 +96,13 @@ static bool in_signal_handler(void)
 	uint64_t blocked = 0;
 	stack_t alternate;
 
-	syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &blocked, sizeof(blocked));
-	if (!syscall(SYS_sigaltstack, NULL, &alternate) && (alternate.ss_flags & SS_ONSTACK))
+	trc_raw4(SYS_rt_sigprocmask, SIG_BLOCK, 0, &blocked, sizeof(blocked));
+	if (!trc_raw2(SYS_sigaltstack, 0, &alternate) && (alternate.ss_flags & SS_ONSTACK))
 		return true;
 	for (int sig = 1; sig <= 64; sig++) {
 		struct kernel_sigaction action;
 
-		if (syscall(SYS_rt_sigaction, sig, NULL, &action, sizeof(action.mask)))
+		if (trc_raw4(SYS_rt_sigaction, sig, 0, &action, sizeof(action.mask)))
 			continue;
 		if (action.handler == (void *)SIG_DFL || action.handler == (void *)SIG_IGN)
 			continue;
@@ -113,14 +119,15 @@ static bool in_signal_handler(void)
 
 bool trc_may_wait(void)
 {
-	return !trc_self.locks_held && !trc_self.no_wait && !trc_self.quiet &&
-	       !in_signal_handler();
+	return !trc_self.locks_held && !trc_self.no_wait && !trc_self.quiet && !in_signal_handler();
 }
 
-static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
+/* Made directly: syscall() is interposed, and would record this wait, for which there is no room.
+ */
+static void futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
 {
 	/* Not FUTEX_PRIVATE: the drainer may be another process. */
-	return syscall(SYS_futex, word, op, value, timeout, NULL, 0);
+	trc_raw4(SYS_futex, word, op, value, timeout);
 }
 
 static bool draining(const struct trc_shared *shared)
@@ -194,15 +201,14 @@ void trc_count_loss(_Atomic uint64_t *lost_total, _Atomic uint64_t *lost_since)
 static int populate_through_file(void *start, uint64_t n_bytes)
 {
 	long off = (long)((char *)start - (char *)trc_rec.shared);
-	int fd = (int)syscall(SYS_openat, AT_FDCWD, trc_rec.ring_path,
-			      O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	int err = 0;
+	int fd = (int)trc_raw4(SYS_openat, AT_FDCWD, trc_rec.ring_path,
+			       O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
+	int err;
 
 	if (fd < 0)
-		return -errno;
-	if (syscall(SYS_fallocate, fd, 0, off, (long)n_bytes))
-		err = -errno;
-	syscall(SYS_close, fd);
+		return fd;
+	err = (int)trc_raw4(SYS_fallocate, fd, 0, off, n_bytes);
+	trc_raw1(SYS_close, fd);
 	return err;
 }
 

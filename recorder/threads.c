@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "raw.h"
 #include "rec.h"
 #include "unwind.h"
 #include "poison.h"
@@ -97,7 +98,7 @@ static bool attach(uint32_t creator, uint64_t stack, bool starts_now)
 		return false;
 	/* From the session's mark on, a signal handler that records here finds a usable self. */
 	trc_self.slot = &no_slot;
-	trc_self.tid = (uint32_t)syscall(SYS_gettid);
+	trc_self.tid = (uint32_t)trc_raw1(SYS_gettid, 0);
 	trc_self.serial =
 		atomic_fetch_add_explicit(&shared->next_serial, 1, memory_order_relaxed) + 1;
 	trc_self.serial_word = (uint64_t)trc_self.serial << 32;
