@@ -241,11 +241,11 @@ static void stop_with(const struct trc_child *c, int sig)
 	kill(c->pid, SIGCONT);
 }
 
-void trc_child_reap(struct trc_child *c, void (*fn)(void *context, pid_t pid, int status),
+bool trc_child_reap(struct trc_child *c, void (*fn)(void *context, pid_t pid, int status),
 		    void *context)
 {
 	sigset_t all, mask;
-	bool more = true;
+	bool more = true, some = false;
 
 	while (more) {
 		int status, stopped = 0;
@@ -256,6 +256,7 @@ void trc_child_reap(struct trc_child *c, void (*fn)(void *context, pid_t pid, in
 		sigprocmask(SIG_SETMASK, &all, &mask);
 		pid = waitpid(-1, &status, WNOHANG | WUNTRACED);
 		more = pid > 0;
+		some = !pid;
 		if (more && pid == c->pid && WIFSTOPPED(status))
 			stopped = WSTOPSIG(status);
 		else if (more && pid == c->pid)
@@ -266,6 +267,7 @@ void trc_child_reap(struct trc_child *c, void (*fn)(void *context, pid_t pid, in
 		if (stopped)
 			stop_with(c, stopped);
 	}
+	return some;
 }
 
 /* ---- the end --------------------------------------------------------------------------- */

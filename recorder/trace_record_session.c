@@ -24,7 +24,8 @@
 enum {
 	BUSY_NS = 10000000,
 	IDLE_NS = 100000000,
-	BLIND_NS = 5000000, /* without inotify, or without futex_waitv */
+	GRACE_NS = 300000000, /* for a new process to make its ring */
+	BLIND_NS = 5000000,   /* without inotify, or without futex_waitv */
 	WAITERS_MAX = 128,
 	DIR_BYTES = 200,
 	IMAGES_MAX = 10000,
@@ -35,6 +36,8 @@ struct trc_tool_session {
 	char dir[DIR_BYTES];
 	int watch_fd; /* inotify; -1 = none: look now and then */
 	int command_pid;
+	bool orphans;		   /* with --follow: children that do not record, or not yet */
+	uint64_t quiet_since_ns;   /* nothing is being recorded since; 0 = something is */
 	struct trc_process *first; /* in order of appearance */
 	struct trc_perf_switch *kernel;
 	char sched[160];
@@ -356,7 +359,7 @@ static uint64_t pass(struct trc_tool_session *s, struct trc_child *child, bool *
 {
 	uint64_t n_events = 0;
 
-	trc_child_reap(child, child_ended, s);
+	s->orphans = trc_child_reap(child, child_ended, s) && child->ended;
 	for (struct trc_process *p = s->first; p; p = p->next)
 		p->ended = has_ended(p) || (p->command && child->ended);
 	if (dir_changed(s))
@@ -408,6 +411,19 @@ static void rest(struct trc_tool_session *s, uint32_t seen, uint64_t timeout_ns)
 	}
 }
 
+/* A daemon's last fork may not have made its ring yet when its parents are gone. */
+static bool more_may_come(struct trc_tool_session *s)
+{
+	struct timespec t;
+	uint64_t now_ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	now_ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	if (!s->quiet_since_ns)
+		s->quiet_since_ns = now_ns;
+	return s->orphans && now_ns - s->quiet_since_ns < GRACE_NS;
+}
+
 void trc_tool_session_run(struct trc_tool_session *s, struct trc_child *child)
 {
 	bool any = true;
@@ -416,6 +432,10 @@ void trc_tool_session_run(struct trc_tool_session *s, struct trc_child *child)
 		uint32_t seen = atomic_load_explicit(&trc_child_wake, memory_order_acquire);
 		uint64_t n_events = pass(s, child, &any);
 
+		if (any)
+			s->quiet_since_ns = 0;
+		else
+			any = s->options->follow && more_may_come(s);
 		if (any)
 			rest(s, seen, s->watch_fd < 0 ? BLIND_NS : n_events ? BUSY_NS : IDLE_NS);
 	}

@@ -263,6 +263,9 @@ rm -f ./*.trc
 check "--follow through posix_spawn" status 0 "$record" --follow -q -o f.trc "$guest" spawn "$guest" events 50
 check "--follow through posix_spawn: events" same "$(cat_all)" 100
 rm -f ./*.trc
+check "--follow waits for a daemon" status 0 "$record" --follow -q -o f.trc "$guest" daemon "$work/daemon-ran"
+check "--follow waited for the daemon" test -e daemon-ran
+check "--follow: the daemon's events" same "$(cat_all)" 5
 check "the summary counts the files" status 0 "$record" --follow -o f.trc sh -c "$guest events 50; true"
 check "the summary counts the files: two" says err '2 traces'
 
