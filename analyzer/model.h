@@ -20,6 +20,7 @@
 #include "format/reader.h"
 
 struct trc_model;
+struct trc_symbols;
 
 enum { TRC_NO_PROC = UINT32_MAX };
 #define TRC_NEVER INT64_MIN
@@ -179,6 +180,8 @@ const struct trc_on_cpu *trc_model_on_cpu(const struct trc_model *m, size_t *n);
 const struct trc_gap *trc_model_gaps(const struct trc_model *m, size_t *n);
 const struct trc_proc *trc_model_procs(const struct trc_model *m, size_t *n);
 const struct trc_stacks *trc_model_stacks(const struct trc_model *m);
+/* The symbols that the frames came from; NULL before TRC_PART_SYMBOLS was needed. */
+struct trc_symbols *trc_model_symbols(const struct trc_model *m);
 /* Events lost, over all gaps. */
 uint64_t trc_model_lost_events(const struct trc_model *m);
 

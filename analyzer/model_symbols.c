@@ -171,6 +171,11 @@ int trc_derive_symbols(struct trc_model *m, struct trc_error *error)
 	return err;
 }
 
+struct trc_symbols *trc_model_symbols(const struct trc_model *m)
+{
+	return m->symbols;
+}
+
 void trc_derive_symbols_free(struct trc_model *m)
 {
 	free(m->stack_first);

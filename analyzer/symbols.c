@@ -22,6 +22,8 @@ struct object {
 	struct trc_symbols_file file;
 	struct trc_dwarf *dwarf;
 	struct trc_symbols_table table;
+	struct trc_symbols_table variables;
+	bool variables_listed;
 };
 
 /* An answer: symbols [first, first + n) of the store. */
@@ -65,6 +67,7 @@ static void object_free(struct object *object)
 {
 	trc_dwarf_close(object->dwarf);
 	trc_symbols_table_clear(&object->table);
+	trc_symbols_table_clear(&object->variables);
 	trc_symbols_file_close(&object->file);
 	free(object->path);
 	free(object);
@@ -93,6 +96,17 @@ static bool object_is(const struct object *object, const struct trc_module_entry
 	       !strcmp(object->path, module->path ? module->path : "");
 }
 
+/* The debug file's table has everything that the module's has, unless that was kept. */
+static void list_symbols(struct object *object, struct trc_symbols_table *table,
+			 enum trc_symbols_kind kind)
+{
+	if (object->file.debug.elf)
+		trc_symbols_table_add(table, object->file.debug.elf, kind);
+	if (object->file.main.elf)
+		trc_symbols_table_add(table, object->file.main.elf, kind);
+	trc_symbols_table_sort(table);
+}
+
 static struct object *object_new(const struct trc_module_entry *module)
 {
 	struct object *object = calloc(1, sizeof(*object));
@@ -109,12 +123,7 @@ static struct object *object_new(const struct trc_module_entry *module)
 	trc_symbols_file_open(&object->file, module);
 	if (object->file.dwarf)
 		trc_dwarf_open(&object->dwarf, object->file.dwarf);
-	/* The debug file's table has everything that the module's has, unless that was kept. */
-	if (object->file.debug.elf)
-		trc_symbols_table_add(&object->table, object->file.debug.elf);
-	if (object->file.main.elf)
-		trc_symbols_table_add(&object->table, object->file.main.elf);
-	trc_symbols_table_sort(&object->table);
+	list_symbols(object, &object->table, TRC_SYMBOLS_CODE);
 	return object;
 }
 
@@ -275,6 +284,26 @@ size_t trc_symbols_find(struct trc_symbols *s, const struct trc_module_entry *mo
 	n = look_up(s, s->object[object - 1], elf_address, out);
 	keep_answer(s, slot, object, elf_address, out, n);
 	return n;
+}
+
+const char *trc_symbols_variable(struct trc_symbols *s, const struct trc_module_entry *module,
+				 uint64_t address, uint64_t *offset)
+{
+	uint32_t id = object_find(s, module);
+	struct object *object = id ? s->object[id - 1] : NULL;
+	const struct trc_table_symbol *symbol;
+
+	if (!object)
+		return NULL;
+	if (!object->variables_listed) {
+		object->variables_listed = true;
+		list_symbols(object, &object->variables, TRC_SYMBOLS_DATA);
+	}
+	symbol = trc_symbols_table_find(&object->variables, address - module->load_bias);
+	if (!symbol)
+		return NULL;
+	*offset = address - module->load_bias - symbol->start;
+	return symbol->name;
 }
 
 const char *trc_symbols_trouble(struct trc_symbols *s, const struct trc_module_entry *module)

@@ -40,6 +40,13 @@ enum { TRC_SYMBOL_INLINE_MAX = 32 };
 size_t trc_symbols_find(struct trc_symbols *s, const struct trc_module_entry *module,
 			uint64_t address, struct trc_symbol out[TRC_SYMBOL_INLINE_MAX]);
 
+/*
+ * The variable that `address` lies in, and how far into it; NULL = none with a name.  The
+ * module is the one that was loaded there: its data lies outside of [start, limit).
+ */
+const char *trc_symbols_variable(struct trc_symbols *s, const struct trc_module_entry *module,
+				 uint64_t address, uint64_t *offset);
+
 /* NULL, or one line on why this module has no (or poorer) symbols: "changed since", "not found". */
 const char *trc_symbols_trouble(struct trc_symbols *s, const struct trc_module_entry *module);
 

@@ -29,8 +29,9 @@ static uint32_t symbol_rank(const GElf_Sym *symbol, const char *name)
 	return rank + (underscores < 10 ? 10 - underscores : 0);
 }
 
-/* True if it names code; *header is then that of its section, or has no size. */
-static bool is_code(Elf *elf, const GElf_Sym *symbol, GElf_Shdr *header)
+/* True if it names such; *header is then that of its section, or has no size. */
+static bool is_wanted(Elf *elf, const GElf_Sym *symbol, enum trc_symbols_kind kind,
+		      GElf_Shdr *header)
 {
 	Elf_Scn *section = NULL;
 	int type = GELF_ST_TYPE(symbol->st_info);
@@ -38,6 +39,8 @@ static bool is_code(Elf *elf, const GElf_Sym *symbol, GElf_Shdr *header)
 	*header = (GElf_Shdr){0};
 	if (symbol->st_shndx == SHN_UNDEF)
 		return false;
+	if (kind == TRC_SYMBOLS_DATA)
+		return type == STT_OBJECT && symbol->st_size;
 	if (symbol->st_shndx < SHN_LORESERVE)
 		section = elf_getscn(elf, symbol->st_shndx);
 	if (!section || !gelf_getshdr(section, header))
@@ -76,7 +79,7 @@ static int table_append(struct trc_symbols_table *table, const GElf_Sym *symbol,
 }
 
 static int add_section(struct trc_symbols_table *table, Elf *elf, Elf_Scn *section,
-		       const GElf_Shdr *header)
+		       const GElf_Shdr *header, enum trc_symbols_kind kind)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	size_t n = header->sh_entsize ? header->sh_size / header->sh_entsize : 0;
@@ -89,7 +92,7 @@ static int add_section(struct trc_symbols_table *table, Elf *elf, Elf_Scn *secti
 
 		if (!gelf_getsym(data, (int)i, &symbol))
 			break;
-		if (!is_code(elf, &symbol, &home) ||
+		if (!is_wanted(elf, &symbol, kind, &home) ||
 		    symbol.st_value + symbol.st_size < symbol.st_value)
 			continue;
 		name = elf_strptr(elf, header->sh_link, symbol.st_name);
@@ -109,14 +112,14 @@ static Elf_Scn *find_section(Elf *elf, GElf_Word type, GElf_Shdr *header)
 	return NULL;
 }
 
-int trc_symbols_table_add(struct trc_symbols_table *table, Elf *elf)
+int trc_symbols_table_add(struct trc_symbols_table *table, Elf *elf, enum trc_symbols_kind kind)
 {
 	GElf_Shdr header;
 	Elf_Scn *section = find_section(elf, SHT_SYMTAB, &header);
 
 	if (!section)
 		section = find_section(elf, SHT_DYNSYM, &header);
-	return section ? add_section(table, elf, section, &header) : 0;
+	return section ? add_section(table, elf, section, &header, kind) : 0;
 }
 
 static int compare_symbols(const void *a, const void *b)

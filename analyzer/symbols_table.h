@@ -1,5 +1,5 @@
 /*
- * symbols_table.h - function names by address, from ELF symbol tables.
+ * symbols_table.h - names of functions or of variables by address, from ELF symbol tables.
  *
  *   T1  at most one name an address, the one that a person would look for: a
  *       function before a label, a global before a local, few underscores
@@ -25,11 +25,14 @@ struct trc_symbols_table {
 	size_t n, room;
 };
 
-/* Adds the functions of elf's .symtab, or of its .dynsym if it has no other. 0 or -ENOMEM. */
-int trc_symbols_table_add(struct trc_symbols_table *table, Elf *elf);
+enum trc_symbols_kind { TRC_SYMBOLS_CODE, TRC_SYMBOLS_DATA };
+
+/* Adds what is of this kind in elf's .symtab, or in its .dynsym if it has no other.
+ * 0 or -ENOMEM. */
+int trc_symbols_table_add(struct trc_symbols_table *table, Elf *elf, enum trc_symbols_kind kind);
 /* Call once, after the last add and before the first find. */
 void trc_symbols_table_sort(struct trc_symbols_table *table);
-/* The function at this ELF address, or NULL.  Borrowed until clear. */
+/* What lies at this ELF address, or NULL.  Borrowed until clear. */
 const struct trc_table_symbol *trc_symbols_table_find(const struct trc_symbols_table *table,
 						      uint64_t address);
 void trc_symbols_table_clear(struct trc_symbols_table *table);

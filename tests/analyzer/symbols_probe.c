@@ -1,10 +1,11 @@
 /*
  * symbols_probe - prints what trc_symbols_find() says, in the form of `addr2line -fi`.
  *
- *   symbols_probe [-b BIAS] [-i BUILD-ID] [-l] FILE ADDRESS...
+ *   symbols_probe [-b BIAS] [-i BUILD-ID] [-l] [-v] FILE ADDRESS...
  *
  * Addresses are the process's: BIAS (hexadecimal) is subtracted.  -l prints the linkage
- * name and the function's first line too.  "-" for ADDRESS: read them from stdin.
+ * name and the function's first line too, -v the variable at each address instead.
+ * "-" for ADDRESS: read them from stdin.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,13 +13,21 @@
 #include <unistd.h>
 #include "analyzer/symbols.h"
 
-static bool show_linkage;
+static bool show_linkage, show_variables;
 
 static void print_address(struct trc_symbols *s, const struct trc_module_entry *module,
 			  uint64_t address)
 {
 	struct trc_symbol symbol[TRC_SYMBOL_INLINE_MAX];
-	size_t n = trc_symbols_find(s, module, address, symbol);
+	uint64_t offset = 0;
+	const char *variable = trc_symbols_variable(s, module, address, &offset);
+	size_t n;
+
+	if (show_variables) {
+		printf("%s+%llu\n", variable ? variable : "??", (unsigned long long)offset);
+		return;
+	}
+	n = trc_symbols_find(s, module, address, symbol);
 
 	printf("0x%016llx\n", (unsigned long long)address);
 	if (!n)
@@ -51,11 +60,13 @@ int main(int argc, char **argv)
 	char line[64];
 	int option;
 
-	while ((option = getopt(argc, argv, "b:i:l")) != -1) {
+	while ((option = getopt(argc, argv, "b:i:lv")) != -1) {
 		if (option == 'b')
 			module.load_bias = strtoull(optarg, NULL, 16);
 		else if (option == 'i')
 			set_build_id(&module, optarg);
+		else if (option == 'v')
+			show_variables = true;
 		else
 			show_linkage = true;
 	}

@@ -2,10 +2,13 @@
 #include <stdio.h>
 
 static volatile int counter;
+static volatile struct {
+	int first, second[5];
+} settings;
 
 static inline __attribute__((always_inline)) int innermost(int value)
 {
-	counter += value;
+	counter += value + settings.second[0];
 	return counter * 3;
 }
 

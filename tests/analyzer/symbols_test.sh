@@ -99,6 +99,14 @@ moved=$(printf '%x' $((0x$entry + 0x555555554000)))
 "$probe" -b 555555554000 -i "$(build_id pie)" "$work/pie" "$moved" >out
 expect exported out 'the load bias is subtracted'
 
+# Variables, and places in them; nothing is said of what lies beyond.
+settings=$(address_of pie settings)
+"$probe" -v -b 555555554000 -i "$(build_id pie)" "$work/pie" \
+	"$(printf '%x' $((0x$settings + 0x555555554000)))" \
+	"$(printf '%x' $((0x$settings + 0x555555554000 + 8)))" \
+	"$(printf '%x' $((0x$settings + 0x555555554000 + 4096)))" >out
+printf 'settings+0\nsettings+8\n??+0\n' | cmp -s - out || { fail 'variables'; cat out; }
+
 # Stripped of debug information: names remain, and it says that lines are missing.
 strip -g -o symtab pie
 "$probe" -i "$(build_id pie)" "$work/symtab" "$entry" "$(address_of pie stays)" >out
