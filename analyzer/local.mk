@@ -22,6 +22,15 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/model_symbols.c \
 	analyzer/profile.c analyzer/profile.h \
 	analyzer/profile_pprof.c \
+	analyzer/report.c analyzer/report.h analyzer/report_parts.h \
+	analyzer/report_groups.c \
+	analyzer/report_longest.c \
+	analyzer/report_names.c \
+	analyzer/report_summary.c \
+	analyzer/report_text.c analyzer/report_text.h \
+	analyzer/report_threads.c \
+	analyzer/report_user.c \
+	analyzer/report_waits.c \
 	analyzer/waits.c analyzer/waits.h
 libtrcanalyze_la_LIBADD = libtrcsymbols.la libtrcpprof.la libtrcformat.la -lpthread
 
@@ -41,6 +50,6 @@ libtrcanalyze_la_LIBADD += $(SQLITE_LIBS) $(CJSON_LIBS) -lm
 bin_PROGRAMS += analyzer/trace-analyze
 analyzer_trace_analyze_SOURCES = analyzer/main.c analyzer/cli.h analyzer/progress.c \
 	analyzer/verb_check.c analyzer/verb_html.c analyzer/verb_pprof.c \
-	analyzer/verb_shell.c analyzer/verb_sql.c
+	analyzer/verb_report.c analyzer/verb_shell.c analyzer/verb_sql.c
 analyzer_trace_analyze_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(READLINE_CFLAGS)
 analyzer_trace_analyze_LDADD = libtrcviewer.la libtrcanalyze.la $(READLINE_LIBS)

@@ -12,7 +12,7 @@
 
 static const struct trc_verb *const verbs[] = {
 	&trc_verb_sql, &trc_verb_shell, &trc_verb_db, &trc_verb_pprof, &trc_verb_html, &trc_verb_check,
-	&trc_verb_schema,
+	&trc_verb_schema, &trc_verb_report, &trc_verb_summary,
 };
 enum {
 	N_VERBS = sizeof(verbs) / sizeof(verbs[0]),
@@ -244,6 +244,8 @@ int main(int argc, char **argv)
 	if (status >= 0)
 		return close_stdout(&c.cli, status);
 	status = check_requests(&c, argc, argv);
+	if (status == TRC_EXIT_OK && !c.n_requests)
+		c.request[c.n_requests++] = (struct trc_request){.verb = &trc_verb_report};
 	if (status == TRC_EXIT_OK && c.cli.path)
 		status = open_trace(&c.cli);
 	if (status == TRC_EXIT_OK)

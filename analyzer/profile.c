@@ -74,6 +74,25 @@ size_t trc_profile_skip(const struct trc_stacks *stacks, struct trc_model *m, ui
 	return n_trc < n ? n_trc : 0;
 }
 
+size_t trc_profile_limit(const struct trc_stacks *stacks, struct trc_model *m, uint32_t stack)
+{
+	uint32_t first, n;
+
+	if (stack >= stacks->n_stacks)
+		return 0;
+	first = stacks->stack_first[stack];
+	n = stacks->stack_first[stack + 1] - first;
+	for (uint32_t i = n; i > 0; i--) {
+		const struct trc_frame *frame =
+			&stacks->frame[stacks->stack_frame[first + i - 1] - 1];
+
+		if (frame_owner(stacks, m, first + i - 1) == OWNER_PROGRAM &&
+		    !(frame->function && !strcmp(frame->function, "_start")))
+			return i;
+	}
+	return n;
+}
+
 /* Counts and delays by stack id. */
 struct sums {
 	struct trc_profile_sample *by_stack;

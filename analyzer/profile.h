@@ -52,5 +52,8 @@ int trc_profile_write_pprof(const struct trc_profile *p, struct trc_model *m, in
  * trc's are; where those are all there is, none.
  */
 size_t trc_profile_skip(const struct trc_stacks *stacks, struct trc_model *m, uint32_t stack);
+/* Index after the last frame that is the program's own, so that how its threads are started is
+ * left out too; all frames where there is none. */
+size_t trc_profile_limit(const struct trc_stacks *stacks, struct trc_model *m, uint32_t stack);
 
 #endif

@@ -13,12 +13,12 @@ enum trc_wait_class trc_wait_class(unsigned int reason)
 	case TRC_REASON_COND_MUTEX:
 	case TRC_REASON_ONCE:
 	case TRC_REASON_FLOCK:
-	case TRC_REASON_FUTEX:
 		return TRC_WAIT_LOCKS;
 	case TRC_REASON_COND:
 	case TRC_REASON_SEM:
 	case TRC_REASON_BARRIER:
 	case TRC_REASON_JOIN:
+	case TRC_REASON_FUTEX: /* a lock of the program's making, or idling: nothing tells */
 	case TRC_REASON_MSG:
 	case TRC_REASON_USER:
 		return TRC_WAIT_THREADS;

@@ -47,3 +47,12 @@ endif
 # trace-analyze from the outside.
 TESTS += tests/analyzer/cli_test.sh tests/analyzer/cli_schema_test.sh
 EXTRA_DIST += tests/analyzer/cli_test.sh tests/analyzer/cli_schema_test.sh
+
+# The report.
+if HAVE_CHECK
+check_PROGRAMS += tests/analyzer/report_test
+TESTS += tests/analyzer/report_test
+tests_analyzer_report_test_SOURCES = tests/analyzer/report_test.c
+tests_analyzer_report_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_report_test_LDADD = libtrcmodelfixture.la
+endif

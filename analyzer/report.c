@@ -1,0 +1,276 @@
+/* report.c - the report's head and its order; see report.h. */
+#include "analyzer/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "analyzer/report_parts.h"
+
+/* Each moment of a thread once: what lies within another wait is taken off that one. */
+static int sum_classes(struct trc_report *r)
+{
+	uint32_t *outer = trc_waits_nesting(r->m);
+
+	r->class_ns = calloc(r->n_threads + 1, sizeof(*r->class_ns));
+	if (!outer || !r->class_ns) {
+		free(outer);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < r->n_parks; i++) {
+		const struct trc_park *park = &r->park[i], *around;
+		const struct trc_thread *thread = trc_model_thread(r->m, park->thread);
+		int64_t end_ns = trc_park_end_ns(r->m, park), around_end_ns;
+		int64_t *sums;
+
+		if (!thread)
+			continue;
+		sums = r->class_ns[thread - r->thread];
+		sums[trc_wait_class(park->reason)] += end_ns - park->start_ns;
+		if (!outer[i])
+			continue;
+		around = &r->park[outer[i] - 1];
+		around_end_ns = trc_park_end_ns(r->m, around);
+		sums[trc_wait_class(around->reason)] -=
+			(end_ns < around_end_ns ? end_ns : around_end_ns) - park->start_ns;
+	}
+	free(outer);
+	return 0;
+}
+
+int trc_report_begin(struct trc_report *r, struct trc_model *m, FILE *out,
+		     const struct trc_report_options *options, struct trc_error *error)
+{
+	int err = trc_model_need(m, TRC_PART_ALL, error);
+
+	*r = (struct trc_report){
+		.m = m,
+		.out = out,
+		.reader = trc_model_reader(m),
+		.path = options->path ? options->path : "the trace",
+		.width = options->width ? options->width : 100,
+		.colour = options->colour,
+		.top = options->top ? options->top : 10,
+	};
+	if (err)
+		return err;
+	r->stacks = trc_model_stacks(m);
+	r->park = trc_model_parks(m, &r->n_parks);
+	r->unlock = trc_model_unlocks(m, &r->n_unlocks);
+	r->thread = trc_model_threads(m, &r->n_threads);
+	r->start_ns = trc_model_start_ns(m);
+	r->end_ns = trc_model_end_ns(m);
+	r->module_shown = calloc(trc_reader_modules(r->reader) + 1, sizeof(*r->module_shown));
+	err = r->module_shown ? trc_report_canonical_init(r) : -ENOMEM;
+	if (!err)
+		err = sum_classes(r);
+	if (err)
+		snprintf(error->text, sizeof(error->text), "report: out of memory");
+	return err;
+}
+
+void trc_report_end(struct trc_report *r)
+{
+	free(r->canonical);
+	free(r->class_ns);
+	free(r->module_shown);
+}
+
+void trc_report_line(struct trc_report *r, struct trc_line *line)
+{
+	trc_line_print(line, r->out);
+}
+
+void trc_report_heading(struct trc_report *r, const char *heading, const char *right)
+{
+	struct trc_line line;
+
+	putc('\n', r->out);
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_style(&line, TRC_STYLE_BOLD);
+	trc_line_add(&line, "%s", heading);
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	if (right)
+		trc_line_add(&line, "  %s", right);
+	trc_report_line(r, &line);
+	r->any_section = true;
+}
+
+/* ---- the head ---- */
+
+static const char *info(const struct trc_report *r, const char *key)
+{
+	const char *value = trc_reader_info_get(r->reader, key);
+
+	return value && *value ? value : NULL;
+}
+
+static void print_command(struct trc_report *r)
+{
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_style(&line, TRC_STYLE_BOLD);
+	trc_line_data(&line, info(r, "command") ? info(r, "command") : r->path, r->width);
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_report_line(r, &line);
+}
+
+static void print_when(struct trc_report *r)
+{
+	uint64_t realtime_ns = trc_reader_info(r->reader)->start_realtime_ns;
+	time_t seconds = (time_t)((realtime_ns + (uint64_t)r->start_ns) / 1000000000);
+	char text[64], number[TRC_NUMBER_BYTES];
+	struct trc_line line;
+	struct tm utc;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_add(&line, "%s", trc_text_duration(number, r->end_ns - r->start_ns));
+	if (realtime_ns && gmtime_r(&seconds, &utc) &&
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &utc))
+		trc_line_add(&line, " from %s", text);
+	if (info(r, "hostname")) {
+		trc_line_add(&line, " on ");
+		trc_line_data(&line, info(r, "hostname"), 30);
+	}
+	if (info(r, "pid"))
+		trc_line_add(&line, ", pid %s", info(r, "pid"));
+	if (info(r, "ended"))
+		trc_line_add(&line, ", ended: %s", info(r, "ended"));
+	trc_report_line(r, &line);
+}
+
+static void add_plural(struct trc_line *line, uint64_t n, const char *word)
+{
+	char number[TRC_NUMBER_BYTES];
+
+	trc_line_add(line, "%s %s%s", trc_text_count(number, n), word, n == 1 ? "" : "s");
+}
+
+static void print_size(struct trc_report *r)
+{
+	const struct trc_file_info *file = trc_reader_info(r->reader);
+	uint64_t lost_events = trc_model_lost_events(r->m);
+	char number[TRC_NUMBER_BYTES];
+	struct trc_line line;
+	size_t n_procs;
+
+	trc_model_procs(r->m, &n_procs);
+	trc_line_begin(&line, r->width, r->colour);
+	add_plural(&line, r->n_threads, "thread");
+	trc_line_add(&line, ", ");
+	add_plural(&line, n_procs, "proc");
+	trc_line_add(&line, ", ");
+	add_plural(&line, file->n_events, "event");
+	trc_line_add(&line, " in %s", trc_text_bytes(number, file->file_bytes));
+	if (file->n_events)
+		trc_line_add(&line, " (%.1f bytes each)",
+			     (double)file->file_bytes / (double)file->n_events);
+	if (lost_events) {
+		trc_line_add(&line, ", ");
+		trc_line_style(&line, TRC_STYLE_ALARM);
+		trc_line_add(&line, "%s lost", trc_text_count(number, lost_events));
+		trc_line_style(&line, TRC_STYLE_PLAIN);
+	} else {
+		trc_line_add(&line, ", none lost");
+	}
+	trc_report_line(r, &line);
+}
+
+/* Which events were lost, by cause. */
+static void print_lost(struct trc_report *r)
+{
+	size_t n;
+	const struct trc_gap *gap = trc_model_gaps(r->m, &n);
+	uint64_t by_cause[256] = {0};
+	char number[TRC_NUMBER_BYTES], since[TRC_NUMBER_BYTES], until[TRC_NUMBER_BYTES];
+	int64_t first_ns[256], last_ns[256];
+	struct trc_line line;
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t since_ns = gap[i].since_ns == TRC_NEVER ? gap[i].ts_ns : gap[i].since_ns;
+
+		if (!by_cause[gap[i].cause] || since_ns < first_ns[gap[i].cause])
+			first_ns[gap[i].cause] = since_ns;
+		if (!by_cause[gap[i].cause] || gap[i].ts_ns > last_ns[gap[i].cause])
+			last_ns[gap[i].cause] = gap[i].ts_ns;
+		by_cause[gap[i].cause] += gap[i].lost_events;
+	}
+	for (unsigned int cause = 0; cause < 256; cause++) {
+		if (!by_cause[cause])
+			continue;
+		trc_line_begin(&line, r->width, r->colour);
+		trc_line_style(&line, TRC_STYLE_ALARM);
+		trc_line_add(&line, "lost: %s events, %s, between %s and %s",
+			     trc_text_count(number, by_cause[cause]), trc_gap_cause_name(cause),
+			     trc_text_duration(since, first_ns[cause]),
+			     trc_text_duration(until, last_ns[cause]));
+		trc_line_style(&line, TRC_STYLE_PLAIN);
+		trc_report_line(r, &line);
+	}
+}
+
+static void print_remarks(struct trc_report *r)
+{
+	const char *warning = trc_reader_warning(r->reader), *sched = info(r, "sched");
+	struct trc_line line;
+
+	if (warning) {
+		trc_line_begin(&line, r->width, r->colour);
+		trc_line_style(&line, TRC_STYLE_ALARM);
+		trc_line_add(&line, "warning: %s", warning);
+		trc_line_style(&line, TRC_STYLE_PLAIN);
+		trc_report_line(r, &line);
+	}
+	if (sched && strcmp(sched, "yes") != 0) {
+		if (!strncmp(sched, "no: ", 4))
+			sched += 4;
+		trc_line_begin(&line, r->width, r->colour);
+		trc_line_add(&line, "no scheduling intervals: %s", sched);
+		trc_report_line(r, &line);
+	}
+}
+
+static void print_next(struct trc_report *r)
+{
+	struct trc_line line;
+
+	putc('\n', r->out);
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_style(&line, TRC_STYLE_DIM);
+	trc_line_add(&line, "more: trace-analyze [--html FILE | --pprof block -o FILE | --shell] ");
+	trc_line_data(&line, r->path, 40);
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_report_line(r, &line);
+}
+
+int trc_report_print(struct trc_model *m, FILE *out, const struct trc_report_options *options,
+		     struct trc_error *error)
+{
+	static int (*const SECTIONS[])(struct trc_report *) = {
+		trc_report_waits,   trc_report_holders, trc_report_longest,
+		trc_report_threads, trc_report_user,
+	};
+	struct trc_report r;
+	int err = trc_report_begin(&r, m, out, options, error);
+
+	if (!err) {
+		print_command(&r);
+		print_when(&r);
+		print_size(&r);
+		print_lost(&r);
+		print_remarks(&r);
+	}
+	for (size_t i = 0; i < sizeof(SECTIONS) / sizeof(*SECTIONS) && !err; i++) {
+		err = SECTIONS[i](&r);
+		if (err)
+			snprintf(error->text, sizeof(error->text), "report: %s", strerror(-err));
+	}
+	if (!err) {
+		trc_report_troubles(&r);
+		print_next(&r);
+	}
+	trc_report_end(&r);
+	return err;
+}

@@ -1,0 +1,425 @@
+/*
+ * report_groups.c - parks and unlocks by reason and stack, and what is to be told of the largest.
+ *
+ * Rows may be millions: the first pass only finds and sums up the groups, the second
+ * counts objects, threads and wakers of those few that are shown.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/report_parts.h"
+
+/* Time by (slot, id): ids are of objects, threads or stacks. */
+struct tally_row {
+	uint32_t slot, id;
+	int64_t ns;
+};
+struct tally {
+	struct trc_index index;
+	struct trc_array rows; /* struct tally_row */
+};
+
+static int tally_add(struct tally *tally, uint32_t slot, uint32_t id, int64_t ns)
+{
+	uint64_t key = (uint64_t)slot << 32 | id;
+	uint32_t at = trc_index_get(&tally->index, key);
+	struct tally_row *row;
+
+	if (at == TRC_INDEX_NONE) {
+		tally->rows.row_bytes = sizeof(*row);
+		row = trc_array_add(&tally->rows);
+		if (!row || trc_index_put(&tally->index, key, (uint32_t)(tally->rows.n - 1)))
+			return -ENOMEM;
+		row->slot = slot;
+		row->id = id;
+	} else {
+		row = (struct tally_row *)tally->rows.row + at;
+	}
+	row->ns += ns;
+	return 0;
+}
+
+static void tally_free(struct tally *tally)
+{
+	trc_index_free(&tally->index);
+	trc_array_free(&tally->rows);
+}
+
+struct tallies {
+	struct tally object, thread, by_stack, by_thread, holder;
+	struct trc_index object_id;
+	struct trc_array objects; /* uint64_t by id */
+};
+
+static int tally_object(struct tallies *t, uint32_t slot, uint64_t object, int64_t ns)
+{
+	uint32_t id = trc_index_get(&t->object_id, object);
+	uint64_t *added;
+
+	if (id == TRC_INDEX_NONE) {
+		t->objects.row_bytes = sizeof(*added);
+		added = trc_array_add(&t->objects);
+		if (!added)
+			return -ENOMEM;
+		*added = object;
+		id = (uint32_t)(t->objects.n - 1);
+		if (trc_index_put(&t->object_id, object, id))
+			return -ENOMEM;
+	}
+	return tally_add(&t->object, slot, id, ns);
+}
+
+static void tallies_free(struct tallies *t)
+{
+	tally_free(&t->object);
+	tally_free(&t->thread);
+	tally_free(&t->by_stack);
+	tally_free(&t->by_thread);
+	tally_free(&t->holder);
+	trc_index_free(&t->object_id);
+	trc_array_free(&t->objects);
+}
+
+/* The id with most time in each slot, and how many there are. */
+#define TALLY_INTO(g, tally, best, best_ns, count)                                                 \
+	do {                                                                                       \
+		const struct tally_row *row_ = (tally)->rows.row;                                  \
+		for (size_t i_ = 0; i_ < (tally)->rows.n; i_++, row_++) {                          \
+			struct trc_group_details *d_ = &(g)->details[row_->slot - 1];              \
+			d_->count++;                                                               \
+			if (d_->count == 1 || row_->ns > d_->best_ns) {                            \
+				d_->best = row_->id;                                               \
+				d_->best_ns = row_->ns;                                            \
+			}                                                                          \
+		}                                                                                  \
+	} while (0)
+
+static void tallies_into(struct trc_groups *g, const struct trc_report *r, const struct tallies *t)
+{
+	const uint64_t *object = t->objects.row;
+	const struct tally_row *row = t->thread.rows.row;
+
+	TALLY_INTO(g, &t->object, object, object_ns, n_objects);
+	TALLY_INTO(g, &t->by_stack, by_stack, by_stack_ns, n_by_stacks);
+	TALLY_INTO(g, &t->by_thread, by_thread, by_thread_ns, n_by_threads);
+	for (size_t i = 0; i < t->holder.rows.n; i++) {
+		const struct tally_row *holder = (struct tally_row *)t->holder.rows.row + i;
+		struct trc_group_details *d = &g->details[holder->slot - 1];
+
+		if (!d->holder || holder->ns > d->holder_ns) {
+			d->holder = holder->id;
+			d->holder_ns = holder->ns;
+		}
+	}
+	for (size_t i = 0; i < g->n_details; i++)
+		if (g->details[i].n_objects)
+			g->details[i].object = object[g->details[i].object];
+	for (size_t i = 0; i < t->thread.rows.n; i++, row++) {
+		struct trc_group_details *d = &g->details[row->slot - 1];
+		const struct trc_thread *thread = trc_model_thread(r->m, row->id);
+
+		if (!d->n_threads++ || row->ns > d->thread_ns) {
+			d->thread = row->id;
+			d->thread_ns = row->ns;
+		}
+		d->threads_ns += thread ? trc_report_lifetime_ns(r, thread) : 0;
+	}
+}
+
+/* The group of this reason and stack, added if need be; its index + 1, 0 without memory. */
+static uint32_t group_find(struct trc_groups *g, uint8_t reason, uint32_t stack)
+{
+	uint64_t key = (uint64_t)reason << 32 | stack;
+	uint32_t at = trc_index_get(&g->index, key);
+	struct trc_group *group;
+
+	if (at != TRC_INDEX_NONE)
+		return at + 1;
+	g->groups.row_bytes = sizeof(*group);
+	group = trc_array_add(&g->groups);
+	if (!group || trc_index_put(&g->index, key, (uint32_t)(g->groups.n - 1)))
+		return 0;
+	group->reason = reason;
+	group->stack = stack;
+	return (uint32_t)g->groups.n;
+}
+
+static struct trc_group *group_at(struct trc_groups *g, uint32_t id)
+{
+	return (struct trc_group *)g->groups.row + id - 1;
+}
+
+static void group_add(struct trc_group *group, uint64_t waits, int64_t ns)
+{
+	group->waits += waits;
+	group->sections++;
+	group->total_ns += ns;
+	if (ns > group->max_ns)
+		group->max_ns = ns;
+}
+
+/* By class, then largest first, then as they came. */
+static int compare_groups(const void *a, const void *b)
+{
+	const struct trc_group *x = *(struct trc_group *const *)a;
+	const struct trc_group *y = *(struct trc_group *const *)b;
+	enum trc_wait_class class_x = trc_wait_class(x->reason),
+			    class_y = trc_wait_class(y->reason);
+
+	if (class_x != class_y)
+		return class_x < class_y ? -1 : 1;
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	if (x->waits != y->waits)
+		return x->waits > y->waits ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* Gives the `top` largest groups of each class their slots. */
+static int groups_choose(struct trc_groups *g, size_t top)
+{
+	size_t n = g->groups.n;
+	struct trc_group **order = calloc(n + 1, sizeof(*order));
+
+	g->details = calloc(top * TRC_WAIT_CLASSES + 1, sizeof(*g->details));
+	if (!order || !g->details) {
+		free(order);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++)
+		order[i] = group_at(g, (uint32_t)i + 1);
+	if (n)
+		qsort(order, n, sizeof(struct trc_group *), compare_groups);
+	for (size_t i = 0; i < n; i++) {
+		enum trc_wait_class class = trc_wait_class(order[i]->reason);
+
+		g->n_groups_of[class]++;
+		g->waits[class] += order[i]->waits;
+		g->sum_ns[class] += order[i]->total_ns;
+		if (g->n_of[class] == top)
+			continue;
+		g->n_of[class]++;
+		g->details[g->n_details++].group = order[i];
+		order[i]->slot = (uint32_t)g->n_details;
+	}
+	free(order);
+	return 0;
+}
+
+const struct trc_group_details *trc_groups_details(const struct trc_groups *g,
+						   enum trc_wait_class class)
+{
+	const struct trc_group_details *details = g->details;
+
+	for (int i = 0; i < (int)class; i++)
+		details += g->n_of[i];
+	return details;
+}
+
+static int64_t park_ns(const struct trc_report *r, const struct trc_park *park)
+{
+	return trc_park_end_ns(r->m, park) - park->start_ns;
+}
+
+static int find_park_groups(struct trc_groups *g, const struct trc_report *r)
+{
+	for (size_t i = 0; i < r->n_parks; i++) {
+		const struct trc_park *park = &r->park[i];
+		uint32_t id = group_find(g, park->reason, trc_report_canonical(r, park->stack));
+
+		if (!id)
+			return -ENOMEM;
+		g->of_row[i] = id;
+		group_add(group_at(g, id), 1, park_ns(r, park));
+	}
+	return 0;
+}
+
+static int tally_by(struct tallies *t, const struct trc_report *r, uint32_t slot, uint32_t thread,
+		    uint32_t stack, int64_t ns)
+{
+	int err = tally_add(&t->by_thread, slot, thread, ns);
+
+	return err ? err : tally_add(&t->by_stack, slot, trc_report_canonical(r, stack), ns);
+}
+
+static int tally_park(struct tallies *t, const struct trc_report *r, uint32_t slot,
+		      const struct trc_park *park)
+{
+	int64_t ns = park_ns(r, park);
+	int err = tally_object(t, slot, park->object, ns);
+
+	if (!err)
+		err = tally_add(&t->thread, slot, park->thread, ns);
+	if (!err && park->holder)
+		err = tally_add(&t->holder, slot, park->holder, ns);
+	if (!err && park->waker && trc_wait_class(park->reason) != TRC_WAIT_LOCKS)
+		err = tally_by(t, r, slot, park->waker, park->waker_stack, ns);
+	return err;
+}
+
+/*
+ * Who made others wait for a lock is not who let them in last: a wait is cut at the releases
+ * of its lock that happened meanwhile, and each piece is for the section that ended there
+ * (as derive_wakers.c has it).
+ */
+struct releases {
+	uint32_t *first; /* by object id: where its releases begin in row[] */
+	uint32_t *row;	 /* of unlocks, by object, then by time */
+};
+
+static int releases_list(struct releases *list, const struct tallies *t, const struct trc_report *r)
+{
+	size_t n = t->objects.n;
+	uint32_t sum = 0;
+
+	list->first = calloc(n + 2, sizeof(*list->first));
+	list->row = calloc(r->n_unlocks + 1, sizeof(*list->row));
+	if (!list->first || !list->row)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->n_unlocks; i++) {
+		uint32_t id = trc_index_get(&t->object_id, r->unlock[i].object);
+
+		if (id != TRC_INDEX_NONE)
+			list->first[id + 1]++;
+	}
+	for (size_t i = 0; i <= n; i++) {
+		sum += list->first[i];
+		list->first[i] = sum;
+	}
+	/* first[id] moves up to where the next object begins, ... */
+	for (size_t i = 0; i < r->n_unlocks; i++) {
+		uint32_t id = trc_index_get(&t->object_id, r->unlock[i].object);
+
+		if (id != TRC_INDEX_NONE)
+			list->row[list->first[id]++] = (uint32_t)i;
+	}
+	/* ... and so back by one place. */
+	memmove(list->first + 1, list->first, n * sizeof(*list->first));
+	list->first[0] = 0;
+	return 0;
+}
+
+static int blame_park(struct tallies *t, const struct releases *list, const struct trc_report *r,
+		      uint32_t slot, const struct trc_park *park)
+{
+	enum { PIECES_MAX = 4096 }; /* one that starves must not cost the square of its wait */
+	uint32_t id = trc_index_get(&t->object_id, park->object);
+	uint32_t low = list->first[id], high = list->first[id + 1], end = high, pieces = 0;
+	int64_t since_ns = park->start_ns, end_ns = trc_park_end_ns(r->m, park);
+	int err = 0;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (r->unlock[list->row[middle]].ts_ns < since_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < end && pieces < PIECES_MAX && !err; low++, pieces++) {
+		const struct trc_unlock *unlock = &r->unlock[list->row[low]];
+
+		if (unlock->ts_ns > end_ns)
+			break;
+		err = tally_by(t, r, slot, unlock->thread, unlock->stack, unlock->ts_ns - since_ns);
+		since_ns = unlock->ts_ns;
+	}
+	if (!err && !pieces && park->waker)
+		err = tally_by(t, r, slot, park->waker, park->waker_stack, end_ns - park->start_ns);
+	return err;
+}
+
+static int blame_locks(struct trc_groups *g, struct tallies *t, const struct trc_report *r)
+{
+	struct releases list = {0};
+	int err = g->n_of[TRC_WAIT_LOCKS] ? releases_list(&list, t, r) : 0;
+
+	for (size_t i = 0; i < r->n_parks && g->n_of[TRC_WAIT_LOCKS] && !err; i++) {
+		const struct trc_group *group = group_at(g, g->of_row[i]);
+
+		if (group->slot && trc_wait_class(group->reason) == TRC_WAIT_LOCKS)
+			err = blame_park(t, &list, r, group->slot, &r->park[i]);
+	}
+	free(list.first);
+	free(list.row);
+	return err;
+}
+
+int trc_groups_of_parks(struct trc_groups *g, struct trc_report *r, size_t top)
+{
+	struct tallies t = {0};
+	int err;
+
+	memset(g, 0, sizeof(*g));
+	g->of_row = calloc(r->n_parks + 1, sizeof(*g->of_row));
+	err = g->of_row ? find_park_groups(g, r) : -ENOMEM;
+	if (!err)
+		err = groups_choose(g, top);
+	for (size_t i = 0; i < r->n_parks && !err; i++) {
+		uint32_t slot = group_at(g, g->of_row[i])->slot;
+
+		if (slot)
+			err = tally_park(&t, r, slot, &r->park[i]);
+	}
+	if (!err)
+		err = blame_locks(g, &t, r);
+	if (!err)
+		tallies_into(g, r, &t);
+	for (size_t i = 0; i < r->n_threads; i++)
+		for (int class = 0; class < TRC_WAIT_CLASSES; class ++)
+			g->total_ns[class] += r->class_ns[i][class];
+	tallies_free(&t);
+	return err;
+}
+
+static int find_unlock_groups(struct trc_groups *g, const struct trc_report *r)
+{
+	for (size_t i = 0; i < r->n_unlocks; i++) {
+		const struct trc_unlock *unlock = &r->unlock[i];
+		uint32_t id;
+
+		if (!unlock->caused_waits)
+			continue;
+		id = group_find(g, unlock->reason, trc_report_canonical(r, unlock->stack));
+		if (!id)
+			return -ENOMEM;
+		g->of_row[i] = id;
+		group_add(group_at(g, id), unlock->caused_waits, unlock->caused_ns);
+	}
+	return 0;
+}
+
+int trc_groups_of_unlocks(struct trc_groups *g, struct trc_report *r, size_t top)
+{
+	struct tallies t = {0};
+	int err;
+
+	memset(g, 0, sizeof(*g));
+	g->of_row = calloc(r->n_unlocks + 1, sizeof(*g->of_row));
+	err = g->of_row ? find_unlock_groups(g, r) : -ENOMEM;
+	if (!err)
+		err = groups_choose(g, top);
+	for (size_t i = 0; i < r->n_unlocks && !err; i++) {
+		const struct trc_unlock *unlock = &r->unlock[i];
+		uint32_t slot = g->of_row[i] ? group_at(g, g->of_row[i])->slot : 0;
+
+		if (!slot)
+			continue;
+		err = tally_object(&t, slot, unlock->object, unlock->caused_ns);
+		if (!err)
+			err = tally_add(&t.thread, slot, unlock->thread, unlock->caused_ns);
+	}
+	if (!err)
+		tallies_into(g, r, &t);
+	tallies_free(&t);
+	return err;
+}
+
+void trc_groups_free(struct trc_groups *g)
+{
+	trc_array_free(&g->groups);
+	trc_index_free(&g->index);
+	free(g->of_row);
+	free(g->details);
+}

@@ -1,0 +1,143 @@
+/*
+ * report_longest.c - the longest single waits.
+ *
+ * Pools of idle threads wait longest of all, so waits for other threads have a list of
+ * their own, and waits for what comes from outside have none.
+ */
+#include <stdlib.h>
+#include "analyzer/report_parts.h"
+
+enum { LONGEST_MAX = 32 };
+
+struct longest {
+	uint32_t row[LONGEST_MAX]; /* of parks, longest first */
+	size_t n, most;
+};
+
+static int64_t row_ns(const struct trc_report *r, uint32_t row)
+{
+	return trc_park_end_ns(r->m, &r->park[row]) - r->park[row].start_ns;
+}
+
+static void longest_add(struct longest *longest, const struct trc_report *r, uint32_t row)
+{
+	int64_t ns = row_ns(r, row);
+	size_t at;
+
+	if (longest->n == longest->most) {
+		if (!longest->n || row_ns(r, longest->row[longest->n - 1]) >= ns)
+			return;
+		longest->n--;
+	}
+	for (at = longest->n; at && row_ns(r, longest->row[at - 1]) < ns; at--)
+		longest->row[at] = longest->row[at - 1];
+	longest->row[at] = row;
+	longest->n++;
+}
+
+static void print_columns(struct trc_report *r)
+{
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_style(&line, TRC_STYLE_DIM);
+	trc_line_right(&line, 10, "lasted");
+	trc_line_right(&line, 12, "began at");
+	trc_line_add(&line, "  thread");
+	trc_line_to(&line, 50);
+	trc_line_add(&line, "  for");
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_report_line(r, &line);
+}
+
+static void print_people(struct trc_report *r, const struct trc_park *park)
+{
+	bool lock = trc_wait_class(park->reason) == TRC_WAIT_LOCKS;
+	struct trc_line line;
+
+	if (park->reason == TRC_REASON_JOIN || (!park->holder && !park->waker))
+		return;
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_to(&line, 12);
+	if (park->holder && park->holder == park->waker) {
+		trc_line_add(&line, "held and ");
+	} else if (park->holder) {
+		trc_line_add(&line, "held by ");
+		trc_report_thread(r, &line, park->holder, 26);
+		trc_line_add(&line, park->waker ? ", " : "");
+	}
+	if (park->waker) {
+		trc_line_add(&line, lock ? "released by " : "woken by ");
+		if (park->waker_stack) {
+			trc_report_place(r, &line, park->waker_stack);
+			trc_line_add(&line, " in ");
+		}
+		trc_report_thread(r, &line, park->waker, 26);
+	}
+	trc_report_line(r, &line);
+}
+
+static void print_park(struct trc_report *r, const struct trc_park *park)
+{
+	char number[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_right(&line, 10,
+		       trc_text_duration(number, trc_park_end_ns(r->m, park) - park->start_ns));
+	trc_line_right(&line, 12, trc_text_duration(number, park->start_ns - r->start_ns));
+	trc_line_add(&line, "  ");
+	trc_report_thread(r, &line, park->thread, 26);
+	trc_line_to(&line, 50);
+	trc_line_add(&line, "  %s", trc_reason_name(park->reason));
+	if (park->reason == TRC_REASON_JOIN && park->holder) {
+		trc_line_add(&line, " ");
+		trc_report_thread(r, &line, park->holder, 26);
+	} else {
+		trc_report_object(r, &line, park->reason, park->object);
+	}
+	if (park->flags & TRC_PARK_OPEN) {
+		trc_line_style(&line, TRC_STYLE_ALARM);
+		trc_line_add(&line, ", still waiting");
+		trc_line_style(&line, TRC_STYLE_PLAIN);
+	}
+	trc_report_line(r, &line);
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_to(&line, 12);
+	trc_report_chain(r, &line, park->stack);
+	trc_report_line(r, &line);
+	print_people(r, park);
+}
+
+static void print_list(struct trc_report *r, const struct longest *longest, const char *heading)
+{
+	if (!longest->n)
+		return;
+	trc_report_heading(r, heading, NULL);
+	print_columns(r);
+	for (size_t i = 0; i < longest->n; i++)
+		print_park(r, &r->park[longest->row[i]]);
+}
+
+int trc_report_longest(struct trc_report *r)
+{
+	size_t most = (r->top + 1) / 2 < LONGEST_MAX ? (r->top + 1) / 2 : LONGEST_MAX;
+	struct longest locks = {.most = most}, threads = {.most = (most + 1) / 2};
+
+	for (size_t i = 0; i < r->n_parks; i++) {
+		switch (trc_wait_class(r->park[i].reason)) {
+		case TRC_WAIT_LOCKS:
+		case TRC_WAIT_FILES:
+			longest_add(&locks, r, (uint32_t)i);
+			break;
+		case TRC_WAIT_THREADS:
+			longest_add(&threads, r, (uint32_t)i);
+			break;
+		default:
+			break;
+		}
+	}
+	print_list(r, &locks, "Longest single waits, for locks and files");
+	print_list(r, &threads, "Longest single waits, for other threads");
+	return 0;
+}

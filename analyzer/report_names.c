@@ -1,0 +1,236 @@
+/* report_names.c - stacks, threads and objects as a person would call them. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/profile.h"
+#include "analyzer/report_parts.h"
+#include "analyzer/symbols.h"
+#include "format/check.h"
+
+enum { CHAIN_FRAMES = 6, FUNCTION_WIDTH = 40, FILE_WIDTH = 32, OBJECT_WIDTH = 32 };
+
+/* ---- stacks ---- */
+
+/* The frames of the program's own. */
+static const uint32_t *own_frames(const struct trc_report *r, uint32_t stack, size_t *n)
+{
+	size_t skip = trc_profile_skip(r->stacks, r->m, stack);
+	size_t limit = trc_profile_limit(r->stacks, r->m, stack);
+
+	*n = limit > skip ? limit - skip : 0;
+	return *n ? r->stacks->stack_frame + r->stacks->stack_first[stack] + skip : NULL;
+}
+
+int trc_report_canonical_init(struct trc_report *r)
+{
+	struct trc_index first = {0};
+	int err = 0;
+
+	r->n_canonical = r->stacks->n_stacks;
+	r->canonical = calloc(r->n_canonical + 1, sizeof(*r->canonical));
+	if (!r->canonical)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < r->n_canonical && !err; i++) {
+		size_t n, n_same;
+		const uint32_t *frame = own_frames(r, i, &n), *same;
+		uint64_t hash = n ? trc_check64(frame, n * sizeof(*frame), 0) : 0;
+		uint32_t found = n ? trc_index_get(&first, hash) : 0;
+
+		r->canonical[i] = n ? i : 0;
+		if (n && found == TRC_INDEX_NONE) {
+			err = trc_index_put(&first, hash, i);
+		} else if (n) {
+			same = own_frames(r, found, &n_same);
+			if (n == n_same && !memcmp(frame, same, n * sizeof(*frame)))
+				r->canonical[i] = found;
+		}
+	}
+	trc_index_free(&first);
+	return err;
+}
+
+uint32_t trc_report_canonical(const struct trc_report *r, uint32_t stack)
+{
+	return stack < r->n_canonical ? r->canonical[stack] : 0;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path;
+}
+
+static void add_unknown(struct trc_report *r, struct trc_line *line, const struct trc_frame *frame)
+{
+	const struct trc_module_entry *module = trc_reader_module(r->reader, frame->module);
+
+	if (!module || !frame->module) {
+		trc_line_add(line, "0x%" PRIx64, frame->address);
+		return;
+	}
+	trc_line_data(line, base_name(module->path), FILE_WIDTH);
+	trc_line_add(line, "+0x%" PRIx64, frame->address - module->load_bias);
+}
+
+/* *file is that of the frame before: not said again. */
+static void add_frame(struct trc_report *r, struct trc_line *line, const struct trc_frame *frame,
+		      const char **file)
+{
+	if (frame->function)
+		trc_line_data(line, frame->function, FUNCTION_WIDTH);
+	else
+		add_unknown(r, line, frame);
+	if (frame->file && frame->line) {
+		const char *name = base_name(frame->file);
+
+		trc_line_add(line, " ");
+		if (!*file || strcmp(*file, frame->file) != 0)
+			trc_line_data(line, name, FILE_WIDTH);
+		trc_line_add(line, ":%u", frame->line);
+		*file = frame->file;
+	} else if (frame->module && frame->module < trc_reader_modules(r->reader)) {
+		r->module_shown[frame->module] = true;
+	}
+}
+
+static void add_frames(struct trc_report *r, struct trc_line *line, uint32_t stack, size_t max)
+{
+	size_t n;
+	const uint32_t *frame = own_frames(r, stack, &n);
+	const char *file = NULL;
+
+	if (!n)
+		trc_line_add(line, "(no stack)");
+	for (size_t i = 0; i < n && i < max; i++) {
+		trc_line_add(line, i ? " < " : "");
+		add_frame(r, line, &r->stacks->frame[frame[i] - 1], &file);
+	}
+}
+
+void trc_report_place(struct trc_report *r, struct trc_line *line, uint32_t stack)
+{
+	add_frames(r, line, stack, 1);
+}
+
+void trc_report_chain(struct trc_report *r, struct trc_line *line, uint32_t stack)
+{
+	add_frames(r, line, stack, CHAIN_FRAMES);
+}
+
+void trc_report_troubles(struct trc_report *r)
+{
+	struct trc_symbols *symbols = trc_model_symbols(r->m);
+	struct trc_line line;
+	bool any = false;
+
+	for (uint32_t i = 1; symbols && i < trc_reader_modules(r->reader); i++) {
+		const struct trc_module_entry *module = trc_reader_module(r->reader, i);
+		const char *trouble;
+
+		if (!r->module_shown[i] || !module)
+			continue;
+		trouble = trc_symbols_trouble(symbols, module);
+		if (!trouble)
+			continue;
+		if (!any)
+			trc_report_heading(r, "No source lines for", NULL);
+		any = true;
+		trc_line_begin(&line, r->width, r->colour);
+		trc_line_add(&line, "  ");
+		trc_line_data(&line, module->path, 60);
+		trc_line_add(&line, ": %s", trouble);
+		trc_report_line(r, &line);
+	}
+}
+
+/* ---- threads ---- */
+
+void trc_report_thread(struct trc_report *r, struct trc_line *line, uint32_t serial, int max_width)
+{
+	const struct trc_thread *thread = trc_model_thread(r->m, serial);
+	char number[TRC_NUMBER_BYTES];
+	int left;
+
+	if (!thread) {
+		trc_line_add(line, "thread #%u", serial);
+		return;
+	}
+	if (!*thread->name) {
+		trc_line_add(line, "thread %u", thread->tid);
+		return;
+	}
+	snprintf(number, sizeof(number), " (%u)", thread->tid);
+	left = max_width - trc_line_width(number);
+	trc_line_data(line, thread->name, left > 8 ? left : 8);
+	trc_line_add(line, "%s", number);
+}
+
+int64_t trc_report_lifetime_ns(const struct trc_report *r, const struct trc_thread *thread)
+{
+	int64_t start_ns = thread->start_ns, end_ns = thread->end_ns;
+
+	if (start_ns == TRC_NEVER || start_ns < r->start_ns)
+		start_ns = r->start_ns;
+	if (end_ns == TRC_NEVER || end_ns > r->end_ns)
+		end_ns = r->end_ns;
+	return end_ns > start_ns ? end_ns - start_ns : 0;
+}
+
+/* ---- objects ---- */
+
+static bool is_descriptor(unsigned int reason)
+{
+	switch (reason) {
+	case TRC_REASON_EPOLL:
+	case TRC_REASON_FLOCK:
+	case TRC_REASON_ACCEPT:
+		return true;
+	default:
+		return trc_wait_class(reason) == TRC_WAIT_FILES;
+	}
+}
+
+/* The module whose data could lie there: the last that begins at or below the address. */
+static const struct trc_module_entry *module_below(const struct trc_report *r, uint64_t address)
+{
+	enum { REACH_BYTES = 1 << 30 };
+	const struct trc_module_entry *best = NULL;
+
+	for (uint32_t i = 1; i < trc_reader_modules(r->reader); i++) {
+		const struct trc_module_entry *module = trc_reader_module(r->reader, i);
+
+		if (module && module->last_epoch == UINT32_MAX && module->start <= address &&
+		    address - module->start < REACH_BYTES && (!best || module->start > best->start))
+			best = module;
+	}
+	return best;
+}
+
+void trc_report_object(struct trc_report *r, struct trc_line *line, unsigned int reason,
+		       uint64_t object)
+{
+	struct trc_symbols *symbols = trc_model_symbols(r->m);
+	const struct trc_module_entry *module;
+	const char *name = NULL;
+	uint64_t offset = 0;
+
+	if (!object)
+		return;
+	if (is_descriptor(reason) && object <= INT32_MAX) {
+		trc_line_add(line, " fd %" PRIu64, object);
+		return;
+	}
+	module = module_below(r, object);
+	if (symbols && module)
+		name = trc_symbols_variable(symbols, module, object, &offset);
+	if (!name) {
+		trc_line_add(line, " 0x%" PRIx64, object);
+		return;
+	}
+	trc_line_add(line, " ");
+	trc_line_data(line, name, OBJECT_WIDTH);
+	if (offset)
+		trc_line_add(line, "+%" PRIu64, offset);
+}

@@ -1,0 +1,116 @@
+/*
+ * report_parts.h - what the files that make the report share; nobody else includes it.
+ */
+#ifndef TRC_ANALYZER_REPORT_PARTS_H
+#define TRC_ANALYZER_REPORT_PARTS_H
+
+#include "analyzer/array.h"
+#include "analyzer/report.h"
+#include "analyzer/report_text.h"
+#include "analyzer/waits.h"
+
+struct trc_report {
+	struct trc_model *m;
+	const struct trc_reader *reader;
+	const struct trc_stacks *stacks;
+	const struct trc_park *park;
+	const struct trc_unlock *unlock;
+	const struct trc_thread *thread;
+	size_t n_parks, n_unlocks, n_threads;
+	int64_t start_ns, end_ns;
+	FILE *out;
+	const char *path;
+	int width;
+	bool colour;
+	size_t top;
+	/* By stack id: the first stack with the same frames of the program's own. */
+	uint32_t *canonical;
+	size_t n_canonical;
+	/* By row of thread, then by class: time in waits, each moment counted once. */
+	int64_t (*class_ns)[TRC_WAIT_CLASSES];
+	bool *module_shown; /* by module id: has frames without lines in what was printed */
+	bool any_section;
+};
+
+/* A group: all waits of one reason at one stack, or all releases of one kind of lock there. */
+struct trc_group {
+	uint8_t reason;
+	uint32_t stack; /* canonical */
+	uint32_t slot;	/* 1.. if it is among those that will be shown */
+	uint64_t waits, sections;
+	int64_t total_ns, max_ns;
+};
+
+/* What is shown of a group beyond that. */
+struct trc_group_details {
+	const struct trc_group *group;
+	uint64_t object; /* the one with most of the time */
+	uint32_t n_objects, n_threads;
+	int64_t object_ns;
+	int64_t threads_ns;		      /* how long its threads lived */
+	uint32_t thread;		      /* the one with most of the time */
+	uint32_t by_stack, by_thread, holder; /* who ended most of it, 0 = not known */
+	uint32_t n_by_stacks, n_by_threads;
+	int64_t thread_ns, by_stack_ns, by_thread_ns, holder_ns;
+};
+
+struct trc_groups {
+	struct trc_array groups; /* struct trc_group */
+	struct trc_index index;
+	uint32_t *of_row;		   /* the group of each park or unlock + 1, 0 = none */
+	struct trc_group_details *details; /* by slot - 1: by class, then largest first */
+	size_t n_details;
+	size_t n_of[TRC_WAIT_CLASSES]; /* how many of the details are of this class */
+	size_t n_groups_of[TRC_WAIT_CLASSES];
+	int64_t sum_ns[TRC_WAIT_CLASSES];   /* of all groups */
+	int64_t total_ns[TRC_WAIT_CLASSES]; /* of parks: waits within waits counted once */
+	uint64_t waits[TRC_WAIT_CLASSES];
+};
+
+/* ---- report.c ---- */
+int trc_report_begin(struct trc_report *r, struct trc_model *m, FILE *out,
+		     const struct trc_report_options *options, struct trc_error *error);
+void trc_report_end(struct trc_report *r);
+/* An empty line, and the heading in bold; `right` (may be NULL) follows it. */
+void trc_report_heading(struct trc_report *r, const char *heading, const char *right);
+void trc_report_line(struct trc_report *r, struct trc_line *line);
+
+/* ---- report_names.c ---- */
+/* The innermost frame of the program's own: "settings_get trc-demo.c:211". */
+void trc_report_place(struct trc_report *r, struct trc_line *line, uint32_t stack);
+/* The same and its callers: "... < worker_run :302". */
+void trc_report_chain(struct trc_report *r, struct trc_line *line, uint32_t stack);
+/* "worker 3 (4711)" */
+void trc_report_thread(struct trc_report *r, struct trc_line *line, uint32_t serial, int max_width);
+/* " settings+16", " fd 7", " 0x7f..."; nothing for 0. */
+void trc_report_object(struct trc_report *r, struct trc_line *line, unsigned int reason,
+		       uint64_t object);
+/* How long the thread lived within the trace. */
+int64_t trc_report_lifetime_ns(const struct trc_report *r, const struct trc_thread *thread);
+uint32_t trc_report_canonical(const struct trc_report *r, uint32_t stack);
+int trc_report_canonical_init(struct trc_report *r);
+/* Modules whose functions were shown without lines, and why. */
+void trc_report_troubles(struct trc_report *r);
+
+/* ---- report_groups.c: 0 or -ENOMEM; free with trc_groups_free() ---- */
+int trc_groups_of_parks(struct trc_groups *g, struct trc_report *r, size_t top);
+int trc_groups_of_unlocks(struct trc_groups *g, struct trc_report *r, size_t top);
+void trc_groups_free(struct trc_groups *g);
+/* The details of one class: g->n_of[class] of them. */
+const struct trc_group_details *trc_groups_details(const struct trc_groups *g,
+						   enum trc_wait_class class);
+
+/* ---- sections ---- */
+int trc_report_waits(struct trc_report *r);
+int trc_report_holders(struct trc_report *r);
+int trc_report_longest(struct trc_report *r);
+int trc_report_threads(struct trc_report *r);
+int trc_report_user(struct trc_report *r);
+/* "caused by ...", "woken by ..."; false if nobody is known. */
+bool trc_report_blame(struct trc_report *r, struct trc_line *line,
+		      const struct trc_group_details *details);
+/* "mutex settings+16", "mutex, 12 objects". */
+void trc_report_what(struct trc_report *r, struct trc_line *line,
+		     const struct trc_group_details *details);
+
+#endif

@@ -1,0 +1,114 @@
+/* report_summary.c - the few lines at the end of a recording. */
+#include <errno.h>
+#include <stdio.h>
+#include "analyzer/report_parts.h"
+
+enum { TOP_WAITS = 3 };
+
+static void print_head(struct trc_report *r)
+{
+	const struct trc_file_info *file = trc_reader_info(r->reader);
+	char time[TRC_NUMBER_BYTES], threads[TRC_NUMBER_BYTES], events[TRC_NUMBER_BYTES];
+	char bytes[TRC_NUMBER_BYTES], lost[TRC_NUMBER_BYTES];
+	uint64_t lost_events = trc_model_lost_events(r->m);
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_style(&line, TRC_STYLE_BOLD);
+	trc_line_data(&line, r->path, 40);
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_line_add(&line, ": %s, %s thread%s, %s events, %s, ",
+		     trc_text_duration(time, r->end_ns - r->start_ns),
+		     trc_text_count(threads, r->n_threads), r->n_threads == 1 ? "" : "s",
+		     trc_text_count(events, file->n_events),
+		     trc_text_bytes(bytes, file->file_bytes));
+	trc_line_style(&line, lost_events ? TRC_STYLE_ALARM : TRC_STYLE_PLAIN);
+	trc_line_add(&line, "%s lost", lost_events ? trc_text_count(lost, lost_events) : "none");
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_report_line(r, &line);
+}
+
+static void print_wait(struct trc_report *r, const struct trc_group_details *d)
+{
+	char total[TRC_NUMBER_BYTES], share[TRC_NUMBER_BYTES], waits[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_right(&line, 10, trc_text_duration(total, d->group->total_ns));
+	trc_line_right(&line, 7, trc_text_share(share, d->group->total_ns, d->threads_ns));
+	trc_line_add(&line, "  %s wait%s of %u thread%s for ",
+		     trc_text_count(waits, d->group->waits), d->group->waits == 1 ? "" : "s",
+		     d->n_threads, d->n_threads == 1 ? "" : "s");
+	trc_report_what(r, &line, d);
+	trc_report_line(r, &line);
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_to(&line, 19);
+	trc_report_chain(r, &line, d->group->stack);
+	trc_report_line(r, &line);
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_to(&line, 19);
+	if (trc_report_blame(r, &line, d))
+		trc_report_line(r, &line);
+}
+
+/* Locks first, idling last.  Of each class only what takes more than a hundredth of the
+ * time, so that it does not hide another's: unless there is nothing like that. */
+static size_t print_classes(struct trc_report *r, const struct trc_groups *g, int64_t least_ns)
+{
+	static const enum trc_wait_class ORDER[] = {TRC_WAIT_LOCKS, TRC_WAIT_THREADS,
+						    TRC_WAIT_FILES, TRC_WAIT_OUTSIDE};
+	size_t n = 0;
+
+	for (size_t o = 0; o < sizeof(ORDER) / sizeof(*ORDER); o++) {
+		const struct trc_group_details *d = trc_groups_details(g, ORDER[o]);
+
+		if (ORDER[o] == TRC_WAIT_OUTSIDE && n)
+			break;
+		for (size_t i = 0; i < g->n_of[ORDER[o]] && n < TOP_WAITS; i++) {
+			if (d[i].group->total_ns < least_ns)
+				break;
+			print_wait(r, &d[i]);
+			n++;
+		}
+	}
+	return n;
+}
+
+static int print_waits(struct trc_report *r)
+{
+	struct trc_groups g;
+	int err = trc_groups_of_parks(&g, r, TOP_WAITS);
+
+	if (!err && !print_classes(r, &g, (r->end_ns - r->start_ns) / 100))
+		print_classes(r, &g, 0);
+	trc_groups_free(&g);
+	return err;
+}
+
+int trc_report_summary(struct trc_model *m, FILE *out, const struct trc_report_options *options,
+		       struct trc_error *error)
+{
+	struct trc_report r;
+	struct trc_line line;
+	int err = trc_report_begin(&r, m, out, options, error);
+
+	if (!err) {
+		print_head(&r);
+		err = print_waits(&r);
+		if (err)
+			snprintf(error->text, sizeof(error->text), "report: out of memory");
+	}
+	if (!err && trc_reader_warning(r.reader)) {
+		trc_line_begin(&line, r.width, r.colour);
+		trc_line_add(&line, "warning: %s", trc_reader_warning(r.reader));
+		trc_report_line(&r, &line);
+	}
+	if (!err) {
+		trc_line_begin(&line, r.width, r.colour);
+		trc_line_add(&line, "next: trace-analyze ");
+		trc_line_data(&line, r.path, 78);
+		trc_report_line(&r, &line);
+	}
+	trc_report_end(&r);
+	return err;
+}

@@ -1,0 +1,265 @@
+/*
+ * report_waits.c - where the time went that threads spent waiting, and on whose account.
+ *
+ * Four sections, by what ends the waits (waits.h): what others of the program did is told in
+ * full, with stacks and wakers; the rest in a line each.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/report_parts.h"
+
+static const struct {
+	const char *heading;
+	bool in_full;
+} SECTION[TRC_WAIT_CLASSES] = {
+	[TRC_WAIT_LOCKS] = {"Waiting for locks", true},
+	[TRC_WAIT_THREADS] = {"Waiting for other threads", true},
+	[TRC_WAIT_FILES] = {"Waiting for files and sockets", false},
+	[TRC_WAIT_OUTSIDE] = {"Waiting for requests, timers and children", false},
+};
+
+void trc_report_what(struct trc_report *r, struct trc_line *line,
+		     const struct trc_group_details *details)
+{
+	trc_line_add(line, "%s", trc_reason_name(details->group->reason));
+	if (details->group->reason == TRC_REASON_JOIN && details->holder) {
+		trc_line_add(line, " ");
+		trc_report_thread(r, line, details->holder, 26);
+	} else {
+		trc_report_object(r, line, details->group->reason, details->object);
+	}
+	if (details->n_objects > 1)
+		trc_line_add(line, " and %u other%s", details->n_objects - 1,
+			     details->n_objects == 2 ? "" : "s");
+}
+
+static void add_share(struct trc_line *line, int64_t part, int64_t whole)
+{
+	char number[TRC_NUMBER_BYTES];
+
+	if (whole > 0 && part < whole - whole / 2000)
+		trc_line_add(line, ", %s of it", trc_text_share(number, part, whole));
+}
+
+bool trc_report_blame(struct trc_report *r, struct trc_line *line,
+		      const struct trc_group_details *d)
+{
+	bool lock = trc_wait_class(d->group->reason) == TRC_WAIT_LOCKS;
+	int64_t total_ns = d->group->total_ns;
+
+	if (d->group->reason == TRC_REASON_JOIN)
+		return false;
+	if (d->n_by_threads) {
+		trc_line_add(line, lock ? "caused by " : "woken by ");
+		if (d->by_stack) {
+			trc_report_place(r, line, d->by_stack);
+			add_share(line, d->by_stack_ns, total_ns);
+			trc_line_add(line, ", in ");
+		}
+		trc_report_thread(r, line, d->by_thread, 26);
+		if (d->n_by_threads > 1 && d->by_thread_ns < total_ns - total_ns / 20)
+			trc_line_add(line, " and %u other%s", d->n_by_threads - 1,
+				     d->n_by_threads == 2 ? "" : "s");
+		return true;
+	}
+	if (d->holder) {
+		trc_line_add(line, "held by ");
+		trc_report_thread(r, line, d->holder, 26);
+		add_share(line, d->holder_ns, total_ns);
+		return true;
+	}
+	return false;
+}
+
+static void print_columns(struct trc_report *r, bool in_full)
+{
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_style(&line, TRC_STYLE_DIM);
+	trc_line_right(&line, 10, "total");
+	trc_line_right(&line, 9, "of time");
+	trc_line_right(&line, 11, "waits");
+	trc_line_right(&line, 10, "mean");
+	trc_line_right(&line, 10, "longest");
+	trc_line_right(&line, 9, "threads");
+	trc_line_add(&line, "  %s", in_full ? "for" : "for, at");
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_report_line(r, &line);
+}
+
+static void add_numbers(struct trc_line *line, const struct trc_group_details *d)
+{
+	const struct trc_group *group = d->group;
+	char number[TRC_NUMBER_BYTES];
+
+	trc_line_right(line, 10, trc_text_duration(number, group->total_ns));
+	trc_line_right(line, 9, trc_text_share(number, group->total_ns, d->threads_ns));
+	trc_line_right(line, 11, trc_text_count(number, group->waits));
+	trc_line_right(line, 10,
+		       trc_text_duration(number, group->total_ns / (int64_t)group->waits));
+	trc_line_right(line, 10, trc_text_duration(number, group->max_ns));
+	trc_line_right(line, 9, trc_text_count(number, d->n_threads));
+	trc_line_add(line, "  ");
+}
+
+static void print_group(struct trc_report *r, const struct trc_group_details *d, bool in_full)
+{
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	add_numbers(&line, d);
+	trc_report_what(r, &line, d);
+	if (!in_full) {
+		trc_line_add(&line, "  ");
+		trc_report_chain(r, &line, d->group->stack);
+		trc_report_line(r, &line);
+		return;
+	}
+	trc_report_line(r, &line);
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_to(&line, 12);
+	trc_report_chain(r, &line, d->group->stack);
+	trc_report_line(r, &line);
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_to(&line, 12);
+	if (trc_report_blame(r, &line, d))
+		trc_report_line(r, &line);
+}
+
+static void print_rest(struct trc_report *r, size_t n_places, int64_t rest_ns)
+{
+	char number[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	if (!n_places)
+		return;
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_right(&line, 10, trc_text_duration(number, rest_ns));
+	trc_line_add(&line, "  at %zu more place%s", n_places, n_places == 1 ? "" : "s");
+	trc_report_line(r, &line);
+}
+
+/* What is next to nothing beside the rest is not told one by one. */
+static bool is_negligible(int64_t ns, int64_t whole_ns)
+{
+	return ns < whole_ns / 1000;
+}
+
+static void print_class(struct trc_report *r, const struct trc_groups *g, enum trc_wait_class class)
+{
+	const struct trc_group_details *d = trc_groups_details(g, class);
+	size_t n = g->n_of[class], most = class == TRC_WAIT_OUTSIDE ? (r->top + 1) / 2 : r->top, i;
+	char total[TRC_NUMBER_BYTES], waits[TRC_NUMBER_BYTES], right[128];
+	int64_t rest_ns = g->sum_ns[class];
+
+	if (!n)
+		return;
+	snprintf(right, sizeof(right), "%s in %s wait%s%s",
+		 trc_text_duration(total, g->total_ns[class]),
+		 trc_text_count(waits, g->waits[class]), g->waits[class] == 1 ? "" : "s",
+		 r->any_section ? "" : "  (of time: share of the waiting threads' lifetime)");
+	trc_report_heading(r, SECTION[class].heading, right);
+	print_columns(r, SECTION[class].in_full);
+	for (i = 0;
+	     i < n && i < most && (!i || !is_negligible(d[i].group->total_ns, g->sum_ns[class]));
+	     i++) {
+		print_group(r, &d[i], SECTION[class].in_full);
+		rest_ns -= d[i].group->total_ns;
+	}
+	print_rest(r, g->n_groups_of[class] - i, rest_ns);
+}
+
+int trc_report_waits(struct trc_report *r)
+{
+	struct trc_groups g;
+	int err = trc_groups_of_parks(&g, r, r->top);
+
+	for (int class = 0; class < TRC_WAIT_CLASSES && !err; class ++)
+		print_class(r, &g, (enum trc_wait_class) class);
+	trc_groups_free(&g);
+	return err;
+}
+
+/* ---- critical sections ---- */
+
+static void print_holder_columns(struct trc_report *r)
+{
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_style(&line, TRC_STYLE_DIM);
+	trc_line_right(&line, 10, "caused");
+	trc_line_right(&line, 11, "to waits");
+	trc_line_right(&line, 11, "sections");
+	trc_line_right(&line, 10, "mean");
+	trc_line_right(&line, 10, "longest");
+	trc_line_add(&line, "  lock, released at");
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_report_line(r, &line);
+}
+
+static void print_holder(struct trc_report *r, const struct trc_group_details *d)
+{
+	const struct trc_group *group = d->group;
+	char number[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_right(&line, 10, trc_text_duration(number, group->total_ns));
+	trc_line_right(&line, 11, trc_text_count(number, group->waits));
+	trc_line_right(&line, 11, trc_text_count(number, group->sections));
+	trc_line_right(&line, 10,
+		       trc_text_duration(number, group->total_ns / (int64_t)group->sections));
+	trc_line_right(&line, 10, trc_text_duration(number, group->max_ns));
+	trc_line_add(&line, "  ");
+	trc_report_what(r, &line, d);
+	trc_line_add(&line, ", by ");
+	trc_report_thread(r, &line, d->thread, 26);
+	if (d->n_threads > 1)
+		trc_line_add(&line, " and %u other%s", d->n_threads - 1,
+			     d->n_threads == 2 ? "" : "s");
+	trc_report_line(r, &line);
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_to(&line, 12);
+	trc_report_chain(r, &line, group->stack);
+	trc_report_line(r, &line);
+}
+
+static void print_holders(struct trc_report *r, const struct trc_groups *g,
+			  enum trc_wait_class class)
+{
+	const struct trc_group_details *d = trc_groups_details(g, class);
+	int64_t rest_ns = g->sum_ns[class];
+	size_t i;
+
+	for (i = 0;
+	     i < g->n_of[class] && (!i || !is_negligible(d[i].group->total_ns, g->sum_ns[class]));
+	     i++) {
+		print_holder(r, &d[i]);
+		rest_ns -= d[i].group->total_ns;
+	}
+	print_rest(r, g->n_groups_of[class] - i, rest_ns);
+}
+
+int trc_report_holders(struct trc_report *r)
+{
+	char total[TRC_NUMBER_BYTES], right[128];
+	struct trc_groups g;
+	int64_t total_ns = 0;
+	int err = trc_groups_of_unlocks(&g, r, r->top);
+
+	if (!err && g.n_details) {
+		for (int class = 0; class < TRC_WAIT_CLASSES; class ++)
+			total_ns += g.sum_ns[class];
+		snprintf(right, sizeof(right), "%s of others' waiting, by who released the lock",
+			 trc_text_duration(total, total_ns));
+		trc_report_heading(r, "Critical sections", right);
+		print_holder_columns(r);
+		print_holders(r, &g, TRC_WAIT_LOCKS);
+		print_holders(r, &g, TRC_WAIT_THREADS);
+	}
+	trc_groups_free(&g);
+	return err;
+}

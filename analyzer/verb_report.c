@@ -1,0 +1,58 @@
+/* verb_report.c - trace-analyze [--report], what it prints when nothing else is asked for, and
+ * --summary, which trace-record prints when a recording ends. */
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include "analyzer/cli.h"
+#include "analyzer/report.h"
+
+enum { WIDTH = 100, WIDTH_LEAST = 60 };
+
+/* A narrow terminal gets narrow lines; a wide one, a file or a pipe the usual. */
+static int output_width(void)
+{
+	struct winsize size = {0};
+
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col ||
+	    size.ws_col > WIDTH)
+		return WIDTH;
+	return size.ws_col < WIDTH_LEAST ? WIDTH_LEAST : size.ws_col;
+}
+
+typedef int print_fn(struct trc_model *m, FILE *out, const struct trc_report_options *options,
+		     struct trc_error *error);
+
+static int print(struct trc_cli *cli, print_fn *function)
+{
+	const struct trc_report_options options = {
+		.colour = cli->color, .width = output_width(), .path = cli->path};
+	struct trc_error error = {""};
+	int err = trc_model_need(cli->model, TRC_PART_ALL, &error);
+
+	trc_progress_clear();
+	if (!err && !function(cli->model, stdout, &options, &error))
+		return TRC_EXIT_OK;
+	trc_cli_error(cli, "%s", error.text);
+	return TRC_EXIT_FAILED;
+}
+
+static int run_report(struct trc_cli *cli, const struct trc_request *request)
+{
+	return print(cli, trc_report_print);
+}
+
+static int run_summary(struct trc_cli *cli, const struct trc_request *request)
+{
+	return print(cli, trc_report_summary);
+}
+
+const struct trc_verb trc_verb_report = {
+	.name = "report",
+	.doc = "print the report, as without any of these",
+	.run = run_report,
+};
+
+const struct trc_verb trc_verb_summary = {
+	.name = "summary",
+	.doc = "print the report in at most 15 lines",
+	.run = run_summary,
+};

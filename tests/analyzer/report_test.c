@@ -1,0 +1,470 @@
+/* What the report says (analyzer/report.h), to the letter, and what always holds of it. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/report.h"
+#include "analyzer/report_text.h"
+#include "tests/analyzer/model_fixture.h"
+
+#define MODULES                                                                                    \
+	"sync ticks=0 realtime=1700000000000000000\n"                                              \
+	"info command \"./server --port 80\"\n"                                                    \
+	"info hostname \"box\"\n"                                                                  \
+	"info pid \"42\"\n"                                                                        \
+	"info ended \"exit status 0\"\n"                                                           \
+	"info sched \"no: perf_event_open is not permitted\"\n"                                    \
+	"module trc path=\"/usr/lib/libtrc-preload.so.0\" start=0x1000 limit=0x2000 bias=0x1000\n" \
+	"module libc path=\"/lib/libc.so.6\" start=0x2000 limit=0x3000 bias=0x2000\n"              \
+	"module server path=\"/none/server\" start=0x3000 limit=0x4000 bias=0x3000\n"              \
+	"stack get 0x1010 0x3011 0x3021 0x2031\n"                                                  \
+	"stack get_too 0x1110 0x2200 0x3011 0x3021 0x2031\n"                                       \
+	"stack put 0x1020 0x3041 0x3051 0x2031\n"                                                  \
+	"stack idle 0x1030 0x3061 0x2031\n"
+
+#define THREADS                                                                                    \
+	"thread 1 tid=101 name=\"main\"\n"                                                         \
+	"thread 2 tid=102 name=\"worker 1\"\n"                                                     \
+	"thread 3 tid=103 name=\"worker 2\"\n"
+
+/* Two workers behind main; an idle one; a file; a request. */
+static const char SERVER[] =
+	MODULES THREADS "@0 thread=2 region_begin type=\"handle\"\n"
+			"@1000000 thread=2 park reason=mutex object=0x7f10 holder=1 stack=get\n"
+			"@2000000 thread=3 park reason=mutex object=0x7f10 holder=1 stack=get_too\n"
+			"@9000000 thread=1 unlock reason=mutex object=0x7f10 waiters=2 stack=put\n"
+			"@9100000 thread=2 resume reason=mutex object=0x7f10\n"
+			"@9500000 thread=2 unlock reason=mutex object=0x7f10 waiters=1 stack=get\n"
+			"@9600000 thread=3 resume reason=mutex object=0x7f10\n"
+			"@9700000 thread=2 wait reason=fsync object=5 since=9600000 stack=put\n"
+			"@10000000 thread=2 region_end\n"
+			"@20000000 thread=3 park reason=cond object=0x7f20 stack=idle\n"
+			"@80000000 thread=1 unpark reason=cond object=0x7f20 count=1 stack=put\n"
+			"@80000000 thread=3 resume reason=cond object=0x7f20\n"
+			"@80000000 thread=1 park reason=epoll object=4 stack=idle\n"
+			"@90000000 thread=1 resume reason=epoll object=4\n"
+			"@90000000 thread=1 log category=\"net\" message=\"hello\"\n"
+			"@100000000 thread=1 counter name=\"queue\" value=-3\n";
+
+/* clang-format off */
+static const char SERVER_REPORT[] =
+	"./server --port 80\n"
+	"100 ms from 2023-11-14 22:13:20 UTC on box, pid 42, ended: exit status 0\n"
+	"3 threads, 1 proc, 16 events in SIZE, none lost\n"
+	"no scheduling intervals: perf_event_open is not permitted\n"
+	"\n"
+	"Waiting for locks  15.7 ms in 2 waits  (of time: share of the waiting threads' lifetime)\n"
+	"     total  of time      waits      mean   longest  threads  for\n"
+	"   15.7 ms     7.8%          2   7.85 ms   8.10 ms        2  mutex 0x7f10\n"
+	"            server+0x10 < server+0x20\n"
+	"            caused by server+0x40, 95.5% of it, in main (101)\n"
+	"\n"
+	"Waiting for other threads  60.0 ms in 1 wait\n"
+	"     total  of time      waits      mean   longest  threads  for\n"
+	"   60.0 ms    60.0%          1   60.0 ms   60.0 ms        1  cond 0x7f20\n"
+	"            server+0x60\n"
+	"            woken by server+0x40, in main (101)\n"
+	"\n"
+	"Waiting for files and sockets  100 µs in 1 wait\n"
+	"     total  of time      waits      mean   longest  threads  for, at\n"
+	"    100 µs     0.1%          1    100 µs    100 µs        1  fsync fd 5  server+0x40 < server+0x50\n"
+	"\n"
+	"Waiting for requests, timers and children  10.0 ms in 1 wait\n"
+	"     total  of time      waits      mean   longest  threads  for, at\n"
+	"   10.0 ms    10.0%          1   10.0 ms   10.0 ms        1  epoll fd 4  server+0x60\n"
+	"\n"
+	"Critical sections  15.5 ms of others' waiting, by who released the lock\n"
+	"    caused   to waits   sections      mean   longest  lock, released at\n"
+	"   15.0 ms          2          1   15.0 ms   15.0 ms  mutex 0x7f10, by main (101)\n"
+	"            server+0x40 < server+0x50\n"
+	"    500 µs          1          1    500 µs    500 µs  mutex 0x7f10, by worker 1 (102)\n"
+	"            server+0x10 < server+0x20\n"
+	"\n"
+	"Longest single waits, for locks and files\n"
+	"    lasted    began at  thread                      for\n"
+	"   8.10 ms     1.00 ms  worker 1 (102)              mutex 0x7f10\n"
+	"            server+0x10 < server+0x20\n"
+	"            held and released by server+0x40 in main (101)\n"
+	"   7.60 ms     2.00 ms  worker 2 (103)              mutex 0x7f10\n"
+	"            server+0x10 < server+0x20\n"
+	"            held by main (101), released by server+0x10 in worker 1 (102)\n"
+	"    100 µs     9.60 ms  worker 1 (102)              fsync fd 5\n"
+	"            server+0x40 < server+0x50\n"
+	"\n"
+	"Longest single waits, for other threads\n"
+	"    lasted    began at  thread                      for\n"
+	"   60.0 ms     20.0 ms  worker 2 (103)              cond 0x7f20\n"
+	"            server+0x60\n"
+	"            woken by server+0x40 in main (101)\n"
+	"\n"
+	"Threads  shares of the time that each was alive\n"
+	"  thread                             alive  not parked   locks  others   files outside\n"
+	"  worker 1 (102)                    100 ms       91.8%    8.1%            0.1%\n"
+	"  worker 2 (103)                    100 ms       32.4%    7.6%   60.0%\n"
+	"  main (101)                        100 ms       90.0%                           10.0%\n"
+	"\n"
+	"Regions\n"
+	"  type                            count    open      total       p50       p95       p99       max\n"
+	"  handle                              1            10.0 ms   10.0 ms   10.0 ms   10.0 ms   10.0 ms\n"
+	"\n"
+	"Logs\n"
+	"  net                                 1\n"
+	"\n"
+	"Counters\n"
+	"  name                           values               least                most                last\n"
+	"  queue                               1                  -3                  -3                  -3\n"
+	"\n"
+	"No source lines for\n"
+	"  /none/server: not found\n"
+	"\n"
+	"more: trace-analyze [--html FILE | --pprof block -o FILE | --shell] dump.trc\n";
+
+static const char SERVER_SUMMARY[] =
+	"dump.trc: 100 ms, 3 threads, 16 events, SIZE, none lost\n"
+	"   15.7 ms   7.8%  2 waits of 2 threads for mutex 0x7f10\n"
+	"                   server+0x10 < server+0x20\n"
+	"                   caused by server+0x40, 95.5% of it, in main (101)\n"
+	"   60.0 ms  60.0%  1 wait of 1 thread for cond 0x7f20\n"
+	"                   server+0x60\n"
+	"                   woken by server+0x40, in main (101)\n"
+	"next: trace-analyze dump.trc\n";
+/* clang-format on */
+
+typedef int print_fn(struct trc_model *m, FILE *out, const struct trc_report_options *options,
+		     struct trc_error *error);
+
+/* What it prints; free() it. */
+static char *printed(print_fn *print, const char *trace, const struct trc_report_options *options)
+{
+	struct trc_model *m = model_of(trace, 0);
+	struct trc_error error;
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	ck_assert_int_eq(print(m, out, options, &error), 0);
+	fclose(out);
+	model_close(m);
+	return text;
+}
+
+/* How many bytes the file takes is not the report's business: "1.86 kB ..." becomes SIZE. */
+static void hide_size(char *text)
+{
+	char *unit = strstr(text, " kB"), *from = unit, *end;
+
+	ck_assert_ptr_nonnull(unit);
+	while (from > text && (strchr("0123456789.", from[-1])))
+		from--;
+	end = unit + strlen(" kB");
+	if (!strncmp(end, " (", 2))
+		end = strchr(end, ')') + 1;
+	memmove(from + 4, end, strlen(end) + 1);
+	memcpy(from, "SIZE", 4);
+}
+
+static void compare(print_fn *print, const char *trace, const char *wanted)
+{
+	const struct trc_report_options options = {.path = "dump.trc"};
+	char *text = printed(print, trace, &options);
+
+	hide_size(text);
+	if (strcmp(text, wanted) != 0)
+		printf("---- printed:\n%s----\n", text);
+	ck_assert_str_eq(text, wanted);
+	free(text);
+}
+
+START_TEST(report_of_a_server)
+{
+	compare(trc_report_print, SERVER, SERVER_REPORT);
+}
+END_TEST
+
+START_TEST(summary_of_a_server)
+{
+	compare(trc_report_summary, SERVER, SERVER_SUMMARY);
+}
+END_TEST
+
+static const struct {
+	const char *what, *trace, *line; /* which must be among those printed */
+	bool absent;			 /* ... or must not */
+} LINES[] = {
+	{"a wait in progress says so",
+	 MODULES THREADS "@1000 thread=2 park reason=mutex object=0x7f10 holder=1 stack=get\n"
+			 "@5001000 thread=1 counter name=\"c\" value=1\n",
+	 "   5.00 ms     1.00 µs  worker 1 (102)              mutex 0x7f10, still waiting", false},
+	{"... and who holds the lock, where nobody released it",
+	 MODULES THREADS "@1000 thread=2 park reason=mutex object=0x7f10 holder=1 stack=get\n"
+			 "@5001000 thread=1 counter name=\"c\" value=1\n",
+	 "            held by main (101)", false},
+	{"lost events are said with their cause",
+	 MODULES "@1000 thread=1 counter name=\"c\" value=1\n"
+		 "@2000000 thread=1 gap lost_events=1234 since=1000000 cause=ring_full\n",
+	 "lost: 1,234 events, ring_full, between 1.00 ms and 2.00 ms", false},
+	{"percentiles are of nearest rank: p50 of four is the second",
+	 "@1000 task_begin task=1 type=\"t\"\n@2000 task_end task=1\n"
+	 "@3000 task_begin task=2 type=\"t\"\n@5000 task_end task=2\n"
+	 "@6000 task_begin task=3 type=\"t\"\n@9000 task_end task=3\n"
+	 "@10000 task_begin task=4 type=\"t\"\n@14000 task_end task=4\n"
+	 "@15000 task_begin task=5 type=\"t\"\n",
+	 "  t                                   5       1    10.0 µs   2.00 µs   4.00 µs   4.00 µs"
+	 "   4.00 µs",
+	 false},
+	{"a task that never ended has no times",
+	 "@1000 task_begin task=1 type=\"t\"\n@2000 counter name=\"c\" value=1\n",
+	 "  t                                   1       1", false},
+	{"a counter's extremes and its last value",
+	 "@1 counter name=\"q\" value=5\n@2 counter name=\"q\" value=-7\n"
+	 "@3 counter name=\"q\" value=2\n",
+	 "  q                                   3                  -7                   5"
+	 "                   2",
+	 false},
+	{"objects of one stack are counted",
+	 MODULES THREADS "@1000 thread=2 park reason=mutex object=0x10 stack=get\n"
+			 "@2000 thread=2 resume reason=mutex object=0x10\n"
+			 "@3000 thread=2 park reason=mutex object=0x20 stack=get\n"
+			 "@6000 thread=2 resume reason=mutex object=0x20\n",
+	 "   4.00 µs    66.7%          2   2.00 µs   3.00 µs        1  mutex 0x20 and 1 other",
+	 false},
+	{"a wait within an announced wait is in no sum twice",
+	 MODULES THREADS "@1000 thread=2 park reason=user object=0x1 stack=put\n"
+			 "@2000 thread=2 park reason=cond object=0x10 stack=idle\n"
+			 "@6000 thread=2 resume reason=cond object=0x10\n"
+			 "@11000 thread=2 resume reason=user object=0x1\n",
+	 "Waiting for other threads  10.0 µs in 2 waits  (of time: share of the waiting threads' "
+	 "lifetime)",
+	 false},
+	{"what a name could do to a terminal it does not",
+	 "info command \"\\x1b[2J\\x9b1m \\n\"\n@1 counter name=\"c\" value=1\n", "?[2J?1m ?",
+	 false},
+	{"scheduling intervals that are there need no remark",
+	 "info sched \"yes\"\n@1 counter name=\"c\" value=1\n", "no scheduling intervals: yes",
+	 true},
+	{"no waits: no section for them", "@1 counter name=\"c\" value=1\n", "Critical sections",
+	 true},
+};
+
+START_TEST(lines)
+{
+	const struct trc_report_options options = {.path = "dump.trc"};
+	char *text = printed(trc_report_print, LINES[_i].trace, &options), *found;
+	size_t n = strlen(LINES[_i].line);
+
+	found = strstr(text, LINES[_i].line);
+	while (found && !((found == text || found[-1] == '\n') && found[n] == '\n'))
+		found = strstr(found + 1, LINES[_i].line);
+	ck_assert_msg(!found == LINES[_i].absent, "%s:\n%s\nin:\n%s", LINES[_i].what,
+		      LINES[_i].line, text);
+	free(text);
+}
+END_TEST
+
+/* ---- what always holds ---- */
+
+/* Names as long as they get, thousands of places. */
+static char *huge_trace(void)
+{
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	fprintf(out,
+		"info command \"%0300d\"\ninfo hostname \"%0300d\"\ninfo ended \"%0300d\"\n"
+		"info sched \"%0300d\"\n",
+		1, 2, 3, 4);
+	fprintf(out, "module m path=\"/%0250d.so\" start=0x10000 limit=0x90000 bias=0\n", 7);
+	for (int i = 1; i <= 30; i++)
+		fprintf(out, "thread %d tid=%d name=\"%060d\"\n", i, 4000000 + i, i);
+	for (int i = 0; i < 40; i++)
+		fprintf(out, "stack s%d 0x%x 0x%x 0x%x 0x%x\n", i, 0x10000 + i, 0x20000,
+			0x30000 + i, 0x40000);
+	for (int i = 0; i < 2000; i++) {
+		static const char *const REASON[] = {"mutex", "cond", "epoll", "fsync",
+						     "rwlock_write"};
+		const char *reason = REASON[i % 5];
+		long at = 1000000000000L * i;
+		int thread = 1 + i % 29;
+
+		fprintf(out,
+			"@%ld thread=%d park reason=%s object=0x7fffffff%04x holder=30 stack=s%d\n",
+			at, thread, reason, i, i % 40);
+		if (i % 5 == 0)
+			fprintf(out,
+				"@%ld thread=30 unlock reason=mutex object=0x7fffffff%04x "
+				"waiters=1 stack=s%d\n",
+				at + 5000 * i, i, i % 7);
+		if (i % 5 == 1)
+			fprintf(out,
+				"@%ld thread=30 unpark reason=cond object=0x7fffffff%04x "
+				"count=1 stack=s%d\n",
+				at + 5000 * i, i, i % 7);
+		fprintf(out, "@%ld thread=%d resume reason=%s object=0x7fffffff%04x\n",
+			at + 100000000L * i, thread, reason, i);
+		fprintf(out, "@%ld thread=%d counter name=\"%0200d\" value=-9223372036854775807\n",
+			at + 100000000L * i, thread, i % 50);
+		fprintf(out, "@%ld thread=%d log category=\"%0200d\" message=\"m\"\n",
+			at + 100000000L * i, thread, i % 50);
+		fprintf(out, "@%ld thread=%d task_begin task=%d type=\"%0200d\"\n",
+			at + 100000000L * i, thread, i + 1, i % 50);
+	}
+	fclose(out);
+	return text;
+}
+
+static const int WIDTHS[] = {60, 80, 100, 132};
+
+static void check_widths(const char *text, int width)
+{
+	while (*text) {
+		char *line = strndup(text, strcspn(text, "\n"));
+
+		ck_assert_msg(trc_line_width(line) <= width, "%d columns, wanted %d: %s",
+			      trc_line_width(line), width, line);
+		ck_assert_msg(!*line || line[strlen(line) - 1] != ' ', "blanks at the end: \"%s\"",
+			      line);
+		text += strlen(line);
+		text += *text == '\n';
+		free(line);
+	}
+}
+
+START_TEST(no_line_is_too_wide)
+{
+	const struct trc_report_options options = {.width = WIDTHS[_i], .path = "/a/b/c/d/e.trc"};
+	char *trace = huge_trace();
+	char *report = printed(trc_report_print, trace, &options);
+	char *summary = printed(trc_report_summary, trace, &options);
+
+	check_widths(report, WIDTHS[_i]);
+	check_widths(summary, WIDTHS[_i]);
+	ck_assert_ptr_nonnull(strstr(report, "more places"));
+	free(summary);
+	free(report);
+	free(trace);
+}
+END_TEST
+
+START_TEST(summary_has_few_lines)
+{
+	const struct trc_report_options options = {.path = "dump.trc"};
+	const char *const trace[] = {SERVER, "@1 counter name=\"c\" value=1\n", NULL};
+	char *huge = huge_trace();
+
+	for (int i = 0; i < 3; i++) {
+		char *text = printed(trc_report_summary, trace[i] ? trace[i] : huge, &options);
+		int n_lines = 0;
+
+		for (const char *at = text; *at; at++)
+			n_lines += *at == '\n';
+		ck_assert_int_le(n_lines, TRC_SUMMARY_LINES_MAX);
+		ck_assert_int_ge(n_lines, 2);
+		free(text);
+	}
+	free(huge);
+}
+END_TEST
+
+START_TEST(colour_changes_nothing_but_colour)
+{
+	struct trc_report_options options = {.path = "dump.trc"};
+	char *plain = printed(trc_report_print, SERVER, &options), *colour, *to;
+
+	options.colour = true;
+	colour = to = printed(trc_report_print, SERVER, &options);
+	ck_assert_ptr_nonnull(strchr(colour, '\033'));
+	for (const char *from = colour; *from; from++) {
+		if (*from == '\033')
+			from = strchr(from, 'm');
+		else
+			*to++ = *from;
+	}
+	*to = 0;
+	ck_assert_str_eq(plain, colour);
+	free(plain);
+	free(colour);
+}
+END_TEST
+
+/* ---- numbers ---- */
+
+static const struct {
+	int64_t ns;
+	const char *text;
+} DURATIONS[] = {
+	{0, "0 ns"},
+	{999, "999 ns"},
+	{1000, "1.00 µs"},
+	{12340, "12.3 µs"},
+	{999499, "999 µs"},
+	{999500, "1.00 ms"},
+	{80300000, "80.3 ms"},
+	{999999999, "1.00 s"},
+	{1250000000, "1.25 s"},
+	{99960000000, "100 s"},
+	{119400000000, "119 s"},
+	{125000000000, "2 min 05 s"},
+	{7380000000000, "2 h 03 min"},
+	{-5, "-5 ns"},
+};
+
+START_TEST(durations)
+{
+	char text[TRC_NUMBER_BYTES];
+
+	ck_assert_str_eq(trc_text_duration(text, DURATIONS[_i].ns), DURATIONS[_i].text);
+}
+END_TEST
+
+START_TEST(counts_and_bytes)
+{
+	char text[TRC_NUMBER_BYTES];
+
+	ck_assert_str_eq(trc_text_count(text, 0), "0");
+	ck_assert_str_eq(trc_text_count(text, 999), "999");
+	ck_assert_str_eq(trc_text_count(text, 1000), "1,000");
+	ck_assert_str_eq(trc_text_count(text, UINT64_MAX), "18,446,744,073,709,551,615");
+	ck_assert_str_eq(trc_text_bytes(text, 999), "999 B");
+	ck_assert_str_eq(trc_text_bytes(text, 97904), "97.9 kB");
+	ck_assert_str_eq(trc_text_bytes(text, 2500000000), "2.50 GB");
+	ck_assert_str_eq(trc_text_share(text, 1, 8), "12.5%");
+	ck_assert_str_eq(trc_text_share(text, 1, 0), "");
+}
+END_TEST
+
+START_TEST(long_names_lose_their_middle)
+{
+	struct trc_line line;
+
+	trc_line_begin(&line, 100, false);
+	trc_line_data(&line, "µ_abcdefgh", 7);
+	ck_assert_mem_eq(line.text, "µ_a…fgh", line.n_bytes);
+	ck_assert_int_eq(line.width, 7);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("report");
+	TCase *tests = tcase_create("report");
+	SRunner *runner;
+	int failed;
+
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, report_of_a_server);
+	tcase_add_test(tests, summary_of_a_server);
+	tcase_add_loop_test(tests, lines, 0, sizeof(LINES) / sizeof(*LINES));
+	tcase_add_loop_test(tests, no_line_is_too_wide, 0, sizeof(WIDTHS) / sizeof(*WIDTHS));
+	tcase_add_test(tests, summary_has_few_lines);
+	tcase_add_test(tests, colour_changes_nothing_but_colour);
+	tcase_add_loop_test(tests, durations, 0, sizeof(DURATIONS) / sizeof(*DURATIONS));
+	tcase_add_test(tests, counts_and_bytes);
+	tcase_add_test(tests, long_names_lose_their_middle);
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
