@@ -141,10 +141,11 @@ static void print_rest(struct trc_report *r, size_t n_places, int64_t rest_ns)
 	trc_report_line(r, &line);
 }
 
-/* What is next to nothing beside the rest is not told one by one. */
-static bool is_negligible(int64_t ns, int64_t whole_ns)
+/* What is next to nothing beside the largest is not told one by one. */
+static bool is_negligible(const struct trc_group_details *d,
+			  const struct trc_group_details *largest)
 {
-	return ns < whole_ns / 1000;
+	return d->group->total_ns < largest->group->total_ns / 1000;
 }
 
 static void print_class(struct trc_report *r, const struct trc_groups *g, enum trc_wait_class class)
@@ -162,9 +163,7 @@ static void print_class(struct trc_report *r, const struct trc_groups *g, enum t
 		 r->any_section ? "" : "  (of time: share of the waiting threads' lifetime)");
 	trc_report_heading(r, SECTION[class].heading, right);
 	print_columns(r, SECTION[class].in_full);
-	for (i = 0;
-	     i < n && i < most && (!i || !is_negligible(d[i].group->total_ns, g->sum_ns[class]));
-	     i++) {
+	for (i = 0; i < n && i < most && !is_negligible(&d[i], &d[0]); i++) {
 		print_group(r, &d[i], SECTION[class].in_full);
 		rest_ns -= d[i].group->total_ns;
 	}
@@ -234,9 +233,7 @@ static void print_holders(struct trc_report *r, const struct trc_groups *g,
 	int64_t rest_ns = g->sum_ns[class];
 	size_t i;
 
-	for (i = 0;
-	     i < g->n_of[class] && (!i || !is_negligible(d[i].group->total_ns, g->sum_ns[class]));
-	     i++) {
+	for (i = 0; i < g->n_of[class] && !is_negligible(&d[i], &d[0]); i++) {
 		print_holder(r, &d[i]);
 		rest_ns -= d[i].group->total_ns;
 	}
