@@ -33,6 +33,7 @@ int trc_process_open_file(struct trc_process *p, const struct trc_tool_options *
 	char error[TRC_FILE_PATH_BYTES + 128];
 	int err;
 
+	p->options = o;
 	name_file(p, o);
 	err = trc_file_sink_plan(&p->sink, p->path, error, sizeof(error));
 	if (!err)
@@ -41,6 +42,29 @@ int trc_process_open_file(struct trc_process *p, const struct trc_tool_options *
 		trc_tool_say("%s", error);
 	p->sink_open = !err;
 	return err;
+}
+
+/* What trace-record was asked to do, as options that would ask for it again. */
+static void write_options(struct trc_process *p)
+{
+	const struct trc_tool_options *o = p->options;
+	char text[256] = "";
+	size_t n = 0;
+	const struct {
+		const char *name, *value;
+	} given[] = {{"--ring-size", o->ring_size},
+		     {"--locks", o->locks},
+		     {"--on-full", o->on_full},
+		     {"--unwind", o->unwind}};
+
+	for (size_t i = 0; i < sizeof(given) / sizeof(*given) && n < sizeof(text); i++)
+		if (given[i].value)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s %s", n ? " " : "",
+					      given[i].name, given[i].value);
+	if (o->follow && n < sizeof(text))
+		snprintf(text + n, sizeof(text) - n, "%s--follow", n ? " " : "");
+	trc_writer_info(p->w, "options", text);
+	trc_writer_info(p->w, "unwind", o->unwind ? o->unwind : "auto");
 }
 
 /* The writer, once the first mapping tells of procs and clock. */
@@ -59,6 +83,7 @@ static int open_writer(struct trc_process *p, const struct trc_shared *h, const 
 	if (err)
 		return err;
 	trc_trace_info(p->w, h);
+	write_options(p);
 	return trc_writer_info(p->w, "sched", sched);
 }
 

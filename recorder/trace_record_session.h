@@ -10,6 +10,7 @@
 /* One process, its mapping (of one image after the other), and its trace. */
 struct trc_process {
 	struct trc_process *next;
+	const struct trc_tool_options *options;
 	int pid, pidfd; /* pidfd -1 = the command's own process: waitpid() tells */
 	uint32_t image;
 	bool command; /* the one that trace-record started */

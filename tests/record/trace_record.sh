@@ -231,7 +231,8 @@ fi
 # By a single thread, whose first event is there when the ring fills up: no other kind is lost.
 for how in drop wait; do
 	check "a small ring, $how" status 0 "$record" -q -o r.trc --ring-size 8K --on-full $how "$guest" burst 200000
-	check "a small ring, $how: can be read" trace r.trc "info on_full $how" 'info ring_bytes 8192'
+	check "a small ring, $how: can be read" trace r.trc "info on_full $how" 'info ring_bytes 8192' \
+		"info options --ring-size 8K --on-full $how" 'info unwind auto'
 	check "a small ring, $how: recorded and lost are all" \
 		same $(($(dumped 'count counter') + $(dumped lost))) 200000
 done
