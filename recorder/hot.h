@@ -141,6 +141,8 @@ void trc_fork_parent(int child_pid);
 void trc_fork_child(void);
 /* Before dlclose(): stacks from now on belong to a new module epoch. */
 void trc_modules_changing(void);
+/* After dlclose(): addresses may belong to other code now. */
+void trc_modules_changed(void);
 void trc_process_event(enum trc_process_what what, uint64_t value);
 
 #endif

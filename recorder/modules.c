@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "rec.h"
+#include "unwind.h"
 
 enum { KNOWN_MAX = 256, PATH_BYTES_MAX = 1024 };
 
@@ -224,6 +225,11 @@ void trc_modules_publish(void)
 
 	for (uint32_t i = 0; i < n_known; i++)
 		module_add(&known[i], epoch);
+}
+
+void trc_modules_changed(void)
+{
+	trc_unwind_modules_changed();
 }
 
 void trc_modules_changing(void)

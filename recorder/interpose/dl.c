@@ -13,5 +13,6 @@ TRC_EXPORT int dlclose(void *handle)
 	trc_self.no_wait++; /* the loader's lock is held while destructors run */
 	result = REAL(dlclose)(handle);
 	trc_self.no_wait--;
+	trc_modules_changed();
 	return result;
 }

@@ -185,6 +185,10 @@ void trc_fork_child(void)
 	trc_self.tid = 0;
 }
 
+void trc_modules_changed(void)
+{
+}
+
 void trc_modules_changing(void)
 {
 	states[FAKE_MODULES_CHANGING]++;
