@@ -100,7 +100,8 @@ START_TEST(gap_records_hold_totals_and_become_differences)
 	atomic_store(&trc_ring_at(f.shared, 0)->lost_total, 15);
 	put_counted(0, 1);
 	fake_put(&f, 0, 102, TRC_KIND_GAP, 0, 7, first, 3);
-	fake_put(&f, 0, 103, TRC_KIND_GAP, 0, 7, first, 3); /* told by two threads at once */
+	first[0] = 3; /* told by two threads at once, the later record with the earlier total */
+	fake_put(&f, 0, 103, TRC_KIND_GAP, 0, 7, first, 3);
 	put_counted(0, 10);
 	trc_drain_pass(f.drain);
 	fake_put(&f, 0, 200, TRC_KIND_GAP, 0, 7, second, 3);
@@ -580,6 +581,24 @@ START_TEST(a_cell_of_the_lap_before_is_not_taken_for_a_new_one)
 }
 END_TEST
 
+START_TEST(a_claim_of_the_lap_before_says_nothing_about_this_one)
+{
+	uint64_t words[13] = {fake_time(&f, 0), TRC_REC_WORD1(TRC_KIND_LOG, 0, 13, 1), 0, 0, 64};
+	uint32_t n_cells = f.shared->n_cells;
+
+	fake_commit(&f, fake_reserve(&f, 2), 2, 0, 50, words, 13);
+	for (uint64_t n = 2; n < n_cells; n++)
+		fake_cell_put(&f, n, 50, n, 0);
+	trc_drain_pass(f.drain);
+	/* One cell is reserved where a claim for two still stands. */
+	fake_reserve(&f, 1);
+	fake_cell_put(&f, n_cells + 1, 50, 999, 0);
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+	ck_assert_uint_eq(fake_lost(&file, TRC_GAP_UNCOMMITTED), 1);
+	ck_assert_uint_eq(fake_count(&file, TRC_KIND_RELEASE), n_cells - 2 + 1);
+}
+END_TEST
+
 START_TEST(losses_of_the_overflow_stream_are_told_as_they_come)
 {
 	fake_cell_put(&f, 1, 50, 1, 0);
@@ -774,6 +793,7 @@ static Suite *drain_suite(void)
 	tcase_add_test(t, each_claim_left_open_at_the_end_is_one_lost_event);
 	tcase_add_test(t, a_record_committed_in_part_is_lost_whole);
 	tcase_add_test(t, a_cell_of_the_lap_before_is_not_taken_for_a_new_one);
+	tcase_add_test(t, a_claim_of_the_lap_before_says_nothing_about_this_one);
 	tcase_add_test(t, losses_of_the_overflow_stream_are_told_as_they_come);
 	tcase_add_test(t, a_header_is_checked_before_it_is_used);
 	tcase_add_test(t, a_header_overwritten_later_changes_nothing);
