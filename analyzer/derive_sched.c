@@ -133,6 +133,22 @@ static int sched_span(struct trc_derive *derive, const struct trc_span *span)
 	return err;
 }
 
+/* A thread that ended is on no proc any more, also if the record of that was lost or counted
+ * for the program that it became by exec. */
+static void stretches_close(struct trc_model *m)
+{
+	struct trc_on_cpu *stretch = m->on_cpu.row;
+
+	for (size_t i = 0; i < m->on_cpu.n; i++) {
+		const struct trc_thread *thread = trc_model_thread(m, stretch[i].thread);
+
+		if (stretch[i].end_ns == TRC_NEVER && thread && thread->end_ns != TRC_NEVER)
+			stretch[i].end_ns = thread->end_ns > stretch[i].start_ns
+						    ? thread->end_ns
+						    : stretch[i].start_ns;
+	}
+}
+
 static void threads_sum(struct trc_model *m)
 {
 	const struct trc_on_cpu *stretch = m->on_cpu.row;
@@ -160,8 +176,10 @@ static int sched_end(struct trc_derive *derive)
 	int err = trc_array_sort(&m->on_cpu, offsetof(struct trc_on_cpu, start_ns),
 				offsetof(struct trc_on_cpu, thread));
 
-	if (!err)
+	if (!err) {
+		stretches_close(m);
 		threads_sum(m);
+	}
 	return err;
 }
 

@@ -22,7 +22,7 @@ FACT(events, info->n_events)
 FACT(writer_lost_events, info->lost_events)
 FACT(blocks, info->n_blocks)
 FACT(generations, info->n_generations)
-FACT(procs, info->n_procs)
+FACT(proc_limit, info->n_procs)
 FACT(file_bytes, info->file_bytes)
 FACT(format_major, info->major)
 FACT(format_minor, info->minor)
@@ -41,7 +41,7 @@ static const struct fact {
 	{"writer_lost_events", fact_writer_lost_events},
 	{"blocks", fact_blocks},
 	{"generations", fact_generations},
-	{"procs", fact_procs},
+	{"proc_limit", fact_proc_limit},
 	{"file_bytes", fact_file_bytes},
 	{"format_major", fact_format_major},
 	{"format_minor", fact_format_minor},

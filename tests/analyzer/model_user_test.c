@@ -143,6 +143,14 @@ static const struct {
 	 "@901000 source=kernel thread=1 proc_stop\n",
 	 {{1, 0, 1000, 5400, false}, {1, 0, 900000, 901000, false}},
 	 5400},
+	{"a thread that ended is on no proc any more",
+	 "@1000 source=kernel thread=1 proc_start\n"
+	 "@2000 source=kernel thread=1 proc_stop\n"
+	 "@300000 source=kernel thread=1 proc_start\n"
+	 "@304000 thread=1 thread_exit\n"
+	 "@900000 thread=2 log\n",
+	 {{1, 0, 1000, 2000, false}, {1, 0, 300000, 304000, false}},
+	 5000},
 	{"a stop that was lost ends with the next start",
 	 "@1000 source=kernel thread=1 proc_start\n"
 	 "@4000 source=kernel proc=1 thread=1 proc_start\n"
