@@ -8,7 +8,8 @@ EXTRA_DIST += tests/analyzer/symbols_test.sh tests/analyzer/symbols_program.c
 # The model, from traces written as text.
 if HAVE_CHECK
 model_tests = tests/analyzer/model_waits_test tests/analyzer/model_user_test \
-	tests/analyzer/sql_test
+	tests/analyzer/sql_test tests/analyzer/model_random_test \
+	tests/analyzer/model_merge_test
 check_PROGRAMS += $(model_tests)
 TESTS += $(model_tests)
 check_LTLIBRARIES += libtrcmodelfixture.la
@@ -21,9 +22,15 @@ tests_analyzer_model_waits_test_LDADD = libtrcmodelfixture.la
 tests_analyzer_model_user_test_SOURCES = tests/analyzer/model_user_test.c
 tests_analyzer_model_user_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_model_user_test_LDADD = libtrcmodelfixture.la
+tests_analyzer_model_merge_test_SOURCES = tests/analyzer/model_merge_test.c
+tests_analyzer_model_merge_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_model_merge_test_LDADD = libtrcmodelfixture.la
 tests_analyzer_sql_test_SOURCES = tests/analyzer/sql_test.c
 tests_analyzer_sql_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS)
 tests_analyzer_sql_test_LDADD = libtrcmodelfixture.la $(SQLITE_LIBS)
+tests_analyzer_model_random_test_SOURCES = tests/analyzer/model_random_test.c
+tests_analyzer_model_random_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS)
+tests_analyzer_model_random_test_LDADD = libtrcmodelfixture.la $(SQLITE_LIBS)
 endif
 
 # Profiles.

@@ -17,6 +17,7 @@
 	"stack main 0x1f\n"                                                                        \
 	"stack wait 0x300 0x200 0x1f\n"                                                            \
 	"stack elsewhere 0x310 0x210 0x1f\n"                                                       \
+	"stack deep_elsewhere 0x900 0x910 0x920 0x930 0x940 0x1f\n"                                      \
 	"stack handler 0x900 0x910 0x301 0x200 0x1f\n"
 
 enum { NEVER = -1, OPEN = TRC_PARK_OPEN, LEFT = TRC_PARK_ABANDONED, ROWS_MAX = 8 };
@@ -198,10 +199,28 @@ static const struct waits_case {
 
 	{"a jump out of a wait: a stack that does not hold the wait's shows that it left",
 	 THREADS STACKS "@1000 thread=2 park reason=cond object=0x30 stack=wait\n"
+			"@4000 thread=2 log\n"
 			"@5000 thread=2 wait reason=read object=4 since=4500 stack=elsewhere\n"
 			"@9000 thread=2 log\n",
 	 {{2, TRC_REASON_COND, 1000, 5000, LEFT, -1, 0, NEVER, 0},
 	  {2, TRC_REASON_READ, 4500, 5000, 0, 0, 0, NEVER, 0}},
+	 {{0}}},
+
+	{"a jump out of a deep wait: a deep stack that is another one shows that it left, too",
+	 THREADS STACKS "stack deep 0x400 0x300 0x200 0x100 0x1f\n"
+			"@1000 thread=2 park reason=cond object=0x30 stack=deep\n"
+			"@4000 thread=2 log\n"
+			"@5000 thread=2 unpark reason=cond object=0x40 stack=deep_elsewhere\n",
+	 {{2, TRC_REASON_COND, 1000, 5000, LEFT, -1, 0, NEVER, 0}},
+	 {{0}}},
+
+	{"a stack that was not followed to its end shows nothing",
+	 THREADS "stack deep 0x400 0x300 0x200 0x100 0x1f\n"
+		 "stack cut 0x900 0x910\n"
+		 "@1000 thread=2 park reason=cond object=0x30 stack=deep\n"
+		 "@5000 thread=2 unpark reason=cond object=0x40 stack=cut\n"
+		 "@6000 thread=2 resume reason=cond object=0x30\n",
+	 {{2, TRC_REASON_COND, 1000, 6000, 0, 0, 0, NEVER, 0}},
 	 {{0}}},
 
 	{"a handler's jump out of two waits: the outer resume abandons the inner wait",

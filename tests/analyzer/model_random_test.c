@@ -1,0 +1,215 @@
+/*
+ * model_random_test.c - traces of events that make no sense together: whatever they say, the
+ * model keeps its promises (model.h, derive_wakers.c) and every table can be read.
+ */
+#include <check.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/check.h"
+#include "analyzer/sql.h"
+#include "analyzer/sql_table.h"
+#include "tests/analyzer/model_fixture.h"
+
+enum { SEEDS = 60, EVENTS = 250, THREADS = 5, TEXT_BYTES = 64 * 1024 };
+
+static uint64_t state;
+
+static unsigned int draw(unsigned int limit)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (unsigned int)((state >> 33) % limit);
+}
+
+static const char *const reasons[] = {"mutex", "rwlock_read", "cond", "cond_mutex", "sem",
+				      "barrier", "join", "user", "read"};
+
+static size_t put_event(char *text, size_t room, unsigned int kind)
+{
+	const char *reason = reasons[draw(9)];
+	unsigned int object = draw(3), small = draw(40), stack = draw(4);
+
+	switch (kind) {
+	case 0:
+	case 1:
+		return (size_t)snprintf(text, room, "park reason=%s object=%u holder=%u stack=%u",
+					reason, object, draw(THREADS), stack);
+	case 2:
+	case 3:
+		return (size_t)snprintf(text, room, "resume reason=%s object=%u result=%u", reason,
+					object, draw(3) ? 0 : 110);
+	case 4:
+		return (size_t)snprintf(text, room, "unlock reason=%s object=%u stack=%u at=%u",
+					reason, object, stack, small * 50);
+	case 5:
+		return (size_t)snprintf(text, room, "unpark reason=%s object=%u count=%s stack=%u",
+					reason, object, draw(2) ? "1" : "~0", stack);
+	case 6:
+		return (size_t)snprintf(text, room, "wait reason=%s object=%u since=%u stack=%u",
+					reason, object, small * 100, stack);
+	case 7:
+		return (size_t)snprintf(text, room, draw(2) ? "region_begin type=\"r\"" : "region_end");
+	case 8:
+		return (size_t)snprintf(text, room, "task_%s task=%u", draw(2) ? "begin" : "end", small);
+	case 9:
+		return (size_t)snprintf(text, room, "gap lost_events=%u since=%u cause=ring_full",
+					small, small * 100);
+	case 10:
+		return (size_t)snprintf(text, room, draw(2) ? "thread_exit" : "thread_start tid=9");
+	case 11:
+		return (size_t)snprintf(text, room, draw(2) ? "proc_start" : "proc_stop");
+	default:
+		return (size_t)snprintf(text, room, "log task=%u message=\"m\"", small);
+	}
+}
+
+static const char *random_text(void)
+{
+	static char text[TEXT_BYTES];
+	size_t n = 0;
+
+	n += (size_t)snprintf(text + n, sizeof(text) - n,
+			      "stack a 0x1 0x2 0x3\nstack b 0x9 0x1 0x2 0x3\nstack c 0x4 0x3\n");
+	for (unsigned int i = 1; i < THREADS; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "thread %u tid=%u start=%u end=%u\n", i,
+				      100 + i, draw(2) * 300, draw(3) ? 0 : 2000);
+	for (unsigned int i = 0, time = 100; i < EVENTS; i++) {
+		unsigned int kind = draw(13);
+
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "@%u proc=%u source=%s thread=%u ",
+				      time, draw(3), kind == 11 ? "kernel" : draw(9) ? "ring" : "overflow",
+				      1 + draw(THREADS - 1));
+		n += put_event(text + n, sizeof(text) - n, kind);
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "\n");
+		time += draw(40);
+	}
+	for (unsigned int i = 1; i < THREADS; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+				      "status thread=%u reason=%s object=%u since=%u\n", i,
+				      draw(2) ? reasons[draw(9)] : "0", draw(3), draw(4000));
+	ck_assert_uint_lt(n, sizeof(text));
+	return text;
+}
+
+static void check_parks(const struct trc_model *m, size_t n_unlocks)
+{
+	int64_t before_ns = INT64_MIN;
+	size_t n;
+	const struct trc_park *park = trc_model_parks(m, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		ck_assert_int_ge(park[i].start_ns, before_ns);
+		before_ns = park[i].start_ns;
+		ck_assert(park[i].end_ns == TRC_NEVER || park[i].end_ns >= park[i].start_ns);
+		ck_assert_int_eq(park[i].end_ns == TRC_NEVER, park[i].flags == TRC_PARK_OPEN);
+		ck_assert(park[i].wake_ns == TRC_NEVER || (park[i].wake_ns >= park[i].start_ns &&
+							   park[i].wake_ns <= park[i].end_ns));
+		ck_assert_uint_le(park[i].unlock, n_unlocks);
+		ck_assert_ptr_nonnull(trc_model_thread(m, park[i].thread));
+	}
+}
+
+/* W1, and M3. Returns how many there are. */
+static size_t check_unlocks(const struct trc_model *m)
+{
+	int64_t waited_ns = 0, caused_ns = 0;
+	size_t n, n_parks;
+	const struct trc_unlock *unlock = trc_model_unlocks(m, &n);
+	const struct trc_park *park = trc_model_parks(m, &n_parks);
+
+	for (size_t i = 0; i < n_parks; i++)
+		if (trc_reason_is_lock(park[i].reason))
+			waited_ns += (park[i].end_ns == TRC_NEVER ? trc_model_end_ns(m)
+								  : park[i].end_ns) -
+				     park[i].start_ns;
+	for (size_t i = 0; i < n; i++) {
+		ck_assert_int_ge(unlock[i].caused_ns, 0);
+		ck_assert(!i || unlock[i].ts_ns >= unlock[i - 1].ts_ns);
+		caused_ns += unlock[i].caused_ns;
+	}
+	ck_assert_int_le(caused_ns, waited_ns);
+	return n;
+}
+
+static void check_threads(const struct trc_model *m)
+{
+	int64_t length_ns = trc_model_end_ns(m) - trc_model_start_ns(m);
+	size_t n;
+	const struct trc_thread *thread = trc_model_threads(m, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		ck_assert_int_ge(thread[i].parked_ns, 0);
+		ck_assert_int_le(thread[i].parked_ns, length_ns);
+		ck_assert_int_ge(thread[i].last_ns, thread[i].first_ns);
+	}
+}
+
+static void check_regions(const struct trc_model *m)
+{
+	size_t n;
+	const struct trc_region *region = trc_model_regions(m, &n);
+
+	for (size_t i = 0; i < n; i++)
+		ck_assert_uint_lt(region[i].depth, EVENTS);
+}
+
+static void read_tables(struct trc_model *m)
+{
+	struct trc_error error;
+	sqlite3 *db;
+	const struct trc_sql_table *table;
+
+	ck_assert_int_eq(trc_sql_open(&db, m, &error), 0);
+	for (size_t i = 0; (table = trc_sql_table_at(i)); i++) {
+		char sql[80];
+
+		snprintf(sql, sizeof(sql), "SELECT * FROM %s", table->name);
+		ck_assert_int_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	}
+	ck_assert_int_eq(sqlite3_exec(db, "SELECT * FROM events ORDER BY ts_ns", NULL, NULL, NULL),
+			 SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static void ignore_violation(void *context, const char *text)
+{
+	ck_assert_uint_gt(strlen(text), 0);
+}
+
+START_TEST(test_random)
+{
+	struct trc_check_totals totals;
+	struct trc_error error;
+	struct trc_model *m;
+
+	state = 0x9e3779b97f4a7c15u * (uint64_t)(_i + 1);
+	m = model_of(random_text(), TRC_PART_WAITS | TRC_PART_USER | TRC_PART_SCHED);
+	check_parks(m, check_unlocks(m));
+	check_threads(m);
+	check_regions(m);
+	read_tables(m);
+	ck_assert_int_eq(trc_check(m, ignore_violation, NULL, &totals, &error), 0);
+	ck_assert_uint_gt(totals.violations, 0);
+	ck_assert_uint_eq(totals.events, EVENTS);
+	model_close(m);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("model_random");
+	TCase *tcase = tcase_create("random");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_loop_test(tcase, test_random, 0, SEEDS);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
