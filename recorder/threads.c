@@ -103,6 +103,8 @@ static bool attach(uint32_t creator, uint64_t stack, bool starts_now)
 		atomic_fetch_add_explicit(&shared->next_serial, 1, memory_order_relaxed) + 1;
 	trc_self.serial_word = (uint64_t)trc_self.serial << 32;
 	trc_self.ring = trc_self.counter_ring = &trc_no_ring;
+	/* Locks that were given back while nothing recorded are still counted. */
+	trc_self.locks_held = 0;
 	trc_self.session = session;
 	trc_self.slot = slot_take(shared, trc_self.serial);
 	if (trc_self.slot != &no_slot)
