@@ -2,8 +2,8 @@
  * cond.c - pthread_cond_*.  Context: traced thread, signal handlers.
  *
  * A wait gives up the mutex inside the real call: what that releases is recorded before the
- * wait, for there is no "after" until the wait ends.  The re-acquisition is inside the wait as well;
- * the analyzer derives it from the signal that woke the thread.
+ * wait, for there is no "after" until the wait ends.  The re-acquisition is inside the wait as
+ * well; the analyzer derives it from the signal that woke the thread.
  */
 #include "recorder/interpose/cond.h"
 #include "recorder/interpose/versions.h"

@@ -9,8 +9,8 @@
  */
 #include <elf.h>
 #include <link.h>
-#include <sys/syscall.h>
 #include "recorder/interpose/real.h"
+#include "recorder/raw.h"
 
 extern struct r_debug _r_debug __attribute__((weak));
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
@@ -20,10 +20,10 @@ enum { VERSION_HIDDEN = 0x8000, VERSION_MASK = 0x7fff };
 /* The parts of a loaded object that a lookup needs. */
 struct object {
 	uintptr_t base;
-	const ElfW(Sym) *symbols;
+	const ElfW(Sym) * symbols;
 	const char *strings;
 	const uint32_t *hash;
-	const ElfW(Half) *versions;
+	const ElfW(Half) * versions;
 	const char *verdef;
 	uint64_t n_verdef;
 };
@@ -35,48 +35,25 @@ static bool same(const char *a, const char *b)
 	return *a == *b;
 }
 
-static long raw_call(long number, long a, long b, long c, long d)
-{
-#ifdef __x86_64__
-	register long r10 __asm__("r10") = d;
-	long result;
-
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10)
-			 : "rcx", "r11", "memory");
-	return result;
-#else
-	register long x8 __asm__("x8") = number;
-	register long x0 __asm__("x0") = a;
-	register long x1 __asm__("x1") = b;
-	register long x2 __asm__("x2") = c;
-	register long x3 __asm__("x3") = d;
-
-	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
-	return x0;
-#endif
-}
-
 /* The program headers of the executable, as the kernel told the loader. */
-static const ElfW(Phdr) *executable_headers(uint64_t *n_headers)
+static const ElfW(Phdr) * executable_headers(uint64_t *n_headers)
 {
 	static const char path[] = "/proc/self/auxv";
 	const ElfW(Phdr) *headers = NULL;
 	ElfW(auxv_t) entry;
-	long fd = raw_call(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
+	long fd = trc_raw3(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
 
 	*n_headers = 0;
 	if (fd < 0)
 		return NULL;
-	while (raw_call(SYS_read, fd, (long)&entry, sizeof(entry), 0) == (long)sizeof(entry) &&
+	while (trc_raw3(SYS_read, fd, &entry, sizeof(entry)) == (long)sizeof(entry) &&
 	       entry.a_type != AT_NULL) {
 		if (entry.a_type == AT_PHDR)
 			headers = (const ElfW(Phdr) *)entry.a_un.a_val;
 		else if (entry.a_type == AT_PHNUM)
 			*n_headers = entry.a_un.a_val;
 	}
-	raw_call(SYS_close, fd, 0, 0, 0);
+	trc_raw1(SYS_close, fd);
 	return headers;
 }
 

@@ -42,7 +42,7 @@ TRC_ALIAS(__fcntl, fcntl);
 TRC_CALL(int, fsync, FSYNC, fd, true, (int fd), (fd))
 TRC_CALL(int, fdatasync, FSYNC, fd, true, (int fd), (fd))
 TRC_CALL(int, syncfs, FSYNC, fd, true, (int fd), (fd))
-TRC_CALL(int, msync, FSYNC, (uintptr_t)start, flags & MS_SYNC, (void *start, size_t n, int flags),
+TRC_CALL(int, msync, FSYNC, (uintptr_t)start, flags &MS_SYNC, (void *start, size_t n, int flags),
 	 (start, n, flags))
 
 TRC_EXPORT void sync(void)

@@ -6,8 +6,8 @@
  * they are.
  */
 #include <linux/futex.h>
-#include <sys/syscall.h>
 #include "recorder/interpose/span.h"
+#include "recorder/raw.h"
 
 enum { FUTEX_LOCK_PI2_ = 13 }; /* not in older headers */
 
@@ -22,31 +22,8 @@ long trc_syscall_error(long result)
 static long futex(const void *word, long operation, long value, long timeout, long word2,
 		  long value3)
 {
-#ifdef __x86_64__
-	register long r10 __asm__("r10") = timeout;
-	register long r8 __asm__("r8") = word2;
-	register long r9 __asm__("r9") = value3;
-	long result;
+	long result = trc_raw6(SYS_futex, (long)word, operation, value, timeout, word2, value3);
 
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "0"((long)SYS_futex), "D"(word), "S"(operation), "d"(value), "r"(r10),
-			   "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-#else
-	register long x8 __asm__("x8") = SYS_futex;
-	register long result __asm__("x0") = (long)word;
-	register long x1 __asm__("x1") = operation;
-	register long x2 __asm__("x2") = value;
-	register long x3 __asm__("x3") = timeout;
-	register long x4 __asm__("x4") = word2;
-	register long x5 __asm__("x5") = value3;
-
-	__asm__ volatile("svc 0"
-			 : "+r"(result)
-			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
-			 : "memory");
-#endif
 	return result < 0 ? trc_syscall_error(result) : result;
 }
 

@@ -22,8 +22,8 @@ READS(__pread64_chk, true, (int fd, void *buf, size_t n, off64_t off, size_t buf
 READS(readv, true, (int fd, const struct iovec *v, int n), (fd, v, n))
 READS(preadv, true, (int fd, const struct iovec *v, int n, off_t off), (fd, v, n, off))
 READS(preadv64, true, (int fd, const struct iovec *v, int n, off64_t off), (fd, v, n, off))
-READS(preadv2, !(flags & RWF_NOWAIT),
-      (int fd, const struct iovec *v, int n, off_t off, int flags), (fd, v, n, off, flags))
+READS(preadv2, !(flags & RWF_NOWAIT), (int fd, const struct iovec *v, int n, off_t off, int flags),
+      (fd, v, n, off, flags))
 READS(preadv64v2, !(flags & RWF_NOWAIT),
       (int fd, const struct iovec *v, int n, off64_t off, int flags), (fd, v, n, off, flags))
 TRC_CALL(int, eventfd_read, READ, fd, true, (int fd, eventfd_t *value), (fd, value))

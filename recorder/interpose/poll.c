@@ -7,16 +7,16 @@
 #include "recorder/interpose/span.h"
 
 TRC_CALL(int, poll, POLL, (uintptr_t)fds, timeout_ms != 0,
-	 (struct pollfd *fds, nfds_t n_fds, int timeout_ms), (fds, n_fds, timeout_ms))
+	 (struct pollfd * fds, nfds_t n_fds, int timeout_ms), (fds, n_fds, timeout_ms))
 TRC_ALIAS(__poll, poll);
 TRC_CALL(int, __poll_chk, POLL, (uintptr_t)fds, timeout_ms != 0,
-	 (struct pollfd *fds, nfds_t n_fds, int timeout_ms, size_t fds_bytes),
+	 (struct pollfd * fds, nfds_t n_fds, int timeout_ms, size_t fds_bytes),
 	 (fds, n_fds, timeout_ms, fds_bytes))
 TRC_CALL(int, ppoll, POLL, (uintptr_t)fds, true,
-	 (struct pollfd *fds, nfds_t n_fds, const struct timespec *timeout, const sigset_t *mask),
+	 (struct pollfd * fds, nfds_t n_fds, const struct timespec *timeout, const sigset_t *mask),
 	 (fds, n_fds, timeout, mask))
 TRC_CALL(int, __ppoll_chk, POLL, (uintptr_t)fds, true,
-	 (struct pollfd *fds, nfds_t n_fds, const struct timespec *timeout, const sigset_t *mask,
+	 (struct pollfd * fds, nfds_t n_fds, const struct timespec *timeout, const sigset_t *mask,
 	  size_t fds_bytes),
 	 (fds, n_fds, timeout, mask, fds_bytes))
 TRC_CALL(int, select, POLL, (uintptr_t)reads, true,

@@ -11,7 +11,7 @@ static const struct {
 	char name[28];
 	char version[12]; /* "" = the default one */
 } wanted[TRC_REAL_COUNT] = {
-#define TRC_N(name) {#name, ""},
+#define TRC_N(name)		    {#name, ""},
 #define TRC_V(field, name, version) {#name, version},
 #define TRC_T(name)
 	TRC_NAMES(TRC_N, TRC_V, TRC_T)

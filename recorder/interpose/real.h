@@ -16,7 +16,7 @@
 #include "recorder/interpose/names.h"
 
 struct trc_real_table {
-#define TRC_N(name) __typeof__(name) *name;
+#define TRC_N(name)		    __typeof__(name) *name;
 #define TRC_V(field, name, version) __typeof__(name) *field;
 #define TRC_T(name)
 	TRC_NAMES(TRC_N, TRC_V, TRC_T)
@@ -25,13 +25,13 @@ struct trc_real_table {
 };
 
 enum trc_real_idx {
-#define TRC_N(name) TRC_REAL_##name,
+#define TRC_N(name)		    TRC_REAL_##name,
 #define TRC_V(field, name, version) TRC_REAL_##field,
 	TRC_NAMES(TRC_N, TRC_V, TRC_T)
 #undef TRC_N
 #undef TRC_V
 #undef TRC_T
-	TRC_REAL_COUNT
+		TRC_REAL_COUNT
 };
 
 #ifdef __x86_64__

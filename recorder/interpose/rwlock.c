@@ -25,7 +25,8 @@ static int real_lock(pthread_rwlock_t *lock, const struct attempt *a)
 
 	switch (a->variant) {
 	case PLAIN:
-		return reads ? REAL(pthread_rwlock_rdlock)(lock) : REAL(pthread_rwlock_wrlock)(lock);
+		return reads ? REAL(pthread_rwlock_rdlock)(lock)
+			     : REAL(pthread_rwlock_wrlock)(lock);
 	case TIMED:
 		return reads ? REAL(pthread_rwlock_timedrdlock)(lock, a->deadline)
 			     : REAL(pthread_rwlock_timedwrlock)(lock, a->deadline);
@@ -65,8 +66,9 @@ static __attribute__((noinline)) int lock_slow(pthread_rwlock_t *lock, int tried
 
 static int lock_recorded(pthread_rwlock_t *lock, const struct attempt *attempt)
 {
-	int tried = attempt->reason == TRC_REASON_RWLOCK_READ ? REAL(pthread_rwlock_tryrdlock)(lock)
-							       : REAL(pthread_rwlock_trywrlock)(lock);
+	int tried = attempt->reason == TRC_REASON_RWLOCK_READ
+			    ? REAL(pthread_rwlock_tryrdlock)(lock)
+			    : REAL(pthread_rwlock_trywrlock)(lock);
 
 	if (TRC_UNLIKELY(tried))
 		return lock_slow(lock, tried, attempt);

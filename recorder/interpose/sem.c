@@ -8,7 +8,8 @@ static bool taken_at_once(sem_t *sem)
 {
 	int saved = errno;
 
-	/* The real calls are cancellation points even when they do not wait; sem_trywait is none. */
+	/* The real calls are cancellation points even when they do not wait; sem_trywait is none.
+	 */
 	pthread_testcancel();
 	if (!REAL(sem_trywait)(sem))
 		return true;

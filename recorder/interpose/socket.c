@@ -41,6 +41,6 @@ TRC_CALL(int, accept, ACCEPT, fd, true, (int fd, __SOCKADDR_ARG peer, socklen_t 
 TRC_CALL(int, accept4, ACCEPT, fd, true,
 	 (int fd, __SOCKADDR_ARG peer, socklen_t *peer_bytes, int flags),
 	 (fd, peer, peer_bytes, flags))
-TRC_CALL(int, connect, CONNECT, fd, true,
-	 (int fd, __CONST_SOCKADDR_ARG peer, socklen_t peer_bytes), (fd, peer, peer_bytes))
+TRC_CALL(int, connect, CONNECT, fd, true, (int fd, __CONST_SOCKADDR_ARG peer, socklen_t peer_bytes),
+	 (fd, peer, peer_bytes))
 TRC_ALIAS(__connect, connect);

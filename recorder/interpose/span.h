@@ -18,15 +18,15 @@
 #include "recorder/interpose/real.h"
 #include "recorder/hot.h"
 
-#define TRC_EXPORT __attribute__((visibility("default")))
+#define TRC_EXPORT	__attribute__((visibility("default")))
 #define TRC_LIKELY(x)	__builtin_expect(!!(x), 1)
 #define TRC_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 struct trc_span {
 	struct trc_wait wait;
 	struct _pthread_cleanup_buffer cleanup;
-	bool announced;	      /* a park, not a wait */
-	bool retakes_a_lock;  /* the real call comes back with a mutex that it gave up */
+	bool announced;	     /* a park, not a wait */
+	bool retakes_a_lock; /* the real call comes back with a mutex that it gave up */
 };
 
 /* A wait that is recorded if it lasted. */
@@ -77,7 +77,13 @@ static inline bool trc_time_valid(const struct timespec *time)
 	}
 
 /* A second exported name of a function in the same file. */
+#if __has_attribute(copy)
+#define TRC_COPY_ATTRIBUTES(name) , copy(name)
+#else
+#define TRC_COPY_ATTRIBUTES(name)
+#endif
 #define TRC_ALIAS(alias_name, name)                                                                \
-	TRC_EXPORT extern __typeof__(name) alias_name __attribute__((alias(#name), copy(name)))
+	TRC_EXPORT extern __typeof__(name) alias_name                                              \
+		__attribute__((alias(#name) TRC_COPY_ATTRIBUTES(name)))
 
 #endif

@@ -12,7 +12,7 @@
 /* ---- the end -------------------------------------------------------------------------- */
 
 enum {
-	LAST_ROUND = 4,		 /* PTHREAD_DESTRUCTOR_ITERATIONS of glibc */
+	LAST_ROUND = 4,		  /* PTHREAD_DESTRUCTOR_ITERATIONS of glibc */
 	KEYS_WITHOUT_MALLOC = 32, /* storing under a higher key may allocate */
 };
 
@@ -30,8 +30,8 @@ static void thread_ending(void *value)
 
 void trc_thread_prepare(void)
 {
-	end_key_made = !pthread_key_create(&end_key, thread_ending) &&
-		       end_key < KEYS_WITHOUT_MALLOC;
+	end_key_made =
+		!pthread_key_create(&end_key, thread_ending) && end_key < KEYS_WITHOUT_MALLOC;
 }
 
 void trc_thread_arm(void)
@@ -130,8 +130,8 @@ int trc_thread_run_c11(void *handoff)
 	return own.c11_start(own.arg);
 }
 
-TRC_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
-			      void *(*start)(void *), void *arg)
+TRC_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
+			      void *arg)
 {
 	struct trc_handoff *handoff = trc_recording() ? trc_handoff_make(start, NULL, arg) : NULL;
 	int result;

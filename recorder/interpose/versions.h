@@ -16,7 +16,7 @@
 #define TRC_OLD_VERSION(old_name, name, version)                                                   \
 	__asm__(".symver trc_versioned_" #old_name "," #name "@" version)
 #else
-#define TRC_VERSIONED(name) name
+#define TRC_VERSIONED(name)		   name
 #define TRC_CURRENT_VERSION(name, version) _Static_assert(1, "")
 #endif
 
