@@ -53,7 +53,7 @@ __attribute__((constructor)) static void start(void)
 		trc_switch.locks = TRC_LOCKS_ALL;
 	if (locks && !strcmp(locks, "none"))
 		trc_switch.locks = TRC_LOCKS_NONE;
-	atomic_store(&trc_switch.on, TRC_ON);
+	atomic_store(&trc_switch.on, 1);
 }
 
 static _Atomic uint32_t *waiters_of(const void *object)
@@ -171,27 +171,31 @@ uint32_t trc_thread_serial(uint64_t thread)
 
 void trc_fork_prepare(void)
 {
+	trc_self.no_wait++;
 	states[FAKE_FORKS_PREPARED]++;
 }
 
 void trc_fork_parent(int child_pid)
 {
+	trc_self.no_wait--;
 	states[FAKE_FORKS_PARENT]++;
 }
 
 void trc_fork_child(void)
 {
+	trc_self.no_wait = 0;
 	states[FAKE_FORKS_CHILD]++;
 	trc_self.tid = 0;
-}
-
-void trc_modules_changed(void)
-{
 }
 
 void trc_modules_changing(void)
 {
 	states[FAKE_MODULES_CHANGING]++;
+}
+
+void trc_modules_changed(void)
+{
+	states[FAKE_MODULES_CHANGED]++;
 }
 
 void trc_process_event(enum trc_process_what what, uint64_t value)

@@ -31,8 +31,8 @@ typedef unsigned long fake_core_last_fn(enum fake_event event, unsigned int reas
 
 /* What is not about a reason. */
 enum fake_state {
-	FAKE_LOCKS_HELD,      /* trc_self.locks_held of the calling thread */
-	FAKE_NO_WAIT,	      /* and so on */
+	FAKE_LOCKS_HELD, /* trc_self.locks_held of the calling thread */
+	FAKE_NO_WAIT,	 /* and so on */
 	FAKE_QUIET,
 	FAKE_THREADS_CREATED, /* counts from here on */
 	FAKE_THREADS_STARTED,
@@ -42,6 +42,7 @@ enum fake_state {
 	FAKE_FORKS_PARENT,
 	FAKE_FORKS_CHILD,
 	FAKE_MODULES_CHANGING,
+	FAKE_MODULES_CHANGED,
 	FAKE_PROCESS_EVENTS,
 	FAKE_QUIET_CALLS, /* calls that came while quiet: recorded nowhere */
 	FAKE_STATES,

@@ -1,1 +1,47 @@
-# tests/interpose
+# tests/interpose - the interposers, under a fake core and recorded for real
+EXTRA_DIST += tests/interpose/lib.sh tests/interpose/same.sh tests/interpose/events.sh \
+	tests/interpose/bindings.sh tests/interpose/early.sh
+
+# A sanitizer's runtime wants to be loaded first, and interposes libc itself.
+if !SANITIZED
+interpose_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nonexistent
+
+check_LTLIBRARIES += tests/interpose/libfakecore.la tests/interpose/libplugin.la \
+	tests/interpose/libearly.la
+tests_interpose_libfakecore_la_SOURCES = tests/interpose/fake_core.c tests/interpose/fake_core.h
+tests_interpose_libfakecore_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec
+tests_interpose_libfakecore_la_LIBADD = libtrcinterpose.la
+tests_interpose_libfakecore_la_LDFLAGS = $(interpose_LDFLAGS) \
+	-Wl,--version-script=$(top_srcdir)/recorder/libtrc-preload.map
+tests_interpose_libfakecore_la_DEPENDENCIES = libtrcinterpose.la recorder/libtrc-preload.map
+tests_interpose_libplugin_la_SOURCES = tests/interpose/plugin.c
+tests_interpose_libplugin_la_LDFLAGS = $(interpose_LDFLAGS)
+tests_interpose_libearly_la_SOURCES = tests/interpose/early.c
+tests_interpose_libearly_la_LDFLAGS = $(interpose_LDFLAGS) -Wl,-z,now
+
+interpose_programs = \
+	tests/interpose/events \
+	tests/interpose/old_cond \
+	tests/interpose/same_cxx \
+	tests/interpose/same_locks \
+	tests/interpose/same_process \
+	tests/interpose/same_waits \
+	tests/interpose/uses_all \
+	tests/interpose/uses_fortified
+check_PROGRAMS += $(interpose_programs)
+tests_interpose_events_SOURCES = tests/interpose/events.c tests/interpose/fake_core.h \
+	tests/interpose/same.h
+tests_interpose_same_cxx_SOURCES = tests/interpose/same_cxx.cc
+tests_interpose_same_locks_SOURCES = tests/interpose/same_locks.c tests/interpose/same.h
+tests_interpose_same_process_SOURCES = tests/interpose/same_process.c tests/interpose/same.h
+tests_interpose_same_waits_SOURCES = tests/interpose/same_waits.c tests/interpose/same.h
+tests_interpose_uses_all_SOURCES = tests/interpose/uses_all.c
+tests_interpose_uses_all_CPPFLAGS = $(AM_CPPFLAGS) -U_FORTIFY_SOURCE -U_FILE_OFFSET_BITS
+tests_interpose_uses_fortified_SOURCES = tests/interpose/uses_fortified.c
+tests_interpose_uses_fortified_CPPFLAGS = $(AM_CPPFLAGS) -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+tests_interpose_uses_fortified_CFLAGS = $(AM_CFLAGS) -O2
+tests_interpose_old_cond_SOURCES = tests/interpose/old_cond.c
+
+TESTS += tests/interpose/same.sh tests/interpose/events.sh tests/interpose/bindings.sh \
+	tests/interpose/early.sh
+endif

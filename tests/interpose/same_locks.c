@@ -26,7 +26,8 @@ static const struct kind KINDS[] = {
 	{"robust errorcheck", PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_ROBUST, PTHREAD_PRIO_NONE},
 	{"robust recursive", PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ROBUST, PTHREAD_PRIO_NONE},
 	{"inherit", PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_INHERIT},
-	{"inherit errorcheck", PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_INHERIT},
+	{"inherit errorcheck", PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_STALLED,
+	 PTHREAD_PRIO_INHERIT},
 	{"inherit recursive", PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_INHERIT},
 	{"inherit robust", PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ROBUST, PTHREAD_PRIO_INHERIT},
 	{"protect", PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_PROTECT},
@@ -54,7 +55,8 @@ static void *mutex_from_another_thread(void *arg)
 	tell("held by another: timedlock", pthread_mutex_timedlock(m, &soon));
 	tell("held by another: timedlock in the past", pthread_mutex_timedlock(m, &LONG_AGO));
 	tell("held by another: timedlock, no time", pthread_mutex_timedlock(m, &BAD_TIME));
-	tell("held by another: clocklock", pthread_mutex_clocklock(m, CLOCK_MONOTONIC, &soon_monotonic));
+	tell("held by another: clocklock",
+	     pthread_mutex_clocklock(m, CLOCK_MONOTONIC, &soon_monotonic));
 	tell("held by another: clocklock, no time",
 	     pthread_mutex_clocklock(m, CLOCK_MONOTONIC, &BAD_TIME));
 	tell("held by another: clocklock, no clock",
@@ -121,7 +123,8 @@ static void mutex_tests(const struct kind *kind)
 
 	printf("--- mutex, %s\n", kind->name);
 	mutex_make(&m, kind);
-	tell("free: clocklock, no clock", pthread_mutex_clocklock(&m, CLOCK_PROCESS_CPUTIME_ID, &soon));
+	tell("free: clocklock, no clock",
+	     pthread_mutex_clocklock(&m, CLOCK_PROCESS_CPUTIME_ID, &soon));
 	tell("free: timedlock, no time", pthread_mutex_timedlock(&m, &BAD_TIME));
 	tell("unlock", pthread_mutex_unlock(&m));
 	tell("free: lock", pthread_mutex_lock(&m));
@@ -159,7 +162,8 @@ static void *rwlock_from_another_thread(void *arg)
 	tell("held: trywrlock", pthread_rwlock_trywrlock(lock));
 	tell("held: timedwrlock", pthread_rwlock_timedwrlock(lock, &soon));
 	tell("held: timedwrlock, no time", pthread_rwlock_timedwrlock(lock, &BAD_TIME));
-	tell("held: clockwrlock", pthread_rwlock_clockwrlock(lock, CLOCK_MONOTONIC, &soon_monotonic));
+	tell("held: clockwrlock",
+	     pthread_rwlock_clockwrlock(lock, CLOCK_MONOTONIC, &soon_monotonic));
 	tell("held: clockwrlock, no clock", pthread_rwlock_clockwrlock(lock, CLOCK_TAI, &soon));
 	read_result = pthread_rwlock_timedrdlock(lock, &LONG_AGO);
 	tell("held: timedrdlock in the past", read_result);

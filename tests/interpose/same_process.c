@@ -313,9 +313,9 @@ static void thread_tests(void)
 		tell("create", pthread_create(&thread, NULL, ends[i], &mutex));
 		tell("join", pthread_join(thread, &value));
 		printf("  value %s, destructor ran %d times\n",
-		       value == &mutex		     ? "passed on"
+		       value == &mutex		   ? "passed on"
 		       : value == PTHREAD_CANCELED ? "cancelled"
-						     : "odd",
+						   : "odd",
 		       destructor_rounds);
 	}
 	CPU_ZERO(&cpus);
@@ -386,8 +386,9 @@ static void plugin_tests(const char *path)
 
 static void lookup_tests(void)
 {
-	static const char *const NAMES[] = {"pthread_mutex_lock", "pthread_cond_wait", "read",
-					    "vfork", "syscall", "sem_post", "mtx_lock"};
+	static const char *const NAMES[] = {
+		"pthread_mutex_lock", "pthread_cond_wait", "read", "vfork", "syscall",
+		"sem_post",	      "mtx_lock"};
 	size_t i;
 
 	puts("--- dlsym");
@@ -397,7 +398,8 @@ static void lookup_tests(void)
 		       dlsym(RTLD_NEXT, NAMES[i]) ? "found" : "missing");
 	printf("%d\n", dlsym(RTLD_DEFAULT, "pthread_mutex_lock") == (void *)pthread_mutex_lock);
 	TELL_ERRNO("syscall with six arguments",
-		   syscall(SYS_pselect6, 0, NULL, NULL, NULL, &(struct timespec){.tv_nsec = 1000}, NULL));
+		   syscall(SYS_pselect6, 0, NULL, NULL, NULL, &(struct timespec){.tv_nsec = 1000},
+			   NULL));
 	TELL_ERRNO("syscall that fails", syscall(SYS_close, -1));
 	TELL_ERRNO("syscall that is not there", syscall(9999));
 }

@@ -291,10 +291,13 @@ static long do_futex(void)
 struct waiting {
 	const char *name;
 	long (*wait)(void);
-	int not_cancelled;  /* no cancellation point */
+	int not_cancelled;   /* no cancellation point */
 	int not_interrupted; /* goes on after a signal handler */
 };
-#define W(name) {#name, do_##name, 0, 0}
+#define W(name)                                                                                    \
+	{                                                                                          \
+#name, do_##name, 0, 0                                                             \
+	}
 static const struct waiting WAITS[] = {
 	W(sem_wait),
 	W(sem_timedwait),
@@ -442,7 +445,8 @@ static void cancel_one(const struct waiting *w)
 	printf("%-30s %s\n", w->name, value == PTHREAD_CANCELED ? "cancelled" : "returned");
 	pthread_create(&thread, NULL, waiter_cancelled_before, (void *)w);
 	pthread_join(thread, &value);
-	printf("%-30s %s\n", "  cancelled before", value == PTHREAD_CANCELED ? "cancelled" : "returned");
+	printf("%-30s %s\n", "  cancelled before",
+	       value == PTHREAD_CANCELED ? "cancelled" : "returned");
 }
 
 static void cancel_tests(void)

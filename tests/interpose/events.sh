@@ -1,0 +1,8 @@
+#!/bin/sh
+# What is recorded, with each choice of --locks.
+. "$top_srcdir/tests/interpose/lib.sh"
+program=$(program events)
+LD_PRELOAD=$fake timeout 30 "$program" || fail "contended: $?"
+FAKE_LOCKS=all LD_PRELOAD=$fake timeout 30 "$program" || fail "all: $?"
+FAKE_LOCKS=none LD_PRELOAD=$fake timeout 30 "$program" || fail "none: $?"
+exit $failed

@@ -1,0 +1,33 @@
+#!/bin/sh
+# Programs that say what each libc call did: the same plain, under the fake core with each
+# choice of --locks, and recorded for real.
+. "$top_srcdir/tests/interpose/lib.sh"
+cd "$work" || exit 99
+
+# check WHAT: what has run just now, with its status in $status, said the same as plain.
+check()
+{
+	test "$status" = 0 || fail "$1: status $status"
+	cmp -s "$work/plain" "$work/now" || {
+		fail "$1 is not the same as plain:"
+		diff "$work/plain" "$work/now"
+	}
+}
+
+for name in same_locks same_waits same_process same_cxx; do
+	program=$(program $name)
+	timeout 30 "$program" "$here/.libs/libplugin.so" >"$work/plain" || fail "$name, plain: $?"
+	for locks in contended all none; do
+		FAKE_LOCKS=$locks LD_PRELOAD=$fake timeout 30 \
+			"$program" "$here/.libs/libplugin.so" >"$work/now"
+		status=$?
+		check "$name, --locks=$locks"
+	done
+	for unwind in auto none; do
+		TRC_UNWIND=$unwind recorded timeout 30 \
+			"$program" "$here/.libs/libplugin.so" >"$work/now"
+		status=$?
+		check "$name, recorded, TRC_UNWIND=$unwind"
+	done
+done
+exit $failed
