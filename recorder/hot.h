@@ -52,6 +52,7 @@ struct trc_self {
 	struct trc_ring *ring, *counter_ring;
 	struct trc_slot *slot; /* never NULL in its session; a private one if none was free */
 	uint32_t locks_held;  /* interposed locks: while > 0 recording never waits for room */
+	bool slot_busy;       /* in the middle of changing the slot */
 	uint32_t no_wait;     /* depth: inside malloc, fork, dl* interposers, trc's own work */
 };
 extern TRC_HIDDEN __thread struct trc_self trc_self __attribute__((tls_model("initial-exec")));

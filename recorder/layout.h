@@ -224,7 +224,7 @@ enum trc_slot_state {
 };
 
 /* What a thread is, and what it is doing right now.  Stored by the thread itself (name: by any
- * thread, under `seq` as well); read under the sequence counter: odd = being changed. */
+ * thread); read under the sequence counter: odd = being changed. */
 struct trc_slot {
 	_Alignas(TRC_LINE_BYTES) _Atomic uint32_t state; /* enum trc_slot_state */
 	_Atomic uint32_t seq;

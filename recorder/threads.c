@@ -33,17 +33,19 @@ static struct trc_slot *slot_take(struct trc_shared *shared, uint32_t serial)
 	return &no_slot;
 }
 
-/* Writers of a slot: its own thread, and for the name any thread.  The counter is taken by
- * compare-and-swap; whoever finds it odd (a signal handler over its own thread's change, another
- * thread) leaves the slot as it is: the events tell it all the same. */
+/* Only its own thread changes a slot, so that the counter needs no atomic addition; but a signal
+ * handler may find its thread in the middle of a change: it leaves the slot as it is, and the
+ * events tell what happened all the same. */
 static bool slot_begin(struct trc_slot *slot)
 {
-	uint32_t seq = atomic_load_explicit(&slot->seq, memory_order_relaxed);
+	uint32_t seq;
 
-	if ((seq & 1) || !atomic_compare_exchange_strong_explicit(
-				 &slot->seq, &seq, seq + 1, memory_order_relaxed,
-				 memory_order_relaxed))
+	if (slot == &no_slot || trc_self.slot_busy)
 		return false;
+	trc_self.slot_busy = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	seq = atomic_load_explicit(&slot->seq, memory_order_relaxed);
+	atomic_store_explicit(&slot->seq, seq | 1, memory_order_relaxed);
 	/* release fence: readers that see a changed field see the odd counter. */
 	atomic_thread_fence(memory_order_release);
 	return true;
@@ -51,21 +53,36 @@ static bool slot_begin(struct trc_slot *slot)
 
 static void slot_end(struct trc_slot *slot)
 {
+	uint32_t seq = atomic_load_explicit(&slot->seq, memory_order_relaxed);
+
 	/* release: pairs with the reader's acquire of seq. */
-	atomic_fetch_add_explicit(&slot->seq, 1, memory_order_release);
+	atomic_store_explicit(&slot->seq, seq + 1, memory_order_release);
+	atomic_signal_fence(memory_order_seq_cst);
+	trc_self.slot_busy = false;
 }
 
-static void slot_set_name(struct trc_slot *slot, const char *name, uint32_t n_bytes)
+static void slot_put_name(struct trc_slot *slot, const char *name, uint32_t n_bytes)
 {
 	uint64_t word[TRC_THREAD_NAME_BYTES / 8] = {0};
 
-	if (!slot_begin(slot))
-		return;
 	memcpy(word, name, n_bytes);
 	for (size_t i = 0; i < sizeof(word) / 8; i++)
 		atomic_store_explicit(&slot->name[i], word[i], memory_order_relaxed);
 	atomic_store_explicit(&slot->name_bytes, n_bytes, memory_order_relaxed);
-	slot_end(slot);
+}
+
+static void slot_set_name(struct trc_slot *slot, const char *name, uint32_t n_bytes)
+{
+	if (slot == trc_self.slot) {
+		if (slot_begin(slot)) {
+			slot_put_name(slot, name, n_bytes);
+			slot_end(slot);
+		}
+		return;
+	}
+	/* Named by another thread: a reader may for a moment see parts of both names, but the
+	 * event that follows has the new one. */
+	slot_put_name(slot, name, n_bytes);
 }
 
 static void slot_fill(struct trc_slot *slot, uint32_t creator, uint64_t start)
@@ -205,7 +222,7 @@ void trc_slot_wait(enum trc_reason reason, uint64_t object, uint64_t since, uint
 {
 	struct trc_slot *slot = trc_self.slot;
 
-	if (slot == &no_slot || !slot_begin(slot))
+	if (!slot_begin(slot))
 		return;
 	atomic_store_explicit(&slot->wait_reason, reason, memory_order_relaxed);
 	atomic_store_explicit(&slot->wait_object, object, memory_order_relaxed);
@@ -219,7 +236,7 @@ void trc_slot_run(void)
 {
 	struct trc_slot *slot = trc_self.slot;
 
-	if (slot == &no_slot || !slot_begin(slot))
+	if (!slot_begin(slot))
 		return;
 	atomic_store_explicit(&slot->wait_reason, 0, memory_order_relaxed);
 	slot_end(slot);
@@ -230,7 +247,7 @@ void trc_slot_region(uint64_t task, uint64_t type, uint64_t since)
 	struct trc_slot *slot = trc_self.slot;
 	uint32_t n;
 
-	if (slot == &no_slot || !slot_begin(slot))
+	if (!slot_begin(slot))
 		return;
 	n = atomic_load_explicit(&slot->n_regions, memory_order_relaxed);
 	if (n < TRC_OPEN_REGIONS) {
@@ -247,7 +264,7 @@ void trc_slot_region_end(void)
 	struct trc_slot *slot = trc_self.slot;
 	uint32_t n;
 
-	if (slot == &no_slot || !slot_begin(slot))
+	if (!slot_begin(slot))
 		return;
 	n = atomic_load_explicit(&slot->n_regions, memory_order_relaxed);
 	if (n)
