@@ -24,6 +24,11 @@ libtrccore_la_SOURCES = \
 	recorder/threads.c
 libtrccore_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec
 
+# clang leaves a sanitizer's own symbols to the program.
+if !SANITIZED
+trc_no_undefined = -Wl,-z,defs
+endif
+
 # For programs that start and annotate traces themselves.
 lib_LTLIBRARIES += libtrc.la
 libtrc_la_SOURCES = \
@@ -31,7 +36,7 @@ libtrc_la_SOURCES = \
 	recorder/drainer.c recorder/drainer.h
 libtrc_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec
 libtrc_la_LIBADD = libtrcinterpose.la libtrccore.la libtrcunwind.la libtrcdrain.la libtrcformat.la
-libtrc_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -Wl,-z,nodelete -Wl,-z,now -Wl,-z,defs \
+libtrc_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -Wl,-z,nodelete -Wl,-z,now $(trc_no_undefined) \
 	-Wl,--version-script=$(top_srcdir)/recorder/libtrc.map
 libtrc_la_DEPENDENCIES = $(libtrc_la_LIBADD) recorder/libtrc.map
 EXTRA_DIST += recorder/libtrc.map
@@ -42,7 +47,7 @@ libtrc_preload_la_SOURCES = recorder/preload.c format/schema.c format/check.c
 libtrc_preload_la_CFLAGS = $(AM_CFLAGS) $(XXHASH_CFLAGS) -ftls-model=initial-exec
 libtrc_preload_la_LIBADD = libtrcinterpose.la libtrccore.la libtrcunwind.la
 libtrc_preload_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
-	-Wl,-z,nodelete -Wl,-z,now -Wl,-z,defs \
+	-Wl,-z,nodelete -Wl,-z,now $(trc_no_undefined) \
 	-Wl,--version-script=$(top_srcdir)/recorder/libtrc-preload.map
 libtrc_preload_la_DEPENDENCIES = $(libtrc_preload_la_LIBADD) recorder/libtrc-preload.map
 EXTRA_DIST += recorder/libtrc-preload.map

@@ -313,7 +313,10 @@ stopped()
 {
 	local pid child
 	rm -f ready
+	# In a process group of its own: SIGTSTP stops nobody in an orphaned one, as ours may be.
+	set -m
 	"$record" -q -o i.trc "$guest" await "$work/ready" &
+	set +m
 	pid=$!
 	until_ 10 test -e ready || return 1
 	child=$(pgrep -P $pid)
