@@ -1,6 +1,7 @@
 # docs - the demo program, which is installed as an example
 noinst_PROGRAMS += docs/examples/trc-demo docs/examples/trc-demo-plain
 docs_examples_trc_demo_SOURCES = docs/examples/trc-demo.c
+docs_examples_trc_demo_LDFLAGS = $(AM_LDFLAGS) -no-install # a program, not a script that runs it
 docs_examples_trc_demo_LDADD = libtrc.la -lpthread
 docs_examples_trc_demo_plain_SOURCES = docs/examples/trc-demo.c
 docs_examples_trc_demo_plain_CPPFLAGS = $(AM_CPPFLAGS) -DTRC_DEMO_PLAIN

@@ -43,7 +43,7 @@ static void on_forward(int sig, siginfo_t *info, void *context)
 
 	if (pid > 0 && info->si_code != SI_KERNEL)
 		kill(pid, sig);
-	else if (pid <= 0 && ends_us(sig))
+	else if (pid <= 0 && ends_us(sig) && before[sig].sa_handler != SIG_IGN)
 		atomic_store_explicit(&trc_child_hurry, true, memory_order_relaxed);
 	atomic_fetch_add_explicit(&trc_child_wake, 1, memory_order_relaxed);
 	errno = saved_errno;
@@ -73,13 +73,15 @@ static void on_stop(int sig, siginfo_t *info, void *context)
 	errno = saved_errno;
 }
 
-/* A signal that was ignored when we were started stays ignored, as with nohup(1). */
+/* A signal that was ignored when we were started, as with nohup(1) and by shells for what they
+ * put in the background, stops neither us nor a command that leaves it at that; but the command
+ * may well handle it, and so it is passed on all the same. */
 static void handle(int sig, void (*handler)(int, siginfo_t *, void *), void (*plain)(int))
 {
 	struct sigaction action = {.sa_flags = SA_RESTART};
 
 	sigaction(sig, NULL, &before[sig]);
-	if (handler && before[sig].sa_handler == SIG_IGN)
+	if (handler == on_stop && before[sig].sa_handler == SIG_IGN)
 		return;
 	sigfillset(&action.sa_mask);
 	if (handler) {

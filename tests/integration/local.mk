@@ -6,12 +6,25 @@ integration_programs = \
 	tests/integration/mc_load
 
 check_PROGRAMS += $(integration_programs)
+# -no-install: programs, not scripts that run programs.
 tests_integration_truth_waits_SOURCES = tests/integration/truth_waits.c tests/integration/truth.h
 tests_integration_truth_waits_LDADD = -lpthread
 tests_integration_truth_tasks_SOURCES = tests/integration/truth_tasks.c tests/integration/truth.h
+tests_integration_truth_tasks_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_truth_tasks_LDADD = libtrc.la -lpthread
 tests_integration_soak_SOURCES = tests/integration/soak.c
+tests_integration_soak_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_soak_LDADD = libtrc.la -lpthread
 tests_integration_mc_load_SOURCES = tests/integration/mc_load.c
 
-EXTRA_DIST += tests/integration/lib.sh
+integration_tests = \
+	tests/integration/truth_waits.sh \
+	tests/integration/truth_tasks.sh \
+	tests/integration/soak.sh \
+	tests/integration/memcached.sh \
+	tests/integration/nginx.sh \
+	tests/integration/pigz.sh \
+	tests/integration/redis.sh
+
+TESTS += $(integration_tests)
+EXTRA_DIST += tests/integration/lib.sh $(integration_tests)

@@ -1,3 +1,9 @@
 # tests/package - what gets installed, and what others build against
-TESTS += tests/package/headers.sh
-EXTRA_DIST += tests/package/headers.sh
+package_tests = \
+	tests/package/headers.sh \
+	tests/package/install.sh \
+	tests/package/man.sh \
+	tests/package/symbols.sh
+
+TESTS += $(package_tests)
+EXTRA_DIST += $(package_tests) tests/package/libtrc.symbols tests/package/libtrc-preload.symbols

@@ -8,7 +8,7 @@ need_unsanitized
 
 exported()
 {
-	nm -D --defined-only "$1" | awk '$2 ~ /[TWVBDRi]/ { print $3 }' | sort -u
+	nm -D --defined-only "$1" | awk '$2 ~ /[TWVBDRi]/ { sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort -u
 }
 
 # compare LIBRARY LIST
@@ -16,7 +16,7 @@ compare()
 {
 	local library=$1 list=$2
 	exported "$library" >have.txt
-	grep -v '^#' "$list" | sort -u >want.txt
+	grep -v '^#' "$list" | LC_ALL=C sort -u >want.txt
 	diff -u want.txt have.txt || fail "${library##*/} does not export what $list says"
 	passed "${library##*/} exports what ${list##*/} says: $(wc -l <have.txt) symbols"
 }

@@ -1,0 +1,31 @@
+#!/bin/bash
+# A busy program with threads that come and go and a signal a millisecond, for TRC_SOAK_SECONDS:
+# everything that it counted is in the trace or counted as lost, and its memory does not grow.
+. "$(dirname "$0")/lib.sh"
+
+"$here/soak" "${TRC_SOAK_SECONDS:-3}" dump.trc >emitted.tsv || fail "status $?"
+cat emitted.tsv
+expect_accounted dump.trc
+awk '$1 == "rss_kb" { exit !($3 <= $2 * 1.25 + 16384) }' emitted.tsv || fail 'its memory grew'
+passed 'its memory did not grow'
+
+emitted()
+{
+	awk -F '\t' -v what="$1" '$1 == what { print $2 }' emitted.tsv
+}
+
+lost=$(sql dump.trc 'SELECT coalesce(sum(lost_events), 0) FROM gaps')
+{
+	sql dump.trc "SELECT 'counters', count(*) FROM counters"
+	sql dump.trc "SELECT 'logs', count(*) FROM logs"
+	sql dump.trc "SELECT 'regions', count(*) FROM regions WHERE end_ns IS NOT NULL"
+	sql dump.trc "SELECT 'tasks', count(*) FROM tasks WHERE end_ns IS NOT NULL"
+} >recorded.tsv
+while IFS=$'\t' read -r what recorded; do
+	missing=$(($(emitted "$what") - recorded))
+	# A region or task is missing when either of its two events is.
+	if [ $missing -lt 0 ] || [ $missing -gt "$lost" ]; then
+		fail "$recorded $what recorded, $(emitted "$what") emitted, $lost events lost"
+	fi
+	passed "$recorded $what recorded, $(emitted "$what") emitted, $lost events lost"
+done <recorded.tsv
