@@ -295,8 +295,16 @@ int trc_writer_module_end(struct trc_writer *w, uint32_t module_id, uint32_t las
 
 int trc_writer_thread(struct trc_writer *w, const struct trc_thread_entry *thread)
 {
+	uint64_t full = w->tables.full;
 	int err = w->out.closed;
 
+	if (!err)
+		err = trc_tables_thread(&w->tables, thread);
+	if (err != -ENOMEM || w->generating)
+		return err;
+	/* Threads that ended give room once no event of this generation can cite them. */
+	w->tables.full = full;
+	err = trc_writer_generation(w);
 	return err ? err : trc_tables_thread(&w->tables, thread);
 }
 
