@@ -116,22 +116,35 @@ sql()
 	"$trace_analyze" --sql "$2" --output tsv "$1" | tail -n +2
 }
 
-# A trace that is complete and keeps every promise; what it lost is counted.
+# A trace that keeps every promise, but for what the events that it lost explain.
 expect_accounted()
 {
+	local counts
+	"$trace_analyze" --check "$1" >check.txt 2>&1 && {
+		passed "$1 passes trace-analyze --check"
+		return
+	}
+	counts=$(sed -n 's/.* \([0-9]*\) violations*, \([0-9]*\) of them explained by lost events$/\1 \2/p' \
+		check.txt)
+	if [ -z "$counts" ] || [ "${counts% *}" != "${counts#* }" ]; then
+		grep -v '(explained by' check.txt | head -n 40 >&2
+		fail "$1 does not pass trace-analyze --check"
+	fi
+	passed "$1: all ${counts% *} violations are explained by lost events"
+}
+
+# The same, and it lost nothing; but the kernel's own buffer of switch records may overflow on a
+# busy machine, and is only counted.
+expect_sound()
+{
+	local lost
 	"$trace_analyze" --check "$1" >check.txt 2>&1 || {
 		head -n 40 check.txt >&2
 		fail "$1 does not pass trace-analyze --check"
 	}
 	passed "$1 passes trace-analyze --check"
-}
-
-# The same, and it lost nothing.
-expect_sound()
-{
-	local lost
-	expect_accounted "$1"
-	lost=$(sql "$1" 'SELECT coalesce(sum(lost_events), 0) FROM gaps') || fail "no gaps table"
+	lost=$(sql "$1" "SELECT coalesce(sum(lost_events), 0) FROM gaps
+		WHERE cause <> 'kernel'") || fail "no gaps table"
 	[ "$lost" = 0 ] || fail "$1 lost $lost events"
 	passed "$1 lost no event"
 }

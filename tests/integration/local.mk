@@ -20,6 +20,7 @@ tests_integration_mc_load_SOURCES = tests/integration/mc_load.c
 integration_tests = \
 	tests/integration/truth_waits.sh \
 	tests/integration/truth_tasks.sh \
+	tests/integration/demo.sh \
 	tests/integration/soak.sh \
 	tests/integration/memcached.sh \
 	tests/integration/nginx.sh \

@@ -41,3 +41,6 @@ passed "$waits waits for requests"
 bytes=$(stat -c %s dump.trc)
 events=$(sql dump.trc 'SELECT count(*) FROM events')
 passed "$events events in $bytes bytes"
+"$trace_analyze" dump.trc >report.txt || fail 'no report'
+grep -q memcached report.txt || fail 'the report does not name the command'
+passed 'the report names the command'

@@ -11,11 +11,11 @@ run_redis()
 	shift
 	mkdir "$tag"
 	socket=$(mktemp -u "/tmp/trc-redis-XXXXXX")
-	start "$@" redis-server --port 0 --unixsocket "$socket" --io-threads 3 \
+	start "$@" redis-server --port 0 --unixsocket "$socket" --io-threads 2 \
 		--io-threads-do-reads yes --appendonly yes --appendfsync everysec --save '' \
 		--dir "$work/$tag" --daemonize no >"$tag.log" 2>"$tag.err"
 	until_true 10 redis-cli -s "$socket" ping || fail "redis did not come up ($tag)"
-	redis-benchmark -s "$socket" -q -n 20000 -c 16 -P 8 -r 1000 -t set,get,incr,lpush,lpop \
+	redis-benchmark -s "$socket" -q -n 5000 -c 16 -P 8 -r 1000 -t set,get,incr,lpush,lpop \
 		>"$tag.benchmark" 2>&1 || fail "redis-benchmark ($tag)"
 	redis-cli -s "$socket" >"$tag.answers" <<-DIALOGUE || fail "redis-cli ($tag)"
 		flushall

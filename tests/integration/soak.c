@@ -43,7 +43,7 @@ static void round_of(uint32_t number)
 	regions++;
 	tasks++;
 	pthread_mutex_lock(&lock[which]);
-	for (int i = 0; i < 200; i++)
+	for (int i = 0; i < 3000; i++)
 		shared[which] += number;
 	pthread_mutex_unlock(&lock[which]);
 	trace_counter("rounds", number);

@@ -14,13 +14,13 @@ emitted()
 	awk -F '\t' -v what="$1" '$1 == what { print $2 }' emitted.tsv
 }
 
-lost=$(sql dump.trc 'SELECT coalesce(sum(lost_events), 0) FROM gaps')
-{
-	sql dump.trc "SELECT 'counters', count(*) FROM counters"
-	sql dump.trc "SELECT 'logs', count(*) FROM logs"
-	sql dump.trc "SELECT 'regions', count(*) FROM regions WHERE end_ns IS NOT NULL"
-	sql dump.trc "SELECT 'tasks', count(*) FROM tasks WHERE end_ns IS NOT NULL"
-} >recorded.tsv
+sql dump.trc "SELECT 'counters', count(*) FROM counters
+	UNION ALL SELECT 'logs', count(*) FROM logs
+	UNION ALL SELECT 'regions', count(*) FROM regions WHERE end_ns IS NOT NULL
+	UNION ALL SELECT 'tasks', count(*) FROM tasks WHERE end_ns IS NOT NULL
+	UNION ALL SELECT 'lost', coalesce(sum(lost_events), 0) FROM gaps" >counts.tsv
+lost=$(awk -F '\t' '$1 == "lost" { print $2 }' counts.tsv)
+grep -v '^lost' counts.tsv >recorded.tsv
 while IFS=$'\t' read -r what recorded; do
 	missing=$(($(emitted "$what") - recorded))
 	# A region or task is missing when either of its two events is.

@@ -413,9 +413,11 @@ SITE void site_waitpid(pid_t pid)
 }
 
 static pthread_once_t once_control;
+static atomic_bool once_entered;
 
 static void once_slow(void)
 {
+	once_entered = true;
 	let_pass_ms(5);
 }
 
@@ -442,8 +444,10 @@ static void lives(void)
 		spawn(&thread, short_life);
 		site_join(thread);
 		once_control = PTHREAD_ONCE_INIT;
+		once_entered = false;
 		spawn(&thread, once_first);
-		let_pass_ms(2);
+		while (!once_entered)
+			sched_yield();
 		site_once();
 		pthread_join(thread, NULL);
 		pid = fork();
