@@ -56,7 +56,7 @@ static int answer_42(void)
 	return 42;
 }
 
-static int (*resolve(void))(void)
+__attribute__((used)) static int (*resolve(void))(void)
 {
 	resolved = use_locks() ? -1 : 1;
 	return answer_42;

@@ -272,11 +272,15 @@ static void cond_tests(const struct kind *kind)
 
 /* ---- the rest ------------------------------------------------------------------------- */
 
+/* The waiter tells the result: two threads would tell theirs in any order. */
 static void *sem_poster(void *arg)
 {
+	int result;
+
 	usleep(3000);
-	TELL_ERRNO("post", sem_post(arg));
-	return NULL;
+	errno = 0;
+	result = sem_post(arg);
+	return (void *)(intptr_t)(result ? errno : 0);
 }
 
 static void sem_tests(void)
@@ -284,6 +288,7 @@ static void sem_tests(void)
 	struct timespec soon = in_ms(CLOCK_REALTIME, 5);
 	struct timespec soon_monotonic = in_ms(CLOCK_MONOTONIC, 10);
 	pthread_t thread;
+	void *posted;
 	sem_t s;
 
 	puts("--- semaphore");
@@ -300,7 +305,8 @@ static void sem_tests(void)
 	TELL_ERRNO("none left: clockwait", sem_clockwait(&s, CLOCK_MONOTONIC, &soon_monotonic));
 	pthread_create(&thread, NULL, sem_poster, &s);
 	TELL_ERRNO("none left: wait", sem_wait(&s));
-	pthread_join(thread, NULL);
+	pthread_join(thread, &posted);
+	tell("post", (int)(intptr_t)posted);
 	sem_destroy(&s);
 	sem_init(&s, 0, SEM_VALUE_MAX);
 	TELL_ERRNO("post too many", sem_post(&s));
@@ -421,6 +427,7 @@ static void spin_tests(void)
 static mtx_t c11_mutex;
 static cnd_t c11_cond;
 static int c11_stage;
+static int c11_tried; /* atomically: the thread has found the mutex held */
 
 static int c11_thread(void *arg)
 {
@@ -429,6 +436,7 @@ static int c11_thread(void *arg)
 	tell("held: mtx_trylock", mtx_trylock(&c11_mutex));
 	tell("held: mtx_timedlock", mtx_timedlock(&c11_mutex, &soon));
 	tell("held: mtx_timedlock, no time", mtx_timedlock(&c11_mutex, &BAD_TIME));
+	__atomic_store_n(&c11_tried, 1, __ATOMIC_RELEASE);
 	tell("held: mtx_lock", mtx_lock(&c11_mutex));
 	c11_stage = 1;
 	tell("cnd_signal", cnd_signal(&c11_cond));
@@ -457,7 +465,9 @@ static void c11_tests(void)
 	tell("cnd_timedwait", cnd_timedwait(&c11_cond, &c11_mutex, &soon));
 	tell("cnd_timedwait, no time", cnd_timedwait(&c11_cond, &c11_mutex, &BAD_TIME));
 	tell("thrd_create", thrd_create(&thread, c11_thread, NULL));
-	usleep(20000);
+	while (!__atomic_load_n(&c11_tried, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	usleep(5000); /* now it waits, most likely */
 	while (!c11_stage)
 		cnd_wait(&c11_cond, &c11_mutex);
 	mtx_unlock(&c11_mutex);
