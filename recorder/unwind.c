@@ -81,7 +81,8 @@ walk_frames(struct trc_walk *walk, uint64_t *frame, int32_t n, int32_t max, bool
 	return n > 0 ? n : 0;
 }
 
-static uint32_t walk_rules(struct trc_walk *walk, uint64_t *frame, int32_t n, int32_t max)
+static TRC_NO_SANITIZE uint32_t walk_rules(struct trc_walk *walk, uint64_t *frame, int32_t n,
+					   int32_t max)
 {
 	return (uint32_t)walk_frames(walk, frame, n, max, false);
 }
@@ -112,7 +113,8 @@ static uint32_t walk_chain(struct trc_walk *walk, uint64_t *frame, uint32_t max)
  * function that was interrupted may not have set it up), or has no rules; from there by
  * frame pointers.
  */
-static uint32_t walk_frame_pointers(struct trc_walk *walk, uint64_t *frame, int32_t n, int32_t max)
+static TRC_NO_SANITIZE uint32_t walk_frame_pointers(struct trc_walk *walk, uint64_t *frame,
+						    int32_t n, int32_t max)
 {
 	int32_t last;
 
@@ -172,7 +174,7 @@ __attribute__((noinline)) TRC_NO_SANITIZE uint32_t trc_unwind(uint64_t *frame, u
 	return walk_rules(&walk, frame, -(int32_t)skip - 1, (int32_t)max);
 }
 
-uint32_t trc_unwind_context(const void *ucontext, uint64_t *frame, uint32_t max)
+TRC_NO_SANITIZE uint32_t trc_unwind_context(const void *ucontext, uint64_t *frame, uint32_t max)
 {
 	/* acquire: pairs with the release in trc_unwind_setup(). */
 	uint32_t mode = atomic_load_explicit(&trc_unwind_how.mode, memory_order_acquire);

@@ -224,7 +224,7 @@ START_TEST(a_path_that_cannot_be_written_is_refused)
 	/* ... and nothing is in the way of a trace that can be. */
 	start(NULL);
 	stop();
-	open_trace();
+	trc_reader_close(open_trace());
 }
 END_TEST
 
