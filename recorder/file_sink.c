@@ -42,13 +42,33 @@ static int plan_new(struct trc_file_sink *s, const char *path)
 	return 0;
 }
 
+/* A link that leads to nothing yet: where it leads.  False if `path` is no link. */
+static bool follow_link(const char *path, char *to, size_t n_bytes)
+{
+	const char *slash = strrchr(path, '/');
+	char text[TRC_FILE_PATH_BYTES];
+	ssize_t n = readlink(path, text, sizeof(text) - 1);
+
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	return snprintf(to, n_bytes, "%.*s%s",
+			slash && *text != '/' ? (int)(slash - path) + 1 : 0, path,
+			text) < (int)n_bytes;
+}
+
 int trc_file_sink_plan(struct trc_file_sink *s, const char *path, char *error, size_t n_bytes)
 {
+	char link[2][TRC_FILE_PATH_BYTES];
 	struct stat st;
 	int err = 0;
 
 	memset(s, 0, sizeof(*s));
 	s->fd = -1;
+	/* Bounded: a loop of links ends in realpath()'s own error. */
+	for (int i = 0; i < 8 && access(path, F_OK) && follow_link(path, link[i % 2], sizeof(link[0]));
+	     i++)
+		path = link[i % 2];
 	if (realpath(path, s->target)) {
 		if (stat(s->target, &st))
 			err = -errno;

@@ -24,7 +24,8 @@ static const char usage[] =
 	"  -h, --help               print this and exit\n"
 	"      --version            print the version and exit\n"
 	"\n"
-	"The exit status is COMMAND's; 125 if trace-record itself fails, 126 if COMMAND cannot be\n"
+	"The exit status is COMMAND's, also when the recording went wrong while it ran (a line on\n"
+	"standard error says so); 125 if trace-record fails before it starts, 126 if it cannot be\n"
 	"run or recorded, 127 if it is not found.\n";
 
 void trc_tool_say(const char *format, ...)

@@ -264,6 +264,32 @@ START_TEST(an_older_trace_stays_until_there_is_a_new_one)
 }
 END_TEST
 
+static const char *const link_texts[] = {"behind.trc", "chain", "/behind.trc"};
+
+START_TEST(a_link_stays_and_the_trace_lies_where_it_leads)
+{
+	char behind[128], chain[128], text[128];
+	struct stat st;
+
+	snprintf(behind, sizeof(behind), "%s/behind.trc", dir);
+	snprintf(chain, sizeof(chain), "%s/chain", dir);
+	snprintf(text, sizeof(text), "%s%s", _i == 2 ? dir : "", link_texts[_i]);
+	ck_assert_int_eq(symlink("behind.trc", chain), 0);
+	ck_assert_int_eq(symlink(text, path), 0);
+	for (int i = 0; i < 2; i++) { /* first the target is not there, then it is */
+		start(NULL);
+		stop();
+		ck_assert_int_eq(lstat(path, &st), 0);
+		ck_assert(S_ISLNK(st.st_mode));
+		ck_assert_int_eq(lstat(behind, &st), 0);
+		ck_assert(S_ISREG(st.st_mode));
+		trc_reader_close(open_trace());
+	}
+	unlink(chain);
+	unlink(behind);
+}
+END_TEST
+
 /* As a daemon does: all descriptors go, and their numbers come back as files of its own. */
 START_TEST(no_byte_of_the_trace_lands_in_files_of_the_program)
 {
@@ -447,6 +473,8 @@ int main(void)
 			    (int)(sizeof(refusals) / sizeof(refusals[0])));
 	tcase_add_test(c, wrong_options_are_refused);
 	tcase_add_test(c, an_older_trace_stays_until_there_is_a_new_one);
+	tcase_add_loop_test(c, a_link_stays_and_the_trace_lies_where_it_leads, 0,
+			    (int)(sizeof(link_texts) / sizeof(link_texts[0])));
 	tcase_add_test(c, no_byte_of_the_trace_lands_in_files_of_the_program);
 	tcase_add_test(c, a_failing_disk_is_reported_and_the_file_can_be_read);
 	tcase_add_loop_test(c, a_forked_child_records_nothing_until_it_starts_a_trace, 0,
