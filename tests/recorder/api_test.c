@@ -342,7 +342,7 @@ START_TEST(a_failing_disk_is_reported_and_the_file_can_be_read)
 }
 END_TEST
 
-static const char *const ways_to_fork[] = {"fork()", "the system call"};
+enum { BY_FORK, BY_SYSTEM_CALL, WAYS_TO_FORK };
 
 START_TEST(a_forked_child_records_nothing_until_it_starts_a_trace)
 {
@@ -352,7 +352,7 @@ START_TEST(a_forked_child_records_nothing_until_it_starts_a_trace)
 
 	start(NULL);
 	trace_counter("parent", 1);
-	pid = _i ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork();
+	pid = _i == BY_FORK ? fork() : (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 	if (pid == 0) {
 		char own[160];
 
@@ -482,7 +482,7 @@ int main(void)
 	tcase_add_test(c, no_byte_of_the_trace_lands_in_files_of_the_program);
 	tcase_add_test(c, a_failing_disk_is_reported_and_the_file_can_be_read);
 	tcase_add_loop_test(c, a_forked_child_records_nothing_until_it_starts_a_trace, 0,
-			    (int)(sizeof(ways_to_fork) / sizeof(ways_to_fork[0])));
+			    WAYS_TO_FORK);
 	tcase_add_test(c, exit_completes_the_trace);
 	tcase_add_loop_test(c, recorded_and_lost_make_emitted, 0,
 			    (int)(sizeof(floods) / sizeof(floods[0])));

@@ -86,6 +86,6 @@ static const char *const info[][2] = {
 const struct trc_model known_model = {
 	.end_ns = 10 MS, .lost_events = 17, ROWS(threads), ROWS(parks), ROWS(unlocks), ROWS(tasks),
 	ROWS(regions), ROWS(logs), ROWS(counters), ROWS(gaps), ROWS(on_cpu), ROWS(info),
-	.stacks = {6, stack_first, stack_frame, 7, frames},
+	.stacks = {6, stack_first, stack_frame, 7, frames, NULL},
 };
 /* clang-format on */

@@ -241,7 +241,7 @@ int main(int argc, char **argv)
 		.n_gaps = 1,
 		.info = info,
 		.n_info = 2,
-		.stacks = {6, stack_first, stack_frame, 6, frames},
+		.stacks = {6, stack_first, stack_frame, 6, frames, NULL},
 	};
 	int status = write_page(&m, argv[optind], &limits);
 

@@ -184,7 +184,7 @@ START_TEST(hostile_text_stays_data)
 			      .info = info,
 			      .n_info = 1,
 			      .warning = HOSTILE,
-			      .stacks = {2, first, frames, 1, frame}};
+			      .stacks = {2, first, frames, 1, frame, NULL}};
 	struct trc_model plain = {.threads = threads, .n_threads = 1, .stacks = NO_STACKS};
 	char *page = write_page(&m, NULL), *text;
 
