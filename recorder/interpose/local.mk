@@ -41,3 +41,6 @@ libtrcinterpose_la_DEPENDENCIES = $(libtrcinterpose_la_LIBADD)
 libtrcinterpose_la_CPPFLAGS = $(AM_CPPFLAGS) -U_FORTIFY_SOURCE -U_FILE_OFFSET_BITS -U_TIME_BITS
 libtrcinterpose_la_CFLAGS = $(TRC_CFLAGS) -fexceptions -fasynchronous-unwind-tables \
 	-ftls-model=initial-exec -fno-builtin
+# automake does not know that the thunks have dependencies of their own.
+DISTCLEANFILES = recorder/interpose/$(DEPDIR)/thunk_x86_64.Plo \
+	recorder/interpose/$(DEPDIR)/thunk_aarch64.Plo
