@@ -11,4 +11,4 @@ examplesdir = $(docdir)/examples
 dist_examples_DATA = docs/examples/trc-demo.c
 
 dist_man_MANS += docs/libtrc.3 docs/trace-analyze.1 docs/trace-record.1
-dist_doc_DATA = docs/api.md docs/format.md docs/recorder.md docs/viewer.md docs/schema.md
+dist_doc_DATA = docs/api.md docs/format.md docs/recorder.md docs/performance.md docs/viewer.md docs/schema.md
