@@ -2,6 +2,7 @@
 # The demo program, recorded in each of the three ways: the trace tells its story, which is that
 # settings_reload() holds the settings lock while it writes to a disk.
 . "$(dirname "$0")/lib.sh"
+need_no_thread_sanitizer
 
 demo=$top_builddir/docs/examples/trc-demo
 

@@ -82,6 +82,14 @@ need_unsanitized()
 	[ "${TRC_SANITIZE:-no}" = no ] || skip "a build with -fsanitize=$TRC_SANITIZE"
 }
 
+# The thread sanitizer interposes what libtrc interposes; only one of them can be first.
+need_no_thread_sanitizer()
+{
+	case ${TRC_SANITIZE:-no} in
+	*thread*) skip 'the thread sanitizer and libtrc both interpose pthreads' ;;
+	esac
+}
+
 # start COMMAND...: in the background; its pid is in $pid.
 start()
 {

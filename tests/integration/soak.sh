@@ -2,6 +2,7 @@
 # A busy program with threads that come and go and a signal a millisecond, for TRC_SOAK_SECONDS:
 # everything that it counted is in the trace or counted as lost, and its memory does not grow.
 . "$(dirname "$0")/lib.sh"
+need_no_thread_sanitizer
 
 "$here/soak" "${TRC_SOAK_SECONDS:-3}" dump.trc >emitted.tsv || fail "status $?"
 cat emitted.tsv

@@ -2,6 +2,7 @@
 # Tasks, regions, logs and counters: their number exactly, their time within 5 % or the noise
 # floor; recorded by the program itself, and by trace-record.
 . "$(dirname "$0")/lib.sh"
+need_no_thread_sanitizer
 
 # compare TRACE TRUTH
 compare()
