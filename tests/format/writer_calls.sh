@@ -31,7 +31,7 @@ echo "$undefined" | grep -q LZ4_compress_fast_extState || {
 }
 bad=$(echo "$undefined" | grep -v -x \
 	-e 'trc_.*' -e 'LZ4_compress_fast_extState' -e 'LZ4_sizeofState' \
-	-e 'mem\(cpy\|move\|set\|cmp\)' -e 'str\(len\|nlen\|cmp\)' \
+	-e 'mem\(cpy\|move\|set\|cmp\)' -e bcmp -e 'str\(len\|nlen\|cmp\)' \
 	-e '__udivti3' -e '__stack_chk_fail' -e '_GLOBAL_OFFSET_TABLE_')
 [ -z "$bad" ] || {
 	echo "the writer calls:" $bad

@@ -38,7 +38,6 @@ tests_interpose_same_waits_SOURCES = tests/interpose/same_waits.c tests/interpos
 tests_interpose_uses_all_SOURCES = tests/interpose/uses_all.c
 tests_interpose_uses_all_CPPFLAGS = $(AM_CPPFLAGS) -U_FORTIFY_SOURCE -U_FILE_OFFSET_BITS
 tests_interpose_uses_fortified_SOURCES = tests/interpose/uses_fortified.c
-tests_interpose_uses_fortified_CPPFLAGS = $(AM_CPPFLAGS) -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 tests_interpose_uses_fortified_CFLAGS = $(AM_CFLAGS) -O2
 tests_interpose_old_cond_SOURCES = tests/interpose/old_cond.c
 
