@@ -157,6 +157,16 @@ END                                                                             
 EVENT(23, PROCESS, process, "the process forked, executed another program, or ended")              \
 	ARG(U64, what, "an enum trc_process_what")                                                 \
 	ARG(U64, value, "child pid, image number, or wait status")                                 \
+END                                                                                                \
+EVENT(24, SIGNAL, signal, "a signal that reports a fault or ends the process, as it arrived")      \
+	ARG(U64, signal, "its number")                                                             \
+	ARG(I64, code, "si_code")                                                                  \
+	ARG(ADDR, address, "si_addr: what was accessed; 0 where the signal has none")              \
+	ARG(U64, fatal, "1 if it ends the process, 0 if a handler of the program's deals with it") \
+	ARG(STACK, stack, "where the thread was")                                                  \
+END                                                                                                \
+EVENT(25, TRIGGER, trigger, "a condition was met for which a snapshot was asked")                  \
+	ARG(TEXT, condition, "which one, and what met it")                                            \
 END
 /* clang-format on */
 

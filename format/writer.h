@@ -104,6 +104,27 @@ struct trc_status_entry {
 	uint32_t stack;
 };
 
+/* A region that a thread had open when the trace ended. */
+struct trc_open_region_entry {
+	uint32_t thread;
+	uint32_t depth; /* 0 = outermost */
+	uint64_t task;  /* 0 = none */
+	uint32_t type;  /* string id; 0 = not known any more */
+	uint64_t since; /* ticks */
+};
+
+/*
+ * What of a stream the trace has.  A recording has all from beginning to end, and says nothing; a
+ * snapshot covers a window.  Between `from` and `to` nothing is missing but what gaps tell;
+ * events before `from` are there only if everything that was held was asked for.
+ */
+struct trc_coverage_entry {
+	uint32_t proc;   /* UINT32_MAX for the overflow stream */
+	uint8_t source;  /* enum trc_stream_source */
+	uint64_t held;   /* ticks: the oldest that the ring still held; 0 = from its birth */
+	uint64_t from, to; /* ticks */
+};
+
 /* On success *out is the caller's: trc_writer_close() it. */
 int trc_writer_open(struct trc_writer **out, const struct trc_writer_options *options,
 		    trc_sink_fn *sink, void *context);
@@ -139,6 +160,10 @@ int trc_writer_flush(struct trc_writer *w);
  * The writer does so by itself after generation_ns. */
 int trc_writer_generation(struct trc_writer *w);
 int trc_writer_status(struct trc_writer *w, const struct trc_status_entry *entries, size_t n);
+
+int trc_writer_open_regions(struct trc_writer *w, const struct trc_open_region_entry *entries,
+			    size_t n);
+int trc_writer_coverage(struct trc_writer *w, const struct trc_coverage_entry *entries, size_t n);
 
 struct trc_writer_totals {
 	/* events: accepted and not lost since; events + lost_events = events handed in. */

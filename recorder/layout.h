@@ -24,12 +24,14 @@
 #include "format/writer.h"
 
 enum {
-	TRC_LAYOUT_VERSION = 1,
+	TRC_LAYOUT_VERSION = 2,
 	TRC_AREA_BYTES = 4096,
 	TRC_LINE_BYTES = 64,
 	TRC_PROCS_MAX = 4096,
 	TRC_THREAD_NAME_BYTES = 64,
 	TRC_OPEN_REGIONS = 8, /* how many open regions a thread's slot tells */
+	TRC_TRIGGERS_MAX = 16,
+	TRC_TRIGGER_WORDS = 12,
 };
 #define TRC_LAYOUT_MAGIC "TRCRING"
 /* For declarations of data: without it the compiler goes through the GOT for them. */
@@ -43,6 +45,32 @@ enum trc_shared_state {
 
 enum trc_on_full { TRC_ON_FULL_WAIT, TRC_ON_FULL_DROP };
 enum trc_ring_path { TRC_PATH_AUTO, TRC_PATH_RSEQ, TRC_PATH_OVERFLOW };
+
+/*
+ * Somebody asks for a snapshot: by trace_flight_trigger(), or because a condition was met.  The
+ * p-th request is in place (p - 1) % TRC_TRIGGERS_MAX; `number` is p once it is complete, 0 while it
+ * is being filled in.  Older ones are overwritten: whoever takes snapshots was too slow, and
+ * n_triggers tells how many there were.
+ */
+struct trc_trigger {
+	_Atomic uint64_t number;
+	_Atomic uint64_t ticks; /* the odd moment */
+	_Atomic uint32_t serial; /* of the thread concerned; 0 = none */
+	_Atomic uint32_t n_bytes;
+	_Atomic uint64_t text[TRC_TRIGGER_WORDS]; /* "park>100ms: mutex 0x55..., 132 ms" */
+};
+
+enum trc_crash_state { TRC_CRASH_NONE, TRC_CRASH_FILLING, TRC_CRASH_COMPLETE };
+
+/* The signal that is ending the process, as its handler saw it: the first one. */
+struct trc_crash {
+	_Atomic uint32_t state; /* enum trc_crash_state */
+	_Atomic int32_t signal, code;
+	_Atomic uint32_t tid, serial;
+	_Atomic uint64_t address; /* si_addr, 0 where the signal has none */
+	_Atomic uint64_t ticks;
+	_Atomic uint64_t stack; /* of the thread that got it; also in its SIGNAL event */
+};
 
 /* The first area.  Constant after TRC_SHARED_LIVE but for the fields named atomic. */
 struct trc_shared {
@@ -75,6 +103,11 @@ struct trc_shared {
 	uint32_t locks;      /* enum trc_locks */
 	uint32_t path;       /* enum trc_ring_path */
 
+	/* Whose it is: a pid alone can have had two owners, and is another one's elsewhere. */
+	uint64_t process_start; /* field 22 of /proc/PID/stat, in clock ticks since boot */
+	uint64_t pid_namespace; /* inode of /proc/self/ns/pid; 0 = not known */
+	uint64_t window_ns;     /* flight mode: what a snapshot is trimmed to; 0 = all there is */
+
 	/* Stored by any thread of the recorded process. */
 	_Alignas(TRC_LINE_BYTES) _Atomic uint32_t next_serial;
 	_Atomic uint64_t next_task;
@@ -88,7 +121,15 @@ struct trc_shared {
 	 * takes it back to 0 and wakes the drainer. */
 	_Alignas(TRC_LINE_BYTES) _Atomic uint32_t drain_wake;
 	_Atomic uint32_t drain_state;  /* enum trc_drain_state */
-	_Atomic uint64_t table_epoch;  /* up by one per completed pass over all rings */
+	/* Up by one per completed pass over all rings; while nobody drains, whenever a ring has
+	 * been overwritten whole since the last time (T3). */
+	_Atomic uint64_t table_epoch;
+
+	/* A futex word, up by one with every request for a snapshot. */
+	_Alignas(TRC_LINE_BYTES) _Atomic uint32_t trigger_wake;
+	_Atomic uint64_t n_triggers; /* so far */
+	struct trc_trigger trigger[TRC_TRIGGERS_MAX];
+	_Alignas(TRC_LINE_BYTES) struct trc_crash crash;
 
 	_Alignas(TRC_LINE_BYTES) char exe[1024];
 	char command[1024]; /* arguments, separated by zeros */
@@ -96,7 +137,8 @@ struct trc_shared {
 
 enum {
 	TRC_SHARED_HAS_RSEQ = 1,  /* writers use the procs' rings */
-	TRC_SHARED_OVERWRITE = 2, /* flight mode: the oldest is overwritten, nobody waits */
+	/* Flight mode: while nobody drains the oldest is overwritten, and nobody waits. */
+	TRC_SHARED_OVERWRITE = 2,
 };
 
 enum trc_locks { TRC_LOCKS_CONTENDED, TRC_LOCKS_ALL, TRC_LOCKS_NONE };
@@ -125,7 +167,8 @@ enum trc_ring_state {
  *   R4  limit grows by one page at a time, only when head == limit, and while somebody drains
  *       only so far that limit - tail <= ring_words
  *   R5  before limit makes a page writable whose words hold older records, floor is moved past
- *       them; a reader copies, then reads floor again and discards everything below it
+ *       them; a reader copies, then reads floor again and discards everything below it.  Below
+ *       floor nothing is whole, and floor is a multiple of page_words
  *   R6  a record that finds no room adds one to lost_total; the next record that finds room is
  *       preceded by a gap record with lost_total as its count (the reader takes the difference)
  *   R7  a word of zero where a record would begin means: nothing more in this page
@@ -146,6 +189,8 @@ struct trc_ring {
 	_Atomic uint64_t lost_since;    /* ticks of the first loss after that; 0 = none */
 	_Atomic uint32_t dropping;      /* a wait timed out: drop until half empty */
 	_Atomic uint32_t waiters;       /* threads in a futex wait on `space` */
+	_Atomic uint64_t epoch;         /* table_epoch when epoch_limit was noted (T3) */
+	_Atomic uint64_t epoch_limit;   /* limit at the first new page of that epoch */
 
 	/* Stored by the drainer. */
 	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t tail;
@@ -189,6 +234,7 @@ enum {
  *   O3  a reader that meets an uncommitted cell for 10 ms, or whose owner is gone, skips the
  *       cells of that claim and counts one lost event
  *   O4  positions in order of reservation are in order of time
+ *   O5  in flight mode the cells [max(0, head - n_cells), head) are what is left
  */
 struct trc_overflow {
 	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t head; /* cells since birth */
@@ -220,7 +266,9 @@ enum trc_slot_state {
 	TRC_SLOT_FREE,
 	TRC_SLOT_TAKEN, /* being filled in */
 	TRC_SLOT_LIVE,
-	TRC_SLOT_ENDED, /* the thread is gone; a drainer takes note, then frees the slot */
+	/* The thread is gone.  A drainer takes note, then frees the slot; while nobody drains the
+	 * next thread in need of one takes it. */
+	TRC_SLOT_ENDED,
 };
 
 /* What a thread is, and what it is doing right now.  Stored by the thread itself (name: by any
@@ -251,7 +299,10 @@ enum { TRC_SET_WAYS = 8, TRC_STACK_CLASSES = 4, TRC_STRING_CLASSES = 2 };
  *
  *   T1  `key` is 0 (free), TRC_KEY_BUSY | anything (being filled in), or hash | TRC_KEY_VALID
  *   T2  content changes only while key is busy; a reader copies, then reads key again
- *   T3  an entry may be evicted when last_use + 2 <= table_epoch; UINT64_MAX pins it
+ *   T3  an entry may be evicted when last_use + 2 <= table_epoch; UINT64_MAX pins it.  Every
+ *       record that cites it has then been drained, or lies before all windows: when the epoch
+ *       counts up some ring holds nothing from before it last did, so two steps later no
+ *       window, which begins with the latest start of any full ring, reaches back to it
  */
 struct trc_entry_head {
 	_Atomic uint64_t key;
@@ -303,8 +354,13 @@ struct trc_layout_options {
 	uint64_t overflow_bytes; /* 0 = default */
 	uint32_t n_procs;
 	uint32_t n_threads;      /* 0 = default */
+	/* 0 = none.  total_bytes never exceeds it: tables get at most a quarter, and what is
+	 * left is divided evenly among the procs, each the largest power of two that fits;
+	 * ring_bytes, overflow_bytes and n_threads are not asked then. */
+	uint64_t max_bytes;
 };
-/* Fills in the sizes and offsets of *header and its total_bytes. 0 or -EINVAL. */
+/* Fills in the sizes and offsets of *header and its total_bytes. 0 or -EINVAL: out of range, or
+ * max_bytes is too small for this many procs. */
 int trc_layout_plan(struct trc_shared *header, const struct trc_layout_options *options);
 /* Checks a copy of a header against the size of the file that it came from.  0, or -EBADMSG
  * with a reason in *why (a constant string): nothing in it is trusted before. */

@@ -263,7 +263,9 @@ static void drop_mapping(struct trc_shared *shared, uint64_t n_bytes)
 
 static int make_mapping(const struct trc_session_options *o)
 {
-	struct trc_layout_options layout = {o->ring_bytes, o->overflow_bytes, n_procs_here, 0};
+	struct trc_layout_options layout = {.ring_bytes = o->ring_bytes,
+					    .overflow_bytes = o->overflow_bytes,
+					    .n_procs = n_procs_here};
 	struct trc_shared plan;
 	struct trc_shared *shared = NULL;
 	int err;

@@ -1,0 +1,58 @@
+/*
+ * snapshot.h - what a ring holds now: copied out, then written as a trace.
+ *
+ * The same for a ring of one's own, of another process that may be stopped or wedged, and of one
+ * that is dead.
+ *
+ *   H1  the ring is only read; nobody who records waits for a snapshot, and any number of
+ *       snapshots may be taken at once
+ *   H2  copying is all that has to be quick: checking, encoding and writing work on the copy
+ *   H3  a snapshot covers one window, [from, cut]: cut is a time chosen before copying, from the
+ *       latest start among the rings that have been overwritten, or cut less the window asked
+ *       for if that is later.  Within it nothing is missing; what lies outside is left out
+ *   H4  what is in the ring is not trusted (drain.h, G1)
+ *   H5  no function here calls malloc, stdio or an interposed libc function
+ */
+#ifndef TRC_RECORDER_SNAPSHOT_H
+#define TRC_RECORDER_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "drain.h"
+#include "format/writer.h"
+#include "layout.h"
+
+struct trc_snapshot;
+
+struct trc_snapshot_options {
+	uint64_t window_ns; /* 0 = as the ring's header says; UINT64_MAX = no limit */
+	bool all;           /* keep what is held from before the window as well */
+	bool dead;          /* the process is gone: nothing changes any more, all is committed */
+};
+
+/*
+ * Copies what the mapping holds.  `shared` may be mapped read-only; it is not used after this
+ * returns.  *out is the caller's.  0, -ENOMEM, or -EBADMSG with a reason in *why.
+ */
+int trc_snapshot_take(struct trc_snapshot **out, const struct trc_shared *shared,
+		      uint64_t mapped_bytes, const struct trc_snapshot_options *options,
+		      const char **why);
+/* The checked copy of the header. */
+const struct trc_shared *trc_snapshot_header(const struct trc_snapshot *s);
+/* Ticks of both ends of the window. */
+void trc_snapshot_window(const struct trc_snapshot *s, uint64_t *from, uint64_t *cut);
+
+/*
+ * Writes events, tables, what every thread is doing, and the coverage.  The writer was opened for
+ * this header's clock and procs (trc_snapshot_writer_options()) and is left open: infos of one's own
+ * may come before and after.  `kernel`, if not NULL, is called in between: it may hand switch
+ * records to the drain (trc_drain_switch()), in order for each proc.  Once per snapshot.
+ * 0 or the writer's error.
+ */
+int trc_snapshot_write(struct trc_snapshot *s, struct trc_writer *w,
+		       void (*kernel)(void *context, struct trc_drain *drain), void *context);
+void trc_snapshot_writer_options(const struct trc_snapshot *s, struct trc_writer_options *options);
+void trc_snapshot_totals(const struct trc_snapshot *s, struct trc_drain_totals *totals);
+void trc_snapshot_free(struct trc_snapshot *s); /* accepts NULL */
+
+#endif

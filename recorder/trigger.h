@@ -1,0 +1,55 @@
+/*
+ * trigger.h - what is to set off a snapshot, as users write it.
+ *
+ *   park>100ms              a wait for a lock, condition, semaphore, barrier, thread or once took
+ *                           longer (or lasts longer already: whoever takes the snapshots looks at
+ *                           the threads' slots)
+ *   park:mutex,cond>100ms   the same, for these reasons only (names as in the schema; also those
+ *                           of I/O waits)
+ *   region:NAME>50ms        a region of this type took longer
+ *   task:NAME>200ms         a task of this type took longer
+ *   signal=USR2             the signal arrived
+ *   exit, crash             the process ended in good order; otherwise
+ *
+ * Times take ns, us, ms, s; a number without a unit is an error.
+ */
+#ifndef TRC_RECORDER_TRIGGER_H
+#define TRC_RECORDER_TRIGGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum trc_trigger_kind {
+	TRC_TRIGGER_PARK,
+	TRC_TRIGGER_REGION,
+	TRC_TRIGGER_TASK,
+	TRC_TRIGGER_SIGNAL,
+	TRC_TRIGGER_EXIT,
+	TRC_TRIGGER_CRASH,
+};
+
+struct trc_trigger_spec {
+	enum trc_trigger_kind kind;
+	uint64_t min_ns;
+	uint32_t reasons;  /* TRC_TRIGGER_PARK: bit of each enum trc_reason */
+	int signal;
+	char name[64];     /* of the region's or task's type */
+	char text[96];     /* as written */
+};
+
+/* 0, or -EINVAL with a sentence in error.  Neither allocates nor looks at the locale. */
+int trc_trigger_parse(struct trc_trigger_spec *spec, const char *text, char *error, size_t n_bytes);
+/* "10s", "500ms" as nanoseconds: 0 or -EINVAL. */
+int trc_duration_parse(const char *text, uint64_t *ns);
+
+/* ---- in the recorded process (trigger_guest.c) ---- */
+
+enum { TRC_TRIGGER_SPECS_MAX = 16 };
+/* From now on these are looked for.  Context: any thread, before recording is turned on. */
+void trc_triggers_set(const struct trc_trigger_spec *specs, unsigned int n);
+/* Asks for a snapshot: a TRIGGER event, a place in the shared mapping's list, and a futex wake-up
+ * of whoever takes it.  Context: traced thread, signal handlers; never waits. */
+void trc_trigger_fire(const char *what, size_t n_bytes);
+
+#endif
