@@ -235,6 +235,10 @@ static int parse_section(struct trc_reader *r, struct section *s, struct trc_err
 		return trc_reader_parse_modules(r, &c);
 	case TRC_SECTION_STATUS:
 		return trc_reader_parse_status(r, &c);
+	case TRC_SECTION_OPEN_REGIONS:
+		return trc_reader_parse_open_regions(r, &c);
+	case TRC_SECTION_COVERAGE:
+		return trc_reader_parse_coverage(r, &c);
 	case TRC_SECTION_BLOCK:
 		return trc_reader_parse_block(r, s->payload, s->n_bytes, s->off,
 					      s->n_bytes + TRC_SECTION_HEADER_BYTES);
@@ -477,6 +481,8 @@ void trc_reader_close(struct trc_reader *r)
 	free(r->threads.at);
 	free(r->modules.at);
 	free(r->status.at);
+	free(r->open_regions.at);
+	free(r->coverage.at);
 	free(r->blocks.at);
 	free(r->kind_counts.at);
 	free(r->generation_offs.at);

@@ -94,6 +94,11 @@ size_t trc_reader_modules(const struct trc_reader *r); /* highest id + 1 */
 const struct trc_module_entry *trc_reader_module(const struct trc_reader *r, uint32_t id);
 /* The last status table in the file. */
 size_t trc_reader_status(const struct trc_reader *r, const struct trc_status_entry **entries);
+/* The last tables of open regions and of coverage likewise.  Of a coverage entry the proc is
+ * below n_procs or UINT32_MAX, the source one of enum trc_stream_source, and from <= to. */
+size_t trc_reader_open_regions(const struct trc_reader *r,
+			       const struct trc_open_region_entry **entries);
+size_t trc_reader_coverage(const struct trc_reader *r, const struct trc_coverage_entry **entries);
 
 struct trc_block_info {
 	uint32_t proc; /* TRC_PROC_PER_EVENT: see trc_columns.proc */

@@ -72,6 +72,8 @@ struct trc_reader {
 	TRC_VECTOR(struct trc_thread_entry) threads;
 	TRC_VECTOR(struct trc_module_entry) modules;
 	TRC_VECTOR(struct trc_status_entry) status;
+	TRC_VECTOR(struct trc_open_region_entry) open_regions;
+	TRC_VECTOR(struct trc_coverage_entry) coverage;
 	TRC_VECTOR(struct trc_block) blocks;
 	TRC_VECTOR(uint32_t) kind_counts; /* [n_blocks][TRC_KIND_MAX + 1] */
 	TRC_VECTOR(uint64_t) generation_offs;
@@ -107,6 +109,8 @@ int trc_reader_parse_stacks(struct trc_reader *r, struct trc_cursor *c);
 int trc_reader_parse_threads(struct trc_reader *r, struct trc_cursor *c);
 int trc_reader_parse_modules(struct trc_reader *r, struct trc_cursor *c);
 int trc_reader_parse_status(struct trc_reader *r, struct trc_cursor *c);
+int trc_reader_parse_open_regions(struct trc_reader *r, struct trc_cursor *c);
+int trc_reader_parse_coverage(struct trc_reader *r, struct trc_cursor *c);
 /* After the last section: one entry for each thread, sorted. */
 int trc_reader_finish_threads(struct trc_reader *r);
 bool trc_reader_has_serial(const struct trc_reader *r, uint64_t serial);

@@ -257,6 +257,50 @@ int trc_reader_parse_status(struct trc_reader *r, struct trc_cursor *c)
 	return c->bad ? -EBADMSG : 0;
 }
 
+int trc_reader_parse_open_regions(struct trc_reader *r, struct trc_cursor *c)
+{
+	if (!trc_cursor_u8(c))
+		r->open_regions.n = 0;
+	while (!c->bad && trc_cursor_left(c)) {
+		struct trc_cursor e = trc_cursor_entry(c);
+		struct trc_open_region_entry o;
+
+		o.thread = (uint32_t)trc_cursor_varint_max(&e, UINT32_MAX);
+		o.depth = (uint32_t)trc_cursor_varint_max(&e, UINT32_MAX);
+		o.task = trc_cursor_varint(&e);
+		o.type = (uint32_t)trc_cursor_varint_max(&e, UINT32_MAX);
+		o.since = trc_cursor_varint(&e);
+		if (e.bad)
+			return -EBADMSG;
+		if (TRC_RESERVE(r->open_regions, 1))
+			return -ENOMEM;
+		r->open_regions.at[r->open_regions.n++] = o;
+	}
+	return c->bad ? -EBADMSG : 0;
+}
+
+int trc_reader_parse_coverage(struct trc_reader *r, struct trc_cursor *c)
+{
+	if (!trc_cursor_u8(c))
+		r->coverage.n = 0;
+	while (!c->bad && trc_cursor_left(c)) {
+		struct trc_cursor e = trc_cursor_entry(c);
+		struct trc_coverage_entry o;
+
+		o.source = (uint8_t)trc_cursor_varint_max(&e, TRC_SOURCE_KERNEL);
+		o.proc = (uint32_t)trc_cursor_varint_max(&e, r->info.n_procs) - 1;
+		o.held = trc_cursor_varint(&e);
+		o.from = trc_cursor_varint(&e);
+		o.to = trc_cursor_varint(&e);
+		if (e.bad || o.from > o.to)
+			return -EBADMSG;
+		if (TRC_RESERVE(r->coverage, 1))
+			return -ENOMEM;
+		r->coverage.at[r->coverage.n++] = o;
+	}
+	return c->bad ? -EBADMSG : 0;
+}
+
 /* By serial; stable, so that entries of one thread stay in the order of the file. */
 static void merge_sort(struct trc_thread_entry *e, struct trc_thread_entry *spare, size_t n)
 {
@@ -416,4 +460,17 @@ size_t trc_reader_status(const struct trc_reader *r, const struct trc_status_ent
 {
 	*entries = r->status.at;
 	return r->status.n;
+}
+
+size_t trc_reader_open_regions(const struct trc_reader *r,
+			       const struct trc_open_region_entry **entries)
+{
+	*entries = r->open_regions.at;
+	return r->open_regions.n;
+}
+
+size_t trc_reader_coverage(const struct trc_reader *r, const struct trc_coverage_entry **entries)
+{
+	*entries = r->coverage.at;
+	return r->coverage.n;
 }

@@ -14,7 +14,7 @@
 enum {
 	KEY_BYTES_MAX = 255,
 	VALUE_BYTES_MAX = 32 << 10,
-	STATUS_BYTES_MAX = 64, /* of an entry */
+	ENTRY_BYTES_MAX = 64, /* of a status, open region or coverage */
 	ROW_WORDS_MAX = TRC_ROW_WORDS_MIN + TRC_ARGS_MAX + (TRC_TEXT_BYTES_MAX + 7) / 8,
 };
 #define MEMORY_BYTES_DEFAULT  (UINT64_C(64) << 20)
@@ -507,7 +507,7 @@ int trc_writer_event(struct trc_writer *w, const struct trc_event *event)
 	return 0;
 }
 
-/* --- blocks, generations, the end --- */
+/* --- blocks and generations --- */
 
 int trc_writer_flush(struct trc_writer *w)
 {
@@ -529,17 +529,43 @@ int trc_writer_generation(struct trc_writer *w)
 	return err ? err : generation_write(w, w->tables.generation + 1);
 }
 
-static uint8_t *status_put(uint8_t *p, const struct trc_status_entry *e)
-{
-	uint8_t entry[STATUS_BYTES_MAX], *end = entry;
+/* --- tables of what is so at the end --- */
 
-	end = trc_varint_put(end, e->thread);
-	end = trc_varint_put(end, e->reason);
-	end = trc_varint_put(end, e->holder);
-	end = trc_varint_put(end, e->object);
-	end = trc_varint_put(end, e->since);
-	end = trc_varint_put(end, e->stack);
-	return put_bytes(p, (const char *)entry, (size_t)(end - entry));
+/* Puts the fields of one entry; the first byte behind them. */
+typedef uint8_t *put_fields_fn(uint8_t *p, const void *entry);
+
+/* A table in as many sections as it takes. */
+static int table_write(struct trc_writer *w, enum trc_section_type type, const void *entries,
+		       size_t entry_bytes, size_t n, put_fields_fn *put_fields)
+{
+	uint8_t *limit = payload_begin(w) + w->section.room_bytes - 2 * ENTRY_BYTES_MAX;
+	const char *entry = entries;
+	uint8_t part = 0; /* the first section of a table; 1: more of the same */
+
+	for (size_t i = 0; i < n || !part; part = 1) {
+		uint8_t fields[ENTRY_BYTES_MAX], *p = payload_begin(w);
+
+		*p++ = part;
+		for (; i < n && p < limit; i++) {
+			uint8_t *end = put_fields(fields, entry + i * entry_bytes);
+
+			p = put_bytes(p, (const char *)fields, (size_t)(end - fields));
+		}
+		payload_write(w, p, type);
+	}
+	return w->out.error;
+}
+
+static uint8_t *put_status(uint8_t *p, const void *entry)
+{
+	const struct trc_status_entry *e = entry;
+
+	p = trc_varint_put(p, e->thread);
+	p = trc_varint_put(p, e->reason);
+	p = trc_varint_put(p, e->holder);
+	p = trc_varint_put(p, e->object);
+	p = trc_varint_put(p, e->since);
+	return trc_varint_put(p, e->stack);
 }
 
 static void status_cite(struct trc_writer *w, const struct trc_status_entry *e)
@@ -552,24 +578,64 @@ static void status_cite(struct trc_writer *w, const struct trc_status_entry *e)
 
 int trc_writer_status(struct trc_writer *w, const struct trc_status_entry *entries, size_t n)
 {
-	uint8_t *limit = payload_begin(w) + w->section.room_bytes - 2 * STATUS_BYTES_MAX;
-	uint8_t *p;
-	uint8_t part = 0; /* the first section of a table; 1: more of the same */
-
 	if (w->out.closed)
 		return w->out.closed;
 	for (size_t i = 0; i < n; i++)
 		status_cite(w, &entries[i]);
 	trc_tables_flush(&w->tables);
-	for (size_t i = 0; i < n || !part; part = 1) {
-		p = payload_begin(w);
-		*p++ = part;
-		for (; i < n && p < limit; i++)
-			p = status_put(p, &entries[i]);
-		payload_write(w, p, TRC_SECTION_STATUS);
-	}
-	return w->out.error;
+	return table_write(w, TRC_SECTION_STATUS, entries, sizeof(*entries), n, put_status);
 }
+
+static uint8_t *put_open_region(uint8_t *p, const void *entry)
+{
+	const struct trc_open_region_entry *e = entry;
+
+	p = trc_varint_put(p, e->thread);
+	p = trc_varint_put(p, e->depth);
+	p = trc_varint_put(p, e->task);
+	p = trc_varint_put(p, e->type);
+	return trc_varint_put(p, e->since);
+}
+
+int trc_writer_open_regions(struct trc_writer *w, const struct trc_open_region_entry *entries,
+			    size_t n)
+{
+	if (w->out.closed)
+		return w->out.closed;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t thread = entries[i].thread, type = entries[i].type;
+
+		trc_tables_cite(&w->tables, TRC_ARG_THREAD, &thread, 1);
+		trc_tables_cite(&w->tables, TRC_ARG_STRING, &type, 1);
+	}
+	trc_tables_flush(&w->tables);
+	return table_write(w, TRC_SECTION_OPEN_REGIONS, entries, sizeof(*entries), n,
+			   put_open_region);
+}
+
+static uint8_t *put_coverage(uint8_t *p, const void *entry)
+{
+	const struct trc_coverage_entry *e = entry;
+
+	p = trc_varint_put(p, e->source);
+	p = trc_varint_put(p, (uint64_t)(uint32_t)(e->proc + 1));
+	p = trc_varint_put(p, e->held);
+	p = trc_varint_put(p, e->from);
+	return trc_varint_put(p, e->to < e->from ? e->from : e->to);
+}
+
+int trc_writer_coverage(struct trc_writer *w, const struct trc_coverage_entry *entries, size_t n)
+{
+	if (w->out.closed)
+		return w->out.closed;
+	for (size_t i = 0; i < n; i++)
+		if (entries[i].source > TRC_SOURCE_KERNEL ||
+		    (entries[i].proc >= w->n_procs && entries[i].proc != UINT32_MAX))
+			return -EINVAL;
+	return table_write(w, TRC_SECTION_COVERAGE, entries, sizeof(*entries), n, put_coverage);
+}
+
+/* --- the end --- */
 
 void trc_writer_totals(const struct trc_writer *w, struct trc_writer_totals *totals)
 {

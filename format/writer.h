@@ -159,10 +159,12 @@ int trc_writer_flush(struct trc_writer *w);
 /* Begins a new generation after flushing, repeating the last sync point; the caller adds one.
  * The writer does so by itself after generation_ns. */
 int trc_writer_generation(struct trc_writer *w);
+/* A whole table each; a later one replaces it. */
 int trc_writer_status(struct trc_writer *w, const struct trc_status_entry *entries, size_t n);
-
 int trc_writer_open_regions(struct trc_writer *w, const struct trc_open_region_entry *entries,
 			    size_t n);
+/* A `to` before `from` becomes `from`: nothing is covered.  -EINVAL, and nothing is written:
+ * no such proc or source. */
 int trc_writer_coverage(struct trc_writer *w, const struct trc_coverage_entry *entries, size_t n);
 
 struct trc_writer_totals {

@@ -11,7 +11,7 @@
 enum {
 	WORDS_MAX = 160,
 	NAMES_MAX = 256,
-	STATUS_MAX = 256,
+	ROWS_MAX = 256, /* of a table at the end */
 };
 
 struct word {
@@ -35,8 +35,11 @@ struct assembler {
 	bool has_sync, unfinished;
 	struct name stack[NAMES_MAX], module[NAMES_MAX];
 	size_t n_stacks, n_modules;
-	struct trc_status_entry status[STATUS_MAX];
-	size_t n_status;
+	/* Rows of the table that the lines so far make; one at a time is not empty. */
+	struct trc_status_entry status[ROWS_MAX];
+	struct trc_open_region_entry open_region[ROWS_MAX];
+	struct trc_coverage_entry coverage[ROWS_MAX];
+	size_t n_status, n_open_regions, n_coverage;
 	struct word word[WORDS_MAX];
 	size_t n_words;
 	char *error;
@@ -585,7 +588,7 @@ static int line_status(struct assembler *as)
 	};
 	int err;
 
-	if (as->n_status == STATUS_MAX)
+	if (as->n_status == ROWS_MAX)
 		return fail(as, "too long a status table");
 	memset(s, 0, sizeof(*s));
 	err = options(as, 1, known, "reason stack");
@@ -601,12 +604,67 @@ static int line_status(struct assembler *as)
 	return err;
 }
 
-static int status_end(struct assembler *as)
+static int line_open_region(struct assembler *as)
 {
-	size_t n = as->n_status;
+	struct trc_open_region_entry *o = &as->open_region[as->n_open_regions];
+	uint64_t thread = 0, depth = 0, type = 0;
+	struct trc_arg_info as_type = {TRC_ARG_STRING, "", ""};
+	const struct option known[] = {
+		{"thread", &thread},  {"depth", &depth}, {"task", &o->task},
+		{"since", &o->since}, {NULL, NULL},
+	};
+	int err;
 
-	as->n_status = 0;
-	return n ? result(as, trc_writer_status(as->writer, as->status, n)) : 0;
+	if (as->n_open_regions == ROWS_MAX)
+		return fail(as, "too long a table of open regions");
+	memset(o, 0, sizeof(*o));
+	err = options(as, 1, known, "type");
+	if (!err && text_option(as, "type")->key)
+		err = argument(as, &as_type, text_option(as, "type"), &type);
+	o->thread = (uint32_t)thread;
+	o->depth = (uint32_t)depth;
+	o->type = (uint32_t)type;
+	as->n_open_regions += !err;
+	return err;
+}
+
+static int line_coverage(struct assembler *as)
+{
+	struct trc_coverage_entry *e = &as->coverage[as->n_coverage];
+	uint64_t proc = UINT32_MAX;
+	const struct option known[] = {
+		{"proc", &proc}, {"held", &e->held}, {"from", &e->from},
+		{"to", &e->to},	 {NULL, NULL},
+	};
+	struct trc_event event = {0};
+	int err;
+
+	if (as->n_coverage == ROWS_MAX)
+		return fail(as, "too long a table of coverage");
+	memset(e, 0, sizeof(*e));
+	err = options(as, 1, known, "source");
+	if (!err && text_option(as, "source")->key)
+		err = event_source(as, text_option(as, "source")->value, &event);
+	e->source = event.source;
+	e->proc = (uint32_t)proc;
+	as->n_coverage += !err;
+	return err;
+}
+
+/* Writes the table that ends here, if one does. */
+static int tables_end(struct assembler *as)
+{
+	int err = 0;
+
+	if (as->n_status)
+		err = result(as, trc_writer_status(as->writer, as->status, as->n_status));
+	if (!err && as->n_open_regions)
+		err = result(as, trc_writer_open_regions(as->writer, as->open_region,
+							 as->n_open_regions));
+	if (!err && as->n_coverage)
+		err = result(as, trc_writer_coverage(as->writer, as->coverage, as->n_coverage));
+	as->n_status = as->n_open_regions = as->n_coverage = 0;
+	return err;
 }
 
 static int line_generation(struct assembler *as)
@@ -629,12 +687,21 @@ static const struct {
 	const char *name;
 	int (*line)(struct assembler *as);
 } directives[] = {
-	{"sync", line_sync},	 {"info", line_info},
-	{"module", line_module}, {"module_end", line_module_end},
-	{"stack", line_stack},	 {"thread", line_thread},
-	{"status", line_status}, {"generation", line_generation},
-	{"flush", line_flush},	 {"unfinished", line_unfinished},
+	{"sync", line_sync},	     {"info", line_info},
+	{"module", line_module},     {"module_end", line_module_end},
+	{"stack", line_stack},	     {"thread", line_thread},
+	{"status", line_status},     {"generation", line_generation},
+	{"flush", line_flush},	     {"unfinished", line_unfinished},
+	{"coverage", line_coverage}, {"open_region", line_open_region},
 };
+
+/* True if a line `name` adds to the table that the lines before it make. */
+static bool goes_on(const struct assembler *as, const char *name)
+{
+	return (as->n_status && !strcmp(name, "status")) ||
+	       (as->n_open_regions && !strcmp(name, "open_region")) ||
+	       (as->n_coverage && !strcmp(name, "coverage"));
+}
 
 static int assemble_line(struct assembler *as, char *text)
 {
@@ -647,8 +714,8 @@ static int assemble_line(struct assembler *as, char *text)
 	if (!strcmp(name, "header"))
 		return line_header(as);
 	err = need_writer(as);
-	if (!err && strcmp(name, "status"))
-		err = status_end(as);
+	if (!err && !goes_on(as, name))
+		err = tables_end(as);
 	if (err)
 		return err;
 	if (name[0] == '@')
@@ -675,7 +742,7 @@ static int assemble(struct assembler *as, char *text)
 	if (!err)
 		err = need_writer(as);
 	if (!err)
-		err = status_end(as);
+		err = tables_end(as);
 	if (!err && !as->unfinished)
 		err = result(as, trc_writer_finish(as->writer));
 	return err;

@@ -25,6 +25,9 @@
  *       module's NAME, `cause` a gap cause's name; all also take numbers.
  *   status thread=1 reason=mutex holder=2 object=0x10 since=1000 stack=NAME
  *       One thread of a status table; lines that follow each other are one table.
+ *   open_region thread=1 depth=0 task=0 type="parse" since=1000
+ *   coverage proc=0 source=ring held=0 from=1000 to=9000
+ *       Likewise.  Without a proc it is the overflow stream's.
  *   generation
  *   flush
  *   unfinished

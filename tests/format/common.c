@@ -45,7 +45,12 @@ const char sample_trace[] =
 	"@2200 thread=1 proc=0 gap lost_events=12 since=2150 cause=ring_full\n"
 	"@2300 thread=2 proc=1 thread_exit\n"
 	"status thread=1 reason=epoll object=5 since=2250 stack=unlock\n"
-	"status thread=2\n";
+	"status thread=2\n"
+	"open_region thread=1 depth=0 task=9 type=\"parse\" since=2050\n"
+	"open_region thread=1 depth=1 since=2060\n"
+	"coverage proc=0 held=900 from=950 to=2400\n"
+	"coverage source=overflow from=950 to=2400\n"
+	"coverage source=kernel proc=2 held=950 from=950 to=2400\n";
 
 int bytes_sink(void *context, const void *bytes, size_t n_bytes)
 {
@@ -237,6 +242,27 @@ static void dump_modules(struct bytes *b, const struct trc_reader *r)
 	}
 }
 
+static void dump_ends(struct bytes *b, const struct trc_reader *r)
+{
+	const struct trc_open_region_entry *open;
+	const struct trc_coverage_entry *c;
+	size_t n_open = trc_reader_open_regions(r, &open), n_coverage = trc_reader_coverage(r, &c);
+
+	for (size_t i = 0; i < n_open; i++) {
+		uint32_t n_bytes = 0;
+		const char *type = trc_reader_string(r, open[i].type, &n_bytes);
+
+		line(b, "open_region %u depth %u task %" PRIu64 " \"%.*s\" since %" PRIu64 "\n",
+		     open[i].thread, open[i].depth, open[i].task, (int)n_bytes, type ? type : "",
+		     open[i].since);
+	}
+	for (size_t i = 0; i < n_coverage; i++)
+		line(b,
+		     "coverage source %u proc %" PRId32 " held %" PRIu64 " %" PRIu64 "..%" PRIu64
+		     "\n",
+		     c[i].source, (int32_t)c[i].proc, c[i].held, c[i].from, c[i].to);
+}
+
 char *dump_tables(const struct trc_reader *r)
 {
 	const struct trc_status_entry *status;
@@ -263,6 +289,7 @@ char *dump_tables(const struct trc_reader *r)
 		dump_stack(&b, r, status[i].stack);
 		line(&b, "\n");
 	}
+	dump_ends(&b, r);
 	bytes_add(&b, "", 1);
 	return (char *)b.at;
 }

@@ -94,10 +94,34 @@ static uint64_t check_block(const struct trc_reader *r, size_t block)
 	return sum;
 }
 
-static uint64_t check_tables(const struct trc_reader *r)
+static uint64_t check_ends(const struct trc_reader *r)
 {
 	const struct trc_status_entry *status;
-	uint64_t sum = trc_reader_status(r, &status);
+	const struct trc_open_region_entry *open;
+	const struct trc_coverage_entry *coverage;
+	size_t n = trc_reader_status(r, &status);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += status[i].thread + status[i].stack;
+	n = trc_reader_open_regions(r, &open);
+	for (size_t i = 0; i < n; i++)
+		sum += open[i].thread + open[i].since;
+	n = trc_reader_coverage(r, &coverage);
+	for (size_t i = 0; i < n; i++) {
+		promise(coverage[i].source <= TRC_SOURCE_KERNEL, "a source");
+		promise(coverage[i].proc == UINT32_MAX ||
+				coverage[i].proc < trc_reader_info(r)->n_procs,
+			"a proc that is covered");
+		promise(coverage[i].from <= coverage[i].to, "coverage in order");
+		sum += coverage[i].held;
+	}
+	return sum;
+}
+
+static uint64_t check_tables(const struct trc_reader *r)
+{
+	uint64_t sum = check_ends(r);
 	const char *key, *value;
 	struct trc_stack_view view;
 	uint32_t n_bytes;
@@ -165,7 +189,9 @@ static const char *const seeds[] = {
 	"@2200 log task=1 category=\"net\" message=\"hello\"\n@2300 log message=\"\"\n"
 	"@2300 proc=1 source=overflow counter name=\"n\" value=-1\n"
 	"@2400 proc=2 source=kernel proc_stop preempted=1\ngeneration\n"
-	"@2500 region_begin task=3 type=\"parse\"\nstatus thread=1 reason=read stack=s\n",
+	"@2500 region_begin task=3 type=\"parse\"\nstatus thread=1 reason=read stack=s\n"
+	"open_region thread=1 task=3 type=\"parse\" since=2500\n"
+	"coverage proc=0 held=900 from=950 to=2600\ncoverage source=overflow to=2600\n",
 };
 
 static uint64_t state = UINT64_C(0x9e3779b97f4a7c15);

@@ -45,7 +45,12 @@ START_TEST(the_sample_reads_back)
 		"module 2 0x700000..0x800000 at 0 bias 0 epochs 1..2 /usr/lib/x.so build\n"
 		"status 1 epoll holder 0 object 0x5 since 2250 "
 		"(epoch 1 0x401999 0x402020 0x403030)\n"
-		"status 2 ? holder 0 object 0 since 0 none\n");
+		"status 2 ? holder 0 object 0 since 0 none\n"
+		"open_region 1 depth 0 task 9 \"parse\" since 2050\n"
+		"open_region 1 depth 1 task 0 \"\" since 2060\n"
+		"coverage source 0 proc 0 held 900 950..2400\n"
+		"coverage source 1 proc -1 held 0 950..2400\n"
+		"coverage source 2 proc 2 held 950 950..2400\n");
 	free(tables);
 	free(events);
 	trc_reader_close(r);
@@ -63,6 +68,7 @@ START_TEST(the_sample_says_what_it_is)
 	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
 	info = trc_reader_info(r);
 	ck_assert_uint_eq(info->major, 1);
+	ck_assert_uint_eq(info->minor, 1);
 	ck_assert_uint_eq(info->n_procs, 3);
 	ck_assert_int_eq(info->clock, TRC_CLOCK_MONOTONIC_RAW);
 	ck_assert_uint_eq(info->file_bytes, b.n);

@@ -383,6 +383,76 @@ START_TEST(long_status_tables_take_several_sections)
 }
 END_TEST
 
+START_TEST(long_tables_of_open_regions_and_coverage_take_several_sections)
+{
+	struct bytes b = {0};
+	struct trc_writer *w = open_writer(&b);
+	struct trc_open_region_entry *open = calloc(20000, sizeof(*open));
+	struct trc_coverage_entry *coverage = calloc(20000, sizeof(*coverage));
+	const struct trc_open_region_entry *read_open;
+	const struct trc_coverage_entry *read_coverage;
+	struct trc_error error;
+	struct trc_reader *r;
+
+	ck_assert(open && coverage);
+	for (uint32_t i = 0; i < 20000; i++) {
+		open[i] = (struct trc_open_region_entry){i + 1, i % 9, UINT64_MAX, 0, i};
+		coverage[i] =
+			(struct trc_coverage_entry){i % 2, TRC_SOURCE_RING, i, i, UINT64_MAX - i};
+	}
+	ck_assert_int_eq(trc_writer_open_regions(w, open, 5), 0);
+	ck_assert_int_eq(trc_writer_open_regions(w, open, 20000), 0);
+	ck_assert_int_eq(trc_writer_coverage(w, coverage, 20000), 0);
+	ck_assert_int_eq(trc_writer_finish(w), 0);
+	ck_assert_int_eq(trc_writer_open_regions(w, open, 1), -EBADF);
+	ck_assert_int_eq(trc_writer_coverage(w, coverage, 1), -EBADF);
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	ck_assert_msg(!trc_reader_warning(r), "%s", trc_reader_warning(r));
+	ck_assert_uint_eq(trc_reader_open_regions(r, &read_open), 20000);
+	ck_assert_uint_eq(trc_reader_coverage(r, &read_coverage), 20000);
+	for (uint32_t i = 0; i < 20000; i++) {
+		ck_assert_uint_eq(read_open[i].thread, i + 1);
+		ck_assert_uint_eq(read_open[i].depth, i % 9);
+		ck_assert_uint_eq(read_open[i].task, UINT64_MAX);
+		ck_assert_uint_eq(read_open[i].since, i);
+		ck_assert_uint_eq(read_coverage[i].proc, i % 2);
+		ck_assert_uint_eq(read_coverage[i].source, TRC_SOURCE_RING);
+		ck_assert_uint_eq(read_coverage[i].held, i);
+		ck_assert_uint_eq(read_coverage[i].from, i);
+		ck_assert_uint_eq(read_coverage[i].to, UINT64_MAX - i);
+	}
+	trc_reader_close(r);
+	trc_writer_close(w);
+	bytes_free(&b);
+	free(open);
+	free(coverage);
+}
+END_TEST
+
+START_TEST(coverage_of_what_cannot_be_is_refused)
+{
+	struct trc_coverage_entry proc = {.proc = 99}, source = {.source = 3};
+	struct trc_coverage_entry backwards = {.proc = 0, .from = 7, .to = 3};
+	const struct trc_coverage_entry *read;
+	struct bytes b = {0};
+	struct trc_writer *w = open_writer(&b);
+	struct trc_error error;
+	struct trc_reader *r;
+
+	ck_assert_int_eq(trc_writer_coverage(w, &proc, 1), -EINVAL);
+	ck_assert_int_eq(trc_writer_coverage(w, &source, 1), -EINVAL);
+	ck_assert_int_eq(trc_writer_coverage(w, &backwards, 1), 0);
+	ck_assert_int_eq(trc_writer_finish(w), 0);
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	ck_assert_uint_eq(trc_reader_coverage(r, &read), 1);
+	ck_assert_uint_eq(read->from, 7);
+	ck_assert_uint_eq(read->to, 7);
+	trc_reader_close(r);
+	trc_writer_close(w);
+	bytes_free(&b);
+}
+END_TEST
+
 /* Many procs on little memory: blocks become small, nothing is lost. */
 START_TEST(streams_share_the_memory)
 {
@@ -441,6 +511,8 @@ Suite *suite_writer(void)
 	tcase_add_test(t, an_event_of_a_thread_that_made_room_keeps_its_entry);
 	tcase_add_test(t, overlong_things_are_cut);
 	tcase_add_test(t, long_status_tables_take_several_sections);
+	tcase_add_test(t, long_tables_of_open_regions_and_coverage_take_several_sections);
+	tcase_add_test(t, coverage_of_what_cannot_be_is_refused);
 	tcase_add_test(t, streams_share_the_memory);
 	tcase_add_test(t, a_later_value_of_a_key_counts);
 	suite_add_tcase(s, t);
