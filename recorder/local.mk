@@ -21,7 +21,8 @@ libtrccore_la_SOURCES = \
 	recorder/room.c \
 	recorder/session.c recorder/session.h \
 	recorder/tables.c \
-	recorder/threads.c
+	recorder/threads.c \
+	recorder/trigger.c recorder/trigger.h
 libtrccore_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec
 
 # clang leaves a sanitizer's own symbols to the program.

@@ -1,7 +1,10 @@
 # tests/record: the drain, and trace-record
 if HAVE_CHECK
-check_PROGRAMS += test-drain test-perf-switch
-TESTS += test-drain test-perf-switch
+check_PROGRAMS += test-drain test-perf-switch test-trigger
+TESTS += test-drain test-perf-switch test-trigger
+test_trigger_SOURCES = tests/record/test_trigger.c
+test_trigger_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_trigger_LDADD = libtrccore.la libtrcformat.la $(CHECK_LIBS)
 test_perf_switch_SOURCES = tests/record/test_perf_switch.c
 test_perf_switch_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_perf_switch_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
