@@ -9,7 +9,8 @@ libtrcdrain_la_SOURCES = \
 	recorder/file_sink.c recorder/file_sink.h \
 	recorder/perf_switch.c recorder/perf_switch.h \
 	recorder/raw.h \
-	recorder/trace_info.c recorder/trace_info.h
+	recorder/trace_info.c recorder/trace_info.h \
+	recorder/trigger_watch.c recorder/trigger_watch.h
 
 bin_PROGRAMS += recorder/trace-record
 recorder_trace_record_SOURCES = \

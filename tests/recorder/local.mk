@@ -4,8 +4,8 @@ include tests/recorder/unwind.local.mk
 if HAVE_CHECK
 trc_core_test_LIBS = libtrccore.la libtrcunwind.la libtrcformat.la $(CHECK_LIBS)
 
-check_PROGRAMS += ring_stress tables_test api_test
-TESTS += ring_stress tables_test api_test
+check_PROGRAMS += ring_stress tables_test api_test trigger_watch_test
+TESTS += ring_stress tables_test api_test trigger_watch_test
 ring_stress_SOURCES = tests/recorder/ring_stress.c tests/recorder/ring_reader.c \
 	tests/recorder/ring_reader.h
 ring_stress_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
@@ -13,6 +13,9 @@ ring_stress_LDADD = $(trc_core_test_LIBS)
 api_test_SOURCES = tests/recorder/api_test.c
 api_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 api_test_LDADD = libtrc.la libtrcformat.la $(CHECK_LIBS)
+trigger_watch_test_SOURCES = tests/recorder/trigger_watch_test.c
+trigger_watch_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+trigger_watch_test_LDADD = libtrcdrain.la $(trc_core_test_LIBS)
 tables_test_SOURCES = tests/recorder/tables_test.c
 tables_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tables_test_LDADD = $(trc_core_test_LIBS)

@@ -1,0 +1,103 @@
+/*
+ * trigger_watch.h - whoever takes snapshots asks here whether one is due: because somebody asked
+ * for it in the mapping's list of triggers, or because a thread waits too long already.
+ *
+ * Used by trace-record for the processes that it records, and by the thread of a flight recorder
+ * in its own process.
+ *
+ *   C1  the mapping is only read, and not trusted
+ *   C2  a wait sets off one snapshot: while it lasts, or else when it has ended
+ *   C3  what happens between the odd moment and its snapshot (after_ns) is in that snapshot and
+ *       asks for none of its own; what happens less than every_ns after a snapshot is passed over
+ *   C4  no function here calls malloc, stdio or an interposed libc function
+ */
+#ifndef TRC_RECORDER_TRIGGER_WATCH_H
+#define TRC_RECORDER_TRIGGER_WATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "layout.h"
+#include "trigger.h"
+
+enum {
+	TRC_TRIGGER_MAX_DEFAULT = 10,
+	TRC_TRIGGER_TEXT_BYTES = TRC_TRIGGER_WORDS * 8 + 1,
+	TRC_TRIGGER_TOLD = 32,
+};
+#define TRC_TRIGGER_EVERY_NS_DEFAULT UINT64_C(10000000000)
+
+/* How many snapshots, and when.  Zero means zero here; max UINT64_MAX = as many as come. */
+struct trc_trigger_limits {
+	uint64_t after_ns; /* from the odd moment to its snapshot */
+	uint64_t every_ns; /* at least, from one snapshot to the next */
+	uint64_t max;      /* snapshots in all */
+};
+
+/* A snapshot to be taken. */
+struct trc_trigger_due {
+	uint64_t ticks;   /* the odd moment */
+	uint32_t serial;  /* of the thread concerned; 0 = none */
+	char text[TRC_TRIGGER_TEXT_BYTES];
+};
+
+/* Only trigger_watch.c looks into it. */
+struct trc_trigger_watch {
+	struct trc_trigger_spec spec[TRC_TRIGGER_SPECS_MAX];
+	unsigned int n_specs;
+	struct trc_trigger_limits limits;
+
+	const struct trc_shared *shared;
+	uint64_t slots_off, ticks_per_second;
+	uint32_t n_slots;
+	uint64_t n_seen; /* requests dealt with */
+	/* Waits that began up to then have been looked at, per condition. */
+	uint64_t scanned[TRC_TRIGGER_SPECS_MAX];
+	struct {
+		uint32_t serial, spec;
+	} told[TRC_TRIGGER_TOLD]; /* waits reported while they lasted */
+	unsigned int next_told;
+
+	bool pending;
+	struct trc_trigger_due due;
+	uint64_t due_ns, last_ns, n_taken, n_passed_over;
+};
+
+void trc_trigger_watch_init(struct trc_trigger_watch *w, const struct trc_trigger_spec *specs,
+			    unsigned int n_specs, const struct trc_trigger_limits *limits);
+
+/*
+ * From now on this mapping; `header` is a checked copy of its header, `n_seen` how many of its
+ * requests are old: 0 for a process that has just begun.  Counts of the limits go on.
+ */
+void trc_trigger_watch_attach(struct trc_trigger_watch *w, const struct trc_shared *shared,
+			      const struct trc_shared *header, uint64_t n_seen);
+
+/*
+ * True if a snapshot is due now: *due tells why, and the caller takes it.  At most one per call.
+ * now_ns is CLOCK_MONOTONIC_RAW, now_ticks the mapping's clock.
+ */
+bool trc_trigger_watch_look(struct trc_trigger_watch *w, uint64_t now_ns, uint64_t now_ticks,
+			    struct trc_trigger_due *due);
+
+/* For the end of the process: true, and *due, if one is pending, however long its after_ns. */
+bool trc_trigger_watch_last(struct trc_trigger_watch *w, uint64_t now_ns, uint64_t now_ticks,
+			    struct trc_trigger_due *due);
+
+/* True if this condition (exit, crash), which the caller notices itself, is among those asked for
+ * and the limits allow one more snapshot; then it is counted. */
+bool trc_trigger_watch_end(struct trc_trigger_watch *w, enum trc_trigger_kind kind);
+
+/*
+ * How long to sleep before the next look unless trigger_wake changes; UINT64_MAX = until then.
+ * Load trigger_wake before the look: a request made meanwhile then ends the sleep.
+ */
+uint64_t trc_trigger_watch_sleep_ns(const struct trc_trigger_watch *w, uint64_t now_ns);
+
+/*
+ * "dump.trc" as "dump.1.trc", for a child "dump.PID.1.trc" (pid 0 = no child's): the number goes
+ * before the suffix of the last component, or at its end.  0 or -ENAMETOOLONG.
+ */
+int trc_trigger_path(char *path, size_t n_bytes, const char *base, uint32_t pid, uint64_t number);
+
+#endif
