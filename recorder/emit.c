@@ -5,6 +5,7 @@
  * recording never lengthens a critical section.
  */
 #include <errno.h>
+#include "offproc.h"
 #include "rec.h"
 #include "ring_inline.h"
 #include "unwind.h"
@@ -161,6 +162,7 @@ void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t obje
 	if (wait->session) {
 		wait->since = trc_clock_now();
 		trc_slot_wait(reason, object, wait->since, 0, 0);
+		trc_mark_set(); /* last: what is above may record */
 	}
 	errno = saved_errno;
 }
@@ -169,11 +171,12 @@ void trc_wait_end(struct trc_wait *wait, int result)
 {
 	uint64_t arg[5] = {wait->reason, wait->object, wait->since, (uint64_t)(uint32_t)result, 0};
 	int saved_errno = errno;
+	bool waited = !trc_mark_take(); /* first: the same */
 
 	if (!wait->since || session_now() != wait->session)
 		return;
 	trc_slot_run();
-	if (trc_clock_ordered() - wait->since >= trc_switch.wait_ticks)
+	if (waited && trc_clock_ordered() - wait->since >= trc_switch.wait_ticks)
 		trc_record_stack(TRC_KIND_WAIT, arg, 5, 4);
 	errno = saved_errno;
 }

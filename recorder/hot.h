@@ -99,8 +99,9 @@ void trc_park_on_thread(struct trc_wait *wait, enum trc_reason reason, const voi
 			uint32_t holder_serial);
 void trc_resume(struct trc_wait *wait, int result);
 
-/* A wait recorded only if it lasted: slot and clock now, one WAIT event at the end if it took
- * at least trc_switch.wait_ticks. */
+/* A wait recorded only if it was one: slot and clock now, one WAIT event at the end if the thread
+ * was taken off its proc, as far as that can be told (offproc.h), and it took at least
+ * trc_switch.wait_ticks. */
 void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t object);
 void trc_wait_end(struct trc_wait *wait, int result);
 

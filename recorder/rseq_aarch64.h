@@ -154,3 +154,41 @@ static inline int rseq_current_proc(void)
 	__asm__ volatile("ldr %w0, [%1, #4]" : "=r"(cpu) : "r"(rseq_area()));
 	return cpu;
 }
+
+/*
+ * A descriptor of a sequence that nobody runs (offproc.h).  The kernel checks it like any other:
+ * the abort address lies outside of the stretch, and the signature is before it.
+ */
+extern TRC_HIDDEN const char trc_rseq_mark[];
+#define RSEQ_MARK_DEFINE                                                                           \
+	__asm__(".pushsection __rseq_abort, \"ax\"\n"                                              \
+		"31: .inst 0\n"                                                                     \
+		"32: .inst 0xd428bc00\n"                                                           \
+		"34: .inst 0\n"                                                                     \
+		".popsection\n"                                                                    \
+		".pushsection __rseq_cs, \"aw\"\n"                                                 \
+		".balign 32\n"                                                                     \
+		".globl trc_rseq_mark\n"                                                           \
+		".hidden trc_rseq_mark\n"                                                          \
+		"trc_rseq_mark: .long 0, 0\n"                                                      \
+		".quad 31b, 32b - 31b, 34b\n"                                                      \
+		".popsection\n")
+
+static inline void rseq_mark(void)
+{
+	__asm__ volatile("str %0, [%1, #8]" : : "r"(trc_rseq_mark), "r"(rseq_area()) : "memory");
+}
+
+static inline void rseq_unmark(void)
+{
+	__asm__ volatile("str xzr, [%0, #8]" : : "r"(rseq_area()) : "memory");
+}
+
+/* False also for a thread that is not registered: nobody would remove its mark. */
+static inline bool rseq_mark_stayed(void)
+{
+	const char *found;
+
+	__asm__ volatile("ldr %0, [%1, #8]" : "=r"(found) : "r"(rseq_area()) : "memory");
+	return found == trc_rseq_mark && rseq_current_proc() >= 0;
+}

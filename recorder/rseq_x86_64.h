@@ -202,3 +202,48 @@ static inline int rseq_current_proc(void)
 	__asm__ volatile("movl %%fs:" RSEQ_CPU_ID "(%1), %0" : "=r"(cpu) : "r"(trc_rseq_offset));
 	return cpu;
 }
+
+/*
+ * A descriptor of a sequence that nobody runs (offproc.h).  The kernel checks it like any other:
+ * the abort address lies outside of the stretch, and the signature is before it.
+ */
+extern TRC_HIDDEN const char trc_rseq_mark[];
+#define RSEQ_MARK_DEFINE                                                                           \
+	__asm__(".pushsection __rseq_abort, \"ax\"\n"                                              \
+		"31: ud2\n"                                                                        \
+		"32: .byte 0x0f, 0xb9, 0x3d\n"                                                     \
+		".long 0x53053053\n"                                                               \
+		"34: ud2\n"                                                                        \
+		".popsection\n"                                                                    \
+		".pushsection __rseq_cs, \"aw\"\n"                                                 \
+		".balign 32\n"                                                                     \
+		".globl trc_rseq_mark\n"                                                           \
+		".hidden trc_rseq_mark\n"                                                          \
+		"trc_rseq_mark: .long 0, 0\n"                                                      \
+		".quad 31b, 32b - 31b, 34b\n"                                                      \
+		".popsection\n")
+
+static inline void rseq_mark(void)
+{
+	__asm__ volatile("movq %0, %%fs:" RSEQ_CS "(%1)"
+			 :
+			 : "r"(trc_rseq_mark), "r"(trc_rseq_offset)
+			 : "memory");
+}
+
+static inline void rseq_unmark(void)
+{
+	__asm__ volatile("movq $0, %%fs:" RSEQ_CS "(%0)" : : "r"(trc_rseq_offset) : "memory");
+}
+
+/* False also for a thread that is not registered: nobody would remove its mark. */
+static inline bool rseq_mark_stayed(void)
+{
+	const char *found;
+
+	__asm__ volatile("movq %%fs:" RSEQ_CS "(%1), %0"
+			 : "=r"(found)
+			 : "r"(trc_rseq_offset)
+			 : "memory");
+	return found == trc_rseq_mark && rseq_current_proc() >= 0;
+}

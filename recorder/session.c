@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "offproc.h"
 #include "rec.h"
 #include "session.h"
 
@@ -309,6 +310,7 @@ static void set_up_process(const struct trc_session_options *o)
 	}
 	done = true;
 	trc_rseq_setup(o->path);
+	trc_mark_setup();
 }
 
 static const char *explain(int err)

@@ -19,4 +19,11 @@ trigger_watch_test_LDADD = libtrcdrain.la $(trc_core_test_LIBS)
 tables_test_SOURCES = tests/recorder/tables_test.c
 tables_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tables_test_LDADD = $(trc_core_test_LIBS)
+
+check_PROGRAMS += waits_test
+TESTS += waits_test
+waits_test_SOURCES = tests/recorder/waits_test.c tests/recorder/ring_reader.c \
+	tests/recorder/ring_reader.h
+waits_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+waits_test_LDADD = $(trc_core_test_LIBS)
 endif

@@ -1,0 +1,49 @@
+/*
+ * offproc.h - was the calling thread taken off its proc between two places in its code?
+ *
+ * The kernel sets rseq_cs to NULL when it has taken a thread off its proc, or made it run a signal
+ * handler, outside of the sequence that rseq_cs names (linux/rseq.h).  So a mark, the address of a
+ * descriptor of a sequence that never runs, stays there for as long as the thread does.
+ *
+ *   K1  a mark that stayed: the thread was on its proc all the time.  A mark that is gone: perhaps
+ *       not; a recording sequence, a signal or another wait in between removes it as well
+ *   K2  whoever finds the mark removes it: a signal handler that waits leaves none of its own to
+ *       the wait that it interrupted
+ *   K3  a mark left behind is harmless: the kernel reads the descriptor, finds the thread outside
+ *       of it and forgets it.  But the descriptor must stay mapped, as those of the recording
+ *       sequences must: libtrc and libtrc-preload are linked with -z nodelete
+ *   K4  kernels from Linux 6.19 on leave rseq_cs alone when a thread sleeps in a system call and
+ *       comes back on the same proc.  trc_mark_setup() tries that out; where it is so, no mark
+ *       is ever set, and nothing is known
+ *
+ * A vfork child does not record, and so sets no mark in what it shares with its parent.
+ */
+#ifndef TRC_RECORDER_OFFPROC_H
+#define TRC_RECORDER_OFFPROC_H
+
+#include "ring_inline.h"
+
+/* Marks are set, and tell (K4).  Constant while something records. */
+extern TRC_HIDDEN bool trc_mark_tells;
+
+/* After trc_rseq_setup().  Sleeps for some tens of microseconds, once in a process.
+ * Context: any thread, at set-up. */
+void trc_mark_setup(void);
+
+/* Context: traced thread, signal handlers. */
+static inline void trc_mark_set(void)
+{
+	if (__builtin_expect(trc_mark_tells, 1))
+		rseq_mark();
+}
+
+/* True if the thread has not left its proc since trc_mark_set(); removes the mark (K2). */
+static inline bool trc_mark_take(void)
+{
+	if (!rseq_mark_stayed())
+		return false;
+	rseq_unmark();
+	return true;
+}
+
+#endif
