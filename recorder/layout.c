@@ -9,6 +9,10 @@
 #include "layout.h"
 
 enum {
+	SHIFT_MAX = 6,
+	THREADS_MIN = 64,
+	MODULES_MIN = 64,
+	HEAP_BYTES_MIN = 16 << 10,
 	RING_BYTES_DEFAULT = 4 << 20,
 	RING_BYTES_MIN = TRC_PAGE_WORDS_MIN * 8,
 	PAGE_BYTES_MAX = 64 << 10,
@@ -37,6 +41,16 @@ size_t trc_string_entry_bytes(unsigned int class)
 static uint64_t round_up(uint64_t n, uint64_t to)
 {
 	return (n + to - 1) / to * to;
+}
+
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
 }
 
 static uint64_t power_of_two_at_least(uint64_t n)
@@ -92,35 +106,74 @@ static void place_areas(struct trc_shared *h)
 	h->total_bytes = off + (uint64_t)h->n_procs * h->ring_words * 8;
 }
 
+static void plan_rings(struct trc_shared *h, uint64_t ring_bytes)
+{
+	uint64_t page_bytes = ring_bytes / 16;
+
+	if (page_bytes < RING_BYTES_MIN)
+		page_bytes = RING_BYTES_MIN;
+	if (page_bytes > PAGE_BYTES_MAX)
+		page_bytes = PAGE_BYTES_MAX;
+	h->page_words = (uint32_t)(page_bytes / 8);
+	h->ring_words = ring_bytes / 8;
+}
+
+/* The tables, each `shift` times halved, as far as they remain of use. */
+static void plan_tables(struct trc_shared *h, uint32_t n_threads, uint64_t overflow_bytes,
+			unsigned int shift)
+{
+	/* The cells must hold the largest record. */
+	if (overflow_bytes >> shift < 2 * TRC_REC_WORDS_MAX * 8)
+		overflow_bytes = (uint64_t)(2 * TRC_REC_WORDS_MAX * 8) << shift;
+	h->n_threads = larger(n_threads >> shift, smaller(n_threads, THREADS_MIN));
+	h->n_modules = larger(MODULES_DEFAULT >> shift, MODULES_MIN);
+	h->heap_bytes = larger(HEAP_BYTES_DEFAULT >> shift, HEAP_BYTES_MIN);
+	h->n_cells = (uint32_t)power_of_two_at_least((overflow_bytes >> shift) /
+						     sizeof(struct trc_cell));
+	for (unsigned int c = 0; c < TRC_STACK_CLASSES; c++)
+		h->stack_sets[c] = larger(stack_class_sets[c] >> shift, 4);
+	for (unsigned int c = 0; c < TRC_STRING_CLASSES; c++)
+		h->string_sets[c] = larger(string_class_sets[c] >> shift, 4);
+}
+
+/* Tables in at most a quarter of max_bytes, if that can be; the rest is for the rings. */
+static int plan_within(struct trc_shared *h, uint64_t max_bytes)
+{
+	uint64_t ring_bytes = RING_BYTES_MIN;
+
+	plan_rings(h, ring_bytes);
+	for (unsigned int shift = 0; shift <= SHIFT_MAX; shift++) {
+		plan_tables(h, THREADS_DEFAULT, OVERFLOW_BYTES_DEFAULT, shift);
+		place_areas(h);
+		if (h->data_off <= max_bytes / 4)
+			break;
+	}
+	if (h->total_bytes > max_bytes)
+		return -EINVAL;
+	while (ring_bytes < RING_BYTES_MAX &&
+	       2 * ring_bytes <= (max_bytes - h->data_off) / h->n_procs)
+		ring_bytes *= 2;
+	plan_rings(h, ring_bytes);
+	place_areas(h);
+	return 0;
+}
+
 int trc_layout_plan(struct trc_shared *h, const struct trc_layout_options *options)
 {
 	uint64_t ring_bytes = options->ring_bytes ? options->ring_bytes : RING_BYTES_DEFAULT;
 	uint64_t overflow_bytes =
 		options->overflow_bytes ? options->overflow_bytes : OVERFLOW_BYTES_DEFAULT;
-	uint64_t page_bytes;
 
 	if (!options->n_procs || options->n_procs > TRC_PROCS_MAX || ring_bytes > RING_BYTES_MAX ||
-	    overflow_bytes > RING_BYTES_MAX / 4)
+	    overflow_bytes > RING_BYTES_MAX / 4 || options->max_bytes >> 50)
 		return -EINVAL;
-	ring_bytes = power_of_two_at_least(ring_bytes < RING_BYTES_MIN ? RING_BYTES_MIN : ring_bytes);
-	page_bytes = ring_bytes / 16;
-	if (page_bytes < RING_BYTES_MIN)
-		page_bytes = RING_BYTES_MIN;
-	if (page_bytes > PAGE_BYTES_MAX)
-		page_bytes = PAGE_BYTES_MAX;
-	/* The cells must hold the largest record. */
-	if (overflow_bytes < 2 * TRC_REC_WORDS_MAX * 8)
-		overflow_bytes = 2 * TRC_REC_WORDS_MAX * 8;
-
 	h->n_procs = options->n_procs;
-	h->page_words = (uint32_t)(page_bytes / 8);
-	h->ring_words = ring_bytes / 8;
-	h->n_threads = options->n_threads ? options->n_threads : THREADS_DEFAULT;
-	h->n_modules = MODULES_DEFAULT;
-	h->heap_bytes = HEAP_BYTES_DEFAULT;
-	h->n_cells = (uint32_t)power_of_two_at_least(overflow_bytes / sizeof(struct trc_cell));
-	memcpy(h->stack_sets, stack_class_sets, sizeof(h->stack_sets));
-	memcpy(h->string_sets, string_class_sets, sizeof(h->string_sets));
+	if (options->max_bytes)
+		return plan_within(h, options->max_bytes);
+	ring_bytes = power_of_two_at_least(ring_bytes < RING_BYTES_MIN ? RING_BYTES_MIN : ring_bytes);
+	plan_rings(h, ring_bytes);
+	plan_tables(h, options->n_threads ? options->n_threads : THREADS_DEFAULT, overflow_bytes,
+		    0);
 	place_areas(h);
 	return 0;
 }

@@ -189,13 +189,16 @@ struct trc_ring {
 	_Atomic uint64_t lost_since;    /* ticks of the first loss after that; 0 = none */
 	_Atomic uint32_t dropping;      /* a wait timed out: drop until half empty */
 	_Atomic uint32_t waiters;       /* threads in a futex wait on `space` */
-	_Atomic uint64_t epoch;         /* table_epoch when epoch_limit was noted (T3) */
-	_Atomic uint64_t epoch_limit;   /* limit at the first new page of that epoch */
+	_Atomic uint64_t epoch_mark;    /* TRC_EPOCH_MARK of its first new page in an epoch (T3) */
 
 	/* Stored by the drainer. */
 	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t tail;
 	_Atomic uint32_t space; /* futex word, bumped when pages came back and somebody waits */
 };
+
+/* The low 24 bits of table_epoch, and limit in pages. */
+#define TRC_EPOCH_MARK(epoch, page)                                                                \
+	((uint64_t)(epoch) << 40 | ((uint64_t)(page) & ((UINT64_C(1) << 40) - 1)))
 
 /*
  * A record in the ring: word 0 the time in ticks, never 0; word 1 as below; then one word per
@@ -242,6 +245,7 @@ struct trc_overflow {
 	_Atomic uint64_t lost_since;
 	_Atomic uint32_t dropping;
 	_Atomic uint32_t waiters;
+	_Atomic uint64_t epoch_mark; /* as that of a ring, in halves of the cells */
 	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t tail; /* stored by the drainer */
 	_Atomic uint32_t space;
 };
@@ -333,6 +337,16 @@ struct trc_module_slot {
 	uint64_t start, limit, file_offset, load_bias;
 	uint64_t path_off; /* into the heap; zero-terminated; 0 = none */
 };
+
+/* True if room comes back only when somebody has drained it: then a writer may not go on over
+ * what is not drained yet.  Else the oldest goes. */
+static inline int trc_is_drained(const struct trc_shared *shared)
+{
+	/* relaxed: who begins to drain begins at what is committed then; a writer that knows a
+	 * little later has overwritten what is older. */
+	return !(shared->flags & TRC_SHARED_OVERWRITE) ||
+	       atomic_load_explicit(&shared->drain_state, memory_order_relaxed) != TRC_DRAIN_NONE;
+}
 
 /* ---- access --------------------------------------------------------------------------- */
 

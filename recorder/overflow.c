@@ -8,10 +8,34 @@
 #include "poison.h"
 
 enum { FIRST_WORDS = 6, CELL_WORDS = 7 };
+#define MARK_PAGES ((UINT64_C(1) << 40) - 1)
 
 static uint32_t cells_for(uint32_t words)
 {
 	return words <= FIRST_WORDS ? 1 : 1 + (words - FIRST_WORDS + CELL_WORDS - 1) / CELL_WORDS;
+}
+
+/* As in ring.c: the tables' epoch ends when the cells have all been overwritten in it (T3).  The
+ * mark counts in halves of the cells; n_cells is at least 2. */
+static void epoch_step(struct trc_shared *shared, uint64_t head)
+{
+	struct trc_overflow *o = trc_rec.overflow;
+	/* acquire: what was reserved when the epoch began lies below the mark. */
+	uint64_t epoch = atomic_load_explicit(&shared->table_epoch, memory_order_acquire);
+	uint64_t mark = atomic_load_explicit(&o->epoch_mark, memory_order_relaxed);
+	uint64_t here;
+
+	if (mark >> 40 == (epoch & 0xffffff) &&
+	    head / (shared->n_cells / 2) <= (mark & MARK_PAGES) + 2)
+		return;
+	head = atomic_load_explicit(&o->head, memory_order_relaxed);
+	here = TRC_EPOCH_MARK(epoch, head / (shared->n_cells / 2));
+	if (mark >> 40 != here >> 40)
+		atomic_compare_exchange_strong_explicit(&o->epoch_mark, &mark, here,
+							memory_order_relaxed, memory_order_relaxed);
+	else if (here - mark > 2)
+		atomic_compare_exchange_strong_explicit(&shared->table_epoch, &epoch, epoch + 1,
+							memory_order_release, memory_order_relaxed);
 }
 
 /* Reserves `cells`; the clock is read between the load and the store of head (O4). */
@@ -26,12 +50,15 @@ static bool reserve(struct trc_shared *shared, uint32_t cells, uint64_t *positio
 		uint64_t tail = atomic_load_explicit(&o->tail, memory_order_acquire);
 		uint64_t used = head - tail;
 
-		if (used > shared->n_cells / 2)
+		if (!trc_is_drained(shared))
+			epoch_step(shared, head);
+		else if (used > shared->n_cells / 2)
 			trc_wake_drainer();
 		else
 			atomic_store_explicit(&o->dropping, 0, memory_order_relaxed);
-		if (used + cells > shared->n_cells ||
-		    atomic_load_explicit(&o->dropping, memory_order_relaxed)) {
+		if (trc_is_drained(shared) &&
+		    (used + cells > shared->n_cells ||
+		     atomic_load_explicit(&o->dropping, memory_order_relaxed))) {
 			if (!trc_wait_for_room(&o->dropping, &o->waiters, &o->space, &o->tail, tail))
 				return false;
 			head = atomic_load_explicit(&o->head, memory_order_acquire);

@@ -99,6 +99,29 @@ static void ring_report_losses(struct trc_ring *ring)
 
 enum room { ROOM_RETRY, ROOM_LOST, ROOM_ELSEWHERE };
 
+/*
+ * Nobody drains, and this ring goes on to another page.  The tables' epoch ends when it has been
+ * overwritten whole in it (T3).  limit is read after the epoch, so that what this ring held when
+ * the epoch began lies below the mark.
+ */
+static void epoch_step(struct trc_shared *shared, struct trc_ring *ring)
+{
+	/* acquire: limit below is no older. */
+	uint64_t epoch = atomic_load_explicit(&shared->table_epoch, memory_order_acquire);
+	uint64_t limit = atomic_load_explicit(&ring->limit, memory_order_relaxed);
+	uint64_t here = TRC_EPOCH_MARK(epoch, limit / shared->page_words);
+	/* relaxed: one word, whole by itself. */
+	uint64_t mark = atomic_load_explicit(&ring->epoch_mark, memory_order_relaxed);
+
+	if (mark >> 40 != here >> 40)
+		atomic_compare_exchange_strong_explicit(&ring->epoch_mark, &mark, here,
+							memory_order_relaxed, memory_order_relaxed);
+	else if (here - mark >= shared->ring_words / shared->page_words)
+		/* Whoever is first: one step for all. */
+		atomic_compare_exchange_strong_explicit(&shared->table_epoch, &epoch, epoch + 1,
+							memory_order_release, memory_order_relaxed);
+}
+
 /* head == limit: may the next page be written?  Moves limit if so (R4, R5). */
 static enum room ring_next_page(struct trc_shared *shared, struct trc_ring *ring, uint32_t proc,
 				uint64_t limit)
@@ -108,7 +131,9 @@ static enum room ring_next_page(struct trc_shared *shared, struct trc_ring *ring
 	uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
 	uint64_t floor = next > shared->ring_words ? next - shared->ring_words : 0;
 
-	if (!(shared->flags & TRC_SHARED_OVERWRITE)) {
+	if (!trc_is_drained(shared)) {
+		epoch_step(shared, ring);
+	} else {
 		uint64_t used = limit - tail;
 
 		if (used > shared->ring_words / 2)

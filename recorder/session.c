@@ -6,11 +6,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "offproc.h"
 #include "rec.h"
 #include "session.h"
+#include "trigger.h"
 
 #ifdef PIC
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -18,6 +20,8 @@ extern const char __etext[] __attribute__((visibility("hidden")));
 #endif
 
 enum { MIN_WAIT_NS_DEFAULT = 1000 };
+#define FLIGHT_BYTES_DEFAULT (UINT64_C(64) << 20)
+#define WINDOW_NS_DEFAULT    UINT64_C(10000000000)
 
 static uint32_t sessions;     /* counts them; the number of the current one */
 static char temporary[512];   /* the file until it is published */
@@ -65,10 +69,17 @@ static int parse_variable(struct trc_session_options *o, const char *name, const
 	static const char *const on_full[] = {"wait", "drop", NULL};
 	static const char *const paths[] = {"auto", "rseq", "overflow", NULL};
 	static const char *const clocks[] = {"auto", "tsc", "cntvct", "monotonic", NULL};
+	static const char *const off_on[] = {"0", "1", NULL};
 	int word = 0;
 
 	if (!strcmp(name, "TRC_RING_SIZE"))
 		return parse_bytes(text, &o->ring_bytes);
+	if (!strcmp(name, "TRC_MAX_SIZE"))
+		return parse_bytes(text, &o->max_bytes);
+	if (!strcmp(name, "TRC_WINDOW"))
+		return trc_duration_parse(text, &o->window_ns);
+	if (!strcmp(name, "TRC_FLIGHT"))
+		o->flight = (word = find_word(text, off_on)) == 1;
 	if (!strcmp(name, "TRC_WAIT_NS"))
 		return parse_bytes(text, &o->min_wait_ns);
 	if (!strcmp(name, "TRC_UNWIND"))
@@ -84,11 +95,21 @@ static int parse_variable(struct trc_session_options *o, const char *name, const
 	return word < 0 ? -EINVAL : 0;
 }
 
+void trc_session_flight(struct trc_session_options *o)
+{
+	o->flight = true;
+	if (!o->max_bytes && !o->ring_bytes)
+		o->max_bytes = FLIGHT_BYTES_DEFAULT;
+	if (!o->window_ns)
+		o->window_ns = WINDOW_NS_DEFAULT;
+}
+
 int trc_session_options_init(struct trc_session_options *o, char *error, size_t n_bytes)
 {
 	static const char *const names[] = {"TRC_RING_SIZE", "TRC_WAIT_NS", "TRC_UNWIND",
 					    "TRC_LOCKS",     "TRC_ON_FULL", "TRC_RING_PATH",
-					    "TRC_CLOCK",     NULL};
+					    "TRC_CLOCK",     "TRC_FLIGHT",  "TRC_MAX_SIZE",
+					    "TRC_WINDOW",    NULL};
 	int err = 0;
 
 	memset(o, 0, sizeof(*o));
@@ -104,6 +125,8 @@ int trc_session_options_init(struct trc_session_options *o, char *error, size_t 
 			err = -EINVAL;
 		}
 	}
+	if (o->flight)
+		trc_session_flight(o);
 	return err;
 }
 
@@ -137,9 +160,23 @@ static void parse_hex(const char *text, uint8_t *bytes, int n_bytes)
 	}
 }
 
+/* Field 22 of /proc/self/stat, counted from behind the name, which may hold anything. */
+static uint64_t process_start(void)
+{
+	char text[1024];
+	const char *at;
+
+	read_small("/proc/self/stat", text, sizeof(text));
+	at = strrchr(text, ')');
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at, NULL, 10) : 0;
+}
+
 static void fill_header(struct trc_shared *h, const struct trc_session_options *o)
 {
 	char text[64];
+	struct stat ns;
 	ssize_t n;
 
 	memcpy(h->magic, TRC_LAYOUT_MAGIC, sizeof(h->magic));
@@ -154,7 +191,12 @@ static void fill_header(struct trc_shared *h, const struct trc_session_options *
 	h->clock = trc_clock_kind;
 	h->ticks_per_second = trc_clock_ticks_per_second();
 	trc_clock_sync(&h->start);
-	h->flags = trc_rseq_usable ? TRC_SHARED_HAS_RSEQ : 0;
+	h->flags = (trc_rseq_usable ? TRC_SHARED_HAS_RSEQ : 0) |
+		   (o->flight ? TRC_SHARED_OVERWRITE : 0);
+	h->process_start = process_start();
+	if (!stat("/proc/self/ns/pid", &ns))
+		h->pid_namespace = ns.st_ino;
+	h->window_ns = o->flight ? o->window_ns : 0;
 	h->locks = o->locks;
 	h->on_full = o->on_full;
 	h->path = o->path;
@@ -162,7 +204,8 @@ static void fill_header(struct trc_shared *h, const struct trc_session_options *
 	h->exe[n > 0 ? n : 0] = '\0';
 	read_small("/proc/self/cmdline", h->command, sizeof(h->command));
 	/* Until a drainer says otherwise: one is expected, and writers may wait for it. */
-	atomic_store_explicit(&h->drain_state, TRC_DRAIN_ACTIVE, memory_order_relaxed);
+	atomic_store_explicit(&h->drain_state, o->flight ? TRC_DRAIN_NONE : TRC_DRAIN_ACTIVE,
+			      memory_order_relaxed);
 }
 
 /* At the addresses of an earlier mapping if that one was as large (N2). */
@@ -266,7 +309,8 @@ static int make_mapping(const struct trc_session_options *o)
 {
 	struct trc_layout_options layout = {.ring_bytes = o->ring_bytes,
 					    .overflow_bytes = o->overflow_bytes,
-					    .n_procs = n_procs_here};
+					    .n_procs = n_procs_here,
+					    .max_bytes = o->max_bytes};
 	struct trc_shared plan;
 	struct trc_shared *shared = NULL;
 	int err;
@@ -323,7 +367,7 @@ static const char *explain(int err)
 	case EFBIG:
 		return "the limit on the size of files (ulimit -f) is below the ring's";
 	case EINVAL:
-		return "ring size out of range";
+		return "ring size out of range, or a maximum too small for so many processors";
 	default:
 		return strerror(-err);
 	}

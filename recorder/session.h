@@ -26,11 +26,18 @@ struct trc_session_options {
 	enum trc_unwind_mode unwind;
 	enum trc_clock_kind clock; /* 0 = the best */
 	uint32_t image;            /* see struct trc_shared */
+	/* Flight mode: the oldest is overwritten while nobody drains. */
+	bool flight;
+	uint64_t max_bytes; /* of the whole mapping; 0 = ring_bytes counts */
+	uint64_t window_ns; /* see struct trc_shared */
 };
 
 /* The defaults, as changed by the TRC_ variables of the environment. Returns 0, or -EINVAL with
  * a sentence in error. */
 int trc_session_options_init(struct trc_session_options *options, char *error, size_t n_bytes);
+
+/* Flight mode, with its defaults for what is 0: 64 MiB in all, a window of 10 s. */
+void trc_session_flight(struct trc_session_options *options);
 
 /*
  * Makes the mapping and everything in it; nothing records yet.  0 or -errno with a sentence in

@@ -77,8 +77,58 @@ static bool entry_fill(struct trc_entry_head *e, uint64_t seen_key, const struct
 	return true;
 }
 
-/* The entry of this content in a set of TRC_SET_WAYS; -1 if there is none and no room. */
-static int set_find_or_fill(char *set, size_t entry_bytes, const struct content *c, bool *made)
+/* True if a thread's slot cites this id: what it waits at, or a region that it has open, may be
+ * older than all windows. */
+static bool slot_cites(struct trc_slot *slot, uint64_t id)
+{
+	uint32_t n = atomic_load_explicit(&slot->n_regions, memory_order_relaxed);
+
+	if (atomic_load_explicit(&slot->wait_stack, memory_order_relaxed) == id)
+		return true;
+	for (uint32_t i = 0; i < n && i < TRC_OPEN_REGIONS; i++)
+		if (atomic_load_explicit(&slot->region[i].type, memory_order_relaxed) == id)
+			return true;
+	return false;
+}
+
+static bool any_slot_cites(uint64_t id)
+{
+	for (uint32_t i = 0; i < trc_rec.shared->n_threads; i++) {
+		struct trc_slot *slot = &trc_rec.slots[i];
+
+		if (atomic_load_explicit(&slot->state, memory_order_acquire) == TRC_SLOT_LIVE &&
+		    slot_cites(slot, id))
+			return true;
+	}
+	return false;
+}
+
+/* One set of one class. */
+struct set {
+	char *entries; /* TRC_SET_WAYS of them */
+	size_t entry_bytes;
+	unsigned int class;
+	uint32_t first; /* the index of its first entry */
+};
+
+static struct trc_entry_head *set_entry(const struct set *set, int way)
+{
+	return (struct trc_entry_head *)(set->entries + (size_t)way * set->entry_bytes);
+}
+
+/* True if the entry may go.  If a thread's slot cites it, it counts as used now. */
+static bool may_evict(const struct set *set, int way, uint64_t key, uint64_t now)
+{
+	uint64_t id = TRC_ID(set->class, set->first + (uint32_t)way, key >> 2);
+
+	if (!key || !any_slot_cites(id))
+		return true;
+	atomic_store_explicit(&set_entry(set, way)->last_use, now, memory_order_relaxed);
+	return false;
+}
+
+/* The entry of this content in a set; -1 if there is none and no room. */
+static int set_find_or_fill(const struct set *set, const struct content *c, bool *made)
 {
 	uint64_t now = atomic_load_explicit(&trc_rec.shared->table_epoch, memory_order_relaxed);
 	uint64_t key = c->hash << 2 | TRC_KEY_VALID;
@@ -86,7 +136,7 @@ static int set_find_or_fill(char *set, size_t entry_bytes, const struct content 
 	int victim = -1;
 
 	for (int way = 0; way < TRC_SET_WAYS; way++) {
-		struct trc_entry_head *e = (struct trc_entry_head *)(set + (size_t)way * entry_bytes);
+		struct trc_entry_head *e = set_entry(set, way);
 		/* acquire: pairs with the publication in entry_fill(). */
 		uint64_t seen = atomic_load_explicit(&e->key, memory_order_acquire);
 		uint64_t used = seen ? atomic_load_explicit(&e->last_use, memory_order_relaxed) : 0;
@@ -105,26 +155,21 @@ static int set_find_or_fill(char *set, size_t entry_bytes, const struct content 
 			victim_use = seen ? used : 0;
 		}
 	}
-	if (victim < 0)
+	if (victim < 0 || !may_evict(set, victim, victim_key, now))
 		return -1;
 	*made = true;
-	return entry_fill((struct trc_entry_head *)(set + (size_t)victim * entry_bytes), victim_key,
-			  c, key, now)
-		       ? victim
-		       : -1;
+	return entry_fill(set_entry(set, victim), victim_key, c, key, now) ? victim : -1;
 }
 
 /* `area` is where the entries of this class begin. */
 static uint64_t intern(char *area, unsigned int class, uint32_t sets, size_t entry_bytes,
 		       const struct content *c, bool *made)
 {
-	uint32_t set = (uint32_t)((c->hash >> 40) % sets);
-	int way = set_find_or_fill(area + (size_t)set * TRC_SET_WAYS * entry_bytes, entry_bytes, c,
-				   made);
+	uint32_t first = (uint32_t)((c->hash >> 40) % sets) * TRC_SET_WAYS;
+	const struct set set = {area + (size_t)first * entry_bytes, entry_bytes, class, first};
+	int way = set_find_or_fill(&set, c, made);
 
-	if (way < 0)
-		return 0;
-	return TRC_ID(class, set * TRC_SET_WAYS + (uint32_t)way, c->hash);
+	return way < 0 ? 0 : TRC_ID(class, first + (uint32_t)way, c->hash);
 }
 
 static unsigned int class_for(const uint32_t *limit, unsigned int n_classes, uint32_t n)

@@ -19,11 +19,16 @@ static struct trc_slot no_slot;
 
 static struct trc_slot *slot_take(struct trc_shared *shared, uint32_t serial)
 {
+	/* By serial: where slots are not freed, the one that ended longest ago comes first. */
 	for (uint32_t i = 0; i < shared->n_threads; i++) {
 		struct trc_slot *slot = &trc_rec.slots[(serial + i) % shared->n_threads];
 		uint32_t unused = TRC_SLOT_FREE;
 
-		/* acquire: pairs with the drainer's release when it frees the slot. */
+		if (atomic_load_explicit(&slot->state, memory_order_relaxed) == TRC_SLOT_ENDED &&
+		    !trc_is_drained(shared))
+			unused = TRC_SLOT_ENDED;
+		/* acquire: pairs with the drainer's release when it frees the slot, or with that
+		 * of the thread that ended. */
 		if (atomic_compare_exchange_strong_explicit(&slot->state, &unused, TRC_SLOT_TAKEN,
 							    memory_order_acquire,
 							    memory_order_relaxed))
@@ -88,7 +93,10 @@ static void slot_set_name(struct trc_slot *slot, const char *name, uint32_t n_by
 static void slot_fill(struct trc_slot *slot, uint32_t creator, uint64_t start)
 {
 	char name[16] = "";
+	bool begun;
 
+	prctl(PR_GET_NAME, name);
+	begun = slot_begin(slot); /* a reader may be looking at who had the slot before */
 	atomic_store_explicit(&slot->serial, trc_self.serial, memory_order_relaxed);
 	atomic_store_explicit(&slot->tid, trc_self.tid, memory_order_relaxed);
 	atomic_store_explicit(&slot->creator, creator, memory_order_relaxed);
@@ -97,8 +105,10 @@ static void slot_fill(struct trc_slot *slot, uint32_t creator, uint64_t start)
 	atomic_store_explicit(&slot->pthread, (uint64_t)pthread_self(), memory_order_relaxed);
 	atomic_store_explicit(&slot->wait_reason, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->n_regions, 0, memory_order_relaxed);
-	prctl(PR_GET_NAME, name);
-	slot_set_name(slot, name, (uint32_t)strnlen(name, sizeof(name)));
+	atomic_store_explicit(&slot->wait_stack, 0, memory_order_relaxed);
+	slot_put_name(slot, name, (uint32_t)strnlen(name, sizeof(name)));
+	if (begun)
+		slot_end(slot);
 	/* release: pairs with the acquire of whoever reads a live slot. */
 	atomic_store_explicit(&slot->state, TRC_SLOT_LIVE, memory_order_release);
 }

@@ -192,6 +192,41 @@ static const struct plan_row {
 	{"a ring beyond 16 GiB is refused", UINT64_C(1) << 35, 2, -EINVAL, 0},
 };
 
+static const struct max_row {
+	const char *says;
+	uint64_t max_bytes;
+	uint32_t n_procs;
+	uint64_t ring_bytes; /* 0 = refused */
+} max_rows[] = {
+	{"64 MiB for 2 procs", 64 << 20, 2, 16 << 20},
+	{"64 MiB for 64 procs", 64 << 20, 64, 512 << 10},
+	{"1 GiB for 64 procs", 1 << 30, 64, 8 << 20},
+	{"4 MiB for 2 procs: smaller tables", 4 << 20, 2, 1 << 20},
+	{"1 MiB for 2 procs", 1 << 20, 2, 256 << 10},
+	{"4 MiB for 64 procs", 4 << 20, 64, 32 << 10},
+	{"too little for 64 procs", 512 << 10, 64, 0},
+	{"too little for anything", 64 << 10, 1, 0},
+	{"beyond all measure", UINT64_C(1) << 60, 2, 0},
+};
+
+START_TEST(a_maximum_is_never_exceeded)
+{
+	const struct max_row *row = &max_rows[_i];
+	struct trc_layout_options o = {.max_bytes = row->max_bytes, .n_procs = row->n_procs};
+	struct trc_shared h = {.magic = TRC_LAYOUT_MAGIC,
+			       .layout_version = TRC_LAYOUT_VERSION,
+			       .schema_hash = trc_schema_hash()};
+	const char *why;
+
+	ck_assert_int_eq(trc_layout_plan(&h, &o), row->ring_bytes ? 0 : -EINVAL);
+	if (!row->ring_bytes)
+		return;
+	ck_assert_uint_le(h.total_bytes, row->max_bytes);
+	ck_assert_uint_eq(h.ring_words * 8, row->ring_bytes);
+	ck_assert_int_eq(trc_layout_check(&h, h.total_bytes, &why), 0);
+}
+END_TEST
+
 START_TEST(a_plan_is_accepted_by_its_own_check)
 {
 	const struct plan_row *row = &plan_rows[_i];
@@ -250,6 +285,8 @@ int main(void)
 	tcase_add_test(c, strings_are_found_by_content_and_pinned_ones_stay);
 	tcase_add_test(c, an_id_never_leads_to_another_stack);
 	tcase_add_test(c, slots_run_out_and_come_back);
+	tcase_add_loop_test(c, a_maximum_is_never_exceeded, 0,
+			    (int)(sizeof(max_rows) / sizeof(max_rows[0])));
 	tcase_add_loop_test(c, a_plan_is_accepted_by_its_own_check, 0,
 			    (int)(sizeof(plan_rows) / sizeof(plan_rows[0])));
 	tcase_add_test(c, a_header_with_any_damage_is_refused);
