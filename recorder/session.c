@@ -12,7 +12,6 @@
 #include "offproc.h"
 #include "rec.h"
 #include "session.h"
-#include "trigger.h"
 
 #ifdef PIC
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -63,6 +62,25 @@ static int find_word(const char *text, const char *const *words)
 	return -1;
 }
 
+/* Conditions, separated by semicolons. */
+static int parse_triggers(const char *text, struct trc_session_options *o)
+{
+	char one[sizeof(o->trigger->text)], error[128];
+
+	for (o->n_triggers = 0; *text; o->n_triggers++) {
+		size_t n = strcspn(text, ";");
+
+		if (n >= sizeof(one) || o->n_triggers == TRC_TRIGGER_SPECS_MAX)
+			return -EINVAL;
+		memcpy(one, text, n);
+		one[n] = '\0';
+		if (trc_trigger_parse(&o->trigger[o->n_triggers], one, error, sizeof(error)))
+			return -EINVAL;
+		text += n + (text[n] == ';');
+	}
+	return 0;
+}
+
 static int parse_variable(struct trc_session_options *o, const char *name, const char *text)
 {
 	static const char *const locks[] = {"contended", "all", "none", NULL};
@@ -76,6 +94,8 @@ static int parse_variable(struct trc_session_options *o, const char *name, const
 		return parse_bytes(text, &o->ring_bytes);
 	if (!strcmp(name, "TRC_MAX_SIZE"))
 		return parse_bytes(text, &o->max_bytes);
+	if (!strcmp(name, "TRC_TRIGGERS"))
+		return parse_triggers(text, o);
 	if (!strcmp(name, "TRC_WINDOW"))
 		return trc_duration_parse(text, &o->window_ns);
 	if (!strcmp(name, "TRC_FLIGHT"))
@@ -109,7 +129,7 @@ int trc_session_options_init(struct trc_session_options *o, char *error, size_t 
 	static const char *const names[] = {"TRC_RING_SIZE", "TRC_WAIT_NS", "TRC_UNWIND",
 					    "TRC_LOCKS",     "TRC_ON_FULL", "TRC_RING_PATH",
 					    "TRC_CLOCK",     "TRC_FLIGHT",  "TRC_MAX_SIZE",
-					    "TRC_WINDOW",    NULL};
+					    "TRC_WINDOW",    "TRC_TRIGGERS", NULL};
 	int err = 0;
 
 	memset(o, 0, sizeof(*o));

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "layout.h"
+#include "trigger.h"
 #include "unwind.h"
 
 struct trc_session_options {
@@ -30,6 +31,8 @@ struct trc_session_options {
 	bool flight;
 	uint64_t max_bytes; /* of the whole mapping; 0 = ring_bytes counts */
 	uint64_t window_ns; /* see struct trc_shared */
+	struct trc_trigger_spec trigger[TRC_TRIGGER_SPECS_MAX];
+	unsigned int n_triggers;
 };
 
 /* The defaults, as changed by the TRC_ variables of the environment. Returns 0, or -EINVAL with
