@@ -8,6 +8,8 @@
  *   V2  a record is handed out when it is old enough for the thread to have made itself known,
  *       or when its buffer fills up
  *   V3  what the kernel had no room for is handed out as a count, in its place
+ *   V4  in flight mode the kernel overwrites the oldest, nobody is woken, and reading means: copy
+ *       what there is, then hand out the copy.  What happens while it is copied counts as in V3
  */
 #ifndef TRC_RECORDER_PERF_SWITCH_H
 #define TRC_RECORDER_PERF_SWITCH_H
@@ -35,9 +37,19 @@ typedef void trc_switch_fn(void *context, const struct trc_switch_record *record
  */
 int trc_perf_switch_open(struct trc_perf_switch **out, int pid, bool at_exec, char *sched,
 			 size_t n_bytes);
-/* Hands out what has come; with `all` also the latest.  How many records. */
+/* The same for flight mode: buffers take max_bytes in all, or 16 KiB for each proc if that is
+ * more. */
+int trc_perf_switch_open_flight(struct trc_perf_switch **out, int pid, bool at_exec,
+				uint64_t max_bytes, char *sched, size_t n_bytes);
+/* Hands out what has come; with `all` also the latest.  In flight mode: what was copied last.  How
+ * many records. */
 uint64_t trc_perf_switch_pass(struct trc_perf_switch *p, bool all, trc_switch_fn *fn,
 			      void *context);
+/* Flight mode: copies what the buffers hold now.  0 or -ENOMEM. */
+int trc_perf_switch_copy(struct trc_perf_switch *p);
+/* The time of the oldest record of the copy if there were older ones; 0 = it has all of this proc
+ * from the beginning. */
+uint64_t trc_perf_switch_oldest_ns(const struct trc_perf_switch *p, uint32_t proc);
 void trc_perf_switch_close(struct trc_perf_switch *p); /* accepts NULL */
 
 #endif

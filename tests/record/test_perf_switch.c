@@ -149,6 +149,78 @@ START_TEST(what_the_kernel_had_no_room_for_is_counted)
 }
 END_TEST
 
+static struct trc_perf_switch *open_flight_or_skip(void)
+{
+	struct trc_perf_switch *p;
+	char why[128];
+
+	if (!trc_perf_switch_open_flight(&p, getpid(), false, 1, why, sizeof(why)))
+		return p;
+	printf("skipped: %s\n", why);
+	exit(0);
+}
+
+/* Any proc that had more than its 16 KiB, 512 records, hold. */
+static uint64_t oldest_of_any(const struct trc_perf_switch *p)
+{
+	uint64_t oldest_ns = 0;
+
+	for (uint32_t proc = 0; proc < 64; proc++)
+		if (trc_perf_switch_oldest_ns(p, proc) > oldest_ns)
+			oldest_ns = trc_perf_switch_oldest_ns(p, proc);
+	return oldest_ns;
+}
+
+START_TEST(in_flight_mode_a_copy_has_all_while_there_is_room)
+{
+	struct trc_perf_switch *p = open_flight_or_skip();
+	pthread_t other = start(&seen.old_tid);
+
+	seen.ordered = true;
+	seen.main_tid = (uint32_t)getpid();
+	play(40);
+	ck_assert_uint_eq(trc_perf_switch_pass(p, true, note, NULL), 0);
+	ck_assert_int_eq(trc_perf_switch_copy(p), 0);
+	ck_assert_uint_ge(trc_perf_switch_pass(p, false, note, NULL), 40);
+	ck_assert(seen.ordered);
+	ck_assert_uint_ge(seen.off[0], 10);
+	ck_assert_uint_eq(seen.lost, 0);
+	ck_assert_uint_eq(oldest_of_any(p), 0);
+	stop(other);
+	trc_perf_switch_close(p);
+}
+END_TEST
+
+START_TEST(in_flight_mode_the_latest_are_held_and_it_is_said_since_when)
+{
+	struct trc_perf_switch *p = open_flight_or_skip();
+	pthread_t other = start(&seen.old_tid);
+	uint64_t n, first_ns;
+
+	play(4000);
+	ck_assert_int_eq(trc_perf_switch_copy(p), 0);
+	n = trc_perf_switch_pass(p, true, note, NULL);
+	first_ns = oldest_of_any(p);
+	ck_assert_uint_gt(first_ns, 0);
+	ck_assert_uint_ge(n, 256);
+	ck_assert_uint_le(n, (uint64_t)sysconf(_SC_NPROCESSORS_CONF) * 512);
+	play(4000);
+	ck_assert_int_eq(trc_perf_switch_copy(p), 0);
+	ck_assert_uint_gt(oldest_of_any(p), first_ns);
+	/* The copy stays as it is, whatever happens. */
+	memset(&seen, 0, sizeof(seen));
+	seen.ordered = true;
+	n = trc_perf_switch_pass(p, true, note, NULL);
+	play(100);
+	memset(&seen, 0, sizeof(seen));
+	seen.ordered = true;
+	ck_assert_uint_eq(trc_perf_switch_pass(p, true, note, NULL), n);
+	ck_assert(seen.ordered);
+	stop(other);
+	trc_perf_switch_close(p);
+}
+END_TEST
+
 START_TEST(a_process_that_is_not_there_is_an_error_with_a_reason)
 {
 	struct trc_perf_switch *p = NULL;
@@ -171,6 +243,8 @@ int main(void)
 	tcase_add_test(t, threads_that_are_there_and_those_to_come_are_seen);
 	tcase_add_test(t, the_latest_records_wait_for_their_thread_to_be_known);
 	tcase_add_test(t, what_the_kernel_had_no_room_for_is_counted);
+	tcase_add_test(t, in_flight_mode_a_copy_has_all_while_there_is_room);
+	tcase_add_test(t, in_flight_mode_the_latest_are_held_and_it_is_said_since_when);
 	tcase_add_test(t, a_process_that_is_not_there_is_an_error_with_a_reason);
 	suite_add_tcase(suite, t);
 	sem_init(&ping, 0, 0);
