@@ -116,6 +116,9 @@ struct trc_shared {
 	_Atomic uint64_t heap_used;
 	_Atomic uint32_t slots_full;   /* threads that found no slot */
 	_Atomic uint32_t stacks_full;  /* stacks that went inline for want of room */
+	/* What the last procs_change event of the process's own says (low half) and how many there
+	 * were (high half), so that trace-record does not tell of the same change again. */
+	_Atomic uint64_t procs_told;
 
 	/* A futex word: the drainer stores 1 and sleeps on it; a writer whose ring is half full
 	 * takes it back to 0 and wakes the drainer. */
