@@ -308,12 +308,15 @@ static int read_section(struct trc_reader *r, uint64_t off, uint64_t *next_off,
 
 static void warn_damage(struct trc_reader *r, int err, uint64_t off)
 {
-	if (err == -ENODATA)
-		trc_reader_warn(r, "cut off after %.1f MB: %zu blocks readable, end missing",
-				(double)r->n_bytes / 1e6, r->blocks.n);
-	else
+	r->info.cut_off = err == -ENODATA;
+	if (err != -ENODATA)
 		trc_reader_warn(r, "damaged at byte %" PRIu64 ": %zu blocks before it readable",
 				off, r->blocks.n);
+	else if (r->info.complete)
+		trc_reader_warn(r, "cut off inside the index: no event is missing");
+	else
+		trc_reader_warn(r, "cut off after %.1f MB: %zu blocks readable, end missing",
+				(double)r->n_bytes / 1e6, r->blocks.n);
 }
 
 static int walk_sections(struct trc_reader *r, struct trc_error *error)
@@ -365,6 +368,19 @@ static int init_clock(struct trc_reader *r)
 	return 0;
 }
 
+/* What a cut has left whole (format.md, "SYNC"); last_sync: as they stand in the file. */
+static void finish_whole(struct trc_reader *r, uint64_t last_sync_ticks)
+{
+	int64_t sync_ns = trc_reader_ns(r, last_sync_ticks);
+
+	if (r->info.complete)
+		r->info.whole_until_ns = INT64_MAX;
+	else if (!r->syncs.n || sync_ns < INT64_MIN + TRC_SYNC_SLACK_NS)
+		r->info.whole_until_ns = INT64_MIN;
+	else
+		r->info.whole_until_ns = sync_ns - TRC_SYNC_SLACK_NS;
+}
+
 /* The blocks' times as trace time, and where their counts ended up. */
 static void finish_blocks(struct trc_reader *r)
 {
@@ -384,6 +400,7 @@ static void finish_blocks(struct trc_reader *r)
 
 static int reader_fill(struct trc_reader *r, struct trc_error *error)
 {
+	uint64_t last_sync_ticks;
 	int err = parse_header(r, error);
 
 	if (err)
@@ -392,9 +409,11 @@ static int reader_fill(struct trc_reader *r, struct trc_error *error)
 	err = walk_sections(r, error);
 	if (err)
 		return err;
+	last_sync_ticks = r->syncs.n ? r->syncs.at[r->syncs.n - 1].ticks : 0;
 	if (init_clock(r) || trc_reader_finish_threads(r))
 		return fail(error, -ENOMEM, "out of memory");
 	finish_blocks(r);
+	finish_whole(r, last_sync_ticks);
 	return 0;
 }
 

@@ -56,6 +56,10 @@ struct trc_file_info {
 	uint64_t dangling_ids; /* found by the trc_reader_load() calls so far; each once */
 	bool complete; /* has its END section */
 	bool has_end_totals;
+	bool cut_off; /* it ends early, undamaged; if complete, only the index is missing */
+	/* Of rings and the overflow stream, every event from before this is in the file;
+	 * INT64_MAX if complete, INT64_MIN if nothing is known. */
+	int64_t whole_until_ns;
 };
 const struct trc_file_info *trc_reader_info(const struct trc_reader *r);
 

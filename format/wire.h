@@ -47,6 +47,7 @@ enum {
 	TRC_SECTION_BYTES_MAX = 16 << 20, /* of a known type; unpacked too */
 	TRC_TABLE_IDS_MAX = 1 << 24,
 	TRC_LZ4_RATIO_MAX = 255, /* LZ4 cannot unpack to more than that */
+	TRC_SYNC_SLACK_NS = 10000000, /* events from before that precede their SYNC in the file */
 };
 
 /* format.md, "Blocks" */

@@ -223,6 +223,54 @@ START_TEST(a_cut_says_what_is_left)
 }
 END_TEST
 
+START_TEST(a_cut_says_until_when_all_is_there)
+{
+	struct bytes b = assembled("sync ticks=1000\n"
+				   "@2000 thread_start tid=1\n"
+				   "flush\n"
+				   "sync ticks=50001000\n"
+				   "@60000000 thread_exit\n");
+	struct trc_error error;
+	struct trc_reader *r;
+	size_t index = section_find(&b, TRC_SECTION_INDEX);
+	static const struct {
+		const char *what;
+		uint16_t cut_at; /* the first section of this type, and 4 bytes of it */
+		bool complete;
+		int64_t whole_until_ns;
+	} cut[] = {
+		{"before any SYNC nothing is certain", TRC_SECTION_SYNC, false, INT64_MIN},
+		{"one SYNC at 0 says nothing of what is later", TRC_SECTION_BLOCK, false, -10000000},
+		{"the last SYNC in the file counts, less 10 ms", TRC_SECTION_END, false, 40000000},
+		{"what is behind END is no loss", TRC_SECTION_INDEX, true, INT64_MAX},
+	};
+
+	for (size_t i = 0; i < sizeof(cut) / sizeof(*cut); i++) {
+		ck_assert_int_eq(trc_reader_open_memory(&r, b.at, section_find(&b, cut[i].cut_at) + 4,
+							&error),
+				 0);
+		ck_assert_msg(trc_reader_info(r)->cut_off, "%s", cut[i].what);
+		ck_assert_msg(trc_reader_info(r)->complete == cut[i].complete, "%s", cut[i].what);
+		ck_assert_msg(trc_reader_info(r)->whole_until_ns == cut[i].whole_until_ns, "%s: %lld",
+			      cut[i].what, (long long)trc_reader_info(r)->whole_until_ns);
+		ck_assert_int_eq(!strcmp(trc_reader_warning(r),
+					 "cut off inside the index: no event is missing"),
+				 cut[i].complete);
+		trc_reader_close(r);
+	}
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, index, &error), 0);
+	ck_assert_ptr_null(trc_reader_warning(r));
+	ck_assert(!trc_reader_info(r)->cut_off);
+	trc_reader_close(r);
+	b.at[section_find(&b, TRC_SECTION_END) + TRC_SECTION_HEADER_BYTES] ^= 1;
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	ck_assert(!trc_reader_info(r)->cut_off);
+	ck_assert_int_eq(trc_reader_info(r)->whole_until_ns, 40000000);
+	trc_reader_close(r);
+	bytes_free(&b);
+}
+END_TEST
+
 static const struct {
 	const char *what;
 	const char *bytes;
@@ -337,6 +385,7 @@ Suite *suite_damage(void)
 	tcase_add_test(t, what_comes_before_the_damage_is_delivered);
 	tcase_add_test(t, a_damaged_column_is_told_by_its_block);
 	tcase_add_test(t, a_cut_says_what_is_left);
+	tcase_add_test(t, a_cut_says_until_when_all_is_there);
 	tcase_add_loop_test(t, foreign_files_are_refused_by_name, 0,
 			    sizeof(foreign) / sizeof(foreign[0]));
 	tcase_add_test(t, paths_that_are_no_file_are_refused);
