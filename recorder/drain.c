@@ -99,12 +99,6 @@ static void streams_init(struct trc_drain *d)
 		memory_order_relaxed);
 }
 
-static void sync_write(struct trc_drain *d)
-{
-	trc_clock_sync(&d->sync);
-	trc_writer_sync(d->w, &d->sync);
-}
-
 int trc_drain_open(struct trc_drain **out, struct trc_shared *shared, uint64_t mapped_bytes,
 		   struct trc_writer *writer, const struct trc_drain_options *options)
 {
@@ -126,7 +120,7 @@ int trc_drain_open(struct trc_drain **out, struct trc_shared *shared, uint64_t m
 	d->flushed_ns = trc_drain_raw_ns();
 	if (!options->serial_base) /* trace time 0 is when recording began */
 		trc_writer_sync(writer, &d->h.start);
-	sync_write(d);
+	trc_clock_sync(&d->sync);
 	/* release: a writer that waits because of this finds a drain that looks. */
 	atomic_store_explicit(&shared->drain_state, TRC_DRAIN_ACTIVE, memory_order_release);
 	*out = d;
@@ -290,18 +284,40 @@ static void look_at_all(struct trc_drain *d)
 		d->max_serial = INT32_MAX;
 }
 
-static void flush_if_due(struct trc_drain *d)
+/* R6: losses after the last gap record. */
+static void last_gaps(struct trc_drain *d)
 {
-	uint64_t now_ns;
+	for (uint32_t i = 0; i < d->h.n_procs; i++) {
+		struct trc_drain_stream *s = &d->ring[i].stream;
+		struct trc_ring *ring = trc_ring_of(d, i);
+		uint64_t lost = atomic_load_explicit(&ring->lost_total, memory_order_relaxed);
+		uint64_t since = atomic_load_explicit(&ring->lost_since, memory_order_relaxed);
 
-	if (!d->unflushed)
-		return;
-	now_ns = trc_drain_raw_ns();
-	if (now_ns - d->flushed_ns < FLUSH_NS)
-		return;
+		if (lost <= s->lost_seen)
+			continue;
+		trc_drain_gap(d, s, lost - s->lost_seen, since, TRC_GAP_RING_FULL);
+		s->lost_seen = lost;
+	}
+}
+
+/* True once a second, if there is something to flush.  The clocks are read before the rings are
+ * looked at: when the flush is done everything from before then is in the file. */
+static bool flush_begin(struct trc_drain *d)
+{
+	if (!d->unflushed || trc_drain_raw_ns() - d->flushed_ns < FLUSH_NS)
+		return false;
+	trc_clock_sync(&d->sync);
+	return true;
+}
+
+static void flush_end(struct trc_drain *d)
+{
+	last_gaps(d);
 	trc_writer_flush(d->w);
-	sync_write(d);
-	d->flushed_ns = now_ns;
+	/* Unless the overflow stream waits for somebody in the middle of a record. */
+	if (d->cells.pos == d->cells_head)
+		trc_writer_sync(d->w, &d->sync);
+	d->flushed_ns = trc_drain_raw_ns();
 	d->unflushed = 0;
 }
 
@@ -321,6 +337,7 @@ static void check_sink(struct trc_drain *d)
 uint64_t trc_drain_pass(struct trc_drain *d)
 {
 	uint64_t events = d->totals.events;
+	bool flush = flush_begin(d);
 
 	look_at_all(d);
 	trc_drain_modules(d);
@@ -333,27 +350,13 @@ uint64_t trc_drain_pass(struct trc_drain *d)
 	atomic_fetch_add_explicit(&d->shared->table_epoch, 1, memory_order_release);
 	events = d->totals.events - events;
 	d->unflushed += events;
-	flush_if_due(d);
+	if (flush)
+		flush_end(d);
 	check_sink(d);
 	return events;
 }
 
 /* ---- the end --------------------------------------------------------------------------- */
-
-/* R6: losses after the last gap record. */
-static void last_gaps(struct trc_drain *d)
-{
-	for (uint32_t i = 0; i < d->h.n_procs; i++) {
-		struct trc_drain_stream *s = &d->ring[i].stream;
-		struct trc_ring *ring = trc_ring_of(d, i);
-		uint64_t lost = atomic_load_explicit(&ring->lost_total, memory_order_relaxed);
-		uint64_t since = atomic_load_explicit(&ring->lost_since, memory_order_relaxed);
-
-		if (lost > s->lost_seen)
-			trc_drain_gap(d, s, lost - s->lost_seen, since, TRC_GAP_RING_FULL);
-		s->lost_seen = lost;
-	}
-}
 
 int trc_drain_finish(struct trc_drain *d, enum trc_drain_end how)
 {
@@ -372,7 +375,9 @@ int trc_drain_finish(struct trc_drain *d, enum trc_drain_end how)
 	d->final = true;
 	trc_drain_pass(d);
 	last_gaps(d);
-	sync_write(d);
+	trc_writer_flush(d->w);
+	trc_clock_sync(&d->sync);
+	trc_writer_sync(d->w, &d->sync);
 	if (how == TRC_DRAIN_REPLACED) {
 		trc_drain_threads_end(d);
 		trc_drain_modules_end(d);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <sys/syscall.h>
 #include "fake_ring.h"
+#include "recorder/drain_private.h"
 
 static struct fake f;
 static struct fake_file file;
@@ -615,6 +616,85 @@ END_TEST
 
 /* ---- hostile mappings ------------------------------------------------------------------ */
 
+/* ---- a file that is cut off ------------------------------------------------------------ */
+
+/* A pass at which a flush is due.  What the file so far says it has whole, in ticks since the
+ * beginning; its blocks are counted. */
+static int64_t flushed_until_ns(size_t *n_blocks)
+{
+	struct trc_error error;
+	struct trc_reader *r;
+	int64_t until_ns;
+
+	f.drain->flushed_ns = 0;
+	trc_drain_pass(f.drain);
+	ck_assert_int_eq(trc_reader_open_memory(&r, f.file, f.file_bytes, &error), 0);
+	ck_assert(trc_reader_info(r)->cut_off);
+	*n_blocks = trc_reader_blocks(r);
+	until_ns = trc_reader_info(r)->whole_until_ns;
+	trc_reader_close(r);
+	return until_ns;
+}
+
+START_TEST(a_sync_point_follows_everything_from_before_it)
+{
+	size_t n_blocks;
+	int64_t before_ns, until_ns;
+
+	put_counted(0, 1);
+	trc_drain_pass(f.drain);
+	sleep_ms(50);
+	put_counted(1, 2);
+	before_ns = flushed_until_ns(&n_blocks);
+	ck_assert_uint_eq(n_blocks, 2);
+	ck_assert_int_ge(before_ns, 39000000); /* less 10 ms: format.md, "SYNC" */
+	until_ns = flushed_until_ns(&n_blocks);
+	ck_assert_int_eq(until_ns, before_ns); /* nothing new, nothing written */
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+	ck_assert_uint_eq(fake_count(&file, TRC_KIND_RELEASE), 2);
+}
+END_TEST
+
+START_TEST(a_claim_that_is_open_keeps_the_sync_point_back)
+{
+	size_t n_blocks;
+	int64_t before_ns;
+	uint64_t position;
+
+	fake_cell_put(&f, 100, (uint32_t)gettid(), 1, 2);
+	trc_drain_pass(f.drain);
+	sleep_ms(50);
+	before_ns = flushed_until_ns(&n_blocks);
+	ck_assert_int_ge(before_ns, 39000000);
+	put_counted(0, 1);
+	trc_drain_pass(f.drain);
+	position = fake_reserve(&f, 1);
+	fake_claim(&f, position, 1, 0, (uint32_t)gettid());
+	f.drain->cells.stuck_since_ns = 0;
+	ck_assert_int_eq(flushed_until_ns(&n_blocks), before_ns);
+	ck_assert_uint_eq(n_blocks, 2);
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+}
+END_TEST
+
+START_TEST(losses_are_told_with_the_next_flush)
+{
+	struct trc_ring *ring = trc_ring_of(f.drain, 1);
+	size_t n_blocks;
+
+	put_counted(0, 1);
+	trc_drain_pass(f.drain);
+	atomic_store(&ring->lost_total, 5);
+	atomic_store(&ring->lost_since, fake_time(&f, 200));
+	flushed_until_ns(&n_blocks);
+	ck_assert_uint_eq(n_blocks, 2); /* the gap is in a block of proc 1 */
+	atomic_store(&ring->lost_total, 7);
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+	ck_assert_uint_eq(fake_count(&file, TRC_KIND_GAP), 2);
+	ck_assert_uint_eq(fake_lost(&file, TRC_GAP_RING_FULL), 7);
+}
+END_TEST
+
 START_TEST(a_header_is_checked_before_it_is_used)
 {
 	static const struct {
@@ -795,6 +875,9 @@ static Suite *drain_suite(void)
 	tcase_add_test(t, a_cell_of_the_lap_before_is_not_taken_for_a_new_one);
 	tcase_add_test(t, a_claim_of_the_lap_before_says_nothing_about_this_one);
 	tcase_add_test(t, losses_of_the_overflow_stream_are_told_as_they_come);
+	tcase_add_test(t, a_sync_point_follows_everything_from_before_it);
+	tcase_add_test(t, a_claim_that_is_open_keeps_the_sync_point_back);
+	tcase_add_test(t, losses_are_told_with_the_next_flush);
 	tcase_add_test(t, a_header_is_checked_before_it_is_used);
 	tcase_add_test(t, a_header_overwritten_later_changes_nothing);
 	tcase_add_loop_test(t, no_content_of_the_mapping_makes_the_drain_fail, 0, 30);
