@@ -7,6 +7,8 @@
  *
  *   H1  events soon after a stop (SKEW_NS) move the stop to them; later ones, before the
  *       next start, move that start back to the first of them
+ *   H2  a stretch lies within the life of its thread: one whose start was not recorded
+ *       begins with the thread, or, if the thread had stopped before, is not counted
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -80,6 +82,7 @@ static int proc_start(struct sched *s, const struct trc_columns *c, uint32_t row
 static int proc_stop(struct sched *s, const struct trc_columns *c, uint32_t row)
 {
 	struct sched_thread *t = thread_of(s, c->thread[row]);
+	bool first = t && !t->on_cpu;
 	struct trc_on_cpu *stretch;
 
 	if (!t)
@@ -90,6 +93,8 @@ static int proc_stop(struct sched *s, const struct trc_columns *c, uint32_t row)
 		return -ENOMEM;
 	if (!t->running && t->first_off_ns != TRC_NEVER)
 		stretch->start_ns = t->first_off_ns;
+	else if (!t->running && !first)
+		stretch->start_ns = c->time_ns[row];
 	stretch->end_ns = c->time_ns[row];
 	stretch->preempted = trc_arg(c, row, TRC_A_PROC_STOP_PREEMPTED) != 0;
 	t->first_off_ns = TRC_NEVER;
@@ -133,16 +138,25 @@ static int sched_span(struct trc_derive *derive, const struct trc_span *span)
 	return err;
 }
 
-/* A thread that ended is on no proc any more, also if the record of that was lost or counted
- * for the program that it became by exec. */
-static void stretches_close(struct trc_model *m)
+static int64_t earlier_ns(int64_t a_ns, int64_t b_ns)
+{
+	return a_ns < b_ns ? a_ns : b_ns;
+}
+
+/* H2.  The start of a thread's first stretch may be from before the tables know the thread; the
+ * end of its last may be lost, or counted for the program that it became by exec. */
+static void stretches_complete(struct trc_model *m)
 {
 	struct trc_on_cpu *stretch = m->on_cpu.row;
 
 	for (size_t i = 0; i < m->on_cpu.n; i++) {
 		const struct trc_thread *thread = trc_model_thread(m, stretch[i].thread);
 
-		if (stretch[i].end_ns == TRC_NEVER && thread && thread->end_ns != TRC_NEVER)
+		if (!thread)
+			continue;
+		if (stretch[i].start_ns == TRC_NEVER && thread->start_ns != TRC_NEVER)
+			stretch[i].start_ns = earlier_ns(thread->start_ns, stretch[i].end_ns);
+		if (stretch[i].end_ns == TRC_NEVER && thread->end_ns != TRC_NEVER)
 			stretch[i].end_ns = thread->end_ns > stretch[i].start_ns
 						    ? thread->end_ns
 						    : stretch[i].start_ns;
@@ -173,13 +187,13 @@ static int sched_end(struct trc_derive *derive)
 {
 	struct sched *s = (struct sched *)derive;
 	struct trc_model *m = s->m;
-	int err = trc_array_sort(&m->on_cpu, offsetof(struct trc_on_cpu, start_ns),
-				offsetof(struct trc_on_cpu, thread));
+	int err;
 
-	if (!err) {
-		stretches_close(m);
+	stretches_complete(m);
+	err = trc_array_sort(&m->on_cpu, offsetof(struct trc_on_cpu, start_ns),
+			     offsetof(struct trc_on_cpu, thread));
+	if (!err)
 		threads_sum(m);
-	}
 	return err;
 }
 

@@ -151,6 +151,20 @@ static const struct {
 	 "@900000 thread=2 log\n",
 	 {{1, 0, 1000, 2000, false}, {1, 0, 300000, 304000, false}},
 	 5000},
+	{"a stop without a start, of a thread that is younger than the trace: from its start on",
+	 "thread 1 tid=101 start=3000\n"
+	 "@3000 thread=1 thread_start tid=101\n"
+	 "@5000 source=kernel thread=1 proc_stop\n"
+	 "@6000 source=kernel thread=1 proc_start\n"
+	 "@6500 source=kernel thread=1 proc_stop\n",
+	 {{1, 0, 3000, 5000, false}, {1, 0, 6000, 6500, false}},
+	 2500},
+	{"a start that was lost between two stops: nobody knows how long that was",
+	 "@1000 source=kernel thread=1 proc_start\n"
+	 "@2000 source=kernel thread=1 proc_stop\n"
+	 "@500000 source=kernel proc=1 thread=1 proc_stop\n",
+	 {{1, 0, 1000, 2000, false}, {1, 1, 500000, 500000, false}},
+	 1000},
 	{"a stop that was lost ends with the next start",
 	 "@1000 source=kernel thread=1 proc_start\n"
 	 "@4000 source=kernel proc=1 thread=1 proc_start\n"
