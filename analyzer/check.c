@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include "analyzer/check_parts.h"
 
+enum { LIFE_SLACK_NS = 10000000 };
+
 static const struct trc_gap *gap_between(const struct trc_check *check, int64_t from_ns,
 					 int64_t until_ns)
 {
@@ -16,17 +18,13 @@ static const struct trc_gap *gap_between(const struct trc_check *check, int64_t 
 	return NULL;
 }
 
-void trc_check_violation(struct trc_check *check, int64_t from_ns, int64_t until_ns,
-			 const char *format, ...)
+static void violation(struct trc_check *check, int64_t from_ns, int64_t until_ns,
+		      const char *format, va_list args)
 {
 	const struct trc_gap *gap = gap_between(check, from_ns, until_ns);
 	char line[512];
-	va_list args;
-	size_t n;
+	size_t n = (size_t)vsnprintf(line, sizeof(line), format, args);
 
-	va_start(args, format);
-	n = (size_t)vsnprintf(line, sizeof(line), format, args);
-	va_end(args);
 	check->totals.violations++;
 	if (gap && n < sizeof(line))
 		snprintf(line + n, sizeof(line) - n,
@@ -35,6 +33,30 @@ void trc_check_violation(struct trc_check *check, int64_t from_ns, int64_t until
 			 gap->proc, gap->lost_events, gap->since_ns, gap->ts_ns);
 	check->totals.explained += gap != NULL;
 	check->report(check->context, line);
+}
+
+void trc_check_violation(struct trc_check *check, int64_t from_ns, int64_t until_ns,
+			 const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	violation(check, from_ns, until_ns, format, args);
+	va_end(args);
+}
+
+void trc_check_missing(struct trc_check *check, int64_t from_ns, int64_t until_ns,
+		       const char *format, ...)
+{
+	va_list args;
+
+	if (until_ns >= check->cut_ns) {
+		check->totals.not_judged++;
+		return;
+	}
+	va_start(args, format);
+	violation(check, from_ns, until_ns, format, args);
+	va_end(args);
 }
 
 /* One that lost events have nothing to do with. */
@@ -124,12 +146,53 @@ static void check_file(struct trc_check *check)
 	uint64_t dangling = trc_reader_info(r)->dangling_ids;
 	char line[100];
 
-	if (trc_reader_warning(r))
+	if (trc_reader_warning(r) && !trc_reader_info(r)->cut_off)
 		plain_violation(check, trc_reader_warning(r));
 	if (dangling) {
 		snprintf(line, sizeof(line), "%" PRIu64 " ids are in no table", dangling);
 		plain_violation(check, line);
 	}
+}
+
+static bool has_kernel_blocks(const struct trc_reader *r)
+{
+	for (size_t i = 0; i < trc_reader_blocks(r); i++)
+		if (trc_reader_block(r, i)->source == TRC_SOURCE_KERNEL)
+			return true;
+	return false;
+}
+
+/* The kernel puts a thread on a proc a little before its start is seen, and takes it off after
+ * its exit; and its clock is another one. */
+static void check_life(struct trc_check *check, const struct trc_thread *t)
+{
+	int64_t start_ns = t->start_ns == TRC_NEVER ? check->m->start_ns : t->start_ns;
+	int64_t end_ns = t->end_ns == TRC_NEVER ? check->m->end_ns : t->end_ns;
+	int64_t life_ns = end_ns > start_ns ? end_ns - start_ns : 0;
+
+	if (t->on_cpu_ns == TRC_NEVER || t->on_cpu_ns - life_ns <= LIFE_SLACK_NS)
+		return;
+	trc_check_violation(check, start_ns, end_ns,
+			    "thread %u: on procs for %" PRId64 " ns, but it lives for %" PRId64 " ns",
+			    t->serial, t->on_cpu_ns, life_ns);
+}
+
+static int check_on_cpu(struct trc_check *check)
+{
+	struct trc_error error;
+	const struct trc_thread *thread;
+	size_t n;
+	int err;
+
+	if (!has_kernel_blocks(trc_model_reader(check->m)))
+		return 0;
+	err = trc_model_need(check->m, TRC_PART_SCHED, &error);
+	if (err)
+		return err == -ENOMEM ? err : 0; /* damaged blocks have been reported */
+	thread = trc_model_threads(check->m, &n);
+	for (size_t i = 0; i < n; i++)
+		check_life(check, &thread[i]);
+	return 0;
 }
 
 int trc_check(struct trc_model *m, trc_check_fn *report, void *context,
@@ -138,7 +201,8 @@ int trc_check(struct trc_model *m, trc_check_fn *report, void *context,
 	struct trc_check check = {.m = m,
 				  .report = report,
 				  .context = context,
-				  .gaps = {.row_bytes = sizeof(struct trc_gap)}};
+				  .gaps = {.row_bytes = sizeof(struct trc_gap)},
+				  .cut_ns = INT64_MAX};
 	int err = check_blocks(&check);
 
 	if (!err) {
@@ -146,7 +210,11 @@ int trc_check(struct trc_model *m, trc_check_fn *report, void *context,
 		err = check_streams(&check);
 	}
 	if (!err)
+		err = trc_check_cut(&check);
+	if (!err)
 		err = trc_check_events(&check);
+	if (!err)
+		err = check_on_cpu(&check);
 	if (err)
 		snprintf(error->text, sizeof(error->text), "out of memory");
 	trc_array_free(&check.gaps);

@@ -3,12 +3,14 @@
  *
  * Blocks: each can be decoded (checksum, times in order, ids in their tables), and each
  * stream's follow each other.  Threads: parks and resumes match, regions nest and are closed
- * when their thread exits, nothing comes before its start or after its exit.  Tasks
- * begin once, end once, and exist where they are named.
+ * when their thread exits, nothing comes before its start or after its exit, and no thread is
+ * on procs for longer than it lives.  Tasks begin once, end once, and exist where they are named.
  *
  *   V1  damage to one block keeps nothing else from being checked
  *   V2  a violation that lost events explain is listed like any other, and says so
  *   V3  what began before the trace did is no violation
+ *   V4  a file that was cut off has not the last events of its streams: where each stream is
+ *       cut is told, and what they might settle is not judged
  */
 #ifndef TRC_ANALYZER_CHECK_H
 #define TRC_ANALYZER_CHECK_H
@@ -17,12 +19,14 @@
 
 struct trc_check_totals {
 	uint64_t events, violations, explained;
+	uint64_t not_judged; /* V4 */
+	bool cut_off;        /* events are missing at the end */
 };
 
 /* `text` is one line, valid during the call. */
 typedef void trc_check_fn(void *context, const char *text);
 
-/* Reports every violation.  0, or -ENOMEM with a line in error. */
+/* Reports every violation, and where streams are cut.  0, or -ENOMEM with a line in error. */
 int trc_check(struct trc_model *m, trc_check_fn *report, void *context,
 	      struct trc_check_totals *totals, struct trc_error *error);
 

@@ -91,12 +91,12 @@ static void parks_left(struct event_check *e, struct check_thread *t, size_t fir
 	const struct open_park *park = t->parks.row;
 
 	for (size_t i = first; i < t->parks.n; i++)
-		trc_check_violation(e->check, park[i].start_ns, now_ns,
-				    "thread %u: its park at %" PRId64 " ns (%s 0x%" PRIx64
-				    ") has no resume",
-				    t->serial, park[i].start_ns,
-				    trc_reader_reason_name(reader_of(e), (unsigned int)park[i].reason),
-				    park[i].object);
+		trc_check_missing(e->check, park[i].start_ns, now_ns,
+				  "thread %u: its park at %" PRId64 " ns (%s 0x%" PRIx64
+				  ") has no resume",
+				  t->serial, park[i].start_ns,
+				  trc_reader_reason_name(reader_of(e), (unsigned int)park[i].reason),
+				  park[i].object);
 	t->parks.n = first;
 }
 
@@ -125,11 +125,11 @@ static void park_end(struct event_check *e, struct check_thread *t, const struct
 		parks_left(e, t, i, c->time_ns[row]);
 		t->parks.n = i - 1;
 	} else if (t->last_ns != TRC_NEVER || !t->from_before) {
-		trc_check_violation(e->check, t->last_ns, c->time_ns[row],
-				    "thread %u: its resume at %" PRId64 " ns (%s 0x%" PRIx64
-				    ") has no park",
-				    t->serial, c->time_ns[row],
-				    trc_reader_reason_name(reader_of(e), (unsigned int)reason), object);
+		trc_check_missing(e->check, t->last_ns, c->time_ns[row],
+				  "thread %u: its resume at %" PRId64 " ns (%s 0x%" PRIx64
+				  ") has no park",
+				  t->serial, c->time_ns[row],
+				  trc_reader_reason_name(reader_of(e), (unsigned int)reason), object);
 	}
 }
 
@@ -151,9 +151,9 @@ static void region_end(struct event_check *e, struct check_thread *t, const stru
 	if (t->regions.n)
 		t->regions.n--;
 	else if (!t->from_before)
-		trc_check_violation(e->check, INT64_MIN, c->time_ns[row],
-				    "thread %u: the region end at %" PRId64 " ns has no begin",
-				    t->serial, c->time_ns[row]);
+		trc_check_missing(e->check, INT64_MIN, c->time_ns[row],
+				  "thread %u: the region end at %" PRId64 " ns has no begin",
+				  t->serial, c->time_ns[row]);
 }
 
 static void thread_exit_seen(struct event_check *e, struct check_thread *t, int64_t now_ns)
@@ -164,10 +164,10 @@ static void thread_exit_seen(struct event_check *e, struct check_thread *t, int6
 	for (size_t i = 0; i < t->regions.n; i++) {
 		const char *type = trc_model_string(e->check->m, region[i].type);
 
-		trc_check_violation(e->check, region[i].start_ns, now_ns,
-				    "thread %u: its region \"%.100s\" of %" PRId64
-				    " ns is open when it exits",
-				    t->serial, type ? type : "", region[i].start_ns);
+		trc_check_missing(e->check, region[i].start_ns, now_ns,
+				  "thread %u: its region \"%.100s\" of %" PRId64
+				  " ns is open when it exits",
+				  t->serial, type ? type : "", region[i].start_ns);
 	}
 	t->regions.n = 0;
 	t->exit_ns = now_ns;
@@ -213,9 +213,9 @@ static int task_end(struct event_check *e, const struct trc_columns *c, uint32_t
 				    " ns",
 				    id, task->end_ns, c->time_ns[row]);
 	else if (task->start_ns == TRC_NEVER)
-		trc_check_violation(e->check, INT64_MIN, c->time_ns[row],
-				    "task %" PRIu64 ": ends at %" PRId64 " ns without having begun", id,
-				    c->time_ns[row]);
+		trc_check_missing(e->check, INT64_MIN, c->time_ns[row],
+				  "task %" PRIu64 ": ends at %" PRId64 " ns without having begun", id,
+				  c->time_ns[row]);
 	task->end_ns = c->time_ns[row];
 	return 0;
 }
@@ -226,10 +226,10 @@ static void tasks_missing(struct event_check *e)
 
 	for (size_t i = 0; i < e->tasks.n; i++)
 		if (task[i].start_ns == TRC_NEVER && task[i].end_ns == TRC_NEVER)
-			trc_check_violation(e->check, INT64_MIN, task[i].named_ns,
-					    "task %" PRIu64 ": named at %" PRId64
-					    " ns but never begun",
-					    task[i].task, task[i].named_ns);
+			trc_check_missing(e->check, INT64_MIN, task[i].named_ns,
+					  "task %" PRIu64 ": named at %" PRId64
+					  " ns but never begun",
+					  task[i].task, task[i].named_ns);
 }
 
 /* --- events --- */

@@ -11,13 +11,19 @@ struct trc_check {
 	void *context;
 	struct trc_check_totals totals;
 	struct trc_array gaps; /* struct trc_gap, in no order */
+	int64_t cut_ns;        /* from here on events may be missing (V4); INT64_MAX = none are */
 };
 
 /* A violation that has to do with what happened from from_ns to until_ns: explained if events
  * were lost in between. */
 void trc_check_violation(struct trc_check *check, int64_t from_ns, int64_t until_ns,
 			 const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* One that is none if an event is there that happened from from_ns to until_ns: V4. */
+void trc_check_missing(struct trc_check *check, int64_t from_ns, int64_t until_ns,
+		       const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* check_cut.c: sets cut_ns, and tells where each stream is cut.  0 or -ENOMEM. */
+int trc_check_cut(struct trc_check *check);
 /* All that needs events in order.  0 or -ENOMEM. */
 int trc_check_events(struct trc_check *check);
 

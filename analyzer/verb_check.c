@@ -7,7 +7,7 @@
 #include "analyzer/cli.h"
 #include "analyzer/output_text.h"
 
-static void print_violation(void *context, const char *text)
+static void print_line(void *context, const char *text)
 {
 	char *line = trc_text_printable(text, strlen(text));
 
@@ -16,24 +16,33 @@ static void print_violation(void *context, const char *text)
 	free(line);
 }
 
+static int print_totals(const struct trc_check_totals *t)
+{
+	printf("%" PRIu64 " events checked: ", t->events);
+	if (!t->violations)
+		fputs("nothing is wrong", stdout);
+	else
+		printf("%" PRIu64 " violation%s, %" PRIu64 " of them explained by lost events",
+		       t->violations, t->violations == 1 ? "" : "s", t->explained);
+	if (t->cut_off)
+		printf("; the end is missing, %" PRIu64 " thing%s that it may settle %s not judged",
+		       t->not_judged, t->not_judged == 1 ? "" : "s",
+		       t->not_judged == 1 ? "was" : "were");
+	putchar('\n');
+	return t->violations ? TRC_EXIT_FAILED : TRC_EXIT_OK;
+}
+
 static int run_check(struct trc_cli *cli, const struct trc_request *request)
 {
 	struct trc_check_totals totals;
 	struct trc_error error = {""};
 
-	if (trc_check(cli->model, print_violation, NULL, &totals, &error)) {
+	if (trc_check(cli->model, print_line, NULL, &totals, &error)) {
 		trc_cli_error(cli, "%s", error.text);
 		return TRC_EXIT_FAILED;
 	}
 	trc_progress_clear();
-	printf("%" PRIu64 " events checked: ", totals.events);
-	if (!totals.violations) {
-		puts("nothing is wrong");
-		return TRC_EXIT_OK;
-	}
-	printf("%" PRIu64 " violation%s, %" PRIu64 " of them explained by lost events\n",
-	       totals.violations, totals.violations == 1 ? "" : "s", totals.explained);
-	return TRC_EXIT_FAILED;
+	return print_totals(&totals);
 }
 
 const struct trc_verb trc_verb_check = {

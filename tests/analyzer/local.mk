@@ -51,6 +51,18 @@ tests_analyzer_profile_pprof_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_profile_pprof_test_LDADD = libtrcpprof.la $(CHECK_LIBS)
 endif
 
+# Traces that were cut off.
+check_PROGRAMS += tests/analyzer/cut_check
+tests_analyzer_cut_check_SOURCES = tests/analyzer/cut_check.c
+tests_analyzer_cut_check_LDADD = libtrcanalyze.la
+if HAVE_CHECK
+check_PROGRAMS += tests/analyzer/check_cut_test
+TESTS += tests/analyzer/check_cut_test
+tests_analyzer_check_cut_test_SOURCES = tests/analyzer/check_cut_test.c
+tests_analyzer_check_cut_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_check_cut_test_LDADD = libtrcmodelfixture.la
+endif
+
 # trace-analyze from the outside.
 TESTS += tests/analyzer/cli_test.sh tests/analyzer/cli_schema_test.sh
 EXTRA_DIST += tests/analyzer/cli_test.sh tests/analyzer/cli_schema_test.sh

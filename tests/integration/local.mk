@@ -22,6 +22,7 @@ integration_tests = \
 	tests/integration/truth_tasks.sh \
 	tests/integration/demo.sh \
 	tests/integration/soak.sh \
+	tests/integration/cut.sh \
 	tests/integration/memcached.sh \
 	tests/integration/nginx.sh \
 	tests/integration/pigz.sh \
