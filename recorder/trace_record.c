@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include "config.h"
 #include "layout.h"
 #include "trace_record.h"
@@ -180,6 +181,17 @@ static int exec_failed(const char *command, int err)
 	return err == ENOENT ? TRC_EXIT_NOT_FOUND : TRC_EXIT_REFUSED;
 }
 
+static void start_failed(int err)
+{
+	struct rlimit files;
+
+	if (err == -EMFILE && !getrlimit(RLIMIT_NOFILE, &files))
+		trc_tool_say("no more than %llu files may be open (ulimit -n): too few to record",
+			     (unsigned long long)files.rlim_cur);
+	else
+		trc_tool_say("fork: %s", strerror(-err));
+}
+
 /* Starts the command.  0, or an exit status; then nothing of it is left. */
 static int start(struct trc_tool_session *s, struct trc_child *child,
 		 const struct trc_tool_options *o, const char *preload)
@@ -189,7 +201,7 @@ static int start(struct trc_tool_session *s, struct trc_child *child,
 	trc_child_signals();
 	err = trc_child_fork(child, o, trc_tool_session_dir(s), preload);
 	if (err) {
-		trc_tool_say("fork: %s", strerror(-err));
+		start_failed(err);
 		return TRC_EXIT_TROUBLE;
 	}
 	if (trc_tool_session_begin(s, child->pid)) {

@@ -381,6 +381,11 @@ check "no room for the ring" status 6 bash -c "ulimit -f 100; exec $record -o l.
 check "no room for the ring: says so" says err 'is not recorded'
 check "nothing stays behind" same "$(ls -A "$TRC_RING_DIR")" ''
 
+check "few files: recorded" status 7 bash -c "ulimit -n 16; exec $record -q -o u.trc $guest exit 7"
+check "too few files" status 125 bash -c "ulimit -n 5; exec $record -q -o u.trc $guest exit 7"
+check "too few files: says so" same "$(cat err)" \
+	'trace-record: no more than 5 files may be open (ulimit -n): too few to record'
+
 echo "$checks checks, $failures failed"
 [ $failures = 0 ] && rm -rf "$work"
 exit $((failures != 0))
