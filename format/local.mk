@@ -14,6 +14,7 @@ libtrcformat_la_SOURCES = \
 	format/column_encode.c \
 	format/pages.c \
 	format/pages.h \
+	format/raw.h \
 	format/reader.c \
 	format/reader.h \
 	format/reader_private.h \

@@ -6,7 +6,7 @@
 #include "clock.h"
 #include "drain_private.h"
 #include "format/pages.h"
-#include "raw.h"
+#include "format/raw.h"
 
 enum {
 	FLUSH_NS = 1000000000,

@@ -8,7 +8,6 @@ libtrcdrain_la_SOURCES = \
 	recorder/drain_tables.c \
 	recorder/file_sink.c recorder/file_sink.h \
 	recorder/perf_switch.c recorder/perf_switch.h \
-	recorder/raw.h \
 	recorder/trace_info.c recorder/trace_info.h \
 	recorder/trigger_watch.c recorder/trigger_watch.h
 

@@ -7,7 +7,7 @@
  */
 #include <errno.h>
 #include "drain_private.h"
-#include "raw.h"
+#include "format/raw.h"
 
 enum {
 	CELL_WORDS = 7,

@@ -12,9 +12,9 @@
 #include "drain.h"
 #include "drainer.h"
 #include "file_sink.h"
+#include "format/raw.h"
 #include "hot.h"
 #include "perf_switch.h"
-#include "raw.h"
 #include "trace_info.h"
 
 enum {

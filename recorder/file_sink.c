@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "file_sink.h"
-#include "raw.h"
+#include "format/raw.h"
 
 _Static_assert(TRC_FILE_PATH_BYTES >= PATH_MAX, "realpath() needs it");
 

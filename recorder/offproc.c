@@ -3,8 +3,8 @@
  */
 #include <sys/syscall.h>
 #include <time.h>
+#include "format/raw.h"
 #include "offproc.h"
-#include "raw.h"
 #include "poison.h"
 
 bool trc_mark_tells;

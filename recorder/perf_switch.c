@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 #include "format/pages.h"
+#include "format/raw.h"
 #include "perf_switch.h"
-#include "raw.h"
 
 enum {
 	PROCS_MAX = 4096,

@@ -18,7 +18,7 @@
 #include <sys/uio.h>
 #include <ucontext.h>
 #include <unistd.h>
-#include "raw.h"
+#include "format/raw.h"
 #include "rec.h"
 #include "poison.h"
 

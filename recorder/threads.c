@@ -6,7 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "raw.h"
+#include "format/raw.h"
 #include "rec.h"
 #include "unwind.h"
 #include "poison.h"

@@ -4,7 +4,7 @@
 #include <sys/auxv.h>
 #include <sys/utsname.h>
 #include "config.h"
-#include "raw.h"
+#include "format/raw.h"
 #include "trace_info.h"
 
 static int info_number(struct trc_writer *w, const char *key, uint64_t n)

@@ -6,8 +6,8 @@
  * they are.
  */
 #include <linux/futex.h>
+#include "format/raw.h"
 #include "recorder/interpose/span.h"
-#include "recorder/raw.h"
 
 enum { FUTEX_LOCK_PI2_ = 13 }; /* not in older headers */
 

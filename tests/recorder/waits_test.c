@@ -15,8 +15,8 @@
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
+#include "format/raw.h"
 #include "recorder/offproc.h"
-#include "recorder/raw.h"
 #include "recorder/session.h"
 #include "ring_reader.h"
 

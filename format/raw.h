@@ -3,8 +3,8 @@
  *
  * The result is as the kernel gives it: -errno on failure.  errno is never touched.
  */
-#ifndef TRC_RECORDER_RAW_H
-#define TRC_RECORDER_RAW_H
+#ifndef TRC_FORMAT_RAW_H
+#define TRC_FORMAT_RAW_H
 
 #include <stdint.h>
 #include <sys/syscall.h>
