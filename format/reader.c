@@ -306,17 +306,32 @@ static int read_section(struct trc_reader *r, uint64_t off, uint64_t *next_off,
 	return err;
 }
 
+/* "713 bytes", "64.9 kB", "1.5 MB": as much as tells the size. */
+static const char *bytes_text(size_t n, char text[32])
+{
+	if (n < 10000)
+		snprintf(text, 32, "%zu byte%s", n, n == 1 ? "" : "s");
+	else if (n < 1000000)
+		snprintf(text, 32, "%.1f kB", (double)n / 1e3);
+	else
+		snprintf(text, 32, "%.1f MB", (double)n / 1e6);
+	return text;
+}
+
 static void warn_damage(struct trc_reader *r, int err, uint64_t off)
 {
+	const char *blocks = r->blocks.n == 1 ? "block" : "blocks";
+	char text[32];
+
 	r->info.cut_off = err == -ENODATA;
 	if (err != -ENODATA)
-		trc_reader_warn(r, "damaged at byte %" PRIu64 ": %zu blocks before it readable",
-				off, r->blocks.n);
+		trc_reader_warn(r, "damaged at byte %" PRIu64 ": %zu %s before it readable", off,
+				r->blocks.n, blocks);
 	else if (r->info.complete)
 		trc_reader_warn(r, "cut off inside the index: no event is missing");
 	else
-		trc_reader_warn(r, "cut off after %.1f MB: %zu blocks readable, end missing",
-				(double)r->n_bytes / 1e6, r->blocks.n);
+		trc_reader_warn(r, "cut off after %s: %zu %s readable, end missing",
+				bytes_text(r->n_bytes, text), r->blocks.n, blocks);
 }
 
 static int walk_sections(struct trc_reader *r, struct trc_error *error)

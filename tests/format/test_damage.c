@@ -207,19 +207,54 @@ START_TEST(a_damaged_column_is_told_by_its_block)
 }
 END_TEST
 
+/* A trace of as many counters as make it this long, cut there. */
+static void expect_cut(size_t n_bytes, const char *size)
+{
+	struct bytes b = {0};
+	const struct trc_writer_options options = {
+		.clock = TRC_CLOCK_MONOTONIC_RAW, .ticks_per_second = 1000000000, .n_procs = 1};
+	struct trc_event e = {.kind = TRC_KIND_RELEASE};
+	char wanted[100];
+	struct trc_error error;
+	struct trc_reader *r;
+	struct trc_writer *w;
+
+	ck_assert_int_eq(trc_writer_open(&w, &options, bytes_sink, &b), 0);
+	for (e.time = 1; b.n < n_bytes; e.time++) {
+		for (int a = 0; a < 2; a++) /* nothing that compression can make short */
+			e.arg[a] = (e.arg[a] + e.time) * 6364136223846793005u;
+		ck_assert_int_eq(trc_writer_event(w, &e), 0);
+		if (e.time % 5000 == 0)
+			ck_assert_int_eq(trc_writer_flush(w), 0);
+	}
+	ck_assert_int_eq(trc_writer_finish(w), 0);
+	trc_writer_close(w);
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, n_bytes, &error), 0);
+	snprintf(wanted, sizeof(wanted), "cut off after %s: %zu block%s readable, end missing", size,
+		 trc_reader_blocks(r), trc_reader_blocks(r) == 1 ? "" : "s");
+	ck_assert_str_eq(trc_reader_warning(r), wanted);
+	trc_reader_close(r);
+	bytes_free(&b);
+}
+
 START_TEST(a_cut_says_what_is_left)
 {
 	struct bytes b = assembled(sample_trace);
+	size_t cut = section_find(&b, TRC_SECTION_END);
 	struct trc_error error;
 	struct trc_reader *r;
+	char wanted[100];
 
-	ck_assert_int_eq(
-		trc_reader_open_memory(&r, b.at, section_find(&b, TRC_SECTION_END), &error), 0);
-	ck_assert_str_eq(trc_reader_warning(r),
-			 "cut off after 0.0 MB: 7 blocks readable, end missing");
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, cut, &error), 0);
+	snprintf(wanted, sizeof(wanted), "cut off after %zu bytes: 7 blocks readable, end missing",
+		 cut);
+	ck_assert_str_eq(trc_reader_warning(r), wanted);
 	ck_assert(!trc_reader_info(r)->complete);
 	trc_reader_close(r);
 	bytes_free(&b);
+	expect_cut(9999, "9999 bytes");
+	expect_cut(64872, "64.9 kB");
+	expect_cut(1500000, "1.5 MB");
 }
 END_TEST
 
