@@ -327,6 +327,62 @@ START_TEST(an_event_of_a_thread_that_made_room_keeps_its_entry)
 }
 END_TEST
 
+/* More threads than the table has room for, each with an event of its own, and no generation but
+ * those that the writer begins by itself: a few at a time live. */
+START_TEST(short_threads_in_one_generation_lose_nothing)
+{
+	enum { N = 20000, LIVE = 50 };
+	struct bytes b = {0};
+	struct trc_writer *w = open_writer(&b);
+	struct trc_sync_point zero = {0};
+	struct trc_writer_totals totals;
+	struct trc_error error;
+	struct trc_columns *c;
+	struct trc_reader *r;
+	uint32_t n_seen = 0;
+
+	trc_writer_sync(w, &zero);
+	for (uint32_t i = 1; i <= N + LIVE; i++) {
+		struct trc_thread_entry t = {.serial = i, .tid = i + 1, .start = i};
+		struct trc_event e = an_event(i);
+
+		if (i <= N)
+			ck_assert_int_eq(trc_writer_thread(w, &t), 0);
+		if (i <= LIVE)
+			continue;
+		t = (struct trc_thread_entry){
+			.serial = i - LIVE, .tid = i - LIVE + 1, .start = i - LIVE, .end = i};
+		e.thread = t.serial;
+		ck_assert_int_eq(trc_writer_event(w, &e), 0);
+		ck_assert_int_eq(trc_writer_thread(w, &t), 0);
+	}
+	trc_writer_totals(w, &totals);
+	ck_assert_uint_eq(totals.table_full, 0);
+	ck_assert_uint_eq(totals.lost_events, 0);
+	ck_assert_uint_gt(totals.generations, 1);
+	ck_assert_int_eq(trc_writer_finish(w), 0);
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	ck_assert_uint_eq(trc_reader_threads(r), N);
+	for (uint32_t i = 0; i < N; i++) {
+		const struct trc_thread_entry *t = trc_reader_thread(r, i);
+
+		ck_assert(t->serial == i + 1 && t->tid == i + 2 && t->start == i + 1 &&
+			  t->end == i + 1 + LIVE);
+	}
+	for (size_t i = 0; i < trc_reader_blocks(r); i++) {
+		ck_assert_int_eq(trc_reader_load(r, i, TRC_WANT_ALL, NULL, &c, &error), 0);
+		for (uint32_t row = 0; row < c->n_events; row++)
+			ck_assert_uint_eq(c->thread[row], ++n_seen);
+		trc_columns_free(c);
+	}
+	ck_assert_uint_eq(n_seen, N);
+	ck_assert_uint_eq(trc_reader_info(r)->dangling_ids, 0);
+	trc_reader_close(r);
+	trc_writer_close(w);
+	bytes_free(&b);
+}
+END_TEST
+
 START_TEST(overlong_things_are_cut)
 {
 	static char huge[100000];
@@ -509,6 +565,7 @@ Suite *suite_writer(void)
 	tcase_add_test(t, full_tables_give_0_and_are_counted);
 	tcase_add_test(t, threads_that_ended_make_room_for_others);
 	tcase_add_test(t, an_event_of_a_thread_that_made_room_keeps_its_entry);
+	tcase_add_test(t, short_threads_in_one_generation_lose_nothing);
 	tcase_add_test(t, overlong_things_are_cut);
 	tcase_add_test(t, long_status_tables_take_several_sections);
 	tcase_add_test(t, long_tables_of_open_regions_and_coverage_take_several_sections);
