@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "analyzer/output.h"
 #include "analyzer/output_text.h"
 
@@ -14,6 +15,7 @@ struct writer {
 	sqlite3_stmt *stmt;
 	int n_columns;
 	uint64_t n_rows;
+	bool terminal; /* control characters in csv and tsv would be obeyed */
 	/* table: texts of the rows held back, row by row; then widths are fixed */
 	char **held;
 	size_t n_held;
@@ -102,6 +104,26 @@ static void put_tsv(FILE *out, const char *bytes, size_t n)
 
 typedef void put_fn(FILE *out, const char *bytes, size_t n);
 
+/* Data goes to files and pipes as it is; on a terminal control characters are shown instead. */
+static void separated_put(struct writer *w, put_fn *put, const char *bytes, size_t n)
+{
+	char *field = NULL, *shown;
+	size_t n_field = 0;
+	FILE *memory = w->terminal ? open_memstream(&field, &n_field) : NULL;
+
+	if (!memory) {
+		if (!w->terminal)
+			put(w->out, bytes, n);
+		return;
+	}
+	put(memory, bytes, n);
+	fclose(memory);
+	shown = field ? trc_text_printable(field, n_field) : NULL;
+	fputs(shown ? shown : "?", w->out);
+	free(shown);
+	free(field);
+}
+
 static void separated_head(struct writer *w, put_fn *put, char separator)
 {
 	for (int i = 0; i < w->n_columns; i++) {
@@ -109,7 +131,7 @@ static void separated_head(struct writer *w, put_fn *put, char separator)
 
 		if (i)
 			putc(separator, w->out);
-		put(w->out, name ? name : "", name ? strlen(name) : 0);
+		separated_put(w, put, name ? name : "", name ? strlen(name) : 0);
 	}
 	putc('\n', w->out);
 }
@@ -128,7 +150,7 @@ static void separated_row(struct writer *w, put_fn *put, char separator, const c
 			continue;
 		}
 		bytes = value_bytes(w, i, &n_bytes, &owned);
-		put(w->out, bytes, n_bytes);
+		separated_put(w, put, bytes, n_bytes);
 		free(owned);
 	}
 	putc('\n', w->out);
@@ -164,6 +186,22 @@ static cJSON *json_value(struct writer *w, int column)
 	}
 }
 
+/* cJSON escapes what JSON requires; DEL and the C1 control characters (U+0080 to U+009F) are
+ * for terminals as bad as the others.  They can only be inside strings. */
+static void put_json(FILE *out, const char *text)
+{
+	const unsigned char *p = (const unsigned char *)text;
+
+	for (; *p; p++) {
+		if (*p == 0x7f)
+			fputs("\\u007f", out);
+		else if (*p == 0xc2 && p[1] < 0xa0)
+			fprintf(out, "\\u%04x", *++p);
+		else
+			putc(*p, out);
+	}
+}
+
 static int json_row(struct writer *w)
 {
 	cJSON *object = cJSON_CreateObject();
@@ -182,7 +220,8 @@ static int json_row(struct writer *w)
 	cJSON_Delete(object);
 	if (!text)
 		return -ENOMEM;
-	fprintf(w->out, "%s%s", w->n_rows ? ",\n " : "", text);
+	fputs(w->n_rows ? ",\n " : "", w->out);
+	put_json(w->out, text);
 	cJSON_free(text);
 	return 0;
 }
@@ -366,7 +405,10 @@ static int statement_failed(sqlite3 *db, int rc, struct trc_error *error)
 static int statement_run(sqlite3 *db, sqlite3_stmt *stmt, enum trc_output output, FILE *out,
 			 struct trc_error *error)
 {
-	struct writer w = {.out = out, .stmt = stmt, .n_columns = sqlite3_column_count(stmt)};
+	struct writer w = {.out = out,
+			   .stmt = stmt,
+			   .n_columns = sqlite3_column_count(stmt),
+			   .terminal = isatty(fileno(out))};
 	int rc = SQLITE_ROW, err = 0;
 
 	if (w.n_columns)

@@ -5,7 +5,11 @@
  *   csv    RFC 4180 quoting, a line feed at the end of each record; NULL is an empty field,
  *          an empty text is ""
  *   tsv    \t \n \r \\ escaped; NULL is \N
- *   json   an array of objects; numbers as numbers, NULL as null, broken UTF-8 as U+FFFD
+ *   json   an array of objects; numbers as numbers, NULL as null, broken UTF-8 as U+FFFD,
+ *          control characters escaped
+ *
+ * csv and tsv are data: other control characters, and broken UTF-8, stay what they are, unless
+ * they go to a terminal: there they are shown as in a table.
  */
 #ifndef TRC_ANALYZER_OUTPUT_H
 #define TRC_ANALYZER_OUTPUT_H

@@ -4,9 +4,12 @@
  * Rows are compared as tsv without the heads.
  */
 #include <check.h>
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <termios.h>
+#include <unistd.h>
 #include "analyzer/output.h"
 #include "analyzer/sql.h"
 #include "tests/analyzer/model_fixture.h"
@@ -293,6 +296,12 @@ static const struct {
 	{TRC_OUTPUT_JSON, "SELECT 1 AS a UNION ALL SELECT 2", "[{\"a\":1},\n {\"a\":2}]\n"},
 	{TRC_OUTPUT_JSON, "SELECT 1 AS a WHERE 0", "[]\n"},
 	{TRC_OUTPUT_JSON, "SELECT CAST(x'41ff42' AS TEXT) AS a", "[{\"a\":\"A\xef\xbf\xbd" "B\"}]\n"},
+	{TRC_OUTPUT_JSON, "SELECT char(127, 128, 155, 160) AS a", "[{\"a\":\"\\u007f\\u0080\\u009b\u00a0\"}]\n"},
+	/* a file gets the data */
+	{TRC_OUTPUT_CSV, "SELECT char(27) || '[31m' AS a, CAST(x'41ff' AS TEXT) AS b",
+	 "a,b\n\x1b[31m,A\xff\n"},
+	{TRC_OUTPUT_TSV, "SELECT char(27) || '[31m' AS a, CAST(x'41ff' AS TEXT) AS b",
+	 "\x1b[31m\tA\xff\n"},
 	{TRC_OUTPUT_TABLE, "SELECT 1 AS n, 'ab' AS text UNION ALL SELECT 100, NULL",
 	 "  n  text\n---  ----\n  1  ab\n100  NULL\n"},
 	/* a terminal is not spoken to by a trace */
@@ -309,6 +318,66 @@ START_TEST(test_outputs)
 	ck_assert_msg(!strcmp(got, outputs[_i].text), "%s\ngot:\n%swanted:\n%s", outputs[_i].sql,
 		      got, outputs[_i].text);
 	free(got);
+}
+END_TEST
+
+static const struct {
+	enum trc_output output;
+	const char *sql, *text;
+} on_terminal[] = {
+	{TRC_OUTPUT_CSV,
+	 "SELECT char(27) || '[31m' AS \"\a\", 'two' || char(10) || 'lines' AS b, NULL AS c, '' AS d, 'é'",
+	 "\\x07,b,c,d,'é'\n\\x1b[31m,\"two\\nlines\",,\"\",é\n"},
+	{TRC_OUTPUT_CSV, "SELECT CAST(x'41ff00' AS TEXT) AS a, char(155) AS b, 7 AS c",
+	 "a,b,c\n\"A\\xff\\x00\",\\xc2\\x9b,7\n"},
+	{TRC_OUTPUT_TSV, "SELECT char(27, 9, 92) AS a, NULL AS b", "a\tb\n\\x1b\\t\\\\\t\\N\n"},
+	{TRC_OUTPUT_JSON, "SELECT char(27, 155) AS a", "[{\"a\":\"\\u001b\\u009b\"}]\n"},
+	{TRC_OUTPUT_TABLE, "SELECT char(27, 155) AS a", "a\n------------\n\\x1b\\xc2\\x9b\n"},
+};
+enum { N_ON_TERMINAL = sizeof(on_terminal) / sizeof(on_terminal[0]) };
+
+/* Both ends of a terminal that changes nothing. */
+static FILE *terminal_open(int *other_end)
+{
+	struct termios raw;
+	FILE *out;
+	int fd;
+
+	*other_end = posix_openpt(O_RDWR | O_NOCTTY);
+	ck_assert_int_ge(*other_end, 0);
+	ck_assert_int_eq(grantpt(*other_end) | unlockpt(*other_end), 0);
+	fd = open(ptsname(*other_end), O_RDWR | O_NOCTTY);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(tcgetattr(fd, &raw), 0);
+	cfmakeraw(&raw);
+	ck_assert_int_eq(tcsetattr(fd, TCSANOW, &raw), 0);
+	out = fdopen(fd, "w");
+	ck_assert_ptr_nonnull(out);
+	return out;
+}
+
+START_TEST(test_on_terminal)
+{
+	struct trc_error error;
+	char got[256];
+	size_t n_wanted = strlen(on_terminal[_i].text), n = 0;
+	int other_end;
+	FILE *out = terminal_open(&other_end);
+
+	ck_assert_int_eq(trc_output_query(db, on_terminal[_i].sql, on_terminal[_i].output, out,
+					  &error),
+			 0);
+	fflush(out);
+	while (n < n_wanted) {
+		ssize_t more = read(other_end, got + n, sizeof(got) - 1 - n);
+
+		ck_assert_int_gt(more, 0);
+		n += (size_t)more;
+	}
+	got[n] = '\0';
+	ck_assert_str_eq(got, on_terminal[_i].text);
+	fclose(out);
+	close(other_end);
 }
 END_TEST
 
@@ -341,6 +410,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_refused, 0, N_REFUSED);
 	tcase_add_test(tcase, test_reading_pragmas_are_allowed);
 	tcase_add_loop_test(tcase, test_outputs, 0, N_OUTPUTS);
+	tcase_add_loop_test(tcase, test_on_terminal, 0, N_ON_TERMINAL);
 	tcase_add_test(tcase, test_long_tables);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
