@@ -159,8 +159,30 @@ static int park_begin(struct trc_model *m, struct trc_park_thread *t, const stru
 	return 0;
 }
 
-static void park_resume(struct trc_model *m, struct trc_park_thread *t,
-			const struct trc_columns *c, uint32_t row)
+/* K5 */
+static int park_cut(struct trc_model *m, struct trc_park_thread *t, const struct trc_columns *c,
+		    uint32_t row)
+{
+	const struct trc_thread *thread = trc_model_thread(m, c->thread[row]);
+	int64_t now_ns = c->time_ns[row];
+	struct trc_park *park;
+
+	if (m->window_ns == TRC_NEVER || t->last_ns >= m->window_ns ||
+	    (thread && thread->start_ns >= m->window_ns))
+		return 0;
+	park = park_add(m, c->thread[row], c->proc[row]);
+	if (!park)
+		return -ENOMEM;
+	park->start_ns = now_ns < m->window_ns ? now_ns : m->window_ns;
+	park->reason = (uint8_t)trc_arg(c, row, TRC_A_RESUME_REASON);
+	park->object = trc_arg(c, row, TRC_A_RESUME_OBJECT);
+	park->flags = TRC_PARK_CUT;
+	park_end(t, park, now_ns, (int)(trc_arg(c, row, TRC_A_RESUME_RESULT) & 0x7fff));
+	return 0;
+}
+
+static int park_resume(struct trc_model *m, struct trc_park_thread *t, const struct trc_columns *c,
+		       uint32_t row)
 {
 	uint64_t reason = trc_arg(c, row, TRC_A_RESUME_REASON);
 	uint64_t object = trc_arg(c, row, TRC_A_RESUME_OBJECT);
@@ -173,8 +195,9 @@ static void park_resume(struct trc_model *m, struct trc_park_thread *t,
 		parks_abandon(m, t, i + 1, c->time_ns[row]);
 		t->n_open = i;
 		park_end(t, park, c->time_ns[row], (int)(trc_arg(c, row, TRC_A_RESUME_RESULT) & 0x7fff));
-		return;
+		return 0;
 	}
+	return park_cut(m, t, c, row);
 }
 
 static int park_whole(struct trc_model *m, struct trc_park_thread *t, const struct trc_columns *c,
@@ -204,22 +227,14 @@ static void region_end(struct trc_model *m, struct trc_park_thread *t, int64_t n
 	}
 }
 
-int trc_parks_event(struct trc_model *m, struct trc_park_thread *t, const struct trc_columns *c,
-		    uint32_t row)
+static int own_event(struct trc_model *m, struct trc_park_thread *t, const struct trc_columns *c,
+		     uint32_t row)
 {
-	unsigned int kind = c->kind[row];
-
-	/* These are not the thread's own doing. */
-	if (kind == TRC_KIND_PROC_START || kind == TRC_KIND_PROC_STOP || kind == TRC_KIND_GAP)
-		return 0;
-	if (t->n_open)
-		open_parks_check(m, t, c, row);
-	switch (kind) {
+	switch (c->kind[row]) {
 	case TRC_KIND_PARK:
 		return park_begin(m, t, c, row);
 	case TRC_KIND_RESUME:
-		park_resume(m, t, c, row);
-		break;
+		return park_resume(m, t, c, row);
 	case TRC_KIND_WAIT:
 		return park_whole(m, t, c, row);
 	case TRC_KIND_REGION_BEGIN:
@@ -233,6 +248,22 @@ int trc_parks_event(struct trc_model *m, struct trc_park_thread *t, const struct
 		break;
 	}
 	return 0;
+}
+
+int trc_parks_event(struct trc_model *m, struct trc_park_thread *t, const struct trc_columns *c,
+		    uint32_t row)
+{
+	unsigned int kind = c->kind[row];
+	int err;
+
+	/* These are not the thread's own doing. */
+	if (kind == TRC_KIND_PROC_START || kind == TRC_KIND_PROC_STOP || kind == TRC_KIND_GAP)
+		return 0;
+	if (t->n_open)
+		open_parks_check(m, t, c, row);
+	err = own_event(m, t, c, row);
+	t->last_ns = c->time_ns[row];
+	return err;
 }
 
 static bool status_is(const struct trc_status_entry *s, const struct trc_park *park)
@@ -253,6 +284,9 @@ static bool open_parks_finish(struct trc_model *m, struct trc_park_thread *t,
 			    (inner_open && last_gap_ns < park->start_ns);
 
 		confirmed |= is_status;
+		/* The thread that holds it may have become known since. */
+		if (is_status && !park->holder)
+			park->holder = status->holder;
 		inner_open |= open;
 		park->flags |= open ? TRC_PARK_OPEN : TRC_PARK_ABANDONED;
 		if (!open)

@@ -10,6 +10,8 @@
  *       was open when it parked, or has a stack that does not contain the park's
  *   K4  what is open at the end is still in progress, unless other events of
  *       the thread followed and the status table does not confirm the wait
+ *   K5  a resume without a park ends a wait that began before the window, if its thread was there
+ *       then and has done nothing in the window before it
  */
 #ifndef TRC_ANALYZER_DERIVE_PARKS_H
 #define TRC_ANALYZER_DERIVE_PARKS_H
@@ -27,6 +29,7 @@ struct trc_park_thread {
 	struct trc_open_park *open;
 	uint32_t n_open, capacity;
 	int32_t region_depth; /* relative to the depth at its first event */
+	int64_t last_ns;      /* its own event before; TRC_NEVER = none */
 	/* The wait that ended last. */
 	int64_t last_start_ns;
 	uint64_t last_object;

@@ -174,7 +174,8 @@ static void threads_sum(struct trc_model *m)
 
 		if (row == TRC_INDEX_NONE)
 			continue;
-		start_ns = start_ns == TRC_NEVER ? m->start_ns : start_ns;
+		start_ns = start_ns == TRC_NEVER ? trc_model_kernel_from_ns(m, stretch[i].proc)
+						 : start_ns;
 		end_ns = end_ns == TRC_NEVER ? m->end_ns : end_ns;
 		if (thread->on_cpu_ns == TRC_NEVER)
 			thread->on_cpu_ns = 0;

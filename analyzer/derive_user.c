@@ -7,6 +7,8 @@
  *
  *   U1  a region's depth = its place among the known open ones
  *       + the regions from before the trace still open then
+ *   U2  a region of the file's table of open ones that began before all that its thread's events
+ *       tell of began before the trace, and is one of its rows
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,6 +19,8 @@ struct region_stack {
 	size_t *region; /* indices in m->regions, outermost first */
 	uint32_t n, capacity;
 	uint32_t n_from_before;
+	/* Those that never ended: outside of all others. */
+	uint32_t n_open_before, n_numbered;
 };
 
 struct user {
@@ -201,25 +205,78 @@ static int user_span(struct trc_derive *derive, const struct trc_span *span)
 	return err;
 }
 
+/* Whether this open region began before the first that events tell of (U2).  Its time was read after
+ * the event of its begin was recorded, and before anything that lies inside it. */
+static bool open_from_before(const struct user *u, const struct region_stack *stack, int64_t since_ns)
+{
+	const struct trc_region *region = u->m->regions.row;
+
+	if (stack->n)
+		return since_ns < region[stack->region[0]].start_ns;
+	return since_ns <= u->m->end_ns;
+}
+
+static int open_region_add(struct user *u, struct region_stack *stack,
+			   const struct trc_open_region_entry *e, int64_t since_ns)
+{
+	struct trc_region *region = trc_array_add(&u->m->regions);
+
+	if (!region)
+		return -ENOMEM;
+	region->task = e->task;
+	region->type = trc_model_string(u->m, e->type);
+	region->thread = e->thread;
+	region->start_ns = since_ns;
+	region->end_ns = TRC_NEVER;
+	stack->n_open_before++;
+	return region->type ? 0 : -ENOMEM;
+}
+
+static int open_regions_add(struct user *u)
+{
+	const struct trc_open_region_entry *e;
+	size_t n = trc_reader_open_regions(u->m->reader, &e);
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++, e++) {
+		struct region_stack *stack = stack_of(u, e->thread);
+		int64_t since_ns = trc_reader_ns(u->m->reader, e->since);
+
+		if (!stack)
+			return -ENOMEM;
+		if (open_from_before(u, stack, since_ns))
+			err = open_region_add(u, stack, e, since_ns);
+	}
+	return err;
+}
+
 /* Adds to each depth what it was counted relative to (U1). */
-static void regions_set_depth(struct user *u)
+static void regions_set_depth(struct user *u, size_t n_from_events)
 {
 	struct trc_region *region = u->m->regions.row;
-	const struct region_stack *stack = u->stacks.row;
+	struct region_stack *stack = u->stacks.row;
 
-	for (size_t i = 0; i < u->m->regions.n; i++)
-		region[i].depth += stack[trc_index_get(&u->stack_row, region[i].thread)].n_from_before;
+	for (size_t i = 0; i < u->m->regions.n; i++) {
+		struct region_stack *s = &stack[trc_index_get(&u->stack_row, region[i].thread)];
+
+		if (i < n_from_events)
+			region[i].depth += s->n_from_before + s->n_open_before;
+		else
+			region[i].depth = s->n_numbered++;
+	}
 }
 
 static int user_end(struct trc_derive *derive)
 {
 	struct user *u = (struct user *)derive;
 	struct trc_model *m = u->m;
-	int err;
+	size_t n_from_events = m->regions.n;
+	int err = open_regions_add(u);
 
-	regions_set_depth(u);
-	err = trc_array_sort(&m->tasks, offsetof(struct trc_task, start_ns),
-			    offsetof(struct trc_task, start_thread));
+	regions_set_depth(u, n_from_events);
+	if (!err)
+		err = trc_array_sort(&m->tasks, offsetof(struct trc_task, start_ns),
+				    offsetof(struct trc_task, start_thread));
 	if (!err)
 		err = trc_array_sort(&m->regions, offsetof(struct trc_region, start_ns),
 				    offsetof(struct trc_region, thread));

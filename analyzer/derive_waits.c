@@ -42,7 +42,7 @@ static uint32_t thread_row(struct waits *w, uint32_t serial)
 
 		if (!t)
 			return TRC_INDEX_NONE;
-		t->last_start_ns = TRC_NEVER;
+		t->last_start_ns = t->last_ns = TRC_NEVER;
 	}
 	return row;
 }
@@ -249,8 +249,9 @@ static int threads_sum_parks(struct waits *w)
 
 	if (!covered_ns)
 		return -ENOMEM;
+	/* Waiting before the trace began is no part of the thread's time in it. */
 	for (size_t i = 0; i < m->threads.n; i++)
-		covered_ns[i] = INT64_MIN;
+		covered_ns[i] = m->start_ns;
 	for (size_t i = 0; i < m->parks.n; i++) {
 		uint32_t row = trc_index_get(&m->thread_row, park[i].thread);
 		struct trc_thread *thread = (struct trc_thread *)m->threads.row + row;

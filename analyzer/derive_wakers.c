@@ -223,7 +223,7 @@ static void sweep_end_unexplained(struct lock_sweep *s, struct trc_park *park)
 {
 	struct trc_unlock *unlock = NULL;
 
-	if (!park->holder || park->flags)
+	if (!park->holder || park->flags & TRC_PARK_NO_END)
 		return;
 	if (park->result) {
 		if (s->next_unlock < s->o->n_unlocks)
@@ -247,7 +247,7 @@ static void sweep_end(struct lock_sweep *s, struct trc_park *park)
 	s->base_sum -= (uint64_t)(unlocked ? s->last_unlock_ns : park->start_ns);
 	if (!unlocked)
 		sweep_end_unexplained(s, park);
-	else if (!park->flags && park->result <= 0)
+	else if (!(park->flags & TRC_PARK_NO_END) && park->result <= 0)
 		park_set_waker(s, park, sweep_unlock_at(s, s->next_unlock - 1));
 }
 
@@ -366,7 +366,7 @@ static void sweep_woken(struct wakers *w, const struct object *o)
 			if (w->park[idx].start_ns > unpark->ts_ns)
 				break;
 			/* Still waiting, abandoned or timed out: not woken. */
-			if (!w->park[idx].flags && w->park[idx].result == 0)
+			if (!(w->park[idx].flags & TRC_PARK_NO_END) && w->park[idx].result == 0)
 				wake_push(&s, idx);
 		}
 		wake_apply(&s, unpark);
@@ -380,7 +380,8 @@ static void wake_joins(struct wakers *w)
 		struct trc_park *park = &w->park[i];
 		const struct trc_thread *joined;
 
-		if (park->reason != TRC_REASON_JOIN || !park->holder || park->flags || park->result)
+		if (park->reason != TRC_REASON_JOIN || !park->holder ||
+		    park->flags & TRC_PARK_NO_END || park->result)
 			continue;
 		joined = trc_model_thread(w->m, park->holder);
 		if (!joined || joined->end_ns == TRC_NEVER)

@@ -12,6 +12,9 @@ libtrcsymbols_la_LIBADD = $(DW_LIBS) $(ZLIB_LIBS)
 noinst_LTLIBRARIES += libtrcanalyze.la
 libtrcanalyze_la_SOURCES = \
 	analyzer/array.c analyzer/array.h \
+	analyzer/derive_deadlocks.c \
+	analyzer/derive_locks.c analyzer/derive_locks.h \
+	analyzer/derive_now.c \
 	analyzer/derive_parks.c analyzer/derive_parks.h \
 	analyzer/derive_sched.c \
 	analyzer/derive_user.c \
@@ -20,6 +23,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/merge.c analyzer/merge.h \
 	analyzer/model.c analyzer/model.h analyzer/model_parts.h \
 	analyzer/model_symbols.c \
+	analyzer/model_window.c \
 	analyzer/profile.c analyzer/profile.h \
 	analyzer/profile_pprof.c \
 	analyzer/report.c analyzer/report.h analyzer/report_parts.h \
@@ -43,7 +47,7 @@ libtrcanalyze_la_SOURCES += \
 	analyzer/output_text.c analyzer/output_text.h \
 	analyzer/sql.c analyzer/sql.h analyzer/sql_export.c analyzer/sql_parts.h \
 	analyzer/sql_table.c analyzer/sql_table.h \
-	analyzer/sql_tables_code.c analyzer/sql_tables_rows.c \
+	analyzer/sql_tables_code.c analyzer/sql_tables_now.c analyzer/sql_tables_rows.c \
 	analyzer/vtab.h analyzer/vtab_events.c analyzer/vtab_rows.c
 libtrcanalyze_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(CJSON_CFLAGS)
 libtrcanalyze_la_LIBADD += $(SQLITE_LIBS) $(CJSON_LIBS) -lm

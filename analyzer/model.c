@@ -17,6 +17,13 @@ static void rows_set_up(struct trc_model *m)
 	m->logs.row_bytes = sizeof(struct trc_log);
 	m->counters.row_bytes = sizeof(struct trc_counter);
 	m->on_cpu.row_bytes = sizeof(struct trc_on_cpu);
+	m->signals.row_bytes = sizeof(struct trc_signal);
+	m->triggers.row_bytes = sizeof(struct trc_trigger);
+	m->threads_now.row_bytes = sizeof(struct trc_thread_now);
+	m->open_regions.row_bytes = sizeof(struct trc_open_region);
+	m->deadlocks.row_bytes = sizeof(struct trc_deadlock);
+	m->locks_held.row_bytes = sizeof(struct trc_lock_held);
+	m->coverage.row_bytes = sizeof(struct trc_coverage);
 	m->stack_frame.row_bytes = sizeof(uint32_t);
 	m->frame.row_bytes = sizeof(struct trc_frame);
 	m->frame_origin.row_bytes = sizeof(struct trc_frame_origin);
@@ -29,6 +36,10 @@ static int model_set_up(struct trc_model *m)
 	rows_set_up(m);
 	m->start_ns = info->n_events && info->first_ns < 0 ? info->first_ns : 0;
 	m->end_ns = info->n_events && info->last_ns > m->start_ns ? info->last_ns : m->start_ns;
+	if (info->last_sync_ns > m->end_ns)
+		m->end_ns = info->last_sync_ns;
+	if (trc_model_read_coverage(m))
+		return -ENOMEM;
 	m->string = calloc(trc_reader_strings(m->reader) + 1, sizeof(*m->string));
 	return m->string ? 0 : -ENOMEM;
 }
@@ -79,6 +90,14 @@ static void rows_drop(struct trc_model *m, unsigned int parts)
 	}
 	if (parts & TRC_PART_SCHED)
 		trc_array_free(&m->on_cpu);
+	if (parts & TRC_PART_NOW) {
+		trc_array_free(&m->signals);
+		trc_array_free(&m->triggers);
+		trc_array_free(&m->threads_now);
+		trc_array_free(&m->open_regions);
+		trc_array_free(&m->deadlocks);
+		trc_array_free(&m->locks_held);
+	}
 }
 
 void trc_model_close(struct trc_model *m)
@@ -87,6 +106,7 @@ void trc_model_close(struct trc_model *m)
 		return;
 	trc_derive_symbols_free(m);
 	rows_drop(m, TRC_PART_EVENTS);
+	trc_array_free(&m->coverage);
 	free(m->string);
 	trc_pool_free(&m->text);
 	trc_reader_close(m->reader);
@@ -148,6 +168,7 @@ static const struct derivation {
 	{TRC_PART_WAITS, trc_derive_waits},
 	{TRC_PART_USER, trc_derive_user},
 	{TRC_PART_SCHED, trc_derive_sched},
+	{TRC_PART_NOW, trc_derive_now},
 };
 enum { N_DERIVATIONS = sizeof(derivations) / sizeof(derivations[0]) };
 
@@ -244,6 +265,8 @@ int trc_model_need(struct trc_model *m, unsigned int parts, struct trc_error *er
 	/* Scheduling is added to the threads' rows. */
 	if (parts & TRC_PART_SCHED)
 		parts |= TRC_PART_WAITS;
+	if (parts & TRC_PART_NOW)
+		parts |= TRC_PART_WAITS | TRC_PART_USER;
 	missing = parts & ~m->have & TRC_PART_EVENTS;
 	if (missing)
 		err = derive_from_events(m, missing, error);
@@ -309,6 +332,12 @@ ACCESSOR(region, regions, TRC_PART_USER)
 ACCESSOR(log, logs, TRC_PART_USER)
 ACCESSOR(counter, counters, TRC_PART_USER)
 ACCESSOR(on_cpu, on_cpu, TRC_PART_SCHED)
+ACCESSOR(signal, signals, TRC_PART_NOW)
+ACCESSOR(trigger, triggers, TRC_PART_NOW)
+ACCESSOR(thread_now, threads_now, TRC_PART_NOW)
+ACCESSOR(open_region, open_regions, TRC_PART_NOW)
+ACCESSOR(deadlock, deadlocks, TRC_PART_NOW)
+ACCESSOR(lock_held, locks_held, TRC_PART_NOW)
 
 const struct trc_stacks *trc_model_stacks(const struct trc_model *m)
 {

@@ -31,7 +31,9 @@ enum trc_part {
 	TRC_PART_USER = 1 << 1,    /* tasks, regions, logs, counters */
 	TRC_PART_SCHED = 1 << 2,   /* on_cpu */
 	TRC_PART_SYMBOLS = 1 << 3, /* frames and stack_frames */
-	TRC_PART_ALL = 15,
+	TRC_PART_NOW = 1 << 4,     /* threads_now, open_regions, deadlocks, locks_held, signals,
+				      triggers */
+	TRC_PART_ALL = 31,
 };
 
 struct trc_thread {
@@ -61,6 +63,9 @@ enum {
 	TRC_PARK_ABANDONED = 1, /* left by longjmp, cancellation or a lost resume: end_ns is the
 				   next event of the thread that shows it running */
 	TRC_PARK_OPEN = 2,      /* still in progress at the end of the trace */
+	TRC_PARK_CUT = 4,       /* it began before the window: start_ns is where that begins,
+				   and how long it lasted is at least what follows from it */
+	TRC_PARK_NO_END = TRC_PARK_ABANDONED | TRC_PARK_OPEN,
 };
 
 /* A contended release, and the wait that its critical section caused. */
@@ -122,6 +127,90 @@ struct trc_proc {
 	int64_t first_ns, last_ns;
 };
 
+/* What of a stream the trace has; a recording has everything, and no rows (format.md). */
+struct trc_coverage {
+	int64_t held_ns; /* everything since then was held; TRC_NEVER: from the beginning */
+	int64_t from_ns, to_ns; /* the window */
+	uint32_t proc;   /* TRC_NO_PROC: the overflow stream */
+	uint8_t source;  /* enum trc_stream_source */
+};
+
+/* A signal that reports a fault or ends the process. */
+struct trc_signal {
+	int64_t ts_ns, code;
+	uint64_t address;
+	uint32_t thread, stack, signal;
+	bool fatal;
+};
+
+/* A condition was met for which a snapshot had been asked. */
+struct trc_trigger {
+	int64_t ts_ns;
+	uint32_t thread;
+	const char *condition;
+};
+
+/* ---- the end of the trace: what is so then ---- */
+
+/* A region that is open; rows by thread, outermost first. */
+struct trc_open_region {
+	int64_t since_ns;
+	uint64_t task;
+	const char *type;
+	uint32_t thread, depth;
+};
+
+enum trc_thread_state {
+	TRC_THREAD_UNKNOWN,
+	TRC_THREAD_RUNNING, /* in no wait that is recorded */
+	TRC_THREAD_WAITING,
+};
+
+/* What a thread that has not ended is doing; rows by thread. */
+struct trc_thread_now {
+	uint32_t thread;
+	uint8_t state;  /* enum trc_thread_state */
+	uint8_t reason; /* of its wait; 0 = it does not wait */
+	uint64_t object;
+	int64_t since_ns; /* when the wait began; TRC_NEVER = it does not wait, or not known */
+	uint32_t park;    /* id in parks */
+	uint32_t holder;  /* who holds the lock now; of a join, who is joined; 0 = not known */
+	/* Where it waits; of one that does not, or did not record where, the stack of its
+	 * newest event with a stack. */
+	uint32_t stack;
+	int64_t stack_ns; /* when that was taken; TRC_NEVER = no stack */
+	uint32_t n_open_regions;
+	const char *region; /* type of the innermost; "" = none, or not known */
+	uint64_t task;      /* of the innermost open region that has one; 0 = none */
+	uint32_t deadlock;  /* which one keeps it; 0 = none */
+};
+
+/* A thread that is in a deadlock, or waits for one that is.  By deadlock, those in the cycle first:
+ * each waits for the next. */
+struct trc_deadlock {
+	uint32_t deadlock; /* 1, 2, ... */
+	uint32_t thread;
+	uint32_t holder; /* whom it waits for */
+	uint8_t reason;
+	uint64_t object;
+	int64_t since_ns;
+	uint32_t stack;
+	bool in_cycle;
+	bool certain; /* that the holder still holds it follows from what is recorded */
+	bool may_end; /* a wait at this place gave up before, by its timeout */
+};
+
+/* A lock that a thread holds; by thread, then object.  Known where others wait for it, and of every
+ * lock with --locks=all. */
+struct trc_lock_held {
+	uint32_t thread;
+	uint8_t reason;
+	uint64_t object;
+	int64_t since_ns; /* TRC_NEVER = not known */
+	uint32_t stack;   /* where it was taken */
+	uint32_t waiters; /* threads that wait for this thread to release it */
+};
+
 struct trc_frame {
 	uint64_t address;     /* as in the stack, minus 1 for callers: inside the call */
 	const char *function; /* readable; NULL = not known */
@@ -179,6 +268,17 @@ const struct trc_counter *trc_model_counters(const struct trc_model *m, size_t *
 const struct trc_on_cpu *trc_model_on_cpu(const struct trc_model *m, size_t *n);
 const struct trc_gap *trc_model_gaps(const struct trc_model *m, size_t *n);
 const struct trc_proc *trc_model_procs(const struct trc_model *m, size_t *n);
+const struct trc_signal *trc_model_signals(const struct trc_model *m, size_t *n);
+const struct trc_trigger *trc_model_triggers(const struct trc_model *m, size_t *n);
+const struct trc_thread_now *trc_model_threads_now(const struct trc_model *m, size_t *n);
+const struct trc_open_region *trc_model_open_regions(const struct trc_model *m, size_t *n);
+const struct trc_deadlock *trc_model_deadlocks(const struct trc_model *m, size_t *n);
+const struct trc_lock_held *trc_model_locks_held(const struct trc_model *m, size_t *n);
+/* There before any part was needed. */
+const struct trc_coverage *trc_model_coverage(const struct trc_model *m, size_t *n);
+/* Since when nothing is missing of any stream but what gaps tell: the beginning of the window;
+ * TRC_NEVER of a recording, which has everything. */
+int64_t trc_model_window_ns(const struct trc_model *m);
 const struct trc_stacks *trc_model_stacks(const struct trc_model *m);
 /* The symbols that the frames came from; NULL before TRC_PART_SYMBOLS was needed. */
 struct trc_symbols *trc_model_symbols(const struct trc_model *m);

@@ -16,7 +16,7 @@
 struct trc_symbols;
 
 /* The parts that come from events. */
-enum { TRC_PART_EVENTS = TRC_PART_WAITS | TRC_PART_USER | TRC_PART_SCHED };
+enum { TRC_PART_EVENTS = TRC_PART_WAITS | TRC_PART_USER | TRC_PART_SCHED | TRC_PART_NOW };
 
 struct trc_model {
 	struct trc_reader *reader;
@@ -30,6 +30,9 @@ struct trc_model {
 	struct trc_array parks, unlocks, gaps, procs;
 	struct trc_array tasks, regions, logs, counters;
 	struct trc_array on_cpu;
+	struct trc_array signals, triggers, threads_now, open_regions, deadlocks, locks_held;
+	struct trc_array coverage;
+	int64_t window_ns;
 	uint64_t lost_events;
 
 	const char **string; /* by string id; copied on first use */
@@ -54,6 +57,8 @@ struct trc_derive {
 int trc_derive_waits(struct trc_derive **out, struct trc_model *m);
 int trc_derive_user(struct trc_derive **out, struct trc_model *m);
 int trc_derive_sched(struct trc_derive **out, struct trc_model *m);
+/* Comes last: waits and annotations must be derived, or be derived in the same pass. */
+int trc_derive_now(struct trc_derive **out, struct trc_model *m);
 
 /* After all parks, unlocks and unparks are known: who ended which wait, and what each unlock's
  * critical section cost the others. */
@@ -68,6 +73,10 @@ int trc_derive_wakers(struct trc_model *m, const struct trc_array *unparks);
 int trc_derive_symbols(struct trc_model *m, struct trc_error *error);
 void trc_derive_symbols_free(struct trc_model *m);
 
+/* Fills in coverage and window_ns from the file.  0 or -ENOMEM. */
+int trc_model_read_coverage(struct trc_model *m);
+/* Since when the kernel's records of this proc are there. */
+int64_t trc_model_kernel_from_ns(const struct trc_model *m, uint32_t proc);
 /* The row of a thread, added if need be; NULL without memory. */
 struct trc_thread *trc_model_thread_add(struct trc_model *m, uint32_t serial);
 /* A string as text; "" for 0; NULL without memory. */
@@ -138,6 +147,13 @@ enum trc_arg_position {
 	TRC_A_COUNTER_NAME = 0,
 	TRC_A_COUNTER_VALUE = 1,
 	TRC_A_PROC_STOP_PREEMPTED = 0,
+	TRC_A_LOCK_REASON = 0, /* acquire, release */
+	TRC_A_LOCK_OBJECT = 1,
+	TRC_A_SIGNAL_SIGNAL = 0,
+	TRC_A_SIGNAL_CODE = 1,
+	TRC_A_SIGNAL_ADDRESS = 2,
+	TRC_A_SIGNAL_FATAL = 3,
+	TRC_A_SIGNAL_STACK = 4,
 };
 
 #endif

@@ -72,6 +72,10 @@ static void get_field(const struct trc_model *m, enum trc_sql_field field, const
 	case TRC_FIELD_REASON:
 		trc_sql_set_text(value, trc_reader_reason_name(trc_model_reader(m), READ(uint8_t, from)));
 		break;
+	case TRC_FIELD_REASON_OR_NONE:
+		if (READ(uint8_t, from))
+			get_field(m, TRC_FIELD_REASON, from, value);
+		break;
 	case TRC_FIELD_CAUSE:
 		trc_sql_set_text(value, trc_gap_cause_name(READ(uint8_t, from)));
 		break;
@@ -107,5 +111,8 @@ const struct trc_sql_table *trc_sql_table_at(size_t i)
 	if (i < trc_sql_n_row_tables)
 		return &trc_sql_row_tables[i];
 	i -= trc_sql_n_row_tables;
+	if (i < trc_sql_n_now_tables)
+		return &trc_sql_now_tables[i];
+	i -= trc_sql_n_now_tables;
 	return i < trc_sql_n_code_tables ? &trc_sql_code_tables[i] : NULL;
 }

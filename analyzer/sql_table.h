@@ -37,6 +37,7 @@ enum trc_sql_field {
 	TRC_FIELD_CAUSE,  /* uint8_t, an enum trc_gap_cause; as text */
 	TRC_FIELD_SOURCE, /* uint8_t, an enum trc_stream_source; as text */
 	TRC_FIELD_TEXT,   /* const char *, "" and NULL */
+	TRC_FIELD_REASON_OR_NONE, /* uint8_t, 0; as text */
 	TRC_FIELD_CALL,   /* as the function says */
 };
 
@@ -69,6 +70,9 @@ struct trc_sql_table {
 /* Tables over the model's arrays of rows: sql_tables_rows.c. */
 extern const struct trc_sql_table trc_sql_row_tables[];
 extern const size_t trc_sql_n_row_tables;
+/* Tables of what is so when the trace ends: sql_tables_now.c. */
+extern const struct trc_sql_table trc_sql_now_tables[];
+extern const size_t trc_sql_n_now_tables;
 /* Tables over what the file says of itself and the program's code: sql_tables_code.c. */
 extern const struct trc_sql_table trc_sql_code_tables[];
 extern const size_t trc_sql_n_code_tables;

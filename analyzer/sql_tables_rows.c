@@ -89,6 +89,14 @@ static void park_state(const struct trc_model *m, size_t i, const void *row,
 							   : "ended");
 }
 
+static void park_cut(const struct trc_model *m, size_t i, const void *row,
+		     struct trc_sql_value *value)
+{
+	const struct trc_park *park = row;
+
+	trc_sql_set_integer(value, (park->flags & TRC_PARK_CUT) != 0);
+}
+
 ROWS(parks)
 DURATION(park)
 static const struct trc_sql_column park_columns[] = {
@@ -123,6 +131,9 @@ static const struct trc_sql_column park_columns[] = {
 	{"state", "TEXT", TRC_FIELD_CALL, 0, park_state,
 	 .doc = "ended; open: still waiting at the end; abandoned: left by a jump, cancellation or "
 		"a lost resume, end_ns is then the first event that shows the thread running"},
+	{"cut", "INTEGER", TRC_FIELD_CALL, 0, park_cut,
+	 .doc = "1 = it began before the window of a snapshot: start_ns is where that begins, and the "
+		"wait lasted longer than it says"},
 };
 
 ROWS(unlocks)
@@ -223,6 +234,18 @@ static const struct trc_sql_column gap_columns[] = {
 	{"lost_events", "INTEGER", TRC_FIELD_U64, F(gap, lost_events), .doc = "how many, exactly"},
 };
 
+ROWS(coverage)
+static const struct trc_sql_column coverage_columns[] = {
+	{"proc", "INTEGER", TRC_FIELD_PROC, F(coverage, proc),
+	 .doc = "the proc; NULL = the overflow stream, which is of all"},
+	{"source", "TEXT", TRC_FIELD_SOURCE, F(coverage, source),
+	 .doc = "which stream: ring, overflow, kernel"},
+	{"held_ns", "INTEGER", TRC_FIELD_NS, F(coverage, held_ns),
+	 .doc = "since when the ring held everything; NULL = since its beginning"},
+	{"from_ns", "INTEGER", TRC_FIELD_NS, F(coverage, from_ns), .doc = "where the window begins"},
+	{"to_ns", "INTEGER", TRC_FIELD_NS, F(coverage, to_ns), .doc = "where it ends"},
+};
+
 #define TABLE(table, row, parts, doc)                                                              \
 	{                                                                                          \
 		#table, doc, parts, row##_columns, N(row##_columns), sizeof(struct trc_##row),     \
@@ -241,5 +264,6 @@ const struct trc_sql_table trc_sql_row_tables[] = {
 	TABLE(counters, counter, TRC_PART_USER, "the program's values over time"),
 	TABLE(on_cpu, on_cpu, TRC_PART_SCHED, "when each thread was on a proc"),
 	TABLE(gaps, gap, TRC_PART_WAITS, "events that were lost, counted exactly"),
+	TABLE(coverage, coverage, 0, "what of each stream a snapshot has"),
 };
 const size_t trc_sql_n_row_tables = N(trc_sql_row_tables);

@@ -380,6 +380,7 @@ static int init_clock(struct trc_reader *r)
 	r->info.start_monotonic_ns = r->syncs.at[0].monotonic_ns;
 	r->info.start_monotonic_raw_ns = r->syncs.at[0].monotonic_raw_ns;
 	r->info.start_realtime_ns = r->syncs.at[0].realtime_ns;
+	r->info.last_sync_ns = trc_reader_ns(r, r->syncs.at[r->syncs.n - 1].ticks);
 	return 0;
 }
 

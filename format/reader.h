@@ -53,6 +53,7 @@ struct trc_file_info {
 	/* Trace time 0 is the first sync point. */
 	uint64_t start_monotonic_ns, start_monotonic_raw_ns, start_realtime_ns;
 	int64_t first_ns, last_ns; /* of all events; trace time */
+	int64_t last_sync_ns;      /* of the last sync point; 0 without any */
 	uint64_t dangling_ids; /* found by the trc_reader_load() calls so far; each once */
 	bool complete; /* has its END section */
 	bool has_end_totals;

@@ -48,6 +48,7 @@ stack s1 0x401000 0x402000
 @2300 thread=1 gap lost_events=2 since=2260 cause=ring_full
 @2500 thread=1 task_end task=7
 @2600 proc=1 thread=2 park reason=mutex object=0x20 holder=1
+@2700 thread=1 park reason=mutex object=0x30 holder=2
 END
 "$assemble" "$dir/t.txt" "$dir/t.trc" || exit 1
 

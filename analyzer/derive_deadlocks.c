@@ -1,0 +1,593 @@
+/*
+ * derive_deadlocks.c - who holds what the waiting threads wait for, and who waits in a circle.
+ *
+ * The lock told each waiter who held it when the wait began.  That may be long ago: so of each lock
+ * the newest word counts, whoever it is from.
+ *
+ *   D1  a claim says who held a lock at a time: of a wait that began, what the lock told; of one
+ *       that ended well, or of an acquisition, the thread itself.  A claim of nobody counts, too
+ *   D2  a claim is void once its holder has recorded a release after it
+ *   D3  a claim of a thread that was waiting already, in the wait that it is in still, cannot have
+ *       become wrong.  Else it is certain only if nothing is missing since: a release
+ *       while somebody waits is recorded
+ *   D4  a wait that began after the window's end is in no cycle: what the others did meanwhile
+ *       is not known
+ *
+ * A writer that waits for readers waits for all of them; who they are is known with --locks=all.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/derive_locks.h"
+
+struct claim {
+	uint64_t object;
+	int64_t ns;
+	uint32_t holder; /* 0 = nobody, or not known */
+	uint8_t reason;	 /* as the holder took it */
+};
+
+/* Rows of threads_now: `from` waits for something that `to` has. */
+struct edge {
+	uint32_t from, to;
+	bool certain;
+};
+
+struct deadlocks {
+	struct trc_model *m;
+	const struct trc_lock_uses *uses;
+	struct trc_thread_now *now;
+	uint32_t n;
+	struct trc_index row;	    /* by thread */
+	struct trc_index claim_row; /* by object */
+	struct trc_array claims;    /* struct claim: of every lock that is waited for */
+	struct trc_array edges;	    /* struct edge; after edges_sort() by `from` */
+	uint32_t *first_edge;	    /* [n + 1] */
+	int64_t until_ns;	    /* D4 */
+	int64_t last_gap_ns;
+	uint32_t *dead; /* [n]: number of the deadlock, 0 = none */
+	bool *in_cycle; /* [n] */
+	uint32_t n_dead;
+};
+
+static bool is_exclusive(unsigned int reason)
+{
+	return trc_reason_is_lock(reason) && reason != TRC_REASON_RWLOCK_READ;
+}
+
+/* How somebody else has the lock that a waiter for this reason cannot get. */
+static uint8_t reason_held(uint8_t reason)
+{
+	switch (reason) {
+	case TRC_REASON_RWLOCK_READ:
+		return TRC_REASON_RWLOCK_WRITE;
+	case TRC_REASON_COND_MUTEX:
+		return TRC_REASON_MUTEX;
+	default:
+		return reason;
+	}
+}
+
+/* --- claims --- */
+
+static struct claim *claim_of(const struct deadlocks *d, uint64_t object)
+{
+	uint32_t row = trc_index_get(&d->claim_row, object);
+
+	return row == TRC_INDEX_NONE ? NULL : (struct claim *)d->claims.row + row;
+}
+
+static int claims_begin(struct deadlocks *d)
+{
+	for (uint32_t i = 0; i < d->n; i++) {
+		struct claim *claim;
+
+		if (!trc_reason_is_lock(d->now[i].reason) || claim_of(d, d->now[i].object))
+			continue;
+		claim = trc_array_add(&d->claims);
+		if (!claim ||
+		    trc_index_put(&d->claim_row, d->now[i].object, (uint32_t)(d->claims.n - 1)))
+			return -ENOMEM;
+		*claim = (struct claim){d->now[i].object, TRC_NEVER, 0, 0};
+	}
+	return 0;
+}
+
+static void claim_put(struct claim *claim, int64_t ns, uint32_t holder, uint8_t reason)
+{
+	if (ns < claim->ns || (ns == claim->ns && !holder))
+		return;
+	claim->ns = ns;
+	claim->holder = holder;
+	claim->reason = reason;
+}
+
+/* D1 */
+static void claims_from_parks(struct deadlocks *d)
+{
+	const struct trc_park *park = d->m->parks.row;
+
+	for (size_t i = 0; i < d->m->parks.n; i++, park++) {
+		bool got = park->result == 0 || park->result == EOWNERDEAD;
+		struct claim *claim =
+			trc_reason_is_lock(park->reason) ? claim_of(d, park->object) : NULL;
+
+		if (!claim)
+			continue;
+		if (!(park->flags & TRC_PARK_CUT))
+			claim_put(claim, park->start_ns, park->holder, reason_held(park->reason));
+		if (got && !(park->flags & TRC_PARK_NO_END))
+			claim_put(claim, park->end_ns,
+				  is_exclusive(park->reason) ? park->thread : 0,
+				  reason_held(park->reason));
+	}
+}
+
+/* D1 */
+static void claims_from_uses(struct deadlocks *d)
+{
+	const struct trc_lock_use *use = d->uses->uses.row;
+
+	for (size_t i = 0; i < d->uses->uses.n; i++, use++) {
+		struct claim *claim = use->n_held ? claim_of(d, use->object) : NULL;
+
+		if (claim && is_exclusive(use->reason))
+			claim_put(claim, use->acquired_ns, use->thread, use->reason);
+	}
+}
+
+/* D2 */
+static void claims_check(struct deadlocks *d)
+{
+	struct claim *claim = d->claims.row;
+
+	for (size_t i = 0; i < d->claims.n; i++, claim++) {
+		const struct trc_lock_use *use =
+			trc_lock_uses_find(d->uses, claim->object, claim->holder);
+
+		if (claim->holder && use && use->released_ns >= claim->ns)
+			claim->holder = 0;
+	}
+}
+
+/* --- who waits for whom --- */
+
+static bool nothing_missing_since(const struct deadlocks *d, int64_t ns)
+{
+	return d->m->window_ns <= ns && d->last_gap_ns < ns;
+}
+
+static int edge_add(struct deadlocks *d, uint32_t from, uint32_t holder, int64_t ns)
+{
+	uint32_t to = trc_index_get(&d->row, holder);
+	struct edge *edge;
+
+	if (!d->now[from].holder)
+		d->now[from].holder = holder;
+	if (to == TRC_INDEX_NONE || d->now[from].since_ns > d->until_ns)
+		return 0;
+	edge = trc_array_add(&d->edges);
+	if (!edge)
+		return -ENOMEM;
+	*edge = (struct edge){from, to, false};
+	/* D3 */
+	edge->certain = trc_reader_info(d->m->reader)->complete &&
+			((d->now[to].state == TRC_THREAD_WAITING && d->now[to].since_ns <= ns) ||
+			 nothing_missing_since(d, ns));
+	return 0;
+}
+
+/* Only the thread itself can end what a joiner waits for, whenever it was asked. */
+static int edge_add_join(struct deadlocks *d, uint32_t from, uint32_t joined)
+{
+	return edge_add(d, from, joined, INT64_MAX);
+}
+
+static int edges_from_waits(struct deadlocks *d)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < d->n && !err; i++) {
+		const struct claim *claim =
+			trc_reason_is_lock(d->now[i].reason) ? claim_of(d, d->now[i].object) : NULL;
+		uint32_t told = d->now[i].holder;
+
+		d->now[i].holder = 0;
+		if (claim && claim->holder)
+			err = edge_add(d, i, claim->holder, claim->ns);
+		else if (!claim && d->now[i].reason == TRC_REASON_JOIN && told)
+			err = edge_add_join(d, i, told);
+	}
+	return err;
+}
+
+static int edges_to_readers(struct deadlocks *d)
+{
+	const struct trc_lock_use *use = d->uses->uses.row;
+
+	for (size_t u = 0; u < d->uses->uses.n; u++, use++) {
+		const struct claim *claim = use->n_held ? claim_of(d, use->object) : NULL;
+
+		if (!claim || claim->holder || use->reason != TRC_REASON_RWLOCK_READ ||
+		    use->released_ns > use->acquired_ns)
+			continue;
+		for (uint32_t i = 0; i < d->n; i++)
+			if (d->now[i].reason == TRC_REASON_RWLOCK_WRITE &&
+			    d->now[i].object == use->object &&
+			    edge_add(d, i, use->thread, use->acquired_ns))
+				return -ENOMEM;
+	}
+	return 0;
+}
+
+static const struct edge *edges_of(const struct deadlocks *d, uint32_t row, uint32_t *n)
+{
+	*n = d->first_edge[row + 1] - d->first_edge[row];
+	return (const struct edge *)d->edges.row + d->first_edge[row];
+}
+
+static int by_from(const void *a, const void *b)
+{
+	const struct edge *x = a, *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return (x->to > y->to) - (x->to < y->to);
+}
+
+static int edges_sort(struct deadlocks *d)
+{
+	const struct edge *edge;
+
+	d->first_edge = calloc(d->n + 2, sizeof(*d->first_edge));
+	if (!d->first_edge)
+		return -ENOMEM;
+	if (d->edges.n)
+		qsort(d->edges.row, d->edges.n, sizeof(struct edge), by_from);
+	edge = d->edges.row;
+	for (size_t i = 0; i < d->edges.n; i++)
+		d->first_edge[edge[i].from + 1]++;
+	for (uint32_t i = 0; i < d->n; i++)
+		d->first_edge[i + 1] += d->first_edge[i];
+	return 0;
+}
+
+/* --- cycles: Tarjan's strongly connected components, without recursion --- */
+
+struct search {
+	uint32_t *order;  /* when each was reached, from 1; 0 = not yet */
+	uint32_t *lowest; /* the earliest that can be reached from it on the path */
+	uint32_t *next;	  /* how many of its edges have been followed */
+	uint32_t *path;	  /* from the root to where the search is */
+	uint32_t *open;	  /* reached, and not in a component yet */
+	bool *is_open;
+	uint32_t n_reached, n_path, n_open;
+};
+
+static bool waits_for_itself(const struct deadlocks *d, uint32_t row)
+{
+	uint32_t n;
+	const struct edge *edge = edges_of(d, row, &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (edge[i].to == row)
+			return true;
+	return false;
+}
+
+/* The deadlock that this one waits for, if it is in none itself.  Whom it waits for has been
+ * decided: components come in that order. */
+static uint32_t blocked_by(const struct deadlocks *d, uint32_t row)
+{
+	uint32_t n;
+	const struct edge *edge = edges_of(d, row, &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (d->dead[edge[i].to])
+			return d->dead[edge[i].to];
+	return 0;
+}
+
+static void component_close(struct deadlocks *d, struct search *s, uint32_t root)
+{
+	bool is_cycle = s->open[s->n_open - 1] != root || waits_for_itself(d, root);
+	uint32_t row, number = is_cycle ? ++d->n_dead : 0;
+
+	do {
+		row = s->open[--s->n_open];
+		s->is_open[row] = false;
+		d->in_cycle[row] = is_cycle;
+		d->dead[row] = is_cycle ? number : blocked_by(d, row);
+	} while (row != root);
+}
+
+static void reach(struct search *s, uint32_t row)
+{
+	s->order[row] = s->lowest[row] = ++s->n_reached;
+	s->path[s->n_path++] = row;
+	s->open[s->n_open++] = row;
+	s->is_open[row] = true;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static void search_from(struct deadlocks *d, struct search *s, uint32_t root)
+{
+	reach(s, root);
+	while (s->n_path) {
+		uint32_t row = s->path[s->n_path - 1], n;
+		const struct edge *edge = edges_of(d, row, &n);
+
+		if (s->next[row] < n) {
+			uint32_t to = edge[s->next[row]++].to;
+
+			if (!s->order[to])
+				reach(s, to);
+			else if (s->is_open[to])
+				s->lowest[row] = least(s->lowest[row], s->order[to]);
+			continue;
+		}
+		s->n_path--;
+		if (s->n_path) {
+			uint32_t before = s->path[s->n_path - 1];
+
+			s->lowest[before] = least(s->lowest[before], s->lowest[row]);
+		}
+		if (s->lowest[row] == s->order[row])
+			component_close(d, s, row);
+	}
+}
+
+static int find_cycles(struct deadlocks *d)
+{
+	uint32_t *memory = calloc(5 * (size_t)d->n + 1, sizeof(*memory));
+	struct search s = {.is_open = calloc(d->n + 1, sizeof(*s.is_open))};
+
+	d->dead = calloc(d->n + 1, sizeof(*d->dead));
+	d->in_cycle = calloc(d->n + 1, sizeof(*d->in_cycle));
+	if (memory && s.is_open && d->dead && d->in_cycle) {
+		s.order = memory;
+		s.lowest = s.order + d->n;
+		s.next = s.lowest + d->n;
+		s.path = s.next + d->n;
+		s.open = s.path + d->n;
+		for (uint32_t i = 0; i < d->n; i++)
+			if (!s.order[i])
+				search_from(d, &s, i);
+	}
+	free(memory);
+	free(s.is_open);
+	return s.order ? 0 : -ENOMEM;
+}
+
+/* In the order of their first threads. */
+static int number_deadlocks(struct deadlocks *d)
+{
+	uint32_t *number = calloc(d->n_dead + 1, sizeof(*number)), n = 0;
+
+	if (!number)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < d->n; i++)
+		if (d->in_cycle[i] && !number[d->dead[i]])
+			number[d->dead[i]] = ++n;
+	for (uint32_t i = 0; i < d->n; i++)
+		d->now[i].deadlock = d->dead[i] = number[d->dead[i]];
+	free(number);
+	return 0;
+}
+
+/* --- the rows --- */
+
+/* Why this one is kept: of those in a cycle, another that is, rather than what else it waits for.
+ */
+static const struct edge *edge_that_keeps(const struct deadlocks *d, uint32_t row)
+{
+	uint32_t n;
+	const struct edge *edge = edges_of(d, row, &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (d->dead[edge[i].to] == d->dead[row] &&
+		    (!d->in_cycle[row] || d->in_cycle[edge[i].to]))
+			return &edge[i];
+	return NULL;
+}
+
+static int deadlock_row(struct deadlocks *d, uint32_t row)
+{
+	const struct trc_thread_now *now = &d->now[row];
+	const struct edge *edge = edge_that_keeps(d, row);
+	struct trc_deadlock *out = edge ? trc_array_add(&d->m->deadlocks) : NULL;
+
+	if (!out)
+		return edge ? -ENOMEM : 0;
+	*out = (struct trc_deadlock){
+		.deadlock = d->dead[row],
+		.thread = now->thread,
+		.holder = d->now[edge->to].thread,
+		.reason = now->reason,
+		.object = now->object,
+		.since_ns = now->since_ns,
+		.stack = now->stack,
+		.in_cycle = d->in_cycle[row],
+		.certain = edge->certain,
+	};
+	return 0;
+}
+
+/* From one in the cycle to the one that it waits for, as long as that has not been told. */
+static int cycle_rows(struct deadlocks *d, uint32_t row, bool *told)
+{
+	int err = 0;
+
+	while (!told[row] && !err) {
+		told[row] = true;
+		err = deadlock_row(d, row);
+		row = edge_that_keeps(d, row)->to;
+	}
+	return err;
+}
+
+static int deadlock_rows(struct deadlocks *d)
+{
+	bool *told = calloc(d->n + 1, sizeof(*told));
+	int err = told ? 0 : -ENOMEM;
+
+	for (uint32_t number = 1; number <= d->n_dead && !err; number++) {
+		/* One walk tells of all, but where a writer waits for several that are in it. */
+		for (uint32_t i = 0; i < d->n && !err; i++)
+			if (d->in_cycle[i] && d->dead[i] == number)
+				err = cycle_rows(d, i, told);
+		for (uint32_t i = 0; i < d->n && !err; i++)
+			if (d->dead[i] == number && !d->in_cycle[i])
+				err = deadlock_row(d, i);
+	}
+	free(told);
+	return err;
+}
+
+/* A wait for the same reason at the same place that timed out: this one has a timeout as well. */
+static int find_timeouts(struct deadlocks *d)
+{
+	struct trc_index seen = {0};
+	struct trc_deadlock *row = d->m->deadlocks.row;
+	const struct trc_park *park = d->m->parks.row;
+	int err = 0;
+
+	for (size_t i = 0; d->m->deadlocks.n && i < d->m->parks.n && !err; i++)
+		if (park[i].result == ETIMEDOUT && park[i].stack)
+			err = trc_index_put(&seen, (uint64_t)park[i].stack << 8 | park[i].reason,
+					    1);
+	for (size_t i = 0; i < d->m->deadlocks.n; i++)
+		row[i].may_end = trc_index_get(&seen, (uint64_t)row[i].stack << 8 |
+							      row[i].reason) != TRC_INDEX_NONE;
+	trc_index_free(&seen);
+	return err;
+}
+
+/* --- what each thread holds --- */
+
+static int held_add(struct deadlocks *d, uint32_t thread, uint64_t object, uint8_t reason)
+{
+	const struct trc_lock_use *use = trc_lock_uses_find(d->uses, object, thread);
+	struct trc_lock_held *held = trc_array_add(&d->m->locks_held);
+
+	if (!held)
+		return -ENOMEM;
+	*held = (struct trc_lock_held){
+		.thread = thread, .reason = reason, .object = object, .since_ns = TRC_NEVER};
+	if (use && use->n_held) {
+		held->since_ns = use->acquired_ns;
+		held->stack = use->stack;
+	}
+	for (uint32_t i = 0; i < d->n; i++) {
+		uint32_t n;
+		const struct edge *edge = edges_of(d, i, &n);
+
+		for (uint32_t e = 0; e < n && d->now[i].object == object; e++)
+			held->waiters += d->now[edge[e].to].thread == thread &&
+					 trc_reason_is_lock(d->now[i].reason);
+	}
+	return 0;
+}
+
+static int compare_held(const void *a, const void *b)
+{
+	const struct trc_lock_held *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return (x->object > y->object) - (x->object < y->object);
+}
+
+static int find_locks_held(struct deadlocks *d)
+{
+	const struct trc_lock_use *use = d->uses->uses.row;
+	const struct claim *claim = d->claims.row;
+	int err = 0;
+
+	for (size_t i = 0; i < d->claims.n && !err; i++, claim++)
+		if (claim->holder)
+			err = held_add(d, claim->holder, claim->object, claim->reason);
+	for (size_t i = 0; i < d->uses->uses.n && !err; i++, use++) {
+		claim = claim_of(d, use->object);
+		if (use->n_held && use->released_ns <= use->acquired_ns &&
+		    trc_index_get(&d->row, use->thread) != TRC_INDEX_NONE &&
+		    !(claim && claim->holder))
+			err = held_add(d, use->thread, use->object, use->reason);
+	}
+	if (d->m->locks_held.n)
+		qsort(d->m->locks_held.row, d->m->locks_held.n, sizeof(struct trc_lock_held),
+		      compare_held);
+	return err;
+}
+
+static void look_around(struct deadlocks *d)
+{
+	const struct trc_coverage *c = d->m->coverage.row;
+	const struct trc_gap *gap = d->m->gaps.row;
+
+	d->until_ns = d->m->coverage.n ? TRC_NEVER : INT64_MAX;
+	for (size_t i = 0; i < d->m->coverage.n; i++)
+		if (c[i].to_ns > d->until_ns)
+			d->until_ns = c[i].to_ns;
+	d->last_gap_ns = TRC_NEVER;
+	for (size_t i = 0; i < d->m->gaps.n; i++)
+		if (gap[i].lost_events && gap[i].source != TRC_SOURCE_KERNEL &&
+		    gap[i].ts_ns > d->last_gap_ns)
+			d->last_gap_ns = gap[i].ts_ns;
+}
+
+static int run(struct deadlocks *d)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < d->n && !err; i++)
+		err = trc_index_put(&d->row, d->now[i].thread, i);
+	if (!err)
+		err = claims_begin(d);
+	if (err)
+		return err;
+	claims_from_parks(d);
+	claims_from_uses(d);
+	claims_check(d);
+	look_around(d);
+	err = edges_from_waits(d);
+	if (!err)
+		err = edges_to_readers(d);
+	if (!err)
+		err = edges_sort(d);
+	if (!err)
+		err = find_cycles(d);
+	if (!err)
+		err = number_deadlocks(d);
+	if (!err)
+		err = deadlock_rows(d);
+	if (!err)
+		err = find_timeouts(d);
+	return err ? err : find_locks_held(d);
+}
+
+int trc_derive_deadlocks(struct trc_model *m, const struct trc_lock_uses *uses)
+{
+	struct deadlocks d = {
+		.m = m,
+		.uses = uses,
+		.now = m->threads_now.row,
+		.n = (uint32_t)m->threads_now.n,
+		.claims = {.row_bytes = sizeof(struct claim)},
+		.edges = {.row_bytes = sizeof(struct edge)},
+	};
+	int err = run(&d);
+
+	trc_index_free(&d.row);
+	trc_index_free(&d.claim_row);
+	trc_array_free(&d.claims);
+	trc_array_free(&d.edges);
+	free(d.first_edge);
+	free(d.dead);
+	free(d.in_cycle);
+	return err;
+}

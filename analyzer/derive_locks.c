@@ -1,0 +1,95 @@
+/* derive_locks.c - see derive_locks.h. */
+#include <errno.h>
+#include "analyzer/derive_locks.h"
+
+/* Both numbers into one; of those that fall together each takes the next that is free. */
+static uint64_t lock_key(uint64_t object, uint32_t thread)
+{
+	return object * UINT64_C(0x9e3779b97f4a7c15) + thread * UINT64_C(0xc2b2ae3d27d4eb4f);
+}
+
+void trc_lock_uses_init(struct trc_lock_uses *u)
+{
+	*u = (struct trc_lock_uses){.uses = {.row_bytes = sizeof(struct trc_lock_use)}};
+}
+
+void trc_lock_uses_free(struct trc_lock_uses *u)
+{
+	trc_array_free(&u->uses);
+	trc_index_free(&u->row);
+}
+
+/* The row, or NULL and in *key where to enter one. */
+static struct trc_lock_use *find(const struct trc_lock_uses *u, uint64_t object, uint32_t thread,
+				 uint64_t *key)
+{
+	uint32_t row;
+
+	*key = lock_key(object, thread);
+	while ((row = trc_index_get(&u->row, *key)) != TRC_INDEX_NONE) {
+		struct trc_lock_use *use = (struct trc_lock_use *)u->uses.row + row;
+
+		if (use->object == object && use->thread == thread)
+			return use;
+		++*key;
+	}
+	return NULL;
+}
+
+const struct trc_lock_use *trc_lock_uses_find(const struct trc_lock_uses *u, uint64_t object,
+					      uint32_t thread)
+{
+	uint64_t key;
+
+	return find(u, object, thread, &key);
+}
+
+static struct trc_lock_use *find_or_add(struct trc_lock_uses *u, uint64_t object, uint32_t thread)
+{
+	uint64_t key;
+	struct trc_lock_use *use = find(u, object, thread, &key);
+
+	if (use)
+		return use;
+	use = trc_array_add(&u->uses);
+	if (!use || trc_index_put(&u->row, key, (uint32_t)(u->uses.n - 1)))
+		return NULL;
+	use->object = object;
+	use->thread = thread;
+	use->acquired_ns = use->released_ns = TRC_NEVER;
+	return use;
+}
+
+static void acquired(struct trc_lock_use *use, const struct trc_columns *c, uint32_t row)
+{
+	use->reason = (uint8_t)trc_arg(c, row, TRC_A_LOCK_REASON);
+	if (use->n_held++)
+		return;
+	use->stack = (uint32_t)trc_arg(c, row, TRC_A_ACQUIRE_STACK);
+	use->acquired_ns = c->time_ns[row];
+}
+
+int trc_lock_uses_event(struct trc_lock_uses *u, const struct trc_columns *c, uint32_t row)
+{
+	/* The object is the second argument of an unlock, too. */
+	struct trc_lock_use *use =
+		find_or_add(u, trc_arg(c, row, TRC_A_LOCK_OBJECT), c->thread[row]);
+
+	if (!use)
+		return -ENOMEM;
+	switch (c->kind[row]) {
+	case TRC_KIND_ACQUIRE:
+		acquired(use, c, row);
+		break;
+	case TRC_KIND_RELEASE:
+		if (use->n_held)
+			use->n_held--;
+		if (!use->n_held)
+			use->released_ns = c->time_ns[row];
+		break;
+	case TRC_KIND_UNLOCK:
+		use->released_ns = c->time_ns[row];
+		break;
+	}
+	return 0;
+}

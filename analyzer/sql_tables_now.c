@@ -1,0 +1,163 @@
+/* sql_tables_now.c - the tables of what is so when the trace ends; see sql_table.h. */
+#include <stddef.h>
+#include "analyzer/sql_table.h"
+
+#define F(row, member) offsetof(struct trc_##row, member)
+#define N(columns)     (sizeof(columns) / sizeof(columns[0]))
+#define ROWS(name)                                                                                 \
+	static const void *name##_rows(const struct trc_model *m, size_t *n)                       \
+	{                                                                                          \
+		return trc_model_##name(m, n);                                                     \
+	}
+#define CALL(name)                                                                                 \
+	static void name(const struct trc_model *m, size_t i, const void *row,                     \
+			 struct trc_sql_value *value)
+
+static void set_waited(const struct trc_model *m, int64_t since_ns, struct trc_sql_value *value)
+{
+	if (since_ns != TRC_NEVER)
+		trc_sql_set_integer(value, trc_model_end_ns(m) - since_ns);
+}
+
+/* --- threads_now --- */
+
+CALL(now_tid)
+{
+	const struct trc_thread *t =
+		trc_model_thread(m, ((const struct trc_thread_now *)row)->thread);
+
+	if (t && t->tid)
+		trc_sql_set_integer(value, t->tid);
+}
+
+CALL(now_name)
+{
+	const struct trc_thread *t =
+		trc_model_thread(m, ((const struct trc_thread_now *)row)->thread);
+
+	if (t)
+		trc_sql_set_text(value, t->name);
+}
+
+CALL(now_state)
+{
+	static const char *const name[] = {
+		[TRC_THREAD_UNKNOWN] = "unknown",
+		[TRC_THREAD_RUNNING] = "running",
+		[TRC_THREAD_WAITING] = "waiting",
+	};
+
+	trc_sql_set_text(value, name[((const struct trc_thread_now *)row)->state]);
+}
+
+CALL(now_waited)
+{
+	set_waited(m, ((const struct trc_thread_now *)row)->since_ns, value);
+}
+
+ROWS(threads_now)
+static const struct trc_sql_column threads_now_columns[] = {
+	{"thread", "INTEGER", TRC_FIELD_U32, F(thread_now, thread), NULL, true, true, true,
+	 "the thread"},
+	{"tid", "INTEGER", TRC_FIELD_CALL, 0, now_tid, .doc = "the kernel's thread id"},
+	{"name", "TEXT", TRC_FIELD_CALL, 0, now_name, .doc = "its name"},
+	{"state", "TEXT", TRC_FIELD_CALL, 0, now_state,
+	 .doc = "waiting; running: in no wait that is recorded; unknown"},
+	{"reason", "TEXT", TRC_FIELD_REASON_OR_NONE, F(thread_now, reason),
+	 .doc = "what kind of wait"},
+	{"object", "INTEGER", TRC_FIELD_ID64, F(thread_now, object),
+	 .doc = "what it waits for: address of the lock, ...; or the descriptor"},
+	{"since_ns", "INTEGER", TRC_FIELD_NS, F(thread_now, since_ns),
+	 .doc = "when the wait began"},
+	{"waited_ns", "INTEGER", TRC_FIELD_CALL, 0, now_waited, .doc = "how long that is ago"},
+	{"holder", "INTEGER", TRC_FIELD_ID32, F(thread_now, holder),
+	 .doc = "the thread that holds the lock now; of a join, the one that is joined"},
+	{"stack", "INTEGER", TRC_FIELD_ID32, F(thread_now, stack),
+	 .doc = "where it waits; if it does not, or did not record where, the newest stack that it "
+		"recorded"},
+	{"stack_ns", "INTEGER", TRC_FIELD_NS, F(thread_now, stack_ns),
+	 .doc = "when that stack was recorded"},
+	{"open_regions", "INTEGER", TRC_FIELD_U32, F(thread_now, n_open_regions),
+	 .doc = "how many regions it is in, as far as known"},
+	{"region", "TEXT", TRC_FIELD_TEXT, F(thread_now, region), .doc = "type of the innermost"},
+	{"task", "INTEGER", TRC_FIELD_ID64, F(thread_now, task),
+	 .doc = "task of the innermost open region that has one"},
+	{"park", "INTEGER", TRC_FIELD_ID32, F(thread_now, park), .doc = "the wait's id in parks"},
+	{"deadlock", "INTEGER", TRC_FIELD_ID32, F(thread_now, deadlock),
+	 .doc = "the deadlock that it is in or waits for"},
+};
+
+/* --- open_regions --- */
+
+ROWS(open_regions)
+static const struct trc_sql_column open_regions_columns[] = {
+	{"thread", "INTEGER", TRC_FIELD_U32, F(open_region, thread), NULL, true, false, true,
+	 "whose region it is"},
+	{"depth", "INTEGER", TRC_FIELD_U32, F(open_region, depth), .doc = "0 = outermost"},
+	{"task", "INTEGER", TRC_FIELD_ID64, F(open_region, task),
+	 .doc = "the task that it works for"},
+	{"type", "TEXT", TRC_FIELD_TEXT, F(open_region, type), .doc = "its type"},
+	{"since_ns", "INTEGER", TRC_FIELD_NS, F(open_region, since_ns), .doc = "when it began"},
+};
+
+/* --- deadlocks and locks --- */
+
+CALL(deadlock_waited)
+{
+	set_waited(m, ((const struct trc_deadlock *)row)->since_ns, value);
+}
+
+CALL(deadlock_role)
+{
+	trc_sql_set_text(value, ((const struct trc_deadlock *)row)->in_cycle ? "cycle" : "blocked");
+}
+
+ROWS(deadlocks)
+static const struct trc_sql_column deadlocks_columns[] = {
+	{"deadlock", "INTEGER", TRC_FIELD_U32, F(deadlock, deadlock), NULL, true, false, true,
+	 "which one: 1, 2, ..."},
+	{"thread", "INTEGER", TRC_FIELD_U32, F(deadlock, thread),
+	 .doc = "a thread that is kept by it"},
+	{"role", "TEXT", TRC_FIELD_CALL, 0, deadlock_role,
+	 .doc = "cycle: each of these waits for the next; blocked: it waits for one of those"},
+	{"reason", "TEXT", TRC_FIELD_REASON, F(deadlock, reason), .doc = "what kind of wait"},
+	{"object", "INTEGER", TRC_FIELD_U64, F(deadlock, object), .doc = "what it waits for"},
+	{"holder", "INTEGER", TRC_FIELD_U32, F(deadlock, holder), .doc = "the thread that has it"},
+	{"since_ns", "INTEGER", TRC_FIELD_NS, F(deadlock, since_ns), .doc = "when the wait began"},
+	{"waited_ns", "INTEGER", TRC_FIELD_CALL, 0, deadlock_waited, .doc = "how long that is ago"},
+	{"stack", "INTEGER", TRC_FIELD_ID32, F(deadlock, stack), .doc = "where it waits"},
+	{"certain", "INTEGER", TRC_FIELD_BOOL, F(deadlock, certain),
+	 .doc = "0 = the holder may have let go since it was seen: what it did is not in the "
+		"trace"},
+	{"may_end", "INTEGER", TRC_FIELD_BOOL, F(deadlock, may_end),
+	 .doc = "1 = the wait has a timeout: one at the same place timed out before"},
+};
+
+ROWS(locks_held)
+static const struct trc_sql_column locks_held_columns[] = {
+	{"thread", "INTEGER", TRC_FIELD_U32, F(lock_held, thread), NULL, true, false, true,
+	 "who holds it"},
+	{"reason", "TEXT", TRC_FIELD_REASON, F(lock_held, reason), .doc = "what kind of lock"},
+	{"object", "INTEGER", TRC_FIELD_U64, F(lock_held, object), .doc = "address of the lock"},
+	{"since_ns", "INTEGER", TRC_FIELD_NS, F(lock_held, since_ns),
+	 .doc = "when it was taken; known with --locks=all"},
+	{"stack", "INTEGER", TRC_FIELD_ID32, F(lock_held, stack),
+	 .doc = "where it was taken; likewise"},
+	{"waiters", "INTEGER", TRC_FIELD_U32, F(lock_held, waiters),
+	 .doc = "how many threads wait for it"},
+};
+
+#define TABLE(table, row, doc)                                                                     \
+	{                                                                                          \
+#table, doc, TRC_PART_NOW, table##_columns, N(table##_columns),                    \
+			sizeof(struct trc_##row), table##_rows                                     \
+	}
+
+const struct trc_sql_table trc_sql_now_tables[] = {
+	TABLE(threads_now, thread_now, "what each thread is doing when the trace ends"),
+	TABLE(open_regions, open_region, "the regions that are open then"),
+	TABLE(deadlocks, deadlock,
+	      "threads that wait for each other, and those that wait for them"),
+	TABLE(locks_held, lock_held, "the locks that are known to be held then"),
+};
+const size_t trc_sql_n_now_tables = N(trc_sql_now_tables);
