@@ -226,6 +226,20 @@ static int compare_by_count(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+static void print_logs_head(struct trc_report *r)
+{
+	struct trc_line line;
+
+	trc_report_heading(r, "Logs", NULL);
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_style(&line, TRC_STYLE_DIM);
+	trc_line_add(&line, "  category");
+	trc_line_to(&line, 28);
+	trc_line_right(&line, 11, "messages");
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_report_line(r, &line);
+}
+
 static int print_logs(struct trc_report *r)
 {
 	size_t n;
@@ -246,7 +260,7 @@ static int print_logs(struct trc_report *r)
 	if (n) {
 		type = t.types.row;
 		qsort(type, t.types.n, sizeof(*type), compare_by_count);
-		trc_report_heading(r, "Logs", NULL);
+		print_logs_head(r);
 		for (size_t i = 0; i < t.types.n && i < r->top; i++) {
 			trc_line_begin(&line, r->width, r->colour);
 			trc_line_add(&line, "  ");

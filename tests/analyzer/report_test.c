@@ -108,6 +108,7 @@ static const char SERVER_REPORT[] =
 	"  handle                              1            10.0 ms   10.0 ms   10.0 ms   10.0 ms   10.0 ms\n"
 	"\n"
 	"Logs\n"
+	"  category                     messages\n"
 	"  net                                 1\n"
 	"\n"
 	"Counters\n"
