@@ -11,8 +11,8 @@
 #include "config.h"
 
 static const struct trc_verb *const verbs[] = {
-	&trc_verb_sql, &trc_verb_shell, &trc_verb_db, &trc_verb_pprof, &trc_verb_html, &trc_verb_check,
-	&trc_verb_schema, &trc_verb_report, &trc_verb_summary,
+	&trc_verb_report, &trc_verb_summary, &trc_verb_sql, &trc_verb_shell, &trc_verb_db,
+	&trc_verb_pprof, &trc_verb_html, &trc_verb_check, &trc_verb_schema,
 };
 enum {
 	N_VERBS = sizeof(verbs) / sizeof(verbs[0]),
@@ -82,7 +82,8 @@ static void print_help(void)
 	char text[80];
 
 	puts("usage: trace-analyze [OPTION...] TRACE\n\n"
-	     "Tells what a trace has to say.  Several of these may be given; they are done in order:");
+	     "Tells what a trace has to say: a report, unless one or more of these are given, which\n"
+	     "are done in order:");
 	for (int v = 0; v < N_VERBS; v++) {
 		snprintf(text, sizeof(text), "--%s%s%s", verbs[v]->name,
 			 verbs[v]->arg_name ? " " : "", verbs[v]->arg_name ? verbs[v]->arg_name : "");

@@ -47,7 +47,7 @@ static int run_summary(struct trc_cli *cli, const struct trc_request *request)
 
 const struct trc_verb trc_verb_report = {
 	.name = "report",
-	.doc = "print the report, as without any of these",
+	.doc = "print the report",
 	.run = run_report,
 };
 
