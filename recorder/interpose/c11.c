@@ -4,6 +4,7 @@
  * Inside glibc these are the pthread objects, but not through any name that could be interposed.
  */
 #include "recorder/interpose/cond.h"
+#include "recorder/interpose/mutex_inline.h"
 #include "recorder/interpose/thread.h"
 
 _Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t), "a C11 mutex is a pthread mutex");
@@ -40,9 +41,18 @@ static int lock_slow(mtx_t *mutex, int tried, bool timed, const struct timespec 
 	return result;
 }
 
+static int try_lock(mtx_t *mutex)
+{
+	pthread_mutex_t *inner = (pthread_mutex_t *)mutex;
+
+	if (trc_mutex_inline(inner) && trc_tid_is_own())
+		return trc_mutex_take(inner, trc_self.tid) ? thrd_success : thrd_busy;
+	return REAL(mtx_trylock)(mutex);
+}
+
 static int lock_recorded(mtx_t *mutex, bool timed, const struct timespec *deadline)
 {
-	int tried = REAL(mtx_trylock)(mutex);
+	int tried = try_lock(mutex);
 
 	if (TRC_UNLIKELY(tried != thrd_success))
 		return lock_slow(mutex, tried, timed, deadline);
@@ -80,6 +90,11 @@ TRC_EXPORT int mtx_unlock(mtx_t *mutex)
 
 	if (!trc_recording())
 		return REAL(mtx_unlock)(mutex);
+	if (trc_mutex_inline((pthread_mutex_t *)mutex) && !trc_locks_all() &&
+	    trc_mutex_give((pthread_mutex_t *)mutex)) {
+		trc_lock_given();
+		return thrd_success;
+	}
 	trc_mutex_releasing(&release, (const pthread_mutex_t *)mutex);
 	result = REAL(mtx_unlock)(mutex);
 	if (result == thrd_success)

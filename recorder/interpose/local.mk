@@ -15,6 +15,8 @@ libtrcinterpose_la_SOURCES = \
 	recorder/interpose/message.c \
 	recorder/interpose/mutex.c \
 	recorder/interpose/mutex.h \
+	recorder/interpose/mutex_inline.c \
+	recorder/interpose/mutex_inline.h \
 	recorder/interpose/names.h \
 	recorder/interpose/poll.c \
 	recorder/interpose/process.c \

@@ -3,6 +3,7 @@
  */
 #include <linux/futex.h>
 #include "recorder/interpose/mutex.h"
+#include "recorder/interpose/mutex_inline.h"
 
 /* One's own is taken again or refused, not waited for; but a normal one deadlocks, and should be
  * seen to. */
@@ -85,7 +86,9 @@ static inline __attribute__((always_inline)) int try_lock(pthread_mutex_t *mutex
 {
 	uint32_t word;
 
-	if (TRC_LIKELY(!(mutex->__data.__kind & TRC_MUTEX_SPECIAL)))
+	if (trc_mutex_inline(mutex) && trc_tid_is_own())
+		return trc_mutex_take(mutex, trc_self.tid) ? 0 : EBUSY;
+	if (!(mutex->__data.__kind & TRC_MUTEX_SPECIAL))
 		return REAL(pthread_mutex_trylock)(mutex);
 	word = (uint32_t)__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED);
 	if (mutex->__data.__kind & TRC_MUTEX_PROTECT)
@@ -118,29 +121,22 @@ static int lock_recorded(pthread_mutex_t *mutex, const struct attempt *attempt)
 	return 0;
 }
 
-static __attribute__((noinline)) int lock_plain_slow(pthread_mutex_t *mutex, int tried)
+static __attribute__((noinline)) int lock_plain(pthread_mutex_t *mutex)
 {
-	return lock_slow(mutex, tried, &(struct attempt){.variant = PLAIN});
-}
-
-static __attribute__((noinline)) int lock_plain_all(pthread_mutex_t *mutex)
-{
+	if (!trc_recording())
+		return REAL(pthread_mutex_lock)(mutex);
 	return lock_recorded(mutex, &(struct attempt){.variant = PLAIN});
 }
 
+/* What is usual needs no call and no register saved. */
 TRC_EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-	int tried;
-
-	if (!trc_recording())
-		return REAL(pthread_mutex_lock)(mutex);
-	if (trc_locks_all())
-		return lock_plain_all(mutex);
-	tried = try_lock(mutex);
-	if (TRC_UNLIKELY(tried))
-		return lock_plain_slow(mutex, tried);
-	trc_lock_taken();
-	return 0;
+	if (TRC_LIKELY(trc_mutex_inline(mutex) && trc_tid_is_own() && !trc_locks_all()) &&
+	    TRC_LIKELY(trc_mutex_take(mutex, trc_self.tid))) {
+		trc_lock_taken();
+		return 0;
+	}
+	return lock_plain(mutex);
 }
 
 TRC_EXPORT int pthread_mutex_trylock(pthread_mutex_t *mutex)
@@ -180,9 +176,9 @@ static __attribute__((noinline)) int unlock_slow(pthread_mutex_t *mutex)
 	return result;
 }
 
-/* A kind that never refuses to be unlocked, and for which nobody waits: nothing can come after the
- * real call. */
-TRC_EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
+/* Of a kind that never refuses to be unlocked, and for which nobody waits: nothing can come after
+ * the real call. */
+static __attribute__((noinline)) int unlock_any(pthread_mutex_t *mutex)
 {
 	if (trc_recording()) {
 		if (TRC_UNLIKELY(trc_mutex_maybe_contended(mutex) || trc_locks_all() ||
@@ -191,4 +187,14 @@ TRC_EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
 		trc_lock_given();
 	}
 	return REAL(pthread_mutex_unlock)(mutex);
+}
+
+TRC_EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+	if (TRC_LIKELY(trc_mutex_inline(mutex) && trc_recording() && !trc_locks_all()) &&
+	    TRC_LIKELY(trc_mutex_give(mutex))) {
+		trc_lock_given();
+		return 0;
+	}
+	return unlock_any(mutex);
 }

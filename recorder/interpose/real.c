@@ -1,6 +1,7 @@
 /*
  * real.c - fills the table of real libc functions (real.h).
  */
+#include "recorder/interpose/mutex_inline.h"
 #include "recorder/interpose/real.h"
 #include "recorder/interpose/thread.h"
 
@@ -70,6 +71,7 @@ void trc_real_resolve(void)
 	/* Failure leaves the table writable, no more. */
 	mprotect(&trc_real_page, sizeof(trc_real_page), PROT_READ);
 	trc_thread_prepare();
+	trc_mutex_inline_check();
 }
 
 /* Before every other constructor of this object. */

@@ -19,6 +19,7 @@
 static fake_core_count_fn *count;
 static fake_core_last_fn *last;
 static fake_core_state_fn *state;
+static fake_core_pretend_fn *pretend;
 static int failures;
 
 static void expect(const char *what, unsigned long is, unsigned long should_be)
@@ -238,6 +239,115 @@ static void all_tests(void)
 	expect("unlock of nobody's", (unsigned long)pthread_mutex_unlock(&errorcheck), EPERM);
 	expect("released with an error", count(FAKE_ACQUIRED, TRC_REASON_MUTEX),
 	       count(FAKE_RELEASED, TRC_REASON_MUTEX));
+}
+
+/* ---- mutexes taken without a call ----------------------------------------------------- */
+
+/* Whoever takes a mutex leaves a tid in it: glibc the kernel's, the recorder the one that it
+ * keeps, which is another for as long as the test lasts. */
+enum { PRETENDED_TID = 0x7fffff01 };
+
+struct in_line {
+	const char *name;
+	pthread_mutex_t *mutex;
+	int (*lock)(void *);
+	int (*unlock)(void *);
+	unsigned int session, quiet;
+	bool ours;
+};
+
+static pthread_mutex_t shared;
+
+static const struct in_line IN_LINE[] = {
+	{"a normal mutex", &normal, LOCK(lock), LOCK(unlock), FAKE_SESSION, 0, true},
+	{"timedlock of one", &normal, timedlock, LOCK(unlock), FAKE_SESSION, 0, true},
+	{"trylock of one is glibc's", &normal, LOCK(trylock), LOCK(unlock), FAKE_SESSION, 0, false},
+	{"a C11 mutex", (pthread_mutex_t *)&c11, F(mtx_lock), F(mtx_unlock), FAKE_SESSION, 0, true},
+	{"a mutex of a thread that does not record yet", &normal, LOCK(lock), LOCK(unlock), 0, 0,
+	 false},
+	{"of a thread of an earlier session", &normal, LOCK(lock), LOCK(unlock), FAKE_SESSION + 1,
+	 0, false},
+	{"of a vfork child", &normal, LOCK(lock), LOCK(unlock), FAKE_SESSION, 1, false},
+	{"a recursive mutex", &recursive, LOCK(lock), LOCK(unlock), FAKE_SESSION, 0, false},
+	{"an errorcheck mutex", &errorcheck, LOCK(lock), LOCK(unlock), FAKE_SESSION, 0, false},
+	{"an adaptive mutex", &adaptive, LOCK(lock), LOCK(unlock), FAKE_SESSION, 0, false},
+	{"a robust mutex", &robust, LOCK(lock), LOCK(unlock), FAKE_SESSION, 0, false},
+	{"an inheriting mutex", &inherit, LOCK(lock), LOCK(unlock), FAKE_SESSION, 0, false},
+	{"a mutex shared by processes", &shared, LOCK(lock), LOCK(unlock), FAKE_SESSION, 0, false},
+};
+
+static void in_line_test(const struct in_line *row, bool others)
+{
+	struct fake_self self = {(unsigned int)gettid(), FAKE_SESSION, 0};
+	pthread_mutex_t before, held, after;
+
+	memcpy(&before, row->mutex, sizeof(before));
+	pretend((struct fake_self){PRETENDED_TID, row->session, row->quiet});
+	row->lock(row->mutex);
+	memcpy(&held, row->mutex, sizeof(held));
+	pretend(self);
+	row->unlock(row->mutex);
+	memcpy(&after, row->mutex, sizeof(after));
+	expect(row->name, (unsigned int)held.__data.__owner,
+	       row->ours && !others ? PRETENDED_TID : self.tid);
+	expect("users while it is held", held.__data.__nusers, 1);
+	expect("kind while it is held", (unsigned int)held.__data.__kind,
+	       (unsigned int)before.__data.__kind);
+	expect("the same after as before", (unsigned long)memcmp(&before, &after, sizeof(after)),
+	       0);
+}
+
+/* Some threads take it inline, some by glibc's functions. */
+enum { MIX_THREADS = 4, MIX_TURNS = 20000 };
+static pthread_mutex_t mixed = PTHREAD_MUTEX_INITIALIZER;
+static unsigned long mixed_turns;
+
+static void *mixing(void *arg)
+{
+	unsigned int session = arg ? FAKE_SESSION : 0;
+
+	pretend((struct fake_self){(unsigned int)gettid(), session, 0});
+	for (int i = 0; i < MIX_TURNS; i++) {
+		pthread_mutex_lock(&mixed);
+		mixed_turns++;
+		if (i % 100 == 0)
+			sched_yield(); /* the others run into it */
+		pthread_mutex_unlock(&mixed);
+	}
+	return NULL;
+}
+
+static void mix_test(void)
+{
+	pthread_mutex_t unused = PTHREAD_MUTEX_INITIALIZER;
+	pthread_t thread[MIX_THREADS];
+
+	for (long i = 0; i < MIX_THREADS; i++)
+		pthread_create(&thread[i], NULL, mixing, (void *)(i % 2));
+	for (int i = 0; i < MIX_THREADS; i++)
+		pthread_join(thread[i], NULL);
+	expect("turns", mixed_turns, MIX_THREADS * MIX_TURNS);
+	expect("nothing is left of them", (unsigned long)memcmp(&mixed, &unused, sizeof(mixed)), 0);
+}
+
+static void inline_tests(void)
+{
+	unsigned int (*other_calls)(void) =
+		(unsigned int (*)(void))dlsym(RTLD_DEFAULT, "other_mutex_calls");
+	unsigned int calls = other_calls ? other_calls() : 0;
+	pthread_mutexattr_t attr;
+	size_t i;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_mutex_init(&shared, &attr);
+	for (i = 0; i < sizeof(IN_LINE) / sizeof(IN_LINE[0]); i++)
+		in_line_test(&IN_LINE[i], other_calls != NULL);
+	mix_test();
+	pthread_mutex_lock(&normal);
+	pthread_mutex_unlock(&normal);
+	if (other_calls)
+		expect("another library sees every call", other_calls() > calls, 1);
 }
 
 /* ---- wake-ups ------------------------------------------------------------------------- */
@@ -577,7 +687,8 @@ int main(void)
 	count = (fake_core_count_fn *)dlsym(RTLD_DEFAULT, "fake_core_count");
 	last = (fake_core_last_fn *)dlsym(RTLD_DEFAULT, "fake_core_last");
 	state = (fake_core_state_fn *)dlsym(RTLD_DEFAULT, "fake_core_state");
-	if (!count || !last || !state) {
+	pretend = (fake_core_pretend_fn *)dlsym(RTLD_DEFAULT, "fake_core_pretend");
+	if (!count || !last || !state || !pretend) {
 		puts("not under the fake core");
 		return 1;
 	}
@@ -585,6 +696,7 @@ int main(void)
 	if (locks && !strcmp(locks, "all"))
 		all_tests();
 	refused_tests();
+	inline_tests();
 	wake_tests();
 	once_test();
 	if (!locks)

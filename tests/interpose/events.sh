@@ -5,4 +5,6 @@ program=$(program events)
 LD_PRELOAD=$fake timeout 30 "$program" || fail "contended: $?"
 FAKE_LOCKS=all LD_PRELOAD=$fake timeout 30 "$program" || fail "all: $?"
 FAKE_LOCKS=none LD_PRELOAD=$fake timeout 30 "$program" || fail "none: $?"
+LD_PRELOAD="$fake $here/.libs/libothermutex.so" timeout 30 "$program" ||
+	fail "with another library that interposes mutexes: $?"
 exit $failed

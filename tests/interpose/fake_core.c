@@ -23,6 +23,7 @@ static _Atomic uint32_t waiters[4096];
 VISIBLE fake_core_count_fn fake_core_count;
 VISIBLE fake_core_last_fn fake_core_last;
 VISIBLE fake_core_state_fn fake_core_state;
+VISIBLE fake_core_pretend_fn fake_core_pretend;
 
 unsigned int fake_core_count(enum fake_event event, unsigned int reason)
 {
@@ -45,6 +46,18 @@ unsigned int fake_core_state(enum fake_state state)
 	return states[state];
 }
 
+void fake_core_pretend(struct fake_self self)
+{
+	trc_self.tid = self.tid;
+	trc_self.session = self.session;
+	trc_self.quiet = self.quiet;
+}
+
+static void attach(void)
+{
+	fake_core_pretend((struct fake_self){(unsigned int)gettid(), FAKE_SESSION, 0});
+}
+
 __attribute__((constructor)) static void start(void)
 {
 	const char *locks = getenv("FAKE_LOCKS");
@@ -53,7 +66,8 @@ __attribute__((constructor)) static void start(void)
 		trc_switch.locks = TRC_LOCKS_ALL;
 	if (locks && !strcmp(locks, "none"))
 		trc_switch.locks = TRC_LOCKS_NONE;
-	atomic_store(&trc_switch.on, 1);
+	attach();
+	atomic_store(&trc_switch.on, FAKE_SESSION);
 }
 
 static _Atomic uint32_t *waiters_of(const void *object)
@@ -150,6 +164,7 @@ uint32_t trc_thread_creating(uint64_t *stack)
 
 void trc_thread_started(uint32_t creator, uint64_t creation_stack)
 {
+	attach();
 	if (creator && creation_stack == 7)
 		states[FAKE_THREADS_STARTED]++;
 }
@@ -185,7 +200,7 @@ void trc_fork_child(void)
 {
 	trc_self.no_wait = 0;
 	states[FAKE_FORKS_CHILD]++;
-	trc_self.tid = 0;
+	attach();
 }
 
 void trc_modules_changing(void)

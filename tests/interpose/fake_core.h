@@ -49,6 +49,13 @@ enum fake_state {
 };
 typedef unsigned int fake_core_state_fn(enum fake_state state);
 
+/* What the calling thread is to the recorder: normally {gettid(), FAKE_SESSION, 0}. */
+struct fake_self {
+	unsigned int tid, session, quiet;
+};
+enum { FAKE_SESSION = 1 };
+typedef void fake_core_pretend_fn(struct fake_self self);
+
 /* 0 if every wait that began has ended, and this thread holds no lock; else says which.
  * Always 0 without the fake core. */
 static inline int fake_core_unbalanced(void)

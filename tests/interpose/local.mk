@@ -7,7 +7,7 @@ if !SANITIZED
 interpose_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nonexistent
 
 check_LTLIBRARIES += tests/interpose/libfakecore.la tests/interpose/libplugin.la \
-	tests/interpose/libearly.la
+	tests/interpose/libearly.la tests/interpose/libothermutex.la
 tests_interpose_libfakecore_la_SOURCES = tests/interpose/fake_core.c tests/interpose/fake_core.h
 tests_interpose_libfakecore_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec
 tests_interpose_libfakecore_la_LIBADD = libtrcinterpose.la
@@ -16,6 +16,8 @@ tests_interpose_libfakecore_la_LDFLAGS = $(interpose_LDFLAGS) \
 tests_interpose_libfakecore_la_DEPENDENCIES = libtrcinterpose.la recorder/libtrc-preload.map
 tests_interpose_libplugin_la_SOURCES = tests/interpose/plugin.c
 tests_interpose_libplugin_la_LDFLAGS = $(interpose_LDFLAGS)
+tests_interpose_libothermutex_la_SOURCES = tests/interpose/other_mutex.c
+tests_interpose_libothermutex_la_LDFLAGS = $(interpose_LDFLAGS)
 tests_interpose_libearly_la_SOURCES = tests/interpose/early.c
 tests_interpose_libearly_la_LDFLAGS = $(interpose_LDFLAGS) -Wl,-z,now
 

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <stdbool.h>
 #include <threads.h>
 #include "tests/interpose/fake_core.h"
 #include "tests/interpose/same.h"
@@ -16,27 +17,34 @@ static const struct timespec LONG_AGO = {.tv_sec = 1};
 struct kind {
 	const char *name;
 	int type, robust, protocol;
+	bool static_; /* as the static initialiser leaves it */
 };
 static const struct kind KINDS[] = {
-	{"normal", PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_NONE},
-	{"recursive", PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_NONE},
-	{"errorcheck", PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_NONE},
-	{"adaptive", PTHREAD_MUTEX_ADAPTIVE_NP, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_NONE},
-	{"robust", PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ROBUST, PTHREAD_PRIO_NONE},
-	{"robust errorcheck", PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_ROBUST, PTHREAD_PRIO_NONE},
-	{"robust recursive", PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ROBUST, PTHREAD_PRIO_NONE},
-	{"inherit", PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_INHERIT},
+	{"static", PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_NONE, true},
+	{"normal", PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_NONE, false},
+	{"recursive", PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_NONE, false},
+	{"errorcheck", PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_NONE, false},
+	{"adaptive", PTHREAD_MUTEX_ADAPTIVE_NP, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_NONE, false},
+	{"robust", PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ROBUST, PTHREAD_PRIO_NONE, false},
+	{"robust errorcheck", PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_ROBUST, PTHREAD_PRIO_NONE, false},
+	{"robust recursive", PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ROBUST, PTHREAD_PRIO_NONE, false},
+	{"inherit", PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_INHERIT, false},
 	{"inherit errorcheck", PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_STALLED,
-	 PTHREAD_PRIO_INHERIT},
-	{"inherit recursive", PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_INHERIT},
-	{"inherit robust", PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ROBUST, PTHREAD_PRIO_INHERIT},
-	{"protect", PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_PROTECT},
+	 PTHREAD_PRIO_INHERIT, false},
+	{"inherit recursive", PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_INHERIT, false},
+	{"inherit robust", PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ROBUST, PTHREAD_PRIO_INHERIT, false},
+	{"protect", PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_PROTECT, false},
 };
 
 static void mutex_make(pthread_mutex_t *m, const struct kind *kind)
 {
+	static const pthread_mutex_t as_static = PTHREAD_MUTEX_INITIALIZER;
 	pthread_mutexattr_t attr;
 
+	if (kind->static_) {
+		memcpy(m, &as_static, sizeof(*m));
+		return;
+	}
 	pthread_mutexattr_init(&attr);
 	pthread_mutexattr_settype(&attr, kind->type);
 	pthread_mutexattr_setrobust(&attr, kind->robust);
@@ -144,6 +152,73 @@ static void mutex_tests(const struct kind *kind)
 	tell("destroy", pthread_mutex_destroy(&m));
 	if (kind->robust == PTHREAD_MUTEX_ROBUST)
 		mutex_owner_dies(kind);
+}
+
+/* ---- what is in a mutex --------------------------------------------------------------- */
+
+static void tell_content(const char *what, const pthread_mutex_t *m)
+{
+	int owner = m->__data.__owner;
+
+	printf("%-60s lock %d, users %u, kind %d, owner %s\n", what, m->__data.__lock,
+	       m->__data.__nusers, m->__data.__kind,
+	       !owner		     ? "none"
+	       : owner == gettid() ? "self"
+				     : "another");
+}
+
+static void *try_to_take(void *m)
+{
+	tell("held by another: trylock", pthread_mutex_trylock(m));
+	tell_content("held by another", m);
+	return NULL;
+}
+
+/* The recorder's way to take a mutex and glibc's, one after the other. */
+static void content_tests(pthread_mutex_t *m)
+{
+	struct timespec soon = in_ms(CLOCK_REALTIME, 5);
+	pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+
+	tell("lock", pthread_mutex_lock(m));
+	tell_content("locked", m);
+	tell("destroy", pthread_mutex_destroy(m));
+	run_thread(try_to_take, m);
+	tell("unlock", pthread_mutex_unlock(m));
+	tell_content("unlocked", m);
+	tell("trylock", pthread_mutex_trylock(m));
+	tell_content("locked", m);
+	tell("unlock", pthread_mutex_unlock(m));
+	tell_content("unlocked", m);
+	tell("lock", pthread_mutex_lock(m));
+	tell("timedwait", pthread_cond_timedwait(&cond, m, &soon));
+	tell_content("taken again by a condition wait", m);
+	tell("unlock", pthread_mutex_unlock(m));
+	tell_content("unlocked", m);
+	mutex_contended(m);
+	tell_content("two had it, one after the other", m);
+	tell("destroy", pthread_mutex_destroy(m));
+	tell_content("destroyed", m);
+}
+
+static void content_of_kinds(void)
+{
+	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+	pthread_mutexattr_t attr;
+
+	puts("--- mutex, its content, static");
+	content_tests(&m);
+	puts("--- mutex, its content, shared by processes");
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_mutex_init(&m, &attr);
+	content_tests(&m);
+	puts("--- mutex, its content, C11");
+	mtx_init((mtx_t *)&m, mtx_plain);
+	tell("mtx_lock", mtx_lock((mtx_t *)&m));
+	tell_content("locked", &m);
+	tell("mtx_unlock", mtx_unlock((mtx_t *)&m));
+	tell_content("unlocked", &m);
 }
 
 /* ---- rwlocks -------------------------------------------------------------------------- */
@@ -490,7 +565,8 @@ int main(void)
 
 	for (i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++)
 		mutex_tests(&KINDS[i]);
-	for (i = 0; i < 8; i++)
+	content_of_kinds();
+	for (i = 0; i < 9; i++)
 		cond_tests(&KINDS[i]);
 	for (i = 0; i < 3; i++)
 		rwlock_tests((int)i);
