@@ -54,6 +54,8 @@ void trc_check_missing(struct trc_check *check, int64_t from_ns, int64_t until_n
 		check->totals.not_judged++;
 		return;
 	}
+	if (from_ns < trc_model_window_ns(check->m)) /* V5 */
+		return;
 	va_start(args, format);
 	violation(check, from_ns, until_ns, format, args);
 	va_end(args);

@@ -11,6 +11,8 @@
  *   V3  what began before the trace did is no violation
  *   V4  a file that was cut off has not the last events of its streams: where each stream is
  *       cut is told, and what they might settle is not judged
+ *   V5  likewise what an event from before the window of a snapshot might settle; since that is
+ *       how snapshots are, it is not told
  */
 #ifndef TRC_ANALYZER_CHECK_H
 #define TRC_ANALYZER_CHECK_H

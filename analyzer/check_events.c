@@ -20,7 +20,7 @@ struct check_thread {
 	struct trc_array regions; /* struct open_region */
 	int64_t last_ns;          /* its event before; TRC_NEVER = none */
 	int64_t exit_ns;
-	bool from_before; /* it was there before the trace (V3) */
+	int64_t start_ns; /* TRC_NEVER: it was there before the trace (V3) */
 };
 
 struct check_task {
@@ -41,15 +41,16 @@ static const struct trc_reader *reader_of(const struct event_check *e)
 	return trc_model_reader(e->check->m);
 }
 
-static bool in_table_from_start(const struct event_check *e, uint32_t serial)
+/* When the table says that it began; TRC_NEVER = before the trace, or not known. */
+static int64_t table_start_ns(const struct event_check *e, uint32_t serial)
 {
 	for (size_t i = 0; i < trc_reader_threads(reader_of(e)); i++) {
 		const struct trc_thread_entry *entry = trc_reader_thread(reader_of(e), i);
 
 		if (entry->serial == serial)
-			return !entry->start;
+			return entry->start ? trc_reader_ns(reader_of(e), entry->start) : TRC_NEVER;
 	}
-	return true;
+	return TRC_NEVER;
 }
 
 static struct check_thread *thread_of(struct event_check *e, uint32_t serial)
@@ -66,7 +67,7 @@ static struct check_thread *thread_of(struct event_check *e, uint32_t serial)
 	t->parks.row_bytes = sizeof(struct open_park);
 	t->regions.row_bytes = sizeof(struct open_region);
 	t->last_ns = t->exit_ns = TRC_NEVER;
-	t->from_before = in_table_from_start(e, serial);
+	t->start_ns = table_start_ns(e, serial);
 	return t;
 }
 
@@ -124,8 +125,9 @@ static void park_end(struct event_check *e, struct check_thread *t, const struct
 	if (i) {
 		parks_left(e, t, i, c->time_ns[row]);
 		t->parks.n = i - 1;
-	} else if (t->last_ns != TRC_NEVER || !t->from_before) {
-		trc_check_missing(e->check, t->last_ns, c->time_ns[row],
+	} else if (t->last_ns != TRC_NEVER || t->start_ns != TRC_NEVER) {
+		trc_check_missing(e->check, t->last_ns != TRC_NEVER ? t->last_ns : t->start_ns,
+				  c->time_ns[row],
 				  "thread %u: its resume at %" PRId64 " ns (%s 0x%" PRIx64
 				  ") has no park",
 				  t->serial, c->time_ns[row],
@@ -150,8 +152,8 @@ static void region_end(struct event_check *e, struct check_thread *t, const stru
 {
 	if (t->regions.n)
 		t->regions.n--;
-	else if (!t->from_before)
-		trc_check_missing(e->check, INT64_MIN, c->time_ns[row],
+	else if (t->start_ns != TRC_NEVER)
+		trc_check_missing(e->check, t->start_ns, c->time_ns[row],
 				  "thread %u: the region end at %" PRId64 " ns has no begin",
 				  t->serial, c->time_ns[row]);
 }

@@ -154,7 +154,9 @@ static void stretches_complete(struct trc_model *m)
 
 		if (!thread)
 			continue;
-		if (stretch[i].start_ns == TRC_NEVER && thread->start_ns != TRC_NEVER)
+		/* One that is older than the window was on the proc before that began. */
+		if (stretch[i].start_ns == TRC_NEVER && thread->start_ns != TRC_NEVER &&
+		    (m->window_ns == TRC_NEVER || thread->start_ns >= m->start_ns))
 			stretch[i].start_ns = earlier_ns(thread->start_ns, stretch[i].end_ns);
 		if (stretch[i].end_ns == TRC_NEVER && thread->end_ns != TRC_NEVER)
 			stretch[i].end_ns = thread->end_ns > stretch[i].start_ns
