@@ -62,17 +62,34 @@ static enum trc_clock_kind counter_kind(void)
 }
 #endif
 
-void trc_clock_sync(struct trc_sync_point *sync)
+static bool kind_is_here(enum trc_clock_kind kind)
+{
+#if defined(__x86_64__)
+	return kind == TRC_CLOCK_MONOTONIC_RAW || kind == TRC_CLOCK_TSC;
+#else
+	return kind == TRC_CLOCK_MONOTONIC_RAW || kind == TRC_CLOCK_CNTVCT;
+#endif
+}
+
+static uint64_t ordered_of(enum trc_clock_kind kind)
+{
+	trc_clock_barrier();
+	return kind == TRC_CLOCK_MONOTONIC_RAW ? trc_clock_vdso() : trc_clock_counter();
+}
+
+int trc_clock_sync_of(enum trc_clock_kind kind, struct trc_sync_point *sync)
 {
 	uint64_t best = UINT64_MAX;
 
+	if (!kind_is_here(kind))
+		return -ENOTSUP;
 	for (int i = 0; i < SYNC_TRIES; i++) {
 		struct trc_sync_point s;
 		uint64_t after_ns;
-		uint64_t before = trc_clock_ordered();
+		uint64_t before = ordered_of(kind);
 
 		s.monotonic_raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
-		s.ticks = before + (trc_clock_ordered() - before) / 2;
+		s.ticks = before + (ordered_of(kind) - before) / 2;
 		s.monotonic_ns = clock_ns(CLOCK_MONOTONIC);
 		s.realtime_ns = clock_ns(CLOCK_REALTIME);
 		after_ns = clock_ns(CLOCK_MONOTONIC_RAW);
@@ -82,8 +99,22 @@ void trc_clock_sync(struct trc_sync_point *sync)
 			*sync = s;
 		}
 	}
-	if (!trc_clock_is_counter())
+	if (kind == TRC_CLOCK_MONOTONIC_RAW)
 		sync->ticks = sync->monotonic_raw_ns;
+	return 0;
+}
+
+void trc_clock_sync(struct trc_sync_point *sync)
+{
+	trc_clock_sync_of(trc_clock_kind, sync);
+}
+
+int trc_clock_now_of(enum trc_clock_kind kind, uint64_t *ticks)
+{
+	if (!kind_is_here(kind))
+		return -ENOTSUP;
+	*ticks = ordered_of(kind);
+	return 0;
 }
 
 /* A first estimate of the rate; sync points along the trace make it exact. */

@@ -22,6 +22,10 @@ int trc_clock_setup(enum trc_clock_kind forced);
 uint64_t trc_clock_ticks_per_second(void);
 /* All clocks as close together as can be had. Context: any thread. */
 void trc_clock_sync(struct trc_sync_point *sync);
+/* The same, and an ordered reading, for a clock that need not be this process's choice: that of a
+ * mapping.  0, or -ENOTSUP: this machine has no such clock. */
+int trc_clock_sync_of(enum trc_clock_kind kind, struct trc_sync_point *sync);
+int trc_clock_now_of(enum trc_clock_kind kind, uint64_t *ticks);
 /* By the nominal rate. */
 uint64_t trc_clock_ns_to_ticks(uint64_t ns);
 
