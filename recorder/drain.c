@@ -46,6 +46,7 @@ static size_t place_arrays(struct trc_drain *d, unsigned char *base)
 		n_strings += (uint64_t)h->string_sets[c] * TRC_SET_WAYS;
 	d->stacks.mask = power_of_two_at_least(2 * n_stacks + 16) - 1;
 	d->strings.mask = power_of_two_at_least(2 * n_strings + 16) - 1;
+	d->watch_mask = power_of_two_at_least(2 * (uint64_t)h->n_threads + 16) - 1;
 	d->tids.mask = power_of_two_at_least(4 * (uint64_t)h->n_threads + TIDS_MIN) - 1;
 #define PLACE(field, n)                                                                            \
 	do {                                                                                       \
@@ -63,6 +64,7 @@ static size_t place_arrays(struct trc_drain *d, unsigned char *base)
 	PLACE(strings.pair, d->strings.mask + UINT64_C(1));
 	PLACE(tids.entry, d->tids.mask + UINT64_C(1));
 	PLACE(words, h->page_words);
+	PLACE(watch, d->windowed ? d->watch_mask + UINT64_C(1) : 0);
 #undef PLACE
 	return used;
 }
@@ -78,7 +80,9 @@ static int header_check(struct trc_drain *d, struct trc_shared *shared, uint64_t
 	err = trc_layout_check(&d->h, mapped_bytes, &why);
 	if (err)
 		return err;
-	return d->h.clock == (uint32_t)trc_clock_kind && d->h.ticks_per_second ? 0 : -ENOTSUP;
+	if (!d->windowed && d->h.clock != (uint32_t)trc_clock_kind)
+		return -ENOTSUP;
+	return d->h.ticks_per_second ? 0 : -ENOTSUP;
 }
 
 static void streams_init(struct trc_drain *d)
@@ -88,21 +92,44 @@ static void streams_init(struct trc_drain *d)
 
 		d->ring[i].stream.source = TRC_SOURCE_RING;
 		d->ring[i].stream.proc = i;
+		d->ring[i].stream.lost_known = true;
 		d->kernel[i].source = TRC_SOURCE_KERNEL;
 		d->kernel[i].proc = i;
 		/* relaxed: only drains store tail. */
 		d->ring[i].pos = atomic_load_explicit(&ring->tail, memory_order_relaxed);
 	}
 	d->cells.stream.source = TRC_SOURCE_OVERFLOW;
+	d->cells.stream.lost_known = true;
 	d->cells.pos = atomic_load_explicit(
 		&((struct trc_overflow *)trc_area(d->shared, d->h.overflow_off))->tail,
 		memory_order_relaxed);
 }
 
+/* What there is to drain was settled when the copy was made. */
+static void window_init(struct trc_drain *d, const struct trc_drain_window *window)
+{
+	d->from = window->from;
+	d->to = window->to;
+	d->span = window->to - window->from;
+	d->now = window->now;
+	d->sync = window->sync;
+	d->final = true;
+	d->max_serial = atomic_load_explicit(&d->shared->next_serial, memory_order_relaxed);
+	if (d->max_serial > INT32_MAX)
+		d->max_serial = INT32_MAX;
+	for (uint32_t i = 0; i < d->h.n_procs; i++)
+		d->ring[i].stream.lost_known = !d->ring[i].pos;
+	d->cells.lost_begin = d->cells.pos != 0;
+}
+
 int trc_drain_open(struct trc_drain **out, struct trc_shared *shared, uint64_t mapped_bytes,
 		   struct trc_writer *writer, const struct trc_drain_options *options)
 {
-	struct trc_drain plan = {.w = writer, .shared = shared, .options = *options};
+	struct trc_drain plan = {.w = writer,
+				 .shared = shared,
+				 .options = *options,
+				 .windowed = options->window != NULL,
+				 .span = UINT64_MAX};
 	struct trc_drain *d;
 	int err = header_check(&plan, shared, mapped_bytes);
 
@@ -117,20 +144,26 @@ int trc_drain_open(struct trc_drain **out, struct trc_shared *shared, uint64_t m
 	trc_drain_plan_init(d);
 	streams_init(d);
 	d->earliest = d->h.start.ticks;
+	*out = d;
+	if (d->windowed) {
+		window_init(d, options->window);
+		return 0;
+	}
 	d->flushed_ns = trc_drain_raw_ns();
 	if (!options->serial_base) /* trace time 0 is when recording began */
 		trc_writer_sync(writer, &d->h.start);
 	trc_clock_sync(&d->sync);
 	/* release: a writer that waits because of this finds a drain that looks. */
 	atomic_store_explicit(&shared->drain_state, TRC_DRAIN_ACTIVE, memory_order_release);
-	*out = d;
 	return 0;
 }
 
 void trc_drain_close(struct trc_drain *d)
 {
-	if (d)
-		trc_pages_unmap(d, d->memory_bytes);
+	if (!d)
+		return;
+	trc_pages_unmap(d->past.entry, (d->past.mask + UINT64_C(1)) * sizeof(*d->past.entry));
+	trc_pages_unmap(d, d->memory_bytes);
 }
 
 /* ---- a ring ---------------------------------------------------------------------------- */
@@ -159,12 +192,11 @@ static void go_on_at(struct trc_drain_ring *r, uint64_t pos, uint64_t head)
 	r->pos = pos < head ? pos : head;
 }
 
-static void lose_page(struct trc_drain *d, struct trc_drain_ring *r, uint64_t page_end,
-		      uint64_t head)
+void trc_drain_lose_page(struct trc_drain *d, struct trc_drain_ring *r, uint64_t page_end)
 {
 	d->totals.damaged++;
 	trc_drain_gap(d, &r->stream, 1, 0, TRC_GAP_DAMAGED);
-	go_on_at(r, page_end, head);
+	go_on_at(r, page_end, r->head);
 }
 
 /* Copies the words [pos, end), which lie in one page.  False if they have been overwritten. */
@@ -183,22 +215,21 @@ static bool copy_words(struct trc_drain *d, struct trc_ring *ring, uint32_t proc
 	return atomic_load_explicit(&ring->floor, memory_order_relaxed) <= pos;
 }
 
-/* Hands over the records in words[0..n), the words [pos, pos + n) of the ring. */
-static void drain_words(struct trc_drain *d, struct trc_drain_ring *r, uint64_t n,
-			uint64_t page_end, uint64_t head)
+void trc_drain_words(struct trc_drain *d, struct trc_drain_ring *r, const uint64_t *word,
+		     uint64_t n, uint64_t page_end)
 {
 	uint64_t i = 0;
 
 	while (i < n) {
 		uint32_t used;
 
-		if (!d->words[i]) { /* R7 */
-			go_on_at(r, page_end, head);
+		if (!word[i]) { /* R7 */
+			go_on_at(r, page_end, r->head);
 			return;
 		}
-		used = trc_drain_record(d, &r->stream, d->words + i, (uint32_t)(n - i));
+		used = trc_drain_record(d, &r->stream, word + i, (uint32_t)(n - i));
 		if (!used) {
-			lose_page(d, r, page_end, head);
+			trc_drain_lose_page(d, r, page_end);
 			return;
 		}
 		i += used;
@@ -235,7 +266,7 @@ static void ring_drain(struct trc_drain *d, uint32_t proc)
 		uint64_t end = page_end < r->head ? page_end : r->head;
 
 		if (copy_words(d, ring, proc, r->pos, end))
-			drain_words(d, r, end - r->pos, page_end, r->head);
+			trc_drain_words(d, r, d->words, end - r->pos, page_end);
 		else
 			skip_overwritten(d, r, ring);
 		give_back(r, ring);

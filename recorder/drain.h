@@ -25,11 +25,24 @@ struct trc_switch_record;
  * counts serials, tasks and module epochs from the beginning: what the mappings before it used is
  * added to them.
  */
+struct trc_drain_window;
 struct trc_drain_options {
 	uint32_t pid; /* as this process knows it, to ask whether a thread is gone; 0 = unknown */
 	uint32_t serial_base;
 	uint32_t epoch_base;
 	uint64_t task_base;
+	/* NULL = a mapping that is recorded to; borrowed until trc_drain_open() returns. */
+	const struct trc_drain_window *window;
+};
+
+/*
+ * For a private copy of a mapping, of which one window is wanted (snapshot.h).  Nothing changes any
+ * more: the drain neither waits nor gives room back, writes no sync points, and reads no clock.
+ */
+struct trc_drain_window {
+	uint64_t from, to; /* ticks, both included */
+	uint64_t now;      /* ticks; no record is later */
+	struct trc_sync_point sync; /* turns the kernel's times into ticks */
 };
 
 enum trc_drain_end {
@@ -48,8 +61,8 @@ struct trc_drain_totals {
 
 /*
  * Starts draining: from now on the recorded process may wait for room.  `shared` and `writer`
- * are borrowed until trc_drain_close(); *out is the caller's.  trc_clock_kind must be the
- * mapping's.  0, -ENOMEM, -EBADMSG (see trc_layout_check()), -ENOTSUP: another clock.
+ * are borrowed until trc_drain_close(); *out is the caller's.  Without a window, trc_clock_kind
+ * must be the mapping's.  0, -ENOMEM, -EBADMSG (see trc_layout_check()), -ENOTSUP: another clock.
  */
 int trc_drain_open(struct trc_drain **out, struct trc_shared *shared, uint64_t mapped_bytes,
 		   struct trc_writer *writer, const struct trc_drain_options *options);
@@ -69,6 +82,17 @@ void trc_drain_close(struct trc_drain *d); /* accepts NULL */
 void trc_drain_totals(const struct trc_drain *d, struct trc_drain_totals *totals);
 /* What to add for the mapping after this one. */
 void trc_drain_next(const struct trc_drain *d, struct trc_drain_options *options);
+
+/*
+ * In place of passes, for a drain with a window: what lies in it, from where each stream's tail
+ * stands to its head.  Threads that are only named are made known by what is left of their past.
+ */
+void trc_drain_copy(struct trc_drain *d);
+/* In place of trc_drain_finish(): the last gaps, and what each thread was doing when the window
+ * ended, with the regions that it had open.  0, or the writer's error. */
+int trc_drain_copy_finish(struct trc_drain *d);
+/* Ticks of the oldest kernel record that was handed over for this proc; 0 = none was. */
+uint64_t trc_drain_kernel_oldest(const struct trc_drain *d, uint32_t proc);
 
 /* Sleeps until writers want pages back, a signal arrives, or timeout_ns have passed. */
 void trc_drain_sleep(struct trc_drain *d, uint64_t timeout_ns);

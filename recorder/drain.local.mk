@@ -6,8 +6,12 @@ libtrcdrain_la_SOURCES = \
 	recorder/drain_overflow.c \
 	recorder/drain_record.c \
 	recorder/drain_tables.c \
+	recorder/drain_window.c \
 	recorder/file_sink.c recorder/file_sink.h \
 	recorder/perf_switch.c recorder/perf_switch.h \
+	recorder/ring_file.c recorder/ring_file.h \
+	recorder/snapshot.c recorder/snapshot.h recorder/snapshot_private.h \
+	recorder/snapshot_copy.c \
 	recorder/trace_info.c recorder/trace_info.h \
 	recorder/trigger_watch.c recorder/trigger_watch.h
 

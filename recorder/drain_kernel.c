@@ -5,7 +5,7 @@
 void trc_drain_switch(struct trc_drain *d, const struct trc_switch_record *r)
 {
 	struct trc_drain_stream *s;
-	uint64_t *arg;
+	uint64_t *arg, ticks;
 	uint32_t thread;
 
 	if (r->proc >= d->h.n_procs || r->raw_ns < d->h.start.monotonic_raw_ns)
@@ -13,17 +13,31 @@ void trc_drain_switch(struct trc_drain *d, const struct trc_switch_record *r)
 	s = &d->kernel[r->proc];
 	if (r->raw_ns > s->last_time)
 		s->last_time = r->raw_ns;
+	if (!s->first_time)
+		s->first_time = r->raw_ns;
+	ticks = trc_drain_ticks(d, r->raw_ns);
+	if (ticks - d->from > d->span)
+		return;
 	if (r->lost) {
 		trc_drain_gap(d, s, r->lost, 0, TRC_GAP_KERNEL);
 		return;
 	}
-	thread = trc_drain_thread(d, r->tid, trc_drain_ticks(d, r->raw_ns));
+	thread = trc_drain_thread(d, r->tid, ticks);
 	if (!thread) /* it ran before it was first seen, or never records */
 		return;
+	if (d->past.used)
+		trc_drain_past_named(d, thread);
 	arg = trc_writer_row(d->w, TRC_SOURCE_KERNEL, r->proc,
 			     r->out ? TRC_KIND_PROC_STOP : TRC_KIND_PROC_START, thread, r->raw_ns);
 	if (arg && r->out)
 		arg[0] = r->preempted;
 	d->totals.events++;
 	d->unflushed++;
+}
+
+uint64_t trc_drain_kernel_oldest(const struct trc_drain *d, uint32_t proc)
+{
+	uint64_t first_ns = proc < d->h.n_procs ? d->kernel[proc].first_time : 0;
+
+	return first_ns ? trc_drain_ticks(d, first_ns) : 0;
 }

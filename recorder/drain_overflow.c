@@ -120,10 +120,15 @@ static bool step(struct trc_drain *d, uint64_t head)
 	case CELL_OPEN:
 		return give_up(d, word[0], head);
 	case CELL_MORE:
+		if (c->lost_begin) { /* of a record whose beginning was overwritten */
+			c->pos++;
+			return true;
+		}
 		d->totals.damaged++;
 		skip(d, unclaimed_cells(d, head), TRC_GAP_DAMAGED);
 		return true;
 	case CELL_FIRST:
+		c->lost_begin = false;
 		break;
 	}
 	claim = word[0];
@@ -152,7 +157,7 @@ static void tell_losses(struct trc_drain *d, struct trc_overflow *o)
 	/* relaxed: counters of their own. */
 	uint64_t lost = atomic_load_explicit(&o->lost_total, memory_order_relaxed);
 
-	if (lost <= s->lost_seen)
+	if (lost <= s->lost_seen || d->windowed) /* there, at the end: trc_drain_copy_finish() */
 		return;
 	trc_drain_gap(d, s, lost - s->lost_seen,
 		      atomic_exchange_explicit(&o->lost_since, 0, memory_order_relaxed),
@@ -175,7 +180,7 @@ uint64_t trc_drain_overflow(struct trc_drain *d)
 	while (c->pos != head && step(d, head))
 		;
 	tell_losses(d, o);
-	if (c->pos != atomic_load_explicit(&o->tail, memory_order_relaxed)) {
+	if (!d->windowed && c->pos != atomic_load_explicit(&o->tail, memory_order_relaxed)) {
 		/* seq_cst: the tail, then waiters (trc_wait_for_room() does the opposite); and
 		 * as a release: we are done with the cells. */
 		atomic_store_explicit(&o->tail, c->pos, memory_order_seq_cst);

@@ -37,7 +37,11 @@ struct trc_tid_map {
 struct trc_drain_stream {
 	uint64_t last_time;
 	uint64_t lost_seen; /* of the stream's lost_total */
+	uint64_t lost_before; /* window: after the last event before it; on which side is not known */
+	uint64_t first_time;  /* of kernel records: the first that came, wanted or not; 0 = none */
 	uint32_t proc;
+	uint32_t last_serial; /* of the last event's thread */
+	bool lost_known;      /* lost_seen is right: not so before the first gap record of a copy */
 	uint8_t source; /* enum trc_stream_source */
 };
 
@@ -54,11 +58,40 @@ struct trc_drain_cells {
 	uint64_t pos;
 	uint64_t stuck_since_ns; /* an uncommitted cell stands at pos since; 0 = none does */
 	uint64_t stuck_head;
+	bool lost_begin; /* the first cells may belong to a record that began before them */
 };
 
 struct trc_drain_slot {
 	uint32_t serial, seq; /* as of the last look; serial 0 = not looked at */
 	uint64_t name[TRC_THREAD_NAME_BYTES / 8];
+};
+
+/* What a thread's slot says: one consistent look. */
+struct trc_slot_copy {
+	uint32_t serial, tid, creator, reason;
+	uint64_t start, end, object, since, stack, holder;
+	uint32_t name_bytes;
+	uint64_t name[TRC_THREAD_NAME_BYTES / 8];
+};
+
+/* A thread with a slot, in a window: its last park and the last end of a wait. */
+struct trc_drain_watch {
+	uint32_t serial; /* 0 = free */
+	uint32_t reason, holder, stack;
+	uint64_t park_time, wait_end_time; /* ticks; 0 = none in the window */
+	uint64_t object;
+};
+
+/* A thread that is told only if an event in the window names it. */
+struct trc_drain_past {
+	struct trc_slot_copy thread; /* serial 0 = free; serials are the file's */
+	bool told;
+};
+
+/* Threads by serial.  Grows: there may be as many as THREAD_START events in the rings. */
+struct trc_past_map {
+	struct trc_drain_past *entry; /* NULL = empty */
+	uint32_t mask, used;
 };
 
 struct trc_drain {
@@ -87,6 +120,13 @@ struct trc_drain {
 	bool final;	     /* nothing more will be committed */
 	bool slots_seen_full;
 
+	/* A window: events of [from, from + span] are wanted.  Without: all of them. */
+	bool windowed;
+	uint64_t from, span, to;
+	struct trc_drain_watch *watch; /* [watch_mask + 1]; by serial */
+	uint32_t watch_mask;
+	struct trc_past_map past;
+
 	uint64_t flushed_ns, unflushed; /* last flush; events since */
 	struct trc_sync_point sync;
 	struct trc_drain_totals totals;
@@ -104,8 +144,24 @@ uint32_t trc_drain_record(struct trc_drain *d, struct trc_drain_stream *s, const
 void trc_drain_gap(struct trc_drain *d, struct trc_drain_stream *s, uint64_t lost_events,
 		   uint64_t since, enum trc_gap_cause cause);
 
+/* A THREAD argument of the ring: the serial in the file. */
+uint32_t trc_drain_thread_argument(struct trc_drain *d, uint64_t value, uint64_t time);
+
 /* ---- drain_overflow.c ---- */
 uint64_t trc_drain_overflow(struct trc_drain *d);
+
+/* ---- drain_window.c ---- */
+
+/* The place of this serial in the table of watched threads: its own, or a free one. */
+struct trc_drain_watch *trc_drain_watch_find(struct trc_drain *d, uint32_t serial);
+/* A record that is not wanted: what it says about threads and losses is. */
+void trc_drain_outside(struct trc_drain *d, struct trc_drain_stream *s, const struct trc_event *e);
+/* The first wanted event of a stream comes: losses whose place was not known come before it. */
+void trc_drain_window_enter(struct trc_drain *d, struct trc_drain_stream *s);
+/* An event that is wanted names this thread. */
+void trc_drain_past_named(struct trc_drain *d, uint32_t serial);
+/* An event that is wanted, by the thread e->thread. */
+void trc_drain_watch_event(struct trc_drain *d, const struct trc_event *e);
 
 /* ---- drain_tables.c ---- */
 uint32_t trc_drain_stack(struct trc_drain *d, uint64_t ring_id);
@@ -114,6 +170,11 @@ uint32_t trc_drain_string(struct trc_drain *d, uint64_t ring_id);
 void trc_drain_modules(struct trc_drain *d);
 void trc_drain_slots(struct trc_drain *d);
 void trc_drain_status(struct trc_drain *d);
+/* Of a mapping that nobody changes. */
+void trc_drain_slot_copy(const struct trc_drain *d, uint32_t i, struct trc_slot_copy *copy);
+void trc_drain_thread_write(struct trc_drain *d, const struct trc_slot_copy *copy, uint64_t end);
+void trc_drain_tid_enter(struct trc_drain *d, uint32_t tid, uint32_t serial, uint64_t start,
+			 uint64_t end);
 /* The process executed another program: its threads and modules are gone. */
 void trc_drain_threads_end(struct trc_drain *d);
 void trc_drain_modules_end(struct trc_drain *d);
@@ -131,7 +192,18 @@ static inline struct trc_ring *trc_ring_of(const struct trc_drain *d, uint32_t p
 	return (struct trc_ring *)trc_area(d->shared, d->h.procs_off) + proc;
 }
 
+static inline struct trc_slot *trc_slot_of(const struct trc_drain *d, uint32_t i)
+{
+	return (struct trc_slot *)trc_area(d->shared, d->h.threads_off) + i;
+}
+
 /* ---- drain.c ---- */
+
+/* Hands over the records in word[0..n), which end where the page does, or at head. */
+void trc_drain_words(struct trc_drain *d, struct trc_drain_ring *r, const uint64_t *word,
+		     uint64_t n, uint64_t page_end);
+/* Gives up the rest of a page. */
+void trc_drain_lose_page(struct trc_drain *d, struct trc_drain_ring *r, uint64_t page_end);
 
 /* Wakes writers that wait for room, after tail was stored. */
 void trc_drain_wake(_Atomic uint32_t *waiters, _Atomic uint32_t *space);

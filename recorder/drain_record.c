@@ -51,6 +51,10 @@ void trc_drain_plan_init(struct trc_drain *d)
 			plan_kind(&d->plan[kind], info);
 	}
 	d->plan[TRC_KIND_GAP].plain = false; /* its count is a running total (R6) */
+	if (d->windowed) { /* watched */
+		d->plan[TRC_KIND_RESUME].plain = false;
+		d->plan[TRC_KIND_THREAD_EXIT].plain = false;
+	}
 }
 
 static void stream_pass_time(struct trc_drain_stream *s, uint64_t time)
@@ -59,12 +63,23 @@ static void stream_pass_time(struct trc_drain_stream *s, uint64_t time)
 		s->last_time = time;
 }
 
+/* A gap of a window: false if it is not one to tell, or not yet. */
+static bool gap_is_inside(const struct trc_drain *d, struct trc_drain_stream *s,
+			  uint64_t lost_events)
+{
+	if (!d->windowed || s->source == TRC_SOURCE_KERNEL)
+		return true;
+	if (s->last_time < d->from)
+		s->lost_before += lost_events;
+	return s->last_time >= d->from && s->last_time <= d->to;
+}
+
 void trc_drain_gap(struct trc_drain *d, struct trc_drain_stream *s, uint64_t lost_events,
 		   uint64_t since, enum trc_gap_cause cause)
 {
 	uint64_t *arg;
 
-	if (!lost_events)
+	if (!lost_events || !gap_is_inside(d, s, lost_events))
 		return;
 	if (!s->last_time) /* the very first of its stream */
 		s->last_time = since ? since : d->earliest;
@@ -82,7 +97,8 @@ void trc_drain_gap(struct trc_drain *d, struct trc_drain_stream *s, uint64_t los
 static void record_gap(struct trc_drain *d, struct trc_drain_stream *s, uint64_t time,
 		       const uint64_t *arg)
 {
-	uint64_t lost = arg[GAP_ARG_LOST] - s->lost_seen;
+	/* In a copy the gap record before the first may be gone: at least one was lost since. */
+	uint64_t lost = s->lost_known ? arg[GAP_ARG_LOST] - s->lost_seen : 1;
 	uint64_t cause = arg[GAP_ARG_CAUSE];
 
 	stream_pass_time(s, time);
@@ -90,6 +106,7 @@ static void record_gap(struct trc_drain *d, struct trc_drain_stream *s, uint64_t
 	if (arg[GAP_ARG_LOST] <= s->lost_seen)
 		return;
 	s->lost_seen = arg[GAP_ARG_LOST];
+	s->lost_known = true;
 	trc_drain_gap(d, s, lost, arg[GAP_ARG_SINCE],
 		      cause < TRC_GAP_CAUSE_COUNT ? (enum trc_gap_cause)cause : TRC_GAP_RING_FULL);
 }
@@ -164,11 +181,14 @@ static bool split_record(const struct trc_drain_plan *plan, const uint64_t *word
 	return at == end;
 }
 
-static uint32_t thread_argument(struct trc_drain *d, uint64_t value, uint64_t time)
+uint32_t trc_drain_thread_argument(struct trc_drain *d, uint64_t value, uint64_t time)
 {
-	if (value & TRC_THREAD_IS_TID)
-		return trc_drain_thread(d, (uint32_t)value, time);
-	return trc_drain_serial(d, value);
+	uint32_t serial = value & TRC_THREAD_IS_TID ? trc_drain_thread(d, (uint32_t)value, time)
+						    : trc_drain_serial(d, value);
+
+	if (d->past.used)
+		trc_drain_past_named(d, serial);
+	return serial;
 }
 
 /* The arguments with the file's ids in place of the ring's. */
@@ -182,7 +202,7 @@ static void translate(struct trc_drain *d, const struct trc_drain_plan *plan, co
 
 		arg[i] = p->arg[i];
 		if (plan->threads & bit) {
-			arg[i] = thread_argument(d, arg[i], time);
+			arg[i] = trc_drain_thread_argument(d, arg[i], time);
 		} else if (plan->tasks & bit) {
 			arg[i] += arg[i] ? d->options.task_base : 0;
 		} else if (plan->strings & bit) {
@@ -220,7 +240,37 @@ static void record_general(struct trc_drain *d, struct trc_drain_stream *s, cons
 	if (event.kind == TRC_KIND_THREAD_START && d->slots_seen_full)
 		trc_drain_thread_seen(d, event.thread, (uint32_t)event.arg[START_ARG_TID],
 				      (uint32_t)event.arg[START_ARG_CREATOR], event.time);
+	if (d->windowed)
+		trc_drain_watch_event(d, &event);
 	trc_writer_event(d->w, &event);
+}
+
+/* A record before or behind the window.  The words that it takes up, 0 if it is damaged. */
+static uint32_t record_outside(struct trc_drain *d, struct trc_drain_stream *s,
+			       const uint64_t *word, const struct trc_drain_plan *plan)
+{
+	uint32_t n_words = TRC_REC_WORDS(word[1]);
+	struct trc_event event = {.time = word[0],
+				  .thread = trc_drain_serial(d, TRC_REC_SERIAL(word[1])),
+				  .kind = TRC_REC_KIND(word[1])};
+	struct parts parts;
+
+	if (!plan->known)
+		return 0;
+	if (event.kind == TRC_KIND_THREAD_START || event.kind == TRC_KIND_THREAD_NAME ||
+	    event.kind == TRC_KIND_GAP) {
+		if (!split_record(plan, word, n_words, &parts))
+			return 0;
+		for (unsigned int i = 0; i < plan->n_args; i++)
+			event.arg[i] = parts.arg[i];
+		event.text = parts.text;
+		event.text_bytes = (uint16_t)parts.text_bytes;
+		trc_drain_outside(d, s, &event);
+	}
+	if (word[0] < d->from)
+		s->lost_before = 0; /* whatever was lost was lost before this record */
+	stream_pass_time(s, word[0]);
+	return n_words;
 }
 
 static bool head_is_sane(const struct trc_drain *d, const uint64_t *word, uint32_t n)
@@ -241,6 +291,14 @@ uint32_t trc_drain_record(struct trc_drain *d, struct trc_drain_stream *s, const
 		return 0;
 	plan = &d->plan[TRC_REC_KIND(word[1])];
 	n_words = TRC_REC_WORDS(word[1]);
+	if (__builtin_expect(word[0] - d->from > d->span, 0))
+		return record_outside(d, s, word, plan);
+	if (__builtin_expect(s->last_time < d->from, 0))
+		trc_drain_window_enter(d, s);
+	if (__builtin_expect(d->past.used != 0, 0) && TRC_REC_SERIAL(word[1]) != s->last_serial) {
+		s->last_serial = TRC_REC_SERIAL(word[1]);
+		trc_drain_past_named(d, trc_drain_serial(d, s->last_serial));
+	}
 	if (__builtin_expect(plan->plain && n_words == HEAD_WORDS + (uint32_t)plan->n_args &&
 				     !TRC_REC_FLAGS(word[1]),
 			     1)) {

@@ -92,9 +92,11 @@ static struct trc_tid_entry *tid_find(struct trc_tid_map *map, uint32_t tid)
 	return &map->entry[i];
 }
 
+static void slots_enter_tids(struct trc_drain *d);
+
 /* Serials count up, so that the larger one is the later owner. */
-static void tid_enter(struct trc_drain *d, uint32_t tid, uint32_t serial, uint64_t start,
-		      uint64_t end)
+void trc_drain_tid_enter(struct trc_drain *d, uint32_t tid, uint32_t serial, uint64_t start,
+			 uint64_t end)
 {
 	struct trc_tid_map *map = &d->tids;
 	struct trc_tid_entry *e;
@@ -106,6 +108,8 @@ static void tid_enter(struct trc_drain *d, uint32_t tid, uint32_t serial, uint64
 		map->used = 0;
 		for (uint32_t i = 0; i < d->h.n_threads; i++)
 			d->slot[i].serial = 0;
+		if (d->windowed) /* there is no next pass */
+			slots_enter_tids(d);
 	}
 	e = tid_find(map, tid);
 	if (!e->tid)
@@ -136,19 +140,7 @@ uint32_t trc_drain_thread(struct trc_drain *d, uint32_t tid, uint64_t ticks)
 
 /* ---- slots of threads ------------------------------------------------------------------ */
 
-struct slot_copy {
-	uint32_t serial, tid, creator, reason;
-	uint64_t start, end, object, since, stack, holder;
-	uint32_t name_bytes;
-	uint64_t name[TRC_THREAD_NAME_BYTES / 8];
-};
-
-static struct trc_slot *slot_at(const struct trc_drain *d, uint32_t i)
-{
-	return (struct trc_slot *)trc_area(d->shared, d->h.threads_off) + i;
-}
-
-static void slot_load(struct trc_slot *slot, struct slot_copy *copy)
+static void slot_load(struct trc_slot *slot, struct trc_slot_copy *copy)
 {
 #define LOAD(field) atomic_load_explicit(&slot->field, memory_order_relaxed)
 	copy->serial = LOAD(serial);
@@ -169,9 +161,21 @@ static void slot_load(struct trc_slot *slot, struct slot_copy *copy)
 		copy->name_bytes = 0;
 }
 
+/* Those of the slots, of threads that recorded before now. */
+static void slots_enter_tids(struct trc_drain *d)
+{
+	for (uint32_t i = 0; i < d->h.n_threads; i++) {
+		struct trc_slot_copy copy;
+
+		slot_load(trc_slot_of(d, i), &copy);
+		if (trc_drain_serial(d, copy.serial))
+			trc_drain_tid_enter(d, copy.tid, copy.serial, copy.start, copy.end);
+	}
+}
+
 /* One consistent look, under the sequence counter.  A thread that was stopped in the middle of a
  * change is taken as it stands. */
-static uint32_t slot_copy(struct trc_slot *slot, struct slot_copy *copy)
+static uint32_t slot_copy(struct trc_slot *slot, struct trc_slot_copy *copy)
 {
 	uint32_t seq = 0;
 
@@ -188,7 +192,12 @@ static uint32_t slot_copy(struct trc_slot *slot, struct slot_copy *copy)
 	return seq;
 }
 
-static void thread_write(struct trc_drain *d, const struct slot_copy *copy, uint64_t end)
+void trc_drain_slot_copy(const struct trc_drain *d, uint32_t i, struct trc_slot_copy *copy)
+{
+	slot_load(trc_slot_of(d, i), copy);
+}
+
+void trc_drain_thread_write(struct trc_drain *d, const struct trc_slot_copy *copy, uint64_t end)
 {
 	struct trc_thread_entry entry = {
 		.serial = trc_drain_serial(d, copy->serial),
@@ -202,16 +211,16 @@ static void thread_write(struct trc_drain *d, const struct slot_copy *copy, uint
 
 	if (!entry.serial)
 		return;
-	tid_enter(d, copy->tid, entry.serial, copy->start, end);
+	trc_drain_tid_enter(d, copy->tid, entry.serial, copy->start, end);
 	trc_writer_thread(d->w, &entry);
 	d->unflushed++;
 }
 
 static void slot_visit(struct trc_drain *d, uint32_t i, uint32_t state)
 {
-	struct trc_slot *slot = slot_at(d, i);
+	struct trc_slot *slot = trc_slot_of(d, i);
 	struct trc_drain_slot *seen = &d->slot[i];
-	struct slot_copy copy;
+	struct trc_slot_copy copy;
 	uint32_t seq;
 
 	if (state == TRC_SLOT_LIVE &&
@@ -221,7 +230,7 @@ static void slot_visit(struct trc_drain *d, uint32_t i, uint32_t state)
 	seq = slot_copy(slot, &copy);
 	if (state == TRC_SLOT_ENDED || seen->serial != copy.serial ||
 	    memcmp(seen->name, copy.name, sizeof(seen->name)) != 0)
-		thread_write(d, &copy, state == TRC_SLOT_ENDED ? copy.end : 0);
+		trc_drain_thread_write(d, &copy, state == TRC_SLOT_ENDED ? copy.end : 0);
 	seen->serial = copy.serial;
 	seen->seq = seq;
 	memcpy(seen->name, copy.name, sizeof(seen->name));
@@ -237,7 +246,7 @@ void trc_drain_slots(struct trc_drain *d)
 {
 	for (uint32_t i = 0; i < d->h.n_threads; i++) {
 		/* acquire: pairs with the release of LIVE and ENDED: the slot is filled in. */
-		uint32_t state = atomic_load_explicit(&slot_at(d, i)->state, memory_order_acquire);
+		uint32_t state = atomic_load_explicit(&trc_slot_of(d, i)->state, memory_order_acquire);
 
 		if (state == TRC_SLOT_LIVE || state == TRC_SLOT_ENDED)
 			slot_visit(d, i, state);
@@ -254,27 +263,27 @@ void trc_drain_thread_seen(struct trc_drain *d, uint32_t serial, uint32_t tid, u
 
 	if (!serial || trc_drain_thread(d, tid, start) == serial)
 		return; /* its slot told */
-	tid_enter(d, tid, serial, start, 0);
+	trc_drain_tid_enter(d, tid, serial, start, 0);
 	trc_writer_thread(d->w, &entry);
 }
 
 /* Calls fn for each thread that has not ended. */
-static void each_live(struct trc_drain *d, void (*fn)(struct trc_drain *, const struct slot_copy *))
+static void each_live(struct trc_drain *d, void (*fn)(struct trc_drain *, const struct trc_slot_copy *))
 {
 	for (uint32_t i = 0; i < d->h.n_threads; i++) {
-		struct slot_copy copy;
+		struct trc_slot_copy copy;
 
-		if (atomic_load_explicit(&slot_at(d, i)->state, memory_order_acquire) !=
+		if (atomic_load_explicit(&trc_slot_of(d, i)->state, memory_order_acquire) !=
 		    TRC_SLOT_LIVE)
 			continue;
-		slot_copy(slot_at(d, i), &copy);
+		slot_copy(trc_slot_of(d, i), &copy);
 		fn(d, &copy);
 	}
 }
 
-static void end_thread(struct trc_drain *d, const struct slot_copy *copy)
+static void end_thread(struct trc_drain *d, const struct trc_slot_copy *copy)
 {
-	thread_write(d, copy, d->now);
+	trc_drain_thread_write(d, copy, d->now);
 }
 
 void trc_drain_threads_end(struct trc_drain *d)
@@ -282,7 +291,7 @@ void trc_drain_threads_end(struct trc_drain *d)
 	each_live(d, end_thread);
 }
 
-static void add_status(struct trc_drain *d, const struct slot_copy *copy)
+static void add_status(struct trc_drain *d, const struct trc_slot_copy *copy)
 {
 	struct trc_status_entry *e = &d->status[d->n_status];
 	uint64_t holder = copy->holder;

@@ -2,6 +2,8 @@
  * ring_file.h - the files that rings lie in: finding them, opening them, telling the living from
  * the dead.
  *
+ * Not for recorded processes: opening and finding them allocates, and calls libc.
+ *
  * PID.IMAGE.ring in a session's directory (trc-XXXXXX) of trace-record, or trc-UID-PID.IMAGE.ring
  * beside it for a recording that the program started itself; in $TRC_RING_DIR, /dev/shm or /tmp.
  */
@@ -10,6 +12,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "layout.h"
 
@@ -19,12 +22,17 @@ enum trc_ring_owner {
 	TRC_OWNER_UNKNOWN, /* of another pid namespace: it cannot be told from here */
 };
 
-/* A ring file, mapped read-only. */
+/*
+ * A ring file, open for reading.  It is read, never mapped: whose it is may cut it short at any
+ * time.  `control` is a private copy of what lies before the stack table: the header, each
+ * ring's counters, the overflow stream's, and the slots of threads.
+ */
 struct trc_ring_file {
 	char path[PATH_MAX];
-	const struct trc_shared *shared;
-	uint64_t mapped_bytes;
-	struct trc_shared header; /* checked copy */
+	int fd; /* -1 = not open */
+	struct trc_shared *control;
+	uint64_t control_bytes;
+	struct trc_shared header; /* checked: sizes and offsets are to be read here only */
 	enum trc_ring_owner owner;
 	bool closed; /* TRC_SHARED_CLOSED: recording ended in good order */
 };
@@ -34,7 +42,9 @@ struct trc_ring_file {
  * error: -EPERM another user's, -EBADMSG not a ring, of another version, half-created or damaged.
  */
 int trc_ring_file_open(struct trc_ring_file *f, const char *path, char *error, size_t n_bytes);
-void trc_ring_file_close(struct trc_ring_file *f);
+void trc_ring_file_close(struct trc_ring_file *f); /* accepts one that could not be opened */
+/* Reads `control`, `owner` and `closed` again.  0, or -EBADMSG: it has been cut short. */
+int trc_ring_file_look(struct trc_ring_file *f);
 
 /* Calls fn with the path of every file that is named like a ring, until it returns non-zero;
  * returns that. */
@@ -42,11 +52,17 @@ int trc_ring_files_each(int (*fn)(void *context, const char *path), void *contex
 /* Opens the ring of this pid, of its latest image.  As trc_ring_file_open(); -ESRCH: none. */
 int trc_ring_file_find(struct trc_ring_file *f, uint32_t pid, char *error, size_t n_bytes);
 
+struct trc_snapshot;
+struct trc_snapshot_options;
+/* A snapshot of it; `dead` of the options is added to what is known of the owner.  NULL =
+ * the defaults.  *out is the caller's.  0 or -errno with a sentence in error. */
+int trc_ring_file_snapshot(const struct trc_ring_file *f, struct trc_snapshot **out,
+			   const struct trc_snapshot_options *options, char *error, size_t n_bytes);
+
 /*
  * A ring as a whole trace, through `sink`: for trace-analyze, --recover and --snapshot.  `context`
  * goes to the sink.  0 or -errno with a sentence in error.
  */
-struct trc_snapshot_options;
 int trc_ring_file_to_trace(const struct trc_ring_file *f, const struct trc_snapshot_options *options,
 			   trc_sink_fn *sink, void *context, char *error, size_t n_bytes);
 

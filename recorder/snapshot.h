@@ -7,9 +7,11 @@
  *   H1  the ring is only read; nobody who records waits for a snapshot, and any number of
  *       snapshots may be taken at once
  *   H2  copying is all that has to be quick: checking, encoding and writing work on the copy
- *   H3  a snapshot covers one window, [from, cut]: cut is a time chosen before copying, from the
- *       latest start among the rings that have been overwritten, or cut less the window asked
- *       for if that is later.  Within it nothing is missing; what lies outside is left out
+ *   H3  a snapshot covers one window, [from, cut]: cut is a time chosen before copying (of a dead
+ *       ring: the newest record), from the latest start among the rings that have been
+ *       overwritten, or the newest record less the window asked for if that is later: a process
+ *       that has been stopped or stuck for longer shows what it did before.  Within the window
+ *       nothing is missing; what lies outside is left out
  *   H4  what is in the ring is not trusted (drain.h, G1)
  *   H5  no function here calls malloc, stdio or an interposed libc function
  */
@@ -37,7 +39,10 @@ struct trc_snapshot_options {
 int trc_snapshot_take(struct trc_snapshot **out, const struct trc_shared *shared,
 		      uint64_t mapped_bytes, const struct trc_snapshot_options *options,
 		      const char **why);
-/* The checked copy of the header. */
+/* The same of a file, which may be cut short meanwhile: that is -EBADMSG, too. */
+int trc_snapshot_take_file(struct trc_snapshot **out, int fd,
+			   const struct trc_snapshot_options *options, const char **why);
+/* The checked copy of the header, with its counters, triggers and crash block as of the copy. */
 const struct trc_shared *trc_snapshot_header(const struct trc_snapshot *s);
 /* Ticks of both ends of the window. */
 void trc_snapshot_window(const struct trc_snapshot *s, uint64_t *from, uint64_t *cut);
@@ -51,6 +56,9 @@ void trc_snapshot_window(const struct trc_snapshot *s, uint64_t *from, uint64_t 
  */
 int trc_snapshot_write(struct trc_snapshot *s, struct trc_writer *w,
 		       void (*kernel)(void *context, struct trc_drain *drain), void *context);
+/* What the trace says of itself: of the process and its options, "mode", and "signal" if one was
+ * seen to end it (writer.h; see trc_trace_info()).  0 or the writer's error. */
+int trc_snapshot_info(const struct trc_snapshot *s, struct trc_writer *w);
 void trc_snapshot_writer_options(const struct trc_snapshot *s, struct trc_writer_options *options);
 void trc_snapshot_totals(const struct trc_snapshot *s, struct trc_drain_totals *totals);
 void trc_snapshot_free(struct trc_snapshot *s); /* accepts NULL */

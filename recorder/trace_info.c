@@ -97,7 +97,7 @@ static int info_options(struct trc_writer *w, const struct trc_shared *shared)
 	return err;
 }
 
-int trc_trace_info(struct trc_writer *w, const struct trc_shared *shared)
+int trc_trace_info_process(struct trc_writer *w, const struct trc_shared *shared)
 {
 	int err = trc_writer_info(w, "recorder", "trc " PACKAGE_VERSION);
 
@@ -110,8 +110,13 @@ int trc_trace_info(struct trc_writer *w, const struct trc_shared *shared)
 	if (!err)
 		err = info_number(w, "start_time", shared->start.realtime_ns);
 	if (!err)
-		err = info_machine(w);
-	if (!err)
 		err = info_options(w, shared);
 	return err;
+}
+
+int trc_trace_info(struct trc_writer *w, const struct trc_shared *shared)
+{
+	int err = trc_trace_info_process(w, shared);
+
+	return err ? err : info_machine(w);
 }

@@ -6,7 +6,7 @@
 #include "recorder/clock.h"
 #include "fake_ring.h"
 
-static int memory_sink(void *context, const void *bytes, size_t n_bytes)
+int fake_sink(void *context, const void *bytes, size_t n_bytes)
 {
 	struct fake *f = context;
 
@@ -50,17 +50,22 @@ static void map_shared(struct fake *f, uint64_t ring_bytes)
 	f->mapped_bytes = header.total_bytes;
 }
 
+void fake_init_alone(struct fake *f, uint64_t ring_bytes)
+{
+	memset(f, 0, sizeof(*f));
+	trc_clock_setup(0);
+	map_shared(f, ring_bytes);
+}
+
 void fake_init(struct fake *f, uint64_t ring_bytes, const struct trc_drain_options *options)
 {
 	static const struct trc_drain_options defaults;
 	struct trc_writer_options wo = {.n_procs = FAKE_PROCS, .memory_bytes = 8 << 20};
 
-	memset(f, 0, sizeof(*f));
-	trc_clock_setup(0);
-	map_shared(f, ring_bytes);
+	fake_init_alone(f, ring_bytes);
 	wo.clock = trc_clock_kind;
 	wo.ticks_per_second = trc_clock_ticks_per_second();
-	ck_assert_int_eq(trc_writer_open(&f->w, &wo, memory_sink, f), 0);
+	ck_assert_int_eq(trc_writer_open(&f->w, &wo, fake_sink, f), 0);
 	ck_assert_int_eq(trc_drain_open(&f->drain, f->shared, f->mapped_bytes, f->w,
 					options ? options : &defaults),
 			 0);
@@ -96,8 +101,9 @@ static bool make_room(struct fake *f, uint32_t proc, uint32_t n)
 
 	if (head + n <= limit)
 		return true;
-	if (limit + page - atomic_load_explicit(&ring->tail, memory_order_acquire) >
-	    f->shared->ring_words)
+	if (!f->overwrite &&
+	    limit + page - atomic_load_explicit(&ring->tail, memory_order_acquire) >
+		    f->shared->ring_words)
 		return false;
 	if (head < limit) {
 		atomic_store_explicit(word_at(f, proc, head), 0, memory_order_relaxed);
@@ -106,6 +112,8 @@ static bool make_room(struct fake *f, uint32_t proc, uint32_t n)
 	if (limit + page > f->shared->ring_words)
 		atomic_store_explicit(&ring->floor, limit + page - f->shared->ring_words,
 				      memory_order_relaxed);
+	/* release fence: floor is moved before words are overwritten (R5). */
+	atomic_thread_fence(memory_order_release);
 	atomic_store_explicit(&ring->limit, limit + page, memory_order_release);
 	return true;
 }
@@ -289,7 +297,7 @@ static void add_rows(struct fake_file *file, const struct trc_block_info *info,
 	}
 }
 
-static void read_back(struct fake *f, struct fake_file *file)
+void fake_read_back(struct fake *f, struct fake_file *file)
 {
 	struct trc_error error;
 
@@ -308,18 +316,50 @@ static void read_back(struct fake *f, struct fake_file *file)
 	}
 }
 
+static void check_file(struct fake_file *file)
+{
+	ck_assert_ptr_null(trc_reader_warning(file->r));
+	ck_assert(trc_reader_info(file->r)->complete);
+	ck_assert_uint_eq(trc_reader_info(file->r)->dangling_ids, 0);
+}
+
 void fake_finish(struct fake *f, enum trc_drain_end how, struct fake_file *file)
 {
 	int err = trc_drain_finish(f->drain, how);
 
 	ck_assert_int_eq(err, f->sink_error);
 	ck_assert_int_eq(trc_writer_finish(f->w), f->sink_error);
-	read_back(f, file);
+	fake_read_back(f, file);
 	if (f->sink_error)
 		return;
-	ck_assert_ptr_null(trc_reader_warning(file->r));
-	ck_assert(trc_reader_info(file->r)->complete);
-	ck_assert_uint_eq(trc_reader_info(file->r)->dangling_ids, 0);
+	check_file(file);
+}
+
+void fake_snapshot(struct fake *f, const struct trc_snapshot_options *options,
+		   struct fake_file *file)
+{
+	struct trc_writer_options wo;
+	struct trc_snapshot *s;
+	struct trc_writer *w;
+	uint64_t from, cut;
+	const char *why;
+
+	ck_assert_msg(!trc_snapshot_take(&s, f->shared, f->mapped_bytes, options, &why), "%s", why);
+	trc_snapshot_window(s, &from, &cut);
+	trc_snapshot_writer_options(s, &wo);
+	wo.memory_bytes = 8 << 20;
+	f->file_bytes = 0;
+	ck_assert_int_eq(trc_writer_open(&w, &wo, fake_sink, f), 0);
+	ck_assert_int_eq(trc_snapshot_info(s, w), 0);
+	ck_assert_int_eq(trc_snapshot_write(s, w, NULL, NULL), 0);
+	ck_assert_int_eq(trc_writer_finish(w), 0);
+	trc_writer_close(w);
+	fake_read_back(f, file);
+	check_file(file);
+	file->from = from;
+	file->cut = cut;
+	trc_snapshot_totals(s, &file->totals);
+	trc_snapshot_free(s);
 }
 
 void fake_file_free(struct fake_file *file)

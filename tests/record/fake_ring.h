@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include "format/reader.h"
 #include "recorder/drain.h"
+#include "recorder/snapshot.h"
 
 enum { FAKE_PROCS = 2, FAKE_ROWS_MAX = 400000 };
 
@@ -21,6 +22,7 @@ struct fake {
 	unsigned char *file;
 	size_t file_bytes, room_bytes;
 	int sink_error; /* returned by the sink if not 0 */
+	bool overwrite; /* a full ring loses its oldest page, as in flight mode */
 };
 
 /* One event as it is found in the file. */
@@ -36,10 +38,14 @@ struct fake_file {
 	struct trc_reader *r;
 	struct fake_row *row; /* by block, in order */
 	size_t n_rows;
+	uint64_t from, cut; /* of a snapshot, ticks */
+	struct trc_drain_totals totals;
 };
 
 /* Two procs with rings of ring_bytes, drained with pid, serial_base, ... as in options. */
 void fake_init(struct fake *f, uint64_t ring_bytes, const struct trc_drain_options *options);
+/* The same without a drain and a writer: for snapshots. */
+void fake_init_alone(struct fake *f, uint64_t ring_bytes);
 void fake_free(struct fake *f);
 uint64_t fake_time(const struct fake *f, uint64_t after);
 
@@ -67,6 +73,12 @@ void fake_module(struct fake *f, uint32_t i, uint64_t start, uint64_t limit, con
 
 /* Ends the drain and the file, and reads all of it back. */
 void fake_finish(struct fake *f, enum trc_drain_end how, struct fake_file *file);
+/* Takes a snapshot, writes it, and reads it back. */
+void fake_snapshot(struct fake *f, const struct trc_snapshot_options *options,
+		   struct fake_file *file);
+/* A trc_sink_fn into memory; `context` is the fake. */
+int fake_sink(void *context, const void *bytes, size_t n_bytes);
+void fake_read_back(struct fake *f, struct fake_file *file);
 void fake_file_free(struct fake_file *file);
 /* The i-th row of this kind, or NULL. */
 const struct fake_row *fake_row(const struct fake_file *file, unsigned int kind, size_t i);

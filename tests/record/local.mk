@@ -1,7 +1,7 @@
 # tests/record: the drain, and trace-record
 if HAVE_CHECK
-check_PROGRAMS += test-drain test-perf-switch test-trigger
-TESTS += test-drain test-perf-switch test-trigger
+check_PROGRAMS += test-snapshot test-drain test-perf-switch test-trigger
+TESTS += test-snapshot test-drain test-perf-switch test-trigger
 test_trigger_SOURCES = tests/record/test_trigger.c
 test_trigger_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_trigger_LDADD = libtrccore.la libtrcformat.la $(CHECK_LIBS)
@@ -10,6 +10,10 @@ test_perf_switch_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_perf_switch_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
 test_drain_SOURCES = tests/record/test_drain.c tests/record/fake_ring.c tests/record/fake_ring.h
 test_drain_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_snapshot_SOURCES = tests/record/test_snapshot.c tests/record/fake_ring.c \
+	tests/record/fake_ring.h
+test_snapshot_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_snapshot_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
 test_drain_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
 endif
 

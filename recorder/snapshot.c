@@ -1,0 +1,528 @@
+/* snapshot.c - see snapshot.h: taking one, choosing its window, writing it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include "clock.h"
+#include "format/pages.h"
+#include "format/raw.h"
+#include "snapshot_private.h"
+#include "trace_info.h"
+
+enum {
+	TAKES_MAX = 4,
+	CLOCK_SLACK_NS = 1000000, /* how far the counters of two procs may be apart */
+	YEARS_MAX = 10,
+	/* A file of holes claims more than there is: beyond this, it has to show for it. */
+	HOLES_BYTES_MAX = 1 << 30,
+	PACKED_MAX = 16, /* what a file system that compresses may make of a ring */
+	HUGE_BYTES = 2 << 20,
+};
+
+/* A generation lasts longer than any ring: rings are written one after the other. */
+#define GENERATION_NS UINT64_C(1000000000000000000)
+
+#define LOAD(field) atomic_load_explicit(&(field), memory_order_relaxed)
+
+static uint64_t ticks_of(const struct trc_snapshot *s, uint64_t ns)
+{
+	unsigned __int128 ticks = (unsigned __int128)ns * s->h.ticks_per_second / 1000000000;
+
+	return ticks < UINT64_MAX / 2 ? (uint64_t)ticks : UINT64_MAX / 2;
+}
+
+/* ---- finding the ends of what was copied ----------------------------------------------- */
+
+static bool time_is_sane(const struct trc_snapshot *s, uint64_t time)
+{
+	return time >= s->h.start.ticks && time <= s->now;
+}
+
+/* The words of the page that holds `pos`, and how many of them are below head. */
+static const uint64_t *page_at(const struct trc_snapshot *s, uint32_t proc, uint64_t pos,
+			       uint64_t *n)
+{
+	uint64_t start = pos & ~(uint64_t)(s->h.page_words - 1);
+	uint64_t head = LOAD(trc_snapshot_ring(s, proc)->head);
+
+	*n = head - start < s->h.page_words ? head - start : s->h.page_words;
+	return trc_snapshot_words(s, proc) + (start & (s->h.ring_words - 1));
+}
+
+/* The time of the oldest record in the copy of the ring; 0 = there is none. */
+static uint64_t ring_oldest(const struct trc_snapshot *s, uint32_t proc)
+{
+	const struct trc_ring *ring = trc_snapshot_ring(s, proc);
+	uint64_t head = LOAD(ring->head), n;
+
+	for (uint64_t pos = LOAD(ring->tail); pos < head; pos += s->h.page_words) {
+		uint64_t time = page_at(s, proc, pos, &n)[0];
+
+		if (time_is_sane(s, time))
+			return time;
+	}
+	return 0;
+}
+
+static uint64_t page_newest(const struct trc_snapshot *s, const uint64_t *word, uint64_t n)
+{
+	uint64_t newest = 0;
+
+	for (uint64_t i = 0; i + 1 < n && time_is_sane(s, word[i]);) {
+		newest = word[i] > newest ? word[i] : newest;
+		if (TRC_REC_WORDS(word[i + 1]) < 2)
+			break;
+		i += TRC_REC_WORDS(word[i + 1]);
+	}
+	return newest;
+}
+
+/* The time of the newest record; 0 = there is none. */
+static uint64_t ring_newest(const struct trc_snapshot *s, uint32_t proc)
+{
+	const struct trc_ring *ring = trc_snapshot_ring(s, proc);
+	uint64_t pos = LOAD(ring->head), newest = 0, n;
+
+	while (!newest && pos > LOAD(ring->tail)) {
+		const uint64_t *word = page_at(s, proc, pos - 1, &n);
+
+		newest = page_newest(s, word, n);
+		pos = (pos - 1) & ~(uint64_t)(s->h.page_words - 1);
+	}
+	return newest;
+}
+
+/* The time of the record whose first cell is at this position; 0 if there is none. */
+static uint64_t cell_time(const struct trc_snapshot *s, uint64_t position)
+{
+	const struct trc_cell *cells = trc_area(s->copy, s->h.cells_off);
+	const struct trc_cell *cell = &cells[position & (s->h.n_cells - 1)];
+	uint64_t word[7];
+
+	memcpy(word, (const void *)cell->word, sizeof(word));
+	if (LOAD(cell->commit) != trc_cell_commit(position, 1, word))
+		return 0;
+	return time_is_sane(s, word[1]) ? word[1] : 0;
+}
+
+static uint64_t cells_oldest(const struct trc_snapshot *s)
+{
+	const struct trc_overflow *o = trc_snapshot_overflow(s);
+	uint64_t time = 0;
+
+	for (uint64_t pos = LOAD(o->tail); !time && pos < LOAD(o->head); pos++)
+		time = cell_time(s, pos);
+	return time;
+}
+
+static uint64_t cells_newest(const struct trc_snapshot *s)
+{
+	const struct trc_overflow *o = trc_snapshot_overflow(s);
+	uint64_t time = 0;
+
+	for (uint64_t pos = LOAD(o->head); !time && pos > LOAD(o->tail); pos--)
+		time = cell_time(s, pos - 1);
+	return time;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Of a stream that lost its beginning, when it begins; if nothing of it is left, after all else. */
+static uint64_t held_from(const struct trc_snapshot *s, uint64_t tail, uint64_t oldest)
+{
+	if (!tail)
+		return 0;
+	return oldest ? oldest : s->now;
+}
+
+/* ---- the window ------------------------------------------------------------------------ */
+
+/* Notes what each stream holds; the latest beginning, and the newest record. */
+static void look_at_streams(struct trc_snapshot *s, uint64_t *held, uint64_t *newest)
+{
+	const struct trc_overflow *o = trc_snapshot_overflow(s);
+
+	*held = *newest = s->h.start.ticks;
+	for (uint32_t i = 0; i < s->h.n_procs; i++) {
+		const struct trc_ring *ring = trc_snapshot_ring(s, i);
+
+		s->held[i] = 0;
+		if (LOAD(ring->state) != TRC_RING_READY)
+			continue;
+		s->held[i] = held_from(s, LOAD(ring->tail), ring_oldest(s, i));
+		*held = later(*held, s->held[i]);
+		*newest = later(*newest, ring_newest(s, i));
+	}
+	s->held_cells = held_from(s, LOAD(o->tail), cells_oldest(s));
+	*held = later(*held, s->held_cells);
+	*newest = later(*newest, cells_newest(s));
+}
+
+/* H3.  False: a ring was overwritten whole while it was copied, and nothing is left to show. */
+static bool choose_window(struct trc_snapshot *s)
+{
+	uint64_t held, newest, window_ns = s->options.window_ns;
+	uint64_t ticks;
+	bool good;
+
+	look_at_streams(s, &held, &newest);
+	if (s->options.dead)
+		s->cut = newest;
+	if (newest > s->cut)
+		newest = s->cut;
+	if (!window_ns)
+		window_ns = s->h.window_ns;
+	ticks = window_ns && window_ns != UINT64_MAX ? ticks_of(s, window_ns) : UINT64_MAX;
+	s->from = later(s->h.start.ticks, newest > ticks ? newest - ticks : 0);
+	s->from = later(s->from, held);
+	good = s->from <= s->cut;
+	if (!good)
+		s->from = s->cut;
+	return good;
+}
+
+/* ---- clocks ---------------------------------------------------------------------------- */
+
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* True if this machine has not been started anew since the ring was made. */
+static bool same_boot(const struct trc_snapshot *s)
+{
+	uint8_t boot_id[sizeof(s->h.boot_id)] = {0};
+	static const uint8_t unknown[sizeof(boot_id)];
+	char text[64];
+	int fd = (int)trc_raw4(SYS_openat, AT_FDCWD, "/proc/sys/kernel/random/boot_id",
+			       O_RDONLY | O_CLOEXEC, 0);
+	long n_bytes = fd < 0 ? 0 : trc_raw3(SYS_read, fd, text, sizeof(text));
+	unsigned int n = 0;
+
+	if (fd >= 0)
+		trc_raw1(SYS_close, fd);
+	for (long i = 0; i < n_bytes && n < 2 * sizeof(boot_id); i++)
+		if (hex_digit(text[i]) >= 0) {
+			boot_id[n / 2] = (uint8_t)(boot_id[n / 2] << 4 | hex_digit(text[i]));
+			n++;
+		}
+	return memcmp(boot_id, unknown, sizeof(boot_id)) &&
+	       !memcmp(boot_id, s->h.boot_id, sizeof(boot_id));
+}
+
+/* The time now, if it can be told: a dead ring may be another machine's. */
+static int look_at_clock(struct trc_snapshot *s)
+{
+	enum trc_clock_kind kind = (enum trc_clock_kind)s->h.clock;
+
+	s->has_sync = (!s->options.dead || same_boot(s)) && !trc_clock_sync_of(kind, &s->sync) &&
+		      s->sync.ticks >= s->h.start.ticks;
+	if (!s->has_sync) {
+		s->sync = s->h.start;
+		s->now = s->h.start.ticks + ticks_of(s, YEARS_MAX * UINT64_C(31557600000000000));
+	}
+	return s->has_sync || s->options.dead ? 0 : -ENOTSUP;
+}
+
+static void note_now(struct trc_snapshot *s)
+{
+	uint64_t ticks;
+
+	if (s->has_sync && !trc_clock_now_of((enum trc_clock_kind)s->h.clock, &ticks))
+		s->now = ticks + ticks_of(s, CLOCK_SLACK_NS);
+}
+
+/* ---- taking one ------------------------------------------------------------------------ */
+
+static const char *header_trouble(const struct trc_shared *h, uint64_t file_bytes)
+{
+	const char *why;
+
+	if (trc_layout_check(h, file_bytes, &why))
+		return why;
+	if (LOAD(h->state) != TRC_SHARED_LIVE && LOAD(h->state) != TRC_SHARED_CLOSED)
+		return "it is only half made";
+	if (h->clock < TRC_CLOCK_TSC || h->clock > TRC_CLOCK_MONOTONIC_RAW ||
+	    !h->ticks_per_second || h->start.ticks > UINT64_MAX / 4)
+		return "its header is damaged";
+	return NULL;
+}
+
+/* Zeroed memory for the copy, of which only what is copied is touched. */
+static int take_memory(struct trc_snapshot **out, const struct trc_shared *h)
+{
+	uint64_t n_bytes = sizeof(struct trc_snapshot) + h->n_procs * sizeof(uint64_t);
+	struct trc_snapshot *s = trc_pages_map(n_bytes);
+
+	if (!s)
+		return -ENOMEM;
+	s->h = *h;
+	s->memory_bytes = n_bytes;
+	s->held = (uint64_t *)(s + 1);
+	s->copy = trc_pages_map(h->total_bytes + TRC_SNAPSHOT_SCRATCH_BYTES);
+	if (!s->copy) {
+		trc_snapshot_free(s);
+		return -ENOMEM;
+	}
+	/* Fewer, larger pages: an optimisation, and no matter if it is refused. */
+	if (h->ring_words * 8 >= HUGE_BYTES)
+		trc_raw3(SYS_madvise, trc_area(s->copy, h->data_off), h->total_bytes - h->data_off,
+			 MADV_HUGEPAGE);
+	*(struct trc_shared *)s->copy = *h;
+	*out = s;
+	return 0;
+}
+
+static int take_streams(struct trc_snapshot *s, const struct trc_snapshot_source *source)
+{
+	int err = look_at_clock(s);
+
+	for (int i = 0; !err && i < TAKES_MAX; i++) {
+		/* The cut comes first, and then all that is copied is there up to it. */
+		if (!s->options.dead)
+			trc_clock_now_of((enum trc_clock_kind)s->h.clock, &s->cut);
+		err = trc_snapshot_copy_streams(s, source);
+		note_now(s);
+		if (!err && choose_window(s))
+			break;
+	}
+	return err;
+}
+
+static int take(struct trc_snapshot **out, const struct trc_snapshot_source *source,
+		uint64_t file_bytes, const struct trc_snapshot_options *options, const char **why)
+{
+	struct trc_shared h;
+	struct trc_snapshot *s = NULL;
+	int err = -EBADMSG;
+
+	*why = "it is cut short";
+	if (file_bytes >= sizeof(h))
+		err = trc_snapshot_read(source, 0, &h, sizeof(h));
+	if (err)
+		return err;
+	*why = header_trouble(&h, file_bytes);
+	if (*why)
+		return -EBADMSG;
+	err = take_memory(&s, &h);
+	if (err) {
+		*why = "no memory for a copy";
+		return err;
+	}
+	s->options = *options;
+	err = take_streams(s, source);
+	if (!err)
+		err = trc_snapshot_copy_tables(s, source);
+	if (err) {
+		*why = err == -ENOTSUP ? "its clock is not this machine's" : "it is cut short";
+		trc_snapshot_free(s);
+		return -EBADMSG;
+	}
+	*out = s;
+	return 0;
+}
+
+int trc_snapshot_take(struct trc_snapshot **out, const struct trc_shared *shared,
+		      uint64_t mapped_bytes, const struct trc_snapshot_options *options,
+		      const char **why)
+{
+	struct trc_snapshot_source source = {.mapping = (const char *)shared, .fd = -1};
+
+	return take(out, &source, mapped_bytes, options, why);
+}
+
+int trc_snapshot_take_file(struct trc_snapshot **out, int fd,
+			   const struct trc_snapshot_options *options, const char **why)
+{
+	struct trc_snapshot_source source = {.fd = fd};
+	uint64_t file_bytes, held_bytes;
+	struct stat st;
+
+	if (fstat(fd, &st)) {
+		*why = "it cannot be looked at";
+		return -EBADMSG;
+	}
+	file_bytes = (uint64_t)st.st_size;
+	held_bytes = (uint64_t)st.st_blocks * 512;
+	if (file_bytes > HOLES_BYTES_MAX && file_bytes / PACKED_MAX > held_bytes) {
+		*why = "it claims to be larger than what it holds";
+		return -EBADMSG;
+	}
+	return take(out, &source, file_bytes, options, why);
+}
+
+void trc_snapshot_free(struct trc_snapshot *s)
+{
+	if (!s)
+		return;
+	trc_pages_unmap(s->copy, s->h.total_bytes + TRC_SNAPSHOT_SCRATCH_BYTES);
+	trc_pages_unmap(s, s->memory_bytes);
+}
+
+const struct trc_shared *trc_snapshot_header(const struct trc_snapshot *s)
+{
+	return s->copy;
+}
+
+void trc_snapshot_window(const struct trc_snapshot *s, uint64_t *from, uint64_t *cut)
+{
+	*from = s->from;
+	*cut = s->cut;
+}
+
+void trc_snapshot_totals(const struct trc_snapshot *s, struct trc_drain_totals *totals)
+{
+	*totals = s->totals;
+}
+
+/* ---- writing --------------------------------------------------------------------------- */
+
+void trc_snapshot_writer_options(const struct trc_snapshot *s, struct trc_writer_options *options)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	*options = (struct trc_writer_options){
+		.clock = (enum trc_clock_kind)s->h.clock,
+		.ticks_per_second = s->h.ticks_per_second,
+		.n_procs = s->h.n_procs,
+		.generation_ns = GENERATION_NS,
+		.creation_realtime_ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec,
+	};
+	memcpy(options->trace_uuid, s->h.uuid, sizeof(s->h.uuid));
+	/* A ring may give many traces: each has an id of its own. */
+	for (size_t i = 0; i < 8; i++)
+		options->trace_uuid[8 + i] ^= (uint8_t)(s->cut >> 8 * i);
+}
+
+static struct trc_coverage_entry coverage_of(const struct trc_snapshot *s, uint8_t source,
+					     uint32_t proc, uint64_t held)
+{
+	uint64_t from = later(s->from, held);
+
+	return (struct trc_coverage_entry){.proc = proc,
+					   .source = source,
+					   .held = held,
+					   .from = from < s->cut ? from : s->cut,
+					   .to = s->cut};
+}
+
+static int write_coverage(const struct trc_snapshot *s, struct trc_writer *w,
+			  const struct trc_drain *drain)
+{
+	size_t n_bytes = (2 * (size_t)s->h.n_procs + 1) * sizeof(struct trc_coverage_entry);
+	struct trc_coverage_entry *entry = trc_pages_map(n_bytes);
+	size_t n = 0;
+	int err;
+
+	if (!entry)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->h.n_procs; i++) {
+		uint64_t kernel = trc_drain_kernel_oldest(drain, i);
+
+		if (LOAD(trc_snapshot_ring(s, i)->state) == TRC_RING_READY)
+			entry[n++] = coverage_of(s, TRC_SOURCE_RING, i, s->held[i]);
+		if (kernel)
+			entry[n++] = coverage_of(s, TRC_SOURCE_KERNEL, i, kernel);
+	}
+	if (LOAD(trc_snapshot_overflow(s)->head))
+		entry[n++] = coverage_of(s, TRC_SOURCE_OVERFLOW, UINT32_MAX, s->held_cells);
+	err = trc_writer_coverage(w, entry, n);
+	trc_pages_unmap(entry, n_bytes);
+	return err;
+}
+
+int trc_snapshot_write(struct trc_snapshot *s, struct trc_writer *w,
+		       void (*kernel)(void *context, struct trc_drain *drain), void *context)
+{
+	struct trc_drain_window window = {
+		.from = s->options.all ? s->h.start.ticks : s->from,
+		.to = s->cut,
+		.now = s->now,
+		.sync = s->sync,
+	};
+	struct trc_drain_options options = {.window = &window};
+	struct trc_drain *drain;
+	int err = trc_drain_open(&drain, s->copy, s->h.total_bytes, w, &options);
+
+	if (err)
+		return err;
+	trc_writer_sync(w, &s->h.start); /* trace time 0 is when recording began */
+	trc_drain_copy(drain);
+	if (kernel)
+		kernel(context, drain);
+	err = trc_drain_copy_finish(drain);
+	if (!err)
+		err = write_coverage(s, w, drain);
+	if (!err)
+		err = trc_writer_flush(w);
+	/* Behind all events from before it (format.md, "SYNC"). */
+	if (!err && s->has_sync)
+		err = trc_writer_sync(w, &s->sync);
+	trc_drain_totals(drain, &s->totals);
+	trc_drain_close(drain);
+	return err;
+}
+
+/* ---- what the trace says of itself ----------------------------------------------------- */
+
+struct text {
+	char at[160];
+	size_t n;
+};
+
+static void put(struct text *t, const char *what)
+{
+	while (*what && t->n < sizeof(t->at) - 1)
+		t->at[t->n++] = *what++;
+	t->at[t->n] = '\0';
+}
+
+static void put_number(struct text *t, uint64_t number, unsigned int base)
+{
+	char digits[24];
+	char *at = digits + sizeof(digits) - 1;
+
+	*at = '\0';
+	do
+		*--at = "0123456789abcdef"[number % base];
+	while (number /= base);
+	put(t, at);
+}
+
+/* "11 (SIGSEGV) code 1 at 0x0 in thread 123" */
+static int info_signal(const struct trc_snapshot *s, struct trc_writer *w)
+{
+	const struct trc_crash *c = &s->copy->crash;
+	const char *name = sigabbrev_np(LOAD(c->signal));
+	int32_t code = LOAD(c->code);
+	struct text t = {.n = 0};
+
+	if (LOAD(c->state) != TRC_CRASH_COMPLETE)
+		return 0;
+	put_number(&t, (uint32_t)LOAD(c->signal), 10);
+	put(&t, name ? " (SIG" : "");
+	put(&t, name ? name : "");
+	put(&t, name ? ") code " : " code ");
+	put(&t, code < 0 ? "-" : "");
+	put_number(&t, code < 0 ? 0 - (uint64_t)code : (uint64_t)code, 10);
+	put(&t, " at 0x");
+	put_number(&t, LOAD(c->address), 16);
+	put(&t, " in thread ");
+	put_number(&t, LOAD(c->tid), 10);
+	return trc_writer_info(w, "signal", t.at);
+}
+
+int trc_snapshot_info(const struct trc_snapshot *s, struct trc_writer *w)
+{
+	int err = s->has_sync ? trc_trace_info(w, s->copy) : trc_trace_info_process(w, s->copy);
+
+	if (!err)
+		err = trc_writer_info(w, "mode", s->h.flags & TRC_SHARED_OVERWRITE ? "flight" : "recording");
+	return err ? err : info_signal(s, w);
+}

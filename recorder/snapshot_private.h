@@ -1,0 +1,64 @@
+/* snapshot_private.h - what copying, choosing the window and writing share. */
+#ifndef TRC_RECORDER_SNAPSHOT_PRIVATE_H
+#define TRC_RECORDER_SNAPSHOT_PRIVATE_H
+
+#include "snapshot.h"
+
+/*
+ * The copy has the layout of the mapping that it was made of.  In it,
+ *
+ *   P1  a ring that is not of use has the state TRC_RING_EMPTY; of any other [tail, head) are the
+ *       words that were copied whole, and tail is where a page begins
+ *   P2  of the overflow stream [tail, head) are the cells that nobody wrote to after the copy of
+ *       an earlier lap was made
+ *   P3  slots, modules and entries of tables are whole, or free
+ */
+struct trc_snapshot {
+	struct trc_shared h; /* checked */
+	struct trc_shared *copy;
+	struct trc_snapshot_options options;
+	struct trc_sync_point sync; /* a reading at the time of the copy */
+	bool has_sync;              /* the clock is this machine's, and still runs */
+	uint64_t now;               /* ticks; nothing in the copy is later */
+	uint64_t from, cut;
+	uint64_t *held; /* [n_procs]: time of the oldest record; 0 = all since its birth */
+	uint64_t held_cells;
+	struct trc_drain_totals totals;
+	uint64_t memory_bytes; /* of this structure and held[] */
+};
+
+/* What lies behind the copy, for copying tables. */
+enum { TRC_SNAPSHOT_SCRATCH_BYTES = 288 << 10 };
+
+/* A mapping, or a file that somebody may cut short while it is read. */
+struct trc_snapshot_source {
+	const char *mapping; /* NULL: the file */
+	int fd;
+};
+
+/* ---- snapshot_copy.c ---- */
+
+/* Copies n_bytes from offset `off`.  What is read later is read after it.  0 or -EBADMSG. */
+int trc_snapshot_read(const struct trc_snapshot_source *source, uint64_t off, void *to,
+		      uint64_t n_bytes);
+/* Rings and overflow stream into the copy; once more, if called again. 0 or -errno. */
+int trc_snapshot_copy_streams(struct trc_snapshot *s, const struct trc_snapshot_source *source);
+/* Everything else: after the records that refer to it (L4). */
+int trc_snapshot_copy_tables(struct trc_snapshot *s, const struct trc_snapshot_source *source);
+
+static inline struct trc_ring *trc_snapshot_ring(const struct trc_snapshot *s, uint32_t proc)
+{
+	return (struct trc_ring *)trc_area(s->copy, s->h.procs_off) + proc;
+}
+
+static inline struct trc_overflow *trc_snapshot_overflow(const struct trc_snapshot *s)
+{
+	return trc_area(s->copy, s->h.overflow_off);
+}
+
+static inline const uint64_t *trc_snapshot_words(const struct trc_snapshot *s, uint32_t proc)
+{
+	return (const uint64_t *)trc_area(s->copy, s->h.data_off) + proc * s->h.ring_words;
+}
+
+#endif
