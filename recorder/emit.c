@@ -8,6 +8,7 @@
 #include "offproc.h"
 #include "rec.h"
 #include "ring_inline.h"
+#include "trigger.h"
 #include "unwind.h"
 #include "poison.h"
 
@@ -135,6 +136,12 @@ void trc_park_on_thread(struct trc_wait *wait, enum trc_reason reason, const voi
 	park(wait, reason, object, holder_serial);
 }
 
+static void look_for_trigger(const struct trc_wait *wait, uint64_t ticks)
+{
+	if (__builtin_expect(ticks >= trc_trigger_least.park, 0))
+		trc_trigger_waited((enum trc_reason)wait->reason, wait->object, ticks);
+}
+
 void trc_resume(struct trc_wait *wait, int result)
 {
 	uint64_t arg[3] = {wait->reason, wait->object, (uint64_t)(uint32_t)result};
@@ -147,6 +154,8 @@ void trc_resume(struct trc_wait *wait, int result)
 	trc_clock_barrier();
 	trc_record_args(TRC_REC_WORD1(TRC_KIND_RESUME, 0, 5, trc_self.serial), arg, 3);
 	trc_slot_run();
+	if (__builtin_expect(trc_trigger_least.park != UINT64_MAX, 0))
+		look_for_trigger(wait, trc_clock_now() - wait->since);
 	errno = saved_errno;
 }
 
@@ -172,12 +181,15 @@ void trc_wait_end(struct trc_wait *wait, int result)
 	uint64_t arg[5] = {wait->reason, wait->object, wait->since, (uint64_t)(uint32_t)result, 0};
 	int saved_errno = errno;
 	bool waited = !trc_mark_take(); /* first: the same */
+	uint64_t ticks;
 
 	if (!wait->since || session_now() != wait->session)
 		return;
 	trc_slot_run();
-	if (waited && trc_clock_ordered() - wait->since >= trc_switch.wait_ticks)
+	if (waited && (ticks = trc_clock_ordered() - wait->since) >= trc_switch.wait_ticks) {
 		trc_record_stack(TRC_KIND_WAIT, arg, 5, 4);
+		look_for_trigger(wait, ticks);
+	}
 	errno = saved_errno;
 }
 

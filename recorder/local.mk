@@ -23,7 +23,8 @@ libtrccore_la_SOURCES = \
 	recorder/session.c recorder/session.h \
 	recorder/tables.c \
 	recorder/threads.c \
-	recorder/trigger.c recorder/trigger.h
+	recorder/trigger.c recorder/trigger.h \
+	recorder/trigger_guest.c
 libtrccore_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec
 
 # clang leaves a sanitizer's own symbols to the program.

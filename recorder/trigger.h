@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "format/schema.h"
 
 enum trc_trigger_kind {
 	TRC_TRIGGER_PARK,
@@ -46,10 +47,34 @@ int trc_duration_parse(const char *text, uint64_t *ns);
 /* ---- in the recorded process (trigger_guest.c) ---- */
 
 enum { TRC_TRIGGER_SPECS_MAX = 16 };
-/* From now on these are looked for.  Context: any thread, before recording is turned on. */
+/* From now on these are looked for.  Context: any thread, in an open session, before recording is
+ * turned on. */
 void trc_triggers_set(const struct trc_trigger_spec *specs, unsigned int n);
 /* Asks for a snapshot: a TRIGGER event, a place in the shared mapping's list, and a futex wake-up
  * of whoever takes it.  Context: traced thread, signal handlers; never waits. */
 void trc_trigger_fire(const char *what, size_t n_bytes);
+
+/*
+ * What the events themselves look at: the shortest time, in ticks, that any condition of this
+ * kind names; UINT64_MAX = there is none.  Constant while something records.
+ */
+struct trc_trigger_least {
+	uint64_t park, region, task;
+};
+extern __attribute__((visibility("hidden"))) struct trc_trigger_least trc_trigger_least;
+
+/* Something lasted long enough for one condition or more: looks which, and fires each that is
+ * met.  Context: traced thread, signal handlers. */
+void trc_trigger_waited(enum trc_reason reason, uint64_t object, uint64_t ticks);
+/* Before the thread's slot forgets its innermost region.  Regions deeper than the slot tells
+ * (TRC_OPEN_REGIONS) are not looked at. */
+void trc_trigger_region_end(void);
+/* `type` is a string id; one that is 0 (longer than 248 bytes, or no room) is not looked at. */
+void trc_trigger_task_begin(uint64_t task, uint64_t type);
+void trc_trigger_task_end(uint64_t task);
+/* A signal arrived; from_pid 0 = not sent by a process. */
+void trc_trigger_signal(int number, uint32_t from_pid);
+/* Bit (number - 1) of each signal that is a condition. */
+uint64_t trc_trigger_signals(void);
 
 #endif

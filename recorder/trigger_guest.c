@@ -1,0 +1,360 @@
+/*
+ * trigger_guest.c - in the recorded process: asking for a snapshot, and the conditions that ask
+ * for one (trigger.h).
+ *
+ *   Q1  a place of the mapping's list is filled in by one thread at a time; who finds it taken
+ *       leaves it, and its request is counted only
+ *   Q2  a task has a place in `tasks` while it is open and of a type that somebody asked for, and
+ *       its set has room: 4096 places in sets of 8.  When a set is full the task that began first
+ *       loses its place, and is not reported
+ *   Q3  what is compared with `trc_trigger_least` is UINT64_MAX where nothing was asked for
+ */
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include "format/raw.h"
+#include "rec.h"
+#include "trigger.h"
+#include "poison.h"
+
+struct trc_trigger_least trc_trigger_least = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
+
+/* Constant while something records. */
+static struct condition {
+	struct trc_trigger_spec spec;
+	uint64_t min_ticks;
+	uint64_t type; /* string id of spec.name */
+} conditions[TRC_TRIGGER_SPECS_MAX];
+static unsigned int n_conditions;
+
+static _Atomic uint32_t filling[TRC_TRIGGERS_MAX]; /* Q1 */
+
+/* ---- open tasks ------------------------------------------------------------------------ */
+
+enum { TASK_SETS = 512, TASK_WAYS = 8 };
+#define TASK_BUSY UINT64_MAX
+static struct open_task {
+	_Atomic uint64_t task; /* 0 = free, TASK_BUSY = being filled in */
+	_Atomic uint64_t type, since;
+} tasks[TASK_SETS][TASK_WAYS];
+
+static struct open_task *set_of(uint64_t task)
+{
+	return tasks[task * UINT64_C(0x9e3779b97f4a7c15) >> 55];
+}
+
+static bool is_watched(uint64_t type)
+{
+	for (unsigned int i = 0; i < n_conditions; i++)
+		if (conditions[i].spec.kind == TRC_TRIGGER_TASK && conditions[i].type == type)
+			return true;
+	return false;
+}
+
+/* The place to use in a set: a free one, or else that of the task that began first. */
+static struct open_task *place_for(struct open_task set[TASK_WAYS], uint64_t *holds)
+{
+	struct open_task *first = NULL;
+
+	*holds = UINT64_MAX;
+	for (int way = 0; way < TASK_WAYS; way++) {
+		uint64_t task = atomic_load_explicit(&set[way].task, memory_order_relaxed);
+
+		if (task != TASK_BUSY && task < *holds) { /* ids count up; 0 is a free place */
+			first = &set[way];
+			*holds = task;
+		}
+	}
+	return first;
+}
+
+void trc_trigger_task_begin(uint64_t task, uint64_t type)
+{
+	struct open_task *place;
+	uint64_t holds;
+
+	if (!type || !is_watched(type))
+		return;
+	place = place_for(set_of(task), &holds);
+	/* acquire: what is stored below stays behind the taking of the place. */
+	if (!place ||
+	    !atomic_compare_exchange_strong_explicit(&place->task, &holds, TASK_BUSY,
+						     memory_order_acquire, memory_order_relaxed))
+		return; /* a signal handler or another thread was faster */
+	atomic_store_explicit(&place->type, type, memory_order_relaxed);
+	atomic_store_explicit(&place->since, trc_clock_now(), memory_order_relaxed);
+	/* release: pairs with the acquire in task_take(). */
+	atomic_store_explicit(&place->task, task, memory_order_release);
+}
+
+/* Takes the task out of the table.  False if it is not there. */
+static bool task_take(uint64_t task, uint64_t *type, uint64_t *since)
+{
+	struct open_task *set = set_of(task);
+
+	for (int way = 0; way < TASK_WAYS; way++) {
+		uint64_t seen = task;
+
+		/* acquire: pairs with the release that put it there. */
+		if (atomic_load_explicit(&set[way].task, memory_order_acquire) != task)
+			continue;
+		*type = atomic_load_explicit(&set[way].type, memory_order_relaxed);
+		*since = atomic_load_explicit(&set[way].since, memory_order_relaxed);
+		/* release: the loads above are done before the place is another task's. */
+		return atomic_compare_exchange_strong_explicit(
+			&set[way].task, &seen, 0, memory_order_release, memory_order_relaxed);
+	}
+	return false;
+}
+
+/* ---- text ------------------------------------------------------------------------------ */
+
+struct text {
+	char bytes[TRC_TRIGGER_WORDS * 8];
+	size_t n;
+};
+
+static void put_bytes(struct text *t, const char *bytes, size_t n)
+{
+	if (n > sizeof(t->bytes) - t->n)
+		n = sizeof(t->bytes) - t->n;
+	memcpy(t->bytes + t->n, bytes, n);
+	t->n += n;
+}
+
+static void put(struct text *t, const char *string)
+{
+	put_bytes(t, string, strlen(string));
+}
+
+static void put_number(struct text *t, uint64_t n, unsigned int base)
+{
+	char digits[24];
+	size_t at = sizeof(digits);
+
+	do
+		digits[--at] = "0123456789abcdef"[n % base];
+	while (n /= base);
+	put_bytes(t, digits + at, sizeof(digits) - at);
+}
+
+/* "132 ms": in the largest unit that leaves two digits. */
+static void put_duration(struct text *t, uint64_t ticks)
+{
+	static const char unit[][4] = {" ns", " us", " ms", " s"};
+	uint64_t n = (uint64_t)((unsigned __int128)ticks * 1000000000 /
+				trc_rec.shared->ticks_per_second);
+	unsigned int i = 0;
+
+	for (; i < 3 && n >= 10000; i++)
+		n /= 1000;
+	put_number(t, n, 10);
+	put(t, unit[i]);
+}
+
+/* ", 132 ms, thread 4711 'worker'" */
+static void put_thread(struct text *t, uint64_t ticks)
+{
+	char name[16] = "";
+
+	put(t, ", ");
+	put_duration(t, ticks);
+	put(t, ", thread ");
+	put_number(t, trc_self.tid, 10);
+	trc_raw2(SYS_prctl, PR_GET_NAME, name);
+	put(t, " '");
+	put_bytes(t, name, strnlen(name, sizeof(name)));
+	put(t, "'");
+}
+
+/* ---- asking ---------------------------------------------------------------------------- */
+
+static void request_fill(struct trc_trigger *request, uint64_t number, const char *what,
+			 size_t n_bytes)
+{
+	uint64_t word[TRC_TRIGGER_WORDS] = {0};
+
+	memcpy(word, what, n_bytes);
+	atomic_store_explicit(&request->number, 0, memory_order_relaxed);
+	/* release fence: a reader that sees new content sees that the number was taken back. */
+	atomic_thread_fence(memory_order_release);
+	atomic_store_explicit(&request->ticks, trc_clock_now(), memory_order_relaxed);
+	atomic_store_explicit(&request->serial, trc_self.session ? trc_self.serial : 0,
+			      memory_order_relaxed);
+	atomic_store_explicit(&request->n_bytes, (uint32_t)n_bytes, memory_order_relaxed);
+	for (int i = 0; i < TRC_TRIGGER_WORDS; i++)
+		atomic_store_explicit(&request->text[i], word[i], memory_order_relaxed);
+	/* release: pairs with the acquire of whoever takes snapshots: it is complete. */
+	atomic_store_explicit(&request->number, number, memory_order_release);
+}
+
+static void request(struct trc_shared *shared, const char *what, size_t n_bytes)
+{
+	uint64_t number = atomic_fetch_add_explicit(&shared->n_triggers, 1, memory_order_relaxed) + 1;
+	uint32_t place = (uint32_t)((number - 1) % TRC_TRIGGERS_MAX);
+
+	/* acquire, release: fillings of one place follow each other (Q1). */
+	if (!atomic_exchange_explicit(&filling[place], 1, memory_order_acquire)) {
+		request_fill(&shared->trigger[place], number, what, n_bytes);
+		atomic_store_explicit(&filling[place], 0, memory_order_release);
+	}
+	atomic_fetch_add_explicit(&shared->trigger_wake, 1, memory_order_release);
+	/* Not FUTEX_PRIVATE: it may be another process that takes snapshots. */
+	trc_raw3(SYS_futex, &shared->trigger_wake, FUTEX_WAKE, INT_MAX);
+}
+
+static void record(const char *what, size_t n_bytes)
+{
+	uint64_t text[TRC_TRIGGER_WORDS] = {0}, n = n_bytes, words = (n_bytes + 7) / 8;
+	struct trc_seg seg[2] = {{&n, 1}, {text, words}};
+
+	memcpy(text, what, n_bytes);
+	trc_self.no_wait++;
+	trc_record(TRC_REC_WORD1(TRC_KIND_TRIGGER, 0, 3 + words, trc_self.serial), seg, 2);
+	trc_self.no_wait--;
+}
+
+void trc_trigger_fire(const char *what, size_t n_bytes)
+{
+	int saved_errno = errno;
+
+	if (!trc_recording())
+		return;
+	if (n_bytes > TRC_TRIGGER_WORDS * 8)
+		n_bytes = TRC_TRIGGER_WORDS * 8;
+	/* The event first: a snapshot taken at once has it. */
+	if (trc_self_ready())
+		record(what, n_bytes);
+	request(trc_rec.shared, what, n_bytes);
+	errno = saved_errno;
+}
+
+/* ---- conditions ------------------------------------------------------------------------ */
+
+static void least(uint64_t *least_ticks, uint64_t ticks)
+{
+	if (ticks < *least_ticks)
+		*least_ticks = ticks;
+}
+
+void trc_triggers_set(const struct trc_trigger_spec *specs, unsigned int n)
+{
+	struct trc_trigger_least found = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
+
+	n_conditions = n < TRC_TRIGGER_SPECS_MAX ? n : TRC_TRIGGER_SPECS_MAX;
+	memset(filling, 0, sizeof(filling));
+	for (unsigned int i = 0; i < n_conditions; i++) {
+		struct condition *c = &conditions[i];
+
+		c->spec = specs[i];
+		c->min_ticks = trc_clock_ns_to_ticks(specs[i].min_ns);
+		c->type = trc_string_intern(specs[i].name, (uint32_t)strlen(specs[i].name));
+		if (c->type) /* or else the id could come to mean another name */
+			trc_string_pin(c->type);
+		if (c->spec.kind == TRC_TRIGGER_PARK)
+			least(&found.park, c->min_ticks);
+		if (c->spec.kind == TRC_TRIGGER_REGION)
+			least(&found.region, c->min_ticks);
+		if (c->spec.kind == TRC_TRIGGER_TASK)
+			least(&found.task, c->min_ticks);
+	}
+	if (found.task != UINT64_MAX) /* tasks of an earlier recording; memory untouched if unused */
+		memset(tasks, 0, sizeof(tasks));
+	trc_trigger_least = found;
+}
+
+uint64_t trc_trigger_signals(void)
+{
+	uint64_t signals = 0;
+
+	for (unsigned int i = 0; i < n_conditions; i++)
+		if (conditions[i].spec.kind == TRC_TRIGGER_SIGNAL)
+			signals |= UINT64_C(1) << (conditions[i].spec.signal - 1);
+	return signals;
+}
+
+/* "park>100ms: mutex 0x55d0c0de, 132 ms, thread 4711 'worker'" */
+void trc_trigger_waited(enum trc_reason reason, uint64_t object, uint64_t ticks)
+{
+	for (unsigned int i = 0; i < n_conditions; i++) {
+		const struct condition *c = &conditions[i];
+		struct text t = {.n = 0};
+
+		if (c->spec.kind != TRC_TRIGGER_PARK || ticks < c->min_ticks ||
+		    !(c->spec.reasons & 1u << reason))
+			continue;
+		put(&t, c->spec.text);
+		put(&t, ": ");
+		put(&t, trc_reason_name(reason));
+		put(&t, " 0x");
+		put_number(&t, object, 16);
+		put_thread(&t, ticks);
+		trc_trigger_fire(t.bytes, t.n);
+	}
+}
+
+static void spanned(enum trc_trigger_kind kind, uint64_t type, uint64_t task, uint64_t ticks)
+{
+	for (unsigned int i = 0; i < n_conditions; i++) {
+		const struct condition *c = &conditions[i];
+		struct text t = {.n = 0};
+
+		if (c->spec.kind != kind || c->type != type || ticks < c->min_ticks)
+			continue;
+		put(&t, c->spec.text);
+		put(&t, ": ");
+		put(&t, task ? "task " : "no task");
+		if (task)
+			put_number(&t, task, 10);
+		put_thread(&t, ticks);
+		trc_trigger_fire(t.bytes, t.n);
+	}
+}
+
+void trc_trigger_region_end(void)
+{
+	struct trc_slot *slot = trc_self.slot;
+	uint32_t n = atomic_load_explicit(&slot->n_regions, memory_order_relaxed);
+	uint64_t ticks, type;
+
+	if (!n || n > TRC_OPEN_REGIONS)
+		return;
+	ticks = trc_clock_now() - atomic_load_explicit(&slot->region[n - 1].since,
+						       memory_order_relaxed);
+	type = atomic_load_explicit(&slot->region[n - 1].type, memory_order_relaxed);
+	if (type && ticks >= trc_trigger_least.region)
+		spanned(TRC_TRIGGER_REGION, type,
+			atomic_load_explicit(&slot->region[n - 1].task, memory_order_relaxed),
+			ticks);
+}
+
+void trc_trigger_task_end(uint64_t task)
+{
+	uint64_t type, since, ticks;
+
+	if (!task_take(task, &type, &since))
+		return;
+	ticks = trc_clock_now() - since;
+	if (ticks >= trc_trigger_least.task)
+		spanned(TRC_TRIGGER_TASK, type, task, ticks);
+}
+
+/* "signal=USR2: from process 4711, thread 12 'main'" */
+void trc_trigger_signal(int number, uint32_t from_pid)
+{
+	for (unsigned int i = 0; i < n_conditions; i++) {
+		struct text t = {.n = 0};
+
+		if (conditions[i].spec.kind != TRC_TRIGGER_SIGNAL ||
+		    conditions[i].spec.signal != number)
+			continue;
+		put(&t, conditions[i].spec.text);
+		if (from_pid) {
+			put(&t, ": from process ");
+			put_number(&t, from_pid, 10);
+		}
+		trc_trigger_fire(t.bytes, t.n);
+	}
+}
