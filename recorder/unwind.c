@@ -179,6 +179,7 @@ TRC_NO_SANITIZE uint32_t trc_unwind_context(const void *ucontext, uint64_t *fram
 	/* acquire: pairs with the release in trc_unwind_setup(). */
 	uint32_t mode = atomic_load_explicit(&trc_unwind_how.mode, memory_order_acquire);
 	struct trc_walk walk;
+	int32_t n = 0;
 
 	if (max > TRC_UNWIND_FRAMES_MAX)
 		max = TRC_UNWIND_FRAMES_MAX;
@@ -192,10 +193,12 @@ TRC_NO_SANITIZE uint32_t trc_unwind_context(const void *ucontext, uint64_t *fram
 	walk.own_sp = (uintptr_t)__builtin_frame_address(0);
 	walk.exact = true;
 	trc_range_stack(&walk.range, walk.sp, walk.own_sp);
-	frame[0] = walk.pc;
-	if (!trc_pc_plausible(walk.pc))
-		return 1;
+	if (!trc_pc_plausible(walk.pc)) {
+		frame[n++] = walk.pc;
+		if (n == (int32_t)max || !trc_walk_lost(&walk))
+			return (uint32_t)n;
+	}
 	if (mode == TRC_UNWIND_FP)
-		return walk_frame_pointers(&walk, frame, 0, (int32_t)max);
-	return walk_rules(&walk, frame, 0, (int32_t)max);
+		return walk_frame_pointers(&walk, frame, n, (int32_t)max);
+	return walk_rules(&walk, frame, n, (int32_t)max);
 }

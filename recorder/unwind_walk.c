@@ -250,9 +250,24 @@ static bool guess_frame_pointer(struct trc_walk *walk)
 	return to_caller(walk, ra, walk->fp + 16, fp);
 }
 
+bool trc_walk_lost(struct trc_walk *walk)
+{
+	return guess_leaf(walk);
+}
+
+/* No code at all: a call through a bad pointer. */
+static bool is_lost(const struct trc_walk *walk)
+{
+	struct trc_range none = {0, 0, false};
+
+	return walk->exact && !trc_range_reach(&none, walk->pc);
+}
+
 /* Compilers at run time keep frame pointers; what lacks rules in a module is mostly stubs. */
 static bool step_guess(struct trc_walk *walk, bool foreign)
 {
+	if (foreign && is_lost(walk))
+		return trc_walk_lost(walk);
 	if (!walk->guess)
 		return false;
 	return (foreign && guess_frame_pointer(walk)) || (walk->exact && guess_leaf(walk)) ||

@@ -60,6 +60,10 @@ static inline uintptr_t trc_pc_plain(uintptr_t pc)
  */
 bool trc_walk_step(struct trc_walk *walk);
 
+/* From where there is no code to who called that, by the return address just made.  Returns false
+ * if there is none. */
+bool trc_walk_lost(struct trc_walk *walk);
+
 /* Where the caller's registers lie, by a short rule. */
 struct trc_slots {
 	uintptr_t cfa;
