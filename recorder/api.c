@@ -11,6 +11,7 @@
 #include "annotate_inline.h"
 #include "drainer.h"
 #include "fork.h"
+#include "interpose/signal.h"
 #include "rec.h"
 #include "session.h"
 
@@ -141,6 +142,7 @@ static int start(const char *path, const struct trace_options *options)
 	running_pid = getpid();
 	trc_session_record(true);
 	trc_self_attach();
+	trc_signals_start(o.crash);
 	return 0;
 }
 
@@ -177,6 +179,7 @@ static int stop(void)
 
 	if (!running_path[0])
 		return fail(-EINVAL, "", "no trace runs");
+	trc_signals_stop();
 	trc_session_record(false);
 	err = trc_drainer_stop(why, sizeof(why));
 	trc_session_close();

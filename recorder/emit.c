@@ -73,26 +73,46 @@ uint64_t trc_stack_here(void)
 	return trc_stack_intern(frame + first, n, module_epoch());
 }
 
-uint64_t trc_record_stack(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
-			  unsigned int stack_index)
+static uint64_t record_frames(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
+			      unsigned int stack_index, const uint64_t *frame, uint32_t n)
 {
-	uint64_t frame[TRC_STACK_DEPTH_MAX + 8];
-	uint32_t first, n = stack_take(frame, &first), epoch = module_epoch();
-	uint64_t id = trc_stack_intern(frame + first, n, epoch);
-	uint32_t words = 2 + n_args;
+	uint32_t epoch = module_epoch(), words = 2 + n_args;
+	uint64_t id = trc_stack_intern(frame, n, epoch);
 
 	arg[stack_index] = id;
 	if (id || !n) {
 		trc_record_args(TRC_REC_WORD1(kind, 0, words, trc_self.serial), arg, n_args);
 	} else {
 		uint64_t head = (uint64_t)epoch << 32 | n;
-		struct trc_seg seg[3] = {{arg, n_args}, {&head, 1}, {frame + first, n}};
+		struct trc_seg seg[3] = {{arg, n_args}, {&head, 1}, {frame, n}};
 
 		trc_record(TRC_REC_WORD1(kind, TRC_REC_INLINE_STACK, words + 1 + n,
 					 trc_self.serial),
 			   seg, 3);
 	}
 	return id;
+}
+
+uint64_t trc_record_stack(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
+			  unsigned int stack_index)
+{
+	uint64_t frame[TRC_STACK_DEPTH_MAX + 8];
+	uint32_t first, n = stack_take(frame, &first);
+
+	return record_frames(kind, arg, n_args, stack_index, frame + first, n);
+}
+
+uint64_t trc_record_stack_of(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
+			     unsigned int stack_index, const void *context)
+{
+	uint64_t frame[TRC_STACK_DEPTH_MAX];
+	uint32_t n = trc_unwind_context(context, frame, TRC_STACK_DEPTH_MAX);
+
+	/* The rest are return addresses, and readers look before them for the call: so that they
+	 * find the instruction that was interrupted. */
+	if (n)
+		frame[0]++;
+	return record_frames(kind, arg, n_args, stack_index, frame, n);
 }
 
 /* ---- waits ----------------------------------------------------------------------------- */
@@ -244,4 +264,13 @@ void trc_process_event(enum trc_process_what what, uint64_t value)
 {
 	if (session_now())
 		trc_record_two(TRC_REC_WORD1(TRC_KIND_PROCESS, 0, 4, trc_self.serial), what, value);
+}
+
+void trc_procs_changed(uint32_t n_procs)
+{
+	uint64_t arg = n_procs;
+
+	if (session_now())
+		trc_record_args(TRC_REC_WORD1(TRC_KIND_PROCS_CHANGE, 0, 3, trc_self.serial), &arg,
+				1);
 }

@@ -128,6 +128,8 @@ void trc_thread_started(uint32_t creator, uint64_t creation_stack);
 /* Last thing in a thread: THREAD_EXIT, gives the slot back.  Further events of this thread
  * (later destructors) would take a new serial. */
 void trc_thread_ended(void);
+/* Called by a thread that was not created while recording, when it is first seen. NULL = none. */
+extern TRC_HIDDEN void (*trc_attach_hook)(void);
 /* `thread` is a pthread_t. */
 void trc_thread_named(uint64_t thread, const char *name);
 /* The serial of a thread of this process by its pthread_t; 0 = not known. */
@@ -146,5 +148,7 @@ void trc_modules_changing(void);
 /* After dlclose(): addresses may belong to other code now. */
 void trc_modules_changed(void);
 void trc_process_event(enum trc_process_what what, uint64_t value);
+/* How many procs the process may use from now on. */
+void trc_procs_changed(uint32_t n_procs);
 
 #endif

@@ -11,6 +11,7 @@ noinst_LTLIBRARIES += libtrccore.la
 libtrccore_la_SOURCES = \
 	recorder/annotate.c recorder/annotate.h recorder/annotate_inline.h \
 	recorder/clock.c recorder/clock.h \
+	recorder/crash.c recorder/signals.h \
 	recorder/emit.c \
 	recorder/fork.c recorder/fork.h \
 	recorder/hot.h recorder/rec.h recorder/poison.h \

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "annotate.h"
 #include "fork.h"
+#include "interpose/signal.h"
 #include "rec.h"
 #include "session.h"
 
@@ -58,6 +59,7 @@ static void begin(void)
 	}
 	trc_session_record(true);
 	trc_self_attach();
+	trc_signals_start(options.crash);
 }
 
 /* Context: a forked child (fork.h). */

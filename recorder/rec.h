@@ -116,6 +116,9 @@ static inline bool trc_self_ready(void)
  * stack itself behind the record).  Returns the id. */
 uint64_t trc_record_stack(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
 			  unsigned int stack_index);
+/* The same with the stack that a signal interrupted: `context` is the handler's third argument. */
+uint64_t trc_record_stack_of(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
+			     unsigned int stack_index, const void *context);
 /* The calling thread's stack as an id; 0 = none, or no room. */
 uint64_t trc_stack_here(void);
 /* Where this object's own code lies: left out of stacks.  [0] <= address < [1] */

@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include "format/raw.h"
 #include "rec.h"
+#include "signals.h"
 #include "poison.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -104,7 +105,8 @@ static bool in_signal_handler(void)
 
 		if (trc_raw4(SYS_rt_sigaction, sig, 0, &action, sizeof(action.mask)))
 			continue;
-		if (action.handler == (void *)SIG_DFL || action.handler == (void *)SIG_IGN)
+		if (action.handler == (void *)SIG_DFL || action.handler == (void *)SIG_IGN ||
+		    action.handler == trc_signal_default)
 			continue;
 		if (!(blocked & (UINT64_C(1) << (sig - 1))) && !(action.flags & SA_NODEFER))
 			continue;

@@ -87,7 +87,8 @@ static int parse_variable(struct trc_session_options *o, const char *name, const
 	static const char *const on_full[] = {"wait", "drop", NULL};
 	static const char *const paths[] = {"auto", "rseq", "overflow", NULL};
 	static const char *const clocks[] = {"auto", "tsc", "cntvct", "monotonic", NULL};
-	static const char *const off_on[] = {"0", "1", NULL};
+	static const char *const zero_one[] = {"0", "1", NULL};
+	static const char *const off_on[] = {"off", "on", NULL};
 	int word = 0;
 
 	if (!strcmp(name, "TRC_RING_SIZE"))
@@ -99,7 +100,9 @@ static int parse_variable(struct trc_session_options *o, const char *name, const
 	if (!strcmp(name, "TRC_WINDOW"))
 		return trc_duration_parse(text, &o->window_ns);
 	if (!strcmp(name, "TRC_FLIGHT"))
-		o->flight = (word = find_word(text, off_on)) == 1;
+		o->flight = (word = find_word(text, zero_one)) == 1;
+	if (!strcmp(name, "TRC_CRASH"))
+		o->crash = (word = find_word(text, off_on)) == 1;
 	if (!strcmp(name, "TRC_WAIT_NS"))
 		return parse_bytes(text, &o->min_wait_ns);
 	if (!strcmp(name, "TRC_UNWIND"))
@@ -129,10 +132,12 @@ int trc_session_options_init(struct trc_session_options *o, char *error, size_t 
 	static const char *const names[] = {"TRC_RING_SIZE", "TRC_WAIT_NS", "TRC_UNWIND",
 					    "TRC_LOCKS",     "TRC_ON_FULL", "TRC_RING_PATH",
 					    "TRC_CLOCK",     "TRC_FLIGHT",  "TRC_MAX_SIZE",
-					    "TRC_WINDOW",    "TRC_TRIGGERS", NULL};
+					    "TRC_WINDOW",    "TRC_TRIGGERS",
+					    "TRC_CRASH",     NULL};
 	int err = 0;
 
 	memset(o, 0, sizeof(*o));
+	o->crash = true;
 	o->min_wait_ns = MIN_WAIT_NS_DEFAULT;
 	o->dir = secure_getenv("TRC_RING_DIR");
 	if (!o->dir)
@@ -402,6 +407,7 @@ static int open_mapping(const struct trc_session_options *o)
 	trc_modules_publish();
 	trc_switch.locks = o->locks;
 	trc_switch.wait_ticks = trc_clock_ns_to_ticks(o->min_wait_ns);
+	trc_triggers_set(o->trigger, o->n_triggers);
 	sessions = sessions % (TRC_API_ELSEWHERE - 1) + 1; /* never 0 */
 	return 0;
 }

@@ -31,6 +31,7 @@ struct trc_session_options {
 	bool flight;
 	uint64_t max_bytes; /* of the whole mapping; 0 = ring_bytes counts */
 	uint64_t window_ns; /* see struct trc_shared */
+	bool crash; /* faults and deadly signals are recorded (interpose/signal.h) */
 	struct trc_trigger_spec trigger[TRC_TRIGGER_SPECS_MAX];
 	unsigned int n_triggers;
 };

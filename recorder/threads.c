@@ -14,6 +14,8 @@
 __thread struct trc_self trc_self __attribute__((tls_model("initial-exec")));
 union trc_switch_page trc_switch_page __attribute__((aligned(65536)));
 
+void (*trc_attach_hook)(void);
+
 /* For threads that found no slot: told by their events only. */
 static struct trc_slot no_slot;
 
@@ -146,7 +148,12 @@ static bool attach(uint32_t creator, uint64_t stack, bool starts_now)
 
 bool trc_self_attach(void)
 {
-	return attach(0, 0, false);
+	void (*hook)(void) = trc_attach_hook;
+	bool attached = attach(0, 0, false);
+
+	if (attached && hook)
+		hook();
+	return attached;
 }
 
 uint32_t trc_thread_creating(uint64_t *stack)

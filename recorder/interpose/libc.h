@@ -8,6 +8,9 @@
 #ifndef TRC_RECORDER_INTERPOSE_LIBC_H
 #define TRC_RECORDER_INTERPOSE_LIBC_H
 
+/* What is interposed is not ours to find old. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +18,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <pty.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>

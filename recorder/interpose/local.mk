@@ -1,6 +1,9 @@
 # The interposers: a part of libtrc and of libtrc-preload.
 noinst_LTLIBRARIES += libtrcinterpose.la
 libtrcinterpose_la_SOURCES = \
+	recorder/interpose/affinity.c \
+	recorder/interpose/affinity.h \
+	recorder/interpose/altstack.c \
 	recorder/interpose/barrier_once.c \
 	recorder/interpose/c11.c \
 	recorder/interpose/child.c \
@@ -24,6 +27,8 @@ libtrcinterpose_la_SOURCES = \
 	recorder/interpose/real.h \
 	recorder/interpose/rwlock.c \
 	recorder/interpose/sem.c \
+	recorder/interpose/signal.c \
+	recorder/interpose/signal.h \
 	recorder/interpose/signal_wait.c \
 	recorder/interpose/sleep.c \
 	recorder/interpose/socket.c \
@@ -34,6 +39,9 @@ libtrcinterpose_la_SOURCES = \
 	recorder/interpose/thread.h \
 	recorder/interpose/versions.h
 EXTRA_libtrcinterpose_la_SOURCES = \
+	recorder/interpose/affinity.c \
+	recorder/interpose/affinity.h \
+	recorder/interpose/altstack.c \
 	recorder/interpose/thunk_aarch64.S \
 	recorder/interpose/thunk_x86_64.S
 libtrcinterpose_la_LIBADD = recorder/interpose/thunk_@host_cpu@.lo

@@ -21,6 +21,8 @@
 	V(pthread_cond_broadcast, pthread_cond_broadcast, "GLIBC_2.3.2")                           \
 	V(posix_spawn, posix_spawn, "GLIBC_2.15")                                                  \
 	V(posix_spawnp, posix_spawnp, "GLIBC_2.15")                                                \
+	V(sched_setaffinity, sched_setaffinity, "GLIBC_2.3.4")                                     \
+	V(pthread_setaffinity_np, pthread_setaffinity_np, "GLIBC_2.3.4")                           \
 	V(old_cond_wait, pthread_cond_wait, "GLIBC_2.2.5")                                         \
 	V(old_cond_timedwait, pthread_cond_timedwait, "GLIBC_2.2.5")                               \
 	V(old_cond_signal, pthread_cond_signal, "GLIBC_2.2.5")                                     \
@@ -35,6 +37,8 @@
 	N(pthread_cond_timedwait)                                                                  \
 	N(pthread_cond_signal)                                                                     \
 	N(pthread_cond_broadcast)                                                                  \
+	N(sched_setaffinity)                                                                       \
+	N(pthread_setaffinity_np)                                                                  \
 	N(posix_spawn)                                                                             \
 	N(posix_spawnp)
 #endif
@@ -122,6 +126,14 @@
 	N(mq_receive)                                                                              \
 	N(mq_timedreceive)
 
+#define TRC_NAMES_SIGNALS(N)                                                                       \
+	N(sigaction)                                                                               \
+	N(signal)                                                                                  \
+	N(sysv_signal)                                                                             \
+	N(siginterrupt)                                                                            \
+	N(sigset)                                                                                  \
+	N(sigaltstack)
+
 #define TRC_NAMES_FILES(N)                                                                         \
 	N(flock)                                                                                   \
 	N(fcntl)                                                                                   \
@@ -193,6 +205,7 @@
 	TRC_NAMES_LOCKS(N)                                                                         \
 	TRC_NAMES_THREADS(N)                                                                       \
 	TRC_NAMES_WAITS(N)                                                                         \
+	TRC_NAMES_SIGNALS(N)                                                                       \
 	TRC_NAMES_FILES(N)                                                                         \
 	TRC_NAMES_SOCKETS(N)                                                                       \
 	TRC_NAMES_SINGLE(N)                                                                        \

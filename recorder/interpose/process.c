@@ -1,6 +1,8 @@
 /*
  * process.c - new processes.  Context: traced thread, signal handlers (_Fork, vfork).
  */
+#include "recorder/interpose/affinity.h"
+#include "recorder/interpose/signal.h"
 #include "recorder/interpose/span.h"
 #include "recorder/interpose/versions.h"
 
@@ -9,10 +11,13 @@ static void fork_end(pid_t child)
 {
 	int saved = errno;
 
-	if (child == 0)
+	if (child == 0) {
+		trc_altstack_forked();
+		trc_affinity_forked();
 		trc_fork_child();
-	else
+	} else {
 		trc_fork_parent(child);
+	}
 	errno = saved;
 }
 

@@ -7,6 +7,7 @@
  *       what the program's own destructors do is still recorded
  */
 #include "recorder/interpose/thread.h"
+#include "recorder/interpose/signal.h"
 #include "recorder/interpose/span.h"
 
 /* ---- the end -------------------------------------------------------------------------- */
@@ -24,8 +25,10 @@ static void thread_ending(void *value)
 {
 	uintptr_t round = (uintptr_t)value;
 
-	if (round >= LAST_ROUND || pthread_setspecific(end_key, (void *)(round + 1)))
-		trc_thread_ended();
+	if (round < LAST_ROUND && !pthread_setspecific(end_key, (void *)(round + 1)))
+		return;
+	trc_thread_ended();
+	trc_altstack_leave();
 }
 
 void trc_thread_prepare(void)
@@ -34,10 +37,10 @@ void trc_thread_prepare(void)
 		!pthread_key_create(&end_key, thread_ending) && end_key < KEYS_WITHOUT_MALLOC;
 }
 
-void trc_thread_arm(void)
+bool trc_thread_arm(void)
 {
-	if (end_key_made && !pthread_getspecific(end_key))
-		pthread_setspecific(end_key, (void *)1);
+	return end_key_made &&
+	       (pthread_getspecific(end_key) || !pthread_setspecific(end_key, (void *)1));
 }
 
 /* ---- the beginning -------------------------------------------------------------------- */
@@ -111,7 +114,8 @@ static void thread_begin(struct trc_handoff *handoff, struct trc_handoff *own)
 				    .stack = handoff->stack};
 	handoff_give(handoff);
 	trc_thread_started(own->creator, own->stack);
-	trc_thread_arm();
+	if (trc_thread_arm())
+		trc_altstack_enter();
 }
 
 void *trc_thread_run(void *handoff)

@@ -12,8 +12,8 @@
 void trc_thread_prepare(void);
 
 /* From now on the calling thread will call trc_thread_ended() as the last thing, whether it
- * returns, exits or is cancelled.  Idempotent; signal handlers too. */
-void trc_thread_arm(void);
+ * returns, exits or is cancelled.  Idempotent; signal handlers too.  False if that cannot be. */
+bool trc_thread_arm(void);
 
 /* What a creator hands to the thread that it creates. */
 struct trc_handoff;

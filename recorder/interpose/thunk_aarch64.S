@@ -1,7 +1,8 @@
 /*
- * thunk_aarch64.S - vfork() and syscall(): they may return twice, so they may have no frame.
+ * thunk_aarch64.S - vfork() and syscall(): they may return twice, so they may have no frame; and
+ * the wrappers of signal handlers, which leave none.
  *
- * Both make the system call themselves.
+ * The first two make the system call themselves.
  */
 #include <sys/syscall.h>
 
@@ -13,6 +14,8 @@
 	.hidden trc_vfork_parent
 	.hidden trc_syscall_futex
 	.hidden trc_syscall_error
+	.hidden trc_signal_arrived
+	.hidden trc_signal_wrappers
 
 /* pid_t vfork(void).  The return address stays in x30, which the kernel gives to both. */
 	.globl vfork
@@ -66,5 +69,41 @@ syscall:
 	ret
 	.cfi_endproc
 	.size syscall, . - syscall
+
+/*
+ * Signal handlers, 64 of 16 bytes, each for one handler of the program's: void (int, siginfo_t *,
+ * void *).  What they jump to finds arguments and stack as the kernel made them.
+ */
+	.globl trc_signal_wrappers
+	.type trc_signal_wrappers, %function
+	.p2align 4
+trc_signal_wrappers:
+	.cfi_startproc
+	.set wrapper, 0
+	.rept 64
+	.p2align 4
+	hint 34			/* bti c */
+	mov w3, wrapper
+	b 1f
+	.set wrapper, wrapper + 1
+	.endr
+	.p2align 4
+1:	stp x29, x30, [sp, -48]!
+	.cfi_adjust_cfa_offset 48
+	.cfi_rel_offset x29, 0
+	.cfi_rel_offset x30, 8
+	stp x0, x1, [sp, 16]
+	str x2, [sp, 32]
+	bl trc_signal_arrived
+	mov x16, x0
+	ldp x0, x1, [sp, 16]
+	ldr x2, [sp, 32]
+	ldp x29, x30, [sp], 48
+	.cfi_adjust_cfa_offset -48
+	.cfi_restore x29
+	.cfi_restore x30
+	br x16
+	.cfi_endproc
+	.size trc_signal_wrappers, . - trc_signal_wrappers
 
 	.section .note.GNU-stack, "", %progbits

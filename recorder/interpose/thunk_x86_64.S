@@ -1,7 +1,8 @@
 /*
- * thunk_x86_64.S - vfork() and syscall(): they may return twice, so they may have no frame.
+ * thunk_x86_64.S - vfork() and syscall(): they may return twice, so they may have no frame; and
+ * the wrappers of signal handlers, which leave none.
  *
- * Both make the system call themselves.
+ * The first two make the system call themselves.
  */
 #include <sys/syscall.h>
 #ifdef __CET__
@@ -17,6 +18,8 @@
 	.hidden trc_vfork_parent
 	.hidden trc_syscall_futex
 	.hidden trc_syscall_error
+	.hidden trc_signal_arrived
+	.hidden trc_signal_wrappers
 
 /*
  * pid_t vfork(void).  The child runs on our stack and will overwrite the return address: it is
@@ -75,5 +78,40 @@ syscall:
 	jmp trc_syscall_error
 	.cfi_endproc
 	.size syscall, . - syscall
+
+/*
+ * Signal handlers, 64 of 16 bytes, each for one handler of the program's: void (int, siginfo_t *,
+ * void *).  What they jump to finds arguments and stack as the kernel made them.
+ */
+	.globl trc_signal_wrappers
+	.type trc_signal_wrappers, @function
+	.p2align 4
+trc_signal_wrappers:
+	.cfi_startproc
+	.set wrapper, 0
+	.rept 64
+	.p2align 4
+	_CET_ENDBR
+	movl $wrapper, %ecx
+	jmp 1f
+	.set wrapper, wrapper + 1
+	.endr
+	.p2align 4
+1:	pushq %rdi
+	.cfi_adjust_cfa_offset 8
+	pushq %rsi
+	.cfi_adjust_cfa_offset 8
+	pushq %rdx
+	.cfi_adjust_cfa_offset 8
+	call trc_signal_arrived
+	popq %rdx
+	.cfi_adjust_cfa_offset -8
+	popq %rsi
+	.cfi_adjust_cfa_offset -8
+	popq %rdi
+	.cfi_adjust_cfa_offset -8
+	jmp *%rax
+	.cfi_endproc
+	.size trc_signal_wrappers, . - trc_signal_wrappers
 
 	.section .note.GNU-stack, "", @progbits

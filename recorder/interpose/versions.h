@@ -13,6 +13,8 @@
 #define TRC_VERSIONED(name) trc_versioned_##name
 #define TRC_CURRENT_VERSION(name, version)                                                         \
 	__asm__(".symver trc_versioned_" #name "," #name "@@" version)
+#define TRC_CURRENT_ALIAS(alias_name, name, version)                                               \
+	__asm__(".symver trc_versioned_" #alias_name "," #name "@@" version)
 #define TRC_OLD_VERSION(old_name, name, version)                                                   \
 	__asm__(".symver trc_versioned_" #old_name "," #name "@" version)
 #else

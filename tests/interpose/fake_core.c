@@ -8,6 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 #include "recorder/hot.h"
+#include "recorder/interpose/signal.h"
+#include "recorder/signals.h"
+#include "recorder/trigger.h"
 #include "tests/interpose/fake_core.h"
 
 #define VISIBLE __attribute__((visibility("default")))
@@ -68,6 +71,7 @@ __attribute__((constructor)) static void start(void)
 		trc_switch.locks = TRC_LOCKS_NONE;
 	attach();
 	atomic_store(&trc_switch.on, FAKE_SESSION);
+	trc_signals_start(true);
 }
 
 static _Atomic uint32_t *waiters_of(const void *object)
@@ -217,4 +221,36 @@ void trc_process_event(enum trc_process_what what, uint64_t value)
 {
 	if (what == TRC_PROCESS_FORK && (pid_t)value > 0)
 		states[FAKE_PROCESS_EVENTS]++;
+}
+
+void (*trc_attach_hook)(void);
+void *trc_signal_default;
+
+void trc_procs_changed(uint32_t n_procs)
+{
+	states[FAKE_PROCS_CHANGED]++;
+}
+
+bool trc_signal_recorded(void)
+{
+	return !trc_self.quiet;
+}
+
+void trc_signal_handled(int number, const siginfo_t *info, const void *context)
+{
+	states[FAKE_SIGNALS_HANDLED]++;
+}
+
+void trc_signal_fatal(int number, const siginfo_t *info, const void *context)
+{
+	states[FAKE_SIGNALS_FATAL]++;
+}
+
+void trc_trigger_signal(int number, uint32_t from_pid)
+{
+}
+
+uint64_t trc_trigger_signals(void)
+{
+	return 0;
 }

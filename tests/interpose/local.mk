@@ -27,6 +27,7 @@ interpose_programs = \
 	tests/interpose/same_cxx \
 	tests/interpose/same_locks \
 	tests/interpose/same_process \
+	tests/interpose/same_signals \
 	tests/interpose/same_waits \
 	tests/interpose/uses_all \
 	tests/interpose/uses_fortified
@@ -36,6 +37,8 @@ tests_interpose_events_SOURCES = tests/interpose/events.c tests/interpose/fake_c
 tests_interpose_same_cxx_SOURCES = tests/interpose/same_cxx.cc
 tests_interpose_same_locks_SOURCES = tests/interpose/same_locks.c tests/interpose/same.h
 tests_interpose_same_process_SOURCES = tests/interpose/same_process.c tests/interpose/same.h
+tests_interpose_same_signals_SOURCES = tests/interpose/same_signals.c tests/interpose/same.h
+tests_interpose_same_signals_CFLAGS = $(AM_CFLAGS) -fno-stack-protector
 tests_interpose_same_waits_SOURCES = tests/interpose/same_waits.c tests/interpose/same.h
 tests_interpose_uses_all_SOURCES = tests/interpose/uses_all.c
 tests_interpose_uses_all_CPPFLAGS = $(AM_CPPFLAGS) -U_FORTIFY_SOURCE -U_FILE_OFFSET_BITS

@@ -1,0 +1,142 @@
+/*
+ * altstack.c - sigaltstack(), and an alternate signal stack for each thread that has none.
+ *
+ * A thread that has used up its stack cannot run a handler there.  So each recorded thread gets
+ * 64 KiB of address space and a guard page; memory is used when a signal is handled there.
+ *
+ *   A1  the program never sees it: sigaltstack() tells of the program's own stack or of none.
+ *       The one thing to notice: a handler that the program installs with SA_ONSTACK runs there
+ *       also in a thread to which the program gave no alternate stack
+ *   A2  at most IN_USE_MAX threads have one; POOL of those given back are kept for the next ones
+ *   A3  one is given back only when the kernel knows of it no more
+ */
+#include <string.h>
+#include <sys/auxv.h>
+#include "format/raw.h"
+#include "recorder/interpose/signal.h"
+#include "recorder/interpose/span.h"
+
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
+
+enum { IN_USE_MAX = 4096, POOL = 64, STACK_BYTES = 64 << 10, REST_BYTES = 48 << 10 };
+
+static _Atomic uintptr_t pool[POOL]; /* mappings; 0 = none */
+static _Atomic uint32_t in_use;
+/* The calling thread's; 0 = none. */
+static __thread uintptr_t own __attribute__((tls_model("initial-exec")));
+
+static size_t guard_bytes(void)
+{
+	return (size_t)getauxval(AT_PAGESZ);
+}
+
+/* What the kernel stores there (much, on processors with wide registers), and room to work. */
+static size_t stack_bytes(void)
+{
+	size_t kernels = (size_t)getauxval(AT_MINSIGSTKSZ), page = guard_bytes();
+	size_t n_bytes = kernels + REST_BYTES > STACK_BYTES ? kernels + REST_BYTES : STACK_BYTES;
+
+	return (n_bytes + page - 1) & ~(page - 1);
+}
+
+/* 0 if there is none to be had. */
+static uintptr_t mapping_take(void)
+{
+	size_t guard = guard_bytes();
+	long map;
+
+	for (int i = 0; i < POOL; i++) {
+		uintptr_t kept = 0;
+
+		if (atomic_load_explicit(&pool[i], memory_order_relaxed))
+			/* acquire: pairs with the release of the thread that gave it back. */
+			kept = atomic_exchange_explicit(&pool[i], 0, memory_order_acquire);
+		if (kept)
+			return kept;
+	}
+	map = trc_raw6(SYS_mmap, 0, (long)(guard + stack_bytes()), PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+	if (map < 0 && map > -4096)
+		return 0;
+	trc_raw3(SYS_mprotect, map, guard, PROT_NONE);
+	return (uintptr_t)map;
+}
+
+static void mapping_give(uintptr_t map)
+{
+	for (int i = 0; i < POOL; i++) {
+		uintptr_t none = 0;
+
+		/* release: pairs with the acquire in mapping_take(). */
+		if (atomic_compare_exchange_strong_explicit(&pool[i], &none, map,
+							    memory_order_release,
+							    memory_order_relaxed))
+			return;
+	}
+	trc_raw2(SYS_munmap, map, guard_bytes() + stack_bytes());
+}
+
+static stack_t stack_of(uintptr_t map)
+{
+	return (stack_t){.ss_sp = (void *)(map + guard_bytes()), .ss_size = stack_bytes()};
+}
+
+void trc_altstack_enter(void)
+{
+	int saved = errno;
+	stack_t now, ours;
+
+	if (own || REAL(sigaltstack)(NULL, &now) || !(now.ss_flags & SS_DISABLE))
+		return;
+	if (atomic_fetch_add_explicit(&in_use, 1, memory_order_relaxed) < IN_USE_MAX)
+		own = mapping_take();
+	ours = stack_of(own);
+	if (own && REAL(sigaltstack)(&ours, NULL)) {
+		mapping_give(own);
+		own = 0;
+	}
+	if (!own)
+		atomic_fetch_sub_explicit(&in_use, 1, memory_order_relaxed);
+	errno = saved;
+}
+
+void trc_altstack_leave(void)
+{
+	stack_t now, none = {.ss_flags = SS_DISABLE}, ours = stack_of(own);
+	int saved = errno;
+
+	if (!own)
+		return;
+	/* A thread that ends on it, in a handler, leaves it mapped (A3). */
+	if (!REAL(sigaltstack)(NULL, &now) &&
+	    (now.ss_sp != ours.ss_sp || !REAL(sigaltstack)(&none, NULL)))
+		mapping_give(own);
+	own = 0;
+	atomic_fetch_sub_explicit(&in_use, 1, memory_order_relaxed);
+	errno = saved;
+}
+
+void trc_altstack_forked(void)
+{
+	atomic_store_explicit(&in_use, own != 0, memory_order_relaxed);
+}
+
+TRC_EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
+{
+	stack_t was, ours;
+	int result;
+
+	if (!own)
+		return REAL(sigaltstack)(stack, old);
+	ours = stack_of(own);
+	result = REAL(sigaltstack)(stack, &was);
+	if (result)
+		return result;
+	if (stack && stack->ss_flags & SS_DISABLE)
+		REAL(sigaltstack)(&ours, NULL);
+	if (old)
+		*old = was.ss_sp == ours.ss_sp ? (stack_t){.ss_flags = SS_DISABLE} : was;
+	return 0;
+}

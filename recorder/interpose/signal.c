@@ -1,0 +1,464 @@
+/*
+ * signal.c - sigaction() and its family (signal.h).  Context: traced thread, signal handlers.
+ */
+#include <link.h>
+#include <string.h>
+#include "format/raw.h"
+#include "recorder/interpose/signal.h"
+#include "recorder/interpose/span.h"
+#include "recorder/interpose/thread.h"
+#include "recorder/signals.h"
+#include "recorder/trigger.h"
+
+#define BIT(number) (UINT64_C(1) << ((number)-1))
+/* What is deadly by default, and tells of a fault in the program. */
+#define CRASHES                                                                                    \
+	(BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGABRT) | BIT(SIGTRAP) |    \
+	 BIT(SIGSYS))
+
+static _Atomic uint64_t seen;	    /* signals that are, or were, dealt with here */
+static _Atomic uint64_t crash;	    /* of those: to be recorded as a fault */
+static _Atomic uint64_t one_shots;  /* last installed with SA_RESETHAND */
+static _Atomic uint64_t interrupts; /* what siginterrupt() said */
+static _Atomic bool active;	    /* between start and stop */
+
+static uint64_t load(const _Atomic uint64_t *word)
+{
+	/* relaxed: each word is about itself. */
+	return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+static bool wraps(void)
+{
+	return atomic_load_explicit(&active, memory_order_relaxed) && trc_recording() &&
+	       !trc_self.quiet;
+}
+
+static bool is_seen(int number)
+{
+	return number >= 1 && number <= 64 && (load(&seen) & BIT(number));
+}
+
+/* ---- wrappers -------------------------------------------------------------------------- */
+
+enum { WRAPPERS = 64, WRAPPER_BYTES = 16 };
+/* The thunks' code: WRAPPERS entries. */
+extern const char trc_signal_wrappers[] __attribute__((visibility("hidden")));
+
+#define WANTS_INFO (UINT64_C(1) << 63) /* the program gave SA_SIGINFO */
+static _Atomic uint64_t handlers[WRAPPERS]; /* H3; with WANTS_INFO; 0 = not used yet */
+
+/* The number of a wrapper by its address; WRAPPERS if it is none. */
+static uint64_t wrapper_number(const struct sigaction *action)
+{
+	uint64_t off = (uintptr_t)action->sa_handler - (uintptr_t)trc_signal_wrappers;
+
+	return off < (uint64_t)WRAPPERS * WRAPPER_BYTES ? off / WRAPPER_BYTES : WRAPPERS;
+}
+
+static bool is_default_of_ours(const struct sigaction *action)
+{
+	return trc_signal_default && (void *)(uintptr_t)action->sa_handler == trc_signal_default;
+}
+
+/* WRAPPERS if none is left. */
+static unsigned int wrapper_for(uint64_t handler)
+{
+	unsigned int i;
+
+	for (i = 0; i < WRAPPERS; i++) {
+		uint64_t stands_for = load(&handlers[i]);
+
+		if (!stands_for &&
+		    atomic_compare_exchange_strong_explicit(&handlers[i], &stands_for, handler,
+							    memory_order_relaxed,
+							    memory_order_relaxed))
+			break;
+		if (stands_for == handler)
+			break;
+	}
+	return i;
+}
+
+/* ---- what a signal does ---------------------------------------------------------------- */
+
+static void look_at(int number, const siginfo_t *info)
+{
+	if (load(&seen) & BIT(number))
+		trc_trigger_signal(number, info->si_code <= 0 && info->si_code != SI_TIMER
+						   ? (uint32_t)info->si_pid
+						   : 0);
+}
+
+static void adopt_without(int number, int flags);
+
+/* From the thunk: called as a handler of the kernel's.  Returns whom to jump to. */
+void *trc_signal_arrived(int number, siginfo_t *info, void *context, unsigned long wrapper);
+void *trc_signal_arrived(int number, siginfo_t *info, void *context, unsigned long wrapper)
+{
+	uint64_t handler = load(&handlers[wrapper]);
+	int saved = errno;
+
+	/* The kernel has made it SIG_DFL, with the handler's flags. */
+	if (load(&one_shots) & BIT(number) && wraps())
+		adopt_without(number, handler & WANTS_INFO ? 0 : SA_SIGINFO);
+	if (trc_signal_recorded()) {
+		look_at(number, info);
+		if (load(&crash) & BIT(number))
+			trc_signal_handled(number, info, context);
+	}
+	errno = saved;
+	return (void *)(uintptr_t)(handler & ~WANTS_INFO);
+}
+
+/* The instruction that was interrupted will do it again. */
+static bool comes_again(int number, const siginfo_t *info)
+{
+	if (number == SIGBUS && info->si_code == BUS_MCEERR_AO)
+		return false;
+	return (BIT(number) & (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL))) &&
+	       info->si_code > 0;
+}
+
+/*
+ * The default action, as if this had never been here: the signal comes again when the handler has
+ * returned, with the same siginfo.
+ */
+static void act_by_default(int number, siginfo_t *info)
+{
+	struct sigaction plain = {.sa_handler = SIG_DFL}, was;
+	long pid = trc_raw1(SYS_getpid, 0), tid = trc_raw1(SYS_gettid, 0);
+
+	REAL(sigaction)(number, &plain, &was);
+	if (!is_default_of_ours(&was)) /* the program's, from just now */
+		REAL(sigaction)(number, &was, NULL);
+	if (comes_again(number, info))
+		return;
+	if (trc_raw4(SYS_rt_tgsigqueueinfo, pid, tid, number, info) < 0)
+		trc_raw3(SYS_tgkill, pid, tid, number);
+}
+
+static void on_default(int number, siginfo_t *info, void *context)
+{
+	bool deadly = true;
+	int saved = errno;
+
+	if (trc_signal_recorded()) {
+		look_at(number, info);
+		if (load(&crash) & BIT(number))
+			trc_signal_fatal(number, info, context);
+		/* The program lives: whoever made this signal a condition asked for that. */
+		deadly = BIT(number) & CRASHES;
+	}
+	if (deadly)
+		act_by_default(number, info);
+	errno = saved;
+}
+
+/* ---- actions, as the program and as the kernel sees them ------------------------------- */
+
+#ifdef __x86_64__
+enum { RESTORER_FLAG = 0x04000000 }; /* the kernel's SA_RESTORER, which glibc adds and shows */
+#else
+enum { RESTORER_FLAG = 0 };
+#endif
+
+/* The flags and mask that the program gave with SIG_DFL. */
+static struct {
+	_Atomic uint64_t flags, mask;
+} given[65];
+
+static void given_note(int number, const struct sigaction *action)
+{
+	uint64_t mask;
+
+	memcpy(&mask, &action->sa_mask, sizeof(mask));
+	mask &= ~(BIT(SIGKILL) | BIT(SIGSTOP));
+	atomic_store_explicit(&given[number].flags, (uint32_t)action->sa_flags,
+			      memory_order_relaxed);
+	atomic_store_explicit(&given[number].mask, mask, memory_order_relaxed);
+}
+
+/* H4 */
+static void as_program_sees(int number, struct sigaction *action)
+{
+	uint64_t wrapper = wrapper_number(action), mask;
+
+	if (is_default_of_ours(action)) {
+		mask = load(&given[number].mask);
+		memset(&action->sa_mask, 0, sizeof(action->sa_mask));
+		memcpy(&action->sa_mask, &mask, sizeof(mask));
+		action->sa_flags = (int)load(&given[number].flags);
+		if (!(action->sa_flags & RESTORER_FLAG))
+			action->sa_restorer = NULL;
+		action->sa_handler = SIG_DFL;
+	} else if (wrapper < WRAPPERS) {
+		uint64_t handler = load(&handlers[wrapper]);
+
+		if (!(handler & WANTS_INFO))
+			action->sa_flags &= ~SA_SIGINFO;
+		action->sa_handler = (sighandler_t)(uintptr_t)(handler & ~WANTS_INFO);
+	}
+}
+
+/* Makes a program's action the kernel's (H1); false if they are the same. */
+static bool as_kernel_sees(int number, struct sigaction *action)
+{
+	uint64_t handler = (uintptr_t)action->sa_handler;
+	unsigned int wrapper;
+
+	if (action->sa_handler == SIG_IGN || is_default_of_ours(action) ||
+	    wrapper_number(action) < WRAPPERS || handler & WANTS_INFO)
+		return false;
+	if (action->sa_handler == SIG_DFL) {
+		memset(action, 0, sizeof(*action));
+		action->sa_sigaction = on_default;
+		/* Those of others than faults interrupt calls that go on by themselves. */
+		action->sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+		memset(&action->sa_mask, 0xff, sizeof(action->sa_mask));
+		return true;
+	}
+	if (action->sa_flags & SA_SIGINFO)
+		handler |= WANTS_INFO;
+	wrapper = wrapper_for(handler);
+	if (wrapper == WRAPPERS)
+		return false; /* one handler too many: it runs, unseen */
+	action->sa_handler = (sighandler_t)(uintptr_t)(trc_signal_wrappers +
+						       (size_t)wrapper * WRAPPER_BYTES);
+	action->sa_flags |= SA_SIGINFO;
+	return true;
+}
+
+static void note_installed(int number, const struct sigaction *program)
+{
+	if (program->sa_handler == SIG_DFL)
+		given_note(number, program);
+	if ((unsigned int)program->sa_flags & SA_RESETHAND)
+		atomic_fetch_or_explicit(&one_shots, BIT(number), memory_order_relaxed);
+	else
+		atomic_fetch_and_explicit(&one_shots, ~BIT(number), memory_order_relaxed);
+}
+
+/* sigaction() of a signal that is seen. */
+static int swap(int number, const struct sigaction *action, struct sigaction *old)
+{
+	struct sigaction kernel, program, was;
+	bool wrapped = action && wraps();
+	int result;
+
+	if (wrapped) {
+		kernel = program = *action;
+		program.sa_flags |= RESTORER_FLAG;
+		as_kernel_sees(number, &kernel);
+		action = &kernel;
+	}
+	result = REAL(sigaction)(number, action, &was);
+	if (result)
+		return result;
+	if (old) {
+		*old = was;
+		as_program_sees(number, old);
+	}
+	if (wrapped)
+		note_installed(number, &program);
+	return 0;
+}
+
+static bool same(const struct sigaction *a, const struct sigaction *b)
+{
+	return a->sa_handler == b->sa_handler && a->sa_flags == b->sa_flags;
+}
+
+/* Whatever the action is now: puts ours in its place.  If it is SIG_DFL, the flags given here are
+ * not the program's. */
+static void adopt_without(int number, int flags)
+{
+	struct sigaction found, program, kernel, was;
+
+	if (REAL(sigaction)(number, NULL, &found))
+		return;
+	kernel = program = found;
+	if (!as_kernel_sees(number, &kernel))
+		return;
+	if (program.sa_handler == SIG_DFL)
+		program.sa_flags &= ~flags;
+	note_installed(number, &program);
+	REAL(sigaction)(number, &kernel, &was);
+	if (!same(&was, &found)) /* another thread changed it just now: that holds */
+		REAL(sigaction)(number, &was, NULL);
+}
+
+static void adopt(int number)
+{
+	adopt_without(number, 0);
+}
+
+/* The reverse. */
+static void give_back(int number)
+{
+	struct sigaction kernel, program, was;
+
+	if (REAL(sigaction)(number, NULL, &kernel))
+		return;
+	program = kernel;
+	as_program_sees(number, &program);
+	if (same(&program, &kernel))
+		return;
+	REAL(sigaction)(number, &program, &was);
+	if (!same(&was, &kernel))
+		REAL(sigaction)(number, &was, NULL);
+}
+
+/* ---- start and stop -------------------------------------------------------------------- */
+
+/* Whether there is one of Go's among the notes at [note, end). */
+static bool notes_of_go(const char *note, const char *end)
+{
+	enum { GO_BUILD_ID = 4 };
+
+	while (end - note >= (long)sizeof(ElfW(Nhdr))) {
+		const ElfW(Nhdr) *n = (const ElfW(Nhdr) *)note;
+		const char *name = note + sizeof(*n);
+
+		if (n->n_namesz > 64 || n->n_descsz > 4096)
+			return false;
+		note = name + ((n->n_namesz + 3UL) & ~3UL) + ((n->n_descsz + 3UL) & ~3UL);
+		if (note <= end && n->n_type == GO_BUILD_ID && n->n_namesz == 4 &&
+		    !memcmp(name, "Go\0", 4))
+			return true;
+	}
+	return false;
+}
+
+static int look_for_go(struct dl_phdr_info *info, size_t n_bytes, void *found)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		const char *note = (const char *)info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_NOTE && notes_of_go(note, note + p->p_memsz))
+			*(bool *)found = true;
+	}
+	return *(bool *)found;
+}
+
+/*
+ * Go's runtime asks the kernel itself, and hands the faults of C code on to a handler that it
+ * finds there instead of reporting them.
+ */
+static bool runs_go(void)
+{
+	static bool known, found;
+
+	if (!known)
+		dl_iterate_phdr(look_for_go, &found);
+	known = true;
+	return found;
+}
+
+static void for_each(uint64_t signals, void (*what)(int number))
+{
+	for (int number = 1; number <= 64; number++)
+		if (signals & BIT(number))
+			what(number);
+}
+
+/* A thread from before the recording. */
+static void thread_found(void)
+{
+	if (trc_thread_arm())
+		trc_altstack_enter();
+}
+
+void trc_signals_start(bool with_crash)
+{
+	uint64_t crashes = with_crash && !runs_go() ? CRASHES : 0;
+	uint64_t signals = crashes | trc_trigger_signals();
+
+	if (!signals)
+		return;
+	trc_signal_default = (void *)(uintptr_t)on_default;
+	atomic_store_explicit(&crash, crashes, memory_order_relaxed);
+	atomic_fetch_or_explicit(&seen, signals, memory_order_relaxed);
+	atomic_store_explicit(&active, true, memory_order_relaxed);
+	for_each(signals, adopt);
+	trc_attach_hook = thread_found;
+	thread_found();
+}
+
+void trc_signals_stop(void)
+{
+	trc_attach_hook = NULL;
+	atomic_store_explicit(&active, false, memory_order_relaxed);
+	for_each(load(&seen), give_back);
+}
+
+/* ---- the functions --------------------------------------------------------------------- */
+
+TRC_EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *old)
+{
+	return is_seen(number) ? swap(number, action, old) : REAL(sigaction)(number, action, old);
+}
+TRC_ALIAS(__sigaction, sigaction);
+
+/* signal() and its like, of a signal that is seen. */
+static sighandler_t replace(int number, sighandler_t handler, int flags, uint64_t mask)
+{
+	struct sigaction action = {.sa_handler = handler, .sa_flags = flags}, old;
+
+	if (handler == SIG_ERR) {
+		errno = EINVAL;
+		return SIG_ERR;
+	}
+	memcpy(&action.sa_mask, &mask, sizeof(mask));
+	return swap(number, &action, &old) ? SIG_ERR : old.sa_handler;
+}
+
+TRC_EXPORT sighandler_t signal(int number, sighandler_t handler)
+{
+	if (!is_seen(number))
+		return REAL(signal)(number, handler);
+	return replace(number, handler, load(&interrupts) & BIT(number) ? 0 : SA_RESTART,
+		       BIT(number));
+}
+TRC_ALIAS(ssignal, signal);
+TRC_ALIAS(bsd_signal, signal);
+
+TRC_EXPORT sighandler_t sysv_signal(int number, sighandler_t handler)
+{
+	enum { SA_INTERRUPT_ = 0x20000000 };
+
+	if (!is_seen(number))
+		return REAL(sysv_signal)(number, handler);
+	return replace(number, handler, (int)SA_RESETHAND | SA_NODEFER | SA_INTERRUPT_, 0);
+}
+TRC_ALIAS(__sysv_signal, sysv_signal);
+
+TRC_EXPORT int siginterrupt(int number, int interrupt)
+{
+	int result = REAL(siginterrupt)(number, interrupt);
+
+	if (!result && interrupt)
+		atomic_fetch_or_explicit(&interrupts, BIT(number), memory_order_relaxed);
+	else if (!result)
+		atomic_fetch_and_explicit(&interrupts, ~BIT(number), memory_order_relaxed);
+	return result;
+}
+
+/* Also blocks or unblocks the signal, and tells whether it was blocked. */
+TRC_EXPORT sighandler_t sigset(int number, sighandler_t handler)
+{
+	struct sigaction now;
+	sighandler_t old;
+
+	if (!is_seen(number))
+		return REAL(sigset)(number, handler);
+	if (swap(number, NULL, &now))
+		return SIG_ERR;
+	old = REAL(sigset)(number, handler);
+	if (old == SIG_ERR)
+		return old;
+	if (handler != SIG_HOLD && wraps())
+		adopt(number);
+	return old == SIG_HOLD ? old : now.sa_handler;
+}

@@ -1,0 +1,38 @@
+/*
+ * signal.h - signals that tell of a fault, or that set off a snapshot: seen first by the recorder,
+ * then dealt with as the program wants it.
+ *
+ *   H1  where the program's action for such a signal is SIG_DFL, the kernel has
+ *       trc_signal_on_default(); where it is a handler, the kernel has a wrapper, with the handler's
+ *       own flags and mask; SIG_IGN is left alone
+ *   H2  a wrapper jumps to the program's handler: the handler runs on the frame that the kernel
+ *       made, and returns to the kernel
+ *   H3  a wrapper stands for one handler for ever.  So the kernel's answer to sigaction() alone
+ *       tells what the program's action was: nothing is kept that could disagree with it
+ *   H4  what is told to the program never shows any of this
+ */
+#ifndef TRC_RECORDER_INTERPOSE_SIGNAL_H
+#define TRC_RECORDER_INTERPOSE_SIGNAL_H
+
+#include <stdbool.h>
+
+/*
+ * From now on signals are seen: those that conditions ask for, and with `crash` those that report a
+ * fault.  Also gives the calling thread an alternate stack if it has none.  Idempotent; again in a
+ * forked child that is recorded itself.  Context: any thread, while this process is recorded.
+ */
+void trc_signals_start(bool crash);
+/* Gives the kernel the program's actions back.  Context: any thread. */
+void trc_signals_stop(void);
+
+/* ---- altstack.c ---- */
+
+/* Gives the calling thread an alternate signal stack if it has none, so that a handler of ours
+ * can run when its own stack is used up; takes it away again.  Context: the thread itself, which
+ * must call the second before it ends. */
+void trc_altstack_enter(void);
+void trc_altstack_leave(void);
+/* In a forked child. */
+void trc_altstack_forked(void);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * signals.h - what the interposers of signal functions (interpose/signal.c) tell the recorder.
+ *
+ * Context of all: signal handlers of the interrupted thread, which may be any thread at any
+ * place, with its stack in any state.  They return with errno changed perhaps.
+ */
+#ifndef TRC_RECORDER_SIGNALS_H
+#define TRC_RECORDER_SIGNALS_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* True if the calling process is the one recorded: not a child of it, also not one that runs in
+ * its memory. */
+bool trc_signal_recorded(void);
+/* A SIGNAL event: the program's own handler will deal with it. */
+void trc_signal_handled(int number, const siginfo_t *info, const void *context);
+/* A SIGNAL event, and if it is the first such the mapping's crash block: this ends the process. */
+void trc_signal_fatal(int number, const siginfo_t *info, const void *context);
+
+/* What stands in the kernel for SIG_DFL: no handler of the program's.  NULL = nothing does. */
+extern __attribute__((visibility("hidden"))) void *trc_signal_default;
+
+#endif
