@@ -85,7 +85,8 @@ static uint64_t later(uint64_t now_ns, uint64_t ns)
 }
 
 /* The odd moment was now, or a little earlier (C3). */
-static void ask(struct trc_trigger_watch *w, uint64_t now_ns, const struct trc_trigger_due *due)
+void trc_trigger_watch_ask(struct trc_trigger_watch *w, uint64_t now_ns,
+			   const struct trc_trigger_due *due)
 {
 	if (w->pending)
 		return;
@@ -165,7 +166,7 @@ static void look_at_requests(struct trc_trigger_watch *w, uint64_t now_ns)
 			continue;
 		w->n_seen = p + 1;
 		if (!was_told(w, &due))
-			ask(w, now_ns, &due);
+			trc_trigger_watch_ask(w, now_ns, &due);
 	}
 }
 
@@ -207,7 +208,7 @@ static void report(struct trc_trigger_watch *w, unsigned int i, const struct wai
 	w->told[w->next_told].serial = wait->serial;
 	w->told[w->next_told].spec = i;
 	w->next_told = (w->next_told + 1) % TRC_TRIGGER_TOLD;
-	ask(w, now_ns, &due);
+	trc_trigger_watch_ask(w, now_ns, &due);
 }
 
 /* A wait is too long from the moment when `since` is no later than `limit`; those up to the limit
@@ -296,6 +297,11 @@ bool trc_trigger_watch_end(struct trc_trigger_watch *w, enum trc_trigger_kind ki
 			return true;
 		}
 	return false;
+}
+
+uint64_t trc_trigger_watch_passed_over(const struct trc_trigger_watch *w)
+{
+	return w->n_passed_over;
 }
 
 uint64_t trc_trigger_watch_sleep_ns(const struct trc_trigger_watch *w, uint64_t now_ns)

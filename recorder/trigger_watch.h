@@ -73,6 +73,10 @@ void trc_trigger_watch_init(struct trc_trigger_watch *w, const struct trc_trigge
 void trc_trigger_watch_attach(struct trc_trigger_watch *w, const struct trc_shared *shared,
 			      const struct trc_shared *header, uint64_t n_seen);
 
+/* Somebody asks in another way than by the mapping's list: the same limits hold. */
+void trc_trigger_watch_ask(struct trc_trigger_watch *w, uint64_t now_ns,
+			   const struct trc_trigger_due *due);
+
 /*
  * True if a snapshot is due now: *due tells why, and the caller takes it.  At most one per call.
  * now_ns is CLOCK_MONOTONIC_RAW, now_ticks the mapping's clock.
@@ -87,6 +91,9 @@ bool trc_trigger_watch_last(struct trc_trigger_watch *w, uint64_t now_ns, uint64
 /* True if this condition (exit, crash), which the caller notices itself, is among those asked for
  * and the limits allow one more snapshot; then it is counted. */
 bool trc_trigger_watch_end(struct trc_trigger_watch *w, enum trc_trigger_kind kind);
+
+/* How many times there was reason for a snapshot, but the limits did not allow it. */
+uint64_t trc_trigger_watch_passed_over(const struct trc_trigger_watch *w);
 
 /*
  * How long to sleep before the next look unless trigger_wake changes; UINT64_MAX = until then.
