@@ -102,6 +102,9 @@ uint32_t trc_drain_thread(struct trc_drain *d, uint32_t tid, uint64_t ticks);
 /* Adds what the kernel recorded of this process, in order for each proc.  Threads that have not
  * made themselves known are left out. */
 void trc_drain_switch(struct trc_drain *d, const struct trc_switch_record *record);
+/* Adds that the process may use this many procs from now on, in one order with the switch records of
+ * proc 0. */
+void trc_drain_procs(struct trc_drain *d, uint64_t raw_ns, uint32_t procs);
 /* Ticks of a CLOCK_MONOTONIC_RAW time not long ago. */
 uint64_t trc_drain_ticks(const struct trc_drain *d, uint64_t raw_ns);
 

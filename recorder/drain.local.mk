@@ -12,6 +12,7 @@ libtrcdrain_la_SOURCES = \
 	recorder/ring_file.c recorder/ring_file.h \
 	recorder/snapshot.c recorder/snapshot.h recorder/snapshot_private.h \
 	recorder/snapshot_copy.c \
+	recorder/snapshot_count.c \
 	recorder/trace_info.c recorder/trace_info.h \
 	recorder/trigger_watch.c recorder/trigger_watch.h
 
@@ -19,9 +20,17 @@ bin_PROGRAMS += recorder/trace-record
 recorder_trace_record_SOURCES = \
 	recorder/trace_record.c recorder/trace_record.h \
 	recorder/trace_record_child.c \
+	recorder/trace_record_clean.c \
+	recorder/trace_record_dir.c \
+	recorder/trace_record_flight.c recorder/trace_record_flight.h \
+	recorder/trace_record_list.c \
+	recorder/trace_record_options.c \
 	recorder/trace_record_process.c \
+	recorder/trace_record_procs.c recorder/trace_record_procs.h \
 	recorder/trace_record_session.c recorder/trace_record_session.h \
+	recorder/trace_record_snapshot.c recorder/trace_record_snapshot.h \
 	recorder/trace_record_summary.c \
+	recorder/trace_record_take.c \
 	recorder/trace_record_target.c
 recorder_trace_record_CPPFLAGS = $(AM_CPPFLAGS) -DTRC_PKGLIBDIR='"$(pkglibdir)"'
 recorder_trace_record_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la

@@ -35,6 +35,23 @@ void trc_drain_switch(struct trc_drain *d, const struct trc_switch_record *r)
 	d->unflushed++;
 }
 
+void trc_drain_procs(struct trc_drain *d, uint64_t raw_ns, uint32_t procs)
+{
+	struct trc_drain_stream *s = &d->kernel[0];
+	uint64_t *arg;
+
+	if (raw_ns < d->h.start.monotonic_raw_ns ||
+	    trc_drain_ticks(d, raw_ns) - d->from > d->span)
+		return;
+	if (raw_ns > s->last_time)
+		s->last_time = raw_ns;
+	arg = trc_writer_row(d->w, TRC_SOURCE_KERNEL, 0, TRC_KIND_PROCS_CHANGE, 0, raw_ns);
+	if (arg)
+		arg[0] = procs;
+	d->totals.events++;
+	d->unflushed++;
+}
+
 uint64_t trc_drain_kernel_oldest(const struct trc_drain *d, uint32_t proc)
 {
 	uint64_t first_ns = proc < d->h.n_procs ? d->kernel[proc].first_time : 0;

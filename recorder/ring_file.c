@@ -11,7 +11,7 @@
 #include "ring_file.h"
 #include "snapshot.h"
 
-enum { SESSION_NAME_BYTES = 10, DIRS_MAX = 3 }; /* trc-XXXXXX */
+enum { SESSION_NAME_BYTES = 10, DIRS_MAX = 2 }; /* trc-XXXXXX */
 
 #define NS_UNKNOWN UINT64_C(0)
 
@@ -317,14 +317,16 @@ static int visit_dir(const struct visit *v, const char *dir, bool session)
 
 int trc_ring_files_each(int (*fn)(void *context, const char *path), void *context)
 {
-	const char *const dirs[DIRS_MAX] = {secure_getenv("TRC_RING_DIR"), "/dev/shm", "/tmp"};
+	const char *given = secure_getenv("TRC_RING_DIR");
+	bool is_given = given && *given;
+	const char *const dirs[DIRS_MAX] = {is_given ? given : "/dev/shm", is_given ? NULL : "/tmp"};
 	const struct visit v = {fn, context};
 	struct stat seen[DIRS_MAX];
 	int n_seen = 0, result = 0;
 
-	for (int i = 0; !result && i < DIRS_MAX; i++) {
+	for (int i = 0; !result && i < DIRS_MAX && dirs[i]; i++) {
 		bool again = false;
-		char *dir = dirs[i] && *dirs[i] ? realpath(dirs[i], NULL) : NULL;
+		char *dir = realpath(dirs[i], NULL);
 
 		if (dir && !stat(dir, &seen[n_seen])) {
 			for (int k = 0; k < n_seen; k++)
@@ -443,6 +445,8 @@ static int write_trace(const struct trc_ring_file *f, struct trc_snapshot *s, st
 				      f->owner == TRC_OWNER_DEAD ? "recovered" : "on request");
 	if (!err)
 		err = info_ended(f, s, w);
+	if (!err) /* drain.h: they come from the kernel to whoever began the recording */
+		err = trc_writer_info(w, "sched", "no: the kernel's records are not in the ring");
 	if (!err)
 		err = trc_snapshot_write(s, w, NULL, NULL);
 	return err ? err : trc_writer_finish(w);

@@ -5,7 +5,8 @@
  * Not for recorded processes: opening and finding them allocates, and calls libc.
  *
  * PID.IMAGE.ring in a session's directory (trc-XXXXXX) of trace-record, or trc-UID-PID.IMAGE.ring
- * beside it for a recording that the program started itself; in $TRC_RING_DIR, /dev/shm or /tmp.
+ * beside it for a recording that the program started itself; in $TRC_RING_DIR if that is set, else in
+ * /dev/shm or /tmp.
  */
 #ifndef TRC_RECORDER_RING_FILE_H
 #define TRC_RECORDER_RING_FILE_H

@@ -91,7 +91,7 @@ static int info_options(struct trc_writer *w, const struct trc_shared *shared)
 		err = info_number(w, "procs", shared->n_procs);
 	if (!err && shared->locks <= TRC_LOCKS_NONE)
 		err = trc_writer_info(w, "locks", locks[shared->locks]);
-	if (!err)
+	if (!err && !(shared->flags & TRC_SHARED_OVERWRITE))
 		err = trc_writer_info(w, "on_full",
 				      shared->on_full == TRC_ON_FULL_WAIT ? "wait" : "drop");
 	return err;

@@ -18,19 +18,49 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "trigger.h"
+#include "trigger_watch.h"
 
 /* Exit statuses of our own, as those of env(1) and timeout(1). */
 enum { TRC_EXIT_TROUBLE = 125, TRC_EXIT_REFUSED = 126, TRC_EXIT_NOT_FOUND = 127 };
 
+enum trc_tool_verb {
+	TRC_VERB_RECORD, /* runs a command; the others run none */
+	TRC_VERB_SNAPSHOT,
+	TRC_VERB_RECOVER,
+	TRC_VERB_LIST,
+	TRC_VERB_CLEAN,
+};
+
 struct trc_tool_options {
+	enum trc_tool_verb verb;
+	const char *target; /* of the verb: a pid, or a ring's path */
 	const char *output;
 	const char *ring_size, *locks, *on_full, *unwind; /* as given; NULL = default */
 	bool follow, quiet;
 	char **command;
+
+	/* --flight */
+	bool flight;
+	const char *max_size, *window; /* as given */
+	const char *snapshot_max, *snapshot_every, *snapshot_after;
+	uint64_t max_bytes;
+	uint64_t window_ns; /* 0 = not given */
+	bool all;
+	struct trc_trigger_spec spec[TRC_TRIGGER_SPECS_MAX];
+	unsigned int n_specs;
+	struct trc_trigger_limits limits;
 };
 
 /* One line on stderr, after "trace-record: ". */
 __attribute__((format(printf, 1, 2))) void trc_tool_say(const char *format, ...);
+
+/* ---- trace_record_options.c ---- */
+
+/* Returns if what is asked for can be tried; else exits by itself. */
+void trc_tool_options_parse(struct trc_tool_options *o, int argc, char **argv);
+/* What was asked for, as options that would ask for it again. */
+void trc_tool_options_text(const struct trc_tool_options *o, char *text, size_t n_bytes);
 
 /* ---- trace_record_target.c ---- */
 
@@ -57,8 +87,12 @@ extern _Atomic uint32_t trc_child_wake;
 /* SIGINT, SIGTERM or SIGHUP came when there was no child any more. */
 extern _Atomic bool trc_child_hurry;
 
+/* Signals that were asked for as conditions and came, bit by bit from signal 1: they are not passed
+ * on.  Whoever deals with them takes them back. */
+extern _Atomic uint64_t trc_child_asked;
+
 /* Installs the handlers; before trc_child_fork(). */
-void trc_child_signals(void);
+void trc_child_signals(const struct trc_tool_options *options);
 /* Forks; the child waits for trc_child_go().  0 or -errno. */
 int trc_child_fork(struct trc_child *c, const struct trc_tool_options *options, const char *dir,
 		   const char *preload);
@@ -90,11 +124,23 @@ void trc_tool_session_run(struct trc_tool_session *s, struct trc_child *child);
 /* Removes what is left; files without a trace as well.  Accepts NULL. */
 void trc_tool_session_close(struct trc_tool_session *s);
 
+/* A snapshot that was written. */
+struct trc_tool_taken {
+	struct trc_tool_taken *next;
+	char path[PATH_MAX];
+	char why[256];
+	uint64_t events, file_bytes, window_ns;
+};
+
 /* What came of it. */
 struct trc_tool_result {
 	const char *path; /* of the command's own trace, or with --follow the first; NULL = none */
 	unsigned int n_files;
 	uint64_t events, lost_events, file_bytes;
+
+	/* --flight */
+	const struct trc_tool_taken *taken;
+	uint64_t passed_over; /* triggers that the limits did not allow */
 };
 void trc_tool_session_result(const struct trc_tool_session *s, struct trc_tool_result *result);
 
@@ -102,5 +148,13 @@ void trc_tool_session_result(const struct trc_tool_session *s, struct trc_tool_r
 
 /* At most 15 lines on stderr. */
 void trc_tool_summary(const struct trc_tool_result *result);
+void trc_tool_flight_summary(const struct trc_tool_result *result);
+
+/* ---- trace_record_take.c, trace_record_list.c, trace_record_clean.c ---- */
+
+/* The verbs without a command.  They return an exit status: 0, or 1 after saying why. */
+int trc_tool_take(const struct trc_tool_options *options);
+int trc_tool_list(void);
+int trc_tool_clean(void);
 
 #endif

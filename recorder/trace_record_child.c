@@ -14,9 +14,11 @@
 
 _Atomic uint32_t trc_child_wake;
 _Atomic bool trc_child_hurry;
+_Atomic uint64_t trc_child_asked;
 
 /* For the handlers; 0 while there is no child. */
 static _Atomic pid_t child_pid;
+static uint64_t conditions; /* signals that ask for a snapshot, as in trc_child_asked */
 
 /* What we changed, so that the command finds it as it was. */
 static struct sigaction before[NSIG];
@@ -41,7 +43,10 @@ static void on_forward(int sig, siginfo_t *info, void *context)
 	pid_t pid = atomic_load_explicit(&child_pid, memory_order_relaxed);
 	int saved_errno = errno;
 
-	if (pid > 0 && info->si_code != SI_KERNEL)
+	if (pid > 0 && info->si_code != SI_KERNEL && (conditions >> (sig - 1) & 1))
+		atomic_fetch_or_explicit(&trc_child_asked, UINT64_C(1) << (sig - 1),
+					 memory_order_relaxed);
+	else if (pid > 0 && info->si_code != SI_KERNEL)
 		kill(pid, sig);
 	else if (pid <= 0 && ends_us(sig) && before[sig].sa_handler != SIG_IGN)
 		atomic_store_explicit(&trc_child_hurry, true, memory_order_relaxed);
@@ -94,11 +99,14 @@ static void handle(int sig, void (*handler)(int, siginfo_t *, void *), void (*pl
 	changed[sig] = true;
 }
 
-void trc_child_signals(void)
+void trc_child_signals(const struct trc_tool_options *o)
 {
 	static const int forwarded[] = {SIGHUP,	 SIGINT,  SIGQUIT, SIGTERM,
 					SIGUSR1, SIGUSR2, SIGALRM, SIGCONT};
 
+	for (unsigned int i = 0; o->flight && i < o->n_specs; i++)
+		if (o->spec[i].kind == TRC_TRIGGER_SIGNAL)
+			conditions |= UINT64_C(1) << (o->spec[i].signal - 1);
 	for (size_t i = 0; i < sizeof(forwarded) / sizeof(*forwarded); i++)
 		handle(forwarded[i], on_forward, NULL);
 	for (int sig = SIGRTMIN; sig <= SIGRTMAX && sig < NSIG; sig++)
@@ -126,6 +134,25 @@ static void put(const char *name, const char *value)
 		setenv(name, value, 1);
 }
 
+static void put_flight(const struct trc_tool_options *o)
+{
+	char conditions_text[TRC_TRIGGER_SPECS_MAX * sizeof(o->spec->text)] = "";
+	char bytes[24];
+
+	unsetenv("TRC_FLIGHT");
+	if (!o->flight)
+		return;
+	for (unsigned int i = 0; i < o->n_specs; i++) {
+		strcat(conditions_text, i ? ";" : "");
+		strcat(conditions_text, o->spec[i].text);
+	}
+	snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)o->max_bytes);
+	put("TRC_FLIGHT", "1");
+	put("TRC_MAX_SIZE", bytes);
+	put("TRC_WINDOW", o->window ? o->window : "10s");
+	put("TRC_TRIGGERS", conditions_text);
+}
+
 static void set_environment(const struct trc_tool_options *o, const char *dir, const char *preload)
 {
 	const char *others = getenv("LD_PRELOAD");
@@ -147,6 +174,7 @@ static void set_environment(const struct trc_tool_options *o, const char *dir, c
 	put("TRC_UNWIND", o->unwind);
 	unsetenv("TRC_FOLLOW");
 	put("TRC_FOLLOW", o->follow ? "1" : NULL);
+	put_flight(o);
 }
 
 /* Context: the child.  Waits until it is told to go. */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "clock.h"
 #include "trace_info.h"
-#include "trace_record_session.h"
+#include "trace_record_flight.h"
 
 /* ---- the file -------------------------------------------------------------------------- */
 
@@ -33,7 +33,6 @@ int trc_process_open_file(struct trc_process *p, const struct trc_tool_options *
 	char error[TRC_FILE_PATH_BYTES + 128];
 	int err;
 
-	p->options = o;
 	name_file(p, o);
 	err = trc_file_sink_plan(&p->sink, p->path, error, sizeof(error));
 	if (!err)
@@ -44,27 +43,13 @@ int trc_process_open_file(struct trc_process *p, const struct trc_tool_options *
 	return err;
 }
 
-/* What trace-record was asked to do, as options that would ask for it again. */
 static void write_options(struct trc_process *p)
 {
-	const struct trc_tool_options *o = p->options;
-	char text[256] = "";
-	size_t n = 0;
-	const struct {
-		const char *name, *value;
-	} given[] = {{"--ring-size", o->ring_size},
-		     {"--locks", o->locks},
-		     {"--on-full", o->on_full},
-		     {"--unwind", o->unwind}};
+	char text[2048];
 
-	for (size_t i = 0; i < sizeof(given) / sizeof(*given) && n < sizeof(text); i++)
-		if (given[i].value)
-			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s %s", n ? " " : "",
-					      given[i].name, given[i].value);
-	if (o->follow && n < sizeof(text))
-		snprintf(text + n, sizeof(text) - n, "%s--follow", n ? " " : "");
+	trc_tool_options_text(p->options, text, sizeof(text));
 	trc_writer_info(p->w, "options", text);
-	trc_writer_info(p->w, "unwind", o->unwind ? o->unwind : "auto");
+	trc_writer_info(p->w, "unwind", p->options->unwind ? p->options->unwind : "auto");
 }
 
 /* The writer, once the first mapping tells of procs and clock. */
@@ -105,9 +90,10 @@ static int adopt_clock(const struct trc_shared *h)
 	return 0;
 }
 
-static int map_ring(const char *path, struct trc_shared **shared, uint64_t *mapped_bytes)
+int trc_process_map(struct trc_process *p, const char *path, int how)
 {
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = open(path,
+		      (how & PROT_WRITE ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat st;
 	void *map;
 	int err = 0;
@@ -120,18 +106,24 @@ static int map_ring(const char *path, struct trc_shared **shared, uint64_t *mapp
 		err = -EBADMSG;
 	else if (st.st_uid != geteuid() && geteuid())
 		err = -EPERM;
-	else if ((size_t)st.st_size < sizeof(**shared))
+	else if ((size_t)st.st_size < sizeof(*p->shared))
 		err = -EBADMSG;
-	map = err ? MAP_FAILED
-		  : mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	map = err ? MAP_FAILED : mmap(NULL, (size_t)st.st_size, how, MAP_SHARED, fd, 0);
 	if (!err && map == MAP_FAILED)
 		err = -errno;
 	close(fd);
 	if (err)
 		return err;
-	*shared = map;
-	*mapped_bytes = (uint64_t)st.st_size;
+	p->shared = map;
+	p->mapped_bytes = (uint64_t)st.st_size;
 	return 0;
+}
+
+void trc_process_unmap(struct trc_process *p)
+{
+	if (p->shared)
+		munmap(p->shared, p->mapped_bytes);
+	p->shared = NULL;
 }
 
 static int begin_drain(struct trc_process *p, const char *sched, const char **why)
@@ -152,13 +144,6 @@ static int begin_drain(struct trc_process *p, const char *sched, const char **wh
 	return err;
 }
 
-static void unmap(struct trc_process *p)
-{
-	if (p->shared)
-		munmap(p->shared, p->mapped_bytes);
-	p->shared = NULL;
-}
-
 /* What the present mapping still holds, and what the next one adds to. */
 static void end_drain(struct trc_process *p, enum trc_drain_end how)
 {
@@ -172,7 +157,7 @@ static void end_drain(struct trc_process *p, enum trc_drain_end how)
 	trc_drain_next(p->drain, &p->bases);
 	trc_drain_close(p->drain);
 	p->drain = NULL;
-	unmap(p);
+	trc_process_unmap(p);
 }
 
 int trc_process_attach(struct trc_process *p, const char *ring_path, uint32_t image,
@@ -184,7 +169,7 @@ int trc_process_attach(struct trc_process *p, const char *ring_path, uint32_t im
 	end_drain(p, TRC_DRAIN_REPLACED);
 	p->image = image;
 	p->bases.pid = (uint32_t)p->pid;
-	err = map_ring(ring_path, &p->shared, &p->mapped_bytes);
+	err = trc_process_map(p, ring_path, PROT_READ | PROT_WRITE);
 	if (!err)
 		err = begin_drain(p, sched, &why);
 	if (!err)
@@ -193,7 +178,7 @@ int trc_process_attach(struct trc_process *p, const char *ring_path, uint32_t im
 	if (p->shared)
 		atomic_store_explicit(&p->shared->drain_state, TRC_DRAIN_NONE,
 				      memory_order_relaxed);
-	unmap(p);
+	trc_process_unmap(p);
 	if (p->sink.error)
 		trc_tool_say("%s: %s", p->path, strerror(-p->sink.error));
 	else
@@ -203,9 +188,23 @@ int trc_process_attach(struct trc_process *p, const char *ring_path, uint32_t im
 	return err;
 }
 
+void trc_process_procs(struct trc_process *p, uint64_t until_ns)
+{
+	unsigned int n = 0;
+
+	if (!p->drain)
+		return;
+	for (; n < p->procs.n_changes && p->procs.change[n].raw_ns <= until_ns; n++)
+		trc_drain_procs(p->drain, p->procs.change[n].raw_ns, p->procs.change[n].procs);
+	trc_procs_drop(&p->procs, n);
+}
+
 uint64_t trc_process_pass(struct trc_process *p)
 {
 	uint64_t n = p->drain ? trc_drain_pass(p->drain) : 0;
+
+	if (p->drain && !p->ended)
+		trc_procs_look(&p->procs, p->pid, &p->shared->procs_told, trc_clock_vdso(), false);
 
 	if (p->drain && !p->sink.committed) {
 		trc_writer_totals(p->w, &p->totals);
@@ -217,14 +216,19 @@ uint64_t trc_process_pass(struct trc_process *p)
 
 /* ---- the end --------------------------------------------------------------------------- */
 
+void trc_process_ended(const struct trc_process *p, char *text, size_t n_bytes)
+{
+	if (p->status_known)
+		trc_child_status_text(p->status, text, n_bytes);
+	else
+		snprintf(text, n_bytes, "%s", p->ended ? "exit status not known" : "still running");
+}
+
 static void write_end(struct trc_process *p)
 {
-	char text[64] = "still running";
+	char text[64];
 
-	if (p->status_known)
-		trc_child_status_text(p->status, text, sizeof(text));
-	else if (p->ended)
-		snprintf(text, sizeof(text), "exit status not known");
+	trc_process_ended(p, text, sizeof(text));
 	trc_writer_info(p->w, "ended", text);
 	trc_writer_finish(p->w);
 	trc_writer_totals(p->w, &p->totals);
@@ -255,7 +259,8 @@ void trc_process_free(struct trc_process *p)
 {
 	trc_drain_close(p->drain);
 	trc_writer_close(p->w);
-	unmap(p);
+	trc_process_unmap(p);
+	trc_flight_free(p);
 	if (p->sink_open && !p->closed)
 		trc_file_sink_close(&p->sink);
 	if (p->pidfd >= 0)

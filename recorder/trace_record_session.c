@@ -1,127 +1,46 @@
 /*
- * trace_record_session.c - the session's directory, the processes that appear in it, and the loop
- * that drains them until the command has ended.
+ * trace_record_session.c - the processes that appear in the session's directory, and the loop that
+ * drains them, or with --flight watches them, until the command has ended.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <linux/magic.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
-#include "trace_record_session.h"
+#include "clock.h"
+#include "trace_record_flight.h"
 
 enum {
 	BUSY_NS = 10000000,
 	IDLE_NS = 100000000,
+	CALM_NS = 1000000000, /* --flight: to look at what tells nobody of its change */
+	HOLD_NS = 100000000,  /* kernel records older than this have been handed out */
 	GRACE_NS = 300000000, /* for a new process to make its ring */
 	BLIND_NS = 5000000,   /* without inotify, or without futex_waitv */
 	WAITERS_MAX = 128,
-	DIR_BYTES = 200,
 	IMAGES_MAX = 10000,
+	KERNEL_SHARE = 8, /* the kernel's records take this part of --max-size more */
 };
 
 struct trc_tool_session {
 	const struct trc_tool_options *options;
-	char dir[DIR_BYTES];
-	int watch_fd; /* inotify; -1 = none: look now and then */
+	struct trc_tool_dir dir;
 	int command_pid;
 	bool orphans;		   /* with --follow: children that do not record, or not yet */
 	uint64_t quiet_since_ns;   /* nothing is being recorded since; 0 = something is */
 	struct trc_process *first; /* in order of appearance */
 	struct trc_perf_switch *kernel;
 	char sched[160];
+	struct trc_flight_session flight; /* with --flight */
 };
-
-/* ---- the directory --------------------------------------------------------------------- */
-
-static bool is_tmpfs(const char *dir)
-{
-	struct statfs fs;
-
-	return !statfs(dir, &fs) && fs.f_type == TMPFS_MAGIC;
-}
-
-static int make_dir(struct trc_tool_session *s)
-{
-	const char *given = getenv("TRC_RING_DIR");
-	const char *dir = given && *given ? given : "/dev/shm";
-
-	if (!(given && *given) && access(dir, W_OK | X_OK))
-		dir = "/tmp";
-	if (!is_tmpfs(dir))
-		trc_tool_say("warning: %s is not on tmpfs: recording will be slower", dir);
-	if (snprintf(s->dir, sizeof(s->dir), "%s/trc-XXXXXX", dir) >= (int)sizeof(s->dir)) {
-		trc_tool_say("%s: %s", dir, strerror(ENAMETOOLONG));
-		return -ENAMETOOLONG;
-	}
-	if (mkdtemp(s->dir))
-		return 0;
-	trc_tool_say("%s: %s", dir, strerror(errno));
-	s->dir[0] = '\0';
-	return -errno;
-}
-
-static void watch_dir(struct trc_tool_session *s)
-{
-	s->watch_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	if (s->watch_fd >= 0 &&
-	    inotify_add_watch(s->watch_fd, s->dir, IN_MOVED_TO | IN_CLOSE_WRITE) >= 0 &&
-	    !fcntl(s->watch_fd, F_SETOWN, getpid()) &&
-	    !fcntl(s->watch_fd, F_SETFL, O_NONBLOCK | O_ASYNC))
-		return;
-	if (s->watch_fd >= 0)
-		close(s->watch_fd);
-	s->watch_fd = -1;
-}
-
-/* True if files may have appeared since the last time. */
-static bool dir_changed(const struct trc_tool_session *s)
-{
-	char events[4096];
-	bool changed = s->watch_fd < 0;
-
-	while (s->watch_fd >= 0 && read(s->watch_fd, events, sizeof(events)) > 0)
-		changed = true;
-	return changed;
-}
-
-static void file_path(const struct trc_tool_session *s, const char *name, char path[PATH_MAX])
-{
-	snprintf(path, PATH_MAX, "%s/%s", s->dir, name);
-}
-
-static void remove_file(const struct trc_tool_session *s, const char *name)
-{
-	char path[PATH_MAX];
-
-	file_path(s, name, path);
-	unlink(path);
-}
-
-static void remove_dir(struct trc_tool_session *s)
-{
-	DIR *dir = s->dir[0] ? opendir(s->dir) : NULL;
-	struct dirent *e;
-
-	while (dir && (e = readdir(dir)))
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			remove_file(s, e->d_name);
-	if (dir)
-		closedir(dir);
-	if (s->dir[0])
-		rmdir(s->dir);
-}
 
 int trc_tool_session_open(struct trc_tool_session **out, const struct trc_tool_options *options)
 {
@@ -133,20 +52,21 @@ int trc_tool_session_open(struct trc_tool_session **out, const struct trc_tool_o
 		return -ENOMEM;
 	}
 	s->options = options;
-	s->watch_fd = -1;
-	err = make_dir(s);
+	trc_flight_session_init(&s->flight, options);
+	s->flight.sched = s->sched;
+	s->flight.dir = &s->dir;
+	err = trc_tool_dir_make(&s->dir);
 	if (err) {
-		trc_tool_session_close(s);
+		free(s);
 		return err;
 	}
-	watch_dir(s);
 	*out = s;
 	return 0;
 }
 
 const char *trc_tool_session_dir(const struct trc_tool_session *s)
 {
-	return s->dir;
+	return s->dir.path;
 }
 
 void trc_tool_session_close(struct trc_tool_session *s)
@@ -160,9 +80,8 @@ void trc_tool_session_close(struct trc_tool_session *s)
 		trc_process_free(p);
 	}
 	trc_perf_switch_close(s->kernel);
-	if (s->watch_fd >= 0)
-		close(s->watch_fd);
-	remove_dir(s);
+	trc_flight_session_free(&s->flight);
+	trc_tool_dir_remove(&s->dir);
 	free(s);
 }
 
@@ -184,27 +103,48 @@ static struct trc_process *process_add(struct trc_tool_session *s, int pid)
 
 	if (!p)
 		return NULL;
+	p->options = s->options;
 	p->pid = pid;
 	p->command = pid == s->command_pid;
 	p->pidfd = -1;
 	p->sink.fd = -1;
+	if (s->options->flight && trc_flight_open(p)) {
+		free(p);
+		return NULL;
+	}
 	while (*link)
 		link = &(*link)->next;
 	*link = p;
 	return p;
 }
 
+/* The kernel's records, or why there are none. */
+static void open_kernel(struct trc_tool_session *s)
+{
+	const struct trc_tool_options *o = s->options;
+
+	if (o->flight)
+		trc_perf_switch_open_flight(&s->kernel, s->command_pid, true,
+					    o->max_bytes / KERNEL_SHARE, s->sched,
+					    sizeof(s->sched));
+	else
+		trc_perf_switch_open(&s->kernel, s->command_pid, true, s->sched, sizeof(s->sched));
+	s->flight.kernel = s->kernel;
+}
+
 int trc_tool_session_begin(struct trc_tool_session *s, pid_t pid)
 {
 	struct trc_process *p;
-	int err;
+	int err = -ENOMEM;
 
 	s->command_pid = (int)pid;
 	p = process_add(s, (int)pid);
-	err = p ? trc_process_open_file(p, s->options) : -ENOMEM;
+	if (p)
+		err = s->options->flight ? trc_flight_check_output(s->options, (int)pid)
+					 : trc_process_open_file(p, s->options);
 	if (err)
 		return err;
-	trc_perf_switch_open(&s->kernel, (int)pid, true, s->sched, sizeof(s->sched));
+	open_kernel(s);
 	if (s->options->follow) /* a daemon's way to the background does not lead out of sight */
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
 	return 0;
@@ -220,7 +160,7 @@ static struct trc_process *follow(struct trc_tool_session *s, int pid)
 	p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (p->pidfd < 0 && errno == ESRCH)
 		p->ended = true; /* already */
-	if (trc_process_open_file(p, s->options))
+	if (!s->options->flight && trc_process_open_file(p, s->options))
 		p->closed = true;
 	return p;
 }
@@ -231,14 +171,23 @@ static void switch_seen(void *context, const struct trc_switch_record *record)
 	/* A loss may concern any of them: the command's trace tells. */
 	struct trc_process *p = process_find(s, record->lost ? s->command_pid : (int)record->pid);
 
-	if (p && p->drain)
-		trc_drain_switch(p->drain, record);
+	if (!p || !p->drain)
+		return;
+	if (!record->proc)
+		trc_process_procs(p, record->raw_ns); /* one stream, in order */
+	trc_drain_switch(p->drain, record);
 }
 
 static void kernel_pass(struct trc_tool_session *s, bool all)
 {
+	uint64_t until_ns = all ? UINT64_MAX : trc_clock_vdso() - HOLD_NS;
+
+	if (s->options->flight)
+		return; /* copied with a snapshot */
 	if (s->kernel)
 		trc_perf_switch_pass(s->kernel, all, switch_seen, s);
+	for (struct trc_process *p = s->first; p; p = p->next)
+		trc_process_procs(p, until_ns);
 }
 
 static void ring_found(struct trc_tool_session *s, const char *name, int pid, uint32_t image)
@@ -246,19 +195,24 @@ static void ring_found(struct trc_tool_session *s, const char *name, int pid, ui
 	struct trc_process *p = process_find(s, pid);
 	char path[PATH_MAX];
 
-	if (p && (p->drain || p->bases.pid) && image <= p->image)
+	if (p && p->attached && image <= p->image)
 		return; /* known */
 	if (!p && !s->options->follow)
 		return;
 	if (!p)
 		p = follow(s, pid);
 	if (!p || p->closed) {
-		remove_file(s, name);
+		trc_tool_dir_unlink(&s->dir, name);
+		return;
+	}
+	p->attached = true;
+	trc_tool_dir_file(&s->dir, name, path);
+	if (p->flight) {
+		trc_flight_attach(p, &s->flight, path, image);
 		return;
 	}
 	if (p->drain)
 		kernel_pass(s, true); /* while the threads of the image before are known */
-	file_path(s, name, path);
 	trc_process_attach(p, path, image, s->sched);
 }
 
@@ -270,7 +224,7 @@ static void error_found(struct trc_tool_session *s, const char *name, int pid)
 	ssize_t n;
 	int fd;
 
-	file_path(s, name, path);
+	trc_tool_dir_file(&s->dir, name, path);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return;
@@ -297,7 +251,7 @@ static int is_entry(const struct dirent *e)
 static void scan(struct trc_tool_session *s)
 {
 	struct dirent **entry;
-	int n = scandir(s->dir, &entry, is_entry, versionsort);
+	int n = scandir(s->dir.path, &entry, is_entry, versionsort);
 
 	for (int i = 0; i < n; i++) {
 		const char *name = entry[i]->d_name;
@@ -320,12 +274,16 @@ static void process_finish(struct trc_tool_session *s, struct trc_process *p)
 
 	if (p->closed)
 		return;
+	if (p->flight) {
+		trc_flight_finish(p, &s->flight);
+		return;
+	}
 	trc_process_pass(p); /* all of its threads are known then */
 	kernel_pass(s, true);
 	trc_process_finish(p);
 	for (uint32_t image = 0; image <= p->image && image < IMAGES_MAX; image++) {
 		snprintf(name, sizeof(name), "%d.%u.ring", p->pid, image);
-		remove_file(s, name);
+		trc_tool_dir_unlink(&s->dir, name);
 	}
 }
 
@@ -358,11 +316,12 @@ static bool has_ended(const struct trc_process *p)
 static uint64_t pass(struct trc_tool_session *s, struct trc_child *child, bool *any)
 {
 	uint64_t n_events = 0;
+	uint64_t asked = atomic_exchange_explicit(&trc_child_asked, 0, memory_order_relaxed);
 
 	s->orphans = trc_child_reap(child, child_ended, s) && child->ended;
 	for (struct trc_process *p = s->first; p; p = p->next)
 		p->ended = has_ended(p) || (p->command && child->ended);
-	if (dir_changed(s))
+	if (trc_tool_dir_changed(&s->dir))
 		scan(s);
 	*any = false;
 	for (struct trc_process *p = s->first; p; p = p->next) {
@@ -370,7 +329,10 @@ static uint64_t pass(struct trc_tool_session *s, struct trc_child *child, bool *
 			p->status = child->status;
 			p->status_known = true;
 		}
-		n_events += trc_process_pass(p);
+		if (p->flight)
+			trc_flight_pass(p, &s->flight, asked);
+		else
+			n_events += trc_process_pass(p);
 		if (p->ended)
 			process_finish(s, p);
 		*any |= !p->closed;
@@ -386,7 +348,27 @@ struct waiter {
 };
 enum { WAITER_32 = 2, WAITER_PRIVATE = 128, SYS_waitv = 449 };
 
-/* Sleeps until a signal comes, a ring is half full, or timeout_ns have passed. */
+/* The word that a process wakes us by. */
+static bool wake_word(struct trc_process *p, struct waiter *w)
+{
+	const _Atomic uint32_t *word;
+	uint32_t seen;
+
+	if (p->flight) {
+		word = trc_flight_wake(p, &seen);
+	} else {
+		word = p->drain ? &p->shared->drain_wake : NULL;
+		seen = 1;
+		/* relaxed: a writer that misses it is seen after the timeout. */
+		if (word)
+			atomic_store_explicit(&p->shared->drain_wake, 1, memory_order_relaxed);
+	}
+	*w = (struct waiter){seen, (uintptr_t)word, WAITER_32, 0};
+	return word != NULL;
+}
+
+/* Sleeps until a signal comes, a ring is half full, a snapshot is asked for, or timeout_ns have
+ * passed. */
 static void rest(struct trc_tool_session *s, uint32_t seen, uint64_t timeout_ns)
 {
 	struct waiter w[WAITERS_MAX] = {
@@ -394,12 +376,11 @@ static void rest(struct trc_tool_session *s, uint32_t seen, uint64_t timeout_ns)
 	unsigned int n = 1;
 	struct timespec t;
 
-	for (struct trc_process *p = s->first; p && n < WAITERS_MAX; p = p->next) {
-		if (!p->drain)
-			continue;
-		/* relaxed: a writer that misses it is seen after the timeout. */
-		atomic_store_explicit(&p->shared->drain_wake, 1, memory_order_relaxed);
-		w[n++] = (struct waiter){1, (uintptr_t)&p->shared->drain_wake, WAITER_32, 0};
+	for (struct trc_process *p = s->first; p; p = p->next) {
+		if (n == WAITERS_MAX && timeout_ns > IDLE_NS)
+			timeout_ns = IDLE_NS; /* those that find no place wake nobody */
+		else if (n < WAITERS_MAX)
+			n += wake_word(p, &w[n]);
 	}
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	timeout_ns += (uint64_t)t.tv_nsec;
@@ -409,6 +390,22 @@ static void rest(struct trc_tool_session *s, uint32_t seen, uint64_t timeout_ns)
 		t = (struct timespec){0, BLIND_NS};
 		syscall(SYS_futex, &trc_child_wake, FUTEX_WAIT_PRIVATE, seen, &t, NULL, 0);
 	}
+}
+
+static uint64_t rest_ns(const struct trc_tool_session *s, uint64_t n_events)
+{
+	uint64_t ns = CALM_NS, now_ns = trc_clock_vdso();
+
+	if (s->dir.watch_fd < 0)
+		return BLIND_NS;
+	if (!s->options->flight)
+		return n_events ? BUSY_NS : IDLE_NS;
+	for (struct trc_process *p = s->first; p; p = p->next) {
+		uint64_t sleep_ns = trc_flight_sleep_ns(p, now_ns);
+
+		ns = sleep_ns < ns ? sleep_ns : ns;
+	}
+	return s->options->follow && ns > IDLE_NS ? IDLE_NS : ns;
 }
 
 /* A daemon's last fork may not have made its ring yet when its parents are gone. */
@@ -437,18 +434,19 @@ void trc_tool_session_run(struct trc_tool_session *s, struct trc_child *child)
 		else
 			any = s->options->follow && more_may_come(s);
 		if (any)
-			rest(s, seen, s->watch_fd < 0 ? BLIND_NS : n_events ? BUSY_NS : IDLE_NS);
+			rest(s, seen, rest_ns(s, n_events));
 	}
 	for (struct trc_process *p = s->first; p; p = p->next)
 		process_finish(s, p);
-	if (!s->first->w && !s->first->failed)
+	if (!s->first->w && !(s->first->flight && s->first->attached) && !s->first->failed)
 		trc_tool_say("%s: nothing was recorded: no program with the recorder ran there",
 			     s->options->command[0]);
 }
 
 void trc_tool_session_result(const struct trc_tool_session *s, struct trc_tool_result *r)
 {
-	*r = (struct trc_tool_result){0};
+	*r = (struct trc_tool_result){.taken = s->flight.first,
+				      .passed_over = s->flight.passed_over};
 	for (const struct trc_process *p = s->first; p; p = p->next) {
 		if (!p->w || (p->totals.error && !p->totals.blocks))
 			continue;

@@ -6,6 +6,9 @@
 #include "file_sink.h"
 #include "perf_switch.h"
 #include "trace_record.h"
+#include "trace_record_procs.h"
+
+struct trc_flight; /* trace_record_flight.h */
 
 /* One process, its mapping (of one image after the other), and its trace. */
 struct trc_process {
@@ -13,23 +16,29 @@ struct trc_process {
 	const struct trc_tool_options *options;
 	int pid, pidfd; /* pidfd -1 = the command's own process: waitpid() tells */
 	uint32_t image;
-	bool command; /* the one that trace-record started */
+	bool attached; /* to an image, or tried to be */
+	bool command;  /* the one that trace-record started */
 	bool ended;
 	bool failed; /* there was something to record, and why it was not has been said */
 	bool status_known;
 	int status;
+	bool closed;
 
-	struct trc_shared *shared; /* NULL = none now */
+	struct trc_shared *shared; /* NULL = none now; with --flight mapped read-only */
 	uint64_t mapped_bytes;
+	struct trc_procs procs;
+
+	/* A recording. */
 	struct trc_drain *drain;
 	struct trc_drain_options bases;
-
 	struct trc_file_sink sink; /* of the command's: open before it starts */
-	bool sink_open, closed;
+	bool sink_open;
 	struct trc_writer *w;
 	struct trc_writer_totals totals;
 	uint64_t lost_events;
 	char path[TRC_FILE_PATH_BYTES];
+
+	struct trc_flight *flight; /* NULL = a recording */
 };
 
 /* ---- trace_record_process.c ---- */
@@ -40,9 +49,40 @@ int trc_process_open_file(struct trc_process *p, const struct trc_tool_options *
  * there before is finished.  0 or -errno after saying why. */
 int trc_process_attach(struct trc_process *p, const char *ring_path, uint32_t image,
 		       const char *sched);
+/* Maps a ring file, `how` as for mmap().  0 or -errno. */
+int trc_process_map(struct trc_process *p, const char *ring_path, int how);
+void trc_process_unmap(struct trc_process *p);
 uint64_t trc_process_pass(struct trc_process *p);
+/* Tells the trace of changes of the procs, up to this time. */
+void trc_process_procs(struct trc_process *p, uint64_t until_ns);
+/* How it ended, for the info of that name. */
+void trc_process_ended(const struct trc_process *p, char *text, size_t n_bytes);
 /* The process is gone, or if not: nobody wants to wait for it.  Completes the file. */
 void trc_process_finish(struct trc_process *p);
 void trc_process_free(struct trc_process *p);
+
+/* ---- trace_record_dir.c ---- */
+
+/*
+ *   X1  while its trace-record lives a session's directory has a shared lock (flock); who wants
+ *       to remove one as a leftover first takes the exclusive lock
+ */
+struct trc_tool_dir {
+	char path[200];
+	int fd;		 /* X1 */
+	int watch_fd;	 /* inotify; -1 = none: look now and then */
+	bool keep_rings; /* those still there at the end are wanted */
+};
+
+/* 0 or -errno after saying why. */
+int trc_tool_dir_make(struct trc_tool_dir *d);
+/* True if files may have appeared since the last time. */
+bool trc_tool_dir_changed(const struct trc_tool_dir *d);
+void trc_tool_dir_file(const struct trc_tool_dir *d, const char *name, char path[PATH_MAX]);
+void trc_tool_dir_unlink(const struct trc_tool_dir *d, const char *name);
+/* With what is in it. */
+void trc_tool_dir_remove(struct trc_tool_dir *d);
+/* X1.  False if its trace-record is gone; then the lock is ours until the descriptor is closed. */
+bool trc_tool_dir_lives(int dir_fd);
 
 #endif

@@ -111,3 +111,40 @@ void trc_tool_summary(const struct trc_tool_result *r)
 	if (more)
 		trc_tool_say("%u traces in all, one for each process", r->n_files);
 }
+
+/* ---- snapshots ------------------------------------------------------------------------- */
+
+enum { TAKEN_LINES_MAX = 12 };
+
+static void print_taken(const struct trc_tool_taken *t)
+{
+	trc_tool_say("%s: %s (%" PRIu64 " events of %.3g s, %" PRIu64 " bytes)", t->path, t->why,
+		     t->events, (double)t->window_ns / 1e9, t->file_bytes);
+}
+
+/* The latest are told, if they are too many. */
+void trc_tool_flight_summary(const struct trc_tool_result *r)
+{
+	unsigned int n = 0, skip;
+	const char *last = NULL;
+
+	for (const struct trc_tool_taken *t = r->taken; t; t = t->next)
+		n++;
+	skip = n > TAKEN_LINES_MAX ? n - TAKEN_LINES_MAX : 0;
+	if (skip)
+		trc_tool_say("%u snapshots before these:", skip);
+	for (const struct trc_tool_taken *t = r->taken; t; t = t->next) {
+		if (skip && skip--)
+			continue;
+		print_taken(t);
+		last = t->path;
+	}
+	if (r->passed_over)
+		trc_tool_say("%" PRIu64 " triggers without a snapshot (--snapshot-max, "
+			     "--snapshot-every)",
+			     r->passed_over);
+	if (last)
+		trc_tool_say("see the last one with: trace-analyze %s", last);
+	else
+		trc_tool_say("no snapshot: nothing of what was waited for happened");
+}

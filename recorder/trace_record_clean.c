@@ -1,0 +1,263 @@
+/*
+ * trace_record_clean.c - --clean: removes what dead processes have left behind.
+ *
+ *   A1  what may be a living process's is left alone: a ring goes only if its own header says
+ *       whose it is and that process is gone; a session's directory, only if its trace-record is
+ *   A2  files are reached by the directory that they were found in, however names change meanwhile
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "ring_file.h"
+#include "trace_record_session.h"
+
+enum { TEMPORARY_SECONDS = 60 }; /* nobody takes that long to make a ring */
+
+/* Where something was found. */
+struct place {
+	int fd;
+	const char *path;
+	bool session;
+};
+
+struct clean {
+	unsigned int n_removed;
+	bool failed;
+};
+
+static void removed(struct clean *c, const struct place *place, const char *name, const char *what)
+{
+	printf("removed %s/%s%s\n", place->path, name, what);
+	c->n_removed++;
+}
+
+static void failed(struct clean *c, const struct place *place, const char *name, const char *why)
+{
+	trc_tool_say("%s/%s: %s", place->path, name, why);
+	c->failed = true;
+}
+
+/* ---- rings ----------------------------------------------------------------------------- */
+
+static bool is_ring(const struct place *place, const char *name)
+{
+	unsigned int uid, pid, image;
+	int end = 0;
+
+	if (place->session)
+		sscanf(name, "%u.%u.ring%n", &pid, &image, &end);
+	else
+		sscanf(name, "trc-%u-%u.%u.ring%n", &uid, &pid, &image, &end);
+	return end && !name[end];
+}
+
+static int open_in(struct trc_ring_file *f, const struct place *place, const char *name,
+		   char *error, size_t n_bytes)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", place->fd, name);
+	return trc_ring_file_open(f, path, error, n_bytes);
+}
+
+/*
+ * Takes the name away first, and then looks again: the file that was dead may have been removed by
+ * somebody else meanwhile, and its name be that of a process just born.
+ */
+static int remove_dead(const struct place *place, const char *name, const uint8_t uuid[16])
+{
+	struct trc_ring_file f;
+	char aside[64], error[256];
+	bool same;
+	int err;
+
+	snprintf(aside, sizeof(aside), ".trc-%d.clean", (int)getpid());
+	if (renameat(place->fd, name, place->fd, aside))
+		return -errno;
+	err = open_in(&f, place, aside, error, sizeof(error));
+	same = !err && f.owner == TRC_OWNER_DEAD &&
+	       !memcmp(f.header.uuid, uuid, sizeof(f.header.uuid));
+	if (!err)
+		trc_ring_file_close(&f);
+	if (same)
+		return unlinkat(place->fd, aside, 0) ? -errno : 0;
+	if (renameat(place->fd, aside, place->fd, name))
+		return -errno;
+	return -EBUSY;
+}
+
+static void clean_ring(struct clean *c, const struct place *place, const char *name)
+{
+	struct trc_ring_file f;
+	char error[256], what[64];
+	int err = open_in(&f, place, name, error, sizeof(error));
+
+	if (err == -EPERM || err == -EACCES || err == -ENOENT)
+		return; /* another user's, or gone by now */
+	if (err) {
+		snprintf(error + strlen(error), sizeof(error) - strlen(error), ": left alone");
+		failed(c, place, name, error);
+		return;
+	}
+	if (f.owner == TRC_OWNER_UNKNOWN)
+		printf("left %s/%s: it is of another pid namespace\n", place->path, name);
+	if (f.owner == TRC_OWNER_DEAD) {
+		snprintf(what, sizeof(what), ", of process %" PRIu32, f.header.pid);
+		err = remove_dead(place, name, f.header.uuid);
+		if (!err)
+			removed(c, place, name, what);
+		else if (err != -ENOENT && err != -EBUSY)
+			failed(c, place, name, strerror(-err));
+	}
+	trc_ring_file_close(&f);
+}
+
+/* ---- half-made rings ------------------------------------------------------------------- */
+
+static bool is_temporary(const char *name, unsigned int *pid)
+{
+	unsigned int uid;
+	int end = 0;
+
+	sscanf(name, ".trc-%u-%u.tmp%n", &uid, pid, &end);
+	return end && !name[end];
+}
+
+/* A ring in the making has no owner's name in it yet: only its age tells.  In a moment it would
+ * have been finished, or its process was killed. */
+static void clean_temporary(struct clean *c, const struct place *place, const char *name,
+			    unsigned int pid)
+{
+	struct stat st;
+
+	if (fstatat(place->fd, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
+	    (geteuid() && st.st_uid != geteuid()))
+		return;
+	if (time(NULL) - st.st_mtime < TEMPORARY_SECONDS ||
+	    !(kill((pid_t)pid, 0) && errno == ESRCH))
+		return;
+	if (!unlinkat(place->fd, name, 0))
+		removed(c, place, name, ", half made");
+	else if (errno != ENOENT)
+		failed(c, place, name, strerror(errno));
+}
+
+/* ---- directories ----------------------------------------------------------------------- */
+
+/* What a process of the session had to say, and now nobody reads. */
+static bool is_word(const struct place *place, const char *name)
+{
+	unsigned int pid;
+	int end = 0;
+
+	sscanf(name, "%u.error%n", &pid, &end);
+	return place->session && end && !name[end];
+}
+
+static void clean_file(struct clean *c, const struct place *place, const char *name)
+{
+	unsigned int pid;
+
+	if (is_ring(place, name))
+		clean_ring(c, place, name);
+	else if (is_temporary(name, &pid))
+		clean_temporary(c, place, name, pid);
+	else if (is_word(place, name))
+		unlinkat(place->fd, name, 0);
+}
+
+static bool is_session(const char *name)
+{
+	return !strncmp(name, "trc-", 4) && strlen(name) == strlen("trc-XXXXXX") &&
+	       !strchr(name + 4, '-') && !strchr(name, '.');
+}
+
+static void clean_dir(struct clean *c, const struct place *place);
+
+static void clean_session(struct clean *c, const struct place *root, const char *name)
+{
+	char path[PATH_MAX];
+	struct place place = {.path = path, .session = true};
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", root->path, name);
+	place.fd = openat(root->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (place.fd < 0)
+		return;
+	if (!fstat(place.fd, &st) && (st.st_uid == geteuid() || !geteuid()) &&
+	    !trc_tool_dir_lives(place.fd)) {
+		clean_dir(c, &place);
+		if (!unlinkat(root->fd, name, AT_REMOVEDIR))
+			removed(c, root, name, "");
+		else if (errno != ENOTEMPTY && errno != ENOENT)
+			failed(c, root, name, strerror(errno));
+	}
+	close(place.fd);
+}
+
+/* Everything in it that has a name of ours. */
+static void clean_dir(struct clean *c, const struct place *place)
+{
+	int fd = openat(place->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+
+	if (!entries) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((e = readdir(entries))) {
+		if (!place->session && is_session(e->d_name))
+			clean_session(c, place, e->d_name);
+		else
+			clean_file(c, place, e->d_name);
+	}
+	closedir(entries);
+}
+
+static void clean_root(struct clean *c, const char *path)
+{
+	struct place place = {.path = path};
+
+	place.fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (place.fd < 0)
+		return;
+	clean_dir(c, &place);
+	close(place.fd);
+}
+
+/* Where rings are made: where it was said, or in one of two places. */
+static void clean_roots(struct clean *c)
+{
+	const char *given = getenv("TRC_RING_DIR");
+
+	if (given && *given) {
+		clean_root(c, given);
+		return;
+	}
+	clean_root(c, "/dev/shm");
+	clean_root(c, "/tmp");
+}
+
+int trc_tool_clean(void)
+{
+	struct clean c = {0};
+
+	clean_roots(&c);
+	if (!c.n_removed)
+		puts("nothing to remove");
+	if (fflush(stdout)) {
+		trc_tool_say("standard output: %s", strerror(errno));
+		c.failed = true;
+	}
+	return c.failed ? 1 : 0;
+}
