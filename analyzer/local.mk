@@ -27,14 +27,18 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/profile.c analyzer/profile.h \
 	analyzer/profile_pprof.c \
 	analyzer/report.c analyzer/report.h analyzer/report_parts.h \
+	analyzer/report_deadlock.c \
+	analyzer/report_ended.c \
 	analyzer/report_groups.c \
 	analyzer/report_longest.c \
 	analyzer/report_names.c \
+	analyzer/report_now.c \
 	analyzer/report_summary.c \
 	analyzer/report_text.c analyzer/report_text.h \
 	analyzer/report_threads.c \
 	analyzer/report_user.c \
 	analyzer/report_waits.c \
+	analyzer/signal_names.c analyzer/signal_names.h \
 	analyzer/waits.c analyzer/waits.h
 libtrcanalyze_la_LIBADD = libtrcsymbols.la libtrcpprof.la libtrcformat.la -lpthread
 

@@ -21,19 +21,20 @@ static int sum_classes(struct trc_report *r)
 	for (size_t i = 0; i < r->n_parks; i++) {
 		const struct trc_park *park = &r->park[i], *around;
 		const struct trc_thread *thread = trc_model_thread(r->m, park->thread);
+		int64_t start_ns = trc_park_start_ns(r->m, park);
 		int64_t end_ns = trc_park_end_ns(r->m, park), around_end_ns;
 		int64_t *sums;
 
 		if (!thread)
 			continue;
 		sums = r->class_ns[thread - r->thread];
-		sums[trc_wait_class(park->reason)] += end_ns - park->start_ns;
+		sums[trc_wait_class(park->reason)] += end_ns - start_ns;
 		if (!outer[i])
 			continue;
 		around = &r->park[outer[i] - 1];
 		around_end_ns = trc_park_end_ns(r->m, around);
 		sums[trc_wait_class(around->reason)] -=
-			(end_ns < around_end_ns ? end_ns : around_end_ns) - park->start_ns;
+			(end_ns < around_end_ns ? end_ns : around_end_ns) - start_ns;
 	}
 	free(outer);
 	return 0;
@@ -99,7 +100,7 @@ void trc_report_heading(struct trc_report *r, const char *heading, const char *r
 
 /* ---- the head ---- */
 
-static const char *info(const struct trc_report *r, const char *key)
+const char *trc_report_info(const struct trc_report *r, const char *key)
 {
 	const char *value = trc_reader_info_get(r->reader, key);
 
@@ -112,7 +113,7 @@ static void print_command(struct trc_report *r)
 
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_style(&line, TRC_STYLE_BOLD);
-	trc_line_data(&line, info(r, "command") ? info(r, "command") : r->path, r->width);
+	trc_line_data(&line, trc_report_info(r, "command") ? trc_report_info(r, "command") : r->path, r->width);
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	trc_report_line(r, &line);
 }
@@ -130,14 +131,14 @@ static void print_when(struct trc_report *r)
 	if (realtime_ns && gmtime_r(&seconds, &utc) &&
 	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &utc))
 		trc_line_add(&line, " from %s", text);
-	if (info(r, "hostname")) {
+	if (trc_report_info(r, "hostname")) {
 		trc_line_add(&line, " on ");
-		trc_line_data(&line, info(r, "hostname"), 30);
+		trc_line_data(&line, trc_report_info(r, "hostname"), 30);
 	}
-	if (info(r, "pid"))
-		trc_line_add(&line, ", pid %s", info(r, "pid"));
-	if (info(r, "ended"))
-		trc_line_add(&line, ", ended: %s", info(r, "ended"));
+	if (trc_report_info(r, "pid"))
+		trc_line_add(&line, ", pid %s", trc_report_info(r, "pid"));
+	if (trc_report_info(r, "ended"))
+		trc_line_add(&line, ", ended: %s", trc_report_info(r, "ended"));
 	trc_report_line(r, &line);
 }
 
@@ -213,7 +214,7 @@ static void print_lost(struct trc_report *r)
 
 static void print_remarks(struct trc_report *r)
 {
-	const char *warning = trc_reader_warning(r->reader), *sched = info(r, "sched");
+	const char *warning = trc_reader_warning(r->reader), *sched = trc_report_info(r, "sched");
 	struct trc_line line;
 
 	if (warning) {
@@ -249,8 +250,9 @@ int trc_report_print(struct trc_model *m, FILE *out, const struct trc_report_opt
 		     struct trc_error *error)
 {
 	static int (*const SECTIONS[])(struct trc_report *) = {
-		trc_report_waits,   trc_report_holders, trc_report_longest,
-		trc_report_threads, trc_report_user,
+		trc_report_deadlocks, trc_report_ended,	  trc_report_snapshot,
+		trc_report_now,	      trc_report_waits,	  trc_report_holders,
+		trc_report_longest,   trc_report_threads, trc_report_user,
 	};
 	struct trc_report r;
 	int err = trc_report_begin(&r, m, out, options, error);

@@ -218,7 +218,7 @@ const struct trc_group_details *trc_groups_details(const struct trc_groups *g,
 
 static int64_t park_ns(const struct trc_report *r, const struct trc_park *park)
 {
-	return trc_park_end_ns(r->m, park) - park->start_ns;
+	return trc_park_end_ns(r->m, park) - trc_park_start_ns(r->m, park);
 }
 
 static int find_park_groups(struct trc_groups *g, const struct trc_report *r)
@@ -306,7 +306,7 @@ static int blame_park(struct tallies *t, const struct releases *list, const stru
 	enum { PIECES_MAX = 4096 }; /* one that starves must not cost the square of its wait */
 	uint32_t id = trc_index_get(&t->object_id, park->object);
 	uint32_t low = list->first[id], high = list->first[id + 1], end = high, pieces = 0;
-	int64_t since_ns = park->start_ns, end_ns = trc_park_end_ns(r->m, park);
+	int64_t since_ns = trc_park_start_ns(r->m, park), end_ns = trc_park_end_ns(r->m, park);
 	int err = 0;
 
 	while (low < high) {
@@ -326,7 +326,7 @@ static int blame_park(struct tallies *t, const struct releases *list, const stru
 		since_ns = unlock->ts_ns;
 	}
 	if (!err && !pieces && park->waker)
-		err = tally_by(t, r, slot, park->waker, park->waker_stack, end_ns - park->start_ns);
+		err = tally_by(t, r, slot, park->waker, park->waker_stack, park_ns(r, park));
 	return err;
 }
 

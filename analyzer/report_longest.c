@@ -77,15 +77,28 @@ static void print_people(struct trc_report *r, const struct trc_park *park)
 	trc_report_line(r, &line);
 }
 
+/* How long it lasted and when it began; of one that is older than a snapshot's window at least that
+ * long, and some time before. */
+static void add_times(struct trc_report *r, struct trc_line *line, const struct trc_park *park)
+{
+	bool cut = park->flags & TRC_PARK_CUT;
+	char number[TRC_NUMBER_BYTES], lasted[TRC_NUMBER_BYTES + 8];
+
+	trc_text_duration(number, trc_park_end_ns(r->m, park) - park->start_ns);
+	snprintf(lasted, sizeof(lasted), "%s%s", cut ? "> " : "", number);
+	trc_line_right(line, 10, lasted);
+	trc_line_right(line, 12,
+		       cut || park->start_ns < r->start_ns
+			       ? "before"
+			       : trc_text_duration(number, park->start_ns - r->start_ns));
+}
+
 static void print_park(struct trc_report *r, const struct trc_park *park)
 {
-	char number[TRC_NUMBER_BYTES];
 	struct trc_line line;
 
 	trc_line_begin(&line, r->width, r->colour);
-	trc_line_right(&line, 10,
-		       trc_text_duration(number, trc_park_end_ns(r->m, park) - park->start_ns));
-	trc_line_right(&line, 12, trc_text_duration(number, park->start_ns - r->start_ns));
+	add_times(r, &line, park);
 	trc_line_add(&line, "  ");
 	trc_report_thread(r, &line, park->thread, 26);
 	trc_line_to(&line, 50);

@@ -119,6 +119,32 @@ void trc_report_chain(struct trc_report *r, struct trc_line *line, uint32_t stac
 	add_frames(r, line, stack, CHAIN_FRAMES);
 }
 
+void trc_report_frames(struct trc_report *r, uint32_t stack, size_t max)
+{
+	const uint32_t *frame = r->stacks->stack_frame;
+	struct trc_line line;
+	size_t n = 0;
+
+	if (stack && stack < r->stacks->n_stacks) {
+		frame += r->stacks->stack_first[stack];
+		n = trc_profile_limit(r->stacks, r->m, stack);
+	}
+	for (size_t i = 0; i < n && i < max; i++) {
+		const char *file = NULL;
+
+		trc_line_begin(&line, r->width, r->colour);
+		trc_line_to(&line, 12);
+		add_frame(r, &line, &r->stacks->frame[frame[i] - 1], &file);
+		trc_report_line(r, &line);
+	}
+	if (n > max) {
+		trc_line_begin(&line, r->width, r->colour);
+		trc_line_to(&line, 12);
+		trc_line_add(&line, "and %zu more", n - max);
+		trc_report_line(r, &line);
+	}
+}
+
 void trc_report_troubles(struct trc_report *r)
 {
 	struct trc_symbols *symbols = trc_model_symbols(r->m);

@@ -74,12 +74,16 @@ void trc_report_end(struct trc_report *r);
 /* An empty line, and the heading in bold; `right` (may be NULL) follows it. */
 void trc_report_heading(struct trc_report *r, const char *heading, const char *right);
 void trc_report_line(struct trc_report *r, struct trc_line *line);
+/* What the recorder noted under this key, NULL if nothing. */
+const char *trc_report_info(const struct trc_report *r, const char *key);
 
 /* ---- report_names.c ---- */
 /* The innermost frame of the program's own: "settings_get trc-demo.c:211". */
 void trc_report_place(struct trc_report *r, struct trc_line *line, uint32_t stack);
 /* The same and its callers: "... < worker_run :302". */
 void trc_report_chain(struct trc_report *r, struct trc_line *line, uint32_t stack);
+/* All frames, a line each: also where libc is called from, or calls. */
+void trc_report_frames(struct trc_report *r, uint32_t stack, size_t max);
 /* "worker 3 (4711)" */
 void trc_report_thread(struct trc_report *r, struct trc_line *line, uint32_t serial, int max_width);
 /* " settings+16", " fd 7", " 0x7f..."; nothing for 0. */
@@ -101,6 +105,12 @@ const struct trc_group_details *trc_groups_details(const struct trc_groups *g,
 						   enum trc_wait_class class);
 
 /* ---- sections ---- */
+int trc_report_deadlocks(struct trc_report *r);
+/* The same as one line; none without a deadlock. */
+void trc_report_deadlock_line(struct trc_report *r);
+int trc_report_ended(struct trc_report *r);
+int trc_report_snapshot(struct trc_report *r);
+int trc_report_now(struct trc_report *r);
 int trc_report_waits(struct trc_report *r);
 int trc_report_holders(struct trc_report *r);
 int trc_report_longest(struct trc_report *r);

@@ -50,6 +50,14 @@ int64_t trc_park_end_ns(const struct trc_model *m, const struct trc_park *park)
 	return end_ns > park->start_ns ? end_ns : park->start_ns;
 }
 
+int64_t trc_park_start_ns(const struct trc_model *m, const struct trc_park *park)
+{
+	int64_t start_ns = trc_model_start_ns(m), end_ns = trc_park_end_ns(m, park);
+
+	start_ns = start_ns > park->start_ns ? start_ns : park->start_ns;
+	return start_ns < end_ns ? start_ns : end_ns;
+}
+
 uint32_t *trc_waits_nesting(const struct trc_model *m)
 {
 	size_t n_parks, n_threads;

@@ -18,6 +18,8 @@ enum trc_wait_class trc_wait_class(unsigned int reason);
 
 /* When it ended, or for a wait in progress when the trace did. */
 int64_t trc_park_end_ns(const struct trc_model *m, const struct trc_park *park);
+/* Since when it lies in the trace: a snapshot knows of waits that are older than itself. */
+int64_t trc_park_start_ns(const struct trc_model *m, const struct trc_park *park);
 
 /*
  * Waits within waits: a wait that the program announced is made of others, and a signal

@@ -188,8 +188,32 @@ START_TEST(summary_of_a_server)
 }
 END_TEST
 
+/* A hanging process: two that wait for each other, and one behind them. */
+#define HANG                                                                                       \
+	"@1000000 thread=1 park reason=mutex object=0x7f10 holder=2 stack=get\n"                   \
+	"@2000000 thread=2 park reason=mutex object=0x7f20 holder=1 stack=put\n"                   \
+	"@3000000 thread=3 park reason=join object=0x7000 holder=2 stack=idle\n"                   \
+	"sync ticks=9000000 realtime=1700000000009000000\n"
+/* A snapshot of a second, an hour after the recording began. */
+#define SNAPSHOT                                                                                   \
+	"info snapshot \"trigger\"\ninfo trigger \"park>100ms: mutex\"\n"                         \
+	"info ended \"killed by signal 11 (SIGSEGV)\"\ninfo window_ns \"10000000000\"\n"         \
+	"@3600500000000 thread=1 resume reason=cond object=0x7f00\n"                               \
+	"@3600600000000 thread=2 trigger condition=\"park>100ms: mutex 0x10, 132 ms\"\n"           \
+	"@3600700000000 thread=3 signal signal=11 code=1 address=0x40 fatal=0\n"                   \
+	"@3600800000000 thread=2 signal signal=11 code=2 address=0x44 fatal=1 stack=get\n"         \
+	"@3600900000000 thread=1 park reason=cond object=0x7f00 stack=idle\n"                      \
+	"status thread=1 reason=cond object=0x7f00 since=3600900000000 stack=idle\n"               \
+	"status thread=2\nstatus thread=3 reason=read object=7 since=1000000000\n"                 \
+	"open_region thread=2 type=\"handle\" task=7 since=3500000000000\n"                        \
+	"open_region thread=2 depth=1 type=\"parse\" since=3500000000000\n"
+#define TO_THE_END "from=3600000000000 to=3601000000000\n"
+#define COVERAGE                                                                                   \
+	"coverage proc=0 held=3599000000000 " TO_THE_END                                           \
+	"coverage proc=1 held=3600000000000 " TO_THE_END
+
 static const struct {
-	const char *what, *trace, *line; /* which must be among those printed */
+	const char *what, *trace, *line; /* which must be among those printed; may be several */
 	bool absent;			 /* ... or must not */
 } LINES[] = {
 	{"a wait in progress says so",
@@ -243,6 +267,101 @@ static const struct {
 	{"scheduling intervals that are there need no remark",
 	 "info sched \"yes\"\n@1 counter name=\"c\" value=1\n", "no scheduling intervals: yes",
 	 true},
+	{"a deadlock is said first and plainly: who wants what, who holds what, who is behind it",
+	 MODULES THREADS HANG,
+	 "DEADLOCK: 2 threads wait for each other\n"
+	 "  main (101) has waited 8.00 ms for mutex 0x7f10, held by worker 1 (102)\n"
+	 "            server+0x10 < server+0x20\n"
+	 "      holds mutex 0x7f20, for which 1 thread waits\n"
+	 "  worker 1 (102) has waited 7.00 ms for mutex 0x7f20, held by main (101)\n"
+	 "            server+0x40 < server+0x50\n"
+	 "      holds mutex 0x7f10, for which 1 thread waits\n"
+	 "  blocked by it: worker 2 (103), for 6.00 ms: the end of worker 1 (102)\n"
+	 "\n"
+	 "Threads now  when the trace ends: 3 waiting, 0 running",
+	 false},
+	{"a thread that waits for itself",
+	 MODULES THREADS "@1000 thread=2 park reason=mutex object=0x7f10 holder=2 stack=get\n",
+	 "DEADLOCK: worker 1 (102) waits for itself\n"
+	 "  worker 1 (102) has waited 0 ns for mutex 0x7f10, which it holds itself\n"
+	 "            server+0x10 < server+0x20\n"
+	 "      holds mutex 0x7f10, for which 1 thread waits",
+	 false},
+	{"one that a timeout resolves says so",
+	 MODULES THREADS "@100 thread=1 park reason=mutex object=0x7f10 holder=2 stack=get\n"
+			 "@200 thread=1 resume reason=mutex object=0x7f10 result=ETIMEDOUT\n" HANG,
+	 "DEADLOCK: 2 threads wait for each other (may end: timed wait)", false},
+	{"with --locks=all, where each lock was taken",
+	 MODULES THREADS "@500000 thread=1 acquire reason=mutex object=0x7f20 stack=idle\n" HANG,
+	 "      holds mutex 0x7f20, for which 1 thread waits, for 8.50 ms now\n"
+	 "            taken at server+0x60",
+	 false},
+	{"one in a trace that is cut off is doubted", MODULES THREADS HANG "unfinished\n",
+	 "perhaps a DEADLOCK: 2 threads wait for each other", false},
+	{"... and why",	MODULES THREADS HANG "unfinished\n",
+	 "  not certain: the trace is cut off", false},
+	{"what every thread is at: who is stuck, then who idles", MODULES THREADS HANG,
+	 "  thread                        state           for  what, at\n"
+	 "  main (101)                    waiting     8.00 ms  mutex 0x7f10, held by worker 1 (102)\n"
+	 "            server+0x10 < server+0x20\n"
+	 "  worker 1 (102)                waiting     7.00 ms  mutex 0x7f20, held by main (101)\n"
+	 "            server+0x40 < server+0x50\n"
+	 "  worker 2 (103)                waiting     6.00 ms  join worker 1 (102)\n"
+	 "            server+0x60",
+	 false},
+	{"it is told of snapshots, whoever got the signal first",
+	 MODULES THREADS SNAPSHOT COVERAGE,
+	 "Threads now  when the trace ends: 2 waiting, 1 running\n"
+	 "  thread                        state           for  what, at\n"
+	 "  worker 1 (102)                running  got SIGSEGV\n"
+	 "            200 ms before the end: server+0x10 < server+0x20\n"
+	 "            in region parse, 2 deep, task 7\n"
+	 "  worker 2 (103)                waiting 60 min 00 s  read fd 7\n"
+	 "  main (101)                    waiting      100 ms  cond 0x7f00\n"
+	 "            server+0x60",
+	 false},
+	{"not of recordings that ended in good order, unless something hangs", SERVER,
+	 "Threads now  when the trace ends: 3 waiting, 0 running", true},
+	{"how the process ended: signal, code in words, address, stack; and what it got before",
+	 MODULES THREADS SNAPSHOT COVERAGE,
+	 "How it ended  killed by signal 11 (SIGSEGV)\n"
+	 "  worker 1 (102) at 800 ms: SIGSEGV, SEGV_ACCERR: access not permitted (0x44)\n"
+	 "            libtrc-preload.so.0+0xf\n"
+	 "            server+0x10\n"
+	 "            server+0x20\n"
+	 "  worker 2 (103) at 700 ms: SIGSEGV, SEGV_MAPERR: address not mapped (0x40), handled by the "
+	 "program",
+	 false},
+	{"as the process left it behind, where the event is not in the trace",
+	 "info ended \"killed by signal 6 (SIGABRT)\"\n"
+	 "info signal \"6 (SIGABRT) code -6 at 0x0 in thread 4711\"\n@1 counter name=\"c\"\n",
+	 "How it ended  killed by signal 6 (SIGABRT)\n"
+	 "  thread 4711: SIGABRT, SI_TKILL: sent by abort(), raise() or tgkill()",
+	 false},
+	{"a signal without a name, and a code without one",
+	 "@1 thread=1 signal signal=99 code=77 fatal=0\n",
+	 "  thread 0 at 1 ns: signal 99, code 77, handled by the program", false},
+	{"what a snapshot was taken for, and what it covers",
+	 MODULES THREADS SNAPSHOT COVERAGE,
+	 "Snapshot  trigger\n"
+	 "  taken for park>100ms: mutex\n"
+	 "  trigger at 600 ms in worker 1 (102): park>100ms: mutex 0x10, 132 ms\n"
+	 "  covers the last 1.00 s of 2 procs in full\n"
+	 "  warning: only 1.00 s of the 10.0 s asked for: proc 1 had no room for more",
+	 false},
+	{"one that could be longer only if the process had lived longer is not too short",
+	 MODULES THREADS SNAPSHOT "coverage proc=0 " TO_THE_END,
+	 "  covers the last 1.00 s of 1 proc in full; nothing has been overwritten yet", false},
+	{"with all that was held, where a proc's history begins later than others'",
+	 MODULES THREADS "@3599100000000 thread=1 log\n" SNAPSHOT COVERAGE,
+	 "  covers the last 1.00 s of 2 procs in full, and parts of the 900 ms before\n"
+	 "  warning: only 1.00 s of the 10.0 s asked for: proc 1 had no room for more\n"
+	 "  warning: proc 1: nothing from the first 900 ms is known",
+	 false},
+	{"a wait that is older than the window", MODULES THREADS SNAPSHOT COVERAGE,
+	 "  > 500 ms      before  main (101)                  cond 0x7f00", false},
+	{"no share is more than the whole", MODULES THREADS SNAPSHOT COVERAGE,
+	 "  worker 2 (103)                    1.00 s        0.0%                  100.0%", false},
 	{"no waits: no section for them", "@1 counter name=\"c\" value=1\n", "Critical sections",
 	 true},
 };
@@ -310,6 +429,21 @@ static char *huge_trace(void)
 		fprintf(out, "@%ld thread=%d task_begin task=%d type=\"%0200d\"\n",
 			at + 100000000L * i, thread, i + 1, i % 50);
 	}
+	fprintf(out, "info snapshot \"%0200d\"\ninfo trigger \"%0200d\"\ninfo window_ns \"1%0200d\"\n",
+		1, 2, 0);
+	for (int i = 1; i <= 29; i++)
+		fprintf(out,
+			"@2300000000000000 thread=%d trigger condition=\"%0200d\"\n"
+			"@2300000000000000 thread=%d signal signal=11 code=1 address=%d stack=s1\n",
+			i, i, i, i);
+	for (int i = 1; i <= 29; i++)
+		fprintf(out,
+			"status thread=%d reason=mutex holder=%d object=0x7fffffffffff%02x "
+			"since=1000 stack=s%d\n",
+			i, i % 20 + 1, i, i);
+	for (int i = 1; i <= 29; i++)
+		fprintf(out, "open_region thread=%d type=\"%0200d\" task=%d\n", i, i, i);
+	fprintf(out, "coverage proc=1 held=900 from=1000 to=2300000000000000\n");
 	fclose(out);
 	return text;
 }

@@ -1,0 +1,269 @@
+/*
+ * report_ended.c - how the process ended, what a snapshot was taken for, and which time it covers.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/report_parts.h"
+#include "analyzer/signal_names.h"
+
+enum { FRAMES_MAX = 16 };
+
+static void add_signal(struct trc_line *line, const struct trc_signal *s)
+{
+	const char *name = trc_signal_name(s->signal), *words;
+	const char *code = trc_signal_code_name(s->signal, s->code, &words);
+
+	if (name)
+		trc_line_add(line, "SIG%s", name);
+	else
+		trc_line_add(line, "signal %u", s->signal);
+	if (code)
+		trc_line_add(line, ", %s: %s", code, words);
+	else
+		trc_line_add(line, ", code %" PRId64, s->code);
+	if (trc_signal_has_address(s->signal, s->code))
+		trc_line_add(line, " (0x%" PRIx64 ")", s->address);
+}
+
+static void print_signal(struct trc_report *r, const struct trc_signal *s)
+{
+	char number[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_add(&line, "  ");
+	trc_report_thread(r, &line, s->thread, 30);
+	trc_line_add(&line, " at %s: ", trc_text_duration(number, s->ts_ns - r->start_ns));
+	trc_line_style(&line, s->fatal ? TRC_STYLE_ALARM : TRC_STYLE_PLAIN);
+	add_signal(&line, s);
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	if (!s->fatal)
+		trc_line_add(&line, ", handled by the program");
+	trc_report_line(r, &line);
+}
+
+/* "11 (SIGSEGV) code 1 at 0x0 in thread 4711", as the recorder noted it, in words. */
+static bool parse_note(const char *text, struct trc_signal *s, uint32_t *tid)
+{
+	return sscanf(text,
+		      "%" SCNu32 " (SIG%*[A-Z0-9]) code %" SCNd64 " at %" SCNx64
+		      " in thread %" SCNu32,
+		      &s->signal, &s->code, &s->address, tid) == 4;
+}
+
+/* What the process itself left behind, if its event is not in the trace. */
+static void print_note(struct trc_report *r)
+{
+	const char *text = trc_report_info(r, "signal");
+	struct trc_signal s = {.fatal = true};
+	struct trc_line line;
+	uint32_t tid;
+
+	if (!text)
+		return;
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_add(&line, "  ");
+	if (parse_note(text, &s, &tid)) {
+		trc_line_add(&line, "thread %u: ", tid);
+		trc_line_style(&line, TRC_STYLE_ALARM);
+		add_signal(&line, &s);
+	} else {
+		trc_line_add(&line, "signal ");
+		trc_line_style(&line, TRC_STYLE_ALARM);
+		trc_line_data(&line, text, 80);
+	}
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_report_line(r, &line);
+}
+
+static void print_signals(struct trc_report *r, const struct trc_signal *s, size_t n)
+{
+	bool any_fatal = false;
+	size_t told = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!s[i].fatal)
+			continue;
+		any_fatal = true;
+		print_signal(r, &s[i]);
+		trc_report_frames(r, s[i].stack, FRAMES_MAX);
+	}
+	if (!any_fatal)
+		print_note(r);
+	/* The last ones: what was dealt with just before. */
+	for (size_t i = n; i-- > 0 && told < r->top;) {
+		if (s[i].fatal)
+			continue;
+		print_signal(r, &s[i]);
+		told++;
+	}
+}
+
+int trc_report_ended(struct trc_report *r)
+{
+	const char *ended = trc_report_info(r, "ended");
+	bool killed = ended && !strncmp(ended, "killed by", 9);
+	size_t n;
+	const struct trc_signal *s = trc_model_signals(r->m, &n);
+
+	if (!killed && !n && !trc_report_info(r, "signal"))
+		return 0;
+	trc_report_heading(r, killed ? "How it ended" : "Signals", killed ? ended : NULL);
+	print_signals(r, s, n);
+	return 0;
+}
+
+/* ---- snapshots ---- */
+
+static void print_triggers(struct trc_report *r)
+{
+	size_t n;
+	const struct trc_trigger *t = trc_model_triggers(r->m, &n);
+	char number[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	for (size_t i = n > r->top ? n - r->top : 0; i < n; i++) {
+		trc_line_begin(&line, r->width, r->colour);
+		trc_line_add(&line, "  trigger at %s in ",
+			     trc_text_duration(number, t[i].ts_ns - r->start_ns));
+		trc_report_thread(r, &line, t[i].thread, 30);
+		trc_line_add(&line, ": ");
+		trc_line_data(&line, t[i].condition, 80);
+		trc_report_line(r, &line);
+	}
+}
+
+/* The stream whose ring goes back least far: it is what limits the window.  NULL: all have
+ * everything since the recording began. */
+static const struct trc_coverage *shortest(const struct trc_coverage *c, size_t n)
+{
+	const struct trc_coverage *found = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (c[i].source != TRC_SOURCE_KERNEL && c[i].held_ns != TRC_NEVER &&
+		    (!found || c[i].held_ns > found->held_ns))
+			found = &c[i];
+	return found;
+}
+
+static void add_stream(struct trc_line *line, const struct trc_coverage *c)
+{
+	if (c->source == TRC_SOURCE_OVERFLOW)
+		trc_line_add(line, "the overflow stream");
+	else
+		trc_line_add(line, "proc %u%s", c->proc,
+			     c->source == TRC_SOURCE_KERNEL ? "'s switch records" : "");
+}
+
+static void warn_begin(struct trc_report *r, struct trc_line *line)
+{
+	trc_line_begin(line, r->width, r->colour);
+	trc_line_add(line, "  ");
+	trc_line_style(line, TRC_STYLE_ALARM);
+	trc_line_add(line, "warning: ");
+}
+
+static void warn_end(struct trc_report *r, struct trc_line *line)
+{
+	trc_line_style(line, TRC_STYLE_PLAIN);
+	trc_report_line(r, line);
+}
+
+/* Less than half of what was asked for. */
+static void warn_short(struct trc_report *r, const struct trc_coverage *c, size_t n)
+{
+	const char *text = trc_report_info(r, "window_ns");
+	int64_t asked_ns = text ? strtoll(text, NULL, 10) : 0;
+	const struct trc_coverage *limit = shortest(c, n);
+	int64_t window_ns = r->end_ns - trc_model_window_ns(r->m);
+	char covered[TRC_NUMBER_BYTES], asked[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	if (!limit || asked_ns <= 0 || window_ns >= asked_ns / 2)
+		return;
+	warn_begin(r, &line);
+	trc_line_add(&line, "only %s of the %s asked for: ", trc_text_duration(covered, window_ns),
+		     trc_text_duration(asked, asked_ns));
+	add_stream(&line, limit);
+	trc_line_add(&line, " had no room for more");
+	warn_end(r, &line);
+}
+
+/* Streams whose history begins later than what the trace has of others. */
+static void warn_later(struct trc_report *r, const struct trc_coverage *c, size_t n)
+{
+	/* What a page of a ring may hold is no news. */
+	int64_t slack_ns = (r->end_ns - r->start_ns) / 100;
+	char number[TRC_NUMBER_BYTES];
+	struct trc_line line;
+	size_t told = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		/* Before the window there are events of a ring from `held` on. */
+		int64_t from_ns = c[i].source == TRC_SOURCE_KERNEL ? c[i].from_ns : c[i].held_ns;
+
+		if (from_ns == TRC_NEVER || from_ns - r->start_ns <= slack_ns || told++ >= r->top)
+			continue;
+		warn_begin(r, &line);
+		add_stream(&line, &c[i]);
+		trc_line_add(&line, ": nothing from the first %s is known",
+			     trc_text_duration(number, from_ns - r->start_ns));
+		warn_end(r, &line);
+	}
+}
+
+static size_t count_procs(const struct trc_coverage *c, size_t n)
+{
+	size_t n_procs = 0;
+
+	for (size_t i = 0; i < n; i++)
+		n_procs += c[i].source == TRC_SOURCE_RING;
+	return n_procs;
+}
+
+static void print_window(struct trc_report *r, const struct trc_coverage *c, size_t n)
+{
+	int64_t from_ns = trc_model_window_ns(r->m);
+	char window[TRC_NUMBER_BYTES], before[TRC_NUMBER_BYTES];
+	size_t n_procs = count_procs(c, n);
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_add(&line, "  covers the last %s of %zu proc%s in full",
+		     trc_text_duration(window, r->end_ns - from_ns), n_procs,
+		     n_procs == 1 ? "" : "s");
+	if (r->start_ns < from_ns)
+		trc_line_add(&line, ", and parts of the %s before",
+			     trc_text_duration(before, from_ns - r->start_ns));
+	else if (!shortest(c, n) && n_procs)
+		trc_line_add(&line, "; nothing has been overwritten yet");
+	trc_report_line(r, &line);
+}
+
+int trc_report_snapshot(struct trc_report *r)
+{
+	const char *what = trc_report_info(r, "snapshot"), *trigger = trc_report_info(r, "trigger");
+	size_t n, n_triggers;
+	const struct trc_coverage *c = trc_model_coverage(r->m, &n);
+	struct trc_line line;
+
+	trc_model_triggers(r->m, &n_triggers);
+	if (!what && !n && !n_triggers)
+		return 0;
+	trc_report_heading(r, what || n ? "Snapshot" : "Triggers", what);
+	if (trigger) {
+		trc_line_begin(&line, r->width, r->colour);
+		trc_line_add(&line, "  taken for ");
+		trc_line_data(&line, trigger, 80);
+		trc_report_line(r, &line);
+	}
+	print_triggers(r);
+	if (n) {
+		print_window(r, c, n);
+		warn_short(r, c, n);
+		warn_later(r, c, n);
+	}
+	return 0;
+}
