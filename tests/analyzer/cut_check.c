@@ -14,7 +14,7 @@
 #include <string.h>
 #include "analyzer/check.h"
 
-static void fail(const char *what, size_t n_bytes, const char *text)
+_Noreturn static void fail(const char *what, size_t n_bytes, const char *text)
 {
 	fprintf(stderr, "cut_check: %zu bytes: %s: %s\n", n_bytes, what, text);
 	exit(1);
