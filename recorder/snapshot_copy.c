@@ -143,7 +143,7 @@ static int copy_ring(struct trc_snapshot *s, const struct trc_snapshot_source *s
 {
 	struct trc_ring *ring = trc_snapshot_ring(s, proc);
 	uint64_t off = s->h.procs_off + proc * sizeof(*ring);
-	uint64_t head, floor, start;
+	uint64_t head, floor = 0, start;
 	/* The fence of the read makes it an acquire of state and head (L2, R2, R3). */
 	int err = copy_area(s, source, off, sizeof(*ring));
 
