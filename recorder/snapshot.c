@@ -518,11 +518,25 @@ static int info_signal(const struct trc_snapshot *s, struct trc_writer *w)
 	return trc_writer_info(w, "signal", t.at);
 }
 
+/* The window that was asked for: what it came to is in the coverage. */
+static int info_window(const struct trc_snapshot *s, struct trc_writer *w)
+{
+	uint64_t window_ns = s->options.window_ns ? s->options.window_ns : s->h.window_ns;
+	struct text t = {.n = 0};
+
+	if (!window_ns || window_ns == UINT64_MAX)
+		return 0;
+	put_number(&t, window_ns, 10);
+	return trc_writer_info(w, "window_ns", t.at);
+}
+
 int trc_snapshot_info(const struct trc_snapshot *s, struct trc_writer *w)
 {
 	int err = s->has_sync ? trc_trace_info(w, s->copy) : trc_trace_info_process(w, s->copy);
 
 	if (!err)
 		err = trc_writer_info(w, "mode", s->h.flags & TRC_SHARED_OVERWRITE ? "flight" : "recording");
+	if (!err)
+		err = info_window(s, w);
 	return err ? err : info_signal(s, w);
 }
