@@ -14,6 +14,7 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 #include "analyzer/model.h"
+#include "analyzer/open_ring.h"
 #include "analyzer/output.h"
 
 enum { TRC_EXIT_OK = 0, TRC_EXIT_FAILED = 1, TRC_EXIT_USAGE = 2 };
@@ -29,6 +30,7 @@ struct trc_request {
 
 struct trc_cli {
 	const char *path; /* of the trace; NULL: none was named, and no verb needs one */
+	struct trc_ring_trace ring; /* what the model reads, if `path` is a ring */
 	struct trc_model *model;
 	sqlite3 *db; /* by trc_cli_sql() */
 	enum trc_output output;

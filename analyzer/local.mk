@@ -58,7 +58,10 @@ libtrcanalyze_la_LIBADD += $(SQLITE_LIBS) $(CJSON_LIBS) -lm
 
 bin_PROGRAMS += analyzer/trace-analyze
 analyzer_trace_analyze_SOURCES = analyzer/main.c analyzer/cli.h analyzer/progress.c \
+	analyzer/open_ring.c analyzer/open_ring.h \
 	analyzer/verb_check.c analyzer/verb_html.c analyzer/verb_pprof.c \
 	analyzer/verb_report.c analyzer/verb_shell.c analyzer/verb_sql.c
 analyzer_trace_analyze_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(READLINE_CFLAGS)
-analyzer_trace_analyze_LDADD = libtrcviewer.la libtrcanalyze.la $(READLINE_LIBS)
+# A ring is opened by the recorder's side that reads rings; see open_ring.h.
+analyzer_trace_analyze_LDADD = libtrcviewer.la libtrcanalyze.la libtrcdrain.la libtrccore.la \
+	libtrcformat.la $(READLINE_LIBS)

@@ -178,11 +178,22 @@ static int check_requests(struct command *c, int argc, char **argv)
 	return TRC_EXIT_OK;
 }
 
+static int open_model(struct trc_cli *cli, struct trc_error *error)
+{
+	struct trc_reader *reader;
+	int err;
+
+	if (!trc_is_ring(cli->path))
+		return trc_model_open(&cli->model, cli->path, error);
+	err = trc_ring_open(&reader, &cli->ring, cli->path, error);
+	return err ? err : trc_model_open_reader(&cli->model, reader, error);
+}
+
 static int open_trace(struct trc_cli *cli)
 {
 	struct trc_error error = {""};
 
-	if (trc_model_open(&cli->model, cli->path, &error)) {
+	if (open_model(cli, &error)) {
 		trc_cli_error(cli, "%s", error.text);
 		return TRC_EXIT_FAILED;
 	}
@@ -253,5 +264,6 @@ int main(int argc, char **argv)
 		status = run_requests(&c);
 	sqlite3_close(c.cli.db);
 	trc_model_close(c.cli.model);
+	trc_ring_trace_free(&c.cli.ring);
 	return close_stdout(&c.cli, status);
 }

@@ -108,7 +108,8 @@ int trc_report_ended(struct trc_report *r)
 	size_t n;
 	const struct trc_signal *s = trc_model_signals(r->m, &n);
 
-	if (!killed && !n && !trc_report_info(r, "signal"))
+	/* That it was killed says the head already. */
+	if (!n && !trc_report_info(r, "signal"))
 		return 0;
 	trc_report_heading(r, killed ? "How it ended" : "Signals", killed ? ended : NULL);
 	print_signals(r, s, n);

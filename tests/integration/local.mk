@@ -3,6 +3,7 @@ integration_programs = \
 	tests/integration/truth_waits \
 	tests/integration/truth_tasks \
 	tests/integration/soak \
+	tests/integration/deadlock \
 	tests/integration/mc_load
 
 check_PROGRAMS += $(integration_programs)
@@ -15,6 +16,8 @@ tests_integration_truth_tasks_LDADD = libtrc.la -lpthread
 tests_integration_soak_SOURCES = tests/integration/soak.c
 tests_integration_soak_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_soak_LDADD = libtrc.la -lpthread
+tests_integration_deadlock_SOURCES = tests/integration/deadlock.c
+tests_integration_deadlock_LDADD = -lpthread
 tests_integration_mc_load_SOURCES = tests/integration/mc_load.c
 
 integration_tests = \
@@ -23,6 +26,7 @@ integration_tests = \
 	tests/integration/demo.sh \
 	tests/integration/soak.sh \
 	tests/integration/cut.sh \
+	tests/integration/deadlock.sh \
 	tests/integration/memcached.sh \
 	tests/integration/nginx.sh \
 	tests/integration/pigz.sh \

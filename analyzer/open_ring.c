@@ -1,0 +1,100 @@
+/* open_ring.c - see open_ring.h. */
+#include "analyzer/open_ring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+/* The arrow that goes the other way (open_ring.h). */
+#include "recorder/ring_file.h"
+
+bool trc_is_ring(const char *path)
+{
+	char magic[sizeof(TRC_LAYOUT_MAGIC)];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	bool is_ring;
+
+	if (fd < 0)
+		return false;
+	is_ring = !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+		  pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+		  !memcmp(magic, TRC_LAYOUT_MAGIC, sizeof(magic));
+	close(fd);
+	return is_ring;
+}
+
+static int put(void *context, const void *bytes, size_t n_bytes)
+{
+	const int *fd = context;
+
+	for (const char *p = bytes; n_bytes;) {
+		ssize_t n = write(*fd, p, n_bytes);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0) {
+			p += n;
+			n_bytes -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+/* The ring as a trace, in an anonymous file. */
+static int convert(const char *path, int fd, struct trc_error *error)
+{
+	struct trc_ring_file ring;
+	int err = trc_ring_file_open(&ring, path, error->text, sizeof(error->text));
+
+	if (!err)
+		err = trc_ring_file_to_trace(&ring, NULL, put, &fd, error->text,
+					     sizeof(error->text));
+	trc_ring_file_close(&ring);
+	return err;
+}
+
+static int map(struct trc_ring_trace *trace, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	trace->n_bytes = (size_t)st.st_size;
+	trace->bytes = mmap(NULL, trace->n_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (trace->bytes != MAP_FAILED)
+		return 0;
+	trace->bytes = NULL;
+	return -errno;
+}
+
+int trc_ring_open(struct trc_reader **out, struct trc_ring_trace *trace, const char *path,
+		  struct trc_error *error)
+{
+	int fd = memfd_create("trc", MFD_CLOEXEC), err;
+
+	error->text[0] = '\0';
+	err = fd < 0 ? -errno : convert(path, fd, error);
+	if (!err)
+		err = map(trace, fd);
+	if (fd >= 0)
+		close(fd);
+	if (err && !error->text[0])
+		snprintf(error->text, sizeof(error->text), "%s", strerror(-err));
+	if (err)
+		return err;
+	err = trc_reader_open_memory(out, trace->bytes, trace->n_bytes, error);
+	if (err)
+		trc_ring_trace_free(trace);
+	return err;
+}
+
+void trc_ring_trace_free(struct trc_ring_trace *trace)
+{
+	if (trace->bytes)
+		munmap(trace->bytes, trace->n_bytes);
+	*trace = (struct trc_ring_trace){0};
+}

@@ -1,0 +1,28 @@
+/*
+ * open_ring.h - a ring file in place of a trace.
+ *
+ * A ring outlives its process, and may be looked at while that runs.  This is the one place where
+ * the analyzer uses the recorder: only that knows how rings lie in memory.  What it reads there
+ * becomes a trace in memory, and everything else is as with a file.
+ */
+#ifndef TRC_ANALYZER_OPEN_RING_H
+#define TRC_ANALYZER_OPEN_RING_H
+
+#include <stdbool.h>
+#include "format/reader.h"
+
+/* The trace that a reader reads while it is open. */
+struct trc_ring_trace {
+	void *bytes;
+	size_t n_bytes;
+};
+
+/* True if the file begins as rings do. */
+bool trc_is_ring(const char *path);
+/* Opens what the ring holds now: *out is the caller's, and after it is closed so is *trace, for
+ * trc_ring_trace_free().  0 or -errno with a line in error. */
+int trc_ring_open(struct trc_reader **out, struct trc_ring_trace *trace, const char *path,
+		  struct trc_error *error);
+void trc_ring_trace_free(struct trc_ring_trace *trace); /* accepts a zeroed one */
+
+#endif

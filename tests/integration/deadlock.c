@@ -1,0 +1,262 @@
+/*
+ * deadlock.c - programs that hang, or crash, in ways that are known.
+ *
+ *   deadlock HOW READY
+ *
+ * Writes its pid into the file READY once every thread is where it stays: asleep in the call that
+ * it announced.  Then main waits for the first thread to end.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { THREADS_MAX = 4 };
+
+pthread_mutex_t lock_a = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t lock_b = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t lock_c = PTHREAD_MUTEX_INITIALIZER;
+pthread_rwlock_t table = PTHREAD_RWLOCK_INITIALIZER;
+
+static pthread_barrier_t everybody_has_one;
+static _Atomic pid_t announced[THREADS_MAX]; /* tid, once it goes where it stays */
+
+#define NOINLINE __attribute__((noinline, noclone))
+
+/* Behind a call that must not become a jump: the function is to be on the stack. */
+#define STAY_ON_STACK() __asm__ volatile("")
+
+/* The thread's tid for main, which looks whether it sleeps. */
+static void announce(int i)
+{
+	atomic_store(&announced[i], gettid());
+}
+
+static NOINLINE void take(pthread_mutex_t *mutex)
+{
+	int err = pthread_mutex_lock(mutex);
+
+	if (err)
+		printf("lock: %s\n", strerror(err));
+}
+
+/* --- the threads --- */
+
+static NOINLINE void a_then_b(int i)
+{
+	take(&lock_a);
+	pthread_barrier_wait(&everybody_has_one);
+	announce(i);
+	take(&lock_b);
+	STAY_ON_STACK();
+}
+
+static NOINLINE void b_then_a(int i)
+{
+	take(&lock_b);
+	pthread_barrier_wait(&everybody_has_one);
+	announce(i);
+	take(&lock_a);
+	STAY_ON_STACK();
+}
+
+static NOINLINE void b_then_c(int i)
+{
+	take(&lock_b);
+	pthread_barrier_wait(&everybody_has_one);
+	announce(i);
+	take(&lock_c);
+	STAY_ON_STACK();
+}
+
+static NOINLINE void c_then_a(int i)
+{
+	take(&lock_c);
+	pthread_barrier_wait(&everybody_has_one);
+	announce(i);
+	take(&lock_a);
+	STAY_ON_STACK();
+}
+
+static NOINLINE void queue_for_a(int i)
+{
+	pthread_barrier_wait(&everybody_has_one);
+	announce(i);
+	take(&lock_a);
+	STAY_ON_STACK();
+}
+
+static NOINLINE void write_then_a(int i)
+{
+	pthread_rwlock_wrlock(&table);
+	pthread_barrier_wait(&everybody_has_one);
+	announce(i);
+	take(&lock_a);
+	STAY_ON_STACK();
+}
+
+static NOINLINE void a_then_read(int i)
+{
+	take(&lock_a);
+	pthread_barrier_wait(&everybody_has_one);
+	announce(i);
+	pthread_rwlock_rdlock(&table);
+	STAY_ON_STACK();
+}
+
+static NOINLINE void read_then_a(int i)
+{
+	pthread_rwlock_rdlock(&table);
+	pthread_barrier_wait(&everybody_has_one);
+	announce(i);
+	take(&lock_a);
+	STAY_ON_STACK();
+}
+
+static NOINLINE void a_then_write(int i)
+{
+	take(&lock_a);
+	pthread_barrier_wait(&everybody_has_one);
+	announce(i);
+	pthread_rwlock_wrlock(&table);
+	STAY_ON_STACK();
+}
+
+static NOINLINE void a_twice(int i)
+{
+	take(&lock_a);
+	pthread_barrier_wait(&everybody_has_one);
+	announce(i);
+	take(&lock_a);
+	STAY_ON_STACK();
+}
+
+static NOINLINE void a_then_sleep(int i)
+{
+	take(&lock_a);
+	pthread_barrier_wait(&everybody_has_one);
+	announce(i);
+	while (true)
+		pause();
+}
+
+static NOINLINE void touch(volatile int *address)
+{
+	*address = 1;
+}
+
+static NOINLINE void crash(int i)
+{
+	pthread_barrier_wait(&everybody_has_one);
+	touch((volatile int *)0x40);
+	announce(i);
+}
+
+static NOINLINE void fail_an_assertion(int i)
+{
+	pthread_barrier_wait(&everybody_has_one);
+	announce(i);
+	abort();
+}
+
+/* --- what there is to choose from --- */
+
+struct role {
+	const char *name;
+	void (*run)(int i);
+};
+
+static const struct scene {
+	const char *name;
+	struct role role[THREADS_MAX];
+} scenes[] = {
+	{"two", {{"alice", a_then_b}, {"bob", b_then_a}, {"carol", queue_for_a}}},
+	{"three", {{"alice", a_then_b}, {"bob", b_then_c}, {"carol", c_then_a}}},
+	{"rwlock", {{"writer", write_then_a}, {"bob", a_then_read}}},
+	{"readers", {{"reader", read_then_a}, {"bob", a_then_write}}},
+	{"self", {{"alice", a_twice}}},
+	{"none", {{"alice", a_then_sleep}, {"bob", queue_for_a}, {"carol", queue_for_a}}},
+	{"segv", {{"faulty", crash}}},
+	{"abort", {{"faulty", fail_an_assertion}}},
+};
+
+static const struct scene *scene;
+
+static void *thread_main(void *arg)
+{
+	int i = (int)(size_t)arg;
+
+	pthread_setname_np(pthread_self(), scene->role[i].name);
+	scene->role[i].run(i);
+	return NULL;
+}
+
+/* Its state as the kernel has it; S = asleep. */
+static char thread_state(pid_t tid)
+{
+	char path[64], line[256] = "";
+	const char *state;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	file = fopen(path, "r");
+	if (file && !fgets(line, sizeof(line), file))
+		line[0] = '\0';
+	if (file)
+		fclose(file);
+	state = strrchr(line, ')');
+	return state ? state[2] : '?';
+}
+
+static void wait_until_stuck(int n)
+{
+	for (int i = 0; i < n;) {
+		pid_t tid = atomic_load(&announced[i]);
+
+		if (tid && thread_state(tid) == 'S')
+			i++;
+		else
+			usleep(1000);
+	}
+}
+
+static int say_ready(const char *path)
+{
+	FILE *file = fopen(path, "w");
+
+	if (!file || fprintf(file, "%d\n", getpid()) < 0 || fclose(file)) {
+		perror(path);
+		return 1;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread[THREADS_MAX];
+	int n = 0;
+
+	for (size_t i = 0; argc > 2 && i < sizeof(scenes) / sizeof(scenes[0]); i++)
+		if (!strcmp(scenes[i].name, argv[1]))
+			scene = &scenes[i];
+	if (!scene) {
+		fprintf(stderr, "usage: deadlock HOW READY\n");
+		return 2;
+	}
+	while (n < THREADS_MAX && scene->role[n].name)
+		n++;
+	pthread_barrier_init(&everybody_has_one, NULL, (unsigned int)n);
+	for (int i = 0; i < n; i++)
+		pthread_create(&thread[i], NULL, thread_main, (void *)(size_t)i);
+	wait_until_stuck(n);
+	if (say_ready(argv[2]))
+		return 1;
+	pthread_join(thread[0], NULL);
+	return 0;
+}
