@@ -101,7 +101,7 @@ static trace_task annotate_task_begin(struct trace_site *site, const char *type,
 	arg[0] = atomic_fetch_add_explicit(&trc_rec.shared->next_task, 1, memory_order_relaxed) + 1;
 	arg[2] = name.id;
 	record(TRC_KIND_TASK_BEGIN, arg, 3, NULL, 0, &name);
-	if (__builtin_expect(trc_trigger_least.task != UINT64_MAX, 0))
+	if (__builtin_expect(trc_trigger_shortest(&trc_trigger_least.task) != UINT64_MAX, 0))
 		trc_trigger_task_begin(arg[0], name.id);
 	return arg[0];
 }
@@ -111,7 +111,7 @@ static void annotate_task_end(trace_task task)
 	if (!task || !trc_self_ready())
 		return;
 	trc_record_args(TRC_REC_WORD1(TRC_KIND_TASK_END, 0, 3, trc_self.serial), &task, 1);
-	if (__builtin_expect(trc_trigger_least.task != UINT64_MAX, 0))
+	if (__builtin_expect(trc_trigger_shortest(&trc_trigger_least.task) != UINT64_MAX, 0))
 		trc_trigger_task_end(task);
 }
 
@@ -137,7 +137,7 @@ static void annotate_region_end(void)
 	if (!trc_self_ready())
 		return;
 	trc_record_args(TRC_REC_WORD1(TRC_KIND_REGION_END, 0, 2, trc_self.serial), NULL, 0);
-	if (__builtin_expect(trc_trigger_least.region != UINT64_MAX, 0))
+	if (__builtin_expect(trc_trigger_shortest(&trc_trigger_least.region) != UINT64_MAX, 0))
 		trc_trigger_region_end();
 	trc_slot_region_end();
 }

@@ -158,7 +158,7 @@ void trc_park_on_thread(struct trc_wait *wait, enum trc_reason reason, const voi
 
 static void look_for_trigger(const struct trc_wait *wait, uint64_t ticks)
 {
-	if (__builtin_expect(ticks >= trc_trigger_least.park, 0))
+	if (__builtin_expect(ticks >= trc_trigger_shortest(&trc_trigger_least.park), 0))
 		trc_trigger_waited((enum trc_reason)wait->reason, wait->object, ticks);
 }
 
@@ -174,7 +174,7 @@ void trc_resume(struct trc_wait *wait, int result)
 	trc_clock_barrier();
 	trc_record_args(TRC_REC_WORD1(TRC_KIND_RESUME, 0, 5, trc_self.serial), arg, 3);
 	trc_slot_run();
-	if (__builtin_expect(trc_trigger_least.park != UINT64_MAX, 0))
+	if (__builtin_expect(trc_trigger_shortest(&trc_trigger_least.park) != UINT64_MAX, 0))
 		look_for_trigger(wait, trc_clock_now() - wait->since);
 	errno = saved_errno;
 }

@@ -16,6 +16,7 @@
 #ifndef TRC_RECORDER_TRIGGER_H
 #define TRC_RECORDER_TRIGGER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,8 +48,8 @@ int trc_duration_parse(const char *text, uint64_t *ns);
 /* ---- in the recorded process (trigger_guest.c) ---- */
 
 enum { TRC_TRIGGER_SPECS_MAX = 16 };
-/* From now on these are looked for.  Context: any thread, in an open session, before recording is
- * turned on. */
+/* From now on these are looked for, instead of others.  Context: any thread, in an open session;
+ * one at a time. */
 void trc_triggers_set(const struct trc_trigger_spec *specs, unsigned int n);
 /* Asks for a snapshot: a TRIGGER event, a place in the shared mapping's list, and a futex wake-up
  * of whoever takes it.  Context: traced thread, signal handlers; never waits. */
@@ -56,12 +57,18 @@ void trc_trigger_fire(const char *what, size_t n_bytes);
 
 /*
  * What the events themselves look at: the shortest time, in ticks, that any condition of this
- * kind names; UINT64_MAX = there is none.  Constant while something records.
+ * kind names; UINT64_MAX = there is none.
  */
 struct trc_trigger_least {
-	uint64_t park, region, task;
+	_Atomic uint64_t park, region, task;
 };
 extern __attribute__((visibility("hidden"))) struct trc_trigger_least trc_trigger_least;
+
+static inline uint64_t trc_trigger_shortest(const _Atomic uint64_t *least)
+{
+	/* relaxed: a condition may be looked for a little sooner or later. */
+	return atomic_load_explicit(least, memory_order_relaxed);
+}
 
 /* Something lasted long enough for one condition or more: looks which, and fires each that is
  * met.  Context: traced thread, signal handlers. */

@@ -8,6 +8,8 @@
  *       its set has room: 4096 places in sets of 8.  When a set is full the task that began first
  *       loses its place, and is not reported
  *   Q3  what is compared with `trc_trigger_least` is UINT64_MAX where nothing was asked for
+ *   Q4  conditions may be replaced while something records: who is looking at the old ones goes on
+ *       with them, as they stay until the next time but one
  */
 #include <errno.h>
 #include <limits.h>
@@ -21,13 +23,23 @@
 
 struct trc_trigger_least trc_trigger_least = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
 
-/* Constant while something records. */
-static struct condition {
+struct condition {
 	struct trc_trigger_spec spec;
 	uint64_t min_ticks;
 	uint64_t type; /* string id of spec.name */
-} conditions[TRC_TRIGGER_SPECS_MAX];
-static unsigned int n_conditions;
+};
+struct conditions {
+	struct condition at[TRC_TRIGGER_SPECS_MAX];
+	unsigned int n;
+};
+static struct conditions either[2]; /* Q4 */
+static const struct conditions *_Atomic current = &either[0];
+
+static const struct conditions *conditions_now(void)
+{
+	/* acquire: pairs with the release in trc_triggers_set(). */
+	return atomic_load_explicit(&current, memory_order_acquire);
+}
 
 static _Atomic uint32_t filling[TRC_TRIGGERS_MAX]; /* Q1 */
 
@@ -47,8 +59,10 @@ static struct open_task *set_of(uint64_t task)
 
 static bool is_watched(uint64_t type)
 {
-	for (unsigned int i = 0; i < n_conditions; i++)
-		if (conditions[i].spec.kind == TRC_TRIGGER_TASK && conditions[i].type == type)
+	const struct conditions *now = conditions_now();
+
+	for (unsigned int i = 0; i < now->n; i++)
+		if (now->at[i].spec.kind == TRC_TRIGGER_TASK && now->at[i].type == type)
 			return true;
 	return false;
 }
@@ -233,53 +247,70 @@ void trc_trigger_fire(const char *what, size_t n_bytes)
 
 /* ---- conditions ------------------------------------------------------------------------ */
 
-static void least(uint64_t *least_ticks, uint64_t ticks)
+static void condition_fill(struct condition *c, const struct trc_trigger_spec *spec)
 {
-	if (ticks < *least_ticks)
-		*least_ticks = ticks;
+	c->spec = *spec;
+	c->min_ticks = trc_clock_ns_to_ticks(spec->min_ns);
+	c->type = trc_string_intern(spec->name, (uint32_t)strlen(spec->name));
+	if (c->type) /* or else the id could come to mean another name */
+		trc_string_pin(c->type);
+}
+
+/* The shortest time of any condition of this kind. */
+static uint64_t least(const struct conditions *conditions, enum trc_trigger_kind kind)
+{
+	uint64_t ticks = UINT64_MAX;
+
+	for (unsigned int i = 0; i < conditions->n; i++)
+		if (conditions->at[i].spec.kind == kind && conditions->at[i].min_ticks < ticks)
+			ticks = conditions->at[i].min_ticks;
+	return ticks;
 }
 
 void trc_triggers_set(const struct trc_trigger_spec *specs, unsigned int n)
 {
-	struct trc_trigger_least found = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
+	static bool tasks_used; /* or else their memory stays untouched */
+	struct conditions *next = &either[conditions_now() == &either[0]];
+	uint64_t task;
 
-	n_conditions = n < TRC_TRIGGER_SPECS_MAX ? n : TRC_TRIGGER_SPECS_MAX;
-	memset(filling, 0, sizeof(filling));
-	for (unsigned int i = 0; i < n_conditions; i++) {
-		struct condition *c = &conditions[i];
-
-		c->spec = specs[i];
-		c->min_ticks = trc_clock_ns_to_ticks(specs[i].min_ns);
-		c->type = trc_string_intern(specs[i].name, (uint32_t)strlen(specs[i].name));
-		if (c->type) /* or else the id could come to mean another name */
-			trc_string_pin(c->type);
-		if (c->spec.kind == TRC_TRIGGER_PARK)
-			least(&found.park, c->min_ticks);
-		if (c->spec.kind == TRC_TRIGGER_REGION)
-			least(&found.region, c->min_ticks);
-		if (c->spec.kind == TRC_TRIGGER_TASK)
-			least(&found.task, c->min_ticks);
+	next->n = n < TRC_TRIGGER_SPECS_MAX ? n : TRC_TRIGGER_SPECS_MAX;
+	for (unsigned int i = 0; i < next->n; i++)
+		condition_fill(&next->at[i], &specs[i]);
+	task = least(next, TRC_TRIGGER_TASK);
+	if (!trc_recording()) { /* what an earlier recording left */
+		memset(filling, 0, sizeof(filling));
+		if (tasks_used)
+			memset(tasks, 0, sizeof(tasks));
+		tasks_used = false;
 	}
-	if (found.task != UINT64_MAX) /* tasks of an earlier recording; memory untouched if unused */
-		memset(tasks, 0, sizeof(tasks));
-	trc_trigger_least = found;
+	tasks_used |= task != UINT64_MAX;
+	atomic_store_explicit(&current, next, memory_order_release);
+	/* relaxed: who sees them finds the conditions themselves, or looks at the old ones once. */
+	atomic_store_explicit(&trc_trigger_least.park, least(next, TRC_TRIGGER_PARK),
+			      memory_order_relaxed);
+	atomic_store_explicit(&trc_trigger_least.region, least(next, TRC_TRIGGER_REGION),
+			      memory_order_relaxed);
+	atomic_store_explicit(&trc_trigger_least.task, task, memory_order_relaxed);
 }
 
 uint64_t trc_trigger_signals(void)
 {
+	const struct conditions *now = conditions_now();
 	uint64_t signals = 0;
 
-	for (unsigned int i = 0; i < n_conditions; i++)
-		if (conditions[i].spec.kind == TRC_TRIGGER_SIGNAL)
-			signals |= UINT64_C(1) << (conditions[i].spec.signal - 1);
+	for (unsigned int i = 0; i < now->n; i++)
+		if (now->at[i].spec.kind == TRC_TRIGGER_SIGNAL)
+			signals |= UINT64_C(1) << (now->at[i].spec.signal - 1);
 	return signals;
 }
 
 /* "park>100ms: mutex 0x55d0c0de, 132 ms, thread 4711 'worker'" */
 void trc_trigger_waited(enum trc_reason reason, uint64_t object, uint64_t ticks)
 {
-	for (unsigned int i = 0; i < n_conditions; i++) {
-		const struct condition *c = &conditions[i];
+	const struct conditions *now = conditions_now();
+
+	for (unsigned int i = 0; i < now->n; i++) {
+		const struct condition *c = &now->at[i];
 		struct text t = {.n = 0};
 
 		if (c->spec.kind != TRC_TRIGGER_PARK || ticks < c->min_ticks ||
@@ -297,8 +328,10 @@ void trc_trigger_waited(enum trc_reason reason, uint64_t object, uint64_t ticks)
 
 static void spanned(enum trc_trigger_kind kind, uint64_t type, uint64_t task, uint64_t ticks)
 {
-	for (unsigned int i = 0; i < n_conditions; i++) {
-		const struct condition *c = &conditions[i];
+	const struct conditions *now = conditions_now();
+
+	for (unsigned int i = 0; i < now->n; i++) {
+		const struct condition *c = &now->at[i];
 		struct text t = {.n = 0};
 
 		if (c->spec.kind != kind || c->type != type || ticks < c->min_ticks)
@@ -324,7 +357,7 @@ void trc_trigger_region_end(void)
 	ticks = trc_clock_now() - atomic_load_explicit(&slot->region[n - 1].since,
 						       memory_order_relaxed);
 	type = atomic_load_explicit(&slot->region[n - 1].type, memory_order_relaxed);
-	if (type && ticks >= trc_trigger_least.region)
+	if (type && ticks >= trc_trigger_shortest(&trc_trigger_least.region))
 		spanned(TRC_TRIGGER_REGION, type,
 			atomic_load_explicit(&slot->region[n - 1].task, memory_order_relaxed),
 			ticks);
@@ -337,20 +370,21 @@ void trc_trigger_task_end(uint64_t task)
 	if (!task_take(task, &type, &since))
 		return;
 	ticks = trc_clock_now() - since;
-	if (ticks >= trc_trigger_least.task)
+	if (ticks >= trc_trigger_shortest(&trc_trigger_least.task))
 		spanned(TRC_TRIGGER_TASK, type, task, ticks);
 }
 
 /* "signal=USR2: from process 4711, thread 12 'main'" */
 void trc_trigger_signal(int number, uint32_t from_pid)
 {
-	for (unsigned int i = 0; i < n_conditions; i++) {
+	const struct conditions *now = conditions_now();
+
+	for (unsigned int i = 0; i < now->n; i++) {
 		struct text t = {.n = 0};
 
-		if (conditions[i].spec.kind != TRC_TRIGGER_SIGNAL ||
-		    conditions[i].spec.signal != number)
+		if (now->at[i].spec.kind != TRC_TRIGGER_SIGNAL || now->at[i].spec.signal != number)
 			continue;
-		put(&t, conditions[i].spec.text);
+		put(&t, now->at[i].spec.text);
 		if (from_pid) {
 			put(&t, ": from process ");
 			put_number(&t, from_pid, 10);

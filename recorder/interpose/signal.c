@@ -148,7 +148,7 @@ static void on_default(int number, siginfo_t *info, void *context)
 		if (load(&crash) & BIT(number))
 			trc_signal_fatal(number, info, context);
 		/* The program lives: whoever made this signal a condition asked for that. */
-		deadly = BIT(number) & CRASHES;
+		deadly = (BIT(number) & CRASHES) || !(BIT(number) & trc_trigger_signals());
 	}
 	if (deadly)
 		act_by_default(number, info);
