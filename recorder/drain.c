@@ -105,6 +105,31 @@ static void streams_init(struct trc_drain *d)
 		memory_order_relaxed);
 }
 
+/* What is committed, and lost, so far is of before; so that a writer which sees that somebody drains
+ * sees that nothing is left to be drained. */
+static void join(struct trc_drain *d)
+{
+	struct trc_overflow *o = trc_area(d->shared, d->h.overflow_off);
+
+	d->joined = d->sync.ticks;
+	for (uint32_t i = 0; i < d->h.n_procs; i++) {
+		struct trc_ring *ring = trc_ring_of(d, i);
+
+		/* acquire: as in ring_look(). */
+		d->ring[i].pos = atomic_load_explicit(&ring->head, memory_order_acquire);
+		d->ring[i].stream.last_time = d->joined;
+		d->ring[i].stream.lost_seen =
+			atomic_load_explicit(&ring->lost_total, memory_order_relaxed);
+		/* relaxed: drain_state is stored with a release. */
+		atomic_store_explicit(&ring->tail, d->ring[i].pos, memory_order_relaxed);
+	}
+	d->cells.pos = atomic_load_explicit(&o->head, memory_order_acquire);
+	d->cells.lost_begin = d->cells.pos != 0;
+	d->cells.stream.last_time = d->joined;
+	d->cells.stream.lost_seen = atomic_load_explicit(&o->lost_total, memory_order_relaxed);
+	atomic_store_explicit(&o->tail, d->cells.pos, memory_order_relaxed);
+}
+
 /* What there is to drain was settled when the copy was made. */
 static void window_init(struct trc_drain *d, const struct trc_drain_window *window)
 {
@@ -150,11 +175,16 @@ int trc_drain_open(struct trc_drain **out, struct trc_shared *shared, uint64_t m
 		return 0;
 	}
 	d->flushed_ns = trc_drain_raw_ns();
-	if (!options->serial_base) /* trace time 0 is when recording began */
-		trc_writer_sync(writer, &d->h.start);
 	trc_clock_sync(&d->sync);
+	if (options->join)
+		join(d);
+	/* Trace time 0 is when recording began. */
+	if (!options->serial_base)
+		trc_writer_sync(writer, options->join ? &d->sync : &d->h.start);
 	/* release: a writer that waits because of this finds a drain that looks. */
-	atomic_store_explicit(&shared->drain_state, TRC_DRAIN_ACTIVE, memory_order_release);
+	atomic_store_explicit(&shared->drain_state,
+			      options->never_wait ? TRC_DRAIN_FAILED : TRC_DRAIN_ACTIVE,
+			      memory_order_release);
 	return 0;
 }
 
@@ -377,8 +407,10 @@ uint64_t trc_drain_pass(struct trc_drain *d)
 		if (d->ring[i].head != d->ring[i].pos || d->ring[i].pos < d->ring[i].skip_to)
 			ring_drain(d, i);
 	trc_drain_overflow(d);
-	/* release: what the tables held for the records of this pass has been read (T3). */
-	atomic_fetch_add_explicit(&d->shared->table_epoch, 1, memory_order_release);
+	/* release: what the tables held for the records of this pass has been read (T3).  In flight
+	 * mode snapshots want it longer, and the writers count. */
+	if (!trc_is_overwritten(d->shared))
+		atomic_fetch_add_explicit(&d->shared->table_epoch, 1, memory_order_release);
 	events = d->totals.events - events;
 	d->unflushed += events;
 	if (flush)
@@ -389,22 +421,63 @@ uint64_t trc_drain_pass(struct trc_drain *d)
 
 /* ---- the end --------------------------------------------------------------------------- */
 
+/* The process lives: somebody may be in the middle of a record. */
+static void wait_for_the_last(struct trc_drain *d)
+{
+	trc_drain_pass(d);
+	for (int i = 0; i < 3 && d->cells.stuck_since_ns; i++) {
+		struct timespec t = {0, 5000000};
+
+		trc_raw2(SYS_nanosleep, &t, 0);
+		trc_drain_pass(d);
+	}
+}
+
+static void nobody_drains(struct trc_drain *d)
+{
+	atomic_store_explicit(&d->shared->drain_state, TRC_DRAIN_NONE, memory_order_relaxed);
+}
+
+/* A trace that began on a ring in use says so: what was going on then has no beginning in it. */
+static void write_coverage(struct trc_drain *d)
+{
+	size_t n_bytes = (2 * (size_t)d->h.n_procs + 1) * sizeof(struct trc_coverage_entry);
+	struct trc_coverage_entry *entry = trc_pages_map(n_bytes);
+	const struct trc_coverage_entry all = {
+		.held = d->joined, .from = d->joined, .to = d->sync.ticks};
+	size_t n = 0;
+
+	if (!entry)
+		return;
+	for (uint32_t i = 0; i < d->h.n_procs; i++) {
+		entry[n] = all;
+		entry[n].source = TRC_SOURCE_RING;
+		entry[n++].proc = i;
+		if (!trc_drain_kernel_oldest(d, i))
+			continue;
+		entry[n] = all;
+		entry[n].source = TRC_SOURCE_KERNEL;
+		entry[n++].proc = i;
+	}
+	entry[n] = all;
+	entry[n].source = TRC_SOURCE_OVERFLOW;
+	entry[n++].proc = UINT32_MAX;
+	trc_writer_coverage(d->w, entry, n);
+	trc_pages_unmap(entry, n_bytes);
+}
+
 int trc_drain_finish(struct trc_drain *d, enum trc_drain_end how)
 {
 	struct trc_writer_totals totals;
 
-	atomic_store_explicit(&d->shared->drain_state, TRC_DRAIN_NONE, memory_order_relaxed);
-	if (how == TRC_DRAIN_STOPPED) { /* somebody may be in the middle of a record */
-		trc_drain_pass(d);
-		for (int i = 0; i < 3 && d->cells.stuck_since_ns; i++) {
-			struct timespec t = {0, 5000000};
-
-			trc_raw2(SYS_nanosleep, &t, 0);
-			trc_drain_pass(d);
-		}
-	}
+	if (how != TRC_DRAIN_LEFT)
+		nobody_drains(d);
+	if (how == TRC_DRAIN_STOPPED || how == TRC_DRAIN_LEFT)
+		wait_for_the_last(d);
 	d->final = true;
 	trc_drain_pass(d);
+	if (how == TRC_DRAIN_LEFT) /* not before: then the rings are overwritten */
+		nobody_drains(d);
 	last_gaps(d);
 	trc_writer_flush(d->w);
 	trc_clock_sync(&d->sync);
@@ -415,6 +488,8 @@ int trc_drain_finish(struct trc_drain *d, enum trc_drain_end how)
 	} else {
 		trc_drain_status(d);
 	}
+	if (d->joined)
+		write_coverage(d);
 	trc_writer_totals(d->w, &totals);
 	return totals.error;
 }

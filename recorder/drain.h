@@ -13,6 +13,7 @@
 #ifndef TRC_RECORDER_DRAIN_H
 #define TRC_RECORDER_DRAIN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "format/writer.h"
 #include "layout.h"
@@ -31,6 +32,10 @@ struct trc_drain_options {
 	uint32_t serial_base;
 	uint32_t epoch_base;
 	uint64_t task_base;
+	/* A flight recorder uses the mapping: what was recorded before is not this trace's, and
+	 * recording may go on after it. */
+	bool join;
+	bool never_wait; /* then: nobody waits for room, whatever the mapping says */
 	/* NULL = a mapping that is recorded to; borrowed until trc_drain_open() returns. */
 	const struct trc_drain_window *window;
 };
@@ -47,6 +52,7 @@ struct trc_drain_window {
 
 enum trc_drain_end {
 	TRC_DRAIN_STOPPED,  /* the process lives on, but records no more */
+	TRC_DRAIN_LEFT,     /* it goes on recording, for a flight recorder */
 	TRC_DRAIN_REPLACED, /* it executed another program: its threads are gone */
 	TRC_DRAIN_DEAD,
 };

@@ -63,6 +63,7 @@ struct trc_drain_cells {
 
 struct trc_drain_slot {
 	uint32_t serial, seq; /* as of the last look; serial 0 = not looked at */
+	uint32_t ended;	      /* the serial of a thread whose end has been told */
 	uint64_t name[TRC_THREAD_NAME_BYTES / 8];
 };
 
@@ -116,6 +117,7 @@ struct trc_drain {
 	uint64_t cells_head; /* of the overflow stream, as of the beginning of the pass */
 	uint64_t now;	     /* ticks, later than any record of this pass */
 	uint64_t earliest;   /* ticks, before any record */
+	uint64_t joined;     /* ticks when this trace began on a ring in use; 0 = it is all of it */
 	uint32_t max_serial; /* of the mapping, as of this pass */
 	bool final;	     /* nothing more will be committed */
 	bool slots_seen_full;

@@ -211,9 +211,27 @@ void trc_drain_thread_write(struct trc_drain *d, const struct trc_slot_copy *cop
 
 	if (!entry.serial)
 		return;
+	if (entry.start < d->joined)
+		entry.start = 0; /* before the trace */
 	trc_drain_tid_enter(d, copy->tid, entry.serial, copy->start, end);
 	trc_writer_thread(d->w, &entry);
 	d->unflushed++;
+}
+
+/* A slot whose thread is gone.  In flight mode a snapshot may want to know it still: the next
+ * thread in need of one takes it as it is. */
+static void slot_done(struct trc_drain *d, struct trc_slot *slot, struct trc_drain_slot *seen,
+		      const struct trc_slot_copy *copy)
+{
+	if (trc_is_overwritten(d->shared)) {
+		/* Without an end it is the next thread's already. */
+		seen->ended = copy->end ? copy->serial : 0;
+		return;
+	}
+	seen->serial = 0;
+	/* release: pairs with the acquire of the thread that takes the slot next: we have read all
+	 * of it. */
+	atomic_store_explicit(&slot->state, TRC_SLOT_FREE, memory_order_release);
 }
 
 static void slot_visit(struct trc_drain *d, uint32_t i, uint32_t state)
@@ -228,18 +246,18 @@ static void slot_visit(struct trc_drain *d, uint32_t i, uint32_t state)
 	    seen->serial == atomic_load_explicit(&slot->serial, memory_order_relaxed))
 		return;
 	seq = slot_copy(slot, &copy);
-	if (state == TRC_SLOT_ENDED || seen->serial != copy.serial ||
-	    memcmp(seen->name, copy.name, sizeof(seen->name)) != 0)
-		trc_drain_thread_write(d, &copy, state == TRC_SLOT_ENDED ? copy.end : 0);
+	if (state == TRC_SLOT_ENDED) {
+		if (seen->ended != copy.serial && copy.end >= d->joined)
+			trc_drain_thread_write(d, &copy, copy.end);
+	} else if (seen->serial != copy.serial ||
+		   memcmp(seen->name, copy.name, sizeof(seen->name)) != 0) {
+		trc_drain_thread_write(d, &copy, 0);
+	}
 	seen->serial = copy.serial;
 	seen->seq = seq;
 	memcpy(seen->name, copy.name, sizeof(seen->name));
-	if (state == TRC_SLOT_ENDED) {
-		seen->serial = 0;
-		/* release: pairs with the acquire of the thread that takes the slot next: we
-		 * have read all of it. */
-		atomic_store_explicit(&slot->state, TRC_SLOT_FREE, memory_order_release);
-	}
+	if (state == TRC_SLOT_ENDED)
+		slot_done(d, slot, seen, &copy);
 }
 
 void trc_drain_slots(struct trc_drain *d)

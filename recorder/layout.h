@@ -85,7 +85,7 @@ struct trc_shared {
 	uint8_t boot_id[16];
 	uint8_t uuid[16];
 	uint32_t clock; /* enum trc_clock_kind */
-	uint32_t flags; /* TRC_SHARED_* */
+	_Atomic uint32_t flags; /* TRC_SHARED_* */
 	uint64_t ticks_per_second;
 	struct trc_sync_point start;
 
@@ -106,7 +106,7 @@ struct trc_shared {
 	/* Whose it is: a pid alone can have had two owners, and is another one's elsewhere. */
 	uint64_t process_start; /* field 22 of /proc/PID/stat, in clock ticks since boot */
 	uint64_t pid_namespace; /* inode of /proc/self/ns/pid; 0 = not known */
-	uint64_t window_ns;     /* flight mode: what a snapshot is trimmed to; 0 = all there is */
+	_Atomic uint64_t window_ns; /* flight mode: what a snapshot is trimmed to; 0 = all there is */
 
 	/* Stored by any thread of the recorded process. */
 	_Alignas(TRC_LINE_BYTES) _Atomic uint32_t next_serial;
@@ -124,8 +124,8 @@ struct trc_shared {
 	 * takes it back to 0 and wakes the drainer. */
 	_Alignas(TRC_LINE_BYTES) _Atomic uint32_t drain_wake;
 	_Atomic uint32_t drain_state;  /* enum trc_drain_state */
-	/* Up by one per completed pass over all rings; while nobody drains, whenever a ring has
-	 * been overwritten whole since the last time (T3). */
+	/* Up by one per completed pass over all rings; in flight mode whenever a ring has been
+	 * overwritten whole since the last time (T3). */
 	_Atomic uint64_t table_epoch;
 
 	/* A futex word, up by one with every request for a snapshot. */
@@ -273,8 +273,8 @@ enum trc_slot_state {
 	TRC_SLOT_FREE,
 	TRC_SLOT_TAKEN, /* being filled in */
 	TRC_SLOT_LIVE,
-	/* The thread is gone.  A drainer takes note, then frees the slot; while nobody drains the
-	 * next thread in need of one takes it. */
+	/* The thread is gone.  A drainer takes note, then frees the slot; in flight mode the next
+	 * thread in need of one takes it. */
 	TRC_SLOT_ENDED,
 };
 
@@ -341,14 +341,23 @@ struct trc_module_slot {
 	uint64_t path_off; /* into the heap; zero-terminated; 0 = none */
 };
 
+/* True in flight mode, where the ring serves snapshots, whether somebody drains it or not. */
+static inline int trc_is_overwritten(const struct trc_shared *shared)
+{
+	/* relaxed: see trc_is_drained(). */
+	return (atomic_load_explicit(&shared->flags, memory_order_relaxed) &
+		TRC_SHARED_OVERWRITE) != 0;
+}
+
 /* True if room comes back only when somebody has drained it: then a writer may not go on over
  * what is not drained yet.  Else the oldest goes. */
 static inline int trc_is_drained(const struct trc_shared *shared)
 {
-	/* relaxed: who begins to drain begins at what is committed then; a writer that knows a
-	 * little later has overwritten what is older. */
-	return !(shared->flags & TRC_SHARED_OVERWRITE) ||
-	       atomic_load_explicit(&shared->drain_state, memory_order_relaxed) != TRC_DRAIN_NONE;
+	/* acquire: pairs with the release of who begins to drain, at what is committed then: tails
+	 * that are loaded later are right.  A writer that knows a little later has overwritten
+	 * what is older. */
+	return !trc_is_overwritten(shared) ||
+	       atomic_load_explicit(&shared->drain_state, memory_order_acquire) != TRC_DRAIN_NONE;
 }
 
 /* ---- access --------------------------------------------------------------------------- */

@@ -46,17 +46,21 @@ static bool reserve(struct trc_shared *shared, uint32_t cells, uint64_t *positio
 	uint64_t head = atomic_load_explicit(&o->head, memory_order_acquire);
 
 	for (;;) {
-		/* acquire: pairs with the drainer's release: it is done with those cells. */
+		bool drained = trc_is_drained(shared);
+		/* acquire: pairs with the drainer's release: it is done with those cells.  By now it
+		 * may be beyond this head: then somebody has moved it. */
 		uint64_t tail = atomic_load_explicit(&o->tail, memory_order_acquire);
-		uint64_t used = head - tail;
+		uint64_t used = head > tail ? head - tail : 0;
 
-		if (!trc_is_drained(shared))
+		if (trc_is_overwritten(shared))
 			epoch_step(shared, head);
+		if (!drained)
+			; /* the oldest goes */
 		else if (used > shared->n_cells / 2)
 			trc_wake_drainer();
 		else
 			atomic_store_explicit(&o->dropping, 0, memory_order_relaxed);
-		if (trc_is_drained(shared) &&
+		if (drained &&
 		    (used + cells > shared->n_cells ||
 		     atomic_load_explicit(&o->dropping, memory_order_relaxed))) {
 			if (!trc_wait_for_room(&o->dropping, &o->waiters, &o->space, &o->tail, tail))

@@ -100,7 +100,7 @@ static void ring_report_losses(struct trc_ring *ring)
 enum room { ROOM_RETRY, ROOM_LOST, ROOM_ELSEWHERE };
 
 /*
- * Nobody drains, and this ring goes on to another page.  The tables' epoch ends when it has been
+ * In flight mode this ring goes on to another page.  The tables' epoch ends when it has been
  * overwritten whole in it (T3).  limit is read after the epoch, so that what this ring held when
  * the epoch began lies below the mark.
  */
@@ -127,20 +127,21 @@ static enum room ring_next_page(struct trc_shared *shared, struct trc_ring *ring
 				uint64_t limit)
 {
 	uint64_t next = limit + shared->page_words;
-	/* acquire: pairs with the drainer's release of tail: it is done with those words. */
-	uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
 	uint64_t floor = next > shared->ring_words ? next - shared->ring_words : 0;
 
-	if (!trc_is_drained(shared)) {
+	if (trc_is_overwritten(shared))
 		epoch_step(shared, ring);
-	} else {
-		uint64_t used = limit - tail;
+	if (trc_is_drained(shared)) {
+		/* acquire: pairs with the drainer's release of tail: it is done with those words.
+		 * By now it may be beyond this limit: then somebody has moved it. */
+		uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
+		uint64_t used = limit > tail ? limit - tail : 0;
 
 		if (used > shared->ring_words / 2)
 			trc_wake_drainer();
 		else
 			atomic_store_explicit(&ring->dropping, 0, memory_order_relaxed);
-		if (next - tail > shared->ring_words ||
+		if (used + shared->page_words > shared->ring_words ||
 		    atomic_load_explicit(&ring->dropping, memory_order_relaxed)) {
 			if (trc_wait_for_room(&ring->dropping, &ring->waiters, &ring->space,
 					      &ring->tail, tail))

@@ -55,6 +55,9 @@ const char *trc_session_path(void);
 /* Gives the file its final name, PID.IMAGE.ring, in a shared directory trc-UID-PID.IMAGE.ring:
  * readers may open it.  0 or -errno. */
 int trc_session_publish(void);
+/* A flight recorder joins the session of a trace, or leaves it to the trace.  window_ns as in the
+ * options. */
+void trc_session_overwrite(bool on, uint64_t window_ns);
 /* Turns the switch on, or off. */
 void trc_session_record(bool on);
 /* After the drainer took all: removes the file, gives the memory back (N2). */

@@ -27,7 +27,7 @@ static struct trc_slot *slot_take(struct trc_shared *shared, uint32_t serial)
 		uint32_t unused = TRC_SLOT_FREE;
 
 		if (atomic_load_explicit(&slot->state, memory_order_relaxed) == TRC_SLOT_ENDED &&
-		    !trc_is_drained(shared))
+		    trc_is_overwritten(shared))
 			unused = TRC_SLOT_ENDED;
 		/* acquire: pairs with the drainer's release when it frees the slot, or with that
 		 * of the thread that ended. */
