@@ -182,6 +182,11 @@ static void annotate_thread_name(const char *name)
 	trc_thread_named((uint64_t)pthread_self(), name);
 }
 
+static const struct trc_shared *annotate_ring(void)
+{
+	return trc_recording() ? trc_rec.shared : NULL;
+}
+
 const struct trc_runtime trc_own_runtime = {
 	.version = TRC_RUNTIME_VERSION,
 	.struct_bytes = sizeof(struct trc_runtime),
@@ -193,4 +198,6 @@ const struct trc_runtime trc_own_runtime = {
 	.log = annotate_log,
 	.counter = annotate_counter,
 	.thread_name = annotate_thread_name,
+	.trigger = trc_trigger_fire,
+	.ring = annotate_ring,
 };

@@ -12,7 +12,9 @@
 #include <stdint.h>
 #include "trc/trace.h"
 
-enum { TRC_RUNTIME_VERSION = 1 };
+struct trc_shared;
+
+enum { TRC_RUNTIME_VERSION = 2 };
 
 /* Grows at its end only.  `site` is NULL where the name is no literal. */
 struct trc_runtime {
@@ -27,6 +29,10 @@ struct trc_runtime {
 		    const char *message, size_t message_bytes);
 	void (*counter)(struct trace_site *site, const char *name, int64_t value);
 	void (*thread_name)(const char *name);
+	/* Asks for a snapshot, as trace_flight_trigger() does. */
+	void (*trigger)(const char *reason, size_t n_bytes);
+	/* The mapping to take one of; NULL = nothing records.  Its addresses stay valid. */
+	const struct trc_shared *(*ring)(void);
 };
 
 /* This object's own. */

@@ -1,57 +1,19 @@
-/* api.c - the public functions of <trc/trace.h>. */
-#include <dlfcn.h>
+/* api.c - the public functions of <trc/trace.h> but those of the flight recorder (flight.c). */
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "config.h"
 #include "annotate.h"
 #include "annotate_inline.h"
 #include "drainer.h"
-#include "fork.h"
-#include "interpose/signal.h"
 #include "rec.h"
-#include "session.h"
+#include "recording.h"
 
 #undef trace_task_begin
 #undef trace_region_begin
 #undef trace_log
 #undef trace_counter
-
-/* Who records if this object does not: libtrc-preload under trace-record; NULL = nobody. */
-static const struct trc_runtime *elsewhere;
-
-/* Guards the start and the end of a recording, and running_path. */
-static pthread_mutex_t recording_lock = PTHREAD_MUTEX_INITIALIZER;
-static char running_path[256]; /* "" = none runs */
-static pid_t running_pid;
-
-static __thread char last_error[256];
-
-__attribute__((constructor)) static void find_runtime(void)
-{
-	const struct trc_runtime *const *found = dlsym(RTLD_DEFAULT, "trc_runtime");
-
-	/* Whether it records is asked later: what is preloaded is initialized after what the program
-	 * is linked with. */
-	if (found && (*found)->version == TRC_RUNTIME_VERSION) {
-		elsewhere = *found;
-		atomic_store_explicit(&trc_switch.api, TRC_API_ELSEWHERE, memory_order_relaxed);
-	}
-}
-
-static int fail(int err, const char *what, const char *why)
-{
-	snprintf(last_error, sizeof(last_error), "%s%s%s", what, *what ? ": " : "", why);
-	return err;
-}
-
-const char *trace_last_error(void)
-{
-	return last_error;
-}
 
 const char *trace_version(void)
 {
@@ -60,115 +22,114 @@ const char *trace_version(void)
 
 bool trace_enabled(void)
 {
-	return trc_recording() || (elsewhere && elsewhere->enabled());
+	return trc_recording() || trc_recorded_elsewhere();
 }
 
 /* ---- start and stop ---------------------------------------------------------------------- */
-
-static enum trc_unwind_mode unwind_mode(enum trace_unwind unwind)
-{
-	switch (unwind) {
-	case TRACE_UNWIND_FP:
-		return TRC_UNWIND_FP;
-	case TRACE_UNWIND_LIBUNWIND:
-		return TRC_UNWIND_LIBUNWIND;
-	case TRACE_UNWIND_NONE:
-		return TRC_UNWIND_NONE;
-	case TRACE_UNWIND_AUTO:
-		break;
-	}
-	return TRC_UNWIND_AUTO;
-}
 
 /* The environment first, then what the program says itself. */
 static int read_options(struct trc_session_options *o, const struct trace_options *from)
 {
 	struct trace_options known = TRACE_OPTIONS_INIT;
 	char why[128];
+	int err;
 
 	if (trc_session_options_init(o, why, sizeof(why)))
-		return fail(-EINVAL, "", why);
+		return trc_api_fail(-EINVAL, "", why);
+	/* What the environment says of flight recorders is not meant for this. */
+	o->flight = false;
+	o->max_bytes = o->window_ns = 0;
+	o->n_triggers = 0;
+	o->shared_dir = true;
 	if (!from)
 		return 0;
-	if (from->struct_bytes < sizeof(size_t) || from->struct_bytes > 4096)
-		return fail(-EINVAL, "options", "struct_bytes is wrong: use TRACE_OPTIONS_INIT");
-	memcpy(&known, from, from->struct_bytes < sizeof(known) ? from->struct_bytes : sizeof(known));
-	if ((unsigned int)known.locks > TRACE_LOCKS_NONE ||
-	    (unsigned int)known.on_full > TRACE_ON_FULL_DROP ||
-	    (unsigned int)known.unwind > TRACE_UNWIND_NONE)
-		return fail(-EINVAL, "options", "a value that is not in its list");
+	err = trc_recording_copy(&known, sizeof(known), from, "TRACE_OPTIONS_INIT");
+	if (!err)
+		err = trc_recording_options(o, (uint32_t)known.locks, (uint32_t)known.unwind,
+					    known.min_wait_ns, known.ring_dir);
+	if (err)
+		return err;
+	if ((unsigned int)known.on_full > TRACE_ON_FULL_DROP)
+		return trc_api_fail(-EINVAL, "options", "a value that is not in its list");
 	if (known.ring_bytes)
 		o->ring_bytes = known.ring_bytes;
-	if (known.min_wait_ns)
-		o->min_wait_ns = known.min_wait_ns;
-	if (known.ring_dir)
-		o->dir = known.ring_dir;
-	if (known.locks)
-		o->locks = (enum trc_locks)known.locks;
 	if (known.on_full)
 		o->on_full = (enum trc_on_full)known.on_full;
-	if (known.unwind)
-		o->unwind = unwind_mode(known.unwind);
+	return 0;
+}
+
+/* What is worth knowing beside a flight recorder. */
+static void compare_options(const struct trc_session_options *o)
+{
+	const struct trc_session_options *runs = &trc_recordings.options;
+
+	if (o->locks != runs->locks || o->unwind != runs->unwind ||
+	    o->min_wait_ns != runs->min_wait_ns)
+		trc_api_fail(0, "",
+			     "locks, unwind and min_wait_ns are as the flight recorder was told");
+}
+
+static int start_alone(const char *path, const struct trc_session_options *o)
+{
+	char why[200];
+	int err = trc_recording_open(o, why, sizeof(why));
+
+	if (err)
+		return trc_api_fail(err, "", why);
+	err = trc_drainer_start(trc_session_shared(), path, TRC_DRAINER_ALONE, why, sizeof(why));
+	if (!err)
+		return 0;
+	trc_session_close();
+	return trc_api_fail(err, "", why);
+}
+
+static int start_beside(const char *path, const struct trc_session_options *o)
+{
+	enum trc_drainer_how how = o->on_full == TRC_ON_FULL_DROP ? TRC_DRAINER_JOINS_DROPPING
+								  : TRC_DRAINER_JOINS;
+	char why[200];
+	int err = trc_drainer_start(trc_session_shared(), path, how, why, sizeof(why));
+
+	if (err)
+		return trc_api_fail(err, "", why);
+	compare_options(o);
 	return 0;
 }
 
 static int start(const char *path, const struct trace_options *options)
 {
 	struct trc_session_options o;
-	char why[200];
+	char why[300];
 	int err;
 
-	if (running_path[0]) {
-		snprintf(why, sizeof(why), "a trace into %s runs", running_path);
-		return fail(-EBUSY, path, why);
+	if (trc_recordings.trace_path[0]) {
+		snprintf(why, sizeof(why), "a trace into %s runs", trc_recordings.trace_path);
+		return trc_api_fail(-EBUSY, path, why);
 	}
 	err = read_options(&o, options);
+	if (!err)
+		err = trc_recordings.flight ? start_beside(path, &o) : start_alone(path, &o);
 	if (err)
 		return err;
-	o.shared_dir = true;
-	err = trc_session_open(&o, why, sizeof(why));
-	if (err)
-		return fail(err, "", why);
-	err = trc_session_publish();
-	if (err)
-		fail(err, o.dir, strerror(-err));
-	else if ((err = trc_drainer_start(trc_session_shared(), path, why, sizeof(why))))
-		fail(err, "", why);
-	if (err) {
-		trc_session_close();
-		return err;
-	}
-	snprintf(running_path, sizeof(running_path), "%s", path);
-	running_pid = getpid();
-	trc_session_record(true);
-	trc_self_attach();
-	trc_signals_start(o.crash);
+	snprintf(trc_recordings.trace_path, sizeof(trc_recordings.trace_path), "%s", path);
+	trc_recording_on();
 	return 0;
-}
-
-/* After a fork that did not come by our fork(): a system call made directly, say. */
-static void notice_fork(void)
-{
-	if (running_path[0] && running_pid != getpid())
-		trc_fork_child();
 }
 
 int trace_start(const char *path, const struct trace_options *options)
 {
 	int err;
 
-	last_error[0] = '\0';
+	trc_api_clear();
 	if (!path || !*path)
-		return fail(-EINVAL, "", "no path to record into");
-	if (elsewhere && elsewhere->enabled())
-		return fail(0, path, "not written: trace-record records this process, and what it "
-				     "would hold goes into that trace");
-	notice_fork();
-	pthread_mutex_lock(&recording_lock);
-	trc_self.quiet++;
+		return trc_api_fail(-EINVAL, "", "no path to record into");
+	if (trc_recorded_elsewhere())
+		return trc_api_fail(0, path,
+				    "not written: trace-record records this process, and what it "
+				    "would hold goes into that trace");
+	trc_recording_enter();
 	err = start(path, options);
-	trc_self.quiet--;
-	pthread_mutex_unlock(&recording_lock);
+	trc_recording_leave();
 	return err;
 }
 
@@ -177,55 +138,37 @@ static int stop(void)
 	char why[200] = "";
 	int err;
 
-	if (!running_path[0])
-		return fail(-EINVAL, "", "no trace runs");
-	trc_signals_stop();
-	trc_session_record(false);
-	err = trc_drainer_stop(why, sizeof(why));
-	trc_session_close();
-	if (err)
-		fail(err, "", why);
-	running_path[0] = '\0';
-	return err;
+	if (!trc_recordings.trace_path[0])
+		return trc_api_fail(-EINVAL, "", "no trace runs");
+	if (!trc_recordings.flight)
+		trc_recording_off();
+	err = trc_drainer_stop(trc_recordings.flight, why, sizeof(why));
+	trc_recordings.trace_path[0] = '\0';
+	trc_recording_close();
+	return err ? trc_api_fail(err, "", why) : 0;
 }
 
 int trace_stop(void)
 {
 	int err;
 
-	last_error[0] = '\0';
-	if (elsewhere && elsewhere->enabled())
-		return fail(0, "", "trace-record goes on recording this process");
-	notice_fork();
-	pthread_mutex_lock(&recording_lock);
-	trc_self.quiet++;
+	trc_api_clear();
+	if (trc_recorded_elsewhere())
+		return trc_api_fail(0, "", "trace-record goes on recording this process");
+	trc_recording_enter();
 	err = stop();
-	trc_self.quiet--;
-	pthread_mutex_unlock(&recording_lock);
+	trc_recording_leave();
 	return err;
 }
 
+/* The switch, as it is off in children that were forked behind our back. */
 __attribute__((destructor)) static void stop_at_exit(void)
 {
+	if (!trc_recording())
+		return;
+	trc_flight_exit();
 	if (trc_recording())
 		trace_stop();
-}
-
-/* Context: a forked child: it has no drainer, and records nothing until it starts a trace. */
-static void forget_in_child(void)
-{
-	static const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
-
-	running_path[0] = '\0';
-	recording_lock = unlocked;
-	if (elsewhere)
-		atomic_store_explicit(&trc_switch.api, TRC_API_ELSEWHERE, memory_order_relaxed);
-	trc_drainer_forget();
-}
-
-__attribute__((constructor)) static void set_child_hook(void)
-{
-	trc_child_hook = forget_in_child;
 }
 
 /* ---- annotations: here, elsewhere, or nowhere --------------------------------------------- */
@@ -237,7 +180,7 @@ static inline const struct trc_runtime *runtime(void)
 
 	if (__builtin_expect(!api, 1))
 		return NULL;
-	return api == TRC_API_ELSEWHERE ? elsewhere : &trc_own_runtime;
+	return api == TRC_API_ELSEWHERE ? trc_elsewhere : &trc_own_runtime;
 }
 
 trace_task trace_task_begin_at(struct trace_site *site, const char *type, trace_task parent)

@@ -1,27 +1,21 @@
 /* drainer.c - see drainer.h */
 #include <errno.h>
-#include <linux/close_range.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include "clock.h"
 #include "drain.h"
 #include "drainer.h"
 #include "file_sink.h"
 #include "format/raw.h"
-#include "hot.h"
+#include "own_thread.h"
 #include "perf_switch.h"
 #include "trace_info.h"
 
 enum {
-	STACK_BYTES = 256 << 10,
 	SLEEP_NS = 5000000,
 	LAST_PASSES_MAX = 50,
-	OLD_DESCRIPTORS_MAX = 65536, /* before Linux 5.9 */
 };
 
 enum state { IDLE, STARTING, RUNNING, STOPPING, ENDED };
@@ -32,6 +26,8 @@ static struct drainer {
 	char error[200];
 	pthread_t thread;
 	struct trc_shared *shared;
+	enum trc_drainer_how how;
+	bool goes_on; /* recording does, after this trace */
 	struct trc_file_sink sink;
 	struct trc_writer *writer;
 	struct trc_drain *drain;
@@ -49,19 +45,6 @@ static void wait_while(struct drainer *d, enum state state)
 {
 	while (atomic_load_explicit(&d->state, memory_order_acquire) == state)
 		trc_raw4(SYS_futex, &d->state, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, state, 0);
-}
-
-/* From here on this thread's descriptors are its own, and none is open. */
-static int leave_descriptors(void)
-{
-	long err = trc_raw3(SYS_close_range, 0, ~0U, CLOSE_RANGE_UNSHARE);
-
-	if (err != -ENOSYS && err != -EINVAL)
-		return (int)err;
-	err = trc_raw1(SYS_unshare, CLONE_FILES);
-	for (int fd = 0; !err && fd < OLD_DESCRIPTORS_MAX; fd++)
-		trc_raw1(SYS_close, fd);
-	return (int)err;
 }
 
 static int say(struct drainer *d, int err, const char *what)
@@ -100,7 +83,9 @@ static int open_writer(struct drainer *d)
 		.ticks_per_second = trc_clock_ticks_per_second(),
 		.n_procs = d->shared->n_procs,
 	};
-	struct trc_drain_options drain = {.pid = d->shared->pid};
+	struct trc_drain_options drain = {.pid = d->shared->pid,
+					  .join = d->how != TRC_DRAINER_ALONE,
+					  .never_wait = d->how == TRC_DRAINER_JOINS_DROPPING};
 	int err;
 
 	memcpy(options.trace_uuid, d->shared->uuid, sizeof(options.trace_uuid));
@@ -117,7 +102,7 @@ static int open_writer(struct drainer *d)
 
 static int set_up(struct drainer *d)
 {
-	int err = leave_descriptors();
+	int err = trc_own_thread_begin("trc-drain");
 
 	if (err)
 		return say(d, err, "a descriptor table of its own");
@@ -145,16 +130,19 @@ static void drain_until_stopped(struct drainer *d)
 	}
 }
 
-/* A thread may be in the middle of its last record: passes until nothing comes any more. */
+/* A thread may be in the middle of its last record: passes until nothing comes any more.  If
+ * recording goes on something always does: what is there now is the rest. */
 static void drain_the_rest(struct drainer *d)
 {
+	if (d->goes_on)
+		return;
 	for (int i = 0; i < LAST_PASSES_MAX && (pass(d, true) || i < 2); i++)
 		trc_drain_sleep(d->drain, 500000);
 }
 
 static void complete(struct drainer *d)
 {
-	int err = trc_drain_finish(d->drain, TRC_DRAIN_STOPPED);
+	int err = trc_drain_finish(d->drain, d->goes_on ? TRC_DRAIN_LEFT : TRC_DRAIN_STOPPED);
 
 	if (!err)
 		err = trc_writer_info(d->writer, "ended", "trace_stop()");
@@ -184,8 +172,6 @@ static void *run(void *arg)
 {
 	struct drainer *d = arg;
 
-	trc_self.quiet++;
-	prctl(PR_SET_NAME, "trc-drain");
 	d->err = set_up(d);
 	if (d->err) {
 		tear_down(d);
@@ -200,34 +186,20 @@ static void *run(void *arg)
 	return NULL;
 }
 
-static int create_thread(struct drainer *d)
-{
-	sigset_t all, before;
-	pthread_attr_t attr;
-	int err;
-
-	sigfillset(&all);
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&d->thread, &attr, run, d);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-	return -err;
-}
-
-int trc_drainer_start(struct trc_shared *shared, const char *path, char *error, size_t n_bytes)
+int trc_drainer_start(struct trc_shared *shared, const char *path, enum trc_drainer_how how,
+		      char *error, size_t n_bytes)
 {
 	struct drainer *d = &drainer;
 	int err;
 
 	memset(d, 0, sizeof(*d));
 	d->shared = shared;
+	d->how = how;
 	err = trc_file_sink_plan(&d->sink, path, error, n_bytes);
 	if (err)
 		return err;
 	atomic_store_explicit(&d->state, STARTING, memory_order_relaxed);
-	err = create_thread(d);
+	err = trc_own_thread_create(&d->thread, run, d);
 	if (err) {
 		snprintf(error, n_bytes, "a thread to write with: %s", strerror(-err));
 		return err;
@@ -240,12 +212,13 @@ int trc_drainer_start(struct trc_shared *shared, const char *path, char *error, 
 	return d->err;
 }
 
-int trc_drainer_stop(char *error, size_t n_bytes)
+int trc_drainer_stop(bool goes_on, char *error, size_t n_bytes)
 {
 	struct drainer *d = &drainer;
 
 	if (atomic_load_explicit(&d->state, memory_order_relaxed) != RUNNING)
 		return 0;
+	d->goes_on = goes_on; /* published by the state */
 	set_state(d, STOPPING);
 	pthread_join(d->thread, NULL);
 	atomic_store_explicit(&d->state, IDLE, memory_order_relaxed);

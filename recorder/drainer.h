@@ -1,23 +1,30 @@
 /*
  * drainer.h - the thread that drains a process's own rings into a file, for trace_start().
  *
- * It has a descriptor table of its own, in which the trace's file lies: however the program
- * closes and reuses its descriptors, no byte of the trace lands in a file of the program's.
- * All signals are blocked in it, it records nothing, and it calls libc only where libc calls
- * the kernel and nothing else.
+ * The trace's file lies in a descriptor table of its own (own_thread.h): however the program closes
+ * and reuses its descriptors, no byte of the trace lands in a file of the program's.  The thread calls
+ * libc only where libc calls the kernel and nothing else.
  */
 #ifndef TRC_RECORDER_DRAINER_H
 #define TRC_RECORDER_DRAINER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include "layout.h"
 
+enum trc_drainer_how {
+	TRC_DRAINER_ALONE,
+	TRC_DRAINER_JOINS, /* a flight recorder runs: the trace begins with what comes from now on */
+	TRC_DRAINER_JOINS_DROPPING, /* the same, and nobody waits for room */
+};
 /* Starts the thread and waits until its file is open.  0 or -errno with a sentence in error.
  * Context: any thread, may block; callers see to it that one runs at a time. */
-int trc_drainer_start(struct trc_shared *shared, const char *path, char *error, size_t n_bytes);
-/* Drains what is left, completes the file, ends the thread.  0, or the first thing that went
- * wrong since the start, with a sentence in error. */
-int trc_drainer_stop(char *error, size_t n_bytes);
+int trc_drainer_start(struct trc_shared *shared, const char *path, enum trc_drainer_how how,
+		      char *error, size_t n_bytes);
+/* Drains what is left, completes the file, ends the thread; with `goes_on` recording does, for a
+ * flight recorder.  0, or the first thing that went wrong since the start, with a sentence in
+ * error. */
+int trc_drainer_stop(bool goes_on, char *error, size_t n_bytes);
 /* In a forked child: the thread is not there. */
 void trc_drainer_forget(void);
 

@@ -81,8 +81,9 @@ int trc_file_sink_plan(struct trc_file_sink *s, const char *path, char *error, s
 	}
 	if (err)
 		return fail(err, path, error, n_bytes);
+	/* Of this thread: others may be writing to the same target. */
 	snprintf(s->temporary, sizeof(s->temporary), "%s.%u.tmp", s->target,
-		 (unsigned int)getpid());
+		 (unsigned int)trc_raw1(SYS_gettid, 0));
 	return 0;
 }
 

@@ -34,12 +34,20 @@ trc_no_undefined = -Wl,-z,defs
 endif
 
 # For programs that start and annotate traces themselves.
-lib_LTLIBRARIES += libtrc.la
-libtrc_la_SOURCES = \
+# The public functions apart from what is interposed, so that tests can have them alone.
+noinst_LTLIBRARIES += libtrcapi.la
+libtrcapi_la_SOURCES = \
 	recorder/api.c \
-	recorder/drainer.c recorder/drainer.h
-libtrc_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec
-libtrc_la_LIBADD = libtrcinterpose.la libtrccore.la libtrcunwind.la libtrcdrain.la libtrcformat.la
+	recorder/drainer.c recorder/drainer.h \
+	recorder/flight.c \
+	recorder/flight_thread.c recorder/flight_thread.h \
+	recorder/flight_write.c recorder/flight_write.h \
+	recorder/own_thread.c recorder/own_thread.h \
+	recorder/recording.c recorder/recording.h
+libtrcapi_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec
+lib_LTLIBRARIES += libtrc.la
+libtrc_la_SOURCES =
+libtrc_la_LIBADD = libtrcapi.la libtrcinterpose.la libtrccore.la libtrcunwind.la libtrcdrain.la libtrcformat.la
 libtrc_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -Wl,-z,nodelete -Wl,-z,now $(trc_no_undefined) \
 	-Wl,--version-script=$(top_srcdir)/recorder/libtrc.map
 libtrc_la_DEPENDENCIES = $(libtrc_la_LIBADD) recorder/libtrc.map

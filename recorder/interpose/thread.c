@@ -137,7 +137,9 @@ int trc_thread_run_c11(void *handoff)
 TRC_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
 			      void *arg)
 {
-	struct trc_handoff *handoff = trc_recording() ? trc_handoff_make(start, NULL, arg) : NULL;
+	/* What a quiet thread creates is a thread of trc's own, which is not recorded either. */
+	struct trc_handoff *handoff =
+		trc_recording() && !trc_self.quiet ? trc_handoff_make(start, NULL, arg) : NULL;
 	int result;
 
 	if (!handoff)

@@ -23,6 +23,21 @@ tables_test_SOURCES = tests/recorder/tables_test.c
 tables_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tables_test_LDADD = $(trc_core_test_LIBS)
 
+check_PROGRAMS += flight_test flight_trigger_test flight_orders
+TESTS += flight_test flight_trigger_test flight_orders
+trc_flight_test_PARTS = tests/recorder/flight_fixture.c tests/recorder/flight_fixture.h \
+	tests/recorder/trace_look.c tests/recorder/trace_look.h
+flight_test_SOURCES = tests/recorder/flight_test.c $(trc_flight_test_PARTS)
+flight_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+flight_test_LDADD = libtrc.la libtrcformat.la $(CHECK_LIBS)
+flight_trigger_test_SOURCES = tests/recorder/flight_trigger_test.c $(trc_flight_test_PARTS)
+flight_trigger_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+flight_trigger_test_LDADD = libtrc.la libtrcformat.la $(CHECK_LIBS)
+flight_orders_SOURCES = tests/recorder/flight_orders.c tests/recorder/trace_look.c \
+	tests/recorder/trace_look.h
+flight_orders_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+flight_orders_LDADD = libtrcapi.la libtrcdrain.la $(trc_core_test_LIBS)
+
 check_PROGRAMS += waits_test
 TESTS += waits_test
 waits_test_SOURCES = tests/recorder/waits_test.c tests/recorder/ring_reader.c \

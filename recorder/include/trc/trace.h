@@ -72,7 +72,8 @@ struct trace_options {
  * already is replaced only when the new one can be read.  `options` may be NULL for the
  * defaults; it is only read during the call.
  * Returns 0, -EBUSY while a trace runs, or another negative errno; trace_last_error() then says
- * what and why.  Under trace-record: 0, and trace_last_error() says whose trace it is.
+ * what and why.  Under trace-record: 0, and trace_last_error() says whose trace it is.  Beside a
+ * flight recorder (below) its memory is used, whatever ring_bytes and ring_dir say.
  * Thread safe, not signal safe.
  */
 TRC_API int trace_start(const char *path, const struct trace_options *options);
@@ -84,17 +85,124 @@ TRC_API int trace_start(const char *path, const struct trace_options *options);
  */
 TRC_API int trace_stop(void);
 
-/** True while this process is being recorded, by trace_start() or by trace-record. */
+/** True while this process is being recorded, by trace_start(), trace_flight_start() or by
+ * trace-record. */
 TRC_API bool trace_enabled(void);
 
 /**
- * One sentence on the calling thread's last trace_start() or trace_stop(): why it failed, or
- * what is worth knowing although it succeeded; "" if nothing.  Valid until its next call.
+ * One sentence on the calling thread's last call that starts, stops or takes a snapshot: why it
+ * failed, or what is worth knowing although it succeeded; "" if nothing.  Valid until its next.
  */
 TRC_API const char *trace_last_error(void);
 
 /** The version of the library that runs, "major.minor.patch". */
 TRC_API const char *trace_version(void);
+
+/* ---- the flight recorder: always on, the last seconds at hand ----------------------------- */
+
+/*
+ * Set up with TRACE_FLIGHT_OPTIONS_INIT: then programs keep working when fields are added.
+ *
+ * Conditions for trigger_on, each a string: "park>100ms" a thread waits longer than that for a
+ * lock, condition variable, semaphore, barrier, thread or once (or "park:mutex,cond>100ms", with
+ * reasons as the trace names them); "region:NAME>50ms" and "task:NAME>200ms" one of that type
+ * took longer; "signal=USR2" that signal arrived; "exit" the process ends in good order.  Times
+ * take ns, us, ms or s.
+ */
+struct trace_flight_options {
+	size_t struct_bytes;
+	uint64_t min_age_ns; /* what a snapshot is trimmed to; 0 = 10 s.  Less if max_bytes holds
+				less: the memory decides */
+	uint64_t max_bytes;  /* all shared memory, tables included: never exceeded; 0 = 64 MiB, or
+				beside a trace that runs already the memory of that trace */
+	enum trace_locks locks;
+	enum trace_unwind unwind;
+	uint64_t min_wait_ns; /* as in struct trace_options */
+	const char *ring_dir; /* as in struct trace_options */
+
+	const char *const *trigger_on; /* conditions, the last one NULL; NULL = none */
+	/* Where triggered snapshots go: "odd.trc" becomes odd.1.trc, odd.2.trc and so on; NULL = no
+	 * triggers, and no thread of the recorder's own */
+	const char *trigger_path;
+	uint64_t trigger_after_ns;  /* from the odd moment to its snapshot: what follows is kept too */
+	uint64_t trigger_every_ns;  /* at least, from one to the next; 0 = 10 s */
+	unsigned int trigger_max;   /* so many in all; 0 = 10, UINT_MAX = as many as come */
+	bool children; /* forked children get a flight recorder of their own, as large; its
+			  triggered snapshots have the child's pid in their names */
+};
+#define TRACE_FLIGHT_OPTIONS_INIT                                                                  \
+	{                                                                                          \
+		sizeof(struct trace_flight_options), 0, 0, TRACE_LOCKS_CONTENDED,                  \
+			TRACE_UNWIND_AUTO, 0, NULL, NULL, NULL, 0, 0, 0, false                     \
+	}
+
+/**
+ * Starts the flight recorder: it keeps the last seconds of this process in shared memory of fixed
+ * size, overwriting the oldest, until a snapshot is asked for.  `options` may be NULL for the
+ * defaults; it is only read during the call.
+ * If there is no room for max_bytes in ring_dir it takes half as much, and half of that, down to
+ * what is of use: then 0, and trace_last_error() says how much it got.  A trace_start() trace may
+ * run at the same time, started and stopped before or after: both record the same events, and which
+ * they are (locks, unwind, min_wait_ns) and where the memory lies is as the first of the two asked.
+ * Returns 0; -EBUSY: a flight recorder runs already; -EINVAL: options that are wrong or a max_bytes
+ * too small for this many processors; -EFBIG: max_bytes is less than the memory of the trace that
+ * runs; or another negative errno.  trace_last_error() then says what and why.  Under trace-record:
+ * 0 and nothing is started, as that process's ring serves snapshots and triggers.
+ * Thread safe, not signal safe.
+ */
+TRC_API int trace_flight_start(const struct trace_flight_options *options);
+
+/**
+ * Ends the flight recorder, and what it held is gone; a trace that runs goes on.  Waits for
+ * snapshots that are being copied.  Returns 0; -EINVAL: none runs; or the negative errno of the first
+ * triggered snapshot that could not be written (the recorder is stopped all the same).  exit() does
+ * this too, after the snapshot for "exit".  Thread safe, not signal safe.
+ */
+TRC_API int trace_flight_stop(void);
+
+/** True while trace_flight_snapshot() has something to take: a flight recorder runs, or
+ * trace-record records this process. */
+TRC_API bool trace_flight_enabled(void);
+
+/**
+ * Writes what the flight recorder holds, the last min_age_ns of it, as a trace into the file
+ * `path`, created with mode 0600.  It appears under that name when it is complete; what was there
+ * before stays until then.  The calling thread copies, encodes and writes, and needs 64 KiB of stack;
+ * no other thread waits.  Any number may be taken at the same time.
+ * Returns 0; -EINVAL: no flight recorder runs; or the negative errno of what could not be written, with
+ * trace_last_error(): what is recorded is not touched by that.  Thread safe, not signal safe: a
+ * signal handler calls trace_flight_trigger().
+ */
+TRC_API int trace_flight_snapshot(const char *path);
+
+/**
+ * The same to a descriptor that is open for writing, a pipe or socket too; the trace begins where the
+ * descriptor stands, and a part of it has been written if this fails.  A closed pipe is -EPIPE, and
+ * no SIGPIPE is seen.  A descriptor that does not block is waited for.
+ */
+TRC_API int trace_flight_snapshot_fd(int fd);
+
+/* For window_ns: as far back as nothing is missing; or all that is held, also from times of
+ * which one processor's events are still there, and another's are not. */
+#define TRACE_WINDOW_WHOLE UINT64_MAX
+#define TRACE_WINDOW_ALL   (UINT64_MAX - 1)
+
+/**
+ * The same two, with a window of their own in nanoseconds instead of min_age_ns (0): several views of
+ * one recorder.
+ */
+TRC_API int trace_flight_snapshot_window(const char *path, uint64_t window_ns);
+TRC_API int trace_flight_snapshot_fd_window(int fd, uint64_t window_ns);
+
+/**
+ * Asks for a snapshot, and goes on at once: the recorder's own thread takes it, trigger_after_ns from
+ * now and within the limits that trace_flight_start() was given.  `reason` says why, in the trace
+ * and in its trace_info; bytes beyond 95 are cut off.  It is also an event of the calling thread.
+ * Returns 0; -EINVAL: no flight recorder runs; -ENOTSUP: it has no trigger_path, and nothing but the
+ * event is recorded.  Under trace-record: 0; whether a snapshot follows is trace-record's.
+ * Thread safe and signal safe; trace_last_error() is left as it is.
+ */
+TRC_API int trace_flight_trigger(const char *reason);
 
 /* ---- tasks: operations, which may span threads -------------------------------------------- */
 

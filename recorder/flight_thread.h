@@ -1,0 +1,37 @@
+/*
+ * flight_thread.h - trc-flight, the thread that takes triggered snapshots of a process's own ring.
+ *
+ * It sleeps on trigger_wake, and wakes to look whether a thread waits too long already
+ * (trigger_watch.h).  See own_thread.h for what it does not do to the program.
+ */
+#ifndef TRC_RECORDER_FLIGHT_THREAD_H
+#define TRC_RECORDER_FLIGHT_THREAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "file_sink.h"
+#include "layout.h"
+#include "trigger_watch.h"
+
+struct trc_flight_triggers {
+	struct trc_trigger_spec spec[TRC_TRIGGER_SPECS_MAX];
+	unsigned int n_specs;
+	struct trc_trigger_limits limits;
+	uint64_t window_ns;
+	uint32_t child_pid;		 /* goes into the names; 0 = none */
+	char path[TRC_FILE_PATH_BYTES]; /* absolute, before numbers are put in; "" = no triggers */
+};
+
+/* Starts it; *triggers stays the caller's, and as it is until the end.  Requests made before are none
+ * of its business.  0 or -errno with a sentence in error.  Context: any thread that records nothing
+ * meanwhile, may block; callers see to it that one runs at a time. */
+int trc_flight_thread_start(const struct trc_flight_triggers *triggers, struct trc_shared *shared,
+			    char *error, size_t n_bytes);
+/* Takes what is pending, and with at_exit the snapshot for "exit" if that was asked for; ends it.
+ * 0, or the first thing that went wrong since the start, with a sentence in error. */
+int trc_flight_thread_stop(bool at_exit, char *error, size_t n_bytes);
+/* In a forked child: the thread is not there. */
+void trc_flight_thread_forget(void);
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * own_thread.h - threads of trc's own in the program: small, with all signals blocked, recording
+ * nothing, and with a descriptor table of their own, so that no file of theirs is in the program's way
+ * and no byte of theirs lands in files of the program.
+ */
+#ifndef TRC_RECORDER_OWN_THREAD_H
+#define TRC_RECORDER_OWN_THREAD_H
+
+#include <pthread.h>
+
+/* Creates it.  0 or -errno.  Context: any thread that records nothing meanwhile, may block. */
+int trc_own_thread_create(pthread_t *thread, void *(*run)(void *), void *arg);
+/* First thing in it: its name, and its descriptors, of which none is open.  0 or -errno. */
+int trc_own_thread_begin(const char *name);
+
+#endif

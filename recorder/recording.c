@@ -1,0 +1,222 @@
+/* recording.c - see recording.h */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "trc/trace.h"
+#include "drainer.h"
+#include "fork.h"
+#include "interpose/signal.h"
+#include "rec.h"
+#include "recording.h"
+
+/* Where nothing is interposed signals are not either. */
+#pragma weak trc_signals_start
+#pragma weak trc_signals_stop
+
+struct trc_recording trc_recordings;
+const struct trc_runtime *trc_elsewhere;
+
+/* Guards trc_recordings; nothing else is locked inside. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static __thread char last_error[256];
+
+__attribute__((constructor)) static void find_runtime(void)
+{
+	const struct trc_runtime *const *found = dlsym(RTLD_DEFAULT, "trc_runtime");
+
+	/* Whether it records is asked later: what is preloaded is initialized after what the program
+	 * is linked with. */
+	if (found && (*found)->version == TRC_RUNTIME_VERSION) {
+		trc_elsewhere = *found;
+		atomic_store_explicit(&trc_switch.api, TRC_API_ELSEWHERE, memory_order_relaxed);
+	}
+}
+
+bool trc_recorded_elsewhere(void)
+{
+	return trc_elsewhere && trc_elsewhere->enabled();
+}
+
+/* ---- what is told to the caller -------------------------------------------------------- */
+
+int trc_api_fail(int err, const char *what, const char *why)
+{
+	snprintf(last_error, sizeof(last_error), "%s%s%s", what, *what ? ": " : "", why);
+	return err;
+}
+
+void trc_api_clear(void)
+{
+	last_error[0] = '\0';
+}
+
+const char *trace_last_error(void)
+{
+	return last_error;
+}
+
+/* ---- options --------------------------------------------------------------------------- */
+
+static enum trc_unwind_mode unwind_mode(enum trace_unwind unwind)
+{
+	switch (unwind) {
+	case TRACE_UNWIND_FP:
+		return TRC_UNWIND_FP;
+	case TRACE_UNWIND_LIBUNWIND:
+		return TRC_UNWIND_LIBUNWIND;
+	case TRACE_UNWIND_NONE:
+		return TRC_UNWIND_NONE;
+	case TRACE_UNWIND_AUTO:
+		break;
+	}
+	return TRC_UNWIND_AUTO;
+}
+
+int trc_recording_copy(void *known, size_t known_bytes, const void *from, const char *init)
+{
+	size_t struct_bytes;
+	char why[80];
+
+	memcpy(&struct_bytes, from, sizeof(struct_bytes));
+	if (struct_bytes < sizeof(size_t) || struct_bytes > 4096) {
+		snprintf(why, sizeof(why), "struct_bytes is wrong: use %s", init);
+		return trc_api_fail(-EINVAL, "options", why);
+	}
+	memcpy(known, from, struct_bytes < known_bytes ? struct_bytes : known_bytes);
+	return 0;
+}
+
+int trc_recording_options(struct trc_session_options *o, uint32_t locks, uint32_t unwind,
+			  uint64_t min_wait_ns, const char *ring_dir)
+{
+	if (locks > TRACE_LOCKS_NONE || unwind > TRACE_UNWIND_NONE)
+		return trc_api_fail(-EINVAL, "options", "a value that is not in its list");
+	if (min_wait_ns)
+		o->min_wait_ns = min_wait_ns;
+	if (ring_dir)
+		o->dir = ring_dir;
+	if (locks)
+		o->locks = (enum trc_locks)locks;
+	if (unwind)
+		o->unwind = unwind_mode((enum trace_unwind)unwind);
+	return 0;
+}
+
+/* ---- the session ----------------------------------------------------------------------- */
+
+bool trc_recording_any(void)
+{
+	return trc_recordings.flight || trc_recordings.trace_path[0];
+}
+
+/* After a fork that did not come by our fork(): a system call made directly, say. */
+static void notice_fork(void)
+{
+	if (trc_recording_any() && trc_recordings.pid != getpid())
+		trc_fork_child();
+}
+
+void trc_recording_enter(void)
+{
+	notice_fork();
+	pthread_mutex_lock(&lock);
+	trc_self.quiet++;
+}
+
+void trc_recording_leave(void)
+{
+	trc_self.quiet--;
+	pthread_mutex_unlock(&lock);
+}
+
+int trc_recording_adopt(const struct trc_session_options *o)
+{
+	int err = trc_session_publish();
+
+	if (err) {
+		trc_session_close();
+		return err;
+	}
+	trc_recordings.options = *o;
+	trc_recordings.options.dir = NULL;
+	trc_recordings.pid = getpid();
+	return 0;
+}
+
+int trc_recording_open(const struct trc_session_options *o, char *why, size_t n_bytes)
+{
+	int err = trc_session_open(o, why, n_bytes);
+
+	if (err)
+		return err;
+	err = trc_recording_adopt(o);
+	if (err)
+		snprintf(why, n_bytes, "%s: %s", o->dir, strerror(-err));
+	return err;
+}
+
+static void signals_start(void)
+{
+	if (trc_signals_start)
+		trc_signals_start(trc_recordings.options.crash);
+}
+
+static void signals_stop(void)
+{
+	if (trc_signals_stop)
+		trc_signals_stop();
+}
+
+void trc_recording_on(void)
+{
+	if (!trc_recording())
+		trc_session_record(true);
+	trc_self.quiet--;
+	trc_self_ready();
+	trc_self.quiet++;
+	signals_start();
+}
+
+void trc_recording_conditions(const struct trc_trigger_spec *specs, unsigned int n)
+{
+	signals_stop();
+	trc_triggers_set(specs, n);
+	signals_start();
+}
+
+void trc_recording_off(void)
+{
+	signals_stop();
+	trc_session_record(false);
+}
+
+void trc_recording_close(void)
+{
+	if (!trc_recording_any())
+		trc_session_close();
+}
+
+/* ---- fork and exit --------------------------------------------------------------------- */
+
+void trc_recording_forget(void)
+{
+	static const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
+
+	trc_recordings.trace_path[0] = '\0';
+	trc_recordings.flight = false;
+	lock = unlocked;
+	if (trc_elsewhere)
+		atomic_store_explicit(&trc_switch.api, TRC_API_ELSEWHERE, memory_order_relaxed);
+	trc_drainer_forget();
+	trc_flight_forget();
+	trc_flight_in_child();
+}
+
+__attribute__((constructor)) static void set_child_hook(void)
+{
+	trc_child_hook = trc_recording_forget;
+}

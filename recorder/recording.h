@@ -1,0 +1,73 @@
+/*
+ * recording.h - the one session of this process and who uses it: a trace, a flight recorder, or both.
+ *
+ *   Q1  the session is opened by the first of the two and closed by the last
+ *   Q2  what is recorded, and the memory, is as the first asked
+ *   Q3  everything here is guarded by trc_recording_enter(), but for what says otherwise
+ */
+#ifndef TRC_RECORDER_RECORDING_H
+#define TRC_RECORDER_RECORDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "annotate.h"
+#include "layout.h"
+#include "session.h"
+
+struct trc_recording {
+	bool flight;
+	char trace_path[256]; /* "" = no trace runs */
+	pid_t pid;
+	struct trc_session_options options; /* of the session; its dir is not kept */
+};
+extern TRC_HIDDEN struct trc_recording trc_recordings;
+
+/* Who records if this object does not: libtrc-preload under trace-record; NULL = nobody. */
+extern TRC_HIDDEN const struct trc_runtime *trc_elsewhere;
+/* True if it records now. Any thread. */
+bool trc_recorded_elsewhere(void);
+
+/* What trace_last_error() says to the calling thread: "WHAT: WHY".  Returns err. Any thread. */
+int trc_api_fail(int err, const char *what, const char *why);
+void trc_api_clear(void);
+
+/* Around whatever starts or stops: one thread at a time, which records nothing meanwhile. */
+void trc_recording_enter(void);
+void trc_recording_leave(void);
+bool trc_recording_any(void);
+
+/* What trace_start() and trace_flight_start() have in common.  -EINVAL if out of range, with
+ * trace_last_error(). */
+int trc_recording_options(struct trc_session_options *o, uint32_t locks, uint32_t unwind,
+			  uint64_t min_wait_ns, const char *ring_dir);
+/* Copies an options structure of the caller's, which may be older or newer than this library:
+ * `known` comes filled in with the defaults.  0, or -EINVAL with trace_last_error(). */
+int trc_recording_copy(void *known, size_t known_bytes, const void *from, const char *init);
+
+/* Q1.  Opens and publishes; recording is not turned on yet.  0 or -errno, with a sentence in why. */
+int trc_recording_open(const struct trc_session_options *o, char *why, size_t n_bytes);
+/* The same for one that a forked child has opened.  0 or -errno. */
+int trc_recording_adopt(const struct trc_session_options *o);
+/* Recording itself, with the signals that it looks at. */
+void trc_recording_on(void);
+void trc_recording_off(void);
+/* Other conditions while it goes on. */
+void trc_recording_conditions(const struct trc_trigger_spec *specs, unsigned int n);
+/* One of the two has ended: the session too if it was the last. */
+void trc_recording_close(void);
+
+/* In a forked child, which has nothing of this (fork.h). */
+void trc_recording_forget(void);
+
+/* ---- flight.c ---- */
+
+/* Starts a forked child's own, if that was asked for. Context: the child's only thread. */
+void trc_flight_in_child(void);
+/* In a forked child: the parent's is not there. */
+void trc_flight_forget(void);
+/* At exit: the snapshot for "exit", if that was asked for, and the end. */
+void trc_flight_exit(void);
+
+#endif
