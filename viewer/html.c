@@ -96,6 +96,7 @@ static void head_info(FILE *out, const struct trc_reader *reader)
 static void write_head(FILE *out, struct trc_rows *r, const struct trc_tracks *t)
 {
 	int64_t start = trc_model_start_ns(r->m), end = trc_model_end_ns(r->m);
+	int64_t window = trc_model_window_ns(r->m);
 	const struct trc_file_info *info = trc_reader_info(trc_model_reader(r->m));
 	size_t n_on_cpu;
 
@@ -110,6 +111,8 @@ static void write_head(FILE *out, struct trc_rows *r, const struct trc_tracks *t
 	}
 	json_number(out, "lost_events", (double)trc_model_lost_events(r->m));
 	json_number(out, "has_sched", n_on_cpu > 0);
+	/* Before it only some of the streams are there; 0 = all are from the beginning. */
+	json_number(out, "window_ns", window == TRC_NEVER ? 0 : (double)(window - start));
 	json_number(out, "intervals", (double)t->n_before_merging);
 	json_number(out, "merged_below_ns", (double)t->merged_below_ns);
 	json_number(out, "without_regions", (double)r->without_regions);

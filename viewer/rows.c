@@ -151,6 +151,18 @@ static uint64_t wake_value(const struct trc_park *p)
 	return p->wake_ns == TRC_NEVER ? 0 : (delta << 1 ^ (0 - (delta >> 63))) + 1;
 }
 
+/* The page has of a wait what lies in the trace. */
+static uint8_t park_flags(const struct trc_rows *r, const struct trc_park *p)
+{
+	uint8_t flags = p->flags;
+
+	if (p->end_ns == TRC_NEVER)
+		flags |= TRC_PARK_OPEN;
+	if (p->start_ns < trc_model_start_ns(r->m))
+		flags |= TRC_PARK_CUT;
+	return flags;
+}
+
 static void write_parks(struct trc_rows *r, const struct trc_tracks *tracks)
 {
 	enum {
@@ -201,7 +213,7 @@ static void write_parks(struct trc_rows *r, const struct trc_tracks *tracks)
 		trc_column_add(&c[START], start);
 		trc_column_add(&c[LENGTH], end > start ? end - start : 0);
 		trc_column_add(&c[REASON], p->reason);
-		trc_column_add(&c[FLAGS], p->flags | (p->end_ns == TRC_NEVER ? TRC_PARK_OPEN : 0U));
+		trc_column_add(&c[FLAGS], park_flags(r, p));
 		trc_column_add(&c[OBJECT], trc_map_put(&r->objects, p->object));
 		trc_column_add(&c[STACK], p->stack);
 		trc_column_add(&c[HOLDER], trc_rows_thread(r, p->holder));
@@ -339,6 +351,7 @@ int trc_rows_write(struct trc_rows *r, struct trc_tracks *tracks)
 	write_parks(r, tracks);
 	trc_rows_user(r);
 	trc_rows_top(r);
+	trc_rows_end(r);
 	write_gaps(r);
 	write_stacks(r);
 	write_objects(r);

@@ -45,6 +45,9 @@ void trc_rows_user(struct trc_rows *r);
 uint64_t trc_rows_keep_from(const uint64_t by_length[65], uint64_t n_max);
 unsigned int trc_rows_bits(uint64_t value);
 
+/* rows_end.c: signals, conditions that were met, the window, deadlocks. */
+void trc_rows_end(struct trc_rows *r);
+
 /* rows_top.c: which waits and which critical sections cost most, by reason and stack. */
 void trc_rows_top(struct trc_rows *r);
 

@@ -136,6 +136,39 @@ async function showsDetails(page) {
 	same(await page.evaluate(() => [window.trc.selection, window.trc.arrows]), [null, 0], "Escape clears it");
 }
 
+// Signals and conditions that were met; the window; a deadlock.
+async function showsTheEnd(page) {
+	const banners = await page.locator("#banners").innerText();
+	const signal = await pointOf(page, HOSTILE, 2.5 * MS), before = await pointOf(page, MAIN, 0.1 * MS);
+	const plain = await pointOf(page, MAIN, 0.3 * MS);
+
+	check(banners.includes("DEADLOCK: "), "a deadlock is announced", banners);
+	check(/; 1 thread behind it/.test(banners), "and who is behind it", banners);
+	check(banners.includes("A snapshot: whole from 200 µs on. Later than the rest begin: proc 1 from 200 µs, " +
+		"proc 1 (scheduling) from 2.00 ms."), "which time is covered", banners);
+	check(await colourAt(page, before, 7) !== await colourAt(page, plain, 7),
+		"what lies before the window is shaded");
+	same(await page.evaluate(([x, y]) => window.trc.pick(x, y), [signal.x + 3, signal.y - 9]),
+		{kind: "mark", id: 1}, "a signal is a flag on its thread's lane");
+	await page.mouse.click(signal.x + 3, signal.y - 9);
+	await settle(page);
+	const details = await detailsOf(page);
+	for (const wanted of ["SIGSEGV, SEGV_MAPERR: address not mapped (0x40)", "A handler of the program's",
+		"0.002 500 000 s", "hash_find"])
+		check(details.includes(wanted), `details of a signal show ${wanted}`, details);
+	await page.evaluate(() => window.trc.select("mark", 3));
+	check((await detailsOf(page)).startsWith("fatal signal"), "what ended the process says so");
+	await page.evaluate(() => window.trc.select("mark", 2));
+	check((await detailsOf(page)).includes("park>2ms: mutex, 2.05 ms"), "a condition that was met is told");
+	await page.locator("#banners button").first().click();
+	await settle(page);
+	check((await detailsOf(page)).includes("in the circle: waits for"), "the deadlock leads to the wait",
+		await detailsOf(page));
+	await page.keyboard.press("Escape");
+	await page.keyboard.press("0");
+	await settle(page);
+}
+
 async function findsThings(page) {
 	for (const [query, n, kind, startsWith] of [
 		["cache_get", 2, "park", "mutex: waited"],
@@ -145,7 +178,8 @@ async function findsThings(page) {
 		["404", 1, "log", "log http"],
 		["request", 1, "task", "task request 42"],
 		["0x555500002000", 1, "park", "cond: waited"],
-		["onerror", 5, null, ""],
+		["onerror", 6, null, ""],
+		["address not mapped", 1, "mark", "signal"],
 		["no such thing", 0, null, ""],
 	]) {
 		await page.keyboard.press("/");
@@ -240,6 +274,7 @@ async function knownPage() {
 		await drawsStates(page, "light");
 		await zoomsAndPans(page);
 		await showsDetails(page);
+		await showsTheEnd(page);
 		await findsThings(page);
 		await ranges(page);
 		await filtersAndSorts(page);

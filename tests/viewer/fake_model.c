@@ -33,6 +33,11 @@ int64_t trc_model_end_ns(const struct trc_model *m)
 	return m->end_ns;
 }
 
+int64_t trc_model_window_ns(const struct trc_model *m)
+{
+	return m->window_ns ? m->window_ns : TRC_NEVER;
+}
+
 uint64_t trc_model_lost_events(const struct trc_model *m)
 {
 	return m->lost_events;
@@ -68,6 +73,11 @@ ROWS(log, logs)
 ROWS(counter, counters)
 ROWS(on_cpu, on_cpu)
 ROWS(gap, gaps)
+ROWS(signal, signals)
+ROWS(trigger, triggers)
+ROWS(coverage, coverage)
+ROWS(thread_now, threads_now)
+ROWS(deadlock, deadlocks)
 
 const struct trc_stacks *trc_model_stacks(const struct trc_model *m)
 {

@@ -21,6 +21,13 @@ struct trc_model {
 	const struct trc_counter *counters;
 	const struct trc_on_cpu *on_cpu;
 	const struct trc_gap *gaps;
+	const struct trc_signal *signals;
+	const struct trc_trigger *triggers;
+	const struct trc_coverage *coverage;
+	const struct trc_thread_now *threads_now;
+	const struct trc_deadlock *deadlocks;
+	size_t n_signals, n_triggers, n_coverage, n_threads_now, n_deadlocks;
+	int64_t window_ns; /* 0 = a recording */
 	size_t n_threads, n_parks, n_unlocks, n_tasks, n_regions, n_logs, n_counters, n_on_cpu, n_gaps;
 	struct trc_stacks stacks;
 	const char *const (*info)[2]; /* key and value */

@@ -66,6 +66,28 @@ static const struct trc_on_cpu on_cpu[] = {
 	{.start_ns = 7 MS, .end_ns = 10 MS, .thread = 1, .proc = 2},
 };
 
+static const struct trc_signal signals[] = {
+	{.ts_ns = 2500 US, .thread = 4, .signal = 11, .code = 1, .address = 0x40, .stack = 4},
+	{.ts_ns = 9800 US, .thread = 4, .signal = 6, .code = -6, .fatal = true},
+};
+static const struct trc_trigger triggers[] = {
+	{.ts_ns = 4050 US, .thread = 2, .condition = "park>2ms: mutex, 2.05 ms"},
+	{.ts_ns = 9900 US, .thread = 1, .condition = KNOWN_HOSTILE},
+};
+/* Proc 1 was overwritten until 200 us, and has no scheduling before 2 ms. */
+static const struct trc_coverage coverage[] = {
+	{.held_ns = TRC_NEVER, .from_ns = 200 US, .to_ns = 10 MS, .proc = 0},
+	{.held_ns = 200 US, .from_ns = 200 US, .to_ns = 10 MS, .proc = 1},
+	{.held_ns = 2 MS, .from_ns = 2 MS, .to_ns = 10 MS, .proc = 1, .source = TRC_SOURCE_KERNEL},
+};
+static const struct trc_thread_now threads_now[] = {
+	{.thread = 4, .state = TRC_THREAD_WAITING, .park = 4, .region = ""},
+};
+static const struct trc_deadlock deadlocks[] = {
+	{.deadlock = 1, .thread = 4, .holder = 4, .in_cycle = true, .certain = true},
+	{.deadlock = 1, .thread = 1, .holder = 4},
+};
+
 static const struct trc_frame frames[] = {
 	{0x401000, "pthread_mutex_lock", NULL, 0, 1, false},
 	{0x401100, "cache_get", "/src/demo/cache.c", 120, 0, false},
@@ -86,6 +108,8 @@ static const char *const info[][2] = {
 const struct trc_model known_model = {
 	.end_ns = 10 MS, .lost_events = 17, ROWS(threads), ROWS(parks), ROWS(unlocks), ROWS(tasks),
 	ROWS(regions), ROWS(logs), ROWS(counters), ROWS(gaps), ROWS(on_cpu), ROWS(info),
+	ROWS(signals), ROWS(triggers), ROWS(coverage), ROWS(threads_now), ROWS(deadlocks),
+	.window_ns = 200 US,
 	.stacks = {6, stack_first, stack_frame, 7, frames, NULL},
 };
 /* clang-format on */

@@ -98,22 +98,34 @@ function unlockText(u) {
 		` made ${plural(unlock.caused[i], "thread")} wait, ${duration(unlock.caused_ns[i])} in all`];
 }
 
+// If this wait is in a deadlock, or behind one: which.
+function deadText(park) {
+	const d = trace.dead;
+
+	for (let i = 0; i < d.n; i++)
+		if (d.park[i] === park)
+			return [d.cycle[i] ? "in the circle: waits for " : "blocked by it: waits for ",
+				threadLink(d.holder[i])];
+	return null;
+}
+
 function parkDetails(sel) {
 	const p = trace.park, i = sel.id - 1, reason = head.reasons[p.reason[i]];
-	const open = p.flags[i] & 2, abandoned = p.flags[i] & 1;
+	const open = p.flags[i] & 2, abandoned = p.flags[i] & 1, cut = p.flags[i] & 4;
 	const wake = parkWake(sel.id), end = parkEnd(sel.id), state = PARKED + p.reason[i];
 	const known = reason || ["?", "a reason that this page does not know", false];
 	const chain = parkChain(sel.id);
 
 	return [
-		title(`${known[0]}: waited ${duration(p.length[i])}${open ? " and still does" : ""}`, state),
+		title(`${known[0]}: waited ${cut ? "more than " : ""}${duration(p.length[i])}${open ? " and still does" : ""}`, state),
 		el("p", {class: "dim"}, known[1]),
 		actions(sel),
 		facts([
 			["Thread", threadLink(p.thread[i])],
 			["Duration", `${duration(p.length[i])} (${count(p.length[i])} ns)`],
-			["Began", exactTime(p.start[i])],
+			["Began", cut ? "before the trace" : exactTime(p.start[i])],
 			["Ended", open ? "not before the end of the trace" : exactTime(end)],
+			["Deadlock", deadText(sel.id)],
 			["Rank", rankText(p, "reason", i, `waits for ${known[0]}`)],
 			["Object", reason && reason[0] === "sleep" ? null : objectName(p.object[i])],
 			["Held by", threadLink(p.holder[i], p.start[i])],
@@ -373,10 +385,27 @@ function rangeDetails() {
 	];
 }
 
+function markDetails(sel) {
+	const m = trace.mark, i = sel.id - 1, trigger = m.kind[i] === MARK_TRIGGER;
+
+	return [
+		title(trigger ? "condition met" : m.kind[i] === MARK_FATAL ? "fatal signal" : "signal"),
+		el("p", {class: "message"}, text(m.text[i])),
+		el("p", {class: "dim"}, trigger ? "A snapshot had been asked for when this happens."
+			: m.kind[i] === MARK_FATAL ? "It ended the process."
+				: "A handler of the program's dealt with it."),
+		facts([
+			["Thread", threadLink(m.thread[i], m.time[i])],
+			["Time", exactTime(m.time[i])],
+		]),
+		stackView("The thread was at", m.stack[i]),
+	];
+}
+
 const detailViews = {
 	park: parkDetails, iv: intervalDetails, region: regionDetails, task: taskDetails,
 	tasktype: taskTypeDetails, log: logDetails, unlock: unlockDetails, thread: threadDetails,
-	gap: gapDetails,
+	gap: gapDetails, mark: markDetails,
 };
 
 function nothingDetails() {

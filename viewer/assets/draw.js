@@ -249,6 +249,68 @@ function drawGaps(ctx, height) {
 	}
 }
 
+// What lies before the window: some streams are not there yet.
+function drawWindow(ctx, height) {
+	const x = Math.min(view.width, xOf(head.window_ns));
+
+	if (!head.window_ns || x <= 0)
+		return;
+	ctx.fillStyle = theme.style.dim;
+	ctx.globalAlpha = 0.16;
+	ctx.fillRect(0, 0, x, height);
+	ctx.globalAlpha = 1;
+	ctx.fillRect(Math.round(x), 0, 1, height);
+	const label = "before the window: in part";
+	ctx.font = SMALL_FONT;
+	if (ctx.measureText(label).width + 10 < x) {
+		ctx.textBaseline = "bottom";
+		ctx.fillText(label, 5, height - 4);
+	}
+}
+
+// The colour of a mark.
+function markColour(kind) {
+	return kind === MARK_TRIGGER ? theme.style.accent : theme.style.gap;
+}
+
+// Signals and conditions that were met: a flag on the thread's lane, its text where there is room.
+function drawMarks(ctx, track, top) {
+	const marks = trace.mark, t = track.thread.idx + 1, hi = marks.first[t + 1];
+	const slack = (view.t1 - view.t0) / view.width * 9;
+	let i = upperBound(marks.at, marks.first[t], hi, view.t0 - slack);
+	let lastX = -99;
+
+	ctx.font = SMALL_FONT;
+	ctx.textBaseline = "middle";
+	for (; i < hi && marks.at[i] <= view.t1 + slack; i++) {
+		const row = marks.order[i], x = Math.round(xOf(marks.at[i])), y = top + 1;
+		if (x - lastX < 2)
+			continue;
+		const next = i + 1 < hi ? xOf(marks.at[i + 1]) : view.width;
+		const right = x < view.width - 120; // else it points to the left
+		const room = right ? Math.min(next, view.width) - x - 14 : x - Math.max(0, lastX) - 14;
+		lastX = x;
+		const string = room > 30 ? fitText(ctx, text(marks.text[row]), Math.min(room, 260)) : "";
+		ctx.fillStyle = markColour(marks.kind[row]);
+		ctx.fillRect(x - 1, y, 2, STATE_HEIGHT + TRACK_PAD);
+		ctx.beginPath();
+		ctx.moveTo(x, y);
+		ctx.lineTo(x + (right ? 8 : -8), y + 4.5);
+		ctx.lineTo(x, y + 9);
+		ctx.fill();
+		if (!string)
+			continue;
+		const width = ctx.measureText(string).width;
+		const left = right ? x + 9 : x - 14 - width;
+		ctx.fillStyle = theme.style.bg;
+		ctx.globalAlpha = 0.85;
+		ctx.fillRect(left, y - 1, width + 5, 11);
+		ctx.globalAlpha = 1;
+		ctx.fillStyle = markColour(marks.kind[row]);
+		ctx.fillText(string, left + 2, y + 5);
+	}
+}
+
 // Diagonal lines in the colour of gaps.
 function hatchMake(ctx) {
 	const tile = document.createElement("canvas");
@@ -288,6 +350,10 @@ function drawBase() {
 		else if (track.hasLogs)
 			drawLogs(ctx, track, track.y - screen.scrollY);
 	}
+	drawWindow(ctx, screen.height);
+	for (const track of shown)
+		if (track.hasMarks)
+			drawMarks(ctx, track, track.y - screen.scrollY);
 	drawGaps(ctx, screen.height);
 	labelsDraw(shown, screen.scrollY);
 }

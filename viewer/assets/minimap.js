@@ -55,6 +55,16 @@ function drawMap() {
 			base[x] -= size;
 		}
 	}
+	if (head.window_ns) {
+		ctx.fillStyle = theme.style.dim;
+		ctx.globalAlpha = 0.22;
+		ctx.fillRect(0, 0, head.window_ns / trace.span * w, h);
+		ctx.globalAlpha = 1;
+	}
+	for (let i = 0; i < trace.mark.n; i++) {
+		ctx.fillStyle = markColour(trace.mark.kind[i]);
+		ctx.fillRect(trace.mark.time[i] / trace.span * w - 1, 0, 2, h);
+	}
 	ctx.fillStyle = theme.style.gap;
 	for (const [from, until] of screen.gaps)
 		ctx.fillRect(from / trace.span * w, 0, Math.max(2, (until - from) / trace.span * w), 4);

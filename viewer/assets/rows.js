@@ -3,6 +3,7 @@
 // Numbers that refer to a row are its index + 1; 0 is none.  Times are nanoseconds since
 // the start of the trace.
 
+const MARK_FATAL = 2, MARK_TRIGGER = 3; // kinds of marks; 1: a signal that was handled
 const REGION_LANES_MAX = 16, TASK_LANES_MAX = 8, TASK_TRACKS_MAX = 30, COUNTER_TRACKS_MAX = 30;
 
 const trace = {
@@ -10,6 +11,7 @@ const trace = {
 	threads: [],
 	states: null, // the lanes' shared arrays: {s, v, ref}
 	park: {}, unlock: {}, region: {}, task: {}, log: {}, gap: {}, counter: {},
+	mark: {}, cover: {}, dead: {},
 	parkFirst: null, // by thread index: where its parks begin
 	taskTracks: [], counterTracks: [],
 	stackFirst: null,
@@ -38,6 +40,9 @@ function tablesLoad() {
 	trace.log = table("log", "time", "thread", "task", "category", "message");
 	trace.gap = table("gap", "start", "end", "lost", "proc", "cause");
 	trace.counter = table("counter", "time", "thread", "name", "value");
+	trace.mark = table("mark", "time", "thread", "kind", "text", "stack");
+	trace.cover = table("cover", "proc", "source", "since");
+	trace.dead = table("dead", "number", "thread", "holder", "cycle", "certain", "park");
 	trace.frame = table("frame", "low", "high", "function", "file", "line", "module", "inlined");
 	trace.stack = table("stack", "count", "skip");
 	trace.stackFrames = column("stack.frame");
@@ -220,7 +225,7 @@ function countersLoad() {
 
 // Rows of a table with times and a `thread`, by thread: instants drawn as ticks.
 function instantsLoad() {
-	for (const rows of [trace.log, trace.unlock]) {
+	for (const rows of [trace.log, trace.unlock, trace.mark]) {
 		rows.first = new Uint32Array(trace.threads.length + 2);
 		rows.order = new Uint32Array(rows.n);
 		for (let i = 0; i < rows.n; i++)

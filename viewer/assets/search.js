@@ -1,5 +1,5 @@
-// search.js - finds threads, functions, files, objects, regions, tasks and logs by a part of
-// their name.
+// search.js - finds threads, functions, files, objects, regions, tasks, logs and signals by a
+// part of their name.
 
 const RESULT_ROWS = 60;
 const MATCHES_MAX = 100000; // that can be walked through; all are counted
@@ -80,6 +80,11 @@ function searchRun(query) {
 	for (let i = 0; i < l.n; i++)
 		if (texts[l.message[i]] || texts[l.category[i]])
 			add("log", text(l.message[i]), i + 1, l.time[i]);
+	const m = trace.mark;
+	for (let i = 0; i < m.n; i++)
+		if (texts[m.text[i]] || stacks[m.stack[i]])
+			add(m.kind[i] === MARK_TRIGGER ? "condition" : "signal", text(m.text[i]), i + 1, m.time[i],
+				"mark");
 	for (let i = 0; i < p.n; i++) {
 		if (stacks[p.stack[i]])
 			add("wait in", stackName.get(p.stack[i]), i + 1, p.start[i], "park");

@@ -1,7 +1,7 @@
 // select.js - what can be selected, where it lies, and moving from one to the next.
 //
 // A selection is {kind, id}, id from 1:
-//   park, region, task, log, unlock, gap   a row of that table
+//   park, region, task, log, unlock, gap, mark   a row of that table
 //   iv         an interval of a thread that is no wait: its index in the states' arrays + 1
 //   thread     a thread; tasktype: a type of tasks, by text id
 
@@ -15,6 +15,7 @@ function selectionThread(sel) {
 	case "park": return trace.park.thread[i] - 1;
 	case "region": return trace.region.thread[i] - 1;
 	case "log": return trace.log.thread[i] - 1;
+	case "mark": return trace.mark.thread[i] - 1;
 	case "unlock": return trace.unlock.thread[i] - 1;
 	case "thread": return i;
 	case "iv": return threadOfInterval(i);
@@ -38,7 +39,7 @@ function threadOfInterval(i) {
 // Whether there is such a row.
 function selectionValid(sel) {
 	const n = {park: trace.park.n, region: trace.region.n, task: trace.task.n, log: trace.log.n,
-		unlock: trace.unlock.n, gap: trace.gap.n, thread: trace.threads.length,
+		unlock: trace.unlock.n, gap: trace.gap.n, mark: trace.mark.n, thread: trace.threads.length,
 		iv: trace.states.s.length, tasktype: textCount()}[sel.kind];
 
 	return Number.isInteger(sel.id) && sel.id >= 1 && sel.id <= n;
@@ -55,6 +56,8 @@ function selectionSpan(sel) {
 		return {from: trace.states.s[i], until: trace.states.s[i + 1]};
 	if (sel.kind === "log")
 		return {from: trace.log.time[i], until: trace.log.time[i]};
+	if (sel.kind === "mark")
+		return {from: trace.mark.time[i], until: trace.mark.time[i]};
 	if (sel.kind === "unlock")
 		return {from: trace.unlock.time[i], until: trace.unlock.time[i]};
 	if (sel.kind === "gap")
@@ -113,8 +116,13 @@ function pick(x, y) {
 	const inside = y + screen.scrollY - track.y;
 	const slack = (view.t1 - view.t0) / view.width * 1.5;
 	if (track.hasLogs && inside >= logY(track) - 1) {
-		const log = pickLog(track.thread.idx, timeAt(x), slack * 3);
+		const log = pickInstant(trace.log, track.thread.idx, timeAt(x), slack * 3);
 		return log ? {kind: "log", id: log, among: 1, track} : null;
+	}
+	if (track.hasMarks && inside < TRACK_PAD + 6) {
+		const mark = pickInstant(trace.mark, track.thread.idx, timeAt(x - 3), slack * 4);
+		if (mark)
+			return {kind: "mark", id: mark, among: 1, track};
 	}
 	for (const item of trackLanes(track)) {
 		if (inside < item.y || inside >= item.y + item.h + 1)
@@ -128,11 +136,12 @@ function pick(x, y) {
 	return null;
 }
 
-function pickLog(idx, time, slack) {
-	const logs = trace.log, hi = logs.first[idx + 2];
-	const i = upperBound(logs.at, logs.first[idx + 1], hi, time - slack);
+// The row + 1 of a table of instants that thread index idx has there; 0 = none.
+function pickInstant(rows, idx, time, slack) {
+	const hi = rows.first[idx + 2];
+	const i = upperBound(rows.at, rows.first[idx + 1], hi, time - slack);
 
-	return i < hi && logs.at[i] <= time + slack ? logs.order[i] + 1 : 0;
+	return i < hi && rows.at[i] <= time + slack ? rows.order[i] + 1 : 0;
 }
 
 function scrollToTrack(track) {

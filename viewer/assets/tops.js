@@ -115,7 +115,46 @@ function bannerAdd(kind, ...children) {
 	byId("banners").append(el("p", {class: kind}, ...children));
 }
 
+// Deadlocks: the circle of threads, each a link to its wait.
+function deadBanners() {
+	const d = trace.dead;
+
+	for (let i = 0; i < d.n;) {
+		const number = d.number[i], circle = [];
+		let behind = 0, certain = true;
+		for (; i < d.n && d.number[i] === number; i++) {
+			if (!d.cycle[i]) {
+				behind++;
+				continue;
+			}
+			certain = certain && d.certain[i] !== 0;
+			const name = trace.threads[d.thread[i] - 1].name;
+			circle.push(d.park[i] ? link(name, {kind: "park", id: d.park[i]}) : name, " → ");
+		}
+		const first = trace.threads[d.thread[d.number.indexOf(number)] - 1].name;
+		bannerAdd("warn", el("b", {}, `${certain ? "" : "Perhaps a "}DEADLOCK: `), ...circle, first,
+			behind ? `; ${plural(behind, "thread")} behind it` : "");
+	}
+}
+
+// What a snapshot has, where that is not everything.
+function windowBanner() {
+	const c = trace.cover, late = [];
+
+	if (!c.n)
+		return;
+	for (let i = 0; i < c.n; i++)
+		if (c.since[i] > 1 && c.since[i] - 1 > trace.span / 100)
+			late.push(`${c.source[i] === 1 ? "the overflow stream" : `proc ${c.proc[i] - 1}`}` +
+				`${c.source[i] === 2 ? " (scheduling)" : ""} from ${duration(c.since[i] - 1)}`);
+	const from = head.window_ns ? `from ${duration(head.window_ns)} on` : "from its beginning";
+	bannerAdd("note", `A snapshot: whole ${from}. ` +
+		(late.length ? `Later than the rest begin: ${late.join(", ")}.` : ""));
+}
+
 function bannersDraw() {
+	deadBanners();
+	windowBanner();
 	if (head.lost_events > 0) {
 		const first = trace.gap.n ? link("Show the first gap", {kind: "gap", id: 1}) : null;
 		bannerAdd("warn", `${plural(head.lost_events, "event")} lost in ${plural(trace.gap.n, "gap")}. ` +

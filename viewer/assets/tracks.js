@@ -56,8 +56,9 @@ function threadMatches(thread, wanted) {
 		String(thread.tid).includes(wanted) || String(thread.serial) === wanted;
 }
 
-function threadLogs(thread) {
-	return trace.log.first[thread.idx + 2] - trace.log.first[thread.idx + 1];
+// How many rows of a table of instants are the thread's.
+function threadRows(rows, thread) {
+	return rows.first[thread.idx + 2] - rows.first[thread.idx + 1];
 }
 
 // Many lanes get less height each: then they are a picture, not text.
@@ -86,7 +87,8 @@ function tracksLayout() {
 	if (!wanted && tracks.annotations)
 		tracks.all.push(...trace.taskTracks, ...trace.counterTracks);
 	for (const thread of threads) {
-		const track = {kind: "thread", thread, hasLogs: threadLogs(thread) > 0};
+		const track = {kind: "thread", thread, hasLogs: threadRows(trace.log, thread) > 0,
+			hasMarks: threadRows(trace.mark, thread) > 0};
 		tracks.byThread[thread.idx] = track;
 		tracks.all.push(track);
 	}
