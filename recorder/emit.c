@@ -8,6 +8,7 @@
 #include "offproc.h"
 #include "rec.h"
 #include "ring_inline.h"
+#include "slot_inline.h"
 #include "trigger.h"
 #include "unwind.h"
 #include "poison.h"
@@ -118,7 +119,7 @@ uint64_t trc_record_stack_of(enum trc_kind kind, uint64_t *arg, unsigned int n_a
 /* ---- waits ----------------------------------------------------------------------------- */
 
 /* The session that the calling thread records in; 0 = none. */
-static uint32_t session_now(void)
+static inline __attribute__((always_inline)) uint32_t session_now(void)
 {
 	return trc_recording() && trc_self_ready() ? trc_self.session : 0;
 }
@@ -179,38 +180,43 @@ void trc_resume(struct trc_wait *wait, int result)
 	errno = saved_errno;
 }
 
+/* Nothing here changes errno: trc_self_attach() keeps it. */
 void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t object)
 {
-	int saved_errno = errno;
-
 	wait->since = 0;
 	wait->counted = false;
 	wait->object = object;
 	wait->reason = reason;
 	wait->session = session_now();
-	if (wait->session) {
-		wait->since = trc_clock_now();
-		trc_slot_wait(reason, object, wait->since, 0, 0);
-		trc_mark_set(); /* last: what is above may record */
+	if (!wait->session)
+		return;
+	wait->since = trc_clock_now();
+	trc_slot_wait(reason, object, wait->since, 0, 0);
+	trc_mark_set(); /* last: what is above may record */
+}
+
+static __attribute__((noinline)) void record_wait(const struct trc_wait *wait, int result)
+{
+	uint64_t arg[5] = {wait->reason, wait->object, wait->since, (uint64_t)(uint32_t)result, 0};
+	uint64_t ticks = trc_clock_ordered() - wait->since;
+	int saved_errno = errno;
+
+	if (ticks >= trc_switch.wait_ticks) {
+		trc_record_stack(TRC_KIND_WAIT, arg, 5, 4);
+		look_for_trigger(wait, ticks);
 	}
 	errno = saved_errno;
 }
 
 void trc_wait_end(struct trc_wait *wait, int result)
 {
-	uint64_t arg[5] = {wait->reason, wait->object, wait->since, (uint64_t)(uint32_t)result, 0};
-	int saved_errno = errno;
-	bool waited = !trc_mark_take(); /* first: the same */
-	uint64_t ticks;
+	bool waited = !trc_mark_take(); /* first: what is below may record */
 
 	if (!wait->since || session_now() != wait->session)
 		return;
 	trc_slot_run();
-	if (waited && (ticks = trc_clock_ordered() - wait->since) >= trc_switch.wait_ticks) {
-		trc_record_stack(TRC_KIND_WAIT, arg, 5, 4);
-		look_for_trigger(wait, ticks);
-	}
-	errno = saved_errno;
+	if (waited)
+		record_wait(wait, result);
 }
 
 /* ---- releases -------------------------------------------------------------------------- */

@@ -22,6 +22,7 @@ libtrccore_la_SOURCES = \
 	recorder/ring.c recorder/ring_inline.h recorder/rseq_x86_64.h recorder/rseq_aarch64.h \
 	recorder/room.c \
 	recorder/session.c recorder/session.h \
+	recorder/slot_inline.h \
 	recorder/tables.c \
 	recorder/threads.c \
 	recorder/trigger.c recorder/trigger.h \

@@ -124,10 +124,8 @@ uint64_t trc_stack_here(void);
 /* Where this object's own code lies: left out of stacks.  [0] <= address < [1] */
 extern TRC_HIDDEN uint64_t trc_own_text[2];
 
-/* ---- what a thread is doing, in its slot (threads.c). Context: the thread itself. ---- */
-void trc_slot_wait(enum trc_reason reason, uint64_t object, uint64_t since, uint64_t holder,
-		   uint64_t stack);
-void trc_slot_run(void);
+/* ---- what a thread is doing, in its slot (threads.c, slot_inline.h). Context: the thread
+ * itself, signal handlers. ---- */
 void trc_slot_region(uint64_t task, uint64_t type, uint64_t since);
 void trc_slot_region_end(void);
 

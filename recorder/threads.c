@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "format/raw.h"
 #include "rec.h"
+#include "slot_inline.h"
 #include "unwind.h"
 #include "poison.h"
 
@@ -16,8 +17,7 @@ union trc_switch_page trc_switch_page __attribute__((aligned(65536)));
 
 void (*trc_attach_hook)(void);
 
-/* For threads that found no slot: told by their events only. */
-static struct trc_slot no_slot;
+struct trc_slot trc_no_slot;
 
 static struct trc_slot *slot_take(struct trc_shared *shared, uint32_t serial)
 {
@@ -37,35 +37,7 @@ static struct trc_slot *slot_take(struct trc_shared *shared, uint32_t serial)
 			return slot;
 	}
 	atomic_fetch_add_explicit(&shared->slots_full, 1, memory_order_relaxed);
-	return &no_slot;
-}
-
-/* Only its own thread changes a slot, so that the counter needs no atomic addition; but a signal
- * handler may find its thread in the middle of a change: it leaves the slot as it is, and the
- * events tell what happened all the same. */
-static bool slot_begin(struct trc_slot *slot)
-{
-	uint32_t seq;
-
-	if (slot == &no_slot || trc_self.slot_busy)
-		return false;
-	trc_self.slot_busy = true;
-	atomic_signal_fence(memory_order_seq_cst);
-	seq = atomic_load_explicit(&slot->seq, memory_order_relaxed);
-	atomic_store_explicit(&slot->seq, seq | 1, memory_order_relaxed);
-	/* release fence: readers that see a changed field see the odd counter. */
-	atomic_thread_fence(memory_order_release);
-	return true;
-}
-
-static void slot_end(struct trc_slot *slot)
-{
-	uint32_t seq = atomic_load_explicit(&slot->seq, memory_order_relaxed);
-
-	/* release: pairs with the reader's acquire of seq. */
-	atomic_store_explicit(&slot->seq, seq + 1, memory_order_release);
-	atomic_signal_fence(memory_order_seq_cst);
-	trc_self.slot_busy = false;
+	return &trc_no_slot;
 }
 
 static void slot_put_name(struct trc_slot *slot, const char *name, uint32_t n_bytes)
@@ -81,9 +53,9 @@ static void slot_put_name(struct trc_slot *slot, const char *name, uint32_t n_by
 static void slot_set_name(struct trc_slot *slot, const char *name, uint32_t n_bytes)
 {
 	if (slot == trc_self.slot) {
-		if (slot_begin(slot)) {
+		if (trc_slot_begin(slot)) {
 			slot_put_name(slot, name, n_bytes);
-			slot_end(slot);
+			trc_slot_end(slot);
 		}
 		return;
 	}
@@ -98,7 +70,7 @@ static void slot_fill(struct trc_slot *slot, uint32_t creator, uint64_t start)
 	bool begun;
 
 	prctl(PR_GET_NAME, name);
-	begun = slot_begin(slot); /* a reader may be looking at who had the slot before */
+	begun = trc_slot_begin(slot); /* a reader may be looking at who had the slot before */
 	atomic_store_explicit(&slot->serial, trc_self.serial, memory_order_relaxed);
 	atomic_store_explicit(&slot->tid, trc_self.tid, memory_order_relaxed);
 	atomic_store_explicit(&slot->creator, creator, memory_order_relaxed);
@@ -110,7 +82,7 @@ static void slot_fill(struct trc_slot *slot, uint32_t creator, uint64_t start)
 	atomic_store_explicit(&slot->wait_stack, 0, memory_order_relaxed);
 	slot_put_name(slot, name, (uint32_t)strnlen(name, sizeof(name)));
 	if (begun)
-		slot_end(slot);
+		trc_slot_end(slot);
 	/* release: pairs with the acquire of whoever reads a live slot. */
 	atomic_store_explicit(&slot->state, TRC_SLOT_LIVE, memory_order_release);
 }
@@ -126,7 +98,7 @@ static bool attach(uint32_t creator, uint64_t stack, bool starts_now)
 	if (trc_self.quiet || !session)
 		return false;
 	/* From the session's mark on, a signal handler that records here finds a usable self. */
-	trc_self.slot = &no_slot;
+	trc_self.slot = &trc_no_slot;
 	trc_self.tid = (uint32_t)trc_raw1(SYS_gettid, 0);
 	trc_self.serial =
 		atomic_fetch_add_explicit(&shared->next_serial, 1, memory_order_relaxed) + 1;
@@ -136,7 +108,7 @@ static bool attach(uint32_t creator, uint64_t stack, bool starts_now)
 	trc_self.locks_held = 0;
 	trc_self.session = session;
 	trc_self.slot = slot_take(shared, trc_self.serial);
-	if (trc_self.slot != &no_slot)
+	if (trc_self.slot != &trc_no_slot)
 		slot_fill(trc_self.slot, creator, starts_now ? trc_clock_now() : 0);
 	arg[0] = trc_self.tid;
 	arg[1] = creator;
@@ -181,8 +153,8 @@ void trc_thread_ended(void)
 	trc_record_args(TRC_REC_WORD1(TRC_KIND_THREAD_EXIT, 0, 2, trc_self.serial), NULL, 0);
 	trc_self.session = 0;
 	trc_self.serial = 0;
-	trc_self.slot = &no_slot;
-	if (slot == &no_slot)
+	trc_self.slot = &trc_no_slot;
+	if (slot == &trc_no_slot)
 		return;
 	atomic_store_explicit(&slot->end, trc_clock_now(), memory_order_relaxed);
 	/* release: pairs with the drainer's acquire: what the thread was is complete. */
@@ -223,7 +195,7 @@ void trc_thread_named(uint64_t thread, const char *name)
 		return;
 	slot = thread == (uint64_t)pthread_self() ? trc_self.slot : slot_find(thread);
 	memcpy(text, name, n_bytes);
-	if (slot && slot != &no_slot) {
+	if (slot && slot != &trc_no_slot) {
 		slot_set_name(slot, name, n_bytes);
 		arg[0] = atomic_load_explicit(&slot->serial, memory_order_relaxed);
 	} else if (slot) {
@@ -234,37 +206,12 @@ void trc_thread_named(uint64_t thread, const char *name)
 			   2);
 }
 
-void trc_slot_wait(enum trc_reason reason, uint64_t object, uint64_t since, uint64_t holder,
-		   uint64_t stack)
-{
-	struct trc_slot *slot = trc_self.slot;
-
-	if (!slot_begin(slot))
-		return;
-	atomic_store_explicit(&slot->wait_reason, reason, memory_order_relaxed);
-	atomic_store_explicit(&slot->wait_object, object, memory_order_relaxed);
-	atomic_store_explicit(&slot->wait_since, since, memory_order_relaxed);
-	atomic_store_explicit(&slot->wait_holder, holder, memory_order_relaxed);
-	atomic_store_explicit(&slot->wait_stack, stack, memory_order_relaxed);
-	slot_end(slot);
-}
-
-void trc_slot_run(void)
-{
-	struct trc_slot *slot = trc_self.slot;
-
-	if (!slot_begin(slot))
-		return;
-	atomic_store_explicit(&slot->wait_reason, 0, memory_order_relaxed);
-	slot_end(slot);
-}
-
 void trc_slot_region(uint64_t task, uint64_t type, uint64_t since)
 {
 	struct trc_slot *slot = trc_self.slot;
 	uint32_t n;
 
-	if (!slot_begin(slot))
+	if (!trc_slot_begin(slot))
 		return;
 	n = atomic_load_explicit(&slot->n_regions, memory_order_relaxed);
 	if (n < TRC_OPEN_REGIONS) {
@@ -273,7 +220,7 @@ void trc_slot_region(uint64_t task, uint64_t type, uint64_t since)
 		atomic_store_explicit(&slot->region[n].since, since, memory_order_relaxed);
 	}
 	atomic_store_explicit(&slot->n_regions, n + 1, memory_order_relaxed);
-	slot_end(slot);
+	trc_slot_end(slot);
 }
 
 void trc_slot_region_end(void)
@@ -281,10 +228,10 @@ void trc_slot_region_end(void)
 	struct trc_slot *slot = trc_self.slot;
 	uint32_t n;
 
-	if (!slot_begin(slot))
+	if (!trc_slot_begin(slot))
 		return;
 	n = atomic_load_explicit(&slot->n_regions, memory_order_relaxed);
 	if (n)
 		atomic_store_explicit(&slot->n_regions, n - 1, memory_order_relaxed);
-	slot_end(slot);
+	trc_slot_end(slot);
 }

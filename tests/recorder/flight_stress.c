@@ -17,6 +17,7 @@
 #include "recorder/rec.h"
 #include "recorder/ring_inline.h"
 #include "recorder/session.h"
+#include "recorder/slot_inline.h"
 
 enum { THREADS = 4, SOURCES = 2 * THREADS };
 

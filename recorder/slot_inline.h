@@ -1,0 +1,67 @@
+/*
+ * slot_inline.h - a thread tells in its slot what it is doing.
+ *
+ * Only its own thread changes a slot, so that the counter needs no atomic addition; but a signal
+ * handler may find its thread in the middle of a change: it leaves the slot as it is, and the
+ * events tell what happened all the same.  Context: the thread itself, signal handlers.
+ */
+#ifndef TRC_RECORDER_SLOT_INLINE_H
+#define TRC_RECORDER_SLOT_INLINE_H
+
+#include "rec.h"
+
+/* For threads that found no slot: told by their events only. */
+extern TRC_HIDDEN struct trc_slot trc_no_slot;
+
+/* False: the slot is not to be changed now. */
+static inline bool trc_slot_begin(struct trc_slot *slot)
+{
+	uint32_t seq;
+
+	if (slot == &trc_no_slot || trc_self.slot_busy)
+		return false;
+	trc_self.slot_busy = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	seq = atomic_load_explicit(&slot->seq, memory_order_relaxed);
+	atomic_store_explicit(&slot->seq, seq | 1, memory_order_relaxed);
+	/* release fence: readers that see a changed field see the odd counter. */
+	atomic_thread_fence(memory_order_release);
+	return true;
+}
+
+static inline void trc_slot_end(struct trc_slot *slot)
+{
+	uint32_t seq = atomic_load_explicit(&slot->seq, memory_order_relaxed);
+
+	/* release: pairs with the reader's acquire of seq. */
+	atomic_store_explicit(&slot->seq, seq + 1, memory_order_release);
+	atomic_signal_fence(memory_order_seq_cst);
+	trc_self.slot_busy = false;
+}
+
+static inline void trc_slot_wait(enum trc_reason reason, uint64_t object, uint64_t since,
+				 uint64_t holder, uint64_t stack)
+{
+	struct trc_slot *slot = trc_self.slot;
+
+	if (!trc_slot_begin(slot))
+		return;
+	atomic_store_explicit(&slot->wait_reason, reason, memory_order_relaxed);
+	atomic_store_explicit(&slot->wait_object, object, memory_order_relaxed);
+	atomic_store_explicit(&slot->wait_since, since, memory_order_relaxed);
+	atomic_store_explicit(&slot->wait_holder, holder, memory_order_relaxed);
+	atomic_store_explicit(&slot->wait_stack, stack, memory_order_relaxed);
+	trc_slot_end(slot);
+}
+
+static inline void trc_slot_run(void)
+{
+	struct trc_slot *slot = trc_self.slot;
+
+	if (!trc_slot_begin(slot))
+		return;
+	atomic_store_explicit(&slot->wait_reason, 0, memory_order_relaxed);
+	trc_slot_end(slot);
+}
+
+#endif
