@@ -76,7 +76,8 @@ static int event_open(int tid, uint32_t proc, bool at_exec, bool flight)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC_RAW,
 		.watermark = 1,
-		.wakeup_watermark = UINT32_MAX, /* nobody polls */
+		/* Half of the buffer; never where old records are overwritten. */
+		.wakeup_watermark = flight ? UINT32_MAX : 0,
 	};
 
 	return (int)trc_raw5(SYS_perf_event_open, &attr, tid, proc, -1, PERF_FLAG_FD_CLOEXEC);
@@ -296,6 +297,20 @@ int trc_perf_switch_open_flight(struct trc_perf_switch **out, int pid, bool at_e
 				uint64_t max_bytes, char *sched, size_t n_bytes)
 {
 	return open_all(out, pid, at_exec, &max_bytes, sched, n_bytes);
+}
+
+bool trc_perf_switch_signal(struct trc_perf_switch *p)
+{
+	long self = trc_raw1(SYS_getpid, 0);
+
+	for (uint32_t i = 0; i < p->n_procs; i++) {
+		int fd = p->buffer[i].fd;
+
+		if (fd >= 0 && (trc_raw3(SYS_fcntl, fd, F_SETOWN, self) < 0 ||
+				trc_raw3(SYS_fcntl, fd, F_SETFL, O_RDWR | O_ASYNC) < 0))
+			return false;
+	}
+	return true;
 }
 
 void trc_perf_switch_close(struct trc_perf_switch *p)

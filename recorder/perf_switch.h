@@ -41,6 +41,9 @@ int trc_perf_switch_open(struct trc_perf_switch **out, int pid, bool at_exec, ch
  * more. */
 int trc_perf_switch_open_flight(struct trc_perf_switch **out, int pid, bool at_exec,
 				uint64_t max_bytes, char *sched, size_t n_bytes);
+/* From now on the calling process gets SIGIO when half a buffer has come, and then for each half of
+ * one.  Not in flight mode.  False: it gets none. */
+bool trc_perf_switch_signal(struct trc_perf_switch *p);
 /* Hands out what has come; with `all` also the latest.  In flight mode: what was copied last.  How
  * many records. */
 uint64_t trc_perf_switch_pass(struct trc_perf_switch *p, bool all, trc_switch_fn *fn,

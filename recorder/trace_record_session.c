@@ -19,7 +19,8 @@
 #include "trace_record_flight.h"
 
 enum {
-	BUSY_NS = 10000000,
+	BUSY_NS = 30000000, /* what fills up sooner tells (rest()) */
+	WATCHFUL_NS = 10000000, /* if the kernel's buffers do not */
 	IDLE_NS = 100000000,
 	CALM_NS = 1000000000, /* --flight: to look at what tells nobody of its change */
 	HOLD_NS = 100000000,  /* kernel records older than this have been handed out */
@@ -38,6 +39,7 @@ struct trc_tool_session {
 	uint64_t quiet_since_ns;   /* nothing is being recorded since; 0 = something is */
 	struct trc_process *first; /* in order of appearance */
 	struct trc_perf_switch *kernel;
+	uint64_t busy_ns; /* from one pass to the next while there is something to drain */
 	char sched[160];
 	struct trc_flight_session flight; /* with --flight */
 };
@@ -130,6 +132,8 @@ static void open_kernel(struct trc_tool_session *s)
 	else
 		trc_perf_switch_open(&s->kernel, s->command_pid, true, s->sched, sizeof(s->sched));
 	s->flight.kernel = s->kernel;
+	if (s->kernel && !o->flight && !trc_perf_switch_signal(s->kernel))
+		s->busy_ns = WATCHFUL_NS;
 }
 
 int trc_tool_session_begin(struct trc_tool_session *s, pid_t pid)
@@ -138,6 +142,7 @@ int trc_tool_session_begin(struct trc_tool_session *s, pid_t pid)
 	int err = -ENOMEM;
 
 	s->command_pid = (int)pid;
+	s->busy_ns = BUSY_NS;
 	p = process_add(s, (int)pid);
 	if (p)
 		err = s->options->flight ? trc_flight_check_output(s->options, (int)pid)
@@ -399,7 +404,7 @@ static uint64_t rest_ns(const struct trc_tool_session *s, uint64_t n_events)
 	if (s->dir.watch_fd < 0)
 		return BLIND_NS;
 	if (!s->options->flight)
-		return n_events ? BUSY_NS : IDLE_NS;
+		return n_events ? s->busy_ns : IDLE_NS;
 	for (struct trc_process *p = s->first; p; p = p->next) {
 		uint64_t sleep_ns = trc_flight_sleep_ns(p, now_ns);
 

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,6 +150,39 @@ START_TEST(what_the_kernel_had_no_room_for_is_counted)
 }
 END_TEST
 
+static _Atomic int signals;
+static void on_signal(int sig)
+{
+	atomic_fetch_add(&signals, 1);
+}
+
+START_TEST(half_a_buffer_is_told_by_a_signal_if_asked_for)
+{
+	struct trc_perf_switch *p = open_or_skip();
+	pthread_t other = start(&seen.old_tid);
+
+	signal(SIGIO, on_signal);
+	play(FLOOD_TURNS);
+	ck_assert_int_eq(atomic_load(&signals), 0);
+	trc_perf_switch_pass(p, true, note, NULL);
+	play(TURNS); /* tells what was lost until now */
+	trc_perf_switch_pass(p, true, note, NULL);
+	ck_assert_uint_gt(seen.lost, 0);
+	seen.lost = 0;
+	ck_assert(trc_perf_switch_signal(p));
+	for (int i = 0; i < FLOOD_TURNS / TURNS && !atomic_load(&signals); i++)
+		play(TURNS);
+	ck_assert_int_ge(atomic_load(&signals), 1);
+	/* It came in time. */
+	trc_perf_switch_pass(p, true, note, NULL);
+	play(TURNS);
+	trc_perf_switch_pass(p, true, note, NULL);
+	ck_assert_uint_eq(seen.lost, 0);
+	stop(other);
+	trc_perf_switch_close(p);
+}
+END_TEST
+
 static struct trc_perf_switch *open_flight_or_skip(void)
 {
 	struct trc_perf_switch *p;
@@ -243,6 +277,7 @@ int main(void)
 	tcase_add_test(t, threads_that_are_there_and_those_to_come_are_seen);
 	tcase_add_test(t, the_latest_records_wait_for_their_thread_to_be_known);
 	tcase_add_test(t, what_the_kernel_had_no_room_for_is_counted);
+	tcase_add_test(t, half_a_buffer_is_told_by_a_signal_if_asked_for);
 	tcase_add_test(t, in_flight_mode_a_copy_has_all_while_there_is_room);
 	tcase_add_test(t, in_flight_mode_the_latest_are_held_and_it_is_said_since_when);
 	tcase_add_test(t, a_process_that_is_not_there_is_an_error_with_a_reason);
