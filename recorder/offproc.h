@@ -6,7 +6,8 @@
  * descriptor of a sequence that never runs, stays there for as long as the thread does.
  *
  *   K1  a mark that stayed: the thread was on its proc all the time.  A mark that is gone: perhaps
- *       not; a recording sequence, a signal or another wait in between removes it as well
+ *       not; a recording sequence, a signal, another wait in between and what the kernel has
+ *       threads do on their way back to the program remove it as well
  *   K2  whoever finds the mark removes it: a signal handler that waits leaves none of its own to
  *       the wait that it interrupted
  *   K3  a mark left behind is harmless: the kernel reads the descriptor, finds the thread outside
