@@ -2,6 +2,7 @@
 integration_programs = \
 	tests/integration/truth_waits \
 	tests/integration/truth_tasks \
+	tests/integration/kill9 \
 	tests/integration/soak \
 	tests/integration/deadlock \
 	tests/integration/mc_load
@@ -13,6 +14,9 @@ tests_integration_truth_waits_LDADD = -lpthread
 tests_integration_truth_tasks_SOURCES = tests/integration/truth_tasks.c tests/integration/truth.h
 tests_integration_truth_tasks_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_truth_tasks_LDADD = libtrc.la -lpthread
+tests_integration_kill9_SOURCES = tests/integration/kill9.c
+tests_integration_kill9_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_integration_kill9_LDADD = libtrc.la -lpthread
 tests_integration_soak_SOURCES = tests/integration/soak.c
 tests_integration_soak_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_soak_LDADD = libtrc.la -lpthread
@@ -27,10 +31,12 @@ integration_tests = \
 	tests/integration/soak.sh \
 	tests/integration/cut.sh \
 	tests/integration/deadlock.sh \
+	tests/integration/kill9.sh \
 	tests/integration/memcached.sh \
 	tests/integration/nginx.sh \
 	tests/integration/pigz.sh \
-	tests/integration/redis.sh
+	tests/integration/redis.sh \
+	tests/integration/redis_kill9.sh
 
 TESTS += $(integration_tests)
 EXTRA_DIST += tests/integration/lib.sh $(integration_tests)
