@@ -47,6 +47,10 @@ bench_programs += tests/bench/bench_format
 tests_bench_bench_format_SOURCES = tests/bench/bench_format.c tests/bench/bench.h
 tests_bench_bench_format_LDADD = libtrcformat.la -lm
 
+bench_programs += tests/bench/bench_compute
+tests_bench_bench_compute_SOURCES = tests/bench/bench_compute.c
+tests_bench_bench_compute_LDADD = -lpthread
+
 bench_programs += tests/bench/gen_trace
 tests_bench_gen_trace_SOURCES = tests/bench/gen_trace.c
 tests_bench_gen_trace_LDADD = libtrcformat.la

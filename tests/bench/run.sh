@@ -2,7 +2,7 @@
 # run.sh - every figure beside its target; `make bench` runs it.
 #
 #   run.sh [PART...]     parts: event, sustain, unwind, park, mutex, format, memcached,
-#                        analyzer (default: all)
+#                        flight, analyzer (default: all)
 #
 # What is compared runs in turn, in this one run, and medians are compared.  The machine should
 # have nothing else to do; what else runs shows in the figures.  Results are also left as
@@ -245,13 +245,14 @@ memcached_slice()
 		>>"$work/mc.$1"
 }
 
-# Both servers are up all the time and are loaded in turn, in slices short enough for what drifts
-# to concern both; which one begins changes from pair to pair.
+# memcached_pairs WRAPPER...: a server as it is and one under the wrapper.  Both are up all the
+# time and are loaded in turn, in slices short enough for what drifts to concern both; which one
+# begins changes from pair to pair.
 memcached_pairs()
 {
 	local i
-	memcached_start plain &&
-		memcached_start traced "$trace_record" -q -o "$work/mc.trc" -- || return 1
+	rm -f "$work/mc.plain" "$work/mc.traced"
+	memcached_start plain && memcached_start traced "$@" || return 1
 	for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25; do
 		if ((i % 2)); then
 			memcached_slice plain && memcached_slice traced
@@ -260,7 +261,16 @@ memcached_pairs()
 		fi || return 1
 		((i > 0)) || rm -f "$work/mc.plain" "$work/mc.traced" # to warm up
 	done
+	resident_of "$work/resident"
 	servers_end
+}
+
+# The memory of both servers, in KB; the second one is a child of its wrapper.
+resident_of()
+{
+	awk '/^VmRSS:/ { printf "plain\t%d\n", $2 }' "/proc/${servers[0]}/status" >"$1"
+	awk '/^VmRSS:/ { printf "traced\t%d\n", $2 }' \
+		"/proc/$(pgrep -P "${servers[1]}")/status" >>"$1"
 }
 
 part_memcached()
@@ -271,7 +281,7 @@ part_memcached()
 		return
 	}
 	say '-- memcached: 4 worker threads, 32 connections, 16 requests in flight on each'
-	memcached_pairs || {
+	memcached_pairs "$trace_record" -q -o "$work/mc.trc" -- || {
 		servers_end
 		trouble 'memcached'
 		return
@@ -289,6 +299,56 @@ part_memcached()
 	figure 'events in the recording' "$events" events
 	figure 'events lost' "$(lost_of "$work/mc.trc")" events '<=' 0
 	figure 'bytes on disk per event, tables included' "$(divide "$bytes" "$events" 2)" bytes '<=' 6
+}
+
+# compute_pairs: seconds of a program that does not wait, bare and with a flight recorder.
+compute_pairs()
+{
+	local i
+	for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do
+		if ((i % 2)); then
+			compute_bare && compute_flight
+		else
+			compute_flight && compute_bare
+		fi || return 1
+	done
+}
+compute_bare()
+{
+	"$bench/bench_compute" | cut -f 2 >>"$work/compute.bare"
+}
+compute_flight()
+{
+	"$trace_record" -q --flight -o "$work/compute.trc" -- "$bench/bench_compute" | cut -f 2 \
+		>>"$work/compute.flight"
+}
+
+part_flight()
+{
+	local plain traced
+	say '-- the flight recorder: 64 MiB, default events'
+	compute_pairs || trouble 'bench_compute'
+	figure 'a program that does not wait, bare over flight' \
+		"$(divide "$(median <"$work/compute.bare")" "$(median <"$work/compute.flight")" 4)" \
+		x '>=' 0.995
+	command -v memcached >/dev/null || {
+		say 'memcached: skipped (not installed)'
+		return
+	}
+	memcached_pairs "$trace_record" -q --flight -o "$work/fl.trc" -- || {
+		servers_end
+		trouble 'memcached'
+		return
+	}
+	plain=$(median <"$work/mc.plain")
+	traced=$(median <"$work/mc.traced")
+	figure 'memcached with a flight recorder over without' "$(divide "$traced" "$plain" 4)" x \
+		'>=' 0.98
+	figure 'the same pair by pair, median' "$(paste "$work/mc.traced" "$work/mc.plain" |
+		awk '{ printf "%.4f\n", $1 / $2 }' | median)" x
+	figure 'its resident memory, beyond the 64 MiB of the ring' "$(awk '
+		{ kb[$1] = $2 } END { printf "%.1f", (kb["traced"] - kb["plain"]) / 1024 - 64 }' \
+		"$work/resident")" MB '<=' 8
 }
 
 part_analyzer()
@@ -310,10 +370,10 @@ part_analyzer()
 : >"$results"
 say "$(nproc) processors: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); $(uname -sr); load $(cut -d ' ' -f 1 /proc/loadavg)"
 printf '%-58s %14s %-10s %-12s %s\n' figure value unit target ''
-[ $# -gt 0 ] || set -- event sustain unwind park mutex format memcached analyzer
+[ $# -gt 0 ] || set -- event sustain unwind park mutex format memcached flight analyzer
 for part; do
 	case $part in
-	event | sustain | unwind | park | mutex | format | memcached | analyzer) "part_$part" ;;
+	event | sustain | unwind | park | mutex | format | memcached | flight | analyzer) "part_$part" ;;
 	*) trouble "no such part: $part" ;;
 	esac
 done
