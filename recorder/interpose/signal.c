@@ -111,6 +111,12 @@ void *trc_signal_arrived(int number, siginfo_t *info, void *context, unsigned lo
 	return (void *)(uintptr_t)(handler & ~WANTS_INFO);
 }
 
+void trc_signal_taken(int number)
+{
+	if (is_seen(number))
+		trc_trigger_signal(number, 0);
+}
+
 /* The instruction that was interrupted will do it again. */
 static bool comes_again(int number, const siginfo_t *info)
 {

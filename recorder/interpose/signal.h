@@ -25,6 +25,9 @@ void trc_signals_start(bool crash);
 /* Gives the kernel the program's actions back.  Context: any thread. */
 void trc_signals_stop(void);
 
+/* A thread has waited for this signal and got it; no handler runs.  Context: traced thread. */
+void trc_signal_taken(int number);
+
 /* ---- altstack.c ---- */
 
 /* Gives the calling thread an alternate signal stack if it has none, so that a handler of ours

@@ -45,3 +45,13 @@ waits_test_SOURCES = tests/recorder/waits_test.c tests/recorder/ring_reader.c \
 waits_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 waits_test_LDADD = $(trc_core_test_LIBS)
 endif
+
+check_PROGRAMS += tests/recorder/ring_trace tests/recorder/crash_program
+tests_recorder_ring_trace_SOURCES = tests/recorder/ring_trace.c
+tests_recorder_ring_trace_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la
+tests_recorder_crash_program_SOURCES = tests/recorder/crash_program.c
+tests_recorder_crash_program_CFLAGS = $(AM_CFLAGS) -fno-stack-protector -fno-optimize-sibling-calls
+tests_recorder_crash_program_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_recorder_crash_program_LDADD = libtrc.la -lpthread
+TESTS += tests/recorder/crash.sh
+EXTRA_DIST += tests/recorder/crash.sh
