@@ -114,7 +114,8 @@ void section_add(struct bytes *b, uint16_t type, uint16_t flags, const void *pay
 	uint8_t *section = calloc(1, n_bytes + TRC_SECTION_HEADER_BYTES + 8);
 
 	ck_assert_ptr_nonnull(section);
-	memcpy(section + TRC_SECTION_HEADER_BYTES, payload, n_bytes);
+	if (n_bytes)
+		memcpy(section + TRC_SECTION_HEADER_BYTES, payload, n_bytes);
 	bytes_add(b, section,
 		  trc_section_seal(section, (enum trc_section_type)type, flags, n_bytes, checked));
 	free(section);
