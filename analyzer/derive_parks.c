@@ -22,6 +22,14 @@ static void park_end(struct trc_park_thread *t, struct trc_park *park, int64_t e
 	t->last_reason = park->reason;
 }
 
+/* How long it lasted is not known, and not told. */
+static void park_doubt(struct trc_park *park)
+{
+	park->flags |= TRC_PARK_ABANDONED;
+	park->end_ns = park->start_ns;
+	park->result = -1;
+}
+
 /* The parks from `first` up ended unseen, at the latest now (K2, K3). */
 static void parks_abandon(struct trc_model *m, struct trc_park_thread *t, uint32_t first,
 			  int64_t now_ns)
@@ -31,6 +39,8 @@ static void parks_abandon(struct trc_model *m, struct trc_park_thread *t, uint32
 
 		park->flags |= TRC_PARK_ABANDONED;
 		park_end(t, park, now_ns, -1);
+		if (park->start_ns < m->window_ns) /* K6 */
+			park_doubt(park);
 	}
 	t->n_open = first < t->n_open ? first : t->n_open;
 }
@@ -181,6 +191,19 @@ static int park_cut(struct trc_model *m, struct trc_park_thread *t, const struct
 	return 0;
 }
 
+/* K6 */
+static void park_end_outside(struct trc_model *m, struct trc_park *park)
+{
+	if (park->start_ns >= m->window_ns)
+		return;
+	if (park->end_ns >= m->window_ns) {
+		park->start_ns = m->window_ns;
+		park->flags |= TRC_PARK_CUT;
+	} else {
+		park_doubt(park);
+	}
+}
+
 static int park_resume(struct trc_model *m, struct trc_park_thread *t, const struct trc_columns *c,
 		       uint32_t row)
 {
@@ -195,6 +218,7 @@ static int park_resume(struct trc_model *m, struct trc_park_thread *t, const str
 		parks_abandon(m, t, i + 1, c->time_ns[row]);
 		t->n_open = i;
 		park_end(t, park, c->time_ns[row], (int)(trc_arg(c, row, TRC_A_RESUME_RESULT) & 0x7fff));
+		park_end_outside(m, park);
 		return 0;
 	}
 	return park_cut(m, t, c, row);
@@ -271,6 +295,22 @@ static bool status_is(const struct trc_status_entry *s, const struct trc_park *p
 	return s && s->reason == park->reason && s->object == park->object;
 }
 
+/* The status table is newer: who holds the lock may have become known since; and it tells of a later
+ * wait for the same, if what came in between is missing. */
+static void park_confirm(struct trc_model *m, struct trc_park *park,
+			 const struct trc_status_entry *status)
+{
+	int64_t since_ns = trc_reader_ns(m->reader, status->since);
+
+	if (!park->holder)
+		park->holder = status->holder;
+	if (since_ns <= park->start_ns)
+		return;
+	park->start_ns = since_ns;
+	park->stack = status->stack;
+	park->holder = status->holder;
+}
+
 /* Decides over what is still open (K4); true if `status` is among what stays open. */
 static bool open_parks_finish(struct trc_model *m, struct trc_park_thread *t,
 			      const struct trc_status_entry *status, int64_t last_gap_ns)
@@ -284,9 +324,12 @@ static bool open_parks_finish(struct trc_model *m, struct trc_park_thread *t,
 			    (inner_open && last_gap_ns < park->start_ns);
 
 		confirmed |= is_status;
-		/* The thread that holds it may have become known since. */
-		if (is_status && !park->holder)
-			park->holder = status->holder;
+		if (is_status)
+			park_confirm(m, park, status);
+		else if (park->start_ns < m->window_ns) {
+			park_doubt(park); /* K6 */
+			continue;
+		}
 		inner_open |= open;
 		park->flags |= open ? TRC_PARK_OPEN : TRC_PARK_ABANDONED;
 		if (!open)

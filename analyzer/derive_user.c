@@ -9,6 +9,8 @@
  *       + the regions from before the trace still open then
  *   U2  a region of the file's table of open ones that began before all that its thread's events
  *       tell of began before the trace, and is one of its rows
+ *   U3  regions are followed from the beginning of a snapshot's window on: before it streams are
+ *       missing, and an end may be that of another region
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -145,6 +147,14 @@ static int region_end(struct user *u, const struct trc_columns *c, uint32_t row)
 	return 0;
 }
 
+static int region_event(struct user *u, const struct trc_columns *c, uint32_t row)
+{
+	if (c->time_ns[row] < u->m->window_ns) /* U3 */
+		return 0;
+	return c->kind[row] == TRC_KIND_REGION_BEGIN ? region_begin(u, c, row)
+						     : region_end(u, c, row);
+}
+
 static int log_add(struct user *u, const struct trc_columns *c, uint32_t row)
 {
 	struct trc_log *log = trc_array_add(&u->m->logs);
@@ -189,10 +199,8 @@ static int user_span(struct trc_derive *derive, const struct trc_span *span)
 			err = task_end(u, c, row);
 			break;
 		case TRC_KIND_REGION_BEGIN:
-			err = region_begin(u, c, row);
-			break;
 		case TRC_KIND_REGION_END:
-			err = region_end(u, c, row);
+			err = region_event(u, c, row);
 			break;
 		case TRC_KIND_LOG:
 			err = log_add(u, c, row);

@@ -5,9 +5,19 @@
 
 #include "viewer/rows.h"
 
+/* What began unseen is drawn from where nothing is missing any more. */
+static uint64_t start_of(const struct trc_rows *r, int64_t start_ns, int64_t end_ns)
+{
+	int64_t window_ns = trc_model_window_ns(r->m);
+
+	if (start_ns != TRC_NEVER)
+		return trc_rows_time(r, start_ns);
+	return window_ns != TRC_NEVER && end_ns >= window_ns ? trc_rows_time(r, window_ns) : 0;
+}
+
 static uint64_t length_of(const struct trc_rows *r, int64_t start_ns, int64_t end_ns)
 {
-	uint64_t start = trc_rows_time(r, start_ns), end = trc_rows_time(r, end_ns);
+	uint64_t start = start_of(r, start_ns, end_ns), end = trc_rows_time(r, end_ns);
 
 	return end > start ? end - start : 0;
 }
@@ -76,7 +86,7 @@ static void write_tasks(struct trc_rows *r)
 		trc_column_add(&c[HIGH], t->task >> 32);
 		trc_column_add(&c[PARENT], task_of(r, t->parent));
 		trc_column_add(&c[TYPE], trc_texts_id(&r->texts, t->type));
-		trc_column_add(&c[START], trc_rows_time(r, t->start_ns));
+		trc_column_add(&c[START], start_of(r, t->start_ns, t->end_ns));
 		trc_column_add(&c[LENGTH], length);
 		trc_column_add(&c[OPEN], t->end_ns == TRC_NEVER);
 		trc_column_add(&c[THREAD], trc_rows_thread(r, t->start_thread));
@@ -116,7 +126,7 @@ static void write_regions(struct trc_rows *r)
 		trc_column_add(&c[DEPTH], g->depth);
 		trc_column_add(&c[TYPE], trc_texts_id(&r->texts, g->type));
 		trc_column_add(&c[TASK], task_of(r, g->task));
-		trc_column_add(&c[START], trc_rows_time(r, g->start_ns));
+		trc_column_add(&c[START], start_of(r, g->start_ns, g->end_ns));
 		trc_column_add(&c[LENGTH], length);
 		trc_column_add(&c[OPEN], g->end_ns == TRC_NEVER);
 	}

@@ -540,6 +540,89 @@ START_TEST(regions_from_before_the_window)
 }
 END_TEST
 
+/* Everything that was held: proc 0 from 100 on, proc 1 from 1000; what a thread did on proc 1
+ * between is missing. */
+#define HELD                                                                                       \
+	THREADS "coverage proc=0 held=100 from=1000 to=9000\n"                                     \
+		"coverage proc=1 held=1000 from=1000 to=9000\n"
+
+static const struct held {
+	const char *what, *text;
+	int64_t start_ns, end_ns;
+	unsigned int flags;
+} helds[] = {
+	{"a wait whose end is in the window has lasted since the window began, if not longer",
+	 HELD "@200 thread=2 park reason=cond object=5\n"
+	      "@1500 proc=1 thread=2 resume reason=cond object=5\n",
+	 1000, 1500, TRC_PARK_CUT},
+	{"before the window, a resume may be that of another wait",
+	 HELD
+	 "@200 thread=2 park reason=cond object=5\n@700 thread=2 resume reason=cond object=5\n",
+	 200, 200, TRC_PARK_ABANDONED},
+	{"and what shows that it has ended says nothing of when",
+	 HELD "@200 thread=2 park reason=cond object=5\n@1700 thread=2 thread_exit\n", 200, 200,
+	 TRC_PARK_ABANDONED},
+	{"one that was recorded as a whole is what it is",
+	 HELD "@700 thread=2 wait reason=read object=5 since=200\n", 200, 700, 0},
+	{"what nothing follows may have ended, unless the status table says that it did not",
+	 HELD "@200 thread=2 park reason=cond object=5\nstatus thread=2\n", 200, 200,
+	 TRC_PARK_ABANDONED},
+	{"which may tell of a later wait for the same",
+	 HELD "@200 thread=2 park reason=cond object=5\n"
+	      "status thread=2 reason=cond object=5 since=800\n",
+	 800, TRC_NEVER, TRC_PARK_OPEN},
+	{"or of this one",
+	 HELD "@200 thread=2 park reason=cond object=5\n"
+	      "status thread=2 reason=cond object=5 since=199\n",
+	 200, TRC_NEVER, TRC_PARK_OPEN},
+};
+
+START_TEST(waits_before_the_window)
+{
+	const struct held *held = &helds[_i];
+	struct trc_model *m = model_of(held->text, TRC_PART_WAITS);
+	size_t n;
+	const struct trc_park *park = trc_model_parks(m, &n);
+
+	ck_assert_msg(n == 1, "%s: %zu", held->what, n);
+	ck_assert_msg(park->start_ns == held->start_ns && park->end_ns == held->end_ns,
+		      "%s: %" PRId64 " to %" PRId64, held->what, park->start_ns, park->end_ns);
+	ck_assert_msg(park->flags == held->flags, "%s: %u", held->what, park->flags);
+	model_close(m);
+}
+END_TEST
+
+START_TEST(regions_before_the_window)
+{
+	struct trc_model *m = model_of(
+		HELD
+		"@150 thread=2 region_end\n"
+		"@200 thread=2 region_begin type=\"perhaps this one\"\n@300 thread=2 region_end\n"
+		"@450 thread=3 region_begin type=\"its end may be missing\"\n"
+		"@1100 thread=2 region_begin type=\"inner\"\n@1200 thread=2 region_end\n"
+		"@1300 thread=2 region_end\n"
+		"open_region thread=3 type=\"open\" since=500\n",
+		TRC_PART_USER);
+	static const struct trc_region expected[] = {
+		{.thread = 2, .type = "", .depth = 0, .start_ns = TRC_NEVER, .end_ns = 1300},
+		{.thread = 3, .type = "open", .depth = 0, .start_ns = 500, .end_ns = TRC_NEVER},
+		{.thread = 2, .type = "inner", .depth = 1, .start_ns = 1100, .end_ns = 1200},
+	};
+	size_t n;
+	const struct trc_region *g = trc_model_regions(m, &n);
+
+	ck_assert_uint_eq(n, 3);
+	for (size_t i = 0; i < n; i++) {
+		ck_assert_uint_eq(g[i].thread, expected[i].thread);
+		ck_assert_str_eq(g[i].type, expected[i].type);
+		ck_assert_uint_eq(g[i].depth, expected[i].depth);
+		ck_assert_int_eq(g[i].start_ns, expected[i].start_ns);
+		ck_assert_int_eq(g[i].end_ns, expected[i].end_ns);
+	}
+	model_close(m);
+}
+END_TEST
+
 START_TEST(time_on_a_proc_is_cut_at_what_the_kernel_told)
 {
 	struct trc_model *m = model_of(THREADS WINDOW
@@ -597,6 +680,8 @@ int main(void)
 	tcase_add_loop_test(t, waits_at_the_edge, 0, sizeof(cuts) / sizeof(cuts[0]));
 	tcase_add_test(t, an_unlock_is_charged_what_lies_in_the_window);
 	tcase_add_test(t, regions_from_before_the_window);
+	tcase_add_loop_test(t, waits_before_the_window, 0, sizeof(helds) / sizeof(helds[0]));
+	tcase_add_test(t, regions_before_the_window);
 	tcase_add_test(t, time_on_a_proc_is_cut_at_what_the_kernel_told);
 	tcase_add_test(t, signals_and_triggers);
 	suite_add_tcase(s, t);

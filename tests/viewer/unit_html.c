@@ -211,6 +211,39 @@ START_TEST(hostile_text_stays_data)
 }
 END_TEST
 
+/* Rows without a beginning come first in the model, and in time. */
+START_TEST(what_began_unseen_begins_with_the_window)
+{
+	static const struct trc_region regions[] = {
+		{.thread = 3, .type = "", .start_ns = TRC_NEVER, .end_ns = 1150},
+		{.thread = 3, .type = "", .start_ns = TRC_NEVER, .end_ns = 1500},
+		{.thread = 3, .type = "whole", .start_ns = 1600, .end_ns = 1700},
+	};
+	static const struct trc_task tasks[] = {
+		{.task = 1, .type = "", .start_ns = TRC_NEVER, .end_ns = 1400}};
+	struct trc_model m = {.start_ns = 1000,
+			      .window_ns = 1200,
+			      .end_ns = 2000,
+			      .threads = threads,
+			      .n_threads = 2,
+			      .tasks = tasks,
+			      .n_tasks = 1,
+			      .regions = regions,
+			      .n_regions = 3,
+			      .stacks = NO_STACKS};
+	static const uint64_t starts[] = {0, 200, 600}, lengths[] = {150, 300, 100};
+	char *page = write_page(&m, NULL);
+
+	for (size_t i = 0; i < 3; i++) {
+		ck_assert_uint_eq(at(page, "region.start", i), starts[i]);
+		ck_assert_uint_eq(at(page, "region.length", i), lengths[i]);
+	}
+	ck_assert_uint_eq(at(page, "task.start", 0), 200);
+	ck_assert_uint_eq(at(page, "task.length", 0), 200);
+	free(page);
+}
+END_TEST
+
 START_TEST(what_is_left_out_is_counted)
 {
 	enum { N = 100 };
@@ -307,6 +340,7 @@ TCase *unit_html(void)
 	tcase_add_test(t, an_empty_trace_makes_a_page);
 	tcase_add_test(t, references_are_rows_and_unknown_is_nothing);
 	tcase_add_test(t, hostile_text_stays_data);
+	tcase_add_test(t, what_began_unseen_begins_with_the_window);
 	tcase_add_test(t, what_is_left_out_is_counted);
 	tcase_add_test(t, a_failure_leaves_the_old_page);
 	tcase_add_test(t, trouble_is_named);
