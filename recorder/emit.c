@@ -275,8 +275,14 @@ void trc_process_event(enum trc_process_what what, uint64_t value)
 void trc_procs_changed(uint32_t n_procs)
 {
 	uint64_t arg = n_procs;
+	struct trc_shared *shared = trc_rec.shared;
+	uint64_t told;
 
-	if (session_now())
-		trc_record_args(TRC_REC_WORD1(TRC_KIND_PROCS_CHANGE, 0, 3, trc_self.serial), &arg,
-				1);
+	if (!session_now())
+		return;
+	trc_record_args(TRC_REC_WORD1(TRC_KIND_PROCS_CHANGE, 0, 3, trc_self.serial), &arg, 1);
+	/* relaxed: a lost update makes trace-record tell of a change that is told already. */
+	told = atomic_load_explicit(&shared->procs_told, memory_order_relaxed);
+	atomic_store_explicit(&shared->procs_told, ((told >> 32) + 1) << 32 | n_procs,
+			      memory_order_relaxed);
 }
