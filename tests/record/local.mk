@@ -1,7 +1,11 @@
 # tests/record: the drain, and trace-record
 if HAVE_CHECK
-check_PROGRAMS += test-snapshot test-drain test-perf-switch test-trigger
-TESTS += test-snapshot test-drain test-perf-switch test-trigger
+check_PROGRAMS += test-snapshot test-drain test-perf-switch test-procs test-trigger
+TESTS += test-snapshot test-drain test-perf-switch test-procs test-trigger
+test_procs_SOURCES = tests/record/test_procs.c recorder/trace_record_procs.c \
+	recorder/trace_record_procs.h
+test_procs_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_procs_LDADD = $(CHECK_LIBS)
 test_trigger_SOURCES = tests/record/test_trigger.c
 test_trigger_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_trigger_LDADD = libtrccore.la libtrcformat.la $(CHECK_LIBS)
@@ -18,7 +22,10 @@ test_drain_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
 endif
 
 check_PROGRAMS += tests/record/guest tests/record/trace_dump tests/record/no_perf \
-	tests/record/on_terminal
+	tests/record/on_terminal tests/record/flight_guest
+tests_record_flight_guest_SOURCES = tests/record/flight_guest.c
+tests_record_flight_guest_LDADD = libtrc.la -lpthread
+tests_record_flight_guest_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_record_guest_SOURCES = tests/record/guest.c
 tests_record_guest_LDADD = libtrc.la -lpthread
 tests_record_guest_LDFLAGS = $(AM_LDFLAGS) -no-install
@@ -27,5 +34,5 @@ tests_record_trace_dump_LDADD = libtrcformat.la
 tests_record_no_perf_SOURCES = tests/record/no_perf.c
 tests_record_on_terminal_SOURCES = tests/record/on_terminal.c
 tests_record_on_terminal_LDADD = -lutil
-TESTS += tests/record/trace_record.sh
-EXTRA_DIST += tests/record/trace_record.sh
+TESTS += tests/record/trace_record.sh tests/record/flight.sh
+EXTRA_DIST += tests/record/lib.sh tests/record/trace_record.sh tests/record/flight.sh
