@@ -4,14 +4,20 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include "drain_private.h"
 #include "format/raw.h"
 #include "snapshot_private.h"
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 enum {
 	WORDWISE_BYTES_MAX = 1024,
 	READ_BYTES_MAX = 16 << 20,
+	PIECE_WORDS = (2 << 20) / 8,
 	CHUNK_ENTRIES = 128,
 	SLOT_TRIES = 64,
 	OPEN_CELLS_NS = 10000000, /* O3 */
@@ -109,7 +115,16 @@ static uint64_t page_at_least(const struct trc_snapshot *s, uint64_t pos)
 	return (pos + s->h.page_words - 1) & ~(uint64_t)(s->h.page_words - 1);
 }
 
-/* Words [pos, head) of the ring: in one piece or two. */
+/* Makes room in one step instead of one fault per page, where the kernel can; if not, there is one
+ * fault per page. */
+static void populate(struct trc_snapshot *s, uint64_t off, uint64_t n_bytes)
+{
+	uint64_t start = off & ~(uint64_t)(TRC_AREA_BYTES - 1);
+
+	trc_raw3(SYS_madvise, trc_area(s->copy, start), off - start + n_bytes, MADV_POPULATE_WRITE);
+}
+
+/* Words [pos, head) of the ring, piece by piece. */
 static int copy_words(struct trc_snapshot *s, const struct trc_snapshot_source *source,
 		      uint32_t proc, uint64_t pos, uint64_t head)
 {
@@ -121,6 +136,9 @@ static int copy_words(struct trc_snapshot *s, const struct trc_snapshot_source *
 		uint64_t at = pos & (words - 1);
 		uint64_t n = head - pos < words - at ? head - pos : words - at;
 
+		if (n > PIECE_WORDS)
+			n = PIECE_WORDS;
+		populate(s, off + at * 8, n * 8);
 		err = copy_area(s, source, off + at * 8, n * 8);
 		pos += n;
 	}

@@ -7,6 +7,10 @@ bench_programs += tests/bench/bench_drain
 tests_bench_bench_drain_SOURCES = tests/bench/bench_drain.c tests/bench/bench.h
 tests_bench_bench_drain_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la
 
+bench_programs += tests/bench/bench_snapshot
+tests_bench_bench_snapshot_SOURCES = tests/bench/bench_snapshot.c tests/bench/bench.h
+tests_bench_bench_snapshot_LDADD = libtrcdrain.la libtrccore.la libtrcunwind.la libtrcformat.la -lpthread
+
 bench_programs += tests/bench/bench_event
 tests_bench_bench_event_SOURCES = tests/bench/bench_event.c tests/bench/bench.h
 tests_bench_bench_event_LDADD = libtrc.la tests/bench/libempty.la -lpthread

@@ -2,7 +2,7 @@
 # run.sh - every figure beside its target; `make bench` runs it.
 #
 #   run.sh [PART...]     parts: event, sustain, unwind, park, mutex, format, memcached,
-#                        flight, analyzer (default: all)
+#                        flight, snapshot, analyzer (default: all)
 #
 # What is compared runs in turn, in this one run, and medians are compared.  The machine should
 # have nothing else to do; what else runs shows in the figures.  Results are also left as
@@ -351,6 +351,31 @@ part_flight()
 		"$work/resident")" MB '<=' 8
 }
 
+part_snapshot()
+{
+	local i
+	say '-- a snapshot of 64 MB of rings, all of them full'
+	for i in 1 2 3; do
+		"$bench/bench_snapshot" "$work/snapshot.trc" >"$work/snapshot.$i" || {
+			trouble 'bench_snapshot'
+			return
+		}
+	done
+	figure 'captured, from inside the process' \
+		"$(median_of capture_ms "$work"/snapshot.?)" ms '<=' 60
+	figure 'captured, from outside' "$(median_of capture_outside_ms "$work"/snapshot.?)" ms '<=' 60
+	figure 'file complete, from the beginning' \
+		"$(median_of complete_ms "$work"/snapshot.?)" ms '<=' 400
+	figure 'events in it' "$(median_of events "$work"/snapshot.?)" events
+	figure 'bytes on disk per event, tables included' \
+		"$(median_of bytes_per_event "$work"/snapshot.?)" bytes '<=' 6
+	[ -n "$(value "$work/snapshot.1" worst_event_us)" ] || return
+	figure 'the worst event, nothing else going on' \
+		"$(median_of worst_event_us "$work"/snapshot.?)" us
+	figure 'the worst event while 100 snapshots are taken, more' \
+		"$(median_of worst_event_more_us "$work"/snapshot.?)" us '<=' 20
+}
+
 part_analyzer()
 {
 	say '-- the analyzer, 10 million events'
@@ -370,10 +395,12 @@ part_analyzer()
 : >"$results"
 say "$(nproc) processors: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); $(uname -sr); load $(cut -d ' ' -f 1 /proc/loadavg)"
 printf '%-58s %14s %-10s %-12s %s\n' figure value unit target ''
-[ $# -gt 0 ] || set -- event sustain unwind park mutex format memcached flight analyzer
+[ $# -gt 0 ] || set -- event sustain unwind park mutex format memcached flight snapshot analyzer
 for part; do
 	case $part in
-	event | sustain | unwind | park | mutex | format | memcached | flight | analyzer) "part_$part" ;;
+	event | sustain | unwind | park | mutex | format | memcached | flight | snapshot | analyzer)
+		"part_$part"
+		;;
 	*) trouble "no such part: $part" ;;
 	esac
 done
