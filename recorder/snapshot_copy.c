@@ -104,8 +104,8 @@ static int copy_area(struct trc_snapshot *s, const struct trc_snapshot_source *s
 /* ---- rings ----------------------------------------------------------------------------- */
 
 _Static_assert(CHUNK_ENTRIES * (sizeof(struct trc_entry_head) + 8 * TRC_STACK_DEPTH_MAX) <=
-		       TRC_SNAPSHOT_SCRATCH_BYTES / 2,
-	       "a chunk of the largest entries fits into half of it");
+		       TRC_SNAPSHOT_SCRATCH_BYTES,
+	       "a chunk of the largest entries fits");
 
 #define LOAD(field)	    atomic_load_explicit(&(field), memory_order_relaxed)
 #define STORE(field, value) atomic_store_explicit(&(field), value, memory_order_relaxed)
@@ -273,32 +273,28 @@ int trc_snapshot_copy_streams(struct trc_snapshot *s, const struct trc_snapshot_
 /* ---- tables ---------------------------------------------------------------------------- */
 
 /*
- * T2: an entry is whole if its key was the same before and after its content was read.  Three
- * reads of many entries at once do for all of them; what lies in a processor's cache is cheap.
+ * T2, for many entries at once: the keys are read again after the content.  Before it is not
+ * needed: what a copied record or slot cites was published before that was copied (L4).
  */
 static int copy_entries(struct trc_snapshot *s, const struct trc_snapshot_source *source,
 			uint64_t off, uint64_t n_entries, size_t entry_bytes)
 {
-	/* Two buffers behind the copy. */
-	char *before = trc_area(s->copy, s->h.total_bytes);
-	char *after = before + TRC_SNAPSHOT_SCRATCH_BYTES / 2;
+	char *again = trc_area(s->copy, s->h.total_bytes); /* behind the copy */
 	int err = 0;
 
 	while (!err && n_entries) {
 		uint64_t n = n_entries < CHUNK_ENTRIES ? n_entries : CHUNK_ENTRIES;
 		char *here = trc_area(s->copy, off);
 
-		err = trc_snapshot_read(source, off, before, n * entry_bytes);
+		err = trc_snapshot_read(source, off, here, n * entry_bytes);
 		if (!err)
-			err = trc_snapshot_read(source, off, here, n * entry_bytes);
-		if (!err)
-			err = trc_snapshot_read(source, off, after, n * entry_bytes);
+			err = trc_snapshot_read(source, off, again, n * entry_bytes);
 		for (uint64_t i = 0; i < n; i++) {
-			struct trc_entry_head *b = (void *)(before + i * entry_bytes);
 			struct trc_entry_head *e = (void *)(here + i * entry_bytes);
-			struct trc_entry_head *a = (void *)(after + i * entry_bytes);
+			struct trc_entry_head *a = (void *)(again + i * entry_bytes);
 
-			STORE(e->key, LOAD(a->key) == LOAD(b->key) ? LOAD(a->key) : 0);
+			if (LOAD(a->key) != LOAD(e->key))
+				STORE(e->key, 0);
 		}
 		off += n * entry_bytes;
 		n_entries -= n;

@@ -28,7 +28,7 @@ struct trc_snapshot {
 };
 
 /* What lies behind the copy, for copying tables. */
-enum { TRC_SNAPSHOT_SCRATCH_BYTES = 288 << 10 };
+enum { TRC_SNAPSHOT_SCRATCH_BYTES = 144 << 10 };
 
 /* A mapping, or a file that somebody may cut short while it is read. */
 struct trc_snapshot_source {

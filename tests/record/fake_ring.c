@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include "recorder/clock.h"
 #include "fake_ring.h"
 
@@ -38,8 +39,10 @@ static void map_shared(struct fake *f, uint64_t ring_bytes)
 	header.clock = (uint32_t)trc_clock_kind;
 	header.ticks_per_second = trc_clock_ticks_per_second();
 	trc_clock_sync(&header.start);
-	s = mmap(NULL, header.total_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-		 0);
+	f->fd = memfd_create("ring", MFD_CLOEXEC);
+	ck_assert_int_ge(f->fd, 0);
+	ck_assert_int_eq(ftruncate(f->fd, (off_t)header.total_bytes), 0);
+	s = mmap(NULL, header.total_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
 	ck_assert_ptr_ne(s, MAP_FAILED);
 	memcpy(s, &header, sizeof(header));
 	atomic_store(&s->state, TRC_SHARED_LIVE);
@@ -76,6 +79,7 @@ void fake_free(struct fake *f)
 	trc_drain_close(f->drain);
 	trc_writer_close(f->w);
 	munmap(f->shared, f->mapped_bytes);
+	close(f->fd);
 	free(f->file);
 }
 
@@ -344,7 +348,10 @@ void fake_snapshot(struct fake *f, const struct trc_snapshot_options *options,
 	uint64_t from, cut;
 	const char *why;
 
-	ck_assert_msg(!trc_snapshot_take(&s, f->shared, f->mapped_bytes, options, &why), "%s", why);
+	ck_assert_msg(!(f->from_file ? trc_snapshot_take_file(&s, f->fd, options, &why)
+				     : trc_snapshot_take(&s, f->shared, f->mapped_bytes, options,
+							 &why)),
+		      "%s", why);
 	trc_snapshot_window(s, &from, &cut);
 	trc_snapshot_writer_options(s, &wo);
 	wo.memory_bytes = 8 << 20;

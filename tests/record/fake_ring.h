@@ -16,12 +16,14 @@ enum { FAKE_PROCS = 2, FAKE_ROWS_MAX = 400000 };
 struct fake {
 	struct trc_shared *shared;
 	uint64_t mapped_bytes;
+	int fd; /* of the file that is mapped */
 	struct trc_writer *w;
 	struct trc_drain *drain;
 	/* What the writer has written. */
 	unsigned char *file;
 	size_t file_bytes, room_bytes;
 	int sink_error; /* returned by the sink if not 0 */
+	bool from_file; /* snapshots are taken through the descriptor */
 	bool overwrite; /* a full ring loses its oldest page, as in flight mode */
 };
 

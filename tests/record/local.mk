@@ -1,7 +1,7 @@
 # tests/record: the drain, and trace-record
 if HAVE_CHECK
-check_PROGRAMS += test-snapshot test-drain test-perf-switch test-procs test-trigger
-TESTS += test-snapshot test-drain test-perf-switch test-procs test-trigger
+check_PROGRAMS += test-drain test-perf-switch test-procs test-trigger
+TESTS += test-drain test-perf-switch test-procs test-trigger
 test_procs_SOURCES = tests/record/test_procs.c recorder/trace_record_procs.c \
 	recorder/trace_record_procs.h
 test_procs_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
@@ -14,10 +14,20 @@ test_perf_switch_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_perf_switch_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
 test_drain_SOURCES = tests/record/test_drain.c tests/record/fake_ring.c tests/record/fake_ring.h
 test_drain_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+check_PROGRAMS += test-snapshot test-snapshot-races test-ring-file
+TESTS += test-snapshot test-snapshot-races test-ring-file
 test_snapshot_SOURCES = tests/record/test_snapshot.c tests/record/fake_ring.c \
 	tests/record/fake_ring.h
 test_snapshot_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_snapshot_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
+test_snapshot_races_SOURCES = tests/record/test_snapshot_races.c tests/record/fake_ring.c \
+	tests/record/fake_ring.h
+test_snapshot_races_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_snapshot_races_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
+test_ring_file_SOURCES = tests/record/test_ring_file.c tests/record/fake_ring.c \
+	tests/record/fake_ring.h
+test_ring_file_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_ring_file_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
 test_drain_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
 endif
 

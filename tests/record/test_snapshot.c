@@ -670,6 +670,7 @@ START_TEST(what_is_being_overwritten_is_left_out)
 	pthread_t writer[2];
 	uint64_t taken = 0;
 
+	f.from_file = _i;
 	atomic_store(&stop_writing, false);
 	for (uintptr_t i = 0; i < 2; i++)
 		pthread_create(&writer[i], NULL, write_on, (void *)i);
@@ -731,7 +732,7 @@ static Suite *snapshot_suite(void)
 	tcase_add_test(t, a_thread_in_the_middle_of_a_record_gets_a_moment);
 	tcase_add_test(t, a_ring_of_another_boot_is_read_without_this_machines_clock);
 	tcase_add_test(t, a_crash_is_told_once_it_is_complete);
-	tcase_add_test(t, what_is_being_overwritten_is_left_out);
+	tcase_add_loop_test(t, what_is_being_overwritten_is_left_out, 0, 2); /* mapping, file */
 	suite_add_tcase(suite, t);
 	return suite;
 }
