@@ -189,9 +189,10 @@ static __attribute__((noinline)) int unlock_any(pthread_mutex_t *mutex)
 	return REAL(pthread_mutex_unlock)(mutex);
 }
 
+/* Here it does not matter whether anything records. */
 TRC_EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
-	if (TRC_LIKELY(trc_mutex_inline(mutex) && trc_recording() && !trc_locks_all()) &&
+	if (TRC_LIKELY(trc_mutex_inline(mutex) && !trc_locks_all()) &&
 	    TRC_LIKELY(trc_mutex_give(mutex))) {
 		trc_lock_given();
 		return 0;
