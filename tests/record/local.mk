@@ -14,12 +14,16 @@ test_perf_switch_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_perf_switch_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
 test_drain_SOURCES = tests/record/test_drain.c tests/record/fake_ring.c tests/record/fake_ring.h
 test_drain_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-check_PROGRAMS += test-snapshot test-snapshot-races test-ring-file
-TESTS += test-snapshot test-snapshot-races test-ring-file
+check_PROGRAMS += test-snapshot test-snapshot-live test-snapshot-races test-ring-file
+TESTS += test-snapshot test-snapshot-live test-snapshot-races test-ring-file
 test_snapshot_SOURCES = tests/record/test_snapshot.c tests/record/fake_ring.c \
 	tests/record/fake_ring.h
 test_snapshot_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_snapshot_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
+test_snapshot_live_SOURCES = tests/record/test_snapshot_live.c tests/record/fake_ring.c \
+	tests/record/fake_ring.h
+test_snapshot_live_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_snapshot_live_LDADD = libtrcdrain.la libtrccore.la libtrcunwind.la libtrcformat.la $(CHECK_LIBS)
 test_snapshot_races_SOURCES = tests/record/test_snapshot_races.c tests/record/fake_ring.c \
 	tests/record/fake_ring.h
 test_snapshot_races_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
