@@ -37,7 +37,7 @@ struct trc_tool_options {
 	const char *target; /* of the verb: a pid, or a ring's path */
 	const char *output;
 	const char *ring_size, *locks, *on_full, *unwind; /* as given; NULL = default */
-	bool follow, quiet;
+	bool follow, quiet, no_sched;
 	char **command;
 
 	/* --flight */

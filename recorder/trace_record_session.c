@@ -125,7 +125,9 @@ static void open_kernel(struct trc_tool_session *s)
 {
 	const struct trc_tool_options *o = s->options;
 
-	if (o->flight)
+	if (o->no_sched)
+		snprintf(s->sched, sizeof(s->sched), "no: not asked for (--no-sched)");
+	else if (o->flight)
 		trc_perf_switch_open_flight(&s->kernel, s->command_pid, true,
 					    o->max_bytes / KERNEL_SHARE, s->sched,
 					    sizeof(s->sched));

@@ -244,6 +244,10 @@ sched()
 	[ "$(dumped 'count proc_start')" -gt 10 ] && [ "$(dumped 'count proc_stop')" -gt 10 ]
 }
 check "scheduling intervals, or why there are none" sched
+check "no scheduling intervals" status 0 "$record" --no-sched -q -o p.trc "$guest" pace 30 "$work/paced"
+check "no scheduling intervals: the trace says so" \
+	trace p.trc 'info sched no: not asked for (--no-sched)' 'info options --no-sched'
+check "no scheduling intervals: there are none" same "$(dumped 'count proc_start')" ''
 "$here/no_perf" 1 true
 if [ $? != 77 ]; then
 	level=$(cat /proc/sys/kernel/perf_event_paranoid)
