@@ -61,8 +61,10 @@ int trc_snapshot_write(struct trc_snapshot *s, struct trc_writer *w,
 int trc_snapshot_info(const struct trc_snapshot *s, struct trc_writer *w);
 void trc_snapshot_writer_options(const struct trc_snapshot *s, struct trc_writer_options *options);
 void trc_snapshot_totals(const struct trc_snapshot *s, struct trc_drain_totals *totals);
-/* How many events the copy has, the window apart, and how many the ring has lost since its birth. */
-void trc_snapshot_held(const struct trc_snapshot *s, uint64_t *events, uint64_t *lost_events);
+/* How many events per second there were in what the ring holds, and how many events it has lost
+ * since its birth. */
+void trc_snapshot_rate(const struct trc_snapshot *s, uint64_t *events_per_second,
+		       uint64_t *lost_events);
 void trc_snapshot_free(struct trc_snapshot *s); /* accepts NULL */
 
 #endif

@@ -53,9 +53,20 @@ static uint64_t count_cells(const struct trc_snapshot *s)
 	return count;
 }
 
-void trc_snapshot_held(const struct trc_snapshot *s, uint64_t *events, uint64_t *lost_events)
+/* Events per second of a stream that holds so many since a time; 0 = since its birth. */
+static uint64_t rate(const struct trc_snapshot *s, uint64_t events, uint64_t since)
 {
-	*events = count_cells(s);
+	uint64_t begin = since > s->h.start.ticks ? since : s->h.start.ticks;
+
+	if (s->cut <= begin)
+		return 0;
+	return (uint64_t)((unsigned __int128)events * s->h.ticks_per_second / (s->cut - begin));
+}
+
+void trc_snapshot_rate(const struct trc_snapshot *s, uint64_t *events_per_second,
+		       uint64_t *lost_events)
+{
+	*events_per_second = rate(s, count_cells(s), s->held_cells);
 	*lost_events =
 		atomic_load_explicit(&trc_snapshot_overflow(s)->lost_total, memory_order_relaxed);
 	for (uint32_t i = 0; i < s->h.n_procs; i++) {
@@ -63,6 +74,6 @@ void trc_snapshot_held(const struct trc_snapshot *s, uint64_t *events, uint64_t 
 
 		*lost_events += atomic_load_explicit(&ring->lost_total, memory_order_relaxed);
 		if (atomic_load_explicit(&ring->state, memory_order_relaxed) == TRC_RING_READY)
-			*events += count_ring(s, i);
+			*events_per_second += rate(s, count_ring(s, i), s->held[i]);
 	}
 }

@@ -48,10 +48,10 @@ static void command_of(const struct trc_ring_file *f, char text[COMMAND_BYTES])
 	snprintf(text, COMMAND_BYTES, "%s", name);
 }
 
-/* What is held of it. */
+/* How much is held of it. */
 struct held {
 	double seconds;
-	uint64_t events, lost_events;
+	uint64_t events_per_second, lost_events;
 };
 
 static int look(const struct trc_ring_file *f, struct held *held, char *error, size_t n_bytes)
@@ -64,7 +64,7 @@ static int look(const struct trc_ring_file *f, struct held *held, char *error, s
 	if (err)
 		return err;
 	trc_snapshot_window(s, &from, &cut);
-	trc_snapshot_held(s, &held->events, &held->lost_events);
+	trc_snapshot_rate(s, &held->events_per_second, &held->lost_events);
 	held->seconds = (double)(cut - from) / (double)f->header.ticks_per_second;
 	trc_snapshot_free(s);
 	return 0;
@@ -116,10 +116,9 @@ static void show(struct list *list, const struct trc_ring_file *f)
 		printf("%10s  %-*s  %-9s  %10s  %10s  %8s\n", "PID", COMMAND_BYTES - 1, "COMMAND",
 		       "MODE", "WINDOW (s)", "EVENTS/S", "LOST");
 	command_of(f, command);
-	printf("%10" PRIu32 "  %-*s  %-9s  %10.2f  %10.0f  %8" PRIu64 "%s\n", f->header.pid,
-	       COMMAND_BYTES - 1, command, mode_of(f), held.seconds,
-	       held.seconds > 0 ? (double)held.events / held.seconds : 0, held.lost_events,
-	       note_of(f));
+	printf("%10" PRIu32 "  %-*s  %-9s  %10.2f  %10" PRIu64 "  %8" PRIu64 "%s\n", f->header.pid,
+	       COMMAND_BYTES - 1, command, mode_of(f), held.seconds, held.events_per_second,
+	       held.lost_events, note_of(f));
 }
 
 /* ---- all of them ----------------------------------------------------------------------- */

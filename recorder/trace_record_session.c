@@ -281,6 +281,8 @@ static void process_finish(struct trc_tool_session *s, struct trc_process *p)
 
 	if (p->closed)
 		return;
+	if (p->ended && !p->status_known)
+		p->status_known = trc_process_status(p, &p->status);
 	if (p->flight) {
 		trc_flight_finish(p, &s->flight);
 		return;

@@ -61,6 +61,12 @@ void trc_process_ended(const struct trc_process *p, char *text, size_t n_bytes);
 void trc_process_finish(struct trc_process *p);
 void trc_process_free(struct trc_process *p);
 
+/* ---- trace_record_status.c ---- */
+
+/* How it ended, as waitpid() would tell its parent; false if that cannot be known.  That it has ended
+ * is for the caller to know. */
+bool trc_process_status(const struct trc_process *p, int *status);
+
 /* ---- trace_record_dir.c ---- */
 
 /*

@@ -247,6 +247,17 @@ followed()
 	same "$(cat counts)" '100 120' && same "$(ls f.*.1.trc | wc -l)" 3
 }
 check "--follow: each process has snapshots of its own" followed
+# Nobody waits for the child while sleep(1) lives.
+killed_child()
+{
+	local file
+	rm -f ./*.trc
+	status 0 "$record" --flight --follow -q -o f.trc bash -c "$guest raise 9 100 & exec sleep 1.5" || return 1
+	file=$(ls f.*.trc)
+	same "$(ls f.*.1.trc)" "$file" && trace "$file" 'info ended killed by signal 9 (SIGKILL)' \
+		'info snapshot crash' 'count counter 100'
+}
+check "--follow: a child that is killed" killed_child
 check "nothing stays behind" same "$(ls -A "$TRC_RING_DIR")" ''
 
 # ---- from outside ------------------------------------------------------------------------------
