@@ -172,7 +172,7 @@ static int open_regions_told(struct now *w)
 	for (size_t i = 0; i < n && !err; i++, e++) {
 		struct now_thread *t = thread_of(w, e->thread);
 		struct trc_open_region region = {
-			.since_ns = e->since ? trc_reader_ns(w->m->reader, e->since) : TRC_NEVER,
+			.since_ns = e->since ? trc_model_since_ns(w->m, e->since) : TRC_NEVER,
 			.task = e->task,
 			.type = trc_model_string(w->m, e->type),
 			.thread = e->thread,

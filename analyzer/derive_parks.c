@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include "analyzer/derive_parks.h"
 
+#define SINCE_SLACK_NS INT64_C(10000000000)
+
 static struct trc_park *park_at(struct trc_model *m, const struct trc_open_park *open)
 {
 	return (struct trc_park *)m->parks.row + open->park;
@@ -300,7 +302,7 @@ static bool status_is(const struct trc_status_entry *s, const struct trc_park *p
 static void park_confirm(struct trc_model *m, struct trc_park *park,
 			 const struct trc_status_entry *status)
 {
-	int64_t since_ns = trc_reader_ns(m->reader, status->since);
+	int64_t since_ns = trc_model_since_ns(m, status->since);
 
 	if (!park->holder)
 		park->holder = status->holder;
@@ -349,7 +351,10 @@ static bool status_is_stale(const struct trc_model *m, const struct trc_park_thr
 	    t->last_start_ns >= since_ns - 1000)
 		return true;
 	/* A file that was cut has the status of an earlier generation. */
-	return !trc_reader_info(m->reader)->complete && thread && thread->last_ns > since_ns;
+	if (!trc_reader_info(m->reader)->complete && thread && thread->last_ns > since_ns)
+		return true;
+	/* Slots are read after the last event, but not that much later: it is not to be believed. */
+	return since_ns - m->end_ns > SINCE_SLACK_NS;
 }
 
 static int status_add(struct trc_model *m, const struct trc_status_entry *s, int64_t since_ns)
@@ -375,7 +380,7 @@ int trc_parks_finish(struct trc_model *m, struct trc_park_thread *t,
 
 	if (open_parks_finish(m, t, status, last_gap_ns) || !status)
 		return 0;
-	since_ns = trc_reader_ns(m->reader, status->since);
+	since_ns = trc_model_since_ns(m, status->since);
 	if (status_is_stale(m, t, status, since_ns))
 		return 0;
 	return status_add(m, status, since_ns);

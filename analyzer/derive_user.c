@@ -248,7 +248,7 @@ static int open_regions_add(struct user *u)
 
 	for (size_t i = 0; i < n && !err; i++, e++) {
 		struct region_stack *stack = stack_of(u, e->thread);
-		int64_t since_ns = trc_reader_ns(u->m->reader, e->since);
+		int64_t since_ns = trc_model_since_ns(u->m, e->since);
 
 		if (!stack)
 			return -ENOMEM;

@@ -75,6 +75,9 @@ void trc_derive_symbols_free(struct trc_model *m);
 
 /* Fills in coverage and window_ns from the file.  0 or -ENOMEM. */
 int trc_model_read_coverage(struct trc_model *m);
+/* Since when something lasts that has not ended, as a recorder told it; not from before the
+ * recording began. */
+int64_t trc_model_since_ns(const struct trc_model *m, uint64_t ticks);
 /* Since when the kernel's records of this proc are there. */
 int64_t trc_model_kernel_from_ns(const struct trc_model *m, uint32_t proc);
 /* The row of a thread, added if need be; NULL without memory. */

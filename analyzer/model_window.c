@@ -54,6 +54,14 @@ int trc_model_read_coverage(struct trc_model *m)
 	return err;
 }
 
+int64_t trc_model_since_ns(const struct trc_model *m, uint64_t ticks)
+{
+	int64_t since_ns = trc_reader_ns(m->reader, ticks);
+	int64_t first_ns = m->start_ns < 0 ? m->start_ns : 0;
+
+	return since_ns > first_ns ? since_ns : first_ns;
+}
+
 int64_t trc_model_kernel_from_ns(const struct trc_model *m, uint32_t proc)
 {
 	const struct trc_coverage *c = m->coverage.row;

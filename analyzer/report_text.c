@@ -168,7 +168,7 @@ static const char *scaled(char out[TRC_NUMBER_BYTES], double value, const char *
 const char *trc_text_duration(char out[TRC_NUMBER_BYTES], int64_t duration_ns)
 {
 	double ns = (double)duration_ns;
-	int64_t seconds = (duration_ns + 500000000) / 1000000000;
+	int64_t seconds = duration_ns / 1000000000 + (duration_ns % 1000000000 >= 500000000);
 
 	if (duration_ns < 0 || duration_ns < 1000)
 		snprintf(out, TRC_NUMBER_BYTES, "%" PRId64 " ns", duration_ns);

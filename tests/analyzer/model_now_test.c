@@ -142,6 +142,12 @@ static const struct row {
 		 "status thread=3 reason=cond object=6 since=300\n",
 	 "1 unknown\n2 unknown\n3 running\n4 unknown\n"},
 
+	{"a time that cannot be is not believed: seconds after the end, or before the beginning",
+	 THREADS "@300 thread=1 log\n"
+		 "status thread=2 reason=read object=4 since=0xffffffffffff\n"
+		 "status thread=3 reason=read object=4 since=0\n",
+	 "1 unknown\n2 running\n3 waiting read 4 since 0\n4 unknown\n"},
+
 	{"waits within a wait: the innermost counts",
 	 THREADS "@300 thread=3 park reason=user object=6\n"
 		 "@400 thread=3 park reason=mutex object=7\n",
