@@ -31,13 +31,17 @@ killed()
 	[ -s "$1.trc" ] || fail "$1: no trace: $(cat "$1.err")"
 }
 
-# cycle TRACE: the rows of deadlocks, one a line.
+# cycle TRACE: the rows of deadlocks, one a line: the cycle in its order, from the name that comes
+# first; then those behind it, by name.
 cycle()
 {
 	sql "$1" "SELECT d.role, t.name, d.reason, h.name,
 			CASE WHEN d.certain THEN 'certain' ELSE 'perhaps' END
 		FROM deadlocks AS d JOIN threads AS t ON t.id = d.thread
-		JOIN threads AS h ON h.id = d.holder ORDER BY d.rowid" | tr '\t' ' '
+		JOIN threads AS h ON h.id = d.holder ORDER BY d.rowid" | tr '\t' ' ' >rows.txt || return 1
+	awk '$1 == "cycle" { row[n++] = $0; if (n == 1 || $2 < least) { least = $2; first = n - 1 } }
+		END { for (i = 0; i < n; i++) print row[(first + i) % n] }' rows.txt
+	sort rows.txt | sed -n '/^blocked/p'
 }
 
 # expect_cycle WHAT TRACE LINE...
@@ -63,7 +67,7 @@ $(head -n 40 "$2")"
 }
 
 two=('cycle alice mutex bob certain' 'cycle bob mutex alice certain'
-	'blocked deadlock join alice certain' 'blocked carol mutex alice certain')
+	'blocked carol mutex alice certain' 'blocked deadlock join alice certain')
 
 hang two
 killed two
@@ -87,8 +91,8 @@ expect_cycle 'three threads, in their order' three.trc 'cycle alice mutex bob ce
 
 hang rwlock -q
 killed rwlock
-expect_cycle 'a rwlock and a mutex' rwlock.trc 'cycle writer mutex bob certain' \
-	'cycle bob rwlock_read writer certain' 'blocked deadlock join writer certain'
+expect_cycle 'a rwlock and a mutex' rwlock.trc 'cycle bob rwlock_read writer certain' \
+	'cycle writer mutex bob certain' 'blocked deadlock join writer certain'
 
 hang self -q
 killed self
@@ -98,7 +102,7 @@ expect_cycle 'a mutex locked twice' self.trc 'cycle alice mutex alice certain' \
 hang readers -q --locks=all
 killed readers
 expect_cycle 'a writer that waits for a reader, with --locks=all' readers.trc \
-	'cycle reader mutex bob certain' 'cycle bob rwlock_write reader certain' \
+	'cycle bob rwlock_write reader certain' 'cycle reader mutex bob certain' \
 	'blocked deadlock join reader certain'
 "$trace_analyze" readers.trc >readers.txt || fail 'no report'
 expect_line 'where each lock was taken' readers.txt '^            taken at .*read_then_a'
