@@ -450,10 +450,12 @@ static void write_coverage(struct trc_drain *d)
 	if (!entry)
 		return;
 	for (uint32_t i = 0; i < d->h.n_procs; i++) {
+		uint64_t held;
+
 		entry[n] = all;
 		entry[n].source = TRC_SOURCE_RING;
 		entry[n++].proc = i;
-		if (!trc_drain_kernel_oldest(d, i))
+		if (!trc_drain_kernel_seen(d, i, &held))
 			continue;
 		entry[n] = all;
 		entry[n].source = TRC_SOURCE_KERNEL;

@@ -14,6 +14,7 @@
 #define TRC_RECORDER_DRAIN_H
 
 #include <stdbool.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include "format/writer.h"
 #include "layout.h"
@@ -97,8 +98,11 @@ void trc_drain_copy(struct trc_drain *d);
 /* In place of trc_drain_finish(): the last gaps, and what each thread was doing when the window
  * ended, with the regions that it had open.  0, or the writer's error. */
 int trc_drain_copy_finish(struct trc_drain *d);
-/* Ticks of the oldest kernel record that was handed over for this proc; 0 = none was. */
-uint64_t trc_drain_kernel_oldest(const struct trc_drain *d, uint32_t proc);
+/* Tells that of this proc's kernel records those before this time were overwritten. */
+void trc_drain_kernel_held(struct trc_drain *d, uint32_t proc, uint64_t raw_ns);
+/* True if kernel records of this proc were handed over, wanted or not; *held is the oldest time of
+ * which there were all, in ticks, 0 = from the beginning. */
+bool trc_drain_kernel_seen(const struct trc_drain *d, uint32_t proc, uint64_t *held);
 
 /* Sleeps until writers want pages back, a signal arrives, or timeout_ns have passed. */
 void trc_drain_sleep(struct trc_drain *d, uint64_t timeout_ns);

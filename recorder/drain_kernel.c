@@ -13,8 +13,7 @@ void trc_drain_switch(struct trc_drain *d, const struct trc_switch_record *r)
 	s = &d->kernel[r->proc];
 	if (r->raw_ns > s->last_time)
 		s->last_time = r->raw_ns;
-	if (!s->first_time)
-		s->first_time = r->raw_ns;
+	s->seen = true;
 	ticks = trc_drain_ticks(d, r->raw_ns);
 	if (ticks - d->from > d->span)
 		return;
@@ -52,9 +51,14 @@ void trc_drain_procs(struct trc_drain *d, uint64_t raw_ns, uint32_t procs)
 	d->unflushed++;
 }
 
-uint64_t trc_drain_kernel_oldest(const struct trc_drain *d, uint32_t proc)
+void trc_drain_kernel_held(struct trc_drain *d, uint32_t proc, uint64_t raw_ns)
 {
-	uint64_t first_ns = proc < d->h.n_procs ? d->kernel[proc].first_time : 0;
+	if (proc < d->h.n_procs && raw_ns >= d->h.start.monotonic_raw_ns)
+		d->kernel[proc].held = trc_drain_ticks(d, raw_ns);
+}
 
-	return first_ns ? trc_drain_ticks(d, first_ns) : 0;
+bool trc_drain_kernel_seen(const struct trc_drain *d, uint32_t proc, uint64_t *held)
+{
+	*held = d->kernel[proc].held;
+	return d->kernel[proc].seen;
 }

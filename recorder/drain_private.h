@@ -38,9 +38,10 @@ struct trc_drain_stream {
 	uint64_t last_time;
 	uint64_t lost_seen; /* of the stream's lost_total */
 	uint64_t lost_before; /* window: after the last event before it; on which side is not known */
-	uint64_t first_time;  /* of kernel records: the first that came, wanted or not; 0 = none */
+	uint64_t held; /* of kernel records: ticks before which they were overwritten */
 	uint32_t proc;
 	uint32_t last_serial; /* of the last event's thread */
+	bool seen;            /* kernel records came, wanted or not */
 	bool lost_known;      /* lost_seen is right: not so before the first gap record of a copy */
 	uint8_t source; /* enum trc_stream_source */
 };

@@ -423,11 +423,11 @@ static int write_coverage(const struct trc_snapshot *s, struct trc_writer *w,
 	if (!entry)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < s->h.n_procs; i++) {
-		uint64_t kernel = trc_drain_kernel_oldest(drain, i);
+		uint64_t kernel;
 
 		if (LOAD(trc_snapshot_ring(s, i)->state) == TRC_RING_READY)
 			entry[n++] = coverage_of(s, TRC_SOURCE_RING, i, s->held[i]);
-		if (kernel)
+		if (trc_drain_kernel_seen(drain, i, &kernel))
 			entry[n++] = coverage_of(s, TRC_SOURCE_KERNEL, i, kernel);
 	}
 	if (LOAD(trc_snapshot_overflow(s)->head))

@@ -45,6 +45,8 @@ static void kernel(void *context, struct trc_drain *drain)
 
 	if (k.s->kernel)
 		trc_perf_switch_pass(k.s->kernel, true, switch_seen, &k);
+	for (uint32_t i = 0; k.s->kernel && i < TRC_PROCS_MAX; i++)
+		trc_drain_kernel_held(drain, i, trc_perf_switch_oldest_ns(k.s->kernel, i));
 	tell_changes(&k, UINT64_MAX);
 }
 

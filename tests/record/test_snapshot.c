@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "recorder/clock.h"
+#include "recorder/perf_switch.h"
 #include "fake_ring.h"
 
 static struct fake f;
@@ -254,6 +255,25 @@ START_TEST(a_ring_without_memory_is_not_covered)
 END_TEST
 
 /* A drain over a copy, with a window of one's own choice. */
+static void drain_open(const struct trc_drain_options *options)
+{
+	struct trc_writer_options wo = {.n_procs = FAKE_PROCS, .memory_bytes = 8 << 20};
+
+	wo.clock = trc_clock_kind;
+	wo.ticks_per_second = f.shared->ticks_per_second;
+	ck_assert_int_eq(trc_writer_open(&f.w, &wo, fake_sink, &f), 0);
+	ck_assert_int_eq(trc_drain_open(&f.drain, f.shared, f.mapped_bytes, f.w, options), 0);
+	trc_writer_sync(f.w, &f.shared->start);
+	trc_drain_copy(f.drain);
+}
+
+static void drain_finish(void)
+{
+	ck_assert_int_eq(trc_drain_copy_finish(f.drain), 0);
+	ck_assert_int_eq(trc_writer_finish(f.w), 0);
+	fake_read_back(&f, &file);
+}
+
 static void drain_window(uint64_t from, uint64_t to)
 {
 	struct trc_drain_window window = {.from = fake_time(&f, from),
@@ -261,16 +281,9 @@ static void drain_window(uint64_t from, uint64_t to)
 					  .now = fake_time(&f, 1000000),
 					  .sync = f.shared->start};
 	struct trc_drain_options options = {.window = &window};
-	struct trc_writer_options wo = {.n_procs = FAKE_PROCS, .memory_bytes = 8 << 20};
 
-	wo.clock = trc_clock_kind;
-	wo.ticks_per_second = f.shared->ticks_per_second;
-	ck_assert_int_eq(trc_writer_open(&f.w, &wo, fake_sink, &f), 0);
-	ck_assert_int_eq(trc_drain_open(&f.drain, f.shared, f.mapped_bytes, f.w, &options), 0);
-	trc_drain_copy(f.drain);
-	ck_assert_int_eq(trc_drain_copy_finish(f.drain), 0);
-	ck_assert_int_eq(trc_writer_finish(f.w), 0);
-	fake_read_back(&f, &file);
+	drain_open(&options);
+	drain_finish();
 }
 
 START_TEST(both_ends_of_a_window_belong_to_it)
@@ -284,6 +297,33 @@ START_TEST(both_ends_of_a_window_belong_to_it)
 	expect_run(0, 100, 101);
 	expect_run(1, 2, 2); /* cells of proc 1 */
 	ck_assert_uint_eq(file.n_rows, 103);
+}
+END_TEST
+
+START_TEST(kernel_records_are_covered_as_far_as_they_were_kept)
+{
+	struct trc_drain_window window = {.from = fake_time(&f, 200),
+					  .to = fake_time(&f, 300),
+					  .now = fake_time(&f, 1000000),
+					  .sync = f.shared->start};
+	struct trc_drain_options options = {.window = &window};
+	struct trc_switch_record r = {.tid = 4711, .proc = 0};
+	uint64_t held;
+
+	f.shared->ticks_per_second = 1000000000;
+	fake_slot(&f, 0, 30, 4711, "runs");
+	drain_open(&options);
+	for (uint64_t ns = 150; ns < 400; ns += 50) {
+		r.raw_ns = f.shared->start.monotonic_raw_ns + ns;
+		trc_drain_switch(f.drain, &r);
+	}
+	ck_assert(trc_drain_kernel_seen(f.drain, 0, &held) && !held);
+	ck_assert(!trc_drain_kernel_seen(f.drain, 1, &held));
+	trc_drain_kernel_held(f.drain, 0, f.shared->start.monotonic_raw_ns + 150);
+	ck_assert(trc_drain_kernel_seen(f.drain, 0, &held));
+	ck_assert_uint_eq(held, fake_time(&f, 150));
+	drain_finish();
+	ck_assert_uint_eq(fake_count(&file, TRC_KIND_PROC_START), 3); /* 200, 250, 300 */
 }
 END_TEST
 
@@ -719,6 +759,7 @@ static Suite *snapshot_suite(void)
 	tcase_add_test(t, nothing_recorded_is_a_trace_of_nothing);
 	tcase_add_test(t, a_ring_without_memory_is_not_covered);
 	tcase_add_test(t, both_ends_of_a_window_belong_to_it);
+	tcase_add_test(t, kernel_records_are_covered_as_far_as_they_were_kept);
 	tcase_add_loop_test(t, losses_are_those_of_the_window, 0, sizeof(losses) / sizeof(*losses));
 	tcase_add_test(t, who_is_named_in_the_window_is_known_from_before);
 	tcase_add_test(t, a_thread_of_which_only_the_serial_is_left_is_in_the_table);
