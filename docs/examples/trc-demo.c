@@ -323,6 +323,9 @@ static void print_results(void)
 {
 	printf("trc-demo: served %llu requests in %u s; its own clock says:\n",
 	       (unsigned long long)stats.latency.waits, seconds);
+	if (stats.refused)
+		printf("trc-demo: refused %llu requests, as the queue was full\n",
+		       (unsigned long long)stats.refused);
 	print_measured("settings_price() took the lock", &stats.settings_wait);
 	print_measured("settings_reload() held the lock", &stats.reload_hold);
 	print_measured("backend_query() got a connection", &stats.backend_wait);

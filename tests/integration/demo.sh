@@ -47,9 +47,12 @@ tells_the_story()
 # has_annotations HOW TRACE
 has_annotations()
 {
-	local served tasks
+	local served refused tasks
 	served=$(sed -n 's/^trc-demo: served \([0-9]*\) requests.*/\1/p' out.txt)
 	tasks=$(sql "$2" "SELECT count(*) FROM tasks WHERE type = 'request' AND end_ns IS NOT NULL")
+	# On a busy machine the queue may fill up: those are tasks as well, ended at once.
+	refused=$(sed -n 's/^trc-demo: refused \([0-9]*\) requests.*/\1/p' out.txt)
+	served=$((served + ${refused:-0}))
 	[ "$tasks" = "$served" ] || fail "$1: $tasks tasks, but the program served $served"
 	passed "$1: $tasks tasks, as many as the program served"
 	truth=$(measured_ms 'a request, from arrival to answer')
