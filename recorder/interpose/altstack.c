@@ -24,27 +24,36 @@ enum { IN_USE_MAX = 4096, POOL = 64, STACK_BYTES = 64 << 10, REST_BYTES = 48 << 
 
 static _Atomic uintptr_t pool[POOL]; /* mappings; 0 = none */
 static _Atomic uint32_t in_use;
+static _Atomic bool wanted;
 /* The calling thread's; 0 = none. */
 static __thread uintptr_t own __attribute__((tls_model("initial-exec")));
-
-static size_t guard_bytes(void)
-{
-	return (size_t)getauxval(AT_PAGESZ);
-}
+/* Set before the first is made; constant then. */
+static size_t guard_bytes, stack_bytes;
 
 /* What the kernel stores there (much, on processors with wide registers), and room to work. */
-static size_t stack_bytes(void)
+static void sizes_find(void)
 {
-	size_t kernels = (size_t)getauxval(AT_MINSIGSTKSZ), page = guard_bytes();
+	size_t kernels = (size_t)getauxval(AT_MINSIGSTKSZ), page = (size_t)getauxval(AT_PAGESZ);
 	size_t n_bytes = kernels + REST_BYTES > STACK_BYTES ? kernels + REST_BYTES : STACK_BYTES;
 
-	return (n_bytes + page - 1) & ~(page - 1);
+	guard_bytes = page;
+	stack_bytes = (n_bytes + page - 1) & ~(page - 1);
+}
+
+void trc_altstack_want(bool want)
+{
+	int saved = errno;
+
+	if (want && !stack_bytes)
+		sizes_find();
+	/* release: pairs with the acquire in trc_altstack_enter(): the sizes are known. */
+	atomic_store_explicit(&wanted, want, memory_order_release);
+	errno = saved;
 }
 
 /* 0 if there is none to be had. */
 static uintptr_t mapping_take(void)
 {
-	size_t guard = guard_bytes();
 	long map;
 
 	for (int i = 0; i < POOL; i++) {
@@ -56,11 +65,11 @@ static uintptr_t mapping_take(void)
 		if (kept)
 			return kept;
 	}
-	map = trc_raw6(SYS_mmap, 0, (long)(guard + stack_bytes()), PROT_READ | PROT_WRITE,
+	map = trc_raw6(SYS_mmap, 0, (long)(guard_bytes + stack_bytes), PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
 	if (map < 0 && map > -4096)
 		return 0;
-	trc_raw3(SYS_mprotect, map, guard, PROT_NONE);
+	trc_raw3(SYS_mprotect, map, guard_bytes, PROT_NONE);
 	return (uintptr_t)map;
 }
 
@@ -75,12 +84,12 @@ static void mapping_give(uintptr_t map)
 							    memory_order_relaxed))
 			return;
 	}
-	trc_raw2(SYS_munmap, map, guard_bytes() + stack_bytes());
+	trc_raw2(SYS_munmap, map, guard_bytes + stack_bytes);
 }
 
 static stack_t stack_of(uintptr_t map)
 {
-	return (stack_t){.ss_sp = (void *)(map + guard_bytes()), .ss_size = stack_bytes()};
+	return (stack_t){.ss_sp = (void *)(map + guard_bytes), .ss_size = stack_bytes};
 }
 
 void trc_altstack_enter(void)
@@ -88,7 +97,8 @@ void trc_altstack_enter(void)
 	int saved = errno;
 	stack_t now, ours;
 
-	if (own || REAL(sigaltstack)(NULL, &now) || !(now.ss_flags & SS_DISABLE))
+	if (own || !atomic_load_explicit(&wanted, memory_order_acquire) ||
+	    REAL(sigaltstack)(NULL, &now) || !(now.ss_flags & SS_DISABLE))
 		return;
 	if (atomic_fetch_add_explicit(&in_use, 1, memory_order_relaxed) < IN_USE_MAX)
 		own = mapping_take();

@@ -388,6 +388,7 @@ void trc_signals_start(bool with_crash)
 	atomic_fetch_or_explicit(&seen, signals, memory_order_relaxed);
 	atomic_store_explicit(&active, true, memory_order_relaxed);
 	for_each(signals, adopt);
+	trc_altstack_want(crashes != 0);
 	trc_attach_hook = thread_found;
 	thread_found();
 }
@@ -395,6 +396,7 @@ void trc_signals_start(bool with_crash)
 void trc_signals_stop(void)
 {
 	trc_attach_hook = NULL;
+	trc_altstack_want(false);
 	atomic_store_explicit(&active, false, memory_order_relaxed);
 	for_each(load(&seen), give_back);
 }

@@ -30,6 +30,8 @@ void trc_signal_taken(int number);
 
 /* ---- altstack.c ---- */
 
+/* Whether threads are to get one. Context: any thread. */
+void trc_altstack_want(bool want);
 /* Gives the calling thread an alternate signal stack if it has none, so that a handler of ours
  * can run when its own stack is used up; takes it away again.  Context: the thread itself, which
  * must call the second before it ends. */

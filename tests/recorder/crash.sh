@@ -70,6 +70,11 @@ ends handled 0 'no crash' ''
 [ "$(ask 'SELECT signal, code, address, fatal, count(*) FROM event_signal')" = '11 1 16 0 3' ] ||
 	fail "handled: $(ask 'SELECT * FROM event_signal')"
 passed 'signals that a handler deals with are recorded'
+TRC_MAX_SIZE=64M recorded storm
+[ "$status" = 0 ] || fail "storm: status $status"
+[ "$(ask 'SELECT count(*) FROM event_signal')" = "$(cat out.txt)" ] ||
+	fail "storm: $(ask 'SELECT count(*) FROM event_signal') signals instead of $(cat out.txt)"
+passed "each of $(cat out.txt) signals that found threads anywhere is recorded"
 TRC_CRASH=off ends write 139 'no crash' ''
 
 # ---- conditions ---------------------------------------------------------------------------

@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include "trc/trace.h"
 
-#define APART __attribute__((noinline, noclone))
+#define APART __attribute__((noinline))
 
 /* ---- ends ------------------------------------------------------------------------------- */
 
@@ -141,6 +141,49 @@ static int end_by(const char *name)
 	for (int i = 0; i < 1 + !strcmp(name, "two"); i++)
 		pthread_create(&thread[i], NULL, strcmp(name, "two") ? worker : two_at_once, NULL);
 	return pthread_join(thread[0], NULL);
+}
+
+/* ---- signals at a high rate ---------------------------------------------------------------- */
+
+enum { STORM = 5000, VICTIMS = 3 };
+static _Atomic int arrived, over;
+
+static void on_trap(int number)
+{
+	arrived++;
+}
+
+static void *busy(void *unused)
+{
+	while (!over) {
+		trace_region_begin(0, "busy");
+		usleep(1);
+		trace_region_end();
+		sched_yield();
+	}
+	return NULL;
+}
+
+/* Wherever a signal finds a thread, also in the middle of a record, it is recorded. */
+static int storm(void)
+{
+	pthread_t victim[VICTIMS];
+
+	signal(SIGTRAP, on_trap);
+	for (int i = 0; i < VICTIMS; i++)
+		pthread_create(&victim[i], NULL, busy, NULL);
+	for (int sent = 0; sent < STORM; sent++) {
+		while (arrived < sent)
+			sched_yield();
+		pthread_kill(victim[sent % VICTIMS], SIGTRAP);
+	}
+	while (arrived < STORM)
+		sched_yield();
+	over = 1;
+	for (int i = 0; i < VICTIMS; i++)
+		pthread_join(victim[i], NULL);
+	printf("%d\n", (int)arrived);
+	return 0;
 }
 
 /* ---- conditions ------------------------------------------------------------------------- */
@@ -456,6 +499,8 @@ int main(int argc, char **argv)
 	alarm(120);
 	if (!strcmp(argv[1], "handled"))
 		return handled();
+	if (!strcmp(argv[1], "storm"))
+		return storm();
 	if (!strcmp(argv[1], "conditions"))
 		return meet_conditions();
 	if (!strcmp(argv[1], "triggers"))
