@@ -224,6 +224,9 @@ static int read_header(struct trc_ring_file *f, const struct stat *st, char *err
 {
 	const char *why;
 
+	if (!st->st_size)
+		return trouble(-ENODATA, error, n_bytes,
+			       "empty: its process went on to another program");
 	if (st->st_size < (off_t)sizeof(f->header) || read_all(f->fd, &f->header, sizeof(f->header)))
 		return trouble(-EBADMSG, error, n_bytes,
 			       st->st_size < 8 ? "not a trc ring" : "it is cut short");

@@ -40,7 +40,8 @@ struct trc_ring_file {
 
 /*
  * Opens and checks (mode, owner, size, header).  0, or a negative errno with a sentence in
- * error: -EPERM another user's, -EBADMSG not a ring, of another version, half-created or damaged.
+ * error: -EPERM another user's; -ENODATA left by a program that executed another; -EBADMSG not
+ * a ring, of another version, half-created or damaged.
  */
 int trc_ring_file_open(struct trc_ring_file *f, const char *path, char *error, size_t n_bytes);
 void trc_ring_file_close(struct trc_ring_file *f); /* accepts one that could not be opened */

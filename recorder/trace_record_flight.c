@@ -243,8 +243,10 @@ static void leave_image(struct trc_process *p, struct trc_flight_session *f)
 	if (p->shared && trc_trigger_watch_last(&p->flight->watch, now_ns(), now_ticks(p), &due))
 		take(p, f, "trigger", due.text, true, "");
 	trc_process_unmap(p);
-	if (p->flight->ring_path[0])
-		remove(p->flight->ring_path);
+	/* Its memory goes, its name stays: the next image is to take a higher number, not this one
+	 * again. */
+	if (p->flight->ring_path[0] && truncate(p->flight->ring_path, 0))
+		trc_tool_say("%s: %s", p->flight->ring_path, strerror(errno));
 	p->flight->ring_path[0] = '\0';
 }
 

@@ -130,8 +130,8 @@ static int ring_found(void *context, const char *path)
 	char error[256];
 	int err = trc_ring_file_open(&f, path, error, sizeof(error));
 
-	if (err == -EPERM || err == -EACCES || err == -ENOENT)
-		return 0; /* another user's, or gone by now */
+	if (err == -EPERM || err == -EACCES || err == -ENOENT || err == -ENODATA)
+		return 0; /* another user's, or gone by now, or left by exec */
 	if (err) {
 		trc_tool_say("%s: %s", path, error);
 		list->failed = true;

@@ -208,8 +208,8 @@ static void add_condition(struct trc_tool_options *o, const char *text)
 {
 	char error[256];
 
-	if (o->n_specs == TRC_TRIGGER_SPECS_MAX)
-		refuse("--snapshot-on %s: more than %d conditions", text, TRC_TRIGGER_SPECS_MAX);
+	if (o->n_specs == TRC_TRIGGER_SPECS_MAX) /* crash is one in any case */
+		refuse("--snapshot-on: more than %d conditions", TRC_TRIGGER_SPECS_MAX - 1);
 	if (trc_trigger_parse(&o->spec[o->n_specs], text, error, sizeof(error)))
 		refuse("--snapshot-on: %s", error);
 	o->n_specs++;

@@ -218,8 +218,12 @@ uint64_t trc_process_pass(struct trc_process *p)
 
 void trc_process_ended(const struct trc_process *p, char *text, size_t n_bytes)
 {
+	const struct trc_crash *crash = p->shared ? &p->shared->crash : NULL;
+
 	if (p->status_known)
 		trc_child_status_text(p->status, text, n_bytes);
+	else if (p->ended && crash && atomic_load(&crash->state) == TRC_CRASH_COMPLETE)
+		trc_child_status_text(atomic_load(&crash->signal) & 0x7f, text, n_bytes);
 	else
 		snprintf(text, n_bytes, "%s", p->ended ? "exit status not known" : "still running");
 }

@@ -238,6 +238,14 @@ replaced()
 		trace f.1.trc 'info ended exit 3' "info command $guest exit 3" && sound f.1.trc
 }
 check "exec goes on, with the new program" replaced
+replaced_often()
+{
+	rm -f ./*.trc
+	status 3 "$record" --flight -q -o f.trc --snapshot-on exit sh -c "sleep .1; exec sh -c \
+		'sleep .1; exec sh -c \"sleep .1; exec sh -c \\\"exec $guest exit 3\\\"\"'" &&
+		trace f.1.trc 'info ended exit 3' "info command $guest exit 3" && sound f.1.trc
+}
+check "however many times" replaced_often
 followed()
 {
 	rm -f ./*.trc
