@@ -370,6 +370,10 @@ static inline struct trc_ring *trc_ring_at(struct trc_shared *shared, uint32_t p
 {
 	return (struct trc_ring *)trc_area(shared, shared->procs_off) + proc;
 }
+static inline struct trc_slot *trc_slot_at(struct trc_shared *shared, uint32_t i)
+{
+	return (struct trc_slot *)trc_area(shared, shared->threads_off) + i;
+}
 static inline _Atomic uint64_t *trc_ring_data(struct trc_shared *shared, uint32_t proc)
 {
 	return (_Atomic uint64_t *)trc_area(shared, shared->data_off) + proc * shared->ring_words;

@@ -15,11 +15,17 @@ static uint32_t cells_for(uint32_t words)
 	return words <= FIRST_WORDS ? 1 : 1 + (words - FIRST_WORDS + CELL_WORDS - 1) / CELL_WORDS;
 }
 
+/* By the mapping that the writer began with: another session's may have other sizes. */
+static struct trc_overflow *overflow_of(struct trc_shared *shared)
+{
+	return trc_area(shared, shared->overflow_off);
+}
+
 /* As in ring.c: the tables' epoch ends when the cells have all been overwritten in it (T3).  The
  * mark counts in halves of the cells; n_cells is at least 2. */
 static void epoch_step(struct trc_shared *shared, uint64_t head)
 {
-	struct trc_overflow *o = trc_rec.overflow;
+	struct trc_overflow *o = overflow_of(shared);
 	/* acquire: what was reserved when the epoch began lies below the mark. */
 	uint64_t epoch = atomic_load_explicit(&shared->table_epoch, memory_order_acquire);
 	uint64_t mark = atomic_load_explicit(&o->epoch_mark, memory_order_relaxed);
@@ -41,7 +47,7 @@ static void epoch_step(struct trc_shared *shared, uint64_t head)
 /* Reserves `cells`; the clock is read between the load and the store of head (O4). */
 static bool reserve(struct trc_shared *shared, uint32_t cells, uint64_t *position, uint64_t *time)
 {
-	struct trc_overflow *o = trc_rec.overflow;
+	struct trc_overflow *o = overflow_of(shared);
 	/* acquire: with the clock's barrier, the time is read after head. */
 	uint64_t head = atomic_load_explicit(&o->head, memory_order_acquire);
 
@@ -122,22 +128,23 @@ static void fill_cell(struct trc_cell *cell, uint64_t position, struct feed *f, 
 bool trc_overflow_record(uint64_t word1, const struct trc_seg *seg, unsigned int n_segs)
 {
 	struct trc_shared *shared = trc_rec.shared;
+	struct trc_cell *cell = trc_area(shared, shared->cells_off);
 	uint32_t cells = cells_for(TRC_REC_WORDS(word1));
 	struct feed f = {{0, word1}, seg, n_segs, 0, 0};
 	uint32_t mask = shared->n_cells - 1;
 	uint64_t position, claim;
 	int proc = sched_getcpu();
 
-	if (!shared->n_cells || !trc_recording())
+	if (!trc_self_is_of_session())
 		return false;
 	if (!reserve(shared, cells, &position, &f.first[0])) {
-		trc_count_loss(&trc_rec.overflow->lost_total, &trc_rec.overflow->lost_since);
+		trc_count_loss(&overflow_of(shared)->lost_total, &overflow_of(shared)->lost_since);
 		return false;
 	}
 	claim = TRC_CLAIM(trc_self.tid, proc < 0 ? 0 : proc, position / shared->n_cells, cells);
 	/* relaxed: O2; a reader that meets the cell uncommitted checks the lap. */
-	atomic_store_explicit(&trc_rec.cells[position & mask].word[0], claim, memory_order_relaxed);
+	atomic_store_explicit(&cell[position & mask].word[0], claim, memory_order_relaxed);
 	for (uint32_t i = 0; i < cells; i++)
-		fill_cell(&trc_rec.cells[(position + i) & mask], position + i, &f, i ? 0 : claim);
+		fill_cell(&cell[(position + i) & mask], position + i, &f, i ? 0 : claim);
 	return true;
 }

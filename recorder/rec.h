@@ -112,6 +112,14 @@ static inline bool trc_self_ready(void)
 	return trc_self_attach();
 }
 
+/* False if the session has ended, or been replaced, since the calling thread attached to it. */
+static inline bool trc_self_is_of_session(void)
+{
+	/* relaxed: see trc_recording(). */
+	return trc_self.session != 0 &&
+	       trc_self.session == atomic_load_explicit(&trc_switch.on, memory_order_relaxed);
+}
+
 /* A record with arguments and the caller's stack, its id put into arg[stack_index] (or the
  * stack itself behind the record).  Returns the id. */
 uint64_t trc_record_stack(enum trc_kind kind, uint64_t *arg, unsigned int n_args,

@@ -202,7 +202,7 @@ static bool record_slow(uint64_t word1, const struct trc_seg *seg, unsigned int 
 {
 	uint64_t words = TRC_REC_WORDS(word1);
 
-	for (int i = 0; i < TRIES_MAX && trc_recording(); i++) {
+	for (int i = 0; i < TRIES_MAX && trc_self_is_of_session(); i++) {
 		struct trc_shared *shared = trc_rec.shared;
 		enum rseq_result result = put(word1, words, seg, n_segs);
 

@@ -25,7 +25,8 @@ enum { MIN_WAIT_NS_DEFAULT = 1000 };
 static uint32_t sessions;     /* counts them; the number of the current one */
 static char temporary[512];   /* the file until it is published */
 static char name_prefix[32];
-static void *retired;         /* addresses of the last mapping (N2) */
+static struct trc_shared planned; /* of the last mapping: its sizes and offsets */
+static void *retired;		  /* addresses of the last mapping (N2) */
 static uint64_t retired_bytes;
 static uint32_t n_procs_here; /* looked up once: a forked child may not */
 
@@ -233,7 +234,7 @@ static void fill_header(struct trc_shared *h, const struct trc_session_options *
 			      memory_order_relaxed);
 }
 
-/* At the addresses of an earlier mapping if that one was as large (N2). */
+/* At the addresses of an earlier mapping if that one had the same areas (N2). */
 static void *map_file(int fd, uint64_t n_bytes)
 {
 	if (retired && retired_bytes == n_bytes)
@@ -258,7 +259,9 @@ static int create_file(const char *dir, uint64_t n_bytes, struct trc_shared **sh
 			  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
-	if (syscall(SYS_ftruncate, fd, n_bytes))
+	/* Late writers may be where it will be mapped: they find the sizes. */
+	if (syscall(SYS_ftruncate, fd, n_bytes) ||
+	    syscall(SYS_pwrite64, fd, &planned, offsetof(struct trc_shared, next_serial), 0L) < 0)
 		err = -errno;
 	map = err ? MAP_FAILED : map_file(fd, n_bytes);
 	if (!err && map == MAP_FAILED)
@@ -321,11 +324,23 @@ static int procs_table(uint32_t n_procs)
 	return 0;
 }
 
+/*
+ * Late writers find the sizes and offsets that they know there, and zeros in place of the rest: no
+ * room, and nothing that others see; a reader has its own mapping.  At no time are the sizes zero.
+ */
 static void drop_mapping(struct trc_shared *shared, uint64_t n_bytes)
 {
-	/* Late writers find zeros there, and no room; a reader has its own mapping. */
-	mmap(shared, n_bytes, PROT_READ | PROT_WRITE,
-	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+	void *fresh = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+
+	if (fresh != MAP_FAILED) {
+		memcpy(fresh, &planned, offsetof(struct trc_shared, next_serial));
+		fresh = mremap(fresh, n_bytes, n_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, shared);
+	}
+	if (fresh == MAP_FAILED) { /* no memory: then for a moment they are */
+		mmap(shared, n_bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED, -1, 0);
+		memcpy(shared, &planned, offsetof(struct trc_shared, next_serial));
+	}
 	retired = shared;
 	retired_bytes = n_bytes;
 }
@@ -345,6 +360,9 @@ static int make_mapping(const struct trc_session_options *o)
 	if (o->shared_dir)
 		snprintf(name_prefix, sizeof(name_prefix), "trc-%u-", (unsigned int)getuid());
 	err = trc_layout_plan(&plan, &layout);
+	if (!err && memcmp(&plan, &planned, sizeof(plan)))
+		retired = NULL; /* late writers would not find what they know there */
+	planned = plan;
 	if (!err)
 		err = procs_table(plan.n_procs);
 	if (!err)

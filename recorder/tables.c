@@ -93,8 +93,10 @@ static bool slot_cites(struct trc_slot *slot, uint64_t id)
 
 static bool any_slot_cites(uint64_t id)
 {
-	for (uint32_t i = 0; i < trc_rec.shared->n_threads; i++) {
-		struct trc_slot *slot = &trc_rec.slots[i];
+	struct trc_shared *shared = trc_rec.shared;
+
+	for (uint32_t i = 0; i < shared->n_threads; i++) {
+		struct trc_slot *slot = trc_slot_at(shared, i);
 
 		if (atomic_load_explicit(&slot->state, memory_order_acquire) == TRC_SLOT_LIVE &&
 		    slot_cites(slot, id))

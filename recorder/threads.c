@@ -23,7 +23,7 @@ static struct trc_slot *slot_take(struct trc_shared *shared, uint32_t serial)
 {
 	/* By serial: where slots are not freed, the one that ended longest ago comes first. */
 	for (uint32_t i = 0; i < shared->n_threads; i++) {
-		struct trc_slot *slot = &trc_rec.slots[(serial + i) % shared->n_threads];
+		struct trc_slot *slot = trc_slot_at(shared, (serial + i) % shared->n_threads);
 		uint32_t unused = TRC_SLOT_FREE;
 
 		if (atomic_load_explicit(&slot->state, memory_order_relaxed) == TRC_SLOT_ENDED &&
@@ -89,9 +89,9 @@ static void slot_fill(struct trc_slot *slot, uint32_t creator, uint64_t start)
 
 static bool attach(uint32_t creator, uint64_t stack, bool starts_now)
 {
-	struct trc_shared *shared = trc_rec.shared;
 	/* acquire: pairs with trc_session_record(); what the session set up is visible. */
 	uint32_t session = atomic_load_explicit(&trc_switch.on, memory_order_acquire);
+	struct trc_shared *shared = trc_rec.shared;
 	int saved_errno = errno;
 	uint64_t arg[3];
 
@@ -166,7 +166,7 @@ static struct trc_slot *slot_find(uint64_t thread)
 	struct trc_shared *shared = trc_rec.shared;
 
 	for (uint32_t i = 0; i < shared->n_threads; i++) {
-		struct trc_slot *slot = &trc_rec.slots[i];
+		struct trc_slot *slot = trc_slot_at(shared, i);
 
 		if (atomic_load_explicit(&slot->state, memory_order_acquire) == TRC_SLOT_LIVE &&
 		    atomic_load_explicit(&slot->pthread, memory_order_relaxed) == thread)
