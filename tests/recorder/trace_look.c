@@ -101,23 +101,48 @@ static int ascending(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-int64_t *look_counter(const struct trc_reader *reader, const char *name, size_t *n)
+/* The strings with these names: id[i] is that of names[i], 0 if there is none. */
+static void find_ids(const struct trc_reader *reader, const char *const *names,
+		     unsigned int n_names, uint64_t *id)
 {
-	int64_t *values = malloc((look_count(reader, TRC_KIND_COUNTER) + 1) * sizeof(*values));
+	for (unsigned int i = 0; i < n_names; i++) {
+		id[i] = 0;
+		for (size_t s = 1; s < trc_reader_strings(reader) && !id[i]; s++)
+			if (is_name(reader, s, names[i]))
+				id[i] = s;
+	}
+}
 
-	ck_assert_ptr_nonnull(values);
-	*n = 0;
+void look_counters(const struct trc_reader *reader, const char *const *names, unsigned int n_names,
+		   struct look_counters *found)
+{
+	size_t room = (look_count(reader, TRC_KIND_COUNTER) + 1) * sizeof(int64_t);
+	uint64_t id[LOOK_COUNTERS_MAX];
+
+	ck_assert_uint_le(n_names, LOOK_COUNTERS_MAX);
+	memset(found, 0, sizeof(*found));
+	find_ids(reader, names, n_names, id);
+	for (unsigned int k = 0; k < n_names; k++)
+		ck_assert_ptr_nonnull(found->value[k] = malloc(room));
 	for (size_t i = 0; i < trc_reader_blocks(reader); i++) {
 		struct trc_columns *c = load(reader, i, TRC_KIND_COUNTER);
 		uint32_t here = trc_reader_block(reader, i)->kind_count[TRC_KIND_COUNTER];
 
-		for (uint32_t k = 0; c && k < here; k++)
-			if (is_name(reader, c->arg[TRC_KIND_COUNTER][0][k], name))
-				values[(*n)++] = (int64_t)c->arg[TRC_KIND_COUNTER][1][k];
+		for (uint32_t row = 0; c && row < here; row++)
+			for (unsigned int k = 0; k < n_names; k++)
+				if (id[k] && c->arg[TRC_KIND_COUNTER][0][row] == id[k])
+					found->value[k][found->n[k]++] =
+						(int64_t)c->arg[TRC_KIND_COUNTER][1][row];
 		trc_columns_free(c);
 	}
-	qsort(values, *n, sizeof(*values), ascending);
-	return values;
+	for (unsigned int k = 0; k < n_names; k++)
+		qsort(found->value[k], found->n[k], sizeof(int64_t), ascending);
+}
+
+void look_counters_free(struct look_counters *found)
+{
+	for (unsigned int k = 0; k < LOOK_COUNTERS_MAX; k++)
+		free(found->value[k]);
 }
 
 extern char **environ;

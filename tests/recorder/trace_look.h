@@ -16,8 +16,15 @@ const char *look_info(const struct trc_reader *reader, const char *key);
 /* The sum of all gaps. */
 uint64_t look_lost(const struct trc_reader *reader);
 
-/* All values of the counter of this name, ascending: the caller's, to be freed. */
-int64_t *look_counter(const struct trc_reader *reader, const char *name, size_t *n);
+/* The values of some counters, ascending; look_counters_free() them. */
+enum { LOOK_COUNTERS_MAX = 8 };
+struct look_counters {
+	size_t n[LOOK_COUNTERS_MAX];
+	int64_t *value[LOOK_COUNTERS_MAX];
+};
+void look_counters(const struct trc_reader *reader, const char *const *names, unsigned int n_names,
+		   struct look_counters *found);
+void look_counters_free(struct look_counters *found);
 
 /* `trace-analyze --check` finds nothing wrong with it. */
 void look_check(const char *path);
