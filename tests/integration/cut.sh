@@ -14,6 +14,9 @@ for trace in demo waits; do
 	passed "$trace.trc, cut anywhere"
 done
 
+# What it leaves behind stays in the test's own directory.
+export TRC_RING_DIR=$work/rings
+mkdir "$TRC_RING_DIR"
 start "$trace_record" -q -o killed.trc -- "$demo" -s 60 >/dev/null
 until_true 60 test -s killed.trc || fail 'trace-record wrote no trace'
 command=$(pgrep -P "$pid")
