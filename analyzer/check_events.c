@@ -14,8 +14,22 @@ struct open_region {
 	uint64_t type;
 };
 
+/*
+ * What a thread records between a park and its resume: a condition wait the release of its mutex
+ * and the taking of it, any wait for a lock its taking.  Each comes at most once, in this order.
+ */
+enum inside { INSIDE_NOTHING, INSIDE_RELEASE, INSIDE_UNLOCK, INSIDE_ACQUIRE, INSIDE_NO_WAIT };
+
+/* All that a thread has recorded since the window began, taken as part of a wait whose park is not
+ * in the trace. */
+struct cut_wait {
+	enum inside last; /* INSIDE_NO_WAIT: it is none */
+	uint64_t reason, object;
+};
+
 struct check_thread {
 	uint32_t serial;
+	struct cut_wait cut;
 	struct trc_array parks;   /* struct open_park */
 	struct trc_array regions; /* struct open_region */
 	int64_t last_ns;          /* its event before; TRC_NEVER = none */
@@ -87,6 +101,56 @@ static struct check_task *task_of(struct event_check *e, uint64_t id)
 
 /* --- parks --- */
 
+static enum inside inside_of(unsigned int kind)
+{
+	switch (kind) {
+	case TRC_KIND_RELEASE:
+		return INSIDE_RELEASE;
+	case TRC_KIND_UNLOCK:
+		return INSIDE_UNLOCK;
+	case TRC_KIND_ACQUIRE:
+		return INSIDE_ACQUIRE;
+	default:
+		return INSIDE_NO_WAIT;
+	}
+}
+
+_Static_assert(TRC_A_UNLOCK_REASON == TRC_A_LOCK_REASON &&
+		       TRC_A_UNLOCK_OBJECT == TRC_A_LOCK_OBJECT,
+	       "all three kinds are read alike");
+
+static void cut_wait_goes_on(struct cut_wait *cut, const struct trc_columns *c, uint32_t row)
+{
+	enum inside now = inside_of(c->kind[row]);
+	uint64_t reason, object;
+
+	if (now == INSIDE_NO_WAIT || now <= cut->last) {
+		cut->last = INSIDE_NO_WAIT;
+		return;
+	}
+	reason = trc_arg(c, row, TRC_A_LOCK_REASON);
+	object = trc_arg(c, row, TRC_A_LOCK_OBJECT);
+	if (cut->last != INSIDE_NOTHING && (cut->reason != reason || cut->object != object))
+		now = INSIDE_NO_WAIT;
+	*cut = (struct cut_wait){now, reason, object};
+}
+
+/* Can it be the wait that this resume ends? */
+static bool cut_wait_fits(const struct cut_wait *cut, uint64_t reason, uint64_t object)
+{
+	switch (cut->last) {
+	case INSIDE_NOTHING:
+		return true;
+	case INSIDE_NO_WAIT:
+		return false;
+	default:
+		break;
+	}
+	if (reason == TRC_REASON_COND)
+		return cut->reason == TRC_REASON_MUTEX;
+	return cut->last == INSIDE_ACQUIRE && cut->reason == reason && cut->object == object;
+}
+
 static void parks_left(struct event_check *e, struct check_thread *t, size_t first, int64_t now_ns)
 {
 	const struct open_park *park = t->parks.row;
@@ -118,6 +182,8 @@ static void park_end(struct event_check *e, struct check_thread *t, const struct
 	uint64_t reason = trc_arg(c, row, TRC_A_RESUME_REASON);
 	uint64_t object = trc_arg(c, row, TRC_A_RESUME_OBJECT);
 	const struct open_park *park = t->parks.row;
+	bool cut = cut_wait_fits(&t->cut, reason, object);
+	int64_t from_ns = cut ? t->start_ns : t->last_ns;
 	size_t i = t->parks.n;
 
 	while (i && (park[i - 1].reason != reason || park[i - 1].object != object))
@@ -125,9 +191,8 @@ static void park_end(struct event_check *e, struct check_thread *t, const struct
 	if (i) {
 		parks_left(e, t, i, c->time_ns[row]);
 		t->parks.n = i - 1;
-	} else if (t->last_ns != TRC_NEVER || t->start_ns != TRC_NEVER) {
-		trc_check_missing(e->check, t->last_ns != TRC_NEVER ? t->last_ns : t->start_ns,
-				  c->time_ns[row],
+	} else if (from_ns != TRC_NEVER) {
+		trc_check_missing(e->check, from_ns, c->time_ns[row],
 				  "thread %u: its resume at %" PRId64 " ns (%s 0x%" PRIx64
 				  ") has no park",
 				  t->serial, c->time_ns[row],
@@ -291,6 +356,7 @@ static bool own_event(unsigned int kind)
 static int check_span(struct event_check *e, const struct trc_span *span)
 {
 	const struct trc_columns *c = span->columns;
+	int64_t window_ns = trc_model_window_ns(e->check->m);
 	int err = 0;
 
 	for (uint32_t row = span->first; row < span->last && !err; row++) {
@@ -303,6 +369,9 @@ static int check_span(struct event_check *e, const struct trc_span *span)
 			return -ENOMEM;
 		thread_lives(e, t, c->kind[row], c->time_ns[row]);
 		err = check_event(e, t, c, row);
+		/* What one stream held from before, others may have continued: V5. */
+		if (c->time_ns[row] >= window_ns)
+			cut_wait_goes_on(&t->cut, c, row);
 		t->last_ns = c->time_ns[row];
 	}
 	return err;

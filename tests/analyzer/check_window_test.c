@@ -30,6 +30,61 @@ static const struct row {
 	{"nor if the thread began in the window",
 	 HEAD "@1500 thread=2 resume reason=mutex object=1\n",
 	 "thread 2: its resume at 1500 ns (mutex 0x1) has no park"},
+	{"taking the lock is part of the wait for it",
+	 HEAD "@1400 thread=1 acquire reason=mutex object=1\n"
+	      "@1500 thread=1 resume reason=mutex object=1\n",
+	 NULL},
+	{"and so are giving back and taking a mutex of a condition wait",
+	 HEAD "@1100 thread=1 release reason=mutex object=1\n"
+	      "@1200 thread=1 unlock reason=mutex object=1 waiters=1\n"
+	      "@1400 thread=1 acquire reason=mutex object=1\n"
+	      "@1500 thread=1 resume reason=cond object=2\n",
+	 NULL},
+	{"of which the window may show the last alone",
+	 HEAD "@1400 thread=1 acquire reason=mutex object=1\n"
+	      "@1500 thread=1 resume reason=cond object=2\n",
+	 NULL},
+	{"or, where takings are not recorded, the first",
+	 HEAD "@1200 thread=1 unlock reason=mutex object=1 waiters=1\n"
+	      "@1500 thread=1 resume reason=cond object=2\n",
+	 NULL},
+	{"taking another lock is not",
+	 HEAD "@1400 thread=1 acquire reason=mutex object=2\n"
+	      "@1500 thread=1 resume reason=mutex object=1\n",
+	 "thread 1: its resume at 1500 ns (mutex 0x1) has no park"},
+	{"nor taking one in another way",
+	 HEAD "@1400 thread=1 acquire reason=rwlock_read object=1\n"
+	      "@1500 thread=1 resume reason=rwlock_write object=1\n",
+	 "thread 1: its resume at 1500 ns (rwlock_write 0x1) has no park"},
+	{"nor anything else of a lock in a wait for it",
+	 HEAD "@1400 thread=1 release reason=mutex object=1\n"
+	      "@1500 thread=1 resume reason=mutex object=1\n",
+	 "thread 1: its resume at 1500 ns (mutex 0x1) has no park"},
+	{"nor giving back what was taken",
+	 HEAD "@1300 thread=1 acquire reason=mutex object=1\n"
+	      "@1400 thread=1 release reason=mutex object=1\n"
+	      "@1500 thread=1 resume reason=cond object=2\n",
+	 "thread 1: its resume at 1500 ns (cond 0x2) has no park"},
+	{"nor giving back one mutex and taking another",
+	 HEAD "@1300 thread=1 release reason=mutex object=1\n"
+	      "@1400 thread=1 acquire reason=mutex object=3\n"
+	      "@1500 thread=1 resume reason=cond object=2\n",
+	 "thread 1: its resume at 1500 ns (cond 0x2) has no park"},
+	{"and there is one such wait",
+	 HEAD "@1200 thread=1 acquire reason=mutex object=1\n"
+	      "@1300 thread=1 resume reason=mutex object=1\n"
+	      "@1400 thread=1 acquire reason=mutex object=1\n"
+	      "@1500 thread=1 resume reason=mutex object=1\n",
+	 "thread 1: its resume at 1500 ns (mutex 0x1) has no park"},
+	{"none of a thread that began in the window",
+	 HEAD "@1400 thread=2 acquire reason=mutex object=1\n"
+	      "@1500 thread=2 resume reason=mutex object=1\n",
+	 "thread 2: its resume at 1500 ns (mutex 0x1) has no park"},
+	{"what another stream held of the thread from before does not tell when it parked",
+	 HEAD "@600 thread=1 log message=\"\"\n"
+	      "@1400 proc=1 thread=1 acquire reason=mutex object=1\n"
+	      "@1500 proc=1 thread=1 resume reason=mutex object=1\n",
+	 NULL},
 	{"a park in the window has its resume there",
 	 HEAD "@1500 thread=1 park reason=mutex object=1\n@1600 thread=1 thread_exit\n",
 	 "thread 1: its park at 1500 ns (mutex 0x1) has no resume"},
