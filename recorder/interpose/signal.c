@@ -117,13 +117,14 @@ void trc_signal_taken(int number)
 		trc_trigger_signal(number, 0);
 }
 
-/* The instruction that was interrupted will do it again. */
+/* The instruction that was interrupted will do it again.  Of SI_KERNEL one cannot tell: it is also
+ * what a thread gets that has no room for the frame of another signal. */
 static bool comes_again(int number, const siginfo_t *info)
 {
 	if (number == SIGBUS && info->si_code == BUS_MCEERR_AO)
 		return false;
 	return (BIT(number) & (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL))) &&
-	       info->si_code > 0;
+	       info->si_code > 0 && info->si_code != SI_KERNEL;
 }
 
 /*
