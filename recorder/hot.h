@@ -53,6 +53,8 @@ struct trc_self {
 	struct trc_slot *slot; /* never NULL in its session; a private one if none was free */
 	uint32_t locks_held;  /* interposed locks: while > 0 recording never waits for room */
 	bool slot_busy;       /* in the middle of changing the slot */
+	bool attaching;	      /* for a few instructions: neither attached nor not */
+	bool ended;	      /* its last destructor has run: it records nothing any more */
 	uint32_t no_wait;     /* depth: inside malloc, fork, dl* interposers, trc's own work */
 };
 extern TRC_HIDDEN __thread struct trc_self trc_self __attribute__((tls_model("initial-exec")));
@@ -123,10 +125,12 @@ void trc_released(enum trc_reason reason, const void *object);
 
 /* In the creator: its serial (0 = not recording), and the stack of the creation. */
 uint32_t trc_thread_creating(uint64_t *stack);
-/* First thing in a new thread: takes a slot and makes THREAD_START. */
+/* First thing in a new thread: takes a slot and makes THREAD_START.  If a signal handler has done
+ * so already, the slot is told who the creator is; the stack of the creation is not recorded. */
 void trc_thread_started(uint32_t creator, uint64_t creation_stack);
-/* Last thing in a thread: THREAD_EXIT, gives the slot back.  Further events of this thread
- * (later destructors) would take a new serial. */
+/* Last thing in a thread: THREAD_EXIT, gives the slot back.  Further events of this thread (later
+ * destructors, signal handlers) are not recorded if trc_self.ended is set; else they would take a
+ * new serial. */
 void trc_thread_ended(void);
 /* Called by a thread that was not created while recording, when it is first seen. NULL = none. */
 extern TRC_HIDDEN void (*trc_attach_hook)(void);

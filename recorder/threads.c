@@ -87,6 +87,34 @@ static void slot_fill(struct trc_slot *slot, uint32_t creator, uint64_t start)
 	atomic_store_explicit(&slot->state, TRC_SLOT_LIVE, memory_order_release);
 }
 
+/* False if a signal handler has just done it, all of it. */
+static bool self_claim(uint32_t session)
+{
+	uint32_t tid = (uint32_t)trc_raw1(SYS_gettid, 0);
+	uint32_t serial =
+		atomic_fetch_add_explicit(&trc_rec.shared->next_serial, 1, memory_order_relaxed) + 1;
+
+	/* A handler that comes before this attaches, one that comes between the two fences does
+	 * not record, and one that comes later finds a usable self: there is only one slot taken. */
+	trc_self.attaching = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (trc_self.session == session) {
+		trc_self.attaching = false;
+		return false;
+	}
+	trc_self.slot = &trc_no_slot;
+	trc_self.tid = tid;
+	trc_self.serial = serial;
+	trc_self.serial_word = (uint64_t)serial << 32;
+	trc_self.ring = trc_self.counter_ring = &trc_no_ring;
+	/* Locks that were given back while nothing recorded are still counted. */
+	trc_self.locks_held = 0;
+	trc_self.session = session;
+	atomic_signal_fence(memory_order_seq_cst);
+	trc_self.attaching = false;
+	return true;
+}
+
 static bool attach(uint32_t creator, uint64_t stack, bool starts_now)
 {
 	/* acquire: pairs with trc_session_record(); what the session set up is visible. */
@@ -95,18 +123,10 @@ static bool attach(uint32_t creator, uint64_t stack, bool starts_now)
 	int saved_errno = errno;
 	uint64_t arg[3];
 
-	if (trc_self.quiet || !session)
+	if (trc_self.quiet || trc_self.ended || trc_self.attaching || !session)
 		return false;
-	/* From the session's mark on, a signal handler that records here finds a usable self. */
-	trc_self.slot = &trc_no_slot;
-	trc_self.tid = (uint32_t)trc_raw1(SYS_gettid, 0);
-	trc_self.serial =
-		atomic_fetch_add_explicit(&shared->next_serial, 1, memory_order_relaxed) + 1;
-	trc_self.serial_word = (uint64_t)trc_self.serial << 32;
-	trc_self.ring = trc_self.counter_ring = &trc_no_ring;
-	/* Locks that were given back while nothing recorded are still counted. */
-	trc_self.locks_held = 0;
-	trc_self.session = session;
+	if (!self_claim(session))
+		return true;
 	trc_self.slot = slot_take(shared, trc_self.serial);
 	if (trc_self.slot != &trc_no_slot)
 		slot_fill(trc_self.slot, creator, starts_now ? trc_clock_now() : 0);
@@ -139,9 +159,16 @@ uint32_t trc_thread_creating(uint64_t *stack)
 
 void trc_thread_started(uint32_t creator, uint64_t creation_stack)
 {
+	uint32_t session = atomic_load_explicit(&trc_switch.on, memory_order_relaxed);
+
 	trc_unwind_thread();
-	if (trc_recording())
+	if (!session)
+		return;
+	if (trc_self.session != session)
 		attach(creator, creation_stack, true);
+	else if (trc_self.slot != &trc_no_slot)
+		/* A signal handler that ran before this has attached the thread. */
+		atomic_store_explicit(&trc_self.slot->creator, creator, memory_order_relaxed);
 }
 
 void trc_thread_ended(void)

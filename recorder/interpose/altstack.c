@@ -27,6 +27,8 @@ static _Atomic uint32_t in_use;
 static _Atomic bool wanted;
 /* The calling thread's; 0 = none. */
 static __thread uintptr_t own __attribute__((tls_model("initial-exec")));
+/* A signal handler may come here while the thread does. */
+static __thread bool entering __attribute__((tls_model("initial-exec")));
 /* Set before the first is made; constant then. */
 static size_t guard_bytes, stack_bytes;
 
@@ -92,13 +94,11 @@ static stack_t stack_of(uintptr_t map)
 	return (stack_t){.ss_sp = (void *)(map + guard_bytes), .ss_size = stack_bytes};
 }
 
-void trc_altstack_enter(void)
+static void enter(void)
 {
-	int saved = errno;
 	stack_t now, ours;
 
-	if (own || !atomic_load_explicit(&wanted, memory_order_acquire) ||
-	    REAL(sigaltstack)(NULL, &now) || !(now.ss_flags & SS_DISABLE))
+	if (own || REAL(sigaltstack)(NULL, &now) || !(now.ss_flags & SS_DISABLE))
 		return;
 	if (atomic_fetch_add_explicit(&in_use, 1, memory_order_relaxed) < IN_USE_MAX)
 		own = mapping_take();
@@ -109,6 +109,19 @@ void trc_altstack_enter(void)
 	}
 	if (!own)
 		atomic_fetch_sub_explicit(&in_use, 1, memory_order_relaxed);
+}
+
+void trc_altstack_enter(void)
+{
+	int saved = errno;
+
+	if (own || entering || !atomic_load_explicit(&wanted, memory_order_acquire))
+		return;
+	entering = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	enter();
+	atomic_signal_fence(memory_order_seq_cst);
+	entering = false;
 	errno = saved;
 }
 

@@ -4,7 +4,7 @@
  *   B1  a handoff belongs to the creator until the real call has succeeded, then to the new
  *       thread, which gives it back before it runs anything of the program's
  *   B2  trc_thread_ended() runs in the last round of thread-specific destructors, so that
- *       what the program's own destructors do is still recorded
+ *       what the program's own destructors do is still recorded.  What comes later is not
  */
 #include "recorder/interpose/thread.h"
 #include "recorder/interpose/signal.h"
@@ -20,6 +20,10 @@ enum {
 static pthread_key_t end_key;
 static bool end_key_made;
 
+/* Fresh in each thread, as the key's value is not: what a dying thread sets comes back to the next
+ * thread on its stack, and no destructor is called for it. */
+static __thread bool armed __attribute__((tls_model("initial-exec")));
+
 /* The value counts the rounds. */
 static void thread_ending(void *value)
 {
@@ -27,6 +31,7 @@ static void thread_ending(void *value)
 
 	if (round < LAST_ROUND && !pthread_setspecific(end_key, (void *)(round + 1)))
 		return;
+	trc_self.ended = true; /* signal handlers may still come */
 	trc_thread_ended();
 	trc_altstack_leave();
 }
@@ -39,8 +44,11 @@ void trc_thread_prepare(void)
 
 bool trc_thread_arm(void)
 {
-	return end_key_made &&
-	       (pthread_getspecific(end_key) || !pthread_setspecific(end_key, (void *)1));
+	if (!end_key_made || trc_self.ended)
+		return false;
+	if (!armed)
+		armed = !pthread_setspecific(end_key, (void *)1);
+	return armed;
 }
 
 /* ---- the beginning -------------------------------------------------------------------- */

@@ -64,6 +64,7 @@ ends stack 139 'crash 11 code * address 0x* tid * stack known' 'descend descend 
 ends main 139 'crash 11 code * address 0x* tid * stack known' 'descend descend descend *'
 ends abort 134 'crash 6 code -6 address 0x0 tid * stack known' "*abort abort_here outer $threads"
 ends kill 139 'crash 11 code 0 address 0x0 tid * stack known' '*@(kill_self|end_by) *'
+[ "$(uname -m)" != x86_64 ] || ends frame 139 'crash 11 code 128 address 0x0 tid * stack known' '*'
 ends two 139 'crash 11 code 1 address 0x10 tid * stack known' 'write_nowhere outer two_at_once *'
 
 ends handled 0 'no crash' ''
@@ -133,6 +134,13 @@ recorded churn 10000
 read -r _ _ kb _ _ maps _ <out.txt
 [ "$kb" -lt 1000 ] && [ "$maps" -lt 150 ] || fail "10,000 threads: $(cat out.txt)"
 passed "10,000 threads: $(cat out.txt)"
+
+recorded interrupted 5000
+[ "$status" = 0 ] || fail "interrupted: status $status"
+read -r signals _ _ _ maps _ <out.txt
+[ "$signals" = 25000 ] && [ "$maps" -lt 100 ] || fail "5,000 threads: $(cat out.txt)"
+grep -qx 'threads without a slot 0' ring.txt || fail "interrupted: $(cat ring.txt)"
+passed "5,000 threads, interrupted as they begin and end: $(cat out.txt)"
 
 recorded procs
 [ "$(ask 'SELECT group_concat(procs, " ") FROM event_procs_change')" = "1 $(cat out.txt)" ] ||

@@ -69,6 +69,28 @@ static void use_up_stack(void)
 	descend(&levels);
 }
 
+static void on_usr1(int number)
+{
+	done++;
+}
+
+/* A signal for whose frame the stack has no room: the kernel makes a SIGSEGV of it. */
+static void leave_no_room(void)
+{
+	volatile char *room, *low = __builtin_frame_address(0);
+	pthread_attr_t attr;
+	void *stack;
+	size_t n_bytes;
+	long pid = getpid(), tid = syscall(SYS_gettid);
+
+	signal(SIGUSR1, on_usr1);
+	pthread_getattr_np(pthread_self(), &attr);
+	pthread_attr_getstack(&attr, &stack, &n_bytes);
+	room = __builtin_alloca((size_t)(low - (char *)stack) - 512);
+	room[0] = 1;
+	syscall(SYS_tgkill, pid, tid, SIGUSR1);
+}
+
 static void abort_here(void)
 {
 	abort();
@@ -127,7 +149,7 @@ static int end_by(const char *name)
 		void (*deed)(void);
 	} ends[] = {{"write", write_nowhere}, {"call", call_nothing},	{"jump", jump_nowhere},
 		    {"smash", smash_stack},   {"stack", use_up_stack}, {"abort", abort_here},
-		    {"kill", kill_self},      {"two", write_nowhere}};
+		    {"kill", kill_self},      {"two", write_nowhere},	{"frame", leave_no_room}};
 	pthread_t thread[2];
 
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
@@ -197,11 +219,6 @@ static void *hold_a_while(void *unused)
 	usleep(20000);
 	pthread_mutex_unlock(&mutex);
 	return NULL;
-}
-
-static void on_usr1(int number)
-{
-	done++;
 }
 
 static int meet_conditions(void)
@@ -308,6 +325,58 @@ static int churn(int n)
 	maps = mappings();
 	come_and_go(n);
 	printf("grown by %ld kB and %ld mappings\n", resident_kb() - kb, mappings() - maps);
+	return 0;
+}
+
+static pthread_key_t key;
+
+static void records(int number)
+{
+	char c;
+
+	(void)!read(-1, &c, 1);
+	done++;
+}
+
+/* The last time after all of the recorder's: its key is older. */
+static void raises_and_comes_back(void *value)
+{
+	pthread_setspecific(key, value);
+	raise(SIGUSR1);
+}
+
+static void *ends_with_signals(void *unused)
+{
+	pthread_setspecific(key, &key);
+	return NULL;
+}
+
+/* Each thread is interrupted before its first instruction, and when its last destructor has run,
+ * by a handler that makes calls which are recorded. */
+static int interrupted(int n)
+{
+	pthread_attr_t attr;
+	sigset_t none, usr1;
+	pthread_t thread;
+	long maps = 0;
+
+	sigemptyset(&none);
+	sigemptyset(&usr1);
+	sigaddset(&usr1, SIGUSR1);
+	pthread_attr_init(&attr);
+	pthread_attr_setsigmask_np(&attr, &none);
+	pthread_key_create(&key, raises_and_comes_back);
+	signal(SIGUSR1, records);
+	pthread_sigmask(SIG_BLOCK, &usr1, NULL);
+	for (int i = 0; i < n; i++) {
+		if (i == n / 5)
+			maps = mappings();
+		kill(getpid(), SIGUSR1);
+		if (pthread_create(&thread, &attr, ends_with_signals, NULL))
+			return 1;
+		pthread_join(thread, NULL);
+	}
+	printf("%d signals, grown by %ld mappings\n", done, mappings() - maps);
 	return 0;
 }
 
@@ -507,6 +576,8 @@ int main(int argc, char **argv)
 		return many_triggers();
 	if (!strcmp(argv[1], "churn"))
 		return churn(argc > 2 ? atoi(argv[2]) : 1000);
+	if (!strcmp(argv[1], "interrupted"))
+		return interrupted(argc > 2 ? atoi(argv[2]) : 1000);
 	if (!strcmp(argv[1], "forks"))
 		return forks();
 	if (!strcmp(argv[1], "api"))

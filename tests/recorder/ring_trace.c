@@ -72,6 +72,7 @@ int main(int argc, char **argv)
 		printf("owner %s\n", owners[f.owner]);
 		say_crash(&f.control->crash);
 		say_triggers(f.control);
+		printf("threads without a slot %u\n", f.control->slots_full);
 		if (argc > 2)
 			err = write_trace(&f, argv[2], error, sizeof(error));
 	}
