@@ -227,6 +227,7 @@ memcached_start()
 {
 	local socket=$work/$1.sock tries=200 user=
 	shift
+	rm -f "$socket" # of an earlier one
 	[ "$(id -u)" != 0 ] || user='-u root'
 	# shellcheck disable=SC2086 # a list of options
 	"$@" memcached $user -t 4 -m 64 -s "$socket" &
