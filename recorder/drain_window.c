@@ -2,8 +2,8 @@
  * drain_window.c - draining a private copy: one window of it, once.
  *
  * Events from before the window are not handed on, but the threads that they tell of become known,
- * and those among them that an event in the window names get their entries.  What a thread was doing
- * is what it was doing when the window ended: its slot was read later, so that where the two
+ * and those among them that an event in the window names get their entries.  What a thread was
+ * doing is what it was doing when the window ended: its slot was read later, so that where the two
  * disagree the events are right.
  */
 #include <string.h>
@@ -277,8 +277,9 @@ static void add_status(struct trc_drain *d, uint32_t state, const struct trc_slo
 	watch = trc_drain_watch_find(d, serial);
 	*e = (struct trc_status_entry){.thread = serial};
 	d->n_status++;
-	/* A wait that began before the window's end and was seen in the slot after it was in progress
-	 * in between; unless its end was recorded, and the process killed before the slot said so. */
+	/* A wait that began before the window's end and was seen in the slot after it was in
+	 * progress in between; unless its end was recorded, and the process killed before the slot
+	 * said so. */
 	if (copy->reason && copy->reason < TRC_REASON_COUNT && copy->since <= d->to &&
 	    copy->since >= watch->wait_end_time)
 		status_from_slot(d, e, copy);
@@ -287,8 +288,6 @@ static void add_status(struct trc_drain *d, uint32_t state, const struct trc_slo
 }
 
 /* ---- regions --------------------------------------------------------------------------- */
-
-enum { REGIONS_AT_ONCE = 256 };
 
 struct region_list {
 	struct trc_open_region_entry *entry;
@@ -301,8 +300,7 @@ static void add_regions(struct trc_drain *d, struct region_list *list, uint32_t 
 	uint32_t n = atomic_load_explicit(&slot->n_regions, memory_order_relaxed);
 
 	for (uint32_t k = 0; k < n && k < TRC_OPEN_REGIONS && list->n < list->max; k++) {
-		uint64_t since =
-			atomic_load_explicit(&slot->region[k].since, memory_order_relaxed);
+		uint64_t since = atomic_load_explicit(&slot->region[k].since, memory_order_relaxed);
 		uint64_t type = atomic_load_explicit(&slot->region[k].type, memory_order_relaxed);
 
 		if (since > d->to)
@@ -371,8 +369,8 @@ static void ring_skip_past(struct trc_drain *d, struct trc_drain_ring *r, const 
 		r->pos += i;
 }
 
-typedef void page_fn(struct trc_drain *d, struct trc_drain_ring *r, const uint64_t *word, uint64_t n,
-		     uint64_t page_end);
+typedef void page_fn(struct trc_drain *d, struct trc_drain_ring *r, const uint64_t *word,
+		     uint64_t n, uint64_t page_end);
 
 /* Calls fn with what is left of each page; until it takes nothing. */
 static void ring_pages(struct trc_drain *d, uint32_t proc, page_fn *fn)

@@ -152,8 +152,8 @@ static bool process_maps(uint32_t pid, ino_t inode)
 static enum trc_ring_owner find_owner(const struct trc_shared *h, ino_t inode)
 {
 	uint64_t here = own_pid_namespace(), start;
-	bool other = h->pid_namespace != NS_UNKNOWN && here != NS_UNKNOWN &&
-		     h->pid_namespace != here;
+	bool other =
+		h->pid_namespace != NS_UNKNOWN && here != NS_UNKNOWN && h->pid_namespace != here;
 	char state;
 
 	if (!is_this_boot(h))
@@ -227,7 +227,8 @@ static int read_header(struct trc_ring_file *f, const struct stat *st, char *err
 	if (!st->st_size)
 		return trouble(-ENODATA, error, n_bytes,
 			       "empty: its process went on to another program");
-	if (st->st_size < (off_t)sizeof(f->header) || read_all(f->fd, &f->header, sizeof(f->header)))
+	if (st->st_size < (off_t)sizeof(f->header) ||
+	    read_all(f->fd, &f->header, sizeof(f->header)))
 		return trouble(-EBADMSG, error, n_bytes,
 			       st->st_size < 8 ? "not a trc ring" : "it is cut short");
 	if (trc_layout_check(&f->header, (uint64_t)st->st_size, &why))
@@ -322,7 +323,8 @@ int trc_ring_files_each(int (*fn)(void *context, const char *path), void *contex
 {
 	const char *given = secure_getenv("TRC_RING_DIR");
 	bool is_given = given && *given;
-	const char *const dirs[DIRS_MAX] = {is_given ? given : "/dev/shm", is_given ? NULL : "/tmp"};
+	const char *const dirs[DIRS_MAX] = {is_given ? given : "/dev/shm",
+					    is_given ? NULL : "/tmp"};
 	const struct visit v = {fn, context};
 	struct stat seen[DIRS_MAX];
 	int n_seen = 0, result = 0;
@@ -455,8 +457,9 @@ static int write_trace(const struct trc_ring_file *f, struct trc_snapshot *s, st
 	return err ? err : trc_writer_finish(w);
 }
 
-int trc_ring_file_to_trace(const struct trc_ring_file *f, const struct trc_snapshot_options *options,
-			   trc_sink_fn *sink, void *context, char *error, size_t n_bytes)
+int trc_ring_file_to_trace(const struct trc_ring_file *f,
+			   const struct trc_snapshot_options *options, trc_sink_fn *sink,
+			   void *context, char *error, size_t n_bytes)
 {
 	struct trc_writer_options writer;
 	struct trc_snapshot *s;

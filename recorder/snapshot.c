@@ -535,7 +535,8 @@ int trc_snapshot_info(const struct trc_snapshot *s, struct trc_writer *w)
 	int err = s->has_sync ? trc_trace_info(w, s->copy) : trc_trace_info_process(w, s->copy);
 
 	if (!err)
-		err = trc_writer_info(w, "mode", s->h.flags & TRC_SHARED_OVERWRITE ? "flight" : "recording");
+		err = trc_writer_info(w, "mode",
+				      s->h.flags & TRC_SHARED_OVERWRITE ? "flight" : "recording");
 	if (!err)
 		err = info_window(s, w);
 	return err ? err : info_signal(s, w);

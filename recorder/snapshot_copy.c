@@ -42,8 +42,8 @@ enum {
  * away.  The thread sanitizer would call that a race, and has its own memcpy().
  */
 #ifdef SANITIZED_THREADS
-__attribute__((noinline, no_sanitize("thread")))
-static void copy_racing(void *to, const void *from, uint64_t n_bytes)
+__attribute__((noinline, no_sanitize("thread"))) static void copy_racing(void *to, const void *from,
+									 uint64_t n_bytes)
 {
 	for (uint64_t i = 0; i < n_bytes / 8; i++)
 		((volatile uint64_t *)to)[i] = ((const volatile uint64_t *)from)[i];
@@ -323,8 +323,8 @@ static int copy_interned(struct trc_snapshot *s, const struct trc_snapshot_sourc
 	return err;
 }
 
-/* Once more, until nothing changed meanwhile; a thread that was stopped in the middle of a change is
- * taken as it stands. */
+/* Once more, until nothing changed meanwhile; a thread that was stopped in the middle of a change
+ * is taken as it stands. */
 static int copy_slot(struct trc_snapshot *s, const struct trc_snapshot_source *source, uint64_t off)
 {
 	struct trc_slot *slot = trc_area(s->copy, off);
@@ -372,7 +372,8 @@ static int copy_modules(struct trc_snapshot *s, const struct trc_snapshot_source
 	return err ? err : copy_area(s, source, s->h.heap_off, s->h.heap_bytes);
 }
 
-/* The counters in the header, behind what was checked; a crash block that is not complete is none. */
+/* The counters in the header, behind what was checked; a crash block that is not complete is none.
+ */
 static int copy_counters(struct trc_snapshot *s, const struct trc_snapshot_source *source)
 {
 	uint64_t off = offsetof(struct trc_shared, next_serial);

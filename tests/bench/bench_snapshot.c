@@ -141,7 +141,7 @@ static int write_all(void *context, const void *bytes, size_t n_bytes)
 static void write_trace(struct trc_snapshot *s, const char *path, struct trc_writer_totals *totals)
 {
 	struct trc_writer_options options;
-	struct trc_writer *w;
+	struct trc_writer *w = NULL;
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
 	trc_snapshot_writer_options(s, &options);
