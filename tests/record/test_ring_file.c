@@ -1,4 +1,5 @@
-/* test_ring_file.c - ring files: whose they are, who lives, and what is refused, by a clear line. */
+/* test_ring_file.c - ring files: whose they are, who lives, and what is refused, by a clear line.
+ */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -210,12 +211,18 @@ START_TEST(rings_are_found_by_their_names)
 		const char *name;
 		int found;
 	} names[] = {
-		{"trc-0-12.3.ring", 1},	      {"trc-abcdef/12.3.ring", 1},
-		{"12.3.ring", 0},	      {"trc-abcdef/trc-0-12.3.ring", 0},
-		{"trc-abcdefg/12.3.ring", 0}, {"trc-0-012.3.ring", 0},
-		{"trc-0-12.3.ringx", 0},      {"trc-0-12.ring", 0},
-		{".trc-0-12.tmp", 0},	      {"trc-0-99999999999.0.ring", 0},
-		{"trc-x-12.0.ring", 0},	      {"trc-abcdef/12.-3.ring", 0},
+		{"trc-0-12.3.ring", 1},
+		{"trc-abcdef/12.3.ring", 1},
+		{"12.3.ring", 0},
+		{"trc-abcdef/trc-0-12.3.ring", 0},
+		{"trc-abcdefg/12.3.ring", 0},
+		{"trc-0-012.3.ring", 0},
+		{"trc-0-12.3.ringx", 0},
+		{"trc-0-12.ring", 0},
+		{".trc-0-12.tmp", 0},
+		{"trc-0-99999999999.0.ring", 0},
+		{"trc-x-12.0.ring", 0},
+		{"trc-abcdef/12.-3.ring", 0},
 	};
 	char at[256], sub[256];
 
@@ -363,9 +370,22 @@ END_TEST
 START_TEST(a_file_cut_short_anywhere_is_refused)
 {
 	const struct trc_shared *h = f.shared;
-	uint64_t cut[] = {0, 4, 8, 100, sizeof(*h) - 1, sizeof(*h), h->procs_off, h->procs_off + 1,
-			  h->overflow_off, h->threads_off, h->stacks_off, h->strings_off,
-			  h->modules_off, h->heap_off, h->cells_off, h->data_off, h->data_off + 8,
+	uint64_t cut[] = {4,
+			  8,
+			  100,
+			  sizeof(*h) - 1,
+			  sizeof(*h),
+			  h->procs_off,
+			  h->procs_off + 1,
+			  h->overflow_off,
+			  h->threads_off,
+			  h->stacks_off,
+			  h->strings_off,
+			  h->modules_off,
+			  h->heap_off,
+			  h->cells_off,
+			  h->data_off,
+			  h->data_off + 8,
 			  h->total_bytes - 1};
 
 	for (size_t i = 0; i < sizeof(cut) / sizeof(*cut); i++) {
@@ -373,6 +393,14 @@ START_TEST(a_file_cut_short_anywhere_is_refused)
 		ck_assert_int_eq(make_trace(path), -EBADMSG);
 		ck_assert_str_eq(error, cut[i] < 8 ? "not a trc ring" : "it is cut short");
 	}
+}
+END_TEST
+
+START_TEST(an_empty_file_was_left_by_a_program_that_executed_another)
+{
+	write_ring(path, 0);
+	ck_assert_int_eq(make_trace(path), -ENODATA);
+	ck_assert_str_eq(error, "empty: its process went on to another program");
 }
 END_TEST
 
@@ -384,8 +412,8 @@ START_TEST(a_file_that_shrinks_meanwhile_is_an_error)
 	ck_assert_int_eq(trc_ring_file_look(&ring), 0);
 	ck_assert_int_eq(truncate(path, 5000), 0);
 	ck_assert_int_eq(trc_ring_file_look(&ring), -EBADMSG);
-	ck_assert_int_eq(
-		trc_ring_file_to_trace(&ring, NULL, fake_sink, &f, error, sizeof(error)), -EBADMSG);
+	ck_assert_int_eq(trc_ring_file_to_trace(&ring, NULL, fake_sink, &f, error, sizeof(error)),
+			 -EBADMSG);
 	ck_assert_str_eq(error, "it is cut short");
 	trc_ring_file_close(&ring);
 }
@@ -468,8 +496,19 @@ static uint64_t next_random(void)
 
 static uint64_t odd_value(void)
 {
-	static const uint64_t odd[] = {0, 1, 2, 7, 8, UINT32_MAX, UINT64_MAX, UINT64_C(1) << 63,
-				       UINT64_C(1) << 62, UINT64_C(1) << 32, 1023, 1024, 1025};
+	static const uint64_t odd[] = {0,
+				       1,
+				       2,
+				       7,
+				       8,
+				       UINT32_MAX,
+				       UINT64_MAX,
+				       UINT64_C(1) << 63,
+				       UINT64_C(1) << 62,
+				       UINT64_C(1) << 32,
+				       1023,
+				       1024,
+				       1025};
 	uint64_t n = next_random();
 
 	switch (n % 4) {
@@ -522,9 +561,8 @@ static void try_spoilt(const char *before, uint64_t seed)
 		next_random();
 	memcpy(f.shared, before, f.mapped_bytes);
 	spoil();
-	options = (struct trc_snapshot_options){.window_ns = seed % 3 ? UINT64_MAX : 1000,
-						.all = seed & 1,
-						.dead = seed & 2};
+	options = (struct trc_snapshot_options){
+		.window_ns = seed % 3 ? UINT64_MAX : 1000, .all = seed & 1, .dead = seed & 2};
 	f.from_file = seed & 4;
 	fake_snapshot(&f, &options, &file); /* sound, whatever it holds */
 	fake_file_free(&file);
@@ -552,8 +590,13 @@ START_TEST(no_header_is_trusted)
 
 	memcpy(before, f.shared, sizeof(*before));
 	for (size_t i = 0; i < n_words; i++) {
-		static const uint64_t values[] = {0, 1, UINT64_MAX, UINT64_C(1) << 63, 0x4141414141414141,
-						  UINT32_MAX, UINT64_C(1) << 32};
+		static const uint64_t values[] = {0,
+						  1,
+						  UINT64_MAX,
+						  UINT64_C(1) << 63,
+						  0x4141414141414141,
+						  UINT32_MAX,
+						  UINT64_C(1) << 32};
 
 		for (size_t k = 0; k < sizeof(values) / sizeof(*values); k++) {
 			int err;
@@ -590,6 +633,7 @@ static Suite *ring_file_suite(void)
 	tcase_add_loop_test(t, a_header_that_is_not_right_is_refused_by_name, 0,
 			    sizeof(refusals) / sizeof(*refusals));
 	tcase_add_test(t, a_file_cut_short_anywhere_is_refused);
+	tcase_add_test(t, an_empty_file_was_left_by_a_program_that_executed_another);
 	tcase_add_test(t, a_file_that_shrinks_meanwhile_is_an_error);
 	tcase_add_test(t, a_file_of_holes_is_not_believed);
 	tcase_add_test(t, only_a_plain_file_of_our_own_is_read);

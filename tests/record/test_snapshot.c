@@ -145,7 +145,7 @@ START_TEST(the_window_begins_where_the_last_of_the_full_rings_does)
 	put_many(1, 0, 5 * RECORDS_A_PAGE + 1); /* full too, but it goes further back */
 	put_many(0, 0, 10 * RECORDS_A_PAGE + 1);
 	put_at(1, 100 + first - 1, 8888); /* before it */
-	put_at(1, 100 + first, 1); /* in it */
+	put_at(1, 100 + first, 1);	  /* in it */
 	fake_snapshot(&f, &dead, &file);
 	expect_run(0, first, 3 * RECORDS_A_PAGE + 1);
 	expect_run(1, 1, 1);
@@ -192,7 +192,8 @@ START_TEST(the_window_is_as_long_as_asked_for)
 		put_at(n % 2 ? 1 : 0, 100 * n, n);
 	fake_snapshot(&f, &o, &file);
 	ck_assert_msg(file.cut == fake_time(&f, 4900), "%s", t->says);
-	ck_assert_msg(file.from == (t->ticks ? file.cut - t->ticks : fake_time(&f, 0)), "%s", t->says);
+	ck_assert_msg(file.from == (t->ticks ? file.cut - t->ticks : fake_time(&f, 0)), "%s",
+		      t->says);
 	ck_assert_msg(fake_count(&file, TRC_KIND_RELEASE) == (t->ticks ? t->ticks / 100 + 1 : 50),
 		      "%s", t->says);
 }
@@ -340,19 +341,35 @@ static const struct loss {
 	const char *says;
 	struct {
 		uint64_t after, total, since;
-	} gap[2];			 /* records; at 0 none */
+	} gap[2];			  /* records; at 0 none */
 	uint64_t at_end, reported, since; /* in the ring's counters */
-	bool overwritten;		 /* nothing is known of what was before */
-	uint64_t lost;			 /* in the window 200..300 */
+	bool overwritten;		  /* nothing is known of what was before */
+	uint64_t lost;			  /* in the window 200..300 */
 } losses[] = {
 	{"a loss in the window is told", {{250, 5, 240}}, 5, 5, 0, false, 5},
 	{"a loss from before is not", {{150, 5, 140}}, 5, 5, 0, false, 0},
-	{"of a total, what was lost before does not count", {{150, 5, 140}, {250, 8, 240}}, 8, 8, 0,
-	 false, 3},
-	{"a loss that was told behind the window, and began in it", {{310, 5, 290}}, 5, 5, 0, false, 5},
+	{"of a total, what was lost before does not count",
+	 {{150, 5, 140}, {250, 8, 240}},
+	 8,
+	 8,
+	 0,
+	 false,
+	 3},
+	{"a loss that was told behind the window, and began in it",
+	 {{310, 5, 290}},
+	 5,
+	 5,
+	 0,
+	 false,
+	 5},
 	{"a loss behind the window is not told", {{310, 5, 305}}, 5, 5, 0, false, 0},
-	{"if the gap record before is gone, one at least was lost", {{250, 500, 240}}, 500, 500, 0,
-	 true, 1},
+	{"if the gap record before is gone, one at least was lost",
+	 {{250, 500, 240}},
+	 500,
+	 500,
+	 0,
+	 true,
+	 1},
 	{"losses that no record tells of", {{0}}, 7, 0, 280, false, 7},
 	{"of these, what was told is not told again", {{250, 5, 240}}, 7, 5, 280, false, 7},
 	{"losses after the window", {{0}}, 7, 0, 310, false, 0},
@@ -494,9 +511,9 @@ END_TEST
 
 struct doing {
 	const char *says;
-	uint64_t slot_since;  /* the slot says: waiting for 5 since then; 0 = running */
+	uint64_t slot_since;   /* the slot says: waiting for 5 since then; 0 = running */
 	uint64_t park, resume; /* events: for 6; 0 = none */
-	uint64_t since;	      /* of the status, 0 = it ran */
+	uint64_t since;	       /* of the status, 0 = it ran */
 	uint64_t object;
 };
 static const struct doing doings[] = {
@@ -641,8 +658,8 @@ START_TEST(a_thread_in_the_middle_of_a_record_gets_a_moment)
 	fake_snapshot(&f, &live, &file);
 	pthread_join(late, NULL);
 	/* It may come too late on a busy machine: then it is told as lost. */
-	ck_assert_uint_eq(fake_count(&file, TRC_KIND_RELEASE) + fake_lost(&file, TRC_GAP_UNCOMMITTED),
-			  3);
+	ck_assert_uint_eq(
+		fake_count(&file, TRC_KIND_RELEASE) + fake_lost(&file, TRC_GAP_UNCOMMITTED), 3);
 }
 END_TEST
 

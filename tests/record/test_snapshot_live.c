@@ -31,7 +31,8 @@ static const struct row {
 	{"plain", TRC_PATH_AUTO, 0, 64 << 10, false, false},
 	{"with signals and migration", TRC_PATH_AUTO, 0, 64 << 10, true, true},
 	{"rings of one page", TRC_PATH_AUTO, 0, 8192, true, true},
-	{"by a clock that is no counter", TRC_PATH_AUTO, TRC_CLOCK_MONOTONIC_RAW, 64 << 10, true, true},
+	{"by a clock that is no counter", TRC_PATH_AUTO, TRC_CLOCK_MONOTONIC_RAW, 64 << 10, true,
+	 true},
 	{"the overflow stream", TRC_PATH_OVERFLOW, 0, 64 << 10, true, true},
 };
 
@@ -55,9 +56,8 @@ static void record_numbered(uint32_t from)
 	if (!trc_self_ready())
 		return;
 	if (n % 4 == 0)
-		arg[1] = trc_string_intern(
-			name, (uint32_t)snprintf(name, sizeof(name), "%u/%llu", from,
-						 (unsigned long long)n));
+		arg[1] = trc_string_intern(name, (uint32_t)snprintf(name, sizeof(name), "%u/%llu",
+								    from, (unsigned long long)n));
 	memset(text, 'a' + (int)(n % 26), arg[2]);
 	memcpy(text, name, (size_t)snprintf(name, sizeof(name), "%llu", (unsigned long long)n));
 	trc_record(TRC_REC_WORD1(TRC_KIND_LOG, 0, 5 + text_words, trc_self.serial), seg, 2);

@@ -88,8 +88,8 @@ static void expect_run_with(uint64_t first, uint64_t last, int k)
 		ck_assert_uint_eq(file.row[i].arg[1], 3 * file.row[i].arg[0]);
 	}
 	ck_assert_msg(file.row[0].arg[0] <= first && file.row[file.n_rows - 1].arg[0] >= last,
-		      "read %d, %lu written: %lu to %lu is there, %lu to %lu should be", k, how_many,
-		      file.row[0].arg[0], file.row[file.n_rows - 1].arg[0], first, last);
+		      "read %d, %lu written: %lu to %lu is there, %lu to %lu should be", k,
+		      how_many, file.row[0].arg[0], file.row[file.n_rows - 1].arg[0], first, last);
 }
 
 static const uint64_t amounts[] = {1, 255, 256, 257, 700, 1023, 1024, 1025, 5000};
@@ -170,7 +170,6 @@ static void put_old_entries(void)
 	old_string = fake_string(&f, 5, "the old");
 }
 
-
 static void evict(void)
 {
 	uint64_t frame[3] = {0xa, 0xb, 0xc};
@@ -198,8 +197,8 @@ static void expect_old_or_none(int k)
 	if (counter->arg[0]) {
 		const char *text = trc_reader_string(file.r, (uint32_t)counter->arg[0], &n_bytes);
 
-		ck_assert_msg(n_bytes == 7 && !memcmp(text, "the old", 7), "read %d: another string",
-			      k);
+		ck_assert_msg(n_bytes == 7 && !memcmp(text, "the old", 7),
+			      "read %d: another string", k);
 	}
 }
 
