@@ -2,11 +2,12 @@
  * altstack.c - sigaltstack(), and an alternate signal stack for each thread that has none.
  *
  * A thread that has used up its stack cannot run a handler there.  So each recorded thread gets
- * 64 KiB of address space and a guard page; memory is used when a signal is handled there.
+ * 1 MiB of address space and a guard page; memory is used when a signal is handled there.
  *
  *   A1  the program never sees it: sigaltstack() tells of the program's own stack or of none.
- *       The one thing to notice: a handler that the program installs with SA_ONSTACK runs there
- *       also in a thread to which the program gave no alternate stack
+ *       Until the program gives a first thread an alternate stack, its handlers are installed
+ *       without SA_ONSTACK, so that all run where they would (signal.c).  The one thing to notice:
+ *       from then on those with SA_ONSTACK run on ours in threads to which it gave none
  *   A2  at most IN_USE_MAX threads have one; POOL of those given back are kept for the next ones
  *   A3  one is given back only when the kernel knows of it no more
  */
@@ -20,11 +21,11 @@
 #define AT_MINSIGSTKSZ 51
 #endif
 
-enum { IN_USE_MAX = 4096, POOL = 64, STACK_BYTES = 64 << 10, REST_BYTES = 48 << 10 };
+enum { IN_USE_MAX = 2048, POOL = 16, STACK_BYTES = 1 << 20, REST_BYTES = 512 << 10 };
 
 static _Atomic uintptr_t pool[POOL]; /* mappings; 0 = none */
 static _Atomic uint32_t in_use;
-static _Atomic bool wanted;
+static _Atomic bool wanted, given, programs;
 /* The calling thread's; 0 = none. */
 static __thread uintptr_t own __attribute__((tls_model("initial-exec")));
 /* A signal handler may come here while the thread does. */
@@ -48,9 +49,26 @@ void trc_altstack_want(bool want)
 
 	if (want && !stack_bytes)
 		sizes_find();
+	if (want)
+		atomic_store_explicit(&given, true, memory_order_relaxed);
 	/* release: pairs with the acquire in trc_altstack_enter(): the sizes are known. */
 	atomic_store_explicit(&wanted, want, memory_order_release);
 	errno = saved;
+}
+
+bool trc_altstack_hides(void)
+{
+	/* seq_cst: see signal.c, onstack_note(). */
+	return atomic_load_explicit(&given, memory_order_relaxed) && !atomic_load(&programs);
+}
+
+/* The program uses alternate stacks. */
+static void programs_note(void)
+{
+	if (trc_self.quiet || atomic_load(&programs))
+		return;
+	atomic_store(&programs, true);
+	trc_signals_on_stack();
 }
 
 /* 0 if there is none to be had. */
@@ -98,8 +116,12 @@ static void enter(void)
 {
 	stack_t now, ours;
 
-	if (own || REAL(sigaltstack)(NULL, &now) || !(now.ss_flags & SS_DISABLE))
+	if (own || REAL(sigaltstack)(NULL, &now))
 		return;
+	if (!(now.ss_flags & SS_DISABLE)) {
+		programs_note();
+		return;
+	}
 	if (atomic_fetch_add_explicit(&in_use, 1, memory_order_relaxed) < IN_USE_MAX)
 		own = mapping_take();
 	ours = stack_of(own);
@@ -151,11 +173,11 @@ TRC_EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
 	stack_t was, ours;
 	int result;
 
-	if (!own)
-		return REAL(sigaltstack)(stack, old);
 	ours = stack_of(own);
-	result = REAL(sigaltstack)(stack, &was);
-	if (result)
+	result = REAL(sigaltstack)(stack, own ? &was : old);
+	if (!result && stack && !(stack->ss_flags & SS_DISABLE))
+		programs_note();
+	if (result || !own)
 		return result;
 	if (stack && stack->ss_flags & SS_DISABLE)
 		REAL(sigaltstack)(&ours, NULL);

@@ -20,6 +20,7 @@ static _Atomic uint64_t seen;	    /* signals that are, or were, dealt with here 
 static _Atomic uint64_t crash;	    /* of those: to be recorded as a fault */
 static _Atomic uint64_t one_shots;  /* last installed with SA_RESETHAND */
 static _Atomic uint64_t interrupts; /* what siginterrupt() said */
+static _Atomic uint64_t onstack;    /* H5: SA_ONSTACK was given, the kernel does not have it */
 static _Atomic bool active;	    /* between start and stop */
 
 static uint64_t load(const _Atomic uint64_t *word)
@@ -37,6 +38,11 @@ static bool wraps(void)
 static bool is_seen(int number)
 {
 	return number >= 1 && number <= 64 && (load(&seen) & BIT(number));
+}
+
+static bool is_dealt_with(int number)
+{
+	return number >= 1 && number <= 64 && ((load(&seen) | load(&onstack)) & BIT(number));
 }
 
 /* ---- wrappers -------------------------------------------------------------------------- */
@@ -191,6 +197,8 @@ static void as_program_sees(int number, struct sigaction *action)
 {
 	uint64_t wrapper = wrapper_number(action), mask;
 
+	if (load(&onstack) & BIT(number))
+		action->sa_flags |= SA_ONSTACK;
 	if (is_default_of_ours(action)) {
 		mask = load(&given[number].mask);
 		memset(&action->sa_mask, 0, sizeof(action->sa_mask));
@@ -236,6 +244,41 @@ static bool as_kernel_sees(int number, struct sigaction *action)
 	return true;
 }
 
+/* H5; true if it makes a difference. */
+static bool onstack_hide(struct sigaction *action)
+{
+	if (!(action->sa_flags & SA_ONSTACK) || action->sa_handler == SIG_DFL ||
+	    action->sa_handler == SIG_IGN || is_default_of_ours(action) || !trc_altstack_hides())
+		return false;
+	action->sa_flags &= ~SA_ONSTACK;
+	return true;
+}
+
+static void onstack_restore(int number)
+{
+	struct sigaction action;
+
+	if (!(atomic_fetch_and(&onstack, ~BIT(number)) & BIT(number)) ||
+	    REAL(sigaction)(number, NULL, &action) || is_default_of_ours(&action))
+		return;
+	action.sa_flags |= SA_ONSTACK;
+	REAL(sigaction)(number, &action, NULL);
+}
+
+/* The action is installed. */
+static void onstack_note(int number, bool hidden)
+{
+	if (!hidden) {
+		atomic_fetch_and(&onstack, ~BIT(number));
+		return;
+	}
+	/* seq_cst: if another thread's look at the bits came before this, this look sees why it
+	 * looked. */
+	atomic_fetch_or(&onstack, BIT(number));
+	if (!trc_altstack_hides())
+		onstack_restore(number);
+}
+
 static void note_installed(int number, const struct sigaction *program)
 {
 	if (program->sa_handler == SIG_DFL)
@@ -246,17 +289,20 @@ static void note_installed(int number, const struct sigaction *program)
 		atomic_fetch_and_explicit(&one_shots, ~BIT(number), memory_order_relaxed);
 }
 
-/* sigaction() of a signal that is seen. */
+/* sigaction() of a signal that is dealt with here. */
 static int swap(int number, const struct sigaction *action, struct sigaction *old)
 {
+	bool noted = action && !trc_self.quiet, wrapped = noted && is_seen(number) && wraps();
 	struct sigaction kernel, program, was;
-	bool wrapped = action && wraps();
+	bool hidden = false;
 	int result;
 
-	if (wrapped) {
+	if (noted) {
 		kernel = program = *action;
 		program.sa_flags |= RESTORER_FLAG;
-		as_kernel_sees(number, &kernel);
+		if (wrapped)
+			as_kernel_sees(number, &kernel);
+		hidden = onstack_hide(&kernel);
 		action = &kernel;
 	}
 	result = REAL(sigaction)(number, action, &was);
@@ -266,6 +312,8 @@ static int swap(int number, const struct sigaction *action, struct sigaction *ol
 		*old = was;
 		as_program_sees(number, old);
 	}
+	if (noted)
+		onstack_note(number, hidden);
 	if (wrapped)
 		note_installed(number, &program);
 	return 0;
@@ -287,11 +335,30 @@ static void adopt_without(int number, int flags)
 	kernel = program = found;
 	if (!as_kernel_sees(number, &kernel))
 		return;
-	if (program.sa_handler == SIG_DFL)
+	if (program.sa_handler == SIG_DFL) {
 		program.sa_flags &= ~flags;
+		if (atomic_fetch_and(&onstack, ~BIT(number)) & BIT(number))
+			program.sa_flags |= SA_ONSTACK;
+	}
 	note_installed(number, &program);
 	REAL(sigaction)(number, &kernel, &was);
 	if (!same(&was, &found)) /* another thread changed it just now: that holds */
+		REAL(sigaction)(number, &was, NULL);
+}
+
+static void onstack_find(int number)
+{
+	struct sigaction found, kernel, was;
+
+	if (REAL(sigaction)(number, NULL, &found))
+		return;
+	kernel = found;
+	if (!onstack_hide(&kernel))
+		return;
+	REAL(sigaction)(number, &kernel, &was);
+	if (same(&was, &found))
+		onstack_note(number, true);
+	else
 		REAL(sigaction)(number, &was, NULL);
 }
 
@@ -309,6 +376,9 @@ static void give_back(int number)
 		return;
 	program = kernel;
 	as_program_sees(number, &program);
+	/* H5 still holds: threads keep their alternate stacks. */
+	if (load(&onstack) & BIT(number))
+		program.sa_flags &= ~SA_ONSTACK;
 	if (same(&program, &kernel))
 		return;
 	REAL(sigaction)(number, &program, &was);
@@ -390,8 +460,17 @@ void trc_signals_start(bool with_crash)
 	atomic_store_explicit(&active, true, memory_order_relaxed);
 	for_each(signals, adopt);
 	trc_altstack_want(crashes != 0);
+	for_each(UINT64_MAX, onstack_find);
 	trc_attach_hook = thread_found;
 	thread_found();
+}
+
+void trc_signals_on_stack(void)
+{
+	int saved = errno;
+
+	for_each(atomic_load(&onstack), onstack_restore);
+	errno = saved;
 }
 
 void trc_signals_stop(void)
@@ -406,11 +485,14 @@ void trc_signals_stop(void)
 
 TRC_EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
-	return is_seen(number) ? swap(number, action, old) : REAL(sigaction)(number, action, old);
+	bool on_stack = action && action->sa_flags & SA_ONSTACK && number >= 1 && number <= 64;
+
+	return on_stack || is_dealt_with(number) ? swap(number, action, old)
+						 : REAL(sigaction)(number, action, old);
 }
 TRC_ALIAS(__sigaction, sigaction);
 
-/* signal() and its like, of a signal that is seen. */
+/* signal() and its like, of a signal that is dealt with here. */
 static sighandler_t replace(int number, sighandler_t handler, int flags, uint64_t mask)
 {
 	struct sigaction action = {.sa_handler = handler, .sa_flags = flags}, old;
@@ -425,7 +507,7 @@ static sighandler_t replace(int number, sighandler_t handler, int flags, uint64_
 
 TRC_EXPORT sighandler_t signal(int number, sighandler_t handler)
 {
-	if (!is_seen(number))
+	if (!is_dealt_with(number))
 		return REAL(signal)(number, handler);
 	return replace(number, handler, load(&interrupts) & BIT(number) ? 0 : SA_RESTART,
 		       BIT(number));
@@ -437,7 +519,7 @@ TRC_EXPORT sighandler_t sysv_signal(int number, sighandler_t handler)
 {
 	enum { SA_INTERRUPT_ = 0x20000000 };
 
-	if (!is_seen(number))
+	if (!is_dealt_with(number))
 		return REAL(sysv_signal)(number, handler);
 	return replace(number, handler, (int)SA_RESETHAND | SA_NODEFER | SA_INTERRUPT_, 0);
 }
@@ -460,14 +542,16 @@ TRC_EXPORT sighandler_t sigset(int number, sighandler_t handler)
 	struct sigaction now;
 	sighandler_t old;
 
-	if (!is_seen(number))
+	if (!is_dealt_with(number))
 		return REAL(sigset)(number, handler);
 	if (swap(number, NULL, &now))
 		return SIG_ERR;
 	old = REAL(sigset)(number, handler);
 	if (old == SIG_ERR)
 		return old;
-	if (handler != SIG_HOLD && wraps())
+	if (handler != SIG_HOLD && !trc_self.quiet)
+		onstack_note(number, false);
+	if (handler != SIG_HOLD && is_seen(number) && wraps())
 		adopt(number);
 	return old == SIG_HOLD ? old : now.sa_handler;
 }

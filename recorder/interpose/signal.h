@@ -4,12 +4,15 @@
  *
  *   H1  where the program's action for such a signal is SIG_DFL, the kernel has
  *       trc_signal_on_default(); where it is a handler, the kernel has a wrapper, with the handler's
- *       own flags and mask; SIG_IGN is left alone
+ *       own flags and mask, but for H5; SIG_IGN is left alone
  *   H2  a wrapper jumps to the program's handler: the handler runs on the frame that the kernel
  *       made, and returns to the kernel
  *   H3  a wrapper stands for one handler for ever.  So the kernel's answer to sigaction() alone
- *       tells what the program's action was: nothing is kept that could disagree with it
+ *       tells what the program's action was: nothing is kept that could disagree with it, but
+ *       for one bit of H5
  *   H4  what is told to the program never shows any of this
+ *   H5  as long as the only alternate stacks are ours, the kernel has all handlers of the
+ *       program's without SA_ONSTACK, whatever the signal; one bit for each keeps that
  */
 #ifndef TRC_RECORDER_INTERPOSE_SIGNAL_H
 #define TRC_RECORDER_INTERPOSE_SIGNAL_H
@@ -37,6 +40,10 @@ void trc_altstack_want(bool want);
  * must call the second before it ends. */
 void trc_altstack_enter(void);
 void trc_altstack_leave(void);
+/* Whether all alternate stacks there may be are ours.  Context: any thread. */
+bool trc_altstack_hides(void);
+/* No longer: gives handlers their SA_ONSTACK back.  Context: any thread, signal handlers. */
+void trc_signals_on_stack(void);
 /* In a forked child. */
 void trc_altstack_forked(void);
 

@@ -71,6 +71,9 @@ ends handled 0 'no crash' ''
 [ "$(ask 'SELECT signal, code, address, fatal, count(*) FROM event_signal')" = '11 1 16 0 3' ] ||
 	fail "handled: $(ask 'SELECT * FROM event_signal')"
 passed 'signals that a handler deals with are recorded'
+recorded on_stack
+[ "$status" = 0 ] || fail "on_stack: status $status"
+passed 'handlers for an alternate stack run where they would'
 TRC_MAX_SIZE=64M recorded storm
 [ "$status" = 0 ] || fail "storm: status $status"
 [ "$(ask 'SELECT count(*) FROM event_signal')" = "$(cat out.txt)" ] ||

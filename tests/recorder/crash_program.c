@@ -165,6 +165,85 @@ static int end_by(const char *name)
 	return pthread_join(thread[0], NULL);
 }
 
+/* ---- handlers with SA_ONSTACK -------------------------------------------------------------- */
+
+static char own_stack[65536];
+static volatile uintptr_t ran_at;
+
+static void has_a_large_frame(int number)
+{
+	volatile char frame[200000];
+
+	for (size_t i = 0; i < sizeof(frame); i += 1000)
+		frame[i] = 1;
+	ran_at = (uintptr_t)frame;
+}
+
+static void looks_where_it_is(int number)
+{
+	volatile char here = 0;
+
+	ran_at = (uintptr_t)&here;
+}
+
+static int runs_on_own_stack(int number)
+{
+	ran_at = 0;
+	raise(number);
+	return ran_at >= (uintptr_t)own_stack &&
+	       ran_at < (uintptr_t)own_stack + sizeof(own_stack);
+}
+
+static int is_on_stack(int number)
+{
+	struct sigaction now;
+
+	return !sigaction(number, NULL, &now) && now.sa_flags & SA_ONSTACK;
+}
+
+static void *raises(void *unused)
+{
+	raise(SIGUSR1);
+	raise(SIGSEGV);
+	return NULL;
+}
+
+/* On the thread's stack as long as there is no other; on the program's from then on. */
+static int on_stack(void)
+{
+	struct sigaction action = {.sa_handler = has_a_large_frame, .sa_flags = SA_ONSTACK};
+	stack_t stack = {.ss_sp = own_stack, .ss_size = sizeof(own_stack)};
+	pthread_t thread;
+
+	for (int i = 0; i < 2; i++) {
+		sigaction(SIGUSR1, &action, NULL);
+		sigaction(SIGSEGV, &action, NULL);
+		signal(SIGUSR2, looks_where_it_is);
+		if (!is_on_stack(SIGUSR1) || !is_on_stack(SIGSEGV) || is_on_stack(SIGUSR2))
+			return 1;
+		raises(NULL);
+		pthread_create(&thread, NULL, raises, NULL);
+		pthread_join(thread, NULL);
+		action.sa_handler = looks_where_it_is;
+		sigaction(SIGUSR1, &action, NULL);
+		sigaction(SIGSEGV, &action, NULL);
+		if (sigaltstack(&stack, NULL))
+			return 2;
+		if (!runs_on_own_stack(SIGUSR1) || !runs_on_own_stack(SIGSEGV) ||
+		    runs_on_own_stack(SIGUSR2) || !is_on_stack(SIGUSR1) || !is_on_stack(SIGSEGV))
+			return 3;
+		signal(SIGUSR1, looks_where_it_is);
+		if (runs_on_own_stack(SIGUSR1) || is_on_stack(SIGUSR1))
+			return 4;
+		/* Again, now with some alternate stacks: the main thread has none. */
+		stack.ss_flags = SS_DISABLE;
+		sigaltstack(&stack, NULL);
+		stack.ss_flags = 0;
+		action.sa_handler = has_a_large_frame;
+	}
+	return 0;
+}
+
 /* ---- signals at a high rate ---------------------------------------------------------------- */
 
 enum { STORM = 5000, VICTIMS = 3 };
@@ -568,6 +647,8 @@ int main(int argc, char **argv)
 	alarm(120);
 	if (!strcmp(argv[1], "handled"))
 		return handled();
+	if (!strcmp(argv[1], "on_stack"))
+		return on_stack();
 	if (!strcmp(argv[1], "storm"))
 		return storm();
 	if (!strcmp(argv[1], "conditions"))
