@@ -121,15 +121,17 @@ static bool attach(uint32_t creator, uint64_t stack, bool starts_now)
 	uint32_t session = atomic_load_explicit(&trc_switch.on, memory_order_acquire);
 	struct trc_shared *shared = trc_rec.shared;
 	int saved_errno = errno;
-	uint64_t arg[3];
+	uint64_t start, arg[3];
 
 	if (trc_self.quiet || trc_self.ended || trc_self.attaching || !session)
 		return false;
+	/* Before what a signal handler may record from the claim on. */
+	start = starts_now ? trc_clock_now() : 0;
 	if (!self_claim(session))
 		return true;
 	trc_self.slot = slot_take(shared, trc_self.serial);
 	if (trc_self.slot != &trc_no_slot)
-		slot_fill(trc_self.slot, creator, starts_now ? trc_clock_now() : 0);
+		slot_fill(trc_self.slot, creator, start);
 	arg[0] = trc_self.tid;
 	arg[1] = creator;
 	arg[2] = stack;
