@@ -2,6 +2,7 @@
  * threads.c - the threads of the recorded process: serials, slots, names.
  */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -120,15 +121,19 @@ static bool attach(uint32_t creator, uint64_t stack, bool starts_now)
 	/* acquire: pairs with trc_session_record(); what the session set up is visible. */
 	uint32_t session = atomic_load_explicit(&trc_switch.on, memory_order_acquire);
 	struct trc_shared *shared = trc_rec.shared;
+	const uint64_t all = ~UINT64_C(0);
 	int saved_errno = errno;
-	uint64_t start, arg[3];
+	uint64_t start, arg[3], mask;
 
 	if (trc_self.quiet || trc_self.ended || trc_self.attaching || !session)
 		return false;
-	/* Before what a signal handler may record from the claim on. */
+	/* A signal handler that records would be ahead of the thread's own start. */
+	trc_raw4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask, sizeof(mask));
 	start = starts_now ? trc_clock_now() : 0;
-	if (!self_claim(session))
+	if (!self_claim(session)) {
+		trc_raw4(SYS_rt_sigprocmask, SIG_SETMASK, &mask, 0, sizeof(mask));
 		return true;
+	}
 	trc_self.slot = slot_take(shared, trc_self.serial);
 	if (trc_self.slot != &trc_no_slot)
 		slot_fill(trc_self.slot, creator, start);
@@ -136,6 +141,7 @@ static bool attach(uint32_t creator, uint64_t stack, bool starts_now)
 	arg[1] = creator;
 	arg[2] = stack;
 	trc_record_args(TRC_REC_WORD1(TRC_KIND_THREAD_START, 0, 5, trc_self.serial), arg, 3);
+	trc_raw4(SYS_rt_sigprocmask, SIG_SETMASK, &mask, 0, sizeof(mask));
 	errno = saved_errno;
 	return true;
 }
