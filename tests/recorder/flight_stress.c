@@ -6,17 +6,14 @@
  */
 #include <check.h>
 #include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 #include "recorder/clock.h"
 #include "recorder/rec.h"
 #include "recorder/ring_inline.h"
 #include "recorder/session.h"
+#include "stress_workers.h"
 #include "recorder/slot_inline.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -24,7 +21,6 @@ enum { FEWER = 10 }; /* each is that much slower */
 #else
 enum { FEWER = 1 };
 #endif
-enum { THREADS = 4, SOURCES = 2 * THREADS };
 
 struct row {
 	const char *says;
@@ -44,10 +40,7 @@ static const struct row rows[] = {
 
 static struct {
 	_Alignas(64) uint64_t emitted, failed;
-} source[SOURCES];
-static __thread int thread_number = -1;
-static pthread_t worker[THREADS];
-static _Atomic int running;
+} source[STRESS_SOURCES];
 
 /* One in four cites a string of its own, by which a table that forgot too early is found out. */
 static void record_numbered(int from)
@@ -68,54 +61,6 @@ static void record_numbered(int from)
 	if (!trc_record_args(TRC_REC_WORD1(TRC_KIND_LOG, 0, 2 + words, trc_self.serial), word,
 			     words))
 		source[from].failed++;
-}
-
-static void on_signal(int sig)
-{
-	if (thread_number >= 0)
-		record_numbered(THREADS + thread_number);
-}
-
-static void move_somewhere(unsigned int *seed)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET((unsigned int)rand_r(seed) % (unsigned int)sysconf(_SC_NPROCESSORS_ONLN), &set);
-	sched_setaffinity(0, sizeof(set), &set);
-}
-
-struct worker_arg {
-	const struct row *row;
-	int number;
-};
-
-static void *work(void *arg)
-{
-	struct worker_arg *w = arg;
-	unsigned int seed = (unsigned int)w->number;
-
-	thread_number = w->number;
-	for (int i = 0; i < w->row->records / FEWER; i++) {
-		record_numbered(w->number);
-		if (w->row->migration && i % 64 == 0)
-			move_somewhere(&seed);
-	}
-	thread_number = -1;
-	atomic_fetch_sub(&running, 1);
-	return NULL;
-}
-
-static void *pester(void *arg)
-{
-	while (atomic_load(&running) > 0) {
-		const struct timespec pause = {0, 20000};
-
-		for (int i = 0; i < THREADS; i++)
-			pthread_kill(worker[i], SIGUSR1);
-		nanosleep(&pause, NULL);
-	}
-	return NULL;
 }
 
 /* ---- the reader -------------------------------------------------------------------------- */
@@ -161,7 +106,7 @@ static void keep(const uint64_t *word, uint64_t from, uint64_t cut)
 {
 	if (word[0] < from || word[0] > cut || TRC_REC_KIND(word[1]) != TRC_KIND_LOG)
 		return;
-	ck_assert_uint_lt(word[2], SOURCES);
+	ck_assert_uint_lt(word[2], STRESS_SOURCES);
 	ck_assert_msg(word[4] == ~word[3], "a torn record");
 	for (uint32_t i = 4; i + 2 < TRC_REC_WORDS(word[1]); i++)
 		ck_assert_msg(word[2 + i] == word[3] + i, "a torn record");
@@ -248,7 +193,7 @@ static int by_time(const void *a, const void *b)
 static void take_and_check(struct trc_shared *shared, struct copy *copy)
 {
 	uint64_t cut = trc_clock_ordered(), from = 0, oldest;
-	int64_t last[SOURCES];
+	int64_t last[STRESS_SOURCES];
 	size_t n_cells;
 
 	n_taken = 0;
@@ -269,7 +214,7 @@ static void take_and_check(struct trc_shared *shared, struct copy *copy)
 	for (uint32_t i = 0; i < shared->n_procs; i++)
 		walk(shared, &copy[i], from, cut, false);
 	qsort(taken, n_taken, sizeof(*taken), by_time);
-	for (int i = 0; i < SOURCES; i++)
+	for (int i = 0; i < STRESS_SOURCES; i++)
 		last[i] = -1;
 	for (size_t i = 0; i < n_taken; i++) {
 		const struct taken *t = &taken[i];
@@ -321,36 +266,25 @@ static struct trc_shared *open_flight(uint64_t ring_bytes, enum trc_clock_kind c
 
 START_TEST(what_is_left_is_whole_and_has_no_holes)
 {
-	static struct worker_arg arg[THREADS];
 	const struct row *row = &rows[_i];
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+	const struct stress_plan plan = {record_numbered, row->records / FEWER, row->signals,
+					 row->migration};
 	struct trc_shared *shared = open_flight(row->ring_bytes, row->clock);
 	struct copy *copy = calloc(shared->n_procs, sizeof(*copy));
 	uint64_t cited;
-	pthread_t pest;
 	int looks = 0;
 
 	capacity = shared->n_procs * shared->ring_words / 6 + shared->n_cells + 1;
 	taken = calloc(capacity, sizeof(*taken));
 	for (uint32_t i = 0; i < shared->n_procs; i++)
 		copy[i].word = malloc((shared->ring_words + shared->page_words) * 8);
-	sigaction(SIGUSR1, &action, NULL);
 	trc_session_record(true);
-	running = THREADS;
-	for (int i = 0; i < THREADS; i++) {
-		arg[i] = (struct worker_arg){row, i};
-		pthread_create(&worker[i], NULL, work, &arg[i]);
-	}
-	if (row->signals)
-		pthread_create(&pest, NULL, pester, NULL);
-	for (; atomic_load(&running) > 0; looks++)
+	stress_start(&plan);
+	for (; stress_running(); looks++)
 		take_and_check(shared, copy);
-	if (row->signals)
-		pthread_join(pest, NULL);
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(worker[i], NULL);
+	stress_join();
 	trc_session_record(false);
-	for (int i = 0; i < SOURCES; i++)
+	for (int i = 0; i < STRESS_SOURCES; i++)
 		ck_assert_uint_eq(source[i].failed, 0);
 	take_and_check(shared, copy);
 	ck_assert_uint_gt(n_taken, 0);

@@ -6,11 +6,12 @@ trc_core_test_LIBS = libtrccore.la libtrcunwind.la libtrcformat.la $(CHECK_LIBS)
 
 check_PROGRAMS += ring_stress flight_stress tables_test api_test trigger_watch_test
 TESTS += ring_stress flight_stress tables_test api_test trigger_watch_test
+stress_workers = tests/recorder/stress_workers.c tests/recorder/stress_workers.h
 ring_stress_SOURCES = tests/recorder/ring_stress.c tests/recorder/ring_reader.c \
-	tests/recorder/ring_reader.h
+	tests/recorder/ring_reader.h $(stress_workers)
 ring_stress_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 ring_stress_LDADD = $(trc_core_test_LIBS)
-flight_stress_SOURCES = tests/recorder/flight_stress.c
+flight_stress_SOURCES = tests/recorder/flight_stress.c $(stress_workers)
 flight_stress_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 flight_stress_LDADD = $(trc_core_test_LIBS)
 api_test_SOURCES = tests/recorder/api_test.c

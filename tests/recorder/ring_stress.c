@@ -4,20 +4,16 @@
  * of one page, clocks that are no counter, and the path without restartable sequences.
  */
 #include <check.h>
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 #include "recorder/rec.h"
 #include "recorder/ring_inline.h"
 #include "recorder/session.h"
 #include "ring_reader.h"
+#include "stress_workers.h"
 
-enum { THREADS = 4, SOURCES = 2 * THREADS, SEEN_MAX = 1 << 22 };
+enum { SEEN_MAX = 1 << 22 };
 
 struct row {
 	const char *says;
@@ -49,10 +45,7 @@ static const struct row rows[] = {
 /* What each thread, and each thread's handler, did; the second half is the handlers'. */
 static struct {
 	_Alignas(64) uint64_t emitted, committed;
-} source[SOURCES];
-static __thread int thread_number = -1;
-static pthread_t worker[THREADS];
-static _Atomic int running;
+} source[STRESS_SOURCES];
 
 /* Half of the records of the shortest form, half of the general one with a long tail. */
 static void record_numbered(int from)
@@ -75,76 +68,16 @@ static void record_numbered(int from)
 					word, words);
 }
 
-static void on_signal(int sig)
-{
-	if (thread_number >= 0)
-		record_numbered(THREADS + thread_number);
-}
-
-static void move_somewhere(unsigned int *seed)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET((unsigned int)rand_r(seed) % (unsigned int)sysconf(_SC_NPROCESSORS_ONLN), &set);
-	sched_setaffinity(0, sizeof(set), &set);
-}
-
-struct worker_arg {
-	const struct row *row;
-	int number;
-};
-
-static void *work(void *arg)
-{
-	struct worker_arg *w = arg;
-	unsigned int seed = (unsigned int)w->number;
-
-	thread_number = w->number;
-	for (int i = 0; i < w->row->records; i++) {
-		record_numbered(w->number);
-		if (w->row->migration && i % 64 == 0)
-			move_somewhere(&seed);
-	}
-	thread_number = -1;
-	atomic_fetch_sub(&running, 1);
-	return NULL;
-}
-
-/* Signals every worker as fast as it can. */
-static void *pester(void *arg)
-{
-	while (atomic_load(&running) > 0) {
-		const struct timespec pause = {0, 20000};
-
-		for (int i = 0; i < THREADS; i++)
-			pthread_kill(worker[i], SIGUSR1);
-		nanosleep(&pause, NULL);
-	}
-	return NULL;
-}
-
 static void run_workers(const struct row *row, struct ring_reader *reader)
 {
-	static struct worker_arg arg[THREADS];
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-	pthread_t pest;
+	const struct stress_plan plan = {record_numbered, row->records, row->signals,
+					 row->migration};
 
-	sigaction(SIGUSR1, &action, NULL);
-	running = THREADS;
-	for (int i = 0; i < THREADS; i++) {
-		arg[i] = (struct worker_arg){row, i};
-		pthread_create(&worker[i], NULL, work, &arg[i]);
-	}
-	if (row->signals)
-		pthread_create(&pest, NULL, pester, NULL);
-	while (atomic_load(&running) > 0)
+	stress_start(&plan);
+	while (stress_running())
 		if (!ring_reader_pass(reader, trc_session_shared()))
 			sched_yield();
-	if (row->signals)
-		pthread_join(pest, NULL);
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(worker[i], NULL);
+	stress_join();
 	ring_reader_finish(reader, trc_session_shared());
 }
 
@@ -176,17 +109,17 @@ static int by_time(const void *a, const void *b)
 /* Over all streams: the numbers of each source come in order, none twice. */
 static void check_numbers(const struct ring_reader *r)
 {
-	int64_t last[SOURCES];
-	uint64_t count[SOURCES] = {0};
+	int64_t last[STRESS_SOURCES];
+	uint64_t count[STRESS_SOURCES] = {0};
 
-	for (int i = 0; i < SOURCES; i++)
+	for (int i = 0; i < STRESS_SOURCES; i++)
 		last[i] = -1;
 	for (size_t i = 0; i < r->n_seen; i++) {
 		const struct seen *s = &r->seen[i];
 
 		if (s->kind != TRC_KIND_COUNTER && s->kind != TRC_KIND_LOG)
 			continue;
-		ck_assert_uint_lt(s->a, SOURCES);
+		ck_assert_uint_lt(s->a, STRESS_SOURCES);
 		ck_assert_msg((int64_t)s->b > last[s->a], "source %llu: %llu after %lld",
 			      (unsigned long long)s->a, (unsigned long long)s->b,
 			      (long long)last[s->a]);
@@ -195,7 +128,7 @@ static void check_numbers(const struct ring_reader *r)
 		last[s->a] = (int64_t)s->b;
 		count[s->a]++;
 	}
-	for (int i = 0; i < SOURCES; i++)
+	for (int i = 0; i < STRESS_SOURCES; i++)
 		ck_assert_uint_eq(count[i], source[i].committed);
 }
 
@@ -218,7 +151,7 @@ START_TEST(every_record_once_and_in_order)
 	trc_session_record(true);
 	run_workers(row, &reader);
 	trc_session_record(false);
-	for (int i = 0; i < SOURCES; i++) {
+	for (int i = 0; i < STRESS_SOURCES; i++) {
 		emitted += source[i].emitted;
 		committed += source[i].committed;
 	}
@@ -228,12 +161,12 @@ START_TEST(every_record_once_and_in_order)
 	check_numbers(&reader);
 	/* A THREAD_START may be lost as well. */
 	ck_assert_uint_ge(committed + reader.lost, emitted);
-	ck_assert_uint_le(committed + reader.lost, emitted + THREADS);
+	ck_assert_uint_le(committed + reader.lost, emitted + STRESS_THREADS);
 	if (row->on_full == TRC_ON_FULL_WAIT && !row->signals)
 		ck_assert_uint_eq(reader.lost, 0);
 	printf("%-32s %9llu emitted, %8llu lost, %llu in handlers\n", row->says,
 	       (unsigned long long)emitted, (unsigned long long)reader.lost,
-	       (unsigned long long)(source[THREADS].emitted + source[THREADS + 1].emitted));
+	       (unsigned long long)(source[STRESS_THREADS].emitted + source[STRESS_THREADS + 1].emitted));
 	ring_reader_free(&reader);
 	trc_session_close();
 }
