@@ -253,7 +253,8 @@ int trc_report_snapshot(struct trc_report *r)
 	trc_model_triggers(r->m, &n_triggers);
 	if (!what && !n && !n_triggers)
 		return 0;
-	trc_report_heading(r, what || n ? "Snapshot" : "Triggers", what);
+	/* A recording that began beside a flight recorder has a window, too. */
+	trc_report_heading(r, what ? "Snapshot" : n ? "Window" : "Triggers", what);
 	if (trigger) {
 		trc_line_begin(&line, r->width, r->colour);
 		trc_line_add(&line, "  taken for ");

@@ -490,8 +490,11 @@ int trc_drain_finish(struct trc_drain *d, enum trc_drain_end how)
 	} else {
 		trc_drain_status(d);
 	}
-	if (d->joined)
+	if (d->joined) {
+		d->to = d->sync.ticks;
+		trc_drain_open_regions(d);
 		write_coverage(d);
+	}
 	trc_writer_totals(d->w, &totals);
 	return totals.error;
 }

@@ -166,6 +166,9 @@ void trc_drain_past_named(struct trc_drain *d, uint32_t serial);
 /* An event that is wanted, by the thread e->thread. */
 void trc_drain_watch_event(struct trc_drain *d, const struct trc_event *e);
 
+/* Which regions are open, begun no later than d->to. */
+void trc_drain_open_regions(struct trc_drain *d);
+
 /* ---- drain_tables.c ---- */
 uint32_t trc_drain_stack(struct trc_drain *d, uint64_t ring_id);
 uint32_t trc_drain_string(struct trc_drain *d, uint64_t ring_id);

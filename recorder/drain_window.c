@@ -289,6 +289,8 @@ static void add_status(struct trc_drain *d, uint32_t state, const struct trc_slo
 
 /* ---- regions --------------------------------------------------------------------------- */
 
+enum { SEQ_TRIES = 16 };
+
 struct region_list {
 	struct trc_open_region_entry *entry;
 	size_t n, max;
@@ -315,8 +317,27 @@ static void add_regions(struct trc_drain *d, struct region_list *list, uint32_t 
 	}
 }
 
+/* One consistent look, as far as can be had: the thread may be going on. */
+static void look_at_regions(struct trc_drain *d, struct region_list *list, uint32_t i,
+			    uint32_t serial)
+{
+	struct trc_slot *slot = trc_slot_of(d, i);
+	size_t before = list->n;
+
+	for (int k = 0; k < SEQ_TRIES; k++) {
+		/* acquire, and the fence: as in slot_copy(). */
+		uint32_t seq = atomic_load_explicit(&slot->seq, memory_order_acquire);
+
+		list->n = before;
+		add_regions(d, list, i, serial);
+		atomic_thread_fence(memory_order_acquire);
+		if (!(seq & 1) && seq == atomic_load_explicit(&slot->seq, memory_order_relaxed))
+			return;
+	}
+}
+
 /* All of them are one table, and there may be many threads: in memory of its own. */
-static void regions_write(struct trc_drain *d)
+void trc_drain_open_regions(struct trc_drain *d)
 {
 	struct region_list list = {.max = (size_t)d->h.n_threads * TRC_OPEN_REGIONS};
 	size_t n_bytes = list.max * sizeof(*list.entry);
@@ -333,7 +354,7 @@ static void regions_write(struct trc_drain *d)
 			continue;
 		trc_drain_slot_copy(d, i, &copy);
 		if (trc_drain_serial(d, copy.serial) && slot_is_there(d, state, &copy))
-			add_regions(d, &list, i, copy.serial);
+			look_at_regions(d, &list, i, copy.serial);
 	}
 	trc_writer_open_regions(d->w, list.entry, list.n);
 	trc_pages_unmap(list.entry, n_bytes + 1);
@@ -455,7 +476,7 @@ int trc_drain_copy_finish(struct trc_drain *d)
 	d->n_status = 0;
 	each_slot(d, add_status);
 	trc_writer_status(d->w, d->status, d->n_status);
-	regions_write(d);
+	trc_drain_open_regions(d);
 	trc_writer_totals(d->w, &totals);
 	return totals.error;
 }
