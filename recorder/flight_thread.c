@@ -20,6 +20,7 @@ static struct flight_thread {
 	const struct trc_flight_triggers *triggers;
 	struct trc_trigger_watch watch;
 	uint64_t n_files;
+	bool at_exit; /* of the thread's own: the last snapshots */
 	int err; /* the first; stored by the thread, read when it has ended */
 	char error[200];
 } flight_thread;
@@ -60,6 +61,8 @@ static int snapshot(struct flight_thread *t, const char *what, const char *trigg
 
 	snprintf(why, n_bytes, "no memory");
 	if (job) {
+		job->ended = t->at_exit ? "exit()" : NULL;
+		job->passed_over = trc_trigger_watch_passed_over(&t->watch);
 		err = trc_trigger_path(path, sizeof(path), t->triggers->path, t->triggers->child_pid,
 				       ++t->n_files);
 		if (err)
@@ -126,10 +129,10 @@ static void *run(void *arg)
 		return NULL;
 	}
 	watch(t);
+	t->at_exit = atomic_load_explicit(&t->state, memory_order_acquire) == EXITING;
 	if (trc_trigger_watch_last(&t->watch, raw_ns(), trc_clock_now(), &due))
 		snapshot_and_note(t, "trigger", due.text);
-	if (atomic_load_explicit(&t->state, memory_order_acquire) == EXITING &&
-	    trc_trigger_watch_end(&t->watch, TRC_TRIGGER_EXIT))
+	if (t->at_exit && trc_trigger_watch_end(&t->watch, TRC_TRIGGER_EXIT))
 		snapshot_and_note(t, "exit", "exit");
 	return NULL;
 }

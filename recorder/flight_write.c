@@ -123,17 +123,22 @@ int trc_flight_job_open(struct trc_flight_job *job, const char *path, char *why,
 static int write_infos(const struct trc_flight_job *job, const struct trc_snapshot *s,
 		       struct trc_writer *w)
 {
+	char passed_over[24];
+	const struct {
+		const char *key, *value;
+	} infos[] = {
+		{"snapshot", job->snapshot},
+		{"trigger", job->trigger},
+		{"ended", job->ended ? job->ended : "still running"},
+		{"sched", "no: a flight recorder in the process does not ask the kernel"},
+		{"triggers_suppressed", job->passed_over ? passed_over : NULL},
+	};
 	int err = trc_snapshot_info(s, w);
 
-	if (!err)
-		err = trc_writer_info(w, "snapshot", job->snapshot);
-	if (!err && job->trigger)
-		err = trc_writer_info(w, "trigger", job->trigger);
-	if (!err)
-		err = trc_writer_info(w, "sched",
-				      "no: a flight recorder in the process does not ask the kernel");
-	if (!err)
-		err = trc_writer_info(w, "ended", "still running");
+	snprintf(passed_over, sizeof(passed_over), "%llu", (unsigned long long)job->passed_over);
+	for (size_t i = 0; !err && i < sizeof(infos) / sizeof(infos[0]); i++)
+		if (infos[i].value)
+			err = trc_writer_info(w, infos[i].key, infos[i].value);
 	return err;
 }
 

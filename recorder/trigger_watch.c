@@ -287,15 +287,11 @@ bool trc_trigger_watch_last(struct trc_trigger_watch *w, uint64_t now_ns, uint64
 	return w->pending && take(w, now_ns, due);
 }
 
-bool trc_trigger_watch_end(struct trc_trigger_watch *w, enum trc_trigger_kind kind)
+bool trc_trigger_watch_end(const struct trc_trigger_watch *w, enum trc_trigger_kind kind)
 {
-	if (w->n_taken >= w->limits.max)
-		return false;
 	for (unsigned int i = 0; i < w->n_specs; i++)
-		if (w->spec[i].kind == kind) {
-			w->n_taken++;
+		if (w->spec[i].kind == kind)
 			return true;
-		}
 	return false;
 }
 

@@ -88,9 +88,9 @@ bool trc_trigger_watch_look(struct trc_trigger_watch *w, uint64_t now_ns, uint64
 bool trc_trigger_watch_last(struct trc_trigger_watch *w, uint64_t now_ns, uint64_t now_ticks,
 			    struct trc_trigger_due *due);
 
-/* True if this condition (exit, crash), which the caller notices itself, is among those asked for
- * and the limits allow one more snapshot; then it is counted. */
-bool trc_trigger_watch_end(struct trc_trigger_watch *w, enum trc_trigger_kind kind);
+/* True if this condition (exit, crash), which the caller notices itself, is among those asked for: it
+ * is met once, and the limits do not count it. */
+bool trc_trigger_watch_end(const struct trc_trigger_watch *w, enum trc_trigger_kind kind);
 
 /* How many times there was reason for a snapshot, but the limits did not allow it. */
 uint64_t trc_trigger_watch_passed_over(const struct trc_trigger_watch *w);
