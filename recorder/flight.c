@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 #include "trc/trace.h"
 #include "clock.h"
 #include "flight_thread.h"
@@ -154,13 +155,19 @@ static int read_options(struct trc_session_options *o, const struct trace_flight
 
 /* ---- the session ----------------------------------------------------------------------- */
 
-/* True if a file system says that it has no room; what it says may be wrong the next moment. */
-static bool is_too_full(const char *dir, uint64_t n_bytes)
+/* True if the file system says that it has no room for what comes of max_bytes; that may be wrong
+ * the next moment. */
+static bool is_too_full(const char *dir, uint64_t max_bytes)
 {
+	long n_procs = sysconf(_SC_NPROCESSORS_CONF);
+	struct trc_layout_options layout = {.n_procs = n_procs > 0 ? (uint32_t)n_procs : 1,
+					    .max_bytes = max_bytes};
+	struct trc_shared plan;
 	struct statvfs st;
 
-	return !statvfs(dir, &st) && st.f_blocks && st.f_frsize &&
-	       st.f_bavail < n_bytes / st.f_frsize;
+	memset(&plan, 0, sizeof(plan));
+	return !trc_layout_plan(&plan, &layout) && !statvfs(dir, &st) && st.f_blocks &&
+	       st.f_frsize && st.f_bavail < plan.total_bytes / st.f_frsize;
 }
 
 static bool is_for_want_of_room(int err)

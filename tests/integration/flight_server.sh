@@ -1,0 +1,125 @@
+#!/bin/bash
+# flight_server.sh - the example of a server with a flight recorder of its own: snapshots over a
+# socket, on slow requests and after its end; and the same under trace-record.
+#
+# SPDX-License-Identifier: Apache-2.0
+. "$top_srcdir/tests/integration/lib.sh"
+need_unsanitized
+
+server=$top_builddir/docs/examples/flight-server
+rings=$(mktemp -d /dev/shm/trc-test-XXXXXX) || skip 'no /dev/shm'
+export TRC_RING_DIR=$rings
+trap 'ended=$?; rm -rf "$rings"; (exit $ended); end_test' EXIT
+
+# serve NAME COMMAND...: $pid is that of the command, $port the server's.
+serve()
+{
+	local name=$1
+	shift
+	start "$@" >"$name.out" 2>"$name.err"
+	until_true 60 grep -q '^listening' "$name.out" || fail "$name: $(cat "$name.err")"
+	port=$(sed -n 's/^listening on port //p' "$name.out")
+}
+
+# ask LINE...: the answers to these requests, over one connection.
+ask()
+{
+	local line answer
+	exec 7<>"/dev/tcp/127.0.0.1/$port" || fail "nobody listens on $port"
+	for line; do
+		printf '%s\n' "$line" >&7
+		read -r answer <&7
+		printf '%s\n' "$answer"
+	done
+	exec 7>&-
+}
+
+# fetch FILE: a snapshot through the socket.
+fetch()
+{
+	exec 7<>"/dev/tcp/127.0.0.1/$port" || fail "nobody listens on $port"
+	printf 'trace\n' >&7
+	cat <&7 >"$1"
+	exec 7>&-
+	"$trace_analyze" --check "$1" >check.txt || fail "$1: $(cat check.txt)"
+}
+
+# value FILE SQL
+value()
+{
+	"$trace_analyze" --output tsv "$1" --sql "$2" | tail -n 1
+}
+
+# info FILE KEY WANT
+info()
+{
+	local got
+	got=$(value "$1" "SELECT value FROM trace_info WHERE key = '$2'")
+	[[ $got == $3 ]] || fail "$1: $2 is '$got', not '$3'"
+}
+
+thousand_gets()
+{
+	local i
+	for ((i = 0; i < 1000; i++)); do
+		printf 'get answer\n'
+	done >gets
+	exec 7<>"/dev/tcp/127.0.0.1/$port"
+	cat gets >&7 &
+	head -n 1000 <&7 >/dev/null
+	wait $!
+	exec 7>&-
+}
+
+serve alone "$server"
+[ "$(ask 'put answer 42' 'get answer' 'nonsense')" = $'ok\n42\nwhat?' ] || fail 'wrong answers'
+fetch now.trc
+info now.trc snapshot 'on request'
+info now.trc mode flight
+[ "$(value now.trc "SELECT count(*) FROM tasks WHERE type = 'request'")" = 4 ] ||
+	fail 'the requests are not in the snapshot'
+[ "$(value now.trc "SELECT count(*) FROM threads_now WHERE reason = 'accept'")" = 1 ] ||
+	fail 'nobody waits for connections'
+passed 'a snapshot over a socket'
+
+thousand_gets
+until_true 60 test -s odd.1.trc || fail 'the slow request was not noticed'
+"$trace_analyze" --check odd.1.trc >check.txt || fail "odd.1.trc: $(cat check.txt)"
+info odd.1.trc trigger 'slow request'
+[ "$(value odd.1.trc "SELECT count(*) FROM regions WHERE type = 'compact'")" = 1 ] ||
+	fail 'what made it slow is not there'
+passed 'a slow request has a snapshot taken'
+
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null
+"$trace_record" --recover "$pid" -o after.trc >recover.txt 2>&1 || fail "$(cat recover.txt)"
+"$trace_analyze" --check after.trc >check.txt || fail "after.trc: $(cat check.txt)"
+[ "$(value after.trc 'SELECT count(*) FROM tasks')" -ge 1000 ] || fail 'requests are missing'
+"$trace_record" --clean >/dev/null || fail 'the ring of a dead server cannot be removed'
+[ -z "$(ls "$rings")" ] || fail "a ring was left: $(ls "$rings")"
+passed 'what it held can be had after kill -9'
+rm -f odd.*
+
+serve inside "$trace_record" -o whole.trc -- "$server"
+grep -q 'not started: trace-record records this process' inside.err || fail "$(cat inside.err)"
+ask 'put answer 42' >/dev/null
+fetch now.trc
+info now.trc mode recording
+[ "$(value now.trc "SELECT count(*) FROM tasks WHERE type = 'request'")" = 2 ] ||
+	fail 'the requests are not in the snapshot'
+kill -TERM "$pid"
+wait "$pid" 2>/dev/null
+"$trace_analyze" --check whole.trc >check.txt || fail "whole.trc: $(cat check.txt)"
+passed 'under trace-record the snapshot is of its ring'
+
+serve flying "$trace_record" --flight -o f.trc -- "$server"
+fetch now.trc
+info now.trc mode flight
+thousand_gets
+until_true 60 test -s f.1.trc || fail 'trace-record took no snapshot'
+"$trace_analyze" --check f.1.trc >check.txt || fail "f.1.trc: $(cat check.txt)"
+info f.1.trc trigger 'slow request'
+kill -TERM "$pid"
+wait "$pid" 2>/dev/null
+[ ! -e odd.1.trc ] || fail 'the server took a snapshot itself, too'
+passed 'under trace-record --flight that takes the snapshots'
