@@ -21,6 +21,15 @@ static pthread_mutex_t fought_over = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- triggers ---------------------------------------------------------------------------- */
 
+static int status_of(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
 static struct trace_flight_options triggered(const char *const *on)
 {
 	struct trace_flight_options o = TRACE_FLIGHT_OPTIONS_INIT;
@@ -162,6 +171,40 @@ START_TEST(a_region_that_takes_too_long_is_noticed)
 }
 END_TEST
 
+/* By default it is deadly: whoever made it a condition wanted a snapshot instead. */
+START_TEST(a_signal_may_be_a_condition)
+{
+	static const char *const on[] = {"signal=USR2", NULL};
+	struct trace_flight_options o = triggered(on);
+	char ring[256];
+	int status;
+	pid_t pid;
+
+	start(&o);
+	raise(SIGUSR2);
+	expect_trigger(1, "signal=USR2");
+	signal(SIGUSR2, trigger_from_handler); /* the program's own handler runs as well */
+	raise(SIGUSR2);
+	stop();
+	ck_assert_int_ge(count_files(dir, NULL), 2);
+	signal(SIGUSR2, SIG_DFL);
+	pid = fork();
+	if (pid == 0) {
+		start_trace(path);
+		start_beside(&o);
+		raise(SIGUSR2);
+		stop();
+		raise(SIGUSR2); /* no condition any more, though the trace goes on */
+		_exit(0);
+	}
+	status = status_of(pid);
+	ck_assert(WIFSIGNALED(status));
+	ck_assert_int_eq(WTERMSIG(status), SIGUSR2);
+	while (count_files(ring_dir, ring))
+		unlink(ring); /* killed, it left its ring */
+}
+END_TEST
+
 START_TEST(conditions_may_come_and_go_beside_a_trace)
 {
 	static const char *const on[] = {"region:parse>1ms", NULL};
@@ -205,15 +248,6 @@ START_TEST(a_triggered_snapshot_that_cannot_be_written_is_told_in_the_end)
 END_TEST
 
 /* ---- exit, fork -------------------------------------------------------------------------- */
-
-static int status_of(pid_t pid)
-{
-	int status;
-
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
-}
 
 START_TEST(exit_takes_the_snapshot_that_was_asked_for_and_leaves_no_ring)
 {
@@ -337,10 +371,10 @@ static int in_own_child(int way)
 	if (way == BY_SYSTEM_CALL) /* nobody saw that fork: the first call does */
 		trace_stop();
 	*child_pid = getpid();
-	return !trace_flight_enabled() ? 1
+	return !trace_flight_enabled()		      ? 1
 	       : trace_flight_trigger("in the child") ? 2
-	       : trace_flight_stop() ? 3
-				     : 0;
+	       : trace_flight_stop()		      ? 3
+						      : 0;
 }
 
 START_TEST(a_forked_child_has_one_of_its_own_if_that_was_asked_for)
@@ -381,6 +415,7 @@ static void add_tests(TCase *c)
 	tcase_add_test(c, only_so_many_are_taken);
 	tcase_add_test(c, a_wait_that_does_not_end_is_noticed);
 	tcase_add_test(c, a_region_that_takes_too_long_is_noticed);
+	tcase_add_test(c, a_signal_may_be_a_condition);
 	tcase_add_test(c, conditions_may_come_and_go_beside_a_trace);
 	tcase_add_test(c, a_triggered_snapshot_that_cannot_be_written_is_told_in_the_end);
 	tcase_add_test(c, exit_takes_the_snapshot_that_was_asked_for_and_leaves_no_ring);
