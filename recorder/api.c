@@ -85,8 +85,8 @@ static int start_alone(const char *path, const struct trc_session_options *o)
 
 static int start_beside(const char *path, const struct trc_session_options *o)
 {
-	enum trc_drainer_how how = o->on_full == TRC_ON_FULL_DROP ? TRC_DRAINER_JOINS_DROPPING
-								  : TRC_DRAINER_JOINS;
+	enum trc_drainer_how how =
+		o->on_full == TRC_ON_FULL_DROP ? TRC_DRAINER_JOINS_DROPPING : TRC_DRAINER_JOINS;
 	char why[200];
 	int err = trc_drainer_start(trc_session_shared(), path, how, why, sizeof(why));
 
@@ -264,7 +264,7 @@ void trace_logf(trace_task task, const char *category, const char *format, ...)
 }
 
 static __attribute__((noinline)) void counter_slow(struct trace_site *site, const char *name,
-						    int64_t value)
+						   int64_t value)
 {
 	const struct trc_runtime *r = runtime();
 

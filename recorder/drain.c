@@ -105,8 +105,8 @@ static void streams_init(struct trc_drain *d)
 		memory_order_relaxed);
 }
 
-/* What is committed, and lost, so far is of before; so that a writer which sees that somebody drains
- * sees that nothing is left to be drained. */
+/* What is committed, and lost, so far is of before; so that a writer which sees that somebody
+ * drains sees that nothing is left to be drained. */
 static void join(struct trc_drain *d)
 {
 	struct trc_overflow *o = trc_area(d->shared, d->h.overflow_off);

@@ -2,8 +2,8 @@
  * drainer.h - the thread that drains a process's own rings into a file, for trace_start().
  *
  * The trace's file lies in a descriptor table of its own (own_thread.h): however the program closes
- * and reuses its descriptors, no byte of the trace lands in a file of the program's.  The thread calls
- * libc only where libc calls the kernel and nothing else.
+ * and reuses its descriptors, no byte of the trace lands in a file of the program's.  The thread
+ * calls libc only where libc calls the kernel and nothing else.
  */
 #ifndef TRC_RECORDER_DRAINER_H
 #define TRC_RECORDER_DRAINER_H
@@ -14,7 +14,8 @@
 
 enum trc_drainer_how {
 	TRC_DRAINER_ALONE,
-	TRC_DRAINER_JOINS, /* a flight recorder runs: the trace begins with what comes from now on */
+	TRC_DRAINER_JOINS, /* a flight recorder runs: the trace begins with what comes from now on
+			    */
 	TRC_DRAINER_JOINS_DROPPING, /* the same, and nobody waits for room */
 };
 /* Starts the thread and waits until its file is open.  0 or -errno with a sentence in error.

@@ -45,9 +45,8 @@ static bool gate_enter(void)
 		if (!(seen & GATE_OPEN))
 			return false;
 		/* acquire: pairs with the release that opened it: the session is complete. */
-	} while (!atomic_compare_exchange_weak_explicit(&flight.gate, &seen, seen + 1,
-							memory_order_acquire,
-							memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(
+		&flight.gate, &seen, seen + 1, memory_order_acquire, memory_order_relaxed));
 	return true;
 }
 
@@ -112,11 +111,11 @@ static int read_triggers(struct trc_flight_triggers *t, struct trc_session_optio
 	memcpy(t->spec, o->trigger, sizeof(t->spec));
 	t->n_specs = o->n_triggers;
 	t->limits.after_ns = from->trigger_after_ns;
-	t->limits.every_ns = from->trigger_every_ns ? from->trigger_every_ns
-						    : TRC_TRIGGER_EVERY_NS_DEFAULT;
-	t->limits.max = !from->trigger_max		 ? TRC_TRIGGER_MAX_DEFAULT
+	t->limits.every_ns =
+		from->trigger_every_ns ? from->trigger_every_ns : TRC_TRIGGER_EVERY_NS_DEFAULT;
+	t->limits.max = !from->trigger_max		? TRC_TRIGGER_MAX_DEFAULT
 			: from->trigger_max == UINT_MAX ? UINT64_MAX
-							 : from->trigger_max;
+							: from->trigger_max;
 	return 0;
 }
 
@@ -129,7 +128,8 @@ static int read_options(struct trc_session_options *o, const struct trace_flight
 
 	if (trc_session_options_init(o, why, sizeof(why)))
 		return trc_api_fail(-EINVAL, "", why);
-	err = from ? trc_recording_copy(&known, sizeof(known), from, "TRACE_FLIGHT_OPTIONS_INIT") : 0;
+	err = from ? trc_recording_copy(&known, sizeof(known), from, "TRACE_FLIGHT_OPTIONS_INIT")
+		   : 0;
 	if (!err)
 		err = trc_recording_options(o, (uint32_t)known.locks, (uint32_t)known.unwind,
 					    known.min_wait_ns, known.ring_dir);
@@ -201,7 +201,8 @@ static int open_session(struct trc_session_options *o)
 		return trc_api_fail(first ? first : err, "", why);
 	if (first) {
 		snprintf(note, sizeof(note), "%llu KiB of memory instead of %llu",
-			 (unsigned long long)(o->max_bytes >> 10), (unsigned long long)(asked >> 10));
+			 (unsigned long long)(o->max_bytes >> 10),
+			 (unsigned long long)(asked >> 10));
 		trc_api_fail(0, note, why);
 	}
 	return 0;
@@ -403,9 +404,7 @@ static int snapshot(struct trc_flight_job *job, const char *path, uint64_t windo
 {
 	struct trc_snapshot *s;
 	char why[256];
-	int err = trace_flight_enabled()
-			  ? 0
-			  : trc_api_fail(-EINVAL, "", "no flight recorder runs");
+	int err = trace_flight_enabled() ? 0 : trc_api_fail(-EINVAL, "", "no flight recorder runs");
 
 	if (!err && path) {
 		err = trc_flight_job_open(job, path, why, sizeof(why));

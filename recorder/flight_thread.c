@@ -21,7 +21,7 @@ static struct flight_thread {
 	struct trc_trigger_watch watch;
 	uint64_t n_files;
 	bool at_exit; /* of the thread's own: the last snapshots */
-	int err; /* the first; stored by the thread, read when it has ended */
+	int err;      /* the first; stored by the thread, read when it has ended */
 	char error[200];
 } flight_thread;
 
@@ -63,8 +63,8 @@ static int snapshot(struct flight_thread *t, const char *what, const char *trigg
 	if (job) {
 		job->ended = t->at_exit ? "exit()" : NULL;
 		job->passed_over = trc_trigger_watch_passed_over(&t->watch);
-		err = trc_trigger_path(path, sizeof(path), t->triggers->path, t->triggers->child_pid,
-				       ++t->n_files);
+		err = trc_trigger_path(path, sizeof(path), t->triggers->path,
+				       t->triggers->child_pid, ++t->n_files);
 		if (err)
 			snprintf(why, n_bytes, "%s", strerror(-err));
 		else
@@ -104,7 +104,8 @@ static void watch(struct flight_thread *t)
 {
 	for (;;) {
 		/* acquire: pairs with the release of a request, and of the end. */
-		uint32_t seen = atomic_load_explicit(&t->shared->trigger_wake, memory_order_acquire);
+		uint32_t seen =
+			atomic_load_explicit(&t->shared->trigger_wake, memory_order_acquire);
 		struct trc_trigger_due due;
 
 		if (atomic_load_explicit(&t->state, memory_order_acquire) != RUNNING)

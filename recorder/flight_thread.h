@@ -19,13 +19,13 @@ struct trc_flight_triggers {
 	unsigned int n_specs;
 	struct trc_trigger_limits limits;
 	uint64_t window_ns;
-	uint32_t child_pid;		 /* goes into the names; 0 = none */
+	uint32_t child_pid;		/* goes into the names; 0 = none */
 	char path[TRC_FILE_PATH_BYTES]; /* absolute, before numbers are put in; "" = no triggers */
 };
 
-/* Starts it; *triggers stays the caller's, and as it is until the end.  Requests made before are none
- * of its business.  0 or -errno with a sentence in error.  Context: any thread that records nothing
- * meanwhile, may block; callers see to it that one runs at a time. */
+/* Starts it; *triggers stays the caller's, and as it is until the end.  Requests made before are
+ * none of its business.  0 or -errno with a sentence in error.  Context: any thread that records
+ * nothing meanwhile, may block; callers see to it that one runs at a time. */
 int trc_flight_thread_start(const struct trc_flight_triggers *triggers, struct trc_shared *shared,
 			    char *error, size_t n_bytes);
 /* Takes what is pending, and with at_exit the snapshot for "exit" if that was asked for; ends it.

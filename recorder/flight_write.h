@@ -20,7 +20,7 @@ struct trc_flight_job {
 	const char *trigger;  /* why, or NULL */
 	const char *ended;    /* how, or NULL = the process goes on */
 	uint64_t passed_over; /* triggers that the limits did not allow */
-	int fd;               /* where to, -1 = the file */
+	int fd;		      /* where to, -1 = the file */
 	struct trc_file_sink file;
 	bool broken_pipe, too_large; /* a signal is pending because of us */
 };

@@ -53,8 +53,8 @@ static bool reserve(struct trc_shared *shared, uint32_t cells, uint64_t *positio
 
 	for (;;) {
 		bool drained = trc_is_drained(shared);
-		/* acquire: pairs with the drainer's release: it is done with those cells.  By now it
-		 * may be beyond this head: then somebody has moved it. */
+		/* acquire: pairs with the drainer's release: it is done with those cells.  By
+		 * now it may be beyond this head: then somebody has moved it. */
 		uint64_t tail = atomic_load_explicit(&o->tail, memory_order_acquire);
 		uint64_t used = head > tail ? head - tail : 0;
 

@@ -1,7 +1,7 @@
 /*
  * own_thread.h - threads of trc's own in the program: small, with all signals blocked, recording
- * nothing, and with a descriptor table of their own, so that no file of theirs is in the program's way
- * and no byte of theirs lands in files of the program.
+ * nothing, and with a descriptor table of their own, so that no file of theirs is in the program's
+ * way and no byte of theirs lands in files of the program.
  */
 #ifndef TRC_RECORDER_OWN_THREAD_H
 #define TRC_RECORDER_OWN_THREAD_H

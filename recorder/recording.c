@@ -28,8 +28,8 @@ __attribute__((constructor)) static void find_runtime(void)
 {
 	const struct trc_runtime *const *found = dlsym(RTLD_DEFAULT, "trc_runtime");
 
-	/* Whether it records is asked later: what is preloaded is initialized after what the program
-	 * is linked with. */
+	/* Whether it records is asked later: what is preloaded is initialized after what the
+	 * program is linked with. */
 	if (found && (*found)->version == TRC_RUNTIME_VERSION) {
 		trc_elsewhere = *found;
 		atomic_store_explicit(&trc_switch.api, TRC_API_ELSEWHERE, memory_order_relaxed);

@@ -1,5 +1,6 @@
 /*
- * recording.h - the one session of this process and who uses it: a trace, a flight recorder, or both.
+ * recording.h - the one session of this process and who uses it: a trace, a flight recorder, or
+ * both.
  *
  *   Q1  the session is opened by the first of the two and closed by the last
  *   Q2  what is recorded, and the memory, is as the first asked
@@ -46,7 +47,8 @@ int trc_recording_options(struct trc_session_options *o, uint32_t locks, uint32_
  * `known` comes filled in with the defaults.  0, or -EINVAL with trace_last_error(). */
 int trc_recording_copy(void *known, size_t known_bytes, const void *from, const char *init);
 
-/* Q1.  Opens and publishes; recording is not turned on yet.  0 or -errno, with a sentence in why. */
+/* Q1.  Opens and publishes; recording is not turned on yet.  0 or -errno, with a sentence in why.
+ */
 int trc_recording_open(const struct trc_session_options *o, char *why, size_t n_bytes);
 /* The same for one that a forked child has opened.  0 or -errno. */
 int trc_recording_adopt(const struct trc_session_options *o);

@@ -503,7 +503,8 @@ void trc_session_overwrite(bool on, uint64_t window_ns)
 	/* relaxed: while a drainer is active writers do not overwrite in any case. */
 	atomic_store_explicit(&shared->window_ns, on ? window_ns : 0, memory_order_relaxed);
 	if (on)
-		atomic_fetch_or_explicit(&shared->flags, TRC_SHARED_OVERWRITE, memory_order_relaxed);
+		atomic_fetch_or_explicit(&shared->flags, TRC_SHARED_OVERWRITE,
+					 memory_order_relaxed);
 	else
 		atomic_fetch_and_explicit(&shared->flags, ~(uint32_t)TRC_SHARED_OVERWRITE,
 					  memory_order_relaxed);

@@ -31,13 +31,13 @@ enum {
 struct trc_trigger_limits {
 	uint64_t after_ns; /* from the odd moment to its snapshot */
 	uint64_t every_ns; /* at least, from one snapshot to the next */
-	uint64_t max;      /* snapshots in all */
+	uint64_t max;	   /* snapshots in all */
 };
 
 /* A snapshot to be taken. */
 struct trc_trigger_due {
-	uint64_t ticks;   /* the odd moment */
-	uint32_t serial;  /* of the thread concerned; 0 = none */
+	uint64_t ticks;	 /* the odd moment */
+	uint32_t serial; /* of the thread concerned; 0 = none */
 	char text[TRC_TRIGGER_TEXT_BYTES];
 };
 
@@ -88,8 +88,8 @@ bool trc_trigger_watch_look(struct trc_trigger_watch *w, uint64_t now_ns, uint64
 bool trc_trigger_watch_last(struct trc_trigger_watch *w, uint64_t now_ns, uint64_t now_ticks,
 			    struct trc_trigger_due *due);
 
-/* True if this condition (exit, crash), which the caller notices itself, is among those asked for: it
- * is met once, and the limits do not count it. */
+/* True if this condition (exit, crash), which the caller notices itself, is among those asked for:
+ * it is met once, and the limits do not count it. */
 bool trc_trigger_watch_end(const struct trc_trigger_watch *w, enum trc_trigger_kind kind);
 
 /* How many times there was reason for a snapshot, but the limits did not allow it. */

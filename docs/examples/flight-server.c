@@ -81,8 +81,7 @@ static void get(const char *key, char *value, size_t n_bytes)
 	pthread_mutex_lock(&store.lock);
 	if (++store.n_gets % COMPACT_EVERY == 0)
 		compact();
-	snprintf(value, n_bytes, "%s",
-		 strcmp(store.place[i].key, key) ? "" : store.place[i].value);
+	snprintf(value, n_bytes, "%s", strcmp(store.place[i].key, key) ? "" : store.place[i].value);
 	pthread_mutex_unlock(&store.lock);
 }
 

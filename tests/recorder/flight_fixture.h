@@ -1,5 +1,5 @@
-/* flight_fixture.h - a directory for files, one for rings, and short names for the flight recorder's
- * functions; for libcheck. */
+/* flight_fixture.h - a directory for files, one for rings, and short names for the flight
+ * recorder's functions; for libcheck. */
 #ifndef TRC_TESTS_FLIGHT_FIXTURE_H
 #define TRC_TESTS_FLIGHT_FIXTURE_H
 

@@ -1,8 +1,8 @@
 /*
  * flight_orders.c - a flight recorder and traces begin and end in every order while many threads
- * record and others take snapshots.  Every number that a thread counts between the start and the stop
- * of a trace is in that trace or counted as lost; of a snapshot no number in the middle is missing
- * without its saying so.
+ * record and others take snapshots.  Every number that a thread counts between the start and the
+ * stop of a trace is in that trace or counted as lost; of a snapshot no number in the middle is
+ * missing without its saying so.
  *
  * Without interposers, so that it runs under the thread sanitizer too.
  */

@@ -67,7 +67,9 @@ static const struct wrong {
 	struct trace_flight_options options;
 	int result;
 } wrongs[] = {
-	{"options: struct_bytes is wrong: use TRACE_FLIGHT_OPTIONS_INIT", {.struct_bytes = 0}, -EINVAL},
+	{"options: struct_bytes is wrong: use TRACE_FLIGHT_OPTIONS_INIT",
+	 {.struct_bytes = 0},
+	 -EINVAL},
 	{"options: a value that is not in its list",
 	 {.struct_bytes = sizeof(struct trace_flight_options), .locks = (enum trace_locks)7},
 	 -EINVAL},
@@ -178,8 +180,11 @@ static const struct {
 	uint64_t window_ns;
 	bool old;
 } windows[] = {
-	{1000000, false}, {UINT64_C(3600000000000), true}, {TRACE_WINDOW_WHOLE, true},
-	{TRACE_WINDOW_ALL, true}, {0, false},
+	{1000000, false},
+	{UINT64_C(3600000000000), true},
+	{TRACE_WINDOW_WHOLE, true},
+	{TRACE_WINDOW_ALL, true},
+	{0, false},
 };
 
 START_TEST(each_snapshot_may_have_a_window_of_its_own)
@@ -520,7 +525,8 @@ START_TEST(without_room_it_takes_less_and_says_so)
 	o.max_bytes = 64 * MiB;
 	start(&o);
 	setrlimit(RLIMIT_FSIZE, &before);
-	ck_assert_int_eq(strncmp(trace_last_error(), "4096 KiB of memory instead of 65536: ", 37), 0);
+	ck_assert_int_eq(strncmp(trace_last_error(), "4096 KiB of memory instead of 65536: ", 37),
+			 0);
 	ck_assert_int_eq(n_signals, 0);
 	make_noise();
 	snapshot();

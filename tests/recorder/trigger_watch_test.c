@@ -244,10 +244,8 @@ static const struct {
 	const char *condition;
 	uint64_t sleep_ns;
 } sleeps[] = {
-	{"park>100ms", 25 * MS},
-	{"park>1us", 5 * MS},
-	{"park>10s", 200 * MS},
-	{"region:parse>1us", UINT64_MAX}, /* the thread itself tells */
+	{"park>100ms", 25 * MS},     {"park>1us", 5 * MS},
+	{"park>10s", 200 * MS},	     {"region:parse>1us", UINT64_MAX}, /* the thread itself tells */
 	{"signal=USR2", UINT64_MAX},
 };
 

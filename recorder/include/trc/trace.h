@@ -124,7 +124,7 @@ struct trace_flight_options {
 	/* Where triggered snapshots go: "odd.trc" becomes odd.1.trc, odd.2.trc and so on; NULL = no
 	 * triggers, and no thread of the recorder's own */
 	const char *trigger_path;
-	uint64_t trigger_after_ns;  /* from the odd moment to its snapshot: what follows is kept too */
+	uint64_t trigger_after_ns;  /* from the odd moment to its snapshot, to keep what follows */
 	uint64_t trigger_every_ns;  /* at least, from one to the next; 0 = 10 s */
 	unsigned int trigger_max;   /* so many in all; 0 = 10, UINT_MAX = as many as come */
 	bool children; /* forked children get a flight recorder of their own, as large; its
@@ -154,9 +154,10 @@ TRC_API int trace_flight_start(const struct trace_flight_options *options);
 
 /**
  * Ends the flight recorder, and what it held is gone; a trace that runs goes on.  Waits for
- * snapshots that are being copied.  Returns 0; -EINVAL: none runs; or the negative errno of the first
- * triggered snapshot that could not be written (the recorder is stopped all the same).  exit() does
- * this too, after the snapshot for "exit".  Thread safe, not signal safe.
+ * snapshots that are being copied, and takes a triggered one that is due still.
+ * Returns 0; -EINVAL: none runs; or the negative errno of the first triggered snapshot that could
+ * not be written (the recorder is stopped all the same).  exit() does this too, after the snapshot
+ * for "exit".  Thread safe, not signal safe.
  */
 TRC_API int trace_flight_stop(void);
 
@@ -167,18 +168,19 @@ TRC_API bool trace_flight_enabled(void);
 /**
  * Writes what the flight recorder holds, the last min_age_ns of it, as a trace into the file
  * `path`, created with mode 0600.  It appears under that name when it is complete; what was there
- * before stays until then.  The calling thread copies, encodes and writes, and needs 64 KiB of stack;
- * no other thread waits.  Any number may be taken at the same time.
- * Returns 0; -EINVAL: no flight recorder runs; or the negative errno of what could not be written, with
- * trace_last_error(): what is recorded is not touched by that.  Thread safe, not signal safe: a
- * signal handler calls trace_flight_trigger().
+ * before stays until then.  The calling thread copies, encodes and writes, and needs 64 KiB of
+ * stack and as much memory as the recorder holds; no other thread waits.  Any number may be taken
+ * at the same time.
+ * Returns 0; -EINVAL: no flight recorder runs; or the negative errno of what could not be written,
+ * with trace_last_error(): what is recorded is not touched by that.  Thread safe, not signal safe:
+ * a signal handler calls trace_flight_trigger().
  */
 TRC_API int trace_flight_snapshot(const char *path);
 
 /**
- * The same to a descriptor that is open for writing, a pipe or socket too; the trace begins where the
- * descriptor stands, and a part of it has been written if this fails.  A closed pipe is -EPIPE, and
- * no SIGPIPE is seen.  A descriptor that does not block is waited for.
+ * The same to a descriptor that is open for writing, a pipe or socket too; the trace begins where
+ * the descriptor stands, and a part of it has been written if this fails.  A closed pipe is -EPIPE,
+ * and no SIGPIPE is seen.  A descriptor that does not block is waited for.
  */
 TRC_API int trace_flight_snapshot_fd(int fd);
 
@@ -188,18 +190,19 @@ TRC_API int trace_flight_snapshot_fd(int fd);
 #define TRACE_WINDOW_ALL   (UINT64_MAX - 1)
 
 /**
- * The same two, with a window of their own in nanoseconds instead of min_age_ns (0): several views of
- * one recorder.
+ * The same two, with a window of their own in nanoseconds instead of min_age_ns (0): several views
+ * of one recorder.
  */
 TRC_API int trace_flight_snapshot_window(const char *path, uint64_t window_ns);
 TRC_API int trace_flight_snapshot_fd_window(int fd, uint64_t window_ns);
 
 /**
- * Asks for a snapshot, and goes on at once: the recorder's own thread takes it, trigger_after_ns from
- * now and within the limits that trace_flight_start() was given.  `reason` says why, in the trace
- * and in its trace_info; bytes beyond 95 are cut off.  It is also an event of the calling thread.
- * Returns 0; -EINVAL: no flight recorder runs; -ENOTSUP: it has no trigger_path, and nothing but the
- * event is recorded.  Under trace-record: 0; whether a snapshot follows is trace-record's.
+ * Asks for a snapshot, and goes on at once: the recorder's own thread takes it, trigger_after_ns
+ * from now and within the limits that trace_flight_start() was given.  `reason` says why, in the
+ * trace and in its trace_info; bytes beyond 95 are cut off.  It is also an event of the calling
+ * thread.
+ * Returns 0; -EINVAL: no flight recorder runs; -ENOTSUP: it has no trigger_path, and nothing but
+ * the event is recorded.  Under trace-record: 0; whether a snapshot follows is trace-record's.
  * Thread safe and signal safe; trace_last_error() is left as it is.
  */
 TRC_API int trace_flight_trigger(const char *reason);
