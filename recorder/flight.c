@@ -138,7 +138,7 @@ static int read_options(struct trc_session_options *o, const struct trace_flight
 		err = read_triggers(&flight.triggers, o, &known);
 	if (err)
 		return err;
-	o->flight = o->shared_dir = true;
+	o->flight = o->shared_dir = o->eager = true;
 	o->ring_bytes = 0;
 	if (known.max_bytes)
 		o->max_bytes = known.max_bytes;

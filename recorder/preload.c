@@ -83,6 +83,7 @@ __attribute__((constructor)) static void preload_start(void)
 		return;
 	}
 	options.dir = session_dir;
+	options.eager = options.flight && !secure_getenv("TRC_FOLLOW"); /* many, and short-lived */
 	if (trc_session_open(&options, error, sizeof(error))) {
 		tell(error);
 	} else {

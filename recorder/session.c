@@ -292,14 +292,15 @@ static void adopt(struct trc_shared *shared)
 	trc_rec.n_procs = trc_rseq_usable ? shared->n_procs : 0;
 }
 
-/* Gives everything but the rings of procs its memory, before anybody can see the file. */
-static int allocate(struct trc_shared *shared, const struct trc_shared *plan)
+/* Gives everything but the rings of procs its memory, before anybody can see the file; with
+ * `eager` the rings too. */
+static int allocate(struct trc_shared *shared, const struct trc_shared *plan, bool eager)
 {
 	int err;
 
 	trc_rec.shared = shared;
 	snprintf(trc_rec.ring_path, sizeof(trc_rec.ring_path), "%s", temporary);
-	err = trc_populate(shared, plan->data_off);
+	err = trc_populate(shared, eager ? plan->total_bytes : plan->data_off);
 	if (err)
 		return err;
 	/* The counters behind the plan stay zero. */
@@ -369,7 +370,7 @@ static int make_mapping(const struct trc_session_options *o)
 		err = create_file(o->dir, plan.total_bytes, &shared);
 	if (err)
 		return err;
-	err = allocate(shared, &plan);
+	err = allocate(shared, &plan, o->eager);
 	if (err) {
 		drop_mapping(shared, plan.total_bytes);
 		trc_rec.shared = NULL;
@@ -378,6 +379,9 @@ static int make_mapping(const struct trc_session_options *o)
 	}
 	fill_header(shared, o);
 	adopt(shared);
+	for (uint32_t i = 0; o->eager && i < shared->n_procs; i++)
+		atomic_store_explicit(&trc_ring_at(shared, i)->state, TRC_RING_READY,
+				      memory_order_relaxed); /* published by the switch */
 	return 0;
 }
 
@@ -453,10 +457,12 @@ int trc_session_open(const struct trc_session_options *o, char *error, size_t n_
 
 int trc_session_open_in_child(const struct trc_session_options *o)
 {
+	struct trc_session_options lazy = *o;
 	int err;
 
 	trc_self.quiet++;
-	err = open_mapping(o);
+	lazy.eager = false;
+	err = open_mapping(&lazy);
 	trc_self.quiet--;
 	return err;
 }
