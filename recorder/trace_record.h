@@ -37,7 +37,8 @@ struct trc_tool_options {
 	const char *target; /* of the verb: a pid, or a ring's path */
 	const char *output;
 	const char *ring_size, *locks, *on_full, *unwind; /* as given; NULL = default */
-	bool follow, quiet, no_sched;
+	bool follow, quiet;
+	bool sched, no_sched; /* said so; neither: yes, but not in flight mode */
 	char **command;
 
 	/* --flight */

@@ -23,7 +23,8 @@ static const char usage[] =
 	"      --locks WHICH        contended (default), all or none\n"
 	"      --on-full WHAT       when a ring is full: wait (default) or drop\n"
 	"      --unwind HOW         auto (default), fp, libunwind or none\n"
-	"      --no-sched           not when threads are put on a processor and taken off it\n"
+	"      --sched, --no-sched  whether to record when threads are put on a processor and\n"
+	"                           taken off it (default: yes, but not with --flight)\n"
 	"      --follow             record descendants as well, each into FILE with its PID:\n"
 	"                           dump.PID.trc\n"
 	"  -q, --quiet              no summary at the end\n"
@@ -58,6 +59,7 @@ enum {
 	OPT_ON_FULL,
 	OPT_UNWIND,
 	OPT_FOLLOW,
+	OPT_SCHED,
 	OPT_NO_SCHED,
 	OPT_FLIGHT,
 	OPT_WINDOW,
@@ -81,6 +83,7 @@ static const struct option long_options[] = {
 	{"on-full", required_argument, NULL, OPT_ON_FULL},
 	{"unwind", required_argument, NULL, OPT_UNWIND},
 	{"follow", no_argument, NULL, OPT_FOLLOW},
+	{"sched", no_argument, NULL, OPT_SCHED},
 	{"no-sched", no_argument, NULL, OPT_NO_SCHED},
 	{"flight", no_argument, NULL, OPT_FLIGHT},
 	{"window", required_argument, NULL, OPT_WINDOW},
@@ -349,7 +352,12 @@ static void set_option(struct trc_tool_options *o, int c, const char *word)
 	case OPT_FOLLOW:
 		o->follow = true;
 		break;
+	case OPT_SCHED:
+		o->sched = true;
+		o->no_sched = false;
+		break;
 	case OPT_NO_SCHED:
+		o->sched = false;
 		o->no_sched = true;
 		break;
 	case OPT_FLIGHT:
@@ -408,6 +416,7 @@ void trc_tool_options_text(const struct trc_tool_options *o, char *text, size_t 
 		     {"--snapshot-max ", o->snapshot_max},
 		     {"--snapshot-every ", o->snapshot_every},
 		     {"--snapshot-after ", o->snapshot_after},
+		     {"--sched", o->sched ? "" : NULL},
 		     {"--no-sched", o->no_sched ? "" : NULL},
 		     {"--follow", o->follow ? "" : NULL}};
 

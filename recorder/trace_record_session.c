@@ -127,6 +127,8 @@ static void open_kernel(struct trc_tool_session *s)
 
 	if (o->no_sched)
 		snprintf(s->sched, sizeof(s->sched), "no: not asked for (--no-sched)");
+	else if (o->flight && !o->sched)
+		snprintf(s->sched, sizeof(s->sched), "no: not asked for (--sched)");
 	else if (o->flight)
 		trc_perf_switch_open_flight(&s->kernel, s->command_pid, true,
 					    o->max_bytes / KERNEL_SHARE, s->sched,

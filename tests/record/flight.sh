@@ -246,6 +246,16 @@ replaced_often()
 		trace f.1.trc 'info ended exit 3' "info command $guest exit 3" && sound f.1.trc
 }
 check "however many times" replaced_often
+scheduled()
+{
+	rm -f ./*.trc
+	status 3 "$record" --flight --sched -q -o f.trc --snapshot-on exit "$guest" exit 3 &&
+		trace f.1.trc && grep -q '^info options .*--sched' dump || return 1
+	rm -f ./*.trc
+	status 3 "$record" --flight -q -o f.trc --snapshot-on exit "$guest" exit 3 &&
+		trace f.1.trc 'info sched no: not asked for (--sched)'
+}
+check "switch records only if they are asked for" scheduled
 followed()
 {
 	rm -f ./*.trc
