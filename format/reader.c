@@ -239,6 +239,10 @@ static int parse_section(struct trc_reader *r, struct section *s, struct trc_err
 		return trc_reader_parse_open_regions(r, &c);
 	case TRC_SECTION_COVERAGE:
 		return trc_reader_parse_coverage(r, &c);
+	case TRC_SECTION_LABEL_SETS:
+	case TRC_SECTION_SAMPLE_EVENTS:
+	case TRC_SECTION_THREAD_LABELS:
+		return 0;
 	case TRC_SECTION_BLOCK:
 		return trc_reader_parse_block(r, s->payload, s->n_bytes, s->off,
 					      s->n_bytes + TRC_SECTION_HEADER_BYTES);

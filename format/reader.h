@@ -105,6 +105,17 @@ size_t trc_reader_open_regions(const struct trc_reader *r,
 			       const struct trc_open_region_entry **entries);
 size_t trc_reader_coverage(const struct trc_reader *r, const struct trc_coverage_entry **entries);
 
+/* Label sets, by id 1..n. */
+size_t trc_reader_label_sets(const struct trc_reader *r); /* highest id + 1 */
+/* Sorted by key; the strings stay until close.  -ENOENT: no such set, *label untouched. */
+int trc_reader_label_set(const struct trc_reader *r, uint32_t id, const struct trc_label **label,
+			 uint32_t *n);
+/* The last tables in the file; names and notes stay until close. */
+size_t trc_reader_sample_events(const struct trc_reader *r,
+				const struct trc_sample_event_entry **entries);
+size_t trc_reader_thread_labels(const struct trc_reader *r,
+				const struct trc_thread_labels_entry **entries);
+
 struct trc_block_info {
 	uint32_t proc; /* TRC_PROC_PER_EVENT: see trc_columns.proc */
 	uint8_t source;

@@ -27,6 +27,7 @@
  *   STRING  a string id, 0 = none           THREAD  a thread serial, 0 = not known
  *   REASON  an enum trc_reason              ERRNO   0, or a positive errno value
  *   TASK    a task id, 0 = none             TEXT    bytes that are not interned
+ *   LABELS  a label set id, 0 = none
  */
 #define TRC_ARG_TYPES(T)                                                                           \
 	T(U64, u64)                                                                                \
@@ -40,7 +41,8 @@
 	T(REASON, reason)                                                                          \
 	T(ERRNO, errno)                                                                            \
 	T(TASK, task)                                                                              \
-	T(TEXT, text)
+	T(TEXT, text)                                                                              \
+	T(LABELS, labels)
 
 enum trc_arg_type {
 	TRC_ARG_NONE,
@@ -167,6 +169,22 @@ EVENT(24, SIGNAL, signal, "a signal that reports a fault or ends the process, as
 END                                                                                                \
 EVENT(25, TRIGGER, trigger, "a condition was met for which a snapshot was asked")                  \
 	ARG(TEXT, condition, "which one, and what met it")                                            \
+END                                                                                                \
+EVENT(26, LABELS, labels, "the thread works under other labels from now on")                       \
+	ARG(LABELS, labels, "its label set")                                                       \
+	ARG(LABELS, before, "the one that it had until now")                                       \
+END                                                                                                \
+EVENT(27, SAMPLE, sample, "a counter of the thread overflowed, or a timer of its CPU time expired") \
+	ARG(U64, event, "which one: its number in the table of sampled events")                    \
+	ARG(U64, value, "how much of the event this stands for, in the unit of the event")         \
+	ARG(U64, period, "how much of it lies between two samples, as was in force")               \
+	ARG(STACK, stack, "where the thread was")                                                  \
+	ARG(LABELS, labels, "its label set; 0 in samples that the kernel took: see its labels event") \
+END                                                                                                \
+EVENT(28, SAMPLES_LOST, samples_lost, "samples that were due, and were not taken or not kept")     \
+	ARG(U64, event, "of which sampled event; 0 = of any")                                      \
+	ARG(U64, lost_samples, "how many")                                                         \
+	ARG(U64, cause, "an enum trc_sample_loss")                                                 \
 END
 /* clang-format on */
 
@@ -247,6 +265,29 @@ enum trc_gap_cause {
 	TRC_GAP_CAUSES(TRC_C)
 #undef TRC_C
 	TRC_GAP_CAUSE_COUNT
+};
+
+/* Why samples were lost: the `cause` of samples_lost. */
+#define TRC_SAMPLE_LOSSES(CAUSE)                                                                   \
+	CAUSE(1, BUSY, busy, "the thread was being sampled, or in the middle of recording")        \
+	CAUSE(2, NOT_OURS, not_ours, "the program closed the counter's descriptor")                \
+	CAUSE(3, NO_ROOM, no_room, "the kernel's buffer was full")                                 \
+	CAUSE(4, THROTTLED, throttled, "the kernel stopped the counter for the rest of a tick")    \
+	CAUSE(5, NO_THREAD, no_thread, "the thread was not known, or had ended")
+
+enum trc_sample_loss {
+	TRC_SAMPLE_LOSS_NONE,
+#define TRC_C(number, NAME, name, doc) TRC_SAMPLE_LOSS_##NAME = number,
+	TRC_SAMPLE_LOSSES(TRC_C)
+#undef TRC_C
+	TRC_SAMPLE_LOSS_COUNT
+};
+
+/* How samples of an event are taken. */
+enum trc_sample_how {
+	TRC_SAMPLE_TIMER = 1,  /* a timer of each thread's CPU time sends the thread a signal */
+	TRC_SAMPLE_SIGNAL = 2, /* a counter of each thread's sends the thread a signal */
+	TRC_SAMPLE_KERNEL = 3, /* the kernel itself writes down where the thread is */
 };
 
 enum trc_process_what {

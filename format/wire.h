@@ -16,7 +16,7 @@
 /* format.md, "Header" */
 enum {
 	TRC_MAJOR = 1,
-	TRC_MINOR = 1,
+	TRC_MINOR = 2,
 	TRC_HEADER_BYTES = 72,
 	TRC_HEADER_BYTES_MAX = 4096,
 	TRC_ENDIAN_MARK = 0x01020304,
@@ -39,6 +39,9 @@ enum trc_section_type {
 	TRC_SECTION_INDEX = 12,
 	TRC_SECTION_OPEN_REGIONS = 13, /* from version 1.1 on */
 	TRC_SECTION_COVERAGE = 14,     /* likewise */
+	TRC_SECTION_LABEL_SETS = 15,   /* from version 1.2 on */
+	TRC_SECTION_SAMPLE_EVENTS = 16, /* likewise */
+	TRC_SECTION_THREAD_LABELS = 17, /* likewise */
 	TRC_SECTION_TYPE_COUNT
 };
 enum {

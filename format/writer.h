@@ -18,6 +18,7 @@
 #ifndef TRC_FORMAT_WRITER_H
 #define TRC_FORMAT_WRITER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "schema.h"
@@ -125,6 +126,33 @@ struct trc_coverage_entry {
 	uint64_t from, to; /* ticks */
 };
 
+/* One label of a set: a string, or a number with a unit. */
+struct trc_label {
+	const char *key; /* borrowed during the call; not terminated */
+	const char *value; /* the string, or of a number its unit ("" = none) */
+	uint32_t key_bytes, value_bytes;
+	int64_t number;
+	bool is_number;
+};
+enum { TRC_LABELS_MAX = 64 }; /* in one set */
+
+/* What is, or was, sampled. */
+struct trc_sample_event_entry {
+	uint32_t event; /* its number, from 1; never reused in a trace */
+	uint8_t how; /* enum trc_sample_how */
+	uint64_t period; /* 0 = the kernel adjusts it to the frequency */
+	uint64_t frequency_hz; /* as asked for; 0 = a period was asked for */
+	uint64_t missing_threads; /* that are not sampled: no descriptors or memory left */
+	const char *name, *unit; /* "cycles:u", "count"; borrowed during the call; terminated */
+	const char *note; /* what is worth knowing: "timer instead of cpu-clock: ..."; "" = nothing */
+};
+
+/* The labels of a thread when the trace, or its window, ended. */
+struct trc_thread_labels_entry {
+	uint32_t thread;
+	uint32_t labels; /* label set; 0 = none */
+};
+
 /* On success *out is the caller's: trc_writer_close() it. */
 int trc_writer_open(struct trc_writer **out, const struct trc_writer_options *options,
 		    trc_sink_fn *sink, void *context);
@@ -138,6 +166,8 @@ uint32_t trc_writer_string(struct trc_writer *w, const char *bytes, uint32_t n_b
 /* frame[0] is the innermost; return addresses as found on the stack, not adjusted. */
 uint32_t trc_writer_stack(struct trc_writer *w, uint32_t epoch, const uint64_t *frame,
 			  uint32_t n_frames);
+/* Labels sorted by key, each key once; at most TRC_LABELS_MAX. */
+uint32_t trc_writer_label_set(struct trc_writer *w, const struct trc_label *label, uint32_t n);
 uint32_t trc_writer_module(struct trc_writer *w, const struct trc_module_entry *module);
 /* A module went: stacks of later epochs do not see it. */
 int trc_writer_module_end(struct trc_writer *w, uint32_t module_id, uint32_t last_epoch);
@@ -163,6 +193,10 @@ int trc_writer_generation(struct trc_writer *w);
 int trc_writer_status(struct trc_writer *w, const struct trc_status_entry *entries, size_t n);
 int trc_writer_open_regions(struct trc_writer *w, const struct trc_open_region_entry *entries,
 			    size_t n);
+int trc_writer_sample_events(struct trc_writer *w, const struct trc_sample_event_entry *entries,
+			     size_t n);
+int trc_writer_thread_labels(struct trc_writer *w, const struct trc_thread_labels_entry *entries,
+			     size_t n);
 /* A `to` before `from` becomes `from`: nothing is covered.  -EINVAL, and nothing is written:
  * no such proc or source. */
 int trc_writer_coverage(struct trc_writer *w, const struct trc_coverage_entry *entries, size_t n);

@@ -56,6 +56,11 @@ struct trc_self {
 	bool attaching;	      /* for a few instructions: neither attached nor not */
 	bool ended;	      /* its last destructor has run: it records nothing any more */
 	uint32_t no_wait;     /* depth: inside malloc, fork, dl* interposers, trc's own work */
+	uint64_t labels;      /* the label set's id in this session; 0 = none */
+	/* A sample's signal, and nothing else as far as the program can see, has interrupted a
+	 * system call of this thread: its EINTR is not the program's (interpose/restart.h). */
+	bool interrupted;
+	void *sampler;	      /* what samples this thread (sample.c); NULL = nothing */
 };
 extern TRC_HIDDEN __thread struct trc_self trc_self __attribute__((tls_model("initial-exec")));
 

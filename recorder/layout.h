@@ -24,7 +24,7 @@
 #include "format/writer.h"
 
 enum {
-	TRC_LAYOUT_VERSION = 2,
+	TRC_LAYOUT_VERSION = 3,
 	TRC_AREA_BYTES = 4096,
 	TRC_LINE_BYTES = 64,
 	TRC_PROCS_MAX = 4096,
@@ -32,6 +32,7 @@ enum {
 	TRC_OPEN_REGIONS = 8, /* how many open regions a thread's slot tells */
 	TRC_TRIGGERS_MAX = 16,
 	TRC_TRIGGER_WORDS = 12,
+	TRC_SAMPLE_EVENTS_MAX = 16,
 };
 #define TRC_LAYOUT_MAGIC "TRCRING"
 /* For declarations of data: without it the compiler goes through the GOT for them. */
@@ -70,6 +71,21 @@ struct trc_crash {
 	_Atomic uint64_t address; /* si_addr, 0 where the signal has none */
 	_Atomic uint64_t ticks;
 	_Atomic uint64_t stack; /* of the thread that got it; also in its SIGNAL event */
+};
+
+/*
+ * An event that is, or was, sampled in this session: the i-th has number i + 1.  `state` is stored
+ * last, by whoever starts sampling; entries are not reused.
+ */
+struct trc_sample_event_slot {
+	_Atomic uint32_t state; /* 0 = free, 1 = complete */
+	uint8_t how;		/* enum trc_sample_how */
+	uint8_t reserved[3];
+	uint64_t period, frequency_hz; /* as in struct trc_sample_event_entry */
+	_Atomic uint64_t missing_threads;
+	/* Samples that were lost, by enum trc_sample_loss, where no event could tell of it. */
+	_Atomic uint64_t lost[8];
+	char name[48], unit[16], note[160];
 };
 
 /* The first area.  Constant after TRC_SHARED_LIVE but for the fields named atomic. */
@@ -133,6 +149,7 @@ struct trc_shared {
 	_Atomic uint64_t n_triggers; /* so far */
 	struct trc_trigger trigger[TRC_TRIGGERS_MAX];
 	_Alignas(TRC_LINE_BYTES) struct trc_crash crash;
+	_Alignas(TRC_LINE_BYTES) struct trc_sample_event_slot sample_event[TRC_SAMPLE_EVENTS_MAX];
 
 	_Alignas(TRC_LINE_BYTES) char exe[1024];
 	char command[1024]; /* arguments, separated by zeros */
@@ -291,6 +308,8 @@ struct trc_slot {
 	_Atomic uint32_t wait_reason; /* enum trc_reason; 0 = not waiting */
 	_Atomic uint32_t n_regions;   /* open ones; the first TRC_OPEN_REGIONS are told */
 	_Atomic uint64_t wait_object, wait_since, wait_stack, wait_holder;
+	_Atomic uint64_t labels;       /* label set id; 0 = none */
+	_Atomic uint64_t labels_since; /* ticks */
 	struct {
 		_Atomic uint64_t task, type, since;
 	} region[TRC_OPEN_REGIONS];
