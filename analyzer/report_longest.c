@@ -50,20 +50,38 @@ static void print_columns(struct trc_report *r)
 	trc_report_line(r, &line);
 }
 
+/* Who held the lock when the wait began; of one that goes on, who holds it now: it may have
+ * changed hands meanwhile. */
+static uint32_t holder_of(const struct trc_report *r, const struct trc_park *park)
+{
+	uint32_t id = (uint32_t)(park - r->park) + 1;
+	const struct trc_thread_now *now;
+	size_t n;
+
+	if (!(park->flags & TRC_PARK_OPEN))
+		return park->holder;
+	now = trc_model_threads_now(r->m, &n);
+	for (size_t i = 0; i < n; i++)
+		if (now[i].park == id && now[i].holder)
+			return now[i].holder;
+	return park->holder;
+}
+
 static void print_people(struct trc_report *r, const struct trc_park *park)
 {
 	bool lock = trc_wait_class(park->reason) == TRC_WAIT_LOCKS;
+	uint32_t holder = holder_of(r, park);
 	struct trc_line line;
 
-	if (park->reason == TRC_REASON_JOIN || (!park->holder && !park->waker))
+	if (park->reason == TRC_REASON_JOIN || (!holder && !park->waker))
 		return;
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_to(&line, 12);
-	if (park->holder && park->holder == park->waker) {
+	if (holder && holder == park->waker) {
 		trc_line_add(&line, "held and ");
-	} else if (park->holder) {
+	} else if (holder) {
 		trc_line_add(&line, "held by ");
-		trc_report_thread(r, &line, park->holder, 26);
+		trc_report_thread(r, &line, holder, 26);
 		trc_line_add(&line, park->waker ? ", " : "");
 	}
 	if (park->waker) {

@@ -224,6 +224,14 @@ static const struct {
 	 MODULES THREADS "@1000 thread=2 park reason=mutex object=0x7f10 holder=1 stack=get\n"
 			 "@5001000 thread=1 counter name=\"c\" value=1\n",
 	 "            held by main (101)", false},
+	{"... and who holds it now, where it has changed hands meanwhile",
+	 MODULES THREADS "@1000 thread=2 park reason=mutex object=0x7f10 holder=3 stack=get\n"
+			 "@2000 thread=3 unlock reason=mutex object=0x7f10 waiters=1 stack=put\n"
+			 "@3000 thread=3 park reason=mutex object=0x7f10 holder=1 stack=get\n"
+			 "@5001000 thread=1 counter name=\"c\" value=1\n",
+	 "   5.00 ms     1.00 µs  worker 1 (102)              mutex 0x7f10, still waiting\n"
+	 "            server+0x10 < server+0x20\n"
+	 "            held by main (101)", false},
 	{"lost events are said with their cause",
 	 MODULES "@1000 thread=1 counter name=\"c\" value=1\n"
 		 "@2000000 thread=1 gap lost_events=1234 since=1000000 cause=ring_full\n",

@@ -32,6 +32,7 @@ integration_tests = \
 	tests/integration/cut.sh \
 	tests/integration/deadlock.sh \
 	tests/integration/flight_server.sh \
+	tests/integration/odd_moment.sh \
 	tests/integration/kill9.sh \
 	tests/integration/memcached.sh \
 	tests/integration/nginx.sh \
