@@ -11,6 +11,8 @@ noinst_LTLIBRARIES += libtrccore.la
 libtrccore_la_SOURCES = \
 	recorder/annotate.c recorder/annotate.h recorder/annotate_inline.h \
 	recorder/clock.c recorder/clock.h \
+	recorder/cpu_event.c recorder/cpu_event.h \
+	recorder/cpu_event_settle.c \
 	recorder/crash.c recorder/signals.h \
 	recorder/emit.c \
 	recorder/fork.c recorder/fork.h \

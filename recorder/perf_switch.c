@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+#include "cpu_event.h"
 #include "format/pages.h"
 #include "format/raw.h"
 #include "perf_switch.h"
@@ -128,22 +129,9 @@ static int buffers_map(struct trc_perf_switch *p, uint64_t data_bytes)
 	return err;
 }
 
-/* perf_event_paranoid, or -100 where it cannot be read. */
-static int paranoid_level(void)
-{
-	char text[16] = "";
-	int fd = (int)trc_raw4(SYS_openat, AT_FDCWD, "/proc/sys/kernel/perf_event_paranoid",
-			       O_RDONLY | O_CLOEXEC, 0);
-	long n = fd < 0 ? -1 : trc_raw3(SYS_read, fd, text, sizeof(text) - 1);
-
-	if (fd >= 0)
-		trc_raw1(SYS_close, fd);
-	return n > 0 ? atoi(text) : -100;
-}
-
 static int refused(int err, const char *call, char *sched, size_t n_bytes)
 {
-	int level = err == -EACCES || err == -EPERM ? paranoid_level() : -100;
+	int level = err == -EACCES || err == -EPERM ? trc_perf_paranoid_level() : -100;
 
 	if (level > -100)
 		snprintf(sched, n_bytes, "no: %s: %s (perf_event_paranoid is %d)", call,

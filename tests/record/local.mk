@@ -1,7 +1,10 @@
 # tests/record: the drain, and trace-record
 if HAVE_CHECK
-check_PROGRAMS += test-drain test-perf-switch test-procs test-trigger
-TESTS += test-drain test-perf-switch test-procs test-trigger
+check_PROGRAMS += test-cpu-event test-drain test-perf-switch test-procs test-trigger
+TESTS += test-cpu-event test-drain test-perf-switch test-procs test-trigger
+test_cpu_event_SOURCES = tests/record/test_cpu_event.c
+test_cpu_event_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_cpu_event_LDADD = libtrccore.la libtrcformat.la $(CHECK_LIBS)
 test_procs_SOURCES = tests/record/test_procs.c recorder/trace_record_procs.c \
 	recorder/trace_record_procs.h
 test_procs_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)

@@ -1,0 +1,240 @@
+/*
+ * cpu_event_settle.c - what of the events there is on this machine, and for us (cpu_event.h).
+ *
+ * Context: any thread; system calls are made directly.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "cpu_event.h"
+#include "format/raw.h"
+
+enum {
+	/* Above, a signal for each sample costs more than its better stacks are worth. */
+	SIGNAL_HZ_MAX = 5000,
+};
+
+int trc_perf_paranoid_level(void)
+{
+	char text[16] = "";
+	int fd = (int)trc_raw4(SYS_openat, AT_FDCWD, "/proc/sys/kernel/perf_event_paranoid",
+			       O_RDONLY | O_CLOEXEC, 0);
+	long n = fd < 0 ? -1 : trc_raw3(SYS_read, fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		trc_raw1(SYS_close, fd);
+	return n > 0 ? atoi(text) : -100;
+}
+
+uint64_t trc_cpu_tick_ns(void)
+{
+	struct timespec t = {0, 0};
+
+	trc_raw2(SYS_clock_getres, CLOCK_MONOTONIC_COARSE, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+void trc_cpu_event_attr(const struct trc_cpu_event *e, struct perf_event_attr *attr)
+{
+	*attr = (struct perf_event_attr){
+		.type = e->type,
+		.size = sizeof(*attr),
+		.config = e->config,
+		.sample_period = e->period,
+		.disabled = 1,
+		.exclude_user = e->exclude_user,
+		.exclude_kernel = e->exclude_kernel,
+		.exclude_hv = e->exclude_hv,
+		.precise_ip = e->precise & 3u,
+	};
+}
+
+/* 0, or -errno. */
+static int try(const struct trc_cpu_event *e)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	trc_cpu_event_attr(e, &attr);
+	fd = (int)trc_raw5(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return fd;
+	trc_raw1(SYS_close, fd);
+	return 0;
+}
+
+/* ---- why not --------------------------------------------------------------------------- */
+
+static const char *reason(const struct trc_cpu_event *e, int err, char *text, size_t n_bytes)
+{
+	int level = trc_perf_paranoid_level();
+
+	switch (-err) {
+	case EACCES:
+	case EPERM:
+		if (level > 2 || (level > 1 && !e->exclude_kernel))
+			snprintf(text, n_bytes, "perf_event_paranoid is %d%s", level,
+				 level > 2 ? "" : ": only what happens in user mode may be sampled");
+		else
+			snprintf(text, n_bytes,
+				 "forbidden by a seccomp filter, as containers have, or another "
+				 "policy (perf_event_paranoid is %d)",
+				 level);
+		return text;
+	case ENOENT:
+	case ENODEV:
+	case ENXIO:
+	case EOPNOTSUPP:
+		if (!e->is_hardware)
+			break;
+		return e->precise ? "no counter of this machine tells the place that precisely"
+				  : "no hardware counters (PMU) here, as in many virtual machines";
+	case EINVAL:
+		if (e->is_hardware)
+			return "the processor's counters know no such event";
+		break;
+	case ENOSYS:
+		return "no perf in this kernel, or hidden by a seccomp filter";
+	}
+	return strerror(-err);
+}
+
+/* Those software events that this process may have, and the timer. */
+static void append_what_works(char *text, size_t n_bytes)
+{
+	static const char *const names[] = {"cpu-clock", "task-clock", "page-faults",
+					    "context-switches"};
+	struct trc_cpu_event e[TRC_CPU_EVENTS_MAX];
+	size_t n = strlen(text);
+	char none[8];
+
+	n += (size_t)snprintf(text + n, n_bytes - n, "; what works: timer");
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && n < n_bytes; i++) {
+		if (trc_cpu_events_parse(names[i], 0, TRC_SAMPLE_BY_AUTO, e, none,
+					 sizeof(none)) != 1)
+			continue;
+		/* What happens in the kernel only is not to be had in user mode. */
+		e->exclude_kernel = strcmp(names[i], "context-switches") != 0;
+		if (!try(e))
+			n += (size_t)snprintf(text + n, n_bytes - n, ", %s", names[i]);
+	}
+}
+
+void trc_cpu_event_explain(const struct trc_cpu_event *e, int err, char *text, size_t n_bytes)
+{
+	char why[160];
+
+	snprintf(text, n_bytes, "%s: %s", e->is_auto ? "cpu-clock" : e->name,
+		 reason(e, err, why, sizeof(why)));
+	append_what_works(text, n_bytes);
+}
+
+/* ---- what it is to be ------------------------------------------------------------------ */
+
+/* Appends a sentence to the note. */
+static void add_note(struct trc_cpu_event *e, const char *text)
+{
+	size_t n = strlen(e->note);
+
+	snprintf(e->note + n, sizeof(e->note) - n, "%s%s", n ? "; " : "", text);
+}
+
+/* With what there is: all modes, or user mode alone.  0 or -errno. */
+static int settle_modes(struct trc_cpu_event *e)
+{
+	struct trc_cpu_event user = *e;
+	char text[64];
+	int err = try(e);
+
+	if (err != -EACCES && err != -EPERM)
+		return err;
+	if (e->said_modes || (e->type == PERF_TYPE_SOFTWARE &&
+			      e->config == PERF_COUNT_SW_CONTEXT_SWITCHES))
+		return err;
+	user.exclude_kernel = user.exclude_hv = true;
+	if (try(&user))
+		return err;
+	*e = user;
+	snprintf(text, sizeof(text), "user mode only: perf_event_paranoid is %d",
+		 trc_perf_paranoid_level());
+	add_note(e, text);
+	return 0;
+}
+
+static void note_tick(struct trc_cpu_event *e)
+{
+	uint64_t tick_ns = trc_cpu_tick_ns();
+	char text[96];
+
+	if (!tick_ns || e->period >= tick_ns)
+		return;
+	snprintf(text, sizeof(text), "at most %llu samples a second, which stand for more each",
+		 (unsigned long long)(1000000000 / tick_ns));
+	add_note(e, text);
+}
+
+static void become_timer(struct trc_cpu_event *e, int err)
+{
+	struct trc_cpu_event timer[TRC_CPU_EVENTS_MAX];
+	char text[128], why[96];
+
+	trc_cpu_events_parse("timer", 0, TRC_SAMPLE_BY_SIGNAL, timer, why, sizeof(why));
+	if (e->is_preset)
+		e->period = timer->period;
+	e->is_timer = true;
+	snprintf(e->name, sizeof(e->name), "%s", timer->name);
+	snprintf(text, sizeof(text), "timer instead of cpu-clock: %s",
+		 reason(e, err, why, sizeof(why)));
+	add_note(e, text);
+}
+
+static enum trc_sample_how choose(const struct trc_cpu_event *e, bool can_kernel)
+{
+	bool often = e->is_clock && e->period < 1000000000 / SIGNAL_HZ_MAX;
+
+	if (e->is_timer)
+		return TRC_SAMPLE_TIMER;
+	if (e->by == TRC_SAMPLE_BY_AUTO)
+		return can_kernel && (often || e->precise) ? TRC_SAMPLE_KERNEL : TRC_SAMPLE_SIGNAL;
+	return e->by == TRC_SAMPLE_BY_KERNEL ? TRC_SAMPLE_KERNEL : TRC_SAMPLE_SIGNAL;
+}
+
+/* 0, or -errno with a sentence in error. */
+static int settle(struct trc_cpu_event *e, bool can_kernel, char *error, size_t n_bytes)
+{
+	int err = e->is_timer ? 0 : settle_modes(e);
+
+	if (e->by == TRC_SAMPLE_BY_KERNEL && !can_kernel) {
+		snprintf(error, n_bytes, "%s: samples are taken by the kernel under trace-record "
+					 "only; what works: signal",
+			 e->name);
+		return -ENOTSUP;
+	}
+	if (err && e->is_auto && e->by != TRC_SAMPLE_BY_KERNEL) {
+		become_timer(e, err);
+	} else if (err) {
+		trc_cpu_event_explain(e, err, error, n_bytes);
+		return err;
+	} else if (e->is_auto) {
+		snprintf(e->name, sizeof(e->name), "cpu-clock");
+	}
+	e->is_auto = false;
+	e->how = choose(e, can_kernel);
+	if (e->is_timer)
+		note_tick(e);
+	return 0;
+}
+
+int trc_cpu_events_settle(struct trc_cpu_event *events, unsigned int n, bool can_kernel,
+			  char *error, size_t n_bytes)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < n && !err; i++)
+		err = settle(&events[i], can_kernel, error, n_bytes);
+	return err;
+}

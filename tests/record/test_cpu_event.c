@@ -1,0 +1,306 @@
+/* test_cpu_event.c - events as users write them: what they mean, what is refused, and what of them
+ * there is here. */
+#include <check.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include "recorder/cpu_event.h"
+
+static struct trc_cpu_event event[TRC_CPU_EVENTS_MAX];
+static char error[512];
+
+static int parse(const char *list, uint64_t hz)
+{
+	return trc_cpu_events_parse(list, hz, TRC_SAMPLE_BY_AUTO, event, error, sizeof(error));
+}
+
+#define SW PERF_TYPE_SOFTWARE
+#define HW PERF_TYPE_HARDWARE
+
+static const struct {
+	const char *sentence, *text;
+	uint64_t hz;
+	const char *name, *unit;
+	uint32_t type;
+	uint64_t config, period, frequency_hz;
+} good[] = {
+	{"a clock has a preset of 1 kHz", "cpu-clock", 0, "cpu-clock", "nanoseconds", SW,
+	 PERF_COUNT_SW_CPU_CLOCK, 1000000, 0},
+	{"a timer one that any kernel can keep", "timer", 0, "timer", "nanoseconds", 0, 0, 10000000,
+	 0},
+	{"a frequency", "task-clock", 250, "task-clock", "nanoseconds", SW,
+	 PERF_COUNT_SW_TASK_CLOCK, 4000000, 250},
+	{"the highest frequency", "cpu-clock", 100000, "cpu-clock", "nanoseconds", SW,
+	 PERF_COUNT_SW_CPU_CLOCK, 10000, 100000},
+	{"a frequency and no event is auto", NULL, 99, "auto", "nanoseconds", SW,
+	 PERF_COUNT_SW_CPU_CLOCK, 10101010, 99},
+	{"a period counts more than a frequency", "timer:4000000,cpu-clock", 99, "timer",
+	 "nanoseconds", 0, 0, 4000000, 0},
+	{"a counter with a period", "cycles:2400000", 0, "cycles", "count", HW,
+	 PERF_COUNT_HW_CPU_CYCLES, 2400000, 0},
+	{"a period of 0 is the preset", "cycles:0", 0, "cycles", "count", HW,
+	 PERF_COUNT_HW_CPU_CYCLES, 3000000, 0},
+	{"a frequency is not for counters", "cache-misses,cpu-clock", 99, "cache-misses", "count",
+	 HW, PERF_COUNT_HW_CACHE_MISSES, 10000, 0},
+	{"modifiers belong to the name, the period does not", "branches:7000:u", 0, "branches:u",
+	 "count", HW, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 7000, 0},
+	{"in any order", "branches:ppku:7000", 0, "branches:ukpp", "count", HW,
+	 PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 7000, 0},
+	{"a raw event", "r1A8:5000", 0, "r1A8", "count", PERF_TYPE_RAW, 0x1a8, 5000, 0},
+	{"the longest raw event", "rfedcba9876543210", 0, "rfedcba9876543210", "count",
+	 PERF_TYPE_RAW, 0xfedcba9876543210, 1000000, 0},
+	{"faults", "page-faults:1", 0, "page-faults", "count", SW, PERF_COUNT_SW_PAGE_FAULTS, 1, 0},
+};
+
+START_TEST(understood)
+{
+	int n = parse(good[_i].text, good[_i].hz);
+
+	ck_assert_msg(n >= 1, "%s: %s", good[_i].sentence, error);
+	ck_assert_str_eq(event->name, good[_i].name);
+	ck_assert_str_eq(event->unit, good[_i].unit);
+	ck_assert_uint_eq(event->type, good[_i].type);
+	ck_assert_uint_eq(event->config, good[_i].config);
+	ck_assert_uint_eq(event->period, good[_i].period);
+	ck_assert_uint_eq(event->frequency_hz, good[_i].frequency_hz);
+	ck_assert_int_eq(event->is_timer, !strcmp(event->name, "timer"));
+	ck_assert_int_eq(event->is_clock, !strcmp(event->unit, "nanoseconds"));
+	if (!event->is_timer)
+		ck_assert_int_eq(event->is_hardware, event->type != SW);
+	ck_assert_str_eq(event->note, "");
+}
+END_TEST
+
+START_TEST(lists)
+{
+	ck_assert_int_eq(parse(NULL, 0), 0);
+	ck_assert_int_eq(parse("", 0), 0);
+	ck_assert_int_eq(parse("cycles:1000000,cache-misses,timer", 0), 3);
+	ck_assert_str_eq(event[1].name, "cache-misses");
+	ck_assert_str_eq(event[2].name, "timer");
+	/* The same counter in other modes counts something else. */
+	ck_assert_int_eq(parse("cycles:u,cycles:k,cycles", 0), 3);
+	ck_assert_int_eq(parse("r1,r2,r3,r4,r5,r6,r7,r8,r9,ra,rb,rc,rd,re,rf,r10", 0), 16);
+	ck_assert_int_eq(parse("auto,page-faults", 0), 2);
+}
+END_TEST
+
+START_TEST(modes)
+{
+	struct perf_event_attr attr;
+
+	ck_assert_int_eq(parse("cycles:20000:uhppp,cycles,instructions:k", 0), 3);
+	trc_cpu_event_attr(&event[0], &attr);
+	ck_assert_uint_eq(attr.sample_period, 20000);
+	ck_assert_uint_eq(attr.precise_ip, 3);
+	ck_assert(!attr.exclude_user && attr.exclude_kernel && !attr.exclude_hv);
+	ck_assert(attr.disabled && !attr.freq);
+	trc_cpu_event_attr(&event[1], &attr);
+	ck_assert(!attr.exclude_user && !attr.exclude_kernel && !attr.exclude_hv);
+	trc_cpu_event_attr(&event[2], &attr);
+	ck_assert(attr.exclude_user && !attr.exclude_kernel && attr.exclude_hv);
+}
+END_TEST
+
+static const struct {
+	const char *sentence, *text;
+	uint64_t hz;
+	const char *says;
+} bad[] = {
+	{"an unknown name lists what there is", "cpu", 0,
+	 "cpu: no such event; there are auto, timer, cpu-clock, task-clock, page-faults, "
+	 "context-switches, cycles, instructions, cache-references, cache-misses, branches, "
+	 "branch-misses and rHEX"},
+	{"capital letters", "Cycles", 0, "Cycles: no such event"},
+	{"nothing between commas", "cycles,,timer", 0, "an event is missing; there are auto"},
+	{"nothing after a comma", "cycles,", 0, "an event is missing"},
+	{"a raw event without a number", "r", 0, "r: not an event such as r1a8"},
+	{"a raw event that is not hexadecimal", "r1g", 0, "r1g: not an event such as r1a8"},
+	{"a raw event of 17 digits", "r12345678123456781", 0, "up to 16 hexadecimal digits"},
+	{"twice the same", "cycles,timer,cycles", 0, "cycles: twice the same event"},
+	{"twice with other periods", "cycles:100000,cycles:200000", 0,
+	 "cycles:200000: twice the same event"},
+	{"twice by other names", "ra0:u,r0A0:u", 0, "r0A0:u: twice the same event"},
+	{"auto beside what it may be", "cpu-clock,auto", 0, "auto is cpu-clock or timer"},
+	{"auto beside the other", "auto,timer", 0, "timer: auto is cpu-clock or timer"},
+	{"17 events", "r1,r2,r3,r4,r5,r6,r7,r8,r9,ra,rb,rc,rd,re,rf,r10,r11", 0,
+	 "r11: one too many: at most 16"},
+	{"a period that is none", "cycles:1e6", 0, "1e6: not a period"},
+	{"a period below 0", "cycles:-5", 0, "-5: not a period, nor modifiers"},
+	{"a period that would stop the program", "cycles:10", 0,
+	 "10: this period is too short: 10000 at least"},
+	{"a period beyond all numbers", "cycles:99999999999999999999", 0, "too long"},
+	{"a clock faster than there is", "cpu-clock:9999", 0, "too short: 10000 at least"},
+	{"two periods", "cycles:20000:30000", 0, "two periods"},
+	{"modifiers twice", "cycles:u:p", 0, "modifiers twice"},
+	{"a colon and nothing", "cycles:", 0, "a period or modifiers are missing"},
+	{"an unknown modifier", "cycles:x", 0, "x: not a period, nor modifiers"},
+	{"more precise than precise", "cycles:pppp", 0, "not more than ppp"},
+	{"a precise clock", "cpu-clock:p", 0, "only the processor's events have p"},
+	{"a timer with modifiers", "timer:u", 0, "a timer has a period, but no modifiers"},
+	{"switches in user mode", "context-switches:u", 0, "it happens in the kernel"},
+	{"a frequency that nothing uses", "cycles,timer:10000000", 99,
+	 "a frequency is for clocks without a period"},
+	{"a frequency that is too high", "cpu-clock", 100001, "100001: this frequency is too high"},
+};
+
+START_TEST(refused)
+{
+	ck_assert_msg(parse(bad[_i].text, bad[_i].hz) == -EINVAL, "%s", bad[_i].sentence);
+	ck_assert_msg(strstr(error, bad[_i].says) != NULL, "%s: %s", bad[_i].sentence, error);
+}
+END_TEST
+
+START_TEST(how)
+{
+	enum trc_sample_by by;
+
+	ck_assert(trc_sample_by_parse("kernel", &by) && by == TRC_SAMPLE_BY_KERNEL);
+	ck_assert(trc_sample_by_parse("signal", &by) && by == TRC_SAMPLE_BY_SIGNAL);
+	ck_assert(trc_sample_by_parse("auto", &by) && by == TRC_SAMPLE_BY_AUTO);
+	ck_assert(!trc_sample_by_parse("", &by) && !trc_sample_by_parse("signals", &by));
+	ck_assert_int_eq(trc_cpu_events_parse("timer", 0, TRC_SAMPLE_BY_KERNEL, event, error,
+					      sizeof(error)),
+			 -EINVAL);
+	ck_assert_ptr_nonnull(strstr(error, "timer: a timer sends a signal"));
+}
+END_TEST
+
+/* ---- on this machine ------------------------------------------------------------------- */
+
+static int settle(const char *list, enum trc_sample_by by, bool can_kernel)
+{
+	int n = trc_cpu_events_parse(list, 0, by, event, error, sizeof(error));
+
+	ck_assert_int_ge(n, 1);
+	return trc_cpu_events_settle(event, (unsigned int)n, can_kernel, error, sizeof(error));
+}
+
+START_TEST(timers_are_everywhere)
+{
+	uint64_t tick_ns = trc_cpu_tick_ns();
+
+	ck_assert(tick_ns >= 100000 && tick_ns <= 10000000);
+	ck_assert_int_eq(settle("timer", TRC_SAMPLE_BY_AUTO, true), 0);
+	ck_assert_int_eq(event->how, TRC_SAMPLE_TIMER);
+	ck_assert_str_eq(event->note, "");
+	ck_assert_int_eq(settle("timer:20000", TRC_SAMPLE_BY_AUTO, true), 0);
+	ck_assert_ptr_nonnull(strstr(event->note, "samples a second, which stand for more each"));
+}
+END_TEST
+
+START_TEST(auto_is_something)
+{
+	ck_assert_int_eq(settle("auto", TRC_SAMPLE_BY_AUTO, true), 0);
+	ck_assert(!event->is_auto);
+	if (event->is_timer) {
+		ck_assert_str_eq(event->name, "timer");
+		ck_assert_int_eq(event->how, TRC_SAMPLE_TIMER);
+		ck_assert_uint_eq(event->period, 10000000);
+		ck_assert_ptr_nonnull(strstr(event->note, "timer instead of cpu-clock: "));
+	} else {
+		ck_assert_str_eq(event->name, "cpu-clock");
+		ck_assert_int_eq(event->how, TRC_SAMPLE_SIGNAL);
+		ck_assert_uint_eq(event->period, 1000000);
+	}
+}
+END_TEST
+
+START_TEST(by_rate)
+{
+	if (settle("cpu-clock:200000", TRC_SAMPLE_BY_AUTO, true)) {
+		ck_assert_ptr_nonnull(strstr(error, "what works: timer"));
+		return;
+	}
+	ck_assert_int_eq(event->how, TRC_SAMPLE_SIGNAL);
+	ck_assert_int_eq(settle("cpu-clock:100000", TRC_SAMPLE_BY_AUTO, true), 0);
+	ck_assert_int_eq(event->how, TRC_SAMPLE_KERNEL);
+	ck_assert_int_eq(settle("cpu-clock:100000", TRC_SAMPLE_BY_AUTO, false), 0);
+	ck_assert_int_eq(event->how, TRC_SAMPLE_SIGNAL);
+	ck_assert_int_eq(settle("cpu-clock:100000", TRC_SAMPLE_BY_SIGNAL, true), 0);
+	ck_assert_int_eq(event->how, TRC_SAMPLE_SIGNAL);
+	ck_assert_int_eq(settle("cpu-clock", TRC_SAMPLE_BY_KERNEL, true), 0);
+	ck_assert_int_eq(event->how, TRC_SAMPLE_KERNEL);
+	ck_assert_int_lt(settle("cpu-clock", TRC_SAMPLE_BY_KERNEL, false), 0);
+	ck_assert_ptr_nonnull(strstr(error, "cpu-clock: samples are taken by the kernel under"));
+}
+END_TEST
+
+/* Either there is such a counter, or the sentence says why not. */
+START_TEST(counters)
+{
+	if (!settle("cycles", TRC_SAMPLE_BY_AUTO, true)) {
+		ck_assert_int_eq(event->how, TRC_SAMPLE_SIGNAL);
+		return;
+	}
+	ck_assert_ptr_nonnull(strstr(error, "cycles: "));
+	ck_assert_ptr_nonnull(strstr(error, "; what works: timer"));
+}
+END_TEST
+
+static const struct {
+	const char *event;
+	int err;
+	const char *says;
+} reasons[] = {
+	{"cycles", -ENOENT, "cycles: no hardware counters (PMU) here"},
+	{"cycles", -EOPNOTSUPP, "cycles: no hardware counters (PMU) here"},
+	{"cycles:pp", -EOPNOTSUPP, "cycles:pp: no counter of this machine tells the place"},
+	{"rffff", -EINVAL, "rffff: the processor's counters know no such event"},
+	{"cpu-clock:u", -EPERM, "cpu-clock:u: "},
+	{"cpu-clock:u", -EPERM, "perf_event_paranoid is "},
+	{"auto", -ENOSYS, "cpu-clock: no perf in this kernel, or hidden by a seccomp filter"},
+	{"page-faults", -EMFILE, "page-faults: Too many open files"},
+	{"page-faults", -EMFILE, "; what works: timer"},
+};
+
+START_TEST(explained)
+{
+	ck_assert_int_eq(parse(reasons[_i].event, 0), 1);
+	trc_cpu_event_explain(event, reasons[_i].err, error, sizeof(error));
+	ck_assert_msg(strstr(error, reasons[_i].says) != NULL, "%s", error);
+}
+END_TEST
+
+START_TEST(short_errors)
+{
+	char text[9] = "12345678";
+
+	ck_assert_int_eq(trc_cpu_events_parse("cpu", 0, TRC_SAMPLE_BY_AUTO, event, text, 6),
+			 -EINVAL);
+	ck_assert_str_eq(text, "cpu: ");
+	ck_assert_int_eq(text[6], '7');
+	ck_assert_int_eq(parse("cycles", 0), 1);
+	trc_cpu_event_explain(event, -ENOENT, text, 6);
+	ck_assert_str_eq(text, "cycle");
+	ck_assert_int_eq(text[6], '7');
+}
+END_TEST
+
+#define N(array) (int)(sizeof(array) / sizeof(*(array)))
+
+int main(void)
+{
+	Suite *suite = suite_create("cpu_event");
+	TCase *tcase = tcase_create("cpu_event");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_loop_test(tcase, understood, 0, N(good));
+	tcase_add_test(tcase, lists);
+	tcase_add_test(tcase, modes);
+	tcase_add_loop_test(tcase, refused, 0, N(bad));
+	tcase_add_test(tcase, how);
+	tcase_add_test(tcase, timers_are_everywhere);
+	tcase_add_test(tcase, auto_is_something);
+	tcase_add_test(tcase, by_rate);
+	tcase_add_test(tcase, counters);
+	tcase_add_loop_test(tcase, explained, 0, N(reasons));
+	tcase_add_test(tcase, short_errors);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
