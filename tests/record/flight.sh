@@ -443,6 +443,23 @@ setuid()
 }
 if [ "$(id -u)" = 0 ] && setpriv --reuid=65534 --clear-groups "$record" --version >/dev/null 2>&1; then
 	check "set-user-ID: refused" setuid
+	# A descendant, or the recorded process itself from then on, has another user's rights, and
+	# the loader leaves the recorder out: it runs as without.
+	setuid_inside()
+	{
+		local dir text
+		dir=$(mktemp -d) && cp "$(command -v id)" "$dir/id" && chmod 4755 "$dir/id" &&
+			chmod 1777 "$dir" || return 1
+		text=$(setpriv --reuid=65534 --clear-groups sh -c "$1" "$dir/id")
+		same "$(TRC_RING_DIR=/dev/shm setpriv --reuid=65534 --clear-groups "$record" -q --flight \
+			--snapshot-on exit -o "$dir/s.trc" -- sh -c "$1" "$dir/id" 2>&1)" "$text" &&
+			trace "$dir/s.1.trc"
+		local status=$?
+		rm -rf "$dir"
+		return $status
+	}
+	check "set-user-ID: as a child" setuid_inside '"$0" -u; exit 0'
+	check "set-user-ID: by exec" setuid_inside 'exec "$0" -u'
 	others()
 	{
 		local text
