@@ -209,8 +209,8 @@ static int settle(struct trc_cpu_event *e, bool can_kernel, char *error, size_t 
 	int err = e->is_timer ? 0 : settle_modes(e);
 
 	if (e->by == TRC_SAMPLE_BY_KERNEL && !can_kernel) {
-		snprintf(error, n_bytes, "%s: samples are taken by the kernel under trace-record "
-					 "only; what works: signal",
+		snprintf(error, n_bytes, "%s: nobody here can take what the kernel samples; what "
+					 "works: signal",
 			 e->name);
 		return -ENOTSUP;
 	}

@@ -27,6 +27,7 @@ recorder_trace_record_SOURCES = \
 	recorder/trace_record_options.c \
 	recorder/trace_record_process.c \
 	recorder/trace_record_procs.c recorder/trace_record_procs.h \
+	recorder/trace_record_sampling.c \
 	recorder/trace_record_session.c recorder/trace_record_session.h \
 	recorder/trace_record_status.c \
 	recorder/trace_record_snapshot.c recorder/trace_record_snapshot.h \

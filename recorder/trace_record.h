@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "cpu_event.h"
 #include "trigger.h"
 #include "trigger_watch.h"
 
@@ -32,6 +33,20 @@ enum trc_tool_verb {
 	TRC_VERB_CLEAN,
 };
 
+/* -e, -F, --sample-by */
+struct trc_sampling {
+	char events[1024]; /* as given, lists joined; "" = none */
+	const char *frequency, *sample_by; /* as given */
+	uint64_t frequency_hz;
+	enum trc_sample_by by;
+
+	struct trc_cpu_event event[TRC_CPU_EVENTS_MAX]; /* settled */
+	unsigned int n_events;
+	/* Those that the command's process samples itself. */
+	char for_command[TRC_CPU_EVENTS_MAX * 72];
+	uint64_t for_command_hz;
+};
+
 struct trc_tool_options {
 	enum trc_tool_verb verb;
 	const char *target; /* of the verb: a pid, or a ring's path */
@@ -39,6 +54,7 @@ struct trc_tool_options {
 	const char *ring_size, *locks, *on_full, *unwind; /* as given; NULL = default */
 	bool follow, quiet;
 	bool sched, no_sched; /* said so; neither: yes, but not in flight mode */
+	struct trc_sampling sampling;
 	char **command;
 
 	/* --flight */
@@ -62,6 +78,15 @@ __attribute__((format(printf, 1, 2))) void trc_tool_say(const char *format, ...)
 void trc_tool_options_parse(struct trc_tool_options *o, int argc, char **argv);
 /* What was asked for, as options that would ask for it again. */
 void trc_tool_options_text(const struct trc_tool_options *o, char *text, size_t n_bytes);
+
+/* ---- trace_record_sampling.c ---- */
+
+/* One more -e.  0, or -1: too long. */
+int trc_sampling_add(struct trc_sampling *s, const char *list);
+/* Decides who samples what.  0, or -errno with a sentence in error. */
+int trc_sampling_settle(struct trc_sampling *s, char *error, size_t n_bytes);
+/* Context: the child.  What its recorder reads. */
+void trc_sampling_environment(const struct trc_sampling *s);
 
 /* ---- trace_record_target.c ---- */
 

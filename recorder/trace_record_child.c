@@ -174,6 +174,7 @@ static void set_environment(const struct trc_tool_options *o, const char *dir, c
 	put("TRC_UNWIND", o->unwind);
 	unsetenv("TRC_FOLLOW");
 	put("TRC_FOLLOW", o->follow ? "1" : NULL);
+	trc_sampling_environment(&o->sampling);
 	put_flight(o);
 }
 

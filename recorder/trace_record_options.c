@@ -25,6 +25,9 @@ static const char usage[] =
 	"      --unwind HOW         auto (default), fp, libunwind or none\n"
 	"      --sched, --no-sched  whether to record when threads are put on a processor and\n"
 	"                           taken off it (default: yes, but not with --flight)\n"
+	"  -e, --event LIST         sample: auto, cpu-clock, cycles:1000000, page-faults, ...\n"
+	"  -F, --frequency HZ       sample the CPU time of each thread, so often a second\n"
+	"      --sample-by WHO      signal, kernel or auto (default: as is best for the event)\n"
 	"      --follow             record descendants as well, each into FILE with its PID:\n"
 	"                           dump.PID.trc\n"
 	"  -q, --quiet              no summary at the end\n"
@@ -58,6 +61,7 @@ enum {
 	OPT_LOCKS,
 	OPT_ON_FULL,
 	OPT_UNWIND,
+	OPT_SAMPLE_BY,
 	OPT_FOLLOW,
 	OPT_SCHED,
 	OPT_NO_SCHED,
@@ -82,6 +86,9 @@ static const struct option long_options[] = {
 	{"locks", required_argument, NULL, OPT_LOCKS},
 	{"on-full", required_argument, NULL, OPT_ON_FULL},
 	{"unwind", required_argument, NULL, OPT_UNWIND},
+	{"event", required_argument, NULL, 'e'},
+	{"frequency", required_argument, NULL, 'F'},
+	{"sample-by", required_argument, NULL, OPT_SAMPLE_BY},
 	{"follow", no_argument, NULL, OPT_FOLLOW},
 	{"sched", no_argument, NULL, OPT_SCHED},
 	{"no-sched", no_argument, NULL, OPT_NO_SCHED},
@@ -105,7 +112,7 @@ static const struct option long_options[] = {
 
 __attribute__((format(printf, 1, 2))) _Noreturn static void refuse(const char *format, ...)
 {
-	char text[512];
+	char text[768];
 	va_list args;
 
 	va_start(args, format);
@@ -218,6 +225,29 @@ static void add_condition(struct trc_tool_options *o, const char *text)
 	o->n_specs++;
 }
 
+static void add_events(struct trc_tool_options *o, const char *list)
+{
+	if (!*list)
+		refuse("-e: an event is needed, such as auto or cycles:1000000");
+	if (trc_sampling_add(&o->sampling, list))
+		refuse("-e: more than %zu bytes of events", sizeof(o->sampling.events) - 1);
+}
+
+static void check_sampling(struct trc_sampling *s)
+{
+	char error[640];
+
+	s->frequency_hz = count("frequency", s->frequency, 0);
+	if (s->frequency && !s->frequency_hz)
+		refuse("--frequency %s: not a frequency", s->frequency);
+	if (s->sample_by && !trc_sample_by_parse(s->sample_by, &s->by))
+		refuse("--sample-by %s: not one of: auto signal kernel", s->sample_by);
+	if (trc_sampling_settle(s, error, sizeof(error)))
+		refuse("%s", error);
+	if (s->sample_by && !s->n_events)
+		refuse("--sample-by needs -e or -F");
+}
+
 /* ---- what goes with what --------------------------------------------------------------- */
 
 static void check_flight(struct trc_tool_options *o)
@@ -255,6 +285,9 @@ static void check_lonely(const struct trc_tool_options *o)
 		{"--snapshot-max", o->snapshot_max, o->flight, "--flight"},
 		{"--snapshot-every", o->snapshot_every, o->flight, "--flight"},
 		{"--snapshot-after", o->snapshot_after, o->flight, "--flight"},
+		{"-e", *o->sampling.events, o->verb == TRC_VERB_RECORD, "a command"},
+		{"-F", o->sampling.frequency, o->verb == TRC_VERB_RECORD, "a command"},
+		{"--sample-by", o->sampling.sample_by, o->verb == TRC_VERB_RECORD, "a command"},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
@@ -277,6 +310,7 @@ static void check_options(struct trc_tool_options *o)
 		refuse("--window %s: a window has some length", o->window);
 	if (o->flight)
 		check_flight(o);
+	check_sampling(&o->sampling);
 	if (!*o->output)
 		refuse("-o: a file name is needed");
 	if (o->verb == TRC_VERB_RECORD && !o->command[0])
@@ -310,6 +344,10 @@ static const char **text_of(struct trc_tool_options *o, int c)
 		return &o->on_full;
 	case OPT_UNWIND:
 		return &o->unwind;
+	case 'F':
+		return &o->sampling.frequency;
+	case OPT_SAMPLE_BY:
+		return &o->sampling.sample_by;
 	case OPT_WINDOW:
 		return &o->window;
 	case OPT_MAX_SIZE:
@@ -369,6 +407,9 @@ static void set_option(struct trc_tool_options *o, int c, const char *word)
 	case OPT_ON:
 		add_condition(o, optarg);
 		break;
+	case 'e':
+		add_events(o, optarg);
+		break;
 	case 'q':
 		o->quiet = true;
 		break;
@@ -389,7 +430,7 @@ void trc_tool_options_parse(struct trc_tool_options *o, int argc, char **argv)
 	int c;
 
 	opterr = 0; /* getopt's messages name the program by its path */
-	while ((c = getopt_long(argc, argv, "+:o:qh", long_options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+:o:e:F:qh", long_options, NULL)) != -1) {
 		const char **text = text_of(o, c);
 
 		if (text)
@@ -413,6 +454,9 @@ void trc_tool_options_text(const struct trc_tool_options *o, char *text, size_t 
 		     {"--locks ", o->locks},
 		     {"--on-full ", o->on_full},
 		     {"--unwind ", o->unwind},
+		     {"-e ", *o->sampling.events ? o->sampling.events : NULL},
+		     {"-F ", o->sampling.frequency},
+		     {"--sample-by ", o->sampling.sample_by},
 		     {"--snapshot-max ", o->snapshot_max},
 		     {"--snapshot-every ", o->snapshot_every},
 		     {"--snapshot-after ", o->snapshot_after},
