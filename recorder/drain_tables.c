@@ -246,6 +246,8 @@ static void slot_visit(struct trc_drain *d, uint32_t i, uint32_t state)
 	    seen->serial == atomic_load_explicit(&slot->serial, memory_order_relaxed))
 		return;
 	seq = slot_copy(slot, &copy);
+	if (!trc_drain_serial(d, copy.serial))
+		return; /* it has come after this pass began: the next one will know its serial */
 	if (state == TRC_SLOT_ENDED) {
 		if (seen->ended != copy.serial && copy.end >= d->joined)
 			trc_drain_thread_write(d, &copy, copy.end);

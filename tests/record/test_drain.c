@@ -357,6 +357,20 @@ START_TEST(slots_become_threads_and_ended_ones_are_freed)
 }
 END_TEST
 
+/* Between the look at how many serials there are and that at the slots. */
+START_TEST(a_thread_that_comes_during_a_pass_is_known_after_the_next)
+{
+	atomic_store(&f.shared->next_serial, 4);
+	fake_slot(&f, 2, 5, 333, "late");
+	trc_drain_pass(f.drain);
+	atomic_store(&f.shared->next_serial, 5);
+	trc_drain_pass(f.drain);
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+	ck_assert_uint_eq(thread(5)->tid, 333);
+	ck_assert_mem_eq(thread(5)->name, "late", 4);
+}
+END_TEST
+
 START_TEST(what_a_thread_waits_for_at_the_end_is_in_the_status)
 {
 	struct trc_slot *slot = fake_slot(&f, 2, 5, 333, "worker");
@@ -863,6 +877,7 @@ static Suite *drain_suite(void)
 	tcase_add_test(t, texts_and_strings_of_all_kinds);
 	tcase_add_test(t, a_tid_becomes_the_thread_that_had_it_at_the_time);
 	tcase_add_test(t, slots_become_threads_and_ended_ones_are_freed);
+	tcase_add_test(t, a_thread_that_comes_during_a_pass_is_known_after_the_next);
 	tcase_add_test(t, what_a_thread_waits_for_at_the_end_is_in_the_status);
 	tcase_add_test(t, modules_with_their_end);
 	tcase_add_test(t, a_second_image_adds_to_what_the_first_used);
