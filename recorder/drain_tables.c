@@ -264,7 +264,9 @@ static void slot_visit(struct trc_drain *d, uint32_t i, uint32_t state)
 
 void trc_drain_slots(struct trc_drain *d)
 {
-	for (uint32_t i = 0; i < d->h.n_threads; i++) {
+	uint32_t n = trc_slots_used(d->shared, d->h.n_threads);
+
+	for (uint32_t i = 0; i < n; i++) {
 		/* acquire: pairs with the release of LIVE and ENDED: the slot is filled in. */
 		uint32_t state = atomic_load_explicit(&trc_slot_of(d, i)->state, memory_order_acquire);
 
@@ -290,7 +292,9 @@ void trc_drain_thread_seen(struct trc_drain *d, uint32_t serial, uint32_t tid, u
 /* Calls fn for each thread that has not ended. */
 static void each_live(struct trc_drain *d, void (*fn)(struct trc_drain *, const struct trc_slot_copy *))
 {
-	for (uint32_t i = 0; i < d->h.n_threads; i++) {
+	uint32_t n = trc_slots_used(d->shared, d->h.n_threads);
+
+	for (uint32_t i = 0; i < n; i++) {
 		struct trc_slot_copy copy;
 
 		if (atomic_load_explicit(&trc_slot_of(d, i)->state, memory_order_acquire) !=

@@ -389,6 +389,20 @@ static inline struct trc_ring *trc_ring_at(struct trc_shared *shared, uint32_t p
 {
 	return (struct trc_ring *)trc_area(shared, shared->procs_off) + proc;
 }
+/*
+ * Slots from this index on have never been used.  The thread of serial s takes slot s % n_threads,
+ * or a later one if that is not free: so that none is beyond the serials while there are fewer of
+ * them than slots.
+ */
+static inline uint32_t trc_slots_used(const struct trc_shared *shared, uint32_t n_threads)
+{
+	/* relaxed: serials are counted up before slots are taken; one that is being taken just now
+	 * is for the next look. */
+	uint32_t serials = atomic_load_explicit(&shared->next_serial, memory_order_relaxed);
+
+	return serials < n_threads ? serials + 1 : n_threads;
+}
+
 static inline struct trc_slot *trc_slot_at(struct trc_shared *shared, uint32_t i)
 {
 	return (struct trc_slot *)trc_area(shared, shared->threads_off) + i;

@@ -200,7 +200,7 @@ static struct trc_slot *slot_find(uint64_t thread)
 {
 	struct trc_shared *shared = trc_rec.shared;
 
-	for (uint32_t i = 0; i < shared->n_threads; i++) {
+	for (uint32_t i = 0; i < trc_slots_used(shared, shared->n_threads); i++) {
 		struct trc_slot *slot = trc_slot_at(shared, i);
 
 		if (atomic_load_explicit(&slot->state, memory_order_acquire) == TRC_SLOT_LIVE &&

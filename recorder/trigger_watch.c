@@ -243,6 +243,7 @@ static void look_at_slots(struct trc_trigger_watch *w, uint64_t now_ns, uint64_t
 {
 	const struct trc_slot *slots =
 		(const struct trc_slot *)((const char *)w->shared + w->slots_off);
+	uint32_t n = trc_slots_used(w->shared, w->n_slots);
 	uint64_t limit[TRC_TRIGGER_SPECS_MAX];
 
 	for (unsigned int i = 0; i < w->n_specs; i++) {
@@ -250,7 +251,7 @@ static void look_at_slots(struct trc_trigger_watch *w, uint64_t now_ns, uint64_t
 
 		limit[i] = now_ticks > min_ticks ? now_ticks - min_ticks : 0;
 	}
-	for (uint32_t i = 0; i < w->n_slots; i++)
+	for (uint32_t i = 0; i < n; i++)
 		look_at_slot(w, &slots[i], now_ns, now_ticks, limit);
 	for (unsigned int i = 0; i < w->n_specs; i++)
 		if (limit[i] > w->scanned[i])
