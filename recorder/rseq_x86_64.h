@@ -55,6 +55,26 @@
 	"movl %%eax, (%%r9)\n"                                                                     \
 	"movl %%edx, 4(%%r9)\n"
 #define RSEQ_ADD_WORDS "leaq (%%rcx, %[words]), %%r10\n"
+/* Word 1, then the pieces from seg up to end, behind the time to which r9 points. */
+#define RSEQ_COPY                                                                                  \
+	"movq %[word1], 8(%%r9)\n"                                                                 \
+	"addq $16, %%r9\n"                                                                         \
+	"movq %[seg], %%rdx\n"                                                                     \
+	"40: cmpq %[end], %%rdx\n"                                                                 \
+	"jae 43f\n"                                                                                \
+	"movq (%%rdx), %%r11\n"                                                                    \
+	"movq 8(%%rdx), %%rcx\n"                                                                   \
+	"leaq (%%r11, %%rcx, 8), %%r11\n"                                                          \
+	"leaq (%%r9, %%rcx, 8), %%r9\n"                                                            \
+	"negq %%rcx\n"                                                                             \
+	"jz 42f\n"                                                                                 \
+	"41: movq (%%r11, %%rcx, 8), %%rax\n"                                                      \
+	"movq %%rax, (%%r9, %%rcx, 8)\n"                                                           \
+	"incq %%rcx\n"                                                                             \
+	"jnz 41b\n"                                                                                \
+	"42: addq $16, %%rdx\n"                                                                    \
+	"jmp 40b\n"                                                                                \
+	"43:\n"
 #define RSEQ_COMMIT "movq %%r10, (%%r8)\n"
 
 enum rseq_result { RSEQ_DONE, RSEQ_ABORTED, RSEQ_NO_PROC, RSEQ_NO_ROOM, RSEQ_OLDER };
@@ -107,24 +127,7 @@ static inline enum rseq_result rseq_put(uint64_t word1, uint64_t words, const st
 {
 	__asm__ volatile goto(
 		RSEQ_BEGIN RSEQ_RESERVE(ring, RSEQ_ADD_WORDS) RSEQ_TSC
-		"movq %[word1], 8(%%r9)\n"
-		"addq $16, %%r9\n"
-		"movq %[seg], %%rdx\n"
-		"40: cmpq %[end], %%rdx\n"
-		"jae 43f\n"
-		"movq (%%rdx), %%r11\n"
-		"movq 8(%%rdx), %%rcx\n"
-		"leaq (%%r11, %%rcx, 8), %%r11\n"
-		"leaq (%%r9, %%rcx, 8), %%r9\n"
-		"negq %%rcx\n"
-		"jz 42f\n"
-		"41: movq (%%r11, %%rcx, 8), %%rax\n"
-		"movq %%rax, (%%r9, %%rcx, 8)\n"
-		"incq %%rcx\n"
-		"jnz 41b\n"
-		"42: addq $16, %%rdx\n"
-		"jmp 40b\n"
-		"43:\n" RSEQ_COMMIT RSEQ_END(aborted)
+		RSEQ_COPY RSEQ_COMMIT RSEQ_END(aborted)
 		:
 		: RSEQ_SELF, [words] "r"(words), [word1] "r"(word1), [seg] "m"(seg), [end] "m"(seg_end)
 		: "memory", "cc", "rax", "rcx", "rdx", "r8", "r9", "r10", "r11"
@@ -142,24 +145,7 @@ static inline enum rseq_result rseq_put_at(uint64_t time, uint64_t word1, uint64
 		"jb %l[older]\n"
 		"movq %[time], 16(%%r8)\n"
 		"movq %[time], (%%r9)\n"
-		"movq %[word1], 8(%%r9)\n"
-		"addq $16, %%r9\n"
-		"movq %[seg], %%rdx\n"
-		"40: cmpq %[end], %%rdx\n"
-		"jae 43f\n"
-		"movq (%%rdx), %%r11\n"
-		"movq 8(%%rdx), %%rcx\n"
-		"leaq (%%r11, %%rcx, 8), %%r11\n"
-		"leaq (%%r9, %%rcx, 8), %%r9\n"
-		"negq %%rcx\n"
-		"jz 42f\n"
-		"41: movq (%%r11, %%rcx, 8), %%rax\n"
-		"movq %%rax, (%%r9, %%rcx, 8)\n"
-		"incq %%rcx\n"
-		"jnz 41b\n"
-		"42: addq $16, %%rdx\n"
-		"jmp 40b\n"
-		"43:\n" RSEQ_COMMIT RSEQ_END(aborted)
+		RSEQ_COPY RSEQ_COMMIT RSEQ_END(aborted)
 		:
 		: RSEQ_SELF, [words] "r"(words), [word1] "r"(word1), [seg] "m"(seg), [end] "m"(seg_end), [time] "r"(time)
 		: "memory", "cc", "rax", "rcx", "rdx", "r8", "r9", "r10", "r11"
