@@ -384,6 +384,7 @@ static void check_ids(struct load *l, enum trc_arg_type type, uint64_t *id, uint
 		type == TRC_ARG_STACK	 ? trc_reader_has_stack
 		: type == TRC_ARG_STRING ? trc_reader_has_string
 		: type == TRC_ARG_THREAD ? trc_reader_has_serial
+		: type == TRC_ARG_LABELS ? trc_reader_has_label_set
 					 : NULL;
 	uint64_t last = 0;
 

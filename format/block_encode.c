@@ -271,7 +271,7 @@ static void cite_low_ids(struct trc_block_encoder *enc, enum trc_arg_type type,
 static void cite_column(struct trc_block_encoder *enc, enum trc_arg_type type, uint8_t coding,
 			const uint64_t *value, uint32_t n)
 {
-	if (type != TRC_ARG_STRING && type != TRC_ARG_STACK && type != TRC_ARG_THREAD)
+	if (!trc_tables_has(type))
 		return;
 	if (coding == TRC_CODING_DICTIONARY)
 		trc_tables_cite(enc->tables, type, enc->scratch->distinct,

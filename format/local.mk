@@ -17,6 +17,7 @@ libtrcformat_la_SOURCES = \
 	format/raw.h \
 	format/reader.c \
 	format/reader.h \
+	format/reader_labels.c \
 	format/reader_private.h \
 	format/reader_schema.c \
 	format/reader_tables.c \

@@ -240,9 +240,11 @@ static int parse_section(struct trc_reader *r, struct section *s, struct trc_err
 	case TRC_SECTION_COVERAGE:
 		return trc_reader_parse_coverage(r, &c);
 	case TRC_SECTION_LABEL_SETS:
+		return trc_reader_parse_label_sets(r, &c);
 	case TRC_SECTION_SAMPLE_EVENTS:
+		return trc_reader_parse_sample_events(r, &c);
 	case TRC_SECTION_THREAD_LABELS:
-		return 0;
+		return trc_reader_parse_thread_labels(r, &c);
 	case TRC_SECTION_BLOCK:
 		return trc_reader_parse_block(r, s->payload, s->n_bytes, s->off,
 					      s->n_bytes + TRC_SECTION_HEADER_BYTES);
@@ -522,6 +524,10 @@ void trc_reader_close(struct trc_reader *r)
 	free(r->status.at);
 	free(r->open_regions.at);
 	free(r->coverage.at);
+	free(r->label_sets.at);
+	free(r->labels.at);
+	free(r->sample_events.at);
+	free(r->thread_labels.at);
 	free(r->blocks.at);
 	free(r->kind_counts.at);
 	free(r->generation_offs.at);

@@ -54,7 +54,8 @@ struct trc_file_info {
 	uint64_t start_monotonic_ns, start_monotonic_raw_ns, start_realtime_ns;
 	int64_t first_ns, last_ns; /* of all events; trace time */
 	int64_t last_sync_ns;      /* of the last sync point; 0 without any */
-	uint64_t dangling_ids; /* found by the trc_reader_load() calls so far; each once */
+	/* Found when it was opened, and by the trc_reader_load() calls so far; each once. */
+	uint64_t dangling_ids;
 	bool complete; /* has its END section */
 	bool has_end_totals;
 	bool cut_off; /* it ends early, undamaged; if complete, only the index is missing */
@@ -105,12 +106,13 @@ size_t trc_reader_open_regions(const struct trc_reader *r,
 			       const struct trc_open_region_entry **entries);
 size_t trc_reader_coverage(const struct trc_reader *r, const struct trc_coverage_entry **entries);
 
-/* Label sets, by id 1..n. */
+/* Label sets, merged over generations, by id 1..n. */
 size_t trc_reader_label_sets(const struct trc_reader *r); /* highest id + 1 */
-/* Sorted by key; the strings stay until close.  -ENOENT: no such set, *label untouched. */
+/* Sorted by key, none empty; the strings stay until close.  -ENOENT: no such set, *label untouched. */
 int trc_reader_label_set(const struct trc_reader *r, uint32_t id, const struct trc_label **label,
 			 uint32_t *n);
-/* The last tables in the file; names and notes stay until close. */
+/* The last tables in the file; names, units and notes are terminated and stay until close.  An
+ * event is not 0 (but may be there twice); label sets are 0 or have an entry. */
 size_t trc_reader_sample_events(const struct trc_reader *r,
 				const struct trc_sample_event_entry **entries);
 size_t trc_reader_thread_labels(const struct trc_reader *r,

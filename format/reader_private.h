@@ -35,6 +35,13 @@ struct trc_stack_place {
 	bool present;
 };
 
+struct trc_label_set_place {
+	size_t label_idx;
+	uint32_t n; /* of labels */
+	const uint8_t *bytes; /* its entry behind the id; NULL: no such entry */
+	uint32_t n_bytes;
+};
+
 /* A block as trc_reader_load() finds it. */
 struct trc_block {
 	struct trc_block_info info;
@@ -74,6 +81,10 @@ struct trc_reader {
 	TRC_VECTOR(struct trc_status_entry) status;
 	TRC_VECTOR(struct trc_open_region_entry) open_regions;
 	TRC_VECTOR(struct trc_coverage_entry) coverage;
+	TRC_VECTOR(struct trc_label_set_place) label_sets; /* by id, as strings */
+	TRC_VECTOR(struct trc_label) labels;
+	TRC_VECTOR(struct trc_sample_event_entry) sample_events;
+	TRC_VECTOR(struct trc_thread_labels_entry) thread_labels;
 	TRC_VECTOR(struct trc_block) blocks;
 	TRC_VECTOR(uint32_t) kind_counts; /* [n_blocks][TRC_KIND_MAX + 1] */
 	TRC_VECTOR(uint64_t) generation_offs;
@@ -111,6 +122,13 @@ int trc_reader_parse_modules(struct trc_reader *r, struct trc_cursor *c);
 int trc_reader_parse_status(struct trc_reader *r, struct trc_cursor *c);
 int trc_reader_parse_open_regions(struct trc_reader *r, struct trc_cursor *c);
 int trc_reader_parse_coverage(struct trc_reader *r, struct trc_cursor *c);
+/* reader_labels.c */
+int trc_reader_parse_label_sets(struct trc_reader *r, struct trc_cursor *c);
+int trc_reader_parse_sample_events(struct trc_reader *r, struct trc_cursor *c);
+int trc_reader_parse_thread_labels(struct trc_reader *r, struct trc_cursor *c);
+bool trc_reader_has_label_set(const struct trc_reader *r, uint64_t id);
+/* `bytes` as a string that is freed with the reader; NULL and *err. */
+const char *trc_reader_take_text(struct trc_reader *r, struct trc_cursor *c, int *err);
 /* After the last section: one entry for each thread, sorted. */
 int trc_reader_finish_threads(struct trc_reader *r);
 bool trc_reader_has_serial(const struct trc_reader *r, uint64_t serial);

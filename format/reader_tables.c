@@ -20,7 +20,7 @@ static const char *keep_text(struct trc_reader *r, const uint8_t *bytes, size_t 
 	return (const char *)copy;
 }
 
-static const char *take_text(struct trc_reader *r, struct trc_cursor *c, int *err)
+const char *trc_reader_take_text(struct trc_reader *r, struct trc_cursor *c, int *err)
 {
 	uint64_t n_bytes = trc_cursor_varint(c);
 	const uint8_t *bytes = trc_cursor_take(c, n_bytes);
@@ -38,8 +38,8 @@ int trc_reader_parse_info(struct trc_reader *r, struct trc_cursor *c)
 	int err = 0;
 
 	while (!err && trc_cursor_left(c)) {
-		const char *key = take_text(r, c, &err);
-		const char *value = err ? NULL : take_text(r, c, &err);
+		const char *key = trc_reader_take_text(r, c, &err);
+		const char *value = err ? NULL : trc_reader_take_text(r, c, &err);
 		size_t i = 0;
 
 		if (!err)
@@ -207,7 +207,7 @@ static int take_module(struct trc_reader *r, struct trc_cursor *c, struct trc_mo
 		return -EBADMSG;
 	memset(m->build_id, 0, sizeof(m->build_id));
 	memcpy(m->build_id, build_id, m->build_id_bytes);
-	m->path = take_text(r, c, &err);
+	m->path = trc_reader_take_text(r, c, &err);
 	return err;
 }
 

@@ -44,6 +44,18 @@ static const char *const gap_causes[TRC_GAP_CAUSE_COUNT] = {
 #undef TRC_C
 };
 
+static const char *const sample_losses[TRC_SAMPLE_LOSS_COUNT] = {
+#define TRC_C(number, NAME, name, doc) [number] = #name,
+	TRC_SAMPLE_LOSSES(TRC_C)
+#undef TRC_C
+};
+
+static const char *const sample_hows[TRC_SAMPLE_HOW_COUNT] = {
+#define TRC_H(number, NAME, name, doc) [number] = #name,
+	TRC_SAMPLE_HOWS(TRC_H)
+#undef TRC_H
+};
+
 const struct trc_kind_info *trc_kind_info(unsigned int kind)
 {
 	return &kinds[kind <= TRC_KIND_MAX ? kind : 0];
@@ -67,6 +79,16 @@ const char *trc_reason_doc(unsigned int reason)
 const char *trc_gap_cause_name(unsigned int cause)
 {
 	return cause < TRC_GAP_CAUSE_COUNT && gap_causes[cause] ? gap_causes[cause] : "?";
+}
+
+const char *trc_sample_loss_name(unsigned int cause)
+{
+	return cause < TRC_SAMPLE_LOSS_COUNT && sample_losses[cause] ? sample_losses[cause] : "?";
+}
+
+const char *trc_sample_how_name(unsigned int how)
+{
+	return how < TRC_SAMPLE_HOW_COUNT && sample_hows[how] ? sample_hows[how] : "?";
 }
 
 bool trc_reason_is_lock(unsigned int reason)

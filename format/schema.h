@@ -284,10 +284,17 @@ enum trc_sample_loss {
 };
 
 /* How samples of an event are taken. */
+#define TRC_SAMPLE_HOWS(HOW)                                                                       \
+	HOW(1, TIMER, timer, "a timer of each thread's CPU time sends the thread a signal")        \
+	HOW(2, SIGNAL, signal, "a counter of each thread's sends the thread a signal")             \
+	HOW(3, KERNEL, kernel, "the kernel itself writes down where the thread is")
+
 enum trc_sample_how {
-	TRC_SAMPLE_TIMER = 1,  /* a timer of each thread's CPU time sends the thread a signal */
-	TRC_SAMPLE_SIGNAL = 2, /* a counter of each thread's sends the thread a signal */
-	TRC_SAMPLE_KERNEL = 3, /* the kernel itself writes down where the thread is */
+	TRC_SAMPLE_HOW_NONE,
+#define TRC_H(number, NAME, name, doc) TRC_SAMPLE_##NAME = number,
+	TRC_SAMPLE_HOWS(TRC_H)
+#undef TRC_H
+	TRC_SAMPLE_HOW_COUNT
 };
 
 enum trc_process_what {
@@ -316,6 +323,8 @@ const char *trc_arg_type_name(unsigned int type);
 const char *trc_reason_name(unsigned int reason);
 const char *trc_reason_doc(unsigned int reason);
 const char *trc_gap_cause_name(unsigned int cause);
+const char *trc_sample_loss_name(unsigned int cause);
+const char *trc_sample_how_name(unsigned int how);
 /* True if a wait for this reason ends with an unlock event. */
 bool trc_reason_is_lock(unsigned int reason);
 /* A hash over every name, number and type above; two programs that agree on it agree on all. */

@@ -46,6 +46,8 @@ int trc_tables_init(struct trc_tables *t, struct trc_section_out *out, struct tr
 	err = intern_init(&t->strings, memory, 24, 64);
 	if (!err)
 		err = intern_init(&t->stacks, memory, 24, 128);
+	if (!err)
+		err = intern_init(&t->label_sets, memory, 6, 32);
 	if (err)
 		return err;
 	t->threads.max = share(memory, 48, sizeof(*t->threads.entry));
@@ -148,6 +150,41 @@ uint32_t trc_tables_stack(struct trc_tables *t, uint32_t epoch, const uint64_t *
 	return intern(t, &t->stacks, word, (n_frames + 1) * (uint32_t)sizeof(*word));
 }
 
+/* A label of an interned set. */
+enum { LABEL_KEY, LABEL_KIND, LABEL_STRING, LABEL_NUMBER, LABEL_WORDS };
+
+static bool labels_are_sorted(const struct trc_label *label, uint32_t n)
+{
+	for (uint32_t i = 1; i < n; i++)
+		if (trc_label_order(&label[i - 1], &label[i]) >= 0)
+			return false;
+	return true;
+}
+
+/* False if there is no room for its strings. */
+static bool label_words(struct trc_tables *t, const struct trc_label *label, uint64_t *word)
+{
+	word[LABEL_KEY] = trc_tables_string(t, label->key, label->key_bytes);
+	word[LABEL_KIND] = label->is_number ? TRC_LABEL_NUMBER : TRC_LABEL_STRING;
+	word[LABEL_STRING] = 0; /* of an empty text, too */
+	if (label->value_bytes)
+		word[LABEL_STRING] = trc_tables_string(t, label->value, label->value_bytes);
+	word[LABEL_NUMBER] = label->is_number ? (uint64_t)label->number : 0;
+	return word[LABEL_KEY] && (word[LABEL_STRING] || !label->value_bytes);
+}
+
+uint32_t trc_tables_label_set(struct trc_tables *t, const struct trc_label *label, uint32_t n)
+{
+	uint64_t word[TRC_LABELS_MAX * LABEL_WORDS];
+
+	if (!n || n > TRC_LABELS_MAX || !label[0].key_bytes || !labels_are_sorted(label, n))
+		return 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (!label_words(t, &label[i], word + i * LABEL_WORDS))
+			return 0;
+	return intern(t, &t->label_sets, word, n * LABEL_WORDS * (uint32_t)sizeof(*word));
+}
+
 static void string_write(struct trc_tables *t, uint32_t id)
 {
 	struct trc_intern_entry *e = &t->strings.entry[id];
@@ -186,6 +223,39 @@ static void cite_interned(struct trc_tables *t, struct trc_intern *in, uint64_t 
 		write(t, ++in->written);
 	if (in->entry[id].generation != t->generation)
 		write(t, (uint32_t)id);
+}
+
+static uint8_t *put_label(uint8_t *p, const uint64_t *word)
+{
+	p = trc_varint_put(p, word[LABEL_KEY]);
+	*p++ = (uint8_t)word[LABEL_KIND];
+	if (word[LABEL_KIND] == TRC_LABEL_NUMBER)
+		p = trc_varint_put(p, trc_zigzag(word[LABEL_NUMBER]));
+	return trc_varint_put(p, word[LABEL_STRING]);
+}
+
+/* After its strings, which thus stand before it in the file. */
+static void label_set_write(struct trc_tables *t, uint32_t id)
+{
+	struct trc_section *section = &t->label_sets.section;
+	struct trc_intern_entry *e = &t->label_sets.entry[id];
+	const uint64_t *word = (const uint64_t *)(const void *)e->bytes;
+	uint32_t n = e->n_bytes / (LABEL_WORDS * (uint32_t)sizeof(*word));
+	uint8_t *start, *p;
+
+	for (uint32_t i = 0; i < n; i++) {
+		cite_interned(t, &t->strings, word[i * LABEL_WORDS + LABEL_KEY], string_write);
+		cite_interned(t, &t->strings, word[i * LABEL_WORDS + LABEL_STRING], string_write);
+	}
+	if (section->used_bytes + TRC_SECTION_ENTRY_BYTES_MAX > section->room_bytes)
+		trc_section_write(t->out, &t->strings.section, TRC_SECTION_STRINGS);
+	start = entry_begin(t, section, TRC_SECTION_LABEL_SETS);
+	p = trc_varint_put(start + 2, id);
+	p = trc_varint_put(p, n);
+	for (uint32_t i = 0; i < n; i++)
+		p = put_label(p, word + i * LABEL_WORDS);
+	entry_end(section, entry_close(start, p));
+	e->generation = t->generation;
 }
 
 /* The thread's slot; an empty one of this serial if it has none yet; NULL if there is no room. */
@@ -354,11 +424,17 @@ int trc_tables_module_end(struct trc_tables *t, uint32_t module_id, uint32_t las
 	return t->out->error;
 }
 
+bool trc_tables_has(enum trc_arg_type type)
+{
+	return type == TRC_ARG_STRING || type == TRC_ARG_STACK || type == TRC_ARG_THREAD ||
+	       type == TRC_ARG_LABELS;
+}
+
 void trc_tables_cite(struct trc_tables *t, enum trc_arg_type type, const uint64_t *id, uint32_t n)
 {
 	uint64_t last = 0;
 
-	if (type != TRC_ARG_STRING && type != TRC_ARG_STACK && type != TRC_ARG_THREAD)
+	if (!trc_tables_has(type))
 		return;
 	for (uint32_t i = 0; i < n; i++) {
 		if (id[i] == last)
@@ -368,6 +444,8 @@ void trc_tables_cite(struct trc_tables *t, enum trc_arg_type type, const uint64_
 			cite_interned(t, &t->strings, last, string_write);
 		else if (type == TRC_ARG_STACK)
 			cite_interned(t, &t->stacks, last, stack_write);
+		else if (type == TRC_ARG_LABELS)
+			cite_interned(t, &t->label_sets, last, label_set_write);
 		else
 			cite_thread(t, last);
 	}
@@ -378,7 +456,8 @@ int trc_tables_flush(struct trc_tables *t)
 	trc_section_write(t->out, &t->modules.section, TRC_SECTION_MODULES);
 	trc_section_write(t->out, &t->threads.section, TRC_SECTION_THREADS);
 	trc_section_write(t->out, &t->strings.section, TRC_SECTION_STRINGS);
-	return trc_section_write(t->out, &t->stacks.section, TRC_SECTION_STACKS);
+	trc_section_write(t->out, &t->stacks.section, TRC_SECTION_STACKS);
+	return trc_section_write(t->out, &t->label_sets.section, TRC_SECTION_LABEL_SETS);
 }
 
 void trc_tables_generation(struct trc_tables *t, uint32_t generation)

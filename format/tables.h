@@ -8,6 +8,7 @@
 #ifndef TRC_FORMAT_TABLES_H
 #define TRC_FORMAT_TABLES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "format/pages.h"
 #include "format/section.h"
@@ -19,7 +20,7 @@ enum {
 	TRC_WRITER_NAME_BYTES_MAX = 127,
 };
 
-/* Interned bytes: strings and stacks. */
+/* Interned bytes: strings, stacks and label sets. */
 struct trc_intern_entry {
 	uint64_t hash;
 	const uint8_t *bytes;
@@ -46,7 +47,7 @@ struct trc_tables {
 	struct trc_section_out *out;
 	uint32_t generation;
 	uint64_t full; /* entries that found no room */
-	struct trc_intern strings, stacks;
+	struct trc_intern strings, stacks, label_sets;
 	struct {
 		struct trc_thread_slot *entry; /* [max] */
 		uint32_t n, max;
@@ -69,10 +70,13 @@ int trc_tables_init(struct trc_tables *t, struct trc_section_out *out, struct tr
 uint32_t trc_tables_string(struct trc_tables *t, const char *bytes, uint32_t n_bytes);
 uint32_t trc_tables_stack(struct trc_tables *t, uint32_t epoch, const uint64_t *frame,
 			  uint32_t n_frames);
+uint32_t trc_tables_label_set(struct trc_tables *t, const struct trc_label *label, uint32_t n);
 uint32_t trc_tables_module(struct trc_tables *t, const struct trc_module_entry *module);
 int trc_tables_module_end(struct trc_tables *t, uint32_t module_id, uint32_t last_epoch);
 int trc_tables_thread(struct trc_tables *t, const struct trc_thread_entry *thread);
 
+/* True of types whose values are ids of entries in a table. */
+bool trc_tables_has(enum trc_arg_type type);
 /* Makes sure that the entries of ids of this type are in this generation, or in a section
  * that trc_tables_flush() writes.  Other types are no matter of a table. */
 void trc_tables_cite(struct trc_tables *t, enum trc_arg_type type, const uint64_t *id, uint32_t n);

@@ -53,6 +53,12 @@ enum {
 	TRC_SYNC_SLACK_NS = 10000000, /* events from before that precede their SYNC in the file */
 };
 
+/* format.md, "LABEL_SETS": what the value of a label is. */
+enum trc_label_kind {
+	TRC_LABEL_STRING = 1,
+	TRC_LABEL_NUMBER = 2,
+};
+
 /* format.md, "Blocks" */
 enum {
 	TRC_BLOCK_EVENTS_MAX = 65536,

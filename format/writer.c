@@ -14,7 +14,8 @@
 enum {
 	KEY_BYTES_MAX = 255,
 	VALUE_BYTES_MAX = 32 << 10,
-	ENTRY_BYTES_MAX = 64, /* of a status, open region or coverage */
+	SAMPLE_TEXT_BYTES_MAX = 255, /* of a sampled event's name, unit and note each */
+	ENTRY_BYTES_MAX = 1024, /* of a table of what is so at the end */
 	ROW_WORDS_MAX = TRC_ROW_WORDS_MIN + TRC_ARGS_MAX + (TRC_TEXT_BYTES_MAX + 7) / 8,
 };
 #define MEMORY_BYTES_DEFAULT  (UINT64_C(64) << 20)
@@ -279,6 +280,11 @@ uint32_t trc_writer_stack(struct trc_writer *w, uint32_t epoch, const uint64_t *
 			  uint32_t n_frames)
 {
 	return trc_tables_stack(&w->tables, epoch, frame, n_frames);
+}
+
+uint32_t trc_writer_label_set(struct trc_writer *w, const struct trc_label *label, uint32_t n)
+{
+	return trc_tables_label_set(&w->tables, label, n);
 }
 
 uint32_t trc_writer_module(struct trc_writer *w, const struct trc_module_entry *module)
@@ -633,6 +639,55 @@ int trc_writer_coverage(struct trc_writer *w, const struct trc_coverage_entry *e
 		    (entries[i].proc >= w->n_procs && entries[i].proc != UINT32_MAX))
 			return -EINVAL;
 	return table_write(w, TRC_SECTION_COVERAGE, entries, sizeof(*entries), n, put_coverage);
+}
+
+static uint8_t *put_sample_event(uint8_t *p, const void *entry)
+{
+	const struct trc_sample_event_entry *e = entry;
+
+	p = trc_varint_put(p, e->event);
+	p = trc_varint_put(p, e->how);
+	p = trc_varint_put(p, e->period);
+	p = trc_varint_put(p, e->frequency_hz);
+	p = trc_varint_put(p, e->missing_threads);
+	p = put_bytes(p, e->name, strnlen(e->name, SAMPLE_TEXT_BYTES_MAX));
+	p = put_bytes(p, e->unit, strnlen(e->unit, SAMPLE_TEXT_BYTES_MAX));
+	return put_bytes(p, e->note, strnlen(e->note, SAMPLE_TEXT_BYTES_MAX));
+}
+
+int trc_writer_sample_events(struct trc_writer *w, const struct trc_sample_event_entry *entries,
+			     size_t n)
+{
+	if (w->out.closed)
+		return w->out.closed;
+	for (size_t i = 0; i < n; i++)
+		if (!entries[i].event)
+			return -EINVAL;
+	return table_write(w, TRC_SECTION_SAMPLE_EVENTS, entries, sizeof(*entries), n,
+			   put_sample_event);
+}
+
+static uint8_t *put_thread_labels(uint8_t *p, const void *entry)
+{
+	const struct trc_thread_labels_entry *e = entry;
+
+	return trc_varint_put(trc_varint_put(p, e->thread), e->labels);
+}
+
+int trc_writer_thread_labels(struct trc_writer *w, const struct trc_thread_labels_entry *entries,
+			     size_t n)
+{
+	if (w->out.closed)
+		return w->out.closed;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t thread = entries[i].thread, labels = entries[i].labels;
+
+		trc_tables_cite(&w->tables, TRC_ARG_THREAD, &thread, 1);
+		trc_tables_cite(&w->tables, TRC_ARG_LABELS, &labels, 1);
+	}
+	trc_tables_flush(&w->tables);
+	return table_write(w, TRC_SECTION_THREAD_LABELS, entries, sizeof(*entries), n,
+			   put_thread_labels);
 }
 
 /* --- the end --- */

@@ -1,7 +1,7 @@
 /*
  * writer.h - makes a .trc file, section by section, in one pass.
  *
- * The writer owns ids in the file: strings, stacks and modules are handed in by
+ * The writer owns ids in the file: strings, stacks, label sets and modules are handed in by
  * content and get dense ids from 1, the same for the whole file.  It writes every
  * table entry before the first block of the generation that refers to it, so that
  * a file cut anywhere is readable up to the cut (format.md, "Generations").
@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include "schema.h"
 
 struct trc_writer;
@@ -136,6 +137,15 @@ struct trc_label {
 };
 enum { TRC_LABELS_MAX = 64 }; /* in one set */
 
+/* How the keys of two labels lie in a set: < 0, 0, > 0.  Any thread, signal safe. */
+static inline int trc_label_order(const struct trc_label *l, const struct trc_label *m)
+{
+	uint32_t n_bytes = l->key_bytes < m->key_bytes ? l->key_bytes : m->key_bytes;
+	int order = memcmp(l->key, m->key, n_bytes);
+
+	return order ? order : (l->key_bytes > m->key_bytes) - (l->key_bytes < m->key_bytes);
+}
+
 /* What is, or was, sampled. */
 struct trc_sample_event_entry {
 	uint32_t event; /* its number, from 1; never reused in a trace */
@@ -166,7 +176,8 @@ uint32_t trc_writer_string(struct trc_writer *w, const char *bytes, uint32_t n_b
 /* frame[0] is the innermost; return addresses as found on the stack, not adjusted. */
 uint32_t trc_writer_stack(struct trc_writer *w, uint32_t epoch, const uint64_t *frame,
 			  uint32_t n_frames);
-/* Labels sorted by key, each key once; at most TRC_LABELS_MAX. */
+/* Sorted by key (bytes, as memcmp() does), each key once and none empty; 1 to TRC_LABELS_MAX.
+ * 0 if they are not, or if there is no room for the set or one of its strings. */
 uint32_t trc_writer_label_set(struct trc_writer *w, const struct trc_label *label, uint32_t n);
 uint32_t trc_writer_module(struct trc_writer *w, const struct trc_module_entry *module);
 /* A module went: stacks of later epochs do not see it. */
@@ -193,6 +204,8 @@ int trc_writer_generation(struct trc_writer *w);
 int trc_writer_status(struct trc_writer *w, const struct trc_status_entry *entries, size_t n);
 int trc_writer_open_regions(struct trc_writer *w, const struct trc_open_region_entry *entries,
 			    size_t n);
+/* Names, units and notes longer than 255 bytes are cut.  -EINVAL, and nothing is written: an
+ * entry whose event is 0. */
 int trc_writer_sample_events(struct trc_writer *w, const struct trc_sample_event_entry *entries,
 			     size_t n);
 int trc_writer_thread_labels(struct trc_writer *w, const struct trc_thread_labels_entry *entries,
@@ -205,7 +218,8 @@ struct trc_writer_totals {
 	/* events: accepted and not lost since; events + lost_events = events handed in. */
 	uint64_t events, blocks, generations, file_bytes, lost_events;
 	uint64_t clamped_times; /* events that came with an earlier time than the one before */
-	uint64_t table_full;    /* strings, stacks, modules, threads that found no room */
+	/* Strings, stacks, label sets, modules, threads that found no room. */
+	uint64_t table_full;
 	int error; /* 0, or what the sink returned first */
 };
 void trc_writer_totals(const struct trc_writer *w, struct trc_writer_totals *totals);

@@ -21,7 +21,7 @@ struct word {
 	bool quoted;
 };
 
-/* A stack or module. */
+/* A stack, module or label set. */
 struct name {
 	char text[64];
 	uint32_t id;
@@ -33,13 +33,16 @@ struct assembler {
 	uint8_t *bytes;
 	size_t n_bytes, room_bytes;
 	bool has_sync, unfinished;
-	struct name stack[NAMES_MAX], module[NAMES_MAX];
-	size_t n_stacks, n_modules;
+	struct name stack[NAMES_MAX], module[NAMES_MAX], label_set[NAMES_MAX];
+	size_t n_stacks, n_modules, n_label_sets;
 	/* Rows of the table that the lines so far make; one at a time is not empty. */
 	struct trc_status_entry status[ROWS_MAX];
 	struct trc_open_region_entry open_region[ROWS_MAX];
 	struct trc_coverage_entry coverage[ROWS_MAX];
-	size_t n_status, n_open_regions, n_coverage;
+	struct trc_sample_event_entry sample_event[ROWS_MAX]; /* texts: in text[] */
+	struct trc_thread_labels_entry thread_labels[ROWS_MAX];
+	size_t n_status, n_open_regions, n_coverage, n_sample_events, n_thread_labels;
+	char text[ROWS_MAX][3][256];
 	struct word word[WORDS_MAX];
 	size_t n_words;
 	char *error;
@@ -416,6 +419,48 @@ static int line_stack(struct assembler *as)
 			trc_writer_stack(as->writer, (uint32_t)epoch, frame, n_frames));
 }
 
+/* "acme", 512 or 512:bytes as the value of a label. */
+static int label_value(struct assembler *as, struct word *w, struct trc_label *label)
+{
+	char *unit = w->quoted ? NULL : strchr(w->value, ':');
+	uint64_t value;
+	int err;
+
+	label->key = w->key;
+	label->key_bytes = (uint32_t)strlen(w->key);
+	label->value = w->value;
+	label->value_bytes = w->n_bytes;
+	if (w->quoted)
+		return 0;
+	label->value = unit ? unit + 1 : "";
+	label->value_bytes = (uint32_t)strlen(label->value);
+	if (unit)
+		*unit = 0;
+	err = number(as, w, &value);
+	label->number = (int64_t)value;
+	label->is_number = true;
+	return err;
+}
+
+static int line_labels(struct assembler *as)
+{
+	struct trc_label label[TRC_LABELS_MAX] = {0};
+	uint32_t n = 0, id;
+	int err = 0;
+
+	if (as->n_words < 3 || as->n_words - 2 > TRC_LABELS_MAX || as->word[1].key)
+		return fail(as, "labels NAME KEY=\"VALUE\" KEY=NUMBER:UNIT ...");
+	for (size_t i = 2; i < as->n_words && !err; i++)
+		err = as->word[i].key ? label_value(as, &as->word[i], &label[n++])
+				      : fail(as, "not understood: %s", as->word[i].value);
+	if (err)
+		return err;
+	id = trc_writer_label_set(as->writer, label, n);
+	if (!id)
+		return fail(as, "labels come in the order of their keys, each once");
+	return add_name(as, as->label_set, &as->n_label_sets, as->word[1].value, id);
+}
+
 static int line_thread(struct assembler *as)
 {
 	struct trc_thread_entry t = {0};
@@ -462,6 +507,16 @@ static bool find_cause(const char *text, uint64_t *value)
 	return false;
 }
 
+static bool find_loss(const char *text, uint64_t *value)
+{
+	for (unsigned int c = 1; c < TRC_SAMPLE_LOSS_COUNT; c++)
+		if (!strcmp(trc_sample_loss_name(c), text)) {
+			*value = c;
+			return true;
+		}
+	return false;
+}
+
 static bool find_errno(const char *text, uint64_t *value)
 {
 	for (int e = 1; e < 134; e++)
@@ -482,13 +537,17 @@ static int argument(struct assembler *as, const struct trc_arg_info *arg, const 
 	}
 	if (arg->type == TRC_ARG_STACK && find_name(as->stack, as->n_stacks, w->value, value))
 		return 0;
+	if (arg->type == TRC_ARG_LABELS &&
+	    find_name(as->label_set, as->n_label_sets, w->value, value))
+		return 0;
 	if (arg->type == TRC_ARG_REASON && find_reason(w->value, value))
 		return 0;
 	if (arg->type == TRC_ARG_ERRNO && find_errno(w->value, value))
 		return 0;
 	if (!strcmp(arg->name, "module") && find_name(as->module, as->n_modules, w->value, value))
 		return 0;
-	if (!strcmp(arg->name, "cause") && find_cause(w->value, value))
+	if (!strcmp(arg->name, "cause") &&
+	    (find_cause(w->value, value) || find_loss(w->value, value)))
 		return 0;
 	return number(as, w, value);
 }
@@ -651,6 +710,69 @@ static int line_coverage(struct assembler *as)
 	return err;
 }
 
+/* A text that outlives its line; `otherwise` if the line has none of this key. */
+static const char *kept_text(const struct assembler *as, const char *key, const char *otherwise,
+			     char text[256])
+{
+	const struct word *w = text_option(as, key);
+
+	snprintf(text, 256, "%s", w->key ? w->value : otherwise);
+	return text;
+}
+
+static int line_sample_event(struct assembler *as)
+{
+	size_t i = as->n_sample_events;
+	struct trc_sample_event_entry *e = &as->sample_event[i];
+	uint64_t event = 0;
+	const struct option known[] = {
+		{"period", &e->period},
+		{"frequency", &e->frequency_hz},
+		{"missing", &e->missing_threads},
+		{NULL, NULL},
+	};
+	const char *how = text_option(as, "how")->value;
+	int err;
+
+	if (i == ROWS_MAX)
+		return fail(as, "too long a table of sampled events");
+	memset(e, 0, sizeof(*e));
+	if (as->n_words < 2)
+		return fail(as, "sample_event NUMBER name=\"...\" how=timer ...");
+	err = number(as, &as->word[1], &event);
+	if (!err)
+		err = options(as, 2, known, "how name unit note");
+	e->event = (uint32_t)event;
+	e->name = kept_text(as, "name", "cpu-clock", as->text[i][0]);
+	e->unit = kept_text(as, "unit", "nanoseconds", as->text[i][1]);
+	e->note = kept_text(as, "note", "", as->text[i][2]);
+	e->how = TRC_SAMPLE_TIMER;
+	while (*how && e->how < TRC_SAMPLE_HOW_COUNT && strcmp(how, trc_sample_how_name(e->how)))
+		e->how++;
+	if (!err && e->how == TRC_SAMPLE_HOW_COUNT)
+		err = fail(as, "not timer, signal or kernel: %s", how);
+	as->n_sample_events += !err;
+	return err;
+}
+
+static int line_thread_labels(struct assembler *as)
+{
+	struct trc_thread_labels_entry *e = &as->thread_labels[as->n_thread_labels];
+	struct trc_arg_info as_labels = {TRC_ARG_LABELS, "", ""};
+	uint64_t thread = 0, labels = 0;
+	const struct option known[] = {{"thread", &thread}, {NULL, NULL}};
+	int err;
+
+	if (as->n_thread_labels == ROWS_MAX)
+		return fail(as, "too long a table of threads' labels");
+	err = options(as, 1, known, "labels");
+	if (!err && text_option(as, "labels")->key)
+		err = argument(as, &as_labels, text_option(as, "labels"), &labels);
+	*e = (struct trc_thread_labels_entry){(uint32_t)thread, (uint32_t)labels};
+	as->n_thread_labels += !err;
+	return err;
+}
+
 /* Writes the table that ends here, if one does. */
 static int tables_end(struct assembler *as)
 {
@@ -663,7 +785,14 @@ static int tables_end(struct assembler *as)
 							 as->n_open_regions));
 	if (!err && as->n_coverage)
 		err = result(as, trc_writer_coverage(as->writer, as->coverage, as->n_coverage));
+	if (!err && as->n_sample_events)
+		err = result(as, trc_writer_sample_events(as->writer, as->sample_event,
+							  as->n_sample_events));
+	if (!err && as->n_thread_labels)
+		err = result(as, trc_writer_thread_labels(as->writer, as->thread_labels,
+							  as->n_thread_labels));
 	as->n_status = as->n_open_regions = as->n_coverage = 0;
+	as->n_sample_events = as->n_thread_labels = 0;
 	return err;
 }
 
@@ -693,6 +822,8 @@ static const struct {
 	{"status", line_status},     {"generation", line_generation},
 	{"flush", line_flush},	     {"unfinished", line_unfinished},
 	{"coverage", line_coverage}, {"open_region", line_open_region},
+	{"labels", line_labels},     {"sample_event", line_sample_event},
+	{"thread_labels", line_thread_labels},
 };
 
 /* True if a line `name` adds to the table that the lines before it make. */
@@ -700,7 +831,9 @@ static bool goes_on(const struct assembler *as, const char *name)
 {
 	return (as->n_status && !strcmp(name, "status")) ||
 	       (as->n_open_regions && !strcmp(name, "open_region")) ||
-	       (as->n_coverage && !strcmp(name, "coverage"));
+	       (as->n_coverage && !strcmp(name, "coverage")) ||
+	       (as->n_sample_events && !strcmp(name, "sample_event")) ||
+	       (as->n_thread_labels && !strcmp(name, "thread_labels"));
 }
 
 static int assemble_line(struct assembler *as, char *text)

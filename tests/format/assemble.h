@@ -17,17 +17,26 @@
  *   module_end NAME last_epoch=1
  *   stack NAME [epoch=0] 0x1234 0x5678
  *       Return addresses, innermost first.
+ *   labels NAME tenant="acme" size=512:bytes retries=3
+ *       A label set: strings are quoted, numbers may have a unit; in the order of the keys.
  *   thread SERIAL tid=0 creator=0 start=0 end=0 name="worker"
  *   @TIME [proc=0] [thread=1] [source=ring] KIND [argument=value ...]
  *       An event; kinds and arguments by their names in schema.h, missing ones are 0.
  *       source is ring, overflow or kernel.  A STACK takes a stack's NAME, a STRING or TEXT
- *       a "quoted string", a REASON its name, an ERRNO its name or number, `module` a
- *       module's NAME, `cause` a gap cause's name; all also take numbers.
+ *       a "quoted string", LABELS a label set's NAME, a REASON its name, an ERRNO its name or
+ *       number, `module` a module's NAME, `cause` the name of a gap cause or of why samples
+ *       were lost; all also take numbers.
  *   status thread=1 reason=mutex holder=2 object=0x10 since=1000 stack=NAME
  *       One thread of a status table; lines that follow each other are one table.
  *   open_region thread=1 depth=0 task=0 type="parse" since=1000
  *   coverage proc=0 source=ring held=0 from=1000 to=9000
  *       Likewise.  Without a proc it is the overflow stream's.
+ *   sample_event 1 name="cpu-clock" how=timer period=0 frequency=0 missing=0 unit="nanoseconds"
+ *          note=""
+ *       Likewise; how is timer, signal or kernel.  The name is "cpu-clock", the unit
+ *       "nanoseconds" unless given.
+ *   thread_labels thread=1 labels=NAME
+ *       Likewise.
  *   generation
  *   flush
  *   unfinished

@@ -32,6 +32,12 @@ const char sample_trace[] =
 	"@1670 thread=1 proc=2 log task=9 category=\"net\" message=\"got 12 bytes\"\n"
 	"@1680 thread=1 proc=2 log task=9 category=\"net\" message=\"\"\n"
 	"@1690 thread=1 proc=2 region_end\n"
+	"labels small size=-5 tenant=\"acme\"\n"
+	"labels large size=70000:bytes tenant=\"acme\" user=\"\"\n"
+	"@1692 thread=1 proc=2 labels labels=small\n"
+	"@1693 thread=1 proc=2 labels labels=large before=small\n"
+	"@1694 thread=1 proc=2 sample event=1 value=1000000 period=1000000 stack=lock labels=large\n"
+	"@1695 thread=1 proc=2 samples_lost event=1 lost_samples=3 cause=busy\n"
 	"@1700 thread=1 proc=2 task_end task=9\n"
 	"@1710 thread=1 proc=1 source=overflow counter name=\"depth\" value=-5\n"
 	"@1720 thread=2 proc=0 source=overflow counter name=\"depth\" value=17\n"
@@ -50,7 +56,11 @@ const char sample_trace[] =
 	"open_region thread=1 depth=1 since=2060\n"
 	"coverage proc=0 held=900 from=950 to=2400\n"
 	"coverage source=overflow from=950 to=2400\n"
-	"coverage source=kernel proc=2 held=950 from=950 to=2400\n";
+	"coverage source=kernel proc=2 held=950 from=950 to=2400\n"
+	"sample_event 1 how=signal period=1000000 missing=2 note=\"timer instead\"\n"
+	"sample_event 2 name=\"cycles:u\" how=kernel frequency=997 unit=\"count\"\n"
+	"thread_labels thread=1 labels=large\n"
+	"thread_labels thread=2\n";
 
 int bytes_sink(void *context, const void *bytes, size_t n_bytes)
 {
@@ -165,6 +175,26 @@ static void dump_stack(struct bytes *b, const struct trc_reader *r, uint32_t id)
 	line(b, ")");
 }
 
+static void dump_labels(struct bytes *b, const struct trc_reader *r, uint32_t id)
+{
+	const struct trc_label *l;
+	uint32_t n;
+
+	if (trc_reader_label_set(r, id, &l, &n) < 0) {
+		line(b, "none");
+		return;
+	}
+	line(b, "{");
+	for (; n--; l++) {
+		line(b, "%.*s=", (int)l->key_bytes, l->key);
+		if (l->is_number)
+			line(b, "%" PRId64 ":%.*s", l->number, (int)l->value_bytes, l->value);
+		else
+			line(b, "\"%.*s\"", (int)l->value_bytes, l->value);
+		line(b, n ? " " : "}");
+	}
+}
+
 static void dump_arg(struct bytes *b, const struct trc_reader *r, enum trc_arg_type type,
 		     uint64_t value)
 {
@@ -176,6 +206,8 @@ static void dump_arg(struct bytes *b, const struct trc_reader *r, enum trc_arg_t
 	} else if (type == TRC_ARG_STRING) {
 		string = trc_reader_string(r, (uint32_t)value, &n_bytes);
 		line(b, "\"%.*s\"", (int)n_bytes, string ? string : "");
+	} else if (type == TRC_ARG_LABELS) {
+		dump_labels(b, r, (uint32_t)value);
 	} else if (type == TRC_ARG_TICKS || type == TRC_ARG_I64) {
 		line(b, "%" PRId64, (int64_t)value);
 	} else {
@@ -264,6 +296,26 @@ static void dump_ends(struct bytes *b, const struct trc_reader *r)
 		     c[i].source, (int32_t)c[i].proc, c[i].held, c[i].from, c[i].to);
 }
 
+static void dump_samples_and_labels(struct bytes *b, const struct trc_reader *r)
+{
+	const struct trc_sample_event_entry *e;
+	const struct trc_thread_labels_entry *l;
+	size_t n = trc_reader_sample_events(r, &e);
+
+	for (size_t i = 0; i < n; i++)
+		line(b,
+		     "sample_event %u %s period %" PRIu64 " frequency %" PRIu64 " missing %" PRIu64
+		     " \"%s\" \"%s\" \"%s\"\n",
+		     e[i].event, trc_sample_how_name(e[i].how), e[i].period, e[i].frequency_hz,
+		     e[i].missing_threads, e[i].name, e[i].unit, e[i].note);
+	n = trc_reader_thread_labels(r, &l);
+	for (size_t i = 0; i < n; i++) {
+		line(b, "thread_labels %u ", l[i].thread);
+		dump_labels(b, r, l[i].labels);
+		line(b, "\n");
+	}
+}
+
 char *dump_tables(const struct trc_reader *r)
 {
 	const struct trc_status_entry *status;
@@ -291,6 +343,7 @@ char *dump_tables(const struct trc_reader *r)
 		line(&b, "\n");
 	}
 	dump_ends(&b, r);
+	dump_samples_and_labels(&b, r);
 	bytes_add(&b, "", 1);
 	return (char *)b.at;
 }

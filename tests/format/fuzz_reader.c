@@ -34,8 +34,9 @@ static bool serial_is_known(const struct trc_reader *r, uint64_t serial)
 static uint64_t check_argument(const struct trc_reader *r, enum trc_arg_type type,
 			       const uint64_t *value, uint32_t n)
 {
+	const struct trc_label *label;
 	struct trc_stack_view view;
-	uint32_t n_bytes;
+	uint32_t n_bytes, n_labels;
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -48,6 +49,9 @@ static uint64_t check_argument(const struct trc_reader *r, enum trc_arg_type typ
 			promise(trc_reader_string(r, (uint32_t)value[i], &n_bytes), "a string");
 		else if (type == TRC_ARG_THREAD)
 			promise(serial_is_known(r, value[i]), "a thread");
+		else if (type == TRC_ARG_LABELS)
+			promise(!trc_reader_label_set(r, (uint32_t)value[i], &label, &n_labels),
+				"a label set");
 	}
 	return sum;
 }
@@ -119,9 +123,51 @@ static uint64_t check_ends(const struct trc_reader *r)
 	return sum;
 }
 
+/* Keys rise, and the last byte of each text is there. */
+static uint64_t check_label_set(const struct trc_reader *r, uint32_t id)
+{
+	const struct trc_label *l;
+	uint64_t sum = 0;
+	uint32_t n;
+
+	if (trc_reader_label_set(r, id, &l, &n) < 0)
+		return 0;
+	promise(n <= TRC_LABELS_MAX, "a number of labels");
+	for (uint32_t i = 0; i < n; i++) {
+		promise(l[i].key_bytes > 0, "a key");
+		promise(!i || trc_label_order(&l[i - 1], &l[i]) < 0, "keys that rise");
+		sum += (uint8_t)l[i].key[l[i].key_bytes - 1] + (uint64_t)l[i].number;
+		if (l[i].value_bytes)
+			sum += (uint8_t)l[i].value[l[i].value_bytes - 1];
+	}
+	return sum;
+}
+
+static uint64_t check_samples_and_labels(const struct trc_reader *r)
+{
+	const struct trc_sample_event_entry *e;
+	const struct trc_thread_labels_entry *l;
+	const struct trc_label *label;
+	size_t n = trc_reader_sample_events(r, &e);
+	uint32_t n_labels;
+	uint64_t sum = 0;
+
+	for (uint32_t id = 0; id < trc_reader_label_sets(r); id++)
+		sum += check_label_set(r, id);
+	for (size_t i = 0; i < n; i++) {
+		promise(e[i].event > 0, "an event's number");
+		sum += strlen(e[i].name) + strlen(e[i].unit) + strlen(e[i].note);
+	}
+	n = trc_reader_thread_labels(r, &l);
+	for (size_t i = 0; i < n; i++)
+		promise(!l[i].labels || !trc_reader_label_set(r, l[i].labels, &label, &n_labels),
+			"a thread's label set");
+	return sum;
+}
+
 static uint64_t check_tables(const struct trc_reader *r)
 {
-	uint64_t sum = check_ends(r);
+	uint64_t sum = check_ends(r) + check_samples_and_labels(r);
 	const char *key, *value;
 	struct trc_stack_view view;
 	uint32_t n_bytes;
@@ -191,7 +237,13 @@ static const char *const seeds[] = {
 	"@2400 proc=2 source=kernel proc_stop preempted=1\ngeneration\n"
 	"@2500 region_begin task=3 type=\"parse\"\nstatus thread=1 reason=read stack=s\n"
 	"open_region thread=1 task=3 type=\"parse\" since=2500\n"
-	"coverage proc=0 held=900 from=950 to=2600\ncoverage source=overflow to=2600\n",
+	"coverage proc=0 held=900 from=950 to=2600\ncoverage source=overflow to=2600\n"
+	"labels few size=-5:kB\nlabels many a=\"\" size=5 tenant=\"acme\"\n"
+	"@2700 labels labels=many before=few\n"
+	"@2800 sample event=1 value=7 period=7 stack=s labels=many\n"
+	"@2900 samples_lost event=1 lost_samples=3 cause=throttled\n"
+	"sample_event 1 how=kernel frequency=997 note=\"n\"\nsample_event 2\n"
+	"thread_labels thread=1 labels=few\nthread_labels thread=2\n",
 };
 
 static uint64_t state = UINT64_C(0x9e3779b97f4a7c15);

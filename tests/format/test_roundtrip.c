@@ -33,6 +33,11 @@ START_TEST(the_sample_reads_back)
 					     "value=-5\n"));
 	ck_assert_ptr_nonnull(strstr(events, "@730 proc=2 thread=1 proc_stop preempted=1\n"));
 	ck_assert_ptr_nonnull(strstr(events, "gap lost_events=12 since=1150 cause=1\n"));
+	ck_assert_ptr_nonnull(strstr(events, "labels labels={size=-5: tenant=\"acme\"} before=none\n"));
+	ck_assert_ptr_nonnull(strstr(events, "sample event=1 value=1000000 period=1000000 "
+					     "stack=(epoch 1 0x401010 0x402020 0x403030) "
+					     "labels={size=70000:bytes tenant=\"acme\" "
+					     "user=\"\"}\n"));
 	tables = dump_tables(r);
 	ck_assert_str_eq(
 		tables,
@@ -50,7 +55,13 @@ START_TEST(the_sample_reads_back)
 		"open_region 1 depth 1 task 0 \"\" since 2060\n"
 		"coverage source 0 proc 0 held 900 950..2400\n"
 		"coverage source 1 proc -1 held 0 950..2400\n"
-		"coverage source 2 proc 2 held 950 950..2400\n");
+		"coverage source 2 proc 2 held 950 950..2400\n"
+		"sample_event 1 signal period 1000000 frequency 0 missing 2 \"cpu-clock\" "
+		"\"nanoseconds\" \"timer instead\"\n"
+		"sample_event 2 kernel period 0 frequency 997 missing 0 \"cycles:u\" \"count\" "
+		"\"\"\n"
+		"thread_labels 1 {size=70000:bytes tenant=\"acme\" user=\"\"}\n"
+		"thread_labels 2 none\n");
 	free(tables);
 	free(events);
 	trc_reader_close(r);
@@ -68,12 +79,12 @@ START_TEST(the_sample_says_what_it_is)
 	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
 	info = trc_reader_info(r);
 	ck_assert_uint_eq(info->major, 1);
-	ck_assert_uint_eq(info->minor, 1);
+	ck_assert_uint_eq(info->minor, 2);
 	ck_assert_uint_eq(info->n_procs, 3);
 	ck_assert_int_eq(info->clock, TRC_CLOCK_MONOTONIC_RAW);
 	ck_assert_uint_eq(info->file_bytes, b.n);
 	ck_assert_uint_eq(info->n_generations, 2);
-	ck_assert_uint_eq(info->n_events, 20);
+	ck_assert_uint_eq(info->n_events, 24);
 	ck_assert(info->complete);
 	ck_assert(info->has_end_totals);
 	ck_assert_int_eq(info->first_ns, 0);
@@ -96,7 +107,7 @@ END_TEST
 
 /* --- random events of all kinds --- */
 
-enum { N_RANDOM = 200000, N_STRINGS = 300, N_RANDOM_STACKS = 200 };
+enum { N_RANDOM = 200000, N_STRINGS = 300, N_RANDOM_STACKS = 200, N_LABEL_SETS = 150 };
 
 struct given {
 	struct trc_event event;
@@ -107,7 +118,7 @@ struct random_trace {
 	struct given *given;
 	uint32_t *stream[N_STREAMS]; /* indices into given, in order */
 	size_t n[N_STREAMS];
-	uint32_t string_id[N_STRINGS], stack_id[N_RANDOM_STACKS];
+	uint32_t string_id[N_STRINGS], stack_id[N_RANDOM_STACKS], label_set_id[N_LABEL_SETS];
 	struct bytes bytes;
 };
 
@@ -125,6 +136,8 @@ static uint64_t random_argument(struct random_trace *t, enum trc_arg_type type, 
 		return t->string_id[random_next() % N_STRINGS];
 	case TRC_ARG_STACK:
 		return t->stack_id[random_next() % N_RANDOM_STACKS];
+	case TRC_ARG_LABELS:
+		return random_next() % 4 ? t->label_set_id[random_next() % N_LABEL_SETS] : 0;
 	case TRC_ARG_THREAD:
 		return 1 + random_next() % 50;
 	case TRC_ARG_TICKS:
@@ -159,6 +172,43 @@ static void random_event(struct random_trace *t, struct given *g, uint64_t time)
 	}
 }
 
+/* The i-th set: i % 9 + 1 labels, strings and numbers by turns, told apart by the number i. */
+static uint32_t make_labels(int i, struct trc_label *label, char text[][32])
+{
+	uint32_t n = (uint32_t)(i % 9 + 1);
+
+	for (uint32_t l = 0; l < n; l++) {
+		static const char keys[] = "abcdefghi";
+
+		sprintf(text[l], "value %u of %d", l, i);
+		label[l] = (struct trc_label){.key = keys + l};
+		label[l].key_bytes = l < n - 1 && l % 3 ? 2 : 1;
+		label[l].is_number = l % 2;
+		label[l].number = l % 2 ? (l + 1) * (int64_t)i * INT64_C(-123456789012) : 0;
+		label[l].value = l % 2 ? "kB" : text[l];
+		label[l].value_bytes = (uint32_t)strlen(label[l].value);
+	}
+	return n;
+}
+
+static void expect_labels(const struct trc_reader *r, uint32_t id, int i)
+{
+	struct trc_label expected[9];
+	const struct trc_label *found;
+	char text[9][32];
+	uint32_t n;
+
+	ck_assert_int_eq(trc_reader_label_set(r, id, &found, &n), 0);
+	ck_assert_uint_eq(n, make_labels(i, expected, text));
+	for (uint32_t l = 0; l < n; l++) {
+		ck_assert_int_eq(trc_label_order(&found[l], &expected[l]), 0);
+		ck_assert_int_eq(found[l].is_number, expected[l].is_number);
+		ck_assert_int_eq(found[l].number, expected[l].number);
+		ck_assert_uint_eq(found[l].value_bytes, expected[l].value_bytes);
+		ck_assert_mem_eq(found[l].value, expected[l].value, found[l].value_bytes);
+	}
+}
+
 static void fill_tables(struct random_trace *t, struct trc_writer *w)
 {
 	for (int i = 0; i < N_STRINGS; i++) {
@@ -178,6 +228,15 @@ static void fill_tables(struct random_trace *t, struct trc_writer *w)
 			frame[f] = random_wide();
 		t->stack_id[i] = trc_writer_stack(w, (uint32_t)i, frame, n);
 		ck_assert_uint_eq(t->stack_id[i], (unsigned int)i + 1);
+	}
+	for (int i = 0; i < N_LABEL_SETS; i++) {
+		struct trc_label label[9];
+		char text[9][32];
+		uint32_t n = make_labels(i, label, text);
+
+		t->label_set_id[i] = trc_writer_label_set(w, label, n);
+		ck_assert_uint_eq(t->label_set_id[i], (unsigned int)i + 1);
+		ck_assert_uint_eq(trc_writer_label_set(w, label, n), t->label_set_id[i]);
 	}
 }
 
@@ -310,6 +369,8 @@ START_TEST(random_events_of_all_kinds_read_back)
 	ck_assert_mem_eq(trc_reader_string(r, t.string_id[299], &n_bytes), "string number 299", 17);
 	ck_assert_uint_eq(n_bytes, 17);
 	ck_assert_ptr_null(trc_reader_string(r, 0, &n_bytes));
+	for (int i = 0; i < N_LABEL_SETS; i++)
+		expect_labels(r, t.label_set_id[i], i);
 	trc_reader_close(r);
 	random_trace_free(&t);
 }
