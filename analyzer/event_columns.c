@@ -47,7 +47,7 @@ static size_t column_add(struct trc_event_columns *columns, const char *name, co
 /* `cause` and `what` are numbers in the file and names in SQL. */
 static bool shown_as_text(unsigned int kind, const struct trc_arg_info *arg)
 {
-	if (kind == TRC_KIND_GAP)
+	if (kind == TRC_KIND_GAP || kind == TRC_KIND_SAMPLES_LOST)
 		return !strcmp(arg->name, "cause");
 	if (kind == TRC_KIND_PROCESS)
 		return !strcmp(arg->name, "what");

@@ -582,6 +582,8 @@ static const char *number_name(unsigned int kind, unsigned int arg, uint64_t val
 		return trc_gap_cause_name(value < 256 ? (unsigned int)value : 0);
 	if (kind == TRC_KIND_PROCESS && arg == 0)
 		return value < sizeof(what) / sizeof(what[0]) && what[value] ? what[value] : "?";
+	if (kind == TRC_KIND_SAMPLES_LOST && arg == TRC_A_SAMPLES_LOST_CAUSE)
+		return trc_sample_loss_name(value < 256 ? (unsigned int)value : 0);
 	return NULL;
 }
 
@@ -616,7 +618,8 @@ static void result_argument(struct events_cursor *c, sqlite3_context *context, u
 		result_string(c, context, value);
 	else if (type == TRC_ARG_REASON)
 		result_static(context, trc_reader_reason_name(r, (unsigned int)value));
-	else if (type == TRC_ARG_STACK || type == TRC_ARG_THREAD || type == TRC_ARG_TASK)
+	else if (type == TRC_ARG_STACK || type == TRC_ARG_THREAD || type == TRC_ARG_TASK ||
+		 type == TRC_ARG_LABELS)
 		result_id(context, value);
 	else if (type == TRC_ARG_TICKS && (int64_t)value == trc_reader_ns(r, 0))
 		sqlite3_result_null(context); /* a time that was not given */
