@@ -279,11 +279,9 @@ static int own_event(struct trc_model *m, struct trc_park_thread *t, const struc
 int trc_parks_event(struct trc_model *m, struct trc_park_thread *t, const struct trc_columns *c,
 		    uint32_t row)
 {
-	unsigned int kind = c->kind[row];
 	int err;
 
-	/* These are not the thread's own doing. */
-	if (kind == TRC_KIND_PROC_START || kind == TRC_KIND_PROC_STOP || kind == TRC_KIND_GAP)
+	if (!trc_kind_is_own(c->kind[row]))
 		return 0;
 	if (t->n_open)
 		open_parks_check(m, t, c, row);

@@ -13,6 +13,7 @@ noinst_LTLIBRARIES += libtrcanalyze.la
 libtrcanalyze_la_SOURCES = \
 	analyzer/array.c analyzer/array.h \
 	analyzer/derive_deadlocks.c \
+	analyzer/derive_labels.c \
 	analyzer/derive_locks.c analyzer/derive_locks.h \
 	analyzer/derive_now.c \
 	analyzer/derive_parks.c analyzer/derive_parks.h \
@@ -20,8 +21,10 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/derive_user.c \
 	analyzer/derive_waits.c \
 	analyzer/derive_wakers.c \
+	analyzer/label_filter.c analyzer/label_filter.h \
 	analyzer/merge.c analyzer/merge.h \
 	analyzer/model.c analyzer/model.h analyzer/model_parts.h \
+	analyzer/model_labels.c \
 	analyzer/model_symbols.c \
 	analyzer/model_window.c \
 	analyzer/profile.c analyzer/profile.h \

@@ -17,6 +17,8 @@ static void rows_set_up(struct trc_model *m)
 	m->logs.row_bytes = sizeof(struct trc_log);
 	m->counters.row_bytes = sizeof(struct trc_counter);
 	m->on_cpu.row_bytes = sizeof(struct trc_on_cpu);
+	m->labels.row_bytes = sizeof(struct trc_set_label);
+	m->label_spans.row_bytes = sizeof(struct trc_label_span);
 	m->signals.row_bytes = sizeof(struct trc_signal);
 	m->triggers.row_bytes = sizeof(struct trc_trigger);
 	m->threads_now.row_bytes = sizeof(struct trc_thread_now);
@@ -90,6 +92,13 @@ static void rows_drop(struct trc_model *m, unsigned int parts)
 	}
 	if (parts & TRC_PART_SCHED)
 		trc_array_free(&m->on_cpu);
+	if (parts & TRC_PART_LABELS) {
+		trc_array_free(&m->labels);
+		trc_array_free(&m->label_spans);
+		trc_index_free(&m->label_thread);
+		free(m->label_first);
+		m->label_first = NULL;
+	}
 	if (parts & TRC_PART_NOW) {
 		trc_array_free(&m->signals);
 		trc_array_free(&m->triggers);
@@ -165,6 +174,7 @@ static const struct derivation {
 	unsigned int part;
 	derive_make *make;
 } derivations[] = {
+	{TRC_PART_LABELS, trc_derive_labels}, /* the end of others may ask for labels */
 	{TRC_PART_WAITS, trc_derive_waits},
 	{TRC_PART_USER, trc_derive_user},
 	{TRC_PART_SCHED, trc_derive_sched},
@@ -332,6 +342,8 @@ ACCESSOR(region, regions, TRC_PART_USER)
 ACCESSOR(log, logs, TRC_PART_USER)
 ACCESSOR(counter, counters, TRC_PART_USER)
 ACCESSOR(on_cpu, on_cpu, TRC_PART_SCHED)
+ACCESSOR(set_label, labels, TRC_PART_LABELS)
+ACCESSOR(label_span, label_spans, TRC_PART_LABELS)
 ACCESSOR(signal, signals, TRC_PART_NOW)
 ACCESSOR(trigger, triggers, TRC_PART_NOW)
 ACCESSOR(thread_now, threads_now, TRC_PART_NOW)

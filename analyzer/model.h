@@ -33,7 +33,8 @@ enum trc_part {
 	TRC_PART_SYMBOLS = 1 << 3, /* frames and stack_frames */
 	TRC_PART_NOW = 1 << 4,     /* threads_now, open_regions, deadlocks, locks_held, signals,
 				      triggers */
-	TRC_PART_ALL = 31,
+	TRC_PART_LABELS = 1 << 5,  /* label_spans, labels */
+	TRC_PART_ALL = 63,
 };
 
 struct trc_thread {
@@ -148,6 +149,24 @@ struct trc_trigger {
 	int64_t ts_ns;
 	uint32_t thread;
 	const char *condition;
+};
+
+/* One label of a set; rows by set, then by key. */
+struct trc_set_label {
+	uint32_t labels; /* the set */
+	bool is_number;
+	const char *key, *value; /* of a number in decimal, its unit behind it: "42", "7ms" */
+	const char *unit;	 /* "" = none, or no number */
+	int64_t number;
+};
+
+/* A time during which a thread had the same labels; rows by thread, then by start.  Those of a thread
+ * that ever had labels follow each other without a hole. */
+struct trc_label_span {
+	int64_t start_ns; /* TRC_NEVER: from before the trace */
+	int64_t end_ns;	  /* TRC_NEVER: still at the end */
+	uint32_t thread;
+	uint32_t labels; /* 0 = none, or not known: events are missing */
 };
 
 /* ---- the end of the trace: what is so then ---- */
@@ -265,6 +284,8 @@ const struct trc_task *trc_model_tasks(const struct trc_model *m, size_t *n);
 const struct trc_region *trc_model_regions(const struct trc_model *m, size_t *n);
 const struct trc_log *trc_model_logs(const struct trc_model *m, size_t *n);
 const struct trc_counter *trc_model_counters(const struct trc_model *m, size_t *n);
+const struct trc_set_label *trc_model_labels(const struct trc_model *m, size_t *n);
+const struct trc_label_span *trc_model_label_spans(const struct trc_model *m, size_t *n);
 const struct trc_on_cpu *trc_model_on_cpu(const struct trc_model *m, size_t *n);
 const struct trc_gap *trc_model_gaps(const struct trc_model *m, size_t *n);
 const struct trc_proc *trc_model_procs(const struct trc_model *m, size_t *n);
@@ -282,6 +303,11 @@ int64_t trc_model_window_ns(const struct trc_model *m);
 const struct trc_stacks *trc_model_stacks(const struct trc_model *m);
 /* The symbols that the frames came from; NULL before TRC_PART_SYMBOLS was needed. */
 struct trc_symbols *trc_model_symbols(const struct trc_model *m);
+/* What a label set consists of: its rows in the table of labels; none for 0 and for a set that is not known. */
+const struct trc_set_label *trc_model_label_set(const struct trc_model *m, uint32_t labels,
+						size_t *n);
+/* The label set of a thread at a time; 0 = none, or not known. */
+uint32_t trc_model_labels_at(const struct trc_model *m, uint32_t thread, int64_t ts_ns);
 /* Events lost, over all gaps. */
 uint64_t trc_model_lost_events(const struct trc_model *m);
 

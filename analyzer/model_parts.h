@@ -16,7 +16,10 @@
 struct trc_symbols;
 
 /* The parts that come from events. */
-enum { TRC_PART_EVENTS = TRC_PART_WAITS | TRC_PART_USER | TRC_PART_SCHED | TRC_PART_NOW };
+enum {
+	TRC_PART_EVENTS = TRC_PART_WAITS | TRC_PART_USER | TRC_PART_SCHED | TRC_PART_NOW |
+			  TRC_PART_LABELS
+};
 
 struct trc_model {
 	struct trc_reader *reader;
@@ -30,6 +33,10 @@ struct trc_model {
 	struct trc_array parks, unlocks, gaps, procs;
 	struct trc_array tasks, regions, logs, counters;
 	struct trc_array on_cpu;
+	struct trc_array labels, label_spans;
+	struct trc_index label_thread; /* a thread's first row in label_spans */
+	uint32_t *label_first;	       /* a set's first row in labels; one more than there are sets */
+	size_t n_label_sets;	       /* highest id + 1 */
 	struct trc_array signals, triggers, threads_now, open_regions, deadlocks, locks_held;
 	struct trc_array coverage;
 	int64_t window_ns;
@@ -54,6 +61,7 @@ struct trc_derive {
 };
 
 /* Each makes one; the caller frees it with its free(). */
+int trc_derive_labels(struct trc_derive **out, struct trc_model *m);
 int trc_derive_waits(struct trc_derive **out, struct trc_model *m);
 int trc_derive_user(struct trc_derive **out, struct trc_model *m);
 int trc_derive_sched(struct trc_derive **out, struct trc_model *m);
@@ -73,6 +81,8 @@ int trc_derive_wakers(struct trc_model *m, const struct trc_array *unparks);
 int trc_derive_symbols(struct trc_model *m, struct trc_error *error);
 void trc_derive_symbols_free(struct trc_model *m);
 
+/* Fills in labels, from the file's label sets.  0 or -ENOMEM. */
+int trc_model_read_labels(struct trc_model *m);
 /* Fills in coverage and window_ns from the file.  0 or -ENOMEM. */
 int trc_model_read_coverage(struct trc_model *m);
 /* Since when something lasts that has not ended, as a recorder told it; not from before the
@@ -85,6 +95,14 @@ struct trc_thread *trc_model_thread_add(struct trc_model *m, uint32_t serial);
 /* A string as text; "" for 0; NULL without memory. */
 const char *trc_model_string(struct trc_model *m, uint64_t id);
 void trc_model_report_progress(struct trc_model *m, const char *what, double fraction);
+
+/* True if such an event is something that the thread did; the kernel's records, samples and gaps
+ * come whatever it does. */
+static inline bool trc_kind_is_own(unsigned int kind)
+{
+	return kind != TRC_KIND_PROC_START && kind != TRC_KIND_PROC_STOP && kind != TRC_KIND_GAP &&
+	       kind != TRC_KIND_SAMPLE && kind != TRC_KIND_SAMPLES_LOST;
+}
 
 /* Argument `a` of event `row`, 0 if the block has none. */
 static inline uint64_t trc_arg(const struct trc_columns *c, uint32_t row, unsigned int a)

@@ -1,0 +1,121 @@
+/*
+ * model_labels.c - what label sets consist of, as rows with terminated texts.
+ *
+ * Many sets share their keys and values: each text is copied once.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/model_parts.h"
+
+struct texts {
+	struct trc_pool *pool;
+	struct trc_index index; /* where the reader has it -> its row */
+	struct trc_array rows;	/* struct text */
+};
+
+struct text {
+	const char *text;
+	uint32_t n_bytes;
+};
+
+static const char *text_of(struct texts *t, const char *bytes, uint32_t n_bytes)
+{
+	uint64_t key = (uint64_t)(uintptr_t)bytes;
+	uint32_t at = n_bytes ? trc_index_get(&t->index, key) : TRC_INDEX_NONE;
+	struct text *row = t->rows.row;
+
+	if (!n_bytes)
+		return "";
+	if (at != TRC_INDEX_NONE && row[at].n_bytes == n_bytes)
+		return row[at].text;
+	row = trc_array_add(&t->rows);
+	if (!row || trc_index_put(&t->index, key, (uint32_t)(t->rows.n - 1)))
+		return NULL;
+	*row = (struct text){trc_pool_text(t->pool, bytes, n_bytes), n_bytes};
+	return row->text;
+}
+
+/* The number as people write it: "42", "7ms". */
+static const char *number_text(struct trc_pool *pool, int64_t number, const char *unit)
+{
+	char digits[24];
+	size_t n = (size_t)snprintf(digits, sizeof(digits), "%" PRId64, number);
+	char *text = trc_pool_take(pool, n + strlen(unit) + 1);
+
+	if (text) {
+		memcpy(text, digits, n);
+		strcpy(text + n, unit);
+	}
+	return text;
+}
+
+static int label_add(struct trc_model *m, struct texts *t, uint32_t set,
+		     const struct trc_label *label)
+{
+	struct trc_set_label *row = trc_array_add(&m->labels);
+	const char *value;
+
+	if (!row)
+		return -ENOMEM;
+	value = text_of(t, label->value, label->value_bytes);
+	*row = (struct trc_set_label){
+		.labels = set,
+		.key = text_of(t, label->key, label->key_bytes),
+		.value = value,
+		.unit = "",
+	};
+	if (!value)
+		return -ENOMEM;
+	if (label->is_number) {
+		row->is_number = true;
+		row->number = label->number;
+		row->unit = value;
+		row->value = number_text(t->pool, label->number, value);
+	}
+	return row->key && row->value ? 0 : -ENOMEM;
+}
+
+static int sets_read(struct trc_model *m, struct texts *t, size_t n_sets)
+{
+	int err = 0;
+
+	for (uint32_t set = 0; set < n_sets && !err; set++) {
+		const struct trc_label *label;
+		uint32_t n = 0;
+
+		m->label_first[set] = (uint32_t)m->labels.n;
+		if (!set || trc_reader_label_set(m->reader, set, &label, &n))
+			continue;
+		for (uint32_t i = 0; i < n && !err; i++)
+			err = label_add(m, t, set, &label[i]);
+	}
+	m->label_first[n_sets] = (uint32_t)m->labels.n;
+	return err;
+}
+
+int trc_model_read_labels(struct trc_model *m)
+{
+	struct texts t = {.pool = &m->text, .rows = {.row_bytes = sizeof(struct text)}};
+	size_t n_sets = trc_reader_label_sets(m->reader);
+	int err;
+
+	m->label_first = calloc(n_sets + 1, sizeof(*m->label_first));
+	m->n_label_sets = n_sets;
+	err = m->label_first ? sets_read(m, &t, n_sets) : -ENOMEM;
+	trc_index_free(&t.index);
+	trc_array_free(&t.rows);
+	return err;
+}
+
+const struct trc_set_label *trc_model_label_set(const struct trc_model *m, uint32_t labels,
+						size_t *n)
+{
+	*n = 0;
+	if (!m->label_first || labels >= m->n_label_sets)
+		return NULL;
+	*n = m->label_first[labels + 1] - m->label_first[labels];
+	return (const struct trc_set_label *)m->labels.row + m->label_first[labels];
+}
