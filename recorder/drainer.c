@@ -175,6 +175,7 @@ static void *run(void *arg)
 	d->err = set_up(d);
 	if (d->err) {
 		tear_down(d);
+		trc_own_thread_end();
 		set_state(d, ENDED);
 		return NULL;
 	}
@@ -183,6 +184,7 @@ static void *run(void *arg)
 	drain_the_rest(d);
 	complete(d);
 	tear_down(d);
+	trc_own_thread_end();
 	return NULL;
 }
 

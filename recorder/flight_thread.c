@@ -117,24 +117,29 @@ static void watch(struct flight_thread *t)
 	}
 }
 
-static void *run(void *arg)
+static void serve(struct flight_thread *t)
 {
-	struct flight_thread *t = arg;
 	struct trc_trigger_due due;
-	int err = trc_own_thread_begin("trc-flight");
 
-	if (err) {
-		t->err = err;
-		snprintf(t->error, sizeof(t->error), "a descriptor table of its own: %s",
-			 strerror(-err));
-		return NULL;
-	}
 	watch(t);
 	t->at_exit = atomic_load_explicit(&t->state, memory_order_acquire) == EXITING;
 	if (trc_trigger_watch_last(&t->watch, raw_ns(), trc_clock_now(), &due))
 		snapshot_and_note(t, "trigger", due.text);
 	if (t->at_exit && trc_trigger_watch_end(&t->watch, TRC_TRIGGER_EXIT))
 		snapshot_and_note(t, "exit", "exit");
+}
+
+static void *run(void *arg)
+{
+	struct flight_thread *t = arg;
+
+	t->err = trc_own_thread_begin("trc-flight");
+	if (t->err)
+		snprintf(t->error, sizeof(t->error), "a descriptor table of its own: %s",
+			 strerror(-t->err));
+	else
+		serve(t);
+	trc_own_thread_end();
 	return NULL;
 }
 

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include "rec.h"
 #include "fork.h"
+#include "sample.h"
 #include "session.h"
 
 void (*trc_child_hook)(void);
@@ -24,6 +25,7 @@ void trc_fork_child(void)
 {
 	trc_self.no_wait = 0;
 	trc_session_forget();
+	trc_sample_forget();
 	if (trc_child_hook)
 		trc_child_hook();
 }

@@ -73,12 +73,18 @@ struct trc_crash {
 	_Atomic uint64_t stack; /* of the thread that got it; also in its SIGNAL event */
 };
 
+enum trc_sample_event_state {
+	TRC_SAMPLE_EVENT_FREE,
+	TRC_SAMPLE_EVENT_COMPLETE,
+	TRC_SAMPLE_EVENT_FILLING,
+};
+
 /*
- * An event that is, or was, sampled in this session: the i-th has number i + 1.  `state` is stored
- * last, by whoever starts sampling; entries are not reused.
+ * An event that is, or was, sampled in this session: the i-th has number i + 1.  Complete entries
+ * are constant but for the fields named atomic, and stay (sample_table.h).
  */
 struct trc_sample_event_slot {
-	_Atomic uint32_t state; /* 0 = free, 1 = complete */
+	_Atomic uint32_t state; /* enum trc_sample_event_state; stored last */
 	uint8_t how;		/* enum trc_sample_how */
 	uint8_t reserved[3];
 	uint64_t period, frequency_hz; /* as in struct trc_sample_event_entry */

@@ -23,6 +23,10 @@ libtrccore_la_SOURCES = \
 	recorder/overflow.c \
 	recorder/ring.c recorder/ring_inline.h recorder/rseq_x86_64.h recorder/rseq_aarch64.h \
 	recorder/room.c \
+	recorder/sample.c recorder/sample.h recorder/sample_private.h \
+	recorder/sample_arm.c \
+	recorder/sample_signal.c \
+	recorder/sample_table.c recorder/sample_table.h \
 	recorder/session.c recorder/session.h \
 	recorder/slot_inline.h \
 	recorder/tables.c \

@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include "hot.h"
 #include "own_thread.h"
+#include "sample.h"
 #include "format/raw.h"
 
 enum {
@@ -30,7 +31,13 @@ int trc_own_thread_begin(const char *name)
 {
 	trc_self.quiet++;
 	prctl(PR_SET_NAME, name);
+	trc_sample_own_thread(true);
 	return leave_descriptors();
+}
+
+void trc_own_thread_end(void)
+{
+	trc_sample_own_thread(false);
 }
 
 int trc_own_thread_create(pthread_t *thread, void *(*run)(void *), void *arg)

@@ -12,5 +12,7 @@
 int trc_own_thread_create(pthread_t *thread, void *(*run)(void *), void *arg);
 /* First thing in it: its name, and its descriptors, of which none is open.  0 or -errno. */
 int trc_own_thread_begin(const char *name);
+/* Last thing in it, whatever the first returned. */
+void trc_own_thread_end(void);
 
 #endif

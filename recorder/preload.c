@@ -16,6 +16,7 @@
 #include "fork.h"
 #include "interpose/signal.h"
 #include "rec.h"
+#include "sample.h"
 #include "session.h"
 
 /* Found by a libtrc that the program is linked with, now or later by dlopen(). */
@@ -50,6 +51,7 @@ static bool is_for_us(const char *pid)
 
 static void begin(void)
 {
+	char error[256];
 	int err = trc_session_publish();
 
 	if (err) {
@@ -60,6 +62,9 @@ static void begin(void)
 	trc_session_record(true);
 	trc_self_attach();
 	trc_signals_start(options.crash);
+	if (options.n_cpu_events &&
+	    trc_sample_start(options.cpu_event, options.n_cpu_events, error, sizeof(error)))
+		tell(error);
 }
 
 /* Context: a forked child (fork.h). */
@@ -73,7 +78,7 @@ __attribute__((constructor)) static void preload_start(void)
 {
 	const char *dir = secure_getenv("TRC_SESSION");
 	int saved_errno = errno;
-	char error[256];
+	char error[512];
 
 	if (!dir || strlen(dir) >= sizeof(session_dir) || !is_for_us(secure_getenv("TRC_SESSION_PID")))
 		return;

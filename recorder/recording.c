@@ -11,6 +11,7 @@
 #include "interpose/signal.h"
 #include "rec.h"
 #include "recording.h"
+#include "sample.h"
 
 /* Where nothing is interposed signals are not either. */
 #pragma weak trc_signals_start
@@ -171,6 +172,17 @@ static void signals_stop(void)
 		trc_signals_stop();
 }
 
+static void sample(void)
+{
+	const struct trc_session_options *o = &trc_recordings.options;
+	char why[160];
+
+	if (!o->n_cpu_events || atomic_load_explicit(&trc_sampling, memory_order_relaxed))
+		return;
+	if (trc_sample_start(o->cpu_event, o->n_cpu_events, why, sizeof(why)))
+		trc_api_fail(0, "not sampled", why);
+}
+
 void trc_recording_on(void)
 {
 	if (!trc_recording())
@@ -179,6 +191,7 @@ void trc_recording_on(void)
 	trc_self_ready();
 	trc_self.quiet++;
 	signals_start();
+	sample();
 }
 
 void trc_recording_conditions(const struct trc_trigger_spec *specs, unsigned int n)
@@ -190,6 +203,7 @@ void trc_recording_conditions(const struct trc_trigger_spec *specs, unsigned int
 
 void trc_recording_off(void)
 {
+	trc_sample_stop();
 	signals_stop();
 	trc_session_record(false);
 }

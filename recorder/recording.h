@@ -52,7 +52,8 @@ int trc_recording_copy(void *known, size_t known_bytes, const void *from, const 
 int trc_recording_open(const struct trc_session_options *o, char *why, size_t n_bytes);
 /* The same for one that a forked child has opened.  0 or -errno. */
 int trc_recording_adopt(const struct trc_session_options *o);
-/* Recording itself, with the signals that it looks at. */
+/* Recording itself, with the signals that it looks at, and samples if the session's options have
+ * events for that.  If these cannot be had trace_last_error() says why. */
 void trc_recording_on(void);
 void trc_recording_off(void);
 /* Other conditions while it goes on. */

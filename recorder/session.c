@@ -119,6 +119,34 @@ static int parse_variable(struct trc_session_options *o, const char *name, const
 	return word < 0 ? -EINVAL : 0;
 }
 
+/* Three variables, which mean something together. */
+static int parse_cpu_events(struct trc_session_options *o, char *error, size_t n_bytes)
+{
+	const char *list = secure_getenv("TRC_CPU_EVENTS");
+	const char *frequency = secure_getenv("TRC_CPU_FREQUENCY");
+	const char *by_name = secure_getenv("TRC_SAMPLE_BY");
+	enum trc_sample_by by = TRC_SAMPLE_BY_AUTO;
+	uint64_t frequency_hz = 0;
+	char *end = NULL;
+	int n;
+
+	if (frequency && *frequency)
+		frequency_hz = strtoull(frequency, &end, 10);
+	if (end && (*end || *frequency == '-' || !frequency_hz)) {
+		snprintf(error, n_bytes, "TRC_CPU_FREQUENCY=%s is not understood", frequency);
+		return -EINVAL;
+	}
+	if (by_name && *by_name && !trc_sample_by_parse(by_name, &by)) {
+		snprintf(error, n_bytes, "TRC_SAMPLE_BY=%s is not understood", by_name);
+		return -EINVAL;
+	}
+	n = trc_cpu_events_parse(list, frequency_hz, by, o->cpu_event, error, n_bytes);
+	if (n <= 0)
+		return n;
+	o->n_cpu_events = (unsigned int)n;
+	return trc_cpu_events_settle(o->cpu_event, o->n_cpu_events, false, error, n_bytes);
+}
+
 void trc_session_flight(struct trc_session_options *o)
 {
 	o->flight = true;
@@ -153,7 +181,7 @@ int trc_session_options_init(struct trc_session_options *o, char *error, size_t 
 	}
 	if (o->flight)
 		trc_session_flight(o);
-	return err;
+	return err ? err : parse_cpu_events(o, error, n_bytes);
 }
 
 /* ---- making the mapping ---------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "cpu_event.h"
 #include "layout.h"
 #include "trigger.h"
 #include "unwind.h"
@@ -37,6 +38,9 @@ struct trc_session_options {
 	bool crash; /* faults and deadly signals are recorded (interpose/signal.h) */
 	struct trc_trigger_spec trigger[TRC_TRIGGER_SPECS_MAX];
 	unsigned int n_triggers;
+	/* What CPU profiles are drawn from, settled; for trc_sample_start(). */
+	struct trc_cpu_event cpu_event[TRC_CPU_EVENTS_MAX];
+	unsigned int n_cpu_events;
 };
 
 /* The defaults, as changed by the TRC_ variables of the environment. Returns 0, or -EINVAL with

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "format/raw.h"
 #include "rec.h"
+#include "sample.h"
 #include "slot_inline.h"
 #include "unwind.h"
 #include "poison.h"
@@ -141,6 +142,8 @@ static bool attach(uint32_t creator, uint64_t stack, bool starts_now)
 	arg[1] = creator;
 	arg[2] = stack;
 	trc_record_args(TRC_REC_WORD1(TRC_KIND_THREAD_START, 0, 5, trc_self.serial), arg, 3);
+	if (atomic_load_explicit(&trc_sampling, memory_order_relaxed))
+		trc_sample_thread_begin();
 	trc_raw4(SYS_rt_sigprocmask, SIG_SETMASK, &mask, 0, sizeof(mask));
 	errno = saved_errno;
 	return true;
@@ -183,6 +186,8 @@ void trc_thread_ended(void)
 {
 	struct trc_slot *slot = trc_self.slot;
 
+	if (atomic_load_explicit(&trc_sampling, memory_order_relaxed))
+		trc_sample_thread_end();
 	if (!trc_recording() || !trc_self.serial || !trc_self_ready())
 		return;
 	trc_record_args(TRC_REC_WORD1(TRC_KIND_THREAD_EXIT, 0, 2, trc_self.serial), NULL, 0);

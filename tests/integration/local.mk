@@ -1,6 +1,7 @@
 # tests/integration - whole programs, recorded and compared with what they say themselves
 integration_programs = \
 	tests/integration/truth_waits \
+	tests/integration/truth_cpu \
 	tests/integration/truth_tasks \
 	tests/integration/kill9 \
 	tests/integration/soak \
@@ -11,6 +12,9 @@ check_PROGRAMS += $(integration_programs)
 # -no-install: programs, not scripts that run programs.
 tests_integration_truth_waits_SOURCES = tests/integration/truth_waits.c tests/integration/truth.h
 tests_integration_truth_waits_LDADD = -lpthread
+tests_integration_truth_cpu_SOURCES = tests/integration/truth_cpu.c
+tests_integration_truth_cpu_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_integration_truth_cpu_LDADD = libtrc.la -lpthread
 tests_integration_truth_tasks_SOURCES = tests/integration/truth_tasks.c tests/integration/truth.h
 tests_integration_truth_tasks_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_truth_tasks_LDADD = libtrc.la -lpthread
@@ -27,6 +31,7 @@ tests_integration_mc_load_SOURCES = tests/integration/mc_load.c
 integration_tests = \
 	tests/integration/truth_waits.sh \
 	tests/integration/truth_tasks.sh \
+	tests/integration/truth_cpu.sh \
 	tests/integration/demo.sh \
 	tests/integration/soak.sh \
 	tests/integration/cut.sh \

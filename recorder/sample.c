@@ -1,0 +1,356 @@
+/* sample.c - which threads are sampled, from when to when (sample.h). */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include "format/raw.h"
+#include "rec.h"
+#include "sample_private.h"
+#include "sample_table.h"
+
+#define TID_LIMIT (4U << 20) /* of any 64-bit Linux */
+
+struct trc_sample_state trc_sample;
+_Atomic uint32_t trc_sampling;
+
+static uint32_t runs; /* the number of the last sampling */
+static _Atomic uint32_t sampler_limit; /* places in sampler[] from here on were never used */
+
+/* Threads of trc's own; 0 = none. */
+static _Atomic uint32_t own_tid[8];
+
+/* ---- samplers by thread ---------------------------------------------------------------- */
+
+struct trc_sampler *trc_sampler_of(uint32_t tid)
+{
+	/* acquire: pairs with the release in sampler_enter(): it is filled in. */
+	uint32_t place = tid < trc_sample.n_tids && trc_sample.by_tid
+				 ? atomic_load_explicit(&trc_sample.by_tid[tid], memory_order_acquire)
+				 : 0;
+
+	return place ? &trc_sample.sampler[place - 1] : NULL;
+}
+
+static bool place_take(uint32_t place, uint32_t tid)
+{
+	uint32_t none = 0;
+
+	/* acquire: pairs with the release in sampler_give(). */
+	return atomic_compare_exchange_strong_explicit(&trc_sample.sampler[place].tid, &none, tid,
+						       memory_order_acquire, memory_order_relaxed);
+}
+
+/* A free one, now this thread's: one of those used before if it is found soon. */
+static struct trc_sampler *sampler_take(uint32_t tid)
+{
+	enum { TRIES = 8 };
+	uint32_t limit = atomic_load_explicit(&sampler_limit, memory_order_relaxed);
+	uint32_t tries = limit < TRC_SAMPLERS_MAX ? TRIES : TRC_SAMPLERS_MAX;
+
+	if (limit > TRC_SAMPLERS_MAX)
+		limit = TRC_SAMPLERS_MAX;
+	for (uint32_t i = 0; i < tries && limit; i++)
+		if (place_take((tid + i) % limit, tid))
+			return &trc_sample.sampler[(tid + i) % limit];
+	if (limit == TRC_SAMPLERS_MAX)
+		return NULL;
+	limit = atomic_fetch_add_explicit(&sampler_limit, 1, memory_order_relaxed);
+	return limit < TRC_SAMPLERS_MAX && place_take(limit, tid) ? &trc_sample.sampler[limit]
+								  : NULL;
+}
+
+static void sampler_give(struct trc_sampler *s)
+{
+	atomic_store_explicit(&s->tid, 0, memory_order_release);
+}
+
+/* S1; NULL if the thread has one, or there is none to be had. */
+static struct trc_sampler *sampler_enter(uint32_t tid, uint32_t run)
+{
+	struct trc_sampler *s;
+	uint32_t none = 0;
+
+	if (tid >= trc_sample.n_tids || trc_sampler_of(tid))
+		return NULL;
+	s = sampler_take(tid);
+	if (!s)
+		return NULL;
+	s->run = run;
+	memset(s->source, 0, sizeof(s->source));
+	atomic_store_explicit(&s->state, TRC_SAMPLER_ARMING, memory_order_relaxed);
+	/* release: pairs with the acquire in trc_sampler_of(). */
+	if (atomic_compare_exchange_strong_explicit(&trc_sample.by_tid[tid], &none,
+						    (uint32_t)(s - trc_sample.sampler) + 1,
+						    memory_order_release, memory_order_relaxed))
+		return s;
+	sampler_give(s);
+	return NULL;
+}
+
+/* Takes it down if it stands (S3). */
+static void sampler_end(struct trc_sampler *s)
+{
+	uint32_t armed = TRC_SAMPLER_ARMED;
+	uint32_t tid = atomic_load_explicit(&s->tid, memory_order_relaxed);
+
+	/* seq_cst: see thread_arm(). */
+	if (!tid || !atomic_compare_exchange_strong(&s->state, &armed, TRC_SAMPLER_DISARMING))
+		return;
+	trc_sampler_disarm(s);
+	atomic_store_explicit(&trc_sample.by_tid[tid], 0, memory_order_release);
+	sampler_give(s);
+}
+
+/* Whether it could be: a thread that has a sampler has been seen to. */
+static bool thread_arm(uint32_t tid)
+{
+	uint32_t run = atomic_load_explicit(&trc_sampling, memory_order_relaxed);
+	struct trc_sampler *s = run ? sampler_enter(tid, run) : NULL;
+
+	if (!s)
+		return !run || trc_sampler_of(tid) != NULL;
+	trc_sampler_arm(s);
+	/* seq_cst: either whoever turns sampling off sees that this is armed, or the look below sees
+	 * that it is off. */
+	atomic_store(&s->state, TRC_SAMPLER_ARMED);
+	if (atomic_load(&trc_sampling) != run)
+		sampler_end(s);
+	return true;
+}
+
+static void count_missing(void)
+{
+	for (unsigned int i = 0; i < trc_sample.n; i++)
+		trc_sample_count_missing(trc_rec.shared, trc_sample.number[i]);
+}
+
+/* ---- the calling thread ---------------------------------------------------------------- */
+
+void trc_sample_thread_begin(void)
+{
+	uint32_t tid = (uint32_t)trc_raw1(SYS_gettid, 0);
+	struct trc_sampler *s = trc_sampler_of(tid);
+
+	/* Of a thread that had this tid before, and is gone.  What has just sent a signal is not
+	 * (sample_signal.c). */
+	if (s && trc_self.sampler != s)
+		sampler_end(s);
+	if (!thread_arm(tid))
+		count_missing();
+	trc_self.sampler = trc_sampler_of(tid);
+}
+
+void trc_sample_thread_end(void)
+{
+	struct trc_sampler *s = trc_sampler_of((uint32_t)trc_raw1(SYS_gettid, 0));
+
+	trc_self.sampler = NULL;
+	if (s)
+		sampler_end(s);
+}
+
+void trc_sample_own_thread(bool begins)
+{
+	uint32_t tid = (uint32_t)trc_raw1(SYS_gettid, 0);
+
+	for (unsigned int i = 0; i < sizeof(own_tid) / sizeof(*own_tid); i++) {
+		uint32_t expected = begins ? 0 : tid;
+
+		if (atomic_compare_exchange_strong(&own_tid[i], &expected, begins ? tid : 0))
+			break;
+	}
+	if (begins)
+		trc_sample_thread_end();
+}
+
+/* ---- threads that are there ------------------------------------------------------------ */
+
+static bool is_own_thread(uint32_t tid)
+{
+	for (unsigned int i = 0; i < sizeof(own_tid) / sizeof(*own_tid); i++)
+		if (atomic_load(&own_tid[i]) == tid)
+			return true;
+	return false;
+}
+
+static void arm_other(uint32_t tid)
+{
+	if (!tid || is_own_thread(tid))
+		return;
+	if (!thread_arm(tid))
+		count_missing();
+	/* It may have become one in the meantime. */
+	if (is_own_thread(tid) && trc_sampler_of(tid))
+		sampler_end(trc_sampler_of(tid));
+}
+
+static uint32_t number_of(const char *digits)
+{
+	uint32_t n = 0;
+
+	while (*digits >= '0' && *digits <= '9')
+		n = n * 10 + (uint32_t)(*digits++ - '0');
+	return n;
+}
+
+struct kernel_dirent {
+	uint64_t inode;
+	int64_t off;
+	uint16_t n_bytes;
+	uint8_t type;
+	char name[];
+};
+
+/* Where there is no /proc: those that have recorded something. */
+static void arm_slots(void)
+{
+	for (uint32_t i = 0; i < trc_rec.shared->n_threads; i++) {
+		struct trc_slot *slot = trc_slot_at(trc_rec.shared, i);
+
+		if (atomic_load_explicit(&slot->state, memory_order_acquire) == TRC_SLOT_LIVE)
+			arm_other(atomic_load_explicit(&slot->tid, memory_order_relaxed));
+	}
+}
+
+static void arm_tasks(void)
+{
+	_Alignas(8) char entries[4096];
+	int fd = (int)trc_raw4(SYS_openat, AT_FDCWD, "/proc/self/task",
+			       O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	long n;
+
+	if (fd < 0) {
+		arm_slots();
+		return;
+	}
+	while ((n = trc_raw3(SYS_getdents64, fd, entries, sizeof(entries))) > 0) {
+		for (long at = 0; at < n;) {
+			const struct kernel_dirent *entry = (const void *)(entries + at);
+
+			arm_other(number_of(entry->name));
+			at += entry->n_bytes;
+		}
+	}
+	trc_raw1(SYS_close, fd);
+}
+
+/* ---- start and stop -------------------------------------------------------------------- */
+
+static void *pages(size_t n_bytes)
+{
+	void *map = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return map == MAP_FAILED ? NULL : map;
+}
+
+/* Memory for as many threads as there may be; it is used as threads come. */
+static int make_tables(void)
+{
+	if (!trc_sample.by_tid)
+		trc_sample.by_tid = pages(TID_LIMIT * sizeof(*trc_sample.by_tid));
+	if (!trc_sample.sampler)
+		trc_sample.sampler = pages(TRC_SAMPLERS_MAX * sizeof(*trc_sample.sampler));
+	if (!trc_sample.by_tid || !trc_sample.sampler)
+		return -ENOMEM;
+	trc_sample.n_tids = TID_LIMIT;
+	return 0;
+}
+
+/* A quarter of what the program may have, and at its upper end; not so far up that the kernel's
+ * table of descriptors gets large. */
+static void set_budget(void)
+{
+	enum { FAR = 4096 };
+	struct rlimit limit = {1024, 1024};
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_cur > INT32_MAX)
+		limit.rlim_cur = INT32_MAX;
+	trc_sample.fds_max = (uint32_t)(limit.rlim_cur / 4);
+	trc_sample.first_fd = (int)(limit.rlim_cur - limit.rlim_cur / 4);
+	if (trc_sample.first_fd > FAR)
+		trc_sample.first_fd = FAR;
+}
+
+/* Those that are sampled by signals. */
+static int enter_events(const struct trc_cpu_event *events, unsigned int n)
+{
+	trc_sample.n = 0;
+	for (unsigned int i = 0; i < n; i++) {
+		uint32_t number;
+
+		if (events[i].how != TRC_SAMPLE_TIMER && events[i].how != TRC_SAMPLE_SIGNAL)
+			continue;
+		number = trc_sample_event_add(trc_rec.shared, &events[i]);
+		if (!number)
+			return -ENOSPC;
+		trc_sample.number[trc_sample.n] = number;
+		trc_sample.event[trc_sample.n++] = events[i];
+	}
+	return 0;
+}
+
+int trc_sample_start(const struct trc_cpu_event *events, unsigned int n, char *error,
+		     size_t n_bytes)
+{
+	int err = make_tables();
+
+	if (err) {
+		snprintf(error, n_bytes, "no memory for %u samplers", TRC_SAMPLERS_MAX);
+		return err;
+	}
+	set_budget();
+	err = enter_events(events, n);
+	if (err)
+		snprintf(error, n_bytes, "more than %u different events in one recording",
+			 TRC_SAMPLE_EVENTS_MAX);
+	if (err || !trc_sample.n)
+		return err;
+	trc_sample_own_signal(true);
+	runs = runs == UINT32_MAX ? 1 : runs + 1;
+	atomic_store(&trc_sampling, runs);
+	arm_tasks();
+	return 0;
+}
+
+static uint32_t n_places(void)
+{
+	uint32_t limit = atomic_load(&sampler_limit);
+
+	return limit < TRC_SAMPLERS_MAX ? limit : TRC_SAMPLERS_MAX;
+}
+
+void trc_sample_stop(void)
+{
+	/* seq_cst: see thread_arm(). */
+	if (!atomic_exchange(&trc_sampling, 0))
+		return;
+	for (uint32_t i = 0; i < n_places(); i++)
+		sampler_end(&trc_sample.sampler[i]);
+	trc_sample_own_signal(false);
+}
+
+void trc_sample_forget(void)
+{
+	uint32_t tid;
+
+	atomic_store(&trc_sampling, 0);
+	trc_self.sampler = NULL;
+	for (uint32_t i = 0; i < n_places(); i++) {
+		struct trc_sampler *s = &trc_sample.sampler[i];
+
+		tid = atomic_load_explicit(&s->tid, memory_order_relaxed);
+		if (!tid)
+			continue;
+		trc_sampler_abandon(s);
+		atomic_store_explicit(&trc_sample.by_tid[tid], 0, memory_order_relaxed);
+		sampler_give(s);
+	}
+	atomic_store(&sampler_limit, 0);
+	atomic_store(&trc_sample.n_fds, 0);
+	for (unsigned int i = 0; i < sizeof(own_tid) / sizeof(*own_tid); i++)
+		atomic_store(&own_tid[i], 0);
+}

@@ -1,0 +1,56 @@
+/*
+ * sample.h - samples of this process's threads, by signals to the very threads.
+ *
+ * Each thread has a timer of its CPU time, or a counter, for each event (cpu_event.h).  When it
+ * expires or overflows the kernel sends that thread a SIGPROF, and the handler makes a SAMPLE
+ * event with the stack that it interrupted and the thread's labels.
+ *
+ *   S1  a thread has at most one sampler: whoever enters it under the thread's tid
+ *   S2  while sampling is on each thread that begins to record arms itself; threads that are
+ *       there when it is turned on are armed by the one who does
+ *   S3  timers and counters are taken down by whoever takes the sampler from ARMED to DISARMING
+ *   S4  a timer's value is what has passed since its last sample, in whole periods: expirations
+ *       that came while the signal was pending count as well
+ *   S5  a counter stands still from its overflow until the handler is done; first periods are
+ *       random, so that a thread that lives for half a period is sampled with one half's probability
+ *   S6  a sample that was due and is not recorded is counted, in an event or in the mapping
+ */
+#ifndef TRC_RECORDER_SAMPLE_H
+#define TRC_RECORDER_SAMPLE_H
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "cpu_event.h"
+#include "layout.h"
+
+/* 0 = off, else the number of the sampling that is on. */
+extern TRC_HIDDEN _Atomic uint32_t trc_sampling;
+
+/*
+ * Starts to sample those of the events that are taken by signals; they come settled.  This process
+ * is being recorded, and nothing is sampled yet.  0, or -errno with a sentence in error.
+ * Context: any thread, may block; callers see to it that one starts or stops at a time.
+ */
+int trc_sample_start(const struct trc_cpu_event *events, unsigned int n, char *error,
+		     size_t n_bytes);
+/* No more samples, but for handlers that run just now.  Idempotent.  Context: as above. */
+void trc_sample_stop(void);
+
+/* The calling thread begins to record.  Context: it, with its signals blocked. */
+void trc_sample_thread_begin(void);
+/* It ends.  Context: it. */
+void trc_sample_thread_end(void);
+/* It is a thread of trc's own, from here to its end: it is not sampled. */
+void trc_sample_own_thread(bool begins);
+/* In a forked child: it is not sampled.  Context: its only thread. */
+void trc_sample_forget(void);
+
+/*
+ * A SIGPROF has come.  False: it is no timer's or counter's of ours.
+ * Context: signal handler of the interrupted thread, all signals blocked.
+ */
+bool trc_sample_signal(const siginfo_t *info, const void *context);
+
+#endif

@@ -1,0 +1,228 @@
+/*
+ * sample_arm.c - the timers and counters of one thread.
+ *
+ * System calls are made directly: what the program sees of its own timers and descriptors is
+ * nobody else's affair.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <time.h>
+#include "format/raw.h"
+#include "rec.h"
+#include "sample_private.h"
+#include "sample_table.h"
+#include "poison.h"
+
+#ifndef F_SETSIG
+#define F_SETSIG 10
+#endif
+#ifndef F_SETOWN_EX
+#define F_SETOWN_EX 15
+#endif
+enum { OWNER_TID = 0 }; /* F_OWNER_TID */
+struct owner {
+	int type, pid;
+};
+
+/* The kernel's struct sigevent. */
+struct kernel_sigevent {
+	uint64_t value;
+	int32_t number, notify, tid;
+	int32_t unused[11];
+};
+enum { NOTIFY_THREAD_ID = 4 };
+
+/* The clock of the CPU time that a thread of this process has used. */
+static int cpu_clock_of(uint32_t tid)
+{
+	return (int)(~tid << 3 | 6);
+}
+
+/* In [1, n], evenly enough. */
+static uint64_t random_up_to(uint64_t n, uint32_t salt)
+{
+	uint64_t x = trc_clock_now() * UINT64_C(0x9e3779b97f4a7c15) ^ salt;
+
+	x ^= x >> 32;
+	x *= UINT64_C(0xd6e8feb86659fd93);
+	x ^= x >> 32;
+	return x % n + 1;
+}
+
+static struct timespec time_of(uint64_t ns)
+{
+	return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+}
+
+/* ---- timers ---------------------------------------------------------------------------- */
+
+static int arm_timer(struct trc_source *source, uint32_t tid, uint64_t period)
+{
+	struct kernel_sigevent event = {.value = (uintptr_t)source,
+					.number = SIGPROF,
+					.notify = NOTIFY_THREAD_ID,
+					.tid = (int32_t)tid};
+	struct itimerspec when = {time_of(period), time_of(random_up_to(period, tid))};
+	int id;
+	int err = (int)trc_raw3(SYS_timer_create, cpu_clock_of(tid), &event, &id);
+
+	if (err)
+		return err;
+	source->handle = id;
+	source->kind = TRC_SOURCE_TIMER;
+	err = (int)trc_raw4(SYS_timer_settime, id, 0, &when, NULL);
+	if (err) {
+		trc_raw1(SYS_timer_delete, id);
+		source->kind = TRC_SOURCE_NONE;
+	}
+	return err;
+}
+
+/* ---- counters -------------------------------------------------------------------------- */
+
+static bool is_ours(const struct trc_source *source)
+{
+	uint64_t id = 0;
+
+	return !trc_raw3(SYS_ioctl, source->handle, PERF_EVENT_IOC_ID, &id) &&
+	       id == source->perf_id;
+}
+
+/* Out of the way of the program's descriptors, whose numbers it may rely on. */
+static int move_away(int fd)
+{
+	int far = (int)trc_raw3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, trc_sample.first_fd);
+
+	trc_raw1(SYS_close, fd);
+	return far;
+}
+
+static int direct_to(int fd, uint32_t tid)
+{
+	struct owner owner = {OWNER_TID, (int)tid};
+	int err = (int)trc_raw3(SYS_fcntl, fd, F_SETOWN_EX, &owner);
+
+	if (!err)
+		err = (int)trc_raw3(SYS_fcntl, fd, F_SETSIG, SIGPROF);
+	if (!err)
+		err = (int)trc_raw3(SYS_fcntl, fd, F_SETFL, O_RDONLY | O_NONBLOCK | O_ASYNC);
+	return err;
+}
+
+static int open_counter(struct trc_source *source, uint32_t tid, const struct trc_cpu_event *e)
+{
+	struct perf_event_attr attr;
+	int fd, err;
+
+	trc_cpu_event_attr(e, &attr);
+	attr.sample_period = random_up_to(e->period, tid);
+	attr.wakeup_events = 1;
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
+	fd = (int)trc_raw5(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd >= 0)
+		fd = move_away(fd);
+	if (fd < 0)
+		return fd;
+	source->handle = fd;
+	source->first = true;
+	err = (int)trc_raw3(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &source->perf_id);
+	if (!err)
+		err = direct_to(fd, tid);
+	/* Before the first signal can come. */
+	source->kind = TRC_SOURCE_COUNTER;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (!err)
+		err = (int)trc_raw3(SYS_ioctl, fd, PERF_EVENT_IOC_REFRESH, 1);
+	if (err) {
+		source->kind = TRC_SOURCE_NONE;
+		trc_raw1(SYS_close, fd);
+	}
+	return err;
+}
+
+static int arm_counter(struct trc_source *source, uint32_t tid, const struct trc_cpu_event *e)
+{
+	int err = -EMFILE;
+
+	/* relaxed: a count, no more. */
+	if (atomic_fetch_add_explicit(&trc_sample.n_fds, 1, memory_order_relaxed) <
+	    trc_sample.fds_max)
+		err = open_counter(source, tid, e);
+	if (err)
+		atomic_fetch_sub_explicit(&trc_sample.n_fds, 1, memory_order_relaxed);
+	return err;
+}
+
+static void disarm_counter(struct trc_source *source)
+{
+	/* The program may have closed it, and have opened something else. */
+	if (is_ours(source))
+		trc_raw1(SYS_close, source->handle);
+	atomic_fetch_sub_explicit(&trc_sample.n_fds, 1, memory_order_relaxed);
+}
+
+bool trc_source_stands(const struct trc_source *source)
+{
+	struct {
+		uint64_t value, enabled_ns;
+	} one, two;
+
+	return trc_raw3(SYS_read, source->handle, &one, sizeof(one)) == sizeof(one) &&
+	       trc_raw3(SYS_read, source->handle, &two, sizeof(two)) == sizeof(two) &&
+	       one.enabled_ns == two.enabled_ns;
+}
+
+bool trc_source_resume(struct trc_source *source, uint64_t period)
+{
+	if (source->first && trc_raw3(SYS_ioctl, source->handle, PERF_EVENT_IOC_PERIOD, &period))
+		return false;
+	source->first = false;
+	return !trc_raw3(SYS_ioctl, source->handle, PERF_EVENT_IOC_REFRESH, 1);
+}
+
+/* ---- a thread -------------------------------------------------------------------------- */
+
+static int arm_source(struct trc_source *source, uint32_t tid, const struct trc_cpu_event *e)
+{
+	int err = -EMFILE;
+
+	source->kind = TRC_SOURCE_NONE;
+	if (e->how == TRC_SAMPLE_SIGNAL)
+		err = arm_counter(source, tid, e);
+	if (err && e->is_clock)
+		err = arm_timer(source, tid, e->period);
+	return err;
+}
+
+void trc_sampler_arm(struct trc_sampler *s)
+{
+	uint32_t tid = atomic_load_explicit(&s->tid, memory_order_relaxed);
+
+	for (unsigned int i = 0; i < trc_sample.n; i++)
+		if (arm_source(&s->source[i], tid, &trc_sample.event[i]))
+			trc_sample_count_missing(trc_rec.shared, trc_sample.number[i]);
+}
+
+void trc_sampler_disarm(struct trc_sampler *s)
+{
+	for (unsigned int i = 0; i < trc_sample.n; i++) {
+		struct trc_source *source = &s->source[i];
+
+		if (source->kind == TRC_SOURCE_TIMER)
+			trc_raw1(SYS_timer_delete, source->handle);
+		else if (source->kind == TRC_SOURCE_COUNTER)
+			disarm_counter(source);
+		source->kind = TRC_SOURCE_NONE;
+	}
+}
+
+void trc_sampler_abandon(struct trc_sampler *s)
+{
+	for (unsigned int i = 0; i < trc_sample.n; i++) {
+		if (s->source[i].kind == TRC_SOURCE_COUNTER)
+			disarm_counter(&s->source[i]);
+		s->source[i].kind = TRC_SOURCE_NONE;
+	}
+}

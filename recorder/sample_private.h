@@ -1,0 +1,62 @@
+/* sample_private.h - what the parts of sample.c share. */
+#ifndef TRC_RECORDER_SAMPLE_PRIVATE_H
+#define TRC_RECORDER_SAMPLE_PRIVATE_H
+
+#include "sample.h"
+
+enum { TRC_SAMPLERS_MAX = 16384 };
+
+enum trc_source_kind { TRC_SOURCE_NONE, TRC_SOURCE_TIMER, TRC_SOURCE_COUNTER };
+
+/* What sends the signals of one event to one thread. */
+struct trc_source {
+	uint32_t kind; /* enum trc_source_kind */
+	int32_t handle; /* a timer's id, or a descriptor */
+	uint64_t perf_id; /* tells whether the descriptor is still ours */
+	bool first; /* no sample yet: the counter has the random period */
+};
+
+enum trc_sampler_state { TRC_SAMPLER_ARMING, TRC_SAMPLER_ARMED, TRC_SAMPLER_DISARMING };
+
+struct trc_sampler {
+	_Atomic uint32_t tid;	/* 0 = free */
+	_Atomic uint32_t state; /* enum trc_sampler_state */
+	uint32_t run;		/* the trc_sampling that it belongs to */
+	struct trc_source source[TRC_CPU_EVENTS_MAX];
+};
+
+/* Constant while sampling is on, but for what is atomic. */
+struct trc_sample_state {
+	struct trc_cpu_event event[TRC_CPU_EVENTS_MAX];
+	uint32_t number[TRC_CPU_EVENTS_MAX]; /* in the mapping's table */
+	unsigned int n;
+	struct trc_sampler *sampler; /* [TRC_SAMPLERS_MAX] */
+	_Atomic uint32_t *by_tid;    /* [n_tids]: index of its sampler, plus 1; 0 = none */
+	uint32_t n_tids;
+	int first_fd;	/* descriptors of ours are not below */
+	uint32_t fds_max;
+	_Atomic uint32_t n_fds;
+};
+extern TRC_HIDDEN struct trc_sample_state trc_sample;
+
+/* The thread's sampler; NULL = it has none.  Context: any thread, signal handlers. */
+struct trc_sampler *trc_sampler_of(uint32_t tid);
+
+/* ---- sample_signal.c ---- */
+
+/* Makes SIGPROF ours, or gives it back. */
+void trc_sample_own_signal(bool own);
+
+/* ---- sample_arm.c.  Context: any thread, signal handlers; the sampler is the caller's. ---- */
+
+void trc_sampler_arm(struct trc_sampler *s);
+void trc_sampler_disarm(struct trc_sampler *s);
+/* In a forked child: its descriptors are closed, its timers are not there. */
+void trc_sampler_abandon(struct trc_sampler *s);
+/* True if a counter of the calling thread's has overflowed, and was not told to go on.  The kernel
+ * keeps one signal of a kind: that of a counter is lost if another's has not arrived yet. */
+bool trc_source_stands(const struct trc_source *source);
+/* Lets a counter go on after a sample; false: its descriptor is not ours any more. */
+bool trc_source_resume(struct trc_source *source, uint64_t period);
+
+#endif

@@ -1,0 +1,163 @@
+/*
+ * sample_signal.c - one sample: from the signal to its event.
+ *
+ * Context: signal handler of the interrupted thread, all signals blocked.  Whatever it has
+ * interrupted may be in the middle of anything, recording and attaching included.
+ */
+#include <errno.h>
+#include <string.h>
+#include "format/raw.h"
+#include "rec.h"
+#include "sample_private.h"
+#include "sample_table.h"
+#include "poison.h"
+
+/* What a signal is about: ours, and perhaps of a sampler that is gone. */
+struct cause {
+	bool ours;
+	struct trc_sampler *sampler; /* the calling thread's; NULL = gone */
+	unsigned int i;		     /* its source */
+	uint64_t overrun;
+};
+
+static bool is_current(const struct trc_sampler *s, uint32_t tid)
+{
+	return s && s->run == atomic_load_explicit(&trc_sampling, memory_order_relaxed) &&
+	       atomic_load_explicit(&s->tid, memory_order_relaxed) == tid;
+}
+
+/* A timer says which source it is. */
+static struct cause cause_of_timer(const siginfo_t *info, uint32_t tid)
+{
+	uintptr_t off = (uintptr_t)info->si_value.sival_ptr - (uintptr_t)trc_sample.sampler;
+	struct cause cause = {.ours = trc_sample.sampler &&
+				      off < TRC_SAMPLERS_MAX * sizeof(struct trc_sampler)};
+	struct trc_sampler *s;
+
+	if (!cause.ours)
+		return cause;
+	s = &trc_sample.sampler[off / sizeof(*s)];
+	cause.i = (unsigned int)((off % sizeof(*s) - offsetof(struct trc_sampler, source)) /
+				 sizeof(struct trc_source));
+	cause.overrun = info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0;
+	if (is_current(s, tid) && cause.i < trc_sample.n &&
+	    s->source[cause.i].kind == TRC_SOURCE_TIMER &&
+	    s->source[cause.i].handle == info->si_timerid)
+		cause.sampler = s;
+	return cause;
+}
+
+/* A counter says its descriptor.  Those of the program's own lie elsewhere. */
+static struct cause cause_of_counter(const siginfo_t *info, uint32_t tid)
+{
+	struct trc_sampler *s = trc_sampler_of(tid);
+	struct cause cause = {.ours = trc_sample.sampler && info->si_fd >= trc_sample.first_fd};
+
+	if (!cause.ours || !is_current(s, tid))
+		return cause;
+	for (unsigned int i = 0; i < trc_sample.n; i++) {
+		if (s->source[i].kind == TRC_SOURCE_COUNTER && s->source[i].handle == info->si_fd) {
+			cause.sampler = s;
+			cause.i = i;
+		}
+	}
+	return cause;
+}
+
+static struct cause cause_of(const siginfo_t *info, uint32_t tid)
+{
+	if (info->si_code == SI_TIMER)
+		return cause_of_timer(info, tid);
+	if (info->si_code >= POLL_IN && info->si_code <= POLL_HUP)
+		return cause_of_counter(info, tid);
+	return (struct cause){.ours = false};
+}
+
+static void lose(unsigned int i, enum trc_sample_loss why, uint64_t n)
+{
+	trc_sample_count_loss(trc_rec.shared, trc_sample.number[i], why, n);
+}
+
+static void record(unsigned int i, uint64_t n, const void *context)
+{
+	uint64_t period = trc_sample.event[i].period;
+	uint64_t arg[5] = {trc_sample.number[i], n * period, period, 0, 0};
+
+	if (!trc_self_ready()) {
+		lose(i, trc_self.ended ? TRC_SAMPLE_LOSS_NO_THREAD : TRC_SAMPLE_LOSS_BUSY, n);
+		return;
+	}
+	arg[4] = trc_self.labels;
+	trc_record_stack_of(TRC_KIND_SAMPLE, arg, 5, 3, context);
+}
+
+static void take_counter(struct trc_sampler *s, unsigned int i, const void *context)
+{
+	record(i, 1, context);
+	if (!trc_source_resume(&s->source[i], trc_sample.event[i].period))
+		lose(i, TRC_SAMPLE_LOSS_NOT_OURS, 1);
+}
+
+/* The one that the signal is from, and those that it came instead of. */
+static void take_counters(struct trc_sampler *s, const struct cause *cause, const void *context)
+{
+	unsigned int n_counters = 0;
+	bool told;
+
+	for (unsigned int i = 0; i < trc_sample.n; i++)
+		n_counters += s->source[i].kind == TRC_SOURCE_COUNTER;
+	told = n_counters == 1 && cause->sampler &&
+	       s->source[cause->i].kind == TRC_SOURCE_COUNTER;
+	for (unsigned int i = 0; i < trc_sample.n && n_counters; i++)
+		if (s->source[i].kind == TRC_SOURCE_COUNTER &&
+		    (told || trc_source_stands(&s->source[i])))
+			take_counter(s, i, context);
+}
+
+bool trc_sample_signal(const siginfo_t *info, const void *context)
+{
+	uint32_t tid = (uint32_t)trc_raw1(SYS_gettid, 0);
+	struct cause cause = cause_of(info, tid);
+	struct trc_sampler *s = trc_sampler_of(tid);
+	int saved = errno;
+
+	if (!trc_recording() || !is_current(s, tid))
+		return cause.ours;
+	trc_self.sampler = s;
+	trc_self.no_wait++;
+	if (cause.sampler && s->source[cause.i].kind == TRC_SOURCE_TIMER)
+		record(cause.i, 1 + cause.overrun, context);
+	take_counters(s, &cause, context);
+	trc_self.no_wait--;
+	errno = saved;
+	return cause.ours;
+}
+
+/* ---- the signal ------------------------------------------------------------------------ */
+
+static struct sigaction programs; /* what the program had */
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+	if (trc_sample_signal(info, context))
+		return;
+	if (programs.sa_flags & SA_SIGINFO)
+		programs.sa_sigaction(number, info, context);
+	else if (programs.sa_handler != SIG_DFL && programs.sa_handler != SIG_IGN)
+		programs.sa_handler(number);
+}
+
+void trc_sample_own_signal(bool own)
+{
+	struct sigaction ours = {.sa_sigaction = on_signal,
+				 .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+	struct sigaction now;
+
+	/* Once it is ours it stays: signals on their way must not end the process. */
+	if (!own || (!sigaction(SIGPROF, NULL, &now) && now.sa_sigaction == on_signal))
+		return;
+	trc_self.quiet++;
+	sigfillset(&ours.sa_mask);
+	sigaction(SIGPROF, &ours, &programs);
+	trc_self.quiet--;
+}

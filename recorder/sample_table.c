@@ -1,0 +1,49 @@
+/* sample_table.c - see sample_table.h */
+#include <string.h>
+#include "sample_table.h"
+
+/* Ends with a zero: entries are zero before they are filled in. */
+static void put_text(char *to, size_t n_bytes, const char *from)
+{
+	memcpy(to, from, strnlen(from, n_bytes - 1));
+}
+
+static bool is_same(const struct trc_sample_event_slot *slot, const struct trc_cpu_event *e)
+{
+	return slot->how == e->how && slot->period == e->period &&
+	       slot->frequency_hz == e->frequency_hz &&
+	       !strncmp(slot->name, e->name, sizeof(slot->name)) &&
+	       !strncmp(slot->note, e->note, sizeof(slot->note));
+}
+
+static void fill(struct trc_sample_event_slot *slot, const struct trc_cpu_event *e)
+{
+	slot->how = (uint8_t)e->how;
+	slot->period = e->period;
+	slot->frequency_hz = e->frequency_hz;
+	put_text(slot->name, sizeof(slot->name), e->name);
+	put_text(slot->unit, sizeof(slot->unit), e->unit);
+	put_text(slot->note, sizeof(slot->note), e->note);
+	/* release: pairs with the acquire of whoever reads a complete entry. */
+	atomic_store_explicit(&slot->state, TRC_SAMPLE_EVENT_COMPLETE, memory_order_release);
+}
+
+uint32_t trc_sample_event_add(struct trc_shared *shared, const struct trc_cpu_event *e)
+{
+	for (uint32_t i = 0; i < TRC_SAMPLE_EVENTS_MAX; i++) {
+		struct trc_sample_event_slot *slot = &shared->sample_event[i];
+		uint32_t state = TRC_SAMPLE_EVENT_FREE;
+
+		/* acquire: of a complete entry the rest is seen. */
+		if (atomic_compare_exchange_strong_explicit(&slot->state, &state,
+							    TRC_SAMPLE_EVENT_FILLING,
+							    memory_order_acquire,
+							    memory_order_acquire)) {
+			fill(slot, e);
+			return i + 1;
+		}
+		if (state == TRC_SAMPLE_EVENT_COMPLETE && is_same(slot, e))
+			return i + 1;
+	}
+	return 0;
+}

@@ -1,0 +1,35 @@
+/*
+ * sample_table.h - the mapping's table of events that are, or were, sampled (layout.h).
+ *
+ * The recorded process enters what it samples by signals, trace-record what it samples by the
+ * kernel's buffers; each may do so at any time.
+ */
+#ifndef TRC_RECORDER_SAMPLE_TABLE_H
+#define TRC_RECORDER_SAMPLE_TABLE_H
+
+#include "cpu_event.h"
+#include "layout.h"
+
+/*
+ * Enters an event that trc_cpu_events_settle() has decided on; one that is there already keeps its
+ * number.  Its number, from 1; 0 = there is no room.  Context: any thread.
+ */
+uint32_t trc_sample_event_add(struct trc_shared *shared, const struct trc_cpu_event *e);
+
+/* Counts samples that no event can tell of.  Context: any thread, signal handlers. */
+static inline void trc_sample_count_loss(struct trc_shared *shared, uint32_t event,
+					 enum trc_sample_loss cause, uint64_t n)
+{
+	/* relaxed: a count of its own. */
+	atomic_fetch_add_explicit(&shared->sample_event[event - 1].lost[cause], n,
+				  memory_order_relaxed);
+}
+
+/* A thread that is not sampled, for want of descriptors or memory. */
+static inline void trc_sample_count_missing(struct trc_shared *shared, uint32_t event)
+{
+	atomic_fetch_add_explicit(&shared->sample_event[event - 1].missing_threads, 1,
+				  memory_order_relaxed);
+}
+
+#endif

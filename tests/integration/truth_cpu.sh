@@ -1,0 +1,69 @@
+#!/bin/bash
+# Samples of CPU time against what the program measured itself, thread by thread and function by
+# function: by timers and by counters, of threads that come, go, or were there before.
+. "$(dirname "$0")/lib.sh"
+need_unsanitized
+program=$top_builddir/tests/integration/truth_cpu
+
+# sampled EVENTS ARGUMENT...: runs the program under trace-record; its own account is truth.txt.
+sampled()
+{
+	local events=$1
+	shift
+	rm -f t.trc
+	"$trace_record" -q --no-sched --sample-by signal -e "$events" -o t.trc \
+		"$program" "$@" >truth.txt 2>err.txt || fail "$events: $*: $(cat err.txt)"
+	[ ! -s err.txt ] || fail "$events: $*: $(cat err.txt)"
+	expect_readable t.trc
+}
+
+expect_readable()
+{
+	"$trace_analyze" --check "$1" >check.txt 2>&1 || fail "$1: $(cat check.txt)"
+}
+
+# of EVENT FUNCTION [TID]: nanoseconds, or counts, in whose stacks the function is.
+of()
+{
+	sql t.trc "SELECT coalesce(sum(s.value), 0) FROM event_sample AS s
+		JOIN threads AS t ON t.id = s.thread WHERE s.event = $1 ${3:+AND t.tid = $3}
+		AND s.stack IN (SELECT f.stack FROM stack_frames AS f
+			JOIN frames AS n ON n.id = f.frame WHERE n.function = '$2')"
+}
+
+# near WHAT GOT WANTED PERCENT SLACK: within so much, and SLACK more.
+near()
+{
+	local off=$(($2 - $3)) allowed=$(($3 * $4 / 100 + $5))
+	[ ${off#-} -le $allowed ] || fail "$1: $2 instead of $3, give or take $allowed"
+}
+
+# agree WHAT EVENT PERIOD: all that the program said of itself.
+agree()
+{
+	local tid function ns n=0
+	while read -r _ tid function ns; do
+		near "$1: $function of $tid" "$(of "$2" "$function" "$tid")" "$ns" 10 $((4 * $3))
+		n=$((n + 1))
+	done <truth.txt
+	[ $n -gt 0 ] || fail "$1: the program said nothing"
+	passed "$1: $n shares agree"
+}
+
+sampled timer threads
+agree 'timers' 1 10000000
+sampled timer:1000000 threads
+agree 'timers that tick more often than the kernel' 1 1000000
+can_count=no
+if sampled cpu-clock threads 2>skipped.txt; then
+	can_count=yes
+	agree 'counters of the clock' 1 1000000
+	sampled cpu-clock:100000 threads
+	agree 'counters at 10 kHz' 1 100000
+	sampled task-clock,timer,cpu-clock:3000000,page-faults:1 threads
+	agree 'one of several events' 1 1000000
+	agree 'timers beside counters' 2 10000000
+	agree 'a counter beside its like' 3 3000000
+	[ "$(sql t.trc 'SELECT count(*) FROM event_sample WHERE event = 4 AND value = 1')" -gt 0 ] ||
+		fail 'no page faults'
+fi
