@@ -55,6 +55,15 @@ CALL(now_waited)
 	set_waited(m, ((const struct trc_thread_now *)row)->since_ns, value);
 }
 
+CALL(now_labels)
+{
+	uint32_t labels = trc_model_labels_at(m, ((const struct trc_thread_now *)row)->thread,
+					      INT64_MAX);
+
+	if (labels)
+		trc_sql_set_integer(value, labels);
+}
+
 ROWS(threads_now)
 static const struct trc_sql_column threads_now_columns[] = {
 	{"thread", "INTEGER", TRC_FIELD_U32, F(thread_now, thread), NULL, true, true, true,
@@ -85,6 +94,7 @@ static const struct trc_sql_column threads_now_columns[] = {
 	{"park", "INTEGER", TRC_FIELD_ID32, F(thread_now, park), .doc = "the wait's id in parks"},
 	{"deadlock", "INTEGER", TRC_FIELD_ID32, F(thread_now, deadlock),
 	 .doc = "the deadlock that it is in or waits for"},
+	{"labels", "INTEGER", TRC_FIELD_CALL, 0, now_labels, .doc = "its label set"},
 };
 
 /* --- open_regions --- */
@@ -149,7 +159,7 @@ static const struct trc_sql_column locks_held_columns[] = {
 
 #define TABLE(table, row, doc)                                                                     \
 	{                                                                                          \
-#table, doc, TRC_PART_NOW, table##_columns, N(table##_columns),                    \
+#table, doc, TRC_PART_NOW | TRC_PART_LABELS, table##_columns, N(table##_columns),                    \
 			sizeof(struct trc_##row), table##_rows                                     \
 	}
 

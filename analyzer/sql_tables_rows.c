@@ -22,6 +22,17 @@ static void set_duration(struct trc_sql_value *value, int64_t start_ns, int64_t 
 												   \
 		set_duration(value, r->start_ns, r->end_ns);                                       \
 	}
+/* The labels that the row's thread had at the row's time. */
+#define LABELS(name, thread_of, time_of)                                                           \
+	static void name##_labels(const struct trc_model *m, size_t i, const void *row,            \
+				  struct trc_sql_value *value)                                     \
+	{                                                                                          \
+		const struct trc_##name *r = row;                                                  \
+		uint32_t labels = trc_model_labels_at(m, r->thread_of, r->time_of);                \
+												   \
+		if (labels)                                                                        \
+			trc_sql_set_integer(value, labels);                                        \
+	}
 #define F(row, member) offsetof(struct trc_##row, member)
 #define N(columns) (sizeof(columns) / sizeof(columns[0]))
 
@@ -99,6 +110,7 @@ static void park_cut(const struct trc_model *m, size_t i, const void *row,
 
 ROWS(parks)
 DURATION(park)
+LABELS(park, thread, start_ns)
 static const struct trc_sql_column park_columns[] = {
 	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, NULL, true, true, true, "1, 2, ... by start"},
 	{"thread", "INTEGER", TRC_FIELD_ID32, F(park, thread), .indexed = true,
@@ -134,9 +146,12 @@ static const struct trc_sql_column park_columns[] = {
 	{"cut", "INTEGER", TRC_FIELD_CALL, 0, park_cut,
 	 .doc = "1 = it began before the window of a snapshot: start_ns is where that begins, and the "
 		"wait lasted longer than it says"},
+	{"labels", "INTEGER", TRC_FIELD_CALL, 0, park_labels,
+	 .doc = "the label set that the thread had when the wait began"},
 };
 
 ROWS(unlocks)
+LABELS(unlock, thread, ts_ns)
 static const struct trc_sql_column unlock_columns[] = {
 	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, NULL, true, true, true, "1, 2, ... by time"},
 	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(unlock, ts_ns), NULL, true, false, true,
@@ -155,12 +170,15 @@ static const struct trc_sql_column unlock_columns[] = {
 	 .doc = "threads that waited during the critical section that ends here"},
 	{"caused_ns", "INTEGER", TRC_FIELD_I64, F(unlock, caused_ns),
 	 .doc = "their waiting during that section, summed"},
+	{"labels", "INTEGER", TRC_FIELD_CALL, 0, unlock_labels,
+	 .doc = "the label set of the thread that released it"},
 };
 
 /* --- the user's annotations --- */
 
 ROWS(tasks)
 DURATION(task)
+LABELS(task, start_thread, start_ns)
 static const struct trc_sql_column task_columns[] = {
 	{"id", "INTEGER", TRC_FIELD_U64, F(task, task), .indexed = true, .doc = "the task's id"},
 	{"parent", "INTEGER", TRC_FIELD_ID64, F(task, parent), .indexed = true,
@@ -172,10 +190,13 @@ static const struct trc_sql_column task_columns[] = {
 	{"duration_ns", "INTEGER", TRC_FIELD_CALL, 0, task_duration, .doc = "end_ns - start_ns"},
 	{"start_thread", "INTEGER", TRC_FIELD_ID32, F(task, start_thread), .doc = "who began it"},
 	{"end_thread", "INTEGER", TRC_FIELD_ID32, F(task, end_thread), .doc = "who ended it"},
+	{"labels", "INTEGER", TRC_FIELD_CALL, 0, task_labels,
+	 .doc = "the label set of start_thread when it began"},
 };
 
 ROWS(regions)
 DURATION(region)
+LABELS(region, thread, start_ns)
 static const struct trc_sql_column region_columns[] = {
 	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, NULL, true, true, true, "1, 2, ... by start"},
 	{"thread", "INTEGER", TRC_FIELD_ID32, F(region, thread), .indexed = true, .doc = "whose span it is"},
@@ -187,9 +208,12 @@ static const struct trc_sql_column region_columns[] = {
 	 "when it began; NULL = before the trace"},
 	{"end_ns", "INTEGER", TRC_FIELD_NS, F(region, end_ns), .doc = "when it ended; NULL = not yet"},
 	{"duration_ns", "INTEGER", TRC_FIELD_CALL, 0, region_duration, .doc = "end_ns - start_ns"},
+	{"labels", "INTEGER", TRC_FIELD_CALL, 0, region_labels,
+	 .doc = "the label set that the thread had when it began"},
 };
 
 ROWS(logs)
+LABELS(log, thread, ts_ns)
 static const struct trc_sql_column log_columns[] = {
 	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(log, ts_ns), NULL, true, false, true, "when"},
 	{"thread", "INTEGER", TRC_FIELD_ID32, F(log, thread), .doc = "whose message"},
@@ -197,6 +221,8 @@ static const struct trc_sql_column log_columns[] = {
 	 .doc = "the task that it belongs to"},
 	{"category", "TEXT", TRC_FIELD_TEXT, F(log, category), .doc = "the user's category"},
 	{"message", "TEXT", TRC_FIELD_TEXT, F(log, message), .doc = "the message"},
+	{"labels", "INTEGER", TRC_FIELD_CALL, 0, log_labels,
+	 .doc = "the label set that the thread had"},
 };
 
 ROWS(counters)
@@ -205,6 +231,45 @@ static const struct trc_sql_column counter_columns[] = {
 	{"thread", "INTEGER", TRC_FIELD_ID32, F(counter, thread), .doc = "who set it"},
 	{"name", "TEXT", TRC_FIELD_TEXT, F(counter, name), .indexed = true, .doc = "whose value"},
 	{"value", "INTEGER", TRC_FIELD_I64, F(counter, value), .doc = "the value from then on"},
+};
+
+/* --- labels --- */
+
+static void set_label_number(const struct trc_model *m, size_t i, const void *row,
+			     struct trc_sql_value *value)
+{
+	const struct trc_set_label *label = row;
+
+	if (label->is_number)
+		trc_sql_set_integer(value, label->number);
+}
+
+ROWS(labels)
+static const struct trc_sql_column set_label_columns[] = {
+	{"labels", "INTEGER", TRC_FIELD_U32, F(set_label, labels), NULL, true, false, true,
+	 "the label set: the `labels` of parks, unlocks, ..."},
+	{"key", "TEXT", TRC_FIELD_TEXT, F(set_label, key), .indexed = true, .doc = "the label's key"},
+	{"value", "TEXT", TRC_FIELD_TEXT, F(set_label, value),
+	 .doc = "its value; of a number in decimal, its unit behind it: 42, 7ms"},
+	{"number", "INTEGER", TRC_FIELD_CALL, 0, set_label_number,
+	 .doc = "the value, if it is a number"},
+	{"unit", "TEXT", TRC_FIELD_TEXT, F(set_label, unit),
+	 .doc = "the unit of the number; NULL = it has none"},
+};
+
+ROWS(label_spans)
+DURATION(label_span)
+static const struct trc_sql_column label_span_columns[] = {
+	{"thread", "INTEGER", TRC_FIELD_U32, F(label_span, thread), NULL, true, false, true,
+	 "the thread"},
+	{"start_ns", "INTEGER", TRC_FIELD_NS, F(label_span, start_ns),
+	 .doc = "since when; NULL = from before the trace"},
+	{"end_ns", "INTEGER", TRC_FIELD_NS, F(label_span, end_ns),
+	 .doc = "until when; NULL = still at the end"},
+	{"duration_ns", "INTEGER", TRC_FIELD_CALL, 0, label_span_duration,
+	 .doc = "end_ns - start_ns"},
+	{"labels", "INTEGER", TRC_FIELD_ID32, F(label_span, labels), .indexed = true,
+	 .doc = "its label set; NULL = none, or not known since events are missing"},
 };
 
 /* --- scheduling and losses --- */
@@ -255,13 +320,17 @@ static const struct trc_sql_column coverage_columns[] = {
 const struct trc_sql_table trc_sql_row_tables[] = {
 	TABLE(threads, thread, TRC_PART_WAITS | TRC_PART_SCHED, "the threads of the program"),
 	TABLE(procs, proc, TRC_PART_WAITS, "the procs that events were recorded on"),
-	TABLE(parks, park, TRC_PART_WAITS, "every wait, from its beginning until the thread ran again"),
-	TABLE(unlocks, unlock, TRC_PART_WAITS,
+	TABLE(parks, park, TRC_PART_WAITS | TRC_PART_LABELS,
+	      "every wait, from its beginning until the thread ran again"),
+	TABLE(unlocks, unlock, TRC_PART_WAITS | TRC_PART_LABELS,
 	      "releases of locks for which others waited, and what the critical section cost them"),
-	TABLE(tasks, task, TRC_PART_USER, "the program's operations"),
-	TABLE(regions, region, TRC_PART_USER, "the program's spans, each within one thread"),
-	TABLE(logs, log, TRC_PART_USER, "the program's messages"),
+	TABLE(tasks, task, TRC_PART_USER | TRC_PART_LABELS, "the program's operations"),
+	TABLE(regions, region, TRC_PART_USER | TRC_PART_LABELS, "the program's spans, each within one thread"),
+	TABLE(logs, log, TRC_PART_USER | TRC_PART_LABELS, "the program's messages"),
 	TABLE(counters, counter, TRC_PART_USER, "the program's values over time"),
+	TABLE(labels, set_label, TRC_PART_LABELS, "what each label set consists of"),
+	TABLE(label_spans, label_span, TRC_PART_LABELS,
+	      "which labels each thread had, from when until when"),
 	TABLE(on_cpu, on_cpu, TRC_PART_SCHED, "when each thread was on a proc"),
 	TABLE(gaps, gap, TRC_PART_WAITS, "events that were lost, counted exactly"),
 	TABLE(coverage, coverage, 0, "what of each stream a snapshot has"),

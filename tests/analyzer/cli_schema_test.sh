@@ -38,8 +38,10 @@ cat >"$dir/t.txt" <<'END'
 thread 1 tid=101 name="main"
 thread 2 tid=102 creator=1 name="worker"
 stack s1 0x401000 0x402000
+labels l1 tenant="acme"
 @1000 thread=1 task_begin task=7 type="request"
 @1010 thread=1 region_begin task=7 type="parse"
+@1050 proc=1 thread=2 labels labels=l1
 @1100 proc=1 thread=2 park reason=mutex object=0x10 holder=1 stack=s1
 @2000 thread=1 unlock reason=mutex object=0x10 waiters=1 stack=s1
 @2100 proc=1 thread=2 resume reason=mutex object=0x10
