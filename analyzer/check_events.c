@@ -35,6 +35,8 @@ struct check_thread {
 	int64_t last_ns;          /* its event before; TRC_NEVER = none */
 	int64_t exit_ns;
 	int64_t start_ns; /* TRC_NEVER: it was there before the trace (V3) */
+	int64_t labels_ns; /* its labels event before; TRC_NEVER = none */
+	uint64_t labels;   /* what it set */
 };
 
 struct check_task {
@@ -80,7 +82,7 @@ static struct check_thread *thread_of(struct event_check *e, uint32_t serial)
 	t->serial = serial;
 	t->parks.row_bytes = sizeof(struct open_park);
 	t->regions.row_bytes = sizeof(struct open_region);
-	t->last_ns = t->exit_ns = TRC_NEVER;
+	t->last_ns = t->exit_ns = t->labels_ns = TRC_NEVER;
 	t->start_ns = table_start_ns(e, serial);
 	return t;
 }
@@ -240,6 +242,40 @@ static void thread_exit_seen(struct event_check *e, struct check_thread *t, int6
 	t->exit_ns = now_ns;
 }
 
+/* --- labels and samples --- */
+
+/* Each event says what the thread had before: what the event before that gave it. */
+static void labels_set(struct event_check *e, struct check_thread *t, const struct trc_columns *c,
+		       uint32_t row)
+{
+	uint64_t before = trc_arg(c, row, TRC_A_LABELS_BEFORE);
+
+	if (t->labels_ns != TRC_NEVER && t->labels != before)
+		trc_check_missing(e->check, t->labels_ns, c->time_ns[row],
+				  "thread %u: until %" PRId64 " ns it had label set %" PRIu64
+				  ", but at %" PRId64 " ns it was given set %" PRIu64,
+				  t->serial, c->time_ns[row], before, t->labels_ns, t->labels);
+	t->labels_ns = c->time_ns[row];
+	t->labels = trc_arg(c, row, TRC_A_LABELS_LABELS);
+}
+
+/* What is sampled is in a table, which comes at the end at the latest. */
+static void sample_seen(struct event_check *e, const struct trc_columns *c, uint32_t row)
+{
+	uint64_t event = trc_arg(c, row, TRC_A_SAMPLE_EVENT);
+	const struct trc_sample_event_entry *entry;
+	size_t n = trc_reader_sample_events(reader_of(e), &entry);
+
+	for (size_t i = 0; i < n; i++)
+		if (entry[i].event == event)
+			return;
+	if (trc_reader_info(reader_of(e))->complete)
+		trc_check_violation(e->check, c->time_ns[row], c->time_ns[row],
+				    "thread %u: the sample at %" PRId64 " ns is of event %" PRIu64
+				    ", which is in no table",
+				    c->thread[row], c->time_ns[row], event);
+}
+
 /* --- tasks --- */
 
 static int task_named(struct event_check *e, uint64_t id, int64_t now_ns)
@@ -342,16 +378,14 @@ static int check_event(struct event_check *e, struct check_thread *t, const stru
 		return task_end(e, c, row);
 	case TRC_KIND_LOG:
 		return task_named(e, trc_arg(c, row, TRC_A_LOG_TASK), c->time_ns[row]);
+	case TRC_KIND_LABELS:
+		labels_set(e, t, c, row);
+		return 0;
 	default:
 		return 0;
 	}
 }
 
-/* The kernel's records and gaps are not the thread's own events. */
-static bool own_event(unsigned int kind)
-{
-	return kind != TRC_KIND_PROC_START && kind != TRC_KIND_PROC_STOP && kind != TRC_KIND_GAP;
-}
 
 static int check_span(struct event_check *e, const struct trc_span *span)
 {
@@ -362,7 +396,9 @@ static int check_span(struct event_check *e, const struct trc_span *span)
 	for (uint32_t row = span->first; row < span->last && !err; row++) {
 		struct check_thread *t;
 
-		if (!c->thread[row] || !own_event(c->kind[row]))
+		if (c->kind[row] == TRC_KIND_SAMPLE)
+			sample_seen(e, c, row);
+		if (!c->thread[row] || !trc_kind_is_own(c->kind[row]))
 			continue;
 		t = thread_of(e, c->thread[row]);
 		if (!t)

@@ -90,6 +90,18 @@ static const struct row {
 	 "thread 1: its park at 1500 ns (mutex 0x1) has no resume"},
 	{"a wait may be in progress when the window ends",
 	 HEAD "@1500 thread=1 park reason=mutex object=1\n", NULL},
+	{"that it was sampled is nothing that the thread did",
+	 HEAD "@1400 thread=1 sample event=1\n@1500 thread=1 resume reason=mutex object=1\n"
+	      "sample_event 1 how=timer\n",
+	 NULL},
+	{"labels may have changed before the window",
+	 HEAD "labels a tenant=\"acme\"\n@600 thread=1 labels labels=a\n"
+	      "@1500 thread=1 labels labels=a\n",
+	 NULL},
+	{"but not unseen within it",
+	 HEAD "labels a tenant=\"acme\"\n@1400 thread=1 labels labels=a\n"
+	      "@1500 thread=1 labels labels=a\n",
+	 "thread 1: until 1500 ns it had label set 0, but at 1400 ns it was given set 1"},
 	{"regions may have begun before the window, any number of them",
 	 HEAD "@1500 thread=1 region_end\n@1600 thread=1 region_begin type=\"r\"\n"
 	      "@1700 thread=1 region_end\n@1800 thread=1 region_end\n",

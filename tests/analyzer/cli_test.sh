@@ -202,6 +202,26 @@ $two
 @2000 proc=1 thread=2 gap lost_events=3 since=1500 cause=ring_full
 @3000 thread=1 thread_exit
 END
+violation 'thread 1: until 2000 ns it had label set 2, but at 1000 ns it was given set 1' <<END
+$two
+labels a tenant="acme"
+labels b tenant="other"
+@1000 thread=1 labels labels=a
+@2000 thread=1 labels before=b
+END
+violation 'thread 1: until 2000 ns it had label set 0, but at 1000 ns it was given set 1 (explained by the gap on proc 1: 3 lost from 1500 to 1600 ns)' <<END
+$two
+labels a tenant="acme"
+@1000 thread=1 labels labels=a
+@1600 proc=1 thread=2 gap lost_events=3 since=1500 cause=ring_full
+@2000 thread=1 labels labels=a
+END
+violation 'thread 2: the sample at 2000 ns is of event 2, which is in no table' <<END
+$two
+sample_event 1 name="cpu-clock" how=timer
+@1000 thread=1 sample event=1 value=10
+@2000 thread=2 sample event=2 value=10
+END
 violation 'thread 1: the region end at 2000 ns has no begin' <<END
 $two
 @1000 thread=1 region_begin
