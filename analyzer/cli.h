@@ -13,6 +13,7 @@
 
 #include <sqlite3.h>
 #include <stdbool.h>
+#include "analyzer/label_filter.h"
 #include "analyzer/model.h"
 #include "analyzer/open_ring.h"
 #include "analyzer/output.h"
@@ -34,6 +35,7 @@ struct trc_cli {
 	struct trc_model *model;
 	sqlite3 *db; /* by trc_cli_sql() */
 	enum trc_output output;
+	struct trc_label_filter *label_filter; /* NULL = none was given */
 	bool color; /* stdout may have colours */
 };
 

@@ -33,6 +33,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report_deadlock.c \
 	analyzer/report_ended.c \
 	analyzer/report_groups.c \
+	analyzer/report_labels.c \
 	analyzer/report_longest.c \
 	analyzer/report_names.c \
 	analyzer/report_now.c \

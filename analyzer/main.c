@@ -265,5 +265,6 @@ int main(int argc, char **argv)
 	sqlite3_close(c.cli.db);
 	trc_model_close(c.cli.model);
 	trc_ring_trace_free(&c.cli.ring);
+	trc_label_filter_free(c.cli.label_filter);
 	return close_stdout(&c.cli, status);
 }

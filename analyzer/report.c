@@ -8,18 +8,43 @@
 #include <time.h>
 #include "analyzer/report_parts.h"
 
+static bool park_wanted(const struct trc_report *r, const struct trc_park *park)
+{
+	return trc_report_wanted(r, park->thread, park->start_ns);
+}
+
+/* Leaves only the waits that are wanted. */
+static int choose_parks(struct trc_report *r)
+{
+	size_t n = 0;
+
+	if (!r->label_filter)
+		return 0;
+	r->wanted_parks = malloc((r->n_parks + 1) * sizeof(*r->wanted_parks));
+	if (!r->wanted_parks)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->n_parks; i++)
+		if (park_wanted(r, &r->park[i]))
+			r->wanted_parks[n++] = r->park[i];
+	r->park = r->wanted_parks;
+	r->n_parks = n;
+	return 0;
+}
+
 /* Each moment of a thread once: what lies within another wait is taken off that one. */
 static int sum_classes(struct trc_report *r)
 {
 	uint32_t *outer = trc_waits_nesting(r->m);
+	size_t n;
+	const struct trc_park *all = trc_model_parks(r->m, &n);
 
 	r->class_ns = calloc(r->n_threads + 1, sizeof(*r->class_ns));
 	if (!outer || !r->class_ns) {
 		free(outer);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < r->n_parks; i++) {
-		const struct trc_park *park = &r->park[i], *around;
+	for (size_t i = 0; i < n; i++) {
+		const struct trc_park *park = &all[i], *around;
 		const struct trc_thread *thread = trc_model_thread(r->m, park->thread);
 		int64_t start_ns = trc_park_start_ns(r->m, park);
 		int64_t end_ns = trc_park_end_ns(r->m, park), around_end_ns;
@@ -28,10 +53,11 @@ static int sum_classes(struct trc_report *r)
 		if (!thread)
 			continue;
 		sums = r->class_ns[thread - r->thread];
-		sums[trc_wait_class(park->reason)] += end_ns - start_ns;
-		if (!outer[i])
+		if (park_wanted(r, park))
+			sums[trc_wait_class(park->reason)] += end_ns - start_ns;
+		if (!outer[i] || !park_wanted(r, &all[outer[i] - 1]))
 			continue;
-		around = &r->park[outer[i] - 1];
+		around = &all[outer[i] - 1];
 		around_end_ns = trc_park_end_ns(r->m, around);
 		sums[trc_wait_class(around->reason)] -=
 			(end_ns < around_end_ns ? end_ns : around_end_ns) - start_ns;
@@ -53,6 +79,7 @@ int trc_report_begin(struct trc_report *r, struct trc_model *m, FILE *out,
 		.width = options->width ? options->width : 100,
 		.colour = options->colour,
 		.top = options->top ? options->top : 10,
+		.label_filter = options->label_filter,
 	};
 	if (err)
 		return err;
@@ -66,6 +93,10 @@ int trc_report_begin(struct trc_report *r, struct trc_model *m, FILE *out,
 	err = r->module_shown ? trc_report_canonical_init(r) : -ENOMEM;
 	if (!err)
 		err = sum_classes(r);
+	if (!err)
+		err = choose_parks(r);
+	if (!err)
+		err = trc_report_labels_init(r);
 	if (err)
 		snprintf(error->text, sizeof(error->text), "report: out of memory");
 	return err;
@@ -75,6 +106,8 @@ void trc_report_end(struct trc_report *r)
 {
 	free(r->canonical);
 	free(r->class_ns);
+	free(r->wanted_parks);
+	free(r->label_first);
 	free(r->module_shown);
 }
 
@@ -252,7 +285,8 @@ int trc_report_print(struct trc_model *m, FILE *out, const struct trc_report_opt
 	static int (*const SECTIONS[])(struct trc_report *) = {
 		trc_report_deadlocks, trc_report_ended,	  trc_report_snapshot,
 		trc_report_now,	      trc_report_waits,	  trc_report_holders,
-		trc_report_longest,   trc_report_threads, trc_report_user,
+		trc_report_longest,   trc_report_threads, trc_report_by_label,
+		trc_report_user,
 	};
 	struct trc_report r;
 	int err = trc_report_begin(&r, m, out, options, error);
@@ -263,6 +297,7 @@ int trc_report_print(struct trc_model *m, FILE *out, const struct trc_report_opt
 		print_size(&r);
 		print_lost(&r);
 		print_remarks(&r);
+		trc_report_filter_line(&r);
 	}
 	for (size_t i = 0; i < sizeof(SECTIONS) / sizeof(*SECTIONS) && !err; i++) {
 		err = SECTIONS[i](&r);

@@ -46,7 +46,7 @@ static void tally_free(struct tally *tally)
 }
 
 struct tallies {
-	struct tally object, thread, by_stack, by_thread, holder;
+	struct tally object, thread, by_stack, by_thread, holder, label;
 	struct trc_index object_id;
 	struct trc_array objects; /* uint64_t by id */
 };
@@ -76,6 +76,7 @@ static void tallies_free(struct tallies *t)
 	tally_free(&t->by_stack);
 	tally_free(&t->by_thread);
 	tally_free(&t->holder);
+	tally_free(&t->label);
 	trc_index_free(&t->object_id);
 	trc_array_free(&t->objects);
 }
@@ -94,6 +95,26 @@ static void tallies_free(struct tallies *t)
 		}                                                                                  \
 	} while (0)
 
+/* Keeps the labels with most time, of each key the one with most. */
+static void label_into(struct trc_group_details *d, const struct trc_set_label *label, int64_t ns)
+{
+	size_t at = 0, n = d->n_labels;
+
+	while (at < n && strcmp(d->label[at].label->key, label->key) != 0)
+		at++;
+	if (at < n && d->label[at].ns >= ns)
+		return;
+	if (at == TRC_GROUP_LABELS_MAX) {
+		if (d->label[--at].ns >= ns)
+			return;
+	} else if (at == n) {
+		d->n_labels++;
+	}
+	for (; at && d->label[at - 1].ns < ns; at--)
+		d->label[at] = d->label[at - 1];
+	d->label[at] = (struct trc_label_share){label, ns};
+}
+
 static void tallies_into(struct trc_groups *g, const struct trc_report *r, const struct tallies *t)
 {
 	const uint64_t *object = t->objects.row;
@@ -110,6 +131,11 @@ static void tallies_into(struct trc_groups *g, const struct trc_report *r, const
 			d->holder = holder->id;
 			d->holder_ns = holder->ns;
 		}
+	}
+	for (size_t i = 0; i < t->label.rows.n; i++) {
+		const struct tally_row *label = (struct tally_row *)t->label.rows.row + i;
+
+		label_into(&g->details[label->slot - 1], &r->label[label->id], label->ns);
 	}
 	for (size_t i = 0; i < g->n_details; i++)
 		if (g->details[i].n_objects)
@@ -243,6 +269,20 @@ static int tally_by(struct tallies *t, const struct trc_report *r, uint32_t slot
 	return err ? err : tally_add(&t->by_stack, slot, trc_report_canonical(r, stack), ns);
 }
 
+/* Each label of the set by itself: sets that only one request has are many. */
+static int tally_labels(struct tallies *t, const struct trc_report *r, uint32_t slot,
+			uint32_t thread, int64_t ts_ns, int64_t ns)
+{
+	size_t n;
+	const struct trc_set_label *label =
+		trc_model_label_set(r->m, trc_model_labels_at(r->m, thread, ts_ns), &n);
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = tally_add(&t->label, slot, r->label_first[label + i - r->label], ns);
+	return err;
+}
+
 static int tally_park(struct tallies *t, const struct trc_report *r, uint32_t slot,
 		      const struct trc_park *park)
 {
@@ -255,7 +295,7 @@ static int tally_park(struct tallies *t, const struct trc_report *r, uint32_t sl
 		err = tally_add(&t->holder, slot, park->holder, ns);
 	if (!err && park->waker && trc_wait_class(park->reason) != TRC_WAIT_LOCKS)
 		err = tally_by(t, r, slot, park->waker, park->waker_stack, ns);
-	return err;
+	return err ? err : tally_labels(t, r, slot, park->thread, park->start_ns, ns);
 }
 
 /*
@@ -379,7 +419,7 @@ static int find_unlock_groups(struct trc_groups *g, const struct trc_report *r)
 		const struct trc_unlock *unlock = &r->unlock[i];
 		uint32_t id;
 
-		if (!unlock->caused_waits)
+		if (!unlock->caused_waits || !trc_report_wanted(r, unlock->thread, unlock->ts_ns))
 			continue;
 		id = group_find(g, unlock->reason, trc_report_canonical(r, unlock->stack));
 		if (!id)
@@ -409,6 +449,9 @@ int trc_groups_of_unlocks(struct trc_groups *g, struct trc_report *r, size_t top
 		err = tally_object(&t, slot, unlock->object, unlock->caused_ns);
 		if (!err)
 			err = tally_add(&t.thread, slot, unlock->thread, unlock->caused_ns);
+		if (!err)
+			err = tally_labels(&t, r, slot, unlock->thread, unlock->ts_ns,
+					   unlock->caused_ns);
 	}
 	if (!err)
 		tallies_into(g, r, &t);

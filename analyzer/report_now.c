@@ -182,16 +182,17 @@ static void print_row(struct trc_report *r, const struct row *row)
 	trc_report_line(r, &line);
 	print_stack(r, now);
 	print_regions(r, now);
+	trc_report_labels_line(r, now->thread, INT64_MAX);
 }
 
-static void print_heading(struct trc_report *r, const struct trc_thread_now *now, size_t n)
+static void print_heading(struct trc_report *r, const struct row *row, size_t n)
 {
 	char text[100], waiting[TRC_NUMBER_BYTES], running[TRC_NUMBER_BYTES];
 	size_t n_waiting = 0, n_running = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		n_waiting += now[i].state == TRC_THREAD_WAITING;
-		n_running += now[i].state == TRC_THREAD_RUNNING;
+		n_waiting += row[i].now->state == TRC_THREAD_WAITING;
+		n_running += row[i].now->state == TRC_THREAD_RUNNING;
 	}
 	snprintf(text, sizeof(text), "when the trace ends: %s waiting, %s running",
 		 trc_text_count(waiting, n_waiting), trc_text_count(running, n_running));
@@ -201,7 +202,7 @@ static void print_heading(struct trc_report *r, const struct trc_thread_now *now
 
 int trc_report_now(struct trc_report *r)
 {
-	size_t n;
+	size_t n, n_wanted = 0;
 	const struct trc_thread_now *now = trc_model_threads_now(r->m, &n);
 	struct trc_line line;
 	struct row *row;
@@ -212,11 +213,17 @@ int trc_report_now(struct trc_report *r)
 	if (!row)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		row[i] = (struct row){&now[i], fault_of(r, now[i].thread), RANK_FAULT};
-		row[i].rank = rank_of(&row[i]);
+		if (!trc_report_wanted(r, now[i].thread, INT64_MAX))
+			continue;
+		row[n_wanted] = (struct row){&now[i], fault_of(r, now[i].thread), RANK_FAULT};
+		row[n_wanted].rank = rank_of(&row[n_wanted]);
+		n_wanted++;
 	}
-	qsort(row, n, sizeof(*row), compare_rows);
-	print_heading(r, now, n);
+	n = n_wanted;
+	if (n) {
+		qsort(row, n, sizeof(*row), compare_rows);
+		print_heading(r, row, n);
+	}
 	for (size_t i = 0; i < n && i < r->top; i++)
 		print_row(r, &row[i]);
 	if (n > r->top) {

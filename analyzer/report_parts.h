@@ -5,6 +5,7 @@
 #define TRC_ANALYZER_REPORT_PARTS_H
 
 #include "analyzer/array.h"
+#include "analyzer/label_filter.h"
 #include "analyzer/report.h"
 #include "analyzer/report_text.h"
 #include "analyzer/waits.h"
@@ -13,10 +14,15 @@ struct trc_report {
 	struct trc_model *m;
 	const struct trc_reader *reader;
 	const struct trc_stacks *stacks;
-	const struct trc_park *park;
+	const struct trc_park *park; /* those that are wanted */
 	const struct trc_unlock *unlock;
 	const struct trc_thread *thread;
 	size_t n_parks, n_unlocks, n_threads;
+	const struct trc_label_filter *label_filter; /* NULL: everything is wanted */
+	struct trc_park *wanted_parks;		     /* with a filter, owned */
+	const struct trc_set_label *label;
+	size_t n_labels;
+	uint32_t *label_first; /* by row of labels: the first with the same key and value */
 	int64_t start_ns, end_ns;
 	FILE *out;
 	const char *path;
@@ -41,6 +47,8 @@ struct trc_group {
 	int64_t total_ns, max_ns;
 };
 
+enum { TRC_GROUP_LABELS_MAX = 3 };
+
 /* What is shown of a group beyond that. */
 struct trc_group_details {
 	const struct trc_group *group;
@@ -52,6 +60,12 @@ struct trc_group_details {
 	uint32_t by_stack, by_thread, holder; /* who ended most of it, 0 = not known */
 	uint32_t n_by_stacks, n_by_threads;
 	int64_t thread_ns, by_stack_ns, by_thread_ns, holder_ns;
+	/* The labels with most of the time, each of another key. */
+	struct trc_label_share {
+		const struct trc_set_label *label;
+		int64_t ns;
+	} label[TRC_GROUP_LABELS_MAX];
+	size_t n_labels;
 };
 
 struct trc_groups {
@@ -96,6 +110,19 @@ int trc_report_canonical_init(struct trc_report *r);
 /* Modules whose functions were shown without lines, and why. */
 void trc_report_troubles(struct trc_report *r);
 
+/* ---- report_labels.c ---- */
+int trc_report_labels_init(struct trc_report *r);
+/* Whether what a thread did at a time is to be told. */
+bool trc_report_wanted(const struct trc_report *r, uint32_t thread, int64_t ts_ns);
+/* "tenant=42" */
+void trc_report_label(struct trc_line *line, const struct trc_set_label *label);
+/* A line with all labels that the thread had then; none if it had none. */
+void trc_report_labels_line(struct trc_report *r, uint32_t thread, int64_t ts_ns);
+/* Says that there is a filter. */
+void trc_report_filter_line(struct trc_report *r);
+/* How long it is within the trace and its thread's life. */
+int64_t trc_report_label_span_ns(const struct trc_report *r, const struct trc_label_span *span);
+
 /* ---- report_groups.c: 0 or -ENOMEM; free with trc_groups_free() ---- */
 int trc_groups_of_parks(struct trc_groups *g, struct trc_report *r, size_t top);
 int trc_groups_of_unlocks(struct trc_groups *g, struct trc_report *r, size_t top);
@@ -115,6 +142,7 @@ int trc_report_waits(struct trc_report *r);
 int trc_report_holders(struct trc_report *r);
 int trc_report_longest(struct trc_report *r);
 int trc_report_threads(struct trc_report *r);
+int trc_report_by_label(struct trc_report *r);
 int trc_report_user(struct trc_report *r);
 /* "caused by ...", "woken by ..."; false if nobody is known. */
 bool trc_report_blame(struct trc_report *r, struct trc_line *line,

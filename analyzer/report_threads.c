@@ -30,11 +30,13 @@ static int compare_rows(const void *a, const void *b)
 	return x->thread->serial < y->thread->serial ? -1 : 1;
 }
 
+/* With a filter its time under the labels that are asked for. */
 static void make_row(const struct trc_report *r, size_t i, struct row *row)
 {
 	row->thread = &r->thread[i];
 	row->class_ns = r->class_ns[i];
-	row->alive_ns = trc_report_lifetime_ns(r, row->thread);
+	if (!r->label_filter)
+		row->alive_ns = trc_report_lifetime_ns(r, row->thread);
 	row->unparked_ns = row->alive_ns;
 	for (int class = 0; class < TRC_WAIT_CLASSES; class ++)
 		row->unparked_ns -= row->class_ns[class];
@@ -85,28 +87,60 @@ static void print_row(struct trc_report *r, const struct row *row, bool schedule
 	trc_report_line(r, &line);
 }
 
+/* Adds to each thread's row, which is at its index, the time that is wanted. */
+static void add_label_spans(const struct trc_report *r, struct row *row)
+{
+	size_t n;
+	const struct trc_label_span *span = trc_model_label_spans(r->m, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct trc_thread *t = trc_model_thread(r->m, span[i].thread);
+
+		if (t && trc_label_filter_match(r->label_filter, r->m, span[i].labels))
+			row[t - r->thread].alive_ns += trc_report_label_span_ns(r, &span[i]);
+	}
+}
+
+/* Those that had any such time; without a filter all. */
+static size_t keep_rows(const struct trc_report *r, struct row *row)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_threads; i++)
+		if (!r->label_filter || row[i].alive_ns)
+			row[n++] = row[i];
+	return n;
+}
+
 int trc_report_threads(struct trc_report *r)
 {
 	struct row *row = calloc(r->n_threads + 1, sizeof(*row));
 	struct trc_line line;
 	bool scheduled = false;
+	size_t n;
 
 	if (!row)
 		return -ENOMEM;
+	if (r->label_filter)
+		add_label_spans(r, row);
 	for (size_t i = 0; i < r->n_threads; i++) {
 		make_row(r, i, &row[i]);
-		scheduled = scheduled || row[i].thread->on_cpu_ns != TRC_NEVER;
+		scheduled = scheduled ||
+			    (!r->label_filter && row[i].thread->on_cpu_ns != TRC_NEVER);
 	}
-	if (r->n_threads) {
-		qsort(row, r->n_threads, sizeof(*row), compare_rows);
-		trc_report_heading(r, "Threads", "shares of the time that each was alive");
+	n = keep_rows(r, row);
+	if (n) {
+		qsort(row, n, sizeof(*row), compare_rows);
+		trc_report_heading(r, "Threads",
+				   r->label_filter ? "shares of the time that each was under these"
+						   : "shares of the time that each was alive");
 		print_columns(r, scheduled);
 	}
-	for (size_t i = 0; i < r->n_threads && i < r->top; i++)
+	for (size_t i = 0; i < n && i < r->top; i++)
 		print_row(r, &row[i], scheduled);
-	if (r->n_threads > r->top) {
+	if (n > r->top) {
 		trc_line_begin(&line, r->width, r->colour);
-		trc_line_add(&line, "    and %zu more", r->n_threads - r->top);
+		trc_line_add(&line, "    and %zu more", n - r->top);
 		trc_report_line(r, &line);
 	}
 	free(row);

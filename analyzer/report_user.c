@@ -53,6 +53,7 @@ static void types_free(struct types *t)
 struct span {
 	const char *type;
 	int64_t start_ns, end_ns;
+	uint32_t thread; /* that began it */
 };
 typedef struct span span_fn(const struct trc_report *r, size_t i);
 
@@ -61,7 +62,7 @@ static struct span task_span(const struct trc_report *r, size_t i)
 	size_t n;
 	const struct trc_task *task = &trc_model_tasks(r->m, &n)[i];
 
-	return (struct span){task->type, task->start_ns, task->end_ns};
+	return (struct span){task->type, task->start_ns, task->end_ns, task->start_thread};
 }
 
 static struct span region_span(const struct trc_report *r, size_t i)
@@ -69,7 +70,12 @@ static struct span region_span(const struct trc_report *r, size_t i)
 	size_t n;
 	const struct trc_region *region = &trc_model_regions(r->m, &n)[i];
 
-	return (struct span){region->type, region->start_ns, region->end_ns};
+	return (struct span){region->type, region->start_ns, region->end_ns, region->thread};
+}
+
+static bool span_wanted(const struct trc_report *r, const struct span *span)
+{
+	return trc_report_wanted(r, span->thread, span->start_ns);
 }
 
 static bool span_ended(const struct span *span)
@@ -81,8 +87,11 @@ static int count_spans(struct types *t, const struct trc_report *r, span_fn *spa
 {
 	for (size_t i = 0; i < n; i++) {
 		struct span span = span_at(r, i);
-		struct type *type = type_find(t, span.type ? span.type : "");
+		struct type *type;
 
+		if (!span_wanted(r, &span))
+			continue;
+		type = type_find(t, span.type ? span.type : "");
 		if (!type)
 			return -ENOMEM;
 		type->n++;
@@ -108,9 +117,12 @@ static void place_spans(struct types *t, const struct trc_report *r, span_fn *sp
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct span span = span_at(r, i);
-		struct type *of = type_find(t, span.type ? span.type : "");
+		struct type *of;
 
-		if (!of || !span_ended(&span))
+		if (!span_ended(&span) || !span_wanted(r, &span))
+			continue;
+		of = type_find(t, span.type ? span.type : "");
+		if (!of)
 			continue;
 		ns[of->first + of->n_ended++] = span.end_ns - span.start_ns;
 		of->total_ns += span.end_ns - span.start_ns;
@@ -250,6 +262,8 @@ static int print_logs(struct trc_report *r)
 	struct type *type;
 
 	for (size_t i = 0; i < n; i++) {
+		if (!trc_report_wanted(r, log[i].thread, log[i].ts_ns))
+			continue;
 		type = type_find(&t, log[i].category ? log[i].category : "");
 		if (!type) {
 			types_free(&t);
@@ -257,7 +271,7 @@ static int print_logs(struct trc_report *r)
 		}
 		type->n++;
 	}
-	if (n) {
+	if (t.types.n) {
 		type = t.types.row;
 		qsort(type, t.types.n, sizeof(*type), compare_by_count);
 		print_logs_head(r);

@@ -72,6 +72,24 @@ bool trc_report_blame(struct trc_report *r, struct trc_line *line,
 	return false;
 }
 
+/* The labels of most of it, each with its share if that is not all. */
+static void print_labels(struct trc_report *r, const struct trc_group_details *d)
+{
+	struct trc_line line;
+
+	if (!d->n_labels)
+		return;
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_to(&line, 12);
+	trc_line_add(&line, "under ");
+	for (size_t i = 0; i < d->n_labels; i++) {
+		trc_line_add(&line, i ? "; " : "");
+		trc_report_label(&line, d->label[i].label);
+		add_share(&line, d->label[i].ns, d->group->total_ns);
+	}
+	trc_report_line(r, &line);
+}
+
 static void print_columns(struct trc_report *r, bool in_full)
 {
 	struct trc_line line;
@@ -115,6 +133,7 @@ static void print_group(struct trc_report *r, const struct trc_group_details *d,
 		trc_line_add(&line, "  ");
 		trc_report_chain(r, &line, d->group->stack);
 		trc_report_line(r, &line);
+		print_labels(r, d);
 		return;
 	}
 	trc_report_line(r, &line);
@@ -126,6 +145,7 @@ static void print_group(struct trc_report *r, const struct trc_group_details *d,
 	trc_line_to(&line, 12);
 	if (trc_report_blame(r, &line, d))
 		trc_report_line(r, &line);
+	print_labels(r, d);
 }
 
 static void print_rest(struct trc_report *r, size_t n_places, int64_t rest_ns)
@@ -224,6 +244,7 @@ static void print_holder(struct trc_report *r, const struct trc_group_details *d
 	trc_line_to(&line, 12);
 	trc_report_chain(r, &line, group->stack);
 	trc_report_line(r, &line);
+	print_labels(r, d);
 }
 
 static void print_holders(struct trc_report *r, const struct trc_groups *g,

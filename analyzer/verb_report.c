@@ -1,5 +1,6 @@
 /* verb_report.c - trace-analyze [--report], what it prints when nothing else is asked for, and
  * --summary, which trace-record prints when a recording ends. */
+#include <errno.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "analyzer/cli.h"
@@ -24,7 +25,11 @@ typedef int print_fn(struct trc_model *m, FILE *out, const struct trc_report_opt
 static int print(struct trc_cli *cli, print_fn *function)
 {
 	const struct trc_report_options options = {
-		.colour = cli->color, .width = output_width(), .path = cli->path};
+		.colour = cli->color,
+		.width = output_width(),
+		.path = cli->path,
+		.label_filter = cli->label_filter,
+	};
 	struct trc_error error = {""};
 	int err = trc_model_need(cli->model, TRC_PART_ALL, &error);
 
@@ -34,6 +39,22 @@ static int print(struct trc_cli *cli, print_fn *function)
 	trc_cli_error(cli, "%s", error.text);
 	return TRC_EXIT_FAILED;
 }
+
+static int add_label_filter(struct trc_cli *cli, struct trc_request *request, const char *arg)
+{
+	struct trc_error error = {""};
+
+	if (!trc_label_filter_add(&cli->label_filter, arg, &error))
+		return 0;
+	trc_cli_error(cli, "--label-filter %s: %s", arg, error.text);
+	return -EINVAL;
+}
+
+static const struct trc_cli_option report_options[] = {
+	{"label-filter", '\0', "KEY=VALUE", "only what was done under this label; for --pprof too",
+	 add_label_filter},
+	{0},
+};
 
 static int run_report(struct trc_cli *cli, const struct trc_request *request)
 {
@@ -49,6 +70,7 @@ const struct trc_verb trc_verb_report = {
 	.name = "report",
 	.doc = "print the report",
 	.run = run_report,
+	.option = report_options,
 };
 
 const struct trc_verb trc_verb_summary = {

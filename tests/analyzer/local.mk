@@ -74,8 +74,10 @@ tests_analyzer_check_cut_test_LDADD = libtrcmodelfixture.la
 endif
 
 # trace-analyze from the outside.
-TESTS += tests/analyzer/cli_test.sh tests/analyzer/cli_schema_test.sh
-EXTRA_DIST += tests/analyzer/cli_test.sh tests/analyzer/cli_schema_test.sh
+TESTS += tests/analyzer/cli_test.sh tests/analyzer/cli_schema_test.sh \
+	tests/analyzer/labels_test.sh
+EXTRA_DIST += tests/analyzer/cli_test.sh tests/analyzer/cli_schema_test.sh \
+	tests/analyzer/labels_test.sh
 
 # The report.
 if HAVE_CHECK

@@ -1,0 +1,334 @@
+/*
+ * report_labels.c - whose work it was: the labels of single waits, and time by label.
+ *
+ * A label is named by its first row in the table of labels: all rows with the same key and value
+ * have the same `label_first`.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/report_parts.h"
+#include "format/check.h"
+
+enum { KEYS_MAX = 8, VALUES_MAX = 5, KEY_WIDTH = 24, VALUE_WIDTH = 40, LABEL_WIDTH = 32 };
+
+static bool is_same(const struct trc_set_label *a, const struct trc_set_label *b)
+{
+	return !strcmp(a->key, b->key) && !strcmp(a->value, b->value) &&
+	       a->is_number == b->is_number;
+}
+
+static uint64_t label_hash(const struct trc_set_label *label)
+{
+	uint64_t seed = trc_check64(label->key, strlen(label->key), label->is_number);
+
+	return trc_check64(label->value, strlen(label->value), seed);
+}
+
+int trc_report_labels_init(struct trc_report *r)
+{
+	struct trc_index first = {0};
+	int err = 0;
+
+	r->label = trc_model_labels(r->m, &r->n_labels);
+	r->label_first = calloc(r->n_labels + 1, sizeof(*r->label_first));
+	if (!r->label_first)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->n_labels && !err; i++) {
+		uint64_t hash = label_hash(&r->label[i]);
+		uint32_t found = trc_index_get(&first, hash);
+
+		r->label_first[i] = i;
+		if (found == TRC_INDEX_NONE)
+			err = trc_index_put(&first, hash, i);
+		else if (is_same(&r->label[found], &r->label[i]))
+			r->label_first[i] = found;
+	}
+	trc_index_free(&first);
+	return err;
+}
+
+bool trc_report_wanted(const struct trc_report *r, uint32_t thread, int64_t ts_ns)
+{
+	return !r->label_filter ||
+	       trc_label_filter_match(r->label_filter, r->m,
+				      trc_model_labels_at(r->m, thread, ts_ns));
+}
+
+void trc_report_label(struct trc_line *line, const struct trc_set_label *label)
+{
+	trc_line_data(line, label->key, KEY_WIDTH);
+	trc_line_add(line, "=");
+	trc_line_data(line, label->value, VALUE_WIDTH);
+}
+
+void trc_report_labels_line(struct trc_report *r, uint32_t thread, int64_t ts_ns)
+{
+	size_t n;
+	const struct trc_set_label *label =
+		trc_model_label_set(r->m, trc_model_labels_at(r->m, thread, ts_ns), &n);
+	struct trc_line line;
+
+	if (!n)
+		return;
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_to(&line, 12);
+	trc_line_add(&line, "under ");
+	for (size_t i = 0; i < n; i++) {
+		trc_line_add(&line, i ? ", " : "");
+		trc_report_label(&line, &label[i]);
+	}
+	trc_report_line(r, &line);
+}
+
+void trc_report_filter_line(struct trc_report *r)
+{
+	struct trc_line line;
+
+	if (!r->label_filter)
+		return;
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_style(&line, TRC_STYLE_BOLD);
+	trc_line_add(&line, "from here on only what was done under ");
+	trc_line_data(&line, trc_label_filter_text(r->label_filter), r->width);
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_report_line(r, &line);
+}
+
+/* ---- time by label ---- */
+
+struct sum {
+	const struct trc_set_label *label; /* once it is known to have any */
+	int64_t time_ns, class_ns[TRC_WAIT_CLASSES];
+};
+
+struct key {
+	const char *key;
+	int64_t time_ns;
+	size_t first, n; /* of its sums, largest first */
+};
+
+/* To all labels of a set that is wanted. */
+static void sums_add(const struct trc_report *r, struct sum *sum, uint32_t labels, int class,
+		     int64_t ns)
+{
+	size_t n;
+	const struct trc_set_label *label = trc_model_label_set(r->m, labels, &n);
+
+	if (!trc_label_filter_match(r->label_filter, r->m, labels))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		struct sum *of = &sum[r->label_first[label + i - r->label]];
+
+		if (class < 0)
+			of->time_ns += ns;
+		else
+			of->class_ns[class] += ns;
+	}
+}
+
+static void sum_spans(const struct trc_report *r, struct sum *sum)
+{
+	size_t n;
+	const struct trc_label_span *span = trc_model_label_spans(r->m, &n);
+
+	for (size_t i = 0; i < n; i++)
+		sums_add(r, sum, span[i].labels, -1, trc_report_label_span_ns(r, &span[i]));
+}
+
+static int sum_waits(const struct trc_report *r, struct sum *sum)
+{
+	size_t n;
+	const struct trc_park *park = trc_model_parks(r->m, &n);
+	uint32_t *outer = trc_waits_nesting(r->m);
+
+	if (!outer)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		int64_t start_ns = trc_park_start_ns(r->m, &park[i]);
+		int64_t end_ns = trc_park_end_ns(r->m, &park[i]), around_end_ns;
+		const struct trc_park *around = outer[i] ? &park[outer[i] - 1] : NULL;
+
+		sums_add(r, sum, trc_model_labels_at(r->m, park[i].thread, park[i].start_ns),
+			 trc_wait_class(park[i].reason), end_ns - start_ns);
+		if (!around)
+			continue;
+		around_end_ns = trc_park_end_ns(r->m, around);
+		sums_add(r, sum, trc_model_labels_at(r->m, around->thread, around->start_ns),
+			 trc_wait_class(around->reason),
+			 start_ns - (end_ns < around_end_ns ? end_ns : around_end_ns));
+	}
+	free(outer);
+	return 0;
+}
+
+int64_t trc_report_label_span_ns(const struct trc_report *r, const struct trc_label_span *span)
+{
+	const struct trc_thread *t = trc_model_thread(r->m, span->thread);
+	int64_t from_ns = r->start_ns, until_ns = r->end_ns;
+
+	if (t && t->start_ns != TRC_NEVER && t->start_ns > from_ns)
+		from_ns = t->start_ns;
+	if (t && t->end_ns != TRC_NEVER && t->end_ns < until_ns)
+		until_ns = t->end_ns;
+	if (span->start_ns > from_ns) /* TRC_NEVER is not */
+		from_ns = span->start_ns;
+	if (span->end_ns != TRC_NEVER && span->end_ns < until_ns)
+		until_ns = span->end_ns;
+	return until_ns > from_ns ? until_ns - from_ns : 0;
+}
+
+/* By key, then largest first. */
+static int compare_sums(const void *a, const void *b)
+{
+	const struct sum *x = a, *y = b;
+	int order = strcmp(x->label->key, y->label->key);
+
+	if (order)
+		return order;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns > y->time_ns ? -1 : 1;
+	return strcmp(x->label->value, y->label->value);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct key *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns > y->time_ns ? -1 : 1;
+	return strcmp(x->key, y->key);
+}
+
+/* Moves the labels that had time to the front, in order; returns how many. */
+static size_t sums_order(const struct trc_report *r, struct sum *sum)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_labels; i++) {
+		if (!sum[i].time_ns)
+			continue;
+		sum[n] = sum[i];
+		sum[n++].label = &r->label[i];
+	}
+	if (n)
+		qsort(sum, n, sizeof(*sum), compare_sums);
+	return n;
+}
+
+static int keys_find(struct trc_array *keys, const struct sum *sum, size_t n)
+{
+	struct key *key = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *name = sum[i].label->key;
+
+		if (!key || strcmp(key->key, name) != 0) {
+			key = trc_array_add(keys);
+			if (!key)
+				return -ENOMEM;
+			*key = (struct key){.key = name, .first = i};
+		}
+		key->n++;
+		key->time_ns += sum[i].time_ns;
+	}
+	if (keys->n)
+		qsort(keys->row, keys->n, sizeof(*key), compare_keys);
+	return 0;
+}
+
+static void print_columns(struct trc_report *r)
+{
+	static const char *const NAME[TRC_WAIT_CLASSES] = {
+		[TRC_WAIT_LOCKS] = "locks",
+		[TRC_WAIT_THREADS] = "others",
+		[TRC_WAIT_FILES] = "files",
+		[TRC_WAIT_OUTSIDE] = "outside",
+	};
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_style(&line, TRC_STYLE_DIM);
+	trc_line_add(&line, "  label");
+	trc_line_to(&line, LABEL_WIDTH);
+	trc_line_right(&line, 12, "time");
+	trc_line_right(&line, 12, "not parked");
+	for (int class = 0; class < TRC_WAIT_CLASSES; class ++)
+		trc_line_right(&line, 11, NAME[class]);
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_report_line(r, &line);
+}
+
+static void print_sum(struct trc_report *r, const struct sum *sum)
+{
+	int64_t unparked_ns = sum->time_ns;
+	char number[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	for (int class = 0; class < TRC_WAIT_CLASSES; class ++)
+		unparked_ns -= sum->class_ns[class];
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_add(&line, "  ");
+	trc_line_data(&line, sum->label->key, LABEL_WIDTH / 2 - 2);
+	trc_line_add(&line, "=");
+	trc_line_data(&line, sum->label->value, LABEL_WIDTH - 1 - line.width);
+	trc_line_to(&line, LABEL_WIDTH);
+	trc_line_right(&line, 12, trc_text_duration(number, sum->time_ns));
+	trc_line_right(&line, 12, trc_text_duration(number, unparked_ns > 0 ? unparked_ns : 0));
+	for (int class = 0; class < TRC_WAIT_CLASSES; class ++)
+		trc_line_right(&line, 11,
+			       sum->class_ns[class] > 0
+				       ? trc_text_duration(number, sum->class_ns[class])
+				       : "");
+	trc_report_line(r, &line);
+}
+
+static void print_key(struct trc_report *r, const struct key *key, const struct sum *sum)
+{
+	char number[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	for (size_t i = 0; i < key->n && i < VALUES_MAX; i++)
+		print_sum(r, &sum[key->first + i]);
+	if (key->n <= VALUES_MAX)
+		return;
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_add(&line, "    and %s more values of ", trc_text_count(number, key->n - VALUES_MAX));
+	trc_line_data(&line, key->key, KEY_WIDTH);
+	trc_report_line(r, &line);
+}
+
+static void print_keys(struct trc_report *r, const struct trc_array *keys, const struct sum *sum)
+{
+	const struct key *key = keys->row;
+	struct trc_line line;
+
+	trc_report_heading(r, "Labels", "threads' time under each, and how much of it they waited");
+	print_columns(r);
+	for (size_t i = 0; i < keys->n && i < KEYS_MAX; i++)
+		print_key(r, &key[i], sum);
+	if (keys->n <= KEYS_MAX)
+		return;
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_add(&line, "    and %zu more keys", keys->n - KEYS_MAX);
+	trc_report_line(r, &line);
+}
+
+int trc_report_by_label(struct trc_report *r)
+{
+	struct sum *sum = calloc(r->n_labels + 1, sizeof(*sum));
+	struct trc_array keys = {.row_bytes = sizeof(struct key)};
+	int err = sum ? 0 : -ENOMEM;
+
+	if (!err && r->n_labels) {
+		sum_spans(r, sum);
+		err = sum_waits(r, sum);
+	}
+	if (!err)
+		err = keys_find(&keys, sum, sums_order(r, sum));
+	if (!err && keys.n)
+		print_keys(r, &keys, sum);
+	trc_array_free(&keys);
+	free(sum);
+	return err;
+}

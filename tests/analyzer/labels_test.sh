@@ -1,0 +1,130 @@
+#!/bin/bash
+# labels_test.sh - labels in what trace-analyze answers: SQL, the report, and --label-filter.
+#
+# SPDX-License-Identifier: Apache-2.0
+set -u
+: "${top_srcdir:?}" "${top_builddir:?}"
+
+analyze=$top_builddir/analyzer/trace-analyze
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+failed=0
+
+fail()
+{
+	printf 'FAIL: %s\n' "$*"
+	failed=1
+}
+
+# same WHAT WANTED GOT
+same()
+{
+	[ "$2" = "$3" ] || fail "$1"$'\n'"wanted: $2"$'\n'"got: $3"
+}
+
+# report [OPTION...]: into $dir/out
+report()
+{
+	"$analyze" "$@" "$dir/t.trc" >"$dir/out" 2>"$dir/err" || fail "$*: status $?"
+	[ ! -s "$dir/err" ] || fail "$*: $(cat "$dir/err")"
+}
+
+# tells WHAT LINE: a line of the report, blanks at its ends and runs of them left out
+tells()
+{
+	sed 's/^ *//; s/  */ /g' "$dir/out" | grep -qxF -- "$2" || fail "$1: wanted: $2"$'\n'"$(cat "$dir/out")"
+}
+
+# silent WHAT TEXT
+silent()
+{
+	! grep -qF -- "$2" "$dir/out" || fail "$1: found: $2"$'\n'"$(cat "$dir/out")"
+}
+
+# Two workers serve two tenants: 30 ms of waiting for acme in thread 2, 10 ms for other in
+# thread 3; the lock is released by thread 1, which has labels of its own.
+"$top_builddir/trc-assemble" - "$dir/t.trc" <<'END_OF_TRACE' || exit 1
+thread 1 tid=101 name="main"
+thread 2 tid=102 creator=1 name="worker a"
+thread 3 tid=103 creator=1 name="worker b"
+stack s1 0x401000
+stack s2 0x402000
+labels acme request=17 tenant="acme"
+labels other tenant="other"
+labels late size=512:bytes tenant="acme"
+labels clean phase="clean up"
+@1000000 proc=0 thread=2 labels labels=acme
+@1100000 proc=1 thread=3 labels labels=other
+@2000000 proc=2 thread=1 labels labels=clean
+@2100000 proc=0 thread=2 region_begin type="serve"
+@2200000 proc=1 thread=3 region_begin type="refuse"
+@3000000 proc=0 thread=2 park reason=mutex object=0x10 holder=1 stack=s1
+@3000000 proc=1 thread=3 park reason=mutex object=0x20 holder=1 stack=s1
+@3500000 proc=2 thread=1 log category="news" message="busy"
+@13000000 proc=2 thread=1 unlock reason=mutex object=0x20 waiters=1 stack=s2
+@13000000 proc=1 thread=3 resume reason=mutex object=0x20
+@33000000 proc=2 thread=1 unlock reason=mutex object=0x10 waiters=1 stack=s2
+@33000000 proc=0 thread=2 resume reason=mutex object=0x10
+@33100000 proc=0 thread=2 region_end
+@33200000 proc=1 thread=3 region_end
+@34000000 proc=0 thread=2 labels labels=late before=acme
+@35000000 proc=0 thread=2 park reason=sleep stack=s1
+@41000000 proc=1 thread=3 labels before=other
+END_OF_TRACE
+
+sql()
+{
+	"$analyze" --output tsv --sql "$1" "$dir/t.trc" | tail -n +2
+}
+
+same 'what sets consist of' $'1\trequest\t17\t17\t\\N\n1\ttenant\tacme\t\\N\t\\N\n2\ttenant\tother\t\\N\t\\N\n3\tsize\t512bytes\t512\tbytes\n3\ttenant\tacme\t\\N\t\\N\n4\tphase\tclean up\t\\N\t\\N' \
+	"$(sql 'SELECT * FROM labels')"
+same 'when which thread had them' $'1\t\\N\t2000000\t\\N\n1\t2000000\t\\N\t4\n2\t\\N\t1000000\t\\N\n2\t1000000\t34000000\t1\n2\t34000000\t\\N\t3\n3\t\\N\t1100000\t\\N\n3\t1100000\t41000000\t2\n3\t41000000\t\\N\t\\N' \
+	"$(sql 'SELECT thread, start_ns, end_ns, labels FROM label_spans')"
+same 'those of one thread are found without looking at others' \
+	'SCAN label_spans VIRTUAL TABLE INDEX 1:thread=?' \
+	"$(sql 'EXPLAIN QUERY PLAN SELECT labels FROM label_spans WHERE thread = 2' | cut -f 4)"
+same 'waits' $'2\tmutex\t1\n3\tmutex\t2\n2\tsleep\t3' "$(sql 'SELECT thread, reason, labels FROM parks')"
+same 'unlocks: the labels of who releases' $'4\n4' "$(sql 'SELECT labels FROM unlocks')"
+same 'regions' $'serve\t1\nrefuse\t2' "$(sql 'SELECT type, labels FROM regions')"
+same 'logs' $'busy\t4' "$(sql 'SELECT message, labels FROM logs')"
+same 'threads at the end' $'1\t4\n2\t3\n3\t\\N' "$(sql 'SELECT thread, labels FROM threads_now')"
+same 'waiting by label' $'acme\t30\nother\t10' \
+	"$(sql "SELECT value, sum(waited_ns) / 1000000 FROM parks JOIN labels USING (labels) WHERE key = 'tenant' AND reason = 'mutex' GROUP BY value")"
+
+report
+tells 'the labels with most of a group, and their share' 'under request=17, 75.0% of it; tenant=acme, 75.0% of it'
+tells 'of a critical section those of who holds' 'under phase=clean up'
+tells 'of a single wait all' 'under request=17, tenant=acme'
+tells 'time by label, and waiting in it' 'tenant=acme 40.0 ms 4.00 ms 30.0 ms 6.00 ms'
+tells 'the values of a key by their time' 'tenant=other 39.9 ms 29.9 ms 10.0 ms'
+same 'acme before other' 'tenant=acme tenant=other' \
+	"$(grep -o '^  tenant=[a-z]*' "$dir/out" | xargs)"
+
+report --label-filter tenant=acme
+tells 'the filter is told' 'from here on only what was done under tenant=acme'
+grep -q 'Waiting for locks  30.0 ms in 1 wait' "$dir/out" || fail "filtered waits: $(cat "$dir/out")"
+silent 'no critical section under other labels' 'Critical sections'
+tells 'the time of threads is that under the labels' 'worker a (102) 40.0 ms 10.0% 75.0% 15.0%'
+silent 'a thread that was never under them' 'worker b'
+silent 'its regions' refuse
+tells 'but those under them' 'serve 1 31.0 ms 31.0 ms 31.0 ms 31.0 ms 31.0 ms'
+silent 'logs under other labels' news
+silent 'labels of other sets' 'tenant=other'
+
+report --label-filter phase --label-filter 'phase=clean up'
+tells 'conditions add up' 'from here on only what was done under phase,phase=clean up'
+grep -q '^Critical sections  40.0 ms' "$dir/out" || fail "critical sections: $(cat "$dir/out")"
+silent 'no waits' 'Waiting for'
+tells 'and logs' 'news 1'
+
+report --summary --label-filter tenant=other
+tells 'the summary, too' 'from here on only what was done under tenant=other'
+grep -q '10.0 ms .* 1 wait of 1 thread for mutex' "$dir/out" || fail "summary: $(cat "$dir/out")"
+
+for wrong in '' =x 'a,' 'a,,b'; do
+	"$analyze" --label-filter "$wrong" "$dir/t.trc" >"$dir/out" 2>"$dir/err"
+	same "'$wrong' makes no sense" 2 $?
+	same "'$wrong' is refused in one line" 1 "$(wc -l <"$dir/err")"
+done
+exit $failed
