@@ -28,6 +28,7 @@ static const struct trc_html_limits default_limits = {
 	.unlocks = 1000000,
 	.logs = 500000,
 	.counters = 1000000,
+	.label_spans = 1000000,
 };
 
 static int fail(struct trc_error *error, int rc, const char *what, const char *detail)
@@ -47,6 +48,7 @@ static void limits_choose(struct trc_html_limits *l, const struct trc_html_limit
 	CHOOSE(unlocks);
 	CHOOSE(logs);
 	CHOOSE(counters);
+	CHOOSE(label_spans);
 #undef CHOOSE
 }
 
@@ -120,6 +122,7 @@ static void write_head(FILE *out, struct trc_rows *r, const struct trc_tracks *t
 	json_number(out, "without_unlocks", (double)r->without_unlocks);
 	json_number(out, "without_logs", (double)r->without_logs);
 	json_number(out, "without_counters", (double)r->without_counters);
+	json_number(out, "without_label_spans", (double)r->without_label_spans);
 	head_schema(out);
 	head_info(out, trc_model_reader(r->m));
 	fputs(",\n\"columns\":", out);

@@ -22,6 +22,7 @@ struct trc_html_limits {
 	uint64_t unlocks;   /* those that caused the longest waits are kept */
 	uint64_t logs;      /* the first are kept */
 	uint64_t counters;  /* the first are kept */
+	uint64_t label_spans; /* times under one label set; the longest are kept */
 };
 
 /*

@@ -25,6 +25,7 @@ struct trc_rows {
 	uint32_t *park_idx;     /* the same for parks */
 	/* H3: how many the page leaves out. */
 	uint64_t without_regions, without_tasks, without_unlocks, without_logs, without_counters;
+	uint64_t without_label_spans;
 	bool failed; /* out of memory */
 };
 
@@ -44,6 +45,9 @@ void trc_rows_user(struct trc_rows *r);
  * fit).  Lengths lie in by_length by their number of bits. */
 uint64_t trc_rows_keep_from(const uint64_t by_length[65], uint64_t n_max);
 unsigned int trc_rows_bits(uint64_t value);
+
+/* rows_labels.c: label sets, and when each thread had which. */
+void trc_rows_labels(struct trc_rows *r);
 
 /* rows_end.c: signals, conditions that were met, the window, deadlocks. */
 void trc_rows_end(struct trc_rows *r);

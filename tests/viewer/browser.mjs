@@ -169,6 +169,48 @@ async function showsTheEnd(page) {
 	await settle(page);
 }
 
+// Which labels a thread had, in a lane below its states and in the details of what it did then.
+async function showsLabels(page) {
+	const at = await pointOf(page, A, 3 * MS), below = {x: at.x, y: at.y + 15};
+
+	same(await page.evaluate(([x, y]) => window.trc.pick(x, y), [below.x, below.y]), {kind: "labels", id: 2},
+		"below the states lie the labels");
+	await page.mouse.move(below.x, below.y);
+	await settle(page);
+	check((await page.locator("#tip").innerText()).includes("phase=fetch, tenant=acme"), "hover names them");
+	await page.mouse.click(below.x, below.y);
+	await settle(page);
+	let details = await detailsOf(page);
+	for (const wanted of ["labels phase=fetch, tenant=acme: 2.50 ms", "worker-a", "0.002 500 000 s",
+		"SELECT * FROM label_spans WHERE labels=3", "This thread meanwhile"])
+		check(details.includes(wanted), `details of labels show ${wanted}`, details);
+	for (const [kind, id, wanted] of [
+		["park", 3, "Labels\ntenant=acme\n"],
+		["region", 2, "Labels\ntenant=acme\n"],
+		["log", 1, "Labels\nphase=fetch, tenant=acme\n"],
+		["mark", 2, "Labels\nphase=fetch, tenant=acme\n"],
+	]) {
+		await page.evaluate(([k, i]) => window.trc.select(k, i), [kind, id]);
+		details = await detailsOf(page);
+		check(details.includes(wanted), `details of ${kind} ${id} show its labels`, details);
+	}
+	await page.evaluate(() => window.trc.select("unlock", 1));
+	check(!(await detailsOf(page)).includes("Labels"), "main has none, and none are shown");
+	await page.keyboard.press("0");
+	await settle(page);
+	const early = await pointOf(page, A, 1.5 * MS);
+	await page.mouse.click(early.x, early.y);
+	await settle(page);
+	check((await detailsOf(page)).includes("Labels\ntenant=acme"), "a stretch shows what it had in it",
+		await detailsOf(page));
+	await page.locator("#details").getByText("tenant=acme").click();
+	await settle(page);
+	same(await page.evaluate(() => window.trc.selection), {kind: "labels", id: 1}, "a label leads to its time");
+	await page.keyboard.press("Escape");
+	await page.keyboard.press("0");
+	await settle(page);
+}
+
 async function findsThings(page) {
 	for (const [query, n, kind, startsWith] of [
 		["cache_get", 2, "park", "mutex: waited"],
@@ -178,7 +220,9 @@ async function findsThings(page) {
 		["404", 1, "log", "log http"],
 		["request", 1, "task", "task request 42"],
 		["0x555500002000", 1, "park", "cond: waited"],
-		["onerror", 6, null, ""],
+		["onerror", 7, null, ""],
+		["tenant=acme", 3, "labels", "labels tenant=acme: "],
+		["phase=", 1, "labels", "labels phase=fetch, tenant=acme: 2.50 ms"],
 		["address not mapped", 1, "mark", "signal"],
 		["no such thing", 0, null, ""],
 	]) {
@@ -249,7 +293,7 @@ async function hostileTextIsText(page) {
 	await page.evaluate(() => window.trc.select("thread", 4));
 	check((await detailsOf(page)).startsWith(hostileText), "a thread's hostile name is shown as text",
 		(await detailsOf(page)).slice(0, 100));
-	for (const [kind, id] of [["region", 2], ["task", 2], ["log", 2]]) {
+	for (const [kind, id] of [["region", 2], ["task", 2], ["log", 2], ["labels", 4]]) {
 		await page.evaluate(([k, i]) => window.trc.select(k, i), [kind, id]);
 		const details = await detailsOf(page);
 		check(details.includes("<img src=x onerror="), `a hostile ${kind} is shown as text`, details);
@@ -275,6 +319,7 @@ async function knownPage() {
 		await zoomsAndPans(page);
 		await showsDetails(page);
 		await showsTheEnd(page);
+		await showsLabels(page);
 		await findsThings(page);
 		await ranges(page);
 		await filtersAndSorts(page);
@@ -315,7 +360,7 @@ async function tracedPage(context) {
 	same(await page.evaluate(() => window.trc.arrows), 1, "an arrow leads from the cashier to the teller");
 	check((await page.locator("#banners").innerText()).includes("5 events lost"), "the gap is announced");
 	same(await page.evaluate(() => window.trc.counts),
-		{parks: 1, regions: 1, tasks: 1, logs: 1, intervals: 6}, "what the trace holds");
+		{parks: 1, regions: 1, tasks: 1, logs: 1, labels: 0, intervals: 6}, "what the trace holds");
 	same(page.troubles, [], "no trouble with a page from a trace");
 }
 

@@ -88,6 +88,21 @@ static const struct trc_deadlock deadlocks[] = {
 	{.deadlock = 1, .thread = 1, .holder = 4},
 };
 
+/* The hostile thread's labels are hostile, too. */
+static const struct trc_set_label labels[] = {
+	{.labels = 1, .key = "tenant", .value = "acme", .unit = ""},
+	{.labels = 3, .key = "phase", .value = "fetch", .unit = ""},
+	{.labels = 3, .key = "tenant", .value = "acme", .unit = ""},
+	{.labels = 4, .key = KNOWN_HOSTILE, .value = KNOWN_HOSTILE, .unit = ""},
+	{.labels = 4, .is_number = true, .key = "size", .value = "512bytes", .unit = "bytes",
+	 .number = 512},
+};
+static const struct trc_label_span label_spans[] = {
+	{TRC_NEVER, 1 MS, 2, 0}, {1 MS, 2500 US, 2, 1}, {2500 US, 5 MS, 2, 3}, {5 MS, TRC_NEVER, 2, 0},
+	{TRC_NEVER, TRC_NEVER, 3, 1}, {TRC_NEVER, 2 MS, 4, 0}, {2 MS, 9 MS, 4, 4},
+	{9 MS, TRC_NEVER, 4, 0},
+};
+
 static const struct trc_frame frames[] = {
 	{0x401000, "pthread_mutex_lock", NULL, 0, 1, false},
 	{0x401100, "cache_get", "/src/demo/cache.c", 120, 0, false},
@@ -108,7 +123,7 @@ static const char *const info[][2] = {
 const struct trc_model known_model = {
 	.end_ns = 10 MS, .lost_events = 17, ROWS(threads), ROWS(parks), ROWS(unlocks), ROWS(tasks),
 	ROWS(regions), ROWS(logs), ROWS(counters), ROWS(gaps), ROWS(on_cpu), ROWS(info),
-	ROWS(signals), ROWS(triggers), ROWS(coverage), ROWS(threads_now), ROWS(deadlocks),
+	ROWS(labels), ROWS(label_spans), ROWS(signals), ROWS(triggers), ROWS(coverage), ROWS(threads_now), ROWS(deadlocks),
 	.window_ns = 200 US,
 	.stacks = {6, stack_first, stack_frame, 7, frames, NULL},
 };

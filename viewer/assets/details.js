@@ -29,6 +29,35 @@ function facts(rows) {
 	return list;
 }
 
+// A label set's labels, each a link to the time under it: a row of trace.under + 1.
+function labelLinks(under) {
+	const [first, last] = under ? setRange(trace.under.set[under - 1]) : [0, 0];
+	const parts = [];
+
+	for (let l = first; l < last; l++)
+		parts.push(l > first ? ", " : "", link(labelText(l), {kind: "labels", id: under},
+			{show: false}));
+	return parts;
+}
+
+// The labels that thread number t had at a time.
+function labelsAt(t, time) {
+	return labelLinks(underAt(t - 1, time));
+}
+
+// All that it had in a stretch of time, the first few of them.
+function labelsDuring(t, from, until) {
+	const lane = trace.threads[t - 1].labels;
+	const [first, last] = lane ? laneRange(lane, from, until) : [0, 0];
+	const parts = [];
+
+	for (let i = first; i < last && i < first + 4; i++)
+		parts.push(i > first ? "; " : "", ...labelLinks(lane.order[i] + 1));
+	if (last > first + 4)
+		parts.push(`; and ${count(last - first - 4)} more`);
+	return parts;
+}
+
 function stackView(title, stack) {
 	const frames = stackFrames(stack);
 
@@ -122,6 +151,7 @@ function parkDetails(sel) {
 		actions(sel),
 		facts([
 			["Thread", threadLink(p.thread[i])],
+			["Labels", labelsAt(p.thread[i], p.start[i])],
 			["Duration", `${duration(p.length[i])} (${count(p.length[i])} ns)`],
 			["Began", cut ? "before the trace" : exactTime(p.start[i])],
 			["Ended", open ? "not before the end of the trace" : exactTime(end)],
@@ -183,6 +213,7 @@ function intervalDetails(sel) {
 		merged ? null : actions(sel),
 		facts([
 			["Thread", threadLink(idx + 1)],
+			["Labels", merged ? null : labelsDuring(idx + 1, s[i], s[i + 1])],
 			["Duration", `${duration(length)} (${count(length)} ns)`],
 			["Began", exactTime(s[i])],
 			["Ended", exactTime(s[i + 1])],
@@ -200,6 +231,7 @@ function regionDetails(sel) {
 		actions(sel),
 		facts([
 			["Thread", threadLink(g.thread[i])],
+			["Labels", labelsAt(g.thread[i], g.start[i])],
 			["Task", g.task[i] ? link(taskName(g.task[i]), {kind: "task", id: g.task[i]}) : null],
 			["Duration", `${duration(g.length[i])} (${count(g.length[i])} ns)`],
 			["Rank", rankText(g, "type", i, "regions of this type")],
@@ -208,6 +240,35 @@ function regionDetails(sel) {
 			["Depth", String(g.depth[i])],
 		]),
 		mixView("This thread meanwhile", [trace.threads[g.thread[i] - 1]], g.start[i], end),
+	];
+}
+
+function labelsDetails(sel) {
+	const u = trace.under, i = sel.id - 1, end = u.start[i] + u.length[i];
+	const [first, last] = setRange(u.set[i]), body = el("tbody");
+	let times = 0, whole = 0;
+
+	for (let l = first; l < last; l++)
+		body.append(el("tr", {}, el("th", {scope: "row"}, text(trace.label.key[l])),
+			el("td", {}, text(trace.label.value[l]))));
+	for (let j = 0; j < u.n; j++)
+		if (u.set[j] === u.set[i]) {
+			times++;
+			whole += u.length[j];
+		}
+	return [
+		title(`labels ${setText(u.set[i])}: ${duration(u.length[i])}`),
+		actions(sel),
+		el("table", {class: "about"}, body),
+		facts([
+			["Thread", threadLink(u.thread[i])],
+			["Duration", `${duration(u.length[i])} (${count(u.length[i])} ns)`],
+			["Began", exactTime(u.start[i])],
+			["Ended", end >= trace.span ? "not before the end of the trace" : exactTime(end)],
+			["All threads", times > 1 ? `${duration(whole)} under these labels, ${count(times)} times` : null],
+			["SQL", el("code", {}, `SELECT * FROM label_spans WHERE labels=${u.set[i]}`)],
+		]),
+		mixView("This thread meanwhile", [trace.threads[u.thread[i] - 1]], u.start[i], end),
 	];
 }
 
@@ -231,6 +292,7 @@ function taskDetails(sel) {
 			["Part of", k.parent[i] ? link(taskName(k.parent[i]), {kind: "task", id: k.parent[i]}) : null],
 			["Duration", `${duration(k.length[i])} (${count(k.length[i])} ns)`],
 			["Rank", rankText(k, "type", i, "tasks of this type")],
+			["Labels", labelsAt(k.thread[i], k.start[i])],
 			["Began", exactTime(k.start[i]), " on ", threadLink(k.thread[i])],
 			["Ended", k.open[i] ? "not before the end of the trace"
 				: [exactTime(k.start[i] + k.length[i]), " on ", threadLink(k.end_thread[i])]],
@@ -274,6 +336,7 @@ function logDetails(sel) {
 		el("p", {class: "message"}, text(l.message[i])),
 		facts([
 			["Thread", threadLink(l.thread[i], l.time[i])],
+			["Labels", labelsAt(l.thread[i], l.time[i])],
 			["Task", l.task[i] ? link(taskName(l.task[i]), {kind: "task", id: l.task[i]}) : null],
 			["Time", exactTime(l.time[i])],
 		]),
@@ -289,6 +352,7 @@ function unlockDetails(sel) {
 		el("p", {class: "dim"}, reason ? reason[1] : ""),
 		facts([
 			["Thread", threadLink(u.thread[i], u.time[i])],
+			["Labels", labelsAt(u.thread[i], u.time[i])],
 			["Time", exactTime(u.time[i])],
 			["Object", objectName(u.object[i])],
 			["Waiters then", waiters > 0 && waiters < 1e9 ? count(waiters) : null],
@@ -396,6 +460,7 @@ function markDetails(sel) {
 				: "A handler of the program's dealt with it."),
 		facts([
 			["Thread", threadLink(m.thread[i], m.time[i])],
+			["Labels", labelsAt(m.thread[i], m.time[i])],
 			["Time", exactTime(m.time[i])],
 		]),
 		stackView("The thread was at", m.stack[i]),
@@ -403,7 +468,8 @@ function markDetails(sel) {
 }
 
 const detailViews = {
-	park: parkDetails, iv: intervalDetails, region: regionDetails, task: taskDetails,
+	park: parkDetails, iv: intervalDetails, region: regionDetails, labels: labelsDetails,
+	task: taskDetails,
 	tasktype: taskTypeDetails, log: logDetails, unlock: unlockDetails, thread: threadDetails,
 	gap: gapDetails, mark: markDetails,
 };

@@ -12,6 +12,8 @@ const trace = {
 	states: null, // the lanes' shared arrays: {s, v, ref}
 	park: {}, unlock: {}, region: {}, task: {}, log: {}, gap: {}, counter: {},
 	mark: {}, cover: {}, dead: {},
+	label: {}, under: {}, // what label sets consist of; when threads had which
+	setFirst: null, // by label set: where its labels begin
 	parkFirst: null, // by thread index: where its parks begin
 	taskTracks: [], counterTracks: [],
 	stackFirst: null,
@@ -43,6 +45,9 @@ function tablesLoad() {
 	trace.mark = table("mark", "time", "thread", "kind", "text", "stack");
 	trace.cover = table("cover", "proc", "source", "since");
 	trace.dead = table("dead", "number", "thread", "holder", "cycle", "certain", "park");
+	trace.label = table("label", "set", "key", "value");
+	trace.under = table("under", "thread", "start", "length", "set");
+	trace.under.type = trace.under.set; // what its colour is chosen by
 	trace.frame = table("frame", "low", "high", "function", "file", "line", "module", "inlined");
 	trace.stack = table("stack", "count", "skip");
 	trace.stackFrames = column("stack.frame");
@@ -64,7 +69,7 @@ function threadsLoad() {
 			start: t.start[i] - 1, end: t.end[i] - 1, // -1: not known
 			events: t.events[i], parks: t.parks[i],
 			time: new Float64Array(128), // by state, over the whole trace
-			lane: null, regions: [], firstSeen: 0,
+			lane: null, labels: null, regions: [], firstSeen: 0,
 		});
 	const time = table("time", "thread", "state", "ns");
 	for (let i = 0; i < time.n; i++)
@@ -159,6 +164,22 @@ function regionsLoad() {
 	});
 }
 
+// A lane per thread that ever had labels.
+function labelsLoad() {
+	const l = trace.label, sets = l.n ? l.set[l.n - 1] + 2 : 2;
+	const lanes = lanesOf(trace.under, trace.threads.length, (i) => trace.under.thread[i] - 1);
+
+	trace.setFirst = new Uint32Array(sets);
+	for (let i = 0, set = 0; set < sets; set++) {
+		while (i < l.n && l.set[i] < set)
+			i++;
+		trace.setFirst[set] = i;
+	}
+	for (const thread of trace.threads)
+		if (lanes[thread.idx].hi > lanes[thread.idx].lo)
+			thread.labels = lanes[thread.idx];
+}
+
 // Tasks get a track per type, those with most time first; tasks at the same time lie in
 // lanes below each other, and when there is no lane left they share the last one.
 function tasksLoad() {
@@ -246,6 +267,7 @@ function traceLoad() {
 	threadsLoad();
 	statesLoad();
 	regionsLoad();
+	labelsLoad();
 	tasksLoad();
 	countersLoad();
 	instantsLoad();
@@ -332,6 +354,34 @@ function rank(rows, key, i) {
 			longer += rows.length[j] > rows.length[i];
 		}
 	return {n, longer};
+}
+
+// The labels of a set, as rows of trace.label: [first, last).
+function setRange(set) {
+	return set + 1 < trace.setFirst.length ? [trace.setFirst[set], trace.setFirst[set + 1]] : [0, 0];
+}
+
+function labelText(l) {
+	return `${text(trace.label.key[l])}=${text(trace.label.value[l])}`;
+}
+
+// "phase=parse, tenant=acme"
+function setText(set) {
+	const [first, last] = setRange(set), parts = [];
+
+	for (let l = first; l < last; l++)
+		parts.push(labelText(l));
+	return parts.join(", ");
+}
+
+// Under which labels thread index t was at a time: a row of trace.under + 1; 0 = none.
+function underAt(t, time) {
+	const lane = t >= 0 && trace.threads[t].labels;
+
+	if (!lane)
+		return 0;
+	const i = upperBound(lane.s, lane.lo, lane.hi, time) - 1;
+	return i >= lane.lo && time < laneEnd(lane, i) ? lane.order[i] + 1 : 0;
 }
 
 function reasonName(number) {

@@ -1,5 +1,5 @@
-// search.js - finds threads, functions, files, objects, regions, tasks, logs and signals by a
-// part of their name.
+// search.js - finds threads, functions, files, objects, regions, tasks, logs, labels and signals by
+// a part of their name; a label is `key=value`.
 
 const RESULT_ROWS = 60;
 const MATCHES_MAX = 100000; // that can be walked through; all are counted
@@ -42,6 +42,19 @@ function stacksMatching(query, texts) {
 	return {stacks, stackName};
 }
 
+// By row of trace.label: whether it matches; null if none does.
+function labelsMatching(query) {
+	const found = new Uint8Array(trace.label.n);
+	let any = false;
+
+	for (let l = 0; l < found.length; l++)
+		if (labelText(l).toLowerCase().includes(query)) {
+			found[l] = 1;
+			any = true;
+		}
+	return any ? found : null;
+}
+
 function groupOf(groups, kind, name) {
 	const key = `${kind}\n${name}`;
 
@@ -80,6 +93,11 @@ function searchRun(query) {
 	for (let i = 0; i < l.n; i++)
 		if (texts[l.message[i]] || texts[l.category[i]])
 			add("log", text(l.message[i]), i + 1, l.time[i]);
+	const named = labelsMatching(query);
+	for (let i = 0; named && i < trace.under.n; i++)
+		for (let [j, last] = setRange(trace.under.set[i]); j < last; j++)
+			if (named[j])
+				add("label", labelText(j), i + 1, trace.under.start[i], "labels");
 	const m = trace.mark;
 	for (let i = 0; i < m.n; i++)
 		if (texts[m.text[i]] || stacks[m.stack[i]])

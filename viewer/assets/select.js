@@ -2,6 +2,7 @@
 //
 // A selection is {kind, id}, id from 1:
 //   park, region, task, log, unlock, gap, mark   a row of that table
+//   labels     a time under one label set: a row of `under`
 //   iv         an interval of a thread that is no wait: its index in the states' arrays + 1
 //   thread     a thread; tasktype: a type of tasks, by text id
 
@@ -14,6 +15,7 @@ function selectionThread(sel) {
 	switch (sel.kind) {
 	case "park": return trace.park.thread[i] - 1;
 	case "region": return trace.region.thread[i] - 1;
+	case "labels": return trace.under.thread[i] - 1;
 	case "log": return trace.log.thread[i] - 1;
 	case "mark": return trace.mark.thread[i] - 1;
 	case "unlock": return trace.unlock.thread[i] - 1;
@@ -39,7 +41,7 @@ function threadOfInterval(i) {
 // Whether there is such a row.
 function selectionValid(sel) {
 	const n = {park: trace.park.n, region: trace.region.n, task: trace.task.n, log: trace.log.n,
-		unlock: trace.unlock.n, gap: trace.gap.n, mark: trace.mark.n, thread: trace.threads.length,
+		unlock: trace.unlock.n, gap: trace.gap.n, mark: trace.mark.n, labels: trace.under.n, thread: trace.threads.length,
 		iv: trace.states.s.length, tasktype: textCount()}[sel.kind];
 
 	return Number.isInteger(sel.id) && sel.id >= 1 && sel.id <= n;
@@ -48,7 +50,8 @@ function selectionValid(sel) {
 // {from, until} in time, or null.
 function selectionSpan(sel) {
 	const i = sel.id - 1;
-	const rows = {park: trace.park, region: trace.region, task: trace.task}[sel.kind];
+	const rows = {park: trace.park, region: trace.region, task: trace.task,
+		labels: trace.under}[sel.kind];
 
 	if (rows)
 		return {from: rows.start[i], until: rows.start[i] + rows.length[i]};
@@ -76,8 +79,10 @@ function selectionPlace(sel) {
 	if (sel.kind === "region") {
 		const depth = trace.region.depth[sel.id - 1];
 		return depth < track.thread.regions.length
-			? {track, y: TRACK_PAD + STATE_HEIGHT + 1 + depth * REGION_HEIGHT, h: REGION_HEIGHT - 1} : null;
+			? {track, y: regionsY(track) + depth * REGION_HEIGHT, h: REGION_HEIGHT - 1} : null;
 	}
+	if (sel.kind === "labels")
+		return {track, y: TRACK_PAD + STATE_HEIGHT + 1, h: REGION_HEIGHT - 1};
 	if (sel.kind === "log")
 		return {track, y: logY(track) - 1, h: LOG_HEIGHT};
 	return {track, y: TRACK_PAD, h: STATE_HEIGHT};
@@ -99,7 +104,7 @@ function taskPlace(k) {
 
 // The selection for interval i of a lane of this kind.
 function selectionOf(kind, lane, i) {
-	if (kind === "region" || kind === "task")
+	if (kind === "region" || kind === "task" || kind === "labels")
 		return {kind, id: lane.order[i] + 1};
 	const value = lane.v[i];
 	if (value >= PARKED && !(value & MERGED) || value === WOKEN)

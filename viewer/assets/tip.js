@@ -22,6 +22,9 @@ function tipText(hit) {
 		return [`${text(trace.region.type[i])} ${duration(trace.region.length[i])}${more}`, "region"];
 	if (hit.kind === "task")
 		return [`${taskName(hit.id)} ${duration(trace.task.length[i])}${more}`, "task"];
+	if (hit.kind === "labels")
+		return [`${setText(trace.under.set[i])}${more}`,
+			`for ${duration(trace.under.length[i])}`, "labels"];
 	if (hit.kind === "mark")
 		return [text(trace.mark.text[i]), stackTop(trace.mark.stack[i])];
 	return [text(trace.log.message[i]), `log ${text(trace.log.category[i])}`];

@@ -168,7 +168,7 @@ function bannersDraw() {
 			"Tables are exact.");
 	for (const [key, what] of [["regions", "shorter regions"], ["tasks", "shorter tasks"],
 		["unlocks", "unlocks that caused less waiting"], ["logs", "later log messages"],
-		["counters", "later counter values"]])
+		["counters", "later counter values"], ["label_spans", "shorter times under labels"]])
 		if (head["without_" + key] > 0)
 			bannerAdd("note", `${count(head["without_" + key])} ${what} are left out of this page.`);
 	if (!head.has_sched) {

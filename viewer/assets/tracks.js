@@ -66,12 +66,22 @@ function taskHeight(track) {
 	return track.lanes.length > 3 ? TASK_LOW_HEIGHT : TASK_HEIGHT;
 }
 
+// What lies between the states and the regions of a thread: its labels.
+function labelsHeight(track) {
+	return track.thread.labels ? REGION_HEIGHT : 0;
+}
+
+// Where the regions of a thread begin.
+function regionsY(track) {
+	return TRACK_PAD + STATE_HEIGHT + 1 + labelsHeight(track);
+}
+
 function trackHeight(track) {
 	if (track.kind === "tasks")
 		return track.lanes.length * taskHeight(track) + 2 * TRACK_PAD;
 	if (track.kind === "counter")
 		return COUNTER_HEIGHT + 2 * TRACK_PAD;
-	return STATE_HEIGHT + track.thread.regions.length * REGION_HEIGHT +
+	return STATE_HEIGHT + labelsHeight(track) + track.thread.regions.length * REGION_HEIGHT +
 		(track.hasLogs ? LOG_HEIGHT : 0) + 2 * TRACK_PAD;
 }
 
@@ -136,14 +146,16 @@ function trackLanes(track) {
 	if (track.kind !== "thread")
 		return lanes;
 	lanes.push({lane: track.thread.lane, y, h: STATE_HEIGHT, kind: "state", depth: 0});
-	y += STATE_HEIGHT;
+	if (track.thread.labels)
+		lanes.push({lane: track.thread.labels, y: y + STATE_HEIGHT + 1, h: REGION_HEIGHT - 1,
+			kind: "labels", depth: 0});
 	track.thread.regions.forEach((lane, i) => lanes.push(
-		{lane, y: y + 1 + i * REGION_HEIGHT, h: REGION_HEIGHT - 1, kind: "region", depth: i}));
+		{lane, y: regionsY(track) + i * REGION_HEIGHT, h: REGION_HEIGHT - 1, kind: "region", depth: i}));
 	return lanes;
 }
 
 function logY(track) {
-	return TRACK_PAD + STATE_HEIGHT + track.thread.regions.length * REGION_HEIGHT + 1;
+	return regionsY(track) + track.thread.regions.length * REGION_HEIGHT;
 }
 
 // ---- labels: elements for the visible tracks only, taken from a pool ----
