@@ -178,6 +178,7 @@ int trc_drain_open(struct trc_drain **out, struct trc_shared *shared, uint64_t m
 	trc_clock_sync(&d->sync);
 	if (options->join)
 		join(d);
+	trc_drain_sample_begin(d);
 	/* Trace time 0 is when recording began. */
 	if (!options->serial_base)
 		trc_writer_sync(writer, options->join ? &d->sync : &d->h.start);
@@ -407,6 +408,7 @@ uint64_t trc_drain_pass(struct trc_drain *d)
 		if (d->ring[i].head != d->ring[i].pos || d->ring[i].pos < d->ring[i].skip_to)
 			ring_drain(d, i);
 	trc_drain_overflow(d);
+	trc_drain_sample_events(d);
 	/* release: what the tables held for the records of this pass has been read (T3).  In flight
 	 * mode snapshots want it longer, and the writers count. */
 	if (!trc_is_overwritten(d->shared))

@@ -5,6 +5,7 @@ libtrcdrain_la_SOURCES = \
 	recorder/drain_kernel.c \
 	recorder/drain_overflow.c \
 	recorder/drain_record.c \
+	recorder/drain_sample.c \
 	recorder/drain_tables.c \
 	recorder/drain_window.c \
 	recorder/file_sink.c recorder/file_sink.h \

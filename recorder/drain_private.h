@@ -130,6 +130,11 @@ struct trc_drain {
 	uint32_t watch_mask;
 	struct trc_past_map past;
 
+	struct {
+		uint64_t missing_threads, lost[TRC_SAMPLE_LOSS_COUNT];
+		bool told;
+	} sampled[TRC_SAMPLE_EVENTS_MAX]; /* as of the last look */
+
 	uint64_t flushed_ns, unflushed; /* last flush; events since */
 	struct trc_sync_point sync;
 	struct trc_drain_totals totals;
@@ -176,6 +181,10 @@ uint32_t trc_drain_string(struct trc_drain *d, uint64_t ring_id);
 void trc_drain_modules(struct trc_drain *d);
 void trc_drain_slots(struct trc_drain *d);
 void trc_drain_status(struct trc_drain *d);
+/* What is sampled, if that has changed since the last time, and losses that no event told of. */
+void trc_drain_sample_events(struct trc_drain *d);
+/* What was lost before a trace that joins a ring in use is not its own. */
+void trc_drain_sample_begin(struct trc_drain *d);
 /* Of a mapping that nobody changes. */
 void trc_drain_slot_copy(const struct trc_drain *d, uint32_t i, struct trc_slot_copy *copy);
 void trc_drain_thread_write(struct trc_drain *d, const struct trc_slot_copy *copy, uint64_t end);

@@ -476,6 +476,7 @@ int trc_drain_copy_finish(struct trc_drain *d)
 	d->n_status = 0;
 	each_slot(d, add_status);
 	trc_writer_status(d->w, d->status, d->n_status);
+	trc_drain_sample_events(d);
 	trc_drain_open_regions(d);
 	trc_writer_totals(d->w, &totals);
 	return totals.error;

@@ -50,13 +50,24 @@ agree()
 	passed "$1: $n shares agree"
 }
 
+# said NUMBER TEXT...: what the trace says of an event that was sampled.
+said()
+{
+	"$top_builddir/tests/record/trace_dump" t.trc | grep "^sampled $1 " >said.txt
+	grep -qE "^sampled $*" said.txt || fail "not 'sampled $*' but: $(cat said.txt)"
+	passed "the trace says: $*"
+}
+
 sampled timer threads
+said 1 timer timer period 10000000 missing 0: '$'
 agree 'timers' 1 10000000
 sampled timer:1000000 threads
+said 1 timer timer period 1000000 missing 0: at most '[0-9]+' samples a second, which stand for more each
 agree 'timers that tick more often than the kernel' 1 1000000
 can_count=no
 if sampled cpu-clock threads 2>skipped.txt; then
 	can_count=yes
+	said 1 'cpu-clock(:u)?' signal period 1000000 missing 0:
 	agree 'counters of the clock' 1 1000000
 	sampled cpu-clock:100000 threads
 	agree 'counters at 10 kHz' 1 100000

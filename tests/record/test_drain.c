@@ -116,6 +116,56 @@ START_TEST(gap_records_hold_totals_and_become_differences)
 }
 END_TEST
 
+/* The i-th event that is sampled, complete from now on. */
+static struct trc_sample_event_slot *sampled_event(uint32_t i, const char *name)
+{
+	struct trc_sample_event_slot *slot = &f.shared->sample_event[i];
+
+	slot->how = TRC_SAMPLE_TIMER;
+	slot->period = 1000000;
+	slot->frequency_hz = 1000;
+	memset(slot->name, 'x', sizeof(slot->name)); /* hostile: without an end */
+	memcpy(slot->name, name, strlen(name) + 1);
+	strcpy(slot->unit, "nanoseconds");
+	atomic_store(&slot->state, TRC_SAMPLE_EVENT_COMPLETE);
+	return slot;
+}
+
+START_TEST(what_is_sampled_is_told_with_what_was_lost)
+{
+	struct trc_sample_event_slot *timer = sampled_event(0, "timer");
+	const struct trc_sample_event_entry *entry;
+
+	atomic_store(&f.shared->sample_event[1].state, TRC_SAMPLE_EVENT_FILLING);
+	atomic_store(&timer->lost[TRC_SAMPLE_LOSS_BUSY], 3);
+	trc_drain_pass(f.drain);
+	atomic_store(&timer->lost[TRC_SAMPLE_LOSS_BUSY], 5);
+	atomic_store(&timer->lost[TRC_SAMPLE_LOSS_NOT_OURS], 1);
+	atomic_store(&timer->missing_threads, 2);
+	memset(sampled_event(2, "")->name, 'n', sizeof(timer->name));
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+
+	ck_assert_uint_eq(trc_reader_sample_events(file.r, &entry), 2);
+	ck_assert_uint_eq(entry[0].event, 1);
+	ck_assert_uint_eq(entry[0].how, TRC_SAMPLE_TIMER);
+	ck_assert_uint_eq(entry[0].period, 1000000);
+	ck_assert_uint_eq(entry[0].frequency_hz, 1000);
+	ck_assert_uint_eq(entry[0].missing_threads, 2);
+	ck_assert_str_eq(entry[0].name, "timer");
+	ck_assert_str_eq(entry[0].unit, "nanoseconds");
+	ck_assert_uint_eq(entry[1].event, 3);
+	ck_assert_uint_eq(strlen(entry[1].name), sizeof(timer->name) - 1);
+
+	ck_assert_uint_eq(fake_count(&file, TRC_KIND_SAMPLES_LOST), 3);
+	ck_assert_uint_eq(row(TRC_KIND_SAMPLES_LOST, 0)->arg[0], 1);
+	ck_assert_uint_eq(row(TRC_KIND_SAMPLES_LOST, 0)->arg[1], 3);
+	ck_assert_uint_eq(row(TRC_KIND_SAMPLES_LOST, 0)->arg[2], TRC_SAMPLE_LOSS_BUSY);
+	ck_assert_uint_eq(row(TRC_KIND_SAMPLES_LOST, 1)->arg[1], 2);
+	ck_assert_uint_eq(row(TRC_KIND_SAMPLES_LOST, 2)->arg[1], 1);
+	ck_assert_uint_eq(row(TRC_KIND_SAMPLES_LOST, 2)->arg[2], TRC_SAMPLE_LOSS_NOT_OURS);
+}
+END_TEST
+
 static const struct damage {
 	const char *what;
 	uint64_t word0_add, word1, word2;
@@ -866,6 +916,7 @@ static Suite *drain_suite(void)
 	tcase_add_test(t, records_of_both_procs_arrive_in_order_over_page_ends);
 	tcase_add_test(t, a_pass_gives_all_room_back_and_wakes_who_waits);
 	tcase_add_test(t, gap_records_hold_totals_and_become_differences);
+	tcase_add_test(t, what_is_sampled_is_told_with_what_was_lost);
 	tcase_add_loop_test(t, a_damaged_record_costs_its_page_and_is_told, 0,
 			    sizeof(damages) / sizeof(*damages));
 	tcase_add_test(t, a_damaged_page_is_not_looked_at_again_when_it_grows);

@@ -3,6 +3,7 @@
  *
  *   info KEY VALUE      warning TEXT      complete 0|1       lost N
  *   count KIND N            thread SERIAL NAME ended|running
+ *   sampled NUMBER NAME HOW period PERIOD missing N: NOTE
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,6 +26,18 @@ static void dump_tables(const struct trc_reader *r)
 		printf("thread %" PRIu32 " %.*s %s\n", t->serial, (int)t->name_bytes, t->name,
 		       t->end ? "ended" : "running");
 	}
+}
+
+static void dump_sampled(const struct trc_reader *r)
+{
+	static const char *const how[] = {"?", "timer", "signal", "kernel"};
+	const struct trc_sample_event_entry *e;
+	size_t n = trc_reader_sample_events(r, &e);
+
+	for (size_t i = 0; i < n; i++)
+		printf("sampled %" PRIu32 " %s %s period %" PRIu64 " missing %" PRIu64 ": %s\n",
+		       e[i].event, e[i].name, how[e[i].how < 4 ? e[i].how : 0], e[i].period,
+		       e[i].missing_threads, e[i].note);
 }
 
 static uint64_t lost_in(const struct trc_columns *c)
@@ -72,6 +85,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	dump_tables(r);
+	dump_sampled(r);
 	status = dump_events(r);
 	trc_reader_close(r);
 	return status;

@@ -1,0 +1,134 @@
+/* drain_sample.c - what is sampled, and the samples that were lost where no event could tell. */
+#include <string.h>
+#include "drain_private.h"
+
+/* A copy of one entry, with texts that end. */
+struct entry {
+	struct trc_sample_event_slot slot;
+	uint64_t missing_threads, lost[TRC_SAMPLE_LOSS_COUNT];
+};
+
+static bool entry_copy(struct trc_drain *d, uint32_t i, struct entry *e)
+{
+	struct trc_sample_event_slot *slot = &d->shared->sample_event[i];
+
+	/* acquire: pairs with the release of a complete entry. */
+	if (atomic_load_explicit(&slot->state, memory_order_acquire) != TRC_SAMPLE_EVENT_COMPLETE)
+		return false;
+	memcpy(&e->slot, slot, sizeof(e->slot));
+	e->slot.name[sizeof(e->slot.name) - 1] = '\0';
+	e->slot.unit[sizeof(e->slot.unit) - 1] = '\0';
+	e->slot.note[sizeof(e->slot.note) - 1] = '\0';
+	e->missing_threads = atomic_load_explicit(&slot->missing_threads, memory_order_relaxed);
+	for (int cause = 0; cause < TRC_SAMPLE_LOSS_COUNT; cause++)
+		e->lost[cause] = atomic_load_explicit(&slot->lost[cause], memory_order_relaxed);
+	return true;
+}
+
+/* Placed among the overflow stream's events: when they were lost is not known exactly. */
+static void tell_loss(struct trc_drain *d, uint32_t event, int cause, uint64_t n)
+{
+	struct trc_drain_stream *s = &d->cells.stream;
+	uint64_t *arg;
+
+	if (!s->last_time)
+		s->last_time = d->earliest;
+	arg = trc_writer_row(d->w, s->source, s->proc, TRC_KIND_SAMPLES_LOST, 0, s->last_time);
+	d->unflushed++;
+	if (!arg)
+		return;
+	arg[0] = event;
+	arg[1] = n;
+	arg[2] = (uint64_t)cause;
+}
+
+static void tell_losses(struct trc_drain *d, uint32_t i, const struct entry *e)
+{
+	for (int cause = 1; cause < TRC_SAMPLE_LOSS_COUNT; cause++) {
+		uint64_t *told = &d->sampled[i].lost[cause];
+
+		if (e->lost[cause] > *told)
+			tell_loss(d, i + 1, cause, e->lost[cause] - *told);
+		*told = e->lost[cause];
+	}
+}
+
+static void append(char *text, size_t n_bytes, const char *more)
+{
+	size_t used = strlen(text), n = strlen(more);
+
+	if (used + n < n_bytes)
+		memcpy(text + used, more, n + 1);
+}
+
+/* A copy cannot tell which of them its window is about. */
+static void note_losses(struct entry *e)
+{
+	static const char what[] = " samples lost since it began";
+	char text[24 + sizeof(what)] = "", *at = text + 24;
+	uint64_t n = 0;
+
+	for (int cause = 1; cause < TRC_SAMPLE_LOSS_COUNT; cause++)
+		n += e->lost[cause];
+	if (!n)
+		return;
+	memcpy(at, what, sizeof(what));
+	for (; n; n /= 10)
+		*--at = (char)('0' + n % 10);
+	if (*e->slot.note)
+		append(e->slot.note, sizeof(e->slot.note), "; ");
+	append(e->slot.note, sizeof(e->slot.note), at);
+}
+
+static struct trc_sample_event_entry as_written(uint32_t i, const struct entry *e)
+{
+	return (struct trc_sample_event_entry){.event = i + 1,
+					       .how = e->slot.how,
+					       .period = e->slot.period,
+					       .frequency_hz = e->slot.frequency_hz,
+					       .missing_threads = e->missing_threads,
+					       .name = e->slot.name,
+					       .unit = e->slot.unit,
+					       .note = e->slot.note};
+}
+
+/* True if it differs from what has been written. */
+static bool look(struct trc_drain *d, uint32_t i, struct entry *e)
+{
+	bool changed = !d->sampled[i].told || d->sampled[i].missing_threads != e->missing_threads;
+
+	if (d->windowed)
+		note_losses(e);
+	else
+		tell_losses(d, i, e);
+	d->sampled[i].told = true;
+	d->sampled[i].missing_threads = e->missing_threads;
+	return changed;
+}
+
+void trc_drain_sample_events(struct trc_drain *d)
+{
+	struct trc_sample_event_entry written[TRC_SAMPLE_EVENTS_MAX];
+	struct entry entry[TRC_SAMPLE_EVENTS_MAX];
+	bool changed = false;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < TRC_SAMPLE_EVENTS_MAX; i++) {
+		if (!entry_copy(d, i, &entry[n]))
+			continue;
+		changed |= look(d, i, &entry[n]);
+		written[n] = as_written(i, &entry[n]);
+		n++;
+	}
+	if (changed)
+		trc_writer_sample_events(d->w, written, n);
+}
+
+void trc_drain_sample_begin(struct trc_drain *d)
+{
+	struct entry e;
+
+	for (uint32_t i = 0; i < TRC_SAMPLE_EVENTS_MAX; i++)
+		if (d->options.join && entry_copy(d, i, &e))
+			memcpy(d->sampled[i].lost, e.lost, sizeof(e.lost));
+}
