@@ -108,7 +108,8 @@ size_t trc_reader_coverage(const struct trc_reader *r, const struct trc_coverage
 
 /* Label sets, merged over generations, by id 1..n. */
 size_t trc_reader_label_sets(const struct trc_reader *r); /* highest id + 1 */
-/* Sorted by key, none empty; the strings stay until close.  -ENOENT: no such set, *label untouched. */
+/* Sorted by key, none empty; borrowed until close, and so are the strings.  -ENOENT: no such set,
+ * *label untouched. */
 int trc_reader_label_set(const struct trc_reader *r, uint32_t id, const struct trc_label **label,
 			 uint32_t *n);
 /* The last tables in the file; names, units and notes are terminated and stay until close.  An

@@ -37,7 +37,7 @@ struct trc_stack_place {
 
 struct trc_label_set_place {
 	size_t label_idx;
-	uint32_t n; /* of labels */
+	uint32_t n;	      /* of labels */
 	const uint8_t *bytes; /* its entry behind the id; NULL: no such entry */
 	uint32_t n_bytes;
 };

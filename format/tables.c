@@ -4,6 +4,8 @@
 #include "format/tables.h"
 #include "format/varint.h"
 
+enum { LABEL_BYTES_MAX = 5 + 1 + TRC_VARINT_BYTES_MAX + 5 }; /* in the file */
+
 static int section_init(struct trc_section *s, struct trc_arena *memory)
 {
 	s->base = trc_arena_take(memory, TRC_SECTION_BUFFER_BYTES);
@@ -47,7 +49,7 @@ int trc_tables_init(struct trc_tables *t, struct trc_section_out *out, struct tr
 	if (!err)
 		err = intern_init(&t->stacks, memory, 24, 128);
 	if (!err)
-		err = intern_init(&t->label_sets, memory, 6, 32);
+		err = intern_init(&t->label_sets, memory, 16, 32);
 	if (err)
 		return err;
 	t->threads.max = share(memory, 48, sizeof(*t->threads.entry));
@@ -150,9 +152,6 @@ uint32_t trc_tables_stack(struct trc_tables *t, uint32_t epoch, const uint64_t *
 	return intern(t, &t->stacks, word, (n_frames + 1) * (uint32_t)sizeof(*word));
 }
 
-/* A label of an interned set. */
-enum { LABEL_KEY, LABEL_KIND, LABEL_STRING, LABEL_NUMBER, LABEL_WORDS };
-
 static bool labels_are_sorted(const struct trc_label *label, uint32_t n)
 {
 	for (uint32_t i = 1; i < n; i++)
@@ -161,28 +160,34 @@ static bool labels_are_sorted(const struct trc_label *label, uint32_t n)
 	return true;
 }
 
-/* False if there is no room for its strings. */
-static bool label_words(struct trc_tables *t, const struct trc_label *label, uint64_t *word)
+/* The label as in the file; NULL if there is no room for its strings. */
+static uint8_t *put_label(struct trc_tables *t, uint8_t *p, const struct trc_label *label)
 {
-	word[LABEL_KEY] = trc_tables_string(t, label->key, label->key_bytes);
-	word[LABEL_KIND] = label->is_number ? TRC_LABEL_NUMBER : TRC_LABEL_STRING;
-	word[LABEL_STRING] = 0; /* of an empty text, too */
+	uint32_t key = trc_tables_string(t, label->key, label->key_bytes);
+	uint32_t text = 0; /* of an empty one, too */
+
 	if (label->value_bytes)
-		word[LABEL_STRING] = trc_tables_string(t, label->value, label->value_bytes);
-	word[LABEL_NUMBER] = label->is_number ? (uint64_t)label->number : 0;
-	return word[LABEL_KEY] && (word[LABEL_STRING] || !label->value_bytes);
+		text = trc_tables_string(t, label->value, label->value_bytes);
+	if (!key || (!text && label->value_bytes))
+		return NULL;
+	p = trc_varint_put(p, key);
+	*p++ = label->is_number ? TRC_LABEL_NUMBER : TRC_LABEL_STRING;
+	if (label->is_number)
+		p = trc_varint_put(p, trc_zigzag((uint64_t)label->number));
+	return trc_varint_put(p, text);
 }
 
 uint32_t trc_tables_label_set(struct trc_tables *t, const struct trc_label *label, uint32_t n)
 {
-	uint64_t word[TRC_LABELS_MAX * LABEL_WORDS];
+	uint8_t bytes[TRC_VARINT_BYTES_MAX + TRC_LABELS_MAX * LABEL_BYTES_MAX];
+	uint8_t *p;
 
 	if (!n || n > TRC_LABELS_MAX || !label[0].key_bytes || !labels_are_sorted(label, n))
 		return 0;
-	for (uint32_t i = 0; i < n; i++)
-		if (!label_words(t, &label[i], word + i * LABEL_WORDS))
-			return 0;
-	return intern(t, &t->label_sets, word, n * LABEL_WORDS * (uint32_t)sizeof(*word));
+	p = trc_varint_put(bytes, n);
+	for (uint32_t i = 0; i < n && p; i++)
+		p = put_label(t, p, &label[i]);
+	return p ? intern(t, &t->label_sets, bytes, (uint32_t)(p - bytes)) : 0;
 }
 
 static void string_write(struct trc_tables *t, uint32_t id)
@@ -225,13 +230,17 @@ static void cite_interned(struct trc_tables *t, struct trc_intern *in, uint64_t 
 		write(t, (uint32_t)id);
 }
 
-static uint8_t *put_label(uint8_t *p, const uint64_t *word)
+/* The strings of a set, as trc_tables_label_set() put them. */
+static void cite_label_strings(struct trc_tables *t, const struct trc_intern_entry *e)
 {
-	p = trc_varint_put(p, word[LABEL_KEY]);
-	*p++ = (uint8_t)word[LABEL_KIND];
-	if (word[LABEL_KIND] == TRC_LABEL_NUMBER)
-		p = trc_varint_put(p, trc_zigzag(word[LABEL_NUMBER]));
-	return trc_varint_put(p, word[LABEL_STRING]);
+	struct trc_cursor c = {e->bytes, e->bytes + e->n_bytes, false};
+
+	for (uint64_t n = trc_cursor_varint(&c); n; n--) {
+		cite_interned(t, &t->strings, trc_cursor_varint(&c), string_write);
+		if (trc_cursor_u8(&c) == TRC_LABEL_NUMBER)
+			trc_cursor_varint(&c);
+		cite_interned(t, &t->strings, trc_cursor_varint(&c), string_write);
+	}
 }
 
 /* After its strings, which thus stand before it in the file. */
@@ -239,22 +248,15 @@ static void label_set_write(struct trc_tables *t, uint32_t id)
 {
 	struct trc_section *section = &t->label_sets.section;
 	struct trc_intern_entry *e = &t->label_sets.entry[id];
-	const uint64_t *word = (const uint64_t *)(const void *)e->bytes;
-	uint32_t n = e->n_bytes / (LABEL_WORDS * (uint32_t)sizeof(*word));
 	uint8_t *start, *p;
 
-	for (uint32_t i = 0; i < n; i++) {
-		cite_interned(t, &t->strings, word[i * LABEL_WORDS + LABEL_KEY], string_write);
-		cite_interned(t, &t->strings, word[i * LABEL_WORDS + LABEL_STRING], string_write);
-	}
+	cite_label_strings(t, e);
 	if (section->used_bytes + TRC_SECTION_ENTRY_BYTES_MAX > section->room_bytes)
 		trc_section_write(t->out, &t->strings.section, TRC_SECTION_STRINGS);
 	start = entry_begin(t, section, TRC_SECTION_LABEL_SETS);
 	p = trc_varint_put(start + 2, id);
-	p = trc_varint_put(p, n);
-	for (uint32_t i = 0; i < n; i++)
-		p = put_label(p, word + i * LABEL_WORDS);
-	entry_end(section, entry_close(start, p));
+	memcpy(p, e->bytes, e->n_bytes);
+	entry_end(section, entry_close(start, p + e->n_bytes));
 	e->generation = t->generation;
 }
 

@@ -15,7 +15,7 @@ enum {
 	KEY_BYTES_MAX = 255,
 	VALUE_BYTES_MAX = 32 << 10,
 	SAMPLE_TEXT_BYTES_MAX = 255, /* of a sampled event's name, unit and note each */
-	ENTRY_BYTES_MAX = 1024, /* of a table of what is so at the end */
+	ENTRY_BYTES_MAX = 1024,	     /* of a table of what is so at the end */
 	ROW_WORDS_MAX = TRC_ROW_WORDS_MIN + TRC_ARGS_MAX + (TRC_TEXT_BYTES_MAX + 7) / 8,
 };
 #define MEMORY_BYTES_DEFAULT  (UINT64_C(64) << 20)

@@ -58,6 +58,29 @@ static const struct {
 	 {0, 5, 0, 5, 0, 1, 2}},
 	{"coverage that ends before it begins", TRC_SECTION_COVERAGE, 0, 7, {0, 5, 0, 1, 0, 2, 1}},
 	{"coverage without an end", TRC_SECTION_COVERAGE, 0, 6, {0, 4, 0, 1, 0, 1}},
+	{"a label set id out of the blue", TRC_SECTION_LABEL_SETS, 0, 6, {5, 77, 1, 0, 1, 0}},
+	{"label set 0", TRC_SECTION_LABEL_SETS, 0, 6, {5, 0, 1, 0, 1, 0}},
+	{"a label set without a number of labels", TRC_SECTION_LABEL_SETS, 0, 2, {1, 1}},
+	{"a label set of 65 labels", TRC_SECTION_LABEL_SETS, 0, 3, {2, 1, 65}},
+	{"a label set with labels missing", TRC_SECTION_LABEL_SETS, 0, 6, {5, 1, 2, 0, 1, 0}},
+	{"a label without a value", TRC_SECTION_LABEL_SETS, 0, 5, {4, 1, 1, 0, 1}},
+	{"a number without a unit", TRC_SECTION_LABEL_SETS, 0, 6, {5, 1, 1, 0, 2, 8}},
+	{"a label set longer than its section", TRC_SECTION_LABEL_SETS, 0, 3, {90, 1, 0}},
+	{"sampled events without a beginning", TRC_SECTION_SAMPLE_EVENTS, 0, 0, {0}},
+	{"sampled event 0", TRC_SECTION_SAMPLE_EVENTS, 0, 8, {0, 8, 0, 1, 0, 0, 0, 0}},
+	{"a sampled event without a note",
+	 TRC_SECTION_SAMPLE_EVENTS,
+	 0,
+	 8,
+	 {0, 6, 1, 1, 0, 0, 0, 0}},
+	{"a sampled event taken in way 256", TRC_SECTION_SAMPLE_EVENTS, 0, 4, {0, 9, 1, 256}},
+	{"threads' labels without a beginning", TRC_SECTION_THREAD_LABELS, 0, 0, {0}},
+	{"threads' labels cut off", TRC_SECTION_THREAD_LABELS, 0, 3, {0, 1, 1}},
+	{"labels of a serial above 2^32",
+	 TRC_SECTION_THREAD_LABELS,
+	 0,
+	 4,
+	 {0, 6, UINT64_C(1) << 32, 0}},
 	{"packed into less than its length", TRC_SECTION_INFO, TRC_SECTION_LZ4, 1, {1}},
 	{"packed garbage", TRC_SECTION_INFO, TRC_SECTION_LZ4, 8, {9, 0, 0, 0, 255, 255, 255, 255}},
 	{"unpacking to 4 GB",
@@ -114,17 +137,126 @@ START_TEST(two_meanings_of_an_id_are_told)
 }
 END_TEST
 
+/* A file of three strings, "", "a" and "b", and what is told of them. */
+static struct bytes label_file(const char *sets, size_t n_bytes)
+{
+	struct bytes b = assembled("unfinished\n");
+
+	section_add(&b, TRC_SECTION_STRINGS, 0, "\x02\x00\x02\x01\x61\x02\x01\x62", 8, 8);
+	section_add(&b, TRC_SECTION_LABEL_SETS, 0, sets, n_bytes, n_bytes);
+	return b;
+}
+
+static const struct {
+	const char *what;
+	const char *bytes;
+	size_t n_bytes;
+	const char *found; /* keys and values of set 1; NULL: damage */
+	uint64_t dangling_ids;
+} label_sets[] = {
+	{"keys that rise", "\x08\x01\x02\x02\x01\x03\x03\x01\x02", 9, "a=b b=a ", 0},
+	{"no labels at all", "\x02\x01\x00", 3, "", 0},
+	{"an empty value", "\x05\x01\x01\x02\x01\x00", 6, "a= ", 0},
+	{"a number and its unit", "\x06\x01\x01\x02\x02\x09\x03", 7, "a=-5b ", 0},
+	{"a newer version's fields behind the labels", "\x07\x01\x01\x02\x01\x03\x55\x55", 8,
+	 "a=b ", 0},
+	{"a newer version's kind of value: it and what follows is left out",
+	 "\x0b\x01\x03\x02\x01\x03\x03\x09\xff\xff\xff\xff", 12, "a=b ", 0},
+	{"keys that fall", "\x08\x01\x02\x03\x01\x03\x02\x01\x02", 9, NULL, 0},
+	{"a key twice", "\x08\x01\x02\x02\x01\x03\x02\x01\x02", 9, NULL, 0},
+	{"a key without an entry is left out", "\x08\x01\x02\x63\x01\x03\x03\x01\x02", 9, "b=a ",
+	 1},
+	{"key 0 is left out", "\x08\x01\x02\x00\x01\x03\x03\x01\x02", 9, "b=a ", 0},
+	{"an empty key is left out", "\x08\x01\x02\x01\x01\x03\x03\x01\x02", 9, "b=a ", 0},
+	{"a value without an entry is empty", "\x05\x01\x01\x02\x01\x63", 6, "a= ", 1},
+	{"a unit without an entry is none", "\x06\x01\x01\x02\x02\x09\x63", 7, "a=-5 ", 1},
+};
+
+START_TEST(label_sets_are_checked)
+{
+	struct bytes b = label_file(label_sets[_i].bytes, label_sets[_i].n_bytes);
+	const char *what = label_sets[_i].what;
+	const struct trc_label *l = NULL;
+	struct trc_error error;
+	struct trc_reader *r;
+	char found[200] = "";
+	uint32_t n = 0;
+
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	ck_assert_msg(trc_reader_label_set(r, 1, &l, &n) == (label_sets[_i].found ? 0 : -ENOENT),
+		      "%s", what);
+	ck_assert_int_eq(trc_reader_label_set(r, 0, &l, &n), -ENOENT);
+	ck_assert_int_eq(trc_reader_label_set(r, 2, &l, &n), -ENOENT);
+	for (uint32_t i = 0; i < n; i++) {
+		char number[32] = "";
+
+		if (l[i].is_number)
+			snprintf(number, sizeof(number), "%lld", (long long)l[i].number);
+		sprintf(found + strlen(found), "%.*s=%s%.*s ", (int)l[i].key_bytes, l[i].key,
+			number, (int)l[i].value_bytes, l[i].value);
+	}
+	ck_assert_msg(!label_sets[_i].found || !strcmp(found, label_sets[_i].found), "%s: %s", what,
+		      found);
+	ck_assert_msg(!strncmp(trc_reader_warning(r), "damaged", 7) == !label_sets[_i].found,
+		      "%s: %s", what, trc_reader_warning(r));
+	ck_assert_uint_eq(trc_reader_info(r)->dangling_ids, label_sets[_i].dangling_ids);
+	trc_reader_close(r);
+	bytes_free(&b);
+}
+END_TEST
+
+START_TEST(two_meanings_of_a_label_set_are_told)
+{
+	struct bytes b = label_file("\x05\x01\x01\x02\x01\x03\x05\x01\x01\x02\x01\x02", 12);
+	const struct trc_label *l;
+	struct trc_error error;
+	struct trc_reader *r;
+	uint32_t n;
+
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	ck_assert_str_eq(trc_reader_warning(r), "label set 1 has two meanings: the first is taken");
+	ck_assert_int_eq(trc_reader_label_set(r, 1, &l, &n), 0);
+	ck_assert_mem_eq(l->value, "b", 1);
+	trc_reader_close(r);
+	bytes_free(&b);
+}
+END_TEST
+
+START_TEST(a_thread_of_no_known_label_set_has_none)
+{
+	struct bytes b = label_file("\x05\x01\x01\x02\x01\x03", 6);
+	const struct trc_thread_labels_entry *entry;
+	struct trc_error error;
+	struct trc_reader *r;
+
+	section_add(&b, TRC_SECTION_THREAD_LABELS, 0, "\0\2\7\1\2\10\2\2\11\0", 10, 10);
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	ck_assert_uint_eq(trc_reader_thread_labels(r, &entry), 3);
+	ck_assert(entry[0].thread == 7 && entry[0].labels == 1);
+	ck_assert(entry[1].thread == 8 && entry[1].labels == 0);
+	ck_assert(entry[2].thread == 9 && entry[2].labels == 0);
+	ck_assert_uint_eq(trc_reader_info(r)->dangling_ids, 1);
+	trc_reader_close(r);
+	bytes_free(&b);
+}
+END_TEST
+
 /* D4: the tables of a file taken out, ids stand for nothing. */
 START_TEST(ids_without_an_entry_become_0)
 {
 	struct bytes b = assembled("stack s 0x10 0x20\n@10 thread=1 park reason=mutex object=5 "
-				   "holder=7 stack=s\n@20 thread=1 counter name=\"n\" value=3\n");
+				   "holder=7 stack=s\n@20 thread=1 counter name=\"n\" value=3\n"
+				   "labels few a=1\n@30 thread=1 labels labels=few before=9\n"
+				   "flush\nthread_labels thread=1 labels=few\n");
+	static const uint16_t tables[] = {TRC_SECTION_STRINGS, TRC_SECTION_STACKS,
+					  TRC_SECTION_THREADS, TRC_SECTION_LABEL_SETS};
+	const struct trc_thread_labels_entry *thread_labels;
 	struct trc_columns *c;
 	struct trc_error error;
 	struct trc_reader *r;
 
-	for (uint16_t type = TRC_SECTION_STRINGS; type <= TRC_SECTION_THREADS; type++) {
-		size_t off = section_find(&b, type);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		size_t off = section_find(&b, tables[i]);
 
 		/* An unknown type instead, with the checksum that goes with it. */
 		trc_put16(b.at + off, 1000);
@@ -133,7 +265,9 @@ START_TEST(ids_without_an_entry_become_0)
 				      trc_get32(b.at + off + 4), trc_get64(b.at + off)));
 	}
 	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
-	ck_assert_uint_eq(trc_reader_unknown_sections(r), 3);
+	ck_assert_uint_eq(trc_reader_unknown_sections(r), 4);
+	ck_assert_uint_eq(trc_reader_thread_labels(r, &thread_labels), 1);
+	ck_assert_uint_eq(thread_labels->labels, 0);
 	for (int twice = 0; twice < 2; twice++) {
 		ck_assert_int_eq(trc_reader_load(r, 0, TRC_WANT_ALL, NULL, &c, &error), 0);
 		ck_assert_uint_eq(c->thread[0], 0);
@@ -142,9 +276,11 @@ START_TEST(ids_without_an_entry_become_0)
 		ck_assert_uint_eq(c->arg[TRC_KIND_PARK][3][0], 0);
 		ck_assert_uint_eq(c->arg[TRC_KIND_COUNTER][0][0], 0);
 		ck_assert_uint_eq(c->arg[TRC_KIND_COUNTER][1][0], 3);
+		ck_assert_uint_eq(c->arg[TRC_KIND_LABELS][0][0], 0);
+		ck_assert_uint_eq(c->arg[TRC_KIND_LABELS][1][0], 0);
 		trc_columns_free(c);
 	}
-	ck_assert_uint_eq(trc_reader_info(r)->dangling_ids, 5);
+	ck_assert_uint_eq(trc_reader_info(r)->dangling_ids, 9);
 	trc_reader_close(r);
 	bytes_free(&b);
 }
@@ -389,6 +525,10 @@ Suite *suite_lies(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, lies_are_damage, 0, sizeof(lies) / sizeof(lies[0]));
 	tcase_add_test(t, two_meanings_of_an_id_are_told);
+	tcase_add_loop_test(t, label_sets_are_checked, 0,
+			    sizeof(label_sets) / sizeof(label_sets[0]));
+	tcase_add_test(t, two_meanings_of_a_label_set_are_told);
+	tcase_add_test(t, a_thread_of_no_known_label_set_has_none);
 	tcase_add_test(t, ids_without_an_entry_become_0);
 	tcase_add_loop_test(t, blocks_that_lie_are_found_out, 0,
 			    sizeof(block_lies) / sizeof(block_lies[0]));

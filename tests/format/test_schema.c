@@ -48,6 +48,10 @@ START_TEST(numbers_have_names)
 	ck_assert_str_eq(trc_reason_name(TRC_REASON_COUNT), "?");
 	ck_assert_str_eq(trc_gap_cause_name(TRC_GAP_RING_FULL), "ring_full");
 	ck_assert_str_eq(trc_gap_cause_name(1000), "?");
+	ck_assert_str_eq(trc_sample_loss_name(TRC_SAMPLE_LOSS_NOT_OURS), "not_ours");
+	ck_assert_str_eq(trc_sample_loss_name(TRC_SAMPLE_LOSS_COUNT), "?");
+	ck_assert_str_eq(trc_sample_how_name(TRC_SAMPLE_TIMER), "timer");
+	ck_assert_str_eq(trc_sample_how_name(0), "?");
 	ck_assert_uint_gt(strlen(trc_reason_doc(TRC_REASON_COND)), 0);
 	ck_assert_str_eq(trc_reason_doc(1000), "");
 }

@@ -21,6 +21,7 @@ static const struct {
 	const char *message;
 } versions[] = {
 	{1, 0, 0, ""},
+	{1, 1, 0, ""},
 	{1, 7, 0, ""},
 	{2, 0, -ENOTSUP, "version 2.0 is newer than this trc, which reads 1.x"},
 	{65535, 3, -ENOTSUP, "version 65535.3 is newer than this trc, which reads 1.x"},
@@ -260,6 +261,64 @@ START_TEST(newer_kinds_are_shown_by_the_files_own_schema)
 }
 END_TEST
 
+/* The schema of 1.1: kinds up to 25. */
+static void add_older_schema(struct bytes *b)
+{
+	struct bytes s = {0};
+
+	varint(&s, TRC_KIND_TRIGGER);
+	for (unsigned int k = 1; k <= TRC_KIND_TRIGGER; k++) {
+		const struct trc_kind_info *info = trc_kind_info(k);
+
+		varint(&s, k);
+		name(&s, info->name);
+		varint(&s, info->n_args);
+		for (unsigned int a = 0; a < info->n_args; a++) {
+			varint(&s, (uint64_t)info->arg[a].type);
+			name(&s, info->arg[a].name);
+		}
+	}
+	varint(&s, 0);
+	section_add(b, TRC_SECTION_SCHEMA, 0, s.at, s.n, s.n);
+	bytes_free(&s);
+}
+
+START_TEST(a_file_of_1_1_is_read)
+{
+	struct bytes b = bare_file(), whole = assembled("@10 thread=1 park reason=mutex object=5\n"
+							"coverage proc=0 held=1 from=2 to=30\n");
+	size_t off = section_find(&whole, TRC_SECTION_SCHEMA);
+	const struct trc_sample_event_entry *event;
+	const struct trc_thread_labels_entry *labels;
+	const struct trc_coverage_entry *coverage;
+	const struct trc_label *label;
+	struct trc_columns *c;
+	struct trc_error error;
+	struct trc_reader *r;
+	uint32_t n;
+
+	set_version(&b, 1, 1);
+	add_older_schema(&b);
+	off += section_bytes(&whole, off);
+	/* Without the index, which tells of offsets. */
+	bytes_add(&b, whole.at + off, section_find(&whole, TRC_SECTION_INDEX) - off);
+	ck_assert_msg(!trc_reader_open_memory(&r, b.at, b.n, &error), "%s", error.text);
+	ck_assert_msg(!trc_reader_warning(r), "%s", trc_reader_warning(r));
+	ck_assert_uint_eq(trc_reader_info(r)->minor, 1);
+	ck_assert_uint_eq(trc_reader_coverage(r, &coverage), 1);
+	ck_assert_uint_eq(trc_reader_label_sets(r), 0);
+	ck_assert_int_eq(trc_reader_label_set(r, 1, &label, &n), -ENOENT);
+	ck_assert_uint_eq(trc_reader_sample_events(r, &event), 0);
+	ck_assert_uint_eq(trc_reader_thread_labels(r, &labels), 0);
+	ck_assert_msg(!trc_reader_load(r, 0, TRC_WANT_ALL, NULL, &c, &error), "%s", error.text);
+	ck_assert_uint_eq(c->arg[TRC_KIND_PARK][1][0], 5);
+	trc_columns_free(c);
+	trc_reader_close(r);
+	bytes_free(&b);
+	bytes_free(&whole);
+}
+END_TEST
+
 static const struct {
 	const char *what;
 	uint64_t kind;
@@ -321,6 +380,7 @@ Suite *suite_versions(void)
 	tcase_add_test(t, a_longer_header_is_read_as_far_as_it_is_known);
 	tcase_add_test(t, unknown_sections_are_skipped);
 	tcase_add_test(t, longer_entries_are_read_as_far_as_they_are_known);
+	tcase_add_test(t, a_file_of_1_1_is_read);
 	tcase_add_test(t, newer_kinds_are_shown_by_the_files_own_schema);
 	tcase_add_loop_test(t, a_schema_that_contradicts_ours_is_refused, 0,
 			    sizeof(contradictions) / sizeof(contradictions[0]));

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "format/wire.h"
 #include "tests/format/common.h"
 
 static const struct trc_writer_options options = {
@@ -221,7 +222,7 @@ START_TEST(a_finished_writer_takes_nothing_more)
 }
 END_TEST
 
-/* B2: more strings, stacks, modules and threads than there is room for. */
+/* B2: more strings, stacks, label sets, modules and threads than there is room for. */
 START_TEST(full_tables_give_0_and_are_counted)
 {
 	struct bytes b = {0};
@@ -232,6 +233,7 @@ START_TEST(full_tables_give_0_and_are_counted)
 	uint64_t refusals = 0, frame[64];
 	uint32_t id = 0, last = 0;
 
+	ck_assert_uint_eq(trc_writer_string(w, "k", 1), 1);
 	for (uint32_t i = 0; i < 100000; i++) {
 		char text[32];
 		int n = sprintf(text, "%u", i);
@@ -247,6 +249,13 @@ START_TEST(full_tables_give_0_and_are_counted)
 		for (int f = 0; f < 64; f++)
 			frame[f] = i;
 		refusals += !trc_writer_stack(w, 0, frame, 64);
+	}
+	for (uint32_t i = 0; i < 30000; i++) {
+		struct trc_label label = {
+			.key = "k", .key_bytes = 1, .number = i, .is_number = true, .value = ""};
+
+		/* Its string was there first. */
+		refusals += !trc_writer_label_set(w, &label, 1);
 	}
 	for (uint32_t i = 0; i < 3000; i++) {
 		struct trc_module_entry m = {.start = i, .path = "/usr/lib/a-module.so"};
@@ -485,6 +494,206 @@ START_TEST(long_tables_of_open_regions_and_coverage_take_several_sections)
 }
 END_TEST
 
+START_TEST(long_tables_of_sampled_events_and_labels_take_several_sections)
+{
+	enum { N_EVENTS = 1000, N_THREADS = 20000 };
+	struct bytes b = {0};
+	struct trc_writer *w = open_writer(&b);
+	struct trc_sample_event_entry *event = calloc(N_EVENTS, sizeof(*event));
+	struct trc_thread_labels_entry *labels = calloc(N_THREADS, sizeof(*labels));
+	const struct trc_sample_event_entry *read_event;
+	const struct trc_thread_labels_entry *read_labels;
+	struct trc_label label = {.key = "k", .key_bytes = 1, .is_number = true, .value = ""};
+	char note[1000];
+	struct trc_error error;
+	struct trc_reader *r;
+
+	ck_assert(event && labels);
+	memset(note, 'x', sizeof(note) - 1);
+	note[sizeof(note) - 1] = 0;
+	for (uint32_t i = 0; i < N_EVENTS; i++)
+		event[i] = (struct trc_sample_event_entry){
+			UINT32_MAX - i, TRC_SAMPLE_KERNEL, UINT64_MAX, i,
+			i + 1,		"cycles:u",	   note,       note};
+	for (uint32_t i = 0; i < N_THREADS; i++) {
+		label.number = i % 3000;
+		labels[i] =
+			(struct trc_thread_labels_entry){i + 1, trc_writer_label_set(w, &label, 1)};
+	}
+	ck_assert_int_eq(trc_writer_sample_events(w, event, 5), 0);
+	ck_assert_int_eq(trc_writer_sample_events(w, event, N_EVENTS), 0);
+	ck_assert_int_eq(trc_writer_thread_labels(w, labels, 7), 0);
+	ck_assert_int_eq(trc_writer_thread_labels(w, labels, N_THREADS), 0);
+	event[3].event = 0;
+	ck_assert_int_eq(trc_writer_sample_events(w, event, 4), -EINVAL);
+	ck_assert_int_eq(trc_writer_finish(w), 0);
+	ck_assert_int_eq(trc_writer_sample_events(w, event, 1), -EBADF);
+	ck_assert_int_eq(trc_writer_thread_labels(w, labels, 1), -EBADF);
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	ck_assert_msg(!trc_reader_warning(r), "%s", trc_reader_warning(r));
+	ck_assert_uint_eq(trc_reader_sample_events(r, &read_event), N_EVENTS);
+	ck_assert_uint_eq(trc_reader_thread_labels(r, &read_labels), N_THREADS);
+	for (uint32_t i = 0; i < N_EVENTS; i++) {
+		ck_assert_uint_eq(read_event[i].event, UINT32_MAX - i);
+		ck_assert_uint_eq(read_event[i].how, TRC_SAMPLE_KERNEL);
+		ck_assert_uint_eq(read_event[i].period, UINT64_MAX);
+		ck_assert_uint_eq(read_event[i].frequency_hz, i);
+		ck_assert_uint_eq(read_event[i].missing_threads, i + 1);
+		ck_assert_str_eq(read_event[i].name, "cycles:u");
+		ck_assert_uint_eq(strlen(read_event[i].unit), 255);
+		ck_assert_uint_eq(strlen(read_event[i].note), 255);
+	}
+	for (uint32_t i = 0; i < N_THREADS; i++) {
+		ck_assert_uint_eq(read_labels[i].thread, i + 1);
+		ck_assert_uint_eq(read_labels[i].labels, i % 3000 + 1);
+	}
+	trc_reader_close(r);
+	trc_writer_close(w);
+	bytes_free(&b);
+	free(event);
+	free(labels);
+}
+END_TEST
+
+#define KEY(k) .key = (k), .key_bytes = sizeof(k) - 1, .value = ""
+static const struct {
+	const char *what;
+	uint32_t n;
+	struct trc_label label[3];
+} no_label_sets[] = {
+	{"nothing", 0, {{KEY("a")}}},
+	{"too many", TRC_LABELS_MAX + 1, {{KEY("a")}}},
+	{"a key twice", 2, {{KEY("a")}, {KEY("a")}}},
+	{"not in order", 3, {{KEY("a")}, {KEY("c")}, {KEY("b")}}},
+	{"a longer key before its beginning", 2, {{KEY("ab")}, {KEY("a")}}},
+	{"signed order", 2, {{KEY("\xc3")}, {KEY("z")}}},
+	{"an empty key", 2, {{KEY("")}, {KEY("a")}}},
+};
+
+START_TEST(what_is_no_label_set_has_id_0)
+{
+	struct bytes b = {0};
+	struct trc_writer *w = open_writer(&b);
+	struct trc_writer_totals totals;
+
+	ck_assert_msg(!trc_writer_label_set(w, no_label_sets[_i].label, no_label_sets[_i].n), "%s",
+		      no_label_sets[_i].what);
+	trc_writer_totals(w, &totals);
+	ck_assert_msg(!totals.table_full, "it is no matter of room");
+	trc_writer_close(w);
+	bytes_free(&b);
+}
+END_TEST
+
+START_TEST(the_largest_label_set_reads_back)
+{
+	static char text[TRC_LABELS_MAX][3];
+	struct trc_label label[TRC_LABELS_MAX] = {0};
+	struct bytes b = {0};
+	struct trc_writer *w = open_writer(&b);
+	struct trc_event e = {.kind = TRC_KIND_LABELS, .thread = 1};
+	const struct trc_label *read;
+	struct trc_error error;
+	struct trc_reader *r;
+	uint32_t n;
+
+	for (uint32_t i = 0; i < TRC_LABELS_MAX; i++) {
+		sprintf(text[i], "%02u", i);
+		label[i] = (struct trc_label){.key = text[i],
+					      .key_bytes = 2,
+					      .value = text[i],
+					      .value_bytes = 2,
+					      .is_number = true};
+		label[i].number = i % 2 ? INT64_MIN + i : INT64_MAX - i;
+	}
+	e.arg[0] = trc_writer_label_set(w, label, TRC_LABELS_MAX);
+	ck_assert_uint_eq(e.arg[0], 1);
+	ck_assert_int_eq(trc_writer_event(w, &e), 0);
+	ck_assert_int_eq(trc_writer_finish(w), 0);
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	ck_assert_int_eq(trc_reader_label_set(r, 1, &read, &n), 0);
+	ck_assert_uint_eq(n, TRC_LABELS_MAX);
+	for (uint32_t i = 0; i < n; i++) {
+		ck_assert_mem_eq(read[i].key, text[i], 2);
+		ck_assert_mem_eq(read[i].value, text[i], 2);
+		ck_assert_int_eq(read[i].number, label[i].number);
+	}
+	trc_reader_close(r);
+	trc_writer_close(w);
+	bytes_free(&b);
+}
+END_TEST
+
+/* B1: a generation is readable by itself, and its label sets come with their strings. */
+START_TEST(label_sets_come_again_in_each_generation_behind_their_strings)
+{
+	struct bytes b = assembled("labels few tenant=\"acme\"\n@10 labels labels=few\n"
+				   "generation\n@20 labels labels=few\ngeneration\n"
+				   "@30 thread_exit\n");
+	static const uint16_t expected[] = {TRC_SECTION_STRINGS, TRC_SECTION_LABEL_SETS};
+	unsigned int generation = 0, seen[4] = {0};
+
+	for (size_t off = TRC_HEADER_BYTES; off < b.n; off += section_bytes(&b, off)) {
+		uint16_t type = trc_get16(b.at + off);
+
+		if (type == TRC_SECTION_GENERATION) {
+			generation++;
+		} else if (type == TRC_SECTION_STRINGS || type == TRC_SECTION_LABEL_SETS) {
+			ck_assert_uint_lt(seen[generation], 2);
+			ck_assert_uint_eq(type, expected[seen[generation]++]);
+		} else if (type == TRC_SECTION_BLOCK) {
+			ck_assert_uint_eq(seen[generation], generation < 3 ? 2 : 0);
+		}
+	}
+	ck_assert_uint_eq(generation, 3);
+	bytes_free(&b);
+}
+END_TEST
+
+/* So many sets, with strings of their own, that their sections are cut in between. */
+START_TEST(many_label_sets_stay_behind_their_strings)
+{
+	enum { N = 4000 };
+	struct bytes b = {0};
+	struct trc_writer *w = open_writer(&b);
+	struct trc_sync_point zero = {0};
+	struct trc_label label[] = {{KEY("a"), .is_number = true, .number = INT64_MAX},
+				    {KEY("b"), .is_number = true, .number = INT64_MIN},
+				    {KEY("c"), .is_number = true, .number = INT64_MIN},
+				    {KEY("request")}};
+	const struct trc_label *read;
+	struct trc_error error;
+	struct trc_reader *r;
+	uint32_t n;
+
+	trc_writer_sync(w, &zero);
+	for (uint32_t i = 1; i <= N; i++) {
+		struct trc_event e = {.time = i, .kind = TRC_KIND_LABELS, .thread = 1};
+		char text[64];
+
+		label[3].value_bytes = (uint32_t)sprintf(text, "%040u", i);
+		label[3].value = text;
+		e.arg[0] = trc_writer_label_set(w, label, 4);
+		e.arg[1] = i - 1;
+		ck_assert_uint_eq(e.arg[0], i);
+		ck_assert_int_eq(trc_writer_event(w, &e), 0);
+	}
+	ck_assert_int_eq(trc_writer_finish(w), 0);
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	ck_assert_msg(!trc_reader_warning(r), "%s", trc_reader_warning(r));
+	ck_assert_uint_eq(trc_reader_info(r)->dangling_ids, 0);
+	ck_assert_uint_eq(trc_reader_label_sets(r), N + 1);
+	for (uint32_t i = 1; i <= N; i++) {
+		ck_assert_int_eq(trc_reader_label_set(r, i, &read, &n), 0);
+		ck_assert(n == 4 && read[3].value_bytes == 40);
+		ck_assert_uint_eq(strtoul(strndupa(read[3].value, 40), NULL, 10), i);
+	}
+	trc_reader_close(r);
+	trc_writer_close(w);
+	bytes_free(&b);
+}
+END_TEST
+
 START_TEST(coverage_of_what_cannot_be_is_refused)
 {
 	struct trc_coverage_entry proc = {.proc = 99}, source = {.source = 3};
@@ -569,6 +778,12 @@ Suite *suite_writer(void)
 	tcase_add_test(t, overlong_things_are_cut);
 	tcase_add_test(t, long_status_tables_take_several_sections);
 	tcase_add_test(t, long_tables_of_open_regions_and_coverage_take_several_sections);
+	tcase_add_test(t, long_tables_of_sampled_events_and_labels_take_several_sections);
+	tcase_add_loop_test(t, what_is_no_label_set_has_id_0, 0,
+			    sizeof(no_label_sets) / sizeof(no_label_sets[0]));
+	tcase_add_test(t, the_largest_label_set_reads_back);
+	tcase_add_test(t, label_sets_come_again_in_each_generation_behind_their_strings);
+	tcase_add_test(t, many_label_sets_stay_behind_their_strings);
 	tcase_add_test(t, coverage_of_what_cannot_be_is_refused);
 	tcase_add_test(t, streams_share_the_memory);
 	tcase_add_test(t, a_later_value_of_a_key_counts);
