@@ -27,6 +27,8 @@ static const uint32_t stack_class_frames[TRC_STACK_CLASSES] = {16, 32, 64, 128};
 static const uint32_t stack_class_sets[TRC_STACK_CLASSES] = {1024, 512, 128, 64};
 static const uint32_t string_class_bytes[TRC_STRING_CLASSES] = {56, 248};
 static const uint32_t string_class_sets[TRC_STRING_CLASSES] = {512, 64};
+static const uint32_t labels_class_bytes[TRC_LABELS_CLASSES] = {120, TRC_LABELS_BYTES_MAX};
+static const uint32_t labels_class_sets[TRC_LABELS_CLASSES] = {256, 32};
 
 size_t trc_stack_entry_bytes(unsigned int class)
 {
@@ -36,6 +38,11 @@ size_t trc_stack_entry_bytes(unsigned int class)
 size_t trc_string_entry_bytes(unsigned int class)
 {
 	return sizeof(struct trc_entry_head) + string_class_bytes[class];
+}
+
+size_t trc_labels_entry_bytes(unsigned int class)
+{
+	return sizeof(struct trc_entry_head) + labels_class_bytes[class];
 }
 
 static uint64_t round_up(uint64_t n, uint64_t to)
@@ -80,6 +87,15 @@ static uint64_t strings_bytes(const struct trc_shared *h)
 	return n_bytes;
 }
 
+static uint64_t labels_bytes(const struct trc_shared *h)
+{
+	uint64_t n_bytes = 0;
+
+	for (unsigned int c = 0; c < TRC_LABELS_CLASSES; c++)
+		n_bytes += (uint64_t)h->label_sets[c] * TRC_SET_WAYS * trc_labels_entry_bytes(c);
+	return n_bytes;
+}
+
 /* Gives every area its place, one after the other (L1). */
 static void place_areas(struct trc_shared *h)
 {
@@ -95,6 +111,8 @@ static void place_areas(struct trc_shared *h)
 	off = round_up(off + stacks_bytes(h), TRC_AREA_BYTES);
 	h->strings_off = off;
 	off = round_up(off + strings_bytes(h), TRC_AREA_BYTES);
+	h->labels_off = off;
+	off = round_up(off + labels_bytes(h), TRC_AREA_BYTES);
 	h->modules_off = off;
 	off = round_up(off + (uint64_t)h->n_modules * sizeof(struct trc_module_slot),
 		       TRC_AREA_BYTES);
@@ -134,6 +152,8 @@ static void plan_tables(struct trc_shared *h, uint32_t n_threads, uint64_t overf
 		h->stack_sets[c] = larger(stack_class_sets[c] >> shift, 4);
 	for (unsigned int c = 0; c < TRC_STRING_CLASSES; c++)
 		h->string_sets[c] = larger(string_class_sets[c] >> shift, 4);
+	for (unsigned int c = 0; c < TRC_LABELS_CLASSES; c++)
+		h->label_sets[c] = larger(labels_class_sets[c] >> shift, 4);
 }
 
 /* Tables in at most a quarter of max_bytes, if that can be; the rest is for the rings. */
@@ -187,6 +207,8 @@ static int counts_are_sane(const struct trc_shared *h)
 		sets |= h->stack_sets[c];
 	for (unsigned int c = 0; c < TRC_STRING_CLASSES; c++)
 		sets |= h->string_sets[c];
+	for (unsigned int c = 0; c < TRC_LABELS_CLASSES; c++)
+		sets |= h->label_sets[c];
 	return h->n_procs >= 1 && h->n_procs <= TRC_PROCS_MAX && sets <= 1 << 18 &&
 	       h->page_words >= TRC_PAGE_WORDS_MIN && h->page_words <= 1 << 20 &&
 	       h->ring_words >= h->page_words && h->ring_words <= RING_BYTES_MAX / 8 &&
@@ -247,6 +269,13 @@ static struct trc_entry_head *string_entry(const struct trc_shared *header,
 			trc_string_entry_bytes);
 }
 
+static struct trc_entry_head *labels_entry(const struct trc_shared *header,
+					  struct trc_shared *shared, uint64_t id)
+{
+	return entry_at(shared, header->labels_off, header->label_sets, TRC_LABELS_CLASSES, id,
+			trc_labels_entry_bytes);
+}
+
 struct trc_entry_head *trc_stack_entry(struct trc_shared *shared, uint64_t id)
 {
 	return stack_entry(shared, shared, id);
@@ -257,11 +286,9 @@ struct trc_entry_head *trc_string_entry(struct trc_shared *shared, uint64_t id)
 	return string_entry(shared, shared, id);
 }
 
-/* True if `key` is that of a published entry with the hash that `id` carries. */
-static int key_is(uint64_t key, uint64_t id)
+struct trc_entry_head *trc_labels_entry(struct trc_shared *shared, uint64_t id)
 {
-	return (key & (TRC_KEY_VALID | TRC_KEY_BUSY)) == TRC_KEY_VALID &&
-	       TRC_ID_HASH(key >> 2) == TRC_ID_HASH(id);
+	return labels_entry(shared, shared, id);
 }
 
 /* Copies n words of an entry if it is still the one that `id` names (T2). */
@@ -273,7 +300,7 @@ static int copy_entry(struct trc_entry_head *e, uint64_t id, uint32_t *epoch, ui
 	uint64_t key = atomic_load_explicit(&e->key, memory_order_acquire);
 	uint32_t n_words;
 
-	if (!key_is(key, id))
+	if (!trc_key_is(key, id))
 		return 0;
 	*n = atomic_load_explicit(&e->n, memory_order_relaxed);
 	*epoch = atomic_load_explicit(&e->epoch, memory_order_relaxed);
@@ -321,6 +348,19 @@ uint32_t trc_string_copy_by(const struct trc_shared *header, struct trc_shared *
 uint32_t trc_string_copy(struct trc_shared *shared, uint64_t id, char bytes[256])
 {
 	return trc_string_copy_by(shared, shared, id, bytes);
+}
+
+uint32_t trc_labels_copy_by(const struct trc_shared *header, struct trc_shared *shared, uint64_t id,
+			    char bytes[TRC_LABELS_BYTES_MAX])
+{
+	struct trc_entry_head *e = labels_entry(header, shared, id);
+	uint64_t words[TRC_LABELS_BYTES_MAX / 8];
+	uint32_t n, epoch;
+
+	if (!e || !copy_entry(e, id, &epoch, &n, labels_class_bytes[TRC_ID_CLASS(id)], 1, words))
+		return 0;
+	memcpy(bytes, words, n);
+	return n;
 }
 
 uint64_t trc_cell_commit(uint64_t position, int first, const uint64_t word[7])

@@ -2,7 +2,8 @@
  * layout.h - the one shared mapping: everything that a reader needs, so that it outlives the process.
  *
  *   header | procs (control of each proc's ring) | overflow control | thread slots |
- *   stack table | string table | module table | path heap | overflow cells | ring data of each proc
+ *   stack table | string table | label set table | module table | path heap | overflow cells |
+ *   ring data of each proc
  *
  * The mapping is a file on tmpfs, mapped at different addresses by the recorded process and by
  * readers: it holds offsets, never pointers.  A reader treats it as hostile: it copies a field
@@ -10,8 +11,8 @@
  *
  *   L1  every area starts on a multiple of 4096 bytes and lies inside total_bytes
  *   L2  a proc's ring data is touched only while its state is TRC_RING_READY
- *   L3  ids are never reused: serials count up; stack and string ids carry a hash of
- *       their content, so that an evicted entry is told from its successor
+ *   L3  ids are never reused: serials count up; stack, string and label set ids carry a
+ *       hash of their content, so that an evicted entry is told from its successor
  *   L4  a table entry is published before the record that cites it is committed
  */
 #ifndef TRC_RECORDER_LAYOUT_H
@@ -33,6 +34,7 @@ enum {
 	TRC_TRIGGERS_MAX = 16,
 	TRC_TRIGGER_WORDS = 12,
 	TRC_SAMPLE_EVENTS_MAX = 16,
+	TRC_LABELS_BYTES_MAX = 1000, /* of a label set (labels_bytes.h) */
 };
 #define TRC_LAYOUT_MAGIC "TRCRING"
 /* For declarations of data: without it the compiler goes through the GOT for them. */
@@ -114,13 +116,14 @@ struct trc_shared {
 	uint32_t n_procs;
 	uint32_t page_words; /* a record never straddles a page of the ring */
 	uint64_t ring_words; /* of each proc; a power of two */
-	uint64_t procs_off, overflow_off, threads_off, stacks_off, strings_off, modules_off;
-	uint64_t heap_off, heap_bytes, cells_off, data_off;
+	uint64_t procs_off, overflow_off, threads_off, stacks_off, strings_off, labels_off;
+	uint64_t modules_off, heap_off, heap_bytes, cells_off, data_off;
 	uint32_t n_threads;  /* slots */
 	uint32_t n_modules;  /* entries */
 	uint32_t n_cells;    /* of the overflow stream; a power of two */
 	uint32_t stack_sets[4]; /* sets of 8 entries for 16, 32, 64, 128 frames */
 	uint32_t string_sets[2]; /* sets of 8 entries for 56 and 248 bytes */
+	uint32_t label_sets[2]; /* sets of 8 entries for label sets of 120 and 1000 bytes */
 	uint32_t on_full;    /* enum trc_on_full */
 	uint32_t locks;      /* enum trc_locks */
 	uint32_t path;       /* enum trc_ring_path */
@@ -232,6 +235,7 @@ struct trc_ring {
  * TRC_REC_INLINE_STACK: the STACK argument holds 0 and the record ends with a word (epoch << 32 |
  * number of frames) and the frames.  TRC_REC_INLINE_STRING: the first STRING argument holds 0
  * and the record ends (before an inline stack, after a TEXT) with its length and bytes.
+ * TRC_REC_INLINE_LABELS: the same of the first LABELS argument, before an inline stack.
  */
 #define TRC_REC_KIND(w)	  ((uint8_t)(w))
 #define TRC_REC_FLAGS(w)  ((uint8_t)((w) >> 8))
@@ -243,8 +247,9 @@ struct trc_ring {
 enum {
 	TRC_REC_INLINE_STACK = 1,
 	TRC_REC_INLINE_STRING = 2,
+	TRC_REC_INLINE_LABELS = 4,
 	TRC_REC_WORDS_MAX = 2 + TRC_ARGS_MAX + 1 + TRC_TEXT_BYTES_MAX / 8 + 1 + 256 / 8 + 1 +
-			    TRC_STACK_DEPTH_MAX,
+			    TRC_LABELS_BYTES_MAX / 8 + 1 + TRC_STACK_DEPTH_MAX,
 	TRC_PAGE_WORDS_MIN = 1024, /* any record fits in a page */
 };
 /* A THREAD argument that is a kernel thread id still: the drainer finds the serial. */
@@ -314,20 +319,19 @@ struct trc_slot {
 	_Atomic uint32_t wait_reason; /* enum trc_reason; 0 = not waiting */
 	_Atomic uint32_t n_regions;   /* open ones; the first TRC_OPEN_REGIONS are told */
 	_Atomic uint64_t wait_object, wait_since, wait_stack, wait_holder;
-	_Atomic uint64_t labels;       /* label set id; 0 = none */
-	_Atomic uint64_t labels_since; /* ticks */
+	_Atomic uint64_t labels; /* label set id; 0 = none; stays when the thread has ended */
 	struct {
 		_Atomic uint64_t task, type, since;
 	} region[TRC_OPEN_REGIONS];
 	_Atomic uint64_t name[TRC_THREAD_NAME_BYTES / 8];
 };
 
-/* ---- stacks and strings --------------------------------------------------------------- */
+/* ---- stacks, strings and label sets --------------------------------------------------- */
 
-enum { TRC_SET_WAYS = 8, TRC_STACK_CLASSES = 4, TRC_STRING_CLASSES = 2 };
+enum { TRC_SET_WAYS = 8, TRC_STACK_CLASSES = 4, TRC_STRING_CLASSES = 2, TRC_LABELS_CLASSES = 2 };
 /*
- * An entry of 16, 32, 64 or 128 frames (strings: 56 or 248 bytes), in a set of 8 that its hash
- * selects.  An id is  class 2 bits | entry index 22 bits | hash 40 bits, never 0.
+ * An entry of 16, 32, 64 or 128 frames (strings: 56 or 248 bytes; label sets: 120 or 1000), in a
+ * set of 8 that its hash selects.  An id is  class 2 bits | entry index 22 bits | hash 40 bits, never 0.
  *
  *   T1  `key` is 0 (free), TRC_KEY_BUSY | anything (being filled in), or hash | TRC_KEY_VALID
  *   T2  content changes only while key is busy; a reader copies, then reads key again
@@ -437,9 +441,17 @@ int trc_layout_check(const struct trc_shared *header, uint64_t file_bytes, const
 /* Bytes of one entry of a class. */
 size_t trc_stack_entry_bytes(unsigned int class);
 size_t trc_string_entry_bytes(unsigned int class);
+size_t trc_labels_entry_bytes(unsigned int class);
 /* The entry that `id` names, or NULL if there is no such place: the caller checks key (L3). */
 struct trc_entry_head *trc_stack_entry(struct trc_shared *shared, uint64_t id);
 struct trc_entry_head *trc_string_entry(struct trc_shared *shared, uint64_t id);
+struct trc_entry_head *trc_labels_entry(struct trc_shared *shared, uint64_t id);
+/* True if `key` is that of a published entry with the hash that `id` carries. */
+static inline int trc_key_is(uint64_t key, uint64_t id)
+{
+	return (key & (TRC_KEY_VALID | TRC_KEY_BUSY)) == TRC_KEY_VALID &&
+	       TRC_ID_HASH(key >> 2) == TRC_ID_HASH(id);
+}
 /* Copy by id, for readers: number of frames or bytes, 0 = evicted (or never there). */
 uint32_t trc_stack_copy(struct trc_shared *shared, uint64_t id, uint32_t *epoch,
 			uint64_t frame[TRC_STACK_DEPTH_MAX]);
@@ -449,6 +461,8 @@ uint32_t trc_stack_copy_by(const struct trc_shared *header, struct trc_shared *s
 			   uint32_t *epoch, uint64_t frame[TRC_STACK_DEPTH_MAX]);
 uint32_t trc_string_copy_by(const struct trc_shared *header, struct trc_shared *shared, uint64_t id,
 			    char bytes[256]);
+uint32_t trc_labels_copy_by(const struct trc_shared *header, struct trc_shared *shared, uint64_t id,
+			    char bytes[TRC_LABELS_BYTES_MAX]);
 /* O1 */
 uint64_t trc_cell_commit(uint64_t position, int first, const uint64_t word[7]);
 

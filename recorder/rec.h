@@ -86,6 +86,11 @@ bool trc_self_attach(void);
 uint64_t trc_stack_intern(const uint64_t *frame, uint32_t n, uint32_t epoch);
 /* The id of this string, 0 if there is no room now or it is longer than 248 bytes. */
 uint64_t trc_string_intern(const char *bytes, uint32_t n_bytes);
+/* The id of this label set (labels_bytes.h), 0 as above. */
+uint64_t trc_labels_intern(const char *bytes, uint32_t n_bytes);
+/* A record is about to cite this label set: it stays for as long as if it had been looked up now.
+ * False if it is not there any more, and for 0. */
+bool trc_labels_touch(uint64_t id);
 /* Keeps a string for the whole session: the name at a place in the source. */
 void trc_string_pin(uint64_t id);
 /* Makes the modules of these frames known in the module table. */

@@ -320,6 +320,13 @@ static int copy_interned(struct trc_snapshot *s, const struct trc_snapshot_sourc
 		err = copy_entries(s, source, off, n, trc_string_entry_bytes(c));
 		off += n * trc_string_entry_bytes(c);
 	}
+	off = s->h.labels_off;
+	for (unsigned int c = 0; !err && c < TRC_LABELS_CLASSES; c++) {
+		uint64_t n = (uint64_t)s->h.label_sets[c] * TRC_SET_WAYS;
+
+		err = copy_entries(s, source, off, n, trc_labels_entry_bytes(c));
+		off += n * trc_labels_entry_bytes(c);
+	}
 	return err;
 }
 

@@ -1,5 +1,5 @@
 /*
- * tables.c - stacks and strings by content: lock-free, in shared memory, bounded.
+ * tables.c - stacks, strings and label sets by content: lock-free, in shared memory, bounded.
  *
  * An entry is found or made in the set that its hash selects.  Where a set has no entry that
  * may be evicted, or an entry is just being made by another thread, the answer is 0 and the
@@ -11,6 +11,7 @@
 
 static const uint32_t stack_frames[TRC_STACK_CLASSES] = {16, 32, 64, 128};
 static const uint32_t string_bytes[TRC_STRING_CLASSES] = {56, 248};
+static const uint32_t labels_bytes[TRC_LABELS_CLASSES] = {120, TRC_LABELS_BYTES_MAX};
 
 struct content {
 	const uint64_t *word;
@@ -77,13 +78,14 @@ static bool entry_fill(struct trc_entry_head *e, uint64_t seen_key, const struct
 	return true;
 }
 
-/* True if a thread's slot cites this id: what it waits at, or a region that it has open, may be
- * older than all windows. */
+/* True if a thread's slot cites this id: what it waits at, its labels, or a region that it has
+ * open, may be older than all windows. */
 static bool slot_cites(struct trc_slot *slot, uint64_t id)
 {
 	uint32_t n = atomic_load_explicit(&slot->n_regions, memory_order_relaxed);
 
-	if (atomic_load_explicit(&slot->wait_stack, memory_order_relaxed) == id)
+	if (atomic_load_explicit(&slot->wait_stack, memory_order_relaxed) == id ||
+	    atomic_load_explicit(&slot->labels, memory_order_relaxed) == id)
 		return true;
 	for (uint32_t i = 0; i < n && i < TRC_OPEN_REGIONS; i++)
 		if (atomic_load_explicit(&slot->region[i].type, memory_order_relaxed) == id)
@@ -213,22 +215,54 @@ void trc_string_pin(uint64_t id)
 		atomic_store_explicit(&e->last_use, UINT64_MAX, memory_order_relaxed);
 }
 
-uint64_t trc_string_intern(const char *bytes, uint32_t n_bytes)
+/* Of bytes, in a table of two classes that begins at `area`. */
+static uint64_t intern_bytes(char *area, const uint32_t *class_bytes, const uint32_t *sets,
+			     const char *bytes, uint32_t n_bytes)
 {
-	struct trc_shared *shared = trc_rec.shared;
-	unsigned int class = class_for(string_bytes, TRC_STRING_CLASSES, n_bytes);
-	uint64_t word[248 / 8] = {0};
+	unsigned int class = class_for(class_bytes, 2, n_bytes);
+	uint64_t word[TRC_LABELS_BYTES_MAX / 8];
 	uint32_t n_words = (n_bytes + 7) / 8;
 	struct content c = {word, n_words, n_bytes, 0, 0};
-	char *area = trc_area(shared, shared->strings_off);
+	size_t head_bytes = sizeof(struct trc_entry_head);
 	bool made = false;
 
-	if (class == TRC_STRING_CLASSES)
+	if (class == 2)
 		return 0;
+	if (n_words)
+		word[n_words - 1] = 0;
 	memcpy(word, bytes, n_bytes);
 	c.hash = hash_words(word, n_words, n_bytes);
 	if (class)
-		area += (size_t)shared->string_sets[0] * TRC_SET_WAYS * trc_string_entry_bytes(0);
-	return intern(area, class, shared->string_sets[class], trc_string_entry_bytes(class), &c,
-		      &made);
+		area += (size_t)sets[0] * TRC_SET_WAYS * (head_bytes + class_bytes[0]);
+	return intern(area, class, sets[class], head_bytes + class_bytes[class], &c, &made);
+}
+
+uint64_t trc_string_intern(const char *bytes, uint32_t n_bytes)
+{
+	struct trc_shared *shared = trc_rec.shared;
+
+	return intern_bytes(trc_area(shared, shared->strings_off), string_bytes,
+			    shared->string_sets, bytes, n_bytes);
+}
+
+uint64_t trc_labels_intern(const char *bytes, uint32_t n_bytes)
+{
+	struct trc_shared *shared = trc_rec.shared;
+
+	return intern_bytes(trc_area(shared, shared->labels_off), labels_bytes,
+			    shared->label_sets, bytes, n_bytes);
+}
+
+bool trc_labels_touch(uint64_t id)
+{
+	struct trc_shared *shared = trc_rec.shared;
+	struct trc_entry_head *e = trc_labels_entry(shared, id);
+	uint64_t now = atomic_load_explicit(&shared->table_epoch, memory_order_relaxed);
+
+	/* acquire: pairs with the publication in entry_fill(). */
+	if (!e || !trc_key_is(atomic_load_explicit(&e->key, memory_order_acquire), id))
+		return false;
+	if (atomic_load_explicit(&e->last_use, memory_order_relaxed) < now)
+		atomic_store_explicit(&e->last_use, now, memory_order_relaxed);
+	return true;
 }

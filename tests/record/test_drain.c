@@ -768,6 +768,7 @@ START_TEST(a_header_is_checked_before_it_is_used)
 		FIELD(magic),	     FIELD(layout_version), FIELD(schema_hash), FIELD(total_bytes),
 		FIELD(n_procs),	     FIELD(page_words),	    FIELD(ring_words),	FIELD(procs_off),
 		FIELD(overflow_off), FIELD(threads_off),    FIELD(stacks_off),	FIELD(strings_off),
+		FIELD(labels_off),   FIELD(label_sets),
 		FIELD(modules_off),  FIELD(heap_off),	    FIELD(heap_bytes),	FIELD(cells_off),
 		FIELD(data_off),     FIELD(n_threads),	    FIELD(n_modules),	FIELD(n_cells),
 		FIELD(stack_sets),   FIELD(string_sets),    FIELD(clock),
