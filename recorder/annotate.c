@@ -4,6 +4,7 @@
 #include "rec.h"
 #include "ring_inline.h"
 #include "annotate.h"
+#include "labels.h"
 #include "trigger.h"
 #include "poison.h"
 
@@ -200,4 +201,6 @@ const struct trc_runtime trc_own_runtime = {
 	.thread_name = annotate_thread_name,
 	.trigger = trc_trigger_fire,
 	.ring = annotate_ring,
+	.labels_set = trc_labels_set,
+	.labels_now = trc_labels_now,
 };

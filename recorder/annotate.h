@@ -13,6 +13,7 @@
 #include "trc/trace.h"
 
 struct trc_shared;
+struct trace_labels;
 
 enum { TRC_RUNTIME_VERSION = 2 };
 
@@ -33,6 +34,9 @@ struct trc_runtime {
 	void (*trigger)(const char *reason, size_t n_bytes);
 	/* The mapping to take one of; NULL = nothing records.  Its addresses stay valid. */
 	const struct trc_shared *(*ring)(void);
+	/* As trace_labels_set(), and what is in force now (labels.h). */
+	const struct trace_labels *(*labels_set)(const struct trace_labels *labels);
+	const struct trace_labels *(*labels_now)(void);
 };
 
 /* This object's own. */

@@ -139,10 +139,25 @@ void trc_thread_started(uint32_t creator, uint64_t creation_stack);
 void trc_thread_ended(void);
 /* Called by a thread that was not created while recording, when it is first seen. NULL = none. */
 extern TRC_HIDDEN void (*trc_attach_hook)(void);
+/* Called by a thread that has something to give back at its end.  NULL = it cannot be had. */
+extern TRC_HIDDEN void (*trc_thread_end_hook)(void);
 /* `thread` is a pthread_t. */
 void trc_thread_named(uint64_t thread, const char *name);
 /* The serial of a thread of this process by its pthread_t; 0 = not known. */
 uint32_t trc_thread_serial(uint64_t thread);
+
+/* ---- labels ----------------------------------------------------------------------------- */
+
+struct trace_labels;
+/* What is in force for the calling thread, recording or not; NULL = nothing.  Borrowed. */
+const struct trace_labels *trc_labels_now(void);
+/* Another reference, and one given back; the last one not in signal handlers.  NULL is fine. */
+const struct trace_labels *trc_labels_ref(const struct trace_labels *labels);
+void trc_labels_unref(const struct trace_labels *labels);
+/* In a new thread, before trc_thread_started(): takes over a reference of its creator's. */
+void trc_labels_inherit(const struct trace_labels *labels);
+/* After trc_thread_ended(): gives the thread's reference back. */
+void trc_labels_leave(void);
 
 /* ---- process -------------------------------------------------------------------------- */
 

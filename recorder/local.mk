@@ -4,7 +4,7 @@ include recorder/drain.local.mk
 include recorder/interpose/local.mk
 
 trcincludedir = $(includedir)/trc
-trcinclude_HEADERS = recorder/include/trc/trace.h
+trcinclude_HEADERS = recorder/include/trc/labels.h recorder/include/trc/trace.h
 
 # What records: in both objects.
 noinst_LTLIBRARIES += libtrccore.la
@@ -17,6 +17,7 @@ libtrccore_la_SOURCES = \
 	recorder/emit.c \
 	recorder/fork.c recorder/fork.h \
 	recorder/hot.h recorder/rec.h recorder/poison.h \
+	recorder/labels.c recorder/labels.h recorder/labels_bytes.h recorder/labels_set.c \
 	recorder/layout.c recorder/layout.h \
 	recorder/modules.c \
 	recorder/offproc.c recorder/offproc.h \
@@ -49,9 +50,11 @@ libtrcapi_la_SOURCES = \
 	recorder/flight.c \
 	recorder/flight_thread.c recorder/flight_thread.h \
 	recorder/flight_write.c recorder/flight_write.h \
+	recorder/labels_api.c \
 	recorder/own_thread.c recorder/own_thread.h \
 	recorder/recording.c recorder/recording.h
-libtrcapi_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec
+# Exceptions: trace_labels_do() restores what was in force when one passes through.
+libtrcapi_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec -fexceptions
 lib_LTLIBRARIES += libtrc.la
 libtrc_la_SOURCES =
 libtrc_la_LIBADD = libtrcapi.la libtrcinterpose.la libtrccore.la libtrcunwind.la libtrcdrain.la libtrcformat.la

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "format/raw.h"
+#include "labels.h"
 #include "rec.h"
 #include "sample.h"
 #include "slot_inline.h"
@@ -18,6 +19,7 @@ __thread struct trc_self trc_self __attribute__((tls_model("initial-exec")));
 union trc_switch_page trc_switch_page __attribute__((aligned(65536)));
 
 void (*trc_attach_hook)(void);
+void (*trc_thread_end_hook)(void);
 
 struct trc_slot trc_no_slot;
 
@@ -82,6 +84,7 @@ static void slot_fill(struct trc_slot *slot, uint32_t creator, uint64_t start)
 	atomic_store_explicit(&slot->wait_reason, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->n_regions, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->wait_stack, 0, memory_order_relaxed);
+	atomic_store_explicit(&slot->labels, 0, memory_order_relaxed);
 	slot_put_name(slot, name, (uint32_t)strnlen(name, sizeof(name)));
 	if (begun)
 		trc_slot_end(slot);
@@ -142,6 +145,7 @@ static bool attach(uint32_t creator, uint64_t stack, bool starts_now)
 	arg[1] = creator;
 	arg[2] = stack;
 	trc_record_args(TRC_REC_WORD1(TRC_KIND_THREAD_START, 0, 5, trc_self.serial), arg, 3);
+	trc_labels_attach();
 	if (atomic_load_explicit(&trc_sampling, memory_order_relaxed))
 		trc_sample_thread_begin();
 	trc_raw4(SYS_rt_sigprocmask, SIG_SETMASK, &mask, 0, sizeof(mask));
@@ -190,6 +194,7 @@ void trc_thread_ended(void)
 		trc_sample_thread_end();
 	if (!trc_recording() || !trc_self.serial || !trc_self_ready())
 		return;
+	trc_labels_touch(trc_self.labels); /* its slot will not keep it any more */
 	trc_record_args(TRC_REC_WORD1(TRC_KIND_THREAD_EXIT, 0, 2, trc_self.serial), NULL, 0);
 	trc_self.session = 0;
 	trc_self.serial = 0;

@@ -34,12 +34,19 @@ static void thread_ending(void *value)
 	trc_self.ended = true; /* signal handlers may still come */
 	trc_thread_ended();
 	trc_altstack_leave();
+	trc_labels_leave();
+}
+
+static void arm_for_labels(void)
+{
+	trc_thread_arm();
 }
 
 void trc_thread_prepare(void)
 {
 	end_key_made =
 		!pthread_key_create(&end_key, thread_ending) && end_key < KEYS_WITHOUT_MALLOC;
+	trc_thread_end_hook = arm_for_labels;
 }
 
 bool trc_thread_arm(void)
@@ -61,6 +68,7 @@ struct trc_handoff {
 	void *arg;
 	uint32_t creator;
 	uint64_t stack;
+	const struct trace_labels *labels; /* a reference */
 };
 
 /* Threads on their way from creation to their first instruction: seldom more than a few. */
@@ -92,6 +100,12 @@ static void handoff_give(struct trc_handoff *handoff)
 		atomic_store_explicit(&handoff->taken, 0, memory_order_release);
 }
 
+bool trc_handoff_wanted(void)
+{
+	/* What a quiet thread creates is a thread of trc's own, which is not recorded either. */
+	return (trc_recording() || trc_labels_now()) && !trc_self.quiet;
+}
+
 struct trc_handoff *trc_handoff_make(void *(*start)(void *), thrd_start_t c11_start, void *arg)
 {
 	int saved = errno;
@@ -104,11 +118,13 @@ struct trc_handoff *trc_handoff_make(void *(*start)(void *), thrd_start_t c11_st
 	handoff->c11_start = c11_start;
 	handoff->arg = arg;
 	handoff->creator = trc_thread_creating(&handoff->stack);
+	handoff->labels = trc_labels_ref(trc_labels_now());
 	return handoff;
 }
 
 void trc_handoff_drop(struct trc_handoff *handoff)
 {
+	trc_labels_unref(handoff->labels);
 	handoff_give(handoff);
 }
 
@@ -119,8 +135,11 @@ static void thread_begin(struct trc_handoff *handoff, struct trc_handoff *own)
 				    .c11_start = handoff->c11_start,
 				    .arg = handoff->arg,
 				    .creator = handoff->creator,
-				    .stack = handoff->stack};
+				    .stack = handoff->stack,
+				    .labels = handoff->labels};
 	handoff_give(handoff);
+	if (own->labels)
+		trc_labels_inherit(own->labels);
 	trc_thread_started(own->creator, own->stack);
 	if (trc_thread_arm())
 		trc_altstack_enter();
@@ -145,9 +164,8 @@ int trc_thread_run_c11(void *handoff)
 TRC_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
 			      void *arg)
 {
-	/* What a quiet thread creates is a thread of trc's own, which is not recorded either. */
 	struct trc_handoff *handoff =
-		trc_recording() && !trc_self.quiet ? trc_handoff_make(start, NULL, arg) : NULL;
+		trc_handoff_wanted() ? trc_handoff_make(start, NULL, arg) : NULL;
 	int result;
 
 	if (!handoff)

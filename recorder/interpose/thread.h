@@ -17,6 +17,8 @@ bool trc_thread_arm(void);
 
 /* What a creator hands to the thread that it creates. */
 struct trc_handoff;
+/* True if the calling thread has something to hand over. */
+bool trc_handoff_wanted(void);
 /* Exactly one of the two routines is set.  NULL: create the thread without us. */
 struct trc_handoff *trc_handoff_make(void *(*start)(void *), thrd_start_t c11_start, void *arg);
 /* The thread could not be created. */

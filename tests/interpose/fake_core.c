@@ -74,6 +74,34 @@ __attribute__((constructor)) static void start(void)
 	trc_signals_start(true);
 }
 
+/* ---- nobody has labels here ---- */
+
+void (*trc_thread_end_hook)(void);
+
+const struct trace_labels *trc_labels_now(void)
+{
+	return NULL;
+}
+
+const struct trace_labels *trc_labels_ref(const struct trace_labels *labels)
+{
+	return labels;
+}
+
+void trc_labels_unref(const struct trace_labels *labels)
+{
+	(void)labels;
+}
+
+void trc_labels_inherit(const struct trace_labels *labels)
+{
+	(void)labels;
+}
+
+void trc_labels_leave(void)
+{
+}
+
 static _Atomic uint32_t *waiters_of(const void *object)
 {
 	return &waiters[((uintptr_t)object >> 2) * 2654435761u % 4096];

@@ -45,6 +45,13 @@ waits_test_SOURCES = tests/recorder/waits_test.c tests/recorder/ring_reader.c \
 	tests/recorder/ring_reader.h
 waits_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 waits_test_LDADD = $(trc_core_test_LIBS)
+
+check_PROGRAMS += labels_test
+TESTS += labels_test
+labels_test_SOURCES = tests/recorder/labels_test.c tests/recorder/ring_reader.c \
+	tests/recorder/ring_reader.h
+labels_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+labels_test_LDADD = $(trc_core_test_LIBS)
 endif
 
 check_PROGRAMS += tests/recorder/ring_trace tests/recorder/crash_program

@@ -1,0 +1,52 @@
+/*
+ * labels.h - label sets in the recorded process: immutable, counted, sharing what they have in
+ * common with the set that they were made of.
+ *
+ *   J1  a set never changes but for its count of references and the id that it has in a session
+ *   J2  a set keeps a reference to its base: its own labels come before the base's of equal keys
+ *   J3  at most TRC_LABELS_DEPTH sets hang on each other: a deeper one has all labels itself
+ *   J4  the calling thread holds a reference to the set that is in force for it
+ *   J5  signal handlers look at trc_self.labels only, an id: nothing that could be freed
+ *
+ * What interposers need of this is in hot.h.
+ */
+#ifndef TRC_RECORDER_LABELS_H
+#define TRC_RECORDER_LABELS_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "hot.h"
+#include "labels_bytes.h"
+#include "trc/labels.h"
+
+enum { TRC_LABELS_DEPTH = 8 };
+
+/* Shared by the two objects of a recorded program: when it changes, so does TRC_RUNTIME_VERSION. */
+struct trace_labels {
+	_Atomic uint32_t references;
+	uint32_t depth; /* of the sets below, this one included */
+	const struct trace_labels *base;
+	_Atomic uint64_t id;	  /* in `session`; stored before that */
+	_Atomic uint32_t session; /* 0 = none yet */
+	uint32_t n_bytes;
+	char bytes[]; /* its own labels: B1 */
+};
+
+/* ---- labels.c.  Context: any thread, may block. ---- */
+
+/* As trace_labels_with(); which of the labels is wrong is told in *bad, for a message. */
+int trc_labels_with(const struct trace_labels **out, const struct trace_labels *base,
+		    const struct trace_label *label, size_t n, size_t *bad);
+/* All labels of a set.  How many bytes; UINT32_MAX: more than a set can have.  Signal handlers
+ * too. */
+uint32_t trc_labels_bytes(const struct trace_labels *labels, char bytes[TRC_LABELS_BYTES_MAX]);
+
+/* ---- labels_set.c.  Context: traced thread, signal handlers that set back what they found. ---- */
+
+/* As trace_labels_set(). */
+const struct trace_labels *trc_labels_set(const struct trace_labels *labels);
+/* The thread has just become known to the session: so do its labels. */
+void trc_labels_attach(void);
+
+#endif

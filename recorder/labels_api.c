@@ -1,0 +1,120 @@
+/* labels_api.c - the public functions of <trc/labels.h>. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include "labels.h"
+#include "recording.h"
+
+/* <pthread.h> declares it without the functions. */
+void _pthread_cleanup_push(struct _pthread_cleanup_buffer *buffer, void (*routine)(void *),
+			   void *arg);
+void _pthread_cleanup_pop(struct _pthread_cleanup_buffer *buffer, int execute);
+
+/* Who keeps the sets that are in force: this object, or libtrc-preload where that one records. */
+static inline const struct trc_runtime *keeper(void)
+{
+	const struct trc_runtime *elsewhere = trc_elsewhere;
+
+	if (__builtin_expect(!elsewhere, 1) || !elsewhere->enabled() ||
+	    elsewhere->struct_bytes < sizeof(*elsewhere))
+		return NULL;
+	return elsewhere;
+}
+
+static int explain(int err, const struct trace_label *label, size_t n, size_t bad)
+{
+	const char *key = bad < n && label[bad].key ? label[bad].key : "";
+	char what[100];
+
+	snprintf(what, sizeof(what), "label %zu (%.63s)", bad + 1, key);
+	switch (err) {
+	case -EINVAL:
+		return trc_api_fail(err, what, *key ? "a unit beside a string" : "it has no key");
+	case -ENAMETOOLONG:
+		return trc_api_fail(err, what,
+				    "a key has at most 63 bytes, a value 200, a unit 15");
+	case -E2BIG:
+		return trc_api_fail(err, "", "a set has at most 32 labels, and 1000 bytes");
+	default:
+		return trc_api_fail(err, "", "no memory for a label set");
+	}
+}
+
+int trace_labels_with(const struct trace_labels **out, const struct trace_labels *base,
+		      const struct trace_label *label, size_t n)
+{
+	int saved_errno = errno;
+	size_t bad = n;
+	int err = trc_labels_with(out, base, label, n, &bad);
+
+	errno = saved_errno;
+	return err ? explain(err, label, n, bad) : 0;
+}
+
+const struct trace_labels *trace_labels_ref(const struct trace_labels *labels)
+{
+	return trc_labels_ref(labels);
+}
+
+void trace_labels_unref(const struct trace_labels *labels)
+{
+	trc_labels_unref(labels);
+}
+
+const struct trace_labels *trace_labels_set(const struct trace_labels *labels)
+{
+	const struct trc_runtime *r = keeper();
+
+	return __builtin_expect(r != NULL, 0) ? r->labels_set(labels) : trc_labels_set(labels);
+}
+
+struct trace_labels_scope trace_labels_enter(const struct trace_label *label, size_t n)
+{
+	const struct trc_runtime *r = keeper();
+	struct trace_labels_scope scope = {NULL, false};
+	const struct trace_labels *labels;
+
+	if (trace_labels_with(&labels, r ? r->labels_now() : trc_labels_now(), label, n))
+		return scope;
+	scope.before = trace_labels_set(labels);
+	scope.entered = true;
+	return scope;
+}
+
+void trace_labels_leave(struct trace_labels_scope *scope)
+{
+	if (scope->entered)
+		trace_labels_unref(trace_labels_set(scope->before));
+	scope->entered = false;
+}
+
+/*
+ * Two ways to learn that a call is left, as each sees what the other does not: the C library's
+ * list of handlers (cancellation, pthread_exit(), longjmp()), and the unwinder's landing pad
+ * (exceptions).  Cancellation may come by both.
+ */
+struct call {
+	struct _pthread_cleanup_buffer handler;
+	struct trace_labels_scope scope;
+};
+
+static void call_abandoned(void *scope)
+{
+	trace_labels_leave(scope);
+}
+
+static void call_left(struct call *call)
+{
+	if (call->scope.entered)
+		_pthread_cleanup_pop(&call->handler, 1);
+}
+
+void trace_labels_do(const struct trace_labels *labels, void (*fn)(void *arg), void *arg)
+{
+	__attribute__((cleanup(call_left))) struct call call;
+
+	call.scope.before = trace_labels_set(trace_labels_ref(labels));
+	call.scope.entered = true;
+	_pthread_cleanup_push(&call.handler, call_abandoned, &call.scope);
+	fn(arg);
+}

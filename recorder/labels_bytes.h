@@ -1,0 +1,96 @@
+/*
+ * labels_bytes.h - a label set as bytes: what lies in the ring's table.
+ *
+ * One label after the other: a byte with the length of its key, and NUMBER if its value is one; a
+ * byte with the length of the value, or of a number's unit; the key; the value or unit; then, of a
+ * number, its 8 bytes.
+ *
+ *   B1  labels are sorted by key, bytewise, a prefix first; each key is there once
+ *   B2  equal sets are equal bytes
+ */
+#ifndef TRC_RECORDER_LABELS_BYTES_H
+#define TRC_RECORDER_LABELS_BYTES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include "format/writer.h"
+#include "layout.h"
+
+enum {
+	TRC_LABEL_KEY_BYTES_MAX = 63,
+	TRC_LABEL_VALUE_BYTES_MAX = 200,
+	TRC_LABEL_UNIT_BYTES_MAX = 15,
+	TRC_LABELS_HERE_MAX = 32, /* in a set; the format takes more */
+	TRC_LABEL_NUMBER = 0x80,
+};
+_Static_assert((int)TRC_LABELS_HERE_MAX <= (int)TRC_LABELS_MAX, "what is made can be written");
+
+static inline int trc_label_compare(const struct trc_label *a, const struct trc_label *b)
+{
+	uint32_t n = a->key_bytes < b->key_bytes ? a->key_bytes : b->key_bytes;
+	int order = memcmp(a->key, b->key, n);
+
+	return order ? order : (a->key_bytes > b->key_bytes) - (a->key_bytes < b->key_bytes);
+}
+
+/* Takes the next label from [*at, end); it refers to the bytes.  False: that is the end, or what
+ * is there is none. */
+static inline bool trc_label_take(const char **at, const char *end, struct trc_label *label)
+{
+	const unsigned char *head = (const unsigned char *)*at;
+	uint64_t n_bytes;
+
+	if (end - *at < 2)
+		return false;
+	label->is_number = (head[0] & TRC_LABEL_NUMBER) != 0;
+	label->key_bytes = head[0] & (TRC_LABEL_NUMBER - 1U);
+	label->value_bytes = head[1];
+	label->number = 0;
+	n_bytes = 2 + label->key_bytes + label->value_bytes + (label->is_number ? 8 : 0);
+	if ((uint64_t)(end - *at) < n_bytes)
+		return false;
+	label->key = *at + 2;
+	label->value = label->key + label->key_bytes;
+	if (label->is_number)
+		memcpy(&label->number, label->value + label->value_bytes, 8);
+	*at += n_bytes;
+	return true;
+}
+
+/* Appends a label whose lengths are within bounds; false if there is no room below `end`. */
+static inline bool trc_label_put(char **at, const char *end, const struct trc_label *label)
+{
+	uint64_t n_bytes =
+		2 + label->key_bytes + label->value_bytes + (label->is_number ? 8U : 0U);
+	char *to = *at;
+
+	if ((uint64_t)(end - to) < n_bytes)
+		return false;
+	to[0] = (char)(label->key_bytes | (label->is_number ? TRC_LABEL_NUMBER : 0U));
+	to[1] = (char)label->value_bytes;
+	memcpy(to + 2, label->key, label->key_bytes);
+	to += 2 + label->key_bytes;
+	memcpy(to, label->value, label->value_bytes);
+	if (label->is_number)
+		memcpy(to + label->value_bytes, &label->number, 8);
+	*at += n_bytes;
+	return true;
+}
+
+/* The labels of a set that may be anything.  How many; 0 if it is not one (B1). */
+static inline uint32_t trc_labels_split(const char *bytes, uint32_t n_bytes,
+					struct trc_label label[TRC_LABELS_MAX])
+{
+	const char *at = bytes, *end = bytes + n_bytes;
+	uint32_t n = 0;
+
+	for (; at < end; n++)
+		if (n == TRC_LABELS_MAX || !trc_label_take(&at, end, &label[n]) ||
+		    !label[n].key_bytes ||
+		    (n && trc_label_compare(&label[n - 1], &label[n]) >= 0))
+			return 0;
+	return n;
+}
+
+#endif
