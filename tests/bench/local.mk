@@ -55,15 +55,31 @@ bench_programs += tests/bench/bench_compute
 tests_bench_bench_compute_SOURCES = tests/bench/bench_compute.c
 tests_bench_bench_compute_LDADD = -lpthread
 
+# With frame pointers, for profilers that need them; with debug information, for those too.
+accuracy_cflags = $(TRC_CFLAGS) -g -O2 -fno-omit-frame-pointer
+accuracy_programs = tests/bench/accuracy/concurrent tests/bench/accuracy/serial
+tests_bench_accuracy_concurrent_SOURCES = tests/bench/accuracy/concurrent.c tests/bench/accuracy/work.h
+tests_bench_accuracy_concurrent_CFLAGS = $(accuracy_cflags)
+tests_bench_accuracy_concurrent_LDADD = -lpthread
+tests_bench_accuracy_serial_SOURCES = tests/bench/accuracy/serial.c tests/bench/accuracy/work.h
+tests_bench_accuracy_serial_CFLAGS = $(accuracy_cflags)
+
 bench_programs += tests/bench/gen_trace
 tests_bench_gen_trace_SOURCES = tests/bench/gen_trace.c
 tests_bench_gen_trace_LDADD = libtrcformat.la
 
-EXTRA_PROGRAMS += $(bench_programs)
-CLEANFILES += $(bench_programs) tests/bench/libempty.la bench.tsv
-EXTRA_DIST += tests/bench/run.sh tests/bench/lttng.sh tests/bench/bench_analyzer.sh
+EXTRA_PROGRAMS += $(bench_programs) $(accuracy_programs)
+CLEANFILES += $(bench_programs) $(accuracy_programs) tests/bench/libempty.la bench.tsv accuracy.tsv
+EXTRA_DIST += tests/bench/run.sh tests/bench/lttng.sh tests/bench/bench_analyzer.sh \
+	tests/bench/accuracy/run.sh tests/bench/accuracy/score.awk
+TESTS += tests/bench/accuracy/score_test.sh
+EXTRA_DIST += tests/bench/accuracy/score_test.sh
 
 # BENCH=PART... for some of it only
 bench: all $(bench_programs) tests/integration/mc_load
 	$(AM_TESTS_ENVIRONMENT) '$(srcdir)/tests/bench/run.sh' $(BENCH)
-.PHONY: bench
+
+# How near CPU profiles come to the truth.  ACCURACY=PROGRAM for one of the two.
+accuracy: all $(accuracy_programs)
+	$(AM_TESTS_ENVIRONMENT) '$(srcdir)/tests/bench/accuracy/run.sh' $(ACCURACY)
+.PHONY: bench accuracy
