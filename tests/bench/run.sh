@@ -2,7 +2,7 @@
 # run.sh - every figure beside its target; `make bench` runs it.
 #
 #   run.sh [PART...]     parts: event, sustain, unwind, park, mutex, format, memcached,
-#                        flight, snapshot, analyzer (default: all)
+#                        flight, snapshot, analyzer, sampling (default: all)
 #
 # What is compared runs in turn, in this one run, and medians are compared.  The machine should
 # have nothing else to do; what else runs shows in the figures.  Results are also left as
@@ -393,13 +393,45 @@ part_analyzer()
 	figure 'file, bytes per event' "$(value "$work/analyzer" bytes_per_event)" bytes
 }
 
+# The ratio that a rate may come to, for what we choose ourselves; the other rows are only told.
+sampling_target()
+{
+	case $1 in
+	auto@100) echo '<= 1.005' ;;
+	auto@1000) echo '<= 1.01' ;;
+	auto@10000) echo '<= 1.06' ;;
+	auto@100000) echo '<= 2.05' ;;
+	esac
+}
+
+part_sampling()
+{
+	local name ratio cpu_ratio rate ns lost
+	say '-- being sampled: two threads that compute, stacks of 16 frames; time over that without'
+	"$top_srcdir/tests/bench/sampling.sh" >"$work/sampling" || trouble 'sampling'
+	while IFS='	' read -r name ratio cpu_ratio rate ns lost; do
+		if [ "$ratio" = no ]; then
+			say "$name: $cpu_ratio"
+			continue
+		fi
+		# shellcheck disable=SC2046 # an operator and a number, or nothing
+		figure "$name" "$ratio" x $(sampling_target "$name")
+		figure "$name: CPU time of the two threads" "$cpu_ratio" x
+		figure "$name: came to be, a second of CPU time" "$rate" samples
+		[ "$ns" = - ] || figure "$name: each" "$ns" ns
+		[ "$lost" = - ] || figure "$name: lost" "$lost" samples
+	done <"$work/sampling"
+}
+
 : >"$results"
 say "$(nproc) processors: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); $(uname -sr); load $(cut -d ' ' -f 1 /proc/loadavg)"
 printf '%-58s %14s %-10s %-12s %s\n' figure value unit target ''
-[ $# -gt 0 ] || set -- event sustain unwind park mutex format memcached flight snapshot analyzer
+[ $# -gt 0 ] || set -- event sustain unwind park mutex format memcached flight snapshot analyzer \
+	sampling
 for part; do
 	case $part in
-	event | sustain | unwind | park | mutex | format | memcached | flight | snapshot | analyzer)
+	event | sustain | unwind | park | mutex | format | memcached | flight | snapshot | analyzer | \
+		sampling)
 		"part_$part"
 		;;
 	*) trouble "no such part: $part" ;;
