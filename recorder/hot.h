@@ -167,6 +167,10 @@ void trc_fork_parent(int child_pid);
 /* Gives up the parent's rings (they are not mapped here), then starts own recording if the
  * session says so (--follow).  Context: the child's only thread. */
 void trc_fork_child(void);
+/* Before an exec: no signal of a sampler's ends the next program.  False: there was nothing to do.
+ * If it has failed: the thread is sampled again. */
+bool trc_sample_exec_begin(void);
+void trc_sample_exec_failed(void);
 /* Before dlclose(): stacks from now on belong to a new module epoch. */
 void trc_modules_changing(void);
 /* After dlclose(): addresses may belong to other code now. */

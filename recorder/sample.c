@@ -151,6 +151,22 @@ void trc_sample_thread_end(void)
 		sampler_end(s);
 }
 
+bool trc_sample_exec_begin(void)
+{
+	/* Not in a child that runs in our memory. */
+	if (!atomic_load_explicit(&trc_sampling, memory_order_relaxed) ||
+	    trc_rec.shared->pid != (uint32_t)trc_raw1(SYS_getpid, 0))
+		return false;
+	trc_sample_thread_end();
+	trc_sample_take_pending();
+	return true;
+}
+
+void trc_sample_exec_failed(void)
+{
+	trc_sample_thread_begin();
+}
+
 void trc_sample_own_thread(bool begins)
 {
 	uint32_t tid = (uint32_t)trc_raw1(SYS_gettid, 0);

@@ -46,6 +46,9 @@ struct trc_sampler *trc_sampler_of(uint32_t tid);
 
 /* Makes SIGPROF ours, or gives it back. */
 void trc_sample_own_signal(bool own);
+/* Of a thread that has no sampler any more: takes what one of its has left pending, as the thread
+ * may have blocked it.  Context: the thread itself. */
+void trc_sample_take_pending(void);
 
 /* ---- sample_arm.c.  Context: any thread, signal handlers; the sampler is the caller's. ---- */
 

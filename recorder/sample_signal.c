@@ -133,6 +133,19 @@ bool trc_sample_signal(const siginfo_t *info, const void *context)
 	return cause.ours;
 }
 
+void trc_sample_take_pending(void)
+{
+	const uint64_t set = UINT64_C(1) << (SIGPROF - 1);
+	const struct timespec at_once = {0, 0};
+	long pid = trc_raw1(SYS_getpid, 0), tid = trc_raw1(SYS_gettid, 0);
+	siginfo_t info;
+
+	if (trc_raw4(SYS_rt_sigtimedwait, &set, &info, &at_once, sizeof(set)) != SIGPROF)
+		return;
+	if (!cause_of(&info, (uint32_t)tid).ours)
+		trc_raw4(SYS_rt_tgsigqueueinfo, pid, tid, SIGPROF, &info);
+}
+
 /* ---- the signal ------------------------------------------------------------------------ */
 
 static struct sigaction programs; /* what the program had */

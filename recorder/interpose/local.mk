@@ -11,6 +11,7 @@ libtrcinterpose_la_SOURCES = \
 	recorder/interpose/cond.h \
 	recorder/interpose/dl.c \
 	recorder/interpose/early.c \
+	recorder/interpose/exec.c \
 	recorder/interpose/file.c \
 	recorder/interpose/futex.c \
 	recorder/interpose/io.c \

@@ -95,6 +95,15 @@
 	N(_Fork)                                                                                   \
 	N(daemon)                                                                                  \
 	N(forkpty)                                                                                 \
+	N(execve)                                                                                  \
+	N(execveat)                                                                                \
+	N(fexecve)                                                                                 \
+	N(execv)                                                                                   \
+	N(execvp)                                                                                  \
+	N(execvpe)                                                                                 \
+	N(execl)                                                                                   \
+	N(execle)                                                                                  \
+	N(execlp)                                                                                  \
 	N(dlclose)
 
 #define TRC_NAMES_WAITS(N)                                                                         \

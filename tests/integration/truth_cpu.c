@@ -5,6 +5,7 @@
  *   truth_cpu threads           three threads, each with shares of its own
  *   truth_cpu churn N           N threads one after the other, each shorter than a sample's period
  *   truth_cpu children          a child that is forked, and one by vfork
+ *   truth_cpu execs N           executes itself N times, SIGPROF blocked at every other
  *   truth_cpu blocked           SIGPROF blocked for most of the time
  *   truth_cpu closes            closes all its descriptors half way
  *   truth_cpu before FILE       records itself; its threads are there before
@@ -134,6 +135,31 @@ static int children(void)
 	return status || vfork_status;
 }
 
+/* ---- exec ------------------------------------------------------------------------------ */
+
+static int execs(unsigned int n)
+{
+	char left[16];
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPROF);
+	sigprocmask(n % 2 ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+	if (!n) {
+		burn_alpha(100);
+		return execl("/nonexistent", "none", (char *)NULL) != -1;
+	}
+	for (volatile unsigned int i = 0; i < 300000; i++)
+		;
+	if (n == 1) {
+		execl("/nonexistent", "none", (char *)NULL);
+		burn_beta(100);
+	}
+	snprintf(left, sizeof(left), "%u", n - 1);
+	execl("/proc/self/exe", "truth_cpu", "execs", left, (char *)NULL);
+	return 1;
+}
+
 /* ---- unfriendly programs --------------------------------------------------------------- */
 
 static int blocked(void)
@@ -198,6 +224,8 @@ int main(int argc, char **argv)
 		return threads();
 	if (!strcmp(mode, "churn") && argc > 2)
 		return churn((unsigned int)atoi(argv[2]));
+	if (!strcmp(mode, "execs") && argc > 2)
+		return execs((unsigned int)atoi(argv[2]));
 	if (!strcmp(mode, "children"))
 		return children();
 	if (!strcmp(mode, "blocked"))

@@ -77,4 +77,15 @@ if sampled cpu-clock threads 2>skipped.txt; then
 	agree 'a counter beside its like' 3 3000000
 	[ "$(sql t.trc 'SELECT count(*) FROM event_sample WHERE event = 4 AND value = 1')" -gt 0 ] ||
 		fail 'no page faults'
+
+	sampled cpu-clock:10000 execs 60
+	passed 'no signal of a sampler ends the next program'
 fi
+
+# ---- threads that are there before, in a program that records itself -------------------------
+TRC_CPU_EVENTS=cpu-clock TRC_SAMPLE_BY=signal "$program" before t.trc >truth.txt 2>err.txt || {
+	[ $can_count = no ] || fail "before: $(cat err.txt)"
+	TRC_CPU_EVENTS=timer "$program" before t.trc >truth.txt || fail before
+}
+expect_readable t.trc
+agree 'threads from before' 1 10000000

@@ -235,6 +235,15 @@ void trc_fork_child(void)
 	attach();
 }
 
+bool trc_sample_exec_begin(void)
+{
+	return !trc_self.quiet;
+}
+
+void trc_sample_exec_failed(void)
+{
+}
+
 void trc_modules_changing(void)
 {
 	states[FAKE_MODULES_CHANGING]++;

@@ -1,0 +1,84 @@
+/*
+ * exec.c - the exec family.  Nothing is recorded here; but what is on its way to a handler of
+ * ours would end the next program, which has none.  Context: traced thread, signal handlers.
+ *
+ *   J1  before the real call the thread's samplers are gone, and no signal of theirs is pending; if
+ *       it returns they are back
+ *   J2  a child that runs in our memory (vfork) does nothing of this
+ */
+#include <stdarg.h>
+#include "recorder/interpose/span.h"
+
+extern char **environ;
+
+static int end(bool begun, int result)
+{
+	int saved = errno;
+
+	if (begun)
+		trc_sample_exec_failed();
+	errno = saved;
+	return result;
+}
+
+#define EXEC(name, parameters, arguments)                                                          \
+	TRC_EXPORT int name parameters                                                             \
+	{                                                                                          \
+		bool begun = trc_recording() && trc_sample_exec_begin();                           \
+                                                                                                   \
+		return end(begun, REAL(name) arguments);                                           \
+	}
+EXEC(execve, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp))
+EXEC(execv, (const char *path, char *const argv[]), (path, argv))
+EXEC(execvp, (const char *file, char *const argv[]), (file, argv))
+EXEC(execvpe, (const char *file, char *const argv[], char *const envp[]), (file, argv, envp))
+EXEC(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, envp))
+EXEC(execveat, (int dir, const char *path, char *const argv[], char *const envp[], int flags),
+     (dir, path, argv, envp, flags))
+
+/* Arguments one by one: how many, with the NULL that ends them. */
+static size_t count_arguments(const char *first, va_list args)
+{
+	size_t n = 1;
+
+	for (const char *arg = first; arg; arg = va_arg(args, const char *))
+		n++;
+	return n;
+}
+
+#define LIST_ARGUMENTS(argv, first)                                                                \
+	va_list args;                                                                              \
+	size_t n_args, last_arg = 0;                                                               \
+                                                                                                   \
+	va_start(args, first);                                                                     \
+	n_args = count_arguments(first, args);                                                     \
+	va_end(args);                                                                              \
+	char *argv[n_args];                                                                        \
+	va_start(args, first);                                                                     \
+	argv[0] = (char *)(uintptr_t)first;                                                        \
+	while (argv[last_arg])                                                                     \
+		argv[++last_arg] = va_arg(args, char *);
+
+TRC_EXPORT int execl(const char *path, const char *arg, ...)
+{
+	LIST_ARGUMENTS(argv, arg)
+	va_end(args);
+	return execve(path, argv, environ);
+}
+
+TRC_EXPORT int execle(const char *path, const char *arg, ...)
+{
+	char *const *envp;
+
+	LIST_ARGUMENTS(argv, arg)
+	envp = va_arg(args, char *const *);
+	va_end(args);
+	return execve(path, argv, envp);
+}
+
+TRC_EXPORT int execlp(const char *file, const char *arg, ...)
+{
+	LIST_ARGUMENTS(argv, arg)
+	va_end(args);
+	return execvpe(file, argv, environ);
+}
