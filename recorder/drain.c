@@ -402,6 +402,7 @@ uint64_t trc_drain_pass(struct trc_drain *d)
 	bool flush = flush_begin(d);
 
 	look_at_all(d);
+	trc_drain_look_at_epoch(d);
 	trc_drain_modules(d);
 	trc_drain_slots(d);
 	for (uint32_t i = 0; i < d->h.n_procs; i++)

@@ -20,7 +20,7 @@
 #include "layout.h"
 
 struct trc_drain;
-struct trc_switch_record;
+struct trc_perf_record;
 
 /*
  * A process that executes another program goes on in the same trace with another mapping, which
@@ -110,9 +110,13 @@ void trc_drain_sleep(struct trc_drain *d, uint64_t timeout_ns);
 /* The serial (in the file) of the thread that had this tid at that time; 0 = not known. */
 uint32_t trc_drain_thread(struct trc_drain *d, uint32_t tid, uint64_t ticks);
 /* Adds what the kernel recorded of this process, in order for each proc.  Threads that have not
- * made themselves known are left out. */
-void trc_drain_switch(struct trc_drain *d, const struct trc_switch_record *record);
-/* Adds that the process may use this many procs from now on, in one order with the switch records of
+ * made themselves known are left out; their samples are counted as lost. */
+void trc_drain_kernel(struct trc_drain *d, const struct trc_perf_record *record);
+/* What the kernel samples: perf_buffer.h's event i is entry[i], numbers are given here.  Borrowed
+ * until trc_drain_close(). */
+void trc_drain_kernel_events(struct trc_drain *d, const struct trc_sample_event_entry *entry,
+			     uint32_t n);
+/* Adds that the process may use this many procs from now on, in one order with the kernel's records of
  * proc 0. */
 void trc_drain_procs(struct trc_drain *d, uint64_t raw_ns, uint32_t procs);
 /* Ticks of a CLOCK_MONOTONIC_RAW time not long ago. */

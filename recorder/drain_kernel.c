@@ -1,12 +1,99 @@
-/* drain_kernel.c - the kernel's records of who runs where, among the events of a mapping. */
+/* drain_kernel.c - what the kernel recorded: who runs where, and where threads are when a counter
+ * overflows, among the events of a mapping. */
 #include "drain_private.h"
-#include "perf_switch.h"
+#include "perf_buffer.h"
 
-void trc_drain_switch(struct trc_drain *d, const struct trc_switch_record *r)
+/* A row in the stream of the record's proc; NULL if the writer takes no more. */
+static uint64_t *row(struct trc_drain *d, const struct trc_perf_record *r, enum trc_kind kind,
+		     uint32_t thread)
+{
+	if (d->past.used)
+		trc_drain_past_named(d, thread);
+	d->totals.events++;
+	d->unflushed++;
+	return trc_writer_row(d->w, TRC_SOURCE_KERNEL, r->proc, kind, thread, r->raw_ns);
+}
+
+static void add_switch(struct trc_drain *d, const struct trc_perf_record *r, uint32_t thread)
+{
+	uint64_t *arg;
+
+	if (!thread) /* it ran before it was first seen, or never records */
+		return;
+	arg = row(d, r, r->out ? TRC_KIND_PROC_STOP : TRC_KIND_PROC_START, thread);
+	if (arg && r->out)
+		arg[0] = r->preempted;
+}
+
+/* Modules are known by epochs: the one that was there when the sample was taken, as far as that
+ * was noticed.  A window has one. */
+static uint32_t epoch_of(const struct trc_drain *d, uint64_t raw_ns)
+{
+	uint32_t i = d->n_epochs;
+
+	while (i > 1 && d->epoch[i - 1].raw_ns > raw_ns)
+		i--;
+	return i ? d->epoch[i - 1].epoch : 0;
+}
+
+void trc_drain_look_at_epoch(struct trc_drain *d)
+{
+	uint32_t epoch = atomic_load_explicit(&d->shared->module_epoch, memory_order_relaxed);
+	uint32_t n = d->n_epochs;
+
+	if (n && d->epoch[n - 1].epoch == epoch)
+		return;
+	if (n == TRC_DRAIN_EPOCHS) {
+		for (n = 0; n + 1 < TRC_DRAIN_EPOCHS; n++)
+			d->epoch[n] = d->epoch[n + 1];
+	}
+	d->epoch[n].raw_ns = n ? trc_drain_raw_ns() : 0;
+	d->epoch[n].epoch = epoch;
+	d->n_epochs = n + 1;
+}
+
+static uint32_t event_number(const struct trc_perf_record *r)
+{
+	return r->event < TRC_CPU_EVENTS_MAX ? TRC_DRAIN_KERNEL_EVENT + r->event : 0;
+}
+
+static void add_loss(struct trc_drain *d, const struct trc_perf_record *r, uint32_t thread,
+		     uint64_t lost, enum trc_sample_loss cause)
+{
+	uint64_t *arg = row(d, r, TRC_KIND_SAMPLES_LOST, thread);
+
+	if (!arg)
+		return;
+	arg[0] = event_number(r);
+	arg[1] = lost;
+	arg[2] = cause;
+}
+
+static void add_sample(struct trc_drain *d, const struct trc_perf_record *r, uint32_t thread)
+{
+	uint32_t stack;
+	uint64_t *arg;
+
+	if (!thread) {
+		add_loss(d, r, 0, 1, TRC_SAMPLE_LOSS_NO_THREAD);
+		return;
+	}
+	stack = trc_writer_stack(d->w, epoch_of(d, r->raw_ns) + d->options.epoch_base, r->frame,
+				 r->n_frames);
+	arg = row(d, r, TRC_KIND_SAMPLE, thread);
+	if (!arg)
+		return;
+	arg[0] = event_number(r);
+	arg[1] = r->value;
+	arg[2] = r->period;
+	arg[3] = stack;
+	arg[4] = 0; /* the thread's, at that time: for the reader to find */
+}
+
+void trc_drain_kernel(struct trc_drain *d, const struct trc_perf_record *r)
 {
 	struct trc_drain_stream *s;
-	uint64_t *arg, ticks;
-	uint32_t thread;
+	uint64_t ticks;
 
 	if (r->proc >= d->h.n_procs || r->raw_ns < d->h.start.monotonic_raw_ns)
 		return;
@@ -17,21 +104,20 @@ void trc_drain_switch(struct trc_drain *d, const struct trc_switch_record *r)
 	ticks = trc_drain_ticks(d, r->raw_ns);
 	if (ticks - d->from > d->span)
 		return;
-	if (r->lost) {
+	switch (r->what) {
+	case TRC_PERF_SWITCH:
+		add_switch(d, r, trc_drain_thread(d, r->tid, ticks));
+		break;
+	case TRC_PERF_LOST:
 		trc_drain_gap(d, s, r->lost, 0, TRC_GAP_KERNEL);
-		return;
+		break;
+	case TRC_PERF_SAMPLE:
+		add_sample(d, r, trc_drain_thread(d, r->tid, ticks));
+		break;
+	case TRC_PERF_SAMPLES_LOST:
+		add_loss(d, r, trc_drain_thread(d, r->tid, ticks), r->lost, r->cause);
+		break;
 	}
-	thread = trc_drain_thread(d, r->tid, ticks);
-	if (!thread) /* it ran before it was first seen, or never records */
-		return;
-	if (d->past.used)
-		trc_drain_past_named(d, thread);
-	arg = trc_writer_row(d->w, TRC_SOURCE_KERNEL, r->proc,
-			     r->out ? TRC_KIND_PROC_STOP : TRC_KIND_PROC_START, thread, r->raw_ns);
-	if (arg && r->out)
-		arg[0] = r->preempted;
-	d->totals.events++;
-	d->unflushed++;
 }
 
 void trc_drain_procs(struct trc_drain *d, uint64_t raw_ns, uint32_t procs)
@@ -61,4 +147,22 @@ bool trc_drain_kernel_seen(const struct trc_drain *d, uint32_t proc, uint64_t *h
 {
 	*held = d->kernel[proc].held;
 	return d->kernel[proc].seen;
+}
+
+void trc_drain_kernel_events(struct trc_drain *d, const struct trc_sample_event_entry *entry,
+			     uint32_t n)
+{
+	d->kernel_event = entry;
+	d->n_kernel_events = n < TRC_CPU_EVENTS_MAX ? n : TRC_CPU_EVENTS_MAX;
+	d->kernel_events_told = !n;
+}
+
+uint32_t trc_drain_kernel_entries(const struct trc_drain *d,
+				  struct trc_sample_event_entry entry[TRC_CPU_EVENTS_MAX])
+{
+	for (uint32_t i = 0; i < d->n_kernel_events; i++) {
+		entry[i] = d->kernel_event[i];
+		entry[i].event = TRC_DRAIN_KERNEL_EVENT + i;
+	}
+	return d->n_kernel_events;
 }

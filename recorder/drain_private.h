@@ -3,6 +3,7 @@
 #define TRC_RECORDER_DRAIN_PRIVATE_H
 
 #include <stdbool.h>
+#include "cpu_event.h"
 #include "drain.h"
 
 /* What to do with the arguments of a kind: bit i is argument i. */
@@ -90,6 +91,12 @@ struct trc_drain_past {
 	bool told;
 };
 
+enum {
+	TRC_DRAIN_EPOCHS = 16,
+	/* The number of the first event that the kernel samples: the process's own are below. */
+	TRC_DRAIN_KERNEL_EVENT = TRC_SAMPLE_EVENTS_MAX + 1,
+};
+
 /* Threads by serial.  Grows: there may be as many as THREAD_START events in the rings. */
 struct trc_past_map {
 	struct trc_drain_past *entry; /* NULL = empty */
@@ -134,6 +141,16 @@ struct trc_drain {
 		uint64_t missing_threads, lost[TRC_SAMPLE_LOSS_COUNT];
 		bool told;
 	} sampled[TRC_SAMPLE_EVENTS_MAX]; /* as of the last look */
+
+	/* The module epochs of late, and since when; for what the kernel samples. */
+	struct {
+		uint64_t raw_ns;
+		uint32_t epoch;
+	} epoch[TRC_DRAIN_EPOCHS];
+	uint32_t n_epochs;
+	const struct trc_sample_event_entry *kernel_event; /* [n_kernel_events] */
+	uint32_t n_kernel_events;
+	bool kernel_events_told;
 
 	uint64_t flushed_ns, unflushed; /* last flush; events since */
 	struct trc_sync_point sync;
@@ -211,6 +228,14 @@ static inline struct trc_slot *trc_slot_of(const struct trc_drain *d, uint32_t i
 {
 	return (struct trc_slot *)trc_area(d->shared, d->h.threads_off) + i;
 }
+
+/* ---- drain_kernel.c ---- */
+
+/* Takes note of the module epoch that is in force. */
+void trc_drain_look_at_epoch(struct trc_drain *d);
+/* What the kernel samples, as the trace's table tells of it.  How many. */
+uint32_t trc_drain_kernel_entries(const struct trc_drain *d,
+				  struct trc_sample_event_entry entry[TRC_CPU_EVENTS_MAX]);
 
 /* ---- drain.c ---- */
 

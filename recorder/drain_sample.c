@@ -108,9 +108,9 @@ static bool look(struct trc_drain *d, uint32_t i, struct entry *e)
 
 void trc_drain_sample_events(struct trc_drain *d)
 {
-	struct trc_sample_event_entry written[TRC_SAMPLE_EVENTS_MAX];
+	struct trc_sample_event_entry written[TRC_SAMPLE_EVENTS_MAX + TRC_CPU_EVENTS_MAX];
 	struct entry entry[TRC_SAMPLE_EVENTS_MAX];
-	bool changed = false;
+	bool changed = d->n_kernel_events && !d->kernel_events_told;
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < TRC_SAMPLE_EVENTS_MAX; i++) {
@@ -120,6 +120,8 @@ void trc_drain_sample_events(struct trc_drain *d)
 		written[n] = as_written(i, &entry[n]);
 		n++;
 	}
+	n += trc_drain_kernel_entries(d, written + n);
+	d->kernel_events_told = true;
 	if (changed)
 		trc_writer_sample_events(d->w, written, n);
 }

@@ -420,6 +420,7 @@ void trc_drain_copy(struct trc_drain *d)
 {
 	const struct trc_overflow *o = trc_area(d->shared, d->h.overflow_off);
 
+	trc_drain_look_at_epoch(d);
 	trc_drain_modules(d);
 	each_slot(d, slot_read);
 	for (uint32_t i = 0; i < d->h.n_procs; i++) {

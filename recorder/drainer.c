@@ -10,7 +10,7 @@
 #include "file_sink.h"
 #include "format/raw.h"
 #include "own_thread.h"
-#include "perf_switch.h"
+#include "perf_buffer.h"
 #include "trace_info.h"
 
 enum {
@@ -31,7 +31,7 @@ static struct drainer {
 	struct trc_file_sink sink;
 	struct trc_writer *writer;
 	struct trc_drain *drain;
-	struct trc_perf_switch *perf; /* NULL = the trace says why not */
+	struct trc_perf *perf; /* NULL = the trace says why not */
 } drainer;
 
 static void set_state(struct drainer *d, enum state state)
@@ -56,15 +56,16 @@ static int say(struct drainer *d, int err, const char *what)
 /* When threads run on procs: for the threads that there are, and those that they create. */
 static int open_sched(struct drainer *d)
 {
+	const struct trc_perf_options options = {.pid = (int)d->shared->pid, .switches = true};
 	char sched[200];
 
-	trc_perf_switch_open(&d->perf, (int)d->shared->pid, false, sched, sizeof(sched));
+	trc_perf_open(&d->perf, &options, sched, sizeof(sched));
 	return trc_writer_info(d->writer, "sched", sched);
 }
 
-static void pass_switch(void *context, const struct trc_switch_record *record)
+static void pass_kernel(void *context, const struct trc_perf_record *record)
 {
-	trc_drain_switch(context, record);
+	trc_drain_kernel(context, record);
 }
 
 static uint64_t pass(struct drainer *d, bool all)
@@ -72,7 +73,7 @@ static uint64_t pass(struct drainer *d, bool all)
 	uint64_t n_events = trc_drain_pass(d->drain);
 
 	if (d->perf)
-		trc_perf_switch_pass(d->perf, all, pass_switch, d->drain);
+		trc_perf_pass(d->perf, all, pass_kernel, d->drain);
 	return n_events;
 }
 
@@ -159,7 +160,7 @@ static void complete(struct drainer *d)
 
 static void tear_down(struct drainer *d)
 {
-	trc_perf_switch_close(d->perf);
+	trc_perf_close(d->perf);
 	trc_drain_close(d->drain);
 	trc_writer_close(d->writer);
 	trc_file_sink_close(&d->sink);

@@ -51,7 +51,7 @@ void trc_snapshot_window(const struct trc_snapshot *s, uint64_t *from, uint64_t 
  * Writes events, tables, what every thread is doing, and the coverage.  The writer was opened for
  * this header's clock and procs (trc_snapshot_writer_options()) and is left open: infos of one's own
  * may come before and after.  `kernel`, if not NULL, is called in between: it may hand switch
- * records to the drain (trc_drain_switch()), in order for each proc.  Once per snapshot.
+ * records to the drain (trc_drain_kernel()), in order for each proc.  Once per snapshot.
  * 0 or the writer's error.
  */
 int trc_snapshot_write(struct trc_snapshot *s, struct trc_writer *w,

@@ -42,6 +42,8 @@ struct trc_sampling {
 
 	struct trc_cpu_event event[TRC_CPU_EVENTS_MAX]; /* settled */
 	unsigned int n_events;
+	struct trc_cpu_event kernel[TRC_CPU_EVENTS_MAX]; /* those of them that the kernel samples */
+	unsigned int n_kernel;
 	/* Those that the command's process samples itself. */
 	char for_command[TRC_CPU_EVENTS_MAX * 72];
 	uint64_t for_command_hz;

@@ -113,8 +113,8 @@ static void make_printable(char *text)
 
 /* Copies the ring, and what the kernel's buffers hold.  0, or -errno with a sentence in s->error.
  */
-static int copy(struct trc_process *p, struct trc_tool_snapshot *s, bool dead,
-		struct trc_snapshot **out)
+static int copy(struct trc_process *p, struct trc_flight_session *f, struct trc_tool_snapshot *s,
+		bool dead, struct trc_snapshot **out)
 {
 	const struct trc_snapshot_options options = {.dead = dead};
 	const char *why = NULL;
@@ -125,10 +125,11 @@ static int copy(struct trc_process *p, struct trc_tool_snapshot *s, bool dead,
 			 p->pid, why ? why : strerror(-err));
 		return err;
 	}
-	if (s->kernel && trc_perf_switch_copy(s->kernel)) {
+	if (s->kernel && trc_perf_copy(s->kernel)) {
 		s->kernel = NULL;
 		s->sched = "no: no memory to copy the kernel's records";
 	}
+	trc_sampling_table_fill(&f->sampled, &p->options->sampling, s->kernel);
 	if (!dead)
 		trc_procs_look(&p->procs, p->pid, &p->shared->procs_told, now_ns(), true);
 	return 0;
@@ -159,11 +160,12 @@ static int take(struct trc_process *p, struct trc_flight_session *f, const char 
 		.unwind = f->options->unwind ? f->options->unwind : "auto",
 		.passed_over = trc_trigger_watch_passed_over(&p->flight->watch),
 		.kernel = f->kernel,
+		.sampled = &f->sampled,
 		.pid = (uint32_t)p->pid,
 		.procs = &p->procs,
 	};
 	struct trc_snapshot *snapshot = NULL;
-	int err = copy(p, &s, dead, &snapshot);
+	int err = copy(p, f, &s, dead, &snapshot);
 
 	make_printable(trigger);
 	trc_process_ended(p, ended, sizeof(ended));

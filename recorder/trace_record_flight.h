@@ -14,8 +14,9 @@
 /* What the processes of a session share. */
 struct trc_flight_session {
 	const struct trc_tool_options *options;
-	struct trc_perf_switch *kernel; /* borrowed; NULL = sched says why */
+	struct trc_perf *kernel; /* borrowed; NULL = sched says why */
 	const char *sched;
+	struct trc_sampling_table sampled;
 	struct trc_tool_dir *dir;
 
 	struct trc_tool_taken *first, **last; /* the snapshots, in order */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "trace_record.h"
+#include "trace_record_session.h"
 
 int trc_sampling_add(struct trc_sampling *s, const char *list)
 {
@@ -35,10 +35,13 @@ int trc_sampling_settle(struct trc_sampling *s, char *error, size_t n_bytes)
 		return n;
 	memcpy(s->event, asked, sizeof(asked));
 	s->n_events = (unsigned int)n;
-	n = trc_cpu_events_settle(s->event, s->n_events, false, error, n_bytes);
-	for (unsigned int i = 0; !n && i < s->n_events; i++)
-		if (s->event[i].how != TRC_SAMPLE_KERNEL)
+	n = trc_cpu_events_settle(s->event, s->n_events, true, error, n_bytes);
+	for (unsigned int i = 0; !n && i < s->n_events; i++) {
+		if (s->event[i].how == TRC_SAMPLE_KERNEL)
+			s->kernel[s->n_kernel++] = s->event[i];
+		else
 			tell_command(s, &asked[i]);
+	}
 	return n;
 }
 
@@ -56,4 +59,29 @@ void trc_sampling_environment(const struct trc_sampling *s)
 		setenv("TRC_CPU_EVENTS", s->for_command, 1);
 	if (s->for_command_hz)
 		setenv("TRC_CPU_FREQUENCY", hz, 1);
+}
+
+void trc_sampling_table_fill(struct trc_sampling_table *t, const struct trc_sampling *s,
+			     const struct trc_perf *kernel)
+{
+	t->n = kernel ? s->n_kernel : 0;
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct trc_cpu_event *e = &s->kernel[i];
+		uint32_t percent = trc_perf_counted_percent(kernel, i);
+
+		snprintf(t->note[i], sizeof(t->note[i]), "%s", e->note);
+		if (percent < 100)
+			snprintf(t->note[i], sizeof(t->note[i]),
+				 "%s%scounted in %u%% of the time, and values multiplied", e->note,
+				 *e->note ? "; " : "", percent);
+		t->entry[i] = (struct trc_sample_event_entry){
+			.how = TRC_SAMPLE_KERNEL,
+			.period = e->period,
+			.frequency_hz = e->frequency_hz,
+			.missing_threads = trc_perf_missing_threads(kernel),
+			.name = e->name,
+			.unit = e->unit,
+			.note = t->note[i],
+		};
+	}
 }

@@ -38,7 +38,9 @@ struct trc_tool_session {
 	bool orphans;		   /* with --follow: children that do not record, or not yet */
 	uint64_t quiet_since_ns;   /* nothing is being recorded since; 0 = something is */
 	struct trc_process *first; /* in order of appearance */
-	struct trc_perf_switch *kernel;
+	struct trc_perf *kernel;
+	struct trc_sampling_table sampled;
+	uint64_t patience_ns; /* how long the kernel's buffers last */
 	uint64_t busy_ns; /* from one pass to the next while there is something to drain */
 	char sched[160];
 	struct trc_flight_session flight; /* with --flight */
@@ -81,7 +83,7 @@ void trc_tool_session_close(struct trc_tool_session *s)
 		s->first = p->next;
 		trc_process_free(p);
 	}
-	trc_perf_switch_close(s->kernel);
+	trc_perf_close(s->kernel);
 	trc_flight_session_free(&s->flight);
 	trc_tool_dir_remove(&s->dir);
 	free(s);
@@ -120,8 +122,8 @@ static struct trc_process *process_add(struct trc_tool_session *s, int pid)
 	return p;
 }
 
-/* The kernel's records, or why there are none. */
-static void open_kernel(struct trc_tool_session *s)
+/* Whether switch records are wanted; if not, `sched` says so. */
+static bool wants_switches(struct trc_tool_session *s)
 {
 	const struct trc_tool_options *o = s->options;
 
@@ -129,15 +131,43 @@ static void open_kernel(struct trc_tool_session *s)
 		snprintf(s->sched, sizeof(s->sched), "no: not asked for (--no-sched)");
 	else if (o->flight && !o->sched)
 		snprintf(s->sched, sizeof(s->sched), "no: not asked for (--sched)");
-	else if (o->flight)
-		trc_perf_switch_open_flight(&s->kernel, s->command_pid, true,
-					    o->max_bytes / KERNEL_SHARE, s->sched,
-					    sizeof(s->sched));
 	else
-		trc_perf_switch_open(&s->kernel, s->command_pid, true, s->sched, sizeof(s->sched));
+		return true;
+	return false;
+}
+
+/* The kernel's records, or why there are none.  0, or -errno after saying what event cannot be
+ * sampled. */
+static int open_kernel(struct trc_tool_session *s)
+{
+	const struct trc_tool_options *o = s->options;
+	const struct trc_perf_options options = {
+		.pid = s->command_pid,
+		.at_exec = true,
+		.switches = wants_switches(s),
+		.event = o->sampling.kernel,
+		.n_events = o->sampling.n_kernel,
+		.flight = o->flight,
+		.max_bytes = o->max_bytes / KERNEL_SHARE,
+	};
+	char said[512];
+	int err;
+
+	if (!options.switches && !options.n_events)
+		return 0;
+	err = trc_perf_open(&s->kernel, &options, said, sizeof(said));
+	if (err && options.n_events) {
+		trc_tool_say("%s", said);
+		return err;
+	}
+	if (options.switches)
+		snprintf(s->sched, sizeof(s->sched), "%.*s", (int)sizeof(s->sched) - 1, said);
 	s->flight.kernel = s->kernel;
-	if (s->kernel && !o->flight && !trc_perf_switch_signal(s->kernel))
+	if (s->kernel && !o->flight && !trc_perf_signal(s->kernel))
 		s->busy_ns = WATCHFUL_NS;
+	if (s->kernel)
+		s->patience_ns = trc_perf_patience_ns(s->kernel);
+	return 0;
 }
 
 int trc_tool_session_begin(struct trc_tool_session *s, pid_t pid)
@@ -147,13 +177,15 @@ int trc_tool_session_begin(struct trc_tool_session *s, pid_t pid)
 
 	s->command_pid = (int)pid;
 	s->busy_ns = BUSY_NS;
+	s->patience_ns = UINT64_MAX;
 	p = process_add(s, (int)pid);
 	if (p)
 		err = s->options->flight ? trc_flight_check_output(s->options, (int)pid)
 					 : trc_process_open_file(p, s->options);
+	if (!err)
+		err = open_kernel(s);
 	if (err)
 		return err;
-	open_kernel(s);
 	if (s->options->follow) /* a daemon's way to the background does not lead out of sight */
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
 	return 0;
@@ -174,17 +206,18 @@ static struct trc_process *follow(struct trc_tool_session *s, int pid)
 	return p;
 }
 
-static void switch_seen(void *context, const struct trc_switch_record *record)
+static void kernel_seen(void *context, const struct trc_perf_record *record)
 {
 	struct trc_tool_session *s = context;
 	/* A loss may concern any of them: the command's trace tells. */
-	struct trc_process *p = process_find(s, record->lost ? s->command_pid : (int)record->pid);
+	struct trc_process *p =
+		process_find(s, record->pid ? (int)record->pid : s->command_pid);
 
 	if (!p || !p->drain)
 		return;
 	if (!record->proc)
 		trc_process_procs(p, record->raw_ns); /* one stream, in order */
-	trc_drain_switch(p->drain, record);
+	trc_drain_kernel(p->drain, record);
 }
 
 static void kernel_pass(struct trc_tool_session *s, bool all)
@@ -194,9 +227,18 @@ static void kernel_pass(struct trc_tool_session *s, bool all)
 	if (s->options->flight)
 		return; /* copied with a snapshot */
 	if (s->kernel)
-		trc_perf_switch_pass(s->kernel, all, switch_seen, s);
+		trc_perf_pass(s->kernel, all, kernel_seen, s);
 	for (struct trc_process *p = s->first; p; p = p->next)
 		trc_process_procs(p, until_ns);
+}
+
+/* What the kernel samples, as far as it is known now. */
+static void tell_sampled(struct trc_tool_session *s, struct trc_process *p)
+{
+	if (!s->kernel || !p->drain)
+		return;
+	trc_sampling_table_fill(&s->sampled, &s->options->sampling, s->kernel);
+	trc_drain_kernel_events(p->drain, s->sampled.entry, s->sampled.n);
 }
 
 static void ring_found(struct trc_tool_session *s, const char *name, int pid, uint32_t image)
@@ -222,7 +264,8 @@ static void ring_found(struct trc_tool_session *s, const char *name, int pid, ui
 	}
 	if (p->drain)
 		kernel_pass(s, true); /* while the threads of the image before are known */
-	trc_process_attach(p, path, image, s->sched);
+	if (!trc_process_attach(p, path, image, s->sched))
+		tell_sampled(s, p);
 }
 
 /* What a process had to say about not being recorded. */
@@ -291,6 +334,7 @@ static void process_finish(struct trc_tool_session *s, struct trc_process *p)
 	}
 	trc_process_pass(p); /* all of its threads are known then */
 	kernel_pass(s, true);
+	tell_sampled(s, p);
 	trc_process_finish(p);
 	for (uint32_t image = 0; image <= p->image && image < IMAGES_MAX; image++) {
 		snprintf(name, sizeof(name), "%d.%u.ring", p->pid, image);
@@ -409,8 +453,10 @@ static uint64_t rest_ns(const struct trc_tool_session *s, uint64_t n_events)
 
 	if (s->dir.watch_fd < 0)
 		return BLIND_NS;
-	if (!s->options->flight)
-		return n_events ? s->busy_ns : IDLE_NS;
+	if (!s->options->flight) {
+		ns = n_events ? s->busy_ns : IDLE_NS;
+		return ns < s->patience_ns ? ns : s->patience_ns;
+	}
 	for (struct trc_process *p = s->first; p; p = p->next) {
 		uint64_t sleep_ns = trc_flight_sleep_ns(p, now_ns);
 

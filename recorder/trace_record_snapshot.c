@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "drain.h"
-#include "trace_record.h"
+#include "trace_record_session.h"
 #include "trace_record_snapshot.h"
 
 /* ---- what the kernel knows ------------------------------------------------------------- */
@@ -15,7 +15,7 @@ struct kernel_context {
 	unsigned int n_changes; /* that have been told */
 };
 
-/* They are told in one stream with the switch records of proc 0, in order. */
+/* They are told in one stream with the kernel's records of proc 0, in order. */
 static void tell_changes(struct kernel_context *k, uint64_t until_ns)
 {
 	const struct trc_procs *procs = k->s->procs;
@@ -27,26 +27,28 @@ static void tell_changes(struct kernel_context *k, uint64_t until_ns)
 				procs->change[k->n_changes].procs);
 }
 
-static void switch_seen(void *context, const struct trc_switch_record *r)
+static void kernel_seen(void *context, const struct trc_perf_record *r)
 {
 	struct kernel_context *k = context;
 
 	/* A loss may concern any of the processes in the buffer. */
-	if (r->pid != k->s->pid && !r->lost)
+	if (r->pid != k->s->pid && r->pid)
 		return;
 	if (!r->proc)
 		tell_changes(k, r->raw_ns);
-	trc_drain_switch(k->drain, r);
+	trc_drain_kernel(k->drain, r);
 }
 
 static void kernel(void *context, struct trc_drain *drain)
 {
 	struct kernel_context k = {.s = context, .drain = drain};
 
+	if (k.s->kernel && k.s->sampled)
+		trc_drain_kernel_events(drain, k.s->sampled->entry, k.s->sampled->n);
 	if (k.s->kernel)
-		trc_perf_switch_pass(k.s->kernel, true, switch_seen, &k);
+		trc_perf_pass(k.s->kernel, true, kernel_seen, &k);
 	for (uint32_t i = 0; k.s->kernel && i < TRC_PROCS_MAX; i++)
-		trc_drain_kernel_held(drain, i, trc_perf_switch_oldest_ns(k.s->kernel, i));
+		trc_drain_kernel_held(drain, i, trc_perf_oldest_ns(k.s->kernel, i));
 	tell_changes(&k, UINT64_MAX);
 }
 

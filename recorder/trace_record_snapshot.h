@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include "file_sink.h"
 #include "format/writer.h"
-#include "perf_switch.h"
+#include "perf_buffer.h"
 #include "snapshot.h"
 #include "trace_record_procs.h"
 
@@ -22,7 +22,8 @@ struct trc_tool_snapshot {
 	uint64_t passed_over; /* triggers that the limits did not allow */
 
 	/* What the kernel knows of this pid, copied; NULL = nothing. */
-	struct trc_perf_switch *kernel;
+	struct trc_perf *kernel;
+	const struct trc_sampling_table *sampled;
 	uint32_t pid;
 	const struct trc_procs *procs;
 

@@ -59,4 +59,96 @@ check "what was there before is replaced" told TRC_CPU_EVENTS=timer TRC_SAMPLE_B
 check "the options are in the trace" status 0 "$record" -e timer -F 50 -q -o e.trc "$guest" exit 0
 check "as they were given" trace e.trc 'info options -e timer -F 50'
 
+# ---- samples that the kernel takes -------------------------------------------------------
+
+# has PATTERN: the last dump has a line that begins so.
+has()
+{
+	grep -qE "^$1" dump || {
+		echo "no line: $1"
+		cat dump
+		return 1
+	}
+}
+# at_least N KIND: the last dump counts so many.
+at_least()
+{
+	local n
+	n=$(dumped "count $2")
+	[ "${n:-0}" -ge "$1" ] || {
+		echo "$2: $n, not $1 and more"
+		cat dump
+		return 1
+	}
+}
+sound() { "$analyze" --check "$1"; }
+
+if "$record" -q --sample-by kernel -e cpu-clock -o k.trc true 2>err; then
+	check "by the kernel" status 0 "$record" --sample-by kernel -e cpu-clock:100000 -q -o k.trc \
+		"$guest" events 200000
+	check "by the kernel: nothing is said" empty err
+	check "by the kernel: readable" trace k.trc 'count counter 400000' 'lost 0'
+	check "by the kernel: the trace tells of it" \
+		has 'sampled 17 cpu-clock kernel period 100000 missing 0: '
+	check "by the kernel: samples" at_least 50 sample
+	check "by the kernel: intervals as well" at_least 2 proc_start
+	check "by the kernel: nothing is wrong with it" sound k.trc
+	check "by the kernel: their stacks have names" same \
+		"$("$analyze" --output csv --sql "SELECT count(DISTINCT n.function) > 2 FROM events e
+			JOIN stack_frames f ON f.stack = e.stack JOIN frames n ON n.id = f.frame
+			WHERE e.kind = 'sample'" k.trc | tail -n 1)" 1
+	check "a high rate is the kernel's" status 0 "$record" -F 20000 -q -o k.trc "$guest" events 100000
+	check "a high rate is the kernel's: the trace tells" trace k.trc
+	check "a high rate is the kernel's: how" has 'sampled 17 cpu-clock kernel period 50000 missing 0'
+	check "a lower one is the command's" status 0 "$record" -F 2000 -q -o k.trc "$guest" events 1000
+	check "a lower one is the command's: the trace tells" trace k.trc
+	check "a lower one is the command's: how" has 'sampled 1 cpu-clock signal period 500000 missing 0'
+	check "unless it is told otherwise" \
+		status 0 "$record" --sample-by signal -F 20000 -q -o k.trc "$guest" events 1000
+	check "unless it is told otherwise: the trace tells" trace k.trc
+	check "unless it is told otherwise: how" has 'sampled 1 cpu-clock signal period 50000 missing 0'
+	check "both at once" status 0 "$record" -e timer,cpu-clock:50000,page-faults:1 -q -o k.trc \
+		"$guest" events 100000
+	check "both at once: readable" trace k.trc
+	for line in '1 timer timer period 10000000' '2 page-faults signal period 1' \
+		'17 cpu-clock kernel period 50000'; do
+		check "both at once: $line" has "sampled $line missing 0: "
+	done
+	check "without intervals" status 0 "$record" --no-sched --sample-by kernel \
+		-e cpu-clock:100000,page-faults:1 -q -o k.trc "$guest" events 100000
+	check "without intervals: readable" trace k.trc
+	check "without intervals: samples" at_least 20 sample
+	check "without intervals: there are none" same "$(dumped 'count proc_start')" ''
+	check "without intervals: the trace says so" has 'info sched no: not asked for'
+	check "in flight mode" status 0 "$record" --flight --snapshot-on exit --sample-by kernel \
+		-e cpu-clock:100000 -q -o f.trc "$guest" events 100000
+	check "in flight mode: readable" trace f.1.trc
+	check "in flight mode: the trace tells of it" \
+		has 'sampled 17 cpu-clock kernel period 100000 missing 0: '
+	check "in flight mode: samples" at_least 20 sample
+	check "in flight mode: nothing is wrong with it" sound f.1.trc
+	check "descendants" status 0 "$record" --follow --sample-by kernel -e cpu-clock:100000 -q \
+		-o d.trc "$guest" spawn "$guest" events 100000
+	for file in d.*.trc; do
+		check "descendants: $file" trace "$file"
+		check "descendants: $file tells of it" has 'sampled 17 cpu-clock kernel'
+	done
+	check "descendants: both have a trace" same "$(echo d.*.trc | wc -w)" 2
+	check "another program" status 0 "$record" --sample-by kernel -e cpu-clock:100000 -q -o x.trc \
+		sh -c "exec $guest events 100000"
+	check "another program: readable" trace x.trc
+	check "another program: samples" at_least 20 sample
+	check "another program: nothing is wrong with it" sound x.trc
+else
+	echo "not by the kernel here: $(cat err)"
+fi
+if [ "$("$here/no_perf" 1 true; echo $?)" != 77 ]; then
+	check "auto where perf is forbidden" \
+		status 0 "$here/no_perf" 13 "$record" -e auto -q -o a.trc "$guest" events 1000
+	check "auto where perf is forbidden: nothing is said" empty err
+	check "auto where perf is forbidden: readable" trace a.trc
+	check "auto where perf is forbidden: a timer, and why" \
+		has 'sampled 1 timer timer period 10000000 missing 0: timer instead of cpu-clock: .*perf'
+fi
+
 finish

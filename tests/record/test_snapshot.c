@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "recorder/clock.h"
-#include "recorder/perf_switch.h"
+#include "recorder/perf_buffer.h"
 #include "fake_ring.h"
 
 static struct fake f;
@@ -310,7 +310,7 @@ START_TEST(kernel_records_are_covered_as_far_as_they_were_kept)
 					  .now = fake_time(&f, 1000000),
 					  .sync = f.shared->start};
 	struct trc_drain_options options = {.window = &window};
-	struct trc_switch_record r = {.tid = 4711, .proc = 0};
+	struct trc_perf_record r = {.tid = 4711, .proc = 0};
 	uint64_t held;
 
 	f.shared->ticks_per_second = 1000000000;
@@ -318,7 +318,7 @@ START_TEST(kernel_records_are_covered_as_far_as_they_were_kept)
 	drain_open(&options);
 	for (uint64_t ns = 150; ns < 400; ns += 50) {
 		r.raw_ns = f.shared->start.monotonic_raw_ns + ns;
-		trc_drain_switch(f.drain, &r);
+		trc_drain_kernel(f.drain, &r);
 	}
 	ck_assert(trc_drain_kernel_seen(f.drain, 0, &held) && !held);
 	ck_assert(!trc_drain_kernel_seen(f.drain, 1, &held));

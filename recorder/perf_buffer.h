@@ -1,0 +1,101 @@
+/*
+ * perf_buffer.h - what the kernel writes down about threads: when it puts them on procs and takes
+ * them off, and where they are when a counter overflows.
+ *
+ * PERF_RECORD_SWITCH and PERF_RECORD_SAMPLE of one process and its descendants, in one mapped
+ * buffer for each proc.  Switches come from software events that need no privilege at
+ * perf_event_paranoid 2 or below; whether what is sampled is to be had tells
+ * trc_cpu_events_settle().
+ *
+ *   V1  times are CLOCK_MONOTONIC_RAW nanoseconds, and do not decrease in one buffer
+ *   V2  a record is handed out when it is old enough for the thread to have made itself known,
+ *       or when its buffer fills up
+ *   V3  what the kernel had no room for is handed out as a count, in its place
+ *   V4  in flight mode the kernel overwrites the oldest, nobody is woken, and reading means: copy
+ *       what there is, then hand out the copy.  What happens while it is copied counts as in V3
+ *   V5  each event has one counter for each proc, which threads inherit and which counts while they
+ *       run on that proc: no thread is missing, and no descriptor is needed for a new one
+ */
+#ifndef TRC_RECORDER_PERF_BUFFER_H
+#define TRC_RECORDER_PERF_BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "cpu_event.h"
+
+struct trc_perf;
+
+enum trc_perf_what {
+	TRC_PERF_SWITCH,
+	TRC_PERF_LOST, /* so many switches are missing here */
+	TRC_PERF_SAMPLE,
+	TRC_PERF_SAMPLES_LOST, /* so many samples are missing here, or were not even taken */
+};
+enum { TRC_PERF_ANY_EVENT = UINT32_MAX };
+
+struct trc_perf_record {
+	enum trc_perf_what what;
+	uint64_t raw_ns;
+	uint32_t pid, tid, proc; /* of a loss that may concern any process: pid 0 */
+
+	bool out;	/* SWITCH: taken off the proc; else put on it */
+	bool preempted; /* out, but it could have gone on */
+
+	uint64_t lost;		    /* LOST, SAMPLES_LOST */
+	enum trc_sample_loss cause; /* SAMPLES_LOST */
+
+	uint32_t event;		/* SAMPLE, SAMPLES_LOST: which of those that were asked for */
+	uint64_t value, period; /* SAMPLE: as in the trace's event */
+	/* SAMPLE: as in the trace's stacks; at least one.  Borrowed until the callback returns. */
+	const uint64_t *frame;
+	uint32_t n_frames;
+};
+typedef void trc_perf_fn(void *context, const struct trc_perf_record *record);
+
+struct trc_perf_options {
+	int pid;
+	/* Begin with the next exec of pid; else at once, and with all threads that it has now. */
+	bool at_exec;
+	bool switches; /* whether they are wanted */
+	/* Those that are sampled, settled; copied. */
+	const struct trc_cpu_event *event;
+	uint32_t n_events;
+	bool flight; /* V4 */
+	/* In flight mode: what buffers take in all, or 16 KiB for each proc if that is more. */
+	uint64_t max_bytes;
+};
+
+/*
+ * On success *out is the caller's.  Returns 0 or -errno; `said` is filled in either way: "yes", or
+ * "yes, but not of 3 threads: ...", or why not: with events, a sentence on the event that is in the
+ * way; without, as it belongs into the trace's info `sched`: "no: perf_event_open: Permission
+ * denied (perf_event_paranoid is 3)".
+ */
+int trc_perf_open(struct trc_perf **out, const struct trc_perf_options *options, char *said,
+		  size_t n_bytes);
+/* From now on the calling process gets SIGIO when half a buffer has come, and then for each half of
+ * one.  Not in flight mode, and not reliably for samples.  False: it gets none. */
+bool trc_perf_signal(struct trc_perf *p);
+/* Within what time buffers that are empty now should be looked at, if threads are sampled as often
+ * as was asked for; UINT64_MAX = it does not matter. */
+uint64_t trc_perf_patience_ns(const struct trc_perf *p);
+/* Hands out what has come; with `all` also the latest.  In flight mode: what was copied last.  How
+ * many records. */
+uint64_t trc_perf_pass(struct trc_perf *p, bool all, trc_perf_fn *fn, void *context);
+/* Flight mode: copies what the buffers hold now.  0 or -ENOMEM. */
+int trc_perf_copy(struct trc_perf *p);
+/* The time of the oldest record of the copy if there were older ones; 0 = it has all of this proc
+ * from the beginning. */
+uint64_t trc_perf_oldest_ns(const struct trc_perf *p, uint32_t proc);
+/* How many threads that were there already are not sampled. */
+uint64_t trc_perf_missing_threads(const struct trc_perf *p);
+/* How many per cent of the time the event was counted; less than 100 where the processor has too few
+ * counters for all.  Samples' values are what they would have been. */
+uint32_t trc_perf_counted_percent(const struct trc_perf *p, uint32_t event);
+void trc_perf_close(struct trc_perf *p); /* accepts NULL */
+
+/* For tests: the value of a sample of which only running_ns of enabled_ns were counted. */
+uint64_t trc_perf_scaled(uint64_t period, uint64_t enabled_ns, uint64_t running_ns);
+
+#endif

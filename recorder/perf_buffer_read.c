@@ -1,0 +1,320 @@
+/* perf_buffer_read.c - the kernel's buffers: passes over them, and copies of them
+ * (perf_buffer.h). */
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include "format/pages.h"
+#include "format/raw.h"
+#include "perf_buffer_private.h"
+
+enum { HOLD_NS = 20000000 /* V2 */ };
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Copies bytes of the buffer, which may go round its end. */
+static void copy_out(const struct trc_perf *p, const struct trc_perf_buffer *b, uint64_t at,
+		     void *bytes, size_t n_bytes)
+{
+	const char *data = (const char *)b->page + p->page_bytes;
+	uint64_t from = at & (p->data_bytes - 1);
+	size_t first = n_bytes < p->data_bytes - from ? n_bytes : (size_t)(p->data_bytes - from);
+
+	memcpy(bytes, data + from, first);
+	memcpy((char *)bytes + first, data, n_bytes - first);
+}
+
+static bool is_loss(const struct trc_perf_record *r)
+{
+	return r->what == TRC_PERF_LOST ||
+	       (r->what == TRC_PERF_SAMPLES_LOST && r->event == TRC_PERF_ANY_EVENT);
+}
+
+static void hand_out(struct trc_perf *p, uint32_t proc, uint64_t *last_ns,
+		     struct trc_perf_record *r, trc_perf_fn *fn, void *context)
+{
+	r->proc = proc;
+	if (r->raw_ns < *last_ns) /* V1 */
+		r->raw_ns = *last_ns;
+	*last_ns = r->raw_ns;
+	/* The record does not say what was lost; the counters do. */
+	if (is_loss(r) && p->tells_lost)
+		trc_perf_look_at_losses(p, proc, r->raw_ns, fn, context);
+	else
+		fn(context, r);
+}
+
+static uint64_t buffer_pass(struct trc_perf *p, uint32_t proc, uint64_t until_ns, trc_perf_fn *fn,
+			    void *context)
+{
+	struct trc_perf_buffer *b = &p->buffer[proc];
+	/* acquire: pairs with the kernel's store: the records below head are complete. */
+	uint64_t head = __atomic_load_n(&b->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = b->page->data_tail, n = 0;
+
+	while (tail < head) {
+		struct perf_event_header header;
+		struct trc_perf_record r;
+		bool full = head - tail > p->data_bytes / 2; /* V2 */
+		size_t n_bytes;
+
+		copy_out(p, b, tail, &header, sizeof(header));
+		if (header.size < sizeof(header) || header.size > head - tail)
+			break; /* the kernel writes no such thing */
+		n_bytes = header.size < sizeof(p->record) ? header.size : sizeof(p->record);
+		copy_out(p, b, tail, p->record, n_bytes);
+		if (trc_perf_record_read(p, proc, p->record, n_bytes, &r)) {
+			if (r.raw_ns > until_ns && !full)
+				break;
+			hand_out(p, proc, &b->last_ns, &r, fn, context);
+			n++;
+		}
+		tail += header.size;
+	}
+	/* release: we are done with the bytes below tail. */
+	__atomic_store_n(&b->page->data_tail, tail, __ATOMIC_RELEASE);
+	return n;
+}
+
+/* ---- losses, and shares of counters ---------------------------------------------------- */
+
+/* What read() of a counter fills in, by attr_of_event(). */
+struct reading {
+	uint64_t enabled_ns, running_ns, lost;
+};
+
+static bool counter_read(const struct trc_perf *p, const struct trc_perf_counter *c,
+			 struct reading *r)
+{
+	bool shares = c->event != TRC_PERF_ANY_EVENT && p->event[c->event].is_hardware;
+	uint64_t word[4];
+	size_t n_words = 1u + 2u * shares + p->tells_lost;
+	long n = trc_raw3(SYS_read, c->fd, word, sizeof(word));
+
+	if (n < 0 || (size_t)n != n_words * sizeof(*word))
+		return false;
+	*r = (struct reading){.lost = p->tells_lost ? word[n_words - 1] : 0};
+	if (shares) {
+		r->enabled_ns = word[1];
+		r->running_ns = word[2];
+	}
+	return true;
+}
+
+static void tell_loss(const struct trc_perf *p, uint32_t proc, uint32_t event, uint64_t raw_ns,
+		      uint64_t lost, trc_perf_fn *fn, void *context)
+{
+	struct trc_perf_record r = {
+		.what = event == TRC_PERF_ANY_EVENT ? TRC_PERF_LOST : TRC_PERF_SAMPLES_LOST,
+		.raw_ns = raw_ns,
+		.proc = proc,
+		.event = event,
+		.lost = lost,
+		.cause = TRC_SAMPLE_LOSS_NO_ROOM,
+	};
+
+	if (lost && (r.what != TRC_PERF_LOST || p->switches))
+		fn(context, &r);
+}
+
+static uint64_t new_losses(const struct trc_perf *p, const struct trc_perf_counter *c,
+			   uint64_t *lost_seen)
+{
+	struct reading r;
+	uint64_t lost;
+
+	if (!counter_read(p, c, &r) || r.lost <= *lost_seen)
+		return 0;
+	lost = r.lost - *lost_seen;
+	*lost_seen = r.lost;
+	return lost;
+}
+
+void trc_perf_look_at_losses(struct trc_perf *p, uint32_t proc, uint64_t raw_ns, trc_perf_fn *fn,
+			     void *context)
+{
+	struct trc_perf_buffer *b = &p->buffer[proc];
+	const struct trc_perf_counter own = {.fd = b->fd, .event = TRC_PERF_ANY_EVENT};
+	uint64_t samples[TRC_CPU_EVENTS_MAX] = {0};
+	uint64_t switches = new_losses(p, &own, &b->lost_seen);
+
+	for (uint32_t i = 0; i < p->n_counters; i++) {
+		struct trc_perf_counter *c = &p->counter[i];
+		uint64_t lost = c->proc == proc ? new_losses(p, c, &c->lost_seen) : 0;
+
+		if (c->event == TRC_PERF_ANY_EVENT)
+			switches += lost;
+		else
+			samples[c->event] += lost;
+	}
+	tell_loss(p, proc, TRC_PERF_ANY_EVENT, raw_ns, switches, fn, context);
+	for (uint32_t e = 0; e < p->n_events; e++)
+		tell_loss(p, proc, e, raw_ns, samples[e], fn, context);
+}
+
+/* Each counter is enabled while its thread runs anywhere, and runs on its own proc only: what one of
+ * a thread's was enabled for all of them together may have run. */
+void trc_perf_look_at_shares(struct trc_perf *p)
+{
+	uint64_t enabled_ns[TRC_CPU_EVENTS_MAX] = {0}, running_ns[TRC_CPU_EVENTS_MAX] = {0};
+	uint32_t n_online = 0;
+
+	for (uint32_t i = 0; i < p->n_procs; i++)
+		n_online += p->buffer[i].page != NULL;
+	for (uint32_t i = 0; i < p->n_counters; i++) {
+		const struct trc_perf_counter *c = &p->counter[i];
+		struct reading r;
+
+		if (c->event == TRC_PERF_ANY_EVENT || !p->event[c->event].is_hardware ||
+		    !counter_read(p, c, &r))
+			continue;
+		enabled_ns[c->event] += r.enabled_ns / n_online;
+		running_ns[c->event] += r.running_ns;
+	}
+	for (uint32_t e = 0; e < p->n_events; e++) {
+		struct trc_perf_share *s = &p->share[e];
+
+		s->new_enabled_ns = enabled_ns[e] - s->enabled_ns;
+		s->new_running_ns = running_ns[e] - s->running_ns;
+		s->enabled_ns = enabled_ns[e];
+		s->running_ns = running_ns[e];
+	}
+}
+
+uint32_t trc_perf_counted_percent(const struct trc_perf *p, uint32_t event)
+{
+	const struct trc_perf_share *s = &p->share[event];
+
+	if (!s->enabled_ns || s->running_ns >= s->enabled_ns)
+		return 100;
+	return (uint32_t)((unsigned __int128)s->running_ns * 100 / s->enabled_ns);
+}
+
+/* ---- flight mode (V4) ------------------------------------------------------------------ */
+
+/* Of the least records that there are. */
+static uint64_t record_bytes_min(const struct trc_perf *p)
+{
+	return sizeof(struct perf_event_header) + p->id_bytes;
+}
+
+/* Finds the records of a copy, which ends where the kernel had begun to overwrite one. */
+static void copy_index(struct trc_perf *p, uint32_t proc, const char *copy, uint64_t copy_bytes,
+		       bool overwritten, uint32_t *record_off)
+{
+	struct trc_perf_buffer *b = &p->buffer[proc];
+	struct trc_perf_record r;
+	uint64_t at = 0;
+
+	b->copy = copy;
+	b->record_off = record_off;
+	b->n_records = 0;
+	b->oldest_ns = 0;
+	while (copy_bytes - at >= record_bytes_min(p)) {
+		struct perf_event_header header;
+
+		memcpy(&header, copy + at, sizeof(header));
+		if (header.size < record_bytes_min(p) || header.size > copy_bytes - at)
+			break;
+		record_off[b->n_records++] = (uint32_t)at;
+		if (overwritten && trc_perf_record_read(p, proc, copy + at, header.size, &r))
+			b->oldest_ns = r.raw_ns;
+		at += header.size;
+	}
+}
+
+static void buffer_copy(struct trc_perf *p, uint32_t proc, char *copy)
+{
+	struct trc_perf_buffer *b = &p->buffer[proc];
+	uint64_t head, n_bytes;
+
+	trc_raw3(SYS_ioctl, b->fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1);
+	/* acquire: pairs with the kernel's store: the records from head on are complete.  It counts
+	 * down from 0. */
+	head = __atomic_load_n(&b->page->data_head, __ATOMIC_ACQUIRE);
+	n_bytes = -head < p->data_bytes ? -head : p->data_bytes;
+	copy_out(p, b, head, copy, (size_t)n_bytes);
+	trc_raw3(SYS_ioctl, b->fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 0);
+	copy_index(p, proc, copy, n_bytes, -head > p->data_bytes,
+		   (uint32_t *)(copy + p->data_bytes));
+}
+
+int trc_perf_copy(struct trc_perf *p)
+{
+	/* The copy of a buffer, then an offset for each record of the least size. */
+	uint64_t n_records = p->data_bytes / record_bytes_min(p) + 1;
+	uint64_t one_bytes = p->data_bytes + (n_records * sizeof(uint32_t) + 7) / 8 * 8;
+
+	if (!p->copies) {
+		p->copies_bytes = one_bytes * p->n_procs;
+		p->copies = trc_pages_map(p->copies_bytes);
+	}
+	if (!p->copies)
+		return -ENOMEM;
+	trc_perf_look_at_shares(p);
+	for (uint32_t i = 0; i < p->n_procs; i++)
+		if (p->buffer[i].page)
+			buffer_copy(p, i, (char *)p->copies + i * one_bytes);
+	return 0;
+}
+
+uint64_t trc_perf_oldest_ns(const struct trc_perf *p, uint32_t proc)
+{
+	return proc < p->n_procs ? p->buffer[proc].oldest_ns : 0;
+}
+
+static uint64_t copy_pass(struct trc_perf *p, uint32_t proc, trc_perf_fn *fn, void *context)
+{
+	struct trc_perf_buffer *b = &p->buffer[proc];
+	uint64_t last_ns = 0, n = 0;
+
+	memset(b->stopped, 0, sizeof(b->stopped));
+	for (uint32_t i = b->n_records; i-- > 0;) {
+		const char *bytes = b->copy + b->record_off[i];
+		struct perf_event_header header;
+		struct trc_perf_record r;
+
+		memcpy(&header, bytes, sizeof(header));
+		if (!trc_perf_record_read(p, proc, bytes, header.size, &r))
+			continue;
+		hand_out(p, proc, &last_ns, &r, fn, context);
+		n++;
+	}
+	return n;
+}
+
+/* ---- both ------------------------------------------------------------------------------ */
+
+static bool may_share_counters(const struct trc_perf *p)
+{
+	for (uint32_t e = 0; e < p->n_events; e++)
+		if (p->event[e].is_hardware)
+			return true;
+	return false;
+}
+
+uint64_t trc_perf_pass(struct trc_perf *p, bool all, trc_perf_fn *fn, void *context)
+{
+	uint64_t until_ns = all ? UINT64_MAX : now_ns() - HOLD_NS;
+	uint64_t n = 0;
+
+	if (!p->flight && may_share_counters(p))
+		trc_perf_look_at_shares(p);
+	for (uint32_t i = 0; i < p->n_procs; i++) {
+		if (p->flight) {
+			n += copy_pass(p, i, fn, context);
+		} else if (p->buffer[i].page) {
+			n += buffer_pass(p, i, until_ns, fn, context);
+			/* What no record has told of yet. */
+			if (all && p->tells_lost && p->n_events)
+				trc_perf_look_at_losses(p, i, p->buffer[i].last_ns, fn, context);
+		}
+	}
+	return n;
+}
