@@ -11,7 +11,7 @@ sampled()
 	local events=$1
 	shift
 	rm -f t.trc
-	"$trace_record" -q --no-sched --sample-by signal -e "$events" -o t.trc \
+	"$trace_record" -q --no-sched --sample-by "${by:-signal}" -e "$events" -o t.trc \
 		"$program" "$@" >truth.txt 2>err.txt || fail "$events: $*: $(cat err.txt)"
 	[ ! -s err.txt ] || fail "$events: $*: $(cat err.txt)"
 	expect_readable t.trc
@@ -80,6 +80,17 @@ if sampled cpu-clock threads 2>skipped.txt; then
 
 	sampled cpu-clock:10000 execs 60
 	passed 'no signal of a sampler ends the next program'
+fi
+
+# ---- by the kernel: leaves are in the function itself, whatever is below them -----------------
+if by=kernel sampled cpu-clock:200000 threads 2>skipped.txt; then
+	said 17 'cpu-clock(:u)?' kernel period 200000 missing 0:
+	agree 'by the kernel' 17 200000
+	by=auto sampled cpu-clock:100000,timer threads
+	said 17 'cpu-clock(:u)?' kernel period 100000 missing 0:
+	said 1 timer timer period 10000000 missing 0:
+	agree 'by the kernel at 10 kHz' 17 100000
+	agree 'timers beside it' 1 10000000
 fi
 
 # ---- threads that are there before, in a program that records itself -------------------------
