@@ -64,6 +64,7 @@ struct trc_drain_totals {
 	uint64_t damaged;     /* pages and cells given up, also in lost_events */
 	uint64_t evicted;     /* stacks and strings that were gone when their record was read */
 	uint64_t slots_full;  /* threads known by their events only */
+	uint64_t samples, lost_samples; /* as events tell */
 };
 
 /*

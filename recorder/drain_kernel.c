@@ -62,6 +62,7 @@ static void add_loss(struct trc_drain *d, const struct trc_perf_record *r, uint3
 {
 	uint64_t *arg = row(d, r, TRC_KIND_SAMPLES_LOST, thread);
 
+	d->totals.lost_samples += lost;
 	if (!arg)
 		return;
 	arg[0] = event_number(r);
@@ -81,6 +82,7 @@ static void add_sample(struct trc_drain *d, const struct trc_perf_record *r, uin
 	stack = trc_writer_stack(d->w, epoch_of(d, r->raw_ns) + d->options.epoch_base, r->frame,
 				 r->n_frames);
 	arg = row(d, r, TRC_KIND_SAMPLE, thread);
+	d->totals.samples++;
 	if (!arg)
 		return;
 	arg[0] = event_number(r);

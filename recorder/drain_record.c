@@ -51,6 +51,7 @@ void trc_drain_plan_init(struct trc_drain *d)
 			plan_kind(&d->plan[kind], info);
 	}
 	d->plan[TRC_KIND_GAP].plain = false; /* its count is a running total (R6) */
+	d->plan[TRC_KIND_SAMPLES_LOST].plain = false; /* counted */
 	if (d->windowed) { /* watched */
 		d->plan[TRC_KIND_RESUME].plain = false;
 		d->plan[TRC_KIND_THREAD_EXIT].plain = false;
@@ -242,6 +243,8 @@ static void record_general(struct trc_drain *d, struct trc_drain_stream *s, cons
 				      (uint32_t)event.arg[START_ARG_CREATOR], event.time);
 	if (d->windowed)
 		trc_drain_watch_event(d, &event);
+	d->totals.samples += event.kind == TRC_KIND_SAMPLE;
+	d->totals.lost_samples += event.kind == TRC_KIND_SAMPLES_LOST ? event.arg[1] : 0;
 	trc_writer_event(d->w, &event);
 }
 

@@ -35,6 +35,7 @@ static void tell_loss(struct trc_drain *d, uint32_t event, int cause, uint64_t n
 		s->last_time = d->earliest;
 	arg = trc_writer_row(d->w, s->source, s->proc, TRC_KIND_SAMPLES_LOST, 0, s->last_time);
 	d->unflushed++;
+	d->totals.lost_samples += n;
 	if (!arg)
 		return;
 	arg[0] = event;

@@ -157,7 +157,7 @@ struct trc_tool_taken {
 	struct trc_tool_taken *next;
 	char path[PATH_MAX];
 	char why[256];
-	uint64_t events, file_bytes, window_ns;
+	uint64_t events, file_bytes, window_ns, samples;
 };
 
 /* What came of it. */
@@ -165,6 +165,8 @@ struct trc_tool_result {
 	const char *path; /* of the command's own trace, or with --follow the first; NULL = none */
 	unsigned int n_files;
 	uint64_t events, lost_events, file_bytes;
+	bool sampled; /* something was to be */
+	uint64_t samples, lost_samples; /* of all files */
 
 	/* --flight */
 	const struct trc_tool_taken *taken;

@@ -99,6 +99,7 @@ static void note(struct trc_flight_session *f, const char *path, const char *why
 	taken->events = s->totals.events;
 	taken->file_bytes = s->totals.file_bytes;
 	taken->window_ns = s->window_ns;
+	taken->samples = s->samples;
 	*f->last = taken;
 	f->last = &taken->next;
 }

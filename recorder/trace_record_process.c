@@ -154,6 +154,8 @@ static void end_drain(struct trc_process *p, enum trc_drain_end how)
 	trc_drain_finish(p->drain, how);
 	trc_drain_totals(p->drain, &totals);
 	p->lost_events += totals.lost_events;
+	p->samples += totals.samples;
+	p->lost_samples += totals.lost_samples;
 	trc_drain_next(p->drain, &p->bases);
 	trc_drain_close(p->drain);
 	p->drain = NULL;

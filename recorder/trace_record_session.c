@@ -503,7 +503,8 @@ void trc_tool_session_run(struct trc_tool_session *s, struct trc_child *child)
 void trc_tool_session_result(const struct trc_tool_session *s, struct trc_tool_result *r)
 {
 	*r = (struct trc_tool_result){.taken = s->flight.first,
-				      .passed_over = s->flight.passed_over};
+				      .passed_over = s->flight.passed_over,
+				      .sampled = s->options->sampling.n_events != 0};
 	for (const struct trc_process *p = s->first; p; p = p->next) {
 		if (!p->w || (p->totals.error && !p->totals.blocks))
 			continue;
@@ -514,5 +515,7 @@ void trc_tool_session_result(const struct trc_tool_session *s, struct trc_tool_r
 			r->file_bytes = p->sink.file_bytes;
 		}
 		r->n_files++;
+		r->samples += p->samples;
+		r->lost_samples += p->lost_samples;
 	}
 }

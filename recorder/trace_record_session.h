@@ -35,7 +35,7 @@ struct trc_process {
 	bool sink_open;
 	struct trc_writer *w;
 	struct trc_writer_totals totals;
-	uint64_t lost_events;
+	uint64_t lost_events, samples, lost_samples;
 	char path[TRC_FILE_PATH_BYTES];
 
 	struct trc_flight *flight; /* NULL = a recording */

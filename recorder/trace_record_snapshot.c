@@ -84,6 +84,7 @@ static int write_trace(struct trc_tool_snapshot *s, struct trc_snapshot *snapsho
 		       struct trc_file_sink *sink)
 {
 	struct trc_writer_options options;
+	struct trc_drain_totals drained;
 	struct trc_writer *w;
 	int err;
 
@@ -96,6 +97,8 @@ static int write_trace(struct trc_tool_snapshot *s, struct trc_snapshot *snapsho
 	if (!err)
 		err = trc_writer_finish(w);
 	trc_writer_totals(w, &s->totals);
+	trc_snapshot_totals(snapshot, &drained);
+	s->samples = drained.samples;
 	trc_writer_close(w);
 	return err;
 }

@@ -30,6 +30,7 @@ struct trc_tool_snapshot {
 	/* Filled in. */
 	struct trc_writer_totals totals;
 	uint64_t window_ns; /* that it covers */
+	uint64_t samples;
 	char error[TRC_FILE_PATH_BYTES + 256];
 };
 

@@ -96,18 +96,29 @@ static void print_lines(const char *text, int n_lines)
 	}
 }
 
+static void print_samples(const struct trc_tool_result *r)
+{
+	if (r->lost_samples)
+		trc_tool_say("%" PRIu64 " samples, and %" PRIu64 " lost", r->samples,
+			     r->lost_samples);
+	else
+		trc_tool_say("%" PRIu64 " samples, none lost", r->samples);
+}
+
 void trc_tool_summary(const struct trc_tool_result *r)
 {
 	char text[TEXT_BYTES];
 	bool more = r->n_files > 1;
 
 	if (ask_analyzer(r->path, text)) {
-		print_lines(text, LINES_MAX - more);
+		print_lines(text, LINES_MAX - more - r->sampled);
 	} else {
 		trc_tool_say("%" PRIu64 " events, %" PRIu64 " lost, %" PRIu64 " bytes in %s; "
 			     "see it with: trace-analyze %s",
 			     r->events, r->lost_events, r->file_bytes, r->path, r->path);
 	}
+	if (r->sampled)
+		print_samples(r);
 	if (more)
 		trc_tool_say("%u traces in all, one for each process", r->n_files);
 }
@@ -116,10 +127,14 @@ void trc_tool_summary(const struct trc_tool_result *r)
 
 enum { TAKEN_LINES_MAX = 12 };
 
-static void print_taken(const struct trc_tool_taken *t)
+static void print_taken(const struct trc_tool_taken *t, bool sampled)
 {
-	trc_tool_say("%s: %s (%" PRIu64 " events of %.3g s, %" PRIu64 " bytes)", t->path, t->why,
-		     t->events, (double)t->window_ns / 1e9, t->file_bytes);
+	char samples[48] = "";
+
+	if (sampled)
+		snprintf(samples, sizeof(samples), "%" PRIu64 " samples, ", t->samples);
+	trc_tool_say("%s: %s (%" PRIu64 " events of %.3g s, %s%" PRIu64 " bytes)", t->path, t->why,
+		     t->events, (double)t->window_ns / 1e9, samples, t->file_bytes);
 }
 
 /* The latest are told, if they are too many. */
@@ -136,7 +151,7 @@ void trc_tool_flight_summary(const struct trc_tool_result *r)
 	for (const struct trc_tool_taken *t = r->taken; t; t = t->next) {
 		if (skip && skip--)
 			continue;
-		print_taken(t);
+		print_taken(t, r->sampled);
 		last = t->path;
 	}
 	if (r->passed_over)

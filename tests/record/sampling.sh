@@ -59,6 +59,15 @@ check "what was there before is replaced" told TRC_CPU_EVENTS=timer TRC_SAMPLE_B
 check "the options are in the trace" status 0 "$record" -e timer -F 50 -q -o e.trc "$guest" exit 0
 check "as they were given" trace e.trc 'info options -e timer -F 50'
 
+check "the summary tells of samples" status 0 "$record" -e timer -o e.trc "$guest" exit 0
+check "the summary tells of samples: how many" grep -qE '^trace-record: [0-9]+ samples, ' err
+check "the summary has 15 lines at most" test "$(wc -l <err)" -le 15
+check "the summary tells of no samples if none were asked for" status 0 "$record" -o e.trc "$guest" exit 0
+check "the summary tells of none" same "$(grep -c samples err)" 0
+check "snapshots tell of samples" \
+	status 0 "$record" --flight --snapshot-on exit -e timer -o f.trc "$guest" exit 0
+check "snapshots tell of samples: how many" grep -qE '^trace-record: f.1.trc: .* s, [0-9]+ samples, [0-9]+ bytes' err
+
 # ---- samples that the kernel takes -------------------------------------------------------
 
 # has PATTERN: the last dump has a line that begins so.
