@@ -37,15 +37,18 @@ static uint32_t power_of_two_at_least(uint64_t n)
 static size_t place_arrays(struct trc_drain *d, unsigned char *base)
 {
 	const struct trc_shared *h = &d->h;
-	uint64_t n_stacks = 0, n_strings = 0;
+	uint64_t n_stacks = 0, n_strings = 0, n_label_sets = 0;
 	size_t used = (sizeof(*d) + 63) & ~(size_t)63;
 
 	for (int c = 0; c < TRC_STACK_CLASSES; c++)
 		n_stacks += (uint64_t)h->stack_sets[c] * TRC_SET_WAYS;
 	for (int c = 0; c < TRC_STRING_CLASSES; c++)
 		n_strings += (uint64_t)h->string_sets[c] * TRC_SET_WAYS;
+	for (int c = 0; c < TRC_LABELS_CLASSES; c++)
+		n_label_sets += (uint64_t)h->label_sets[c] * TRC_SET_WAYS;
 	d->stacks.mask = power_of_two_at_least(2 * n_stacks + 16) - 1;
 	d->strings.mask = power_of_two_at_least(2 * n_strings + 16) - 1;
+	d->label_sets.mask = power_of_two_at_least(2 * n_label_sets + 16) - 1;
 	d->watch_mask = power_of_two_at_least(2 * (uint64_t)h->n_threads + 16) - 1;
 	d->tids.mask = power_of_two_at_least(4 * (uint64_t)h->n_threads + TIDS_MIN) - 1;
 #define PLACE(field, n)                                                                            \
@@ -60,8 +63,10 @@ static size_t place_arrays(struct trc_drain *d, unsigned char *base)
 	PLACE(module_id, h->n_modules);
 	PLACE(module_ended, h->n_modules);
 	PLACE(status, h->n_threads);
+	PLACE(thread_labels, h->n_threads);
 	PLACE(stacks.pair, d->stacks.mask + UINT64_C(1));
 	PLACE(strings.pair, d->strings.mask + UINT64_C(1));
+	PLACE(label_sets.pair, d->label_sets.mask + UINT64_C(1));
 	PLACE(tids.entry, d->tids.mask + UINT64_C(1));
 	PLACE(words, h->page_words);
 	PLACE(watch, d->windowed ? d->watch_mask + UINT64_C(1) : 0);
@@ -139,9 +144,7 @@ static void window_init(struct trc_drain *d, const struct trc_drain_window *wind
 	d->now = window->now;
 	d->sync = window->sync;
 	d->final = true;
-	d->max_serial = atomic_load_explicit(&d->shared->next_serial, memory_order_relaxed);
-	if (d->max_serial > INT32_MAX)
-		d->max_serial = INT32_MAX;
+	trc_drain_see_serials(d);
 	for (uint32_t i = 0; i < d->h.n_procs; i++)
 		d->ring[i].stream.lost_known = !d->ring[i].pos;
 	d->cells.lost_begin = d->cells.pos != 0;
@@ -341,9 +344,7 @@ static void look_at_all(struct trc_drain *d)
 	d->cells_head = atomic_load_explicit(&o->head, memory_order_acquire);
 	/* After the heads: what the records cite was there before them (L4). */
 	d->now = trc_clock_ordered() + slack;
-	d->max_serial = atomic_load_explicit(&d->shared->next_serial, memory_order_relaxed);
-	if (d->max_serial > INT32_MAX)
-		d->max_serial = INT32_MAX;
+	trc_drain_see_serials(d);
 }
 
 /* R6: losses after the last gap record. */
@@ -477,6 +478,7 @@ int trc_drain_finish(struct trc_drain *d, enum trc_drain_end how)
 
 	if (how != TRC_DRAIN_LEFT)
 		nobody_drains(d);
+	trc_drain_look_at_labels(d);
 	if (how == TRC_DRAIN_STOPPED || how == TRC_DRAIN_LEFT)
 		wait_for_the_last(d);
 	d->final = true;
@@ -492,6 +494,7 @@ int trc_drain_finish(struct trc_drain *d, enum trc_drain_end how)
 		trc_drain_modules_end(d);
 	} else {
 		trc_drain_status(d);
+		trc_writer_thread_labels(d->w, d->thread_labels, d->n_thread_labels);
 	}
 	if (d->joined) {
 		d->to = d->sync.ticks;

@@ -62,7 +62,8 @@ struct trc_drain_totals {
 	uint64_t events;      /* handed to the writer, gaps not among them */
 	uint64_t lost_events; /* told in gaps */
 	uint64_t damaged;     /* pages and cells given up, also in lost_events */
-	uint64_t evicted;     /* stacks and strings that were gone when their record was read */
+	/* Stacks, strings and label sets that were gone when their record was read. */
+	uint64_t evicted;
 	uint64_t slots_full;  /* threads known by their events only */
 	uint64_t samples, lost_samples; /* as events tell */
 };

@@ -11,7 +11,7 @@ struct trc_drain_plan {
 	uint8_t n_args;
 	bool known, plain; /* plain: the words go into the file as they are */
 	bool has_text;
-	uint8_t threads, tasks, strings, stacks;
+	uint8_t threads, tasks, strings, stacks, labels;
 };
 
 /* From ids of the ring to ids of the file.  Ring ids are never reused (L3), so that an entry
@@ -72,7 +72,7 @@ struct trc_drain_slot {
 /* What a thread's slot says: one consistent look. */
 struct trc_slot_copy {
 	uint32_t serial, tid, creator, reason;
-	uint64_t start, end, object, since, stack, holder;
+	uint64_t start, end, object, since, stack, holder, labels;
 	uint32_t name_bytes;
 	uint64_t name[TRC_THREAD_NAME_BYTES / 8];
 };
@@ -83,6 +83,8 @@ struct trc_drain_watch {
 	uint32_t reason, holder, stack;
 	uint64_t park_time, wait_end_time; /* ticks; 0 = none in the window */
 	uint64_t object;
+	uint64_t labels_time; /* of its last change of labels in the window; 0 = none */
+	uint32_t labels;      /* from then on; the file's id */
 };
 
 /* A thread that is told only if an event in the window names it. */
@@ -118,7 +120,9 @@ struct trc_drain {
 	bool *module_ended;		 /* [n_modules] */
 	struct trc_status_entry *status; /* [n_threads] */
 	uint32_t n_status;
-	struct trc_id_map stacks, strings;
+	struct trc_thread_labels_entry *thread_labels; /* [n_threads] */
+	uint32_t n_thread_labels;
+	struct trc_id_map stacks, strings, label_sets;
 	struct trc_tid_map tids;
 	uint64_t *words; /* [page_words]: what is being looked at */
 
@@ -194,10 +198,19 @@ void trc_drain_open_regions(struct trc_drain *d);
 /* ---- drain_tables.c ---- */
 uint32_t trc_drain_stack(struct trc_drain *d, uint64_t ring_id);
 uint32_t trc_drain_string(struct trc_drain *d, uint64_t ring_id);
+uint32_t trc_drain_labels(struct trc_drain *d, uint64_t ring_id);
+/* Of a set as it lies in the ring; 0 = it is none. */
+uint32_t trc_drain_labels_of(struct trc_drain *d, const char *bytes, uint32_t n_bytes);
 /* Reads the module table, and the slots of threads; frees those that have ended. */
 void trc_drain_modules(struct trc_drain *d);
 void trc_drain_slots(struct trc_drain *d);
 void trc_drain_status(struct trc_drain *d);
+/*
+ * Notes which labels each thread has, before a last pass: a thread whose labels change later has an
+ * event that tells, and so has one whose labels changed earlier in the trace.
+ */
+void trc_drain_look_at_labels(struct trc_drain *d);
+void trc_drain_thread_labels_add(struct trc_drain *d, uint32_t thread, uint32_t labels);
 /* What is sampled, if that has changed since the last time, and losses that no event told of. */
 void trc_drain_sample_events(struct trc_drain *d);
 /* What was lost before a trace that joins a ring in use is not its own. */
@@ -213,6 +226,14 @@ void trc_drain_modules_end(struct trc_drain *d);
 /* A thread without a slot. */
 void trc_drain_thread_seen(struct trc_drain *d, uint32_t serial, uint32_t tid, uint32_t creator,
 			   uint64_t start);
+
+/* Serials up to here are of threads. */
+static inline void trc_drain_see_serials(struct trc_drain *d)
+{
+	d->max_serial = atomic_load_explicit(&d->shared->next_serial, memory_order_relaxed);
+	if (d->max_serial > INT32_MAX)
+		d->max_serial = INT32_MAX;
+}
 
 static inline uint32_t trc_drain_serial(const struct trc_drain *d, uint64_t serial)
 {

@@ -31,6 +31,9 @@ static void plan_kind(struct trc_drain_plan *plan, const struct trc_kind_info *i
 		case TRC_ARG_STACK:
 			plan->stacks |= bit;
 			break;
+		case TRC_ARG_LABELS:
+			plan->labels |= bit;
+			break;
 		case TRC_ARG_TEXT:
 			plan->has_text = true;
 			break;
@@ -39,7 +42,7 @@ static void plan_kind(struct trc_drain_plan *plan, const struct trc_kind_info *i
 		}
 	}
 	plan->plain = !plan->threads && !plan->tasks && !plan->strings && !plan->stacks &&
-		      !plan->has_text;
+		      !plan->labels && !plan->has_text;
 }
 
 void trc_drain_plan_init(struct trc_drain *d)
@@ -116,9 +119,9 @@ static void record_gap(struct trc_drain *d, struct trc_drain_stream *s, uint64_t
 struct parts {
 	const uint64_t *arg; /* n_args words, with TEXT the last one is the text's length */
 	const char *text;
-	const char *string; /* NULL = none inline */
+	const char *string, *labels; /* NULL = none inline */
 	const uint64_t *frame;
-	uint32_t text_bytes, string_bytes, n_frames, epoch;
+	uint32_t text_bytes, string_bytes, labels_bytes, n_frames, epoch;
 	bool inline_stack;
 };
 
@@ -143,6 +146,18 @@ static bool take_bytes(const uint64_t **at, const uint64_t *end, uint64_t n_byte
 	return true;
 }
 
+/* A word with their number, then the bytes. */
+static bool take_counted(const uint64_t **at, const uint64_t *end, uint64_t bytes_max,
+			 const char **bytes, uint32_t *n_bytes)
+{
+	uint64_t n;
+
+	if (!take_word(at, end, &n) || !take_bytes(at, end, n, bytes_max, bytes))
+		return false;
+	*n_bytes = (uint32_t)n;
+	return true;
+}
+
 /* G1: every part lies within the record, and they fill it exactly. */
 static bool split_record(const struct trc_drain_plan *plan, const uint64_t *word, uint32_t n_words,
 			 struct parts *p)
@@ -153,7 +168,8 @@ static bool split_record(const struct trc_drain_plan *plan, const uint64_t *word
 
 	*p = (struct parts){.arg = at};
 	if (plan->n_args > end - at ||
-	    (flags & ~(unsigned int)(TRC_REC_INLINE_STACK | TRC_REC_INLINE_STRING)))
+	    (flags & ~(unsigned int)(TRC_REC_INLINE_STACK | TRC_REC_INLINE_STRING |
+				     TRC_REC_INLINE_LABELS)))
 		return false;
 	at += plan->n_args;
 	if (plan->has_text) {
@@ -163,10 +179,14 @@ static bool split_record(const struct trc_drain_plan *plan, const uint64_t *word
 		p->text_bytes = (uint32_t)n;
 	}
 	if (flags & TRC_REC_INLINE_STRING) {
-		if (!plan->strings || !take_word(&at, end, &n) ||
-		    !take_bytes(&at, end, n, STRING_BYTES_MAX, &p->string))
+		if (!plan->strings ||
+		    !take_counted(&at, end, STRING_BYTES_MAX, &p->string, &p->string_bytes))
 			return false;
-		p->string_bytes = (uint32_t)n;
+	}
+	if (flags & TRC_REC_INLINE_LABELS) {
+		if (!plan->labels ||
+		    !take_counted(&at, end, TRC_LABELS_BYTES_MAX, &p->labels, &p->labels_bytes))
+			return false;
 	}
 	if (flags & TRC_REC_INLINE_STACK) {
 		const char *bytes;
@@ -196,7 +216,7 @@ uint32_t trc_drain_thread_argument(struct trc_drain *d, uint64_t value, uint64_t
 static void translate(struct trc_drain *d, const struct trc_drain_plan *plan, const struct parts *p,
 		      uint64_t time, uint64_t *arg)
 {
-	bool string_used = false, stack_used = false;
+	bool string_used = false, stack_used = false, labels_used = false;
 
 	for (unsigned int i = 0; i < plan->n_args; i++) {
 		unsigned int bit = 1U << i;
@@ -219,6 +239,12 @@ static void translate(struct trc_drain *d, const struct trc_drain_plan *plan, co
 			else
 				arg[i] = trc_drain_stack(d, arg[i]);
 			stack_used = true;
+		} else if (plan->labels & bit) {
+			if (p->labels && !labels_used)
+				arg[i] = trc_drain_labels_of(d, p->labels, p->labels_bytes);
+			else
+				arg[i] = trc_drain_labels(d, arg[i]);
+			labels_used = true;
 		}
 	}
 }

@@ -1,7 +1,11 @@
-/* drain_tables.c - stacks, strings, threads and modules of a mapping, and their ids in the file. */
+/*
+ * drain_tables.c - stacks, strings, label sets, threads and modules of a mapping, and their ids in
+ * the file.
+ */
 #include <stddef.h>
 #include <string.h>
 #include "drain_private.h"
+#include "labels_bytes.h"
 
 enum { PATH_BYTES_MAX = 1024, SEQ_TRIES = 64 };
 
@@ -81,6 +85,36 @@ uint32_t trc_drain_string(struct trc_drain *d, uint64_t ring_id)
 	return file_id;
 }
 
+uint32_t trc_drain_labels_of(struct trc_drain *d, const char *bytes, uint32_t n_bytes)
+{
+	struct trc_label label[TRC_LABELS_MAX];
+	uint32_t n = trc_labels_split(bytes, n_bytes, label);
+
+	return n ? trc_writer_label_set(d->w, label, n) : 0;
+}
+
+uint32_t trc_drain_labels(struct trc_drain *d, uint64_t ring_id)
+{
+	struct trc_id_pair *pair;
+	char bytes[TRC_LABELS_BYTES_MAX];
+	uint32_t n_bytes, file_id;
+
+	if (!ring_id)
+		return 0;
+	pair = id_find(&d->label_sets, ring_id);
+	if (pair->ring_id)
+		return pair->file_id;
+	n_bytes = trc_labels_copy_by(&d->h, d->shared, ring_id, bytes);
+	if (!n_bytes) {
+		d->totals.evicted++;
+		return 0;
+	}
+	file_id = trc_drain_labels_of(d, bytes, n_bytes);
+	if (file_id)
+		id_enter(&d->label_sets, ring_id, file_id);
+	return file_id;
+}
+
 /* ---- who had which tid ----------------------------------------------------------------- */
 
 static struct trc_tid_entry *tid_find(struct trc_tid_map *map, uint32_t tid)
@@ -153,6 +187,7 @@ static void slot_load(struct trc_slot *slot, struct trc_slot_copy *copy)
 	copy->since = LOAD(wait_since);
 	copy->stack = LOAD(wait_stack);
 	copy->holder = LOAD(wait_holder);
+	copy->labels = LOAD(labels);
 	copy->name_bytes = LOAD(name_bytes);
 	for (size_t i = 0; i < TRC_THREAD_NAME_BYTES / 8; i++)
 		copy->name[i] = LOAD(name[i]);
@@ -339,6 +374,36 @@ void trc_drain_status(struct trc_drain *d)
 	d->n_status = 0;
 	each_live(d, add_status);
 	trc_writer_status(d->w, d->status, d->n_status);
+}
+
+/* ---- labels of threads ----------------------------------------------------------------- */
+
+void trc_drain_thread_labels_add(struct trc_drain *d, uint32_t thread, uint32_t labels)
+{
+	if (thread && labels && d->n_thread_labels < d->h.n_threads)
+		d->thread_labels[d->n_thread_labels++] =
+			(struct trc_thread_labels_entry){.thread = thread, .labels = labels};
+}
+
+void trc_drain_look_at_labels(struct trc_drain *d)
+{
+	uint32_t n = trc_slots_used(d->shared, d->h.n_threads);
+
+	trc_drain_see_serials(d);
+	d->n_thread_labels = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		struct trc_slot *slot = trc_slot_of(d, i);
+		/* acquire: as in trc_drain_slots(). */
+		uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
+		struct trc_slot_copy copy;
+
+		if (state != TRC_SLOT_LIVE && state != TRC_SLOT_ENDED)
+			continue;
+		slot_copy(slot, &copy);
+		if (state == TRC_SLOT_LIVE || copy.end >= d->joined)
+			trc_drain_thread_labels_add(d, trc_drain_serial(d, copy.serial),
+						    trc_drain_labels(d, copy.labels));
+	}
 }
 
 /* ---- modules --------------------------------------------------------------------------- */

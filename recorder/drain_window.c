@@ -185,12 +185,18 @@ void trc_drain_watch_event(struct trc_drain *d, const struct trc_event *e)
 
 	if (e->kind == TRC_KIND_THREAD_START || e->kind == TRC_KIND_THREAD_EXIT)
 		life_event(d, e);
-	if (e->kind != TRC_KIND_PARK && e->kind != TRC_KIND_RESUME && e->kind != TRC_KIND_WAIT)
+	if (e->kind != TRC_KIND_PARK && e->kind != TRC_KIND_RESUME && e->kind != TRC_KIND_WAIT &&
+	    e->kind != TRC_KIND_LABELS)
 		return;
 	watch = trc_drain_watch_find(d, e->thread);
 	if (!watch->serial || !e->thread)
 		return;
-	if (e->kind != TRC_KIND_PARK) {
+	if (e->kind == TRC_KIND_LABELS) {
+		if (e->time >= watch->labels_time)
+			watch->labels = (uint32_t)e->arg[0];
+		if (e->time > watch->labels_time)
+			watch->labels_time = e->time;
+	} else if (e->kind != TRC_KIND_PARK) {
 		if (e->time > watch->wait_end_time)
 			watch->wait_end_time = e->time;
 	} else if (e->time >= watch->park_time) {
@@ -285,6 +291,20 @@ static void add_status(struct trc_drain *d, uint32_t state, const struct trc_slo
 		status_from_slot(d, e, copy);
 	else if (watch->park_time > watch->wait_end_time && watch->reason < TRC_REASON_COUNT)
 		status_from_park(e, watch);
+}
+
+/* What the thread's last change in the window says; without one, the slot as it was before the
+ * window's end (P4 in snapshot_private.h). */
+static void add_labels(struct trc_drain *d, uint32_t state, const struct trc_slot_copy *copy)
+{
+	uint32_t serial = trc_drain_serial(d, copy->serial);
+	const struct trc_drain_watch *watch = trc_drain_watch_find(d, serial);
+
+	(void)state;
+	if (serial && watch->serial)
+		trc_drain_thread_labels_add(d, serial,
+					    watch->labels_time ? watch->labels
+							       : trc_drain_labels(d, copy->labels));
 }
 
 /* ---- regions --------------------------------------------------------------------------- */
@@ -477,6 +497,8 @@ int trc_drain_copy_finish(struct trc_drain *d)
 	d->n_status = 0;
 	each_slot(d, add_status);
 	trc_writer_status(d->w, d->status, d->n_status);
+	each_slot(d, add_labels);
+	trc_writer_thread_labels(d->w, d->thread_labels, d->n_thread_labels);
 	trc_drain_sample_events(d);
 	trc_drain_open_regions(d);
 	trc_writer_totals(d->w, &totals);

@@ -39,7 +39,7 @@ static int item_fill(struct item *item, const struct trace_label *from, size_t p
 static int item_compare(const void *a, const void *b)
 {
 	const struct item *x = a, *y = b;
-	int order = trc_label_compare(&x->label, &y->label);
+	int order = trc_label_order(&x->label, &y->label);
 
 	return order ? order : (x->place < y->place) - (x->place > y->place);
 }
@@ -50,7 +50,7 @@ static int items_put(const struct item *item, size_t n, char bytes[TRC_LABELS_BY
 	char *at = bytes;
 
 	for (size_t i = 0; i < n; i++) {
-		if (i && !trc_label_compare(&item[i - 1].label, &item[i].label))
+		if (i && !trc_label_order(&item[i - 1].label, &item[i].label))
 			continue; /* the later one of its key won */
 		if (!trc_label_put(&at, bytes + TRC_LABELS_BYTES_MAX, &item[i].label))
 			return -E2BIG;
@@ -171,20 +171,21 @@ static void cursor_step(struct cursor *c)
 	c->has = trc_label_take(&c->at, c->end, &c->label);
 }
 
-/* The next label of all: of one key that of the first cursor, the youngest set.  NULL at the end. */
+/* The next label of all: of one key that of the first cursor, the youngest set's.  False at the
+ * end. */
 static bool next_label(struct cursor *cursor, uint32_t n, struct trc_label *label)
 {
 	const struct cursor *least = NULL;
 
 	for (uint32_t i = 0; i < n; i++)
 		if (cursor[i].has &&
-		    (!least || trc_label_compare(&cursor[i].label, &least->label) < 0))
+		    (!least || trc_label_order(&cursor[i].label, &least->label) < 0))
 			least = &cursor[i];
 	if (!least)
 		return false;
 	*label = least->label;
 	for (uint32_t i = 0; i < n; i++)
-		if (cursor[i].has && !trc_label_compare(&cursor[i].label, label))
+		if (cursor[i].has && !trc_label_order(&cursor[i].label, label))
 			cursor_step(&cursor[i]);
 	return true;
 }

@@ -1,7 +1,7 @@
 /*
  * labels_bytes.h - a label set as bytes: what lies in the ring's table.
  *
- * One label after the other: a byte with the length of its key, and NUMBER if its value is one; a
+ * One label after the other: a byte with the length of its key, and IS_NUMBER if its value is one; a
  * byte with the length of the value, or of a number's unit; the key; the value or unit; then, of a
  * number, its 8 bytes.
  *
@@ -22,17 +22,9 @@ enum {
 	TRC_LABEL_VALUE_BYTES_MAX = 200,
 	TRC_LABEL_UNIT_BYTES_MAX = 15,
 	TRC_LABELS_HERE_MAX = 32, /* in a set; the format takes more */
-	TRC_LABEL_NUMBER = 0x80,
+	TRC_LABEL_IS_NUMBER = 0x80,
 };
 _Static_assert((int)TRC_LABELS_HERE_MAX <= (int)TRC_LABELS_MAX, "what is made can be written");
-
-static inline int trc_label_compare(const struct trc_label *a, const struct trc_label *b)
-{
-	uint32_t n = a->key_bytes < b->key_bytes ? a->key_bytes : b->key_bytes;
-	int order = memcmp(a->key, b->key, n);
-
-	return order ? order : (a->key_bytes > b->key_bytes) - (a->key_bytes < b->key_bytes);
-}
 
 /* Takes the next label from [*at, end); it refers to the bytes.  False: that is the end, or what
  * is there is none. */
@@ -43,8 +35,8 @@ static inline bool trc_label_take(const char **at, const char *end, struct trc_l
 
 	if (end - *at < 2)
 		return false;
-	label->is_number = (head[0] & TRC_LABEL_NUMBER) != 0;
-	label->key_bytes = head[0] & (TRC_LABEL_NUMBER - 1U);
+	label->is_number = (head[0] & TRC_LABEL_IS_NUMBER) != 0;
+	label->key_bytes = head[0] & (TRC_LABEL_IS_NUMBER - 1U);
 	label->value_bytes = head[1];
 	label->number = 0;
 	n_bytes = 2 + label->key_bytes + label->value_bytes + (label->is_number ? 8 : 0);
@@ -67,7 +59,7 @@ static inline bool trc_label_put(char **at, const char *end, const struct trc_la
 
 	if ((uint64_t)(end - to) < n_bytes)
 		return false;
-	to[0] = (char)(label->key_bytes | (label->is_number ? TRC_LABEL_NUMBER : 0U));
+	to[0] = (char)(label->key_bytes | (label->is_number ? TRC_LABEL_IS_NUMBER : 0U));
 	to[1] = (char)label->value_bytes;
 	memcpy(to + 2, label->key, label->key_bytes);
 	to += 2 + label->key_bytes;
@@ -88,7 +80,7 @@ static inline uint32_t trc_labels_split(const char *bytes, uint32_t n_bytes,
 	for (; at < end; n++)
 		if (n == TRC_LABELS_MAX || !trc_label_take(&at, end, &label[n]) ||
 		    !label[n].key_bytes ||
-		    (n && trc_label_compare(&label[n - 1], &label[n]) >= 0))
+		    (n && trc_label_order(&label[n - 1], &label[n]) >= 0))
 			return 0;
 	return n;
 }

@@ -88,6 +88,7 @@ static void record(unsigned int i, uint64_t n, const void *context)
 		return;
 	}
 	arg[4] = trc_self.labels;
+	trc_labels_touch(arg[4]); /* a thread without a slot has nothing else to keep it */
 	trc_record_stack_of(TRC_KIND_SAMPLE, arg, 5, 3, context);
 }
 

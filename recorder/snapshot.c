@@ -256,7 +256,8 @@ static const char *header_trouble(const struct trc_shared *h, uint64_t file_byte
 /* Zeroed memory for the copy, of which only what is copied is touched. */
 static int take_memory(struct trc_snapshot **out, const struct trc_shared *h)
 {
-	uint64_t n_bytes = sizeof(struct trc_snapshot) + h->n_procs * sizeof(uint64_t);
+	uint64_t n_bytes = sizeof(struct trc_snapshot) + h->n_procs * sizeof(uint64_t) +
+			   h->n_threads * sizeof(struct trc_snapshot_labels);
 	struct trc_snapshot *s = trc_pages_map(n_bytes);
 
 	if (!s)
@@ -264,6 +265,7 @@ static int take_memory(struct trc_snapshot **out, const struct trc_shared *h)
 	s->h = *h;
 	s->memory_bytes = n_bytes;
 	s->held = (uint64_t *)(s + 1);
+	s->labels = (struct trc_snapshot_labels *)(s->held + h->n_procs);
 	s->copy = trc_pages_map(h->total_bytes + TRC_SNAPSHOT_SCRATCH_BYTES);
 	if (!s->copy) {
 		trc_snapshot_free(s);
@@ -283,10 +285,13 @@ static int take_streams(struct trc_snapshot *s, const struct trc_snapshot_source
 	int err = look_at_clock(s);
 
 	for (int i = 0; !err && i < TAKES_MAX; i++) {
+		if (!s->options.dead)
+			err = trc_snapshot_copy_labels(s, source);
 		/* The cut comes first, and then all that is copied is there up to it. */
 		if (!s->options.dead)
 			trc_clock_now_of((enum trc_clock_kind)s->h.clock, &s->cut);
-		err = trc_snapshot_copy_streams(s, source);
+		if (!err)
+			err = trc_snapshot_copy_streams(s, source);
 		note_now(s);
 		if (!err && choose_window(s))
 			break;

@@ -395,12 +395,40 @@ static int copy_counters(struct trc_snapshot *s, const struct trc_snapshot_sourc
 	return err;
 }
 
+int trc_snapshot_copy_labels(struct trc_snapshot *s, const struct trc_snapshot_source *source)
+{
+	int err = copy_slots(s, source);
+
+	for (uint32_t i = 0; !err && i < s->h.n_threads; i++) {
+		const struct trc_slot *slot = trc_slot_at(s->copy, i);
+		uint32_t state = LOAD(slot->state);
+		bool is_thread = state == TRC_SLOT_LIVE || state == TRC_SLOT_ENDED;
+
+		s->labels[i].serial = is_thread ? LOAD(slot->serial) : 0;
+		s->labels[i].labels = LOAD(slot->labels);
+	}
+	return err;
+}
+
+/* P4.  A thread that has come since has events that tell. */
+static void restore_labels(struct trc_snapshot *s)
+{
+	for (uint32_t i = 0; i < s->h.n_threads; i++) {
+		struct trc_slot *slot = trc_slot_at(s->copy, i);
+
+		STORE(slot->labels,
+		      s->labels[i].serial == LOAD(slot->serial) ? s->labels[i].labels : 0);
+	}
+}
+
 int trc_snapshot_copy_tables(struct trc_snapshot *s, const struct trc_snapshot_source *source)
 {
 	int err = copy_counters(s, source);
 
 	if (!err)
 		err = copy_slots(s, source);
+	if (!err && !s->options.dead)
+		restore_labels(s);
 	if (!err)
 		err = copy_interned(s, source);
 	return err ? err : copy_modules(s, source);

@@ -1,10 +1,12 @@
 /* fake_ring.c - see fake_ring.h. */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "recorder/clock.h"
+#include "recorder/labels_bytes.h"
 #include "fake_ring.h"
 
 int fake_sink(void *context, const void *bytes, size_t n_bytes)
@@ -237,6 +239,29 @@ uint64_t fake_string(struct fake *f, uint32_t index, const char *text)
 	return id;
 }
 
+uint32_t fake_labels_bytes(char bytes[64], const char *key, const char *value)
+{
+	struct trc_label label = {.key = key,
+				  .value = value,
+				  .key_bytes = (uint32_t)strlen(key),
+				  .value_bytes = (uint32_t)strlen(value)};
+	char *at = bytes;
+
+	ck_assert(trc_label_put(&at, bytes + 64, &label));
+	return (uint32_t)(at - bytes);
+}
+
+uint64_t fake_labels(struct fake *f, uint32_t index, const char *key, const char *value)
+{
+	uint64_t hash = 0x5555555 + index * 55 + (unsigned char)value[0];
+	uint64_t id = TRC_ID(0, index, hash);
+	char bytes[64];
+	uint32_t n_bytes = fake_labels_bytes(bytes, key, value);
+
+	entry_fill(trc_labels_entry(f->shared, id), hash, 0, bytes, n_bytes, n_bytes);
+	return id;
+}
+
 struct trc_slot *fake_slot(struct fake *f, uint32_t i, uint32_t serial, uint32_t tid,
 			   const char *name)
 {
@@ -390,6 +415,33 @@ size_t fake_count(const struct fake_file *file, unsigned int kind)
 	while (fake_row(file, kind, n))
 		n++;
 	return n;
+}
+
+const char *fake_labels_text(const struct fake_file *file, uint64_t id)
+{
+	static char text[100];
+	const struct trc_label *label;
+	uint32_t n;
+
+	text[0] = '\0';
+	if (!id)
+		return text;
+	ck_assert_int_eq(trc_reader_label_set(file->r, (uint32_t)id, &label, &n), 0);
+	ck_assert_uint_eq(n, 1);
+	snprintf(text, sizeof(text), "%.*s=%.*s", (int)label->key_bytes, label->key,
+		 (int)label->value_bytes, label->value);
+	return text;
+}
+
+const char *fake_thread_labels(const struct fake_file *file, uint32_t thread)
+{
+	const struct trc_thread_labels_entry *entry;
+	size_t n = trc_reader_thread_labels(file->r, &entry);
+
+	for (size_t i = 0; i < n; i++)
+		if (entry[i].thread == thread)
+			return fake_labels_text(file, entry[i].labels);
+	return "";
 }
 
 uint64_t fake_lost(const struct fake_file *file, unsigned int cause)

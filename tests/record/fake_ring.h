@@ -69,6 +69,10 @@ struct trc_overflow *fake_overflow(struct fake *f);
 uint64_t fake_stack(struct fake *f, uint32_t index, uint32_t epoch, const uint64_t *frame,
 		    uint32_t n);
 uint64_t fake_string(struct fake *f, uint32_t index, const char *text);
+/* A set of one label. */
+uint64_t fake_labels(struct fake *f, uint32_t index, const char *key, const char *value);
+/* The same as it lies in a record; how many bytes. */
+uint32_t fake_labels_bytes(char bytes[64], const char *key, const char *value);
 struct trc_slot *fake_slot(struct fake *f, uint32_t i, uint32_t serial, uint32_t tid,
 			   const char *name);
 void fake_module(struct fake *f, uint32_t i, uint64_t start, uint64_t limit, const char *path);
@@ -85,6 +89,10 @@ void fake_file_free(struct fake_file *file);
 /* The i-th row of this kind, or NULL. */
 const struct fake_row *fake_row(const struct fake_file *file, unsigned int kind, size_t i);
 size_t fake_count(const struct fake_file *file, unsigned int kind);
+/* "key=value" of a set of one label with this id in the file; "" for 0. */
+const char *fake_labels_text(const struct fake_file *file, uint64_t id);
+/* The same of what the thread had when the trace ended. */
+const char *fake_thread_labels(const struct fake_file *file, uint32_t thread);
 /* Events lost, over gaps of this cause; 0 = of any. */
 uint64_t fake_lost(const struct fake_file *file, unsigned int cause);
 

@@ -324,6 +324,71 @@ static const char *string_of(uint64_t id)
 	return text;
 }
 
+START_TEST(label_sets_of_the_table_and_inline_ones_are_the_same_in_the_file)
+{
+	uint64_t a = fake_labels(&f, 3, "tenant", "42"), b = fake_labels(&f, 4, "tenant", "43");
+	uint64_t gone = a ^ 1; /* an entry that is another one's now */
+	uint64_t change[2] = {a, b}, none[2] = {gone, 0}, carries[3 + 8] = {0, a};
+	uint64_t sample[5] = {1, 10, 10, 0, b};
+	struct trc_drain_totals totals;
+
+	carries[2] = fake_labels_bytes((char *)(carries + 3), "tenant", "43");
+	fake_put(&f, 0, 1, TRC_KIND_LABELS, 0, 5, change, 2);
+	fake_put(&f, 0, 2, TRC_KIND_LABELS, TRC_REC_INLINE_LABELS, 5, carries,
+		 3 + ((uint32_t)carries[2] + 7) / 8);
+	fake_put(&f, 0, 3, TRC_KIND_SAMPLE, 0, 5, sample, 5);
+	fake_put(&f, 0, 4, TRC_KIND_LABELS, 0, 5, none, 2);
+	trc_drain_pass(f.drain);
+	trc_drain_totals(f.drain, &totals);
+	ck_assert_uint_eq(totals.evicted, 1);
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+	ck_assert_str_eq(fake_labels_text(&file, fake_row(&file, TRC_KIND_LABELS, 0)->arg[0]),
+			 "tenant=42");
+	ck_assert_str_eq(fake_labels_text(&file, fake_row(&file, TRC_KIND_LABELS, 0)->arg[1]),
+			 "tenant=43");
+	ck_assert_uint_eq(fake_row(&file, TRC_KIND_LABELS, 1)->arg[0],
+			  fake_row(&file, TRC_KIND_LABELS, 0)->arg[1]);
+	ck_assert_uint_eq(fake_row(&file, TRC_KIND_LABELS, 1)->arg[1],
+			  fake_row(&file, TRC_KIND_LABELS, 0)->arg[0]);
+	ck_assert_uint_eq(fake_row(&file, TRC_KIND_SAMPLE, 0)->arg[4],
+			  fake_row(&file, TRC_KIND_LABELS, 0)->arg[1]);
+	ck_assert_uint_eq(fake_row(&file, TRC_KIND_LABELS, 2)->arg[0], 0);
+	ck_assert_uint_eq(trc_reader_label_sets(file.r), 3); /* 1, 2, and one beyond */
+}
+END_TEST
+
+START_TEST(an_inline_label_set_that_is_none_is_no_labels)
+{
+	uint64_t lies[3 + 130] = {0, 0, 12, UINT64_MAX, UINT64_MAX}; /* lengths beyond its end */
+	uint64_t sample[3] = {1, 2, 3};
+
+	fake_put(&f, 0, 1, TRC_KIND_LABELS, TRC_REC_INLINE_LABELS, 5, lies, 5);
+	fake_put(&f, 0, 2, TRC_KIND_RELEASE, 0, 5, sample, 2);
+	lies[2] = TRC_LABELS_BYTES_MAX + 1;
+	fake_put(&f, 0, 3, TRC_KIND_LABELS, TRC_REC_INLINE_LABELS, 5, lies, 3 + 126);
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+	ck_assert_uint_eq(fake_count(&file, TRC_KIND_LABELS), 1);
+	ck_assert_uint_eq(fake_row(&file, TRC_KIND_LABELS, 0)->arg[0], 0);
+	ck_assert_uint_eq(fake_count(&file, TRC_KIND_RELEASE), 1);
+	ck_assert_uint_eq(fake_lost(&file, TRC_GAP_DAMAGED), 1);
+}
+END_TEST
+
+START_TEST(the_labels_of_threads_at_the_end_are_told)
+{
+	uint64_t a = fake_labels(&f, 3, "tenant", "42"), b = fake_labels(&f, 4, "tenant", "43");
+	const struct trc_thread_labels_entry *entry;
+
+	atomic_store(&fake_slot(&f, 0, 30, 3030, "one")->labels, a);
+	atomic_store(&fake_slot(&f, 1, 31, 3031, "two")->labels, b);
+	fake_slot(&f, 2, 32, 3032, "none");
+	fake_finish(&f, TRC_DRAIN_STOPPED, &file);
+	ck_assert_uint_eq(trc_reader_thread_labels(file.r, &entry), 2);
+	ck_assert_str_eq(fake_thread_labels(&file, 30), "tenant=42");
+	ck_assert_str_eq(fake_thread_labels(&file, 31), "tenant=43");
+}
+END_TEST
+
 START_TEST(texts_and_strings_of_all_kinds)
 {
 	uint64_t log[3 + 2 + 1 + 2] = {41, 0, 10};
@@ -926,6 +991,9 @@ static Suite *drain_suite(void)
 	tcase_add_test(t, a_head_out_of_reach_ends_somewhere);
 	tcase_add_test(t, stacks_of_the_table_and_inline_ones_are_the_same_in_the_file);
 	tcase_add_test(t, an_evicted_stack_reads_as_none_and_is_counted);
+	tcase_add_test(t, label_sets_of_the_table_and_inline_ones_are_the_same_in_the_file);
+	tcase_add_test(t, an_inline_label_set_that_is_none_is_no_labels);
+	tcase_add_test(t, the_labels_of_threads_at_the_end_are_told);
 	tcase_add_test(t, texts_and_strings_of_all_kinds);
 	tcase_add_test(t, a_tid_becomes_the_thread_that_had_it_at_the_time);
 	tcase_add_test(t, slots_become_threads_and_ended_ones_are_freed);

@@ -562,6 +562,45 @@ START_TEST(a_status_is_that_at_the_end_of_the_window)
 }
 END_TEST
 
+static const struct working {
+	const char *says;
+	uint64_t at[3]; /* changes: from 42 to 43, to 44, to 45; 0 = none */
+	char slot;	/* the last digit of what the slot says; 0 = nothing */
+	const char *labels;
+} workings[] = {
+	{"no change: the slot", {0}, '2', "tenant=42"},
+	{"no labels", {0}, 0, ""},
+	{"a change before the window", {150}, '3', "tenant=43"},
+	{"a change in the window", {250}, '3', "tenant=43"},
+	{"the last one in the window", {250, 270}, '4', "tenant=44"},
+	{"one behind the window is not yet", {250, 270, 310}, '5', "tenant=44"},
+	{"killed between the event and the slot", {250, 270}, '3', "tenant=44"},
+};
+
+START_TEST(labels_are_those_at_the_end_of_the_window)
+{
+	const struct working *w = &workings[_i];
+	struct trc_slot *slot = fake_slot(&f, 0, 40, 4040, "worker");
+	uint64_t id[4];
+
+	for (unsigned int i = 0; i < 4; i++) {
+		char value[3] = {'4', (char)('2' + i), '\0'};
+
+		id[i] = fake_labels(&f, 3 + i, "tenant", value);
+	}
+	if (w->slot)
+		atomic_store(&slot->labels, id[w->slot - '2']);
+	for (unsigned int i = 0; i < 3 && w->at[i]; i++) {
+		uint64_t change[2] = {id[i + 1], id[i]};
+
+		fake_put(&f, i % 2, w->at[i], TRC_KIND_LABELS, 0, 40, change, 2);
+	}
+	drain_window(200, 300);
+	ck_assert_msg(!strcmp(fake_thread_labels(&file, 40), w->labels), "%s: %s", w->says,
+		      fake_thread_labels(&file, 40));
+}
+END_TEST
+
 START_TEST(open_regions_are_those_at_the_end_of_the_window)
 {
 	struct trc_slot *slot = fake_slot(&f, 0, 50, 5050, "worker");
@@ -786,6 +825,8 @@ static Suite *snapshot_suite(void)
 	tcase_add_test(t, threads_by_the_thousand_are_told_apart);
 	tcase_add_loop_test(t, a_status_is_that_at_the_end_of_the_window, 0,
 			    sizeof(doings) / sizeof(*doings));
+	tcase_add_loop_test(t, labels_are_those_at_the_end_of_the_window, 0,
+			    sizeof(workings) / sizeof(*workings));
 	tcase_add_test(t, open_regions_are_those_at_the_end_of_the_window);
 	tcase_add_test(t, cells_begin_with_the_first_whole_record);
 	tcase_add_test(t, cells_that_a_dead_process_left_open_are_lost_events);

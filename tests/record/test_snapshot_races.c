@@ -13,9 +13,10 @@ static void step(void);
 #undef atomic_thread_fence
 #define atomic_thread_fence(order) step()
 #include "recorder/snapshot_copy.c"
+#include "recorder/clock.h"
 #include "fake_ring.h"
 
-enum { RING_BYTES = 32768, RECORDS_A_PAGE = 256, READS = 24 };
+enum { RING_BYTES = 32768, RECORDS_A_PAGE = 256, READS = 40 };
 
 static struct fake f;
 static struct fake_file file;
@@ -272,6 +273,42 @@ START_TEST(a_slot_is_of_one_thread_or_the_other)
 }
 END_TEST
 
+/* The change is made now, and not at a time of the fake's: it is before the cut or behind it. */
+static uint64_t old_labels, new_labels;
+
+static void change_labels(void)
+{
+	uint64_t change[2] = {new_labels, old_labels};
+
+	fake_put(&f, 0, trc_clock_ordered() - f.shared->start.ticks, TRC_KIND_LABELS, 0, 30, change,
+		 2);
+	atomic_store(&slot->labels, new_labels);
+}
+
+START_TEST(labels_changed_at_any_moment_are_those_that_the_events_say)
+{
+	bool before = false, behind = false;
+
+	for (int k = 0; k < READS; k++) {
+		bool told;
+
+		tear_down();
+		set_up();
+		old_labels = fake_labels(&f, 3, "tenant", "42");
+		new_labels = fake_labels(&f, 4, "tenant", "43");
+		slot = fake_slot(&f, 0, 30, 3030, "");
+		atomic_store(&slot->labels, old_labels);
+		snapshot_with(k, change_labels);
+		told = fake_count(&file, TRC_KIND_LABELS) == 1;
+		before |= told;
+		behind |= !told && atomic_load(&slot->labels) == new_labels;
+		ck_assert_str_eq(fake_thread_labels(&file, 30), told ? "tenant=43" : "tenant=42");
+		fake_file_free(&file);
+	}
+	ck_assert(before && behind); /* or this tests nothing */
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("snapshot races");
@@ -287,6 +324,7 @@ int main(void)
 			    sizeof(amounts) / sizeof(*amounts));
 	tcase_add_loop_test(t, an_entry_evicted_at_any_moment_is_the_old_one_or_none, 0, 2);
 	tcase_add_test(t, a_slot_is_of_one_thread_or_the_other);
+	tcase_add_test(t, labels_changed_at_any_moment_are_those_that_the_events_say);
 	suite_add_tcase(suite, t);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
