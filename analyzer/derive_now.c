@@ -97,6 +97,8 @@ static int stack_argument(unsigned int kind)
 		return TRC_A_ACQUIRE_STACK;
 	case TRC_KIND_SIGNAL:
 		return TRC_A_SIGNAL_STACK;
+	case TRC_KIND_SAMPLE:
+		return TRC_A_SAMPLE_STACK;
 	default:
 		return -1;
 	}
@@ -375,7 +377,7 @@ int trc_derive_now(struct trc_derive **out, struct trc_model *m)
 {
 	static const unsigned int kinds[] = {TRC_KIND_PARK,   TRC_KIND_WAIT,	TRC_KIND_UNLOCK,
 					     TRC_KIND_UNPARK, TRC_KIND_ACQUIRE, TRC_KIND_RELEASE,
-					     TRC_KIND_SIGNAL, TRC_KIND_TRIGGER};
+					     TRC_KIND_SIGNAL, TRC_KIND_TRIGGER, TRC_KIND_SAMPLE};
 	struct now *w = calloc(1, sizeof(*w));
 
 	if (!w)

@@ -132,7 +132,8 @@ static int sched_span(struct trc_derive *derive, const struct trc_span *span)
 			err = proc_start(s, c, row);
 		else if (c->kind[row] == TRC_KIND_PROC_STOP)
 			err = proc_stop(s, c, row);
-		else if (s->threads.n && c->kind[row] != TRC_KIND_GAP)
+		else if (s->threads.n && c->kind[row] != TRC_KIND_GAP &&
+			 c->kind[row] != TRC_KIND_SAMPLES_LOST)
 			own_event(s, c, row);
 	}
 	return err;

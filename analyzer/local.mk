@@ -17,6 +17,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/derive_locks.c analyzer/derive_locks.h \
 	analyzer/derive_now.c \
 	analyzer/derive_parks.c analyzer/derive_parks.h \
+	analyzer/derive_samples.c \
 	analyzer/derive_sched.c \
 	analyzer/derive_user.c \
 	analyzer/derive_waits.c \
@@ -56,6 +57,7 @@ libtrcanalyze_la_SOURCES += \
 	analyzer/sql.c analyzer/sql.h analyzer/sql_export.c analyzer/sql_parts.h \
 	analyzer/sql_table.c analyzer/sql_table.h \
 	analyzer/sql_tables_code.c analyzer/sql_tables_now.c analyzer/sql_tables_rows.c \
+	analyzer/sql_tables_samples.c \
 	analyzer/vtab.h analyzer/vtab_events.c analyzer/vtab_rows.c
 libtrcanalyze_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(CJSON_CFLAGS)
 libtrcanalyze_la_LIBADD += $(SQLITE_LIBS) $(CJSON_LIBS) -lm

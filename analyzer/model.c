@@ -19,6 +19,9 @@ static void rows_set_up(struct trc_model *m)
 	m->on_cpu.row_bytes = sizeof(struct trc_on_cpu);
 	m->labels.row_bytes = sizeof(struct trc_set_label);
 	m->label_spans.row_bytes = sizeof(struct trc_label_span);
+	m->samples.row_bytes = sizeof(struct trc_sample);
+	m->sample_events.row_bytes = sizeof(struct trc_sample_event);
+	m->samples_lost.row_bytes = sizeof(struct trc_samples_lost);
 	m->signals.row_bytes = sizeof(struct trc_signal);
 	m->triggers.row_bytes = sizeof(struct trc_trigger);
 	m->threads_now.row_bytes = sizeof(struct trc_thread_now);
@@ -99,6 +102,11 @@ static void rows_drop(struct trc_model *m, unsigned int parts)
 		free(m->label_first);
 		m->label_first = NULL;
 	}
+	if (parts & TRC_PART_SAMPLES) {
+		trc_array_free(&m->samples);
+		trc_array_free(&m->sample_events);
+		trc_array_free(&m->samples_lost);
+	}
 	if (parts & TRC_PART_NOW) {
 		trc_array_free(&m->signals);
 		trc_array_free(&m->triggers);
@@ -178,6 +186,7 @@ static const struct derivation {
 	{TRC_PART_WAITS, trc_derive_waits},
 	{TRC_PART_USER, trc_derive_user},
 	{TRC_PART_SCHED, trc_derive_sched},
+	{TRC_PART_SAMPLES, trc_derive_samples},
 	{TRC_PART_NOW, trc_derive_now},
 };
 enum { N_DERIVATIONS = sizeof(derivations) / sizeof(derivations[0]) };
@@ -277,6 +286,8 @@ int trc_model_need(struct trc_model *m, unsigned int parts, struct trc_error *er
 		parts |= TRC_PART_WAITS;
 	if (parts & TRC_PART_NOW)
 		parts |= TRC_PART_WAITS | TRC_PART_USER;
+	if (parts & TRC_PART_SAMPLES)
+		parts |= TRC_PART_LABELS;
 	missing = parts & ~m->have & TRC_PART_EVENTS;
 	if (missing)
 		err = derive_from_events(m, missing, error);
@@ -344,6 +355,9 @@ ACCESSOR(counter, counters, TRC_PART_USER)
 ACCESSOR(on_cpu, on_cpu, TRC_PART_SCHED)
 ACCESSOR(set_label, labels, TRC_PART_LABELS)
 ACCESSOR(label_span, label_spans, TRC_PART_LABELS)
+ACCESSOR(sample, samples, TRC_PART_SAMPLES)
+ACCESSOR(sample_event, sample_events, TRC_PART_SAMPLES)
+ACCESSOR(samples_lost, samples_lost, TRC_PART_SAMPLES)
 ACCESSOR(signal, signals, TRC_PART_NOW)
 ACCESSOR(trigger, triggers, TRC_PART_NOW)
 ACCESSOR(thread_now, threads_now, TRC_PART_NOW)

@@ -34,7 +34,8 @@ enum trc_part {
 	TRC_PART_NOW = 1 << 4,     /* threads_now, open_regions, deadlocks, locks_held, signals,
 				      triggers */
 	TRC_PART_LABELS = 1 << 5,  /* label_spans, labels */
-	TRC_PART_ALL = 63,
+	TRC_PART_SAMPLES = 1 << 6, /* samples, sample_events, samples_lost */
+	TRC_PART_ALL = 127,
 };
 
 struct trc_thread {
@@ -169,6 +170,39 @@ struct trc_label_span {
 	uint32_t labels; /* 0 = none, or not known: events are missing */
 };
 
+/* A counter of the thread ran over, or a timer of its CPU time. */
+struct trc_sample {
+	int64_t ts_ns;
+	uint64_t value;	 /* how much of the event it stands for, in the event's unit */
+	uint64_t period; /* how much of it lay between two samples then */
+	uint32_t thread, proc, stack;
+	uint32_t labels; /* label set; 0 = none */
+	uint32_t event;	 /* in sample_events; 0 = not known */
+	uint8_t source;	 /* enum trc_stream_source */
+};
+
+/* What was sampled, and how; rows by event. */
+struct trc_sample_event {
+	uint32_t event;
+	uint8_t how;		    /* enum trc_sample_how; 0 = not known */
+	uint64_t period;	    /* 0 = the kernel adjusted it to the frequency */
+	uint64_t frequency_hz;	    /* as asked for; 0 = a period was asked for */
+	uint64_t missing_threads;   /* that were not sampled */
+	const char *name, *unit;    /* "cycles:u", "count"; "" = not known */
+	const char *note;	    /* "" = nothing */
+	uint64_t n_samples, value;  /* its rows in samples, and their values summed */
+	uint64_t lost_samples;	    /* of its rows in samples_lost */
+};
+
+/* Samples that were due, and were not taken or not kept. */
+struct trc_samples_lost {
+	int64_t ts_ns;
+	uint64_t lost_samples;
+	uint32_t event; /* 0 = of any */
+	uint32_t thread, proc;
+	uint8_t cause; /* enum trc_sample_loss */
+};
+
 /* ---- the end of the trace: what is so then ---- */
 
 /* A region that is open; rows by thread, outermost first. */
@@ -287,6 +321,9 @@ const struct trc_counter *trc_model_counters(const struct trc_model *m, size_t *
 const struct trc_set_label *trc_model_labels(const struct trc_model *m, size_t *n);
 const struct trc_label_span *trc_model_label_spans(const struct trc_model *m, size_t *n);
 const struct trc_on_cpu *trc_model_on_cpu(const struct trc_model *m, size_t *n);
+const struct trc_sample *trc_model_samples(const struct trc_model *m, size_t *n);
+const struct trc_sample_event *trc_model_sample_events(const struct trc_model *m, size_t *n);
+const struct trc_samples_lost *trc_model_samples_lost(const struct trc_model *m, size_t *n);
 const struct trc_gap *trc_model_gaps(const struct trc_model *m, size_t *n);
 const struct trc_proc *trc_model_procs(const struct trc_model *m, size_t *n);
 const struct trc_signal *trc_model_signals(const struct trc_model *m, size_t *n);

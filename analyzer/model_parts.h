@@ -18,7 +18,7 @@ struct trc_symbols;
 /* The parts that come from events. */
 enum {
 	TRC_PART_EVENTS = TRC_PART_WAITS | TRC_PART_USER | TRC_PART_SCHED | TRC_PART_NOW |
-			  TRC_PART_LABELS
+			  TRC_PART_LABELS | TRC_PART_SAMPLES
 };
 
 struct trc_model {
@@ -37,6 +37,7 @@ struct trc_model {
 	struct trc_index label_thread; /* a thread's first row in label_spans */
 	uint32_t *label_first;	       /* a set's first row in labels; one more than there are sets */
 	size_t n_label_sets;	       /* highest id + 1 */
+	struct trc_array samples, sample_events, samples_lost;
 	struct trc_array signals, triggers, threads_now, open_regions, deadlocks, locks_held;
 	struct trc_array coverage;
 	int64_t window_ns;
@@ -65,6 +66,8 @@ int trc_derive_labels(struct trc_derive **out, struct trc_model *m);
 int trc_derive_waits(struct trc_derive **out, struct trc_model *m);
 int trc_derive_user(struct trc_derive **out, struct trc_model *m);
 int trc_derive_sched(struct trc_derive **out, struct trc_model *m);
+/* After the labels. */
+int trc_derive_samples(struct trc_derive **out, struct trc_model *m);
 /* Comes last: waits and annotations must be derived, or be derived in the same pass. */
 int trc_derive_now(struct trc_derive **out, struct trc_model *m);
 

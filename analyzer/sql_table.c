@@ -114,5 +114,8 @@ const struct trc_sql_table *trc_sql_table_at(size_t i)
 	if (i < trc_sql_n_now_tables)
 		return &trc_sql_now_tables[i];
 	i -= trc_sql_n_now_tables;
+	if (i < trc_sql_n_sample_tables)
+		return &trc_sql_sample_tables[i];
+	i -= trc_sql_n_sample_tables;
 	return i < trc_sql_n_code_tables ? &trc_sql_code_tables[i] : NULL;
 }

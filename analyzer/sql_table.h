@@ -73,6 +73,9 @@ extern const size_t trc_sql_n_row_tables;
 /* Tables of what is so when the trace ends: sql_tables_now.c. */
 extern const struct trc_sql_table trc_sql_now_tables[];
 extern const size_t trc_sql_n_now_tables;
+/* Tables of samples: sql_tables_samples.c. */
+extern const struct trc_sql_table trc_sql_sample_tables[];
+extern const size_t trc_sql_n_sample_tables;
 /* Tables over what the file says of itself and the program's code: sql_tables_code.c. */
 extern const struct trc_sql_table trc_sql_code_tables[];
 extern const size_t trc_sql_n_code_tables;

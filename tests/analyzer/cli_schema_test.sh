@@ -39,12 +39,14 @@ thread 1 tid=101 name="main"
 thread 2 tid=102 creator=1 name="worker"
 stack s1 0x401000 0x402000
 labels l1 tenant="acme"
+sample_event 1 period=1000000
 @1000 thread=1 task_begin task=7 type="request"
 @1010 thread=1 region_begin task=7 type="parse"
 @1050 proc=1 thread=2 labels labels=l1
 @1100 proc=1 thread=2 park reason=mutex object=0x10 holder=1 stack=s1
 @2000 thread=1 unlock reason=mutex object=0x10 waiters=1 stack=s1
 @2100 proc=1 thread=2 resume reason=mutex object=0x10
+@2105 thread=1 sample event=1 value=1000000 period=1000000 stack=s1
 @2200 thread=1 wait reason=read object=3 since=2110 stack=s1
 @2250 thread=1 region_end
 @2300 thread=1 gap lost_events=2 since=2260 cause=ring_full

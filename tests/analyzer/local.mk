@@ -10,7 +10,8 @@ if HAVE_CHECK
 model_tests = tests/analyzer/model_waits_test tests/analyzer/model_user_test \
 	tests/analyzer/sql_test tests/analyzer/model_random_test \
 	tests/analyzer/model_merge_test tests/analyzer/model_now_test \
-	tests/analyzer/check_window_test tests/analyzer/model_labels_test
+	tests/analyzer/check_window_test tests/analyzer/model_labels_test \
+	tests/analyzer/model_samples_test
 check_PROGRAMS += $(model_tests)
 TESTS += $(model_tests)
 check_LTLIBRARIES += libtrcmodelfixture.la
@@ -35,6 +36,9 @@ tests_analyzer_model_labels_test_LDADD = libtrcmodelfixture.la
 tests_analyzer_model_now_test_SOURCES = tests/analyzer/model_now_test.c
 tests_analyzer_model_now_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_model_now_test_LDADD = libtrcmodelfixture.la
+tests_analyzer_model_samples_test_SOURCES = tests/analyzer/model_samples_test.c
+tests_analyzer_model_samples_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_model_samples_test_LDADD = libtrcmodelfixture.la
 tests_analyzer_sql_test_SOURCES = tests/analyzer/sql_test.c
 tests_analyzer_sql_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS)
 tests_analyzer_sql_test_LDADD = libtrcmodelfixture.la $(SQLITE_LIBS)

@@ -1,0 +1,189 @@
+/*
+ * derive_samples.c - where threads were when a counter or a timer of theirs ran over: TRC_PART_SAMPLES.
+ *
+ *   I1  a sample that the thread took itself carries its labels; one that the kernel took has those
+ *       that the thread had at that time
+ *   I2  an event that samples or losses name, and no table describes, has a row without a name
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "analyzer/model_parts.h"
+
+struct samples {
+	struct trc_derive derive; /* first: the two share an address */
+	struct trc_model *m;
+	struct trc_index event_row;
+};
+
+/* The row of a sampled event, added if need be; NULL without memory. */
+static struct trc_sample_event *event_of(struct samples *s, uint32_t event)
+{
+	struct trc_array *rows = &s->m->sample_events;
+	uint32_t at = trc_index_get(&s->event_row, event);
+	struct trc_sample_event *row;
+
+	if (at != TRC_INDEX_NONE)
+		return (struct trc_sample_event *)rows->row + at;
+	row = trc_array_add(rows);
+	if (!row || trc_index_put(&s->event_row, event, (uint32_t)(rows->n - 1)))
+		return NULL;
+	row->event = event;
+	row->name = row->unit = row->note = "";
+	return row;
+}
+
+/* A number that no recorder gives is 0: not known. */
+static uint32_t event_number(uint64_t event)
+{
+	return event <= UINT32_MAX ? (uint32_t)event : 0;
+}
+
+static int sample_add(struct samples *s, const struct trc_columns *c, uint32_t row, uint8_t source)
+{
+	struct trc_sample *sample = trc_array_add(&s->m->samples);
+	struct trc_sample_event *event;
+
+	if (!sample)
+		return -ENOMEM;
+	*sample = (struct trc_sample){
+		.ts_ns = c->time_ns[row],
+		.value = trc_arg(c, row, TRC_A_SAMPLE_VALUE),
+		.period = trc_arg(c, row, TRC_A_SAMPLE_PERIOD),
+		.thread = c->thread[row],
+		.proc = c->proc[row],
+		.stack = (uint32_t)trc_arg(c, row, TRC_A_SAMPLE_STACK),
+		.labels = (uint32_t)trc_arg(c, row, TRC_A_SAMPLE_LABELS),
+		.event = event_number(trc_arg(c, row, TRC_A_SAMPLE_EVENT)),
+		.source = source,
+	};
+	event = event_of(s, sample->event);
+	if (!event)
+		return -ENOMEM;
+	event->n_samples++;
+	event->value += sample->value;
+	return 0;
+}
+
+static int lost_add(struct samples *s, const struct trc_columns *c, uint32_t row)
+{
+	struct trc_samples_lost *lost = trc_array_add(&s->m->samples_lost);
+	uint64_t cause = trc_arg(c, row, TRC_A_SAMPLES_LOST_CAUSE);
+	struct trc_sample_event *event;
+
+	if (!lost)
+		return -ENOMEM;
+	*lost = (struct trc_samples_lost){
+		.ts_ns = c->time_ns[row],
+		.lost_samples = trc_arg(c, row, TRC_A_SAMPLES_LOST_LOST_SAMPLES),
+		.event = event_number(trc_arg(c, row, TRC_A_SAMPLES_LOST_EVENT)),
+		.thread = c->thread[row],
+		.proc = c->proc[row],
+		.cause = cause < UINT8_MAX ? (uint8_t)cause : UINT8_MAX,
+	};
+	if (!lost->event)
+		return 0;
+	event = event_of(s, lost->event);
+	if (!event)
+		return -ENOMEM;
+	event->lost_samples += lost->lost_samples;
+	return 0;
+}
+
+static int samples_span(struct trc_derive *derive, const struct trc_span *span)
+{
+	struct samples *s = (struct samples *)derive;
+	const struct trc_columns *c = span->columns;
+	int err = 0;
+
+	for (uint32_t row = span->first; row < span->last && !err; row++) {
+		if (c->kind[row] == TRC_KIND_SAMPLE)
+			err = sample_add(s, c, row, span->block->source);
+		else if (c->kind[row] == TRC_KIND_SAMPLES_LOST)
+			err = lost_add(s, c, row);
+	}
+	return err;
+}
+
+static int events_from_table(struct samples *s)
+{
+	const struct trc_sample_event_entry *e;
+	size_t n = trc_reader_sample_events(s->m->reader, &e);
+
+	for (size_t i = 0; i < n; i++, e++) {
+		struct trc_sample_event *event = event_of(s, e->event);
+
+		if (!event)
+			return -ENOMEM;
+		event->how = e->how;
+		event->period = e->period;
+		event->frequency_hz = e->frequency_hz;
+		event->missing_threads = e->missing_threads;
+		event->name = e->name;
+		event->unit = e->unit;
+		event->note = e->note;
+	}
+	return 0;
+}
+
+static int event_by_number(const void *a, const void *b)
+{
+	const struct trc_sample_event *left = a, *right = b;
+
+	return (left->event > right->event) - (left->event < right->event);
+}
+
+static void kernel_samples_label(struct trc_model *m) /* I1 */
+{
+	struct trc_sample *sample = m->samples.row;
+
+	for (size_t i = 0; i < m->samples.n; i++)
+		if (sample[i].source == TRC_SOURCE_KERNEL && !sample[i].labels)
+			sample[i].labels =
+				trc_model_labels_at(m, sample[i].thread, sample[i].ts_ns);
+}
+
+static int samples_end(struct trc_derive *derive)
+{
+	struct samples *s = (struct samples *)derive;
+	struct trc_model *m = s->m;
+	int err = trc_array_sort(&m->samples, offsetof(struct trc_sample, ts_ns),
+				 offsetof(struct trc_sample, thread));
+
+	if (!err)
+		err = trc_array_sort(&m->samples_lost, offsetof(struct trc_samples_lost, ts_ns),
+				     offsetof(struct trc_samples_lost, thread));
+	if (m->sample_events.n)
+		qsort(m->sample_events.row, m->sample_events.n, m->sample_events.row_bytes,
+		      event_by_number);
+	kernel_samples_label(m);
+	return err;
+}
+
+static void samples_free(struct trc_derive *derive)
+{
+	struct samples *s = (struct samples *)derive;
+
+	trc_index_free(&s->event_row);
+	free(s);
+}
+
+int trc_derive_samples(struct trc_derive **out, struct trc_model *m)
+{
+	struct samples *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	s->m = m;
+	s->derive = (struct trc_derive){.part = TRC_PART_SAMPLES,
+					.span = samples_span,
+					.end = samples_end,
+					.free = samples_free};
+	trc_kind_mask_add(&s->derive.kinds, TRC_KIND_SAMPLE);
+	trc_kind_mask_add(&s->derive.kinds, TRC_KIND_SAMPLES_LOST);
+	if (events_from_table(s)) {
+		samples_free(&s->derive);
+		return -ENOMEM;
+	}
+	*out = &s->derive;
+	return 0;
+}
