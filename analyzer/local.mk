@@ -28,8 +28,12 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/model_labels.c \
 	analyzer/model_symbols.c \
 	analyzer/model_window.c \
-	analyzer/profile.c analyzer/profile.h \
+	analyzer/profile.c analyzer/profile.h analyzer/profile_parts.h \
+	analyzer/profile_offcpu.c \
 	analyzer/profile_pprof.c \
+	analyzer/profile_samples.c \
+	analyzer/profile_stacks.c \
+	analyzer/profile_waits.c \
 	analyzer/report.c analyzer/report.h analyzer/report_parts.h \
 	analyzer/report_deadlock.c \
 	analyzer/report_ended.c \

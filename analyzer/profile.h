@@ -1,9 +1,13 @@
 /*
- * profile.h - a profile: samples by stack, from any derivation, on its way to pprof or a report.
+ * profile.h - a profile: values by stack and labels, from any derivation, on its way to pprof.
  *
  * block: the waiter's stack, contentions/count and delay/nanoseconds.
  * mutex: the unlocker's stack, and the wait that its critical section caused to all
  * waiters; a contention is one waiter that waited during one section.
+ * cpu: samples/count and cpu/nanoseconds, of whatever clock was sampled; any other event by its
+ * name: samples/count, and its own name and unit.
+ * offcpu: events/count and delay/nanoseconds: all time that threads did not run, by stack and reason.
+ * wall: cpu and offcpu in one.
  *
  *   L1  the block profile has the waits that other threads of the program end: locks of every
  *       kind (file locks too), condition variables, semaphores, barriers, join,
@@ -13,38 +17,67 @@
  *   L2  a wait in progress counts, up to the end of the trace: a deadlock shows
  *   L3  time is counted once: a wait within a wait is taken off the outer one, if both
  *       are in the profile
- *   L4  the innermost frames that are trc's or the C library's are left out
- *       (trc_profile_skip())
+ *   L4  of waits and unlocks the innermost frames that are trc's or the C library's are left out
+ *       (trc_profile_skip()); of samples nothing is: the time was spent there
+ *   L5  offcpu: where the trace has switch records, a thread that the kernel took off its proc is
+ *       off until it is put on one again, for the reason and at the stack of the wait that it is
+ *       in, or for none that is known; where it has none, every wait counts but for a spin lock's
+ *   L6  cpu: of two clocks that sampled a thread at the same time only the one with the lower
+ *       number counts
  */
 #ifndef TRC_ANALYZER_PROFILE_H
 #define TRC_ANALYZER_PROFILE_H
 
 #include "analyzer/model.h"
 
-enum trc_profile_kind {
-	TRC_PROFILE_BLOCK,
-	TRC_PROFILE_MUTEX,
+struct trc_label_filter;
+
+enum {
+	TRC_PROFILE_VALUES_MAX = 4,
+	TRC_PROFILE_COMMENTS_MAX = 8,
+	/* Why a thread is off its proc: an enum trc_reason, or one of these. */
+	TRC_OFF_NOT = 0,	 /* it is not, or the profile does not tell */
+	TRC_OFF_PREEMPTED = 254, /* it could have gone on */
+	TRC_OFF_UNKNOWN = 255,	 /* in no wait that is recorded */
+};
+
+struct trc_profile_type {
+	const char *type, *unit;
 };
 
 struct trc_profile_sample {
-	uint32_t stack;
-	uint64_t count;
-	int64_t delay_ns;
+	uint32_t stack, labels;
+	uint8_t off; /* TRC_OFF_* */
+	int64_t value[TRC_PROFILE_VALUES_MAX];
 };
 
 struct trc_profile {
-	enum trc_profile_kind kind;
-	struct trc_profile_sample *sample; /* by delay, largest first; one per stack */
+	struct trc_profile_type type[TRC_PROFILE_VALUES_MAX]; /* of value[] */
+	size_t n_types;
+	size_t main_type; /* the one to look at first */
+	struct trc_profile_type period_type;
+	int64_t period;
+	bool of_waits; /* L4: of all samples; else of those with `off` */
+	struct trc_profile_sample *sample; /* by the main value, largest first */
 	size_t n_samples;
+	char *comment[TRC_PROFILE_COMMENTS_MAX]; /* what is worth knowing, a line each */
+	size_t n_comments;
 };
 
-/* On success *out is the caller's: trc_profile_free() it. */
-int trc_profile_derive(struct trc_profile **out, struct trc_model *m, enum trc_profile_kind kind,
-		       struct trc_error *error);
+/*
+ * `name` is block, mutex, cpu, offcpu, wall, or the name of a sampled event, with its suffix or
+ * without.  Only samples whose labels the filter lets pass; NULL = all.  On success *out is the
+ * caller's: trc_profile_free() it.  -ENOENT: the trace has nothing of that name.
+ */
+int trc_profile_derive(struct trc_profile **out, struct trc_model *m, const char *name,
+		       const struct trc_label_filter *filter, struct trc_error *error);
 void trc_profile_free(struct trc_profile *p); /* accepts NULL */
 /* The gzip-compressed pprof protobuf, to an open file. 0 or -errno. */
 int trc_profile_write_pprof(const struct trc_profile *p, struct trc_model *m, int fd,
 			    struct trc_error *error);
+/* "mutex", ...; "preempted", "unknown"; NULL for TRC_OFF_NOT. */
+const char *trc_profile_off_name(const struct trc_model *m, uint8_t off);
+
 /*
  * Index of the first frame of this stack that is the program's own, relative to the stack's
  * first in trc_stacks.stack_frame: frames in trc's objects, libc, the dynamic

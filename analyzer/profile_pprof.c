@@ -14,6 +14,7 @@
 #include "format/pprof.h"
 
 struct exporter {
+	const struct trc_profile *profile;
 	struct trc_pprof *pprof;
 	const struct trc_model *m;
 	const struct trc_reader *reader;
@@ -98,52 +99,80 @@ static uint32_t export_location(struct exporter *e, uint32_t at, uint32_t end, u
 }
 
 /* A sample without a location is in no line of a report: give it one that says why. */
-static uint32_t export_no_stack(struct exporter *e)
+static uint32_t export_no_stack(struct exporter *e, uint8_t off)
 {
+	const char *name = off == TRC_OFF_PREEMPTED ? "(preempted)"
+			   : off == TRC_OFF_UNKNOWN ? "(off CPU, in no recorded wait)"
+						    : "(no stack)";
 	const struct trc_pprof_line line = {
-		.function = trc_pprof_function(e->pprof, "(no stack)", NULL, NULL, 0)};
+		.function = trc_pprof_function(e->pprof, name, NULL, NULL, 0)};
 
-	return trc_pprof_location(e->pprof, 0, 0, &line, 1);
+	/* Places are told apart by their address. */
+	return trc_pprof_location(e->pprof, 0, off >= TRC_OFF_PREEMPTED ? off : 0, &line, 1);
 }
 
-static void export_sample(struct exporter *e, struct trc_model *m,
-			  const struct trc_profile_sample *sample)
+static size_t export_locations(struct exporter *e, struct trc_model *m,
+			       const struct trc_profile_sample *sample,
+			       uint32_t location[TRC_STACK_DEPTH_MAX])
 {
 	const struct trc_stacks *s = e->stacks;
-	const int64_t value[] = {(int64_t)sample->count, sample->delay_ns};
-	uint32_t location[TRC_STACK_DEPTH_MAX];
+	bool of_wait = e->profile->of_waits || sample->off;
 	uint32_t at = 0, end = 0;
 	size_t n = 0;
 
 	if (sample->stack < s->n_stacks) {
-		at = s->stack_first[sample->stack] +
-		     (uint32_t)trc_profile_skip(s, m, sample->stack);
+		at = s->stack_first[sample->stack];
+		at += of_wait ? (uint32_t)trc_profile_skip(s, m, sample->stack) : 0;
 		end = s->stack_first[sample->stack + 1];
 	}
 	while (at < end && n < TRC_STACK_DEPTH_MAX)
 		location[n++] = export_location(e, at, end, &at);
 	if (!n)
-		location[n++] = export_no_stack(e);
-	trc_pprof_sample(e->pprof, location, n, value, NULL, 0);
+		location[n++] = export_no_stack(e, sample->off);
+	return n;
 }
 
-static void export_header(struct exporter *e)
+/* Those of its label set, and why it was off. */
+static size_t export_labels(struct exporter *e, const struct trc_profile_sample *sample,
+			    struct trc_pprof_label out[TRC_LABELS_MAX + 1])
 {
-	const struct trc_file_info *info = trc_reader_info(e->reader);
+	const char *off = trc_profile_off_name(e->m, sample->off);
+	size_t n_set, n = 0;
+	const struct trc_set_label *label = trc_model_label_set(e->m, sample->labels, &n_set);
+
+	for (; n < n_set && n < TRC_LABELS_MAX; n++)
+		out[n] = (struct trc_pprof_label){
+			.key = label[n].key,
+			.text = label[n].is_number ? NULL : label[n].value,
+			.number = label[n].number,
+			.unit = *label[n].unit ? label[n].unit : NULL,
+		};
+	if (off)
+		out[n++] = (struct trc_pprof_label){.key = "reason", .text = off};
+	return n;
+}
+
+static void export_sample(struct exporter *e, struct trc_model *m,
+			  const struct trc_profile_sample *sample)
+{
+	struct trc_pprof_label label[TRC_LABELS_MAX + 1];
+	uint32_t location[TRC_STACK_DEPTH_MAX];
+	size_t n = export_locations(e, m, sample, location);
+
+	trc_pprof_sample(e->pprof, location, n, sample->value, label,
+			 export_labels(e, sample, label));
+}
+
+static void export_comments(struct exporter *e)
+{
 	const char *command = trc_reader_info_get(e->reader, "command");
-	int64_t start_ns = trc_model_start_ns(e->m);
 	uint64_t lost_events = trc_model_lost_events(e->m);
 	char text[128];
 
-	trc_pprof_sample_type(e->pprof, "contentions", "count");
-	trc_pprof_sample_type(e->pprof, "delay", "nanoseconds");
-	trc_pprof_default_type(e->pprof, "delay");
-	trc_pprof_period(e->pprof, "contentions", "count", 1);
-	trc_pprof_time(e->pprof,
-		       info->start_realtime_ns ? (int64_t)info->start_realtime_ns + start_ns : 0,
-		       trc_model_end_ns(e->m) - start_ns);
 	if (command && *command)
 		trc_pprof_comment(e->pprof, command);
+	for (size_t i = 0; i < e->profile->n_comments; i++)
+		trc_pprof_comment(e->pprof, e->profile->comment[i]);
 	if (lost_events) {
 		snprintf(text, sizeof(text), "%llu events were lost while this was recorded",
 			 (unsigned long long)lost_events);
@@ -151,11 +180,28 @@ static void export_header(struct exporter *e)
 	}
 }
 
+static void export_header(struct exporter *e)
+{
+	const struct trc_file_info *info = trc_reader_info(e->reader);
+	const struct trc_profile *p = e->profile;
+	int64_t start_ns = trc_model_start_ns(e->m);
+
+	for (size_t i = 0; i < p->n_types; i++)
+		trc_pprof_sample_type(e->pprof, p->type[i].type, p->type[i].unit);
+	trc_pprof_default_type(e->pprof, p->type[p->main_type].type);
+	trc_pprof_period(e->pprof, p->period_type.type, p->period_type.unit, p->period);
+	trc_pprof_time(e->pprof,
+		       info->start_realtime_ns ? (int64_t)info->start_realtime_ns + start_ns : 0,
+		       trc_model_end_ns(e->m) - start_ns);
+	export_comments(e);
+}
+
 int trc_profile_write_pprof(const struct trc_profile *p, struct trc_model *m, int fd,
 			    struct trc_error *error)
 {
-	struct exporter e = {.m = m, .reader = trc_model_reader(m)};
-	int err = trc_model_need(m, TRC_PART_WAITS | TRC_PART_SYMBOLS, error);
+	struct exporter e = {.profile = p, .m = m, .reader = trc_model_reader(m)};
+	int err = trc_model_need(m, TRC_PART_WAITS | TRC_PART_LABELS | TRC_PART_SYMBOLS,
+				 error);
 
 	if (err)
 		return err;

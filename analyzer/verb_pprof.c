@@ -1,4 +1,4 @@
-/* verb_pprof.c - trace-analyze --pprof block|mutex -o FILE. */
+/* verb_pprof.c - trace-analyze --pprof NAME -o FILE. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,25 +23,9 @@ static const struct trc_cli_option pprof_options[] = {
 	{0},
 };
 
-static int profile_kind(const char *name, enum trc_profile_kind *kind)
-{
-	if (!strcmp(name, "block"))
-		*kind = TRC_PROFILE_BLOCK;
-	else if (!strcmp(name, "mutex"))
-		*kind = TRC_PROFILE_MUTEX;
-	else
-		return -EINVAL;
-	return 0;
-}
-
+/* Which events were sampled only the trace knows. */
 static int check_pprof(struct trc_cli *cli, const struct trc_request *request)
 {
-	enum trc_profile_kind kind;
-
-	if (profile_kind(request->arg, &kind)) {
-		trc_cli_error(cli, "--pprof is block or mutex, not %s", request->arg);
-		return -EINVAL;
-	}
 	if (!request->out_path) {
 		trc_cli_error(cli, "--pprof %s needs -o FILE", request->arg);
 		return -EINVAL;
@@ -83,13 +67,12 @@ static int write_file(struct trc_cli *cli, const struct trc_profile *profile, co
 
 static int run_pprof(struct trc_cli *cli, const struct trc_request *request)
 {
-	enum trc_profile_kind kind = TRC_PROFILE_BLOCK;
 	struct trc_error error = {""};
 	struct trc_profile *profile;
 	int err;
 
-	profile_kind(request->arg, &kind);
-	if (trc_profile_derive(&profile, cli->model, kind, &error)) {
+	if (trc_profile_derive(&profile, cli->model, request->arg, cli->label_filter,
+			       &error)) {
 		trc_cli_error(cli, "%s", error.text);
 		return TRC_EXIT_FAILED;
 	}
@@ -101,8 +84,8 @@ static int run_pprof(struct trc_cli *cli, const struct trc_request *request)
 }
 
 const struct trc_verb trc_verb_pprof = {.name = "pprof",
-					.arg_name = "block|mutex",
-					.doc = "write a profile for pprof",
+					.arg_name = "NAME",
+					.doc = "write a profile for pprof: block, mutex, cpu, offcpu, wall, or an event",
 					.run = run_pprof,
 					.check = check_pprof,
 					.option = pprof_options};

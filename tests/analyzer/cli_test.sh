@@ -121,8 +121,13 @@ refused 'two traces' 2 "trace-analyze: one trace at a time; try 'trace-analyze -
 	"$analyze" --check good.trc good.trc
 refused 'an output of no kind' 2 'trace-analyze: --output is table, csv, tsv or json, not xml' \
 	"$analyze" --output xml --check good.trc
-refused 'a profile of no kind' 2 'trace-analyze: --pprof is block or mutex, not cpu' \
+refused 'a profile of what was not sampled' 1 \
+	'trace-analyze: good.trc: it has no samples of cycles; it has block, mutex, offcpu' \
+	"$analyze" --pprof cycles -o x good.trc
+refused 'a profile of CPU time that was not sampled' 1 \
+	'trace-analyze: good.trc: no CPU time was sampled: trace-record -e auto does; it has block, mutex, offcpu' \
 	"$analyze" --pprof cpu -o x good.trc
+[ ! -e x ] || fail 'a profile that there is not was written'
 refused 'a profile without a file' 2 'trace-analyze: --pprof block needs -o FILE' \
 	"$analyze" --pprof block good.trc
 refused '-o without a profile' 2 'trace-analyze: -o comes after the --pprof that it belongs to' \

@@ -1,13 +1,11 @@
-/* profile_export block|mutex IN.trc OUT.pb.gz - writes a profile, for tests of pprof with it. */
+/* profile_export NAME IN.trc OUT.pb.gz - writes a profile, for tests of pprof with it. */
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 #include "analyzer/profile.h"
 
 int main(int argc, char **argv)
 {
-	enum trc_profile_kind kind = TRC_PROFILE_BLOCK;
 	struct trc_error error = {0};
 	struct trc_profile *profile = NULL;
 	struct trc_model *m = NULL;
@@ -15,12 +13,10 @@ int main(int argc, char **argv)
 
 	if (argc != 4)
 		return 2;
-	if (!strcmp(argv[1], "mutex"))
-		kind = TRC_PROFILE_MUTEX;
 	fd = open(argv[3], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	err = trc_model_open(&m, argv[2], &error);
 	if (!err)
-		err = trc_profile_derive(&profile, m, kind, &error);
+		err = trc_profile_derive(&profile, m, argv[1], NULL, &error);
 	if (!err)
 		err = trc_profile_write_pprof(profile, m, fd, &error);
 	if (err)

@@ -1,11 +1,14 @@
 /* Which waits are in which profile, and with how much (analyzer/profile.h). */
 #include <check.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include "analyzer/label_filter.h"
 #include "analyzer/profile.h"
 #include "tests/analyzer/model_fixture.h"
 
-enum { STACKS_MAX = 8 };
+enum { SAMPLES_MAX = 8 };
 
 static const char PROLOGUE[] =
 	"module trc path=\"/usr/lib/libtrc-preload.so.0\" start=0x1000 limit=0x2000 bias=0x1000\n"
@@ -14,40 +17,39 @@ static const char PROLOGUE[] =
 	"stack s1 0x1010 0x3010 0x3020\n"
 	"stack s2 0x1010 0x3030 0x3020\n"
 	"stack s3 0x1010 0x3040 0x3020\n"
+	"labels acme tenant=\"acme\"\n"
+	"labels zeta tenant=\"zeta\"\n"
 	"thread 1 tid=1\n"
 	"thread 2 tid=2\n";
 
+enum { PREEMPTED = TRC_OFF_PREEMPTED, UNKNOWN = TRC_OFF_UNKNOWN };
+
 static const struct {
-	const char *what;
-	enum trc_profile_kind kind;
+	const char *what, *name, *filter;
 	const char *events;
 	size_t n;
-	struct trc_profile_sample sample[STACKS_MAX]; /* stack ids in order of the text */
+	struct trc_profile_sample sample[SAMPLES_MAX]; /* ids in order of the text */
 } ROWS[] = {
-	{"waits of one stack are summed",
-	 TRC_PROFILE_BLOCK,
+	{"waits of one stack are summed", "block", NULL,
 	 "@100 thread=1 park reason=mutex object=0x10 stack=s1\n"
 	 "@150 thread=1 resume reason=mutex object=0x10\n"
 	 "@200 thread=1 park reason=mutex object=0x20 stack=s1\n"
 	 "@230 thread=1 resume reason=mutex object=0x20\n",
 	 1,
-	 {{1, 2, 80}}},
-	{"largest first",
-	 TRC_PROFILE_BLOCK,
+	 {{1, 0, 0, {2, 80}}}},
+	{"largest first", "block", NULL,
 	 "@100 thread=1 park reason=mutex object=0x10 stack=s1\n"
 	 "@150 thread=1 resume reason=mutex object=0x10\n"
 	 "@200 thread=1 park reason=sem object=0x20 stack=s2\n"
 	 "@300 thread=1 resume reason=sem object=0x20\n",
 	 2,
-	 {{2, 1, 100}, {1, 1, 50}}},
-	{"a wait in progress counts up to the end of the trace",
-	 TRC_PROFILE_BLOCK,
+	 {{2, 0, 0, {1, 100}}, {1, 0, 0, {1, 50}}}},
+	{"a wait in progress counts up to the end of the trace", "block", NULL,
 	 "@100 thread=1 park reason=mutex object=0x10 stack=s1\n"
 	 "@1100 thread=2 counter name=\"c\" value=1\n",
 	 1,
-	 {{1, 1, 1000}}},
-	{"sleep, polls and I/O are not in it",
-	 TRC_PROFILE_BLOCK,
+	 {{1, 0, 0, {1, 1000}}}},
+	{"sleep, polls and I/O are not in it", "block", NULL,
 	 "@100 thread=1 park reason=sleep stack=s1\n"
 	 "@150 thread=1 resume reason=sleep\n"
 	 "@200 thread=1 park reason=epoll object=4 stack=s1\n"
@@ -57,17 +59,35 @@ static const struct {
 	 "@500 thread=1 park reason=barrier object=0x40 stack=s3\n"
 	 "@510 thread=1 resume reason=barrier object=0x40\n",
 	 1,
-	 {{3, 1, 10}}},
-	{"time within an announced wait is counted once",
-	 TRC_PROFILE_BLOCK,
+	 {{3, 0, 0, {1, 10}}}},
+	{"time within an announced wait is counted once", "block", NULL,
 	 "@100 thread=1 park reason=user object=0x1 stack=s1\n"
 	 "@200 thread=1 park reason=cond object=0x10 stack=s2\n"
 	 "@600 thread=1 resume reason=cond object=0x10\n"
 	 "@1000 thread=1 resume reason=user object=0x1\n",
 	 2,
-	 {{1, 1, 500}, {2, 1, 400}}},
-	{"mutex: the unlocker's stack, and what its section cost both waiters",
-	 TRC_PROFILE_MUTEX,
+	 {{1, 0, 0, {1, 500}}, {2, 0, 0, {1, 400}}}},
+	{"the same stack under other labels is another sample", "block", NULL,
+	 "@50 thread=1 labels labels=acme\n"
+	 "@100 thread=1 park reason=mutex object=0x10 stack=s1\n"
+	 "@150 thread=1 resume reason=mutex object=0x10\n"
+	 "@160 thread=1 labels labels=zeta before=acme\n"
+	 "@200 thread=1 park reason=mutex object=0x10 stack=s1\n"
+	 "@300 thread=1 resume reason=mutex object=0x10\n"
+	 "@400 thread=2 park reason=mutex object=0x10 stack=s1\n"
+	 "@410 thread=2 resume reason=mutex object=0x10\n",
+	 3,
+	 {{1, 2, 0, {1, 100}}, {1, 1, 0, {1, 50}}, {1, 0, 0, {1, 10}}}},
+	{"a filter lets through those with the label", "block", "tenant=acme",
+	 "@50 thread=1 labels labels=acme\n"
+	 "@100 thread=1 park reason=mutex object=0x10 stack=s1\n"
+	 "@150 thread=1 resume reason=mutex object=0x10\n"
+	 "@160 thread=1 labels labels=zeta before=acme\n"
+	 "@200 thread=1 park reason=mutex object=0x10 stack=s1\n"
+	 "@300 thread=1 resume reason=mutex object=0x10\n",
+	 1,
+	 {{1, 1, 0, {1, 50}}}},
+	{"mutex: the unlocker's stack, and what its section cost both waiters", "mutex", NULL,
 	 "@100 thread=1 park reason=mutex object=0x10 holder=3 stack=s1\n"
 	 "@200 thread=2 park reason=mutex object=0x10 holder=3 stack=s1\n"
 	 "@300 thread=3 unlock reason=mutex object=0x10 waiters=2 stack=s2\n"
@@ -75,14 +95,125 @@ static const struct {
 	 "@400 thread=1 unlock reason=mutex object=0x10 waiters=1 stack=s3\n"
 	 "@410 thread=2 resume reason=mutex object=0x10\n",
 	 2,
-	 {{2, 2, 300}, {3, 1, 100}}},
-	{"mutex: nothing without contention",
-	 TRC_PROFILE_MUTEX,
+	 {{2, 0, 0, {2, 300}}, {3, 0, 0, {1, 100}}}},
+	{"mutex: under the labels of the unlocker", "mutex", NULL,
+	 "@50 thread=1 labels labels=zeta\n"
+	 "@60 thread=2 labels labels=acme\n"
+	 "@100 thread=1 park reason=mutex object=0x10 holder=2 stack=s1\n"
+	 "@300 thread=2 unlock reason=mutex object=0x10 waiters=1 stack=s2\n"
+	 "@310 thread=1 resume reason=mutex object=0x10\n",
+	 1,
+	 {{2, 1, 0, {1, 200}}}},
+	{"mutex: nothing without contention", "mutex", NULL,
 	 "@100 thread=1 park reason=cond object=0x10 stack=s1\n"
 	 "@200 thread=2 unpark reason=cond object=0x10 count=1 stack=s2\n"
 	 "@210 thread=1 resume reason=cond object=0x10\n",
 	 0,
 	 {{0}}},
+	{"cpu: values are summed by stack and labels, largest first", "cpu", NULL,
+	 "sample_event 1 period=1000\n"
+	 "@100 thread=1 sample event=1 value=1000 stack=s1\n"
+	 "@200 thread=2 sample event=1 value=3000 stack=s1\n"
+	 "@300 thread=2 sample event=1 value=1000 stack=s2 labels=acme\n"
+	 "@400 thread=2 sample event=1 value=9000 stack=s2\n"
+	 "@500 thread=2 sample event=1 value=1000\n",
+	 4,
+	 {{2, 0, 0, {1, 9000}}, {1, 0, 0, {2, 4000}}, {0, 0, 0, {1, 1000}}, {2, 1, 0, {1, 1000}}}},
+	{"cpu: labels of what the kernel sampled are the thread's then", "cpu", "tenant",
+	 "sample_event 1 how=kernel period=1000\n"
+	 "@100 thread=1 labels labels=acme\n"
+	 "@150 thread=1 source=kernel sample event=1 value=1000 stack=s1\n"
+	 "@160 thread=2 source=kernel sample event=1 value=1000 stack=s1\n",
+	 1,
+	 {{1, 1, 0, {1, 1000}}}},
+	{"cpu: clocks that follow each other, of one thread or another, all count", "cpu", NULL,
+	 "sample_event 1 name=\"cpu-clock\" period=1000\n"
+	 "sample_event 2 name=\"timer\" period=1000\n"
+	 "sample_event 3 name=\"cycles\" unit=\"count\" period=1000\n"
+	 "@100 thread=1 sample event=1 value=1000 stack=s1\n"
+	 "@200 thread=1 sample event=1 value=1000 stack=s1\n"
+	 "@150 thread=2 proc=1 sample event=2 value=500 stack=s2\n"
+	 "@210 thread=1 sample event=3 value=500 stack=s3\n"
+	 "@300 thread=1 sample event=2 value=700 stack=s1\n",
+	 2,
+	 {{1, 0, 0, {3, 2700}}, {2, 0, 0, {1, 500}}}},
+	{"cpu: of two clocks of a thread at the same time one counts", "cpu", NULL,
+	 "sample_event 1 name=\"cpu-clock\" period=1000\n"
+	 "sample_event 2 name=\"timer\" period=1000\n"
+	 "@100 thread=1 sample event=1 value=1000 stack=s1\n"
+	 "@150 thread=1 sample event=2 value=1000 stack=s2\n"
+	 "@200 thread=1 sample event=1 value=1000 stack=s1\n"
+	 "@250 thread=1 sample event=2 value=1000 stack=s2\n",
+	 1,
+	 {{1, 0, 0, {2, 2000}}}},
+	{"an event by its name", "cache-misses", NULL,
+	 "sample_event 1 period=1000\n"
+	 "sample_event 2 name=\"cache-misses\" unit=\"count\" period=500\n"
+	 "@100 thread=1 sample event=1 value=1000 stack=s1\n"
+	 "@150 thread=1 sample event=2 value=500 stack=s2\n",
+	 1,
+	 {{2, 0, 0, {1, 500}}}},
+	{"an event by its name without the suffix", "cycles", NULL,
+	 "sample_event 1 name=\"cycles:u\" unit=\"count\" period=500\n"
+	 "@150 thread=1 sample event=1 value=500 stack=s2\n",
+	 1,
+	 {{2, 0, 0, {1, 500}}}},
+	{"an event that never came: an empty profile", "cycles", NULL,
+	 "sample_event 1 name=\"cycles\" unit=\"count\" period=500\n"
+	 "@150 thread=1 counter name=\"c\" value=1\n",
+	 0,
+	 {{0}}},
+	{"a sum that does not fit stays at the largest number", "cpu", NULL,
+	 "sample_event 1 period=1000\n"
+	 "@100 thread=1 sample event=1 value=~0 stack=s1\n"
+	 "@200 thread=1 sample event=1 value=1000 stack=s1\n",
+	 1,
+	 {{1, 0, 0, {2, INT64_MAX}}}},
+	{"offcpu: without switch records every wait, each moment once, but for spinning", "offcpu", NULL,
+	 "@100 thread=1 park reason=user object=0x1 stack=s1\n"
+	 "@200 thread=1 park reason=cond object=0x10 stack=s2\n"
+	 "@600 thread=1 resume reason=cond object=0x10\n"
+	 "@700 thread=1 resume reason=user object=0x1\n"
+	 "@800 thread=1 wait reason=sleep since=710 stack=s3\n"
+	 "@900 thread=1 park reason=spin object=0x10 stack=s3\n"
+	 "@1900 thread=1 resume reason=spin object=0x10\n",
+	 3,
+	 {{2, 0, TRC_REASON_COND, {1, 400}},
+	  {1, 0, TRC_REASON_USER, {1, 200}},
+	  {3, 0, TRC_REASON_SLEEP, {1, 90}}}},
+	{"offcpu: with them what lies between a stop and a start, by the wait it is in", "offcpu", NULL,
+	 "@10 thread=1 labels labels=acme\n"
+	 "@20 thread=1 source=kernel proc_start\n"
+	 "@100 thread=1 park reason=mutex object=0x10 stack=s1\n"
+	 "@110 thread=1 source=kernel proc_stop\n"
+	 "@400 thread=1 source=kernel proc_start\n"
+	 "@410 thread=1 resume reason=mutex object=0x10\n"
+	 "@500 thread=1 source=kernel proc_stop preempted=1\n"
+	 "@530 thread=1 source=kernel proc_start\n"
+	 "@600 thread=1 source=kernel proc_stop\n"
+	 "@607 thread=1 source=kernel proc_start\n"
+	 "@700 thread=1 counter name=\"c\" value=1\n",
+	 4,
+	 {{1, 1, TRC_REASON_MUTEX, {1, 290}},
+	  {0, 1, PREEMPTED, {1, 30}},
+	  {0, 0, UNKNOWN, {1, 20}},
+	  {0, 1, UNKNOWN, {1, 7}}}},
+	{"offcpu: a thread that is never switched runs, or waits where it says so", "offcpu", NULL,
+	 "@20 thread=2 source=kernel proc_start\n"
+	 "@100 thread=1 park reason=sleep stack=s1\n"
+	 "@200 thread=1 resume reason=sleep\n"
+	 "@1000 thread=2 source=kernel proc_stop\n"
+	 "@1001 thread=1 counter name=\"c\" value=1\n",
+	 2,
+	 {{1, 0, TRC_REASON_SLEEP, {1, 100}}, {0, 0, UNKNOWN, {2, 21}}}},
+	{"wall: what ran and what did not", "wall", NULL,
+	 "sample_event 1 period=1000\n"
+	 "@1100 thread=1 sample event=1 value=1000 stack=s1\n"
+	 "@2100 thread=1 sample event=1 value=1000 stack=s1\n"
+	 "@2200 thread=1 park reason=cond object=0x10 stack=s1\n"
+	 "@5200 thread=1 resume reason=cond object=0x10\n",
+	 2,
+	 {{1, 0, TRC_REASON_COND, {1, 0, 3000, 3000}}, {1, 0, 0, {2, 2000, 0, 2000}}}},
 };
 
 static struct trc_model *model_with(const char *events, unsigned int parts)
@@ -96,22 +227,138 @@ static struct trc_model *model_with(const char *events, unsigned int parts)
 	return m;
 }
 
+static bool same_sample(const struct trc_profile_sample *a, const struct trc_profile_sample *b)
+{
+	return a->stack == b->stack && a->labels == b->labels && a->off == b->off &&
+	       !memcmp(a->value, b->value, sizeof(a->value));
+}
+
 START_TEST(samples)
 {
 	struct trc_model *m = model_with(ROWS[_i].events, TRC_PART_WAITS);
+	struct trc_label_filter *filter = NULL;
 	struct trc_error error;
 	struct trc_profile *p;
 
-	ck_assert_int_eq(trc_profile_derive(&p, m, ROWS[_i].kind, &error), 0);
+	if (ROWS[_i].filter)
+		ck_assert_int_eq(trc_label_filter_add(&filter, ROWS[_i].filter, &error), 0);
+	ck_assert_msg(!trc_profile_derive(&p, m, ROWS[_i].name, filter, &error), "%s: %s",
+		      ROWS[_i].what, error.text);
 	ck_assert_msg(p->n_samples == ROWS[_i].n, "%s: %zu samples", ROWS[_i].what, p->n_samples);
 	for (size_t i = 0; i < p->n_samples; i++) {
-		const struct trc_profile_sample *is = &p->sample[i], *wanted = &ROWS[_i].sample[i];
+		const struct trc_profile_sample *is = &p->sample[i];
 
-		ck_assert_msg(is->stack == wanted->stack && is->count == wanted->count &&
-				      is->delay_ns == wanted->delay_ns,
-			      "%s: sample %zu is stack %u, count %llu, delay %lld", ROWS[_i].what,
-			      i, is->stack, (unsigned long long)is->count, (long long)is->delay_ns);
+		ck_assert_msg(same_sample(is, &ROWS[_i].sample[i]),
+			      "%s: sample %zu is stack %u, labels %u, off %u: %lld %lld %lld %lld",
+			      ROWS[_i].what, i, is->stack, is->labels, is->off,
+			      (long long)is->value[0], (long long)is->value[1],
+			      (long long)is->value[2], (long long)is->value[3]);
 	}
+	trc_profile_free(p);
+	trc_label_filter_free(filter);
+	model_close(m);
+}
+END_TEST
+
+static const struct {
+	const char *what, *name, *events, *message;
+} REFUSALS[] = {
+	{"no such event", "cycles",
+	 "sample_event 1 period=1000\n"
+	 "sample_event 2 name=\"cache-misses\" unit=\"count\"\n",
+	 "it has no samples of cycles; it has block, mutex, offcpu, cpu, wall, cpu-clock, cache-misses"},
+	{"no clock", "cpu", "sample_event 2 name=\"cache-misses\" unit=\"count\"\n",
+	 "no CPU time was sampled: trace-record -e auto does; it has block, mutex, offcpu, "
+	 "cache-misses"},
+	{"nothing sampled at all", "wall", "",
+	 "no CPU time was sampled: trace-record -e auto does; it has block, mutex, offcpu"},
+	{"a name with two suffixes", "cycles",
+	 "sample_event 1 name=\"cycles:u\" unit=\"count\"\n"
+	 "sample_event 2 name=\"cycles:k\" unit=\"count\"\n",
+	 "cycles is both cycles:u and cycles:k here"},
+};
+
+START_TEST(refusals)
+{
+	struct trc_model *m = model_with(REFUSALS[_i].events, TRC_PART_WAITS);
+	struct trc_profile *p = NULL;
+	struct trc_error error;
+
+	ck_assert_int_eq(trc_profile_derive(&p, m, REFUSALS[_i].name, NULL, &error), -ENOENT);
+	ck_assert_str_eq(error.text, REFUSALS[_i].message);
+	ck_assert_ptr_null(p);
+	model_close(m);
+}
+END_TEST
+
+START_TEST(types)
+{
+	static const struct {
+		const char *name, *value[TRC_PROFILE_VALUES_MAX];
+		const char *main, *period;
+	} TYPES[] = {
+		{"block", {"contentions count", "delay nanoseconds"}, "delay", "contentions count 1"},
+		{"mutex", {"contentions count", "delay nanoseconds"}, "delay", "contentions count 1"},
+		{"cpu", {"samples count", "cpu nanoseconds"}, "cpu", "cpu nanoseconds 10000000"},
+		{"cpu-clock", {"samples count", "cpu nanoseconds"}, "cpu", "cpu nanoseconds 10000000"},
+		{"cycles", {"samples count", "cycles:u count"}, "cycles:u", "cycles:u count 700"},
+		{"offcpu", {"events count", "delay nanoseconds"}, "delay", "events count 1"},
+		{"wall",
+		 {"events count", "cpu nanoseconds", "offcpu nanoseconds", "wall nanoseconds"},
+		 "wall",
+		 "cpu nanoseconds 10000000"},
+	};
+	struct trc_model *m = model_with(
+		"sample_event 1 frequency=100\n"
+		"sample_event 2 name=\"cycles:u\" unit=\"count\" how=kernel frequency=1000\n"
+		"@100 thread=1 source=kernel sample event=2 value=600 period=600 stack=s1\n"
+		"@200 thread=1 source=kernel sample event=2 value=800 period=800 stack=s1\n",
+		TRC_PART_WAITS);
+
+	for (size_t i = 0; i < sizeof(TYPES) / sizeof(*TYPES); i++) {
+		struct trc_profile *p = NULL;
+		struct trc_error error;
+		char text[80];
+
+		ck_assert_int_eq(trc_profile_derive(&p, m, TYPES[i].name, NULL, &error), 0);
+		for (size_t v = 0; v < p->n_types; v++) {
+			snprintf(text, sizeof(text), "%s %s", p->type[v].type, p->type[v].unit);
+			ck_assert_str_eq(text, TYPES[i].value[v]);
+		}
+		ck_assert(p->n_types == TRC_PROFILE_VALUES_MAX || !TYPES[i].value[p->n_types]);
+		ck_assert_str_eq(p->type[p->main_type].type, TYPES[i].main);
+		snprintf(text, sizeof(text), "%s %s %lld", p->period_type.type, p->period_type.unit,
+			 (long long)p->period);
+		ck_assert_str_eq(text, TYPES[i].period);
+		trc_profile_free(p);
+	}
+	model_close(m);
+}
+END_TEST
+
+START_TEST(comments)
+{
+	static const char *const WANTED[] = {
+		"timer was sampled 250 times per second, by timer: instead of cpu-clock",
+		"2 threads were not sampled",
+		"7 samples were lost: busy",
+		"5 samples were lost: no_room",
+	};
+	struct trc_model *m = model_with(
+		"sample_event 1 name=\"timer\" frequency=250 missing=2 note=\"instead of cpu-clock\"\n"
+		"sample_event 2 name=\"cycles\" unit=\"count\" how=kernel period=1000\n"
+		"@100 thread=1 samples_lost event=1 lost_samples=3 cause=busy\n"
+		"@200 thread=1 samples_lost event=1 lost_samples=4 cause=busy\n"
+		"@300 thread=1 samples_lost event=0 lost_samples=5 cause=no_room\n"
+		"@400 thread=1 samples_lost event=2 lost_samples=9 cause=throttled\n",
+		TRC_PART_WAITS);
+	struct trc_profile *p = NULL;
+	struct trc_error error;
+
+	ck_assert_int_eq(trc_profile_derive(&p, m, "cpu", NULL, &error), 0);
+	ck_assert_uint_eq(p->n_comments, sizeof(WANTED) / sizeof(*WANTED));
+	for (size_t i = 0; i < p->n_comments; i++)
+		ck_assert_str_eq(p->comment[i], WANTED[i]);
 	trc_profile_free(p);
 	model_close(m);
 }
@@ -162,6 +409,9 @@ int main(void)
 	int failed;
 
 	tcase_add_loop_test(tests, samples, 0, sizeof(ROWS) / sizeof(*ROWS));
+	tcase_add_loop_test(tests, refusals, 0, sizeof(REFUSALS) / sizeof(*REFUSALS));
+	tcase_add_test(tests, types);
+	tcase_add_test(tests, comments);
 	tcase_add_loop_test(tests, skips, 0, sizeof(SKIPS) / sizeof(*SKIPS));
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);

@@ -1,0 +1,34 @@
+/* profile_parts.h - what the files that make profiles share; nobody else includes it. */
+#ifndef TRC_ANALYZER_PROFILE_PARTS_H
+#define TRC_ANALYZER_PROFILE_PARTS_H
+
+#include "analyzer/array.h"
+#include "analyzer/profile.h"
+
+/* A profile while it is being made. */
+struct trc_profile_sums {
+	const struct trc_model *m;
+	const struct trc_label_filter *filter; /* NULL = all pass */
+	struct trc_array rows; /* struct trc_profile_sample */
+	struct trc_index row;  /* by stack and tag */
+	struct trc_index tag;  /* by labels and off */
+};
+
+bool trc_profile_passes(const struct trc_profile_sums *sums, uint32_t labels);
+/* Adds to the values of those that share stack, labels and `off`; a sum that does not fit stays at
+ * the largest that does.  0 or -ENOMEM. */
+int trc_profile_add(struct trc_profile_sums *sums, const struct trc_profile_sample *sample);
+/* A line of what is worth knowing; too many are left out. */
+void trc_profile_comment(struct trc_profile *p, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* ---- each sums up one kind, and says what its values are: 0 or -errno with a line in error ---- */
+int trc_profile_block(struct trc_profile_sums *sums, struct trc_profile *p);
+int trc_profile_mutex(struct trc_profile_sums *sums, struct trc_profile *p);
+/* `name` NULL: of clocks. */
+int trc_profile_samples(struct trc_profile_sums *sums, struct trc_profile *p, const char *name,
+			struct trc_error *error);
+int trc_profile_offcpu(struct trc_profile_sums *sums, struct trc_profile *p);
+int trc_profile_wall(struct trc_profile_sums *sums, struct trc_profile *p, struct trc_error *error);
+
+#endif

@@ -1,0 +1,285 @@
+/* profile_samples.c - profiles of CPU time and of counters; see profile.h. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/profile_parts.h"
+
+/* Which of the sampled events are in a profile. */
+struct chosen {
+	const struct trc_sample_event *event;
+	size_t n;
+	bool *in; /* by row of event */
+};
+
+/* While an event had samples of a thread. */
+struct stay {
+	uint32_t thread, row; /* of event */
+	int64_t first_ns, last_ns;
+	bool dropped; /* L6 */
+};
+
+static bool is_clock(const struct trc_sample_event *event)
+{
+	return !strcmp(event->unit, "nanoseconds");
+}
+
+/* "cycles" is "cycles:u", too. */
+static bool is_base_name(const char *name, const char *event_name)
+{
+	size_t n = strlen(name);
+
+	return !strncmp(name, event_name, n) && event_name[n] == ':';
+}
+
+/* ---- choosing ---- */
+
+static void list_profiles(const struct chosen *c, char *text, size_t n_bytes)
+{
+	bool clock = false;
+	int n = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		clock |= is_clock(&c->event[i]);
+	n = snprintf(text, n_bytes, "block, mutex, offcpu%s", clock ? ", cpu, wall" : "");
+	for (size_t i = 0; i < c->n && (size_t)n < n_bytes; i++)
+		if (*c->event[i].name)
+			n += snprintf(text + n, n_bytes - (size_t)n, ", %s", c->event[i].name);
+}
+
+static int refuse(const struct chosen *c, const char *name, struct trc_error *error)
+{
+	char list[160];
+
+	list_profiles(c, list, sizeof(list));
+	if (!name)
+		snprintf(error->text, sizeof(error->text),
+			 "no CPU time was sampled: trace-record -e auto does; it has %s", list);
+	else
+		snprintf(error->text, sizeof(error->text),
+			 "it has no samples of %.60s; it has %s", name, list);
+	return -ENOENT;
+}
+
+/* The events of exactly this name, else those that only differ in their suffix. */
+static int choose_by_name(struct chosen *c, const char *name, struct trc_error *error)
+{
+	const char *found = NULL;
+
+	for (size_t i = 0; i < c->n && !found; i++)
+		if (!strcmp(c->event[i].name, name))
+			found = c->event[i].name;
+	for (size_t i = 0; i < c->n && (!found || strcmp(found, name)); i++) {
+		if (!is_base_name(name, c->event[i].name))
+			continue;
+		if (found && strcmp(found, c->event[i].name) != 0) {
+			snprintf(error->text, sizeof(error->text), "%.60s is both %.60s and %.60s here",
+				 name, found, c->event[i].name);
+			return -ENOENT;
+		}
+		found = c->event[i].name;
+	}
+	for (size_t i = 0; found && i < c->n; i++)
+		c->in[i] = !strcmp(c->event[i].name, found);
+	return found ? 0 : refuse(c, name, error);
+}
+
+static int choose_clocks(struct chosen *c, struct trc_error *error)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < c->n; i++)
+		any |= c->in[i] = is_clock(&c->event[i]);
+	return any ? 0 : refuse(c, NULL, error);
+}
+
+/* The row of this event; events are by number. */
+static size_t row_of(const struct chosen *c, uint32_t event)
+{
+	size_t low = 0, high = c->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (c->event[middle].event < event)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low; /* every event of a sample has a row */
+}
+
+/* ---- L6 ---- */
+
+struct stays {
+	struct trc_array rows; /* struct stay */
+	struct trc_index row;  /* by thread and event's row */
+};
+
+static struct stay *stay_of(struct stays *s, uint32_t thread, size_t event_row)
+{
+	uint32_t at = trc_index_get(&s->row, (uint64_t)event_row << 32 | thread);
+
+	return at == TRC_INDEX_NONE ? NULL : (struct stay *)s->rows.row + at;
+}
+
+static int stay_note(struct stays *s, const struct trc_sample *sample, size_t event_row)
+{
+	struct stay *stay = stay_of(s, sample->thread, event_row);
+
+	if (!stay) {
+		stay = trc_array_add(&s->rows);
+		if (!stay || trc_index_put(&s->row, (uint64_t)event_row << 32 | sample->thread,
+					   (uint32_t)(s->rows.n - 1)))
+			return -ENOMEM;
+		*stay = (struct stay){.thread = sample->thread,
+				      .row = (uint32_t)event_row,
+				      .first_ns = sample->ts_ns};
+	}
+	stay->last_ns = sample->ts_ns;
+	return 0;
+}
+
+static void stays_drop(struct stays *s)
+{
+	struct stay *stay = s->rows.row;
+
+	for (size_t i = 0; i < s->rows.n; i++) {
+		for (uint32_t row = 0; row < stay[i].row && !stay[i].dropped; row++) {
+			const struct stay *other = stay_of(s, stay[i].thread, row);
+
+			stay[i].dropped = other && other->first_ns <= stay[i].last_ns &&
+					  stay[i].first_ns <= other->last_ns;
+		}
+	}
+}
+
+/* ---- summing up ---- */
+
+static int64_t as_int64(uint64_t value)
+{
+	return value < INT64_MAX ? (int64_t)value : INT64_MAX;
+}
+
+static int add_samples(struct trc_profile_sums *sums, const struct chosen *c, struct stays *stays)
+{
+	size_t n;
+	const struct trc_sample *sample = trc_model_samples(sums->m, &n);
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		struct trc_profile_sample one = {.stack = sample[i].stack,
+						 .labels = sample[i].labels,
+						 .value = {1, as_int64(sample[i].value)}};
+		size_t row = row_of(c, sample[i].event);
+
+		if (!c->in[row] || stay_of(stays, sample[i].thread, row)->dropped ||
+		    !trc_profile_passes(sums, sample[i].labels))
+			continue;
+		err = trc_profile_add(sums, &one);
+	}
+	return err;
+}
+
+static int sum_samples(struct trc_profile_sums *sums, const struct chosen *c, bool clocks)
+{
+	struct stays stays = {.rows = {.row_bytes = sizeof(struct stay)}};
+	size_t n;
+	const struct trc_sample *sample = trc_model_samples(sums->m, &n);
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		size_t row = row_of(c, sample[i].event);
+
+		if (c->in[row])
+			err = stay_note(&stays, &sample[i], row);
+	}
+	if (clocks)
+		stays_drop(&stays);
+	if (!err)
+		err = add_samples(sums, c, &stays);
+	trc_array_free(&stays.rows);
+	trc_index_free(&stays.row);
+	return err;
+}
+
+/* ---- what is worth knowing ---- */
+
+static int64_t event_period(const struct trc_sample_event *event)
+{
+	if (event->period)
+		return as_int64(event->period);
+	if (is_clock(event) && event->frequency_hz)
+		return as_int64(1000000000 / event->frequency_hz);
+	return event->n_samples ? as_int64(event->value / event->n_samples) : 0;
+}
+
+static void comment_event(struct trc_profile *p, const struct trc_sample_event *event)
+{
+	char rate[64];
+
+	if (event->frequency_hz)
+		snprintf(rate, sizeof(rate), "%" PRIu64 " times per second", event->frequency_hz);
+	else
+		snprintf(rate, sizeof(rate), "every %" PRIu64 "%s", event->period,
+			 is_clock(event) ? " ns" : "");
+	trc_profile_comment(p, "%s was sampled %s, by %s%s%s", event->name, rate,
+			    trc_sample_how_name(event->how), *event->note ? ": " : "", event->note);
+	if (event->missing_threads)
+		trc_profile_comment(p, "%" PRIu64 " threads were not sampled",
+				    event->missing_threads);
+}
+
+static void comment_lost(const struct trc_model *m, struct trc_profile *p, const struct chosen *c)
+{
+	size_t n;
+	const struct trc_samples_lost *lost = trc_model_samples_lost(m, &n);
+	uint64_t by_cause[UINT8_MAX + 1] = {0};
+
+	for (size_t i = 0; i < n; i++)
+		if (!lost[i].event || c->in[row_of(c, lost[i].event)])
+			by_cause[lost[i].cause] += lost[i].lost_samples;
+	for (unsigned int cause = 0; cause <= UINT8_MAX; cause++)
+		if (by_cause[cause])
+			trc_profile_comment(p, "%" PRIu64 " samples were lost: %s", by_cause[cause],
+					    trc_sample_loss_name(cause));
+}
+
+static void describe(const struct trc_model *m, struct trc_profile *p, const struct chosen *c)
+{
+	const struct trc_sample_event *first = NULL;
+
+	for (size_t i = c->n; i-- > 0;)
+		if (c->in[i])
+			first = &c->event[i];
+	p->type[0] = (struct trc_profile_type){"samples", "count"};
+	p->type[1] = (struct trc_profile_type){is_clock(first) ? "cpu" : first->name, first->unit};
+	p->n_types = 2;
+	p->main_type = 1;
+	p->period_type = p->type[1];
+	p->period = event_period(first);
+	for (size_t i = 0; i < c->n; i++)
+		if (c->in[i])
+			comment_event(p, &c->event[i]);
+	comment_lost(m, p, c);
+}
+
+int trc_profile_samples(struct trc_profile_sums *sums, struct trc_profile *p, const char *name,
+			struct trc_error *error)
+{
+	struct chosen c = {0};
+	int err;
+
+	c.event = trc_model_sample_events(sums->m, &c.n);
+	c.in = calloc(c.n + 1, sizeof(*c.in));
+	if (!c.in)
+		return -ENOMEM;
+	err = name ? choose_by_name(&c, name, error) : choose_clocks(&c, error);
+	if (!err)
+		describe(sums->m, p, &c);
+	if (!err)
+		err = sum_samples(sums, &c, !name);
+	free(c.in);
+	return err;
+}

@@ -1,0 +1,98 @@
+/* profile_waits.c - the block and mutex profiles; see profile.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include "analyzer/profile_parts.h"
+#include "analyzer/waits.h"
+
+static void set_types(struct trc_profile *p)
+{
+	p->type[0] = (struct trc_profile_type){"contentions", "count"};
+	p->type[1] = (struct trc_profile_type){"delay", "nanoseconds"};
+	p->n_types = 2;
+	p->main_type = 1;
+	p->period_type = p->type[0];
+	p->period = 1;
+	p->of_waits = true;
+}
+
+/* L1; *labels are those that the thread had when it began to wait. */
+static bool is_blocked(const struct trc_profile_sums *sums, const struct trc_park *park,
+		       uint32_t *labels)
+{
+	enum trc_wait_class class = trc_wait_class(park->reason);
+
+	if (class != TRC_WAIT_LOCKS && class != TRC_WAIT_THREADS)
+		return false;
+	*labels = trc_model_labels_at(sums->m, park->thread, park->start_ns);
+	return trc_profile_passes(sums, *labels);
+}
+
+static int64_t overlap_ns(const struct trc_model *m, const struct trc_park *inner,
+			  const struct trc_park *outer)
+{
+	int64_t end_ns = trc_park_end_ns(m, inner), outer_end_ns = trc_park_end_ns(m, outer);
+
+	return (end_ns < outer_end_ns ? end_ns : outer_end_ns) - inner->start_ns;
+}
+
+static int add_wait(struct trc_profile_sums *sums, uint32_t stack, uint32_t labels, uint64_t count,
+		    int64_t delay_ns)
+{
+	const struct trc_profile_sample sample = {
+		.stack = stack, .labels = labels, .value = {(int64_t)count, delay_ns}};
+
+	return trc_profile_add(sums, &sample);
+}
+
+static int add_park(struct trc_profile_sums *sums, const struct trc_park *park,
+		    const uint32_t *outer, size_t i)
+{
+	const struct trc_model *m = sums->m;
+	uint32_t within = outer[i], labels, outer_labels = 0;
+	int err;
+
+	if (!is_blocked(sums, &park[i], &labels))
+		return 0;
+	err = add_wait(sums, park[i].stack, labels, 1,
+		       trc_park_end_ns(m, &park[i]) - park[i].start_ns);
+	while (within && !is_blocked(sums, &park[within - 1], &outer_labels))
+		within = outer[within - 1];
+	if (!err && within) /* L3 */
+		err = add_wait(sums, park[within - 1].stack, outer_labels, 0,
+			       -overlap_ns(m, &park[i], &park[within - 1]));
+	return err;
+}
+
+int trc_profile_block(struct trc_profile_sums *sums, struct trc_profile *p)
+{
+	size_t n;
+	const struct trc_park *park = trc_model_parks(sums->m, &n);
+	uint32_t *outer = trc_waits_nesting(sums->m);
+	int err = outer ? 0 : -ENOMEM;
+
+	set_types(p);
+	for (size_t i = 0; i < n && !err; i++)
+		err = add_park(sums, park, outer, i);
+	free(outer);
+	return err;
+}
+
+int trc_profile_mutex(struct trc_profile_sums *sums, struct trc_profile *p)
+{
+	size_t n;
+	const struct trc_unlock *unlock = trc_model_unlocks(sums->m, &n);
+	int err = 0;
+
+	set_types(p);
+	for (size_t i = 0; i < n && !err; i++) {
+		uint32_t labels;
+
+		if (!unlock[i].caused_waits)
+			continue;
+		labels = trc_model_labels_at(sums->m, unlock[i].thread, unlock[i].ts_ns);
+		if (trc_profile_passes(sums, labels))
+			err = add_wait(sums, unlock[i].stack, labels, unlock[i].caused_waits,
+				       unlock[i].caused_ns);
+	}
+	return err;
+}
