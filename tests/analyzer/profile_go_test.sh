@@ -151,6 +151,94 @@ cmp -s raw.1 raw.2 || { fail 'the profile read back differs'; diff raw.1 raw.2; 
 pprof diff -top -base ours-block.pb.gz ours-block.pb.gz
 refuse innermost diff
 
+# CPU time and a counter, under labels; what the interrupted instruction's address is, is exact:
+# recorders add 1 to it, so that all addresses are alike.
+cat >samples.txt <<END
+sync ticks=0 realtime=1700000000000000000
+info command "./program --port 80"
+info exe "$work/program"
+$(echo "$module" | tr -d '\n')
+stack inner $in_stays $in_exported $in_main
+stack outer $in_exported $in_main
+labels acme size=512:bytes tenant="acme"
+labels other tenant="other"
+thread 1 tid=11 name="main"
+sample_event 1 name="cpu-clock" how=signal frequency=100
+sample_event 2 name="cache-misses" unit="count" how=kernel period=500
+@1000000 thread=1 sample event=1 value=10000000 period=10000000 stack=inner labels=acme
+@11000000 thread=1 sample event=1 value=20000000 period=10000000 stack=inner labels=acme
+@21000000 thread=1 sample event=1 value=10000000 period=10000000 stack=outer labels=other
+@31000000 thread=1 sample event=1 value=10000000 period=10000000 stack=outer
+@32000000 thread=1 source=kernel sample event=2 value=500 period=500 stack=outer
+@33000000 thread=1 samples_lost event=1 lost_samples=3 cause=busy
+@34000000 thread=1 park reason=sleep object=0 stack=outer
+@44000000 thread=1 resume reason=sleep object=0
+END
+"$bin/../../trc-assemble" samples.txt samples.trc || fail 'trc-assemble samples'
+for kind in cpu cache-misses offcpu wall; do
+	"$bin/profile_export" $kind samples.trc $kind.pb.gz || fail "export $kind"
+done
+
+pprof cpu -raw cpu.pb.gz
+expect 'samples/count cpu/nanoseconds\[dflt\]' cpu
+expect '^PeriodType: cpu nanoseconds' cpu
+expect '^Period: 10000000' cpu
+expect '^Duration: 44ms' cpu
+expect '^ +2 +30000000: ' cpu
+expect '^ +1 +10000000: ' cpu
+expect 'tenant:\[acme\]' cpu
+expect 'size:\[512 bytes\]' cpu
+expect 'cpu-clock was sampled 100 times per second, by signal' cpu
+pprof cputop -top cpu.pb.gz
+expect '^Type: cpu' cputop
+expect '3 samples were lost: busy' cputop
+expect '^ +30ms .* innermost \(inline\)' cputop
+expect '^ +20ms .* exported$' cputop
+expect '50ms +100% +(\| +)?main' cputop
+pprof cpucount -top -sample_index=samples cpu.pb.gz
+expect '^ +2 .* innermost \(inline\)' cpucount
+pprof cputraces -traces cpu.pb.gz
+expect '30ms   innermost \(inline\)' cputraces
+expect 'tenant: *acme' cputraces
+pprof cpulist -list '^exported$' cpu.pb.gz
+expect 'ROUTINE =+ exported in .*symbols_program.c' cpulist
+pprof cpupeek -peek '^exported$' cpu.pb.gz
+expect '30ms +60.00% .*stays$' cpupeek
+pprof tags -tags cpu.pb.gz
+expect 'tenant: Total' tags
+expect '^ +30ms .*: acme$' tags
+expect '^ +10ms .*: other$' tags
+expect 'size: Total' tags
+expect ': 512B$' tags
+pprof tagfocus -top -tagfocus tenant=acme cpu.pb.gz
+expect '^ +30ms .* innermost \(inline\)' tagfocus
+refuse '20ms' tagfocus
+
+pprof misses -raw cache-misses.pb.gz
+expect 'samples/count cache-misses/count\[dflt\]' misses
+expect '^Period: 500' misses
+expect '^ +1 +500: ' misses
+
+pprof offcpu -raw offcpu.pb.gz
+expect 'events/count delay/nanoseconds\[dflt\]' offcpu
+expect '^ +1 +10000000: ' offcpu
+expect 'reason:\[sleep\]' offcpu
+
+pprof wall -top wall.pb.gz
+expect '^Type: wall' wall
+expect '^ +30ms .* exported$' wall
+pprof walltags -tags wall.pb.gz
+expect 'reason: Total 10ms' walltags
+pprof wallcpu -top -sample_index=cpu wall.pb.gz
+expect '^ +20ms .* exported$' wallcpu
+
+go tool pprof -proto -output again.pb.gz cpu.pb.gz >proto.out 2>proto.err || fail 'proto of cpu'
+grep -v '^Generating report in' proto.err >proto.rest && { fail 'proto of cpu: on stderr'; cat proto.rest; }
+pprof cpuagain -raw again.pb.gz
+grep -v '^Time' cpu.out >raw.1
+grep -v '^Time' cpuagain.out >raw.2
+cmp -s raw.1 raw.2 || { fail 'the CPU profile read back differs'; diff raw.1 raw.2; }
+
 # A stripped program keeps addresses; pprof may ask the file itself and is content.
 strip -o stripped program
 assemble bare "module program path=\"$work/stripped\" start=$start limit=$limit offset=$offset bias=$bias build_id=$id"
