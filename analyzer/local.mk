@@ -35,6 +35,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/profile_stacks.c \
 	analyzer/profile_waits.c \
 	analyzer/report.c analyzer/report.h analyzer/report_parts.h \
+	analyzer/report_cpu.c \
 	analyzer/report_deadlock.c \
 	analyzer/report_ended.c \
 	analyzer/report_groups.c \

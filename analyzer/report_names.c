@@ -74,6 +74,21 @@ static void add_unknown(struct trc_report *r, struct trc_line *line, const struc
 	trc_line_add(line, "+0x%" PRIx64, frame->address - module->load_bias);
 }
 
+void trc_report_function(struct trc_report *r, struct trc_line *line, const struct trc_frame *frame)
+{
+	const struct trc_module_entry *module = trc_reader_module(r->reader, frame->module);
+
+	if (!frame->function) {
+		add_unknown(r, line, frame);
+		return;
+	}
+	trc_line_data(line, frame->function, FUNCTION_WIDTH);
+	if (frame->file || (module && frame->module)) {
+		trc_line_add(line, " ");
+		trc_line_data(line, base_name(frame->file ? frame->file : module->path), FILE_WIDTH);
+	}
+}
+
 /* *file is that of the frame before: not said again. */
 static void add_frame(struct trc_report *r, struct trc_line *line, const struct trc_frame *frame,
 		      const char **file)

@@ -96,6 +96,9 @@ const char *trc_report_info(const struct trc_report *r, const char *key);
 void trc_report_place(struct trc_report *r, struct trc_line *line, uint32_t stack);
 /* The same and its callers: "... < worker_run :302". */
 void trc_report_chain(struct trc_report *r, struct trc_line *line, uint32_t stack);
+/* The function alone: "settings_get trc-demo.c"; the module where the file is not known. */
+void trc_report_function(struct trc_report *r, struct trc_line *line,
+			 const struct trc_frame *frame);
 /* All frames, a line each: also where libc is called from, or calls. */
 void trc_report_frames(struct trc_report *r, uint32_t stack, size_t max);
 /* "worker 3 (4711)" */
@@ -138,6 +141,7 @@ void trc_report_deadlock_line(struct trc_report *r);
 int trc_report_ended(struct trc_report *r);
 int trc_report_snapshot(struct trc_report *r);
 int trc_report_now(struct trc_report *r);
+int trc_report_cpu(struct trc_report *r);
 int trc_report_waits(struct trc_report *r);
 int trc_report_holders(struct trc_report *r);
 int trc_report_longest(struct trc_report *r);

@@ -212,6 +212,23 @@ END_TEST
 	"coverage proc=0 held=3599000000000 " TO_THE_END                                           \
 	"coverage proc=1 held=3600000000000 " TO_THE_END
 
+/* Main works in get() for two tenants, and once in put(), which get() calls as well. */
+#define SAMPLED                                                                                    \
+	MODULES THREADS                                                                            \
+	"stack work 0x3011 0x3021\n"                                                               \
+	"stack work_put 0x3041 0x3011 0x3021\n"                                                    \
+	"stack again 0x3021 0x3011 0x3021\n"                                                       \
+	"labels acme tenant=\"acme\"\n"                                                            \
+	"labels zeta tenant=\"zeta\"\n"                                                            \
+	"sample_event 1 name=\"timer\" frequency=100 missing=2 note=\"instead of cpu-clock\"\n"    \
+	"sample_event 2 name=\"cache-misses\" unit=\"count\" how=kernel period=5000\n"             \
+	"@10000000 thread=1 sample event=1 value=10000000 stack=work labels=acme\n"                \
+	"@20000000 thread=1 sample event=1 value=20000000 stack=work labels=zeta\n"                \
+	"@30000000 thread=1 sample event=1 value=10000000 stack=work_put\n"                        \
+	"@40000000 thread=2 sample event=1 value=10000000 stack=again\n"                           \
+	"@50000000 thread=2 samples_lost event=1 lost_samples=7 cause=busy\n"                      \
+	"@60000000 thread=2 sample event=2 value=5000\n"
+
 static const struct {
 	const char *what, *trace, *line; /* which must be among those printed; may be several */
 	bool absent;			 /* ... or must not */
@@ -370,6 +387,32 @@ static const struct {
 	 "  > 500 ms      before  main (101)                  cond 0x7f00", false},
 	{"no share is more than the whole", MODULES THREADS SNAPSHOT COVERAGE,
 	 "  worker 2 (103)                    1.00 s        0.0%                  100.0%", false},
+	{"CPU time by function, thread and label; recursion counts once", SAMPLED,
+	 "CPU time  50.0 ms in 4 samples of timer, 100 per second, by timer\n"
+	 "  instead of cpu-clock\n"
+	 "  lost: 7 samples, busy\n"
+	 "  2 threads were not sampled\n"
+	 "            self                   total          function\n"
+	 "         30.0 ms   60.0%         50.0 ms  100.0%  server+0x10\n"
+	 "         10.0 ms   20.0%         50.0 ms  100.0%  server+0x20\n"
+	 "         10.0 ms   20.0%         10.0 ms   20.0%  server+0x40\n"
+	 "  by thread: main (101) 80.0%, worker 1 (102) 20.0%\n"
+	 "  by tenant: zeta 40.0%, acme 20.0%, none 40.0%",
+	 false},
+	{"another event in its own unit; a sample may have no stack", SAMPLED,
+	 "Samples of cache-misses  5,000 in 1 sample, every 5,000, by kernel\n"
+	 "            self                   total          function\n"
+	 "           5,000  100.0%           5,000  100.0%  (no stack)\n"
+	 "  by thread: worker 1 (102) 100.0%",
+	 false},
+	{"names from the trace are data",
+	 MODULES "sample_event 1 name=\"c\\x1b[31m\" how=signal period=1 note=\"n\\x07\"\n"
+		 "@1 counter name=\"c\" value=1\n",
+	 "CPU time  0 ns in 0 samples of c?[31m, every 1 ns, by signal\n"
+	 "  n?",
+	 false},
+	{"nothing sampled: no section", MODULES THREADS "@1 counter name=\"c\" value=1\n", "CPU time",
+	 true},
 	{"no waits: no section for them", "@1 counter name=\"c\" value=1\n", "Critical sections",
 	 true},
 };

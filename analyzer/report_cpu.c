@@ -1,0 +1,477 @@
+/*
+ * report_cpu.c - where CPU time went, or what else was sampled: by function, thread and label.
+ *
+ *   F1  a function's `self` is what was sampled in it, its `total` what was sampled in it or in
+ *       what it called; recursion counts once
+ *   F2  nothing is left out of a stack: time in the C library was spent there
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/report_parts.h"
+#include "format/check.h"
+
+enum { SHARES_MAX = 5, KEYS_MAX = 4, NAME_WIDTH = 28 };
+
+struct function {
+	uint32_t frame; /* one of its frames, an index; of the first: no stack */
+	uint32_t stack; /* the last one that was counted in `total` */
+	int64_t self, total;
+};
+
+/* The functions of all frames. */
+struct functions {
+	struct trc_array rows; /* struct function; the first is for samples without a stack */
+	uint32_t *of_frame;
+};
+
+/* What the samples of one event add up to. */
+struct sums {
+	const struct trc_sample_event *event;
+	bool clock; /* its values are nanoseconds */
+	uint64_t samples;
+	int64_t total;
+	int64_t *by_stack, *by_thread, *by_label; /* by id, by row, by row of the label's first */
+};
+
+/* ---- adding up ---- */
+
+static void add(int64_t *sum, int64_t value)
+{
+	if (__builtin_add_overflow(*sum, value, sum))
+		*sum = INT64_MAX;
+}
+
+static uint64_t function_hash(const struct trc_frame *frame)
+{
+	uint64_t seed = trc_check64(&frame->module, sizeof(frame->module), 0);
+
+	if (frame->function)
+		return trc_check64(frame->function, strlen(frame->function), seed);
+	return trc_check64(&frame->address, sizeof(frame->address), seed);
+}
+
+static int functions_find(struct functions *f, const struct trc_report *r)
+{
+	struct trc_index index = {0};
+	int err = trc_array_add(&f->rows) ? 0 : -ENOMEM;
+
+	f->of_frame = calloc(r->stacks->n_frames + 1, sizeof(*f->of_frame));
+	if (!f->of_frame)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->stacks->n_frames && !err; i++) {
+		uint64_t hash = function_hash(&r->stacks->frame[i]);
+		uint32_t at = trc_index_get(&index, hash);
+
+		if (at == TRC_INDEX_NONE) {
+			struct function *added = trc_array_add(&f->rows);
+
+			at = (uint32_t)f->rows.n - 1;
+			err = added ? trc_index_put(&index, hash, at) : -ENOMEM;
+			if (added)
+				added->frame = i;
+		}
+		f->of_frame[i] = at;
+	}
+	trc_index_free(&index);
+	return err;
+}
+
+/* The values of one stack to its functions (F1). */
+static void functions_add(struct functions *f, const struct trc_report *r, uint32_t stack,
+			  int64_t value)
+{
+	const struct trc_stacks *s = r->stacks;
+	uint32_t first = stack ? s->stack_first[stack] : 0;
+	uint32_t end = stack ? s->stack_first[stack + 1] : 0;
+	struct function *row = f->rows.row;
+
+	if (first == end) {
+		add(&row[0].self, value);
+		add(&row[0].total, value);
+		return;
+	}
+	add(&row[f->of_frame[s->stack_frame[first] - 1]].self, value);
+	for (uint32_t i = first; i < end; i++) {
+		struct function *in = &row[f->of_frame[s->stack_frame[i] - 1]];
+
+		if (in->stack != stack)
+			add(&in->total, value);
+		in->stack = stack;
+	}
+}
+
+static void functions_fill(struct functions *f, const struct trc_report *r, const struct sums *sums)
+{
+	struct function *row = f->rows.row;
+
+	for (size_t i = 0; i < f->rows.n; i++)
+		row[i] = (struct function){.frame = row[i].frame};
+	for (uint32_t i = 0; i < r->stacks->n_stacks; i++)
+		if (sums->by_stack[i])
+			functions_add(f, r, i, sums->by_stack[i]);
+}
+
+static void sample_add(struct sums *sums, const struct trc_report *r,
+		       const struct trc_sample *sample)
+{
+	int64_t value = sample->value < INT64_MAX ? (int64_t)sample->value : INT64_MAX;
+	const struct trc_thread *thread = trc_model_thread(r->m, sample->thread);
+	size_t n;
+	const struct trc_set_label *label = trc_model_label_set(r->m, sample->labels, &n);
+
+	if (!trc_label_filter_match(r->label_filter, r->m, sample->labels))
+		return;
+	sums->samples++;
+	add(&sums->total, value);
+	add(&sums->by_stack[sample->stack < r->stacks->n_stacks ? sample->stack : 0], value);
+	if (thread)
+		add(&sums->by_thread[thread - r->thread], value);
+	for (size_t i = 0; i < n; i++)
+		add(&sums->by_label[r->label_first[label + i - r->label]], value);
+}
+
+static int sums_make(struct sums *sums, const struct trc_report *r,
+		     const struct trc_sample_event *event)
+{
+	size_t n;
+	const struct trc_sample *sample = trc_model_samples(r->m, &n);
+
+	*sums = (struct sums){
+		.event = event,
+		.clock = !strcmp(event->unit, "nanoseconds"),
+		.by_stack = calloc(r->stacks->n_stacks + 1, sizeof(int64_t)),
+		.by_thread = calloc(r->n_threads + 1, sizeof(int64_t)),
+		.by_label = calloc(r->n_labels + 1, sizeof(int64_t)),
+	};
+	if (!sums->by_stack || !sums->by_thread || !sums->by_label)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (sample[i].event == event->event)
+			sample_add(sums, r, &sample[i]);
+	return 0;
+}
+
+static void sums_free(struct sums *sums)
+{
+	free(sums->by_stack);
+	free(sums->by_thread);
+	free(sums->by_label);
+}
+
+/* ---- functions ---- */
+
+static const char *value_text(char number[TRC_NUMBER_BYTES], const struct sums *sums, int64_t value)
+{
+	return sums->clock ? trc_text_duration(number, value)
+			   : trc_text_count(number, (uint64_t)value);
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+	const struct function *x = *(struct function *const *)a, *y = *(struct function *const *)b;
+
+	if (x->self != y->self)
+		return x->self > y->self ? -1 : 1;
+	if (x->total != y->total)
+		return x->total > y->total ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static void print_function(struct trc_report *r, const struct sums *sums,
+			   const struct function *function, bool no_stack)
+{
+	char number[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_right(&line, 16, value_text(number, sums, function->self));
+	trc_line_right(&line, 8, trc_text_share(number, function->self, sums->total));
+	trc_line_right(&line, 16, value_text(number, sums, function->total));
+	trc_line_right(&line, 8, trc_text_share(number, function->total, sums->total));
+	trc_line_add(&line, "  ");
+	if (no_stack)
+		trc_line_add(&line, "(no stack)");
+	else
+		trc_report_function(r, &line, &r->stacks->frame[function->frame]);
+	trc_report_line(r, &line);
+}
+
+static void print_columns(struct trc_report *r)
+{
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_style(&line, TRC_STYLE_DIM);
+	trc_line_right(&line, 16, "self");
+	trc_line_right(&line, 8, "");
+	trc_line_right(&line, 16, "total");
+	trc_line_right(&line, 8, "");
+	trc_line_add(&line, "  function");
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_report_line(r, &line);
+}
+
+/* Those with most of their own; a caller of theirs is among them if it has something itself. */
+static int print_functions(struct trc_report *r, const struct sums *sums,
+			   const struct functions *f)
+{
+	struct function **order = calloc(f->rows.n + 1, sizeof(*order));
+	struct function *row = f->rows.row;
+	struct trc_line line;
+	size_t n = 0;
+
+	if (!order)
+		return -ENOMEM;
+	for (size_t i = 0; i < f->rows.n; i++)
+		if (row[i].self)
+			order[n++] = &row[i];
+	if (n)
+		qsort(order, n, sizeof(struct function *), compare_functions);
+	print_columns(r);
+	for (size_t i = 0; i < n && i < r->top; i++)
+		print_function(r, sums, order[i], order[i] == row);
+	if (n > r->top) {
+		trc_line_begin(&line, r->width, r->colour);
+		trc_line_add(&line, "    and %zu more functions", n - r->top);
+		trc_report_line(r, &line);
+	}
+	free(order);
+	return 0;
+}
+
+/* ---- shares ---- */
+
+struct share {
+	int64_t value;
+	size_t row;
+};
+
+static int compare_shares(const void *a, const void *b)
+{
+	const struct share *x = a, *y = b;
+
+	if (x->value != y->value)
+		return x->value > y->value ? -1 : 1;
+	return (x->row > y->row) - (x->row < y->row);
+}
+
+static void add_share(struct trc_line *line, int64_t value, int64_t total)
+{
+	char number[TRC_NUMBER_BYTES];
+
+	trc_line_add(line, " %s", trc_text_share(number, value, total));
+}
+
+static void shares_end(struct trc_report *r, struct trc_line *line, size_t n)
+{
+	if (n > SHARES_MAX)
+		trc_line_add(line, ", and %zu more", n - SHARES_MAX);
+	trc_report_line(r, line);
+}
+
+static int print_threads(struct trc_report *r, const struct sums *sums)
+{
+	struct share *share = calloc(r->n_threads + 1, sizeof(*share));
+	struct trc_line line;
+	size_t n = 0;
+
+	if (!share)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->n_threads; i++)
+		if (sums->by_thread[i])
+			share[n++] = (struct share){sums->by_thread[i], i};
+	if (n)
+		qsort(share, n, sizeof(*share), compare_shares);
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_add(&line, "  by thread:");
+	for (size_t i = 0; i < n && i < SHARES_MAX; i++) {
+		trc_line_add(&line, i ? ", " : " ");
+		trc_report_thread(r, &line, r->thread[share[i].row].serial, NAME_WIDTH);
+		add_share(&line, share[i].value, sums->total);
+	}
+	if (n)
+		shares_end(r, &line, n);
+	free(share);
+	return 0;
+}
+
+/* The values of one key, and what had none of them. */
+static void print_key(struct trc_report *r, const struct sums *sums, const char *key,
+		      struct share *share)
+{
+	int64_t none = sums->total;
+	struct trc_line line;
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_labels; i++) {
+		if (!sums->by_label[i] || strcmp(r->label[i].key, key) != 0)
+			continue;
+		share[n++] = (struct share){sums->by_label[i], i};
+		none -= sums->by_label[i];
+	}
+	qsort(share, n, sizeof(*share), compare_shares);
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_add(&line, "  by ");
+	trc_line_data(&line, key, NAME_WIDTH);
+	trc_line_add(&line, ":");
+	for (size_t i = 0; i < n && i < SHARES_MAX; i++) {
+		trc_line_add(&line, i ? ", " : " ");
+		trc_line_data(&line, r->label[share[i].row].value, NAME_WIDTH);
+		add_share(&line, share[i].value, sums->total);
+	}
+	if (none > 0 && n <= SHARES_MAX) {
+		trc_line_add(&line, ", none");
+		add_share(&line, none, sums->total);
+	}
+	shares_end(r, &line, n);
+}
+
+/* A line for each key, in the order in which labels first had any. */
+static int print_labels(struct trc_report *r, const struct sums *sums)
+{
+	struct share *share = calloc(r->n_labels + 1, sizeof(*share));
+	const char *key[KEYS_MAX];
+	size_t n = 0;
+
+	if (!share)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->n_labels && n < KEYS_MAX; i++) {
+		bool known = !sums->by_label[i];
+
+		for (size_t k = 0; k < n && !known; k++)
+			known = !strcmp(key[k], r->label[i].key);
+		if (known)
+			continue;
+		key[n++] = r->label[i].key;
+		print_key(r, sums, r->label[i].key, share);
+	}
+	free(share);
+	return 0;
+}
+
+/* ---- how it was sampled ---- */
+
+static void alarm_line(struct trc_report *r, const char *text)
+{
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_style(&line, TRC_STYLE_ALARM);
+	trc_line_add(&line, "  %s", text);
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_report_line(r, &line);
+}
+
+/* Of the event, and those that may be of any. */
+static void print_lost(struct trc_report *r, const struct trc_sample_event *event)
+{
+	size_t n;
+	const struct trc_samples_lost *lost = trc_model_samples_lost(r->m, &n);
+	uint64_t by_cause[UINT8_MAX + 1] = {0};
+	char number[TRC_NUMBER_BYTES], text[128];
+
+	for (size_t i = 0; i < n; i++)
+		if (!lost[i].event || lost[i].event == event->event)
+			by_cause[lost[i].cause] += lost[i].lost_samples;
+	for (unsigned int cause = 0; cause <= UINT8_MAX; cause++) {
+		if (!by_cause[cause])
+			continue;
+		snprintf(text, sizeof(text), "lost: %s samples, %s",
+			 trc_text_count(number, by_cause[cause]), trc_sample_loss_name(cause));
+		alarm_line(r, text);
+	}
+	if (event->missing_threads) {
+		snprintf(text, sizeof(text), "%s threads were not sampled",
+			 trc_text_count(number, event->missing_threads));
+		alarm_line(r, text);
+	}
+}
+
+static void print_note(struct trc_report *r, const struct trc_sample_event *event)
+{
+	struct trc_line line;
+
+	if (!*event->note)
+		return;
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_add(&line, "  ");
+	trc_line_data(&line, event->note, r->width - 2);
+	trc_report_line(r, &line);
+}
+
+static void add_rate(struct trc_line *line, const struct sums *sums)
+{
+	const struct trc_sample_event *event = sums->event;
+	char number[TRC_NUMBER_BYTES];
+
+	if (event->frequency_hz)
+		trc_line_add(line, ", %s per second", trc_text_count(number, event->frequency_hz));
+	else if (event->period && event->period <= INT64_MAX)
+		trc_line_add(line, ", every %s", value_text(number, sums, (int64_t)event->period));
+	if (event->how)
+		trc_line_add(line, ", by %s", trc_sample_how_name(event->how));
+}
+
+static void print_heading(struct trc_report *r, const struct sums *sums)
+{
+	const char *name = *sums->event->name ? sums->event->name : "an unknown event";
+	char value[TRC_NUMBER_BYTES], samples[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	putc('\n', r->out);
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_style(&line, TRC_STYLE_BOLD);
+	trc_line_add(&line, sums->clock ? "CPU time" : "Samples of ");
+	if (!sums->clock)
+		trc_line_data(&line, name, NAME_WIDTH);
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_line_add(&line, "  %s in %s sample%s", value_text(value, sums, sums->total),
+		     trc_text_count(samples, sums->samples), sums->samples == 1 ? "" : "s");
+	if (sums->clock) {
+		trc_line_add(&line, " of ");
+		trc_line_data(&line, name, NAME_WIDTH);
+	}
+	add_rate(&line, sums);
+	trc_report_line(r, &line);
+}
+
+/* ---- the section ---- */
+
+static int print_event(struct trc_report *r, const struct trc_sample_event *event,
+		       struct functions *f)
+{
+	struct sums sums;
+	int err = sums_make(&sums, r, event);
+
+	if (!err) {
+		print_heading(r, &sums);
+		print_note(r, event);
+		print_lost(r, event);
+	}
+	if (!err && sums.samples) {
+		functions_fill(f, r, &sums);
+		err = print_functions(r, &sums, f);
+		if (!err)
+			err = print_threads(r, &sums);
+		if (!err)
+			err = print_labels(r, &sums);
+	}
+	sums_free(&sums);
+	return err;
+}
+
+int trc_report_cpu(struct trc_report *r)
+{
+	struct functions f = {.rows = {.row_bytes = sizeof(struct function)}};
+	size_t n;
+	const struct trc_sample_event *event = trc_model_sample_events(r->m, &n);
+	int err = n ? functions_find(&f, r) : 0;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = print_event(r, &event[i], &f);
+	trc_array_free(&f.rows);
+	free(f.of_frame);
+	return err;
+}
