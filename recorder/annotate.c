@@ -4,6 +4,7 @@
 #include "rec.h"
 #include "ring_inline.h"
 #include "annotate.h"
+#include "cpu_profile.h"
 #include "labels.h"
 #include "trigger.h"
 #include "poison.h"
@@ -203,4 +204,6 @@ const struct trc_runtime trc_own_runtime = {
 	.ring = annotate_ring,
 	.labels_set = trc_labels_set,
 	.labels_now = trc_labels_now,
+	.cpu_profile_start = trc_cpu_profile_start,
+	.cpu_profile_stop = trc_cpu_profile_stop,
 };

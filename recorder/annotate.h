@@ -37,6 +37,10 @@ struct trc_runtime {
 	/* As trace_labels_set(), and what is in force now (labels.h). */
 	const struct trace_labels *(*labels_set)(const struct trace_labels *labels);
 	const struct trace_labels *(*labels_now)(void);
+	/* As trace_cpu_profile_start() and _stop(), with the sentence in error (cpu_profile.h). */
+	int (*cpu_profile_start)(const struct trace_cpu_event *events, size_t n, char *error,
+				 size_t n_bytes);
+	int (*cpu_profile_stop)(char *error, size_t n_bytes);
 };
 
 /* This object's own. */

@@ -6,6 +6,7 @@
 #include "config.h"
 #include "annotate.h"
 #include "annotate_inline.h"
+#include "cpu_profile.h"
 #include "drainer.h"
 #include "rec.h"
 #include "recording.h"
@@ -31,11 +32,11 @@ bool trace_enabled(void)
 static int read_options(struct trc_session_options *o, const struct trace_options *from)
 {
 	struct trace_options known = TRACE_OPTIONS_INIT;
-	char why[128];
-	int err;
+	char why[400];
+	int err = trc_session_options_init(o, why, sizeof(why));
 
-	if (trc_session_options_init(o, why, sizeof(why)))
-		return trc_api_fail(-EINVAL, "", why);
+	if (err)
+		return trc_api_fail(err, "", why);
 	/* What the environment says of flight recorders is not meant for this. */
 	o->flight = false;
 	o->max_bytes = o->window_ns = 0;
@@ -159,6 +160,51 @@ int trace_stop(void)
 	err = stop();
 	trc_recording_leave();
 	return err;
+}
+
+/* ---- CPU profiles ------------------------------------------------------------------------- */
+
+/* Who records; NULL, with trace_last_error(): nobody, or an older trace-record. */
+static const struct trc_runtime *profiled(void)
+{
+	if (!trc_recorded_elsewhere())
+		return &trc_own_runtime;
+	if (trc_elsewhere->struct_bytes >= sizeof(*trc_elsewhere))
+		return trc_elsewhere;
+	trc_api_fail(0, "", "the trace-record that records this process is older than libtrc");
+	return NULL;
+}
+
+int trace_cpu_profile_start(const struct trace_cpu_event *events, size_t n)
+{
+	const struct trc_runtime *r;
+	char why[400];
+	int err;
+
+	trc_api_clear();
+	r = profiled();
+	if (!r)
+		return -ENOTSUP;
+	trc_recording_enter();
+	err = r->cpu_profile_start(events, n, why, sizeof(why));
+	trc_recording_leave();
+	return err ? trc_api_fail(err, "", why) : 0;
+}
+
+int trace_cpu_profile_stop(void)
+{
+	const struct trc_runtime *r;
+	char why[400];
+	int err;
+
+	trc_api_clear();
+	r = profiled();
+	if (!r)
+		return -ENOTSUP;
+	trc_recording_enter();
+	err = r->cpu_profile_stop(why, sizeof(why));
+	trc_recording_leave();
+	return err ? trc_api_fail(err, "", why) : 0;
 }
 
 /* The switch, as it is off in children that were forked behind our back. */

@@ -123,11 +123,11 @@ static int read_triggers(struct trc_flight_triggers *t, struct trc_session_optio
 static int read_options(struct trc_session_options *o, const struct trace_flight_options *from)
 {
 	struct trace_flight_options known = TRACE_FLIGHT_OPTIONS_INIT;
-	char why[200];
-	int err;
+	char why[400];
+	int err = trc_session_options_init(o, why, sizeof(why));
 
-	if (trc_session_options_init(o, why, sizeof(why)))
-		return trc_api_fail(-EINVAL, "", why);
+	if (err)
+		return trc_api_fail(err, "", why);
 	err = from ? trc_recording_copy(&known, sizeof(known), from, "TRACE_FLIGHT_OPTIONS_INIT")
 		   : 0;
 	if (!err)

@@ -13,6 +13,7 @@ libtrccore_la_SOURCES = \
 	recorder/clock.c recorder/clock.h \
 	recorder/cpu_event.c recorder/cpu_event.h \
 	recorder/cpu_event_settle.c \
+	recorder/cpu_profile.c recorder/cpu_profile.h \
 	recorder/crash.c recorder/signals.h \
 	recorder/emit.c \
 	recorder/fork.c recorder/fork.h \

@@ -23,7 +23,7 @@ const struct trc_runtime *trc_elsewhere;
 /* Guards trc_recordings; nothing else is locked inside. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static __thread char last_error[256];
+static __thread char last_error[512];
 
 __attribute__((constructor)) static void find_runtime(void)
 {

@@ -43,8 +43,8 @@ struct trc_session_options {
 	unsigned int n_cpu_events;
 };
 
-/* The defaults, as changed by the TRC_ variables of the environment. Returns 0, or -EINVAL with
- * a sentence in error. */
+/* The defaults, as changed by the TRC_ variables of the environment. Returns 0, or -EINVAL, or for
+ * events that are not to be had here another negative errno, with a sentence in error. */
 int trc_session_options_init(struct trc_session_options *options, char *error, size_t n_bytes);
 
 /* Flight mode, with its defaults for what is 0: 64 MiB in all, a window of 10 s. */

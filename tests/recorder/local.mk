@@ -39,6 +39,12 @@ flight_orders_SOURCES = tests/recorder/flight_orders.c tests/recorder/trace_look
 flight_orders_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 flight_orders_LDADD = libtrcapi.la libtrcdrain.la $(trc_core_test_LIBS)
 
+check_PROGRAMS += sample_test
+TESTS += sample_test
+sample_test_SOURCES = tests/recorder/sample_test.c
+sample_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+sample_test_LDADD = libtrc.la libtrcformat.la $(CHECK_LIBS)
+
 check_PROGRAMS += waits_test
 TESTS += waits_test
 waits_test_SOURCES = tests/recorder/waits_test.c tests/recorder/ring_reader.c \

@@ -207,6 +207,58 @@ TRC_API int trace_flight_snapshot_fd_window(int fd, uint64_t window_ns);
  */
 TRC_API int trace_flight_trigger(const char *reason);
 
+/* ---- CPU profiles: where the time goes ---------------------------------------------------- */
+
+/* How samples are taken. */
+enum trace_sample_by {
+	TRACE_SAMPLE_BY_AUTO = 0,
+	TRACE_SAMPLE_BY_SIGNAL = 1, /* a SIGPROF to the very thread: stacks without frame pointers,
+				       labels of that moment */
+	TRACE_SAMPLE_BY_KERNEL = 2, /* the kernel writes down stacks by frame pointers: no signal */
+};
+
+/*
+ * What samples are drawn from.  Set up with TRACE_CPU_EVENT_INIT: then programs keep working when
+ * fields are added.
+ *
+ * Names: "auto" cpu-clock where perf allows it, else timer; "timer" timers of each thread's CPU
+ * time, which tick no faster than the kernel; "cpu-clock", "task-clock" the same times by perf;
+ * "page-faults", "context-switches"; "cycles", "instructions", "cache-references",
+ * "cache-misses", "branches", "branch-misses"; "rHEX" what the processor's manual calls that.
+ * Behind a colon modifiers as with perf: "cycles:u", "instructions:ppp".
+ */
+struct trace_cpu_event {
+	size_t struct_bytes;
+	const char *name;
+	uint64_t period; /* of the event between two samples, in ns of CPU time or a count; 0 = not
+			    given */
+	uint32_t frequency_hz; /* for clocks: samples in a second of CPU time; 0 = not given.  Neither:
+				  a preset, about a thousand for a second of a busy thread */
+	enum trace_sample_by by;
+};
+#define TRACE_CPU_EVENT_INIT                                                                       \
+	{                                                                                          \
+		sizeof(struct trace_cpu_event), NULL, 0, 0, TRACE_SAMPLE_BY_AUTO                   \
+	}
+
+/**
+ * Samples all threads of this process, present and future, from each of these n events (at most
+ * 16, each once), into the trace or flight recorder that runs.  n 0: "auto".  The array is only
+ * read during the call.  The process is sent SIGPROF; what the program itself does with that signal
+ * goes on.
+ * Returns 0; -EINVAL: nothing records, or an event is not understood; -EBUSY: a profile runs already,
+ * trace-record's perhaps; or another negative errno: the event is not to be had here.
+ * trace_last_error() then says which, why, and what would work.  Thread safe, not signal safe.
+ */
+TRC_API int trace_cpu_profile_start(const struct trace_cpu_event *events, size_t n);
+
+/**
+ * Ends the profile that the program started; the end of the recording does so too.
+ * Returns 0, -EINVAL: none runs, or -EBUSY: another thread is starting or stopping one.
+ * Thread safe, not signal safe.
+ */
+TRC_API int trace_cpu_profile_stop(void);
+
 /* ---- tasks: operations, which may span threads -------------------------------------------- */
 
 /** A task's id, unique in the trace; 0 = no task. */

@@ -1,0 +1,481 @@
+/*
+ * sample_test.c - CPU profiles as a program starts and stops them: what is in the trace, what is
+ * refused, and that nothing of ours is left in the process.
+ */
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <trc/trace.h>
+#include "format/reader.h"
+
+static char dir[64], path[128];
+
+static void set_up(void)
+{
+	strcpy(dir, "/tmp/trc-sample-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/t.trc", dir);
+}
+
+static void tear_down(void)
+{
+	unlink(path);
+	ck_assert_msg(rmdir(dir) == 0, "something was left in %s", dir);
+}
+
+static void start_trace(void)
+{
+	ck_assert_msg(trace_start(path, NULL) == 0, "%s", trace_last_error());
+}
+
+static void stop_trace(void)
+{
+	ck_assert_msg(trace_stop() == 0, "%s", trace_last_error());
+}
+
+/* ---- CPU time -------------------------------------------------------------------------- */
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void burn(unsigned int ms)
+{
+	uint64_t until = cpu_ns() + ms * UINT64_C(1000000);
+	volatile unsigned int n = 0;
+
+	while (cpu_ns() < until)
+		for (unsigned int i = 0; i < 10000; i++)
+			n = n + i;
+}
+
+static void *burner(void *ms)
+{
+	burn((unsigned int)(uintptr_t)ms);
+	return NULL;
+}
+
+static void burn_in_threads(unsigned int n, unsigned int ms)
+{
+	pthread_t thread[100];
+
+	for (unsigned int i = 0; i < n; i++)
+		ck_assert_int_eq(pthread_create(&thread[i], NULL, burner, (void *)(uintptr_t)ms), 0);
+	for (unsigned int i = 0; i < n; i++)
+		pthread_join(thread[i], NULL);
+}
+
+/* ---- what there is of ours in the process ---------------------------------------------- */
+
+static unsigned int timers(void)
+{
+	FILE *file = fopen("/proc/self/timers", "r");
+	unsigned int n = 0;
+	char line[128];
+
+	ck_assert_ptr_nonnull(file);
+	while (fgets(line, sizeof(line), file))
+		n += !strncmp(line, "ID:", 3);
+	fclose(file);
+	return n;
+}
+
+/* How many descriptors are perf's, and the lowest of them. */
+static unsigned int counters(int *lowest)
+{
+	char link[32], target[64];
+	unsigned int n = 0;
+
+	*lowest = INT32_MAX;
+	for (int fd = 0; fd < 5000; fd++) {
+		ssize_t bytes;
+
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		bytes = readlink(link, target, sizeof(target) - 1);
+		if (bytes < 0)
+			continue;
+		target[bytes] = '\0';
+		if (!strstr(target, "perf_event"))
+			continue;
+		n++;
+		*lowest = fd < *lowest ? fd : *lowest;
+	}
+	return n;
+}
+
+static void expect_nothing_left(void)
+{
+	int lowest;
+
+	ck_assert_uint_eq(timers(), 0);
+	ck_assert_uint_eq(counters(&lowest), 0);
+}
+
+/* ---- the trace ------------------------------------------------------------------------- */
+
+struct sampled {
+	uint64_t samples[5], value[5]; /* by event */
+	uint64_t lost;
+	size_t n_events;
+	struct trc_sample_event_entry event[4];
+	char name[4][48];
+};
+
+static void add_block(struct sampled *s, const struct trc_columns *c)
+{
+	for (uint32_t i = 0; i < c->n_events; i++) {
+		uint64_t event = c->arg[c->kind[i]][0] ? c->arg[c->kind[i]][0][c->rank[i]] : 0;
+
+		if (c->kind[i] == TRC_KIND_SAMPLE && event < 5) {
+			s->samples[event]++;
+			s->value[event] += c->arg[TRC_KIND_SAMPLE][1][c->rank[i]];
+		} else if (c->kind[i] == TRC_KIND_SAMPLES_LOST) {
+			s->lost += c->arg[TRC_KIND_SAMPLES_LOST][1][c->rank[i]];
+		}
+	}
+}
+
+static struct sampled look(void)
+{
+	const struct trc_sample_event_entry *entry;
+	struct sampled s = {.n_events = 0};
+	struct trc_reader *r;
+	struct trc_error error;
+
+	ck_assert_msg(trc_reader_open(&r, path, &error) == 0, "%s", error.text);
+	ck_assert(trc_reader_info(r)->complete);
+	for (size_t b = 0; b < trc_reader_blocks(r); b++) {
+		struct trc_columns *c;
+
+		ck_assert_int_eq(trc_reader_load(r, b, TRC_WANT_ALL, NULL, &c, &error), 0);
+		add_block(&s, c);
+		trc_columns_free(c);
+	}
+	s.n_events = trc_reader_sample_events(r, &entry);
+	for (size_t i = 0; i < s.n_events && i < 4; i++) {
+		s.event[i] = entry[i];
+		snprintf(s.name[i], sizeof(s.name[i]), "%s", entry[i].name);
+	}
+	trc_reader_close(r);
+	return s;
+}
+
+/* ---- tests ----------------------------------------------------------------------------- */
+
+static const struct trace_cpu_event timer = {sizeof(timer), "timer", 5000000, 0,
+					     TRACE_SAMPLE_BY_AUTO};
+
+START_TEST(samples_are_taken_between_start_and_stop)
+{
+	struct sampled s;
+
+	start_trace();
+	burn(100);
+	ck_assert_msg(trace_cpu_profile_start(&timer, 1) == 0, "%s", trace_last_error());
+	burn(200);
+	ck_assert_int_eq(trace_cpu_profile_stop(), 0);
+	expect_nothing_left();
+	burn(100);
+	ck_assert_int_eq(trace_cpu_profile_start(&timer, 1), 0);
+	burn(200);
+	stop_trace(); /* ends the profile as well */
+	expect_nothing_left();
+	s = look();
+	ck_assert_uint_eq(s.n_events, 1);
+	ck_assert_str_eq(s.name[0], "timer");
+	ck_assert_uint_eq(s.event[0].how, TRC_SAMPLE_TIMER);
+	ck_assert_uint_eq(s.event[0].period, 5000000);
+	ck_assert_uint_ge(s.value[1], 360000000);
+	ck_assert_uint_le(s.value[1], 440000000);
+}
+END_TEST
+
+START_TEST(all_threads_are_sampled)
+{
+	struct sampled s;
+	pthread_t there;
+
+	pthread_create(&there, NULL, burner, (void *)300);
+	start_trace();
+	ck_assert_int_eq(trace_cpu_profile_start(&timer, 1), 0);
+	burn_in_threads(4, 100);
+	pthread_join(there, NULL);
+	/* Those of threads that have ended are gone. */
+	ck_assert_uint_le(timers(), 1);
+	stop_trace();
+	s = look();
+	/* The first one may have used some of its time before. */
+	ck_assert_uint_ge(s.value[1], 500000000);
+	ck_assert_uint_le(s.value[1], 760000000);
+	ck_assert_uint_eq(s.event[0].missing_threads, 0);
+}
+END_TEST
+
+/* Skips the rest where perf allows no counters. */
+static bool start_counter(uint64_t period)
+{
+	struct trace_cpu_event event = TRACE_CPU_EVENT_INIT;
+	int err;
+
+	event.name = "cpu-clock";
+	event.period = period;
+	event.by = TRACE_SAMPLE_BY_SIGNAL;
+	err = trace_cpu_profile_start(&event, 1);
+	ck_assert_msg(!err || strstr(trace_last_error(), "what works: timer"), "%s",
+		      trace_last_error());
+	return !err;
+}
+
+START_TEST(counters_keep_out_of_the_way)
+{
+	struct rlimit limit = {400, 400};
+	struct sampled s;
+	int lowest, fd;
+
+	setrlimit(RLIMIT_NOFILE, &limit);
+	start_trace();
+	if (!start_counter(1000000)) {
+		stop_trace();
+		return;
+	}
+	ck_assert_uint_ge(counters(&lowest), 1);
+	ck_assert_int_ge(lowest, 300);
+	fd = open("/dev/null", O_RDONLY);
+	ck_assert_int_lt(fd, 10);
+	close(fd);
+	burn(100);
+	ck_assert_int_eq(trace_cpu_profile_stop(), 0);
+	expect_nothing_left();
+	stop_trace();
+	s = look();
+	ck_assert_uint_eq(s.event[0].how, TRC_SAMPLE_SIGNAL);
+	ck_assert_uint_ge(s.value[1], 85000000);
+	ck_assert_uint_le(s.value[1], 115000000);
+}
+END_TEST
+
+/* At most a quarter of the descriptors. */
+START_TEST(threads_beyond_the_budget_get_timers)
+{
+	struct rlimit limit = {64, 64};
+	struct sampled s;
+	int lowest;
+
+	setrlimit(RLIMIT_NOFILE, &limit);
+	start_trace();
+	if (start_counter(1000000)) {
+		burn_in_threads(40, 20);
+		ck_assert_uint_le(counters(&lowest), 16);
+		stop_trace();
+		s = look();
+		ck_assert_uint_ge(s.value[1], 600000000);
+		ck_assert_uint_le(s.value[1], 1000000000);
+		ck_assert_uint_eq(s.event[0].missing_threads, 0);
+	} else {
+		stop_trace();
+	}
+}
+END_TEST
+
+START_TEST(threads_that_come_and_go_leave_nothing)
+{
+	int lowest;
+
+	start_trace();
+	ck_assert_int_eq(trace_cpu_profile_start(NULL, 0), 0);
+	for (int i = 0; i < 20; i++)
+		burn_in_threads(20, 1);
+	/* This thread's is the only one. */
+	ck_assert_uint_eq(timers() + counters(&lowest), 1);
+	stop_trace();
+	expect_nothing_left();
+}
+END_TEST
+
+static pid_t fork_directly(void)
+{
+	return (pid_t)syscall(SYS_fork);
+}
+
+START_TEST(forked_children_are_not_sampled)
+{
+	pid_t (*const ways[])(void) = {fork, vfork, fork_directly};
+	int status, lowest;
+
+	start_trace();
+	ck_assert_int_eq(trace_cpu_profile_start(NULL, 0), 0);
+	for (size_t i = 0; i < 3; i++) {
+		pid_t child = ways[i]();
+
+		if (child == 0) {
+			if (i == 1)
+				_exit(0);
+			burn(50);
+			/* Of a fork that nobody saw, descriptors stay until it executes something. */
+			_exit(timers() || (i == 0 && counters(&lowest)));
+		}
+		ck_assert_int_eq(waitpid(child, &status, 0), child);
+		ck_assert_msg(status == 0, "way %zu: status %x", i, (unsigned int)status);
+	}
+	stop_trace();
+	expect_nothing_left();
+}
+END_TEST
+
+/* A signal that comes when its timer is gone must not end the process. */
+START_TEST(late_signals_do_no_harm)
+{
+	sigset_t set, before;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPROF);
+	start_trace();
+	for (int i = 0; i < 10; i++) {
+		if (i % 2)
+			start_counter(100000);
+		else
+			ck_assert_int_eq(trace_cpu_profile_start(&timer, 1), 0);
+		pthread_sigmask(SIG_BLOCK, &set, &before);
+		burn(30);
+		trace_cpu_profile_stop();
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
+	}
+	stop_trace();
+	burn(10);
+}
+END_TEST
+
+/* ---- refusals -------------------------------------------------------------------------- */
+
+static const struct refused {
+	const char *what;
+	struct trace_cpu_event event[2];
+	size_t n;
+	const char *why;
+} refused[] = {
+#define EVENT(name, period, hz, by) {sizeof(struct trace_cpu_event), name, period, hz, by}
+	{"a name that is none", {EVENT("cpu", 0, 0, 0)}, 1, "cpu: no such event; there are auto"},
+	{"no name", {EVENT(NULL, 0, 0, 0)}, 1, "an event needs a name"},
+	{"two names", {EVENT("timer,page-faults", 0, 0, 0)}, 1, "one only"},
+	{"one twice", {EVENT("timer", 0, 0, 0), EVENT("timer", 0, 0, 0)}, 2, "twice the same event"},
+	{"auto and what it may be", {EVENT("auto", 0, 0, 0), EVENT("timer", 0, 0, 0)}, 2, "auto is"},
+	{"a malformed number", {EVENT("rxyz", 0, 0, 0)}, 1, "rxyz: not an event such as"},
+	{"too many", {EVENT("timer", 0, 0, 0)}, 17, "at most 16"},
+	{"period and frequency", {EVENT("timer", 5000000, 100, 0)}, 1, "either a period or"},
+	{"two periods", {EVENT("timer:1000000", 5000000, 0, 0)}, 1, "two periods"},
+	{"a frequency of no clock", {EVENT("page-faults", 0, 100, 0)}, 1, "a frequency is for clocks"},
+	{"too high a frequency", {EVENT("timer", 0, 100001, 0)}, 1, "at most 100000"},
+	{"too short a period", {EVENT("timer", 1, 0, 0)}, 1, "too short"},
+	{"a timer by the kernel", {EVENT("timer", 0, 0, TRACE_SAMPLE_BY_KERNEL)}, 1, "not by the kernel"},
+	{"another way", {EVENT("timer", 0, 0, (enum trace_sample_by)7)}, 1, "not in its list"},
+	{"no structure", {{0, "timer", 0, 0, TRACE_SAMPLE_BY_AUTO}}, 1, "TRACE_CPU_EVENT_INIT"},
+};
+
+START_TEST(what_is_refused)
+{
+	const struct refused *r = &refused[_i];
+
+	start_trace();
+	ck_assert_msg(trace_cpu_profile_start(r->event, r->n) == -EINVAL, "%s", r->what);
+	ck_assert_msg(strstr(trace_last_error(), r->why) != NULL, "%s: %s", r->what,
+		      trace_last_error());
+	expect_nothing_left();
+	ck_assert_int_eq(trace_cpu_profile_stop(), -EINVAL);
+	stop_trace();
+}
+END_TEST
+
+START_TEST(one_profile_in_a_recording)
+{
+	ck_assert_int_eq(trace_cpu_profile_start(NULL, 0), -EINVAL);
+	ck_assert_msg(strstr(trace_last_error(), "nothing records"), "%s", trace_last_error());
+	ck_assert_int_eq(trace_cpu_profile_stop(), -EINVAL);
+	start_trace();
+	ck_assert_int_eq(trace_cpu_profile_start(&timer, 1), 0);
+	ck_assert_int_eq(trace_cpu_profile_start(&timer, 1), -EBUSY);
+	ck_assert_str_eq(trace_last_error(), "a CPU profile runs already");
+	ck_assert_int_eq(trace_cpu_profile_stop(), 0);
+	ck_assert_str_eq(trace_last_error(), "");
+	ck_assert_int_eq(trace_cpu_profile_stop(), -EINVAL);
+	stop_trace();
+}
+END_TEST
+
+START_TEST(a_flight_recorder_has_profiles_too)
+{
+	struct sampled s;
+
+	ck_assert_msg(trace_flight_start(NULL) == 0, "%s", trace_last_error());
+	ck_assert_int_eq(trace_cpu_profile_start(&timer, 1), 0);
+	burn(100);
+	ck_assert_int_eq(trace_flight_snapshot(path), 0);
+	s = look();
+	ck_assert_uint_eq(s.n_events, 1);
+	ck_assert_uint_ge(s.value[1], 80000000);
+	ck_assert_int_eq(trace_flight_stop(), 0);
+	expect_nothing_left();
+}
+END_TEST
+
+START_TEST(the_environment_asks_for_samples)
+{
+	struct sampled s;
+
+	setenv("TRC_CPU_EVENTS", "timer", 1);
+	setenv("TRC_CPU_FREQUENCY", "50", 1);
+	start_trace();
+	ck_assert_int_eq(trace_cpu_profile_start(NULL, 0), -EBUSY);
+	ck_assert_int_eq(trace_cpu_profile_stop(), -EINVAL);
+	burn(100);
+	stop_trace();
+	s = look();
+	ck_assert_uint_eq(s.event[0].period, 20000000);
+	ck_assert_uint_eq(s.event[0].frequency_hz, 50);
+	ck_assert_uint_ge(s.value[1], 80000000);
+	setenv("TRC_CPU_EVENTS", "luck", 1);
+	ck_assert_int_eq(trace_start(path, NULL), -EINVAL);
+	ck_assert_msg(strstr(trace_last_error(), "luck: no such event"), "%s", trace_last_error());
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sample");
+	TCase *t = tcase_create("sample");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_test(t, samples_are_taken_between_start_and_stop);
+	tcase_add_test(t, all_threads_are_sampled);
+	tcase_add_test(t, counters_keep_out_of_the_way);
+	tcase_add_test(t, threads_beyond_the_budget_get_timers);
+	tcase_add_test(t, threads_that_come_and_go_leave_nothing);
+	tcase_add_test(t, forked_children_are_not_sampled);
+	tcase_add_test(t, late_signals_do_no_harm);
+	tcase_add_loop_test(t, what_is_refused, 0, sizeof(refused) / sizeof(*refused));
+	tcase_add_test(t, one_profile_in_a_recording);
+	tcase_add_test(t, a_flight_recorder_has_profiles_too);
+	tcase_add_test(t, the_environment_asks_for_samples);
+	suite_add_tcase(suite, t);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
