@@ -58,6 +58,11 @@ labels_test_SOURCES = tests/recorder/labels_test.c tests/recorder/ring_reader.c 
 	tests/recorder/ring_reader.h
 labels_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 labels_test_LDADD = $(trc_core_test_LIBS)
+check_PROGRAMS += labels_use_test
+TESTS += labels_use_test
+labels_use_test_SOURCES = tests/recorder/labels_use_test.c
+labels_use_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -fexceptions
+labels_use_test_LDADD = libtrc.la libtrcformat.la $(CHECK_LIBS)
 endif
 
 check_PROGRAMS += tests/recorder/ring_trace tests/recorder/crash_program
@@ -69,3 +74,10 @@ tests_recorder_crash_program_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_recorder_crash_program_LDADD = libtrc.la -lpthread
 TESTS += tests/recorder/crash.sh
 EXTRA_DIST += tests/recorder/crash.sh
+
+check_PROGRAMS += tests/recorder/labels_program
+tests_recorder_labels_program_SOURCES = tests/recorder/labels_program.cc
+tests_recorder_labels_program_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_recorder_labels_program_LDADD = libtrc.la -lpthread
+TESTS += tests/recorder/labels.sh
+EXTRA_DIST += tests/recorder/labels.sh
