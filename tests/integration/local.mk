@@ -3,6 +3,7 @@ integration_programs = \
 	tests/integration/truth_waits \
 	tests/integration/truth_cpu \
 	tests/integration/truth_tasks \
+	tests/integration/truth_labels \
 	tests/integration/kill9 \
 	tests/integration/soak \
 	tests/integration/deadlock \
@@ -18,6 +19,9 @@ tests_integration_truth_cpu_LDADD = libtrc.la -lpthread
 tests_integration_truth_tasks_SOURCES = tests/integration/truth_tasks.c tests/integration/truth.h
 tests_integration_truth_tasks_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_truth_tasks_LDADD = libtrc.la -lpthread
+tests_integration_truth_labels_SOURCES = tests/integration/truth_labels.c
+tests_integration_truth_labels_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_integration_truth_labels_LDADD = libtrc.la -lpthread
 tests_integration_kill9_SOURCES = tests/integration/kill9.c
 tests_integration_kill9_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_kill9_LDADD = libtrc.la -lpthread
@@ -31,6 +35,7 @@ tests_integration_mc_load_SOURCES = tests/integration/mc_load.c
 integration_tests = \
 	tests/integration/truth_waits.sh \
 	tests/integration/truth_tasks.sh \
+	tests/integration/truth_labels.sh \
 	tests/integration/truth_cpu.sh \
 	tests/integration/demo.sh \
 	tests/integration/soak.sh \

@@ -1,0 +1,143 @@
+/*
+ * truth_labels.c - sleeps under labels, and says how often under which.
+ *
+ * Each sleep is a wait that the trace has; a line "KEY VALUE COUNT" for each label, and one with
+ * "none" for sleeps without any.
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <trc/labels.h>
+
+enum { TENANTS = 3, PHASES = 2, ROUNDS = 4, NESTED = 5, JOBS = 6, EXITS = 3 };
+
+static void rest(void)
+{
+	struct timespec ts = {0, 200000};
+
+	nanosleep(&ts, NULL);
+}
+
+static const struct trace_labels *labels_of(const struct trace_labels *base, const char *key,
+					    const char *value)
+{
+	const struct trace_label label = {key, value, 0, NULL};
+	const struct trace_labels *labels;
+
+	if (trace_labels_with(&labels, base, &label, 1)) {
+		fprintf(stderr, "%s\n", trace_last_error());
+		exit(1);
+	}
+	return labels;
+}
+
+/* Inherits its tenant; takes its phases from sets made before. */
+static void *tenant_main(void *arg)
+{
+	const struct trace_labels *const *phase = arg;
+
+	rest();
+	for (int round = 0; round < ROUNDS; round++) {
+		for (int i = 0; i < PHASES; i++) {
+			const struct trace_labels *before =
+				trace_labels_set(trace_labels_ref(phase[i]));
+
+			rest();
+			trace_labels_unref(trace_labels_set(before));
+		}
+	}
+	rest();
+	return NULL;
+}
+
+static void run_tenant(const char *name)
+{
+	const struct trace_labels *tenant = labels_of(NULL, "tenant", name), *phase[PHASES];
+	pthread_t thread;
+
+	phase[0] = labels_of(tenant, "phase", "parse");
+	phase[1] = labels_of(tenant, "phase", "reply");
+	tenant = trace_labels_set(tenant);
+	pthread_create(&thread, NULL, tenant_main, phase);
+	trace_labels_unref(trace_labels_set(tenant));
+	pthread_join(thread, NULL);
+	for (int i = 0; i < PHASES; i++)
+		trace_labels_unref(phase[i]);
+}
+
+/* A label in a block within a block: the inner one hides the outer one of its key. */
+static void nested(int depth)
+{
+	TRACE_LABELS("depth", depth);
+	rest();
+	if (depth + 1 < NESTED)
+		nested(depth + 1);
+	rest();
+}
+
+static void job(void *arg)
+{
+	(void)arg;
+	rest();
+}
+
+static void job_that_exits(void *arg)
+{
+	rest();
+	pthread_exit(arg);
+}
+
+/* Runs when the thread ends, behind what restores the labels. */
+static void rest_at_exit(void *arg)
+{
+	(void)arg;
+	rest();
+}
+
+static void *exit_main(void *arg)
+{
+	pthread_cleanup_push(rest_at_exit, NULL);
+	trace_labels_do(arg, job_that_exits, NULL);
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+static void run_jobs(void)
+{
+	const struct trace_label size = {"size", NULL, 512, "bytes"};
+	const struct trace_labels *labels;
+	pthread_t thread;
+
+	if (trace_labels_with(&labels, NULL, &size, 1))
+		exit(1);
+	for (int i = 0; i < JOBS; i++)
+		trace_labels_do(labels, job, NULL);
+	for (int i = 0; i < EXITS; i++) {
+		pthread_create(&thread, NULL, exit_main, (void *)(uintptr_t)labels);
+		pthread_join(thread, NULL);
+	}
+	trace_labels_unref(labels);
+}
+
+int main(void)
+{
+	static const char *const tenant[TENANTS] = {"acme", "m\xc3\xbcller", "a,b=c"};
+
+	rest();
+	for (int i = 0; i < TENANTS; i++)
+		run_tenant(tenant[i]);
+	nested(0);
+	run_jobs();
+	rest();
+
+	for (int i = 0; i < TENANTS; i++)
+		printf("tenant\t%s\t%d\n", tenant[i], 2 + ROUNDS * PHASES);
+	printf("phase\tparse\t%d\nphase\treply\t%d\n", TENANTS * ROUNDS, TENANTS * ROUNDS);
+	for (int i = 0; i < NESTED; i++)
+		printf("depth\t%d\t2\n", i);
+	printf("size\t512bytes\t%d\n", JOBS + EXITS);
+	printf("none\t\t%d\n", 2 + EXITS);
+	return 0;
+}
