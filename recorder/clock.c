@@ -157,3 +157,8 @@ uint64_t trc_clock_ns_to_ticks(uint64_t ns)
 {
 	return (uint64_t)((unsigned __int128)ns * ticks_per_second / 1000000000);
 }
+
+uint64_t trc_clock_ticks_to_ns(uint64_t ticks)
+{
+	return (uint64_t)((unsigned __int128)ticks * 1000000000 / ticks_per_second);
+}

@@ -28,6 +28,7 @@ int trc_clock_sync_of(enum trc_clock_kind kind, struct trc_sync_point *sync);
 int trc_clock_now_of(enum trc_clock_kind kind, uint64_t *ticks);
 /* By the nominal rate. */
 uint64_t trc_clock_ns_to_ticks(uint64_t ns);
+uint64_t trc_clock_ticks_to_ns(uint64_t ticks);
 
 static inline uint64_t trc_clock_counter(void)
 {

@@ -219,6 +219,11 @@ void trc_wait_end(struct trc_wait *wait, int result)
 		record_wait(wait, result);
 }
 
+uint64_t trc_wait_lasted_ns(const struct trc_wait *wait)
+{
+	return wait->since ? trc_clock_ticks_to_ns(trc_clock_ordered() - wait->since) + 1 : 0;
+}
+
 /* ---- releases -------------------------------------------------------------------------- */
 
 uint64_t trc_now(void)

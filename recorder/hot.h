@@ -60,6 +60,7 @@ struct trc_self {
 	/* A sample's signal, and nothing else as far as the program can see, has interrupted a
 	 * system call of this thread: its EINTR is not the program's (interpose/restart.h). */
 	bool interrupted;
+	uint64_t handled;     /* signals that handlers of the program's ran for (interpose/restart.h) */
 	void *sampler;	      /* what samples this thread (sample.c); NULL = nothing */
 };
 extern TRC_HIDDEN __thread struct trc_self trc_self __attribute__((tls_model("initial-exec")));
@@ -111,6 +112,8 @@ void trc_resume(struct trc_wait *wait, int result);
  * trc_switch.wait_ticks. */
 void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t object);
 void trc_wait_end(struct trc_wait *wait, int result);
+/* How long it has lasted up to now, at least 1 ns; 0 = nothing was begun. */
+uint64_t trc_wait_lasted_ns(const struct trc_wait *wait);
 
 /* How many threads are parked on this object (hashed: may count another object's as well,
  * never fewer).  The filter before trc_unlocked() and trc_unparked(). */

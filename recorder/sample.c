@@ -325,7 +325,7 @@ int trc_sample_start(const struct trc_cpu_event *events, unsigned int n, char *e
 			 TRC_SAMPLE_EVENTS_MAX);
 	if (err || !trc_sample.n)
 		return err;
-	trc_sample_own_signal(true);
+	trc_sample_own_signal();
 	runs = runs == UINT32_MAX ? 1 : runs + 1;
 	atomic_store(&trc_sampling, runs);
 	arm_tasks();
@@ -346,7 +346,6 @@ void trc_sample_stop(void)
 		return;
 	for (uint32_t i = 0; i < n_places(); i++)
 		sampler_end(&trc_sample.sampler[i]);
-	trc_sample_own_signal(false);
 }
 
 void trc_sample_forget(void)

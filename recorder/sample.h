@@ -48,7 +48,8 @@ void trc_sample_own_thread(bool begins);
 void trc_sample_forget(void);
 
 /*
- * A SIGPROF has come.  False: it is no timer's or counter's of ours.
+ * A SIGPROF has come, or with `context` NULL: the thread has waited for one, which is a sample lost.
+ * False: it is no timer's or counter's of ours.
  * Context: signal handler of the interrupted thread, all signals blocked.
  */
 bool trc_sample_signal(const siginfo_t *info, const void *context);

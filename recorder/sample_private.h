@@ -44,8 +44,8 @@ struct trc_sampler *trc_sampler_of(uint32_t tid);
 
 /* ---- sample_signal.c ---- */
 
-/* Makes SIGPROF ours, or gives it back. */
-void trc_sample_own_signal(bool own);
+/* Makes SIGPROF ours, for ever: signals on their way must not end the process. */
+void trc_sample_own_signal(void);
 /* Of a thread that has no sampler any more: takes what one of its has left pending, as the thread
  * may have blocked it.  Context: the thread itself. */
 void trc_sample_take_pending(void);

@@ -10,6 +10,7 @@
 #include "rec.h"
 #include "sample_private.h"
 #include "sample_table.h"
+#include "signals.h"
 #include "poison.h"
 
 /* What a signal is about: ours, and perhaps of a sampler that is gone. */
@@ -83,7 +84,7 @@ static void record(unsigned int i, uint64_t n, const void *context)
 	uint64_t period = trc_sample.event[i].period;
 	uint64_t arg[5] = {trc_sample.number[i], n * period, period, 0, 0};
 
-	if (!trc_self_ready()) {
+	if (!context || !trc_self_ready()) {
 		lose(i, trc_self.ended ? TRC_SAMPLE_LOSS_NO_THREAD : TRC_SAMPLE_LOSS_BUSY, n);
 		return;
 	}
@@ -107,8 +108,7 @@ static void take_counters(struct trc_sampler *s, const struct cause *cause, cons
 
 	for (unsigned int i = 0; i < trc_sample.n; i++)
 		n_counters += s->source[i].kind == TRC_SOURCE_COUNTER;
-	told = n_counters == 1 && cause->sampler &&
-	       s->source[cause->i].kind == TRC_SOURCE_COUNTER;
+	told = n_counters == 1 && cause->sampler && s->source[cause->i].kind == TRC_SOURCE_COUNTER;
 	for (unsigned int i = 0; i < trc_sample.n && n_counters; i++)
 		if (s->source[i].kind == TRC_SOURCE_COUNTER &&
 		    (told || trc_source_stands(&s->source[i])))
@@ -149,29 +149,22 @@ void trc_sample_take_pending(void)
 
 /* ---- the signal ------------------------------------------------------------------------ */
 
-static struct sigaction programs; /* what the program had */
-
+/* Where nothing interposes (tests), nobody shares it. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
-	if (trc_sample_signal(info, context))
-		return;
-	if (programs.sa_flags & SA_SIGINFO)
-		programs.sa_sigaction(number, info, context);
-	else if (programs.sa_handler != SIG_DFL && programs.sa_handler != SIG_IGN)
-		programs.sa_handler(number);
+	trc_sample_signal(info, context);
 }
 
-void trc_sample_own_signal(bool own)
+void trc_sample_own_signal(void)
 {
 	struct sigaction ours = {.sa_sigaction = on_signal,
 				 .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-	struct sigaction now;
 
-	/* Once it is ours it stays: signals on their way must not end the process. */
-	if (!own || (!sigaction(SIGPROF, NULL, &now) && now.sa_sigaction == on_signal))
-		return;
 	trc_self.quiet++;
 	sigfillset(&ours.sa_mask);
-	sigaction(SIGPROF, &ours, &programs);
+	if (!trc_signal_own)
+		sigaction(SIGPROF, &ours, NULL);
+	else
+		trc_signal_own(SIGPROF, trc_sample_signal);
 	trc_self.quiet--;
 }

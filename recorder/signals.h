@@ -19,6 +19,19 @@ void trc_signal_handled(int number, const siginfo_t *info, const void *context);
 /* A SIGNAL event, and if it is the first such the mapping's crash block: this ends the process. */
 void trc_signal_fatal(int number, const siginfo_t *info, const void *context);
 
+/*
+ * Makes `number` ours: from now on `take` is called for each that comes, with all signals blocked,
+ * and errno kept.  It returns false if the signal is not ours: that does what the program wants.
+ * `context` is NULL if the program has waited for the signal and got one of ours: it waits on.
+ * For ever: late ones must not end the process.  Idempotent; one signal per process.  0, or -EBUSY:
+ * another is ours.  Context: any thread, while this process is recorded.
+ * NULL where nothing is interposed.
+ */
+int trc_signal_own(int number, bool (*take)(const siginfo_t *info, const void *context))
+	__attribute__((weak, visibility("hidden")));
+/* Whether the program has used it as well, since it is ours: a handler, or one that came. */
+bool trc_signal_shared(void) __attribute__((weak, visibility("hidden")));
+
 /* What stands in the kernel for SIG_DFL: no handler of the program's.  NULL = nothing does. */
 extern __attribute__((visibility("hidden"))) void *trc_signal_default;
 

@@ -5,6 +5,7 @@
  */
 #include "recorder/interpose/cond.h"
 #include "recorder/interpose/mutex_inline.h"
+#include "recorder/interpose/restart.h"
 #include "recorder/interpose/thread.h"
 
 _Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t), "a C11 mutex is a pthread mutex");
@@ -193,14 +194,17 @@ TRC_EXPORT void thrd_exit(int value)
 
 TRC_EXPORT int thrd_sleep(const struct timespec *duration, struct timespec *remaining)
 {
-	struct trc_span span;
+	struct trc_restart restart;
+	struct timespec rest;
 	int result;
 
-	if (!trc_recording())
-		return REAL(thrd_sleep)(duration, remaining);
-	trc_span_begin(&span, TRC_REASON_SLEEP, 0);
-	result = REAL(thrd_sleep)(duration, remaining);
+	trc_restart_begin(&restart, TRC_REASON_SLEEP, 0, true);
+	do
+		result = REAL(thrd_sleep)(duration, &rest);
+	while (TRC_UNLIKELY(result == -1) && trc_restart_slept(&restart, false, &duration, &rest));
+	if (result == -1 && remaining)
+		*remaining = rest;
 	/* 0, -1 when a signal came, or another negative value. */
-	trc_span_end(&span, result == 0 ? 0 : result == -1 ? EINTR : EINVAL);
+	trc_restart_end(&restart, result == 0 ? 0 : result == -1 ? EINTR : EINVAL);
 	return result;
 }

@@ -7,7 +7,7 @@
  */
 #include <linux/futex.h>
 #include "format/raw.h"
-#include "recorder/interpose/span.h"
+#include "recorder/interpose/restart.h"
 
 enum { FUTEX_LOCK_PI2_ = 13 }; /* not in older headers */
 
@@ -54,16 +54,31 @@ static bool wakes(long operation)
 	}
 }
 
+/* Only this one's time is relative. */
+static bool wait_again(struct trc_restart *r, long operation, long *timeout)
+{
+	const struct timespec *limit = (const struct timespec *)*timeout;
+	bool again;
+
+	if ((operation & FUTEX_CMD_MASK) != FUTEX_WAIT)
+		return trc_restart(r, NULL);
+	again = trc_restart_time(r, NULL, &limit);
+	*timeout = (long)limit;
+	return again;
+}
+
 /* syscall() is no cancellation point, so the park needs no guard but for longjmp(). */
 static long futex_wait(const void *word, long operation, long value, long timeout, long word2,
 		       long value3)
 {
-	struct trc_span span;
+	struct trc_restart restart;
 	long result;
 
-	trc_span_park(&span, TRC_REASON_FUTEX, word);
-	result = futex(word, operation, value, timeout, word2, value3);
-	trc_span_end(&span, result == -1 ? errno : 0);
+	trc_restart_park(&restart, TRC_REASON_FUTEX, word);
+	do
+		result = futex(word, operation, value, timeout, word2, value3);
+	while (TRC_UNLIKELY(result == -1) && wait_again(&restart, operation, &timeout));
+	trc_restart_end(&restart, result == -1 ? errno : 0);
 	return result;
 }
 

@@ -26,10 +26,14 @@ libtrcinterpose_la_SOURCES = \
 	recorder/interpose/process.c \
 	recorder/interpose/real.c \
 	recorder/interpose/real.h \
+	recorder/interpose/restart.c \
+	recorder/interpose/restart.h \
 	recorder/interpose/rwlock.c \
 	recorder/interpose/sem.c \
 	recorder/interpose/signal.c \
 	recorder/interpose/signal.h \
+	recorder/interpose/signal_own.c \
+	recorder/interpose/signal_own.h \
 	recorder/interpose/signal_wait.c \
 	recorder/interpose/sleep.c \
 	recorder/interpose/socket.c \

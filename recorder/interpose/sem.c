@@ -1,7 +1,7 @@
 /*
  * sem.c - sem_*.  Context: traced thread, signal handlers.
  */
-#include "recorder/interpose/span.h"
+#include "recorder/interpose/restart.h"
 
 /* Takes it if that is possible without waiting, and leaves errno alone. */
 static bool taken_at_once(sem_t *sem)
@@ -20,12 +20,14 @@ static bool taken_at_once(sem_t *sem)
 /* The real call, with a park around it. */
 #define SEM_PARKED(sem, call)                                                                      \
 	({                                                                                         \
-		struct trc_span span;                                                              \
+		struct trc_restart restart;                                                        \
 		int result;                                                                        \
                                                                                                    \
-		trc_span_park(&span, TRC_REASON_SEM, sem);                                         \
-		result = call;                                                                     \
-		trc_span_end(&span, result ? errno : 0);                                           \
+		trc_restart_park(&restart, TRC_REASON_SEM, sem);                                   \
+		do                                                                                 \
+			result = call;                                                             \
+		while (TRC_UNLIKELY(result) && trc_restart(&restart, NULL));                       \
+		trc_restart_end(&restart, result ? errno : 0);                                     \
 		result;                                                                            \
 	})
 

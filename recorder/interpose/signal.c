@@ -4,8 +4,9 @@
 #include <link.h>
 #include <string.h>
 #include "format/raw.h"
+#include "recorder/interpose/restart.h"
 #include "recorder/interpose/signal.h"
-#include "recorder/interpose/span.h"
+#include "recorder/interpose/signal_own.h"
 #include "recorder/interpose/thread.h"
 #include "recorder/signals.h"
 #include "recorder/trigger.h"
@@ -17,6 +18,7 @@
 	 BIT(SIGSYS))
 
 static _Atomic uint64_t seen;	    /* signals that are, or were, dealt with here */
+static _Atomic uint64_t reported;   /* of those: SIG_DFL as well */
 static _Atomic uint64_t crash;	    /* of those: to be recorded as a fault */
 static _Atomic uint64_t one_shots;  /* last installed with SA_RESETHAND */
 static _Atomic uint64_t interrupts; /* what siginterrupt() said */
@@ -42,7 +44,8 @@ static bool is_seen(int number)
 
 static bool is_dealt_with(int number)
 {
-	return number >= 1 && number <= 64 && ((load(&seen) | load(&onstack)) & BIT(number));
+	return (number >= 1 && number <= 64 && ((load(&seen) | load(&onstack)) & BIT(number))) ||
+	       trc_signal_is_owned(number);
 }
 
 /* ---- wrappers -------------------------------------------------------------------------- */
@@ -51,7 +54,7 @@ enum { WRAPPERS = 64, WRAPPER_BYTES = 16 };
 /* The thunks' code: WRAPPERS entries. */
 extern const char trc_signal_wrappers[] __attribute__((visibility("hidden")));
 
-#define WANTS_INFO (UINT64_C(1) << 63) /* the program gave SA_SIGINFO */
+#define WANTS_INFO (UINT64_C(1) << 63)	    /* the program gave SA_SIGINFO */
 static _Atomic uint64_t handlers[WRAPPERS]; /* H3; with WANTS_INFO; 0 = not used yet */
 
 /* The number of a wrapper by its address; WRAPPERS if it is none. */
@@ -75,10 +78,9 @@ static unsigned int wrapper_for(uint64_t handler)
 	for (i = 0; i < WRAPPERS; i++) {
 		uint64_t stands_for = load(&handlers[i]);
 
-		if (!stands_for &&
-		    atomic_compare_exchange_strong_explicit(&handlers[i], &stands_for, handler,
-							    memory_order_relaxed,
-							    memory_order_relaxed))
+		if (!stands_for && atomic_compare_exchange_strong_explicit(
+					   &handlers[i], &stands_for, handler, memory_order_relaxed,
+					   memory_order_relaxed))
 			break;
 		if (stands_for == handler)
 			break;
@@ -88,9 +90,9 @@ static unsigned int wrapper_for(uint64_t handler)
 
 /* ---- what a signal does ---------------------------------------------------------------- */
 
-static void look_at(int number, const siginfo_t *info)
+void trc_signal_look_at(int number, const siginfo_t *info)
 {
-	if (load(&seen) & BIT(number))
+	if (load(&reported) & BIT(number) && trc_signal_recorded())
 		trc_trigger_signal(number, info->si_code <= 0 && info->si_code != SI_TIMER
 						   ? (uint32_t)info->si_pid
 						   : 0);
@@ -108,18 +110,17 @@ void *trc_signal_arrived(int number, siginfo_t *info, void *context, unsigned lo
 	/* The kernel has made it SIG_DFL, with the handler's flags. */
 	if (load(&one_shots) & BIT(number) && wraps())
 		adopt_without(number, handler & WANTS_INFO ? 0 : SA_SIGINFO);
-	if (trc_signal_recorded()) {
-		look_at(number, info);
-		if (load(&crash) & BIT(number))
-			trc_signal_handled(number, info, context);
-	}
+	trc_signal_look_at(number, info);
+	if (load(&crash) & BIT(number) && trc_signal_recorded())
+		trc_signal_handled(number, info, context);
+	trc_restart_handled(number, context);
 	errno = saved;
 	return (void *)(uintptr_t)(handler & ~WANTS_INFO);
 }
 
 void trc_signal_taken(int number)
 {
-	if (is_seen(number))
+	if (number <= 64 && load(&reported) & BIT(number))
 		trc_trigger_signal(number, 0);
 }
 
@@ -137,13 +138,14 @@ static bool comes_again(int number, const siginfo_t *info)
  * The default action, as if this had never been here: the signal comes again when the handler has
  * returned, with the same siginfo.
  */
-static void act_by_default(int number, siginfo_t *info)
+void trc_signal_act_by_default(int number, siginfo_t *info)
 {
 	struct sigaction plain = {.sa_handler = SIG_DFL}, was;
 	long pid = trc_raw1(SYS_getpid, 0), tid = trc_raw1(SYS_gettid, 0);
 
 	REAL(sigaction)(number, &plain, &was);
-	if (!is_default_of_ours(&was)) /* the program's, from just now */
+	if (!is_default_of_ours(&was) &&
+	    !trc_signal_is_own(&was)) /* the program's, from just now */
 		REAL(sigaction)(number, &was, NULL);
 	if (comes_again(number, info))
 		return;
@@ -157,14 +159,14 @@ static void on_default(int number, siginfo_t *info, void *context)
 	int saved = errno;
 
 	if (trc_signal_recorded()) {
-		look_at(number, info);
+		trc_signal_look_at(number, info);
 		if (load(&crash) & BIT(number))
 			trc_signal_fatal(number, info, context);
 		/* The program lives: whoever made this signal a condition asked for that. */
 		deadly = (BIT(number) & CRASHES) || !(BIT(number) & trc_trigger_signals());
 	}
 	if (deadly)
-		act_by_default(number, info);
+		trc_signal_act_by_default(number, info);
 	errno = saved;
 }
 
@@ -193,10 +195,14 @@ static void given_note(int number, const struct sigaction *action)
 }
 
 /* H4 */
-static void as_program_sees(int number, struct sigaction *action)
+void trc_signal_as_program_sees(int number, struct sigaction *action)
 {
 	uint64_t wrapper = wrapper_number(action), mask;
 
+	if (trc_signal_is_own(action)) {
+		trc_signal_own_action(action);
+		return;
+	}
 	if (load(&onstack) & BIT(number))
 		action->sa_flags |= SA_ONSTACK;
 	if (is_default_of_ours(action)) {
@@ -223,6 +229,8 @@ static bool as_kernel_sees(int number, struct sigaction *action)
 	unsigned int wrapper;
 
 	if (action->sa_handler == SIG_IGN || is_default_of_ours(action) ||
+	    trc_signal_is_own(action) ||
+	    (action->sa_handler == SIG_DFL && !(load(&reported) & BIT(number))) ||
 	    wrapper_number(action) < WRAPPERS || handler & WANTS_INFO)
 		return false;
 	if (action->sa_handler == SIG_DFL) {
@@ -238,8 +246,8 @@ static bool as_kernel_sees(int number, struct sigaction *action)
 	wrapper = wrapper_for(handler);
 	if (wrapper == WRAPPERS)
 		return false; /* one handler too many: it runs, unseen */
-	action->sa_handler = (sighandler_t)(uintptr_t)(trc_signal_wrappers +
-						       (size_t)wrapper * WRAPPER_BYTES);
+	action->sa_handler =
+		(sighandler_t)(uintptr_t)(trc_signal_wrappers + (size_t)wrapper * WRAPPER_BYTES);
 	action->sa_flags |= SA_SIGINFO;
 	return true;
 }
@@ -248,7 +256,8 @@ static bool as_kernel_sees(int number, struct sigaction *action)
 static bool onstack_hide(struct sigaction *action)
 {
 	if (!(action->sa_flags & SA_ONSTACK) || action->sa_handler == SIG_DFL ||
-	    action->sa_handler == SIG_IGN || is_default_of_ours(action) || !trc_altstack_hides())
+	    action->sa_handler == SIG_IGN || is_default_of_ours(action) ||
+	    trc_signal_is_own(action) || !trc_altstack_hides())
 		return false;
 	action->sa_flags &= ~SA_ONSTACK;
 	return true;
@@ -259,7 +268,8 @@ static void onstack_restore(int number)
 	struct sigaction action;
 
 	if (!(atomic_fetch_and(&onstack, ~BIT(number)) & BIT(number)) ||
-	    REAL(sigaction)(number, NULL, &action) || is_default_of_ours(&action))
+	    REAL(sigaction)(number, NULL, &action) || is_default_of_ours(&action) ||
+	    trc_signal_is_own(&action))
 		return;
 	action.sa_flags |= SA_ONSTACK;
 	REAL(sigaction)(number, &action, NULL);
@@ -297,6 +307,10 @@ static int swap(int number, const struct sigaction *action, struct sigaction *ol
 	bool hidden = false;
 	int result;
 
+	if (noted && trc_signal_is_owned(number)) {
+		trc_signal_own_swap(action, old);
+		return 0;
+	}
 	if (noted) {
 		kernel = program = *action;
 		program.sa_flags |= RESTORER_FLAG;
@@ -310,7 +324,7 @@ static int swap(int number, const struct sigaction *action, struct sigaction *ol
 		return result;
 	if (old) {
 		*old = was;
-		as_program_sees(number, old);
+		trc_signal_as_program_sees(number, old);
 	}
 	if (noted)
 		onstack_note(number, hidden);
@@ -332,14 +346,15 @@ static void adopt_without(int number, int flags)
 
 	if (REAL(sigaction)(number, NULL, &found))
 		return;
-	kernel = program = found;
-	if (!as_kernel_sees(number, &kernel))
-		return;
+	program = found;
 	if (program.sa_handler == SIG_DFL) {
 		program.sa_flags &= ~flags;
 		if (atomic_fetch_and(&onstack, ~BIT(number)) & BIT(number))
 			program.sa_flags |= SA_ONSTACK;
 	}
+	kernel = program;
+	if (!as_kernel_sees(number, &kernel) && same(&kernel, &found))
+		return;
 	note_installed(number, &program);
 	REAL(sigaction)(number, &kernel, &was);
 	if (!same(&was, &found)) /* another thread changed it just now: that holds */
@@ -372,10 +387,10 @@ static void give_back(int number)
 {
 	struct sigaction kernel, program, was;
 
-	if (REAL(sigaction)(number, NULL, &kernel))
+	if (REAL(sigaction)(number, NULL, &kernel) || trc_signal_is_own(&kernel))
 		return;
 	program = kernel;
-	as_program_sees(number, &program);
+	trc_signal_as_program_sees(number, &program);
 	/* H5 still holds: threads keep their alternate stacks. */
 	if (load(&onstack) & BIT(number))
 		program.sa_flags &= ~SA_ONSTACK;
@@ -456,6 +471,7 @@ void trc_signals_start(bool with_crash)
 		return;
 	trc_signal_default = (void *)(uintptr_t)on_default;
 	atomic_store_explicit(&crash, crashes, memory_order_relaxed);
+	atomic_store_explicit(&reported, signals, memory_order_relaxed);
 	atomic_fetch_or_explicit(&seen, signals, memory_order_relaxed);
 	atomic_store_explicit(&active, true, memory_order_relaxed);
 	for_each(signals, adopt);
@@ -463,6 +479,17 @@ void trc_signals_start(bool with_crash)
 	for_each(UINT64_MAX, onstack_find);
 	trc_attach_hook = thread_found;
 	thread_found();
+}
+
+void trc_signals_watch(int own)
+{
+	/* What glibc keeps for itself is refused. */
+	uint64_t all = ~(BIT(own) | BIT(SIGKILL) | BIT(SIGSTOP));
+
+	atomic_fetch_and_explicit(&onstack, ~BIT(own), memory_order_relaxed);
+	atomic_fetch_or_explicit(&seen, runs_go() ? 0 : all, memory_order_relaxed);
+	atomic_store_explicit(&active, true, memory_order_relaxed);
+	for_each(load(&seen), adopt);
 }
 
 void trc_signals_on_stack(void)
@@ -529,6 +556,8 @@ TRC_EXPORT int siginterrupt(int number, int interrupt)
 {
 	int result = REAL(siginterrupt)(number, interrupt);
 
+	if (!result && trc_signal_is_owned(number) && !trc_self.quiet)
+		trc_signal_own_interrupt(interrupt != 0);
 	if (!result && interrupt)
 		atomic_fetch_or_explicit(&interrupts, BIT(number), memory_order_relaxed);
 	else if (!result)
@@ -542,6 +571,8 @@ TRC_EXPORT sighandler_t sigset(int number, sighandler_t handler)
 	struct sigaction now;
 	sighandler_t old;
 
+	if (trc_signal_is_owned(number) && !trc_self.quiet)
+		return trc_signal_own_set(handler);
 	if (!is_dealt_with(number))
 		return REAL(sigset)(number, handler);
 	if (swap(number, NULL, &now))

@@ -1,38 +1,64 @@
 /*
  * sleep.c - waits for time to pass.  Context: traced thread, signal handlers.
+ *
+ * The kernel tells what is left when a signal came: nothing is measured here.
  */
-#include "recorder/interpose/span.h"
+#include "recorder/interpose/restart.h"
 
-TRC_CALL(int, nanosleep, SLEEP, 0, true, (const struct timespec *time, struct timespec *left),
-	 (time, left))
+/* As the real one; `recorded` as a wait. */
+static int sleep_on(const struct timespec *time, struct timespec *left, bool recorded)
+{
+	struct trc_restart restart;
+	struct timespec rest;
+	int result;
+
+	trc_restart_begin(&restart, TRC_REASON_SLEEP, 0, recorded);
+	do
+		result = REAL(nanosleep)(time, &rest);
+	while (TRC_UNLIKELY(result) && trc_restart_rest(&restart, &time, &rest));
+	if (result && errno == EINTR && left)
+		*left = rest;
+	trc_restart_end(&restart, result ? errno : 0);
+	return result;
+}
+
+TRC_EXPORT int nanosleep(const struct timespec *time, struct timespec *left)
+{
+	return sleep_on(time, left, true);
+}
 TRC_ALIAS(__nanosleep, nanosleep);
-TRC_CALL(int, usleep, SLEEP, 0, us > 0, (useconds_t us), (us))
+
+/* These two are nanosleep() in libc as well. */
+TRC_EXPORT int usleep(useconds_t us)
+{
+	struct timespec time = {us / 1000000, us % 1000000 * 1000L};
+
+	return sleep_on(&time, NULL, us > 0);
+}
 
 /* Returns what is left of the time when a signal came. */
 TRC_EXPORT unsigned int sleep(unsigned int seconds)
 {
-	struct trc_span span;
-	unsigned int left;
+	struct timespec left = {.tv_sec = seconds};
 
-	if (!trc_recording() || !seconds)
-		return REAL(sleep)(seconds);
-	trc_span_begin(&span, TRC_REASON_SLEEP, 0);
-	left = REAL(sleep)(seconds);
-	trc_span_end(&span, left ? EINTR : 0);
-	return left;
+	return sleep_on(&left, &left, seconds > 0) ? (unsigned int)left.tv_sec : 0;
 }
 
 /* Returns the error. */
 TRC_EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
 			       struct timespec *left)
 {
-	struct trc_span span;
+	struct trc_restart restart;
+	struct timespec rest;
 	int result;
 
-	if (!trc_recording())
-		return REAL(clock_nanosleep)(clock, flags, time, left);
-	trc_span_begin(&span, TRC_REASON_SLEEP, 0);
-	result = REAL(clock_nanosleep)(clock, flags, time, left);
-	trc_span_end(&span, result);
+	trc_restart_begin(&restart, TRC_REASON_SLEEP, 0, true);
+	do
+		result = REAL(clock_nanosleep)(clock, flags, time, &rest);
+	while (TRC_UNLIKELY(result == EINTR) &&
+	       trc_restart_slept(&restart, flags & TIMER_ABSTIME, &time, &rest));
+	if (result == EINTR && left && !(flags & TIMER_ABSTIME))
+		*left = rest;
+	trc_restart_end(&restart, result);
 	return result;
 }

@@ -1,12 +1,17 @@
 /*
  * fake_core.c - implements recorder/hot.h by counting (fake_core.h).  Always records.
- * FAKE_LOCKS=all|none in the environment is trc_switch.locks.
+ * FAKE_LOCKS=all|none in the environment is trc_switch.locks.  With FAKE_STORM_US=N each thread
+ * gets a SIGPROF that is "ours" every N microseconds, as if it were sampled.
  */
+#include <dirent.h>
+#include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "format/raw.h"
 #include "recorder/hot.h"
 #include "recorder/interpose/signal.h"
 #include "recorder/signals.h"
@@ -61,6 +66,63 @@ static void attach(void)
 	fake_core_pretend((struct fake_self){(unsigned int)gettid(), FAKE_SESSION, 0});
 }
 
+/* ---- a storm of signals ---------------------------------------------------------------- */
+
+enum { SIGVAL_OF_OURS = 0x5a4d };
+
+static void send_one(int pid, int tid)
+{
+	siginfo_t info = {.si_signo = SIGPROF, .si_code = SI_QUEUE, .si_pid = pid};
+
+	info.si_value.sival_int = SIGVAL_OF_OURS;
+	trc_raw4(SYS_rt_tgsigqueueinfo, pid, tid, SIGPROF, &info);
+}
+
+static bool take(const siginfo_t *info, const void *context)
+{
+	if (info->si_code != SI_QUEUE || info->si_value.sival_int != SIGVAL_OF_OURS)
+		return false;
+	states[FAKE_SAMPLES]++;
+	errno = E2BIG; /* must not be seen */
+	return true;
+}
+
+static void *storm(void *pause_us)
+{
+	const struct timespec pause = {0, (long)(intptr_t)pause_us * 1000};
+	int pid = (int)trc_raw1(SYS_getpid, 0), self = (int)trc_raw1(SYS_gettid, 0);
+	struct dirent *entry;
+	DIR *dir;
+
+	trc_self.quiet++;
+	for (;;) {
+		dir = opendir("/proc/self/task");
+		while (dir && (entry = readdir(dir)))
+			if (atoi(entry->d_name) > 0 && atoi(entry->d_name) != self)
+				send_one(pid, atoi(entry->d_name));
+		if (dir)
+			closedir(dir);
+		trc_raw2(SYS_nanosleep, &pause, NULL);
+	}
+	return NULL;
+}
+
+static void storm_start(const char *pause_us)
+{
+	sigset_t all, was;
+	pthread_t thread;
+
+	if (trc_signal_own(SIGPROF, take))
+		abort();
+	sigfillset(&all);
+	trc_self.quiet++;
+	pthread_sigmask(SIG_SETMASK, &all, &was);
+	if (pthread_create(&thread, NULL, storm, (void *)(intptr_t)atoi(pause_us)))
+		abort();
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	trc_self.quiet--;
+}
+
 __attribute__((constructor)) static void start(void)
 {
 	const char *locks = getenv("FAKE_LOCKS");
@@ -72,6 +134,8 @@ __attribute__((constructor)) static void start(void)
 	attach();
 	atomic_store(&trc_switch.on, FAKE_SESSION);
 	trc_signals_start(true);
+	if (getenv("FAKE_STORM_US"))
+		storm_start(getenv("FAKE_STORM_US"));
 }
 
 /* ---- nobody has labels here ---- */
@@ -153,6 +217,11 @@ void trc_wait_end(struct trc_wait *wait, int result)
 {
 	if (wait->since)
 		note(FAKE_WAIT_END, wait->reason, (unsigned long)result);
+}
+
+uint64_t trc_wait_lasted_ns(const struct trc_wait *wait)
+{
+	return wait->since ? trc_now() - wait->since + 1 : 0;
 }
 
 uint32_t trc_waiters(const void *object)

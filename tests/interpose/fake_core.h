@@ -47,6 +47,7 @@ enum fake_state {
 	FAKE_PROCS_CHANGED,
 	FAKE_SIGNALS_HANDLED,
 	FAKE_SIGNALS_FATAL,
+	FAKE_SAMPLES,	 /* signals of FAKE_STORM_US that came */
 	FAKE_QUIET_CALLS, /* calls that came while quiet: recorded nowhere */
 	FAKE_STATES,
 };

@@ -23,6 +23,10 @@ for name in same_locks same_waits same_process same_signals same_cxx; do
 		status=$?
 		check "$name, --locks=$locks"
 	done
+	FAKE_STORM_US=300 LD_PRELOAD=$fake timeout 60 \
+		"$program" "$here/.libs/libplugin.so" >"$work/now"
+	status=$?
+	check "$name, in a storm of samples"
 	for unwind in auto none; do
 		TRC_UNWIND=$unwind recorded timeout 30 \
 			"$program" "$here/.libs/libplugin.so" >"$work/now"

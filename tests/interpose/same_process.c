@@ -12,6 +12,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -398,8 +399,7 @@ static void lookup_tests(void)
 		       dlsym(RTLD_NEXT, NAMES[i]) ? "found" : "missing");
 	printf("%d\n", dlsym(RTLD_DEFAULT, "pthread_mutex_lock") == (void *)pthread_mutex_lock);
 	TELL_ERRNO("syscall with six arguments",
-		   syscall(SYS_pselect6, 0, NULL, NULL, NULL, &(struct timespec){.tv_nsec = 1000},
-			   NULL));
+		   syscall(SYS_mmap, NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 	TELL_ERRNO("syscall that fails", syscall(SYS_close, -1));
 	TELL_ERRNO("syscall that is not there", syscall(9999));
 }

@@ -38,8 +38,15 @@ static char buffer[70000];
 
 static const struct timespec LONG_TIME = {.tv_sec = 10};
 
+/* Alarms are for the main thread: the kernel may choose another one while a signal is pending
+ * there. */
 static void *wait_forever(void *unused)
 {
+	sigset_t alarm;
+
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &alarm, NULL);
 	for (;;)
 		pause();
 	return NULL;

@@ -1,0 +1,104 @@
+/*
+ * restart.h - calls that a sample's signal has interrupted go on.
+ *
+ * The handler is installed with SA_RESTART, but some calls Linux never restarts (signal(7)): they
+ * fail with EINTR after any handler.  Their interposers call again, with what is left of the time.
+ *
+ *   E1  a call is made again if a signal of ours found it ended with EINTR, and no handler of the
+ *       program's has run since it began.  Handlers of signals that the call itself holds back
+ *       (ppoll's mask) do not count: they would have run after it
+ *   E2  handlers of the program's are counted by their wrappers (signal.h); of one without a
+ *       wrapper, that runs at the same time as ours, it looks as if it had run just before the
+ *       call.  What is pending when our handler ends is delivered before the call is made again,
+ *       and a signal that only the call lets through stays pending and interrupts it
+ *   E3  a call that the kernel restarts after our handler fails with EINTR all the same if
+ *       a handler without SA_RESTART runs next, as it would if that had come alone (x86-64)
+ *   E4  errno is in the end what the last real call made of what it was before the first
+ */
+#ifndef TRC_RECORDER_INTERPOSE_RESTART_H
+#define TRC_RECORDER_INTERPOSE_RESTART_H
+
+#include "recorder/interpose/span.h"
+
+/*
+ * In the handler of a signal of which the program knows nothing: takes note of what it has
+ * interrupted.  Context: signal handler of the interrupted thread, all signals blocked.
+ */
+void trc_sample_interrupted(const void *context);
+/* A handler of the program's is about to run.  Context: signal handlers. */
+void trc_restart_handled(int number, void *context);
+/* If the kernel is about to restart a call, it shall fail with EINTR instead. */
+void trc_restart_undo(void *context);
+
+/* One call that may be made again.  On the stack from begin to end. */
+struct trc_restart {
+	struct trc_span span;
+	bool recorded;
+	bool interrupted; /* of a call that this one came in the middle of: in a handler */
+	uint64_t handled;
+	int saved_errno;
+	uint64_t limit_ns; /* how long it may take; 0 = not looked at yet */
+	struct timespec left;
+};
+
+/* Around the real calls; with `may_wait` the time is recorded as a wait, where anything is. */
+void trc_restart_begin(struct trc_restart *r, enum trc_reason reason, uint64_t object,
+		       bool may_wait);
+/* A wait that is announced. */
+void trc_restart_park(struct trc_restart *r, enum trc_reason reason, const void *object);
+void trc_restart_end(struct trc_restart *r, int result);
+
+/*
+ * After a real call that has failed: whether to make it again.  Then errno is what it was;
+ * otherwise nothing has changed.  `mask` is what the call blocks meanwhile, or NULL.
+ */
+bool trc_restart(struct trc_restart *r, const sigset_t *mask);
+/* The same for calls with a time limit, which is then what is left of it.  A limit of no time at
+ * all, or of none (a negative one, NULL), stays. */
+bool trc_restart_ms(struct trc_restart *r, const sigset_t *mask, int *timeout_ms);
+bool trc_restart_time(struct trc_restart *r, const sigset_t *mask, const struct timespec **timeout);
+/* The same after a call that has not failed.  False if it is not known what is left. */
+bool trc_restart_on(struct trc_restart *r, const struct timespec **timeout);
+/* Of these the kernel has told what is left. */
+bool trc_restart_rest(struct trc_restart *r, const struct timespec **time,
+		      const struct timespec *rest);
+/* The same after a call that has been interrupted, and says so otherwise than by errno. */
+bool trc_restart_slept(struct trc_restart *r, bool absolute, const struct timespec **time,
+		       const struct timespec *rest);
+/* For those with a limit of a socket's (SO_RCVTIMEO, SO_SNDTIMEO).  If that has passed: false, with
+ * errno `expired`. */
+bool trc_restart_socket(struct trc_restart *r, int fd, int option, int expired);
+
+/* As TRC_CALL, for a call that is made again while `again` says so. */
+#define TRC_CALL_AGAIN(type, name, REASON, object, may_wait, again, parameters, arguments)         \
+	TRC_EXPORT type name parameters                                                            \
+	{                                                                                          \
+		struct trc_restart restart;                                                        \
+		type result;                                                                       \
+                                                                                                   \
+		trc_restart_begin(&restart, TRC_REASON_##REASON, (uint64_t)(object), may_wait);    \
+		do                                                                                 \
+			result = REAL(name) arguments;                                             \
+		while (TRC_UNLIKELY(result == (type)-1) && (again));                               \
+		trc_restart_end(&restart, result == (type)-1 ? errno : 0);                         \
+		return result;                                                                     \
+	}
+
+/* The same for what is called often: as it is while nothing records. */
+#define TRC_IO_CALL_AGAIN(type, name, REASON, object, may_wait, again, parameters, arguments)      \
+	TRC_EXPORT type name parameters                                                            \
+	{                                                                                          \
+		struct trc_restart restart;                                                        \
+		type result;                                                                       \
+                                                                                                   \
+		if (!trc_recording() || !(may_wait))                                               \
+			return REAL(name) arguments;                                               \
+		trc_restart_begin(&restart, TRC_REASON_##REASON, (uint64_t)(object), true);        \
+		do                                                                                 \
+			result = REAL(name) arguments;                                             \
+		while (TRC_UNLIKELY(result == (type)-1) && (again));                               \
+		trc_restart_end(&restart, result == (type)-1 ? errno : 0);                         \
+		return result;                                                                     \
+	}
+
+#endif

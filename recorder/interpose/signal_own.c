@@ -1,0 +1,216 @@
+/*
+ * signal_own.c - a signal of ours that the program may use as well (signal.h, H6).
+ * Context: traced thread, signal handlers.
+ */
+#include <string.h>
+#include "format/raw.h"
+#include "recorder/interpose/restart.h"
+#include "recorder/interpose/signal.h"
+#include "recorder/interpose/signal_own.h"
+#include "recorder/signals.h"
+
+#define BIT(number) (UINT64_C(1) << ((number)-1))
+#ifdef __x86_64__
+enum { RESTORER_FLAG = 0x04000000 }; /* the kernel's SA_RESTORER, which glibc adds and shows */
+#else
+enum { RESTORER_FLAG = 0 };
+#endif
+
+typedef bool take_fn(const siginfo_t *info, const void *context);
+
+static _Atomic int owned; /* 0 = none */
+static take_fn *_Atomic owner;
+static _Atomic bool shared;
+
+/* The program's action.  Where a signal comes in the middle of a change it may find its parts old
+ * and new; nobody could tell that from the other order of handler and mask. */
+static struct {
+	_Atomic uint64_t handler, flags, mask;
+} programs;
+
+static uint64_t load(const _Atomic uint64_t *word)
+{
+	/* relaxed: each word is about itself. */
+	return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+static void store(_Atomic uint64_t *word, uint64_t value)
+{
+	atomic_store_explicit(word, value, memory_order_relaxed);
+}
+
+bool trc_signal_is_owned(int number)
+{
+	return number && number == atomic_load_explicit(&owned, memory_order_relaxed);
+}
+
+bool trc_signal_shared(void)
+{
+	return atomic_load_explicit(&shared, memory_order_relaxed);
+}
+
+static void shared_note(void)
+{
+	atomic_store_explicit(&shared, true, memory_order_relaxed);
+}
+
+static bool is_handler(uint64_t handler)
+{
+	return handler != (uintptr_t)SIG_DFL && handler != (uintptr_t)SIG_IGN;
+}
+
+/* ---- the signal ------------------------------------------------------------------------ */
+
+/* As the kernel would have: with the mask of the action, until the signal's return. */
+static void run_handler(int number, siginfo_t *info, void *context)
+{
+	uint64_t handler = load(&programs.handler), flags = load(&programs.flags), mask;
+
+	memcpy(&mask, &((ucontext_t *)context)->uc_sigmask, sizeof(mask));
+	mask |= load(&programs.mask) | (flags & SA_NODEFER ? 0 : BIT(number));
+	if (flags & (unsigned int)SA_RESETHAND)
+		store(&programs.handler, (uintptr_t)SIG_DFL);
+	if (!(flags & SA_RESTART))
+		trc_restart_undo(context);
+	trc_restart_handled(number, context);
+	trc_raw4(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
+	((void (*)(int, siginfo_t *, void *))(uintptr_t)handler)(number, info, context);
+}
+
+static void on_owned(int number, siginfo_t *info, void *context)
+{
+	take_fn *take = atomic_load_explicit(&owner, memory_order_relaxed);
+	uint64_t handler = load(&programs.handler);
+	int saved = errno;
+	bool taken = take(info, context);
+
+	if (!taken) {
+		shared_note();
+		trc_signal_look_at(number, info);
+	}
+	errno = saved;
+	if (taken || handler == (uintptr_t)SIG_IGN)
+		trc_sample_interrupted(context);
+	else if (handler == (uintptr_t)SIG_DFL)
+		trc_signal_act_by_default(number, info);
+	else
+		run_handler(number, info, context);
+	if (taken)
+		errno = saved;
+}
+
+bool trc_signal_own_taken(int number, const siginfo_t *info)
+{
+	take_fn *take = atomic_load_explicit(&owner, memory_order_relaxed);
+
+	if (!trc_signal_is_owned(number))
+		return false;
+	if (take(info, NULL))
+		return true;
+	shared_note();
+	return false;
+}
+
+/* ---- actions --------------------------------------------------------------------------- */
+
+bool trc_signal_is_own(const struct sigaction *action)
+{
+	return action->sa_sigaction == on_owned;
+}
+
+void trc_signal_own_action(struct sigaction *action)
+{
+	uint64_t mask = load(&programs.mask);
+
+	action->sa_flags = (int)load(&programs.flags);
+	action->sa_handler = (sighandler_t)(uintptr_t)load(&programs.handler);
+	memset(&action->sa_mask, 0, sizeof(action->sa_mask));
+	memcpy(&action->sa_mask, &mask, sizeof(mask));
+	if (!(action->sa_flags & RESTORER_FLAG))
+		action->sa_restorer = NULL;
+}
+
+static void programs_set(const struct sigaction *action, int flags)
+{
+	uint64_t mask;
+
+	memcpy(&mask, &action->sa_mask, sizeof(mask));
+	store(&programs.mask, mask & ~(BIT(SIGKILL) | BIT(SIGSTOP)));
+	store(&programs.flags, (uint32_t)flags);
+	store(&programs.handler, (uintptr_t)action->sa_handler);
+	if (is_handler((uintptr_t)action->sa_handler))
+		shared_note();
+}
+
+/* A handler of the program's runs on the stack that it would have. */
+static int kernel_install(int number, struct sigaction *was)
+{
+	bool on_stack = !is_handler(load(&programs.handler)) || load(&programs.flags) & SA_ONSTACK;
+	struct sigaction ours = {.sa_sigaction = on_owned,
+				 .sa_flags = SA_SIGINFO | SA_RESTART | (on_stack ? SA_ONSTACK : 0)};
+
+	memset(&ours.sa_mask, 0xff, sizeof(ours.sa_mask));
+	return REAL(sigaction)(number, &ours, was);
+}
+
+void trc_signal_own_swap(const struct sigaction *action, struct sigaction *old)
+{
+	int number = atomic_load_explicit(&owned, memory_order_relaxed);
+	struct sigaction was;
+
+	if (REAL(sigaction)(number, NULL, &was))
+		return;
+	trc_signal_as_program_sees(number, &was);
+	programs_set(action, action->sa_flags | RESTORER_FLAG);
+	kernel_install(number, NULL);
+	if (old)
+		*old = was;
+}
+
+/* Also blocks or unblocks the signal, and tells whether it was blocked. */
+sighandler_t trc_signal_own_set(sighandler_t handler)
+{
+	int number = atomic_load_explicit(&owned, memory_order_relaxed);
+	struct sigaction action = {.sa_handler = handler}, old;
+	uint64_t mask = BIT(number), was = 0;
+
+	if (handler == SIG_ERR) {
+		errno = EINVAL;
+		return SIG_ERR;
+	}
+	if (handler == SIG_HOLD)
+		trc_signal_own_action(&old);
+	else
+		trc_signal_own_swap(&action, &old);
+	trc_raw4(SYS_rt_sigprocmask, handler == SIG_HOLD ? SIG_BLOCK : SIG_UNBLOCK, &mask, &was,
+		 sizeof(mask));
+	return was & mask ? SIG_HOLD : old.sa_handler;
+}
+
+/* libc has changed the kernel's flags: those are ours. */
+void trc_signal_own_interrupt(bool interrupt)
+{
+	uint64_t flags = load(&programs.flags);
+
+	store(&programs.flags, interrupt ? flags & ~(uint64_t)SA_RESTART : flags | SA_RESTART);
+	kernel_install(atomic_load_explicit(&owned, memory_order_relaxed), NULL);
+}
+
+int trc_signal_own(int number, take_fn *take)
+{
+	int before = 0;
+	struct sigaction now;
+
+	if (!atomic_compare_exchange_strong(&owned, &before, number) && before != number)
+		return -EBUSY;
+	atomic_store_explicit(&owner, take, memory_order_relaxed);
+	if (REAL(sigaction)(number, NULL, &now))
+		return -errno;
+	if (!trc_signal_is_own(&now)) {
+		trc_signal_as_program_sees(number, &now);
+		programs_set(&now, now.sa_flags);
+		kernel_install(number, NULL);
+	}
+	trc_signals_watch(number);
+	return 0;
+}

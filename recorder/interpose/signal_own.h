@@ -1,0 +1,36 @@
+/*
+ * signal_own.h - between signal.c and signal_own.c: the signal that is ours (H6).
+ */
+#ifndef TRC_RECORDER_INTERPOSE_SIGNAL_OWN_H
+#define TRC_RECORDER_INTERPOSE_SIGNAL_OWN_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+/* ---- signal_own.c.  Context: any thread, signal handlers. ---- */
+
+bool trc_signal_is_owned(int number);
+/* Whether this is our handler, as the kernel has it. */
+bool trc_signal_is_own(const struct sigaction *action);
+/* The program's action in place of the kernel's. */
+void trc_signal_own_action(struct sigaction *action);
+/* sigaction(), sigset() and siginterrupt() for it. `old` may be NULL. */
+void trc_signal_own_swap(const struct sigaction *action, struct sigaction *old);
+sighandler_t trc_signal_own_set(sighandler_t handler);
+void trc_signal_own_interrupt(bool interrupt);
+
+/* The program has waited for a signal and got this one: whether it is ours, so that it waits on. */
+bool trc_signal_own_taken(int number, const siginfo_t *info);
+
+/* ---- signal.c ---- */
+
+/* What the kernel has, as the program sees it (H4).  Context: any thread, signal handlers. */
+void trc_signal_as_program_sees(int number, struct sigaction *action);
+/* It may be one that sets off a snapshot.  Context: signal handlers. */
+void trc_signal_look_at(int number, const siginfo_t *info);
+/* As if no handler of ours had been here.  Context: signal handlers, the signal blocked. */
+void trc_signal_act_by_default(int number, siginfo_t *info);
+/* From now on all handlers of the program's have wrappers; `own` is ours.  Context: any thread. */
+void trc_signals_watch(int own);
+
+#endif
