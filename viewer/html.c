@@ -29,6 +29,7 @@ static const struct trc_html_limits default_limits = {
 	.logs = 500000,
 	.counters = 1000000,
 	.label_spans = 1000000,
+	.samples = 1000000,
 };
 
 static int fail(struct trc_error *error, int rc, const char *what, const char *detail)
@@ -49,6 +50,7 @@ static void limits_choose(struct trc_html_limits *l, const struct trc_html_limit
 	CHOOSE(logs);
 	CHOOSE(counters);
 	CHOOSE(label_spans);
+	CHOOSE(samples);
 #undef CHOOSE
 }
 
@@ -123,6 +125,7 @@ static void write_head(FILE *out, struct trc_rows *r, const struct trc_tracks *t
 	json_number(out, "without_logs", (double)r->without_logs);
 	json_number(out, "without_counters", (double)r->without_counters);
 	json_number(out, "without_label_spans", (double)r->without_label_spans);
+	json_number(out, "sample_step", (double)r->sample_step);
 	head_schema(out);
 	head_info(out, trc_model_reader(r->m));
 	fputs(",\n\"columns\":", out);

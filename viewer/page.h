@@ -68,7 +68,7 @@ struct trc_page_entry {
 	uint32_t chunks;
 };
 
-enum { TRC_PAGE_COLUMNS_MAX = 128 };
+enum { TRC_PAGE_COLUMNS_MAX = 192 };
 
 struct trc_page {
 	FILE *out; /* borrowed */

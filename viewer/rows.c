@@ -351,6 +351,7 @@ int trc_rows_write(struct trc_rows *r, struct trc_tracks *tracks)
 	write_parks(r, tracks);
 	trc_rows_user(r);
 	trc_rows_labels(r);
+	trc_rows_samples(r);
 	trc_rows_top(r);
 	trc_rows_end(r);
 	write_gaps(r);

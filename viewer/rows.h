@@ -26,6 +26,7 @@ struct trc_rows {
 	/* H3: how many the page leaves out. */
 	uint64_t without_regions, without_tasks, without_unlocks, without_logs, without_counters;
 	uint64_t without_label_spans;
+	uint64_t sample_step; /* one of so many is in the page */
 	bool failed; /* out of memory */
 };
 
@@ -48,6 +49,9 @@ unsigned int trc_rows_bits(uint64_t value);
 
 /* rows_labels.c: label sets, and when each thread had which. */
 void trc_rows_labels(struct trc_rows *r);
+
+/* rows_samples.c: samples, and what was sampled. */
+void trc_rows_samples(struct trc_rows *r);
 
 /* rows_end.c: signals, conditions that were met, the window, deadlocks. */
 void trc_rows_end(struct trc_rows *r);

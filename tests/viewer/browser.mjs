@@ -211,10 +211,50 @@ async function showsLabels(page) {
 	await settle(page);
 }
 
+// Ticks below everything else of a thread, and which functions they are in.
+async function showsSamples(page) {
+	const row = async (ms) => {
+		const at = await pointOf(page, A, ms * MS);
+		return {x: at.x, y: at.y + 56}; // below states, labels, two regions, logs
+	};
+	const banners = await page.locator("#banners").innerText();
+	const at = await row(1.2);
+
+	check(banners.includes("3 samples of cpu-clock lost, beside 4 taken."), "lost samples are told", banners);
+	check(banners.includes("2 threads not sampled by cache-misses."), "and threads that are not sampled", banners);
+	same(await page.evaluate(([x, y]) => window.trc.pick(x, y), [at.x, at.y]), {kind: "sample", id: 1},
+		"a sample is a tick on its thread's track");
+	check(await colourAt(page, at) !== await colourAt(page, await row(1.4)), "and drawn as one");
+	await page.mouse.move(at.x, at.y);
+	await settle(page);
+	check((await page.locator("#tip").innerText()).includes("sample of cpu-clock: 1.00 ms"), "hover names it");
+	await page.mouse.click(at.x, at.y);
+	await settle(page);
+	let details = await detailsOf(page);
+	for (const wanted of ["sample of cpu-clock: 1.00 ms", "In\npthread_mutex_lock", "Labels\ntenant=acme",
+		"0.001 200 000 s", "Taken by\ntimer", "1,000 Hz", "hash_find inlined", "worker_main server.c:412"])
+		check(details.includes(wanted), `details of a sample show ${wanted}`, details);
+	same(await page.locator("#details .stack .skipped").count(), 0, "no frame of a sample is dimmed");
+	await page.evaluate(() => window.trc.select("sample", 2));
+	check((await detailsOf(page)).includes("size=512bytes"), "its own labels go before its thread's");
+	await page.evaluate(() => window.trc.select("thread", 2));
+	details = await detailsOf(page);
+	check(/cpu-clock: 4\.00 ms/.test(details) && /pthread_mutex_lock\s+2\.00 ms\s+50 %\s+50 %/.test(details) &&
+		/cache_put\s+2\.00 ms\s+50 %\s+50 %/.test(details) && /worker_main\s+100 %/.test(details),
+		"a thread's samples by function, self and total", details);
+	check(/cache-misses: 5,000/.test(details), "each event by itself", details);
+	const tops = await page.locator("#tops").innerText();
+	check(/Where it ran \(cpu-clock: 5\.00 ms\)/.test(tops) && /worker_main\s+1\.00 ms\s+20 %\s+100 %/.test(tops),
+		"and those of all threads", tops);
+	await page.keyboard.press("Escape");
+	await page.keyboard.press("0");
+	await settle(page);
+}
+
 async function findsThings(page) {
 	for (const [query, n, kind, startsWith] of [
 		["cache_get", 2, "park", "mutex: waited"],
-		["cache.c:150", 1, "unlock", "contended unlock"],
+		["cache.c:150", 3, "unlock", "contended unlock"], // and two samples
 		["worker-b", 1, "thread", "worker-b"],
 		["parse", 1, "region", "region parse"],
 		["404", 1, "log", "log http"],
@@ -270,6 +310,9 @@ async function filtersAndSorts(page) {
 	await page.fill("#filter", "worker");
 	await settle(page);
 	same(await page.evaluate(() => window.trc.shownThreads()), [A, B], "the filter leaves the workers");
+	await page.fill("#filter", "phase=fetch");
+	await settle(page);
+	same(await page.evaluate(() => window.trc.shownThreads()), [A], "and by labels who ever had them");
 	await page.fill("#filter", "");
 	await page.selectOption("#sort", "lock");
 	await settle(page);
@@ -320,6 +363,7 @@ async function knownPage() {
 		await showsDetails(page);
 		await showsTheEnd(page);
 		await showsLabels(page);
+		await showsSamples(page);
 		await findsThings(page);
 		await ranges(page);
 		await filtersAndSorts(page);
@@ -360,7 +404,7 @@ async function tracedPage(context) {
 	same(await page.evaluate(() => window.trc.arrows), 1, "an arrow leads from the cashier to the teller");
 	check((await page.locator("#banners").innerText()).includes("5 events lost"), "the gap is announced");
 	same(await page.evaluate(() => window.trc.counts),
-		{parks: 1, regions: 1, tasks: 1, logs: 1, labels: 0, intervals: 6}, "what the trace holds");
+		{parks: 1, regions: 1, tasks: 1, logs: 1, labels: 0, samples: 0, intervals: 6}, "what the trace holds");
 	same(page.troubles, [], "no trouble with a page from a trace");
 }
 

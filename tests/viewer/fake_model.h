@@ -28,7 +28,9 @@ struct trc_model {
 	const struct trc_deadlock *deadlocks;
 	const struct trc_set_label *labels; /* by set */
 	const struct trc_label_span *label_spans;
-	size_t n_labels, n_label_spans;
+	const struct trc_sample *samples;
+	const struct trc_sample_event *sample_events;
+	size_t n_labels, n_label_spans, n_samples, n_sample_events;
 	size_t n_signals, n_triggers, n_coverage, n_threads_now, n_deadlocks;
 	int64_t window_ns; /* 0 = a recording */
 	size_t n_threads, n_parks, n_unlocks, n_tasks, n_regions, n_logs, n_counters, n_on_cpu, n_gaps;

@@ -103,6 +103,21 @@ static const struct trc_label_span label_spans[] = {
 	{9 MS, TRC_NEVER, 4, 0},
 };
 
+/* worker-a: in hash_find twice and once in cache_put, and a miss there; main: once. */
+static const struct trc_sample_event sample_events[] = {
+	{.event = 1, .how = TRC_SAMPLE_TIMER, .frequency_hz = 1000, .name = "cpu-clock",
+	 .unit = "nanoseconds", .note = KNOWN_HOSTILE, .n_samples = 4, .lost_samples = 3},
+	{.event = 7, .how = TRC_SAMPLE_KERNEL, .period = 5000, .missing_threads = 2,
+	 .name = "cache-misses", .unit = "count", .note = "", .n_samples = 1},
+};
+static const struct trc_sample samples[] = {
+	{.ts_ns = 1200 US, .value = 1 MS, .thread = 2, .stack = 4, .labels = 1, .event = 1},
+	{.ts_ns = 1700 US, .value = 1 MS, .thread = 2, .stack = 4, .labels = 4, .event = 1},
+	{.ts_ns = 3500 US, .value = 1 MS, .thread = 1, .stack = 3, .event = 1},
+	{.ts_ns = 6 MS, .value = 2 MS, .thread = 2, .stack = 2, .event = 1},
+	{.ts_ns = 6500 US, .value = 5000, .thread = 2, .stack = 2, .event = 7},
+};
+
 static const struct trc_frame frames[] = {
 	{0x401000, "pthread_mutex_lock", NULL, 0, 1, false},
 	{0x401100, "cache_get", "/src/demo/cache.c", 120, 0, false},
@@ -123,7 +138,8 @@ static const char *const info[][2] = {
 const struct trc_model known_model = {
 	.end_ns = 10 MS, .lost_events = 17, ROWS(threads), ROWS(parks), ROWS(unlocks), ROWS(tasks),
 	ROWS(regions), ROWS(logs), ROWS(counters), ROWS(gaps), ROWS(on_cpu), ROWS(info),
-	ROWS(labels), ROWS(label_spans), ROWS(signals), ROWS(triggers), ROWS(coverage), ROWS(threads_now), ROWS(deadlocks),
+	ROWS(labels), ROWS(label_spans), ROWS(samples),
+	ROWS(sample_events), ROWS(signals), ROWS(triggers), ROWS(coverage), ROWS(threads_now), ROWS(deadlocks),
 	.window_ns = 200 US,
 	.stacks = {6, stack_first, stack_frame, 7, frames, NULL},
 };

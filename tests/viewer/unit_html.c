@@ -297,6 +297,93 @@ START_TEST(what_is_left_out_is_counted)
 }
 END_TEST
 
+START_TEST(times_under_labels_lie_in_their_threads_lives)
+{
+	static const struct trc_set_label labels[] = {
+		{.labels = 2, .key = "tenant", .value = "acme", .unit = ""},
+		{.labels = 5, .key = HOSTILE, .value = "7ms", .unit = "ms", .is_number = true, .number = 7},
+	};
+	static const struct trc_label_span spans[] = {
+		{TRC_NEVER, 1200, 3, 0},    {1200, TRC_NEVER, 3, 5}, {TRC_NEVER, 1500, 9, 2},
+		{1500, TRC_NEVER, 9, 5},
+	};
+	struct trc_model m = {.start_ns = 1000,
+			      .end_ns = 2000,
+			      .threads = threads,
+			      .n_threads = 2,
+			      .labels = labels,
+			      .n_labels = 2,
+			      .label_spans = spans,
+			      .n_label_spans = 4,
+			      .stacks = NO_STACKS};
+	static const struct {
+		uint64_t thread, start, length, set;
+	} wanted[] = {{1, 200, 800, 5}, {2, 100, 400, 2}, {2, 500, 400, 5}};
+	struct trc_html_limits limits = {.label_spans = 1};
+	char *page = write_page(&m, NULL), *text;
+
+	ck_assert_uint_eq(size_of(page, "under.set"), 3); /* without those that are none */
+	for (size_t i = 0; i < 3; i++) {
+		ck_assert_uint_eq(at(page, "under.thread", i), wanted[i].thread);
+		ck_assert_uint_eq(at(page, "under.start", i), wanted[i].start);
+		ck_assert_uint_eq(at(page, "under.length", i), wanted[i].length);
+		ck_assert_uint_eq(at(page, "under.set", i), wanted[i].set);
+	}
+	ck_assert_uint_eq(at(page, "label.set", 1), 5);
+	text = page_read_text(page, at(page, "label.key", 1));
+	ck_assert_str_eq(text, HOSTILE);
+	free(text);
+	free(page);
+	page = write_page(&m, &limits);
+	ck_assert_uint_eq(size_of(page, "under.set"), 1);
+	ck_assert_uint_eq(at(page, "under.length", 0), 800);
+	ck_assert_int_eq((int)page_read_head(page, "without_label_spans"), 2);
+	free(page);
+}
+END_TEST
+
+/* Each event by itself, so that a rare one does not vanish behind another. */
+START_TEST(of_too_many_samples_one_of_so_many_is_kept)
+{
+	enum { N = 100 };
+	static struct trc_sample samples[N];
+	static const struct trc_sample_event events[] = {
+		{.event = 3, .name = "cpu-clock", .unit = "nanoseconds", .note = "", .n_samples = 80},
+		{.event = 8, .name = "cache-misses", .unit = "count", .note = "", .n_samples = 20},
+	};
+	struct trc_model m = {.end_ns = 1000,
+			      .threads = threads,
+			      .n_threads = 2,
+			      .samples = samples,
+			      .n_samples = N,
+			      .sample_events = events,
+			      .n_sample_events = 2,
+			      .stacks = NO_STACKS};
+	struct trc_html_limits limits = {.samples = 50};
+	size_t n_rare = 0;
+	char *page;
+
+	for (int64_t i = 0; i < N; i++)
+		samples[i] = (struct trc_sample){
+			.ts_ns = i, .thread = 9, .event = i % 5 ? 3 : 8, .value = (uint64_t)i, .labels = 4};
+	page = write_page(&m, NULL);
+	ck_assert_uint_eq(size_of(page, "sample.time"), N);
+	ck_assert_int_eq((int)page_read_head(page, "sample_step"), 1);
+	ck_assert_uint_eq(at(page, "sample.value", 99), 99);
+	ck_assert_uint_eq(at(page, "sample.thread", 99), 2);
+	ck_assert_uint_eq(at(page, "sample.set", 99), 4);
+	ck_assert_uint_eq(at(page, "sampled.event", 1), 8);
+	free(page);
+	page = write_page(&m, &limits);
+	ck_assert_uint_eq(size_of(page, "sample.time"), 50);
+	ck_assert_int_eq((int)page_read_head(page, "sample_step"), 2);
+	for (size_t i = 0; i < 50; i++)
+		n_rare += at(page, "sample.event", i) == 2;
+	ck_assert_uint_eq(n_rare, 10);
+	free(page);
+}
+END_TEST
+
 START_TEST(a_failure_leaves_the_old_page)
 {
 	struct trc_model bad = {.need_result = -74}, good = {.stacks = NO_STACKS};
@@ -342,6 +429,8 @@ TCase *unit_html(void)
 	tcase_add_test(t, hostile_text_stays_data);
 	tcase_add_test(t, what_began_unseen_begins_with_the_window);
 	tcase_add_test(t, what_is_left_out_is_counted);
+	tcase_add_test(t, times_under_labels_lie_in_their_threads_lives);
+	tcase_add_test(t, of_too_many_samples_one_of_so_many_is_kept);
 	tcase_add_test(t, a_failure_leaves_the_old_page);
 	tcase_add_test(t, trouble_is_named);
 	return t;

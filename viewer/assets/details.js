@@ -58,7 +58,8 @@ function labelsDuring(t, from, until) {
 	return parts;
 }
 
-function stackView(title, stack) {
+// {whole: true}: frames of the C library are not dimmed; the time of a sample was spent there.
+function stackView(title, stack, {whole = false} = {}) {
 	const frames = stackFrames(stack);
 
 	if (!frames.length)
@@ -68,7 +69,7 @@ function stackView(title, stack) {
 		const name = el("span", {class: "fn"}, f.function || f.address);
 		const place = f.place ? el("span", {class: "place", title: f.file}, f.place)
 			: el("span", {class: "place", title: f.module}, baseName(f.module));
-		list.append(el("li", {class: f.skipped ? "skipped" : ""}, name,
+		list.append(el("li", {class: f.skipped && !whole ? "skipped" : ""}, name,
 			f.inlined ? el("span", {class: "dim"}, " inlined") : null, " ", place));
 	}
 	return el("div", {}, el("h3", {}, title), list);
@@ -240,6 +241,7 @@ function regionDetails(sel) {
 			["Depth", String(g.depth[i])],
 		]),
 		mixView("This thread meanwhile", [trace.threads[g.thread[i] - 1]], g.start[i], end),
+		samplesView("Sampled meanwhile", [trace.threads[g.thread[i] - 1]], g.start[i], end),
 	];
 }
 
@@ -269,6 +271,7 @@ function labelsDetails(sel) {
 			["SQL", el("code", {}, `SELECT * FROM label_spans WHERE labels=${u.set[i]}`)],
 		]),
 		mixView("This thread meanwhile", [trace.threads[u.thread[i] - 1]], u.start[i], end),
+		samplesView("Sampled meanwhile", [trace.threads[u.thread[i] - 1]], u.start[i], end),
 	];
 }
 
@@ -414,6 +417,7 @@ function threadDetails(sel) {
 			["Waits", count(t.parks)],
 		]),
 		sumsView("Time by state, whole trace", t.time, lifeTime(t)),
+		samplesView("Its samples", [t], 0, trace.span),
 		longest.length ? el("div", {}, el("h3", {}, "Longest waits"), list) : null,
 		stackView("Created at", t.stack),
 	];
@@ -446,6 +450,7 @@ function rangeDetails() {
 			el("button", {type: "button", title: "Key: F", onclick: () => zoomToSelection()}, "Zoom to it"),
 			el("button", {type: "button", title: "Key: Escape", onclick: () => rangeSet(null)}, "Clear")),
 		mixView("Time by state in this range, these threads", threads, t0, t1),
+		samplesView("Samples in this range, these threads", threads, t0, t1),
 	];
 }
 
@@ -471,7 +476,7 @@ const detailViews = {
 	park: parkDetails, iv: intervalDetails, region: regionDetails, labels: labelsDetails,
 	task: taskDetails,
 	tasktype: taskTypeDetails, log: logDetails, unlock: unlockDetails, thread: threadDetails,
-	gap: gapDetails, mark: markDetails,
+	gap: gapDetails, mark: markDetails, sample: sampleDetails,
 };
 
 function nothingDetails() {

@@ -195,6 +195,23 @@ function drawLogs(ctx, track, top) {
 	}
 }
 
+// A tick per sample; where several share a pixel, a stronger one.
+function drawSamples(ctx, track, top) {
+	const rows = trace.sample, t = track.thread.idx + 1, hi = rows.first[t + 1];
+	const y = top + samplesY(track);
+	let i = upperBound(rows.at, rows.first[t], hi, view.t0);
+
+	while (i < hi && rows.at[i] <= view.t1) {
+		const x = Math.floor(xOf(rows.at[i]));
+		const next = Math.max(i + 1, upperBound(rows.at, i, hi, timeAt(x + 1)));
+		ctx.fillStyle = sampleColour(rows.event[rows.order[i]]);
+		ctx.globalAlpha = Math.min(1, 0.6 + 0.2 * (next - i));
+		ctx.fillRect(x, y, 1, SAMPLE_HEIGHT - 1);
+		i = next;
+	}
+	ctx.globalAlpha = 1;
+}
+
 // A step line; where many values share a pixel, a vertical stroke over all of them.
 function drawCounter(ctx, track, top) {
 	const {at, value, min, max} = track, h = COUNTER_HEIGHT;
@@ -349,8 +366,10 @@ function drawBase() {
 	for (const track of shown) {
 		if (track.kind === "counter")
 			drawCounter(ctx, track, track.y - screen.scrollY);
-		else if (track.hasLogs)
+		if (track.hasLogs)
 			drawLogs(ctx, track, track.y - screen.scrollY);
+		if (track.hasSamples)
+			drawSamples(ctx, track, track.y - screen.scrollY);
 	}
 	drawWindow(ctx, screen.height);
 	for (const track of shown)

@@ -95,7 +95,7 @@ function apiMake() {
 		shownThreads: () => tracks.all.filter((t) => t.kind === "thread").map((t) => t.thread.idx),
 		span: trace.span,
 		counts: {parks: trace.park.n, regions: trace.region.n, tasks: trace.task.n, logs: trace.log.n,
-			labels: trace.under.n,
+			labels: trace.under.n, samples: trace.sample.n,
 			intervals: trace.states.s.length - trace.threads.length},
 		setView: (t0, t1) => viewSet(t0, t1),
 		select: (kind, id) => select(kind ? {kind, id} : null),

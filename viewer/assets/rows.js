@@ -13,6 +13,7 @@ const trace = {
 	park: {}, unlock: {}, region: {}, task: {}, log: {}, gap: {}, counter: {},
 	mark: {}, cover: {}, dead: {},
 	label: {}, under: {}, // what label sets consist of; when threads had which
+	sample: {}, sampled: {}, // samples, and the events that were sampled
 	setFirst: null, // by label set: where its labels begin
 	parkFirst: null, // by thread index: where its parks begin
 	taskTracks: [], counterTracks: [],
@@ -48,6 +49,9 @@ function tablesLoad() {
 	trace.label = table("label", "set", "key", "value");
 	trace.under = table("under", "thread", "start", "length", "set");
 	trace.under.type = trace.under.set; // what its colour is chosen by
+	trace.sample = table("sample", "time", "thread", "event", "value", "stack", "set");
+	trace.sampled = table("sampled", "event", "name", "unit", "how", "note", "period", "rate",
+		"count", "lost", "missing");
 	trace.frame = table("frame", "low", "high", "function", "file", "line", "module", "inlined");
 	trace.stack = table("stack", "count", "skip");
 	trace.stackFrames = column("stack.frame");
@@ -246,7 +250,7 @@ function countersLoad() {
 
 // Rows of a table with times and a `thread`, by thread: instants drawn as ticks.
 function instantsLoad() {
-	for (const rows of [trace.log, trace.unlock, trace.mark]) {
+	for (const rows of [trace.log, trace.unlock, trace.mark, trace.sample]) {
 		rows.first = new Uint32Array(trace.threads.length + 2);
 		rows.order = new Uint32Array(rows.n);
 		for (let i = 0; i < rows.n; i++)

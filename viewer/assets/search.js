@@ -111,6 +111,9 @@ function searchRun(query) {
 		else if (objects[p.object[i]])
 			add("wait for", objectName(p.object[i]), i + 1, p.start[i], "park");
 	}
+	for (let i = 0; i < trace.sample.n; i++)
+		if (stacks[trace.sample.stack[i]])
+			add("sample in", stackName.get(trace.sample.stack[i]), i + 1, trace.sample.time[i], "sample");
 	for (let i = 0; i < u.n; i++)
 		if (stacks[u.stack[i]])
 			add("unlock in", stackName.get(u.stack[i]), i + 1, u.time[i], "unlock");

@@ -1,7 +1,7 @@
 // select.js - what can be selected, where it lies, and moving from one to the next.
 //
 // A selection is {kind, id}, id from 1:
-//   park, region, task, log, unlock, gap, mark   a row of that table
+//   park, region, task, log, unlock, gap, mark, sample   a row of that table
 //   labels     a time under one label set: a row of `under`
 //   iv         an interval of a thread that is no wait: its index in the states' arrays + 1
 //   thread     a thread; tasktype: a type of tasks, by text id
@@ -18,6 +18,7 @@ function selectionThread(sel) {
 	case "labels": return trace.under.thread[i] - 1;
 	case "log": return trace.log.thread[i] - 1;
 	case "mark": return trace.mark.thread[i] - 1;
+	case "sample": return trace.sample.thread[i] - 1;
 	case "unlock": return trace.unlock.thread[i] - 1;
 	case "thread": return i;
 	case "iv": return threadOfInterval(i);
@@ -41,7 +42,8 @@ function threadOfInterval(i) {
 // Whether there is such a row.
 function selectionValid(sel) {
 	const n = {park: trace.park.n, region: trace.region.n, task: trace.task.n, log: trace.log.n,
-		unlock: trace.unlock.n, gap: trace.gap.n, mark: trace.mark.n, labels: trace.under.n, thread: trace.threads.length,
+		unlock: trace.unlock.n, gap: trace.gap.n, mark: trace.mark.n, labels: trace.under.n,
+		sample: trace.sample.n, thread: trace.threads.length,
 		iv: trace.states.s.length, tasktype: textCount()}[sel.kind];
 
 	return Number.isInteger(sel.id) && sel.id >= 1 && sel.id <= n;
@@ -61,6 +63,8 @@ function selectionSpan(sel) {
 		return {from: trace.log.time[i], until: trace.log.time[i]};
 	if (sel.kind === "mark")
 		return {from: trace.mark.time[i], until: trace.mark.time[i]};
+	if (sel.kind === "sample")
+		return {from: trace.sample.time[i], until: trace.sample.time[i]};
 	if (sel.kind === "unlock")
 		return {from: trace.unlock.time[i], until: trace.unlock.time[i]};
 	if (sel.kind === "gap")
@@ -85,6 +89,8 @@ function selectionPlace(sel) {
 		return {track, y: TRACK_PAD + STATE_HEIGHT + 1, h: REGION_HEIGHT - 1};
 	if (sel.kind === "log")
 		return {track, y: logY(track) - 1, h: LOG_HEIGHT};
+	if (sel.kind === "sample")
+		return {track, y: samplesY(track) - 1, h: SAMPLE_HEIGHT};
 	return {track, y: TRACK_PAD, h: STATE_HEIGHT};
 }
 
@@ -120,6 +126,10 @@ function pick(x, y) {
 		return null;
 	const inside = y + screen.scrollY - track.y;
 	const slack = (view.t1 - view.t0) / view.width * 1.5;
+	if (track.hasSamples && inside >= samplesY(track) - 1) {
+		const sample = pickInstant(trace.sample, track.thread.idx, timeAt(x), slack * 2);
+		return sample ? {kind: "sample", id: sample, among: 1, track} : null;
+	}
 	if (track.hasLogs && inside >= logY(track) - 1) {
 		const log = pickInstant(trace.log, track.thread.idx, timeAt(x), slack * 3);
 		return log ? {kind: "log", id: log, among: 1, track} : null;

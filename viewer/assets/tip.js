@@ -25,6 +25,8 @@ function tipText(hit) {
 	if (hit.kind === "labels")
 		return [`${setText(trace.under.set[i])}${more}`,
 			`for ${duration(trace.under.length[i])}`, "labels"];
+	if (hit.kind === "sample")
+		return [sampleTop(trace.sample.stack[i]), sampleText(i)];
 	if (hit.kind === "mark")
 		return [text(trace.mark.text[i]), stackTop(trace.mark.stack[i])];
 	return [text(trace.log.message[i]), `log ${text(trace.log.category[i])}`];

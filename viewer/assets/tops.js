@@ -104,7 +104,7 @@ function aboutTrace() {
 }
 
 function topsDraw() {
-	const parts = [topWaits(), topHolders(), longestWaits(), aboutTrace()];
+	const parts = [...topFunctions(), topWaits(), topHolders(), longestWaits(), aboutTrace()];
 
 	byId("tops").replaceChildren(...parts.filter((t) => t));
 }
@@ -171,6 +171,7 @@ function bannersDraw() {
 		["counters", "later counter values"], ["label_spans", "shorter times under labels"]])
 		if (head["without_" + key] > 0)
 			bannerAdd("note", `${count(head["without_" + key])} ${what} are left out of this page.`);
+	sampleBanners();
 	if (!head.has_sched) {
 		const info = head.info.find(([key]) => key.startsWith("sched"));
 		bannerAdd("note", "Scheduling was not recorded: whether an active thread was on a proc is " +

@@ -1,6 +1,6 @@
 // tracks.js - which tracks there are, in which order, and where each one lies.
 
-const STATE_HEIGHT = 18, REGION_HEIGHT = 12, LOG_HEIGHT = 7, COUNTER_HEIGHT = 28;
+const STATE_HEIGHT = 18, REGION_HEIGHT = 12, LOG_HEIGHT = 7, SAMPLE_HEIGHT = 7, COUNTER_HEIGHT = 28;
 const TASK_HEIGHT = 12, TASK_LOW_HEIGHT = 7;
 const TRACK_PAD = 5;
 
@@ -51,9 +51,21 @@ function threadKeys() {
 	}
 }
 
-function threadMatches(thread, wanted) {
+// Whether a thread ever had one of these labels: by row of trace.label; null = none.
+function threadHadLabel(thread, labels) {
+	const lane = labels && thread.labels;
+
+	for (let i = lane ? lane.lo : 0; lane && i < lane.hi; i++)
+		for (let [l, last] = setRange(trace.under.set[lane.order[i]]); l < last; l++)
+			if (labels[l])
+				return true;
+	return false;
+}
+
+function threadMatches(thread, wanted, labels) {
 	return !wanted || thread.name.toLowerCase().includes(wanted) ||
-		String(thread.tid).includes(wanted) || String(thread.serial) === wanted;
+		String(thread.tid).includes(wanted) || String(thread.serial) === wanted ||
+		threadHadLabel(thread, labels);
 }
 
 // How many rows of a table of instants are the thread's.
@@ -82,13 +94,14 @@ function trackHeight(track) {
 	if (track.kind === "counter")
 		return COUNTER_HEIGHT + 2 * TRACK_PAD;
 	return STATE_HEIGHT + labelsHeight(track) + track.thread.regions.length * REGION_HEIGHT +
-		(track.hasLogs ? LOG_HEIGHT : 0) + 2 * TRACK_PAD;
+		(track.hasLogs ? LOG_HEIGHT : 0) + (track.hasSamples ? SAMPLE_HEIGHT : 0) + 2 * TRACK_PAD;
 }
 
 // Rebuilds the order; called when the sorting, the filter or the pins change.
 function tracksLayout() {
 	const wanted = tracks.filter.trim().toLowerCase();
-	const threads = trace.threads.filter((t) => threadMatches(t, wanted));
+	const labels = wanted ? labelsMatching(wanted) : null;
+	const threads = trace.threads.filter((t) => threadMatches(t, wanted, labels));
 
 	threads.sort(threadOrders[tracks.sort][1]);
 	threads.sort((a, b) => tracks.pinned.has(b.idx) - tracks.pinned.has(a.idx));
@@ -98,7 +111,8 @@ function tracksLayout() {
 		tracks.all.push(...trace.taskTracks, ...trace.counterTracks);
 	for (const thread of threads) {
 		const track = {kind: "thread", thread, hasLogs: threadRows(trace.log, thread) > 0,
-			hasMarks: threadRows(trace.mark, thread) > 0};
+			hasMarks: threadRows(trace.mark, thread) > 0,
+			hasSamples: threadRows(trace.sample, thread) > 0};
 		tracks.byThread[thread.idx] = track;
 		tracks.all.push(track);
 	}
@@ -156,6 +170,11 @@ function trackLanes(track) {
 
 function logY(track) {
 	return regionsY(track) + track.thread.regions.length * REGION_HEIGHT;
+}
+
+// Samples lie below everything else.
+function samplesY(track) {
+	return logY(track) + (track.hasLogs ? LOG_HEIGHT : 0);
 }
 
 // ---- labels: elements for the visible tracks only, taken from a pool ----

@@ -1,0 +1,158 @@
+// samples.js - samples: what one says, and which functions many of them are in.
+
+const SAMPLE_ROWS = 12;
+const sampleHues = ["flock", "read", "mutex", "barrier", "connect", "once"];
+
+function sampleEventName(event) {
+	return event ? text(trace.sampled.name[event - 1]) || `event ${trace.sampled.event[event - 1]}` : "?";
+}
+
+// A quantity of an event in its unit; event 0 = not known.
+function sampleAmount(event, value) {
+	const unit = event ? text(trace.sampled.unit[event - 1]) : "";
+
+	if (unit === "nanoseconds")
+		return duration(value);
+	return unit === "" || unit === "count" ? count(value) : `${count(value)} ${unit}`;
+}
+
+// Clocks in the colour of running, other events in colours of their own.
+function sampleColour(event) {
+	if (!event || text(trace.sampled.unit[event - 1]) === "nanoseconds")
+		return theme.style.text;
+	return reasonColours[sampleHues[event % sampleHues.length]][theme.dark ? 2 : 1];
+}
+
+function frameName(frame) {
+	return frame.function || frame.address;
+}
+
+// The function that the sample hit, whichever library it is in.
+function sampleTop(stack) {
+	const frames = stackFrames(stack);
+
+	return frames.length ? frameName(frames[0]) : "(no stack)";
+}
+
+function sampleText(i) {
+	const s = trace.sample;
+
+	return `sample of ${sampleEventName(s.event[i])}: ${sampleAmount(s.event[i], s.value[i])}`;
+}
+
+function sampleDetails(sel) {
+	const s = trace.sample, i = sel.id - 1, event = s.event[i], e = trace.sampled;
+
+	return [
+		title(sampleText(i)),
+		facts([
+			["In", sampleTop(s.stack[i])],
+			["Thread", threadLink(s.thread[i], s.time[i])],
+			["Labels", sampleLabels(i)],
+			["Time", exactTime(s.time[i])],
+			["Taken by", event ? text(e.how[event - 1]) : null],
+			["Period", event && e.period[event - 1] ? sampleAmount(event, e.period[event - 1]) : null],
+			["Rate", event && e.rate[event - 1] ? `${count(e.rate[event - 1])} Hz` : null],
+		]),
+		stackView("The thread was at", s.stack[i], {whole: true}),
+	];
+}
+
+// A sample tells its own labels; where the page has the time under them, they lead there.
+function sampleLabels(i) {
+	const s = trace.sample, under = underAt(s.thread[i] - 1, s.time[i]);
+
+	return under && trace.under.set[under - 1] === s.set[i] ? labelLinks(under) : setText(s.set[i]);
+}
+
+// By stack, the values of the samples of each event that these threads have in [from, until).
+function samplesByStack(threads, from, until) {
+	const s = trace.sample, events = new Map();
+
+	for (const thread of threads) {
+		const hi = thread ? s.first[thread.idx + 2] : 0;
+		let i = thread ? upperBound(s.at, s.first[thread.idx + 1], hi, from - 1) : 0;
+		for (; i < hi && s.at[i] < until; i++) {
+			const row = s.order[i], event = s.event[row];
+			if (!events.has(event))
+				events.set(event, new Map());
+			const sums = events.get(event);
+			sums.set(s.stack[row], (sums.get(s.stack[row]) || 0) + s.value[row] * (head.sample_step || 1));
+		}
+	}
+	return events;
+}
+
+// From values by stack: {rows: [{name, self, total, stack}], whole}, those with most of their own first.
+function functionSums(byStack) {
+	const rows = new Map();
+	let whole = 0;
+
+	for (const [stack, value] of byStack) {
+		const frames = stackFrames(stack), seen = new Set();
+		whole += value;
+		for (const [depth, frame] of (frames.length ? frames : [{function: "(no stack)"}]).entries()) {
+			const name = frameName(frame);
+			if (!rows.has(name))
+				rows.set(name, {name, self: 0, total: 0});
+			const row = rows.get(name);
+			if (!depth)
+				row.self += value;
+			if (!seen.has(name)) // one that calls itself counts once
+				row.total += value;
+			seen.add(name);
+		}
+	}
+	const sorted = [...rows.values()].sort((a, b) => b.self - a.self || b.total - a.total);
+	return {rows: sorted.slice(0, SAMPLE_ROWS), whole};
+}
+
+function functionColumns(event, whole) {
+	return [
+		{name: "function", cell: (r) => r.name},
+		{name: "self", n: true, cell: (r) => r.self ? sampleAmount(event, r.self) : ""},
+		{name: "", n: true, cell: (r) => r.self ? percent(r.self, whole) : ""},
+		{name: "total", n: true, cell: (r) => percent(r.total, whole)},
+	];
+}
+
+// One table an event: which functions the samples are in.
+function samplesTables(events, headingOf) {
+	return [...events.keys()].sort((a, b) => a - b).map((event) => {
+		const {rows, whole} = functionSums(events.get(event));
+
+		return topTable(headingOf(event, whole), rows, functionColumns(event, whole));
+	});
+}
+
+// The samples of some threads in [from, until), for the details; null without any.
+function samplesView(heading, threads, from, until) {
+	const events = samplesByStack(threads, from, until);
+
+	if (!events.size)
+		return null;
+	return el("div", {}, el("h3", {}, heading), ...samplesTables(events,
+		(event, whole) => `${sampleEventName(event)}: ${sampleAmount(event, whole)}`));
+}
+
+function topFunctions() {
+	return samplesTables(samplesByStack(trace.threads, 0, trace.span + 1),
+		(event, whole) => `Where it ran (${sampleEventName(event)}: ${sampleAmount(event, whole)})`);
+}
+
+// What is to be known of samples that are not there.
+function sampleBanners() {
+	const e = trace.sampled;
+
+	for (let i = 0; i < e.n; i++) {
+		if (e.lost[i])
+			bannerAdd("warn", `${plural(e.lost[i], "sample")} of ${sampleEventName(i + 1)} lost, beside ` +
+				`${count(e.count[i])} taken.`);
+		if (e.missing[i])
+			bannerAdd("warn", `${plural(e.missing[i], "thread")} not sampled by ${sampleEventName(i + 1)}.`);
+		if (e.note[i])
+			bannerAdd("note", `${sampleEventName(i + 1)}: ${text(e.note[i])}`);
+	}
+	if (head.sample_step > 1)
+		bannerAdd("note", `One of ${count(head.sample_step)} samples is in this page; sums are estimated from them.`);
+}

@@ -1,0 +1,92 @@
+/*
+ * rows_samples.c - samples of what ran, and of which events they are, as columns of a page.
+ *
+ * Of more samples than a page holds, one of so many is kept, of each event by itself: what
+ * the page sums up is then an estimate, which is what samples are.
+ */
+#include "viewer/rows.h"
+
+static void write_events(struct trc_rows *r)
+{
+	enum { EVENT, NAME, UNIT, HOW, NOTE, PERIOD, RATE, COUNT, LOST, MISSING, N };
+	struct trc_column c[N] = {
+		[EVENT] = trc_column_make("sampled.event", TRC_COLUMN_VARINT),
+		[NAME] = trc_column_make("sampled.name", TRC_COLUMN_VARINT),
+		[UNIT] = trc_column_make("sampled.unit", TRC_COLUMN_VARINT),
+		[HOW] = trc_column_make("sampled.how", TRC_COLUMN_VARINT),
+		[NOTE] = trc_column_make("sampled.note", TRC_COLUMN_VARINT),
+		[PERIOD] = trc_column_make("sampled.period", TRC_COLUMN_VARINT),
+		[RATE] = trc_column_make("sampled.rate", TRC_COLUMN_VARINT),
+		[COUNT] = trc_column_make("sampled.count", TRC_COLUMN_VARINT),
+		[LOST] = trc_column_make("sampled.lost", TRC_COLUMN_VARINT),
+		[MISSING] = trc_column_make("sampled.missing", TRC_COLUMN_VARINT),
+	};
+	size_t n;
+	const struct trc_sample_event *e = trc_model_sample_events(r->m, &n);
+
+	for (size_t i = 0; i < n; i++, e++) {
+		trc_column_add(&c[EVENT], e->event);
+		trc_column_add(&c[NAME], trc_texts_id(&r->texts, e->name));
+		trc_column_add(&c[UNIT], trc_texts_id(&r->texts, e->unit));
+		trc_column_add(&c[HOW], trc_texts_id(&r->texts, e->how ? trc_sample_how_name(e->how) : ""));
+		trc_column_add(&c[NOTE], trc_texts_id(&r->texts, e->note));
+		trc_column_add(&c[PERIOD], e->period);
+		trc_column_add(&c[RATE], e->frequency_hz);
+		trc_column_add(&c[COUNT], e->n_samples);
+		trc_column_add(&c[LOST], e->lost_samples);
+		trc_column_add(&c[MISSING], e->missing_threads);
+	}
+	for (size_t i = 0; i < N; i++)
+		trc_page_column(r->page, &c[i]);
+}
+
+/* Row + 1 of the event among the sampled ones; 0 = none. */
+static uint32_t event_of(const struct trc_rows *r, uint32_t event)
+{
+	size_t n;
+	const struct trc_sample_event *e = trc_model_sample_events(r->m, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (e[i].event == event)
+			return (uint32_t)i + 1;
+	return 0;
+}
+
+static void write_samples(struct trc_rows *r)
+{
+	enum { TIME, THREAD, EVENT, VALUE, STACK, SET, N, SEEN = 64 };
+	struct trc_column c[N] = {
+		[TIME] = trc_column_make("sample.time", TRC_COLUMN_DELTA),
+		[THREAD] = trc_column_make("sample.thread", TRC_COLUMN_VARINT),
+		[EVENT] = trc_column_make("sample.event", TRC_COLUMN_VARINT),
+		[VALUE] = trc_column_make("sample.value", TRC_COLUMN_VARINT),
+		[STACK] = trc_column_make("sample.stack", TRC_COLUMN_VARINT),
+		[SET] = trc_column_make("sample.set", TRC_COLUMN_VARINT),
+	};
+	uint64_t seen[SEEN] = {0};
+	size_t n;
+	const struct trc_sample *s = trc_model_samples(r->m, &n);
+	uint64_t step = n ? (n - 1) / r->limits.samples + 1 : 1;
+
+	r->sample_step = step;
+	for (size_t i = 0; i < n; i++, s++) {
+		uint32_t event = event_of(r, s->event);
+
+		if (seen[event % SEEN]++ % step)
+			continue;
+		trc_column_add(&c[TIME], trc_rows_time(r, s->ts_ns));
+		trc_column_add(&c[THREAD], trc_rows_thread(r, s->thread));
+		trc_column_add(&c[EVENT], event);
+		trc_column_add(&c[VALUE], s->value);
+		trc_column_add(&c[STACK], s->stack);
+		trc_column_add(&c[SET], s->labels);
+	}
+	for (size_t i = 0; i < N; i++)
+		trc_page_column(r->page, &c[i]);
+}
+
+void trc_rows_samples(struct trc_rows *r)
+{
+	write_events(r);
+	write_samples(r);
+}
