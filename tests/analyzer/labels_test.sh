@@ -122,6 +122,29 @@ report --summary --label-filter tenant=other
 tells 'the summary, too' 'from here on only what was done under tenant=other'
 grep -q '10.0 ms .* 1 wait of 1 thread for mutex' "$dir/out" || fail "summary: $(cat "$dir/out")"
 
+# Profiles, where there is Go to read them.
+if command -v go >/dev/null; then
+	GOCACHE=$(go env GOCACHE) # else it makes its pprof anew, which takes a minute
+	export GOCACHE HOME="$dir" PPROF_TMPDIR="$dir" GOTOOLCHAIN=local GOFLAGS= GOTELEMETRY=off
+
+	# tags NAME [OPTION...]: what go tool pprof says of the labels in a profile, blanks left out
+	tags()
+	{
+		local name=$1
+		shift
+		"$analyze" "$@" --pprof "$name" -o "$dir/p.pb.gz" "$dir/t.trc" || fail "--pprof $name: $?"
+		go tool pprof -tags "$dir/p.pb.gz" 2>&1 | sed 's/^ *//; s/ *$//; s/  */ /g' | grep -v '^$'
+	}
+
+	same 'the waiter'"'"'s labels in the block profile' $'request: Total 30ms of 40ms (75.00%)\n30ms (75.00%): 17B\ntenant: Total 40ms of 40ms ( 100%)\n30ms (75.00%): acme\n10ms (25.00%): other' \
+		"$(tags block)"
+	same 'the releaser'"'"'s in the mutex profile' $'phase: Total 40ms of 40ms ( 100%)\n40ms ( 100%): clean up' \
+		"$(tags mutex)"
+	same 'a filter leaves what is under it' $'tenant: Total 10ms of 10ms ( 100%)\n10ms ( 100%): other' \
+		"$(tags block --label-filter tenant=other)"
+	same 'which may be nothing' '' "$(tags mutex --label-filter tenant)"
+fi
+
 for wrong in '' =x 'a,' 'a,,b'; do
 	"$analyze" --label-filter "$wrong" "$dir/t.trc" >"$dir/out" 2>"$dir/err"
 	same "'$wrong' makes no sense" 2 $?
