@@ -10,8 +10,10 @@ libtrcdrain_la_SOURCES = \
 	recorder/drain_window.c \
 	recorder/file_sink.c recorder/file_sink.h \
 	recorder/perf_buffer.c recorder/perf_buffer.h recorder/perf_buffer_private.h \
+	recorder/perf_buffer_maps.c \
 	recorder/perf_buffer_read.c \
 	recorder/perf_buffer_record.c \
+	recorder/perf_maps.c recorder/perf_maps.h \
 	recorder/ring_file.c recorder/ring_file.h \
 	recorder/snapshot.c recorder/snapshot.h recorder/snapshot_private.h \
 	recorder/snapshot_copy.c \

@@ -1,5 +1,6 @@
 /* drain_kernel.c - what the kernel recorded: who runs where, and where threads are when a counter
  * overflows, among the events of a mapping. */
+#include <string.h>
 #include "drain_private.h"
 #include "perf_buffer.h"
 
@@ -43,6 +44,8 @@ void trc_drain_look_at_epoch(struct trc_drain *d)
 
 	if (n && d->epoch[n - 1].epoch == epoch)
 		return;
+	if (n)
+		trc_drain_kernel_modules_end(d, d->epoch[n - 1].epoch);
 	if (n == TRC_DRAIN_EPOCHS) {
 		for (n = 0; n + 1 < TRC_DRAIN_EPOCHS; n++)
 			d->epoch[n] = d->epoch[n + 1];
@@ -70,17 +73,102 @@ static void add_loss(struct trc_drain *d, const struct trc_perf_record *r, uint3
 	arg[2] = cause;
 }
 
+/* ---- modules that only the kernel has met ----------------------------------------------- */
+
+void trc_drain_kernel_modules_end(struct trc_drain *d, uint32_t epoch)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < d->n_kernel_modules; i++) {
+		struct trc_drain_kernel_module *m = &d->kernel_module[i];
+
+		if (m->epoch != epoch)
+			continue;
+		trc_writer_module_end(d->w, m->id, epoch + d->options.epoch_base);
+		d->kernel_module[n++] = *m; /* samples from before this was noticed may come */
+	}
+	d->n_kernel_modules = n;
+}
+
+/* The process's own table explains this address (modules.c, M1). */
+static bool is_known(const struct trc_drain *d, uint64_t address, uint32_t epoch)
+{
+	const struct trc_module_slot *slot = trc_area(d->shared, d->h.modules_off);
+	uint32_t n = atomic_load_explicit(&d->shared->n_modules_used, memory_order_relaxed);
+
+	for (uint32_t i = 0; i < n && i < d->h.n_modules; i++)
+		if (d->module_id[i] && address >= slot[i].start && address < slot[i].limit &&
+		    slot[i].first_epoch <= epoch &&
+		    atomic_load_explicit(&slot[i].last_epoch, memory_order_relaxed) >= epoch)
+			return true;
+	return false;
+}
+
+static void write_module(struct trc_drain *d, const struct trc_perf_mapping *mapping,
+			 uint32_t epoch)
+{
+	struct trc_drain_kernel_module *m = &d->kernel_module[d->n_kernel_modules++];
+	struct trc_module_entry entry = {
+		.start = mapping->start,
+		.limit = mapping->limit,
+		.file_offset = mapping->file_offset,
+		.load_bias = trc_perf_mapping_bias(mapping),
+		.first_epoch = epoch + d->options.epoch_base,
+		.last_epoch = UINT32_MAX,
+		.path = mapping->path,
+		.build_id_bytes = mapping->build_id_bytes,
+	};
+
+	memcpy(entry.build_id, mapping->build_id, sizeof(mapping->build_id));
+	m->mapping = mapping;
+	m->epoch = epoch;
+	m->id = trc_writer_module(d->w, &entry);
+	if (epoch != d->epoch[d->n_epochs - 1].epoch)
+		trc_writer_module_end(d->w, m->id, entry.first_epoch);
+}
+
+static void note_module(struct trc_drain *d, const struct trc_perf_mapping *mapping, uint32_t epoch)
+{
+	for (uint32_t i = 0; i < d->n_kernel_modules; i++)
+		if (d->kernel_module[i].mapping == mapping && d->kernel_module[i].epoch == epoch)
+			return;
+	if (*mapping->path && d->n_kernel_modules < TRC_DRAIN_KERNEL_MODULES)
+		write_module(d, mapping, epoch);
+}
+
+static void note_modules(struct trc_drain *d, const struct trc_perf_record *r, uint32_t epoch,
+			 uint32_t stack)
+{
+	uint32_t *looked_at = &d->stack_looked_at[stack % TRC_DRAIN_STACKS_LOOKED_AT];
+
+	if (!r->maps || !stack || *looked_at == stack)
+		return;
+	*looked_at = stack;
+	for (uint32_t i = 0; i < r->n_frames; i++) {
+		uint64_t address = r->frame[i] - 1;
+		const struct trc_perf_mapping *mapping;
+
+		if (is_known(d, address, epoch))
+			continue;
+		mapping = trc_perf_maps_find(r->maps, r->pid, address, r->raw_ns);
+		if (mapping)
+			note_module(d, mapping, epoch);
+	}
+}
+
+/* ---- samples --------------------------------------------------------------------------- */
+
 static void add_sample(struct trc_drain *d, const struct trc_perf_record *r, uint32_t thread)
 {
-	uint32_t stack;
+	uint32_t stack, epoch = epoch_of(d, r->raw_ns);
 	uint64_t *arg;
 
 	if (!thread) {
 		add_loss(d, r, 0, 1, TRC_SAMPLE_LOSS_NO_THREAD);
 		return;
 	}
-	stack = trc_writer_stack(d->w, epoch_of(d, r->raw_ns) + d->options.epoch_base, r->frame,
-				 r->n_frames);
+	stack = trc_writer_stack(d->w, epoch + d->options.epoch_base, r->frame, r->n_frames);
+	note_modules(d, r, epoch, stack);
 	arg = row(d, r, TRC_KIND_SAMPLE, thread);
 	d->totals.samples++;
 	if (!arg)

@@ -95,6 +95,8 @@ struct trc_drain_past {
 
 enum {
 	TRC_DRAIN_EPOCHS = 16,
+	TRC_DRAIN_KERNEL_MODULES = 256,
+	TRC_DRAIN_STACKS_LOOKED_AT = 4096,
 	/* The number of the first event that the kernel samples: the process's own are below. */
 	TRC_DRAIN_KERNEL_EVENT = TRC_SAMPLE_EVENTS_MAX + 1,
 };
@@ -155,6 +157,14 @@ struct trc_drain {
 	const struct trc_sample_event_entry *kernel_event; /* [n_kernel_events] */
 	uint32_t n_kernel_events;
 	bool kernel_events_told;
+	/* Modules that no stack of the process's own has led to; each explains one epoch, the last
+	 * one or the one before. */
+	struct trc_drain_kernel_module {
+		const struct trc_perf_mapping *mapping;
+		uint32_t id, epoch;
+	} kernel_module[TRC_DRAIN_KERNEL_MODULES];
+	uint32_t n_kernel_modules;
+	uint32_t stack_looked_at[TRC_DRAIN_STACKS_LOOKED_AT]; /* some of them */
 
 	uint64_t flushed_ns, unflushed; /* last flush; events since */
 	struct trc_sync_point sync;
@@ -254,6 +264,8 @@ static inline struct trc_slot *trc_slot_of(const struct trc_drain *d, uint32_t i
 
 /* Takes note of the module epoch that is in force. */
 void trc_drain_look_at_epoch(struct trc_drain *d);
+/* This epoch ends: modules that were written for the kernel's samples explain nothing beyond it. */
+void trc_drain_kernel_modules_end(struct trc_drain *d, uint32_t epoch);
 /* What the kernel samples, as the trace's table tells of it.  How many. */
 uint32_t trc_drain_kernel_entries(const struct trc_drain *d,
 				  struct trc_sample_event_entry entry[TRC_CPU_EVENTS_MAX]);

@@ -470,6 +470,7 @@ void trc_drain_modules_end(struct trc_drain *d)
 	uint32_t last = d->options.epoch_base +
 			atomic_load_explicit(&d->shared->module_epoch, memory_order_relaxed);
 
+	trc_drain_kernel_modules_end(d, last - d->options.epoch_base);
 	for (uint32_t i = 0; i < d->h.n_modules; i++) {
 		if (d->module_id[i] && !d->module_ended[i])
 			trc_writer_module_end(d->w, d->module_id[i], last);

@@ -345,7 +345,7 @@ static struct trc_perf *allocate(const struct trc_perf_options *o)
 	p->ids.pair = (void *)((char *)p->counter + counters_bytes);
 	p->ids.mask = (uint32_t)(n_pairs - 1);
 	for (uint32_t i = 0; i < n_procs; i++)
-		p->buffer[i].fd = -1;
+		p->buffer[i].fd = p->buffer[i].maps_fd = -1;
 	return p;
 }
 
@@ -383,6 +383,8 @@ int trc_perf_open(struct trc_perf **out, const struct trc_perf_options *o, char 
 		return err;
 	}
 	snprintf(said, n_bytes, "yes");
+	if (o->at_exec && p->n_events)
+		trc_perf_open_maps(p, o->pid);
 	if (!o->at_exec)
 		add_threads(p, o->pid, said, n_bytes);
 	*out = p;
@@ -432,6 +434,7 @@ void trc_perf_close(struct trc_perf *p)
 	if (!p)
 		return;
 	close_counters(p, 0);
+	trc_perf_close_maps(p);
 	buffers_unmap(p);
 	for (uint32_t i = 0; i < p->n_procs; i++)
 		if (p->buffer[i].fd >= 0)

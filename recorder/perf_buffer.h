@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "cpu_event.h"
+#include "perf_maps.h"
 
 struct trc_perf;
 
@@ -50,6 +51,7 @@ struct trc_perf_record {
 	/* SAMPLE: as in the trace's stacks; at least one.  Borrowed until the callback returns. */
 	const uint64_t *frame;
 	uint32_t n_frames;
+	const struct trc_perf_maps *maps; /* NULL = nothing is known of them */
 };
 typedef void trc_perf_fn(void *context, const struct trc_perf_record *record);
 
@@ -83,11 +85,15 @@ uint64_t trc_perf_patience_ns(const struct trc_perf *p);
 /* Hands out what has come; with `all` also the latest.  In flight mode: what was copied last.  How
  * many records. */
 uint64_t trc_perf_pass(struct trc_perf *p, bool all, trc_perf_fn *fn, void *context);
+/* Flight mode: takes note of what is mapped; to be done once a second or so. */
+void trc_perf_look(struct trc_perf *p);
 /* Flight mode: copies what the buffers hold now.  0 or -ENOMEM. */
 int trc_perf_copy(struct trc_perf *p);
 /* The time of the oldest record of the copy if there were older ones; 0 = it has all of this proc
  * from the beginning. */
 uint64_t trc_perf_oldest_ns(const struct trc_perf *p, uint32_t proc);
+/* Of the copy, the time of the newest record of this process; 0 = there is none. */
+uint64_t trc_perf_newest_ns(struct trc_perf *p, uint32_t pid);
 /* How many threads that were there already are not sampled. */
 uint64_t trc_perf_missing_threads(const struct trc_perf *p);
 /* How many per cent of the time the event was counted; less than 100 where the processor has too few

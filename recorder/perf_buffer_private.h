@@ -3,6 +3,7 @@
 #define TRC_RECORDER_PERF_BUFFER_PRIVATE_H
 
 #include <linux/perf_event.h>
+#include <string.h>
 #include "perf_buffer.h"
 
 enum {
@@ -29,6 +30,8 @@ struct trc_perf_buffer {
 	struct perf_event_mmap_page *page; /* NULL = no such proc, or none needed */
 	uint64_t last_ns;
 	int fd; /* -1 = not online */
+	struct perf_event_mmap_page *maps_page; /* NULL = none */
+	int maps_fd;				/* -1 = none */
 	uint64_t lost_seen;
 	struct trc_perf_stopped stopped[TRC_PERF_STOPPED_MAX];
 
@@ -76,6 +79,7 @@ struct trc_perf {
 	struct trc_perf_counter *counter; /* [n_counters] */
 	uint32_t n_counters, max_counters;
 	struct trc_perf_ids ids;
+	struct trc_perf_maps *maps; /* NULL = nothing is known of them */
 	char record[TRC_PERF_RECORD_BYTES] __attribute__((aligned(8)));
 	uint64_t frame[TRC_STACK_DEPTH_MAX];
 	struct trc_perf_buffer buffer[];
@@ -89,6 +93,27 @@ static inline uint32_t *trc_perf_id_find(const struct trc_perf_ids *ids, uint64_
 		i = (i + 1) & ids->mask;
 	return ids->pair[i].id ? &ids->pair[i].event : NULL;
 }
+
+/* Copies bytes of a buffer, which may go round its end. */
+static inline void trc_perf_copy_out(const char *data, uint64_t data_bytes, uint64_t at,
+				     void *bytes, size_t n_bytes)
+{
+	uint64_t from = at & (data_bytes - 1);
+	size_t first = n_bytes < data_bytes - from ? n_bytes : (size_t)(data_bytes - from);
+
+	memcpy(bytes, data + from, first);
+	memcpy((char *)bytes + first, data, n_bytes - first);
+}
+
+/* ---- perf_buffer_maps.c ---- */
+
+/* What pid maps from its next exec on, and its descendants; if that cannot be had, nothing. */
+void trc_perf_open_maps(struct trc_perf *p, int pid);
+void trc_perf_close_maps(struct trc_perf *p);
+/* Takes note of what has been mapped. */
+void trc_perf_look_at_maps(struct trc_perf *p);
+
+/* ---- perf_buffer_read.c, perf_buffer_record.c ---- */
 
 /* Looks how many records of this proc found no room since the last look, and hands it out. */
 void trc_perf_look_at_losses(struct trc_perf *p, uint32_t proc, uint64_t raw_ns, trc_perf_fn *fn,

@@ -18,16 +18,10 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Copies bytes of the buffer, which may go round its end. */
 static void copy_out(const struct trc_perf *p, const struct trc_perf_buffer *b, uint64_t at,
 		     void *bytes, size_t n_bytes)
 {
-	const char *data = (const char *)b->page + p->page_bytes;
-	uint64_t from = at & (p->data_bytes - 1);
-	size_t first = n_bytes < p->data_bytes - from ? n_bytes : (size_t)(p->data_bytes - from);
-
-	memcpy(bytes, data + from, first);
-	memcpy((char *)bytes + first, data, n_bytes - first);
+	trc_perf_copy_out((const char *)b->page + p->page_bytes, p->data_bytes, at, bytes, n_bytes);
 }
 
 static bool is_loss(const struct trc_perf_record *r)
@@ -258,15 +252,49 @@ int trc_perf_copy(struct trc_perf *p)
 	if (!p->copies)
 		return -ENOMEM;
 	trc_perf_look_at_shares(p);
+	trc_perf_look_at_maps(p);
 	for (uint32_t i = 0; i < p->n_procs; i++)
 		if (p->buffer[i].page)
 			buffer_copy(p, i, (char *)p->copies + i * one_bytes);
 	return 0;
 }
 
+void trc_perf_look(struct trc_perf *p)
+{
+	trc_perf_look_at_maps(p);
+}
+
 uint64_t trc_perf_oldest_ns(const struct trc_perf *p, uint32_t proc)
 {
 	return proc < p->n_procs ? p->buffer[proc].oldest_ns : 0;
+}
+
+static uint64_t copy_newest(struct trc_perf *p, uint32_t proc, uint32_t pid)
+{
+	const struct trc_perf_buffer *b = &p->buffer[proc];
+
+	for (uint32_t i = 0; i < b->n_records; i++) {
+		const char *bytes = b->copy + b->record_off[i];
+		struct perf_event_header header;
+		struct trc_perf_record r;
+
+		memcpy(&header, bytes, sizeof(header));
+		if (trc_perf_record_read(p, proc, bytes, header.size, &r) && r.pid == pid)
+			return r.raw_ns;
+	}
+	return 0;
+}
+
+uint64_t trc_perf_newest_ns(struct trc_perf *p, uint32_t pid)
+{
+	uint64_t newest_ns = 0;
+
+	for (uint32_t i = 0; i < p->n_procs; i++) {
+		uint64_t ns = copy_newest(p, i, pid);
+
+		newest_ns = ns > newest_ns ? ns : newest_ns;
+	}
+	return newest_ns;
 }
 
 static uint64_t copy_pass(struct trc_perf *p, uint32_t proc, trc_perf_fn *fn, void *context)
@@ -306,6 +334,8 @@ uint64_t trc_perf_pass(struct trc_perf *p, bool all, trc_perf_fn *fn, void *cont
 
 	if (!p->flight && may_share_counters(p))
 		trc_perf_look_at_shares(p);
+	if (!p->flight)
+		trc_perf_look_at_maps(p);
 	for (uint32_t i = 0; i < p->n_procs; i++) {
 		if (p->flight) {
 			n += copy_pass(p, i, fn, context);

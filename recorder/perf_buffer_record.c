@@ -24,8 +24,10 @@ uint64_t trc_perf_scaled(uint64_t period, uint64_t enabled_ns, uint64_t running_
 	return value > INT64_MAX ? INT64_MAX : (uint64_t)value;
 }
 
-/* The user's frames of a call chain, in which PERF_CONTEXT_ marks say whose follow. */
-static uint32_t take_frames(struct trc_perf *p, const char *chain, uint64_t n)
+/* The user's frames of a call chain, in which PERF_CONTEXT_ marks say whose follow.  It ends where
+ * the kernel took something for a frame pointer that was none. */
+static uint32_t take_frames(struct trc_perf *p, const struct sample *s, const char *chain,
+			    uint64_t n)
 {
 	uint32_t n_frames = 0;
 
@@ -33,8 +35,13 @@ static uint32_t take_frames(struct trc_perf *p, const char *chain, uint64_t n)
 		uint64_t address;
 
 		memcpy(&address, chain + i * sizeof(address), sizeof(address));
-		if (address < (uint64_t)PERF_CONTEXT_MAX)
-			p->frame[n_frames++] = address;
+		if (address >= (uint64_t)PERF_CONTEXT_MAX)
+			continue;
+		if (n_frames && (!address || (p->maps && !trc_perf_maps_may_be_code(
+								 p->maps, s->pid, address - 1,
+								 s->raw_ns))))
+			break;
+		p->frame[n_frames++] = address;
 	}
 	return n_frames;
 }
@@ -63,7 +70,8 @@ static bool read_sample(struct trc_perf *p, const char *bytes, size_t n_bytes,
 		.event = *event,
 		.period = s.period,
 		.frame = p->frame,
-		.n_frames = take_frames(p, chain, s.n_frames < room ? s.n_frames : room),
+		.n_frames = take_frames(p, &s, chain, s.n_frames < room ? s.n_frames : room),
+		.maps = p->maps,
 	};
 	share = &p->share[*event];
 	r->value = trc_perf_scaled(s.period, share->new_enabled_ns, share->new_running_ns);

@@ -163,6 +163,18 @@ static void look_at_streams(struct trc_snapshot *s, uint64_t *held, uint64_t *ne
 	*newest = later(*newest, cells_newest(s));
 }
 
+/* 0 if it is not known, or cannot be compared. */
+static uint64_t kernel_newest(const struct trc_snapshot *s)
+{
+	uint64_t age_ns = s->sync.monotonic_raw_ns - s->options.kernel_newest_ns;
+	uint64_t ticks = ticks_of(s, age_ns);
+
+	if (!s->has_sync || !s->options.kernel_newest_ns ||
+	    s->options.kernel_newest_ns > s->sync.monotonic_raw_ns || ticks > s->sync.ticks)
+		return 0;
+	return s->sync.ticks - ticks;
+}
+
 /* H3.  False: a ring was overwritten whole while it was copied, and nothing is left to show. */
 static bool choose_window(struct trc_snapshot *s)
 {
@@ -172,7 +184,7 @@ static bool choose_window(struct trc_snapshot *s)
 
 	look_at_streams(s, &held, &newest);
 	if (s->options.dead)
-		s->cut = newest;
+		s->cut = newest = later(newest, kernel_newest(s));
 	if (newest > s->cut)
 		newest = s->cut;
 	if (!window_ns)

@@ -8,10 +8,10 @@
  *       snapshots may be taken at once
  *   H2  copying is all that has to be quick: checking, encoding and writing work on the copy
  *   H3  a snapshot covers one window, [from, cut]: cut is a time chosen before copying (of a dead
- *       ring: the newest record), from the latest start among the rings that have been
- *       overwritten, or the newest record less the window asked for if that is later: a process
- *       that has been stopped or stuck for longer shows what it did before.  Within the window
- *       nothing is missing; what lies outside is left out
+ *       process: the newest record, of its ring or the kernel's), from the latest start among the
+ *       rings that have been overwritten, or the newest record less the window asked for if that
+ *       is later: a process that has been stopped or stuck for longer shows what it did before.
+ *       Within the window nothing is missing; what lies outside is left out
  *   H4  what is in the ring is not trusted (drain.h, G1)
  *   H5  no function here calls malloc, stdio or an interposed libc function
  */
@@ -30,6 +30,9 @@ struct trc_snapshot_options {
 	uint64_t window_ns; /* 0 = as the ring's header says; UINT64_MAX = no limit */
 	bool all;           /* keep what is held from before the window as well */
 	bool dead;          /* the process is gone: nothing changes any more, all is committed */
+	/* The kernel's newest record of the process, CLOCK_MONOTONIC_RAW; 0 = not known.  Of a dead
+	 * process it is part of the window. */
+	uint64_t kernel_newest_ns;
 };
 
 /*

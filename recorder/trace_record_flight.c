@@ -112,24 +112,35 @@ static void make_printable(char *text)
 			*text = ' ';
 }
 
-/* Copies the ring, and what the kernel's buffers hold.  0, or -errno with a sentence in s->error.
- */
+static void copy_kernel(struct trc_tool_snapshot *s)
+{
+	if (!s->kernel || !trc_perf_copy(s->kernel))
+		return;
+	s->kernel = NULL;
+	s->sched = "no: no memory to copy the kernel's records";
+}
+
+/* Copies the ring, and what the kernel's buffers hold: of a living process afterwards, so that they
+ * have all up to the cut.  0, or -errno with a sentence in s->error. */
 static int copy(struct trc_process *p, struct trc_flight_session *f, struct trc_tool_snapshot *s,
 		bool dead, struct trc_snapshot **out)
 {
-	const struct trc_snapshot_options options = {.dead = dead};
+	struct trc_snapshot_options options = {.dead = dead};
 	const char *why = NULL;
-	int err = trc_snapshot_take(out, p->shared, p->mapped_bytes, &options, &why);
+	int err;
 
+	if (dead)
+		copy_kernel(s);
+	if (dead && s->kernel)
+		options.kernel_newest_ns = trc_perf_newest_ns(s->kernel, s->pid);
+	err = trc_snapshot_take(out, p->shared, p->mapped_bytes, &options, &why);
 	if (err) {
 		snprintf(s->error, sizeof(s->error), "process %d: its ring cannot be read: %s",
 			 p->pid, why ? why : strerror(-err));
 		return err;
 	}
-	if (s->kernel && trc_perf_copy(s->kernel)) {
-		s->kernel = NULL;
-		s->sched = "no: no memory to copy the kernel's records";
-	}
+	if (!dead)
+		copy_kernel(s);
 	trc_sampling_table_fill(&f->sampled, &p->options->sampling, s->kernel);
 	if (!dead)
 		trc_procs_look(&p->procs, p->pid, &p->shared->procs_told, now_ns(), true);

@@ -224,6 +224,8 @@ static void kernel_pass(struct trc_tool_session *s, bool all)
 {
 	uint64_t until_ns = all ? UINT64_MAX : trc_clock_vdso() - HOLD_NS;
 
+	if (s->options->flight && s->kernel)
+		trc_perf_look(s->kernel);
 	if (s->options->flight)
 		return; /* copied with a snapshot */
 	if (s->kernel)

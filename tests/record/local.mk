@@ -1,7 +1,7 @@
 # tests/record: the drain, and trace-record
 if HAVE_CHECK
-check_PROGRAMS += test-cpu-event test-drain test-perf-buffer test-procs test-trigger
-TESTS += test-cpu-event test-drain test-perf-buffer test-procs test-trigger
+check_PROGRAMS += test-cpu-event test-drain test-perf-buffer test-perf-maps test-procs test-trigger
+TESTS += test-cpu-event test-drain test-perf-buffer test-perf-maps test-procs test-trigger
 test_cpu_event_SOURCES = tests/record/test_cpu_event.c
 test_cpu_event_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_cpu_event_LDADD = libtrccore.la libtrcformat.la $(CHECK_LIBS)
@@ -15,6 +15,9 @@ test_trigger_LDADD = libtrccore.la libtrcformat.la $(CHECK_LIBS)
 test_perf_buffer_SOURCES = tests/record/test_perf_buffer.c
 test_perf_buffer_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_perf_buffer_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
+test_perf_maps_SOURCES = tests/record/test_perf_maps.c
+test_perf_maps_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_perf_maps_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
 test_drain_SOURCES = tests/record/test_drain.c tests/record/fake_ring.c tests/record/fake_ring.h
 test_drain_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 check_PROGRAMS += test-snapshot test-snapshot-live test-snapshot-races test-ring-file

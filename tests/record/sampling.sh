@@ -143,6 +143,46 @@ if "$record" -q --sample-by kernel -e cpu-clock -o k.trc true 2>err; then
 		check "descendants: $file tells of it" has 'sampled 17 cpu-clock kernel'
 	done
 	check "descendants: both have a trace" same "$(echo d.*.trc | wc -w)" 2
+	# Code that is loaded late, and that nobody's recorded stack leads to.
+	cat >late.c <<-'END'
+	void spin_late(long n)
+	{
+		for (volatile long i = 0; i < n; i++)
+			;
+	}
+	END
+	cat >loads.c <<-'END'
+	#include <dlfcn.h>
+	#include <stdlib.h>
+	int main(int argc, char **argv)
+	{
+		for (int i = 1; i < argc; i++) {
+			void *late = dlopen(argv[i], RTLD_NOW);
+			void (*spin)(long) = (void (*)(long))dlsym(late, "spin_late");
+
+			spin(40000000);
+			dlclose(late);
+		}
+		return 0;
+	}
+	END
+	if "$CC" -shared -fPIC -fno-omit-frame-pointer -o late.so late.c &&
+		"$CC" -fno-omit-frame-pointer -o loads loads.c -ldl; then
+		cp late.so later.so
+		for options in "-q -o l.trc" "--flight --snapshot-on exit -q -o l.trc"; do
+			# shellcheck disable=SC2086
+			check "code that is loaded late" status 0 "$record" --sample-by kernel \
+				-e cpu-clock:100000 $options ./loads "$work/late.so" "$work/later.so"
+			[ -e l.1.trc ] && mv l.1.trc l.trc
+			check "code that is loaded late: has its name" test "$("$analyze" --output csv --sql \
+				"SELECT count(*) FROM events e JOIN stack_frames f ON f.stack = e.stack
+				JOIN frames n ON n.id = f.frame
+				WHERE e.kind = 'sample' AND f.depth = 0 AND n.function = 'spin_late'" \
+				l.trc | tail -n 1)" -gt 20
+			check "code that is loaded late: nothing is wrong with it" sound l.trc
+			"$analyze" --output csv --sql 'SELECT path FROM modules' l.trc >modules
+		done
+	fi
 	check "another program" status 0 "$record" --sample-by kernel -e cpu-clock:100000 -q -o x.trc \
 		sh -c "exec $guest events 100000"
 	check "another program: readable" trace x.trc
