@@ -175,6 +175,10 @@ async function showsLabels(page) {
 
 	same(await page.evaluate(([x, y]) => window.trc.pick(x, y), [below.x, below.y]), {kind: "labels", id: 2},
 		"below the states lie the labels");
+	const colours = [];
+	for (const [thread, ms] of [[A, 1.5], [A, 4.8], [B, 3]]) // below the text
+		colours.push(await colourAt(page, await pointOf(page, thread, ms * MS), 20));
+	check(colours[0] === colours[1] && colours[0] !== colours[2], "those of one tenant have one colour", colours);
 	await page.mouse.move(below.x, below.y);
 	await settle(page);
 	check((await page.locator("#tip").innerText()).includes("phase=fetch, tenant=acme"), "hover names them");
@@ -185,7 +189,7 @@ async function showsLabels(page) {
 		"SELECT * FROM label_spans WHERE labels=3", "This thread meanwhile"])
 		check(details.includes(wanted), `details of labels show ${wanted}`, details);
 	for (const [kind, id, wanted] of [
-		["park", 3, "Labels\ntenant=acme\n"],
+		["park", 3, "Labels\ntenant=other\n"],
 		["region", 2, "Labels\ntenant=acme\n"],
 		["log", 1, "Labels\nphase=fetch, tenant=acme\n"],
 		["mark", 2, "Labels\nphase=fetch, tenant=acme\n"],
@@ -261,7 +265,7 @@ async function findsThings(page) {
 		["request", 1, "task", "task request 42"],
 		["0x555500002000", 1, "park", "cond: waited"],
 		["onerror", 7, null, ""],
-		["tenant=acme", 3, "labels", "labels tenant=acme: "],
+		["tenant=acme", 2, "labels", "labels tenant=acme: "],
 		["phase=", 1, "labels", "labels phase=fetch, tenant=acme: 2.50 ms"],
 		["address not mapped", 1, "mark", "signal"],
 		["no such thing", 0, null, ""],

@@ -48,7 +48,6 @@ function tablesLoad() {
 	trace.dead = table("dead", "number", "thread", "holder", "cycle", "certain", "park");
 	trace.label = table("label", "set", "key", "value");
 	trace.under = table("under", "thread", "start", "length", "set");
-	trace.under.type = trace.under.set; // what its colour is chosen by
 	trace.sample = table("sample", "time", "thread", "event", "value", "stack", "set");
 	trace.sampled = table("sampled", "event", "name", "unit", "how", "note", "period", "rate",
 		"count", "lost", "missing");
@@ -168,10 +167,41 @@ function regionsLoad() {
 	});
 }
 
-// A lane per thread that ever had labels.
-function labelsLoad() {
+// The key by whose values labels are coloured: of those with a few values the one under which most
+// time was spent; 0 = none.  A key whose values are all different would only make a pattern.
+function colourKey() {
+	const l = trace.label, values = new Map(), time = new Map();
+	let best = 0;
+
+	for (let i = 0; i < l.n; i++) {
+		if (!values.has(l.key[i]))
+			values.set(l.key[i], new Set());
+		values.get(l.key[i]).add(l.value[i]);
+	}
+	for (let i = 0; i < trace.under.n; i++)
+		for (let [j, last] = setRange(trace.under.set[i]); j < last; j++)
+			time.set(l.key[j], (time.get(l.key[j]) || 0) + trace.under.length[i]);
+	for (const [key, seen] of values)
+		if (seen.size > 1 && seen.size <= TYPE_COLOURS && time.get(key) > (time.get(best) || 0))
+			best = key;
+	return best;
+}
+
+// What a time under labels is coloured by: the value of that key, or else the set.
+function labelColours() {
+	const key = colourKey(), types = new Uint32Array(trace.under.n);
+
+	for (let i = 0; i < types.length; i++) {
+		let [j, last] = setRange(trace.under.set[i]);
+		while (j < last && trace.label.key[j] !== key)
+			j++;
+		types[i] = j < last ? trace.label.value[j] : trace.under.set[i];
+	}
+	return types;
+}
+
+function setsLoad() {
 	const l = trace.label, sets = l.n ? l.set[l.n - 1] + 2 : 2;
-	const lanes = lanesOf(trace.under, trace.threads.length, (i) => trace.under.thread[i] - 1);
 
 	trace.setFirst = new Uint32Array(sets);
 	for (let i = 0, set = 0; set < sets; set++) {
@@ -179,6 +209,14 @@ function labelsLoad() {
 			i++;
 		trace.setFirst[set] = i;
 	}
+}
+
+// A lane per thread that ever had labels.
+function labelsLoad() {
+	setsLoad();
+	trace.under.type = labelColours();
+	const lanes = lanesOf(trace.under, trace.threads.length, (i) => trace.under.thread[i] - 1);
+
 	for (const thread of trace.threads)
 		if (lanes[thread.idx].hi > lanes[thread.idx].lo)
 			thread.labels = lanes[thread.idx];
