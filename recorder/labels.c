@@ -89,6 +89,7 @@ static struct trace_labels *set_make(const struct trace_labels *base, const char
 		return NULL;
 	atomic_init(&set->references, 1);
 	atomic_init(&set->id, 0);
+	atomic_init(&set->entry, NULL);
 	atomic_init(&set->session, 0);
 	set->depth = base ? base->depth + 1 : 1;
 	set->base = trc_labels_ref(base);

@@ -27,7 +27,9 @@ struct trace_labels {
 	_Atomic uint32_t references;
 	uint32_t depth; /* of the sets below, this one included */
 	const struct trace_labels *base;
-	_Atomic uint64_t id;	  /* in `session`; stored before that */
+	/* Its id in `session`, and where it lies in the table: both stored before that. */
+	_Atomic uint64_t id;
+	struct trc_entry_head *_Atomic entry;
 	_Atomic uint32_t session; /* 0 = none yet */
 	uint32_t n_bytes;
 	char bytes[]; /* its own labels: B1 */

@@ -27,6 +27,8 @@ static __attribute__((noinline)) uint64_t id_look_up(const struct trace_labels *
 	id = trc_labels_intern(b->bytes, b->n_bytes);
 	if (id) {
 		atomic_store_explicit(&set->id, id, memory_order_relaxed);
+		atomic_store_explicit(&set->entry, trc_labels_entry(trc_rec.shared, id),
+				      memory_order_relaxed);
 		/* release: pairs with the acquire in id_known(): the id is that session's. */
 		atomic_store_explicit(&set->session, session, memory_order_release);
 	}
@@ -36,13 +38,15 @@ static __attribute__((noinline)) uint64_t id_look_up(const struct trace_labels *
 /* 0 if it is not known, or another set has its place now. */
 static inline uint64_t id_known(const struct trace_labels *labels)
 {
+	struct trc_entry_head *entry;
 	uint64_t id;
 
 	/* acquire: see id_look_up(). */
 	if (atomic_load_explicit(&labels->session, memory_order_acquire) != trc_self.session)
 		return 0;
 	id = atomic_load_explicit(&labels->id, memory_order_relaxed);
-	return trc_labels_touch(id) ? id : 0;
+	entry = atomic_load_explicit(&labels->entry, memory_order_relaxed);
+	return trc_entry_touch(entry, id) ? id : 0;
 }
 
 /* The table has no room: the record carries the set itself. */
@@ -82,13 +86,15 @@ static __attribute__((noinline)) uint64_t before_look_up(const struct trace_labe
 {
 	struct labels_bytes b;
 
-	return before ? id_look_up(before, &b) : 0;
+	return id_look_up(before, &b);
 }
 
 /* What the record says was in force until now: it is needed for as long as the record. */
 static inline uint64_t id_before(const struct trace_labels *before)
 {
-	return trc_labels_touch(trc_self.labels) ? trc_self.labels : before_look_up(before);
+	uint64_t id = before ? id_known(before) : 0;
+
+	return id || !before ? id : before_look_up(before);
 }
 
 static inline void change(const struct trace_labels *labels, uint64_t before)

@@ -91,6 +91,18 @@ uint64_t trc_labels_intern(const char *bytes, uint32_t n_bytes);
 /* A record is about to cite this label set: it stays for as long as if it had been looked up now.
  * False if it is not there any more, and for 0. */
 bool trc_labels_touch(uint64_t id);
+/* The same where the entry's place is known. */
+static inline bool trc_entry_touch(struct trc_entry_head *e, uint64_t id)
+{
+	uint64_t now = atomic_load_explicit(&trc_rec.shared->table_epoch, memory_order_relaxed);
+
+	/* acquire: pairs with the publication of the entry. */
+	if (!trc_key_is(atomic_load_explicit(&e->key, memory_order_acquire), id))
+		return false;
+	if (atomic_load_explicit(&e->last_use, memory_order_relaxed) < now)
+		atomic_store_explicit(&e->last_use, now, memory_order_relaxed);
+	return true;
+}
 /* Keeps a string for the whole session: the name at a place in the source. */
 void trc_string_pin(uint64_t id);
 /* Makes the modules of these frames known in the module table. */

@@ -255,14 +255,7 @@ uint64_t trc_labels_intern(const char *bytes, uint32_t n_bytes)
 
 bool trc_labels_touch(uint64_t id)
 {
-	struct trc_shared *shared = trc_rec.shared;
-	struct trc_entry_head *e = trc_labels_entry(shared, id);
-	uint64_t now = atomic_load_explicit(&shared->table_epoch, memory_order_relaxed);
+	struct trc_entry_head *e = trc_labels_entry(trc_rec.shared, id);
 
-	/* acquire: pairs with the publication in entry_fill(). */
-	if (!e || !trc_key_is(atomic_load_explicit(&e->key, memory_order_acquire), id))
-		return false;
-	if (atomic_load_explicit(&e->last_use, memory_order_relaxed) < now)
-		atomic_store_explicit(&e->last_use, now, memory_order_relaxed);
-	return true;
+	return e && trc_entry_touch(e, id);
 }

@@ -15,6 +15,10 @@ bench_programs += tests/bench/bench_event
 tests_bench_bench_event_SOURCES = tests/bench/bench_event.c tests/bench/bench.h
 tests_bench_bench_event_LDADD = libtrc.la tests/bench/libempty.la -lpthread
 
+bench_programs += tests/bench/bench_labels
+tests_bench_bench_labels_SOURCES = tests/bench/bench_labels.c tests/bench/bench.h
+tests_bench_bench_labels_LDADD = libtrc.la -lpthread
+
 # The empty call to compare with goes into a shared library too.
 EXTRA_LTLIBRARIES = tests/bench/libempty.la
 tests_bench_libempty_la_SOURCES = tests/bench/bench_empty.c tests/bench/bench.h

@@ -1,7 +1,7 @@
 #!/bin/bash
 # run.sh - every figure beside its target; `make bench` runs it.
 #
-#   run.sh [PART...]     parts: event, sustain, unwind, park, mutex, format, memcached,
+#   run.sh [PART...]     parts: event, labels, sustain, unwind, park, mutex, format, memcached,
 #                        flight, snapshot, analyzer, sampling (default: all)
 #
 # What is compared runs in turn, in this one run, and medians are compared.  The machine should
@@ -122,6 +122,27 @@ part_event()
 	figure 'two threads at once: the second, per event' \
 		"$(median_of two_threads_second_ns "$work"/event.?)" ns
 	figure 'one event with a computed name' "$(median_of computed_name_ns "$work"/event.?)" ns
+}
+
+part_labels()
+{
+	local i
+	say '-- labels: two prebuilt sets in turn, bursts that fit the ring'
+	for i in 1 2 3; do
+		"$bench/bench_labels" "$work/labels.trc" >"$work/labels.$i" || {
+			trouble 'bench_labels'
+			return
+		}
+	done
+	figure 'a prebuilt set put in force, recording off' \
+		"$(median_of off_set_ns "$work"/labels.?)" ns
+	figure 'a prebuilt set put in force' "$(median_of set_ns "$work"/labels.?)" ns '<=' 30
+	figure 'a prebuilt set put in force, over rdtsc' \
+		"$(median_of set_over_rdtsc "$work"/labels.?)" x
+	figure 'a scope (a set made, put in force, given back), off' \
+		"$(median_of off_scope_ns "$work"/labels.?)" ns
+	figure 'a scope (a set made, put in force, given back)' \
+		"$(median_of scope_ns "$work"/labels.?)" ns
 }
 
 part_sustain()
@@ -426,12 +447,12 @@ part_sampling()
 : >"$results"
 say "$(nproc) processors: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); $(uname -sr); load $(cut -d ' ' -f 1 /proc/loadavg)"
 printf '%-58s %14s %-10s %-12s %s\n' figure value unit target ''
-[ $# -gt 0 ] || set -- event sustain unwind park mutex format memcached flight snapshot analyzer \
-	sampling
+[ $# -gt 0 ] || set -- event labels sustain unwind park mutex format memcached flight snapshot \
+	analyzer sampling
 for part; do
 	case $part in
-	event | sustain | unwind | park | mutex | format | memcached | flight | snapshot | analyzer | \
-		sampling)
+	event | labels | sustain | unwind | park | mutex | format | memcached | flight | snapshot | \
+		analyzer | sampling)
 		"part_$part"
 		;;
 	*) trouble "no such part: $part" ;;
