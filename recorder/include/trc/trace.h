@@ -90,8 +90,9 @@ TRC_API int trace_stop(void);
 TRC_API bool trace_enabled(void);
 
 /**
- * One sentence on the calling thread's last call that starts, stops or takes a snapshot: why it
- * failed, or what is worth knowing although it succeeded; "" if nothing.  Valid until its next.
+ * One sentence on the calling thread's last call that starts, stops, takes a snapshot or makes a
+ * label set: why it failed, or what is worth knowing although it succeeded; "" if nothing.  Valid
+ * until its next.
  */
 TRC_API const char *trace_last_error(void);
 
