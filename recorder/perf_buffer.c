@@ -21,6 +21,7 @@ enum {
 	OTHERS_MAX = 4096, /* threads that are there already */
 	COUNTERS_MAX = 1 << 17,
 	SAMPLE_BYTES = 72 + 8 * 64, /* of a deep one */
+	OWN_PERIOD_NS = 2000000,    /* V6; the scheduler's turns take 3 ms and more */
 };
 
 /* ---- counters -------------------------------------------------------------------------- */
@@ -65,6 +66,8 @@ static void attr_of_event(const struct trc_perf *p, uint32_t event, struct perf_
 	attr_common(p, attr, at_exec);
 	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN;
 	attr->exclude_callchain_kernel = 1;
+	if (p->count_bytes[event])
+		attr->sample_type |= PERF_SAMPLE_READ;
 	if (p->event[event].is_hardware)
 		attr->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 }
@@ -72,6 +75,34 @@ static void attr_of_event(const struct trc_perf *p, uint32_t event, struct perf_
 static int open_attr(struct perf_event_attr *attr, int tid, uint32_t proc)
 {
 	return (int)trc_raw5(SYS_perf_event_open, attr, tid, proc, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/*
+ * V6.  When it goes over from one thread to another of the same process, the kernel leaves their inherited
+ * counters as they are and only swaps whose they are: what was left of the period is the next
+ * thread's then.  Since Linux 6.13 it does not where samples tell the counter's value, which
+ * earlier ones refuse.  Each switch then stops a counter and starts another, so not where a
+ * period is shorter than a thread's turn.
+ */
+static void keep_counts_apart(struct trc_perf *p)
+{
+	struct perf_event_attr attr;
+
+	for (uint32_t e = 0; e < p->n_events; e++) {
+		int fd;
+
+		if (!p->event[e].is_clock || p->event[e].period <= OWN_PERIOD_NS)
+			continue;
+		/* Its value, and with PERF_FORMAT_LOST a count more. */
+		p->count_bytes[e] = (p->tells_lost ? 2 : 1) * sizeof(uint64_t);
+		attr_of_event(p, e, &attr, false);
+		attr.disabled = 1;
+		fd = (int)trc_raw5(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+		if (fd >= 0)
+			trc_raw1(SYS_close, fd);
+		else
+			p->count_bytes[e] = 0;
+	}
 }
 
 static int open_switches(struct trc_perf *p, int tid, uint32_t proc, bool at_exec)
@@ -376,8 +407,10 @@ int trc_perf_open(struct trc_perf **out, const struct trc_perf_options *o, char 
 		if (err)
 			no_buffers(p, err, "perf_event_open: mmap", said, n_bytes);
 	}
-	if (!err)
+	if (!err) {
+		keep_counts_apart(p);
 		err = open_events(p, o->pid, o->at_exec, said, n_bytes);
+	}
 	if (err) {
 		trc_perf_close(p);
 		return err;

@@ -15,6 +15,9 @@
  *       what there is, then hand out the copy.  What happens while it is copied counts as in V3
  *   V5  each event has one counter for each proc, which threads inherit and which counts while they
  *       run on that proc: no thread is missing, and no descriptor is needed for a new one
+ *   V6  a thread's counter goes on where it was when the thread last ran, if its period is longer than
+ *       threads run at a time: else the kernel hands counters on from thread to thread, and who
+ *       gets the sample would be chance
  */
 #ifndef TRC_RECORDER_PERF_BUFFER_H
 #define TRC_RECORDER_PERF_BUFFER_H

@@ -76,6 +76,8 @@ struct trc_perf {
 	uint64_t missing_threads;
 	struct trc_cpu_event event[TRC_CPU_EVENTS_MAX];
 	struct trc_perf_share share[TRC_CPU_EVENTS_MAX];
+	/* What the counter says of itself in each sample (V6); 0 = nothing. */
+	uint32_t count_bytes[TRC_CPU_EVENTS_MAX];
 	struct trc_perf_counter *counter; /* [n_counters] */
 	uint32_t n_counters, max_counters;
 	struct trc_perf_ids ids;

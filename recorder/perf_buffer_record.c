@@ -4,7 +4,8 @@
 
 /* ---- samples --------------------------------------------------------------------------- */
 
-/* PERF_RECORD_SAMPLE, by attr_of_event(), up to its call chain. */
+/* PERF_RECORD_SAMPLE, by attr_of_event(), up to its call chain; the counter's own words, which
+ * come before n_frames where there are any, left out. */
 struct sample {
 	uint64_t id, ip;
 	uint32_t pid, tid;
@@ -49,19 +50,26 @@ static uint32_t take_frames(struct trc_perf *p, const struct sample *s, const ch
 static bool read_sample(struct trc_perf *p, const char *bytes, size_t n_bytes,
 			struct trc_perf_record *r)
 {
-	const char *chain = bytes + sizeof(struct perf_event_header) + sizeof(struct sample);
+	const char *body = bytes + sizeof(struct perf_event_header), *chain;
+	size_t body_bytes = n_bytes - sizeof(struct perf_event_header);
 	const struct trc_perf_share *share;
 	const uint32_t *event;
+	uint32_t count_bytes;
 	struct sample s;
 	uint64_t room;
 
 	if (n_bytes < sizeof(struct perf_event_header) + sizeof(s))
 		return false;
-	memcpy(&s, bytes + sizeof(struct perf_event_header), sizeof(s));
+	memcpy(&s, body, sizeof(s));
 	event = trc_perf_id_find(&p->ids, s.id);
 	if (!event)
 		return false;
-	room = (n_bytes - sizeof(struct perf_event_header) - sizeof(s)) / sizeof(uint64_t);
+	count_bytes = p->count_bytes[*event];
+	if (body_bytes < sizeof(s) + count_bytes)
+		return false;
+	chain = body + sizeof(s) + count_bytes;
+	memcpy(&s.n_frames, chain - sizeof(s.n_frames), sizeof(s.n_frames));
+	room = (body_bytes - sizeof(s) - count_bytes) / sizeof(uint64_t);
 	*r = (struct trc_perf_record){
 		.what = TRC_PERF_SAMPLE,
 		.raw_ns = s.raw_ns,

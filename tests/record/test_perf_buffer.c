@@ -403,6 +403,111 @@ START_TEST(samples_are_of_the_thread_that_used_the_time)
 }
 END_TEST
 
+/* ---- one thread's turn, then the other's ---- */
+
+enum { TURNS_OF_BOTH = 60, LONG_TURN_NS = 4000000, SHORT_TURN_NS = 1000000, PERIOD_NS = 5000000 };
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void turn(uint64_t ns)
+{
+	uint64_t until_ns = cpu_ns() + ns;
+
+	while (cpu_ns() < until_ns) /* mostly outside the kernel */
+		for (volatile int i = 0; i < 10000; i++)
+			;
+}
+
+static uint64_t short_turns_ns;
+
+static void *short_turns(void *arg)
+{
+	atomic_store((_Atomic uint32_t *)arg, (uint32_t)gettid());
+	for (int i = 0; i < TURNS_OF_BOTH; i++) {
+		sem_wait(&ping);
+		turn(SHORT_TURN_NS);
+		sem_post(&pong);
+	}
+	short_turns_ns = cpu_ns();
+	return NULL;
+}
+
+/* On one proc, and, if that is allowed, from one directly to the other, whatever else there is. */
+static void stay_among_ourselves(void)
+{
+	struct sched_param first = {.sched_priority = 1};
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET((size_t)sched_getcpu(), &one);
+	ck_assert_int_eq(sched_setaffinity(0, sizeof(one), &one), 0);
+	sched_setscheduler(0, SCHED_FIFO, &first);
+}
+
+/* Each of the threads' turns is shorter than the period, both together are as long: a counter that
+ * they hand to each other gives all samples to one of them. */
+static void *both_turns(void *arg)
+{
+	_Atomic uint32_t tid = 0;
+	pthread_t thread;
+
+	sampled.tid[0] = (uint32_t)gettid();
+	ck_assert_int_eq(pthread_create(&thread, NULL, short_turns, &tid), 0);
+	for (int i = 0; i < TURNS_OF_BOTH; i++) {
+		turn(LONG_TURN_NS);
+		sem_post(&ping);
+		sem_wait(&pong);
+	}
+	pthread_join(thread, NULL);
+	sampled.tid[1] = atomic_load(&tid);
+	*(uint64_t *)arg = cpu_ns();
+	return NULL;
+}
+
+/* False: a virtual machine's processor was elsewhere for a while, and that counts as theirs. */
+static bool turns_took_what_they_should(uint64_t long_turns_ns)
+{
+	return long_turns_ns < UINT64_C(12) * TURNS_OF_BOTH * LONG_TURN_NS / 10 &&
+	       short_turns_ns < UINT64_C(12) * TURNS_OF_BOTH * SHORT_TURN_NS / 10;
+}
+
+START_TEST(a_thread_has_the_samples_of_its_own_time)
+{
+	uint64_t long_turns_ns = UINT64_MAX;
+	struct trc_perf *p = open_events_or_skip("cpu-clock:5000000", false, false);
+	pthread_t thread;
+
+	if (!p->count_bytes[0]) {
+		printf("skipped: the kernel is older than 6.13\n");
+		exit(0);
+	}
+	stay_among_ourselves();
+	sem_init(&ping, 0, 0);
+	sem_init(&pong, 0, 0);
+	for (int i = 0; i < 10 && !turns_took_what_they_should(long_turns_ns); i++) {
+		ck_assert_int_eq(pthread_create(&thread, NULL, both_turns, &long_turns_ns), 0);
+		pthread_join(thread, NULL);
+		memset(sampled.n, 0, sizeof(sampled.n));
+		trc_perf_pass(p, true, take, NULL);
+	}
+	trc_perf_close(p);
+	if (!turns_took_what_they_should(long_turns_ns)) {
+		printf("skipped: nothing takes its time here\n");
+		exit(0);
+	}
+	ck_assert_uint_ge(sampled.n[0] + 5, long_turns_ns / PERIOD_NS);
+	ck_assert_uint_le(sampled.n[0], long_turns_ns / PERIOD_NS + 5);
+	ck_assert_uint_ge(sampled.n[1] + 5, short_turns_ns / PERIOD_NS);
+	ck_assert_uint_le(sampled.n[1], short_turns_ns / PERIOD_NS + 5);
+}
+END_TEST
+
 START_TEST(samples_and_switches_share_a_buffer)
 {
 	struct trc_perf *p = open_events_or_skip("cpu-clock:1000000", true, false);
@@ -620,6 +725,26 @@ START_TEST(a_sample_has_the_users_frames)
 }
 END_TEST
 
+START_TEST(what_a_counter_says_of_itself_is_no_frame)
+{
+	const uint64_t word[] = {CLOCK_ID, 0x1000, UINT64_C(7) << 32 | 5, 123, 0, 10000000,
+				 /* its value, what it lost */ 70000000, 0,
+				 2, 0x1000, 0x2000};
+	struct trc_perf *p = by_hand();
+	struct trc_perf_record r;
+
+	p->count_bytes[0] = 16;
+	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 11, &r));
+	ck_assert_uint_eq(r.period, 10000000);
+	ck_assert_uint_eq(r.value, 10000000);
+	ck_assert_uint_eq(r.n_frames, 2);
+	ck_assert_uint_eq(r.frame[1], 0x2000);
+	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 10, &r)); /* cut */
+	ck_assert_uint_eq(r.n_frames, 1);
+	ck_assert(!read_words(p, PERF_RECORD_SAMPLE, word, 8, &r));
+}
+END_TEST
+
 static const struct {
 	const char *sentence;
 	uint64_t period, enabled_ns, running_ns, value;
@@ -656,6 +781,7 @@ int main(void)
 	tcase_add_test(t, in_flight_mode_the_latest_are_held_and_it_is_said_since_when);
 	tcase_add_test(t, a_process_that_is_not_there_is_an_error_with_a_reason);
 	tcase_add_test(t, samples_are_of_the_thread_that_used_the_time);
+	tcase_add_test(t, a_thread_has_the_samples_of_its_own_time);
 	tcase_add_test(t, samples_and_switches_share_a_buffer);
 	tcase_add_test(t, several_events_are_told_apart);
 	tcase_add_test(t, samples_without_room_are_counted_exactly);
@@ -663,6 +789,7 @@ int main(void)
 	tcase_add_test(t, buffers_are_looked_at_before_they_fill_up);
 	tcase_add_test(t, a_stopped_counter_is_a_loss_when_it_goes_on);
 	tcase_add_test(t, a_sample_has_the_users_frames);
+	tcase_add_test(t, what_a_counter_says_of_itself_is_no_frame);
 	tcase_add_loop_test(t, values_are_scaled_by_the_time_that_was_counted, 0,
 			    (int)(sizeof(scales) / sizeof(*scales)));
 	suite_add_tcase(suite, t);
