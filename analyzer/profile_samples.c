@@ -143,10 +143,13 @@ static int stay_note(struct stays *s, const struct trc_sample *sample, size_t ev
 
 static void stays_drop(struct stays *s)
 {
+	enum { CLOCKS_MAX = 64 }; /* no recorder has as many; a made-up file must not cost the square */
 	struct stay *stay = s->rows.row;
 
 	for (size_t i = 0; i < s->rows.n; i++) {
-		for (uint32_t row = 0; row < stay[i].row && !stay[i].dropped; row++) {
+		uint32_t end = stay[i].row < CLOCKS_MAX ? stay[i].row : CLOCKS_MAX;
+
+		for (uint32_t row = 0; row < end && !stay[i].dropped; row++) {
 			const struct stay *other = stay_of(s, stay[i].thread, row);
 
 			stay[i].dropped = other && other->first_ns <= stay[i].last_ns &&

@@ -273,7 +273,8 @@ static void print_next(struct trc_report *r)
 	putc('\n', r->out);
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_style(&line, TRC_STYLE_DIM);
-	trc_line_add(&line, "more: trace-analyze [--html FILE | --pprof block -o FILE | --shell] ");
+	trc_line_add(&line, "more: trace-analyze [--html FILE | --pprof %s -o FILE | --shell] ",
+		     trc_report_has_cpu(r) ? "cpu" : "block");
 	trc_line_data(&line, r->path, 40);
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	trc_report_line(r, &line);

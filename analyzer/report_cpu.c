@@ -12,7 +12,7 @@
 #include "analyzer/report_parts.h"
 #include "format/check.h"
 
-enum { SHARES_MAX = 5, KEYS_MAX = 4, NAME_WIDTH = 28 };
+enum { EVENTS_MAX = 16, SHARES_MAX = 5, KEYS_MAX = 4, NAME_WIDTH = 28 };
 
 struct function {
 	uint32_t frame; /* one of its frames, an index; of the first: no stack */
@@ -462,6 +462,26 @@ static int print_event(struct trc_report *r, const struct trc_sample_event *even
 	return err;
 }
 
+static void print_more_events(struct trc_report *r, size_t n)
+{
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_add(&line, "    and %zu more sampled events", n);
+	trc_report_line(r, &line);
+}
+
+bool trc_report_has_cpu(const struct trc_report *r)
+{
+	size_t n;
+	const struct trc_sample_event *event = trc_model_sample_events(r->m, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(event[i].unit, "nanoseconds"))
+			return true;
+	return false;
+}
+
 int trc_report_cpu(struct trc_report *r)
 {
 	struct functions f = {.rows = {.row_bytes = sizeof(struct function)}};
@@ -469,8 +489,10 @@ int trc_report_cpu(struct trc_report *r)
 	const struct trc_sample_event *event = trc_model_sample_events(r->m, &n);
 	int err = n ? functions_find(&f, r) : 0;
 
-	for (size_t i = 0; i < n && !err; i++)
+	for (size_t i = 0; i < n && i < EVENTS_MAX && !err; i++)
 		err = print_event(r, &event[i], &f);
+	if (n > EVENTS_MAX && !err)
+		print_more_events(r, n - EVENTS_MAX);
 	trc_array_free(&f.rows);
 	free(f.of_frame);
 	return err;

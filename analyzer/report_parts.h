@@ -142,6 +142,8 @@ int trc_report_ended(struct trc_report *r);
 int trc_report_snapshot(struct trc_report *r);
 int trc_report_now(struct trc_report *r);
 int trc_report_cpu(struct trc_report *r);
+/* CPU time was sampled. */
+bool trc_report_has_cpu(const struct trc_report *r);
 int trc_report_waits(struct trc_report *r);
 int trc_report_holders(struct trc_report *r);
 int trc_report_longest(struct trc_report *r);
