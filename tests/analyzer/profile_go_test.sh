@@ -9,6 +9,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
 work=$(pwd -P)
+# Where go keeps its tools once they are built; that takes longer than the test.
+GOCACHE=$(go env GOCACHE) && export GOCACHE
 export HOME="$work" PPROF_TMPDIR="$work" GOTOOLCHAIN=local GOFLAGS= GOTELEMETRY=off
 unset TRC_DEBUG_PATH PPROF_BINARY_PATH DEBUGINFOD_URLS
 source=$top_srcdir/tests/analyzer/symbols_program.c
