@@ -4,6 +4,7 @@ integration_programs = \
 	tests/integration/truth_cpu \
 	tests/integration/truth_tasks \
 	tests/integration/truth_labels \
+	tests/integration/truth_profile \
 	tests/integration/kill9 \
 	tests/integration/soak \
 	tests/integration/deadlock \
@@ -22,6 +23,9 @@ tests_integration_truth_tasks_LDADD = libtrc.la -lpthread
 tests_integration_truth_labels_SOURCES = tests/integration/truth_labels.c
 tests_integration_truth_labels_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_truth_labels_LDADD = libtrc.la -lpthread
+tests_integration_truth_profile_SOURCES = tests/integration/truth_profile.c
+tests_integration_truth_profile_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_integration_truth_profile_LDADD = libtrc.la -lpthread
 tests_integration_kill9_SOURCES = tests/integration/kill9.c
 tests_integration_kill9_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_kill9_LDADD = libtrc.la -lpthread
@@ -37,6 +41,7 @@ integration_tests = \
 	tests/integration/truth_tasks.sh \
 	tests/integration/truth_labels.sh \
 	tests/integration/truth_cpu.sh \
+	tests/integration/truth_profile.sh \
 	tests/integration/demo.sh \
 	tests/integration/soak.sh \
 	tests/integration/cut.sh \
