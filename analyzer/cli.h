@@ -53,6 +53,7 @@ struct trc_verb {
 	const char *arg_name; /* NULL: it takes none */
 	const char *doc;
 	bool without_trace; /* it can do without a trace */
+	bool filters_labels; /* it obeys --label-filter */
 	int (*run)(struct trc_cli *cli, const struct trc_request *request); /* X2 */
 	/* Says what is wrong with the request before anything is opened; NULL = nothing can be. */
 	int (*check)(struct trc_cli *cli, const struct trc_request *request);

@@ -171,6 +171,11 @@ static int check_requests(struct command *c, int argc, char **argv)
 	for (size_t i = 0; i < c->n_requests; i++) {
 		const struct trc_request *request = &c->request[i];
 
+		if (c->cli.label_filter && !request->verb->filters_labels) {
+			trc_cli_error(&c->cli, "--label-filter is for the report and profiles, not --%s",
+				      request->verb->name);
+			return TRC_EXIT_USAGE;
+		}
 		if (request->verb->check && request->verb->check(&c->cli, request))
 			return TRC_EXIT_USAGE;
 	}

@@ -191,12 +191,15 @@ static int compare_sums(const void *a, const void *b)
 	return strcmp(x->label->value, y->label->value);
 }
 
+/* The most time first; of those that are always set together the one with fewer values. */
 static int compare_keys(const void *a, const void *b)
 {
 	const struct key *x = a, *y = b;
 
 	if (x->time_ns != y->time_ns)
 		return x->time_ns > y->time_ns ? -1 : 1;
+	if (x->n != y->n)
+		return x->n < y->n ? -1 : 1;
 	return strcmp(x->key, y->key);
 }
 

@@ -87,5 +87,6 @@ const struct trc_verb trc_verb_pprof = {.name = "pprof",
 					.arg_name = "NAME",
 					.doc = "write a profile for pprof: block, mutex, cpu, offcpu, wall, or an event",
 					.run = run_pprof,
+					.filters_labels = true,
 					.check = check_pprof,
 					.option = pprof_options};

@@ -70,6 +70,7 @@ const struct trc_verb trc_verb_report = {
 	.name = "report",
 	.doc = "print the report",
 	.run = run_report,
+	.filters_labels = true,
 	.option = report_options,
 };
 
@@ -77,4 +78,5 @@ const struct trc_verb trc_verb_summary = {
 	.name = "summary",
 	.doc = "print the report in at most 15 lines",
 	.run = run_summary,
+	.filters_labels = true,
 };

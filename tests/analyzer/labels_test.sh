@@ -150,4 +150,27 @@ for wrong in '' =x 'a,' 'a,,b'; do
 	same "'$wrong' makes no sense" 2 $?
 	same "'$wrong' is refused in one line" 1 "$(wc -l <"$dir/err")"
 done
+# A snapshot: who has had its labels for longer than the window is in no event.
+"$top_builddir/trc-assemble" - "$dir/t.trc" <<'END_OF_TRACE' || exit 1
+thread 1 tid=101 name="main"
+thread 2 tid=102 creator=1 name="worker a"
+labels acme tenant="acme"
+labels other tenant="other"
+coverage proc=0 from=1000000 to=9000000
+@2000000 proc=0 thread=1 park reason=mutex object=0x10
+@3000000 proc=0 thread=2 labels labels=acme
+@3100000 proc=0 thread=2 park reason=read object=4
+thread_labels thread=1 labels=other
+thread_labels thread=2 labels=acme
+END_OF_TRACE
+report
+same 'what each thread is at, and for whom' 'under tenant=other under tenant=acme' \
+	"$(sed -n '/^Threads now/,/^$/s/^ *\(under .*\)/\1/p' "$dir/out" | xargs)"
+report --label-filter tenant=acme
+grep -q '^Threads now  when the trace ends: 1 waiting, 0 running' "$dir/out" ||
+	fail "threads now: $(cat "$dir/out")"
+
+"$analyze" --label-filter tenant --sql 'SELECT 1' "$dir/t.trc" >"$dir/out" 2>"$dir/err"
+same 'what does not obey it does not ignore it' \
+	'2 trace-analyze: --label-filter is for the report and profiles, not --sql' "$? $(cat "$dir/err")"
 exit $failed
