@@ -168,8 +168,8 @@ static bool split_record(const struct trc_drain_plan *plan, const uint64_t *word
 
 	*p = (struct parts){.arg = at};
 	if (plan->n_args > end - at ||
-	    (flags & ~(unsigned int)(TRC_REC_INLINE_STACK | TRC_REC_INLINE_STRING |
-				     TRC_REC_INLINE_LABELS)))
+	    (flags &
+	     ~(unsigned int)(TRC_REC_INLINE_STACK | TRC_REC_INLINE_STRING | TRC_REC_INLINE_LABELS)))
 		return false;
 	at += plan->n_args;
 	if (plan->has_text) {

@@ -44,7 +44,7 @@ int trc_labels_with(const struct trace_labels **out, const struct trace_labels *
  * too. */
 uint32_t trc_labels_bytes(const struct trace_labels *labels, char bytes[TRC_LABELS_BYTES_MAX]);
 
-/* ---- labels_set.c.  Context: traced thread, signal handlers that set back what they found. ---- */
+/* ---- labels_set.c.  Context: traced thread, signal handlers that restore what they found. ---- */
 
 /* As trace_labels_set(). */
 const struct trace_labels *trc_labels_set(const struct trace_labels *labels);

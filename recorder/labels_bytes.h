@@ -1,9 +1,9 @@
 /*
  * labels_bytes.h - a label set as bytes: what lies in the ring's table.
  *
- * One label after the other: a byte with the length of its key, and IS_NUMBER if its value is one; a
- * byte with the length of the value, or of a number's unit; the key; the value or unit; then, of a
- * number, its 8 bytes.
+ * One label after the other: a byte with the length of its key, and IS_NUMBER if its value is one;
+ * a byte with the length of the value, or of a number's unit; the key; the value or unit; then, of
+ * a number, its 8 bytes.
  *
  *   B1  labels are sorted by key, bytewise, a prefix first; each key is there once
  *   B2  equal sets are equal bytes
@@ -53,8 +53,7 @@ static inline bool trc_label_take(const char **at, const char *end, struct trc_l
 /* Appends a label whose lengths are within bounds; false if there is no room below `end`. */
 static inline bool trc_label_put(char **at, const char *end, const struct trc_label *label)
 {
-	uint64_t n_bytes =
-		2 + label->key_bytes + label->value_bytes + (label->is_number ? 8U : 0U);
+	uint64_t n_bytes = 2 + label->key_bytes + label->value_bytes + (label->is_number ? 8U : 0U);
 	char *to = *at;
 
 	if ((uint64_t)(end - to) < n_bytes)
@@ -79,8 +78,7 @@ static inline uint32_t trc_labels_split(const char *bytes, uint32_t n_bytes,
 
 	for (; at < end; n++)
 		if (n == TRC_LABELS_MAX || !trc_label_take(&at, end, &label[n]) ||
-		    !label[n].key_bytes ||
-		    (n && trc_label_order(&label[n - 1], &label[n]) >= 0))
+		    !label[n].key_bytes || (n && trc_label_order(&label[n - 1], &label[n]) >= 0))
 			return 0;
 	return n;
 }

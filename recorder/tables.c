@@ -249,8 +249,8 @@ uint64_t trc_labels_intern(const char *bytes, uint32_t n_bytes)
 {
 	struct trc_shared *shared = trc_rec.shared;
 
-	return intern_bytes(trc_area(shared, shared->labels_off), labels_bytes,
-			    shared->label_sets, bytes, n_bytes);
+	return intern_bytes(trc_area(shared, shared->labels_off), labels_bytes, shared->label_sets,
+			    bytes, n_bytes);
 }
 
 bool trc_labels_touch(uint64_t id)

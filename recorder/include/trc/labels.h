@@ -28,7 +28,7 @@ struct trace_label {
 	const char *key;   /* 1 to 63 bytes */
 	const char *value; /* at most 200 bytes */
 	int64_t number;
-	const char *unit;  /* of a number, at most 15 bytes: "bytes", "nanoseconds"; NULL = none */
+	const char *unit; /* of a number, at most 15 bytes: "bytes", "nanoseconds"; NULL = none */
 };
 
 /**
