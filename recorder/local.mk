@@ -26,6 +26,7 @@ libtrccore_la_SOURCES = \
 	recorder/ring.c recorder/ring_inline.h recorder/rseq_x86_64.h recorder/rseq_aarch64.h \
 	recorder/room.c \
 	recorder/sample.c recorder/sample.h recorder/sample_private.h \
+	recorder/sample_account.c \
 	recorder/sample_arm.c \
 	recorder/sample_signal.c \
 	recorder/sample_table.c recorder/sample_table.h \

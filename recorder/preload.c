@@ -67,6 +67,13 @@ static void begin(void)
 		tell(error);
 }
 
+/* What samples the threads that are still there have lost is told before the end. */
+__attribute__((destructor)) static void preload_end(void)
+{
+	if (trc_recording())
+		trc_sample_stop();
+}
+
 /* Context: a forked child (fork.h). */
 static void follow_child(void)
 {

@@ -34,12 +34,6 @@ struct kernel_sigevent {
 };
 enum { NOTIFY_THREAD_ID = 4 };
 
-/* The clock of the CPU time that a thread of this process has used. */
-static int cpu_clock_of(uint32_t tid)
-{
-	return (int)(~tid << 3 | 6);
-}
-
 /* In [1, n], evenly enough. */
 static uint64_t random_up_to(uint64_t n, uint32_t salt)
 {
@@ -64,9 +58,9 @@ static int arm_timer(struct trc_source *source, uint32_t tid, uint64_t period)
 					.number = SIGPROF,
 					.notify = NOTIFY_THREAD_ID,
 					.tid = (int32_t)tid};
-	struct itimerspec when = {time_of(period), time_of(random_up_to(period, tid))};
+	struct itimerspec when = {time_of(period), time_of(source->first_period)};
 	int id;
-	int err = (int)trc_raw3(SYS_timer_create, cpu_clock_of(tid), &event, &id);
+	int err = (int)trc_raw3(SYS_timer_create, trc_cpu_clock_of(tid), &event, &id);
 
 	if (err)
 		return err;
@@ -82,7 +76,7 @@ static int arm_timer(struct trc_source *source, uint32_t tid, uint64_t period)
 
 /* ---- counters -------------------------------------------------------------------------- */
 
-static bool is_ours(const struct trc_source *source)
+bool trc_source_is_ours(const struct trc_source *source)
 {
 	uint64_t id = 0;
 
@@ -117,7 +111,7 @@ static int open_counter(struct trc_source *source, uint32_t tid, const struct tr
 	int fd, err;
 
 	trc_cpu_event_attr(e, &attr);
-	attr.sample_period = random_up_to(e->period, tid);
+	attr.sample_period = source->first_period;
 	attr.wakeup_events = 1;
 	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
 	fd = (int)trc_raw5(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
@@ -158,20 +152,29 @@ static int arm_counter(struct trc_source *source, uint32_t tid, const struct trc
 static void disarm_counter(struct trc_source *source)
 {
 	/* The program may have closed it, and have opened something else. */
-	if (is_ours(source))
+	if (trc_source_is_ours(source))
 		trc_raw1(SYS_close, source->handle);
 	atomic_fetch_sub_explicit(&trc_sample.n_fds, 1, memory_order_relaxed);
 }
 
-bool trc_source_stands(const struct trc_source *source)
+bool trc_source_enabled_ns(const struct trc_source *source, uint64_t *ns)
 {
 	struct {
 		uint64_t value, enabled_ns;
-	} one, two;
+	} is;
 
-	return trc_raw3(SYS_read, source->handle, &one, sizeof(one)) == sizeof(one) &&
-	       trc_raw3(SYS_read, source->handle, &two, sizeof(two)) == sizeof(two) &&
-	       one.enabled_ns == two.enabled_ns;
+	if (trc_raw3(SYS_read, source->handle, &is, sizeof(is)) != sizeof(is))
+		return false;
+	*ns = is.enabled_ns;
+	return true;
+}
+
+bool trc_source_stands(const struct trc_source *source)
+{
+	uint64_t one, two;
+
+	return trc_source_enabled_ns(source, &one) && trc_source_enabled_ns(source, &two) &&
+	       one == two;
 }
 
 bool trc_source_resume(struct trc_source *source, uint64_t period)
@@ -188,7 +191,8 @@ static int arm_source(struct trc_source *source, uint32_t tid, const struct trc_
 {
 	int err = -EMFILE;
 
-	source->kind = TRC_SOURCE_NONE;
+	*source = (struct trc_source){.first_period = random_up_to(e->period, tid),
+				      .cpu_ns = trc_cpu_time_of(tid)};
 	if (e->how == TRC_SAMPLE_SIGNAL)
 		err = arm_counter(source, tid, e);
 	if (err && e->is_clock)
@@ -212,7 +216,8 @@ void trc_sampler_disarm(struct trc_sampler *s)
 
 		if (source->kind == TRC_SOURCE_TIMER)
 			trc_raw1(SYS_timer_delete, source->handle);
-		else if (source->kind == TRC_SOURCE_COUNTER)
+		trc_source_account(s, i, true);
+		if (source->kind == TRC_SOURCE_COUNTER)
 			disarm_counter(source);
 		source->kind = TRC_SOURCE_NONE;
 	}

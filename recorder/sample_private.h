@@ -14,6 +14,9 @@ struct trc_source {
 	int32_t handle; /* a timer's id, or a descriptor */
 	uint64_t perf_id; /* tells whether the descriptor is still ours */
 	bool first; /* no sample yet: the counter has the random period */
+	uint64_t first_period;
+	uint64_t cpu_ns;       /* what the thread had used when this was armed */
+	uint64_t taken, told;  /* samples, and lost ones that have been told of */
 };
 
 enum trc_sampler_state { TRC_SAMPLER_ARMING, TRC_SAMPLER_ARMED, TRC_SAMPLER_DISARMING };
@@ -50,10 +53,28 @@ void trc_sample_own_signal(void);
  * may have blocked it.  Context: the thread itself. */
 void trc_sample_take_pending(void);
 
+/* ---- sample_account.c ---- */
+
+/*
+ * Tells of samples that were due and did not come, as far as that can be known: as an event of the
+ * calling thread if the sampler is its own, else in the mapping.  `ended`: this is the last look;
+ * a timer's is after it was deleted, a counter's before it is closed.
+ * Context: any thread, signal handlers.
+ */
+void trc_source_account(struct trc_sampler *s, unsigned int i, bool ended);
+/* The clock of the CPU time that a thread of this process has used, and what it says; 0 = the
+ * thread is gone. */
+int trc_cpu_clock_of(uint32_t tid);
+uint64_t trc_cpu_time_of(uint32_t tid);
+
 /* ---- sample_arm.c.  Context: any thread, signal handlers; the sampler is the caller's. ---- */
 
 void trc_sampler_arm(struct trc_sampler *s);
 void trc_sampler_disarm(struct trc_sampler *s);
+/* Whether a counter's descriptor is still ours: the program may have closed it. */
+bool trc_source_is_ours(const struct trc_source *source);
+/* For how long it has been counting. */
+bool trc_source_enabled_ns(const struct trc_source *source, uint64_t *ns);
 /* In a forked child: its descriptors are closed, its timers are not there. */
 void trc_sampler_abandon(struct trc_sampler *s);
 /* True if a counter of the calling thread's has overflowed, and was not told to go on.  The kernel

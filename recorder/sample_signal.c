@@ -21,9 +21,12 @@ struct cause {
 	uint64_t overrun;
 };
 
+/* What comes while it is taken down is seen by the account of it. */
 static bool is_current(const struct trc_sampler *s, uint32_t tid)
 {
-	return s && s->run == atomic_load_explicit(&trc_sampling, memory_order_relaxed) &&
+	return s &&
+	       atomic_load_explicit(&s->state, memory_order_relaxed) != TRC_SAMPLER_DISARMING &&
+	       s->run == atomic_load_explicit(&trc_sampling, memory_order_relaxed) &&
 	       atomic_load_explicit(&s->tid, memory_order_relaxed) == tid;
 }
 
@@ -95,7 +98,11 @@ static void record(unsigned int i, uint64_t n, const void *context)
 
 static void take_counter(struct trc_sampler *s, unsigned int i, const void *context)
 {
+	enum { ACCOUNT_EVERY = 64 };
+
 	record(i, 1, context);
+	if (++s->source[i].taken % ACCOUNT_EVERY == 0)
+		trc_source_account(s, i, false);
 	if (!trc_source_resume(&s->source[i], trc_sample.event[i].period))
 		lose(i, TRC_SAMPLE_LOSS_NOT_OURS, 1);
 }
@@ -126,8 +133,10 @@ bool trc_sample_signal(const siginfo_t *info, const void *context)
 		return cause.ours;
 	trc_self.sampler = s;
 	trc_self.no_wait++;
-	if (cause.sampler && s->source[cause.i].kind == TRC_SOURCE_TIMER)
+	if (cause.sampler && s->source[cause.i].kind == TRC_SOURCE_TIMER) {
 		record(cause.i, 1 + cause.overrun, context);
+		s->source[cause.i].taken += 1 + cause.overrun;
+	}
 	take_counters(s, &cause, context);
 	trc_self.no_wait--;
 	errno = saved;

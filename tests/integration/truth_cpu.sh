@@ -38,7 +38,8 @@ near()
 	[ ${off#-} -le $allowed ] || fail "$1: $2 instead of $3, give or take $allowed"
 }
 
-# agree WHAT EVENT PERIOD: all that the program said of itself.
+# agree WHAT EVENT PERIOD: all that the program said of itself.  Of a timer PERIOD is at least 10 ms: a
+# thread that is preempted often is seldom there when the kernel ticks.
 agree()
 {
 	local tid function ns n=0
@@ -48,6 +49,24 @@ agree()
 	done <truth.txt
 	[ $n -gt 0 ] || fail "$1: the program said nothing"
 	passed "$1: $n shares agree"
+}
+
+# complete WHAT PERIOD CAUSE: what was sampled, and what the trace says was lost, are all there was;
+# some was lost for this cause, or for no cause at all.
+complete()
+{
+	local used lost
+	used=$(awk '{ n += $4 } END { printf "%d", n }' truth.txt)
+	lost=$(sql t.trc 'SELECT coalesce(sum(lost_samples), 0) FROM event_samples_lost')
+	near "$1" $(($(sql t.trc 'SELECT sum(value) FROM event_sample') + lost * $2)) "$used" 12 \
+		$((4 * $2))
+	if [ "$3" = none ]; then
+		[ "$lost" -le 3 ] || fail "$1: $lost samples lost"
+	else
+		[ "$(sql t.trc "SELECT coalesce(sum(lost_samples), 0) FROM event_samples_lost
+			WHERE cause = '$3'")" -gt 3 ] || fail "$1: no samples were lost: $3"
+	fi
+	passed "$1: $lost samples lost, and said so"
 }
 
 # said NUMBER TEXT...: what the trace says of an event that was sampled.
@@ -63,7 +82,7 @@ said 1 timer timer period 10000000 missing 0: '$'
 agree 'timers' 1 10000000
 sampled timer:1000000 threads
 said 1 timer timer period 1000000 missing 0: at most '[0-9]+' samples a second, which stand for more each
-agree 'timers that tick more often than the kernel' 1 1000000
+agree 'timers that tick more often than the kernel' 1 10000000
 can_count=no
 if sampled cpu-clock threads 2>skipped.txt; then
 	can_count=yes
@@ -80,6 +99,12 @@ if sampled cpu-clock threads 2>skipped.txt; then
 
 	sampled cpu-clock:10000 execs 60
 	passed 'no signal of a sampler ends the next program'
+	sampled cpu-clock:1000000 churn 200
+	complete 'short threads, by counters' 1000000 none
+	sampled cpu-clock:1000000 blocked
+	complete 'SIGPROF blocked, by counters' 1000000 busy
+	sampled cpu-clock:1000000 closes
+	complete 'descriptors closed' 1000000 not_ours
 fi
 
 # ---- by the kernel: leaves are in the function itself, whatever is below them -----------------
@@ -92,6 +117,12 @@ if by=kernel sampled cpu-clock:200000 threads 2>skipped.txt; then
 	agree 'by the kernel at 10 kHz' 17 100000
 	agree 'timers beside it' 1 10000000
 fi
+
+# ---- what no sample can tell of is told as lost -----------------------------------------------
+sampled timer:5000000 churn 200
+complete 'short threads, by timers' 5000000 no_thread
+sampled timer blocked
+complete 'SIGPROF blocked, by timers' 10000000 none
 
 # ---- threads that are there before, in a program that records itself -------------------------
 TRC_CPU_EVENTS=cpu-clock TRC_SAMPLE_BY=signal "$program" before t.trc >truth.txt 2>err.txt || {

@@ -1,0 +1,138 @@
+/*
+ * sample_account.c - samples that were due, and did not come (S6).
+ *
+ * What a thread has used says how many samples of a clock there should have been; of a counter
+ * it is known besides for how long it has counted.  What is missing:
+ *
+ *   timers     expirations that no tick came for while the thread lived, or whose signal found the
+ *              program blocking it until the end
+ *   counters   while SIGPROF was blocked they stood still; while the kernel throttled them they
+ *              counted, but took no samples
+ */
+#include <time.h>
+#include "format/raw.h"
+#include "rec.h"
+#include "sample_private.h"
+#include "sample_table.h"
+#include "poison.h"
+
+enum {
+	/* A handler's own time, in which its counter stands still. */
+	HANDLER_NS = 20000,
+	/* What starting and stopping may get wrong. */
+	SLACK_SAMPLES = 2,
+	/* Below this share of what was due no throttling is seen in what is missing. */
+	SHARE_MIN = 50,
+};
+
+int trc_cpu_clock_of(uint32_t tid)
+{
+	return (int)(~tid << 3 | 6);
+}
+
+uint64_t trc_cpu_time_of(uint32_t tid)
+{
+	struct timespec t;
+
+	if (trc_raw2(SYS_clock_gettime, trc_cpu_clock_of(tid), &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void tell(const struct trc_sampler *s, unsigned int i, enum trc_sample_loss cause, uint64_t n)
+{
+	uint64_t arg[3] = {trc_sample.number[i], n, cause};
+	bool own = atomic_load_explicit(&s->tid, memory_order_relaxed) ==
+		   (uint32_t)trc_raw1(SYS_gettid, 0);
+
+	if (!n || !trc_recording())
+		return;
+	if (own && trc_self_is_of_session() && !trc_self.quiet)
+		trc_record_args(TRC_REC_WORD1(TRC_KIND_SAMPLES_LOST, 0, 5, trc_self.serial), arg, 3);
+	else
+		trc_sample_count_loss(trc_rec.shared, trc_sample.number[i], cause, n);
+}
+
+static uint64_t above(uint64_t n, uint64_t limit)
+{
+	return n > limit ? n - limit : 0;
+}
+
+static uint64_t due(const struct trc_source *source, uint64_t used_ns, uint64_t period)
+{
+	return used_ns < source->first_period ? 0
+					      : 1 + (used_ns - source->first_period) / period;
+}
+
+/* Called at the end only: before it, what has not come yet may come. */
+static void account_timer(struct trc_sampler *s, unsigned int i, uint64_t used_ns)
+{
+	struct trc_source *source = &s->source[i];
+
+	tell(s, i, TRC_SAMPLE_LOSS_NO_THREAD,
+	     above(due(source, used_ns, trc_sample.event[i].period), source->taken));
+}
+
+/* What a counter missed while it stood still, for longer than handlers take. */
+static uint64_t stood(const struct trc_source *source, const struct trc_cpu_event *e,
+		      uint64_t used_ns, uint64_t enabled_ns)
+{
+	uint64_t ns = above(above(used_ns, enabled_ns), source->taken * HANDLER_NS);
+
+	if (e->is_clock)
+		return above(ns / e->period, SLACK_SAMPLES);
+	if (!enabled_ns)
+		return 0;
+	return above((uint64_t)((unsigned __int128)ns * source->taken / enabled_ns), SLACK_SAMPLES);
+}
+
+/* What it missed while it counted; known of clocks that count all CPU time. */
+static uint64_t throttled(const struct trc_source *source, const struct trc_cpu_event *e,
+			  uint64_t enabled_ns)
+{
+	uint64_t all = due(source, enabled_ns, e->period);
+	uint64_t missing = above(all, source->taken + SLACK_SAMPLES);
+
+	if (!e->is_clock || e->exclude_kernel || e->exclude_user || missing < all / SHARE_MIN)
+		return 0;
+	return missing;
+}
+
+static void account_counter(struct trc_sampler *s, unsigned int i, uint64_t used_ns)
+{
+	const struct trc_cpu_event *e = &trc_sample.event[i];
+	struct trc_source *source = &s->source[i];
+	uint64_t enabled_ns, blocked, n;
+
+	if (!trc_source_is_ours(source) || !trc_source_enabled_ns(source, &enabled_ns)) {
+		n = e->is_clock ? above(due(source, used_ns, e->period), source->taken) : 1;
+		tell(s, i, TRC_SAMPLE_LOSS_NOT_OURS, above(n, source->told));
+		return;
+	}
+	blocked = stood(source, e, used_ns, enabled_ns);
+	n = blocked + throttled(source, e, enabled_ns);
+	if (n <= source->told)
+		return;
+	n -= source->told;
+	source->told += n;
+	if (blocked > n)
+		blocked = n;
+	tell(s, i, TRC_SAMPLE_LOSS_BUSY, blocked);
+	tell(s, i, TRC_SAMPLE_LOSS_THROTTLED, n - blocked);
+}
+
+void trc_source_account(struct trc_sampler *s, unsigned int i, bool ended)
+{
+	struct trc_source *source = &s->source[i];
+	uint64_t now_ns;
+
+	if (source->kind == TRC_SOURCE_NONE)
+		return;
+	now_ns = trc_cpu_time_of(atomic_load_explicit(&s->tid, memory_order_relaxed));
+	if (now_ns <= source->cpu_ns)
+		return;
+	if (source->kind == TRC_SOURCE_COUNTER)
+		account_counter(s, i, now_ns - source->cpu_ns);
+	else if (ended)
+		account_timer(s, i, now_ns - source->cpu_ns);
+}
