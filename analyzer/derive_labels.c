@@ -104,7 +104,8 @@ static int losses_sort(struct labels *l)
 	return err;
 }
 
-/* How many losses begin before ts_ns; of those, the first whose end, or an earlier one's, is after. */
+/* How many losses begin before ts_ns; or, by_end, how many end before it and have none in front of
+ * them that does not. */
 static size_t losses_before(const struct labels *l, int64_t ts_ns, bool by_end)
 {
 	const struct lost *lost = l->losses.row;

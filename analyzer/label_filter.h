@@ -4,8 +4,8 @@
  *   text       = condition { "," condition }        all of them must hold
  *   condition  = key "=" value | key                a key alone: with any value
  *
- * A backslash takes the character behind it as it is: a comma or an equals sign in a key, a comma in
- * a value.  A number is named in decimal, with its unit behind it or without: 7ms, 7.
+ * A backslash takes the character behind it as it is: a comma or an equals sign in a key, a comma
+ * in a value.  A number is named in decimal, with its unit behind it or without: 7ms, 7.
  */
 #ifndef TRC_ANALYZER_LABEL_FILTER_H
 #define TRC_ANALYZER_LABEL_FILTER_H

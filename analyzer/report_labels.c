@@ -50,9 +50,8 @@ int trc_report_labels_init(struct trc_report *r)
 
 bool trc_report_wanted(const struct trc_report *r, uint32_t thread, int64_t ts_ns)
 {
-	return !r->label_filter ||
-	       trc_label_filter_match(r->label_filter, r->m,
-				      trc_model_labels_at(r->m, thread, ts_ns));
+	return !r->label_filter || trc_label_filter_match(r->label_filter, r->m,
+							  trc_model_labels_at(r->m, thread, ts_ns));
 }
 
 void trc_report_label(struct trc_line *line, const struct trc_set_label *label)
@@ -296,7 +295,8 @@ static void print_key(struct trc_report *r, const struct key *key, const struct 
 	if (key->n <= VALUES_MAX)
 		return;
 	trc_line_begin(&line, r->width, r->colour);
-	trc_line_add(&line, "    and %s more values of ", trc_text_count(number, key->n - VALUES_MAX));
+	trc_line_add(&line, "    and %s more values of ",
+		     trc_text_count(number, key->n - VALUES_MAX));
 	trc_line_data(&line, key->key, KEY_WIDTH);
 	trc_report_line(r, &line);
 }

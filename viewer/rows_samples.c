@@ -28,7 +28,8 @@ static void write_events(struct trc_rows *r)
 		trc_column_add(&c[EVENT], e->event);
 		trc_column_add(&c[NAME], trc_texts_id(&r->texts, e->name));
 		trc_column_add(&c[UNIT], trc_texts_id(&r->texts, e->unit));
-		trc_column_add(&c[HOW], trc_texts_id(&r->texts, e->how ? trc_sample_how_name(e->how) : ""));
+		trc_column_add(&c[HOW],
+			       trc_texts_id(&r->texts, e->how ? trc_sample_how_name(e->how) : ""));
 		trc_column_add(&c[NOTE], trc_texts_id(&r->texts, e->note));
 		trc_column_add(&c[PERIOD], e->period);
 		trc_column_add(&c[RATE], e->frequency_hz);

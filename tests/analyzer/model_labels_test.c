@@ -1,6 +1,6 @@
 /*
- * model_labels_test.c - which labels a thread had when, what a label set consists of, and which sets
- * a filter takes.
+ * model_labels_test.c - which labels a thread had when, what a label set consists of, and which
+ * sets a filter takes.
  *
  * Each row is a trace and the spans that must come of it, as text.
  */
