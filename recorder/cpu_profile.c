@@ -10,6 +10,16 @@
 static _Atomic bool busy;	     /* somebody starts or stops */
 static _Atomic uint32_t profile_run; /* the sampling that was started here; 0 = none */
 
+/* NULL = nobody. */
+static const struct trc_kernel_sampler *_Atomic kernel_sampler;
+static _Atomic bool kernel_run; /* it samples something */
+
+void trc_cpu_profile_kernel(const struct trc_kernel_sampler *sampler)
+{
+	atomic_store(&kernel_run, false);
+	atomic_store(&kernel_sampler, sampler);
+}
+
 static int fail(int err, char *error, size_t n_bytes, const char *why)
 {
 	snprintf(error, n_bytes, "%s", why);
@@ -126,17 +136,49 @@ static void leave(void)
 	atomic_store_explicit(&busy, false, memory_order_release);
 }
 
+/* Those that are left to the kernel. */
+static int start_kernel(const struct trc_kernel_sampler *sampler, const struct trc_cpu_event *event,
+			unsigned int n, char *error, size_t n_bytes)
+{
+	struct trc_cpu_event by_kernel[TRC_CPU_EVENTS_MAX];
+	unsigned int n_by_kernel = 0;
+	int err;
+
+	for (unsigned int i = 0; i < n; i++)
+		if (event[i].how == TRC_SAMPLE_KERNEL)
+			by_kernel[n_by_kernel++] = event[i];
+	if (!n_by_kernel)
+		return 0;
+	err = sampler->start(by_kernel, n_by_kernel, error, n_bytes);
+	atomic_store(&kernel_run, !err);
+	return err;
+}
+
+static void stop_kernel(void)
+{
+	const struct trc_kernel_sampler *sampler = atomic_load(&kernel_sampler);
+
+	if (atomic_exchange(&kernel_run, false) && sampler)
+		sampler->stop();
+}
+
 static int start(const struct trace_cpu_event *events, size_t n, char *error, size_t n_bytes)
 {
+	const struct trc_kernel_sampler *sampler = atomic_load(&kernel_sampler);
 	struct trc_cpu_event event[TRC_CPU_EVENTS_MAX];
 	int found = understand(event, events, n, error, n_bytes), err;
 
 	if (found < 0)
 		return found;
-	err = trc_cpu_events_settle(event, (unsigned int)found, false, error, n_bytes);
+	err = trc_cpu_events_settle(event, (unsigned int)found, sampler != NULL, error, n_bytes);
 	if (!err)
-		err = trc_sample_start(event, (unsigned int)found, error, n_bytes);
-	if (!err)
+		err = start_kernel(sampler, event, (unsigned int)found, error, n_bytes);
+	if (err)
+		return err;
+	err = trc_sample_start(event, (unsigned int)found, error, n_bytes);
+	if (err)
+		stop_kernel();
+	else
 		atomic_store(&profile_run, atomic_load(&trc_sampling));
 	return err;
 }
@@ -151,7 +193,7 @@ int trc_cpu_profile_start(const struct trace_cpu_event *events, size_t n, char *
 			    "nothing records: trace_start() or trace_flight_start() comes first");
 	if (!enter())
 		return fail(-EBUSY, error, n_bytes, "another thread starts or stops a CPU profile");
-	if (atomic_load(&trc_sampling))
+	if (atomic_load(&trc_sampling) || atomic_load(&kernel_run))
 		err = fail(-EBUSY, error, n_bytes, "a CPU profile runs already");
 	else
 		err = start(events, n, error, n_bytes);
@@ -161,15 +203,18 @@ int trc_cpu_profile_start(const struct trace_cpu_event *events, size_t n, char *
 
 int trc_cpu_profile_stop(char *error, size_t n_bytes)
 {
+	bool kernel;
 	uint32_t run;
 	int err = 0;
 
 	if (!enter())
 		return fail(-EBUSY, error, n_bytes, "another thread starts or stops a CPU profile");
+	kernel = atomic_load(&kernel_run);
+	stop_kernel();
 	run = atomic_exchange(&profile_run, 0);
 	if (run && run == atomic_load(&trc_sampling))
 		trc_sample_stop();
-	else
+	else if (!kernel)
 		err = fail(-EINVAL, error, n_bytes, "the program has started no CPU profile");
 	leave();
 	return err;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "clock.h"
+#include "cpu_profile.h"
 #include "drain.h"
 #include "drainer.h"
 #include "file_sink.h"
@@ -20,6 +21,9 @@ enum {
 
 enum state { IDLE, STARTING, RUNNING, STOPPING, ENDED };
 
+/* What another thread wants of this one, which has the descriptors. */
+enum request { NOTHING, SAMPLE, SAMPLE_STOP, BEING_DONE };
+
 static struct drainer {
 	_Atomic uint32_t state; /* a futex word */
 	int err;
@@ -32,6 +36,14 @@ static struct drainer {
 	struct trc_writer *writer;
 	struct trc_drain *drain;
 	struct trc_perf *perf; /* NULL = the trace says why not */
+	char no_perf[200];
+	struct trc_perf_table sampled;
+
+	_Atomic uint32_t request; /* a futex word; NOTHING again when it is done */
+	const struct trc_cpu_event *event;
+	uint32_t n_events;
+	int answer;
+	char answer_text[400];
 } drainer;
 
 static void set_state(struct drainer *d, enum state state)
@@ -56,11 +68,11 @@ static int say(struct drainer *d, int err, const char *what)
 /* When threads run on procs: for the threads that there are, and those that they create. */
 static int open_sched(struct drainer *d)
 {
-	const struct trc_perf_options options = {.pid = (int)d->shared->pid, .switches = true};
-	char sched[200];
+	const struct trc_perf_options options = {
+		.pid = (int)d->shared->pid, .switches = true, .more_events = true};
 
-	trc_perf_open(&d->perf, &options, sched, sizeof(sched));
-	return trc_writer_info(d->writer, "sched", sched);
+	trc_perf_open(&d->perf, &options, d->no_perf, sizeof(d->no_perf));
+	return trc_writer_info(d->writer, "sched", d->no_perf);
 }
 
 static void pass_kernel(void *context, const struct trc_perf_record *record)
@@ -76,6 +88,96 @@ static uint64_t pass(struct drainer *d, bool all)
 		trc_perf_pass(d->perf, all, pass_kernel, d->drain);
 	return n_events;
 }
+
+/* ---- samples that the kernel takes ----------------------------------------------------- */
+
+static void tell_sampled(struct drainer *d)
+{
+	trc_perf_table_fill(&d->sampled, d->perf);
+	trc_drain_kernel_events(d->drain, d->sampled.entry, d->sampled.n);
+}
+
+static int sample(struct drainer *d)
+{
+	int err;
+
+	if (!d->perf) {
+		snprintf(d->answer_text, sizeof(d->answer_text),
+			 "%s: the trace has none of the kernel's records (%s)", d->event->name,
+			 d->no_perf);
+		return -ENOTSUP;
+	}
+	err = trc_perf_add_events(d->perf, d->event, d->n_events, d->answer_text,
+				  sizeof(d->answer_text));
+	tell_sampled(d);
+	return err;
+}
+
+static void answer(struct drainer *d)
+{
+	uint32_t request = atomic_load_explicit(&d->request, memory_order_relaxed);
+
+	/* acquire: pairs with the release in ask(). */
+	if (request == NOTHING ||
+	    !atomic_compare_exchange_strong_explicit(&d->request, &request, BEING_DONE,
+						     memory_order_acquire, memory_order_relaxed))
+		return;
+	if (request == SAMPLE) {
+		d->answer = sample(d);
+	} else if (d->perf) {
+		pass(d, true); /* counters know what found no room */
+		trc_perf_stop_events(d->perf);
+	}
+	/* release: pairs with the acquire in ask(): the answer is there. */
+	atomic_store_explicit(&d->request, NOTHING, memory_order_release);
+	trc_raw3(SYS_futex, &d->request, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
+}
+
+/* The request is taken back if the thread comes to its end before it sees it. */
+static int ask(struct drainer *d, enum request request)
+{
+	const struct timespec patience = {0, 10000000};
+	uint32_t seen = request;
+
+	atomic_store_explicit(&d->request, request, memory_order_release);
+	while (seen != NOTHING) {
+		trc_raw4(SYS_futex, &d->request, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, seen, &patience);
+		seen = request;
+		if (atomic_load_explicit(&d->state, memory_order_acquire) != RUNNING &&
+		    atomic_compare_exchange_strong_explicit(&d->request, &seen, NOTHING,
+							    memory_order_relaxed,
+							    memory_order_relaxed))
+			return -ECANCELED;
+		/* acquire: pairs with the release in answer(). */
+		seen = atomic_load_explicit(&d->request, memory_order_acquire);
+	}
+	return 0;
+}
+
+static int kernel_start(const struct trc_cpu_event *events, unsigned int n, char *error,
+			size_t n_bytes)
+{
+	struct drainer *d = &drainer;
+	int err;
+
+	d->event = events;
+	d->n_events = n;
+	err = ask(d, SAMPLE);
+	if (err)
+		snprintf(error, n_bytes, "the trace ends");
+	else if (d->answer)
+		snprintf(error, n_bytes, "%s", d->answer_text);
+	return err ? err : d->answer;
+}
+
+static void kernel_stop(void)
+{
+	ask(&drainer, SAMPLE_STOP);
+}
+
+static const struct trc_kernel_sampler kernel_sampler = {kernel_start, kernel_stop};
+
+/* ---- the thread ------------------------------------------------------------------------ */
 
 static int open_writer(struct drainer *d)
 {
@@ -118,6 +220,7 @@ static void drain_until_stopped(struct drainer *d)
 	while (atomic_load_explicit(&d->state, memory_order_acquire) == RUNNING) {
 		uint64_t n_events = pass(d, false);
 
+		answer(d);
 		/* The first events that reached the disk make it a trace worth having. */
 		if (d->sink.file_bytes && !d->sink.error && !d->sink.committed) {
 			struct trc_writer_totals totals;
@@ -135,8 +238,10 @@ static void drain_until_stopped(struct drainer *d)
  * recording goes on something always does: what is there now is the rest. */
 static void drain_the_rest(struct drainer *d)
 {
-	if (d->goes_on)
+	if (d->goes_on) {
+		pass(d, true);
 		return;
+	}
 	for (int i = 0; i < LAST_PASSES_MAX && (pass(d, true) || i < 2); i++)
 		trc_drain_sleep(d->drain, 500000);
 }
@@ -182,7 +287,10 @@ static void *run(void *arg)
 	}
 	set_state(d, RUNNING);
 	drain_until_stopped(d);
+	answer(d);
 	drain_the_rest(d);
+	if (d->perf)
+		tell_sampled(d);
 	complete(d);
 	tear_down(d);
 	trc_own_thread_end();
@@ -208,8 +316,10 @@ int trc_drainer_start(struct trc_shared *shared, const char *path, enum trc_drai
 		return err;
 	}
 	wait_while(d, STARTING);
-	if (!d->err)
+	if (!d->err) {
+		trc_cpu_profile_kernel(&kernel_sampler);
 		return 0;
+	}
 	pthread_join(d->thread, NULL);
 	snprintf(error, n_bytes, "%s", d->error);
 	return d->err;
@@ -221,6 +331,7 @@ int trc_drainer_stop(bool goes_on, char *error, size_t n_bytes)
 
 	if (atomic_load_explicit(&d->state, memory_order_relaxed) != RUNNING)
 		return 0;
+	trc_cpu_profile_kernel(NULL);
 	d->goes_on = goes_on; /* published by the state */
 	set_state(d, STOPPING);
 	pthread_join(d->thread, NULL);
@@ -232,4 +343,5 @@ int trc_drainer_stop(bool goes_on, char *error, size_t n_bytes)
 void trc_drainer_forget(void)
 {
 	memset(&drainer, 0, sizeof(drainer));
+	trc_cpu_profile_kernel(NULL);
 }

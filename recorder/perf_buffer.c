@@ -31,7 +31,7 @@ static void attr_common(const struct trc_perf *p, struct perf_event_attr *attr, 
 {
 	attr->size = sizeof(*attr);
 	attr->sample_type = TRC_PERF_ID_BITS;
-	if (p->n_events)
+	if (p->tells_apart)
 		attr->sample_type |= PERF_SAMPLE_IDENTIFIER;
 	attr->disabled = at_exec;
 	attr->enable_on_exec = at_exec;
@@ -270,12 +270,12 @@ static int open_procs(struct trc_perf *p, int pid, bool at_exec, char *said, siz
 	return n_open ? 0 : no_buffers(p, -ENODEV, "perf_event_open", said, n_bytes);
 }
 
-/* V5. */
-static int open_events(struct trc_perf *p, int pid, bool at_exec, char *said, size_t n_bytes)
+/* V5: those of which the bit is set. */
+static int open_events(struct trc_perf *p, uint32_t which, bool at_exec, char *said, size_t n_bytes)
 {
 	for (uint32_t proc = 0; proc < p->n_procs; proc++) {
 		for (uint32_t e = 0; p->buffer[proc].page && e < p->n_events; e++) {
-			int err = add_counter(p, pid, proc, e, at_exec);
+			int err = which >> e & 1 ? add_counter(p, p->pid, proc, e, at_exec) : 0;
 
 			if (err) {
 				trc_cpu_event_explain(&p->event[e], err, said, n_bytes);
@@ -287,7 +287,7 @@ static int open_events(struct trc_perf *p, int pid, bool at_exec, char *said, si
 }
 
 /* The same for a thread that is there already.  0 or -errno: then it has none of them. */
-static int add_thread(struct trc_perf *p, int tid)
+static int add_thread(struct trc_perf *p, int tid, bool switches, uint32_t which)
 {
 	uint32_t before = p->n_counters;
 	int err = 0;
@@ -295,10 +295,10 @@ static int add_thread(struct trc_perf *p, int tid)
 	for (uint32_t proc = 0; proc < p->n_procs && !err; proc++) {
 		if (!p->buffer[proc].page)
 			continue;
-		if (p->switches)
+		if (switches)
 			err = add_counter(p, tid, proc, TRC_PERF_ANY_EVENT, false);
 		for (uint32_t e = 0; e < p->n_events && !err; e++)
-			err = add_counter(p, tid, proc, e, false);
+			err = which >> e & 1 ? add_counter(p, tid, proc, e, false) : 0;
 	}
 	if (err)
 		close_counters(p, before);
@@ -314,7 +314,8 @@ struct directory_entry { /* struct linux_dirent64 */
 };
 
 /* The caller's own thread is left out: it records for the others. */
-static void add_threads(struct trc_perf *p, int pid, char *said, size_t n_bytes)
+static void add_threads(struct trc_perf *p, bool switches, uint32_t which, char *said,
+			size_t n_bytes)
 {
 	_Alignas(struct directory_entry) char entries[4096];
 	int self = (int)trc_raw1(SYS_gettid, 0), err = 0;
@@ -322,13 +323,16 @@ static void add_threads(struct trc_perf *p, int pid, char *said, size_t n_bytes)
 	long n;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	p->missing_threads = 0;
+	snprintf(path, sizeof(path), "/proc/%d/task", p->pid);
 	fd = (int)trc_raw4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	while (fd >= 0 && (n = trc_raw3(SYS_getdents64, fd, entries, sizeof(entries))) > 0) {
 		for (long at = 0; at < n;) {
 			const struct directory_entry *e = (void *)(entries + at);
 			int tid = atoi(e->name);
-			int failed = tid && tid != pid && tid != self ? add_thread(p, tid) : 0;
+			int failed = tid && tid != p->pid && tid != self
+					     ? add_thread(p, tid, switches, which)
+					     : 0;
 
 			p->missing_threads += failed != 0;
 			err = failed ? failed : err;
@@ -355,8 +359,9 @@ static struct trc_perf *allocate(const struct trc_perf_options *o)
 {
 	long conf = sysconf(_SC_NPROCESSORS_CONF);
 	uint32_t n_procs = conf < 1 ? 1 : conf > PROCS_MAX ? PROCS_MAX : (uint32_t)conf;
-	uint64_t others = o->at_exec ? 0 : (uint64_t)OTHERS_MAX * n_procs * (1 + o->n_events);
-	uint64_t max_counters = (uint64_t)n_procs * o->n_events + others;
+	uint32_t n_events = o->more_events ? TRC_CPU_EVENTS_MAX : o->n_events;
+	uint64_t others = o->at_exec ? 0 : (uint64_t)OTHERS_MAX * n_procs * (1 + n_events);
+	uint64_t max_counters = (uint64_t)n_procs * n_events + others;
 	size_t head_bytes = sizeof(struct trc_perf) + n_procs * sizeof(struct trc_perf_buffer);
 	size_t counters_bytes, n_pairs;
 	struct trc_perf *p;
@@ -382,13 +387,15 @@ static struct trc_perf *allocate(const struct trc_perf_options *o)
 
 static void take_options(struct trc_perf *p, const struct trc_perf_options *o)
 {
+	p->pid = o->pid;
 	p->flight = o->flight;
 	p->switches = o->switches;
 	p->tells_lost = !o->flight; /* there, nothing finds no room */
 	p->n_events = o->n_events < TRC_CPU_EVENTS_MAX ? o->n_events : TRC_CPU_EVENTS_MAX;
 	if (p->n_events)
 		memcpy(p->event, o->event, p->n_events * sizeof(*o->event));
-	p->id_bytes = sizeof(struct trc_perf_id) + (p->n_events ? sizeof(uint64_t) : 0);
+	p->tells_apart = p->n_events || o->more_events;
+	p->id_bytes = sizeof(struct trc_perf_id) + (p->tells_apart ? sizeof(uint64_t) : 0);
 }
 
 int trc_perf_open(struct trc_perf **out, const struct trc_perf_options *o, char *said,
@@ -409,7 +416,7 @@ int trc_perf_open(struct trc_perf **out, const struct trc_perf_options *o, char 
 	}
 	if (!err) {
 		keep_counts_apart(p);
-		err = open_events(p, o->pid, o->at_exec, said, n_bytes);
+		err = open_events(p, UINT32_MAX, o->at_exec, said, n_bytes);
 	}
 	if (err) {
 		trc_perf_close(p);
@@ -419,9 +426,68 @@ int trc_perf_open(struct trc_perf **out, const struct trc_perf_options *o, char 
 	if (o->at_exec && p->n_events)
 		trc_perf_open_maps(p, o->pid);
 	if (!o->at_exec)
-		add_threads(p, o->pid, said, n_bytes);
+		add_threads(p, p->switches, UINT32_MAX, said, n_bytes);
 	*out = p;
 	return 0;
+}
+
+static bool is_same(const struct trc_cpu_event *a, const struct trc_cpu_event *b)
+{
+	return !strcmp(a->name, b->name) && a->period == b->period &&
+	       a->frequency_hz == b->frequency_hz && a->exclude_kernel == b->exclude_kernel;
+}
+
+/* Its number; if there are too many, TRC_CPU_EVENTS_MAX. */
+static uint32_t event_enter(struct trc_perf *p, const struct trc_cpu_event *event)
+{
+	uint32_t e = 0;
+
+	while (e < p->n_events && !is_same(&p->event[e], event))
+		e++;
+	if (e == p->n_events && e < TRC_CPU_EVENTS_MAX)
+		p->event[p->n_events++] = *event;
+	return e;
+}
+
+int trc_perf_add_events(struct trc_perf *p, const struct trc_cpu_event *event, uint32_t n,
+			char *said, size_t n_bytes)
+{
+	uint32_t n_events = p->n_events, n_counters = p->n_counters, which = 0;
+	int err = 0;
+
+	for (uint32_t i = 0; i < n && !err; i++) {
+		uint32_t e = event_enter(p, &event[i]);
+
+		which |= UINT32_C(1) << e;
+		err = e < TRC_CPU_EVENTS_MAX ? 0 : -ENOSPC;
+	}
+	if (err) {
+		snprintf(said, n_bytes, "more than %d different events in one recording",
+			 TRC_CPU_EVENTS_MAX);
+	} else {
+		keep_counts_apart(p);
+		err = open_events(p, which, false, said, n_bytes);
+	}
+	if (err) {
+		close_counters(p, n_counters);
+		p->n_events = n_events;
+		return err;
+	}
+	add_threads(p, false, which, said, n_bytes);
+	return 0;
+}
+
+void trc_perf_stop_events(struct trc_perf *p)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->n_counters; i++) {
+		if (p->counter[i].event == TRC_PERF_ANY_EVENT)
+			p->counter[n++] = p->counter[i];
+		else
+			trc_raw1(SYS_close, p->counter[i].fd);
+	}
+	p->n_counters = n;
 }
 
 bool trc_perf_signal(struct trc_perf *p)
@@ -455,6 +521,30 @@ uint64_t trc_perf_patience_ns(const struct trc_perf *p)
 			patience_ns = n_samples * period_ns / p->n_events;
 	}
 	return patience_ns;
+}
+
+void trc_perf_table_fill(struct trc_perf_table *t, const struct trc_perf *p)
+{
+	t->n = p ? p->n_events : 0;
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct trc_cpu_event *e = &p->event[i];
+		uint32_t percent = trc_perf_counted_percent(p, i);
+
+		snprintf(t->note[i], sizeof(t->note[i]), "%s", e->note);
+		if (percent < 100)
+			snprintf(t->note[i], sizeof(t->note[i]),
+				 "%s%scounted in %u%% of the time, and values multiplied", e->note,
+				 *e->note ? "; " : "", percent);
+		t->entry[i] = (struct trc_sample_event_entry){
+			.how = TRC_SAMPLE_KERNEL,
+			.period = e->period,
+			.frequency_hz = e->frequency_hz,
+			.missing_threads = p->missing_threads,
+			.name = e->name,
+			.unit = e->unit,
+			.note = t->note[i],
+		};
+	}
 }
 
 uint64_t trc_perf_missing_threads(const struct trc_perf *p)

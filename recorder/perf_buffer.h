@@ -26,6 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "cpu_event.h"
+#include "format/writer.h"
 #include "perf_maps.h"
 
 struct trc_perf;
@@ -66,7 +67,8 @@ struct trc_perf_options {
 	/* Those that are sampled, settled; copied. */
 	const struct trc_cpu_event *event;
 	uint32_t n_events;
-	bool flight; /* V4 */
+	bool more_events; /* trc_perf_add_events() may follow */
+	bool flight;	  /* V4 */
 	/* In flight mode: what buffers take in all, or 16 KiB for each proc if that is more. */
 	uint64_t max_bytes;
 };
@@ -79,6 +81,15 @@ struct trc_perf_options {
  */
 int trc_perf_open(struct trc_perf **out, const struct trc_perf_options *options, char *said,
 		  size_t n_bytes);
+/*
+ * Samples these from now on as well, in all threads that there are and are to come; those
+ * that were sampled before keep their numbers.  Not at_exec, not in flight mode.  0 or -errno with a sentence
+ * in said: then none of them.
+ */
+int trc_perf_add_events(struct trc_perf *p, const struct trc_cpu_event *event, uint32_t n,
+			char *said, size_t n_bytes);
+/* Samples nothing any more.  What has been sampled is there for one more pass. */
+void trc_perf_stop_events(struct trc_perf *p);
 /* From now on the calling process gets SIGIO when half a buffer has come, and then for each half of
  * one.  Not in flight mode, and not reliably for samples.  False: it gets none. */
 bool trc_perf_signal(struct trc_perf *p);
@@ -102,6 +113,15 @@ uint64_t trc_perf_missing_threads(const struct trc_perf *p);
 /* How many per cent of the time the event was counted; less than 100 where the processor has too few
  * counters for all.  Samples' values are what they would have been. */
 uint32_t trc_perf_counted_percent(const struct trc_perf *p, uint32_t event);
+
+/* What is, or was, sampled, as the trace tells of it (trc_drain_kernel_events()). */
+struct trc_perf_table {
+	struct trc_sample_event_entry entry[TRC_CPU_EVENTS_MAX];
+	char note[TRC_CPU_EVENTS_MAX][240];
+	uint32_t n;
+};
+/* As of now; t borrows from p.  p may be NULL: nothing. */
+void trc_perf_table_fill(struct trc_perf_table *t, const struct trc_perf *p);
 void trc_perf_close(struct trc_perf *p); /* accepts NULL */
 
 /* For tests: the value of a sample of which only running_ns of enabled_ns were counted. */

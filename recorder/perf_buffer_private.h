@@ -66,7 +66,9 @@ struct trc_perf_share {
 
 struct trc_perf {
 	uint32_t n_procs, n_events;
+	int pid;
 	bool flight, switches;
+	bool tells_apart; /* records tell their event: with samples, or where they may come */
 	bool tells_lost; /* PERF_FORMAT_LOST: since Linux 6.0 */
 	uint64_t page_bytes, memory_bytes;
 	uint64_t data_bytes; /* of each buffer; a power of two */

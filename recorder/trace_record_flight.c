@@ -141,7 +141,7 @@ static int copy(struct trc_process *p, struct trc_flight_session *f, struct trc_
 	}
 	if (!dead)
 		copy_kernel(s);
-	trc_sampling_table_fill(&f->sampled, &p->options->sampling, s->kernel);
+	trc_perf_table_fill(&f->sampled, s->kernel);
 	if (!dead)
 		trc_procs_look(&p->procs, p->pid, &p->shared->procs_told, now_ns(), true);
 	return 0;

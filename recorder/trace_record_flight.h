@@ -16,7 +16,7 @@ struct trc_flight_session {
 	const struct trc_tool_options *options;
 	struct trc_perf *kernel; /* borrowed; NULL = sched says why */
 	const char *sched;
-	struct trc_sampling_table sampled;
+	struct trc_perf_table sampled;
 	struct trc_tool_dir *dir;
 
 	struct trc_tool_taken *first, **last; /* the snapshots, in order */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "trace_record_session.h"
+#include "trace_record.h"
 
 int trc_sampling_add(struct trc_sampling *s, const char *list)
 {
@@ -59,29 +59,4 @@ void trc_sampling_environment(const struct trc_sampling *s)
 		setenv("TRC_CPU_EVENTS", s->for_command, 1);
 	if (s->for_command_hz)
 		setenv("TRC_CPU_FREQUENCY", hz, 1);
-}
-
-void trc_sampling_table_fill(struct trc_sampling_table *t, const struct trc_sampling *s,
-			     const struct trc_perf *kernel)
-{
-	t->n = kernel ? s->n_kernel : 0;
-	for (uint32_t i = 0; i < t->n; i++) {
-		const struct trc_cpu_event *e = &s->kernel[i];
-		uint32_t percent = trc_perf_counted_percent(kernel, i);
-
-		snprintf(t->note[i], sizeof(t->note[i]), "%s", e->note);
-		if (percent < 100)
-			snprintf(t->note[i], sizeof(t->note[i]),
-				 "%s%scounted in %u%% of the time, and values multiplied", e->note,
-				 *e->note ? "; " : "", percent);
-		t->entry[i] = (struct trc_sample_event_entry){
-			.how = TRC_SAMPLE_KERNEL,
-			.period = e->period,
-			.frequency_hz = e->frequency_hz,
-			.missing_threads = trc_perf_missing_threads(kernel),
-			.name = e->name,
-			.unit = e->unit,
-			.note = t->note[i],
-		};
-	}
 }

@@ -39,7 +39,7 @@ struct trc_tool_session {
 	uint64_t quiet_since_ns;   /* nothing is being recorded since; 0 = something is */
 	struct trc_process *first; /* in order of appearance */
 	struct trc_perf *kernel;
-	struct trc_sampling_table sampled;
+	struct trc_perf_table sampled;
 	uint64_t patience_ns; /* how long the kernel's buffers last */
 	uint64_t busy_ns; /* from one pass to the next while there is something to drain */
 	char sched[160];
@@ -239,7 +239,7 @@ static void tell_sampled(struct trc_tool_session *s, struct trc_process *p)
 {
 	if (!s->kernel || !p->drain)
 		return;
-	trc_sampling_table_fill(&s->sampled, &s->options->sampling, s->kernel);
+	trc_perf_table_fill(&s->sampled, s->kernel);
 	trc_drain_kernel_events(p->drain, s->sampled.entry, s->sampled.n);
 }
 

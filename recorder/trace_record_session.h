@@ -41,19 +41,6 @@ struct trc_process {
 	struct trc_flight *flight; /* NULL = a recording */
 };
 
-/* What the kernel samples, as the trace tells of it. */
-struct trc_sampling_table {
-	struct trc_sample_event_entry entry[TRC_CPU_EVENTS_MAX];
-	char note[TRC_CPU_EVENTS_MAX][240];
-	uint32_t n;
-};
-
-/* ---- trace_record_sampling.c ---- */
-
-/* As of now; t borrows from s. */
-void trc_sampling_table_fill(struct trc_sampling_table *t, const struct trc_sampling *s,
-			     const struct trc_perf *kernel);
-
 /* ---- trace_record_process.c ---- */
 
 /* Opens the file that the process's trace goes to.  0 or -errno after saying why. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "drain.h"
-#include "trace_record_session.h"
+#include "trace_record.h"
 #include "trace_record_snapshot.h"
 
 /* ---- what the kernel knows ------------------------------------------------------------- */

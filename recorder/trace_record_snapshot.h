@@ -23,7 +23,7 @@ struct trc_tool_snapshot {
 
 	/* What the kernel knows of this pid, copied; NULL = nothing. */
 	struct trc_perf *kernel;
-	const struct trc_sampling_table *sampled;
+	const struct trc_perf_table *sampled;
 	uint32_t pid;
 	const struct trc_procs *procs;
 

@@ -129,7 +129,7 @@ static void expect_nothing_left(void)
 /* ---- the trace ------------------------------------------------------------------------- */
 
 struct sampled {
-	uint64_t samples[5], value[5]; /* by event */
+	uint64_t samples[20], value[20]; /* by event */
 	uint64_t lost;
 	size_t n_events;
 	struct trc_sample_event_entry event[4];
@@ -141,7 +141,7 @@ static void add_block(struct sampled *s, const struct trc_columns *c)
 	for (uint32_t i = 0; i < c->n_events; i++) {
 		uint64_t event = c->arg[c->kind[i]][0] ? c->arg[c->kind[i]][0][c->rank[i]] : 0;
 
-		if (c->kind[i] == TRC_KIND_SAMPLE && event < 5) {
+		if (c->kind[i] == TRC_KIND_SAMPLE && event < 20) {
 			s->samples[event]++;
 			s->value[event] += c->arg[TRC_KIND_SAMPLE][1][c->rank[i]];
 		} else if (c->kind[i] == TRC_KIND_SAMPLES_LOST) {
@@ -362,6 +362,96 @@ START_TEST(late_signals_do_no_harm)
 }
 END_TEST
 
+/* ---- by the kernel --------------------------------------------------------------------- */
+
+enum { KERNEL_EVENT = 17 /* the number of the first */ };
+
+static const struct trace_cpu_event by_kernel = {sizeof(by_kernel), "cpu-clock", 1000000, 0,
+						 TRACE_SAMPLE_BY_KERNEL};
+
+/* Skips the rest where perf allows no counters, or no memory for what they write. */
+static bool start_by_kernel(void)
+{
+	int err = trace_cpu_profile_start(&by_kernel, 1);
+
+	ck_assert_msg(!err || strstr(trace_last_error(), "what works: ") ||
+			      strstr(trace_last_error(), "none of the kernel's records"),
+		      "%s", trace_last_error());
+	return !err;
+}
+
+START_TEST(the_kernel_samples_threads_that_are_there_and_those_to_come)
+{
+	struct sampled s;
+	pthread_t there;
+
+	pthread_create(&there, NULL, burner, (void *)300);
+	start_trace();
+	if (start_by_kernel()) {
+		ck_assert_int_eq(trace_cpu_profile_start(&by_kernel, 1), -EBUSY);
+		burn_in_threads(2, 100);
+		pthread_join(there, NULL);
+		ck_assert_int_eq(trace_cpu_profile_stop(), 0);
+		ck_assert_int_eq(trace_cpu_profile_stop(), -EINVAL);
+		burn(200); /* in between */
+		ck_assert(start_by_kernel());
+		burn(100);
+		expect_nothing_left();
+		stop_trace(); /* ends it as well */
+		s = look();
+		ck_assert_uint_eq(s.n_events, 1);
+		ck_assert_str_eq(s.name[0], "cpu-clock");
+		ck_assert_uint_eq(s.event[0].event, KERNEL_EVENT);
+		ck_assert_uint_eq(s.event[0].how, TRC_SAMPLE_KERNEL);
+		ck_assert_uint_eq(s.event[0].missing_threads, 0);
+		/* 600 ms; a virtual machine's clock may come late now and then, and the first
+		 * thread may have used some of its time before. */
+		ck_assert_uint_ge(s.value[KERNEL_EVENT], 300000000);
+		ck_assert_uint_le(s.value[KERNEL_EVENT], 660000000);
+	} else {
+		pthread_join(there, NULL);
+		stop_trace();
+	}
+	start_trace(); /* nothing goes on by itself */
+	burn(50);
+	stop_trace();
+	ck_assert_uint_eq(look().n_events, 0);
+}
+END_TEST
+
+START_TEST(the_kernel_and_signals_sample_together)
+{
+	const struct trace_cpu_event both[] = {timer, by_kernel};
+	struct sampled s;
+
+	start_trace();
+	if (!trace_cpu_profile_start(both, 2)) {
+		burn(200);
+		ck_assert_int_eq(trace_cpu_profile_stop(), 0);
+		expect_nothing_left();
+		stop_trace();
+		s = look();
+		ck_assert_uint_eq(s.n_events, 2);
+		for (int i = 1; i <= KERNEL_EVENT; i += KERNEL_EVENT - 1) {
+			ck_assert_uint_ge(s.value[i], 120000000);
+			ck_assert_uint_le(s.value[i], 230000000);
+		}
+	} else {
+		ck_assert_int_eq(trace_cpu_profile_stop(), -EINVAL);
+		stop_trace();
+	}
+}
+END_TEST
+
+START_TEST(a_flight_recorder_has_nobody_who_takes_what_the_kernel_samples)
+{
+	ck_assert_int_eq(trace_flight_start(NULL), 0);
+	ck_assert_int_lt(trace_cpu_profile_start(&by_kernel, 1), 0);
+	ck_assert_msg(strstr(trace_last_error(), "what works: ") != NULL, "%s", trace_last_error());
+	ck_assert_int_eq(trace_flight_stop(), 0);
+}
+END_TEST
+
 /* ---- refusals -------------------------------------------------------------------------- */
 
 static const struct refused {
@@ -471,6 +561,9 @@ int main(void)
 	tcase_add_test(t, threads_that_come_and_go_leave_nothing);
 	tcase_add_test(t, forked_children_are_not_sampled);
 	tcase_add_test(t, late_signals_do_no_harm);
+	tcase_add_test(t, the_kernel_samples_threads_that_are_there_and_those_to_come);
+	tcase_add_test(t, the_kernel_and_signals_sample_together);
+	tcase_add_test(t, a_flight_recorder_has_nobody_who_takes_what_the_kernel_samples);
 	tcase_add_loop_test(t, what_is_refused, 0, sizeof(refused) / sizeof(*refused));
 	tcase_add_test(t, one_profile_in_a_recording);
 	tcase_add_test(t, a_flight_recorder_has_profiles_too);

@@ -215,7 +215,8 @@ enum trace_sample_by {
 	TRACE_SAMPLE_BY_AUTO = 0,
 	TRACE_SAMPLE_BY_SIGNAL = 1, /* a SIGPROF to the very thread: stacks without frame pointers,
 				       labels of that moment */
-	TRACE_SAMPLE_BY_KERNEL = 2, /* the kernel writes down stacks by frame pointers: no signal */
+	TRACE_SAMPLE_BY_KERNEL = 2, /* the kernel writes down stacks by frame pointers: no signal;
+				       into a trace that trace_start() has begun, only */
 };
 
 /*
