@@ -149,12 +149,12 @@ static int sum_waits(const struct trc_report *r, struct sum *sum)
 		const struct trc_park *around = outer[i] ? &park[outer[i] - 1] : NULL;
 
 		sums_add(r, sum, trc_model_labels_at(r->m, park[i].thread, park[i].start_ns),
-			 trc_wait_class(park[i].reason), end_ns - start_ns);
+			 (int)trc_wait_class(park[i].reason), end_ns - start_ns);
 		if (!around)
 			continue;
 		around_end_ns = trc_park_end_ns(r->m, around);
 		sums_add(r, sum, trc_model_labels_at(r->m, around->thread, around->start_ns),
-			 trc_wait_class(around->reason),
+			 (int)trc_wait_class(around->reason),
 			 start_ns - (end_ns < around_end_ns ? end_ns : around_end_ns));
 	}
 	free(outer);
