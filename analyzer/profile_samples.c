@@ -48,6 +48,15 @@ static void list_profiles(const struct chosen *c, char *text, size_t n_bytes)
 			n += snprintf(text + n, n_bytes - (size_t)n, ", %s", c->event[i].name);
 }
 
+/* Names of the trace's may be anything, and this goes to a terminal. */
+static int refused(struct trc_error *error)
+{
+	for (char *at = error->text; *at; at++)
+		if (*at < ' ' || *at > '~')
+			*at = '?';
+	return -ENOENT;
+}
+
 static int refuse(const struct chosen *c, const char *name, struct trc_error *error)
 {
 	char list[160];
@@ -57,9 +66,9 @@ static int refuse(const struct chosen *c, const char *name, struct trc_error *er
 		snprintf(error->text, sizeof(error->text),
 			 "no CPU time was sampled: trace-record -e auto does; it has %s", list);
 	else
-		snprintf(error->text, sizeof(error->text),
-			 "it has no samples of %.60s; it has %s", name, list);
-	return -ENOENT;
+		snprintf(error->text, sizeof(error->text), "it has no samples of %.60s; it has %s",
+			 name, list);
+	return refused(error);
 }
 
 /* The events of exactly this name, else those that only differ in their suffix. */
@@ -74,9 +83,10 @@ static int choose_by_name(struct chosen *c, const char *name, struct trc_error *
 		if (!is_base_name(name, c->event[i].name))
 			continue;
 		if (found && strcmp(found, c->event[i].name) != 0) {
-			snprintf(error->text, sizeof(error->text), "%.60s is both %.60s and %.60s here",
-				 name, found, c->event[i].name);
-			return -ENOENT;
+			snprintf(error->text, sizeof(error->text),
+				 "%.60s is both %.60s and %.60s here", name, found,
+				 c->event[i].name);
+			return refused(error);
 		}
 		found = c->event[i].name;
 	}
@@ -141,9 +151,11 @@ static int stay_note(struct stays *s, const struct trc_sample *sample, size_t ev
 	return 0;
 }
 
+/* No recorder has as many; a made-up file must not cost the square. */
+enum { CLOCKS_MAX = 64 };
+
 static void stays_drop(struct stays *s)
 {
-	enum { CLOCKS_MAX = 64 }; /* no recorder has as many; a made-up file must not cost the square */
 	struct stay *stay = s->rows.row;
 
 	for (size_t i = 0; i < s->rows.n; i++) {

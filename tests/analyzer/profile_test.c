@@ -272,6 +272,9 @@ static const struct {
 	 "cache-misses"},
 	{"nothing sampled at all", "wall", "",
 	 "no CPU time was sampled: trace-record -e auto does; it has block, mutex, offcpu"},
+	{"names in the trace are data", "cycles",
+	 "sample_event 2 name=\"c\\x1b[31m\\xc2\\x9b\" unit=\"count\"\n",
+	 "it has no samples of cycles; it has block, mutex, offcpu, c?[31m??"},
 	{"a name with two suffixes", "cycles",
 	 "sample_event 1 name=\"cycles:u\" unit=\"count\"\n"
 	 "sample_event 2 name=\"cycles:k\" unit=\"count\"\n",
