@@ -1,5 +1,6 @@
 /*
- * derive_samples.c - where threads were when a counter or a timer of theirs ran over: TRC_PART_SAMPLES.
+ * derive_samples.c - where threads were when a counter or a timer of theirs ran over:
+ * TRC_PART_SAMPLES.
  *
  *   I1  a sample that the thread took itself carries its labels; one that the kernel took has those
  *       that the thread had at that time

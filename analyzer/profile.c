@@ -142,8 +142,8 @@ int trc_profile_derive(struct trc_profile **out, struct trc_model *m, const char
 	struct trc_profile_sums sums = {
 		.m = m, .filter = filter, .rows = {.row_bytes = sizeof(struct trc_profile_sample)}};
 	struct trc_profile *p;
-	int err = trc_model_need(m, TRC_PART_WAITS | TRC_PART_SCHED | TRC_PART_LABELS |
-					    TRC_PART_SAMPLES, error);
+	int err = trc_model_need(
+		m, TRC_PART_WAITS | TRC_PART_SCHED | TRC_PART_LABELS | TRC_PART_SAMPLES, error);
 
 	if (err)
 		return err;

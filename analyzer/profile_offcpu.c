@@ -31,7 +31,7 @@ struct offcpu {
 	size_t n_threads, n_parks, n_on_cpu;
 	uint32_t *outer;
 	struct by_thread parks, stretches;
-	int64_t switches_ns; /* since when there are switch records of every proc */
+	int64_t switches_ns;	 /* since when there are switch records of every proc */
 	struct trc_array pieces; /* struct piece, of one thread */
 };
 

@@ -200,8 +200,7 @@ int trc_profile_write_pprof(const struct trc_profile *p, struct trc_model *m, in
 			    struct trc_error *error)
 {
 	struct exporter e = {.profile = p, .m = m, .reader = trc_model_reader(m)};
-	int err = trc_model_need(m, TRC_PART_WAITS | TRC_PART_LABELS | TRC_PART_SYMBOLS,
-				 error);
+	int err = trc_model_need(m, TRC_PART_WAITS | TRC_PART_LABELS | TRC_PART_SYMBOLS, error);
 
 	if (err)
 		return err;

@@ -214,8 +214,7 @@ static void print_columns(struct trc_report *r)
 }
 
 /* Those with most of their own; a caller of theirs is among them if it has something itself. */
-static int print_functions(struct trc_report *r, const struct sums *sums,
-			   const struct functions *f)
+static int print_functions(struct trc_report *r, const struct sums *sums, const struct functions *f)
 {
 	struct function **order = calloc(f->rows.n + 1, sizeof(*order));
 	struct function *row = f->rows.row;
