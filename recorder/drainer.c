@@ -77,7 +77,9 @@ static int open_sched(struct drainer *d)
 
 static void pass_kernel(void *context, const struct trc_perf_record *record)
 {
-	trc_drain_kernel(context, record);
+	/* Forked children inherit the counters. */
+	if (!record->pid || record->pid == drainer.shared->pid)
+		trc_drain_kernel(context, record);
 }
 
 static uint64_t pass(struct drainer *d, bool all)

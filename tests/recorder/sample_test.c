@@ -419,6 +419,31 @@ START_TEST(the_kernel_samples_threads_that_are_there_and_those_to_come)
 }
 END_TEST
 
+START_TEST(the_kernel_leaves_forked_children_out)
+{
+	struct sampled s;
+	pid_t pid;
+	int status;
+
+	start_trace();
+	if (start_by_kernel()) {
+		pid = fork();
+		if (!pid) {
+			burn(150);
+			_exit(0);
+		}
+		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+		ck_assert_int_eq(status, 0);
+		stop_trace();
+		s = look();
+		ck_assert_uint_le(s.value[KERNEL_EVENT], 100000000);
+		ck_assert_uint_le(s.lost, 50);
+	} else {
+		stop_trace();
+	}
+}
+END_TEST
+
 START_TEST(the_kernel_and_signals_sample_together)
 {
 	const struct trace_cpu_event both[] = {timer, by_kernel};
@@ -562,6 +587,7 @@ int main(void)
 	tcase_add_test(t, forked_children_are_not_sampled);
 	tcase_add_test(t, late_signals_do_no_harm);
 	tcase_add_test(t, the_kernel_samples_threads_that_are_there_and_those_to_come);
+	tcase_add_test(t, the_kernel_leaves_forked_children_out);
 	tcase_add_test(t, the_kernel_and_signals_sample_together);
 	tcase_add_test(t, a_flight_recorder_has_nobody_who_takes_what_the_kernel_samples);
 	tcase_add_loop_test(t, what_is_refused, 0, sizeof(refused) / sizeof(*refused));
