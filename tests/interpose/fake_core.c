@@ -32,6 +32,7 @@ VISIBLE fake_core_count_fn fake_core_count;
 VISIBLE fake_core_last_fn fake_core_last;
 VISIBLE fake_core_state_fn fake_core_state;
 VISIBLE fake_core_pretend_fn fake_core_pretend;
+VISIBLE fake_core_sample_fn fake_core_sample;
 
 unsigned int fake_core_count(enum fake_event event, unsigned int reason)
 {
@@ -78,6 +79,12 @@ static void send_one(int pid, int tid)
 	trc_raw4(SYS_rt_tgsigqueueinfo, pid, tid, SIGPROF, &info);
 }
 
+void fake_core_sample(int tid)
+{
+	if (getenv("FAKE_STORM_US"))
+		send_one((int)trc_raw1(SYS_getpid, 0), tid);
+}
+
 static bool take(const siginfo_t *info, const void *context)
 {
 	if (info->si_code != SI_QUEUE || info->si_value.sival_int != SIGVAL_OF_OURS)
@@ -114,6 +121,8 @@ static void storm_start(const char *pause_us)
 
 	if (trc_signal_own(SIGPROF, take))
 		abort();
+	if (!atoi(pause_us))
+		return;
 	sigfillset(&all);
 	trc_self.quiet++;
 	pthread_sigmask(SIG_SETMASK, &all, &was);

@@ -60,6 +60,9 @@ struct fake_self {
 enum { FAKE_SESSION = 1 };
 typedef void fake_core_pretend_fn(struct fake_self self);
 
+/* With FAKE_STORM_US: as if the thread were sampled now.  FAKE_STORM_US=0 makes no others. */
+typedef void fake_core_sample_fn(int tid);
+
 /* 0 if every wait that began has ended, and this thread holds no lock; else says which.
  * Always 0 without the fake core. */
 static inline int fake_core_unbalanced(void)
