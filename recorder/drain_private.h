@@ -147,6 +147,7 @@ struct trc_drain {
 		uint64_t missing_threads, lost[TRC_SAMPLE_LOSS_COUNT];
 		bool told;
 	} sampled[TRC_SAMPLE_EVENTS_MAX]; /* as of the last look */
+	bool own_sigprof_told;
 
 	/* The module epochs of late, and since when; for what the kernel samples. */
 	struct {

@@ -107,6 +107,16 @@ static bool look(struct trc_drain *d, uint32_t i, struct entry *e)
 	return changed;
 }
 
+static void tell_own_sigprof(struct trc_drain *d)
+{
+	if (d->own_sigprof_told ||
+	    !(atomic_load_explicit(&d->shared->flags, memory_order_relaxed) &
+	      TRC_SHARED_OWN_SIGPROF))
+		return;
+	d->own_sigprof_told = true;
+	trc_writer_info(d->w, "sigprof", "used by the program as well");
+}
+
 void trc_drain_sample_events(struct trc_drain *d)
 {
 	struct trc_sample_event_entry written[TRC_SAMPLE_EVENTS_MAX + TRC_CPU_EVENTS_MAX];
@@ -125,6 +135,7 @@ void trc_drain_sample_events(struct trc_drain *d)
 	d->kernel_events_told = true;
 	if (changed)
 		trc_writer_sample_events(d->w, written, n);
+	tell_own_sigprof(d);
 }
 
 void trc_drain_sample_begin(struct trc_drain *d)

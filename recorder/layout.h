@@ -168,6 +168,7 @@ enum {
 	TRC_SHARED_HAS_RSEQ = 1,  /* writers use the procs' rings */
 	/* Flight mode: while nobody drains the oldest is overwritten, and nobody waits. */
 	TRC_SHARED_OVERWRITE = 2,
+	TRC_SHARED_OWN_SIGPROF = 4, /* the program has got a SIGPROF of its own while sampled */
 };
 
 enum trc_locks { TRC_LOCKS_CONTENDED, TRC_LOCKS_ALL, TRC_LOCKS_NONE };

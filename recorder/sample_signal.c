@@ -129,6 +129,9 @@ bool trc_sample_signal(const siginfo_t *info, const void *context)
 	struct trc_sampler *s = trc_sampler_of(tid);
 	int saved = errno;
 
+	if (!cause.ours && trc_recording())
+		atomic_fetch_or_explicit(&trc_rec.shared->flags, TRC_SHARED_OWN_SIGPROF,
+					 memory_order_relaxed);
 	if (!trc_recording() || !is_current(s, tid))
 		return cause.ours;
 	trc_self.sampler = s;

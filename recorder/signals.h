@@ -29,8 +29,6 @@ void trc_signal_fatal(int number, const siginfo_t *info, const void *context);
  */
 int trc_signal_own(int number, bool (*take)(const siginfo_t *info, const void *context))
 	__attribute__((weak, visibility("hidden")));
-/* Whether the program has used it as well, since it is ours: a handler, or one that came. */
-bool trc_signal_shared(void) __attribute__((weak, visibility("hidden")));
 
 /* What stands in the kernel for SIG_DFL: no handler of the program's.  NULL = nothing does. */
 extern __attribute__((visibility("hidden"))) void *trc_signal_default;

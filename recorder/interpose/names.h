@@ -133,7 +133,11 @@
 	N(mq_send)                                                                                 \
 	N(mq_timedsend)                                                                            \
 	N(mq_receive)                                                                              \
-	N(mq_timedreceive)
+	N(mq_timedreceive)                                                                         \
+	N(msgsnd)                                                                                  \
+	N(msgrcv)                                                                                  \
+	N(semop)                                                                                   \
+	N(semtimedop)
 
 #define TRC_NAMES_SIGNALS(N)                                                                       \
 	N(sigaction)                                                                               \

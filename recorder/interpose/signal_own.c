@@ -20,7 +20,6 @@ typedef bool take_fn(const siginfo_t *info, const void *context);
 
 static _Atomic int owned; /* 0 = none */
 static take_fn *_Atomic owner;
-static _Atomic bool shared;
 
 /* The program's action.  Where a signal comes in the middle of a change it may find its parts old
  * and new; nobody could tell that from the other order of handler and mask. */
@@ -42,21 +41,6 @@ static void store(_Atomic uint64_t *word, uint64_t value)
 bool trc_signal_is_owned(int number)
 {
 	return number && number == atomic_load_explicit(&owned, memory_order_relaxed);
-}
-
-bool trc_signal_shared(void)
-{
-	return atomic_load_explicit(&shared, memory_order_relaxed);
-}
-
-static void shared_note(void)
-{
-	atomic_store_explicit(&shared, true, memory_order_relaxed);
-}
-
-static bool is_handler(uint64_t handler)
-{
-	return handler != (uintptr_t)SIG_DFL && handler != (uintptr_t)SIG_IGN;
 }
 
 /* ---- the signal ------------------------------------------------------------------------ */
@@ -84,10 +68,8 @@ static void on_owned(int number, siginfo_t *info, void *context)
 	int saved = errno;
 	bool taken = take(info, context);
 
-	if (!taken) {
-		shared_note();
+	if (!taken)
 		trc_signal_look_at(number, info);
-	}
 	errno = saved;
 	if (taken || handler == (uintptr_t)SIG_IGN)
 		trc_sample_interrupted(context);
@@ -103,12 +85,7 @@ bool trc_signal_own_taken(int number, const siginfo_t *info)
 {
 	take_fn *take = atomic_load_explicit(&owner, memory_order_relaxed);
 
-	if (!trc_signal_is_owned(number))
-		return false;
-	if (take(info, NULL))
-		return true;
-	shared_note();
-	return false;
+	return trc_signal_is_owned(number) && take(info, NULL);
 }
 
 /* ---- actions --------------------------------------------------------------------------- */
@@ -138,19 +115,17 @@ static void programs_set(const struct sigaction *action, int flags)
 	store(&programs.mask, mask & ~(BIT(SIGKILL) | BIT(SIGSTOP)));
 	store(&programs.flags, (uint32_t)flags);
 	store(&programs.handler, (uintptr_t)action->sa_handler);
-	if (is_handler((uintptr_t)action->sa_handler))
-		shared_note();
 }
 
-/* A handler of the program's runs on the stack that it would have. */
-static int kernel_install(int number, struct sigaction *was)
+/* Always on the alternate stack: a sample may land where there is next to nothing left of the
+ * thread's own. */
+static int kernel_install(int number)
 {
-	bool on_stack = !is_handler(load(&programs.handler)) || load(&programs.flags) & SA_ONSTACK;
 	struct sigaction ours = {.sa_sigaction = on_owned,
-				 .sa_flags = SA_SIGINFO | SA_RESTART | (on_stack ? SA_ONSTACK : 0)};
+				 .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
 
 	memset(&ours.sa_mask, 0xff, sizeof(ours.sa_mask));
-	return REAL(sigaction)(number, &ours, was);
+	return REAL(sigaction)(number, &ours, NULL);
 }
 
 void trc_signal_own_swap(const struct sigaction *action, struct sigaction *old)
@@ -162,7 +137,6 @@ void trc_signal_own_swap(const struct sigaction *action, struct sigaction *old)
 		return;
 	trc_signal_as_program_sees(number, &was);
 	programs_set(action, action->sa_flags | RESTORER_FLAG);
-	kernel_install(number, NULL);
 	if (old)
 		*old = was;
 }
@@ -193,7 +167,7 @@ void trc_signal_own_interrupt(bool interrupt)
 	uint64_t flags = load(&programs.flags);
 
 	store(&programs.flags, interrupt ? flags & ~(uint64_t)SA_RESTART : flags | SA_RESTART);
-	kernel_install(atomic_load_explicit(&owned, memory_order_relaxed), NULL);
+	kernel_install(atomic_load_explicit(&owned, memory_order_relaxed));
 }
 
 int trc_signal_own(int number, take_fn *take)
@@ -209,7 +183,7 @@ int trc_signal_own(int number, take_fn *take)
 	if (!trc_signal_is_own(&now)) {
 		trc_signal_as_program_sees(number, &now);
 		programs_set(&now, now.sa_flags);
-		kernel_install(number, NULL);
+		kernel_install(number);
 	}
 	trc_signals_watch(number);
 	return 0;
