@@ -202,13 +202,22 @@ static bool segment_find(const struct headers *headers, uintptr_t at, uint32_t f
 	return false;
 }
 
+/* Of a module that is being closed it may have been unmapped already, while what the loader says of
+ * it still holds; other code may run there by now. */
+static bool is_there(uintptr_t at)
+{
+	struct trc_range range = {0, 0, false};
+
+	return trc_range_reach(&range, at & ~(uintptr_t)7);
+}
+
 /* The program headers of a mapped module: they lie in its first page. */
 static bool module_headers(const struct module *module, struct headers *headers)
 {
 	const ElfW(Ehdr) *elf = (const void *)module->start;
 	uint32_t i = 0;
 
-	if (module->end - module->start < sizeof(*elf) ||
+	if (module->end - module->start < sizeof(*elf) || !is_there(module->start) ||
 	    memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 || elf->e_ident[EI_CLASS] != ELFCLASS64 ||
 	    elf->e_phentsize != sizeof(ElfW(Phdr)) || elf->e_phoff % 8 != 0 ||
 	    elf->e_phoff > HEADERS_BYTES ||
@@ -244,7 +253,7 @@ int trc_module_cfi(uintptr_t pc, struct trc_cfi_bytes *bytes)
 
 	if (!module_find(pc, &module) || !module.hdr)
 		return -ENOENT;
-	if (!module_segment(&module, pc, module.hdr, PF_R, &segment))
+	if (!module_segment(&module, pc, module.hdr, PF_R, &segment) || !is_there(module.hdr))
 		return -EBADMSG;
 	*bytes = (struct trc_cfi_bytes){(const uint8_t *)segment.start,
 					(const uint8_t *)segment.end, (const uint8_t *)module.hdr};
