@@ -78,7 +78,8 @@ static int set_rate(struct trc_cpu_event *e, const struct trace_cpu_event *from,
 {
 	e->by = (enum trc_sample_by)from->by;
 	if (e->is_timer && e->by == TRC_SAMPLE_BY_KERNEL)
-		return fail(-EINVAL, error, n_bytes, "timer: a timer sends a signal: not by the kernel");
+		return fail(-EINVAL, error, n_bytes,
+			    "timer: a timer sends a signal: not by the kernel");
 	if (!from->frequency_hz)
 		return 0;
 	if (!e->is_clock || !e->is_preset) {

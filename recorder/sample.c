@@ -15,7 +15,7 @@
 struct trc_sample_state trc_sample;
 _Atomic uint32_t trc_sampling;
 
-static uint32_t runs; /* the number of the last sampling */
+static uint32_t runs;		       /* the number of the last sampling */
 static _Atomic uint32_t sampler_limit; /* places in sampler[] from here on were never used */
 
 /* Threads of trc's own; 0 = none. */
@@ -26,9 +26,10 @@ static _Atomic uint32_t own_tid[8];
 struct trc_sampler *trc_sampler_of(uint32_t tid)
 {
 	/* acquire: pairs with the release in sampler_enter(): it is filled in. */
-	uint32_t place = tid < trc_sample.n_tids && trc_sample.by_tid
-				 ? atomic_load_explicit(&trc_sample.by_tid[tid], memory_order_acquire)
-				 : 0;
+	uint32_t place =
+		tid < trc_sample.n_tids && trc_sample.by_tid
+			? atomic_load_explicit(&trc_sample.by_tid[tid], memory_order_acquire)
+			: 0;
 
 	return place ? &trc_sample.sampler[place - 1] : NULL;
 }
@@ -112,8 +113,8 @@ static bool thread_arm(uint32_t tid)
 	if (!s)
 		return !run || trc_sampler_of(tid) != NULL;
 	trc_sampler_arm(s);
-	/* seq_cst: either whoever turns sampling off sees that this is armed, or the look below sees
-	 * that it is off. */
+	/* seq_cst: either whoever turns sampling off sees that this is armed, or the look below
+	 * sees that it is off. */
 	atomic_store(&s->state, TRC_SAMPLER_ARMED);
 	if (atomic_load(&trc_sampling) != run)
 		sampler_end(s);

@@ -12,8 +12,9 @@
  *   S4  a timer's value is what has passed since its last sample, in whole periods: expirations
  *       that came while the signal was pending count as well
  *   S5  a counter stands still from its overflow until the handler is done; first periods are
- *       random, so that a thread that lives for half a period is sampled with one half's probability
- *   S6  a sample that was due and is not recorded is counted, in an event or in the mapping
+ *       random, so that a thread that lives for half a period is sampled with one half's
+ * probability S6  a sample that was due and is not recorded is counted, in an event or in the
+ * mapping
  */
 #ifndef TRC_RECORDER_SAMPLE_H
 #define TRC_RECORDER_SAMPLE_H
@@ -48,9 +49,9 @@ void trc_sample_own_thread(bool begins);
 void trc_sample_forget(void);
 
 /*
- * A SIGPROF has come, or with `context` NULL: the thread has waited for one, which is a sample lost.
- * False: it is no timer's or counter's of ours.
- * Context: signal handler of the interrupted thread, all signals blocked.
+ * A SIGPROF has come, or with `context` NULL: the thread has waited for one, which is a sample
+ * lost. False: it is no timer's or counter's of ours. Context: signal handler of the interrupted
+ * thread, all signals blocked.
  */
 bool trc_sample_signal(const siginfo_t *info, const void *context);
 

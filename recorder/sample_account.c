@@ -39,7 +39,8 @@ uint64_t trc_cpu_time_of(uint32_t tid)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static void tell(const struct trc_sampler *s, unsigned int i, enum trc_sample_loss cause, uint64_t n)
+static void tell(const struct trc_sampler *s, unsigned int i, enum trc_sample_loss cause,
+		 uint64_t n)
 {
 	uint64_t arg[3] = {trc_sample.number[i], n, cause};
 	bool own = atomic_load_explicit(&s->tid, memory_order_relaxed) ==
@@ -48,7 +49,8 @@ static void tell(const struct trc_sampler *s, unsigned int i, enum trc_sample_lo
 	if (!n || !trc_recording())
 		return;
 	if (own && trc_self_is_of_session() && !trc_self.quiet)
-		trc_record_args(TRC_REC_WORD1(TRC_KIND_SAMPLES_LOST, 0, 5, trc_self.serial), arg, 3);
+		trc_record_args(TRC_REC_WORD1(TRC_KIND_SAMPLES_LOST, 0, 5, trc_self.serial), arg,
+				3);
 	else
 		trc_sample_count_loss(trc_rec.shared, trc_sample.number[i], cause, n);
 }
@@ -60,8 +62,7 @@ static uint64_t above(uint64_t n, uint64_t limit)
 
 static uint64_t due(const struct trc_source *source, uint64_t used_ns, uint64_t period)
 {
-	return used_ns < source->first_period ? 0
-					      : 1 + (used_ns - source->first_period) / period;
+	return used_ns < source->first_period ? 0 : 1 + (used_ns - source->first_period) / period;
 }
 
 /* Called at the end only: before it, what has not come yet may come. */

@@ -9,6 +9,7 @@
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <time.h>
+#include "annotate.h"
 #include "format/raw.h"
 #include "rec.h"
 #include "sample_private.h"
@@ -200,13 +201,48 @@ static int arm_source(struct trc_source *source, uint32_t tid, const struct trc_
 	return err;
 }
 
+/* Appends to a text that has room for it. */
+static char *put(char *at, const char *text)
+{
+	while (*text)
+		*at++ = *text++;
+	return at;
+}
+
+static char *put_number(char *at, uint32_t n)
+{
+	char digits[12], *first = digits + sizeof(digits) - 1;
+
+	*first = '\0';
+	do
+		*--first = (char)('0' + n % 10);
+	while (n /= 10);
+	return put(at, first);
+}
+
+/* Counted, and named by a log of the calling thread. */
+static void tell_missing(uint32_t tid, unsigned int i)
+{
+	char text[sizeof(trc_sample.event[i].name) + 80], *at = text;
+	uint32_t quiet = trc_self.quiet;
+
+	trc_sample_count_missing(trc_rec.shared, trc_sample.number[i]);
+	at = put(at, trc_sample.event[i].name);
+	at = put(at, ": thread ");
+	at = put_number(at, tid);
+	at = put(at, " is not sampled: no descriptors or memory left");
+	trc_self.quiet = 0; /* whoever starts a profile records nothing but this */
+	trc_own_runtime.log(NULL, 0, "trc", text, (size_t)(at - text));
+	trc_self.quiet = quiet;
+}
+
 void trc_sampler_arm(struct trc_sampler *s)
 {
 	uint32_t tid = atomic_load_explicit(&s->tid, memory_order_relaxed);
 
 	for (unsigned int i = 0; i < trc_sample.n; i++)
 		if (arm_source(&s->source[i], tid, &trc_sample.event[i]))
-			trc_sample_count_missing(trc_rec.shared, trc_sample.number[i]);
+			tell_missing(tid, i);
 }
 
 void trc_sampler_disarm(struct trc_sampler *s)

@@ -10,13 +10,13 @@ enum trc_source_kind { TRC_SOURCE_NONE, TRC_SOURCE_TIMER, TRC_SOURCE_COUNTER };
 
 /* What sends the signals of one event to one thread. */
 struct trc_source {
-	uint32_t kind; /* enum trc_source_kind */
-	int32_t handle; /* a timer's id, or a descriptor */
+	uint32_t kind;	  /* enum trc_source_kind */
+	int32_t handle;	  /* a timer's id, or a descriptor */
 	uint64_t perf_id; /* tells whether the descriptor is still ours */
-	bool first; /* no sample yet: the counter has the random period */
+	bool first;	  /* no sample yet: the counter has the random period */
 	uint64_t first_period;
-	uint64_t cpu_ns;       /* what the thread had used when this was armed */
-	uint64_t taken, told;  /* samples, and lost ones that have been told of */
+	uint64_t cpu_ns;      /* what the thread had used when this was armed */
+	uint64_t taken, told; /* samples, and lost ones that have been told of */
 };
 
 enum trc_sampler_state { TRC_SAMPLER_ARMING, TRC_SAMPLER_ARMED, TRC_SAMPLER_DISARMING };
@@ -36,7 +36,7 @@ struct trc_sample_state {
 	struct trc_sampler *sampler; /* [TRC_SAMPLERS_MAX] */
 	_Atomic uint32_t *by_tid;    /* [n_tids]: index of its sampler, plus 1; 0 = none */
 	uint32_t n_tids;
-	int first_fd;	/* descriptors of ours are not below */
+	int first_fd; /* descriptors of ours are not below */
 	uint32_t fds_max;
 	_Atomic uint32_t n_fds;
 };

@@ -35,10 +35,9 @@ uint32_t trc_sample_event_add(struct trc_shared *shared, const struct trc_cpu_ev
 		uint32_t state = TRC_SAMPLE_EVENT_FREE;
 
 		/* acquire: of a complete entry the rest is seen. */
-		if (atomic_compare_exchange_strong_explicit(&slot->state, &state,
-							    TRC_SAMPLE_EVENT_FILLING,
-							    memory_order_acquire,
-							    memory_order_acquire)) {
+		if (atomic_compare_exchange_strong_explicit(
+			    &slot->state, &state, TRC_SAMPLE_EVENT_FILLING, memory_order_acquire,
+			    memory_order_acquire)) {
 			fill(slot, e);
 			return i + 1;
 		}

@@ -75,7 +75,8 @@ static void burn_in_threads(unsigned int n, unsigned int ms)
 	pthread_t thread[100];
 
 	for (unsigned int i = 0; i < n; i++)
-		ck_assert_int_eq(pthread_create(&thread[i], NULL, burner, (void *)(uintptr_t)ms), 0);
+		ck_assert_int_eq(pthread_create(&thread[i], NULL, burner, (void *)(uintptr_t)ms),
+				 0);
 	for (unsigned int i = 0; i < n; i++)
 		pthread_join(thread[i], NULL);
 }
@@ -130,7 +131,7 @@ static void expect_nothing_left(void)
 
 struct sampled {
 	uint64_t samples[20], value[20]; /* by event */
-	uint64_t lost;
+	uint64_t lost, logs;
 	size_t n_events;
 	struct trc_sample_event_entry event[4];
 	char name[4][48];
@@ -141,6 +142,7 @@ static void add_block(struct sampled *s, const struct trc_columns *c)
 	for (uint32_t i = 0; i < c->n_events; i++) {
 		uint64_t event = c->arg[c->kind[i]][0] ? c->arg[c->kind[i]][0][c->rank[i]] : 0;
 
+		s->logs += c->kind[i] == TRC_KIND_LOG;
 		if (c->kind[i] == TRC_KIND_SAMPLE && event < 20) {
 			s->samples[event]++;
 			s->value[event] += c->arg[TRC_KIND_SAMPLE][1][c->rank[i]];
@@ -294,6 +296,28 @@ START_TEST(threads_beyond_the_budget_get_timers)
 }
 END_TEST
 
+START_TEST(threads_that_cannot_be_sampled_are_named)
+{
+	struct trace_cpu_event event = TRACE_CPU_EVENT_INIT;
+	struct rlimit limit = {64, 64};
+	struct sampled s;
+
+	event.name = "page-faults";
+	event.by = TRACE_SAMPLE_BY_SIGNAL;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	start_trace();
+	if (trace_cpu_profile_start(&event, 1)) {
+		stop_trace();
+		return; /* perf allows none */
+	}
+	burn_in_threads(40, 20);
+	stop_trace();
+	s = look();
+	ck_assert_uint_gt(s.event[0].missing_threads, 0);
+	ck_assert_uint_eq(s.logs, s.event[0].missing_threads);
+}
+END_TEST
+
 START_TEST(threads_that_come_and_go_leave_nothing)
 {
 	int lowest;
@@ -328,7 +352,8 @@ START_TEST(forked_children_are_not_sampled)
 			if (i == 1)
 				_exit(0);
 			burn(50);
-			/* Of a fork that nobody saw, descriptors stay until it executes something. */
+			/* Of a fork that nobody saw, descriptors stay until it executes something.
+			 */
 			_exit(timers() || (i == 0 && counters(&lowest)));
 		}
 		ck_assert_int_eq(waitpid(child, &status, 0), child);
@@ -485,20 +510,35 @@ static const struct refused {
 	size_t n;
 	const char *why;
 } refused[] = {
-#define EVENT(name, period, hz, by) {sizeof(struct trace_cpu_event), name, period, hz, by}
+#define EVENT(name, period, hz, by)                                                                \
+	{                                                                                          \
+		sizeof(struct trace_cpu_event), name, period, hz, by                               \
+	}
 	{"a name that is none", {EVENT("cpu", 0, 0, 0)}, 1, "cpu: no such event; there are auto"},
 	{"no name", {EVENT(NULL, 0, 0, 0)}, 1, "an event needs a name"},
 	{"two names", {EVENT("timer,page-faults", 0, 0, 0)}, 1, "one only"},
-	{"one twice", {EVENT("timer", 0, 0, 0), EVENT("timer", 0, 0, 0)}, 2, "twice the same event"},
-	{"auto and what it may be", {EVENT("auto", 0, 0, 0), EVENT("timer", 0, 0, 0)}, 2, "auto is"},
+	{"one twice",
+	 {EVENT("timer", 0, 0, 0), EVENT("timer", 0, 0, 0)},
+	 2,
+	 "twice the same event"},
+	{"auto and what it may be",
+	 {EVENT("auto", 0, 0, 0), EVENT("timer", 0, 0, 0)},
+	 2,
+	 "auto is"},
 	{"a malformed number", {EVENT("rxyz", 0, 0, 0)}, 1, "rxyz: not an event such as"},
 	{"too many", {EVENT("timer", 0, 0, 0)}, 17, "at most 16"},
 	{"period and frequency", {EVENT("timer", 5000000, 100, 0)}, 1, "either a period or"},
 	{"two periods", {EVENT("timer:1000000", 5000000, 0, 0)}, 1, "two periods"},
-	{"a frequency of no clock", {EVENT("page-faults", 0, 100, 0)}, 1, "a frequency is for clocks"},
+	{"a frequency of no clock",
+	 {EVENT("page-faults", 0, 100, 0)},
+	 1,
+	 "a frequency is for clocks"},
 	{"too high a frequency", {EVENT("timer", 0, 100001, 0)}, 1, "at most 100000"},
 	{"too short a period", {EVENT("timer", 1, 0, 0)}, 1, "too short"},
-	{"a timer by the kernel", {EVENT("timer", 0, 0, TRACE_SAMPLE_BY_KERNEL)}, 1, "not by the kernel"},
+	{"a timer by the kernel",
+	 {EVENT("timer", 0, 0, TRACE_SAMPLE_BY_KERNEL)},
+	 1,
+	 "not by the kernel"},
 	{"another way", {EVENT("timer", 0, 0, (enum trace_sample_by)7)}, 1, "not in its list"},
 	{"no structure", {{0, "timer", 0, 0, TRACE_SAMPLE_BY_AUTO}}, 1, "TRACE_CPU_EVENT_INIT"},
 };
@@ -583,6 +623,7 @@ int main(void)
 	tcase_add_test(t, all_threads_are_sampled);
 	tcase_add_test(t, counters_keep_out_of_the_way);
 	tcase_add_test(t, threads_beyond_the_budget_get_timers);
+	tcase_add_test(t, threads_that_cannot_be_sampled_are_named);
 	tcase_add_test(t, threads_that_come_and_go_leave_nothing);
 	tcase_add_test(t, forked_children_are_not_sampled);
 	tcase_add_test(t, late_signals_do_no_harm);
