@@ -5,7 +5,7 @@
 #include "perf_buffer.h"
 
 /* A row in the stream of the record's proc; NULL if the writer takes no more. */
-static uint64_t *row(struct trc_drain *d, const struct trc_perf_record *r, enum trc_kind kind,
+static uint64_t *row(struct trc_drain *d, const struct trc_perf_record *r, uint8_t kind,
 		     uint32_t thread)
 {
 	if (d->past.used)
