@@ -52,7 +52,7 @@ agree()
 }
 
 # complete WHAT PERIOD CAUSE: what was sampled, and what the trace says was lost, are all there was;
-# some was lost for this cause, or for no cause at all.
+# some was lost for this cause, or hardly any at all.
 complete()
 {
 	local used lost
@@ -61,7 +61,8 @@ complete()
 	near "$1" $(($(sql t.trc 'SELECT sum(value) FROM event_sample') + lost * $2)) "$used" 12 \
 		$((4 * $2))
 	if [ "$3" = none ]; then
-		[ "$lost" -le 3 ] || fail "$1: $lost samples lost"
+		# A thread that is interrupted in its handler's first page faults may miss one.
+		[ $((lost * $2)) -le $((used / 20)) ] || fail "$1: $lost samples lost"
 	else
 		[ "$(sql t.trc "SELECT coalesce(sum(lost_samples), 0) FROM event_samples_lost
 			WHERE cause = '$3'")" -gt 3 ] || fail "$1: no samples were lost: $3"
