@@ -4,6 +4,7 @@
 #include <sys/ucontext.h>
 #include "format/raw.h"
 #include "recorder/interpose/restart.h"
+#include "recorder/interpose/signal_own.h"
 
 #define NS_PER_S  UINT64_C(1000000000)
 #define NS_PER_MS UINT64_C(1000000)
@@ -160,12 +161,15 @@ void trc_restart_handled(int number, void *context)
 	restarting.pc = 0;
 }
 
+enum { UNEXPLAINED_MAX = 16 };
+
 /* ---- in interposers -------------------------------------------------------------------- */
 
 static void enter(struct trc_restart *r, bool recorded)
 {
 	r->recorded = recorded;
 	r->limit_ns = 0;
+	r->unexplained = 0;
 	r->saved_errno = errno;
 	r->interrupted = trc_self.interrupted;
 	r->handled = trc_self.handled;
@@ -196,11 +200,13 @@ void trc_restart_end(struct trc_restart *r, int result)
 }
 
 /* Whether the call's EINTR is the program's not. */
-static bool is_ours(const sigset_t *mask)
+static bool is_ours(struct trc_restart *r, const sigset_t *mask)
 {
 	uint64_t blocked = 0;
 
-	if (errno != EINTR || !trc_self.interrupted)
+	if (errno != EINTR)
+		return false;
+	if (!trc_self.interrupted && (!trc_signals_watched() || ++r->unexplained > UNEXPLAINED_MAX))
 		return false;
 	if (mask) /* the kernel has just read it */
 		memcpy(&blocked, mask, sizeof(blocked));
@@ -217,7 +223,7 @@ static bool again(struct trc_restart *r)
 
 bool trc_restart(struct trc_restart *r, const sigset_t *mask)
 {
-	return is_ours(mask) && again(r);
+	return is_ours(r, mask) && again(r);
 }
 
 /* Of r->limit_ns; false if it is not known. */
@@ -233,7 +239,7 @@ bool trc_restart_ms(struct trc_restart *r, const sigset_t *mask, int *timeout_ms
 {
 	uint64_t ns;
 
-	if (!is_ours(mask))
+	if (!is_ours(r, mask))
 		return false;
 	if (*timeout_ms > 0) {
 		if (!r->limit_ns)
@@ -272,7 +278,7 @@ bool trc_restart_on(struct trc_restart *r, const struct timespec **timeout)
 
 bool trc_restart_time(struct trc_restart *r, const sigset_t *mask, const struct timespec **timeout)
 {
-	return is_ours(mask) && trc_restart_on(r, timeout);
+	return is_ours(r, mask) && trc_restart_on(r, timeout);
 }
 
 bool trc_restart_rest(struct trc_restart *r, const struct timespec **time,
@@ -316,7 +322,7 @@ bool trc_restart_socket(struct trc_restart *r, int fd, int option, int expired)
 	struct pollfd ready = {fd, option == SO_RCVTIMEO ? POLLIN : POLLOUT, 0};
 	int left_ms = 1 /* any: the limit is known */, result;
 
-	if (!is_ours(NULL))
+	if (!is_ours(r, NULL))
 		return false;
 	r->limit_ns = socket_limit_ns(fd, option);
 	if (!r->limit_ns)

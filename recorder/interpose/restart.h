@@ -13,6 +13,9 @@
  *       and a signal that only the call lets through stays pending and interrupts it
  *   E3  a call that the kernel restarts after our handler fails with EINTR all the same if
  *       a handler without SA_RESTART runs next, as it would if that had come alone (x86-64)
+ *   E5  a signal that is ignored by default (SIGCHLD) stays pending while one of our handlers holds all
+ *       signals back, and the kernel then interrupts some other thread for nothing.  So where all
+ *       handlers have wrappers, EINTR without a handler is ours as well, a few times
  *   E4  errno is in the end what the last real call made of what it was before the first
  */
 #ifndef TRC_RECORDER_INTERPOSE_RESTART_H
@@ -37,6 +40,7 @@ struct trc_restart {
 	bool interrupted; /* of a call that this one came in the middle of: in a handler */
 	uint64_t handled;
 	int saved_errno;
+	unsigned int unexplained; /* E5: so many times */
 	uint64_t limit_ns; /* how long it may take; 0 = not looked at yet */
 	struct timespec left;
 };

@@ -23,6 +23,7 @@ static _Atomic uint64_t crash;	    /* of those: to be recorded as a fault */
 static _Atomic uint64_t one_shots;  /* last installed with SA_RESETHAND */
 static _Atomic uint64_t interrupts; /* what siginterrupt() said */
 static _Atomic uint64_t onstack;    /* H5: SA_ONSTACK was given, the kernel does not have it */
+static _Atomic bool watched;	    /* every handler has a wrapper, while active */
 static _Atomic bool active;	    /* between start and stop */
 
 static uint64_t load(const _Atomic uint64_t *word)
@@ -244,6 +245,8 @@ static bool as_kernel_sees(int number, struct sigaction *action)
 	if (action->sa_flags & SA_SIGINFO)
 		handler |= WANTS_INFO;
 	wrapper = wrapper_for(handler);
+	if (wrapper == WRAPPERS)
+		atomic_store_explicit(&watched, false, memory_order_relaxed);
 	if (wrapper == WRAPPERS)
 		return false; /* one handler too many: it runs, unseen */
 	action->sa_handler =
@@ -489,7 +492,14 @@ void trc_signals_watch(int own)
 	atomic_fetch_and_explicit(&onstack, ~BIT(own), memory_order_relaxed);
 	atomic_fetch_or_explicit(&seen, runs_go() ? 0 : all, memory_order_relaxed);
 	atomic_store_explicit(&active, true, memory_order_relaxed);
+	atomic_store_explicit(&watched, !runs_go(), memory_order_relaxed);
 	for_each(load(&seen), adopt);
+}
+
+bool trc_signals_watched(void)
+{
+	return atomic_load_explicit(&watched, memory_order_relaxed) &&
+	       atomic_load_explicit(&active, memory_order_relaxed);
 }
 
 void trc_signals_on_stack(void)

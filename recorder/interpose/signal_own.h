@@ -32,5 +32,7 @@ void trc_signal_look_at(int number, const siginfo_t *info);
 void trc_signal_act_by_default(int number, siginfo_t *info);
 /* From now on all handlers of the program's have wrappers; `own` is ours.  Context: any thread. */
 void trc_signals_watch(int own);
+/* Whether all of them have.  Context: any thread, signal handlers. */
+bool trc_signals_watched(void);
 
 #endif
