@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include "rec.h"
 #include "unwind.h"
+#include "unwind_memory.h"
 
 enum { KNOWN_MAX = 256, PATH_BYTES_MAX = 1024 };
 
@@ -142,13 +143,16 @@ static void module_add(const struct trc_module_entry *m, uint32_t epoch)
 /* The object at `address` now; false if there is none, or it cannot be told. */
 static bool look_up(uint64_t address, struct trc_module_entry *m)
 {
+	struct trc_range range = {0, 0, false};
 	struct found_object found;
 	const ElfW(Ehdr) * header;
 
 	if (!find_object || find_object((void *)(uintptr_t)address, &found))
 		return false;
 	header = found.map_start;
-	if (memcmp(header->e_ident, ELFMAG, SELFMAG) ||
+	/* While another thread closes the object the loader may still tell of what is unmapped. */
+	if (!trc_range_reach(&range, (uintptr_t)header) ||
+	    memcmp(header->e_ident, ELFMAG, SELFMAG) ||
 	    header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr)) > 4096)
 		return false;
 	return describe(m, found.link_map->l_addr,
@@ -202,9 +206,8 @@ void trc_modules_note(const uint64_t *frame, uint32_t n, uint32_t epoch)
 
 static int scan_one(struct dl_phdr_info *info, size_t n_bytes, void *context)
 {
-	if (n_known < KNOWN_MAX &&
-	    describe(&known[n_known], info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum,
-		     info->dlpi_name, 0))
+	if (n_known < KNOWN_MAX && describe(&known[n_known], info->dlpi_addr, info->dlpi_phdr,
+					    info->dlpi_phnum, info->dlpi_name, 0))
 		n_known++;
 	return 0;
 }
