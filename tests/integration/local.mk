@@ -8,6 +8,7 @@ integration_programs = \
 	tests/integration/kill9 \
 	tests/integration/soak \
 	tests/integration/deadlock \
+	tests/integration/sampled_hard \
 	tests/integration/mc_load
 
 check_PROGRAMS += $(integration_programs)
@@ -34,6 +35,8 @@ tests_integration_soak_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_soak_LDADD = libtrc.la -lpthread
 tests_integration_deadlock_SOURCES = tests/integration/deadlock.c
 tests_integration_deadlock_LDADD = -lpthread
+tests_integration_sampled_hard_SOURCES = tests/integration/sampled_hard.c
+tests_integration_sampled_hard_LDADD = -lpthread
 tests_integration_mc_load_SOURCES = tests/integration/mc_load.c
 
 integration_tests = \
@@ -41,6 +44,7 @@ integration_tests = \
 	tests/integration/truth_tasks.sh \
 	tests/integration/truth_labels.sh \
 	tests/integration/truth_cpu.sh \
+	tests/integration/sampled_hard.sh \
 	tests/integration/truth_profile.sh \
 	tests/integration/demo.sh \
 	tests/integration/soak.sh \

@@ -1,0 +1,39 @@
+#!/bin/bash
+# A program that does at once everything that a sample may land in, at 10 kHz: no deadlock, no
+# crash, every errno and EINTR as ever (it checks these itself).  SAMPLED_HARD_SECONDS for longer.
+. "$(dirname "$0")/lib.sh"
+need_unsanitized
+program=$top_builddir/tests/integration/sampled_hard
+plugin=$top_builddir/tests/interpose/.libs/libplugin.so
+seconds=${SAMPLED_HARD_SECONDS:-4}
+
+# did_all FILE: it says how many rounds it did of each.
+did_all()
+{
+	[ "$(wc -l <"$1")" -ge 10 ] && ! grep -q ' 0$' "$1"
+}
+
+expect 'untraced it finds nothing wrong' "$program" 1 "$plugin"
+
+# sampled WHAT ARGUMENT...
+sampled()
+{
+	local what=$1
+	shift
+	rm -f t.trc
+	timeout -s ABRT $((seconds * 4 + 60)) "$trace_record" -q -o t.trc "$@" \
+		"$program" "$seconds" "$plugin" >rounds.txt 2>err.txt ||
+		fail "$what: status $?: $(cat err.txt)"
+	[ ! -s err.txt ] || fail "$what: $(cat err.txt)"
+	did_all rounds.txt || fail "$what: $(cat rounds.txt)"
+	# Events may be lost: what a signal interrupts does not wait for room.
+	"$trace_analyze" --check t.trc >check.txt 2>&1 || fail "$what: $(cat check.txt)"
+	own=$(sql t.trc "SELECT value FROM trace_info WHERE key = 'sigprof'")
+	[ "$own" = 'used by the program as well' ] || fail "$what: SIGPROF is not told: $own"
+	samples=$(sql t.trc 'SELECT count(*) FROM samples')
+	[ "$samples" -gt $((seconds * 50)) ] || fail "$what: only $samples samples"
+	passed "$what: $samples samples; $(tr '\n' ' ' <rounds.txt)"
+}
+
+sampled 'counters at 10 kHz' -e cpu-clock -F 10000 --sample-by signal
+sampled 'timers' -e timer -F 1000
