@@ -220,3 +220,9 @@ int trc_cpu_profile_stop(char *error, size_t n_bytes)
 	leave();
 	return err;
 }
+
+void trc_cpu_profile_forget(void)
+{
+	atomic_store_explicit(&profile_run, 0, memory_order_relaxed);
+	atomic_store_explicit(&busy, false, memory_order_relaxed);
+}

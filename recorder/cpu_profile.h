@@ -25,5 +25,7 @@ void trc_cpu_profile_kernel(const struct trc_kernel_sampler *sampler);
 int trc_cpu_profile_start(const struct trace_cpu_event *events, size_t n, char *error,
 			  size_t n_bytes);
 int trc_cpu_profile_stop(char *error, size_t n_bytes);
+/* In a forked child: whoever was starting or stopping one is not there.  Context: its only thread. */
+void trc_cpu_profile_forget(void);
 
 #endif

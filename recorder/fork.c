@@ -3,6 +3,7 @@
  */
 #include <stddef.h>
 #include "rec.h"
+#include "cpu_profile.h"
 #include "fork.h"
 #include "sample.h"
 #include "session.h"
@@ -26,6 +27,7 @@ void trc_fork_child(void)
 	trc_self.no_wait = 0;
 	trc_session_forget();
 	trc_sample_forget();
+	trc_cpu_profile_forget();
 	if (trc_child_hook)
 		trc_child_hook();
 }

@@ -290,6 +290,8 @@ static void set_budget(void)
 	trc_sample.first_fd = (int)(limit.rlim_cur - limit.rlim_cur / 4);
 	if (trc_sample.first_fd > FAR)
 		trc_sample.first_fd = FAR;
+	if (!trc_sample.lowest_fd || trc_sample.lowest_fd > trc_sample.first_fd)
+		trc_sample.lowest_fd = trc_sample.first_fd;
 }
 
 /* Those that are sampled by signals. */

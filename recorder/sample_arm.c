@@ -153,8 +153,11 @@ static int arm_counter(struct trc_source *source, uint32_t tid, const struct trc
 static void disarm_counter(struct trc_source *source)
 {
 	/* The program may have closed it, and have opened something else. */
-	if (trc_source_is_ours(source))
+	if (trc_source_is_ours(source)) {
+		/* A child that was not forked by fork() may have it as well. */
+		trc_raw3(SYS_ioctl, source->handle, PERF_EVENT_IOC_DISABLE, 0);
 		trc_raw1(SYS_close, source->handle);
+	}
 	atomic_fetch_sub_explicit(&trc_sample.n_fds, 1, memory_order_relaxed);
 }
 
@@ -174,8 +177,9 @@ bool trc_source_stands(const struct trc_source *source)
 {
 	uint64_t one, two;
 
-	return trc_source_enabled_ns(source, &one) && trc_source_enabled_ns(source, &two) &&
-	       one == two;
+	/* What the program has there may be something to be read, or to be waited for. */
+	return trc_source_is_ours(source) && trc_source_enabled_ns(source, &one) &&
+	       trc_source_enabled_ns(source, &two) && one == two;
 }
 
 bool trc_source_resume(struct trc_source *source, uint64_t period)
@@ -262,8 +266,9 @@ void trc_sampler_disarm(struct trc_sampler *s)
 void trc_sampler_abandon(struct trc_sampler *s)
 {
 	for (unsigned int i = 0; i < trc_sample.n; i++) {
-		if (s->source[i].kind == TRC_SOURCE_COUNTER)
-			disarm_counter(&s->source[i]);
+		/* They still count for the parent. */
+		if (s->source[i].kind == TRC_SOURCE_COUNTER && trc_source_is_ours(&s->source[i]))
+			trc_raw1(SYS_close, s->source[i].handle);
 		s->source[i].kind = TRC_SOURCE_NONE;
 	}
 }

@@ -36,7 +36,8 @@ struct trc_sample_state {
 	struct trc_sampler *sampler; /* [TRC_SAMPLERS_MAX] */
 	_Atomic uint32_t *by_tid;    /* [n_tids]: index of its sampler, plus 1; 0 = none */
 	uint32_t n_tids;
-	int first_fd; /* descriptors of ours are not below */
+	int first_fd;  /* descriptors of ours are not below */
+	int lowest_fd; /* of all samplings: signals may come late; 0 = there was none */
 	uint32_t fds_max;
 	_Atomic uint32_t n_fds;
 };

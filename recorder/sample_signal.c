@@ -55,7 +55,7 @@ static struct cause cause_of_timer(const siginfo_t *info, uint32_t tid)
 static struct cause cause_of_counter(const siginfo_t *info, uint32_t tid)
 {
 	struct trc_sampler *s = trc_sampler_of(tid);
-	struct cause cause = {.ours = trc_sample.sampler && info->si_fd >= trc_sample.first_fd};
+	struct cause cause = {.ours = trc_sample.sampler && info->si_fd >= trc_sample.lowest_fd};
 
 	if (!cause.ours || !is_current(s, tid))
 		return cause;
@@ -151,12 +151,18 @@ void trc_sample_take_pending(void)
 	const uint64_t set = UINT64_C(1) << (SIGPROF - 1);
 	const struct timespec at_once = {0, 0};
 	long pid = trc_raw1(SYS_getpid, 0), tid = trc_raw1(SYS_gettid, 0);
-	siginfo_t info;
+	siginfo_t info, programs;
+	bool put_back = false;
 
-	if (trc_raw4(SYS_rt_sigtimedwait, &set, &info, &at_once, sizeof(set)) != SIGPROF)
-		return;
-	if (!cause_of(&info, (uint32_t)tid).ours)
-		trc_raw4(SYS_rt_tgsigqueueinfo, pid, tid, SIGPROF, &info);
+	/* Several timers' may be pending at once. */
+	while (trc_raw4(SYS_rt_sigtimedwait, &set, &info, &at_once, sizeof(set)) == SIGPROF) {
+		if (!cause_of(&info, (uint32_t)tid).ours) {
+			programs = info;
+			put_back = true;
+		}
+	}
+	if (put_back)
+		trc_raw4(SYS_rt_tgsigqueueinfo, pid, tid, SIGPROF, &programs);
 }
 
 /* ---- the signal ------------------------------------------------------------------------ */

@@ -271,6 +271,32 @@ START_TEST(counters_keep_out_of_the_way)
 }
 END_TEST
 
+/* What the program has where a counter was is its own: nothing reads it, nothing closes it. */
+START_TEST(descriptors_that_the_program_took)
+{
+	struct trace_cpu_event event[2] = {timer, TRACE_CPU_EVENT_INIT};
+	char text[64] = "";
+	int taken, channel[2];
+
+	event[1].name = "page-faults";
+	event[1].period = 1000000; /* none */
+	ck_assert_int_eq(pipe(channel), 0);
+	ck_assert_int_eq(write(channel[1], text, sizeof(text)), sizeof(text));
+	start_trace();
+	if (trace_cpu_profile_start(event, 2) == 0) {
+		ck_assert_uint_eq(counters(&taken), 1);
+		ck_assert_int_eq(dup2(channel[0], taken), taken);
+		burn(50); /* the timer's signals may be the counter's as well */
+		ck_assert_int_eq(trace_cpu_profile_stop(), 0);
+		ck_assert_int_eq(read(taken, text, sizeof(text)), sizeof(text));
+		stop_trace();
+		ck_assert_uint_ge(look().lost, 1); /* or more: nobody knows */
+	} else {
+		stop_trace();
+	}
+}
+END_TEST
+
 /* At most a quarter of the descriptors. */
 START_TEST(threads_beyond_the_budget_get_timers)
 {
@@ -384,6 +410,101 @@ START_TEST(late_signals_do_no_harm)
 	}
 	stop_trace();
 	burn(10);
+}
+END_TEST
+
+/* Also where its descriptor would not be one of ours any more. */
+START_TEST(late_signals_of_lower_descriptors)
+{
+	struct rlimit limit = {256, 4096};
+	sigset_t set, before;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPROF);
+	setrlimit(RLIMIT_NOFILE, &limit);
+	start_trace();
+	pthread_sigmask(SIG_BLOCK, &set, &before);
+	if (start_counter(100000)) {
+		burn(10);
+		trace_cpu_profile_stop();
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+		ck_assert(start_counter(100000));
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	burn(10);
+	stop_trace();
+}
+END_TEST
+
+/* Of several timers there may be more than one: each would end the next program. */
+START_TEST(nothing_is_pending_at_an_exec)
+{
+	struct trace_cpu_event event[2] = {timer, timer};
+	struct rlimit limit, none = {3, 3};
+	char *const argv[] = {dir, NULL};
+	sigset_t set, pending;
+	bool clean = false;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPROF);
+	event[1].name = "cpu-clock"; /* without descriptors a timer as well */
+	start_trace();
+	getrlimit(RLIMIT_NOFILE, &limit);
+	none.rlim_max = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &none);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	if (trace_cpu_profile_start(event, 2) == 0) {
+		/* One may come while we look. */
+		for (int tries = 0; tries < 5 && !clean; tries++) {
+			burn(40);
+			sigpending(&pending);
+			ck_assert(sigismember(&pending, SIGPROF));
+			ck_assert_int_eq(execv(path, argv), -1);
+			sigpending(&pending);
+			clean = !sigismember(&pending, SIGPROF);
+		}
+		ck_assert_msg(clean, "a signal is pending");
+		ck_assert_uint_eq(timers(), 2);
+	}
+	setrlimit(RLIMIT_NOFILE, &limit);
+	stop_trace();
+}
+END_TEST
+
+static _Atomic bool enough;
+
+static void *start_and_stop(void *nothing)
+{
+	while (!enough)
+		if (!trace_cpu_profile_start(&timer, 1))
+			trace_cpu_profile_stop();
+	return nothing;
+}
+
+/* Whatever another thread is about when the process forks. */
+START_TEST(forked_children_can_start_their_own)
+{
+	char own[sizeof(path) + 8];
+	pthread_t other;
+	int status;
+
+	snprintf(own, sizeof(own), "%s.child", path);
+	start_trace();
+	ck_assert_int_eq(pthread_create(&other, NULL, start_and_stop, NULL), 0);
+	for (int i = 0; i < 30; i++) {
+		pid_t child = fork();
+
+		if (child == 0)
+			_exit(trace_start(own, NULL) || trace_cpu_profile_start(&timer, 1) ||
+			      trace_stop());
+		ck_assert_int_eq(waitpid(child, &status, 0), child);
+		ck_assert_int_eq(status, 0);
+	}
+	enough = true;
+	pthread_join(other, NULL);
+	stop_trace();
+	unlink(own);
 }
 END_TEST
 
@@ -622,6 +743,7 @@ int main(void)
 	tcase_add_test(t, samples_are_taken_between_start_and_stop);
 	tcase_add_test(t, all_threads_are_sampled);
 	tcase_add_test(t, counters_keep_out_of_the_way);
+	tcase_add_test(t, descriptors_that_the_program_took);
 	tcase_add_test(t, threads_beyond_the_budget_get_timers);
 	tcase_add_test(t, threads_that_cannot_be_sampled_are_named);
 	tcase_add_test(t, threads_that_come_and_go_leave_nothing);
@@ -631,6 +753,9 @@ int main(void)
 	tcase_add_test(t, the_kernel_leaves_forked_children_out);
 	tcase_add_test(t, the_kernel_and_signals_sample_together);
 	tcase_add_test(t, a_flight_recorder_has_nobody_who_takes_what_the_kernel_samples);
+	tcase_add_test(t, late_signals_of_lower_descriptors);
+	tcase_add_test(t, nothing_is_pending_at_an_exec);
+	tcase_add_test(t, forked_children_can_start_their_own);
 	tcase_add_loop_test(t, what_is_refused, 0, sizeof(refused) / sizeof(*refused));
 	tcase_add_test(t, one_profile_in_a_recording);
 	tcase_add_test(t, a_flight_recorder_has_profiles_too);
