@@ -82,12 +82,23 @@ static void lose(unsigned int i, enum trc_sample_loss why, uint64_t n)
 	trc_sample_count_loss(trc_rec.shared, trc_sample.number[i], why, n);
 }
 
+/* False on an alternate stack of the program's that is too small: a sample would write below it. */
+static bool has_room(const void *context)
+{
+	enum { ROOM = 4096 };
+	const ucontext_t *interrupted = context;
+	uintptr_t off =
+		(uintptr_t)__builtin_frame_address(0) - (uintptr_t)interrupted->uc_stack.ss_sp;
+
+	return off >= interrupted->uc_stack.ss_size || off >= ROOM;
+}
+
 static void record(unsigned int i, uint64_t n, const void *context)
 {
 	uint64_t period = trc_sample.event[i].period;
 	uint64_t arg[5] = {trc_sample.number[i], n * period, period, 0, 0};
 
-	if (!context || !trc_self_ready()) {
+	if (!context || !has_room(context) || !trc_self_ready()) {
 		lose(i, trc_self.ended ? TRC_SAMPLE_LOSS_NO_THREAD : TRC_SAMPLE_LOSS_BUSY, n);
 		return;
 	}

@@ -297,6 +297,33 @@ START_TEST(descriptors_that_the_program_took)
 }
 END_TEST
 
+/* A stack for handlers as small as the kernel allows is too small for a sample: it is lost, and
+ * what lies below stays as it was. */
+START_TEST(a_small_stack_for_handlers)
+{
+	enum { BELOW = 16384 };
+	size_t n_bytes = (size_t)sysconf(_SC_MINSIGSTKSZ) + 1024;
+	unsigned char *memory = malloc(BELOW + n_bytes);
+	stack_t own = {.ss_sp = memory + BELOW, .ss_size = n_bytes}, before;
+	struct sampled s;
+
+	memset(memory, 0x5a, BELOW);
+	start_trace();
+	ck_assert_int_eq(trace_cpu_profile_start(&timer, 1), 0);
+	ck_assert_int_eq(sigaltstack(&own, &before), 0);
+	burn(100);
+	ck_assert_int_eq(sigaltstack(&before, NULL), 0);
+	burn(100);
+	stop_trace();
+	for (size_t i = 0; i < BELOW; i++)
+		ck_assert_msg(memory[i] == 0x5a, "%zu bytes below the stack", BELOW - i);
+	s = look();
+	ck_assert_uint_ge(s.lost, 10);
+	ck_assert_uint_ge(s.samples[1], 10);
+	free(memory);
+}
+END_TEST
+
 /* At most a quarter of the descriptors. */
 START_TEST(threads_beyond_the_budget_get_timers)
 {
@@ -744,6 +771,7 @@ int main(void)
 	tcase_add_test(t, all_threads_are_sampled);
 	tcase_add_test(t, counters_keep_out_of_the_way);
 	tcase_add_test(t, descriptors_that_the_program_took);
+	tcase_add_test(t, a_small_stack_for_handlers);
 	tcase_add_test(t, threads_beyond_the_budget_get_timers);
 	tcase_add_test(t, threads_that_cannot_be_sampled_are_named);
 	tcase_add_test(t, threads_that_come_and_go_leave_nothing);
