@@ -276,6 +276,16 @@ static int make_tables(void)
 	return 0;
 }
 
+/* Each timer counts as a pending signal of the user's: a quarter of what there may be. */
+static void set_timer_budget(void)
+{
+	struct rlimit limit = {1024, 1024};
+
+	getrlimit(RLIMIT_SIGPENDING, &limit);
+	trc_sample.timers_max =
+		limit.rlim_cur / 4 < UINT32_MAX ? (uint32_t)(limit.rlim_cur / 4) : UINT32_MAX;
+}
+
 /* A quarter of what the program may have, and at its upper end; not so far up that the kernel's
  * table of descriptors gets large. */
 static void set_budget(void)
@@ -322,6 +332,7 @@ int trc_sample_start(const struct trc_cpu_event *events, unsigned int n, char *e
 		return err;
 	}
 	set_budget();
+	set_timer_budget();
 	err = enter_events(events, n);
 	if (err)
 		snprintf(error, n_bytes, "more than %u different events in one recording",
@@ -369,6 +380,7 @@ void trc_sample_forget(void)
 	}
 	atomic_store(&sampler_limit, 0);
 	atomic_store(&trc_sample.n_fds, 0);
+	atomic_store(&trc_sample.n_timers, 0);
 	for (unsigned int i = 0; i < sizeof(own_tid) / sizeof(*own_tid); i++)
 		atomic_store(&own_tid[i], 0);
 }

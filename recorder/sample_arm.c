@@ -53,7 +53,7 @@ static struct timespec time_of(uint64_t ns)
 
 /* ---- timers ---------------------------------------------------------------------------- */
 
-static int arm_timer(struct trc_source *source, uint32_t tid, uint64_t period)
+static int create_timer(struct trc_source *source, uint32_t tid, uint64_t period)
 {
 	struct kernel_sigevent event = {.value = (uintptr_t)source,
 					.number = SIGPROF,
@@ -73,6 +73,25 @@ static int arm_timer(struct trc_source *source, uint32_t tid, uint64_t period)
 		source->kind = TRC_SOURCE_NONE;
 	}
 	return err;
+}
+
+static int arm_timer(struct trc_source *source, uint32_t tid, uint64_t period)
+{
+	int err = -EAGAIN;
+
+	/* relaxed: a count, no more. */
+	if (atomic_fetch_add_explicit(&trc_sample.n_timers, 1, memory_order_relaxed) <
+	    trc_sample.timers_max)
+		err = create_timer(source, tid, period);
+	if (err)
+		atomic_fetch_sub_explicit(&trc_sample.n_timers, 1, memory_order_relaxed);
+	return err;
+}
+
+static void disarm_timer(struct trc_source *source)
+{
+	trc_raw1(SYS_timer_delete, source->handle);
+	atomic_fetch_sub_explicit(&trc_sample.n_timers, 1, memory_order_relaxed);
 }
 
 /* ---- counters -------------------------------------------------------------------------- */
@@ -255,7 +274,7 @@ void trc_sampler_disarm(struct trc_sampler *s)
 		struct trc_source *source = &s->source[i];
 
 		if (source->kind == TRC_SOURCE_TIMER)
-			trc_raw1(SYS_timer_delete, source->handle);
+			disarm_timer(source);
 		trc_source_account(s, i, true);
 		if (source->kind == TRC_SOURCE_COUNTER)
 			disarm_counter(source);

@@ -40,6 +40,8 @@ struct trc_sample_state {
 	int lowest_fd; /* of all samplings: signals may come late; 0 = there was none */
 	uint32_t fds_max;
 	_Atomic uint32_t n_fds;
+	uint32_t timers_max;
+	_Atomic uint32_t n_timers;
 };
 extern TRC_HIDDEN struct trc_sample_state trc_sample;
 

@@ -371,6 +371,35 @@ START_TEST(threads_that_cannot_be_sampled_are_named)
 }
 END_TEST
 
+static void *sleeper(void *ms)
+{
+	usleep((unsigned int)(uintptr_t)ms * 1000);
+	return NULL;
+}
+
+/* Each takes one of the signals that the program could have pending. */
+START_TEST(timers_leave_most_of_the_signals_to_the_program)
+{
+	struct rlimit limit;
+	pthread_t thread[40];
+
+	getrlimit(RLIMIT_SIGPENDING, &limit);
+	limit.rlim_cur = 40;
+	setrlimit(RLIMIT_SIGPENDING, &limit);
+	start_trace();
+	ck_assert_int_eq(trace_cpu_profile_start(&timer, 1), 0);
+	for (int i = 0; i < 40; i++)
+		pthread_create(&thread[i], NULL, sleeper, (void *)200);
+	usleep(100000);
+	ck_assert_uint_le(timers(), 10);
+	for (int i = 0; i < 40; i++)
+		pthread_join(thread[i], NULL);
+	stop_trace();
+	expect_nothing_left();
+	ck_assert_uint_ge(look().event[0].missing_threads, 30);
+}
+END_TEST
+
 START_TEST(threads_that_come_and_go_leave_nothing)
 {
 	int lowest;
@@ -774,6 +803,7 @@ int main(void)
 	tcase_add_test(t, a_small_stack_for_handlers);
 	tcase_add_test(t, threads_beyond_the_budget_get_timers);
 	tcase_add_test(t, threads_that_cannot_be_sampled_are_named);
+	tcase_add_test(t, timers_leave_most_of_the_signals_to_the_program);
 	tcase_add_test(t, threads_that_come_and_go_leave_nothing);
 	tcase_add_test(t, forked_children_are_not_sampled);
 	tcase_add_test(t, late_signals_do_no_harm);
