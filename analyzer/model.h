@@ -277,6 +277,8 @@ struct trc_frame {
 struct trc_frame_origin {
 	const char *linkage; /* its name as the linker knows it; NULL = as `function` */
 	uint32_t start_line; /* 0 = not known */
+	/* Where a function without a name begins, in the process; 0 = not known. */
+	uint64_t start;
 };
 
 /* The frames of stack s are frame ids stack_frame[stack_first[s] .. stack_first[s + 1]),

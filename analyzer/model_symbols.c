@@ -66,6 +66,10 @@ static int frame_add(struct symbolize *s, const struct place *place,
 		origin->linkage = symbol->linkage;
 		origin->start_line = symbol->start_line;
 	}
+	if (place->module && !frame->function)
+		origin->start = trc_symbols_start(
+			s->m->symbols, trc_reader_module(s->m->reader, place->module),
+			place->address);
 	return 0;
 }
 

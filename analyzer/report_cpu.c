@@ -43,13 +43,23 @@ static void add(int64_t *sum, int64_t value)
 		*sum = INT64_MAX;
 }
 
-static uint64_t function_hash(const struct trc_frame *frame)
+/* Of code without names: where the function begins, or else the place itself. */
+static uint64_t unnamed_address(const struct trc_report *r, uint32_t frame)
 {
+	uint64_t start = r->stacks->origin[frame].start;
+
+	return start ? start : r->stacks->frame[frame].address;
+}
+
+static uint64_t function_hash(const struct trc_report *r, uint32_t i)
+{
+	const struct trc_frame *frame = &r->stacks->frame[i];
+	uint64_t address = unnamed_address(r, i);
 	uint64_t seed = trc_check64(&frame->module, sizeof(frame->module), 0);
 
 	if (frame->function)
 		return trc_check64(frame->function, strlen(frame->function), seed);
-	return trc_check64(&frame->address, sizeof(frame->address), seed);
+	return trc_check64(&address, sizeof(address), seed);
 }
 
 static int functions_find(struct functions *f, const struct trc_report *r)
@@ -61,7 +71,7 @@ static int functions_find(struct functions *f, const struct trc_report *r)
 	if (!f->of_frame)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < r->stacks->n_frames && !err; i++) {
-		uint64_t hash = function_hash(&r->stacks->frame[i]);
+		uint64_t hash = function_hash(r, i);
 		uint32_t at = trc_index_get(&index, hash);
 
 		if (at == TRC_INDEX_NONE) {
@@ -182,9 +192,14 @@ static int compare_functions(const void *a, const void *b)
 static void print_function(struct trc_report *r, const struct sums *sums,
 			   const struct function *function, bool no_stack)
 {
+	struct trc_frame frame = {0};
 	char number[TRC_NUMBER_BYTES];
 	struct trc_line line;
 
+	if (!no_stack) {
+		frame = r->stacks->frame[function->frame];
+		frame.address = unnamed_address(r, function->frame);
+	}
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_right(&line, 16, value_text(number, sums, function->self));
 	trc_line_right(&line, 8, trc_text_share(number, function->self, sums->total));
@@ -194,7 +209,7 @@ static void print_function(struct trc_report *r, const struct sums *sums,
 	if (no_stack)
 		trc_line_add(&line, "(no stack)");
 	else
-		trc_report_function(r, &line, &r->stacks->frame[function->frame]);
+		trc_report_function(r, &line, &frame);
 	trc_report_line(r, &line);
 }
 

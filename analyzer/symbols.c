@@ -13,6 +13,7 @@
 #include "symbols_demangle.h"
 #include "symbols_dwarf.h"
 #include "symbols_file.h"
+#include "symbols_starts.h"
 #include "symbols_table.h"
 
 struct object {
@@ -23,6 +24,7 @@ struct object {
 	struct trc_dwarf *dwarf;
 	struct trc_symbols_table table;
 	struct trc_symbols_table variables;
+	struct trc_starts starts;
 	bool variables_listed;
 };
 
@@ -124,6 +126,8 @@ static struct object *object_new(const struct trc_module_entry *module)
 	if (object->file.dwarf)
 		trc_dwarf_open(&object->dwarf, object->file.dwarf);
 	list_symbols(object, &object->table, TRC_SYMBOLS_CODE);
+	if (object->file.main.elf)
+		trc_starts_find_table(&object->starts, object->file.main.elf);
 	return object;
 }
 
@@ -284,6 +288,18 @@ size_t trc_symbols_find(struct trc_symbols *s, const struct trc_module_entry *mo
 	n = look_up(s, s->object[object - 1], elf_address, out);
 	keep_answer(s, slot, object, elf_address, out, n);
 	return n;
+}
+
+uint64_t trc_symbols_start(struct trc_symbols *s, const struct trc_module_entry *module,
+			   uint64_t address)
+{
+	uint32_t id = object_find(s, module);
+	struct object *object = id ? s->object[id - 1] : NULL;
+	uint64_t start;
+
+	if (!object || !trc_starts_find(&object->starts, address - module->load_bias, &start))
+		return 0;
+	return start + module->load_bias;
 }
 
 const char *trc_symbols_variable(struct trc_symbols *s, const struct trc_module_entry *module,

@@ -41,6 +41,13 @@ size_t trc_symbols_find(struct trc_symbols *s, const struct trc_module_entry *mo
 			uint64_t address, struct trc_symbol out[TRC_SYMBOL_INLINE_MAX]);
 
 /*
+ * Where the function at `address` begins, as the module's unwind tables know it: of code that has
+ * lost its names too.  0 = not known.
+ */
+uint64_t trc_symbols_start(struct trc_symbols *s, const struct trc_module_entry *module,
+			   uint64_t address);
+
+/*
  * The variable that `address` lies in, and how far into it; NULL = none with a name.  The
  * module is the one that was loaded there: its data lies outside of [start, limit).
  */

@@ -1,10 +1,11 @@
 /*
  * symbols_probe - prints what trc_symbols_find() says, in the form of `addr2line -fi`.
  *
- *   symbols_probe [-b BIAS] [-i BUILD-ID] [-l] [-v] FILE ADDRESS...
+ *   symbols_probe [-b BIAS] [-i BUILD-ID] [-l] [-s] [-v] FILE ADDRESS...
  *
  * Addresses are the process's: BIAS (hexadecimal) is subtracted.  -l prints the linkage
- * name and the function's first line too, -v the variable at each address instead.
+ * name and the function's first line too, -v the variable at each address instead, -s
+ * where its function begins.
  * "-" for ADDRESS: read them from stdin.
  */
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include <unistd.h>
 #include "analyzer/symbols.h"
 
-static bool show_linkage, show_variables;
+static bool show_linkage, show_variables, show_starts;
 
 static void print_address(struct trc_symbols *s, const struct trc_module_entry *module,
 			  uint64_t address)
@@ -25,6 +26,11 @@ static void print_address(struct trc_symbols *s, const struct trc_module_entry *
 
 	if (show_variables) {
 		printf("%s+%llu\n", variable ? variable : "??", (unsigned long long)offset);
+		return;
+	}
+	if (show_starts) {
+		printf("%016llx\n",
+		       (unsigned long long)trc_symbols_start(s, module, address));
 		return;
 	}
 	n = trc_symbols_find(s, module, address, symbol);
@@ -60,13 +66,15 @@ int main(int argc, char **argv)
 	char line[64];
 	int option;
 
-	while ((option = getopt(argc, argv, "b:i:lv")) != -1) {
+	while ((option = getopt(argc, argv, "b:i:lsv")) != -1) {
 		if (option == 'b')
 			module.load_bias = strtoull(optarg, NULL, 16);
 		else if (option == 'i')
 			set_build_id(&module, optarg);
 		else if (option == 'v')
 			show_variables = true;
+		else if (option == 's')
+			show_starts = true;
 		else
 			show_linkage = true;
 	}

@@ -67,6 +67,15 @@ compile() {
 
 compile cc -g -O2 -pie -fPIE -Wl,--build-id -o pie
 same_as_addr2line pie 'a position-independent program'
+# Unwind tables know functions that have lost their names.
+strip -o nameless pie
+for function in stays exported main; do
+	instructions_of pie $function >addresses
+	"$probe" -s -i "$(build_id nameless)" "$work/nameless" - <addresses |
+		grep -v ^trouble: | sort -u >ours
+	[ "$(cat ours)" = "$(address_of pie $function)" ] ||
+		{ fail "nameless: where $function begins"; cat ours; }
+done
 compile cc -g -O2 -no-pie -fno-pie -Wl,--build-id -o fixed
 same_as_addr2line fixed 'a program at fixed addresses'
 compile cc -gdwarf-4 -O2 -Wl,--build-id -o dwarf4
