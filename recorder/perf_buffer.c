@@ -64,7 +64,9 @@ static void attr_of_event(const struct trc_perf *p, uint32_t event, struct perf_
 {
 	trc_cpu_event_attr(&p->event[event], attr);
 	attr_common(p, attr, at_exec);
-	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN;
+	/* No PERF_SAMPLE_PERIOD: it is always the one asked for, and a software event that is to
+	 * tell it makes a sample of each occurrence (perf_swevent_event() in the kernel). */
+	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN;
 	attr->exclude_callchain_kernel = 1;
 	if (p->count_bytes[event])
 		attr->sample_type |= PERF_SAMPLE_READ;

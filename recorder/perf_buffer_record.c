@@ -11,7 +11,7 @@ struct sample {
 	uint32_t pid, tid;
 	uint64_t raw_ns;
 	uint32_t proc, reserved;
-	uint64_t period, n_frames;
+	uint64_t n_frames;
 };
 
 uint64_t trc_perf_scaled(uint64_t period, uint64_t enabled_ns, uint64_t running_ns)
@@ -56,7 +56,7 @@ static bool read_sample(struct trc_perf *p, const char *bytes, size_t n_bytes,
 	const uint32_t *event;
 	uint32_t count_bytes;
 	struct sample s;
-	uint64_t room;
+	uint64_t room, period;
 
 	if (n_bytes < sizeof(struct perf_event_header) + sizeof(s))
 		return false;
@@ -64,6 +64,7 @@ static bool read_sample(struct trc_perf *p, const char *bytes, size_t n_bytes,
 	event = trc_perf_id_find(&p->ids, s.id);
 	if (!event)
 		return false;
+	period = p->event[*event].period;
 	count_bytes = p->count_bytes[*event];
 	if (body_bytes < sizeof(s) + count_bytes)
 		return false;
@@ -76,13 +77,13 @@ static bool read_sample(struct trc_perf *p, const char *bytes, size_t n_bytes,
 		.pid = s.pid,
 		.tid = s.tid,
 		.event = *event,
-		.period = s.period,
+		.period = period,
 		.frame = p->frame,
 		.n_frames = take_frames(p, &s, chain, s.n_frames < room ? s.n_frames : room),
 		.maps = p->maps,
 	};
 	share = &p->share[*event];
-	r->value = trc_perf_scaled(s.period, share->new_enabled_ns, share->new_running_ns);
+	r->value = trc_perf_scaled(period, share->new_enabled_ns, share->new_running_ns);
 	if (!r->n_frames) { /* not to be followed: where it was is known all the same */
 		p->frame[0] = s.ip;
 		r->n_frames = 1;

@@ -688,60 +688,60 @@ END_TEST
 
 START_TEST(a_sample_has_the_users_frames)
 {
-	const uint64_t word[] = {CYCLES_ID, 0xffffffff81000000, UINT64_C(7) << 32 | 5, 123, 0, 3000,
-				 5, (uint64_t)PERF_CONTEXT_USER, 0x1000, 0x2000, 0x3000,
+	const uint64_t word[] = {CYCLES_ID, 0xffffffff81000000, UINT64_C(7) << 32 | 5, 123, 0, 5,
+				 (uint64_t)PERF_CONTEXT_USER, 0x1000, 0x2000, 0x3000,
 				 (uint64_t)PERF_CONTEXT_KERNEL};
 	struct trc_perf *p = by_hand();
 	struct trc_perf_record r;
 
-	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 12, &r));
+	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 11, &r));
 	ck_assert_int_eq(r.what, TRC_PERF_SAMPLE);
 	ck_assert_uint_eq(r.event, 1);
 	ck_assert_uint_eq(r.tid, 7);
 	ck_assert_uint_eq(r.pid, 5);
 	ck_assert_uint_eq(r.raw_ns, 123);
-	ck_assert_uint_eq(r.period, 3000);
-	ck_assert_uint_eq(r.value, 3000);
+	ck_assert_uint_eq(r.period, 3000000);
+	ck_assert_uint_eq(r.value, 3000000);
 	ck_assert_uint_eq(r.n_frames, 3);
 	ck_assert_uint_eq(r.frame[0], 0x1001); /* exact, where others are return addresses */
 	ck_assert_uint_eq(r.frame[2], 0x3000);
 	/* Cut behind its first frame: it says so of five. */
-	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 9, &r));
+	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 8, &r));
 	ck_assert_uint_eq(r.n_frames, 1);
 	/* No frame at all: its address is kept. */
-	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 7, &r));
+	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 6, &r));
 	ck_assert_uint_eq(r.n_frames, 1);
 	ck_assert_uint_eq(r.frame[0], 0xffffffff81000001);
 	/* Two thirds of the time another event had the counter. */
 	p->share[1] = (struct trc_perf_share){900, 300, 900, 300};
-	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 12, &r));
-	ck_assert_uint_eq(r.value, 9000);
-	ck_assert_uint_eq(r.period, 3000);
+	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 11, &r));
+	ck_assert_uint_eq(r.value, 9000000);
+	ck_assert_uint_eq(r.period, 3000000);
 	ck_assert_uint_eq(trc_perf_counted_percent(p, 1), 33);
 	ck_assert_uint_eq(trc_perf_counted_percent(p, 0), 100);
 	/* Too short, and of nobody. */
-	ck_assert(!read_words(p, PERF_RECORD_SAMPLE, word, 6, &r));
-	ck_assert(!read_words(p, PERF_RECORD_SAMPLE, word + 1, 8, &r));
+	ck_assert(!read_words(p, PERF_RECORD_SAMPLE, word, 5, &r));
+	ck_assert(!read_words(p, PERF_RECORD_SAMPLE, word + 1, 7, &r));
 }
 END_TEST
 
 START_TEST(what_a_counter_says_of_itself_is_no_frame)
 {
-	const uint64_t word[] = {CLOCK_ID, 0x1000, UINT64_C(7) << 32 | 5, 123, 0, 10000000,
+	const uint64_t word[] = {CLOCK_ID, 0x1000, UINT64_C(7) << 32 | 5, 123, 0,
 				 /* its value, what it lost */ 70000000, 0,
 				 2, 0x1000, 0x2000};
 	struct trc_perf *p = by_hand();
 	struct trc_perf_record r;
 
 	p->count_bytes[0] = 16;
-	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 11, &r));
-	ck_assert_uint_eq(r.period, 10000000);
-	ck_assert_uint_eq(r.value, 10000000);
+	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 10, &r));
+	ck_assert_uint_eq(r.period, 100000);
+	ck_assert_uint_eq(r.value, 100000);
 	ck_assert_uint_eq(r.n_frames, 2);
 	ck_assert_uint_eq(r.frame[1], 0x2000);
-	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 10, &r)); /* cut */
+	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 9, &r)); /* cut */
 	ck_assert_uint_eq(r.n_frames, 1);
-	ck_assert(!read_words(p, PERF_RECORD_SAMPLE, word, 8, &r));
+	ck_assert(!read_words(p, PERF_RECORD_SAMPLE, word, 7, &r));
 }
 END_TEST
 
