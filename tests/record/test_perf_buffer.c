@@ -26,7 +26,8 @@ static sem_t ping, pong;
 static _Atomic int turns;
 static _Atomic uint32_t partner_tid;
 
-/* Wakes and is woken: at least one switch a turn for each of the two. */
+/* Wakes and is woken.  Both on one proc: then each turn is a switch of each of the two, however
+ * busy the machine is. */
 static void *partner(void *arg)
 {
 	atomic_store(&partner_tid, (uint32_t)gettid());
@@ -43,27 +44,45 @@ static void play(int n)
 	}
 }
 
+static void stay_on(size_t proc)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(proc, &one);
+	ck_assert_int_eq(sched_setaffinity(0, sizeof(one), &one), 0);
+}
+
+static cpu_set_t all_procs; /* empty: nobody plays yet */
+
+static size_t first_proc(void)
+{
+	size_t proc = 0;
+
+	while (proc < CPU_SETSIZE && !CPU_ISSET(proc, &all_procs))
+		proc++;
+	return proc;
+}
+
 /* What a proc had no room for is told with its next record that finds room: some for each proc. */
 static void play_on_every_proc(void)
 {
-	cpu_set_t all, one;
-
-	ck_assert_int_eq(sched_getaffinity(0, sizeof(all), &all), 0);
 	for (size_t proc = 0; proc < CPU_SETSIZE; proc++) {
-		if (!CPU_ISSET(proc, &all))
+		if (!CPU_ISSET(proc, &all_procs))
 			continue;
-		CPU_ZERO(&one);
-		CPU_SET(proc, &one);
-		ck_assert_int_eq(sched_setaffinity(0, sizeof(one), &one), 0);
+		stay_on(proc);
 		play(TURNS);
 	}
-	ck_assert_int_eq(sched_setaffinity(0, sizeof(all), &all), 0);
+	stay_on(first_proc());
 }
 
 static pthread_t start(uint32_t *tid)
 {
 	pthread_t thread;
 
+	if (!CPU_COUNT(&all_procs))
+		ck_assert_int_eq(sched_getaffinity(0, sizeof(all_procs), &all_procs), 0);
+	stay_on(first_proc()); /* the new thread too */
 	atomic_store(&partner_tid, 0);
 	ck_assert_int_eq(pthread_create(&thread, NULL, partner, NULL), 0);
 	while (!(*tid = atomic_load(&partner_tid)))
@@ -143,8 +162,14 @@ START_TEST(the_latest_records_wait_for_their_thread_to_be_known)
 	pthread_t other = start(&seen.old_tid);
 	struct timespec t = {0, 30000000};
 
-	play(20);
-	ck_assert_uint_eq(trc_perf_pass(p, false, note, NULL), 0);
+	/* On a busy machine they may be old enough already when the pass comes. */
+	for (int i = 0; i < 50; i++) {
+		trc_perf_pass(p, true, note, NULL);
+		play(20);
+		if (!trc_perf_pass(p, false, note, NULL))
+			break;
+		ck_assert_int_lt(i, 49);
+	}
 	nanosleep(&t, NULL);
 	ck_assert_uint_ge(trc_perf_pass(p, false, note, NULL), 20);
 	stop(other);
@@ -371,28 +396,61 @@ static void *spinner(void *arg)
 	return NULL;
 }
 
-START_TEST(samples_are_of_the_thread_that_used_the_time)
+/* What the hypervisor has taken away from this machine's processors, in clock ticks; 0 where nobody
+ * knows.  Such time counts as the thread's, or passes for the kernel's timers only: what is sampled
+ * meanwhile says nothing. */
+static uint64_t stolen_ticks(void)
+{
+	unsigned long long stolen = 0;
+	FILE *stat = fopen("/proc/stat", "r");
+
+	if (!stat)
+		return 0;
+	if (fscanf(stat, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &stolen) != 1)
+		stolen = 0;
+	fclose(stat);
+	return stolen;
+}
+
+/* Two threads that use 100 ms each: one is there already, one is to come. */
+static void sample_two_threads(void)
 {
 	_Atomic uint32_t tid = 0;
 	struct trc_perf *p;
 	pthread_t thread;
 
+	memset(&sampled, 0, sizeof(sampled));
+	atomic_store(&go, false);
 	ck_assert_int_eq(pthread_create(&thread, NULL, spinner, &tid), 0);
 	while (!atomic_load(&tid))
 		sched_yield();
 	sampled.tid[0] = atomic_load(&tid);
-	p = open_events_or_skip("cpu-clock:1000000", false, false); /* it is there already */
+	p = open_events_or_skip("cpu-clock:1000000", false, false);
 	atomic_store(&go, true);
 	pthread_join(thread, NULL);
 	atomic_store(&tid, 0);
-	ck_assert_int_eq(pthread_create(&thread, NULL, spinner, &tid), 0); /* one to come */
+	ck_assert_int_eq(pthread_create(&thread, NULL, spinner, &tid), 0);
 	pthread_join(thread, NULL);
 	sampled.tid[1] = atomic_load(&tid);
 	trc_perf_pass(p, true, take, NULL);
 	ck_assert_uint_eq(trc_perf_missing_threads(p), 0);
 	trc_perf_close(p);
+}
+
+START_TEST(samples_are_of_the_thread_that_used_the_time)
+{
+	uint64_t stolen = UINT64_MAX;
+
+	for (int i = 0; i < 20 && stolen > 0; i++) {
+		stolen = stolen_ticks();
+		sample_two_threads();
+		stolen = stolen_ticks() - stolen;
+	}
+	if (stolen) {
+		printf("skipped: this machine's processors are elsewhere all the time\n");
+		exit(0);
+	}
 	for (int i = 0; i < 2; i++) {
-		/* 100 ms; a virtual machine's clock may come late now and then. */
 		ck_assert_uint_ge(sampled.n[i], 50);
 		ck_assert_uint_le(sampled.n[i], 125);
 		ck_assert_uint_eq(sampled.value[i], sampled.n[i] * 1000000);
@@ -477,11 +535,38 @@ static bool turns_took_what_they_should(uint64_t long_turns_ns)
 	       short_turns_ns < UINT64_C(12) * TURNS_OF_BOTH * SHORT_TURN_NS / 10;
 }
 
+/* How many samples more than its time has periods the thread with the long turns has, and the other
+ * one.  False: nothing takes its time here. */
+static bool play_turns(struct trc_perf *p, int64_t more[2])
+{
+	uint64_t long_turns_ns = UINT64_MAX, stolen = 1;
+	pthread_t thread;
+
+	for (int i = 0; i < 10 && (stolen || !turns_took_what_they_should(long_turns_ns)); i++) {
+		stolen = stolen_ticks();
+		ck_assert_int_eq(pthread_create(&thread, NULL, both_turns, &long_turns_ns), 0);
+		pthread_join(thread, NULL);
+		stolen = stolen_ticks() - stolen;
+		memset(sampled.n, 0, sizeof(sampled.n));
+		trc_perf_pass(p, true, take, NULL);
+	}
+	more[0] = (int64_t)sampled.n[0] - (int64_t)(long_turns_ns / PERIOD_NS);
+	more[1] = (int64_t)sampled.n[1] - (int64_t)(short_turns_ns / PERIOD_NS);
+	return !stolen && turns_took_what_they_should(long_turns_ns);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Five times, of which the one in the middle counts: others may be on the processor as well. */
 START_TEST(a_thread_has_the_samples_of_its_own_time)
 {
-	uint64_t long_turns_ns = UINT64_MAX;
 	struct trc_perf *p = open_events_or_skip("cpu-clock:5000000", false, false);
-	pthread_t thread;
+	int64_t more_long[5], more_short[5];
 
 	if (!p->count_bytes[0]) {
 		printf("skipped: the kernel is older than 6.13\n");
@@ -490,21 +575,23 @@ START_TEST(a_thread_has_the_samples_of_its_own_time)
 	stay_among_ourselves();
 	sem_init(&ping, 0, 0);
 	sem_init(&pong, 0, 0);
-	for (int i = 0; i < 10 && !turns_took_what_they_should(long_turns_ns); i++) {
-		ck_assert_int_eq(pthread_create(&thread, NULL, both_turns, &long_turns_ns), 0);
-		pthread_join(thread, NULL);
-		memset(sampled.n, 0, sizeof(sampled.n));
-		trc_perf_pass(p, true, take, NULL);
+	for (int i = 0; i < 5; i++) {
+		int64_t more[2];
+
+		if (!play_turns(p, more)) {
+			printf("skipped: nothing takes its time here\n");
+			exit(0);
+		}
+		more_long[i] = more[0];
+		more_short[i] = more[1];
 	}
 	trc_perf_close(p);
-	if (!turns_took_what_they_should(long_turns_ns)) {
-		printf("skipped: nothing takes its time here\n");
-		exit(0);
-	}
-	ck_assert_uint_ge(sampled.n[0] + 5, long_turns_ns / PERIOD_NS);
-	ck_assert_uint_le(sampled.n[0], long_turns_ns / PERIOD_NS + 5);
-	ck_assert_uint_ge(sampled.n[1] + 5, short_turns_ns / PERIOD_NS);
-	ck_assert_uint_le(sampled.n[1], short_turns_ns / PERIOD_NS + 5);
+	qsort(more_long, 5, sizeof(*more_long), compare_numbers);
+	qsort(more_short, 5, sizeof(*more_short), compare_numbers);
+	ck_assert_int_ge(more_long[2], -5);
+	ck_assert_int_le(more_long[2], 5);
+	ck_assert_int_ge(more_short[2], -5);
+	ck_assert_int_le(more_short[2], 5);
 }
 END_TEST
 
@@ -557,14 +644,14 @@ END_TEST
 START_TEST(samples_without_room_are_counted_exactly)
 {
 	enum { FAULTS = 40000 };
-	struct trc_perf *p = open_events_or_skip("task-clock:1000000000,page-faults:1", false,
-						 false);
+	struct trc_perf *p =
+		open_events_or_skip("task-clock:1000000000,page-faults:1", false, false);
 
 	if (!p->tells_lost) {
 		printf("skipped: a kernel that counts no losses\n");
 		exit(0);
 	}
-	fault(FAULTS); /* of which each takes 100 bytes at least, in 512 KiB */
+	fault(FAULTS); /* of which each takes 64 bytes at least, in 512 KiB */
 	trc_perf_pass(p, true, take, NULL);
 	trc_perf_close(p);
 	ck_assert_uint_gt(sampled.lost, 0);
@@ -576,15 +663,16 @@ END_TEST
 
 START_TEST(in_flight_mode_the_latest_samples_are_held)
 {
-	struct trc_perf *p = open_events_or_skip("task-clock:1000000000,page-faults:1", false, true);
+	struct trc_perf *p =
+		open_events_or_skip("task-clock:1000000000,page-faults:1", false, true);
 
 	fault(20000);
 	ck_assert_int_eq(trc_perf_copy(p), 0);
 	trc_perf_pass(p, true, take, NULL);
 	ck_assert_uint_gt(oldest_of_any(p), 0);
-	/* 16 KiB on each proc. */
+	/* 16 KiB on each proc, 64 bytes and more each. */
 	ck_assert_uint_ge(sampled.faults, 20);
-	ck_assert_uint_le(sampled.faults, 200 * (uint64_t)sysconf(_SC_NPROCESSORS_CONF));
+	ck_assert_uint_le(sampled.faults, 256 * (uint64_t)sysconf(_SC_NPROCESSORS_CONF));
 	ck_assert_uint_eq(trc_perf_patience_ns(p), UINT64_MAX);
 	trc_perf_close(p);
 }
@@ -638,8 +726,7 @@ static struct trc_perf *by_hand(void)
 static bool read_words(struct trc_perf *p, uint32_t type, const uint64_t *word, size_t n_words,
 		       struct trc_perf_record *r)
 {
-	struct perf_event_header header = {.type = type,
-					   .size = (uint16_t)(8 + 8 * n_words)};
+	struct perf_event_header header = {.type = type, .size = (uint16_t)(8 + 8 * n_words)};
 	uint64_t bytes[64];
 
 	memcpy(bytes, &header, sizeof(header));
@@ -650,8 +737,7 @@ static bool read_words(struct trc_perf *p, uint32_t type, const uint64_t *word, 
 static bool read_throttle(struct trc_perf *p, bool begins, uint64_t id, uint32_t tid,
 			  uint64_t raw_ns, struct trc_perf_record *r)
 {
-	const uint64_t word[] = {raw_ns, id,	  id, (uint64_t)tid << 32 | 5,
-				 raw_ns, 0,	  id};
+	const uint64_t word[] = {raw_ns, id, id, (uint64_t)tid << 32 | 5, raw_ns, 0, id};
 
 	return read_words(p, begins ? PERF_RECORD_THROTTLE : PERF_RECORD_UNTHROTTLE, word,
 			  sizeof(word) / sizeof(*word), r);
@@ -688,8 +774,16 @@ END_TEST
 
 START_TEST(a_sample_has_the_users_frames)
 {
-	const uint64_t word[] = {CYCLES_ID, 0xffffffff81000000, UINT64_C(7) << 32 | 5, 123, 0, 5,
-				 (uint64_t)PERF_CONTEXT_USER, 0x1000, 0x2000, 0x3000,
+	const uint64_t word[] = {CYCLES_ID,
+				 0xffffffff81000000,
+				 UINT64_C(7) << 32 | 5,
+				 123,
+				 0,
+				 5,
+				 (uint64_t)PERF_CONTEXT_USER,
+				 0x1000,
+				 0x2000,
+				 0x3000,
 				 (uint64_t)PERF_CONTEXT_KERNEL};
 	struct trc_perf *p = by_hand();
 	struct trc_perf_record r;
@@ -727,9 +821,16 @@ END_TEST
 
 START_TEST(what_a_counter_says_of_itself_is_no_frame)
 {
-	const uint64_t word[] = {CLOCK_ID, 0x1000, UINT64_C(7) << 32 | 5, 123, 0,
-				 /* its value, what it lost */ 70000000, 0,
-				 2, 0x1000, 0x2000};
+	const uint64_t word[] = {CLOCK_ID,
+				 0x1000,
+				 UINT64_C(7) << 32 | 5,
+				 123,
+				 0,
+				 /* its value, what it lost */ 70000000,
+				 0,
+				 2,
+				 0x1000,
+				 0x2000};
 	struct trc_perf *p = by_hand();
 	struct trc_perf_record r;
 
