@@ -2,8 +2,8 @@
  * derive_samples.c - where threads were when a counter or a timer of theirs ran over:
  * TRC_PART_SAMPLES.
  *
- *   I1  a sample that the thread took itself carries its labels; one that the kernel took has those
- *       that the thread had at that time
+ *   I1  a sample that does not carry labels has those that the thread had at that time: the kernel
+ *       knows of none, and a set may have found no room in the ring's table
  *   I2  an event that samples or losses name, and no table describes, has a row without a name
  */
 #include <errno.h>
@@ -133,12 +133,12 @@ static int event_by_number(const void *a, const void *b)
 	return (left->event > right->event) - (left->event < right->event);
 }
 
-static void kernel_samples_label(struct trc_model *m) /* I1 */
+static void samples_label(struct trc_model *m) /* I1 */
 {
 	struct trc_sample *sample = m->samples.row;
 
 	for (size_t i = 0; i < m->samples.n; i++)
-		if (sample[i].source == TRC_SOURCE_KERNEL && !sample[i].labels)
+		if (!sample[i].labels)
 			sample[i].labels =
 				trc_model_labels_at(m, sample[i].thread, sample[i].ts_ns);
 }
@@ -156,7 +156,7 @@ static int samples_end(struct trc_derive *derive)
 	if (m->sample_events.n)
 		qsort(m->sample_events.row, m->sample_events.n, m->sample_events.row_bytes,
 		      event_by_number);
-	kernel_samples_label(m);
+	samples_label(m);
 	return err;
 }
 

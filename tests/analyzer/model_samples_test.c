@@ -52,6 +52,25 @@ START_TEST(rows)
 }
 END_TEST
 
+/* Its set found no room in the ring's table when the sample was taken. */
+START_TEST(a_sample_without_labels_has_those_of_its_thread)
+{
+	struct trc_model *m = model_of("labels acme tenant=\"acme\"\n"
+				       "thread 1 tid=11\n"
+				       "@100 thread=1 sample event=1 value=1 period=1\n"
+				       "@200 thread=1 labels labels=acme\n"
+				       "@300 thread=1 sample event=1 value=1 period=1\n",
+				       TRC_PART_SAMPLES);
+	size_t n;
+	const struct trc_sample *s = trc_model_samples(m, &n);
+
+	ck_assert_uint_eq(n, 2);
+	ck_assert_uint_eq(s[0].labels, 0);
+	ck_assert_uint_eq(s[1].labels, 1);
+	model_close(m);
+}
+END_TEST
+
 /* An event without an entry in the table is there, too: what was sampled is not known. */
 START_TEST(events)
 {
@@ -161,6 +180,7 @@ int main(void)
 	int failed;
 
 	tcase_add_test(tests, rows);
+	tcase_add_test(tests, a_sample_without_labels_has_those_of_its_thread);
 	tcase_add_test(tests, events);
 	tcase_add_test(tests, losses);
 	tcase_add_test(tests, a_sample_ends_no_wait);
