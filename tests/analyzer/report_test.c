@@ -499,6 +499,24 @@ static char *huge_trace(void)
 	return text;
 }
 
+START_TEST(tables_that_were_full_are_told)
+{
+	const struct trc_report_options options = {.path = "dump.trc"};
+	char *trace = NULL, *text;
+	size_t n_bytes;
+	FILE *out = open_memstream(&trace, &n_bytes);
+
+	for (int i = 1; i < 10000; i++)
+		fprintf(out, "@%d thread=1 counter name=\"c%d\" value=1\n", i, i);
+	fclose(out);
+	text = printed(trc_report_print, trace, &options);
+	ck_assert_ptr_nonnull(strstr(text, " times there was no room for a stack, name, thread or "
+					   "module\n"));
+	free(text);
+	free(trace);
+}
+END_TEST
+
 static const int WIDTHS[] = {60, 80, 100, 132};
 
 static void check_widths(const char *text, int width)
@@ -641,6 +659,7 @@ int main(void)
 	tcase_add_test(tests, report_of_a_server);
 	tcase_add_test(tests, summary_of_a_server);
 	tcase_add_loop_test(tests, lines, 0, sizeof(LINES) / sizeof(*LINES));
+	tcase_add_test(tests, tables_that_were_full_are_told);
 	tcase_add_loop_test(tests, no_line_is_too_wide, 0, sizeof(WIDTHS) / sizeof(*WIDTHS));
 	tcase_add_test(tests, summary_has_few_lines);
 	tcase_add_test(tests, colour_changes_nothing_but_colour);
