@@ -119,7 +119,7 @@ static uint32_t intern(struct trc_tables *t, struct trc_intern *in, const void *
 	for (; in->slot[i]; i = (i + 1) & in->slot_mask) {
 		e = &in->entry[in->slot[i]];
 		if (e->hash == hash && e->n_bytes == n_bytes && !memcmp(e->bytes, bytes, n_bytes))
-			return in->slot[i];
+			return in->base + in->slot[i];
 	}
 	copy = in->n < in->max ? trc_arena_take(&in->arena, n_bytes) : NULL;
 	if (!copy) {
@@ -130,7 +130,12 @@ static uint32_t intern(struct trc_tables *t, struct trc_intern *in, const void *
 	e = &in->entry[++in->n];
 	*e = (struct trc_intern_entry){hash, copy, n_bytes, 0};
 	in->slot[i] = in->n;
-	return in->n;
+	return in->base + in->n;
+}
+
+static struct trc_intern_entry *entry_of(const struct trc_intern *in, uint32_t id)
+{
+	return &in->entry[id - in->base];
 }
 
 uint32_t trc_tables_string(struct trc_tables *t, const char *bytes, uint32_t n_bytes)
@@ -192,7 +197,7 @@ uint32_t trc_tables_label_set(struct trc_tables *t, const struct trc_label *labe
 
 static void string_write(struct trc_tables *t, uint32_t id)
 {
-	struct trc_intern_entry *e = &t->strings.entry[id];
+	struct trc_intern_entry *e = entry_of(&t->strings, id);
 	uint8_t *p = entry_begin(t, &t->strings.section, TRC_SECTION_STRINGS);
 
 	p = put_id(p, &t->strings.section, id);
@@ -202,7 +207,7 @@ static void string_write(struct trc_tables *t, uint32_t id)
 
 static void stack_write(struct trc_tables *t, uint32_t id)
 {
-	struct trc_intern_entry *e = &t->stacks.entry[id];
+	struct trc_intern_entry *e = entry_of(&t->stacks, id);
 	uint8_t *p = entry_begin(t, &t->stacks.section, TRC_SECTION_STACKS);
 	const uint64_t *word = (const uint64_t *)(const void *)e->bytes;
 	uint32_t n_frames = e->n_bytes / 8 - 1;
@@ -222,11 +227,13 @@ static void stack_write(struct trc_tables *t, uint32_t id)
 static void cite_interned(struct trc_tables *t, struct trc_intern *in, uint64_t id,
 			  void (*write)(struct trc_tables *t, uint32_t id))
 {
-	if (!id || id > in->n)
+	if (id <= in->base || id - in->base > in->n)
 		return;
-	while (in->written < id)
-		write(t, ++in->written);
-	if (in->entry[id].generation != t->generation)
+	while (in->base + in->written < id) {
+		in->written++;
+		write(t, in->base + in->written);
+	}
+	if (entry_of(in, (uint32_t)id)->generation != t->generation)
 		write(t, (uint32_t)id);
 }
 
@@ -247,7 +254,7 @@ static void cite_label_strings(struct trc_tables *t, const struct trc_intern_ent
 static void label_set_write(struct trc_tables *t, uint32_t id)
 {
 	struct trc_section *section = &t->label_sets.section;
-	struct trc_intern_entry *e = &t->label_sets.entry[id];
+	struct trc_intern_entry *e = entry_of(&t->label_sets, id);
 	uint8_t *start, *p;
 
 	cite_label_strings(t, e);
@@ -460,6 +467,57 @@ int trc_tables_flush(struct trc_tables *t)
 	trc_section_write(t->out, &t->strings.section, TRC_SECTION_STRINGS);
 	trc_section_write(t->out, &t->stacks.section, TRC_SECTION_STACKS);
 	return trc_section_write(t->out, &t->label_sets.section, TRC_SECTION_LABEL_SETS);
+}
+
+/* An eighth is more than one event may need: a label set's strings.  Where ids run out the table
+ * stays as it is, and becomes full (B2). */
+static bool is_crowded(const struct trc_intern *in)
+{
+	return (in->n > in->max - in->max / 8 ||
+		in->arena.used_bytes > in->arena.size_bytes - in->arena.size_bytes / 8) &&
+	       in->base <= TRC_TABLE_IDS_MAX - 1 - 2 * in->max;
+}
+
+unsigned int trc_tables_crowded(const struct trc_tables *t)
+{
+	unsigned int crowded = 0;
+
+	if (is_crowded(&t->stacks))
+		crowded |= TRC_WRITER_STACKS;
+	if (is_crowded(&t->label_sets))
+		crowded |= TRC_WRITER_LABEL_SETS;
+	if (is_crowded(&t->strings))
+		crowded |= TRC_WRITER_STRINGS | TRC_WRITER_LABEL_SETS;
+	return crowded;
+}
+
+void trc_tables_complete(struct trc_tables *t, unsigned int tables)
+{
+	if (tables & TRC_WRITER_STACKS)
+		cite_interned(t, &t->stacks, t->stacks.base + t->stacks.n, stack_write);
+	if (tables & TRC_WRITER_STRINGS)
+		cite_interned(t, &t->strings, t->strings.base + t->strings.n, string_write);
+	if (tables & TRC_WRITER_LABEL_SETS)
+		cite_interned(t, &t->label_sets, t->label_sets.base + t->label_sets.n,
+			      label_set_write);
+}
+
+static void forget(struct trc_intern *in)
+{
+	in->base += in->n;
+	in->n = in->written = 0;
+	in->arena.used_bytes = 0;
+	memset(in->slot, 0, (in->slot_mask + (size_t)1) * sizeof(*in->slot));
+}
+
+void trc_tables_forget(struct trc_tables *t, unsigned int tables)
+{
+	if (tables & TRC_WRITER_STACKS)
+		forget(&t->stacks);
+	if (tables & TRC_WRITER_LABEL_SETS)
+		forget(&t->label_sets);
+	if (tables & TRC_WRITER_STRINGS)
+		forget(&t->strings);
 }
 
 void trc_tables_generation(struct trc_tables *t, uint32_t generation)

@@ -4,6 +4,9 @@
  *   B1  an entry is written (into a section before the block) in each generation that
  *       cites it; a new id never before all lower ids of its table
  *   B2  memory is bounded: a table that is full gives id 0 and counts it
+ *   B3  before that a table of strings, stacks or label sets is emptied, between two generations;
+ *       ids go on counting, so that none means two things in one file.  What label sets are made
+ *       of is forgotten only together with them
  */
 #ifndef TRC_FORMAT_TABLES_H
 #define TRC_FORMAT_TABLES_H
@@ -28,11 +31,12 @@ struct trc_intern_entry {
 	uint32_t generation; /* in which it was written last; 0 = never */
 };
 struct trc_intern {
-	struct trc_intern_entry *entry; /* [max + 1]; by id */
+	uint32_t base; /* ids up to this one were forgotten (B3) */
+	struct trc_intern_entry *entry; /* [max + 1]; by id - base */
 	uint32_t n, max;
-	uint32_t *slot; /* [slot_mask + 1] ids */
+	uint32_t *slot; /* [slot_mask + 1] of entry[] */
 	uint32_t slot_mask;
-	uint32_t written; /* ids 1..written are in the file (B1) */
+	uint32_t written; /* entries 1..written are in the file (B1) */
 	struct trc_arena arena;
 	struct trc_section section;
 };
@@ -81,6 +85,12 @@ bool trc_tables_has(enum trc_arg_type type);
  * that trc_tables_flush() writes.  Other types are no matter of a table. */
 void trc_tables_cite(struct trc_tables *t, enum trc_arg_type type, const uint64_t *id, uint32_t n);
 int trc_tables_flush(struct trc_tables *t);
+/* The tables, as bits of enum trc_writer_table, that another event might find full. */
+unsigned int trc_tables_crowded(const struct trc_tables *t);
+/* Everything of these tables goes into the file, so that later ids follow on (B1). */
+void trc_tables_complete(struct trc_tables *t, unsigned int tables);
+/* After a flush: B3. */
+void trc_tables_forget(struct trc_tables *t, unsigned int tables);
 /* After the flush: nothing is written yet in this generation but the modules. */
 void trc_tables_generation(struct trc_tables *t, uint32_t generation);
 

@@ -535,6 +535,18 @@ int trc_writer_generation(struct trc_writer *w)
 	return err ? err : generation_write(w, w->tables.generation + 1);
 }
 
+unsigned int trc_writer_make_room(struct trc_writer *w)
+{
+	unsigned int tables = trc_tables_crowded(&w->tables);
+
+	if (!tables)
+		return 0;
+	trc_tables_complete(&w->tables, tables);
+	trc_writer_generation(w); /* an error is told by what comes next */
+	trc_tables_forget(&w->tables, tables);
+	return tables;
+}
+
 /* --- tables of what is so at the end --- */
 
 /* Puts the fields of one entry; the first byte behind them. */

@@ -171,6 +171,19 @@ int trc_writer_open(struct trc_writer **out, const struct trc_writer_options *op
 int trc_writer_info(struct trc_writer *w, const char *key, const char *value);
 int trc_writer_sync(struct trc_writer *w, const struct trc_sync_point *sync);
 
+/* Tables whose ids the writer makes by content. */
+enum trc_writer_table {
+	TRC_WRITER_STRINGS = 1,
+	TRC_WRITER_STACKS = 2,
+	TRC_WRITER_LABEL_SETS = 4,
+};
+/*
+ * These tables have room for tens of thousands of entries.  Those that are nearly full are emptied,
+ * between two generations; returns which, as bits: ids that they gave are not to be used any more.
+ * To be called between events, by who wants more entries than that in one file.
+ */
+unsigned int trc_writer_make_room(struct trc_writer *w);
+
 /* Ids by content; 0 when the writer is out of memory (counted). */
 uint32_t trc_writer_string(struct trc_writer *w, const char *bytes, uint32_t n_bytes);
 /* frame[0] is the innermost; return addresses as found on the stack, not adjusted. */

@@ -167,6 +167,8 @@ static void add_sample(struct trc_drain *d, const struct trc_perf_record *r, uin
 		add_loss(d, r, 0, 1, TRC_SAMPLE_LOSS_NO_THREAD);
 		return;
 	}
+	if (!d->windowed)
+		trc_drain_make_room(d);
 	stack = trc_writer_stack(d->w, epoch + d->options.epoch_base, r->frame, r->n_frames);
 	note_modules(d, r, epoch, stack);
 	arg = row(d, r, TRC_KIND_SAMPLE, thread);

@@ -207,6 +207,9 @@ void trc_drain_watch_event(struct trc_drain *d, const struct trc_event *e);
 void trc_drain_open_regions(struct trc_drain *d);
 
 /* ---- drain_tables.c ---- */
+/* Between events: none that comes now finds the writer's tables full.  Not of a window, which is
+ * bounded, and remembers ids from one event to another. */
+void trc_drain_make_room(struct trc_drain *d);
 uint32_t trc_drain_stack(struct trc_drain *d, uint64_t ring_id);
 uint32_t trc_drain_string(struct trc_drain *d, uint64_t ring_id);
 uint32_t trc_drain_labels(struct trc_drain *d, uint64_t ring_id);

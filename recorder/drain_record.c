@@ -263,6 +263,8 @@ static void record_general(struct trc_drain *d, struct trc_drain_stream *s, cons
 		.text = p->text,
 	};
 
+	if (!d->windowed)
+		trc_drain_make_room(d);
 	translate(d, plan, p, word[0], event.arg);
 	if (event.kind == TRC_KIND_THREAD_START && d->slots_seen_full)
 		trc_drain_thread_seen(d, event.thread, (uint32_t)event.arg[START_ARG_TID],

@@ -27,18 +27,34 @@ static struct trc_id_pair *id_find(struct trc_id_map *map, uint64_t ring_id)
 	return &map->pair[i];
 }
 
+static void ids_forget(struct trc_id_map *map)
+{
+	memset(map->pair, 0, (map->mask + UINT64_C(1)) * sizeof(*map->pair));
+	map->used = 0;
+}
+
 static void id_enter(struct trc_id_map *map, uint64_t ring_id, uint32_t file_id)
 {
 	struct trc_id_pair *pair;
 
-	if (map->used > map->mask / 4 * 3) {
-		memset(map->pair, 0, (map->mask + UINT64_C(1)) * sizeof(*map->pair));
-		map->used = 0;
-	}
+	if (map->used > map->mask / 4 * 3)
+		ids_forget(map);
 	pair = id_find(map, ring_id);
 	pair->ring_id = ring_id;
 	pair->file_id = file_id;
 	map->used++;
+}
+
+void trc_drain_make_room(struct trc_drain *d)
+{
+	unsigned int tables = trc_writer_make_room(d->w);
+
+	if (tables & TRC_WRITER_STACKS)
+		ids_forget(&d->stacks);
+	if (tables & TRC_WRITER_STRINGS)
+		ids_forget(&d->strings);
+	if (tables & TRC_WRITER_LABEL_SETS)
+		ids_forget(&d->label_sets);
 }
 
 uint32_t trc_drain_stack(struct trc_drain *d, uint64_t ring_id)
@@ -303,7 +319,8 @@ void trc_drain_slots(struct trc_drain *d)
 
 	for (uint32_t i = 0; i < n; i++) {
 		/* acquire: pairs with the release of LIVE and ENDED: the slot is filled in. */
-		uint32_t state = atomic_load_explicit(&trc_slot_of(d, i)->state, memory_order_acquire);
+		uint32_t state =
+			atomic_load_explicit(&trc_slot_of(d, i)->state, memory_order_acquire);
 
 		if (state == TRC_SLOT_LIVE || state == TRC_SLOT_ENDED)
 			slot_visit(d, i, state);
@@ -325,7 +342,8 @@ void trc_drain_thread_seen(struct trc_drain *d, uint32_t serial, uint32_t tid, u
 }
 
 /* Calls fn for each thread that has not ended. */
-static void each_live(struct trc_drain *d, void (*fn)(struct trc_drain *, const struct trc_slot_copy *))
+static void each_live(struct trc_drain *d,
+		      void (*fn)(struct trc_drain *, const struct trc_slot_copy *))
 {
 	uint32_t n = trc_slots_used(d->shared, d->h.n_threads);
 

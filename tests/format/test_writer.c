@@ -279,6 +279,69 @@ START_TEST(full_tables_give_0_and_are_counted)
 }
 END_TEST
 
+/* B3: as many different ones as there are, if room is asked for. */
+START_TEST(strings_stacks_and_label_sets_make_room)
+{
+	enum { N = 40000 };
+	struct bytes b = {0};
+	struct trc_writer *w = open_writer(&b);
+	struct trc_sync_point zero = {0};
+	struct trc_writer_totals totals;
+	static uint32_t string[N], stack[N], set[N];
+	const struct trc_label *read;
+	struct trc_stack_view view;
+	struct trc_error error;
+	struct trc_reader *r;
+	unsigned int made = 0;
+	uint32_t n;
+
+	trc_writer_sync(w, &zero);
+	for (uint32_t i = 0; i < N; i++) {
+		struct trc_event e = {.time = i + 1, .thread = 1};
+		uint64_t frame[16] = {i + 1};
+		char text[32];
+		struct trc_label label = {.key = "request", .key_bytes = 7, .value = text};
+
+		label.value_bytes = (uint32_t)sprintf(text, "%u", i);
+		made |= trc_writer_make_room(w);
+		string[i] = trc_writer_string(w, text, label.value_bytes);
+		stack[i] = trc_writer_stack(w, 0, frame, 16);
+		set[i] = trc_writer_label_set(w, &label, 1);
+		e.kind = TRC_KIND_COUNTER;
+		e.arg[0] = string[i];
+		/* Some are made, and no event has them. */
+		ck_assert_int_eq(i % 3 ? trc_writer_event(w, &e) : 0, 0);
+		e.kind = TRC_KIND_SAMPLE;
+		e.arg[0] = 1;
+		e.arg[3] = stack[i];
+		e.arg[4] = set[i];
+		ck_assert_int_eq(i % 3 ? trc_writer_event(w, &e) : 0, 0);
+	}
+	trc_writer_totals(w, &totals);
+	ck_assert_uint_eq(totals.table_full, 0);
+	ck_assert_uint_eq(made, TRC_WRITER_STRINGS | TRC_WRITER_STACKS | TRC_WRITER_LABEL_SETS);
+	ck_assert_int_eq(trc_writer_finish(w), 0);
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	ck_assert_msg(!trc_reader_warning(r), "%s", trc_reader_warning(r));
+	ck_assert_uint_eq(trc_reader_info(r)->dangling_ids, 0);
+	for (uint32_t i = 0; i < N; i++) {
+		const char *text;
+
+		if (i % 3 == 0)
+			continue;
+		text = trc_reader_string(r, string[i], &n);
+		ck_assert(text && strtoul(strndupa(text, n), NULL, 10) == i);
+		ck_assert_int_eq(trc_reader_stack(r, stack[i], &view), 0);
+		ck_assert_uint_eq(view.frame[0], i + 1);
+		ck_assert_int_eq(trc_reader_label_set(r, set[i], &read, &n), 0);
+		ck_assert(strtoul(strndupa(read->value, read->value_bytes), NULL, 10) == i);
+	}
+	trc_reader_close(r);
+	trc_writer_close(w);
+	bytes_free(&b);
+}
+END_TEST
+
 START_TEST(threads_that_ended_make_room_for_others)
 {
 	struct bytes b = {0};
@@ -772,6 +835,7 @@ Suite *suite_writer(void)
 	tcase_add_test(t, rows_and_events_come_to_the_same);
 	tcase_add_test(t, a_finished_writer_takes_nothing_more);
 	tcase_add_test(t, full_tables_give_0_and_are_counted);
+	tcase_add_test(t, strings_stacks_and_label_sets_make_room);
 	tcase_add_test(t, threads_that_ended_make_room_for_others);
 	tcase_add_test(t, an_event_of_a_thread_that_made_room_keeps_its_entry);
 	tcase_add_test(t, short_threads_in_one_generation_lose_nothing);
