@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <sys/mman.h>
 #include "recorder/perf_buffer_private.h"
+#include "tests/stolen.h"
 
 enum { TURNS = 200, FLOOD_TURNS = 60000 };
 
@@ -394,22 +395,6 @@ static void *spinner(void *arg)
 		sched_yield();
 	spin_ns(100000000);
 	return NULL;
-}
-
-/* What the hypervisor has taken away from this machine's processors, in clock ticks; 0 where nobody
- * knows.  Such time counts as the thread's, or passes for the kernel's timers only: what is sampled
- * meanwhile says nothing. */
-static uint64_t stolen_ticks(void)
-{
-	unsigned long long stolen = 0;
-	FILE *stat = fopen("/proc/stat", "r");
-
-	if (!stat)
-		return 0;
-	if (fscanf(stat, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &stolen) != 1)
-		stolen = 0;
-	fclose(stat);
-	return stolen;
 }
 
 /* Two threads that use 100 ms each: one is there already, one is to come. */

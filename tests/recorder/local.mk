@@ -41,7 +41,7 @@ flight_orders_LDADD = libtrcapi.la libtrcdrain.la $(trc_core_test_LIBS)
 
 check_PROGRAMS += sample_test
 TESTS += sample_test
-sample_test_SOURCES = tests/recorder/sample_test.c
+sample_test_SOURCES = tests/recorder/sample_test.c tests/stolen.h
 sample_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 sample_test_LDADD = libtrc.la libtrcformat.la $(CHECK_LIBS)
 
