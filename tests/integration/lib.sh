@@ -118,6 +118,58 @@ until_true()
 	done
 }
 
+# ---- figures that are compared with time ------------------------------------------------------
+#
+# What a hypervisor takes away of the processors counts as some thread's time, or passes for the
+# kernel's timers only: what is sampled meanwhile says nothing.  Figures that disagree are a failure
+# if nothing was stolen; if something was, the run is made again:
+#
+#	runs=0
+#	while another_run; do
+#		measure COMMAND...
+#		... || differs WHAT
+#	done
+runs_max=5
+runs=0
+differed=
+stolen=0
+
+# In clock ticks, of the whole machine; 0 where nobody knows.
+stolen_ticks()
+{
+	awk '$1 == "cpu" { n = $9 } END { print n + 0 }' /proc/stat
+}
+
+# The first one, and the next if the last one's figures differ.
+another_run()
+{
+	[ $runs = 0 ] || [ -n "$differed" ] || return 1
+	runs=$((runs + 1))
+	differed=
+	stolen=0
+}
+
+# measure COMMAND...: a run, or a part of it; what was stolen meanwhile is added to $stolen.
+measure()
+{
+	local before status=0
+	before=$(stolen_ticks)
+	"$@" || status=$?
+	sleep 0.05 # it is told at a processor's next tick
+	stolen=$((stolen + $(stolen_ticks) - before))
+	return $status
+}
+
+# differs WHAT: of a run; fails, or is false and has it made again.
+differs()
+{
+	[ $stolen -gt 0 ] || fail "$*"
+	[ $runs -lt $runs_max ] || fail "$*; time was stolen in each of $runs runs"
+	differed=$*
+	echo "again, for $stolen ticks were stolen: $*"
+	return 1
+}
+
 # sql TRACE QUERY: rows, columns separated by tabs, without the header.
 sql()
 {
