@@ -11,7 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#define _GNU_SOURCE /* pthread_setname_np() */
+#define _GNU_SOURCE 1 /* pthread_setname_np() */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
