@@ -174,6 +174,11 @@ void trc_fork_child(void);
  * If it has failed: the thread is sampled again. */
 bool trc_sample_exec_begin(void);
 void trc_sample_exec_failed(void);
+/* The program has closed this descriptor, or (-1) perhaps all: what samplers had among these they
+ * get anew.  With `own_only` they were closed for the calling thread alone. */
+void trc_sample_descriptors_closed(int fd, bool own_only);
+/* The same of one; soon done if it is none of a sampler's. */
+void trc_sample_descriptor_closed(int fd);
 /* Before dlclose(): stacks from now on belong to a new module epoch. */
 void trc_modules_changing(void);
 /* After dlclose(): addresses may belong to other code now. */

@@ -34,6 +34,13 @@ struct trc_sampler *trc_sampler_of(uint32_t tid)
 	return place ? &trc_sample.sampler[place - 1] : NULL;
 }
 
+static uint32_t n_places(void)
+{
+	uint32_t limit = atomic_load(&sampler_limit);
+
+	return limit < TRC_SAMPLERS_MAX ? limit : TRC_SAMPLERS_MAX;
+}
+
 static bool place_take(uint32_t place, uint32_t tid)
 {
 	uint32_t none = 0;
@@ -152,11 +159,16 @@ void trc_sample_thread_end(void)
 		sampler_end(s);
 }
 
+/* Not in a child that runs in our memory. */
+static bool is_on_here(void)
+{
+	return atomic_load_explicit(&trc_sampling, memory_order_relaxed) &&
+	       trc_rec.shared->pid == (uint32_t)trc_raw1(SYS_getpid, 0);
+}
+
 bool trc_sample_exec_begin(void)
 {
-	/* Not in a child that runs in our memory. */
-	if (!atomic_load_explicit(&trc_sampling, memory_order_relaxed) ||
-	    trc_rec.shared->pid != (uint32_t)trc_raw1(SYS_getpid, 0))
+	if (!is_on_here())
 		return false;
 	trc_sample_thread_end();
 	trc_sample_take_pending();
@@ -253,6 +265,54 @@ static void arm_tasks(void)
 	trc_raw1(SYS_close, fd);
 }
 
+/* ---- descriptors that the program has closed ------------------------------------------- */
+
+void trc_sampler_renew(struct trc_sampler *s, uint32_t tid)
+{
+	/* Another thread may have just done so. */
+	if (trc_sampler_of(tid) == s)
+		sampler_end(s);
+	if (trc_cpu_time_of(tid))
+		arm_other(tid);
+}
+
+/* Whether it stands, and has a counter with this descriptor; -1 = any. */
+static bool is_of(const struct trc_sampler *s, int fd)
+{
+	if (!atomic_load_explicit(&s->tid, memory_order_relaxed) ||
+	    atomic_load_explicit(&s->state, memory_order_relaxed) != TRC_SAMPLER_ARMED)
+		return false;
+	for (unsigned int i = 0; i < trc_sample.n; i++)
+		if (s->source[i].kind == TRC_SOURCE_COUNTER &&
+		    (fd == -1 || fd == s->source[i].handle))
+			return true;
+	return false;
+}
+
+void trc_sample_descriptors_closed(int fd, bool own_only)
+{
+	uint32_t own = (uint32_t)trc_raw1(SYS_gettid, 0);
+
+	if (trc_self.quiet || !is_on_here())
+		return;
+	for (uint32_t i = 0; i < n_places(); i++) {
+		struct trc_sampler *s = &trc_sample.sampler[i];
+		uint32_t tid = atomic_load_explicit(&s->tid, memory_order_relaxed);
+
+		if ((own_only && tid != own) || !is_of(s, fd) || trc_sampler_is_whole(s))
+			continue;
+		trc_sampler_renew(s, tid);
+		if (tid == own)
+			trc_self.sampler = trc_sampler_of(own);
+	}
+}
+
+void trc_sample_descriptor_closed(int fd)
+{
+	if (atomic_load_explicit(&trc_sampling, memory_order_relaxed) && fd >= trc_sample.first_fd)
+		trc_sample_descriptors_closed(fd, false);
+}
+
 /* ---- start and stop -------------------------------------------------------------------- */
 
 static void *pages(size_t n_bytes)
@@ -344,13 +404,6 @@ int trc_sample_start(const struct trc_cpu_event *events, unsigned int n, char *e
 	atomic_store(&trc_sampling, runs);
 	arm_tasks();
 	return 0;
-}
-
-static uint32_t n_places(void)
-{
-	uint32_t limit = atomic_load(&sampler_limit);
-
-	return limit < TRC_SAMPLERS_MAX ? limit : TRC_SAMPLERS_MAX;
 }
 
 void trc_sample_stop(void)

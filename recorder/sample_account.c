@@ -107,7 +107,9 @@ static void account_counter(struct trc_sampler *s, unsigned int i, uint64_t used
 
 	if (!trc_source_is_ours(source) || !trc_source_enabled_ns(source, &enabled_ns)) {
 		n = e->is_clock ? above(due(source, used_ns, e->period), source->taken) : 1;
-		tell(s, i, TRC_SAMPLE_LOSS_NOT_OURS, above(n, source->told));
+		n = above(n, source->told);
+		source->told += n;
+		tell(s, i, TRC_SAMPLE_LOSS_NOT_OURS, n);
 		return;
 	}
 	blocked = stood(source, e, used_ns, enabled_ns);

@@ -180,6 +180,14 @@ static void disarm_counter(struct trc_source *source)
 	atomic_fetch_sub_explicit(&trc_sample.n_fds, 1, memory_order_relaxed);
 }
 
+bool trc_sampler_is_whole(const struct trc_sampler *s)
+{
+	for (unsigned int i = 0; i < trc_sample.n; i++)
+		if (s->source[i].kind == TRC_SOURCE_COUNTER && !trc_source_is_ours(&s->source[i]))
+			return false;
+	return true;
+}
+
 bool trc_source_enabled_ns(const struct trc_source *source, uint64_t *ns)
 {
 	struct {
@@ -196,9 +204,8 @@ bool trc_source_stands(const struct trc_source *source)
 {
 	uint64_t one, two;
 
-	/* What the program has there may be something to be read, or to be waited for. */
-	return trc_source_is_ours(source) && trc_source_enabled_ns(source, &one) &&
-	       trc_source_enabled_ns(source, &two) && one == two;
+	return trc_source_enabled_ns(source, &one) && trc_source_enabled_ns(source, &two) &&
+	       one == two;
 }
 
 bool trc_source_resume(struct trc_source *source, uint64_t period)

@@ -48,6 +48,9 @@ extern TRC_HIDDEN struct trc_sample_state trc_sample;
 /* The thread's sampler; NULL = it has none.  Context: any thread, signal handlers. */
 struct trc_sampler *trc_sampler_of(uint32_t tid);
 
+/* Takes the sampler of this thread down, and arms the thread anew.  Context: as above. */
+void trc_sampler_renew(struct trc_sampler *s, uint32_t tid);
+
 /* ---- sample_signal.c ---- */
 
 /* Makes SIGPROF ours, for ever: signals on their way must not end the process. */
@@ -76,11 +79,14 @@ void trc_sampler_arm(struct trc_sampler *s);
 void trc_sampler_disarm(struct trc_sampler *s);
 /* Whether a counter's descriptor is still ours: the program may have closed it. */
 bool trc_source_is_ours(const struct trc_source *source);
+/* Whether all its counters' are. */
+bool trc_sampler_is_whole(const struct trc_sampler *s);
 /* For how long it has been counting. */
 bool trc_source_enabled_ns(const struct trc_source *source, uint64_t *ns);
 /* In a forked child: its descriptors are closed, its timers are not there. */
 void trc_sampler_abandon(struct trc_sampler *s);
-/* True if a counter of the calling thread's has overflowed, and was not told to go on.  The kernel
+/* True if a counter of the calling thread's has overflowed, and was not told to go on; its
+ * descriptor is ours.  The kernel
  * keeps one signal of a kind: that of a counter is lost if another's has not arrived yet. */
 bool trc_source_stands(const struct trc_source *source);
 /* Lets a counter go on after a sample; false: its descriptor is not ours any more. */

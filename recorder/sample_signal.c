@@ -107,30 +107,40 @@ static void record(unsigned int i, uint64_t n, const void *context)
 	trc_record_stack_of(TRC_KIND_SAMPLE, arg, 5, 3, context);
 }
 
-static void take_counter(struct trc_sampler *s, unsigned int i, const void *context)
+/* False: its descriptor is not ours any more. */
+static bool take_counter(struct trc_sampler *s, unsigned int i, const void *context)
 {
 	enum { ACCOUNT_EVERY = 64 };
 
 	record(i, 1, context);
 	if (++s->source[i].taken % ACCOUNT_EVERY == 0)
 		trc_source_account(s, i, false);
-	if (!trc_source_resume(&s->source[i], trc_sample.event[i].period))
-		lose(i, TRC_SAMPLE_LOSS_NOT_OURS, 1);
+	return trc_source_resume(&s->source[i], trc_sample.event[i].period);
 }
 
-/* The one that the signal is from, and those that it came instead of. */
-static void take_counters(struct trc_sampler *s, const struct cause *cause, const void *context)
+/* One that perhaps did not send the signal.  What the program has where it was may be something to
+ * be read, or to be waited for. */
+static bool take_if_stands(struct trc_sampler *s, unsigned int i, const void *context)
+{
+	if (!trc_source_is_ours(&s->source[i]))
+		return false;
+	return !trc_source_stands(&s->source[i]) || take_counter(s, i, context);
+}
+
+/* The one that the signal is from, and those that it came instead of.  False: one of them is not
+ * ours any more. */
+static bool take_counters(struct trc_sampler *s, const struct cause *cause, const void *context)
 {
 	unsigned int n_counters = 0;
-	bool told;
+	bool told, whole = true;
 
 	for (unsigned int i = 0; i < trc_sample.n; i++)
 		n_counters += s->source[i].kind == TRC_SOURCE_COUNTER;
 	told = n_counters == 1 && cause->sampler && s->source[cause->i].kind == TRC_SOURCE_COUNTER;
 	for (unsigned int i = 0; i < trc_sample.n && n_counters; i++)
-		if (s->source[i].kind == TRC_SOURCE_COUNTER &&
-		    (told || trc_source_stands(&s->source[i])))
-			take_counter(s, i, context);
+		if (s->source[i].kind == TRC_SOURCE_COUNTER)
+			whole &= told ? take_counter(s, i, context) : take_if_stands(s, i, context);
+	return whole;
 }
 
 bool trc_sample_signal(const siginfo_t *info, const void *context)
@@ -151,7 +161,10 @@ bool trc_sample_signal(const siginfo_t *info, const void *context)
 		record(cause.i, 1 + cause.overrun, context);
 		s->source[cause.i].taken += 1 + cause.overrun;
 	}
-	take_counters(s, &cause, context);
+	if (!take_counters(s, &cause, context)) {
+		trc_sampler_renew(s, tid);
+		trc_self.sampler = trc_sampler_of(tid);
+	}
 	trc_self.no_wait--;
 	errno = saved;
 	return cause.ours;

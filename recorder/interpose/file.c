@@ -1,5 +1,5 @@
 /*
- * file.c - file locks, data on its way to the disk, and open.
+ * file.c - file locks, data on its way to the disk, open and close.
  * Context: traced thread, signal handlers.
  */
 #include <stdarg.h>
@@ -100,3 +100,31 @@ OPENS(__openat_2, (int dir, const char *path, int flags), (dir, path, flags))
 OPENS(__openat64_2, (int dir, const char *path, int flags), (dir, path, flags))
 TRC_CALL(int, creat, OPEN, (uintptr_t)path, true, (const char *path, mode_t mode), (path, mode))
 TRC_CALL(int, creat64, OPEN, (uintptr_t)path, true, (const char *path, mode_t mode), (path, mode))
+
+/* ---- close ---------------------------------------------------------------------------- */
+
+/* Those of samplers may have been among them. */
+TRC_EXPORT int close(int fd)
+{
+	int result = REAL(close)(fd);
+
+	if (!result && trc_recording())
+		trc_sample_descriptor_closed(fd);
+	return result;
+}
+
+TRC_EXPORT void closefrom(int first)
+{
+	REAL(closefrom)(first);
+	if (trc_recording())
+		trc_sample_descriptors_closed(-1, false);
+}
+
+TRC_EXPORT int close_range(unsigned int first, unsigned int last, int flags)
+{
+	int result = REAL(close_range)(first, last, flags);
+
+	if (!result && trc_recording())
+		trc_sample_descriptors_closed(-1, (flags & (int)CLOSE_RANGE_UNSHARE) != 0);
+	return result;
+}

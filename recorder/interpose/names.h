@@ -168,6 +168,9 @@
 	N(__openat64_2)                                                                            \
 	N(creat)                                                                                   \
 	N(creat64)                                                                                 \
+	N(close)                                                                                   \
+	N(closefrom)                                                                               \
+	N(close_range)                                                                             \
 	N(read)                                                                                    \
 	N(__read_chk)                                                                              \
 	N(pread)                                                                                   \

@@ -9,6 +9,7 @@ integration_programs = \
 	tests/integration/soak \
 	tests/integration/deadlock \
 	tests/integration/sampled_hard \
+	tests/integration/sampled_guest \
 	tests/integration/mc_load
 
 check_PROGRAMS += $(integration_programs)
@@ -37,6 +38,8 @@ tests_integration_deadlock_SOURCES = tests/integration/deadlock.c
 tests_integration_deadlock_LDADD = -lpthread
 tests_integration_sampled_hard_SOURCES = tests/integration/sampled_hard.c
 tests_integration_sampled_hard_LDADD = -lpthread
+tests_integration_sampled_guest_SOURCES = tests/integration/sampled_guest.c
+tests_integration_sampled_guest_LDADD = -lpthread
 tests_integration_mc_load_SOURCES = tests/integration/mc_load.c
 
 integration_tests = \
@@ -45,6 +48,7 @@ integration_tests = \
 	tests/integration/truth_labels.sh \
 	tests/integration/truth_cpu.sh \
 	tests/integration/sampled_hard.sh \
+	tests/integration/sampled_guest.sh \
 	tests/integration/truth_profile.sh \
 	tests/integration/demo.sh \
 	tests/integration/soak.sh \

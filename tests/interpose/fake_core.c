@@ -322,6 +322,14 @@ void trc_sample_exec_failed(void)
 {
 }
 
+void trc_sample_descriptors_closed(int fd, bool own_only)
+{
+}
+
+void trc_sample_descriptor_closed(int fd)
+{
+}
+
 void trc_modules_changing(void)
 {
 	states[FAKE_MODULES_CHANGING]++;
