@@ -4,7 +4,8 @@ include recorder/drain.local.mk
 include recorder/interpose/local.mk
 
 trcincludedir = $(includedir)/trc
-trcinclude_HEADERS = recorder/include/trc/labels.h recorder/include/trc/trace.h
+trcinclude_HEADERS = recorder/include/trc/labels.h recorder/include/trc/recorder.h \
+	recorder/include/trc/trace.h
 
 # What records: in both objects.
 noinst_LTLIBRARIES += libtrccore.la
@@ -54,7 +55,8 @@ libtrcapi_la_SOURCES = \
 	recorder/flight_write.c recorder/flight_write.h \
 	recorder/labels_api.c \
 	recorder/own_thread.c recorder/own_thread.h \
-	recorder/recording.c recorder/recording.h
+	recorder/recording.c recorder/recording.h \
+	recorder/service.h
 # Exceptions: trace_labels_do() restores what was in force when one passes through.
 libtrcapi_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec -fexceptions
 lib_LTLIBRARIES += libtrc.la
