@@ -9,6 +9,7 @@ libtrcdrain_la_SOURCES = \
 	recorder/drain_tables.c \
 	recorder/drain_window.c \
 	recorder/file_sink.c recorder/file_sink.h \
+	recorder/fold.c recorder/fold.h \
 	recorder/perf_buffer.c recorder/perf_buffer.h recorder/perf_buffer_private.h \
 	recorder/perf_buffer_maps.c \
 	recorder/perf_buffer_read.c \
