@@ -18,6 +18,7 @@ libtrccore_la_SOURCES = \
 	recorder/crash.c recorder/signals.h \
 	recorder/emit.c \
 	recorder/fork.c recorder/fork.h \
+	recorder/heap.h \
 	recorder/hot.h recorder/rec.h recorder/poison.h \
 	recorder/labels.c recorder/labels.h recorder/labels_bytes.h recorder/labels_set.c \
 	recorder/layout.c recorder/layout.h \

@@ -1,0 +1,44 @@
+/*
+ * heap.h - samples of what the program allocates: who asks for them, and how fine.
+ *
+ * A byte in so many, on average, is drawn at random among all bytes that are allocated; the
+ * allocation that it belongs to becomes an ALLOC event, and its end a FREE event (heap.c).  So one
+ * of s bytes is drawn with probability 1 - exp(-s / period), and stands for the inverse of that
+ * many.  With a period of 1 all are.
+ *
+ *   U1  what is drawn is as fine as the finest of its users asks for; the others thin theirs
+ *       by the sample's number (format.md)
+ *   U2  objects are known from the moment that the first user comes until the last one goes;
+ *       then all are forgotten
+ */
+#ifndef TRC_RECORDER_HEAP_H
+#define TRC_RECORDER_HEAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "layout.h"
+
+#define TRC_HEAP_PERIOD_DEFAULT (UINT64_C(512) << 10)
+#define TRC_HEAP_PERIOD_MAX	(UINT64_C(1) << 40)
+
+/*
+ * One more user, who wants a sample every period_bytes on average (1 to TRC_HEAP_PERIOD_MAX): its
+ * number goes to *user.  Events are made while a session records, as all events are.
+ * Returns 0; -EINVAL: a period out of range; -ENOMEM: no memory for the table of live objects;
+ * -EBUSY: there are 64 users already; -ENOTSUP: nothing is interposed here.
+ * Context: any thread, may block; not in a forked child that was left no rings.
+ */
+int trc_heap_begin(uint64_t period_bytes, unsigned int *user);
+/* The user asks for another period. 0 or -EINVAL. */
+int trc_heap_rate(unsigned int user, uint64_t period_bytes);
+/* The user is gone. */
+void trc_heap_end(unsigned int user);
+/* What is in force: bytes between two samples, on average; 0 = nothing is sampled. */
+uint64_t trc_heap_period(void);
+/* Objects that were drawn and not known afterwards, as there was no place for them among those
+ * that live: in the trace they end where they begin. */
+uint64_t trc_heap_unplaced(void);
+/* In a forked child: nobody uses it.  Context: its only thread. */
+void trc_heap_forget(void);
+
+#endif
