@@ -348,20 +348,52 @@ static void set_timer_budget(void)
 
 /* A quarter of what the program may have, and at its upper end; not so far up that the kernel's
  * table of descriptors gets large. */
-static void set_budget(void)
+static int budget_find(uint32_t *fds_max)
 {
 	enum { FAR = 4096 };
 	struct rlimit limit = {1024, 1024};
+	int quarter;
 
 	getrlimit(RLIMIT_NOFILE, &limit);
 	if (limit.rlim_cur > INT32_MAX)
 		limit.rlim_cur = INT32_MAX;
-	trc_sample.fds_max = (uint32_t)(limit.rlim_cur / 4);
-	trc_sample.first_fd = (int)(limit.rlim_cur - limit.rlim_cur / 4);
-	if (trc_sample.first_fd > FAR)
-		trc_sample.first_fd = FAR;
-	if (!trc_sample.lowest_fd || trc_sample.lowest_fd > trc_sample.first_fd)
-		trc_sample.lowest_fd = trc_sample.first_fd;
+	quarter = (int)(limit.rlim_cur / 4);
+	*fds_max = (uint32_t)quarter;
+	return (int)limit.rlim_cur - quarter < FAR ? (int)limit.rlim_cur - quarter : FAR;
+}
+
+/* True if it was higher. */
+static bool lower(_Atomic int *fd, int to)
+{
+	/* relaxed: descriptors that are lower are handed out by the kernel after this. */
+	int is = atomic_load_explicit(fd, memory_order_relaxed);
+
+	while (is > to)
+		if (atomic_compare_exchange_weak(fd, &is, to))
+			return true;
+	return false;
+}
+
+static void set_budget(void)
+{
+	uint32_t fds_max;
+	int none = 0, first_fd = budget_find(&fds_max);
+
+	atomic_store(&trc_sample.fds_max, fds_max);
+	atomic_store(&trc_sample.first_fd, first_fd);
+	if (!atomic_compare_exchange_strong(&trc_sample.lowest_fd, &none, first_fd))
+		lower(&trc_sample.lowest_fd, first_fd);
+}
+
+bool trc_sample_budget_shrink(void)
+{
+	uint32_t fds_max;
+	int first_fd = budget_find(&fds_max);
+
+	/* First: signals that come of lower ones are ours. */
+	lower(&trc_sample.lowest_fd, first_fd);
+	atomic_store(&trc_sample.fds_max, fds_max);
+	return lower(&trc_sample.first_fd, first_fd);
 }
 
 /* Those that are sampled by signals. */

@@ -104,11 +104,19 @@ bool trc_source_is_ours(const struct trc_source *source)
 	       id == source->perf_id;
 }
 
+static int duplicate_far(int fd)
+{
+	return (int)trc_raw3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, trc_sample.first_fd);
+}
+
 /* Out of the way of the program's descriptors, whose numbers it may rely on. */
 static int move_away(int fd)
 {
-	int far = (int)trc_raw3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, trc_sample.first_fd);
+	int far = duplicate_far(fd);
 
+	/* A server sets its limit when it has read its configuration. */
+	if (far == -EINVAL && trc_sample_budget_shrink())
+		far = duplicate_far(fd);
 	trc_raw1(SYS_close, fd);
 	return far;
 }

@@ -36,9 +36,9 @@ struct trc_sample_state {
 	struct trc_sampler *sampler; /* [TRC_SAMPLERS_MAX] */
 	_Atomic uint32_t *by_tid;    /* [n_tids]: index of its sampler, plus 1; 0 = none */
 	uint32_t n_tids;
-	int first_fd;  /* descriptors of ours are not below */
-	int lowest_fd; /* of all samplings: signals may come late; 0 = there was none */
-	uint32_t fds_max;
+	_Atomic int first_fd;  /* descriptors of ours are not below */
+	_Atomic int lowest_fd; /* of all samplings: signals may come late; 0 = there was none */
+	_Atomic uint32_t fds_max;
 	_Atomic uint32_t n_fds;
 	uint32_t timers_max;
 	_Atomic uint32_t n_timers;
@@ -50,6 +50,10 @@ struct trc_sampler *trc_sampler_of(uint32_t tid);
 
 /* Takes the sampler of this thread down, and arms the thread anew.  Context: as above. */
 void trc_sampler_renew(struct trc_sampler *s, uint32_t tid);
+
+/* The program may have fewer descriptors than when sampling began: ours lie lower from now on. True
+ * if that makes a difference.  Context: as above. */
+bool trc_sample_budget_shrink(void);
 
 /* ---- sample_signal.c ---- */
 

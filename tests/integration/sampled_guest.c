@@ -4,6 +4,8 @@
  *   sampled_guest closefrom|close_range|close
  *                                 a second's work in two threads, most of it after all
  *                                 descriptors were closed: which one comes next
+ *   sampled_guest setrlimit       half a second's work in a thread that begins when there may be
+ *                                 far fewer descriptors than before
  *
  * What it prints is the same however it is run.  Status 1 and what was wrong on stderr otherwise.
  */
@@ -12,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -79,6 +82,18 @@ static int closes(const char *how)
 	return 0;
 }
 
+static int sets_limit(void)
+{
+	struct rlimit limit = {256, 256};
+	pthread_t other;
+
+	CHECK(!setrlimit(RLIMIT_NOFILE, &limit));
+	CHECK(!pthread_create(&other, NULL, half_a_second, NULL));
+	CHECK(!pthread_join(other, NULL));
+	printf("the next one is %d\n", dup(0));
+	return 0;
+}
+
 /* ----------------------------------------------------------------------------------------- */
 
 int main(int argc, char **argv)
@@ -87,5 +102,7 @@ int main(int argc, char **argv)
 
 	if (!strncmp(what, "close", 5))
 		return closes(what);
+	if (!strcmp(what, "setrlimit"))
+		return sets_limit();
 	return 99;
 }

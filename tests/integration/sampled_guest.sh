@@ -1,6 +1,6 @@
 #!/bin/bash
-# Programs that close what samples are made with, among all their descriptors: they do the same
-# with samples by signals as without, and are sampled all the same.
+# Programs that close what samples are made with, among all their descriptors, or leave no room for
+# it: they do the same with samples by signals as without, and are sampled all the same.
 . "$(dirname "$0")/lib.sh"
 need_unsanitized
 program=$top_builddir/tests/integration/sampled_guest
@@ -39,4 +39,11 @@ for way in "${ways[@]}"; do
 		value=$(sql t.trc 'SELECT sum(value) / 1000000 FROM samples')
 		[ "$value" -ge 500 ] || fail "$how, $way: samples for $value ms out of 1000"
 	done
+	# shellcheck disable=SC2086
+	sampled "setrlimit, $way" 20 $way -- setrlimit
+	[ "$way" = '-e timer' ] && continue
+	# Timers stand in where there are no descriptors; their samples stand for several ms each.
+	several=$(sql t.trc 'SELECT count(*) FROM samples WHERE value > 1000000')
+	[ "$several" = 0 ] || fail "$several samples are of timers, in spite of descriptors"
+	passed 'counters find descriptors below the new limit'
 done
