@@ -209,6 +209,20 @@ expect_sound()
 	passed "$1 lost no event"
 }
 
+# expect_sampled TRACE MINIMUM: it has samples for at least that many ms of CPU time, most of them
+# with a stack.
+expect_sampled()
+{
+	local row
+	row=$(sql "$1" "SELECT count(*), sum(value) / 1000000, count(stack) FROM samples") ||
+		fail "no samples table"
+	# shellcheck disable=SC2086 # three figures
+	set -- "$1" "$2" $row
+	[ "$4" -ge "$2" ] || fail "$1: $3 samples for $4 ms"
+	[ "$5" -ge $(($3 / 2)) ] || fail "$1: $5 of $3 samples have a stack"
+	passed "$1 has $3 samples for $4 ms of CPU time"
+}
+
 # Waits per place and reason as the trace has them, in the columns of the truth.
 trace_waits='SELECT f.function, p.reason, count(DISTINCT p.id), total(p.duration_ns), 0
 	FROM (SELECT DISTINCT s.stack, f.function FROM stack_frames s JOIN frames f ON f.id = s.frame

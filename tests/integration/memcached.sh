@@ -1,5 +1,6 @@
 #!/bin/bash
-# memcached under a fixed load: every answer is right, as untraced; the trace is sound.
+# memcached under a fixed load: every answer is right, as untraced; the trace is sound.  The same
+# when it is sampled as well.
 . "$(dirname "$0")/lib.sh"
 need_unsanitized
 need memcached
@@ -44,3 +45,9 @@ passed "$events events in $bytes bytes"
 "$trace_analyze" dump.trc >report.txt || fail 'no report'
 grep -q memcached report.txt || fail 'the report does not name the command'
 passed 'the report names the command'
+
+run_load sampled "$trace_record" -o sampled.trc -F 1000 --
+expect 'sampled at 1 kHz: the same operations and hits as untraced' cmp plain.answers sampled.answers
+expect 'the same exit status as untraced' cmp plain.status sampled.status
+expect_accounted sampled.trc # a sample never waits for room
+expect_sampled sampled.trc 50

@@ -1,5 +1,6 @@
 #!/bin/bash
-# redis-server under redis-benchmark and a scripted dialogue: answers as untraced, sound trace.
+# redis-server under redis-benchmark and a scripted dialogue: answers as untraced, sound trace.  The
+# same when it is sampled as well.
 . "$(dirname "$0")/lib.sh"
 need_unsanitized
 need redis-server redis-cli redis-benchmark
@@ -56,3 +57,8 @@ names=$(sql dump.trc \
 	"SELECT count(*) FROM threads WHERE name LIKE 'bio%' OR name LIKE 'io_thd%'")
 [ "${names:-0}" -ge 3 ] || fail "redis names its threads; the trace has $names of them"
 passed "$names of redis' own thread names"
+
+run_redis sampled "$trace_record" -o sampled.trc -F 1000 --
+expect 'sampled at 1 kHz: the same answers and files as untraced' diff plain.answers sampled.answers
+expect_accounted sampled.trc # a sample never waits for room
+expect_sampled sampled.trc 10
