@@ -355,3 +355,14 @@ bool trc_sample_by_parse(const char *text, enum trc_sample_by *by)
 	}
 	return false;
 }
+
+uint64_t trc_cpu_event_scaled(uint64_t period, uint64_t enabled_ns, uint64_t running_ns)
+{
+	unsigned __int128 value;
+
+	/* A hundredth is what the two clocks may be apart. */
+	if (!running_ns || enabled_ns <= running_ns + running_ns / 100)
+		return period;
+	value = (unsigned __int128)period * enabled_ns / running_ns;
+	return value > INT64_MAX ? INT64_MAX : (uint64_t)value;
+}

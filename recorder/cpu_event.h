@@ -80,6 +80,9 @@ void trc_cpu_event_attr(const struct trc_cpu_event *e, struct perf_event_attr *a
 /* Why perf_event_open() refused it with err (negative), and what would work, as a sentence; some
  * 300 bytes. */
 void trc_cpu_event_explain(const struct trc_cpu_event *e, int err, char *text, size_t n_bytes);
+/* What a sample stands for if its counter had the hardware for running_ns of the enabled_ns since
+ * the one before: others want it, too.  Context: any thread, signal handlers. */
+uint64_t trc_cpu_event_scaled(uint64_t period, uint64_t enabled_ns, uint64_t running_ns);
 /* perf_event_paranoid, or -100 where it cannot be read. */
 int trc_perf_paranoid_level(void);
 /* What timers of CPU time count in: 4000000 where the kernel's HZ is 250. */

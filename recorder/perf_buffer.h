@@ -124,7 +124,4 @@ struct trc_perf_table {
 void trc_perf_table_fill(struct trc_perf_table *t, const struct trc_perf *p);
 void trc_perf_close(struct trc_perf *p); /* accepts NULL */
 
-/* For tests: the value of a sample of which only running_ns of enabled_ns were counted. */
-uint64_t trc_perf_scaled(uint64_t period, uint64_t enabled_ns, uint64_t running_ns);
-
 #endif

@@ -14,17 +14,6 @@ struct sample {
 	uint64_t n_frames;
 };
 
-uint64_t trc_perf_scaled(uint64_t period, uint64_t enabled_ns, uint64_t running_ns)
-{
-	unsigned __int128 value;
-
-	/* A hundredth is what the two clocks may be apart. */
-	if (!running_ns || enabled_ns <= running_ns + running_ns / 100)
-		return period;
-	value = (unsigned __int128)period * enabled_ns / running_ns;
-	return value > INT64_MAX ? INT64_MAX : (uint64_t)value;
-}
-
 /* The user's frames of a call chain, in which PERF_CONTEXT_ marks say whose follow.  It ends where
  * the kernel took something for a frame pointer that was none. */
 static uint32_t take_frames(struct trc_perf *p, const struct sample *s, const char *chain,
@@ -83,7 +72,7 @@ static bool read_sample(struct trc_perf *p, const char *bytes, size_t n_bytes,
 		.maps = p->maps,
 	};
 	share = &p->share[*event];
-	r->value = trc_perf_scaled(period, share->new_enabled_ns, share->new_running_ns);
+	r->value = trc_cpu_event_scaled(period, share->new_enabled_ns, share->new_running_ns);
 	if (!r->n_frames) { /* not to be followed: where it was is known all the same */
 		p->frame[0] = s.ip;
 		r->n_frames = 1;

@@ -141,7 +141,7 @@ static int open_counter(struct trc_source *source, uint32_t tid, const struct tr
 	trc_cpu_event_attr(e, &attr);
 	attr.sample_period = source->first_period;
 	attr.wakeup_events = 1;
-	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	fd = (int)trc_raw5(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd >= 0)
 		fd = move_away(fd);
@@ -196,16 +196,38 @@ bool trc_sampler_is_whole(const struct trc_sampler *s)
 	return true;
 }
 
+/* What read() says, by the read_format of open_counter(). */
+struct reading {
+	uint64_t value, enabled_ns, running_ns;
+};
+
+static bool read_counter(const struct trc_source *source, struct reading *is)
+{
+	return trc_raw3(SYS_read, source->handle, is, sizeof(*is)) == sizeof(*is);
+}
+
 bool trc_source_enabled_ns(const struct trc_source *source, uint64_t *ns)
 {
-	struct {
-		uint64_t value, enabled_ns;
-	} is;
+	struct reading is;
 
-	if (trc_raw3(SYS_read, source->handle, &is, sizeof(is)) != sizeof(is))
+	if (!read_counter(source, &is))
 		return false;
 	*ns = is.enabled_ns;
 	return true;
+}
+
+uint64_t trc_source_value(struct trc_source *source, const struct trc_cpu_event *e)
+{
+	uint64_t value;
+	struct reading is;
+
+	if (!e->is_hardware || !read_counter(source, &is))
+		return e->period; /* the software's counters always run */
+	value = trc_cpu_event_scaled(e->period, is.enabled_ns - source->enabled_ns,
+				     is.running_ns - source->running_ns);
+	source->enabled_ns = is.enabled_ns;
+	source->running_ns = is.running_ns;
+	return value;
 }
 
 bool trc_source_stands(const struct trc_source *source)

@@ -15,6 +15,7 @@ struct trc_source {
 	uint64_t perf_id; /* tells whether the descriptor is still ours */
 	bool first;	  /* no sample yet: the counter has the random period */
 	uint64_t first_period;
+	uint64_t enabled_ns, running_ns; /* at the sample before, of a hardware counter */
 	uint64_t cpu_ns;      /* what the thread had used when this was armed */
 	uint64_t taken, told; /* samples, and lost ones that have been told of */
 };
@@ -85,6 +86,9 @@ void trc_sampler_disarm(struct trc_sampler *s);
 bool trc_source_is_ours(const struct trc_source *source);
 /* Whether all its counters' are. */
 bool trc_sampler_is_whole(const struct trc_sampler *s);
+/* What a sample taken now stands for: its period, or more where the counter had to share the
+ * hardware since the sample before. */
+uint64_t trc_source_value(struct trc_source *source, const struct trc_cpu_event *e);
 /* For how long it has been counting. */
 bool trc_source_enabled_ns(const struct trc_source *source, uint64_t *ns);
 /* In a forked child: its descriptors are closed, its timers are not there. */

@@ -93,10 +93,10 @@ static bool has_room(const void *context)
 	return off >= interrupted->uc_stack.ss_size || off >= ROOM;
 }
 
-static void record(unsigned int i, uint64_t n, const void *context)
+/* n samples in one, which stand for `value`. */
+static void record(unsigned int i, uint64_t n, uint64_t value, const void *context)
 {
-	uint64_t period = trc_sample.event[i].period;
-	uint64_t arg[5] = {trc_sample.number[i], n * period, period, 0, 0};
+	uint64_t arg[5] = {trc_sample.number[i], value, trc_sample.event[i].period, 0, 0};
 
 	if (!context || !has_room(context) || !trc_self_ready()) {
 		lose(i, trc_self.ended ? TRC_SAMPLE_LOSS_NO_THREAD : TRC_SAMPLE_LOSS_BUSY, n);
@@ -112,7 +112,7 @@ static bool take_counter(struct trc_sampler *s, unsigned int i, const void *cont
 {
 	enum { ACCOUNT_EVERY = 64 };
 
-	record(i, 1, context);
+	record(i, 1, trc_source_value(&s->source[i], &trc_sample.event[i]), context);
 	if (++s->source[i].taken % ACCOUNT_EVERY == 0)
 		trc_source_account(s, i, false);
 	return trc_source_resume(&s->source[i], trc_sample.event[i].period);
@@ -158,8 +158,10 @@ bool trc_sample_signal(const siginfo_t *info, const void *context)
 	trc_self.sampler = s;
 	trc_self.no_wait++;
 	if (cause.sampler && s->source[cause.i].kind == TRC_SOURCE_TIMER) {
-		record(cause.i, 1 + cause.overrun, context);
-		s->source[cause.i].taken += 1 + cause.overrun;
+		uint64_t n = 1 + cause.overrun;
+
+		record(cause.i, n, n * trc_sample.event[cause.i].period, context);
+		s->source[cause.i].taken += n;
 	}
 	if (!take_counters(s, &cause, context)) {
 		trc_sampler_renew(s, tid);

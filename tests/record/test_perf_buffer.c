@@ -857,7 +857,7 @@ static const struct {
 
 START_TEST(values_are_scaled_by_the_time_that_was_counted)
 {
-	ck_assert_msg(trc_perf_scaled(scales[_i].period, scales[_i].enabled_ns,
+	ck_assert_msg(trc_cpu_event_scaled(scales[_i].period, scales[_i].enabled_ns,
 				      scales[_i].running_ns) == scales[_i].value,
 		      "%s", scales[_i].sentence);
 }
