@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "analyzer/model_parts.h"
-#include "analyzer/symbols.h"
+#include "format/symbols.h"
 
 /* What is known of an address in a module: its frames, innermost first. */
 struct place {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/profile.h"
-#include "analyzer/symbols.h"
+#include "format/symbols.h"
 #include "format/pprof.h"
 
 struct exporter {

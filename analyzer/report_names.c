@@ -5,7 +5,7 @@
 #include <string.h>
 #include "analyzer/profile.h"
 #include "analyzer/report_parts.h"
-#include "analyzer/symbols.h"
+#include "format/symbols.h"
 #include "format/check.h"
 
 enum { CHAIN_FRAMES = 6, FUNCTION_WIDTH = 40, FILE_WIDTH = 32, OBJECT_WIDTH = 32 };

@@ -56,3 +56,16 @@ format/profile.pb-c.c: format/profile.pb-c.h
 	@:
 # Also where only one program is asked for.
 $(libtrcpprof_la_OBJECTS): format/profile.pb-c.h
+
+# Names of code, likewise: elfutils.
+noinst_LTLIBRARIES += libtrcsymbols.la
+libtrcsymbols_la_SOURCES = \
+	format/module_owner.c format/module_owner.h \
+	format/symbols.c format/symbols.h \
+	format/symbols_demangle.c format/symbols_demangle.h \
+	format/symbols_dwarf.c format/symbols_dwarf.h \
+	format/symbols_file.c format/symbols_file.h \
+	format/symbols_starts.c format/symbols_starts.h \
+	format/symbols_table.c format/symbols_table.h
+libtrcsymbols_la_CFLAGS = $(AM_CFLAGS) $(DW_CFLAGS) $(ZLIB_CFLAGS)
+libtrcsymbols_la_LIBADD = $(DW_LIBS) $(ZLIB_LIBS)

@@ -67,5 +67,10 @@ void trc_pprof_sample(struct trc_pprof *p, const uint32_t *location, size_t n_lo
 
 /* Writes it all to an open file.  0, or the first error: of a call before, or of write(2). */
 int trc_pprof_write(const struct trc_pprof *p, int fd);
+/* The same, to whatever takes the bytes: sink() returns 0 or -errno, and then is not called
+ * again. */
+int trc_pprof_write_to(const struct trc_pprof *p,
+		       int (*sink)(void *context, const void *bytes, size_t n_bytes),
+		       void *context);
 
 #endif

@@ -16,33 +16,21 @@
 
 enum { CHUNK_BYTES = 1 << 16 };
 
-/* Bytes packed by protobuf-c, through deflate, to a file. */
+/* Bytes packed by protobuf-c, through deflate, to whoever takes them. */
 struct output {
 	ProtobufCBuffer base;
 	z_stream deflate;
-	int fd;
+	int (*sink)(void *context, const void *bytes, size_t n_bytes);
+	void *context;
 	int error;
 	size_t n_in;
 	uint8_t in[CHUNK_BYTES], out[CHUNK_BYTES];
 };
 
-static int write_all(int fd, const uint8_t *bytes, size_t n_bytes)
-{
-	while (n_bytes) {
-		ssize_t n = write(fd, bytes, n_bytes);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		bytes += n;
-		n_bytes -= (size_t)n;
-	}
-	return 0;
-}
-
 static void output_deflate(struct output *output, int flush)
 {
+	size_t n_bytes;
+
 	output->deflate.next_in = output->in;
 	output->deflate.avail_in = (uInt)output->n_in;
 	output->n_in = 0;
@@ -50,9 +38,9 @@ static void output_deflate(struct output *output, int flush)
 		output->deflate.next_out = output->out;
 		output->deflate.avail_out = sizeof(output->out);
 		deflate(&output->deflate, flush);
-		if (!output->error)
-			output->error = write_all(output->fd, output->out,
-						  sizeof(output->out) - output->deflate.avail_out);
+		n_bytes = sizeof(output->out) - output->deflate.avail_out;
+		if (!output->error && n_bytes)
+			output->error = output->sink(output->context, output->out, n_bytes);
 	} while (!output->deflate.avail_out);
 }
 
@@ -238,7 +226,8 @@ static void put_strings(struct output *output, const struct trc_pprof *p)
 	}
 }
 
-int trc_pprof_write(const struct trc_pprof *p, int fd)
+int trc_pprof_write_to(const struct trc_pprof *p,
+		       int (*sink)(void *context, const void *bytes, size_t n_bytes), void *context)
 {
 	struct output *output;
 	int err;
@@ -249,7 +238,8 @@ int trc_pprof_write(const struct trc_pprof *p, int fd)
 	if (!output)
 		return -ENOMEM;
 	output->base.append = output_append;
-	output->fd = fd;
+	output->sink = sink;
+	output->context = context;
 	/* 16: with a gzip header, which has no time and no name: the same profile, the same bytes.
 	 */
 	if (deflateInit2(&output->deflate, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + 16, 8,
@@ -271,4 +261,28 @@ int trc_pprof_write(const struct trc_pprof *p, int fd)
 	deflateEnd(&output->deflate);
 	free(output);
 	return err;
+}
+
+/* To a file; the context is its descriptor. */
+static int write_all(void *context, const void *bytes, size_t n_bytes)
+{
+	int fd = *(const int *)context;
+	const char *from = bytes;
+
+	while (n_bytes) {
+		ssize_t n = write(fd, from, n_bytes);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		from += n;
+		n_bytes -= (size_t)n;
+	}
+	return 0;
+}
+
+int trc_pprof_write(const struct trc_pprof *p, int fd)
+{
+	return trc_pprof_write_to(p, write_all, &fd);
 }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "analyzer/symbols.h"
+#include "format/symbols.h"
 
 static bool show_linkage, show_variables, show_starts;
 

@@ -9,8 +9,8 @@
  *   Y1  never fetches anything over a network
  *   Y2  strings stay valid until trc_symbols_close()
  */
-#ifndef TRC_ANALYZER_SYMBOLS_H
-#define TRC_ANALYZER_SYMBOLS_H
+#ifndef TRC_FORMAT_SYMBOLS_H
+#define TRC_FORMAT_SYMBOLS_H
 
 #include <stdbool.h>
 #include <stddef.h>

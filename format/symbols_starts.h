@@ -5,8 +5,8 @@
  * .eh_frame_hdr as in the Linux Standard Base, Core 5.0, 10.6.2: a table of pairs, sorted by
  * function, in the encodings that linkers write (others are passed over).
  */
-#ifndef TRC_ANALYZER_SYMBOLS_STARTS_H
-#define TRC_ANALYZER_SYMBOLS_STARTS_H
+#ifndef TRC_FORMAT_SYMBOLS_STARTS_H
+#define TRC_FORMAT_SYMBOLS_STARTS_H
 
 #include <libelf.h>
 #include <stdbool.h>

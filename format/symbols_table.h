@@ -5,8 +5,8 @@
  *       function before a label, a global before a local, few underscores
  *   T2  symbol versions are not part of a name
  */
-#ifndef TRC_ANALYZER_SYMBOLS_TABLE_H
-#define TRC_ANALYZER_SYMBOLS_TABLE_H
+#ifndef TRC_FORMAT_SYMBOLS_TABLE_H
+#define TRC_FORMAT_SYMBOLS_TABLE_H
 
 #include <gelf.h>
 #include <stdbool.h>

@@ -4,8 +4,8 @@
  * trc is C and does not link a C++ runtime: the demangler is borrowed from the
  * libstdc++ or libc++abi of this machine if there is one.
  */
-#ifndef TRC_ANALYZER_SYMBOLS_DEMANGLE_H
-#define TRC_ANALYZER_SYMBOLS_DEMANGLE_H
+#ifndef TRC_FORMAT_SYMBOLS_DEMANGLE_H
+#define TRC_FORMAT_SYMBOLS_DEMANGLE_H
 
 struct trc_demangler;
 

@@ -4,8 +4,8 @@
  * .debug_aranges is optional (clang leaves it out), so units are found by their own
  * ranges, and the functions of a unit are listed when an address first falls in it.
  */
-#ifndef TRC_ANALYZER_SYMBOLS_DWARF_H
-#define TRC_ANALYZER_SYMBOLS_DWARF_H
+#ifndef TRC_FORMAT_SYMBOLS_DWARF_H
+#define TRC_FORMAT_SYMBOLS_DWARF_H
 
 #include <elfutils/libdw.h>
 #include <stddef.h>

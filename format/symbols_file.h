@@ -5,8 +5,8 @@
  *       has the checksum that .gnu_debuglink asks for
  *   F2  only regular files are opened, and nothing is fetched over a network
  */
-#ifndef TRC_ANALYZER_SYMBOLS_FILE_H
-#define TRC_ANALYZER_SYMBOLS_FILE_H
+#ifndef TRC_FORMAT_SYMBOLS_FILE_H
+#define TRC_FORMAT_SYMBOLS_FILE_H
 
 #include <elfutils/libdw.h>
 #include <gelf.h>
