@@ -51,6 +51,9 @@ noinst_LTLIBRARIES += libtrcapi.la
 libtrcapi_la_SOURCES = \
 	recorder/api.c \
 	recorder/drainer.c recorder/drainer.h \
+	recorder/encode.h \
+	recorder/encode_load.c \
+	recorder/encode_modules.c \
 	recorder/flight.c \
 	recorder/flight_thread.c recorder/flight_thread.h \
 	recorder/flight_write.c recorder/flight_write.h \
@@ -59,6 +62,7 @@ libtrcapi_la_SOURCES = \
 	recorder/recording.c recorder/recording.h \
 	recorder/service.h
 # Exceptions: trace_labels_do() restores what was in force when one passes through.
+libtrcapi_la_CPPFLAGS = $(AM_CPPFLAGS) -DTRC_PKGLIBDIR='"$(pkglibdir)"'
 libtrcapi_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec -fexceptions
 lib_LTLIBRARIES += libtrc.la
 libtrc_la_SOURCES =
@@ -69,7 +73,7 @@ libtrc_la_DEPENDENCIES = $(libtrc_la_LIBADD) recorder/libtrc.map
 EXTRA_DIST += recorder/libtrc.map
 
 # For programs that know nothing of trc.  Loads with nothing but libc.
-pkglib_LTLIBRARIES = libtrc-preload.la
+pkglib_LTLIBRARIES = libtrc-preload.la libtrc-profile.la
 libtrc_preload_la_SOURCES = recorder/preload.c format/schema.c format/check.c
 libtrc_preload_la_CFLAGS = $(AM_CFLAGS) $(XXHASH_CFLAGS) -ftls-model=initial-exec
 libtrc_preload_la_LIBADD = libtrcinterpose.la libtrccore.la libtrcunwind.la
@@ -78,3 +82,17 @@ libtrc_preload_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 	-Wl,--version-script=$(top_srcdir)/recorder/libtrc-preload.map
 libtrc_preload_la_DEPENDENCIES = $(libtrc_preload_la_LIBADD) recorder/libtrc-preload.map
 EXTRA_DIST += recorder/libtrc-preload.map
+
+# Names of code and pprof, which need libraries that libtrc does without: loaded on request.
+noinst_LTLIBRARIES += libtrcencode.la
+libtrcencode_la_SOURCES = \
+	recorder/encode.c recorder/encode.h recorder/encode_private.h \
+	recorder/encode_names.c \
+	recorder/encode_pprof.c \
+	recorder/encode_text.c
+# libtrcpprof.la has libtrcformat.la in it.
+libtrcencode_la_LIBADD = libtrcpprof.la libtrcsymbols.la
+libtrc_profile_la_SOURCES =
+libtrc_profile_la_LIBADD = libtrcencode.la
+libtrc_profile_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
+	-export-symbols-regex '^trc_encode_module$$' $(trc_no_undefined)

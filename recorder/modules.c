@@ -212,11 +212,16 @@ static int scan_one(struct dl_phdr_info *info, size_t n_bytes, void *context)
 	return 0;
 }
 
-void trc_modules_scan(void)
+static void find_exe(void)
 {
 	ssize_t n = readlink("/proc/self/exe", exe_path, sizeof(exe_path) - 1);
 
 	exe_path[n > 0 ? n : 0] = '\0';
+}
+
+void trc_modules_scan(void)
+{
+	find_exe();
 	find_object = (find_object_fn *)(uintptr_t)dlsym(RTLD_DEFAULT, "_dl_find_object");
 	n_known = 0;
 	dl_iterate_phdr(scan_one, NULL);
@@ -228,6 +233,60 @@ void trc_modules_publish(void)
 
 	for (uint32_t i = 0; i < n_known; i++)
 		module_add(&known[i], epoch);
+}
+
+/* ---- for whoever wants them all ---------------------------------------------------------- */
+
+struct visit {
+	trc_module_fn *fn;
+	void *context;
+};
+
+static int visit_one(struct dl_phdr_info *info, size_t n_bytes, void *context)
+{
+	const struct visit *visit = context;
+	struct trc_module_entry m;
+
+	if (!describe(&m, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum, info->dlpi_name, 0))
+		return 0;
+	m.last_epoch = UINT32_MAX;
+	visit->fn(visit->context, &m);
+	return 0;
+}
+
+void trc_modules_loaded(trc_module_fn *fn, void *context)
+{
+	struct visit visit = {fn, context};
+
+	if (!*exe_path)
+		find_exe();
+	dl_iterate_phdr(visit_one, &visit);
+}
+
+void trc_modules_recorded(trc_module_fn *fn, void *context)
+{
+	const struct trc_shared *shared = trc_rec.shared;
+	uint32_t n = atomic_load_explicit(&shared->n_modules_used, memory_order_relaxed);
+
+	for (uint32_t i = 0; i < n && i < shared->n_modules; i++) {
+		struct trc_module_slot *slot = &module_slots()[i];
+		struct trc_module_entry m = {.path = NULL};
+
+		if (atomic_load_explicit(&slot->state, memory_order_acquire) != TRC_MODULE_READY)
+			continue;
+		m.start = slot->start;
+		m.limit = slot->limit;
+		m.file_offset = slot->file_offset;
+		m.load_bias = slot->load_bias;
+		m.first_epoch = slot->first_epoch;
+		m.last_epoch = atomic_load_explicit(&slot->last_epoch, memory_order_relaxed);
+		memcpy(m.build_id, slot->build_id, sizeof(m.build_id));
+		m.build_id_bytes = (uint8_t)slot->build_id_bytes;
+		if (slot->path_off)
+			m.path = (char *)trc_area(trc_rec.shared, trc_rec.shared->heap_off) +
+				 slot->path_off;
+		fn(context, &m);
+	}
 }
 
 void trc_modules_changed(void)

@@ -112,6 +112,13 @@ void trc_modules_scan(void);
 /* Enters what is known of the modules into a new session's table.  Takes no lock. */
 void trc_modules_publish(void);
 
+/* Calls fn for each module that is loaded, the program first; or that the session's stacks refer to.
+ * The path is borrowed during the call.  Context: any thread, may block; of the second, the session
+ * stays meanwhile. */
+typedef void trc_module_fn(void *context, const struct trc_module_entry *module);
+void trc_modules_loaded(trc_module_fn *fn, void *context);
+void trc_modules_recorded(trc_module_fn *fn, void *context);
+
 /* ---- emit.c ---- */
 
 /* True if the calling thread records; makes it known to the session first if need be. */

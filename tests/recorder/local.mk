@@ -45,6 +45,13 @@ sample_test_SOURCES = tests/recorder/sample_test.c tests/stolen.h
 sample_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 sample_test_LDADD = libtrc.la libtrcformat.la $(CHECK_LIBS)
 
+check_PROGRAMS += encode_test
+TESTS += encode_test
+encode_test_SOURCES = tests/recorder/encode_test.c
+encode_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+# libtrcencode.la has libtrcformat.la in it.
+encode_test_LDADD = libtrcapi.la libtrcdrain.la libtrccore.la libtrcunwind.la libtrcencode.la $(CHECK_LIBS)
+
 check_PROGRAMS += waits_test
 TESTS += waits_test
 waits_test_SOURCES = tests/recorder/waits_test.c tests/recorder/ring_reader.c \

@@ -1,0 +1,198 @@
+/*
+ * encode_names.c - from return addresses to modules and functions.
+ *
+ * Each address is looked up once per module that it lies in, and remembered.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "encode_private.h"
+#include "format/module_owner.h"
+
+/* What is known of an address in a module. */
+struct place {
+	uint64_t address; /* 0 = free */
+	const struct trc_module_entry *module;
+	struct trc_symbol *symbol; /* [n_symbols], innermost first */
+	size_t n_symbols;
+};
+
+struct trc_names {
+	const struct trc_module_entry *module; /* the caller's */
+	size_t n_modules;
+	const struct trc_module_entry *last_module;
+	struct trc_symbols *symbols;
+	struct place *place;
+	size_t n_places, place_mask;
+};
+
+/* ---- modules --------------------------------------------------------------------------- */
+
+static bool covers(const struct trc_module_entry *m, uint64_t address, uint32_t epoch)
+{
+	return address >= m->start && address < m->limit &&
+	       (!epoch || (epoch >= m->first_epoch && epoch <= m->last_epoch));
+}
+
+static const struct trc_module_entry *module_of(struct trc_names *names, uint64_t address,
+						uint32_t epoch)
+{
+	if (names->last_module && covers(names->last_module, address, epoch))
+		return names->last_module;
+	for (size_t i = 0; i < names->n_modules; i++)
+		if (covers(&names->module[i], address, epoch))
+			return names->last_module = &names->module[i];
+	return NULL;
+}
+
+const struct trc_module_entry *trc_names_program(const struct trc_names *names)
+{
+	return names->n_modules ? &names->module[0] : NULL;
+}
+
+size_t trc_names_modules(const struct trc_names *names)
+{
+	return names->n_modules;
+}
+
+size_t trc_names_index(const struct trc_names *names, const struct trc_module_entry *module)
+{
+	return (size_t)(module - names->module);
+}
+
+/* As the analyzer leaves them out of the same profiles. */
+uint32_t trc_names_skip(struct trc_names *names, const struct trc_encode_sample *sample)
+{
+	uint32_t n_trc = 0;
+	bool only_trc = true;
+
+	for (uint32_t i = 0; i < sample->n_frames; i++) {
+		const struct trc_module_entry *m =
+			sample->frame[i] ? module_of(names, sample->frame[i] - 1, sample->epoch)
+					 : NULL;
+		enum trc_module_owner owner = trc_module_owner(m ? m->path : NULL);
+
+		if (owner == TRC_OWNER_PROGRAM)
+			return i;
+		only_trc = only_trc && owner == TRC_OWNER_TRC;
+		if (only_trc)
+			n_trc = i + 1;
+	}
+	return n_trc < sample->n_frames ? n_trc : 0;
+}
+
+/* ---- places ---------------------------------------------------------------------------- */
+
+static struct place *place_slot(struct place *place, size_t mask, uint64_t address,
+				const struct trc_module_entry *module)
+{
+	size_t i = (size_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 20) & mask;
+
+	while (place[i].address && (place[i].address != address || place[i].module != module))
+		i = (i + 1) & mask;
+	return &place[i];
+}
+
+static int places_grow(struct trc_names *names)
+{
+	size_t mask = names->place ? 2 * names->place_mask + 1 : 255;
+	struct place *grown = calloc(mask + 1, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	for (size_t i = 0; names->place && i <= names->place_mask; i++) {
+		const struct place *p = &names->place[i];
+
+		if (p->address)
+			*place_slot(grown, mask, p->address, p->module) = *p;
+	}
+	free(names->place);
+	names->place = grown;
+	names->place_mask = mask;
+	return 0;
+}
+
+static void place_resolve(struct trc_names *names, struct place *place)
+{
+	struct trc_symbol symbol[TRC_SYMBOL_INLINE_MAX];
+	size_t n = trc_symbols_find(names->symbols, place->module, place->address, symbol);
+
+	place->symbol = n ? malloc(n * sizeof(*symbol)) : NULL;
+	if (!place->symbol)
+		return;
+	memcpy(place->symbol, symbol, n * sizeof(*symbol));
+	place->n_symbols = n;
+}
+
+/* NULL: the address lies in no module, or there is no memory. */
+static const struct place *place_of(struct trc_names *names, uint32_t epoch,
+				    uint64_t return_address)
+{
+	uint64_t address = return_address ? return_address - 1 : 0;
+	const struct trc_module_entry *module = address ? module_of(names, address, epoch) : NULL;
+	struct place *place;
+
+	if (!module)
+		return NULL;
+	if ((!names->place || 2 * names->n_places > names->place_mask) && places_grow(names))
+		return NULL;
+	place = place_slot(names->place, names->place_mask, address, module);
+	if (!place->address) {
+		place->address = address;
+		place->module = module;
+		names->n_places++;
+		place_resolve(names, place);
+	}
+	return place;
+}
+
+size_t trc_names_find(struct trc_names *names, uint32_t epoch, uint64_t return_address,
+		      struct trc_symbol out[TRC_SYMBOL_INLINE_MAX],
+		      const struct trc_module_entry **module)
+{
+	const struct place *place = place_of(names, epoch, return_address);
+
+	if (module)
+		*module = place ? place->module : NULL;
+	if (!place || !place->n_symbols)
+		return 0;
+	memcpy(out, place->symbol, place->n_symbols * sizeof(*out));
+	return place->n_symbols;
+}
+
+int64_t trc_names_offset(struct trc_names *names, uint32_t epoch, uint64_t return_address)
+{
+	const struct place *place = place_of(names, epoch, return_address);
+	uint64_t start =
+		place ? trc_symbols_start(names->symbols, place->module, place->address) : 0;
+
+	return start && start <= place->address ? (int64_t)(return_address - start) : -1;
+}
+
+/* ---- open and close -------------------------------------------------------------------- */
+
+int trc_names_open(struct trc_names **out, const struct trc_module_entry *module, size_t n_modules)
+{
+	struct trc_names *names = calloc(1, sizeof(*names));
+	int err = names ? trc_symbols_open(&names->symbols) : -ENOMEM;
+
+	if (err) {
+		free(names);
+		return err;
+	}
+	names->module = module;
+	names->n_modules = n_modules;
+	*out = names;
+	return 0;
+}
+
+void trc_names_close(struct trc_names *names)
+{
+	if (!names)
+		return;
+	for (size_t i = 0; names->place && i <= names->place_mask; i++)
+		free(names->place[i].symbol);
+	free(names->place);
+	trc_symbols_close(names->symbols);
+	free(names);
+}

@@ -1,0 +1,45 @@
+/* encode_private.h - what the parts of libtrc-profile.so share. */
+#ifndef TRC_RECORDER_ENCODE_PRIVATE_H
+#define TRC_RECORDER_ENCODE_PRIVATE_H
+
+#include "encode.h"
+
+/* ---- encode_names.c ---- */
+
+int trc_names_open(struct trc_names **out, const struct trc_module_entry *module, size_t n_modules);
+void trc_names_close(struct trc_names *names);
+size_t trc_names_find(struct trc_names *names, uint32_t epoch, uint64_t return_address,
+		      struct trc_symbol out[TRC_SYMBOL_INLINE_MAX],
+		      const struct trc_module_entry **module);
+/* How far into its function an address lies; -1 = not known. */
+int64_t trc_names_offset(struct trc_names *names, uint32_t epoch, uint64_t return_address);
+/* The program's own module; NULL = no module is known. */
+const struct trc_module_entry *trc_names_program(const struct trc_names *names);
+/* How many modules there are, and the place of one among them. */
+size_t trc_names_modules(const struct trc_names *names);
+size_t trc_names_index(const struct trc_names *names, const struct trc_module_entry *module);
+/* How many innermost frames are how the program waits, and not why. */
+uint32_t trc_names_skip(struct trc_names *names, const struct trc_encode_sample *sample);
+
+/* ---- encode_pprof.c ---- */
+
+/* Context of these: they fill in, and write, what trc_pprof_open() made. */
+struct trc_encode_pprof;
+int trc_encode_pprof_open(struct trc_encode_pprof **out, const struct trc_encode_info *info);
+void trc_encode_pprof_sample(struct trc_encode_pprof *e, const struct trc_encode_sample *sample);
+int trc_encode_pprof_write(struct trc_encode_pprof *e,
+			   int (*sink)(void *context, const void *bytes, size_t n_bytes),
+			   void *context);
+void trc_encode_pprof_close(struct trc_encode_pprof *e); /* accepts NULL */
+
+/* ---- encode_text.c ---- */
+
+struct trc_encode_text;
+int trc_encode_text_open(struct trc_encode_text **out, const struct trc_encode_info *info);
+void trc_encode_text_sample(struct trc_encode_text *e, const struct trc_encode_sample *sample);
+int trc_encode_text_write(struct trc_encode_text *e,
+			  int (*sink)(void *context, const void *bytes, size_t n_bytes),
+			  void *context);
+void trc_encode_text_close(struct trc_encode_text *e); /* accepts NULL */
+
+#endif
