@@ -185,6 +185,20 @@ EVENT(28, SAMPLES_LOST, samples_lost, "samples that were due, and were not taken
 	ARG(U64, event, "of which sampled event; 0 = of any")                                      \
 	ARG(U64, lost_samples, "how many")                                                         \
 	ARG(U64, cause, "an enum trc_sample_loss")                                                 \
+END                                                                                                \
+EVENT(29, ALLOC, alloc, "memory was allocated, and the allocation was chosen as a sample")         \
+	ARG(U64, sample, "the sample's number in the process, never used again")                   \
+	ARG(ADDR, address, "where the memory lies")                                                \
+	ARG(U64, bytes, "how much was asked for")                                                  \
+	ARG(U64, period, "how many bytes lie between two samples on average, as was in force")     \
+	ARG(STACK, stack, "where it was allocated")                                                \
+	ARG(LABELS, labels, "the thread's label set")                                              \
+END                                                                                                \
+EVENT(30, FREE, free, "memory that is a sample was given back")                                    \
+	ARG(U64, sample, "the sample's number, as in its alloc event")                             \
+	ARG(ADDR, address, "where the memory lay")                                                 \
+	ARG(U64, bytes, "as in its alloc event")                                                   \
+	ARG(U64, period, "as in its alloc event")                                                  \
 END
 /* clang-format on */
 

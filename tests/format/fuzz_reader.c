@@ -242,6 +242,8 @@ static const char *const seeds[] = {
 	"@2700 labels labels=many before=few\n"
 	"@2800 sample event=1 value=7 period=7 stack=s labels=many\n"
 	"@2900 samples_lost event=1 lost_samples=3 cause=throttled\n"
+	"@2910 alloc sample=1 address=0x5000 bytes=64 period=524288 stack=s labels=many\n"
+	"@2920 free sample=1 address=0x5000 bytes=64 period=524288\n"
 	"sample_event 1 how=kernel frequency=997 note=\"n\"\nsample_event 2\n"
 	"thread_labels thread=1 labels=few\nthread_labels thread=2\n",
 };

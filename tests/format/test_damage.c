@@ -373,7 +373,7 @@ START_TEST(a_file_is_mapped_and_read)
 	ck_assert_int_eq(write(fd, b.at, b.n), (ssize_t)b.n);
 	close(fd);
 	ck_assert_int_eq(trc_reader_open(&r, path, &error), 0);
-	ck_assert_uint_eq(trc_reader_info(r)->n_events, 24);
+	ck_assert_uint_eq(trc_reader_info(r)->n_events, 26);
 	trc_reader_close(r);
 	trc_reader_close(NULL);
 	unlink(path);

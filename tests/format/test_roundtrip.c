@@ -38,6 +38,13 @@ START_TEST(the_sample_reads_back)
 					     "stack=(epoch 1 0x401010 0x402020 0x403030) "
 					     "labels={size=70000:bytes tenant=\"acme\" "
 					     "user=\"\"}\n"));
+	ck_assert_ptr_nonnull(strstr(events, "alloc sample=4294967297 address=139637976731648 "
+					     "bytes=96 period=524288 "
+					     "stack=(epoch 1 0x401010 0x402020 0x403030) "
+					     "labels={size=70000:bytes tenant=\"acme\" "
+					     "user=\"\"}\n"));
+	ck_assert_ptr_nonnull(strstr(events, "free sample=4294967297 address=139637976731648 "
+					     "bytes=96 period=524288\n"));
 	tables = dump_tables(r);
 	ck_assert_str_eq(
 		tables,
@@ -79,12 +86,12 @@ START_TEST(the_sample_says_what_it_is)
 	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
 	info = trc_reader_info(r);
 	ck_assert_uint_eq(info->major, 1);
-	ck_assert_uint_eq(info->minor, 2);
+	ck_assert_uint_eq(info->minor, 3);
 	ck_assert_uint_eq(info->n_procs, 3);
 	ck_assert_int_eq(info->clock, TRC_CLOCK_MONOTONIC_RAW);
 	ck_assert_uint_eq(info->file_bytes, b.n);
 	ck_assert_uint_eq(info->n_generations, 2);
-	ck_assert_uint_eq(info->n_events, 24);
+	ck_assert_uint_eq(info->n_events, 26);
 	ck_assert(info->complete);
 	ck_assert(info->has_end_totals);
 	ck_assert_int_eq(info->first_ns, 0);

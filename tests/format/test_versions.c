@@ -261,13 +261,13 @@ START_TEST(newer_kinds_are_shown_by_the_files_own_schema)
 }
 END_TEST
 
-/* The schema of 1.1: kinds up to 25. */
-static void add_older_schema(struct bytes *b)
+/* The schema of an older version: kinds up to `last`. */
+static void add_older_schema(struct bytes *b, unsigned int last)
 {
 	struct bytes s = {0};
 
-	varint(&s, TRC_KIND_TRIGGER);
-	for (unsigned int k = 1; k <= TRC_KIND_TRIGGER; k++) {
+	varint(&s, last);
+	for (unsigned int k = 1; k <= last; k++) {
 		const struct trc_kind_info *info = trc_kind_info(k);
 
 		varint(&s, k);
@@ -283,11 +283,22 @@ static void add_older_schema(struct bytes *b)
 	bytes_free(&s);
 }
 
+/* Completes a bare file of version 1.`minor`, whose last kind was `last`, with what `whole` has. */
+static void make_older(struct bytes *b, uint16_t minor, unsigned int last, const struct bytes *whole)
+{
+	size_t off = section_find(whole, TRC_SECTION_SCHEMA);
+
+	set_version(b, 1, minor);
+	add_older_schema(b, last);
+	off += section_bytes(whole, off);
+	/* Without the index, which tells of offsets. */
+	bytes_add(b, whole->at + off, section_find(whole, TRC_SECTION_INDEX) - off);
+}
+
 START_TEST(a_file_of_1_1_is_read)
 {
 	struct bytes b = bare_file(), whole = assembled("@10 thread=1 park reason=mutex object=5\n"
 							"coverage proc=0 held=1 from=2 to=30\n");
-	size_t off = section_find(&whole, TRC_SECTION_SCHEMA);
 	const struct trc_sample_event_entry *event;
 	const struct trc_thread_labels_entry *labels;
 	const struct trc_coverage_entry *coverage;
@@ -297,11 +308,7 @@ START_TEST(a_file_of_1_1_is_read)
 	struct trc_reader *r;
 	uint32_t n;
 
-	set_version(&b, 1, 1);
-	add_older_schema(&b);
-	off += section_bytes(&whole, off);
-	/* Without the index, which tells of offsets. */
-	bytes_add(&b, whole.at + off, section_find(&whole, TRC_SECTION_INDEX) - off);
+	make_older(&b, 1, TRC_KIND_TRIGGER, &whole);
 	ck_assert_msg(!trc_reader_open_memory(&r, b.at, b.n, &error), "%s", error.text);
 	ck_assert_msg(!trc_reader_warning(r), "%s", trc_reader_warning(r));
 	ck_assert_uint_eq(trc_reader_info(r)->minor, 1);
@@ -312,6 +319,32 @@ START_TEST(a_file_of_1_1_is_read)
 	ck_assert_uint_eq(trc_reader_thread_labels(r, &labels), 0);
 	ck_assert_msg(!trc_reader_load(r, 0, TRC_WANT_ALL, NULL, &c, &error), "%s", error.text);
 	ck_assert_uint_eq(c->arg[TRC_KIND_PARK][1][0], 5);
+	trc_columns_free(c);
+	trc_reader_close(r);
+	bytes_free(&b);
+	bytes_free(&whole);
+}
+END_TEST
+
+START_TEST(a_file_of_1_2_is_read)
+{
+	struct bytes b = bare_file(), whole = assembled("labels l tenant=\"acme\"\n"
+							"@10 thread=1 sample event=1 value=7 period=7"
+							" labels=l\nsample_event 1 period=7\n");
+	const struct trc_sample_event_entry *event;
+	struct trc_columns *c;
+	struct trc_error error;
+	struct trc_reader *r;
+
+	make_older(&b, 2, TRC_KIND_SAMPLES_LOST, &whole);
+	ck_assert_msg(!trc_reader_open_memory(&r, b.at, b.n, &error), "%s", error.text);
+	ck_assert_msg(!trc_reader_warning(r), "%s", trc_reader_warning(r));
+	ck_assert_uint_eq(trc_reader_info(r)->minor, 2);
+	ck_assert_uint_eq(trc_reader_sample_events(r, &event), 1);
+	ck_assert_uint_eq(trc_reader_label_sets(r), 2);
+	ck_assert_uint_eq(trc_reader_block(r, 0)->kind_count[TRC_KIND_ALLOC], 0);
+	ck_assert_msg(!trc_reader_load(r, 0, TRC_WANT_ALL, NULL, &c, &error), "%s", error.text);
+	ck_assert_uint_eq(c->arg[TRC_KIND_SAMPLE][1][0], 7);
 	trc_columns_free(c);
 	trc_reader_close(r);
 	bytes_free(&b);
@@ -381,6 +414,7 @@ Suite *suite_versions(void)
 	tcase_add_test(t, unknown_sections_are_skipped);
 	tcase_add_test(t, longer_entries_are_read_as_far_as_they_are_known);
 	tcase_add_test(t, a_file_of_1_1_is_read);
+	tcase_add_test(t, a_file_of_1_2_is_read);
 	tcase_add_test(t, newer_kinds_are_shown_by_the_files_own_schema);
 	tcase_add_loop_test(t, a_schema_that_contradicts_ours_is_refused, 0,
 			    sizeof(contradictions) / sizeof(contradictions[0]));
