@@ -7,6 +7,8 @@ enum { PACK_BYTES_MIN = 128 }; /* shorter payloads are left as they are */
 
 int trc_section_put_bytes(struct trc_section_out *out, const void *bytes, size_t n_bytes)
 {
+	if (out->discard)
+		return 0;
 	if (!out->error) {
 		out->error = out->sink(out->context, bytes, n_bytes);
 		out->closed = out->error;
@@ -50,6 +52,11 @@ int trc_section_write(struct trc_section_out *out, struct trc_section *s,
 
 	if (!raw_bytes)
 		return out->error;
+	if (out->discard) {
+		s->used_bytes = 0;
+		s->last_id = 0;
+		return 0;
+	}
 	if (raw_bytes < PACK_BYTES_MIN)
 		return trc_section_write_plain(out, s, type);
 	packed_bytes = LZ4_compress_fast_extState(

@@ -8,6 +8,7 @@
 #ifndef TRC_FORMAT_SECTION_H
 #define TRC_FORMAT_SECTION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "format/wire.h"
 #include "format/writer.h"
@@ -32,6 +33,7 @@ struct trc_section_out {
 	void *context;
 	int error, closed;
 	int acceleration;
+	bool discard; /* nothing is packed, the sink is not called */
 	uint64_t file_bytes;
 	void *lz4;	 /* an LZ4 compression state */
 	uint8_t *packed; /* [TRC_SECTION_BUFFER_BYTES] */

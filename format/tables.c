@@ -195,6 +195,54 @@ uint32_t trc_tables_label_set(struct trc_tables *t, const struct trc_label *labe
 	return p ? intern(t, &t->label_sets, bytes, (uint32_t)(p - bytes)) : 0;
 }
 
+/* The entry, or NULL: there is none, or it was forgotten. */
+static const struct trc_intern_entry *entry_find(const struct trc_intern *in, uint64_t id)
+{
+	return id > in->base && id - in->base <= in->n ? entry_of(in, (uint32_t)id) : NULL;
+}
+
+uint32_t trc_tables_string_of(const struct trc_tables *t, uint64_t id, const char **bytes)
+{
+	const struct trc_intern_entry *e = entry_find(&t->strings, id);
+
+	if (e)
+		*bytes = (const char *)e->bytes;
+	return e ? e->n_bytes : 0;
+}
+
+uint32_t trc_tables_stack_of(const struct trc_tables *t, uint64_t id, uint32_t *epoch,
+			     const uint64_t **frame)
+{
+	const struct trc_intern_entry *e = entry_find(&t->stacks, id);
+	const uint64_t *word = e ? (const uint64_t *)(const void *)e->bytes : NULL;
+
+	if (!word)
+		return 0;
+	*epoch = (uint32_t)word[0];
+	*frame = word + 1;
+	return e->n_bytes / 8 - 1;
+}
+
+uint32_t trc_tables_label_set_of(const struct trc_tables *t, uint64_t id,
+				 struct trc_label label[TRC_LABELS_MAX])
+{
+	const struct trc_intern_entry *e = entry_find(&t->label_sets, id);
+	struct trc_cursor c = {e ? e->bytes : NULL, e ? e->bytes + e->n_bytes : NULL, false};
+	uint32_t n = e ? (uint32_t)trc_cursor_varint(&c) : 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct trc_label *l = &label[i];
+
+		*l = (struct trc_label){.value = ""};
+		l->key_bytes = trc_tables_string_of(t, trc_cursor_varint(&c), &l->key);
+		l->is_number = trc_cursor_u8(&c) == TRC_LABEL_NUMBER;
+		if (l->is_number)
+			l->number = (int64_t)trc_unzigzag(trc_cursor_varint(&c));
+		l->value_bytes = trc_tables_string_of(t, trc_cursor_varint(&c), &l->value);
+	}
+	return n;
+}
+
 static void string_write(struct trc_tables *t, uint32_t id)
 {
 	struct trc_intern_entry *e = entry_of(&t->strings, id);

@@ -79,6 +79,13 @@ uint32_t trc_tables_module(struct trc_tables *t, const struct trc_module_entry *
 int trc_tables_module_end(struct trc_tables *t, uint32_t module_id, uint32_t last_epoch);
 int trc_tables_thread(struct trc_tables *t, const struct trc_thread_entry *thread);
 
+/* As in writer.h. */
+uint32_t trc_tables_string_of(const struct trc_tables *t, uint64_t id, const char **bytes);
+uint32_t trc_tables_stack_of(const struct trc_tables *t, uint64_t id, uint32_t *epoch,
+			     const uint64_t **frame);
+uint32_t trc_tables_label_set_of(const struct trc_tables *t, uint64_t id,
+				 struct trc_label label[TRC_LABELS_MAX]);
+
 /* True of types whose values are ids of entries in a table. */
 bool trc_tables_has(enum trc_arg_type type);
 /* Makes sure that the entries of ids of this type are in this generation, or in a section

@@ -58,6 +58,7 @@ struct trc_writer {
 	uint32_t n_index, max_index; /* n_index > max_index: too many, no index */
 	uint64_t written_events, blocks, lost_events, clamped_times;
 	size_t memory_bytes, stream_bytes;
+	uint64_t *discarded; /* [ROW_WORDS_MAX], of what nobody wants; NULL = it is wanted */
 };
 
 /* --- sections --- */
@@ -161,7 +162,10 @@ static int memory_init(struct trc_writer *w, struct trc_arena *memory)
 	if (w->max_index > 1024) /* what fits into a section */
 		w->max_index = 1024;
 	w->index = trc_arena_take(memory, w->max_index * sizeof(*w->index));
-	if (!w->out.lz4 || !w->out.packed || !w->section.base || !w->index)
+	if (w->out.discard)
+		w->discarded = trc_arena_take(memory, ROW_WORDS_MAX * sizeof(*w->discarded));
+	if (!w->out.lz4 || !w->out.packed || !w->section.base || !w->index ||
+	    (w->out.discard && !w->discarded))
 		return -ENOMEM;
 	w->encoder =
 		trc_block_encoder_init(memory, w->block_chunks, w->out.lz4, w->out.acceleration);
@@ -221,6 +225,7 @@ int trc_writer_open(struct trc_writer **out, const struct trc_writer_options *op
 	w->memory_bytes = memory.size_bytes;
 	w->out.sink = sink;
 	w->out.context = context;
+	w->out.discard = options->discard;
 	w->out.acceleration = options->compression > 0 ? options->compression : 1;
 	w->generation_ticks =
 		ticks_of(options->generation_ns ? options->generation_ns : GENERATION_NS_DEFAULT,
@@ -285,6 +290,23 @@ uint32_t trc_writer_stack(struct trc_writer *w, uint32_t epoch, const uint64_t *
 uint32_t trc_writer_label_set(struct trc_writer *w, const struct trc_label *label, uint32_t n)
 {
 	return trc_tables_label_set(&w->tables, label, n);
+}
+
+uint32_t trc_writer_string_of(const struct trc_writer *w, uint64_t id, const char **bytes)
+{
+	return trc_tables_string_of(&w->tables, id, bytes);
+}
+
+uint32_t trc_writer_stack_of(const struct trc_writer *w, uint64_t id, uint32_t *epoch,
+			     const uint64_t **frame)
+{
+	return trc_tables_stack_of(&w->tables, id, epoch, frame);
+}
+
+uint32_t trc_writer_label_set_of(const struct trc_writer *w, uint64_t id,
+				 struct trc_label label[TRC_LABELS_MAX])
+{
+	return trc_tables_label_set_of(&w->tables, id, label);
 }
 
 uint32_t trc_writer_module(struct trc_writer *w, const struct trc_module_entry *module)
@@ -447,6 +469,10 @@ static inline __attribute__((always_inline)) uint64_t *row_begin(struct trc_writ
 		w->lost_events++;
 		return NULL;
 	}
+	if (unlikely(w->discarded != NULL)) {
+		w->written_events++;
+		return w->discarded;
+	}
 	if (unlikely((size_t)(s->end - s->cur) < n_words)) {
 		stream_extend(w, s, source, proc, time);
 		if (w->out.closed) {
@@ -541,8 +567,10 @@ unsigned int trc_writer_make_room(struct trc_writer *w)
 
 	if (!tables)
 		return 0;
-	trc_tables_complete(&w->tables, tables);
-	trc_writer_generation(w); /* an error is told by what comes next */
+	if (!w->out.discard) {
+		trc_tables_complete(&w->tables, tables);
+		trc_writer_generation(w); /* an error is told by what comes next */
+	}
 	trc_tables_forget(&w->tables, tables);
 	return tables;
 }

@@ -44,6 +44,9 @@ struct trc_writer_options {
 	uint64_t memory_bytes;      /* 0 = 64 MiB; at least 8 MiB are taken */
 	int compression;            /* LZ4 acceleration; 0 = default */
 	uint64_t creation_realtime_ns; /* for the header; 0 = not known */
+	/* Nobody wants the trace: events are counted and forgotten, nothing is encoded, the sink (it
+	 * may be NULL) is never called.  Tables are kept, so that ids mean something. */
+	bool discard;
 };
 
 /* Where a block comes from; each is ordered in time by itself. */
@@ -197,6 +200,16 @@ uint32_t trc_writer_module(struct trc_writer *w, const struct trc_module_entry *
 int trc_writer_module_end(struct trc_writer *w, uint32_t module_id, uint32_t last_epoch);
 /* Adds a thread, or replaces what is known of this serial. */
 int trc_writer_thread(struct trc_writer *w, const struct trc_thread_entry *thread);
+
+/*
+ * What an id stands for, until trc_writer_make_room() empties its table.  Pointers are borrowed until
+ * then; 0 = no such id, or not any more.  A label set's labels are in order; how many.
+ */
+uint32_t trc_writer_string_of(const struct trc_writer *w, uint64_t id, const char **bytes);
+uint32_t trc_writer_stack_of(const struct trc_writer *w, uint64_t id, uint32_t *epoch,
+			     const uint64_t **frame);
+uint32_t trc_writer_label_set_of(const struct trc_writer *w, uint64_t id,
+				 struct trc_label label[TRC_LABELS_MAX]);
 
 /* Adds one event to its stream's block.  Times of one stream never decrease: an earlier one
  * becomes the last one's (counted).  -EINVAL, and the event counts as lost: no such kind,

@@ -342,6 +342,92 @@ START_TEST(strings_stacks_and_label_sets_make_room)
 }
 END_TEST
 
+static uint32_t check_labels_of(const struct trc_writer *w, uint32_t id, const char *text)
+{
+	struct trc_label label[TRC_LABELS_MAX];
+	uint32_t n = trc_writer_label_set_of(w, id, label);
+
+	if (!n)
+		return 0;
+	ck_assert_uint_eq(n, 2);
+	ck_assert_uint_eq(label[0].key_bytes, 2);
+	ck_assert_mem_eq(label[0].key, "no", 2);
+	ck_assert(label[0].is_number);
+	ck_assert_int_eq(label[0].number, -5);
+	ck_assert_uint_eq(label[0].value_bytes, 0);
+	ck_assert_mem_eq(label[1].key, "request", 7);
+	ck_assert(!label[1].is_number);
+	ck_assert_uint_eq(label[1].value_bytes, strlen(text));
+	ck_assert_mem_eq(label[1].value, text, strlen(text));
+	return n;
+}
+
+/* What ids stand for, with and without a file; until their table is emptied. */
+START_TEST(ids_stand_for_what_they_were_made_of)
+{
+	enum { N = 20000 };
+	struct trc_writer_options o = options;
+	struct bytes b = {0};
+	struct trc_writer *w;
+	uint32_t first = 0, set = 0, stack = 0, epoch;
+	unsigned int made;
+	const uint64_t *frame;
+	const char *bytes;
+
+	o.discard = _i;
+	ck_assert_int_eq(trc_writer_open(&w, &o, _i ? NULL : bytes_sink, &b), 0);
+	for (uint32_t i = 0; i < N; i++) {
+		char text[32];
+		struct trc_label label[2] = {
+			{.key = "no", .key_bytes = 2, .value = "", .number = -5, .is_number = true},
+			{.key = "request", .key_bytes = 7, .value = text},
+		};
+		uint64_t frames[3] = {i + 1, 2, 3};
+
+		label[1].value_bytes = (uint32_t)sprintf(text, "%u", i);
+		made = trc_writer_make_room(w);
+		if (made & TRC_WRITER_LABEL_SETS)
+			ck_assert_uint_eq(check_labels_of(w, set, ""), 0);
+		if (made & TRC_WRITER_STRINGS)
+			ck_assert_uint_eq(trc_writer_string_of(w, first, &bytes), 0);
+		set = trc_writer_label_set(w, label, 2);
+		stack = trc_writer_stack(w, 7, frames, 3);
+		first = first ? first : trc_writer_string(w, "0", 1);
+		ck_assert_uint_eq(check_labels_of(w, set, text), 2);
+		ck_assert_uint_eq(trc_writer_stack_of(w, stack, &epoch, &frame), 3);
+		ck_assert_uint_eq(epoch, 7);
+		ck_assert_mem_eq(frame, frames, sizeof(frames));
+	}
+	ck_assert_uint_eq(trc_writer_string_of(w, 0, &bytes), 0);
+	ck_assert_uint_eq(trc_writer_stack_of(w, 0, &epoch, &frame), 0);
+	ck_assert_uint_eq(trc_writer_stack_of(w, stack + 1, &epoch, &frame), 0);
+	ck_assert_uint_eq(trc_writer_stack_of(w, UINT64_MAX, &epoch, &frame), 0);
+	ck_assert_uint_eq(trc_writer_label_set_of(w, set + 1, NULL), 0);
+	trc_writer_close(w);
+	bytes_free(&b);
+}
+END_TEST
+
+START_TEST(what_nobody_wants_is_counted_and_goes_nowhere)
+{
+	struct trc_writer_options o = options;
+	struct bytes b = {.fail_from = 1};
+	struct trc_writer_totals totals;
+	struct trc_writer *w;
+
+	o.discard = true;
+	ck_assert_int_eq(trc_writer_open(&w, &o, bytes_sink, &b), 0);
+	ck_assert_int_eq(fill_and_finish(w, 1000), 0);
+	trc_writer_totals(w, &totals);
+	ck_assert_uint_eq(totals.events, 1000);
+	ck_assert_uint_eq(totals.lost_events, 0);
+	ck_assert_uint_eq(totals.blocks, 0);
+	ck_assert_uint_eq(totals.file_bytes, 0);
+	ck_assert_uint_eq(b.calls, 0);
+	trc_writer_close(w);
+}
+END_TEST
+
 START_TEST(threads_that_ended_make_room_for_others)
 {
 	struct bytes b = {0};
@@ -836,6 +922,8 @@ Suite *suite_writer(void)
 	tcase_add_test(t, a_finished_writer_takes_nothing_more);
 	tcase_add_test(t, full_tables_give_0_and_are_counted);
 	tcase_add_test(t, strings_stacks_and_label_sets_make_room);
+	tcase_add_loop_test(t, ids_stand_for_what_they_were_made_of, 0, 2);
+	tcase_add_test(t, what_nobody_wants_is_counted_and_goes_nowhere);
 	tcase_add_test(t, threads_that_ended_make_room_for_others);
 	tcase_add_test(t, an_event_of_a_thread_that_made_room_keeps_its_entry);
 	tcase_add_test(t, short_threads_in_one_generation_lose_nothing);
