@@ -338,6 +338,8 @@ static void look_at_all(struct trc_drain *d)
 	uint64_t slack =
 		(uint64_t)((unsigned __int128)CLOCK_SLACK_NS * d->h.ticks_per_second / 1000000000);
 
+	/* Before the heads: what is later may not be committed yet. */
+	d->looked = trc_clock_ordered() - slack;
 	for (uint32_t i = 0; i < d->h.n_procs; i++)
 		ring_look(d, i);
 	/* acquire: cells below head are reserved; each is then looked at by itself. */
@@ -421,6 +423,26 @@ uint64_t trc_drain_pass(struct trc_drain *d)
 		flush_end(d);
 	check_sink(d);
 	return events;
+}
+
+void trc_drain_observe(struct trc_drain *d, const struct trc_drain_observer *observer)
+{
+	d->observer = observer;
+	if (!observer || !observer->thread_labels)
+		return;
+	trc_drain_make_room(d);
+	trc_drain_look_at_labels(d);
+	for (uint32_t i = 0; i < d->n_thread_labels; i++)
+		observer->thread_labels(observer->context, d->w, d->thread_labels[i].thread,
+					d->thread_labels[i].labels);
+}
+
+uint64_t trc_drain_settled(const struct trc_drain *d)
+{
+	uint64_t cells = d->cells.stream.last_time;
+
+	/* Somebody is in the middle of a record, not earlier than the one before it. */
+	return d->cells.stuck_since_ns && cells < d->looked ? cells : d->looked;
 }
 
 /* ---- the end --------------------------------------------------------------------------- */

@@ -28,6 +28,21 @@ struct trc_perf_record;
  * added to them.
  */
 struct trc_drain_window;
+
+/*
+ * Who sees what is handed to the writer, in the same order, whether or not the writer takes it.  Ids
+ * are the writer's, to be looked up before the call returns; times are ticks, of the kernel's records
+ * too.  Called by whoever drains; G3 holds for it as well.
+ */
+struct trc_drain_observer {
+	void (*event)(void *context, const struct trc_writer *writer,
+		      const struct trc_event *event);
+	/* The labels that a thread has when observing begins, if any. */
+	void (*thread_labels)(void *context, const struct trc_writer *writer, uint32_t thread,
+			      uint32_t labels);
+	void *context;
+};
+
 struct trc_drain_options {
 	uint32_t pid; /* as this process knows it, to ask whether a thread is gone; 0 = unknown */
 	uint32_t serial_base;
@@ -82,6 +97,16 @@ int trc_drain_open(struct trc_drain **out, struct trc_shared *shared, uint64_t m
  * counts it); the rings are emptied all the same, and nobody waits any more.
  */
 uint64_t trc_drain_pass(struct trc_drain *d);
+
+/* Between two passes: from now on `observer` sees all; NULL = nobody does.  Borrowed until the next call
+ * or trc_drain_close().  Not for a drain with a window. */
+void trc_drain_observe(struct trc_drain *d, const struct trc_drain_observer *observer);
+/*
+ * Ticks up to which the process's events have been handed over, as of the last pass.  A thread that
+ * was stopped in the middle of a record may still come with an earlier one, and the kernel's records
+ * may be later by what its buffers hold back.
+ */
+uint64_t trc_drain_settled(const struct trc_drain *d);
 
 /* The last pass, the last gaps, and what each thread is doing.  Nobody waits for room from here
  * on.  The writer is left open.  0, or the writer's error. */

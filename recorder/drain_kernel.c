@@ -12,18 +12,28 @@ static uint64_t *row(struct trc_drain *d, const struct trc_perf_record *r, uint8
 		trc_drain_past_named(d, thread);
 	d->totals.events++;
 	d->unflushed++;
-	return trc_writer_row(d->w, TRC_SOURCE_KERNEL, r->proc, kind, thread, r->raw_ns);
+	return trc_drain_row(d, &d->kernel[r->proc], kind, thread, r->raw_ns);
+}
+
+static void row_done(struct trc_drain *d, const struct trc_perf_record *r, uint8_t kind,
+		     uint32_t thread, const uint64_t *arg)
+{
+	trc_drain_row_done(d, &d->kernel[r->proc], kind, thread, r->raw_ns, arg);
 }
 
 static void add_switch(struct trc_drain *d, const struct trc_perf_record *r, uint32_t thread)
 {
+	uint8_t kind = r->out ? TRC_KIND_PROC_STOP : TRC_KIND_PROC_START;
 	uint64_t *arg;
 
 	if (!thread) /* it ran before it was first seen, or never records */
 		return;
-	arg = row(d, r, r->out ? TRC_KIND_PROC_STOP : TRC_KIND_PROC_START, thread);
-	if (arg && r->out)
+	arg = row(d, r, kind, thread);
+	if (!arg)
+		return;
+	if (r->out)
 		arg[0] = r->preempted;
+	row_done(d, r, kind, thread, arg);
 }
 
 /* Modules are known by epochs: the one that was there when the sample was taken, as far as that
@@ -71,6 +81,7 @@ static void add_loss(struct trc_drain *d, const struct trc_perf_record *r, uint3
 	arg[0] = event_number(r);
 	arg[1] = lost;
 	arg[2] = cause;
+	row_done(d, r, TRC_KIND_SAMPLES_LOST, thread, arg);
 }
 
 /* ---- modules that only the kernel has met ----------------------------------------------- */
@@ -180,6 +191,7 @@ static void add_sample(struct trc_drain *d, const struct trc_perf_record *r, uin
 	arg[2] = r->period;
 	arg[3] = stack;
 	arg[4] = 0; /* the thread's, at that time: for the reader to find */
+	row_done(d, r, TRC_KIND_SAMPLE, thread, arg);
 }
 
 void trc_drain_kernel(struct trc_drain *d, const struct trc_perf_record *r)
@@ -222,9 +234,11 @@ void trc_drain_procs(struct trc_drain *d, uint64_t raw_ns, uint32_t procs)
 		return;
 	if (raw_ns > s->last_time)
 		s->last_time = raw_ns;
-	arg = trc_writer_row(d->w, TRC_SOURCE_KERNEL, 0, TRC_KIND_PROCS_CHANGE, 0, raw_ns);
-	if (arg)
+	arg = trc_drain_row(d, s, TRC_KIND_PROCS_CHANGE, 0, raw_ns);
+	if (arg) {
 		arg[0] = procs;
+		trc_drain_row_done(d, s, TRC_KIND_PROCS_CHANGE, 0, raw_ns, arg);
+	}
 	d->totals.events++;
 	d->unflushed++;
 }

@@ -130,6 +130,7 @@ struct trc_drain {
 
 	uint64_t cells_head; /* of the overflow stream, as of the beginning of the pass */
 	uint64_t now;	     /* ticks, later than any record of this pass */
+	uint64_t looked;     /* ticks: the records of this pass, and before it, are all up to there */
 	uint64_t earliest;   /* ticks, before any record */
 	uint64_t joined;     /* ticks when this trace began on a ring in use; 0 = it is all of it */
 	uint32_t max_serial; /* of the mapping, as of this pass */
@@ -167,6 +168,9 @@ struct trc_drain {
 	uint32_t n_kernel_modules;
 	uint32_t stack_looked_at[TRC_DRAIN_STACKS_LOOKED_AT]; /* some of them */
 
+	const struct trc_drain_observer *observer; /* NULL = none */
+	uint64_t row[TRC_ARGS_MAX]; /* what the writer does not take, for the observer */
+
 	uint64_t flushed_ns, unflushed; /* last flush; events since */
 	struct trc_sync_point sync;
 	struct trc_drain_totals totals;
@@ -183,6 +187,26 @@ uint32_t trc_drain_record(struct trc_drain *d, struct trc_drain_stream *s, const
 /* Tells of lost events, if there are any. */
 void trc_drain_gap(struct trc_drain *d, struct trc_drain_stream *s, uint64_t lost_events,
 		   uint64_t since, enum trc_gap_cause cause);
+
+/* Where the arguments of an event without a text go; NULL = nobody takes it.  When they are there:
+ * trc_drain_row_done(). */
+static inline uint64_t *trc_drain_row(struct trc_drain *d, const struct trc_drain_stream *s,
+				      uint8_t kind, uint32_t thread, uint64_t time)
+{
+	uint64_t *arg = trc_writer_row(d->w, s->source, s->proc, kind, thread, time);
+
+	return arg || !d->observer ? arg : d->row;
+}
+
+void trc_drain_observe_row(struct trc_drain *d, const struct trc_drain_stream *s, uint8_t kind,
+			   uint32_t thread, uint64_t time, const uint64_t *arg);
+static inline void trc_drain_row_done(struct trc_drain *d, const struct trc_drain_stream *s,
+				      uint8_t kind, uint32_t thread, uint64_t time,
+				      const uint64_t *arg)
+{
+	if (__builtin_expect(d->observer != NULL, 0))
+		trc_drain_observe_row(d, s, kind, thread, time, arg);
+}
 
 /* A THREAD argument of the ring: the serial in the file. */
 uint32_t trc_drain_thread_argument(struct trc_drain *d, uint64_t value, uint64_t time);

@@ -61,6 +61,23 @@ void trc_drain_plan_init(struct trc_drain *d)
 	}
 }
 
+void trc_drain_observe_row(struct trc_drain *d, const struct trc_drain_stream *s, uint8_t kind,
+			   uint32_t thread, uint64_t time, const uint64_t *arg)
+{
+	bool kernel = s->source == TRC_SOURCE_KERNEL;
+	struct trc_event event = {.time = kernel ? trc_drain_ticks(d, time) : time,
+				  .thread = thread,
+				  .proc = s->proc,
+				  .kind = kind,
+				  .source = s->source};
+
+	for (unsigned int i = 0; i < d->plan[kind].n_args; i++)
+		event.arg[i] = arg[i];
+	if (kind == TRC_KIND_GAP && kernel)
+		event.arg[GAP_ARG_SINCE] = trc_drain_ticks(d, event.arg[GAP_ARG_SINCE]);
+	d->observer->event(d->observer->context, d->w, &event);
+}
+
 static void stream_pass_time(struct trc_drain_stream *s, uint64_t time)
 {
 	if (time > s->last_time)
@@ -87,7 +104,7 @@ void trc_drain_gap(struct trc_drain *d, struct trc_drain_stream *s, uint64_t los
 		return;
 	if (!s->last_time) /* the very first of its stream */
 		s->last_time = since ? since : d->earliest;
-	arg = trc_writer_row(d->w, s->source, s->proc, TRC_KIND_GAP, 0, s->last_time);
+	arg = trc_drain_row(d, s, TRC_KIND_GAP, 0, s->last_time);
 	d->totals.lost_events += lost_events;
 	d->unflushed++;
 	if (!arg)
@@ -95,6 +112,7 @@ void trc_drain_gap(struct trc_drain *d, struct trc_drain_stream *s, uint64_t los
 	arg[GAP_ARG_LOST] = lost_events;
 	arg[GAP_ARG_SINCE] = since ? since : s->last_time;
 	arg[GAP_ARG_CAUSE] = cause;
+	trc_drain_row_done(d, s, TRC_KIND_GAP, 0, s->last_time, arg);
 }
 
 /* A gap record: its count is everything that this stream has lost since birth. */
@@ -274,6 +292,8 @@ static void record_general(struct trc_drain *d, struct trc_drain_stream *s, cons
 	d->totals.samples += event.kind == TRC_KIND_SAMPLE;
 	d->totals.lost_samples += event.kind == TRC_KIND_SAMPLES_LOST ? event.arg[1] : 0;
 	trc_writer_event(d->w, &event);
+	if (__builtin_expect(d->observer != NULL, 0))
+		d->observer->event(d->observer->context, d->w, &event);
 }
 
 /* A record before or behind the window.  The words that it takes up, 0 if it is damaged. */
@@ -333,12 +353,13 @@ uint32_t trc_drain_record(struct trc_drain *d, struct trc_drain_stream *s, const
 	if (__builtin_expect(plan->plain && n_words == HEAD_WORDS + (uint32_t)plan->n_args &&
 				     !TRC_REC_FLAGS(word[1]),
 			     1)) {
-		uint64_t *arg =
-			trc_writer_row(d->w, s->source, s->proc, TRC_REC_KIND(word[1]),
-				       trc_drain_serial(d, TRC_REC_SERIAL(word[1])), word[0]);
+		uint8_t kind = TRC_REC_KIND(word[1]);
+		uint32_t thread = trc_drain_serial(d, TRC_REC_SERIAL(word[1]));
+		uint64_t *arg = trc_writer_row(d->w, s->source, s->proc, kind, thread, word[0]);
 
 		for (unsigned int i = 0; arg && i < plan->n_args; i++)
 			arg[i] = word[HEAD_WORDS + i];
+		trc_drain_row_done(d, s, kind, thread, word[0], word + HEAD_WORDS);
 	} else if (!plan->known || !split_record(plan, word, n_words, &parts)) {
 		return 0;
 	} else if (TRC_REC_KIND(word[1]) == TRC_KIND_GAP) {

@@ -33,7 +33,7 @@ static void tell_loss(struct trc_drain *d, uint32_t event, int cause, uint64_t n
 
 	if (!s->last_time)
 		s->last_time = d->earliest;
-	arg = trc_writer_row(d->w, s->source, s->proc, TRC_KIND_SAMPLES_LOST, 0, s->last_time);
+	arg = trc_drain_row(d, s, TRC_KIND_SAMPLES_LOST, 0, s->last_time);
 	d->unflushed++;
 	d->totals.lost_samples += n;
 	if (!arg)
@@ -41,6 +41,7 @@ static void tell_loss(struct trc_drain *d, uint32_t event, int cause, uint64_t n
 	arg[0] = event;
 	arg[1] = n;
 	arg[2] = (uint64_t)cause;
+	trc_drain_row_done(d, s, TRC_KIND_SAMPLES_LOST, 0, s->last_time, arg);
 }
 
 static void tell_losses(struct trc_drain *d, uint32_t i, const struct entry *e)
