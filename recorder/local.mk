@@ -35,6 +35,7 @@ libtrccore_la_SOURCES = \
 	recorder/session.c recorder/session.h \
 	recorder/slot_inline.h \
 	recorder/tables.c \
+	recorder/thread_answer.c recorder/thread_answer.h \
 	recorder/threads.c \
 	recorder/trigger.c recorder/trigger.h \
 	recorder/trigger_guest.c
@@ -60,7 +61,9 @@ libtrcapi_la_SOURCES = \
 	recorder/labels_api.c \
 	recorder/own_thread.c recorder/own_thread.h \
 	recorder/recording.c recorder/recording.h \
-	recorder/service.h
+	recorder/service.h \
+	recorder/thread_profile.c recorder/thread_profile.h \
+	recorder/thread_tasks.c recorder/thread_tasks.h
 # Exceptions: trace_labels_do() restores what was in force when one passes through.
 libtrcapi_la_CPPFLAGS = $(AM_CPPFLAGS) -DTRC_PKGLIBDIR='"$(pkglibdir)"'
 libtrcapi_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec -fexceptions

@@ -12,6 +12,7 @@
 #include "rec.h"
 #include "recording.h"
 #include "sample.h"
+#include "thread_profile.h"
 
 /* Where nothing is interposed signals are not either. */
 #pragma weak trc_signals_start
@@ -227,6 +228,7 @@ void trc_recording_forget(void)
 		atomic_store_explicit(&trc_switch.api, TRC_API_ELSEWHERE, memory_order_relaxed);
 	trc_drainer_forget();
 	trc_flight_forget();
+	trc_thread_profile_forget();
 	trc_flight_in_child();
 }
 

@@ -196,7 +196,7 @@ void trc_sample_own_thread(bool begins)
 
 /* ---- threads that are there ------------------------------------------------------------ */
 
-static bool is_own_thread(uint32_t tid)
+bool trc_sample_is_own_thread(uint32_t tid)
 {
 	for (unsigned int i = 0; i < sizeof(own_tid) / sizeof(*own_tid); i++)
 		if (atomic_load(&own_tid[i]) == tid)
@@ -206,12 +206,12 @@ static bool is_own_thread(uint32_t tid)
 
 static void arm_other(uint32_t tid)
 {
-	if (!tid || is_own_thread(tid))
+	if (!tid || trc_sample_is_own_thread(tid))
 		return;
 	if (!thread_arm(tid))
 		count_missing();
 	/* It may have become one in the meantime. */
-	if (is_own_thread(tid) && trc_sampler_of(tid))
+	if (trc_sample_is_own_thread(tid) && trc_sampler_of(tid))
 		sampler_end(trc_sampler_of(tid));
 }
 

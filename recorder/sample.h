@@ -45,6 +45,8 @@ void trc_sample_thread_begin(void);
 void trc_sample_thread_end(void);
 /* It is a thread of trc's own, from here to its end: it is not sampled. */
 void trc_sample_own_thread(bool begins);
+/* Whether a thread is one of them.  Context: any thread. */
+bool trc_sample_is_own_thread(uint32_t tid);
 /* In a forked child: it is not sampled.  Context: its only thread. */
 void trc_sample_forget(void);
 

@@ -11,6 +11,7 @@
 #include "sample_private.h"
 #include "sample_table.h"
 #include "signals.h"
+#include "thread_answer.h"
 #include "poison.h"
 
 /* What a signal is about: ours, and perhaps of a sampler that is gone. */
@@ -74,7 +75,7 @@ static struct cause cause_of(const siginfo_t *info, uint32_t tid)
 		return cause_of_timer(info, tid);
 	if (info->si_code >= POLL_IN && info->si_code <= POLL_HUP)
 		return cause_of_counter(info, tid);
-	return (struct cause){.ours = false};
+	return (struct cause){.ours = trc_answer_is_question(info)};
 }
 
 static void lose(unsigned int i, enum trc_sample_loss why, uint64_t n)
@@ -150,6 +151,8 @@ bool trc_sample_signal(const siginfo_t *info, const void *context)
 	struct trc_sampler *s = trc_sampler_of(tid);
 	int saved = errno;
 
+	if (trc_answer_is_question(info))
+		trc_answer_signal(info, context);
 	if (!cause.ours && trc_recording())
 		atomic_fetch_or_explicit(&trc_rec.shared->flags, TRC_SHARED_OWN_SIGPROF,
 					 memory_order_relaxed);

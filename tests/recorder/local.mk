@@ -52,6 +52,12 @@ encode_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 # libtrcencode.la has libtrcformat.la in it.
 encode_test_LDADD = libtrcapi.la libtrcdrain.la libtrccore.la libtrcunwind.la libtrcencode.la $(CHECK_LIBS)
 
+check_PROGRAMS += thread_profile_test
+TESTS += thread_profile_test
+thread_profile_test_SOURCES = tests/recorder/thread_profile_test.c
+thread_profile_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+thread_profile_test_LDADD = libtrcapi.la libtrcdrain.la $(trc_core_test_LIBS)
+
 check_PROGRAMS += waits_test
 TESTS += waits_test
 waits_test_SOURCES = tests/recorder/waits_test.c tests/recorder/ring_reader.c \

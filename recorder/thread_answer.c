@@ -1,0 +1,300 @@
+/*
+ * thread_answer.c - see thread_answer.h.  Context, where nothing else is said: signal handler of
+ * the interrupted thread, all signals blocked; whatever it has interrupted may be in the middle of
+ * anything.
+ */
+#include <errno.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <ucontext.h>
+#include "format/raw.h"
+#include "rec.h"
+#include "sample_private.h"
+#include "thread_answer.h"
+#include "unwind.h"
+#include "poison.h"
+
+/*
+ * What comes with a question: 16 bits that no pointer has, the cell, and as much as fits of the
+ * question's number.
+ */
+#define MARK	   UINT64_C(0xa5c3)
+#define MARK_SHIFT 48
+#define CELL_SHIFT 32
+#define CELL_MASK  UINT64_C(0xffff)
+
+static struct trc_answer *_Atomic cells; /* [TRC_ANSWERS_MAX]; NULL = nobody has ever asked */
+static _Atomic uint32_t cells_used;	 /* those from here on were never asked by */
+static uint64_t questions;		 /* so far; the number of the last */
+static _Atomic uint32_t n_answers;	 /* a futex word */
+static _Atomic bool waiting;		 /* who asks sleeps on it */
+
+/* ---- asking.  Context: the one thread that asks --------------------------------------- */
+
+/* A forked child reads zeros: nobody is asked there, and signals of its parent's do not come. */
+static struct trc_answer *map_cells(void)
+{
+	const size_t n_bytes = TRC_ANSWERS_MAX * sizeof(*cells);
+	void *map = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (map == MAP_FAILED)
+		return NULL;
+	madvise(map, n_bytes, MADV_WIPEONFORK);
+	madvise(map, n_bytes, MADV_DONTDUMP);
+	return map;
+}
+
+int trc_answers_setup(void)
+{
+	if (!cells)
+		cells = map_cells();
+	if (!cells)
+		return -ENOMEM;
+	trc_sample_own_signal();
+	return 0;
+}
+
+struct trc_answer *trc_answer_cell(uint32_t i)
+{
+	return &cells[i];
+}
+
+static int send(uint32_t i, uint64_t number)
+{
+	siginfo_t info;
+
+	memset(&info, 0, sizeof(info));
+	info.si_signo = SIGPROF;
+	info.si_code = SI_QUEUE;
+	info.si_pid = (pid_t)trc_raw1(SYS_getpid, 0);
+	info.si_value.sival_ptr = (void *)(uintptr_t)(MARK << MARK_SHIFT |
+						      (uint64_t)i << CELL_SHIFT | (uint32_t)number);
+	return (int)trc_raw4(SYS_rt_tgsigqueueinfo, info.si_pid,
+			     atomic_load_explicit(&cells[i].tid, memory_order_relaxed), SIGPROF,
+			     &info);
+}
+
+int trc_answer_ask(uint32_t i, uint32_t tid)
+{
+	struct trc_answer *a = trc_answer_cell(i);
+	uint64_t asked = TRC_ANSWER_STATE(++questions, TRC_ANSWER_ASKED);
+	int err;
+
+	if (i >= atomic_load_explicit(&cells_used, memory_order_relaxed))
+		atomic_store_explicit(&cells_used, i + 1, memory_order_relaxed);
+	atomic_store_explicit(&a->tid, tid, memory_order_relaxed);
+	/* release: pairs with the acquire in answer(): the cell is the thread's from here on. */
+	atomic_store_explicit(&a->state, asked, memory_order_release);
+	err = send(i, questions);
+	if (err)
+		atomic_store_explicit(&a->state, TRC_ANSWER_FREE, memory_order_relaxed);
+	return err;
+}
+
+int trc_answer_ask_again(uint32_t i)
+{
+	return send(i, atomic_load_explicit(&cells[i].state, memory_order_relaxed) >> 2);
+}
+
+bool trc_answer_drop(uint32_t i)
+{
+	uint64_t state = atomic_load_explicit(&cells[i].state, memory_order_relaxed);
+
+	return TRC_ANSWER_PHASE(state) == TRC_ANSWER_ASKED &&
+	       atomic_compare_exchange_strong_explicit(&cells[i].state, &state, TRC_ANSWER_FREE,
+						       memory_order_relaxed, memory_order_relaxed);
+}
+
+uint32_t trc_answers_count(void)
+{
+	return atomic_load(&n_answers);
+}
+
+void trc_answers_wait(uint32_t seen, uint64_t ns)
+{
+	const struct timespec patience = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+
+	/* seq_cst: either this sees the answer, or who answers sees that somebody waits. */
+	atomic_store(&waiting, true);
+	if (atomic_load(&n_answers) == seen)
+		trc_raw4(SYS_futex, &n_answers, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, seen, &patience);
+	atomic_store(&waiting, false);
+}
+
+/* ---- which question -------------------------------------------------------------------- */
+
+static bool has_mark(const siginfo_t *info)
+{
+	return info->si_code == SI_QUEUE &&
+	       (uintptr_t)info->si_value.sival_ptr >> MARK_SHIFT == MARK;
+}
+
+/* The cell by which this thread is asked; NULL = none. */
+static struct trc_answer *asked_by(uint32_t tid)
+{
+	uint32_t n = atomic_load_explicit(&cells_used, memory_order_relaxed);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (TRC_ANSWER_PHASE(atomic_load_explicit(&cells[i].state, memory_order_relaxed)) ==
+			    TRC_ANSWER_ASKED &&
+		    atomic_load_explicit(&cells[i].tid, memory_order_relaxed) == tid)
+			return &cells[i];
+	return NULL;
+}
+
+/* W4: it looks as if it came from nobody. */
+static bool has_lost_its_mark(const siginfo_t *info)
+{
+	return info->si_code == SI_USER && !info->si_pid && !info->si_uid &&
+	       asked_by((uint32_t)trc_raw1(SYS_gettid, 0)) != NULL;
+}
+
+bool trc_answer_is_question(const siginfo_t *info)
+{
+	return cells && (has_mark(info) || has_lost_its_mark(info));
+}
+
+/* NULL: it is out of date, or was taken back (W1). */
+static struct trc_answer *cell_of(const siginfo_t *info, uint32_t tid, uint64_t *state)
+{
+	uint64_t value = (uintptr_t)info->si_value.sival_ptr;
+	struct trc_answer *a;
+
+	if (!has_mark(info)) {
+		a = asked_by(tid);
+		if (a)
+			*state = atomic_load_explicit(&a->state, memory_order_relaxed);
+		return a;
+	}
+	a = &cells[(value >> CELL_SHIFT & CELL_MASK) % TRC_ANSWERS_MAX];
+	*state = atomic_load_explicit(&a->state, memory_order_relaxed);
+	return TRC_ANSWER_PHASE(*state) == TRC_ANSWER_ASKED &&
+			       (uint32_t)(*state >> 2) == (uint32_t)value &&
+			       atomic_load_explicit(&a->tid, memory_order_relaxed) == tid
+		       ? a
+		       : NULL;
+}
+
+/* ---- the answer ------------------------------------------------------------------------ */
+
+/* Whether the kernel is about to end a call with EINTR, or to make it again. */
+#if defined(__x86_64__)
+static bool was_blocked(const ucontext_t *context)
+{
+	enum { SYSCALL_BYTES = 2 };
+	const greg_t *reg = context->uc_mcontext.gregs;
+
+	/* A call that is made again: the instruction has left its own end in rcx. */
+	return reg[REG_RAX] == -EINTR || reg[REG_RCX] == reg[REG_RIP] + SYSCALL_BYTES;
+}
+#else
+static bool was_blocked(const ucontext_t *context)
+{
+	enum { PAGE = 4096 };
+	const mcontext_t *m = &context->uc_mcontext;
+
+	return m->regs[0] == (uint64_t)-EINTR ||
+	       (m->pc % 4 == 0 && m->pc / PAGE &&
+		*(const uint32_t *)(uintptr_t)m->pc == 0xd4000001);
+}
+#endif
+
+/* False on an alternate stack of the program's that is too small: to attach and to walk would
+ * write below it. */
+static bool has_room(const ucontext_t *context)
+{
+	enum { ROOM = 4096 };
+	uintptr_t off = (uintptr_t)__builtin_frame_address(0) - (uintptr_t)context->uc_stack.ss_sp;
+
+	return off >= context->uc_stack.ss_size || off >= ROOM;
+}
+
+static void fill_from_slot(struct trc_answer *a)
+{
+	const struct trc_slot *slot = trc_self.slot;
+
+#define LOAD(field) atomic_load_explicit(&slot->field, memory_order_relaxed)
+	/* In the middle of a change: neither the one nor the other. */
+	if (trc_self.slot_busy || !LOAD(tid))
+		return;
+	a->reason = LOAD(wait_reason);
+	a->object = LOAD(wait_object);
+	a->since = LOAD(wait_since);
+	a->holder = LOAD(wait_holder);
+#undef LOAD
+}
+
+/* What the recorder knows of the thread, which gets known to it. */
+static void fill_from_self(struct trc_answer *a)
+{
+	a->serial = 0;
+	a->labels = 0;
+	a->reason = 0;
+	if (!trc_recording() || !trc_self_ready())
+		return;
+	a->serial = trc_self.serial;
+	a->labels = trc_self.labels;
+	trc_labels_touch(a->labels); /* for who copies them: they stay that long */
+	fill_from_slot(a);
+}
+
+static void fill_stack(struct trc_answer *a, const void *context)
+{
+	a->epoch = trc_recording() ? atomic_load_explicit(&trc_rec.shared->module_epoch,
+							  memory_order_relaxed)
+				   : 0;
+	if (!context) {
+		a->n_frames = trc_unwind(a->frame, TRC_STACK_DEPTH_MAX, 0);
+		return;
+	}
+	a->n_frames = trc_unwind_context(context, a->frame, TRC_STACK_DEPTH_MAX);
+	/* As in trc_record_stack_of(): readers look before return addresses. */
+	if (a->n_frames)
+		a->frame[0]++;
+}
+
+static void answer(struct trc_answer *a, uint64_t number, const void *context)
+{
+	a->begin = trc_clock_now();
+	a->blocked = !context || was_blocked(context);
+	a->cramped = context && !has_room(context);
+	a->n_frames = 0;
+	memset(a->name, 0, sizeof(a->name));
+	trc_raw2(SYS_prctl, PR_GET_NAME, a->name);
+	if (!a->cramped) {
+		trc_self.no_wait++;
+		fill_stack(a, context);
+		fill_from_self(a);
+		trc_self.no_wait--;
+	} else {
+		a->serial = a->reason = 0;
+		a->labels = 0;
+	}
+	a->end = trc_clock_now();
+	/* release: pairs with the acquire of who asked (W2). */
+	atomic_store_explicit(&a->state, TRC_ANSWER_STATE(number, TRC_ANSWER_ANSWERED),
+			      memory_order_release);
+}
+
+void trc_answer_signal(const siginfo_t *info, const void *context)
+{
+	uint64_t state = 0;
+	int saved = errno;
+	struct trc_answer *a = cell_of(info, (uint32_t)trc_raw1(SYS_gettid, 0), &state);
+
+	/* acquire: pairs with the release in trc_answer_ask(). */
+	if (!a || !atomic_compare_exchange_strong_explicit(
+			  &a->state, &state, TRC_ANSWER_STATE(state >> 2, TRC_ANSWER_FILLING),
+			  memory_order_acquire, memory_order_relaxed))
+		return;
+	answer(a, state >> 2, context);
+	/* seq_cst: see trc_answers_wait(). */
+	atomic_fetch_add(&n_answers, 1);
+	if (atomic_load(&waiting))
+		trc_raw3(SYS_futex, &n_answers, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
+	errno = saved;
+}

@@ -1,0 +1,80 @@
+/*
+ * thread_answer.h - threads asked, by a signal to the very thread, what they are doing.
+ *
+ * Whoever asks fills in a cell and sends a SIGPROF that names it; the handler writes the thread's
+ * stack, and what else only the thread itself can tell, into that cell.  The cells lie in memory
+ * of this process alone, mapped once for ever: an answer may come at any time later.
+ *
+ *   W1  a cell is FREE, ASKED, FILLING or ANSWERED, together with the number of the question;
+ *       numbers are never used twice, so that the signal of an old question finds no cell.
+ *       Whoever takes a cell from ASKED may go on with it: the thread to FILLING, or who asked
+ *       (it has waited long enough) back to FREE
+ *   W2  a cell that is FILLING or ANSWERED has its content only once it is ANSWERED
+ *   W3  a thread has at most one SIGPROF pending besides those of timers: a question may be lost
+ *       where one was, and is then asked again
+ *   W4  where the kernel has no memory for what comes with a signal it sends it without: such a
+ *       one goes to the cell that the thread was asked by, and never to the program
+ */
+#ifndef TRC_RECORDER_THREAD_ANSWER_H
+#define TRC_RECORDER_THREAD_ANSWER_H
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "layout.h"
+
+enum { TRC_ANSWERS_MAX = 4096 };
+
+enum trc_answer_phase {
+	TRC_ANSWER_FREE,
+	TRC_ANSWER_ASKED,
+	TRC_ANSWER_FILLING,
+	TRC_ANSWER_ANSWERED,
+};
+#define TRC_ANSWER_PHASE(state)	   ((enum trc_answer_phase)((state)&3))
+#define TRC_ANSWER_STATE(n, phase) ((uint64_t)(n) << 2 | (uint64_t)(phase))
+
+struct trc_answer {
+	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t state; /* number of the question, phase */
+	_Atomic uint32_t tid;				 /* who is asked */
+
+	/* Stored by that thread. */
+	uint32_t serial; /* 0 = it is not of the session */
+	uint32_t epoch;	 /* of modules */
+	uint32_t n_frames;
+	uint32_t reason; /* as in struct trc_slot; 0 = its slot tells of no wait */
+	bool blocked;	 /* the signal found it in a call that waited */
+	bool cramped;	 /* on an alternate stack that is too small: it has no frames */
+	uint64_t object, since, holder, labels;
+	uint64_t begin, end; /* ticks: for so long it was interrupted */
+	char name[16];
+	uint64_t frame[TRC_STACK_DEPTH_MAX]; /* return addresses (also the first, made one) */
+};
+
+/* The cells, and SIGPROF ours.  0 or -ENOMEM.  Context: any thread, may block; one at a time;
+ * while this process is recorded. */
+int trc_answers_setup(void);
+/* i < TRC_ANSWERS_MAX, after the above. */
+struct trc_answer *trc_answer_cell(uint32_t i);
+
+/* Asks a thread of this process by a cell that is FREE (or ANSWERED, which forgets the answer).
+ * 0, or -ESRCH: there is no such thread.  Context: the one thread that asks. */
+int trc_answer_ask(uint32_t i, uint32_t tid);
+/* The same question again (W3). */
+int trc_answer_ask_again(uint32_t i);
+/* Takes the question back; false: an answer comes, or is there. */
+bool trc_answer_drop(uint32_t i);
+
+/* How many answers there have been in all, and waits until there are more than that, at most so
+ * long.  Context: the one thread that asks. */
+uint32_t trc_answers_count(void);
+void trc_answers_wait(uint32_t seen, uint64_t ns);
+
+/* Whether a SIGPROF is a question. */
+bool trc_answer_is_question(const siginfo_t *info);
+/* Answers one, if it is not out of date.  `context` NULL: the thread has waited for the signal.
+ * Context: signal handler of the interrupted thread, all signals blocked. */
+void trc_answer_signal(const siginfo_t *info, const void *context);
+
+#endif

@@ -1,0 +1,74 @@
+/*
+ * thread_profile.h - what every thread of this process is doing now.
+ *
+ * No thread is stopped.  Those that wait where the recorder has seen them begin to wait have told
+ * their stack in their slot; all others are asked by a signal, a few at a time, and answer for
+ * themselves (thread_answer.h).
+ *
+ *   D1  each thread that was there when the profile began, and is there still, has one row; threads
+ * of trc's own have none D2  a row is one consistent look at the thread, at its own moment between
+ * begin and end; a stack that is not known is left out, never made up D3  a thread is not asked if
+ * that could make a call of the program's fail: what the kernel tells of it is in its row
+ */
+#ifndef TRC_RECORDER_THREAD_PROFILE_H
+#define TRC_RECORDER_THREAD_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "format/writer.h"
+
+enum trc_thread_is {
+	TRC_THREAD_IS_RUNNING, /* on a proc, or ready to be */
+	TRC_THREAD_IS_WAITING,
+	TRC_THREAD_IS_SILENT, /* it did not answer in time: what else there is may be older */
+};
+
+struct trc_thread_row {
+	uint32_t tid;
+	uint32_t serial;      /* 0 = the recorder does not know it */
+	uint32_t creator_tid; /* 0 = not known, or gone */
+	enum trc_thread_is is;
+	uint32_t reason;     /* WAITING: enum trc_reason; 0 = a call of another kind */
+	uint32_t holder_tid; /* 0 = none is known */
+	uint64_t object;     /* 0 = none */
+	bool has_wait_ns;    /* it is known since when */
+	bool not_asked;	     /* D3 */
+	bool asked;
+	uint64_t wait_ns;
+	uint64_t interrupted_ns; /* asked: for so long */
+	uint32_t epoch;		 /* of modules, as the session counts them */
+	uint32_t n_frames;	 /* 0 = its stack is not known */
+	const uint64_t *frame;	 /* return addresses, innermost first */
+	char name[64];		 /* zero-terminated */
+	uint32_t n_labels;
+	const struct trc_label *label; /* sorted by key */
+};
+
+struct trc_thread_profile {
+	struct trc_thread_row *row; /* by tid */
+	uint32_t n_rows;
+	uint32_t n_asked, n_silent, n_not_asked;
+	uint32_t n_ended;	   /* threads that were there first, and then no more */
+	uint64_t longest_ns;	   /* that a thread was interrupted for */
+	int64_t begin_realtime_ns; /* since 1970 */
+	uint64_t duration_ns;
+	void *memory; /* that rows point into */
+};
+
+/*
+ * Takes one.  A thread that has not answered after deadline_ns (0 = 100 ms) is SILENT.  On success
+ * *out is the caller's: trc_thread_profile_free() it.  0, -EBUSY: nothing records this process;
+ * -ENOMEM, or what /proc failed with.  One at a time is taken, others wait.
+ * Context: any thread that records nothing meanwhile, may block; the session stays meanwhile.
+ */
+int trc_thread_profile_take(struct trc_thread_profile **out, uint64_t deadline_ns);
+/* Accepts NULL. */
+void trc_thread_profile_free(struct trc_thread_profile *profile);
+
+/* "waiting", "running", "did not answer". */
+const char *trc_thread_is_name(enum trc_thread_is is);
+
+/* In a forked child: none is being taken there. */
+void trc_thread_profile_forget(void);
+
+#endif

@@ -1,0 +1,313 @@
+/* thread_tasks.c - see thread_tasks.h */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <link.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+#include "format/raw.h"
+#include "format/schema.h"
+#include "thread_tasks.h"
+
+/* ---- which there are ------------------------------------------------------------------- */
+
+int trc_tasks_open(void)
+{
+	return (int)trc_raw4(SYS_openat, AT_FDCWD, "/proc/self/task",
+			     O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+}
+
+void trc_tasks_close(int dir)
+{
+	if (dir >= 0)
+		trc_raw1(SYS_close, dir);
+}
+
+static uint32_t number_of(const char *digits)
+{
+	uint32_t n = 0;
+
+	while (*digits >= '0' && *digits <= '9')
+		n = n * 10 + (uint32_t)(*digits++ - '0');
+	return n;
+}
+
+struct kernel_dirent {
+	uint64_t inode;
+	int64_t off;
+	uint16_t n_bytes;
+	uint8_t type;
+	char name[];
+};
+
+void trc_tasks_each(int dir, void (*fn)(void *context, uint32_t tid), void *context)
+{
+	_Alignas(8) char entries[8192];
+	long n;
+
+	while ((n = trc_raw3(SYS_getdents64, dir, entries, sizeof(entries))) > 0) {
+		for (long at = 0; at < n;) {
+			const struct kernel_dirent *entry = (const void *)(entries + at);
+			uint32_t tid = number_of(entry->name);
+
+			if (tid)
+				fn(context, tid);
+			at += entry->n_bytes;
+		}
+	}
+}
+
+/* ---- small files ----------------------------------------------------------------------- */
+
+static char *put_number(char *at, uint32_t n)
+{
+	char digits[10];
+	unsigned int i = 0;
+
+	do
+		digits[i++] = (char)('0' + n % 10);
+	while ((n /= 10) != 0);
+	while (i)
+		*at++ = digits[--i];
+	return at;
+}
+
+/* Reads DIR/TID/NAME, zero-terminated; a negative errno if that fails. */
+static long read_of(int dir, uint32_t tid, const char *name, char *text, size_t n_bytes)
+{
+	char path[40], *at = put_number(path, tid);
+	long fd, n;
+
+	*at++ = '/';
+	strcpy(at, name);
+	text[0] = '\0';
+	fd = trc_raw4(SYS_openat, dir, path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return fd;
+	n = trc_raw3(SYS_read, fd, text, n_bytes - 1);
+	trc_raw1(SYS_close, fd);
+	text[n > 0 ? n : 0] = '\0';
+	return n;
+}
+
+void trc_task_name(int dir, uint32_t tid, char *name, size_t n_bytes)
+{
+	read_of(dir, tid, "comm", name, n_bytes);
+	name[strcspn(name, "\n")] = '\0';
+}
+
+/* ---- libc ------------------------------------------------------------------------------ */
+
+struct text {
+	uint64_t holds, start, limit;
+};
+
+static int find_text(struct dl_phdr_info *info, size_t n_bytes, void *context)
+{
+	struct text *text = context;
+
+	for (unsigned int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uint64_t start = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD && p->p_flags & PF_X && text->holds >= start &&
+		    text->holds < start + p->p_memsz) {
+			text->start = start;
+			text->limit = start + p->p_memsz;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* By a function that nobody interposes. */
+void trc_tasks_libc_text(uint64_t range[2])
+{
+	struct text text = {.holds = (uintptr_t)gnu_get_libc_version};
+
+	dl_iterate_phdr(find_text, &text);
+	range[0] = text.start;
+	range[1] = text.limit;
+}
+
+/* ---- calls ----------------------------------------------------------------------------- */
+
+enum how {
+	RESTARTED, /* goes on after a handler with SA_RESTART, or whoever makes it expects that it
+		      fails */
+	FAILS,	   /* fails with EINTR */
+	RECEIVES,  /* fails if the socket has a limit of time to receive */
+	SENDS,	   /* ... to send */
+};
+
+struct call {
+	int16_t number;
+	uint8_t reason; /* enum trc_reason */
+	uint8_t how;
+};
+
+static const struct call calls[] = {
+	{SYS_futex, TRC_REASON_FUTEX, RESTARTED},
+	{SYS_read, TRC_REASON_READ, RECEIVES},
+	{SYS_readv, TRC_REASON_READ, RECEIVES},
+	{SYS_pread64, TRC_REASON_READ, RESTARTED},
+	{SYS_write, TRC_REASON_WRITE, SENDS},
+	{SYS_writev, TRC_REASON_WRITE, SENDS},
+	{SYS_pwrite64, TRC_REASON_WRITE, RESTARTED},
+	{SYS_recvfrom, TRC_REASON_RECV, RECEIVES},
+	{SYS_recvmsg, TRC_REASON_RECV, RECEIVES},
+	{SYS_recvmmsg, TRC_REASON_RECV, RECEIVES},
+	{SYS_sendto, TRC_REASON_SEND, SENDS},
+	{SYS_sendmsg, TRC_REASON_SEND, SENDS},
+	{SYS_sendmmsg, TRC_REASON_SEND, SENDS},
+	{SYS_accept, TRC_REASON_ACCEPT, RECEIVES},
+	{SYS_accept4, TRC_REASON_ACCEPT, RECEIVES},
+	{SYS_connect, TRC_REASON_CONNECT, SENDS},
+	{SYS_wait4, TRC_REASON_CHILD, RESTARTED},
+	{SYS_waitid, TRC_REASON_CHILD, RESTARTED},
+	{SYS_openat, TRC_REASON_OPEN, RESTARTED},
+	{SYS_flock, TRC_REASON_FLOCK, RESTARTED},
+	{SYS_fcntl, TRC_REASON_FLOCK, RESTARTED},
+	{SYS_fsync, TRC_REASON_FSYNC, RESTARTED},
+	{SYS_fdatasync, TRC_REASON_FSYNC, RESTARTED},
+	{SYS_ppoll, TRC_REASON_POLL, FAILS},
+	{SYS_pselect6, TRC_REASON_POLL, FAILS},
+	{SYS_epoll_pwait, TRC_REASON_EPOLL, FAILS},
+#ifdef SYS_epoll_pwait2
+	{SYS_epoll_pwait2, TRC_REASON_EPOLL, FAILS},
+#endif
+#ifdef SYS_poll
+	{SYS_poll, TRC_REASON_POLL, FAILS},
+	{SYS_select, TRC_REASON_POLL, FAILS},
+	{SYS_epoll_wait, TRC_REASON_EPOLL, FAILS},
+	{SYS_pause, TRC_REASON_SIGNAL, FAILS},
+#endif
+	{SYS_nanosleep, TRC_REASON_SLEEP, FAILS},
+	{SYS_clock_nanosleep, TRC_REASON_SLEEP, FAILS},
+	{SYS_rt_sigtimedwait, TRC_REASON_SIGNAL, FAILS},
+	{SYS_rt_sigsuspend, TRC_REASON_SIGNAL, FAILS},
+	{SYS_msgrcv, TRC_REASON_MSG, FAILS},
+	{SYS_msgsnd, TRC_REASON_MSG, FAILS},
+	{SYS_mq_timedreceive, TRC_REASON_MSG, RESTARTED},
+	{SYS_mq_timedsend, TRC_REASON_MSG, RESTARTED},
+	{SYS_semop, TRC_REASON_SEM, FAILS},
+	{SYS_semtimedop, TRC_REASON_SEM, FAILS},
+	{SYS_io_getevents, TRC_REASON_NONE, FAILS},
+#ifdef SYS_io_pgetevents
+	{SYS_io_pgetevents, TRC_REASON_NONE, FAILS},
+#endif
+#ifdef SYS_io_uring_enter
+	{SYS_io_uring_enter, TRC_REASON_NONE, FAILS},
+#endif
+#ifdef SYS_futex_waitv
+	{SYS_futex_waitv, TRC_REASON_FUTEX, RESTARTED},
+#endif
+};
+
+static bool has_limit(long fd, int option)
+{
+	struct timeval limit = {0, 0};
+	socklen_t n_bytes = sizeof(limit);
+
+	return !trc_raw5(SYS_getsockopt, fd, SOL_SOCKET, option, &limit, &n_bytes) &&
+	       (limit.tv_sec || limit.tv_usec);
+}
+
+/* Whether the call was made by a function of libc's that is interposed, which makes it again; of
+ * those, syscall() is the one that does not. */
+static bool is_libcs(uint64_t pc)
+{
+	enum { SYSCALL_BYTES_MAX = 64 };
+	static uint64_t text[2], call; /* found twice they are the same */
+
+	if (!text[1]) {
+		call = (uintptr_t)dlsym(RTLD_NEXT, "syscall");
+		trc_tasks_libc_text(text);
+	}
+	return pc >= text[0] && pc < text[1] && (pc < call || pc >= call + SYSCALL_BYTES_MAX);
+}
+
+static bool is_fragile(const struct call *call, uint64_t first, uint64_t pc)
+{
+	switch ((enum how)call->how) {
+	case RESTARTED:
+		return false;
+	case FAILS:
+		return !is_libcs(pc) || call->number == SYS_io_getevents;
+	case RECEIVES:
+		return has_limit((int)first, SO_RCVTIMEO);
+	case SENDS:
+		return has_limit((int)first, SO_SNDTIMEO);
+	}
+	return true;
+}
+
+/* Takes the next hexadecimal number of a line. */
+static uint64_t take_hex(const char **at)
+{
+	uint64_t n = 0;
+
+	while (**at == ' ')
+		++*at;
+	if ((*at)[0] == '0' && (*at)[1] == 'x')
+		*at += 2;
+	for (;; ++*at) {
+		char c = **at;
+
+		if (c >= '0' && c <= '9')
+			n = n << 4 | (uint64_t)(c - '0');
+		else if (c >= 'a' && c <= 'f')
+			n = n << 4 | (uint64_t)(c - 'a' + 10);
+		else
+			return n;
+	}
+}
+
+/* "NUMBER 0xARG0 ... 0xARG5 0xSP 0xPC" */
+static void parse_call(const char *text, struct trc_task_look *look)
+{
+	uint32_t number = number_of(text);
+	uint64_t word[8];
+
+	text += strcspn(text, " ");
+	for (unsigned int i = 0; i < 8; i++)
+		word[i] = take_hex(&text);
+	look->is = TRC_TASK_BLOCKED;
+	look->pc = word[7];
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		if (calls[i].number != (int)number)
+			continue;
+		look->reason = calls[i].reason;
+		look->fragile = is_fragile(&calls[i], word[0], look->pc);
+		return;
+	}
+}
+
+/* "-1 0xSP 0xPC": in no call, as in a page fault; of a thread that has ended both are 0. */
+static void parse_no_call(const char *text, struct trc_task_look *look)
+{
+	text += 2;
+	if (!take_hex(&text) && !take_hex(&text))
+		look->is = TRC_TASK_GONE;
+	else
+		look->is = TRC_TASK_RUNNING;
+}
+
+void trc_task_look(int dir, uint32_t tid, struct trc_task_look *look)
+{
+	char text[256];
+	long n = read_of(dir, tid, "syscall", text, sizeof(text));
+
+	*look = (struct trc_task_look){.is = TRC_TASK_UNKNOWN};
+	if (n == -ESRCH)
+		look->is = TRC_TASK_GONE;
+	else if (!strncmp(text, "running", 7))
+		look->is = TRC_TASK_RUNNING;
+	else if (!strncmp(text, "-1", 2))
+		parse_no_call(text, look);
+	else if (text[0] >= '0' && text[0] <= '9')
+		parse_call(text, look);
+}

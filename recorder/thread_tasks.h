@@ -1,0 +1,43 @@
+/*
+ * thread_tasks.h - the threads of this process as the kernel tells of them.
+ *
+ * Allocates nothing.  Context of all: any thread, may block.
+ */
+#ifndef TRC_RECORDER_THREAD_TASKS_H
+#define TRC_RECORDER_THREAD_TASKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The directory of the threads: an open descriptor, or -errno. */
+int trc_tasks_open(void);
+void trc_tasks_close(int dir);
+/* Calls fn for each. */
+void trc_tasks_each(int dir, void (*fn)(void *context, uint32_t tid), void *context);
+
+enum trc_task_is {
+	TRC_TASK_UNKNOWN, /* the kernel does not say */
+	TRC_TASK_GONE,
+	TRC_TASK_RUNNING,
+	TRC_TASK_BLOCKED,
+};
+
+/* What a thread is at. */
+struct trc_task_look {
+	enum trc_task_is is;
+	uint32_t reason; /* BLOCKED: the enum trc_reason that such a call has; 0 = none */
+	uint64_t pc;	 /* BLOCKED: where in the program; 0 = not known */
+	/* BLOCKED: a signal would make the call fail with EINTR, and nobody is known to make it
+	 * again: it was not made by a function that is interposed, or its socket has a limit of
+	 * time, and it began before anything was recorded. */
+	bool fragile;
+};
+void trc_task_look(int dir, uint32_t tid, struct trc_task_look *look);
+/* Its name, zero-terminated; "" = not known. */
+void trc_task_name(int dir, uint32_t tid, char *name, size_t n_bytes);
+
+/* Where libc's code lies: from [0] up to [1]; zeros if that is not known. */
+void trc_tasks_libc_text(uint64_t text[2]);
+
+#endif
