@@ -8,9 +8,9 @@ enum { LINE_NS_MIN = 10000000 }; /* a shorter line is not continued beyond its e
 
 static int64_t clamp_ns(__int128 ns)
 {
-	if (ns > INT64_MAX)
-		return INT64_MAX;
-	return ns <= INT64_MIN ? INT64_MIN + 1 : (int64_t)ns;
+	if (ns > TRC_TIME_NS_MAX)
+		return TRC_TIME_NS_MAX;
+	return ns < -TRC_TIME_NS_MAX ? -TRC_TIME_NS_MAX : (int64_t)ns;
 }
 
 static int by_ticks(const void *left, const void *right)

@@ -6,7 +6,8 @@
  * nearest line goes on, or the nominal rate where that line is too short to be trusted.
  *
  *   C1  never decreasing: sync points that go back in either clock are left out
- *   C2  no result is INT64_MIN; what does not fit is the nearest that does
+ *   C2  every result is within TRC_TIME_NS_MAX of 0: differences of two, and sums of two such
+ *       differences, fit; what is farther away in a damaged file is as far as it goes
  */
 #ifndef TRC_FORMAT_CLOCKMAP_H
 #define TRC_FORMAT_CLOCKMAP_H
@@ -14,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "format/writer.h" /* struct trc_sync_point */
+
+#define TRC_TIME_NS_MAX (INT64_MAX >> 2) /* 73 years */
 
 struct trc_clock_line {
 	uint64_t ticks;	  /* where it begins */
