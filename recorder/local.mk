@@ -60,6 +60,7 @@ libtrcapi_la_SOURCES = \
 	recorder/flight_write.c recorder/flight_write.h \
 	recorder/labels_api.c \
 	recorder/own_thread.c recorder/own_thread.h \
+	recorder/part.c recorder/part.h \
 	recorder/recording.c recorder/recording.h \
 	recorder/service.h \
 	recorder/thread_profile.c recorder/thread_profile.h \
