@@ -134,13 +134,16 @@ int trace_start(const char *path, const struct trace_options *options)
 	return err;
 }
 
-static int stop(void)
+/* path NULL: whichever. */
+static int stop(const char *path)
 {
 	char why[200] = "";
 	int err;
 
 	if (!trc_recordings.trace_path[0])
 		return trc_api_fail(-EINVAL, "", "no trace runs");
+	if (path && strcmp(path, trc_recordings.trace_path))
+		return trc_api_fail(-EINVAL, path, "this trace was ended, and another one runs");
 	if (!trc_recordings.flight)
 		trc_recording_off();
 	err = trc_drainer_stop(trc_recordings.flight, why, sizeof(why));
@@ -149,17 +152,22 @@ static int stop(void)
 	return err ? trc_api_fail(err, "", why) : 0;
 }
 
-int trace_stop(void)
+int trc_trace_stop(const char *path)
 {
 	int err;
 
+	trc_recording_enter();
+	err = stop(path);
+	trc_recording_leave();
+	return err;
+}
+
+int trace_stop(void)
+{
 	trc_api_clear();
 	if (trc_recorded_elsewhere())
 		return trc_api_fail(0, "", "trace-record goes on recording this process");
-	trc_recording_enter();
-	err = stop();
-	trc_recording_leave();
-	return err;
+	return trc_trace_stop(NULL);
 }
 
 /* ---- CPU profiles ------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@ include recorder/drain.local.mk
 include recorder/interpose/local.mk
 
 trcincludedir = $(includedir)/trc
-trcinclude_HEADERS = recorder/include/trc/labels.h recorder/include/trc/recorder.h \
+trcinclude_HEADERS = recorder/include/trc/http.h recorder/include/trc/labels.h recorder/include/trc/recorder.h \
 	recorder/include/trc/trace.h
 
 # What records: in both objects.
@@ -100,3 +100,6 @@ libtrc_profile_la_SOURCES =
 libtrc_profile_la_LIBADD = libtrcencode.la
 libtrc_profile_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 	-export-symbols-regex '^trc_encode_module$$' $(trc_no_undefined)
+
+# After what it adds to.
+include recorder/http.local.mk

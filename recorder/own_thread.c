@@ -27,11 +27,16 @@ static int leave_descriptors(void)
 	return (int)err;
 }
 
-int trc_own_thread_begin(const char *name)
+void trc_own_thread_begin_here(const char *name)
 {
 	trc_self.quiet++;
 	prctl(PR_SET_NAME, name);
 	trc_sample_own_thread(true);
+}
+
+int trc_own_thread_begin(const char *name)
+{
+	trc_own_thread_begin_here(name);
 	return leave_descriptors();
 }
 

@@ -12,7 +12,10 @@
 int trc_own_thread_create(pthread_t *thread, void *(*run)(void *), void *arg);
 /* First thing in it: its name, and its descriptors, of which none is open.  0 or -errno. */
 int trc_own_thread_begin(const char *name);
-/* Last thing in it, whatever the first returned. */
+/* The same for one that leaves the program's descriptors in place, because it does what a thread of
+ * the program might (arming timers and counters, say), and keeps none open. */
+void trc_own_thread_begin_here(const char *name);
+/* Last thing in it, however it began. */
 void trc_own_thread_end(void);
 
 #endif

@@ -227,6 +227,7 @@ void trc_recording_forget(void)
 	if (trc_elsewhere)
 		atomic_store_explicit(&trc_switch.api, TRC_API_ELSEWHERE, memory_order_relaxed);
 	trc_drainer_forget();
+	trc_http_forget();
 	trc_flight_forget();
 	trc_thread_profile_forget();
 	trc_flight_in_child();

@@ -64,6 +64,16 @@ void trc_recording_close(void);
 /* In a forked child, which has nothing of this (fork.h). */
 void trc_recording_forget(void);
 
+/* ---- api.c ---- */
+
+/* trace_stop(), of the trace into `path` and no other. */
+int trc_trace_stop(const char *path);
+
+/* ---- http_api.c ---- */
+
+/* In a forked child: the parent's server is not there. */
+void trc_http_forget(void);
+
 /* ---- flight.c ---- */
 
 /* Starts a forked child's own, if that was asked for. Context: the child's only thread. */

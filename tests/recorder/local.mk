@@ -1,4 +1,5 @@
 # tests/recorder
+include tests/recorder/http.local.mk
 include tests/recorder/unwind.local.mk
 
 if HAVE_CHECK

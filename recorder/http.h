@@ -1,0 +1,152 @@
+/*
+ * http.h - requests and replies, whoever carries them and whoever has the profiles.
+ *
+ *	libtrc (http_own.c): what there is     libtrc-http.so: how it is asked for
+ *	      struct trc_http_source   <------   http_route.c, http_index.c, http_symbol.c
+ *	      struct trc_http_host     <------   http_server.c, http_pool.c
+ *
+ * libtrc-http.so is opened on request (part.h), depends on no library of trc's, and so serves
+ * trace-record as well, which has a source of its own.
+ *
+ *   W1  no request makes the process do what its own API would not: sources check, and a thread of
+ *       trc's own does the work
+ *   W2  a reply is complete before its first byte is sent: its status is true, and how slowly it is
+ *       read is nobody's business but the connection's
+ */
+#ifndef TRC_RECORDER_HTTP_H
+#define TRC_RECORDER_HTTP_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "trc/recorder.h"
+
+struct trc_http_names; /* a source's own */
+
+/* ---- what there is to serve ------------------------------------------------------------- */
+
+/* Waits; false: whoever asked is gone, or the server ends. */
+struct trc_http_wait {
+	bool (*wait)(void *context, uint64_t ns);
+	void *context;
+};
+
+enum {
+	TRC_HTTP_COUNTED = 1,	 /* `count` is known */
+	TRC_HTTP_CUMULATIVE = 2, /* there is one without seconds=, too */
+	TRC_HTTP_WINDOW = 4,	 /* there is one with seconds= */
+	TRC_HTTP_EACH = 8,	 /* debug= goes up to 4 */
+};
+struct trc_http_entry {
+	const char *name;
+	const char *what; /* a sentence or two; NULL = one of the program's own */
+	unsigned int flags;
+	uint64_t count;
+};
+typedef void trc_http_each_fn(void *context, const struct trc_http_entry *entry);
+
+struct trc_http_take {
+	const char *name;
+	unsigned int debug;
+	uint64_t window_ns; /* 0 = of all the time, or of now */
+	const char *event;  /* CPU only; NULL, 0 = the default */
+	uint64_t period;
+	const struct trc_http_wait *wait;
+};
+
+/* Each function may be called by several threads at once.  Those that return int: 0, or a negative
+ * errno with a sentence in why; -ENOENT, -EINVAL, -EBUSY and -ENOTSUP have a status of their own.
+ */
+struct trc_http_source {
+	/* Calls fn for each profile, in the order of their names. */
+	void (*each)(trc_http_each_fn *fn, void *context);
+	/* Writes one; finishes *writer in any case. */
+	int (*take)(const struct trc_http_take *take, const struct trace_writer *writer, char *why,
+		    size_t n_bytes);
+	/* Into a new file, which is the caller's to remove. */
+	int (*trace)(const char *path, uint64_t duration_ns, const struct trc_http_wait *wait,
+		     char *why, size_t n_bytes);
+	/* window_ns 0 = as it was set up. */
+	int (*flight)(const char *path, uint64_t window_ns, char *why, size_t n_bytes);
+	/* Where such files lie. */
+	const char *(*dir)(void);
+	/* Arguments, each with its \0; how many bytes, or a negative errno. */
+	long (*cmdline)(char *out, size_t n_bytes);
+	/* Names of functions, for addresses as pprof has them: of a call, not behind it. NULL =
+	 * none are to be had.  names_close() what was opened. */
+	struct trc_http_names *(*names_open)(void);
+	void (*names_close)(struct trc_http_names *names);
+	/* Valid until the names are closed; NULL = not known. */
+	const char *(*name)(struct trc_http_names *names, uint64_t address);
+};
+
+/* ---- one request ------------------------------------------------------------------------ */
+
+struct trc_http_request {
+	const char *method, *url;
+	const void *body;
+	size_t body_bytes;
+	struct trc_http_wait wait;
+};
+
+struct trc_http_reply {
+	unsigned int status;
+	const char *type;			     /* Content-Type */
+	char file_name[80];			     /* of the disposition; "" = none */
+	const char *allow, *location, *authenticate; /* NULL = none */
+	bool is_error;
+	bool no_body; /* to HEAD, where the body would be work */
+	void *body;   /* malloc'ed */
+	size_t body_bytes, room_bytes;
+	char path[256]; /* instead: a file that is to be removed; "" = none */
+};
+
+/* Fills *reply in, which comes zeroed, always; trc_http_reply_free() it.  Context: any thread, may
+ * block. */
+void trc_http_answer(const struct trc_http_source *source, const struct trc_http_request *request,
+		     struct trc_http_reply *reply);
+/* Frees the body and removes the file. */
+void trc_http_reply_free(struct trc_http_reply *reply);
+const char *trc_http_status_text(unsigned int status);
+/* Calls fn for each line of the header but Content-Length. */
+void trc_http_headers(const struct trc_http_reply *reply,
+		      void (*fn)(void *context, const char *name, const char *value),
+		      void *context);
+
+/* ---- the server ------------------------------------------------------------------------- */
+
+/* How threads of trc's own begin and end in this process (own_thread.h). */
+struct trc_http_host {
+	int (*thread_create)(pthread_t *thread, void *(*run)(void *), void *arg);
+	int (*thread_begin)(const char *name, bool own_descriptors);
+	void (*thread_end)(void);
+};
+
+struct trc_http_server_options {
+	const char *address, *token; /* token NULL = anybody may */
+	unsigned int max_connections;
+	const struct trc_http_source *source;
+	const struct trc_http_host *host;
+};
+struct trc_http_server;
+
+/* What libtrc-http.so exports: `trc_http_part`. */
+struct trc_http_part {
+	uint32_t version;
+	/* 0, with a warning in why or ""; or a negative errno with a sentence there. */
+	int (*start)(struct trc_http_server **out, const struct trc_http_server_options *options,
+		     char *why, size_t n_bytes);
+	unsigned int (*port)(const struct trc_http_server *server);
+	void (*stop)(struct trc_http_server *server);
+	void (*answer)(const struct trc_http_source *source, const struct trc_http_request *request,
+		       struct trc_http_reply *reply);
+	void (*reply_free)(struct trc_http_reply *reply);
+	const char *(*status_text)(unsigned int status);
+	void (*headers)(const struct trc_http_reply *reply,
+			void (*fn)(void *context, const char *name, const char *value),
+			void *context);
+};
+#define TRC_HTTP_PART_VERSION 1
+
+#endif

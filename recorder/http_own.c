@@ -1,0 +1,181 @@
+/* http_own.c - see http_own.h.  Context: threads of the server, or one that calls
+ * trace_http_handle(). */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+#include "encode.h"
+#include "http_own.h"
+#include "own_thread.h"
+#include "recording.h"
+
+/* What is said to whoever asks is what the API says. */
+static int say(int err, char *why, size_t n_bytes)
+{
+	if (err)
+		snprintf(why, n_bytes, "%s", trace_last_error());
+	return err;
+}
+
+/* ---- profiles ---------------------------------------------------------------------------- */
+
+static void each(trc_http_each_fn *fn, void *context)
+{
+}
+
+static int take(const struct trc_http_take *what, const struct trace_writer *writer, char *why,
+		size_t n_bytes)
+{
+	return -ENOENT;
+}
+
+/* ---- traces ------------------------------------------------------------------------------ */
+
+static const char *dir(void)
+{
+	const char *given = secure_getenv("TRC_RING_DIR");
+
+	return given && *given ? given : "/dev/shm";
+}
+
+static uint64_t room_bytes(void)
+{
+	struct statvfs st;
+
+	return statvfs(dir(), &st) ? UINT64_MAX : (uint64_t)st.f_bavail * st.f_frsize;
+}
+
+/* A trace that would fill the directory ends before it does: others need it, we too. */
+static bool wait_while_room(uint64_t ns, const struct trc_http_wait *wait)
+{
+	const uint64_t slice_ns = 100000000, room = room_bytes();
+	bool goes_on = true;
+
+	while (goes_on && ns && room_bytes() >= room / 4) {
+		uint64_t part = ns < slice_ns ? ns : slice_ns;
+
+		goes_on = wait->wait(wait->context, part);
+		ns -= part;
+	}
+	return goes_on;
+}
+
+static int trace(const char *path, uint64_t duration_ns, const struct trc_http_wait *wait,
+		 char *why, size_t n_bytes)
+{
+	bool goes_on;
+	int err;
+
+	if (trc_recorded_elsewhere()) {
+		snprintf(why, n_bytes,
+			 "trace-record records this process: ask its own server (trace-record "
+			 "--http)");
+		return -EBUSY;
+	}
+	err = trace_start(path, NULL);
+	if (err)
+		return say(err, why, n_bytes);
+	goes_on = wait_while_room(duration_ns, wait);
+	err = trc_trace_stop(path);
+	if (!goes_on) {
+		snprintf(why, n_bytes, "given up");
+		return -ECANCELED;
+	}
+	return say(err == -EINVAL ? -EIO : err, why, n_bytes);
+}
+
+static int flight(const char *path, uint64_t window_ns, char *why, size_t n_bytes)
+{
+	return say(trace_flight_snapshot_window(path, window_ns), why, n_bytes);
+}
+
+/* ---- the process ------------------------------------------------------------------------- */
+
+static long cmdline(char *out, size_t n_bytes)
+{
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	size_t used = 0;
+	ssize_t n = 0;
+
+	if (fd < 0)
+		return -errno;
+	while (used < n_bytes && (n = read(fd, out + used, n_bytes - used)) > 0)
+		used += (size_t)n;
+	close(fd);
+	return n < 0 ? -EIO : (long)used;
+}
+
+/* ---- names of functions ------------------------------------------------------------------ */
+
+struct trc_http_names {
+	const struct trc_encode_module *module;
+	struct trc_module_list list;
+	struct trc_names *names;
+};
+
+static void names_close(struct trc_http_names *n)
+{
+	n->module->names_close(n->names);
+	free(n->list.module);
+	free(n);
+}
+
+static struct trc_http_names *names_open(void)
+{
+	struct trc_http_names *n = calloc(1, sizeof(*n));
+	char why[200];
+
+	if (!n)
+		return NULL;
+	n->module = trc_encode_load(why, sizeof(why));
+	if (!n->module) {
+		free(n);
+		return NULL;
+	}
+	if (trc_module_list(&n->list, false) ||
+	    n->module->names_open(&n->names, n->list.module, n->list.n_modules)) {
+		names_close(n);
+		return NULL;
+	}
+	return n;
+}
+
+/* Behind the call is where it returns to. */
+static const char *name(struct trc_http_names *n, uint64_t address)
+{
+	struct trc_symbol found[TRC_SYMBOL_INLINE_MAX];
+	size_t n_found = n->module->names_find(n->names, 0, address + 1, found, NULL);
+
+	return n_found ? found[n_found - 1].function : NULL;
+}
+
+const struct trc_http_source trc_http_own = {
+	.each = each,
+	.take = take,
+	.trace = trace,
+	.flight = flight,
+	.dir = dir,
+	.cmdline = cmdline,
+	.names_open = names_open,
+	.names_close = names_close,
+	.name = name,
+};
+
+/* ---- threads ----------------------------------------------------------------------------- */
+
+static int thread_begin(const char *name, bool own_descriptors)
+{
+	if (own_descriptors)
+		return trc_own_thread_begin(name);
+	trc_own_thread_begin_here(name);
+	return 0;
+}
+
+const struct trc_http_host trc_http_own_host = {
+	.thread_create = trc_own_thread_create,
+	.thread_begin = thread_begin,
+	.thread_end = trc_own_thread_end,
+};

@@ -1,0 +1,143 @@
+/* http_pool.c - the threads that answer; see http_server.h */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include "http_server.h"
+
+enum { IDLE_SECONDS = 10 };
+
+static struct timespec from_now(uint64_t ns)
+{
+	struct timespec when;
+
+	clock_gettime(CLOCK_MONOTONIC, &when);
+	ns += (uint64_t)when.tv_nsec;
+	when.tv_sec += (time_t)(ns / 1000000000);
+	when.tv_nsec = (long)(ns % 1000000000);
+	return when;
+}
+
+/* A trc_http_wait, of an exchange. */
+static bool wait_here(void *context, uint64_t ns)
+{
+	struct trc_http_exchange *x = context;
+	struct trc_http_server *s = x->server;
+	struct timespec until = from_now(ns);
+	bool goes_on;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->is_stopping && !x->is_cancelled &&
+	       pthread_cond_timedwait(&s->changed, &s->lock, &until) != ETIMEDOUT)
+		;
+	goes_on = !s->is_stopping && !x->is_cancelled;
+	pthread_mutex_unlock(&s->lock);
+	return goes_on;
+}
+
+static void answer(struct trc_http_exchange *x)
+{
+	struct trc_http_request request = {.method = x->method,
+					   .url = x->url,
+					   .body = x->body,
+					   .body_bytes = x->body_bytes,
+					   .wait = {wait_here, x}};
+
+	if (x->is_too_large)
+		trc_http_fail(&x->reply, 413, "a body of more than %d bytes",
+			      TRC_HTTP_REQUEST_BYTES_MAX);
+	else if (trc_http_access(x->server, x))
+		trc_http_answer(x->server->source, &request, &x->reply);
+}
+
+static int create_worker(struct trc_http_server *s);
+
+/* The next to do; NULL: end this thread.  Locked. */
+static struct trc_http_exchange *next(struct trc_http_server *s)
+{
+	struct timespec until = from_now((uint64_t)IDLE_SECONDS * 1000000000);
+	struct trc_http_exchange *x;
+	int err = 0;
+
+	s->n_idle++;
+	while (!s->queue && !s->is_stopping && !err) {
+		if (s->n_idle > 1) /* one waits for good, the others for a while */
+			err = pthread_cond_timedwait(&s->changed, &s->lock, &until);
+		else
+			pthread_cond_wait(&s->changed, &s->lock);
+	}
+	s->n_idle--;
+	x = s->queue;
+	if (x) {
+		s->queue = x->next;
+		if (!s->queue)
+			s->queue_end = &s->queue;
+		x->state = TRC_HTTP_BUSY;
+	}
+	return x;
+}
+
+static void *work(void *server)
+{
+	struct trc_http_server *s = server;
+	struct trc_http_exchange *x;
+
+	s->host->thread_begin("trc-http-work", false);
+	pthread_mutex_lock(&s->lock);
+	while ((x = next(s))) {
+		if (!s->n_idle && s->n_workers < s->max_connections)
+			create_worker(s); /* or the next one waits for us */
+		pthread_mutex_unlock(&s->lock);
+		answer(x);
+		pthread_mutex_lock(&s->lock);
+		x->state = TRC_HTTP_DONE;
+		trc_http_wake(s);
+	}
+	s->n_workers--;
+	s->host->thread_end();
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+/* Locked. */
+static int create_worker(struct trc_http_server *s)
+{
+	pthread_t thread;
+	int err = s->host->thread_create(&thread, work, s);
+
+	if (err)
+		return err;
+	pthread_detach(thread);
+	s->n_workers++;
+	return 0;
+}
+
+int trc_http_pool_start(struct trc_http_server *s)
+{
+	int err;
+
+	s->queue_end = &s->queue;
+	pthread_mutex_lock(&s->lock);
+	err = create_worker(s);
+	pthread_mutex_unlock(&s->lock);
+	return err;
+}
+
+void trc_http_pool_end(struct trc_http_server *s)
+{
+	pthread_mutex_lock(&s->lock);
+	while (s->n_workers)
+		pthread_cond_wait(&s->changed, &s->lock);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void trc_http_pool_put(struct trc_http_server *s, struct trc_http_exchange *x)
+{
+	pthread_mutex_lock(&s->lock);
+	x->state = TRC_HTTP_QUEUED;
+	x->next = NULL;
+	*s->queue_end = x;
+	s->queue_end = &x->next;
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+}

@@ -1,0 +1,325 @@
+/* http_route.c - which page a request asks for, with which parameters.
+ *
+ * Status codes, content types and dispositions are those of Go's net/http/pprof, which tools rely
+ * on; but what Go takes for its default, as it makes no sense, is told here. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "format/raw.h"
+#include "http_query.h"
+#include "http_reply.h"
+
+#define PREFIX "/debug/pprof/"
+enum {
+	SECONDS_MAX = 86400,
+	CPU_SECONDS = 30,
+	TRACE_SECONDS = 1,
+};
+#define SECOND_NS UINT64_C(1000000000)
+
+/* ---- what was asked for ------------------------------------------------------------------ */
+
+/* debug=: the number, or a reply that says what is wrong. */
+static bool read_debug(const char *url, const struct trc_http_entry *entry,
+		       struct trc_http_take *take, struct trc_http_reply *r)
+{
+	uint64_t debug = 0;
+	bool good = !trc_http_number(url, "debug", UINT32_MAX, &debug);
+
+	if (good && (debug <= 4 || !(entry->flags & TRC_HTTP_EACH))) {
+		take->debug = (unsigned int)debug;
+		return true;
+	}
+	if (good)
+		trc_http_fail(r, 400, "invalid value for \"debug\" - %s has 0 to 4", entry->name);
+	else
+		trc_http_fail(r, 400, "invalid value for \"debug\" - must be a whole number");
+	return false;
+}
+
+/* seconds= of a profile that there is without, too: a whole number, as pprof's tools have it. */
+static bool read_window(const char *url, const struct trc_http_entry *entry,
+			struct trc_http_take *take, struct trc_http_reply *r)
+{
+	char text[2];
+	uint64_t seconds = 0;
+	bool there = trc_http_value(url, "seconds", text, sizeof(text)) != -ENOENT;
+
+	if (!there)
+		return true;
+	if (trc_http_number(url, "seconds", SECONDS_MAX, &seconds) || !seconds)
+		trc_http_fail(
+			r, 400,
+			"invalid value for \"seconds\" - must be a positive integer, at most %d",
+			SECONDS_MAX);
+	else if (take->debug)
+		trc_http_fail(r, 400, "seconds and debug params are incompatible");
+	else if (!(entry->flags & TRC_HTTP_WINDOW))
+		trc_http_fail(r, 400, "\"seconds\" parameter is not supported for %s", entry->name);
+	else
+		take->window_ns = seconds * SECOND_NS;
+	return !r->is_error;
+}
+
+/* seconds= of what takes time in any case. */
+static bool read_seconds(const char *url, uint64_t *ns, struct trc_http_reply *r)
+{
+	if (!trc_http_seconds(url, SECONDS_MAX, ns))
+		return true;
+	trc_http_fail(r, 400,
+		      "invalid value for \"seconds\" - must be a number above 0, at most %d",
+		      SECONDS_MAX);
+	return false;
+}
+
+static bool read_cpu(const char *url, struct trc_http_take *take, char *event, size_t n_bytes,
+		     struct trc_http_reply *r)
+{
+	int err = trc_http_value(url, "event", event, n_bytes);
+
+	take->window_ns = CPU_SECONDS * SECOND_NS;
+	if (!read_seconds(url, &take->window_ns, r))
+		return false;
+	if (err == -EINVAL)
+		trc_http_fail(r, 400, "invalid value for \"event\" - no event has that name");
+	else if (trc_http_number(url, "period", INT64_MAX, &take->period))
+		trc_http_fail(r, 400, "invalid value for \"period\" - must be a whole number");
+	if (!err && *event)
+		take->event = event;
+	return !r->is_error;
+}
+
+/* ---- profiles ---------------------------------------------------------------------------- */
+
+static unsigned int status_of(int err)
+{
+	switch (err) {
+	case -ENOENT:
+		return 404;
+	case -EINVAL:
+		return 400;
+	case -EBUSY:
+		return 409;
+	case -ENOTSUP:
+		return 501;
+	case -ECANCELED:
+		return 503;
+	default:
+		return 500;
+	}
+}
+
+/* A name of the program's own may hold anything. */
+static void set_file_name(struct trc_http_reply *r, const char *name, const char *suffix)
+{
+	snprintf(r->file_name, sizeof(r->file_name), "%s%s", name, suffix);
+	for (char *c = r->file_name; *c; c++)
+		if (*c <= ' ' || *c >= 127 || strchr("\"\\/;%", *c))
+			*c = '_';
+}
+
+struct lookup {
+	const char *name;
+	struct trc_http_entry found;
+	bool is_found;
+};
+
+static void look(void *context, const struct trc_http_entry *entry)
+{
+	struct lookup *l = context;
+
+	if (strcmp(entry->name, l->name))
+		return;
+	l->found = *entry;
+	l->is_found = true;
+}
+
+static void take_profile(const struct trc_http_source *source, struct trc_http_take *take,
+			 bool is_text, bool is_head, struct trc_http_reply *r)
+{
+	struct trace_writer writer = trc_http_writer(r);
+	char why[512] = "";
+	int err = 0;
+
+	if (is_head)
+		r->no_body = true;
+	else
+		err = source->take(take, &writer, why, sizeof(why));
+	if (err) {
+		trc_http_fail(r, status_of(err), "Could not take the profile: %s",
+			      *why ? why : strerror(-err));
+		return;
+	}
+	r->type = is_text ? TRC_HTTP_TEXT : TRC_HTTP_BINARY;
+	if (!is_text)
+		set_file_name(r, take->name,
+			      take->window_ns && strcmp(take->name, "profile") ? "-delta" : "");
+}
+
+static void answer_profile(const struct trc_http_source *source, const char *name,
+			   const struct trc_http_request *request, bool is_head,
+			   struct trc_http_reply *r)
+{
+	struct lookup l = {.name = name};
+	struct trc_http_take take = {.name = name, .wait = &request->wait};
+	char event[64];
+	bool good;
+
+	source->each(look, &l);
+	if (!l.is_found) {
+		trc_http_fail(r, 404, "Unknown profile");
+		return;
+	}
+	good = read_debug(request->url, &l.found, &take, r);
+	if (good && l.found.flags & TRC_HTTP_CUMULATIVE)
+		good = read_window(request->url, &l.found, &take, r);
+	else if (good)
+		good = read_cpu(request->url, &take, event, sizeof(event), r);
+	if (good)
+		take_profile(source, &take,
+			     take.debug && !(l.found.flags & TRC_HTTP_EACH && take.debug == 3),
+			     is_head, r);
+}
+
+/* ---- traces ------------------------------------------------------------------------------ */
+
+/* A name that no other request has. */
+static void name_file(const struct trc_http_source *source, struct trc_http_reply *r)
+{
+	static _Atomic unsigned int n_files;
+
+	snprintf(r->path, sizeof(r->path), "%s/trc-%u-%u.http-%u.trc", source->dir(),
+		 (unsigned int)getuid(), (unsigned int)trc_raw1(SYS_getpid, 0), ++n_files);
+}
+
+static void trace_done(struct trc_http_reply *r, int err, const char *doing, const char *why,
+		       const char *name)
+{
+	if (err) {
+		trc_http_fail(r, status_of(err), "Could not %s: %s", doing,
+			      *why ? why : strerror(-err));
+		return;
+	}
+	r->type = TRC_HTTP_BINARY;
+	set_file_name(r, name, "");
+}
+
+static void answer_trace(const struct trc_http_source *source,
+			 const struct trc_http_request *request, bool is_head,
+			 struct trc_http_reply *r)
+{
+	uint64_t ns = TRACE_SECONDS * SECOND_NS;
+	char why[512] = "";
+	int err = 0;
+
+	if (!read_seconds(request->url, &ns, r))
+		return;
+	if (is_head) {
+		r->no_body = true;
+	} else {
+		name_file(source, r);
+		err = source->trace(r->path, ns, &request->wait, why, sizeof(why));
+	}
+	trace_done(r, err, "enable tracing", why, "trace");
+}
+
+static void answer_flight(const struct trc_http_source *source,
+			  const struct trc_http_request *request, bool is_head,
+			  struct trc_http_reply *r)
+{
+	uint64_t ns = 0;
+	char why[512] = "";
+	int err = 0;
+
+	if (!read_seconds(request->url, &ns, r))
+		return;
+	if (is_head) {
+		r->no_body = true;
+	} else {
+		name_file(source, r);
+		err = source->flight(r->path, ns, why, sizeof(why));
+	}
+	trace_done(r, err == -EINVAL ? -EBUSY : err, "take a snapshot", why, "flight");
+}
+
+/* ---- the rest ---------------------------------------------------------------------------- */
+
+static void answer_cmdline(const struct trc_http_source *source, struct trc_http_reply *r)
+{
+	enum { CMDLINE_BYTES_MAX = 1 << 21 }; /* no kernel has longer ones */
+	char *text = malloc(CMDLINE_BYTES_MAX);
+	long n = text ? source->cmdline(text, CMDLINE_BYTES_MAX) : -ENOMEM;
+
+	if (n > 0) /* separated by \0, not ended */
+		n = trc_http_add(r, text, (size_t)n - !text[n - 1]);
+	free(text);
+	if (n < 0)
+		trc_http_fail(r, 500, "Could not read the command line: %s", strerror((int)-n));
+}
+
+static void answer_symbol(const struct trc_http_source *source,
+			  const struct trc_http_request *request, struct trc_http_reply *r)
+{
+	const char *query = trc_http_query(request->url);
+
+	if (!strcmp(request->method, "POST"))
+		trc_http_symbols(source, request->body, request->body_bytes, r);
+	else
+		trc_http_symbols(source, query, strlen(query), r);
+}
+
+static bool is_allowed(const struct trc_http_request *request, const char *name,
+		       struct trc_http_reply *r)
+{
+	bool posts = !strcmp(name, "symbol");
+
+	if (!strcmp(request->method, "GET") || !strcmp(request->method, "HEAD") ||
+	    (posts && !strcmp(request->method, "POST")))
+		return true;
+	trc_http_fail(r, 405, "Method Not Allowed");
+	r->allow = posts ? "GET, HEAD, POST" : "GET, HEAD";
+	return false;
+}
+
+static void answer_page(const struct trc_http_source *source, const char *name,
+			const struct trc_http_request *request, struct trc_http_reply *r)
+{
+	bool is_head = !strcmp(request->method, "HEAD");
+
+	if (!is_allowed(request, name, r))
+		return;
+	if (!*name)
+		trc_http_index(source, r);
+	else if (!strcmp(name, "cmdline"))
+		answer_cmdline(source, r);
+	else if (!strcmp(name, "symbol"))
+		answer_symbol(source, request, r);
+	else if (!strcmp(name, "trace"))
+		answer_trace(source, request, is_head, r);
+	else if (!strcmp(name, "flight"))
+		answer_flight(source, request, is_head, r);
+	else
+		answer_profile(source, name, request, is_head, r);
+}
+
+void trc_http_answer(const struct trc_http_source *source, const struct trc_http_request *request,
+		     struct trc_http_reply *r)
+{
+	char path[256];
+
+	r->status = 200;
+	r->type = TRC_HTTP_TEXT;
+	if (trc_http_path(request->url, path, sizeof(path)))
+		trc_http_fail(r, 404, "404 page not found");
+	else if (!strncmp(path, PREFIX, strlen(PREFIX)))
+		answer_page(source, path + strlen(PREFIX), request, r);
+	else if (strlen(path) + 1 == strlen(PREFIX) && !strncmp(path, PREFIX, strlen(path))) {
+		trc_http_fail(r, 301, "Moved to " PREFIX);
+		r->location = PREFIX;
+		r->is_error = false;
+	} else {
+		trc_http_fail(r, 404, "404 page not found: profiles are at " PREFIX);
+	}
+}

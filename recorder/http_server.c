@@ -1,0 +1,131 @@
+/* http_server.c - the server from its start to its end, and what libtrc-http.so exports. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "http_server.h"
+
+static void free_server(struct trc_http_server *s)
+{
+	if (!s)
+		return;
+	pthread_cond_destroy(&s->changed);
+	pthread_mutex_destroy(&s->lock);
+	free(s->token);
+	free(s);
+}
+
+static struct trc_http_server *new_server(const struct trc_http_server_options *o)
+{
+	struct trc_http_server *s = calloc(1, sizeof(*s));
+	pthread_condattr_t attr;
+
+	if (!s)
+		return NULL;
+	s->source = o->source;
+	s->host = o->host;
+	s->max_connections = o->max_connections ? o->max_connections : TRC_HTTP_CONNECTIONS_MAX;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->changed, &attr);
+	pthread_condattr_destroy(&attr);
+	if (o->token && *o->token) {
+		s->token = strdup(o->token);
+		if (!s->token) {
+			free_server(s);
+			return NULL;
+		}
+	}
+	return s;
+}
+
+/* Says to all threads that this is the end. */
+static void stop_threads(struct trc_http_server *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->is_stopping = true;
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+	trc_http_wake(s);
+}
+
+static void stop(struct trc_http_server *s)
+{
+	stop_threads(s);
+	pthread_join(s->thread, NULL);
+	trc_http_pool_end(s);
+	free_server(s);
+}
+
+static int start_threads(struct trc_http_server *s, char *why, size_t n_bytes)
+{
+	int err = trc_http_pool_start(s);
+
+	if (!err)
+		err = s->host->thread_create(&s->thread, trc_http_loop, s);
+	if (err) {
+		snprintf(why, n_bytes, "threads to serve with: %s", strerror(-err));
+		stop_threads(s);
+		trc_http_pool_end(s);
+		return err;
+	}
+	pthread_mutex_lock(&s->lock);
+	while (!s->is_ready)
+		pthread_cond_wait(&s->changed, &s->lock);
+	err = s->err;
+	pthread_mutex_unlock(&s->lock);
+	if (err) {
+		snprintf(why, n_bytes, "%s", s->why);
+		stop_threads(s);
+		pthread_join(s->thread, NULL);
+		trc_http_pool_end(s);
+	}
+	return err;
+}
+
+static int start(struct trc_http_server **out, const struct trc_http_server_options *o, char *why,
+		 size_t n_bytes)
+{
+	struct trc_http_server *s = new_server(o);
+	char reason[300] = "no memory";
+	int err = s ? trc_http_can_serve(reason, sizeof(reason)) : -ENOMEM;
+
+	if (!err)
+		err = trc_http_address(s, o->address, why, n_bytes);
+	else
+		snprintf(why, n_bytes, "%s", reason);
+	if (!err) {
+		err = start_threads(s, reason, sizeof(reason));
+		if (err)
+			snprintf(why, n_bytes, "%s: %s", o->address, reason);
+	}
+	if (err) {
+		free_server(s);
+		return err;
+	}
+	*why = '\0';
+	if (!s->is_loopback)
+		snprintf(why, n_bytes, "%s is reached from other machines%s", o->address,
+			 s->token ? "" : ", and anybody there may read what this program does");
+	*out = s;
+	return 0;
+}
+
+static unsigned int port(const struct trc_http_server *s)
+{
+	return s->port;
+}
+
+extern const struct trc_http_part trc_http_part;
+__attribute__((visibility("default"))) const struct trc_http_part trc_http_part = {
+	.version = TRC_HTTP_PART_VERSION,
+	.start = start,
+	.port = port,
+	.stop = stop,
+	.answer = trc_http_answer,
+	.reply_free = trc_http_reply_free,
+	.status_text = trc_http_status_text,
+	.headers = trc_http_headers,
+};

@@ -1,0 +1,94 @@
+/*
+ * http_server.h - inside the server: its thread, which has the sockets, and those that answer.
+ *
+ *	trc-http       descriptors of its own; libmicrohttpd's loop      exchanges: READING, DONE
+ *	trc-http-work  the program's descriptors (timers and counters    exchanges: QUEUED, BUSY
+ *	               of samples belong there); one for each request
+ *	               that is being answered, and one that waits for the next
+ *
+ *   Y1  no thread but trc-http touches a descriptor of the server's or calls libmicrohttpd
+ *   Y2  what else is in here is guarded by `lock`, inside which nothing is waited for but `changed`
+ *   Y3  an exchange that is QUEUED or BUSY belongs to the workers, but for `is_cancelled`; else to
+ *       trc-http
+ *   Y4  trc-http is woken by a signal sent to that very thread, which has it blocked and reads it
+ *       from a signalfd: a descriptor's number means something else to other threads
+ */
+#ifndef TRC_RECORDER_HTTP_SERVER_H
+#define TRC_RECORDER_HTTP_SERVER_H
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include "http.h"
+#include "http_reply.h"
+
+enum {
+	TRC_HTTP_REQUEST_BYTES_MAX = 1 << 20, /* of a body */
+	TRC_HTTP_CONNECTIONS_MAX = 64,	      /* unless it is said otherwise */
+};
+
+enum trc_http_state { TRC_HTTP_READING, TRC_HTTP_QUEUED, TRC_HTTP_BUSY, TRC_HTTP_DONE };
+
+struct trc_http_exchange {
+	struct trc_http_server *server;
+	struct trc_http_exchange *next;	     /* queued */
+	struct trc_http_exchange *next_open; /* trc-http's list of all that it has handed over */
+	enum trc_http_state state;
+	bool has_begun;	   /* its header has been read */
+	bool is_too_large; /* its body is */
+	bool is_cancelled;
+	void *connection; /* libmicrohttpd's */
+	int socket;
+	char *url;
+	char method[16];
+	char host[256], authorization[1024];
+	char *body;
+	size_t body_bytes;
+	struct trc_http_reply reply;
+};
+
+struct trc_http_server {
+	const struct trc_http_source *source;
+	const struct trc_http_host *host;
+	char *token; /* NULL = anybody may */
+	unsigned int max_connections;
+	struct sockaddr_storage address;
+	socklen_t address_bytes;
+	bool is_loopback;
+	unsigned int port;
+
+	pthread_t thread;
+	_Atomic uint32_t tid; /* of trc-http; 0 = none */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool is_ready, is_stopping;
+	int err;
+	char why[300];
+	struct trc_http_exchange *queue, **queue_end;
+	unsigned int n_workers, n_idle;
+};
+
+/* ---- http_address.c ---- */
+
+/* 0; or -EINVAL with a sentence in why. */
+int trc_http_address(struct trc_http_server *s, const char *text, char *why, size_t n_bytes);
+/* Whether this exchange may be answered; else its reply says why not. */
+bool trc_http_access(const struct trc_http_server *s, struct trc_http_exchange *x);
+
+/* ---- http_pool.c ---- */
+
+/* The first worker; it makes the others.  0 or -errno. */
+int trc_http_pool_start(struct trc_http_server *s);
+/* Waits until all have ended: s->is_stopping is set. */
+void trc_http_pool_end(struct trc_http_server *s);
+/* Hands an exchange over. Context: trc-http. */
+void trc_http_pool_put(struct trc_http_server *s, struct trc_http_exchange *x);
+
+/* ---- http_loop.c, or http_no_loop.c without libmicrohttpd ---- */
+
+/* What trc-http runs.  `s->is_ready` is set when it listens, or cannot. */
+void *trc_http_loop(void *server);
+void trc_http_wake(struct trc_http_server *s);
+/* 0 or -ENOTSUP with a sentence in why. */
+int trc_http_can_serve(char *why, size_t n_bytes);
+
+#endif
