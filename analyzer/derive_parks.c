@@ -47,27 +47,10 @@ static void parks_abandon(struct trc_model *m, struct trc_park_thread *t, uint32
 	t->n_open = first < t->n_open ? first : t->n_open;
 }
 
-/* How many outermost frames two stacks share. */
-static uint32_t stacks_common(const struct trc_stack_view *a, const struct trc_stack_view *b)
-{
-	uint32_t n = a->n_frames < b->n_frames ? a->n_frames : b->n_frames;
-	uint32_t common = 0;
-
-	while (common < n && a->frame[a->n_frames - 1 - common] == b->frame[b->n_frames - 1 - common])
-		common++;
-	return common;
-}
-
-/*
- * True if a thread that parked at `parked` and is now at `now` cannot be in a signal
- * handler that interrupted the park (K3).  A handler's stack holds the park's frames
- * (but perhaps for the innermost, inside the waiting function) and more.  A
- * stack that was not followed to its end, or not taken, proves nothing.
- */
+/* K3; no stack proves nothing. */
 static bool stack_disproves(const struct trc_model *m, uint32_t parked, uint32_t now)
 {
 	struct trc_stack_view a, b;
-	uint32_t common;
 
 	if (!parked || !now)
 		return false;
@@ -75,10 +58,7 @@ static bool stack_disproves(const struct trc_model *m, uint32_t parked, uint32_t
 		return true;
 	if (trc_reader_stack(m->reader, parked, &a) || trc_reader_stack(m->reader, now, &b))
 		return false;
-	if (a.n_frames >= TRC_STACK_DEPTH_MAX || b.n_frames >= TRC_STACK_DEPTH_MAX)
-		return false;
-	common = stacks_common(&a, &b);
-	return common && (b.n_frames <= a.n_frames || common + 2 < a.n_frames);
+	return trc_stack_disproves_park(a.frame, a.n_frames, b.frame, b.n_frames);
 }
 
 static void abandon_by_stack(struct trc_model *m, struct trc_park_thread *t, uint32_t stack,

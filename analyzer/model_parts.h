@@ -12,6 +12,7 @@
 #include "analyzer/merge.h"
 #include "analyzer/model.h"
 #include "analyzer/array.h"
+#include "format/waits.h"
 
 struct trc_symbols;
 
@@ -98,14 +99,6 @@ struct trc_thread *trc_model_thread_add(struct trc_model *m, uint32_t serial);
 /* A string as text; "" for 0; NULL without memory. */
 const char *trc_model_string(struct trc_model *m, uint64_t id);
 void trc_model_report_progress(struct trc_model *m, const char *what, double fraction);
-
-/* True if such an event is something that the thread did; the kernel's records, samples and gaps
- * come whatever it does. */
-static inline bool trc_kind_is_own(unsigned int kind)
-{
-	return kind != TRC_KIND_PROC_START && kind != TRC_KIND_PROC_STOP && kind != TRC_KIND_GAP &&
-	       kind != TRC_KIND_SAMPLE && kind != TRC_KIND_SAMPLES_LOST;
-}
 
 /* Argument `a` of event `row`, 0 if the block has none. */
 static inline uint64_t trc_arg(const struct trc_columns *c, uint32_t row, unsigned int a)

@@ -3,46 +3,6 @@
 
 #include <stdlib.h>
 
-enum trc_wait_class trc_wait_class(unsigned int reason)
-{
-	switch ((enum trc_reason)reason) {
-	case TRC_REASON_MUTEX:
-	case TRC_REASON_RWLOCK_READ:
-	case TRC_REASON_RWLOCK_WRITE:
-	case TRC_REASON_SPIN:
-	case TRC_REASON_COND_MUTEX:
-	case TRC_REASON_ONCE:
-	case TRC_REASON_FLOCK:
-		return TRC_WAIT_LOCKS;
-	case TRC_REASON_COND:
-	case TRC_REASON_SEM:
-	case TRC_REASON_BARRIER:
-	case TRC_REASON_JOIN:
-	case TRC_REASON_FUTEX: /* a lock of the program's making, or idling: nothing tells */
-	case TRC_REASON_MSG:
-	case TRC_REASON_USER:
-		return TRC_WAIT_THREADS;
-	case TRC_REASON_FSYNC:
-	case TRC_REASON_READ:
-	case TRC_REASON_WRITE:
-	case TRC_REASON_RECV:
-	case TRC_REASON_SEND:
-	case TRC_REASON_CONNECT:
-	case TRC_REASON_OPEN:
-		return TRC_WAIT_FILES;
-	case TRC_REASON_NONE:
-	case TRC_REASON_SLEEP:
-	case TRC_REASON_POLL:
-	case TRC_REASON_EPOLL:
-	case TRC_REASON_CHILD:
-	case TRC_REASON_SIGNAL:
-	case TRC_REASON_ACCEPT:
-	case TRC_REASON_COUNT:
-		break;
-	}
-	return TRC_WAIT_OUTSIDE;
-}
-
 int64_t trc_park_end_ns(const struct trc_model *m, const struct trc_park *park)
 {
 	int64_t end_ns = park->end_ns == TRC_NEVER ? trc_model_end_ns(m) : park->end_ns;

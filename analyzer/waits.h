@@ -5,16 +5,7 @@
 #define TRC_ANALYZER_WAITS_H
 
 #include "analyzer/model.h"
-
-/* By what ends it. */
-enum trc_wait_class {
-	TRC_WAIT_LOCKS,	  /* a lock that somebody holds */
-	TRC_WAIT_THREADS, /* something that another thread of the program does */
-	TRC_WAIT_FILES,	  /* data or a file, once the program has asked for it */
-	TRC_WAIT_OUTSIDE, /* requests, timers, signals, children: whatever comes next */
-	TRC_WAIT_CLASSES
-};
-enum trc_wait_class trc_wait_class(unsigned int reason);
+#include "format/waits.h"
 
 /* When it ended, or for a wait in progress when the trace did. */
 int64_t trc_park_end_ns(const struct trc_model *m, const struct trc_park *park);

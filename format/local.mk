@@ -30,6 +30,8 @@ libtrcformat_la_SOURCES = \
 	format/tables.h \
 	format/varint.c \
 	format/varint.h \
+	format/waits.c \
+	format/waits.h \
 	format/wire.h \
 	format/writer.c \
 	format/writer.h

@@ -1,0 +1,63 @@
+/* waits.c - see waits.h. */
+#include "format/waits.h"
+
+enum trc_wait_class trc_wait_class(unsigned int reason)
+{
+	switch ((enum trc_reason)reason) {
+	case TRC_REASON_MUTEX:
+	case TRC_REASON_RWLOCK_READ:
+	case TRC_REASON_RWLOCK_WRITE:
+	case TRC_REASON_SPIN:
+	case TRC_REASON_COND_MUTEX:
+	case TRC_REASON_ONCE:
+	case TRC_REASON_FLOCK:
+		return TRC_WAIT_LOCKS;
+	case TRC_REASON_COND:
+	case TRC_REASON_SEM:
+	case TRC_REASON_BARRIER:
+	case TRC_REASON_JOIN:
+	case TRC_REASON_FUTEX: /* a lock of the program's making, or idling: nothing tells */
+	case TRC_REASON_MSG:
+	case TRC_REASON_USER:
+		return TRC_WAIT_THREADS;
+	case TRC_REASON_FSYNC:
+	case TRC_REASON_READ:
+	case TRC_REASON_WRITE:
+	case TRC_REASON_RECV:
+	case TRC_REASON_SEND:
+	case TRC_REASON_CONNECT:
+	case TRC_REASON_OPEN:
+		return TRC_WAIT_FILES;
+	case TRC_REASON_NONE:
+	case TRC_REASON_SLEEP:
+	case TRC_REASON_POLL:
+	case TRC_REASON_EPOLL:
+	case TRC_REASON_CHILD:
+	case TRC_REASON_SIGNAL:
+	case TRC_REASON_ACCEPT:
+	case TRC_REASON_COUNT:
+		break;
+	}
+	return TRC_WAIT_OUTSIDE;
+}
+
+/* How many outermost frames two stacks share. */
+static uint32_t stacks_common(const uint64_t *a, uint32_t n_a, const uint64_t *b, uint32_t n_b)
+{
+	uint32_t n = n_a < n_b ? n_a : n_b, common = 0;
+
+	while (common < n && a[n_a - 1 - common] == b[n_b - 1 - common])
+		common++;
+	return common;
+}
+
+bool trc_stack_disproves_park(const uint64_t *parked, uint32_t n_parked, const uint64_t *now,
+			      uint32_t n_now)
+{
+	uint32_t common;
+
+	if (n_parked >= TRC_STACK_DEPTH_MAX || n_now >= TRC_STACK_DEPTH_MAX)
+		return false;
+	common = stacks_common(parked, n_parked, now, n_now);
+	return common && (n_now <= n_parked || common + 2 < n_parked);
+}

@@ -1,0 +1,38 @@
+/*
+ * waits.h - what events say about waits, for all who derive waits from them.
+ */
+#ifndef TRC_FORMAT_WAITS_H
+#define TRC_FORMAT_WAITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "format/schema.h"
+
+/* By what ends a wait. */
+enum trc_wait_class {
+	TRC_WAIT_LOCKS,	  /* a lock that somebody holds */
+	TRC_WAIT_THREADS, /* something that another thread of the program does */
+	TRC_WAIT_FILES,	  /* data or a file, once the program has asked for it */
+	TRC_WAIT_OUTSIDE, /* requests, timers, signals, children: whatever comes next */
+	TRC_WAIT_CLASSES
+};
+enum trc_wait_class trc_wait_class(unsigned int reason);
+
+/* True if such an event is something that the thread did; the kernel's records, samples and gaps
+ * come whatever it does. */
+static inline bool trc_kind_is_own(unsigned int kind)
+{
+	return kind != TRC_KIND_PROC_START && kind != TRC_KIND_PROC_STOP && kind != TRC_KIND_GAP &&
+	       kind != TRC_KIND_SAMPLE && kind != TRC_KIND_SAMPLES_LOST;
+}
+
+/*
+ * True if a thread that parked at `parked` and is now at `now` cannot be in a signal handler that
+ * interrupted the park.  A handler's stack holds the park's frames (but perhaps for the innermost,
+ * inside the waiting function) and more.  A stack that was not followed to its end proves nothing.
+ * frame[0] is the innermost; no stack: 0 frames.
+ */
+bool trc_stack_disproves_park(const uint64_t *parked, uint32_t n_parked, const uint64_t *now,
+			      uint32_t n_now);
+
+#endif
