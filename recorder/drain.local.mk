@@ -9,7 +9,15 @@ libtrcdrain_la_SOURCES = \
 	recorder/drain_tables.c \
 	recorder/drain_window.c \
 	recorder/file_sink.c recorder/file_sink.h \
-	recorder/fold.c recorder/fold.h \
+	recorder/fold.c recorder/fold.h recorder/fold_private.h \
+	recorder/fold_copy.c \
+	recorder/fold_intern.c \
+	recorder/fold_locks.c \
+	recorder/fold_queue.c \
+	recorder/fold_samples.c \
+	recorder/fold_table.c \
+	recorder/fold_view.c \
+	recorder/fold_waits.c \
 	recorder/perf_buffer.c recorder/perf_buffer.h recorder/perf_buffer_private.h \
 	recorder/perf_buffer_maps.c \
 	recorder/perf_buffer_read.c \

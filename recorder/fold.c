@@ -1,93 +1,421 @@
-/* fold.c - see fold.h. */
+/* fold.c - a fold, and what becomes of the events that it is handed. */
 #include <errno.h>
-#include <stddef.h>
-#include "fold.h"
+#include <string.h>
+#include "fold_private.h"
+#include "format/waits.h"
+#include "format/wire.h"
 
-/* Nothing is folded yet: there is no fold, view or copy to be had. */
+enum { PROC_BYTES = 128 }; /* for its streams */
+#define MEMORY_BYTES_DEFAULT (UINT64_C(256) << 20)
+#define MEMORY_BYTES_MIN     (UINT64_C(8) << 20)
+#define MEMORY_BYTES_MAX     (UINT64_C(64) << 30)
+#define UNLOCK_LAG_NS	     UINT64_C(20000000)
+#define BETWEEN_NS	     UINT64_C(10000000) /* as analyzer/derive_wakers.c */
+
+/* ---- opening --------------------------------------------------------------------------- */
+
+/* Shares of the memory, in 1/64; the rest is for rounding. */
+enum {
+	QUEUE_SHARE = 17,
+	STACKS_SHARE = 10,
+	LABELS_SHARE = 3,
+	LIVE_SHARE = 16,
+	THREADS_SHARE = 2,
+	PARKS_SHARE = 2,
+	NESTS_SHARE = 2,
+	LOCK_WAITS_SHARE = 2,
+	LOCKS_SHARE = 3,
+	LOCK_EVENTS_SHARE = 4,
+};
+
+static int take_memory(struct trc_fold *f, struct trc_arena *arena)
+{
+	size_t share = f->options.memory_bytes / 64;
+	int err = trc_fold_queue_init(&f->queue, arena, f->options.n_procs, QUEUE_SHARE * share);
+
+	if (!err)
+		err = trc_fold_intern_init(&f->stacks, arena, STACKS_SHARE * share);
+	if (!err)
+		err = trc_fold_intern_init(&f->label_sets, arena, LABELS_SHARE * share);
+#define TABLE(table, type, n)                                                                      \
+	do {                                                                                       \
+		if (!err)                                                                          \
+			err = trc_fold_table_init(&f->table, arena, sizeof(struct type),           \
+						  (n)*share);                                      \
+	} while (0)
+	TABLE(live, trc_fold_live, LIVE_SHARE);
+	TABLE(threads, trc_fold_thread, THREADS_SHARE);
+	TABLE(parks, trc_fold_park, PARKS_SHARE);
+	TABLE(nests, trc_fold_nest, NESTS_SHARE);
+	TABLE(lock_waits, trc_fold_lock_wait, LOCK_WAITS_SHARE);
+	TABLE(locks, trc_fold_lock, LOCKS_SHARE);
+#undef TABLE
+	f->max_lock_events = (uint32_t)(LOCK_EVENTS_SHARE * share / sizeof(*f->lock_event));
+	f->lock_event = trc_arena_take(arena, f->max_lock_events * sizeof(*f->lock_event));
+	return f->lock_event ? err : -ENOMEM;
+}
+
+static uint64_t ticks_of(uint64_t ns, uint64_t ticks_per_second)
+{
+	return (uint64_t)((unsigned __int128)ns * ticks_per_second / 1000000000);
+}
 
 int trc_fold_open(struct trc_fold **out, const struct trc_fold_options *options)
 {
-	(void)out;
-	return options->n_procs && options->ticks_per_second ? -ENOSYS : -EINVAL;
+	uint64_t bytes = options->memory_bytes ? options->memory_bytes : MEMORY_BYTES_DEFAULT;
+	struct trc_arena arena = {0};
+	struct trc_fold *f;
+	int err;
+
+	if (!options->n_procs || options->n_procs > TRC_PROCS_MAX || !options->ticks_per_second)
+		return -EINVAL;
+	bytes = bytes < MEMORY_BYTES_MIN ? MEMORY_BYTES_MIN : bytes;
+	bytes = bytes < MEMORY_BYTES_MAX ? bytes : MEMORY_BYTES_MAX;
+	arena.size_bytes = bytes + sizeof(*f) + options->n_procs * (size_t)PROC_BYTES;
+	arena.base = trc_pages_map(arena.size_bytes);
+	if (!arena.base)
+		return -ENOMEM;
+	f = trc_arena_take(&arena, sizeof(*f));
+	f->options = *options;
+	f->options.memory_bytes = bytes;
+	f->memory_bytes = arena.size_bytes;
+	f->ns_per_tick = 1e9 / (double)options->ticks_per_second;
+	f->lag_ticks = ticks_of(options->unlock_lag_ns ? options->unlock_lag_ns : UNLOCK_LAG_NS,
+				options->ticks_per_second);
+	f->between_ticks = ticks_of(BETWEEN_NS, options->ticks_per_second);
+	err = take_memory(f, &arena);
+	if (err) {
+		trc_fold_close(f);
+		return err;
+	}
+	*out = f;
+	return 0;
 }
 
-void trc_fold_close(struct trc_fold *fold)
+void trc_fold_close(struct trc_fold *f)
 {
-	(void)fold;
+	if (!f)
+		return;
+	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++)
+		trc_view_unmap(f->view[i]);
+	trc_pages_unmap(f, f->memory_bytes);
 }
 
-void trc_fold_event(struct trc_fold *fold, const struct trc_writer *tables,
-		    const struct trc_event *event)
+/* ---- events ---------------------------------------------------------------------------- */
+
+static bool is_wanted(const struct trc_event *e)
 {
-	(void)fold, (void)tables, (void)event;
+	switch (e->kind) {
+	case TRC_KIND_GAP: /* the kernel's records are of no use here but for samples, told
+			      otherwise */
+		return e->source != TRC_SOURCE_KERNEL;
+	case TRC_KIND_SAMPLE:
+	case TRC_KIND_SAMPLES_LOST:
+	case TRC_KIND_ALLOC:
+	case TRC_KIND_FREE:
+		return true;
+	default:
+		return e->thread && trc_kind_is_own(e->kind);
+	}
 }
 
-void trc_fold_thread_labels(struct trc_fold *fold, const struct trc_writer *tables, uint32_t thread,
+static uint32_t stream_of(const struct trc_fold *f, const struct trc_event *e)
+{
+	switch (e->source) {
+	case TRC_SOURCE_RING:
+		return e->proc < f->options.n_procs ? e->proc : 2 * f->options.n_procs;
+	case TRC_SOURCE_KERNEL:
+		return f->options.n_procs + (e->proc < f->options.n_procs ? e->proc : 0);
+	default:
+		return 2 * f->options.n_procs;
+	}
+}
+
+static void put_wait(struct trc_fold_event *to, const struct trc_event *e)
+{
+	to->reason = e->arg[0] < TRC_REASON_COUNT ? (uint8_t)e->arg[0] : 0;
+	to->a = e->arg[1];
+	switch (e->kind) {
+	case TRC_KIND_PARK:
+		to->b = e->arg[2];
+		break;
+	case TRC_KIND_RESUME:
+		to->b = e->arg[2] & 0x7fff;
+		break;
+	case TRC_KIND_WAIT:
+		to->b = e->arg[3] & 0x7fff;
+		to->c = e->arg[2];
+		break;
+	default: /* UNLOCK */
+		to->c = e->arg[4] && e->arg[4] < e->time ? e->arg[4] : e->time;
+		break;
+	}
+}
+
+static void put_sample(struct trc_fold_event *to, const struct trc_event *e)
+{
+	bool alloc = e->kind == TRC_KIND_ALLOC || e->kind == TRC_KIND_FREE;
+
+	if (alloc) {
+		to->a = e->arg[0];
+		to->b = e->arg[2];
+		to->c = e->arg[3];
+		return;
+	}
+	to->sampled = e->arg[0] < UINT16_MAX ? (uint16_t)e->arg[0] : UINT16_MAX;
+	to->a = e->arg[1];
+	to->b = e->kind == TRC_KIND_SAMPLE ? e->arg[2] : 0;
+}
+
+/* Which argument is a stack, and which are labels; TRC_ARGS_MAX = none. */
+static void put_ids(struct trc_fold *f, const struct trc_writer *tables, struct trc_fold_event *to,
+		    const struct trc_event *e)
+{
+	const struct trc_kind_info *info = trc_kind_info(e->kind);
+	bool stack = false, labels = false;
+
+	for (unsigned int i = 0; i < info->n_args; i++) {
+		if (info->arg[i].type == TRC_ARG_STACK && !stack) {
+			to->stack = trc_fold_stack(f, tables, e->arg[i]);
+			stack = true;
+		} else if (info->arg[i].type == TRC_ARG_LABELS && !labels) {
+			to->labels = trc_fold_labels(f, tables, e->arg[i]);
+			labels = true;
+		}
+	}
+}
+
+static void put(struct trc_fold *f, const struct trc_writer *tables, struct trc_fold_event *to,
+		const struct trc_event *e)
+{
+	to->thread = e->thread;
+	to->kind = e->kind;
+	put_ids(f, tables, to, e);
+	switch (e->kind) {
+	case TRC_KIND_PARK:
+	case TRC_KIND_RESUME:
+	case TRC_KIND_WAIT:
+	case TRC_KIND_UNLOCK:
+		put_wait(to, e);
+		break;
+	case TRC_KIND_SAMPLE:
+	case TRC_KIND_SAMPLES_LOST:
+	case TRC_KIND_ALLOC:
+	case TRC_KIND_FREE:
+		put_sample(to, e);
+		break;
+	case TRC_KIND_GAP:
+		to->a = e->arg[0];
+		break;
+	case TRC_KIND_THREAD_START:
+		to->a = e->arg[1];
+		break;
+	default:
+		break;
+	}
+}
+
+static void tell_lost(struct trc_fold *f, uint64_t time, uint64_t events)
+{
+	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++)
+		if (f->view[i] && time >= f->view[i]->begin)
+			f->view[i]->lost_events += events;
+}
+
+/* What has come before is not merged yet, and in no doubt. */
+static void no_room(struct trc_fold *f, uint64_t time)
+{
+	if (!f->full_until) {
+		f->full_since = time;
+		trc_fold_lock_gap(f, time);
+	}
+	f->full_since = time < f->full_since ? time : f->full_since;
+	f->full_until = time > f->full_until ? time : f->full_until;
+	tell_lost(f, time, 1);
+}
+
+static void in_doubt_until(struct trc_fold *f, uint64_t time)
+{
+	f->gap_time = time > f->gap_time ? time : f->gap_time;
+	trc_fold_lock_gap(f, time);
+}
+
+void trc_fold_event(struct trc_fold *f, const struct trc_writer *tables, const struct trc_event *e)
+{
+	struct trc_fold_event *to;
+
+	if (!is_wanted(e))
+		return;
+	to = trc_fold_queue_put(&f->queue, stream_of(f, e), e->time);
+	if (to)
+		put(f, tables, to, e);
+	else
+		no_room(f, e->time);
+}
+
+void trc_fold_thread_labels(struct trc_fold *f, const struct trc_writer *tables, uint32_t thread,
 			    uint32_t labels)
 {
-	(void)fold, (void)tables, (void)thread, (void)labels;
+	struct trc_fold_thread *t = trc_fold_table_find(&f->threads, thread);
+
+	if (!t && thread)
+		t = trc_fold_table_add(&f->threads, thread);
+	if (t)
+		t->item.extra = trc_fold_labels(f, tables, labels);
 }
 
-void trc_fold_new_tables(struct trc_fold *fold)
+void trc_fold_new_tables(struct trc_fold *f)
 {
-	(void)fold;
+	trc_fold_forget_ids(&f->stacks);
+	trc_fold_forget_ids(&f->label_sets);
 }
 
-void trc_fold_pass(struct trc_fold *fold, uint64_t upto)
+/* ---- merging --------------------------------------------------------------------------- */
+
+static void thread_began(struct trc_fold *f, const struct trc_fold_event *e)
 {
-	(void)fold, (void)upto;
+	const double one[TRC_VIEW_VALUES] = {1};
+	struct trc_view *view;
+
+	if (!e->a) /* not new, only seen for the first time */
+		return;
+	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) {
+		view = trc_fold_view(f, i, TRC_VIEW_THREADCREATE);
+		if (view && e->time >= view->begin)
+			trc_view_sum(view, e->stack, e->labels, one);
+	}
 }
 
-void trc_fold_lost(struct trc_fold *fold, uint64_t since, uint64_t until, uint64_t events)
+static void merge(struct trc_fold *f, const struct trc_fold_event *e)
 {
-	(void)fold, (void)since, (void)until, (void)events;
+	switch (e->kind) {
+	case TRC_KIND_GAP:
+		trc_fold_lost(f, e->time, e->time, e->a);
+		return;
+	case TRC_KIND_SAMPLE:
+		trc_fold_sample(f, e);
+		return;
+	case TRC_KIND_SAMPLES_LOST:
+		trc_fold_samples_lost(f, e);
+		return;
+	case TRC_KIND_ALLOC:
+		trc_fold_alloc(f, e);
+		break;
+	case TRC_KIND_FREE:
+		trc_fold_free(f, e);
+		break;
+	case TRC_KIND_THREAD_START:
+		thread_began(f, e);
+		break;
+	default:
+		break;
+	}
+	if (e->thread)
+		trc_fold_thread_event(f, e);
 }
 
-int trc_view_add(struct trc_fold *fold, struct trc_view **out,
-		 const struct trc_view_options *options, uint64_t now)
+/* What may come in between is told when it is over: waits that ended meanwhile have been counted.
+ */
+void trc_fold_lost(struct trc_fold *f, uint64_t since, uint64_t until, uint64_t events)
 {
-	(void)fold, (void)out, (void)options, (void)now;
-	return -ENOSYS;
+	(void)since;
+	in_doubt_until(f, until);
+	tell_lost(f, until, events ? events : 1);
 }
 
-void trc_view_remove(struct trc_fold *fold, struct trc_view *view)
+static void merge_upto(struct trc_fold *f, uint64_t upto)
 {
-	(void)fold, (void)view;
+	const struct trc_fold_event *e;
+
+	while ((e = trc_fold_queue_take(&f->queue, upto)))
+		merge(f, e);
+	if (upto > f->merged)
+		f->merged = upto;
+	if (f->full_until && f->full_until <= f->merged) {
+		in_doubt_until(f, f->full_until);
+		f->full_since = f->full_until = 0;
+	}
 }
 
-int trc_view_copy(struct trc_fold *fold, struct trc_view *view, uint64_t until,
+void trc_fold_pass(struct trc_fold *f, uint64_t upto)
+{
+	merge_upto(f, upto);
+	if (f->merged > f->lag_ticks)
+		trc_fold_locks_pass(f, f->merged - f->lag_ticks);
+	trc_fold_make_room(f);
+}
+
+/* ---- views ----------------------------------------------------------------------------- */
+
+int trc_view_add(struct trc_fold *f, struct trc_view **out, const struct trc_view_options *options,
+		 uint64_t now)
+{
+	struct trc_view model = {.options = *options,
+				 .begin = now > f->merged ? now : f->merged,
+				 .end = UINT64_MAX,
+				 .rate = (double)options->rate};
+	int err;
+
+	if ((unsigned int)options->kind > TRC_VIEW_THREADCREATE)
+		return -EINVAL;
+	while (model.number < TRC_VIEWS_MAX && f->view[model.number])
+		model.number++;
+	if (model.number == TRC_VIEWS_MAX)
+		return -ENOSPC;
+	if (options->kind == TRC_VIEW_BLOCK)
+		model.rate /= f->ns_per_tick;
+	err = trc_view_map(out, &model);
+	if (err)
+		return err;
+	f->view[model.number] = *out;
+	for (uint32_t id = 1; id <= f->nests.used; id++) {
+		struct trc_fold_nest *nest = trc_fold_table_at(&f->nests, id);
+
+		if (nest)
+			nest->ticks[model.number] = 0;
+	}
+	f->n_heap_views += options->kind == TRC_VIEW_HEAP;
+	if (options->kind == TRC_VIEW_HEAP && options->live)
+		trc_fold_live_add(f, *out);
+	return 0;
+}
+
+void trc_view_remove(struct trc_fold *f, struct trc_view *view)
+{
+	if (!view)
+		return;
+	f->view[view->number] = NULL;
+	if (view->options.kind == TRC_VIEW_HEAP && !--f->n_heap_views)
+		trc_fold_live_forget(f);
+	trc_view_unmap(view);
+}
+
+int trc_view_copy(struct trc_fold *f, struct trc_view *view, uint64_t until,
 		  struct trc_folded **out)
 {
-	(void)fold, (void)view, (void)until, (void)out;
-	return -ENOSYS;
+	struct trc_view *copy;
+	int err;
+
+	merge_upto(f, until);
+	trc_fold_locks_pass(f, f->merged);
+	err = trc_view_map(&copy, view);
+	if (err)
+		return err;
+	trc_fold_table_copy(&copy->rows, &view->rows);
+	copy->end = f->merged > view->begin ? f->merged : view->begin;
+	if (view->options.kind == TRC_VIEW_BLOCK)
+		trc_fold_waits_so_far(f, copy);
+	err = trc_folded_make(f, copy, out);
+	trc_view_unmap(copy);
+	return err;
 }
 
-void trc_folded_head(const struct trc_folded *folded, struct trc_folded_head *head)
+void trc_fold_leave_out(struct trc_fold *f, enum trc_view_kind kind, uint64_t time)
 {
-	(void)folded;
-	*head = (struct trc_folded_head){0};
-}
+	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) {
+		struct trc_view *view = trc_fold_view(f, i, kind);
 
-uint32_t trc_folded_rows(const struct trc_folded *folded)
-{
-	(void)folded;
-	return 0;
-}
-
-void trc_folded_row(const struct trc_folded *folded, uint32_t i, struct trc_folded_row *row)
-{
-	(void)folded, (void)i;
-	*row = (struct trc_folded_row){0};
-}
-
-uint32_t trc_folded_labels(const struct trc_folded *folded, const struct trc_folded_row *row,
-			   struct trc_label label[TRC_LABELS_MAX])
-{
-	(void)folded, (void)row, (void)label;
-	return 0;
-}
-
-void trc_folded_free(struct trc_folded *folded)
-{
-	(void)folded;
+		if (view && time >= view->begin)
+			view->left_out++;
+	}
 }

@@ -3,12 +3,12 @@
  *
  * Whoever drains feeds one fold: every event that it hands to its writer, and after each pass up to
  * when they are complete.  The fold merges the streams by time and follows threads, locks
- * and live allocations once; each profile that somebody wants is a view: its own time window, its own
- * rate, its own random choice, its own sums.  What is wanted of a view is copied out, and belongs to
- * whoever asked for it.
+ * and live allocations once; each profile that somebody wants is a view: its own time window, its
+ * own rate, its own random choice, its own sums.  What is wanted of a view is copied out, and
+ * belongs to whoever asked for it.
  *
- *   F1  nothing here calls malloc, stdio, or an interposed libc function: a fold may run inside other
- *       people's processes.  Memory is mapped when a fold is opened, a view added or copied; it is
+ *   F1  nothing here calls malloc, stdio, or an interposed libc function: a fold may run inside
+ * other people's processes.  Memory is mapped when a fold is opened, a view added or copied; it is
  *       bounded, and pages that are never needed are never touched
  *   F2  one thread at a time for a fold and all its views.  A struct trc_folded refers to neither
  *       of them: any thread may read it and free it
@@ -37,8 +37,9 @@ struct trc_folded;
 struct trc_fold_options {
 	uint64_t ticks_per_second; /* of the clock of events; not 0 */
 	uint32_t n_procs;	   /* highest proc number + 1; not 0 */
-	/* Upper bound of the fold's own memory, without views; 0 = 256 MiB.  At least 8 MiB are
-	 * taken.  What is touched grows with the number of threads, stacks and live samples. */
+	/* The fold's own memory, without views; 0 = 256 MiB.  At least 8 MiB are taken, and
+	 * some for each proc.  What is touched grows with the number of threads, stacks and live
+	 * samples. */
 	uint64_t memory_bytes;
 	/* How long an unlock may be recorded after it was done and still be put in its place among
 	 * the waits for the lock; 0 = 20 ms. */
@@ -64,8 +65,8 @@ void trc_fold_thread_labels(struct trc_fold *fold, const struct trc_writer *tabl
 /* From now on ids are another writer's, or another file's: a drain has ended and another begins.
  * Serials of threads go on meaning the same. */
 void trc_fold_new_tables(struct trc_fold *fold);
-/* Everything up to `upto` ticks has come: it is merged and counted, but for the waits for locks of the
- * last unlock_lag_ns.  Earlier ticks than before change nothing. */
+/* Everything up to `upto` ticks has come: it is merged and counted, but for the waits for locks of
+ * the last unlock_lag_ns.  Earlier ticks than before change nothing. */
 void trc_fold_pass(struct trc_fold *fold, uint64_t upto);
 /*
  * Events of any thread may be missing from `since` to `until` (ticks): waits and labels that they
@@ -100,19 +101,19 @@ struct trc_view_options {
 	 *   smaller one is kept with probability period/rate, and its value counts rate/period
 	 *   times; the number of samples is that of those kept.
 	 * ALLOC, HEAP: mean bytes between samples.  A sample that was drawn at a smaller
-	 *   distance is kept by the hash of its number, as likely as if it had been drawn at this one.
-	 * 0 or 1: everything that was recorded.  THREADCREATE has no rate.
+	 *   distance is kept by the hash of its number, as likely as if it had been drawn at this
+	 * one. 0 or 1: everything that was recorded.  THREADCREATE has no rate.
 	 */
 	uint64_t rate;
 	uint32_t sample_event; /* CPU: its number in the table of sampled events; 0 = all of them */
-	bool live; /* HEAP: begins with what is live, as far as the fold knows (see below) */
+	bool live;     /* HEAP: begins with what is live, as far as the fold knows (see below) */
 	uint64_t seed; /* of the random choice; views with different seeds choose independently */
 	uint32_t rows_max; /* stacks with their labels; 0 = 65536 */
 };
 
 /*
- * Adds a view whose window begins at `now` ticks, which is no earlier than what was passed to
- * trc_fold_pass().  On success *out is valid until trc_view_remove() or trc_fold_close().
+ * Adds a view whose window begins at `now` ticks, or where the merge stands if
+ * that is later.  On success *out is valid until trc_view_remove() or trc_fold_close().
  * 0, -EINVAL: no such kind; -ENOSPC: TRC_VIEWS_MAX are in use; -ENOMEM.
  *
  * The fold follows live allocations from when the first HEAP view is added to when the last one is
@@ -124,11 +125,11 @@ int trc_view_add(struct trc_fold *fold, struct trc_view **out,
 void trc_view_remove(struct trc_fold *fold, struct trc_view *view);
 /*
  * What the view has counted from the beginning of its window to `until` ticks, waits in progress
- * included.  The view goes on, and its window does not change: a snapshot is a copy; the end of a
- * recorder is a copy and a removal.  What has been handed over so far is merged up to `until`
- * first, as by trc_fold_pass() and without its lag: so that nothing is missing the caller makes
- * passes until they are complete up to there.  On success *out is the caller's: trc_folded_free()
- * it.  0 or -ENOMEM.
+ * included.  The view goes on: a snapshot is a copy; the end of a recorder is a copy and a removal.
+ * What has been handed over so far is merged up to `until` first, as by trc_fold_pass() and without
+ * its lag: so that nothing is missing the caller makes passes until they are complete up to there.
+ * If they are beyond, the window ends where they do: the head tells.  On success *out is the
+ * caller's: trc_folded_free() it.  0 or -ENOMEM.
  */
 int trc_view_copy(struct trc_fold *fold, struct trc_view *view, uint64_t until,
 		  struct trc_folded **out);
@@ -137,17 +138,16 @@ int trc_view_copy(struct trc_fold *fold, struct trc_view *view, uint64_t until,
 
 struct trc_folded_head {
 	struct trc_view_options options; /* as the view was added */
-	uint64_t begin, end; /* the window, in ticks */
+	uint64_t begin, end;		 /* the window, in ticks */
 	uint64_t duration_ns;
 	/* Events that were lost in the window, of any kind: a wait or an unlock may have been among
 	 * them.  Counted at least: losses of an unknown number count 1. */
 	uint64_t lost_events;
 	uint64_t lost_samples; /* CPU: of this event, or of any, as samples_lost tells */
-	/* Waits, unlocks, samples, allocations that were recorded and are not in the sums: no room was
-	 * left, or an event that was lost may have changed them. */
+	/* Waits, unlocks, samples, allocations that were recorded and are not in the sums: no room
+	 * was left, or an event that was lost may have changed them. */
 	uint64_t left_out;
-	/* ... and those that are in the sums, with no stack or labels: their tables were full, or
-	 * the recorder's were. */
+	/* ... and those that are in the sums with no stack: none was taken, or a table was full. */
 	uint64_t without_stack;
 };
 
@@ -160,8 +160,8 @@ struct trc_folded_row {
 	uint32_t labels_idx;
 	/*
 	 * BLOCK, MUTEX: contentions, delay in nanoseconds.  CPU: samples, value in the unit of the
-	 * event.  ALLOC: objects and bytes allocated.  HEAP: the same, then objects and bytes that were
-	 * allocated in the window and are live at its end; with `live` also those from before
+	 * event.  ALLOC: objects and bytes allocated.  HEAP: the same, then objects and bytes that
+	 * were allocated in the window and are live at its end; with `live` also those from before
 	 * it, which are not in the first two.  THREADCREATE: threads.
 	 * Estimates are rounded to whole numbers here and nowhere else.
 	 */

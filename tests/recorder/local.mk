@@ -59,6 +59,13 @@ thread_profile_test_SOURCES = tests/recorder/thread_profile_test.c
 thread_profile_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 thread_profile_test_LDADD = libtrcapi.la libtrcdrain.la $(trc_core_test_LIBS)
 
+check_PROGRAMS += fold_test
+TESTS += fold_test
+fold_test_SOURCES = tests/recorder/fold_test.c tests/recorder/fold_fixture.c \
+	tests/recorder/fold_fixture.h
+fold_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+fold_test_LDADD = libtrcdrain.la $(trc_core_test_LIBS) -lm
+
 check_PROGRAMS += waits_test
 TESTS += waits_test
 waits_test_SOURCES = tests/recorder/waits_test.c tests/recorder/ring_reader.c \

@@ -1,0 +1,385 @@
+/*
+ * fold_locks.c - who was made to wait by which unlock: see fold_private.h.
+ *
+ * The same rules as in analyzer/derive_wakers.c, applied while events go by.  An unlock is
+ * recorded some time after it was done; until the lag is over, waits and unlocks lie in a heap by
+ * the time when they were done.  One that comes even later is taken as if it was done after the
+ * last.
+ *
+ * A lock keeps the sum of the times since when the waiting of its waiters has not been charged to
+ * an unlock.  Where that is not enough - a window began meanwhile, an unlock comes late - its
+ * waiters are looked at one by one.
+ */
+#include "fold_private.h"
+
+static struct trc_fold_lock_wait *wait_at(const struct trc_fold *f, uint32_t id)
+{
+	return trc_fold_table_at(&f->lock_waits, id);
+}
+
+/* ---- the heap -------------------------------------------------------------------------- */
+
+static bool is_before(const struct trc_fold_lock_event *a, const struct trc_fold_lock_event *b)
+{
+	return a->time < b->time || (a->time == b->time && a->order < b->order);
+}
+
+static void step(struct trc_fold *f, const struct trc_fold_lock_event *e);
+
+static void heap_take(struct trc_fold *f, struct trc_fold_lock_event *first)
+{
+	struct trc_fold_lock_event *heap = f->lock_event, last = heap[--f->n_lock_events];
+	uint32_t i = 0, child;
+
+	*first = heap[0];
+	for (; (child = 2 * i + 1) < f->n_lock_events; i = child) {
+		if (child + 1 < f->n_lock_events && is_before(&heap[child + 1], &heap[child]))
+			child++;
+		if (!is_before(&heap[child], &last))
+			break;
+		heap[i] = heap[child];
+	}
+	heap[i] = last;
+}
+
+static void heap_put(struct trc_fold *f, enum trc_fold_lock_step what, struct trc_fold_lock_event e)
+{
+	struct trc_fold_lock_event *heap = f->lock_event;
+	uint32_t i;
+
+	if (f->n_lock_events == f->max_lock_events) { /* the first one's time has come, then */
+		struct trc_fold_lock_event first;
+
+		heap_take(f, &first);
+		step(f, &first);
+	}
+	e.order = (uint64_t)what << 62 | ++f->numbers;
+	i = f->n_lock_events++;
+	for (; i && is_before(&e, &heap[(i - 1) / 2]); i = (i - 1) / 2)
+		heap[i] = heap[(i - 1) / 2];
+	heap[i] = e;
+}
+
+uint32_t trc_fold_lock_begin(struct trc_fold *f, uint64_t start, uint64_t object, uint32_t holder)
+{
+	bool doubt = f->full_until && start >= f->full_since;
+	struct trc_fold_lock_wait *w =
+		doubt ? NULL : trc_fold_table_add(&f->lock_waits, ++f->numbers);
+	struct trc_fold_lock_event e = {.time = start, .object = object};
+
+	if (!w) {
+		trc_fold_leave_out(f, TRC_VIEW_MUTEX, start);
+		return 0;
+	}
+	w->start = start;
+	w->object = object;
+	w->holder = holder;
+	e.wait = trc_fold_table_id(&f->lock_waits, w);
+	heap_put(f, TRC_FOLD_BEGIN, e);
+	return e.wait;
+}
+
+void trc_fold_lock_end(struct trc_fold *f, uint32_t wait, uint64_t end, int result)
+{
+	struct trc_fold_lock_wait *w = wait_at(f, wait);
+	struct trc_fold_lock_event e = {.time = end, .object = w->object, .wait = wait};
+
+	w->end = end;
+	w->failed = result > 0;
+	w->no_end = result < 0;
+	heap_put(f, TRC_FOLD_END, e);
+}
+
+void trc_fold_lock_unlock(struct trc_fold *f, const struct trc_fold_event *e)
+{
+	struct trc_fold_lock_event unlock = {.time = e->c,
+					     .object = e->a,
+					     .thread = e->thread,
+					     .stack = e->stack,
+					     .labels = trc_fold_labels_of(f, e->thread)};
+
+	heap_put(f, TRC_FOLD_UNLOCK, unlock);
+}
+
+void trc_fold_lock_gap(struct trc_fold *f, uint64_t time)
+{
+	const struct trc_fold_lock_event e = {.time = time};
+
+	heap_put(f, TRC_FOLD_GAP, e);
+}
+
+void trc_fold_locks_pass(struct trc_fold *f, uint64_t upto)
+{
+	while (f->n_lock_events && f->lock_event[0].time <= upto) {
+		struct trc_fold_lock_event first;
+
+		heap_take(f, &first);
+		step(f, &first);
+	}
+}
+
+/* ---- locks ----------------------------------------------------------------------------- */
+
+static void forget_gave_up(struct trc_fold *f, struct trc_fold_lock *lock)
+{
+	while (lock->gave_up) {
+		struct trc_fold_lock_wait *w = wait_at(f, lock->gave_up);
+
+		lock->gave_up = w->item.extra;
+		trc_fold_table_remove(&f->lock_waits, w);
+	}
+}
+
+/* Nobody knows who waits for it now, and since when. */
+static void forget_lock(struct trc_fold *f, struct trc_fold_lock *lock)
+{
+	for (uint32_t id = lock->item.extra; id; id = wait_at(f, id)->item.extra)
+		wait_at(f, id)->left_out = true;
+	forget_gave_up(f, lock);
+	lock->item.extra = 0;
+	lock->n_waiting = 0;
+	lock->unlocked = false;
+	lock->gap = f->gaps;
+}
+
+/* Makes room: locks that nobody waits for, and that were not unlocked just now. */
+static void evict_locks(struct trc_fold *f, uint64_t now)
+{
+	if (now < f->locks_evicted + f->between_ticks)
+		return;
+	f->locks_evicted = now;
+	for (uint32_t id = 1; id <= f->locks.used; id++) {
+		struct trc_fold_lock *lock = trc_fold_table_at(&f->locks, id);
+
+		if (!lock || lock->n_waiting ||
+		    (lock->unlocked && lock->last.at + f->between_ticks >= now))
+			continue;
+		forget_gave_up(f, lock);
+		trc_fold_table_remove(&f->locks, lock);
+	}
+}
+
+static struct trc_fold_lock *lock_of(struct trc_fold *f, const struct trc_fold_lock_event *e)
+{
+	struct trc_fold_lock *lock = trc_fold_table_find(&f->locks, e->object);
+
+	if (!lock) {
+		if (f->locks.n == f->locks.max)
+			evict_locks(f, e->time);
+		lock = trc_fold_table_add(&f->locks, e->object);
+		if (lock)
+			lock->gap = f->gaps;
+	}
+	if (lock && lock->gap != f->gaps)
+		forget_lock(f, lock);
+	return lock;
+}
+
+static uint64_t base_of(const struct trc_fold_lock *lock, const struct trc_fold_lock_wait *w)
+{
+	return lock->unlocked && lock->last.at > w->start ? lock->last.at : w->start;
+}
+
+static void link_wait(struct trc_fold *f, struct trc_fold_lock *lock, uint32_t id)
+{
+	struct trc_fold_lock_wait *w = wait_at(f, id), *next = wait_at(f, lock->item.extra);
+
+	w->item.extra = lock->item.extra;
+	w->previous = 0;
+	if (next)
+		next->previous = id;
+	lock->item.extra = id;
+}
+
+static void unlink_wait(struct trc_fold *f, struct trc_fold_lock *lock,
+			struct trc_fold_lock_wait *w)
+{
+	struct trc_fold_lock_wait *previous = wait_at(f, w->previous);
+	struct trc_fold_lock_wait *next = wait_at(f, w->item.extra);
+
+	if (previous)
+		previous->item.extra = w->item.extra;
+	else
+		lock->item.extra = w->item.extra;
+	if (next)
+		next->previous = w->previous;
+}
+
+static void wait_begins(struct trc_fold *f, const struct trc_fold_lock_event *e)
+{
+	struct trc_fold_lock *lock = lock_of(f, e);
+	struct trc_fold_lock_wait *w = wait_at(f, e->wait);
+
+	if (!lock) {
+		w->left_out = true;
+		return;
+	}
+	w->begun = true;
+	w->start = base_of(lock, w); /* it is told late: what was before has been charged */
+	if (!lock->n_waiting || w->start < lock->oldest_base)
+		lock->oldest_base = w->start;
+	if (!lock->n_waiting || w->start > lock->newest_base)
+		lock->newest_base = w->start;
+	if (!lock->n_waiting)
+		lock->base_sum = 0;
+	lock->n_waiting++;
+	lock->base_sum += w->start;
+	link_wait(f, lock, e->wait);
+}
+
+/* One wait is charged to an unlock that did not happen during it. */
+static void charge(struct trc_fold *f, const struct trc_fold_lock *lock,
+		   const struct trc_fold_unlock *unlock, const struct trc_fold_lock_wait *w)
+{
+	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) {
+		struct trc_view *view = trc_fold_view(f, i, TRC_VIEW_MUTEX);
+
+		if (view && unlock->at >= view->begin)
+			trc_view_add_unlock(view, unlock, lock->item.key, 1,
+					    trc_view_clip(view, w->start, w->end));
+	}
+}
+
+/* A wait ended during which the lock was not released, as far as recorded.  True if the wait is
+ * kept for the next unlock. */
+static bool end_unexplained(struct trc_fold *f, struct trc_fold_lock *lock,
+			    struct trc_fold_lock_wait *w)
+{
+	if (!w->holder || w->no_end)
+		return false;
+	if (w->failed) {
+		w->item.extra = lock->gave_up;
+		lock->gave_up = trc_fold_table_id(&f->lock_waits, w);
+		return true;
+	}
+	if (lock->unlocked && w->start - lock->last.at <= f->between_ticks &&
+	    lock->last.thread == w->holder)
+		charge(f, lock, &lock->last, w);
+	return false;
+}
+
+static void wait_ends(struct trc_fold *f, const struct trc_fold_lock_event *e)
+{
+	struct trc_fold_lock_wait *w = wait_at(f, e->wait);
+	struct trc_fold_lock *lock = w->begun ? lock_of(f, e) : NULL;
+	bool kept = false;
+
+	if (!lock || w->left_out) {
+		trc_fold_leave_out(f, TRC_VIEW_MUTEX, e->time);
+	} else {
+		uint64_t base = base_of(lock, w);
+
+		unlink_wait(f, lock, w);
+		lock->n_waiting--;
+		lock->base_sum -= base;
+		if (!lock->unlocked || lock->last.at < w->start)
+			kept = end_unexplained(f, lock, w);
+	}
+	if (!kept)
+		trc_fold_table_remove(&f->lock_waits, w);
+}
+
+/* How many waited before `at`, and how long since then or since it was charged last. */
+static uint64_t look_at_waits(const struct trc_fold *f, const struct trc_fold_lock *lock,
+			      uint64_t at, uint64_t begin, uint64_t *ticks)
+{
+	uint64_t n = 0;
+
+	*ticks = 0;
+	for (uint32_t id = lock->item.extra; id; id = wait_at(f, id)->item.extra) {
+		uint64_t base = base_of(lock, wait_at(f, id));
+
+		if (base > at)
+			continue;
+		n++;
+		base = base > begin ? base : begin;
+		*ticks += at > base ? at - base : 0;
+	}
+	return n;
+}
+
+static void charge_waiting(struct trc_fold *f, const struct trc_fold_lock *lock,
+			   const struct trc_fold_unlock *unlock)
+{
+	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) {
+		struct trc_view *view = trc_fold_view(f, i, TRC_VIEW_MUTEX);
+		uint64_t n = lock->n_waiting, ticks = n * unlock->at - lock->base_sum;
+
+		if (!view || unlock->at < view->begin)
+			continue;
+		if (view->begin > lock->oldest_base || unlock->at < lock->newest_base)
+			n = look_at_waits(f, lock, unlock->at, view->begin, &ticks);
+		if (n)
+			trc_view_add_unlock(view, unlock, lock->item.key, n, ticks);
+	}
+}
+
+static void charge_gave_up(struct trc_fold *f, struct trc_fold_lock *lock,
+			   const struct trc_fold_unlock *unlock)
+{
+	for (uint32_t id = lock->gave_up; id; id = wait_at(f, id)->item.extra)
+		if (wait_at(f, id)->holder == unlock->thread)
+			charge(f, lock, unlock, wait_at(f, id));
+	forget_gave_up(f, lock);
+}
+
+static void unlocks(struct trc_fold *f, const struct trc_fold_lock_event *e)
+{
+	struct trc_fold_unlock unlock = {e->time, e->thread, e->stack, e->labels};
+	struct trc_fold_lock *lock = lock_of(f, e);
+
+	if (!lock) {
+		trc_fold_leave_out(f, TRC_VIEW_MUTEX, e->time);
+		return;
+	}
+	if (lock->unlocked && lock->last.at > unlock.at)
+		unlock.at = lock->last.at;
+	if (lock->n_waiting)
+		charge_waiting(f, lock, &unlock);
+	charge_gave_up(f, lock, &unlock);
+	lock->last = unlock;
+	lock->unlocked = true;
+	lock->base_sum = lock->n_waiting * unlock.at;
+	if (unlock.at < lock->newest_base && lock->n_waiting) {
+		lock->base_sum = 0;
+		for (uint32_t id = lock->item.extra; id; id = wait_at(f, id)->item.extra)
+			lock->base_sum += base_of(lock, wait_at(f, id));
+	} else {
+		lock->newest_base = unlock.at;
+	}
+	lock->oldest_base = unlock.at;
+}
+
+static void step(struct trc_fold *f, const struct trc_fold_lock_event *e)
+{
+	switch ((enum trc_fold_lock_step)(e->order >> 62)) {
+	case TRC_FOLD_BEGIN:
+		wait_begins(f, e);
+		break;
+	case TRC_FOLD_UNLOCK:
+		unlocks(f, e);
+		break;
+	case TRC_FOLD_END:
+		wait_ends(f, e);
+		break;
+	case TRC_FOLD_GAP:
+		f->gaps++;
+		break;
+	}
+}
+
+void trc_fold_locks_mark(struct trc_fold *f)
+{
+	for (uint32_t i = 0; i < f->n_lock_events; i++) {
+		trc_fold_intern_mark(&f->stacks, f->lock_event[i].stack);
+		trc_fold_intern_mark(&f->label_sets, f->lock_event[i].labels);
+	}
+	for (uint32_t id = 1; id <= f->locks.used; id++) {
+		const struct trc_fold_lock *lock = trc_fold_table_at(&f->locks, id);
+
+		if (!lock || !lock->unlocked)
+			continue;
+		trc_fold_intern_mark(&f->stacks, lock->last.stack);
+		trc_fold_intern_mark(&f->label_sets, lock->last.labels);
+	}
+}

@@ -1,0 +1,332 @@
+/*
+ * fold_private.h - what the parts of a fold share.
+ *
+ * An event is taken apart when it comes: its stack and labels become the fold's own
+ * (fold_intern.c), and what is left of it waits in the queue of its stream (fold_queue.c) until the
+ * streams are merged by time.  Then it goes to the threads and their waits (fold_waits.c), samples,
+ * allocations and threads created (fold_samples.c); waits for locks and unlocks go on to a second
+ * queue, which puts unlocks where they were done (fold_locks.c).  What comes out is added to the
+ * views (fold_view.c), and copied from there (fold_copy.c).
+ */
+#ifndef TRC_RECORDER_FOLD_PRIVATE_H
+#define TRC_RECORDER_FOLD_PRIVATE_H
+
+#include <stddef.h>
+#include "fold.h"
+#include "format/pages.h"
+
+/* ---- fold_table.c: entries by a 64-bit key, in memory that is there from the beginning ---- */
+
+/* The first member of every entry. */
+struct trc_fold_item {
+	uint64_t key;	/* TRC_FOLD_FREE: none */
+	uint32_t next;	/* of those with the same hash, or free; index + 1 */
+	uint32_t extra; /* the owner's */
+};
+#define TRC_FOLD_FREE UINT64_MAX
+
+struct trc_fold_table {
+	unsigned char *item;
+	uint32_t *bucket; /* [mask + 1]; index + 1 */
+	uint32_t item_bytes, mask;
+	uint32_t n, max;
+	uint32_t used; /* entries [0, used) have been taken at some time */
+	uint32_t free; /* index + 1 */
+};
+
+/* In n_bytes of the arena; 0 or -ENOMEM. */
+int trc_fold_table_init(struct trc_fold_table *t, struct trc_arena *arena, size_t item_bytes,
+			size_t n_bytes);
+/* What a table of so many entries takes. */
+size_t trc_fold_table_bytes(size_t item_bytes, uint32_t max);
+/* The first entry of this key, then the others; NULL = none. */
+void *trc_fold_table_find(const struct trc_fold_table *t, uint64_t key);
+void *trc_fold_table_more(const struct trc_fold_table *t, const void *item);
+/* A new entry, zeroed; NULL = full, or no key.  It is not looked whether there is one. */
+void *trc_fold_table_add(struct trc_fold_table *t, uint64_t key);
+void trc_fold_table_remove(struct trc_fold_table *t, void *item);
+/* The entry of this index + 1; NULL = of 0, or a free one. */
+void *trc_fold_table_at(const struct trc_fold_table *t, uint32_t id);
+uint32_t trc_fold_table_id(const struct trc_fold_table *t, const void *item);
+void trc_fold_table_clear(struct trc_fold_table *t);
+/* Both have the same shape: `to` becomes a copy, in its own memory. */
+void trc_fold_table_copy(struct trc_fold_table *to, const struct trc_fold_table *from);
+
+static inline uint64_t trc_fold_mix(uint64_t n)
+{
+	n ^= n >> 32;
+	n *= UINT64_C(0xd6e8feb86659fd93);
+	n ^= n >> 32;
+	n *= UINT64_C(0xd6e8feb86659fd93);
+	return n ^ n >> 32;
+}
+
+/* ---- fold_intern.c: stacks and label sets by content ----------------------------------- */
+
+struct trc_fold_content {
+	struct trc_fold_item item; /* key: of the content; extra: how many words */
+	uint32_t off; /* into word[], of a word with this entry's id; the content follows */
+	uint32_t n_bytes;
+	bool marked;
+};
+
+enum { TRC_FOLD_CACHED = 4096 };
+
+struct trc_fold_intern {
+	struct trc_fold_table table; /* struct trc_fold_content; an id is an index + 1 */
+	uint64_t *word;
+	uint32_t n_words, max_words;
+	uint32_t collect_words, collect_n; /* with more than that, look for what is not needed */
+	struct {
+		uint64_t tables_id;
+		uint32_t id;
+	} cached[TRC_FOLD_CACHED];
+};
+
+int trc_fold_intern_init(struct trc_fold_intern *in, struct trc_arena *arena, size_t n_bytes);
+/* Ids of a writer's tables as the fold's; 0 = none, or no room. */
+uint32_t trc_fold_stack(struct trc_fold *fold, const struct trc_writer *tables, uint64_t id);
+uint32_t trc_fold_labels(struct trc_fold *fold, const struct trc_writer *tables, uint64_t id);
+void trc_fold_forget_ids(struct trc_fold_intern *in);
+/* The content; NULL = of id 0. */
+const uint64_t *trc_fold_content(const struct trc_fold_intern *in, uint32_t id, uint32_t *n_words,
+				 uint32_t *n_bytes);
+/* Between events: frees stacks and labels that nothing cites, if there is little room. */
+void trc_fold_make_room(struct trc_fold *fold);
+void trc_fold_intern_mark(struct trc_fold_intern *in, uint32_t id);
+
+/* ---- fold_queue.c: what has come and is not merged -------------------------------------- */
+
+struct trc_fold_event {
+	uint64_t time;
+	uint32_t thread;
+	uint32_t stack, labels;
+	uint8_t kind, reason;
+	uint16_t sampled; /* SAMPLE, SAMPLES_LOST */
+	/* PARK: object, holder.  RESUME: object, result.  WAIT: object, result, since.  UNLOCK:
+	 * object, -, at.  SAMPLE: value, period.  SAMPLES_LOST, GAP: how many.  ALLOC: sample,
+	 * bytes, period.  FREE: sample.  THREAD_START: creator. */
+	uint64_t a, b, c;
+};
+
+enum { TRC_FOLD_CHUNK_EVENTS = 85 };
+struct trc_fold_chunk {
+	uint32_t next; /* index + 1 */
+	uint32_t n;
+	struct trc_fold_event event[TRC_FOLD_CHUNK_EVENTS];
+};
+
+struct trc_fold_stream {
+	uint32_t first, last; /* chunks; index + 1 */
+	uint32_t at;	      /* in the first */
+	uint64_t last_time;
+};
+
+struct trc_fold_queue {
+	struct trc_fold_chunk *chunk;
+	uint32_t n_used, max, free;
+	struct trc_fold_stream *stream;
+	uint32_t n_streams;
+	uint32_t *heap; /* streams that have events, by the first one's time */
+	uint32_t n_heap;
+};
+
+int trc_fold_queue_init(struct trc_fold_queue *q, struct trc_arena *arena, uint32_t n_procs,
+			size_t n_bytes);
+/* Where the next event of this stream goes, its time filled in; NULL = no room. */
+struct trc_fold_event *trc_fold_queue_put(struct trc_fold_queue *q, uint32_t stream, uint64_t time);
+/* The earliest, if it is no later than this; until the next call. */
+const struct trc_fold_event *trc_fold_queue_take(struct trc_fold_queue *q, uint64_t upto);
+void trc_fold_queue_mark(struct trc_fold *fold);
+
+/* ---- fold_waits.c ---------------------------------------------------------------------- */
+
+/* A thread; key: its serial, extra: its labels. */
+struct trc_fold_thread {
+	struct trc_fold_item item;
+	uint32_t top;	      /* its innermost open park; id in parks, 0 = none */
+	int32_t region_depth; /* as of its first event */
+};
+
+/* A wait in progress; key: a number. */
+struct trc_fold_park {
+	struct trc_fold_item item; /* extra: the park that goes on around it; id, 0 = none */
+	uint64_t start, object;
+	uint64_t next_time; /* of the thread's first event since; 0 = none */
+	uint32_t thread, stack, labels;
+	int32_t region_depth;
+	uint32_t nest;	    /* what waits within it lasted; id in nests, 0 = none */
+	uint32_t lock_wait; /* id in lock_waits, 0 = none */
+	uint8_t reason;
+	bool blocked; /* L1 of analyzer/profile.h */
+	bool left_out;
+};
+
+/* Waits within a wait: for each view how long they lasted in its window, in ticks. */
+struct trc_fold_nest {
+	struct trc_fold_item item;
+	uint64_t ticks[TRC_VIEWS_MAX];
+};
+
+void trc_fold_thread_event(struct trc_fold *fold, const struct trc_fold_event *e);
+/* What is in progress at the end of `copy`'s window is added to it. */
+void trc_fold_waits_so_far(struct trc_fold *fold, struct trc_view *copy);
+/* The labels that a thread has now. */
+uint32_t trc_fold_labels_of(const struct trc_fold *fold, uint32_t thread);
+void trc_fold_waits_mark(struct trc_fold *fold);
+
+/* ---- fold_locks.c ---------------------------------------------------------------------- */
+
+/* One wait for a lock, in the order of times; key: a number. */
+struct trc_fold_lock_wait {
+	struct trc_fold_item item; /* extra: next of the lock's, or of those given up; id */
+	uint32_t previous;
+	uint32_t holder;
+	uint64_t start, end, object;
+	bool begun, failed, no_end, left_out;
+};
+
+struct trc_fold_unlock {
+	uint64_t at;
+	uint32_t thread, stack, labels;
+};
+
+/* A lock; key: its address, extra: those who wait for it; id in lock_waits. */
+struct trc_fold_lock {
+	struct trc_fold_item item;
+	uint32_t gave_up; /* to be charged to the next unlock; id in lock_waits */
+	uint32_t n_waiting;
+	uint32_t gap;  /* trc_fold.gaps when it was last looked at */
+	bool unlocked; /* last is one */
+	struct trc_fold_unlock last;
+	uint64_t base_sum; /* of since when the waiting of each has not been charged; wraps */
+	uint64_t oldest_base, newest_base;
+};
+
+enum trc_fold_lock_step { TRC_FOLD_BEGIN, TRC_FOLD_UNLOCK, TRC_FOLD_END, TRC_FOLD_GAP };
+
+/* What happens to a lock, or to any of them.  At equal times waits begin, then it is released, then
+ * waits end. */
+struct trc_fold_lock_event {
+	uint64_t time, order; /* order: step, then as they came */
+	uint64_t object;
+	uint32_t wait;			/* BEGIN, END */
+	uint32_t thread, stack, labels; /* UNLOCK */
+};
+
+/* The id of the wait; 0 = no room, or it is in doubt. */
+uint32_t trc_fold_lock_begin(struct trc_fold *fold, uint64_t start, uint64_t object,
+			     uint32_t holder);
+/* How it went: the result; -1 = it was abandoned. */
+void trc_fold_lock_end(struct trc_fold *fold, uint32_t wait, uint64_t end, int result);
+void trc_fold_lock_unlock(struct trc_fold *fold, const struct trc_fold_event *e);
+void trc_fold_lock_gap(struct trc_fold *fold, uint64_t time);
+void trc_fold_locks_pass(struct trc_fold *fold, uint64_t upto);
+void trc_fold_locks_mark(struct trc_fold *fold);
+
+/* ---- fold_samples.c -------------------------------------------------------------------- */
+
+/* A sampled object that is live; key: the sample's number, extra: its stack. */
+struct trc_fold_live {
+	struct trc_fold_item item;
+	uint64_t time, bytes;
+	uint32_t labels;
+	float period;
+};
+
+void trc_fold_sample(struct trc_fold *fold, const struct trc_fold_event *e);
+void trc_fold_samples_lost(struct trc_fold *fold, const struct trc_fold_event *e);
+void trc_fold_alloc(struct trc_fold *fold, const struct trc_fold_event *e);
+void trc_fold_free(struct trc_fold *fold, const struct trc_fold_event *e);
+/* What is live now is in the view, from before its window. */
+void trc_fold_live_add(struct trc_fold *fold, struct trc_view *view);
+void trc_fold_live_forget(struct trc_fold *fold);
+void trc_fold_live_mark(struct trc_fold *fold);
+/* 1 - exp(-x), of x >= 0. */
+double trc_fold_chance(double x);
+
+/* ---- fold_view.c ----------------------------------------------------------------------- */
+
+struct trc_fold_row {
+	struct trc_fold_item item;     /* key: stack and labels */
+	double value[TRC_VIEW_VALUES]; /* delays in ticks */
+};
+
+struct trc_view {
+	struct trc_view_options options;
+	uint32_t number;	    /* in trc_fold.view[] */
+	uint64_t begin, end;	    /* the end only of a copy; else UINT64_MAX */
+	double rate;		    /* BLOCK: in ticks */
+	struct trc_fold_table rows; /* struct trc_fold_row */
+	uint64_t lost_events, lost_samples, left_out, without_stack;
+	size_t memory_bytes;
+};
+
+int trc_view_map(struct trc_view **out, const struct trc_view *model);
+void trc_view_unmap(struct trc_view *view);
+/* Adds to a row; what has no room is left out. */
+void trc_view_sum(struct trc_view *view, uint32_t stack, uint32_t labels,
+		  const double value[TRC_VIEW_VALUES]);
+/* How much of [from, until) lies in the window. */
+uint64_t trc_view_clip(const struct trc_view *view, uint64_t from, uint64_t until);
+/* A wait of so many ticks; `which` tells it from others. */
+void trc_view_add_wait(struct trc_view *view, uint32_t stack, uint32_t labels, uint64_t ticks,
+		       uint64_t which);
+/* What an unlock ended. */
+void trc_view_add_unlock(struct trc_view *view, const struct trc_fold_unlock *unlock,
+			 uint64_t object, uint64_t waits, uint64_t ticks);
+/* A number in [0, 1) that depends on nothing but the view's seed and what it is about. */
+double trc_view_draw(const struct trc_view *view, uint64_t which);
+
+/* ---- fold_copy.c ----------------------------------------------------------------------- */
+
+/* What a copy of a view counted, for anybody.  0 or -ENOMEM. */
+int trc_folded_make(const struct trc_fold *fold, const struct trc_view *copy,
+		    struct trc_folded **out);
+
+/* ---- fold.c ---------------------------------------------------------------------------- */
+
+struct trc_fold {
+	struct trc_fold_options options;
+	size_t memory_bytes;
+	double ns_per_tick;
+	uint64_t lag_ticks;
+	uint64_t between_ticks; /* how long after an unlock a wait may still be due to it */
+
+	struct trc_fold_intern stacks, label_sets;
+	struct trc_fold_queue queue;
+	struct trc_fold_table threads, parks, nests, lock_waits, locks, live;
+	struct trc_fold_lock_event *lock_event; /* a heap */
+	uint32_t n_lock_events, max_lock_events;
+	uint64_t locks_evicted; /* ticks: when room was made last */
+	uint64_t numbers;	/* given so far: keys, and the order of lock events */
+
+	uint64_t merged;   /* ticks: everything up to there */
+	uint64_t gap_time; /* what began before it and has not ended is in doubt */
+	/* Events of these times found no room in the queue; 0 = none did that are not merged. */
+	uint64_t full_since, full_until;
+	uint32_t gaps; /* so far, among what happened to locks */
+	uint32_t n_heap_views;
+	struct trc_view *view[TRC_VIEWS_MAX]; /* NULL = free */
+};
+
+/* Each view: `for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) if (view = ...)`. */
+static inline struct trc_view *trc_fold_view(const struct trc_fold *fold, uint32_t i,
+					     enum trc_view_kind kind)
+{
+	struct trc_view *view = fold->view[i];
+
+	return view && view->options.kind == kind ? view : NULL;
+}
+
+/* A wait of this time may have been changed by an event that was lost. */
+static inline bool trc_fold_in_doubt(const struct trc_fold *fold, uint64_t start, uint64_t end)
+{
+	return start < fold->gap_time ||
+	       (fold->full_until && start <= fold->full_until && end >= fold->full_since);
+}
+
+/* Counts what is not in the sums of this kind, in each view that has begun by then. */
+void trc_fold_leave_out(struct trc_fold *fold, enum trc_view_kind kind, uint64_t time);
+
+#endif

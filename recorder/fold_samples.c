@@ -1,0 +1,179 @@
+/*
+ * fold_samples.c - samples of counters and of allocations: see fold_private.h.
+ *
+ * An allocation of s bytes that was sampled at a mean distance of p bytes was chosen with the
+ * chance 1 - exp(-s/p), and stands for 1 / (1 - exp(-s/p)) of its like.
+ */
+#include "fold_private.h"
+
+/* ---- counters -------------------------------------------------------------------------- */
+
+static bool is_of(const struct trc_view *view, const struct trc_fold_event *e)
+{
+	return e->time >= view->begin &&
+	       (!view->options.sample_event || view->options.sample_event == e->sampled);
+}
+
+static void add_sample(struct trc_view *view, const struct trc_fold_event *e, uint32_t labels)
+{
+	double value[TRC_VIEW_VALUES] = {1, (double)e->a}, period = (double)e->b;
+
+	if (e->b && view->options.rate > e->b) {
+		uint64_t which = trc_fold_mix(e->time) ^ (uint64_t)e->thread << 16 ^ e->sampled;
+
+		if (trc_view_draw(view, which) * view->rate >= period)
+			return;
+		value[1] *= view->rate / period;
+	}
+	trc_view_sum(view, e->stack, labels, value);
+}
+
+void trc_fold_sample(struct trc_fold *f, const struct trc_fold_event *e)
+{
+	/* The kernel's samples have none of their own. */
+	uint32_t labels = e->labels ? e->labels : trc_fold_labels_of(f, e->thread);
+
+	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) {
+		struct trc_view *view = trc_fold_view(f, i, TRC_VIEW_CPU);
+
+		if (view && is_of(view, e))
+			add_sample(view, e, labels);
+	}
+}
+
+void trc_fold_samples_lost(struct trc_fold *f, const struct trc_fold_event *e)
+{
+	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) {
+		struct trc_view *view = trc_fold_view(f, i, TRC_VIEW_CPU);
+
+		if (view && e->time >= view->begin && (is_of(view, e) || !e->sampled))
+			view->lost_samples += e->a;
+	}
+}
+
+/* ---- allocations ----------------------------------------------------------------------- */
+
+double trc_fold_chance(double x)
+{
+	unsigned int halved = 0;
+	double chance = 1;
+
+	if (x > 45) /* what is missing is less than a double can tell from 1 */
+		return 1;
+	for (; x > 0.25; x /= 2)
+		halved++;
+	/* x - x^2/2! + x^3/3! - ..., from the far end */
+	for (int n = 14; n > 1; n--)
+		chance = 1 - x / n * chance;
+	chance *= x;
+	for (; halved; halved--)
+		chance *= 2 - chance;
+	return chance;
+}
+
+/* How likely an object of this size is a sample. */
+static double chance_of(uint64_t bytes, double period)
+{
+	return period > 1 ? trc_fold_chance((double)(bytes ? bytes : 1) / period) : 1;
+}
+
+/* How many objects the sample stands for in this view; 0 = it is not chosen. */
+static double weight_of(const struct trc_view *view, const struct trc_fold_live *live)
+{
+	double chance = chance_of(live->bytes, (double)live->period);
+
+	if (view->rate > (double)live->period && view->rate > 1) {
+		double thinned = chance_of(live->bytes, view->rate);
+
+		if (trc_view_draw(view, live->item.key) * chance >= thinned)
+			return 0;
+		chance = thinned;
+	}
+	return 1 / chance;
+}
+
+/* in_use: 1, an object more that is live; -1, one less. */
+static void add_object(struct trc_view *view, const struct trc_fold_live *live, bool allocated,
+		       double in_use)
+{
+	double weight = weight_of(view, live), bytes = (double)live->bytes;
+	const double value[TRC_VIEW_VALUES] = {allocated ? weight : 0,
+					       allocated ? weight * bytes : 0, in_use * weight,
+					       in_use * weight * bytes};
+
+	if (weight > 0)
+		trc_view_sum(view, live->item.extra, live->labels, value);
+}
+
+static bool is_counted(const struct trc_view *view, const struct trc_fold_live *live)
+{
+	return live->time >= view->begin || view->options.live;
+}
+
+void trc_fold_alloc(struct trc_fold *f, const struct trc_fold_event *e)
+{
+	struct trc_fold_live *live = f->n_heap_views ? trc_fold_table_add(&f->live, e->a) : NULL;
+	struct trc_fold_live sample = {.item = {.key = e->a, .extra = e->stack},
+				       .time = e->time,
+				       .bytes = e->b,
+				       .labels = e->labels,
+				       .period = (float)e->c};
+
+	if (live) {
+		sample.item.next = live->item.next;
+		*live = sample;
+	}
+	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) {
+		struct trc_view *view = f->view[i];
+		bool in_window = view && e->time >= view->begin;
+
+		if (in_window && view->options.kind == TRC_VIEW_ALLOC)
+			add_object(view, &sample, true, 0);
+		if (!view || view->options.kind != TRC_VIEW_HEAP || !is_counted(view, &sample))
+			continue;
+		add_object(view, &sample, in_window, live ? 1 : 0);
+		view->left_out += !live;
+	}
+}
+
+void trc_fold_free(struct trc_fold *f, const struct trc_fold_event *e)
+{
+	struct trc_fold_live *live = trc_fold_table_find(&f->live, e->a);
+
+	if (!live) /* allocated before anybody looked */
+		return;
+	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) {
+		struct trc_view *view = trc_fold_view(f, i, TRC_VIEW_HEAP);
+
+		if (view && is_counted(view, live))
+			add_object(view, live, false, -1);
+	}
+	trc_fold_table_remove(&f->live, live);
+}
+
+void trc_fold_live_add(struct trc_fold *f, struct trc_view *view)
+{
+	for (uint32_t id = 1; id <= f->live.used; id++) {
+		const struct trc_fold_live *live = trc_fold_table_at(&f->live, id);
+
+		if (live)
+			add_object(view, live, false, 1);
+	}
+}
+
+void trc_fold_live_forget(struct trc_fold *f)
+{
+	trc_fold_table_clear(&f->live);
+}
+
+void trc_fold_live_mark(struct trc_fold *f)
+{
+	for (uint32_t id = 1; id <= f->live.used; id++) {
+		const struct trc_fold_live *live = trc_fold_table_at(&f->live, id);
+
+		if (!live)
+			continue;
+		trc_fold_intern_mark(&f->stacks, live->item.extra);
+		trc_fold_intern_mark(&f->label_sets, live->labels);
+	}
+}

@@ -1,0 +1,354 @@
+/*
+ * fold_waits.c - threads, and what they wait for: see fold_private.h.
+ *
+ * The same rules as in analyzer/derive_parks.h (K1 to K4), applied while events go by.  What is
+ * known only at the end of a trace is decided when a copy is made: a wait that is open, though its
+ * thread has gone on, lasted until it did.
+ */
+#include "fold_private.h"
+#include "format/waits.h"
+
+static struct trc_fold_park *park_at(const struct trc_fold *f, uint32_t id)
+{
+	return trc_fold_table_at(&f->parks, id);
+}
+
+uint32_t trc_fold_labels_of(const struct trc_fold *f, uint32_t thread)
+{
+	const struct trc_fold_thread *t = trc_fold_table_find(&f->threads, thread);
+
+	return t ? t->item.extra : 0;
+}
+
+static bool is_blocked(unsigned int reason)
+{
+	enum trc_wait_class class = trc_wait_class(reason);
+
+	return class == TRC_WAIT_LOCKS || class == TRC_WAIT_THREADS;
+}
+
+/* ---- the block profile ----------------------------------------------------------------- */
+
+/* The innermost from this one outwards that the block profile has. */
+static struct trc_fold_park *blocked_from(const struct trc_fold *f, uint32_t id)
+{
+	struct trc_fold_park *park = park_at(f, id);
+
+	while (park && !park->blocked)
+		park = park_at(f, park->item.extra);
+	return park;
+}
+
+static struct trc_fold_nest *nest_of(struct trc_fold *f, struct trc_fold_park *park)
+{
+	struct trc_fold_nest *nest = trc_fold_table_at(&f->nests, park->nest);
+
+	if (nest || park->left_out)
+		return nest;
+	nest = trc_fold_table_add(&f->nests, ++f->numbers);
+	if (nest)
+		park->nest = trc_fold_table_id(&f->nests, nest);
+	else
+		park->left_out = true;
+	return nest;
+}
+
+static bool in_window(const struct trc_view *view, uint64_t start, uint64_t end)
+{
+	return start >= view->begin || end > view->begin;
+}
+
+static void sum_up(struct trc_view *view, const struct trc_fold_park *park, uint64_t end,
+		   uint64_t within)
+{
+	uint64_t ticks = trc_view_clip(view, park->start, end);
+
+	trc_view_add_wait(view, park->stack, park->labels, ticks > within ? ticks - within : 0,
+			  trc_fold_mix(park->start) ^ park->thread);
+}
+
+/* The time of a wait within a wait is the inner one's only. */
+static void count_blocked(struct trc_fold *f, const struct trc_fold_park *park, uint64_t end)
+{
+	struct trc_fold_park *around = blocked_from(f, park->item.extra);
+	struct trc_fold_nest *nest = around ? nest_of(f, around) : NULL;
+	const struct trc_fold_nest *own = trc_fold_table_at(&f->nests, park->nest);
+
+	if (park->left_out || trc_fold_in_doubt(f, park->start, end)) {
+		trc_fold_leave_out(f, TRC_VIEW_BLOCK, end);
+		return;
+	}
+	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) {
+		struct trc_view *view = trc_fold_view(f, i, TRC_VIEW_BLOCK);
+
+		if (!view || !in_window(view, park->start, end))
+			continue;
+		sum_up(view, park, end, own ? own->ticks[i] : 0);
+		if (nest)
+			nest->ticks[i] += trc_view_clip(view, park->start, end);
+	}
+}
+
+/* ---- parks ----------------------------------------------------------------------------- */
+
+static void end_innermost(struct trc_fold *f, struct trc_fold_thread *t, uint64_t end, int result)
+{
+	struct trc_fold_park *park = park_at(f, t->top);
+	struct trc_fold_nest *nest = trc_fold_table_at(&f->nests, park->nest);
+
+	end = end > park->start ? end : park->start;
+	t->top = park->item.extra;
+	if (park->lock_wait)
+		trc_fold_lock_end(f, park->lock_wait, end, result);
+	if (park->blocked)
+		count_blocked(f, park, end);
+	if (nest)
+		trc_fold_table_remove(&f->nests, nest);
+	trc_fold_table_remove(&f->parks, park);
+}
+
+/* Those inside of `last`, and with it that one itself: they ended unseen, at the latest now. */
+static void abandon(struct trc_fold *f, struct trc_fold_thread *t, uint32_t last, bool itself,
+		    uint64_t now)
+{
+	while (t->top && t->top != last)
+		end_innermost(f, t, now, -1);
+	if (t->top && itself)
+		end_innermost(f, t, now, -1);
+}
+
+static bool disproves(const struct trc_fold *f, uint32_t parked, uint32_t now)
+{
+	uint32_t n_parked, n_now, n_bytes;
+	const uint64_t *a = trc_fold_content(&f->stacks, parked, &n_parked, &n_bytes);
+	const uint64_t *b = trc_fold_content(&f->stacks, now, &n_now, &n_bytes);
+
+	if (!a || !b)
+		return false;
+	/* The first word is the epoch. */
+	return parked == now || trc_stack_disproves_park(a + 1, n_parked - 1, b + 1, n_now - 1);
+}
+
+/* K3 */
+static void abandon_by_stack(struct trc_fold *f, struct trc_fold_thread *t,
+			     const struct trc_fold_event *e)
+{
+	uint32_t outermost = 0;
+
+	/* Taken again inside the condition wait, at its stack. */
+	if (!e->stack || (e->kind == TRC_KIND_PARK && e->reason == TRC_REASON_COND_MUTEX))
+		return;
+	for (uint32_t id = t->top; id; id = park_at(f, id)->item.extra) {
+		const struct trc_fold_park *park = park_at(f, id);
+
+		/* A wait that the program announced is made of others. */
+		if (park->reason != TRC_REASON_USER && disproves(f, park->stack, e->stack))
+			outermost = id;
+	}
+	if (outermost)
+		abandon(f, t, outermost, true, e->time);
+}
+
+static bool has_own_stack(unsigned int kind)
+{
+	return kind == TRC_KIND_PARK || kind == TRC_KIND_WAIT || kind == TRC_KIND_UNLOCK ||
+	       kind == TRC_KIND_UNPARK || kind == TRC_KIND_ACQUIRE;
+}
+
+static void check_open(struct trc_fold *f, struct trc_fold_thread *t,
+		       const struct trc_fold_event *e)
+{
+	for (uint32_t id = t->top; id && !park_at(f, id)->next_time;
+	     id = park_at(f, id)->item.extra)
+		park_at(f, id)->next_time = e->time;
+	if (has_own_stack(e->kind))
+		abandon_by_stack(f, t, e);
+}
+
+static void leave_out(struct trc_fold *f, unsigned int reason, uint64_t time)
+{
+	if (is_blocked(reason))
+		trc_fold_leave_out(f, TRC_VIEW_BLOCK, time);
+	if (trc_reason_is_lock(reason))
+		trc_fold_leave_out(f, TRC_VIEW_MUTEX, time);
+}
+
+static void park_begin(struct trc_fold *f, struct trc_fold_thread *t,
+		       const struct trc_fold_event *e)
+{
+	struct trc_fold_park *park = t ? trc_fold_table_add(&f->parks, ++f->numbers) : NULL;
+
+	if (!park) {
+		leave_out(f, e->reason, e->time);
+		return;
+	}
+	park->item.extra = t->top;
+	park->start = e->time;
+	park->object = e->a;
+	park->thread = e->thread;
+	park->stack = e->stack;
+	park->labels = t->item.extra;
+	park->region_depth = t->region_depth;
+	park->reason = e->reason;
+	park->blocked = is_blocked(e->reason);
+	t->top = trc_fold_table_id(&f->parks, park);
+	if (trc_reason_is_lock(e->reason))
+		park->lock_wait = trc_fold_lock_begin(f, e->time, e->a, (uint32_t)e->b);
+}
+
+/* K2.  Without a park: it began before anybody looked. */
+static void park_resume(struct trc_fold *f, struct trc_fold_thread *t,
+			const struct trc_fold_event *e)
+{
+	uint32_t id = t ? t->top : 0;
+
+	while (id && (park_at(f, id)->reason != e->reason || park_at(f, id)->object != e->a))
+		id = park_at(f, id)->item.extra;
+	if (!id) {
+		leave_out(f, e->reason, e->time);
+		return;
+	}
+	abandon(f, t, id, false, e->time);
+	end_innermost(f, t, e->time, (int)e->b);
+}
+
+/* One that is told when it is over. */
+static void park_whole(struct trc_fold *f, const struct trc_fold_thread *t,
+		       const struct trc_fold_event *e)
+{
+	struct trc_fold_park park = {.start = e->c < e->time ? e->c : e->time,
+				     .object = e->a,
+				     .thread = e->thread,
+				     .stack = e->stack};
+	uint32_t wait;
+
+	park.item.extra = t ? t->top : 0;
+	park.labels = t ? t->item.extra : 0;
+	if (is_blocked(e->reason))
+		count_blocked(f, &park, e->time);
+	if (!trc_reason_is_lock(e->reason))
+		return;
+	wait = trc_fold_lock_begin(f, park.start, e->a, 0);
+	if (wait)
+		trc_fold_lock_end(f, wait, e->time, (int)e->b);
+}
+
+static void region_end(struct trc_fold *f, struct trc_fold_thread *t, uint64_t now)
+{
+	uint32_t outermost = 0;
+
+	t->region_depth--;
+	for (uint32_t id = t->top; id; id = park_at(f, id)->item.extra)
+		if (park_at(f, id)->region_depth > t->region_depth)
+			outermost = id;
+	if (outermost)
+		abandon(f, t, outermost, true, now);
+}
+
+/* ---- threads --------------------------------------------------------------------------- */
+
+static void known_thread(struct trc_fold *f, struct trc_fold_thread *t,
+			 const struct trc_fold_event *e)
+{
+	switch (e->kind) {
+	case TRC_KIND_LABELS:
+		t->item.extra = e->labels;
+		break;
+	case TRC_KIND_REGION_BEGIN:
+		t->region_depth++;
+		break;
+	case TRC_KIND_REGION_END:
+		region_end(f, t, e->time);
+		break;
+	case TRC_KIND_THREAD_EXIT:
+		abandon(f, t, 0, false, e->time);
+		trc_fold_table_remove(&f->threads, t);
+		break;
+	default:
+		break;
+	}
+}
+
+void trc_fold_thread_event(struct trc_fold *f, const struct trc_fold_event *e)
+{
+	struct trc_fold_thread *t = trc_fold_table_find(&f->threads, e->thread);
+
+	if (!t && (e->kind == TRC_KIND_PARK || e->kind == TRC_KIND_LABELS))
+		t = trc_fold_table_add(&f->threads, e->thread);
+	if (t && t->top)
+		check_open(f, t, e);
+	switch (e->kind) {
+	case TRC_KIND_PARK:
+		park_begin(f, t, e);
+		break;
+	case TRC_KIND_RESUME:
+		park_resume(f, t, e);
+		break;
+	case TRC_KIND_WAIT:
+		park_whole(f, t, e);
+		break;
+	case TRC_KIND_UNLOCK:
+		trc_fold_lock_unlock(f, e);
+		break;
+	default:
+		if (t)
+			known_thread(f, t, e);
+		break;
+	}
+}
+
+/* ---- for a copy ------------------------------------------------------------------------ */
+
+static void thread_so_far(const struct trc_fold *f, const struct trc_fold_thread *t,
+			  struct trc_view *copy)
+{
+	uint64_t within = 0; /* of the one that is looked at, what is in progress */
+	bool inner_open = false;
+
+	for (uint32_t id = t->top; id; id = park_at(f, id)->item.extra) {
+		const struct trc_fold_park *park = park_at(f, id);
+		const struct trc_fold_nest *nest = trc_fold_table_at(&f->nests, park->nest);
+		uint64_t end = park->next_time;
+
+		if (!end || inner_open) { /* K4 */
+			inner_open = true;
+			end = copy->end;
+		}
+		if (!park->blocked || !in_window(copy, park->start, end))
+			continue;
+		if (park->left_out || trc_fold_in_doubt(f, park->start, end)) {
+			copy->left_out++;
+			continue;
+		}
+		sum_up(copy, park, end, within + (nest ? nest->ticks[copy->number] : 0));
+		within = trc_view_clip(copy, park->start, end);
+	}
+}
+
+void trc_fold_waits_so_far(struct trc_fold *f, struct trc_view *copy)
+{
+	for (uint32_t id = 1; id <= f->threads.used; id++) {
+		const struct trc_fold_thread *t = trc_fold_table_at(&f->threads, id);
+
+		if (t)
+			thread_so_far(f, t, copy);
+	}
+}
+
+void trc_fold_waits_mark(struct trc_fold *f)
+{
+	for (uint32_t id = 1; id <= f->threads.used; id++) {
+		const struct trc_fold_thread *t = trc_fold_table_at(&f->threads, id);
+
+		if (t)
+			trc_fold_intern_mark(&f->label_sets, t->item.extra);
+	}
+	for (uint32_t id = 1; id <= f->parks.used; id++) {
+		const struct trc_fold_park *park = park_at(f, id);
+
+		if (!park)
+			continue;
+		trc_fold_intern_mark(&f->stacks, park->stack);
+		trc_fold_intern_mark(&f->label_sets, park->labels);
+	}
+}
