@@ -217,6 +217,8 @@ int trc_check(struct trc_model *m, trc_check_fn *report, void *context,
 		err = trc_check_events(&check);
 	if (!err)
 		err = check_on_cpu(&check);
+	if (!err)
+		err = trc_check_heap(&check);
 	if (err)
 		snprintf(error->text, sizeof(error->text), "out of memory");
 	trc_array_free(&check.gaps);

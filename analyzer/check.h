@@ -6,6 +6,7 @@
  * when their thread exits, nothing comes before its start or after its exit, and no thread is
  * on procs for longer than it lives; the labels that it had are those that it was given last.  Tasks
  * begin once, end once, and exist where they are named.  Samples are of events in their table.
+ * A sampled allocation is made once and freed once, as it was made.
  *
  *   V1  damage to one block keeps nothing else from being checked
  *   V2  a violation that lost events explain is listed like any other, and says so

@@ -3,6 +3,7 @@ noinst_LTLIBRARIES += libtrcanalyze.la
 libtrcanalyze_la_SOURCES = \
 	analyzer/array.c analyzer/array.h \
 	analyzer/derive_deadlocks.c \
+	analyzer/derive_heap.c \
 	analyzer/derive_labels.c \
 	analyzer/derive_locks.c analyzer/derive_locks.h \
 	analyzer/derive_now.c \
@@ -44,14 +45,15 @@ libtrcanalyze_la_LIBADD = libtrcsymbols.la libtrcpprof.la libtrcformat.la -lpthr
 
 # SQL and the checks: part of the library, so that tests and the viewer's server reach them.
 libtrcanalyze_la_SOURCES += \
-	analyzer/check.c analyzer/check.h analyzer/check_cut.c analyzer/check_events.c \
+	analyzer/check.c analyzer/check.h analyzer/check_cut.c analyzer/check_events.c analyzer/check_heap.c \
 	analyzer/check_parts.h \
 	analyzer/event_columns.c \
 	analyzer/output.c analyzer/output.h \
 	analyzer/output_text.c analyzer/output_text.h \
 	analyzer/sql.c analyzer/sql.h analyzer/sql_export.c analyzer/sql_parts.h \
 	analyzer/sql_table.c analyzer/sql_table.h \
-	analyzer/sql_tables_code.c analyzer/sql_tables_now.c analyzer/sql_tables_rows.c \
+	analyzer/sql_tables_code.c analyzer/sql_tables_heap.c analyzer/sql_tables_now.c \
+	analyzer/sql_tables_rows.c \
 	analyzer/sql_tables_samples.c \
 	analyzer/vtab.h analyzer/vtab_events.c analyzer/vtab_rows.c
 libtrcanalyze_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(CJSON_CFLAGS)

@@ -22,6 +22,9 @@ static void rows_set_up(struct trc_model *m)
 	m->samples.row_bytes = sizeof(struct trc_sample);
 	m->sample_events.row_bytes = sizeof(struct trc_sample_event);
 	m->samples_lost.row_bytes = sizeof(struct trc_samples_lost);
+	m->allocs.row_bytes = sizeof(struct trc_alloc);
+	m->frees.row_bytes = sizeof(struct trc_free);
+	m->heap.row_bytes = sizeof(struct trc_heap_object);
 	m->signals.row_bytes = sizeof(struct trc_signal);
 	m->triggers.row_bytes = sizeof(struct trc_trigger);
 	m->threads_now.row_bytes = sizeof(struct trc_thread_now);
@@ -107,6 +110,11 @@ static void rows_drop(struct trc_model *m, unsigned int parts)
 		trc_array_free(&m->sample_events);
 		trc_array_free(&m->samples_lost);
 	}
+	if (parts & TRC_PART_HEAP) {
+		trc_array_free(&m->allocs);
+		trc_array_free(&m->frees);
+		trc_array_free(&m->heap);
+	}
 	if (parts & TRC_PART_NOW) {
 		trc_array_free(&m->signals);
 		trc_array_free(&m->triggers);
@@ -187,6 +195,7 @@ static const struct derivation {
 	{TRC_PART_USER, trc_derive_user},
 	{TRC_PART_SCHED, trc_derive_sched},
 	{TRC_PART_SAMPLES, trc_derive_samples},
+	{TRC_PART_HEAP, trc_derive_heap},
 	{TRC_PART_NOW, trc_derive_now},
 };
 enum { N_DERIVATIONS = sizeof(derivations) / sizeof(derivations[0]) };
@@ -286,7 +295,7 @@ int trc_model_need(struct trc_model *m, unsigned int parts, struct trc_error *er
 		parts |= TRC_PART_WAITS;
 	if (parts & TRC_PART_NOW)
 		parts |= TRC_PART_WAITS | TRC_PART_USER;
-	if (parts & TRC_PART_SAMPLES)
+	if (parts & (TRC_PART_SAMPLES | TRC_PART_HEAP))
 		parts |= TRC_PART_LABELS;
 	missing = parts & ~m->have & TRC_PART_EVENTS;
 	if (missing)
@@ -358,6 +367,9 @@ ACCESSOR(label_span, label_spans, TRC_PART_LABELS)
 ACCESSOR(sample, samples, TRC_PART_SAMPLES)
 ACCESSOR(sample_event, sample_events, TRC_PART_SAMPLES)
 ACCESSOR(samples_lost, samples_lost, TRC_PART_SAMPLES)
+ACCESSOR(alloc, allocs, TRC_PART_HEAP)
+ACCESSOR(free, frees, TRC_PART_HEAP)
+ACCESSOR(heap_object, heap, TRC_PART_HEAP)
 ACCESSOR(signal, signals, TRC_PART_NOW)
 ACCESSOR(trigger, triggers, TRC_PART_NOW)
 ACCESSOR(thread_now, threads_now, TRC_PART_NOW)

@@ -35,7 +35,8 @@ enum trc_part {
 				      triggers */
 	TRC_PART_LABELS = 1 << 5,  /* label_spans, labels */
 	TRC_PART_SAMPLES = 1 << 6, /* samples, sample_events, samples_lost */
-	TRC_PART_ALL = 127,
+	TRC_PART_HEAP = 1 << 7,	   /* allocs, frees, heap */
+	TRC_PART_ALL = 255,
 };
 
 struct trc_thread {
@@ -203,7 +204,36 @@ struct trc_samples_lost {
 	uint8_t cause; /* enum trc_sample_loss */
 };
 
+/* An allocation that was sampled. */
+struct trc_alloc {
+	int64_t ts_ns;
+	int64_t freed_ns;      /* TRC_NEVER: it lives at the end, or when it ended is not known */
+	uint64_t sample;       /* its number in the process */
+	uint64_t address, bytes;
+	uint64_t period;       /* bytes between two samples then, on average; 0 or 1: all were taken */
+	double objects;	       /* how many allocations like it there were, as an estimate */
+	uint32_t thread, proc, stack;
+	uint32_t labels;       /* label set; 0 = none */
+	uint32_t free;	       /* id in frees; 0 = it is not in the trace */
+	bool lives;	       /* at the end of the trace, as far as is known */
+};
+
+/* The end of a sampled allocation; bytes, period and objects are those of the allocation. */
+struct trc_free {
+	int64_t ts_ns;
+	uint64_t sample, address, bytes, period;
+	double objects;
+	uint32_t thread, proc;
+	uint32_t alloc; /* id in allocs; 0 = it is not in the trace: from before, or lost */
+};
+
 /* ---- the end of the trace: what is so then ---- */
+
+/* A sampled object that lives; rows by the time of its allocation. */
+struct trc_heap_object {
+	struct trc_alloc alloc;
+	uint32_t id; /* in allocs */
+};
 
 /* A region that is open; rows by thread, outermost first. */
 struct trc_open_region {
@@ -326,6 +356,9 @@ const struct trc_on_cpu *trc_model_on_cpu(const struct trc_model *m, size_t *n);
 const struct trc_sample *trc_model_samples(const struct trc_model *m, size_t *n);
 const struct trc_sample_event *trc_model_sample_events(const struct trc_model *m, size_t *n);
 const struct trc_samples_lost *trc_model_samples_lost(const struct trc_model *m, size_t *n);
+const struct trc_alloc *trc_model_allocs(const struct trc_model *m, size_t *n);
+const struct trc_free *trc_model_frees(const struct trc_model *m, size_t *n);
+const struct trc_heap_object *trc_model_heap(const struct trc_model *m, size_t *n);
 const struct trc_gap *trc_model_gaps(const struct trc_model *m, size_t *n);
 const struct trc_proc *trc_model_procs(const struct trc_model *m, size_t *n);
 const struct trc_signal *trc_model_signals(const struct trc_model *m, size_t *n);

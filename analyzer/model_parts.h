@@ -19,7 +19,7 @@ struct trc_symbols;
 /* The parts that come from events. */
 enum {
 	TRC_PART_EVENTS = TRC_PART_WAITS | TRC_PART_USER | TRC_PART_SCHED | TRC_PART_NOW |
-			  TRC_PART_LABELS | TRC_PART_SAMPLES
+			  TRC_PART_LABELS | TRC_PART_SAMPLES | TRC_PART_HEAP
 };
 
 struct trc_model {
@@ -39,6 +39,7 @@ struct trc_model {
 	uint32_t *label_first;	       /* a set's first row in labels; one more than there are sets */
 	size_t n_label_sets;	       /* highest id + 1 */
 	struct trc_array samples, sample_events, samples_lost;
+	struct trc_array allocs, frees, heap;
 	struct trc_array signals, triggers, threads_now, open_regions, deadlocks, locks_held;
 	struct trc_array coverage;
 	int64_t window_ns;
@@ -69,6 +70,7 @@ int trc_derive_user(struct trc_derive **out, struct trc_model *m);
 int trc_derive_sched(struct trc_derive **out, struct trc_model *m);
 /* After the labels. */
 int trc_derive_samples(struct trc_derive **out, struct trc_model *m);
+int trc_derive_heap(struct trc_derive **out, struct trc_model *m);
 /* Comes last: waits and annotations must be derived, or be derived in the same pass. */
 int trc_derive_now(struct trc_derive **out, struct trc_model *m);
 
@@ -181,6 +183,16 @@ enum trc_arg_position {
 	TRC_A_SAMPLES_LOST_EVENT = 0,
 	TRC_A_SAMPLES_LOST_LOST_SAMPLES = 1,
 	TRC_A_SAMPLES_LOST_CAUSE = 2,
+	TRC_A_ALLOC_SAMPLE = 0,
+	TRC_A_ALLOC_ADDRESS = 1,
+	TRC_A_ALLOC_BYTES = 2,
+	TRC_A_ALLOC_PERIOD = 3,
+	TRC_A_ALLOC_STACK = 4,
+	TRC_A_ALLOC_LABELS = 5,
+	TRC_A_FREE_SAMPLE = 0,
+	TRC_A_FREE_ADDRESS = 1,
+	TRC_A_FREE_BYTES = 2,
+	TRC_A_FREE_PERIOD = 3,
 };
 
 #endif

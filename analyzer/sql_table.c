@@ -63,6 +63,10 @@ static void get_field(const struct trc_model *m, enum trc_sql_field field, const
 	case TRC_FIELD_PROC:
 		set_known(value, READ(uint32_t, from), TRC_NO_PROC);
 		break;
+	case TRC_FIELD_DOUBLE:
+		value->kind = TRC_SQL_REAL;
+		value->real = READ(double, from);
+		break;
 	case TRC_FIELD_BOOL:
 		trc_sql_set_integer(value, READ(bool, from));
 		break;
@@ -117,5 +121,8 @@ const struct trc_sql_table *trc_sql_table_at(size_t i)
 	if (i < trc_sql_n_sample_tables)
 		return &trc_sql_sample_tables[i];
 	i -= trc_sql_n_sample_tables;
+	if (i < trc_sql_n_heap_tables)
+		return &trc_sql_heap_tables[i];
+	i -= trc_sql_n_heap_tables;
 	return i < trc_sql_n_code_tables ? &trc_sql_code_tables[i] : NULL;
 }

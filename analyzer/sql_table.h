@@ -12,11 +12,12 @@
 
 #include "analyzer/model.h"
 
-enum trc_sql_kind { TRC_SQL_NULL, TRC_SQL_INTEGER, TRC_SQL_TEXT };
+enum trc_sql_kind { TRC_SQL_NULL, TRC_SQL_INTEGER, TRC_SQL_REAL, TRC_SQL_TEXT };
 
 struct trc_sql_value {
 	enum trc_sql_kind kind;
 	int64_t integer;
+	double real;
 	const char *text; /* zero-terminated; as old as the model, or `buffer` */
 	char buffer[2 * TRC_BUILD_ID_BYTES_MAX + 1];
 };
@@ -37,6 +38,7 @@ enum trc_sql_field {
 	TRC_FIELD_CAUSE,  /* uint8_t, an enum trc_gap_cause; as text */
 	TRC_FIELD_SOURCE, /* uint8_t, an enum trc_stream_source; as text */
 	TRC_FIELD_TEXT,   /* const char *, "" and NULL */
+	TRC_FIELD_DOUBLE, /* double */
 	TRC_FIELD_REASON_OR_NONE, /* uint8_t, 0; as text */
 	TRC_FIELD_CALL,   /* as the function says */
 };
@@ -46,7 +48,7 @@ typedef void trc_sql_call(const struct trc_model *m, size_t i, const void *row,
 
 struct trc_sql_column {
 	const char *name;
-	const char *type; /* INTEGER, TEXT, or "": either */
+	const char *type; /* INTEGER, REAL, TEXT, or "": any */
 	enum trc_sql_field field;
 	size_t off;
 	trc_sql_call *call;
@@ -76,6 +78,9 @@ extern const size_t trc_sql_n_now_tables;
 /* Tables of samples: sql_tables_samples.c. */
 extern const struct trc_sql_table trc_sql_sample_tables[];
 extern const size_t trc_sql_n_sample_tables;
+/* Tables of what was allocated: sql_tables_heap.c. */
+extern const struct trc_sql_table trc_sql_heap_tables[];
+extern const size_t trc_sql_n_heap_tables;
 /* Tables over what the file says of itself and the program's code: sql_tables_code.c. */
 extern const struct trc_sql_table trc_sql_code_tables[];
 extern const size_t trc_sql_n_code_tables;

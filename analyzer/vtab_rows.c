@@ -308,6 +308,9 @@ static int rows_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, in
 	case TRC_SQL_INTEGER:
 		sqlite3_result_int64(context, value.integer);
 		break;
+	case TRC_SQL_REAL:
+		sqlite3_result_double(context, value.real);
+		break;
 	case TRC_SQL_TEXT:
 		sqlite3_result_text(context, value.text, -1,
 				    value.text == value.buffer ? SQLITE_TRANSIENT : SQLITE_STATIC);

@@ -131,6 +131,31 @@ static const struct row {
 	{"but is judged by what is there",
 	 HEAD "@600 thread=1 thread_exit\n@700 thread=1 log message=\"\"\n",
 	 "thread 1: log at 700 ns, after its exit at 600 ns"},
+	{"what is freed may be from before, and what is allocated may stay",
+	 HEAD "@1400 thread=1 free sample=1 address=1 bytes=8 period=512\n"
+	      "@1500 thread=1 alloc sample=2 address=1 bytes=8 period=512\n",
+	 NULL},
+	{"from another thread, too",
+	 HEAD "@1400 thread=1 alloc sample=1 address=1 bytes=8 period=512\n"
+	      "@1500 thread=2 free sample=1 address=1 bytes=8 period=512\n",
+	 NULL},
+	{"but it is allocated once",
+	 HEAD "@1400 thread=1 alloc sample=1 address=1 bytes=8 period=512\n"
+	      "@1500 thread=2 alloc sample=1 address=2 bytes=8 period=512\n",
+	 "sample 1: allocated at 1400 ns, and again at 1500 ns"},
+	{"and freed once",
+	 HEAD "@1400 thread=1 free sample=1 address=1 bytes=8 period=512\n"
+	      "@1500 thread=2 free sample=1 address=1 bytes=8 period=512\n",
+	 "sample 1: freed at 1400 ns, and again at 1500 ns"},
+	{"as it was allocated",
+	 HEAD "@1400 thread=1 alloc sample=1 address=1 bytes=8 period=512\n"
+	      "@1500 thread=2 free sample=1 address=1 bytes=9 period=512\n",
+	 "sample 1: its alloc is of 8 bytes at 0x1, one in 512; its free at 1500 ns of 9 at 0x1, "
+	 "one in 512"},
+	{"and after it",
+	 HEAD "@1400 thread=1 free sample=1 address=1 bytes=8 period=512\n"
+	      "@1500 thread=2 alloc sample=1 address=1 bytes=8 period=512\n",
+	 "sample 1: its free at 1400 ns comes before its alloc at 1500 ns"},
 };
 
 struct told {

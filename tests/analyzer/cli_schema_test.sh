@@ -47,6 +47,9 @@ sample_event 1 period=1000000
 @2000 thread=1 unlock reason=mutex object=0x10 waiters=1 stack=s1
 @2100 proc=1 thread=2 resume reason=mutex object=0x10
 @2105 thread=1 sample event=1 value=1000000 period=1000000 stack=s1
+@2150 thread=1 alloc sample=1 address=0x5000 bytes=1048576 period=524288 stack=s1 labels=l1
+@2160 thread=1 alloc sample=2 address=0x9000 bytes=64 period=524288 stack=s1
+@2170 thread=2 free sample=2 address=0x9000 bytes=64 period=524288
 @2200 thread=1 wait reason=read object=3 since=2110 stack=s1
 @2250 thread=1 region_end
 @2300 thread=1 gap lost_events=2 since=2260 cause=ring_full
