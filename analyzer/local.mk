@@ -20,6 +20,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/model_symbols.c \
 	analyzer/model_window.c \
 	analyzer/profile.c analyzer/profile.h analyzer/profile_parts.h \
+	analyzer/profile_heap.c \
 	analyzer/profile_offcpu.c \
 	analyzer/profile_pprof.c \
 	analyzer/profile_samples.c \

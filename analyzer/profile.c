@@ -13,22 +13,36 @@ bool trc_profile_passes(const struct trc_profile_sums *sums, uint32_t labels)
 	return !sums->filter || trc_label_filter_match(sums->filter, sums->m, labels);
 }
 
-static uint32_t tag_of(struct trc_profile_sums *sums, uint32_t labels, uint8_t off)
+/* The number of this key, from 0; a new one if need be.  TRC_INDEX_NONE without memory. */
+static uint32_t number_of(struct trc_index *numbers, uint64_t key)
 {
-	uint64_t key = (uint64_t)off << 32 | labels;
-	uint32_t tag = trc_index_get(&sums->tag, key);
+	uint32_t number = trc_index_get(numbers, key);
 
-	if (tag != TRC_INDEX_NONE)
-		return tag;
-	tag = (uint32_t)sums->tag.n;
-	return trc_index_put(&sums->tag, key, tag) ? TRC_INDEX_NONE : tag;
+	if (number != TRC_INDEX_NONE)
+		return number;
+	number = (uint32_t)numbers->n;
+	return trc_index_put(numbers, key, number) ? TRC_INDEX_NONE : number;
 }
 
-/* The row with this stack, labels and `off`, added if need be; NULL without memory. */
-static struct trc_profile_sample *row_of(struct trc_profile_sums *sums,
-					 const struct trc_profile_sample *sample)
+enum { TAG_SIZED = 1 << 8 }; /* above every `off` */
+
+static uint32_t tag_of(struct trc_profile_sums *sums, const struct trc_profile_sample *sample)
 {
-	uint32_t tag = tag_of(sums, sample->labels, sample->off);
+	uint32_t tag = number_of(&sums->tag, (uint64_t)sample->off << 32 | sample->labels);
+	uint32_t size;
+
+	if (!sample->bytes || tag == TRC_INDEX_NONE)
+		return tag;
+	size = number_of(&sums->size, sample->bytes);
+	if (size == TRC_INDEX_NONE)
+		return size;
+	return number_of(&sums->tag, (uint64_t)(TAG_SIZED + size) << 32 | tag);
+}
+
+struct trc_profile_sample *trc_profile_row(struct trc_profile_sums *sums,
+					   const struct trc_profile_sample *sample)
+{
+	uint32_t tag = tag_of(sums, sample);
 	uint64_t key = (uint64_t)tag << 32 | sample->stack;
 	struct trc_profile_sample *row;
 	uint32_t at;
@@ -44,12 +58,13 @@ static struct trc_profile_sample *row_of(struct trc_profile_sums *sums,
 	row->stack = sample->stack;
 	row->labels = sample->labels;
 	row->off = sample->off;
+	row->bytes = sample->bytes;
 	return row;
 }
 
 int trc_profile_add(struct trc_profile_sums *sums, const struct trc_profile_sample *sample)
 {
-	struct trc_profile_sample *row = row_of(sums, sample);
+	struct trc_profile_sample *row = trc_profile_row(sums, sample);
 
 	if (!row)
 		return -ENOMEM;
@@ -99,7 +114,9 @@ static int compare_samples(const void *a, const void *b, void *profile)
 		return x->stack < y->stack ? -1 : 1;
 	if (x->labels != y->labels)
 		return x->labels < y->labels ? -1 : 1;
-	return (x->off > y->off) - (x->off < y->off);
+	if (x->off != y->off)
+		return x->off < y->off ? -1 : 1;
+	return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
 static bool has_value(const struct trc_profile_sample *sample)
@@ -133,6 +150,8 @@ static int sum_up(struct trc_profile_sums *sums, struct trc_profile *p, const ch
 		return trc_profile_offcpu(sums, p);
 	if (!strcmp(name, "wall"))
 		return trc_profile_wall(sums, p, error);
+	if (!strcmp(name, "heap") || !strcmp(name, "allocs"))
+		return trc_profile_heap(sums, p, *name == 'a', error);
 	return trc_profile_samples(sums, p, strcmp(name, "cpu") ? name : NULL, error);
 }
 
@@ -142,8 +161,10 @@ int trc_profile_derive(struct trc_profile **out, struct trc_model *m, const char
 	struct trc_profile_sums sums = {
 		.m = m, .filter = filter, .rows = {.row_bytes = sizeof(struct trc_profile_sample)}};
 	struct trc_profile *p;
-	int err = trc_model_need(
-		m, TRC_PART_WAITS | TRC_PART_SCHED | TRC_PART_LABELS | TRC_PART_SAMPLES, error);
+	int err = trc_model_need(m,
+				 TRC_PART_WAITS | TRC_PART_SCHED | TRC_PART_LABELS |
+					 TRC_PART_SAMPLES | TRC_PART_HEAP,
+				 error);
 
 	if (err)
 		return err;
@@ -155,6 +176,7 @@ int trc_profile_derive(struct trc_profile **out, struct trc_model *m, const char
 	trc_array_free(&sums.rows);
 	trc_index_free(&sums.row);
 	trc_index_free(&sums.tag);
+	trc_index_free(&sums.size);
 	if (err) {
 		trc_profile_free(p);
 		if (!error->text[0])

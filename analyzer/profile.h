@@ -8,6 +8,9 @@
  * name: samples/count, and its own name and unit.
  * offcpu: events/count and delay/nanoseconds: all time that threads did not run, by stack and reason.
  * wall: cpu and offcpu in one.
+ * heap, allocs: alloc_objects/count, alloc_space/bytes, inuse_objects/count and inuse_space/bytes, by
+ * stack and size, as estimated from samples; what to look at first is what lives at the end, or what
+ * was allocated.
  *
  *   L1  the block profile has the waits that other threads of the program end: locks of every
  *       kind (file locks too), condition variables, semaphores, barriers, join,
@@ -17,8 +20,8 @@
  *   L2  a wait in progress counts, up to the end of the trace: a deadlock shows
  *   L3  time is counted once: a wait within a wait is taken off the outer one, if both
  *       are in the profile
- *   L4  of waits and unlocks the innermost frames that are trc's or the C library's are left out
- *       (trc_profile_skip()); of samples nothing is: the time was spent there
+ *   L4  of waits, unlocks and allocations the innermost frames that are trc's or the C library's are
+ *       left out (trc_profile_skip()); of samples of time nothing is: it was spent there
  *   L5  offcpu: where the trace has switch records, a thread that the kernel took off its proc is
  *       off until it is put on one again, for the reason and at the stack of the wait that it is
  *       in, or for none that is known; where it has none, every wait counts but for a spin lock's
@@ -49,6 +52,7 @@ struct trc_profile_sample {
 	uint32_t stack, labels;
 	uint8_t off; /* TRC_OFF_* */
 	int64_t value[TRC_PROFILE_VALUES_MAX];
+	uint64_t bytes; /* heap, allocs: of each object */
 };
 
 struct trc_profile {
@@ -57,7 +61,8 @@ struct trc_profile {
 	size_t main_type; /* the one to look at first */
 	struct trc_profile_type period_type;
 	int64_t period;
-	bool of_waits; /* L4: of all samples; else of those with `off` */
+	bool of_program; /* L4: frames are left out of all samples; else of those with `off` */
+	bool sized;	 /* `bytes` is told */
 	struct trc_profile_sample *sample; /* by the main value, largest first */
 	size_t n_samples;
 	char *comment[TRC_PROFILE_COMMENTS_MAX]; /* what is worth knowing, a line each */
@@ -65,7 +70,7 @@ struct trc_profile {
 };
 
 /*
- * `name` is block, mutex, cpu, offcpu, wall, or the name of a sampled event, with its suffix or
+ * `name` is block, mutex, cpu, offcpu, wall, heap, allocs, or the name of a sampled event, with its suffix or
  * without.  Only samples whose labels the filter lets pass; NULL = all.  On success *out is the
  * caller's: trc_profile_free() it.  -ENOENT: the trace has nothing of that name.
  */

@@ -11,12 +11,16 @@ struct trc_profile_sums {
 	const struct trc_label_filter *filter; /* NULL = all pass */
 	struct trc_array rows; /* struct trc_profile_sample */
 	struct trc_index row;  /* by stack and tag */
-	struct trc_index tag;  /* by labels and off */
+	struct trc_index tag;  /* by labels and off, then by that and size */
+	struct trc_index size; /* by bytes */
 };
 
 bool trc_profile_passes(const struct trc_profile_sums *sums, uint32_t labels);
-/* Adds to the values of those that share stack, labels and `off`; a sum that does not fit stays at
- * the largest that does.  0 or -ENOMEM. */
+/* The row of those that share stack, labels, `off` and `bytes`, added if need be; valid until the
+ * next call.  NULL without memory. */
+struct trc_profile_sample *trc_profile_row(struct trc_profile_sums *sums,
+					   const struct trc_profile_sample *sample);
+/* Adds to the values of that row; a sum that does not fit stays at the largest that does.  0 or -ENOMEM. */
 int trc_profile_add(struct trc_profile_sums *sums, const struct trc_profile_sample *sample);
 /* A line of what is worth knowing; too many are left out. */
 void trc_profile_comment(struct trc_profile *p, const char *format, ...)
@@ -29,6 +33,11 @@ int trc_profile_mutex(struct trc_profile_sums *sums, struct trc_profile *p);
 int trc_profile_samples(struct trc_profile_sums *sums, struct trc_profile *p, const char *name,
 			struct trc_error *error);
 int trc_profile_offcpu(struct trc_profile_sums *sums, struct trc_profile *p);
+/* `allocs`: what was allocated is the main value, else what is in use. */
+int trc_profile_heap(struct trc_profile_sums *sums, struct trc_profile *p, bool allocs,
+		     struct trc_error *error);
+/* There is something to make that of. */
+bool trc_profile_has_heap(const struct trc_model *m);
 int trc_profile_wall(struct trc_profile_sums *sums, struct trc_profile *p, struct trc_error *error);
 
 #endif

@@ -116,13 +116,13 @@ static size_t export_locations(struct exporter *e, struct trc_model *m,
 			       uint32_t location[TRC_STACK_DEPTH_MAX])
 {
 	const struct trc_stacks *s = e->stacks;
-	bool of_wait = e->profile->of_waits || sample->off;
+	bool of_program = e->profile->of_program || sample->off;
 	uint32_t at = 0, end = 0;
 	size_t n = 0;
 
 	if (sample->stack < s->n_stacks) {
 		at = s->stack_first[sample->stack];
-		at += of_wait ? (uint32_t)trc_profile_skip(s, m, sample->stack) : 0;
+		at += of_program ? (uint32_t)trc_profile_skip(s, m, sample->stack) : 0;
 		end = s->stack_first[sample->stack + 1];
 	}
 	while (at < end && n < TRC_STACK_DEPTH_MAX)
@@ -132,9 +132,12 @@ static size_t export_locations(struct exporter *e, struct trc_model *m,
 	return n;
 }
 
-/* Those of its label set, and why it was off. */
+/* Beyond those of a label set. */
+enum { OWN_LABELS_MAX = 2 };
+
+/* Those of its label set, why it was off, and how large each object is. */
 static size_t export_labels(struct exporter *e, const struct trc_profile_sample *sample,
-			    struct trc_pprof_label out[TRC_LABELS_MAX + 1])
+			    struct trc_pprof_label out[TRC_LABELS_MAX + OWN_LABELS_MAX])
 {
 	const char *off = trc_profile_off_name(e->m, sample->off);
 	size_t n_set, n = 0;
@@ -149,13 +152,16 @@ static size_t export_labels(struct exporter *e, const struct trc_profile_sample 
 		};
 	if (off)
 		out[n++] = (struct trc_pprof_label){.key = "reason", .text = off};
+	if (e->profile->sized)
+		out[n++] = (struct trc_pprof_label){
+			.key = "bytes", .number = (int64_t)sample->bytes, .unit = "bytes"};
 	return n;
 }
 
 static void export_sample(struct exporter *e, struct trc_model *m,
 			  const struct trc_profile_sample *sample)
 {
-	struct trc_pprof_label label[TRC_LABELS_MAX + 1];
+	struct trc_pprof_label label[TRC_LABELS_MAX + OWN_LABELS_MAX];
 	uint32_t location[TRC_STACK_DEPTH_MAX];
 	size_t n = export_locations(e, m, sample, location);
 

@@ -11,6 +11,7 @@ struct chosen {
 	const struct trc_sample_event *event;
 	size_t n;
 	bool *in; /* by row of event */
+	bool heap; /* allocations were sampled, too */
 };
 
 /* While an event had samples of a thread. */
@@ -37,12 +38,13 @@ static bool is_base_name(const char *name, const char *event_name)
 
 static void list_profiles(const struct chosen *c, char *text, size_t n_bytes)
 {
+	const char *heap = c->heap ? ", heap, allocs" : "";
 	bool clock = false;
 	int n = 0;
 
 	for (size_t i = 0; i < c->n; i++)
 		clock |= is_clock(&c->event[i]);
-	n = snprintf(text, n_bytes, "block, mutex, offcpu%s", clock ? ", cpu, wall" : "");
+	n = snprintf(text, n_bytes, "block, mutex, offcpu%s%s", heap, clock ? ", cpu, wall" : "");
 	for (size_t i = 0; i < c->n && (size_t)n < n_bytes; i++)
 		if (*c->event[i].name)
 			n += snprintf(text + n, n_bytes - (size_t)n, ", %s", c->event[i].name);
@@ -283,7 +285,7 @@ static void describe(const struct trc_model *m, struct trc_profile *p, const str
 int trc_profile_samples(struct trc_profile_sums *sums, struct trc_profile *p, const char *name,
 			struct trc_error *error)
 {
-	struct chosen c = {0};
+	struct chosen c = {.heap = trc_profile_has_heap(sums->m)};
 	int err;
 
 	c.event = trc_model_sample_events(sums->m, &c.n);

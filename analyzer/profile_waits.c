@@ -12,7 +12,7 @@ static void set_types(struct trc_profile *p)
 	p->main_type = 1;
 	p->period_type = p->type[0];
 	p->period = 1;
-	p->of_waits = true;
+	p->of_program = true;
 }
 
 /* L1; *labels are those that the thread had when it began to wait. */

@@ -234,6 +234,67 @@ expect 'reason: Total 10ms' walltags
 pprof wallcpu -top -sample_index=cpu wall.pb.gz
 expect '^ +20ms .* exported$' wallcpu
 
+# What was allocated, and what of it is in use: Go's own numbers, from its own formula.
+cat >heap.txt <<END
+sync ticks=0 realtime=1700000000000000000
+info command "./program --port 80"
+info exe "$work/program"
+module preload path="/usr/lib/libtrc-preload.so.0" start=0x7f0000000000 limit=0x7f0000010000 bias=0x7f0000000000
+$(echo "$module" | tr -d '\n')
+stack small 0x7f0000000100 $in_exported $in_main
+stack large 0x7f0000000100 $in_stays $in_exported $in_main
+labels acme tenant="acme"
+thread 1 tid=11 name="main"
+@1000000 thread=1 alloc sample=1 address=0x10 bytes=1024 period=524288 stack=small labels=acme
+@2000000 thread=1 alloc sample=2 address=0x20 bytes=1024 period=524288 stack=small labels=acme
+@3000000 thread=1 alloc sample=3 address=0x30 bytes=1024 period=524288 stack=small labels=acme
+@4000000 thread=1 alloc sample=4 address=0x40 bytes=1024 period=524288 stack=small labels=acme
+@5000000 thread=1 free sample=3 address=0x30 bytes=1024 period=524288
+@6000000 thread=1 alloc sample=5 address=0x50 bytes=524288 period=524288 stack=large
+END
+"$bin/../../trc-assemble" heap.txt heap.trc || fail 'trc-assemble heap'
+for kind in heap allocs; do
+	"$bin/profile_export" $kind heap.trc $kind.pb.gz || fail "export $kind"
+done
+pprof heap -raw heap.pb.gz
+expect 'alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes\[dflt\]' heap
+expect '^PeriodType: space bytes' heap
+expect '^Period: 524288' heap
+expect '^ +2050 +2099200 +1537 +1574400: ' heap
+expect '^ +1 +829411 +1 +829411: ' heap
+expect 'bytes:\[1024 bytes\]' heap
+expect 'tenant:\[acme\]' heap
+refuse 'preload' heap
+pprof heaptop -top heap.pb.gz
+expect '^Type: inuse_space' heaptop
+expect '^ +1537.50kB .* exported$' heaptop
+expect '^ +809.97kB .* innermost \(inline\)' heaptop
+pprof inuse -top -sample_index=inuse_space heap.pb.gz
+expect '^ +1537.50kB .* exported$' inuse
+pprof objects -top -sample_index=inuse_objects heap.pb.gz
+expect '^ +1537 .* exported$' objects
+pprof allocated -top -sample_index=alloc_objects heap.pb.gz
+expect '^ +2050 .* exported$' allocated
+pprof space -top -sample_index=alloc_space heap.pb.gz
+expect '^ +2050kB .* exported$' space
+pprof heaptags -tags heap.pb.gz
+expect 'bytes: Total' heaptags
+expect ': 1kB$' heaptags
+expect ': 512kB$' heaptags
+expect 'tenant: Total' heaptags
+pprof heaplist -list '^exported$' heap.pb.gz
+expect 'ROUTINE =+ exported in .*symbols_program.c' heaplist
+pprof heappeek -peek '^exported$' heap.pb.gz
+pprof heaptraces -traces heap.pb.gz
+expect '1.50MB   exported' heaptraces
+pprof heapdiff -top -base heap.pb.gz heap.pb.gz
+refuse exported heapdiff
+pprof allocs -raw allocs.pb.gz
+expect 'alloc_objects/count alloc_space/bytes\[dflt\] inuse_objects/count inuse_space/bytes' allocs
+pprof allocstop -top allocs.pb.gz
+expect '^Type: alloc_space' allocstop
+expect '^ +2050kB .* exported$' allocstop
+
 go tool pprof -proto -output again.pb.gz cpu.pb.gz >proto.out 2>proto.err || fail 'proto of cpu'
 grep -v '^Generating report in' proto.err >proto.rest && { fail 'proto of cpu: on stderr'; cat proto.rest; }
 pprof cpuagain -raw again.pb.gz

@@ -24,11 +24,17 @@ static const char PROLOGUE[] =
 
 enum { PREEMPTED = TRC_OFF_PREEMPTED, UNKNOWN = TRC_OFF_UNKNOWN };
 
+struct wanted { /* ids in order of the text */
+	uint32_t stack, labels;
+	uint8_t off;
+	int64_t value[TRC_PROFILE_VALUES_MAX];
+};
+
 static const struct {
 	const char *what, *name, *filter;
 	const char *events;
 	size_t n;
-	struct trc_profile_sample sample[SAMPLES_MAX]; /* ids in order of the text */
+	struct wanted sample[SAMPLES_MAX];
 } ROWS[] = {
 	{"waits of one stack are summed", "block", NULL,
 	 "@100 thread=1 park reason=mutex object=0x10 stack=s1\n"
@@ -216,6 +222,68 @@ static const struct {
 	 {{1, 0, TRC_REASON_COND, {1, 0, 3000, 3000}}, {1, 0, 0, {2, 2000, 0, 2000}}}},
 };
 
+/* Values of allocations; each size apart. */
+static const struct {
+	const char *what, *name, *filter;
+	const char *events;
+	size_t n;
+	struct wanted sample[SAMPLES_MAX];
+	uint64_t bytes[SAMPLES_MAX];
+} HEAPS[] = {
+	{"four of a kind, one of them freed; cut to whole numbers once", "heap", NULL,
+	 "@1 thread=1 alloc sample=1 address=0x10 bytes=1024 period=524288 stack=s1\n"
+	 "@2 thread=1 alloc sample=2 address=0x20 bytes=1024 period=524288 stack=s1\n"
+	 "@3 thread=2 alloc sample=3 address=0x30 bytes=1024 period=524288 stack=s1\n"
+	 "@4 thread=2 alloc sample=4 address=0x40 bytes=1024 period=524288 stack=s1\n"
+	 "@5 thread=2 free sample=2 address=0x20 bytes=1024 period=524288\n",
+	 1,
+	 {{1, 0, 0, {2050, 2099200, 1537, 1574400}}},
+	 {1024}},
+	{"an allocation as large as the period", "heap", NULL,
+	 "@1 thread=1 alloc sample=1 address=0x10 bytes=524288 period=524288 stack=s1\n",
+	 1,
+	 {{1, 0, 0, {1, 829411, 1, 829411}}},
+	 {524288}},
+	{"with a period of 0 or 1 every allocation is itself", "heap", NULL,
+	 "@1 thread=1 alloc sample=1 address=0x10 bytes=3 period=1 stack=s1\n"
+	 "@2 thread=1 alloc sample=2 address=0x20 bytes=3 period=0 stack=s1\n"
+	 "@3 thread=1 alloc sample=3 address=0x30 bytes=0 period=1 stack=s2\n",
+	 2,
+	 {{1, 0, 0, {2, 6, 2, 6}},
+	  {2, 0, 0, {1, 0, 1, 0}}},
+	 {3, 0}},
+	{"sizes and labels apart, what is in use first", "heap", NULL,
+	 "@1 thread=1 alloc sample=1 address=0x10 bytes=10 period=1 stack=s1\n"
+	 "@2 thread=1 alloc sample=2 address=0x20 bytes=20 period=1 stack=s1\n"
+	 "@3 thread=1 alloc sample=3 address=0x30 bytes=10 period=1 stack=s1 labels=acme\n"
+	 "@4 thread=1 alloc sample=4 address=0x40 bytes=99 period=1 stack=s2\n"
+	 "@5 thread=1 free sample=4 address=0x40 bytes=99 period=1\n",
+	 4,
+	 {{1, 0, 0, {1, 20, 1, 20}},
+	  {1, 0, 0, {1, 10, 1, 10}},
+	  {1, 1, 0, {1, 10, 1, 10}},
+	  {2, 0, 0, {1, 99, 0, 0}}},
+	 {20, 10, 10, 99}},
+	{"the same, what was allocated first; under a filter", "allocs", "tenant=acme",
+	 "@1 thread=1 alloc sample=1 address=0x10 bytes=10 period=1 stack=s1 labels=zeta\n"
+	 "@2 thread=1 alloc sample=2 address=0x20 bytes=20 period=1 stack=s1 labels=acme\n"
+	 "@3 thread=1 alloc sample=3 address=0x30 bytes=90 period=1 stack=s2 labels=acme\n"
+	 "@4 thread=2 free sample=3 address=0x30 bytes=90 period=1\n",
+	 2,
+	 {{2, 1, 0, {1, 90, 0, 0}},
+	  {1, 1, 0, {1, 20, 1, 20}}},
+	 {90, 20}},
+	{"numbers of a made-up file stay in range", "heap", NULL,
+	 "@1 thread=1 alloc sample=1 address=0x10 bytes=0xffffffffffffffff period=1 stack=s1\n"
+	 "@2 thread=1 alloc sample=2 address=0x20 bytes=1 period=0xffffffffffffffff stack=s1\n"
+	 "@3 thread=1 alloc sample=3 address=0x30 bytes=0 period=5 stack=s1\n",
+	 3,
+	 {{1, 0, 0, {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX}},
+	  {1, 0, 0, {1, INT64_MAX, 1, INT64_MAX}},
+	  {1, 0, 0, {1, 0, 1, 0}}},
+	 {1, UINT64_MAX, 0}},
+};
+
 static struct trc_model *model_with(const char *events, unsigned int parts)
 {
 	char *text;
@@ -227,35 +295,63 @@ static struct trc_model *model_with(const char *events, unsigned int parts)
 	return m;
 }
 
-static bool same_sample(const struct trc_profile_sample *a, const struct trc_profile_sample *b)
+static bool same_sample(const struct trc_profile_sample *a, const struct wanted *b)
 {
 	return a->stack == b->stack && a->labels == b->labels && a->off == b->off &&
 	       !memcmp(a->value, b->value, sizeof(a->value));
 }
 
-START_TEST(samples)
+static struct trc_profile *derived(struct trc_model *m, const char *name, const char *filter_text,
+				   const char *what)
 {
-	struct trc_model *m = model_with(ROWS[_i].events, TRC_PART_WAITS);
 	struct trc_label_filter *filter = NULL;
 	struct trc_error error;
-	struct trc_profile *p;
+	struct trc_profile *p = NULL;
 
-	if (ROWS[_i].filter)
-		ck_assert_int_eq(trc_label_filter_add(&filter, ROWS[_i].filter, &error), 0);
-	ck_assert_msg(!trc_profile_derive(&p, m, ROWS[_i].name, filter, &error), "%s: %s",
-		      ROWS[_i].what, error.text);
-	ck_assert_msg(p->n_samples == ROWS[_i].n, "%s: %zu samples", ROWS[_i].what, p->n_samples);
+	if (filter_text)
+		ck_assert_int_eq(trc_label_filter_add(&filter, filter_text, &error), 0);
+	ck_assert_msg(!trc_profile_derive(&p, m, name, filter, &error), "%s: %s", what, error.text);
+	trc_label_filter_free(filter);
+	return p;
+}
+
+static void compare(const struct trc_profile *p, const struct wanted *wanted, size_t n,
+		    const char *what)
+{
+	ck_assert_msg(p->n_samples == n, "%s: %zu samples", what, p->n_samples);
 	for (size_t i = 0; i < p->n_samples; i++) {
 		const struct trc_profile_sample *is = &p->sample[i];
 
-		ck_assert_msg(same_sample(is, &ROWS[_i].sample[i]),
+		ck_assert_msg(same_sample(is, &wanted[i]),
 			      "%s: sample %zu is stack %u, labels %u, off %u: %lld %lld %lld %lld",
-			      ROWS[_i].what, i, is->stack, is->labels, is->off,
-			      (long long)is->value[0], (long long)is->value[1],
-			      (long long)is->value[2], (long long)is->value[3]);
+			      what, i, is->stack, is->labels, is->off, (long long)is->value[0],
+			      (long long)is->value[1], (long long)is->value[2],
+			      (long long)is->value[3]);
 	}
+}
+
+START_TEST(samples)
+{
+	struct trc_model *m = model_with(ROWS[_i].events, TRC_PART_WAITS);
+	struct trc_profile *p = derived(m, ROWS[_i].name, ROWS[_i].filter, ROWS[_i].what);
+
+	compare(p, ROWS[_i].sample, ROWS[_i].n, ROWS[_i].what);
+	ck_assert(!p->sized);
 	trc_profile_free(p);
-	trc_label_filter_free(filter);
+	model_close(m);
+}
+END_TEST
+
+START_TEST(heaps)
+{
+	struct trc_model *m = model_with(HEAPS[_i].events, TRC_PART_WAITS);
+	struct trc_profile *p = derived(m, HEAPS[_i].name, HEAPS[_i].filter, HEAPS[_i].what);
+
+	compare(p, HEAPS[_i].sample, HEAPS[_i].n, HEAPS[_i].what);
+	ck_assert(p->sized);
+	for (size_t i = 0; i < p->n_samples; i++)
+		ck_assert_uint_eq(p->sample[i].bytes, HEAPS[_i].bytes[i]);
+	trc_profile_free(p);
 	model_close(m);
 }
 END_TEST
@@ -275,6 +371,11 @@ static const struct {
 	{"names in the trace are data", "cycles",
 	 "sample_event 2 name=\"c\\x1b[31m\\xc2\\x9b\" unit=\"count\"\n",
 	 "it has no samples of cycles; it has block, mutex, offcpu, c?[31m??"},
+	{"no allocations", "heap", "sample_event 1 period=1000\n",
+	 "no allocations were sampled: trace-record --heap does"},
+	{"allocations alone", "cpu", "@1 thread=1 free sample=1 address=1 bytes=1 period=1\n",
+	 "no CPU time was sampled: trace-record -e auto does; it has block, mutex, offcpu, heap, "
+	 "allocs"},
 	{"a name with two suffixes", "cycles",
 	 "sample_event 1 name=\"cycles:u\" unit=\"count\"\n"
 	 "sample_event 2 name=\"cycles:k\" unit=\"count\"\n",
@@ -310,12 +411,21 @@ START_TEST(types)
 		 {"events count", "cpu nanoseconds", "offcpu nanoseconds", "wall nanoseconds"},
 		 "wall",
 		 "cpu nanoseconds 10000000"},
+		{"heap",
+		 {"alloc_objects count", "alloc_space bytes", "inuse_objects count", "inuse_space bytes"},
+		 "inuse_space",
+		 "space bytes 524288"},
+		{"allocs",
+		 {"alloc_objects count", "alloc_space bytes", "inuse_objects count", "inuse_space bytes"},
+		 "alloc_space",
+		 "space bytes 524288"},
 	};
 	struct trc_model *m = model_with(
 		"sample_event 1 frequency=100\n"
 		"sample_event 2 name=\"cycles:u\" unit=\"count\" how=kernel frequency=1000\n"
 		"@100 thread=1 source=kernel sample event=2 value=600 period=600 stack=s1\n"
-		"@200 thread=1 source=kernel sample event=2 value=800 period=800 stack=s1\n",
+		"@200 thread=1 source=kernel sample event=2 value=800 period=800 stack=s1\n"
+		"@300 thread=1 alloc sample=1 address=0x10 bytes=8 period=524288 stack=s1\n",
 		TRC_PART_WAITS);
 
 	for (size_t i = 0; i < sizeof(TYPES) / sizeof(*TYPES); i++) {
@@ -359,6 +469,33 @@ START_TEST(comments)
 	struct trc_error error;
 
 	ck_assert_int_eq(trc_profile_derive(&p, m, "cpu", NULL, &error), 0);
+	ck_assert_uint_eq(p->n_comments, sizeof(WANTED) / sizeof(*WANTED));
+	for (size_t i = 0; i < p->n_comments; i++)
+		ck_assert_str_eq(p->comment[i], WANTED[i]);
+	trc_profile_free(p);
+	model_close(m);
+}
+END_TEST
+
+START_TEST(comments_of_the_heap)
+{
+	static const char *const WANTED[] = {
+		"one byte in 1000 to 524288 was sampled: numbers are estimates",
+		"2 sampled objects were freed that were allocated before, or whose allocation was lost",
+		"1 sampled objects were freed when is not known",
+		"objects from before the snapshot's window are not in it",
+	};
+	struct trc_model *m = model_with(
+		"coverage proc=0 held=50 from=100 to=900\n"
+		"@100 thread=1 free sample=1 address=0x10 bytes=8 period=1000\n"
+		"@110 thread=1 free sample=2 address=0x20 bytes=8 period=1000\n"
+		"@200 thread=1 alloc sample=3 address=0x10 bytes=8 period=1000 stack=s1\n"
+		"@300 thread=1 alloc sample=4 address=0x10 bytes=8 period=524288 stack=s1\n",
+		TRC_PART_WAITS);
+	struct trc_profile *p = NULL;
+	struct trc_error error;
+
+	ck_assert_int_eq(trc_profile_derive(&p, m, "heap", NULL, &error), 0);
 	ck_assert_uint_eq(p->n_comments, sizeof(WANTED) / sizeof(*WANTED));
 	for (size_t i = 0; i < p->n_comments; i++)
 		ck_assert_str_eq(p->comment[i], WANTED[i]);
@@ -412,9 +549,11 @@ int main(void)
 	int failed;
 
 	tcase_add_loop_test(tests, samples, 0, sizeof(ROWS) / sizeof(*ROWS));
+	tcase_add_loop_test(tests, heaps, 0, sizeof(HEAPS) / sizeof(*HEAPS));
 	tcase_add_loop_test(tests, refusals, 0, sizeof(REFUSALS) / sizeof(*REFUSALS));
 	tcase_add_test(tests, types);
 	tcase_add_test(tests, comments);
+	tcase_add_test(tests, comments_of_the_heap);
 	tcase_add_loop_test(tests, skips, 0, sizeof(SKIPS) / sizeof(*SKIPS));
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);
