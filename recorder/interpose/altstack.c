@@ -15,6 +15,7 @@
 #include <sys/auxv.h>
 #include "format/raw.h"
 #include "recorder/interpose/signal.h"
+#include "recorder/interpose/signal_own.h"
 #include "recorder/interpose/span.h"
 
 #ifndef AT_MINSIGSTKSZ
@@ -99,9 +100,8 @@ static void mapping_give(uintptr_t map)
 		uintptr_t none = 0;
 
 		/* release: pairs with the acquire in mapping_take(). */
-		if (atomic_compare_exchange_strong_explicit(&pool[i], &none, map,
-							    memory_order_release,
-							    memory_order_relaxed))
+		if (atomic_compare_exchange_strong_explicit(
+			    &pool[i], &none, map, memory_order_release, memory_order_relaxed))
 			return;
 	}
 	trc_raw2(SYS_munmap, map, guard_bytes + stack_bytes);
@@ -161,6 +161,11 @@ void trc_altstack_leave(void)
 	own = 0;
 	atomic_fetch_sub_explicit(&in_use, 1, memory_order_relaxed);
 	errno = saved;
+}
+
+bool trc_altstack_is_own(const stack_t *stack)
+{
+	return own && stack->ss_sp == stack_of(own).ss_sp;
 }
 
 void trc_altstack_forked(void)

@@ -45,23 +45,27 @@ bool trc_signal_is_owned(int number)
 
 /* ---- the signal ------------------------------------------------------------------------ */
 
-/* As the kernel would have: with the mask of the action, until the signal's return. */
-static void run_handler(int number, siginfo_t *info, void *context)
+/* As the kernel would have: on which stack, and with the mask of the action, until the signal's
+ * return. */
+static void call_make(struct trc_signal_call *call)
 {
-	uint64_t handler = load(&programs.handler), flags = load(&programs.flags), mask;
+	const ucontext_t *context = call->context;
+	uint64_t flags = load(&programs.flags), own = BIT(call->number);
 
-	memcpy(&mask, &((ucontext_t *)context)->uc_sigmask, sizeof(mask));
-	mask |= load(&programs.mask) | (flags & SA_NODEFER ? 0 : BIT(number));
+	memcpy(&call->mask, &context->uc_sigmask, sizeof(call->mask));
+	call->mask |= load(&programs.mask) | (flags & SA_NODEFER ? 0 : own);
 	if (flags & (unsigned int)SA_RESETHAND)
 		store(&programs.handler, (uintptr_t)SIG_DFL);
 	if (!(flags & SA_RESTART))
-		trc_restart_undo(context);
-	trc_restart_handled(number, context);
-	trc_raw4(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
-	((void (*)(int, siginfo_t *, void *))(uintptr_t)handler)(number, info, context);
+		trc_restart_undo(call->context);
+	trc_restart_handled((int)call->number, call->context);
+	if (!(flags & SA_ONSTACK) || trc_altstack_is_own(&context->uc_stack))
+		trc_signal_frame_move(call);
 }
 
-static void on_owned(int number, siginfo_t *info, void *context)
+/* True if the program's handler is to run. */
+bool trc_signal_own_arrived(int number, siginfo_t *info, void *context,
+			    struct trc_signal_call *call, uintptr_t frame)
 {
 	take_fn *take = atomic_load_explicit(&owner, memory_order_relaxed);
 	uint64_t handler = load(&programs.handler);
@@ -71,15 +75,40 @@ static void on_owned(int number, siginfo_t *info, void *context)
 	if (!taken)
 		trc_signal_look_at(number, info);
 	errno = saved;
-	if (taken || handler == (uintptr_t)SIG_IGN)
+	if (taken || handler == (uintptr_t)SIG_IGN) {
 		trc_sample_interrupted(context);
-	else if (handler == (uintptr_t)SIG_DFL)
+	} else if (handler == (uintptr_t)SIG_DFL) {
 		trc_signal_act_by_default(number, info);
-	else
-		run_handler(number, info, context);
+	} else {
+		*call = (struct trc_signal_call){.number = (uint64_t)number,
+						 .info = info,
+						 .context = context,
+						 .frame = frame,
+						 .handler = handler};
+		call_make(call);
+	}
 	if (taken)
 		errno = saved;
+	return !taken && handler != (uintptr_t)SIG_IGN && handler != (uintptr_t)SIG_DFL;
 }
+
+/* On the stack on which the program's handler will run. */
+void trc_signal_own_enter(const uint64_t *mask)
+{
+	trc_raw4(SYS_rt_sigprocmask, SIG_SETMASK, mask, NULL, sizeof(*mask));
+}
+
+#ifndef __x86_64__
+void trc_signal_own_entry(int number, siginfo_t *info, void *context)
+{
+	struct trc_signal_call call;
+
+	if (!trc_signal_own_arrived(number, info, context, &call, 0))
+		return;
+	trc_signal_own_enter(&call.mask);
+	((void (*)(int, siginfo_t *, void *))call.handler)(number, info, context);
+}
+#endif
 
 bool trc_signal_own_taken(int number, const siginfo_t *info)
 {
@@ -92,7 +121,7 @@ bool trc_signal_own_taken(int number, const siginfo_t *info)
 
 bool trc_signal_is_own(const struct sigaction *action)
 {
-	return action->sa_sigaction == on_owned;
+	return action->sa_sigaction == trc_signal_own_entry;
 }
 
 void trc_signal_own_action(struct sigaction *action)
@@ -121,7 +150,7 @@ static void programs_set(const struct sigaction *action, int flags)
  * thread's own. */
 static int kernel_install(int number)
 {
-	struct sigaction ours = {.sa_sigaction = on_owned,
+	struct sigaction ours = {.sa_sigaction = trc_signal_own_entry,
 				 .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
 
 	memset(&ours.sa_mask, 0xff, sizeof(ours.sa_mask));

@@ -6,6 +6,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* ---- signal_own.c.  Context: any thread, signal handlers. ---- */
 
@@ -21,6 +22,38 @@ void trc_signal_own_interrupt(bool interrupt);
 
 /* The program has waited for a signal and got this one: whether it is ours, so that it waits on. */
 bool trc_signal_own_taken(int number, const siginfo_t *info);
+
+/* ---- signal_frame.c, and the entry in the thunks ---- */
+
+/* A handler that is to run: what the entry reads (its offsets are in thunk_x86_64.S). */
+struct trc_signal_call {
+	uint64_t number;
+	siginfo_t *info;
+	void *context;
+	uintptr_t frame; /* where the return address of the handler lies */
+	uintptr_t handler;
+	uint64_t mask; /* the signals that are blocked while it runs */
+	uint64_t unused;
+};
+
+/*
+ * Moves what the kernel has pushed on the alternate stack to the one that was interrupted, as if it
+ * had never left that.  False, with nothing changed: it has not, or there is no room, or it is not
+ * known how.  Context: signal handlers, all signals blocked.
+ */
+bool trc_signal_frame_move(struct trc_signal_call *call);
+
+/* What the kernel has as the handler: calls the first of these, and if it returns true, on the
+ * stack of call->frame, the second, and jumps to the program's handler. */
+void trc_signal_own_entry(int number, siginfo_t *info, void *context);
+bool trc_signal_own_arrived(int number, siginfo_t *info, void *context,
+			    struct trc_signal_call *call, uintptr_t frame);
+void trc_signal_own_enter(const uint64_t *mask);
+
+/* ---- altstack.c ---- */
+
+/* Whether this is one of ours: the program has given the thread none.  Context: signal handlers. */
+bool trc_altstack_is_own(const stack_t *stack);
 
 /* ---- signal.c ---- */
 

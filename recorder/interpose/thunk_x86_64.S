@@ -114,4 +114,66 @@ trc_signal_wrappers:
 	.cfi_endproc
 	.size trc_signal_wrappers, . - trc_signal_wrappers
 
+/*
+ * The handler of a signal of ours: struct trc_signal_call (signal_own.h) is filled in, with the
+ * address at which the return address lies; then the program's handler, if it is to run, finds the
+ * stack that this struct says as if the kernel had made it there.  All signals are blocked until
+ * trc_signal_own_enter().
+ */
+#define CALL_BYTES 56
+
+	.hidden trc_signal_own_arrived
+	.hidden trc_signal_own_enter
+	.hidden trc_signal_own_entry
+	.globl trc_signal_own_entry
+	.type trc_signal_own_entry, @function
+	.p2align 4
+trc_signal_own_entry:
+	.cfi_startproc
+	_CET_ENDBR
+	movq %rsp, %r8
+	subq $CALL_BYTES, %rsp
+	.cfi_adjust_cfa_offset CALL_BYTES
+	movq %rsp, %rcx
+	call trc_signal_own_arrived
+	testb %al, %al
+	jz 1f
+	movq (%rsp), %rdi
+	movq 8(%rsp), %rsi
+	movq 16(%rsp), %rdx
+	movq 32(%rsp), %rax
+	movq 40(%rsp), %rcx
+	.cfi_remember_state
+	movq 24(%rsp), %rsp
+	.cfi_adjust_cfa_offset -CALL_BYTES
+	pushq %rdi
+	.cfi_adjust_cfa_offset 8
+	pushq %rsi
+	.cfi_adjust_cfa_offset 8
+	pushq %rdx
+	.cfi_adjust_cfa_offset 8
+	pushq %rax
+	.cfi_adjust_cfa_offset 8
+	pushq %rcx
+	.cfi_adjust_cfa_offset 8
+	movq %rsp, %rdi
+	call trc_signal_own_enter
+	popq %rcx
+	.cfi_adjust_cfa_offset -8
+	popq %rax
+	.cfi_adjust_cfa_offset -8
+	popq %rdx
+	.cfi_adjust_cfa_offset -8
+	popq %rsi
+	.cfi_adjust_cfa_offset -8
+	popq %rdi
+	.cfi_adjust_cfa_offset -8
+	jmp *%rax
+1:	.cfi_restore_state
+	addq $CALL_BYTES, %rsp
+	.cfi_adjust_cfa_offset -CALL_BYTES
+	ret
+	.cfi_endproc
+	.size trc_signal_own_entry, . - trc_signal_own_entry
+
 	.section .note.GNU-stack, "", @progbits

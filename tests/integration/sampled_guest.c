@@ -1,21 +1,30 @@
 /*
- * sampled_guest.c - programs that close what samples are made with.
+ * sampled_guest.c - programs that close what samples are made with, or use SIGPROF in earnest.
  *
  *   sampled_guest closefrom|close_range|close
  *                                 a second's work in two threads, most of it after all
  *                                 descriptors were closed: which one comes next
  *   sampled_guest setrlimit       half a second's work in a thread that begins when there may be
  *                                 far fewer descriptors than before
+ *   sampled_guest preempts        three user threads of one thread, which SIGPROF's handler takes
+ *                                 turns with; the handler has none of its flags
+ *   sampled_guest preempts-alternate
+ *                                 the same in a program that has an alternate stack
+ *   sampled_guest overflows       SIGPROF comes where there is hardly any stack left
  *
  * What it prints is the same however it is run.  Status 1 and what was wrong on stderr otherwise.
  */
+#include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define CHECK(condition)                                                                           \
@@ -94,6 +103,149 @@ static int sets_limit(void)
 	return 0;
 }
 
+/* ---- user threads that SIGPROF preempts -------------------------------------------------- */
+
+enum { N_THREADS = 3, STEPS = 60000000, STACK_BYTES = 64 << 10 };
+
+static ucontext_t user[N_THREADS];
+static char user_stack[N_THREADS][STACK_BYTES] __attribute__((aligned(16)));
+static volatile unsigned int current, n_done, n_turns;
+static uint64_t result[N_THREADS];
+static double result_double[N_THREADS];
+
+/* What registers of both kinds hold from one step to the next. */
+static __attribute__((noinline)) uint64_t compute(uint64_t x, double *sum)
+{
+	double d = 0;
+
+	for (unsigned int i = 0; i < STEPS; i++) {
+		x = step(x);
+		d += (double)(x & 0xff) * 0.5;
+	}
+	*sum = d;
+	return x;
+}
+
+/* Goes on in the next one; comes back when it is this one's turn. */
+static void on_turn(int number)
+{
+	unsigned int from = current;
+	int saved = errno;
+
+	n_turns++;
+	current = (from + 1) % N_THREADS;
+	swapcontext(&user[from], &user[current]);
+	errno = saved;
+}
+
+/* Only the first one ends. */
+static void user_thread(unsigned int i)
+{
+	result[i] = compute(i, &result_double[i]);
+	n_done++;
+	for (errno = EDOM; i || n_done < N_THREADS;)
+		CHECK(errno == EDOM);
+}
+
+static void every_ms(suseconds_t ms)
+{
+	struct itimerval timer = {{0, ms * 1000}, {0, ms * 1000}};
+
+	CHECK(!setitimer(ITIMER_PROF, &timer, NULL));
+}
+
+static void alternate_stack_set(void)
+{
+	stack_t stack = {.ss_size = STACK_BYTES, .ss_sp = malloc(STACK_BYTES)};
+
+	CHECK(stack.ss_sp && !sigaltstack(&stack, NULL));
+}
+
+static int preempts(void)
+{
+	struct sigaction turn = {.sa_handler = on_turn};
+
+	CHECK(!sigaction(SIGPROF, &turn, NULL));
+	for (unsigned int i = 1; i < N_THREADS; i++) {
+		CHECK(!getcontext(&user[i]));
+		user[i].uc_stack = (stack_t){.ss_sp = user_stack[i], .ss_size = STACK_BYTES};
+		makecontext(&user[i], (void (*)(void))(uintptr_t)user_thread, 1, i);
+	}
+	every_ms(4);
+	user_thread(0);
+	every_ms(0);
+	for (unsigned int i = 0; i < N_THREADS; i++)
+		printf("%u: %llx %.1f\n", i, (unsigned long long)result[i], result_double[i]);
+	printf("turns: %s\n", n_turns >= 20 ? "many" : "few");
+	return 0;
+}
+
+/* ---- next to no stack -------------------------------------------------------------------- */
+
+static char *lowest; /* of a thread's stack */
+static volatile unsigned int n_handled, n_found;
+
+static void on_prof(int number)
+{
+	n_handled++;
+}
+
+static void on_segv(int number)
+{
+	n_found++; /* no room for SIGPROF's frame: its handler does not run */
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winfinite-recursion"
+static __attribute__((noinline)) void deep(void)
+{
+	volatile char room[256];
+
+	room[0] = 1;
+	if ((char *)(uintptr_t)room - lowest < 1200)
+		burn(300);
+	else
+		deep();
+	room[1] = 1;
+}
+#pragma GCC diagnostic pop
+
+static void *deep_thread(void *prof)
+{
+	pthread_attr_t attr;
+	size_t n_bytes;
+	void *low;
+
+	burn(1); /* what it calls is bound */
+	alternate_stack_set();
+	CHECK(!pthread_sigmask(SIG_UNBLOCK, prof, NULL));
+	CHECK(!pthread_getattr_np(pthread_self(), &attr));
+	CHECK(!pthread_attr_getstack(&attr, &low, &n_bytes));
+	lowest = low;
+	deep();
+	return NULL;
+}
+
+/* Only the thread that has no room uses time. */
+static int overflows(void)
+{
+	struct sigaction prof = {.sa_handler = on_prof};
+	struct sigaction fault = {.sa_handler = on_segv, .sa_flags = SA_ONSTACK};
+	pthread_t thread;
+	sigset_t set;
+
+	CHECK(!sigaction(SIGPROF, &prof, NULL) && !sigaction(SIGSEGV, &fault, NULL));
+	sigemptyset(&set);
+	sigaddset(&set, SIGPROF);
+	CHECK(!pthread_sigmask(SIG_BLOCK, &set, NULL));
+	every_ms(10);
+	CHECK(!pthread_create(&thread, NULL, deep_thread, &set));
+	CHECK(!pthread_join(thread, NULL));
+	every_ms(0);
+	printf("told %s\n", n_handled + n_found >= 5 ? "often" : "seldom");
+	return 0;
+}
+
 /* ----------------------------------------------------------------------------------------- */
 
 int main(int argc, char **argv)
@@ -104,5 +256,11 @@ int main(int argc, char **argv)
 		return closes(what);
 	if (!strcmp(what, "setrlimit"))
 		return sets_limit();
+	if (!strcmp(what, "preempts-alternate"))
+		alternate_stack_set();
+	if (!strncmp(what, "preempts", 8))
+		return preempts();
+	if (!strcmp(what, "overflows"))
+		return overflows();
 	return 99;
 }

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Programs that close what samples are made with, among all their descriptors, or leave no room for
-# it: they do the same with samples by signals as without, and are sampled all the same.
+# it; programs that use SIGPROF in earnest: they do the same with samples by signals as without, and
+# are sampled all the same.
 . "$(dirname "$0")/lib.sh"
 need_unsanitized
 program=$top_builddir/tests/integration/sampled_guest
@@ -38,6 +39,10 @@ for way in "${ways[@]}"; do
 		sampled "$how, $way" 40 $way -- "$how"
 		value=$(sql t.trc 'SELECT sum(value) / 1000000 FROM samples')
 		[ "$value" -ge 500 ] || fail "$how, $way: samples for $value ms out of 1000"
+	done
+	for how in preempts preempts-alternate overflows; do
+		# shellcheck disable=SC2086
+		sampled "$how, $way" 10 $way -- "$how"
 	done
 	# shellcheck disable=SC2086
 	sampled "setrlimit, $way" 20 $way -- setrlimit

@@ -6,6 +6,7 @@
  */
 #include <poll.h>
 #include <semaphore.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/epoll.h>
@@ -348,6 +349,76 @@ static void prof_actions_test(void)
 	say_prof("sigset");
 }
 
+/* ---- where its handler runs -------------------------------------------------------------- */
+
+static char alternate[128 << 10];
+static char *volatile of_main; /* an address on the main thread's own stack */
+static const char *volatile ran;
+static volatile int flags_inside;
+static sigjmp_buf out;
+
+static void on_prof_where(int number)
+{
+	char here;
+	stack_t now;
+	uintptr_t off = (uintptr_t)&here - (uintptr_t)alternate;
+	uintptr_t below = (uintptr_t)of_main - (uintptr_t)&here;
+
+	ran = off < sizeof(alternate) ? "alternate" : below < 64 << 10 ? "own" : "another";
+	sigaltstack(NULL, &now);
+	flags_inside = now.ss_flags;
+	handled++;
+}
+
+static void on_prof_jump(int number)
+{
+	siglongjmp(out, 1);
+}
+
+static void say_where(const char *stack, int flags)
+{
+	struct sigaction action = {.sa_handler = on_prof_where, .sa_flags = flags};
+	volatile double before = handled + 0.5, sum = before;
+	stack_t now;
+	char here;
+
+	of_main = &here;
+	sigaction(SIGPROF, &action, NULL);
+	for (int i = 0; i < 20; i++) {
+		send_prof();
+		sum += before;
+	}
+	sigaltstack(NULL, &now);
+	printf("%s, flags %x: on its %s stack, flags inside %x, then %x, %.1f\n", stack,
+	       (unsigned int)flags, ran, (unsigned int)flags_inside, (unsigned int)now.ss_flags,
+	       sum - before * 21);
+	action.sa_handler = on_prof_jump;
+	sigaction(SIGPROF, &action, NULL);
+	if (!sigsetjmp(out, 1))
+		send_prof();
+	else
+		puts("jumped out");
+}
+
+static void prof_stacks_test(void)
+{
+	enum { AUTODISARM = (int)(1U << 31) };
+	stack_t stack = {.ss_sp = alternate, .ss_size = sizeof(alternate)};
+
+	say_where("no stack", 0);
+	say_where("no stack", SA_ONSTACK);
+	sigaltstack(&stack, NULL);
+	say_where("a stack", 0);
+	say_where("a stack", SA_ONSTACK);
+	stack.ss_flags = AUTODISARM;
+	sigaltstack(&stack, NULL);
+	say_where("disarmed", 0);
+	sigaltstack(&stack, NULL); /* the way out has left it disarmed */
+	say_where("disarmed", SA_ONSTACK);
+	stack.ss_flags = SS_DISABLE;
+	sigaltstack(&stack, NULL);
+}
+
 static void *prof_sender(void *unused)
 {
 	while (!is_asleep())
@@ -432,6 +503,7 @@ int main(void)
 	for (size_t i = 0; i < sizeof(CALLS) / sizeof(CALLS[0]); i++)
 		call_test(&CALLS[i]);
 	prof_actions_test();
+	prof_stacks_test();
 	prof_values_test();
 	prof_waits_test();
 	prof_deadly_test();
