@@ -158,11 +158,10 @@ static void put_labels(struct taking *t, uint32_t i)
 	t->words[at] = n_bytes;
 }
 
-static void resolve_labels(struct taking *t, struct trc_thread_row *row, size_t at)
+static void resolve_labels(struct trc_thread_row *row, uint64_t *words)
 {
 	struct trc_label label[TRC_LABELS_MAX];
 	const size_t label_words = (sizeof(struct trc_label) + 7) / 8;
-	uint64_t *words = t->words + at;
 	const char *bytes = (const char *)(words + row->n_labels * label_words);
 
 	row->n_labels = trc_labels_split(bytes, (uint32_t)words[0], label);
@@ -670,34 +669,43 @@ static int resolve_threads(struct taking *t)
 	return 0;
 }
 
-/* Rows of threads that have ended go; what rows point to stays where it is from now on. */
-static void settle(struct taking *t)
+/* What a row points to, which lies where it stays. */
+static void row_settle(struct taking *t, uint32_t i, uint64_t *words, struct trc_thread_row *row)
 {
-	struct trc_thread_profile *p = t->p;
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < p->n_rows; i++) {
-		struct trc_thread_row *row = &p->row[i];
-
-		if (t->gone[i])
-			continue;
-		row->frame = row->n_frames ? t->words + t->frames_at[i] : NULL;
-		if (row->n_labels)
-			resolve_labels(t, row, t->labels_at[i]);
-		if (!row->name[0])
-			trc_task_name(t->dir, row->tid, row->name, sizeof(row->name));
-		if (n != i)
-			p->row[n] = *row;
-		n++;
-	}
-	p->n_ended = p->n_rows - n;
-	p->n_rows = n;
-	p->memory = t->words;
-	t->words = NULL;
+	*row = t->p->row[i];
+	row->frame = row->n_frames ? words + t->frames_at[i] : NULL;
+	if (row->n_labels)
+		resolve_labels(row, words + t->labels_at[i]);
+	if (!row->name[0])
+		trc_task_name(t->dir, row->tid, row->name, sizeof(row->name));
 }
 
-static int take(struct taking *t)
+/* All in one piece of memory; without the rows of threads that have ended. */
+static struct trc_thread_profile *settle(struct taking *t)
 {
+	struct trc_thread_profile *p = t->p, *whole;
+	uint64_t *words;
+
+	whole = malloc(sizeof(*p) + p->n_rows * sizeof(*p->row) + t->n_words * sizeof(*words));
+	if (!whole)
+		return NULL;
+	*whole = *p;
+	whole->row = (struct trc_thread_row *)(whole + 1);
+	words = (uint64_t *)(whole->row + p->n_rows);
+	if (t->n_words)
+		memcpy(words, t->words, t->n_words * sizeof(*words));
+	whole->n_rows = 0;
+	for (uint32_t i = 0; i < p->n_rows; i++)
+		if (!t->gone[i])
+			row_settle(t, i, words, &whole->row[whole->n_rows++]);
+	whole->n_ended = p->n_rows - whole->n_rows;
+	whole->duration_ns = now_ns() - t->begin_ns;
+	return whole;
+}
+
+static int take(struct taking *t, struct trc_thread_profile **out)
+{
+	struct trc_thread_profile *whole;
 	int err = list_threads(t);
 
 	if (!err)
@@ -709,54 +717,46 @@ static int take(struct taking *t)
 	for (uint32_t i = 0; i < t->p->n_rows && !t->err; i++)
 		put_labels(t, i);
 	err = t->err ? t->err : resolve_threads(t);
-	if (!err)
-		settle(t);
-	return err;
+	whole = err ? NULL : settle(t);
+	if (whole)
+		*out = whole;
+	return err ? err : whole ? 0 : -ENOMEM;
 }
 
-static int take_locked(struct trc_thread_profile *p, uint64_t deadline_ns)
+static int take_locked(struct trc_thread_profile **out, uint64_t deadline_ns)
 {
-	struct taking t = {.p = p,
+	struct trc_thread_profile p = {
+		.begin_realtime_ns = (int64_t)clock_ns(CLOCK_REALTIME),
+	};
+	struct taking t = {.p = &p,
 			   .deadline_ns = deadline_ns ? deadline_ns : DEADLINE_NS,
 			   .begin_ns = now_ns(),
 			   .own_tid = (uint32_t)trc_raw1(SYS_gettid, 0),
 			   .dir = trc_tasks_open()};
 	int err = t.dir < 0 ? t.dir : 0;
 
-	p->begin_realtime_ns = (int64_t)clock_ns(CLOCK_REALTIME);
 	trc_tasks_libc_text(t.libc);
 	if (!err)
-		err = take(&t);
-	p->duration_ns = now_ns() - t.begin_ns;
+		err = take(&t, out);
 	trc_tasks_close(t.dir);
 	columns_free(&t);
 	free(t.words);
+	free(p.row);
 	return err;
 }
 
 int trc_thread_profile_take(struct trc_thread_profile **out, uint64_t deadline_ns)
 {
-	struct trc_thread_profile *p = calloc(1, sizeof(*p));
-	int err = -ENOMEM;
+	int err = -EBUSY;
 
-	if (p) {
-		pthread_mutex_lock(&lock);
-		err = trc_recording() ? take_locked(p, deadline_ns) : -EBUSY;
-		pthread_mutex_unlock(&lock);
-	}
-	if (err) {
-		trc_thread_profile_free(p);
-		return err;
-	}
-	*out = p;
-	return 0;
+	pthread_mutex_lock(&lock);
+	if (trc_recording())
+		err = take_locked(out, deadline_ns);
+	pthread_mutex_unlock(&lock);
+	return err;
 }
 
 void trc_thread_profile_free(struct trc_thread_profile *p)
 {
-	if (!p)
-		return;
-	free(p->row);
-	free(p->memory);
 	free(p);
 }

@@ -52,7 +52,6 @@ struct trc_thread_profile {
 	uint64_t longest_ns;	   /* that a thread was interrupted for */
 	int64_t begin_realtime_ns; /* since 1970 */
 	uint64_t duration_ns;
-	void *memory; /* that rows point into */
 };
 
 /*
@@ -62,7 +61,7 @@ struct trc_thread_profile {
  * Context: any thread that records nothing meanwhile, may block; the session stays meanwhile.
  */
 int trc_thread_profile_take(struct trc_thread_profile **out, uint64_t deadline_ns);
-/* Accepts NULL. */
+/* It is one piece of memory: free() does as well.  Accepts NULL. */
 void trc_thread_profile_free(struct trc_thread_profile *profile);
 
 /* "waiting", "running", "did not answer". */

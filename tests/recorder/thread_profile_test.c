@@ -306,11 +306,11 @@ END_TEST
 
 static void named_and_labelled(struct worker *w)
 {
-	const struct trace_label label[] = {{"route", "/search"}};
+	const struct trace_label label = {.key = "route", .value = "/search"};
 	const struct trace_labels *labels;
 
 	pthread_setname_np(pthread_self(), "indexer");
-	ck_assert_int_eq(trace_labels_with(&labels, NULL, label, 1), 0);
+	ck_assert_int_eq(trace_labels_with(&labels, NULL, &label, 1), 0);
 	trace_labels_set(labels);
 	burn(w);
 	trace_labels_set(NULL);
