@@ -165,9 +165,24 @@ enum { UNEXPLAINED_MAX = 16 };
 
 /* ---- in interposers -------------------------------------------------------------------- */
 
-static void enter(struct trc_restart *r, bool recorded)
+static uint64_t ns_of(const struct timespec *time)
+{
+	if ((uint64_t)time->tv_sec >= UINT64_MAX / NS_PER_S)
+		return UINT64_MAX;
+	return (uint64_t)time->tv_sec * NS_PER_S + (uint64_t)time->tv_nsec;
+}
+
+static uint64_t coarse_ns(void)
+{
+	struct timespec now;
+
+	return clock_gettime(CLOCK_MONOTONIC_COARSE, &now) ? 0 : ns_of(&now);
+}
+
+static void enter(struct trc_restart *r, bool recorded, bool may_wait)
 {
 	r->recorded = recorded;
+	r->since_ns = may_wait && !recorded ? coarse_ns() : 0;
 	r->limit_ns = 0;
 	r->unexplained = 0;
 	r->saved_errno = errno;
@@ -180,14 +195,14 @@ static void enter(struct trc_restart *r, bool recorded)
 void trc_restart_begin(struct trc_restart *r, enum trc_reason reason, uint64_t object,
 		       bool may_wait)
 {
-	enter(r, may_wait && trc_recording());
+	enter(r, may_wait && trc_recording(), may_wait);
 	if (r->recorded)
 		trc_span_begin(&r->span, reason, object);
 }
 
 void trc_restart_park(struct trc_restart *r, enum trc_reason reason, const void *object)
 {
-	enter(r, true);
+	enter(r, true, true);
 	trc_span_park(&r->span, reason, object);
 }
 
@@ -226,13 +241,27 @@ bool trc_restart(struct trc_restart *r, const sigset_t *mask)
 	return is_ours(r, mask) && again(r);
 }
 
+/* By the coarse clock: it stands for a tick, so that less may have passed than it says (E6). */
+static bool lasted_about_ns(const struct trc_restart *r, uint64_t *ns)
+{
+	struct timespec tick;
+	uint64_t passed_ns = coarse_ns() - r->since_ns;
+
+	if (!r->since_ns || clock_getres(CLOCK_MONOTONIC_COARSE, &tick))
+		return false;
+	*ns = passed_ns > ns_of(&tick) ? passed_ns - ns_of(&tick) : 0;
+	return true;
+}
+
 /* Of r->limit_ns; false if it is not known. */
 static bool left_ns(const struct trc_restart *r, uint64_t *ns)
 {
 	uint64_t lasted_ns = r->recorded ? trc_wait_lasted_ns(&r->span.wait) : 0;
 
+	if (!lasted_ns && !lasted_about_ns(r, &lasted_ns))
+		return false;
 	*ns = lasted_ns < r->limit_ns ? r->limit_ns - lasted_ns : 0;
-	return lasted_ns != 0;
+	return true;
 }
 
 bool trc_restart_ms(struct trc_restart *r, const sigset_t *mask, int *timeout_ms)
@@ -250,13 +279,6 @@ bool trc_restart_ms(struct trc_restart *r, const sigset_t *mask, int *timeout_ms
 		*timeout_ms = ns < INT32_MAX ? (int)ns : INT32_MAX;
 	}
 	return again(r);
-}
-
-static uint64_t ns_of(const struct timespec *time)
-{
-	if ((uint64_t)time->tv_sec >= UINT64_MAX / NS_PER_S)
-		return UINT64_MAX;
-	return (uint64_t)time->tv_sec * NS_PER_S + (uint64_t)time->tv_nsec;
 }
 
 bool trc_restart_on(struct trc_restart *r, const struct timespec **timeout)

@@ -16,6 +16,8 @@
  *   E5  a signal that is ignored by default (SIGCHLD) stays pending while one of our handlers holds all
  *       signals back, and the kernel then interrupts some other thread for nothing.  So where all
  *       handlers have wrappers, EINTR without a handler is ours as well, a few times
+ *   E6  where a call begins while nothing is recorded, only the kernel's coarse clock is read: what is
+ *       left of its time is then never less than it should be, and at most two ticks more
  *   E4  errno is in the end what the last real call made of what it was before the first
  */
 #ifndef TRC_RECORDER_INTERPOSE_RESTART_H
@@ -41,6 +43,7 @@ struct trc_restart {
 	uint64_t handled;
 	int saved_errno;
 	unsigned int unexplained; /* E5: so many times */
+	uint64_t since_ns; /* not recorded, but may wait: by the coarse clock (E6); 0 = not known */
 	uint64_t limit_ns; /* how long it may take; 0 = not looked at yet */
 	struct timespec left;
 };
