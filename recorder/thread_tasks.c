@@ -139,6 +139,7 @@ enum how {
 	RESTARTED, /* goes on after a handler with SA_RESTART, or whoever makes it expects that it
 		      fails */
 	FAILS,	   /* fails with EINTR */
+	TIMED,	   /* the same if it has a limit of time, its fourth argument */
 	RECEIVES,  /* fails if the socket has a limit of time to receive */
 	SENDS,	   /* ... to send */
 };
@@ -150,7 +151,7 @@ struct call {
 };
 
 static const struct call calls[] = {
-	{SYS_futex, TRC_REASON_FUTEX, RESTARTED},
+	{SYS_futex, TRC_REASON_FUTEX, TIMED},
 	{SYS_read, TRC_REASON_READ, RECEIVES},
 	{SYS_readv, TRC_REASON_READ, RECEIVES},
 	{SYS_pread64, TRC_REASON_READ, RESTARTED},
@@ -203,7 +204,7 @@ static const struct call calls[] = {
 	{SYS_io_uring_enter, TRC_REASON_NONE, FAILS},
 #endif
 #ifdef SYS_futex_waitv
-	{SYS_futex_waitv, TRC_REASON_FUTEX, RESTARTED},
+	{SYS_futex_waitv, TRC_REASON_FUTEX, TIMED},
 #endif
 };
 
@@ -230,17 +231,19 @@ static bool is_libcs(uint64_t pc)
 	return pc >= text[0] && pc < text[1] && (pc < call || pc >= call + SYSCALL_BYTES_MAX);
 }
 
-static bool is_fragile(const struct call *call, uint64_t first, uint64_t pc)
+static bool is_fragile(const struct call *call, const uint64_t arg[6], uint64_t pc)
 {
 	switch ((enum how)call->how) {
 	case RESTARTED:
 		return false;
 	case FAILS:
 		return !is_libcs(pc) || call->number == SYS_io_getevents;
+	case TIMED:
+		return arg[3] && !is_libcs(pc);
 	case RECEIVES:
-		return has_limit((int)first, SO_RCVTIMEO);
+		return has_limit((int)arg[0], SO_RCVTIMEO);
 	case SENDS:
-		return has_limit((int)first, SO_SNDTIMEO);
+		return has_limit((int)arg[0], SO_SNDTIMEO);
 	}
 	return true;
 }
@@ -281,7 +284,7 @@ static void parse_call(const char *text, struct trc_task_look *look)
 		if (calls[i].number != (int)number)
 			continue;
 		look->reason = calls[i].reason;
-		look->fragile = is_fragile(&calls[i], word[0], look->pc);
+		look->fragile = is_fragile(&calls[i], word, look->pc);
 		return;
 	}
 }

@@ -31,6 +31,20 @@ static bool taken_at_once(sem_t *sem)
 		result;                                                                            \
 	})
 
+/* The same while nothing is recorded: the kernel never restarts those with a deadline. */
+#define SEM_UNRECORDED(call)                                                                       \
+	({                                                                                         \
+		struct trc_restart restart;                                                        \
+		int result;                                                                        \
+                                                                                                   \
+		trc_restart_begin(&restart, TRC_REASON_SEM, 0, false);                             \
+		do                                                                                 \
+			result = call;                                                             \
+		while (TRC_UNLIKELY(result) && trc_restart(&restart, NULL));                       \
+		trc_restart_end(&restart, 0);                                                      \
+		result;                                                                            \
+	})
+
 TRC_EXPORT int sem_wait(sem_t *sem)
 {
 	if (!trc_recording())
@@ -48,7 +62,7 @@ TRC_EXPORT int sem_trywait(sem_t *sem)
 TRC_EXPORT int sem_timedwait(sem_t *sem, const struct timespec *deadline)
 {
 	if (!trc_recording() || !trc_time_valid(deadline))
-		return REAL(sem_timedwait)(sem, deadline);
+		return SEM_UNRECORDED(REAL(sem_timedwait)(sem, deadline));
 	if (taken_at_once(sem))
 		return 0;
 	return SEM_PARKED(sem, REAL(sem_timedwait)(sem, deadline));
@@ -57,7 +71,7 @@ TRC_EXPORT int sem_timedwait(sem_t *sem, const struct timespec *deadline)
 TRC_EXPORT int sem_clockwait(sem_t *sem, clockid_t clock, const struct timespec *deadline)
 {
 	if (!trc_recording() || !trc_clock_known(clock) || !trc_time_valid(deadline))
-		return REAL(sem_clockwait)(sem, clock, deadline);
+		return SEM_UNRECORDED(REAL(sem_clockwait)(sem, clock, deadline));
 	if (taken_at_once(sem))
 		return 0;
 	return SEM_PARKED(sem, REAL(sem_clockwait)(sem, clock, deadline));
