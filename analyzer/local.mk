@@ -31,10 +31,12 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report_deadlock.c \
 	analyzer/report_ended.c \
 	analyzer/report_groups.c \
+	analyzer/report_heap.c \
 	analyzer/report_labels.c \
 	analyzer/report_longest.c \
 	analyzer/report_names.c \
 	analyzer/report_now.c \
+	analyzer/report_shares.c \
 	analyzer/report_summary.c \
 	analyzer/report_text.c analyzer/report_text.h \
 	analyzer/report_threads.c \

@@ -218,6 +218,12 @@ struct trc_alloc {
 	bool lives;	       /* at the end of the trace, as far as is known */
 };
 
+/* An estimate without its fraction; INT64_MAX if it is larger than that. */
+static inline int64_t trc_estimate_whole(double estimate)
+{
+	return estimate < (double)INT64_MAX ? (int64_t)estimate : INT64_MAX;
+}
+
 /* The end of a sampled allocation; bytes, period and objects are those of the allocation. */
 struct trc_free {
 	int64_t ts_ns;

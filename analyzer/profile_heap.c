@@ -14,11 +14,6 @@ struct estimate {
 	double allocated, in_use; /* objects */
 };
 
-static int64_t whole(double value)
-{
-	return value < (double)INT64_MAX ? (int64_t)value : INT64_MAX;
-}
-
 static int estimate_add(struct trc_profile_sums *sums, struct trc_array *estimates,
 			const struct trc_alloc *alloc)
 {
@@ -55,10 +50,10 @@ static int sum_allocs(struct trc_profile_sums *sums)
 	row = sums->rows.row;
 	e = estimates.row;
 	for (size_t i = 0; i < estimates.n && !err; i++) {
-		row[i].value[0] = whole(e[i].allocated);
-		row[i].value[1] = whole(e[i].allocated * (double)row[i].bytes);
-		row[i].value[2] = whole(e[i].in_use);
-		row[i].value[3] = whole(e[i].in_use * (double)row[i].bytes);
+		row[i].value[0] = trc_estimate_whole(e[i].allocated);
+		row[i].value[1] = trc_estimate_whole(e[i].allocated * (double)row[i].bytes);
+		row[i].value[2] = trc_estimate_whole(e[i].in_use);
+		row[i].value[3] = trc_estimate_whole(e[i].in_use * (double)row[i].bytes);
 	}
 	trc_array_free(&estimates);
 	return err;
@@ -110,7 +105,7 @@ static void describe(const struct trc_model *m, struct trc_profile *p, bool allo
 	p->n_types = 4;
 	p->main_type = allocs ? 1 : 3;
 	p->period_type = (struct trc_profile_type){"space", "bytes"};
-	p->period = whole((double)finest);
+	p->period = trc_estimate_whole((double)finest);
 	p->of_program = true;
 	p->sized = true;
 	if (finest == coarsest)

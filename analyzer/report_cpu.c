@@ -12,7 +12,7 @@
 #include "analyzer/report_parts.h"
 #include "format/check.h"
 
-enum { EVENTS_MAX = 16, SHARES_MAX = 5, KEYS_MAX = 4, NAME_WIDTH = 28 };
+enum { EVENTS_MAX = 16, NAME_WIDTH = 28 };
 
 struct function {
 	uint32_t frame; /* one of its frames, an index; of the first: no stack */
@@ -36,12 +36,6 @@ struct sums {
 };
 
 /* ---- adding up ---- */
-
-static void add(int64_t *sum, int64_t value)
-{
-	if (__builtin_add_overflow(*sum, value, sum))
-		*sum = INT64_MAX;
-}
 
 /* Of code without names: where the function begins, or else the place itself. */
 static uint64_t unnamed_address(const struct trc_report *r, uint32_t frame)
@@ -98,16 +92,16 @@ static void functions_add(struct functions *f, const struct trc_report *r, uint3
 	struct function *row = f->rows.row;
 
 	if (first == end) {
-		add(&row[0].self, value);
-		add(&row[0].total, value);
+		trc_report_add(&row[0].self, value);
+		trc_report_add(&row[0].total, value);
 		return;
 	}
-	add(&row[f->of_frame[s->stack_frame[first] - 1]].self, value);
+	trc_report_add(&row[f->of_frame[s->stack_frame[first] - 1]].self, value);
 	for (uint32_t i = first; i < end; i++) {
 		struct function *in = &row[f->of_frame[s->stack_frame[i] - 1]];
 
 		if (in->stack != stack)
-			add(&in->total, value);
+			trc_report_add(&in->total, value);
 		in->stack = stack;
 	}
 }
@@ -134,12 +128,12 @@ static void sample_add(struct sums *sums, const struct trc_report *r,
 	if (!trc_label_filter_match(r->label_filter, r->m, sample->labels))
 		return;
 	sums->samples++;
-	add(&sums->total, value);
-	add(&sums->by_stack[sample->stack < r->stacks->n_stacks ? sample->stack : 0], value);
+	trc_report_add(&sums->total, value);
+	trc_report_add(&sums->by_stack[sample->stack < r->stacks->n_stacks ? sample->stack : 0], value);
 	if (thread)
-		add(&sums->by_thread[thread - r->thread], value);
+		trc_report_add(&sums->by_thread[thread - r->thread], value);
 	for (size_t i = 0; i < n; i++)
-		add(&sums->by_label[r->label_first[label + i - r->label]], value);
+		trc_report_add(&sums->by_label[r->label_first[label + i - r->label]], value);
 }
 
 static int sums_make(struct sums *sums, const struct trc_report *r,
@@ -255,116 +249,6 @@ static int print_functions(struct trc_report *r, const struct sums *sums, const 
 	return 0;
 }
 
-/* ---- shares ---- */
-
-struct share {
-	int64_t value;
-	size_t row;
-};
-
-static int compare_shares(const void *a, const void *b)
-{
-	const struct share *x = a, *y = b;
-
-	if (x->value != y->value)
-		return x->value > y->value ? -1 : 1;
-	return (x->row > y->row) - (x->row < y->row);
-}
-
-static void add_share(struct trc_line *line, int64_t value, int64_t total)
-{
-	char number[TRC_NUMBER_BYTES];
-
-	trc_line_add(line, " %s", trc_text_share(number, value, total));
-}
-
-static void shares_end(struct trc_report *r, struct trc_line *line, size_t n)
-{
-	if (n > SHARES_MAX)
-		trc_line_add(line, ", and %zu more", n - SHARES_MAX);
-	trc_report_line(r, line);
-}
-
-static int print_threads(struct trc_report *r, const struct sums *sums)
-{
-	struct share *share = calloc(r->n_threads + 1, sizeof(*share));
-	struct trc_line line;
-	size_t n = 0;
-
-	if (!share)
-		return -ENOMEM;
-	for (size_t i = 0; i < r->n_threads; i++)
-		if (sums->by_thread[i])
-			share[n++] = (struct share){sums->by_thread[i], i};
-	if (n)
-		qsort(share, n, sizeof(*share), compare_shares);
-	trc_line_begin(&line, r->width, r->colour);
-	trc_line_add(&line, "  by thread:");
-	for (size_t i = 0; i < n && i < SHARES_MAX; i++) {
-		trc_line_add(&line, i ? ", " : " ");
-		trc_report_thread(r, &line, r->thread[share[i].row].serial, NAME_WIDTH);
-		add_share(&line, share[i].value, sums->total);
-	}
-	if (n)
-		shares_end(r, &line, n);
-	free(share);
-	return 0;
-}
-
-/* The values of one key, and what had none of them. */
-static void print_key(struct trc_report *r, const struct sums *sums, const char *key,
-		      struct share *share)
-{
-	int64_t none = sums->total;
-	struct trc_line line;
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->n_labels; i++) {
-		if (!sums->by_label[i] || strcmp(r->label[i].key, key) != 0)
-			continue;
-		share[n++] = (struct share){sums->by_label[i], i};
-		none -= sums->by_label[i];
-	}
-	qsort(share, n, sizeof(*share), compare_shares);
-	trc_line_begin(&line, r->width, r->colour);
-	trc_line_add(&line, "  by ");
-	trc_line_data(&line, key, NAME_WIDTH);
-	trc_line_add(&line, ":");
-	for (size_t i = 0; i < n && i < SHARES_MAX; i++) {
-		trc_line_add(&line, i ? ", " : " ");
-		trc_line_data(&line, r->label[share[i].row].value, NAME_WIDTH);
-		add_share(&line, share[i].value, sums->total);
-	}
-	if (none > 0 && n <= SHARES_MAX) {
-		trc_line_add(&line, ", none");
-		add_share(&line, none, sums->total);
-	}
-	shares_end(r, &line, n);
-}
-
-/* A line for each key, in the order in which labels first had any. */
-static int print_labels(struct trc_report *r, const struct sums *sums)
-{
-	struct share *share = calloc(r->n_labels + 1, sizeof(*share));
-	const char *key[KEYS_MAX];
-	size_t n = 0;
-
-	if (!share)
-		return -ENOMEM;
-	for (size_t i = 0; i < r->n_labels && n < KEYS_MAX; i++) {
-		bool known = !sums->by_label[i];
-
-		for (size_t k = 0; k < n && !known; k++)
-			known = !strcmp(key[k], r->label[i].key);
-		if (known)
-			continue;
-		key[n++] = r->label[i].key;
-		print_key(r, sums, r->label[i].key, share);
-	}
-	free(share);
-	return 0;
-}
-
 /* ---- how it was sampled ---- */
 
 static void alarm_line(struct trc_report *r, const char *text)
@@ -468,9 +352,9 @@ static int print_event(struct trc_report *r, const struct trc_sample_event *even
 		functions_fill(f, r, &sums);
 		err = print_functions(r, &sums, f);
 		if (!err)
-			err = print_threads(r, &sums);
+			err = trc_report_thread_shares(r, sums.by_thread, sums.total);
 		if (!err)
-			err = print_labels(r, &sums);
+			err = trc_report_label_shares(r, sums.by_label, sums.total);
 	}
 	sums_free(&sums);
 	return err;

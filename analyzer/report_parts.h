@@ -126,6 +126,14 @@ void trc_report_filter_line(struct trc_report *r);
 /* How long it is within the trace and its thread's life. */
 int64_t trc_report_label_span_ns(const struct trc_report *r, const struct trc_label_span *span);
 
+/* ---- report_shares.c ---- */
+/* Adds to a sum; what does not fit stays at the largest that does. */
+void trc_report_add(int64_t *sum, int64_t value);
+/* A line with the threads that have most of `total`; by row of thread.  0 or -ENOMEM. */
+int trc_report_thread_shares(struct trc_report *r, const int64_t *by_thread, int64_t total);
+/* A line for each key, in the order in which labels first had any; by label_first.  0 or -ENOMEM. */
+int trc_report_label_shares(struct trc_report *r, const int64_t *by_label, int64_t total);
+
 /* ---- report_groups.c: 0 or -ENOMEM; free with trc_groups_free() ---- */
 int trc_groups_of_parks(struct trc_groups *g, struct trc_report *r, size_t top);
 int trc_groups_of_unlocks(struct trc_groups *g, struct trc_report *r, size_t top);
@@ -142,6 +150,7 @@ int trc_report_ended(struct trc_report *r);
 int trc_report_snapshot(struct trc_report *r);
 int trc_report_now(struct trc_report *r);
 int trc_report_cpu(struct trc_report *r);
+int trc_report_heap(struct trc_report *r);
 /* CPU time was sampled. */
 bool trc_report_has_cpu(const struct trc_report *r);
 int trc_report_waits(struct trc_report *r);

@@ -229,6 +229,18 @@ END_TEST
 	"@50000000 thread=2 samples_lost event=1 lost_samples=7 cause=busy\n"                      \
 	"@60000000 thread=2 sample event=2 value=5000\n"
 
+/* get() holds what it allocates, in both halves of the trace; put() gave everything back. */
+#define ALLOCATED                                                                                  \
+	MODULES THREADS                                                                            \
+	"labels acme tenant=\"acme\"\n"                                                            \
+	"@1000 thread=1 alloc sample=1 address=0x10 bytes=1000 period=1 stack=get labels=acme\n"   \
+	"@2000 thread=1 alloc sample=2 address=0x20 bytes=500 period=1 stack=get_too\n"            \
+	"@3000 thread=1 alloc sample=3 address=0x30 bytes=4000 period=1 stack=put labels=acme\n"   \
+	"@8000 thread=2 free sample=3 address=0x30 bytes=4000 period=1\n"                          \
+	"@9000 thread=2 alloc sample=4 address=0x40 bytes=2500 period=1 stack=get\n"               \
+	"@9500 thread=2 alloc sample=5 address=0x50 bytes=1000 period=1 stack=idle\n"              \
+	"@10000 thread=1 counter name=\"c\" value=1\n"
+
 static const struct {
 	const char *what, *trace, *line; /* which must be among those printed; may be several */
 	bool absent;			 /* ... or must not */
@@ -411,6 +423,26 @@ static const struct {
 	 "CPU time  0 ns in 0 samples of c?[31m, every 1 ns, by signal\n"
 	 "  n?",
 	 false},
+	{"memory by place: what is in use, how that grew, then what was allocated and is gone",
+	 ALLOCATED,
+	 "Memory  5.00 kB in use at the end, 9.00 kB allocated, from 5 samples: every allocation\n"
+	 "    in use             objects     growth  allocated  where\n"
+	 "   4.00 kB   80.0%           3   +2.50 kB    4.00 kB  server+0x10 < server+0x20\n"
+	 "   1.00 kB   20.0%           1   +1.00 kB    1.00 kB  server+0x60\n"
+	 "       0 B                       -4.00 kB    4.00 kB  server+0x40 < server+0x50\n"
+	 "  by tenant: acme 20.0%, none 80.0%",
+	 false},
+	{"memory: samples stand for more than themselves",
+	 MODULES THREADS
+	 "@2 thread=1 alloc sample=1 address=0x10 bytes=1024 period=524288 stack=get\n"
+	 "@3 thread=1 gap lost_events=2 since=2 cause=ring_full\n",
+	 "Memory  525 kB in use at the end, 525 kB allocated, from 1 sample, one byte in 524,288\n"
+	 "  events were lost: some of what is in use may have been freed\n"
+	 "    in use             objects     growth  allocated  where\n"
+	 "    525 kB  100.0%         512    +525 kB     525 kB  server+0x10 < server+0x20",
+	 false},
+	{"nothing allocated: no section", MODULES THREADS "@1 counter name=\"c\" value=1\n",
+	 "Memory", true},
 	{"nothing sampled: no section", MODULES THREADS "@1 counter name=\"c\" value=1\n", "CPU time",
 	 true},
 	{"no waits: no section for them", "@1 counter name=\"c\" value=1\n", "Critical sections",
@@ -461,6 +493,11 @@ static char *huge_trace(void)
 		fprintf(out,
 			"@%ld thread=%d park reason=%s object=0x7fffffff%04x holder=30 stack=s%d\n",
 			at, thread, reason, i, i % 40);
+		if (i % 5 == 2)
+			fprintf(out,
+				"@%ld thread=30 alloc sample=%d address=%d bytes=%ld period=524288 "
+				"stack=s%d\n",
+				at, i, i, at, i % 40);
 		if (i % 5 == 0)
 			fprintf(out,
 				"@%ld thread=30 unlock reason=mutex object=0x7fffffff%04x "

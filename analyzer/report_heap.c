@@ -1,0 +1,241 @@
+/*
+ * report_heap.c - memory: what is in use when the trace ends, what was allocated, and where.
+ *
+ *   H1  a place is a stack's frames of the program's own, as of waits
+ *   H2  growth is what a place has in use at the end, less what it had in the middle of the trace:
+ *       that of a leak is about half of its memory, that of a cache which was filled is nothing
+ *   H3  all of it is estimated from samples; what was allocated before the trace is in nothing
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include "analyzer/report_parts.h"
+
+struct place {
+	double in_use, at_half, allocated; /* bytes */
+	double objects;			   /* in use */
+};
+
+struct memory {
+	struct place *place; /* by canonical stack */
+	struct place all;
+	int64_t *by_label; /* bytes in use, by row of the label's first */
+	int64_t half_ns;
+	uint64_t samples, finest, coarsest;
+};
+
+/* ---- adding up ---- */
+
+static void place_add(struct place *place, const struct trc_alloc *alloc, int64_t half_ns)
+{
+	double bytes = alloc->objects * (double)alloc->bytes;
+
+	place->allocated += bytes;
+	if (alloc->lives) {
+		place->in_use += bytes;
+		place->objects += alloc->objects;
+	}
+	if (alloc->ts_ns <= half_ns &&
+	    (alloc->lives || (alloc->freed_ns != TRC_NEVER && alloc->freed_ns > half_ns)))
+		place->at_half += bytes;
+}
+
+static void alloc_add(struct memory *memory, const struct trc_report *r,
+		      const struct trc_alloc *alloc)
+{
+	uint32_t stack = alloc->stack < r->stacks->n_stacks ? alloc->stack : 0;
+	size_t n;
+	const struct trc_set_label *label = trc_model_label_set(r->m, alloc->labels, &n);
+
+	if (!trc_label_filter_match(r->label_filter, r->m, alloc->labels))
+		return;
+	if (!memory->samples++ || alloc->period < memory->finest)
+		memory->finest = alloc->period;
+	if (alloc->period > memory->coarsest)
+		memory->coarsest = alloc->period;
+	place_add(&memory->place[trc_report_canonical(r, stack)], alloc, memory->half_ns);
+	place_add(&memory->all, alloc, memory->half_ns);
+	for (size_t i = 0; i < n && alloc->lives; i++)
+		trc_report_add(&memory->by_label[r->label_first[label + i - r->label]],
+			       trc_estimate_whole(alloc->objects * (double)alloc->bytes));
+}
+
+/* ---- lines ---- */
+
+static const char *bytes_text(char number[TRC_NUMBER_BYTES], double bytes)
+{
+	return trc_text_bytes(number, (uint64_t)trc_estimate_whole(bytes));
+}
+
+static const char *growth_text(char text[TRC_NUMBER_BYTES + 1], const struct place *place)
+{
+	double growth = place->in_use - place->at_half;
+
+	text[0] = growth < 0 ? '-' : '+';
+	bytes_text(text + 1, growth < 0 ? -growth : growth);
+	return growth > -1 && growth < 1 ? "" : text;
+}
+
+static void print_columns(struct trc_report *r)
+{
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_style(&line, TRC_STYLE_DIM);
+	trc_line_right(&line, 10, "in use");
+	trc_line_right(&line, 8, "");
+	trc_line_right(&line, 12, "objects");
+	trc_line_right(&line, 11, "growth");
+	trc_line_right(&line, 11, "allocated");
+	trc_line_add(&line, "  where");
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_report_line(r, &line);
+}
+
+static void print_place(struct trc_report *r, const struct memory *memory,
+			const struct place *place)
+{
+	char number[TRC_NUMBER_BYTES], growth[TRC_NUMBER_BYTES + 1];
+	bool any = place->in_use >= 1;
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_right(&line, 10, bytes_text(number, place->in_use));
+	trc_line_right(&line, 8,
+		       any ? trc_text_share(number, trc_estimate_whole(place->in_use),
+					    trc_estimate_whole(memory->all.in_use))
+			   : "");
+	trc_line_right(&line, 12,
+		       any ? trc_text_count(number, (uint64_t)trc_estimate_whole(place->objects))
+			   : "");
+	trc_line_right(&line, 11, growth_text(growth, place));
+	trc_line_right(&line, 11, bytes_text(number, place->allocated));
+	trc_line_add(&line, "  ");
+	trc_report_chain(r, &line, (uint32_t)(place - memory->place));
+	trc_report_line(r, &line);
+}
+
+static void print_more(struct trc_report *r, size_t n)
+{
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_add(&line, "    and %zu more place%s", n, n == 1 ? "" : "s");
+	trc_report_line(r, &line);
+}
+
+static int compare(double x, double y)
+{
+	return (x < y) - (x > y);
+}
+
+static int compare_in_use(const void *a, const void *b)
+{
+	const struct place *x = *(struct place *const *)a, *y = *(struct place *const *)b;
+	int order = compare(x->in_use, y->in_use);
+
+	if (!order)
+		order = compare(x->allocated, y->allocated);
+	return order ? order : (x > y) - (x < y);
+}
+
+static int compare_allocated(const void *a, const void *b)
+{
+	const struct place *x = *(struct place *const *)a, *y = *(struct place *const *)b;
+	int order = compare(x->allocated, y->allocated);
+
+	return order ? order : (x > y) - (x < y);
+}
+
+/* The places with most in use; then those that allocated most, if they are others. */
+static int print_places(struct trc_report *r, const struct memory *memory)
+{
+	struct place **order = calloc(r->stacks->n_stacks + 1, sizeof(*order));
+	size_t n = 0, n_in_use = 0, n_shown;
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->stacks->n_stacks || !i; i++) {
+		if (memory->place[i].allocated > 0)
+			order[n++] = &memory->place[i];
+		n_in_use += memory->place[i].in_use > 0;
+	}
+	qsort(order, n, sizeof(struct place *), compare_in_use);
+	n_shown = n_in_use < r->top ? n_in_use : r->top;
+	print_columns(r);
+	for (size_t i = 0; i < n_shown; i++)
+		print_place(r, memory, order[i]);
+	if (n_in_use > n_shown)
+		print_more(r, n_in_use - n_shown);
+	qsort(order + n_shown, n - n_shown, sizeof(struct place *), compare_allocated);
+	for (size_t i = n_shown; i < n && i < n_shown + r->top / 2 + 1; i++)
+		print_place(r, memory, order[i]);
+	free(order);
+	return 0;
+}
+
+static void print_heading(struct trc_report *r, const struct memory *memory)
+{
+	char number[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	putc('\n', r->out);
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_style(&line, TRC_STYLE_BOLD);
+	trc_line_add(&line, "Memory");
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_line_add(&line, "  %s in use at the end", bytes_text(number, memory->all.in_use));
+	trc_line_add(&line, ", %s allocated", bytes_text(number, memory->all.allocated));
+	trc_line_add(&line, ", from %s sample%s", trc_text_count(number, memory->samples),
+		     memory->samples == 1 ? "" : "s");
+	if (memory->finest <= 1 && memory->coarsest <= 1)
+		trc_line_add(&line, ": every allocation");
+	else
+		trc_line_add(&line, ", one byte in %s", trc_text_count(number, memory->finest));
+	if (memory->finest != memory->coarsest && memory->coarsest > 1)
+		trc_line_add(&line, " to %s", trc_text_count(number, memory->coarsest));
+	trc_report_line(r, &line);
+}
+
+static void print_doubt(struct trc_report *r)
+{
+	struct trc_line line;
+
+	if (!trc_model_lost_events(r->m))
+		return;
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_style(&line, TRC_STYLE_ALARM);
+	trc_line_add(&line, "  events were lost: some of what is in use may have been freed");
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_report_line(r, &line);
+}
+
+/* ---- the section ---- */
+
+int trc_report_heap(struct trc_report *r)
+{
+	struct memory memory = {.half_ns = r->start_ns + (r->end_ns - r->start_ns) / 2};
+	size_t n;
+	const struct trc_alloc *alloc = trc_model_allocs(r->m, &n);
+	int err = 0;
+
+	if (!n)
+		return 0;
+	memory.place = calloc(r->stacks->n_stacks + 1, sizeof(*memory.place));
+	memory.by_label = calloc(r->n_labels + 1, sizeof(*memory.by_label));
+	if (!memory.place || !memory.by_label)
+		err = -ENOMEM;
+	for (size_t i = 0; i < n && !err; i++)
+		alloc_add(&memory, r, &alloc[i]);
+	if (!err && memory.samples) {
+		print_heading(r, &memory);
+		print_doubt(r);
+		err = print_places(r, &memory);
+		if (!err)
+			err = trc_report_label_shares(r, memory.by_label,
+						      trc_estimate_whole(memory.all.in_use));
+	}
+	free(memory.place);
+	free(memory.by_label);
+	return err;
+}
