@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "flight_fixture.h"
+#include "tests/forks.h"
 #include "trace_look.h"
 
 static pthread_mutex_t fought_over = PTHREAD_MUTEX_INITIALIZER;
@@ -406,12 +407,6 @@ START_TEST(a_forked_child_has_one_of_its_own_if_that_was_asked_for)
 	stop();
 }
 END_TEST
-
-#ifdef __SANITIZE_ADDRESS__ /* another thread may have its allocator locked when one forks */
-enum { ALLOCATOR_NOT_FOR_FORKS = 1 };
-#else
-enum { ALLOCATOR_NOT_FOR_FORKS = 0 };
-#endif
 
 static void add_tests(TCase *c)
 {

@@ -32,7 +32,8 @@ trc_flight_test_PARTS = tests/recorder/flight_fixture.c tests/recorder/flight_fi
 flight_test_SOURCES = tests/recorder/flight_test.c $(trc_flight_test_PARTS)
 flight_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 flight_test_LDADD = libtrc.la libtrcformat.la $(CHECK_LIBS)
-flight_trigger_test_SOURCES = tests/recorder/flight_trigger_test.c $(trc_flight_test_PARTS)
+flight_trigger_test_SOURCES = tests/recorder/flight_trigger_test.c tests/forks.h \
+	$(trc_flight_test_PARTS)
 flight_trigger_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 flight_trigger_test_LDADD = libtrc.la libtrcformat.la $(CHECK_LIBS)
 flight_orders_SOURCES = tests/recorder/flight_orders.c tests/recorder/trace_look.c \
@@ -42,7 +43,7 @@ flight_orders_LDADD = libtrcapi.la libtrcdrain.la $(trc_core_test_LIBS)
 
 check_PROGRAMS += sample_test
 TESTS += sample_test
-sample_test_SOURCES = tests/recorder/sample_test.c tests/stolen.h
+sample_test_SOURCES = tests/recorder/sample_test.c tests/forks.h tests/stolen.h
 sample_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 sample_test_LDADD = libtrc.la libtrcformat.la $(CHECK_LIBS)
 
