@@ -1,6 +1,7 @@
 /*
  * truth_labels.c - sleeps under labels, and says how often under which.
  *
+ * With an argument it records itself into that file; without, somebody else is expected to.
  * Each sleep is a wait that the trace has; a line "KEY VALUE COUNT" for each label, and one with
  * "none" for sleeps without any.
  */
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include <trc/labels.h>
+#include <trc/trace.h>
 
 enum { TENANTS = 3, PHASES = 2, ROUNDS = 4, NESTED = 5, JOBS = 6, EXITS = 3 };
 
@@ -121,16 +123,26 @@ static void run_jobs(void)
 	trace_labels_unref(labels);
 }
 
-int main(void)
+static int fail(const char *what)
+{
+	fprintf(stderr, "%s: %s\n", what, trace_last_error());
+	return 1;
+}
+
+int main(int argc, char **argv)
 {
 	static const char *const tenant[TENANTS] = {"acme", "m\xc3\xbcller", "a,b=c"};
 
+	if (argc > 1 && trace_start(argv[1], NULL))
+		return fail("trace_start");
 	rest();
 	for (int i = 0; i < TENANTS; i++)
 		run_tenant(tenant[i]);
 	nested(0);
 	run_jobs();
 	rest();
+	if (argc > 1 && trace_stop())
+		return fail("trace_stop");
 
 	for (int i = 0; i < TENANTS; i++)
 		printf("tenant\t%s\t%d\n", tenant[i], 2 + ROUNDS * PHASES);
