@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 #include "clock.h"
+#include "copy_racing.h"
 #include "drain_private.h"
 #include "format/pages.h"
 #include "format/raw.h"
@@ -81,7 +82,9 @@ static int header_check(struct trc_drain *d, struct trc_shared *shared, uint64_t
 
 	if (mapped_bytes < sizeof(*shared))
 		return -EBADMSG;
-	memcpy(&d->h, shared, sizeof(d->h));
+	/* Beside a flight recorder threads go on counting in it; of the copy only what was settled
+	 * when it was made is looked at. */
+	trc_copy_racing(&d->h, shared, sizeof(d->h));
 	err = trc_layout_check(&d->h, mapped_bytes, &why);
 	if (err)
 		return err;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include "copy_racing.h"
 #include "drain_private.h"
 #include "format/raw.h"
 #include "snapshot_private.h"
@@ -15,7 +16,6 @@
 #endif
 
 enum {
-	WORDWISE_BYTES_MAX = 1024,
 	READ_BYTES_MAX = 16 << 20,
 	PIECE_WORDS = (2 << 20) / 8,
 	CHUNK_ENTRIES = 128,
@@ -28,37 +28,6 @@ enum {
 #define POSITION_MAX (UINT64_C(1) << 62)
 
 /* ---- reading --------------------------------------------------------------------------- */
-
-#if defined(__SANITIZE_THREAD__)
-#define SANITIZED_THREADS 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define SANITIZED_THREADS 1
-#endif
-#endif
-
-/*
- * A copy of words that somebody may be writing to: what was, is found out afterwards and thrown
- * away.  The thread sanitizer would call that a race, and has its own memcpy().
- */
-#ifdef SANITIZED_THREADS
-__attribute__((noinline, no_sanitize("thread"))) static void copy_racing(void *to, const void *from,
-									 uint64_t n_bytes)
-{
-	for (uint64_t i = 0; i < n_bytes / 8; i++)
-		((volatile uint64_t *)to)[i] = ((const volatile uint64_t *)from)[i];
-}
-#else
-__attribute__((noinline)) static void copy_racing(void *to, const void *from, uint64_t n_bytes)
-{
-	/* Counters are read in one piece each. */
-	if (n_bytes > WORDWISE_BYTES_MAX)
-		memcpy(to, from, n_bytes);
-	else
-		for (uint64_t i = 0; i < n_bytes / 8; i++)
-			((uint64_t *)to)[i] = ((const volatile uint64_t *)from)[i];
-}
-#endif
 
 /* The kernel copies aligned words in one piece. */
 static int read_file(int fd, uint64_t off, char *to, uint64_t n_bytes)
@@ -84,7 +53,7 @@ int trc_snapshot_read(const struct trc_snapshot_source *source, uint64_t off, vo
 	int err = 0;
 
 	if (source->mapping)
-		copy_racing(to, source->mapping + off, n_bytes);
+		trc_copy_racing(to, source->mapping + off, n_bytes);
 	else
 		err = read_file(source->fd, off, to, n_bytes);
 	/* acquire fence: later reads come later.  Pairs with the releases that commit records and
