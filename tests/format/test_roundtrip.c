@@ -272,7 +272,7 @@ static void random_write(struct random_trace *t, uint64_t generation_ns)
 		random_event(t, g, time);
 		s = stream_of(&g->event);
 		t->stream[s][t->n[s]++] = i;
-		ck_assert_int_eq(trc_writer_event(w, &g->event), 0);
+		expect_same(trc_writer_event(w, &g->event), 0);
 		if (random_next() % 40000 == 0)
 			ck_assert_int_eq(trc_writer_flush(w), 0);
 		if (random_next() % 60000 == 0)
@@ -294,19 +294,19 @@ static void compare_event(const struct given *g, const struct trc_columns *c, ui
 	unsigned int k = g->event.kind;
 	uint32_t rank = c->rank[i];
 
-	ck_assert_uint_eq(c->kind[i], k);
-	ck_assert_int_eq(c->time_ns[i], (int64_t)g->event.time);
-	ck_assert_uint_eq(c->thread[i], g->event.thread);
-	ck_assert_uint_eq(c->proc[i], g->event.proc);
+	expect_same(c->kind[i], k);
+	expect_same(c->time_ns[i], g->event.time);
+	expect_same(c->thread[i], g->event.thread);
+	expect_same(c->proc[i], g->event.proc);
 	for (unsigned int a = 0; a < info->n_args; a++) {
 		if (info->arg[a].type != TRC_ARG_TEXT) {
-			ck_assert_uint_eq(c->arg[k][a][rank], g->event.arg[a]);
+			expect_same(c->arg[k][a][rank], g->event.arg[a]);
 			continue;
 		}
-		ck_assert_ptr_null(c->arg[k][a]);
-		ck_assert_uint_eq(c->text_off[k][rank + 1] - c->text_off[k][rank],
-				  g->event.text_bytes);
-		ck_assert_mem_eq(c->text[k] + c->text_off[k][rank], g->text, g->event.text_bytes);
+		expect_same((uintptr_t)c->arg[k][a], 0);
+		expect_same(c->text_off[k][rank + 1] - c->text_off[k][rank], g->event.text_bytes);
+		if (memcmp(c->text[k] + c->text_off[k][rank], g->text, g->event.text_bytes))
+			ck_abort_msg("the text of a %s differs", info->name);
 	}
 }
 
@@ -327,8 +327,8 @@ static void compare_block(const struct random_trace *t, const struct trc_reader 
 	ck_assert_int_eq(c->time_ns[0], info->first_ns);
 	ck_assert_int_eq(c->time_ns[c->n_events - 1], info->last_ns);
 	for (uint32_t i = 0; i < c->n_events; i++) {
-		ck_assert_uint_lt(next[s], t->n[s]);
-		ck_assert_uint_eq(c->rank[i], count[c->kind[i]]++);
+		expect_same(next[s] < t->n[s], true);
+		expect_same(c->rank[i], count[c->kind[i]]++);
 		compare_event(&t->given[t->stream[s][next[s]++]], c, i);
 	}
 	ck_assert_mem_eq(count, info->kind_count, sizeof(count));
