@@ -152,7 +152,8 @@ struct trc_fold_thread {
 struct trc_fold_park {
 	struct trc_fold_item item; /* extra: the park that goes on around it; id, 0 = none */
 	uint64_t start, object;
-	uint64_t next_time; /* of the thread's first event since; 0 = none */
+	uint64_t next_time;  /* of the thread's first event since; 0 = none */
+	uint64_t next_since; /* ... and if that told of a wait, when it began; else next_time */
 	uint32_t thread, stack, labels;
 	int32_t region_depth;
 	uint32_t nest;	    /* what waits within it lasted; id in nests, 0 = none */

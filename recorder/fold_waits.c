@@ -155,12 +155,17 @@ static bool has_own_stack(unsigned int kind)
 	       kind == TRC_KIND_UNPARK || kind == TRC_KIND_ACQUIRE;
 }
 
+/* A park within a park is the outer one's next event: only the innermost may wait for one. */
 static void check_open(struct trc_fold *f, struct trc_fold_thread *t,
 		       const struct trc_fold_event *e)
 {
-	for (uint32_t id = t->top; id && !park_at(f, id)->next_time;
-	     id = park_at(f, id)->item.extra)
-		park_at(f, id)->next_time = e->time;
+	struct trc_fold_park *park = park_at(f, t->top);
+
+	if (!park->next_time) {
+		park->next_time = park->next_since = e->time;
+		if (e->kind == TRC_KIND_WAIT && is_blocked(e->reason) && e->c < e->time)
+			park->next_since = e->c > park->start ? e->c : park->start;
+	}
 	if (has_own_stack(e->kind))
 		abandon_by_stack(f, t, e);
 }
@@ -299,29 +304,36 @@ void trc_fold_thread_event(struct trc_fold *f, const struct trc_fold_event *e)
 
 /* ---- for a copy ------------------------------------------------------------------------ */
 
+/* One that is open, or ended when its thread went on; *within: how long those inside of it lasted
+ * that are open as well.  False: it is in doubt. */
+static bool park_so_far(const struct trc_fold *f, const struct trc_fold_park *park, bool open,
+			struct trc_view *copy, uint64_t *within)
+{
+	const struct trc_fold_nest *nest = trc_fold_table_at(&f->nests, park->nest);
+	uint64_t end = open ? copy->end : park->next_time;
+	uint64_t inside = *within + (nest ? nest->ticks[copy->number] : 0);
+
+	if (!park->blocked || !in_window(copy, park->start, end))
+		return true;
+	if (park->left_out || trc_fold_in_doubt(f, park->start, end))
+		return false;
+	/* What came after it had ended is not inside of it, but of what is around it. */
+	sum_up(copy, park, end, open ? inside : trc_view_clip(copy, park->next_since, end));
+	*within = trc_view_clip(copy, park->start, end) + (open ? 0 : inside);
+	return true;
+}
+
 static void thread_so_far(const struct trc_fold *f, const struct trc_fold_thread *t,
 			  struct trc_view *copy)
 {
-	uint64_t within = 0; /* of the one that is looked at, what is in progress */
-	bool inner_open = false;
+	uint64_t within = 0;
+	bool open = false;
 
 	for (uint32_t id = t->top; id; id = park_at(f, id)->item.extra) {
 		const struct trc_fold_park *park = park_at(f, id);
-		const struct trc_fold_nest *nest = trc_fold_table_at(&f->nests, park->nest);
-		uint64_t end = park->next_time;
 
-		if (!end || inner_open) { /* K4 */
-			inner_open = true;
-			end = copy->end;
-		}
-		if (!park->blocked || !in_window(copy, park->start, end))
-			continue;
-		if (park->left_out || trc_fold_in_doubt(f, park->start, end)) {
-			copy->left_out++;
-			continue;
-		}
-		sum_up(copy, park, end, within + (nest ? nest->ticks[copy->number] : 0));
-		within = trc_view_clip(copy, park->start, end);
+		open |= !park->next_time; /* K4; what is around an open one is open */
+		copy->left_out += !park_so_far(f, park, open, copy, &within);
 	}
 }
 

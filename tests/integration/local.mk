@@ -10,7 +10,8 @@ integration_programs = \
 	tests/integration/deadlock \
 	tests/integration/sampled_hard \
 	tests/integration/sampled_guest \
-	tests/integration/mc_load
+	tests/integration/mc_load \
+	tests/integration/contended
 
 check_PROGRAMS += $(integration_programs)
 # -no-install: programs, not scripts that run programs.
@@ -41,6 +42,8 @@ tests_integration_sampled_hard_LDADD = -lpthread
 tests_integration_sampled_guest_SOURCES = tests/integration/sampled_guest.c
 tests_integration_sampled_guest_LDADD = -lpthread
 tests_integration_mc_load_SOURCES = tests/integration/mc_load.c
+tests_integration_contended_SOURCES = tests/integration/contended.c
+tests_integration_contended_LDADD = -lpthread
 
 integration_tests = \
 	tests/integration/truth_waits.sh \
@@ -51,6 +54,7 @@ integration_tests = \
 	tests/integration/sampled_guest.sh \
 	tests/integration/truth_profile.sh \
 	tests/integration/demo.sh \
+	tests/integration/fold.sh \
 	tests/integration/soak.sh \
 	tests/integration/cut.sh \
 	tests/integration/deadlock.sh \

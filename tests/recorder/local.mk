@@ -103,3 +103,17 @@ tests_recorder_labels_program_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_recorder_labels_program_LDADD = libtrc.la -lpthread
 TESTS += tests/recorder/labels.sh
 EXTRA_DIST += tests/recorder/labels.sh
+
+# A fold beside the analyzer.
+check_PROGRAMS += tests/recorder/fold_compare
+tests_recorder_fold_compare_SOURCES = tests/recorder/fold_compare.c \
+	tests/recorder/fold_replay.c tests/recorder/fold_replay.h
+tests_recorder_fold_compare_LDADD = libtrcanalyze.la libtrcdrain.la libtrcformat.la
+if HAVE_CHECK
+check_PROGRAMS += fold_random_test
+TESTS += fold_random_test
+fold_random_test_SOURCES = tests/recorder/fold_random_test.c \
+	tests/recorder/fold_replay.c tests/recorder/fold_replay.h
+fold_random_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+fold_random_test_LDADD = libtrcmodelfixture.la libtrcdrain.la libtrcformat.la $(CHECK_LIBS)
+endif

@@ -1,0 +1,24 @@
+#!/bin/bash
+# Real traces through a fold: the same waits at the same places with the same sums, to the
+# nanosecond, as trace-analyze derives for --pprof block and --pprof mutex.
+. "$(dirname "$0")/lib.sh"
+need_unsanitized
+
+compare=$top_builddir/tests/recorder/fold_compare
+
+# compare_fold NAME ROWS COMMAND...: at least so many rows, of both profiles together
+compare_fold()
+{
+	local what=$1 least=$2 rows
+	shift 2
+	"$trace_record" -q -o "$what.trc" -- "$@" >"$what.out" 2>&1 ||
+		fail "$what: trace-record or the program failed: $?"
+	rows=$("$compare" "$what.trc" | awk '{ print $2 }') || fail "$what: they differ"
+	[ "$rows" -ge "$least" ] || fail "$what: only $rows rows"
+	passed "$what: $rows rows agree"
+}
+
+compare_fold waits 20 "$here/truth_waits"
+compare_fold labels 2 "$here/truth_labels"
+compare_fold demo 8 "$top_builddir/docs/examples/trc-demo"
+compare_fold contended 6 "$here/contended"
