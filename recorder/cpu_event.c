@@ -262,8 +262,6 @@ static int parse_event(struct parser *p, struct piece text)
 	uint64_t config;
 	int has_period, err;
 
-	if (!text.n)
-		return refuse(p, text, "an event is missing; there are " NAMES);
 	kind = parse_name(p, name, &config);
 	if (!kind)
 		return -EINVAL;
@@ -302,6 +300,9 @@ static int parse_list(struct parser *p, const char *list)
 		struct piece text = piece_until(at, end, ',');
 		int err;
 
+		if (!text.n)
+			return refuse(p, (struct piece){list, (int)(end - list)},
+				      "an event is missing; there are " NAMES);
 		if (p->n == TRC_CPU_EVENTS_MAX)
 			return refuse(p, text, "one too many: at most 16 events in a session");
 		err = parse_event(p, text);

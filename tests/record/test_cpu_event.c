@@ -113,8 +113,10 @@ static const struct {
 	 "context-switches, cycles, instructions, cache-references, cache-misses, branches, "
 	 "branch-misses and rHEX"},
 	{"capital letters", "Cycles", 0, "Cycles: no such event"},
-	{"nothing between commas", "cycles,,timer", 0, "an event is missing; there are auto"},
-	{"nothing after a comma", "cycles,", 0, "an event is missing"},
+	{"nothing between commas", "cycles,,timer", 0,
+	 "cycles,,timer: an event is missing; there are auto"},
+	{"nothing after a comma", "cycles,", 0, "cycles,: an event is missing"},
+	{"a comma alone", ",", 0, ",: an event is missing"},
 	{"a raw event without a number", "r", 0, "r: not an event such as r1a8"},
 	{"a raw event that is not hexadecimal", "r1g", 0, "r1g: not an event such as r1a8"},
 	{"a raw event of 17 digits", "r12345678123456781", 0, "up to 16 hexadecimal digits"},
