@@ -83,7 +83,8 @@ static const struct trc_sql_column samples_lost_columns[] = {
 	{"cause", "TEXT", TRC_FIELD_CALL, 0, lost_cause,
 	 .doc = "busy: the thread was being sampled or recording; not_ours: the program closed the "
 		"counter; no_room: the kernel's buffer was full; throttled: the kernel stopped the "
-		"counter; no_thread: the thread was not known"},
+		"counter; no_thread: the thread never "
+		"recorded anything, or ended before its sample came"},
 };
 
 #define TABLE(table, row, doc)                                                                     \
