@@ -10,6 +10,7 @@
 #include "drainer.h"
 #include "rec.h"
 #include "recording.h"
+#include "signals.h"
 
 #undef trace_task_begin
 #undef trace_region_begin
@@ -215,10 +216,10 @@ int trace_cpu_profile_stop(void)
 	return err ? trc_api_fail(err, "", why) : 0;
 }
 
-/* The switch, as it is off in children that were forked behind our back. */
+/* Neither in children that were forked behind our back nor in those that run in our memory. */
 __attribute__((destructor)) static void stop_at_exit(void)
 {
-	if (!trc_recording())
+	if (!trc_signal_recorded())
 		return;
 	trc_flight_exit();
 	if (trc_recording())

@@ -18,6 +18,7 @@
 #include "rec.h"
 #include "sample.h"
 #include "session.h"
+#include "signals.h"
 
 /* Found by a libtrc that the program is linked with, now or later by dlopen(). */
 extern const struct trc_runtime *const trc_runtime;
@@ -67,10 +68,11 @@ static void begin(void)
 		tell(error);
 }
 
-/* What samples the threads that are still there have lost is told before the end. */
+/* What samples the threads that are still there have lost is told before the end.  A child that runs
+ * in our memory may come here. */
 __attribute__((destructor)) static void preload_end(void)
 {
-	if (trc_recording())
+	if (trc_signal_recorded())
 		trc_sample_stop();
 }
 
