@@ -171,9 +171,9 @@ void trc_fork_parent(int child_pid);
  * session says so (--follow).  Context: the child's only thread. */
 void trc_fork_child(void);
 /* Before an exec: no signal of a sampler's ends the next program.  False: there was nothing to do.
- * If it has failed: the thread is sampled again. */
+ * If it has failed: the thread is sampled again; with `signals_lost` (any thread's) so are all. */
 bool trc_sample_exec_begin(void);
-void trc_sample_exec_failed(void);
+void trc_sample_exec_failed(bool signals_lost);
 /* The program has closed this descriptor, or (-1) perhaps all: what samplers had among these they
  * get anew.  With `own_only` they were closed for the calling thread alone. */
 void trc_sample_descriptors_closed(int fd, bool own_only);

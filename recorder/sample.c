@@ -175,8 +175,23 @@ bool trc_sample_exec_begin(void)
 	return true;
 }
 
-void trc_sample_exec_failed(void)
+/* Signals were lost: what sent them would wait for its handler for ever. */
+static void renew_all(void)
 {
+	for (uint32_t i = 0; i < n_places(); i++) {
+		struct trc_sampler *s = &trc_sample.sampler[i];
+		uint32_t tid = atomic_load_explicit(&s->tid, memory_order_relaxed);
+
+		if (tid &&
+		    atomic_load_explicit(&s->state, memory_order_relaxed) == TRC_SAMPLER_ARMED)
+			trc_sampler_renew(s, tid);
+	}
+}
+
+void trc_sample_exec_failed(bool signals_lost)
+{
+	if (signals_lost)
+		renew_all();
 	trc_sample_thread_begin();
 }
 

@@ -5,18 +5,38 @@
  *   J1  before the real call the thread's samplers are gone, and no signal of theirs is pending; if
  *       it returns they are back
  *   J2  a child that runs in our memory (vfork) does nothing of this
+ *   J3  a SIGPROF that the program ignores is ignored by the next one: a child that runs in our
+ * memory has its own actions, and sees to this as well
  */
 #include <stdarg.h>
+#include "recorder/interpose/signal_own.h"
 #include "recorder/interpose/span.h"
 
 extern char **environ;
 
-static int end(bool begun, int result)
+struct begun {
+	bool sampled, ignores;
+};
+
+static struct begun begin(void)
+{
+	int saved = errno;
+	struct begun begun = {.sampled = trc_recording() && trc_sample_exec_begin()};
+
+	begun.ignores = trc_signal_own_exec_begin();
+	errno = saved;
+	return begun;
+}
+
+/* The exec has failed. */
+static int end(struct begun begun, int result)
 {
 	int saved = errno;
 
-	if (begun)
-		trc_sample_exec_failed();
+	if (begun.ignores)
+		trc_signal_own_exec_failed();
+	if (begun.sampled)
+		trc_sample_exec_failed(begun.ignores);
 	errno = saved;
 	return result;
 }
@@ -24,7 +44,7 @@ static int end(bool begun, int result)
 #define EXEC(name, parameters, arguments)                                                          \
 	TRC_EXPORT int name parameters                                                             \
 	{                                                                                          \
-		bool begun = trc_recording() && trc_sample_exec_begin();                           \
+		struct begun begun = begin();                                                      \
                                                                                                    \
 		return end(begun, REAL(name) arguments);                                           \
 	}

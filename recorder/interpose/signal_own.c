@@ -199,6 +199,21 @@ void trc_signal_own_interrupt(bool interrupt)
 	kernel_install(atomic_load_explicit(&owned, memory_order_relaxed));
 }
 
+bool trc_signal_own_exec_begin(void)
+{
+	int number = atomic_load_explicit(&owned, memory_order_relaxed);
+	struct sigaction ignored = {.sa_handler = SIG_IGN}, now;
+
+	return number && load(&programs.handler) == (uintptr_t)SIG_IGN &&
+	       !REAL(sigaction)(number, NULL, &now) && trc_signal_is_own(&now) &&
+	       !REAL(sigaction)(number, &ignored, NULL);
+}
+
+void trc_signal_own_exec_failed(void)
+{
+	kernel_install(atomic_load_explicit(&owned, memory_order_relaxed));
+}
+
 int trc_signal_own(int number, take_fn *take)
 {
 	int before = 0;

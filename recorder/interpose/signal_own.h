@@ -20,6 +20,14 @@ void trc_signal_own_swap(const struct sigaction *action, struct sigaction *old);
 sighandler_t trc_signal_own_set(sighandler_t handler);
 void trc_signal_own_interrupt(bool interrupt);
 
+/*
+ * Around an exec: what the program ignores is ignored by the kernel, as the next program inherits
+ * that.  The first returns true if that made a difference: then the second has to follow when the
+ * exec has failed, and what was sent meanwhile is lost.  Also in a child that runs in our memory.
+ */
+bool trc_signal_own_exec_begin(void);
+void trc_signal_own_exec_failed(void);
+
 /* The program has waited for a signal and got this one: whether it is ours, so that it waits on. */
 bool trc_signal_own_taken(int number, const siginfo_t *info);
 

@@ -10,6 +10,9 @@
  *                                 turns with; the handler has none of its flags
  *   sampled_guest preempts-alternate
  *                                 the same in a program that has an alternate stack
+ *   sampled_guest ignores         SIGPROF is ignored, also by whatever is executed; execs that fail
+ *                                 change nothing
+ *   sampled_guest vfork-exits     a vfork child that calls exit(); then half a second's work
  *   sampled_guest overflows       SIGPROF comes where there is hardly any stack left
  *
  * What it prints is the same however it is run.  Status 1 and what was wrong on stderr otherwise.
@@ -23,6 +26,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -246,6 +250,66 @@ static int overflows(void)
 	return 0;
 }
 
+/* ---- exec and exit ---------------------------------------------------------------------- */
+
+static int says_whether(const char *who)
+{
+	struct sigaction now;
+
+	CHECK(!sigaction(SIGPROF, NULL, &now));
+	printf("%s: SIGPROF %s\n", who, now.sa_handler == SIG_IGN ? "ignored" : "not ignored");
+	fflush(stdout);
+	return 0;
+}
+
+static void ended_well(pid_t child)
+{
+	int status = 0;
+
+	CHECK(child > 0 && waitpid(child, &status, 0) == child && !status);
+}
+
+static int ignores(const char *self)
+{
+	pthread_t other;
+	pid_t child;
+
+	CHECK(signal(SIGPROF, SIG_IGN) == SIG_DFL);
+	CHECK(!pthread_create(&other, NULL, half_a_second, NULL));
+	for (int i = 0; i < 200; i++) {
+		CHECK(execl("/nonexistent", "none", NULL) == -1 && errno == ENOENT);
+		burn(1);
+	}
+	CHECK(!pthread_join(other, NULL));
+	says_whether("here");
+	child = fork();
+	if (!child)
+		execl(self, self, "says", "forked", NULL);
+	ended_well(child);
+	child = vfork();
+	if (!child)
+		execl(self, self, "says", "vforked", NULL);
+	ended_well(child);
+	execl(self, self, "says", "executed", NULL);
+	return 1;
+}
+
+static int vfork_exits(void)
+{
+	pthread_t other;
+	pid_t child;
+
+	CHECK(!pthread_create(&other, NULL, half_a_second, NULL));
+	burn(20);
+	child = vfork();
+	if (!child)
+		exit(0);
+	ended_well(child);
+	CHECK(!pthread_join(other, NULL));
+	CHECK(write(1, "on we go\n", 9) == 9);
+	_exit(0);
+}
+
 /* ----------------------------------------------------------------------------------------- */
 
 int main(int argc, char **argv)
@@ -260,6 +324,12 @@ int main(int argc, char **argv)
 		alternate_stack_set();
 	if (!strncmp(what, "preempts", 8))
 		return preempts();
+	if (!strcmp(what, "ignores"))
+		return ignores(argv[0]);
+	if (argc == 3 && !strcmp(what, "says"))
+		return says_whether(argv[2]);
+	if (!strcmp(what, "vfork-exits"))
+		return vfork_exits();
 	if (!strcmp(what, "overflows"))
 		return overflows();
 	return 99;

@@ -318,7 +318,7 @@ bool trc_sample_exec_begin(void)
 	return !trc_self.quiet;
 }
 
-void trc_sample_exec_failed(void)
+void trc_sample_exec_failed(bool signals_lost)
 {
 }
 
