@@ -36,6 +36,11 @@ tests_bench_bench_park_fp_CFLAGS = $(AM_CFLAGS) -O2 -fno-omit-frame-pointer
 tests_bench_bench_park_fp_LDFLAGS = $(AM_LDFLAGS) -static
 tests_bench_bench_park_fp_LDADD = libtrc.la -lpthread
 
+bench_programs += tests/bench/bench_threads
+tests_bench_bench_threads_SOURCES = tests/bench/bench_threads.c tests/bench/bench.h
+tests_bench_bench_threads_LDFLAGS = $(AM_LDFLAGS) -static
+tests_bench_bench_threads_LDADD = libtrc.la -lpthread
+
 bench_programs += tests/bench/bench_unwind tests/bench/bench_unwind_fp
 tests_bench_bench_unwind_SOURCES = tests/bench/bench_unwind.c tests/bench/bench.h
 tests_bench_bench_unwind_CFLAGS = $(AM_CFLAGS) -fomit-frame-pointer

@@ -1,8 +1,8 @@
 #!/bin/bash
 # run.sh - every figure beside its target; `make bench` runs it.
 #
-#   run.sh [PART...]     parts: event, labels, sustain, unwind, park, mutex, format, memcached,
-#                        flight, snapshot, analyzer, sampling (default: all)
+#   run.sh [PART...]     parts: event, labels, sustain, unwind, park, threads, mutex, format,
+#                        memcached, flight, snapshot, analyzer, sampling (default: all)
 #
 # What is compared runs in turn, in this one run, and medians are compared.  The machine should
 # have nothing else to do; what else runs shows in the figures.  Results are also left as
@@ -178,6 +178,28 @@ part_park()
 	done
 	figure 'no frame pointers: by unwind tables' "$(median_of park_ns "$work"/park.?)" ns '<=' 400
 	figure 'frame pointers' "$(median_of park_ns "$work"/park_fp.?)" ns '<=' 120
+}
+
+part_threads()
+{
+	local how i
+	say '-- what 10,000 threads are doing'
+	for how in recorded cold; do
+		for i in 1 2 3; do
+			"$bench/bench_threads" $how 10000 >"$work/threads.$how.$i" || {
+				trouble 'bench_threads'
+				return
+			}
+		done
+		figure "$how: all are known after" \
+			"$(median_of threads_ms "$work/threads.$how".?)" ms '<=' 200
+		figure "$how: threads without a stack" \
+			"$(median_of threads_incomplete "$work/threads.$how".?)" threads '<=' 0
+		figure "$how: asked by a signal" \
+			"$(median_of threads_asked "$work/threads.$how".?)" threads
+		figure "$how: the one interrupted longest" \
+			"$(median_of threads_longest_us "$work/threads.$how".?)" us '<=' 50
+	done
 }
 
 part_unwind()
@@ -447,7 +469,7 @@ part_sampling()
 : >"$results"
 say "$(nproc) processors: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); $(uname -sr); load $(cut -d ' ' -f 1 /proc/loadavg)"
 printf '%-58s %14s %-10s %-12s %s\n' figure value unit target ''
-[ $# -gt 0 ] || set -- event labels sustain unwind park mutex format memcached flight snapshot \
+[ $# -gt 0 ] || set -- event labels sustain unwind park threads mutex format memcached flight snapshot \
 	analyzer sampling
 for part; do
 	case $part in
