@@ -161,29 +161,92 @@ static void write_logs(struct trc_rows *r)
 		trc_page_column(r->page, &c[i]);
 }
 
+/* Memory in use over time, from sampled allocations and their frees; both by time. */
+struct memory {
+	const struct trc_alloc *alloc;
+	const struct trc_free *end;
+	size_t n_allocs, n_frees;
+	double in_use; /* bytes */
+	int64_t ts_ns; /* of the last step */
+	uint32_t thread;
+};
+
+/* Those whose end is not known are in no step, and neither are frees of what was there before. */
+static void memory_skip(struct memory *m)
+{
+	for (; m->n_allocs && !m->alloc->lives && !m->alloc->free; m->n_allocs--)
+		m->alloc++;
+	for (; m->n_frees && !m->end->alloc; m->n_frees--)
+		m->end++;
+}
+
+static bool memory_step(struct memory *m)
+{
+	memory_skip(m);
+	if (!m->n_allocs && !m->n_frees)
+		return false;
+	if (m->n_allocs && (!m->n_frees || m->alloc->ts_ns <= m->end->ts_ns)) {
+		m->in_use += m->alloc->objects * (double)m->alloc->bytes;
+		m->ts_ns = m->alloc->ts_ns;
+		m->thread = m->alloc->thread;
+		m->n_allocs--;
+		m->alloc++;
+	} else {
+		m->in_use -= m->end->objects * (double)m->end->bytes;
+		m->ts_ns = m->end->ts_ns;
+		m->thread = m->end->thread;
+		m->n_frees--;
+		m->end++;
+	}
+	memory_skip(m);
+	return true;
+}
+
+enum { COUNTER_TIME, COUNTER_THREAD, COUNTER_NAME, COUNTER_VALUE, N_COUNTER_COLUMNS };
+
+static void add_counter(struct trc_rows *r, struct trc_column *c, int64_t ts_ns, uint32_t thread,
+			const char *name, int64_t signed_value)
+{
+	uint64_t value = (uint64_t)signed_value;
+
+	trc_column_add(&c[COUNTER_TIME], trc_rows_time(r, ts_ns));
+	trc_column_add(&c[COUNTER_THREAD], trc_rows_thread(r, thread));
+	trc_column_add(&c[COUNTER_NAME], trc_texts_id(&r->texts, name));
+	trc_column_add(&c[COUNTER_VALUE], value << 1 ^ (0 - (value >> 63))); /* zigzag */
+}
+
+/* As a counter of its own.  Of so many steps that a page could not hold them, one in some. */
+static void add_memory(struct trc_rows *r, struct trc_column *c)
+{
+	struct memory m = {0};
+	size_t every, i = 0;
+
+	m.alloc = trc_model_allocs(r->m, &m.n_allocs);
+	m.end = trc_model_frees(r->m, &m.n_frees);
+	every = (m.n_allocs + m.n_frees) / r->limits.counters + 1;
+	while (memory_step(&m))
+		if (i++ % every == 0 || !(m.n_allocs + m.n_frees))
+			add_counter(r, c, m.ts_ns, m.thread, "memory in use, estimated (bytes)",
+				    trc_estimate_whole(m.in_use));
+}
+
 static void write_counters(struct trc_rows *r)
 {
-	enum { TIME, THREAD, NAME, VALUE, N };
-	struct trc_column c[N] = {
-		[TIME] = trc_column_make("counter.time", TRC_COLUMN_DELTA),
-		[THREAD] = trc_column_make("counter.thread", TRC_COLUMN_VARINT),
-		[NAME] = trc_column_make("counter.name", TRC_COLUMN_VARINT),
-		[VALUE] = trc_column_make("counter.value", TRC_COLUMN_VARINT),
+	struct trc_column c[N_COUNTER_COLUMNS] = {
+		[COUNTER_TIME] = trc_column_make("counter.time", TRC_COLUMN_DELTA),
+		[COUNTER_THREAD] = trc_column_make("counter.thread", TRC_COLUMN_VARINT),
+		[COUNTER_NAME] = trc_column_make("counter.name", TRC_COLUMN_VARINT),
+		[COUNTER_VALUE] = trc_column_make("counter.value", TRC_COLUMN_VARINT),
 	};
 	size_t n;
 	const struct trc_counter *t = trc_model_counters(r->m, &n);
 	size_t n_kept = n < r->limits.counters ? n : (size_t)r->limits.counters;
 
-	for (size_t i = 0; i < n_kept; i++, t++) {
-		uint64_t value = (uint64_t)t->value;
-
-		trc_column_add(&c[TIME], trc_rows_time(r, t->ts_ns));
-		trc_column_add(&c[THREAD], trc_rows_thread(r, t->thread));
-		trc_column_add(&c[NAME], trc_texts_id(&r->texts, t->name));
-		trc_column_add(&c[VALUE], value << 1 ^ (0 - (value >> 63))); /* zigzag */
-	}
+	for (size_t i = 0; i < n_kept; i++, t++)
+		add_counter(r, c, t->ts_ns, t->thread, t->name, t->value);
+	add_memory(r, c);
 	r->without_counters = n - n_kept;
-	for (size_t i = 0; i < N; i++)
+	for (size_t i = 0; i < N_COUNTER_COLUMNS; i++)
 		trc_page_column(r->page, &c[i]);
 }
 

@@ -19,6 +19,8 @@ struct trc_model {
 	const struct trc_region *regions;
 	const struct trc_log *logs;
 	const struct trc_counter *counters;
+	const struct trc_alloc *allocs;
+	const struct trc_free *frees;
 	const struct trc_on_cpu *on_cpu;
 	const struct trc_gap *gaps;
 	const struct trc_signal *signals;
@@ -34,6 +36,7 @@ struct trc_model {
 	size_t n_signals, n_triggers, n_coverage, n_threads_now, n_deadlocks;
 	int64_t window_ns; /* 0 = a recording */
 	size_t n_threads, n_parks, n_unlocks, n_tasks, n_regions, n_logs, n_counters, n_on_cpu, n_gaps;
+	size_t n_allocs, n_frees;
 	struct trc_stacks stacks;
 	const char *const (*info)[2]; /* key and value */
 	size_t n_info;

@@ -384,6 +384,59 @@ START_TEST(of_too_many_samples_one_of_so_many_is_kept)
 }
 END_TEST
 
+/* Zigzag, as the page has it. */
+static int64_t counter_at(const char *page, size_t i)
+{
+	uint64_t value = at(page, "counter.value", i);
+
+	return (int64_t)(value >> 1 ^ (0 - (value & 1)));
+}
+
+START_TEST(memory_in_use_is_a_counter_of_its_own)
+{
+	static const struct trc_counter counters[] = {{.ts_ns = 500, .value = -3, .name = "queue"}};
+	static const struct trc_alloc allocs[] = {
+		{.ts_ns = 100, .bytes = 1000, .objects = 2.5, .thread = 9, .free = 1},
+		{.ts_ns = 200, .bytes = 77, .objects = 1, .thread = 9}, /* its end is not known */
+		{.ts_ns = 300, .bytes = 50, .objects = 1, .thread = 9, .lives = true},
+	};
+	static const struct trc_free frees[] = {
+		{.ts_ns = 50, .bytes = 8, .objects = 1, .thread = 9}, /* from before */
+		{.ts_ns = 400, .bytes = 1000, .objects = 2.5, .thread = 9, .alloc = 1},
+	};
+	static const int64_t TIME[] = {500, 100, 300, 400}, VALUE[] = {-3, 2500, 2550, 50};
+	struct trc_model m = {.end_ns = 1000,
+			      .threads = threads,
+			      .n_threads = 2,
+			      .counters = counters,
+			      .n_counters = 1,
+			      .allocs = allocs,
+			      .n_allocs = 3,
+			      .frees = frees,
+			      .n_frees = 2,
+			      .stacks = NO_STACKS};
+	struct trc_html_limits limits = {.counters = 3};
+	char *page = write_page(&m, NULL), *text;
+
+	ck_assert_uint_eq(size_of(page, "counter.time"), 4);
+	for (size_t i = 0; i < 4; i++) {
+		ck_assert_uint_eq(at(page, "counter.time", i), (uint64_t)TIME[i]);
+		ck_assert_int_eq(counter_at(page, i), VALUE[i]);
+	}
+	ck_assert_uint_eq(at(page, "counter.thread", 3), 2);
+	text = page_read_text(page, at(page, "counter.name", 1));
+	ck_assert_str_eq(text, "memory in use, estimated (bytes)");
+	free(text);
+	free(page);
+	/* Every second step, and the last. */
+	page = write_page(&m, &limits);
+	ck_assert_uint_eq(size_of(page, "counter.time"), 3);
+	ck_assert_int_eq(counter_at(page, 1), 2500);
+	ck_assert_int_eq(counter_at(page, 2), 50);
+	free(page);
+}
+END_TEST
+
 START_TEST(a_failure_leaves_the_old_page)
 {
 	struct trc_model bad = {.need_result = -74}, good = {.stacks = NO_STACKS};
@@ -431,6 +484,7 @@ TCase *unit_html(void)
 	tcase_add_test(t, what_is_left_out_is_counted);
 	tcase_add_test(t, times_under_labels_lie_in_their_threads_lives);
 	tcase_add_test(t, of_too_many_samples_one_of_so_many_is_kept);
+	tcase_add_test(t, memory_in_use_is_a_counter_of_its_own);
 	tcase_add_test(t, a_failure_leaves_the_old_page);
 	tcase_add_test(t, trouble_is_named);
 	return t;
