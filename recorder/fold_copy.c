@@ -20,8 +20,8 @@ struct trc_folded {
 
 static int64_t rounded(double value)
 {
-	if (value >= 0x1p63)
-		return INT64_MAX;
+	if (value >= 0x1p63 || value <= -0x1p63)
+		return value > 0 ? INT64_MAX : -INT64_MAX;
 	return value < 0 ? -(int64_t)(0.5 - value) : (int64_t)(value + 0.5);
 }
 
@@ -71,18 +71,23 @@ static void put_rows(const struct trc_fold *f, const struct trc_view *view, stru
 	}
 }
 
+static uint64_t duration_ns(const struct trc_fold *f, const struct trc_view *copy)
+{
+	double ns = (double)(copy->end - copy->begin) * f->ns_per_tick;
+
+	return ns < 0x1p63 ? (uint64_t)ns : INT64_MAX;
+}
+
 int trc_folded_make(const struct trc_fold *f, const struct trc_view *copy, struct trc_folded **out)
 {
-	struct trc_folded plan = {
-		.head = {.options = copy->options,
-			 .begin = copy->begin,
-			 .end = copy->end,
-			 .duration_ns =
-				 (uint64_t)((double)(copy->end - copy->begin) * f->ns_per_tick),
-			 .lost_events = copy->lost_events,
-			 .lost_samples = copy->lost_samples,
-			 .left_out = copy->left_out,
-			 .without_stack = copy->without_stack}};
+	struct trc_folded plan = {.head = {.options = copy->options,
+					   .begin = copy->begin,
+					   .end = copy->end,
+					   .duration_ns = duration_ns(f, copy),
+					   .lost_events = copy->lost_events,
+					   .lost_samples = copy->lost_samples,
+					   .left_out = copy->left_out,
+					   .without_stack = copy->without_stack}};
 	struct trc_arena arena = {0};
 	struct trc_folded *folded;
 

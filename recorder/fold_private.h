@@ -144,9 +144,11 @@ void trc_fold_queue_mark(struct trc_fold *fold);
 /* A thread; key: its serial, extra: its labels. */
 struct trc_fold_thread {
 	struct trc_fold_item item;
-	uint32_t top;	      /* its innermost open park; id in parks, 0 = none */
+	uint32_t top; /* its innermost open park; id in parks, 0 = none */
+	uint32_t n_open;
 	int32_t region_depth; /* as of its first event */
 };
+enum { TRC_FOLD_OPEN_MAX = 64 }; /* parks of a thread: more of them nobody is in */
 
 /* A wait in progress; key: a number. */
 struct trc_fold_park {

@@ -98,6 +98,7 @@ static void end_innermost(struct trc_fold *f, struct trc_fold_thread *t, uint64_
 
 	end = end > park->start ? end : park->start;
 	t->top = park->item.extra;
+	t->n_open--;
 	if (park->lock_wait)
 		trc_fold_lock_end(f, park->lock_wait, end, result);
 	if (park->blocked)
@@ -178,11 +179,22 @@ static void leave_out(struct trc_fold *f, unsigned int reason, uint64_t time)
 		trc_fold_leave_out(f, TRC_VIEW_MUTEX, time);
 }
 
+/* None of them ended, as far as anybody saw: no telling which it is in. */
+static void forget_open(struct trc_fold *f, struct trc_fold_thread *t, uint64_t now)
+{
+	for (uint32_t id = t->top; id; id = park_at(f, id)->item.extra)
+		park_at(f, id)->left_out = true;
+	abandon(f, t, 0, false, now);
+}
+
 static void park_begin(struct trc_fold *f, struct trc_fold_thread *t,
 		       const struct trc_fold_event *e)
 {
-	struct trc_fold_park *park = t ? trc_fold_table_add(&f->parks, ++f->numbers) : NULL;
+	struct trc_fold_park *park;
 
+	if (t && t->n_open == TRC_FOLD_OPEN_MAX)
+		forget_open(f, t, e->time);
+	park = t ? trc_fold_table_add(&f->parks, ++f->numbers) : NULL;
 	if (!park) {
 		leave_out(f, e->reason, e->time);
 		return;
@@ -197,6 +209,7 @@ static void park_begin(struct trc_fold *f, struct trc_fold_thread *t,
 	park->reason = e->reason;
 	park->blocked = is_blocked(e->reason);
 	t->top = trc_fold_table_id(&f->parks, park);
+	t->n_open++;
 	if (trc_reason_is_lock(e->reason))
 		park->lock_wait = trc_fold_lock_begin(f, e->time, e->a, (uint32_t)e->b);
 }

@@ -458,6 +458,73 @@ START_TEST(memory_is_bounded_and_used_again)
 }
 END_TEST
 
+/* A park of which no stack is known is not disproved by anything. */
+START_TEST(parks_that_never_end_do_not_pile_up)
+{
+	enum { N = 1000 };
+	struct trc_view *view = view_of(TRC_VIEW_BLOCK, 1, 0);
+	const struct trc_folded_head *head;
+
+	for (uint64_t i = 0; i < N; i++)
+		park(100 * i, 1, TRC_REASON_SEM, lock, 0, 0);
+	park(100 * N, 1, TRC_REASON_SEM, lock, 0, 7);
+	resume(100 * N + 10, 1, TRC_REASON_SEM, lock, 0);
+	head = copied(view, 200 * N);
+	ck_assert_int_eq(value_of(7, DELAY), 10);
+	ck_assert_uint_ge(head->left_out, N - TRC_FOLD_OPEN_MAX);
+}
+END_TEST
+
+static uint64_t random_word(void)
+{
+	uint64_t n = (uint64_t)mrand48() << 32 ^ (uint64_t)mrand48();
+
+	switch (lrand48() % 4) {
+	case 0:
+		return n;
+	case 1:
+		return UINT64_MAX - n % 3;
+	case 2:
+		return n % 4;
+	default:
+		return n % 100000;
+	}
+}
+
+/* What lies in a mapping may be anything. */
+START_TEST(events_that_make_no_sense_do_no_harm)
+{
+	struct trc_view *view[6];
+
+	fold_tear_down();
+	fold_set_up_small(8 << 20);
+	srand48(_i + 1);
+	for (int kind = 0; kind < 6; kind++)
+		view[kind] = view_of((enum trc_view_kind)kind, random_word() % 3000, 0);
+	for (uint64_t i = 0; i < 20000; i++) {
+		struct trc_event e = {.time = lrand48() % 8 ? 10 * i : random_word(),
+				      .thread = lrand48() % 8 ? (uint32_t)lrand48() % 20
+							      : (uint32_t)random_word(),
+				      .proc = (uint32_t)random_word() % 9,
+				      .kind = (uint8_t)(lrand48() % 33),
+				      .source = (uint8_t)(lrand48() % 4)};
+
+		for (int a = 0; a < TRC_ARGS_MAX; a++)
+			e.arg[a] = random_word();
+		trc_fold_event(fold, tables, &e);
+		if (i % 100 == 0)
+			trc_fold_pass(fold, 10 * i);
+		if (i % 5000 == 0)
+			copied(view[i / 5000], 10 * i);
+	}
+	for (int kind = 0; kind < 6; kind++)
+		copied(view[kind], kind ? UINT64_MAX : 200000);
+	trc_view_remove(fold, view[TRC_VIEW_HEAP]);
+	trc_fold_lost(fold, 0, UINT64_MAX, UINT64_MAX);
+	copied(view[TRC_VIEW_BLOCK], 0);
+}
+END_TEST
+
 START_TEST(views_are_refused_when_there_are_too_many)
 {
 	const struct trc_view_options options = {.kind = TRC_VIEW_CPU};
@@ -786,6 +853,8 @@ static TCase *losses_case(void)
 	tcase_add_test(t, rows_without_room_are_left_out);
 	tcase_add_test(t, events_without_room_are_lost_and_counted);
 	tcase_add_test(t, memory_is_bounded_and_used_again);
+	tcase_add_test(t, parks_that_never_end_do_not_pile_up);
+	tcase_add_loop_test(t, events_that_make_no_sense_do_no_harm, 0, 20);
 	tcase_add_test(t, views_are_refused_when_there_are_too_many);
 	tcase_add_test(t, what_cannot_be_folded_is_refused);
 	return t;
