@@ -10,6 +10,7 @@
 #include "drainer.h"
 #include "rec.h"
 #include "recording.h"
+#include "service.h"
 #include "signals.h"
 
 #undef trace_task_begin
@@ -60,15 +61,19 @@ static int read_options(struct trc_session_options *o, const struct trace_option
 	return 0;
 }
 
-/* What is worth knowing beside a flight recorder. */
+/* What is worth knowing beside a flight recorder, or recorders. */
 static void compare_options(const struct trc_session_options *o)
 {
+	char why[120];
 	const struct trc_session_options *runs = &trc_recordings.options;
 
 	if (o->locks != runs->locks || o->unwind != runs->unwind ||
-	    o->min_wait_ns != runs->min_wait_ns)
-		trc_api_fail(0, "",
-			     "locks, unwind and min_wait_ns are as the flight recorder was told");
+	    o->min_wait_ns != runs->min_wait_ns) {
+		snprintf(why, sizeof(why), "locks, unwind and min_wait_ns are as the %s",
+			 trc_recordings.flight ? "flight recorder was told"
+					       : "recorders that run have them");
+		trc_api_fail(0, "", why);
+	}
 }
 
 static int start_alone(const char *path, const struct trc_session_options *o)
@@ -89,13 +94,20 @@ static int start_beside(const char *path, const struct trc_session_options *o)
 {
 	enum trc_drainer_how how =
 		o->on_full == TRC_ON_FULL_DROP ? TRC_DRAINER_JOINS_DROPPING : TRC_DRAINER_JOINS;
-	char why[200];
-	int err = trc_drainer_start(trc_session_shared(), path, how, why, sizeof(why));
+	char why[200], not_drained[200];
+	int err;
 
-	if (err)
-		return trc_api_fail(err, "", why);
-	compare_options(o);
-	return 0;
+	if (trc_recordings.service)
+		trc_drainer_stop(true, why, sizeof(why));
+	err = trc_drainer_start(trc_session_shared(), path, how, why, sizeof(why));
+	if (!err) {
+		trc_recording_join(o);
+		compare_options(o);
+		return 0;
+	}
+	if (trc_recordings.service)
+		trc_service_drain(not_drained, sizeof(not_drained));
+	return trc_api_fail(err, "", why);
 }
 
 static int start(const char *path, const struct trace_options *options)
@@ -110,7 +122,7 @@ static int start(const char *path, const struct trace_options *options)
 	}
 	err = read_options(&o, options);
 	if (!err)
-		err = trc_recordings.flight ? start_beside(path, &o) : start_alone(path, &o);
+		err = trc_recording_any() ? start_beside(path, &o) : start_alone(path, &o);
 	if (err)
 		return err;
 	snprintf(trc_recordings.trace_path, sizeof(trc_recordings.trace_path), "%s", path);
@@ -138,17 +150,20 @@ int trace_start(const char *path, const struct trace_options *options)
 /* path NULL: whichever. */
 static int stop(const char *path)
 {
-	char why[200] = "";
+	bool goes_on = trc_recordings.flight || trc_recordings.service;
+	char why[200] = "", not_drained[200];
 	int err;
 
 	if (!trc_recordings.trace_path[0])
 		return trc_api_fail(-EINVAL, "", "no trace runs");
 	if (path && strcmp(path, trc_recordings.trace_path))
 		return trc_api_fail(-EINVAL, path, "this trace was ended, and another one runs");
-	if (!trc_recordings.flight)
+	if (!goes_on)
 		trc_recording_off();
-	err = trc_drainer_stop(trc_recordings.flight, why, sizeof(why));
+	err = trc_drainer_stop(goes_on, why, sizeof(why));
 	trc_recordings.trace_path[0] = '\0';
+	if (trc_recordings.service)
+		trc_service_drain(not_drained, sizeof(not_drained));
 	trc_recording_close();
 	return err ? trc_api_fail(err, "", why) : 0;
 }
@@ -184,6 +199,18 @@ static const struct trc_runtime *profiled(void)
 	return NULL;
 }
 
+/* Recorders have samples of their own (recorder_cpu.c). */
+static bool is_for_recorders_only(void)
+{
+	return trc_recordings.service && !trc_recordings.flight && !trc_recordings.trace_path[0];
+}
+
+static int no_trace(char *why, size_t n_bytes)
+{
+	snprintf(why, n_bytes, "no trace and no flight recorder runs, which this would go into");
+	return -EINVAL;
+}
+
 int trace_cpu_profile_start(const struct trace_cpu_event *events, size_t n)
 {
 	const struct trc_runtime *r;
@@ -195,7 +222,10 @@ int trace_cpu_profile_start(const struct trace_cpu_event *events, size_t n)
 	if (!r)
 		return -ENOTSUP;
 	trc_recording_enter();
-	err = r->cpu_profile_start(events, n, why, sizeof(why));
+	if (r == &trc_own_runtime && is_for_recorders_only())
+		err = no_trace(why, sizeof(why));
+	else
+		err = r->cpu_profile_start(events, n, why, sizeof(why));
 	trc_recording_leave();
 	return err ? trc_api_fail(err, "", why) : 0;
 }
@@ -222,8 +252,9 @@ __attribute__((destructor)) static void stop_at_exit(void)
 	if (!trc_signal_recorded())
 		return;
 	trc_flight_exit();
-	if (trc_recording())
+	if (trc_recordings.trace_path[0])
 		trace_stop();
+	trc_service_exit();
 }
 
 /* ---- annotations: here, elsewhere, or nowhere --------------------------------------------- */

@@ -7,8 +7,18 @@
 #include "rec.h"
 #include "sample.h"
 
-static _Atomic bool busy;	     /* somebody starts or stops */
-static _Atomic uint32_t profile_run; /* the sampling that was started here; 0 = none */
+static _Atomic bool busy; /* somebody starts or stops: guards what follows */
+
+/* What is sampled by signals, and for whom.  Of an event that several want the shortest period is
+ * in force: who asked for a longer one thins what comes. */
+struct set {
+	struct trc_cpu_event event[TRC_CPU_EVENTS_MAX];
+	unsigned int n;
+};
+static struct set base;	      /* for the trace or flight recorder */
+static bool base_is_programs; /* trc_cpu_profile_start() asked for it */
+static struct set wanted;     /* by recorders */
+static struct set in_force;
 
 /* NULL = nobody. */
 static const struct trc_kernel_sampler *_Atomic kernel_sampler;
@@ -163,6 +173,73 @@ static void stop_kernel(void)
 		sampler->stop();
 }
 
+/* True if it fits. */
+static bool set_add(struct set *set, const struct trc_cpu_event *e)
+{
+	for (unsigned int i = 0; i < set->n; i++) {
+		struct trc_cpu_event *there = &set->event[i];
+
+		if (there->how != e->how || strcmp(there->name, e->name) != 0)
+			continue;
+		if (e->period < there->period)
+			*there = *e;
+		return true;
+	}
+	if (set->n == TRC_CPU_EVENTS_MAX)
+		return false;
+	set->event[set->n++] = *e;
+	return true;
+}
+
+static bool is_same(const struct set *a, const struct set *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (unsigned int i = 0; i < a->n; i++)
+		if (a->event[i].how != b->event[i].how ||
+		    a->event[i].period != b->event[i].period ||
+		    strcmp(a->event[i].name, b->event[i].name) != 0)
+			return false;
+	return true;
+}
+
+/* Samples what base and wanted ask for now.  If that fails it goes on as before, as far as it
+ * can. */
+static int apply(char *error, size_t n_bytes)
+{
+	struct set all = base;
+	char why[8];
+	int err;
+
+	for (unsigned int i = 0; i < wanted.n; i++)
+		if (!set_add(&all, &wanted.event[i]))
+			return fail(-ENOSPC, error, n_bytes, "at most 16 events in a session");
+	if (is_same(&all, &in_force) && (!all.n || atomic_load(&trc_sampling)))
+		return 0;
+	trc_sample_stop();
+	err = all.n ? trc_sample_start(all.event, all.n, error, n_bytes) : 0;
+	if (!err)
+		in_force = all;
+	else if (in_force.n && trc_sample_start(in_force.event, in_force.n, why, sizeof(why)))
+		in_force.n = 0;
+	return err;
+}
+
+static int base_begin(const struct trc_cpu_event *event, unsigned int n, char *error,
+		      size_t n_bytes)
+{
+	int err;
+
+	base.n = 0;
+	for (unsigned int i = 0; i < n; i++)
+		if (event[i].how != TRC_SAMPLE_KERNEL)
+			set_add(&base, &event[i]);
+	err = apply(error, n_bytes);
+	if (err)
+		base.n = 0;
+	return err;
+}
+
 static int start(const struct trace_cpu_event *events, size_t n, char *error, size_t n_bytes)
 {
 	const struct trc_kernel_sampler *sampler = atomic_load(&kernel_sampler);
@@ -176,11 +253,10 @@ static int start(const struct trace_cpu_event *events, size_t n, char *error, si
 		err = start_kernel(sampler, event, (unsigned int)found, error, n_bytes);
 	if (err)
 		return err;
-	err = trc_sample_start(event, (unsigned int)found, error, n_bytes);
+	err = base_begin(event, (unsigned int)found, error, n_bytes);
 	if (err)
 		stop_kernel();
-	else
-		atomic_store(&profile_run, atomic_load(&trc_sampling));
+	base_is_programs = base.n != 0;
 	return err;
 }
 
@@ -194,7 +270,7 @@ int trc_cpu_profile_start(const struct trace_cpu_event *events, size_t n, char *
 			    "nothing records: trace_start() or trace_flight_start() comes first");
 	if (!enter())
 		return fail(-EBUSY, error, n_bytes, "another thread starts or stops a CPU profile");
-	if (atomic_load(&trc_sampling) || atomic_load(&kernel_run))
+	if (base.n || atomic_load(&kernel_run))
 		err = fail(-EBUSY, error, n_bytes, "a CPU profile runs already");
 	else
 		err = start(events, n, error, n_bytes);
@@ -205,24 +281,87 @@ int trc_cpu_profile_start(const struct trace_cpu_event *events, size_t n, char *
 int trc_cpu_profile_stop(char *error, size_t n_bytes)
 {
 	bool kernel;
-	uint32_t run;
 	int err = 0;
 
 	if (!enter())
 		return fail(-EBUSY, error, n_bytes, "another thread starts or stops a CPU profile");
 	kernel = atomic_load(&kernel_run);
 	stop_kernel();
-	run = atomic_exchange(&profile_run, 0);
-	if (run && run == atomic_load(&trc_sampling))
-		trc_sample_stop();
-	else if (!kernel)
+	if (base_is_programs) {
+		base.n = 0;
+		base_is_programs = false;
+		apply(error, n_bytes);
+	} else if (!kernel) {
 		err = fail(-EINVAL, error, n_bytes, "the program has started no CPU profile");
+	}
 	leave();
+	return err;
+}
+
+/* ---- for others ------------------------------------------------------------------------ */
+
+int trc_cpu_profile_session(const struct trc_cpu_event *events, unsigned int n, char *error,
+			    size_t n_bytes)
+{
+	int err = 0;
+
+	if (!enter())
+		return fail(-EBUSY, error, n_bytes, "another thread starts or stops a CPU profile");
+	if (!base.n)
+		err = base_begin(events, n, error, n_bytes);
+	leave();
+	return err;
+}
+
+void trc_cpu_profile_session_end(bool all)
+{
+	char why[400];
+
+	base.n = 0;
+	base_is_programs = false;
+	if (!all) {
+		apply(why, sizeof(why));
+		return;
+	}
+	wanted.n = in_force.n = 0;
+	trc_sample_stop();
+}
+
+int trc_cpu_profile_want(const struct trc_cpu_event *events, unsigned int n, char *error,
+			 size_t n_bytes)
+{
+	const struct set before = wanted;
+	int err = 0;
+
+	if (!enter())
+		return fail(-EBUSY, error, n_bytes, "another thread starts or stops a CPU profile");
+	wanted.n = 0;
+	for (unsigned int i = 0; i < n && !err; i++)
+		if (!set_add(&wanted, &events[i]))
+			err = fail(-ENOSPC, error, n_bytes, "at most 16 events in a session");
+	if (!err)
+		err = apply(error, n_bytes);
+	if (err)
+		wanted = before;
+	leave();
+	return err;
+}
+
+int trc_cpu_profile_event(struct trc_cpu_event *out, const struct trace_cpu_event *event,
+			  char *error, size_t n_bytes)
+{
+	struct trc_cpu_event found[TRC_CPU_EVENTS_MAX];
+	int n = understand(found, event, event ? 1 : 0, error, n_bytes);
+	int err = n < 0 ? n : trc_cpu_events_settle(found, 1, false, error, n_bytes);
+
+	if (!err)
+		*out = found[0];
 	return err;
 }
 
 void trc_cpu_profile_forget(void)
 {
-	atomic_store_explicit(&profile_run, 0, memory_order_relaxed);
+	base.n = wanted.n = in_force.n = 0;
+	base_is_programs = false;
 	atomic_store_explicit(&busy, false, memory_order_relaxed);
 }

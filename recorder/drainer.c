@@ -9,20 +9,28 @@
 #include "drain.h"
 #include "drainer.h"
 #include "file_sink.h"
+#include "fold.h"
 #include "format/raw.h"
 #include "own_thread.h"
 #include "perf_buffer.h"
+#include "rec.h"
 #include "trace_info.h"
 
 enum {
 	SLEEP_NS = 5000000,
 	LAST_PASSES_MAX = 50,
+	SETTLING_PASSES_MAX = 20,
+	SETTLING_NS = 500000,
 };
 
 enum state { IDLE, STARTING, RUNNING, STOPPING, ENDED };
 
 /* What another thread wants of this one, which has the descriptors. */
-enum request { NOTHING, SAMPLE, SAMPLE_STOP, BEING_DONE };
+enum request { NOTHING, SAMPLE, SAMPLE_STOP, FOLD, CALL, BEING_DONE };
+
+/* What is drained goes there as well; NULL = nowhere.  Changed by the thread if there is one. */
+static struct trc_fold *fold;
+static uint64_t fold_until; /* ticks up to which it has everything, if nobody drains */
 
 static struct drainer {
 	_Atomic uint32_t state; /* a futex word */
@@ -31,6 +39,7 @@ static struct drainer {
 	pthread_t thread;
 	struct trc_shared *shared;
 	enum trc_drainer_how how;
+	bool has_file;
 	bool goes_on; /* recording does, after this trace */
 	struct trc_file_sink sink;
 	struct trc_writer *writer;
@@ -42,6 +51,9 @@ static struct drainer {
 	_Atomic uint32_t request; /* a futex word; NOTHING again when it is done */
 	const struct trc_cpu_event *event;
 	uint32_t n_events;
+	struct trc_fold *new_fold;
+	trc_service_fn *call;
+	void *call_context;
 	int answer;
 	char answer_text[400];
 } drainer;
@@ -88,7 +100,73 @@ static uint64_t pass(struct drainer *d, bool all)
 
 	if (d->perf)
 		trc_perf_pass(d->perf, all, pass_kernel, d->drain);
+	if (fold)
+		trc_fold_pass(fold, trc_drain_settled(d->drain));
 	return n_events;
+}
+
+/* ---- the fold -------------------------------------------------------------------------- */
+
+static void fold_event(void *context, const struct trc_writer *writer,
+		       const struct trc_event *event)
+{
+	trc_fold_event(fold, writer, event);
+}
+
+static void fold_labels(void *context, const struct trc_writer *writer, uint32_t thread,
+			uint32_t labels)
+{
+	trc_fold_thread_labels(fold, writer, thread, labels);
+}
+
+static const struct trc_drain_observer fold_observer = {fold_event, fold_labels, NULL};
+
+/* The drain begins, or the fold does; between two drains nobody looked. */
+static void fold_begin(struct drainer *d)
+{
+	uint64_t now = trc_clock_ordered();
+
+	if (!fold)
+		return;
+	trc_fold_new_tables(fold);
+	if (fold_until)
+		trc_fold_lost(fold, fold_until, now, 0);
+	trc_drain_observe(d->drain, &fold_observer);
+}
+
+/* Nothing more comes of this drain. */
+static void fold_end(struct drainer *d)
+{
+	if (!fold)
+		return;
+	fold_until = trc_clock_ordered();
+	trc_fold_pass(fold, fold_until);
+}
+
+static void fold_change(struct drainer *d)
+{
+	trc_drain_observe(d->drain, NULL);
+	fold = d->new_fold;
+	fold_until = 0;
+	fold_begin(d);
+}
+
+/* After passes over everything that was recorded before now, but for what a thread is in the middle
+ * of for longer than others take. */
+static int call(struct drainer *d)
+{
+	uint64_t now = trc_clock_ordered();
+
+	if (!fold)
+		return -ECANCELED;
+	for (int i = 0; i < SETTLING_PASSES_MAX; i++) {
+		pass(d, true);
+		if (trc_drain_settled(d->drain) >= now)
+			break;
+		trc_drain_sleep(d->drain, SETTLING_NS);
+	}
+	trc_fold_pass(fold, now);
+	return d->call(d->call_context, fold, now);
 }
 
 /* ---- samples that the kernel takes ----------------------------------------------------- */
@@ -124,11 +202,22 @@ static void answer(struct drainer *d)
 	    !atomic_compare_exchange_strong_explicit(&d->request, &request, BEING_DONE,
 						     memory_order_acquire, memory_order_relaxed))
 		return;
-	if (request == SAMPLE) {
+	switch (request) {
+	case SAMPLE:
 		d->answer = sample(d);
-	} else if (d->perf) {
+		break;
+	case SAMPLE_STOP:
+		if (!d->perf)
+			break;
 		pass(d, true); /* counters know what found no room */
 		trc_perf_stop_events(d->perf);
+		break;
+	case FOLD:
+		fold_change(d);
+		break;
+	case CALL:
+		d->answer = call(d);
+		break;
 	}
 	/* release: pairs with the acquire in ask(): the answer is there. */
 	atomic_store_explicit(&d->request, NOTHING, memory_order_release);
@@ -142,6 +231,7 @@ static int ask(struct drainer *d, enum request request)
 	uint32_t seen = request;
 
 	atomic_store_explicit(&d->request, request, memory_order_release);
+	trc_wake_drainer();
 	while (seen != NOTHING) {
 		trc_raw4(SYS_futex, &d->request, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, seen, &patience);
 		seen = request;
@@ -179,6 +269,30 @@ static void kernel_stop(void)
 
 static const struct trc_kernel_sampler kernel_sampler = {kernel_start, kernel_stop};
 
+void trc_drainer_fold(struct trc_fold *new_fold)
+{
+	struct drainer *d = &drainer;
+
+	d->new_fold = new_fold;
+	if (atomic_load_explicit(&d->state, memory_order_acquire) == RUNNING && !ask(d, FOLD))
+		return;
+	fold = new_fold;
+	fold_until = 0;
+}
+
+int trc_drainer_call(trc_service_fn *fn, void *context)
+{
+	struct drainer *d = &drainer;
+	int err;
+
+	if (atomic_load_explicit(&d->state, memory_order_acquire) != RUNNING)
+		return -ECANCELED;
+	d->call = fn;
+	d->call_context = context;
+	err = ask(d, CALL);
+	return err ? err : d->answer;
+}
+
 /* ---- the thread ------------------------------------------------------------------------ */
 
 static int open_writer(struct drainer *d)
@@ -187,6 +301,7 @@ static int open_writer(struct drainer *d)
 		.clock = trc_clock_kind,
 		.ticks_per_second = trc_clock_ticks_per_second(),
 		.n_procs = d->shared->n_procs,
+		.discard = !d->has_file,
 	};
 	struct trc_drain_options drain = {.pid = d->shared->pid,
 					  .join = d->how != TRC_DRAINER_ALONE,
@@ -195,14 +310,17 @@ static int open_writer(struct drainer *d)
 
 	memcpy(options.trace_uuid, d->shared->uuid, sizeof(options.trace_uuid));
 	err = trc_writer_open(&d->writer, &options, trc_file_sink_write, &d->sink);
-	if (!err)
+	if (!err && d->has_file)
 		err = trc_trace_info(d->writer, d->shared);
-	if (!err)
+	if (!err && d->has_file)
 		err = open_sched(d);
 	if (!err)
 		err = trc_drain_open(&d->drain, d->shared, d->shared->total_bytes, d->writer,
 				     &drain);
-	return err ? say(d, err, d->sink.target) : 0;
+	if (err)
+		return say(d, err, d->has_file ? d->sink.target : "recorders");
+	fold_begin(d);
+	return 0;
 }
 
 static int set_up(struct drainer *d)
@@ -211,7 +329,8 @@ static int set_up(struct drainer *d)
 
 	if (err)
 		return say(d, err, "a descriptor table of its own");
-	err = trc_file_sink_open(&d->sink, d->error, sizeof(d->error));
+	if (d->has_file)
+		err = trc_file_sink_open(&d->sink, d->error, sizeof(d->error));
 	if (!err)
 		err = open_writer(d);
 	return err;
@@ -252,6 +371,9 @@ static void complete(struct drainer *d)
 {
 	int err = trc_drain_finish(d->drain, d->goes_on ? TRC_DRAIN_LEFT : TRC_DRAIN_STOPPED);
 
+	fold_end(d);
+	if (!d->has_file)
+		return;
 	if (!err)
 		err = trc_writer_info(d->writer, "ended", "trace_stop()");
 	if (!err)
@@ -308,7 +430,9 @@ int trc_drainer_start(struct trc_shared *shared, const char *path, enum trc_drai
 	memset(d, 0, sizeof(*d));
 	d->shared = shared;
 	d->how = how;
-	err = trc_file_sink_plan(&d->sink, path, error, n_bytes);
+	d->has_file = path != NULL;
+	d->sink.fd = -1;
+	err = path ? trc_file_sink_plan(&d->sink, path, error, n_bytes) : 0;
 	if (err)
 		return err;
 	atomic_store_explicit(&d->state, STARTING, memory_order_relaxed);
@@ -319,7 +443,7 @@ int trc_drainer_start(struct trc_shared *shared, const char *path, enum trc_drai
 	}
 	wait_while(d, STARTING);
 	if (!d->err) {
-		trc_cpu_profile_kernel(&kernel_sampler);
+		trc_cpu_profile_kernel(d->has_file ? &kernel_sampler : NULL);
 		return 0;
 	}
 	pthread_join(d->thread, NULL);
@@ -345,5 +469,6 @@ int trc_drainer_stop(bool goes_on, char *error, size_t n_bytes)
 void trc_drainer_forget(void)
 {
 	memset(&drainer, 0, sizeof(drainer));
+	fold = NULL; /* N3: what the thread was changing is left alone */
 	trc_cpu_profile_kernel(NULL);
 }

@@ -1,5 +1,6 @@
 /*
- * drainer.h - the thread that drains a process's own rings into a file, for trace_start().
+ * drainer.h - the thread that drains a process's own rings: into a file, for trace_start(), into a
+ * fold (fold.h), for recorders, or both.
  *
  * The trace's file lies in a descriptor table of its own (own_thread.h): however the program closes
  * and reuses its descriptors, no byte of the trace lands in a file of the program's.  The thread
@@ -11,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "layout.h"
+#include "service.h"
 
 enum trc_drainer_how {
 	TRC_DRAINER_ALONE,
@@ -18,7 +20,8 @@ enum trc_drainer_how {
 			    */
 	TRC_DRAINER_JOINS_DROPPING, /* the same, and nobody waits for room */
 };
-/* Starts the thread and waits until its file is open.  0 or -errno with a sentence in error.
+/* Starts the thread and waits until its file is open; `path` NULL = no file, events go to the fold
+ * alone.  0 or -errno with a sentence in error.
  * Context: any thread, may block; callers see to it that one runs at a time. */
 int trc_drainer_start(struct trc_shared *shared, const char *path, enum trc_drainer_how how,
 		      char *error, size_t n_bytes);
@@ -26,6 +29,12 @@ int trc_drainer_start(struct trc_shared *shared, const char *path, enum trc_drai
  * flight recorder.  0, or the first thing that went wrong since the start, with a sentence in
  * error. */
 int trc_drainer_stop(bool goes_on, char *error, size_t n_bytes);
+/* From now on what is drained goes to this fold too, also by a thread that starts later; NULL = to
+ * none.  When this returns nobody touches the one before any more.  Context: as above. */
+void trc_drainer_fold(struct trc_fold *fold);
+/* trc_service_call(), but that the caller sees to it that one runs at a time; -ECANCELED: no thread
+ * runs, or there is no fold. */
+int trc_drainer_call(trc_service_fn *fn, void *context);
 /* In a forked child: the thread is not there. */
 void trc_drainer_forget(void);
 

@@ -14,7 +14,7 @@
 #include "format/pprof.h"   /* struct trc_pprof_label */
 #include "format/symbols.h" /* struct trc_symbol */
 
-enum { TRC_ENCODE_VERSION = 1, TRC_ENCODE_TYPES_MAX = 64 };
+enum { TRC_ENCODE_VERSION = 2, TRC_ENCODE_TYPES_MAX = 64 };
 
 struct trc_names;
 struct trc_encoder;
@@ -58,6 +58,7 @@ struct trc_encode_sample {
 	const int64_t *value; /* as many as types */
 	const struct trc_pprof_label *label;
 	size_t n_labels;
+	bool skip; /* as in struct trc_encode_info, for this one */
 };
 
 struct trc_encode_module {

@@ -1,4 +1,4 @@
-/* encode_load.c - loads libtrc-profile.so (encode.h), once. */
+/* encode_load.c - loads libtrc-profile.so (encode.h). */
 #include <pthread.h>
 #include <stdio.h>
 #include "encode.h"
@@ -11,14 +11,14 @@ static const struct trc_encode_module *loaded;
 
 static const struct trc_encode_module *load(char *why, size_t n_bytes)
 {
+	static const char file[] = "libtrc-profile.so";
 	const struct trc_encode_module *module =
-		trc_part_open("libtrc-profile.so", TRC_ENCODE_SYMBOL, why, n_bytes);
+		trc_part_open(file, TRC_ENCODE_SYMBOL, why, n_bytes);
 
-	if (module && module->version != TRC_ENCODE_VERSION) {
-		snprintf(why, n_bytes, "libtrc-profile.so is not of this version of libtrc");
-		return NULL;
-	}
-	return module;
+	if (!module || module->version == TRC_ENCODE_VERSION)
+		return module;
+	snprintf(why, n_bytes, "%s: not of this version of libtrc", file);
+	return NULL;
 }
 
 const struct trc_encode_module *trc_encode_load(char *why, size_t n_bytes)

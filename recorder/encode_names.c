@@ -61,11 +61,14 @@ size_t trc_names_index(const struct trc_names *names, const struct trc_module_en
 }
 
 /* As the analyzer leaves them out of the same profiles. */
-uint32_t trc_names_skip(struct trc_names *names, const struct trc_encode_sample *sample)
+uint32_t trc_encode_skip(const struct trc_encode_info *info, const struct trc_encode_sample *sample)
 {
+	struct trc_names *names = info->names;
 	uint32_t n_trc = 0;
 	bool only_trc = true;
 
+	if (!info->skip && !sample->skip)
+		return 0;
 	for (uint32_t i = 0; i < sample->n_frames; i++) {
 		const struct trc_module_entry *m =
 			sample->frame[i] ? module_of(names, sample->frame[i] - 1, sample->epoch)

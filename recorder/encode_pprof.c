@@ -106,7 +106,7 @@ static bool make_room(struct trc_encode_pprof *e, uint32_t n)
 
 void trc_encode_pprof_sample(struct trc_encode_pprof *e, const struct trc_encode_sample *sample)
 {
-	uint32_t at = e->info->skip ? trc_names_skip(e->info->names, sample) : 0, n = 0;
+	uint32_t at = trc_encode_skip(e->info, sample), n = 0;
 
 	if (!make_room(e, sample->n_frames + 1))
 		return;

@@ -18,8 +18,9 @@ const struct trc_module_entry *trc_names_program(const struct trc_names *names);
 /* How many modules there are, and the place of one among them. */
 size_t trc_names_modules(const struct trc_names *names);
 size_t trc_names_index(const struct trc_names *names, const struct trc_module_entry *module);
-/* How many innermost frames are how the program waits, and not why. */
-uint32_t trc_names_skip(struct trc_names *names, const struct trc_encode_sample *sample);
+/* How many innermost frames are to be left out. */
+uint32_t trc_encode_skip(const struct trc_encode_info *info,
+			 const struct trc_encode_sample *sample);
 
 /* ---- encode_pprof.c ---- */
 

@@ -126,7 +126,7 @@ static void add_row(struct trc_encode_text *e, const struct trc_encode_sample *s
 
 void trc_encode_text_sample(struct trc_encode_text *e, const struct trc_encode_sample *sample)
 {
-	uint32_t skip = e->info->skip ? trc_names_skip(e->info->names, sample) : 0;
+	uint32_t skip = trc_encode_skip(e->info, sample);
 	char *labels = labels_text(e, sample);
 
 	if (labels)

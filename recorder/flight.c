@@ -208,7 +208,7 @@ static int open_session(struct trc_session_options *o)
 	return 0;
 }
 
-/* Beside a trace that runs. */
+/* Beside a trace that runs, or recorders. */
 static int join_session(const struct trc_session_options *o)
 {
 	uint64_t n_bytes = trc_session_shared()->total_bytes;
@@ -216,11 +216,13 @@ static int join_session(const struct trc_session_options *o)
 
 	if (o->max_bytes && n_bytes > o->max_bytes) {
 		snprintf(why, sizeof(why),
-			 "the trace that runs has %llu KiB of memory, max_bytes is %llu KiB",
+			 "%s that runs has %llu KiB of memory, max_bytes is %llu KiB",
+			 trc_recordings.trace_path[0] ? "the trace" : "the recorder",
 			 (unsigned long long)(n_bytes >> 10),
 			 (unsigned long long)(o->max_bytes >> 10));
 		return trc_api_fail(-EFBIG, "", why);
 	}
+	trc_recording_join(o);
 	trc_session_overwrite(true, o->window_ns);
 	trc_recording_conditions(o->trigger, o->n_triggers);
 	return 0;
@@ -228,7 +230,7 @@ static int join_session(const struct trc_session_options *o)
 
 static void leave_session(void)
 {
-	if (trc_recordings.trace_path[0]) {
+	if (trc_recordings.trace_path[0] || trc_recordings.service) {
 		trc_session_overwrite(false, 0);
 		trc_recording_conditions(NULL, 0);
 	} else {
@@ -271,8 +273,7 @@ static int start(const struct trace_flight_options *options)
 	err = read_options(&flight.session, options);
 	if (err)
 		return err;
-	err = trc_recordings.trace_path[0] ? join_session(&flight.session)
-					   : open_session(&flight.session);
+	err = trc_recording_any() ? join_session(&flight.session) : open_session(&flight.session);
 	return err ? err : begin();
 }
 

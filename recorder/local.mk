@@ -61,8 +61,16 @@ libtrcapi_la_SOURCES = \
 	recorder/labels_api.c \
 	recorder/own_thread.c recorder/own_thread.h \
 	recorder/part.c recorder/part.h \
+	recorder/recorder.c recorder/recorder_kind.h \
+	recorder/recorder_cpu.c \
+	recorder/recorder_custom.c \
+	recorder/recorder_multi.c \
+	recorder/recorder_views.c \
+	recorder/recorder_window.c \
+	recorder/recorder_write.c \
+	recorder/recorder_writer.c \
 	recorder/recording.c recorder/recording.h \
-	recorder/service.h \
+	recorder/service.c recorder/service.h \
 	recorder/thread_profile.c recorder/thread_profile.h \
 	recorder/thread_tasks.c recorder/thread_tasks.h
 # Exceptions: trace_labels_do() restores what was in force when one passes through.

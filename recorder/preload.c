@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "annotate.h"
+#include "cpu_profile.h"
 #include "fork.h"
 #include "interpose/signal.h"
 #include "rec.h"
@@ -64,7 +65,7 @@ static void begin(void)
 	trc_self_attach();
 	trc_signals_start(options.crash);
 	if (options.n_cpu_events &&
-	    trc_sample_start(options.cpu_event, options.n_cpu_events, error, sizeof(error)))
+	    trc_cpu_profile_session(options.cpu_event, options.n_cpu_events, error, sizeof(error)))
 		tell(error);
 }
 

@@ -6,12 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 #include "trc/trace.h"
+#include "cpu_profile.h"
 #include "drainer.h"
 #include "fork.h"
 #include "interpose/signal.h"
 #include "rec.h"
+#include "recorder_kind.h"
 #include "recording.h"
-#include "sample.h"
+#include "service.h"
 #include "thread_profile.h"
 
 /* Where nothing is interposed signals are not either. */
@@ -112,7 +114,7 @@ int trc_recording_options(struct trc_session_options *o, uint32_t locks, uint32_
 
 bool trc_recording_any(void)
 {
-	return trc_recordings.flight || trc_recordings.trace_path[0];
+	return trc_recordings.flight || trc_recordings.service || trc_recordings.trace_path[0];
 }
 
 /* After a fork that did not come by our fork(): a system call made directly, say. */
@@ -161,6 +163,16 @@ int trc_recording_open(const struct trc_session_options *o, char *why, size_t n_
 	return err;
 }
 
+void trc_recording_join(const struct trc_session_options *o)
+{
+	struct trc_session_options *runs = &trc_recordings.options;
+
+	if (trc_recordings.flight || trc_recordings.trace_path[0])
+		return;
+	memcpy(runs->cpu_event, o->cpu_event, sizeof(runs->cpu_event));
+	runs->n_cpu_events = o->n_cpu_events;
+}
+
 static void signals_start(void)
 {
 	if (trc_signals_start)
@@ -178,9 +190,9 @@ static void sample(void)
 	const struct trc_session_options *o = &trc_recordings.options;
 	char why[160];
 
-	if (!o->n_cpu_events || atomic_load_explicit(&trc_sampling, memory_order_relaxed))
+	if (!o->n_cpu_events || !(trc_recordings.flight || trc_recordings.trace_path[0]))
 		return;
-	if (trc_sample_start(o->cpu_event, o->n_cpu_events, why, sizeof(why)))
+	if (trc_cpu_profile_session(o->cpu_event, o->n_cpu_events, why, sizeof(why)))
 		trc_api_fail(0, "not sampled", why);
 }
 
@@ -204,13 +216,15 @@ void trc_recording_conditions(const struct trc_trigger_spec *specs, unsigned int
 
 void trc_recording_off(void)
 {
-	trc_sample_stop();
+	trc_cpu_profile_session_end(true);
 	signals_stop();
 	trc_session_record(false);
 }
 
 void trc_recording_close(void)
 {
+	if (trc_recordings.service && !trc_recordings.flight && !trc_recordings.trace_path[0])
+		trc_cpu_profile_session_end(false);
 	if (!trc_recording_any())
 		trc_session_close();
 }
@@ -222,12 +236,15 @@ void trc_recording_forget(void)
 	static const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
 
 	trc_recordings.trace_path[0] = '\0';
-	trc_recordings.flight = false;
+	trc_recordings.flight = trc_recordings.service = false;
 	lock = unlocked;
 	if (trc_elsewhere)
 		atomic_store_explicit(&trc_switch.api, TRC_API_ELSEWHERE, memory_order_relaxed);
 	trc_drainer_forget();
 	trc_http_forget();
+	trc_service_forget();
+	trc_recorder_cpu_forget();
+	trc_recorder_custom_forget();
 	trc_flight_forget();
 	trc_thread_profile_forget();
 	trc_flight_in_child();

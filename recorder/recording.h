@@ -1,8 +1,8 @@
 /*
- * recording.h - the one session of this process and who uses it: a trace, a flight recorder, or
- * both.
+ * recording.h - the one session of this process and who uses it: a trace, a flight recorder, the
+ * service of recorders (service.h), or several of these.
  *
- *   Q1  the session is opened by the first of the two and closed by the last
+ *   Q1  the session is opened by the first of them and closed by the last
  *   Q2  what is recorded, and the memory, is as the first asked
  *   Q3  everything here is guarded by trc_recording_enter(), but for what says otherwise
  */
@@ -19,6 +19,7 @@
 
 struct trc_recording {
 	bool flight;
+	bool service;
 	char trace_path[256]; /* "" = no trace runs */
 	pid_t pid;
 	struct trc_session_options options; /* of the session; its dir is not kept */
@@ -52,13 +53,16 @@ int trc_recording_copy(void *known, size_t known_bytes, const void *from, const 
 int trc_recording_open(const struct trc_session_options *o, char *why, size_t n_bytes);
 /* The same for one that a forked child has opened.  0 or -errno. */
 int trc_recording_adopt(const struct trc_session_options *o);
+/* A trace or flight recorder joins: if only recorders used the session so far, what is sampled is as
+ * it asks. */
+void trc_recording_join(const struct trc_session_options *o);
 /* Recording itself, with the signals that it looks at, and samples if the session's options have
  * events for that.  If these cannot be had trace_last_error() says why. */
 void trc_recording_on(void);
 void trc_recording_off(void);
 /* Other conditions while it goes on. */
 void trc_recording_conditions(const struct trc_trigger_spec *specs, unsigned int n);
-/* One of the two has ended: the session too if it was the last. */
+/* One of them has ended: the session too if it was the last. */
 void trc_recording_close(void);
 
 /* In a forked child, which has nothing of this (fork.h). */

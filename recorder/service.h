@@ -34,4 +34,14 @@ typedef int trc_service_fn(void *context, struct trc_fold *fold, uint64_t now);
  * caller is no user or there was a fork.  Context: any thread that is a user, may block. */
 int trc_service_call(trc_service_fn *fn, void *context);
 
+/* ---- for recording.c and api.c ---- */
+
+/* A trace has ended: drains on for the service alone.  0 or -errno with a sentence in why.
+ * Context: within trc_recording_enter(). */
+int trc_service_drain(char *why, size_t n_bytes);
+/* At exit: it has no users any more. */
+void trc_service_exit(void);
+/* In a forked child: V4. */
+void trc_service_forget(void);
+
 #endif

@@ -59,6 +59,11 @@ TESTS += thread_profile_test
 thread_profile_test_SOURCES = tests/recorder/thread_profile_test.c
 thread_profile_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 thread_profile_test_LDADD = libtrcapi.la libtrcdrain.la $(trc_core_test_LIBS)
+check_PROGRAMS += recorder_test
+TESTS += recorder_test
+recorder_test_SOURCES = tests/recorder/recorder_test.c tests/stolen.h
+recorder_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -fno-optimize-sibling-calls -fexceptions
+recorder_test_LDADD = libtrc.la $(CHECK_LIBS)
 
 check_PROGRAMS += fold_test
 TESTS += fold_test

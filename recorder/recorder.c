@@ -1,0 +1,258 @@
+/* recorder.c - the methods of recorders (<trc/recorder.h>). */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "rec.h"
+#include "recorder_kind.h"
+#include "recording.h"
+
+/* ---- making one ------------------------------------------------------------------------ */
+
+void *trc_recorder_new(size_t n_bytes, const struct trc_recorder_kind *kind,
+		       enum trace_profile_format format)
+{
+	struct trace_recorder *r = calloc(1, n_bytes);
+
+	if (!r) {
+		trc_api_fail(-ENOMEM, kind->name, "no memory for a recorder");
+		return NULL;
+	}
+	r->kind = kind;
+	r->text = format == TRACE_TEXT;
+	pthread_mutex_init(&r->lock, NULL);
+	return r;
+}
+
+int trc_recorder_config(void *known, size_t known_bytes, const void *from, const char *init)
+{
+	struct trace_profile_config *config = known;
+	int err;
+
+	trc_api_clear();
+	err = from ? trc_recording_copy(known, known_bytes, from, init) : 0;
+	if (!err && (unsigned int)config->format > TRACE_TEXT)
+		err = trc_api_fail(-EINVAL, "config", "a format that is not in its list");
+	return err;
+}
+
+/* ---- methods --------------------------------------------------------------------------- */
+
+static const struct trace_writer *writer_of(const struct trace_writer *writer, size_t i, bool each)
+{
+	return writer ? &writer[each ? i : 0] : NULL;
+}
+
+/* All writers of a call, once each.  The first error. */
+static int finish_all(const struct trace_writer *writer, size_t n, bool each, int err)
+{
+	int first = err;
+
+	for (size_t i = 0; writer && i < (each ? n : 1); i++) {
+		int finished = trc_writer_finished(&writer[i], err);
+
+		first = first ? first : finished;
+	}
+	return first;
+}
+
+/* K3 */
+static bool is_running(const struct trace_recorder *r)
+{
+	return r->running && r->pid == getpid();
+}
+
+static int check_writer(const struct trace_writer *writer, size_t n, bool each)
+{
+	for (size_t i = 0; i < (each ? n : 1); i++)
+		if (!writer || !writer[i].write)
+			return trc_api_fail(-EINVAL, "", "no writer to write to");
+	return 0;
+}
+
+static int start(struct trace_recorder *r, struct trace_recorder *const *member, size_t n,
+		 bool each, const struct trace_writer *writer)
+{
+	char why[TRC_RECORDER_WHY_BYTES] = "";
+	int err;
+
+	if (is_running(r))
+		return trc_api_fail(-EBUSY, r->kind->name, "this recorder was started already");
+	for (size_t i = 0; i < n; i++)
+		if (!member[i]->kind->prepare)
+			return trc_api_fail(-ENOTSUP, member[i]->kind->name,
+					    "there are snapshots only");
+	err = trc_recorders_begin(member, n, why);
+	if (err)
+		return trc_api_fail(err, r->kind->name, why);
+	for (size_t i = 0; i < n; i++)
+		member[i]->writer = *writer_of(writer, i, each);
+	r->writer = *writer;
+	r->pid = getpid();
+	r->running = true;
+	return 0;
+}
+
+int trace_recorder_start(trace_recorder *r, const struct trace_writer *writer)
+{
+	struct trace_recorder *const *member;
+	int saved_errno = errno, err;
+	bool each;
+	size_t n;
+
+	trc_api_clear();
+	if (!r)
+		return trc_api_fail(-EINVAL, "", "no recorder");
+	member = trc_recorder_members(&r, &n, &each);
+	err = r->is_member ? trc_api_fail(-EINVAL, r->kind->name, "it is a multi recorder's")
+			   : check_writer(writer, n, each);
+	if (err)
+		return finish_all(writer, n, each, err);
+	trc_self.quiet++;
+	pthread_mutex_lock(&r->lock);
+	err = start(r, member, n, each, writer);
+	pthread_mutex_unlock(&r->lock);
+	if (err)
+		finish_all(writer, n, each, err);
+	trc_self.quiet--;
+	errno = saved_errno;
+	return err;
+}
+
+/* Writes what was taken, one for each or one for all, and finishes the writers; those too that got
+ * nothing.  The first error. */
+static int write_all(struct trace_recorder *const *member, size_t n, bool each,
+		     const struct trc_taken *taken, const struct trace_writer *writer, char *why)
+{
+	int first = 0;
+
+	for (size_t i = 0; i < (each ? n : 1); i++) {
+		char here[TRC_RECORDER_WHY_BYTES] = "";
+		int err = member[i]->kind->write
+				  ? member[i]->kind->write(member[i], writer + i, here)
+				  : trc_recorders_write(member + i, each ? 1 : n, taken + i,
+							writer + i, here);
+		int finished = trc_writer_finished(writer + i, err);
+
+		err = err ? err : finished;
+		if (!err || first)
+			continue;
+		first = err;
+		memcpy(why, here, sizeof(here));
+	}
+	return first;
+}
+
+static int fail_at(const struct trace_recorder *r, int err, const char *why)
+{
+	return trc_api_fail(err, r->kind->name, *why ? why : strerror(-err));
+}
+
+int trace_recorder_stop(trace_recorder *r)
+{
+	struct trc_taken taken[TRC_RECORDER_MEMBERS_MAX] = {{.n_folded = 0}};
+	struct trace_writer writer[TRC_RECORDER_MEMBERS_MAX];
+	struct trace_recorder *const *member;
+	char why[TRC_RECORDER_WHY_BYTES] = "";
+	int saved_errno = errno, err;
+	bool each, was_running;
+	size_t n;
+
+	trc_api_clear();
+	if (!r)
+		return trc_api_fail(-EINVAL, "", "no recorder");
+	member = trc_recorder_members(&r, &n, &each);
+	trc_self.quiet++;
+	pthread_mutex_lock(&r->lock);
+	was_running = is_running(r);
+	if (was_running) {
+		err = trc_recorders_take(member, n, taken, true, true, why);
+		r->running = false;
+		for (size_t i = 0; i < n; i++)
+			writer[i] = each ? member[i]->writer : r->writer;
+	}
+	pthread_mutex_unlock(&r->lock);
+	if (!was_running) {
+		err = trc_api_fail(-EINVAL, r->kind->name, "this recorder was not started");
+	} else {
+		if (err)
+			finish_all(writer, n, each, err);
+		else
+			err = write_all(member, n, each, taken, writer, why);
+		if (err)
+			fail_at(r, err, why);
+	}
+	for (size_t i = 0; i < n; i++)
+		trc_taken_free(&taken[i]);
+	trc_self.quiet--;
+	errno = saved_errno;
+	return err;
+}
+
+static int snapshot(struct trace_recorder *r, struct trace_recorder *const *member, size_t n,
+		    bool each, const struct trace_writer *writer, char *why)
+{
+	struct trc_taken taken[TRC_RECORDER_MEMBERS_MAX] = {{.n_folded = 0}};
+	int err;
+
+	pthread_mutex_lock(&r->lock);
+	err = trc_recorders_take(member, n, taken, is_running(r), false, why);
+	pthread_mutex_unlock(&r->lock);
+	if (err)
+		finish_all(writer, n, each, err);
+	else
+		err = write_all(member, n, each, taken, writer, why);
+	for (size_t i = 0; i < n; i++)
+		trc_taken_free(&taken[i]);
+	return err;
+}
+
+int trace_recorder_snapshot(trace_recorder *r, const struct trace_writer *writer)
+{
+	struct trace_recorder *const *member;
+	char why[TRC_RECORDER_WHY_BYTES] = "";
+	int saved_errno = errno, err;
+	bool each;
+	size_t n;
+
+	trc_api_clear();
+	if (!r)
+		return trc_api_fail(-EINVAL, "", "no recorder");
+	member = trc_recorder_members(&r, &n, &each);
+	err = r->is_member ? trc_api_fail(-EINVAL, r->kind->name, "it is a multi recorder's")
+			   : check_writer(writer, n, each);
+	if (err)
+		return finish_all(writer, n, each, err);
+	trc_self.quiet++;
+	err = snapshot(r, member, n, each, writer, why);
+	if (err)
+		fail_at(r, err, why);
+	trc_self.quiet--;
+	errno = saved_errno;
+	return err;
+}
+
+void trace_recorder_free(trace_recorder *r)
+{
+	struct trace_recorder *const *member;
+	int saved_errno = errno;
+	bool each;
+	size_t n;
+
+	if (!r)
+		return;
+	member = trc_recorder_members(&r, &n, &each);
+	trc_self.quiet++;
+	if (is_running(r))
+		trc_recorders_cancel(member, n);
+	for (size_t i = 0; r->running && i < (each ? n : 1); i++)
+		trc_writer_finished(each ? &member[i]->writer : &r->writer, -ECANCELED);
+	r->running = false;
+	if (r->kind->free)
+		r->kind->free(r);
+	pthread_mutex_destroy(&r->lock);
+	free(r);
+	trc_self.quiet--;
+	errno = saved_errno;
+}

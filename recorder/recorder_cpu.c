@@ -1,0 +1,210 @@
+/*
+ * recorder_cpu.c - CPU recorders (<trc/recorder.h>): of time, or of another event.
+ *
+ * Each event is sampled once, at the shortest period that anybody asked for.  When that changes the
+ * samples come under another number (sample_table.h), of which every running recorder of that
+ * event gets a view besides those that it has.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "cpu_profile.h"
+#include "rec.h"
+#include "recorder_kind.h"
+#include "recording.h"
+#include "sample.h"
+#include "service.h"
+
+struct cpu {
+	struct trace_recorder base;
+	struct trace_cpu_event asked;
+	char name[48];		    /* as asked; "" = "auto" */
+	struct trc_cpu_event event; /* settled when it was started last */
+	bool settled;
+	uint32_t number[TRC_RECORDER_VIEWS_MAX]; /* of each view; the draining thread's */
+	struct cpu *next;
+};
+
+/* Those that run.  Guarded by `lock`, inside which trc_recording_enter() may be taken. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct cpu *running;
+
+/* ---- views ----------------------------------------------------------------------------- */
+
+static bool has_number(const struct cpu *c, uint32_t number)
+{
+	for (unsigned int i = 0; i < c->base.n_views; i++)
+		if (c->number[i] == number)
+			return true;
+	return false;
+}
+
+static int add_views(struct trace_recorder *r, struct trc_fold *fold, uint64_t now)
+{
+	struct cpu *c = (struct cpu *)r;
+	struct trc_view_options options = {
+		.kind = TRC_VIEW_CPU,
+		.rate = c->event.period,
+		.sample_event = trc_sample_number(c->event.name),
+	};
+	int err;
+
+	if (!options.sample_event)
+		return -ESRCH;
+	if (has_number(c, options.sample_event))
+		return 0;
+	err = trc_recorder_add_view(r, fold, options, now);
+	if (!err)
+		c->number[r->n_views - 1] = options.sample_event;
+	return err;
+}
+
+/* In the draining thread. */
+static int add_to_running(void *context, struct trc_fold *fold, uint64_t now)
+{
+	int err = 0;
+
+	for (struct cpu *c = running; c && !err; c = c->next)
+		if (c->base.n_views) /* else they come with its window */
+			err = add_views(&c->base, fold, now);
+	return err;
+}
+
+/* ---- what is sampled ------------------------------------------------------------------- */
+
+static int sample(char *why)
+{
+	struct trc_cpu_event event[TRC_CPU_EVENTS_MAX];
+	unsigned int n = 0;
+	int err = 0;
+
+	for (const struct cpu *c = running; c && !err; c = c->next) {
+		unsigned int i = 0;
+
+		while (i < n && strcmp(event[i].name, c->event.name) != 0)
+			i++;
+		if (i == TRC_CPU_EVENTS_MAX)
+			err = -ENOSPC;
+		else if (i == n)
+			event[n++] = c->event;
+		else if (c->event.period < event[i].period)
+			event[i] = c->event;
+	}
+	if (err) {
+		snprintf(why, TRC_RECORDER_WHY_BYTES, "at most 16 events at once");
+		return err;
+	}
+	trc_recording_enter();
+	err = trc_cpu_profile_want(event, n, why, TRC_RECORDER_WHY_BYTES);
+	trc_recording_leave();
+	return err;
+}
+
+static void leave(struct cpu *c)
+{
+	struct cpu **at = &running;
+
+	while (*at && *at != c)
+		at = &(*at)->next;
+	if (*at)
+		*at = c->next;
+}
+
+static int prepare(struct trace_recorder *r, char *why)
+{
+	struct cpu *c = (struct cpu *)r;
+	int err;
+
+	c->asked.name = c->name;
+	err = trc_cpu_profile_event(&c->event, *c->name ? &c->asked : NULL, why,
+				    TRC_RECORDER_WHY_BYTES);
+	if (err)
+		return err;
+	pthread_mutex_lock(&lock);
+	c->next = running;
+	running = c;
+	err = sample(why);
+	if (err)
+		running = c->next;
+	else if (c->next)
+		trc_service_call(add_to_running, NULL);
+	pthread_mutex_unlock(&lock);
+	c->settled = !err;
+	return err;
+}
+
+static void done(struct trace_recorder *r)
+{
+	char why[TRC_RECORDER_WHY_BYTES];
+
+	pthread_mutex_lock(&lock);
+	leave((struct cpu *)r);
+	if (!sample(why) && running)
+		trc_service_call(add_to_running, NULL);
+	pthread_mutex_unlock(&lock);
+}
+
+void trc_recorder_cpu_forget(void)
+{
+	static const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
+
+	lock = unlocked;
+	running = NULL;
+}
+
+/* ---- the profile ----------------------------------------------------------------------- */
+
+static void describe(const struct trace_recorder *r, struct trc_encode_info *info)
+{
+	const struct cpu *c = (const struct cpu *)r;
+	bool is_clock = !c->settled || c->event.is_clock;
+
+	info->name = "cpu";
+	info->style = TRC_STYLE_VALUES;
+	info->type[0] = (struct trc_encode_type){"samples", "count"};
+	info->type[1] = (struct trc_encode_type){is_clock ? "cpu" : c->event.name,
+						 is_clock ? "nanoseconds" : "count"};
+	info->n_types = 2;
+	info->period_type = info->type[1];
+	info->period = (int64_t)c->event.period;
+}
+
+static const struct trc_recorder_kind cpu_kind = {
+	.name = "cpu",
+	.prepare = prepare,
+	.done = done,
+	.add_views = add_views,
+	.describe = describe,
+	.views = true,
+};
+
+int trace_cpu_recorder(trace_recorder **out, const struct trace_cpu_config *config)
+{
+	struct trace_cpu_config known = TRACE_CPU_CONFIG_INIT;
+	char why[TRC_RECORDER_WHY_BYTES];
+	struct cpu *c;
+	int err = trc_recorder_config(&known, sizeof(known), config, "TRACE_CPU_CONFIG_INIT");
+
+	if (err)
+		return err;
+	if (known.event && strlen(known.event) >= sizeof(c->name))
+		return trc_api_fail(-EINVAL, known.event, "no event has so long a name");
+	c = trc_recorder_new(sizeof(*c), &cpu_kind, known.format);
+	if (!c)
+		return -ENOMEM;
+	/* A period or frequency for "auto" needs its name. */
+	strcpy(c->name, known.event			     ? known.event
+			: known.period || known.frequency_hz ? "auto"
+							     : "");
+	c->asked = (struct trace_cpu_event)TRACE_CPU_EVENT_INIT;
+	c->asked.name = c->name;
+	c->asked.period = known.period;
+	c->asked.frequency_hz = known.frequency_hz;
+	err = trc_cpu_profile_event(&c->event, *c->name ? &c->asked : NULL, why, sizeof(why));
+	if (err) {
+		trace_recorder_free(&c->base);
+		return trc_api_fail(err, "", why);
+	}
+	*out = &c->base;
+	return 0;
+}

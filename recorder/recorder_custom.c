@@ -1,0 +1,461 @@
+/* recorder_custom.c - profiles of the program's own, and their recorders (<trc/recorder.h>). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rec.h"
+#include "recorder_kind.h"
+#include "recording.h"
+#include "unwind.h"
+
+enum { FRAMES_MAX = 128 };
+
+struct entry {
+	const void *key;
+	uint64_t number; /* of this entering; never used again */
+	struct entry *next;
+	uint32_t n_frames;
+	uint64_t frame[];
+};
+
+struct trace_profile {
+	struct trace_profile *next; /* in the order of names */
+	char name[64];
+	pthread_mutex_t lock; /* guards what follows; nothing else is locked inside */
+	struct entry **slot;  /* [n_slots], a power of two */
+	size_t n_slots, n;
+	uint64_t last_number;
+};
+
+/* All there are: they stay.  Guarded by `lock`; nothing else is locked inside. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct trace_profile *profiles;
+
+/* ---- profiles -------------------------------------------------------------------------- */
+
+static bool is_taken(const char *name)
+{
+	static const char *const KINDS[] = {"allocs",  "block",	  "cmdline",	 "cpu",
+					    "flight",  "gc",	  "goroutine",	 "heap",
+					    "mutex",   "profile", "symbol",	 "threadcreate",
+					    "threads", "trace",	  "trace-record"};
+
+	for (size_t i = 0; i < sizeof(KINDS) / sizeof(*KINDS); i++)
+		if (!strcmp(name, KINDS[i]))
+			return true;
+	return false;
+}
+
+/* It is part of addresses, file names and lines. */
+static bool is_possible(const char *name)
+{
+	size_t n_bytes = name ? strnlen(name, sizeof(((struct trace_profile *)NULL)->name)) : 0;
+
+	if (!n_bytes || n_bytes == sizeof(((struct trace_profile *)NULL)->name) || *name == '.')
+		return false;
+	for (; *name; name++)
+		if ((unsigned char)*name <= ' ' || *name == 0x7f || strchr("/\\?#%\"<>&", *name))
+			return false;
+	return true;
+}
+
+/* Where the one of that name is, or would be. */
+static struct trace_profile **place_of(const char *name)
+{
+	struct trace_profile **at = &profiles;
+
+	while (*at && strcmp((*at)->name, name) < 0)
+		at = &(*at)->next;
+	return at;
+}
+
+static bool is_there(struct trace_profile *const *at, const char *name)
+{
+	return *at && !strcmp((*at)->name, name);
+}
+
+/* Stacks are taken whether anything records or not. */
+static void set_up_unwinding(void)
+{
+	static bool is_set_up;
+	const char *note;
+
+	trc_recording_enter();
+	if (!is_set_up && !trc_recording_any())
+		trc_unwind_setup(TRC_UNWIND_AUTO, &note);
+	is_set_up = true;
+	trc_recording_leave();
+}
+
+static int make(trace_profile **out, const char *name)
+{
+	struct trace_profile **at = place_of(name), *p;
+
+	if (is_taken(name) || is_there(at, name))
+		return trc_api_fail(-EEXIST, name, "there is such a profile already");
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return trc_api_fail(-ENOMEM, name, "no memory for a profile");
+	strcpy(p->name, name);
+	pthread_mutex_init(&p->lock, NULL);
+	p->next = *at;
+	*at = p;
+	*out = p;
+	return 0;
+}
+
+int trace_profile_new(trace_profile **out, const char *name)
+{
+	int saved_errno = errno, err;
+
+	trc_api_clear();
+	if (!is_possible(name))
+		return trc_api_fail(
+			-EINVAL, "",
+			"a profile's name has 1 to 63 bytes, without spaces, quotes and "
+			"what means something in addresses");
+	trc_self.quiet++;
+	set_up_unwinding();
+	pthread_mutex_lock(&lock);
+	err = make(out, name);
+	pthread_mutex_unlock(&lock);
+	trc_self.quiet--;
+	errno = saved_errno;
+	return err;
+}
+
+trace_profile *trace_profile_find(const char *name)
+{
+	struct trace_profile *found = NULL;
+
+	if (!name)
+		return NULL;
+	trc_self.quiet++;
+	pthread_mutex_lock(&lock);
+	if (is_there(place_of(name), name))
+		found = *place_of(name);
+	pthread_mutex_unlock(&lock);
+	trc_self.quiet--;
+	return found;
+}
+
+const char *trace_profile_name(const trace_profile *p)
+{
+	return p->name;
+}
+
+int trace_profile_each(int (*fn)(void *context, trace_profile *profile), void *context)
+{
+	struct trace_profile *p = NULL;
+	int answer = 0;
+
+	do {
+		trc_self.quiet++;
+		pthread_mutex_lock(&lock);
+		p = p ? p->next : profiles;
+		pthread_mutex_unlock(&lock);
+		trc_self.quiet--;
+		if (p)
+			answer = fn(context, p);
+	} while (p && !answer);
+	return answer;
+}
+
+/* ---- what they hold -------------------------------------------------------------------- */
+
+static size_t slot_of(const void *key, size_t n_slots)
+{
+	return (size_t)((uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (n_slots - 1);
+}
+
+static struct entry **entry_of(struct trace_profile *p, const void *key)
+{
+	struct entry **at = &p->slot[slot_of(key, p->n_slots)];
+
+	while (*at && (*at)->key != key)
+		at = &(*at)->next;
+	return at;
+}
+
+static int grow(struct trace_profile *p)
+{
+	size_t n_slots = p->n_slots ? 2 * p->n_slots : 64;
+	struct entry **slot;
+
+	if (p->n < p->n_slots)
+		return 0;
+	slot = calloc(n_slots, sizeof(*slot));
+	if (!slot)
+		return p->n_slots ? 0 : -ENOMEM; /* longer chains will do */
+	for (size_t i = 0; i < p->n_slots; i++) {
+		for (struct entry *e = p->slot[i], *next; e; e = next) {
+			struct entry **at = &slot[slot_of(e->key, n_slots)];
+
+			next = e->next;
+			e->next = *at;
+			*at = e;
+		}
+	}
+	free(p->slot);
+	p->slot = slot;
+	p->n_slots = n_slots;
+	return 0;
+}
+
+static int enter(struct trace_profile *p, const void *key, const uint64_t *frame, uint32_t n)
+{
+	struct entry **at, *e;
+
+	if (grow(p))
+		return trc_api_fail(-ENOMEM, p->name, "no memory for an entry");
+	at = entry_of(p, key);
+	if (*at)
+		return trc_api_fail(-EEXIST, p->name, "this key is there already");
+	e = malloc(sizeof(*e) + n * sizeof(*frame));
+	if (!e)
+		return trc_api_fail(-ENOMEM, p->name, "no memory for an entry");
+	*e = (struct entry){.key = key, .number = ++p->last_number, .n_frames = n};
+	memcpy(e->frame, frame, n * sizeof(*frame));
+	*at = e;
+	p->n++;
+	return 0;
+}
+
+int trace_profile_add(trace_profile *p, const void *key, unsigned int skip)
+{
+	uint64_t frame[FRAMES_MAX];
+	int saved_errno = errno, err;
+	uint32_t n;
+
+	trc_api_clear();
+	trc_self.quiet++;
+	n = trc_unwind(frame, FRAMES_MAX, skip < FRAMES_MAX ? skip : FRAMES_MAX);
+	pthread_mutex_lock(&p->lock);
+	err = enter(p, key, frame, n);
+	pthread_mutex_unlock(&p->lock);
+	trc_self.quiet--;
+	errno = saved_errno;
+	return err;
+}
+
+void trace_profile_remove(trace_profile *p, const void *key)
+{
+	struct entry *gone = NULL;
+	int saved_errno = errno;
+
+	trc_self.quiet++;
+	pthread_mutex_lock(&p->lock);
+	if (p->n) {
+		struct entry **at = entry_of(p, key);
+
+		gone = *at;
+		if (gone) {
+			*at = gone->next;
+			p->n--;
+		}
+	}
+	pthread_mutex_unlock(&p->lock);
+	free(gone);
+	trc_self.quiet--;
+	errno = saved_errno;
+}
+
+size_t trace_profile_count(const trace_profile *profile)
+{
+	struct trace_profile *p = (struct trace_profile *)(uintptr_t)profile;
+	size_t n;
+
+	trc_self.quiet++;
+	pthread_mutex_lock(&p->lock);
+	n = p->n;
+	pthread_mutex_unlock(&p->lock);
+	trc_self.quiet--;
+	return n;
+}
+
+/* ---- recorders ------------------------------------------------------------------------- */
+
+/* What a profile held, by number: 1 or -1 of a stack each. */
+struct row {
+	uint64_t number;
+	int64_t value;
+	uint32_t first_frame, n_frames; /* in the frames behind the rows */
+};
+struct rows {
+	size_t n, n_frames;
+	struct row *row;
+	uint64_t *frame;
+};
+
+struct custom {
+	struct trace_recorder base;
+	struct trace_profile *profile;
+	struct rows *before; /* when the window began */
+};
+
+/* One piece of memory. */
+static struct rows *rows_new(size_t n, size_t n_frames)
+{
+	struct rows *rows =
+		malloc(sizeof(*rows) + n * sizeof(*rows->row) + n_frames * sizeof(*rows->frame));
+
+	if (!rows)
+		return NULL;
+	rows->n = rows->n_frames = 0;
+	rows->row = (struct row *)(rows + 1);
+	rows->frame = (uint64_t *)(rows->row + n);
+	return rows;
+}
+
+static void rows_add(struct rows *rows, uint64_t number, const uint64_t *frame, uint32_t n_frames,
+		     int64_t value)
+{
+	rows->row[rows->n++] = (struct row){number, value, (uint32_t)rows->n_frames, n_frames};
+	memcpy(rows->frame + rows->n_frames, frame, n_frames * sizeof(*frame));
+	rows->n_frames += n_frames;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct row *r = a, *s = b;
+
+	return (r->number > s->number) - (r->number < s->number);
+}
+
+/* What it holds now, in order; NULL = no memory. */
+static struct rows *rows_of(struct trace_profile *p)
+{
+	size_t n_frames = 0;
+	struct rows *rows;
+
+	pthread_mutex_lock(&p->lock);
+	for (size_t i = 0; i < p->n_slots; i++)
+		for (const struct entry *e = p->slot[i]; e; e = e->next)
+			n_frames += e->n_frames;
+	rows = rows_new(p->n, n_frames);
+	for (size_t i = 0; rows && i < p->n_slots; i++)
+		for (const struct entry *e = p->slot[i]; e; e = e->next)
+			rows_add(rows, e->number, e->frame, e->n_frames, 1);
+	pthread_mutex_unlock(&p->lock);
+	if (rows)
+		qsort(rows->row, rows->n, sizeof(*rows->row), by_number);
+	return rows;
+}
+
+static void add_change(struct rows *change, const struct rows *from, size_t i, int64_t value)
+{
+	const struct row *row = &from->row[i];
+
+	rows_add(change, row->number, from->frame + row->first_frame, row->n_frames, value);
+}
+
+/* What came, and what went. */
+static struct rows *rows_change(const struct rows *before, const struct rows *now)
+{
+	struct rows *change = rows_new(before->n + now->n, before->n_frames + now->n_frames);
+	size_t b = 0, n = 0;
+
+	while (change && (b < before->n || n < now->n)) {
+		uint64_t was = b < before->n ? before->row[b].number : UINT64_MAX;
+		uint64_t is = n < now->n ? now->row[n].number : UINT64_MAX;
+
+		if (was < is)
+			add_change(change, before, b++, -1);
+		else if (is < was)
+			add_change(change, now, n++, 1);
+		else
+			b++, n++;
+	}
+	return change;
+}
+
+static int prepare(struct trace_recorder *r, char *why)
+{
+	struct custom *c = (struct custom *)r;
+
+	free(c->before);
+	c->before = rows_of(c->profile);
+	return c->before ? 0 : -ENOMEM;
+}
+
+static int take(struct trace_recorder *r, struct trc_taken *taken, bool window, char *why)
+{
+	struct custom *c = (struct custom *)r;
+	struct rows *now = rows_of(c->profile);
+
+	taken->rows = now;
+	if (now && window) {
+		taken->rows = rows_change(c->before, now);
+		free(now);
+	}
+	return taken->rows ? 0 : -ENOMEM;
+}
+
+static void emit(const struct trace_recorder *r, const struct trc_taken *taken, trc_emit_fn *fn,
+		 void *context)
+{
+	const struct rows *rows = taken->rows;
+
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct trc_encode_sample sample = {
+			.frame = rows->frame + rows->row[i].first_frame,
+			.n_frames = rows->row[i].n_frames,
+			.value = &rows->row[i].value,
+		};
+
+		fn(context, &sample);
+	}
+}
+
+static void describe(const struct trace_recorder *r, struct trc_encode_info *info)
+{
+	const struct custom *c = (const struct custom *)r;
+
+	info->name = c->profile->name;
+	info->style = TRC_STYLE_COUNTS;
+	info->type[0] = (struct trc_encode_type){c->profile->name, "count"};
+	info->n_types = 1;
+	info->period_type = info->type[0];
+	info->period = 1;
+}
+
+static void custom_free(struct trace_recorder *r)
+{
+	free(((struct custom *)r)->before);
+}
+
+static const struct trc_recorder_kind custom_kind = {
+	.name = "custom",
+	.prepare = prepare,
+	.take = take,
+	.describe = describe,
+	.emit = emit,
+	.free = custom_free,
+};
+
+int trace_profile_recorder(trace_recorder **out, trace_profile *profile,
+			   const struct trace_profile_config *config)
+{
+	struct trace_profile_config known = TRACE_PROFILE_CONFIG_INIT;
+	int err = trc_recorder_config(&known, sizeof(known), config, "TRACE_PROFILE_CONFIG_INIT");
+	struct custom *c;
+
+	if (err)
+		return err;
+	if (!profile)
+		return trc_api_fail(-EINVAL, "", "no profile");
+	c = trc_recorder_new(sizeof(*c), &custom_kind, known.format);
+	if (!c)
+		return -ENOMEM;
+	c->profile = profile;
+	*out = &c->base;
+	return 0;
+}
+
+void trc_recorder_custom_forget(void)
+{
+	static const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
+
+	lock = unlocked;
+	for (struct trace_profile *p = profiles; p; p = p->next)
+		p->lock = unlocked;
+}

@@ -1,0 +1,128 @@
+/*
+ * recorder_kind.h - what a recorder of <trc/recorder.h> is made of.
+ *
+ *   K1  a recorder's window begins and ends in the draining thread (service.h), for all members of
+ *       a multi recorder at one time; what was counted is taken away there, and written by the
+ *       caller's thread
+ *   K2  `lock` guards everything in a recorder but what is constant; it is not held while a writer
+ * is called.  Inside it a lock of the recorder's kind may be taken, inside that
+ *       trc_recording_enter(), and nothing else
+ *   K3  a recorder that was started in a process is not running in its forked child
+ */
+#ifndef TRC_RECORDER_RECORDER_KIND_H
+#define TRC_RECORDER_RECORDER_KIND_H
+
+#include <pthread.h>
+#include <sys/types.h>
+#include "encode.h"
+#include "fold.h"
+#include "trc/recorder.h"
+
+enum {
+	TRC_RECORDER_VIEWS_MAX = 16, /* a CPU recorder has one for each period in force meanwhile */
+	TRC_RECORDER_MEMBERS_MAX = 16,
+	TRC_RECORDER_WHY_BYTES = 400,
+};
+
+/* Samples of one recorder, for one window or instant. */
+struct trc_taken {
+	struct trc_folded *folded[TRC_RECORDER_VIEWS_MAX];
+	unsigned int n_folded;
+	void *rows;			/* of kinds without views; free()d */
+	struct trc_module_list modules; /* that the stacks refer to */
+	int64_t begin_realtime_ns, duration_ns;
+};
+
+/* Puts one sample into a profile. */
+typedef void trc_emit_fn(void *context, const struct trc_encode_sample *sample);
+
+/* Context of all: the thread that calls the recorder's functions, recording nothing meanwhile.
+ * Those that return an int: 0, or -errno with a sentence in why[TRC_RECORDER_WHY_BYTES]. */
+struct trc_recorder_kind {
+	const char *name; /* as on an index page */
+
+	/* NULL = there are snapshots only.  Before the window begins, and after it has ended: what
+	 * has to be recorded for it.  Within the recorder's lock. */
+	int (*prepare)(struct trace_recorder *r, char *why);
+	void (*done)(struct trace_recorder *r);
+
+	/* Kinds with views (`views` is set).  For each that is missing yet: in the draining thread.
+	 */
+	int (*add_views)(struct trace_recorder *r, struct trc_fold *fold, uint64_t now);
+	/* What lives now, of all time, in place of the window up to now; NULL = the latter. */
+	int (*look)(struct trace_recorder *r, struct trc_fold *fold, uint64_t now,
+		    struct trc_taken *taken);
+
+	/* Kinds that collect by themselves: what is now; `window` = the change since prepare(). */
+	int (*take)(struct trace_recorder *r, struct trc_taken *taken, bool window, char *why);
+
+	/* Kinds whose snapshots are no samples: writes one. */
+	int (*write)(struct trace_recorder *r, const struct trace_writer *writer, char *why);
+
+	/* Types and style; the rest comes filled in.  NULL where there is `write`. */
+	void (*describe)(const struct trace_recorder *r, struct trc_encode_info *info);
+	/* Of kinds without views.  May be NULL. */
+	void (*emit)(const struct trace_recorder *r, const struct trc_taken *taken,
+		     trc_emit_fn *emit, void *context);
+	/* What else it holds.  May be NULL. */
+	void (*free)(struct trace_recorder *r);
+	bool views;
+};
+
+/* Larger ones begin with this. */
+struct trace_recorder {
+	const struct trc_recorder_kind *kind;
+	bool text;
+	bool is_member; /* of a multi recorder: nobody else's any more */
+	pthread_mutex_t lock;
+	bool running;
+	pid_t pid; /* that it was started in */
+	struct trace_writer writer;
+	int64_t begin_realtime_ns, begin_raw_ns;
+	/* Changed in the draining thread only. */
+	struct trc_view *view[TRC_RECORDER_VIEWS_MAX];
+	unsigned int n_views;
+};
+
+/* A new one of this size, with nothing but kind and format; NULL = no memory, with
+ * trace_last_error(). */
+void *trc_recorder_new(size_t n_bytes, const struct trc_recorder_kind *kind,
+		       enum trace_profile_format format);
+/* As trc_recording_copy() for a config that may be NULL; and format is what it says it is.
+ * `known` begins with struct_bytes and format, and comes filled in with the defaults. */
+int trc_recorder_config(void *known, size_t known_bytes, const void *from, const char *init);
+
+/* One view more, in the draining thread.  Its seed is its own. */
+int trc_recorder_add_view(struct trace_recorder *r, struct trc_fold *fold,
+			  struct trc_view_options options, uint64_t now);
+
+/* ---- recorder_window.c: n recorders at once, all of their own or none ------------------- */
+
+int trc_recorders_begin(struct trace_recorder *const *r, size_t n, char *why);
+/* What was counted so far; with `end` the window ends.  taken[n] is the caller's even if it
+ * failed: trc_taken_free() each.  With `window` false: instants (look(), take()). */
+int trc_recorders_take(struct trace_recorder *const *r, size_t n, struct trc_taken *taken,
+		       bool window, bool end, char *why);
+/* Ends the window, and nobody wants to know. */
+void trc_recorders_cancel(struct trace_recorder *const *r, size_t n);
+void trc_taken_free(struct trc_taken *taken);
+
+/* ---- recorder_write.c ---- */
+
+/* One profile of n recorders, in the format of the first. */
+int trc_recorders_write(struct trace_recorder *const *r, size_t n, const struct trc_taken *taken,
+			const struct trace_writer *writer, char *why);
+/* Finishes it, with err if that is not 0; what the writer makes of that. */
+int trc_writer_finished(const struct trace_writer *writer, int err);
+
+/* ---- in a forked child: locks that its parent's other threads held are not ---- */
+void trc_recorder_cpu_forget(void);
+void trc_recorder_custom_forget(void);
+
+/* ---- recorder_multi.c ---- */
+
+/* The members of a multi recorder; of any other it is its own only one.  *each: one_each. */
+struct trace_recorder *const *trc_recorder_members(struct trace_recorder *const *r, size_t *n,
+						   bool *each);
+
+#endif

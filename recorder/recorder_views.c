@@ -1,0 +1,143 @@
+/* recorder_views.c - block, mutex and threadcreate recorders (<trc/recorder.h>). */
+#include <errno.h>
+#include <string.h>
+#include "recorder_kind.h"
+#include "recording.h"
+
+/* Of waits there is nothing to turn on: they are recorded as soon as anything is. */
+struct waits {
+	struct trace_recorder base;
+	int64_t rate; /* 0 and less = off */
+};
+
+static int prepare(struct trace_recorder *r, char *why)
+{
+	return 0;
+}
+
+static int add(struct trace_recorder *r, struct trc_fold *fold, enum trc_view_kind kind,
+	       uint64_t now)
+{
+	const int64_t rate = ((struct waits *)r)->rate;
+	const struct trc_view_options options = {.kind = kind, .rate = (uint64_t)rate};
+
+	return rate > 0 ? trc_recorder_add_view(r, fold, options, now) : 0;
+}
+
+static void describe_waits(struct trc_encode_info *info, enum trc_encode_style style,
+			   int64_t period)
+{
+	info->style = style;
+	info->skip = true;
+	info->type[0] = (struct trc_encode_type){"contentions", "count"};
+	info->type[1] = (struct trc_encode_type){"delay", "nanoseconds"};
+	info->n_types = 2;
+	info->period_type = info->type[0];
+	info->period = period;
+}
+
+static int make(trace_recorder **out, const struct trc_recorder_kind *kind,
+		enum trace_profile_format format, int64_t rate)
+{
+	struct waits *w = trc_recorder_new(sizeof(*w), kind, format);
+
+	if (!w)
+		return -ENOMEM;
+	w->rate = rate;
+	*out = &w->base;
+	return 0;
+}
+
+/* ---- block ----------------------------------------------------------------------------- */
+
+static int add_block(struct trace_recorder *r, struct trc_fold *fold, uint64_t now)
+{
+	return add(r, fold, TRC_VIEW_BLOCK, now);
+}
+
+static void describe_block(const struct trace_recorder *r, struct trc_encode_info *info)
+{
+	describe_waits(info, TRC_STYLE_CONTENTION, 1);
+}
+
+static const struct trc_recorder_kind block_kind = {
+	.name = "block",
+	.prepare = prepare,
+	.add_views = add_block,
+	.describe = describe_block,
+	.views = true,
+};
+
+int trace_block_recorder(trace_recorder **out, const struct trace_block_config *config)
+{
+	struct trace_block_config known = TRACE_BLOCK_CONFIG_INIT;
+	int err = trc_recorder_config(&known, sizeof(known), config, "TRACE_BLOCK_CONFIG_INIT");
+
+	return err ? err : make(out, &block_kind, known.format, known.rate_ns);
+}
+
+/* ---- mutex ----------------------------------------------------------------------------- */
+
+static int add_mutex(struct trace_recorder *r, struct trc_fold *fold, uint64_t now)
+{
+	return add(r, fold, TRC_VIEW_MUTEX, now);
+}
+
+static void describe_mutex(const struct trace_recorder *r, struct trc_encode_info *info)
+{
+	const int64_t fraction = ((const struct waits *)r)->rate;
+
+	/* The values are scaled already; pprof would do it again with a sampling period in text. */
+	describe_waits(info, TRC_STYLE_MUTEX, r->text || fraction < 1 ? 1 : fraction);
+}
+
+static const struct trc_recorder_kind mutex_kind = {
+	.name = "mutex",
+	.prepare = prepare,
+	.add_views = add_mutex,
+	.describe = describe_mutex,
+	.views = true,
+};
+
+int trace_mutex_recorder(trace_recorder **out, const struct trace_mutex_config *config)
+{
+	struct trace_mutex_config known = TRACE_MUTEX_CONFIG_INIT;
+	int err = trc_recorder_config(&known, sizeof(known), config, "TRACE_MUTEX_CONFIG_INIT");
+
+	return err ? err : make(out, &mutex_kind, known.format, known.fraction);
+}
+
+/* ---- threadcreate ---------------------------------------------------------------------- */
+
+static int add_threadcreate(struct trace_recorder *r, struct trc_fold *fold, uint64_t now)
+{
+	return add(r, fold, TRC_VIEW_THREADCREATE, now);
+}
+
+static void describe_threadcreate(const struct trace_recorder *r, struct trc_encode_info *info)
+{
+	info->style = TRC_STYLE_COUNTS;
+	info->skip = true;
+	info->type[0] = (struct trc_encode_type){"threadcreate", "count"};
+	info->n_types = 1;
+	info->period_type = info->type[0];
+	info->period = 1;
+}
+
+static const struct trc_recorder_kind threadcreate_kind = {
+	.name = "threadcreate",
+	.prepare = prepare,
+	.add_views = add_threadcreate,
+	.describe = describe_threadcreate,
+	.views = true,
+};
+
+int trace_threadcreate_recorder(trace_recorder **out,
+				const struct trace_threadcreate_config *config)
+{
+	struct trace_threadcreate_config known = TRACE_THREADCREATE_CONFIG_INIT;
+	int err = trc_recorder_config(&known, sizeof(known), config,
+				      "TRACE_THREADCREATE_CONFIG_INIT");
+
+	return err ? err : make(out, &threadcreate_kind, known.format, 1);
+}

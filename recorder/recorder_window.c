@@ -1,0 +1,219 @@
+/* recorder_window.c - windows of recorders, from begin to end, and what was counted in them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "clock.h"
+#include "format/raw.h"
+#include "recorder_kind.h"
+#include "service.h"
+
+/* What the draining thread is asked to do with several recorders at one time. */
+struct batch {
+	struct trace_recorder *const *r;
+	size_t n;
+	struct trc_taken *taken;
+	bool window, end;
+};
+
+static int64_t now_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* ---- in the draining thread ------------------------------------------------------------ */
+
+int trc_recorder_add_view(struct trace_recorder *r, struct trc_fold *fold,
+			  struct trc_view_options options, uint64_t now)
+{
+	static uint64_t n_seeds;
+	int err;
+
+	if (r->n_views == TRC_RECORDER_VIEWS_MAX)
+		return -ENOSPC;
+	options.seed = (trc_clock_now() ^ ++n_seeds << 48) * UINT64_C(0x9e3779b97f4a7c15);
+	err = trc_view_add(fold, &r->view[r->n_views], &options, now);
+	if (!err)
+		r->n_views++;
+	return err;
+}
+
+static void remove_views(struct trace_recorder *r, struct trc_fold *fold)
+{
+	while (r->n_views)
+		trc_view_remove(fold, r->view[--r->n_views]);
+}
+
+static int add_all(void *context, struct trc_fold *fold, uint64_t now)
+{
+	struct batch *b = context;
+	int err = 0;
+
+	for (size_t i = 0; i < b->n && !err; i++)
+		if (b->r[i]->kind->views)
+			err = b->r[i]->kind->add_views(b->r[i], fold, now);
+	for (size_t i = 0; i < b->n && err; i++)
+		remove_views(b->r[i], fold);
+	return err;
+}
+
+static int copy_views(struct trace_recorder *r, struct trc_fold *fold, uint64_t now,
+		      struct trc_taken *taken)
+{
+	for (unsigned int i = 0; i < r->n_views; i++) {
+		int err = trc_view_copy(fold, r->view[i], now, &taken->folded[taken->n_folded]);
+
+		if (err)
+			return err;
+		taken->n_folded++;
+	}
+	return 0;
+}
+
+static int take_all(void *context, struct trc_fold *fold, uint64_t now)
+{
+	struct batch *b = context;
+	int err = 0;
+
+	for (size_t i = 0; i < b->n; i++) {
+		struct trace_recorder *r = b->r[i];
+
+		if (!r->kind->views)
+			continue;
+		if (!err && b->taken)
+			err = r->kind->look && !b->end ? r->kind->look(r, fold, now, &b->taken[i])
+						       : copy_views(r, fold, now, &b->taken[i]);
+		if (b->end)
+			remove_views(r, fold);
+	}
+	return err;
+}
+
+static bool have_views(const struct batch *b)
+{
+	for (size_t i = 0; i < b->n; i++)
+		if (b->r[i]->kind->views)
+			return true;
+	return false;
+}
+
+/* ---- in the caller's ------------------------------------------------------------------- */
+
+static void undo(struct trace_recorder *const *r, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (r[i]->kind->done)
+			r[i]->kind->done(r[i]);
+		if (r[i]->kind->views)
+			trc_service_end();
+	}
+}
+
+static int prepare(struct trace_recorder *r, char *why)
+{
+	int err = r->kind->views ? trc_service_begin(why, TRC_RECORDER_WHY_BYTES) : 0;
+
+	r->n_views = 0; /* K3 */
+	if (err)
+		return err;
+	err = r->kind->prepare(r, why);
+	if (err && r->kind->views)
+		trc_service_end();
+	return err;
+}
+
+static int explain(int err, char *why)
+{
+	if (err && !*why)
+		snprintf(why, TRC_RECORDER_WHY_BYTES, "%s",
+			 err == -ENOSPC	     ? "too many recorders at once"
+			 : err == -ECANCELED ? "nothing records this process any more"
+					     : strerror(-err));
+	return err;
+}
+
+int trc_recorders_begin(struct trace_recorder *const *r, size_t n, char *why)
+{
+	struct batch batch = {.r = r, .n = n};
+	size_t n_prepared = 0;
+	int err = 0;
+
+	for (; n_prepared < n && !err; n_prepared += !err)
+		err = prepare(r[n_prepared], why);
+	for (size_t i = 0; i < n; i++) {
+		r[i]->begin_realtime_ns = now_ns(CLOCK_REALTIME);
+		r[i]->begin_raw_ns = now_ns(CLOCK_MONOTONIC_RAW);
+	}
+	if (!err && have_views(&batch))
+		err = trc_service_call(add_all, &batch);
+	if (err)
+		undo(r, n_prepared);
+	return explain(err, why);
+}
+
+static int take_one(struct trace_recorder *r, struct trc_taken *taken, bool window, bool end,
+		    char *why)
+{
+	const struct trc_recorder_kind *kind = r->kind;
+	struct trc_folded_head head;
+
+	taken->begin_realtime_ns = window ? r->begin_realtime_ns : now_ns(CLOCK_REALTIME);
+	if (window)
+		taken->duration_ns = now_ns(CLOCK_MONOTONIC_RAW) - r->begin_raw_ns;
+	if (kind->take) {
+		int err = kind->take(r, taken, end, why);
+
+		return err ? err : trc_module_list(&taken->modules, false);
+	}
+	if (!taken->n_folded)
+		return 0;
+	trc_folded_head(taken->folded[0], &head);
+	if (window)
+		taken->duration_ns = (int64_t)head.duration_ns;
+	return trc_module_list(&taken->modules, true);
+}
+
+int trc_recorders_take(struct trace_recorder *const *r, size_t n, struct trc_taken *taken,
+		       bool window, bool end, char *why)
+{
+	struct batch batch = {.r = r, .n = n, .taken = taken, .window = window, .end = end};
+	int err = 0;
+
+	for (size_t i = 0; i < n && !window; i++)
+		if (r[i]->kind->views && !r[i]->kind->look) {
+			snprintf(why, TRC_RECORDER_WHY_BYTES,
+				 "this recorder was not started: it has nothing yet");
+			return -EINVAL;
+		}
+	if (have_views(&batch))
+		err = trc_service_call(take_all, &batch);
+	for (size_t i = 0; i < n && !err; i++)
+		err = take_one(r[i], &taken[i], window && !(r[i]->kind->look && !end), end, why);
+	if (end)
+		undo(r, n);
+	if (err == -ECANCELED && !window)
+		err = -EINVAL;
+	return explain(err, why);
+}
+
+void trc_recorders_cancel(struct trace_recorder *const *r, size_t n)
+{
+	struct batch batch = {.r = r, .n = n, .window = true, .end = true};
+
+	if (have_views(&batch))
+		trc_service_call(take_all, &batch);
+	undo(r, n);
+}
+
+void trc_taken_free(struct trc_taken *taken)
+{
+	for (unsigned int i = 0; i < taken->n_folded; i++)
+		trc_folded_free(taken->folded[i]);
+	free(taken->rows);
+	free(taken->modules.module);
+	*taken = (struct trc_taken){.n_folded = 0};
+}

@@ -1,0 +1,239 @@
+/* recorder_write.c - what recorders have counted, as a profile for a writer. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "recorder_kind.h"
+
+enum { COMMENTS_MAX = 64, COMMENT_BYTES = 160 };
+
+struct writing {
+	const struct trc_encode_module *module;
+	struct trc_encoder *encoder;
+	struct trc_encode_info info;
+	uint32_t first_type; /* of the recorder whose samples come */
+	int64_t value[TRC_ENCODE_TYPES_MAX];
+	bool skip;	  /* ... */
+	char text[16384]; /* a row's labels, terminated */
+	const char *comment[COMMENTS_MAX];
+	char comments[COMMENTS_MAX][COMMENT_BYTES];
+};
+
+/* ---- the header ------------------------------------------------------------------------ */
+
+__attribute__((format(printf, 2, 3))) static void comment(struct writing *w, const char *format,
+							  ...)
+{
+	char *text = w->comments[w->info.n_comments];
+	va_list args;
+
+	if (w->info.n_comments == COMMENTS_MAX)
+		return;
+	va_start(args, format);
+	vsnprintf(text, COMMENT_BYTES, format, args);
+	va_end(args);
+	w->comment[w->info.n_comments++] = text;
+}
+
+/* What is missing, in every profile of that time. */
+static void comment_lost(struct writing *w, const char *name, const struct trc_taken *taken)
+{
+	struct trc_folded_head sum = {.lost_events = 0}, head;
+
+	for (unsigned int i = 0; i < taken->n_folded; i++) {
+		trc_folded_head(taken->folded[i], &head);
+		if (head.lost_events > sum.lost_events) /* of one time for all views */
+			sum.lost_events = head.lost_events;
+		sum.lost_samples += head.lost_samples;
+		sum.left_out += head.left_out;
+		sum.without_stack += head.without_stack;
+	}
+	if (sum.lost_events)
+		comment(w, "%s: %" PRIu64 " events were lost while this was recorded", name,
+			sum.lost_events);
+	if (sum.lost_samples)
+		comment(w, "%s: %" PRIu64 " samples were lost", name, sum.lost_samples);
+	if (sum.left_out)
+		comment(w,
+			"%s: %" PRIu64 " are left out, as there was no room, or events that "
+			"might concern them were lost",
+			name, sum.left_out);
+	if (sum.without_stack)
+		comment(w, "%s: %" PRIu64 " have no stack or labels, as there was no room", name,
+			sum.without_stack);
+}
+
+static bool has_type(const struct trc_encode_info *info, uint32_t n, const char *type)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!strcmp(info->type[i].type, type))
+			return true;
+	return false;
+}
+
+/* Of several recorders that would call theirs the same, each later one has its kind before it. */
+static int add_types(struct writing *w, const struct trc_encode_info *one, const char *kind,
+		     char (*names)[64])
+{
+	struct trc_encode_info *info = &w->info;
+
+	for (uint32_t i = 0; i < one->n_types; i++) {
+		uint32_t at = info->n_types;
+
+		if (at == TRC_ENCODE_TYPES_MAX)
+			return -E2BIG;
+		info->type[at] = one->type[i];
+		for (int number = 1; has_type(info, at, info->type[at].type); number++) {
+			char count[16] = "";
+
+			if (number > 1)
+				snprintf(count, sizeof(count), "%d", number);
+			snprintf(names[at], sizeof(names[at]), "%.24s%s_%.24s", kind, count,
+				 one->type[i].type);
+			info->type[at].type = names[at];
+		}
+		info->n_types++;
+	}
+	return 0;
+}
+
+static int describe(struct writing *w, struct trace_recorder *const *r, size_t n,
+		    const struct trc_taken *taken, char (*names)[64])
+{
+	int err = 0;
+
+	w->info.text = r[0]->text;
+	w->info.begin_realtime_ns = taken->begin_realtime_ns;
+	w->info.duration_ns = taken->duration_ns;
+	for (size_t i = 0; i < n && !err; i++) {
+		struct trc_encode_info one = {.name = r[i]->kind->name};
+
+		r[i]->kind->describe(r[i], &one);
+		if (!i) {
+			w->info.name = one.name;
+			w->info.style = n == 1 ? one.style : TRC_STYLE_VALUES;
+			w->info.default_type = one.default_type;
+			w->info.period_type = one.period_type;
+			w->info.period = one.period;
+		}
+		err = add_types(w, &one, one.name, names);
+		comment_lost(w, one.name, &taken[i]);
+	}
+	w->info.comment = w->comment;
+	return err;
+}
+
+/* ---- samples --------------------------------------------------------------------------- */
+
+/* Among the values of all recorders those of one. */
+static void emit(void *context, const struct trc_encode_sample *sample)
+{
+	struct writing *w = context;
+	struct trc_encode_sample wide = *sample;
+
+	wide.value = w->value;
+	wide.skip = w->skip;
+	w->module->sample(w->encoder, &wide);
+}
+
+static void emit_row(struct writing *w, const struct trc_folded *folded, uint32_t i,
+		     uint32_t n_types)
+{
+	struct trc_pprof_label label[TRC_LABELS_MAX];
+	struct trc_label from[TRC_LABELS_MAX];
+	struct trc_encode_sample sample = {.label = label};
+	struct trc_folded_row row;
+	size_t used = 0;
+
+	trc_folded_row(folded, i, &row);
+	for (uint32_t n = trc_folded_labels(folded, &row, from); sample.n_labels < n;
+	     sample.n_labels++) {
+		const struct trc_label *l = &from[sample.n_labels];
+		char *key = w->text + used, *value = key + l->key_bytes + 1;
+
+		if (used + l->key_bytes + l->value_bytes + 2 > sizeof(w->text))
+			break;
+		used += l->key_bytes + l->value_bytes + 2;
+		memcpy(key, l->key, l->key_bytes);
+		memcpy(value, l->value, l->value_bytes);
+		key[l->key_bytes] = value[l->value_bytes] = '\0';
+		label[sample.n_labels] = (struct trc_pprof_label){
+			.key = key,
+			.text = l->is_number ? NULL : value,
+			.number = l->number,
+			.unit = l->is_number && *value ? value : NULL,
+		};
+	}
+	sample.frame = row.frame;
+	sample.n_frames = row.n_frames;
+	sample.epoch = row.epoch;
+	memcpy(&w->value[w->first_type], row.value, n_types * sizeof(*row.value));
+	emit(w, &sample);
+}
+
+/* Kinds without views have one type. */
+static void emit_own(void *context, const struct trc_encode_sample *sample)
+{
+	struct writing *w = context;
+
+	w->value[w->first_type] = sample->value[0];
+	emit(w, sample);
+}
+
+static void emit_all(struct writing *w, struct trace_recorder *const *r, size_t n,
+		     const struct trc_taken *taken)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct trc_encode_info one = {.name = r[i]->kind->name};
+
+		r[i]->kind->describe(r[i], &one);
+		w->skip = one.skip;
+		memset(w->value, 0, sizeof(w->value));
+		for (unsigned int v = 0; v < taken[i].n_folded; v++)
+			for (uint32_t row = 0; row < trc_folded_rows(taken[i].folded[v]); row++)
+				emit_row(w, taken[i].folded[v], row, one.n_types);
+		if (r[i]->kind->emit)
+			r[i]->kind->emit(r[i], &taken[i], emit_own, w);
+		w->first_type += one.n_types;
+	}
+}
+
+/* ---- all of it ------------------------------------------------------------------------- */
+
+static int encode(struct writing *w, struct trace_recorder *const *r, size_t n,
+		  const struct trc_taken *taken, const struct trace_writer *writer)
+{
+	char(*names)[64] = calloc(TRC_ENCODE_TYPES_MAX, sizeof(*names));
+	int err = names ? describe(w, r, n, taken, names) : -ENOMEM;
+
+	if (!err)
+		err = w->module->open(&w->encoder, &w->info);
+	if (!err) {
+		emit_all(w, r, n, taken);
+		err = w->module->write(w->encoder, writer->write, writer->context);
+		w->module->close(w->encoder);
+	}
+	free(names);
+	return err;
+}
+
+int trc_recorders_write(struct trace_recorder *const *r, size_t n, const struct trc_taken *taken,
+			const struct trace_writer *writer, char *why)
+{
+	const struct trc_encode_module *module = trc_encode_load(why, TRC_RECORDER_WHY_BYTES);
+	struct writing *w = module ? calloc(1, sizeof(*w)) : NULL;
+	int err = !module ? -ENOENT : w ? 0 : -ENOMEM;
+
+	if (!err)
+		err = module->names_open(&w->info.names, taken->modules.module,
+					 taken->modules.n_modules);
+	if (!err) {
+		w->module = module;
+		err = encode(w, r, n, taken, writer);
+		module->names_close(w->info.names);
+	}
+	free(w);
+	return err;
+}

@@ -1,0 +1,151 @@
+/* recorder_writer.c - ready-made writers (<trc/recorder.h>). */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "file_sink.h"
+#include "format/raw.h"
+#include "recorder_kind.h"
+#include "recording.h"
+
+int trc_writer_finished(const struct trace_writer *writer, int err)
+{
+	int finished = writer->finish ? writer->finish(writer->context, err) : 0;
+
+	return err ? err : finished;
+}
+
+/* ---- a file ---------------------------------------------------------------------------- */
+
+static int file_finish(void *context, int err)
+{
+	struct trc_file_sink *s = context;
+
+	if (!err)
+		err = trc_file_sink_commit(s);
+	trc_file_sink_close(s);
+	free(s);
+	return err;
+}
+
+/* Opened with the first bytes: before that there may be nothing to write for a long time. */
+static int file_write(void *context, const void *bytes, size_t n_bytes)
+{
+	struct trc_file_sink *s = context;
+	char why[TRC_FILE_PATH_BYTES + 100];
+	int err = s->fd < 0 ? trc_file_sink_open(s, why, sizeof(why)) : 0;
+
+	return err ? err : trc_file_sink_write(s, bytes, n_bytes);
+}
+
+int trace_writer_path(struct trace_writer *out, const char *path)
+{
+	char why[TRC_FILE_PATH_BYTES + 100];
+	struct trc_file_sink *s;
+	int err;
+
+	trc_api_clear();
+	if (!path || !*path)
+		return trc_api_fail(-EINVAL, "", "no path to write to");
+	s = malloc(sizeof(*s));
+	if (!s)
+		return trc_api_fail(-ENOMEM, path, "no memory for a writer");
+	err = trc_file_sink_plan(s, path, why, sizeof(why));
+	if (err) {
+		free(s);
+		return trc_api_fail(err, "", why);
+	}
+	*out = (struct trace_writer){file_write, s, file_finish};
+	return 0;
+}
+
+/* ---- a descriptor ---------------------------------------------------------------------- */
+
+/* A closed pipe's signal comes to the thread that writes: it is taken back before anybody sees it.
+ */
+static void take_sigpipe(const sigset_t *sigpipe)
+{
+	const struct timespec now = {0, 0};
+
+	while (trc_raw4(SYS_rt_sigtimedwait, sigpipe, NULL, &now, _NSIG / 8) == -EINTR)
+		;
+}
+
+static long write_some(int fd, const char *bytes, size_t n_bytes)
+{
+	struct pollfd poll = {.fd = fd, .events = POLLOUT};
+	long n = trc_raw3(SYS_write, fd, bytes, n_bytes);
+
+	if (n != -EAGAIN)
+		return n;
+	trc_raw4(SYS_ppoll, &poll, 1, NULL, NULL);
+	return -EINTR;
+}
+
+static int write_all(int fd, const char *bytes, size_t n_bytes)
+{
+	while (n_bytes) {
+		long n = write_some(fd, bytes, n_bytes);
+
+		if (n == -EINTR)
+			continue;
+		if (n <= 0)
+			return n ? (int)n : -EIO;
+		bytes += n;
+		n_bytes -= (size_t)n;
+	}
+	return 0;
+}
+
+static int fd_write(void *context, const void *bytes, size_t n_bytes)
+{
+	int fd = (int)(intptr_t)context, err;
+	sigset_t sigpipe, before, pending;
+
+	sigemptyset(&sigpipe);
+	sigaddset(&sigpipe, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &sigpipe, &before);
+	sigpending(&pending);
+	err = write_all(fd, bytes, n_bytes);
+	if (err == -EPIPE && !sigismember(&pending, SIGPIPE))
+		take_sigpipe(&sigpipe);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return err;
+}
+
+struct trace_writer trace_writer_fd(int fd)
+{
+	return (struct trace_writer){fd_write, (void *)(intptr_t)fd, NULL};
+}
+
+/* ---- memory ---------------------------------------------------------------------------- */
+
+static int memory_write(void *context, const void *bytes, size_t n_bytes)
+{
+	struct trace_memory *m = context;
+
+	if (n_bytes > SIZE_MAX / 2 - m->n_bytes)
+		return -ENOMEM;
+	if (m->n_bytes + n_bytes > m->room_bytes) {
+		size_t room_bytes = 2 * (m->n_bytes + n_bytes);
+		void *grown = realloc(m->bytes, room_bytes);
+
+		if (!grown)
+			return -ENOMEM;
+		m->bytes = grown;
+		m->room_bytes = room_bytes;
+	}
+	if (n_bytes)
+		memcpy((char *)m->bytes + m->n_bytes, bytes, n_bytes);
+	m->n_bytes += n_bytes;
+	return 0;
+}
+
+struct trace_writer trace_writer_memory(struct trace_memory *memory)
+{
+	return (struct trace_writer){memory_write, memory, NULL};
+}

@@ -1,0 +1,143 @@
+/* service.c - see service.h */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "clock.h"
+#include "drainer.h"
+#include "fold.h"
+#include "rec.h"
+#include "recording.h"
+
+/* Guarded by trc_recording_enter(). */
+static unsigned int n_users;
+static struct trc_fold *fold;
+
+static int open_fold(char *why, size_t n_bytes)
+{
+	const struct trc_fold_options options = {
+		.ticks_per_second = trc_clock_ticks_per_second(),
+		.n_procs = trc_session_shared()->n_procs,
+	};
+	int err = trc_fold_open(&fold, &options);
+
+	if (err)
+		snprintf(why, n_bytes, "no memory for what recorders count");
+	return err;
+}
+
+/* As for a trace, but that nobody is waited for, and the environment's wishes for traces and flight
+ * recorders are not meant. */
+static int open_session(char *why, size_t n_bytes)
+{
+	struct trc_session_options o;
+	int err = trc_session_options_init(&o, why, n_bytes);
+
+	if (err)
+		return err;
+	o.flight = false;
+	o.shared_dir = true;
+	o.max_bytes = o.window_ns = 0;
+	o.n_triggers = o.n_cpu_events = 0;
+	return trc_recording_open(&o, why, n_bytes);
+}
+
+int trc_service_drain(char *why, size_t n_bytes)
+{
+	return trc_drainer_start(trc_session_shared(), NULL, TRC_DRAINER_JOINS_DROPPING, why,
+				 n_bytes);
+}
+
+static int begin(char *why, size_t n_bytes)
+{
+	int err = trc_recording_any() ? 0 : open_session(why, n_bytes);
+
+	if (!err)
+		err = open_fold(why, n_bytes);
+	if (err) {
+		trc_recording_close();
+		return err;
+	}
+	trc_drainer_fold(fold);
+	if (!trc_recordings.trace_path[0])
+		err = trc_service_drain(why, n_bytes);
+	if (err) {
+		trc_drainer_fold(NULL);
+		trc_fold_close(fold);
+		fold = NULL;
+		trc_recording_close();
+		return err;
+	}
+	trc_recordings.service = true;
+	trc_recording_on();
+	return 0;
+}
+
+/* The last user has gone. */
+static void end(void)
+{
+	bool goes_on = trc_recordings.flight || trc_recordings.trace_path[0];
+	char why[200];
+
+	if (!goes_on)
+		trc_recording_off();
+	if (!trc_recordings.trace_path[0])
+		trc_drainer_stop(goes_on, why, sizeof(why));
+	trc_drainer_fold(NULL);
+	trc_fold_close(fold);
+	fold = NULL;
+	trc_recordings.service = false;
+	trc_recording_close();
+}
+
+int trc_service_begin(char *why, size_t n_bytes)
+{
+	int err = 0;
+
+	if (trc_recorded_elsewhere()) {
+		snprintf(why, n_bytes,
+			 "trace-record records this process: its --http serves profiles");
+		return -EBUSY;
+	}
+	trc_recording_enter();
+	if (!n_users)
+		err = begin(why, n_bytes);
+	if (!err)
+		n_users++;
+	trc_recording_leave();
+	return err;
+}
+
+void trc_service_end(void)
+{
+	trc_recording_enter();
+	/* 0: a forked child, whose parent had users. */
+	if (n_users && !--n_users)
+		end();
+	trc_recording_leave();
+}
+
+int trc_service_call(trc_service_fn *fn, void *context)
+{
+	int err = -ECANCELED;
+
+	trc_recording_enter();
+	if (n_users)
+		err = trc_drainer_call(fn, context);
+	trc_recording_leave();
+	return err;
+}
+
+void trc_service_exit(void)
+{
+	trc_recording_enter();
+	if (n_users)
+		end();
+	n_users = 0;
+	trc_recording_leave();
+}
+
+void trc_service_forget(void)
+{
+	n_users = 0;
+	fold = NULL;
+}
