@@ -1,6 +1,7 @@
 /* trace_record_process.c - from the ring files of one process to its trace. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,51 @@ static int adopt_clock(const struct trc_shared *h)
 	return 0;
 }
 
+/* Whose rings are mapped. */
+static struct trc_process *mapped;
+
+/*
+ * The process may cut its ring's file short at any time: the pages that are gone become zeros, so
+ * that whatever reads them gets to its end (trc_process_pass() then sees the flag).  Context: this
+ * program's only thread, anywhere.
+ */
+static void on_bus(int number, siginfo_t *info, void *context)
+{
+	uintptr_t at = (uintptr_t)info->si_addr & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+	struct trc_process *p = mapped;
+	int saved = errno;
+
+	while (p && at - (uintptr_t)p->shared >= p->mapped_bytes)
+		p = p->next_mapped;
+	if (!p || info->si_code <= 0 ||
+	    mmap((void *)at, p->mapped_bytes - (at - (uintptr_t)p->shared), PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		signal(number, SIG_DFL); /* it comes again */
+	else
+		atomic_store_explicit(&p->ring_cut, true, memory_order_relaxed);
+	errno = saved;
+}
+
+static void mapped_add(struct trc_process *p)
+{
+	struct sigaction action = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO};
+
+	if (!mapped)
+		sigaction(SIGBUS, &action, NULL);
+	p->next_mapped = mapped;
+	mapped = p;
+}
+
+static void mapped_remove(const struct trc_process *p)
+{
+	struct trc_process **at = &mapped;
+
+	while (*at && *at != p)
+		at = &(*at)->next_mapped;
+	if (*at)
+		*at = p->next_mapped;
+}
+
 int trc_process_map(struct trc_process *p, const char *path, int how)
 {
 	int fd = open(path,
@@ -116,13 +162,17 @@ int trc_process_map(struct trc_process *p, const char *path, int how)
 		return err;
 	p->shared = map;
 	p->mapped_bytes = (uint64_t)st.st_size;
+	p->ring_cut = false;
+	mapped_add(p);
 	return 0;
 }
 
 void trc_process_unmap(struct trc_process *p)
 {
-	if (p->shared)
+	if (p->shared) {
+		mapped_remove(p);
 		munmap(p->shared, p->mapped_bytes);
+	}
 	p->shared = NULL;
 }
 
@@ -152,6 +202,8 @@ static void end_drain(struct trc_process *p, enum trc_drain_end how)
 	if (!p->drain)
 		return;
 	trc_drain_finish(p->drain, how);
+	if (p->ring_cut)
+		trc_tool_say("process %d: its ring was cut short: its trace ends there", p->pid);
 	trc_drain_totals(p->drain, &totals);
 	p->lost_events += totals.lost_events;
 	p->samples += totals.samples;
@@ -205,6 +257,8 @@ uint64_t trc_process_pass(struct trc_process *p)
 {
 	uint64_t n = p->drain ? trc_drain_pass(p->drain) : 0;
 
+	if (p->drain && p->ring_cut)
+		end_drain(p, TRC_DRAIN_STOPPED);
 	if (p->drain && !p->ended)
 		trc_procs_look(&p->procs, p->pid, &p->shared->procs_told, trc_clock_vdso(), false);
 

@@ -265,6 +265,15 @@ check "no room for the ring" status 6 bash -c "ulimit -f 100; exec $record -o l.
 check "no room for the ring: says so" says err 'is not recorded'
 check "nothing stays behind" same "$(ls -A "$TRC_RING_DIR")" ''
 
+# The command sleeps: it would itself die of what it does to its ring.
+cut_short='(sleep 0.3; truncate -s 0 "$TRC_RING_DIR"/trc-*/$$.*.ring; kill -KILL $$) & exec sleep 60'
+check "a ring that is cut short" status 137 bash -c '"$@"; exit $?' - "$record" -q -o r.trc sh -c "$cut_short"
+check "a ring that is cut short: one line" same "$(sed 's/[0-9][0-9]*/N/' err | grep trace-record:)" \
+	'trace-record: process N: its ring was cut short: its trace ends there'
+check "a ring that is cut short: what there was is kept" \
+	trace r.trc 'info ended killed by signal 9 (SIGKILL)'
+check "a ring that is cut short: nothing stays behind" same "$(ls -A "$TRC_RING_DIR")" ''
+
 check "few files: recorded" status 7 bash -c "ulimit -n 16; exec $record -q -o u.trc $guest exit 7"
 check "too few files" status 125 bash -c "ulimit -n 5; exec $record -q -o u.trc $guest exit 7"
 check "too few files: says so" same "$(cat err)" \
