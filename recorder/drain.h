@@ -101,6 +101,12 @@ uint64_t trc_drain_pass(struct trc_drain *d);
 /* Between two passes: from now on `observer` sees all; NULL = nobody does.  Borrowed until the next call
  * or trc_drain_close().  Not for a drain with a window. */
 void trc_drain_observe(struct trc_drain *d, const struct trc_drain_observer *observer);
+/* After that, before the next pass: what threads wait for since before then; `since` may be later
+ * than events that come yet.  Entries are borrowed during the call. */
+void trc_drain_tell_waits(struct trc_drain *d,
+			  void (*tell)(void *context, const struct trc_writer *writer,
+				       const struct trc_status_entry *wait),
+			  void *context);
 /*
  * Ticks up to which the process's events have been handed over, as of the last pass.  A thread that
  * was stopped in the middle of a record may still come with an earlier one, and the kernel's records

@@ -387,6 +387,20 @@ static void add_status(struct trc_drain *d, const struct trc_slot_copy *copy)
 	e->stack = trc_drain_stack(d, copy->stack);
 }
 
+void trc_drain_tell_waits(struct trc_drain *d,
+			  void (*tell)(void *context, const struct trc_writer *writer,
+				       const struct trc_status_entry *wait),
+			  void *context)
+{
+	trc_drain_make_room(d);
+	trc_drain_see_serials(d);
+	d->n_status = 0;
+	each_live(d, add_status);
+	for (uint32_t i = 0; i < d->n_status; i++)
+		if (d->status[i].reason)
+			tell(context, d->w, &d->status[i]);
+}
+
 void trc_drain_status(struct trc_drain *d)
 {
 	d->n_status = 0;

@@ -264,6 +264,21 @@ void trc_fold_thread_labels(struct trc_fold *f, const struct trc_writer *tables,
 		t->item.extra = trc_fold_labels(f, tables, labels);
 }
 
+void trc_fold_thread_wait(struct trc_fold *f, const struct trc_writer *tables,
+			  const struct trc_status_entry *wait)
+{
+	const struct trc_fold_event e = {.time = wait->since,
+					 .thread = wait->thread,
+					 .kind = TRC_KIND_PARK,
+					 .reason = wait->reason,
+					 .stack = trc_fold_stack(f, tables, wait->stack),
+					 .a = wait->object,
+					 .b = wait->holder};
+
+	if (wait->thread && wait->reason && wait->reason < TRC_REASON_COUNT)
+		trc_fold_park_told(f, &e);
+}
+
 void trc_fold_new_tables(struct trc_fold *f)
 {
 	trc_fold_forget_ids(&f->stacks);

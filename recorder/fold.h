@@ -62,6 +62,13 @@ void trc_fold_event(struct trc_fold *fold, const struct trc_writer *tables,
 /* The labels that a thread has, of which no event told: before its first event of a new drain. */
 void trc_fold_thread_labels(struct trc_fold *fold, const struct trc_writer *tables, uint32_t thread,
 			    uint32_t labels);
+/*
+ * What a thread waits for, of which no event told: before the first event of a drain that begins
+ * while the thread waits.  Its park may come yet, or even the end of the wait before; they change
+ * nothing.  A thread of which the fold knows a wait keeps that.
+ */
+void trc_fold_thread_wait(struct trc_fold *fold, const struct trc_writer *tables,
+			  const struct trc_status_entry *wait);
 /* From now on ids are another writer's, or another file's: a drain has ended and another begins.
  * Serials of threads go on meaning the same. */
 void trc_fold_new_tables(struct trc_fold *fold);

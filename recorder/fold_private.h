@@ -161,6 +161,7 @@ struct trc_fold_park {
 	uint32_t nest;	    /* what waits within it lasted; id in nests, 0 = none */
 	uint32_t lock_wait; /* id in lock_waits, 0 = none */
 	uint8_t reason;
+	bool told;    /* not by an event: trc_fold_thread_wait() */
 	bool blocked; /* L1 of analyzer/profile.h */
 	bool left_out;
 };
@@ -171,6 +172,8 @@ struct trc_fold_nest {
 	uint64_t ticks[TRC_VIEWS_MAX];
 };
 
+/* A park that no event told of. */
+void trc_fold_park_told(struct trc_fold *fold, const struct trc_fold_event *e);
 void trc_fold_thread_event(struct trc_fold *fold, const struct trc_fold_event *e);
 /* What is in progress at the end of `copy`'s window is added to it. */
 void trc_fold_waits_so_far(struct trc_fold *fold, struct trc_view *copy);

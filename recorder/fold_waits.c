@@ -214,6 +214,31 @@ static void park_begin(struct trc_fold *f, struct trc_fold_thread *t,
 		park->lock_wait = trc_fold_lock_begin(f, e->time, e->a, (uint32_t)e->b);
 }
 
+void trc_fold_park_told(struct trc_fold *f, const struct trc_fold_event *e)
+{
+	struct trc_fold_thread *t = trc_fold_table_find(&f->threads, e->thread);
+
+	if (!t)
+		t = trc_fold_table_add(&f->threads, e->thread);
+	if (!t || t->top)
+		return;
+	park_begin(f, t, e);
+	if (t->top)
+		park_at(f, t->top)->told = true;
+}
+
+/* The thread waits for what it was told to wait for: this event is what began that wait, or ended
+ * one before it. */
+static bool is_told(const struct trc_fold *f, const struct trc_fold_thread *t,
+		    const struct trc_fold_event *e)
+{
+	const struct trc_fold_park *park = t ? park_at(f, t->top) : NULL;
+
+	if (!park || !park->told || park->reason != e->reason || park->object != e->a)
+		return false;
+	return e->kind == TRC_KIND_PARK || (e->kind == TRC_KIND_RESUME && e->time < park->start);
+}
+
 /* K2.  Without a park: it began before anybody looked. */
 static void park_resume(struct trc_fold *f, struct trc_fold_thread *t,
 			const struct trc_fold_event *e)
@@ -293,7 +318,9 @@ void trc_fold_thread_event(struct trc_fold *f, const struct trc_fold_event *e)
 
 	if (!t && (e->kind == TRC_KIND_PARK || e->kind == TRC_KIND_LABELS))
 		t = trc_fold_table_add(&f->threads, e->thread);
-	if (t && t->top)
+	if (is_told(f, t, e))
+		return;
+	if (t && t->top && e->time >= park_at(f, t->top)->start)
 		check_open(f, t, e);
 	switch (e->kind) {
 	case TRC_KIND_PARK:

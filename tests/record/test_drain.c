@@ -1049,6 +1049,36 @@ START_TEST(an_observer_is_told_which_labels_threads_have)
 }
 END_TEST
 
+static void see_wait(void *context, const struct trc_writer *writer,
+		     const struct trc_status_entry *wait)
+{
+	ck_assert_ptr_eq(writer, f.w);
+	*(struct trc_status_entry *)context = *wait;
+}
+
+START_TEST(what_threads_wait_for_is_told_to_who_begins_to_look)
+{
+	uint64_t frame[1] = {0x1000};
+	struct trc_slot *slot = fake_slot(&f, 0, 30, 3030, "waits");
+	struct trc_status_entry seen_wait = {0};
+	const uint64_t *stack;
+	uint32_t epoch;
+
+	fake_slot(&f, 1, 31, 3031, "runs");
+	atomic_store(&slot->wait_reason, TRC_REASON_SEM);
+	atomic_store(&slot->wait_object, 0xabc);
+	atomic_store(&slot->wait_since, fake_time(&f, 77));
+	atomic_store(&slot->wait_stack, fake_stack(&f, 5, 0, frame, 1));
+	trc_drain_tell_waits(f.drain, see_wait, &seen_wait);
+	ck_assert_uint_eq(seen_wait.thread, 30);
+	ck_assert_uint_eq(seen_wait.reason, TRC_REASON_SEM);
+	ck_assert_uint_eq(seen_wait.object, 0xabc);
+	ck_assert_uint_eq(seen_wait.since, fake_time(&f, 77));
+	ck_assert_uint_eq(trc_writer_stack_of(f.w, seen_wait.stack, &epoch, &stack), 1);
+	ck_assert_uint_eq(stack[0], 0x1000);
+}
+END_TEST
+
 /* A record that is begun and not committed keeps back what is later than the one before it. */
 START_TEST(what_is_settled_has_been_handed_over)
 {
@@ -1145,6 +1175,7 @@ static Suite *drain_suite(void)
 	tcase_add_test(t, an_observer_sees_what_the_writer_is_given);
 	tcase_add_test(t, an_observer_sees_what_a_failed_sink_does_not);
 	tcase_add_test(t, an_observer_is_told_which_labels_threads_have);
+	tcase_add_test(t, what_threads_wait_for_is_told_to_who_begins_to_look);
 	tcase_add_test(t, what_is_settled_has_been_handed_over);
 	tcase_add_test(t, cells_are_read_in_order_also_when_a_record_takes_many);
 	tcase_add_test(t, a_claim_of_a_thread_that_is_gone_is_skipped_at_once);

@@ -174,6 +174,48 @@ START_TEST(a_wait_that_was_left_ended_when_that_showed)
 }
 END_TEST
 
+static void told(uint64_t since, uint32_t thread, unsigned int reason, uint32_t holder,
+		 uint64_t stack)
+{
+	const struct trc_status_entry wait = {.thread = thread,
+					      .reason = (uint8_t)reason,
+					      .holder = holder,
+					      .object = lock,
+					      .since = since,
+					      .stack = (uint32_t)stack_id(stack)};
+
+	trc_fold_thread_wait(fold, tables, &wait);
+}
+
+/* Who waits when a drain begins to be looked at: also for ever. */
+START_TEST(waits_that_are_told_count_as_if_their_park_had_been_seen)
+{
+	struct trc_view *block = view_of(TRC_VIEW_BLOCK, 1, 100);
+	struct trc_view *mutex = view_of(TRC_VIEW_MUTEX, 1, 100);
+
+	told(50, 1, TRC_REASON_MUTEX, 9, 7);
+	told(120, 2, TRC_REASON_MUTEX, 9, 8);
+	told(60, 3, TRC_REASON_SEM, 0, 10);
+	resume(110, 2, TRC_REASON_MUTEX, lock, 0);  /* of a wait before */
+	park(121, 2, TRC_REASON_MUTEX, lock, 9, 8); /* that told of the same one */
+	unlock(200, 9, lock, 50, 0);
+	resume(210, 1, TRC_REASON_MUTEX, lock, 0);
+	park(220, 1, TRC_REASON_MUTEX, lock, 0, 7);
+	resume(230, 1, TRC_REASON_MUTEX, lock, 0);
+	ck_assert_uint_eq(copied(block, 300)->left_out, 0);
+	told(225, 2, TRC_REASON_SEM, 9, 7); /* another is known */
+	copied(block, 300);
+	ck_assert_int_eq(value_of(7, COUNT), 2);
+	ck_assert_int_eq(value_of(7, DELAY), 110 + 10);
+	ck_assert_int_eq(value_of(8, COUNT), 1);
+	ck_assert_int_eq(value_of(8, DELAY), 180);
+	ck_assert_int_eq(value_of(10, DELAY), 200);
+	copied(mutex, 300);
+	ck_assert_int_eq(value_of(50, COUNT), 2);
+	ck_assert_int_eq(value_of(50, DELAY), 100 + 80);
+}
+END_TEST
+
 START_TEST(streams_are_merged_by_time)
 {
 	struct trc_view *view = view_of(TRC_VIEW_BLOCK, 1, 0);
@@ -832,6 +874,7 @@ static TCase *waits_case(void)
 	tcase_add_test(t, a_wait_within_a_wait_is_taken_off_the_outer_one);
 	tcase_add_test(t, a_wait_told_when_it_is_over_counts_from_its_beginning);
 	tcase_add_test(t, a_wait_that_was_left_ended_when_that_showed);
+	tcase_add_test(t, waits_that_are_told_count_as_if_their_park_had_been_seen);
 	tcase_add_test(t, streams_are_merged_by_time);
 	tcase_add_test(t, waits_have_the_labels_that_their_thread_had_when_they_began);
 	tcase_add_test(t, each_unlock_is_charged_with_the_waiting_since_the_one_before);
