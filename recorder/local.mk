@@ -65,6 +65,7 @@ libtrcapi_la_SOURCES = \
 	recorder/recorder_cpu.c \
 	recorder/recorder_custom.c \
 	recorder/recorder_multi.c \
+	recorder/recorder_threads.c \
 	recorder/recorder_views.c \
 	recorder/recorder_window.c \
 	recorder/recorder_write.c \
@@ -72,7 +73,8 @@ libtrcapi_la_SOURCES = \
 	recorder/recording.c recorder/recording.h \
 	recorder/service.c recorder/service.h \
 	recorder/thread_profile.c recorder/thread_profile.h \
-	recorder/thread_tasks.c recorder/thread_tasks.h
+	recorder/thread_tasks.c recorder/thread_tasks.h \
+	recorder/thread_text.c recorder/thread_text.h
 # Exceptions: trace_labels_do() restores what was in force when one passes through.
 libtrcapi_la_CPPFLAGS = $(AM_CPPFLAGS) -DTRC_PKGLIBDIR='"$(pkglibdir)"'
 libtrcapi_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec -fexceptions

@@ -112,6 +112,9 @@ void trc_taken_free(struct trc_taken *taken);
 /* One profile of n recorders, in the format of the first. */
 int trc_recorders_write(struct trace_recorder *const *r, size_t n, const struct trc_taken *taken,
 			const struct trace_writer *writer, char *why);
+/* n labels in the encoder's terms; their texts go to text[n_bytes].  How many found room. */
+size_t trc_recorder_labels(const struct trc_label *from, uint32_t n, struct trc_pprof_label *to,
+			   char *text, size_t n_bytes);
 /* Finishes it, with err if that is not 0; what the writer makes of that. */
 int trc_writer_finished(const struct trace_writer *writer, int err);
 

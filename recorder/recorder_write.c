@@ -138,6 +138,31 @@ static void emit(void *context, const struct trc_encode_sample *sample)
 	w->module->sample(w->encoder, &wide);
 }
 
+size_t trc_recorder_labels(const struct trc_label *from, uint32_t n, struct trc_pprof_label *to,
+			   char *text, size_t n_bytes)
+{
+	size_t n_labels = 0, used = 0;
+
+	for (; n_labels < n; n_labels++) {
+		const struct trc_label *l = &from[n_labels];
+		char *key = text + used, *value = key + l->key_bytes + 1;
+
+		if (used + l->key_bytes + l->value_bytes + 2 > n_bytes)
+			break;
+		used += l->key_bytes + l->value_bytes + 2;
+		memcpy(key, l->key, l->key_bytes);
+		memcpy(value, l->value, l->value_bytes);
+		key[l->key_bytes] = value[l->value_bytes] = '\0';
+		to[n_labels] = (struct trc_pprof_label){
+			.key = key,
+			.text = l->is_number ? NULL : value,
+			.number = l->number,
+			.unit = l->is_number && *value ? value : NULL,
+		};
+	}
+	return n_labels;
+}
+
 static void emit_row(struct writing *w, const struct trc_folded *folded, uint32_t i,
 		     uint32_t n_types)
 {
@@ -145,27 +170,10 @@ static void emit_row(struct writing *w, const struct trc_folded *folded, uint32_
 	struct trc_label from[TRC_LABELS_MAX];
 	struct trc_encode_sample sample = {.label = label};
 	struct trc_folded_row row;
-	size_t used = 0;
 
 	trc_folded_row(folded, i, &row);
-	for (uint32_t n = trc_folded_labels(folded, &row, from); sample.n_labels < n;
-	     sample.n_labels++) {
-		const struct trc_label *l = &from[sample.n_labels];
-		char *key = w->text + used, *value = key + l->key_bytes + 1;
-
-		if (used + l->key_bytes + l->value_bytes + 2 > sizeof(w->text))
-			break;
-		used += l->key_bytes + l->value_bytes + 2;
-		memcpy(key, l->key, l->key_bytes);
-		memcpy(value, l->value, l->value_bytes);
-		key[l->key_bytes] = value[l->value_bytes] = '\0';
-		label[sample.n_labels] = (struct trc_pprof_label){
-			.key = key,
-			.text = l->is_number ? NULL : value,
-			.number = l->number,
-			.unit = l->is_number && *value ? value : NULL,
-		};
-	}
+	sample.n_labels = trc_recorder_labels(from, trc_folded_labels(folded, &row, from), label,
+					      w->text, sizeof(w->text));
 	sample.frame = row.frame;
 	sample.n_frames = row.n_frames;
 	sample.epoch = row.epoch;

@@ -72,6 +72,12 @@ fold_test_SOURCES = tests/recorder/fold_test.c tests/recorder/fold_fixture.c \
 fold_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 fold_test_LDADD = libtrcdrain.la $(trc_core_test_LIBS) -lm
 
+check_PROGRAMS += thread_recorder_test
+TESTS += thread_recorder_test
+thread_recorder_test_SOURCES = tests/recorder/thread_recorder_test.c
+thread_recorder_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+thread_recorder_test_LDADD = libtrc.la $(CHECK_LIBS)
+
 check_PROGRAMS += waits_test
 TESTS += waits_test
 waits_test_SOURCES = tests/recorder/waits_test.c tests/recorder/ring_reader.c \

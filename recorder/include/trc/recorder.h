@@ -199,23 +199,28 @@ TRC_API int trace_heap_recorder(trace_recorder **out, const struct trace_heap_co
 enum trace_thread_details {
 	TRACE_THREADS_BY_STACK = 0, /* how many are at each stack */
 	TRACE_THREADS_BLOCKS = 1,   /* a paragraph for each; TRACE_TEXT only */
-	TRACE_THREADS_EACH = 2,	    /* a sample for each, with labels trc::thread_id,
-				       trc::creator_id, trc::state and trc::wait_ns */
+	TRACE_THREADS_EACH = 2,	    /* a sample for each, with labels trc::thread_id and
+				       trc::creator_id (kernel thread ids), trc::thread_name,
+				       trc::state ("running", "mutex" and so on for what it
+				       waits for, "waiting", "did not answer") and trc::wait_ns;
+				       those that are not known are not there */
 };
 struct trace_thread_config {
 	size_t struct_bytes;
 	enum trace_profile_format format;
 	enum trace_thread_details details;
 	bool no_trc_labels; /* with TRACE_THREADS_EACH: only the program's own */
-	uint64_t
-		deadline_ns; /* threads that do not answer by then are listed as such; 0 = 100 ms */
+	/* A thread that has not answered so long after it was asked is listed as such, with
+	 * trc::state in any case; 0 = 100 ms */
+	uint64_t deadline_ns;
 };
 #define TRACE_THREAD_CONFIG_INIT                                                                   \
 	{                                                                                          \
 		sizeof(struct trace_thread_config), TRACE_PPROF, TRACE_THREADS_BY_STACK, false, 0  \
 	}
-/** Every thread's stack, and what it does; snapshots only.  No thread is stopped: those that run
- * are sent a signal and answer for themselves. */
+/** Every thread's stack, and what it does; snapshots only.  No thread is stopped: those whose wait
+ * was recorded have told their stack, others are sent a SIGPROF and answer for themselves.  One
+ * that blocks SIGPROF does not answer. */
 TRC_API int trace_thread_recorder(trace_recorder **out, const struct trace_thread_config *config);
 
 struct trace_threadcreate_config {

@@ -1,0 +1,163 @@
+/* thread_text.c - see thread_text.h */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "format/schema.h"
+#include "thread_text.h"
+
+struct text {
+	FILE *f;
+	const struct trc_encode_module *module;
+	struct trc_names *names;
+};
+
+const char *trc_thread_state(const struct trc_thread_row *row)
+{
+	if (row->is == TRC_THREAD_IS_WAITING && row->reason)
+		return trc_reason_name(row->reason);
+	return trc_thread_is_name(row->is);
+}
+
+/* Names may hold anything: they are one field of one line. */
+static void put_name(FILE *f, const char *name)
+{
+	for (; *name; name++)
+		putc((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name, f);
+}
+
+static void put_quoted(FILE *f, const char *text, uint32_t n_bytes)
+{
+	putc('"', f);
+	for (uint32_t i = 0; i < n_bytes; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (c == '"' || c == '\\')
+			fprintf(f, "\\%c", c);
+		else if (c < 0x20 || c == 0x7f)
+			fprintf(f, "\\u%04x", c);
+		else
+			putc(c, f);
+	}
+	putc('"', f);
+}
+
+static void put_time(FILE *f, uint64_t ns)
+{
+	if (ns < 1000000)
+		fprintf(f, ", %" PRIu64 " us", ns / 1000);
+	else if (ns < UINT64_C(1000000000))
+		fprintf(f, ", %" PRIu64 " ms", ns / 1000000);
+	else if (ns < 60 * UINT64_C(1000000000))
+		fprintf(f, ", %.1f s", (double)ns / 1e9);
+	else
+		fprintf(f, ", %" PRIu64 " minutes", ns / (60 * UINT64_C(1000000000)));
+}
+
+static void put_head(FILE *f, const struct trc_thread_row *row)
+{
+	fprintf(f, "thread %u ", row->tid);
+	if (row->name[0]) {
+		put_quoted(f, row->name, (uint32_t)strlen(row->name));
+		putc(' ', f);
+	}
+	fprintf(f, "[%s", trc_thread_state(row));
+	if (row->is == TRC_THREAD_IS_WAITING && row->object)
+		fprintf(f, " 0x%" PRIx64, row->object);
+	if (row->has_wait_ns)
+		put_time(f, row->wait_ns);
+	if (row->holder_tid)
+		fprintf(f, ", held by thread %u", row->holder_tid);
+	if (row->not_asked)
+		fputs(", not interrupted", f);
+	fputs("]:\n", f);
+}
+
+static void put_labels(FILE *f, const struct trc_thread_row *row)
+{
+	if (!row->n_labels)
+		return;
+	fputs("labels: {", f);
+	for (uint32_t i = 0; i < row->n_labels; i++) {
+		const struct trc_label *l = &row->label[i];
+
+		fputs(i ? ", " : "", f);
+		put_quoted(f, l->key, l->key_bytes);
+		fputs(": ", f);
+		if (!l->is_number)
+			put_quoted(f, l->value, l->value_bytes);
+		else
+			fprintf(f, "%" PRId64 "%s%.*s", l->number, l->value_bytes ? " " : "",
+				(int)l->value_bytes, l->value);
+	}
+	fputs("}\n", f);
+}
+
+/* Innermost first; those that are inlined have no code of their own. */
+static void put_symbols(struct text *t, const struct trc_symbol *symbol, size_t n, uint64_t frame,
+			const char *path)
+{
+	for (size_t i = 0; i < n; i++) {
+		put_name(t->f, symbol[i].function ? symbol[i].function : "?");
+		fputs(symbol[i].inlined ? " (inlined)\n\t" : "\n\t", t->f);
+		put_name(t->f, symbol[i].file ? symbol[i].file : path);
+		if (symbol[i].file)
+			fprintf(t->f, ":%u", symbol[i].line);
+		fprintf(t->f, " 0x%" PRIx64 "\n", frame);
+	}
+}
+
+static void put_frame(struct text *t, uint64_t frame)
+{
+	struct trc_symbol symbol[TRC_SYMBOL_INLINE_MAX];
+	const struct trc_module_entry *module = NULL;
+	size_t n = t->module->names_find(t->names, 0, frame, symbol, &module);
+	const char *path = module && module->path ? module->path : "?";
+
+	if (n) {
+		put_symbols(t, symbol, n, frame, path);
+		return;
+	}
+	fputs("?\n\t", t->f);
+	put_name(t->f, path);
+	fprintf(t->f, " 0x%" PRIx64 "\n", frame);
+}
+
+static void put_thread(struct text *t, const struct trc_thread_row *row)
+{
+	put_head(t->f, row);
+	put_labels(t->f, row);
+	for (uint32_t i = 0; i < row->n_frames; i++)
+		put_frame(t, row->frame[i]);
+	if (row->creator_tid)
+		fprintf(t->f, "created by thread %u\n", row->creator_tid);
+	putc('\n', t->f);
+}
+
+static int put_all(struct text *t, const struct trc_thread_profile *profile, char **text,
+		   size_t *n_bytes)
+{
+	t->f = open_memstream(text, n_bytes);
+	if (!t->f)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < profile->n_rows; i++)
+		put_thread(t, &profile->row[i]);
+	return fclose(t->f) ? -ENOMEM : 0;
+}
+
+int trc_thread_text(const struct trc_thread_profile *profile, const struct trc_module_list *modules,
+		    char **text, size_t *n_bytes, char *why, size_t why_bytes)
+{
+	struct text t = {.module = trc_encode_load(why, why_bytes)};
+	int err;
+
+	if (!t.module)
+		return -ENOENT;
+	err = t.module->names_open(&t.names, modules->module, modules->n_modules);
+	if (err)
+		return err;
+	err = put_all(&t, profile, text, n_bytes);
+	t.module->names_close(t.names);
+	return err;
+}
