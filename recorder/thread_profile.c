@@ -478,7 +478,7 @@ static bool give_up(struct taking *t, const struct question *q, uint64_t waited_
 
 	if (trc_answer_drop((uint32_t)q->cell)) {
 		trc_task_look(t->dir, t->p->row[q->row].tid, &look);
-		if (look.is == TRC_TASK_GONE)
+		if (look.is == TRC_TASK_GONE) /* but for its entry: the first thread */
 			t->gone[q->row] = true;
 		else
 			set_silent(t, q->row);
@@ -492,6 +492,17 @@ static bool give_up(struct taking *t, const struct question *q, uint64_t waited_
 	return true;
 }
 
+/* Asks again.  True if that cannot be: the thread has ended with the question. */
+static bool has_ended(struct taking *t, struct question *q, uint64_t now)
+{
+	q->sent_ns = now;
+	if (trc_answer_ask_again((uint32_t)q->cell) != -ESRCH ||
+	    !trc_answer_drop((uint32_t)q->cell))
+		return false;
+	t->gone[q->row] = true;
+	return true;
+}
+
 /* Keeps the questions that are still open; moves those that take long out of the way. */
 static uint32_t harvest(struct taking *t, struct question *q, uint32_t n, bool fresh)
 {
@@ -500,14 +511,12 @@ static uint32_t harvest(struct taking *t, struct question *q, uint32_t n, bool f
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t waited_ns = now - q[i].since_ns;
+		bool over = waited_ns >= t->deadline_ns;
 
 		if (take_answer(t, &q[i]) ||
-		    (waited_ns >= t->deadline_ns && give_up(t, &q[i], waited_ns)))
+		    ((over || now - q[i].sent_ns >= AGAIN_NS) && has_ended(t, &q[i], now)) ||
+		    (over && give_up(t, &q[i], waited_ns)))
 			continue;
-		if (now - q[i].sent_ns >= AGAIN_NS) {
-			trc_answer_ask_again((uint32_t)q[i].cell);
-			q[i].sent_ns = now;
-		}
 		if (fresh && waited_ns >= SLOW_NS)
 			t->slow[t->n_slow++] = q[i];
 		else

@@ -75,7 +75,8 @@ static char *put_number(char *at, uint32_t n)
 	return at;
 }
 
-/* Reads DIR/TID/NAME, zero-terminated; a negative errno if that fails. */
+/* Reads DIR/TID/NAME, zero-terminated; a negative errno if that fails.  A thread that has ended
+ * and a file that the kernel does not have are told apart by nobody. */
 static long read_of(int dir, uint32_t tid, const char *name, char *text, size_t n_bytes)
 {
 	char path[40], *at = put_number(path, tid);
