@@ -5,6 +5,7 @@
 #include "rec.h"
 #include "cpu_profile.h"
 #include "fork.h"
+#include "heap.h"
 #include "sample.h"
 #include "session.h"
 
@@ -28,6 +29,7 @@ void trc_fork_child(void)
 	trc_session_forget();
 	trc_sample_forget();
 	trc_cpu_profile_forget();
+	trc_heap_forget();
 	if (trc_child_hook)
 		trc_child_hook();
 }

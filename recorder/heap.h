@@ -8,12 +8,14 @@
  *
  *   U1  what is drawn is as fine as the finest of its users asks for; the others thin theirs
  *       by the sample's number (format.md)
- *   U2  objects are known from the moment that the first user comes until the last one goes;
- *       then all are forgotten
+ *   U2  objects that were drawn are known to the end of the session, whoever asked for them: what
+ *       becomes of them is told even if nothing more is drawn
+ *   U3  users stay from one session to the next; a forked child has none
  */
 #ifndef TRC_RECORDER_HEAP_H
 #define TRC_RECORDER_HEAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "layout.h"
@@ -25,8 +27,7 @@
  * One more user, who wants a sample every period_bytes on average (1 to TRC_HEAP_PERIOD_MAX): its
  * number goes to *user.  Events are made while a session records, as all events are.
  * Returns 0; -EINVAL: a period out of range; -ENOMEM: no memory for the table of live objects;
- * -EBUSY: there are 64 users already; -ENOTSUP: nothing is interposed here.
- * Context: any thread, may block; not in a forked child that was left no rings.
+ * -EBUSY: there are 64 users already.  Context: any thread, may block.
  */
 int trc_heap_begin(uint64_t period_bytes, unsigned int *user);
 /* The user asks for another period. 0 or -EINVAL. */
@@ -38,6 +39,8 @@ uint64_t trc_heap_period(void);
 /* Objects that were drawn and not known afterwards, as there was no place for them among those
  * that live: in the trace they end where they begin. */
 uint64_t trc_heap_unplaced(void);
+/* A session begins to record, or has ended. */
+void trc_heap_session(bool on);
 /* In a forked child: nobody uses it.  Context: its only thread. */
 void trc_heap_forget(void);
 

@@ -25,6 +25,8 @@ struct trc_switch {
 	_Atomic uint32_t api;  /* as `on`; TRC_API_ELSEWHERE while another object records for
 				  the public functions of this one */
 	uint64_t wait_ticks;   /* waits shorter than this are not recorded (trc_wait_end()) */
+	_Atomic uint64_t heap_period; /* bytes between two samples of allocations; 0 = none */
+	_Atomic(const uint8_t *) heap_filter; /* heap_table.h; NULL = no object is known */
 };
 union trc_switch_page {
 	struct trc_switch sw;
@@ -62,6 +64,10 @@ struct trc_self {
 	bool interrupted;
 	uint64_t handled;     /* signals that handlers of the program's ran for (interpose/restart.h) */
 	void *sampler;	      /* what samples this thread (sample.c); NULL = nothing */
+	uint64_t heap_period; /* that heap_left was drawn for */
+	int64_t heap_left;    /* bytes to allocate up to the next sample */
+	uint64_t heap_random;
+	bool heap_busy;	      /* what is allocated meanwhile is not the program's */
 };
 extern TRC_HIDDEN __thread struct trc_self trc_self __attribute__((tls_model("initial-exec")));
 
@@ -161,6 +167,66 @@ void trc_labels_unref(const struct trace_labels *labels);
 void trc_labels_inherit(const struct trace_labels *labels);
 /* After trc_thread_ended(): gives the thread's reference back. */
 void trc_labels_leave(void);
+
+/* ---- the heap (heap.c) ------------------------------------------------------------------ */
+
+/* True while allocations are to be told of. */
+static inline bool trc_heap_is_sampled(void)
+{
+	/* relaxed: an allocation at the edge is drawn, or not. */
+	return __builtin_expect(
+		atomic_load_explicit(&trc_switch.heap_period, memory_order_relaxed) != 0, 0);
+}
+
+/* After an allocation that is due: draws the next, and records this one if it is. */
+void trc_heap_due(const void *object, uint64_t n_bytes);
+
+/* After an allocation, NULL if it failed.  errno is left as it is. */
+static inline void trc_heap_allocated(const void *object, size_t n_bytes)
+{
+	uint64_t period = atomic_load_explicit(&trc_switch.heap_period, memory_order_relaxed);
+	/* Not even an allocation of 0 bytes is never drawn: it counts as 1. */
+	uint64_t bytes = n_bytes + !n_bytes;
+	int64_t left = (int64_t)((uint64_t)trc_self.heap_left - bytes);
+
+	trc_self.heap_left = left;
+	if (__builtin_expect(left <= 0 || trc_self.heap_period != period, 0))
+		trc_heap_due(object, bytes);
+}
+
+enum { TRC_HEAP_FILTER_BYTES = 1 << 20 };
+
+/* Neighbours in memory are neighbours in the filter. */
+static inline uint32_t trc_heap_filter_index(uint64_t address)
+{
+	return (uint32_t)((address >> 4 ^ address >> 24) % TRC_HEAP_FILTER_BYTES);
+}
+
+/* False: the object is none that was drawn. */
+static inline bool trc_heap_may_know(const void *object)
+{
+	/* Its bytes are found by its value: no order is needed between the two. */
+	const uint8_t *filter =
+		atomic_load_explicit(&trc_switch.heap_filter, memory_order_relaxed);
+
+	return __builtin_expect(
+		filter && ((const _Atomic uint8_t *)filter)[trc_heap_filter_index(
+				  (uintptr_t)object)] != 0,
+		0);
+}
+
+/* Before the release of an object that may be known. */
+void trc_heap_freed(const void *object);
+
+/* An object on its way through realloc(). */
+struct trc_heap_move {
+	const void *object;
+	_Atomic uint64_t *key; /* NULL = it is not known */
+};
+/* Before the call, of an object that may be known; and after it: it has ended, or is still what it
+ * was. */
+void trc_heap_moving(struct trc_heap_move *move, const void *object);
+void trc_heap_moved(const struct trc_heap_move *move, bool ended);
 
 /* ---- process -------------------------------------------------------------------------- */
 

@@ -18,7 +18,9 @@ libtrccore_la_SOURCES = \
 	recorder/crash.c recorder/signals.h \
 	recorder/emit.c \
 	recorder/fork.c recorder/fork.h \
-	recorder/heap.h \
+	recorder/heap.c recorder/heap.h recorder/heap_draw.h \
+	recorder/heap_table.c recorder/heap_table.h \
+	recorder/heap_users.c \
 	recorder/hot.h recorder/rec.h recorder/poison.h \
 	recorder/labels.c recorder/labels.h recorder/labels_bytes.h recorder/labels_set.c \
 	recorder/layout.c recorder/layout.h \

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "heap.h"
 #include "offproc.h"
 #include "rec.h"
 #include "session.h"
@@ -96,6 +97,9 @@ static int parse_variable(struct trc_session_options *o, const char *name, const
 		return parse_bytes(text, &o->ring_bytes);
 	if (!strcmp(name, "TRC_MAX_SIZE"))
 		return parse_bytes(text, &o->max_bytes);
+	if (!strcmp(name, "TRC_HEAP"))
+		return parse_bytes(text, &o->heap_bytes) ? -EINVAL
+		       : o->heap_bytes > TRC_HEAP_PERIOD_MAX ? -EINVAL : 0;
 	if (!strcmp(name, "TRC_TRIGGERS"))
 		return parse_triggers(text, o);
 	if (!strcmp(name, "TRC_WINDOW"))
@@ -162,7 +166,7 @@ int trc_session_options_init(struct trc_session_options *o, char *error, size_t 
 					    "TRC_LOCKS",     "TRC_ON_FULL", "TRC_RING_PATH",
 					    "TRC_CLOCK",     "TRC_FLIGHT",  "TRC_MAX_SIZE",
 					    "TRC_WINDOW",    "TRC_TRIGGERS",
-					    "TRC_CRASH",     NULL};
+					    "TRC_CRASH",     "TRC_HEAP",    NULL};
 	int err = 0;
 
 	memset(o, 0, sizeof(*o));
@@ -550,6 +554,7 @@ void trc_session_record(bool on)
 	 * finds its mapping complete. */
 	atomic_store_explicit(&trc_switch.on, on ? sessions : 0, memory_order_release);
 	atomic_store_explicit(&trc_switch.api, on ? sessions : 0, memory_order_release);
+	trc_heap_session(on);
 }
 
 void trc_session_close(void)

@@ -41,6 +41,8 @@ struct trc_session_options {
 	/* What CPU profiles are drawn from, settled; for trc_sample_start(). */
 	struct trc_cpu_event cpu_event[TRC_CPU_EVENTS_MAX];
 	unsigned int n_cpu_events;
+	uint64_t heap_bytes; /* allocated between two samples of the heap; 0 = none.  For
+				trc_heap_begin() */
 };
 
 /* The defaults, as changed by the TRC_ variables of the environment. Returns 0, or -EINVAL, or for

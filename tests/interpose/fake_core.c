@@ -313,6 +313,24 @@ void trc_fork_child(void)
 	attach();
 }
 
+/* ---- the heap is not sampled here ---- */
+
+void trc_heap_due(const void *object, uint64_t n_bytes)
+{
+}
+
+void trc_heap_freed(const void *object)
+{
+}
+
+void trc_heap_moving(struct trc_heap_move *move, const void *object)
+{
+}
+
+void trc_heap_moved(const struct trc_heap_move *move, bool ended)
+{
+}
+
 bool trc_sample_exec_begin(void)
 {
 	return !trc_self.quiet;

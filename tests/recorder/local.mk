@@ -85,6 +85,12 @@ waits_test_SOURCES = tests/recorder/waits_test.c tests/recorder/ring_reader.c \
 waits_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 waits_test_LDADD = $(trc_core_test_LIBS)
 
+check_PROGRAMS += heap_test
+TESTS += heap_test
+heap_test_SOURCES = tests/recorder/heap_test.c
+heap_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+heap_test_LDADD = $(trc_core_test_LIBS) -lm
+
 check_PROGRAMS += labels_test
 TESTS += labels_test
 labels_test_SOURCES = tests/recorder/labels_test.c tests/recorder/ring_reader.c \

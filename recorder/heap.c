@@ -1,0 +1,161 @@
+/*
+ * heap.c - draws allocations, and follows what was drawn to its end.
+ *
+ *   H1  the distance to the next byte that is drawn is each thread's own, and drawn anew after each
+ *       sample, and when the period changes: by then what is left of it has the same distribution
+ *   H2  an object is known before the program has its address, and not any more when the
+ *       allocator gets it back: so an address is that of one object at a time
+ *   H3  an end that could not be recorded (no room, a thread that records no more) is not
+ *       forgotten: it is told when that address is seen again
+ *   H4  nothing here is waited for
+ *
+ * Context: traced thread, signal handlers.
+ */
+#include <errno.h>
+#include "rec.h"
+#include "heap.h"
+#include "heap_draw.h"
+#include "heap_table.h"
+#include "poison.h"
+
+static _Atomic uint64_t n_samples; /* of this process, in all its sessions */
+static _Atomic uint64_t n_unplaced;
+
+uint64_t trc_heap_unplaced(void)
+{
+	return atomic_load_explicit(&n_unplaced, memory_order_relaxed);
+}
+
+/* Splitmix64. */
+static uint64_t random_next(void)
+{
+	uint64_t z = trc_self.heap_random;
+
+	if (!z)
+		z = trc_clock_now() * UINT64_C(0xd1342543de82ef95) ^ (uintptr_t)&trc_self;
+	trc_self.heap_random = z += UINT64_C(0x9e3779b97f4a7c15);
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+/* Whether one of the bytes that were just counted is drawn (H1). */
+static bool draw(uint64_t bytes)
+{
+	uint64_t period = atomic_load_explicit(&trc_switch.heap_period, memory_order_relaxed);
+
+	if (!period)
+		return false;
+	if (trc_self.heap_period != period) {
+		trc_self.heap_period = period;
+		trc_self.heap_left =
+			(int64_t)(trc_heap_distance(random_next(), period) - bytes);
+	}
+	if (trc_self.heap_left > 0)
+		return false;
+	trc_self.heap_left = (int64_t)trc_heap_distance(random_next(), period);
+	return true;
+}
+
+/* False: it was lost, and counted as such. */
+static bool record_free(uint64_t address, const struct trc_heap_object *object)
+{
+	uint64_t arg[4] = {object->sample, address, object->bytes, object->period};
+
+	return trc_record_args(TRC_REC_WORD1(TRC_KIND_FREE, 0, 6, trc_self.serial), arg, 4);
+}
+
+static void record_alloc(uint64_t address, const struct trc_heap_object *object)
+{
+	uint64_t arg[6] = {object->sample, address, object->bytes,
+			   object->period, 0,	    trc_self.labels};
+
+	trc_labels_touch(arg[5]);
+	trc_record_stack(TRC_KIND_ALLOC, arg, 6, 4);
+}
+
+static void sample(uint64_t address, uint64_t bytes)
+{
+	struct trc_heap_object object = {
+		atomic_fetch_add_explicit(&n_samples, 1, memory_order_relaxed) + 1, bytes,
+		trc_self.heap_period};
+
+	if (trc_heap_may_know((const void *)(uintptr_t)address))
+		trc_heap_freed((const void *)(uintptr_t)address); /* H3 */
+	if (trc_heap_table_put(address, &object)) {
+		record_alloc(address, &object);
+		return;
+	}
+	atomic_fetch_add_explicit(&n_unplaced, 1, memory_order_relaxed);
+	record_alloc(address, &object);
+	record_free(address, &object);
+}
+
+void trc_heap_due(const void *object, uint64_t bytes)
+{
+	int saved_errno = errno;
+
+	if (!object || trc_self.quiet || trc_self.heap_busy) {
+		trc_self.heap_left = (int64_t)((uint64_t)trc_self.heap_left + bytes);
+		return;
+	}
+	trc_self.heap_busy = true;
+	trc_self.no_wait++;
+	if (draw(bytes) && trc_recording() && trc_self_ready())
+		sample((uintptr_t)object, bytes);
+	trc_self.no_wait--;
+	trc_self.heap_busy = false;
+	errno = saved_errno;
+}
+
+/* The object of a place that was taken has ended; or it is put back (H3). */
+static void end(_Atomic uint64_t *key, uint64_t address, const struct trc_heap_object *object)
+{
+	bool busy = trc_self.heap_busy;
+
+	trc_self.heap_busy = true;
+	trc_self.no_wait++;
+	if (trc_recording() && trc_self_ready() && record_free(address, object))
+		trc_heap_table_drop(key, address);
+	else
+		trc_heap_table_back(key, address);
+	trc_self.no_wait--;
+	trc_self.heap_busy = busy;
+}
+
+void trc_heap_freed(const void *object)
+{
+	struct trc_heap_object was;
+	_Atomic uint64_t *key;
+	int saved_errno = errno;
+
+	if (trc_self.quiet)
+		return; /* a child by vfork(), or trc's own */
+	key = trc_heap_table_take((uintptr_t)object, &was);
+	if (key)
+		end(key, (uintptr_t)object, &was);
+	errno = saved_errno;
+}
+
+void trc_heap_moving(struct trc_heap_move *move, const void *object)
+{
+	struct trc_heap_object was;
+
+	move->object = object;
+	move->key = trc_self.quiet ? NULL : trc_heap_table_take((uintptr_t)object, &was);
+}
+
+void trc_heap_moved(const struct trc_heap_move *move, bool ended)
+{
+	uint64_t address = (uintptr_t)move->object;
+	struct trc_heap_object was;
+	int saved_errno = errno;
+
+	if (!ended) {
+		trc_heap_table_back(move->key, address);
+		return;
+	}
+	trc_heap_table_get(move->key, &was);
+	end(move->key, address, &was);
+	errno = saved_errno;
+}

@@ -1,0 +1,210 @@
+/* heap_table.c - see heap_table.h */
+#include <errno.h>
+#include <sys/mman.h>
+#include "hot.h"
+#include "heap_table.h"
+#include "poison.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+/* As many places as levels up to this one have lines of eight: 4 Ki, 32 Ki, 256 Ki, 2 Mi. */
+enum { LEVELS = 4, LEVELS_MIN = 2, LINE = 8, FIRST_LINE_BITS = 9, LEVEL_BITS = 3 };
+
+struct value {
+	_Atomic uint64_t sample, bytes, period;
+};
+/* A line's keys first: a search touches no more. */
+struct level {
+	_Atomic uint64_t *key; /* [lines * LINE], 64-byte aligned */
+	struct value *value;
+	uint32_t line_bits;
+};
+
+/* Stored by trc_heap_table_open() before the filter is published. */
+static struct level levels[LEVELS];
+static unsigned int n_levels;
+static _Atomic uint8_t *filter;
+static void *memory;
+static uint64_t memory_bytes;
+static _Atomic uint32_t n_used; /* levels that ever held anything */
+
+static uint64_t level_places(unsigned int i)
+{
+	return (uint64_t)LINE << (FIRST_LINE_BITS + i * LEVEL_BITS);
+}
+
+static uint64_t bytes_of(unsigned int n)
+{
+	uint64_t bytes = TRC_HEAP_FILTER_BYTES;
+
+	for (unsigned int i = 0; i < n; i++)
+		bytes += level_places(i) * (sizeof(uint64_t) + sizeof(struct value));
+	return bytes;
+}
+
+static void lay_out(char *at)
+{
+	filter = (_Atomic uint8_t *)at;
+	at += TRC_HEAP_FILTER_BYTES;
+	for (unsigned int i = 0; i < n_levels; i++) {
+		levels[i].line_bits = FIRST_LINE_BITS + i * LEVEL_BITS;
+		levels[i].key = (_Atomic uint64_t *)at;
+		at += level_places(i) * sizeof(uint64_t);
+		levels[i].value = (struct value *)at;
+		at += level_places(i) * sizeof(struct value);
+	}
+}
+
+int trc_heap_table_open(void)
+{
+	void *map = MAP_FAILED;
+	unsigned int n;
+
+	if (memory) {
+		atomic_store_explicit(&n_used, 0, memory_order_relaxed);
+		return madvise(memory, memory_bytes, MADV_DONTNEED) ? -errno : 0;
+	}
+	/* Touched as it is used; where address space is short, a smaller one. */
+	for (n = LEVELS + 1; map == MAP_FAILED && --n >= LEVELS_MIN;)
+		map = mmap(NULL, bytes_of(n), PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (map == MAP_FAILED)
+		return -ENOMEM;
+	/* A child's objects are not in its own recording; nor does anybody want them in a core. */
+	madvise(map, bytes_of(n), MADV_WIPEONFORK);
+	madvise(map, bytes_of(n), MADV_DONTDUMP);
+	/* Places are used at random: huge pages would be mostly empty. */
+	madvise(map, bytes_of(n), MADV_NOHUGEPAGE);
+	n_levels = n;
+	memory = map;
+	memory_bytes = bytes_of(n);
+	lay_out(map);
+	return 0;
+}
+
+const uint8_t *trc_heap_table_filter(void)
+{
+	return (const uint8_t *)filter;
+}
+
+/* ---- the filter (T4) -------------------------------------------------------------------- */
+
+static void filter_add(uint64_t address, int by)
+{
+	_Atomic uint8_t *count = &filter[trc_heap_filter_index(address)];
+	uint8_t was = atomic_load_explicit(count, memory_order_relaxed), is;
+
+	do {
+		if (was == UINT8_MAX || (by < 0 && !was))
+			return;
+		is = (uint8_t)(was + by);
+		/* relaxed: who frees an object knows of it by the program's own order. */
+	} while (!atomic_compare_exchange_weak_explicit(count, &was, is, memory_order_relaxed,
+							memory_order_relaxed));
+}
+
+/* ---- places ----------------------------------------------------------------------------- */
+
+/* One of the two lines of an address. */
+static uint64_t line_of(const struct level *l, uint64_t address, unsigned int which)
+{
+	static const uint64_t multiplier[2] = {UINT64_C(0x9e3779b97f4a7c15),
+					       UINT64_C(0xd6e8feb86659fd93)};
+
+	return (address >> 3) * multiplier[which] >> (64 - l->line_bits);
+}
+
+/* A place of the level whose key is `from`, and is `to` now. */
+static _Atomic uint64_t *exchange(const struct level *l, uint64_t address, uint64_t from,
+				  uint64_t to)
+{
+	for (unsigned int i = 0; i < 2 * LINE; i++) {
+		_Atomic uint64_t *key =
+			&l->key[line_of(l, address, i / LINE) * LINE + i % LINE];
+		uint64_t is = atomic_load_explicit(key, memory_order_relaxed);
+
+		/* acquire: pairs with the release of who put the object, or left the place. */
+		if (is == from && atomic_compare_exchange_strong_explicit(
+					  key, &is, to, memory_order_acquire, memory_order_relaxed))
+			return key;
+	}
+	return NULL;
+}
+
+static struct value *value_of(const _Atomic uint64_t *key)
+{
+	for (unsigned int i = 0;; i++) {
+		uint64_t at = (uint64_t)(key - levels[i].key);
+
+		if (at < level_places(i))
+			return &levels[i].value[at];
+	}
+}
+
+static void note_used(uint32_t n)
+{
+	uint32_t was = atomic_load_explicit(&n_used, memory_order_relaxed);
+
+	/* relaxed: see filter_add(). */
+	while (was < n && !atomic_compare_exchange_weak_explicit(
+				  &n_used, &was, n, memory_order_relaxed, memory_order_relaxed))
+		;
+}
+
+bool trc_heap_table_put(uint64_t address, const struct trc_heap_object *object)
+{
+	_Atomic uint64_t *key = NULL;
+	struct value *value;
+	unsigned int i;
+
+	for (i = 0; i < n_levels && !key; i++)
+		key = exchange(&levels[i], address, 0, TRC_HEAP_KEY_BUSY);
+	if (!key)
+		return false;
+	note_used(i);
+	value = value_of(key);
+	atomic_store_explicit(&value->sample, object->sample, memory_order_relaxed);
+	atomic_store_explicit(&value->bytes, object->bytes, memory_order_relaxed);
+	atomic_store_explicit(&value->period, object->period, memory_order_relaxed);
+	filter_add(address, 1);
+	/* release: pairs with the acquire in exchange(). */
+	atomic_store_explicit(key, address, memory_order_release);
+	return true;
+}
+
+void trc_heap_table_get(const _Atomic uint64_t *key, struct trc_heap_object *object)
+{
+	const struct value *value = value_of(key);
+
+	object->sample = atomic_load_explicit(&value->sample, memory_order_relaxed);
+	object->bytes = atomic_load_explicit(&value->bytes, memory_order_relaxed);
+	object->period = atomic_load_explicit(&value->period, memory_order_relaxed);
+}
+
+_Atomic uint64_t *trc_heap_table_take(uint64_t address, struct trc_heap_object *object)
+{
+	uint32_t n = atomic_load_explicit(&n_used, memory_order_relaxed);
+	_Atomic uint64_t *key = NULL;
+
+	if (address <= TRC_HEAP_KEY_BUSY)
+		return NULL;
+	for (uint32_t i = 0; i < n && !key; i++)
+		key = exchange(&levels[i], address, address, TRC_HEAP_KEY_BUSY);
+	if (key)
+		trc_heap_table_get(key, object);
+	return key;
+}
+
+void trc_heap_table_drop(_Atomic uint64_t *key, uint64_t address)
+{
+	filter_add(address, -1);
+	/* release: pairs with the acquire in exchange(): we are done with the place. */
+	atomic_store_explicit(key, 0, memory_order_release);
+}
+
+void trc_heap_table_back(_Atomic uint64_t *key, uint64_t address)
+{
+	atomic_store_explicit(key, address, memory_order_release);
+}

@@ -1,0 +1,45 @@
+/*
+ * heap_table.h - the objects that were drawn and live: by their addresses.
+ *
+ * Levels, each eight times as large as the one before; a level is touched only when an object
+ * found no place in the smaller ones.  In a level an address has two lines of eight places.
+ *
+ *   T1  a key is 0 (free), TRC_HEAP_KEY_BUSY, or the address of the object of its place
+ *   T2  whoever makes a key busy owns the place until storing another key; nobody waits for it
+ *   T3  an address is in one place at most, as long as the program frees what it allocates once
+ *   T4  the filter's byte of an address counts the places that hold one like it; at 255 it
+ *       has lost count, and stays
+ */
+#ifndef TRC_RECORDER_HEAP_TABLE_H
+#define TRC_RECORDER_HEAP_TABLE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "layout.h"
+
+enum { TRC_HEAP_KEY_BUSY = 1 };
+
+struct trc_heap_object {
+	uint64_t sample, bytes, period;
+};
+
+/* Makes the table, or empties it. 0 or -ENOMEM.  Context: any thread, may block; nobody else
+ * makes it. */
+int trc_heap_table_open(void);
+/* [TRC_HEAP_FILTER_BYTES] */
+const uint8_t *trc_heap_table_filter(void);
+
+/* ---- Context: traced thread, signal handlers. ---- */
+
+/* False: there is no place for it. */
+bool trc_heap_table_put(uint64_t address, const struct trc_heap_object *object);
+/* The key of the place that holds this address, busy now, and *object what it holds; NULL = none. */
+_Atomic uint64_t *trc_heap_table_take(uint64_t address, struct trc_heap_object *object);
+/* The place that was taken is free, or holds `address` as before. */
+void trc_heap_table_drop(_Atomic uint64_t *key, uint64_t address);
+void trc_heap_table_back(_Atomic uint64_t *key, uint64_t address);
+/* What the place that was taken holds. */
+void trc_heap_table_get(const _Atomic uint64_t *key, struct trc_heap_object *object);
+
+#endif

@@ -1,0 +1,135 @@
+/* heap_users.c - who wants allocations sampled (heap.h).  Context: any thread, may block. */
+#include <errno.h>
+#include <pthread.h>
+#include "hot.h"
+#include "heap.h"
+#include "heap_table.h"
+
+enum { USERS_MAX = 64 };
+
+/* Guards what follows, and trc_switch.heap_*; nothing else is locked inside. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t asked[USERS_MAX]; /* each user's period; 0 = no such user */
+static bool recording;
+
+static void enter(void)
+{
+	trc_self.quiet++;
+	pthread_mutex_lock(&lock);
+}
+
+static void leave(void)
+{
+	pthread_mutex_unlock(&lock);
+	trc_self.quiet--;
+}
+
+static uint64_t finest(void)
+{
+	uint64_t least = 0;
+
+	for (unsigned int i = 0; i < USERS_MAX; i++)
+		if (asked[i] && (!least || asked[i] < least))
+			least = asked[i];
+	return least;
+}
+
+/* U1, U2. */
+static int apply(void)
+{
+	uint64_t period = recording ? finest() : 0;
+	int err = 0;
+
+	if (period && !atomic_load_explicit(&trc_switch.heap_filter, memory_order_relaxed)) {
+		err = trc_heap_table_open();
+		/* release: who finds the filter finds the table. */
+		if (!err)
+			atomic_store_explicit(&trc_switch.heap_filter, trc_heap_table_filter(),
+					      memory_order_release);
+	}
+	if (!recording)
+		atomic_store_explicit(&trc_switch.heap_filter, NULL, memory_order_relaxed);
+	/* release: who finds the period finds the filter. */
+	atomic_store_explicit(&trc_switch.heap_period, err ? 0 : period, memory_order_release);
+	return err;
+}
+
+static bool is_period(uint64_t period_bytes)
+{
+	return period_bytes && period_bytes <= TRC_HEAP_PERIOD_MAX;
+}
+
+int trc_heap_begin(uint64_t period_bytes, unsigned int *user)
+{
+	unsigned int i = 0;
+	int err = -EBUSY;
+
+	if (!is_period(period_bytes))
+		return -EINVAL;
+	enter();
+	while (i < USERS_MAX && asked[i])
+		i++;
+	if (i < USERS_MAX) {
+		asked[i] = period_bytes;
+		err = apply();
+		if (err)
+			asked[i] = 0;
+		else
+			*user = i;
+	}
+	leave();
+	return err;
+}
+
+int trc_heap_rate(unsigned int user, uint64_t period_bytes)
+{
+	int err;
+
+	if (!is_period(period_bytes) || user >= USERS_MAX)
+		return -EINVAL;
+	enter();
+	err = asked[user] ? 0 : -EINVAL;
+	if (!err) {
+		asked[user] = period_bytes;
+		err = apply();
+	}
+	leave();
+	return err;
+}
+
+void trc_heap_end(unsigned int user)
+{
+	if (user >= USERS_MAX)
+		return;
+	enter();
+	asked[user] = 0;
+	apply();
+	leave();
+}
+
+uint64_t trc_heap_period(void)
+{
+	return atomic_load_explicit(&trc_switch.heap_period, memory_order_relaxed);
+}
+
+void trc_heap_session(bool on)
+{
+	int saved_errno = errno;
+
+	enter();
+	recording = on;
+	apply();
+	leave();
+	errno = saved_errno;
+}
+
+void trc_heap_forget(void)
+{
+	static const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
+
+	lock = unlocked;
+	recording = false;
+	for (unsigned int i = 0; i < USERS_MAX; i++)
+		asked[i] = 0;
+	trc_self.heap_busy = false;
+}

@@ -1,0 +1,348 @@
+/*
+ * heap_test.c - how far it is to the next sample, and the table of objects that live.
+ */
+#include <check.h>
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "recorder/heap.h"
+#include "recorder/heap_draw.h"
+#include "recorder/heap_table.h"
+#include "recorder/rec.h"
+
+/* ---- distances --------------------------------------------------------------------------- */
+
+/* Splitmix64: the same numbers in each run. */
+static uint64_t next(uint64_t *state)
+{
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+START_TEST(logarithms_are_as_those_of_libm)
+{
+	uint64_t state = 1, random;
+
+	for (int i = 0; i < 100000; i++) {
+		random = next(&state) >> (i % 60);
+		if (!random)
+			continue;
+		ck_assert_double_eq_tol((double)trc_heap_log2(random) / 4294967296.0,
+					64 - log2((double)random), 1e-8);
+	}
+	ck_assert_uint_eq(trc_heap_log2(UINT64_C(1) << 63), UINT64_C(1) << 32);
+	ck_assert_uint_eq(trc_heap_log2(1), UINT64_C(64) << 32);
+}
+END_TEST
+
+/* s bytes hold the next one that is drawn with probability 1 - exp(-s / period). */
+START_TEST(distances_are_exponential)
+{
+	static const uint64_t periods[] = {2, 7, 4096, 512 << 10, TRC_HEAP_PERIOD_MAX};
+	const int n = 200000;
+
+	for (size_t i = 0; i < sizeof(periods) / sizeof(*periods); i++) {
+		uint64_t period = periods[i], state = i;
+		uint64_t bytes[] = {1, period / 10 + 1, period, 3 * period};
+		int within[4] = {0};
+
+		for (int k = 0; k < n; k++) {
+			uint64_t distance = trc_heap_distance(next(&state), period);
+
+			ck_assert_uint_ge(distance, 1);
+			for (int j = 0; j < 4; j++)
+				within[j] += distance <= bytes[j];
+		}
+		for (int j = 0; j < 4; j++) {
+			double p = 1 - exp(-(double)bytes[j] / (double)period);
+
+			ck_assert_double_eq_tol(within[j], n * p, 4 * sqrt(n * p * (1 - p)) + 1);
+		}
+	}
+}
+END_TEST
+
+START_TEST(a_period_of_one_leaves_nothing_out)
+{
+	uint64_t state = 5;
+
+	for (int i = 0; i < 1000; i++)
+		ck_assert_uint_eq(trc_heap_distance(next(&state), 1), 1);
+	ck_assert_uint_ge(trc_heap_distance(0, TRC_HEAP_PERIOD_MAX), TRC_HEAP_PERIOD_MAX);
+}
+END_TEST
+
+/* ---- the table --------------------------------------------------------------------------- */
+
+static struct trc_heap_object object_of(uint64_t i)
+{
+	return (struct trc_heap_object){i, i * 3, i * 5};
+}
+
+static uint64_t address_of(uint64_t i)
+{
+	return UINT64_C(0x7f0000000000) + i * 48;
+}
+
+static bool filtered(uint64_t address)
+{
+	return trc_heap_table_filter()[trc_heap_filter_index(address)] != 0;
+}
+
+/* Takes and drops an object, which is there as it was put. */
+static void end(uint64_t i)
+{
+	struct trc_heap_object was = {0};
+	_Atomic uint64_t *key = trc_heap_table_take(address_of(i), &was);
+
+	ck_assert_ptr_nonnull(key);
+	ck_assert_uint_eq(was.sample, i);
+	ck_assert_uint_eq(was.bytes, i * 3);
+	ck_assert_uint_eq(was.period, i * 5);
+	trc_heap_table_drop(key, address_of(i));
+}
+
+static void put(uint64_t i)
+{
+	struct trc_heap_object object = object_of(i);
+
+	ck_assert(trc_heap_table_put(address_of(i), &object));
+	ck_assert(filtered(address_of(i)));
+}
+
+START_TEST(objects_are_found_once)
+{
+	struct trc_heap_object was;
+	_Atomic uint64_t *key;
+
+	ck_assert_int_eq(trc_heap_table_open(), 0);
+	ck_assert_ptr_null(trc_heap_table_take(address_of(1), &was));
+	put(1);
+	ck_assert_ptr_null(trc_heap_table_take(address_of(2), &was));
+	ck_assert_ptr_null(trc_heap_table_take(0, &was));
+	ck_assert_ptr_null(trc_heap_table_take(TRC_HEAP_KEY_BUSY, &was));
+	key = trc_heap_table_take(address_of(1), &was);
+	ck_assert_ptr_nonnull(key);
+	/* While it is taken nobody else finds it (T2); put back it is there again. */
+	ck_assert_ptr_null(trc_heap_table_take(address_of(1), &was));
+	trc_heap_table_back(key, address_of(1));
+	end(1);
+	ck_assert_ptr_null(trc_heap_table_take(address_of(1), &was));
+	ck_assert(!filtered(address_of(1)));
+}
+END_TEST
+
+static uint64_t resident_bytes(void)
+{
+	unsigned long size, resident;
+	FILE *file = fopen("/proc/self/statm", "r");
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_eq(fscanf(file, "%lu %lu", &size, &resident), 2);
+	fclose(file);
+	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+START_TEST(a_million_fit_in_100_megabytes)
+{
+	const uint64_t n = 1000000;
+	uint64_t before;
+
+	ck_assert_int_eq(trc_heap_table_open(), 0);
+	before = resident_bytes();
+	for (uint64_t i = 1; i <= n; i++)
+		put(i);
+	if (!getenv("TRC_SANITIZE")) /* whose shadows count as well */
+		ck_assert_uint_lt(resident_bytes() - before, 100000000);
+	for (uint64_t i = 1; i <= n; i++)
+		end(i);
+	/* No count is lost, as none came near 255. */
+	for (uint64_t i = 1; i <= n; i += 97)
+		ck_assert(!filtered(address_of(i)));
+}
+END_TEST
+
+START_TEST(a_few_take_little)
+{
+	uint64_t before;
+
+	ck_assert_int_eq(trc_heap_table_open(), 0);
+	before = resident_bytes();
+	for (uint64_t i = 1; i <= 1000; i++)
+		put(i * 1000);
+	if (!getenv("TRC_SANITIZE"))
+		ck_assert_uint_lt(resident_bytes() - before, 2000000);
+}
+END_TEST
+
+START_TEST(full_is_said_and_passes)
+{
+	struct trc_heap_object object;
+	uint64_t n = 0, i;
+
+	ck_assert_int_eq(trc_heap_table_open(), 0);
+	do {
+		object = object_of(++n);
+	} while (trc_heap_table_put(address_of(n), &object) && n < 4000000);
+	ck_assert_uint_gt(n, 1500000);
+	ck_assert_uint_lt(n, 4000000);
+	for (i = 1; i < n; i++)
+		end(i);
+	put(n);
+	end(n);
+}
+END_TEST
+
+START_TEST(opened_again_it_is_empty)
+{
+	struct trc_heap_object was;
+
+	ck_assert_int_eq(trc_heap_table_open(), 0);
+	for (uint64_t i = 1; i <= 10000; i++)
+		put(i);
+	ck_assert_int_eq(trc_heap_table_open(), 0);
+	ck_assert(!filtered(address_of(1)));
+	for (uint64_t i = 1; i <= 10000; i++)
+		ck_assert_ptr_null(trc_heap_table_take(address_of(i), &was));
+}
+END_TEST
+
+/* Each thread has objects of its own, and hands every second one to its neighbour to end. */
+enum { THREADS = 4, EACH = 20000 };
+static _Atomic uint64_t handed[THREADS];
+
+static void *hammer(void *argument)
+{
+	uint64_t me = (uint64_t)(uintptr_t)argument, got;
+
+	for (uint64_t i = 0; i < EACH; i++) {
+		put(1 + i * THREADS + me);
+		if (i % 2) {
+			end(1 + i * THREADS + me);
+			continue;
+		}
+		/* acq_rel: the neighbour finds what was put; and the other way round. */
+		got = atomic_exchange_explicit(&handed[(me + 1) % THREADS], 1 + i * THREADS + me,
+					       memory_order_acq_rel);
+		if (got)
+			end(got);
+	}
+	return NULL;
+}
+
+START_TEST(threads_end_what_others_began)
+{
+	pthread_t thread[THREADS];
+
+	ck_assert_int_eq(trc_heap_table_open(), 0);
+	for (size_t i = 0; i < THREADS; i++)
+		pthread_create(&thread[i], NULL, hammer, (void *)i);
+	for (size_t i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	for (size_t i = 0; i < THREADS; i++)
+		end(handed[i]);
+	for (uint64_t i = 1; i <= (uint64_t)EACH * THREADS; i++)
+		ck_assert(!filtered(address_of(i)));
+}
+END_TEST
+
+START_TEST(a_forked_child_has_none)
+{
+	struct trc_heap_object was;
+	int status = -1;
+	pid_t child;
+
+	ck_assert_int_eq(trc_heap_table_open(), 0);
+	put(1);
+	child = fork();
+	if (!child)
+		_exit(trc_heap_table_take(address_of(1), &was) != NULL || filtered(address_of(1)));
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	end(1);
+}
+END_TEST
+
+/* ---- users ------------------------------------------------------------------------------- */
+
+START_TEST(the_finest_is_in_force)
+{
+	unsigned int a, b, c;
+
+	trc_heap_session(true);
+	ck_assert_uint_eq(trc_heap_period(), 0);
+	ck_assert_int_eq(trc_heap_begin(4096, &a), 0);
+	ck_assert_int_eq(trc_heap_begin(512, &b), 0);
+	ck_assert_int_eq(trc_heap_begin(1 << 20, &c), 0);
+	ck_assert_uint_eq(trc_heap_period(), 512);
+	trc_heap_end(b);
+	ck_assert_uint_eq(trc_heap_period(), 4096);
+	ck_assert_int_eq(trc_heap_rate(c, 64), 0);
+	ck_assert_uint_eq(trc_heap_period(), 64);
+	ck_assert_int_eq(trc_heap_rate(b, 64), -EINVAL);
+	/* U3: only a session makes events, but users stay. */
+	trc_heap_session(false);
+	ck_assert_uint_eq(trc_heap_period(), 0);
+	trc_heap_session(true);
+	ck_assert_uint_eq(trc_heap_period(), 64);
+	trc_heap_end(a);
+	trc_heap_end(c);
+	ck_assert_uint_eq(trc_heap_period(), 0);
+	/* U2 */
+	ck_assert_ptr_nonnull((const void *)trc_switch.heap_filter);
+	trc_heap_session(false);
+	ck_assert_ptr_null((const void *)trc_switch.heap_filter);
+}
+END_TEST
+
+START_TEST(bad_users_are_refused)
+{
+	unsigned int user[65];
+
+	ck_assert_int_eq(trc_heap_begin(0, &user[0]), -EINVAL);
+	ck_assert_int_eq(trc_heap_begin(TRC_HEAP_PERIOD_MAX + 1, &user[0]), -EINVAL);
+	for (int i = 0; i < 64; i++)
+		ck_assert_int_eq(trc_heap_begin(1, &user[i]), 0);
+	ck_assert_int_eq(trc_heap_begin(1, &user[64]), -EBUSY);
+	ck_assert_int_eq(trc_heap_rate(64, 1), -EINVAL);
+	trc_heap_end(64);
+	for (int i = 0; i < 64; i++)
+		trc_heap_end(user[i]);
+	ck_assert_int_eq(trc_heap_rate(user[0], 1), -EINVAL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("heap");
+	TCase *tc = tcase_create("heap");
+	SRunner *runner;
+	int failed;
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_test(tc, logarithms_are_as_those_of_libm);
+	tcase_add_test(tc, distances_are_exponential);
+	tcase_add_test(tc, a_period_of_one_leaves_nothing_out);
+	tcase_add_test(tc, objects_are_found_once);
+	tcase_add_test(tc, a_million_fit_in_100_megabytes);
+	tcase_add_test(tc, a_few_take_little);
+	tcase_add_test(tc, full_is_said_and_passes);
+	tcase_add_test(tc, opened_again_it_is_empty);
+	tcase_add_test(tc, threads_end_what_others_began);
+	tcase_add_test(tc, a_forked_child_has_none);
+	tcase_add_test(tc, the_finest_is_in_force);
+	tcase_add_test(tc, bad_users_are_refused);
+	suite_add_tcase(suite, tc);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
