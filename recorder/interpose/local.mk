@@ -16,6 +16,7 @@ libtrcinterpose_la_SOURCES = \
 	recorder/interpose/futex.c \
 	recorder/interpose/io.c \
 	recorder/interpose/libc.h \
+	recorder/interpose/malloc.c \
 	recorder/interpose/message.c \
 	recorder/interpose/mutex.c \
 	recorder/interpose/mutex.h \

@@ -213,11 +213,24 @@
 	N(accept4)                                                                                 \
 	N(connect)
 
+/* trc_real_early() keeps what it found for these: they are called early, and often. */
+#define TRC_NAMES_HEAP(N)                                                                          \
+	N(malloc)                                                                                  \
+	N(calloc)                                                                                  \
+	N(realloc)                                                                                 \
+	N(free)                                                                                    \
+	N(aligned_alloc)                                                                           \
+	N(memalign)                                                                                \
+	N(valloc)                                                                                  \
+	N(pvalloc)                                                                                 \
+	N(posix_memalign)
+
 #define TRC_NAMES_THUNKS(T)                                                                        \
 	T(vfork)                                                                                   \
 	T(syscall)
 
 #define TRC_NAMES(N, V, T)                                                                         \
+	TRC_NAMES_HEAP(N)                                                                          \
 	TRC_NAMES_LOCKS(N)                                                                         \
 	TRC_NAMES_THREADS(N)                                                                       \
 	TRC_NAMES_WAITS(N)                                                                         \

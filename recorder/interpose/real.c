@@ -1,6 +1,7 @@
 /*
  * real.c - fills the table of real libc functions (real.h).
  */
+#include <stdatomic.h>
 #include "recorder/interpose/mutex_inline.h"
 #include "recorder/interpose/real.h"
 #include "recorder/interpose/thread.h"
@@ -32,16 +33,43 @@ static int missing_pthread_call(void)
 	return ENOSYS;
 }
 
-trc_function *trc_real_early(enum trc_real_idx idx)
+static void *missing_allocation(void)
+{
+	errno = ENOMEM;
+	return NULL;
+}
+
+#define HEAP_NAMES (TRC_REAL_posix_memalign + 1) /* they come first */
+/* What was found for them; the table is not ours to write when it may have become read-only. */
+static _Atomic(trc_function *) early_heap[HEAP_NAMES];
+
+static trc_function *missing(enum trc_real_idx idx)
 {
 	const char *name = wanted[idx].name;
-	const char *version = wanted[idx].version;
-	trc_function *found = trc_early_lookup(name, *version ? version : NULL);
 
+	if (idx < TRC_REAL_posix_memalign)
+		return (trc_function *)missing_allocation;
+	if (name[0] == 'p' && (name[1] == 't' || name[1] == 'o'))
+		return (trc_function *)missing_pthread_call;
+	return (trc_function *)missing_call;
+}
+
+trc_function *trc_real_early(enum trc_real_idx idx)
+{
+	const char *version = wanted[idx].version;
+	trc_function *found = NULL;
+
+	/* relaxed: whoever finds it finds the same. */
+	if ((int)idx < HEAP_NAMES)
+		found = atomic_load_explicit(&early_heap[idx], memory_order_relaxed);
 	if (found)
 		return found;
-	return name[0] == 'p' && name[1] == 't' ? (trc_function *)missing_pthread_call
-						: (trc_function *)missing_call;
+	found = trc_early_lookup(wanted[idx].name, *version ? version : NULL);
+	if (!found)
+		return missing(idx);
+	if ((int)idx < HEAP_NAMES)
+		atomic_store_explicit(&early_heap[idx], found, memory_order_relaxed);
+	return found;
 }
 
 static trc_function *next_symbol(enum trc_real_idx idx)

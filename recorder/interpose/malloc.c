@@ -1,0 +1,87 @@
+/*
+ * malloc.c - malloc and its family.  Context: traced thread, signal handlers; before this object
+ * is relocated too: until a session samples the heap nothing here touches a thread-local.
+ *
+ * The object is the real allocator's own, nothing is put before or behind it: so what one of these
+ * gave may be freed by whatever is not interposed, and the other way round.
+ */
+#include "recorder/interpose/span.h"
+
+/*
+ * ALLOCATION(name, n_bytes, (parameters), (arguments)): with nothing sampled a test, a test for the
+ * real one, and a jump to it.
+ */
+#define ALLOCATION(name, n_bytes, parameters, arguments)                                           \
+	static __attribute__((noinline)) void *name##_otherwise parameters                         \
+	{                                                                                          \
+		void *object = REAL(name) arguments;                                               \
+                                                                                                   \
+		if (trc_heap_is_sampled())                                                         \
+			trc_heap_allocated(object, n_bytes);                                       \
+		return object;                                                                     \
+	}                                                                                          \
+	TRC_EXPORT void *name parameters                                                           \
+	{                                                                                          \
+		if (TRC_LIKELY(!trc_heap_is_sampled() && trc_real.name != NULL))                   \
+			return trc_real.name arguments;                                            \
+		return name##_otherwise arguments;                                                 \
+	}
+ALLOCATION(malloc, n, (size_t n), (n))
+/* The product is right if the call succeeded. */
+ALLOCATION(calloc, n *each, (size_t n, size_t each), (n, each))
+ALLOCATION(aligned_alloc, n, (size_t alignment, size_t n), (alignment, n))
+ALLOCATION(memalign, n, (size_t alignment, size_t n), (alignment, n))
+ALLOCATION(valloc, n, (size_t n), (n))
+ALLOCATION(pvalloc, n, (size_t n), (n))
+
+TRC_EXPORT int posix_memalign(void **object, size_t alignment, size_t n)
+{
+	int result = REAL(posix_memalign)(object, alignment, n);
+
+	if (TRC_UNLIKELY(trc_heap_is_sampled()) && !result)
+		trc_heap_allocated(*object, n);
+	return result;
+}
+
+static __attribute__((noinline)) void free_otherwise(void *object)
+{
+	if (trc_heap_may_know(object))
+		trc_heap_freed(object);
+	REAL(free)(object);
+}
+
+TRC_EXPORT void free(void *object)
+{
+	if (TRC_LIKELY(!trc_heap_may_know(object) && trc_real.free != NULL))
+		trc_real.free(object);
+	else
+		free_otherwise(object);
+}
+
+/*
+ * An end and a new allocation of n bytes, wherever it lies: how likely an object was to be drawn
+ * follows from its size, and from nothing that it was before.
+ */
+static __attribute__((noinline)) void *realloc_otherwise(void *object, size_t n)
+{
+	struct trc_heap_move move = {object, NULL};
+	void *moved;
+
+	if (trc_heap_may_know(object))
+		trc_heap_moving(&move, object);
+	moved = REAL(realloc)(object, n);
+	/* With n = 0 NULL says that it was freed. */
+	if (move.key)
+		trc_heap_moved(&move, moved || !n);
+	if (trc_heap_is_sampled())
+		trc_heap_allocated(moved, n);
+	return moved;
+}
+
+TRC_EXPORT void *realloc(void *object, size_t n)
+{
+	if (TRC_LIKELY(!trc_heap_is_sampled() && !trc_heap_may_know(object) &&
+		       trc_real.realloc != NULL))
+		return trc_real.realloc(object, n);
+	return realloc_otherwise(object, n);
+}
