@@ -8,6 +8,7 @@
 #include "annotate_inline.h"
 #include "cpu_profile.h"
 #include "drainer.h"
+#include "heap.h"
 #include "rec.h"
 #include "recording.h"
 #include "service.h"
@@ -54,6 +55,10 @@ static int read_options(struct trc_session_options *o, const struct trace_option
 		return err;
 	if ((unsigned int)known.on_full > TRACE_ON_FULL_DROP)
 		return trc_api_fail(-EINVAL, "options", "a value that is not in its list");
+	if (known.heap_bytes > TRC_HEAP_PERIOD_MAX)
+		return trc_api_fail(-EINVAL, "options", "heap_bytes is more than 1 TiB");
+	if (known.heap_bytes)
+		o->heap_bytes = known.heap_bytes;
 	if (known.ring_bytes)
 		o->ring_bytes = known.ring_bytes;
 	if (known.on_full)
@@ -127,6 +132,7 @@ static int start(const char *path, const struct trace_options *options)
 		return err;
 	snprintf(trc_recordings.trace_path, sizeof(trc_recordings.trace_path), "%s", path);
 	trc_recording_on();
+	trc_recording_heap(TRC_RECORDING_TRACE, o.heap_bytes);
 	return 0;
 }
 
@@ -158,6 +164,7 @@ static int stop(const char *path)
 		return trc_api_fail(-EINVAL, "", "no trace runs");
 	if (path && strcmp(path, trc_recordings.trace_path))
 		return trc_api_fail(-EINVAL, path, "this trace was ended, and another one runs");
+	trc_recording_heap(TRC_RECORDING_TRACE, 0);
 	if (!goes_on)
 		trc_recording_off();
 	err = trc_drainer_stop(goes_on, why, sizeof(why));

@@ -230,6 +230,7 @@ static int join_session(const struct trc_session_options *o)
 
 static void leave_session(void)
 {
+	trc_recording_heap(TRC_RECORDING_FLIGHT, 0);
 	if (trc_recordings.trace_path[0] || trc_recordings.service) {
 		trc_session_overwrite(false, 0);
 		trc_recording_conditions(NULL, 0);
@@ -257,6 +258,7 @@ static int begin(void)
 		return trc_api_fail(err, "", why);
 	}
 	trc_recording_on();
+	trc_recording_heap(TRC_RECORDING_FLIGHT, flight.session.heap_bytes);
 	atomic_store_explicit(&flight.takes_triggers, flight.triggers.path[0] != 0,
 			      memory_order_relaxed);
 	/* release: pairs with gate_enter(). */

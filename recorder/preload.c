@@ -15,6 +15,7 @@
 #include "annotate.h"
 #include "cpu_profile.h"
 #include "fork.h"
+#include "heap.h"
 #include "interpose/signal.h"
 #include "rec.h"
 #include "sample.h"
@@ -27,6 +28,7 @@ __attribute__((visibility("default"))) const struct trc_runtime *const trc_runti
 	&trc_own_runtime;
 
 static struct trc_session_options options;
+static unsigned int heap_user;
 static char session_dir[256]; /* a copy: the program may change its environment */
 
 /* What keeps this process from being recorded is told to trace-record: by a file, as the
@@ -67,6 +69,8 @@ static void begin(void)
 	if (options.n_cpu_events &&
 	    trc_cpu_profile_session(options.cpu_event, options.n_cpu_events, error, sizeof(error)))
 		tell(error);
+	if (options.heap_bytes && trc_heap_begin(options.heap_bytes, &heap_user))
+		tell("no memory for the table of the heap's samples");
 }
 
 /* What samples the threads that are still there have lost is told before the end.  A child that runs

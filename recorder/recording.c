@@ -9,6 +9,7 @@
 #include "cpu_profile.h"
 #include "drainer.h"
 #include "fork.h"
+#include "heap.h"
 #include "interpose/signal.h"
 #include "rec.h"
 #include "recorder_kind.h"
@@ -196,6 +197,31 @@ static void sample(void)
 		trc_api_fail(0, "not sampled", why);
 }
 
+static struct {
+	unsigned int number;
+	bool is;
+} heap_user[TRC_RECORDING_WHOS];
+
+static void heap_forget(void)
+{
+	for (unsigned int i = 0; i < TRC_RECORDING_WHOS; i++)
+		heap_user[i].is = false;
+}
+
+void trc_recording_heap(enum trc_recording_who who, uint64_t period_bytes)
+{
+	int err = 0;
+
+	if (heap_user[who].is)
+		trc_heap_end(heap_user[who].number);
+	heap_user[who].is = false;
+	if (period_bytes)
+		err = trc_heap_begin(period_bytes, &heap_user[who].number);
+	heap_user[who].is = period_bytes && !err;
+	if (err)
+		trc_api_fail(0, "the heap is not sampled", strerror(-err));
+}
+
 void trc_recording_on(void)
 {
 	if (!trc_recording())
@@ -238,6 +264,7 @@ void trc_recording_forget(void)
 	trc_recordings.trace_path[0] = '\0';
 	trc_recordings.flight = trc_recordings.service = false;
 	lock = unlocked;
+	heap_forget();
 	if (trc_elsewhere)
 		atomic_store_explicit(&trc_switch.api, TRC_API_ELSEWHERE, memory_order_relaxed);
 	trc_drainer_forget();

@@ -60,6 +60,10 @@ void trc_recording_join(const struct trc_session_options *o);
  * events for that.  If these cannot be had trace_last_error() says why. */
 void trc_recording_on(void);
 void trc_recording_off(void);
+/* One of the two wants the heap sampled, or with 0 does not any more.  If that cannot be had
+ * trace_last_error() says why. */
+enum trc_recording_who { TRC_RECORDING_TRACE, TRC_RECORDING_FLIGHT, TRC_RECORDING_WHOS };
+void trc_recording_heap(enum trc_recording_who who, uint64_t period_bytes);
 /* Other conditions while it goes on. */
 void trc_recording_conditions(const struct trc_trigger_spec *specs, unsigned int n);
 /* One of them has ended: the session too if it was the last. */

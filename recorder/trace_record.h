@@ -55,6 +55,7 @@ struct trc_tool_options {
 	const char *output;
 	const char *ring_size, *locks, *on_full, *unwind; /* as given; NULL = default */
 	bool follow, quiet;
+	const char *heap; /* bytes between two samples, as given; NULL = not asked for */
 	bool sched, no_sched; /* said so; neither: yes, but not in flight mode */
 	struct trc_sampling sampling;
 	char **command;

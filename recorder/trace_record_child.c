@@ -172,6 +172,7 @@ static void set_environment(const struct trc_tool_options *o, const char *dir, c
 	put("TRC_LOCKS", o->locks);
 	put("TRC_ON_FULL", o->on_full);
 	put("TRC_UNWIND", o->unwind);
+	put("TRC_HEAP", o->heap);
 	unsetenv("TRC_FOLLOW");
 	put("TRC_FOLLOW", o->follow ? "1" : NULL);
 	trc_sampling_environment(&o->sampling);

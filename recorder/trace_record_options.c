@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "config.h"
+#include "heap.h"
 #include "layout.h"
 #include "trace_record.h"
 
@@ -28,6 +29,7 @@ static const char usage[] =
 	"  -e, --event LIST         sample: auto, cpu-clock, cycles:1000000, page-faults, ...\n"
 	"  -F, --frequency HZ       sample the CPU time of each thread, so often a second\n"
 	"      --sample-by WHO      signal, kernel or auto (default: as is best for the event)\n"
+	"      --heap[=SIZE]        sample allocations: one in SIZE bytes, on average (default 512K)\n"
 	"      --follow             record descendants as well, each into FILE with its PID:\n"
 	"                           dump.PID.trc\n"
 	"  -q, --quiet              no summary at the end\n"
@@ -62,6 +64,7 @@ enum {
 	OPT_ON_FULL,
 	OPT_UNWIND,
 	OPT_SAMPLE_BY,
+	OPT_HEAP,
 	OPT_FOLLOW,
 	OPT_SCHED,
 	OPT_NO_SCHED,
@@ -89,6 +92,7 @@ static const struct option long_options[] = {
 	{"event", required_argument, NULL, 'e'},
 	{"frequency", required_argument, NULL, 'F'},
 	{"sample-by", required_argument, NULL, OPT_SAMPLE_BY},
+	{"heap", optional_argument, NULL, OPT_HEAP},
 	{"follow", no_argument, NULL, OPT_FOLLOW},
 	{"sched", no_argument, NULL, OPT_SCHED},
 	{"no-sched", no_argument, NULL, OPT_NO_SCHED},
@@ -174,6 +178,14 @@ static void check_ring_size(const char *text)
 	layout.ring_bytes = parse_size(text);
 	if (!layout.ring_bytes || trc_layout_plan(&plan, &layout))
 		refuse("--ring-size %s: not a size between 8K and 16G", text);
+}
+
+static void check_heap(const char *text)
+{
+	uint64_t n = text ? parse_size(text) : 1;
+
+	if (!n || n > TRC_HEAP_PERIOD_MAX)
+		refuse("--heap=%s: not a size between 1 and 1024G", text);
 }
 
 static void check_max_size(struct trc_tool_options *o)
@@ -288,6 +300,7 @@ static void check_lonely(const struct trc_tool_options *o)
 		{"-e", *o->sampling.events, o->verb == TRC_VERB_RECORD, "a command"},
 		{"-F", o->sampling.frequency, o->verb == TRC_VERB_RECORD, "a command"},
 		{"--sample-by", o->sampling.sample_by, o->verb == TRC_VERB_RECORD, "a command"},
+		{"--heap", o->heap, o->verb == TRC_VERB_RECORD, "a command"},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
@@ -302,6 +315,7 @@ static void check_options(struct trc_tool_options *o)
 		       "or --clean");
 	check_lonely(o);
 	check_ring_size(o->ring_size);
+	check_heap(o->heap);
 	check_word("locks", o->locks, "contended all none");
 	check_word("on-full", o->on_full, "wait drop");
 	check_word("unwind", o->unwind, "auto fp libunwind none");
@@ -401,6 +415,9 @@ static void set_option(struct trc_tool_options *o, int c, const char *word)
 	case OPT_FLIGHT:
 		o->flight = true;
 		break;
+	case OPT_HEAP:
+		o->heap = optarg ? optarg : "512K";
+		break;
 	case OPT_ALL:
 		o->all = true;
 		break;
@@ -457,6 +474,7 @@ void trc_tool_options_text(const struct trc_tool_options *o, char *text, size_t 
 		     {"-e ", *o->sampling.events ? o->sampling.events : NULL},
 		     {"-F ", o->sampling.frequency},
 		     {"--sample-by ", o->sampling.sample_by},
+		     {"--heap=", o->heap},
 		     {"--snapshot-max ", o->snapshot_max},
 		     {"--snapshot-every ", o->snapshot_every},
 		     {"--snapshot-after ", o->snapshot_after},

@@ -60,11 +60,13 @@ struct trace_options {
 	uint64_t min_wait_ns; /* I/O, polls and sleeps shorter than this are left out; 0 = 1000.
 				 Waits for locks are always recorded */
 	const char *ring_dir; /* where that memory lies (a tmpfs); NULL = $TRC_RING_DIR, /dev/shm */
+	uint64_t heap_bytes;  /* sample the heap: one allocation in so many bytes, on average; 1 =
+				 all, up to 1 TiB; 0 = $TRC_HEAP, or none */
 };
 #define TRACE_OPTIONS_INIT                                                                         \
 	{                                                                                          \
 		sizeof(struct trace_options), 0, TRACE_LOCKS_CONTENDED, TRACE_ON_FULL_WAIT,        \
-			TRACE_UNWIND_AUTO, 0, NULL                                                 \
+			TRACE_UNWIND_AUTO, 0, NULL, 0                                              \
 	}
 
 /**
