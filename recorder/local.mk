@@ -66,6 +66,7 @@ libtrcapi_la_SOURCES = \
 	recorder/recorder.c recorder/recorder_kind.h \
 	recorder/recorder_cpu.c \
 	recorder/recorder_custom.c \
+	recorder/recorder_heap.c \
 	recorder/recorder_multi.c \
 	recorder/recorder_threads.c \
 	recorder/recorder_views.c \

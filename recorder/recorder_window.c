@@ -195,8 +195,11 @@ int trc_recorders_take(struct trace_recorder *const *r, size_t n, struct trc_tak
 		err = take_one(r[i], &taken[i], window && !(r[i]->kind->look && !end), end, why);
 	if (end)
 		undo(r, n);
-	if (err == -ECANCELED && !window)
+	if (err == -ECANCELED && !window) {
+		snprintf(why, TRC_RECORDER_WHY_BYTES,
+			 "nothing of this is sampled: a recorder has to be started first");
 		err = -EINVAL;
+	}
 	return explain(err, why);
 }
 

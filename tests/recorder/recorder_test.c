@@ -725,6 +725,238 @@ START_TEST(a_profile_of_the_program_is_not_recorders_business)
 }
 END_TEST
 
+/* ---- at two rates, whoever else records -------------------------------------------------- */
+
+enum { SHORT_WAITS = 400 };
+
+/* Waits of some 200 us. */
+static void *short_waiter(void *unused)
+{
+	for (int i = 0; i < SHORT_WAITS; i++) {
+		wait_for_mutex();
+		sleep_ns(20000);
+	}
+	return NULL;
+}
+static void short_contention(void)
+{
+	pthread_t thread;
+
+	pthread_mutex_lock(&mutex);
+	ck_assert_int_eq(pthread_create(&thread, NULL, short_waiter, NULL), 0);
+	for (int i = 0; i < SHORT_WAITS; i++) {
+		sleep_ns(200000);
+		let_go_of_mutex();
+		sleep_ns(10000);
+		pthread_mutex_lock(&mutex);
+	}
+	let_go_of_mutex();
+	pthread_join(thread, NULL);
+}
+
+static double square_root(double x)
+{
+	double root = x > 1 ? x : 1;
+
+	for (int i = 0; i < 100; i++)
+		root = (root + x / root) / 2;
+	return root;
+}
+
+/* Of one window: what was thinned, and (rate 1) what there was. */
+struct pair {
+	trace_recorder *multi;
+	struct trace_memory memory[2];
+	int64_t rate_ns;
+};
+
+static void pair_begin(struct pair *p, int64_t rate_ns)
+{
+	struct trace_block_config config = TRACE_BLOCK_CONFIG_INIT;
+	struct trace_multi_config multi = TRACE_MULTI_CONFIG_INIT;
+	struct trace_writer w[2] = {trace_writer_memory(&p->memory[0]),
+				    trace_writer_memory(&p->memory[1])};
+	trace_recorder *member[2];
+
+	memset(p, 0, sizeof(*p));
+	p->rate_ns = rate_ns;
+	config.format = TRACE_TEXT;
+	ck_good(trace_block_recorder(&member[1], &config));
+	config.rate_ns = rate_ns;
+	ck_good(trace_block_recorder(&member[0], &config));
+	multi.one_each = true;
+	ck_good(trace_multi_recorder(&p->multi, member, 2, &multi));
+	ck_good(trace_recorder_start(p->multi, w));
+}
+
+/* A wait of d < rate is kept with probability d/rate: the variance of its delay is d * (rate - d).
+ * Whether it came out within three standard errors. */
+static bool pair_agrees(struct pair *p)
+{
+	double thinned, truth, error;
+	char *text[2];
+
+	ck_good(trace_recorder_stop(p->multi));
+	trace_recorder_free(p->multi);
+	for (int i = 0; i < 2; i++)
+		text[i] = memory_text(&p->memory[i]);
+	thinned = (double)sum_of(text[0], 0);
+	truth = (double)sum_of(text[1], 0);
+	ck_assert_msg(sum_of(text[1], 1) >= SHORT_WAITS / 4, "%.2000s", text[1]);
+	error = 3 * square_root(truth * (double)p->rate_ns);
+	for (int i = 0; i < 2; i++)
+		free(text[i]);
+	return thinned > truth - error && thinned < truth + error;
+}
+
+/* Three standard errors are exceeded once in 370 times; twice, by something else. */
+START_TEST(block_at_two_rates)
+{
+	bool agrees = false;
+
+	for (int i = 0; i < 2 && !agrees; i++) {
+		struct pair a, b;
+
+		pair_begin(&a, 1000000);
+		short_contention();
+		pair_begin(&b, 300000);
+		short_contention();
+		agrees = pair_agrees(&a);
+		short_contention();
+		agrees &= pair_agrees(&b);
+	}
+	ck_assert(agrees);
+}
+END_TEST
+
+/* ---- memory ---------------------------------------------------------------------------- */
+
+static void *block[20000];
+
+__attribute__((noinline)) static void allocate_blocks(int n, size_t n_bytes)
+{
+	for (volatile int i = 0; i < n; i++)
+		block[i] = malloc(n_bytes);
+}
+__attribute__((noinline)) static void free_blocks(int from, int to)
+{
+	for (int i = from; i < to; i++)
+		free(block[i]);
+}
+
+/* What is said of the stacks with this function: objects and bytes in use, and allocated. */
+static bool heap_at(const char *text, const char *function, long long value[4])
+{
+	const char *found = strstr(text, function), *at = found;
+
+	while (at && at > text && !(at[-1] == '\n' && *at >= '0' && *at <= '9'))
+		at--;
+	return at && sscanf(at, "%lld: %lld [%lld: %lld] @", &value[0], &value[1], &value[2],
+			    &value[3]) == 4;
+}
+
+/* False where malloc is not interposed, as under the sanitizers. */
+static bool start_heap(trace_recorder *r, struct trace_memory *memory)
+{
+	struct trace_writer w = trace_writer_memory(memory);
+	int err = trace_recorder_start(r, &w);
+
+	if (err == -ENOTSUP)
+		return false;
+	ck_good(err);
+	return true;
+}
+
+START_TEST(what_is_in_use_and_what_leaks)
+{
+	struct trace_heap_config config = TRACE_HEAP_CONFIG_INIT;
+	struct trace_memory memory = {0};
+	trace_recorder *r, *other;
+	long long value[4];
+	char *text;
+
+	config.format = TRACE_TEXT;
+	config.sample_bytes = 1;
+	ck_good(trace_heap_recorder(&r, &config));
+	ck_good(trace_heap_recorder(&other, &config));
+	ck_fails(trace_recorder_snapshot(
+			 other, &(struct trace_writer){count_write, &(struct counting){0}, NULL}),
+		 -EINVAL, "started first");
+	if (start_heap(r, &memory)) {
+		allocate_blocks(100, 1000);
+		free_blocks(0, 40);
+		text = text_of(other); /* what lives, whoever follows it */
+		ck_assert_msg(heap_at(text, "allocate_blocks", value), "%.2000s", text);
+		ck_assert_int_eq(value[0], 60);
+		ck_assert_int_eq(value[1], 60000);
+		free(text);
+		ck_good(trace_recorder_stop(r));
+		text = memory_text(&memory);
+		ck_assert_msg(!strncmp(text, "heap profile: ", 14), "%.2000s", text);
+		ck_assert_msg(heap_at(text, "allocate_blocks", value), "%.2000s", text);
+		ck_assert_int_eq(value[0], 60);
+		ck_assert_int_eq(value[1], 60000);
+		ck_assert_int_eq(value[2], 100);
+		ck_assert_int_eq(value[3], 100000);
+		free(text);
+		free_blocks(40, 100);
+	}
+	trace_recorder_free(r);
+	trace_recorder_free(other);
+	ck_assert(!trace_enabled());
+}
+END_TEST
+
+static trace_recorder *alloc_recorder(int64_t sample_bytes)
+{
+	struct trace_alloc_config config = TRACE_ALLOC_CONFIG_INIT;
+	trace_recorder *r;
+
+	config.format = TRACE_TEXT;
+	config.sample_bytes = sample_bytes;
+	ck_good(trace_alloc_recorder(&r, &config));
+	return r;
+}
+
+static bool stop_alloc(trace_recorder *r, struct trace_memory *memory, int64_t sample_bytes,
+		       double truth_bytes)
+{
+	double error = 3 * square_root(truth_bytes * (double)sample_bytes);
+	long long value[4] = {0};
+	char *text;
+
+	ck_good(trace_recorder_stop(r));
+	trace_recorder_free(r);
+	text = memory_text(memory);
+	ck_assert_msg(heap_at(text, "allocate_blocks", value), "%.2000s", text);
+	free(text);
+	return (double)value[3] > truth_bytes - error && (double)value[3] < truth_bytes + error;
+}
+
+/* One sample in so many bytes: the number of samples is as good as Poisson's. */
+START_TEST(allocations_at_two_rates)
+{
+	enum { N = 20000, BYTES = 1000, FINE = 8192, COARSE = 65536 };
+	bool agrees = false;
+
+	for (int i = 0; i < 2 && !agrees; i++) {
+		struct trace_memory memory[2] = {{0}, {0}};
+		trace_recorder *coarse = alloc_recorder(COARSE), *fine = alloc_recorder(FINE);
+
+		if (!start_heap(coarse, &memory[0]) || !start_heap(fine, &memory[1])) {
+			trace_recorder_free(coarse);
+			trace_recorder_free(fine);
+			return;
+		}
+		allocate_blocks(N, BYTES);
+		free_blocks(0, N);
+		agrees = stop_alloc(fine, &memory[1], FINE, (double)N * BYTES);
+		agrees &= stop_alloc(coarse, &memory[0], COARSE, (double)N * BYTES);
+	}
+	ck_assert(agrees);
+}
+END_TEST
+
 /* ---- beside other recordings ----------------------------------------------------------- */
 
 START_TEST(beside_a_trace_that_comes_and_goes)
@@ -946,6 +1178,9 @@ int main(void)
 	tcase_add_test(tc, labels_are_in_profiles);
 	tcase_add_test(tc, created_threads);
 	tcase_add_test(tc, cpu_time_at_two_rates);
+	tcase_add_test(tc, block_at_two_rates);
+	tcase_add_test(tc, what_is_in_use_and_what_leaks);
+	tcase_add_test(tc, allocations_at_two_rates);
 	tcase_add_test(tc, a_profile_of_the_program_is_not_recorders_business);
 	tcase_add_test(tc, beside_a_trace_that_comes_and_goes);
 	tcase_add_test(tc, within_a_trace);

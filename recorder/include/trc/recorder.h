@@ -86,7 +86,7 @@ enum trace_profile_format {
  * recorder.  *writer is copied; it is finished by trace_recorder_stop() or _free(), or at once if
  * this fails.  For a trace_multi_recorder() of config.one_each it is an array, of one for each.
  * Returns 0; -EBUSY: it was started already, or trace-record records this process; -ENOTSUP: of
- * this kind there are snapshots only; or another negative errno.
+ * this kind there are snapshots only, or malloc is not interposed here; or another negative errno.
  */
 TRC_API int trace_recorder_start(trace_recorder *recorder, const struct trace_writer *writer);
 
@@ -99,7 +99,7 @@ TRC_API int trace_recorder_stop(trace_recorder *recorder);
 
 /**
  * Writes a profile without ending anything: of threads and of custom profiles what is now; of the
- * heap what is allocated now; of all other kinds the window up to now.  *writer is finished before
+ * heap what is in use now; of all other kinds the window up to now.  *writer is finished before
  * this returns.
  * Returns 0; -EINVAL: of this kind there is something from trace_recorder_start() on only, and it
  * was not started; or the negative errno of what could not be written.
@@ -188,9 +188,9 @@ struct trace_heap_config {
 		sizeof(struct trace_heap_config), TRACE_PPROF, 512 << 10                           \
 	}
 /**
- * Snapshot: what is allocated now, of what was allocated since samples are taken (the first
- * recorder of memory that was started, or TRC_HEAP in the environment).  Window: the change, so
- * that what was freed since, and allocated before, counts as less than nothing: what leaks stays.
+ * Window: what it allocated, and what of that is still in use at its end: what leaks is left.
+ * Snapshot: what is in use now, of all that was allocated since the first trace_heap_recorder() or
+ * trace_alloc_recorder() of those that run was started; it need not be this one.
  */
 TRC_API int trace_heap_recorder(trace_recorder **out, const struct trace_heap_config *config);
 

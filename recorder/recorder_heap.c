@@ -1,0 +1,142 @@
+/* recorder_heap.c - recorders of what is allocated (<trc/recorder.h>). */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "heap.h"
+#include "recorder_kind.h"
+#include "recording.h"
+
+/* Where nothing is interposed allocations are not seen either. */
+#pragma weak trc_heap_begin
+#pragma weak trc_heap_end
+
+struct heap {
+	struct trace_recorder base;
+	int64_t sample_bytes; /* 0 and less = off */
+	unsigned int user;
+	bool is_user;
+};
+
+static int prepare(struct trace_recorder *r, char *why)
+{
+	struct heap *h = (struct heap *)r;
+	int err = -ENOTSUP;
+
+	h->is_user = false;
+	if (h->sample_bytes <= 0)
+		return 0;
+	if (trc_heap_begin && trc_heap_end)
+		err = trc_heap_begin((uint64_t)h->sample_bytes, &h->user);
+	h->is_user = !err;
+	if (err == -ENOTSUP)
+		snprintf(why, TRC_RECORDER_WHY_BYTES, "malloc is not interposed in this program");
+	else if (err == -EBUSY)
+		snprintf(why, TRC_RECORDER_WHY_BYTES, "too many recorders of memory at once");
+	return err;
+}
+
+static void done(struct trace_recorder *r)
+{
+	struct heap *h = (struct heap *)r;
+
+	if (h->is_user)
+		trc_heap_end(h->user);
+	h->is_user = false;
+}
+
+static int add_views(struct trace_recorder *r, struct trc_fold *fold, uint64_t now)
+{
+	const int64_t rate = ((struct heap *)r)->sample_bytes;
+	const struct trc_view_options options = {.kind = TRC_VIEW_HEAP, .rate = (uint64_t)rate};
+
+	return rate > 0 ? trc_recorder_add_view(r, fold, options, now) : 0;
+}
+
+/* A view that begins with all that the fold knows to be live, as of this instant. */
+static int look(struct trace_recorder *r, struct trc_fold *fold, uint64_t now,
+		struct trc_taken *taken)
+{
+	const int64_t rate = ((struct heap *)r)->sample_bytes;
+	const struct trc_view_options options = {
+		.kind = TRC_VIEW_HEAP, .rate = (uint64_t)rate, .live = true, .seed = now};
+	struct trc_view *view;
+	int err;
+
+	if (rate <= 0)
+		return 0;
+	err = trc_view_add(fold, &view, &options, now);
+	if (err)
+		return err;
+	err = trc_view_copy(fold, view, now, &taken->folded[0]);
+	taken->n_folded = !err;
+	trc_view_remove(fold, view);
+	return err;
+}
+
+static void describe(const struct trace_recorder *r, struct trc_encode_info *info)
+{
+	info->style = TRC_STYLE_HEAP;
+	info->type[0] = (struct trc_encode_type){"alloc_objects", "count"};
+	info->type[1] = (struct trc_encode_type){"alloc_space", "bytes"};
+	info->type[2] = (struct trc_encode_type){"inuse_objects", "count"};
+	info->type[3] = (struct trc_encode_type){"inuse_space", "bytes"};
+	info->n_types = 4;
+	info->period_type = (struct trc_encode_type){"space", "bytes"};
+	info->period = ((const struct heap *)r)->sample_bytes;
+}
+
+static void describe_allocs(const struct trace_recorder *r, struct trc_encode_info *info)
+{
+	describe(r, info);
+	info->default_type = "alloc_space";
+}
+
+static const struct trc_recorder_kind heap_kind = {
+	.name = "heap",
+	.prepare = prepare,
+	.done = done,
+	.add_views = add_views,
+	.look = look,
+	.describe = describe,
+	.views = true,
+};
+
+static const struct trc_recorder_kind allocs_kind = {
+	.name = "allocs",
+	.prepare = prepare,
+	.done = done,
+	.add_views = add_views,
+	.describe = describe_allocs,
+	.views = true,
+};
+
+static int make(trace_recorder **out, const struct trc_recorder_kind *kind,
+		enum trace_profile_format format, int64_t sample_bytes)
+{
+	struct heap *h;
+
+	if (sample_bytes > (int64_t)TRC_HEAP_PERIOD_MAX)
+		return trc_api_fail(-EINVAL, "sample_bytes", "at most 1 TiB");
+	h = trc_recorder_new(sizeof(*h), kind, format);
+	if (!h)
+		return -ENOMEM;
+	h->sample_bytes = sample_bytes;
+	*out = &h->base;
+	return 0;
+}
+
+int trace_heap_recorder(trace_recorder **out, const struct trace_heap_config *config)
+{
+	struct trace_heap_config known = TRACE_HEAP_CONFIG_INIT;
+	int err = trc_recorder_config(&known, sizeof(known), config, "TRACE_HEAP_CONFIG_INIT");
+
+	return err ? err : make(out, &heap_kind, known.format, known.sample_bytes);
+}
+
+int trace_alloc_recorder(trace_recorder **out, const struct trace_alloc_config *config)
+{
+	struct trace_alloc_config known = TRACE_ALLOC_CONFIG_INIT;
+	int err = trc_recorder_config(&known, sizeof(known), config, "TRACE_ALLOC_CONFIG_INIT");
+
+	return err ? err : make(out, &allocs_kind, known.format, known.sample_bytes);
+}
