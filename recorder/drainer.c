@@ -119,6 +119,12 @@ static void fold_labels(void *context, const struct trc_writer *writer, uint32_t
 	trc_fold_thread_labels(fold, writer, thread, labels);
 }
 
+static void fold_wait(void *context, const struct trc_writer *writer,
+		      const struct trc_status_entry *wait)
+{
+	trc_fold_thread_wait(fold, writer, wait);
+}
+
 static const struct trc_drain_observer fold_observer = {fold_event, fold_labels, NULL};
 
 /* The drain begins, or the fold does; between two drains nobody looked. */
@@ -132,6 +138,7 @@ static void fold_begin(struct drainer *d)
 	if (fold_until)
 		trc_fold_lost(fold, fold_until, now, 0);
 	trc_drain_observe(d->drain, &fold_observer);
+	trc_drain_tell_waits(d->drain, fold_wait, NULL);
 }
 
 /* Nothing more comes of this drain. */

@@ -64,8 +64,8 @@ void trc_fold_thread_labels(struct trc_fold *fold, const struct trc_writer *tabl
 			    uint32_t labels);
 /*
  * What a thread waits for, of which no event told: before the first event of a drain that begins
- * while the thread waits.  Its park may come yet, or even the end of the wait before; they change
- * nothing.  A thread of which the fold knows a wait keeps that.
+ * while the thread waits, and after trc_fold_lost().  Its park may come yet, or even the end of the
+ * wait before; they change nothing.  A thread of which the fold knows a wait for sure keeps that.
  */
 void trc_fold_thread_wait(struct trc_fold *fold, const struct trc_writer *tables,
 			  const struct trc_status_entry *wait);

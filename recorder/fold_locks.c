@@ -82,9 +82,9 @@ uint32_t trc_fold_lock_begin(struct trc_fold *f, uint64_t start, uint64_t object
 void trc_fold_lock_end(struct trc_fold *f, uint32_t wait, uint64_t end, int result)
 {
 	struct trc_fold_lock_wait *w = wait_at(f, wait);
-	struct trc_fold_lock_event e = {.time = end, .object = w->object, .wait = wait};
+	struct trc_fold_lock_event e = {.object = w->object, .wait = wait};
 
-	w->end = end;
+	e.time = w->end = end > w->start ? end : w->start; /* not before it began */
 	w->failed = result > 0;
 	w->no_end = result < 0;
 	heap_put(f, TRC_FOLD_END, e);

@@ -161,8 +161,9 @@ struct trc_fold_park {
 	uint32_t nest;	    /* what waits within it lasted; id in nests, 0 = none */
 	uint32_t lock_wait; /* id in lock_waits, 0 = none */
 	uint8_t reason;
-	bool told;    /* not by an event: trc_fold_thread_wait() */
-	bool blocked; /* L1 of analyzer/profile.h */
+	uint64_t seen; /* when it was seen to go on; 0 = it was not */
+	bool told;     /* not by an event: trc_fold_thread_wait() */
+	bool blocked;  /* L1 of analyzer/profile.h */
 	bool left_out;
 };
 

@@ -53,6 +53,11 @@ static struct trc_fold_nest *nest_of(struct trc_fold *f, struct trc_fold_park *p
 	return nest;
 }
 
+static bool in_doubt(const struct trc_fold *f, const struct trc_fold_park *park, uint64_t end)
+{
+	return trc_fold_in_doubt(f, park->seen > park->start ? park->seen : park->start, end);
+}
+
 static bool in_window(const struct trc_view *view, uint64_t start, uint64_t end)
 {
 	return start >= view->begin || end > view->begin;
@@ -74,7 +79,7 @@ static void count_blocked(struct trc_fold *f, const struct trc_fold_park *park, 
 	struct trc_fold_nest *nest = around ? nest_of(f, around) : NULL;
 	const struct trc_fold_nest *own = trc_fold_table_at(&f->nests, park->nest);
 
-	if (park->left_out || trc_fold_in_doubt(f, park->start, end)) {
+	if (park->left_out || in_doubt(f, park, end)) {
 		trc_fold_leave_out(f, TRC_VIEW_BLOCK, end);
 		return;
 	}
@@ -210,21 +215,30 @@ static void park_begin(struct trc_fold *f, struct trc_fold_thread *t,
 	park->blocked = is_blocked(e->reason);
 	t->top = trc_fold_table_id(&f->parks, park);
 	t->n_open++;
-	if (trc_reason_is_lock(e->reason))
-		park->lock_wait = trc_fold_lock_begin(f, e->time, e->a, (uint32_t)e->b);
+	if (trc_reason_is_lock(e->reason)) /* what came of it before a loss nobody knows */
+		park->lock_wait = trc_fold_lock_begin(
+			f, e->time < f->gap_time ? f->gap_time + 1 : e->time, e->a, (uint32_t)e->b);
 }
 
 void trc_fold_park_told(struct trc_fold *f, const struct trc_fold_event *e)
 {
 	struct trc_fold_thread *t = trc_fold_table_find(&f->threads, e->thread);
+	struct trc_fold_park *park;
 
 	if (!t)
 		t = trc_fold_table_add(&f->threads, e->thread);
-	if (!t || t->top)
+	if (!t)
 		return;
+	park = park_at(f, t->top);
+	if (park && !in_doubt(f, park, f->merged))
+		return;
+	forget_open(f, t, f->merged);
 	park_begin(f, t, e);
-	if (t->top)
-		park_at(f, t->top)->told = true;
+	park = park_at(f, t->top);
+	if (!park)
+		return;
+	park->told = true;
+	park->seen = f->gap_time;
 }
 
 /* The thread waits for what it was told to wait for: this event is what began that wait, or ended
@@ -355,7 +369,7 @@ static bool park_so_far(const struct trc_fold *f, const struct trc_fold_park *pa
 
 	if (!park->blocked || !in_window(copy, park->start, end))
 		return true;
-	if (park->left_out || trc_fold_in_doubt(f, park->start, end))
+	if (park->left_out || in_doubt(f, park, end))
 		return false;
 	/* What came after it had ended is not inside of it, but of what is around it. */
 	sum_up(copy, park, end, open ? inside : trc_view_clip(copy, park->next_since, end));

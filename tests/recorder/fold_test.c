@@ -216,6 +216,29 @@ START_TEST(waits_that_are_told_count_as_if_their_park_had_been_seen)
 }
 END_TEST
 
+/* Nobody looked for a while; then it is seen to go on. */
+START_TEST(a_wait_that_is_seen_after_a_loss_is_in_no_doubt)
+{
+	struct trc_view *block = view_of(TRC_VIEW_BLOCK, 1, 0);
+	struct trc_view *mutex = view_of(TRC_VIEW_MUTEX, 1, 0);
+
+	park(50, 1, TRC_REASON_MUTEX, lock, 9, 7);
+	park(60, 2, TRC_REASON_MUTEX, lock, 9, 8);
+	trc_fold_pass(fold, 100);
+	trc_fold_lost(fold, 100, 110, 0);
+	told(50, 1, TRC_REASON_MUTEX, 9, 7);
+	unlock(200, 9, lock, 50, 0);
+	resume(210, 1, TRC_REASON_MUTEX, lock, 0);
+	copied(block, 300);
+	ck_assert_int_eq(value_of(7, COUNT), 1);
+	ck_assert_int_eq(value_of(7, DELAY), 160);
+	ck_assert_int_eq(value_of(8, COUNT), -1);
+	copied(mutex, 300);
+	ck_assert_int_eq(value_of(50, COUNT), 1);
+	ck_assert_int_eq(value_of(50, DELAY), 200 - 111);
+}
+END_TEST
+
 START_TEST(streams_are_merged_by_time)
 {
 	struct trc_view *view = view_of(TRC_VIEW_BLOCK, 1, 0);
@@ -875,6 +898,7 @@ static TCase *waits_case(void)
 	tcase_add_test(t, a_wait_told_when_it_is_over_counts_from_its_beginning);
 	tcase_add_test(t, a_wait_that_was_left_ended_when_that_showed);
 	tcase_add_test(t, waits_that_are_told_count_as_if_their_park_had_been_seen);
+	tcase_add_test(t, a_wait_that_is_seen_after_a_loss_is_in_no_doubt);
 	tcase_add_test(t, streams_are_merged_by_time);
 	tcase_add_test(t, waits_have_the_labels_that_their_thread_had_when_they_began);
 	tcase_add_test(t, each_unlock_is_charged_with_the_waiting_since_the_one_before);
