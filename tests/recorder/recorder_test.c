@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -403,8 +404,10 @@ __attribute__((noinline)) static void wait_for_mutex(void)
 	pthread_mutex_unlock(&mutex);
 	__asm__ volatile("");
 }
+static _Atomic bool comes;
 static void *waiter(void *unused)
 {
+	atomic_store(&comes, true);
 	wait_for_mutex();
 	return NULL;
 }
@@ -427,7 +430,10 @@ static pthread_t begin_contention(void)
 	pthread_t thread;
 
 	pthread_mutex_lock(&mutex);
+	atomic_store(&comes, false);
 	ck_assert_int_eq(pthread_create(&thread, NULL, waiter, NULL), 0);
+	while (!atomic_load(&comes)) /* a loaded machine starts it late */
+		sleep_ns(1000000);
 	sleep_ns(HOLD_NS);
 	return thread;
 }
