@@ -46,6 +46,7 @@ static int stop(void)
 	trc_self.quiet++;
 	open_part(why, sizeof(why))->stop(server); /* it is open */
 	trc_self.quiet--;
+	trc_http_profiles_end();
 	server = NULL;
 	atomic_store_explicit(&served_port, 0, memory_order_relaxed);
 	return 0;
@@ -83,6 +84,9 @@ static int start(const char *address, const struct trace_http_options *o, char *
 	trc_self.quiet--;
 	if (err)
 		return err;
+	/* What trace-record records has its profiles there. */
+	if (!o->on_demand && !trc_elsewhere)
+		trc_http_profiles_begin();
 	atomic_store_explicit(&served_port, part->port(server), memory_order_relaxed);
 	if (!ends_at_exit)
 		ends_at_exit = !atexit(stop_at_exit);
@@ -138,6 +142,7 @@ void trc_http_forget(void)
 	lock = unlocked;
 	server = NULL;
 	atomic_store_explicit(&served_port, 0, memory_order_relaxed);
+	trc_http_profiles_forget();
 }
 
 /* ---- one request ------------------------------------------------------------------------- */

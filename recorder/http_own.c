@@ -20,18 +20,6 @@ static int say(int err, char *why, size_t n_bytes)
 	return err;
 }
 
-/* ---- profiles ---------------------------------------------------------------------------- */
-
-static void each(trc_http_each_fn *fn, void *context)
-{
-}
-
-static int take(const struct trc_http_take *what, const struct trace_writer *writer, char *why,
-		size_t n_bytes)
-{
-	return -ENOENT;
-}
-
 /* ---- traces ------------------------------------------------------------------------------ */
 
 static const char *dir(void)
@@ -70,9 +58,7 @@ static int trace(const char *path, uint64_t duration_ns, const struct trc_http_w
 	int err;
 
 	if (trc_recorded_elsewhere()) {
-		snprintf(why, n_bytes,
-			 "trace-record records this process: ask its own server (trace-record "
-			 "--http)");
+		snprintf(why, n_bytes, "trace-record records this process");
 		return -EBUSY;
 	}
 	err = trace_start(path, NULL);
@@ -153,8 +139,8 @@ static const char *name(struct trc_http_names *n, uint64_t address)
 }
 
 const struct trc_http_source trc_http_own = {
-	.each = each,
-	.take = take,
+	.each = trc_http_profiles_each,
+	.take = trc_http_profiles_take,
 	.trace = trace,
 	.flight = flight,
 	.dir = dir,

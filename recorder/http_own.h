@@ -7,4 +7,15 @@
 extern __attribute__((visibility("hidden"))) const struct trc_http_source trc_http_own;
 extern __attribute__((visibility("hidden"))) const struct trc_http_host trc_http_own_host;
 
+/* ---- http_profiles.c ---- */
+
+void trc_http_profiles_each(trc_http_each_fn *fn, void *context);
+int trc_http_profiles_take(const struct trc_http_take *take, const struct trace_writer *writer,
+			   char *why, size_t n_bytes);
+/* Begins what is to be known before anybody asks; what cannot be begun is tried again then. */
+void trc_http_profiles_begin(void);
+void trc_http_profiles_end(void);
+/* In a forked child. */
+void trc_http_profiles_forget(void);
+
 #endif

@@ -66,6 +66,7 @@ integration_tests = \
 	tests/integration/flight_server.sh \
 	tests/integration/odd_moment.sh \
 	tests/integration/kill9.sh \
+	tests/integration/http.sh \
 	tests/integration/memcached.sh \
 	tests/integration/nginx.sh \
 	tests/integration/pigz.sh \

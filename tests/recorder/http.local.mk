@@ -5,7 +5,7 @@ check_PROGRAMS += http_test
 TESTS += http_test
 http_test_SOURCES = tests/recorder/http_test.c tests/recorder/http_client.c \
 	tests/recorder/http_client.h
-http_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-http_test_LDADD = libtrc.la libtrcformat.la $(CHECK_LIBS)
+http_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(ZLIB_CFLAGS)
+http_test_LDADD = libtrc.la libtrcformat.la $(ZLIB_LIBS) $(CHECK_LIBS)
 endif
 endif

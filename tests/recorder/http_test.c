@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <zlib.h>
 #include "http_client.h"
 #include "trc/http.h"
 #include "trc/trace.h"
@@ -35,6 +36,13 @@ static void stop_server(void)
 {
 	trace_http_stop();
 	ck_assert_uint_eq(trace_http_port(), 0);
+}
+
+static void sleep_ms(long ms)
+{
+	const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+
+	nanosleep(&t, NULL);
 }
 
 /* ---- one by one --------------------------------------------------------------------------- */
@@ -84,6 +92,41 @@ static const struct row {
 	{"GET", "/debug/pprof/trace?seconds=86401", 400, TEXT, NULL, "at most 86400"},
 	{"HEAD", "/debug/pprof/trace?seconds=x", 400, TEXT, NULL, ""},
 
+	{"GET", "/debug/pprof/block", 200, BINARY, "attachment; filename=\"block\"", "\x1f\x8b"},
+	{"GET", "/debug/pprof/block?debug=0", 200, BINARY, "attachment; filename=\"block\"", NULL},
+	{"GET", "/debug/pprof/block?debug=1", 200, TEXT, NULL, "--- contention:\n"},
+	{"GET", "/debug/pprof/block?debug=7", 200, TEXT, NULL, "--- contention:\n"},
+	{"GET", "/debug/pprof/block?seconds=1", 200, BINARY, "attachment; filename=\"block-delta\"",
+	 NULL},
+	{"GET", "/debug/pprof/mutex", 200, BINARY, "attachment; filename=\"mutex\"", NULL},
+	{"GET", "/debug/pprof/mutex?debug=1", 200, TEXT, NULL, "--- mutex:\n"},
+	{"GET", "/debug/pprof/mutex?seconds=1", 200, BINARY, "attachment; filename=\"mutex-delta\"",
+	 NULL},
+	{"GET", "/debug/pprof/threadcreate", 200, BINARY, "attachment; filename=\"threadcreate\"",
+	 NULL},
+	{"GET", "/debug/pprof/threadcreate?debug=1", 200, TEXT, NULL,
+	 "threadcreate profile: total "},
+	{"GET", "/debug/pprof/profile?seconds=1", 200, BINARY, "attachment; filename=\"profile\"",
+	 NULL},
+	{"GET", "/debug/pprof/profile?seconds=0.1&event=timer&period=1000000", 200, BINARY,
+	 "attachment; filename=\"profile\"", NULL},
+	{"HEAD", "/debug/pprof/block", 200, BINARY, "attachment; filename=\"block\"", ""},
+	{"HEAD", "/debug/pprof/profile", 200, BINARY, "attachment; filename=\"profile\"", ""},
+	{"HEAD", "/debug/pprof/block?seconds=1000", 200, BINARY,
+	 "attachment; filename=\"block-delta\"", ""},
+
+	{"GET", "/debug/pprof/block?seconds=1&debug=1", 400, TEXT, NULL,
+	 "seconds and debug params are incompatible\n"},
+	{"GET", "/debug/pprof/block?seconds=0", 400, TEXT, NULL, "must be a positive integer"},
+	{"GET", "/debug/pprof/block?seconds=-1", 400, TEXT, NULL, "must be a positive integer"},
+	{"GET", "/debug/pprof/block?seconds=1.5", 400, TEXT, NULL, "must be a positive integer"},
+	{"GET", "/debug/pprof/block?seconds=", 400, TEXT, NULL, "must be a positive integer"},
+	{"GET", "/debug/pprof/block?debug=x", 400, TEXT, NULL, "invalid value for \"debug\""},
+	{"GET", "/debug/pprof/profile?seconds=x", 400, TEXT, NULL, "invalid value for \"seconds\""},
+	{"GET", "/debug/pprof/profile?period=-1", 400, TEXT, NULL, "invalid value for \"period\""},
+	{"GET", "/debug/pprof/profile?seconds=1&event=nonsense", 400, TEXT, NULL, "nonsense"},
+
+	{"POST", "/debug/pprof/block", 405, TEXT, NULL, "Method Not Allowed\n"},
 	{"POST", "/debug/pprof/", 405, TEXT, NULL, "Method Not Allowed\n"},
 	{"POST", "/debug/pprof/trace?seconds=1", 405, TEXT, NULL, "Method Not Allowed\n"},
 	{"DELETE", "/debug/pprof/cmdline", 405, TEXT, NULL, "Method Not Allowed\n"},
@@ -182,6 +225,142 @@ START_TEST(a_body_that_is_too_large_is_refused)
 	ck_assert_int_eq(got.status, 413);
 	http_got_free(&got);
 	free(bytes);
+}
+END_TEST
+
+/* ---- profiles ------------------------------------------------------------------------------ */
+
+/* What a compressed profile holds, strings and all. */
+static char *unpack(const struct http_got *got, size_t *n_bytes)
+{
+	enum { ROOM = 4 << 20 };
+	char *out = malloc(ROOM);
+	z_stream z = {.next_in = (void *)got->body,
+		      .avail_in = (unsigned int)got->body_bytes,
+		      .next_out = (void *)out,
+		      .avail_out = ROOM};
+
+	ck_assert_int_eq(inflateInit2(&z, 16 + MAX_WBITS), Z_OK);
+	ck_assert_int_eq(inflate(&z, Z_FINISH), Z_STREAM_END);
+	*n_bytes = z.total_out;
+	inflateEnd(&z);
+	return out;
+}
+
+static bool names(const struct http_got *got, const char *function)
+{
+	size_t n_bytes;
+	char *text = unpack(got, &n_bytes);
+	bool is = memmem(text, n_bytes, function, strlen(function));
+
+	free(text);
+	return is;
+}
+
+static pthread_mutex_t contended = PTHREAD_MUTEX_INITIALIZER;
+
+static __attribute__((noinline)) void *waits_before(void *unused)
+{
+	pthread_mutex_lock(&contended);
+	pthread_mutex_unlock(&contended);
+	return unused;
+}
+
+static __attribute__((noinline)) void *waits_during(void *unused)
+{
+	pthread_mutex_lock(&contended);
+	pthread_mutex_unlock(&contended);
+	return (char *)unused + 1; /* or the two would be one */
+}
+
+static void contend(void *(*waits)(void *))
+{
+	pthread_t thread;
+
+	pthread_mutex_lock(&contended);
+	ck_assert_int_eq(pthread_create(&thread, NULL, waits, NULL), 0);
+	sleep_ms(30);
+	pthread_mutex_unlock(&contended);
+	pthread_join(thread, NULL);
+}
+
+static void *ask_for_delta(void *got)
+{
+	*(struct http_got *)got = http_ask(port, "GET", "/debug/pprof/block?seconds=1", "");
+	return NULL;
+}
+
+START_TEST(a_delta_is_of_its_time_and_the_whole_of_all)
+{
+	struct http_got delta, whole;
+	pthread_t asks;
+
+	contend(waits_before);
+	ck_assert_int_eq(pthread_create(&asks, NULL, ask_for_delta, &delta), 0);
+	for (int i = 0; i < 50; i++)
+		contend(waits_during);
+	pthread_join(asks, NULL);
+	ck_assert_int_eq(delta.status, 200);
+	ck_assert(names(&delta, "waits_during"));
+	ck_assert(!names(&delta, "waits_before"));
+	whole = http_ask(port, "GET", "/debug/pprof/block", "");
+	ck_assert(names(&whole, "waits_during"));
+	ck_assert(names(&whole, "waits_before"));
+	http_got_free(&delta);
+	http_got_free(&whole);
+}
+END_TEST
+
+/* Not before it is asked for, if that was asked for. */
+START_TEST(on_demand_is_from_the_first_request_on)
+{
+	struct trace_http_options options = TRACE_HTTP_OPTIONS_INIT;
+	struct http_got got;
+
+	options.on_demand = true;
+	ck_assert_int_eq(trace_http_start_with("127.0.0.1:0", &options), 0);
+	port = trace_http_port();
+	ck_assert(!trace_enabled());
+	contend(waits_before);
+	got = http_ask(port, "GET", "/debug/pprof/block", "");
+	ck_assert_int_eq(got.status, 200);
+	ck_assert(!names(&got, "waits_before"));
+	http_got_free(&got);
+	ck_assert(trace_enabled());
+	contend(waits_before);
+	got = http_ask(port, "GET", "/debug/pprof/block", "");
+	ck_assert(names(&got, "waits_before"));
+	http_got_free(&got);
+	stop_server();
+	ck_assert(!trace_enabled());
+}
+END_TEST
+
+START_TEST(profiles_of_the_programs_own_are_served)
+{
+	trace_profile *profile;
+	struct http_got got;
+	int key;
+
+	ck_assert_int_eq(trace_profile_new(&profile, "connections.open"), 0);
+	ck_assert_int_eq(trace_profile_add(profile, &key, 0), 0);
+	got = http_ask(port, "GET", "/debug/pprof/", "");
+	ck_assert_msg(strstr(got.body, "<td>1</td><td><a href='connections.open?debug=1'>"
+				       "connections.open</a>"),
+		      "%s", got.body);
+	http_got_free(&got);
+	got = http_ask(port, "GET", "/debug/pprof/connections.open", "");
+	ck_assert_int_eq(got.status, 200);
+	ck_assert_str_eq(http_header(&got, "Content-Disposition"),
+			 "attachment; filename=\"connections.open\"");
+	ck_assert(names(&got, "profiles_of_the_programs_own"));
+	http_got_free(&got);
+	got = http_ask(port, "GET", "/debug/pprof/connections.open?debug=1", "");
+	ck_assert_ptr_nonnull(strstr(got.body, "total 1\n"));
+	http_got_free(&got);
+	got = http_ask(port, "GET", "/debug/pprof/connections.open?seconds=1", "");
+	ck_assert_int_eq(got.status, 200);
+	http_got_free(&got);
 }
 END_TEST
 
@@ -456,16 +635,10 @@ static void *ask_for_long(void *arg)
 	return NULL;
 }
 
-static void sleep_ms(long ms)
-{
-	const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
-
-	nanosleep(&t, NULL);
-}
-
+/* Its file says so: something else may record as well. */
 static bool trace_runs(void)
 {
-	return trace_enabled();
+	return count_files();
 }
 
 static void wait_for_trace(bool runs)
@@ -485,7 +658,6 @@ START_TEST(the_end_cuts_off_whoever_waits)
 	stop_server();
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
 	ck_assert(!trace_runs());
-	ck_assert_int_eq(count_files(), 0);
 }
 END_TEST
 
@@ -639,9 +811,6 @@ START_TEST(who_goes_away_is_not_waited_for)
 		close(fd);
 		wait_for_trace(false);
 	}
-	for (int i = 0; i < 1000 && count_files(); i++)
-		sleep_ms(10);
-	ck_assert_int_eq(count_files(), 0);
 }
 END_TEST
 
@@ -845,6 +1014,8 @@ static Suite *suite(void)
 	tcase_add_loop_test(served, each_address_answers_as_it_should, 0,
 			    sizeof(rows) / sizeof(*rows));
 	tcase_add_test(served, symbols_have_names);
+	tcase_add_test(served, a_delta_is_of_its_time_and_the_whole_of_all);
+	tcase_add_test(served, profiles_of_the_programs_own_are_served);
 	tcase_add_test(served, a_body_that_is_too_large_is_refused);
 	tcase_add_test(served, a_trace_is_whole_and_leaves_no_file);
 	tcase_add_test(served, two_traces_at_once_are_one_too_many);
@@ -859,6 +1030,7 @@ static Suite *suite(void)
 	tcase_add_test(served, targets_of_any_length);
 	suite_add_tcase(s, served);
 	tcase_set_timeout(alone, 60);
+	tcase_add_test(alone, on_demand_is_from_the_first_request_on);
 	tcase_add_test(alone, a_token_has_to_be_shown);
 	tcase_add_test(alone, addresses_are_of_this_machine_unless_written_out);
 	tcase_add_test(alone, one_server_at_a_time_and_the_port_is_free_again);

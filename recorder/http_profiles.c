@@ -1,0 +1,324 @@
+/* http_profiles.c - the profiles that this process has to serve, by its own recorders.
+ *
+ * What is asked for without a time is what a recorder has seen since it began, which stays: see
+ * struct trace_http_options.  Context: threads of the server, or one that calls
+ * trace_http_handle(). */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "http_own.h"
+#include "recorder_kind.h"
+#include "recording.h"
+
+/* A build without one of these does not serve it. */
+#pragma weak trace_alloc_recorder
+#pragma weak trace_heap_recorder
+#pragma weak trace_thread_recorder
+
+enum { NAMES_MAX = 400 }; /* of profiles of the program's own */
+
+/* ---- kinds ------------------------------------------------------------------------------- */
+
+static enum trace_profile_format format_of(const struct trc_http_take *take)
+{
+	return take->debug ? TRACE_TEXT : TRACE_PPROF;
+}
+
+static int make_block(trace_recorder **out, const struct trc_http_take *take)
+{
+	struct trace_block_config config = TRACE_BLOCK_CONFIG_INIT;
+
+	config.format = format_of(take);
+	return trace_block_recorder(out, &config);
+}
+
+static int make_mutex(trace_recorder **out, const struct trc_http_take *take)
+{
+	struct trace_mutex_config config = TRACE_MUTEX_CONFIG_INIT;
+
+	config.format = format_of(take);
+	return trace_mutex_recorder(out, &config);
+}
+
+static int make_threadcreate(trace_recorder **out, const struct trc_http_take *take)
+{
+	struct trace_threadcreate_config config = TRACE_THREADCREATE_CONFIG_INIT;
+
+	config.format = format_of(take);
+	return trace_threadcreate_recorder(out, &config);
+}
+
+static int make_cpu(trace_recorder **out, const struct trc_http_take *take)
+{
+	struct trace_cpu_config config = TRACE_CPU_CONFIG_INIT;
+
+	config.format = format_of(take);
+	config.event = take->event;
+	config.period = take->period;
+	return trace_cpu_recorder(out, &config);
+}
+
+static int make_alloc(trace_recorder **out, const struct trc_http_take *take)
+{
+	struct trace_alloc_config config = TRACE_ALLOC_CONFIG_INIT;
+
+	config.format = format_of(take);
+	return trace_alloc_recorder(out, &config);
+}
+
+static int make_heap(trace_recorder **out, const struct trc_http_take *take)
+{
+	struct trace_heap_config config = TRACE_HEAP_CONFIG_INIT;
+
+	config.format = format_of(take);
+	return trace_heap_recorder(out, &config);
+}
+
+static int make_threads(trace_recorder **out, const struct trc_http_take *take)
+{
+	static const struct {
+		enum trace_profile_format format;
+		enum trace_thread_details details;
+	} by_debug[] = {
+		{TRACE_PPROF, TRACE_THREADS_BY_STACK}, {TRACE_TEXT, TRACE_THREADS_BY_STACK},
+		{TRACE_TEXT, TRACE_THREADS_BLOCKS},    {TRACE_PPROF, TRACE_THREADS_EACH},
+		{TRACE_TEXT, TRACE_THREADS_EACH},
+	};
+	struct trace_thread_config config = TRACE_THREAD_CONFIG_INIT;
+
+	config.format = by_debug[take->debug].format;
+	config.details = by_debug[take->debug].details;
+	return trace_thread_recorder(out, &config);
+}
+
+#define THREADS_TEXT                                                                               \
+	"What every thread is doing now, by stack. debug=2: a paragraph for each thread; "         \
+	"debug=3: "                                                                                \
+	"a profile with a sample for each."
+
+/* In the order of their names.  `kept` and `lock`: what is served without a time. */
+static struct kind {
+	struct trc_http_entry entry;
+	int (*make)(trace_recorder **out, const struct trc_http_take *take);
+	bool keeps;
+	trace_recorder *kept;
+	pthread_mutex_t lock;
+} kinds[] = {
+	{{"allocs", "Memory that was allocated, sampled: also what has been freed since.",
+	  TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW, 0},
+	 make_alloc,
+	 true,
+	 NULL,
+	 PTHREAD_MUTEX_INITIALIZER},
+	{{"block", "Where threads waited, for locks, conditions and each other, and for how long.",
+	  TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW, 0},
+	 make_block,
+	 true,
+	 NULL,
+	 PTHREAD_MUTEX_INITIALIZER},
+	{{"goroutine", "The same as threads, where tools look for it.",
+	  TRC_HTTP_CUMULATIVE | TRC_HTTP_EACH, 0},
+	 make_threads,
+	 false,
+	 NULL,
+	 PTHREAD_MUTEX_INITIALIZER},
+	{{"heap", "Memory that is allocated now, sampled. seconds=10: what changes in that time.",
+	  TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW, 0},
+	 make_heap,
+	 true,
+	 NULL,
+	 PTHREAD_MUTEX_INITIALIZER},
+	{{"mutex", "Which unlocks ended the waiting of others, and how much of it.",
+	  TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW, 0},
+	 make_mutex,
+	 true,
+	 NULL,
+	 PTHREAD_MUTEX_INITIALIZER},
+	{{"profile",
+	  "CPU time, for the time that seconds= says (30 if nothing). event=cycles draws it from "
+	  "another event, period=100000 as often as that.",
+	  0, 0},
+	 make_cpu,
+	 false,
+	 NULL,
+	 PTHREAD_MUTEX_INITIALIZER},
+	{{"threadcreate", "Stacks that created threads.", TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW, 0},
+	 make_threadcreate,
+	 true,
+	 NULL,
+	 PTHREAD_MUTEX_INITIALIZER},
+	{{"threads", THREADS_TEXT, TRC_HTTP_CUMULATIVE | TRC_HTTP_EACH, 0},
+	 make_threads,
+	 false,
+	 NULL,
+	 PTHREAD_MUTEX_INITIALIZER},
+};
+enum { N_KINDS = sizeof(kinds) / sizeof(*kinds) };
+
+static bool is_there(const struct kind *kind)
+{
+	if (kind->make == make_alloc)
+		return trace_alloc_recorder;
+	if (kind->make == make_heap)
+		return trace_heap_recorder;
+	return kind->make != make_threads || trace_thread_recorder;
+}
+
+static struct kind *kind_of(const char *name)
+{
+	for (size_t i = 0; i < N_KINDS; i++)
+		if (!strcmp(kinds[i].entry.name, name) && is_there(&kinds[i]))
+			return &kinds[i];
+	return NULL;
+}
+
+/* ---- the index --------------------------------------------------------------------------- */
+
+struct names {
+	trc_http_each_fn *fn;
+	void *context;
+	unsigned int n;
+};
+
+static int tell_custom(void *context, trace_profile *profile)
+{
+	const struct trc_http_entry entry = {
+		.name = trace_profile_name(profile),
+		.flags = TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW | TRC_HTTP_COUNTED,
+		.count = trace_profile_count(profile),
+	};
+	struct names *names = context;
+
+	names->fn(names->context, &entry);
+	return ++names->n == NAMES_MAX;
+}
+
+void trc_http_profiles_each(trc_http_each_fn *fn, void *context)
+{
+	struct names names = {fn, context, 0};
+
+	for (size_t i = 0; i < N_KINDS; i++)
+		if (is_there(&kinds[i]))
+			fn(context, &kinds[i].entry);
+	trace_profile_each(tell_custom, &names);
+}
+
+/* ---- taking one -------------------------------------------------------------------------- */
+
+static int ignore(void *context, const void *bytes, size_t n_bytes)
+{
+	return 0;
+}
+
+/* Locked. */
+static int keep(struct kind *kind)
+{
+	static const struct trace_writer nowhere = {.write = ignore};
+	static const struct trc_http_take plain = {.debug = 0};
+	trace_recorder *r;
+	int err = kind->kept ? 0 : kind->make(&r, &plain);
+
+	if (err || kind->kept)
+		return err;
+	err = trace_recorder_start(r, &nowhere);
+	if (err)
+		trace_recorder_free(r);
+	else
+		kind->kept = r;
+	return err;
+}
+
+static int take_kept(struct kind *kind, const struct trc_http_take *take,
+		     const struct trace_writer *writer)
+{
+	int err;
+
+	pthread_mutex_lock(&kind->lock);
+	err = keep(kind);
+	if (!err) {
+		kind->kept->text = take->debug; /* nobody else has it */
+		err = trace_recorder_snapshot(kind->kept, writer);
+	}
+	pthread_mutex_unlock(&kind->lock);
+	return err;
+}
+
+static int take_window(trace_recorder *r, const struct trc_http_take *take,
+		       const struct trace_writer *writer)
+{
+	int err = trace_recorder_start(r, writer);
+
+	if (err)
+		return err;
+	if (take->wait->wait(take->wait->context, take->window_ns))
+		return trace_recorder_stop(r);
+	return trc_api_fail(-ECANCELED, "", "given up");
+}
+
+static int make(trace_recorder **out, const struct kind *kind, const struct trc_http_take *take)
+{
+	struct trace_profile_config config = TRACE_PROFILE_CONFIG_INIT;
+	trace_profile *profile;
+
+	if (kind)
+		return kind->make(out, take);
+	profile = trace_profile_find(take->name);
+	if (!profile)
+		return trc_api_fail(-ENOENT, "", "there is no such profile");
+	config.format = format_of(take);
+	return trace_profile_recorder(out, profile, &config);
+}
+
+int trc_http_profiles_take(const struct trc_http_take *take, const struct trace_writer *writer,
+			   char *why, size_t n_bytes)
+{
+	struct kind *kind = kind_of(take->name);
+	trace_recorder *r = NULL;
+	int err;
+
+	trc_api_clear();
+	if (kind && kind->keeps && !take->window_ns) {
+		err = take_kept(kind, take, writer);
+	} else {
+		err = make(&r, kind, take);
+		if (!err)
+			err = take->window_ns ? take_window(r, take, writer)
+					      : trace_recorder_snapshot(r, writer);
+	}
+	if (err)
+		snprintf(why, n_bytes, "%s", trace_last_error());
+	trace_recorder_free(r);
+	return err;
+}
+
+/* ---- beginning and end ------------------------------------------------------------------- */
+
+void trc_http_profiles_begin(void)
+{
+	for (size_t i = 0; i < N_KINDS; i++) {
+		pthread_mutex_lock(&kinds[i].lock);
+		if (kinds[i].keeps && is_there(&kinds[i]))
+			keep(&kinds[i]); /* or with the first request, which then says why not */
+		pthread_mutex_unlock(&kinds[i].lock);
+	}
+}
+
+void trc_http_profiles_end(void)
+{
+	for (size_t i = 0; i < N_KINDS; i++) {
+		pthread_mutex_lock(&kinds[i].lock);
+		trace_recorder_free(kinds[i].kept);
+		kinds[i].kept = NULL;
+		pthread_mutex_unlock(&kinds[i].lock);
+	}
+}
+
+void trc_http_profiles_forget(void)
+{
+	static const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
+
+	for (size_t i = 0; i < N_KINDS; i++) {
+		kinds[i].lock = unlocked;
+		kinds[i].kept = NULL;
+	}
+}
