@@ -10,11 +10,6 @@
 #include "recorder_kind.h"
 #include "recording.h"
 
-/* A build without one of these does not serve it. */
-#pragma weak trace_alloc_recorder
-#pragma weak trace_heap_recorder
-#pragma weak trace_thread_recorder
-
 enum { NAMES_MAX = 400 }; /* of profiles of the program's own */
 
 /* ---- kinds ------------------------------------------------------------------------------- */
@@ -155,19 +150,10 @@ static struct kind {
 };
 enum { N_KINDS = sizeof(kinds) / sizeof(*kinds) };
 
-static bool is_there(const struct kind *kind)
-{
-	if (kind->make == make_alloc)
-		return trace_alloc_recorder;
-	if (kind->make == make_heap)
-		return trace_heap_recorder;
-	return kind->make != make_threads || trace_thread_recorder;
-}
-
 static struct kind *kind_of(const char *name)
 {
 	for (size_t i = 0; i < N_KINDS; i++)
-		if (!strcmp(kinds[i].entry.name, name) && is_there(&kinds[i]))
+		if (!strcmp(kinds[i].entry.name, name))
 			return &kinds[i];
 	return NULL;
 }
@@ -198,8 +184,7 @@ void trc_http_profiles_each(trc_http_each_fn *fn, void *context)
 	struct names names = {fn, context, 0};
 
 	for (size_t i = 0; i < N_KINDS; i++)
-		if (is_there(&kinds[i]))
-			fn(context, &kinds[i].entry);
+		fn(context, &kinds[i].entry);
 	trace_profile_each(tell_custom, &names);
 }
 
@@ -297,7 +282,7 @@ void trc_http_profiles_begin(void)
 {
 	for (size_t i = 0; i < N_KINDS; i++) {
 		pthread_mutex_lock(&kinds[i].lock);
-		if (kinds[i].keeps && is_there(&kinds[i]))
+		if (kinds[i].keeps)
 			keep(&kinds[i]); /* or with the first request, which then says why not */
 		pthread_mutex_unlock(&kinds[i].lock);
 	}

@@ -53,7 +53,7 @@ pprof()
 
 curl -sS -f "$base/" >index.html || fail 'no index'
 sed -n "s/.*<tr><td>[^<]*<\/td><td><a href='\([a-z]*\).*/\1/p" index.html >names.txt
-for name in block mutex profile threadcreate; do
+for name in allocs block goroutine heap mutex profile threadcreate threads; do
 	grep -qx "$name" names.txt || fail "the index does not name $name"
 done
 
