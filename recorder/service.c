@@ -95,7 +95,7 @@ int trc_service_begin(char *why, size_t n_bytes)
 
 	if (trc_recorded_elsewhere()) {
 		snprintf(why, n_bytes,
-			 "trace-record records this process: its --http serves profiles");
+			 "trace-record records this process, and only its trace has profiles");
 		return -EBUSY;
 	}
 	trc_recording_enter();

@@ -21,7 +21,9 @@ passed "trc.pc names version $(pkg-config --modversion trc)"
 for file in "$bindir/trace-record" "$bindir/trace-analyze" "$libdir/libtrc.so"; do
 	[ -x "$file" ] || fail "$file was not installed"
 done
-find "$root" -name 'libtrc-preload.so' | grep -q . || fail 'libtrc-preload.so was not installed'
+for part in preload profile http; do
+	find "$root" -name "libtrc-$part.so" | grep -q . || fail "libtrc-$part.so was not installed"
+done
 find "$root" -name 'trace-record.1*' | grep -q . || fail 'no manual page for trace-record'
 find "$root" -name 'trc-demo.c' | grep -q . || fail 'no example was installed'
 passed 'tools, libraries, manual pages and the example are there'
