@@ -152,9 +152,10 @@ static void put_wait(struct trc_fold_event *to, const struct trc_event *e)
 	}
 }
 
-static void put_sample(struct trc_fold_event *to, const struct trc_event *e)
+static void put_sample(struct trc_fold *f, struct trc_fold_event *to, const struct trc_event *e)
 {
 	bool alloc = e->kind == TRC_KIND_ALLOC || e->kind == TRC_KIND_FREE;
+	uint64_t number = e->arg[0];
 
 	if (alloc) {
 		to->a = e->arg[0];
@@ -162,7 +163,9 @@ static void put_sample(struct trc_fold_event *to, const struct trc_event *e)
 		to->c = e->arg[3];
 		return;
 	}
-	to->sampled = e->arg[0] < UINT16_MAX ? (uint16_t)e->arg[0] : UINT16_MAX;
+	if (f->options.sample_event && number < UINT16_MAX)
+		number = f->options.sample_event((uint32_t)number);
+	to->sampled = number < UINT16_MAX ? (uint16_t)number : UINT16_MAX;
 	to->a = e->arg[1];
 	to->b = e->kind == TRC_KIND_SAMPLE ? e->arg[2] : 0;
 }
@@ -202,7 +205,7 @@ static void put(struct trc_fold *f, const struct trc_writer *tables, struct trc_
 	case TRC_KIND_SAMPLES_LOST:
 	case TRC_KIND_ALLOC:
 	case TRC_KIND_FREE:
-		put_sample(to, e);
+		put_sample(f, to, e);
 		break;
 	case TRC_KIND_GAP:
 		to->a = e->arg[0];

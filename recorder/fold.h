@@ -44,6 +44,9 @@ struct trc_fold_options {
 	/* How long an unlock may be recorded after it was done and still be put in its place among
 	 * the waits for the lock; 0 = 20 ms. */
 	uint64_t unlock_lag_ns;
+	/* Which sampled event a number stands for, where one has several: that by which views know
+	 * it.  Called as events come.  NULL: each number is an event. */
+	uint32_t (*sample_event)(uint32_t number);
 };
 
 /* On success *out is the caller's: trc_fold_close() it.  0, -EINVAL or -ENOMEM. */
@@ -112,7 +115,8 @@ struct trc_view_options {
 	 * one. 0 or 1: everything that was recorded.  THREADCREATE has no rate.
 	 */
 	uint64_t rate;
-	uint32_t sample_event; /* CPU: its number in the table of sampled events; 0 = all of them */
+	/* CPU: its number in the table of sampled events, the first if it has several; 0 = all. */
+	uint32_t sample_event;
 	bool live;     /* HEAP: begins with what is live, as far as the fold knows (see below) */
 	uint64_t seed; /* of the random choice; views with different seeds choose independently */
 	uint32_t rows_max; /* stacks with their labels; 0 = 65536 */

@@ -1,9 +1,9 @@
 /*
  * recorder_cpu.c - CPU recorders (<trc/recorder.h>): of time, or of another event.
  *
- * Each event is sampled once, at the shortest period that anybody asked for.  When that changes the
- * samples come under another number (sample_table.h), of which every running recorder of that
- * event gets a view besides those that it has.
+ * Each event is sampled once, at the shortest period that anybody asked for, or shorter.  When that
+ * changes the samples come under another number (sample_table.h); a recorder's view takes them under
+ * each, and thins every one by the period at which it was drawn.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,8 +12,7 @@
 #include "rec.h"
 #include "recorder_kind.h"
 #include "recording.h"
-#include "sample.h"
-#include "service.h"
+#include "sample_table.h"
 
 struct cpu {
 	struct trace_recorder base;
@@ -21,7 +20,6 @@ struct cpu {
 	char name[48];		    /* as asked; "" = "auto" */
 	struct trc_cpu_event event; /* settled when it was started last */
 	bool settled;
-	uint32_t number[TRC_RECORDER_VIEWS_MAX]; /* of each view; the draining thread's */
 	struct cpu *next;
 };
 
@@ -31,43 +29,17 @@ static struct cpu *running;
 
 /* ---- views ----------------------------------------------------------------------------- */
 
-static bool has_number(const struct cpu *c, uint32_t number)
-{
-	for (unsigned int i = 0; i < c->base.n_views; i++)
-		if (c->number[i] == number)
-			return true;
-	return false;
-}
-
 static int add_views(struct trace_recorder *r, struct trc_fold *fold, uint64_t now)
 {
-	struct cpu *c = (struct cpu *)r;
-	struct trc_view_options options = {
+	const struct cpu *c = (const struct cpu *)r;
+	const struct trc_view_options options = {
 		.kind = TRC_VIEW_CPU,
 		.rate = c->event.period,
-		.sample_event = trc_sample_number(c->event.name),
+		.sample_event = trc_sample_event_find(trc_session_shared(), c->event.how,
+						      c->event.name),
 	};
-	int err;
 
-	if (!options.sample_event)
-		return -ESRCH;
-	if (has_number(c, options.sample_event))
-		return 0;
-	err = trc_recorder_add_view(r, fold, options, now);
-	if (!err)
-		c->number[r->n_views - 1] = options.sample_event;
-	return err;
-}
-
-/* In the draining thread. */
-static int add_to_running(void *context, struct trc_fold *fold, uint64_t now)
-{
-	int err = 0;
-
-	for (struct cpu *c = running; c && !err; c = c->next)
-		if (c->base.n_views) /* else they come with its window */
-			err = add_views(&c->base, fold, now);
-	return err;
+	return options.sample_event ? trc_recorder_add_view(r, fold, options, now) : -ESRCH;
 }
 
 /* ---- what is sampled ------------------------------------------------------------------- */
@@ -126,8 +98,6 @@ static int prepare(struct trace_recorder *r, char *why)
 	err = sample(why);
 	if (err)
 		running = c->next;
-	else if (c->next)
-		trc_service_call(add_to_running, NULL);
 	pthread_mutex_unlock(&lock);
 	c->settled = !err;
 	return err;
@@ -139,8 +109,7 @@ static void done(struct trace_recorder *r)
 
 	pthread_mutex_lock(&lock);
 	leave((struct cpu *)r);
-	if (!sample(why) && running)
-		trc_service_call(add_to_running, NULL);
+	sample(why);
 	pthread_mutex_unlock(&lock);
 }
 

@@ -19,7 +19,7 @@
 #include "trc/recorder.h"
 
 enum {
-	TRC_RECORDER_VIEWS_MAX = 16, /* a CPU recorder has one for each period in force meanwhile */
+	TRC_RECORDER_VIEWS_MAX = 4,
 	TRC_RECORDER_MEMBERS_MAX = 16,
 	TRC_RECORDER_WHY_BYTES = 400,
 };

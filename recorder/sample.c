@@ -462,14 +462,6 @@ void trc_sample_stop(void)
 		sampler_end(&trc_sample.sampler[i]);
 }
 
-uint32_t trc_sample_number(const char *name)
-{
-	for (unsigned int i = 0; i < trc_sample.n && atomic_load(&trc_sampling); i++)
-		if (!strcmp(trc_sample.event[i].name, name))
-			return trc_sample.number[i];
-	return 0;
-}
-
 void trc_sample_forget(void)
 {
 	uint32_t tid;

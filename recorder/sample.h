@@ -39,10 +39,6 @@ int trc_sample_start(const struct trc_cpu_event *events, unsigned int n, char *e
 /* No more samples, but for handlers that run just now.  Idempotent.  Context: as above. */
 void trc_sample_stop(void);
 
-/* The number, in the trace, under which an event of this name is sampled by signals now; 0 = it is
- * not.  Context: as trc_sample_start(). */
-uint32_t trc_sample_number(const char *name);
-
 /* The calling thread begins to record.  Context: it, with its signals blocked. */
 void trc_sample_thread_begin(void);
 /* It ends.  Context: it. */

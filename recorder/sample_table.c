@@ -28,6 +28,38 @@ static void fill(struct trc_sample_event_slot *slot, const struct trc_cpu_event 
 	atomic_store_explicit(&slot->state, TRC_SAMPLE_EVENT_COMPLETE, memory_order_release);
 }
 
+/* acquire: of a complete entry the rest is seen. */
+static bool is_complete(const struct trc_sample_event_slot *slot)
+{
+	return atomic_load_explicit(&slot->state, memory_order_acquire) ==
+	       TRC_SAMPLE_EVENT_COMPLETE;
+}
+
+uint32_t trc_sample_event_find(const struct trc_shared *shared, enum trc_sample_how how,
+			       const char *name)
+{
+	for (uint32_t i = 0; i < TRC_SAMPLE_EVENTS_MAX; i++) {
+		const struct trc_sample_event_slot *slot = &shared->sample_event[i];
+
+		if (is_complete(slot) && slot->how == how &&
+		    !strncmp(slot->name, name, sizeof(slot->name)))
+			return i + 1;
+	}
+	return 0;
+}
+
+uint32_t trc_sample_event_first(const struct trc_shared *shared, uint32_t number)
+{
+	const struct trc_sample_event_slot *slot;
+
+	if (!number || number > TRC_SAMPLE_EVENTS_MAX)
+		return number;
+	slot = &shared->sample_event[number - 1];
+	if (!is_complete(slot))
+		return number;
+	return trc_sample_event_find(shared, (enum trc_sample_how)slot->how, slot->name);
+}
+
 uint32_t trc_sample_event_add(struct trc_shared *shared, const struct trc_cpu_event *e)
 {
 	for (uint32_t i = 0; i < TRC_SAMPLE_EVENTS_MAX; i++) {

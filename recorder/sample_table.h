@@ -16,6 +16,15 @@
  */
 uint32_t trc_sample_event_add(struct trc_shared *shared, const struct trc_cpu_event *e);
 
+/*
+ * An event has a number for each period at which it is sampled: the first of them, as long as the
+ * table lasts; 0 = it has none.  And that of the event that has this number; of a number that is
+ * none, the same.  Context: any thread; allocates nothing.
+ */
+uint32_t trc_sample_event_find(const struct trc_shared *shared, enum trc_sample_how how,
+			       const char *name);
+uint32_t trc_sample_event_first(const struct trc_shared *shared, uint32_t number);
+
 /* Counts samples that no event can tell of.  Context: any thread, signal handlers. */
 static inline void trc_sample_count_loss(struct trc_shared *shared, uint32_t event,
 					 enum trc_sample_loss cause, uint64_t n)

@@ -7,16 +7,24 @@
 #include "fold.h"
 #include "rec.h"
 #include "recording.h"
+#include "sample_table.h"
 
 /* Guarded by trc_recording_enter(). */
 static unsigned int n_users;
 static struct trc_fold *fold;
+
+/* Of all periods at which it is sampled meanwhile. */
+static uint32_t sample_event(uint32_t number)
+{
+	return trc_sample_event_first(trc_session_shared(), number);
+}
 
 static int open_fold(char *why, size_t n_bytes)
 {
 	const struct trc_fold_options options = {
 		.ticks_per_second = trc_clock_ticks_per_second(),
 		.n_procs = trc_session_shared()->n_procs,
+		.sample_event = sample_event,
 	};
 	int err = trc_fold_open(&fold, &options);
 

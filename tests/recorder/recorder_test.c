@@ -731,6 +731,39 @@ START_TEST(a_profile_of_the_program_is_not_recorders_business)
 }
 END_TEST
 
+/* Samples come under another number as soon as somebody else wants more of them. */
+START_TEST(cpu_time_while_a_profile_comes_and_goes)
+{
+	struct trace_cpu_event event = TRACE_CPU_EVENT_INIT;
+	trace_recorder *r = timer_recorder(20000000);
+	struct runs runs = {0};
+
+	event.name = "timer";
+	event.period = 4000000;
+	while (another_run(&runs)) {
+		struct trace_memory memory = {0};
+		struct trace_writer w = trace_writer_memory(&memory);
+		char *text;
+
+		ck_good(trace_recorder_start(r, &w));
+		ck_good(trace_start(in_dir("a.trc"), NULL));
+		burn(100000000);
+		ck_good(trace_cpu_profile_start(&event, 1));
+		burn(800000000);
+		ck_good(trace_cpu_profile_stop());
+		burn(100000000);
+		ck_good(trace_stop());
+		ck_good(trace_recorder_stop(r));
+		text = memory_text(&memory);
+		/* 50 samples of 20 ms, 40 of them chosen from 200: more than four standard
+		 * deviations. */
+		expect_within(&runs, (uint64_t)sum_of(text, 1), 500000000, 1600000000);
+		free(text);
+	}
+	trace_recorder_free(r);
+}
+END_TEST
+
 /* ---- at two rates, whoever else records -------------------------------------------------- */
 
 enum { SHORT_WAITS = 400 };
@@ -1184,6 +1217,7 @@ int main(void)
 	tcase_add_test(tc, labels_are_in_profiles);
 	tcase_add_test(tc, created_threads);
 	tcase_add_test(tc, cpu_time_at_two_rates);
+	tcase_add_test(tc, cpu_time_while_a_profile_comes_and_goes);
 	tcase_add_test(tc, block_at_two_rates);
 	tcase_add_test(tc, what_is_in_use_and_what_leaks);
 	tcase_add_test(tc, allocations_at_two_rates);
