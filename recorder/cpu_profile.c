@@ -203,6 +203,22 @@ static bool is_same(const struct set *a, const struct set *b)
 	return true;
 }
 
+/* At most 1-2-5 to each power of ten, for the session's table has few places (sample_table.h).  A
+ * timer is not sent below the kernel's tick for that: it expires no sooner. */
+static struct trc_cpu_event on_grid(const struct trc_cpu_event *e)
+{
+	uint64_t tick_ns = e->is_timer ? trc_cpu_tick_ns() : 0, step = 1;
+	struct trc_cpu_event at = *e;
+
+	while (step <= e->period / 10)
+		step *= 10;
+	at.period = e->period / step >= 5 ? 5 * step : e->period / step >= 2 ? 2 * step : step;
+	if (at.period < tick_ns && e->period >= tick_ns)
+		at.period = tick_ns;
+	at.frequency_hz = 0;
+	return at;
+}
+
 /* Samples what base and wanted ask for now.  If that fails it goes on as before, as far as it
  * can. */
 static int apply(char *error, size_t n_bytes)
@@ -336,9 +352,12 @@ int trc_cpu_profile_want(const struct trc_cpu_event *events, unsigned int n, cha
 	if (!enter())
 		return fail(-EBUSY, error, n_bytes, "another thread starts or stops a CPU profile");
 	wanted.n = 0;
-	for (unsigned int i = 0; i < n && !err; i++)
-		if (!set_add(&wanted, &events[i]))
+	for (unsigned int i = 0; i < n && !err; i++) {
+		const struct trc_cpu_event e = on_grid(&events[i]);
+
+		if (!set_add(&wanted, &e))
 			err = fail(-ENOSPC, error, n_bytes, "at most 16 events in a session");
+	}
 	if (!err)
 		err = apply(error, n_bytes);
 	if (err)

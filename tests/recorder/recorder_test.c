@@ -764,6 +764,40 @@ START_TEST(cpu_time_while_a_profile_comes_and_goes)
 }
 END_TEST
 
+/* A session can tell of sixteen periods; recorders may ask for any number. */
+START_TEST(cpu_time_at_many_rates_in_turn)
+{
+	trace_recorder *first = timer_recorder(5000000), *r;
+	struct counting c = {0};
+	struct trace_writer w = counting_writer(&c), into;
+	struct runs runs = {0};
+
+	ck_good(trace_recorder_start(first, &w));
+	for (uint64_t i = 0; i < 40; i++) {
+		r = timer_recorder(4900000 - 100000 * i);
+		ck_good(trace_recorder_start(r, &w));
+		ck_good(trace_recorder_stop(r));
+		trace_recorder_free(r);
+	}
+	r = timer_recorder(4123457);
+	while (another_run(&runs)) {
+		struct trace_memory memory = {0};
+		char *text;
+
+		into = trace_writer_memory(&memory);
+		ck_good(trace_recorder_start(r, &into));
+		burn(400000000);
+		ck_good(trace_recorder_stop(r));
+		text = memory_text(&memory);
+		expect_within(&runs, (uint64_t)sum_of(text, 1), 200000000, 600000000);
+		free(text);
+	}
+	ck_good(trace_recorder_stop(first));
+	trace_recorder_free(first);
+	trace_recorder_free(r);
+}
+END_TEST
+
 /* ---- at two rates, whoever else records -------------------------------------------------- */
 
 enum { SHORT_WAITS = 400 };
@@ -1218,6 +1252,7 @@ int main(void)
 	tcase_add_test(tc, created_threads);
 	tcase_add_test(tc, cpu_time_at_two_rates);
 	tcase_add_test(tc, cpu_time_while_a_profile_comes_and_goes);
+	tcase_add_test(tc, cpu_time_at_many_rates_in_turn);
 	tcase_add_test(tc, block_at_two_rates);
 	tcase_add_test(tc, what_is_in_use_and_what_leaks);
 	tcase_add_test(tc, allocations_at_two_rates);
