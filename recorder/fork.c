@@ -8,6 +8,7 @@
 #include "heap.h"
 #include "sample.h"
 #include "session.h"
+#include "thread_answer.h"
 
 void (*trc_child_hook)(void);
 
@@ -28,6 +29,7 @@ void trc_fork_child(void)
 	trc_self.no_wait = 0;
 	trc_session_forget();
 	trc_sample_forget();
+	trc_answers_forget();
 	trc_cpu_profile_forget();
 	trc_heap_forget();
 	if (trc_child_hook)

@@ -236,8 +236,9 @@ void trc_fork_parent(int child_pid);
 /* Gives up the parent's rings (they are not mapped here), then starts own recording if the
  * session says so (--follow).  Context: the child's only thread. */
 void trc_fork_child(void);
-/* Before an exec: no signal of a sampler's ends the next program.  False: there was nothing to do.
- * If it has failed: the thread is sampled again; with `signals_lost` (any thread's) so are all. */
+/* Before an exec: no signal of a sampler's, and no question (thread_answer.h), ends the next
+ * program.  False: there was nothing to do.
+ * If it has failed: the thread is sampled and asked again; with `signals_lost` (any thread's) so are all. */
 bool trc_sample_exec_begin(void);
 void trc_sample_exec_failed(bool signals_lost);
 /* The program has closed this descriptor, or (-1) perhaps all: what samplers had among these they

@@ -9,6 +9,7 @@
 #include "rec.h"
 #include "sample_private.h"
 #include "sample_table.h"
+#include "thread_answer.h"
 
 #define TID_LIMIT (4U << 20) /* of any 64-bit Linux */
 
@@ -168,10 +169,14 @@ static bool is_on_here(void)
 
 bool trc_sample_exec_begin(void)
 {
-	if (!is_on_here())
+	/* First, whether or not anything is sampled: a question may have been sent for a profile
+	 * of threads. */
+	if (!trc_answers_hold())
 		return false;
-	trc_sample_thread_end();
-	trc_sample_take_pending();
+	if (is_on_here())
+		trc_sample_thread_end();
+	if (is_on_here() || trc_answers_asked())
+		trc_sample_take_pending();
 	return true;
 }
 
@@ -190,6 +195,9 @@ static void renew_all(void)
 
 void trc_sample_exec_failed(bool signals_lost)
 {
+	trc_answers_release();
+	if (!is_on_here())
+		return;
 	if (signals_lost)
 		renew_all();
 	trc_sample_thread_begin();

@@ -31,6 +31,9 @@ static _Atomic uint32_t cells_used;	 /* those from here on were never asked by *
 static uint64_t questions;		 /* so far; the number of the last */
 static _Atomic uint32_t n_answers;	 /* a futex word */
 static _Atomic bool waiting;		 /* who asks sleeps on it */
+static _Atomic uint32_t sending;	 /* who asks is about to send, or does */
+static _Atomic uint32_t n_held;		 /* threads in an exec (W5) */
+static _Atomic uint32_t own_pid;	 /* whose memory this is */
 
 /* ---- asking.  Context: the one thread that asks --------------------------------------- */
 
@@ -54,6 +57,7 @@ int trc_answers_setup(void)
 		cells = map_cells();
 	if (!cells)
 		return -ENOMEM;
+	atomic_store(&own_pid, (uint32_t)trc_raw1(SYS_getpid, 0));
 	trc_sample_own_signal();
 	return 0;
 }
@@ -63,7 +67,7 @@ struct trc_answer *trc_answer_cell(uint32_t i)
 	return &cells[i];
 }
 
-static int send(uint32_t i, uint64_t number)
+static int send_now(uint32_t i, uint64_t number)
 {
 	siginfo_t info;
 
@@ -78,6 +82,17 @@ static int send(uint32_t i, uint64_t number)
 			     &info);
 }
 
+/* seq_cst: either who is about to exec sees that this sends, or this sees that somebody is. */
+static int send(uint32_t i, uint64_t number)
+{
+	int err;
+
+	atomic_store(&sending, 1);
+	err = atomic_load(&n_held) ? -EAGAIN : send_now(i, number);
+	atomic_store(&sending, 0);
+	return err;
+}
+
 int trc_answer_ask(uint32_t i, uint32_t tid)
 {
 	struct trc_answer *a = trc_answer_cell(i);
@@ -90,7 +105,7 @@ int trc_answer_ask(uint32_t i, uint32_t tid)
 	/* release: pairs with the acquire in answer(): the cell is the thread's from here on. */
 	atomic_store_explicit(&a->state, asked, memory_order_release);
 	err = send(i, questions);
-	if (err)
+	if (err && err != -EAGAIN)
 		atomic_store_explicit(&a->state, TRC_ANSWER_FREE, memory_order_relaxed);
 	return err;
 }
@@ -123,6 +138,44 @@ void trc_answers_wait(uint32_t seen, uint64_t ns)
 	if (atomic_load(&n_answers) == seen)
 		trc_raw4(SYS_futex, &n_answers, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, seen, &patience);
 	atomic_store(&waiting, false);
+}
+
+/* ---- exec.  Context: any thread, signal handlers --------------------------------------- */
+
+__attribute__((constructor)) static void set_own_pid(void)
+{
+	atomic_store(&own_pid, (uint32_t)trc_raw1(SYS_getpid, 0));
+}
+
+bool trc_answers_hold(void)
+{
+	/* As long as no call to send takes; in a handler it may be this very thread that sends. */
+	enum { TRIES = 1000, PAUSE_NS = 100000 };
+	const struct timespec pause = {0, PAUSE_NS};
+
+	if (atomic_load(&own_pid) != (uint32_t)trc_raw1(SYS_getpid, 0))
+		return false;
+	atomic_fetch_add(&n_held, 1);
+	for (int i = 0; i < TRIES && atomic_load(&sending); i++)
+		trc_raw2(SYS_nanosleep, &pause, NULL);
+	return true;
+}
+
+void trc_answers_release(void)
+{
+	atomic_fetch_sub(&n_held, 1);
+}
+
+bool trc_answers_asked(void)
+{
+	return cells != NULL;
+}
+
+void trc_answers_forget(void)
+{
+	atomic_store(&n_held, 0);
+	atomic_store(&sending, 0);
+	set_own_pid();
 }
 
 /* ---- which question -------------------------------------------------------------------- */

@@ -12,6 +12,8 @@
  *   W2  a cell that is FILLING or ANSWERED has its content only once it is ANSWERED
  *   W3  a thread has at most one SIGPROF pending besides those of timers: a question may be lost
  *       where one was, and is then asked again
+ *   W5  while a thread is in an exec nothing is sent: what is pending then stays pending for the
+ *       next program, which has no handler
  *   W4  where the kernel has no memory for what comes with a signal it sends it without: such a
  *       one goes to the cell that the thread was asked by, and never to the program
  */
@@ -59,12 +61,26 @@ int trc_answers_setup(void);
 struct trc_answer *trc_answer_cell(uint32_t i);
 
 /* Asks a thread of this process by a cell that is FREE (or ANSWERED, which forgets the answer).
- * 0, or -ESRCH: there is no such thread.  Context: the one thread that asks. */
+ * 0; -ESRCH: there is no such thread; -EAGAIN: not yet, some thread is in an exec (W5), the cell is
+ * ASKED; or what else the kernel says.  Context: the one thread that asks. */
 int trc_answer_ask(uint32_t i, uint32_t tid);
-/* The same question again (W3). */
+/* The same question again (W3).  As above. */
 int trc_answer_ask_again(uint32_t i);
 /* Takes the question back; false: an answer comes, or is there. */
 bool trc_answer_drop(uint32_t i);
+
+/*
+ * Around an exec of the calling thread (W5).  True: from here on nothing is sent, and what was is
+ * pending or has arrived; then the second has to follow if the exec fails.  False: there is nothing
+ * to do, as in a child that runs in our memory.  It waits for what is just being sent, not for
+ * ever.  Context: any thread, signal handlers.
+ */
+bool trc_answers_hold(void);
+void trc_answers_release(void);
+/* Whether anybody has ever been asked here: something may be pending.  Context: as above. */
+bool trc_answers_asked(void);
+/* In a forked child: nobody is in an exec there.  Context: its only thread. */
+void trc_answers_forget(void);
 
 /* How many answers there have been in all, and waits until there are more than that, at most so
  * long.  Context: the one thread that asks. */

@@ -525,6 +525,12 @@ static uint32_t harvest(struct taking *t, struct question *q, uint32_t n, bool f
 	return kept;
 }
 
+static void set_not_asked(struct taking *t, uint32_t i)
+{
+	t->p->row[i].not_asked = true;
+	t->p->n_not_asked++;
+}
+
 /* What the kernel tells of a thread before it is asked.  False: it is not to be asked. */
 static bool may_ask(struct taking *t, uint32_t i)
 {
@@ -543,8 +549,7 @@ static bool may_ask(struct taking *t, uint32_t i)
 	row->reason = look.reason;
 	if (!look.fragile)
 		return true;
-	row->not_asked = true;
-	t->p->n_not_asked++;
+	set_not_asked(t, i);
 	look.pc++; /* as return addresses are read */
 	put_frames(t, i, &look.pc, 1,
 		   atomic_load_explicit(&trc_rec.shared->module_epoch, memory_order_relaxed));
@@ -557,13 +562,18 @@ static bool ask(struct taking *t, uint32_t i)
 {
 	int32_t cell = cell_take(t);
 	uint64_t now = now_ns();
+	int err;
 
 	if (cell == NONE)
 		return false;
-	if (trc_answer_ask((uint32_t)cell, t->p->row[i].tid)) {
+	err = trc_answer_ask((uint32_t)cell, t->p->row[i].tid);
+	if (err == -ESRCH)
 		t->gone[i] = true;
+	else if (err && err != -EAGAIN)
+		set_not_asked(t, i);
+	/* While some thread is in an exec it is only later sent, as if it had been lost. */
+	if (err && err != -EAGAIN)
 		return true;
-	}
 	t->p->row[i].asked = true;
 	t->p->n_asked++;
 	t->fresh[t->n_fresh++] = (struct question){i, cell, now, now};

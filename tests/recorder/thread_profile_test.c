@@ -19,7 +19,9 @@
 #include <unistd.h>
 #include <trc/labels.h>
 #include <trc/trace.h>
+#include "recorder/hot.h"
 #include "recorder/rec.h"
+#include "recorder/thread_answer.h"
 #include "recorder/thread_profile.h"
 
 #define LONG_NS UINT64_C(20000000000) /* more than any answer takes */
@@ -306,7 +308,7 @@ END_TEST
 
 static void named_and_labelled(struct worker *w)
 {
-	const struct trace_label label = {.key = "route", .value = "/search"};
+	const struct trace_label label = {"route", "/search", 0, NULL};
 	const struct trace_labels *labels;
 
 	pthread_setname_np(pthread_self(), "indexer");
@@ -429,6 +431,39 @@ START_TEST(many_threads_are_complete)
 }
 END_TEST
 
+static bool prof_is_pending(void)
+{
+	sigset_t set;
+
+	sigpending(&set);
+	return sigismember(&set, SIGPROF);
+}
+
+static enum trc_answer_phase phase_of(uint32_t cell)
+{
+	return TRC_ANSWER_PHASE(trc_answer_cell(cell)->state);
+}
+
+/* W5: the next program would be ended by it. */
+START_TEST(a_question_does_not_outlive_an_exec)
+{
+	ck_assert_int_eq(trc_answers_setup(), 0);
+	block_prof(SIG_BLOCK);
+	ck_assert_int_eq(trc_answer_ask(0, (uint32_t)gettid()), 0);
+	ck_assert(prof_is_pending());
+	ck_assert(trc_sample_exec_begin());
+	ck_assert(!prof_is_pending());
+	ck_assert_int_eq(trc_answer_ask_again(0), -EAGAIN);
+	ck_assert(!prof_is_pending());
+	/* It has failed. */
+	trc_sample_exec_failed(false);
+	ck_assert_int_eq(trc_answer_ask_again(0), 0);
+	ck_assert(prof_is_pending());
+	block_prof(SIG_UNBLOCK);
+	ck_assert_int_eq(phase_of(0), TRC_ANSWER_ANSWERED);
+}
+END_TEST
+
 static void short_lived(struct worker *w)
 {
 }
@@ -504,6 +539,7 @@ int main(void)
 	tcase_add_test(rest, a_thread_that_does_not_answer_is_listed);
 	tcase_add_test(rest, a_call_that_would_fail_is_left_alone);
 	tcase_add_test(rest, questions_arrive_without_room_for_pending_signals);
+	tcase_add_test(rest, a_question_does_not_outlive_an_exec);
 	tcase_add_test(rest, many_threads_are_complete);
 	tcase_add_test(rest, threads_come_and_go_meanwhile);
 	tcase_add_test(rest, a_forked_child_has_none);
