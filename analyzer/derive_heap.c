@@ -9,6 +9,7 @@
  *       1 - exp(-s/p): it stands for the inverse of that many objects.  With a p of 0 or 1
  *       everything is drawn, and each stands for itself
  *   O4  an allocation that does not carry labels has those that its thread had at that time
+ *   O5  what lives when the process executes another program ends then
  */
 #include <errno.h>
 #include <math.h>
@@ -18,6 +19,12 @@
 struct heap {
 	struct trc_derive derive; /* first: the two share an address */
 	struct trc_model *m;
+	struct trc_array execs; /* struct exec */
+};
+
+struct exec {
+	int64_t ts_ns;
+	uint32_t thread;
 };
 
 static double objects_of(uint64_t bytes, uint64_t period) /* O3 */
@@ -69,6 +76,19 @@ static int free_add(struct trc_model *m, const struct trc_columns *c, uint32_t r
 	return 0;
 }
 
+static int exec_add(struct heap *h, const struct trc_columns *c, uint32_t row)
+{
+	struct exec *exec;
+
+	if (trc_arg(c, row, TRC_A_PROCESS_WHAT) != TRC_PROCESS_EXEC)
+		return 0;
+	exec = trc_array_add(&h->execs);
+	if (!exec)
+		return -ENOMEM;
+	*exec = (struct exec){c->time_ns[row], c->thread[row]};
+	return 0;
+}
+
 static int heap_span(struct trc_derive *derive, const struct trc_span *span)
 {
 	struct trc_model *m = ((struct heap *)derive)->m;
@@ -82,6 +102,8 @@ static int heap_span(struct trc_derive *derive, const struct trc_span *span)
 			err = alloc_add(m, c, row);
 		else if (c->kind[row] == TRC_KIND_FREE)
 			err = free_add(m, c, row);
+		else if (c->kind[row] == TRC_KIND_PROCESS)
+			err = exec_add((struct heap *)derive, c, row);
 	}
 	return err;
 }
@@ -134,6 +156,25 @@ static int end_by_address(struct trc_model *m) /* O2 */
 	return err;
 }
 
+static int end_by_exec(struct heap *h) /* O5 */
+{
+	struct trc_alloc *alloc = h->m->allocs.row;
+	int err = trc_array_sort(&h->execs, offsetof(struct exec, ts_ns),
+				 offsetof(struct exec, thread));
+	const struct exec *exec = h->execs.row;
+	size_t at = 0;
+
+	for (size_t i = 0; i < h->execs.n && !err; i++) {
+		for (; at < h->m->allocs.n && alloc[at].ts_ns < exec[i].ts_ns; at++) {
+			if (!alloc[at].lives)
+				continue;
+			alloc[at].lives = false;
+			alloc[at].freed_ns = exec[i].ts_ns;
+		}
+	}
+	return err;
+}
+
 static int collect_live(struct trc_model *m)
 {
 	const struct trc_alloc *alloc = m->allocs.row;
@@ -174,12 +215,15 @@ static int heap_end(struct trc_derive *derive)
 		err = link_by_sample(m);
 	if (!err)
 		err = end_by_address(m);
+	if (!err)
+		err = end_by_exec((struct heap *)derive);
 	allocs_label(m);
 	return err ? err : collect_live(m);
 }
 
 static void heap_free(struct trc_derive *derive)
 {
+	trc_array_free(&((struct heap *)derive)->execs);
 	free(derive);
 }
 
@@ -190,10 +234,12 @@ int trc_derive_heap(struct trc_derive **out, struct trc_model *m)
 	if (!h)
 		return -ENOMEM;
 	h->m = m;
+	h->execs.row_bytes = sizeof(struct exec);
 	h->derive = (struct trc_derive){
 		.part = TRC_PART_HEAP, .span = heap_span, .end = heap_end, .free = heap_free};
 	trc_kind_mask_add(&h->derive.kinds, TRC_KIND_ALLOC);
 	trc_kind_mask_add(&h->derive.kinds, TRC_KIND_FREE);
+	trc_kind_mask_add(&h->derive.kinds, TRC_KIND_PROCESS);
 	*out = &h->derive;
 	return 0;
 }

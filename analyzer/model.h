@@ -207,7 +207,8 @@ struct trc_samples_lost {
 /* An allocation that was sampled. */
 struct trc_alloc {
 	int64_t ts_ns;
-	int64_t freed_ns;      /* TRC_NEVER: it lives at the end, or when it ended is not known */
+	int64_t freed_ns;      /* TRC_NEVER: it lives at the end, or when it ended is not known.
+				* Without a free: another program was executed then */
 	uint64_t sample;       /* its number in the process */
 	uint64_t address, bytes;
 	uint64_t period;       /* bytes between two samples then, on average; 0 or 1: all were taken */

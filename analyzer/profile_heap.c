@@ -82,7 +82,7 @@ static void comment_missing(const struct trc_model *m, struct trc_profile *p)
 		n_older += !end[i].alloc;
 	alloc = trc_model_allocs(m, &n);
 	for (size_t i = 0; i < n; i++)
-		n_lost += !alloc[i].lives && !alloc[i].free;
+		n_lost += !alloc[i].lives && alloc[i].freed_ns == TRC_NEVER;
 	if (n_older)
 		trc_profile_comment(p, "%zu sampled objects were freed that were allocated before, "
 				       "or whose allocation was lost",

@@ -29,7 +29,9 @@ CALL(alloc_state)
 {
 	const struct trc_alloc *alloc = row;
 
-	trc_sql_set_text(value, alloc->lives ? "live" : alloc->free ? "freed" : "lost");
+	trc_sql_set_text(value, alloc->lives			    ? "live"
+				: alloc->freed_ns != TRC_NEVER ? "freed"
+							       : "lost");
 }
 
 CALL(alloc_lifetime)
@@ -53,8 +55,8 @@ static const struct trc_sql_column allocs_columns[] = {
 	{"labels", "INTEGER", TRC_FIELD_ID32, F(alloc, labels), .indexed = true,
 	 .doc = "the label set that the thread had"},
 	{"state", "TEXT", TRC_FIELD_CALL, 0, alloc_state,
-	 .doc = "live: at the end of the trace; freed; lost: its free is missing, but something else "
-		"lies there later"},
+	 .doc = "live: at the end of the trace; freed, or gone when the process executed another "
+		"program; lost: its free is missing, but something else lies there later"},
 	{"freed_ns", "INTEGER", TRC_FIELD_NS, F(alloc, freed_ns),
 	 .doc = "when it was given back; NULL = not, or not known"},
 	{"lifetime_ns", "INTEGER", TRC_FIELD_CALL, 0, alloc_lifetime, .doc = "freed_ns - ts_ns"},

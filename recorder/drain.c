@@ -153,6 +153,22 @@ static void window_init(struct trc_drain *d, const struct trc_drain_window *wind
 	d->cells.lost_begin = d->cells.pos != 0;
 }
 
+/* What the image before had is gone. */
+static void tell_exec(struct trc_drain *d)
+{
+	struct trc_drain_stream *s = &d->cells.stream;
+	uint64_t *arg = trc_drain_row(d, s, TRC_KIND_PROCESS, 0, d->earliest);
+
+	if (!arg)
+		return;
+	arg[0] = TRC_PROCESS_EXEC;
+	arg[1] = d->h.image;
+	trc_drain_row_done(d, s, TRC_KIND_PROCESS, 0, d->earliest, arg);
+	s->last_time = d->earliest;
+	d->totals.events++;
+	d->unflushed++;
+}
+
 int trc_drain_open(struct trc_drain **out, struct trc_shared *shared, uint64_t mapped_bytes,
 		   struct trc_writer *writer, const struct trc_drain_options *options)
 {
@@ -186,7 +202,9 @@ int trc_drain_open(struct trc_drain **out, struct trc_shared *shared, uint64_t m
 		join(d);
 	trc_drain_sample_begin(d);
 	/* Trace time 0 is when recording began. */
-	if (!options->serial_base)
+	if (options->serial_base)
+		tell_exec(d);
+	else
 		trc_writer_sync(writer, options->join ? &d->sync : &d->h.start);
 	/* release: a writer that waits because of this finds a drain that looks. */
 	atomic_store_explicit(&shared->drain_state,
@@ -556,6 +574,7 @@ void trc_drain_next(const struct trc_drain *d, struct trc_drain_options *options
 
 	*options = d->options;
 	options->serial_base += d->max_serial;
+	options->sample_base += d->max_sample;
 	options->task_base += tasks < INT64_MAX / 2 ? tasks : 0;
 	options->epoch_base += (epoch < INT32_MAX ? epoch : 0) + 1;
 }

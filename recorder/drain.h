@@ -24,8 +24,8 @@ struct trc_perf_record;
 
 /*
  * A process that executes another program goes on in the same trace with another mapping, which
- * counts serials, tasks and module epochs from the beginning: what the mappings before it used is
- * added to them.
+ * counts serials, tasks, module epochs and sampled allocations from the beginning: what the mappings
+ * before it used is added to them.
  */
 struct trc_drain_window;
 
@@ -48,6 +48,7 @@ struct trc_drain_options {
 	uint32_t serial_base;
 	uint32_t epoch_base;
 	uint64_t task_base;
+	uint64_t sample_base; /* of allocations */
 	/* A flight recorder uses the mapping: what was recorded before is not this trace's, and
 	 * recording may go on after it. */
 	bool join;

@@ -12,6 +12,7 @@ struct trc_drain_plan {
 	bool known, plain; /* plain: the words go into the file as they are */
 	bool has_text;
 	uint8_t threads, tasks, strings, stacks, labels;
+	uint8_t samples; /* numbers of sampled allocations */
 };
 
 /* From ids of the ring to ids of the file.  Ring ids are never reused (L3), so that an entry
@@ -134,6 +135,7 @@ struct trc_drain {
 	uint64_t earliest;   /* ticks, before any record */
 	uint64_t joined;     /* ticks when this trace began on a ring in use; 0 = it is all of it */
 	uint32_t max_serial; /* of the mapping, as of this pass */
+	uint64_t max_sample; /* of the allocations that have come */
 	bool final;	     /* nothing more will be committed */
 	bool slots_seen_full;
 

@@ -53,6 +53,8 @@ void trc_drain_plan_init(struct trc_drain *d)
 		if (info->name)
 			plan_kind(&d->plan[kind], info);
 	}
+	d->plan[TRC_KIND_ALLOC].samples = d->plan[TRC_KIND_FREE].samples = 1;
+	d->plan[TRC_KIND_FREE].plain = false;
 	d->plan[TRC_KIND_GAP].plain = false; /* its count is a running total (R6) */
 	d->plan[TRC_KIND_SAMPLES_LOST].plain = false; /* counted */
 	if (d->windowed) { /* watched */
@@ -230,6 +232,14 @@ uint32_t trc_drain_thread_argument(struct trc_drain *d, uint64_t value, uint64_t
 	return serial;
 }
 
+/* One that is lost, with its end, leaves no trace: its number may be used again. */
+static uint64_t sample_number(struct trc_drain *d, uint64_t number)
+{
+	if (number > d->max_sample && number < INT64_MAX / 2)
+		d->max_sample = number;
+	return number + d->options.sample_base;
+}
+
 /* The arguments with the file's ids in place of the ring's. */
 static void translate(struct trc_drain *d, const struct trc_drain_plan *plan, const struct parts *p,
 		      uint64_t time, uint64_t *arg)
@@ -244,6 +254,8 @@ static void translate(struct trc_drain *d, const struct trc_drain_plan *plan, co
 			arg[i] = trc_drain_thread_argument(d, arg[i], time);
 		} else if (plan->tasks & bit) {
 			arg[i] += arg[i] ? d->options.task_base : 0;
+		} else if (plan->samples & bit) {
+			arg[i] = sample_number(d, arg[i]);
 		} else if (plan->strings & bit) {
 			if (p->string && !string_used)
 				arg[i] = trc_writer_string(d->w, p->string, p->string_bytes);

@@ -56,7 +56,8 @@ START_TEST(rows)
 }
 END_TEST
 
-/* What becomes of each allocation, by row: L = it lives, F = freed, ? = its free is missing. */
+/* What becomes of each allocation, by row: L = it lives, F = freed, X = gone with its program,
+ * ? = its free is missing. */
 static const struct {
 	const char *what, *text, *becomes;
 } FATES[] = {
@@ -74,6 +75,12 @@ static const struct {
 	{"a free of what was there before is nobody's", HEAD FREE(1, 1, 7, 16) ALLOC(2, 1, 8, 16),
 	 "L"},
 	{"the same address is not the same object", HEAD ALLOC(1, 1, 8, 16) FREE(2, 1, 7, 16), "L"},
+	{"another program is executed: what it allocates is not what was there",
+	 HEAD ALLOC(1, 1, 1, 16) ALLOC(2, 1, 2, 32) ALLOC(3, 1, 3, 48)
+		 FREE(4, 1, 2, 32) "@5 thread=0 process what=2 value=1\n" ALLOC(5, 2, 4, 64),
+	 "XFXL"},
+	{"a fork ends nothing",
+	 HEAD ALLOC(1, 1, 1, 16) "@5 thread=1 process what=1 value=77\n", "L"},
 	{"two of one number: the first is freed", HEAD ALLOC(1, 1, 1, 16) ALLOC(2, 1, 1, 32)
 		 FREE(3, 1, 1, 16), "FL"},
 };
@@ -87,10 +94,15 @@ START_TEST(fates)
 
 	ck_assert_msg(n == strlen(FATES[_i].becomes), "%s: %zu", FATES[_i].what, n);
 	for (size_t i = 0; i < n; i++) {
-		char is = alloc[i].lives ? 'L' : alloc[i].free ? 'F' : '?';
+		char is = alloc[i].lives		       ? 'L'
+			  : alloc[i].free		       ? 'F'
+			  : alloc[i].freed_ns != TRC_NEVER ? 'X'
+							       : '?';
 
 		ck_assert_msg(is == FATES[_i].becomes[i], "%s: %zu is %c", FATES[_i].what, i, is);
-		ck_assert_int_eq(alloc[i].freed_ns == TRC_NEVER, is != 'F');
+		ck_assert_int_eq(alloc[i].freed_ns == TRC_NEVER, is == 'L' || is == '?');
+		if (is == 'X')
+			ck_assert_int_eq(alloc[i].freed_ns, 5);
 		if (is != 'L')
 			continue;
 		ck_assert_uint_lt(n_lives, n_live);

@@ -539,12 +539,15 @@ START_TEST(a_second_image_adds_to_what_the_first_used)
 	struct trc_drain_options next;
 	struct trc_drain *first = f.drain;
 	uint64_t task[3] = {3, 2, 0}, park[4] = {TRC_REASON_MUTEX, 1, 4, 0};
+	uint64_t alloc[6] = {7, 0x100, 48, 1, 0, 0}, end[4] = {9, 0x100, 25, 1};
 	uint64_t frame[1] = {0x5000};
 	struct trc_stack_view view;
 
 	fake_slot(&f, 0, 5, 333, "main");
 	fake_module(&f, 0, 0x1000, 0x8000, "/bin/sh");
 	put_counted(0, 1);
+	fake_put(&f, 0, 3000, TRC_KIND_ALLOC, 0, 5, alloc, 6);
+	fake_put(&f, 0, 3001, TRC_KIND_FREE, 0, 5, end, 4); /* of one that was lost */
 	atomic_store(&f.shared->next_task, 10);
 	atomic_store(&f.shared->module_epoch, 2);
 	trc_drain_finish(f.drain, TRC_DRAIN_REPLACED);
@@ -552,16 +555,25 @@ START_TEST(a_second_image_adds_to_what_the_first_used)
 	ck_assert_uint_eq(next.serial_base, 1000);
 	ck_assert_uint_eq(next.task_base, 10);
 	ck_assert_uint_eq(next.epoch_base, 3);
+	ck_assert_uint_eq(next.sample_base, 9);
 	ck_assert_int_eq(trc_drain_open(&f.drain, f.shared, f.mapped_bytes, f.w, &next), 0);
 	trc_drain_close(first);
 	park[3] = fake_stack(&f, 5, 0, frame, 1);
 	fake_put(&f, 0, 5000, TRC_KIND_TASK_BEGIN, 0, 5, task, 3);
 	fake_put(&f, 0, 5001, TRC_KIND_PARK, 0, 5, park, 4);
+	fake_put(&f, 0, 5002, TRC_KIND_ALLOC, 0, 5, alloc, 6);
+	fake_put(&f, 0, 5003, TRC_KIND_FREE, 0, 5, alloc, 4);
 	fake_finish(&f, TRC_DRAIN_DEAD, &file);
 	ck_assert_uint_eq(row(TRC_KIND_TASK_BEGIN, 0)->arg[0], 13);
 	ck_assert_uint_eq(row(TRC_KIND_TASK_BEGIN, 0)->arg[1], 12);
 	ck_assert_uint_eq(row(TRC_KIND_TASK_BEGIN, 0)->thread, 1005);
 	ck_assert_uint_eq(row(TRC_KIND_PARK, 0)->arg[2], 1004);
+	ck_assert_uint_eq(row(TRC_KIND_ALLOC, 0)->arg[0], 7);
+	ck_assert_uint_eq(row(TRC_KIND_FREE, 0)->arg[0], 9);
+	ck_assert_uint_eq(row(TRC_KIND_ALLOC, 1)->arg[0], 16);
+	ck_assert_uint_eq(row(TRC_KIND_FREE, 1)->arg[0], 16);
+	ck_assert_uint_eq(row(TRC_KIND_PROCESS, 0)->arg[0], TRC_PROCESS_EXEC);
+	ck_assert_uint_eq(row(TRC_KIND_PROCESS, 0)->thread, 0);
 	trc_reader_stack(file.r, (uint32_t)row(TRC_KIND_PARK, 0)->arg[3], &view);
 	ck_assert_uint_eq(view.epoch, 3);
 	ck_assert_uint_ne(thread(5)->end, 0); /* gone with its image */

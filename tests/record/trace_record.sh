@@ -131,6 +131,14 @@ check "exec goes on in the same trace" \
 	trace x.trc 'count counter 100' "info command $guest events 50" 'thread 1 sh ended'
 check "exec, and exec" status 4 "$record" -q -o x.trc sh -c "exec sh -c 'exec $guest exit 4'"
 check "exec, and exec: three images, one trace" trace x.trc 'count thread_start 3' 'info ended exit 4'
+sql() { "$analyze" --output tsv --sql "$1" x.trc | tail -n +2; }
+check "exec, and the heap" status 0 "$record" -q -o x.trc --heap=1 sh -c "exec sh -c 'exec $guest events 5'"
+check "exec, and the heap: no number is given twice" "$analyze" --check x.trc
+check "exec, and the heap: each is told" same "$(sql 'SELECT value FROM event_process WHERE what = "exec"' | xargs)" '1 2'
+check "exec, and the heap: there are objects of before" \
+	test "$(sql 'SELECT count(*) FROM allocs WHERE ts_ns < (SELECT max(ts_ns) FROM event_process)')" -gt 0
+check "exec, and the heap: none of them lives" \
+	same "$(sql 'SELECT count(*) FROM heap WHERE ts_ns < (SELECT max(ts_ns) FROM event_process)')" 0
 rm -f ./*.trc
 check "children do not record" status 0 "$record" -q -o c.trc sh -c "$guest events 50; true"
 check "children do not record: one trace" same "$(echo ./*.trc)" ./c.trc
