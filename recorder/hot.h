@@ -189,6 +189,8 @@ static inline void trc_heap_allocated(const void *object, size_t n_bytes)
 	uint64_t bytes = n_bytes + !n_bytes;
 	int64_t left = (int64_t)((uint64_t)trc_self.heap_left - bytes);
 
+	if (!object) /* and may have been of more bytes than can be counted */
+		return;
 	trc_self.heap_left = left;
 	if (__builtin_expect(left <= 0 || trc_self.heap_period != period, 0))
 		trc_heap_due(object, bytes);

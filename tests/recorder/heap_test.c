@@ -311,6 +311,21 @@ START_TEST(the_finest_is_in_force)
 }
 END_TEST
 
+/* However much was asked for: the next sample is as far away as before. */
+START_TEST(what_failed_counts_nothing)
+{
+	static const size_t asked[] = {0, 1000, SIZE_MAX / 2 + 1, SIZE_MAX - 5, SIZE_MAX};
+	int64_t left = trc_self.heap_left = 100;
+
+	for (size_t i = 0; i < sizeof(asked) / sizeof(*asked); i++) {
+		trc_heap_allocated(NULL, asked[i]);
+		ck_assert_int_eq(trc_self.heap_left, left);
+	}
+	trc_heap_allocated(asked, 40);
+	ck_assert_int_eq(trc_self.heap_left, left - 40);
+}
+END_TEST
+
 START_TEST(bad_users_are_refused)
 {
 	unsigned int user[65];
@@ -347,6 +362,7 @@ int main(void)
 	tcase_add_test(tc, threads_end_what_others_began);
 	tcase_add_test(tc, a_forked_child_has_none);
 	tcase_add_test(tc, the_finest_is_in_force);
+	tcase_add_test(tc, what_failed_counts_nothing);
 	tcase_add_test(tc, bad_users_are_refused);
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);
