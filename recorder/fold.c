@@ -158,9 +158,10 @@ static void put_sample(struct trc_fold *f, struct trc_fold_event *to, const stru
 	uint64_t number = e->arg[0];
 
 	if (alloc) {
-		to->a = e->arg[0];
+		to->a = e->arg[1];
 		to->b = e->arg[2];
 		to->c = e->arg[3];
+		to->d = e->arg[0];
 		return;
 	}
 	if (f->options.sample_event && number < UINT16_MAX)

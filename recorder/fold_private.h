@@ -104,12 +104,12 @@ struct trc_fold_event {
 	uint8_t kind, reason;
 	uint16_t sampled; /* SAMPLE, SAMPLES_LOST */
 	/* PARK: object, holder.  RESUME: object, result.  WAIT: object, result, since.  UNLOCK:
-	 * object, -, at.  SAMPLE: value, period.  SAMPLES_LOST, GAP: how many.  ALLOC: sample,
-	 * bytes, period.  FREE: sample.  THREAD_START: creator. */
-	uint64_t a, b, c;
+	 * object, -, at.  SAMPLE: value, period.  SAMPLES_LOST, GAP: how many.  ALLOC: address,
+	 * bytes, period, sample.  FREE: address, and the same.  THREAD_START: creator. */
+	uint64_t a, b, c, d;
 };
 
-enum { TRC_FOLD_CHUNK_EVENTS = 85 };
+enum { TRC_FOLD_CHUNK_EVENTS = 73 };
 struct trc_fold_chunk {
 	uint32_t next; /* index + 1 */
 	uint32_t n;
@@ -233,10 +233,10 @@ void trc_fold_locks_mark(struct trc_fold *fold);
 
 /* ---- fold_samples.c -------------------------------------------------------------------- */
 
-/* A sampled object that is live; key: the sample's number, extra: its stack. */
+/* A sampled object that is live; key: its address, extra: its stack. */
 struct trc_fold_live {
 	struct trc_fold_item item;
-	uint64_t time, bytes;
+	uint64_t time, bytes, sample;
 	uint32_t labels;
 	float period;
 };

@@ -85,7 +85,7 @@ static double weight_of(const struct trc_view *view, const struct trc_fold_live 
 	if (view->rate > (double)live->period && view->rate > 1) {
 		double thinned = chance_of(live->bytes, view->rate);
 
-		if (trc_view_draw(view, live->item.key) * chance >= thinned)
+		if (trc_view_draw(view, live->sample) * chance >= thinned)
 			return 0;
 		chance = thinned;
 	}
@@ -110,28 +110,53 @@ static bool is_counted(const struct trc_view *view, const struct trc_fold_live *
 	return live->time >= view->begin || view->options.live;
 }
 
+static void live_end(struct trc_fold *f, struct trc_fold_live *live)
+{
+	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) {
+		struct trc_view *view = trc_fold_view(f, i, TRC_VIEW_HEAP);
+
+		if (view && is_counted(view, live))
+			add_object(view, live, false, -1);
+	}
+	trc_fold_table_remove(&f->live, live);
+}
+
+/* What was at this address is no more, even if nobody told: its end was lost. */
+static struct trc_fold_live *live_begin(struct trc_fold *f, const struct trc_fold_live *object)
+{
+	struct trc_fold_live *live = trc_fold_table_find(&f->live, object->item.key);
+	uint32_t next;
+
+	if (live)
+		live_end(f, live);
+	live = trc_fold_table_add(&f->live, object->item.key);
+	if (!live)
+		return NULL;
+	next = live->item.next;
+	*live = *object;
+	live->item.next = next;
+	return live;
+}
+
 void trc_fold_alloc(struct trc_fold *f, const struct trc_fold_event *e)
 {
-	struct trc_fold_live *live = f->n_heap_views ? trc_fold_table_add(&f->live, e->a) : NULL;
-	struct trc_fold_live sample = {.item = {.key = e->a, .extra = e->stack},
-				       .time = e->time,
-				       .bytes = e->b,
-				       .labels = e->labels,
-				       .period = (float)e->c};
+	const struct trc_fold_live object = {.item = {.key = e->a, .extra = e->stack},
+					     .time = e->time,
+					     .bytes = e->b,
+					     .sample = e->d,
+					     .labels = e->labels,
+					     .period = (float)e->c};
+	const struct trc_fold_live *live = f->n_heap_views ? live_begin(f, &object) : NULL;
 
-	if (live) {
-		sample.item.next = live->item.next;
-		*live = sample;
-	}
 	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) {
 		struct trc_view *view = f->view[i];
 		bool in_window = view && e->time >= view->begin;
 
 		if (in_window && view->options.kind == TRC_VIEW_ALLOC)
-			add_object(view, &sample, true, 0);
-		if (!view || view->options.kind != TRC_VIEW_HEAP || !is_counted(view, &sample))
+			add_object(view, &object, true, 0);
+		if (!view || view->options.kind != TRC_VIEW_HEAP || !is_counted(view, &object))
 			continue;
-		add_object(view, &sample, in_window, live ? 1 : 0);
+		add_object(view, &object, in_window, live ? 1 : 0);
 		view->left_out += !live;
 	}
 }
@@ -140,15 +165,9 @@ void trc_fold_free(struct trc_fold *f, const struct trc_fold_event *e)
 {
 	struct trc_fold_live *live = trc_fold_table_find(&f->live, e->a);
 
-	if (!live) /* allocated before anybody looked */
-		return;
-	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) {
-		struct trc_view *view = trc_fold_view(f, i, TRC_VIEW_HEAP);
-
-		if (view && is_counted(view, live))
-			add_object(view, live, false, -1);
-	}
-	trc_fold_table_remove(&f->live, live);
+	/* Allocated before anybody looked, or ended by what was allocated there since. */
+	if (live && live->sample == e->d)
+		live_end(f, live);
 }
 
 void trc_fold_live_add(struct trc_fold *f, struct trc_view *view)

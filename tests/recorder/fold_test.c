@@ -869,6 +869,45 @@ START_TEST(a_window_of_the_heap_is_what_leaked_in_it)
 }
 END_TEST
 
+/* Sample `number` lies at `address`. */
+static void object(uint64_t time, unsigned int kind, uint64_t number, uint64_t address,
+		   uint64_t stack)
+{
+	put_at(0, time, 1, kind,
+	       (uint64_t[]){number, address, 100, 1, kind == TRC_KIND_ALLOC ? stack_id(stack) : 0,
+			    0});
+}
+
+/* Its free was lost, or told to another drain; or comes later, from another thread. */
+START_TEST(what_lies_where_something_else_lay_ends_that)
+{
+	struct trc_view *view = view_of(TRC_VIEW_HEAP, 0, 0), *window;
+
+	object(10, TRC_KIND_ALLOC, 1, 0x1000, 7);
+	object(11, TRC_KIND_ALLOC, 2, 0x2000, 8);
+	trc_fold_pass(fold, 15);
+	window = view_of(TRC_VIEW_HEAP, 0, 20);
+	gap(25, 1);
+	object(30, TRC_KIND_ALLOC, 3, 0x1000, 9);
+	object(31, TRC_KIND_FREE, 1, 0x1000, 0);
+	copied(view, 40);
+	ck_assert_int_eq(value_of(7, BYTES), 100);
+	ck_assert_int_eq(value_of(7, LIVE_BYTES), 0);
+	ck_assert_int_eq(value_of(8, LIVE_BYTES), 100);
+	ck_assert_int_eq(value_of(9, LIVE_BYTES), 100);
+	copied(window, 40);
+	ck_assert_int_eq(value_of(7, LIVE_BYTES), -1);
+	ck_assert_int_eq(value_of(9, LIVE_BYTES), 100);
+	object(50, TRC_KIND_FREE, 3, 0x1000, 0);
+	object(51, TRC_KIND_ALLOC, 4, 0x1000, 9);
+	object(52, TRC_KIND_FREE, 2, 0x2000, 0);
+	copied(view, 60);
+	ck_assert_int_eq(value_of(8, LIVE_OBJECTS), 0);
+	ck_assert_int_eq(value_of(9, OBJECTS), 2);
+	ck_assert_int_eq(value_of(9, LIVE_OBJECTS), 1);
+}
+END_TEST
+
 /* ---- threads --------------------------------------------------------------------------- */
 
 START_TEST(threads_count_where_they_were_created)
@@ -940,6 +979,7 @@ static TCase *rates_case(void)
 	tcase_add_test(t, freed_objects_leave_nothing_behind_at_any_rate);
 	tcase_add_test(t, allocations_thin_to_any_rate_without_bias);
 	tcase_add_test(t, a_window_of_the_heap_is_what_leaked_in_it);
+	tcase_add_test(t, what_lies_where_something_else_lay_ends_that);
 	tcase_add_test(t, threads_count_where_they_were_created);
 	return t;
 }
