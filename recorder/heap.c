@@ -12,6 +12,7 @@
  * Context: traced thread, signal handlers.
  */
 #include <errno.h>
+#include "format/raw.h"
 #include "rec.h"
 #include "heap.h"
 #include "heap_draw.h"
@@ -95,7 +96,7 @@ void trc_heap_due(const void *object, uint64_t bytes)
 {
 	int saved_errno = errno;
 
-	if (!object || trc_self.quiet || trc_self.heap_busy) {
+	if (trc_self.quiet || trc_self.heap_busy) {
 		trc_self.heap_left = (int64_t)((uint64_t)trc_self.heap_left + bytes);
 		return;
 	}
@@ -108,6 +109,20 @@ void trc_heap_due(const void *object, uint64_t bytes)
 	errno = saved_errno;
 }
 
+/* A child by vfork() has our memory, and the objects in it, but is another process. */
+static bool is_vforked(void)
+{
+	return trc_self.quiet &&
+	       (!trc_recording() || (uint64_t)trc_raw1(SYS_getpid, 0) != trc_rec.shared->pid);
+}
+
+/* A thread that is quiet for now may give back what it allocated while it was not; but it does not
+ * begin to record with that. */
+static bool may_record(void)
+{
+	return trc_self.quiet ? trc_self_is_of_session() : trc_self_ready();
+}
+
 /* The object of a place that was taken has ended; or it is put back (H3). */
 static void end(_Atomic uint64_t *key, uint64_t address, const struct trc_heap_object *object)
 {
@@ -115,7 +130,7 @@ static void end(_Atomic uint64_t *key, uint64_t address, const struct trc_heap_o
 
 	trc_self.heap_busy = true;
 	trc_self.no_wait++;
-	if (trc_recording() && trc_self_ready() && record_free(address, object))
+	if (trc_recording() && may_record() && record_free(address, object))
 		trc_heap_table_drop(key, address);
 	else
 		trc_heap_table_back(key, address);
@@ -129,8 +144,8 @@ void trc_heap_freed(const void *object)
 	_Atomic uint64_t *key;
 	int saved_errno = errno;
 
-	if (trc_self.quiet)
-		return; /* a child by vfork(), or trc's own */
+	if (is_vforked())
+		return;
 	key = trc_heap_table_take((uintptr_t)object, &was);
 	if (key)
 		end(key, (uintptr_t)object, &was);
@@ -142,7 +157,7 @@ void trc_heap_moving(struct trc_heap_move *move, const void *object)
 	struct trc_heap_object was;
 
 	move->object = object;
-	move->key = trc_self.quiet ? NULL : trc_heap_table_take((uintptr_t)object, &was);
+	move->key = is_vforked() ? NULL : trc_heap_table_take((uintptr_t)object, &was);
 }
 
 void trc_heap_moved(const struct trc_heap_move *move, bool ended)

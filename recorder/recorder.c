@@ -13,8 +13,11 @@
 void *trc_recorder_new(size_t n_bytes, const struct trc_recorder_kind *kind,
 		       enum trace_profile_format format)
 {
-	struct trace_recorder *r = calloc(1, n_bytes);
+	struct trace_recorder *r;
 
+	trc_self.quiet++; /* none of the program's objects */
+	r = calloc(1, n_bytes);
+	trc_self.quiet--;
 	if (!r) {
 		trc_api_fail(-ENOMEM, kind->name, "no memory for a recorder");
 		return NULL;

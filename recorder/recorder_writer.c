@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "file_sink.h"
 #include "format/raw.h"
+#include "rec.h"
 #include "recorder_kind.h"
 #include "recording.h"
 
@@ -42,16 +43,12 @@ static int file_write(void *context, const void *bytes, size_t n_bytes)
 	return err ? err : trc_file_sink_write(s, bytes, n_bytes);
 }
 
-int trace_writer_path(struct trace_writer *out, const char *path)
+static int plan_file(struct trace_writer *out, const char *path)
 {
 	char why[TRC_FILE_PATH_BYTES + 100];
-	struct trc_file_sink *s;
+	struct trc_file_sink *s = malloc(sizeof(*s));
 	int err;
 
-	trc_api_clear();
-	if (!path || !*path)
-		return trc_api_fail(-EINVAL, "", "no path to write to");
-	s = malloc(sizeof(*s));
 	if (!s)
 		return trc_api_fail(-ENOMEM, path, "no memory for a writer");
 	err = trc_file_sink_plan(s, path, why, sizeof(why));
@@ -61,6 +58,19 @@ int trace_writer_path(struct trace_writer *out, const char *path)
 	}
 	*out = (struct trace_writer){file_write, s, file_finish};
 	return 0;
+}
+
+int trace_writer_path(struct trace_writer *out, const char *path)
+{
+	int err;
+
+	trc_api_clear();
+	if (!path || !*path)
+		return trc_api_fail(-EINVAL, "", "no path to write to");
+	trc_self.quiet++; /* none of the program's objects */
+	err = plan_file(out, path);
+	trc_self.quiet--;
+	return err;
 }
 
 /* ---- a descriptor ---------------------------------------------------------------------- */

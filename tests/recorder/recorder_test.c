@@ -928,6 +928,21 @@ static bool heap_at(const char *text, const char *function, long long value[4])
 			    &value[3]) == 4;
 }
 
+/* What all stacks with this function have in use. */
+static long long objects_in_use(const char *text, const char *function)
+{
+	const char *row = strchr(text, '\n');
+	long long n, sum = 0;
+
+	for (; row; row = strstr(row + 1, "\n\n")) {
+		const char *found = strstr(row, function), *end = strstr(row + 2, "\n\n");
+
+		if (found && (!end || found < end) && sscanf(row, "%lld:", &n) == 1)
+			sum += n;
+	}
+	return sum;
+}
+
 /* False where malloc is not interposed, as under the sanitizers. */
 static bool start_heap(trace_recorder *r, struct trace_memory *memory)
 {
@@ -1005,6 +1020,52 @@ static bool stop_alloc(trace_recorder *r, struct trace_memory *memory, int64_t s
 	free(text);
 	return (double)value[3] > truth_bytes - error && (double)value[3] < truth_bytes + error;
 }
+
+static int finish_with_blocks(void *context, int err)
+{
+	(void)context;
+	free_blocks(0, 10);
+	return err == -ECANCELED ? 0 : err;
+}
+
+__attribute__((noinline)) static void make_and_drop(void)
+{
+	struct trace_writer w = {count_write, &(struct counting){0}, finish_with_blocks}, file;
+	trace_recorder *r = alloc_recorder(1);
+
+	ck_good(trace_recorder_start(r, &w));
+	ck_good(trace_recorder_stop(r));
+	trace_recorder_free(r);
+	ck_good(trace_writer_path(&file, "never-written"));
+	file.finish(file.context, -ECANCELED);
+}
+
+/* Nor does the program leak what it gives back when it is called by trc. */
+START_TEST(what_trc_keeps_is_not_the_programs)
+{
+	struct trace_heap_config config = TRACE_HEAP_CONFIG_INIT;
+	struct trace_memory memory = {0};
+	long long value[4];
+	trace_recorder *r;
+	char *text;
+
+	config.format = TRACE_TEXT;
+	config.sample_bytes = 1;
+	ck_good(trace_heap_recorder(&r, &config));
+	if (start_heap(r, &memory)) {
+		allocate_blocks(10, 777);
+		make_and_drop();
+		ck_good(trace_recorder_stop(r));
+		text = memory_text(&memory);
+		ck_assert_msg(heap_at(text, "allocate_blocks", value), "%.2000s", text);
+		ck_assert_int_eq(value[0], 0);
+		ck_assert_int_eq(value[2], 10);
+		ck_assert_msg(!objects_in_use(text, "make_and_drop"), "%.2000s", text);
+		free(text);
+	}
+	trace_recorder_free(r);
+}
+END_TEST
 
 /* One sample in so many bytes: the number of samples is as good as Poisson's. */
 START_TEST(allocations_at_two_rates)
@@ -1255,6 +1316,7 @@ int main(void)
 	tcase_add_test(tc, cpu_time_at_many_rates_in_turn);
 	tcase_add_test(tc, block_at_two_rates);
 	tcase_add_test(tc, what_is_in_use_and_what_leaks);
+	tcase_add_test(tc, what_trc_keeps_is_not_the_programs);
 	tcase_add_test(tc, allocations_at_two_rates);
 	tcase_add_test(tc, a_profile_of_the_program_is_not_recorders_business);
 	tcase_add_test(tc, beside_a_trace_that_comes_and_goes);
