@@ -14,12 +14,14 @@
 #include "part.h"
 #include "rec.h"
 #include "recording.h"
+#include "format/raw.h"
 
 /* Guards server and ends; nothing of the recording's is locked around it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct trc_http_server *server; /* NULL = none runs */
 static bool ends_at_exit;
 static _Atomic unsigned int served_port;
+static _Atomic uint32_t server_pid; /* whose threads the server's are */
 
 static const struct trc_http_part *open_part(char *why, size_t n_bytes)
 {
@@ -33,6 +35,22 @@ static const struct trc_http_part *open_part(char *why, size_t n_bytes)
 		part = NULL;
 	}
 	return part;
+}
+
+/* False in a child that did not come by our fork(), also in one that runs in our memory. */
+static bool is_ours(void)
+{
+	return atomic_load_explicit(&server_pid, memory_order_relaxed) ==
+	       (uint32_t)trc_raw1(SYS_getpid, 0);
+}
+
+/* Behind it, what there is is this process's. */
+static void enter(void)
+{
+	trc_recording_notice_fork();
+	if (server && !is_ours())
+		trc_http_forget();
+	pthread_mutex_lock(&lock);
 }
 
 /* ---- start and stop ---------------------------------------------------------------------- */
@@ -55,6 +73,8 @@ static int stop(void)
 /* Before destructors run, of the libraries that the server uses too. */
 static void stop_at_exit(void)
 {
+	if (!is_ours())
+		return;
 	pthread_mutex_lock(&lock);
 	stop();
 	pthread_mutex_unlock(&lock);
@@ -84,6 +104,7 @@ static int start(const char *address, const struct trace_http_options *o, char *
 	trc_self.quiet--;
 	if (err)
 		return err;
+	atomic_store_explicit(&server_pid, (uint32_t)trc_raw1(SYS_getpid, 0), memory_order_relaxed);
 	/* What trace-record records has its profiles there. */
 	if (!o->on_demand && !trc_elsewhere)
 		trc_http_profiles_begin();
@@ -108,7 +129,7 @@ int trace_http_start_with(const char *address, const struct trace_http_options *
 		return err;
 	if (known.max_connections > 1000)
 		return trc_api_fail(-EINVAL, "max_connections", "at most 1000");
-	pthread_mutex_lock(&lock);
+	enter();
 	err = start(address, &known, why, sizeof(why));
 	pthread_mutex_unlock(&lock);
 	return *why ? trc_api_fail(err, "", why) : err;
@@ -121,7 +142,7 @@ int trace_http_start(const char *address)
 
 unsigned int trace_http_port(void)
 {
-	return atomic_load_explicit(&served_port, memory_order_relaxed);
+	return is_ours() ? atomic_load_explicit(&served_port, memory_order_relaxed) : 0;
 }
 
 int trace_http_stop(void)
@@ -129,7 +150,7 @@ int trace_http_stop(void)
 	int err;
 
 	trc_api_clear();
-	pthread_mutex_lock(&lock);
+	enter();
 	err = stop();
 	pthread_mutex_unlock(&lock);
 	return err ? trc_api_fail(err, "", "no server runs") : 0;

@@ -118,8 +118,7 @@ bool trc_recording_any(void)
 	return trc_recordings.flight || trc_recordings.service || trc_recordings.trace_path[0];
 }
 
-/* After a fork that did not come by our fork(): a system call made directly, say. */
-static void notice_fork(void)
+void trc_recording_notice_fork(void)
 {
 	if (trc_recording_any() && trc_recordings.pid != getpid())
 		trc_fork_child();
@@ -127,7 +126,7 @@ static void notice_fork(void)
 
 void trc_recording_enter(void)
 {
-	notice_fork();
+	trc_recording_notice_fork();
 	pthread_mutex_lock(&lock);
 	trc_self.quiet++;
 }

@@ -39,6 +39,9 @@ void trc_api_clear(void);
 void trc_recording_enter(void);
 void trc_recording_leave(void);
 bool trc_recording_any(void);
+/* Forgets the parent's, after a fork that did not come by our fork(): a system call made directly,
+ * say.  trc_recording_enter() does so too. */
+void trc_recording_notice_fork(void);
 
 /* What trace_start() and trace_flight_start() have in common.  -EINVAL if out of range, with
  * trace_last_error(). */

@@ -7,10 +7,12 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -677,6 +679,39 @@ START_TEST(the_end_cuts_off_whoever_waits)
 }
 END_TEST
 
+static atomic_bool asks_on;
+
+static void *ask_on(void *unused)
+{
+	while (atomic_load(&asks_on))
+		is_served();
+	return unused;
+}
+
+START_TEST(the_end_may_come_at_any_moment_of_a_request)
+{
+	enum { N = 3, TIMES = 40 };
+	pthread_t thread[N];
+
+	start_server();
+	atomic_store(&asks_on, true);
+	for (int i = 0; i < N; i++)
+		ck_assert_int_eq(pthread_create(&thread[i], NULL, ask_on, NULL), 0);
+	for (int i = 0; i < TIMES; i++) {
+		char address[40];
+
+		sleep_ms(i % 5);
+		snprintf(address, sizeof(address), "127.0.0.1:%u", port);
+		stop_server();
+		ck_assert_msg(!trace_http_start(address), "%s", trace_last_error());
+	}
+	atomic_store(&asks_on, false);
+	for (int i = 0; i < N; i++)
+		pthread_join(thread[i], NULL);
+	stop_server();
+}
+END_TEST
+
 START_TEST(exit_ends_the_server_too)
 {
 	int status;
@@ -699,6 +734,49 @@ START_TEST(exit_ends_the_server_too)
 }
 END_TEST
 
+enum { BY_FORK, BY_SYSTEM_CALL, WAYS_TO_FORK };
+
+static pid_t fork_by(int way)
+{
+	return way == BY_FORK ? fork() : (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
+
+/* 0; and 1: not ended within a minute, 2: by something else than exit(0). */
+static int outcome(pid_t pid)
+{
+	int status;
+
+	for (int i = 0; i < 6000; i++) {
+		if (waitpid(pid, &status, WNOHANG) == pid)
+			return status ? 2 : 0;
+		sleep_ms(10);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	return 1;
+}
+
+/* Nothing is waited for that only the parent has. */
+START_TEST(a_child_may_call_exit)
+{
+	struct http_got got;
+	pid_t pid;
+
+	start_server();
+	pid = fork_by(_i);
+	if (!pid) {
+		if (trace_http_port())
+			_exit(2);
+		exit(0);
+	}
+	ck_assert_int_eq(outcome(pid), 0);
+	got = http_ask(port, "GET", "/debug/pprof/cmdline", "");
+	ck_assert_int_eq(got.status, 200);
+	http_got_free(&got);
+	stop_server();
+}
+END_TEST
+
 START_TEST(a_child_has_no_server_and_may_start_one)
 {
 	struct http_got got;
@@ -706,7 +784,7 @@ START_TEST(a_child_has_no_server_and_may_start_one)
 	pid_t pid;
 
 	start_server();
-	pid = fork();
+	pid = fork_by(_i);
 	if (!pid) {
 		if (trace_http_port() || trace_http_stop() != -EINVAL)
 			_exit(2);
@@ -1053,8 +1131,10 @@ static Suite *suite(void)
 	tcase_add_test(alone, a_port_that_is_taken_is_an_error);
 	tcase_add_test(alone, the_program_has_no_descriptor_of_the_server);
 	tcase_add_test(alone, the_end_cuts_off_whoever_waits);
+	tcase_add_test(alone, the_end_may_come_at_any_moment_of_a_request);
 	tcase_add_test(alone, exit_ends_the_server_too);
-	tcase_add_test(alone, a_child_has_no_server_and_may_start_one);
+	tcase_add_loop_test(alone, a_child_may_call_exit, 0, WAYS_TO_FORK);
+	tcase_add_loop_test(alone, a_child_has_no_server_and_may_start_one, 0, WAYS_TO_FORK);
 	tcase_add_test(alone, more_than_fit_wait_their_turn);
 	tcase_add_test(alone, a_program_with_its_own_server_asks_directly);
 	tcase_add_test(alone, its_reply_may_be_had_in_parts);
