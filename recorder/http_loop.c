@@ -200,12 +200,12 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
 	}
 	if (x->state == TRC_HTTP_DONE)
 		return deliver(x);
-	if (is_stopping(l->server))
-		return MHD_NO; /* nobody would answer */
+	if (!trc_http_pool_put(l->server, x))
+		return MHD_NO; /* nobody would answer, or resume it */
+	/* However soon it is answered: only this thread resumes (Y1). */
 	MHD_suspend_connection(connection);
 	x->next_open = l->open;
 	l->open = x;
-	trc_http_pool_put(l->server, x);
 	return MHD_YES;
 }
 

@@ -45,6 +45,8 @@ static void answer(struct trc_http_exchange *x)
 	if (x->is_too_large)
 		trc_http_fail(&x->reply, 413, "a body of more than %d bytes",
 			      TRC_HTTP_REQUEST_BYTES_MAX);
+	else if (!wait_here(x, 0))
+		trc_http_fail(&x->reply, 503, "the server ends");
 	else if (trc_http_access(x->server, x))
 		trc_http_answer(x->server->source, &request, &x->reply);
 }
@@ -56,14 +58,15 @@ static struct trc_http_exchange *next(struct trc_http_server *s)
 {
 	struct timespec until = from_now((uint64_t)IDLE_SECONDS * 1000000000);
 	struct trc_http_exchange *x;
-	int err = 0;
 
 	s->n_idle++;
-	while (!s->queue && !s->is_stopping && !err) {
-		if (s->n_idle > 1) /* one waits for good, the others for a while */
-			err = pthread_cond_timedwait(&s->changed, &s->lock, &until);
-		else
+	while (!s->queue && !s->is_stopping) {
+		/* One waits for good, the others for a while; which one, changes meanwhile. */
+		if (s->n_idle == 1)
 			pthread_cond_wait(&s->changed, &s->lock);
+		else if (pthread_cond_timedwait(&s->changed, &s->lock, &until) == ETIMEDOUT &&
+			 s->n_idle > 1)
+			break;
 	}
 	s->n_idle--;
 	x = s->queue;
@@ -131,13 +134,19 @@ void trc_http_pool_end(struct trc_http_server *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-void trc_http_pool_put(struct trc_http_server *s, struct trc_http_exchange *x)
+bool trc_http_pool_put(struct trc_http_server *s, struct trc_http_exchange *x)
 {
+	bool is_taken;
+
 	pthread_mutex_lock(&s->lock);
-	x->state = TRC_HTTP_QUEUED;
-	x->next = NULL;
-	*s->queue_end = x;
-	s->queue_end = &x->next;
-	pthread_cond_broadcast(&s->changed);
+	is_taken = !s->is_stopping;
+	if (is_taken) {
+		x->state = TRC_HTTP_QUEUED;
+		x->next = NULL;
+		*s->queue_end = x;
+		s->queue_end = &x->next;
+		pthread_cond_broadcast(&s->changed);
+	}
 	pthread_mutex_unlock(&s->lock);
+	return is_taken;
 }

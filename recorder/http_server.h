@@ -80,8 +80,9 @@ bool trc_http_access(const struct trc_http_server *s, struct trc_http_exchange *
 int trc_http_pool_start(struct trc_http_server *s);
 /* Waits until all have ended: s->is_stopping is set. */
 void trc_http_pool_end(struct trc_http_server *s);
-/* Hands an exchange over. Context: trc-http. */
-void trc_http_pool_put(struct trc_http_server *s, struct trc_http_exchange *x);
+/* Hands an exchange over; false: the server ends, and nobody will answer.  What was handed over is
+ * DONE when trc_http_pool_end() returns.  Context: trc-http. */
+bool trc_http_pool_put(struct trc_http_server *s, struct trc_http_exchange *x);
 
 /* ---- http_loop.c, or http_no_loop.c without libmicrohttpd ---- */
 
