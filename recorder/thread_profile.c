@@ -1,6 +1,7 @@
 /* thread_profile.c - see thread_profile.h */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -17,6 +18,7 @@ enum {
 	/* Asked at once: each is a thread that the program's own wait behind on some proc. */
 	AT_ONCE = 4,
 	SEQ_TRIES = 64,
+	BLOCKS_TRIES = 3,
 	NONE = -1,
 };
 #define MS		UINT64_C(1000000)
@@ -25,6 +27,7 @@ enum {
 #define AGAIN_NS	(10 * MS) /* W3 */
 #define LOOK_AT_SLOW_NS (1 * MS)
 #define FILLING_NS	(20 * MS) /* a thread that was taken off its proc while it answers */
+#define BLOCKS_NS	(200 * MS / 1000) /* of one that runs, between two looks */
 #define ALL_DEADLINES	10	  /* nobody is asked any more after so many deadlines */
 
 /* A question on its way. */
@@ -541,10 +544,11 @@ static bool may_ask(struct taking *t, uint32_t i)
 	if (row->is == TRC_THREAD_IS_WAITING)
 		return true;
 	trc_task_look(t->dir, row->tid, &look);
-	if (look.is == TRC_TASK_GONE)
-		t->gone[i] = true;
-	if (look.is == TRC_TASK_GONE || look.is != TRC_TASK_BLOCKED)
-		return look.is != TRC_TASK_GONE;
+	t->gone[i] = look.is == TRC_TASK_GONE;
+	if (look.is == TRC_TASK_UNKNOWN)
+		set_not_asked(t, i);
+	if (look.is != TRC_TASK_BLOCKED)
+		return look.is == TRC_TASK_RUNNING;
 	row->is = TRC_THREAD_IS_WAITING;
 	row->reason = look.reason;
 	if (!look.fragile)
@@ -554,6 +558,21 @@ static bool may_ask(struct taking *t, uint32_t i)
 	put_frames(t, i, &look.pc, 1,
 		   atomic_load_explicit(&trc_rec.shared->module_epoch, memory_order_relaxed));
 	trc_modules_note(&look.pc, 1, t->p->row[i].epoch);
+	return false;
+}
+
+/* The signal would stay pending, perhaps for ever.  A thread that runs may block it for a moment
+ * only, as each does that begins or that handles a signal of ours. */
+static bool is_deaf(struct taking *t, uint32_t i)
+{
+	const struct trc_thread_row *row = &t->p->row[i];
+	const struct timespec pause = {0, BLOCKS_NS};
+
+	for (int tries = 1; trc_task_blocks(t->dir, row->tid, SIGPROF); tries++) {
+		if (row->is != TRC_THREAD_IS_RUNNING || tries == BLOCKS_TRIES)
+			return true;
+		trc_raw2(SYS_nanosleep, &pause, NULL);
+	}
 	return false;
 }
 
@@ -604,6 +623,10 @@ static bool visit(struct taking *t, uint32_t i)
 	}
 	if (put_recorded(t, i) || !may_ask(t, i) || t->gone[i])
 		return true;
+	if (is_deaf(t, i)) {
+		set_not_asked(t, i);
+		return true;
+	}
 	if (now_ns() - t->begin_ns < ALL_DEADLINES * t->deadline_ns)
 		return ask(t, i);
 	set_silent(t, i);

@@ -75,8 +75,7 @@ static char *put_number(char *at, uint32_t n)
 	return at;
 }
 
-/* Reads DIR/TID/NAME, zero-terminated; a negative errno if that fails.  A thread that has ended
- * and a file that the kernel does not have are told apart by nobody. */
+/* Reads DIR/TID/NAME, zero-terminated; a negative errno if that fails. */
 static long read_of(int dir, uint32_t tid, const char *name, char *text, size_t n_bytes)
 {
 	char path[40], *at = put_number(path, tid);
@@ -300,13 +299,19 @@ static void parse_no_call(const char *text, struct trc_task_look *look)
 		look->is = TRC_TASK_RUNNING;
 }
 
+/* No such file: the thread may have ended, or the kernel has no file of that name. */
+static bool is_gone(uint32_t tid)
+{
+	return trc_raw3(SYS_tgkill, trc_raw1(SYS_getpid, 0), tid, 0) == -ESRCH;
+}
+
 void trc_task_look(int dir, uint32_t tid, struct trc_task_look *look)
 {
 	char text[256];
 	long n = read_of(dir, tid, "syscall", text, sizeof(text));
 
 	*look = (struct trc_task_look){.is = TRC_TASK_UNKNOWN};
-	if (n == -ESRCH)
+	if (n == -ESRCH || (n == -ENOENT && is_gone(tid)))
 		look->is = TRC_TASK_GONE;
 	else if (!strncmp(text, "running", 7))
 		look->is = TRC_TASK_RUNNING;
@@ -314,4 +319,19 @@ void trc_task_look(int dir, uint32_t tid, struct trc_task_look *look)
 		parse_no_call(text, look);
 	else if (text[0] >= '0' && text[0] <= '9')
 		parse_call(text, look);
+}
+
+bool trc_task_blocks(int dir, uint32_t tid, int signal_number)
+{
+	static const char begin[] = "\nSigBlk:\t";
+	char text[4096];
+	const char *at;
+
+	if (read_of(dir, tid, "status", text, sizeof(text)) <= 0)
+		return true;
+	at = strstr(text, begin);
+	if (!at)
+		return true;
+	at += sizeof(begin) - 1;
+	return take_hex(&at) >> (signal_number - 1) & 1;
 }

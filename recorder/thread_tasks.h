@@ -17,7 +17,7 @@ void trc_tasks_close(int dir);
 void trc_tasks_each(int dir, void (*fn)(void *context, uint32_t tid), void *context);
 
 enum trc_task_is {
-	TRC_TASK_UNKNOWN, /* the kernel does not say */
+	TRC_TASK_UNKNOWN, /* the kernel does not say, or there was no descriptor to ask by */
 	TRC_TASK_GONE,
 	TRC_TASK_RUNNING,
 	TRC_TASK_BLOCKED,
@@ -34,6 +34,8 @@ struct trc_task_look {
 	bool fragile;
 };
 void trc_task_look(int dir, uint32_t tid, struct trc_task_look *look);
+/* Whether it blocks this signal; also where the kernel does not say. */
+bool trc_task_blocks(int dir, uint32_t tid, int signal_number);
 /* Its name, zero-terminated; "" = not known. */
 void trc_task_name(int dir, uint32_t tid, char *name, size_t n_bytes);
 

@@ -8,10 +8,13 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -83,6 +86,33 @@ static char state_of(uint32_t tid)
 	return at ? at[2] : 'X';
 }
 
+/* A set of signals in the file of that thread. */
+static bool prof_is_in(uint32_t tid, const char *begin)
+{
+	unsigned long set = 0;
+	char path[64], line[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%u/status", tid);
+	file = fopen(path, "r");
+	ck_assert_ptr_nonnull(file);
+	while (fgets(line, sizeof(line), file))
+		if (!strncmp(line, begin, strlen(begin)))
+			set = strtoul(line + strlen(begin), NULL, 16);
+	fclose(file);
+	return set >> (SIGPROF - 1) & 1;
+}
+
+static bool signal_is_pending_of(uint32_t tid)
+{
+	return prof_is_in(tid, "SigPnd:");
+}
+
+static bool signal_is_blocked_by(uint32_t tid)
+{
+	return prof_is_in(tid, "SigBlk:");
+}
+
 static void wait_until_it_sleeps(const struct worker *w)
 {
 	while (state_of(w->tid) != 'S')
@@ -139,6 +169,24 @@ static void deaf(struct worker *w)
 	wait_to_go_on(w);
 	block_prof(SIG_UNBLOCK);
 	wait_to_go_on(w);
+}
+
+/* As a thread whose child has not executed anything yet: it hears of no signal. */
+static _Atomic pid_t *child_pid; /* in memory that both have */
+
+static void deaf_for_a_child(struct worker *w)
+{
+	const struct timespec time = {600, 0};
+	pid_t child;
+
+	child = (pid_t)syscall(SYS_clone, CLONE_VFORK | SIGCHLD, NULL, NULL, NULL, NULL);
+	if (!child) {
+		syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+		*child_pid = (pid_t)syscall(SYS_getpid);
+		syscall(SYS_nanosleep, &time, NULL);
+		syscall(SYS_exit_group, 0);
+	}
+	w->result = waitpid(child, NULL, 0) == child;
 }
 
 /* By a call that nobody would make again. */
@@ -348,8 +396,12 @@ START_TEST(a_thread_that_does_not_answer_is_listed)
 	const struct trc_thread_row *row;
 	struct worker w;
 
-	worker_start(&w, deaf);
-	wait_until_it_sleeps(&w);
+	child_pid = mmap(NULL, sizeof(*child_pid), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne((void *)child_pid, MAP_FAILED);
+	worker_start(&w, deaf_for_a_child);
+	while (!*child_pid || state_of(w.tid) != 'D')
+		usleep(1000);
 	for (int i = 0; i < 2; i++) {
 		take(20000000);
 		row = expect_row(w.tid, TRC_THREAD_IS_SILENT);
@@ -358,11 +410,62 @@ START_TEST(a_thread_that_does_not_answer_is_listed)
 		ck_assert_str_ne(row->name, "");
 		ck_assert_uint_eq(profile->n_silent, 1);
 	}
+	kill(*child_pid, SIGKILL);
+	worker_end(&w);
+	ck_assert(w.result);
+}
+END_TEST
+
+/* Its signal would be pending until it is sent to the next program, or for ever. */
+START_TEST(a_thread_that_blocks_the_signal_is_not_asked)
+{
+	const struct trc_thread_row *row;
+	struct worker w;
+
+	worker_start(&w, deaf);
+	wait_until_it_sleeps(&w);
+	take(LONG_NS);
+	row = expect_row(w.tid, TRC_THREAD_IS_WAITING);
+	ck_assert(row->not_asked && !row->asked);
+	ck_assert_uint_eq(row->reason, TRC_REASON_FUTEX);
+	ck_assert_uint_eq(row->n_frames, 0);
+	ck_assert_str_ne(row->name, "");
+	ck_assert_uint_eq(profile->n_silent, 0);
+	ck_assert_uint_eq(profile->n_not_asked, 1);
+	ck_assert(!signal_is_pending_of(w.tid));
 	sem_post(&w.go_on);
+	while (signal_is_blocked_by(w.tid))
+		usleep(1000);
 	take(LONG_NS);
 	row = row_of(w.tid);
+	ck_assert(row->asked);
 	ck_assert_uint_gt(row->n_frames, 0);
-	ck_assert_uint_eq(profile->n_silent, 0);
+	worker_end(&w);
+}
+END_TEST
+
+/* Nobody knows what they are at. */
+START_TEST(without_descriptors_nobody_is_asked)
+{
+	const struct trc_thread_row *row;
+	struct rlimit limit, few;
+	struct worker w;
+	int fd;
+
+	worker_start(&w, wait_to_go_on);
+	wait_until_it_sleeps(&w);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	/* All but one, which is the directory's. */
+	fd = dup(0);
+	close(fd);
+	few = (struct rlimit){(rlim_t)fd + 1, limit.rlim_max};
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	take(LONG_NS);
+	setrlimit(RLIMIT_NOFILE, &limit);
+	row = row_of(w.tid);
+	ck_assert_ptr_nonnull(row);
+	ck_assert(row->not_asked && !row->asked);
+	ck_assert_uint_eq(profile->n_asked, 0);
 	worker_end(&w);
 }
 END_TEST
@@ -537,6 +640,8 @@ int main(void)
 	tcase_add_test(rest, the_caller_has_a_row_and_own_threads_have_none);
 	tcase_add_test(rest, names_and_labels_are_told);
 	tcase_add_test(rest, a_thread_that_does_not_answer_is_listed);
+	tcase_add_test(rest, a_thread_that_blocks_the_signal_is_not_asked);
+	tcase_add_test(rest, without_descriptors_nobody_is_asked);
 	tcase_add_test(rest, a_call_that_would_fail_is_left_alone);
 	tcase_add_test(rest, questions_arrive_without_room_for_pending_signals);
 	tcase_add_test(rest, a_question_does_not_outlive_an_exec);

@@ -220,7 +220,7 @@ struct trace_thread_config {
 	}
 /** Every thread's stack, and what it does; snapshots only.  No thread is stopped: those whose wait
  * was recorded have told their stack, others are sent a SIGPROF and answer for themselves.  One
- * that blocks SIGPROF does not answer. */
+ * that blocks SIGPROF is not asked. */
 TRC_API int trace_thread_recorder(trace_recorder **out, const struct trace_thread_config *config);
 
 struct trace_threadcreate_config {
