@@ -480,7 +480,7 @@ static bool give_up(struct taking *t, const struct question *q, uint64_t waited_
 	struct trc_task_look look;
 
 	if (trc_answer_drop((uint32_t)q->cell)) {
-		trc_task_look(t->dir, t->p->row[q->row].tid, &look);
+		trc_task_look(t->dir, t->p->row[q->row].tid, 0, &look);
 		if (look.is == TRC_TASK_GONE) /* but for its entry: the first thread */
 			t->gone[q->row] = true;
 		else
@@ -534,23 +534,40 @@ static void set_not_asked(struct taking *t, uint32_t i)
 	t->p->n_not_asked++;
 }
 
+/* Of a wait that is recorded, whether its interposer makes the call again, all of it: not if a part
+ * may be done, and not if somebody else's call is what waits. */
+static bool is_made_again(const struct trc_thread_row *row)
+{
+	switch (row->reason) {
+	case TRC_REASON_NONE:
+	case TRC_REASON_USER:
+	case TRC_REASON_READ:
+	case TRC_REASON_WRITE:
+	case TRC_REASON_RECV:
+	case TRC_REASON_SEND:
+		return false;
+	}
+	return true;
+}
+
 /* What the kernel tells of a thread before it is asked.  False: it is not to be asked. */
 static bool may_ask(struct taking *t, uint32_t i)
 {
 	struct trc_thread_row *row = &t->p->row[i];
+	bool recorded = row->is == TRC_THREAD_IS_WAITING;
 	struct trc_task_look look;
 
-	/* A wait that is recorded is made again by its interposer. */
-	if (row->is == TRC_THREAD_IS_WAITING)
+	if (recorded && is_made_again(row))
 		return true;
-	trc_task_look(t->dir, row->tid, &look);
+	trc_task_look(t->dir, row->tid, recorded ? row->reason : 0, &look);
 	t->gone[i] = look.is == TRC_TASK_GONE;
 	if (look.is == TRC_TASK_UNKNOWN)
 		set_not_asked(t, i);
 	if (look.is != TRC_TASK_BLOCKED)
 		return look.is == TRC_TASK_RUNNING;
 	row->is = TRC_THREAD_IS_WAITING;
-	row->reason = look.reason;
+	if (!recorded)
+		row->reason = look.reason;
 	if (!look.fragile)
 		return true;
 	set_not_asked(t, i);

@@ -6,6 +6,7 @@
 #include <link.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 #include "format/raw.h"
@@ -140,8 +141,11 @@ enum how {
 		      fails */
 	FAILS,	   /* fails with EINTR */
 	TIMED,	   /* the same if it has a limit of time, its fourth argument */
-	RECEIVES,  /* fails if the socket has a limit of time to receive */
-	SENDS,	   /* ... to send */
+	RECEIVES,  /* fails if the socket has a limit of time to receive, unless it is recorded;
+		      ends with a part if it wants all of it */
+	CONNECTS,  /* fails if the socket has a limit of time to send */
+	WRITES,	   /* ends with a part, unless that goes to a file */
+	PARTS,	   /* ends with a part */
 };
 
 struct call {
@@ -155,18 +159,29 @@ static const struct call calls[] = {
 	{SYS_read, TRC_REASON_READ, RECEIVES},
 	{SYS_readv, TRC_REASON_READ, RECEIVES},
 	{SYS_pread64, TRC_REASON_READ, RESTARTED},
-	{SYS_write, TRC_REASON_WRITE, SENDS},
-	{SYS_writev, TRC_REASON_WRITE, SENDS},
-	{SYS_pwrite64, TRC_REASON_WRITE, RESTARTED},
+	{SYS_preadv, TRC_REASON_READ, RECEIVES},
+	{SYS_preadv2, TRC_REASON_READ, RECEIVES},
+	{SYS_write, TRC_REASON_WRITE, WRITES},
+	{SYS_writev, TRC_REASON_WRITE, WRITES},
+	{SYS_pwrite64, TRC_REASON_WRITE, WRITES},
+	{SYS_pwritev, TRC_REASON_WRITE, WRITES},
+	{SYS_pwritev2, TRC_REASON_WRITE, WRITES},
+	{SYS_splice, TRC_REASON_READ, PARTS},
+	{SYS_tee, TRC_REASON_READ, PARTS},
+	{SYS_vmsplice, TRC_REASON_WRITE, PARTS},
+	{SYS_copy_file_range, TRC_REASON_NONE, PARTS},
+	{SYS_getrandom, TRC_REASON_NONE, PARTS},
 	{SYS_recvfrom, TRC_REASON_RECV, RECEIVES},
 	{SYS_recvmsg, TRC_REASON_RECV, RECEIVES},
-	{SYS_recvmmsg, TRC_REASON_RECV, RECEIVES},
-	{SYS_sendto, TRC_REASON_SEND, SENDS},
-	{SYS_sendmsg, TRC_REASON_SEND, SENDS},
-	{SYS_sendmmsg, TRC_REASON_SEND, SENDS},
+	{SYS_recvmmsg, TRC_REASON_RECV, PARTS},
+	{SYS_sendto, TRC_REASON_SEND, PARTS},
+	{SYS_sendmsg, TRC_REASON_SEND, PARTS},
+	{SYS_sendmmsg, TRC_REASON_SEND, PARTS},
+	{SYS_sendfile, TRC_REASON_SEND, WRITES},
 	{SYS_accept, TRC_REASON_ACCEPT, RECEIVES},
 	{SYS_accept4, TRC_REASON_ACCEPT, RECEIVES},
-	{SYS_connect, TRC_REASON_CONNECT, SENDS},
+	{SYS_connect, TRC_REASON_CONNECT, CONNECTS},
+	{SYS_close, TRC_REASON_NONE, PARTS}, /* of what is still to be sent (SO_LINGER) */
 	{SYS_wait4, TRC_REASON_CHILD, RESTARTED},
 	{SYS_waitid, TRC_REASON_CHILD, RESTARTED},
 	{SYS_openat, TRC_REASON_OPEN, RESTARTED},
@@ -217,6 +232,27 @@ static bool has_limit(long fd, int option)
 	       (limit.tv_sec || limit.tv_usec);
 }
 
+/* It comes back once it has some of what it waits for, and that may be there already. */
+static bool wants_all(const struct call *call, const uint64_t arg[6])
+{
+	int low = 1;
+	socklen_t n_bytes = sizeof(low);
+
+	if ((call->number == SYS_recvfrom && arg[3] & MSG_WAITALL) ||
+	    (call->number == SYS_recvmsg && arg[2] & MSG_WAITALL))
+		return true;
+	return !trc_raw5(SYS_getsockopt, (int)arg[0], SOL_SOCKET, SO_RCVLOWAT, &low, &n_bytes) &&
+	       low > 1;
+}
+
+/* What is written to one is in memory, or cannot be interrupted. */
+static bool is_file(int fd)
+{
+	struct stat is;
+
+	return !trc_raw2(SYS_fstat, fd, &is) && S_ISREG(is.st_mode);
+}
+
 /* Whether the call was made by a function of libc's that is interposed, which makes it again; of
  * those, syscall() is the one that does not. */
 static bool is_libcs(uint64_t pc)
@@ -231,7 +267,8 @@ static bool is_libcs(uint64_t pc)
 	return pc >= text[0] && pc < text[1] && (pc < call || pc >= call + SYSCALL_BYTES_MAX);
 }
 
-static bool is_fragile(const struct call *call, const uint64_t arg[6], uint64_t pc)
+static bool is_fragile(const struct call *call, const uint64_t arg[6], uint64_t pc,
+		       uint32_t recorded)
 {
 	switch ((enum how)call->how) {
 	case RESTARTED:
@@ -241,9 +278,15 @@ static bool is_fragile(const struct call *call, const uint64_t arg[6], uint64_t 
 	case TIMED:
 		return arg[3] && !is_libcs(pc);
 	case RECEIVES:
-		return has_limit((int)arg[0], SO_RCVTIMEO);
-	case SENDS:
+		return wants_all(call, arg) ||
+		       ((recorded != call->reason || !is_libcs(pc)) &&
+			has_limit((int)arg[0], SO_RCVTIMEO));
+	case CONNECTS:
 		return has_limit((int)arg[0], SO_SNDTIMEO);
+	case WRITES:
+		return !is_file((int)arg[0]);
+	case PARTS:
+		return true;
 	}
 	return true;
 }
@@ -270,7 +313,7 @@ static uint64_t take_hex(const char **at)
 }
 
 /* "NUMBER 0xARG0 ... 0xARG5 0xSP 0xPC" */
-static void parse_call(const char *text, struct trc_task_look *look)
+static void parse_call(const char *text, uint32_t recorded, struct trc_task_look *look)
 {
 	uint32_t number = number_of(text);
 	uint64_t word[8];
@@ -284,7 +327,7 @@ static void parse_call(const char *text, struct trc_task_look *look)
 		if (calls[i].number != (int)number)
 			continue;
 		look->reason = calls[i].reason;
-		look->fragile = is_fragile(&calls[i], word, look->pc);
+		look->fragile = is_fragile(&calls[i], word, look->pc, recorded);
 		return;
 	}
 }
@@ -305,7 +348,7 @@ static bool is_gone(uint32_t tid)
 	return trc_raw3(SYS_tgkill, trc_raw1(SYS_getpid, 0), tid, 0) == -ESRCH;
 }
 
-void trc_task_look(int dir, uint32_t tid, struct trc_task_look *look)
+void trc_task_look(int dir, uint32_t tid, uint32_t recorded, struct trc_task_look *look)
 {
 	char text[256];
 	long n = read_of(dir, tid, "syscall", text, sizeof(text));
@@ -318,7 +361,7 @@ void trc_task_look(int dir, uint32_t tid, struct trc_task_look *look)
 	else if (!strncmp(text, "-1", 2))
 		parse_no_call(text, look);
 	else if (text[0] >= '0' && text[0] <= '9')
-		parse_call(text, look);
+		parse_call(text, recorded, look);
 }
 
 bool trc_task_blocks(int dir, uint32_t tid, int signal_number)

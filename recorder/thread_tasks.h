@@ -30,10 +30,12 @@ struct trc_task_look {
 	uint64_t pc;	 /* BLOCKED: where in the program; 0 = not known */
 	/* BLOCKED: a signal would make the call fail with EINTR, and nobody is known to make it
 	 * again: it was not made by a function that is interposed, or its socket has a limit of
-	 * time, and it began before anything was recorded. */
+	 * time, and it began before anything was recorded.  Or the call would return with a part
+	 * done: of bytes or messages that it writes, or wants all of. */
 	bool fragile;
 };
-void trc_task_look(int dir, uint32_t tid, struct trc_task_look *look);
+/* `recorded`: the enum trc_reason of the wait that its slot tells of; 0 = of none. */
+void trc_task_look(int dir, uint32_t tid, uint32_t recorded, struct trc_task_look *look);
 /* Whether it blocks this signal; also where the kernel does not say. */
 bool trc_task_blocks(int dir, uint32_t tid, int signal_number);
 /* Its name, zero-terminated; "" = not known. */

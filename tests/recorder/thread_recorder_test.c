@@ -394,6 +394,45 @@ static int by_reading(void)
 	return result;
 }
 
+/* More than a pipe holds: a part has been written while it waits. */
+static int by_writing(void)
+{
+	enum { N = 1 << 20 };
+	static char bytes[N];
+	int ends[2], result;
+
+	if (pipe(ends))
+		return errno;
+	if (fork() == 0) { /* who reads later */
+		close(ends[1]);
+		usleep(WAIT_MS * 1000);
+		while (read(ends[0], bytes, sizeof(bytes)) > 0)
+			;
+		_exit(0);
+	}
+	result = write(ends[1], bytes, N) == N ? 0 : EIO;
+	close(ends[0]);
+	close(ends[1]);
+	return result;
+}
+/* A part is there already. */
+static int by_receiving_all(void)
+{
+	int pair[2], result;
+	char bytes[6];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) || write(pair[1], "xxx", 3) != 3)
+		return errno;
+	if (fork() == 0) {
+		usleep(WAIT_MS * 1000);
+		_exit(write(pair[1], "xxx", 3) != 3);
+	}
+	result = recv(pair[0], bytes, sizeof(bytes), MSG_WAITALL) == sizeof(bytes) ? 0 : EIO;
+	close(pair[0]);
+	close(pair[1]);
+	return result;
+}
+
 static const struct {
 	const char *name;
 	int (*wait)(void);
@@ -410,6 +449,8 @@ static const struct {
 	{"sigtimedwait", by_signal},
 	{"recv", by_receiving},
 	{"read", by_reading},
+	{"write", by_writing},
+	{"recv of all", by_receiving_all},
 };
 enum { N_WAITS = sizeof(waits) / sizeof(waits[0]) };
 
