@@ -29,11 +29,22 @@
 static struct trc_answer *_Atomic cells; /* [TRC_ANSWERS_MAX]; NULL = nobody has ever asked */
 static _Atomic uint32_t cells_used;	 /* those from here on were never asked by */
 static uint64_t questions;		 /* so far; the number of the last */
+static bool any_dropped;		 /* there may be such cells; for who asks */
 static _Atomic uint32_t n_answers;	 /* a futex word */
 static _Atomic bool waiting;		 /* who asks sleeps on it */
 static _Atomic uint32_t sending;	 /* who asks is about to send, or does */
 static _Atomic uint32_t n_held;		 /* threads in an exec (W5) */
 static _Atomic uint32_t own_pid;	 /* whose memory this is */
+
+/* Context: any. */
+static void forget_dropped(struct trc_answer *a)
+{
+	uint64_t state = atomic_load_explicit(&a->state, memory_order_relaxed);
+
+	if (TRC_ANSWER_PHASE(state) == TRC_ANSWER_DROPPED)
+		atomic_compare_exchange_strong_explicit(&a->state, &state, TRC_ANSWER_FREE,
+							memory_order_relaxed, memory_order_relaxed);
+}
 
 /* ---- asking.  Context: the one thread that asks --------------------------------------- */
 
@@ -51,12 +62,36 @@ static struct trc_answer *map_cells(void)
 	return map;
 }
 
+static bool is_gone(uint32_t tid)
+{
+	return trc_raw3(SYS_tgkill, trc_raw1(SYS_getpid, 0), tid, 0) == -ESRCH;
+}
+
+/* What the profile before has left behind. */
+static void reclaim(uint32_t i)
+{
+	/* acquire: pairs with the release of who answered: it is done with the cell. */
+	uint64_t state = atomic_load_explicit(&cells[i].state, memory_order_acquire);
+
+	if (TRC_ANSWER_PHASE(state) == TRC_ANSWER_ANSWERED)
+		trc_answer_give(i);
+	if (TRC_ANSWER_PHASE(state) != TRC_ANSWER_DROPPED)
+		return;
+	if (is_gone(atomic_load_explicit(&cells[i].tid, memory_order_relaxed)))
+		forget_dropped(&cells[i]);
+	else
+		any_dropped = true;
+}
+
 int trc_answers_setup(void)
 {
 	if (!cells)
 		cells = map_cells();
 	if (!cells)
 		return -ENOMEM;
+	any_dropped = false;
+	for (uint32_t i = 0; i < cells_used; i++)
+		reclaim(i);
 	atomic_store(&own_pid, (uint32_t)trc_raw1(SYS_getpid, 0));
 	trc_sample_own_signal();
 	return 0;
@@ -93,15 +128,26 @@ static int send(uint32_t i, uint64_t number)
 	return err;
 }
 
+/* This thread gets a cell by which what it was sent before is known as well.  Mostly there is none
+ * to be looked for. */
+static void forget_dropped_of(uint32_t tid)
+{
+	for (uint32_t i = 0; any_dropped && i < cells_used; i++)
+		if (atomic_load_explicit(&cells[i].tid, memory_order_relaxed) == tid)
+			forget_dropped(&cells[i]);
+}
+
 int trc_answer_ask(uint32_t i, uint32_t tid)
 {
 	struct trc_answer *a = trc_answer_cell(i);
 	uint64_t asked = TRC_ANSWER_STATE(++questions, TRC_ANSWER_ASKED);
 	int err;
 
+	forget_dropped_of(tid);
 	if (i >= atomic_load_explicit(&cells_used, memory_order_relaxed))
 		atomic_store_explicit(&cells_used, i + 1, memory_order_relaxed);
 	atomic_store_explicit(&a->tid, tid, memory_order_relaxed);
+	a->sent_again = false;
 	/* release: pairs with the acquire in answer(): the cell is the thread's from here on. */
 	atomic_store_explicit(&a->state, asked, memory_order_release);
 	err = send(i, questions);
@@ -112,16 +158,34 @@ int trc_answer_ask(uint32_t i, uint32_t tid)
 
 int trc_answer_ask_again(uint32_t i)
 {
-	return send(i, atomic_load_explicit(&cells[i].state, memory_order_relaxed) >> 2);
+	cells[i].sent_again = true;
+	return send(i, TRC_ANSWER_NUMBER(
+			       atomic_load_explicit(&cells[i].state, memory_order_relaxed)));
 }
 
 bool trc_answer_drop(uint32_t i)
 {
 	uint64_t state = atomic_load_explicit(&cells[i].state, memory_order_relaxed);
 
+	any_dropped = true;
 	return TRC_ANSWER_PHASE(state) == TRC_ANSWER_ASKED &&
-	       atomic_compare_exchange_strong_explicit(&cells[i].state, &state, TRC_ANSWER_FREE,
-						       memory_order_relaxed, memory_order_relaxed);
+	       atomic_compare_exchange_strong_explicit(
+		       &cells[i].state, &state,
+		       TRC_ANSWER_STATE(TRC_ANSWER_NUMBER(state), TRC_ANSWER_DROPPED),
+		       memory_order_relaxed, memory_order_relaxed);
+}
+
+void trc_answer_give(uint32_t i)
+{
+	uint64_t state = atomic_load_explicit(&cells[i].state, memory_order_relaxed);
+
+	/* The answer may have been to the first signal, and the second be on its way. */
+	any_dropped |= cells[i].sent_again;
+	atomic_store_explicit(&cells[i].state,
+			      cells[i].sent_again ? TRC_ANSWER_STATE(TRC_ANSWER_NUMBER(state),
+								     TRC_ANSWER_DROPPED)
+						  : TRC_ANSWER_FREE,
+			      memory_order_relaxed);
 }
 
 uint32_t trc_answers_count(void)
@@ -186,17 +250,23 @@ static bool has_mark(const siginfo_t *info)
 	       (uintptr_t)info->si_value.sival_ptr >> MARK_SHIFT == MARK;
 }
 
-/* The cell by which this thread is asked; NULL = none. */
+/* The cell by which this thread is asked, or was; NULL = none. */
 static struct trc_answer *asked_by(uint32_t tid)
 {
 	uint32_t n = atomic_load_explicit(&cells_used, memory_order_relaxed);
+	struct trc_answer *was = NULL;
 
-	for (uint32_t i = 0; i < n; i++)
-		if (TRC_ANSWER_PHASE(atomic_load_explicit(&cells[i].state, memory_order_relaxed)) ==
-			    TRC_ANSWER_ASKED &&
-		    atomic_load_explicit(&cells[i].tid, memory_order_relaxed) == tid)
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t state = atomic_load_explicit(&cells[i].state, memory_order_relaxed);
+
+		if (TRC_ANSWER_PHASE(state) == TRC_ANSWER_FREE ||
+		    atomic_load_explicit(&cells[i].tid, memory_order_relaxed) != tid)
+			continue;
+		if (TRC_ANSWER_PHASE(state) == TRC_ANSWER_ASKED)
 			return &cells[i];
-	return NULL;
+		was = &cells[i];
+	}
+	return was;
 }
 
 /* W4: it looks as if it came from nobody. */
@@ -211,25 +281,36 @@ bool trc_answer_is_question(const siginfo_t *info)
 	return cells && (has_mark(info) || has_lost_its_mark(info));
 }
 
-/* NULL: it is out of date, or was taken back (W1). */
-static struct trc_answer *cell_of(const siginfo_t *info, uint32_t tid, uint64_t *state)
+/* NULL: it is out of date. */
+static struct trc_answer *cell_of(const siginfo_t *info, uint32_t tid)
 {
-	uint64_t value = (uintptr_t)info->si_value.sival_ptr;
+	uint64_t value = (uintptr_t)info->si_value.sival_ptr, state;
 	struct trc_answer *a;
 
-	if (!has_mark(info)) {
-		a = asked_by(tid);
-		if (a)
-			*state = atomic_load_explicit(&a->state, memory_order_relaxed);
-		return a;
-	}
+	if (!has_mark(info))
+		return asked_by(tid);
 	a = &cells[(value >> CELL_SHIFT & CELL_MASK) % TRC_ANSWERS_MAX];
-	*state = atomic_load_explicit(&a->state, memory_order_relaxed);
-	return TRC_ANSWER_PHASE(*state) == TRC_ANSWER_ASKED &&
-			       (uint32_t)(*state >> 2) == (uint32_t)value &&
+	state = atomic_load_explicit(&a->state, memory_order_relaxed);
+	return (uint32_t)TRC_ANSWER_NUMBER(state) == (uint32_t)value &&
 			       atomic_load_explicit(&a->tid, memory_order_relaxed) == tid
 		       ? a
 		       : NULL;
+}
+
+/* The question becomes the thread's; false: it was taken back, or is answered (W1). */
+static bool take_question(struct trc_answer *a, uint64_t *number)
+{
+	uint64_t state = atomic_load_explicit(&a->state, memory_order_relaxed);
+
+	*number = TRC_ANSWER_NUMBER(state);
+	/* acquire: pairs with the release in trc_answer_ask(). */
+	if (TRC_ANSWER_PHASE(state) == TRC_ANSWER_ASKED &&
+	    atomic_compare_exchange_strong_explicit(&a->state, &state,
+						    TRC_ANSWER_STATE(*number, TRC_ANSWER_FILLING),
+						    memory_order_acquire, memory_order_relaxed))
+		return true;
+	forget_dropped(a); /* it has come */
+	return false;
 }
 
 /* ---- the answer ------------------------------------------------------------------------ */
@@ -335,16 +416,13 @@ static void answer(struct trc_answer *a, uint64_t number, const void *context)
 
 void trc_answer_signal(const siginfo_t *info, const void *context)
 {
-	uint64_t state = 0;
+	uint64_t number;
 	int saved = errno;
-	struct trc_answer *a = cell_of(info, (uint32_t)trc_raw1(SYS_gettid, 0), &state);
+	struct trc_answer *a = cell_of(info, (uint32_t)trc_raw1(SYS_gettid, 0));
 
-	/* acquire: pairs with the release in trc_answer_ask(). */
-	if (!a || !atomic_compare_exchange_strong_explicit(
-			  &a->state, &state, TRC_ANSWER_STATE(state >> 2, TRC_ANSWER_FILLING),
-			  memory_order_acquire, memory_order_relaxed))
+	if (!a || !take_question(a, &number))
 		return;
-	answer(a, state >> 2, context);
+	answer(a, number, context);
 	/* seq_cst: see trc_answers_wait(). */
 	atomic_fetch_add(&n_answers, 1);
 	if (atomic_load(&waiting))

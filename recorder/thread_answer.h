@@ -5,17 +5,19 @@
  * stack, and what else only the thread itself can tell, into that cell.  The cells lie in memory
  * of this process alone, mapped once for ever: an answer may come at any time later.
  *
- *   W1  a cell is FREE, ASKED, FILLING or ANSWERED, together with the number of the question;
+ *   W1  a cell is FREE, ASKED, FILLING, ANSWERED or DROPPED, together with the number of the question;
  *       numbers are never used twice, so that the signal of an old question finds no cell.
  *       Whoever takes a cell from ASKED may go on with it: the thread to FILLING, or who asked
- *       (it has waited long enough) back to FREE
+ *       (it has waited long enough) to DROPPED, as which it is FREE again when the signal has come
+ *       after all, or the thread is gone
  *   W2  a cell that is FILLING or ANSWERED has its content only once it is ANSWERED
  *   W3  a thread has at most one SIGPROF pending besides those of timers: a question may be lost
  *       where one was, and is then asked again
  *   W5  while a thread is in an exec nothing is sent: what is pending then stays pending for the
  *       next program, which has no handler
  *   W4  where the kernel has no memory for what comes with a signal it sends it without: such a
- *       one goes to the cell that the thread was asked by, and never to the program
+ *       one goes to the cell that the thread was asked by, and never to the program.  So a
+ *       cell stays the thread's, as DROPPED, while one that has no answer may be on its way
  */
 #ifndef TRC_RECORDER_THREAD_ANSWER_H
 #define TRC_RECORDER_THREAD_ANSWER_H
@@ -33,13 +35,16 @@ enum trc_answer_phase {
 	TRC_ANSWER_ASKED,
 	TRC_ANSWER_FILLING,
 	TRC_ANSWER_ANSWERED,
+	TRC_ANSWER_DROPPED,
 };
-#define TRC_ANSWER_PHASE(state)	   ((enum trc_answer_phase)((state)&3))
-#define TRC_ANSWER_STATE(n, phase) ((uint64_t)(n) << 2 | (uint64_t)(phase))
+#define TRC_ANSWER_NUMBER(state)   ((state) >> 3)
+#define TRC_ANSWER_PHASE(state)	   ((enum trc_answer_phase)((state)&7))
+#define TRC_ANSWER_STATE(n, phase) ((uint64_t)(n) << 3 | (uint64_t)(phase))
 
 struct trc_answer {
 	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t state; /* number of the question, phase */
 	_Atomic uint32_t tid;				 /* who is asked */
+	bool sent_again;				 /* by who asks, for who asks */
 
 	/* Stored by that thread. */
 	uint32_t serial; /* 0 = it is not of the session */
@@ -54,13 +59,15 @@ struct trc_answer {
 	uint64_t frame[TRC_STACK_DEPTH_MAX]; /* return addresses (also the first, made one) */
 };
 
-/* The cells, and SIGPROF ours.  0 or -ENOMEM.  Context: any thread, may block; one at a time;
+/* The cells, and SIGPROF ours; those that were answered too late, or whose thread is gone, are FREE
+ * again.  0 or -ENOMEM.  Context: any thread, may block; one at a time;
  * while this process is recorded. */
 int trc_answers_setup(void);
 /* i < TRC_ANSWERS_MAX, after the above. */
 struct trc_answer *trc_answer_cell(uint32_t i);
 
-/* Asks a thread of this process by a cell that is FREE (or ANSWERED, which forgets the answer).
+/* Asks a thread of this process by a cell that is FREE (or ANSWERED, which forgets the answer; or
+ * DROPPED: better so than not at all).
  * 0; -ESRCH: there is no such thread; -EAGAIN: not yet, some thread is in an exec (W5), the cell is
  * ASKED; or what else the kernel says.  Context: the one thread that asks. */
 int trc_answer_ask(uint32_t i, uint32_t tid);
@@ -68,6 +75,8 @@ int trc_answer_ask(uint32_t i, uint32_t tid);
 int trc_answer_ask_again(uint32_t i);
 /* Takes the question back; false: an answer comes, or is there. */
 bool trc_answer_drop(uint32_t i);
+/* It is ANSWERED, and the answer no longer wanted. */
+void trc_answer_give(uint32_t i);
 
 /*
  * Around an exec of the calling thread (W5).  True: from here on nothing is sent, and what was is

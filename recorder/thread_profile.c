@@ -434,15 +434,15 @@ static void set_silent(struct taking *t, uint32_t i)
 
 /* ---- questions ------------------------------------------------------------------------- */
 
-/* A cell that nobody writes to; NONE = each waits for its thread. */
-static int32_t cell_take(struct taking *t)
+/* The next cell in this phase; NONE = there is none. */
+static int32_t cell_find(struct taking *t, enum trc_answer_phase phase)
 {
 	for (uint32_t i = 0; i < TRC_ANSWERS_MAX; i++) {
 		uint32_t cell = (t->next_cell + i) % TRC_ANSWERS_MAX;
 		uint64_t state =
 			atomic_load_explicit(&trc_answer_cell(cell)->state, memory_order_relaxed);
 
-		if (TRC_ANSWER_PHASE(state) != TRC_ANSWER_FREE)
+		if (TRC_ANSWER_PHASE(state) != phase)
 			continue;
 		t->next_cell = cell + 1;
 		return (int32_t)cell;
@@ -450,11 +450,18 @@ static int32_t cell_take(struct taking *t)
 	return NONE;
 }
 
+/* A cell that nobody writes to; NONE = each waits for its thread. */
+static int32_t cell_take(struct taking *t)
+{
+	int32_t cell = cell_find(t, TRC_ANSWER_FREE);
+
+	return cell != NONE ? cell : cell_find(t, TRC_ANSWER_DROPPED);
+}
+
 /* Those that are in use now lie close together: memory that was touched is used again. */
 static void cell_give(struct taking *t, int32_t cell)
 {
-	atomic_store_explicit(&trc_answer_cell((uint32_t)cell)->state, TRC_ANSWER_FREE,
-			      memory_order_relaxed);
+	trc_answer_give((uint32_t)cell);
 	if ((uint32_t)cell < t->next_cell)
 		t->next_cell = (uint32_t)cell;
 }
@@ -491,7 +498,7 @@ static bool give_up(struct taking *t, const struct question *q, uint64_t waited_
 		return true;
 	if (waited_ns < t->deadline_ns + FILLING_NS)
 		return false;
-	set_silent(t, q->row); /* its cell is nobody's until it is done */
+	set_silent(t, q->row); /* its cell is nobody's until the next profile */
 	return true;
 }
 

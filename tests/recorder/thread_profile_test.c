@@ -542,10 +542,102 @@ static bool prof_is_pending(void)
 	return sigismember(&set, SIGPROF);
 }
 
+static siginfo_t take_prof(void)
+{
+	const struct timespec at_once = {0, 0};
+	siginfo_t info;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPROF);
+	ck_assert_int_eq(sigtimedwait(&set, &info, &at_once), SIGPROF);
+	return info;
+}
+
 static enum trc_answer_phase phase_of(uint32_t cell)
 {
 	return TRC_ANSWER_PHASE(trc_answer_cell(cell)->state);
 }
+
+/* W4: as above, of a question that nobody waits for any more. */
+START_TEST(a_question_that_comes_late_is_not_the_programs)
+{
+	struct rlimit limit, none;
+	siginfo_t info;
+
+	ck_assert_int_eq(trc_answers_setup(), 0);
+	ck_assert_int_eq(getrlimit(RLIMIT_SIGPENDING, &limit), 0);
+	none = (struct rlimit){0, limit.rlim_max};
+	block_prof(SIG_BLOCK);
+	ck_assert_int_eq(setrlimit(RLIMIT_SIGPENDING, &none), 0);
+	ck_assert_int_eq(trc_answer_ask(0, (uint32_t)gettid()), 0);
+	ck_assert(trc_answer_drop(0));
+	setrlimit(RLIMIT_SIGPENDING, &limit);
+	ck_assert_int_eq(trc_answers_setup(), 0); /* the thread is there still */
+	ck_assert_int_eq(phase_of(0), TRC_ANSWER_DROPPED);
+	info = take_prof();
+	ck_assert_int_eq(info.si_code, SI_USER);
+	ck_assert(trc_answer_is_question(&info));
+	trc_answer_signal(&info, NULL);
+	ck_assert_int_eq(phase_of(0), TRC_ANSWER_FREE);
+	/* Once. */
+	ck_assert(!trc_answer_is_question(&info));
+	block_prof(SIG_UNBLOCK);
+}
+END_TEST
+
+/* The first signal was answered when the second was sent. */
+START_TEST(a_question_that_was_sent_twice_may_come_twice)
+{
+	siginfo_t lost = {.si_signo = SIGPROF, .si_code = SI_USER};
+
+	ck_assert_int_eq(trc_answers_setup(), 0);
+	ck_assert_int_eq(trc_answer_ask(0, (uint32_t)gettid()), 0);
+	ck_assert_int_eq(phase_of(0), TRC_ANSWER_ANSWERED);
+	ck_assert_int_eq(trc_answer_ask_again(0), 0);
+	ck_assert_int_eq(phase_of(0), TRC_ANSWER_ANSWERED);
+	trc_answer_give(0);
+	ck_assert(trc_answer_is_question(&lost));
+	/* Asked anew, it is known by the new cell. */
+	ck_assert_int_eq(trc_answer_ask(1, (uint32_t)gettid()), 0);
+	ck_assert_int_eq(phase_of(0), TRC_ANSWER_FREE);
+	ck_assert(trc_answer_is_question(&lost));
+	trc_answer_give(1);
+	ck_assert_int_eq(phase_of(1), TRC_ANSWER_FREE);
+	ck_assert(!trc_answer_is_question(&lost));
+}
+END_TEST
+
+static void *ask_oneself(void *arg)
+{
+	block_prof(SIG_BLOCK);
+	ck_assert_int_eq(trc_answer_ask(0, (uint32_t)gettid()), 0);
+	ck_assert(trc_answer_drop(0));
+	return NULL;
+}
+
+START_TEST(cells_are_used_again)
+{
+	pthread_t thread;
+
+	ck_assert_int_eq(trc_answers_setup(), 0);
+	/* The thread ends with its question. */
+	pthread_create(&thread, NULL, ask_oneself, NULL);
+	pthread_join(thread, NULL);
+	ck_assert_int_eq(phase_of(0), TRC_ANSWER_DROPPED);
+	/* The kernel may take a moment to be rid of it. */
+	for (int i = 0; i < 10000 && phase_of(0) != TRC_ANSWER_FREE; i++) {
+		ck_assert_int_eq(trc_answers_setup(), 0);
+		usleep(1000);
+	}
+	ck_assert_int_eq(phase_of(0), TRC_ANSWER_FREE);
+	/* An answer that nobody has waited for. */
+	ck_assert_int_eq(trc_answer_ask(0, (uint32_t)gettid()), 0);
+	ck_assert_int_eq(phase_of(0), TRC_ANSWER_ANSWERED);
+	ck_assert_int_eq(trc_answers_setup(), 0);
+	ck_assert_int_eq(phase_of(0), TRC_ANSWER_FREE);
+}
+END_TEST
 
 /* W5: the next program would be ended by it. */
 START_TEST(a_question_does_not_outlive_an_exec)
@@ -645,6 +737,9 @@ int main(void)
 	tcase_add_test(rest, a_call_that_would_fail_is_left_alone);
 	tcase_add_test(rest, questions_arrive_without_room_for_pending_signals);
 	tcase_add_test(rest, a_question_does_not_outlive_an_exec);
+	tcase_add_test(rest, a_question_that_comes_late_is_not_the_programs);
+	tcase_add_test(rest, a_question_that_was_sent_twice_may_come_twice);
+	tcase_add_test(rest, cells_are_used_again);
 	tcase_add_test(rest, many_threads_are_complete);
 	tcase_add_test(rest, threads_come_and_go_meanwhile);
 	tcase_add_test(rest, a_forked_child_has_none);
