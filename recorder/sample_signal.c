@@ -119,6 +119,17 @@ static bool take_counter(struct trc_sampler *s, unsigned int i, const void *cont
 	return trc_source_resume(&s->source[i], trc_sample.event[i].period);
 }
 
+/* One that has sent the signal.  Where its value is to be read it must be there still: what the
+ * program has there now would lose what is read. */
+static bool take_told(struct trc_sampler *s, unsigned int i, const void *context)
+{
+	if (!trc_sample.event[i].is_hardware || trc_source_is_ours(&s->source[i]))
+		return take_counter(s, i, context);
+	record(i, 1, trc_sample.event[i].period, context);
+	s->source[i].taken++;
+	return false;
+}
+
 /* One that perhaps did not send the signal.  What the program has where it was may be something to
  * be read, or to be waited for. */
 static bool take_if_stands(struct trc_sampler *s, unsigned int i, const void *context)
@@ -140,7 +151,7 @@ static bool take_counters(struct trc_sampler *s, const struct cause *cause, cons
 	told = n_counters == 1 && cause->sampler && s->source[cause->i].kind == TRC_SOURCE_COUNTER;
 	for (unsigned int i = 0; i < trc_sample.n && n_counters; i++)
 		if (s->source[i].kind == TRC_SOURCE_COUNTER)
-			whole &= told ? take_counter(s, i, context) : take_if_stands(s, i, context);
+			whole &= told ? take_told(s, i, context) : take_if_stands(s, i, context);
 	return whole;
 }
 
