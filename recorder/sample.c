@@ -12,6 +12,7 @@
 #include "thread_answer.h"
 
 #define TID_LIMIT (4U << 20) /* of any 64-bit Linux */
+#define OWN_WORDS (TID_LIMIT / 64)
 
 struct trc_sample_state trc_sample;
 _Atomic uint32_t trc_sampling;
@@ -19,8 +20,9 @@ _Atomic uint32_t trc_sampling;
 static uint32_t runs;		       /* the number of the last sampling */
 static _Atomic uint32_t sampler_limit; /* places in sampler[] from here on were never used */
 
-/* Threads of trc's own; 0 = none. */
-static _Atomic uint32_t own_tid[8];
+/* Threads of trc's own, a bit for each tid; in words from own_words[0] up to [1] alone. */
+static _Atomic uint64_t own_tids[OWN_WORDS];
+static _Atomic uint32_t own_words[2] = {OWN_WORDS, 0};
 
 /* ---- samplers by thread ---------------------------------------------------------------- */
 
@@ -203,28 +205,35 @@ void trc_sample_exec_failed(bool signals_lost)
 	trc_sample_thread_begin();
 }
 
+static void own_words_hold(uint32_t word)
+{
+	uint32_t from = atomic_load(&own_words[0]), to = atomic_load(&own_words[1]);
+
+	while (word < from && !atomic_compare_exchange_weak(&own_words[0], &from, word))
+		;
+	while (word >= to && !atomic_compare_exchange_weak(&own_words[1], &to, word + 1))
+		;
+}
+
 void trc_sample_own_thread(bool begins)
 {
 	uint32_t tid = (uint32_t)trc_raw1(SYS_gettid, 0);
+	uint64_t bit = UINT64_C(1) << tid % 64;
 
-	for (unsigned int i = 0; i < sizeof(own_tid) / sizeof(*own_tid); i++) {
-		uint32_t expected = begins ? 0 : tid;
-
-		if (atomic_compare_exchange_strong(&own_tid[i], &expected, begins ? tid : 0))
-			break;
+	if (!begins) {
+		atomic_fetch_and(&own_tids[tid / 64], ~bit);
+		return;
 	}
-	if (begins)
-		trc_sample_thread_end();
+	own_words_hold(tid / 64);
+	atomic_fetch_or(&own_tids[tid / 64], bit);
+	trc_sample_thread_end();
 }
 
 /* ---- threads that are there ------------------------------------------------------------ */
 
 bool trc_sample_is_own_thread(uint32_t tid)
 {
-	for (unsigned int i = 0; i < sizeof(own_tid) / sizeof(*own_tid); i++)
-		if (atomic_load(&own_tid[i]) == tid)
-			return true;
-	return false;
+	return tid < TID_LIMIT && atomic_load(&own_tids[tid / 64]) >> tid % 64 & 1;
 }
 
 static void arm_other(uint32_t tid)
@@ -489,6 +498,8 @@ void trc_sample_forget(void)
 	atomic_store(&sampler_limit, 0);
 	atomic_store(&trc_sample.n_fds, 0);
 	atomic_store(&trc_sample.n_timers, 0);
-	for (unsigned int i = 0; i < sizeof(own_tid) / sizeof(*own_tid); i++)
-		atomic_store(&own_tid[i], 0);
+	for (uint32_t i = atomic_load(&own_words[0]); i < atomic_load(&own_words[1]); i++)
+		atomic_store(&own_tids[i], 0);
+	atomic_store(&own_words[0], OWN_WORDS);
+	atomic_store(&own_words[1], 0);
 }

@@ -24,6 +24,7 @@
 #include <trc/trace.h>
 #include "recorder/hot.h"
 #include "recorder/rec.h"
+#include "recorder/sample.h"
 #include "recorder/thread_answer.h"
 #include "recorder/thread_profile.h"
 
@@ -351,6 +352,39 @@ START_TEST(the_caller_has_a_row_and_own_threads_have_none)
 	ck_assert_int_eq(trace_stop(), 0);
 	unlink(path);
 	rmdir(dir);
+}
+END_TEST
+
+static void belong_to_trc(struct worker *w)
+{
+	trc_sample_own_thread(true);
+	wait_to_go_on(w);
+	trc_sample_own_thread(false);
+	wait_to_go_on(w);
+}
+
+/* As when many are connected. */
+START_TEST(there_may_be_many_own_threads)
+{
+	enum { N = 100 };
+	static struct worker w[N];
+
+	for (int i = 0; i < N; i++)
+		worker_start(&w[i], belong_to_trc);
+	for (int i = 0; i < N; i++)
+		wait_until_it_sleeps(&w[i]);
+	take(LONG_NS);
+	ck_assert_uint_eq(profile->n_rows, 1);
+	for (int i = 0; i < N; i++) {
+		ck_assert(trc_sample_is_own_thread(w[i].tid));
+		sem_post(&w[i].go_on);
+		while (trc_sample_is_own_thread(w[i].tid))
+			usleep(1000);
+	}
+	take(LONG_NS);
+	ck_assert_uint_eq(profile->n_rows, N + 1);
+	for (int i = 0; i < N; i++)
+		worker_end(&w[i]);
 }
 END_TEST
 
@@ -730,6 +764,7 @@ int main(void)
 	tcase_add_test(rest, a_running_thread_answers_for_itself);
 	tcase_add_test(rest, a_wait_without_a_recorded_stack_is_asked_for_it);
 	tcase_add_test(rest, the_caller_has_a_row_and_own_threads_have_none);
+	tcase_add_test(rest, there_may_be_many_own_threads);
 	tcase_add_test(rest, names_and_labels_are_told);
 	tcase_add_test(rest, a_thread_that_does_not_answer_is_listed);
 	tcase_add_test(rest, a_thread_that_blocks_the_signal_is_not_asked);
