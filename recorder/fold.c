@@ -10,6 +10,7 @@ enum { PROC_BYTES = 128 }; /* for its streams */
 #define MEMORY_BYTES_MIN     (UINT64_C(8) << 20)
 #define MEMORY_BYTES_MAX     (UINT64_C(64) << 30)
 #define UNLOCK_LAG_NS	     UINT64_C(20000000)
+#define GONE_NS		     UINT64_C(10000000000)
 #define BETWEEN_NS	     UINT64_C(10000000) /* as analyzer/derive_wakers.c */
 
 /* ---- opening --------------------------------------------------------------------------- */
@@ -82,6 +83,7 @@ int trc_fold_open(struct trc_fold **out, const struct trc_fold_options *options)
 	f->ns_per_tick = 1e9 / (double)options->ticks_per_second;
 	f->lag_ticks = ticks_of(options->unlock_lag_ns ? options->unlock_lag_ns : UNLOCK_LAG_NS,
 				options->ticks_per_second);
+	f->gone_ticks = ticks_of(GONE_NS, options->ticks_per_second);
 	f->between_ticks = ticks_of(BETWEEN_NS, options->ticks_per_second);
 	err = take_memory(f, &arena);
 	if (err) {
@@ -260,10 +262,8 @@ void trc_fold_event(struct trc_fold *f, const struct trc_writer *tables, const s
 void trc_fold_thread_labels(struct trc_fold *f, const struct trc_writer *tables, uint32_t thread,
 			    uint32_t labels)
 {
-	struct trc_fold_thread *t = trc_fold_table_find(&f->threads, thread);
+	struct trc_fold_thread *t = thread ? trc_fold_thread_get(f, thread, f->merged) : NULL;
 
-	if (!t && thread)
-		t = trc_fold_table_add(&f->threads, thread);
 	if (t)
 		t->item.extra = trc_fold_labels(f, tables, labels);
 }

@@ -60,13 +60,72 @@ static void heap_put(struct trc_fold *f, enum trc_fold_lock_step what, struct tr
 	heap[i] = e;
 }
 
+/* ---- waits that were given up ---------------------------------------------------------- */
+
+/* Those that began no later than the one of this number. */
+static void drop_gave_up(struct trc_fold *f, struct trc_fold_lock *lock, uint64_t last,
+			 bool left_out)
+{
+	uint32_t *at = &lock->gave_up;
+
+	while (*at) {
+		struct trc_fold_lock_wait *w = wait_at(f, *at);
+
+		if (w->item.key > last) {
+			at = &w->item.extra;
+			continue;
+		}
+		*at = w->item.extra;
+		if (left_out)
+			trc_fold_leave_out(f, TRC_VIEW_MUTEX, w->end);
+		trc_fold_table_remove(&f->lock_waits, w);
+		f->n_gave_up--;
+	}
+}
+
+static void forget_gave_up(struct trc_fold *f, struct trc_fold_lock *lock)
+{
+	drop_gave_up(f, lock, UINT64_MAX, false);
+}
+
+/* Makes room: the older half of them.  The unlock that they wait for may never come: one that nobody
+ * waits for is not recorded. */
+static void evict_gave_up(struct trc_fold *f)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+
+	if (f->n_gave_up < f->lock_waits.max / 8)
+		return;
+	for (uint32_t i = 1; i <= f->locks.used; i++) {
+		const struct trc_fold_lock *lock = trc_fold_table_at(&f->locks, i);
+
+		for (uint32_t id = lock ? lock->gave_up : 0; id; id = wait_at(f, id)->item.extra) {
+			uint64_t number = wait_at(f, id)->item.key;
+
+			first = number < first ? number : first;
+			last = number > last ? number : last;
+		}
+	}
+	for (uint32_t i = 1; i <= f->locks.used; i++) {
+		struct trc_fold_lock *lock = trc_fold_table_at(&f->locks, i);
+
+		if (lock)
+			drop_gave_up(f, lock, first + (last - first) / 2, true);
+	}
+}
+
+/* ---- what comes ------------------------------------------------------------------------ */
+
 uint32_t trc_fold_lock_begin(struct trc_fold *f, uint64_t start, uint64_t object, uint32_t holder)
 {
 	bool doubt = f->full_until && start >= f->full_since;
-	struct trc_fold_lock_wait *w =
-		doubt ? NULL : trc_fold_table_add(&f->lock_waits, ++f->numbers);
 	struct trc_fold_lock_event e = {.time = start, .object = object};
+	struct trc_fold_lock_wait *w = NULL;
 
+	if (f->lock_waits.n == f->lock_waits.max)
+		evict_gave_up(f);
+	if (!doubt)
+		w = trc_fold_table_add(&f->lock_waits, ++f->numbers);
 	if (!w) {
 		trc_fold_leave_out(f, TRC_VIEW_MUTEX, start);
 		return 0;
@@ -120,16 +179,6 @@ void trc_fold_locks_pass(struct trc_fold *f, uint64_t upto)
 
 /* ---- locks ----------------------------------------------------------------------------- */
 
-static void forget_gave_up(struct trc_fold *f, struct trc_fold_lock *lock)
-{
-	while (lock->gave_up) {
-		struct trc_fold_lock_wait *w = wait_at(f, lock->gave_up);
-
-		lock->gave_up = w->item.extra;
-		trc_fold_table_remove(&f->lock_waits, w);
-	}
-}
-
 /* Nobody knows who waits for it now, and since when. */
 static void forget_lock(struct trc_fold *f, struct trc_fold_lock *lock)
 {
@@ -151,6 +200,8 @@ static void evict_locks(struct trc_fold *f, uint64_t now)
 	for (uint32_t id = 1; id <= f->locks.used; id++) {
 		struct trc_fold_lock *lock = trc_fold_table_at(&f->locks, id);
 
+		if (lock && lock->gap != f->gaps)
+			forget_lock(f, lock);
 		if (!lock || lock->n_waiting ||
 		    (lock->unlocked && lock->last.at + f->between_ticks >= now))
 			continue;
@@ -250,6 +301,7 @@ static bool end_unexplained(struct trc_fold *f, struct trc_fold_lock *lock,
 	if (w->failed) {
 		w->item.extra = lock->gave_up;
 		lock->gave_up = trc_fold_table_id(&f->lock_waits, w);
+		f->n_gave_up++;
 		return true;
 	}
 	if (lock->unlocked && w->start - lock->last.at <= f->between_ticks &&

@@ -147,6 +147,7 @@ struct trc_fold_thread {
 	uint32_t top; /* its innermost open park; id in parks, 0 = none */
 	uint32_t n_open;
 	int32_t region_depth; /* as of its first event */
+	uint64_t seen;	      /* when it was known to be there */
 };
 enum { TRC_FOLD_OPEN_MAX = 64 }; /* parks of a thread: more of them nobody is in */
 
@@ -173,6 +174,8 @@ struct trc_fold_nest {
 	uint64_t ticks[TRC_VIEWS_MAX];
 };
 
+/* The thread's entry, made if there is none; NULL = no room. */
+struct trc_fold_thread *trc_fold_thread_get(struct trc_fold *fold, uint32_t thread, uint64_t now);
 /* A park that no event told of. */
 void trc_fold_park_told(struct trc_fold *fold, const struct trc_fold_event *e);
 void trc_fold_thread_event(struct trc_fold *fold, const struct trc_fold_event *e);
@@ -298,6 +301,7 @@ struct trc_fold {
 	size_t memory_bytes;
 	double ns_per_tick;
 	uint64_t lag_ticks;
+	uint64_t gone_ticks;	/* a thread not seen for so long may have ended unseen */
 	uint64_t between_ticks; /* how long after an unlock a wait may still be due to it */
 
 	struct trc_fold_intern stacks, label_sets;
@@ -305,7 +309,8 @@ struct trc_fold {
 	struct trc_fold_table threads, parks, nests, lock_waits, locks, live;
 	struct trc_fold_lock_event *lock_event; /* a heap */
 	uint32_t n_lock_events, max_lock_events;
-	uint64_t locks_evicted; /* ticks: when room was made last */
+	uint64_t locks_evicted, threads_evicted; /* ticks: when room was made last */
+	uint32_t n_gave_up;			 /* of lock_waits */
 	uint64_t numbers;	/* given so far: keys, and the order of lock events */
 
 	uint64_t merged;   /* ticks: everything up to there */

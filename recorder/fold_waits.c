@@ -220,13 +220,40 @@ static void park_begin(struct trc_fold *f, struct trc_fold_thread *t,
 			f, e->time < f->gap_time ? f->gap_time + 1 : e->time, e->a, (uint32_t)e->b);
 }
 
+/* Makes room: the ends of threads that were not seen any more may have been among what was lost. */
+static void evict_threads(struct trc_fold *f, uint64_t now)
+{
+	if (now < f->threads_evicted + f->gone_ticks / 8)
+		return;
+	f->threads_evicted = now;
+	for (uint32_t id = 1; id <= f->threads.used; id++) {
+		struct trc_fold_thread *t = trc_fold_table_at(&f->threads, id);
+
+		if (!t || t->seen >= f->gap_time || t->seen + f->gone_ticks >= now)
+			continue;
+		forget_open(f, t, now);
+		trc_fold_table_remove(&f->threads, t);
+	}
+}
+
+struct trc_fold_thread *trc_fold_thread_get(struct trc_fold *f, uint32_t thread, uint64_t now)
+{
+	struct trc_fold_thread *t = trc_fold_table_find(&f->threads, thread);
+
+	if (!t && f->threads.n == f->threads.max)
+		evict_threads(f, now);
+	if (!t)
+		t = trc_fold_table_add(&f->threads, thread);
+	if (t && t->seen < now)
+		t->seen = now;
+	return t;
+}
+
 void trc_fold_park_told(struct trc_fold *f, const struct trc_fold_event *e)
 {
-	struct trc_fold_thread *t = trc_fold_table_find(&f->threads, e->thread);
+	struct trc_fold_thread *t = trc_fold_thread_get(f, e->thread, f->merged);
 	struct trc_fold_park *park;
 
-	if (!t)
-		t = trc_fold_table_add(&f->threads, e->thread);
 	if (!t)
 		return;
 	park = park_at(f, t->top);
@@ -328,10 +355,12 @@ static void known_thread(struct trc_fold *f, struct trc_fold_thread *t,
 
 void trc_fold_thread_event(struct trc_fold *f, const struct trc_fold_event *e)
 {
-	struct trc_fold_thread *t = trc_fold_table_find(&f->threads, e->thread);
+	bool begins = e->kind == TRC_KIND_PARK || e->kind == TRC_KIND_LABELS;
+	struct trc_fold_thread *t = begins ? trc_fold_thread_get(f, e->thread, e->time)
+					   : trc_fold_table_find(&f->threads, e->thread);
 
-	if (!t && (e->kind == TRC_KIND_PARK || e->kind == TRC_KIND_LABELS))
-		t = trc_fold_table_add(&f->threads, e->thread);
+	if (t && t->seen < e->time)
+		t->seen = e->time;
 	if (is_told(f, t, e))
 		return;
 	if (t && t->top && e->time >= park_at(f, t->top)->start)

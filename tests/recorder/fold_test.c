@@ -540,6 +540,71 @@ START_TEST(parks_that_never_end_do_not_pile_up)
 }
 END_TEST
 
+/* More than there is room for, whose ends were lost: they make room, those seen since do not. */
+START_TEST(threads_whose_end_was_lost_do_not_pile_up)
+{
+	enum { N = 10000, LATE = N + 10, SECOND = 1000000000 };
+	struct trc_view *view;
+	uint64_t time = 1, old, later;
+
+	fold_tear_down();
+	fold_set_up_small(8 << 20);
+	old = labels_id("who", "old");
+	later = labels_id("who", "later");
+	view = view_of(TRC_VIEW_CPU, 0, 0);
+	for (uint32_t i = 1; i <= N; i++, time++)
+		put_at(0, time, i, TRC_KIND_LABELS, &old);
+	put_at(0, time, LATE, TRC_KIND_LABELS, &later); /* no room, and nothing was lost */
+	sample(time + 1, LATE, 1, 1, 0, 7);
+	time += SECOND;
+	gap(time, 3);
+	put_at(0, time + 1, 1, TRC_KIND_LABELS, &old);
+	time += 20 * (uint64_t)SECOND;
+	put_at(0, time, LATE, TRC_KIND_LABELS, &later);
+	sample(time + 1, LATE, 1, 1, 0, 8);
+	sample(time + 1, 1, 1, 1, 0, 8);
+	sample(time + 1, 2, 1, 1, 0, 8);
+	copied(view, time + 2);
+	ck_assert_int_eq(labelled_value(7, "", COUNT), 1);
+	ck_assert_int_eq(labelled_value(8, "who=later", COUNT), 1);
+	ck_assert_int_eq(labelled_value(8, "who=old", COUNT), 1);
+	ck_assert_int_eq(labelled_value(8, "", COUNT), 1);
+}
+END_TEST
+
+/* The unlock that they would be charged to never comes; another lock's does. */
+START_TEST(waits_that_were_given_up_do_not_pile_up)
+{
+	enum { N = 20000, EACH = 100000 };
+	struct trc_view *view;
+	const struct trc_folded_head *head;
+	uint64_t time = EACH;
+
+	fold_tear_down();
+	fold_set_up_small(8 << 20);
+	view = view_of(TRC_VIEW_MUTEX, 1, 0);
+	for (uint64_t i = 0; i < N; i++, time += EACH) {
+		park(time, 1, TRC_REASON_MUTEX, lock, 2, 7);
+		resume(time + 10, 1, TRC_REASON_MUTEX, lock, ETIMEDOUT);
+		if (i % 100 == 0)
+			trc_fold_pass(fold, time);
+	}
+	park(time, 1, TRC_REASON_MUTEX, lock + 64, 2, 7);
+	unlock(time + 50, 2, lock + 64, 8, time + 40);
+	resume(time + 60, 1, TRC_REASON_MUTEX, lock + 64, 0);
+	head = copied(view, time + 70);
+	ck_assert_int_eq(value_of(8, COUNT), 1);
+	ck_assert_int_eq(value_of(8, DELAY), 40);
+	ck_assert_uint_gt(head->left_out, 0);
+	/* Those that are left are charged as ever: none is missing that is not told. */
+	unlock(time + 80, 2, lock, 9, time + 80);
+	head = copied(view, time + 100);
+	ck_assert_int_gt(value_of(9, COUNT), 100);
+	ck_assert_int_eq(value_of(9, DELAY), 10 * value_of(9, COUNT));
+	ck_assert_uint_eq((uint64_t)value_of(9, COUNT) + head->left_out, N);
+}
+END_TEST
+
 static uint64_t random_word(void)
 {
 	uint64_t n = (uint64_t)mrand48() << 32 ^ (uint64_t)mrand48();
@@ -960,6 +1025,8 @@ static TCase *losses_case(void)
 	tcase_add_test(t, events_without_room_are_lost_and_counted);
 	tcase_add_test(t, memory_is_bounded_and_used_again);
 	tcase_add_test(t, parks_that_never_end_do_not_pile_up);
+	tcase_add_test(t, threads_whose_end_was_lost_do_not_pile_up);
+	tcase_add_test(t, waits_that_were_given_up_do_not_pile_up);
 	tcase_add_loop_test(t, events_that_make_no_sense_do_no_harm, 0, 20);
 	tcase_add_test(t, views_are_refused_when_there_are_too_many);
 	tcase_add_test(t, what_cannot_be_folded_is_refused);
