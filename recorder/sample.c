@@ -394,6 +394,17 @@ static int budget_find(uint32_t *fds_max)
 	return (int)limit.rlim_cur - quarter < FAR ? (int)limit.rlim_cur - quarter : FAR;
 }
 
+int trc_sample_move_away(int fd)
+{
+	uint32_t fds_max;
+	int far = (int)trc_raw3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, budget_find(&fds_max));
+
+	if (far < 0)
+		return fd;
+	trc_raw1(SYS_close, fd);
+	return far;
+}
+
 /* True if it was higher. */
 static bool lower(_Atomic int *fd, int to)
 {

@@ -47,6 +47,9 @@ void trc_sample_thread_end(void);
 void trc_sample_own_thread(bool begins);
 /* Whether a thread is one of them.  Context: any thread. */
 bool trc_sample_is_own_thread(uint32_t tid);
+/* The same file at a number out of the way of the program's descriptors, which it may rely on, with
+ * this one closed; or this one where there is none left.  Context: any thread. */
+int trc_sample_move_away(int fd);
 /* In a forked child: it is not sampled.  Context: its only thread. */
 void trc_sample_forget(void);
 

@@ -53,7 +53,7 @@ struct taking {
 	uint32_t next_row, next_cell;
 	uint64_t deadline_ns, begin_ns, slow_seen_ns;
 	uint32_t own_tid;
-	int dir;
+	struct trc_tasks tasks;
 	uint64_t libc[2];
 	int err;
 
@@ -245,7 +245,7 @@ static void columns_free(struct taking *t)
 
 static int list_threads(struct taking *t)
 {
-	trc_tasks_each(t->dir, add_task, t);
+	trc_tasks_each(t->tasks.dir, add_task, t);
 	if (t->err)
 		return t->err;
 	if (t->p->n_rows)
@@ -487,7 +487,7 @@ static bool give_up(struct taking *t, const struct question *q, uint64_t waited_
 	struct trc_task_look look;
 
 	if (trc_answer_drop((uint32_t)q->cell)) {
-		trc_task_look(t->dir, t->p->row[q->row].tid, 0, &look);
+		trc_task_look(t->tasks.dir, t->p->row[q->row].tid, 0, &look);
 		if (look.is == TRC_TASK_GONE) /* but for its entry: the first thread */
 			t->gone[q->row] = true;
 		else
@@ -566,7 +566,7 @@ static bool may_ask(struct taking *t, uint32_t i)
 
 	if (recorded && is_made_again(row))
 		return true;
-	trc_task_look(t->dir, row->tid, recorded ? row->reason : 0, &look);
+	trc_task_look(t->tasks.dir, row->tid, recorded ? row->reason : 0, &look);
 	t->gone[i] = look.is == TRC_TASK_GONE;
 	if (look.is == TRC_TASK_UNKNOWN)
 		set_not_asked(t, i);
@@ -592,7 +592,7 @@ static bool is_deaf(struct taking *t, uint32_t i)
 	const struct trc_thread_row *row = &t->p->row[i];
 	const struct timespec pause = {0, BLOCKS_NS};
 
-	for (int tries = 1; trc_task_blocks(t->dir, row->tid, SIGPROF); tries++) {
+	for (int tries = 1; trc_task_blocks(t->tasks.dir, row->tid, SIGPROF); tries++) {
 		if (row->is != TRC_THREAD_IS_RUNNING || tries == BLOCKS_TRIES)
 			return true;
 		trc_raw2(SYS_nanosleep, &pause, NULL);
@@ -743,7 +743,7 @@ static void row_settle(struct taking *t, uint32_t i, uint64_t *words, struct trc
 	if (row->n_labels)
 		resolve_labels(row, words + t->labels_at[i]);
 	if (!row->name[0])
-		trc_task_name(t->dir, row->tid, row->name, sizeof(row->name));
+		trc_task_name(t->tasks.dir, row->tid, row->name, sizeof(row->name));
 }
 
 /* All in one piece of memory; without the rows of threads that have ended. */
@@ -797,14 +797,13 @@ static int take_locked(struct trc_thread_profile **out, uint64_t deadline_ns)
 	struct taking t = {.p = &p,
 			   .deadline_ns = deadline_ns ? deadline_ns : DEADLINE_NS,
 			   .begin_ns = now_ns(),
-			   .own_tid = (uint32_t)trc_raw1(SYS_gettid, 0),
-			   .dir = trc_tasks_open()};
-	int err = t.dir < 0 ? t.dir : 0;
+			   .own_tid = (uint32_t)trc_raw1(SYS_gettid, 0)};
+	int err = trc_tasks_open(&t.tasks);
 
 	trc_tasks_libc_text(t.libc);
 	if (!err)
 		err = take(&t, out);
-	trc_tasks_close(t.dir);
+	trc_tasks_close(&t.tasks);
 	columns_free(&t);
 	free(t.words);
 	free(p.row);

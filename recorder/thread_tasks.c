@@ -11,20 +11,39 @@
 #include <unistd.h>
 #include "format/raw.h"
 #include "format/schema.h"
+#include "sample.h"
 #include "thread_tasks.h"
 
 /* ---- which there are ------------------------------------------------------------------- */
 
-int trc_tasks_open(void)
+int trc_tasks_open(struct trc_tasks *tasks)
 {
-	return (int)trc_raw4(SYS_openat, AT_FDCWD, "/proc/self/task",
-			     O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	struct stat is;
+	int err;
+
+	tasks->dir = (int)trc_raw4(SYS_openat, AT_FDCWD, "/proc/self/task",
+				   O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	if (tasks->dir < 0)
+		return tasks->dir;
+	tasks->dir = trc_sample_move_away(tasks->dir);
+	err = (int)trc_raw2(SYS_fstat, tasks->dir, &is);
+	if (err) {
+		trc_raw1(SYS_close, tasks->dir);
+		tasks->dir = err;
+		return err;
+	}
+	tasks->device = is.st_dev;
+	tasks->inode = is.st_ino;
+	return 0;
 }
 
-void trc_tasks_close(int dir)
+void trc_tasks_close(const struct trc_tasks *tasks)
 {
-	if (dir >= 0)
-		trc_raw1(SYS_close, dir);
+	struct stat is;
+
+	if (tasks->dir >= 0 && !trc_raw2(SYS_fstat, tasks->dir, &is) &&
+	    is.st_dev == tasks->device && is.st_ino == tasks->inode)
+		trc_raw1(SYS_close, tasks->dir);
 }
 
 static uint32_t number_of(const char *digits)

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -27,6 +28,7 @@
 #include "recorder/sample.h"
 #include "recorder/thread_answer.h"
 #include "recorder/thread_profile.h"
+#include "recorder/thread_tasks.h"
 
 #define LONG_NS UINT64_C(20000000000) /* more than any answer takes */
 
@@ -693,6 +695,29 @@ START_TEST(a_question_does_not_outlive_an_exec)
 }
 END_TEST
 
+/* The program may rely on the numbers of its own, and may close all. */
+START_TEST(the_directory_is_out_of_the_way_and_closed_if_it_is_ours)
+{
+	int next = dup(0), last;
+	struct trc_tasks tasks;
+	struct stat is;
+
+	ck_assert_int_eq(trc_tasks_open(&tasks), 0);
+	last = dup(0);
+	ck_assert_int_eq(last, next + 1);
+	ck_assert_int_gt(tasks.dir, last);
+	trc_tasks_close(&tasks);
+	ck_assert_int_ne(fstat(tasks.dir, &is), 0);
+	ck_assert_int_eq(trc_tasks_open(&tasks), 0);
+	ck_assert_int_eq(dup2(0, tasks.dir), tasks.dir);
+	trc_tasks_close(&tasks);
+	ck_assert_int_eq(fstat(tasks.dir, &is), 0);
+	close(tasks.dir);
+	close(last);
+	close(next);
+}
+END_TEST
+
 static void short_lived(struct worker *w)
 {
 }
@@ -776,6 +801,7 @@ int main(void)
 	tcase_add_test(rest, a_question_that_was_sent_twice_may_come_twice);
 	tcase_add_test(rest, cells_are_used_again);
 	tcase_add_test(rest, many_threads_are_complete);
+	tcase_add_test(rest, the_directory_is_out_of_the_way_and_closed_if_it_is_ours);
 	tcase_add_test(rest, threads_come_and_go_meanwhile);
 	tcase_add_test(rest, a_forked_child_has_none);
 	suite_add_tcase(suite, rest);
