@@ -132,4 +132,6 @@ void trc_heap_forget(void)
 	for (unsigned int i = 0; i < USERS_MAX; i++)
 		asked[i] = 0;
 	trc_self.heap_busy = false;
+	/* Siblings are not to draw the same. */
+	trc_self.heap_random = trc_self.heap_period = 0;
 }

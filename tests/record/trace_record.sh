@@ -140,6 +140,17 @@ check "exec, and the heap: there are objects of before" \
 check "exec, and the heap: none of them lives" \
 	same "$(sql 'SELECT count(*) FROM heap WHERE ts_ns < (SELECT max(ts_ns) FROM event_process)')" 0
 rm -f ./*.trc
+check "a child's heap" status 0 "$record" -q -o x.trc --follow --heap=1 \
+	bash -c '(x=abc; for i in 1 2 3 4 5 6; do x=$x$x; done; y=$x) & wait'
+check "a child's heap: two traces" same "$(echo ./*.trc | wc -w)" 2
+for trc in ./*.trc; do
+	mv "$trc" x.trc
+	check "a child's heap, $trc: sound" "$analyze" --check x.trc
+	check "a child's heap, $trc: it is sampled" test "$(sql 'SELECT count(*) FROM allocs')" -gt 0
+	check "a child's heap, $trc: nothing of before it ends" \
+		same "$(sql 'SELECT count(*) FROM frees WHERE alloc IS NULL')" 0
+done
+rm -f ./*.trc
 check "children do not record" status 0 "$record" -q -o c.trc sh -c "$guest events 50; true"
 check "children do not record: one trace" same "$(echo ./*.trc)" ./c.trc
 check "children do not record: not into this one" trace c.trc
