@@ -69,7 +69,7 @@ struct trc_http_source {
 		     char *why, size_t n_bytes);
 	/* window_ns 0 = as it was set up. */
 	int (*flight)(const char *path, uint64_t window_ns, char *why, size_t n_bytes);
-	/* Where such files lie. */
+	/* Where directories for such files are made. */
 	const char *(*dir)(void);
 	/* Arguments, each with its \0; how many bytes, or a negative errno. */
 	long (*cmdline)(char *out, size_t n_bytes);
@@ -99,14 +99,14 @@ struct trc_http_reply {
 	bool no_body; /* to HEAD, where the body would be work */
 	void *body;   /* malloc'ed */
 	size_t body_bytes, room_bytes;
-	char path[256]; /* instead: a file that is to be removed; "" = none */
+	char path[256]; /* instead: a file that is to be removed, and its directory; "" = none */
 };
 
 /* Fills *reply in, which comes zeroed, always; trc_http_reply_free() it.  Context: any thread, may
  * block. */
 void trc_http_answer(const struct trc_http_source *source, const struct trc_http_request *request,
 		     struct trc_http_reply *reply);
-/* Frees the body and removes the file. */
+/* Frees the body and removes the file with its directory. */
 void trc_http_reply_free(struct trc_http_reply *reply);
 const char *trc_http_status_text(unsigned int status);
 /* Calls fn for each line of the header but Content-Length. */

@@ -14,8 +14,11 @@ void trc_http_drop_body(struct trc_http_reply *r)
 	free(r->body);
 	r->body = NULL;
 	r->body_bytes = r->room_bytes = 0;
-	if (r->path[0])
+	if (r->path[0]) {
 		unlink(r->path);
+		*strrchr(r->path, '/') = '\0';
+		rmdir(r->path);
+	}
 	r->path[0] = '\0';
 }
 

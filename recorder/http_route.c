@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "format/raw.h"
 #include "http_query.h"
@@ -185,13 +186,31 @@ static void answer_profile(const struct trc_http_source *source, const char *nam
 
 /* ---- traces ------------------------------------------------------------------------------ */
 
-/* A name that no other request has. */
-static void name_file(const struct trc_http_source *source, struct trc_http_reply *r)
+/* A file in a new directory that nobody else may look into: others may well write beside that, and
+ * make links of names that they foresee.  Its name tells `trace-record --clean` whose it is. */
+static bool make_file(const struct trc_http_source *source, struct trc_http_reply *r)
 {
-	static _Atomic unsigned int n_files;
+	static const char file[] = "/trace.trc";
+	struct stat st;
+	size_t room = sizeof(r->path) - sizeof(file);
+	int n, err = 0;
 
-	snprintf(r->path, sizeof(r->path), "%s/trc-%u-%u.http-%u.trc", source->dir(),
-		 (unsigned int)getuid(), (unsigned int)trc_raw1(SYS_getpid, 0), ++n_files);
+	if (stat("/proc/self/ns/pid", &st))
+		st.st_ino = 0;
+	n = snprintf(r->path, room, "%s/trc-%u-%u.http-%llu-XXXXXX", source->dir(),
+		     (unsigned int)getuid(), (unsigned int)trc_raw1(SYS_getpid, 0),
+		     (unsigned long long)st.st_ino);
+	if (n >= (int)room)
+		err = ENAMETOOLONG;
+	else if (!mkdtemp(r->path))
+		err = errno;
+	if (!err) {
+		strcpy(r->path + n, file);
+		return true;
+	}
+	r->path[0] = '\0';
+	trc_http_fail(r, 500, "%s: a directory to write into: %s", source->dir(), strerror(err));
+	return false;
 }
 
 static void trace_done(struct trc_http_reply *r, int err, const char *doing, const char *why,
@@ -219,7 +238,8 @@ static void answer_trace(const struct trc_http_source *source,
 	if (is_head) {
 		r->no_body = true;
 	} else {
-		name_file(source, r);
+		if (!make_file(source, r))
+			return;
 		err = source->trace(r->path, ns, &request->wait, why, sizeof(why));
 	}
 	trace_done(r, err, "enable tracing", why, "trace");
@@ -238,7 +258,8 @@ static void answer_flight(const struct trc_http_source *source,
 	if (is_head) {
 		r->no_body = true;
 	} else {
-		name_file(source, r);
+		if (!make_file(source, r))
+			return;
 		err = source->flight(r->path, ns, why, sizeof(why));
 	}
 	trace_done(r, err == -EINVAL ? -EBUSY : err, "take a snapshot", why, "flight");

@@ -2,7 +2,8 @@
  * trace_record_clean.c - --clean: removes what dead processes have left behind.
  *
  *   A1  what may be a living process's is left alone: a ring goes only if its own header says
- *       whose it is and that process is gone; a session's directory, only if its trace-record is
+ *       whose it is and that process is gone; a session's directory, only if its trace-record is; a
+ *       directory of a server's, only if its name says whose it is and that process is gone
  *   A2  files are reached by the directory that they were found in, however names change meanwhile
  */
 #include <dirent.h>
@@ -207,12 +208,64 @@ static void clean_session(struct clean *c, const struct place *root, const char 
 	close(place.fd);
 }
 
+/* ---- traces that were asked for over HTTP ------------------------------------------------ */
+
+/* Directories with them, of recorded processes. */
+static bool is_answer(const char *name, unsigned int *pid, unsigned long long *pid_namespace)
+{
+	unsigned int uid;
+	int end = 0;
+
+	sscanf(name, "trc-%u-%u.http-%llu-%n", &uid, pid, pid_namespace, &end);
+	return end && strlen(name + end) == strlen("XXXXXX");
+}
+
+static void remove_answer(struct clean *c, const struct place *root, const char *name, int fd)
+{
+	DIR *entries = fdopendir(fd);
+	const struct dirent *e;
+
+	while (entries && (e = readdir(entries)))
+		if (strncmp(e->d_name, "trace.trc", strlen("trace.trc")) == 0)
+			unlinkat(fd, e->d_name, 0);
+	if (!unlinkat(root->fd, name, AT_REMOVEDIR))
+		removed(c, root, name, "");
+	else if (errno != ENOENT)
+		failed(c, root, name, strerror(errno));
+	if (entries)
+		closedir(entries);
+	else
+		close(fd);
+}
+
+static void clean_answer(struct clean *c, const struct place *root, const char *name,
+			 unsigned int pid, unsigned long long pid_namespace)
+{
+	struct stat st;
+	int fd;
+
+	if (stat("/proc/self/ns/pid", &st) || st.st_ino != pid_namespace ||
+	    !(kill((pid_t)pid, 0) && errno == ESRCH))
+		return;
+	fd = openat(root->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &st) && (st.st_uid == geteuid() || !geteuid()))
+		remove_answer(c, root, name, fd);
+	else
+		close(fd);
+}
+
+/* ---- all of it --------------------------------------------------------------------------- */
+
 /* Everything in it that has a name of ours. */
 static void clean_dir(struct clean *c, const struct place *place)
 {
 	int fd = openat(place->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+	unsigned long long pid_namespace;
 	const struct dirent *e;
+	unsigned int pid;
 
 	if (!entries) {
 		if (fd >= 0)
@@ -222,6 +275,8 @@ static void clean_dir(struct clean *c, const struct place *place)
 	while ((e = readdir(entries))) {
 		if (!place->session && is_session(e->d_name))
 			clean_session(c, place, e->d_name);
+		else if (!place->session && is_answer(e->d_name, &pid, &pid_namespace))
+			clean_answer(c, place, e->d_name, pid, pid_namespace);
 		else
 			clean_file(c, place, e->d_name);
 	}

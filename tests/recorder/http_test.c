@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -384,21 +385,38 @@ END_TEST
 
 /* ---- traces -------------------------------------------------------------------------------- */
 
-/* How many files of the server's lie about. */
-static int count_files(void)
+static const char *ring_dir(void)
 {
 	const char *dir = getenv("TRC_RING_DIR");
-	DIR *d = opendir(dir ? dir : "/dev/shm");
+
+	return dir ? dir : "/dev/shm";
+}
+
+/* How many directories of a server's lie about; `last` gets one of them. */
+static int count_files_of(pid_t pid, char *last, size_t n_bytes)
+{
+	DIR *d = opendir(ring_dir());
 	struct dirent *e;
 	char mine[40];
 	int n = 0;
 
 	ck_assert_ptr_nonnull(d);
-	snprintf(mine, sizeof(mine), "-%u.http-", (unsigned int)getpid());
-	while ((e = readdir(d)))
-		n += strstr(e->d_name, mine) != NULL;
+	snprintf(mine, sizeof(mine), "-%u.http-", (unsigned int)pid);
+	while ((e = readdir(d))) {
+		if (!strstr(e->d_name, mine))
+			continue;
+		snprintf(last, n_bytes, "%s/%s", ring_dir(), e->d_name);
+		n++;
+	}
 	closedir(d);
 	return n;
+}
+
+static int count_files(void)
+{
+	char last[400];
+
+	return count_files_of(getpid(), last, sizeof(last));
 }
 
 START_TEST(a_trace_is_whole_and_leaves_no_file)
@@ -709,6 +727,55 @@ START_TEST(the_end_may_come_at_any_moment_of_a_request)
 	for (int i = 0; i < N; i++)
 		pthread_join(thread[i], NULL);
 	stop_server();
+}
+END_TEST
+
+/* Others may make links of any name in the directory of the rings. */
+START_TEST(a_trace_is_written_where_nobody_else_can)
+{
+	pthread_t thread;
+	char dir[400];
+	struct stat st;
+
+	start_server();
+	ck_assert_int_eq(pthread_create(&thread, NULL, ask_for_long, NULL), 0);
+	wait_for_trace(true);
+	ck_assert_int_eq(count_files_of(getpid(), dir, sizeof(dir)), 1);
+	ck_assert_int_eq(lstat(dir, &st), 0);
+	ck_assert_uint_eq(st.st_mode, S_IFDIR | 0700);
+	stop_server();
+	pthread_join(thread, NULL);
+	ck_assert_int_eq(lstat(dir, &st), -1);
+}
+END_TEST
+
+START_TEST(what_a_kill_leaves_behind_can_be_cleaned)
+{
+	char rings[] = "/tmp/trc-http-test-XXXXXX", dir[400], command[600];
+	const char *build = getenv("top_builddir");
+	pid_t pid;
+
+	ck_assert_ptr_nonnull(mkdtemp(rings));
+	setenv("TRC_RING_DIR", rings, 1);
+	pid = fork();
+	if (!pid) {
+		if (trace_http_start("127.0.0.1:0"))
+			_exit(2);
+		port = trace_http_port();
+		ask_for_long(NULL);
+		_exit(3);
+	}
+	for (int i = 0; i < 3000 && !count_files_of(pid, dir, sizeof(dir)); i++)
+		sleep_ms(10);
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	ck_assert_int_eq(count_files_of(pid, dir, sizeof(dir)), 1);
+	snprintf(command, sizeof(command), "'%s/recorder/trace-record' --clean", build ? build : ".");
+	ck_assert_int_eq(system(command), 0);
+	ck_assert_int_eq(count_files_of(pid, dir, sizeof(dir)), 0);
+	snprintf(command, sizeof(command), "rm -r %s", rings);
+	ck_assert_int_eq(system(command), 0);
+	unsetenv("TRC_RING_DIR");
 }
 END_TEST
 
@@ -1132,6 +1199,8 @@ static Suite *suite(void)
 	tcase_add_test(alone, the_program_has_no_descriptor_of_the_server);
 	tcase_add_test(alone, the_end_cuts_off_whoever_waits);
 	tcase_add_test(alone, the_end_may_come_at_any_moment_of_a_request);
+	tcase_add_test(alone, a_trace_is_written_where_nobody_else_can);
+	tcase_add_test(alone, what_a_kill_leaves_behind_can_be_cleaned);
 	tcase_add_test(alone, exit_ends_the_server_too);
 	tcase_add_loop_test(alone, a_child_may_call_exit, 0, WAYS_TO_FORK);
 	tcase_add_loop_test(alone, a_child_has_no_server_and_may_start_one, 0, WAYS_TO_FORK);
