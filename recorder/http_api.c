@@ -96,6 +96,11 @@ static int start(const char *address, const struct trace_http_options *o, char *
 		snprintf(why, n_bytes, "%s: a server runs already", address);
 		return -EBUSY;
 	}
+	/* Nobody who sets one up wants everybody to be let in when it comes out empty. */
+	if (options.token && !*options.token) {
+		snprintf(why, n_bytes, "%s: the token is empty", address);
+		return -EINVAL;
+	}
 	part = open_part(why, n_bytes);
 	if (!part)
 		return -ENOTSUP;
@@ -327,7 +332,8 @@ int trace_http_answer(const struct trace_http_request *from, struct trace_http_r
 /* ---- programs that know nothing of it ----------------------------------------------------- */
 
 /* TRC_HTTP_FILE gets what came of TRC_HTTP: the address that is served, or why none is.  It
- * appears when it is complete. */
+ * appears when it is complete, and stays: programs that this one runs have the same environment,
+ * and an address or none of their own. */
 static void tell(const char *path, int err)
 {
 	char temporary[512], text[600];
@@ -341,8 +347,9 @@ static void tell(const char *path, int err)
 	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return;
-	if (write(fd, text, (size_t)n) != n || rename(temporary, path))
-		unlink(temporary);
+	if (write(fd, text, (size_t)n) != n || link(temporary, path))
+		n = 0; /* no room, or somebody was first: either way nothing is to be done */
+	unlink(temporary);
 	close(fd);
 }
 

@@ -504,6 +504,22 @@ START_TEST(a_token_has_to_be_shown)
 }
 END_TEST
 
+START_TEST(an_empty_token_is_none_that_could_be_shown)
+{
+	struct trace_http_options options = TRACE_HTTP_OPTIONS_INIT;
+
+	options.token = "";
+	ck_assert_int_eq(trace_http_start_with("127.0.0.1:0", &options), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(trace_last_error(), "the token is empty"));
+	setenv("TRC_HTTP_TOKEN", "", 1);
+	ck_assert_int_eq(trace_http_start("127.0.0.1:0"), -EINVAL);
+	unsetenv("TRC_HTTP_TOKEN");
+	ck_assert_uint_eq(trace_http_port(), 0);
+	start_server();
+	stop_server();
+}
+END_TEST
+
 START_TEST(pages_of_the_world_cannot_have_a_browser_ask)
 {
 	static const struct {
@@ -868,6 +884,50 @@ START_TEST(a_child_has_no_server_and_may_start_one)
 }
 END_TEST
 
+/* Runs this program, which tests nothing, with TRC_HTTP=`address`. */
+static void run_at(const char *address, const char *file)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		setenv("TRC_HTTP", address, 1);
+		setenv("TRC_HTTP_FILE", file, 1);
+		setenv("CK_RUN_CASE", "none", 1);
+		execl("/proc/self/exe", "http_test", NULL);
+		_exit(9);
+	}
+	ck_assert_int_eq(outcome(pid), 0);
+}
+
+static void expect_beginning(const char *file, const char *text)
+{
+	char is[100] = "";
+	FILE *f = fopen(file, "r");
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_ptr_nonnull(fgets(is, sizeof(is), f));
+	fclose(f);
+	ck_assert_msg(!strncmp(is, text, strlen(text)), "%s", is);
+}
+
+START_TEST(the_first_one_says_where_it_is)
+{
+	char dir[] = "/tmp/trc-http-test-XXXXXX", file[60];
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(file, sizeof(file), "%s/served", dir);
+	run_at("127.0.0.1:0", file);
+	expect_beginning(file, "port: ");
+	run_at("nonsense", file);
+	expect_beginning(file, "port: ");
+	ck_assert_int_eq(unlink(file), 0);
+	run_at("nonsense", file);
+	expect_beginning(file, "error: nonsense: no address like");
+	ck_assert_int_eq(unlink(file), 0);
+	ck_assert_int_eq(rmdir(dir), 0);
+}
+END_TEST
+
 /* ---- many, slow, gone ---------------------------------------------------------------------- */
 
 START_TEST(fifty_at_once_are_all_answered)
@@ -1193,6 +1253,7 @@ static Suite *suite(void)
 	tcase_set_timeout(alone, 60);
 	tcase_add_test(alone, on_demand_is_from_the_first_request_on);
 	tcase_add_test(alone, a_token_has_to_be_shown);
+	tcase_add_test(alone, an_empty_token_is_none_that_could_be_shown);
 	tcase_add_test(alone, addresses_are_of_this_machine_unless_written_out);
 	tcase_add_test(alone, one_server_at_a_time_and_the_port_is_free_again);
 	tcase_add_test(alone, a_port_that_is_taken_is_an_error);
@@ -1204,6 +1265,7 @@ static Suite *suite(void)
 	tcase_add_test(alone, exit_ends_the_server_too);
 	tcase_add_loop_test(alone, a_child_may_call_exit, 0, WAYS_TO_FORK);
 	tcase_add_loop_test(alone, a_child_has_no_server_and_may_start_one, 0, WAYS_TO_FORK);
+	tcase_add_test(alone, the_first_one_says_where_it_is);
 	tcase_add_test(alone, more_than_fit_wait_their_turn);
 	tcase_add_test(alone, a_program_with_its_own_server_asks_directly);
 	tcase_add_test(alone, its_reply_may_be_had_in_parts);

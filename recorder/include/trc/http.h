@@ -24,7 +24,8 @@ extern "C" {
 struct trace_http_options {
 	size_t struct_bytes;
 	/* Who asks has to show it: "Authorization: Bearer TOKEN", or as the password in
-	 * http://any:TOKEN@host/.  NULL = $TRC_HTTP_TOKEN, and if that is not set anybody may */
+	 * http://any:TOKEN@host/.  NULL = $TRC_HTTP_TOKEN, and if that is not set anybody may; an
+	 * empty one is an error */
 	const char *token;
 	unsigned int max_connections; /* at once; more wait to be accepted; 0 = 64 */
 	/* false: what the profiles of waits, locks and memory show goes back to the start of the
@@ -45,8 +46,8 @@ struct trace_http_options {
  * The server has threads of its own, which are in no profile, block all signals, and keep its
  * sockets out of the program's descriptors.  A forked child has no server, and may start one.
  * Returns 0; trace_last_error() then warns of an address that others reach.  -EBUSY: one runs
- * already; -EINVAL: no such address, or the name of a machine instead of a number; -EADDRINUSE and
- * its like; -ENOTSUP: trc was built without libmicrohttpd; or another negative errno, with
+ * already; -EINVAL: no such address, the name of a machine instead of a number, or an empty token;
+ * -EADDRINUSE and its like; -ENOTSUP: trc was built without libmicrohttpd; or another negative errno, with
  * trace_last_error().  Thread safe, not signal safe.
  */
 TRC_API int trace_http_start(const char *address);
