@@ -148,6 +148,23 @@ static bool is_local_name(const char *host)
 	return !length || !strcasecmp(name, "localhost") || inet_pton(AF_INET, name, &v4) == 1;
 }
 
+/* A page of another place has its browser ask.  It could not read the answer, but making one is work
+ * for the program. */
+static bool is_of_another_page(const struct trc_http_exchange *x)
+{
+	const char *origin = x->origin;
+
+	if (!strcasecmp(x->fetch_site, "cross-site"))
+		return true;
+	if (!*origin)
+		return false;
+	if (!strncasecmp(origin, "http://", 7))
+		origin += 7;
+	else if (!strncasecmp(origin, "https://", 8))
+		origin += 8;
+	return strcasecmp(origin, x->host) != 0;
+}
+
 bool trc_http_access(const struct trc_http_server *s, struct trc_http_exchange *x)
 {
 	if (s->token) {
@@ -155,6 +172,10 @@ bool trc_http_access(const struct trc_http_server *s, struct trc_http_exchange *
 			return true;
 		trc_http_fail(&x->reply, 401, "the token is missing or wrong");
 		x->reply.authenticate = "Bearer realm=\"trc\"";
+		return false;
+	}
+	if (is_of_another_page(x)) {
+		trc_http_fail(&x->reply, 403, "a page of another origin asks");
 		return false;
 	}
 	if (!s->is_loopback || is_local_name(x->host))

@@ -101,6 +101,8 @@ static void read_header(struct trc_http_exchange *x, const char *method)
 	snprintf(x->method, sizeof(x->method), "%s", method);
 	copy_header(x, "Host", x->host, sizeof(x->host));
 	copy_header(x, "Authorization", x->authorization, sizeof(x->authorization));
+	copy_header(x, "Origin", x->origin, sizeof(x->origin));
+	copy_header(x, "Sec-Fetch-Site", x->fetch_site, sizeof(x->fetch_site));
 	x->has_begun = true;
 }
 

@@ -5,12 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 #include "encode.h"
 #include "http_own.h"
 #include "own_thread.h"
 #include "recording.h"
+
+enum { TRACE_BYTES_MAX = 256 << 20 };
 
 /* What is said to whoever asks is what the API says. */
 static int say(int err, char *why, size_t n_bytes)
@@ -36,13 +39,23 @@ static uint64_t room_bytes(void)
 	return statvfs(dir(), &st) ? UINT64_MAX : (uint64_t)st.f_bavail * st.f_frsize;
 }
 
-/* A trace that would fill the directory ends before it does: others need it, we too. */
-static bool wait_while_room(uint64_t ns, const struct trc_http_wait *wait)
+/* It is there from its first events on. */
+static uint64_t file_bytes(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? 0 : (uint64_t)st.st_size;
+}
+
+/* A trace that would fill the directory ends before it does: others need it, we too; and it is
+ * memory, as a rule. */
+static bool wait_while_room(const char *path, uint64_t ns, const struct trc_http_wait *wait)
 {
 	const uint64_t slice_ns = 100000000, room = room_bytes();
+	const uint64_t most = room / 4 < TRACE_BYTES_MAX ? room / 4 : TRACE_BYTES_MAX;
 	bool goes_on = true;
 
-	while (goes_on && ns && room_bytes() >= room / 4) {
+	while (goes_on && ns && room_bytes() >= room / 4 && file_bytes(path) <= most) {
 		uint64_t part = ns < slice_ns ? ns : slice_ns;
 
 		goes_on = wait->wait(wait->context, part);
@@ -64,7 +77,7 @@ static int trace(const char *path, uint64_t duration_ns, const struct trc_http_w
 	err = trace_start(path, NULL);
 	if (err)
 		return say(err, why, n_bytes);
-	goes_on = wait_while_room(duration_ns, wait);
+	goes_on = wait_while_room(path, duration_ns, wait);
 	err = trc_trace_stop(path);
 	if (!goes_on) {
 		snprintf(why, n_bytes, "given up");

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "http_reply.h"
 
-#define BODY_BYTES_MAX ((size_t)1 << 30)
+#define BODY_BYTES_MAX ((size_t)64 << 20)
 
 void trc_http_drop_body(struct trc_http_reply *r)
 {

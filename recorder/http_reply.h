@@ -26,6 +26,6 @@ void trc_http_drop_body(struct trc_http_reply *r);
 void trc_http_index(const struct trc_http_source *source, struct trc_http_reply *r);
 /* pcs: the raw query, or the body of a POST; not \0-terminated. */
 void trc_http_symbols(const struct trc_http_source *source, const char *pcs, size_t n_bytes,
-		      struct trc_http_reply *r);
+		      const struct trc_http_wait *wait, struct trc_http_reply *r);
 
 #endif

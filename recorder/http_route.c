@@ -286,9 +286,9 @@ static void answer_symbol(const struct trc_http_source *source,
 	const char *query = trc_http_query(request->url);
 
 	if (!strcmp(request->method, "POST"))
-		trc_http_symbols(source, request->body, request->body_bytes, r);
+		trc_http_symbols(source, request->body, request->body_bytes, &request->wait, r);
 	else
-		trc_http_symbols(source, query, strlen(query), r);
+		trc_http_symbols(source, query, strlen(query), &request->wait, r);
 }
 
 static bool is_allowed(const struct trc_http_request *request, const char *name,

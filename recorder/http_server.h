@@ -22,8 +22,8 @@
 #include "http_reply.h"
 
 enum {
-	TRC_HTTP_REQUEST_BYTES_MAX = 1 << 20, /* of a body */
-	TRC_HTTP_CONNECTIONS_MAX = 64,	      /* unless it is said otherwise */
+	TRC_HTTP_REQUEST_BYTES_MAX = 64 << 10, /* of a body */
+	TRC_HTTP_CONNECTIONS_MAX = 64,	       /* unless it is said otherwise */
 };
 
 enum trc_http_state { TRC_HTTP_READING, TRC_HTTP_QUEUED, TRC_HTTP_BUSY, TRC_HTTP_DONE };
@@ -40,7 +40,7 @@ struct trc_http_exchange {
 	int socket;
 	char *url;
 	char method[16];
-	char host[256], authorization[1024];
+	char host[256], authorization[1024], origin[256], fetch_site[16];
 	char *body;
 	size_t body_bytes;
 	struct trc_http_reply reply;

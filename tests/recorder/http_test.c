@@ -231,7 +231,7 @@ END_TEST
 
 START_TEST(a_body_that_is_too_large_is_refused)
 {
-	const size_t n_bytes = (1 << 20) + 1;
+	const size_t n_bytes = (64 << 10) + 1;
 	char *bytes = malloc(n_bytes + 200);
 	struct http_got got;
 	int n = sprintf(bytes,
@@ -539,6 +539,36 @@ START_TEST(pages_of_the_world_cannot_have_a_browser_ask)
 			 "GET /debug/pprof/cmdline HTTP/1.1\r\nHost: %s\r\n\r\n", tries[i].host);
 		got = http_raw(port, text, strlen(text));
 		ck_assert_msg(got.status == tries[i].status, "%s: %d", tries[i].host, got.status);
+		http_got_free(&got);
+	}
+}
+END_TEST
+
+START_TEST(pages_of_other_origins_cannot_either)
+{
+	static const struct {
+		const char *before_port, *behind; /* NULL = the header ends before it */
+		int status;
+	} tries[] = {
+		{"Origin: http://localhost:", "\r\n", 200},
+		{"Origin: https://localhost:", "\r\nSec-Fetch-Site: same-origin\r\n", 200},
+		{"Sec-Fetch-Site: none\r\n", NULL, 200},
+		{"Sec-Fetch-Site: cross-site\r\n", NULL, 403},
+		{"Origin: http://localhost:", "0\r\n", 403},
+		{"Origin: http://example.com:", "\r\n", 403},
+		{"Origin: null\r\n", NULL, 403},
+	};
+
+	for (size_t i = 0; i < sizeof(tries) / sizeof(*tries); i++) {
+		struct http_got got;
+		char header[200];
+
+		snprintf(header, sizeof(header), "%s", tries[i].before_port);
+		if (tries[i].behind)
+			snprintf(header, sizeof(header), "%s%u%s", tries[i].before_port, port,
+				 tries[i].behind);
+		got = http_ask(port, "GET", "/debug/pprof/cmdline", header);
+		ck_assert_msg(got.status == tries[i].status, "%s: %d", header, got.status);
 		http_got_free(&got);
 	}
 }
@@ -1242,6 +1272,7 @@ static Suite *suite(void)
 	tcase_add_test(served, two_traces_at_once_are_one_too_many);
 	tcase_add_test(served, the_flight_recorder_is_at_hand);
 	tcase_add_test(served, pages_of_the_world_cannot_have_a_browser_ask);
+	tcase_add_test(served, pages_of_other_origins_cannot_either);
 	tcase_add_test(served, only_the_address_given_is_served);
 	tcase_add_test(served, fifty_at_once_are_all_answered);
 	tcase_add_test(served, a_request_in_pieces_holds_nobody_up);
