@@ -138,7 +138,9 @@ struct trc_http_part {
 	int (*start)(struct trc_http_server **out, const struct trc_http_server_options *options,
 		     char *why, size_t n_bytes);
 	unsigned int (*port)(const struct trc_http_server *server);
-	void (*stop)(struct trc_http_server *server);
+	/* at_exit: waits a second for what is being answered.  false: threads are still at it, and
+	 * neither the server nor what it serves may be freed. */
+	bool (*stop)(struct trc_http_server *server, bool at_exit);
 	void (*answer)(const struct trc_http_source *source, const struct trc_http_request *request,
 		       struct trc_http_reply *reply);
 	void (*reply_free)(struct trc_http_reply *reply);
@@ -147,6 +149,6 @@ struct trc_http_part {
 			void (*fn)(void *context, const char *name, const char *value),
 			void *context);
 };
-#define TRC_HTTP_PART_VERSION 1
+#define TRC_HTTP_PART_VERSION 2
 
 #endif

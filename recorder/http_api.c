@@ -55,16 +55,18 @@ static void enter(void)
 
 /* ---- start and stop ---------------------------------------------------------------------- */
 
-static int stop(void)
+static int stop(bool at_exit)
 {
 	char why[200];
+	bool has_ended;
 
 	if (!server)
 		return -EINVAL;
 	trc_self.quiet++;
-	open_part(why, sizeof(why))->stop(server); /* it is open */
+	has_ended = open_part(why, sizeof(why))->stop(server, at_exit); /* it is open */
 	trc_self.quiet--;
-	trc_http_profiles_end();
+	if (has_ended)
+		trc_http_profiles_end();
 	server = NULL;
 	atomic_store_explicit(&served_port, 0, memory_order_relaxed);
 	return 0;
@@ -76,7 +78,7 @@ static void stop_at_exit(void)
 	if (!is_ours())
 		return;
 	pthread_mutex_lock(&lock);
-	stop();
+	stop(true);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -156,7 +158,7 @@ int trace_http_stop(void)
 
 	trc_api_clear();
 	enter();
-	err = stop();
+	err = stop(false);
 	pthread_mutex_unlock(&lock);
 	return err ? trc_api_fail(err, "", "no server runs") : 0;
 }

@@ -403,5 +403,9 @@ void *trc_http_loop(void *server)
 		run(&l);
 	}
 	tear_down(&l);
+	pthread_mutex_lock(&s->lock);
+	s->has_ended = true;
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
 	return NULL;
 }

@@ -6,7 +6,7 @@
 
 enum { IDLE_SECONDS = 10 };
 
-static struct timespec from_now(uint64_t ns)
+struct timespec trc_http_from_now(uint64_t ns)
 {
 	struct timespec when;
 
@@ -22,7 +22,7 @@ static bool wait_here(void *context, uint64_t ns)
 {
 	struct trc_http_exchange *x = context;
 	struct trc_http_server *s = x->server;
-	struct timespec until = from_now(ns);
+	struct timespec until = trc_http_from_now(ns);
 	bool goes_on;
 
 	pthread_mutex_lock(&s->lock);
@@ -56,7 +56,7 @@ static int create_worker(struct trc_http_server *s);
 /* The next to do; NULL: end this thread.  Locked. */
 static struct trc_http_exchange *next(struct trc_http_server *s)
 {
-	struct timespec until = from_now((uint64_t)IDLE_SECONDS * 1000000000);
+	struct timespec until = trc_http_from_now((uint64_t)IDLE_SECONDS * 1000000000);
 	struct trc_http_exchange *x;
 
 	s->n_idle++;
@@ -129,7 +129,7 @@ int trc_http_pool_start(struct trc_http_server *s)
 void trc_http_pool_end(struct trc_http_server *s)
 {
 	pthread_mutex_lock(&s->lock);
-	while (s->n_workers)
+	while (s->n_workers || s->is_abandoned)
 		pthread_cond_wait(&s->changed, &s->lock);
 	pthread_mutex_unlock(&s->lock);
 }

@@ -6,6 +6,8 @@
 #include <time.h>
 #include "http_server.h"
 
+#define EXIT_NS UINT64_C(1000000000)
+
 static void free_server(struct trc_http_server *s)
 {
 	if (!s)
@@ -51,12 +53,32 @@ static void stop_threads(struct trc_http_server *s)
 	trc_http_wake(s);
 }
 
-static void stop(struct trc_http_server *s)
+/* False: it takes longer than anybody wants to wait who has called exit().  Names of functions are
+ * looked for, as a rule, which nothing interrupts. */
+static bool wait_at_exit(struct trc_http_server *s)
+{
+	struct timespec until = trc_http_from_now(EXIT_NS);
+	bool has_ended;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->has_ended &&
+	       pthread_cond_timedwait(&s->changed, &s->lock, &until) != ETIMEDOUT)
+		;
+	has_ended = s->has_ended;
+	s->is_abandoned = !has_ended;
+	pthread_mutex_unlock(&s->lock);
+	return has_ended;
+}
+
+static bool stop(struct trc_http_server *s, bool at_exit)
 {
 	stop_threads(s);
+	if (at_exit && !wait_at_exit(s))
+		return false;
 	pthread_join(s->thread, NULL);
 	trc_http_pool_end(s);
 	free_server(s);
+	return true;
 }
 
 static int start_threads(struct trc_http_server *s, char *why, size_t n_bytes)

@@ -18,6 +18,7 @@
 
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <time.h>
 #include "http.h"
 #include "http_reply.h"
 
@@ -61,6 +62,8 @@ struct trc_http_server {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool is_ready, is_stopping;
+	bool is_abandoned; /* exit() waits no longer: trc-http leaves everything as it is */
+	bool has_ended;	   /* trc-http, but for its return */
 	int err;
 	char why[300];
 	struct trc_http_exchange *queue, **queue_end;
@@ -75,6 +78,9 @@ int trc_http_address(struct trc_http_server *s, const char *text, char *why, siz
 bool trc_http_access(const struct trc_http_server *s, struct trc_http_exchange *x);
 
 /* ---- http_pool.c ---- */
+
+/* By the clock of s->changed. */
+struct timespec trc_http_from_now(uint64_t ns);
 
 /* The first worker; it makes the others.  0 or -errno. */
 int trc_http_pool_start(struct trc_http_server *s);

@@ -890,6 +890,41 @@ START_TEST(a_child_may_call_exit)
 }
 END_TEST
 
+static void *ask_for_names(void *unused)
+{
+	static char text[70000];
+	size_t used = (size_t)sprintf(text, "POST /debug/pprof/symbol HTTP/1.1\r\nHost: localhost\r\n"
+					    "Content-Length: 60000\r\n\r\n");
+	struct http_got got;
+
+	while (used + 40 < 60000)
+		used += (size_t)sprintf(text + used, "%#lx+",
+					(unsigned long)(uintptr_t)trace_http_start + used % 64);
+	memset(text + used, '0', sizeof(text) - used);
+	got = http_raw(port, text, sizeof(text));
+	http_got_free(&got);
+	return unused;
+}
+
+START_TEST(exit_does_not_wait_for_names)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		pthread_t thread;
+
+		if (trace_http_start("127.0.0.1:0"))
+			_exit(2);
+		port = trace_http_port();
+		if (pthread_create(&thread, NULL, ask_for_names, NULL))
+			_exit(3);
+		sleep_ms(50);
+		exit(0);
+	}
+	ck_assert_int_eq(outcome(pid), 0);
+}
+END_TEST
+
 START_TEST(a_child_has_no_server_and_may_start_one)
 {
 	struct http_got got;
@@ -1294,6 +1329,7 @@ static Suite *suite(void)
 	tcase_add_test(alone, a_trace_is_written_where_nobody_else_can);
 	tcase_add_test(alone, what_a_kill_leaves_behind_can_be_cleaned);
 	tcase_add_test(alone, exit_ends_the_server_too);
+	tcase_add_test(alone, exit_does_not_wait_for_names);
 	tcase_add_loop_test(alone, a_child_may_call_exit, 0, WAYS_TO_FORK);
 	tcase_add_loop_test(alone, a_child_has_no_server_and_may_start_one, 0, WAYS_TO_FORK);
 	tcase_add_test(alone, the_first_one_says_where_it_is);
