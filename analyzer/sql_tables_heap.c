@@ -29,7 +29,7 @@ CALL(alloc_state)
 {
 	const struct trc_alloc *alloc = row;
 
-	trc_sql_set_text(value, alloc->lives			    ? "live"
+	trc_sql_set_text(value, alloc->lives		       ? "live"
 				: alloc->freed_ns != TRC_NEVER ? "freed"
 							       : "lost");
 }

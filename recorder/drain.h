@@ -24,8 +24,8 @@ struct trc_perf_record;
 
 /*
  * A process that executes another program goes on in the same trace with another mapping, which
- * counts serials, tasks, module epochs and sampled allocations from the beginning: what the mappings
- * before it used is added to them.
+ * counts serials, tasks, module epochs and sampled allocations from the beginning: what the
+ * mappings before it used is added to them.
  */
 struct trc_drain_window;
 

@@ -88,8 +88,8 @@ static void forget_gave_up(struct trc_fold *f, struct trc_fold_lock *lock)
 	drop_gave_up(f, lock, UINT64_MAX, false);
 }
 
-/* Makes room: the older half of them.  The unlock that they wait for may never come: one that nobody
- * waits for is not recorded. */
+/* Makes room: the older half of them.  The unlock that they wait for may never come: one that
+ * nobody waits for is not recorded. */
 static void evict_gave_up(struct trc_fold *f)
 {
 	uint64_t first = UINT64_MAX, last = 0;
