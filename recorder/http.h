@@ -5,8 +5,8 @@
  *	      struct trc_http_source   <------   http_route.c, http_index.c, http_symbol.c
  *	      struct trc_http_host     <------   http_server.c, http_pool.c
  *
- * libtrc-http.so is opened on request (part.h), depends on no library of trc's, and so serves
- * trace-record as well, which has a source of its own.
+ * libtrc-http.so is opened on request (part.h), and depends on no library of trc's: whoever has a
+ * source of its own could use it as well.  So far that is libtrc only; trace-record serves nothing.
  *
  *   W1  no request makes the process do what its own API would not: sources check, and a thread of
  *       trc's own does the work

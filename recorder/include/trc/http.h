@@ -58,8 +58,8 @@ TRC_API int trace_http_start_with(const char *address, const struct trace_http_o
 TRC_API unsigned int trace_http_port(void);
 
 /**
- * Ends it: whoever is being answered is cut off.  exit() does this too.  Returns 0, or -EINVAL:
- * none runs.  Thread safe, not signal safe.
+ * Ends it: whoever is being answered is cut off, and waited for.  exit() does this too, but waits a
+ * second at most.  Returns 0, or -EINVAL: none runs.  Thread safe, not signal safe.
  */
 TRC_API int trace_http_stop(void);
 
