@@ -159,8 +159,8 @@ int trc_answer_ask(uint32_t i, uint32_t tid)
 int trc_answer_ask_again(uint32_t i)
 {
 	cells[i].sent_again = true;
-	return send(i, TRC_ANSWER_NUMBER(
-			       atomic_load_explicit(&cells[i].state, memory_order_relaxed)));
+	return send(i,
+		    TRC_ANSWER_NUMBER(atomic_load_explicit(&cells[i].state, memory_order_relaxed)));
 }
 
 bool trc_answer_drop(uint32_t i)
@@ -181,11 +181,11 @@ void trc_answer_give(uint32_t i)
 
 	/* The answer may have been to the first signal, and the second be on its way. */
 	any_dropped |= cells[i].sent_again;
-	atomic_store_explicit(&cells[i].state,
-			      cells[i].sent_again ? TRC_ANSWER_STATE(TRC_ANSWER_NUMBER(state),
-								     TRC_ANSWER_DROPPED)
-						  : TRC_ANSWER_FREE,
-			      memory_order_relaxed);
+	atomic_store_explicit(
+		&cells[i].state,
+		cells[i].sent_again ? TRC_ANSWER_STATE(TRC_ANSWER_NUMBER(state), TRC_ANSWER_DROPPED)
+				    : TRC_ANSWER_FREE,
+		memory_order_relaxed);
 }
 
 uint32_t trc_answers_count(void)

@@ -28,7 +28,7 @@ enum {
 #define LOOK_AT_SLOW_NS (1 * MS)
 #define FILLING_NS	(20 * MS) /* a thread that was taken off its proc while it answers */
 #define BLOCKS_NS	(200 * MS / 1000) /* of one that runs, between two looks */
-#define ALL_DEADLINES	10	  /* nobody is asked any more after so many deadlines */
+#define ALL_DEADLINES	10		  /* nobody is asked any more after so many deadlines */
 
 /* A question on its way. */
 struct question {
