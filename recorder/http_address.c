@@ -148,8 +148,8 @@ static bool is_local_name(const char *host)
 	return !length || !strcasecmp(name, "localhost") || inet_pton(AF_INET, name, &v4) == 1;
 }
 
-/* A page of another place has its browser ask.  It could not read the answer, but making one is work
- * for the program. */
+/* A page of another place has its browser ask.  It could not read the answer, but making one is
+ * work for the program. */
 static bool is_of_another_page(const struct trc_http_exchange *x)
 {
 	const char *origin = x->origin;

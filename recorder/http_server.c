@@ -61,8 +61,7 @@ static bool wait_at_exit(struct trc_http_server *s)
 	bool has_ended;
 
 	pthread_mutex_lock(&s->lock);
-	while (!s->has_ended &&
-	       pthread_cond_timedwait(&s->changed, &s->lock, &until) != ETIMEDOUT)
+	while (!s->has_ended && pthread_cond_timedwait(&s->changed, &s->lock, &until) != ETIMEDOUT)
 		;
 	has_ended = s->has_ended;
 	s->is_abandoned = !has_ended;

@@ -65,8 +65,8 @@ static bool take_turn(const struct trc_http_wait *wait)
 		uint32_t is = atomic_load_explicit(&turn, memory_order_relaxed);
 
 		if (is != self &&
-		    atomic_compare_exchange_strong_explicit(
-			    &turn, &is, self, memory_order_relaxed, memory_order_relaxed))
+		    atomic_compare_exchange_strong_explicit(&turn, &is, self, memory_order_relaxed,
+							    memory_order_relaxed))
 			return true;
 		if (!wait->wait(wait->context, TURN_NS))
 			return false;

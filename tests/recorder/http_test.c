@@ -816,7 +816,8 @@ START_TEST(what_a_kill_leaves_behind_can_be_cleaned)
 	kill(pid, SIGKILL);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 	ck_assert_int_eq(count_files_of(pid, dir, sizeof(dir)), 1);
-	snprintf(command, sizeof(command), "'%s/recorder/trace-record' --clean", build ? build : ".");
+	snprintf(command, sizeof(command), "'%s/recorder/trace-record' --clean",
+		 build ? build : ".");
 	ck_assert_int_eq(system(command), 0);
 	ck_assert_int_eq(count_files_of(pid, dir, sizeof(dir)), 0);
 	snprintf(command, sizeof(command), "rm -r %s", rings);
@@ -893,8 +894,9 @@ END_TEST
 static void *ask_for_names(void *unused)
 {
 	static char text[70000];
-	size_t used = (size_t)sprintf(text, "POST /debug/pprof/symbol HTTP/1.1\r\nHost: localhost\r\n"
-					    "Content-Length: 60000\r\n\r\n");
+	size_t used =
+		(size_t)sprintf(text, "POST /debug/pprof/symbol HTTP/1.1\r\nHost: localhost\r\n"
+				      "Content-Length: 60000\r\n\r\n");
 	struct http_got got;
 
 	while (used + 40 < 60000)
