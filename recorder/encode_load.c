@@ -1,13 +1,12 @@
 /* encode_load.c - loads libtrc-profile.so (encode.h). */
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include "encode.h"
 #include "part.h"
 #include "rec.h"
 
-/* Guards what follows; nothing is locked inside but by the dynamic linker. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static const struct trc_encode_module *loaded;
+/* NULL = not yet.  Whoever loads it finds the same; no lock is held meanwhile (part.h). */
+static const struct trc_encode_module *_Atomic loaded;
 
 static const struct trc_encode_module *load(char *why, size_t n_bytes)
 {
@@ -23,14 +22,17 @@ static const struct trc_encode_module *load(char *why, size_t n_bytes)
 
 const struct trc_encode_module *trc_encode_load(char *why, size_t n_bytes)
 {
-	const struct trc_encode_module *module;
+	/* acquire: pairs with the release below, of whoever has seen it loaded. */
+	const struct trc_encode_module *module =
+		atomic_load_explicit(&loaded, memory_order_acquire);
 
+	if (module)
+		return module;
 	trc_self.quiet++;
-	pthread_mutex_lock(&lock);
-	if (!loaded)
-		loaded = load(why, n_bytes);
-	module = loaded;
-	pthread_mutex_unlock(&lock);
+	module = load(why, n_bytes);
 	trc_self.quiet--;
+	/* release: pairs with the acquire above. */
+	if (module)
+		atomic_store_explicit(&loaded, module, memory_order_release);
 	return module;
 }

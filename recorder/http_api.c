@@ -16,13 +16,15 @@
 #include "recording.h"
 #include "format/raw.h"
 
-/* Guards server and ends; nothing of the recording's is locked around it. */
+/* Guards server, its part and ends; nothing of the recording's is locked around it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct trc_http_server *server; /* NULL = none runs */
+static const struct trc_http_part *server_part;
 static bool ends_at_exit;
 static _Atomic unsigned int served_port;
 static _Atomic uint32_t server_pid; /* whose threads the server's are */
 
+/* Without `lock` (part.h). */
 static const struct trc_http_part *open_part(char *why, size_t n_bytes)
 {
 	const struct trc_http_part *part;
@@ -57,13 +59,12 @@ static void enter(void)
 
 static int stop(bool at_exit)
 {
-	char why[200];
 	bool has_ended;
 
 	if (!server)
 		return -EINVAL;
 	trc_self.quiet++;
-	has_ended = open_part(why, sizeof(why))->stop(server, at_exit); /* it is open */
+	has_ended = server_part->stop(server, at_exit);
 	trc_self.quiet--;
 	if (has_ended)
 		trc_http_profiles_end();
@@ -82,7 +83,8 @@ static void stop_at_exit(void)
 	pthread_mutex_unlock(&lock);
 }
 
-static int start(const char *address, const struct trace_http_options *o, char *why, size_t n_bytes)
+static int start(const struct trc_http_part *part, const char *address,
+		 const struct trace_http_options *o, char *why, size_t n_bytes)
 {
 	const struct trc_http_server_options options = {
 		.address = address,
@@ -91,7 +93,6 @@ static int start(const char *address, const struct trace_http_options *o, char *
 		.source = &trc_http_own,
 		.host = &trc_http_own_host,
 	};
-	const struct trc_http_part *part;
 	int err;
 
 	if (server) {
@@ -103,15 +104,13 @@ static int start(const char *address, const struct trace_http_options *o, char *
 		snprintf(why, n_bytes, "%s: the token is empty", address);
 		return -EINVAL;
 	}
-	part = open_part(why, n_bytes);
-	if (!part)
-		return -ENOTSUP;
 	trc_self.quiet++;
 	err = part->start(&server, &options, why, n_bytes);
 	trc_self.quiet--;
 	if (err)
 		return err;
 	atomic_store_explicit(&server_pid, (uint32_t)trc_raw1(SYS_getpid, 0), memory_order_relaxed);
+	server_part = part;
 	/* What trace-record records has its profiles there. */
 	if (!o->on_demand && !trc_elsewhere)
 		trc_http_profiles_begin();
@@ -124,6 +123,7 @@ static int start(const char *address, const struct trace_http_options *o, char *
 int trace_http_start_with(const char *address, const struct trace_http_options *options)
 {
 	struct trace_http_options known = TRACE_HTTP_OPTIONS_INIT;
+	const struct trc_http_part *part;
 	char why[400] = "";
 	int err = 0;
 
@@ -136,8 +136,11 @@ int trace_http_start_with(const char *address, const struct trace_http_options *
 		return err;
 	if (known.max_connections > 1000)
 		return trc_api_fail(-EINVAL, "max_connections", "at most 1000");
+	part = open_part(why, sizeof(why));
+	if (!part)
+		return trc_api_fail(-ENOTSUP, "", why);
 	enter();
-	err = start(address, &known, why, sizeof(why));
+	err = start(part, address, &known, why, sizeof(why));
 	pthread_mutex_unlock(&lock);
 	return *why ? trc_api_fail(err, "", why) : err;
 }

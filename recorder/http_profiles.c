@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include "encode.h"
 #include "http_own.h"
 #include "recorder_kind.h"
 #include "recording.h"
@@ -216,8 +217,12 @@ static int keep(struct kind *kind)
 static int take_kept(struct kind *kind, const struct trc_http_take *take,
 		     const struct trace_writer *writer)
 {
+	char why[TRC_RECORDER_WHY_BYTES];
 	int err;
 
+	/* The snapshot needs it, and it is not loaded with a lock held; what fails here fails there
+	 * again, and is told. */
+	trc_encode_load(why, sizeof(why));
 	pthread_mutex_lock(&kind->lock);
 	err = keep(kind);
 	if (!err) {
