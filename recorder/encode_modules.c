@@ -5,70 +5,60 @@
 #include "encode.h"
 #include "rec.h"
 
-struct growing {
-	struct trc_module_list list;
-	size_t max, path_bytes;
-	int err;
+/* Modules, and behind them their paths, in one piece of memory; what there was no room for is
+ * counted only.  The linker's lock is held while modules are told: nothing is allocated then, for
+ * an allocator may have its own lock and want that one. */
+struct filling {
+	struct trc_module_entry *module; /* NULL = nothing but counted */
+	char *path;
+	size_t max, path_bytes_max; /* room */
+	size_t n, path_bytes;
 };
 
 static void add(void *context, const struct trc_module_entry *module)
 {
-	struct growing *g = context;
+	struct filling *f = context;
+	const char *path = module->path ? module->path : "";
+	size_t path_bytes = strlen(path) + 1;
 
-	if (g->list.n_modules == g->max) {
-		size_t max = 2 * g->max + 32;
-		struct trc_module_entry *grown = reallocarray(g->list.module, max, sizeof(*grown));
-
-		if (!grown) {
-			g->err = -ENOMEM;
-			return;
-		}
-		g->list.module = grown;
-		g->max = max;
+	if (f->n < f->max && path_bytes <= f->path_bytes_max &&
+	    f->path_bytes <= f->path_bytes_max - path_bytes) {
+		f->module[f->n] = *module;
+		f->module[f->n].path = memcpy(f->path + f->path_bytes, path, path_bytes);
 	}
-	g->list.module[g->list.n_modules++] = *module;
-	g->path_bytes += strlen(module->path ? module->path : "") + 1;
+	f->n++;
+	f->path_bytes += path_bytes;
 }
 
-/* The paths move behind the modules: one piece of memory. */
-static int keep_paths(struct growing *g)
+static void visit(struct filling *f, bool recorded)
 {
-	size_t n_bytes = g->list.n_modules * sizeof(*g->list.module);
-	struct trc_module_entry *kept = malloc(n_bytes + g->path_bytes + 1);
-	char *path;
+	f->n = f->path_bytes = 0;
+	if (recorded)
+		trc_modules_recorded(add, f);
+	else
+		trc_modules_loaded(add, f);
+}
 
-	if (!kept)
-		return -ENOMEM;
-	if (n_bytes)
-		memcpy(kept, g->list.module, n_bytes);
-	path = (char *)kept + n_bytes;
-	for (size_t i = 0; i < g->list.n_modules; i++) {
-		const char *from = kept[i].path ? kept[i].path : "";
-		size_t path_bytes = strlen(from) + 1;
-
-		memcpy(path, from, path_bytes);
-		kept[i].path = path;
-		path += path_bytes;
-	}
-	free(g->list.module);
-	g->list.module = kept;
-	return 0;
+static bool fits(const struct filling *f)
+{
+	return f->n <= f->max && f->path_bytes <= f->path_bytes_max;
 }
 
 int trc_module_list(struct trc_module_list *list, bool recorded)
 {
-	struct growing g = {.max = 0};
+	struct filling f = {.module = NULL};
 
-	if (recorded)
-		trc_modules_recorded(add, &g);
-	else
-		trc_modules_loaded(add, &g);
-	if (!g.err)
-		g.err = keep_paths(&g);
-	if (g.err) {
-		free(g.list.module);
-		return g.err;
-	}
-	*list = g.list;
+	visit(&f, recorded);
+	do { /* more may be loaded meanwhile */
+		f.max = f.n + 8;
+		f.path_bytes_max = f.path_bytes + 1024;
+		free(f.module);
+		f.module = malloc(f.max * sizeof(*f.module) + f.path_bytes_max);
+		if (!f.module)
+			return -ENOMEM;
+		f.path = (char *)(f.module + f.max);
+		visit(&f, recorded);
+	} while (!fits(&f));
+	*list = (struct trc_module_list){f.module, f.n};
 	return 0;
 }
