@@ -7,18 +7,39 @@
 #include <unistd.h>
 #include "part.h"
 
-/* The directory of the object that this code is in, with its slash; false if nobody knows. */
-static bool own_dir(char dir[PATH_MAX])
+/* The directory of the object that this code is in, with its slash; "" = nobody knows.  Constant
+ * after own_dir_find(). */
+static char own_dir[PATH_MAX];
+
+/*
+ * The linker knows the object by the name that it was asked for, which may begin at the directory
+ * that was the current one then (LD_PRELOAD=./libtrc.so); later that could be anybody's.  Before
+ * constructors that open parts.
+ */
+__attribute__((constructor(101))) static void own_dir_find(void)
 {
 	static const char here;
-	const char *slash;
+	size_t n = 0;
 	Dl_info info;
+	char *slash;
 
-	if (!dladdr(&here, &info) || !info.dli_fname)
-		return false;
-	slash = strrchr(info.dli_fname, '/');
-	return slash && snprintf(dir, PATH_MAX, "%.*s", (int)(slash - info.dli_fname) + 1,
-				 info.dli_fname) < PATH_MAX;
+	if (!dladdr(&here, &info) || !info.dli_fname || !strchr(info.dli_fname, '/'))
+		return; /* a program that was found in $PATH */
+	if (*info.dli_fname != '/') {
+		if (!getcwd(own_dir, sizeof(own_dir) - 1) || *own_dir != '/') {
+			own_dir[0] = '\0';
+			return;
+		}
+		n = strlen(own_dir);
+		own_dir[n++] = '/';
+	}
+	if (strlen(info.dli_fname) >= sizeof(own_dir) - n) {
+		own_dir[0] = '\0';
+		return;
+	}
+	strcpy(own_dir + n, info.dli_fname);
+	slash = strrchr(own_dir, '/');
+	slash[1] = '\0';
 }
 
 static bool is_at(char path[PATH_MAX], const char *dir, const char *beside, const char *file)
@@ -30,12 +51,11 @@ static bool is_at(char path[PATH_MAX], const char *dir, const char *beside, cons
 /* In a build tree (libtrc's, a program's), in a tree that was moved, where it was installed. */
 static bool find(char path[PATH_MAX], const char *file)
 {
-	char dir[PATH_MAX];
+	const char *dir = own_dir;
 
-	return (own_dir(dir) &&
-		(is_at(path, dir, "", file) || is_at(path, dir, "trc/", file) ||
-		 is_at(path, dir, ".libs/", file) || is_at(path, dir, "../.libs/", file) ||
-		 is_at(path, dir, "../lib/trc/", file))) ||
+	return (*dir && (is_at(path, dir, "", file) || is_at(path, dir, "trc/", file) ||
+			 is_at(path, dir, ".libs/", file) || is_at(path, dir, "../.libs/", file) ||
+			 is_at(path, dir, "../lib/trc/", file))) ||
 	       is_at(path, TRC_PKGLIBDIR, "/", file);
 }
 
