@@ -162,7 +162,7 @@ static int stacks_symbolize(struct symbolize *s)
 int trc_derive_symbols(struct trc_model *m, struct trc_error *error)
 {
 	struct symbolize s = {.m = m, .places = {.row_bytes = sizeof(struct place)}};
-	int err = trc_symbols_open(&m->symbols);
+	int err = trc_symbols_open(&m->symbols, TRC_SYMBOLS_MAPPED);
 
 	if (!err)
 		err = stacks_symbolize(&s);

@@ -37,6 +37,7 @@ struct answer {
 };
 
 struct trc_symbols {
+	enum trc_symbols_how how;
 	struct object **object;
 	size_t n_objects;
 	struct answer *answer; /* hash table, at most half full */
@@ -48,12 +49,13 @@ struct trc_symbols {
 	struct trc_demangler *demangler;
 };
 
-int trc_symbols_open(struct trc_symbols **out)
+int trc_symbols_open(struct trc_symbols **out, enum trc_symbols_how how)
 {
 	struct trc_symbols *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return -ENOMEM;
+	s->how = how;
 	s->answer_slots = 1024;
 	s->answer = calloc(s->answer_slots, sizeof(*s->answer));
 	if (!s->answer) {
@@ -109,7 +111,7 @@ static void list_symbols(struct object *object, struct trc_symbols_table *table,
 	trc_symbols_table_sort(table);
 }
 
-static struct object *object_new(const struct trc_module_entry *module)
+static struct object *object_new(const struct trc_module_entry *module, enum trc_symbols_how how)
 {
 	struct object *object = calloc(1, sizeof(*object));
 
@@ -122,7 +124,7 @@ static struct object *object_new(const struct trc_module_entry *module)
 	}
 	memcpy(object->build_id, module->build_id, module->build_id_bytes);
 	object->build_id_bytes = module->build_id_bytes;
-	trc_symbols_file_open(&object->file, module);
+	trc_symbols_file_open(&object->file, module, how == TRC_SYMBOLS_MAPPED);
 	if (object->file.dwarf)
 		trc_dwarf_open(&object->dwarf, object->file.dwarf);
 	list_symbols(object, &object->table, TRC_SYMBOLS_CODE);
@@ -145,7 +147,7 @@ static uint32_t object_find(struct trc_symbols *s, const struct trc_module_entry
 	if (!grown)
 		return 0;
 	s->object = grown;
-	s->object[s->n_objects] = object_new(module);
+	s->object[s->n_objects] = object_new(module, s->how);
 	if (!s->object[s->n_objects])
 		return 0;
 	return (uint32_t)++s->n_objects;

@@ -28,7 +28,12 @@ struct trc_symbol {
 	bool inlined;	      /* into the next one */
 };
 
-int trc_symbols_open(struct trc_symbols **out);
+/*
+ * Files are mapped, which is fast; a page that somebody cuts off then ends the process when it is
+ * looked at.  A guest in other people's processes reads them instead.  0 or -ENOMEM.
+ */
+enum trc_symbols_how { TRC_SYMBOLS_MAPPED, TRC_SYMBOLS_READ };
+int trc_symbols_open(struct trc_symbols **out, enum trc_symbols_how how);
 void trc_symbols_close(struct trc_symbols *s);
 
 enum { TRC_SYMBOL_INLINE_MAX = 32 };

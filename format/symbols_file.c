@@ -30,28 +30,27 @@ struct identity {
 	GElf_Word crc;
 };
 
-static const struct trc_elf_file NO_FILE = {.fd = -1};
-
 static void elf_file_close(struct trc_elf_file *file)
 {
 	if (file->elf)
 		elf_end(file->elf);
 	if (file->fd >= 0)
 		close(file->fd);
-	*file = NO_FILE;
+	file->fd = -1;
+	file->elf = NULL;
 }
 
 static bool elf_file_open(struct trc_elf_file *file, const char *path)
 {
 	struct stat status;
 
-	*file = NO_FILE;
+	file->elf = NULL;
 	/* O_NONBLOCK: a path in a trace may name a FIFO, which must not hold us. */
 	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (file->fd < 0)
 		return false;
 	if (!fstat(file->fd, &status) && S_ISREG(status.st_mode))
-		file->elf = elf_begin(file->fd, ELF_C_READ_MMAP, NULL);
+		file->elf = elf_begin(file->fd, file->mapped ? ELF_C_READ_MMAP : ELF_C_READ, NULL);
 	if (file->elf && elf_kind(file->elf) == ELF_K_ELF)
 		return true;
 	elf_file_close(file);
@@ -293,8 +292,10 @@ static void open_alt(struct trc_symbols_file *file)
 		dwarf_setalt(file->dwarf, file->alt_dwarf);
 }
 
-void trc_symbols_file_open(struct trc_symbols_file *file, const struct trc_module_entry *module)
+void trc_symbols_file_open(struct trc_symbols_file *file, const struct trc_module_entry *module,
+			   bool mapped)
 {
+	const struct trc_elf_file none = {.fd = -1, .mapped = mapped};
 	const struct identity identity = {
 		.build_id = module->build_id,
 		.build_id_bytes = module->build_id_bytes <= TRC_BUILD_ID_BYTES_MAX
@@ -302,7 +303,7 @@ void trc_symbols_file_open(struct trc_symbols_file *file, const struct trc_modul
 					  : 0,
 	};
 
-	*file = (struct trc_symbols_file){.main = NO_FILE, .debug = NO_FILE, .alt = NO_FILE};
+	*file = (struct trc_symbols_file){.main = none, .debug = none, .alt = none};
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return;
 	if (open_main(file, module, &identity))
@@ -333,5 +334,6 @@ void trc_symbols_file_close(struct trc_symbols_file *file)
 	elf_file_close(&file->alt);
 	elf_file_close(&file->debug);
 	elf_file_close(&file->main);
-	*file = (struct trc_symbols_file){.main = NO_FILE, .debug = NO_FILE, .alt = NO_FILE};
+	file->dwarf = file->alt_dwarf = NULL;
+	file->trouble = NULL;
 }

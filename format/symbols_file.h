@@ -10,11 +10,13 @@
 
 #include <elfutils/libdw.h>
 #include <gelf.h>
+#include <stdbool.h>
 #include "format/writer.h" /* struct trc_module_entry */
 
 struct trc_elf_file {
 	int fd; /* -1 = not open */
 	Elf *elf;
+	bool mapped; /* to be, when it is opened */
 };
 
 struct trc_symbols_file {
@@ -24,9 +26,10 @@ struct trc_symbols_file {
 	const char *trouble; /* NULL, or why there is nothing, or less; static text */
 };
 
-/* Finds and opens what there is for this module.  Always leaves *file fit for
- * trc_symbols_file_close(); what was not found is NULL. */
-void trc_symbols_file_open(struct trc_symbols_file *file, const struct trc_module_entry *module);
+/* Finds and opens what there is for this module, mapped or else to be read (symbols.h).  Always
+ * leaves *file fit for trc_symbols_file_close(); what was not found is NULL. */
+void trc_symbols_file_open(struct trc_symbols_file *file, const struct trc_module_entry *module,
+			   bool mapped);
 void trc_symbols_file_close(struct trc_symbols_file *file);
 
 #endif

@@ -177,7 +177,7 @@ int64_t trc_names_offset(struct trc_names *names, uint32_t epoch, uint64_t retur
 int trc_names_open(struct trc_names **out, const struct trc_module_entry *module, size_t n_modules)
 {
 	struct trc_names *names = calloc(1, sizeof(*names));
-	int err = names ? trc_symbols_open(&names->symbols) : -ENOMEM;
+	int err = names ? trc_symbols_open(&names->symbols, TRC_SYMBOLS_READ) : -ENOMEM;
 
 	if (err) {
 		free(names);
