@@ -1,7 +1,9 @@
 /* encode_test.c - what libtrc-profile.so makes of samples (recorder/encode.h). */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "recorder/encode.h"
 
 extern const struct trc_encode_module trc_encode_module;
@@ -43,6 +45,48 @@ static void teardown(void)
 	M->names_close(names);
 	free(list.module);
 }
+
+/* ---- files that change ------------------------------------------------------------------- */
+
+static void copy_file(const char *from, const char *to)
+{
+	FILE *in = fopen(from, "r"), *out = fopen(to, "w");
+	static char bytes[65536];
+	size_t n;
+
+	ck_assert_ptr_nonnull(in);
+	ck_assert_ptr_nonnull(out);
+	while ((n = fread(bytes, 1, sizeof(bytes), in)))
+		ck_assert_uint_eq(fwrite(bytes, 1, n, out), n);
+	fclose(in);
+	ck_assert_int_eq(fclose(out), 0);
+}
+
+/* Pages that are cut off from a file that is mapped are a SIGBUS for the whole program. */
+START_TEST(a_file_that_is_cut_short_while_it_is_read)
+{
+	char path[] = "/tmp/trc-encode-XXXXXX";
+	struct trc_module_entry copy = list.module[0];
+	struct trc_symbol symbol[TRC_SYMBOL_INLINE_MAX];
+	struct trc_names *of_copy;
+	int fd = mkstemp(path);
+
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	copy_file("/proc/self/exe", path);
+	copy.path = path;
+	copy.first_epoch = 0;
+	ck_assert_int_eq(M->names_open(&of_copy, &copy, 1), 0);
+	ck_assert_uint_ge(M->names_find(of_copy, 0, within(inner_function), symbol, NULL), 1);
+	ck_assert_str_eq(symbol[0].function, "inner_function");
+	ck_assert_int_eq(truncate(path, 4096), 0);
+	/* Of most there are no lines any more; which, is the libraries' business. */
+	for (uint64_t at = copy.start; at < copy.limit; at += 64)
+		M->names_find(of_copy, 0, at + 1, symbol, NULL);
+	M->names_close(of_copy);
+	unlink(path);
+}
+END_TEST
 
 /* ---- what is written ------------------------------------------------------------------- */
 
@@ -240,6 +284,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, text_is_in_its_style, 0, sizeof(STYLES) / sizeof(*STYLES));
+	tcase_add_test(tc, a_file_that_is_cut_short_while_it_is_read);
 	tcase_add_test(tc, comments_stand_at_the_end);
 	tcase_add_test(tc, an_address_has_a_name_in_the_epochs_of_its_module);
 	tcase_add_test(tc, pprof_is_compressed_and_complete_without_samples);
