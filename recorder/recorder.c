@@ -1,5 +1,6 @@
 /* recorder.c - the methods of recorders (<trc/recorder.h>). */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,43 @@
 #include "recording.h"
 
 /* ---- making one ------------------------------------------------------------------------ */
+
+/* All there are.  Guarded by `lock`, inside which nothing is locked; a forked child may find it
+ * between any two stores. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct trace_recorder *recorders;
+
+static void enlist(struct trace_recorder *r)
+{
+	trc_self.quiet++;
+	pthread_mutex_lock(&lock);
+	r->next = recorders;
+	atomic_signal_fence(memory_order_seq_cst);
+	recorders = r;
+	pthread_mutex_unlock(&lock);
+	trc_self.quiet--;
+}
+
+static void delist(struct trace_recorder *r)
+{
+	struct trace_recorder **at = &recorders;
+
+	pthread_mutex_lock(&lock);
+	while (*at && *at != r)
+		at = &(*at)->next;
+	if (*at)
+		*at = r->next;
+	pthread_mutex_unlock(&lock);
+}
+
+void trc_recorders_forget(void)
+{
+	static const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
+
+	lock = unlocked;
+	for (struct trace_recorder *r = recorders; r; r = r->next)
+		r->lock = unlocked;
+}
 
 void *trc_recorder_new(size_t n_bytes, const struct trc_recorder_kind *kind,
 		       enum trace_profile_format format)
@@ -25,6 +63,7 @@ void *trc_recorder_new(size_t n_bytes, const struct trc_recorder_kind *kind,
 	r->kind = kind;
 	r->text = format == TRACE_TEXT;
 	pthread_mutex_init(&r->lock, NULL);
+	enlist(r);
 	return r;
 }
 
@@ -252,6 +291,7 @@ void trace_recorder_free(trace_recorder *r)
 	for (size_t i = 0; r->running && i < (each ? n : 1); i++)
 		trc_writer_finished(each ? &member[i]->writer : &r->writer, -ECANCELED);
 	r->running = false;
+	delist(r);
 	if (r->kind->free)
 		r->kind->free(r);
 	pthread_mutex_destroy(&r->lock);

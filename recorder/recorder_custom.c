@@ -1,5 +1,6 @@
 /* recorder_custom.c - profiles of the program's own, and their recorders (<trc/recorder.h>). */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include "rec.h"
@@ -9,20 +10,35 @@
 
 enum { FRAMES_MAX = 128 };
 
+/* Constant once it is in a table. */
 struct entry {
 	const void *key;
 	uint64_t number; /* of this entering; never used again */
-	struct entry *next;
 	uint32_t n_frames;
 	uint64_t frame[];
 };
+
+/* By key: an entry lies in the first place from slot_of() on that was free when it came. */
+struct table {
+	size_t n_slots;	      /* a power of two */
+	size_t n_used;	      /* entries, and places of those that are gone */
+	struct entry *slot[]; /* NULL = free; &gone */
+};
+static struct entry gone;
+
+/* A fork may come between any two stores of a thread that the child does not have: each leaves what
+ * the child can read, and what it may store before what leads there.  At worst a count is wrong. */
+static void publish(void)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+}
 
 struct trace_profile {
 	struct trace_profile *next; /* in the order of names */
 	char name[64];
 	pthread_mutex_t lock; /* guards what follows; nothing else is locked inside */
-	struct entry **slot;  /* [n_slots], a power of two */
-	size_t n_slots, n;
+	struct table *table;  /* NULL = nothing yet */
+	size_t n;
 	uint64_t last_number;
 };
 
@@ -98,6 +114,7 @@ static int make(trace_profile **out, const char *name)
 	strcpy(p->name, name);
 	pthread_mutex_init(&p->lock, NULL);
 	p->next = *at;
+	publish();
 	*at = p;
 	*out = p;
 	return 0;
@@ -167,57 +184,86 @@ static size_t slot_of(const void *key, size_t n_slots)
 	return (size_t)((uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (n_slots - 1);
 }
 
-static struct entry **entry_of(struct trace_profile *p, const void *key)
+/* Where it is; else NULL, with *room where it would be, or NULL if the table has none. */
+static struct entry **find(struct table *table, const void *key, struct entry ***room)
 {
-	struct entry **at = &p->slot[slot_of(key, p->n_slots)];
+	size_t mask = table->n_slots - 1, i = slot_of(key, table->n_slots);
 
-	while (*at && (*at)->key != key)
-		at = &(*at)->next;
-	return at;
+	*room = NULL;
+	for (size_t n = 0; n < table->n_slots; n++, i = (i + 1) & mask) {
+		struct entry **at = &table->slot[i];
+
+		if (!*at) {
+			*room = at;
+			return NULL;
+		}
+		if (*at != &gone && (*at)->key == key)
+			return at;
+	}
+	return NULL;
 }
 
+/* At most half of the places are used after this, if there is memory. */
 static int grow(struct trace_profile *p)
 {
-	size_t n_slots = p->n_slots ? 2 * p->n_slots : 64;
-	struct entry **slot;
+	struct table *old = p->table, *table;
+	size_t n_slots = 64;
 
-	if (p->n < p->n_slots)
+	if (old && 2 * (old->n_used + 1) <= old->n_slots)
 		return 0;
-	slot = calloc(n_slots, sizeof(*slot));
-	if (!slot)
-		return p->n_slots ? 0 : -ENOMEM; /* longer chains will do */
-	for (size_t i = 0; i < p->n_slots; i++) {
-		for (struct entry *e = p->slot[i], *next; e; e = next) {
-			struct entry **at = &slot[slot_of(e->key, n_slots)];
+	while (n_slots < 4 * (p->n + 1))
+		n_slots *= 2;
+	table = calloc(1, sizeof(*table) + n_slots * sizeof(struct entry *));
+	if (!table) /* a longer search will do */
+		return old && old->n_used < old->n_slots ? 0 : -ENOMEM;
+	table->n_slots = n_slots;
+	for (size_t i = 0; old && i < old->n_slots; i++) {
+		struct entry **room = NULL, *e = old->slot[i];
 
-			next = e->next;
-			e->next = *at;
-			*at = e;
-		}
+		if (!e || e == &gone)
+			continue;
+		find(table, e->key, &room);
+		*room = e;
+		table->n_used++;
 	}
-	free(p->slot);
-	p->slot = slot;
-	p->n_slots = n_slots;
+	publish();
+	p->table = table;
+	free(old);
 	return 0;
 }
 
 static int enter(struct trace_profile *p, const void *key, const uint64_t *frame, uint32_t n)
 {
-	struct entry **at, *e;
+	struct entry **room, *e;
 
 	if (grow(p))
 		return trc_api_fail(-ENOMEM, p->name, "no memory for an entry");
-	at = entry_of(p, key);
-	if (*at)
+	if (find(p->table, key, &room))
 		return trc_api_fail(-EEXIST, p->name, "this key is there already");
 	e = malloc(sizeof(*e) + n * sizeof(*frame));
 	if (!e)
 		return trc_api_fail(-ENOMEM, p->name, "no memory for an entry");
 	*e = (struct entry){.key = key, .number = ++p->last_number, .n_frames = n};
 	memcpy(e->frame, frame, n * sizeof(*frame));
-	*at = e;
+	publish();
+	*room = e;
+	p->table->n_used++;
 	p->n++;
 	return 0;
+}
+
+/* What is to be freed, or NULL. */
+static struct entry *take_out(struct trace_profile *p, const void *key)
+{
+	struct entry **room, **at = p->table ? find(p->table, key, &room) : NULL, *e;
+
+	if (!at)
+		return NULL;
+	e = *at;
+	*at = &gone;
+	publish(); /* before it is freed */
+	p->n--;
+	return e;
 }
 
 int trace_profile_add(trace_profile *p, const void *key, unsigned int skip)
@@ -239,22 +285,14 @@ int trace_profile_add(trace_profile *p, const void *key, unsigned int skip)
 
 void trace_profile_remove(trace_profile *p, const void *key)
 {
-	struct entry *gone = NULL;
 	int saved_errno = errno;
+	struct entry *e;
 
 	trc_self.quiet++;
 	pthread_mutex_lock(&p->lock);
-	if (p->n) {
-		struct entry **at = entry_of(p, key);
-
-		gone = *at;
-		if (gone) {
-			*at = gone->next;
-			p->n--;
-		}
-	}
+	e = take_out(p, key);
 	pthread_mutex_unlock(&p->lock);
-	free(gone);
+	free(e);
 	trc_self.quiet--;
 	errno = saved_errno;
 }
@@ -321,20 +359,40 @@ static int by_number(const void *a, const void *b)
 	return (r->number > s->number) - (r->number < s->number);
 }
 
+/* The entry in place i, or NULL. */
+static const struct entry *entry_at(const struct table *table, size_t i)
+{
+	return table->slot[i] == &gone ? NULL : table->slot[i];
+}
+
+/* Locked. */
+static struct rows *copy_rows(const struct table *table)
+{
+	size_t n_slots = table ? table->n_slots : 0, n = 0, n_frames = 0;
+	const struct entry *e;
+	struct rows *rows;
+
+	for (size_t i = 0; i < n_slots; i++) {
+		e = entry_at(table, i);
+		n += e != NULL;
+		n_frames += e ? e->n_frames : 0;
+	}
+	rows = rows_new(n, n_frames);
+	for (size_t i = 0; rows && i < n_slots; i++) {
+		e = entry_at(table, i);
+		if (e)
+			rows_add(rows, e->number, e->frame, e->n_frames, 1);
+	}
+	return rows;
+}
+
 /* What it holds now, in order; NULL = no memory. */
 static struct rows *rows_of(struct trace_profile *p)
 {
-	size_t n_frames = 0;
 	struct rows *rows;
 
 	pthread_mutex_lock(&p->lock);
-	for (size_t i = 0; i < p->n_slots; i++)
-		for (const struct entry *e = p->slot[i]; e; e = e->next)
-			n_frames += e->n_frames;
-	rows = rows_new(p->n, n_frames);
-	for (size_t i = 0; rows && i < p->n_slots; i++)
-		for (const struct entry *e = p->slot[i]; e; e = e->next)
-			rows_add(rows, e->number, e->frame, e->n_frames, 1);
+	rows = copy_rows(p->table);
 	pthread_mutex_unlock(&p->lock);
 	if (rows)
 		qsort(rows->row, rows->n, sizeof(*rows->row), by_number);
@@ -371,8 +429,11 @@ static struct rows *rows_change(const struct rows *before, const struct rows *no
 static int prepare(struct trace_recorder *r, char *why)
 {
 	struct custom *c = (struct custom *)r;
+	struct rows *old = c->before;
 
-	free(c->before);
+	c->before = NULL; /* so that a forked child does not free it as well */
+	publish();
+	free(old);
 	c->before = rows_of(c->profile);
 	return c->before ? 0 : -ENOMEM;
 }
@@ -451,11 +512,26 @@ int trace_profile_recorder(trace_recorder **out, trace_profile *profile,
 	return 0;
 }
 
+/* What was being entered or removed is there or not. */
+static void count_again(struct trace_profile *p)
+{
+	p->n = 0;
+	if (!p->table)
+		return;
+	p->table->n_used = 0;
+	for (size_t i = 0; i < p->table->n_slots; i++) {
+		p->table->n_used += p->table->slot[i] != NULL;
+		p->n += entry_at(p->table, i) != NULL;
+	}
+}
+
 void trc_recorder_custom_forget(void)
 {
 	static const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
 
 	lock = unlocked;
-	for (struct trace_profile *p = profiles; p; p = p->next)
+	for (struct trace_profile *p = profiles; p; p = p->next) {
 		p->lock = unlocked;
+		count_again(p);
+	}
 }

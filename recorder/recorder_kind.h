@@ -72,6 +72,7 @@ struct trc_recorder_kind {
 /* Larger ones begin with this. */
 struct trace_recorder {
 	const struct trc_recorder_kind *kind;
+	struct trace_recorder *next; /* of all (recorder.c) */
 	bool text;
 	bool is_member; /* of a multi recorder: nobody else's any more */
 	pthread_mutex_t lock;
@@ -119,6 +120,7 @@ size_t trc_recorder_labels(const struct trc_label *from, uint32_t n, struct trc_
 int trc_writer_finished(const struct trace_writer *writer, int err);
 
 /* ---- in a forked child: locks that its parent's other threads held are not ---- */
+void trc_recorders_forget(void);
 void trc_recorder_cpu_forget(void);
 void trc_recorder_custom_forget(void);
 

@@ -269,6 +269,7 @@ void trc_recording_forget(void)
 	trc_drainer_forget();
 	trc_http_forget();
 	trc_service_forget();
+	trc_recorders_forget();
 	trc_recorder_cpu_forget();
 	trc_recorder_custom_forget();
 	trc_flight_forget();
