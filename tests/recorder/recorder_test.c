@@ -1,5 +1,6 @@
 /* recorder_test.c - <trc/recorder.h>: what its functions promise. */
 #include <check.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -1259,6 +1260,91 @@ START_TEST(a_forked_child_begins_anew)
 }
 END_TEST
 
+/* What a thread does at the moment of a fork is left as it is, for ever, in the child. */
+struct busy {
+	_Atomic bool ends;
+	trace_profile *profile;
+	trace_recorder *r; /* runs */
+};
+
+static void *enters_and_removes(void *context)
+{
+	struct busy *b = context;
+
+	for (uintptr_t n = 1; !atomic_load(&b->ends); n = n % 3000 + 1) {
+		trace_profile_add(b->profile, (void *)n, 0);
+		if (n % 3 && n > 1)
+			trace_profile_remove(b->profile, (void *)(n - 1));
+	}
+	return NULL;
+}
+
+static void *starts(void *context)
+{
+	struct busy *b = context;
+	struct counting c = {0};
+	const struct trace_writer w = counting_writer(&c);
+
+	while (!atomic_load(&b->ends))
+		trace_recorder_start(b->r, &w);
+	return NULL;
+}
+
+/* 0, or what is wrong. */
+static int child_of_the_busy(struct busy *b)
+{
+	struct trace_memory memory = {0};
+	struct trace_writer w = trace_writer_memory(&memory);
+	size_t count = trace_profile_count(b->profile);
+	unsigned long total;
+
+	alarm(120);
+	if (trace_recorder_stop(b->r) != -EINVAL)
+		return 1;
+	if (trace_profile_add(b->profile, b, 0) || trace_profile_count(b->profile) != count + 1)
+		return 2;
+	if (trace_recorder_snapshot(b->r, &w) || w.write(w.context, "", 1))
+		return 3;
+	if (sscanf(memory.bytes, "busy profile: total %lu", &total) != 1 || total != count + 1)
+		return 4;
+	trace_profile_remove(b->profile, b);
+	free(memory.bytes);
+	return trace_profile_count(b->profile) == count ? 0 : 5;
+}
+
+START_TEST(a_fork_at_any_moment)
+{
+	struct trace_profile_config config = TRACE_PROFILE_CONFIG_INIT;
+	struct counting c = {0};
+	struct trace_writer w = counting_writer(&c);
+	struct busy b = {.ends = false};
+	pthread_t thread[2];
+
+	config.format = TRACE_TEXT;
+	ck_good(trace_profile_new(&b.profile, "busy"));
+	ck_good(trace_profile_recorder(&b.r, b.profile, &config));
+	ck_good(trace_recorder_snapshot(b.r, &w)); /* loads what that takes */
+	ck_good(trace_recorder_start(b.r, &w));
+	ck_assert_int_eq(pthread_create(&thread[0], NULL, enters_and_removes, &b), 0);
+	ck_assert_int_eq(pthread_create(&thread[1], NULL, starts, &b), 0);
+	for (int i = 0; i < 60; i++) {
+		int status;
+		pid_t child = fork();
+
+		if (!child)
+			_exit(child_of_the_busy(&b));
+		ck_assert_int_gt(child, 0);
+		ck_assert_int_eq(waitpid(child, &status, 0), child);
+		ck_assert_int_eq(status, 0);
+	}
+	atomic_store(&b.ends, true);
+	pthread_join(thread[0], NULL);
+	pthread_join(thread[1], NULL);
+	ck_good(trace_recorder_stop(b.r));
+	trace_recorder_free(b.r);
+}
+END_TEST
+
 /* The ring's file goes with the process, whoever still records. */
 START_TEST(exit_ends_recorders)
 {
@@ -1284,13 +1370,84 @@ START_TEST(exit_ends_recorders)
 }
 END_TEST
 
-int main(void)
+/* ---- parts of libtrc -------------------------------------------------------------------- */
+
+/* As it is named where it was asked for by a relative name; "" = libtrc is in the program. */
+static bool libtrc_dir(char *to, size_t n_bytes)
+{
+	Dl_info info;
+	char *slash;
+
+	if (!dladdr((void *)(uintptr_t)trace_recorder_start, &info) ||
+	    snprintf(to, n_bytes, "%s", info.dli_fname) >= (int)n_bytes)
+		return false;
+	slash = strrchr(to, '/');
+	if (!slash || !strstr(slash, "libtrc"))
+		return false;
+	*slash = '\0';
+	return true;
+}
+
+/* The program again, with a libtrc that was found in "." and is not there any more: 0 = it finds its
+ * parts all the same; 77 = it was found elsewhere. */
+static int elsewhere(const char *place)
+{
+	struct counting c = {0};
+	struct trace_writer w = counting_writer(&c);
+	trace_profile *profile;
+	trace_recorder *r;
+	char path[4096];
+
+	alarm(120);
+	if (!libtrc_dir(path, sizeof(path)) || *path == '/')
+		return 77;
+	if (chdir(place) || trace_profile_new(&profile, "some") ||
+	    trace_profile_recorder(&r, profile, NULL))
+		return 1;
+	if (trace_recorder_snapshot(r, &w)) {
+		fprintf(stderr, "%s\n", trace_last_error());
+		return 2;
+	}
+	trace_recorder_free(r);
+	return 0;
+}
+
+START_TEST(parts_are_not_loaded_from_wherever_one_is)
+{
+	char path[4096];
+	FILE *wrong = fopen(in_dir("libtrc-profile.so"), "w");
+	int status;
+	pid_t child;
+
+	ck_assert_ptr_nonnull(wrong);
+	ck_assert_int_eq(fclose(wrong), 0);
+	if (!libtrc_dir(path, sizeof(path)))
+		return; /* it is in the program */
+	child = fork();
+	if (!child) {
+		if (chdir(path) || setenv("LD_LIBRARY_PATH", ".", 1))
+			_exit(3);
+		execl("/proc/self/exe", "recorder_test", "elsewhere", dir, (char *)NULL);
+		_exit(4);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_msg(WIFEXITED(status) &&
+			      (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77),
+		      "status %x", (unsigned int)status);
+	if (WEXITSTATUS(status) == 77)
+		printf("not tested: libtrc is not looked for in LD_LIBRARY_PATH\n");
+}
+END_TEST
+
+int main(int argc, char **argv)
 {
 	Suite *suite = suite_create("recorder");
 	TCase *tc = tcase_create("recorder");
 	SRunner *runner;
 	int failed;
 
+	if (argc == 3 && !strcmp(argv[1], "elsewhere"))
+		return elsewhere(argv[2]);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 240);
 	tcase_add_test(tc, a_file_appears_when_it_is_complete);
@@ -1325,7 +1482,9 @@ int main(void)
 	tcase_add_test(tc, several_in_one_profile);
 	tcase_add_test(tc, several_in_a_profile_each);
 	tcase_add_test(tc, a_forked_child_begins_anew);
+	tcase_add_test(tc, a_fork_at_any_moment);
 	tcase_add_test(tc, exit_ends_recorders);
+	tcase_add_test(tc, parts_are_not_loaded_from_wherever_one_is);
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
