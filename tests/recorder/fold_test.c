@@ -545,22 +545,22 @@ START_TEST(threads_whose_end_was_lost_do_not_pile_up)
 {
 	enum { N = 10000, LATE = N + 10, SECOND = 1000000000 };
 	struct trc_view *view;
-	uint64_t time = 1, old, later;
+	uint64_t time = 1, old[2] = {0}, later[2] = {0}; /* and what was before: nothing */
 
 	fold_tear_down();
 	fold_set_up_small(8 << 20);
-	old = labels_id("who", "old");
-	later = labels_id("who", "later");
+	old[0] = labels_id("who", "old");
+	later[0] = labels_id("who", "later");
 	view = view_of(TRC_VIEW_CPU, 0, 0);
 	for (uint32_t i = 1; i <= N; i++, time++)
-		put_at(0, time, i, TRC_KIND_LABELS, &old);
-	put_at(0, time, LATE, TRC_KIND_LABELS, &later); /* no room, and nothing was lost */
+		put_at(0, time, i, TRC_KIND_LABELS, old);
+	put_at(0, time, LATE, TRC_KIND_LABELS, later); /* no room, and nothing was lost */
 	sample(time + 1, LATE, 1, 1, 0, 7);
 	time += SECOND;
 	gap(time, 3);
-	put_at(0, time + 1, 1, TRC_KIND_LABELS, &old);
+	put_at(0, time + 1, 1, TRC_KIND_LABELS, old);
 	time += 20 * (uint64_t)SECOND;
-	put_at(0, time, LATE, TRC_KIND_LABELS, &later);
+	put_at(0, time, LATE, TRC_KIND_LABELS, later);
 	sample(time + 1, LATE, 1, 1, 0, 8);
 	sample(time + 1, 1, 1, 1, 0, 8);
 	sample(time + 1, 2, 1, 1, 0, 8);

@@ -1446,13 +1446,15 @@ END_TEST
 
 int main(int argc, char **argv)
 {
-	Suite *suite = suite_create("recorder");
-	TCase *tc = tcase_create("recorder");
+	Suite *suite;
 	SRunner *runner;
+	TCase *tc;
 	int failed;
 
 	if (argc == 3 && !strcmp(argv[1], "elsewhere"))
 		return elsewhere(argv[2]);
+	suite = suite_create("recorder");
+	tc = tcase_create("recorder");
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 240);
 	tcase_add_test(tc, a_file_appears_when_it_is_complete);
