@@ -5,7 +5,7 @@
 need_unsanitized
 need memcached curl go
 [ -e "$top_builddir/.libs/libtrc-http.so" ] || skip 'trc was built without profiles over HTTP'
-if nm -u "$top_builddir/.libs/libtrc-http.so" | grep -q MHD_; then :; else
+if nm -u "$top_builddir/.libs/libtrc-http.so" | grep MHD_ >/dev/null; then :; else
 	skip 'trc was built without libmicrohttpd'
 fi
 
@@ -107,7 +107,7 @@ expect_accounted run.trc
 threads=$(sql run.trc 'SELECT count(*) FROM threads')
 [ "$threads" -ge 5 ] || fail "only $threads threads in the trace"
 passed "a trace of one second has $threads threads"
-curl -sS -f "$base/cmdline" | tr '\0' ' ' | grep -q '^memcached .*-t 4' || fail 'no command line'
+curl -sS -f "$base/cmdline" | tr '\0' ' ' | grep '^memcached .*-t 4' >/dev/null || fail 'no command line'
 passed 'the command line'
 
 # Many at once, and all of them all right.

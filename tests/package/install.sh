@@ -22,10 +22,10 @@ for file in "$bindir/trace-record" "$bindir/trace-analyze" "$libdir/libtrc.so"; 
 	[ -x "$file" ] || fail "$file was not installed"
 done
 for part in preload profile http; do
-	find "$root" -name "libtrc-$part.so" | grep -q . || fail "libtrc-$part.so was not installed"
+	find "$root" -name "libtrc-$part.so" | grep . >/dev/null || fail "libtrc-$part.so was not installed"
 done
-find "$root" -name 'trace-record.1*' | grep -q . || fail 'no manual page for trace-record'
-find "$root" -name 'trc-demo.c' | grep -q . || fail 'no example was installed'
+find "$root" -name 'trace-record.1*' | grep . >/dev/null || fail 'no manual page for trace-record'
+find "$root" -name 'trc-demo.c' | grep . >/dev/null || fail 'no example was installed'
 passed 'tools, libraries, manual pages and the example are there'
 
 cat >program.c <<'PROGRAM'
