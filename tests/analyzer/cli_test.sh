@@ -267,14 +267,14 @@ $two
 @1000 thread=2 log message="x"
 @2000 thread=2 thread_start
 END
-violation 'thread 2: on procs for 40000000 ns, but it lives for 19999980 ns' <<END
+violation 'thread 2: on procs for 220000000 ns, but it lives for 19999980 ns' <<END
 $two
 @1000 source=kernel proc=1 thread=2 proc_start
 @1000 proc=1 thread=2 thread_start
 @20000000 proc=1 thread=2 thread_exit
 @20001000 source=kernel proc=1 thread=2 proc_stop
 @20002000 source=kernel thread=2 proc_start
-@40002000 source=kernel thread=2 proc_stop
+@220002000 source=kernel thread=2 proc_stop
 END
 violation '1 ids are in no table' <<END
 $two
