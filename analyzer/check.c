@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include "analyzer/check_parts.h"
 
-/* A hypervisor may take the processor away just where a thread ends: 70 ms were seen. */
-enum { LIFE_SLACK_NS = 100000000 };
+enum { LIFE_SLACK_NS = 10000000 };
 
 static const struct trc_gap *gap_between(const struct trc_check *check, int64_t from_ns,
 					 int64_t until_ns)
@@ -165,15 +165,29 @@ static bool has_kernel_blocks(const struct trc_reader *r)
 	return false;
 }
 
-/* The kernel puts a thread on a proc a little before its start is seen, and takes it off after
- * its exit; and its clock is another one. */
-static void check_life(struct trc_check *check, const struct trc_thread *t)
+/* What of a stretch on a proc lies before the thread's start was seen or after its exit, if the rest
+ * does not: whatever else ran on the machine's processor meanwhile, it has no bound. */
+static int64_t beyond_life_ns(const struct trc_thread *t, const struct trc_on_cpu *stretch)
+{
+	int64_t beyond_ns = 0;
+
+	if (t->start_ns != TRC_NEVER && stretch->start_ns != TRC_NEVER &&
+	    stretch->start_ns < t->start_ns && stretch->end_ns > t->start_ns)
+		beyond_ns += t->start_ns - stretch->start_ns;
+	if (t->end_ns != TRC_NEVER && stretch->end_ns != TRC_NEVER &&
+	    stretch->end_ns > t->end_ns && stretch->start_ns < t->end_ns)
+		beyond_ns += stretch->end_ns - t->end_ns;
+	return beyond_ns;
+}
+
+/* A stretch may also lie outside altogether, but not for long: the kernel's clock is another one. */
+static void check_life(struct trc_check *check, const struct trc_thread *t, int64_t beyond_ns)
 {
 	int64_t start_ns = t->start_ns == TRC_NEVER ? check->m->start_ns : t->start_ns;
 	int64_t end_ns = t->end_ns == TRC_NEVER ? check->m->end_ns : t->end_ns;
 	int64_t life_ns = end_ns > start_ns ? end_ns - start_ns : 0;
 
-	if (t->on_cpu_ns == TRC_NEVER || t->on_cpu_ns - life_ns <= LIFE_SLACK_NS)
+	if (t->on_cpu_ns == TRC_NEVER || t->on_cpu_ns - beyond_ns - life_ns <= LIFE_SLACK_NS)
 		return;
 	trc_check_violation(check, start_ns, end_ns,
 			    "thread %u: on procs for %" PRId64 " ns, but it lives for %" PRId64 " ns",
@@ -183,8 +197,10 @@ static void check_life(struct trc_check *check, const struct trc_thread *t)
 static int check_on_cpu(struct trc_check *check)
 {
 	struct trc_error error;
+	const struct trc_on_cpu *stretch;
 	const struct trc_thread *thread;
-	size_t n;
+	size_t n, n_stretches;
+	int64_t *beyond_ns; /* by thread */
 	int err;
 
 	if (!has_kernel_blocks(trc_model_reader(check->m)))
@@ -193,8 +209,19 @@ static int check_on_cpu(struct trc_check *check)
 	if (err)
 		return err == -ENOMEM ? err : 0; /* damaged blocks have been reported */
 	thread = trc_model_threads(check->m, &n);
+	stretch = trc_model_on_cpu(check->m, &n_stretches);
+	beyond_ns = calloc(n + 1, sizeof(*beyond_ns));
+	if (!beyond_ns)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_stretches; i++) {
+		const struct trc_thread *t = trc_model_thread(check->m, stretch[i].thread);
+
+		if (t)
+			beyond_ns[t - thread] += beyond_life_ns(t, &stretch[i]);
+	}
 	for (size_t i = 0; i < n; i++)
-		check_life(check, &thread[i]);
+		check_life(check, &thread[i], beyond_ns[i]);
+	free(beyond_ns);
 	return 0;
 }
 
