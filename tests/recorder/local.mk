@@ -61,9 +61,12 @@ thread_profile_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 thread_profile_test_LDADD = libtrcapi.la libtrcdrain.la $(trc_core_test_LIBS)
 check_PROGRAMS += recorder_test
 TESTS += recorder_test
-recorder_test_SOURCES = tests/recorder/recorder_test.c tests/stolen.h
+recorder_test_SOURCES = tests/recorder/recorder_test.c tests/recorder/recorder_beside.c \
+	tests/recorder/recorder_memory.c tests/recorder/recorder_windows.c \
+	tests/recorder/recorder_fixture.c tests/recorder/recorder_fixture.h \
+	tests/forks.h tests/stolen.h
 recorder_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -fno-optimize-sibling-calls -fexceptions
-recorder_test_LDADD = libtrc.la $(CHECK_LIBS)
+recorder_test_LDADD = libtrc.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += fold_test
 TESTS += fold_test
