@@ -3,8 +3,9 @@ if HAVE_CHECK
 if HAVE_MICROHTTPD
 check_PROGRAMS += http_test
 TESTS += http_test
-http_test_SOURCES = tests/recorder/http_test.c tests/recorder/http_client.c \
-	tests/recorder/http_client.h
+http_test_SOURCES = tests/recorder/http_test.c tests/recorder/http_access.c \
+	tests/recorder/http_server.c tests/recorder/http_fixture.c tests/recorder/http_fixture.h \
+	tests/recorder/http_client.c tests/recorder/http_client.h tests/forks.h
 http_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(ZLIB_CFLAGS)
 http_test_LDADD = libtrc.la libtrcformat.la $(ZLIB_LIBS) $(CHECK_LIBS)
 endif
