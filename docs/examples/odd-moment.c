@@ -1,5 +1,5 @@
 /*
- * odd-moment.c - a server that is fine, except for 80 ms every now and then.
+ * odd-moment.c - a server that is fine, except for 300 ms every now and then.
  *
  * Four workers answer requests, each of which looks something up in a cache.  Every few seconds
  * somebody evicts old entries, in cache_evict(), and holds the cache's lock for as long as it
@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WORKERS = 4, REQUEST_US = 500, EVICT_MS = 80 };
+enum { WORKERS = 4, REQUEST_US = 500, EVICT_MS = 300 };
 
 static pthread_mutex_t cache_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t index_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -54,11 +54,16 @@ enum {
 	RELOAD_EVERY_US = 80000,
 	AUDIT_US = 20000,
 	STATS_EVERY_US = 20000,
+	RELOADS_KEPT = 8,
 };
 
 /* What the program measures itself; each field is only added to. */
 struct measured {
 	uint64_t waits, wait_ns, longest_ns;
+};
+
+struct interval {
+	uint64_t from_ns, until_ns;
 };
 
 struct request {
@@ -78,11 +83,14 @@ static struct {
 static struct {
 	pthread_mutex_t lock; /* guards all of this */
 	uint32_t version, price;
+	uint64_t unlocked_ns;
+	/* The last reloads, each from the unlock before it: whoever waited meanwhile waited for it. */
+	struct interval reload[RELOADS_KEPT];
 } settings = {.lock = PTHREAD_MUTEX_INITIALIZER, .price = 42};
 
 static struct {
 	pthread_mutex_t lock; /* guards all of this; leaf */
-	struct measured settings_wait, backend_wait, latency, reload_hold;
+	struct measured settings_wait, reload_wait, backend_wait, latency, reload_hold;
 	uint64_t refused;
 } stats = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -127,14 +135,29 @@ static void thread_name(const char *name)
 
 /* ---- the settings, and the bad habit -------------------------------------------------------- */
 
+static uint64_t overlap_ns(const struct interval *a, const struct interval *b)
+{
+	uint64_t from_ns = a->from_ns > b->from_ns ? a->from_ns : b->from_ns;
+	uint64_t until_ns = a->until_ns < b->until_ns ? a->until_ns : b->until_ns;
+
+	return until_ns > from_ns ? until_ns - from_ns : 0;
+}
+
 static uint32_t settings_price(void)
 {
-	uint64_t from = now_ns();
+	struct interval wait = {.from_ns = now_ns()};
+	uint64_t for_reloads_ns = 0;
 	uint32_t price;
 
 	pthread_mutex_lock(&settings.lock);
-	measure(&stats.settings_wait, from, now_ns());
+	wait.until_ns = now_ns();
+	for (uint32_t i = 0; i < RELOADS_KEPT; i++)
+		for_reloads_ns += overlap_ns(&wait, &settings.reload[i]);
+	measure(&stats.settings_wait, wait.from_ns, wait.until_ns);
+	if (for_reloads_ns)
+		measure(&stats.reload_wait, 0, for_reloads_ns);
 	price = settings.price;
+	settings.unlocked_ns = now_ns();
 	pthread_mutex_unlock(&settings.lock);
 	return price;
 }
@@ -152,6 +175,7 @@ static void audit_write(uint32_t version)
 
 static void settings_reload(uint32_t version)
 {
+	struct interval *reload;
 	uint64_t from;
 
 	pthread_mutex_lock(&settings.lock);
@@ -160,6 +184,9 @@ static void settings_reload(uint32_t version)
 	settings.price = 40 + version % 5;
 	audit_write(version); /* under the lock: this is what trc has to find */
 	measure(&stats.reload_hold, from, now_ns());
+	reload = &settings.reload[version % RELOADS_KEPT];
+	reload->from_ns = settings.unlocked_ns;
+	reload->until_ns = settings.unlocked_ns = now_ns();
 	pthread_mutex_unlock(&settings.lock);
 	trace_logf(0, "settings", "reloaded, version %u", version);
 }
@@ -327,6 +354,7 @@ static void print_results(void)
 		printf("trc-demo: refused %llu requests, as the queue was full\n",
 		       (unsigned long long)stats.refused);
 	print_measured("settings_price() took the lock", &stats.settings_wait);
+	print_measured("settings_reload() made it wait", &stats.reload_wait);
 	print_measured("settings_reload() held the lock", &stats.reload_hold);
 	print_measured("backend_query() got a connection", &stats.backend_wait);
 	print_measured("a request, from arrival to answer", &stats.latency);

@@ -34,9 +34,10 @@ tells_the_story()
 	caused=$(sql "$trace" "SELECT sum(caused_ns) / 1e6 FROM unlocks WHERE stack IN
 		(SELECT s.stack FROM stack_frames s JOIN frames f ON f.id = s.frame
 			WHERE f.function = 'settings_reload')")
-	awk -v c="$caused" -v w="$waited" 'BEGIN { exit !(c > 0.9 * w && c <= 1.01 * w) }' ||
-		fail "$how: settings_reload() caused $caused ms of $waited ms"
-	passed "$how: settings_reload() caused $caused ms of them"
+	truth=$(measured_ms 'settings_reload() made it wait')
+	close_to "$caused" "$truth" ||
+		fail "$how: settings_reload() caused $caused ms, the program says $truth ms"
+	passed "$how: settings_reload() caused $caused ms of them, the program says $truth ms"
 	"$trace_analyze" "$trace" >report.txt || fail "$how: no report"
 	for word in settings_price settings_reload trc-demo.c; do
 		grep -q "$word" report.txt || fail "$how: the report does not mention $word"
