@@ -6,6 +6,7 @@ integration_programs = \
 	tests/integration/truth_labels \
 	tests/integration/truth_profile \
 	tests/integration/truth_heap \
+	tests/integration/recorders \
 	tests/integration/kill9 \
 	tests/integration/soak \
 	tests/integration/deadlock \
@@ -33,6 +34,10 @@ tests_integration_truth_profile_LDADD = libtrc.la -lpthread
 tests_integration_truth_heap_SOURCES = tests/integration/truth_heap.c
 tests_integration_truth_heap_CFLAGS = $(AM_CFLAGS) -fno-builtin
 tests_integration_truth_heap_LDADD = -lpthread
+tests_integration_recorders_SOURCES = tests/integration/recorders.c
+tests_integration_recorders_CFLAGS = $(AM_CFLAGS) -fno-builtin
+tests_integration_recorders_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_integration_recorders_LDADD = libtrc.la -lpthread
 tests_integration_kill9_SOURCES = tests/integration/kill9.c
 tests_integration_kill9_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_kill9_LDADD = libtrc.la -lpthread
@@ -58,6 +63,7 @@ integration_tests = \
 	tests/integration/sampled_guest.sh \
 	tests/integration/truth_profile.sh \
 	tests/integration/truth_heap.sh \
+	tests/integration/recorders.sh \
 	tests/integration/demo.sh \
 	tests/integration/fold.sh \
 	tests/integration/soak.sh \
