@@ -12,13 +12,17 @@ test_procs_LDADD = $(CHECK_LIBS)
 test_trigger_SOURCES = tests/record/test_trigger.c
 test_trigger_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_trigger_LDADD = libtrccore.la libtrcformat.la $(CHECK_LIBS)
-test_perf_buffer_SOURCES = tests/record/test_perf_buffer.c tests/stolen.h
+test_perf_buffer_SOURCES = tests/record/test_perf_buffer.c tests/record/perf_by_hand.c \
+	tests/record/perf_samples.c tests/record/perf_fixture.c tests/record/perf_fixture.h \
+	tests/stolen.h
 test_perf_buffer_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_perf_buffer_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
 test_perf_maps_SOURCES = tests/record/test_perf_maps.c
 test_perf_maps_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_perf_maps_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
-test_drain_SOURCES = tests/record/test_drain.c tests/record/fake_ring.c tests/record/fake_ring.h
+test_drain_SOURCES = tests/record/test_drain.c tests/record/drain_cells.c \
+	tests/record/drain_ids.c tests/record/drain_observers.c tests/record/drain_fixture.c \
+	tests/record/drain_fixture.h tests/record/fake_ring.c tests/record/fake_ring.h
 test_drain_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 check_PROGRAMS += test-snapshot test-snapshot-live test-snapshot-races test-ring-file
 TESTS += test-snapshot test-snapshot-live test-snapshot-races test-ring-file
