@@ -11,6 +11,13 @@
 
 enum { FOLD_PROCS = 3 };
 
+/* What rows count. */
+enum { COUNT = 0, DELAY = 1, OBJECTS = 0, BYTES = 1, LIVE_OBJECTS = 2, LIVE_BYTES = 3 };
+
+/* Parts of the suite, in files of their own. */
+TCase *fold_losses_case(void);
+TCase *fold_rates_case(void);
+
 extern struct trc_fold *fold;
 extern struct trc_writer *tables;
 
