@@ -53,7 +53,10 @@ tests_format_test_format_SOURCES = \
 	tests/format/test_roundtrip.c \
 	tests/format/test_schema.c \
 	tests/format/test_versions.c \
-	tests/format/test_writer.c
+	tests/format/test_writer.c \
+	tests/format/test_writer_tables.c \
+	tests/format/written.c \
+	tests/format/written.h
 tests_format_test_format_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 # test_damage.c makes allocations fail.
 tests_format_test_format_LDFLAGS = $(AM_LDFLAGS) \
