@@ -32,7 +32,7 @@ enum { OVERLAPPING_PHASES = 3, ALONE_PHASES = 2, PHASES_MAX = 16, PATIENCE_S = 6
 			exit(1);                                                                   \
 		}                                                                                  \
 	} while (0)
-#define SITE __attribute__((noinline)) static
+#define SITE	 __attribute__((noinline)) static
 #define NOT_LAST __asm__ volatile("") /* behind a call: it does not become a jump */
 
 static double now_ns(clockid_t clock)
@@ -50,7 +50,8 @@ static void sleep_ns(long ns)
 	nanosleep(&t, NULL);
 }
 
-/* ---- waits: each is one, whoever is late ------------------------------------------------------ */
+/* ---- waits: each is one, whoever is late ------------------------------------------------------
+ */
 
 enum { WAITS = 100 };
 
@@ -121,7 +122,8 @@ static void contend(int phase)
 	}
 }
 
-/* ---- memory ----------------------------------------------------------------------------------- */
+/* ---- memory -----------------------------------------------------------------------------------
+ */
 
 enum { OBJECTS = 1000, SIZES = 3 };
 
@@ -163,7 +165,8 @@ static void allocate(int phase)
 	}
 }
 
-/* ---- CPU time --------------------------------------------------------------------------------- */
+/* ---- CPU time ---------------------------------------------------------------------------------
+ */
 
 enum { BURN_NS = 300000000 };
 
@@ -182,7 +185,8 @@ SITE void burn_here(int phase)
 	burnt_ns[phase] = now - from;
 }
 
-/* ---- what a profile says ---------------------------------------------------------------------- */
+/* ---- what a profile says ----------------------------------------------------------------------
+ */
 
 /* Its values at the stacks with this function, in the order in which they are printed. */
 static void values_at(const char *text, const char *function, double value[4])
@@ -316,7 +320,8 @@ static void tell_objects(const struct window *w, const char *text)
 	}
 }
 
-/* ---- kinds ------------------------------------------------------------------------------------ */
+/* ---- kinds ------------------------------------------------------------------------------------
+ */
 
 static void make_block(trace_recorder **out, int64_t rate)
 {
@@ -418,7 +423,8 @@ static void stop(struct running *r, const struct kind *kind, const char *which, 
 	free(r->memory.bytes);
 }
 
-/* ---- phases ----------------------------------------------------------------------------------- */
+/* ---- phases -----------------------------------------------------------------------------------
+ */
 
 static void work(int phase)
 {
@@ -429,7 +435,7 @@ static void work(int phase)
 
 static void overlapping(void)
 {
-	struct running coarse[KINDS] = {{NULL}}, fine[KINDS] = {{NULL}};
+	struct running coarse[KINDS] = {{.recorder = NULL}}, fine[KINDS] = {{.recorder = NULL}};
 
 	for (int i = 0; i < KINDS; i++)
 		start(&coarse[i], &kinds[i], kinds[i].coarse);
@@ -446,7 +452,7 @@ static void overlapping(void)
 
 static void alone(const struct kind *kind, int phase)
 {
-	struct running only = {NULL};
+	struct running only = {.recorder = NULL};
 
 	start(&only, kind, kind->fine);
 	for (int i = 0; i < ALONE_PHASES; i++)
