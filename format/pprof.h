@@ -61,7 +61,8 @@ uint32_t trc_pprof_function(struct trc_pprof *p, const char *name, const char *l
  * line[0] is the innermost inlined call there.  The same place again returns the same id. */
 uint32_t trc_pprof_location(struct trc_pprof *p, uint32_t mapping, uint64_t address,
 			    const struct trc_pprof_line *line, size_t n_lines);
-/* As many values as sample types. */
+/* As many values as sample types; those of the same locations and labels are added up, and what is
+ * 0 in the end is left out. */
 void trc_pprof_sample(struct trc_pprof *p, const uint32_t *location, size_t n_locations,
 		      const int64_t *value, const struct trc_pprof_label *label, size_t n_labels);
 

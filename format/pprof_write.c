@@ -179,6 +179,17 @@ static void put_location(struct output *output, const struct trc_pprof *p, size_
 	free(storage);
 }
 
+/* Whether all its values are 0, as those of what came and went. */
+static bool is_nothing(const struct trc_pprof *p, const struct trc_pprof_point *point)
+{
+	const int64_t *value = (int64_t *)p->sample_value.item + point->first_value;
+
+	for (size_t i = 0; i < p->sample_type.n; i++)
+		if (value[i])
+			return false;
+	return true;
+}
+
 static void put_sample(struct output *output, const struct trc_pprof *p,
 		       const struct trc_pprof_point *point)
 {
@@ -249,8 +260,12 @@ int trc_pprof_write_to(const struct trc_pprof *p,
 	}
 	put_header(output, p);
 	put_sample_types(output, p);
-	for (size_t i = 0; i < p->sample.n; i++)
-		put_sample(output, p, (struct trc_pprof_point *)p->sample.item + i);
+	for (size_t i = 0; i < p->sample.n; i++) {
+		const struct trc_pprof_point *point = (struct trc_pprof_point *)p->sample.item + i;
+
+		if (!is_nothing(p, point))
+			put_sample(output, p, point);
+	}
 	put_mappings(output, p);
 	for (size_t i = 0; i < p->location.n; i++)
 		put_location(output, p, i);

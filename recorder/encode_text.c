@@ -284,6 +284,15 @@ static void put_frame(const struct trc_encode_text *e, uint32_t epoch, uint64_t 
 	}
 }
 
+/* What came and went is no change. */
+static bool is_nothing(const struct trc_encode_text *e, const struct row *row)
+{
+	for (uint32_t i = 0; i < e->info->n_types; i++)
+		if (e->values[row->value_off + i])
+			return false;
+	return true;
+}
+
 static void put_row(const struct trc_encode_text *e, const struct row *row, FILE *f)
 {
 	const char *labels = e->keys + row->key_off + row->n_frames * sizeof(uint64_t);
@@ -318,7 +327,8 @@ int trc_encode_text_write(struct trc_encode_text *e,
 	merge_rows(e);
 	put_head(e, f);
 	for (size_t i = 0; i < e->n_rows; i++)
-		put_row(e, &e->row[i], f);
+		if (!is_nothing(e, &e->row[i]))
+			put_row(e, &e->row[i], f);
 	for (size_t i = 0; i < e->info->n_comments; i++)
 		fprintf(f, "# %s\n", e->info->comment[i]);
 	err = fclose(f) ? -ENOMEM : sink(context, text, n_bytes);

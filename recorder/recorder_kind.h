@@ -29,6 +29,7 @@ struct trc_taken {
 	struct trc_folded *folded[TRC_RECORDER_VIEWS_MAX];
 	unsigned int n_folded;
 	void *rows;			/* of kinds without views; free()d */
+	void *rows_before;		/* of some: what there was when the window began */
 	struct trc_module_list modules; /* that the stacks refer to */
 	int64_t begin_realtime_ns, duration_ns;
 };
@@ -53,7 +54,8 @@ struct trc_recorder_kind {
 	int (*look)(struct trace_recorder *r, struct trc_fold *fold, uint64_t now,
 		    struct trc_taken *taken);
 
-	/* Kinds that collect by themselves: what is now; `window` = the change since prepare(). */
+	/* Kinds that collect by themselves: what is now; `window` = the change since prepare(), with
+	 * which the window ends. */
 	int (*take)(struct trace_recorder *r, struct trc_taken *taken, bool window, char *why);
 
 	/* Kinds whose snapshots are no samples: writes one. */

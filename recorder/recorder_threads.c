@@ -1,5 +1,11 @@
-/* recorder_threads.c - recorders of what every thread is doing (<trc/recorder.h>). */
+/*
+ * recorder_threads.c - recorders of what every thread is doing (<trc/recorder.h>).
+ *
+ * A window is the change: those who are at a stack at its end, less those who were at its
+ * beginning. The process is recorded meanwhile, so that both are found in the same way.
+ */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +25,7 @@ struct threads {
 	enum trace_thread_details details;
 	bool no_trc_labels;
 	uint64_t deadline_ns;
+	struct trc_thread_profile *before; /* when the window began */
 };
 
 /* While the process is recorded: that gives each thread its slot, and us the signal. */
@@ -35,14 +42,56 @@ static int take_profile(const struct threads *t, struct trc_thread_profile **out
 	return err;
 }
 
+/* The caller's; a child that is forked here has it at most once. */
+static struct trc_thread_profile *take_before(struct threads *t)
+{
+	struct trc_thread_profile *before = t->before;
+
+	t->before = NULL;
+	atomic_signal_fence(memory_order_seq_cst);
+	return before;
+}
+
 static int take(struct trace_recorder *r, struct trc_taken *taken, bool window, char *why)
 {
+	struct threads *t = (struct threads *)r;
 	struct trc_thread_profile *profile;
-	int err = take_profile((struct threads *)r, &profile, why);
+	int err = take_profile(t, &profile, why);
 
-	if (!err)
-		taken->rows = profile; /* one piece of memory */
+	if (err)
+		return err;
+	taken->rows = profile; /* one piece of memory */
+	if (window)
+		taken->rows_before = take_before(t);
+	return 0;
+}
+
+static int prepare(struct trace_recorder *r, char *why)
+{
+	struct threads *t = (struct threads *)r;
+	struct trc_thread_profile *before;
+	int err = trc_service_begin(why, TRC_RECORDER_WHY_BYTES);
+
+	if (err)
+		return err;
+	trc_thread_profile_free(take_before(t)); /* K3 */
+	err = take_profile(t, &before, why);
+	if (err)
+		trc_service_end();
+	else
+		t->before = before;
 	return err;
+}
+
+static void done(struct trace_recorder *r)
+{
+	trc_thread_profile_free(take_before((struct threads *)r));
+	trc_service_end();
+}
+
+static void threads_free(struct trace_recorder *r)
+{
+	trc_thread_profile_free(((struct threads *)r)->before);
 }
 
 /* ---- samples --------------------------------------------------------------------------- */
@@ -93,13 +142,9 @@ static size_t labels_of(const struct threads *t, const struct trc_thread_row *ro
 	return n;
 }
 
-static void emit(const struct trace_recorder *r, const struct trc_taken *taken, trc_emit_fn *fn,
-		 void *context)
+static void emit_each(const struct threads *t, const struct trc_thread_profile *p, int64_t value,
+		      trc_emit_fn *fn, void *context)
 {
-	const struct threads *t = (const struct threads *)r;
-	const struct trc_thread_profile *p = taken->rows;
-	const int64_t one = 1;
-
 	for (uint32_t i = 0; i < p->n_rows; i++) {
 		const struct trc_thread_row *row = &p->row[i];
 		struct trc_pprof_label label[TRC_LABELS_MAX + OWN_LABELS];
@@ -107,13 +152,23 @@ static void emit(const struct trace_recorder *r, const struct trc_taken *taken, 
 		const struct trc_encode_sample sample = {
 			.frame = row->frame,
 			.n_frames = row->n_frames,
-			.value = &one,
+			.value = &value,
 			.label = label,
 			.n_labels = labels_of(t, row, label, text),
 		};
 
 		fn(context, &sample);
 	}
+}
+
+static void emit(const struct trace_recorder *r, const struct trc_taken *taken, trc_emit_fn *fn,
+		 void *context)
+{
+	const struct threads *t = (const struct threads *)r;
+
+	if (taken->rows_before)
+		emit_each(t, taken->rows_before, -1, fn, context);
+	emit_each(t, taken->rows, 1, fn, context);
 }
 
 static void describe(const struct trace_recorder *r, struct trc_encode_info *info)
@@ -159,7 +214,18 @@ static int write_blocks(struct trace_recorder *r, const struct trace_writer *wri
 
 /* ---- making one ------------------------------------------------------------------------ */
 
-static const struct trc_recorder_kind samples_kind = {
+static const struct trc_recorder_kind stacks_kind = {
+	.name = "threads",
+	.prepare = prepare,
+	.done = done,
+	.take = take,
+	.describe = describe,
+	.emit = emit,
+	.free = threads_free,
+};
+
+/* What there is to know of a thread is another thing at each moment: no change of interest. */
+static const struct trc_recorder_kind each_kind = {
 	.name = "threads",
 	.take = take,
 	.describe = describe,
@@ -175,16 +241,20 @@ int trace_thread_recorder(trace_recorder **out, const struct trace_thread_config
 {
 	struct trace_thread_config known = TRACE_THREAD_CONFIG_INIT;
 	int err = trc_recorder_config(&known, sizeof(known), config, "TRACE_THREAD_CONFIG_INIT");
-	bool blocks = known.details == TRACE_THREADS_BLOCKS;
+	static const struct trc_recorder_kind *const kind[] = {
+		[TRACE_THREADS_BY_STACK] = &stacks_kind,
+		[TRACE_THREADS_BLOCKS] = &blocks_kind,
+		[TRACE_THREADS_EACH] = &each_kind,
+	};
 	struct threads *t;
 
 	if (err)
 		return err;
 	if ((unsigned int)known.details > TRACE_THREADS_EACH)
 		return trc_api_fail(-EINVAL, "config", "details that are not in their list");
-	if (blocks && known.format != TRACE_TEXT)
+	if (known.details == TRACE_THREADS_BLOCKS && known.format != TRACE_TEXT)
 		return trc_api_fail(-EINVAL, "config", "TRACE_THREADS_BLOCKS is TRACE_TEXT only");
-	t = trc_recorder_new(sizeof(*t), blocks ? &blocks_kind : &samples_kind, known.format);
+	t = trc_recorder_new(sizeof(*t), kind[known.details], known.format);
 	if (!t)
 		return -ENOMEM;
 	t->details = known.details;

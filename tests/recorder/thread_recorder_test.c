@@ -181,6 +181,54 @@ START_TEST(threads_at_one_stack_are_counted_together)
 }
 END_TEST
 
+static sem_t may_leave, may_stay;
+
+static __attribute__((noinline)) void leave_soon(void)
+{
+	sem_wait(&may_leave);
+	__asm__ volatile("");
+}
+
+static __attribute__((noinline)) void stay_there(void)
+{
+	sem_wait(&may_stay);
+	__asm__ volatile("");
+}
+
+START_TEST(a_window_is_the_change)
+{
+	struct trace_thread_config config = TRACE_THREAD_CONFIG_INIT;
+	struct trace_writer writer = trace_writer_memory(&memory);
+	struct worker leaving, staying;
+	trace_recorder *r;
+
+	config.format = TRACE_TEXT;
+	config.deadline_ns = LONG_NS;
+	sem_init(&may_leave, 0, 0);
+	sem_init(&may_stay, 0, 0);
+	ck_assert_msg(trace_flight_start(NULL) == 0, "%s", trace_last_error());
+	worker_start_and_sleep(&leaving, leave_soon);
+	worker_start_and_sleep(&staying, stay_there);
+	ck_assert_msg(trace_thread_recorder(&r, &config) == 0, "%s", trace_last_error());
+	ck_assert_msg(trace_recorder_start(r, &writer) == 0, "%s", trace_last_error());
+	sem_post(&may_leave);
+	pthread_join(leaving.thread, NULL);
+	start_workers();
+	ck_assert_msg(trace_recorder_stop(r) == 0, "%s", trace_last_error());
+	ck_assert_int_eq(writer.write(writer.context, "", 1), 0);
+	expect_text(memory.bytes, "threads profile: total 3\n");
+	expect_text(paragraph(memory.bytes, "\n3 @ 0x"), "lock_and_unlock");
+	expect_text(memory.bytes, "burn_time");
+	expect_text(strstr(memory.bytes, "\n-1 @ 0x"), "leave_soon");
+	ck_assert_msg(!strstr(memory.bytes, "stay_there"), "%s", (char *)memory.bytes);
+	sem_post(&may_stay);
+	pthread_join(staying.thread, NULL);
+	end_workers();
+	trace_recorder_free(r);
+	ck_assert_int_eq(trace_flight_stop(), 0);
+}
+END_TEST
+
 START_TEST(each_thread_says_who_and_how_it_is)
 {
 	char begin[64];
@@ -268,7 +316,8 @@ START_TEST(wrong_configs_are_refused)
 	config.details = (enum trace_thread_details)3;
 	ck_assert_int_eq(trace_thread_recorder(&r, &config), -EINVAL);
 	ck_assert_ptr_null(r);
-	ck_assert_int_eq(trace_thread_recorder(&r, NULL), 0);
+	config.details = TRACE_THREADS_EACH;
+	ck_assert_int_eq(trace_thread_recorder(&r, &config), 0);
 	ck_assert_int_eq(trace_recorder_start(r, &writer), -ENOTSUP);
 	trace_recorder_free(r);
 }
@@ -535,6 +584,7 @@ int main(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_checked_fixture(tcase, NULL, tear_down);
 	tcase_add_test(tcase, threads_at_one_stack_are_counted_together);
+	tcase_add_test(tcase, a_window_is_the_change);
 	tcase_add_test(tcase, each_thread_says_who_and_how_it_is);
 	tcase_add_test(tcase, a_paragraph_tells_what_is_waited_for_beside_a_flight_recorder);
 	tcase_add_test(tcase, a_paragraph_tells_what_is_waited_for_beside_a_trace);

@@ -86,7 +86,8 @@ enum trace_profile_format {
  * recorder.  *writer is copied; it is finished by trace_recorder_stop() or _free(), or at once if
  * this fails.  For a trace_multi_recorder() of config.one_each it is an array, of one for each.
  * Returns 0; -EBUSY: it was started already, or trace-record records this process; -ENOTSUP: of
- * this kind there are snapshots only, or malloc is not interposed here; or another negative errno.
+ * this kind there are snapshots only (other details than TRACE_THREADS_BY_STACK), or malloc is not
+ * interposed here; or another negative errno.
  */
 TRC_API int trace_recorder_start(trace_recorder *recorder, const struct trace_writer *writer);
 
@@ -218,7 +219,8 @@ struct trace_thread_config {
 	{                                                                                          \
 		sizeof(struct trace_thread_config), TRACE_PPROF, TRACE_THREADS_BY_STACK, false, 0  \
 	}
-/** Every thread's stack, and what it does; snapshots only.  No thread is stopped: those whose wait
+/** Every thread's stack, and what it does.  Window, of TRACE_THREADS_BY_STACK only: the change, of
+ * those at a stack at its end less those at its beginning.  No thread is stopped: those whose wait
  * was recorded have told their stack, others are sent a SIGPROF and answer for themselves.  One
  * that blocks SIGPROF is not asked. */
 TRC_API int trace_thread_recorder(trace_recorder **out, const struct trace_thread_config *config);
