@@ -55,6 +55,7 @@ __attribute__((visibility("default"))) const struct trc_encode_module trc_encode
 	.names_open = trc_names_open,
 	.names_close = trc_names_close,
 	.names_find = trc_names_find,
+	.names_while = trc_names_while,
 	.open = encoder_open,
 	.sample = encoder_sample,
 	.write = encoder_write,

@@ -14,10 +14,16 @@
 #include "format/pprof.h"   /* struct trc_pprof_label */
 #include "format/symbols.h" /* struct trc_symbol */
 
-enum { TRC_ENCODE_VERSION = 2, TRC_ENCODE_TYPES_MAX = 64 };
+enum { TRC_ENCODE_VERSION = 3, TRC_ENCODE_TYPES_MAX = 64 };
 
 struct trc_names;
 struct trc_encoder;
+
+/* Whether anybody still wants the names.  May be called for every new one: it returns at once. */
+struct trc_encode_wanted {
+	bool (*is)(void *context);
+	void *context;
+};
 
 struct trc_encode_type {
 	const char *type, *unit;
@@ -78,10 +84,16 @@ struct trc_encode_module {
 			     struct trc_symbol out[TRC_SYMBOL_INLINE_MAX],
 			     const struct trc_module_entry **module);
 
+	/* From now on it is asked, until it says no: then nothing has a name any more, and what is
+	 * written with these names fails with -ECANCELED.  *wanted stays until they are closed;
+	 * NULL = they are wanted to the end. */
+	void (*names_while)(struct trc_names *names, const struct trc_encode_wanted *wanted);
+
 	/* Samples of the same stack with the same labels become one.  0 or -ENOMEM. */
 	int (*open)(struct trc_encoder **out, const struct trc_encode_info *info);
 	void (*sample)(struct trc_encoder *encoder, const struct trc_encode_sample *sample);
-	/* Hands the bytes to `sink`, once.  0, what it returned first, or -ENOMEM. */
+	/* Hands the bytes to `sink`, once.  0, what it returned first, -ENOMEM, or -ECANCELED: the
+	 * names were not wanted any more. */
 	int (*write)(struct trc_encoder *encoder,
 		     int (*sink)(void *context, const void *bytes, size_t n_bytes), void *context);
 	void (*close)(struct trc_encoder *encoder); /* accepts NULL */

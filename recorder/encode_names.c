@@ -24,6 +24,8 @@ struct trc_names {
 	struct trc_symbols *symbols;
 	struct place *place;
 	size_t n_places, place_mask;
+	const struct trc_encode_wanted *wanted; /* NULL = to the end */
+	bool given_up;
 };
 
 /* ---- modules --------------------------------------------------------------------------- */
@@ -115,10 +117,19 @@ static int places_grow(struct trc_names *names)
 	return 0;
 }
 
+static bool are_wanted(struct trc_names *names)
+{
+	if (names->wanted && !names->given_up)
+		names->given_up = !names->wanted->is(names->wanted->context);
+	return !names->given_up;
+}
+
 static void place_resolve(struct trc_names *names, struct place *place)
 {
 	struct trc_symbol symbol[TRC_SYMBOL_INLINE_MAX];
-	size_t n = trc_symbols_find(names->symbols, place->module, place->address, symbol);
+	size_t n = are_wanted(names)
+			   ? trc_symbols_find(names->symbols, place->module, place->address, symbol)
+			   : 0;
 
 	place->symbol = n ? malloc(n * sizeof(*symbol)) : NULL;
 	if (!place->symbol)
@@ -166,10 +177,21 @@ size_t trc_names_find(struct trc_names *names, uint32_t epoch, uint64_t return_a
 int64_t trc_names_offset(struct trc_names *names, uint32_t epoch, uint64_t return_address)
 {
 	const struct place *place = place_of(names, epoch, return_address);
-	uint64_t start =
-		place ? trc_symbols_start(names->symbols, place->module, place->address) : 0;
+	uint64_t start = place && !names->given_up
+				 ? trc_symbols_start(names->symbols, place->module, place->address)
+				 : 0;
 
 	return start && start <= place->address ? (int64_t)(return_address - start) : -1;
+}
+
+void trc_names_while(struct trc_names *names, const struct trc_encode_wanted *wanted)
+{
+	names->wanted = wanted;
+}
+
+int trc_names_error(const struct trc_names *names)
+{
+	return names->given_up ? -ECANCELED : 0;
 }
 
 /* ---- open and close -------------------------------------------------------------------- */

@@ -121,7 +121,9 @@ int trc_encode_pprof_write(struct trc_encode_pprof *e,
 			   int (*sink)(void *context, const void *bytes, size_t n_bytes),
 			   void *context)
 {
-	return e->error ? e->error : trc_pprof_write_to(e->pprof, sink, context);
+	int err = e->error ? e->error : trc_names_error(e->info->names);
+
+	return err ? err : trc_pprof_write_to(e->pprof, sink, context);
 }
 
 int trc_encode_pprof_open(struct trc_encode_pprof **out, const struct trc_encode_info *info)

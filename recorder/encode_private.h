@@ -11,6 +11,9 @@ void trc_names_close(struct trc_names *names);
 size_t trc_names_find(struct trc_names *names, uint32_t epoch, uint64_t return_address,
 		      struct trc_symbol out[TRC_SYMBOL_INLINE_MAX],
 		      const struct trc_module_entry **module);
+void trc_names_while(struct trc_names *names, const struct trc_encode_wanted *wanted);
+/* 0, or -ECANCELED: they were not wanted any more. */
+int trc_names_error(const struct trc_names *names);
 /* How far into its function an address lies; -1 = not known. */
 int64_t trc_names_offset(struct trc_names *names, uint32_t epoch, uint64_t return_address);
 /* The program's own module; NULL = no module is known. */

@@ -331,7 +331,9 @@ int trc_encode_text_write(struct trc_encode_text *e,
 			put_row(e, &e->row[i], f);
 	for (size_t i = 0; i < e->info->n_comments; i++)
 		fprintf(f, "# %s\n", e->info->comment[i]);
-	err = fclose(f) ? -ENOMEM : sink(context, text, n_bytes);
+	err = fclose(f) ? -ENOMEM : trc_names_error(e->info->names);
+	if (!err)
+		err = sink(context, text, n_bytes);
 	free(text);
 	return err;
 }

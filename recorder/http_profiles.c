@@ -8,6 +8,7 @@
 #include <string.h>
 #include "encode.h"
 #include "http_own.h"
+#include "rec.h"
 #include "recorder_kind.h"
 #include "recording.h"
 
@@ -214,23 +215,38 @@ static int keep(struct kind *kind)
 	return err;
 }
 
-static int take_kept(struct kind *kind, const struct trc_http_take *take,
-		     const struct trace_writer *writer)
+/* What was counted so far; the names are looked for without the lock. */
+static int look_at_kept(struct kind *kind, struct trc_taken *taken, char *why)
 {
-	char why[TRC_RECORDER_WHY_BYTES];
 	int err;
 
-	/* The snapshot needs it, and it is not loaded with a lock held; what fails here fails there
-	 * again, and is told. */
-	trc_encode_load(why, sizeof(why));
 	pthread_mutex_lock(&kind->lock);
 	err = keep(kind);
-	if (!err) {
-		kind->kept->text = take->debug; /* nobody else has it */
-		err = trace_recorder_snapshot(kind->kept, writer);
-	}
+	if (err)
+		snprintf(why, TRC_RECORDER_WHY_BYTES, "%s", trace_last_error());
+	else
+		err = trc_recorders_take(&kind->kept, 1, taken, true, false, why);
 	pthread_mutex_unlock(&kind->lock);
 	return err;
+}
+
+/* `as`: how it is to be written. */
+static int take_kept(struct kind *kind, trace_recorder *as, const struct trace_writer *writer)
+{
+	struct trc_taken taken = {.n_folded = 0};
+	char why[TRC_RECORDER_WHY_BYTES] = "";
+	int saved_errno = errno, err, finished;
+
+	trc_self.quiet++;
+	err = look_at_kept(kind, &taken, why);
+	if (!err)
+		err = trc_recorders_write(&as, 1, &taken, writer, why);
+	finished = trc_writer_finished(writer, err);
+	err = err ? err : finished;
+	trc_taken_free(&taken);
+	trc_self.quiet--;
+	errno = saved_errno;
+	return err ? trc_api_fail(err, kind->entry.name, *why ? why : strerror(-err)) : 0;
 }
 
 static int take_window(trace_recorder *r, const struct trc_http_take *take,
@@ -259,21 +275,35 @@ static int make(trace_recorder **out, const struct kind *kind, const struct trc_
 	return trace_profile_recorder(out, profile, &config);
 }
 
+static bool is_wanted(void *context)
+{
+	const struct trc_http_wait *wait = context;
+
+	return wait->wait(wait->context, 0);
+}
+
+static int take_from(trace_recorder *r, struct kind *kind, const struct trc_http_take *take,
+		     const struct trace_writer *writer)
+{
+	if (take->window_ns)
+		return take_window(r, take, writer);
+	return kind && kind->keeps ? take_kept(kind, r, writer)
+				   : trace_recorder_snapshot(r, writer);
+}
+
 int trc_http_profiles_take(const struct trc_http_take *take, const struct trace_writer *writer,
 			   char *why, size_t n_bytes)
 {
+	const struct trc_encode_wanted wanted = {is_wanted, (void *)(uintptr_t)take->wait};
 	struct kind *kind = kind_of(take->name);
 	trace_recorder *r = NULL;
 	int err;
 
 	trc_api_clear();
-	if (kind && kind->keeps && !take->window_ns) {
-		err = take_kept(kind, take, writer);
-	} else {
-		err = make(&r, kind, take);
-		if (!err)
-			err = take->window_ns ? take_window(r, take, writer)
-					      : trace_recorder_snapshot(r, writer);
+	err = make(&r, kind, take);
+	if (!err) {
+		r->wanted = &wanted;
+		err = take_from(r, kind, take, writer);
 	}
 	if (err)
 		snprintf(why, n_bytes, "%s", trace_last_error());

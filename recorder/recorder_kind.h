@@ -54,8 +54,8 @@ struct trc_recorder_kind {
 	int (*look)(struct trace_recorder *r, struct trc_fold *fold, uint64_t now,
 		    struct trc_taken *taken);
 
-	/* Kinds that collect by themselves: what is now; `window` = the change since prepare(), with
-	 * which the window ends. */
+	/* Kinds that collect by themselves: what is now; `window` = the change since prepare(),
+	 * with which the window ends. */
 	int (*take)(struct trace_recorder *r, struct trc_taken *taken, bool window, char *why);
 
 	/* Kinds whose snapshots are no samples: writes one. */
@@ -76,7 +76,8 @@ struct trace_recorder {
 	const struct trc_recorder_kind *kind;
 	struct trace_recorder *next; /* of all (recorder.c) */
 	bool text;
-	bool is_member; /* of a multi recorder: nobody else's any more */
+	const struct trc_encode_wanted *wanted; /* what it writes; NULL = to the end */
+	bool is_member;				/* of a multi recorder: nobody else's any more */
 	pthread_mutex_t lock;
 	bool running;
 	pid_t pid; /* that it was started in */

@@ -182,7 +182,8 @@ static void describe(const struct trace_recorder *r, struct trc_encode_info *inf
 
 /* ---- a paragraph for each -------------------------------------------------------------- */
 
-static int write_text(const struct trc_thread_profile *profile, const struct trace_writer *writer,
+static int write_text(const struct trc_thread_profile *profile,
+		      const struct trc_encode_wanted *wanted, const struct trace_writer *writer,
 		      char *why)
 {
 	struct trc_module_list modules;
@@ -192,7 +193,8 @@ static int write_text(const struct trc_thread_profile *profile, const struct tra
 
 	if (err)
 		return err;
-	err = trc_thread_text(profile, &modules, &text, &n_bytes, why, TRC_RECORDER_WHY_BYTES);
+	err = trc_thread_text(profile, &modules, wanted, &text, &n_bytes, why,
+			      TRC_RECORDER_WHY_BYTES);
 	if (!err)
 		err = writer->write(writer->context, text, n_bytes);
 	free(text);
@@ -207,7 +209,7 @@ static int write_blocks(struct trace_recorder *r, const struct trace_writer *wri
 
 	if (err)
 		return err;
-	err = write_text(profile, writer, why);
+	err = write_text(profile, r->wanted, writer, why);
 	trc_thread_profile_free(profile);
 	return err;
 }

@@ -239,6 +239,7 @@ int trc_recorders_write(struct trace_recorder *const *r, size_t n, const struct 
 					 taken->modules.n_modules);
 	if (!err) {
 		w->module = module;
+		module->names_while(w->info.names, r[0]->wanted);
 		err = encode(w, r, n, taken, writer);
 		module->names_close(w->info.names);
 	}

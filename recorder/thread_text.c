@@ -147,7 +147,8 @@ static int put_all(struct text *t, const struct trc_thread_profile *profile, cha
 }
 
 int trc_thread_text(const struct trc_thread_profile *profile, const struct trc_module_list *modules,
-		    char **text, size_t *n_bytes, char *why, size_t why_bytes)
+		    const struct trc_encode_wanted *wanted, char **text, size_t *n_bytes, char *why,
+		    size_t why_bytes)
 {
 	struct text t = {.module = trc_encode_load(why, why_bytes)};
 	int err;
@@ -157,7 +158,10 @@ int trc_thread_text(const struct trc_thread_profile *profile, const struct trc_m
 	err = t.module->names_open(&t.names, modules->module, modules->n_modules);
 	if (err)
 		return err;
+	t.module->names_while(t.names, wanted);
 	err = put_all(&t, profile, text, n_bytes);
+	if (!err && wanted && !wanted->is(wanted->context))
+		err = -ECANCELED;
 	t.module->names_close(t.names);
 	return err;
 }

@@ -19,8 +19,10 @@
 const char *trc_thread_state(const struct trc_thread_row *row);
 
 /* *text is the caller's, who free()s it; the modules come from trc_module_list().  0 or -errno,
- * with a sentence in why.  Context: any thread that records nothing meanwhile, may block. */
+ * with a sentence in why; -ECANCELED: it is not wanted any more (NULL = it is to the end). Context:
+ * any thread that records nothing meanwhile, may block. */
 int trc_thread_text(const struct trc_thread_profile *profile, const struct trc_module_list *modules,
-		    char **text, size_t *n_bytes, char *why, size_t why_bytes);
+		    const struct trc_encode_wanted *wanted, char **text, size_t *n_bytes, char *why,
+		    size_t why_bytes);
 
 #endif

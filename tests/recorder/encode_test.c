@@ -1,5 +1,6 @@
 /* encode_test.c - what libtrc-profile.so makes of samples (recorder/encode.h). */
 #include <check.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -274,6 +275,45 @@ START_TEST(a_failed_sink_is_not_called_again)
 }
 END_TEST
 
+/* Wanted for as many names as *left says. */
+static bool is_wanted(void *left)
+{
+	return (*(int *)left)-- > 0;
+}
+
+/* Whoever asked has gone: what is left is not looked for, and nothing is written. */
+START_TEST(names_that_nobody_wants_any_more)
+{
+	const int64_t one = 1;
+	const struct trc_encode_info info = {
+		.names = names,
+		.name = "waits",
+		.style = TRC_STYLE_COUNTS,
+		.text = _i,
+		.type = {{"contentions", "count"}},
+		.n_types = 1,
+		.period_type = {"contentions", "count"},
+	};
+	int left = 1;
+	const struct trc_encode_wanted wanted = {is_wanted, &left};
+	uint64_t frame[] = {within(inner_function), within(outer_function)};
+	struct trc_encode_sample sample = {
+		.frame = frame, .n_frames = 2, .epoch = 3, .value = &one};
+	struct trc_symbol symbol[TRC_SYMBOL_INLINE_MAX];
+	struct trc_encoder *e;
+	struct output o = {0};
+
+	M->names_while(names, &wanted);
+	ck_assert_int_eq(M->open(&e, &info), 0);
+	M->sample(e, &sample);
+	ck_assert_int_eq(M->write(e, take, &o), -ECANCELED);
+	ck_assert_int_eq(o.n_calls, 0);
+	ck_assert_int_eq(left, -1); /* it is not asked again */
+	ck_assert_uint_eq(M->names_find(names, 3, frame[1], symbol, NULL), 0);
+	M->close(e);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("encode");
@@ -285,6 +325,7 @@ int main(void)
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, text_is_in_its_style, 0, sizeof(STYLES) / sizeof(*STYLES));
 	tcase_add_test(tc, a_file_that_is_cut_short_while_it_is_read);
+	tcase_add_loop_test(tc, names_that_nobody_wants_any_more, 0, 2);
 	tcase_add_test(tc, comments_stand_at_the_end);
 	tcase_add_test(tc, an_address_has_a_name_in_the_epochs_of_its_module);
 	tcase_add_test(tc, pprof_is_compressed_and_complete_without_samples);
