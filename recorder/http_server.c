@@ -54,7 +54,7 @@ static void stop_threads(struct trc_http_server *s)
 }
 
 /* False: it takes longer than anybody wants to wait who has called exit().  Names of functions are
- * looked for, as a rule, which nothing interrupts. */
+ * looked for, as a rule: nothing interrupts the search for one. */
 static bool wait_at_exit(struct trc_http_server *s)
 {
 	struct timespec until = trc_http_from_now(EXIT_NS);
