@@ -3,6 +3,7 @@
  *
  * dlopen is not interposed: it searches by the RUNPATH of its caller, which would be this object.
  */
+#include "recorder/interpose/operators.h"
 #include "recorder/interpose/span.h"
 
 TRC_EXPORT int dlclose(void *handle)
@@ -10,9 +11,11 @@ TRC_EXPORT int dlclose(void *handle)
 	int result;
 
 	trc_modules_changing();
+	trc_operators_closing();
 	trc_self.no_wait++; /* the loader's lock is held while destructors run */
 	result = REAL(dlclose)(handle);
 	trc_self.no_wait--;
+	trc_operators_closed();
 	trc_modules_changed();
 	return result;
 }

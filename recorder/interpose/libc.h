@@ -58,6 +58,29 @@ int __open64_2(const char *path, int flags);
 int __openat_2(int dir, const char *path, int flags);
 int __openat64_2(int dir, const char *path, int flags);
 
+/* C++'s new (n) and delete (d) of an object (w, l) and of an array (a), also aligned, and those
+ * that do not throw. */
+void *_Znwm(size_t n);
+void *_Znam(size_t n);
+void *_ZnwmRKSt9nothrow_t(size_t n, const void *tag);
+void *_ZnamRKSt9nothrow_t(size_t n, const void *tag);
+void *_ZnwmSt11align_val_t(size_t n, size_t alignment);
+void *_ZnamSt11align_val_t(size_t n, size_t alignment);
+void *_ZnwmSt11align_val_tRKSt9nothrow_t(size_t n, size_t alignment, const void *tag);
+void *_ZnamSt11align_val_tRKSt9nothrow_t(size_t n, size_t alignment, const void *tag);
+void _ZdlPv(void *object);
+void _ZdaPv(void *object);
+void _ZdlPvRKSt9nothrow_t(void *object, const void *tag);
+void _ZdaPvRKSt9nothrow_t(void *object, const void *tag);
+void _ZdlPvm(void *object, size_t n);
+void _ZdaPvm(void *object, size_t n);
+void _ZdlPvSt11align_val_t(void *object, size_t alignment);
+void _ZdaPvSt11align_val_t(void *object, size_t alignment);
+void _ZdlPvSt11align_val_tRKSt9nothrow_t(void *object, size_t alignment, const void *tag);
+void _ZdaPvSt11align_val_tRKSt9nothrow_t(void *object, size_t alignment, const void *tag);
+void _ZdlPvmSt11align_val_t(void *object, size_t n, size_t alignment);
+void _ZdaPvmSt11align_val_t(void *object, size_t n, size_t alignment);
+
 /* Cleanup handlers without landing pads; see span.h. */
 void _pthread_cleanup_push(struct _pthread_cleanup_buffer *buffer, void (*routine)(void *),
 			   void *arg);

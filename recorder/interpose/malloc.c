@@ -85,3 +85,13 @@ TRC_EXPORT void *realloc(void *object, size_t n)
 		return trc_real.realloc(object, n);
 	return realloc_otherwise(object, n);
 }
+
+/* Some allocators have their own, others leave it to libc, whose comes to realloc(): so do all. */
+TRC_EXPORT void *reallocarray(void *object, size_t n, size_t each)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n, each, &bytes))
+		return REAL(reallocarray)(object, n, each); /* which says that it is too much */
+	return realloc(object, bytes);
+}

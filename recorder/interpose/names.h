@@ -223,7 +223,35 @@
 	N(memalign)                                                                                \
 	N(valloc)                                                                                  \
 	N(pvalloc)                                                                                 \
+	N(reallocarray)                                                                            \
 	N(posix_memalign)
+
+/*
+ * Operators of C++, by what gives and what takes back.  A program need not have any: where there
+ * are none behind these they do as those of the C++ library (operators.c).
+ */
+#define TRC_NAMES_NEW(N)                                                                           \
+	N(_Znwm)                                                                                   \
+	N(_Znam)                                                                                   \
+	N(_ZnwmRKSt9nothrow_t)                                                                     \
+	N(_ZnamRKSt9nothrow_t)                                                                     \
+	N(_ZnwmSt11align_val_t)                                                                    \
+	N(_ZnamSt11align_val_t)                                                                    \
+	N(_ZnwmSt11align_val_tRKSt9nothrow_t)                                                      \
+	N(_ZnamSt11align_val_tRKSt9nothrow_t)
+#define TRC_NAMES_DELETE(N)                                                                        \
+	N(_ZdlPv)                                                                                  \
+	N(_ZdaPv)                                                                                  \
+	N(_ZdlPvRKSt9nothrow_t)                                                                    \
+	N(_ZdaPvRKSt9nothrow_t)                                                                    \
+	N(_ZdlPvm)                                                                                 \
+	N(_ZdaPvm)                                                                                 \
+	N(_ZdlPvSt11align_val_t)                                                                   \
+	N(_ZdaPvSt11align_val_t)                                                                   \
+	N(_ZdlPvSt11align_val_tRKSt9nothrow_t)                                                     \
+	N(_ZdaPvSt11align_val_tRKSt9nothrow_t)                                                     \
+	N(_ZdlPvmSt11align_val_t)                                                                  \
+	N(_ZdaPvmSt11align_val_t)
 
 #define TRC_NAMES_THUNKS(T)                                                                        \
 	T(vfork)                                                                                   \
@@ -231,6 +259,8 @@
 
 #define TRC_NAMES(N, V, T)                                                                         \
 	TRC_NAMES_HEAP(N)                                                                          \
+	TRC_NAMES_NEW(N)                                                                           \
+	TRC_NAMES_DELETE(N)                                                                        \
 	TRC_NAMES_LOCKS(N)                                                                         \
 	TRC_NAMES_THREADS(N)                                                                       \
 	TRC_NAMES_WAITS(N)                                                                         \

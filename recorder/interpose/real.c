@@ -3,6 +3,7 @@
  */
 #include <stdatomic.h>
 #include "recorder/interpose/mutex_inline.h"
+#include "recorder/interpose/operators.h"
 #include "recorder/interpose/real.h"
 #include "recorder/interpose/thread.h"
 
@@ -10,7 +11,7 @@ union trc_real_page trc_real_page __attribute__((aligned(TRC_REAL_PAGE_BYTES)));
 
 /* Characters, not pointers: usable before this object is relocated (F2). */
 static const struct {
-	char name[28];
+	char name[36];
 	char version[12]; /* "" = the default one */
 } wanted[TRC_REAL_COUNT] = {
 #define TRC_N(name)		    {#name, ""},
@@ -39,7 +40,7 @@ static void *missing_allocation(void)
 	return NULL;
 }
 
-#define HEAP_NAMES (TRC_REAL_posix_memalign + 1) /* they come first */
+#define HEAP_NAMES (TRC_REAL__ZdaPvmSt11align_val_t + 1) /* they come first */
 /* What was found for them; the table is not ours to write when it may have become read-only. */
 static _Atomic(trc_function *) early_heap[HEAP_NAMES];
 
@@ -49,6 +50,8 @@ static trc_function *missing(enum trc_real_idx idx)
 
 	if (idx < TRC_REAL_posix_memalign)
 		return (trc_function *)missing_allocation;
+	if (idx > TRC_REAL_posix_memalign && (int)idx < HEAP_NAMES)
+		return trc_operator_plain(idx);
 	if (name[0] == 'p' && (name[1] == 't' || name[1] == 'o'))
 		return (trc_function *)missing_pthread_call;
 	return (trc_function *)missing_call;
@@ -67,7 +70,8 @@ trc_function *trc_real_early(enum trc_real_idx idx)
 	found = trc_early_lookup(wanted[idx].name, *version ? version : NULL);
 	if (!found)
 		return missing(idx);
-	if ((int)idx < HEAP_NAMES)
+	/* Later, operators may be those of an object that goes again. */
+	if ((int)idx < HEAP_NAMES && !trc_real.malloc)
 		atomic_store_explicit(&early_heap[idx], found, memory_order_relaxed);
 	return found;
 }

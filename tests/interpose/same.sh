@@ -14,7 +14,7 @@ check()
 	}
 }
 
-for name in same_locks same_waits same_process same_signals same_interrupted same_cxx; do
+for name in same_locks same_waits same_process same_signals same_interrupted same_cxx same_plugins; do
 	program=$(program $name)
 	timeout 30 "$program" "$here/.libs/libplugin.so" >"$work/plain" || fail "$name, plain: $?"
 	for locks in contended all none; do

@@ -1,0 +1,224 @@
+/*
+ * operators.c - C++'s new and delete.  Context: traced thread; as in malloc.c.
+ *
+ * Those of the C++ library come to malloc() and free(), and are left to that.  An allocator may
+ * have its own, which do not: jemalloc's, tcmalloc's and mimalloc's, preloaded or linked.
+ *
+ *   N1  an object is counted once, whatever the real operator is made of
+ *   N2  who gave an object takes it back: a call goes where it would go without this object, or, if
+ *       there are no operators behind this one, to those of the object that was loaded first
+ *       (a C++ plugin of a program in C), or, if there are none at all, to malloc() and free()
+ */
+#include <link.h>
+#include "recorder/interpose/operators.h"
+#include "recorder/interpose/span.h"
+
+enum { FIRST = TRC_REAL__Znwm, N_OPERATORS = TRC_REAL__ZdaPvmSt11align_val_t - FIRST + 1 };
+
+/* The C++ library's, which come to malloc(); stored by the constructor. */
+static bool are_plain;
+
+/* ---- operators that are not behind this object (N2) ---------------------------------------- */
+
+static _Atomic(trc_function *) late[N_OPERATORS];
+static _Atomic unsigned int n_closing; /* objects: what is found meanwhile is not kept */
+
+struct search {
+	enum trc_real_idx idx;
+	trc_function *found;
+};
+
+/* The loader's list does not change while it calls this, once. */
+static int look(struct dl_phdr_info *info, size_t n_bytes, void *context)
+{
+	struct search *search = context;
+
+	search->found = trc_real_early(search->idx);
+	return 1;
+}
+
+static trc_function *find(enum trc_real_idx idx)
+{
+	/* relaxed: whoever finds it finds the same. */
+	trc_function *found = atomic_load_explicit(&late[idx - FIRST], memory_order_relaxed);
+	struct search search = {idx, NULL};
+
+	if (!trc_real.malloc) /* nor may the loader be called yet */
+		return trc_real_early(idx);
+	if (found)
+		return found;
+	dl_iterate_phdr(look, &search);
+	/* acquire: pairs with trc_operators_closed(); of an object that goes nothing is kept. */
+	if (!atomic_load_explicit(&n_closing, memory_order_acquire))
+		atomic_store_explicit(&late[idx - FIRST], search.found, memory_order_relaxed);
+	return search.found;
+}
+
+void trc_operators_closing(void)
+{
+	atomic_fetch_add_explicit(&n_closing, 1, memory_order_relaxed);
+	for (unsigned int i = 0; i < N_OPERATORS; i++)
+		atomic_store_explicit(&late[i], NULL, memory_order_relaxed);
+}
+
+void trc_operators_closed(void)
+{
+	for (unsigned int i = 0; i < N_OPERATORS; i++)
+		atomic_store_explicit(&late[i], NULL, memory_order_relaxed);
+	/* release: pairs with the acquire in find(). */
+	atomic_fetch_sub_explicit(&n_closing, 1, memory_order_release);
+}
+
+#define OPERATOR(name)                                                                             \
+	(TRC_LIKELY(trc_real.name != NULL) ? trc_real.name                                         \
+					   : (__typeof__(trc_real.name))find(TRC_REAL_##name))
+
+/* ---- where there is no C++ library ---------------------------------------------------------- */
+
+static void *plain_nothrow(size_t n)
+{
+	return REAL(malloc)(n + !n);
+}
+
+static void *plain_aligned_nothrow(size_t n, size_t alignment)
+{
+	void *object = NULL;
+	int err = REAL(posix_memalign)(
+		&object, alignment < sizeof(void *) ? sizeof(void *) : alignment, n + !n);
+
+	return err ? NULL : object;
+}
+
+/* Without exceptions there is nothing else to do for these. */
+static void *plain(size_t n)
+{
+	void *object = plain_nothrow(n);
+
+	if (!object)
+		abort();
+	return object;
+}
+
+static void *plain_aligned(size_t n, size_t alignment)
+{
+	void *object = plain_aligned_nothrow(n, alignment);
+
+	if (!object)
+		abort();
+	return object;
+}
+
+static void plain_delete(void *object)
+{
+	REAL(free)(object);
+}
+
+trc_function *trc_operator_plain(enum trc_real_idx idx)
+{
+	switch ((unsigned int)idx) {
+	case TRC_REAL__Znwm:
+	case TRC_REAL__Znam:
+		return (trc_function *)plain;
+	case TRC_REAL__ZnwmRKSt9nothrow_t:
+	case TRC_REAL__ZnamRKSt9nothrow_t:
+		return (trc_function *)plain_nothrow;
+	case TRC_REAL__ZnwmSt11align_val_t:
+	case TRC_REAL__ZnamSt11align_val_t:
+		return (trc_function *)plain_aligned;
+	case TRC_REAL__ZnwmSt11align_val_tRKSt9nothrow_t:
+	case TRC_REAL__ZnamSt11align_val_tRKSt9nothrow_t:
+		return (trc_function *)plain_aligned_nothrow;
+	default:
+		return (trc_function *)plain_delete;
+	}
+}
+
+/* ---- new ------------------------------------------------------------------------------------ */
+
+/* N1: a malloc() inside has told of what this object is, or lies in. */
+static void tell(const void *object, size_t n)
+{
+	if ((uintptr_t)object - trc_self.heap_last >= trc_self.heap_last_bytes)
+		trc_heap_allocated(object, n);
+}
+
+#define NEW(name, parameters, arguments)                                                           \
+	static __attribute__((noinline)) void *name##_otherwise parameters                         \
+	{                                                                                          \
+		bool sampled = trc_heap_is_sampled() && !are_plain;                                \
+		void *object;                                                                      \
+                                                                                                   \
+		if (!sampled)                                                                      \
+			return OPERATOR(name) arguments;                                           \
+		trc_self.heap_last_bytes = 0;                                                      \
+		object = OPERATOR(name) arguments; /* or it throws */                              \
+		tell(object, n);                                                                   \
+		return object;                                                                     \
+	}                                                                                          \
+	TRC_EXPORT void *name parameters                                                           \
+	{                                                                                          \
+		if (TRC_LIKELY(!trc_heap_is_sampled() && trc_real.name != NULL))                   \
+			return trc_real.name arguments;                                            \
+		return name##_otherwise arguments;                                                 \
+	}
+NEW(_Znwm, (size_t n), (n))
+NEW(_Znam, (size_t n), (n))
+NEW(_ZnwmRKSt9nothrow_t, (size_t n, const void *tag), (n, tag))
+NEW(_ZnamRKSt9nothrow_t, (size_t n, const void *tag), (n, tag))
+NEW(_ZnwmSt11align_val_t, (size_t n, size_t alignment), (n, alignment))
+NEW(_ZnamSt11align_val_t, (size_t n, size_t alignment), (n, alignment))
+NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, (size_t n, size_t alignment, const void *tag),
+    (n, alignment, tag))
+NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t n, size_t alignment, const void *tag),
+    (n, alignment, tag))
+
+/* ---- delete --------------------------------------------------------------------------------- */
+
+#define DELETE(name, parameters, arguments)                                                        \
+	static __attribute__((noinline)) void name##_otherwise parameters                          \
+	{                                                                                          \
+		if (trc_heap_may_know(object))                                                     \
+			trc_heap_freed(object);                                                    \
+		OPERATOR(name) arguments;                                                          \
+	}                                                                                          \
+	TRC_EXPORT void name parameters                                                            \
+	{                                                                                          \
+		if (TRC_LIKELY(!trc_heap_may_know(object) && trc_real.name != NULL))               \
+			trc_real.name arguments;                                                   \
+		else                                                                               \
+			name##_otherwise arguments;                                                \
+	}
+DELETE(_ZdlPv, (void *object), (object))
+DELETE(_ZdaPv, (void *object), (object))
+DELETE(_ZdlPvRKSt9nothrow_t, (void *object, const void *tag), (object, tag))
+DELETE(_ZdaPvRKSt9nothrow_t, (void *object, const void *tag), (object, tag))
+DELETE(_ZdlPvm, (void *object, size_t n), (object, n))
+DELETE(_ZdaPvm, (void *object, size_t n), (object, n))
+DELETE(_ZdlPvSt11align_val_t, (void *object, size_t alignment), (object, alignment))
+DELETE(_ZdaPvSt11align_val_t, (void *object, size_t alignment), (object, alignment))
+DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t, (void *object, size_t alignment, const void *tag),
+       (object, alignment, tag))
+DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, (void *object, size_t alignment, const void *tag),
+       (object, alignment, tag))
+DELETE(_ZdlPvmSt11align_val_t, (void *object, size_t n, size_t alignment), (object, n, alignment))
+DELETE(_ZdaPvmSt11align_val_t, (void *object, size_t n, size_t alignment), (object, n, alignment))
+
+/* ---- what is behind this object ---------------------------------------------------------------
+ */
+
+static bool is_cxx_library(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	return !strncmp(name, "libstdc++.so", 12) || !strncmp(name, "libc++", 6);
+}
+
+/* After resolve_first() (real.c). */
+__attribute__((constructor(102))) static void operators_start(void)
+{
+	Dl_info info;
+
+	are_plain = trc_real._Znwm && dladdr((void *)(uintptr_t)trc_real._Znwm, &info) &&
+		    info.dli_fname && is_cxx_library(info.dli_fname);
+}

@@ -1,0 +1,13 @@
+/* operators.h - C++'s new and delete: what their neighbours tell and ask (operators.c). */
+#ifndef TRC_RECORDER_INTERPOSE_OPERATORS_H
+#define TRC_RECORDER_INTERPOSE_OPERATORS_H
+
+#include "recorder/interpose/real.h"
+
+/* What stands for an operator that no object has.  Usable before this object is relocated (F2). */
+trc_function *trc_operator_plain(enum trc_real_idx idx);
+/* Around dlclose(). Context: any thread, may block. */
+void trc_operators_closing(void);
+void trc_operators_closed(void);
+
+#endif
