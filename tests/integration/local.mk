@@ -7,6 +7,7 @@ integration_programs = \
 	tests/integration/truth_profile \
 	tests/integration/truth_heap \
 	tests/integration/recorders \
+	tests/integration/truth_new \
 	tests/integration/kill9 \
 	tests/integration/soak \
 	tests/integration/deadlock \
@@ -38,6 +39,8 @@ tests_integration_recorders_SOURCES = tests/integration/recorders.c
 tests_integration_recorders_CFLAGS = $(AM_CFLAGS) -fno-builtin
 tests_integration_recorders_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_recorders_LDADD = libtrc.la -lpthread
+tests_integration_truth_new_SOURCES = tests/integration/truth_new.cc
+tests_integration_truth_new_LDADD = -lpthread
 tests_integration_kill9_SOURCES = tests/integration/kill9.c
 tests_integration_kill9_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_kill9_LDADD = libtrc.la -lpthread
@@ -64,6 +67,7 @@ integration_tests = \
 	tests/integration/truth_profile.sh \
 	tests/integration/truth_heap.sh \
 	tests/integration/recorders.sh \
+	tests/integration/allocators.sh \
 	tests/integration/demo.sh \
 	tests/integration/fold.sh \
 	tests/integration/soak.sh \
@@ -80,4 +84,4 @@ integration_tests = \
 	tests/integration/redis_kill9.sh
 
 TESTS += $(integration_tests)
-EXTRA_DIST += tests/integration/lib.sh $(integration_tests)
+EXTRA_DIST += tests/integration/lib.sh tests/integration/heap_lib.sh $(integration_tests)

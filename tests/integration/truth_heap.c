@@ -1,5 +1,5 @@
 /*
- * truth_heap.c - a program that knows what it allocated: truth_heap ROUNDS.
+ * truth_heap.c - a program that knows what it allocated: truth_heap ROUNDS [no-pvalloc].
  *
  * Each way of allocating has a size of its own that nothing else here has, by which it is found
  * in the trace.  Of its objects one in eight stays; half of the others are freed at once, the rest
@@ -11,6 +11,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ enum { THREADS = 4, BATCH = 4096 };
 
 static atomic_ulong allocated[32], released[32];
 static unsigned long rounds;
+static bool has_pvalloc; /* an allocator may have none, and not know what libc's gives */
 static pthread_key_t key;
 
 /* An object begins with the number of its way, and may be linked. */
@@ -55,7 +57,7 @@ static void *by_valloc(size_t n)
 }
 static void *by_pvalloc(size_t n)
 {
-	return pvalloc(n);
+	return has_pvalloc ? pvalloc(n) : valloc(n);
 }
 static void *by_realloc(size_t n)
 {
@@ -186,6 +188,7 @@ int main(int argc, char **argv)
 	pthread_t thread[THREADS];
 
 	rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 16;
+	has_pvalloc = argc < 3 || strcmp(argv[2], "no-pvalloc") != 0;
 	pthread_key_create(&key, release_all);
 	for (size_t n = 0; n < THREADS; n++)
 		if (pthread_create(&thread[n], NULL, work, (void *)n))

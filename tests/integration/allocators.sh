@@ -1,0 +1,52 @@
+#!/bin/bash
+# Programs with allocators other than libc's, preloaded and linked, in C and in C++: they say
+# the same as when they are not recorded, and the trace knows every object and its end, once;
+# estimates are within 3 standard errors.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/heap_lib.sh"
+need_unsanitized
+need c++
+
+c_object=$here/truth_heap-truth_heap.o
+cxx_object=$here/truth_new.o
+
+# the_same WHAT COMMAND...: as it was said just now
+the_same()
+{
+	local what=$1
+	shift
+	env LD_PRELOAD="$preloaded" "$@" >plain.txt 2>err.txt || fail "$what, not recorded: status $?: $(cat err.txt)"
+	cmp plain.txt said.txt || fail "$what does not say the same when it is recorded"
+	passed "$what says the same when it is recorded"
+}
+
+# both WHAT LIBRARY C_PROGRAM CXX_PROGRAM: with LIBRARY preloaded, if that is a name.  Libc's pvalloc()
+# is not for jemalloc's free(), and mimalloc ends a program instead of throwing.
+both()
+{
+	local what=$1 ways=all
+	preloaded=$2
+	case $what in
+	jemalloc*) ways=no-pvalloc ;;
+	mimalloc*) ways=no-throw ;;
+	esac
+	exactly "$what, C" "$3" 16 $ways
+	the_same "$what, C" "$3" 16 $ways
+	exactly "$what, C++" "$4" 16 $ways
+	the_same "$what, C++" "$4" 16 $ways
+	roughly 4096 "$what, C++" "$4" 480 $ways
+	preloaded=
+}
+
+both glibc '' "$here/truth_heap" "$here/truth_new"
+for pair in jemalloc:libjemalloc.so.2 tcmalloc:libtcmalloc_minimal.so.4 mimalloc:libmimalloc.so.2; do
+	name=${pair%:*}
+	library=${pair#*:}
+	if ! c++ -o c_linked "$c_object" -l:"$library" -lpthread 2>err.txt ||
+		! c++ -o cxx_linked "$cxx_object" -l:"$library" -lpthread 2>err.txt; then
+		echo "$name: skipped: $(head -n 1 err.txt)"
+		continue
+	fi
+	both "$name, linked" '' ./c_linked ./cxx_linked
+	both "$name, preloaded" "$library" "$here/truth_heap" "$here/truth_new"
+done
