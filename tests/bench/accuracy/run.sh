@@ -4,6 +4,7 @@
 #   run.sh [PROGRAM...]     programs: concurrent, serial (default: both)
 #
 # ACCURACY_RUNS=10, ACCURACY_RATES='100 1000 10000' (samples a second of CPU time), and
+# ACCURACY_SWEEPS=10 (how often the serial program goes from A to J), and
 # ACCURACY_ENGINES, of: timer, EVENT/signal, EVENT/kernel (ours), gperftools, perf/EVENT.  Each run
 # goes through all engines and rates in turn, so that what else the machine does concerns all
 # of them.  What was counted is left as accuracy.tsv in the build directory; score.awk says
@@ -18,6 +19,7 @@ trace_record=$top_builddir/recorder/trace-record
 trace_analyze=$top_builddir/analyzer/trace-analyze
 results=$top_builddir/accuracy.tsv
 runs=${ACCURACY_RUNS:-10}
+sweeps=${ACCURACY_SWEEPS:-10}
 rates=${ACCURACY_RATES:-100 1000 10000}
 engines=${ACCURACY_ENGINES:-timer cpu-clock/signal cpu-clock/kernel cycles/signal cycles/kernel
 	gperftools perf/cpu-clock perf/cycles}
@@ -80,6 +82,12 @@ reaches()
 	esac
 }
 
+# command_line PROGRAM ROUNDS
+command_line()
+{
+	say "$programs/$1 $2$([ "$1" != serial ] || printf ' %d' "$sweeps")"
+}
+
 # Each of the following: PROGRAM ROUNDS EVENT RATE.  It runs the program, whose own clock readings
 # go to $work/clock, and prints rows of function (- is any other), weight, samples.
 
@@ -92,7 +100,7 @@ with_trc()
 	*) how=(-e "$event" -F "$4") ;;
 	esac
 	"$trace_record" -q "${how[@]}" --sample-by "$by" -o "$work/run.trc" -- \
-		"$programs/$program" "$rounds" >"$work/clock" || return 1
+		$(command_line "$program" "$rounds") >"$work/clock" || return 1
 	"$trace_analyze" --output tsv --sql "
 		SELECT coalesce(known.function, '-'), sum(s.value), count(*)
 		FROM event_sample AS s LEFT JOIN (
@@ -107,7 +115,7 @@ with_gperftools()
 {
 	rm -f "$work/run.prof"
 	env LD_PRELOAD=libprofiler.so.0 CPUPROFILE="$work/run.prof" CPUPROFILE_FREQUENCY="$4" \
-		"$programs/$1" "$2" >"$work/clock" 2>"$work/run.err" || return 1
+		$(command_line "$1" "$2") >"$work/clock" 2>"$work/run.err" || return 1
 	google-pprof --text "$programs/$1" "$work/run.prof" 2>>"$work/run.err" |
 		awk -v known="$(functions_of "$1")" '
 			BEGIN { n = split(known, name, " "); for (i = 1; i <= n; i++) is[name[i]] }
@@ -120,8 +128,8 @@ with_perf()
 {
 	local how=(-F "$4")
 	[ "$3" != cycles ] || how=(-c "$(cycles_period "$4")")
-	perf record -q -g -e "$3" "${how[@]}" -o "$work/run.data" -- "$programs/$1" "$2" \
-		>"$work/clock" 2>"$work/run.err" || return 1
+	perf record -q -g -e "$3" "${how[@]}" -o "$work/run.data" -- \
+		$(command_line "$1" "$2") >"$work/clock" 2>"$work/run.err" || return 1
 	perf script -i "$work/run.data" -F period,ip,sym 2>>"$work/run.err" |
 		awk -v known="$(functions_of "$1")" '
 			BEGIN { n = split(known, name, " "); for (i = 1; i <= n; i++) is[name[i]] }
@@ -244,8 +252,8 @@ for program; do
 		measure concurrent 5000
 		;;
 	serial)
-		say '-- serial: A to J one after the other, 1.82 % to 18.18 %; 0.75 s of CPU time'
-		measure serial 750
+		say "-- serial: A to J one after the other, 1.82 % to 18.18 %, in $sweeps sweeps; 3 s of CPU time"
+		measure serial 3000
 		;;
 	*) trouble "no such program: $program" ;;
 	esac

@@ -54,7 +54,7 @@ static inline uint64_t work_do(struct work *w, uint64_t x, uint64_t rounds)
 	uint64_t began_ns = work_cpu_ns();
 
 	x = w->function(x, rounds);
-	w->cpu_ns = work_cpu_ns() - began_ns;
+	w->cpu_ns += work_cpu_ns() - began_ns;
 	return x;
 }
 
