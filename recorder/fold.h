@@ -132,6 +132,9 @@ struct trc_view_options {
  */
 int trc_view_add(struct trc_fold *fold, struct trc_view **out,
 		 const struct trc_view_options *options, uint64_t now);
+/* At how many stacks, with their labels, it has counted something; THREADCREATE: how many threads.
+ * What has not ended yet is not among them. */
+uint64_t trc_view_count(const struct trc_view *view);
 /* Accepts NULL. */
 void trc_view_remove(struct trc_fold *fold, struct trc_view *view);
 /*

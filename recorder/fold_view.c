@@ -52,6 +52,20 @@ void trc_view_sum(struct trc_view *view, uint32_t stack, uint32_t labels,
 		row->value[i] += value[i];
 }
 
+uint64_t trc_view_count(const struct trc_view *view)
+{
+	double threads = 0;
+
+	if (view->options.kind != TRC_VIEW_THREADCREATE)
+		return view->rows.n;
+	for (uint32_t id = 1; id <= view->rows.used; id++) {
+		const struct trc_fold_row *row = trc_fold_table_at(&view->rows, id);
+
+		threads += row ? row->value[0] : 0;
+	}
+	return (uint64_t)threads;
+}
+
 uint64_t trc_view_clip(const struct trc_view *view, uint64_t from, uint64_t until)
 {
 	from = from > view->begin ? from : view->begin;

@@ -61,6 +61,9 @@ struct trc_http_take {
 struct trc_http_source {
 	/* Calls fn for each profile, in the order of their names. */
 	void (*each)(trc_http_each_fn *fn, void *context);
+	/* How many records it has by now, at no cost if nothing records it; for those that are not
+	 * TRC_HTTP_COUNTED.  NULL = nobody knows. */
+	uint64_t (*count)(const char *name);
 	/* Writes one; finishes *writer in any case. */
 	int (*take)(const struct trc_http_take *take, const struct trace_writer *writer, char *why,
 		    size_t n_bytes);
@@ -149,6 +152,6 @@ struct trc_http_part {
 			void (*fn)(void *context, const char *name, const char *value),
 			void *context);
 };
-#define TRC_HTTP_PART_VERSION 2
+#define TRC_HTTP_PART_VERSION 3
 
 #endif

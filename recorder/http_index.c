@@ -59,10 +59,7 @@ static void add_row(struct trc_http_reply *r, const struct trc_http_entry *e)
 {
 	bool is_profile = e->flags & TRC_HTTP_CUMULATIVE;
 
-	trc_http_addf(r, "<tr><td>");
-	if (e->flags & TRC_HTTP_COUNTED)
-		trc_http_addf(r, "%llu", (unsigned long long)e->count);
-	trc_http_addf(r, "</td><td>");
+	trc_http_addf(r, "<tr><td>%llu</td><td>", (unsigned long long)e->count);
 	add_link(r, e->name, is_profile ? "?debug=1" : "");
 	trc_http_add_escaped(r, e->name);
 	trc_http_addf(r, "</a></td></tr>\n");
@@ -112,6 +109,9 @@ void trc_http_index(const struct trc_http_source *source, struct trc_http_reply 
 	for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++)
 		collect(index, &always[i]);
 	source->each(collect, index);
+	for (size_t i = 0; i < index->n && source->count; i++)
+		if (!(index->entry[i].flags & TRC_HTTP_COUNTED))
+			index->entry[i].count = source->count(index->entry[i].name);
 	qsort(index->entry, index->n, sizeof(*index->entry), by_name);
 	add_page(r, index);
 	free(index);

@@ -153,6 +153,7 @@ static const char *name(struct trc_http_names *n, uint64_t address)
 
 const struct trc_http_source trc_http_own = {
 	.each = trc_http_profiles_each,
+	.count = trc_http_profiles_count,
 	.take = trc_http_profiles_take,
 	.trace = trace,
 	.flight = flight,

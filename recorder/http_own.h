@@ -10,6 +10,7 @@ extern __attribute__((visibility("hidden"))) const struct trc_http_host trc_http
 /* ---- http_profiles.c ---- */
 
 void trc_http_profiles_each(trc_http_each_fn *fn, void *context);
+uint64_t trc_http_profiles_count(const char *name);
 int trc_http_profiles_take(const struct trc_http_take *take, const struct trace_writer *writer,
 			   char *why, size_t n_bytes);
 /* Begins what is to be known before anybody asks; what cannot be begun is tried again then. */

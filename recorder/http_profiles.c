@@ -11,6 +11,7 @@
 #include "rec.h"
 #include "recorder_kind.h"
 #include "recording.h"
+#include "thread_profile.h"
 
 enum { NAMES_MAX = 400 }; /* of profiles of the program's own */
 
@@ -188,6 +189,23 @@ void trc_http_profiles_each(trc_http_each_fn *fn, void *context)
 	for (size_t i = 0; i < N_KINDS; i++)
 		fn(context, &kinds[i].entry);
 	trace_profile_each(tell_custom, &names);
+}
+
+/* Records: stacks, of threadcreate and of threads threads. */
+uint64_t trc_http_profiles_count(const char *name)
+{
+	struct kind *kind = kind_of(name);
+	uint64_t n = 0;
+
+	if (!kind)
+		return 0;
+	if (kind->make == make_threads)
+		return trc_thread_count();
+	pthread_mutex_lock(&kind->lock);
+	if (kind->kept)
+		n = trc_recorder_count(kind->kept);
+	pthread_mutex_unlock(&kind->lock);
+	return n;
 }
 
 /* ---- taking one -------------------------------------------------------------------------- */

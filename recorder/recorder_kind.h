@@ -107,6 +107,8 @@ int trc_recorders_begin(struct trace_recorder *const *r, size_t n, char *why);
  * failed: trc_taken_free() each.  With `window` false: instants (look(), take()). */
 int trc_recorders_take(struct trace_recorder *const *r, size_t n, struct trc_taken *taken,
 		       bool window, bool end, char *why);
+/* How much one with views has counted: trc_view_count(). */
+uint64_t trc_recorder_count(struct trace_recorder *r);
 /* Ends the window, and nobody wants to know. */
 void trc_recorders_cancel(struct trace_recorder *const *r, size_t n);
 void trc_taken_free(struct trc_taken *taken);

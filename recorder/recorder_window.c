@@ -93,6 +93,20 @@ static int take_all(void *context, struct trc_fold *fold, uint64_t now)
 	return err;
 }
 
+struct count {
+	const struct trace_recorder *r;
+	uint64_t n;
+};
+
+static int count(void *context, struct trc_fold *fold, uint64_t now)
+{
+	struct count *c = context;
+
+	for (unsigned int i = 0; i < c->r->n_views; i++)
+		c->n += trc_view_count(c->r->view[i]);
+	return 0;
+}
+
 static bool have_views(const struct batch *b)
 {
 	for (size_t i = 0; i < b->n; i++)
@@ -201,6 +215,13 @@ int trc_recorders_take(struct trace_recorder *const *r, size_t n, struct trc_tak
 		err = -EINVAL;
 	}
 	return explain(err, why);
+}
+
+uint64_t trc_recorder_count(struct trace_recorder *r)
+{
+	struct count c = {.r = r};
+
+	return trc_service_call(count, &c) ? 0 : c.n;
 }
 
 void trc_recorders_cancel(struct trace_recorder *const *r, size_t n)

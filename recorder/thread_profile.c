@@ -821,6 +821,25 @@ int trc_thread_profile_take(struct trc_thread_profile **out, uint64_t deadline_n
 	return err;
 }
 
+static void count_task(void *context, uint32_t tid)
+{
+	uint32_t *n = context;
+
+	*n += !trc_sample_is_own_thread(tid);
+}
+
+uint32_t trc_thread_count(void)
+{
+	struct trc_tasks tasks;
+	uint32_t n = 0;
+
+	if (trc_tasks_open(&tasks))
+		return 0;
+	trc_tasks_each(tasks.dir, count_task, &n);
+	trc_tasks_close(&tasks);
+	return n;
+}
+
 void trc_thread_profile_free(struct trc_thread_profile *p)
 {
 	free(p);

@@ -66,6 +66,10 @@ int trc_thread_profile_take(struct trc_thread_profile **out, uint64_t deadline_n
 /* It is one piece of memory: free() does as well.  Accepts NULL. */
 void trc_thread_profile_free(struct trc_thread_profile *profile);
 
+/* How many threads the program has; 0 = the kernel does not say.  Context: any thread, may block.
+ */
+uint32_t trc_thread_count(void);
+
 /* "waiting", "running", "did not answer". */
 const char *trc_thread_is_name(enum trc_thread_is is);
 

@@ -303,6 +303,46 @@ START_TEST(a_delta_is_of_its_time_and_the_whole_of_all)
 }
 END_TEST
 
+/* What the list says that there is of one. */
+static int counted(const char *name)
+{
+	struct http_got got = http_ask(port, "GET", "/debug/pprof/", "");
+	char link[100];
+	const char *at;
+	int n = -1;
+
+	ck_assert_int_eq(got.status, 200);
+	snprintf(link, sizeof(link), "</td><td><a href='%s", name);
+	at = strstr(got.body, link);
+	while (at && at > got.body && at[-1] >= '0' && at[-1] <= '9')
+		at--;
+	ck_assert_msg(at && sscanf(at, "%d", &n) == 1, "%s: %s", name, got.body);
+	http_got_free(&got);
+	return n;
+}
+
+static void *does_nothing(void *unused)
+{
+	return unused;
+}
+
+START_TEST(the_list_counts)
+{
+	pthread_t thread;
+
+	ck_assert_int_eq(counted("threads"), 1); /* none of the server's */
+	ck_assert_int_eq(counted("goroutine"), 1);
+	ck_assert_int_eq(counted("threadcreate"), 0);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(pthread_create(&thread, NULL, does_nothing, NULL), 0);
+		pthread_join(thread, NULL);
+	}
+	ck_assert_int_eq(counted("threadcreate"), 3);
+	ck_assert_int_eq(counted("cmdline"), 0);
+	ck_assert_int_eq(counted("profile"), 0);
+}
+END_TEST
+
 /* Not before it is asked for, if that was asked for. */
 START_TEST(on_demand_is_from_the_first_request_on)
 {
@@ -314,6 +354,9 @@ START_TEST(on_demand_is_from_the_first_request_on)
 	port = trace_http_port();
 	ck_assert(!trace_enabled());
 	contend(waits_before);
+	ck_assert_int_eq(counted("block"), 0);
+	ck_assert_int_eq(counted("heap"), 0);
+	ck_assert(!trace_enabled());
 	got = http_ask(port, "GET", "/debug/pprof/block", "");
 	ck_assert_int_eq(got.status, 200);
 	ck_assert(!names(&got, "waits_before"));
@@ -323,6 +366,7 @@ START_TEST(on_demand_is_from_the_first_request_on)
 	got = http_ask(port, "GET", "/debug/pprof/block", "");
 	ck_assert(names(&got, "waits_before"));
 	http_got_free(&got);
+	ck_assert_int_ge(counted("block"), 1);
 	stop_server();
 	ck_assert(!trace_enabled());
 }
@@ -509,6 +553,7 @@ static void http_addresses(TCase *served, TCase *alone)
 			    sizeof(rows) / sizeof(*rows));
 	tcase_add_test(served, symbols_have_names);
 	tcase_add_test(served, a_delta_is_of_its_time_and_the_whole_of_all);
+	tcase_add_test(served, the_list_counts);
 	tcase_add_test(served, profiles_of_the_programs_own_are_served);
 	tcase_add_test(served, a_body_that_is_too_large_is_refused);
 	tcase_add_test(served, a_trace_is_whole_and_leaves_no_file);
