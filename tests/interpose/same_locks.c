@@ -502,12 +502,16 @@ static void spin_tests(void)
 static mtx_t c11_mutex;
 static cnd_t c11_cond;
 static int c11_stage;
+static int c11_told;  /* atomically: that the thread was created */
 static int c11_tried; /* atomically: the thread has found the mutex held */
 
 static int c11_thread(void *arg)
 {
-	struct timespec soon = in_ms(CLOCK_REALTIME, 5);
+	struct timespec soon;
 
+	while (!__atomic_load_n(&c11_told, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	soon = in_ms(CLOCK_REALTIME, 5);
 	tell("held: mtx_trylock", mtx_trylock(&c11_mutex));
 	tell("held: mtx_timedlock", mtx_timedlock(&c11_mutex, &soon));
 	tell("held: mtx_timedlock, no time", mtx_timedlock(&c11_mutex, &BAD_TIME));
@@ -540,6 +544,7 @@ static void c11_tests(void)
 	tell("cnd_timedwait", cnd_timedwait(&c11_cond, &c11_mutex, &soon));
 	tell("cnd_timedwait, no time", cnd_timedwait(&c11_cond, &c11_mutex, &BAD_TIME));
 	tell("thrd_create", thrd_create(&thread, c11_thread, NULL));
+	__atomic_store_n(&c11_told, 1, __ATOMIC_RELEASE);
 	while (!__atomic_load_n(&c11_tried, __ATOMIC_ACQUIRE))
 		usleep(1000);
 	usleep(5000); /* now it waits, most likely */

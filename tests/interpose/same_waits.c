@@ -106,7 +106,7 @@ static long do_nanosleep(void)
 }
 static long do_usleep(void)
 {
-	return usleep(900000);
+	return usleep(10000000);
 }
 static long do_sleep(void)
 {
