@@ -13,6 +13,7 @@
  */
 #include <errno.h>
 #include "format/raw.h"
+#include "annotate.h"
 #include "rec.h"
 #include "heap.h"
 #include "heap_draw.h"
@@ -80,6 +81,7 @@ static void sample(uint64_t address, uint64_t bytes)
 	struct trc_heap_object object = {
 		atomic_fetch_add_explicit(&n_samples, 1, memory_order_relaxed) + 1, bytes,
 		trc_self.heap_period};
+	uint64_t n;
 
 	if (trc_heap_may_know((const void *)(uintptr_t)address))
 		trc_heap_freed((const void *)(uintptr_t)address); /* H3 */
@@ -87,9 +89,11 @@ static void sample(uint64_t address, uint64_t bytes)
 		record_alloc(address, &object);
 		return;
 	}
-	atomic_fetch_add_explicit(&n_unplaced, 1, memory_order_relaxed);
 	record_alloc(address, &object);
 	record_free(address, &object);
+	n = atomic_fetch_add_explicit(&n_unplaced, 1, memory_order_relaxed) + 1;
+	if (!(n & (n - 1)))
+		trc_own_runtime.counter(NULL, "heap samples without a place", (int64_t)n);
 }
 
 void trc_heap_due(const void *object, uint64_t bytes)

@@ -27,9 +27,18 @@
  * One more user, who wants a sample every period_bytes on average (1 to TRC_HEAP_PERIOD_MAX): its
  * number goes to *user.  Events are made while a session records, as all events are.
  * Returns 0; -EINVAL: a period out of range; -ENOMEM: no memory for the table of live objects;
- * -EBUSY: there are 64 users already.  Context: any thread, may block.
+ * -EBUSY: there are 64 users already; -ENOTSUP: the program's malloc() is not the one that is
+ * interposed, nothing would be seen.  Context: any thread, may block.
  */
 int trc_heap_begin(uint64_t period_bytes, unsigned int *user);
+/* A sentence for what that returned.  Context: any thread, may block. */
+void trc_heap_why(int err, char *why, size_t n_bytes);
+/* Says in the trace, as a log message, that the heap is not sampled.  Context: any thread, may
+ * block; recording. */
+void trc_heap_tell(const char *why);
+/* True if malloc() is that of another object, whose path goes to `whose`.  Where nothing is
+ * interposed there is no such function. */
+bool trc_malloc_is_foreign(char *whose, size_t n_bytes);
 /* The user asks for another period. 0 or -EINVAL. */
 int trc_heap_rate(unsigned int user, uint64_t period_bytes);
 /* The user is gone. */
@@ -37,7 +46,8 @@ void trc_heap_end(unsigned int user);
 /* What is in force: bytes between two samples, on average; 0 = nothing is sampled. */
 uint64_t trc_heap_period(void);
 /* Objects that were drawn and not known afterwards, as there was no place for them among those
- * that live: in the trace they end where they begin. */
+ * that live: in the trace they end where they begin.  It tells how many there were, as a counter:
+ * whenever their number has doubled. */
 uint64_t trc_heap_unplaced(void);
 /* A session begins to record, or has ended. */
 void trc_heap_session(bool on);

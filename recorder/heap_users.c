@@ -1,6 +1,9 @@
 /* heap_users.c - who wants allocations sampled (heap.h).  Context: any thread, may block. */
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include "annotate.h"
 #include "hot.h"
 #include "heap.h"
 #include "heap_table.h"
@@ -54,6 +57,40 @@ static int apply(void)
 	return err;
 }
 
+#pragma weak trc_malloc_is_foreign
+
+static bool is_foreign(char *whose, size_t n_bytes)
+{
+	return trc_malloc_is_foreign && trc_malloc_is_foreign(whose, n_bytes);
+}
+
+void trc_heap_why(int err, char *why, size_t n_bytes)
+{
+	char whose[256];
+
+	if (err == -ENOTSUP && is_foreign(whose, sizeof(whose)))
+		snprintf(why, n_bytes,
+			 "malloc() of this program is that of %s, which comes before the recorder",
+			 whose);
+	else if (err == -EBUSY)
+		snprintf(why, n_bytes, "too many recorders of memory at once");
+	else if (err == -ENOMEM)
+		snprintf(why, n_bytes, "no memory for the table of the heap's samples");
+	else
+		snprintf(why, n_bytes, "%s", strerror(-err));
+}
+
+void trc_heap_tell(const char *why)
+{
+	uint32_t quiet = trc_self.quiet;
+	char text[400];
+
+	snprintf(text, sizeof(text), "the heap is not sampled: %s", why);
+	trc_self.quiet = 0;
+	trc_own_runtime.log(NULL, 0, "trc", text, strlen(text));
+	trc_self.quiet = quiet;
+}
+
 static bool is_period(uint64_t period_bytes)
 {
 	return period_bytes && period_bytes <= TRC_HEAP_PERIOD_MAX;
@@ -66,6 +103,8 @@ int trc_heap_begin(uint64_t period_bytes, unsigned int *user)
 
 	if (!is_period(period_bytes))
 		return -EINVAL;
+	if (is_foreign(NULL, 0))
+		return -ENOTSUP;
 	enter();
 	while (i < USERS_MAX && asked[i])
 		i++;

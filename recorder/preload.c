@@ -69,8 +69,12 @@ static void begin(void)
 	if (options.n_cpu_events &&
 	    trc_cpu_profile_session(options.cpu_event, options.n_cpu_events, error, sizeof(error)))
 		tell(error);
-	if (options.heap_bytes && trc_heap_begin(options.heap_bytes, &heap_user))
-		tell("no memory for the table of the heap's samples");
+	if (options.heap_bytes)
+		err = trc_heap_begin(options.heap_bytes, &heap_user);
+	if (err) {
+		trc_heap_why(err, error, sizeof(error));
+		trc_heap_tell(error);
+	}
 }
 
 /* What samples the threads that are still there have lost is told before the end.  A child that runs

@@ -6,10 +6,6 @@
 #include "recorder_kind.h"
 #include "recording.h"
 
-/* Where nothing is interposed allocations are not seen either. */
-#pragma weak trc_heap_begin
-#pragma weak trc_heap_end
-
 struct heap {
 	struct trace_recorder base;
 	int64_t sample_bytes; /* 0 and less = off */
@@ -20,18 +16,15 @@ struct heap {
 static int prepare(struct trace_recorder *r, char *why)
 {
 	struct heap *h = (struct heap *)r;
-	int err = -ENOTSUP;
+	int err;
 
 	h->is_user = false;
 	if (h->sample_bytes <= 0)
 		return 0;
-	if (trc_heap_begin && trc_heap_end)
-		err = trc_heap_begin((uint64_t)h->sample_bytes, &h->user);
+	err = trc_heap_begin((uint64_t)h->sample_bytes, &h->user);
 	h->is_user = !err;
-	if (err == -ENOTSUP)
-		snprintf(why, TRC_RECORDER_WHY_BYTES, "malloc is not interposed in this program");
-	else if (err == -EBUSY)
-		snprintf(why, TRC_RECORDER_WHY_BYTES, "too many recorders of memory at once");
+	if (err)
+		trc_heap_why(err, why, TRC_RECORDER_WHY_BYTES);
 	return err;
 }
 

@@ -209,6 +209,7 @@ static void heap_forget(void)
 
 void trc_recording_heap(enum trc_recording_who who, uint64_t period_bytes)
 {
+	char why[300];
 	int err = 0;
 
 	if (heap_user[who].is)
@@ -217,8 +218,11 @@ void trc_recording_heap(enum trc_recording_who who, uint64_t period_bytes)
 	if (period_bytes)
 		err = trc_heap_begin(period_bytes, &heap_user[who].number);
 	heap_user[who].is = period_bytes && !err;
-	if (err)
-		trc_api_fail(0, "the heap is not sampled", strerror(-err));
+	if (!err)
+		return;
+	trc_heap_why(err, why, sizeof(why));
+	trc_api_fail(0, "the heap is not sampled", why);
+	trc_heap_tell(why);
 }
 
 void trc_recording_on(void)

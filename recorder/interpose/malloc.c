@@ -5,6 +5,9 @@
  * The object is the real allocator's own, nothing is put before or behind it: so what one of these
  * gave may be freed by whatever is not interposed, and the other way round.
  */
+#include <elf.h>
+#include <link.h>
+#include "recorder/heap.h"
 #include "recorder/interpose/span.h"
 
 /*
@@ -94,4 +97,24 @@ TRC_EXPORT void *reallocarray(void *object, size_t n, size_t each)
 	if (__builtin_mul_overflow(n, each, &bytes))
 		return REAL(reallocarray)(object, n, each); /* which says that it is too much */
 	return realloc(object, bytes);
+}
+
+bool trc_malloc_is_foreign(char *whose, size_t n_bytes)
+{
+	Dl_info all = {0}, own = {0};
+	const ElfW(Sym) *symbol = NULL;
+
+	if (!dladdr1((void *)(uintptr_t)malloc, &all, (void **)&symbol, RTLD_DL_SYMENT) ||
+	    !dladdr((void *)(uintptr_t)trc_malloc_is_foreign, &own) ||
+	    all.dli_fbase == own.dli_fbase)
+		return false;
+	/* A program at a fixed address that takes malloc's has one for it, and calls the real one. */
+	if (symbol && symbol->st_shndx == SHN_UNDEF)
+		return false;
+	for (size_t i = 0; i < n_bytes; i++) {
+		whose[i] = i + 1 < n_bytes ? all.dli_fname[i] : '\0';
+		if (!whose[i])
+			break;
+	}
+	return true;
 }

@@ -8,6 +8,7 @@ integration_programs = \
 	tests/integration/truth_heap \
 	tests/integration/recorders \
 	tests/integration/truth_new \
+	tests/integration/own_malloc \
 	tests/integration/kill9 \
 	tests/integration/soak \
 	tests/integration/deadlock \
@@ -41,6 +42,10 @@ tests_integration_recorders_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_recorders_LDADD = libtrc.la -lpthread
 tests_integration_truth_new_SOURCES = tests/integration/truth_new.cc
 tests_integration_truth_new_LDADD = -lpthread
+tests_integration_own_malloc_SOURCES = tests/integration/own_malloc.c
+tests_integration_own_malloc_CFLAGS = $(AM_CFLAGS) -fno-builtin
+tests_integration_own_malloc_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_integration_own_malloc_LDADD = libtrc.la -lpthread
 tests_integration_kill9_SOURCES = tests/integration/kill9.c
 tests_integration_kill9_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_kill9_LDADD = libtrc.la -lpthread
@@ -68,6 +73,7 @@ integration_tests = \
 	tests/integration/truth_heap.sh \
 	tests/integration/recorders.sh \
 	tests/integration/allocators.sh \
+	tests/integration/own_malloc.sh \
 	tests/integration/demo.sh \
 	tests/integration/fold.sh \
 	tests/integration/soak.sh \

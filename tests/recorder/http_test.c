@@ -158,9 +158,20 @@ static void expect(const struct row *row, const struct http_got *got)
 		ck_assert_msg(strstr(got->body, row->body), "%s: %s", what, got->body);
 }
 
+/* A sanitizer's malloc() stands before libtrc's: there is no profile of it. */
+static bool is_foreign(const struct row *row)
+{
+	const char *how = getenv("TRC_SANITIZE");
+
+	return how && *how && strcmp(how, "no") && row->status == 200 &&
+	       (strstr(row->target, "/heap") || strstr(row->target, "/allocs"));
+}
+
 START_TEST(each_address_answers_as_it_should)
 {
-	const struct row *row = &rows[_i];
+	const struct row foreign = {rows[_i].method, rows[_i].target, 501, TEXT,
+				    NULL,	     "comes before the recorder"};
+	const struct row *row = is_foreign(&rows[_i]) ? &foreign : &rows[_i];
 	struct http_got got = http_ask(port, row->method, row->target, "");
 
 	expect(row, &got);
