@@ -113,6 +113,21 @@ static int check_writer(const struct trace_writer *writer, size_t n, bool each)
 	return 0;
 }
 
+/* How each call with a writer begins.  Where it fails the writers are finished. */
+static int begin_call(trace_recorder **r, const struct trace_writer *writer,
+		      struct trace_recorder *const **member, size_t *n, bool *each)
+{
+	int err;
+
+	trc_api_clear();
+	if (!*r)
+		return trc_api_fail(-EINVAL, "", "no recorder");
+	*member = trc_recorder_members(r, n, each);
+	err = (*r)->is_member ? trc_api_fail(-EINVAL, (*r)->kind->name, "it is a multi recorder's")
+			      : check_writer(writer, *n, *each);
+	return err ? finish_all(writer, *n, *each, err) : 0;
+}
+
 static int start(struct trace_recorder *r, struct trace_recorder *const *member, size_t n,
 		 bool each, const struct trace_writer *writer)
 {
@@ -143,14 +158,9 @@ int trace_recorder_start(trace_recorder *r, const struct trace_writer *writer)
 	bool each;
 	size_t n;
 
-	trc_api_clear();
-	if (!r)
-		return trc_api_fail(-EINVAL, "", "no recorder");
-	member = trc_recorder_members(&r, &n, &each);
-	err = r->is_member ? trc_api_fail(-EINVAL, r->kind->name, "it is a multi recorder's")
-			   : check_writer(writer, n, each);
+	err = begin_call(&r, writer, &member, &n, &each);
 	if (err)
-		return finish_all(writer, n, each, err);
+		return err;
 	trc_self.quiet++;
 	pthread_mutex_lock(&r->lock);
 	err = start(r, member, n, each, writer);
@@ -258,14 +268,9 @@ int trace_recorder_snapshot(trace_recorder *r, const struct trace_writer *writer
 	bool each;
 	size_t n;
 
-	trc_api_clear();
-	if (!r)
-		return trc_api_fail(-EINVAL, "", "no recorder");
-	member = trc_recorder_members(&r, &n, &each);
-	err = r->is_member ? trc_api_fail(-EINVAL, r->kind->name, "it is a multi recorder's")
-			   : check_writer(writer, n, each);
+	err = begin_call(&r, writer, &member, &n, &each);
 	if (err)
-		return finish_all(writer, n, each, err);
+		return err;
 	trc_self.quiet++;
 	err = snapshot(r, member, n, each, writer, why);
 	if (err)
