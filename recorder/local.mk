@@ -37,6 +37,7 @@ libtrccore_la_SOURCES = \
 	recorder/session.c recorder/session.h \
 	recorder/slot_inline.h \
 	recorder/tables.c \
+	recorder/task_list.c recorder/task_list.h \
 	recorder/thread_answer.c recorder/thread_answer.h \
 	recorder/threads.c \
 	recorder/trigger.c recorder/trigger.h \

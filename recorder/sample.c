@@ -9,6 +9,7 @@
 #include "rec.h"
 #include "sample_private.h"
 #include "sample_table.h"
+#include "task_list.h"
 #include "thread_answer.h"
 
 #define TID_LIMIT (4U << 20) /* of any 64-bit Linux */
@@ -247,23 +248,6 @@ static void arm_other(uint32_t tid)
 		sampler_end(trc_sampler_of(tid));
 }
 
-static uint32_t number_of(const char *digits)
-{
-	uint32_t n = 0;
-
-	while (*digits >= '0' && *digits <= '9')
-		n = n * 10 + (uint32_t)(*digits++ - '0');
-	return n;
-}
-
-struct kernel_dirent {
-	uint64_t inode;
-	int64_t off;
-	uint16_t n_bytes;
-	uint8_t type;
-	char name[];
-};
-
 /* Where there is no /proc: those that have recorded something. */
 static void arm_slots(void)
 {
@@ -275,25 +259,21 @@ static void arm_slots(void)
 	}
 }
 
+static void arm_task(void *unused, uint32_t tid)
+{
+	arm_other(tid);
+}
+
 static void arm_tasks(void)
 {
-	_Alignas(8) char entries[4096];
 	int fd = (int)trc_raw4(SYS_openat, AT_FDCWD, "/proc/self/task",
 			       O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-	long n;
 
 	if (fd < 0) {
 		arm_slots();
 		return;
 	}
-	while ((n = trc_raw3(SYS_getdents64, fd, entries, sizeof(entries))) > 0) {
-		for (long at = 0; at < n;) {
-			const struct kernel_dirent *entry = (const void *)(entries + at);
-
-			arm_other(number_of(entry->name));
-			at += entry->n_bytes;
-		}
-	}
+	trc_tasks_each(fd, arm_task, NULL);
 	trc_raw1(SYS_close, fd);
 }
 

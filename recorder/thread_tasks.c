@@ -11,74 +11,7 @@
 #include <unistd.h>
 #include "format/raw.h"
 #include "format/schema.h"
-#include "sample.h"
 #include "thread_tasks.h"
-
-/* ---- which there are ------------------------------------------------------------------- */
-
-int trc_tasks_open(struct trc_tasks *tasks)
-{
-	struct stat is;
-	int err;
-
-	tasks->dir = (int)trc_raw4(SYS_openat, AT_FDCWD, "/proc/self/task",
-				   O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-	if (tasks->dir < 0)
-		return tasks->dir;
-	tasks->dir = trc_sample_move_away(tasks->dir);
-	err = (int)trc_raw2(SYS_fstat, tasks->dir, &is);
-	if (err) {
-		trc_raw1(SYS_close, tasks->dir);
-		tasks->dir = err;
-		return err;
-	}
-	tasks->device = is.st_dev;
-	tasks->inode = is.st_ino;
-	return 0;
-}
-
-void trc_tasks_close(const struct trc_tasks *tasks)
-{
-	struct stat is;
-
-	if (tasks->dir >= 0 && !trc_raw2(SYS_fstat, tasks->dir, &is) &&
-	    is.st_dev == tasks->device && is.st_ino == tasks->inode)
-		trc_raw1(SYS_close, tasks->dir);
-}
-
-static uint32_t number_of(const char *digits)
-{
-	uint32_t n = 0;
-
-	while (*digits >= '0' && *digits <= '9')
-		n = n * 10 + (uint32_t)(*digits++ - '0');
-	return n;
-}
-
-struct kernel_dirent {
-	uint64_t inode;
-	int64_t off;
-	uint16_t n_bytes;
-	uint8_t type;
-	char name[];
-};
-
-void trc_tasks_each(int dir, void (*fn)(void *context, uint32_t tid), void *context)
-{
-	_Alignas(8) char entries[8192];
-	long n;
-
-	while ((n = trc_raw3(SYS_getdents64, dir, entries, sizeof(entries))) > 0) {
-		for (long at = 0; at < n;) {
-			const struct kernel_dirent *entry = (const void *)(entries + at);
-			uint32_t tid = number_of(entry->name);
-
-			if (tid)
-				fn(context, tid);
-			at += entry->n_bytes;
-		}
-	}
-}
 
 /* ---- small files ----------------------------------------------------------------------- */
 
@@ -333,7 +266,7 @@ static uint64_t take_hex(const char **at)
 /* "NUMBER 0xARG0 ... 0xARG5 0xSP 0xPC" */
 static void parse_call(const char *text, uint32_t recorded, struct trc_task_look *look)
 {
-	uint32_t number = number_of(text);
+	uint32_t number = trc_task_number(text);
 	uint64_t word[8];
 
 	text += strcspn(text, " ");

@@ -9,19 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* The directory of the threads, at a descriptor where the program has none.  The program may close
- * it all the same, and have something else there. */
-struct trc_tasks {
-	int dir;
-	uint64_t device, inode;
-};
-
-/* 0 or -errno; closing accepts what was not opened. */
-int trc_tasks_open(struct trc_tasks *tasks);
-void trc_tasks_close(const struct trc_tasks *tasks);
-/* Calls fn for each. */
-void trc_tasks_each(int dir, void (*fn)(void *context, uint32_t tid), void *context);
+#include "task_list.h"
 
 enum trc_task_is {
 	TRC_TASK_UNKNOWN, /* the kernel does not say, or there was no descriptor to ask by */
