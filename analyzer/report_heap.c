@@ -20,6 +20,7 @@ struct memory {
 	struct place *place; /* by canonical stack */
 	struct place all;
 	int64_t *by_label; /* bytes in use, by row of the label's first */
+	int64_t labelled;  /* the same of all, with or without labels: rounded alike */
 	int64_t half_ns;
 	uint64_t samples, finest, coarsest;
 };
@@ -46,6 +47,7 @@ static void alloc_add(struct memory *memory, const struct trc_report *r,
 	uint32_t stack = alloc->stack < r->stacks->n_stacks ? alloc->stack : 0;
 	size_t n;
 	const struct trc_set_label *label = trc_model_label_set(r->m, alloc->labels, &n);
+	int64_t bytes;
 
 	if (!trc_label_filter_match(r->label_filter, r->m, alloc->labels))
 		return;
@@ -55,9 +57,12 @@ static void alloc_add(struct memory *memory, const struct trc_report *r,
 		memory->coarsest = alloc->period;
 	place_add(&memory->place[trc_report_canonical(r, stack)], alloc, memory->half_ns);
 	place_add(&memory->all, alloc, memory->half_ns);
-	for (size_t i = 0; i < n && alloc->lives; i++)
-		trc_report_add(&memory->by_label[r->label_first[label + i - r->label]],
-			       trc_estimate_whole(alloc->objects * (double)alloc->bytes));
+	if (!alloc->lives)
+		return;
+	bytes = trc_estimate_whole(alloc->objects * (double)alloc->bytes);
+	trc_report_add(&memory->labelled, bytes);
+	for (size_t i = 0; i < n; i++)
+		trc_report_add(&memory->by_label[r->label_first[label + i - r->label]], bytes);
 }
 
 /* ---- lines ---- */
@@ -232,8 +237,7 @@ int trc_report_heap(struct trc_report *r)
 		print_doubt(r);
 		err = print_places(r, &memory);
 		if (!err)
-			err = trc_report_label_shares(r, memory.by_label,
-						      trc_estimate_whole(memory.all.in_use));
+			err = trc_report_label_shares(r, memory.by_label, memory.labelled);
 	}
 	free(memory.place);
 	free(memory.by_label);

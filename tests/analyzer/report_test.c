@@ -441,6 +441,14 @@ static const struct {
 	 "    in use             objects     growth  allocated  where\n"
 	 "    525 kB  100.0%         512    +525 kB     525 kB  server+0x10 < server+0x20",
 	 false},
+	{"memory: what is rounded is nobody's without labels",
+	 MODULES THREADS
+	 "labels acme tenant=\"acme\"\n"
+	 "@2 thread=1 alloc sample=1 address=0x10 bytes=1024 period=524288 labels=acme\n"
+	 "@3 thread=1 alloc sample=2 address=0x20 bytes=1024 period=524288 labels=acme\n"
+	 "@4 thread=1 alloc sample=3 address=0x30 bytes=1024 period=524288 labels=acme\n"
+	 "@5 thread=1 alloc sample=4 address=0x40 bytes=1024 period=524288 labels=acme\n",
+	 "  by tenant: acme 100.0%", false},
 	{"nothing allocated: no section", MODULES THREADS "@1 counter name=\"c\" value=1\n",
 	 "Memory", true},
 	{"nothing sampled: no section", MODULES THREADS "@1 counter name=\"c\" value=1\n", "CPU time",
