@@ -52,8 +52,9 @@ struct trc_verb {
 	const char *name;
 	const char *arg_name; /* NULL: it takes none */
 	const char *doc;
-	bool without_trace; /* it can do without a trace */
+	bool without_trace;  /* it can do without a trace */
 	bool filters_labels; /* it obeys --label-filter */
+	bool arg_is_file;    /* which it writes */
 	int (*run)(struct trc_cli *cli, const struct trc_request *request); /* X2 */
 	/* Says what is wrong with the request before anything is opened; NULL = nothing can be. */
 	int (*check)(struct trc_cli *cli, const struct trc_request *request);

@@ -161,6 +161,28 @@ static bool trace_is_needed(const struct command *c)
 	return !c->n_requests;
 }
 
+/* NULL if it writes none. */
+static const char *file_of(const struct trc_request *request)
+{
+	return request->verb->arg_is_file ? request->arg : request->out_path;
+}
+
+/* Two in one file would leave only the last, or on stdout neither. */
+static int check_file(const struct command *c, size_t i)
+{
+	const char *path = file_of(&c->request[i]), *other;
+
+	for (size_t before = 0; before < i && path; before++) {
+		other = file_of(&c->request[before]);
+		if (!other || strcmp(path, other) != 0)
+			continue;
+		trc_cli_error(&c->cli, "%s: both --%s and --%s would write it", path,
+			      c->request[before].verb->name, c->request[i].verb->name);
+		return TRC_EXIT_USAGE;
+	}
+	return TRC_EXIT_OK;
+}
+
 static int check_requests(struct command *c, int argc, char **argv)
 {
 	if (argc - optind > 1 || (argc == optind && trace_is_needed(c))) {
@@ -177,6 +199,8 @@ static int check_requests(struct command *c, int argc, char **argv)
 			return TRC_EXIT_USAGE;
 		}
 		if (request->verb->check && request->verb->check(&c->cli, request))
+			return TRC_EXIT_USAGE;
+		if (check_file(c, i))
 			return TRC_EXIT_USAGE;
 	}
 	c->cli.path = argv[optind];

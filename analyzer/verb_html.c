@@ -14,5 +14,6 @@ static int run_html(struct trc_cli *cli, const struct trc_request *request)
 
 const struct trc_verb trc_verb_html = {.name = "html",
 				       .arg_name = "FILE",
+				       .arg_is_file = true,
 				       .doc = "write the timeline as one HTML page",
 				       .run = run_html};

@@ -50,6 +50,7 @@ static int run_db(struct trc_cli *cli, const struct trc_request *request)
 
 const struct trc_verb trc_verb_db = {.name = "db",
 				     .arg_name = "FILE",
+				     .arg_is_file = true,
 				     .doc = "write all tables as an SQLite database",
 				     .run = run_db};
 

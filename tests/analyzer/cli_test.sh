@@ -130,6 +130,13 @@ refused 'a profile of CPU time that was not sampled' 1 \
 [ ! -e x ] || fail 'a profile that there is not was written'
 refused 'a profile without a file' 2 'trace-analyze: --pprof block needs -o FILE' \
 	"$analyze" --pprof block good.trc
+refused 'two profiles in one file' 2 'trace-analyze: x: both --pprof and --pprof would write it' \
+	"$analyze" --pprof block -o x --pprof mutex -o x good.trc
+refused 'two profiles on stdout' 2 'trace-analyze: -: both --pprof and --pprof would write it' \
+	"$analyze" --pprof block -o - --pprof mutex -o - good.trc
+refused 'a profile and a database in one file' 2 'trace-analyze: x: both --pprof and --db would write it' \
+	"$analyze" --pprof block -o x --db x good.trc
+[ ! -e x ] || fail 'something was written to a file that two would write'
 refused '-o without a profile' 2 'trace-analyze: -o comes after the --pprof that it belongs to' \
 	"$analyze" -o x --check good.trc
 refused 'a query that writes' 1 \
