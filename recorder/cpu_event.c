@@ -243,9 +243,9 @@ static int check(const struct parser *p, const struct trc_cpu_event *e, struct p
 	for (unsigned int i = 0; i < p->n; i++)
 		if (same(&p->event[i], e))
 			return refuse(p, text,
-				      e->is_auto || p->event[i].is_auto
+				      e->is_auto != p->event[i].is_auto
 					      ? "auto is cpu-clock or timer: not beside these"
-					      : "twice the same event");
+					      : "twice the same event; there are " NAMES);
 	if ((flags & IN_KERNEL) && e->exclude_kernel)
 		return refuse(p, text, "it happens in the kernel: not with :u alone");
 	if (e->is_timer && e->by == TRC_SAMPLE_BY_KERNEL)
