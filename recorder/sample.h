@@ -12,9 +12,8 @@
  *   S4  a timer's value is what has passed since its last sample, in whole periods: expirations
  *       that came while the signal was pending count as well
  *   S5  a counter stands still from its overflow until the handler is done; first periods are
- *       random, so that a thread that lives for half a period is sampled with one half's
- * probability S6  a sample that was due and is not recorded is counted, in an event or in the
- * mapping
+ *       random, so that a thread that lives for half a period is sampled with probability one half
+ *   S6  a sample that was due and is not recorded is counted, in an event or in the mapping
  */
 #ifndef TRC_RECORDER_SAMPLE_H
 #define TRC_RECORDER_SAMPLE_H
