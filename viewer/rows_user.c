@@ -161,42 +161,69 @@ static void write_logs(struct trc_rows *r)
 		trc_page_column(r->page, &c[i]);
 }
 
-/* Memory in use over time, from sampled allocations and their frees; both by time. */
+/* Memory in use over time, from sampled allocations and what ended them; all three by time. */
 struct memory {
 	const struct trc_alloc *alloc;
 	const struct trc_free *end;
-	size_t n_allocs, n_frees;
+	const struct trc_alloc *gone; /* when another program was executed */
+	size_t n_allocs, n_frees, n_gone;
 	double in_use; /* bytes */
 	int64_t ts_ns; /* of the last step */
 	uint32_t thread;
 };
 
+static bool ended_by_exec(const struct trc_alloc *alloc)
+{
+	return !alloc->lives && !alloc->free && alloc->freed_ns != TRC_NEVER;
+}
+
 /* Those whose end is not known are in no step, and neither are frees of what was there before. */
 static void memory_skip(struct memory *m)
 {
-	for (; m->n_allocs && !m->alloc->lives && !m->alloc->free; m->n_allocs--)
+	for (; m->n_allocs && !m->alloc->lives && !m->alloc->free && !ended_by_exec(m->alloc);
+	     m->n_allocs--)
 		m->alloc++;
 	for (; m->n_frees && !m->end->alloc; m->n_frees--)
 		m->end++;
+	for (; m->n_gone && !ended_by_exec(m->gone); m->n_gone--)
+		m->gone++;
+}
+
+static bool memory_goes_on(const struct memory *m)
+{
+	return m->n_allocs || m->n_frees || m->n_gone;
+}
+
+static void memory_add(struct memory *m, int64_t ts_ns, uint32_t thread, double bytes)
+{
+	m->in_use += bytes;
+	m->ts_ns = ts_ns;
+	m->thread = thread;
 }
 
 static bool memory_step(struct memory *m)
 {
+	int64_t alloc_ns, free_ns, gone_ns;
+
 	memory_skip(m);
-	if (!m->n_allocs && !m->n_frees)
+	if (!memory_goes_on(m))
 		return false;
-	if (m->n_allocs && (!m->n_frees || m->alloc->ts_ns <= m->end->ts_ns)) {
-		m->in_use += m->alloc->objects * (double)m->alloc->bytes;
-		m->ts_ns = m->alloc->ts_ns;
-		m->thread = m->alloc->thread;
+	alloc_ns = m->n_allocs ? m->alloc->ts_ns : INT64_MAX;
+	free_ns = m->n_frees ? m->end->ts_ns : INT64_MAX;
+	gone_ns = m->n_gone ? m->gone->freed_ns : INT64_MAX;
+	if (m->n_allocs && alloc_ns <= free_ns && alloc_ns <= gone_ns) {
+		memory_add(m, alloc_ns, m->alloc->thread,
+			   m->alloc->objects * (double)m->alloc->bytes);
 		m->n_allocs--;
 		m->alloc++;
-	} else {
-		m->in_use -= m->end->objects * (double)m->end->bytes;
-		m->ts_ns = m->end->ts_ns;
-		m->thread = m->end->thread;
+	} else if (m->n_frees && free_ns <= gone_ns) {
+		memory_add(m, free_ns, m->end->thread, -m->end->objects * (double)m->end->bytes);
 		m->n_frees--;
 		m->end++;
+	} else {
+		memory_add(m, gone_ns, m->gone->thread, -m->gone->objects * (double)m->gone->bytes);
+		m->n_gone--;
+		m->gone++;
 	}
 	memory_skip(m);
 	return true;
@@ -219,13 +246,17 @@ static void add_counter(struct trc_rows *r, struct trc_column *c, int64_t ts_ns,
 static void add_memory(struct trc_rows *r, struct trc_column *c)
 {
 	struct memory m = {0};
-	size_t every, i = 0;
+	size_t every, i = 0, n_steps = 0;
 
 	m.alloc = trc_model_allocs(r->m, &m.n_allocs);
 	m.end = trc_model_frees(r->m, &m.n_frees);
-	every = (m.n_allocs + m.n_frees) / r->limits.counters + 1;
+	m.gone = m.alloc;
+	m.n_gone = m.n_allocs;
+	for (size_t k = 0; k < m.n_allocs; k++)
+		n_steps += ended_by_exec(&m.alloc[k]);
+	every = (n_steps + m.n_allocs + m.n_frees) / r->limits.counters + 1;
 	while (memory_step(&m))
-		if (i++ % every == 0 || !(m.n_allocs + m.n_frees))
+		if (i++ % every == 0 || !memory_goes_on(&m))
 			add_counter(r, c, m.ts_ns, m.thread, "memory in use, estimated (bytes)",
 				    trc_estimate_whole(m.in_use));
 }

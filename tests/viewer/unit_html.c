@@ -397,29 +397,33 @@ START_TEST(memory_in_use_is_a_counter_of_its_own)
 	static const struct trc_counter counters[] = {{.ts_ns = 500, .value = -3, .name = "queue"}};
 	static const struct trc_alloc allocs[] = {
 		{.ts_ns = 100, .bytes = 1000, .objects = 2.5, .thread = 9, .free = 1},
-		{.ts_ns = 200, .bytes = 77, .objects = 1, .thread = 9}, /* its end is not known */
+		/* Its end is not known. */
+		{.ts_ns = 200, .bytes = 77, .objects = 1, .thread = 9, .freed_ns = TRC_NEVER},
+		/* It ends when another program is executed. */
+		{.ts_ns = 250, .bytes = 20, .objects = 1, .thread = 9, .freed_ns = 350},
 		{.ts_ns = 300, .bytes = 50, .objects = 1, .thread = 9, .lives = true},
 	};
 	static const struct trc_free frees[] = {
 		{.ts_ns = 50, .bytes = 8, .objects = 1, .thread = 9}, /* from before */
 		{.ts_ns = 400, .bytes = 1000, .objects = 2.5, .thread = 9, .alloc = 1},
 	};
-	static const int64_t TIME[] = {500, 100, 300, 400}, VALUE[] = {-3, 2500, 2550, 50};
+	static const int64_t TIME[] = {500, 100, 250, 300, 350, 400};
+	static const int64_t VALUE[] = {-3, 2500, 2520, 2570, 2550, 50};
 	struct trc_model m = {.end_ns = 1000,
 			      .threads = threads,
 			      .n_threads = 2,
 			      .counters = counters,
 			      .n_counters = 1,
 			      .allocs = allocs,
-			      .n_allocs = 3,
+			      .n_allocs = 4,
 			      .frees = frees,
 			      .n_frees = 2,
 			      .stacks = NO_STACKS};
-	struct trc_html_limits limits = {.counters = 3};
+	struct trc_html_limits limits = {.counters = 4};
 	char *page = write_page(&m, NULL), *text;
 
-	ck_assert_uint_eq(size_of(page, "counter.time"), 4);
-	for (size_t i = 0; i < 4; i++) {
+	ck_assert_uint_eq(size_of(page, "counter.time"), 6);
+	for (size_t i = 0; i < 6; i++) {
 		ck_assert_uint_eq(at(page, "counter.time", i), (uint64_t)TIME[i]);
 		ck_assert_int_eq(counter_at(page, i), VALUE[i]);
 	}
@@ -430,9 +434,10 @@ START_TEST(memory_in_use_is_a_counter_of_its_own)
 	free(page);
 	/* Every second step, and the last. */
 	page = write_page(&m, &limits);
-	ck_assert_uint_eq(size_of(page, "counter.time"), 3);
+	ck_assert_uint_eq(size_of(page, "counter.time"), 4);
 	ck_assert_int_eq(counter_at(page, 1), 2500);
-	ck_assert_int_eq(counter_at(page, 2), 50);
+	ck_assert_int_eq(counter_at(page, 2), 2570);
+	ck_assert_int_eq(counter_at(page, 3), 50);
 	free(page);
 }
 END_TEST
