@@ -315,6 +315,23 @@ struct directory_entry { /* struct linux_dirent64 */
 	char name[];
 };
 
+/* One more that is missing; names as many as there is room for. */
+static void miss_thread(struct trc_perf *p, int tid)
+{
+	static const char more[] = ", ...";
+	size_t n_bytes = strlen(p->missing_tids);
+	char text[16];
+	int n = snprintf(text, sizeof(text), "%s%d", n_bytes ? ", " : "", tid);
+
+	p->missing_threads++;
+	if (n_bytes && p->missing_tids[n_bytes - 1] == '.')
+		return;
+	if (n_bytes + (size_t)n + sizeof(more) <= sizeof(p->missing_tids))
+		memcpy(p->missing_tids + n_bytes, text, (size_t)n + 1);
+	else
+		memcpy(p->missing_tids + n_bytes, more, sizeof(more));
+}
+
 /* The caller's own thread is left out: it records for the others. */
 static void add_threads(struct trc_perf *p, bool switches, uint32_t which, char *said,
 			size_t n_bytes)
@@ -326,6 +343,7 @@ static void add_threads(struct trc_perf *p, bool switches, uint32_t which, char 
 	int fd;
 
 	p->missing_threads = 0;
+	p->missing_tids[0] = '\0';
 	snprintf(path, sizeof(path), "/proc/%d/task", p->pid);
 	fd = (int)trc_raw4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	while (fd >= 0 && (n = trc_raw3(SYS_getdents64, fd, entries, sizeof(entries))) > 0) {
@@ -336,7 +354,8 @@ static void add_threads(struct trc_perf *p, bool switches, uint32_t which, char 
 					     ? add_thread(p, tid, switches, which)
 					     : 0;
 
-			p->missing_threads += failed != 0;
+			if (failed)
+				miss_thread(p, tid);
 			err = failed ? failed : err;
 			at += e->n_bytes;
 		}
@@ -344,8 +363,8 @@ static void add_threads(struct trc_perf *p, bool switches, uint32_t which, char 
 	if (fd >= 0)
 		trc_raw1(SYS_close, fd);
 	if (p->missing_threads)
-		snprintf(said, n_bytes, "yes, but not of %llu threads: perf_event_open: %s",
-			 (unsigned long long)p->missing_threads, strerror(-err));
+		snprintf(said, n_bytes, "yes, but not of %llu threads (%s): perf_event_open: %s",
+			 (unsigned long long)p->missing_threads, p->missing_tids, strerror(-err));
 }
 
 static uint32_t power_of_two_at_least(uint64_t n)
@@ -525,18 +544,29 @@ uint64_t trc_perf_patience_ns(const struct trc_perf *p)
 	return patience_ns;
 }
 
+/* What was said when it was settled, and what has come out since. */
+static void put_note(char *note, size_t n_bytes, const struct trc_perf *p, uint32_t event)
+{
+	const char *settled = p->event[event].note;
+	uint32_t percent = trc_perf_counted_percent(p, event);
+	size_t n = (size_t)snprintf(note, n_bytes, "%s", settled);
+
+	if (percent < 100)
+		n += (size_t)snprintf(note + n, n_bytes - n,
+				      "%scounted in %u%% of the time, and values multiplied",
+				      n ? "; " : "", percent);
+	if (p->missing_threads && n < n_bytes)
+		snprintf(note + n, n_bytes - n, "%snot of threads %s", n ? "; " : "",
+			 p->missing_tids);
+}
+
 void trc_perf_table_fill(struct trc_perf_table *t, const struct trc_perf *p)
 {
 	t->n = p ? p->n_events : 0;
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct trc_cpu_event *e = &p->event[i];
-		uint32_t percent = trc_perf_counted_percent(p, i);
 
-		snprintf(t->note[i], sizeof(t->note[i]), "%s", e->note);
-		if (percent < 100)
-			snprintf(t->note[i], sizeof(t->note[i]),
-				 "%s%scounted in %u%% of the time, and values multiplied", e->note,
-				 *e->note ? "; " : "", percent);
+		put_note(t->note[i], sizeof(t->note[i]), p, i);
 		t->entry[i] = (struct trc_sample_event_entry){
 			.how = TRC_SAMPLE_KERNEL,
 			.period = e->period,

@@ -75,7 +75,7 @@ struct trc_perf_options {
 
 /*
  * On success *out is the caller's.  Returns 0 or -errno; `said` is filled in either way: "yes", or
- * "yes, but not of 3 threads: ...", or why not: with events, a sentence on the event that is in the
+ * "yes, but not of 3 threads (101, 102, 103): ...", or why not: with events, a sentence on the event that is in the
  * way; without, as it belongs into the trace's info `sched`: "no: perf_event_open: Permission
  * denied (perf_event_paranoid is 3)".
  */
@@ -117,7 +117,7 @@ uint32_t trc_perf_counted_percent(const struct trc_perf *p, uint32_t event);
 /* What is, or was, sampled, as the trace tells of it (trc_drain_kernel_events()). */
 struct trc_perf_table {
 	struct trc_sample_event_entry entry[TRC_CPU_EVENTS_MAX];
-	char note[TRC_CPU_EVENTS_MAX][240];
+	char note[TRC_CPU_EVENTS_MAX][256];
 	uint32_t n;
 };
 /* As of now; t borrows from p.  p may be NULL: nothing. */

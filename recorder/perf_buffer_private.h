@@ -76,6 +76,7 @@ struct trc_perf {
 	void *copies;	     /* NULL = none yet; of copies_bytes */
 	uint64_t copies_bytes;
 	uint64_t missing_threads;
+	char missing_tids[64]; /* "101, 102, ..." */
 	struct trc_cpu_event event[TRC_CPU_EVENTS_MAX];
 	struct trc_perf_share share[TRC_CPU_EVENTS_MAX];
 	/* What the counter says of itself in each sample (V6); 0 = nothing. */

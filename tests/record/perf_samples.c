@@ -115,6 +115,49 @@ static void sample_two_threads(void)
 	trc_perf_close(p);
 }
 
+static void *waits_to_go(void *tid)
+{
+	atomic_store((_Atomic uint32_t *)tid, (uint32_t)gettid());
+	while (!atomic_load(&go))
+		usleep(1000);
+	return NULL;
+}
+
+enum { MANY = 64 };
+
+/* Each takes a descriptor for each processor. */
+START_TEST(threads_without_a_descriptor_are_named)
+{
+	static _Atomic uint32_t tid[MANY];
+	struct rlimit limit = {MANY, MANY};
+	static struct trc_perf_table table;
+	pthread_t thread[MANY];
+	struct trc_perf *p;
+	const char *named;
+	bool found = false;
+
+	atomic_store(&go, false);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	for (int i = 0; i < MANY; i++)
+		ck_assert_int_eq(pthread_create(&thread[i], NULL, waits_to_go, &tid[i]), 0);
+	for (int i = 0; i < MANY; i++)
+		while (!atomic_load(&tid[i]))
+			sched_yield();
+	p = open_events_or_skip("cpu-clock:1000000", false, false);
+	trc_perf_table_fill(&table, p);
+	ck_assert_uint_gt(table.entry[0].missing_threads, 0);
+	named = strstr(table.entry[0].note, "not of threads ");
+	ck_assert_msg(named != NULL, "note: %s", table.entry[0].note);
+	for (int i = 0; i < MANY; i++)
+		found |= tid[i] == strtoul(named + strlen("not of threads "), NULL, 10);
+	ck_assert_msg(found, "note: %s", table.entry[0].note);
+	atomic_store(&go, true);
+	for (int i = 0; i < MANY; i++)
+		pthread_join(thread[i], NULL);
+	trc_perf_close(p);
+}
+END_TEST
+
 START_TEST(samples_are_of_the_thread_that_used_the_time)
 {
 	uint64_t stolen = UINT64_MAX;
@@ -381,6 +424,7 @@ END_TEST
 
 void perf_samples(TCase *t)
 {
+	tcase_add_test(t, threads_without_a_descriptor_are_named);
 	tcase_add_test(t, samples_are_of_the_thread_that_used_the_time);
 	tcase_add_test(t, a_thread_has_the_samples_of_its_own_time);
 	tcase_add_test(t, samples_and_switches_share_a_buffer);
