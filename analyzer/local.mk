@@ -54,6 +54,7 @@ libtrcanalyze_la_SOURCES += \
 	analyzer/output.c analyzer/output.h \
 	analyzer/output_text.c analyzer/output_text.h \
 	analyzer/sql.c analyzer/sql.h analyzer/sql_export.c analyzer/sql_parts.h \
+	analyzer/sql_columns.h \
 	analyzer/sql_table.c analyzer/sql_table.h \
 	analyzer/sql_tables_code.c analyzer/sql_tables_heap.c analyzer/sql_tables_now.c \
 	analyzer/sql_tables_rows.c \

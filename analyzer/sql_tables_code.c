@@ -1,11 +1,6 @@
 /* sql_tables_code.c - what the file says of itself, and the program's code; see sql_table.h. */
-#include <stddef.h>
 #include <stdio.h>
-#include "analyzer/sql_table.h"
-
-#define N(columns) (sizeof(columns) / sizeof(columns[0]))
-#define CALL(name) static void name(const struct trc_model *m, size_t i, const void *row,          \
-				    struct trc_sql_value *value)
+#include "analyzer/sql_columns.h"
 
 /* --- trace_info: what the recorder wrote, then what the file itself tells --- */
 
@@ -185,15 +180,16 @@ static const void *frames_rows(const struct trc_model *m, size_t *n)
 	return s->frame;
 }
 
-#define F(member) offsetof(struct trc_frame, member)
 static const struct trc_sql_column frames_columns[] = {
 	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, NULL, true, true, true, "1, 2, ..."},
-	{"address", "INTEGER", TRC_FIELD_U64, F(address), .doc = "where in memory: inside the call"},
-	{"function", "TEXT", TRC_FIELD_TEXT, F(function), .doc = "its name; NULL = not known"},
-	{"file", "TEXT", TRC_FIELD_TEXT, F(file), .doc = "the source file; NULL = not known"},
-	{"line", "INTEGER", TRC_FIELD_ID32, F(line), .doc = "the line there; NULL = not known"},
-	{"module", "INTEGER", TRC_FIELD_ID32, F(module), .doc = "the module that the address is in"},
-	{"inlined", "INTEGER", TRC_FIELD_BOOL, F(inlined),
+	{"address", "INTEGER", TRC_FIELD_U64, F(frame, address),
+	 .doc = "where in memory: inside the call"},
+	{"function", "TEXT", TRC_FIELD_TEXT, F(frame, function), .doc = "its name; NULL = not known"},
+	{"file", "TEXT", TRC_FIELD_TEXT, F(frame, file), .doc = "the source file; NULL = not known"},
+	{"line", "INTEGER", TRC_FIELD_ID32, F(frame, line), .doc = "the line there; NULL = not known"},
+	{"module", "INTEGER", TRC_FIELD_ID32, F(frame, module),
+	 .doc = "the module that the address is in"},
+	{"inlined", "INTEGER", TRC_FIELD_BOOL, F(frame, inlined),
 	 .doc = "1 = this function was inlined into the one at the next depth"},
 };
 

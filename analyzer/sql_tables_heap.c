@@ -1,17 +1,5 @@
 /* sql_tables_heap.c - the tables of what was allocated; see sql_table.h. */
-#include <stddef.h>
-#include "analyzer/sql_table.h"
-
-#define F(row, member) offsetof(struct trc_##row, member)
-#define N(columns)     (sizeof(columns) / sizeof(columns[0]))
-#define ROWS(name)                                                                                 \
-	static const void *name##_rows(const struct trc_model *m, size_t *n)                       \
-	{                                                                                          \
-		return trc_model_##name(m, n);                                                     \
-	}
-#define CALL(name)                                                                                 \
-	static void name(const struct trc_model *m, size_t i, const void *row,                     \
-			 struct trc_sql_value *value)
+#include "analyzer/sql_columns.h"
 
 /* What allocations and frees have in common; `in` is the path to it. */
 #define OBJECT_COLUMNS(row, in)                                                                    \

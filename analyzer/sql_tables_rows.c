@@ -1,6 +1,5 @@
 /* sql_tables_rows.c - the tables that are arrays of rows of the model; see sql_table.h. */
-#include <stddef.h>
-#include "analyzer/sql_table.h"
+#include "analyzer/sql_columns.h"
 
 /* end - start, where both are known. */
 static void set_duration(struct trc_sql_value *value, int64_t start_ns, int64_t end_ns)
@@ -9,11 +8,6 @@ static void set_duration(struct trc_sql_value *value, int64_t start_ns, int64_t 
 		trc_sql_set_integer(value, end_ns - start_ns);
 }
 
-#define ROWS(name)                                                                                 \
-	static const void *name##_rows(const struct trc_model *m, size_t *n)                      \
-	{                                                                                          \
-		return trc_model_##name(m, n);                                                     \
-	}
 #define DURATION(name)                                                                             \
 	static void name##_duration(const struct trc_model *m, size_t i, const void *row,         \
 				    struct trc_sql_value *value)                                   \
@@ -33,8 +27,6 @@ static void set_duration(struct trc_sql_value *value, int64_t start_ns, int64_t 
 		if (labels)                                                                        \
 			trc_sql_set_integer(value, labels);                                        \
 	}
-#define F(row, member) offsetof(struct trc_##row, member)
-#define N(columns) (sizeof(columns) / sizeof(columns[0]))
 
 /* --- threads and procs --- */
 

@@ -1,17 +1,5 @@
 /* sql_tables_samples.c - the tables of what was sampled; see sql_table.h. */
-#include <stddef.h>
-#include "analyzer/sql_table.h"
-
-#define F(row, member) offsetof(struct trc_##row, member)
-#define N(columns)     (sizeof(columns) / sizeof(columns[0]))
-#define ROWS(name)                                                                                 \
-	static const void *name##_rows(const struct trc_model *m, size_t *n)                       \
-	{                                                                                          \
-		return trc_model_##name(m, n);                                                     \
-	}
-#define CALL(name)                                                                                 \
-	static void name(const struct trc_model *m, size_t i, const void *row,                     \
-			 struct trc_sql_value *value)
+#include "analyzer/sql_columns.h"
 
 ROWS(samples)
 static const struct trc_sql_column samples_columns[] = {

@@ -1,0 +1,22 @@
+/* sql_columns.h - the words that tables of SQL are described in (sql_table.h). */
+#ifndef TRC_ANALYZER_SQL_COLUMNS_H
+#define TRC_ANALYZER_SQL_COLUMNS_H
+
+#include <stddef.h>
+#include "analyzer/sql_table.h"
+
+/* Where a member lies in a row of the model's. */
+#define F(row, member) offsetof(struct trc_##row, member)
+#define N(columns)     (sizeof(columns) / sizeof(columns[0]))
+/* The rows of a table that is called as the model calls them. */
+#define ROWS(name)                                                                                 \
+	static const void *name##_rows(const struct trc_model *m, size_t *n)                       \
+	{                                                                                          \
+		return trc_model_##name(m, n);                                                     \
+	}
+/* The head of a column's function. */
+#define CALL(name)                                                                                 \
+	static void name(const struct trc_model *m, size_t i, const void *row,                     \
+			 struct trc_sql_value *value)
+
+#endif
