@@ -249,6 +249,15 @@ static const struct trc_module_entry *module_below(const struct trc_report *r, u
 	return best;
 }
 
+/* The pid as waitpid() was given it; nothing if any child will do. */
+static void add_child(struct trc_line *line, int64_t pid)
+{
+	if (pid < -1)
+		trc_line_add(line, " of group %" PRId64, -pid);
+	else if (pid > 0)
+		trc_line_add(line, " %" PRId64, pid);
+}
+
 void trc_report_object(struct trc_report *r, struct trc_line *line, unsigned int reason,
 		       uint64_t object)
 {
@@ -261,6 +270,11 @@ void trc_report_object(struct trc_report *r, struct trc_line *line, unsigned int
 		return;
 	if (is_descriptor(reason) && object <= INT32_MAX) {
 		trc_line_add(line, " fd %" PRIu64, object);
+		return;
+	}
+	if (reason == TRC_REASON_CHILD && (int64_t)object >= INT32_MIN &&
+	    (int64_t)object <= INT32_MAX) {
+		add_child(line, (int64_t)object);
 		return;
 	}
 	module = module_below(r, object);

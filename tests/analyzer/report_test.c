@@ -245,6 +245,19 @@ static const struct {
 	const char *what, *trace, *line; /* which must be among those printed; may be several */
 	bool absent;			 /* ... or must not */
 } LINES[] = {
+	{"a wait for any child is for no number",
+	 MODULES THREADS "@1000 thread=1 park reason=child object=0xffffffffffffffff stack=idle\n"
+			 "@5001000 thread=1 resume reason=child object=0xffffffffffffffff\n",
+	 "   5.00 ms   100.0%          1   5.00 ms   5.00 ms        1  child  server+0x60", false},
+	{"a wait for one child is for its pid",
+	 MODULES THREADS "@1000 thread=1 park reason=child object=4711 stack=idle\n"
+			 "@5001000 thread=1 resume reason=child object=4711\n",
+	 "   5.00 ms   100.0%          1   5.00 ms   5.00 ms        1  child 4711  server+0x60", false},
+	{"a wait for one of a process group is for that",
+	 MODULES THREADS "@1000 thread=1 park reason=child object=0xffffffffffffffd6 stack=idle\n"
+			 "@5001000 thread=1 resume reason=child object=0xffffffffffffffd6\n",
+	 "   5.00 ms   100.0%          1   5.00 ms   5.00 ms        1  child of group 42  server+0x60",
+	 false},
 	{"a wait in progress says so",
 	 MODULES THREADS "@1000 thread=2 park reason=mutex object=0x7f10 holder=1 stack=get\n"
 			 "@5001000 thread=1 counter name=\"c\" value=1\n",
