@@ -1,5 +1,6 @@
 /* drainer.c - see drainer.h */
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -35,7 +36,7 @@ static uint64_t fold_until; /* ticks up to which it has everything, if nobody dr
 static struct drainer {
 	_Atomic uint32_t state; /* a futex word */
 	int err;
-	char error[200];
+	char error[512];
 	pthread_t thread;
 	struct trc_shared *shared;
 	enum trc_drainer_how how;
@@ -343,6 +344,14 @@ static int set_up(struct drainer *d)
 	return err;
 }
 
+static bool has_blocks(const struct drainer *d)
+{
+	struct trc_writer_totals totals;
+
+	trc_writer_totals(d->writer, &totals);
+	return totals.blocks != 0;
+}
+
 static void drain_until_stopped(struct drainer *d)
 {
 	while (atomic_load_explicit(&d->state, memory_order_acquire) == RUNNING) {
@@ -350,13 +359,8 @@ static void drain_until_stopped(struct drainer *d)
 
 		answer(d);
 		/* The first events that reached the disk make it a trace worth having. */
-		if (d->sink.file_bytes && !d->sink.error && !d->sink.committed) {
-			struct trc_writer_totals totals;
-
-			trc_writer_totals(d->writer, &totals);
-			if (totals.blocks)
-				trc_file_sink_commit(&d->sink);
-		}
+		if (d->sink.file_bytes && !d->sink.error && !d->sink.committed && has_blocks(d))
+			trc_file_sink_commit(&d->sink);
 		if (!n_events)
 			trc_drain_sleep(d->drain, SLEEP_NS);
 	}
@@ -374,6 +378,22 @@ static void drain_the_rest(struct drainer *d)
 		trc_drain_sleep(d->drain, 500000);
 }
 
+/* What went wrong with the file, and how much of what happened is not in it. */
+static int say_file(struct drainer *d, int err)
+{
+	struct trc_writer_totals written;
+	struct trc_drain_totals drained;
+
+	if (!has_blocks(d))
+		return say(d, err, d->sink.target);
+	trc_writer_totals(d->writer, &written);
+	trc_drain_totals(d->drain, &drained);
+	snprintf(d->error, sizeof(d->error),
+		 "%s: %s: the trace ends early, %" PRIu64 " events are not in it", d->sink.target,
+		 strerror(-err), written.lost_events + drained.lost_events);
+	return err;
+}
+
 static void complete(struct drainer *d)
 {
 	int err = trc_drain_finish(d->drain, d->goes_on ? TRC_DRAIN_LEFT : TRC_DRAIN_STOPPED);
@@ -385,13 +405,14 @@ static void complete(struct drainer *d)
 		err = trc_writer_info(d->writer, "ended", "trace_stop()");
 	if (!err)
 		err = trc_writer_finish(d->writer);
-	if (d->sink.file_bytes) {
+	/* A trace cut short by a full disk is worth having, if there is anything in it. */
+	if (!err || has_blocks(d)) {
 		int renamed = trc_file_sink_commit(&d->sink);
 
 		err = err ? err : renamed;
 	}
 	if (err)
-		d->err = say(d, err, d->sink.target);
+		d->err = say_file(d, err);
 }
 
 static void tear_down(struct drainer *d)

@@ -1,6 +1,7 @@
 /* trace_record_process.c - from the ring files of one process to its trace. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -294,6 +295,17 @@ static void write_end(struct trc_process *p)
 	trc_writer_totals(p->w, &p->totals);
 }
 
+/* What went wrong with the file, and how much of what happened is not in it. */
+static void say_write_error(const struct trc_process *p, int err)
+{
+	if (p->totals.error && p->totals.blocks)
+		trc_tool_say("%s: %s: the trace ends early, %" PRIu64 " events are not in it",
+			     p->path, strerror(-p->totals.error),
+			     p->lost_events + p->totals.lost_events);
+	else
+		trc_tool_say("%s: %s", p->path, strerror(p->totals.error ? -p->totals.error : -err));
+}
+
 void trc_process_finish(struct trc_process *p)
 {
 	int err = 0;
@@ -308,9 +320,7 @@ void trc_process_finish(struct trc_process *p)
 	if (p->w && (!p->totals.error || p->totals.blocks))
 		err = trc_file_sink_commit(&p->sink);
 	if (p->w && (p->totals.error || err))
-		trc_tool_say("%s: %s%s", p->path,
-			     strerror(p->totals.error ? -p->totals.error : -err),
-			     p->totals.error && p->totals.blocks ? ": the trace ends early" : "");
+		say_write_error(p, err);
 	if (p->sink_open)
 		trc_file_sink_close(&p->sink);
 }

@@ -318,11 +318,10 @@ START_TEST(no_byte_of_the_trace_lands_in_files_of_the_program)
 }
 END_TEST
 
-START_TEST(a_failing_disk_is_reported_and_the_file_can_be_read)
+/* Counts to n_events in a trace whose file may have so many bytes, which are too few. */
+static void record_with_room_for(rlim_t n_bytes, int n_events)
 {
-	struct rlimit before, small = {2000000, RLIM_INFINITY};
-	struct trc_reader *reader;
-	struct trc_error error;
+	struct rlimit before, small = {n_bytes, RLIM_INFINITY};
 	unsigned int seed = 1;
 
 	getrlimit(RLIMIT_FSIZE, &before);
@@ -330,15 +329,49 @@ START_TEST(a_failing_disk_is_reported_and_the_file_can_be_read)
 	start(NULL);
 	/* The ring is made by now; what is limited is the trace. */
 	setrlimit(RLIMIT_FSIZE, &small);
-	for (int i = 0; i < 400000; i++)
+	for (int i = 0; i < n_events; i++)
 		trace_counter("queue", (int64_t)rand_r(&seed) * rand_r(&seed));
 	ck_assert_int_eq(trace_stop(), -EFBIG);
-	ck_assert_ptr_nonnull(strstr(trace_last_error(), "File too large"));
 	setrlimit(RLIMIT_FSIZE, &before);
+}
+
+static uint64_t told_to_be_missing(void)
+{
+	const char *told = strstr(trace_last_error(), "ends early, ");
+
+	ck_assert_ptr_nonnull(told);
+	return strtoull(told + strlen("ends early, "), NULL, 10);
+}
+
+START_TEST(a_failing_disk_is_reported_and_the_file_can_be_read)
+{
+	struct trc_reader *reader;
+	struct trc_error error;
+	uint64_t n_all;
+
+	record_with_room_for(2000000, 400000);
+	ck_assert_ptr_nonnull(strstr(trace_last_error(), "File too large: the trace ends early"));
+	n_all = told_to_be_missing();
 	ck_assert_msg(trc_reader_open(&reader, path, &error) == 0, "%s", error.text);
 	ck_assert_ptr_nonnull(trc_reader_warning(reader));
 	ck_assert_uint_gt(trc_reader_info(reader)->n_events, 0);
+	n_all += count_kind(reader, TRC_KIND_COUNTER);
 	trc_reader_close(reader);
+	ck_assert_uint_ge(n_all, 400000); /* and the kernel's, which are missing as well */
+}
+END_TEST
+
+START_TEST(a_disk_that_is_full_at_once_leaves_an_older_trace)
+{
+	struct stat st;
+	FILE *old = fopen(path, "w");
+
+	fputs("an older trace", old);
+	fclose(old);
+	record_with_room_for(0, 1000);
+	ck_assert_ptr_nonnull(strstr(trace_last_error(), "File too large"));
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_int_eq(st.st_size, 14);
 }
 END_TEST
 
@@ -481,6 +514,7 @@ int main(void)
 			    (int)(sizeof(link_texts) / sizeof(link_texts[0])));
 	tcase_add_test(c, no_byte_of_the_trace_lands_in_files_of_the_program);
 	tcase_add_test(c, a_failing_disk_is_reported_and_the_file_can_be_read);
+	tcase_add_test(c, a_disk_that_is_full_at_once_leaves_an_older_trace);
 	tcase_add_loop_test(c, a_forked_child_records_nothing_until_it_starts_a_trace, 0,
 			    WAYS_TO_FORK);
 	tcase_add_test(c, exit_completes_the_trace);
