@@ -414,7 +414,8 @@ int trc_ring_file_snapshot(const struct trc_ring_file *f, struct trc_snapshot **
 
 	if (options)
 		o = *options;
-	o.dead = o.dead || f->owner == TRC_OWNER_DEAD;
+	o.found_dead = f->owner == TRC_OWNER_DEAD;
+	o.dead = o.dead || o.found_dead;
 	err = trc_snapshot_take_file(out, f->fd, &o, &why);
 	return err ? trouble(err, error, n_bytes, why) : 0;
 }

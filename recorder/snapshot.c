@@ -454,6 +454,28 @@ static int write_coverage(const struct trc_snapshot *s, struct trc_writer *w,
 	return err;
 }
 
+static uint64_t between(uint64_t from, uint64_t to, uint64_t part, uint64_t whole)
+{
+	return from + (uint64_t)((__int128)(int64_t)(to - from) * part / whole);
+}
+
+/* The last reading of the clocks, where a trace ends at the earliest: of a process that has been
+ * dead for a day not that of now, but of the cut, on the line from its start to now. */
+static struct trc_sync_point last_sync(const struct trc_snapshot *s)
+{
+	const struct trc_sync_point *start = &s->h.start;
+	struct trc_sync_point at = s->sync;
+	uint64_t part = s->cut - start->ticks, whole = s->sync.ticks - start->ticks;
+
+	if (!s->options.found_dead || s->cut >= s->sync.ticks)
+		return at;
+	at.ticks = s->cut;
+	at.monotonic_raw_ns = between(start->monotonic_raw_ns, at.monotonic_raw_ns, part, whole);
+	at.monotonic_ns = between(start->monotonic_ns, at.monotonic_ns, part, whole);
+	at.realtime_ns = between(start->realtime_ns, at.realtime_ns, part, whole);
+	return at;
+}
+
 int trc_snapshot_write(struct trc_snapshot *s, struct trc_writer *w,
 		       void (*kernel)(void *context, struct trc_drain *drain), void *context)
 {
@@ -464,6 +486,7 @@ int trc_snapshot_write(struct trc_snapshot *s, struct trc_writer *w,
 		.sync = s->sync,
 	};
 	struct trc_drain_options options = {.window = &window};
+	struct trc_sync_point last = last_sync(s);
 	struct trc_drain *drain;
 	int err = trc_drain_open(&drain, s->copy, s->h.total_bytes, w, &options);
 
@@ -480,7 +503,7 @@ int trc_snapshot_write(struct trc_snapshot *s, struct trc_writer *w,
 		err = trc_writer_flush(w);
 	/* Behind all events from before it (format.md, "SYNC"). */
 	if (!err && s->has_sync)
-		err = trc_writer_sync(w, &s->sync);
+		err = trc_writer_sync(w, &last);
 	trc_drain_totals(drain, &s->totals);
 	trc_drain_close(drain);
 	return err;

@@ -351,6 +351,9 @@ survives()
 	"$record" -q --recover "$pid" -o s.trc && trace s.trc 'info snapshot recovered' 'count counter 9000' &&
 		sound s.trc && ring=$(ls "$TRC_RING_DIR"/trc-*/"$pid".0.ring) &&
 		"$record" -q --recover "$ring" -o t.trc && trace t.trc 'count counter 9000' || return 1
+	# It ends where its events do, whenever that is done; the clocks are rounded.
+	same "$(sql "SELECT abs((SELECT value FROM trace_info WHERE key = 'trace_end_ns') -
+		max(to_ns)) < 1000 AS near FROM coverage" t.trc | tr -d '\r')" 1 || return 1
 	"$record" --clean >cleaned && says cleaned "removed $ring" && none "$ring" &&
 		"$record" --clean >cleaned && says cleaned 'nothing to remove' &&
 		same "$(ls -A "$TRC_RING_DIR")" '' && wrong 'no such process' --recover "$pid"
