@@ -436,13 +436,14 @@ static void set_up_process(const struct trc_session_options *o)
 	trc_mark_setup();
 }
 
-static const char *explain(int err)
+static const char *explain(const struct trc_session_options *o, int err)
 {
 	switch (-err) {
 	case ENOSPC:
 	case EFAULT:
 	case ENOMEM:
-		return "no room for the ring there (a larger tmpfs, or a smaller --ring-size)";
+		return o->flight ? "no room for the ring there (a larger tmpfs, or a smaller --max-size)"
+				 : "no room for the ring there (a larger tmpfs, or a smaller --ring-size)";
 	case EFBIG:
 		return "the limit on the size of files (ulimit -f) is below the ring's";
 	case EINVAL:
@@ -481,7 +482,7 @@ int trc_session_open(const struct trc_session_options *o, char *error, size_t n_
 		trc_modules_scan();
 		err = open_mapping(o);
 		if (err)
-			snprintf(error, n_bytes, "%s: %s", o->dir, explain(err));
+			snprintf(error, n_bytes, "%s: %s", o->dir, explain(o, err));
 	}
 	trc_self.quiet--;
 	return err;

@@ -425,6 +425,19 @@ gone()
 }
 check "a directory that is gone: one line, nothing else" gone
 
+# A tmpfs of its own, that is full before the smallest ring is made.
+tight()
+{
+	mkdir -p tight
+	unshare -m sh -c 'mount -t tmpfs -o size=2M none tight && cd tight && TRC_RING_DIR=$PWD exec "$@"' - \
+		"$record" --flight -o "$work/tight.trc" -- "$guest" exit 5 2>err
+	same $? 5 && says err 'is not recorded' && says err 'a smaller --max-size' &&
+		same "$(grep -c 'no room for the ring' err)" 1 && none tight.1.trc
+}
+if unshare -m true 2>/dev/null; then
+	check "no room in memory: the program runs on, one line says so" tight
+fi
+
 small()
 {
 	local ring
