@@ -71,6 +71,10 @@ tests_bench_bench_sampling_SOURCES = tests/bench/bench_sampling.c tests/bench/be
 tests_bench_bench_sampling_CFLAGS = $(accuracy_cflags)
 tests_bench_bench_sampling_LDADD = -lpthread
 
+bench_programs += tests/bench/bench_heap
+tests_bench_bench_heap_SOURCES = tests/bench/bench_heap.c tests/bench/bench.h
+tests_bench_bench_heap_CFLAGS = $(accuracy_cflags)
+
 accuracy_programs = tests/bench/accuracy/concurrent tests/bench/accuracy/serial
 tests_bench_accuracy_concurrent_SOURCES = tests/bench/accuracy/concurrent.c tests/bench/accuracy/work.h
 tests_bench_accuracy_concurrent_CFLAGS = $(accuracy_cflags)
@@ -85,7 +89,7 @@ tests_bench_gen_trace_LDADD = libtrcformat.la
 EXTRA_PROGRAMS += $(bench_programs) $(accuracy_programs)
 CLEANFILES += $(bench_programs) $(accuracy_programs) tests/bench/libempty.la bench.tsv accuracy.tsv
 EXTRA_DIST += tests/bench/run.sh tests/bench/lttng.sh tests/bench/bench_analyzer.sh \
-	tests/bench/sampling.sh \
+	tests/bench/heap.sh tests/bench/sampling.sh \
 	tests/bench/accuracy/run.sh tests/bench/accuracy/score.awk
 TESTS += tests/bench/accuracy/score_test.sh
 EXTRA_DIST += tests/bench/accuracy/score_test.sh

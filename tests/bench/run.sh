@@ -2,7 +2,7 @@
 # run.sh - every figure beside its target; `make bench` runs it.
 #
 #   run.sh [PART...]     parts: event, labels, sustain, unwind, park, threads, mutex, format,
-#                        memcached, flight, snapshot, analyzer, sampling (default: all)
+#                        memcached, flight, snapshot, analyzer, sampling, heap (default: all)
 #
 # What is compared runs in turn, in this one run, and medians are compared.  The machine should
 # have nothing else to do; what else runs shows in the figures.  Results are also left as
@@ -466,15 +466,42 @@ part_sampling()
 	done <"$work/sampling"
 }
 
+heap_target()
+{
+	[ "$1" != sampled-512K ] || echo '<= 1.02'
+}
+
+heap_pair_target()
+{
+	[ "$1" != interposed ] || echo '<= 3'
+}
+
+part_heap()
+{
+	local name ratio more_ns
+	say '-- the heap: a program that does little but malloc() and free(), over the same allocator alone'
+	"$top_srcdir/tests/bench/heap.sh" >"$work/heap" || trouble 'heap'
+	while IFS='	' read -r name ratio more_ns; do
+		if [ "$ratio" = no ]; then
+			say "$name: $more_ns"
+			continue
+		fi
+		# shellcheck disable=SC2046 # an operator and a number, or nothing
+		figure "heap $name" "$ratio" x $(heap_target "$name")
+		# shellcheck disable=SC2046
+		figure "heap $name: more for a pair" "$more_ns" ns $(heap_pair_target "$name")
+	done <"$work/heap"
+}
+
 : >"$results"
 say "$(nproc) processors: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); $(uname -sr); load $(cut -d ' ' -f 1 /proc/loadavg)"
 printf '%-58s %14s %-10s %-12s %s\n' figure value unit target ''
 [ $# -gt 0 ] || set -- event labels sustain unwind park threads mutex format memcached flight snapshot \
-	analyzer sampling
+	analyzer sampling heap
 for part; do
 	case $part in
 	event | labels | sustain | unwind | park | mutex | format | memcached | flight | snapshot | \
-		analyzer | sampling)
+		analyzer | sampling | heap)
 		"part_$part"
 		;;
 	*) trouble "no such part: $part" ;;
