@@ -251,7 +251,7 @@ struct trace_cpu_event {
  * read during the call.  The process is sent SIGPROF; what the program itself does with that signal
  * goes on.
  * Returns 0; -EINVAL: nothing records, or an event is not understood; -EBUSY: a profile runs already,
- * trace-record's perhaps; or another negative errno: the event is not to be had here.
+ * trace-record's perhaps; -ENOSPC: a 17th event, or period of one, since recording began; or another negative errno: the event is not to be had here.
  * trace_last_error() then says which, why, and what would work.  Thread safe, not signal safe.
  */
 TRC_API int trace_cpu_profile_start(const struct trace_cpu_event *events, size_t n);
