@@ -138,6 +138,51 @@ static void join(struct trc_drain *d)
 	atomic_store_explicit(&o->tail, d->cells.pos, memory_order_relaxed);
 }
 
+/* Whether what the drain before left is all there.  A ring that is half full by now goes round
+ * soon, if it may. */
+static bool is_all_there(const struct trc_drain *d, const struct trc_drain *left)
+{
+	struct trc_overflow *o = trc_area(d->shared, d->h.overflow_off);
+	uint64_t cells = atomic_load_explicit(&o->head, memory_order_relaxed);
+
+	for (uint32_t i = 0; i < d->h.n_procs; i++) {
+		uint64_t head =
+			atomic_load_explicit(&trc_ring_of(d, i)->head, memory_order_relaxed);
+
+		if (left->ring[i].broken || head - left->ring[i].pos > d->h.ring_words / 2)
+			return false;
+	}
+	return cells - left->cells.pos <= d->h.n_cells / 2;
+}
+
+static void stream_go_on(struct trc_drain_stream *s, const struct trc_drain_stream *left,
+			 uint64_t joined)
+{
+	s->last_time = left->last_time > joined ? left->last_time : joined;
+	s->lost_seen = left->lost_seen;
+}
+
+/* In place of join(): tails are where the drain before left them. */
+static void go_on(struct trc_drain *d, const struct trc_drain *left)
+{
+	d->goes_on = true;
+	d->sync = left->left;
+	d->joined = d->sync.ticks;
+	for (uint32_t i = 0; i < d->h.n_procs; i++) {
+		d->ring[i].pos = left->ring[i].pos;
+		d->ring[i].skip_to = left->ring[i].skip_to;
+		stream_go_on(&d->ring[i].stream, &left->ring[i].stream, d->joined);
+	}
+	d->cells.pos = left->cells.pos;
+	d->cells.lost_begin = left->cells.lost_begin;
+	stream_go_on(&d->cells.stream, &left->cells.stream, d->joined);
+}
+
+bool trc_drain_goes_on(const struct trc_drain *d)
+{
+	return d->goes_on;
+}
+
 /* What there is to drain was settled when the copy was made. */
 static void window_init(struct trc_drain *d, const struct trc_drain_window *window)
 {
@@ -198,9 +243,12 @@ int trc_drain_open(struct trc_drain **out, struct trc_shared *shared, uint64_t m
 	}
 	d->flushed_ns = trc_drain_raw_ns();
 	trc_clock_sync(&d->sync);
-	if (options->join)
+	if (options->after && is_all_there(d, options->after))
+		go_on(d, options->after);
+	else if (options->join)
 		join(d);
-	trc_drain_sample_begin(d);
+	trc_drain_sample_begin(d, options->after);
+	d->options.after = NULL;
 	/* Trace time 0 is when recording began. */
 	if (options->serial_base)
 		tell_exec(d);
@@ -525,6 +573,7 @@ int trc_drain_finish(struct trc_drain *d, enum trc_drain_end how)
 	if (how == TRC_DRAIN_STOPPED || how == TRC_DRAIN_LEFT)
 		wait_for_the_last(d);
 	d->final = true;
+	trc_clock_sync(&d->left);
 	trc_drain_pass(d);
 	if (how == TRC_DRAIN_LEFT) /* not before: then the rings are overwritten */
 		nobody_drains(d);

@@ -52,6 +52,10 @@ struct trc_drain_options {
 	/* A flight recorder uses the mapping: what was recorded before is not this trace's, and
 	 * recording may go on after it. */
 	bool join;
+	/* NULL, or with `join` a drain of the same mapping that was finished (TRC_DRAIN_LEFT): this
+	 * one goes on where that one ended, if all of it is still there; see trc_drain_goes_on().
+	 * Borrowed until trc_drain_open() returns. */
+	const struct trc_drain *after;
 	bool never_wait; /* then: nobody waits for room, whatever the mapping says */
 	/* NULL = a mapping that is recorded to; borrowed until trc_drain_open() returns. */
 	const struct trc_drain_window *window;
@@ -91,6 +95,9 @@ struct trc_drain_totals {
  */
 int trc_drain_open(struct trc_drain **out, struct trc_shared *shared, uint64_t mapped_bytes,
 		   struct trc_writer *writer, const struct trc_drain_options *options);
+
+/* Whether nothing is missing between the drain that it came after and this one. */
+bool trc_drain_goes_on(const struct trc_drain *d);
 
 /*
  * Drains what is committed now, gives the room back, and once a second has the writer write out

@@ -137,6 +137,8 @@ struct trc_drain {
 	uint32_t max_serial; /* of the mapping, as of this pass */
 	uint64_t max_sample; /* of the allocations that have come */
 	bool final;	     /* nothing more will be committed */
+	bool goes_on;	     /* after another drain, with nothing missing in between */
+	struct trc_sync_point left; /* what was left to be drained came after that */
 	bool slots_seen_full;
 
 	/* A window: events of [from, from + span] are wanted.  Without: all of them. */
@@ -253,8 +255,9 @@ void trc_drain_look_at_labels(struct trc_drain *d);
 void trc_drain_thread_labels_add(struct trc_drain *d, uint32_t thread, uint32_t labels);
 /* What is sampled, if that has changed since the last time, and losses that no event told of. */
 void trc_drain_sample_events(struct trc_drain *d);
-/* What was lost before a trace that joins a ring in use is not its own. */
-void trc_drain_sample_begin(struct trc_drain *d);
+/* What was lost before a trace that joins a ring in use is not its own; `left` is the drain that one
+ * goes on after. */
+void trc_drain_sample_begin(struct trc_drain *d, const struct trc_drain *left);
 /* Of a mapping that nobody changes. */
 void trc_drain_slot_copy(const struct trc_drain *d, uint32_t i, struct trc_slot_copy *copy);
 void trc_drain_thread_write(struct trc_drain *d, const struct trc_slot_copy *copy, uint64_t end);

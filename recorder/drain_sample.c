@@ -110,9 +110,8 @@ static bool look(struct trc_drain *d, uint32_t i, struct entry *e)
 
 static void tell_own_sigprof(struct trc_drain *d)
 {
-	if (d->own_sigprof_told ||
-	    !(atomic_load_explicit(&d->shared->flags, memory_order_relaxed) &
-	      TRC_SHARED_OWN_SIGPROF))
+	if (d->own_sigprof_told || !(atomic_load_explicit(&d->shared->flags, memory_order_relaxed) &
+				     TRC_SHARED_OWN_SIGPROF))
 		return;
 	d->own_sigprof_told = true;
 	trc_writer_info(d->w, "sigprof", "used by the program as well");
@@ -139,11 +138,13 @@ void trc_drain_sample_events(struct trc_drain *d)
 	tell_own_sigprof(d);
 }
 
-void trc_drain_sample_begin(struct trc_drain *d)
+void trc_drain_sample_begin(struct trc_drain *d, const struct trc_drain *left)
 {
 	struct entry e;
 
 	for (uint32_t i = 0; i < TRC_SAMPLE_EVENTS_MAX; i++)
-		if (d->options.join && entry_copy(d, i, &e))
+		if (d->goes_on)
+			memcpy(d->sampled[i].lost, left->sampled[i].lost, sizeof(e.lost));
+		else if (d->options.join && entry_copy(d, i, &e))
 			memcpy(d->sampled[i].lost, e.lost, sizeof(e.lost));
 }

@@ -32,6 +32,8 @@ enum request { NOTHING, SAMPLE, SAMPLE_STOP, FOLD, CALL, BEING_DONE };
 /* What is drained goes there as well; NULL = nowhere.  Changed by the thread if there is one. */
 static struct trc_fold *fold;
 static uint64_t fold_until; /* ticks up to which it has everything, if nobody drains */
+/* The drain that fed it last, finished; NULL = none, or another one has gone on after it. */
+static struct trc_drain *left;
 
 static struct drainer {
 	_Atomic uint32_t state; /* a futex word */
@@ -127,28 +129,48 @@ static void fold_wait(void *context, const struct trc_writer *writer,
 }
 
 static const struct trc_drain_observer fold_observer = {fold_event, fold_labels, NULL};
+/* What threads have and do the fold knows already. */
+static const struct trc_drain_observer fold_observer_goes_on = {fold_event, NULL, NULL};
 
-/* The drain begins, or the fold does; between two drains nobody looked. */
-static void fold_begin(struct drainer *d)
+/* The drain begins, or the fold does; between two drains nobody looked, and the second may find
+ * what was recorded meanwhile, or not. */
+static void fold_begin(struct drainer *d, bool goes_on)
 {
 	uint64_t now = trc_clock_ordered();
 
 	if (!fold)
 		return;
 	trc_fold_new_tables(fold);
+	if (goes_on) {
+		trc_drain_observe(d->drain, &fold_observer_goes_on);
+		return;
+	}
 	if (fold_until)
 		trc_fold_lost(fold, fold_until, now, 0);
 	trc_drain_observe(d->drain, &fold_observer);
 	trc_drain_tell_waits(d->drain, fold_wait, NULL);
 }
 
-/* Nothing more comes of this drain. */
+/* Nothing more comes of this drain.  If another one goes on after it that has the rest, and may
+ * have what happened shortly before. */
 static void fold_end(struct drainer *d)
 {
 	if (!fold)
 		return;
 	fold_until = trc_clock_ordered();
-	trc_fold_pass(fold, fold_until);
+	if (!d->goes_on) {
+		trc_fold_pass(fold, fold_until);
+		return;
+	}
+	trc_fold_pass(fold, trc_drain_settled(d->drain));
+	left = d->drain;
+	d->drain = NULL;
+}
+
+static void fold_leave(void)
+{
+	trc_drain_close(left);
+	left = NULL;
 }
 
 static void fold_change(struct drainer *d)
@@ -156,7 +178,7 @@ static void fold_change(struct drainer *d)
 	trc_drain_observe(d->drain, NULL);
 	fold = d->new_fold;
 	fold_until = 0;
-	fold_begin(d);
+	fold_begin(d, false);
 }
 
 /* After passes over everything that was recorded before now, but for what a thread is in the middle
@@ -284,6 +306,7 @@ void trc_drainer_fold(struct trc_fold *new_fold)
 	d->new_fold = new_fold;
 	if (atomic_load_explicit(&d->state, memory_order_acquire) == RUNNING && !ask(d, FOLD))
 		return;
+	fold_leave();
 	fold = new_fold;
 	fold_until = 0;
 }
@@ -313,6 +336,7 @@ static int open_writer(struct drainer *d)
 	};
 	struct trc_drain_options drain = {.pid = d->shared->pid,
 					  .join = d->how != TRC_DRAINER_ALONE,
+					  .after = left,
 					  .never_wait = d->how == TRC_DRAINER_JOINS_DROPPING};
 	int err;
 
@@ -327,7 +351,8 @@ static int open_writer(struct drainer *d)
 				     &drain);
 	if (err)
 		return say(d, err, d->has_file ? d->sink.target : "recorders");
-	fold_begin(d);
+	fold_leave();
+	fold_begin(d, trc_drain_goes_on(d->drain));
 	return 0;
 }
 
@@ -498,5 +523,6 @@ void trc_drainer_forget(void)
 {
 	memset(&drainer, 0, sizeof(drainer));
 	fold = NULL; /* N3: what the thread was changing is left alone */
+	left = NULL;
 	trc_cpu_profile_kernel(NULL);
 }

@@ -1,6 +1,7 @@
 /*
  * recorders.c - two recorders of each kind at different rates, over windows that overlap, in a
- * program that measures itself what they have to find; then the finer one of each kind alone.
+ * program that measures itself what they have to find; then the finer one of each kind alone; then
+ * those that are exact beside traces that begin and end all the time.
  *
  *	phase     0        1        2      3, 4     5, 6  ...
  *	coarse    |-----------------|
@@ -15,6 +16,7 @@
  */
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -460,6 +462,43 @@ static void alone(const struct kind *kind, int phase)
 	stop(&only, kind, "alone", kind->fine, phase, phase + ALONE_PHASES - 1);
 }
 
+/* ---- handed over ------------------------------------------------------------------------ */
+
+static atomic_bool stopping;
+static double traces;
+
+/* Each trace takes over what recorders need, and gives it back. */
+static void *tracer(void *unused)
+{
+	for (; !atomic_load(&stopping); traces++) {
+		must(trace_start("handed-over.trc", NULL));
+		sleep_ns(2000000);
+		must(trace_stop());
+		sleep_ns(1000000);
+	}
+	return unused;
+}
+
+static void handed_over(int phase)
+{
+	struct running all[KINDS] = {{.recorder = NULL}};
+	const struct window w = {.name = "traces"};
+	pthread_t thread;
+
+	for (int i = 0; i < KINDS; i++)
+		if (kinds[i].fine == 1)
+			start(&all[i], &kinds[i], 1);
+	pthread_create(&thread, NULL, tracer, NULL);
+	contend(phase);
+	allocate(phase);
+	atomic_store(&stopping, true);
+	pthread_join(thread, NULL);
+	for (int i = 0; i < KINDS; i++)
+		if (kinds[i].fine == 1)
+			stop(&all[i], &kinds[i], "handed over", 1, phase, phase);
+	tell(&w, "handed over", traces, 2, 1e6, 0);
+}
+
 int main(void)
 {
 	pthread_t thread;
@@ -470,5 +509,6 @@ int main(void)
 	overlapping();
 	for (int i = 0; i < KINDS; i++)
 		alone(&kinds[i], OVERLAPPING_PHASES + ALONE_PHASES * i);
+	handed_over(OVERLAPPING_PHASES + ALONE_PHASES * KINDS);
 	return fflush(stdout) ? 1 : 0;
 }

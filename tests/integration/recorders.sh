@@ -4,10 +4,11 @@
 . "$(dirname "$0")/lib.sh"
 need_unsanitized
 
-# off: figures that are off by more than 3 standard errors, or at all if there is no chance in them
+# off: figures that are off by more than 3 standard errors, or at all if there is no chance in them;
+# and what is said to be missing because a trace began or ended
 off()
 {
-	awk -F '\t' 'NF == 5 && ($2 < $3 - 3 * $5 || $2 > $4 + 3 * $5)' figures.tsv
+	awk -F '\t' 'NF == 5 ? $2 < $3 - 3 * $5 || $2 > $4 + 3 * $5 : /handed over/' figures.tsv
 }
 
 # may_be_chance: a run that lost nothing is exact where it can be.

@@ -30,6 +30,27 @@ START_TEST(beside_a_trace_that_comes_and_goes)
 }
 END_TEST
 
+/* Neither a wait in progress nor what happens meanwhile is missing. */
+START_TEST(nothing_is_missing_where_a_trace_begins_or_ends)
+{
+	struct waits_recorders w;
+	pthread_t thread;
+
+	waits_begin(&w);
+	thread = begin_contention();
+	for (int i = 0; i < 3; i++) {
+		ck_good(trace_start(in_dir("a.trc"), NULL));
+		ck_good(trace_stop());
+	}
+	let_go_of_mutex();
+	pthread_join(thread, NULL);
+	ck_good(trace_start(in_dir("a.trc"), NULL));
+	contend();
+	ck_good(trace_stop());
+	waits_end(&w, 2);
+}
+END_TEST
+
 START_TEST(within_a_trace)
 {
 	struct waits_recorders w;
@@ -102,6 +123,26 @@ START_TEST(a_profile_of_the_program_is_not_recorders_business)
 	trace_recorder_free(r);
 	ck_assert_int_eq(c.finish_err, 0);
 	ck_assert(!trace_enabled());
+}
+END_TEST
+
+/* What a trace can tell of: sixteen periods, each of which may come again. */
+START_TEST(a_seventeenth_period_is_refused)
+{
+	struct trace_cpu_event event = TRACE_CPU_EVENT_INIT;
+
+	event.name = "timer";
+	ck_good(trace_start(in_dir("a.trc"), NULL));
+	for (unsigned int i = 0; i < 32; i++) {
+		event.period = 10000000 + i % 16;
+		ck_good(trace_cpu_profile_start(&event, 1));
+		ck_good(trace_cpu_profile_stop());
+	}
+	event.period = 9000000;
+	ck_fails(trace_cpu_profile_start(&event, 1), -ENOSPC, "more than 16 different events");
+	event.period = 10000000;
+	ck_good(trace_cpu_profile_start(&event, 1));
+	ck_good(trace_stop());
 }
 END_TEST
 
@@ -256,9 +297,11 @@ TCase *recorder_beside(void)
 	TCase *tc = recorder_case("beside");
 
 	tcase_add_test(tc, beside_a_trace_that_comes_and_goes);
+	tcase_add_test(tc, nothing_is_missing_where_a_trace_begins_or_ends);
 	tcase_add_test(tc, within_a_trace);
 	tcase_add_test(tc, beside_a_flight_recorder);
 	tcase_add_test(tc, a_profile_of_the_program_is_not_recorders_business);
+	tcase_add_test(tc, a_seventeenth_period_is_refused);
 	tcase_add_test(tc, a_forked_child_begins_anew);
 	tcase_add_test(tc, a_fork_at_any_moment);
 	tcase_add_test(tc, exit_ends_recorders);
