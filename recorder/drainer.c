@@ -164,7 +164,6 @@ static void fold_end(struct drainer *d)
 	}
 	trc_fold_pass(fold, trc_drain_settled(d->drain));
 	left = d->drain;
-	d->drain = NULL;
 }
 
 static void fold_leave(void)
@@ -443,7 +442,8 @@ static void complete(struct drainer *d)
 static void tear_down(struct drainer *d)
 {
 	trc_perf_close(d->perf);
-	trc_drain_close(d->drain);
+	if (d->drain != left) /* or another drain goes on after it */
+		trc_drain_close(d->drain);
 	trc_writer_close(d->writer);
 	trc_file_sink_close(&d->sink);
 	d->perf = NULL;
