@@ -8,7 +8,7 @@ need_unsanitized
 need c++
 
 c_object=$here/truth_heap-truth_heap.o
-cxx_object=$here/truth_new.o
+cxx_object=$here/truth_new-truth_new.o
 
 # the_same WHAT COMMAND...: as it was said just now
 the_same()

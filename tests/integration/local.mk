@@ -41,6 +41,8 @@ tests_integration_recorders_CFLAGS = $(AM_CFLAGS) -fno-builtin
 tests_integration_recorders_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_recorders_LDADD = libtrc.la -lpthread
 tests_integration_truth_new_SOURCES = tests/integration/truth_new.cc
+# Some compilers want to be told that delete may know sizes.
+tests_integration_truth_new_CXXFLAGS = $(AM_CXXFLAGS) -std=c++17 -fsized-deallocation
 tests_integration_truth_new_LDADD = -lpthread
 tests_integration_own_malloc_SOURCES = tests/integration/own_malloc.c
 tests_integration_own_malloc_CFLAGS = $(AM_CFLAGS) -fno-builtin
