@@ -321,6 +321,14 @@ int trc_writer_module_end(struct trc_writer *w, uint32_t module_id, uint32_t las
 	return err ? err : trc_tables_module_end(&w->tables, module_id, last_epoch);
 }
 
+void trc_writer_each_module(const struct trc_writer *w,
+			    void (*fn)(void *context, const struct trc_module_entry *module),
+			    void *context)
+{
+	for (uint32_t id = 1; id <= w->tables.modules.n; id++)
+		fn(context, &w->tables.modules.entry[id]);
+}
+
 int trc_writer_thread(struct trc_writer *w, const struct trc_thread_entry *thread)
 {
 	uint64_t full = w->tables.full;

@@ -198,6 +198,10 @@ uint32_t trc_writer_label_set(struct trc_writer *w, const struct trc_label *labe
 uint32_t trc_writer_module(struct trc_writer *w, const struct trc_module_entry *module);
 /* A module went: stacks of later epochs do not see it. */
 int trc_writer_module_end(struct trc_writer *w, uint32_t module_id, uint32_t last_epoch);
+/* Calls fn for each that has been added; entries are borrowed during the call. */
+void trc_writer_each_module(const struct trc_writer *w,
+			    void (*fn)(void *context, const struct trc_module_entry *module),
+			    void *context);
 /* Adds a thread, or replaces what is known of this serial. */
 int trc_writer_thread(struct trc_writer *w, const struct trc_thread_entry *thread);
 

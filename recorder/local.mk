@@ -67,6 +67,7 @@ libtrcapi_la_SOURCES = \
 	recorder/recorder.c recorder/recorder_kind.h \
 	recorder/recorder_cpu.c \
 	recorder/recorder_custom.c \
+	recorder/recorder_describe.c \
 	recorder/recorder_heap.c \
 	recorder/recorder_multi.c \
 	recorder/recorder_threads.c \
@@ -78,6 +79,7 @@ libtrcapi_la_SOURCES = \
 	recorder/service.c recorder/service.h \
 	recorder/thread_profile.c recorder/thread_profile.h \
 	recorder/thread_tasks.c recorder/thread_tasks.h \
+	recorder/thread_samples.c recorder/thread_samples.h \
 	recorder/thread_text.c recorder/thread_text.h
 # Exceptions: trace_labels_do() restores what was in force when one passes through.
 libtrcapi_la_CPPFLAGS = $(AM_CPPFLAGS) -DTRC_PKGLIBDIR='"$(pkglibdir)"'

@@ -2,8 +2,8 @@
  * recorder_cpu.c - CPU recorders (<trc/recorder.h>): of time, or of another event.
  *
  * Each event is sampled once, at the shortest period that anybody asked for, or shorter.  When that
- * changes the samples come under another number (sample_table.h); a recorder's view takes them under
- * each, and thins every one by the period at which it was drawn.
+ * changes the samples come under another number (sample_table.h); a recorder's view takes them
+ * under each, and thins every one by the period at which it was drawn.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -35,8 +35,8 @@ static int add_views(struct trace_recorder *r, struct trc_fold *fold, uint64_t n
 	const struct trc_view_options options = {
 		.kind = TRC_VIEW_CPU,
 		.rate = c->event.period,
-		.sample_event = trc_sample_event_find(trc_session_shared(), c->event.how,
-						      c->event.name),
+		.sample_event =
+			trc_sample_event_find(trc_session_shared(), c->event.how, c->event.name),
 	};
 
 	return options.sample_event ? trc_recorder_add_view(r, fold, options, now) : -ESRCH;
@@ -126,15 +126,8 @@ void trc_recorder_cpu_forget(void)
 static void describe(const struct trace_recorder *r, struct trc_encode_info *info)
 {
 	const struct cpu *c = (const struct cpu *)r;
-	bool is_clock = !c->settled || c->event.is_clock;
 
-	info->name = "cpu";
-	info->style = TRC_STYLE_VALUES;
-	info->type[0] = (struct trc_encode_type){"samples", "count"};
-	info->type[1] = (struct trc_encode_type){is_clock ? "cpu" : c->event.name,
-						 is_clock ? "nanoseconds" : "count"};
-	info->n_types = 2;
-	info->period_type = info->type[1];
+	trc_describe_cpu(info, c->settled ? &c->event : NULL);
 	info->period = (int64_t)c->event.period;
 }
 

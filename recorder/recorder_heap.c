@@ -68,20 +68,12 @@ static int look(struct trace_recorder *r, struct trc_fold *fold, uint64_t now,
 
 static void describe(const struct trace_recorder *r, struct trc_encode_info *info)
 {
-	info->style = TRC_STYLE_HEAP;
-	info->type[0] = (struct trc_encode_type){"alloc_objects", "count"};
-	info->type[1] = (struct trc_encode_type){"alloc_space", "bytes"};
-	info->type[2] = (struct trc_encode_type){"inuse_objects", "count"};
-	info->type[3] = (struct trc_encode_type){"inuse_space", "bytes"};
-	info->n_types = 4;
-	info->period_type = (struct trc_encode_type){"space", "bytes"};
-	info->period = ((const struct heap *)r)->sample_bytes;
+	trc_describe_heap(info, false, ((const struct heap *)r)->sample_bytes);
 }
 
 static void describe_allocs(const struct trace_recorder *r, struct trc_encode_info *info)
 {
-	describe(r, info);
-	info->default_type = "alloc_space";
+	trc_describe_heap(info, true, ((const struct heap *)r)->sample_bytes);
 }
 
 static const struct trc_recorder_kind heap_kind = {

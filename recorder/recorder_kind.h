@@ -14,6 +14,7 @@
 
 #include <pthread.h>
 #include <sys/types.h>
+#include "cpu_event.h"
 #include "encode.h"
 #include "fold.h"
 #include "trc/recorder.h"
@@ -123,6 +124,15 @@ size_t trc_recorder_labels(const struct trc_label *from, uint32_t n, struct trc_
 			   char *text, size_t n_bytes);
 /* Finishes it, with err if that is not 0; what the writer makes of that. */
 int trc_writer_finished(const struct trace_writer *writer, int err);
+
+/* ---- recorder_describe.c: for describe() ------------------------------------------------ */
+
+void trc_describe_waits(struct trc_encode_info *info, bool mutex, int64_t period);
+void trc_describe_threadcreate(struct trc_encode_info *info);
+void trc_describe_threads(struct trc_encode_info *info);
+/* Names are borrowed; NULL = of time. */
+void trc_describe_cpu(struct trc_encode_info *info, const struct trc_cpu_event *event);
+void trc_describe_heap(struct trc_encode_info *info, bool allocs, int64_t sample_bytes);
 
 /* ---- in a forked child: locks that its parent's other threads held are not ---- */
 void trc_recorders_forget(void);

@@ -13,12 +13,8 @@
 #include "recording.h"
 #include "service.h"
 #include "thread_profile.h"
+#include "thread_samples.h"
 #include "thread_text.h"
-
-enum {
-	OWN_LABELS = 5,
-	TEXT_BYTES = 16384, /* of one thread's labels, terminated */
-};
 
 struct threads {
 	struct trace_recorder base;
@@ -94,90 +90,20 @@ static void threads_free(struct trace_recorder *r)
 	trc_thread_profile_free(((struct threads *)r)->before);
 }
 
-/* ---- samples --------------------------------------------------------------------------- */
-
-static struct trc_pprof_label text_label(const char *key, const char *text)
-{
-	return (struct trc_pprof_label){.key = key, .text = text};
-}
-
-static struct trc_pprof_label number_label(const char *key, uint64_t number, const char *unit)
-{
-	return (struct trc_pprof_label){.key = key, .number = (int64_t)number, .unit = unit};
-}
-
-/* What we know of a thread, by key. */
-static size_t own_labels(const struct trc_thread_row *row, struct trc_pprof_label *label)
-{
-	size_t n = 0;
-
-	if (row->creator_tid)
-		label[n++] = number_label("trc::creator_id", row->creator_tid, NULL);
-	label[n++] = text_label("trc::state", trc_thread_state(row));
-	label[n++] = number_label("trc::thread_id", row->tid, NULL);
-	if (row->name[0])
-		label[n++] = text_label("trc::thread_name", row->name);
-	if (row->has_wait_ns)
-		label[n++] = number_label("trc::wait_ns", row->wait_ns, "nanoseconds");
-	return n;
-}
-
-static int by_key(const void *a, const void *b)
-{
-	return strcmp(((const struct trc_pprof_label *)a)->key,
-		      ((const struct trc_pprof_label *)b)->key);
-}
-
-/* The program's own, and ours if they are wanted; of those that did not answer always. */
-static size_t labels_of(const struct threads *t, const struct trc_thread_row *row,
-			struct trc_pprof_label *label, char *text)
-{
-	size_t n = trc_recorder_labels(row->label, row->n_labels, label, text, TEXT_BYTES);
-
-	if (t->details == TRACE_THREADS_EACH && !t->no_trc_labels)
-		n += own_labels(row, label + n);
-	else if (row->is == TRC_THREAD_IS_SILENT)
-		label[n++] = text_label("trc::state", trc_thread_state(row));
-	qsort(label, n, sizeof(*label), by_key);
-	return n;
-}
-
-static void emit_each(const struct threads *t, const struct trc_thread_profile *p, int64_t value,
-		      trc_emit_fn *fn, void *context)
-{
-	for (uint32_t i = 0; i < p->n_rows; i++) {
-		const struct trc_thread_row *row = &p->row[i];
-		struct trc_pprof_label label[TRC_LABELS_MAX + OWN_LABELS];
-		char text[TEXT_BYTES];
-		const struct trc_encode_sample sample = {
-			.frame = row->frame,
-			.n_frames = row->n_frames,
-			.value = &value,
-			.label = label,
-			.n_labels = labels_of(t, row, label, text),
-		};
-
-		fn(context, &sample);
-	}
-}
-
 static void emit(const struct trace_recorder *r, const struct trc_taken *taken, trc_emit_fn *fn,
 		 void *context)
 {
 	const struct threads *t = (const struct threads *)r;
+	bool own_labels = t->details == TRACE_THREADS_EACH && !t->no_trc_labels;
 
 	if (taken->rows_before)
-		emit_each(t, taken->rows_before, -1, fn, context);
-	emit_each(t, taken->rows, 1, fn, context);
+		trc_thread_samples(taken->rows_before, -1, own_labels, fn, context);
+	trc_thread_samples(taken->rows, 1, own_labels, fn, context);
 }
 
 static void describe(const struct trace_recorder *r, struct trc_encode_info *info)
 {
-	info->style = TRC_STYLE_COUNTS;
-	info->type[0] = (struct trc_encode_type){"threads", "count"};
-	info->n_types = 1;
-	info->period_type = info->type[0];
-	info->period = 1;
+	trc_describe_threads(info);
 }
 
 /* ---- a paragraph for each -------------------------------------------------------------- */

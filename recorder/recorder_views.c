@@ -24,18 +24,6 @@ static int add(struct trace_recorder *r, struct trc_fold *fold, enum trc_view_ki
 	return rate > 0 ? trc_recorder_add_view(r, fold, options, now) : 0;
 }
 
-static void describe_waits(struct trc_encode_info *info, enum trc_encode_style style,
-			   int64_t period)
-{
-	info->style = style;
-	info->skip = true;
-	info->type[0] = (struct trc_encode_type){"contentions", "count"};
-	info->type[1] = (struct trc_encode_type){"delay", "nanoseconds"};
-	info->n_types = 2;
-	info->period_type = info->type[0];
-	info->period = period;
-}
-
 static int make(trace_recorder **out, const struct trc_recorder_kind *kind,
 		enum trace_profile_format format, int64_t rate)
 {
@@ -57,7 +45,7 @@ static int add_block(struct trace_recorder *r, struct trc_fold *fold, uint64_t n
 
 static void describe_block(const struct trace_recorder *r, struct trc_encode_info *info)
 {
-	describe_waits(info, TRC_STYLE_CONTENTION, 1);
+	trc_describe_waits(info, false, 1);
 }
 
 static const struct trc_recorder_kind block_kind = {
@@ -88,7 +76,7 @@ static void describe_mutex(const struct trace_recorder *r, struct trc_encode_inf
 	const int64_t fraction = ((const struct waits *)r)->rate;
 
 	/* The values are scaled already; pprof would do it again with a sampling period in text. */
-	describe_waits(info, TRC_STYLE_MUTEX, r->text || fraction < 1 ? 1 : fraction);
+	trc_describe_waits(info, true, r->text || fraction < 1 ? 1 : fraction);
 }
 
 static const struct trc_recorder_kind mutex_kind = {
@@ -116,12 +104,7 @@ static int add_threadcreate(struct trace_recorder *r, struct trc_fold *fold, uin
 
 static void describe_threadcreate(const struct trace_recorder *r, struct trc_encode_info *info)
 {
-	info->style = TRC_STYLE_COUNTS;
-	info->skip = true;
-	info->type[0] = (struct trc_encode_type){"threadcreate", "count"};
-	info->n_types = 1;
-	info->period_type = info->type[0];
-	info->period = 1;
+	trc_describe_threadcreate(info);
 }
 
 static const struct trc_recorder_kind threadcreate_kind = {

@@ -73,19 +73,6 @@ void trc_thread_profile_forget(void)
 	lock = unlocked;
 }
 
-const char *trc_thread_is_name(enum trc_thread_is is)
-{
-	switch (is) {
-	case TRC_THREAD_IS_RUNNING:
-		return "running";
-	case TRC_THREAD_IS_WAITING:
-		return "waiting";
-	case TRC_THREAD_IS_SILENT:
-		return "did not answer";
-	}
-	return "?";
-}
-
 static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec t;

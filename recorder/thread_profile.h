@@ -70,7 +70,7 @@ void trc_thread_profile_free(struct trc_thread_profile *profile);
  */
 uint32_t trc_thread_count(void);
 
-/* "waiting", "running", "did not answer". */
+/* "waiting", "running", "did not answer" (thread_text.c). */
 const char *trc_thread_is_name(enum trc_thread_is is);
 
 /* In a forked child: none is being taken there. */

@@ -13,6 +13,19 @@ struct text {
 	struct trc_names *names;
 };
 
+const char *trc_thread_is_name(enum trc_thread_is is)
+{
+	switch (is) {
+	case TRC_THREAD_IS_RUNNING:
+		return "running";
+	case TRC_THREAD_IS_WAITING:
+		return "waiting";
+	case TRC_THREAD_IS_SILENT:
+		return "did not answer";
+	}
+	return "?";
+}
+
 const char *trc_thread_state(const struct trc_thread_row *row)
 {
 	if (row->is == TRC_THREAD_IS_WAITING && row->reason)

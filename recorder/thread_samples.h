@@ -1,0 +1,13 @@
+/* thread_samples.h - what every thread is doing, as a sample for each. */
+#ifndef TRC_RECORDER_THREAD_SAMPLES_H
+#define TRC_RECORDER_THREAD_SAMPLES_H
+
+#include "recorder_kind.h"
+#include "thread_profile.h"
+
+/* Each counts `value` times; with own_labels it says what we know of the thread, as trc::thread_id
+ * and others.  Context: any thread that records nothing meanwhile. */
+void trc_thread_samples(const struct trc_thread_profile *p, int64_t value, bool own_labels,
+			trc_emit_fn *fn, void *context);
+
+#endif
