@@ -115,6 +115,21 @@ void trc_drain_tell_waits(struct trc_drain *d,
 			  void (*tell)(void *context, const struct trc_writer *writer,
 				       const struct trc_status_entry *wait),
 			  void *context);
+/* A thread that has not ended, as its slot says. */
+struct trc_drain_thread {
+	struct trc_status_entry status; /* what it waits for */
+	uint32_t tid, creator;		/* a serial; 0 = not known */
+	uint32_t stack;			/* of its wait, or else of its last one; 0 = none */
+	uint32_t labels;
+	const char *name; /* not terminated */
+	uint32_t name_bytes;
+};
+/* Between two passes: what every thread is doing now.  Ids are the writer's.  Entries, and what
+ * their ids stand for, are borrowed during the call.  Not for a drain with a window. */
+void trc_drain_each_thread(struct trc_drain *d,
+			   void (*tell)(void *context, const struct trc_writer *writer,
+					const struct trc_drain_thread *thread),
+			   void *context);
 /*
  * Ticks up to which the process's events have been handed over, as of the last pass.  A thread that
  * was stopped in the middle of a record may still come with an earlier one, and the kernel's records

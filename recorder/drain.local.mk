@@ -37,6 +37,9 @@ recorder_trace_record_SOURCES = \
 	recorder/trace_record_clean.c \
 	recorder/trace_record_dir.c \
 	recorder/trace_record_flight.c recorder/trace_record_flight.h \
+	recorder/trace_record_http.c recorder/trace_record_http.h \
+	recorder/trace_record_http_profiles.c \
+	recorder/trace_record_http_threads.c \
 	recorder/trace_record_list.c \
 	recorder/trace_record_options.c \
 	recorder/trace_record_process.c \
@@ -48,5 +51,13 @@ recorder_trace_record_SOURCES = \
 	recorder/trace_record_summary.c \
 	recorder/trace_record_take.c \
 	recorder/trace_record_target.c
+# What encodes profiles and opens what serves them: the same as in libtrc.
+recorder_trace_record_SOURCES += \
+	recorder/own_thread_create.c \
+	recorder/part.c \
+	recorder/recorder_describe.c \
+	recorder/recorder_write.c \
+	recorder/thread_samples.c \
+	recorder/thread_text.c
 recorder_trace_record_CPPFLAGS = $(AM_CPPFLAGS) -DTRC_PKGLIBDIR='"$(pkglibdir)"'
 recorder_trace_record_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la

@@ -343,7 +343,8 @@ void trc_drain_thread_seen(struct trc_drain *d, uint32_t serial, uint32_t tid, u
 
 /* Calls fn for each thread that has not ended. */
 static void each_live(struct trc_drain *d,
-		      void (*fn)(struct trc_drain *, const struct trc_slot_copy *))
+		      void (*fn)(struct trc_drain *, const struct trc_slot_copy *, void *),
+		      void *context)
 {
 	uint32_t n = trc_slots_used(d->shared, d->h.n_threads);
 
@@ -354,28 +355,26 @@ static void each_live(struct trc_drain *d,
 		    TRC_SLOT_LIVE)
 			continue;
 		slot_copy(trc_slot_of(d, i), &copy);
-		fn(d, &copy);
+		fn(d, &copy, context);
 	}
 }
 
-static void end_thread(struct trc_drain *d, const struct trc_slot_copy *copy)
+static void end_thread(struct trc_drain *d, const struct trc_slot_copy *copy, void *context)
 {
 	trc_drain_thread_write(d, copy, d->now);
 }
 
 void trc_drain_threads_end(struct trc_drain *d)
 {
-	each_live(d, end_thread);
+	each_live(d, end_thread, NULL);
 }
 
-static void add_status(struct trc_drain *d, const struct trc_slot_copy *copy)
+/* What it waits for; nothing if it does not. */
+static void status_of(struct trc_drain *d, const struct trc_slot_copy *copy,
+		      struct trc_status_entry *e)
 {
-	struct trc_status_entry *e = &d->status[d->n_status];
 	uint64_t holder = copy->holder;
 
-	if (d->n_status == d->h.n_threads || !trc_drain_serial(d, copy->serial))
-		return;
-	d->n_status++;
 	*e = (struct trc_status_entry){.thread = trc_drain_serial(d, copy->serial)};
 	if (!copy->reason || copy->reason >= TRC_REASON_COUNT)
 		return;
@@ -387,6 +386,12 @@ static void add_status(struct trc_drain *d, const struct trc_slot_copy *copy)
 	e->stack = trc_drain_stack(d, copy->stack);
 }
 
+static void add_status(struct trc_drain *d, const struct trc_slot_copy *copy, void *context)
+{
+	if (d->n_status < d->h.n_threads && trc_drain_serial(d, copy->serial))
+		status_of(d, copy, &d->status[d->n_status++]);
+}
+
 void trc_drain_tell_waits(struct trc_drain *d,
 			  void (*tell)(void *context, const struct trc_writer *writer,
 				       const struct trc_status_entry *wait),
@@ -395,16 +400,52 @@ void trc_drain_tell_waits(struct trc_drain *d,
 	trc_drain_make_room(d);
 	trc_drain_see_serials(d);
 	d->n_status = 0;
-	each_live(d, add_status);
+	each_live(d, add_status, NULL);
 	for (uint32_t i = 0; i < d->n_status; i++)
 		if (d->status[i].reason)
 			tell(context, d->w, &d->status[i]);
 }
 
+struct telling {
+	void (*tell)(void *context, const struct trc_writer *writer,
+		     const struct trc_drain_thread *thread);
+	void *context;
+};
+
+static void tell_thread(struct trc_drain *d, const struct trc_slot_copy *copy, void *context)
+{
+	const struct telling *t = context;
+	struct trc_drain_thread thread = {
+		.tid = copy->tid,
+		.creator = trc_drain_serial(d, copy->creator),
+		.name = (const char *)copy->name,
+		.name_bytes = copy->name_bytes,
+	};
+
+	if (!trc_drain_serial(d, copy->serial))
+		return;
+	trc_drain_make_room(d); /* what was told before is not cited any more */
+	status_of(d, copy, &thread.status);
+	thread.stack = trc_drain_stack(d, copy->stack);
+	thread.labels = trc_drain_labels(d, copy->labels);
+	t->tell(t->context, d->w, &thread);
+}
+
+void trc_drain_each_thread(struct trc_drain *d,
+			   void (*tell)(void *context, const struct trc_writer *writer,
+					const struct trc_drain_thread *thread),
+			   void *context)
+{
+	struct telling telling = {tell, context};
+
+	trc_drain_see_serials(d);
+	each_live(d, tell_thread, &telling);
+}
+
 void trc_drain_status(struct trc_drain *d)
 {
 	d->n_status = 0;
-	each_live(d, add_status);
+	each_live(d, add_status, NULL);
 	trc_writer_status(d->w, d->status, d->n_status);
 }
 

@@ -71,7 +71,7 @@ static int trace(const char *path, uint64_t duration_ns, const struct trc_http_w
 	int err;
 
 	if (trc_recorded_elsewhere()) {
-		snprintf(why, n_bytes, "trace-record records this process");
+		snprintf(why, n_bytes, "trace-record records this process, and writes its trace");
 		return -EBUSY;
 	}
 	err = trace_start(path, NULL);

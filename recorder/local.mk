@@ -63,6 +63,7 @@ libtrcapi_la_SOURCES = \
 	recorder/flight_write.c recorder/flight_write.h \
 	recorder/labels_api.c \
 	recorder/own_thread.c recorder/own_thread.h \
+	recorder/own_thread_create.c \
 	recorder/part.c recorder/part.h \
 	recorder/recorder.c recorder/recorder_kind.h \
 	recorder/recorder_cpu.c \

@@ -11,6 +11,14 @@
  * after own_dir_find(). */
 static char own_dir[PATH_MAX];
 
+static void find_program(void)
+{
+	ssize_t n = readlink("/proc/self/exe", own_dir, sizeof(own_dir) - 1);
+
+	own_dir[n > 0 ? n : 0] = '\0';
+	own_dir[n > 0 ? strrchr(own_dir, '/') - own_dir + 1 : 0] = '\0';
+}
+
 /*
  * The linker knows the object by the name that it was asked for, which may begin at the directory
  * that was the current one then (LD_PRELOAD=./libtrc.so); later that could be anybody's.  Before
@@ -23,8 +31,12 @@ __attribute__((constructor(101))) static void own_dir_find(void)
 	Dl_info info;
 	char *slash;
 
-	if (!dladdr(&here, &info) || !info.dli_fname || !strchr(info.dli_fname, '/'))
-		return; /* a program that was found in $PATH */
+	if (!dladdr(&here, &info) || !info.dli_fname)
+		return;
+	if (!strchr(info.dli_fname, '/')) { /* the program itself, found in $PATH */
+		find_program();
+		return;
+	}
 	if (*info.dli_fname != '/') {
 		if (!getcwd(own_dir, sizeof(own_dir) - 1) || *own_dir != '/') {
 			own_dir[0] = '\0';

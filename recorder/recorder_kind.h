@@ -112,10 +112,10 @@ int trc_recorders_take(struct trace_recorder *const *r, size_t n, struct trc_tak
 uint64_t trc_recorder_count(struct trace_recorder *r);
 /* Ends the window, and nobody wants to know. */
 void trc_recorders_cancel(struct trace_recorder *const *r, size_t n);
-void trc_taken_free(struct trc_taken *taken);
 
 /* ---- recorder_write.c ---- */
 
+void trc_taken_free(struct trc_taken *taken);
 /* One profile of n recorders, in the format of the first. */
 int trc_recorders_write(struct trace_recorder *const *r, size_t n, const struct trc_taken *taken,
 			const struct trace_writer *writer, char *why);

@@ -232,13 +232,3 @@ void trc_recorders_cancel(struct trace_recorder *const *r, size_t n)
 		trc_service_call(take_all, &batch);
 	undo(r, n);
 }
-
-void trc_taken_free(struct trc_taken *taken)
-{
-	for (unsigned int i = 0; i < taken->n_folded; i++)
-		trc_folded_free(taken->folded[i]);
-	free(taken->rows);
-	free(taken->rows_before);
-	free(taken->modules.module);
-	*taken = (struct trc_taken){.n_folded = 0};
-}

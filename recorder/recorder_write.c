@@ -21,6 +21,16 @@ struct writing {
 	char comments[COMMENTS_MAX][COMMENT_BYTES];
 };
 
+void trc_taken_free(struct trc_taken *taken)
+{
+	for (unsigned int i = 0; i < taken->n_folded; i++)
+		trc_folded_free(taken->folded[i]);
+	free(taken->rows);
+	free(taken->rows_before);
+	free(taken->modules.module);
+	*taken = (struct trc_taken){.n_folded = 0};
+}
+
 /* ---- the header ------------------------------------------------------------------------ */
 
 __attribute__((format(printf, 2, 3))) static void comment(struct writing *w, const char *format,

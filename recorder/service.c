@@ -103,7 +103,7 @@ int trc_service_begin(char *why, size_t n_bytes)
 
 	if (trc_recorded_elsewhere()) {
 		snprintf(why, n_bytes,
-			 "trace-record records this process, and only its trace has profiles");
+			 "trace-record records this process: trace-record --http serves its profiles");
 		return -EBUSY;
 	}
 	trc_recording_enter();

@@ -35,6 +35,7 @@ struct trc_thread_row {
 	uint64_t object;     /* 0 = none */
 	bool has_wait_ns;    /* it is known since when */
 	bool not_asked;	     /* D3 */
+	bool is_last_wait;   /* the stack is where it waited last, and it went on since */
 	bool asked;
 	uint64_t wait_ns;
 	uint64_t interrupted_ns; /* asked: for so long */

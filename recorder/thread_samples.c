@@ -5,7 +5,7 @@
 #include "thread_text.h"
 
 enum {
-	OWN_LABELS = 5,
+	OWN_LABELS = 6,
 	TEXT_BYTES = 16384, /* of one thread's labels, terminated */
 };
 
@@ -41,7 +41,8 @@ static int by_key(const void *a, const void *b)
 		      ((const struct trc_pprof_label *)b)->key);
 }
 
-/* The program's own, and ours if they are wanted; of those that did not answer always. */
+/* The program's own, and ours if they are wanted.  What a stack may not tell is there in any case.
+ */
 static size_t labels_of(const struct trc_thread_row *row, bool own, struct trc_pprof_label *label,
 			char *text)
 {
@@ -51,6 +52,8 @@ static size_t labels_of(const struct trc_thread_row *row, bool own, struct trc_p
 		n += labels_of_ours(row, label + n);
 	else if (row->is == TRC_THREAD_IS_SILENT)
 		label[n++] = text_label("trc::state", trc_thread_state(row));
+	if (row->is_last_wait)
+		label[n++] = text_label("trc::stack", "of its last wait");
 	qsort(label, n, sizeof(*label), by_key);
 	return n;
 }

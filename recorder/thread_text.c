@@ -82,7 +82,9 @@ static void put_head(FILE *f, const struct trc_thread_row *row)
 		put_time(f, row->wait_ns);
 	if (row->holder_tid)
 		fprintf(f, ", held by thread %u", row->holder_tid);
-	if (row->not_asked)
+	if (row->is_last_wait)
+		fputs(", stack of its last wait", f);
+	else if (row->not_asked)
 		fputs(", not interrupted", f);
 	fputs("]:\n", f);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include "trace_record.h"
+#include "trace_record_http.h"
 
 void trc_tool_say(const char *format, ...)
 {
@@ -49,11 +49,13 @@ static int start(struct trc_tool_session *s, struct trc_child *child,
 		start_failed(err);
 		return TRC_EXIT_TROUBLE;
 	}
-	if (trc_tool_session_begin(s, child->pid)) {
+	if (trc_tool_session_begin(s, child->pid) || trc_tool_http_start(o)) {
 		trc_child_cancel(child);
 		return TRC_EXIT_TROUBLE;
 	}
 	err = trc_child_go(child);
+	if (err)
+		trc_tool_http_stop();
 	return err ? exec_failed(o->command[0], err) : 0;
 }
 

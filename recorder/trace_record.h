@@ -5,7 +5,8 @@
  * PID.IMAGE.ring in the session's directory; trace-record maps it and drains it from outside, so
  * that nothing is lost when the process is killed.
  *
- *   Y1  one thread; signal handlers only set flags, pass signals on and end a sleep
+ *   Y1  one thread, but with --http (trace_record_http.h, E1); signal handlers only set flags, pass
+ *       signals on and end a sleep
  *   Y2  whatever happens to the trace, the command is not disturbed, and its status is ours
  *   Y3  the session's directory is gone when trace-record ends, unless it was killed
  */
@@ -56,6 +57,8 @@ struct trc_tool_options {
 	const char *ring_size, *locks, *on_full, *unwind; /* as given; NULL = default */
 	bool follow, quiet;
 	const char *heap; /* bytes between two samples, as given; NULL = not asked for */
+	uint64_t heap_bytes;
+	const char *http; /* an address to serve at; NULL = none */
 	bool sched, no_sched; /* said so; neither: yes, but not in flight mode */
 	struct trc_sampling sampling;
 	char **command;

@@ -123,9 +123,9 @@ static void copy_kernel(struct trc_tool_snapshot *s)
 /* Copies the ring, and what the kernel's buffers hold: of a living process afterwards, so that they
  * have all up to the cut.  0, or -errno with a sentence in s->error. */
 static int copy(struct trc_process *p, struct trc_flight_session *f, struct trc_tool_snapshot *s,
-		bool dead, struct trc_snapshot **out)
+		uint64_t window_ns, bool dead, struct trc_snapshot **out)
 {
-	struct trc_snapshot_options options = {.dead = dead};
+	struct trc_snapshot_options options = {.window_ns = window_ns, .dead = dead};
 	const char *why = NULL;
 	int err;
 
@@ -158,12 +158,14 @@ static int write_copy(struct trc_process *p, struct trc_tool_snapshot *s,
 	return err;
 }
 
-/* 0, or -errno after saying why: `or_else` is what remains to be done then. */
-static int take(struct trc_process *p, struct trc_flight_session *f, const char *what,
-		char *trigger, bool dead, const char *or_else)
+/* What the trace says of it; the texts are the caller's. */
+static struct trc_tool_snapshot describe(struct trc_process *p, const struct trc_flight_session *f,
+					 const char *what, const char *trigger, char ended[64],
+					 char asked[2048])
 {
-	char path[TRC_FILE_PATH_BYTES], ended[64], asked[2048];
-	struct trc_tool_snapshot s = {
+	trc_process_ended(p, ended, 64);
+	trc_tool_options_text(f->options, asked, 2048);
+	return (struct trc_tool_snapshot){
 		.what = what,
 		.trigger = trigger,
 		.ended = ended,
@@ -176,18 +178,46 @@ static int take(struct trc_process *p, struct trc_flight_session *f, const char 
 		.pid = (uint32_t)p->pid,
 		.procs = &p->procs,
 	};
+}
+
+/* 0, or -errno after saying why: `or_else` is what remains to be done then. */
+static int take(struct trc_process *p, struct trc_flight_session *f, const char *what,
+		char *trigger, bool dead, const char *or_else)
+{
+	char path[TRC_FILE_PATH_BYTES], ended[64], asked[2048];
+	struct trc_tool_snapshot s = describe(p, f, what, trigger, ended, asked);
 	struct trc_snapshot *snapshot = NULL;
-	int err = copy(p, f, &s, dead, &snapshot);
+	int err = copy(p, f, &s, 0, dead, &snapshot);
 
 	make_printable(trigger);
-	trc_process_ended(p, ended, sizeof(ended));
-	trc_tool_options_text(f->options, asked, sizeof(asked));
 	if (!err)
 		err = write_copy(p, &s, snapshot, path);
 	if (err)
 		trc_tool_say("%s%s", s.error, or_else);
 	else
 		note(f, path, trigger, &s);
+	trc_snapshot_free(snapshot);
+	return err;
+}
+
+int trc_flight_write(struct trc_process *p, struct trc_flight_session *f, const char *path,
+		     uint64_t window_ns, char *why, size_t n_bytes)
+{
+	char ended[64], asked[2048];
+	struct trc_snapshot *snapshot = NULL;
+	struct trc_tool_snapshot s;
+	int err;
+
+	if (!p->flight || !p->shared) {
+		snprintf(why, n_bytes, "the command is not recorded yet, or not any more");
+		return -EBUSY;
+	}
+	s = describe(p, f, "http", NULL, ended, asked);
+	err = copy(p, f, &s, window_ns, false, &snapshot);
+	if (!err)
+		err = trc_tool_snapshot_write(&s, snapshot, path);
+	if (err)
+		snprintf(why, n_bytes, "%s", s.error);
 	trc_snapshot_free(snapshot);
 	return err;
 }

@@ -39,6 +39,10 @@ void trc_flight_pass(struct trc_process *p, struct trc_flight_session *f, uint64
 /* The word to sleep on, as it was before the last look; NULL = none. */
 const _Atomic uint32_t *trc_flight_wake(const struct trc_process *p, uint32_t *seen);
 uint64_t trc_flight_sleep_ns(const struct trc_process *p, uint64_t now_ns);
+/* Writes what is held now to `path`; window_ns 0 = as it was asked for at the start.  0, -EBUSY:
+ * nothing is; or -errno with a sentence in why. */
+int trc_flight_write(struct trc_process *p, struct trc_flight_session *f, const char *path,
+		     uint64_t window_ns, char *why, size_t n_bytes);
 /* The process has ended, or nobody wants to wait for it. */
 void trc_flight_finish(struct trc_process *p, struct trc_flight_session *f);
 void trc_flight_free(struct trc_process *p);

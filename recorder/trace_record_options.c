@@ -29,7 +29,10 @@ static const char usage[] =
 	"  -e, --event LIST         sample: auto, cpu-clock, cycles:1000000, page-faults, ...\n"
 	"  -F, --frequency HZ       sample the CPU time of each thread, so often a second\n"
 	"      --sample-by WHO      signal, kernel or auto (default: as is best for the event)\n"
-	"      --heap[=SIZE]        sample allocations: one in SIZE bytes, on average (default 512K)\n"
+	"      --heap[=SIZE]        sample allocations: one in SIZE bytes, on average (default "
+	"512K)\n"
+	"      --http ADDRESS       serve profiles of it meanwhile, as pprof reads them: 6060,\n"
+	"                           127.0.0.1:6060\n"
 	"      --follow             record descendants as well, each into FILE with its PID:\n"
 	"                           dump.PID.trc\n"
 	"  -q, --quiet              no summary at the end\n"
@@ -65,6 +68,7 @@ enum {
 	OPT_UNWIND,
 	OPT_SAMPLE_BY,
 	OPT_HEAP,
+	OPT_HTTP,
 	OPT_FOLLOW,
 	OPT_SCHED,
 	OPT_NO_SCHED,
@@ -93,6 +97,7 @@ static const struct option long_options[] = {
 	{"frequency", required_argument, NULL, 'F'},
 	{"sample-by", required_argument, NULL, OPT_SAMPLE_BY},
 	{"heap", optional_argument, NULL, OPT_HEAP},
+	{"http", required_argument, NULL, OPT_HTTP},
 	{"follow", no_argument, NULL, OPT_FOLLOW},
 	{"sched", no_argument, NULL, OPT_SCHED},
 	{"no-sched", no_argument, NULL, OPT_NO_SCHED},
@@ -180,12 +185,13 @@ static void check_ring_size(const char *text)
 		refuse("--ring-size %s: not a size between 8K and 16G", text);
 }
 
-static void check_heap(const char *text)
+static uint64_t heap_bytes(const char *text)
 {
-	uint64_t n = text ? parse_size(text) : 1;
+	uint64_t n = text ? parse_size(text) : 0;
 
-	if (!n || n > TRC_HEAP_PERIOD_MAX)
+	if (text && (!n || n > TRC_HEAP_PERIOD_MAX))
 		refuse("--heap=%s: not a size between 1 and 1024G", text);
+	return n;
 }
 
 static void check_max_size(struct trc_tool_options *o)
@@ -301,6 +307,7 @@ static void check_lonely(const struct trc_tool_options *o)
 		{"-F", o->sampling.frequency, o->verb == TRC_VERB_RECORD, "a command"},
 		{"--sample-by", o->sampling.sample_by, o->verb == TRC_VERB_RECORD, "a command"},
 		{"--heap", o->heap, o->verb == TRC_VERB_RECORD, "a command"},
+		{"--http", o->http, o->verb == TRC_VERB_RECORD, "a command"},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
@@ -315,7 +322,7 @@ static void check_options(struct trc_tool_options *o)
 		       "or --clean");
 	check_lonely(o);
 	check_ring_size(o->ring_size);
-	check_heap(o->heap);
+	o->heap_bytes = heap_bytes(o->heap);
 	check_word("locks", o->locks, "contended all none");
 	check_word("on-full", o->on_full, "wait drop");
 	check_word("unwind", o->unwind, "auto fp libunwind none");
@@ -362,6 +369,8 @@ static const char **text_of(struct trc_tool_options *o, int c)
 		return &o->sampling.frequency;
 	case OPT_SAMPLE_BY:
 		return &o->sampling.sample_by;
+	case OPT_HTTP:
+		return &o->http;
 	case OPT_WINDOW:
 		return &o->window;
 	case OPT_MAX_SIZE:
@@ -475,6 +484,7 @@ void trc_tool_options_text(const struct trc_tool_options *o, char *text, size_t 
 		     {"-F ", o->sampling.frequency},
 		     {"--sample-by ", o->sampling.sample_by},
 		     {"--heap=", o->heap},
+		     {"--http ", o->http},
 		     {"--snapshot-max ", o->snapshot_max},
 		     {"--snapshot-every ", o->snapshot_every},
 		     {"--snapshot-after ", o->snapshot_after},

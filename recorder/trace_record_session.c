@@ -16,10 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 #include "clock.h"
-#include "trace_record_flight.h"
+#include "trace_record_http.h"
 
 enum {
-	BUSY_NS = 30000000, /* what fills up sooner tells (rest()) */
+	BUSY_NS = 30000000,	/* what fills up sooner tells (rest()) */
 	WATCHFUL_NS = 10000000, /* if the kernel's buffers do not */
 	IDLE_NS = 100000000,
 	CALM_NS = 1000000000, /* --flight: to look at what tells nobody of its change */
@@ -28,6 +28,8 @@ enum {
 	BLIND_NS = 5000000,   /* without inotify, or without futex_waitv */
 	WAITERS_MAX = 128,
 	IMAGES_MAX = 10000,
+	SETTLING_PASSES_MAX = 20,
+	SETTLING_NS = 500000,
 	KERNEL_SHARE = 8, /* the kernel's records take this part of --max-size more */
 };
 
@@ -41,7 +43,7 @@ struct trc_tool_session {
 	struct trc_perf *kernel;
 	struct trc_perf_table sampled;
 	uint64_t patience_ns; /* how long the kernel's buffers last */
-	uint64_t busy_ns; /* from one pass to the next while there is something to drain */
+	uint64_t busy_ns;     /* from one pass to the next while there is something to drain */
 	char sched[160];
 	struct trc_flight_session flight; /* with --flight */
 };
@@ -210,8 +212,7 @@ static void kernel_seen(void *context, const struct trc_perf_record *record)
 {
 	struct trc_tool_session *s = context;
 	/* A loss may concern any of them: the command's trace tells. */
-	struct trc_process *p =
-		process_find(s, record->pid ? (int)record->pid : s->command_pid);
+	struct trc_process *p = process_find(s, record->pid ? (int)record->pid : s->command_pid);
 
 	if (!p || !p->drain)
 		return;
@@ -266,8 +267,11 @@ static void ring_found(struct trc_tool_session *s, const char *name, int pid, ui
 	}
 	if (p->drain)
 		kernel_pass(s, true); /* while the threads of the image before are known */
-	if (!trc_process_attach(p, path, image, s->sched))
-		tell_sampled(s, p);
+	if (trc_process_attach(p, path, image, s->sched))
+		return;
+	tell_sampled(s, p);
+	if (p->command)
+		trc_tool_http_attach(p);
 }
 
 /* What a process had to say about not being recorded. */
@@ -330,6 +334,8 @@ static void process_finish(struct trc_tool_session *s, struct trc_process *p)
 		return;
 	if (p->ended && !p->status_known)
 		p->status_known = trc_process_status(p, &p->status);
+	if (p->command)
+		trc_tool_http_leave();
 	if (p->flight) {
 		trc_flight_finish(p, &s->flight);
 		return;
@@ -368,6 +374,28 @@ static bool has_ended(const struct trc_process *p)
 	return poll(&fd, 1, 0) > 0;
 }
 
+/* --http: what is wanted of the command's process, once all of it has been drained up to now, but
+ * for what a thread is in the middle of for longer than others take. */
+static void serve(struct trc_tool_session *s)
+{
+	const struct timespec pause = {0, SETTLING_NS};
+	struct trc_process *p = s->first;
+	uint64_t now;
+
+	trc_tool_http_pass(p);
+	if (!trc_tool_http_asked())
+		return;
+	now = trc_clock_ordered();
+	for (int i = 0; p->drain && i < SETTLING_PASSES_MAX; i++) {
+		trc_process_pass(p);
+		kernel_pass(s, true);
+		if (!p->drain || trc_drain_settled(p->drain) >= now)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	trc_tool_http_answer(p, &s->flight, now);
+}
+
 /* Ends first, then files, then their content: so that nothing of a process that has ended is
  * missed. */
 static uint64_t pass(struct trc_tool_session *s, struct trc_child *child, bool *any)
@@ -395,6 +423,7 @@ static uint64_t pass(struct trc_tool_session *s, struct trc_child *child, bool *
 		*any |= !p->closed;
 	}
 	kernel_pass(s, false);
+	serve(s);
 	return n_events;
 }
 
@@ -497,6 +526,7 @@ void trc_tool_session_run(struct trc_tool_session *s, struct trc_child *child)
 	}
 	for (struct trc_process *p = s->first; p; p = p->next)
 		process_finish(s, p);
+	trc_tool_http_stop();
 	if (!s->first->w && !(s->first->flight && s->first->attached) && !s->first->failed)
 		trc_tool_say("%s: nothing was recorded: no program with the recorder ran there",
 			     s->options->command[0]);

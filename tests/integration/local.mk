@@ -85,6 +85,7 @@ integration_tests = \
 	tests/integration/odd_moment.sh \
 	tests/integration/kill9.sh \
 	tests/integration/http.sh \
+	tests/integration/http_remote.sh \
 	tests/integration/memcached.sh \
 	tests/integration/nginx.sh \
 	tests/integration/pigz.sh \
@@ -92,4 +93,5 @@ integration_tests = \
 	tests/integration/redis_kill9.sh
 
 TESTS += $(integration_tests)
-EXTRA_DIST += tests/integration/lib.sh tests/integration/heap_lib.sh $(integration_tests)
+EXTRA_DIST += tests/integration/lib.sh tests/integration/heap_lib.sh tests/integration/http_lib.sh \
+	$(integration_tests)

@@ -1,0 +1,476 @@
+/* trace_record_http.c - the server of trace-record --http; see trace_record_http.h */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "clock.h"
+#include "own_thread.h"
+#include "part.h"
+#include "sample_table.h"
+#include "trace_record_http.h"
+
+struct call {
+	struct call *next;
+	trc_http_fn *fn;
+	void *context;
+	int answer;
+	bool is_done;
+};
+
+static struct {
+	const struct trc_tool_options *options; /* NULL = nothing is served */
+	const struct trc_http_part *part;
+	struct trc_http_server *server;
+
+	pthread_mutex_t lock; /* of what follows; nothing is locked inside */
+	pthread_cond_t changed;
+	struct call *first, **last;
+	bool has_ended; /* E3 */
+
+	/* The main thread's. */
+	struct trc_fold *fold;
+	const struct trc_shared *shared; /* that it counts */
+	uint32_t image;
+} http = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+/* ---- what the main thread is asked for --------------------------------------------------- */
+
+const struct trc_tool_options *trc_http_options(void)
+{
+	return http.options;
+}
+
+static void wake_main(void)
+{
+	atomic_fetch_add_explicit(&trc_child_wake, 1, memory_order_release);
+	syscall(SYS_futex, &trc_child_wake, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
+}
+
+int trc_http_call(trc_http_fn *fn, void *context)
+{
+	struct call call = {.fn = fn, .context = context, .answer = -ECANCELED};
+
+	pthread_mutex_lock(&http.lock);
+	if (!http.has_ended) {
+		*http.last = &call;
+		http.last = &call.next;
+		wake_main();
+		while (!call.is_done)
+			pthread_cond_wait(&http.changed, &http.lock);
+	}
+	pthread_mutex_unlock(&http.lock);
+	return call.answer;
+}
+
+bool trc_tool_http_asked(void)
+{
+	bool asked;
+
+	if (!http.server)
+		return false;
+	pthread_mutex_lock(&http.lock);
+	asked = http.first != NULL;
+	pthread_mutex_unlock(&http.lock);
+	return asked;
+}
+
+static struct call *take_calls(void)
+{
+	struct call *first;
+
+	pthread_mutex_lock(&http.lock);
+	first = http.first;
+	http.first = NULL;
+	http.last = &http.first;
+	pthread_mutex_unlock(&http.lock);
+	return first;
+}
+
+/* A call is its caller's again as soon as it is done. */
+static void give_back(struct call *call)
+{
+	pthread_mutex_lock(&http.lock);
+	while (call) {
+		struct call *next = call->next;
+
+		call->is_done = true;
+		call = next;
+	}
+	pthread_cond_broadcast(&http.changed);
+	pthread_mutex_unlock(&http.lock);
+}
+
+void trc_tool_http_answer(struct trc_process *p, struct trc_flight_session *flight, uint64_t ticks)
+{
+	const struct trc_http_now now = {.p = p,
+					 .flight = flight,
+					 .fold = p->drain ? http.fold : NULL,
+					 .image = http.image,
+					 .ticks = ticks,
+					 .options = http.options};
+	struct call *first = take_calls();
+
+	if (now.fold)
+		trc_fold_pass(now.fold, ticks);
+	for (struct call *call = first; call; call = call->next)
+		call->answer = call->fn(call->context, &now);
+	give_back(first);
+}
+
+/* ---- the fold ---------------------------------------------------------------------------- */
+
+static uint32_t sample_event(uint32_t number)
+{
+	return trc_sample_event_first(http.shared, number);
+}
+
+static void fold_event(void *context, const struct trc_writer *writer,
+		       const struct trc_event *event)
+{
+	trc_fold_event(http.fold, writer, event);
+}
+
+static void fold_labels(void *context, const struct trc_writer *writer, uint32_t thread,
+			uint32_t labels)
+{
+	trc_fold_thread_labels(http.fold, writer, thread, labels);
+}
+
+static void fold_wait(void *context, const struct trc_writer *writer,
+		      const struct trc_status_entry *wait)
+{
+	trc_fold_thread_wait(http.fold, writer, wait);
+}
+
+static const struct trc_drain_observer observer = {fold_event, fold_labels, NULL};
+
+void trc_tool_http_attach(struct trc_process *p)
+{
+	struct trc_shared h;
+	struct trc_fold_options options = {.sample_event = sample_event};
+	int err;
+
+	if (!http.server)
+		return;
+	memcpy(&h, p->shared, sizeof(h)); /* checked when the drain was opened */
+	options.ticks_per_second = h.ticks_per_second;
+	options.n_procs = h.n_procs;
+	trc_fold_close(http.fold);
+	http.fold = NULL;
+	http.shared = p->shared;
+	http.image++;
+	err = trc_fold_open(&http.fold, &options);
+	if (err) {
+		trc_tool_say("--http: no memory for what is to be counted: there are no profiles");
+		return;
+	}
+	trc_drain_observe(p->drain, &observer);
+	trc_drain_tell_waits(p->drain, fold_wait, NULL);
+	trc_http_views_begin(http.fold, http.options);
+}
+
+void trc_tool_http_pass(struct trc_process *p)
+{
+	if (http.fold && p->drain)
+		trc_fold_pass(http.fold, trc_drain_settled(p->drain));
+}
+
+void trc_tool_http_leave(void)
+{
+	if (!http.server)
+		return;
+	pthread_mutex_lock(&http.lock);
+	http.has_ended = true;
+	pthread_mutex_unlock(&http.lock);
+	give_back(take_calls());
+}
+
+/* ---- what there is to serve, but profiles ------------------------------------------------ */
+
+static const char *dir(void)
+{
+	const char *given = secure_getenv("TRC_RING_DIR");
+
+	return given && *given ? given : "/dev/shm";
+}
+
+struct snapshot {
+	const char *path;
+	uint64_t window_ns;
+	char *why;
+	size_t n_bytes;
+};
+
+static int take_snapshot(void *context, const struct trc_http_now *now)
+{
+	const struct snapshot *s = context;
+
+	return trc_flight_write(now->p, now->flight, s->path, s->window_ns, s->why, s->n_bytes);
+}
+
+static int say_ended(int err, char *why, size_t n_bytes)
+{
+	if (err == -ECANCELED)
+		snprintf(why, n_bytes, "the command has ended");
+	return err;
+}
+
+static int flight(const char *path, uint64_t window_ns, char *why, size_t n_bytes)
+{
+	struct snapshot s = {path, window_ns, why, n_bytes};
+
+	if (!http.options->flight) {
+		snprintf(why, n_bytes,
+			 "no flight recorder runs: trace-record --flight --http is one, and serves "
+			 "it");
+		return -EBUSY;
+	}
+	return say_ended(trc_http_call(take_snapshot, &s), why, n_bytes);
+}
+
+static int trace(const char *path, uint64_t duration_ns, const struct trc_http_wait *wait,
+		 char *why, size_t n_bytes)
+{
+	if (!http.options->flight) {
+		snprintf(
+			why, n_bytes,
+			"trace-record writes the trace already, all of it, to %s; with --flight it "
+			"can serve a part of it here",
+			http.options->output);
+		return -EBUSY;
+	}
+	if (!wait->wait(wait->context, duration_ns)) {
+		snprintf(why, n_bytes, "given up");
+		return -ECANCELED;
+	}
+	return flight(path, duration_ns, why, n_bytes);
+}
+
+struct cmdline {
+	char *out;
+	size_t n_bytes;
+	long n;
+};
+
+static int read_cmdline(void *context, const struct trc_http_now *now)
+{
+	struct cmdline *c = context;
+	char path[32];
+	size_t used = 0;
+	ssize_t n = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", now->p->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	while (used < c->n_bytes && (n = read(fd, c->out + used, c->n_bytes - used)) > 0)
+		used += (size_t)n;
+	close(fd);
+	c->n = (long)used;
+	return n < 0 ? -EIO : 0;
+}
+
+static long cmdline(char *out, size_t n_bytes)
+{
+	struct cmdline c = {out, n_bytes, 0};
+	int err = trc_http_call(read_cmdline, &c);
+
+	return err ? err : c.n;
+}
+
+/* ---- names of functions ------------------------------------------------------------------ */
+
+/* Modules, and behind them their paths, in one piece of memory. */
+struct filling {
+	struct trc_module_entry *module; /* NULL = nothing but counted */
+	char *path;
+	size_t n, path_bytes;
+};
+
+static void add_module(void *context, const struct trc_module_entry *module)
+{
+	struct filling *f = context;
+	const char *path = module->path ? module->path : "";
+	size_t n_bytes = strlen(path) + 1;
+
+	if (f->module) {
+		f->module[f->n] = *module;
+		f->module[f->n].path = memcpy(f->path + f->path_bytes, path, n_bytes);
+	}
+	f->n++;
+	f->path_bytes += n_bytes;
+}
+
+int trc_http_modules(const struct trc_http_now *now, struct trc_module_list *list)
+{
+	struct filling f = {.module = NULL};
+	struct trc_module_entry *module;
+
+	if (now->p->w)
+		trc_writer_each_module(now->p->w, add_module, &f);
+	module = malloc((f.n + 1) * sizeof(*module) + f.path_bytes);
+	if (!module)
+		return -ENOMEM;
+	f = (struct filling){.module = module, .path = (char *)(module + f.n + 1)};
+	if (now->p->w)
+		trc_writer_each_module(now->p->w, add_module, &f);
+	*list = (struct trc_module_list){module, f.n};
+	return 0;
+}
+
+struct trc_http_names {
+	const struct trc_encode_module *module;
+	struct trc_module_list list;
+	struct trc_names *names;
+};
+
+static int list_modules(void *context, const struct trc_http_now *now)
+{
+	return trc_http_modules(now, context);
+}
+
+static void names_close(struct trc_http_names *n)
+{
+	n->module->names_close(n->names);
+	free(n->list.module);
+	free(n);
+}
+
+static struct trc_http_names *names_open(void)
+{
+	struct trc_http_names *n = calloc(1, sizeof(*n));
+	char why[200];
+
+	if (!n)
+		return NULL;
+	n->module = trc_encode_load(why, sizeof(why));
+	if (!n->module) {
+		free(n);
+		return NULL;
+	}
+	if (trc_http_call(list_modules, &n->list) ||
+	    n->module->names_open(&n->names, n->list.module, n->list.n_modules)) {
+		names_close(n);
+		return NULL;
+	}
+	return n;
+}
+
+/* Behind the call is where it returns to. */
+static const char *name(struct trc_http_names *n, uint64_t address)
+{
+	struct trc_symbol found[TRC_SYMBOL_INLINE_MAX];
+	size_t n_found = n->module->names_find(n->names, 0, address + 1, found, NULL);
+
+	return n_found ? found[n_found - 1].function : NULL;
+}
+
+static const struct trc_http_source source = {
+	.each = trc_http_profiles_each_entry,
+	.count = trc_http_profile_count,
+	.take = trc_http_profile_take,
+	.trace = trace,
+	.flight = flight,
+	.dir = dir,
+	.cmdline = cmdline,
+	.names_open = names_open,
+	.names_close = names_close,
+	.name = name,
+};
+
+/* ---- beginning and end ------------------------------------------------------------------- */
+
+/* Descriptors are nobody's but ours here. */
+static int thread_begin(const char *thread_name, bool own_descriptors)
+{
+	prctl(PR_SET_NAME, thread_name);
+	return 0;
+}
+
+static void thread_end(void)
+{
+}
+
+static const struct trc_http_host host = {trc_own_thread_create, thread_begin, thread_end};
+
+/* The linker knows it from the second time on. */
+const struct trc_encode_module *trc_encode_load(char *why, size_t n_bytes)
+{
+	const struct trc_encode_module *module =
+		trc_part_open("libtrc-profile.so", TRC_ENCODE_SYMBOL, why, n_bytes);
+
+	if (!module || module->version == TRC_ENCODE_VERSION)
+		return module;
+	snprintf(why, n_bytes, "libtrc-profile.so is of another version than trace-record");
+	return NULL;
+}
+
+static const struct trc_http_part *open_part(char *why, size_t n_bytes)
+{
+	const struct trc_http_part *part =
+		trc_part_open("libtrc-http.so", "trc_http_part", why, n_bytes);
+
+	if (!part || part->version == TRC_HTTP_PART_VERSION)
+		return part;
+	snprintf(why, n_bytes, "libtrc-http.so is of another version than trace-record");
+	return NULL;
+}
+
+static int start(const struct trc_tool_options *o, char *why, size_t n_bytes)
+{
+	const struct trc_http_server_options options = {
+		.address = o->http,
+		.token = getenv("TRC_HTTP_TOKEN"),
+		.source = &source,
+		.host = &host,
+	};
+
+	/* Nobody who sets one up wants everybody to be let in when it comes out empty. */
+	if (options.token && !*options.token) {
+		snprintf(why, n_bytes, "%s: the token is empty", o->http);
+		return -EINVAL;
+	}
+	http.part = open_part(why, n_bytes);
+	return http.part ? http.part->start(&http.server, &options, why, n_bytes) : -ENOTSUP;
+}
+
+int trc_tool_http_start(const struct trc_tool_options *o)
+{
+	char why[400] = "";
+	int err;
+
+	if (!o->http)
+		return 0;
+	http.options = o;
+	http.last = &http.first;
+	err = start(o, why, sizeof(why));
+	if (*why)
+		trc_tool_say("--http: %s", why);
+	else if (err)
+		trc_tool_say("--http: %s", strerror(-err));
+	if (!err && !o->quiet)
+		trc_tool_say("profiles are served at port %u: /debug/pprof/",
+			     http.part->port(http.server));
+	return err;
+}
+
+void trc_tool_http_stop(void)
+{
+	struct trc_http_server *server = http.server;
+
+	if (!server)
+		return;
+	trc_tool_http_leave();
+	http.server = NULL;
+	/* Those that go on work on copies, and end with this process. */
+	http.part->stop(server, true);
+	trc_fold_close(http.fold);
+	http.fold = NULL;
+}

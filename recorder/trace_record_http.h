@@ -1,0 +1,80 @@
+/*
+ * trace_record_http.h - trace-record --http: what is recorded of the command, served meanwhile.
+ *
+ *	main thread                            threads of libtrc-http.so's
+ *	drain -- observer --> fold, views  <-- calls --   what is wanted
+ *	                                   -- copies -->  encoded, named, sent
+ *
+ *   E1  mappings, drains, writers, folds and views are the main thread's.  Others have it do what
+ *       they want between two passes (trc_http_call()), and work on copies of it
+ *   E2  what is served is the command's own process, also with --follow.  When it executes another
+ *       program everything begins anew
+ *   E3  when it has ended nothing is served any more, whoever is being answered
+ */
+#ifndef TRC_RECORDER_TRACE_RECORD_HTTP_H
+#define TRC_RECORDER_TRACE_RECORD_HTTP_H
+
+#include "encode.h"
+#include "fold.h"
+#include "http.h"
+#include "thread_profile.h"
+#include "trace_record_flight.h"
+
+/* ---- for the session; context: the main thread ------------------------------------------ */
+
+/* Begins to serve, if that was asked for; before the command runs.  0, or -errno after saying why.
+ */
+int trc_tool_http_start(const struct trc_tool_options *options);
+/* The drain of the command's process has begun, of its first image or of another one. */
+void trc_tool_http_attach(struct trc_process *p);
+/* After each pass of its drain. */
+void trc_tool_http_pass(struct trc_process *p);
+/* Whether somebody waits for trc_tool_http_answer(), which wants all that was recorded before `now`
+ * to have been drained.  `flight` is what belongs to --flight. */
+bool trc_tool_http_asked(void);
+void trc_tool_http_answer(struct trc_process *p, struct trc_flight_session *flight, uint64_t now);
+/* The process has ended: E3.  Before its drain is closed. */
+void trc_tool_http_leave(void);
+/* Nobody is served any more.  Waits a second for whoever is being answered. */
+void trc_tool_http_stop(void);
+
+/* ---- inside ------------------------------------------------------------------------------ */
+
+struct trc_http_now {
+	struct trc_process *p;
+	struct trc_flight_session *flight;
+	struct trc_fold *fold; /* NULL = nothing is counted */
+	uint32_t image;	       /* another one's fold is another one */
+	uint64_t ticks;
+	const struct trc_tool_options *options;
+};
+typedef int trc_http_fn(void *context, const struct trc_http_now *now);
+/* Has the main thread call fn, and waits.  What it returned; or -ECANCELED: the command has ended.
+ * Context: a thread of the server's. */
+int trc_http_call(trc_http_fn *fn, void *context);
+
+/* What trace-record was asked for. */
+const struct trc_tool_options *trc_http_options(void);
+/* Modules as of now, those that stacks refer to; free() the list's module.  0 or -ENOMEM.
+ * Context: main thread. */
+int trc_http_modules(const struct trc_http_now *now, struct trc_module_list *list);
+
+/* ---- trace_record_http_profiles.c ---- */
+
+/* What is counted from the beginning.  Context: main thread. */
+void trc_http_views_begin(struct trc_fold *fold, const struct trc_tool_options *options);
+void trc_http_profiles_each_entry(trc_http_each_fn *fn, void *context);
+uint64_t trc_http_profile_count(const char *name);
+int trc_http_profile_take(const struct trc_http_take *take, const struct trace_writer *writer,
+			  char *why, size_t n_bytes);
+
+/* ---- trace_record_http_threads.c ---- */
+
+/* What it takes belongs to the caller: trc_http_threads_free(), free() of the list's module, also
+ * where it failed.  0, -ENOMEM, -EBUSY: the process is not recorded yet; -ECANCELED, or what /proc
+ * failed with.  Context: a thread of the server's. */
+int trc_http_threads(struct trc_thread_profile **out, struct trc_module_list *modules);
+/* Accepts NULL. */
+void trc_http_threads_free(struct trc_thread_profile *p);
+
+#endif

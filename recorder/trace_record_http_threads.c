@@ -1,0 +1,356 @@
+/*
+ * trace_record_http_threads.c - what every thread of the recorded process does, seen from outside:
+ * nobody is asked.  Its slot says what it waits for; of the others the kernel says whether they
+ * run, and the stack is that of the last wait.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "trace_record_http.h"
+
+struct taking {
+	struct trc_thread_profile *p; /* its rows are calloc'ed; what they refer to is malloc'ed */
+	uint32_t max_rows;
+	uint32_t *creator, *holder; /* [max_rows] serials */
+	uint64_t ticks, ticks_per_second;
+	struct trc_module_list *modules;
+	int pid;
+	int err;
+};
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+static bool grow(void *array, size_t element_bytes, uint32_t n)
+{
+	void **at = array;
+	void *grown = reallocarray(*at, n, element_bytes);
+
+	if (grown)
+		*at = grown;
+	return grown != NULL;
+}
+
+/* A new row, all zero; NULL = no memory. */
+static struct trc_thread_row *row_add(struct taking *t, uint32_t tid)
+{
+	struct trc_thread_profile *p = t->p;
+
+	if (p->n_rows == t->max_rows) {
+		uint32_t max = 2 * t->max_rows + 64;
+
+		if (!grow(&p->row, sizeof(*p->row), max) ||
+		    !grow(&t->creator, sizeof(*t->creator), max) ||
+		    !grow(&t->holder, sizeof(*t->holder), max)) {
+			t->err = -ENOMEM;
+			return NULL;
+		}
+		t->max_rows = max;
+	}
+	t->creator[p->n_rows] = t->holder[p->n_rows] = 0;
+	p->row[p->n_rows] = (struct trc_thread_row){.tid = tid};
+	return &p->row[p->n_rows++];
+}
+
+/* A copy, which the row has from now on; NULL = no memory. */
+static void *keep(struct taking *t, const void *bytes, size_t n_bytes)
+{
+	void *copy = malloc(n_bytes + 1);
+
+	if (copy)
+		memcpy(copy, bytes, n_bytes);
+	else
+		t->err = -ENOMEM;
+	return copy;
+}
+
+static void put_stack(struct taking *t, struct trc_thread_row *row, const struct trc_writer *w,
+		      uint32_t id)
+{
+	const uint64_t *frame;
+	uint32_t n = id ? trc_writer_stack_of(w, id, &row->epoch, &frame) : 0;
+
+	row->frame = n ? keep(t, frame, n * sizeof(*frame)) : NULL;
+	row->n_frames = row->frame ? n : 0;
+}
+
+/* Labels, and behind them the bytes that they refer to. */
+static void put_labels(struct taking *t, struct trc_thread_row *row, const struct trc_writer *w,
+		       uint32_t id)
+{
+	struct trc_label label[TRC_LABELS_MAX], *copy;
+	uint32_t n = id ? trc_writer_label_set_of(w, id, label) : 0;
+	size_t n_bytes = 0;
+	char *at;
+
+	for (uint32_t i = 0; i < n; i++)
+		n_bytes += label[i].key_bytes + label[i].value_bytes;
+	copy = n ? malloc(n * sizeof(*copy) + n_bytes) : NULL;
+	if (!copy)
+		return;
+	at = (char *)(copy + n);
+	for (uint32_t i = 0; i < n; i++) {
+		copy[i] = label[i];
+		copy[i].key = memcpy(at, label[i].key, label[i].key_bytes);
+		at += label[i].key_bytes;
+		copy[i].value = label[i].value_bytes
+					? memcpy(at, label[i].value, label[i].value_bytes)
+					: "";
+		at += label[i].value_bytes;
+	}
+	row->label = copy;
+	row->n_labels = n;
+}
+
+static void put_wait(const struct taking *t, struct trc_thread_row *row,
+		     const struct trc_status_entry *wait)
+{
+	row->is = TRC_THREAD_IS_WAITING;
+	row->reason = wait->reason;
+	row->object = wait->object;
+	row->has_wait_ns = wait->since != 0;
+	if (wait->since && t->ticks > wait->since)
+		row->wait_ns = (uint64_t)((unsigned __int128)(t->ticks - wait->since) * 1000000000 /
+					  t->ticks_per_second);
+}
+
+static void add_known(void *context, const struct trc_writer *w, const struct trc_drain_thread *one)
+{
+	struct taking *t = context;
+	struct trc_thread_row *row = row_add(t, one->tid);
+	uint32_t i = t->p->n_rows - 1;
+
+	if (!row)
+		return;
+	row->serial = one->status.thread;
+	t->creator[i] = one->creator;
+	t->holder[i] = one->status.holder;
+	if (one->name_bytes < sizeof(row->name))
+		memcpy(row->name, one->name, one->name_bytes);
+	if (one->status.reason)
+		put_wait(t, row, &one->status);
+	else
+		row->is_last_wait = one->stack != 0;
+	put_stack(t, row, w, one->stack);
+	put_labels(t, row, w, one->labels);
+}
+
+/* ---- what the kernel knows --------------------------------------------------------------- */
+
+static int by_tid(const void *a, const void *b)
+{
+	const struct trc_thread_row *x = a, *y = b;
+
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+/* Its first line; "" = it is gone. */
+static void read_line(const struct taking *t, const char *tid, const char *file, char *line,
+		      size_t n_bytes)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	line[0] = '\0';
+	snprintf(path, sizeof(path), "/proc/%d/task/%.12s/%s", t->pid, tid, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	n = read(fd, line, n_bytes - 1);
+	close(fd);
+	line[n > 0 ? n : 0] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+}
+
+/* The state's letter stands behind the name, in which anything may be. */
+static bool is_blocked(const struct taking *t, const char *tid)
+{
+	char line[256];
+	const char *behind;
+
+	read_line(t, tid, "stat", line, sizeof(line));
+	behind = strrchr(line, ')');
+	return behind && (behind[1] == ' ') && behind[2] && behind[2] != 'R';
+}
+
+static void add_task(struct taking *t, const char *tid, uint32_t n_known)
+{
+	const struct trc_thread_row key = {.tid = (uint32_t)strtoul(tid, NULL, 10)};
+	struct trc_thread_row *row =
+		n_known ? bsearch(&key, t->p->row, n_known, sizeof(key), by_tid) : NULL;
+
+	if (!row)
+		row = row_add(t, key.tid);
+	if (!row)
+		return;
+	row->asked = true; /* for now: it is there */
+	if (!row->name[0])
+		read_line(t, tid, "comm", row->name, sizeof(row->name));
+	if (row->is == TRC_THREAD_IS_RUNNING && is_blocked(t, tid))
+		row->is = TRC_THREAD_IS_WAITING; /* where the recorder does not look */
+}
+
+/* Slots are found as they lie: rows are sorted with what belongs to them. */
+struct whole_row {
+	struct trc_thread_row row;
+	uint32_t creator, holder;
+};
+
+static int sort_rows(struct taking *t)
+{
+	uint32_t n = t->p->n_rows;
+	struct whole_row *whole = calloc(n + 1, sizeof(*whole));
+
+	if (!whole)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		whole[i] = (struct whole_row){t->p->row[i], t->creator[i], t->holder[i]};
+	qsort(whole, n, sizeof(*whole), by_tid); /* the row comes first */
+	for (uint32_t i = 0; i < n; i++) {
+		t->p->row[i] = whole[i].row;
+		t->creator[i] = whole[i].creator;
+		t->holder[i] = whole[i].holder;
+	}
+	free(whole);
+	return 0;
+}
+
+static int look_at_tasks(struct taking *t)
+{
+	uint32_t n_known = t->p->n_rows;
+	char path[32];
+	struct dirent *e;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", t->pid);
+	dir = opendir(path);
+	if (!dir)
+		return -errno;
+	while (!t->err && (e = readdir(dir)))
+		if (*e->d_name >= '0' && *e->d_name <= '9')
+			add_task(t, e->d_name, n_known);
+	closedir(dir);
+	return t->err;
+}
+
+/* ---- the profile ------------------------------------------------------------------------- */
+
+/* Who has which serial. */
+struct named {
+	uint32_t serial, tid;
+};
+
+static int by_serial(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+
+	return (x->serial > y->serial) - (x->serial < y->serial);
+}
+
+static uint32_t tid_of(const struct named *named, uint32_t n, uint32_t serial)
+{
+	const struct named key = {.serial = serial};
+	const struct named *found = bsearch(&key, named, n, sizeof(key), by_serial);
+
+	return serial && found ? found->tid : 0;
+}
+
+static int resolve_threads(struct taking *t)
+{
+	struct trc_thread_profile *p = t->p;
+	struct named *named = calloc(p->n_rows + 1, sizeof(*named));
+
+	if (!named)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->n_rows; i++)
+		named[i] = (struct named){p->row[i].serial, p->row[i].tid};
+	qsort(named, p->n_rows, sizeof(*named), by_serial);
+	for (uint32_t i = 0; i < p->n_rows; i++) {
+		p->row[i].creator_tid = tid_of(named, p->n_rows, t->creator[i]);
+		p->row[i].holder_tid = tid_of(named, p->n_rows, t->holder[i]);
+	}
+	free(named);
+	return 0;
+}
+
+static void row_free(struct trc_thread_row *row)
+{
+	free((void *)(uintptr_t)row->frame);
+	free((void *)(uintptr_t)row->label);
+}
+
+/* Without those that have ended since their slots were read. */
+static void settle(struct taking *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->p->n_rows; i++) {
+		bool is_there = t->p->row[i].asked;
+
+		t->p->row[i].asked = false;
+		if (is_there)
+			t->p->row[n++] = t->p->row[i];
+		else
+			row_free(&t->p->row[i]);
+	}
+	t->p->n_rows = n;
+}
+
+void trc_http_threads_free(struct trc_thread_profile *p)
+{
+	for (uint32_t i = 0; p && i < p->n_rows; i++)
+		row_free(&p->row[i]);
+	if (p)
+		free(p->row);
+	free(p);
+}
+
+/* Context: main thread. */
+static int look_at_slots(void *context, const struct trc_http_now *now)
+{
+	struct taking *t = context;
+
+	if (!now->p->drain)
+		return -EBUSY;
+	t->pid = now->p->pid;
+	t->ticks = now->ticks;
+	t->ticks_per_second = now->p->shared->ticks_per_second;
+	t->ticks_per_second += !t->ticks_per_second; /* it may be anything */
+	trc_drain_each_thread(now->p->drain, add_known, t);
+	return t->err ? t->err : trc_http_modules(now, t->modules);
+}
+
+/* A pid is somebody else's soon after the process has ended. */
+static int is_there_still(void *context, const struct trc_http_now *now)
+{
+	return 0;
+}
+
+int trc_http_threads(struct trc_thread_profile **out, struct trc_module_list *modules)
+{
+	struct taking t = {.p = calloc(1, sizeof(*t.p)), .modules = modules};
+	int err = t.p ? trc_http_call(look_at_slots, &t) : -ENOMEM;
+
+	if (!err)
+		err = sort_rows(&t);
+	if (!err)
+		err = look_at_tasks(&t);
+	if (!err)
+		err = resolve_threads(&t);
+	if (!err)
+		settle(&t);
+	if (!err)
+		err = trc_http_call(is_there_still, NULL);
+	free(t.creator);
+	free(t.holder);
+	if (err)
+		trc_http_threads_free(t.p);
+	else
+		*out = t.p;
+	return err;
+}

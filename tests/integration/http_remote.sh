@@ -1,0 +1,102 @@
+#!/bin/bash
+# memcached, which knows nothing of it, under `trace-record --http`: `go tool pprof` reads every
+# profile that its index names, and the trace is what it would have been.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/http_lib.sh"
+need pgrep
+
+# serve OPTION... -- COMMAND...: sets recorder, base and memcached, the recorded process.
+serve()
+{
+	rm -f "$socket" run.err
+	start "$trace_record" --http 127.0.0.1:0 -o run.trc "$@" 2>run.err
+	recorder=$pid
+	until_true 30 grep -q 'served at port' run.err || fail "nothing is served: $(cat run.err)"
+	port=$(sed -n 's/.*served at port \([0-9]*\):.*/\1/p' run.err)
+	base=http://127.0.0.1:$port/debug/pprof
+	until_true 30 test -S "$socket" || fail 'memcached did not come up'
+	memcached=$(pgrep -P "$recorder")
+}
+
+# says STATUS ADDRESS TEXT: what cannot be had is answered so, and the body says why.
+says()
+{
+	local is
+	is=$(curl -sS -o said.txt -w '%{http_code}' "$base/$2")
+	[ "$is" = "$1" ] || fail "$2: status $is, not $1: $(cat said.txt)"
+	grep -q -e "$3" said.txt || fail "$2: $(cat said.txt)"
+	passed "$2 answers $1: $(cat said.txt)"
+}
+
+# The shell executes memcached: what is served begins anew with it.
+# shellcheck disable=SC2086,SC2016 # a list of options; the other shell's
+serve -F 200 --heap=16K -- sh -c 'exec "$@"' sh memcached $memcached_user -t 4 -m 64 -s "$socket" -a 0700
+passed 'trace-record serves what it records'
+load &
+loader=$!
+started+=("$loader")
+until_true 30 test -s load.txt || fail 'no load ever ended'
+list_profiles
+while read -r name; do
+	case $name in cmdline | symbol | trace | flight) continue ;; esac
+	read_profile "$name"
+done <names.txt
+for name in block heap threads; do
+	pprof "$name-delta" -top "$base/$name?seconds=1"
+	passed "go tool pprof reads what $name was in one second"
+done
+grep -q -E 'event_base_loop|epoll_wait|start_thread|clone' block.out || {
+	cat block.out >&2
+	fail 'the block profile shows no place where memcached waits'
+}
+passed 'the block profile shows where memcached waits'
+curl -sS -f "$base/threads?debug=2" >threads2.txt || fail 'no paragraphs'
+[ "$(grep -c '^thread ' threads2.txt)" = "$(ls "/proc/$memcached/task" | wc -l)" ] || {
+	cat threads2.txt >&2
+	fail 'not every thread has its paragraph'
+}
+passed 'every thread has its paragraph'
+pprof remote -symbolize=remote:force -top -nodecount=1000 "$base/block"
+grep -q -E 'event_base_loop|epoll_wait|start_thread|clone' remote.out || {
+	cat remote.out >&2
+	fail 'pprof -symbolize=remote finds no names'
+}
+passed 'pprof -symbolize=remote has its names from symbol'
+curl -sS -f "$base/cmdline" | tr '\0' ' ' | grep '^memcached .*-t 4' >/dev/null || fail 'no command line'
+passed 'the command line is that of the command'
+says 409 trace 'with --flight'
+says 409 flight 'no flight recorder'
+says 501 'profile?seconds=1&event=cycles' 'by -e'
+
+touch stop
+wait "$loader"
+[ ! -e wrong ] || fail 'a wrong answer of memcached'
+passed 'all answers of memcached were right'
+# Somebody still waits for an answer when it ends.
+curl -sS -m 60 -o late.txt -w '%{http_code}' "$base/block?seconds=100" >late.code 2>/dev/null &
+late=$!
+sleep 0.2
+finish "$recorder" TERM
+[ "$status" = 0 ] || fail "trace-record ended with status $status: $(cat run.err)"
+wait "$late"
+passed "it ends with the command; who waits is told so: $(cat late.code)"
+curl -s -m 5 "$base/" >/dev/null && fail 'something is served still'
+expect_accounted run.trc
+passed 'the trace is whole'
+
+# A flight recorder has its snapshots to serve.
+# shellcheck disable=SC2086
+serve --flight --max-size 16M -- memcached $memcached_user -t 2 -s "$socket" -a 0700
+for what in flight 'trace?seconds=0.5'; do
+	curl -sS -f -o "${what%%[?]*}.trc" "$base/$what" || fail "no $what"
+	expect_accounted "${what%%[?]*}.trc"
+done
+says 501 block 'with --flight'
+finish "$recorder" TERM
+[ "$status" = 0 ] || fail "trace-record --flight ended with status $status: $(cat run.err)"
+passed 'a flight recorder ends as ever'
+
+"$trace_record" --http 198.51.100.1:1 -- true 2>refused.err && fail 'an address of nobody is served'
+grep -q '^trace-record: --http: ' refused.err || fail "$(cat refused.err)"
+passed 'an address that cannot be had is refused before the command runs'
+rm -f "$socket"
