@@ -10,12 +10,11 @@ TRC_EXPORT int dlclose(void *handle)
 {
 	int result;
 
+	trc_operators_keep();
 	trc_modules_changing();
-	trc_operators_closing();
 	trc_self.no_wait++; /* the loader's lock is held while destructors run */
 	result = REAL(dlclose)(handle);
 	trc_self.no_wait--;
-	trc_operators_closed();
 	trc_modules_changed();
 	return result;
 }

@@ -6,8 +6,9 @@
  *
  *   N1  an object is counted once, whatever the real operator is made of
  *   N2  who gave an object takes it back: a call goes where it would go without this object, or, if
- *       there are no operators behind this one, to those of the object that was loaded first
- *       (a C++ plugin of a program in C), or, if there are none at all, to malloc() and free()
+ *       there are no operators behind this one, to those that were found first, for ever (of a C++
+ *       plugin of a program in C, the one that was loaded first), or, if there are none at all, to
+ *       malloc() and free()
  */
 #include <link.h>
 #include "recorder/interpose/operators.h"
@@ -18,10 +19,14 @@ enum { FIRST = TRC_REAL__Znwm, N_OPERATORS = TRC_REAL__ZdaPvmSt11align_val_t - F
 /* The C++ library's, which come to malloc(); stored by the constructor. */
 static bool are_plain;
 
-/* ---- operators that are not behind this object (N2) ---------------------------------------- */
+/* ---- operators that are not behind this object (N2) ----------------------------------------
+ *
+ * What was found once is called for ever.  It must not go with its object: before any object does,
+ * all that there are are found, and what they are found in is kept.  Not in find(): its callers may
+ * hold locks that a plugin's constructor waits for, under the loader's lock.
+ */
 
 static _Atomic(trc_function *) late[N_OPERATORS];
-static _Atomic unsigned int n_closing; /* objects: what is found meanwhile is not kept */
 
 struct search {
 	enum trc_real_idx idx;
@@ -39,8 +44,9 @@ static int look(struct dl_phdr_info *info, size_t n_bytes, void *context)
 
 static trc_function *find(enum trc_real_idx idx)
 {
-	/* relaxed: whoever finds it finds the same. */
-	trc_function *found = atomic_load_explicit(&late[idx - FIRST], memory_order_relaxed);
+	_Atomic(trc_function *) *known = &late[idx - FIRST];
+	/* relaxed: all that is behind it was there before the caller was loaded. */
+	trc_function *found = atomic_load_explicit(known, memory_order_relaxed);
 	struct search search = {idx, NULL};
 
 	if (!trc_real.malloc) /* nor may the loader be called yet */
@@ -48,25 +54,47 @@ static trc_function *find(enum trc_real_idx idx)
 	if (found)
 		return found;
 	dl_iterate_phdr(look, &search);
-	/* acquire: pairs with trc_operators_closed(); of an object that goes nothing is kept. */
-	if (!atomic_load_explicit(&n_closing, memory_order_acquire))
-		atomic_store_explicit(&late[idx - FIRST], search.found, memory_order_relaxed);
+	/* An object may yet bring what nobody has. */
+	if (search.found == trc_operator_plain(idx))
+		return search.found;
+	/* Who comes second takes what the first one found. */
+	if (!atomic_compare_exchange_strong_explicit(known, &found, search.found,
+						     memory_order_relaxed, memory_order_relaxed))
+		return found;
 	return search.found;
 }
 
-void trc_operators_closing(void)
+/* Keeps the object of this function for ever.  The program's own has no name, and never goes. */
+static void keep(trc_function *function)
 {
-	atomic_fetch_add_explicit(&n_closing, 1, memory_order_relaxed);
-	for (unsigned int i = 0; i < N_OPERATORS; i++)
-		atomic_store_explicit(&late[i], NULL, memory_order_relaxed);
+	struct link_map *map = NULL;
+	Dl_info info;
+
+	if (dladdr1((void *)(uintptr_t)function, &info, (void **)&map, RTLD_DL_LINKMAP) && map &&
+	    map->l_name && *map->l_name)
+		dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-void trc_operators_closed(void)
+void trc_operators_keep(void)
 {
-	for (unsigned int i = 0; i < N_OPERATORS; i++)
-		atomic_store_explicit(&late[i], NULL, memory_order_relaxed);
-	/* release: pairs with the acquire in find(). */
-	atomic_fetch_sub_explicit(&n_closing, 1, memory_order_release);
+	static _Atomic bool is_kept[N_OPERATORS];
+	trc_function *const *real = (trc_function *const *)&trc_real;
+	trc_function *found;
+
+	if (!trc_real.malloc)
+		return;
+	trc_self.quiet++; /* what the loader allocates is not the program's */
+	for (unsigned int i = 0; i < N_OPERATORS; i++) {
+		/* relaxed: set again, nothing is lost. */
+		if (real[FIRST + i] || atomic_load_explicit(&is_kept[i], memory_order_relaxed))
+			continue;
+		found = find(FIRST + i);
+		if (found == trc_operator_plain(FIRST + i))
+			continue;
+		keep(found);
+		atomic_store_explicit(&is_kept[i], true, memory_order_relaxed);
+	}
+	trc_self.quiet--;
 }
 
 #define OPERATOR(name)                                                                             \

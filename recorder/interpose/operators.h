@@ -6,8 +6,7 @@
 
 /* What stands for an operator that no object has.  Usable before this object is relocated (F2). */
 trc_function *trc_operator_plain(enum trc_real_idx idx);
-/* Around dlclose(). Context: any thread, may block. */
-void trc_operators_closing(void);
-void trc_operators_closed(void);
+/* Before dlclose(): what is called for operators stays loaded.  Context: any thread, may block. */
+void trc_operators_keep(void);
 
 #endif

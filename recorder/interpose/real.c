@@ -70,7 +70,7 @@ trc_function *trc_real_early(enum trc_real_idx idx)
 	found = trc_early_lookup(wanted[idx].name, *version ? version : NULL);
 	if (!found)
 		return missing(idx);
-	/* Later, operators may be those of an object that goes again. */
+	/* Later, operators may be those of an object that goes again: operators.c. */
 	if ((int)idx < HEAP_NAMES && !trc_real.malloc)
 		atomic_store_explicit(&early_heap[idx], found, memory_order_relaxed);
 	return found;

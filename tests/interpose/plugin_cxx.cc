@@ -43,8 +43,14 @@ extern "C" __attribute__((visibility("default"))) void plugin_run(const char *wh
 	volatile std::size_t too_much = std::size_t(1) << 62;
 	std::vector<std::string> words;
 
-	for (int i = 0; i < 100; i++)
-		words.push_back(what + std::to_string(i) + " as long as it takes to be allocated");
+	/* Not std::to_string(): it has a symbol that keeps its object loaded. */
+	for (int i = 0; i < 100; i++) {
+		char number[12];
+
+		std::snprintf(number, sizeof(number), "%d", i);
+		words.push_back(std::string(what) + number +
+				" as long as it takes to be allocated");
+	}
 	std::printf("%s: %zu words, the last is %s\n", what, words.size(), words.back().c_str());
 	try {
 		::operator delete(::operator new(too_much));
@@ -52,4 +58,17 @@ extern "C" __attribute__((visibility("default"))) void plugin_run(const char *wh
 		std::puts("bad_alloc");
 	}
 	std::printf("operators of its own: %s\n", n_own ? "used" : "not used");
+}
+
+/* One object that stays until the other is called. */
+static void *kept;
+
+extern "C" __attribute__((visibility("default"))) void plugin_take()
+{
+	kept = ::operator new(1000);
+}
+
+extern "C" __attribute__((visibility("default"))) void plugin_give()
+{
+	::operator delete(kept);
 }
