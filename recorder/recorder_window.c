@@ -191,6 +191,12 @@ static int take_one(struct trace_recorder *r, struct trc_taken *taken, bool wind
 	return trc_module_list(&taken->modules, true);
 }
 
+/* Whether what is taken tells of the window up to now, not of this instant. */
+static bool is_window(const struct trc_recorder_kind *kind, bool window, bool end)
+{
+	return window && (end || (!kind->look && !kind->take));
+}
+
 int trc_recorders_take(struct trace_recorder *const *r, size_t n, struct trc_taken *taken,
 		       bool window, bool end, char *why)
 {
@@ -206,7 +212,7 @@ int trc_recorders_take(struct trace_recorder *const *r, size_t n, struct trc_tak
 	if (have_views(&batch))
 		err = trc_service_call(take_all, &batch);
 	for (size_t i = 0; i < n && !err; i++)
-		err = take_one(r[i], &taken[i], window && !(r[i]->kind->look && !end), end, why);
+		err = take_one(r[i], &taken[i], is_window(r[i]->kind, window, end), end, why);
 	if (end)
 		undo(r, n);
 	if (err == -ECANCELED && !window) {

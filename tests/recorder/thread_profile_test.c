@@ -25,6 +25,7 @@
 #include <trc/trace.h>
 #include "recorder/hot.h"
 #include "recorder/rec.h"
+#include "recorder/recorder_kind.h"
 #include "recorder/sample.h"
 #include "recorder/thread_answer.h"
 #include "recorder/thread_profile.h"
@@ -772,6 +773,31 @@ START_TEST(a_forked_child_has_none)
 }
 END_TEST
 
+START_TEST(a_snapshot_during_a_window_is_of_an_instant)
+{
+	struct trace_thread_config config = TRACE_THREAD_CONFIG_INIT;
+	struct trc_taken now = {.n_folded = 0}, change = {.n_folded = 0};
+	char why[TRC_RECORDER_WHY_BYTES] = "";
+	trace_recorder *r;
+
+	config.deadline_ns = LONG_NS;
+	ck_assert_msg(trace_thread_recorder(&r, &config) == 0, "%s", trace_last_error());
+	trc_self.quiet++;
+	ck_assert_msg(trc_recorders_begin(&r, 1, why) == 0, "%s", why);
+	usleep(1000);
+	ck_assert_msg(trc_recorders_take(&r, 1, &now, true, false, why) == 0, "%s", why);
+	ck_assert_int_eq(now.duration_ns, 0);
+	ck_assert_int_ne(now.begin_realtime_ns, r->begin_realtime_ns);
+	ck_assert_msg(trc_recorders_take(&r, 1, &change, true, true, why) == 0, "%s", why);
+	ck_assert_int_ge(change.duration_ns, 1000000);
+	ck_assert_int_eq(change.begin_realtime_ns, r->begin_realtime_ns);
+	trc_self.quiet--;
+	trc_taken_free(&now);
+	trc_taken_free(&change);
+	trace_recorder_free(r);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("thread_profile");
@@ -782,6 +808,7 @@ int main(void)
 	tcase_set_timeout(alone, 120);
 	tcase_add_test(alone, while_nothing_records_there_is_none);
 	tcase_add_test(alone, a_thread_that_waits_since_before_recording_is_found);
+	tcase_add_test(alone, a_snapshot_during_a_window_is_of_an_instant);
 	suite_add_tcase(suite, alone);
 	tcase_set_timeout(rest, 120);
 	tcase_add_checked_fixture(rest, set_up, tear_down);
