@@ -62,6 +62,38 @@ size_t trc_names_index(const struct trc_names *names, const struct trc_module_en
 	return (size_t)(module - names->module);
 }
 
+/* Since when there is in this place what there is in `epoch`, be it nothing. */
+static uint32_t since(struct trc_names *names, uint64_t address, uint32_t epoch)
+{
+	const struct trc_module_entry *m = module_of(names, address, epoch);
+	uint32_t first = 0;
+
+	if (m)
+		return m->first_epoch;
+	for (size_t i = 0; i < names->n_modules; i++) {
+		m = &names->module[i];
+		if (address >= m->start && address < m->limit && m->last_epoch < epoch &&
+		    m->last_epoch >= first)
+			first = m->last_epoch + 1;
+	}
+	return first;
+}
+
+uint32_t trc_names_since(struct trc_names *names, const struct trc_encode_sample *sample,
+			 uint32_t skip)
+{
+	uint32_t first = 0;
+
+	for (uint32_t i = skip; sample->epoch && i < sample->n_frames; i++) {
+		uint64_t frame = sample->frame[i];
+		uint32_t one = frame ? since(names, frame - 1, sample->epoch) : 0;
+
+		if (one > first)
+			first = one;
+	}
+	return first;
+}
+
 /* As the analyzer leaves them out of the same profiles. */
 uint32_t trc_encode_skip(const struct trc_encode_info *info, const struct trc_encode_sample *sample)
 {

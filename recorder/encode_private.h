@@ -21,6 +21,10 @@ const struct trc_module_entry *trc_names_program(const struct trc_names *names);
 /* How many modules there are, and the place of one among them. */
 size_t trc_names_modules(const struct trc_names *names);
 size_t trc_names_index(const struct trc_names *names, const struct trc_module_entry *module);
+/* The first epoch since when all frames but these innermost have lain where they do: samples of the
+ * same frames are of the same stack if this is the same.  0 = from the beginning, or any. */
+uint32_t trc_names_since(struct trc_names *names, const struct trc_encode_sample *sample,
+			 uint32_t skip);
 /* How many innermost frames are to be left out. */
 uint32_t trc_encode_skip(const struct trc_encode_info *info,
 			 const struct trc_encode_sample *sample);

@@ -16,6 +16,7 @@
 struct row {
 	size_t key_off, key_bytes; /* in `keys`: the frames, then the labels as text */
 	uint32_t n_frames, epoch;
+	uint32_t since;	  /* part of the key: trc_names_since() */
 	size_t value_off; /* in `values` */
 };
 
@@ -115,6 +116,7 @@ static void add_row(struct trc_encode_text *e, const struct trc_encode_sample *s
 			    .key_bytes = n_bytes,
 			    .n_frames = sample->n_frames - skip,
 			    .epoch = sample->epoch,
+			    .since = trc_names_since(e->info->names, sample, skip),
 			    .value_off = e->n_values};
 	if (frame_bytes)
 		memcpy(e->keys + row->key_off, sample->frame + skip, frame_bytes);
@@ -145,7 +147,7 @@ static int by_key(const void *a, const void *b, void *context)
 
 	if (!order)
 		order = (r->key_bytes > s->key_bytes) - (r->key_bytes < s->key_bytes);
-	return order ? order : (r->epoch > s->epoch) - (r->epoch < s->epoch);
+	return order ? order : (r->since > s->since) - (r->since < s->since);
 }
 
 /* The value that a style is sorted by: the one to look at first. */

@@ -70,6 +70,9 @@ struct trc_recorder_kind {
 	/* What else it holds.  May be NULL. */
 	void (*free)(struct trace_recorder *r);
 	bool views;
+	/* Of kinds without: between prepare() and done() it keeps the session, whose epochs its
+	 * stacks are of; they may be of modules that are gone. */
+	bool epochs;
 };
 
 /* Larger ones begin with this. */

@@ -150,6 +150,7 @@ static const struct trc_recorder_kind stacks_kind = {
 	.describe = describe,
 	.emit = emit,
 	.free = threads_free,
+	.epochs = true,
 };
 
 /* What there is to know of a thread is another thing at each moment: no change of interest. */

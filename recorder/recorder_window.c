@@ -181,7 +181,7 @@ static int take_one(struct trace_recorder *r, struct trc_taken *taken, bool wind
 	if (kind->take) {
 		int err = kind->take(r, taken, end, why);
 
-		return err ? err : trc_module_list(&taken->modules, false);
+		return err ? err : trc_module_list(&taken->modules, kind->epochs && end);
 	}
 	if (!taken->n_folded)
 		return 0;

@@ -68,6 +68,7 @@ void trc_thread_samples(const struct trc_thread_profile *p, int64_t value, bool 
 		const struct trc_encode_sample sample = {
 			.frame = row->frame,
 			.n_frames = row->n_frames,
+			.epoch = row->epoch,
 			.value = &value,
 			.label = label,
 			.n_labels = labels_of(row, own_labels, label, text),

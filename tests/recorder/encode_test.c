@@ -204,6 +204,36 @@ START_TEST(text_is_in_its_style)
 }
 END_TEST
 
+/* Between two profiles of one thread an object may have been closed. */
+START_TEST(a_stack_is_the_same_as_long_as_its_modules_are)
+{
+	const struct trc_encode_info info = info_of(TRC_STYLE_COUNTS, 1);
+	const uint64_t frame = within(inner_function);
+	const struct {
+		uint32_t epoch;
+		int64_t value;
+	} at[] = {{1, 100}, {2, -10}, {5, 30}, {7, 1}, {8, 2}}; /* there from 2 to 6 */
+	struct output o = {.bytes = NULL};
+	struct trc_encoder *e;
+
+	list.module[0].last_epoch = 6;
+	ck_assert_int_eq(M->open(&e, &info), 0);
+	for (size_t i = 0; i < sizeof(at) / sizeof(*at); i++)
+		M->sample(e, &(struct trc_encode_sample){.frame = &frame,
+							 .n_frames = 1,
+							 .epoch = at[i].epoch,
+							 .value = &at[i].value});
+	ck_assert_int_eq(M->write(e, take, &o), 0);
+	M->close(e);
+	ck_assert_ptr_nonnull(strstr(o.bytes, "\n100 @ 0x"));
+	ck_assert_ptr_nonnull(strstr(o.bytes, "\n20 @ 0x"));
+	ck_assert_ptr_nonnull(strstr(o.bytes, "\n3 @ 0x"));
+	ck_assert_msg(strstr(o.bytes, "inner_function") > strstr(o.bytes, "\n20 @"), "%s", o.bytes);
+	ck_assert_msg(!strstr(strstr(o.bytes, "\n3 @"), "inner_function"), "%s", o.bytes);
+	free(o.bytes);
+}
+END_TEST
+
 START_TEST(comments_stand_at_the_end)
 {
 	const char *comment[] = {"one", "two"};
@@ -326,6 +356,7 @@ int main(void)
 	tcase_add_loop_test(tc, text_is_in_its_style, 0, sizeof(STYLES) / sizeof(*STYLES));
 	tcase_add_test(tc, a_file_that_is_cut_short_while_it_is_read);
 	tcase_add_loop_test(tc, names_that_nobody_wants_any_more, 0, 2);
+	tcase_add_test(tc, a_stack_is_the_same_as_long_as_its_modules_are);
 	tcase_add_test(tc, comments_stand_at_the_end);
 	tcase_add_test(tc, an_address_has_a_name_in_the_epochs_of_its_module);
 	tcase_add_test(tc, pprof_is_compressed_and_complete_without_samples);

@@ -80,8 +80,14 @@ fold_test_LDADD = libtrcdrain.la $(trc_core_test_LIBS) -lm
 check_PROGRAMS += thread_recorder_test
 TESTS += thread_recorder_test
 thread_recorder_test_SOURCES = tests/recorder/thread_recorder_test.c
+thread_recorder_test_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DTHREAD_PLUGIN='"$(abs_builddir)/tests/recorder/.libs/libthreadplugin.so"'
 thread_recorder_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 thread_recorder_test_LDADD = libtrc.la $(CHECK_LIBS)
+check_LTLIBRARIES += tests/recorder/libthreadplugin.la
+tests_recorder_libthreadplugin_la_SOURCES = tests/recorder/thread_plugin.c
+tests_recorder_libthreadplugin_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
+	-rpath /nonexistent
 
 check_PROGRAMS += waits_test
 TESTS += waits_test

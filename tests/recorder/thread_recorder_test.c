@@ -3,6 +3,7 @@
  * what is written, and that threads notice nothing.
  */
 #include <check.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -226,6 +227,55 @@ START_TEST(a_window_is_the_change)
 	end_workers();
 	trace_recorder_free(r);
 	ck_assert_int_eq(trace_flight_stop(), 0);
+}
+END_TEST
+
+static sem_t may_leave_plugin;
+static void (*plugin_wait)(sem_t *sem);
+
+static void wait_in_plugin(void)
+{
+	plugin_wait(&may_leave_plugin);
+}
+
+static void *open_plugin(void)
+{
+	void *plugin = dlopen(THREAD_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+
+	ck_assert_msg(plugin != NULL, "%s", dlerror());
+	plugin_wait = (void (*)(sem_t *))(uintptr_t)dlsym(plugin, "plugin_wait");
+	ck_assert_ptr_nonnull(plugin_wait);
+	return plugin;
+}
+
+/* What lies where is of the moment when a thread was there; who stays is no change all the same. */
+START_TEST(an_object_may_be_closed_within_a_window)
+{
+	struct trace_thread_config config = TRACE_THREAD_CONFIG_INIT;
+	struct trace_writer writer = trace_writer_memory(&memory);
+	void *plugin = open_plugin();
+	struct worker leaving, staying;
+	trace_recorder *r;
+
+	config.format = TRACE_TEXT;
+	config.deadline_ns = LONG_NS;
+	sem_init(&may_leave_plugin, 0, 0);
+	sem_init(&may_stay, 0, 0);
+	worker_start_and_sleep(&leaving, wait_in_plugin);
+	worker_start_and_sleep(&staying, stay_there);
+	ck_assert_msg(trace_thread_recorder(&r, &config) == 0, "%s", trace_last_error());
+	ck_assert_msg(trace_recorder_start(r, &writer) == 0, "%s", trace_last_error());
+	sem_post(&may_leave_plugin);
+	pthread_join(leaving.thread, NULL);
+	ck_assert_int_eq(dlclose(plugin), 0);
+	ck_assert_ptr_null(dlopen(THREAD_PLUGIN, RTLD_NOW | RTLD_NOLOAD));
+	ck_assert_msg(trace_recorder_stop(r) == 0, "%s", trace_last_error());
+	ck_assert_int_eq(writer.write(writer.context, "", 1), 0);
+	expect_text(strstr(memory.bytes, "\n-1 @ 0x"), "plugin_wait");
+	ck_assert_msg(!strstr(memory.bytes, "stay_there"), "%s", (char *)memory.bytes);
+	sem_post(&may_stay);
+	pthread_join(staying.thread, NULL);
+	trace_recorder_free(r);
 }
 END_TEST
 
@@ -585,6 +635,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, NULL, tear_down);
 	tcase_add_test(tcase, threads_at_one_stack_are_counted_together);
 	tcase_add_test(tcase, a_window_is_the_change);
+	tcase_add_test(tcase, an_object_may_be_closed_within_a_window);
 	tcase_add_test(tcase, each_thread_says_who_and_how_it_is);
 	tcase_add_test(tcase, a_paragraph_tells_what_is_waited_for_beside_a_flight_recorder);
 	tcase_add_test(tcase, a_paragraph_tells_what_is_waited_for_beside_a_trace);
