@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include "analyzer/check_parts.h"
 
-enum { LIFE_SLACK_NS = 10000000 };
+enum { LIFE_SLACK_NS = 10000000, BEYOND_LIFE_NS_MAX = 1000000000 };
 
 static const struct trc_gap *gap_between(const struct trc_check *check, int64_t from_ns,
 					 int64_t until_ns)
@@ -165,28 +165,36 @@ static bool has_kernel_blocks(const struct trc_reader *r)
 	return false;
 }
 
-/* What of a stretch on a proc lies before the thread's start was seen or after its exit, if the rest
- * does not: whatever else ran on the machine's processor meanwhile, it has no bound. */
-static int64_t beyond_life_ns(const struct trc_thread *t, const struct trc_on_cpu *stretch)
+static int64_t min_ns(int64_t a, int64_t b)
 {
+	return a < b ? a : b;
+}
+
+/* What of a stretch on a proc may lie outside of the thread's life: before its start is seen, for it
+ * may be the first on its proc and get memory for the ring there; and after its exit if it did
+ * not leave the proc in between, for something else may have the machine's processor. */
+static int64_t beyond_life_ns(const struct trc_check *check, const struct trc_thread *t,
+			      const struct trc_on_cpu *stretch)
+{
+	int64_t from_ns = stretch->start_ns == TRC_NEVER ? check->m->start_ns : stretch->start_ns;
+	int64_t until_ns = stretch->end_ns == TRC_NEVER ? check->m->end_ns : stretch->end_ns;
 	int64_t beyond_ns = 0;
 
-	if (t->start_ns != TRC_NEVER && stretch->start_ns != TRC_NEVER &&
-	    stretch->start_ns < t->start_ns && stretch->end_ns > t->start_ns)
-		beyond_ns += t->start_ns - stretch->start_ns;
-	if (t->end_ns != TRC_NEVER && stretch->end_ns != TRC_NEVER &&
-	    stretch->end_ns > t->end_ns && stretch->start_ns < t->end_ns)
-		beyond_ns += stretch->end_ns - t->end_ns;
+	if (t->start_ns != TRC_NEVER && from_ns < t->start_ns)
+		beyond_ns += min_ns(until_ns, t->start_ns) - from_ns;
+	if (t->end_ns != TRC_NEVER && from_ns < t->end_ns && until_ns > t->end_ns)
+		beyond_ns += until_ns - t->end_ns;
 	return beyond_ns;
 }
 
-/* A stretch may also lie outside altogether, but not for long: the kernel's clock is another one. */
+/* Later stretches may lie outside, but not for long: the kernel's clock is another one. */
 static void check_life(struct trc_check *check, const struct trc_thread *t, int64_t beyond_ns)
 {
 	int64_t start_ns = t->start_ns == TRC_NEVER ? check->m->start_ns : t->start_ns;
 	int64_t end_ns = t->end_ns == TRC_NEVER ? check->m->end_ns : t->end_ns;
 	int64_t life_ns = end_ns > start_ns ? end_ns - start_ns : 0;
 
+	beyond_ns = min_ns(beyond_ns, BEYOND_LIFE_NS_MAX);
 	if (t->on_cpu_ns == TRC_NEVER || t->on_cpu_ns - beyond_ns - life_ns <= LIFE_SLACK_NS)
 		return;
 	trc_check_violation(check, start_ns, end_ns,
@@ -217,7 +225,7 @@ static int check_on_cpu(struct trc_check *check)
 		const struct trc_thread *t = trc_model_thread(check->m, stretch[i].thread);
 
 		if (t)
-			beyond_ns[t - thread] += beyond_life_ns(t, &stretch[i]);
+			beyond_ns[t - thread] += beyond_life_ns(check, t, &stretch[i]);
 	}
 	for (size_t i = 0; i < n; i++)
 		check_life(check, &thread[i], beyond_ns[i]);

@@ -283,6 +283,13 @@ $two
 @20002000 source=kernel thread=2 proc_start
 @40002000 source=kernel thread=2 proc_stop
 END
+violation 'thread 2: on procs for 2000001000 ns, but it lives for 19999980 ns' <<END
+$two
+@1000 source=kernel proc=1 thread=2 proc_start
+@1000 proc=1 thread=2 thread_start
+@20000000 proc=1 thread=2 thread_exit
+@2000002000 source=kernel proc=1 thread=2 proc_stop
+END
 violation '1 ids are in no table' <<END
 $two
 @1000 thread=1 park reason=mutex object=0x10 stack=99
@@ -292,12 +299,14 @@ END
 "$assemble" - late.trc <<END || exit 1
 $two
 @1000 source=kernel proc=1 thread=2 proc_start
+@20001000 source=kernel proc=1 thread=2 proc_stop
+@20002000 source=kernel proc=1 thread=2 proc_start
 @30001000 proc=1 thread=2 thread_start
 @30002000 proc=1 thread=2 thread_exit
 @60002000 source=kernel proc=1 thread=2 proc_stop
 END
 run "$analyze" --check late.trc
-same 'slow to start and to end' '0 4 events checked: nothing is wrong' "$status $(cat out)"
+same 'slow to start and to end' '0 6 events checked: nothing is wrong' "$status $(cat out)"
 # What began before the trace is no violation.
 "$assemble" - before.trc <<'END' || exit 1
 thread 1 tid=1
