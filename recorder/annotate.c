@@ -87,6 +87,15 @@ static void record(enum trc_kind kind, const uint64_t *arg, unsigned int n_args,
 	trc_record(TRC_REC_WORD1(kind, flags, words, trc_self.serial), seg, n);
 }
 
+/* True if the calling thread records; else what it would have recorded is counted as lost. */
+static inline bool ready(void)
+{
+	if (__builtin_expect(trc_self_ready(), 1))
+		return true;
+	trc_self_lost();
+	return false;
+}
+
 static bool annotate_enabled(void)
 {
 	return trc_recording();
@@ -97,7 +106,7 @@ static trace_task annotate_task_begin(struct trace_site *site, const char *type,
 	struct name name;
 	uint64_t arg[3] = {0, parent, 0};
 
-	if (!trc_self_ready())
+	if (!ready())
 		return 0;
 	name = name_of(site, type);
 	arg[0] = atomic_fetch_add_explicit(&trc_rec.shared->next_task, 1, memory_order_relaxed) + 1;
@@ -110,7 +119,7 @@ static trace_task annotate_task_begin(struct trace_site *site, const char *type,
 
 static void annotate_task_end(trace_task task)
 {
-	if (!task || !trc_self_ready())
+	if (!task || !ready())
 		return;
 	trc_record_args(TRC_REC_WORD1(TRC_KIND_TASK_END, 0, 3, trc_self.serial), &task, 1);
 	if (__builtin_expect(trc_trigger_shortest(&trc_trigger_least.task) != UINT64_MAX, 0))
@@ -122,7 +131,7 @@ static void annotate_region_begin(struct trace_site *site, trace_task task, cons
 	struct name name;
 	uint64_t arg[2] = {task, 0};
 
-	if (!trc_self_ready())
+	if (!ready())
 		return;
 	name = name_of(site, type);
 	arg[1] = name.id;
@@ -136,7 +145,7 @@ static void annotate_region_begin(struct trace_site *site, trace_task task, cons
 
 static void annotate_region_end(void)
 {
-	if (!trc_self_ready())
+	if (!ready())
 		return;
 	trc_record_args(TRC_REC_WORD1(TRC_KIND_REGION_END, 0, 2, trc_self.serial), NULL, 0);
 	if (__builtin_expect(trc_trigger_shortest(&trc_trigger_least.region) != UINT64_MAX, 0))
@@ -150,7 +159,7 @@ static void annotate_log(struct trace_site *site, trace_task task, const char *c
 	struct name name;
 	uint64_t arg[3];
 
-	if (!trc_self_ready())
+	if (!ready())
 		return;
 	if (message_bytes > TRC_TEXT_BYTES_MAX)
 		message_bytes = TRC_TEXT_BYTES_MAX;
@@ -166,7 +175,7 @@ static void annotate_counter(struct trace_site *site, const char *counter, int64
 	struct name name;
 	uint64_t arg[2];
 
-	if (!trc_self_ready())
+	if (!ready())
 		return;
 	name = name_of(site, counter);
 	if (__builtin_expect(name.id != 0, 1)) {

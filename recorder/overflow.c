@@ -125,6 +125,13 @@ static void fill_cell(struct trc_cell *cell, uint64_t position, struct feed *f, 
 			      memory_order_release);
 }
 
+void trc_overflow_lost(void)
+{
+	struct trc_overflow *o = overflow_of(trc_rec.shared);
+
+	trc_count_loss(&o->lost_total, &o->lost_since);
+}
+
 bool trc_overflow_record(uint64_t word1, const struct trc_seg *seg, unsigned int n_segs)
 {
 	struct trc_shared *shared = trc_rec.shared;
@@ -138,7 +145,7 @@ bool trc_overflow_record(uint64_t word1, const struct trc_seg *seg, unsigned int
 	if (!trc_self_is_of_session())
 		return false;
 	if (!reserve(shared, cells, &position, &f.first[0])) {
-		trc_count_loss(&overflow_of(shared)->lost_total, &overflow_of(shared)->lost_since);
+		trc_overflow_lost();
 		return false;
 	}
 	claim = TRC_CLAIM(trc_self.tid, proc < 0 ? 0 : proc, position / shared->n_cells, cells);

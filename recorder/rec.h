@@ -73,12 +73,17 @@ void trc_count_loss(_Atomic uint64_t *lost_total, _Atomic uint64_t *lost_since);
 
 /* ---- overflow.c ---- */
 bool trc_overflow_record(uint64_t word1, const struct trc_seg *seg, unsigned int n_segs);
+/* Counts an event that no ring was asked for. */
+void trc_overflow_lost(void);
 
 /* ---- threads.c ---- */
 
 /* Makes trc_self valid for this session, with a THREAD_START event if it was not. Returns
  * false if this thread does not record. */
 bool trc_self_attach(void);
+/* Counts an event of the program's in a thread that does not record any more, or not yet: of a
+ * signal handler, or of a destructor behind the thread's end. Context: traced thread, signal handlers. */
+void trc_self_lost(void);
 
 /* ---- tables ---- */
 

@@ -163,6 +163,15 @@ bool trc_self_attach(void)
 	return attached;
 }
 
+void trc_self_lost(void)
+{
+	/* acquire: as in attach(). */
+	uint32_t session = atomic_load_explicit(&trc_switch.on, memory_order_acquire);
+
+	if (session && !trc_self.quiet && (trc_self.ended || trc_self.attaching))
+		trc_overflow_lost();
+}
+
 uint32_t trc_thread_creating(uint64_t *stack)
 {
 	*stack = 0;

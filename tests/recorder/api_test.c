@@ -488,6 +488,41 @@ START_TEST(recorded_and_lost_make_emitted)
 }
 END_TEST
 
+enum { ROUNDS = 4 /* PTHREAD_DESTRUCTOR_ITERATIONS of glibc */ };
+static pthread_key_t rounds_key;
+
+/* In the last round, the recorder's own destructor has come before the program's. */
+static void count_round(void *value)
+{
+	trace_counter("round", 1);
+	pthread_setspecific(rounds_key, value);
+}
+
+static void *count_rounds(void *arg)
+{
+	pthread_setspecific(rounds_key, &rounds_key);
+	return arg;
+}
+
+START_TEST(what_comes_behind_the_end_of_a_thread_is_counted)
+{
+	struct trc_reader *reader;
+	pthread_t thread;
+	uint64_t recorded;
+
+	pthread_key_create(&rounds_key, count_round);
+	start(NULL);
+	pthread_create(&thread, NULL, count_rounds, NULL);
+	pthread_join(thread, NULL);
+	stop();
+	reader = open_trace();
+	recorded = count_kind(reader, TRC_KIND_COUNTER);
+	ck_assert_uint_ge(recorded, ROUNDS - 1);
+	ck_assert_uint_eq(recorded + lost_events(reader), ROUNDS);
+	trc_reader_close(reader);
+}
+END_TEST
+
 int main(void)
 {
 #ifdef __SANITIZE_THREAD__
@@ -518,6 +553,7 @@ int main(void)
 	tcase_add_loop_test(c, a_forked_child_records_nothing_until_it_starts_a_trace, 0,
 			    WAYS_TO_FORK);
 	tcase_add_test(c, exit_completes_the_trace);
+	tcase_add_test(c, what_comes_behind_the_end_of_a_thread_is_counted);
 	tcase_add_loop_test(c, recorded_and_lost_make_emitted, 0,
 			    (int)(sizeof(floods) / sizeof(floods[0])));
 	suite_add_tcase(suite, c);
