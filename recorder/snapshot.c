@@ -467,7 +467,8 @@ static struct trc_sync_point last_sync(const struct trc_snapshot *s)
 	struct trc_sync_point at = s->sync;
 	uint64_t part = s->cut - start->ticks, whole = s->sync.ticks - start->ticks;
 
-	if (!s->options.found_dead || s->cut >= s->sync.ticks)
+	/* Of a damaged file the cut may be anywhere. */
+	if (!s->options.found_dead || s->cut < start->ticks || s->cut >= s->sync.ticks)
 		return at;
 	at.ticks = s->cut;
 	at.monotonic_raw_ns = between(start->monotonic_raw_ns, at.monotonic_raw_ns, part, whole);
