@@ -47,11 +47,12 @@ int trc_process_open_file(struct trc_process *p, const struct trc_tool_options *
 
 static void write_options(struct trc_process *p)
 {
+	const char *unwind = p->options->unwind ? p->options->unwind : getenv("TRC_UNWIND");
 	char text[2048];
 
 	trc_tool_options_text(p->options, text, sizeof(text));
 	trc_writer_info(p->w, "options", text);
-	trc_writer_info(p->w, "unwind", p->options->unwind ? p->options->unwind : "auto");
+	trc_writer_info(p->w, "unwind", unwind && *unwind ? unwind : "auto");
 }
 
 /* The writer, once the first mapping tells of procs and clock. */

@@ -126,6 +126,8 @@ for how in drop wait; do
 	check "a small ring, $how: recorded and lost are all" \
 		same $(($(dumped 'count counter') + $(dumped lost))) 200000
 done
+check "stacks as the environment says" status 0 env TRC_UNWIND=none "$record" -q -o r.trc "$guest" events 10
+check "stacks as the environment says: the trace tells" trace r.trc 'info unwind none'
 check "a ring of its usual size loses nothing" status 0 "$record" -q -o r.trc "$guest" events 100000
 check "a ring of its usual size: all of it" trace r.trc 'count counter 200000' 'lost 0'
 
