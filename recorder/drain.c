@@ -138,21 +138,22 @@ static void join(struct trc_drain *d)
 	atomic_store_explicit(&o->tail, d->cells.pos, memory_order_relaxed);
 }
 
-/* Whether what the drain before left is all there.  A ring that is half full by now goes round
- * soon, if it may. */
+/* Whether what the drain before left is all there.  Where a ring may go round, one that is half full
+ * by now does so soon. */
 static bool is_all_there(const struct trc_drain *d, const struct trc_drain *left)
 {
 	struct trc_overflow *o = trc_area(d->shared, d->h.overflow_off);
 	uint64_t cells = atomic_load_explicit(&o->head, memory_order_relaxed);
+	unsigned int share = trc_is_overwritten(d->shared) ? 2 : 1;
 
 	for (uint32_t i = 0; i < d->h.n_procs; i++) {
 		uint64_t head =
 			atomic_load_explicit(&trc_ring_of(d, i)->head, memory_order_relaxed);
 
-		if (left->ring[i].broken || head - left->ring[i].pos > d->h.ring_words / 2)
+		if (left->ring[i].broken || head - left->ring[i].pos > d->h.ring_words / share)
 			return false;
 	}
-	return cells - left->cells.pos <= d->h.n_cells / 2;
+	return cells - left->cells.pos <= d->h.n_cells / share;
 }
 
 static void stream_go_on(struct trc_drain_stream *s, const struct trc_drain_stream *left,
@@ -572,7 +573,8 @@ int trc_drain_finish(struct trc_drain *d, enum trc_drain_end how)
 	trc_drain_look_at_labels(d);
 	if (how == TRC_DRAIN_STOPPED || how == TRC_DRAIN_LEFT)
 		wait_for_the_last(d);
-	d->final = true;
+	/* What is being committed in one that is left is for the drain that goes on. */
+	d->final = how != TRC_DRAIN_LEFT;
 	trc_clock_sync(&d->left);
 	trc_drain_pass(d);
 	if (how == TRC_DRAIN_LEFT) /* not before: then the rings are overwritten */
