@@ -140,6 +140,23 @@ const char *trc_report_info(const struct trc_report *r, const char *key)
 	return value && *value ? value : NULL;
 }
 
+bool trc_report_recovered(const struct trc_report *r)
+{
+	const char *what = trc_report_info(r, "snapshot");
+
+	return what && !strcmp(what, "recovered");
+}
+
+const char *trc_report_until_end(const struct trc_report *r, char out[TRC_LASTED_BYTES],
+				 int64_t since_ns)
+{
+	char number[TRC_NUMBER_BYTES];
+
+	snprintf(out, TRC_LASTED_BYTES, "%s%s", trc_report_recovered(r) ? "> " : "",
+		 trc_text_duration(number, r->end_ns - since_ns));
+	return out;
+}
+
 static void print_command(struct trc_report *r)
 {
 	struct trc_line line;

@@ -62,14 +62,13 @@ static void add_wanted(struct trc_report *r, struct trc_line *line, const struct
 
 static void print_wait(struct trc_report *r, const struct trc_deadlock *row)
 {
-	char number[TRC_NUMBER_BYTES];
+	char lasted[TRC_LASTED_BYTES];
 	struct trc_line line;
 
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_add(&line, "  ");
 	trc_report_thread(r, &line, row->thread, 30);
-	trc_line_add(&line, " has waited %s for ",
-		     trc_text_duration(number, r->end_ns - row->since_ns));
+	trc_line_add(&line, " has waited %s for ", trc_report_until_end(r, lasted, row->since_ns));
 	add_wanted(r, &line, row);
 	trc_report_line(r, &line);
 	trc_line_begin(&line, r->width, r->colour);
@@ -81,7 +80,7 @@ static void print_wait(struct trc_report *r, const struct trc_deadlock *row)
 
 static void print_held(struct trc_report *r, const struct trc_lock_held *held)
 {
-	char number[TRC_NUMBER_BYTES];
+	char number[TRC_NUMBER_BYTES], lasted[TRC_LASTED_BYTES];
 	struct trc_line line;
 
 	trc_line_begin(&line, r->width, r->colour);
@@ -93,7 +92,7 @@ static void print_held(struct trc_report *r, const struct trc_lock_held *held)
 			     held->waiters == 1 ? "s" : "");
 	if (held->since_ns != TRC_NEVER)
 		trc_line_add(&line, ", for %s now",
-			     trc_text_duration(number, r->end_ns - held->since_ns));
+			     trc_report_until_end(r, lasted, held->since_ns));
 	trc_report_line(r, &line);
 	if (!held->stack)
 		return;
@@ -118,15 +117,15 @@ static void print_locks(struct trc_report *r, uint32_t thread)
 
 static void print_blocked(struct trc_report *r, const struct deadlock *d)
 {
-	char number[TRC_NUMBER_BYTES];
+	char lasted[TRC_LASTED_BYTES];
 	struct trc_line line;
 
 	for (size_t i = d->n_cycle; i < d->n && i - d->n_cycle < r->top; i++) {
 		trc_line_begin(&line, r->width, r->colour);
 		trc_line_add(&line, "  blocked by it: ");
 		trc_report_thread(r, &line, d->row[i].thread, 30);
-		trc_line_add(&line, ", for %s: ",
-			     trc_text_duration(number, r->end_ns - d->row[i].since_ns));
+		trc_line_add(&line,
+			     ", for %s: ", trc_report_until_end(r, lasted, d->row[i].since_ns));
 		add_wanted(r, &line, &d->row[i]);
 		trc_report_line(r, &line);
 	}

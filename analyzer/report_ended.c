@@ -243,6 +243,30 @@ static void print_window(struct trc_report *r, const struct trc_coverage *c, siz
 	trc_report_line(r, &line);
 }
 
+/* How long after the trace's end the process had gone; 0 = not known. */
+static int64_t gone_after_ns(const struct trc_report *r)
+{
+	const char *recovered = trc_report_info(r, "recovered_ns");
+	int64_t recovered_ns = recovered ? strtoll(recovered, NULL, 10) : 0;
+
+	return r->end_ns >= 0 && recovered_ns > r->end_ns ? recovered_ns - r->end_ns : 0;
+}
+
+/* Nobody saw the process die: what was in progress at the end went on for a time not known. */
+static void print_recovered(struct trc_report *r)
+{
+	int64_t gone_ns = gone_after_ns(r);
+	char number[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_add(&line, "  the process may have lived ");
+	if (gone_ns)
+		trc_line_add(&line, "up to %s ", trc_text_duration(number, gone_ns));
+	trc_line_add(&line, "longer, and its last waits lasted longer (\">\")");
+	trc_report_line(r, &line);
+}
+
 int trc_report_snapshot(struct trc_report *r)
 {
 	const char *what = trc_report_info(r, "snapshot"), *trigger = trc_report_info(r, "trigger");
@@ -267,5 +291,7 @@ int trc_report_snapshot(struct trc_report *r)
 		warn_short(r, c, n);
 		warn_later(r, c, n);
 	}
+	if (trc_report_recovered(r))
+		print_recovered(r);
 	return 0;
 }

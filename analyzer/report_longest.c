@@ -2,7 +2,8 @@
  * report_longest.c - the longest single waits.
  *
  * Pools of idle threads wait longest of all, so waits for other threads have a list of
- * their own, and waits for what comes from outside have none.
+ * their own, and waits for what comes from outside have none.  Of a trace that was recovered, how
+ * long the waits lasted in which the process died is not known: they come first.
  */
 #include <stdlib.h>
 #include "analyzer/report_parts.h"
@@ -10,7 +11,7 @@
 enum { LONGEST_MAX = 32 };
 
 struct longest {
-	uint32_t row[LONGEST_MAX]; /* of parks, longest first */
+	uint32_t row[LONGEST_MAX]; /* of parks, in the order of row_is_before() */
 	size_t n, most;
 };
 
@@ -19,17 +20,32 @@ static int64_t row_ns(const struct trc_report *r, uint32_t row)
 	return trc_park_end_ns(r->m, &r->park[row]) - r->park[row].start_ns;
 }
 
+/* Whether it lasted longer than is known, as its process lived on for nobody knows how long. */
+static bool row_goes_on(const struct trc_report *r, uint32_t row)
+{
+	return (r->park[row].flags & TRC_PARK_OPEN) && trc_report_recovered(r);
+}
+
+/* Whether the wait of row a belongs before that of row b. */
+static bool row_is_before(const struct trc_report *r, uint32_t a, uint32_t b)
+{
+	bool a_goes_on = row_goes_on(r, a);
+
+	if (a_goes_on != row_goes_on(r, b))
+		return a_goes_on;
+	return row_ns(r, a) > row_ns(r, b);
+}
+
 static void longest_add(struct longest *longest, const struct trc_report *r, uint32_t row)
 {
-	int64_t ns = row_ns(r, row);
 	size_t at;
 
 	if (longest->n == longest->most) {
-		if (!longest->n || row_ns(r, longest->row[longest->n - 1]) >= ns)
+		if (!longest->n || !row_is_before(r, row, longest->row[longest->n - 1]))
 			return;
 		longest->n--;
 	}
-	for (at = longest->n; at && row_ns(r, longest->row[at - 1]) < ns; at--)
+	for (at = longest->n; at && row_is_before(r, row, longest->row[at - 1]); at--)
 		longest->row[at] = longest->row[at - 1];
 	longest->row[at] = row;
 	longest->n++;
@@ -96,14 +112,15 @@ static void print_people(struct trc_report *r, const struct trc_park *park)
 }
 
 /* How long it lasted and when it began; of one that is older than a snapshot's window at least that
- * long, and some time before. */
+ * long, and some time before; of one that a dead process was in at least that long, too. */
 static void add_times(struct trc_report *r, struct trc_line *line, const struct trc_park *park)
 {
 	bool cut = park->flags & TRC_PARK_CUT;
-	char number[TRC_NUMBER_BYTES], lasted[TRC_NUMBER_BYTES + 8];
+	bool longer = cut || row_goes_on(r, (uint32_t)(park - r->park));
+	char number[TRC_NUMBER_BYTES], lasted[TRC_LASTED_BYTES];
 
 	trc_text_duration(number, trc_park_end_ns(r->m, park) - park->start_ns);
-	snprintf(lasted, sizeof(lasted), "%s%s", cut ? "> " : "", number);
+	snprintf(lasted, sizeof(lasted), "%s%s", longer ? "> " : "", number);
 	trc_line_right(line, 10, lasted);
 	trc_line_right(line, 12,
 		       cut || park->start_ns < r->start_ns

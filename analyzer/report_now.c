@@ -163,7 +163,7 @@ static void print_row(struct trc_report *r, const struct row *row)
 		[TRC_THREAD_WAITING] = "waiting",
 	};
 	const struct trc_thread_now *now = row->now;
-	char number[TRC_NUMBER_BYTES];
+	char lasted[TRC_LASTED_BYTES];
 	struct trc_line line;
 
 	trc_line_begin(&line, r->width, r->colour);
@@ -176,7 +176,7 @@ static void print_row(struct trc_report *r, const struct row *row)
 
 		trc_line_add(&line, "  got SIG%s", name ? name : "?");
 	} else if (now->state == TRC_THREAD_WAITING) {
-		trc_line_right(&line, 12, trc_text_duration(number, r->end_ns - now->since_ns));
+		trc_line_right(&line, 12, trc_report_until_end(r, lasted, now->since_ns));
 		add_wait(r, &line, now);
 	}
 	trc_report_line(r, &line);

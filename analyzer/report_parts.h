@@ -90,6 +90,14 @@ void trc_report_heading(struct trc_report *r, const char *heading, const char *r
 void trc_report_line(struct trc_report *r, struct trc_line *line);
 /* What the recorder noted under this key, NULL if nothing. */
 const char *trc_report_info(const struct trc_report *r, const char *key);
+/* True if the trace was made of what a dead process left: how long it lived after the trace's end
+ * is not known. */
+bool trc_report_recovered(const struct trc_report *r);
+enum { TRC_LASTED_BYTES = TRC_NUMBER_BYTES + 2 };
+/* How long what goes on at the trace's end has lasted, "> 1.25 s" where it may have been longer.
+ * Returns `out`. */
+const char *trc_report_until_end(const struct trc_report *r, char out[TRC_LASTED_BYTES],
+				 int64_t since_ns);
 
 /* ---- report_names.c ---- */
 /* The innermost frame of the program's own: "settings_get trc-demo.c:211". */

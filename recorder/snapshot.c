@@ -163,6 +163,24 @@ static void look_at_streams(struct trc_snapshot *s, uint64_t *held, uint64_t *ne
 	*newest = later(*newest, cells_newest(s));
 }
 
+/* When the last thread that still waits began to: not every wait is recorded before it ends.  0 if
+ * there is none. */
+static uint64_t waits_newest(const struct trc_snapshot *s)
+{
+	uint64_t newest = 0;
+
+	for (uint32_t i = 0; i < s->h.n_threads; i++) {
+		const struct trc_slot *slot = trc_slot_at(s->copy, i);
+		uint32_t reason = LOAD(slot->wait_reason);
+		uint64_t since = LOAD(slot->wait_since);
+
+		if (LOAD(slot->state) == TRC_SLOT_LIVE && reason && reason < TRC_REASON_COUNT &&
+		    time_is_sane(s, since))
+			newest = later(newest, since);
+	}
+	return newest;
+}
+
 /* 0 if it is not known, or cannot be compared. */
 static uint64_t kernel_newest(const struct trc_snapshot *s)
 {
@@ -183,8 +201,10 @@ static bool choose_window(struct trc_snapshot *s)
 	bool good;
 
 	look_at_streams(s, &held, &newest);
-	if (s->options.dead)
-		s->cut = newest = later(newest, kernel_newest(s));
+	if (s->options.dead) {
+		newest = later(newest, kernel_newest(s));
+		s->cut = later(newest, waits_newest(s));
+	}
 	if (newest > s->cut)
 		newest = s->cut;
 	if (!window_ns)
@@ -297,8 +317,7 @@ static int take_streams(struct trc_snapshot *s, const struct trc_snapshot_source
 	int err = look_at_clock(s);
 
 	for (int i = 0; !err && i < TAKES_MAX; i++) {
-		if (!s->options.dead)
-			err = trc_snapshot_copy_labels(s, source);
+		err = trc_snapshot_copy_slots(s, source);
 		/* The cut comes first, and then all that is copied is there up to it. */
 		if (!s->options.dead)
 			trc_clock_now_of((enum trc_clock_kind)s->h.clock, &s->cut);
@@ -559,6 +578,17 @@ static int info_signal(const struct trc_snapshot *s, struct trc_writer *w)
 	return trc_writer_info(w, "signal", t.at);
 }
 
+/* The time of the trace at which it was recovered: by then the process was gone. */
+static int info_recovered(const struct trc_snapshot *s, struct trc_writer *w)
+{
+	struct text t = {.n = 0};
+
+	if (!s->options.found_dead || !s->has_sync)
+		return 0;
+	put_number(&t, s->sync.monotonic_raw_ns - s->h.start.monotonic_raw_ns, 10);
+	return trc_writer_info(w, "recovered_ns", t.at);
+}
+
 /* The window that was asked for: what it came to is in the coverage. */
 static int info_window(const struct trc_snapshot *s, struct trc_writer *w)
 {
@@ -580,5 +610,7 @@ int trc_snapshot_info(const struct trc_snapshot *s, struct trc_writer *w)
 				      s->h.flags & TRC_SHARED_OVERWRITE ? "flight" : "recording");
 	if (!err)
 		err = info_window(s, w);
+	if (!err)
+		err = info_recovered(s, w);
 	return err ? err : info_signal(s, w);
 }

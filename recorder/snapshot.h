@@ -8,10 +8,11 @@
  *       snapshots may be taken at once
  *   H2  copying is all that has to be quick: checking, encoding and writing work on the copy
  *   H3  a snapshot covers one window, [from, cut]: cut is a time chosen before copying (of a dead
- *       process: the newest record, of its ring or the kernel's), from the latest start among the
- *       rings that have been overwritten, or the newest record less the window asked for if that
- *       is later: a process that has been stopped or stuck for longer shows what it did before.
- *       Within the window nothing is missing; what lies outside is left out
+ *       process: the newest record, of its ring or the kernel's, or the beginning of the newest
+ *       wait in progress), from the latest start among the rings that have been overwritten, or
+ *       the newest record less the window asked for if that is later: a process that has been
+ *       stopped or stuck for longer shows what it did before.  Within the window nothing is
+ *       missing; what lies outside is left out
  *   H4  what is in the ring is not trusted (drain.h, G1)
  *   H5  no function here calls malloc, stdio or an interposed libc function
  */
@@ -60,8 +61,9 @@ void trc_snapshot_window(const struct trc_snapshot *s, uint64_t *from, uint64_t 
  */
 int trc_snapshot_write(struct trc_snapshot *s, struct trc_writer *w,
 		       void (*kernel)(void *context, struct trc_drain *drain), void *context);
-/* What the trace says of itself: of the process and its options, "mode", and "signal" if one was
- * seen to end it (writer.h; see trc_trace_info()).  0 or the writer's error. */
+/* What the trace says of itself: of the process and its options, "mode", "signal" if one was
+ * seen to end it, and "recovered_ns" if it was found dead (writer.h; see trc_trace_info()).  0 or
+ * the writer's error. */
 int trc_snapshot_info(const struct trc_snapshot *s, struct trc_writer *w);
 void trc_snapshot_writer_options(const struct trc_snapshot *s, struct trc_writer_options *options);
 void trc_snapshot_totals(const struct trc_snapshot *s, struct trc_drain_totals *totals);

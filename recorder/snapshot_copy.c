@@ -364,7 +364,7 @@ static int copy_counters(struct trc_snapshot *s, const struct trc_snapshot_sourc
 	return err;
 }
 
-int trc_snapshot_copy_labels(struct trc_snapshot *s, const struct trc_snapshot_source *source)
+int trc_snapshot_copy_slots(struct trc_snapshot *s, const struct trc_snapshot_source *source)
 {
 	int err = copy_slots(s, source);
 

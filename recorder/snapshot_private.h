@@ -50,8 +50,8 @@ struct trc_snapshot_source {
 /* Copies n_bytes from offset `off`.  What is read later is read after it.  0 or -EBADMSG. */
 int trc_snapshot_read(const struct trc_snapshot_source *source, uint64_t off, void *to,
 		      uint64_t n_bytes);
-/* Notes which labels threads have: before the cut.  0 or -errno. */
-int trc_snapshot_copy_labels(struct trc_snapshot *s, const struct trc_snapshot_source *source);
+/* What threads do into the copy, and notes which labels they have: before the cut.  0 or -errno. */
+int trc_snapshot_copy_slots(struct trc_snapshot *s, const struct trc_snapshot_source *source);
 /* Rings and overflow stream into the copy; once more, if called again. 0 or -errno. */
 int trc_snapshot_copy_streams(struct trc_snapshot *s, const struct trc_snapshot_source *source);
 /* Everything else: after the records that refer to it (L4). */

@@ -194,6 +194,18 @@ END_TEST
 	"@2000000 thread=2 park reason=mutex object=0x7f20 holder=1 stack=put\n"                   \
 	"@3000000 thread=3 park reason=join object=0x7000 holder=2 stack=idle\n"                   \
 	"sync ticks=9000000 realtime=1700000000009000000\n"
+/* What is left of a process that hung, and was killed: its newest records are those waits. */
+#define LEFT_BEHIND                                                                                \
+	"info snapshot \"recovered\"\ninfo recovered_ns \"5009000000\"\n"                          \
+	"@10000 thread=3 park reason=mutex object=0x7f10 stack=idle\n"                             \
+	"@500000 thread=3 resume reason=mutex object=0x7f10\n"                                     \
+	"@1000000 thread=1 park reason=mutex object=0x7f10 holder=2 stack=get\n"                   \
+	"@1010000 thread=2 park reason=mutex object=0x7f20 holder=1 stack=put\n"                   \
+	"status thread=1 reason=mutex object=0x7f10 holder=2 since=1000000 stack=get\n"            \
+	"status thread=2 reason=mutex object=0x7f20 holder=1 since=1010000 stack=put\n"            \
+	"status thread=3 reason=read object=7 since=1020000\n"
+#define LEFT_WINDOW "coverage proc=0 held=0 from=1000 to=1020000\n"
+
 /* A snapshot of a second, an hour after the recording began. */
 #define SNAPSHOT                                                                                   \
 	"info snapshot \"trigger\"\ninfo trigger \"park>100ms: mutex\"\n"                         \
@@ -410,6 +422,33 @@ static const struct {
 	 false},
 	{"a wait that is older than the window", MODULES THREADS SNAPSHOT COVERAGE,
 	 "  > 500 ms      before  main (101)                  cond 0x7f00", false},
+	{"what is left of a process: the waits that it died in come first, and lasted longer",
+	 MODULES THREADS LEFT_BEHIND LEFT_WINDOW,
+	 "Longest single waits, for locks and files\n"
+	 "    lasted    began at  thread                      for\n"
+	 " > 20.0 µs      999 µs  main (101)                  mutex 0x7f10, still waiting\n"
+	 "            server+0x10 < server+0x20\n"
+	 "            held by worker 1 (102)\n"
+	 " > 10.0 µs     1.01 ms  worker 1 (102)              mutex 0x7f20, still waiting\n"
+	 "            server+0x40 < server+0x50\n"
+	 "            held by main (101)\n"
+	 "    > 0 ns     1.02 ms  worker 2 (103)              read fd 7, still waiting\n"
+	 "            (no stack)\n"
+	 "    490 µs     9.00 µs  worker 2 (103)              mutex 0x7f10\n"
+	 "            server+0x60",
+	 false},
+	{"... as what each thread was at did", MODULES THREADS LEFT_BEHIND LEFT_WINDOW,
+	 "  worker 2 (103)                waiting      > 0 ns  read fd 7", false},
+	{"... and a deadlock", MODULES THREADS LEFT_BEHIND LEFT_WINDOW,
+	 "  main (101) has waited > 20.0 µs for mutex 0x7f10, held by worker 1 (102)", false},
+	{"... which is said once, with how much longer at most", MODULES THREADS LEFT_BEHIND LEFT_WINDOW,
+	 "  the process may have lived up to 5.01 s longer, and its last waits lasted longer (\">\")",
+	 false},
+	{"... unless it is not known, or no number",
+	 MODULES THREADS "info snapshot \"recovered\"\ninfo recovered_ns \"-9e99\"\n" LEFT_WINDOW,
+	 "  the process may have lived longer, and its last waits lasted longer (\">\")", false},
+	{"other snapshots know how long waits lasted", MODULES THREADS SNAPSHOT COVERAGE,
+	 "  the process may have lived longer, and its last waits lasted longer (\">\")", true},
 	{"no share is more than the whole", MODULES THREADS SNAPSHOT COVERAGE,
 	 "  worker 2 (103)                    1.00 s        0.0%                  100.0%", false},
 	{"CPU time by function, thread and label; recursion counts once", SAMPLED,

@@ -291,6 +291,32 @@ START_TEST(a_dead_ring_becomes_a_whole_trace)
 }
 END_TEST
 
+/* How long it was dead nobody knows: no longer than until it was looked at. */
+START_TEST(when_it_was_found_dead_is_told)
+{
+	struct fake_file file;
+	struct trc_sync_point before, after;
+	uint64_t recovered_ns, start_ns = f.shared->start.monotonic_raw_ns;
+
+	trc_clock_sync(&before);
+	ck_assert_int_eq(make_trace(path), 0);
+	trc_clock_sync(&after);
+	fake_read_back(&f, &file);
+	ck_assert_ptr_nonnull(trc_reader_info_get(file.r, "recovered_ns"));
+	recovered_ns = strtoull(trc_reader_info_get(file.r, "recovered_ns"), NULL, 10);
+	ck_assert_uint_ge(recovered_ns, before.monotonic_raw_ns - start_ns);
+	ck_assert_uint_le(recovered_ns, after.monotonic_raw_ns - start_ns);
+	fake_file_free(&file);
+	f.shared->boot_id[3] ^= 1; /* another boot's clocks cannot be compared */
+	write_ring(path, f.mapped_bytes);
+	ck_assert_int_eq(make_trace(path), 0);
+	fake_read_back(&f, &file);
+	ck_assert_str_eq(trc_reader_info_get(file.r, "snapshot"), "recovered");
+	ck_assert_ptr_null(trc_reader_info_get(file.r, "recovered_ns"));
+	fake_file_free(&file);
+}
+END_TEST
+
 START_TEST(a_sink_that_fails_is_an_error)
 {
 	f.sink_error = -ENOSPC;
@@ -631,6 +657,7 @@ static Suite *ring_file_suite(void)
 	tcase_add_test(t, rings_are_found_by_their_names);
 	tcase_add_test(t, of_several_the_living_and_then_the_latest_is_found);
 	tcase_add_test(t, a_dead_ring_becomes_a_whole_trace);
+	tcase_add_test(t, when_it_was_found_dead_is_told);
 	tcase_add_test(t, a_sink_that_fails_is_an_error);
 	tcase_add_loop_test(t, a_header_that_is_not_right_is_refused_by_name, 0,
 			    sizeof(refusals) / sizeof(*refusals));

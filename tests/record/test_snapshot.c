@@ -199,6 +199,51 @@ START_TEST(the_window_is_as_long_as_asked_for)
 }
 END_TEST
 
+static const struct last_wait {
+	const char *says;
+	uint32_t state, reason;
+	uint64_t since;
+	uint64_t cut; /* the newest record is at 110 */
+} last_waits[] = {
+	{"a wait that no record tells of is part of the window", TRC_SLOT_LIVE, TRC_REASON_READ,
+	 5000, 5000},
+	{"one from before the newest record changes nothing", TRC_SLOT_LIVE, TRC_REASON_READ, 105,
+	 110},
+	{"one that has ended is none", TRC_SLOT_LIVE, 0, 5000, 110},
+	{"no reason that is known", TRC_SLOT_LIVE, TRC_REASON_COUNT, 5000, 110},
+	{"a thread that has ended does not wait", TRC_SLOT_ENDED, TRC_REASON_READ, 5000, 110},
+	{"nobody waits since the future", TRC_SLOT_LIVE, TRC_REASON_READ, UINT64_MAX / 2, 110},
+};
+
+START_TEST(a_dead_ring_is_covered_up_to_the_last_wait)
+{
+	const struct last_wait *l = &last_waits[_i];
+	const struct trc_status_entry *status;
+	struct trc_snapshot_options o = dead;
+	struct trc_slot *slot = fake_slot(&f, 0, 7, 4007, "reader");
+	bool waits = l->state == TRC_SLOT_LIVE && l->cut == (l->since > 110 ? l->since : 110) &&
+		     l->reason;
+
+	f.shared->ticks_per_second = 1000000000;
+	o.window_ns = 1000;
+	atomic_store(&slot->state, l->state);
+	atomic_store(&slot->wait_reason, l->reason);
+	atomic_store(&slot->wait_object, 5);
+	atomic_store(&slot->wait_since, fake_time(&f, l->since));
+	put_many(0, 0, 11);
+	fake_snapshot(&f, &o, &file);
+	ck_assert_msg(file.cut == fake_time(&f, l->cut), "%s", l->says);
+	/* The window is that before the newest record, whatever came after it. */
+	ck_assert_uint_eq(file.from, fake_time(&f, 0));
+	expect_run(0, 0, 11);
+	if (l->state != TRC_SLOT_LIVE)
+		return;
+	ck_assert_uint_eq(trc_reader_status(file.r, &status), 1);
+	ck_assert_msg(status[0].reason == (waits ? l->reason : 0), "%s", l->says);
+	ck_assert_msg(status[0].since == (waits ? fake_time(&f, l->since) : 0), "%s", l->says);
+}
+END_TEST
+
 START_TEST(a_living_ring_is_covered_up_to_now)
 {
 	uint64_t before = trc_clock_ordered();
@@ -811,6 +856,8 @@ static Suite *snapshot_suite(void)
 	tcase_add_test(t, all_keeps_what_is_from_before_the_window);
 	tcase_add_loop_test(t, the_window_is_as_long_as_asked_for, 0,
 			    sizeof(trimmings) / sizeof(*trimmings));
+	tcase_add_loop_test(t, a_dead_ring_is_covered_up_to_the_last_wait, 0,
+			    sizeof(last_waits) / sizeof(*last_waits));
 	tcase_add_test(t, a_living_ring_is_covered_up_to_now);
 	tcase_add_test(t, a_process_stuck_for_longer_than_the_window_shows_what_it_did_before);
 	tcase_add_test(t, what_a_drain_has_taken_is_there_still);
