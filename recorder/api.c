@@ -81,9 +81,11 @@ static void compare_options(const struct trc_session_options *o)
 	}
 }
 
+enum { WHY_BYTES = 512 }; /* as much as a drainer says, a path among it */
+
 static int start_alone(const char *path, const struct trc_session_options *o)
 {
-	char why[200];
+	char why[WHY_BYTES];
 	int err = trc_recording_open(o, why, sizeof(why));
 
 	if (err)
@@ -99,7 +101,7 @@ static int start_beside(const char *path, const struct trc_session_options *o)
 {
 	enum trc_drainer_how how =
 		o->on_full == TRC_ON_FULL_DROP ? TRC_DRAINER_JOINS_DROPPING : TRC_DRAINER_JOINS;
-	char why[200], not_drained[200];
+	char why[WHY_BYTES], not_drained[200];
 	int err;
 
 	if (trc_recordings.service)
@@ -157,7 +159,7 @@ int trace_start(const char *path, const struct trace_options *options)
 static int stop(const char *path)
 {
 	bool goes_on = trc_recordings.flight || trc_recordings.service;
-	char why[200] = "", not_drained[200];
+	char why[WHY_BYTES] = "", not_drained[200];
 	int err;
 
 	if (!trc_recordings.trace_path[0])

@@ -408,7 +408,8 @@ static int say_file(struct drainer *d, int err)
 	struct trc_writer_totals written;
 	struct trc_drain_totals drained;
 
-	if (!has_blocks(d))
+	/* What could not be renamed is not there, however much of it was written. */
+	if (!has_blocks(d) || !(d->sink.committed || d->sink.in_place))
 		return say(d, err, d->sink.target);
 	trc_writer_totals(d->writer, &written);
 	trc_drain_totals(d->drain, &drained);

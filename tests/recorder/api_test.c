@@ -18,7 +18,7 @@
 #include <trc/trace.h>
 #include "format/reader.h"
 
-static char dir[64], path[128];
+static char dir[64], path[512];
 
 static void set_up(void)
 {
@@ -358,6 +358,38 @@ START_TEST(a_failing_disk_is_reported_and_the_file_can_be_read)
 	n_all += count_kind(reader, TRC_KIND_COUNTER);
 	trc_reader_close(reader);
 	ck_assert_uint_ge(n_all, 400000); /* and the kernel's, which are missing as well */
+	ck_assert_uint_lt(n_all, 600000);
+}
+END_TEST
+
+START_TEST(what_is_missing_is_told_behind_a_long_path)
+{
+	char parent[240];
+	uint64_t n;
+
+	snprintf(parent, sizeof(parent), "%s/%0150d", dir, 1);
+	ck_assert_int_eq(mkdir(parent, 0700), 0);
+	snprintf(path, sizeof(path), "%s/%0150d.trc", parent, 2);
+	record_with_room_for(2000000, 400000);
+	n = told_to_be_missing();
+	ck_assert_uint_gt(n, 0);
+	ck_assert_ptr_nonnull(strstr(trace_last_error(), " events are not in it"));
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(rmdir(parent), 0);
+}
+END_TEST
+
+START_TEST(a_trace_that_cannot_have_its_name_is_not_one_that_ends_early)
+{
+	char told[sizeof(path) + 20];
+
+	start(NULL);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	trace_counter("queue", 1);
+	ck_assert_int_eq(trace_stop(), -EISDIR);
+	snprintf(told, sizeof(told), "%s: Is a directory", path);
+	ck_assert_str_eq(trace_last_error(), told);
+	ck_assert_int_eq(rmdir(path), 0);
 }
 END_TEST
 
@@ -387,7 +419,7 @@ START_TEST(a_forked_child_records_nothing_until_it_starts_a_trace)
 	trace_counter("parent", 1);
 	pid = _i == BY_FORK ? fork() : (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 	if (pid == 0) {
-		char own[160];
+		char own[sizeof(path) + 16];
 
 		snprintf(own, sizeof(own), "%s.child", path);
 		trace_counter("child", 1);
@@ -549,6 +581,8 @@ int main(void)
 			    (int)(sizeof(link_texts) / sizeof(link_texts[0])));
 	tcase_add_test(c, no_byte_of_the_trace_lands_in_files_of_the_program);
 	tcase_add_test(c, a_failing_disk_is_reported_and_the_file_can_be_read);
+	tcase_add_test(c, what_is_missing_is_told_behind_a_long_path);
+	tcase_add_test(c, a_trace_that_cannot_have_its_name_is_not_one_that_ends_early);
 	tcase_add_test(c, a_disk_that_is_full_at_once_leaves_an_older_trace);
 	tcase_add_loop_test(c, a_forked_child_records_nothing_until_it_starts_a_trace, 0,
 			    WAYS_TO_FORK);
