@@ -81,7 +81,7 @@ static __attribute__((noinline)) void *realloc_otherwise(void *object, size_t n)
 	return moved;
 }
 
-TRC_EXPORT void *realloc(void *object, size_t n)
+static inline void *resize(void *object, size_t n)
 {
 	if (TRC_LIKELY(!trc_heap_is_sampled() && !trc_heap_may_know(object) &&
 		       trc_real.realloc != NULL))
@@ -89,14 +89,22 @@ TRC_EXPORT void *realloc(void *object, size_t n)
 	return realloc_otherwise(object, n);
 }
 
-/* Some allocators have their own, others leave it to libc, whose comes to realloc(): so do all. */
+TRC_EXPORT void *realloc(void *object, size_t n)
+{
+	return resize(object, n);
+}
+
+/*
+ * Some allocators have their own, others leave it to libc, whose comes to realloc(): so do all.  Not
+ * by its name, which cannot be called before this object is relocated.
+ */
 TRC_EXPORT void *reallocarray(void *object, size_t n, size_t each)
 {
 	size_t bytes;
 
 	if (__builtin_mul_overflow(n, each, &bytes))
 		return REAL(reallocarray)(object, n, each); /* which says that it is too much */
-	return realloc(object, bytes);
+	return resize(object, bytes);
 }
 
 bool trc_malloc_is_foreign(char *whose, size_t n_bytes)

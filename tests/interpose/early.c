@@ -1,5 +1,5 @@
 /*
- * early.c - a library that uses locks before anybody should: in an IFUNC resolver, which runs
+ * early.c - a library that uses locks and memory before anybody should: in an IFUNC resolver, which runs
  * while the loader relocates, and in a constructor.  Preloaded before and after the interposers.
  */
 #include <dlfcn.h>
@@ -32,6 +32,8 @@ POINTER(pthread_mutex_unlock);
 POINTER(pthread_rwlock_rdlock);
 POINTER(pthread_rwlock_unlock);
 POINTER(pthread_cond_signal);
+POINTER(reallocarray);
+POINTER(free);
 
 /* Everything here works while an object is relocated, for libc is relocated first. */
 static int use_locks(void)
@@ -51,6 +53,20 @@ static int use_locks(void)
 	return errors;
 }
 
+static int use_memory(void)
+{
+	char *text = early_reallocarray(NULL, 3, 5), *longer;
+
+	if (!text)
+		return 1;
+	text[14] = 'e';
+	longer = early_reallocarray(text, 300, 500);
+	if (!longer || longer[14] != 'e')
+		return 1;
+	early_free(longer);
+	return 0;
+}
+
 static int answer_42(void)
 {
 	return 42;
@@ -58,14 +74,14 @@ static int answer_42(void)
 
 __attribute__((used)) static int (*resolve(void))(void)
 {
-	resolved = use_locks() ? -1 : 1;
+	resolved = use_locks() || use_memory() ? -1 : 1;
 	return answer_42;
 }
 __attribute__((visibility("default"), ifunc("resolve"))) int early_answer(void);
 
 __attribute__((constructor)) static void start(void)
 {
-	int errors = use_locks();
+	int errors = use_locks() + use_memory();
 	char buffer[1];
 	sem_t sem;
 	int fd;
