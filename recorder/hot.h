@@ -67,8 +67,7 @@ struct trc_self {
 	uint64_t heap_period; /* that heap_left was drawn for */
 	int64_t heap_left;    /* bytes to allocate up to the next sample */
 	uint64_t heap_random;
-	/* What was counted last, for who asks whether a call has counted: interpose/operators.c. */
-	uint64_t heap_last, heap_last_bytes;
+	uint64_t heap_counted; /* allocations: changes if a call has counted any */
 	bool heap_busy;	      /* what is allocated meanwhile is not the program's */
 };
 extern TRC_HIDDEN __thread struct trc_self trc_self __attribute__((tls_model("initial-exec")));
@@ -194,8 +193,7 @@ static inline void trc_heap_allocated(const void *object, size_t n_bytes)
 	if (!object) /* and may have been of more bytes than can be counted */
 		return;
 	trc_self.heap_left = left;
-	trc_self.heap_last = (uintptr_t)object;
-	trc_self.heap_last_bytes = bytes;
+	trc_self.heap_counted++;
 	if (__builtin_expect(left <= 0 || trc_self.heap_period != period, 0))
 		trc_heap_due(object, bytes);
 }

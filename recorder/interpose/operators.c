@@ -4,7 +4,8 @@
  * Those of the C++ library come to malloc() and free(), and are left to that.  An allocator may
  * have its own, which do not: jemalloc's, tcmalloc's and mimalloc's, preloaded or linked.
  *
- *   N1  an object is counted once, whatever the real operator is made of
+ *   N1  what one call gives is counted once: by the allocations that the real operator comes to,
+ *       or, if there are none, as the object
  *   N2  who gave an object takes it back: a call goes where it would go without this object, or, if
  *       there are no operators behind this one, to those that were found first, for ever (of a C++
  *       plugin of a program in C, the one that was loaded first), or, if there are none at all, to
@@ -16,8 +17,13 @@
 
 enum { FIRST = TRC_REAL__Znwm, N_OPERATORS = TRC_REAL__ZdaPvmSt11align_val_t - FIRST + 1 };
 
-/* The C++ library's, which come to malloc(); stored by the constructor. */
-static bool are_plain;
+/* Bits: the C++ library's, which come to malloc(); stored by the constructor. */
+static uint32_t are_plain;
+
+static bool is_plain(enum trc_real_idx idx)
+{
+	return are_plain >> (idx - FIRST) & 1;
+}
 
 /* ---- operators that are not behind this object (N2) ----------------------------------------
  *
@@ -163,24 +169,25 @@ trc_function *trc_operator_plain(enum trc_real_idx idx)
 
 /* ---- new ------------------------------------------------------------------------------------ */
 
-/* N1: a malloc() inside has told of what this object is, or lies in. */
-static void tell(const void *object, size_t n)
+/* N1 */
+static void tell(const void *object, size_t n, uint64_t n_counted)
 {
-	if ((uintptr_t)object - trc_self.heap_last >= trc_self.heap_last_bytes)
+	if (trc_self.heap_counted == n_counted)
 		trc_heap_allocated(object, n);
 }
 
 #define NEW(name, parameters, arguments)                                                           \
 	static __attribute__((noinline)) void *name##_otherwise parameters                         \
 	{                                                                                          \
-		bool sampled = trc_heap_is_sampled() && !are_plain;                                \
+		bool sampled = trc_heap_is_sampled() && !is_plain(TRC_REAL_##name);                \
+		uint64_t n_counted;                                                                \
 		void *object;                                                                      \
                                                                                                    \
 		if (!sampled)                                                                      \
 			return OPERATOR(name) arguments;                                           \
-		trc_self.heap_last_bytes = 0;                                                      \
+		n_counted = trc_self.heap_counted;                                                 \
 		object = OPERATOR(name) arguments; /* or it throws */                              \
-		tell(object, n);                                                                   \
+		tell(object, n, n_counted);                                                        \
 		return object;                                                                     \
 	}                                                                                          \
 	TRC_EXPORT void *name parameters                                                           \
@@ -245,8 +252,11 @@ static bool is_cxx_library(const char *path)
 /* After resolve_first() (real.c). */
 __attribute__((constructor(102))) static void operators_start(void)
 {
+	trc_function *const *real = (trc_function *const *)&trc_real + FIRST;
 	Dl_info info;
 
-	are_plain = trc_real._Znwm && dladdr((void *)(uintptr_t)trc_real._Znwm, &info) &&
-		    info.dli_fname && is_cxx_library(info.dli_fname);
+	for (unsigned int i = 0; i < N_OPERATORS; i++)
+		if (real[i] && dladdr((void *)(uintptr_t)real[i], &info) && info.dli_fname &&
+		    is_cxx_library(info.dli_fname))
+			are_plain |= UINT32_C(1) << i;
 }

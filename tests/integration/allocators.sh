@@ -50,3 +50,10 @@ for pair in jemalloc:libjemalloc.so.2 tcmalloc:libtcmalloc_minimal.so.4 mimalloc
 	both "$name, linked" '' ./c_linked ./cxx_linked
 	both "$name, preloaded" "$library" "$here/truth_heap" "$here/truth_new"
 done
+
+for library in operators arrays; do
+	preloaded=$here/.libs/lib$library.so
+	exactly "$library of its own" "$here/truth_new" 16
+	the_same "$library of its own" "$here/truth_new" 16
+	preloaded=
+done

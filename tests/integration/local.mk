@@ -48,6 +48,17 @@ tests_integration_own_malloc_SOURCES = tests/integration/own_malloc.c
 tests_integration_own_malloc_CFLAGS = $(AM_CFLAGS) -fno-builtin
 tests_integration_own_malloc_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_own_malloc_LDADD = libtrc.la -lpthread
+if !SANITIZED
+integration_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nonexistent
+check_LTLIBRARIES += tests/integration/liboperators.la tests/integration/libarrays.la
+tests_integration_liboperators_la_SOURCES = tests/integration/operators.cc
+tests_integration_liboperators_la_CXXFLAGS = $(AM_CXXFLAGS) -std=c++17
+tests_integration_liboperators_la_LDFLAGS = $(integration_LDFLAGS)
+tests_integration_libarrays_la_SOURCES = tests/integration/operators.cc
+tests_integration_libarrays_la_CPPFLAGS = $(AM_CPPFLAGS) -DARRAYS
+tests_integration_libarrays_la_CXXFLAGS = $(AM_CXXFLAGS) -std=c++17
+tests_integration_libarrays_la_LDFLAGS = $(integration_LDFLAGS)
+endif
 tests_integration_kill9_SOURCES = tests/integration/kill9.c
 tests_integration_kill9_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_kill9_LDADD = libtrc.la -lpthread
