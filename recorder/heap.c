@@ -46,8 +46,10 @@ static bool draw(uint64_t bytes)
 {
 	uint64_t period = atomic_load_explicit(&trc_switch.heap_period, memory_order_relaxed);
 
-	if (!period)
+	if (!period || period == TRC_HEAP_PROBED) {
+		trc_self.heap_period = 0;
 		return false;
+	}
 	if (trc_self.heap_period != period) {
 		trc_self.heap_period = period;
 		trc_self.heap_left =

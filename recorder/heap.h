@@ -22,6 +22,8 @@
 
 #define TRC_HEAP_PERIOD_DEFAULT (UINT64_C(512) << 10)
 #define TRC_HEAP_PERIOD_MAX	(UINT64_C(1) << 40)
+/* In place of a period: allocations are counted, and none is drawn. */
+#define TRC_HEAP_PROBED (TRC_HEAP_PERIOD_MAX + 1)
 
 /*
  * One more user, who wants a sample every period_bytes on average (1 to TRC_HEAP_PERIOD_MAX): its
@@ -36,8 +38,11 @@ void trc_heap_why(int err, char *why, size_t n_bytes);
 /* Says in the trace, as a log message, that the heap is not sampled.  Context: any thread, may
  * block; recording. */
 void trc_heap_tell(const char *why);
-/* True if malloc() is that of another object, whose path goes to `whose`.  Where nothing is
- * interposed there is no such function. */
+/*
+ * True if the program's malloc() does not come to the one that is interposed; the path of the object
+ * whose it is goes to `whose`.  While allocations are sampled, or TRC_HEAP_PROBED is the period.
+ * Where nothing is interposed there is no such function.  Context: any thread, may block.
+ */
 bool trc_malloc_is_foreign(char *whose, size_t n_bytes);
 /* The user asks for another period. 0 or -EINVAL. */
 int trc_heap_rate(unsigned int user, uint64_t period_bytes);

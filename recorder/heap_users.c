@@ -59,25 +59,45 @@ static int apply(void)
 
 #pragma weak trc_malloc_is_foreign
 
-static bool is_foreign(char *whose, size_t n_bytes)
+/*
+ * Asked once if it is not.  In a forked child what is known of its parent stays: other threads may
+ * have held the allocator's locks, and the loader's.
+ */
+static enum { UNKNOWN, SEEN, FOREIGN } verdict;
+static char whose[256];
+static bool is_forked;
+
+static bool is_foreign(void)
 {
-	return trc_malloc_is_foreign && trc_malloc_is_foreign(whose, n_bytes);
+	uint64_t period = atomic_load_explicit(&trc_switch.heap_period, memory_order_relaxed);
+
+	if (!trc_malloc_is_foreign)
+		return false;
+	if (verdict == UNKNOWN || (verdict == FOREIGN && !is_forked)) {
+		if (!period)
+			atomic_store_explicit(&trc_switch.heap_period, TRC_HEAP_PROBED,
+					      memory_order_relaxed);
+		verdict = trc_malloc_is_foreign(whose, sizeof(whose)) ? FOREIGN : SEEN;
+		atomic_store_explicit(&trc_switch.heap_period, period, memory_order_relaxed);
+	}
+	return verdict == FOREIGN;
 }
 
 void trc_heap_why(int err, char *why, size_t n_bytes)
 {
-	char whose[256];
-
-	if (err == -ENOTSUP && is_foreign(whose, sizeof(whose)))
+	if (err == -ENOTSUP) {
+		enter();
 		snprintf(why, n_bytes,
 			 "malloc() of this program is that of %s, which comes before the recorder",
 			 whose);
-	else if (err == -EBUSY)
+		leave();
+	} else if (err == -EBUSY) {
 		snprintf(why, n_bytes, "too many recorders of memory at once");
-	else if (err == -ENOMEM)
+	} else if (err == -ENOMEM) {
 		snprintf(why, n_bytes, "no memory for the table of the heap's samples");
-	else
+	} else {
 		snprintf(why, n_bytes, "%s", strerror(-err));
+	}
 }
 
 void trc_heap_tell(const char *why)
@@ -103,12 +123,12 @@ int trc_heap_begin(uint64_t period_bytes, unsigned int *user)
 
 	if (!is_period(period_bytes))
 		return -EINVAL;
-	if (is_foreign(NULL, 0))
-		return -ENOTSUP;
 	enter();
 	while (i < USERS_MAX && asked[i])
 		i++;
-	if (i < USERS_MAX) {
+	if (is_foreign()) {
+		err = -ENOTSUP;
+	} else if (i < USERS_MAX) {
 		asked[i] = period_bytes;
 		err = apply();
 		if (err)
@@ -168,6 +188,7 @@ void trc_heap_forget(void)
 
 	lock = unlocked;
 	recording = false;
+	is_forked = true;
 	for (unsigned int i = 0; i < USERS_MAX; i++)
 		asked[i] = 0;
 	trc_self.heap_busy = false;

@@ -95,8 +95,8 @@ TRC_EXPORT void *realloc(void *object, size_t n)
 }
 
 /*
- * Some allocators have their own, others leave it to libc, whose comes to realloc(): so do all.  Not
- * by its name, which cannot be called before this object is relocated.
+ * Some allocators have their own, others leave it to libc, whose comes to realloc(): so do all.
+ * Not by its name, which cannot be called before this object is relocated.
  */
 TRC_EXPORT void *reallocarray(void *object, size_t n, size_t each)
 {
@@ -107,22 +107,40 @@ TRC_EXPORT void *reallocarray(void *object, size_t n, size_t each)
 	return resize(object, bytes);
 }
 
-bool trc_malloc_is_foreign(char *whose, size_t n_bytes)
+/* By pointers, so that no compiler leaves out the pair: as the program calls them. */
+static bool comes_by(void)
 {
-	Dl_info all = {0}, own = {0};
-	const ElfW(Sym) *symbol = NULL;
+	void *(*volatile program_malloc)(size_t) = malloc;
+	void (*volatile program_free)(void *) = free;
+	uint64_t n_counted = trc_self.heap_counted;
 
-	if (!dladdr1((void *)(uintptr_t)malloc, &all, (void **)&symbol, RTLD_DL_SYMENT) ||
-	    !dladdr((void *)(uintptr_t)trc_malloc_is_foreign, &own) ||
-	    all.dli_fbase == own.dli_fbase)
-		return false;
-	/* A program at a fixed address that takes malloc's has one for it, and calls the real one. */
-	if (symbol && symbol->st_shndx == SHN_UNDEF)
-		return false;
+	trc_self.quiet++; /* counted, but not drawn */
+	program_free(program_malloc(1));
+	trc_self.quiet--;
+	return trc_self.heap_counted != n_counted;
+}
+
+static void name_it(char *whose, size_t n_bytes)
+{
+	const char *name = "another object";
+	const ElfW(Sym) *symbol = NULL;
+	Dl_info info;
+
+	/* A program at a fixed address that takes malloc's has one of its own for it. */
+	if (dladdr1((void *)(uintptr_t)malloc, &info, (void **)&symbol, RTLD_DL_SYMENT) &&
+	    !(symbol && symbol->st_shndx == SHN_UNDEF))
+		name = info.dli_fname;
 	for (size_t i = 0; i < n_bytes; i++) {
-		whose[i] = i + 1 < n_bytes ? all.dli_fname[i] : '\0';
+		whose[i] = i + 1 < n_bytes ? name[i] : '\0';
 		if (!whose[i])
 			break;
 	}
+}
+
+bool trc_malloc_is_foreign(char *whose, size_t n_bytes)
+{
+	if (comes_by())
+		return false;
+	name_it(whose, n_bytes);
 	return true;
 }

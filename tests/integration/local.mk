@@ -9,6 +9,7 @@ integration_programs = \
 	tests/integration/recorders \
 	tests/integration/truth_new \
 	tests/integration/own_malloc \
+	tests/integration/any_malloc \
 	tests/integration/kill9 \
 	tests/integration/soak \
 	tests/integration/deadlock \
@@ -48,9 +49,16 @@ tests_integration_own_malloc_SOURCES = tests/integration/own_malloc.c
 tests_integration_own_malloc_CFLAGS = $(AM_CFLAGS) -fno-builtin
 tests_integration_own_malloc_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_own_malloc_LDADD = libtrc.la -lpthread
+tests_integration_any_malloc_SOURCES = tests/integration/own_malloc.c
+tests_integration_any_malloc_CPPFLAGS = $(AM_CPPFLAGS) -DANY_MALLOC
+tests_integration_any_malloc_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_integration_any_malloc_LDADD = libtrc.la -lpthread
 if !SANITIZED
 integration_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nonexistent
-check_LTLIBRARIES += tests/integration/liboperators.la tests/integration/libarrays.la
+check_LTLIBRARIES += tests/integration/libfrontmalloc.la tests/integration/liboperators.la \
+	tests/integration/libarrays.la
+tests_integration_libfrontmalloc_la_SOURCES = tests/integration/front_malloc.c
+tests_integration_libfrontmalloc_la_LDFLAGS = $(integration_LDFLAGS)
 tests_integration_liboperators_la_SOURCES = tests/integration/operators.cc
 tests_integration_liboperators_la_CXXFLAGS = $(AM_CXXFLAGS) -std=c++17
 tests_integration_liboperators_la_LDFLAGS = $(integration_LDFLAGS)

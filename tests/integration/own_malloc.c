@@ -1,7 +1,7 @@
 /*
  * own_malloc.c - a program with a malloc() of its own, which says how a recorder of memory and a
  * trace with sampled allocations begin: own_malloc TRACE, or nothing for a program that does
- * neither.
+ * neither.  With ANY_MALLOC it has none, and uses the one that it finds.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,6 +12,8 @@
 #include <string.h>
 #include "trc/recorder.h"
 #include "trc/trace.h"
+
+#ifndef ANY_MALLOC
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -50,6 +52,8 @@ EXPORT void *realloc(void *object, size_t n)
 		memcpy(moved, object, was < n ? was : n);
 	return moved;
 }
+
+#endif
 
 static int say(const char *what, int err)
 {

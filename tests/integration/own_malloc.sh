@@ -29,3 +29,21 @@ passed "trace-record's trace tells it"
 "$trace_record" -q --heap -o dump.trc -- "$here/truth_heap" 1 >said.txt || fail "status $?"
 [ -z "$(logged dump.trc)" ] || fail "of libc's malloc: $(logged dump.trc)"
 passed "nothing is told of libc's malloc"
+
+# Another in front that passes on to the recorder's is none: the recorder's own that is preloaded, too.
+any=$here/any_malloc
+# accepted WHAT COMMAND...
+accepted()
+{
+	local what=$1
+	shift
+	"$@" >said.txt 2>err.txt || fail "$what: status $?: $(cat err.txt)"
+	grep -qx 'started: 0' said.txt || fail "$what: a recorder of memory: $(cat said.txt)"
+	passed "$what: memory is recorded"
+}
+accepted 'nothing in front' "$any" any.trc
+accepted 'a malloc() in front that passes on' \
+	env LD_PRELOAD="$here/.libs/libfrontmalloc.so" "$any" any.trc
+[ -z "$(logged any.trc)" ] || fail "in front: $(logged any.trc)"
+accepted 'a program that is recorded, and records itself' \
+	"$trace_record" -q -o dump.trc -- sh -c '"$0" any.trc; exit $?' "$any"

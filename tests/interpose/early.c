@@ -1,6 +1,7 @@
 /*
- * early.c - a library that uses locks and memory before anybody should: in an IFUNC resolver, which runs
- * while the loader relocates, and in a constructor.  Preloaded before and after the interposers.
+ * early.c - a library that uses locks and memory before anybody should: in an IFUNC resolver, which
+ * runs while the loader relocates, and in a constructor.  Preloaded before and after the
+ * interposers.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

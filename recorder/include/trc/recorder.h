@@ -178,8 +178,8 @@ struct trace_alloc_config {
 	}
 /**
  * What the window allocated, and what of that is still in use at its end.  Starting it fails with
- * -ENOTSUP if the program's malloc() is not the one that is interposed (a static allocator, or one
- * of its own); so does a heap recorder.
+ * -ENOTSUP if the program's malloc() is not the one that is interposed, and does not pass on to it
+ * (a static allocator, or one of its own); so does a heap recorder.
  */
 TRC_API int trace_alloc_recorder(trace_recorder **out, const struct trace_alloc_config *config);
 
