@@ -172,7 +172,7 @@ void trc_tool_http_attach(struct trc_process *p)
 	}
 	trc_drain_observe(p->drain, &observer);
 	trc_drain_tell_waits(p->drain, fold_wait, NULL);
-	trc_http_views_begin(http.fold, http.options);
+	trc_http_views_begin(http.fold, http.options, h.start.ticks);
 }
 
 void trc_tool_http_pass(struct trc_process *p)

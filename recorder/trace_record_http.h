@@ -61,8 +61,9 @@ int trc_http_modules(const struct trc_http_now *now, struct trc_module_list *lis
 
 /* ---- trace_record_http_profiles.c ---- */
 
-/* What is counted from the beginning.  Context: main thread. */
-void trc_http_views_begin(struct trc_fold *fold, const struct trc_tool_options *options);
+/* What is counted from the beginning, `begin` in ticks.  Context: main thread. */
+void trc_http_views_begin(struct trc_fold *fold, const struct trc_tool_options *options,
+			  uint64_t begin);
 void trc_http_profiles_each_entry(trc_http_each_fn *fn, void *context);
 uint64_t trc_http_profile_count(const char *name);
 int trc_http_profile_take(const struct trc_http_take *take, const struct trace_writer *writer,

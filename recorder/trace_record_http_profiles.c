@@ -122,7 +122,7 @@ static uint64_t rate_of(const struct kind *kind, const struct trc_tool_options *
 	return kind->is_memory ? o->heap_bytes : 1;
 }
 
-void trc_http_views_begin(struct trc_fold *fold, const struct trc_tool_options *o)
+void trc_http_views_begin(struct trc_fold *fold, const struct trc_tool_options *o, uint64_t begin)
 {
 	for (size_t i = 0; i < N_KINDS; i++) {
 		struct kind *kind = &kinds[i];
@@ -132,7 +132,7 @@ void trc_http_views_begin(struct trc_fold *fold, const struct trc_tool_options *
 		kind->kept = NULL; /* it went with its fold */
 		if (kind->is_cpu || kind->is_threads || !options.rate)
 			continue;
-		if (trc_view_add(fold, &kind->kept, &options, 0))
+		if (trc_view_add(fold, &kind->kept, &options, begin))
 			kind->kept = NULL; /* who asks for it is told */
 	}
 }
@@ -230,6 +230,7 @@ static int take_all(void *context, const struct trc_http_now *now)
 		return err;
 	if (!r->kind->kept)
 		return refuse(r, -ENOMEM, "no memory for what is to be counted");
+	r->taken.begin_realtime_ns = (int64_t)now->p->shared->start.realtime_ns;
 	return take_view(r, now, r->kind->kept);
 }
 

@@ -28,6 +28,15 @@ says()
 	passed "$2 answers $1: $(cat said.txt)"
 }
 
+# seconds_of TAG: of how much time the profile says that it is.
+seconds_of()
+{
+	sed -n 's/^Duration: \([0-9.]*\)\([a-z]*\).*/\1 \2/p' "$1.out" | awk '
+		BEGIN { of["ns"] = 1e-9; of["us"] = 1e-6; of["ms"] = 1e-3; of["s"] = 1
+			of["mins"] = 60; of["hrs"] = 3600; of["days"] = 86400; of["yrs"] = 31556952 }
+		{ print int($1 * of[$2]) }'
+}
+
 # The shell executes memcached: what is served begins anew with it.
 # shellcheck disable=SC2086,SC2016 # a list of options; the other shell's
 serve -F 200 --heap=16K -- sh -c 'exec "$@"' sh memcached $memcached_user -t 4 -m 64 -s "$socket" -a 0700
@@ -41,6 +50,12 @@ while read -r name; do
 	case $name in cmdline | symbol | trace | flight) continue ;; esac
 	read_profile "$name"
 done <names.txt
+seconds=$(seconds_of block)
+[ "${seconds:-99999999}" -le "$SECONDS" ] || {
+	cat block.out >&2
+	fail "the block profile is of more time than there was: ${seconds:-?} s"
+}
+passed 'the block profile is of the time since the command began'
 for name in block heap threads; do
 	pprof "$name-delta" -top "$base/$name?seconds=1"
 	passed "go tool pprof reads what $name was in one second"
