@@ -123,11 +123,11 @@ static void put_symbols(struct text *t, const struct trc_symbol *symbol, size_t 
 	}
 }
 
-static void put_frame(struct text *t, uint64_t frame)
+static void put_frame(struct text *t, uint32_t epoch, uint64_t frame)
 {
 	struct trc_symbol symbol[TRC_SYMBOL_INLINE_MAX];
 	const struct trc_module_entry *module = NULL;
-	size_t n = t->module->names_find(t->names, 0, frame, symbol, &module);
+	size_t n = t->module->names_find(t->names, epoch, frame, symbol, &module);
 	const char *path = module && module->path ? module->path : "?";
 
 	if (n) {
@@ -144,7 +144,7 @@ static void put_thread(struct text *t, const struct trc_thread_row *row)
 	put_head(t->f, row);
 	put_labels(t->f, row);
 	for (uint32_t i = 0; i < row->n_frames; i++)
-		put_frame(t, row->frame[i]);
+		put_frame(t, row->epoch, row->frame[i]);
 	if (row->creator_tid)
 		fprintf(t->f, "created by thread %u\n", row->creator_tid);
 	putc('\n', t->f);

@@ -289,6 +289,7 @@ static long cmdline(char *out, size_t n_bytes)
 
 /* Modules, and behind them their paths, in one piece of memory. */
 struct filling {
+	uint32_t epoch;			 /* those that went before it are left out */
 	struct trc_module_entry *module; /* NULL = nothing but counted */
 	char *path;
 	size_t n, path_bytes;
@@ -300,6 +301,8 @@ static void add_module(void *context, const struct trc_module_entry *module)
 	const char *path = module->path ? module->path : "";
 	size_t n_bytes = strlen(path) + 1;
 
+	if (module->last_epoch < f->epoch)
+		return;
 	if (f->module) {
 		f->module[f->n] = *module;
 		f->module[f->n].path = memcpy(f->path + f->path_bytes, path, n_bytes);
@@ -308,9 +311,10 @@ static void add_module(void *context, const struct trc_module_entry *module)
 	f->path_bytes += n_bytes;
 }
 
-int trc_http_modules(const struct trc_http_now *now, struct trc_module_list *list)
+/* One writer has the modules of all images, those of the first one first. */
+static int fill(const struct trc_http_now *now, uint32_t epoch, struct trc_module_list *list)
 {
-	struct filling f = {.module = NULL};
+	struct filling f = {.epoch = epoch};
 	struct trc_module_entry *module;
 
 	if (now->p->w)
@@ -318,11 +322,21 @@ int trc_http_modules(const struct trc_http_now *now, struct trc_module_list *lis
 	module = malloc((f.n + 1) * sizeof(*module) + f.path_bytes);
 	if (!module)
 		return -ENOMEM;
-	f = (struct filling){.module = module, .path = (char *)(module + f.n + 1)};
+	f = (struct filling){epoch, module, (char *)(module + f.n + 1), 0, 0};
 	if (now->p->w)
 		trc_writer_each_module(now->p->w, add_module, &f);
 	*list = (struct trc_module_list){module, f.n};
 	return 0;
+}
+
+int trc_http_modules(const struct trc_http_now *now, struct trc_module_list *list)
+{
+	return fill(now, now->p->bases.epoch_base, list);
+}
+
+int trc_http_modules_loaded(const struct trc_http_now *now, struct trc_module_list *list)
+{
+	return fill(now, UINT32_MAX, list);
 }
 
 struct trc_http_names {
@@ -333,7 +347,7 @@ struct trc_http_names {
 
 static int list_modules(void *context, const struct trc_http_now *now)
 {
-	return trc_http_modules(now, context);
+	return trc_http_modules_loaded(now, context);
 }
 
 static void names_close(struct trc_http_names *n)

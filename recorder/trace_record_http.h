@@ -55,9 +55,11 @@ int trc_http_call(trc_http_fn *fn, void *context);
 
 /* What trace-record was asked for. */
 const struct trc_tool_options *trc_http_options(void);
-/* Modules as of now, those that stacks refer to; free() the list's module.  0 or -ENOMEM.
- * Context: main thread. */
+/* Modules that the stacks of this image refer to, also those that were unloaded since; free() the
+ * list's module.  0 or -ENOMEM.  Context: main thread. */
 int trc_http_modules(const struct trc_http_now *now, struct trc_module_list *list);
+/* Those that are loaded now: for addresses of now, without an epoch. */
+int trc_http_modules_loaded(const struct trc_http_now *now, struct trc_module_list *list);
 
 /* ---- trace_record_http_profiles.c ---- */
 

@@ -56,6 +56,13 @@ seconds=$(seconds_of block)
 	fail "the block profile is of more time than there was: ${seconds:-?} s"
 }
 passed 'the block profile is of the time since the command began'
+for name in block threads; do
+	grep -q '^File: memcached' "$name.out" || {
+		cat "$name.out" >&2
+		fail "the program of $name is another one than memcached"
+	}
+done
+passed 'the program is the one that was executed last'
 for name in block heap threads; do
 	pprof "$name-delta" -top "$base/$name?seconds=1"
 	passed "go tool pprof reads what $name was in one second"
