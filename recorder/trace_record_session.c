@@ -388,11 +388,13 @@ static void serve(struct trc_tool_session *s)
 	now = trc_clock_ordered();
 	for (int i = 0; p->drain && i < SETTLING_PASSES_MAX; i++) {
 		trc_process_pass(p);
-		kernel_pass(s, true);
 		if (!p->drain || trc_drain_settled(p->drain) >= now)
 			break;
 		nanosleep(&pause, NULL);
 	}
+	/* No younger ones than ever: their threads may not have shown themselves yet. */
+	if (s->options->sampling.n_kernel)
+		kernel_pass(s, false);
 	trc_tool_http_answer(p, &s->flight, now);
 }
 
