@@ -15,6 +15,8 @@
 #include "sample_table.h"
 #include "trace_record_http.h"
 
+enum { SLICE_NS = 200000000 }; /* the end of the command is seen after that */
+
 struct call {
 	struct call *next;
 	trc_http_fn *fn;
@@ -66,6 +68,32 @@ int trc_http_call(trc_http_fn *fn, void *context)
 	}
 	pthread_mutex_unlock(&http.lock);
 	return call.answer;
+}
+
+static bool has_ended(void)
+{
+	bool ended;
+
+	pthread_mutex_lock(&http.lock);
+	ended = http.has_ended;
+	pthread_mutex_unlock(&http.lock);
+	return ended;
+}
+
+/* With --follow the server goes on behind the end of the command. */
+bool trc_http_pause(const struct trc_http_wait *wait, uint64_t ns)
+{
+	uint64_t until_ns = trc_clock_vdso() + ns, now_ns;
+
+	while (!has_ended()) {
+		now_ns = trc_clock_vdso();
+		if (now_ns >= until_ns)
+			return true;
+		ns = until_ns - now_ns < SLICE_NS ? until_ns - now_ns : SLICE_NS;
+		if (!wait->wait(wait->context, ns))
+			return false;
+	}
+	return false;
 }
 
 bool trc_tool_http_asked(void)
@@ -245,8 +273,8 @@ static int trace(const char *path, uint64_t duration_ns, const struct trc_http_w
 			http.options->output);
 		return -EBUSY;
 	}
-	if (!wait->wait(wait->context, duration_ns)) {
-		snprintf(why, n_bytes, "given up");
+	if (!trc_http_pause(wait, duration_ns)) {
+		snprintf(why, n_bytes, "given up, or the command has ended");
 		return -ECANCELED;
 	}
 	return flight(path, duration_ns, why, n_bytes);

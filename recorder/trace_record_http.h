@@ -53,6 +53,10 @@ typedef int trc_http_fn(void *context, const struct trc_http_now *now);
  * Context: a thread of the server's. */
 int trc_http_call(trc_http_fn *fn, void *context);
 
+/* Waits for what is asked for; false: whoever asked is gone, or the command has ended.
+ * Context: a thread of the server's. */
+bool trc_http_pause(const struct trc_http_wait *wait, uint64_t ns);
+
 /* What trace-record was asked for. */
 const struct trc_tool_options *trc_http_options(void);
 /* Modules that the stacks of this image refer to, also those that were unloaded since; free() the

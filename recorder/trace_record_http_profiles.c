@@ -322,7 +322,7 @@ static int take_window(struct request *r)
 
 	if (err)
 		return err;
-	r->keeps = !r->take->wait->wait(r->take->wait->context, r->take->window_ns);
+	r->keeps = !trc_http_pause(r->take->wait, r->take->window_ns);
 	ended = trc_http_call(end_window, r);
 	return r->keeps ? -ECANCELED : ended;
 }
@@ -361,7 +361,7 @@ static int look_at_threads(struct request *r, struct trc_thread_profile **before
 	if (r->take->window_ns) {
 		err = trc_http_threads(before, &modules);
 		free(modules.module); /* those of the end are more */
-		if (!err && !r->take->wait->wait(r->take->wait->context, r->take->window_ns))
+		if (!err && !trc_http_pause(r->take->wait, r->take->window_ns))
 			err = -ECANCELED;
 	}
 	return err ? err : trc_http_threads(now, &r->taken.modules);

@@ -5,15 +5,21 @@
 . "$(dirname "$0")/http_lib.sh"
 need pgrep
 
-# serve OPTION... -- COMMAND...: sets recorder, base and memcached, the recorded process.
-serve()
+# begin TRACE-RECORD OPTION... -- COMMAND...: sets recorder and base.
+begin()
 {
 	rm -f "$socket" run.err
-	start "$trace_record" --http 127.0.0.1:0 -o run.trc "$@" 2>run.err
+	start "$@" 2>run.err
 	recorder=$pid
 	until_true 30 grep -q 'served at port' run.err || fail "nothing is served: $(cat run.err)"
 	port=$(sed -n 's/.*served at port \([0-9]*\):.*/\1/p' run.err)
 	base=http://127.0.0.1:$port/debug/pprof
+}
+
+# serve OPTION... -- COMMAND...: sets also memcached, the recorded process.
+serve()
+{
+	begin "$trace_record" --http 127.0.0.1:0 -o run.trc "$@"
 	until_true 30 test -S "$socket" || fail 'memcached did not come up'
 	memcached=$(pgrep -P "$recorder")
 }
@@ -117,6 +123,25 @@ says 501 block 'with --flight'
 finish "$recorder" TERM
 [ "$status" = 0 ] || fail "trace-record --flight ended with status $status: $(cat run.err)"
 passed 'a flight recorder ends as ever'
+
+# The command ends, a child of it goes on, and so does the recording.
+mkfifo go
+# shellcheck disable=SC2016 # the other shell's
+begin "$trace_record" --follow --http 127.0.0.1:0 -o follow.trc -- \
+	sh -c 'sleep 600 & echo $! >child; read -r line <go'
+until_true 30 curl -sS -f -o /dev/null "$base/threads" || fail 'sh is not recorded'
+until_true 30 test -s child || fail 'sh has no child'
+started+=("$(cat child)")
+curl -sS -m 100 -o wait.txt -w '%{http_code}' "$base/block?seconds=1000" >wait.code &
+waiting=$!
+sleep 0.5
+echo >go
+wait "$waiting" || fail 'who waits for a window is not told that the command has ended'
+[ "$(cat wait.code)" = 503 ] || fail "status $(cat wait.code), not 503: $(cat wait.txt)"
+passed "who waits for a window is told: $(cat wait.txt)"
+kill "$(cat child)"
+unset 'started[-1]'
+wait "$recorder" || fail "trace-record --follow ended with status $?: $(cat run.err)"
 
 "$trace_record" --http 198.51.100.1:1 -- true 2>refused.err && fail 'an address of nobody is served'
 grep -q '^trace-record: --http: ' refused.err || fail "$(cat refused.err)"
