@@ -1,6 +1,7 @@
 /* part.c - see part.h */
 #include <dlfcn.h>
 #include <limits.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static void find_program(void)
 }
 
 /*
- * The linker knows the object by the name that it was asked for, which may begin at the directory
+ * The linker knows a library by the name that it was asked for, which may begin at the directory
  * that was the current one then (LD_PRELOAD=./libtrc.so); later that could be anybody's.  Before
  * constructors that open parts.
  */
@@ -29,11 +30,12 @@ __attribute__((constructor(101))) static void own_dir_find(void)
 	static const char here;
 	size_t n = 0;
 	Dl_info info;
+	void *map;
 	char *slash;
 
-	if (!dladdr(&here, &info) || !info.dli_fname)
+	if (!dladdr1(&here, &info, &map, RTLD_DL_LINKMAP) || !info.dli_fname)
 		return;
-	if (!strchr(info.dli_fname, '/')) { /* the program itself, found in $PATH */
+	if (!*((const struct link_map *)map)->l_name) { /* the program: dli_fname is argv[0] */
 		find_program();
 		return;
 	}

@@ -16,6 +16,12 @@ begin()
 	base=http://127.0.0.1:$port/debug/pprof
 }
 
+# What argv[0] says is not where it is.
+renamed()
+{
+	exec -a /nowhere/trace-record "$trace_record" "$@"
+}
+
 # serve OPTION... -- COMMAND...: sets also memcached, the recorded process.
 serve()
 {
@@ -125,9 +131,10 @@ finish "$recorder" TERM
 passed 'a flight recorder ends as ever'
 
 # The command ends, a child of it goes on, and so does the recording.
+# Its parts lie beside the program, whatever it calls itself.
 mkfifo go
 # shellcheck disable=SC2016 # the other shell's
-begin "$trace_record" --follow --http 127.0.0.1:0 -o follow.trc -- \
+begin renamed --follow --http 127.0.0.1:0 -o follow.trc -- \
 	sh -c 'sleep 600 & echo $! >child; read -r line <go'
 until_true 30 curl -sS -f -o /dev/null "$base/threads" || fail 'sh is not recorded'
 until_true 30 test -s child || fail 'sh has no child'
