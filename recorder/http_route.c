@@ -277,7 +277,8 @@ static void answer_cmdline(const struct trc_http_source *source, struct trc_http
 		n = trc_http_add(r, text, (size_t)n - !text[n - 1]);
 	free(text);
 	if (n < 0)
-		trc_http_fail(r, 500, "Could not read the command line: %s", strerror((int)-n));
+		trc_http_fail(r, status_of((int)n), "Could not read the command line: %s",
+			      n == -ECANCELED ? "the process has ended" : strerror((int)-n));
 }
 
 static void answer_symbol(const struct trc_http_source *source,

@@ -229,8 +229,8 @@ static int look_at_tasks(struct taking *t)
 
 	snprintf(path, sizeof(path), "/proc/%d/task", t->pid);
 	dir = opendir(path);
-	if (!dir)
-		return -errno;
+	if (!dir) /* or it has just been reaped */
+		return errno == ENOENT || errno == ESRCH ? -ECANCELED : -errno;
 	while (!t->err && (e = readdir(dir)))
 		if (*e->d_name >= '0' && *e->d_name <= '9')
 			add_task(t, e->d_name, n_known);

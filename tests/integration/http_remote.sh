@@ -146,6 +146,8 @@ echo >go
 wait "$waiting" || fail 'who waits for a window is not told that the command has ended'
 [ "$(cat wait.code)" = 503 ] || fail "status $(cat wait.code), not 503: $(cat wait.txt)"
 passed "who waits for a window is told: $(cat wait.txt)"
+says 503 cmdline 'has ended'
+says 503 threads 'has ended'
 kill "$(cat child)"
 unset 'started[-1]'
 wait "$recorder" || fail "trace-record --follow ended with status $?: $(cat run.err)"
