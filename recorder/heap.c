@@ -41,7 +41,7 @@ static uint64_t random_next(void)
 	return z ^ z >> 31;
 }
 
-/* Whether one of the bytes that were just counted is drawn (H1). */
+/* Whether one of these bytes is drawn (H1). */
 static bool draw(uint64_t bytes)
 {
 	uint64_t period = atomic_load_explicit(&trc_switch.heap_period, memory_order_relaxed);
@@ -52,12 +52,13 @@ static bool draw(uint64_t bytes)
 	}
 	if (trc_self.heap_period != period) {
 		trc_self.heap_period = period;
-		trc_self.heap_left =
-			(int64_t)(trc_heap_distance(random_next(), period) - bytes);
+		trc_self.heap_left = trc_heap_distance(random_next(), period);
 	}
-	if (trc_self.heap_left > 0)
+	if (trc_self.heap_left > bytes) {
+		trc_self.heap_left -= bytes;
 		return false;
-	trc_self.heap_left = (int64_t)trc_heap_distance(random_next(), period);
+	}
+	trc_self.heap_left = trc_heap_distance(random_next(), period);
 	return true;
 }
 
@@ -98,17 +99,17 @@ static void sample(uint64_t address, uint64_t bytes)
 		trc_own_runtime.counter(NULL, "heap samples without a place", (int64_t)n);
 }
 
-void trc_heap_due(const void *object, uint64_t bytes)
+void trc_heap_due(const void *object, uint64_t n_bytes)
 {
+	uint64_t bytes = n_bytes + !n_bytes;
 	int saved_errno = errno;
 
-	if (trc_self.quiet || trc_self.heap_busy) {
-		trc_self.heap_left = (int64_t)((uint64_t)trc_self.heap_left + bytes);
+	trc_self.heap_due++;
+	if (trc_self.quiet || trc_self.heap_busy)
 		return;
-	}
 	trc_self.heap_busy = true;
 	trc_self.no_wait++;
-	if (draw(bytes) && trc_recording() && trc_self_ready())
+	if (draw(bytes) && object && trc_recording() && trc_self_ready())
 		sample((uintptr_t)object, bytes);
 	trc_self.no_wait--;
 	trc_self.heap_busy = false;

@@ -37,7 +37,7 @@ static uint64_t level_places(unsigned int i)
 
 static uint64_t bytes_of(unsigned int n)
 {
-	uint64_t bytes = TRC_HEAP_FILTER_BYTES;
+	uint64_t bytes = TRC_HEAP_COARSE_BYTES + TRC_HEAP_FILTER_BYTES;
 
 	for (unsigned int i = 0; i < n; i++)
 		bytes += level_places(i) * (sizeof(uint64_t) + sizeof(struct value));
@@ -47,7 +47,7 @@ static uint64_t bytes_of(unsigned int n)
 static void lay_out(char *at)
 {
 	filter = (_Atomic uint8_t *)at;
-	at += TRC_HEAP_FILTER_BYTES;
+	at += TRC_HEAP_COARSE_BYTES + TRC_HEAP_FILTER_BYTES;
 	for (unsigned int i = 0; i < n_levels; i++) {
 		levels[i].line_bits = FIRST_LINE_BITS + i * LEVEL_BITS;
 		levels[i].key = (_Atomic uint64_t *)at;
@@ -91,9 +91,8 @@ const uint8_t *trc_heap_table_filter(void)
 
 /* ---- the filter (T4) -------------------------------------------------------------------- */
 
-static void filter_add(uint64_t address, int by)
+static void count_add(_Atomic uint8_t *count, int by)
 {
-	_Atomic uint8_t *count = &filter[trc_heap_filter_index(address)];
 	uint8_t was = atomic_load_explicit(count, memory_order_relaxed), is;
 
 	do {
@@ -103,6 +102,12 @@ static void filter_add(uint64_t address, int by)
 		/* relaxed: who frees an object knows of it by the program's own order. */
 	} while (!atomic_compare_exchange_weak_explicit(count, &was, is, memory_order_relaxed,
 							memory_order_relaxed));
+}
+
+static void filter_add(uint64_t address, int by)
+{
+	count_add(&filter[trc_heap_coarse_index(address)], by);
+	count_add(&filter[trc_heap_filter_index(address)], by);
 }
 
 /* ---- places ----------------------------------------------------------------------------- */

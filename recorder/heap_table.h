@@ -7,7 +7,7 @@
  *   T1  a key is 0 (free), TRC_HEAP_KEY_BUSY, or the address of the object of its place
  *   T2  whoever makes a key busy owns the place until storing another key; nobody waits for it
  *   T3  an address is in one place at most, as long as the program frees what it allocates once
- *   T4  the filter's byte of an address counts the places that hold one like it; at 255 it
+ *   T4  the filter's bytes of an address count the places that hold one like it; at 255 it
  *       has lost count, and stays
  */
 #ifndef TRC_RECORDER_HEAP_TABLE_H
@@ -27,7 +27,7 @@ struct trc_heap_object {
 /* Makes the table, or empties it. 0 or -ENOMEM.  Context: any thread, may block; nobody else
  * makes it. */
 int trc_heap_table_open(void);
-/* [TRC_HEAP_FILTER_BYTES] */
+/* [TRC_HEAP_COARSE_BYTES + TRC_HEAP_FILTER_BYTES] */
 const uint8_t *trc_heap_table_filter(void);
 
 /* ---- Context: traced thread, signal handlers. ---- */

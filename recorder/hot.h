@@ -65,9 +65,9 @@ struct trc_self {
 	uint64_t handled;     /* signals that handlers of the program's ran for (interpose/restart.h) */
 	void *sampler;	      /* what samples this thread (sample.c); NULL = nothing */
 	uint64_t heap_period; /* that heap_left was drawn for */
-	int64_t heap_left;    /* bytes to allocate up to the next sample */
+	uint64_t heap_left;   /* bytes to allocate up to the next sample, and with the one drawn */
 	uint64_t heap_random;
-	uint64_t heap_counted; /* allocations: changes if a call has counted any */
+	uint64_t heap_due; /* allocations that were due (heap.c) */
 	bool heap_busy;	      /* what is allocated meanwhile is not the program's */
 };
 extern TRC_HIDDEN __thread struct trc_self trc_self __attribute__((tls_model("initial-exec")));
@@ -179,44 +179,81 @@ static inline bool trc_heap_is_sampled(void)
 		atomic_load_explicit(&trc_switch.heap_period, memory_order_relaxed) != 0, 0);
 }
 
-/* After an allocation that is due: draws the next, and records this one if it is. */
-void trc_heap_due(const void *object, uint64_t n_bytes);
-
-/* After an allocation, NULL if it failed.  errno is left as it is. */
-static inline void trc_heap_allocated(const void *object, size_t n_bytes)
+/*
+ * Counts an allocation, before or after it is made.  False: it is due, which trc_heap_due() is told
+ * when it has been made.  That one may fail is nothing to what comes after it: what is left of a
+ * distance has the distribution of the whole.
+ */
+static inline bool trc_heap_passes(size_t n_bytes)
 {
 	uint64_t period = atomic_load_explicit(&trc_switch.heap_period, memory_order_relaxed);
-	/* Not even an allocation of 0 bytes is never drawn: it counts as 1. */
-	uint64_t bytes = n_bytes + !n_bytes;
-	int64_t left = (int64_t)((uint64_t)trc_self.heap_left - bytes);
+	uint64_t bytes, left;
 
-	if (!object) /* and may have been of more bytes than can be counted */
-		return;
-	trc_self.heap_left = left;
-	trc_self.heap_counted++;
-	if (__builtin_expect(left <= 0 || trc_self.heap_period != period, 0))
-		trc_heap_due(object, bytes);
+	if (__builtin_expect(!period, 1))
+		return true;
+	/* Before this object is relocated there is no thread-local to look at, not even too early. */
+	__asm__ volatile("" ::: "memory");
+	/* Not even an allocation of 0 bytes is never drawn: it counts as 1. */
+	bytes = n_bytes + !n_bytes;
+	left = trc_self.heap_left;
+	if (__builtin_expect(left <= bytes || trc_self.heap_period != period, 0))
+		return false;
+	trc_self.heap_left = left - bytes;
+	return true;
 }
 
-enum { TRC_HEAP_FILTER_BYTES = 1 << 20 };
+/* After an allocation that is due, NULL if it failed: draws the next, and records this one if it is
+ * drawn.  errno is left as it is. */
+void trc_heap_due(const void *object, uint64_t n_bytes);
 
-/* Neighbours in memory are neighbours in the filter. */
+/* The two, after an allocation. */
+static inline void trc_heap_allocated(const void *object, size_t n_bytes)
+{
+	if (object && !trc_heap_passes(n_bytes))
+		trc_heap_due(object, n_bytes);
+}
+
+/* What has been counted by this thread up to now: changes with every allocation. */
+struct trc_heap_count {
+	uint64_t left, due;
+};
+static inline struct trc_heap_count trc_heap_counted(void)
+{
+	return (struct trc_heap_count){trc_self.heap_left, trc_self.heap_due};
+}
+static inline bool trc_heap_counted_since(struct trc_heap_count before)
+{
+	return trc_self.heap_left != before.left || trc_self.heap_due != before.due;
+}
+
+/*
+ * The filter: a coarse one, which stays in the processor's nearest cache, then a fine one, for when
+ * many objects are known.  Neighbours in memory are neighbours in both.
+ */
+enum { TRC_HEAP_COARSE_BYTES = 1 << 12, TRC_HEAP_FILTER_BYTES = 1 << 20 };
+
+static inline uint32_t trc_heap_coarse_index(uint64_t address)
+{
+	return (uint32_t)((address >> 4 ^ address >> 16) % TRC_HEAP_COARSE_BYTES);
+}
+
+/* Behind the coarse one. */
 static inline uint32_t trc_heap_filter_index(uint64_t address)
 {
-	return (uint32_t)((address >> 4 ^ address >> 24) % TRC_HEAP_FILTER_BYTES);
+	return TRC_HEAP_COARSE_BYTES +
+	       (uint32_t)((address >> 4 ^ address >> 24) % TRC_HEAP_FILTER_BYTES);
 }
 
 /* False: the object is none that was drawn. */
 static inline bool trc_heap_may_know(const void *object)
 {
 	/* Its bytes are found by its value: no order is needed between the two. */
-	const uint8_t *filter =
-		atomic_load_explicit(&trc_switch.heap_filter, memory_order_relaxed);
+	const _Atomic uint8_t *filter = (const _Atomic uint8_t *)atomic_load_explicit(
+		&trc_switch.heap_filter, memory_order_relaxed);
+	uint64_t address = (uintptr_t)object;
 
-	return __builtin_expect(
-		filter && ((const _Atomic uint8_t *)filter)[trc_heap_filter_index(
-				  (uintptr_t)object)] != 0,
-		0);
+	return __builtin_expect(filter && filter[trc_heap_coarse_index(address)] != 0, 0) &&
+	       filter[trc_heap_filter_index(address)] != 0;
 }
 
 /* Before the release of an object that may be known. */

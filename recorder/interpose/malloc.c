@@ -11,26 +11,31 @@
 #include "recorder/interpose/span.h"
 
 /*
- * ALLOCATION(name, n_bytes, (parameters), (arguments)): with nothing sampled a test, a test for the
- * real one, and a jump to it.
+ * ALLOCATION(name, n_bytes, (parameters), (arguments)): a test, with something sampled a count, and a
+ * jump to the real one.  Only of what is due the result is looked at.
  */
 #define ALLOCATION(name, n_bytes, parameters, arguments)                                           \
-	static __attribute__((noinline)) void *name##_otherwise parameters                         \
+	static __attribute__((noinline)) void *name##_early parameters                             \
+	{                                                                                          \
+		return REAL(name) arguments;                                                       \
+	}                                                                                          \
+	static __attribute__((noinline)) void *name##_due parameters                               \
 	{                                                                                          \
 		void *object = REAL(name) arguments;                                               \
                                                                                                    \
-		if (trc_heap_is_sampled())                                                         \
-			trc_heap_allocated(object, n_bytes);                                       \
+		trc_heap_due(object, n_bytes);                                                     \
 		return object;                                                                     \
 	}                                                                                          \
 	TRC_EXPORT void *name parameters                                                           \
 	{                                                                                          \
-		if (TRC_LIKELY(!trc_heap_is_sampled() && trc_real.name != NULL))                   \
+		if (TRC_UNLIKELY(!trc_heap_passes(n_bytes)))                                       \
+			return name##_due arguments;                                               \
+		if (TRC_LIKELY(trc_real.name != NULL))                                             \
 			return trc_real.name arguments;                                            \
-		return name##_otherwise arguments;                                                 \
+		return name##_early arguments;                                                     \
 	}
 ALLOCATION(malloc, n, (size_t n), (n))
-/* The product is right if the call succeeded. */
+/* The product is right if the call succeeds. */
 ALLOCATION(calloc, n *each, (size_t n, size_t each), (n, each))
 ALLOCATION(aligned_alloc, n, (size_t alignment, size_t n), (alignment, n))
 ALLOCATION(memalign, n, (size_t alignment, size_t n), (alignment, n))
@@ -41,8 +46,8 @@ TRC_EXPORT int posix_memalign(void **object, size_t alignment, size_t n)
 {
 	int result = REAL(posix_memalign)(object, alignment, n);
 
-	if (TRC_UNLIKELY(trc_heap_is_sampled()) && !result)
-		trc_heap_allocated(*object, n);
+	if (!result && TRC_UNLIKELY(!trc_heap_passes(n)))
+		trc_heap_due(*object, n);
 	return result;
 }
 
@@ -65,7 +70,7 @@ TRC_EXPORT void free(void *object)
  * An end and a new allocation of n bytes, wherever it lies: how likely an object was to be drawn
  * follows from its size, and from nothing that it was before.
  */
-static __attribute__((noinline)) void *realloc_otherwise(void *object, size_t n)
+static __attribute__((noinline)) void *realloc_otherwise(void *object, size_t n, bool is_due)
 {
 	struct trc_heap_move move = {object, NULL};
 	void *moved;
@@ -76,17 +81,18 @@ static __attribute__((noinline)) void *realloc_otherwise(void *object, size_t n)
 	/* With n = 0 NULL says that it was freed. */
 	if (move.key)
 		trc_heap_moved(&move, moved || !n);
-	if (trc_heap_is_sampled())
-		trc_heap_allocated(moved, n);
+	if (is_due)
+		trc_heap_due(moved, n);
 	return moved;
 }
 
 static inline void *resize(void *object, size_t n)
 {
-	if (TRC_LIKELY(!trc_heap_is_sampled() && !trc_heap_may_know(object) &&
-		       trc_real.realloc != NULL))
+	bool is_due = !trc_heap_passes(n);
+
+	if (TRC_LIKELY(!is_due && !trc_heap_may_know(object) && trc_real.realloc != NULL))
 		return trc_real.realloc(object, n);
-	return realloc_otherwise(object, n);
+	return realloc_otherwise(object, n, is_due);
 }
 
 TRC_EXPORT void *realloc(void *object, size_t n)
@@ -112,12 +118,12 @@ static bool comes_by(void)
 {
 	void *(*volatile program_malloc)(size_t) = malloc;
 	void (*volatile program_free)(void *) = free;
-	uint64_t n_counted = trc_self.heap_counted;
+	struct trc_heap_count before = trc_heap_counted();
 
 	trc_self.quiet++; /* counted, but not drawn */
 	program_free(program_malloc(1));
 	trc_self.quiet--;
-	return trc_self.heap_counted != n_counted;
+	return trc_heap_counted_since(before);
 }
 
 static void name_it(char *whose, size_t n_bytes)

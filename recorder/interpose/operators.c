@@ -170,9 +170,9 @@ trc_function *trc_operator_plain(enum trc_real_idx idx)
 /* ---- new ------------------------------------------------------------------------------------ */
 
 /* N1 */
-static void tell(const void *object, size_t n, uint64_t n_counted)
+static void tell(const void *object, size_t n, struct trc_heap_count before)
 {
-	if (trc_self.heap_counted == n_counted)
+	if (!trc_heap_counted_since(before))
 		trc_heap_allocated(object, n);
 }
 
@@ -180,14 +180,14 @@ static void tell(const void *object, size_t n, uint64_t n_counted)
 	static __attribute__((noinline)) void *name##_otherwise parameters                         \
 	{                                                                                          \
 		bool sampled = trc_heap_is_sampled() && !is_plain(TRC_REAL_##name);                \
-		uint64_t n_counted;                                                                \
+		struct trc_heap_count before;                                                      \
 		void *object;                                                                      \
                                                                                                    \
 		if (!sampled)                                                                      \
 			return OPERATOR(name) arguments;                                           \
-		n_counted = trc_self.heap_counted;                                                 \
+		before = trc_heap_counted();                                                       \
 		object = OPERATOR(name) arguments; /* or it throws */                              \
-		tell(object, n, n_counted);                                                        \
+		tell(object, n, before);                                                           \
 		return object;                                                                     \
 	}                                                                                          \
 	TRC_EXPORT void *name parameters                                                           \

@@ -94,7 +94,9 @@ static uint64_t address_of(uint64_t i)
 
 static bool filtered(uint64_t address)
 {
-	return trc_heap_table_filter()[trc_heap_filter_index(address)] != 0;
+	const uint8_t *filter = trc_heap_table_filter();
+
+	return filter[trc_heap_coarse_index(address)] && filter[trc_heap_filter_index(address)];
 }
 
 /* Takes and drops an object, which is there as it was put. */
@@ -311,18 +313,31 @@ START_TEST(the_finest_is_in_force)
 }
 END_TEST
 
-/* However much was asked for: the next sample is as far away as before. */
-START_TEST(what_failed_counts_nothing)
+/* However much was asked for: the next sample is as far away as any, and no further. */
+START_TEST(what_failed_counts_for_nothing_afterwards)
 {
 	static const size_t asked[] = {0, 1000, SIZE_MAX / 2 + 1, SIZE_MAX - 5, SIZE_MAX};
-	int64_t left = trc_self.heap_left = 100;
+	const uint64_t period = 4096, furthest = 45 * period; /* 64 * ln 2 */
+	struct trc_heap_count before;
+	unsigned int user;
 
+	trc_heap_session(true);
+	ck_assert_int_eq(trc_heap_begin(period, &user), 0);
 	for (size_t i = 0; i < sizeof(asked) / sizeof(*asked); i++) {
-		trc_heap_allocated(NULL, asked[i]);
-		ck_assert_int_eq(trc_self.heap_left, left);
+		before = trc_heap_counted();
+		if (!trc_heap_passes(asked[i]))
+			trc_heap_due(NULL, asked[i]);
+		ck_assert(trc_heap_counted_since(before));
+		ck_assert_uint_gt(trc_self.heap_left, 0);
+		ck_assert_uint_le(trc_self.heap_left, furthest);
 	}
+	trc_self.heap_left = 100;
+	trc_heap_allocated(NULL, 40);
+	ck_assert_uint_eq(trc_self.heap_left, 100);
 	trc_heap_allocated(asked, 40);
-	ck_assert_int_eq(trc_self.heap_left, left - 40);
+	ck_assert_uint_eq(trc_self.heap_left, 60);
+	trc_heap_end(user);
+	trc_heap_session(false);
 }
 END_TEST
 
@@ -362,7 +377,7 @@ int main(void)
 	tcase_add_test(tc, threads_end_what_others_began);
 	tcase_add_test(tc, a_forked_child_has_none);
 	tcase_add_test(tc, the_finest_is_in_force);
-	tcase_add_test(tc, what_failed_counts_nothing);
+	tcase_add_test(tc, what_failed_counts_for_nothing_afterwards);
 	tcase_add_test(tc, bad_users_are_refused);
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);
