@@ -2,15 +2,16 @@
  * io.c - the families of read and write, and what moves bytes between descriptors.
  * Context: traced thread, signal handlers.
  */
+#include "recorder/interpose/nonblock.h"
 #include "recorder/interpose/restart.h"
 
 /* A descriptor may be a socket's, with a time limit: those calls the kernel never restarts. */
 #define READS(name, may_wait, parameters, arguments)                                               \
-	TRC_IO_CALL_AGAIN(ssize_t, name, READ, fd, may_wait,                                       \
+	TRC_IO_CALL_AGAIN(ssize_t, name, READ, fd, (may_wait) && !trc_is_nonblocking(fd),          \
 			  trc_restart_socket(&restart, fd, SO_RCVTIMEO, EAGAIN), parameters,       \
 			  arguments)
 #define WRITES(name, may_wait, parameters, arguments)                                              \
-	TRC_IO_CALL_AGAIN(ssize_t, name, WRITE, fd, may_wait,                                      \
+	TRC_IO_CALL_AGAIN(ssize_t, name, WRITE, fd, (may_wait) && !trc_is_nonblocking(fd),         \
 			  trc_restart_socket(&restart, fd, SO_SNDTIMEO, EAGAIN), parameters,       \
 			  arguments)
 
