@@ -48,10 +48,14 @@ WRITES(pwritev64v2, !(flags & RWF_NOWAIT),
        (int fd, const struct iovec *v, int n, off64_t off, int flags), (fd, v, n, off, flags))
 TRC_CALL(int, eventfd_write, WRITE, fd, true, (int fd, eventfd_t value), (fd, value))
 
-/* Between a pipe and something else: counted as a read of where the bytes come from. */
-READS(splice, !(flags & SPLICE_F_NONBLOCK),
-      (int fd, off64_t *off, int to, off64_t *to_off, size_t n, unsigned int flags),
-      (fd, off, to, to_off, n, flags))
+/*
+ * Between a pipe and something else: counted as a read of where the bytes come from, and on a socket
+ * that does not wait the pipe still may.
+ */
+TRC_IO_CALL_AGAIN(ssize_t, splice, READ, fd, !(flags & SPLICE_F_NONBLOCK),
+		  trc_restart_socket(&restart, fd, SO_RCVTIMEO, EAGAIN),
+		  (int fd, off64_t *off, int to, off64_t *to_off, size_t n, unsigned int flags),
+		  (fd, off, to, to_off, n, flags))
 READS(tee, !(flags & SPLICE_F_NONBLOCK), (int fd, int to, size_t n, unsigned int flags),
       (fd, to, n, flags))
 WRITES(vmsplice, !(flags & SPLICE_F_NONBLOCK),

@@ -36,9 +36,10 @@ SENDS(ssize_t, sendto,
 SENDS(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
 SENDS(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned int n, int flags),
       (fd, messages, n, flags))
-TRC_IO_CALL_AGAIN(ssize_t, sendfile, SEND, fd, !trc_is_nonblocking(fd), SEND_AGAIN,
+/* The file may have to come from a disk, whatever the socket is. */
+TRC_IO_CALL_AGAIN(ssize_t, sendfile, SEND, fd, true, SEND_AGAIN,
 		  (int fd, int from, off_t *off, size_t n), (fd, from, off, n))
-TRC_IO_CALL_AGAIN(ssize_t, sendfile64, SEND, fd, !trc_is_nonblocking(fd), SEND_AGAIN,
+TRC_IO_CALL_AGAIN(ssize_t, sendfile64, SEND, fd, true, SEND_AGAIN,
 		  (int fd, int from, off64_t *off, size_t n), (fd, from, off, n))
 
 #define ACCEPTS(name, made_flags, parameters, arguments)                                           \

@@ -10,6 +10,7 @@
 #include <netinet/in.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -729,6 +730,17 @@ static void nonblocking_tests(void)
 		abort();
 	expect("a file", count(FAKE_WAIT_BEGIN, TRC_REASON_READ) - before, 1);
 	close(fd);
+	/* And if the other end may wait, it does not matter that this one does not. */
+	fd = open("/proc/self/cmdline", O_RDONLY);
+	sockets(SOCK_NONBLOCK, pair);
+	before = count(FAKE_WAIT_BEGIN, TRC_REASON_SEND);
+	sendfile(pair[0], fd, NULL, 1);
+	expect("a file to a socket", count(FAKE_WAIT_BEGIN, TRC_REASON_SEND) - before, 1);
+	before = count(FAKE_WAIT_BEGIN, TRC_REASON_READ);
+	splice(pair[1], NULL, fd, NULL, 1, 0);
+	expect("a socket to a pipe", count(FAKE_WAIT_BEGIN, TRC_REASON_READ) - before, 1);
+	close(fd);
+	close_both(pair);
 	/* A child's descriptors are its own. */
 	sockets(SOCK_NONBLOCK, pair);
 	if (!vfork()) {
