@@ -57,6 +57,7 @@ recorder_trace_record_SOURCES += \
 	recorder/part.c \
 	recorder/recorder_describe.c \
 	recorder/recorder_write.c \
+	recorder/thread_resolve.c \
 	recorder/thread_samples.c \
 	recorder/thread_text.c
 recorder_trace_record_CPPFLAGS = $(AM_CPPFLAGS) -DTRC_PKGLIBDIR='"$(pkglibdir)"'

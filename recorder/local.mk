@@ -79,6 +79,7 @@ libtrcapi_la_SOURCES = \
 	recorder/recording.c recorder/recording.h \
 	recorder/service.c recorder/service.h \
 	recorder/thread_profile.c recorder/thread_profile.h \
+	recorder/thread_resolve.c \
 	recorder/thread_tasks.c recorder/thread_tasks.h \
 	recorder/thread_samples.c recorder/thread_samples.h \
 	recorder/thread_text.c recorder/thread_text.h

@@ -680,48 +680,6 @@ static void ask_all(struct taking *t)
 
 /* ---- the profile ----------------------------------------------------------------------- */
 
-/* Who has which serial, for creators and holders. */
-struct named {
-	uint32_t serial, tid;
-};
-
-static int by_serial(const void *a, const void *b)
-{
-	const struct named *x = a, *y = b;
-
-	return (x->serial > y->serial) - (x->serial < y->serial);
-}
-
-static uint32_t tid_of(const struct named *named, uint32_t n, uint32_t serial)
-{
-	const struct named key = {.serial = serial};
-	const struct named *found = bsearch(&key, named, n, sizeof(key), by_serial);
-
-	return serial && found ? found->tid : 0;
-}
-
-static int resolve_threads(struct taking *t)
-{
-	struct trc_thread_profile *p = t->p;
-	struct named *named = calloc(p->n_rows + 1, sizeof(*named));
-
-	if (!named)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < p->n_rows; i++)
-		named[i] = (struct named){p->row[i].serial, p->row[i].tid};
-	qsort(named, p->n_rows, sizeof(*named), by_serial);
-	for (uint32_t i = 0; i < p->n_rows; i++) {
-		uint64_t holder = t->holder[i];
-
-		p->row[i].creator_tid = tid_of(named, p->n_rows, t->creator[i]);
-		p->row[i].holder_tid = holder & TRC_THREAD_IS_TID
-					       ? (uint32_t)holder
-					       : tid_of(named, p->n_rows, (uint32_t)holder);
-	}
-	free(named);
-	return 0;
-}
-
 /* What a row points to, which lies where it stays. */
 static void row_settle(struct taking *t, uint32_t i, uint64_t *words, struct trc_thread_row *row)
 {
@@ -769,7 +727,7 @@ static int take(struct taking *t, struct trc_thread_profile **out)
 	ask_all(t);
 	for (uint32_t i = 0; i < t->p->n_rows && !t->err; i++)
 		put_labels(t, i);
-	err = t->err ? t->err : resolve_threads(t);
+	err = t->err ? t->err : trc_thread_profile_resolve(t->p, t->creator, t->holder);
 	whole = err ? NULL : settle(t);
 	if (whole)
 		*out = whole;

@@ -67,6 +67,14 @@ int trc_thread_profile_take(struct trc_thread_profile **out, uint64_t deadline_n
 /* It is one piece of memory: free() does as well.  Accepts NULL. */
 void trc_thread_profile_free(struct trc_thread_profile *profile);
 
+/*
+ * Names creators and holders by their tids, as far as they have a row (thread_resolve.c).  For
+ * each row: the creator's serial, and the holder as in a slot, a serial or a tid with
+ * TRC_THREAD_IS_TID; 0 = not known.  0 or -ENOMEM.  Context: any thread, may block.
+ */
+int trc_thread_profile_resolve(struct trc_thread_profile *profile, const uint32_t *creator,
+			       const uint64_t *holder);
+
 /* How many threads the program has; 0 = the kernel does not say.  Context: any thread, may block.
  */
 uint32_t trc_thread_count(void);

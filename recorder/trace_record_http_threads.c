@@ -16,7 +16,8 @@
 struct taking {
 	struct trc_thread_profile *p; /* its rows are calloc'ed; what they refer to is malloc'ed */
 	uint32_t max_rows;
-	uint32_t *creator, *holder; /* [max_rows] serials */
+	uint32_t *creator; /* [max_rows] serials */
+	uint64_t *holder;  /* [max_rows] serials */
 	uint64_t ticks, ticks_per_second;
 	struct trc_module_list *modules;
 	int pid;
@@ -51,7 +52,8 @@ static struct trc_thread_row *row_add(struct taking *t, uint32_t tid)
 		}
 		t->max_rows = max;
 	}
-	t->creator[p->n_rows] = t->holder[p->n_rows] = 0;
+	t->creator[p->n_rows] = 0;
+	t->holder[p->n_rows] = 0;
 	p->row[p->n_rows] = (struct trc_thread_row){.tid = tid};
 	return &p->row[p->n_rows++];
 }
@@ -198,7 +200,8 @@ static void add_task(struct taking *t, const char *tid, uint32_t n_known)
 /* Slots are found as they lie: rows are sorted with what belongs to them. */
 struct whole_row {
 	struct trc_thread_row row;
-	uint32_t creator, holder;
+	uint32_t creator;
+	uint64_t holder;
 };
 
 static int sort_rows(struct taking *t)
@@ -239,44 +242,6 @@ static int look_at_tasks(struct taking *t)
 }
 
 /* ---- the profile ------------------------------------------------------------------------- */
-
-/* Who has which serial. */
-struct named {
-	uint32_t serial, tid;
-};
-
-static int by_serial(const void *a, const void *b)
-{
-	const struct named *x = a, *y = b;
-
-	return (x->serial > y->serial) - (x->serial < y->serial);
-}
-
-static uint32_t tid_of(const struct named *named, uint32_t n, uint32_t serial)
-{
-	const struct named key = {.serial = serial};
-	const struct named *found = bsearch(&key, named, n, sizeof(key), by_serial);
-
-	return serial && found ? found->tid : 0;
-}
-
-static int resolve_threads(struct taking *t)
-{
-	struct trc_thread_profile *p = t->p;
-	struct named *named = calloc(p->n_rows + 1, sizeof(*named));
-
-	if (!named)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < p->n_rows; i++)
-		named[i] = (struct named){p->row[i].serial, p->row[i].tid};
-	qsort(named, p->n_rows, sizeof(*named), by_serial);
-	for (uint32_t i = 0; i < p->n_rows; i++) {
-		p->row[i].creator_tid = tid_of(named, p->n_rows, t->creator[i]);
-		p->row[i].holder_tid = tid_of(named, p->n_rows, t->holder[i]);
-	}
-	free(named);
-	return 0;
-}
 
 static void row_free(struct trc_thread_row *row)
 {
@@ -341,7 +306,7 @@ int trc_http_threads(struct trc_thread_profile **out, struct trc_module_list *mo
 	if (!err)
 		err = look_at_tasks(&t);
 	if (!err)
-		err = resolve_threads(&t);
+		err = trc_thread_profile_resolve(t.p, t.creator, t.holder);
 	if (!err)
 		settle(&t);
 	if (!err)

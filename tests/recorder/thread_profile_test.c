@@ -798,6 +798,27 @@ START_TEST(a_snapshot_during_a_window_is_of_an_instant)
 }
 END_TEST
 
+/* ---- without threads -------------------------------------------------------------------- */
+
+START_TEST(creators_and_holders_are_named_by_their_tids)
+{
+	struct trc_thread_row row[] = {
+		{.tid = 100, .serial = 3}, {.tid = 200, .serial = 1}, {.tid = 300}};
+	struct trc_thread_profile p = {.row = row, .n_rows = 3};
+	const uint32_t creator[] = {1, 0, 7};
+	const uint64_t holder[] = {TRC_THREAD_IS_TID | 4711, 3, 0};
+
+	ck_assert_int_eq(trc_thread_profile_resolve(&p, creator, holder), 0);
+	ck_assert_uint_eq(row[0].creator_tid, 200);
+	ck_assert_uint_eq(row[0].holder_tid, 4711);
+	ck_assert_uint_eq(row[1].creator_tid, 0);
+	ck_assert_uint_eq(row[1].holder_tid, 100);
+	/* 7 has no row, and 0 is nobody, although that is the serial of 300. */
+	ck_assert_uint_eq(row[2].creator_tid, 0);
+	ck_assert_uint_eq(row[2].holder_tid, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("thread_profile");
@@ -809,6 +830,7 @@ int main(void)
 	tcase_add_test(alone, while_nothing_records_there_is_none);
 	tcase_add_test(alone, a_thread_that_waits_since_before_recording_is_found);
 	tcase_add_test(alone, a_snapshot_during_a_window_is_of_an_instant);
+	tcase_add_test(alone, creators_and_holders_are_named_by_their_tids);
 	suite_add_tcase(suite, alone);
 	tcase_set_timeout(rest, 120);
 	tcase_add_checked_fixture(rest, set_up, tear_down);
