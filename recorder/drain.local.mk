@@ -53,6 +53,7 @@ recorder_trace_record_SOURCES = \
 	recorder/trace_record_target.c
 # What encodes profiles and opens what serves them: the same as in libtrc.
 recorder_trace_record_SOURCES += \
+	recorder/http_names.c \
 	recorder/own_thread_create.c \
 	recorder/part.c \
 	recorder/recorder_describe.c \

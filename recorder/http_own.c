@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-#include "encode.h"
+#include "http_names.h"
 #include "http_own.h"
 #include "own_thread.h"
 #include "recording.h"
@@ -109,46 +109,14 @@ static long cmdline(char *out, size_t n_bytes)
 
 /* ---- names of functions ------------------------------------------------------------------ */
 
-struct trc_http_names {
-	const struct trc_encode_module *module;
-	struct trc_module_list list;
-	struct trc_names *names;
-};
-
-static void names_close(struct trc_http_names *n)
+static int list_modules(struct trc_module_list *list)
 {
-	n->module->names_close(n->names);
-	free(n->list.module);
-	free(n);
+	return trc_module_list(list, false);
 }
 
 static struct trc_http_names *names_open(void)
 {
-	struct trc_http_names *n = calloc(1, sizeof(*n));
-	char why[200];
-
-	if (!n)
-		return NULL;
-	n->module = trc_encode_load(why, sizeof(why));
-	if (!n->module) {
-		free(n);
-		return NULL;
-	}
-	if (trc_module_list(&n->list, false) ||
-	    n->module->names_open(&n->names, n->list.module, n->list.n_modules)) {
-		names_close(n);
-		return NULL;
-	}
-	return n;
-}
-
-/* Behind the call is where it returns to. */
-static const char *name(struct trc_http_names *n, uint64_t address)
-{
-	struct trc_symbol found[TRC_SYMBOL_INLINE_MAX];
-	size_t n_found = n->module->names_find(n->names, 0, address + 1, found, NULL);
-
-	return n_found ? found[n_found - 1].function : NULL;
+	return trc_http_names_open(list_modules);
 }
 
 const struct trc_http_source trc_http_own = {
@@ -160,8 +128,8 @@ const struct trc_http_source trc_http_own = {
 	.dir = dir,
 	.cmdline = cmdline,
 	.names_open = names_open,
-	.names_close = names_close,
-	.name = name,
+	.names_close = trc_http_names_close,
+	.name = trc_http_name,
 };
 
 /* ---- threads ----------------------------------------------------------------------------- */

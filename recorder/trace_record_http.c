@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "clock.h"
+#include "http_names.h"
 #include "own_thread.h"
 #include "part.h"
 #include "sample_table.h"
@@ -367,51 +368,19 @@ int trc_http_modules_loaded(const struct trc_http_now *now, struct trc_module_li
 	return fill(now, UINT32_MAX, list);
 }
 
-struct trc_http_names {
-	const struct trc_encode_module *module;
-	struct trc_module_list list;
-	struct trc_names *names;
-};
-
-static int list_modules(void *context, const struct trc_http_now *now)
+static int list_of_now(void *context, const struct trc_http_now *now)
 {
 	return trc_http_modules_loaded(now, context);
 }
 
-static void names_close(struct trc_http_names *n)
+static int list_modules(struct trc_module_list *list)
 {
-	n->module->names_close(n->names);
-	free(n->list.module);
-	free(n);
+	return trc_http_call(list_of_now, list);
 }
 
 static struct trc_http_names *names_open(void)
 {
-	struct trc_http_names *n = calloc(1, sizeof(*n));
-	char why[200];
-
-	if (!n)
-		return NULL;
-	n->module = trc_encode_load(why, sizeof(why));
-	if (!n->module) {
-		free(n);
-		return NULL;
-	}
-	if (trc_http_call(list_modules, &n->list) ||
-	    n->module->names_open(&n->names, n->list.module, n->list.n_modules)) {
-		names_close(n);
-		return NULL;
-	}
-	return n;
-}
-
-/* Behind the call is where it returns to. */
-static const char *name(struct trc_http_names *n, uint64_t address)
-{
-	struct trc_symbol found[TRC_SYMBOL_INLINE_MAX];
-	size_t n_found = n->module->names_find(n->names, 0, address + 1, found, NULL);
-
-	return n_found ? found[n_found - 1].function : NULL;
+	return trc_http_names_open(list_modules);
 }
 
 static const struct trc_http_source source = {
@@ -423,8 +392,8 @@ static const struct trc_http_source source = {
 	.dir = dir,
 	.cmdline = cmdline,
 	.names_open = names_open,
-	.names_close = names_close,
-	.name = name,
+	.names_close = trc_http_names_close,
+	.name = trc_http_name,
 };
 
 /* ---- beginning and end ------------------------------------------------------------------- */
