@@ -7,6 +7,7 @@
 #include "analyzer/report_parts.h"
 #include "format/symbols.h"
 #include "format/check.h"
+#include "format/waits.h"
 
 enum { CHAIN_FRAMES = 6, FUNCTION_WIDTH = 40, FILE_WIDTH = 32, OBJECT_WIDTH = 32 };
 
@@ -221,18 +222,6 @@ int64_t trc_report_lifetime_ns(const struct trc_report *r, const struct trc_thre
 
 /* ---- objects ---- */
 
-static bool is_descriptor(unsigned int reason)
-{
-	switch (reason) {
-	case TRC_REASON_EPOLL:
-	case TRC_REASON_FLOCK:
-	case TRC_REASON_ACCEPT:
-		return true;
-	default:
-		return trc_wait_class(reason) == TRC_WAIT_FILES;
-	}
-}
-
 /* The module whose data could lie there: the last that begins at or below the address. */
 static const struct trc_module_entry *module_below(const struct trc_report *r, uint64_t address)
 {
@@ -249,34 +238,21 @@ static const struct trc_module_entry *module_below(const struct trc_report *r, u
 	return best;
 }
 
-/* The pid as waitpid() was given it; nothing if any child will do. */
-static void add_child(struct trc_line *line, int64_t pid)
-{
-	if (pid < -1)
-		trc_line_add(line, " of group %" PRId64, -pid);
-	else if (pid > 0)
-		trc_line_add(line, " %" PRId64, pid);
-}
-
 void trc_report_object(struct trc_report *r, struct trc_line *line, unsigned int reason,
 		       uint64_t object)
 {
 	struct trc_symbols *symbols = trc_model_symbols(r->m);
 	const struct trc_module_entry *module;
+	char text[TRC_WAIT_OBJECT_BYTES];
 	const char *name = NULL;
 	uint64_t offset = 0;
 
+	if (trc_wait_object(text, reason, object)) {
+		trc_line_add(line, "%s", text);
+		return;
+	}
 	if (!object)
 		return;
-	if (is_descriptor(reason) && object <= INT32_MAX) {
-		trc_line_add(line, " fd %" PRIu64, object);
-		return;
-	}
-	if (reason == TRC_REASON_CHILD && (int64_t)object >= INT32_MIN &&
-	    (int64_t)object <= INT32_MAX) {
-		add_child(line, (int64_t)object);
-		return;
-	}
 	module = module_below(r, object);
 	if (symbols && module)
 		name = trc_symbols_variable(symbols, module, object, &offset);

@@ -1,4 +1,6 @@
 /* waits.c - see waits.h. */
+#include <inttypes.h>
+#include <stdio.h>
 #include "format/waits.h"
 
 enum trc_wait_class trc_wait_class(unsigned int reason)
@@ -39,6 +41,39 @@ enum trc_wait_class trc_wait_class(unsigned int reason)
 		break;
 	}
 	return TRC_WAIT_OUTSIDE;
+}
+
+static bool is_descriptor(unsigned int reason)
+{
+	return reason == TRC_REASON_EPOLL || reason == TRC_REASON_FLOCK ||
+	       reason == TRC_REASON_ACCEPT || trc_wait_class(reason) == TRC_WAIT_FILES;
+}
+
+/* As docs/schema.md tells of `object`. */
+static bool child_text(char *text, int64_t object)
+{
+	if (object >> 32 == 1)
+		snprintf(text, TRC_WAIT_OBJECT_BYTES, " of pidfd %" PRIu32, (uint32_t)object);
+	else if (object < INT32_MIN || object > INT32_MAX)
+		return false;
+	else if (object > 0)
+		snprintf(text, TRC_WAIT_OBJECT_BYTES, " %" PRId64, object);
+	else if (!object)
+		snprintf(text, TRC_WAIT_OBJECT_BYTES, " of its own group");
+	else if (object < -1)
+		snprintf(text, TRC_WAIT_OBJECT_BYTES, " of group %" PRId64, -object);
+	return true;
+}
+
+bool trc_wait_object(char text[static TRC_WAIT_OBJECT_BYTES], unsigned int reason, uint64_t object)
+{
+	*text = '\0';
+	if (reason == TRC_REASON_CHILD)
+		return child_text(text, (int64_t)object);
+	if (!object || object > INT32_MAX || !is_descriptor(reason))
+		return false;
+	snprintf(text, TRC_WAIT_OBJECT_BYTES, " fd %" PRIu64, object);
+	return true;
 }
 
 /* How many outermost frames two stacks share. */

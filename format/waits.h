@@ -18,6 +18,13 @@ enum trc_wait_class {
 };
 enum trc_wait_class trc_wait_class(unsigned int reason);
 
+enum { TRC_WAIT_OBJECT_BYTES = 32 };
+/*
+ * What a wait is for, to follow the name of its reason: " fd 5", " 4711" and " of group 42" for
+ * children, "" for any child.  False if it is an address, or nothing is known of it.
+ */
+bool trc_wait_object(char text[static TRC_WAIT_OBJECT_BYTES], unsigned int reason, uint64_t object);
+
 /* True if such an event is something that the thread did; the kernel's records, samples and gaps
  * come whatever it does. */
 static inline bool trc_kind_is_own(unsigned int kind)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "format/schema.h"
+#include "format/waits.h"
 #include "thread_text.h"
 
 struct text {
@@ -68,6 +69,18 @@ static void put_time(FILE *f, uint64_t ns)
 		fprintf(f, ", %" PRIu64 " minutes", ns / (60 * UINT64_C(1000000000)));
 }
 
+static void put_object(FILE *f, const struct trc_thread_row *row)
+{
+	char text[TRC_WAIT_OBJECT_BYTES];
+
+	if (!row->object)
+		return;
+	if (trc_wait_object(text, row->reason, row->object))
+		fputs(text, f);
+	else
+		fprintf(f, " 0x%" PRIx64, row->object);
+}
+
 static void put_head(FILE *f, const struct trc_thread_row *row)
 {
 	fprintf(f, "thread %u ", row->tid);
@@ -76,8 +89,8 @@ static void put_head(FILE *f, const struct trc_thread_row *row)
 		putc(' ', f);
 	}
 	fprintf(f, "[%s", trc_thread_state(row));
-	if (row->is == TRC_THREAD_IS_WAITING && row->object)
-		fprintf(f, " 0x%" PRIx64, row->object);
+	if (row->is == TRC_THREAD_IS_WAITING)
+		put_object(f, row);
 	if (row->has_wait_ns)
 		put_time(f, row->wait_ns);
 	if (row->holder_tid)

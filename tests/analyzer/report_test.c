@@ -270,6 +270,17 @@ static const struct {
 			 "@5001000 thread=1 resume reason=child object=0xffffffffffffffd6\n",
 	 "   5.00 ms   100.0%          1   5.00 ms   5.00 ms        1  child of group 42  server+0x60",
 	 false},
+	{"a wait for one of its own group says so",
+	 MODULES THREADS "@1000 thread=1 park reason=child object=0 stack=idle\n"
+			 "@5001000 thread=1 resume reason=child object=0\n",
+	 "   5.00 ms   100.0%          1   5.00 ms   5.00 ms        1  child of its own group  "
+	 "server+0x60",
+	 false},
+	{"a wait for the child of a pidfd says so",
+	 MODULES THREADS "@1000 thread=1 park reason=child object=0x100000007 stack=idle\n"
+			 "@5001000 thread=1 resume reason=child object=0x100000007\n",
+	 "   5.00 ms   100.0%          1   5.00 ms   5.00 ms        1  child of pidfd 7  server+0x60",
+	 false},
 	{"a wait in progress says so",
 	 MODULES THREADS "@1000 thread=2 park reason=mutex object=0x7f10 holder=1 stack=get\n"
 			 "@5001000 thread=1 counter name=\"c\" value=1\n",

@@ -542,6 +542,36 @@ static void cond_release_test(void)
 
 /* ---- waits that are recorded if they last --------------------------------------------- */
 
+/* There is no child: each fails, but whom it was for is noted first. */
+static void child_objects(void)
+{
+	enum { PIDFD = 3 };
+	siginfo_t info;
+	const struct {
+		const char *name;
+		int type;
+		id_t id;
+		int64_t object;
+	} row[] = {
+		{"waitid for any child", P_ALL, 4711, -1},
+		{"waitid for one child", P_PID, 4711, 4711},
+		{"waitid for a group", P_PGID, 4711, -4711},
+		{"waitid for its own group", P_PGID, 0, 0},
+		{"waitid for a pidfd", PIDFD, 0, INT64_C(1) << 32},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		waitid((idtype_t)row[i].type, row[i].id, &info, WEXITED);
+		expect(row[i].name, last(FAKE_WAIT_BEGIN, TRC_REASON_CHILD),
+		       (unsigned long)row[i].object);
+	}
+	waitpid(-4711, NULL, 0);
+	expect("waitpid for a group", last(FAKE_WAIT_BEGIN, TRC_REASON_CHILD),
+	       (unsigned long)-4711L);
+	wait(NULL);
+	expect("wait", last(FAKE_WAIT_BEGIN, TRC_REASON_CHILD), ~0ul);
+}
+
 static void wait_tests(void)
 {
 	struct pollfd none = {.fd = -1};
@@ -858,6 +888,7 @@ int main(void)
 		cond_release_test();
 	wait_tests();
 	nonblocking_tests();
+	child_objects();
 	thread_tests();
 	process_tests();
 	return failures || fake_core_unbalanced();

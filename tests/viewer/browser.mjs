@@ -391,12 +391,28 @@ async function knownPage() {
 	});
 }
 
+// The shell of traced.txt waits 0.1 ms at a time: for whom is said in words.
+async function childrenWaitedFor(page) {
+	const shell = 2, wanted = ["any child", "child 4711", "any child of its process group",
+		"any child of process group 42", "the child of pidfd 7"];
+
+	for (const [i, name] of wanted.entries()) {
+		await page.evaluate(([t, at]) => window.trc.setView(t, at), [0, MS]);
+		await settle(page);
+		const at = await pointOf(page, shell, (i * 0.2 + 0.05) * MS);
+		await page.mouse.click(at.x, at.y);
+		await settle(page);
+		const details = await detailsOf(page);
+		check(details.includes(`Object\n${name}\n`), `a wait for ${name} says so`, details);
+	}
+}
+
 // traced.html comes from a .trc file (traced.txt), through reader, model and symbols.
 async function tracedPage(context) {
 	const page = await openPage(context, path.join(pages, "traced.html"));
 	const teller = 1, at = await pointOf(page, teller, 5 * MS);
 
-	same(await page.evaluate(() => window.trc.threads().map((t) => t.tid)), [501, 502], "threads of the trace");
+	same(await page.evaluate(() => window.trc.threads().map((t) => t.tid)), [501, 502, 503], "threads of the trace");
 	same(await colourAt(page, at, 7), await stateColour(page, "mutex"), "the teller waits for the lock");
 	await page.mouse.click(at.x, at.y);
 	await settle(page);
@@ -408,7 +424,8 @@ async function tracedPage(context) {
 	same(await page.evaluate(() => window.trc.arrows), 1, "an arrow leads from the cashier to the teller");
 	check((await page.locator("#banners").innerText()).includes("5 events lost"), "the gap is announced");
 	same(await page.evaluate(() => window.trc.counts),
-		{parks: 1, regions: 1, tasks: 1, logs: 1, labels: 0, samples: 0, intervals: 6}, "what the trace holds");
+		{parks: 6, regions: 1, tasks: 1, logs: 1, labels: 0, samples: 0, intervals: 16}, "what the trace holds");
+	await childrenWaitedFor(page);
 	same(page.troubles, [], "no trouble with a page from a trace");
 }
 

@@ -158,7 +158,7 @@ function parkDetails(sel) {
 			["Ended", open ? "not before the end of the trace" : exactTime(end)],
 			["Deadlock", deadText(sel.id)],
 			["Rank", rankText(p, "reason", i, `waits for ${known[0]}`)],
-			["Object", reason && reason[0] === "sleep" ? null : objectName(p.object[i])],
+			["Object", reason && reason[0] === "sleep" ? null : waitedFor(sel.id)],
 			["Held by", threadLink(p.holder[i], p.start[i])],
 			["Woken by", threadLink(p.waker[i], wake), wake >= 0 ? ` at ${exactTime(wake)}` : null],
 			["Woken → ran", wake >= 0 && !open ? duration(Math.max(0, end - wake)) : null],

@@ -437,6 +437,29 @@ function parkLabel(p) {
 	return `${reasonName(trace.park.reason[p - 1])} ${duration(trace.park.length[p - 1])}`;
 }
 
+// The children that a wait is for, by the object that docs/schema.md tells of.
+function childName(low, high) {
+	const pid = low | 0;
+
+	if (high === 0xffffffff && pid < 0)
+		return pid === -1 ? "any child" : `any child of process group ${-pid}`;
+	if (high === 1)
+		return `the child of pidfd ${low}`;
+	if (high)
+		return object(low, high);
+	return low ? `child ${low}` : "any child of its process group";
+}
+
+// What a wait is for.
+function waitedFor(p) {
+	const i = trace.park.object[p - 1] - 1;
+	const [low, high] = i < 0 ? [0, 0] : [column("object.low")[i], column("object.high")[i]];
+
+	if (reasonName(trace.park.reason[p - 1]) === "child")
+		return childName(low, high);
+	return i < 0 ? "" : object(low, high);
+}
+
 function objectName(number) {
 	return number ? object(column("object.low")[number - 1], column("object.high")[number - 1]) : "";
 }

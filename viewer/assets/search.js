@@ -109,7 +109,7 @@ function searchRun(query) {
 		else if (reasons[p.reason[i]])
 			add("wait for", reasonName(p.reason[i]), i + 1, p.start[i], "park");
 		else if (objects[p.object[i]])
-			add("wait for", objectName(p.object[i]), i + 1, p.start[i], "park");
+			add("wait for", waitedFor(i + 1), i + 1, p.start[i], "park");
 	}
 	for (let i = 0; i < trace.sample.n; i++)
 		if (stacks[trace.sample.stack[i]])
