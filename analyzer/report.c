@@ -199,10 +199,29 @@ static void add_plural(struct trc_line *line, uint64_t n, const char *word)
 	trc_line_add(line, "%s %s%s", trc_text_count(number, n), word, n == 1 ? "" : "s");
 }
 
-static void print_size(struct trc_report *r)
+/* Of a file that has no end nobody counted what else is not in it. */
+void trc_report_lost(const struct trc_report *r, struct trc_line *line)
 {
 	const struct trc_file_info *file = trc_reader_info(r->reader);
 	uint64_t lost_events = trc_model_lost_events(r->m);
+	char number[TRC_NUMBER_BYTES];
+
+	if (!lost_events && file->complete) {
+		trc_line_add(line, "none lost");
+		return;
+	}
+	trc_line_style(line, TRC_STYLE_ALARM);
+	if (lost_events)
+		trc_line_add(line, "%s lost", trc_text_count(number, lost_events));
+	if (!file->complete)
+		trc_line_add(line, "%s%s", lost_events ? ", " : "",
+			     file->cut_off ? "its end is missing" : "what follows damage is missing");
+	trc_line_style(line, TRC_STYLE_PLAIN);
+}
+
+static void print_size(struct trc_report *r)
+{
+	const struct trc_file_info *file = trc_reader_info(r->reader);
 	char number[TRC_NUMBER_BYTES];
 	struct trc_line line;
 	size_t n_procs;
@@ -218,14 +237,8 @@ static void print_size(struct trc_report *r)
 	if (file->n_events)
 		trc_line_add(&line, " (%.1f bytes each)",
 			     (double)file->file_bytes / (double)file->n_events);
-	if (lost_events) {
-		trc_line_add(&line, ", ");
-		trc_line_style(&line, TRC_STYLE_ALARM);
-		trc_line_add(&line, "%s lost", trc_text_count(number, lost_events));
-		trc_line_style(&line, TRC_STYLE_PLAIN);
-	} else {
-		trc_line_add(&line, ", none lost");
-	}
+	trc_line_add(&line, ", ");
+	trc_report_lost(r, &line);
 	trc_report_line(r, &line);
 }
 

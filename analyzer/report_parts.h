@@ -90,6 +90,8 @@ void trc_report_heading(struct trc_report *r, const char *heading, const char *r
 void trc_report_line(struct trc_report *r, struct trc_line *line);
 /* What the recorder noted under this key, NULL if nothing. */
 const char *trc_report_info(const struct trc_report *r, const char *key);
+/* Adds what is not in the trace: "12 lost", "none lost", "its end is missing". */
+void trc_report_lost(const struct trc_report *r, struct trc_line *line);
 /* True if the trace was made of what a dead process left: how long it lived after the trace's end
  * is not known. */
 bool trc_report_recovered(const struct trc_report *r);

@@ -9,8 +9,7 @@ static void print_head(struct trc_report *r)
 {
 	const struct trc_file_info *file = trc_reader_info(r->reader);
 	char time[TRC_NUMBER_BYTES], threads[TRC_NUMBER_BYTES], events[TRC_NUMBER_BYTES];
-	char bytes[TRC_NUMBER_BYTES], lost[TRC_NUMBER_BYTES];
-	uint64_t lost_events = trc_model_lost_events(r->m);
+	char bytes[TRC_NUMBER_BYTES];
 	struct trc_line line;
 
 	trc_line_begin(&line, r->width, r->colour);
@@ -22,9 +21,7 @@ static void print_head(struct trc_report *r)
 		     trc_text_count(threads, r->n_threads), r->n_threads == 1 ? "" : "s",
 		     trc_text_count(events, file->n_events),
 		     trc_text_bytes(bytes, file->file_bytes));
-	trc_line_style(&line, lost_events ? TRC_STYLE_ALARM : TRC_STYLE_PLAIN);
-	trc_line_add(&line, "%s lost", lost_events ? trc_text_count(lost, lost_events) : "none");
-	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_report_lost(r, &line);
 	trc_report_line(r, &line);
 }
 

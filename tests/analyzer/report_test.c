@@ -188,6 +188,30 @@ START_TEST(summary_of_a_server)
 }
 END_TEST
 
+/* What was lost behind the cut nobody counted. */
+START_TEST(a_cut_is_not_nothing_lost)
+{
+	static const char CUT[] = MODULES THREADS "@1000 thread=1 counter name=\"c\" value=1\n"
+						  "unfinished\n";
+	static const char GAP[] = MODULES THREADS
+		"@1000 thread=1 gap lost_events=5 since=500 cause=ring_full\n"
+		"unfinished\n";
+	print_fn *const print[] = {trc_report_print, trc_report_summary};
+	const struct trc_report_options options = {.path = "dump.trc"};
+
+	for (size_t i = 0; i < sizeof(print) / sizeof(*print); i++) {
+		char *cut = printed(print[i], CUT, &options);
+		char *gap = printed(print[i], GAP, &options);
+
+		ck_assert_ptr_null(strstr(cut, "none lost"));
+		ck_assert_msg(strstr(cut, ", its end is missing\n"), "%s", cut);
+		ck_assert_msg(strstr(gap, ", 5 lost, its end is missing\n"), "%s", gap);
+		free(gap);
+		free(cut);
+	}
+}
+END_TEST
+
 /* A hanging process: two that wait for each other, and one behind them. */
 #define HANG                                                                                       \
 	"@1000000 thread=1 park reason=mutex object=0x7f10 holder=2 stack=get\n"                   \
@@ -766,6 +790,7 @@ int main(void)
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, report_of_a_server);
 	tcase_add_test(tests, summary_of_a_server);
+	tcase_add_test(tests, a_cut_is_not_nothing_lost);
 	tcase_add_loop_test(tests, lines, 0, sizeof(LINES) / sizeof(*LINES));
 	tcase_add_test(tests, tables_that_were_full_are_told);
 	tcase_add_loop_test(tests, no_line_is_too_wide, 0, sizeof(WIDTHS) / sizeof(*WIDTHS));
