@@ -12,6 +12,7 @@
 enum {
 	FLUSH_NS = 1000000000,
 	TIDS_MIN = 1024,
+	FULL = 256, /* trc_drain_fullest() */
 	CLOCK_SLACK_NS = 1000000, /* how far the counters of two procs may be apart */
 };
 
@@ -129,13 +130,15 @@ static void join(struct trc_drain *d)
 		d->ring[i].stream.lost_seen =
 			atomic_load_explicit(&ring->lost_total, memory_order_relaxed);
 		/* relaxed: drain_state is stored with a release. */
-		atomic_store_explicit(&ring->tail, d->ring[i].pos, memory_order_relaxed);
+		if (!d->options.follow)
+			atomic_store_explicit(&ring->tail, d->ring[i].pos, memory_order_relaxed);
 	}
 	d->cells.pos = atomic_load_explicit(&o->head, memory_order_acquire);
 	d->cells.lost_begin = d->cells.pos != 0;
 	d->cells.stream.last_time = d->joined;
 	d->cells.stream.lost_seen = atomic_load_explicit(&o->lost_total, memory_order_relaxed);
-	atomic_store_explicit(&o->tail, d->cells.pos, memory_order_relaxed);
+	if (!d->options.follow)
+		atomic_store_explicit(&o->tail, d->cells.pos, memory_order_relaxed);
 }
 
 /* Whether what the drain before left is all there.  Where a ring may go round, one that is half full
@@ -215,6 +218,14 @@ static void tell_exec(struct trc_drain *d)
 	d->unflushed++;
 }
 
+static void somebody_drains(struct trc_drain *d)
+{
+	/* release: a writer that waits because of this finds a drain that looks. */
+	atomic_store_explicit(&d->shared->drain_state,
+			      d->options.never_wait ? TRC_DRAIN_FAILED : TRC_DRAIN_ACTIVE,
+			      memory_order_release);
+}
+
 int trc_drain_open(struct trc_drain **out, struct trc_shared *shared, uint64_t mapped_bytes,
 		   struct trc_writer *writer, const struct trc_drain_options *options)
 {
@@ -255,10 +266,8 @@ int trc_drain_open(struct trc_drain **out, struct trc_shared *shared, uint64_t m
 		tell_exec(d);
 	else
 		trc_writer_sync(writer, options->join ? &d->sync : &d->h.start);
-	/* release: a writer that waits because of this finds a drain that looks. */
-	atomic_store_explicit(&shared->drain_state,
-			      options->never_wait ? TRC_DRAIN_FAILED : TRC_DRAIN_ACTIVE,
-			      memory_order_release);
+	if (!options->follow)
+		somebody_drains(d);
 	return 0;
 }
 
@@ -281,8 +290,10 @@ void trc_drain_wake(_Atomic uint32_t *waiters, _Atomic uint32_t *space)
 	trc_raw3(SYS_futex, space, FUTEX_WAKE, INT32_MAX); /* not private: another process */
 }
 
-static void give_back(struct trc_drain_ring *r, struct trc_ring *ring)
+static void give_back(struct trc_drain *d, struct trc_drain_ring *r, struct trc_ring *ring)
 {
+	if (d->options.follow)
+		return;
 	/* seq_cst: the tail, then waiters; trc_wait_for_room() does the opposite, so that one of
 	 * the two sees the other.  As a release: we are done with the words. */
 	atomic_store_explicit(&ring->tail, r->pos, memory_order_seq_cst);
@@ -352,6 +363,7 @@ static void skip_overwritten(struct trc_drain *d, struct trc_drain_ring *r, stru
 		floor = oldest;
 	floor = (floor + page - 1) / page * page;
 	trc_drain_gap(d, &r->stream, 1, 0, TRC_GAP_OVERWRITTEN);
+	d->totals.overwritten_words += floor - r->pos;
 	go_on_at(r, floor, r->head);
 }
 
@@ -369,12 +381,27 @@ static void ring_drain(struct trc_drain *d, uint32_t proc)
 		uint64_t page_end = r->pos / page_words * page_words + page_words;
 		uint64_t end = page_end < r->head ? page_end : r->head;
 
-		if (copy_words(d, ring, proc, r->pos, end))
+		if (copy_words(d, ring, proc, r->pos, end)) {
+			d->totals.read_words += end - r->pos;
 			trc_drain_words(d, r, d->words, end - r->pos, page_end);
-		else
+		} else {
 			skip_overwritten(d, r, ring);
-		give_back(r, ring);
+		}
+		give_back(d, r, ring);
 	}
+}
+
+static void see_how_full(struct trc_drain *d, uint64_t waiting, uint64_t room)
+{
+	uint64_t share = waiting < room ? waiting * FULL / room : FULL;
+
+	if (share > d->fullest)
+		d->fullest = (uint32_t)share;
+}
+
+uint32_t trc_drain_fullest(const struct trc_drain *d)
+{
+	return d->fullest;
 }
 
 /* Before anything else in a pass: what is committed now.  False: nothing, or nothing of use. */
@@ -397,6 +424,7 @@ static bool ring_look(struct trc_drain *d, uint32_t proc)
 		d->totals.damaged++;
 		trc_drain_gap(d, &r->stream, 1, 0, TRC_GAP_DAMAGED);
 	}
+	see_how_full(d, r->head - r->pos, d->h.ring_words);
 	return r->head != r->pos;
 }
 
@@ -410,10 +438,12 @@ static void look_at_all(struct trc_drain *d)
 
 	/* Before the heads: what is later may not be committed yet. */
 	d->looked = trc_clock_ordered() - slack;
+	d->fullest = 0;
 	for (uint32_t i = 0; i < d->h.n_procs; i++)
 		ring_look(d, i);
 	/* acquire: cells below head are reserved; each is then looked at by itself. */
 	d->cells_head = atomic_load_explicit(&o->head, memory_order_acquire);
+	see_how_full(d, d->cells_head - d->cells.pos, d->h.n_cells);
 	/* After the heads: what the records cite was there before them (L4). */
 	d->now = trc_clock_ordered() + slack;
 	trc_drain_see_serials(d);
@@ -462,7 +492,7 @@ static void check_sink(struct trc_drain *d)
 	uint32_t active = TRC_DRAIN_ACTIVE;
 
 	trc_writer_totals(d->w, &totals);
-	if (totals.error)
+	if (totals.error && !d->options.follow)
 		/* relaxed: whoever waits now gives up at its next look. */
 		atomic_compare_exchange_strong_explicit(&d->shared->drain_state, &active,
 							TRC_DRAIN_FAILED, memory_order_relaxed,

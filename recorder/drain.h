@@ -8,7 +8,8 @@
  *       fails its check costs the rest of its page, and becomes a gap
  *   G2  every record is either handed to the writer or counted in a gap event, once
  *   G3  no function here calls malloc, stdio or an interposed libc function
- *   G4  one thread at a time, and at most one drain for a mapping
+ *   G4  one thread at a time, and at most one drain for a mapping, but for those that only look
+ *       (trc_drain_options, `follow`)
  */
 #ifndef TRC_RECORDER_DRAIN_H
 #define TRC_RECORDER_DRAIN_H
@@ -57,6 +58,11 @@ struct trc_drain_options {
 	 * Borrowed until trc_drain_open() returns. */
 	const struct trc_drain *after;
 	bool never_wait; /* then: nobody waits for room, whatever the mapping says */
+	/* With `join`: only looks.  Nobody is told, and the mapping may be read-only: a flight recorder
+	 * overwrites what was not read in time, which is told by gaps and the totals.  Any number of
+	 * these for a mapping, whoever else drains it; trc_drain_finish() and trc_drain_sleep() are not
+	 * for them. */
+	bool follow;
 	/* NULL = a mapping that is recorded to; borrowed until trc_drain_open() returns. */
 	const struct trc_drain_window *window;
 };
@@ -86,6 +92,9 @@ struct trc_drain_totals {
 	uint64_t evicted;
 	uint64_t slots_full;  /* threads known by their events only */
 	uint64_t samples, lost_samples; /* as events tell */
+	/* Words of rings and the overflow stream: those that were read, and those that others had
+	 * written over before. */
+	uint64_t read_words, overwritten_words;
 };
 
 /*
@@ -130,6 +139,8 @@ void trc_drain_each_thread(struct trc_drain *d,
 			   void (*tell)(void *context, const struct trc_writer *writer,
 					const struct trc_drain_thread *thread),
 			   void *context);
+/* How much was waiting when the last pass began, where it was most: 256 is a whole ring. */
+uint32_t trc_drain_fullest(const struct trc_drain *d);
 /*
  * Ticks up to which the process's events have been handed over, as of the last pass.  A thread that
  * was stopped in the middle of a record may still come with an earlier one, and the kernel's records

@@ -11,6 +11,7 @@
 
 enum {
 	CELL_WORDS = 7,
+	CELL_SIZE_WORDS = sizeof(struct trc_cell) / 8,
 	FIRST_WORDS = 6,
 	CELLS_MAX = 1 + (TRC_REC_WORDS_MAX - FIRST_WORDS + CELL_WORDS - 1) / CELL_WORDS,
 	STUCK_NS = 10000000,
@@ -160,7 +161,9 @@ static void tell_losses(struct trc_drain *d, struct trc_overflow *o)
 	if (lost <= s->lost_seen || d->windowed) /* there, at the end: trc_drain_copy_finish() */
 		return;
 	trc_drain_gap(d, s, lost - s->lost_seen,
-		      atomic_exchange_explicit(&o->lost_since, 0, memory_order_relaxed),
+		      d->options.follow ? atomic_load_explicit(&o->lost_since, memory_order_relaxed)
+					: atomic_exchange_explicit(&o->lost_since, 0,
+								   memory_order_relaxed),
 		      TRC_GAP_RING_FULL);
 	s->lost_seen = lost;
 }
@@ -170,17 +173,23 @@ uint64_t trc_drain_overflow(struct trc_drain *d)
 	struct trc_overflow *o = trc_area(d->shared, d->h.overflow_off);
 	struct trc_drain_cells *c = &d->cells;
 	uint64_t events = d->totals.events;
-	uint64_t head = d->cells_head;
+	uint64_t head = d->cells_head, pos;
 
 	if (head - c->pos > d->h.n_cells) { /* nobody held it back: not while somebody drains */
-		d->totals.damaged++;
+		d->totals.damaged += !d->options.follow;
+		d->totals.overwritten_words +=
+			(head - d->h.n_cells - c->pos) * CELL_SIZE_WORDS;
 		c->pos = head - d->h.n_cells;
+		c->lost_begin = true;
 		skip(d, 0, TRC_GAP_OVERWRITTEN);
 	}
+	pos = c->pos;
 	while (c->pos != head && step(d, head))
 		;
+	d->totals.read_words += (c->pos - pos) * CELL_SIZE_WORDS;
 	tell_losses(d, o);
-	if (!d->windowed && c->pos != atomic_load_explicit(&o->tail, memory_order_relaxed)) {
+	if (!d->windowed && !d->options.follow &&
+	    c->pos != atomic_load_explicit(&o->tail, memory_order_relaxed)) {
 		/* seq_cst: the tail, then waiters (trc_wait_for_room() does the opposite); and
 		 * as a release: we are done with the cells. */
 		atomic_store_explicit(&o->tail, c->pos, memory_order_seq_cst);

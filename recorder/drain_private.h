@@ -136,6 +136,7 @@ struct trc_drain {
 	uint64_t joined;     /* ticks when this trace began on a ring in use; 0 = it is all of it */
 	uint32_t max_serial; /* of the mapping, as of this pass */
 	uint64_t max_sample; /* of the allocations that have come */
+	uint32_t fullest;    /* as of the beginning of the pass */
 	bool final;	     /* nothing more will be committed */
 	bool goes_on;	     /* after another drain, with nothing missing in between */
 	struct trc_sync_point left; /* what was left to be drained came after that */

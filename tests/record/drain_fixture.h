@@ -13,6 +13,8 @@
 void drain_ids(TCase *t);
 void drain_cells(TCase *t);
 void drain_observers(TCase *t);
+/* With a mapping of its own. */
+TCase *drain_follow(void);
 
 extern struct fake f;
 extern struct fake_file file;

@@ -21,7 +21,8 @@ test_perf_maps_SOURCES = tests/record/test_perf_maps.c
 test_perf_maps_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_perf_maps_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
 test_drain_SOURCES = tests/record/test_drain.c tests/record/drain_cells.c \
-	tests/record/drain_ids.c tests/record/drain_observers.c tests/record/drain_fixture.c \
+	tests/record/drain_follow.c tests/record/drain_ids.c tests/record/drain_observers.c \
+	tests/record/drain_fixture.c \
 	tests/record/drain_fixture.h tests/record/fake_ring.c tests/record/fake_ring.h
 test_drain_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 check_PROGRAMS += test-snapshot test-snapshot-live test-snapshot-races test-ring-file

@@ -399,6 +399,7 @@ static Suite *drain_suite(void)
 	drain_cells(t);
 	drain_observers(t);
 	suite_add_tcase(suite, t);
+	suite_add_tcase(suite, drain_follow());
 	return suite;
 }
 
