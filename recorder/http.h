@@ -37,6 +37,8 @@ enum {
 	TRC_HTTP_CUMULATIVE = 2, /* there is one without seconds=, too */
 	TRC_HTTP_WINDOW = 4,	 /* there is one with seconds= */
 	TRC_HTTP_EACH = 8,	 /* debug= goes up to 4 */
+	/* With TRC_HTTP_CUMULATIVE: there might be, but take() refuses it here. */
+	TRC_HTTP_NEEDS_SECONDS = 16,
 };
 struct trc_http_entry {
 	const char *name;

@@ -57,10 +57,14 @@ static void add_link(struct trc_http_reply *r, const char *name, const char *que
 
 static void add_row(struct trc_http_reply *r, const struct trc_http_entry *e)
 {
-	bool is_profile = e->flags & TRC_HTTP_CUMULATIVE;
+	const char *query = "";
 
+	if (e->flags & TRC_HTTP_NEEDS_SECONDS)
+		query = "?seconds=10"; /* there is no text of that */
+	else if (e->flags & TRC_HTTP_CUMULATIVE)
+		query = "?debug=1";
 	trc_http_addf(r, "<tr><td>%llu</td><td>", (unsigned long long)e->count);
-	add_link(r, e->name, is_profile ? "?debug=1" : "");
+	add_link(r, e->name, query);
 	trc_http_add_escaped(r, e->name);
 	trc_http_addf(r, "</a></td></tr>\n");
 }

@@ -33,6 +33,9 @@ struct trc_taken {
 	void *rows_before;		/* of some: what there was when the window began */
 	struct trc_module_list modules; /* that the stacks refer to */
 	int64_t begin_realtime_ns, duration_ns;
+	/* Of what was recorded meanwhile so much was overwritten before it could be read; 0 =
+	 * nothing. */
+	unsigned int overwritten_percent;
 };
 
 /* Puts one sample into a profile. */

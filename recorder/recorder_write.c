@@ -63,6 +63,9 @@ static void comment_lost(struct writing *w, const char *name, const struct trc_t
 	if (sum.lost_events)
 		comment(w, "%s: %" PRIu64 " events were lost while this was recorded", name,
 			sum.lost_events);
+	if (taken->overwritten_percent)
+		comment(w, "%s: about %u%% of what was recorded was overwritten before it was read",
+			name, taken->overwritten_percent);
 	if (sum.lost_samples)
 		comment(w, "%s: %" PRIu64 " samples were lost", name, sum.lost_samples);
 	if (sum.left_out)

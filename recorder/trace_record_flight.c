@@ -8,7 +8,7 @@
 #include <time.h>
 #include "clock.h"
 #include "snapshot.h"
-#include "trace_record_flight.h"
+#include "trace_record_follow.h"
 #include "trace_record_snapshot.h"
 
 struct trc_flight {
@@ -286,6 +286,7 @@ static void leave_image(struct trc_process *p, struct trc_flight_session *f)
 
 	if (p->shared && trc_trigger_watch_last(&p->flight->watch, now_ns(), now_ticks(p), &due))
 		take(p, f, "trigger", due.text, true, "");
+	trc_follow_end(p);
 	trc_process_unmap(p);
 	/* Its memory goes, its name stays: the next image is to take a higher number, not this one
 	 * again. */
@@ -370,6 +371,7 @@ void trc_flight_finish(struct trc_process *p, struct trc_flight_session *f)
 	if (p->closed)
 		return;
 	p->closed = true;
+	trc_follow_end(p);
 	if (p->shared && last_snapshot(p, f)) {
 		f->dir->keep_rings = true;
 		p->flight->ring_path[0] = '\0'; /* F2 */

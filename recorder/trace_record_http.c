@@ -14,6 +14,7 @@
 #include "own_thread.h"
 #include "part.h"
 #include "sample_table.h"
+#include "trace_record_follow.h"
 #include "trace_record_http.h"
 
 enum { SLICE_NS = 200000000 }; /* the end of the command is seen after that */
@@ -40,6 +41,8 @@ static struct {
 	struct trc_fold *fold;
 	const struct trc_shared *shared; /* that it counts */
 	uint32_t image;
+	uint32_t n_followers;	    /* with --flight: who want the drain */
+	uint64_t overwritten_words; /* of its totals, as the fold was told */
 } http = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 /* ---- what the main thread is asked for --------------------------------------------------- */
@@ -135,23 +138,6 @@ static void give_back(struct call *call)
 	pthread_mutex_unlock(&http.lock);
 }
 
-void trc_tool_http_answer(struct trc_process *p, struct trc_flight_session *flight, uint64_t ticks)
-{
-	const struct trc_http_now now = {.p = p,
-					 .flight = flight,
-					 .fold = p->drain ? http.fold : NULL,
-					 .image = http.image,
-					 .ticks = ticks,
-					 .options = http.options};
-	struct call *first = take_calls();
-
-	if (now.fold)
-		trc_fold_pass(now.fold, ticks);
-	for (struct call *call = first; call; call = call->next)
-		call->answer = call->fn(call->context, &now);
-	give_back(first);
-}
-
 /* ---- the fold ---------------------------------------------------------------------------- */
 
 static uint32_t sample_event(uint32_t number)
@@ -179,35 +165,137 @@ static void fold_wait(void *context, const struct trc_writer *writer,
 
 static const struct trc_drain_observer observer = {fold_event, fold_labels, NULL};
 
-void trc_tool_http_attach(struct trc_process *p)
+static void close_fold(void)
+{
+	trc_fold_close(http.fold);
+	http.fold = NULL;
+	http.image++;
+}
+
+/* `begin`: ticks when what is recorded began.  0 or -ENOMEM. */
+static int open_fold(struct trc_process *p, uint64_t *begin)
 {
 	struct trc_shared h;
 	struct trc_fold_options options = {.sample_event = sample_event};
 	int err;
 
-	if (!http.server)
-		return;
 	memcpy(&h, p->shared, sizeof(h)); /* checked when the drain was opened */
 	options.ticks_per_second = h.ticks_per_second;
 	options.n_procs = h.n_procs;
-	trc_fold_close(http.fold);
-	http.fold = NULL;
 	http.shared = p->shared;
-	http.image++;
+	http.overwritten_words = 0;
 	err = trc_fold_open(&http.fold, &options);
-	if (err) {
-		trc_tool_say("--http: no memory for what is to be counted: there are no profiles");
-		return;
-	}
+	if (err)
+		return err;
 	trc_drain_observe(p->drain, &observer);
 	trc_drain_tell_waits(p->drain, fold_wait, NULL);
-	trc_http_views_begin(http.fold, http.options, h.start.ticks);
+	*begin = h.start.ticks;
+	return 0;
+}
+
+void trc_tool_http_attach(struct trc_process *p)
+{
+	uint64_t begin;
+
+	if (!http.server)
+		return;
+	close_fold();
+	if (!p->drain)
+		return;
+	if (open_fold(p, &begin))
+		trc_tool_say("--http: no memory for what is to be counted: there are no profiles");
+	else
+		trc_http_views_begin(http.fold, http.options, begin);
+}
+
+/* Something was overwritten before it was read: what is in progress may have ended, and something
+ * else begun. */
+static void look_again(struct trc_process *p)
+{
+	struct trc_drain_totals totals;
+
+	trc_drain_totals(p->drain, &totals);
+	if (totals.overwritten_words == http.overwritten_words)
+		return;
+	http.overwritten_words = totals.overwritten_words;
+	trc_fold_lost(http.fold, 0, trc_drain_settled(p->drain), 0);
+	trc_drain_tell_waits(p->drain, fold_wait, NULL);
 }
 
 void trc_tool_http_pass(struct trc_process *p)
 {
-	if (http.fold && p->drain)
-		trc_fold_pass(http.fold, trc_drain_settled(p->drain));
+	if (!http.fold || !p->drain)
+		return;
+	trc_fold_pass(http.fold, trc_follow_settled(p));
+	look_again(p);
+}
+
+void trc_tool_http_answer(struct trc_process *p, struct trc_flight_session *flight, uint64_t ticks)
+{
+	struct call *first = take_calls();
+
+	if (http.fold && p->drain) {
+		trc_fold_pass(http.fold, ticks);
+		look_again(p);
+	}
+	for (struct call *call = first; call; call = call->next) {
+		/* With --flight the fold may be there from one call to the next. */
+		const struct trc_http_now now = {.p = p,
+						 .flight = flight,
+						 .fold = p->drain ? http.fold : NULL,
+						 .image = http.image,
+						 .ticks = ticks,
+						 .options = http.options};
+
+		call->answer = call->fn(call->context, &now);
+	}
+	give_back(first);
+}
+
+static int begin_to_follow(void *context, const struct trc_http_now *now)
+{
+	uint32_t *image = context;
+	uint64_t begin;
+	int err = 0;
+
+	if (!now->p->drain) {
+		close_fold();
+		http.n_followers = 0;
+		err = trc_follow_begin(now->p, now->flight);
+		if (!err)
+			err = open_fold(now->p, &begin);
+		if (err)
+			trc_follow_end(now->p);
+		else
+			trc_follow_pass(now->p); /* modules are known then */
+	}
+	if (err)
+		return err;
+	http.n_followers++;
+	*image = http.image;
+	return 0;
+}
+
+static int end_to_follow(void *context, const struct trc_http_now *now)
+{
+	const uint32_t *image = context;
+
+	if (*image != http.image || !now->p->drain || --http.n_followers)
+		return 0;
+	close_fold();
+	trc_follow_end(now->p);
+	return 0;
+}
+
+int trc_http_follow(uint32_t *image)
+{
+	return http.options->flight ? trc_http_call(begin_to_follow, image) : 0;
+}
+
+void trc_http_unfollow(uint32_t image)
+{
+	if (http.options->flight)
+		trc_http_call(end_to_follow, &image);
 }
 
 void trc_tool_http_leave(void)
@@ -375,7 +463,14 @@ static int list_of_now(void *context, const struct trc_http_now *now)
 
 static int list_modules(struct trc_module_list *list)
 {
-	return trc_http_call(list_of_now, list);
+	uint32_t image;
+	int err = trc_http_follow(&image);
+
+	if (err)
+		return err;
+	err = trc_http_call(list_of_now, list);
+	trc_http_unfollow(image);
+	return err;
 }
 
 static struct trc_http_names *names_open(void)

@@ -25,7 +25,8 @@
 /* Begins to serve, if that was asked for; before the command runs.  0, or -errno after saying why.
  */
 int trc_tool_http_start(const struct trc_tool_options *options);
-/* The drain of the command's process has begun, of its first image or of another one. */
+/* The drain of the command's process has begun, of its first image or of another one; with --flight,
+ * its ring is there. */
 void trc_tool_http_attach(struct trc_process *p);
 /* After each pass of its drain. */
 void trc_tool_http_pass(struct trc_process *p);
@@ -52,6 +53,15 @@ typedef int trc_http_fn(void *context, const struct trc_http_now *now);
 /* Has the main thread call fn, and waits.  What it returned; or -ECANCELED: the command has ended.
  * Context: a thread of the server's. */
 int trc_http_call(trc_http_fn *fn, void *context);
+
+/*
+ * With --flight there is a drain, and a fold, only while somebody wants them: from here to
+ * trc_http_unfollow(), or until the command executes another program.  Else does nothing, since there is
+ * one all the time.  *image is for trc_http_unfollow().  0, -EBUSY: the process is not recorded; or
+ * what trc_http_call() says.  Context: a thread of the server's.
+ */
+int trc_http_follow(uint32_t *image);
+void trc_http_unfollow(uint32_t image);
 
 /* Waits for what is asked for; false: whoever asked is gone, or the command has ended.
  * Context: a thread of the server's. */

@@ -12,6 +12,7 @@
 #include "sample_table.h"
 #include "thread_samples.h"
 #include "thread_text.h"
+#include "trace_record_follow.h"
 #include "trace_record_http.h"
 
 enum { KERNEL_EVENT = TRC_SAMPLE_EVENTS_MAX + 1 }; /* as the drain numbers them */
@@ -75,10 +76,21 @@ static struct kind *kind_of(const char *name)
 	return NULL;
 }
 
+/* With --flight nothing is counted while nobody asks. */
+static bool needs_seconds(const struct kind *kind)
+{
+	return trc_http_options()->flight && !kind->is_threads && !kind->is_cpu;
+}
+
 void trc_http_profiles_each_entry(trc_http_each_fn *fn, void *context)
 {
-	for (size_t i = 0; i < N_KINDS; i++)
-		fn(context, &kinds[i].entry);
+	for (size_t i = 0; i < N_KINDS; i++) {
+		struct trc_http_entry entry = kinds[i].entry;
+
+		if (needs_seconds(&kinds[i]))
+			entry.flags |= TRC_HTTP_NEEDS_SECONDS;
+		fn(context, &entry);
+	}
 }
 
 /* ---- one request ------------------------------------------------------------------------- */
@@ -89,6 +101,7 @@ struct request {
 	const struct trc_http_take *take;
 	struct trc_view *view; /* of its window */
 	uint32_t image;	       /* that its window began in */
+	uint64_t read_words, overwritten_words; /* by then */
 	bool keeps;	       /* the window goes on */
 	struct trc_cpu_event event;
 	uint64_t heap_bytes;
@@ -162,6 +175,7 @@ static int begin_window(void *context, const struct trc_http_now *now)
 	struct trc_view_options options = {.kind = r->kind->view,
 					   .rate = rate_of(r->kind, now->options),
 					   .seed = next_seed(now->ticks)};
+	struct trc_drain_totals totals;
 	int err = check_fold(r, now);
 
 	if (!err && r->kind->is_cpu) {
@@ -169,11 +183,30 @@ static int begin_window(void *context, const struct trc_http_now *now)
 		options.sample_event = event_number(now, &r->event);
 		if (!options.sample_event)
 			err = refuse(r, -EBUSY, "%s has not been sampled yet", r->event.name);
+		else if (r->event.how == TRC_SAMPLE_KERNEL)
+			trc_follow_kernel(now->p);
 	}
-	if (!err)
-		err = trc_view_add(now->fold, &r->view, &options, now->ticks);
+	if (err)
+		return err;
+	trc_drain_totals(now->p->drain, &totals);
+	r->read_words = totals.read_words;
+	r->overwritten_words = totals.overwritten_words;
 	r->image = now->image;
-	return err;
+	return trc_view_add(now->fold, &r->view, &options, now->ticks);
+}
+
+/* With --flight: how much there was that nobody could read. */
+static void tell_overwritten(struct request *r, const struct trc_http_now *now)
+{
+	struct trc_drain_totals totals;
+	uint64_t overwritten, all;
+
+	trc_drain_totals(now->p->drain, &totals);
+	overwritten = totals.overwritten_words - r->overwritten_words;
+	all = totals.read_words - r->read_words + overwritten;
+	if (overwritten)
+		r->taken.overwritten_percent =
+			1 + (unsigned int)((unsigned __int128)overwritten * 99 / all);
 }
 
 static int take_view(struct request *r, const struct trc_http_now *now, struct trc_view *view)
@@ -192,12 +225,16 @@ static int take_view(struct request *r, const struct trc_http_now *now, struct t
 static int end_window(void *context, const struct trc_http_now *now)
 {
 	struct request *r = context;
-	int err = check_fold(r, now);
+	int err = 0;
 
-	if (!err && r->image != now->image)
+	if (r->image != now->image)
 		err = refuse(r, -EBUSY, "the command has executed another program meanwhile");
-	if (!err && !r->keeps)
+	if (!err)
+		err = check_fold(r, now);
+	if (!err && !r->keeps) {
+		tell_overwritten(r, now);
 		err = take_view(r, now, r->view);
+	}
 	if (now->fold && r->image == now->image)
 		trc_view_remove(now->fold, r->view);
 	return err;
@@ -327,6 +364,21 @@ static int take_window(struct request *r)
 	return r->keeps ? -ECANCELED : ended;
 }
 
+/* Begins to look, with --flight. */
+static int follow_window(struct request *r)
+{
+	uint32_t image;
+	int err = trc_http_follow(&image);
+
+	if (err == -EBUSY)
+		return refuse(r, err, "the command is not recorded yet, or not any more");
+	if (err)
+		return err;
+	err = take_window(r);
+	trc_http_unfollow(image);
+	return err;
+}
+
 static int take_live(void *context, const struct trc_http_now *now)
 {
 	struct request *r = context;
@@ -393,7 +445,7 @@ static int take(struct request *r, const struct trace_writer *writer)
 	if (r->kind->is_threads)
 		return take_threads(r, writer);
 	if (r->take->window_ns)
-		err = take_window(r);
+		err = follow_window(r);
 	else
 		err = trc_http_call(!strcmp(r->kind->entry.name, "heap") ? take_live : take_all, r);
 	return err ? err : write_profile(r, writer);
@@ -450,11 +502,12 @@ int trc_http_profile_take(const struct trc_http_take *asked, const struct trace_
 	if (r.kind->is_memory && !o->heap_bytes)
 		return refuse(&r, -ENOTSUP,
 			      "allocations are not sampled: trace-record --heap has them sampled");
-	if (o->flight)
+	if (needs_seconds(r.kind) && !asked->window_ns)
 		return refuse(
 			&r, -ENOTSUP,
-			"with --flight nothing is counted while it runs: flight?seconds=10, or "
-			"trace, is a trace of which trace-analyze --pprof makes any profile");
+			"with --flight nothing is counted while nobody asks: seconds=10 is a profile "
+			"of the ten seconds to come; flight is a trace of the last ones, of which "
+			"trace-analyze --pprof makes any profile");
 	if (r.kind->is_cpu)
 		err = find_event(&r, &o->sampling);
 	if (!err)

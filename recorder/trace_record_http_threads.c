@@ -299,8 +299,13 @@ static int is_there_still(void *context, const struct trc_http_now *now)
 int trc_http_threads(struct trc_thread_profile **out, struct trc_module_list *modules)
 {
 	struct taking t = {.p = calloc(1, sizeof(*t.p)), .modules = modules};
-	int err = t.p ? trc_http_call(look_at_slots, &t) : -ENOMEM;
+	uint32_t image;
+	int err = t.p ? trc_http_follow(&image) : -ENOMEM;
 
+	if (!err) {
+		err = trc_http_call(look_at_slots, &t);
+		trc_http_unfollow(image);
+	}
 	if (!err)
 		err = sort_rows(&t);
 	if (!err)

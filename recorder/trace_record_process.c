@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "clock.h"
 #include "trace_info.h"
-#include "trace_record_flight.h"
+#include "trace_record_follow.h"
 
 /* ---- the file -------------------------------------------------------------------------- */
 
@@ -77,8 +77,7 @@ static int open_writer(struct trc_process *p, const struct trc_shared *h, const 
 
 /* ---- the mapping ----------------------------------------------------------------------- */
 
-/* The clock that the recorded process uses; all processes of a session must use the same. */
-static int adopt_clock(const struct trc_shared *h)
+int trc_process_adopt_clock(const struct trc_shared *h)
 {
 	static bool adopted;
 #if defined(__x86_64__)
@@ -186,7 +185,7 @@ static int begin_drain(struct trc_process *p, const char *sched, const char **wh
 	memcpy(&h, p->shared, sizeof(h));
 	err = trc_layout_check(&h, p->mapped_bytes, why);
 	if (!err)
-		err = adopt_clock(&h);
+		err = trc_process_adopt_clock(&h);
 	if (!err && !p->w)
 		err = open_writer(p, &h, sched);
 	if (!err && p->bases.serial_base)
@@ -328,6 +327,7 @@ void trc_process_finish(struct trc_process *p)
 
 void trc_process_free(struct trc_process *p)
 {
+	trc_follow_end(p);
 	trc_drain_close(p->drain);
 	trc_writer_close(p->w);
 	trc_process_unmap(p);

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "clock.h"
+#include "trace_record_follow.h"
 #include "trace_record_http.h"
 
 enum {
@@ -263,6 +264,8 @@ static void ring_found(struct trc_tool_session *s, const char *name, int pid, ui
 	trc_tool_dir_file(&s->dir, name, path);
 	if (p->flight) {
 		trc_flight_attach(p, &s->flight, path, image);
+		if (p->command)
+			trc_tool_http_attach(p);
 		return;
 	}
 	if (p->drain)
@@ -374,6 +377,11 @@ static bool has_ended(const struct trc_process *p)
 	return poll(&fd, 1, 0) > 0;
 }
 
+static uint64_t drain_pass(struct trc_process *p)
+{
+	return p->flight ? trc_follow_pass(p) : trc_process_pass(p);
+}
+
 /* --http: what is wanted of the command's process, once all of it has been drained up to now, but
  * for what a thread is in the middle of for longer than others take. */
 static void serve(struct trc_tool_session *s)
@@ -387,7 +395,7 @@ static void serve(struct trc_tool_session *s)
 		return;
 	now = trc_clock_ordered();
 	for (int i = 0; p->drain && i < SETTLING_PASSES_MAX; i++) {
-		trc_process_pass(p);
+		drain_pass(p);
 		if (!p->drain || trc_drain_settled(p->drain) >= now)
 			break;
 		nanosleep(&pause, NULL);
@@ -395,6 +403,7 @@ static void serve(struct trc_tool_session *s)
 	/* No younger ones than ever: their threads may not have shown themselves yet. */
 	if (s->options->sampling.n_kernel)
 		kernel_pass(s, false);
+	trc_follow_kernel_pass(p);
 	trc_tool_http_answer(p, &s->flight, now);
 }
 
@@ -418,8 +427,7 @@ static uint64_t pass(struct trc_tool_session *s, struct trc_child *child, bool *
 		}
 		if (p->flight)
 			trc_flight_pass(p, &s->flight, asked);
-		else
-			n_events += trc_process_pass(p);
+		n_events += drain_pass(p);
 		if (p->ended)
 			process_finish(s, p);
 		*any |= !p->closed;
@@ -492,8 +500,10 @@ static uint64_t rest_ns(const struct trc_tool_session *s, uint64_t n_events)
 	}
 	for (struct trc_process *p = s->first; p; p = p->next) {
 		uint64_t sleep_ns = trc_flight_sleep_ns(p, now_ns);
+		uint64_t follow_ns = trc_follow_sleep_ns(p);
 
 		ns = sleep_ns < ns ? sleep_ns : ns;
+		ns = follow_ns < ns ? follow_ns : ns;
 	}
 	return s->options->follow && ns > IDLE_NS ? IDLE_NS : ns;
 }

@@ -9,6 +9,7 @@
 #include "trace_record_procs.h"
 
 struct trc_flight; /* trace_record_flight.h */
+struct trc_follow; /* trace_record_follow.h */
 
 /* One process, its mapping (of one image after the other), and its trace. */
 struct trc_process {
@@ -41,6 +42,7 @@ struct trc_process {
 	char path[TRC_FILE_PATH_BYTES];
 
 	struct trc_flight *flight; /* NULL = a recording */
+	struct trc_follow *follow; /* with --flight; NULL = there is no drain */
 };
 
 /* ---- trace_record_process.c ---- */
@@ -51,6 +53,9 @@ int trc_process_open_file(struct trc_process *p, const struct trc_tool_options *
  * there before is finished.  0 or -errno after saying why. */
 int trc_process_attach(struct trc_process *p, const char *ring_path, uint32_t image,
 		       const char *sched);
+/* The clock that the recorded process uses; all processes of a session must use the same.  0 or
+ * -ENOTSUP. */
+int trc_process_adopt_clock(const struct trc_shared *h);
 /* Maps a ring file, `how` as for mmap().  0 or -errno. */
 int trc_process_map(struct trc_process *p, const char *ring_path, int how);
 void trc_process_unmap(struct trc_process *p);

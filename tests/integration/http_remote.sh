@@ -118,17 +118,112 @@ curl -s -m 5 "$base/" >/dev/null && fail 'something is served still'
 expect_accounted run.trc
 passed 'the trace is whole'
 
-# A flight recorder has its snapshots to serve.
+# A flight recorder has its snapshots to serve, and profiles of the time to come: of rings that go
+# round.
 # shellcheck disable=SC2086
-serve --flight --max-size 16M -- memcached $memcached_user -t 2 -s "$socket" -a 0700
+serve --flight --max-size 256K -F 200 --heap=16K -- \
+	memcached $memcached_user -t 4 -m 64 -s "$socket" -a 0700
+rm -f load.txt stop
+load &
+loader=$!
+started+=("$loader")
+until_true 30 test -s load.txt || fail 'no load ever ended'
 for what in flight 'trace?seconds=0.5'; do
 	curl -sS -f -o "${what%%[?]*}.trc" "$base/$what" || fail "no $what"
 	expect_accounted "${what%%[?]*}.trc"
 done
-says 501 block 'with --flight'
+list_profiles
+for name in allocs block heap mutex profile threadcreate; do
+	pprof "$name" -top -nodecount=1000 "$base/$name?seconds=1"
+	grep -q "^Type: $(type_of "$name")" "$name.out" || {
+		cat "$name.out" >&2
+		fail "$name of a flight recorder is of another type than $(type_of "$name")"
+	}
+	passed "go tool pprof reads $name of a flight recorder"
+done
+grep -q -E 'start_thread|clone' block.out || {
+	cat block.out >&2
+	fail 'the block profile of a flight recorder shows no place where memcached waits'
+}
+if grep -q 'Total samples = 0' profile.out; then
+	cat profile.out >&2
+	fail 'nothing was sampled'
+fi
+pprof remote -symbolize=remote:force -top -nodecount=1000 "$base/block?seconds=1"
+grep -q -E 'start_thread|clone' remote.out || {
+	cat remote.out >&2
+	fail 'symbol of a flight recorder knows no names'
+}
+passed 'profiles of a flight recorder show what memcached does'
+for name in threads goroutine; do
+	read_profile "$name"
+done
+curl -sS -f "$base/threads?debug=2" >threads2.txt || fail 'no paragraphs'
+[ "$(grep -c '^thread ' threads2.txt)" = "$(ls "/proc/$memcached/task" | wc -l)" ] || {
+	cat threads2.txt >&2
+	fail 'not every thread of a flight recorder has its paragraph'
+}
+passed 'every thread of a flight recorder has its paragraph'
+for name in allocs block heap mutex threadcreate; do
+	says 501 "$name" 'seconds=10'
+done
+
+# What was overwritten because nobody looked is said: trace-record stands still for a while.
+curl -sS -f -o overtaken.pb.gz "$base/block?seconds=4" &
+waiting=$!
+sleep 1
+kill -STOP "$recorder"
+sleep 1
+kill -CONT "$recorder"
+wait "$waiting" || fail 'no profile of rings that were overwritten'
+pprof overtaken -comments overtaken.pb.gz
+grep -q 'of what was recorded was overwritten before it was read' overtaken.out || {
+	cat overtaken.out >&2
+	fail 'what was overwritten is not told'
+}
+passed "what was overwritten is told: $(grep -m 1 overwritten overtaken.out)"
+
+# Nobody wants anything: it sleeps, but for a look once a second.
+switches()
+{
+	sed -n 's/^voluntary_ctxt_switches:\s*//p' "/proc/$recorder/status"
+}
+before=$(switches)
+sleep 2
+after=$(switches)
+[ $((after - before)) -lt 50 ] || fail "it woke up $((after - before)) times in 2 s"
+passed "while nobody asks it woke up $((after - before)) times in 2 s"
+
+touch stop
+wait "$loader"
+[ ! -e wrong ] || fail 'a wrong answer of memcached'
+curl -sS -m 60 -o late.txt -w '%{http_code}' "$base/block?seconds=100" >late.code 2>/dev/null &
+late=$!
+sleep 0.2
 finish "$recorder" TERM
 [ "$status" = 0 ] || fail "trace-record --flight ended with status $status: $(cat run.err)"
-passed 'a flight recorder ends as ever'
+wait "$late"
+passed "a flight recorder ends as ever; who waits is told so: $(cat late.code)"
+
+# The command executes another program: who waits for a profile is told, and the next one is of that.
+mkfifo turn
+# shellcheck disable=SC2016 # the other shell's
+begin "$trace_record" --flight --http 127.0.0.1:0 -o turn.trc -- \
+	sh -c 'read -r line <turn; exec sleep 600'
+until_true 30 curl -sS -f -o /dev/null "$base/threads" || fail 'sh is not recorded'
+curl -sS -m 100 -o wait.txt -w '%{http_code}' "$base/block?seconds=3" >wait.code &
+waiting=$!
+sleep 0.5
+echo >turn
+wait "$waiting" || fail 'who waits for a window is not told of another program'
+[ "$(cat wait.code)" = 409 ] || fail "status $(cat wait.code), not 409: $(cat wait.txt)"
+grep -q 'another program' wait.txt || fail "$(cat wait.txt)"
+passed "who waits is told: $(cat wait.txt)"
+pprof turn -top "$base/block?seconds=1"
+grep -q '^File: sleep' turn.out || fail "$(cat turn.out)"
+passed 'the next profile is of the program that was executed'
+kill "$recorder"
+wait "$recorder"
 
 # The command ends, a child of it goes on, and so does the recording.
 # Its parts lie beside the program, whatever it calls itself.
