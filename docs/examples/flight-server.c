@@ -15,6 +15,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#define _GNU_SOURCE 1 /* nanosleep() and others, with -std=c17 too */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>

@@ -18,6 +18,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#define _GNU_SOURCE 1 /* pthread_setname_np() */
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
