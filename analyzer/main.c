@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "analyzer/cli.h"
 #include "analyzer/sql.h"
@@ -183,6 +184,24 @@ static int check_file(const struct command *c, size_t i)
 	return TRC_EXIT_OK;
 }
 
+/* What is written would replace what is read: the trace would be gone. */
+static int check_trace_stays(const struct command *c, const char *trace)
+{
+	struct stat read, written;
+
+	for (size_t i = 0; i < c->n_requests && trace; i++) {
+		const char *path = file_of(&c->request[i]);
+
+		if (!path || stat(path, &written) || stat(trace, &read) ||
+		    read.st_dev != written.st_dev || read.st_ino != written.st_ino)
+			continue;
+		trc_cli_error(&c->cli, "%s: --%s would replace the trace itself", path,
+			      c->request[i].verb->name);
+		return TRC_EXIT_USAGE;
+	}
+	return TRC_EXIT_OK;
+}
+
 static int check_requests(struct command *c, int argc, char **argv)
 {
 	if (argc - optind > 1 || (argc == optind && trace_is_needed(c))) {
@@ -203,6 +222,8 @@ static int check_requests(struct command *c, int argc, char **argv)
 		if (check_file(c, i))
 			return TRC_EXIT_USAGE;
 	}
+	if (check_trace_stays(c, argv[optind]))
+		return TRC_EXIT_USAGE;
 	c->cli.path = argv[optind];
 	return TRC_EXIT_OK;
 }

@@ -8,7 +8,7 @@ static int run_html(struct trc_cli *cli, const struct trc_request *request)
 
 	if (!trc_html_write(cli->model, request->arg, &error))
 		return TRC_EXIT_OK;
-	trc_cli_error(cli, "%s: %s", request->arg, error.text);
+	trc_cli_error(cli, "%s", error.text); /* names the file where that is at fault */
 	return TRC_EXIT_FAILED;
 }
 

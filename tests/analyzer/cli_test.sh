@@ -137,6 +137,20 @@ refused 'two profiles on stdout' 2 'trace-analyze: -: both --pprof and --pprof w
 refused 'a profile and a database in one file' 2 'trace-analyze: x: both --pprof and --db would write it' \
 	"$analyze" --pprof block -o x --db x good.trc
 [ ! -e x ] || fail 'something was written to a file that two would write'
+cp good.trc same.trc
+ln same.trc linked.trc
+refused 'a database in place of the trace' 2 \
+	'trace-analyze: same.trc: --db would replace the trace itself' "$analyze" --db same.trc same.trc
+refused 'a page in place of the trace' 2 \
+	'trace-analyze: linked.trc: --html would replace the trace itself' \
+	"$analyze" --html linked.trc same.trc
+refused 'a profile in place of the trace' 2 \
+	'trace-analyze: ./same.trc: --pprof would replace the trace itself' \
+	"$analyze" --pprof block -o ./same.trc same.trc
+cmp good.trc same.trc || fail 'the trace was written over'
+refused 'a page that cannot be written' 1 \
+	'trace-analyze: good.trc: missing/x.html: No such file or directory' \
+	"$analyze" --html missing/x.html good.trc
 refused '-o without a profile' 2 'trace-analyze: -o comes after the --pprof that it belongs to' \
 	"$analyze" -o x --check good.trc
 refused 'a query that writes' 1 \
