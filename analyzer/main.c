@@ -32,7 +32,7 @@ struct command {
 	const struct trc_cli_option *option[OPTIONS_MAX];
 	size_t n_options;
 	struct option getopt_long[N_VERBS + OPTIONS_MAX + 3];
-	char getopt_short[2 * OPTIONS_MAX + 4];
+	char getopt_short[2 * OPTIONS_MAX + 5];
 };
 
 void trc_cli_error(const struct trc_cli *cli, const char *format, ...)
@@ -52,6 +52,7 @@ static void collect_options(struct command *c)
 {
 	size_t n = 0, letters = 0;
 
+	c->getopt_short[letters++] = ':'; /* a missing value is told from a mistyped name */
 	c->getopt_short[letters++] = 'h';
 	c->getopt_long[n++] = (struct option){"help", no_argument, NULL, 'h'};
 	c->getopt_long[n++] = (struct option){"version", no_argument, NULL, OPT_VERSION};
@@ -120,13 +121,26 @@ static int add_request(struct command *c, const struct trc_verb *verb)
 	return TRC_EXIT_OK;
 }
 
-static int take_letter(struct command *c, int letter)
+/* What getopt_long() says no to: ':' for want of a value, and '?'.  `word` is the one before the
+ * next, which is not yet that of a letter among others: optopt has the letter. */
+static int refuse_option(const struct command *c, int got, const char *word)
+{
+	const char letter[] = {'-', (char)optopt, '\0'};
+	const char *what = got == ':'		 ? "a value is missing"
+			   : optopt >= VERB_BASE ? "it takes no value"
+						 : "no such option";
+
+	trc_cli_error(&c->cli, "%s: %s; try 'trace-analyze --help'",
+		      optopt > 0 && optopt < VERB_BASE ? letter : word, what);
+	return TRC_EXIT_USAGE;
+}
+
+static int take_letter(struct command *c, int letter, const char *word)
 {
 	for (size_t i = 0; i < c->n_options; i++)
 		if (c->option[i]->letter == letter)
 			return set_option(c, c->option[i]);
-	fputs("try 'trace-analyze --help'\n", stderr);
-	return TRC_EXIT_USAGE;
+	return refuse_option(c, letter, word);
 }
 
 /* An exit status, or -1: go on. */
@@ -134,6 +148,7 @@ static int parse(struct command *c, int argc, char **argv)
 {
 	int got, status = TRC_EXIT_OK;
 
+	opterr = 0; /* getopt's messages are two lines with ours, and name us by our path */
 	while (status == TRC_EXIT_OK &&
 	       (got = getopt_long(argc, argv, c->getopt_short, c->getopt_long, NULL)) != -1) {
 		if (got == 'h') {
@@ -147,7 +162,7 @@ static int parse(struct command *c, int argc, char **argv)
 		} else if (got >= VERB_BASE) {
 			status = add_request(c, verbs[got - VERB_BASE]);
 		} else {
-			status = take_letter(c, got);
+			status = take_letter(c, got, argv[optind - 1]);
 		}
 	}
 	return status == TRC_EXIT_OK ? -1 : status;

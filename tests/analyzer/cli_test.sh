@@ -119,6 +119,14 @@ refused 'no trace' 2 "trace-analyze: no trace was named; try 'trace-analyze --he
 	"$analyze" --check
 refused 'two traces' 2 "trace-analyze: one trace at a time; try 'trace-analyze --help'" \
 	"$analyze" --check good.trc good.trc
+refused 'a mistyped option' 2 "trace-analyze: --summery: no such option; try 'trace-analyze --help'" \
+	"$analyze" --summery good.trc
+refused 'a letter that is no option' 2 "trace-analyze: -x: no such option; try 'trace-analyze --help'" \
+	"$analyze" -xh good.trc
+refused 'a value that is not wanted' 2 "trace-analyze: --check=all: it takes no value; try 'trace-analyze --help'" \
+	"$analyze" --check=all good.trc
+refused 'an option without its value' 2 "trace-analyze: --sql: a value is missing; try 'trace-analyze --help'" \
+	"$analyze" good.trc --sql
 refused 'an output of no kind' 2 'trace-analyze: --output is table, csv, tsv or json, not xml' \
 	"$analyze" --output xml --check good.trc
 refused 'a profile of what was not sampled' 1 \
