@@ -134,6 +134,14 @@ static int export_everything(struct export *x)
 	return err ? err : run(x, sqlite3_mprintf("COMMIT"));
 }
 
+/* The system's reason, where there is one: SQLite's own says only that it cannot open the file. */
+static const char *why_not_open(const struct export *x, int rc)
+{
+	int err = x->db && rc == SQLITE_CANTOPEN ? sqlite3_system_errno(x->db) : 0;
+
+	return err ? strerror(err) : sqlite3_errstr(rc);
+}
+
 static int export_to(struct trc_model *m, const char *path, struct trc_error *error)
 {
 	struct export x = {.m = m, .error = error};
@@ -143,7 +151,7 @@ static int export_to(struct trc_model *m, const char *path, struct trc_error *er
 	if (!rc)
 		rc = trc_sql_add_tables(x.db, m, PREFIX);
 	if (rc) {
-		snprintf(error->text, sizeof(error->text), "%s", sqlite3_errstr(rc));
+		snprintf(error->text, sizeof(error->text), "%s", why_not_open(&x, rc));
 		err = -EIO;
 	}
 	if (!err)

@@ -108,7 +108,7 @@ if command -v sqlite3 >/dev/null; then
 fi
 echo old >keep.db
 run "$analyze" --db missing/x.db good.trc
-same 'db: unwritable' "1 trace-analyze: good.trc: missing/x.db: unable to open database file" \
+same 'db: unwritable' "1 trace-analyze: good.trc: missing/x.db: No such file or directory" \
 	"$status $(cat err)"
 
 # --- troubles ---
