@@ -337,9 +337,13 @@ static int print_counters(struct trc_report *r)
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++) {
-		struct type *type = type_find(&t, counter[i].name ? counter[i].name : "");
-		struct extremes *e = type && !type->n ? trc_array_add(&extremes) : extremes.row;
+		struct type *type;
+		struct extremes *e;
 
+		if (!trc_report_wanted(r, counter[i].thread, counter[i].ts_ns))
+			continue;
+		type = type_find(&t, counter[i].name ? counter[i].name : "");
+		e = type && !type->n ? trc_array_add(&extremes) : extremes.row;
 		if (!type || !e) {
 			err = -ENOMEM;
 			break;
@@ -353,7 +357,7 @@ static int print_counters(struct trc_report *r)
 			e->most = counter[i].value;
 		e->latest = counter[i].value;
 	}
-	if (n && !err)
+	if (t.types.n && !err)
 		print_counter_columns(r);
 	for (size_t i = 0; i < t.types.n && i < r->top && !err; i++)
 		print_counter(r, (struct type *)t.types.row + i,

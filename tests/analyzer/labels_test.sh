@@ -61,6 +61,10 @@ labels clean phase="clean up"
 @3000000 proc=0 thread=2 park reason=mutex object=0x10 holder=1 stack=s1
 @3000000 proc=1 thread=3 park reason=mutex object=0x20 holder=1 stack=s1
 @3500000 proc=2 thread=1 log category="news" message="busy"
+@3600000 proc=1 thread=3 counter name="queue" value=4
+@3700000 proc=0 thread=2 counter name="queue" value=7
+@3800000 proc=2 thread=1 counter name="queue" value=9
+@3900000 proc=1 thread=3 counter name="refused" value=1
 @13000000 proc=2 thread=1 unlock reason=mutex object=0x20 waiters=1 stack=s2
 @13000000 proc=1 thread=3 resume reason=mutex object=0x20
 @33000000 proc=2 thread=1 unlock reason=mutex object=0x10 waiters=1 stack=s2
@@ -111,12 +115,19 @@ silent 'its regions' refuse
 tells 'but those under them' 'serve 1 31.0 ms 31.0 ms 31.0 ms 31.0 ms 31.0 ms'
 silent 'logs under other labels' news
 silent 'labels of other sets' 'tenant=other'
+tells 'values of counters that were given under them' 'queue 1 7 7 7'
+silent 'counters that had none there' refused
+silent 'what there is, as long as something is asked for that there is' 'nothing was'
 
 report --label-filter phase --label-filter 'phase=clean up'
 tells 'conditions add up' 'from here on only what was done under phase,phase=clean up'
 grep -q '^Critical sections  40.0 ms' "$dir/out" || fail "critical sections: $(cat "$dir/out")"
 silent 'no waits' 'Waiting for'
 tells 'and logs' 'news 1'
+
+report --label-filter tenant=nobody
+tells 'a label that there is not' 'nothing was: the keys of its labels are request, tenant, size, phase'
+silent 'no counters either' Counters
 
 report --summary --label-filter tenant=other
 tells 'the summary, too' 'from here on only what was done under tenant=other'
@@ -169,6 +180,10 @@ same 'what each thread is at, and for whom' 'under tenant=other under tenant=acm
 report --label-filter tenant=acme
 grep -q '^Threads now  when the trace ends: 1 waiting, 0 running' "$dir/out" ||
 	fail "threads now: $(cat "$dir/out")"
+
+echo '@1000 thread=1 log message="alone"' | "$top_builddir/trc-assemble" - "$dir/t.trc" || exit 1
+report --label-filter tenant
+tells 'a trace without labels' 'nothing was: the trace has no labels'
 
 "$analyze" --label-filter tenant --sql 'SELECT 1' "$dir/t.trc" >"$dir/out" 2>"$dir/err"
 same 'what does not obey it does not ignore it' \
