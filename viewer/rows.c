@@ -273,11 +273,14 @@ static void write_frames(struct trc_rows *r, const struct trc_stacks *s)
 	for (size_t i = 0; s && i < s->n_frames; i++) {
 		const struct trc_frame *f = &s->frame[i];
 		const struct trc_module_entry *module = NULL;
+		uint64_t address = f->address;
 
 		if (f->module && f->module < n_modules)
 			module = trc_reader_module(reader, f->module);
-		trc_column_add(&c[LOW], (uint32_t)f->address);
-		trc_column_add(&c[HIGH], f->address >> 32);
+		if (module) /* as objdump shows it; where it was loaded is another place each time */
+			address -= module->load_bias;
+		trc_column_add(&c[LOW], (uint32_t)address);
+		trc_column_add(&c[HIGH], address >> 32);
 		trc_column_add(&c[FUNCTION], trc_texts_id(&r->texts, f->function));
 		trc_column_add(&c[FILE_NAME], trc_texts_id(&r->texts, f->file));
 		trc_column_add(&c[LINE], f->line);

@@ -127,7 +127,8 @@ size_t trc_reader_modules(const struct trc_reader *r)
 
 const struct trc_module_entry *trc_reader_module(const struct trc_reader *r, uint32_t id)
 {
-	static const struct trc_module_entry module = {.path = "/usr/lib/libdemo.so.1"};
+	static const struct trc_module_entry module = {.path = "/usr/lib/libdemo.so.1",
+						       .load_bias = 0xffffffff81000000};
 
 	return &module;
 }

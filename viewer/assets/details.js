@@ -68,7 +68,7 @@ function stackView(title, stack, {whole = false} = {}) {
 	for (const f of frames) {
 		const name = el("span", {class: "fn"}, f.function || f.address);
 		const place = f.place ? el("span", {class: "place", title: f.file}, f.place)
-			: el("span", {class: "place", title: f.module}, baseName(f.module));
+			: el("span", {class: "place", title: f.module}, f.function ? baseName(f.module) : "");
 		list.append(el("li", {class: f.skipped && !whole ? "skipped" : ""}, name,
 			f.inlined ? el("span", {class: "dim"}, " inlined") : null, " ", place));
 	}

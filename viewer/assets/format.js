@@ -44,11 +44,14 @@ function percent(part, whole) {
 	return value > 0 && value < 0.1 ? "< 0.1 %" : `${value.toFixed(value < 10 ? 1 : 0)} %`;
 }
 
-// From two 32-bit halves: small numbers are descriptors, large ones addresses.
-function object(low, high) {
-	if (!high && low < 65536)
-		return String(low);
+// From two 32-bit halves.
+function hex(low, high) {
 	return "0x" + (BigInt(high) << 32n | BigInt(low)).toString(16);
+}
+
+// Small numbers are descriptors, large ones addresses.
+function object(low, high) {
+	return !high && low < 65536 ? String(low) : hex(low, high);
 }
 
 // An element with attributes, handlers (on...) and children; strings become text nodes.

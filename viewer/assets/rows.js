@@ -480,12 +480,13 @@ function stackFrames(stack) {
 		if (j < 0 || j >= f.n)
 			continue;
 		const file = f.file[j] ? text(f.file[j]) : "";
+		const module = f.module[j] ? text(f.module[j]) : "";
 		frames.push({
 			function: f.function[j] ? text(f.function[j]) : "",
-			address: object(f.low[j], f.high[j]),
+			address: (module ? baseName(module) + "+" : "") + hex(f.low[j], f.high[j]),
 			file, line: f.line[j],
 			place: file ? baseName(file) + (f.line[j] ? ":" + f.line[j] : "") : "",
-			module: f.module[j] ? text(f.module[j]) : "",
+			module,
 			inlined: f.inlined[j] !== 0,
 			skipped: i - first < trace.stack.skip[stack],
 		});
