@@ -108,7 +108,8 @@ static void clean_ring(struct clean *c, const struct place *place, const char *n
 		return;
 	}
 	if (err) {
-		snprintf(error + strlen(error), sizeof(error) - strlen(error), ": left alone");
+		snprintf(error + strlen(error), sizeof(error) - strlen(error),
+			 ": left alone; if its process is gone, rm does it");
 		failed(c, place, name, error);
 		return;
 	}

@@ -40,7 +40,7 @@ static int make(struct trc_tool_dir *d)
 
 	if (!(given && *given) && access(dir, W_OK | X_OK))
 		dir = "/tmp";
-	if (!is_tmpfs(dir))
+	if (!access(dir, F_OK) && !is_tmpfs(dir))
 		trc_tool_say("warning: %s is not on tmpfs: recording will be slower", dir);
 	for (int tries = 0; tries < 3 && d->fd < 0 && !err; tries++) {
 		if (snprintf(d->path, sizeof(d->path), "%s/trc-XXXXXX", dir) >=
@@ -55,7 +55,7 @@ static int make(struct trc_tool_dir *d)
 		err = -EAGAIN;
 	if (!err)
 		return 0;
-	trc_tool_say("%s: %s", dir, strerror(-err));
+	trc_tool_say("%s%s: %s", given && *given ? "TRC_RING_DIR: " : "", dir, strerror(-err));
 	d->path[0] = '\0';
 	return err;
 }

@@ -1,6 +1,7 @@
 /* trace_record_options.c - what trace-record is asked for, and whether that can be. */
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,7 +182,7 @@ static void check_ring_size(const char *text)
 	if (!text)
 		return;
 	layout.ring_bytes = parse_size(text);
-	if (!layout.ring_bytes || trc_layout_plan(&plan, &layout))
+	if (layout.ring_bytes < TRC_PAGE_WORDS_MIN * 8 || trc_layout_plan(&plan, &layout))
 		refuse("--ring-size %s: not a size between 8K and 16G", text);
 }
 
@@ -194,6 +195,17 @@ static uint64_t heap_bytes(const char *text)
 	return n;
 }
 
+/* The least power of two that is a --max-size for so many processors. */
+static uint64_t least_max_bytes(struct trc_layout_options layout)
+{
+	struct trc_shared plan = {0};
+
+	layout.max_bytes = 64 << 10;
+	while (trc_layout_plan(&plan, &layout) && layout.max_bytes < UINT64_MAX / 2)
+		layout.max_bytes <<= 1;
+	return layout.max_bytes;
+}
+
 static void check_max_size(struct trc_tool_options *o)
 {
 	struct trc_layout_options layout = {0};
@@ -204,9 +216,12 @@ static void check_max_size(struct trc_tool_options *o)
 	layout.max_bytes = o->max_bytes = parse_size(o->max_size ? o->max_size : "64M");
 	if (!layout.max_bytes)
 		refuse("--max-size %s: not a size such as 64M", o->max_size);
-	if (trc_layout_plan(&plan, &layout))
-		refuse("--max-size %s: not enough for %u processors, or too much",
-		       o->max_size ? o->max_size : "64M", layout.n_procs);
+	if (!trc_layout_plan(&plan, &layout))
+		return;
+	if (layout.max_bytes > least_max_bytes(layout))
+		refuse("--max-size %s: too much", o->max_size);
+	refuse("--max-size %s: not enough for %u processors: %" PRIu64 "K is",
+	       o->max_size ? o->max_size : "64M", layout.n_procs, least_max_bytes(layout) >> 10);
 }
 
 static uint64_t duration(const char *option, const char *text, uint64_t otherwise_ns)

@@ -64,10 +64,14 @@ done <<'END'
 125|-o: a value is missing|-o
 125|--ring-size 3Q: not a size|--ring-size 3Q true
 125|--ring-size -1: not a size|--ring-size -1 true
+125|--ring-size 4: not a size|--ring-size 4 true
 125|--locks some: not one of: contended all none|--locks some true
 125|--on-full block: not one of: wait drop|--on-full=block true
 125|--unwind guess: not one of: auto fp libunwind none|--unwind guess true
 END
+check "no directory for the memory: an error" status 125 env TRC_RING_DIR=no-dir "$record" true
+check "no directory for the memory: one line says so" \
+	same "$(cat err)" 'trace-record: TRC_RING_DIR: no-dir: No such file or directory'
 printf 'exec ./marker\n' >marker && printf '#!/bin/sh\ntouch ran\n' >marker && chmod +x marker
 check "unwritable: an error" status 125 "$record" -o no-dir/x.trc ./marker
 check "unwritable: says why" says err 'no-dir/x.trc: No such file or directory'
