@@ -292,7 +292,9 @@ function markColour(kind) {
 	return kind === MARK_TRIGGER ? theme.style.accent : theme.style.gap;
 }
 
-// Signals and conditions that were met: a flag on the thread's lane, its text where there is room.
+// Signals and conditions that were met: a flag on the thread's lane; of a signal its name where there
+// is room.  The rest, and what the condition was, is in tooltip and details: it would hide the wait that
+// it is about.
 function drawMarks(ctx, track, top) {
 	const marks = trace.mark, t = track.thread.idx + 1, hi = marks.first[t + 1];
 	const slack = (view.t1 - view.t0) / view.width * 9;
@@ -309,7 +311,8 @@ function drawMarks(ctx, track, top) {
 		const right = x < view.width - 120; // else it points to the left
 		const room = right ? Math.min(next, view.width) - x - 14 : x - Math.max(0, lastX) - 14;
 		lastX = x;
-		const string = room > 30 ? fitText(ctx, text(marks.text[row]), Math.min(room, 260)) : "";
+		const name = marks.kind[row] === MARK_TRIGGER ? "" : text(marks.text[row]).split(": ")[0];
+		const string = room > 30 ? fitText(ctx, name, Math.min(room, 260)) : "";
 		ctx.fillStyle = markColour(marks.kind[row]);
 		ctx.fillRect(x - 1, y, 2, STATE_HEIGHT + TRACK_PAD);
 		ctx.beginPath();
@@ -322,11 +325,9 @@ function drawMarks(ctx, track, top) {
 		const width = ctx.measureText(string).width;
 		const left = right ? x + 9 : x - 14 - width;
 		ctx.fillStyle = theme.style.bg;
-		ctx.globalAlpha = 0.85;
-		ctx.fillRect(left, y - 1, width + 5, 11);
-		ctx.globalAlpha = 1;
+		ctx.fillRect(left, top + TRACK_PAD, width + 5, STATE_HEIGHT); // no half of what it covers
 		ctx.fillStyle = markColour(marks.kind[row]);
-		ctx.fillText(string, left + 2, y + 5);
+		ctx.fillText(string, left + 2, top + TRACK_PAD + STATE_HEIGHT / 2);
 	}
 }
 
