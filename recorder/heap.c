@@ -5,8 +5,9 @@
  *       sample, and when the period changes: by then what is left of it has the same distribution
  *   H2  an object is known before the program has its address, and not any more when the
  *       allocator gets it back: so an address is that of one object at a time
- *   H3  an end that could not be recorded (no room, a thread that records no more) is not
- *       forgotten: it is told when that address is seen again
+ *   H3  an end that could not be recorded is not forgotten: what ends where nothing is recorded (a
+ *       thread behind its end, a child by vfork()) is told by who tells of the heap next, up to 64
+ *       of them at a time; that, and what found no room, when its address is seen again
  *   H4  nothing here is waited for
  *
  * Context: traced thread, signal handlers.
@@ -22,6 +23,10 @@
 
 static _Atomic uint64_t n_samples; /* of this process, in all its sessions */
 static _Atomic uint64_t n_unplaced;
+
+/* Addresses of objects that have ended, in the table still; 0 = none.  Also of what is told by now. */
+static _Atomic uint64_t untold[64];
+static _Atomic uint32_t n_untold; /* never too few, for those who see them */
 
 uint64_t trc_heap_unplaced(void)
 {
@@ -83,7 +88,7 @@ static void sample(uint64_t address, uint64_t bytes)
 {
 	struct trc_heap_object object = {
 		atomic_fetch_add_explicit(&n_samples, 1, memory_order_relaxed) + 1, bytes,
-		trc_self.heap_period};
+		trc_self.heap_period, false};
 	uint64_t n;
 
 	if (trc_heap_may_know((const void *)(uintptr_t)address))
@@ -99,6 +104,91 @@ static void sample(uint64_t address, uint64_t bytes)
 		trc_own_runtime.counter(NULL, "heap samples without a place", (int64_t)n);
 }
 
+/* A thread that is quiet for now may give back what it allocated while it was not; but it does not
+ * begin to record with that.  A child by vfork() has our memory, but is another process. */
+static bool may_record(void)
+{
+	if (!trc_recording())
+		return false;
+	if (!trc_self.quiet)
+		return trc_self_ready();
+	return trc_self_is_of_session() &&
+	       (uint64_t)trc_raw1(SYS_getpid, 0) == trc_rec.shared->pid;
+}
+
+static void leave_untold(uint64_t address)
+{
+	unsigned int i;
+
+	atomic_fetch_add_explicit(&n_untold, 1, memory_order_relaxed);
+	for (i = 0; i < sizeof(untold) / sizeof(*untold); i++) {
+		uint64_t none = 0;
+
+		/* release: pairs with the acquire in tell_untold(): it finds the object in the table. */
+		if (atomic_compare_exchange_strong_explicit(&untold[i], &none, address,
+							    memory_order_release,
+							    memory_order_relaxed))
+			return;
+	}
+	atomic_fetch_sub_explicit(&n_untold, 1, memory_order_relaxed);
+}
+
+/* The object of a place that was taken has ended; or it is put back (H3). */
+static void end(_Atomic uint64_t *key, uint64_t address, const struct trc_heap_object *object)
+{
+	bool busy = trc_self.heap_busy;
+
+	trc_self.heap_busy = true;
+	trc_self.no_wait++;
+	if (!may_record()) {
+		trc_heap_table_leave(key, address);
+		leave_untold(address);
+	} else if (record_free(address, object)) {
+		trc_heap_table_drop(key, address);
+	} else {
+		trc_heap_table_back(key, address);
+	}
+	trc_self.no_wait--;
+	trc_self.heap_busy = busy;
+}
+
+/* By who may record (H3). */
+static __attribute__((noinline)) void tell_untold(void)
+{
+	struct trc_heap_object was;
+	_Atomic uint64_t *key;
+
+	for (unsigned int i = 0; i < sizeof(untold) / sizeof(*untold); i++) {
+		uint64_t address = atomic_load_explicit(&untold[i], memory_order_relaxed);
+
+		/* acquire: pairs with the release in leave_untold(). */
+		if (address)
+			address = atomic_exchange_explicit(&untold[i], 0, memory_order_acquire);
+		if (!address)
+			continue;
+		atomic_fetch_sub_explicit(&n_untold, 1, memory_order_relaxed);
+		key = trc_heap_table_take(address, &was);
+		if (key && was.ended)
+			end(key, address, &was);
+		else if (key) /* another object by now */
+			trc_heap_table_back(key, address);
+	}
+}
+
+static bool any_untold(void)
+{
+	return atomic_load_explicit(&n_untold, memory_order_relaxed) != 0;
+}
+
+void trc_heap_settle(void)
+{
+	int saved_errno = errno;
+
+	if (any_untold() && may_record())
+		tell_untold();
+	errno = saved_errno;
+}
+
 void trc_heap_due(const void *object, uint64_t n_bytes)
 {
 	uint64_t bytes = n_bytes + !n_bytes;
@@ -109,53 +199,27 @@ void trc_heap_due(const void *object, uint64_t n_bytes)
 		return;
 	trc_self.heap_busy = true;
 	trc_self.no_wait++;
-	if (draw(bytes) && object && trc_recording() && trc_self_ready())
-		sample((uintptr_t)object, bytes);
+	if (draw(bytes) && object && trc_recording()) {
+		if (trc_self_ready())
+			sample((uintptr_t)object, bytes);
+		else
+			trc_self_lost();
+	}
+	trc_heap_settle();
 	trc_self.no_wait--;
 	trc_self.heap_busy = false;
 	errno = saved_errno;
 }
 
-/* A child by vfork() has our memory, and the objects in it, but is another process. */
-static bool is_vforked(void)
-{
-	return trc_self.quiet &&
-	       (!trc_recording() || (uint64_t)trc_raw1(SYS_getpid, 0) != trc_rec.shared->pid);
-}
-
-/* A thread that is quiet for now may give back what it allocated while it was not; but it does not
- * begin to record with that. */
-static bool may_record(void)
-{
-	return trc_self.quiet ? trc_self_is_of_session() : trc_self_ready();
-}
-
-/* The object of a place that was taken has ended; or it is put back (H3). */
-static void end(_Atomic uint64_t *key, uint64_t address, const struct trc_heap_object *object)
-{
-	bool busy = trc_self.heap_busy;
-
-	trc_self.heap_busy = true;
-	trc_self.no_wait++;
-	if (trc_recording() && may_record() && record_free(address, object))
-		trc_heap_table_drop(key, address);
-	else
-		trc_heap_table_back(key, address);
-	trc_self.no_wait--;
-	trc_self.heap_busy = busy;
-}
-
 void trc_heap_freed(const void *object)
 {
 	struct trc_heap_object was;
-	_Atomic uint64_t *key;
 	int saved_errno = errno;
+	_Atomic uint64_t *key = trc_heap_table_take((uintptr_t)object, &was);
 
-	if (is_vforked())
-		return;
-	key = trc_heap_table_take((uintptr_t)object, &was);
 	if (key)
 		end(key, (uintptr_t)object, &was);
+	trc_heap_settle();
 	errno = saved_errno;
 }
 
@@ -164,7 +228,7 @@ void trc_heap_moving(struct trc_heap_move *move, const void *object)
 	struct trc_heap_object was;
 
 	move->object = object;
-	move->key = is_vforked() ? NULL : trc_heap_table_take((uintptr_t)object, &was);
+	move->key = trc_heap_table_take((uintptr_t)object, &was);
 }
 
 void trc_heap_moved(const struct trc_heap_move *move, bool ended)

@@ -54,6 +54,8 @@ uint64_t trc_heap_period(void);
  * that live: in the trace they end where they begin.  It tells how many there were, as a counter:
  * whenever their number has doubled. */
 uint64_t trc_heap_unplaced(void);
+/* Tells what has ended where nothing is recorded.  Context: any thread; while recording. */
+void trc_heap_settle(void);
 /* A session begins to record, or has ended. */
 void trc_heap_session(bool on);
 /* In a forked child: nobody uses it.  Context: its only thread. */

@@ -13,8 +13,10 @@
 enum { LEVELS = 4, LEVELS_MIN = 2, LINE = 8, FIRST_LINE_BITS = 9, LEVEL_BITS = 3 };
 
 struct value {
-	_Atomic uint64_t sample, bytes, period;
+	_Atomic uint64_t sample, bytes, period; /* and ENDED */
 };
+/* Beyond all periods. */
+static const uint64_t ENDED = UINT64_C(1) << 63;
 /* A line's keys first: a search touches no more. */
 struct level {
 	_Atomic uint64_t *key; /* [lines * LINE], 64-byte aligned */
@@ -182,10 +184,12 @@ bool trc_heap_table_put(uint64_t address, const struct trc_heap_object *object)
 void trc_heap_table_get(const _Atomic uint64_t *key, struct trc_heap_object *object)
 {
 	const struct value *value = value_of(key);
+	uint64_t period = atomic_load_explicit(&value->period, memory_order_relaxed);
 
 	object->sample = atomic_load_explicit(&value->sample, memory_order_relaxed);
 	object->bytes = atomic_load_explicit(&value->bytes, memory_order_relaxed);
-	object->period = atomic_load_explicit(&value->period, memory_order_relaxed);
+	object->period = period & ~ENDED;
+	object->ended = (period & ENDED) != 0;
 }
 
 _Atomic uint64_t *trc_heap_table_take(uint64_t address, struct trc_heap_object *object)
@@ -212,4 +216,10 @@ void trc_heap_table_drop(_Atomic uint64_t *key, uint64_t address)
 void trc_heap_table_back(_Atomic uint64_t *key, uint64_t address)
 {
 	atomic_store_explicit(key, address, memory_order_release);
+}
+
+void trc_heap_table_leave(_Atomic uint64_t *key, uint64_t address)
+{
+	atomic_fetch_or_explicit(&value_of(key)->period, ENDED, memory_order_relaxed);
+	trc_heap_table_back(key, address);
 }

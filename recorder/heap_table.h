@@ -22,6 +22,7 @@ enum { TRC_HEAP_KEY_BUSY = 1 };
 
 struct trc_heap_object {
 	uint64_t sample, bytes, period;
+	bool ended; /* trc_heap_table_leave() */
 };
 
 /* Makes the table, or empties it. 0 or -ENOMEM.  Context: any thread, may block; nobody else
@@ -39,6 +40,8 @@ _Atomic uint64_t *trc_heap_table_take(uint64_t address, struct trc_heap_object *
 /* The place that was taken is free, or holds `address` as before. */
 void trc_heap_table_drop(_Atomic uint64_t *key, uint64_t address);
 void trc_heap_table_back(_Atomic uint64_t *key, uint64_t address);
+/* It holds the same as before, but as an object that has ended. */
+void trc_heap_table_leave(_Atomic uint64_t *key, uint64_t address);
 /* What the place that was taken holds. */
 void trc_heap_table_get(const _Atomic uint64_t *key, struct trc_heap_object *object);
 

@@ -81,6 +81,7 @@ static void begin(void)
  * in our memory may come here. */
 __attribute__((destructor)) static void preload_end(void)
 {
+	trc_heap_settle();
 	if (trc_signal_recorded())
 		trc_sample_stop();
 }

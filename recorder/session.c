@@ -551,6 +551,8 @@ void trc_session_overwrite(bool on, uint64_t window_ns)
 
 void trc_session_record(bool on)
 {
+	if (!on)
+		trc_heap_settle();
 	/* release: pairs with the acquire in trc_self_attach(): a thread that sees the session
 	 * finds its mapping complete. */
 	atomic_store_explicit(&trc_switch.on, on ? sessions : 0, memory_order_release);

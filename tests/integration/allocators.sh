@@ -10,16 +10,6 @@ need c++
 c_object=$here/truth_heap-truth_heap.o
 cxx_object=$here/truth_new-truth_new.o
 
-# the_same WHAT COMMAND...: as it was said just now
-the_same()
-{
-	local what=$1
-	shift
-	env LD_PRELOAD="$preloaded" "$@" >plain.txt 2>err.txt || fail "$what, not recorded: status $?: $(cat err.txt)"
-	cmp plain.txt said.txt || fail "$what does not say the same when it is recorded"
-	passed "$what says the same when it is recorded"
-}
-
 # both WHAT LIBRARY C_PROGRAM CXX_PROGRAM: with LIBRARY preloaded, if that is a name.  Libc's pvalloc()
 # is not for jemalloc's free(), and mimalloc ends a program instead of throwing.
 both()

@@ -15,6 +15,7 @@ objects()
 }
 
 preloaded= # an allocator, for what follows; trace-record has it too
+recorded_with=() # more options of trace-record's
 
 # sampled PERIOD WHAT COMMAND...: leaves what the program said in truth.tsv, and what the trace says
 # in all.tsv
@@ -22,7 +23,8 @@ sampled()
 {
 	local period=$1 what=$2
 	shift 2
-	env LD_PRELOAD="$preloaded" "$trace_record" -q --heap="$period" -o dump.trc -- "$@" >said.txt 2>err.txt ||
+	env LD_PRELOAD="$preloaded" "$trace_record" -q --heap="$period" \
+		"${recorded_with[@]}" -o dump.trc -- "$@" >said.txt 2>err.txt ||
 		fail "$what: status $?: $(cat err.txt)"
 	grep -P '^\d+\t' said.txt >truth.tsv
 	objects dump.trc >all.tsv
@@ -39,6 +41,16 @@ exactly()
 	sort truth.tsv >wanted.tsv
 	diff wanted.tsv got.tsv || fail "$what: the trace (>) and the program (<) disagree"
 	passed "$what: every object and its end"
+}
+
+# the_same WHAT COMMAND...: as it was said just now
+the_same()
+{
+	local what=$1
+	shift
+	env LD_PRELOAD="$preloaded" "$@" >plain.txt 2>err.txt || fail "$what, not recorded: status $?: $(cat err.txt)"
+	cmp plain.txt said.txt || fail "$what does not say the same when it is recorded"
+	passed "$what says the same when it is recorded"
 }
 
 # errors PERIOD: by how many standard errors each size's estimates are off

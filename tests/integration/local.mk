@@ -6,6 +6,7 @@ integration_programs = \
 	tests/integration/truth_labels \
 	tests/integration/truth_profile \
 	tests/integration/truth_heap \
+	tests/integration/heap_hostile \
 	tests/integration/recorders \
 	tests/integration/truth_new \
 	tests/integration/own_malloc \
@@ -37,6 +38,10 @@ tests_integration_truth_profile_LDADD = libtrc.la -lpthread
 tests_integration_truth_heap_SOURCES = tests/integration/truth_heap.c
 tests_integration_truth_heap_CFLAGS = $(AM_CFLAGS) -fno-builtin
 tests_integration_truth_heap_LDADD = -lpthread
+tests_integration_heap_hostile_SOURCES = tests/integration/heap_hostile.c \
+	tests/integration/heap_plugin.h
+tests_integration_heap_hostile_CFLAGS = $(AM_CFLAGS) -fno-builtin
+tests_integration_heap_hostile_LDADD = -lpthread
 tests_integration_recorders_SOURCES = tests/integration/recorders.c
 tests_integration_recorders_CFLAGS = $(AM_CFLAGS) -fno-builtin
 tests_integration_recorders_LDFLAGS = $(AM_LDFLAGS) -no-install
@@ -56,7 +61,7 @@ tests_integration_any_malloc_LDADD = libtrc.la -lpthread
 if !SANITIZED
 integration_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nonexistent
 check_LTLIBRARIES += tests/integration/libfrontmalloc.la tests/integration/liboperators.la \
-	tests/integration/libarrays.la
+	tests/integration/libarrays.la tests/integration/libheapplugin.la
 tests_integration_libfrontmalloc_la_SOURCES = tests/integration/front_malloc.c
 tests_integration_libfrontmalloc_la_LDFLAGS = $(integration_LDFLAGS)
 tests_integration_liboperators_la_SOURCES = tests/integration/operators.cc
@@ -66,6 +71,10 @@ tests_integration_libarrays_la_SOURCES = tests/integration/operators.cc
 tests_integration_libarrays_la_CPPFLAGS = $(AM_CPPFLAGS) -DARRAYS
 tests_integration_libarrays_la_CXXFLAGS = $(AM_CXXFLAGS) -std=c++17
 tests_integration_libarrays_la_LDFLAGS = $(integration_LDFLAGS)
+tests_integration_libheapplugin_la_SOURCES = tests/integration/heap_plugin.c \
+	tests/integration/heap_plugin.h
+tests_integration_libheapplugin_la_CFLAGS = $(AM_CFLAGS) -fno-builtin
+tests_integration_libheapplugin_la_LDFLAGS = $(integration_LDFLAGS)
 endif
 tests_integration_kill9_SOURCES = tests/integration/kill9.c
 tests_integration_kill9_LDFLAGS = $(AM_LDFLAGS) -no-install
@@ -92,6 +101,7 @@ integration_tests = \
 	tests/integration/sampled_guest.sh \
 	tests/integration/truth_profile.sh \
 	tests/integration/truth_heap.sh \
+	tests/integration/heap_hostile.sh \
 	tests/integration/recorders.sh \
 	tests/integration/allocators.sh \
 	tests/integration/own_malloc.sh \
