@@ -13,7 +13,9 @@
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+#include "format/raw.h"
 #include "rec.h"
 #include "unwind.h"
 #include "unwind_memory.h"
@@ -96,9 +98,31 @@ static bool same_module(const struct trc_module_slot *slot, const struct trc_mod
 	       !memcmp(slot->build_id, m->build_id, m->build_id_bytes);
 }
 
-static uint64_t heap_put(const char *text)
+/*
+ * dlopen() and search paths may name an object from the working directory, which is nobody
+ * else's: with it in front, in `room`.  As it is what has no slash (the vdso), or is too long.
+ */
+static const char *absolute(const char *path, char room[PATH_BYTES_MAX])
+{
+	size_t n_bytes = strnlen(path, PATH_BYTES_MAX), dir_bytes;
+	long n;
+
+	if (*path == '/' || !memchr(path, '/', n_bytes))
+		return path;
+	n = trc_raw4(SYS_getcwd, room, PATH_BYTES_MAX, 0, 0);
+	dir_bytes = n > 0 ? (size_t)n : 0; /* with the zero at its end */
+	if (!dir_bytes || *room != '/' || dir_bytes + n_bytes >= PATH_BYTES_MAX)
+		return path;
+	room[dir_bytes - 1] = '/';
+	memcpy(room + dir_bytes, path, n_bytes + 1);
+	return room;
+}
+
+static __attribute__((noinline)) uint64_t path_put(const char *path)
 {
 	struct trc_shared *shared = trc_rec.shared;
+	char room[PATH_BYTES_MAX];
+	const char *text = absolute(path, room);
 	uint64_t n_bytes = strnlen(text, PATH_BYTES_MAX - 1) + 1;
 	/* The first byte of the heap stays zero: offset 0 is "none". */
 	uint64_t off = atomic_fetch_add_explicit(&shared->heap_used, n_bytes, memory_order_relaxed);
@@ -135,7 +159,7 @@ static void module_add(const struct trc_module_entry *m, uint32_t epoch)
 	slot->limit = m->limit;
 	slot->file_offset = m->file_offset;
 	slot->load_bias = m->load_bias;
-	slot->path_off = heap_put(m->path);
+	slot->path_off = path_put(m->path);
 	/* release: pairs with the acquire of readers and of covers(). */
 	atomic_store_explicit(&slot->state, TRC_MODULE_READY, memory_order_release);
 }
@@ -246,9 +270,11 @@ static int visit_one(struct dl_phdr_info *info, size_t n_bytes, void *context)
 {
 	const struct visit *visit = context;
 	struct trc_module_entry m;
+	char room[PATH_BYTES_MAX];
 
 	if (!describe(&m, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum, info->dlpi_name, 0))
 		return 0;
+	m.path = absolute(m.path, room);
 	m.last_epoch = UINT32_MAX;
 	visit->fn(visit->context, &m);
 	return 0;
