@@ -3,7 +3,6 @@
  * Context: traced thread, signal handlers.
  */
 #include <stdarg.h>
-#include "recorder/interpose/nonblock.h"
 #include "recorder/interpose/span.h"
 
 /* ---- locks ---------------------------------------------------------------------------- */
@@ -13,18 +12,6 @@ TRC_CALL(int, flock, FLOCK, fd, !(operation & (LOCK_NB | LOCK_UN)), (int fd, int
 TRC_CALL(int, lockf, FLOCK, fd, command == F_LOCK, (int fd, int command, off_t n), (fd, command, n))
 TRC_CALL(int, lockf64, FLOCK, fd, command == F_LOCK, (int fd, int command, off64_t n),
 	 (fd, command, n))
-
-static int set_flags(__typeof__(fcntl) *real, int fd, uintptr_t flags)
-{
-	int result;
-
-	if (!(flags & O_NONBLOCK))
-		trc_nonblock_forget_all();
-	result = real(fd, F_SETFL, flags);
-	if (flags & O_NONBLOCK && result != -1)
-		trc_nonblock_set(fd);
-	return result;
-}
 
 /* The third argument of fcntl() is a word or nothing; passing on one that is not there is what
  * libc does as well. */
@@ -39,8 +26,6 @@ static int set_flags(__typeof__(fcntl) *real, int fd, uintptr_t flags)
 		va_start(args, command);                                                           \
 		arg = va_arg(args, void *);                                                        \
 		va_end(args);                                                                      \
-		if (command == F_SETFL)                                                            \
-			return set_flags(REAL(name), fd, (uintptr_t)arg);                          \
 		if (!trc_recording() || (command != F_SETLKW && command != F_OFD_SETLKW))          \
 			return REAL(name)(fd, command, arg);                                       \
 		trc_span_begin(&span, TRC_REASON_FLOCK, (uint64_t)fd);                             \
@@ -118,13 +103,11 @@ TRC_CALL(int, creat64, OPEN, (uintptr_t)path, true, (const char *path, mode_t mo
 
 /* ---- close ---------------------------------------------------------------------------- */
 
-/* Those of samplers may have been among them, and sockets that do not wait. */
+/* Those of samplers may have been among them. */
 TRC_EXPORT int close(int fd)
 {
-	int result;
+	int result = REAL(close)(fd);
 
-	trc_nonblock_forget(fd);
-	result = REAL(close)(fd);
 	if (!result && trc_recording())
 		trc_sample_descriptor_closed(fd);
 	return result;
@@ -132,7 +115,6 @@ TRC_EXPORT int close(int fd)
 
 TRC_EXPORT void closefrom(int first)
 {
-	trc_nonblock_forget_from(first > 0 ? (unsigned int)first : 0, ~0U);
 	REAL(closefrom)(first);
 	if (trc_recording())
 		trc_sample_descriptors_closed(-1, false);
@@ -140,10 +122,8 @@ TRC_EXPORT void closefrom(int first)
 
 TRC_EXPORT int close_range(unsigned int first, unsigned int last, int flags)
 {
-	int result;
+	int result = REAL(close_range)(first, last, flags);
 
-	trc_nonblock_forget_from(first, last);
-	result = REAL(close_range)(first, last, flags);
 	if (!result && trc_recording())
 		trc_sample_descriptors_closed(-1, (flags & (int)CLOSE_RANGE_UNSHARE) != 0);
 	return result;

@@ -2,16 +2,15 @@
  * io.c - the families of read and write, and what moves bytes between descriptors.
  * Context: traced thread, signal handlers.
  */
-#include "recorder/interpose/nonblock.h"
 #include "recorder/interpose/restart.h"
 
 /* A descriptor may be a socket's, with a time limit: those calls the kernel never restarts. */
 #define READS(name, may_wait, parameters, arguments)                                               \
-	TRC_IO_CALL_AGAIN(ssize_t, name, READ, fd, (may_wait) && !trc_is_nonblocking(fd),          \
+	TRC_IO_CALL_AGAIN(ssize_t, name, READ, fd, may_wait,                                       \
 			  trc_restart_socket(&restart, fd, SO_RCVTIMEO, EAGAIN), parameters,       \
 			  arguments)
 #define WRITES(name, may_wait, parameters, arguments)                                              \
-	TRC_IO_CALL_AGAIN(ssize_t, name, WRITE, fd, (may_wait) && !trc_is_nonblocking(fd),         \
+	TRC_IO_CALL_AGAIN(ssize_t, name, WRITE, fd, may_wait,                                      \
 			  trc_restart_socket(&restart, fd, SO_SNDTIMEO, EAGAIN), parameters,       \
 			  arguments)
 
@@ -48,14 +47,10 @@ WRITES(pwritev64v2, !(flags & RWF_NOWAIT),
        (int fd, const struct iovec *v, int n, off64_t off, int flags), (fd, v, n, off, flags))
 TRC_CALL(int, eventfd_write, WRITE, fd, true, (int fd, eventfd_t value), (fd, value))
 
-/*
- * Between a pipe and something else: counted as a read of where the bytes come from, and on a socket
- * that does not wait the pipe still may.
- */
-TRC_IO_CALL_AGAIN(ssize_t, splice, READ, fd, !(flags & SPLICE_F_NONBLOCK),
-		  trc_restart_socket(&restart, fd, SO_RCVTIMEO, EAGAIN),
-		  (int fd, off64_t *off, int to, off64_t *to_off, size_t n, unsigned int flags),
-		  (fd, off, to, to_off, n, flags))
+/* Between a pipe and something else: counted as a read of where the bytes come from. */
+READS(splice, !(flags & SPLICE_F_NONBLOCK),
+      (int fd, off64_t *off, int to, off64_t *to_off, size_t n, unsigned int flags),
+      (fd, off, to, to_off, n, flags))
 READS(tee, !(flags & SPLICE_F_NONBLOCK), (int fd, int to, size_t n, unsigned int flags),
       (fd, to, n, flags))
 WRITES(vmsplice, !(flags & SPLICE_F_NONBLOCK),

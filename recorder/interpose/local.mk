@@ -23,8 +23,6 @@ libtrcinterpose_la_SOURCES = \
 	recorder/interpose/mutex_inline.c \
 	recorder/interpose/mutex_inline.h \
 	recorder/interpose/names.h \
-	recorder/interpose/nonblock.c \
-	recorder/interpose/nonblock.h \
 	recorder/interpose/operators.c \
 	recorder/interpose/operators.h \
 	recorder/interpose/poll.c \

@@ -170,10 +170,6 @@
 	N(creat64)                                                                                 \
 	N(close)                                                                                   \
 	N(closefrom)                                                                               \
-	N(fclose)                                                                                  \
-	N(dup2)                                                                                    \
-	N(dup3)                                                                                    \
-	N(ioctl)                                                                                   \
 	N(close_range)                                                                             \
 	N(read)                                                                                    \
 	N(__read_chk)                                                                              \
@@ -201,8 +197,6 @@
 	N(vmsplice)
 
 #define TRC_NAMES_SOCKETS(N)                                                                       \
-	N(socket)                                                                                  \
-	N(socketpair)                                                                              \
 	N(recv)                                                                                    \
 	N(__recv_chk)                                                                              \
 	N(recvfrom)                                                                                \

@@ -1,17 +1,17 @@
 /*
  * socket.c - waits for peers.  Context: traced thread, signal handlers.
  */
-#include "recorder/interpose/nonblock.h"
 #include "recorder/interpose/restart.h"
 
 /* Those with a time limit of the socket's are never restarted by the kernel. */
 #define RECEIVE_AGAIN trc_restart_socket(&restart, fd, SO_RCVTIMEO, EAGAIN)
 #define SEND_AGAIN    trc_restart_socket(&restart, fd, SO_SNDTIMEO, EAGAIN)
-#define MAY_WAIT      (!(flags & MSG_DONTWAIT) && !trc_is_nonblocking(fd))
 #define RECEIVES(type, name, parameters, arguments)                                                \
-	TRC_IO_CALL_AGAIN(type, name, RECV, fd, MAY_WAIT, RECEIVE_AGAIN, parameters, arguments)
+	TRC_IO_CALL_AGAIN(type, name, RECV, fd, !(flags & MSG_DONTWAIT), RECEIVE_AGAIN,            \
+			  parameters, arguments)
 #define SENDS(type, name, parameters, arguments)                                                   \
-	TRC_IO_CALL_AGAIN(type, name, SEND, fd, MAY_WAIT, SEND_AGAIN, parameters, arguments)
+	TRC_IO_CALL_AGAIN(type, name, SEND, fd, !(flags & MSG_DONTWAIT), SEND_AGAIN, parameters,   \
+			  arguments)
 
 RECEIVES(ssize_t, recv, (int fd, void *buf, size_t n, int flags), (fd, buf, n, flags))
 RECEIVES(ssize_t, __recv_chk, (int fd, void *buf, size_t n, size_t buf_bytes, int flags),
@@ -36,30 +36,16 @@ SENDS(ssize_t, sendto,
 SENDS(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
 SENDS(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned int n, int flags),
       (fd, messages, n, flags))
-/* The file may have to come from a disk, whatever the socket is. */
 TRC_IO_CALL_AGAIN(ssize_t, sendfile, SEND, fd, true, SEND_AGAIN,
 		  (int fd, int from, off_t *off, size_t n), (fd, from, off, n))
 TRC_IO_CALL_AGAIN(ssize_t, sendfile64, SEND, fd, true, SEND_AGAIN,
 		  (int fd, int from, off64_t *off, size_t n), (fd, from, off, n))
 
-#define ACCEPTS(name, made_flags, parameters, arguments)                                           \
-	TRC_EXPORT int name parameters                                                             \
-	{                                                                                          \
-		struct trc_restart restart;                                                        \
-		int result;                                                                        \
-                                                                                                   \
-		if (!trc_recording() || trc_is_nonblocking(fd))                                    \
-			return trc_nonblock_made(REAL(name) arguments, made_flags);                \
-		trc_restart_begin(&restart, TRC_REASON_ACCEPT, (uint64_t)fd, true);                \
-		do                                                                                 \
-			result = REAL(name) arguments;                                             \
-		while (TRC_UNLIKELY(result == -1) && RECEIVE_AGAIN);                               \
-		trc_restart_end(&restart, result == -1 ? errno : 0);                               \
-		return trc_nonblock_made(result, made_flags);                                      \
-	}
-ACCEPTS(accept, 0, (int fd, __SOCKADDR_ARG peer, socklen_t *peer_bytes), (fd, peer, peer_bytes))
-ACCEPTS(accept4, flags, (int fd, __SOCKADDR_ARG peer, socklen_t *peer_bytes, int flags),
-	(fd, peer, peer_bytes, flags))
+TRC_IO_CALL_AGAIN(int, accept, ACCEPT, fd, true, RECEIVE_AGAIN,
+		  (int fd, __SOCKADDR_ARG peer, socklen_t *peer_bytes), (fd, peer, peer_bytes))
+TRC_IO_CALL_AGAIN(int, accept4, ACCEPT, fd, true, RECEIVE_AGAIN,
+		  (int fd, __SOCKADDR_ARG peer, socklen_t *peer_bytes, int flags),
+		  (fd, peer, peer_bytes, flags))
 
 /* The connection goes on meanwhile; asked again, the kernel waits for it.  Out of time, it says
  * EINPROGRESS the first time and EALREADY then. */

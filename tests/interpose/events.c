@@ -7,10 +7,7 @@
 #include <semaphore.h>
 #include <spawn.h>
 #include <stdbool.h>
-#include <netinet/in.h>
 #include <sys/file.h>
-#include <sys/ioctl.h>
-#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -630,158 +627,6 @@ static void wait_tests(void)
 	}
 }
 
-/* ---- sockets that do not wait --------------------------------------------------------- */
-
-/* A byte is there to be read; whether reading it is timed. */
-static void expect_timed(const char *what, int fd, int peer, bool timed)
-{
-	unsigned int before;
-	char byte = 'x';
-
-	if (write(peer, &byte, 1) != 1 || poll(&(struct pollfd){fd, POLLIN, 0}, 1, -1) != 1)
-		abort();
-	before = count(FAKE_WAIT_BEGIN, TRC_REASON_READ);
-	if (read(fd, &byte, 1) != 1)
-		abort();
-	expect(what, count(FAKE_WAIT_BEGIN, TRC_REASON_READ) - before, timed);
-}
-
-static void sockets(int type, int pair[2])
-{
-	if (socketpair(AF_UNIX, SOCK_STREAM | type, 0, pair))
-		abort();
-}
-
-static void close_both(const int pair[2])
-{
-	close(pair[0]);
-	close(pair[1]);
-}
-
-static void set_flags(int fd, int flags)
-{
-	if (fcntl(fd, F_SETFL, flags))
-		abort();
-}
-
-static void nonblocking_by_flags(void)
-{
-	int pair[2], off = 0, on = 1, other;
-
-	sockets(0, pair);
-	expect_timed("a socket", pair[0], pair[1], true);
-	set_flags(pair[0], O_NONBLOCK);
-	expect_timed("O_NONBLOCK", pair[0], pair[1], false);
-	set_flags(pair[0], 0);
-	expect_timed("no more O_NONBLOCK", pair[0], pair[1], true);
-	ioctl(pair[0], FIONBIO, &on);
-	expect_timed("FIONBIO", pair[0], pair[1], false);
-	ioctl(pair[0], FIONBIO, &off);
-	expect_timed("no more FIONBIO", pair[0], pair[1], true);
-	set_flags(pair[0], O_NONBLOCK);
-	other = dup(pair[0]);
-	set_flags(other, 0);
-	expect_timed("blocking by another descriptor", pair[0], pair[1], true);
-	close(other);
-	close_both(pair);
-}
-
-/* Another one with the same number is not known. */
-static void nonblocking_up_to_close(void)
-{
-	int blocking[2], pair[2];
-
-	if (pipe(blocking))
-		abort();
-	sockets(SOCK_NONBLOCK, pair);
-	expect_timed("SOCK_NONBLOCK", pair[0], pair[1], false);
-	dup2(blocking[0], pair[0]);
-	expect_timed("dup2", pair[0], blocking[1], true);
-	close_both(pair);
-	sockets(SOCK_NONBLOCK, pair);
-	dup3(blocking[0], pair[0], O_CLOEXEC);
-	expect_timed("dup3", pair[0], blocking[1], true);
-	close_both(pair);
-	sockets(SOCK_NONBLOCK, pair);
-	close(pair[0]);
-	expect("dup after close", (unsigned long)dup(blocking[0]), (unsigned long)pair[0]);
-	expect_timed("closed", pair[0], blocking[1], true);
-	close_both(pair);
-	sockets(SOCK_NONBLOCK, pair);
-	fclose(fdopen(pair[0], "r"));
-	expect("dup after fclose", (unsigned long)dup(blocking[0]), (unsigned long)pair[0]);
-	expect_timed("closed with its stream", pair[0], blocking[1], true);
-	close_both(pair);
-	sockets(SOCK_NONBLOCK, pair);
-	close_range((unsigned int)pair[0], (unsigned int)pair[0], 0);
-	expect("dup after close_range", (unsigned long)dup(blocking[0]), (unsigned long)pair[0]);
-	expect_timed("closed with others", pair[0], blocking[1], true);
-	close_both(pair);
-	close_both(blocking);
-}
-
-static void nonblocking_by_accept(void)
-{
-	struct sockaddr_in address = {.sin_family = AF_INET,
-				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t n_bytes = sizeof(address);
-	int listener = socket(AF_INET, SOCK_STREAM, 0), to, fd;
-
-	if (bind(listener, (struct sockaddr *)&address, n_bytes) || listen(listener, 1) ||
-	    getsockname(listener, (struct sockaddr *)&address, &n_bytes))
-		abort();
-	for (int i = 0; i < 2; i++) {
-		to = socket(AF_INET, SOCK_STREAM, 0);
-		if (connect(to, (struct sockaddr *)&address, n_bytes))
-			abort();
-		fd = i ? accept4(listener, NULL, NULL, SOCK_NONBLOCK)
-		       : accept(listener, NULL, NULL);
-		expect_timed(i ? "accept4, non-blocking" : "accept", fd, to, !i);
-		close(to);
-		close(fd);
-	}
-	close(listener);
-}
-
-static void nonblocking_tests(void)
-{
-	unsigned int before;
-	int pair[2], fd;
-	char byte;
-
-	nonblocking_by_flags();
-	nonblocking_up_to_close();
-	nonblocking_by_accept();
-	/* A disk is waited for all the same. */
-	fd = open("/proc/self/stat", O_RDONLY);
-	set_flags(fd, O_NONBLOCK);
-	before = count(FAKE_WAIT_BEGIN, TRC_REASON_READ);
-	if (read(fd, &byte, 1) != 1)
-		abort();
-	expect("a file", count(FAKE_WAIT_BEGIN, TRC_REASON_READ) - before, 1);
-	close(fd);
-	/* And if the other end may wait, it does not matter that this one does not. */
-	fd = open("/proc/self/cmdline", O_RDONLY);
-	sockets(SOCK_NONBLOCK, pair);
-	before = count(FAKE_WAIT_BEGIN, TRC_REASON_SEND);
-	sendfile(pair[0], fd, NULL, 1);
-	expect("a file to a socket", count(FAKE_WAIT_BEGIN, TRC_REASON_SEND) - before, 1);
-	before = count(FAKE_WAIT_BEGIN, TRC_REASON_READ);
-	splice(pair[1], NULL, fd, NULL, 1, 0);
-	expect("a socket to a pipe", count(FAKE_WAIT_BEGIN, TRC_REASON_READ) - before, 1);
-	close(fd);
-	close_both(pair);
-	/* A child's descriptors are its own. */
-	sockets(SOCK_NONBLOCK, pair);
-	if (!vfork()) {
-		close(pair[0]);
-		_exit(0);
-	}
-	wait(NULL);
-	expect_timed("after a child closed its own", pair[0], pair[1], false);
-	close_both(pair);
-}
-
 /* ---- threads and processes ------------------------------------------------------------ */
 
 static pthread_key_t key;
@@ -887,7 +732,6 @@ int main(void)
 	if (!locks)
 		cond_release_test();
 	wait_tests();
-	nonblocking_tests();
 	child_objects();
 	thread_tests();
 	process_tests();
