@@ -193,13 +193,15 @@ void trc_heap_due(const void *object, uint64_t n_bytes)
 {
 	uint64_t bytes = n_bytes + !n_bytes;
 	int saved_errno = errno;
+	/* Whoever asked: else what is left would be short for the one who asks next. */
+	bool drawn = draw(bytes);
 
 	trc_self.heap_due++;
 	if (trc_self.quiet || trc_self.heap_busy)
 		return;
 	trc_self.heap_busy = true;
 	trc_self.no_wait++;
-	if (draw(bytes) && object && trc_recording()) {
+	if (drawn && object && trc_recording()) {
 		if (trc_self_ready())
 			sample((uintptr_t)object, bytes);
 		else

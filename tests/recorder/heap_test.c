@@ -362,6 +362,42 @@ START_TEST(what_failed_counts_for_nothing_afterwards)
 }
 END_TEST
 
+/* How often 100 bytes are due, with `quiet_bytes` of the recorder's own between them. */
+static int times_due(size_t quiet_bytes, int n)
+{
+	int n_due = 0;
+
+	for (int i = 0; i < n; i++) {
+		trc_self.quiet++;
+		if (quiet_bytes && !trc_heap_passes(quiet_bytes))
+			trc_heap_due(&n, quiet_bytes);
+		trc_self.quiet--;
+		if (trc_heap_passes(100))
+			continue;
+		n_due++;
+		trc_heap_due(NULL, 100);
+	}
+	return n_due;
+}
+
+/* What the recorder allocates is not charged to who comes next. */
+START_TEST(quiet_allocations_do_not_count)
+{
+	const int n = 400000;
+	const double p = 1 - exp(-100.0 / 16384);
+	unsigned int user;
+
+	trc_heap_session(true);
+	ck_assert_int_eq(trc_heap_begin(16384, &user), 0);
+	trc_self.heap_period = 0;
+	trc_self.heap_random = 4711; /* the same in each run */
+	ck_assert_double_eq_tol(times_due(0, n), n * p, 4 * sqrt(n * p));
+	ck_assert_double_eq_tol(times_due(200, n), n * p, 4 * sqrt(n * p));
+	trc_heap_end(user);
+	trc_heap_session(false);
+}
+END_TEST
+
 START_TEST(bad_users_are_refused)
 {
 	unsigned int user[65];
@@ -400,6 +436,7 @@ int main(void)
 	tcase_add_test(tc, a_forked_child_has_none);
 	tcase_add_test(tc, the_finest_is_in_force);
 	tcase_add_test(tc, what_failed_counts_for_nothing_afterwards);
+	tcase_add_test(tc, quiet_allocations_do_not_count);
 	tcase_add_test(tc, bad_users_are_refused);
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);
