@@ -282,6 +282,9 @@ static void contend(void *(*waits)(void *))
 
 	pthread_mutex_lock(&contended);
 	ck_assert_int_eq(pthread_create(&thread, NULL, waits, NULL), 0);
+	/* Of glibc's lock word 2 says that somebody waits. */
+	for (int i = 0; i < 10000 && *(volatile int *)&contended != 2; i++)
+		sleep_ms(1);
 	sleep_ms(30);
 	pthread_mutex_unlock(&contended);
 	pthread_join(thread, NULL);
