@@ -180,8 +180,8 @@ static void export_comments(struct exporter *e)
 	for (size_t i = 0; i < e->profile->n_comments; i++)
 		trc_pprof_comment(e->pprof, e->profile->comment[i]);
 	if (lost_events) {
-		snprintf(text, sizeof(text), "%llu events were lost while this was recorded",
-			 (unsigned long long)lost_events);
+		snprintf(text, sizeof(text), "%llu event%s lost while this was recorded",
+			 (unsigned long long)lost_events, lost_events == 1 ? " was" : "s were");
 		trc_pprof_comment(e->pprof, text);
 	}
 }

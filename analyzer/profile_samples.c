@@ -237,15 +237,17 @@ static void comment_event(struct trc_profile *p, const struct trc_sample_event *
 	char rate[64];
 
 	if (event->frequency_hz)
-		snprintf(rate, sizeof(rate), "%" PRIu64 " times per second", event->frequency_hz);
+		snprintf(rate, sizeof(rate), "%" PRIu64 " time%s per second",
+			 event->frequency_hz, event->frequency_hz == 1 ? "" : "s");
 	else
 		snprintf(rate, sizeof(rate), "every %" PRIu64 "%s", event->period,
 			 is_clock(event) ? " ns" : "");
 	trc_profile_comment(p, "%s was sampled %s, by %s%s%s", event->name, rate,
 			    trc_sample_how_name(event->how), *event->note ? ": " : "", event->note);
 	if (event->missing_threads)
-		trc_profile_comment(p, "%" PRIu64 " threads were not sampled",
-				    event->missing_threads);
+		trc_profile_comment(p, "%" PRIu64 " thread%s not sampled",
+				    event->missing_threads,
+				    event->missing_threads == 1 ? " was" : "s were");
 }
 
 static void comment_lost(const struct trc_model *m, struct trc_profile *p, const struct chosen *c)
@@ -259,7 +261,8 @@ static void comment_lost(const struct trc_model *m, struct trc_profile *p, const
 			by_cause[lost[i].cause] += lost[i].lost_samples;
 	for (unsigned int cause = 0; cause <= UINT8_MAX; cause++)
 		if (by_cause[cause])
-			trc_profile_comment(p, "%" PRIu64 " samples were lost: %s", by_cause[cause],
+			trc_profile_comment(p, "%" PRIu64 " sample%s lost: %s", by_cause[cause],
+					    by_cause[cause] == 1 ? " was" : "s were",
 					    trc_sample_loss_name(cause));
 }
 

@@ -266,8 +266,9 @@ static void print_lost(struct trc_report *r)
 			continue;
 		trc_line_begin(&line, r->width, r->colour);
 		trc_line_style(&line, TRC_STYLE_ALARM);
-		trc_line_add(&line, "lost: %s events, %s, between %s and %s",
-			     trc_text_count(number, by_cause[cause]), trc_gap_cause_name(cause),
+		trc_line_add(&line, "lost: %s event%s, %s, between %s and %s",
+			     trc_text_count(number, by_cause[cause]), by_cause[cause] == 1 ? "" : "s",
+			     trc_gap_cause_name(cause),
 			     trc_text_duration(since, first_ns[cause]),
 			     trc_text_duration(until, last_ns[cause]));
 		trc_line_style(&line, TRC_STYLE_PLAIN);
@@ -286,8 +287,8 @@ static void print_full(struct trc_report *r)
 		return;
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_style(&line, TRC_STYLE_ALARM);
-	trc_line_add(&line, "lost: %s times there was no room for a stack, name, thread or module",
-		     trc_text_count(number, n));
+	trc_line_add(&line, "lost: %s time%s there was no room for a stack, name, thread or module",
+		     trc_text_count(number, n), n == 1 ? "" : "s");
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	trc_report_line(r, &line);
 }

@@ -242,7 +242,8 @@ static int print_functions(struct trc_report *r, const struct sums *sums, const 
 		print_function(r, sums, order[i], order[i] == row);
 	if (n > r->top) {
 		trc_line_begin(&line, r->width, r->colour);
-		trc_line_add(&line, "    and %zu more functions", n - r->top);
+		trc_line_add(&line, "    and %zu more function%s", n - r->top,
+			     n - r->top == 1 ? "" : "s");
 		trc_report_line(r, &line);
 	}
 	free(order);
@@ -276,13 +277,15 @@ static void print_lost(struct trc_report *r, const struct trc_sample_event *even
 	for (unsigned int cause = 0; cause <= UINT8_MAX; cause++) {
 		if (!by_cause[cause])
 			continue;
-		snprintf(text, sizeof(text), "lost: %s samples, %s",
-			 trc_text_count(number, by_cause[cause]), trc_sample_loss_name(cause));
+		snprintf(text, sizeof(text), "lost: %s sample%s, %s",
+			 trc_text_count(number, by_cause[cause]), by_cause[cause] == 1 ? "" : "s",
+			 trc_sample_loss_name(cause));
 		alarm_line(r, text);
 	}
 	if (event->missing_threads) {
-		snprintf(text, sizeof(text), "%s threads were not sampled",
-			 trc_text_count(number, event->missing_threads));
+		snprintf(text, sizeof(text), "%s thread%s not sampled",
+			 trc_text_count(number, event->missing_threads),
+			 event->missing_threads == 1 ? " was" : "s were");
 		alarm_line(r, text);
 	}
 }
@@ -365,7 +368,7 @@ static void print_more_events(struct trc_report *r, size_t n)
 	struct trc_line line;
 
 	trc_line_begin(&line, r->width, r->colour);
-	trc_line_add(&line, "    and %zu more sampled events", n);
+	trc_line_add(&line, "    and %zu more sampled event%s", n, n == 1 ? "" : "s");
 	trc_report_line(r, &line);
 }
 

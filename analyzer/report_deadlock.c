@@ -189,7 +189,8 @@ int trc_report_deadlocks(struct trc_report *r)
 		struct trc_line line;
 
 		trc_line_begin(&line, r->width, r->colour);
-		trc_line_add(&line, "and %zu more deadlocks", told - r->top);
+		trc_line_add(&line, "and %zu more deadlock%s", told - r->top,
+			     told - r->top == 1 ? "" : "s");
 		trc_report_line(r, &line);
 	}
 	return 0;

@@ -336,8 +336,9 @@ static void print_key(struct trc_report *r, const struct key *key, const struct 
 	if (key->n <= VALUES_MAX)
 		return;
 	trc_line_begin(&line, r->width, r->colour);
-	trc_line_add(&line, "    and %s more values of ",
-		     trc_text_count(number, key->n - VALUES_MAX));
+	trc_line_add(&line, "    and %s more value%s of ",
+		     trc_text_count(number, key->n - VALUES_MAX),
+		     key->n - VALUES_MAX == 1 ? "" : "s");
 	trc_line_data(&line, key->key, KEY_WIDTH);
 	trc_report_line(r, &line);
 }
@@ -354,7 +355,8 @@ static void print_keys(struct trc_report *r, const struct trc_array *keys, const
 	if (keys->n <= KEYS_MAX)
 		return;
 	trc_line_begin(&line, r->width, r->colour);
-	trc_line_add(&line, "    and %zu more keys", keys->n - KEYS_MAX);
+	trc_line_add(&line, "    and %zu more key%s", keys->n - KEYS_MAX,
+		     keys->n - KEYS_MAX == 1 ? "" : "s");
 	trc_report_line(r, &line);
 }
 

@@ -16,10 +16,10 @@ static void print_head(struct trc_report *r)
 	trc_line_style(&line, TRC_STYLE_BOLD);
 	trc_line_data(&line, r->path, 40);
 	trc_line_style(&line, TRC_STYLE_PLAIN);
-	trc_line_add(&line, ": %s, %s thread%s, %s events, %s, ",
+	trc_line_add(&line, ": %s, %s thread%s, %s event%s, %s, ",
 		     trc_text_duration(time, r->end_ns - r->start_ns),
 		     trc_text_count(threads, r->n_threads), r->n_threads == 1 ? "" : "s",
-		     trc_text_count(events, file->n_events),
+		     trc_text_count(events, file->n_events), file->n_events == 1 ? "" : "s",
 		     trc_text_bytes(bytes, file->file_bytes));
 	trc_report_lost(r, &line);
 	trc_report_line(r, &line);

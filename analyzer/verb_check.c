@@ -18,7 +18,7 @@ static void print_line(void *context, const char *text)
 
 static int print_totals(const struct trc_check_totals *t)
 {
-	printf("%" PRIu64 " events checked: ", t->events);
+	printf("%" PRIu64 " event%s checked: ", t->events, t->events == 1 ? "" : "s");
 	if (!t->violations)
 		fputs("nothing is wrong", stdout);
 	else

@@ -66,15 +66,16 @@ static void append(char *text, size_t n_bytes, const char *more)
 /* A copy cannot tell which of them its window is about. */
 static void note_losses(struct entry *e)
 {
-	static const char what[] = " samples lost since it began";
-	char text[24 + sizeof(what)] = "", *at = text + 24;
+	static const char one[] = " sample lost since it began";
+	static const char many[] = " samples lost since it began";
+	char text[24 + sizeof(many)] = "", *at = text + 24;
 	uint64_t n = 0;
 
 	for (int cause = 1; cause < TRC_SAMPLE_LOSS_COUNT; cause++)
 		n += e->lost[cause];
 	if (!n)
 		return;
-	memcpy(at, what, sizeof(what));
+	memcpy(at, n == 1 ? one : many, n == 1 ? sizeof(one) : sizeof(many));
 	for (; n; n /= 10)
 		*--at = (char)('0' + n % 10);
 	if (*e->slot.note)

@@ -407,15 +407,17 @@ static int say_file(struct drainer *d, int err)
 {
 	struct trc_writer_totals written;
 	struct trc_drain_totals drained;
+	uint64_t lost_events;
 
 	/* What could not be renamed is not there, however much of it was written. */
 	if (!has_blocks(d) || !(d->sink.committed || d->sink.in_place))
 		return say(d, err, d->sink.target);
 	trc_writer_totals(d->writer, &written);
 	trc_drain_totals(d->drain, &drained);
+	lost_events = written.lost_events + drained.lost_events;
 	snprintf(d->error, sizeof(d->error),
-		 "%s: %s: the trace ends early, %" PRIu64 " events are not in it", d->sink.target,
-		 strerror(-err), written.lost_events + drained.lost_events);
+		 "%s: %s: the trace ends early, %" PRIu64 " event%s not in it", d->sink.target,
+		 strerror(-err), lost_events, lost_events == 1 ? " is" : "s are");
 	return err;
 }
 

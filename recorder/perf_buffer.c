@@ -363,8 +363,8 @@ static void add_threads(struct trc_perf *p, bool switches, uint32_t which, char 
 	if (fd >= 0)
 		trc_raw1(SYS_close, fd);
 	if (p->missing_threads)
-		snprintf(said, n_bytes, "yes, but not of %llu threads (%s): perf_event_open: %s",
-			 (unsigned long long)p->missing_threads, p->missing_tids, strerror(-err));
+		snprintf(said, n_bytes, "yes, but not of %llu thread%s (%s): perf_event_open: %s",
+			 (unsigned long long)p->missing_threads, p->missing_threads == 1 ? "" : "s", p->missing_tids, strerror(-err));
 }
 
 static uint32_t power_of_two_at_least(uint64_t n)

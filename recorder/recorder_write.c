@@ -47,6 +47,11 @@ __attribute__((format(printf, 2, 3))) static void comment(struct writing *w, con
 	w->comment[w->info.n_comments++] = text;
 }
 
+static const char *was(uint64_t n)
+{
+	return n == 1 ? " was" : "s were";
+}
+
 /* What is missing, in every profile of that time. */
 static void comment_lost(struct writing *w, const char *name, const struct trc_taken *taken)
 {
@@ -61,21 +66,22 @@ static void comment_lost(struct writing *w, const char *name, const struct trc_t
 		sum.without_stack += head.without_stack;
 	}
 	if (sum.lost_events)
-		comment(w, "%s: %" PRIu64 " events were lost while this was recorded", name,
-			sum.lost_events);
+		comment(w, "%s: %" PRIu64 " event%s lost while this was recorded", name,
+			sum.lost_events, was(sum.lost_events));
 	if (taken->overwritten_percent)
 		comment(w, "%s: about %u%% of what was recorded was overwritten before it was read",
 			name, taken->overwritten_percent);
 	if (sum.lost_samples)
-		comment(w, "%s: %" PRIu64 " samples were lost", name, sum.lost_samples);
+		comment(w, "%s: %" PRIu64 " sample%s lost", name, sum.lost_samples,
+			was(sum.lost_samples));
 	if (sum.left_out)
 		comment(w,
-			"%s: %" PRIu64 " are left out, as there was no room, or events that "
+			"%s: %" PRIu64 " %s left out, as there was no room, or events that "
 			"might concern them were lost",
-			name, sum.left_out);
+			name, sum.left_out, sum.left_out == 1 ? "is" : "are");
 	if (sum.without_stack)
-		comment(w, "%s: %" PRIu64 " have no stack or labels, as there was no room", name,
-			sum.without_stack);
+		comment(w, "%s: %" PRIu64 " %s no stack or labels, as there was no room", name,
+			sum.without_stack, sum.without_stack == 1 ? "has" : "have");
 }
 
 static bool has_type(const struct trc_encode_info *info, uint32_t n, const char *type)

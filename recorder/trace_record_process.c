@@ -298,10 +298,12 @@ static void write_end(struct trc_process *p)
 /* What went wrong with the file, and how much of what happened is not in it. */
 static void say_write_error(const struct trc_process *p, int err)
 {
+	uint64_t lost_events = p->lost_events + p->totals.lost_events;
+
 	if (p->totals.error && p->totals.blocks)
-		trc_tool_say("%s: %s: the trace ends early, %" PRIu64 " events are not in it",
-			     p->path, strerror(-p->totals.error),
-			     p->lost_events + p->totals.lost_events);
+		trc_tool_say("%s: %s: the trace ends early, %" PRIu64 " event%s not in it", p->path,
+			     strerror(-p->totals.error), lost_events,
+			     lost_events == 1 ? " is" : "s are");
 	else
 		trc_tool_say("%s: %s", p->path, strerror(p->totals.error ? -p->totals.error : -err));
 }

@@ -96,13 +96,18 @@ static void print_lines(const char *text, int n_lines)
 	}
 }
 
+static const char *s_if(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 static void print_samples(const struct trc_tool_result *r)
 {
 	if (r->lost_samples)
-		trc_tool_say("%" PRIu64 " samples, and %" PRIu64 " lost", r->samples,
-			     r->lost_samples);
+		trc_tool_say("%" PRIu64 " sample%s, and %" PRIu64 " lost", r->samples,
+			     s_if(r->samples), r->lost_samples);
 	else
-		trc_tool_say("%" PRIu64 " samples, none lost", r->samples);
+		trc_tool_say("%" PRIu64 " sample%s, none lost", r->samples, s_if(r->samples));
 }
 
 void trc_tool_summary(const struct trc_tool_result *r)
@@ -113,9 +118,9 @@ void trc_tool_summary(const struct trc_tool_result *r)
 	if (ask_analyzer(r->path, text)) {
 		print_lines(text, LINES_MAX - more - r->sampled);
 	} else {
-		trc_tool_say("%" PRIu64 " events, %" PRIu64 " lost, %" PRIu64 " bytes in %s; "
+		trc_tool_say("%" PRIu64 " event%s, %" PRIu64 " lost, %" PRIu64 " bytes in %s; "
 			     "see it with: trace-analyze %s",
-			     r->events, r->lost_events, r->file_bytes, r->path, r->path);
+			     r->events, s_if(r->events), r->lost_events, r->file_bytes, r->path, r->path);
 	}
 	if (r->sampled)
 		print_samples(r);
@@ -132,9 +137,10 @@ static void print_taken(const struct trc_tool_taken *t, bool sampled)
 	char samples[48] = "";
 
 	if (sampled)
-		snprintf(samples, sizeof(samples), "%" PRIu64 " samples, ", t->samples);
-	trc_tool_say("%s: %s (%" PRIu64 " events of %.3g s, %s%" PRIu64 " bytes)", t->path, t->why,
-		     t->events, (double)t->window_ns / 1e9, samples, t->file_bytes);
+		snprintf(samples, sizeof(samples), "%" PRIu64 " sample%s, ", t->samples,
+			 s_if(t->samples));
+	trc_tool_say("%s: %s (%" PRIu64 " event%s of %.3g s, %s%" PRIu64 " bytes)", t->path, t->why,
+		     t->events, s_if(t->events), (double)t->window_ns / 1e9, samples, t->file_bytes);
 }
 
 /* The latest are told, if they are too many. */
@@ -147,7 +153,7 @@ void trc_tool_flight_summary(const struct trc_tool_result *r)
 		n++;
 	skip = n > TAKEN_LINES_MAX ? n - TAKEN_LINES_MAX : 0;
 	if (skip)
-		trc_tool_say("%u snapshots before these:", skip);
+		trc_tool_say("%u snapshot%s before these:", skip, s_if(skip));
 	for (const struct trc_tool_taken *t = r->taken; t; t = t->next) {
 		if (skip && skip--)
 			continue;
@@ -155,9 +161,9 @@ void trc_tool_flight_summary(const struct trc_tool_result *r)
 		last = t->path;
 	}
 	if (r->passed_over)
-		trc_tool_say("%" PRIu64 " triggers without a snapshot (--snapshot-max, "
+		trc_tool_say("%" PRIu64 " trigger%s without a snapshot (--snapshot-max, "
 			     "--snapshot-every)",
-			     r->passed_over);
+			     r->passed_over, s_if(r->passed_over));
 	if (last)
 		trc_tool_say("see the last one with: trace-analyze %s", last);
 	else

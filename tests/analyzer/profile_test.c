@@ -477,6 +477,29 @@ START_TEST(comments)
 }
 END_TEST
 
+START_TEST(comments_of_one)
+{
+	static const char *const WANTED[] = {
+		"timer was sampled 1 time per second, by timer",
+		"1 thread was not sampled",
+		"1 sample was lost: busy",
+	};
+	struct trc_model *m = model_with(
+		"sample_event 1 name=\"timer\" frequency=1 missing=1\n"
+		"@100 thread=1 samples_lost event=1 lost_samples=1 cause=busy\n",
+		TRC_PART_WAITS);
+	struct trc_profile *p = NULL;
+	struct trc_error error;
+
+	ck_assert_int_eq(trc_profile_derive(&p, m, "cpu", NULL, &error), 0);
+	ck_assert_uint_eq(p->n_comments, sizeof(WANTED) / sizeof(*WANTED));
+	for (size_t i = 0; i < p->n_comments; i++)
+		ck_assert_str_eq(p->comment[i], WANTED[i]);
+	trc_profile_free(p);
+	model_close(m);
+}
+END_TEST
+
 START_TEST(comments_of_the_heap)
 {
 	static const char *const WANTED[] = {
@@ -553,6 +576,7 @@ int main(void)
 	tcase_add_loop_test(tests, refusals, 0, sizeof(REFUSALS) / sizeof(*REFUSALS));
 	tcase_add_test(tests, types);
 	tcase_add_test(tests, comments);
+	tcase_add_test(tests, comments_of_one);
 	tcase_add_test(tests, comments_of_the_heap);
 	tcase_add_loop_test(tests, skips, 0, sizeof(SKIPS) / sizeof(*SKIPS));
 	suite_add_tcase(suite, tests);

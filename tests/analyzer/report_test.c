@@ -325,6 +325,9 @@ static const struct {
 	 MODULES "@1000 thread=1 counter name=\"c\" value=1\n"
 		 "@2000000 thread=1 gap lost_events=1234 since=1000000 cause=ring_full\n",
 	 "lost: 1,234 events, ring_full, between 1.00 ms and 2.00 ms", false},
+	{"one of a thing has no plural",
+	 MODULES THREADS "@2000000 thread=1 gap lost_events=1 since=1000000 cause=ring_full\n",
+	 "lost: 1 event, ring_full, between 1.00 ms and 2.00 ms", false},
 	{"percentiles are of nearest rank: p50 of four is the second",
 	 "@1000 task_begin task=1 type=\"t\"\n@2000 task_end task=1\n"
 	 "@3000 task_begin task=2 type=\"t\"\n@5000 task_end task=2\n"
