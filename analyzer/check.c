@@ -152,9 +152,32 @@ static void check_file(struct trc_check *check)
 	if (trc_reader_warning(r) && !trc_reader_info(r)->cut_off)
 		plain_violation(check, trc_reader_warning(r));
 	if (dangling) {
-		snprintf(line, sizeof(line), "%" PRIu64 " ids are in no table", dangling);
+		snprintf(line, sizeof(line), "%" PRIu64 " id%s in no table", dangling,
+			 dangling == 1 ? " is" : "s are");
 		plain_violation(check, line);
 	}
+}
+
+/* The labels that threads had at the end are told once of each. */
+static int check_thread_labels(struct trc_check *check)
+{
+	const struct trc_thread_labels_entry *e;
+	size_t n = trc_reader_thread_labels(trc_model_reader(check->m), &e);
+	struct trc_index told = {0};
+	char line[80];
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		if (trc_index_get(&told, e[i].thread) != TRC_INDEX_NONE) {
+			snprintf(line, sizeof(line),
+				 "thread %" PRIu32 ": its labels at the end are told twice",
+				 e[i].thread);
+			plain_violation(check, line);
+		}
+		err = trc_index_put(&told, e[i].thread, 0);
+	}
+	trc_index_free(&told);
+	return err;
 }
 
 static bool has_kernel_blocks(const struct trc_reader *r)
@@ -247,6 +270,8 @@ int trc_check(struct trc_model *m, trc_check_fn *report, void *context,
 		check_file(&check);
 		err = check_streams(&check);
 	}
+	if (!err)
+		err = check_thread_labels(&check);
 	if (!err)
 		err = trc_check_cut(&check);
 	if (!err)

@@ -312,10 +312,22 @@ $two
 @20000000 proc=1 thread=2 thread_exit
 @2000002000 source=kernel proc=1 thread=2 proc_stop
 END
-violation '1 ids are in no table' <<END
+violation '1 id is in no table' <<END
 $two
 @1000 thread=1 park reason=mutex object=0x10 stack=99
 @1100 thread=1 resume reason=mutex object=0x10
+END
+violation '1 id is in no table' <<END
+$two
+@1000 thread=1 thread_exit
+thread_labels thread=1 labels=99
+END
+violation 'thread 2: its labels at the end are told twice' <<END
+$two
+labels a tenant="acme"
+@1000 thread=1 thread_exit
+thread_labels thread=2 labels=a
+thread_labels thread=2
 END
 # Nor is being on a proc for long before the start is seen, or after the exit, in one stretch with it.
 "$assemble" - late.trc <<END || exit 1
