@@ -7,9 +7,7 @@
 need_unsanitized
 
 server=$top_builddir/docs/examples/flight-server
-rings=$(mktemp -d /dev/shm/trc-test-XXXXXX) || skip 'no /dev/shm'
-export TRC_RING_DIR=$rings
-trap 'ended=$?; rm -rf "$rings"; (exit $ended); end_test' EXIT
+rings=$TRC_RING_DIR
 
 # serve NAME COMMAND...: $pid is that of the command, $port the server's, $sent the number of
 # requests that it was sent.

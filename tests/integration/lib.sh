@@ -19,6 +19,12 @@ checks=0
 
 rm -rf "$work"
 mkdir -p "$work"
+# What is killed leaves its ring: here, and not beside other processes' rings.
+ring_home=/dev/shm
+[ -w $ring_home ] || ring_home=/tmp
+TRC_RING_DIR=$(mktemp -d "$ring_home/trc-test-XXXXXX") || exit 99
+export TRC_RING_DIR
+own_rings=$TRC_RING_DIR
 cd "$work" || exit 99
 trap end_test EXIT
 
@@ -29,6 +35,7 @@ end_test()
 	for pid in "${started[@]}"; do
 		kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
 	done
+	rm -rf "$own_rings"
 	if [ $status = 0 ]; then
 		if [ $checks = 0 ]; then
 			echo "$name: checked nothing" >&2
@@ -49,6 +56,7 @@ skip()
 {
 	echo "$name: skipped: $*"
 	trap - EXIT
+	rm -rf "$own_rings"
 	exit 77
 }
 

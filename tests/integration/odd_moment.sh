@@ -8,10 +8,6 @@ need_unsanitized
 
 doc=$top_srcdir/docs/odd-moment.md
 PATH=$top_builddir/recorder:$top_builddir/analyzer:$PATH
-# A directory of its own: other processes' rings are none of the list.
-TRC_RING_DIR=$(mktemp -d /dev/shm/trc-test-XXXXXX) || exit 99
-export TRC_RING_DIR
-trap 'status=$?; rm -rf "$TRC_RING_DIR"; (exit $status); end_test' EXIT
 cp "$top_srcdir/docs/examples/odd-moment.c" .
 
 # A line of the document as a regular expression for lines as `plain` makes them.
