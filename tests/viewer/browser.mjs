@@ -406,6 +406,11 @@ async function childrenWaitedFor(page) {
 		const details = await detailsOf(page);
 		check(details.includes(`Object\n${name}\n`), `a wait for ${name} says so`, details);
 	}
+	await page.evaluate((p) => window.trc.select("park", p), wanted.length + 2);
+	await settle(page);
+	const details = await detailsOf(page);
+	check(details.startsWith("sem: waited more than 400 µs\n"), "a wait that was cut by a kill says so", details);
+	check(details.includes("may be before the process ended"), "and why", details);
 }
 
 // traced.html comes from a .trc file (traced.txt), through reader, model and symbols.
@@ -425,7 +430,7 @@ async function tracedPage(context) {
 	same(await page.evaluate(() => window.trc.arrows), 1, "an arrow leads from the cashier to the teller");
 	check((await page.locator("#banners").innerText()).includes("5 events lost"), "the gap is announced");
 	same(await page.evaluate(() => window.trc.counts),
-		{parks: 6, regions: 1, tasks: 1, logs: 1, labels: 0, samples: 0, intervals: 16}, "what the trace holds");
+		{parks: 7, regions: 1, tasks: 1, logs: 1, labels: 0, samples: 0, intervals: 17}, "what the trace holds");
 	await childrenWaitedFor(page);
 	same(page.troubles, [], "no trouble with a page from a trace");
 }

@@ -144,10 +144,11 @@ function parkDetails(sel) {
 	const open = p.flags[i] & 2, abandoned = p.flags[i] & 1, cut = p.flags[i] & 4;
 	const wake = parkWake(sel.id), end = parkEnd(sel.id), state = PARKED + p.reason[i];
 	const known = reason || ["?", "a reason that this page does not know", false];
-	const chain = parkChain(sel.id);
+	const chain = parkChain(sel.id), longer = lastedLonger(sel.id);
 
 	return [
-		title(`${known[0]}: waited ${cut ? "more than " : ""}${duration(p.length[i])}${open ? " and still does" : ""}`, state),
+		title(`${known[0]}: waited ${cut || longer ? "more than " : ""}${duration(p.length[i])}` +
+			(open && !longer ? " and still does" : ""), state),
 		el("p", {class: "dim"}, known[1]),
 		actions(sel),
 		facts([
@@ -155,7 +156,8 @@ function parkDetails(sel) {
 			["Labels", labelsAt(p.thread[i], p.start[i])],
 			["Duration", `${duration(p.length[i])} (${count(p.length[i])} ns)`],
 			["Began", cut ? "before the trace" : exactTime(p.start[i])],
-			["Ended", open ? "not before the end of the trace" : exactTime(end)],
+			["Ended", longer ? "not before the end of the trace, which may be before the process ended"
+				: open ? "not before the end of the trace" : exactTime(end)],
 			["Deadlock", deadText(sel.id)],
 			["Rank", rankText(p, "reason", i, `waits for ${known[0]}`)],
 			["Object", reason && reason[0] === "sleep" ? null : waitedFor(sel.id)],

@@ -432,9 +432,17 @@ function reasonName(number) {
 	return reason ? reason[0] : "?";
 }
 
+// Whether a wait may have gone on after the trace's end, unseen: the process was killed.
+function lastedLonger(p) {
+	return (trace.park.flags[p - 1] & 2) !== 0 &&
+		head.info.some(([key, value]) => key === "snapshot" && value === "recovered");
+}
+
 // A park in a few words: its reason and length.
 function parkLabel(p) {
-	return `${reasonName(trace.park.reason[p - 1])} ${duration(trace.park.length[p - 1])}`;
+	const more = lastedLonger(p) ? "> " : "";
+
+	return `${reasonName(trace.park.reason[p - 1])} ${more}${duration(trace.park.length[p - 1])}`;
 }
 
 // The children that a wait is for, by the object that docs/schema.md tells of.
