@@ -255,6 +255,7 @@ int trc_drain_open(struct trc_drain **out, struct trc_shared *shared, uint64_t m
 	}
 	d->flushed_ns = trc_drain_raw_ns();
 	trc_clock_sync(&d->sync);
+	d->opened = d->sync.ticks;
 	if (options->after && is_all_there(d, options->after))
 		go_on(d, options->after);
 	else if (options->join)
@@ -564,7 +565,9 @@ static void nobody_drains(struct trc_drain *d)
 	atomic_store_explicit(&d->shared->drain_state, TRC_DRAIN_NONE, memory_order_relaxed);
 }
 
-/* A trace that began on a ring in use says so: what was going on then has no beginning in it. */
+/* A trace that began on a ring in use says so: what was going on then has no beginning in it.  One
+ * that goes on after another drain has the rings since that one left; the kernel's records, which
+ * are its own, since it was opened. */
 static void write_coverage(struct trc_drain *d)
 {
 	size_t n_bytes = (2 * (size_t)d->h.n_procs + 1) * sizeof(struct trc_coverage_entry);
@@ -585,6 +588,7 @@ static void write_coverage(struct trc_drain *d)
 			continue;
 		entry[n] = all;
 		entry[n].source = TRC_SOURCE_KERNEL;
+		entry[n].held = entry[n].from = d->opened;
 		entry[n++].proc = i;
 	}
 	entry[n] = all;

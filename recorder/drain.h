@@ -101,6 +101,7 @@ struct trc_drain_totals {
  * Starts draining: from now on the recorded process may wait for room.  `shared` and `writer`
  * are borrowed until trc_drain_close(); *out is the caller's.  Without a window, trc_clock_kind
  * must be the mapping's.  0, -ENOMEM, -EBADMSG (see trc_layout_check()), -ENOTSUP: another clock.
+ * Where the kernel's records come from is open already, if this mapping is recorded to by now.
  */
 int trc_drain_open(struct trc_drain **out, struct trc_shared *shared, uint64_t mapped_bytes,
 		   struct trc_writer *writer, const struct trc_drain_options *options);

@@ -134,6 +134,7 @@ struct trc_drain {
 	uint64_t looked;     /* ticks: the records of this pass, and before it, are all up to there */
 	uint64_t earliest;   /* ticks, before any record */
 	uint64_t joined;     /* ticks when this trace began on a ring in use; 0 = it is all of it */
+	uint64_t opened;     /* ticks of trc_drain_open(): no kernel record can be missing since */
 	uint32_t max_serial; /* of the mapping, as of this pass */
 	uint64_t max_sample; /* of the allocations that have come */
 	uint32_t fullest;    /* as of the beginning of the pass */

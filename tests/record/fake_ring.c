@@ -65,15 +65,34 @@ void fake_init_alone(struct fake *f, uint64_t ring_bytes)
 void fake_init(struct fake *f, uint64_t ring_bytes, const struct trc_drain_options *options)
 {
 	static const struct trc_drain_options defaults;
-	struct trc_writer_options wo = {.n_procs = FAKE_PROCS, .memory_bytes = 8 << 20};
 
 	fake_init_alone(f, ring_bytes);
-	wo.clock = trc_clock_kind;
-	wo.ticks_per_second = trc_clock_ticks_per_second();
+	fake_begin(f, options ? options : &defaults);
+}
+
+void fake_begin(struct fake *f, const struct trc_drain_options *options)
+{
+	const struct trc_writer_options wo = {.clock = trc_clock_kind,
+					      .ticks_per_second = trc_clock_ticks_per_second(),
+					      .n_procs = FAKE_PROCS,
+					      .memory_bytes = 8 << 20};
+
 	ck_assert_int_eq(trc_writer_open(&f->w, &wo, fake_sink, f), 0);
-	ck_assert_int_eq(trc_drain_open(&f->drain, f->shared, f->mapped_bytes, f->w,
-					options ? options : &defaults),
-			 0);
+	ck_assert_int_eq(trc_drain_open(&f->drain, f->shared, f->mapped_bytes, f->w, options), 0);
+}
+
+void fake_go_on(struct fake *f)
+{
+	struct trc_drain *left = f->drain;
+	const struct trc_drain_options options = {.join = true, .after = left};
+
+	ck_assert_int_eq(trc_drain_finish(left, TRC_DRAIN_LEFT), 0);
+	trc_writer_close(f->w);
+	f->file_bytes = 0;
+	trc_clock_sync(&f->went_on);
+	fake_begin(f, &options);
+	ck_assert(trc_drain_goes_on(f->drain));
+	trc_drain_close(left);
 }
 
 void fake_free(struct fake *f)

@@ -24,6 +24,7 @@ struct fake {
 	size_t file_bytes, room_bytes;
 	int sink_error; /* returned by the sink if not 0 */
 	bool from_file; /* snapshots are taken through the descriptor */
+	struct trc_sync_point went_on; /* when nobody drained, between two that go on */
 	bool overwrite; /* a full ring loses its oldest page, as in flight mode */
 };
 
@@ -48,6 +49,10 @@ struct fake_file {
 void fake_init(struct fake *f, uint64_t ring_bytes, const struct trc_drain_options *options);
 /* The same without a drain and a writer: for snapshots. */
 void fake_init_alone(struct fake *f, uint64_t ring_bytes);
+/* Of a mapping that is there: a writer and a drain, with no file yet. */
+void fake_begin(struct fake *f, const struct trc_drain_options *options);
+/* The drain leaves, and another one goes on after it into a file of its own. */
+void fake_go_on(struct fake *f);
 void fake_free(struct fake *f);
 uint64_t fake_time(const struct fake *f, uint64_t after);
 

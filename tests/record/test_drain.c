@@ -6,6 +6,7 @@
 #include <string.h>
 #include "drain_fixture.h"
 #include "recorder/drain_private.h"
+#include "recorder/perf_buffer.h"
 
 /* ---- rings ----------------------------------------------------------------------------- */
 
@@ -328,6 +329,41 @@ START_TEST(a_failed_sink_ends_waiting_and_not_draining)
 }
 END_TEST
 
+/* ---- one drain after another ------------------------------------------------------------ */
+
+/* How much of a stream the file says that it has. */
+static const struct trc_coverage_entry *covered(unsigned int source, uint32_t proc)
+{
+	const struct trc_coverage_entry *entry;
+	size_t n = trc_reader_coverage(file.r, &entry);
+
+	for (size_t i = 0; i < n; i++)
+		if (entry[i].source == source && entry[i].proc == proc)
+			return &entry[i];
+	ck_abort_msg("no coverage of stream %u of proc %u", source, proc);
+}
+
+/* The kernel's records are those of one drain: what came while nobody drained is in no file. */
+START_TEST(where_a_drain_goes_on_the_kernels_records_begin_anew)
+{
+	struct trc_perf_record lost = {.what = TRC_PERF_LOST, .lost = 3, .proc = 1};
+	const struct trc_coverage_entry *ring, *kernel;
+
+	put_counted(1, 0);
+	fake_go_on(&f);
+	put_counted(1, 1);
+	lost.raw_ns = trc_drain_raw_ns();
+	trc_drain_kernel(f.drain, &lost);
+	fake_finish(&f, TRC_DRAIN_STOPPED, &file);
+	ring = covered(TRC_SOURCE_RING, 1);
+	kernel = covered(TRC_SOURCE_KERNEL, 1);
+	ck_assert_uint_lt(ring->from, f.went_on.ticks);
+	ck_assert_uint_ge(kernel->from, f.went_on.ticks);
+	ck_assert_uint_eq(kernel->held, kernel->from);
+	ck_assert_uint_eq(kernel->to, ring->to);
+}
+END_TEST
+
 /* ---- at the same time ------------------------------------------------------------------ */
 
 enum { EMITTED = 150000 };
@@ -394,6 +430,7 @@ static Suite *drain_suite(void)
 	tcase_add_test(t, a_header_overwritten_later_changes_nothing);
 	tcase_add_loop_test(t, no_content_of_the_mapping_makes_the_drain_fail, 0, 30);
 	tcase_add_test(t, a_failed_sink_ends_waiting_and_not_draining);
+	tcase_add_test(t, where_a_drain_goes_on_the_kernels_records_begin_anew);
 	tcase_add_test(t, recorded_and_lost_are_what_was_emitted);
 	drain_ids(t);
 	drain_cells(t);
