@@ -66,7 +66,7 @@ struct trc_http_source {
 	/* How many records it has by now, at no cost if nothing records it; for those that are not
 	 * TRC_HTTP_COUNTED.  NULL = nobody knows. */
 	uint64_t (*count)(const char *name);
-	/* Writes one; finishes *writer in any case. */
+	/* Writes one; finishes *writer in any case.  -ENOSPC: as many are being taken as can be. */
 	int (*take)(const struct trc_http_take *take, const struct trace_writer *writer, char *why,
 		    size_t n_bytes);
 	/* Into a new file, which is the caller's to remove. */

@@ -148,9 +148,9 @@ static void take_profile(const struct trc_http_source *source, struct trc_http_t
 		r->no_body = true;
 	else
 		err = source->take(take, &writer, why, sizeof(why));
-	if (err) {
-		trc_http_fail(r, status_of(err), "Could not take the profile: %s",
-			      *why ? why : strerror(-err));
+	if (err) { /* no profile needs the disk: it is room to count that is used up */
+		trc_http_fail(r, err == -ENOSPC ? 503 : status_of(err),
+			      "Could not take the profile: %s", *why ? why : strerror(-err));
 		return;
 	}
 	r->type = is_text ? TRC_HTTP_TEXT : TRC_HTTP_BINARY;

@@ -144,7 +144,7 @@ static int explain(int err, char *why)
 {
 	if (err && !*why)
 		snprintf(why, TRC_RECORDER_WHY_BYTES, "%s",
-			 err == -ENOSPC	     ? "too many recorders at once"
+			 err == -ENOSPC	     ? "too many recorders or windows at once"
 			 : err == -ECANCELED ? "nothing records this process any more"
 					     : strerror(-err));
 	return err;

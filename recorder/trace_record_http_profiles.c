@@ -169,6 +169,17 @@ static int check_fold(const struct request *r, const struct trc_http_now *now)
 			 : refuse(r, -EBUSY, "the command is not recorded yet, or not any more");
 }
 
+static int add_view(struct request *r, const struct trc_http_now *now,
+		    const struct trc_view_options *options, struct trc_view **view)
+{
+	int err = trc_view_add(now->fold, view, options, now->ticks);
+
+	return err == -ENOSPC
+		       ? refuse(r, err,
+				"too many windows at once: ask again when one of them has ended")
+		       : err;
+}
+
 static int begin_window(void *context, const struct trc_http_now *now)
 {
 	struct request *r = context;
@@ -192,7 +203,7 @@ static int begin_window(void *context, const struct trc_http_now *now)
 	r->read_words = totals.read_words;
 	r->overwritten_words = totals.overwritten_words;
 	r->image = now->image;
-	return trc_view_add(now->fold, &r->view, &options, now->ticks);
+	return add_view(r, now, &options, &r->view);
 }
 
 /* With --flight: how much there was that nobody could read. */
@@ -248,7 +259,7 @@ static int look(struct request *r, const struct trc_http_now *now)
 						 .live = true,
 						 .seed = next_seed(now->ticks)};
 	struct trc_view *view;
-	int err = trc_view_add(now->fold, &view, &options, now->ticks);
+	int err = add_view(r, now, &options, &view);
 
 	if (err)
 		return err;

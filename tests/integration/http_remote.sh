@@ -106,6 +106,18 @@ touch stop
 wait "$loader"
 [ ! -e wrong ] || fail 'a wrong answer of memcached'
 passed 'all answers of memcached were right'
+# More windows than there is room for, of fewer connections than there may be; they end with it.
+asked=()
+for i in $(seq 62); do
+	curl -s -m 120 -o "window.$i" -w '%{http_code}\n' "$base/block?seconds=100" >>windows.txt &
+	asked+=("$!")
+done
+until_true 60 grep -qx 503 windows.txt || fail 'there is room for any number of windows'
+says 503 'block?seconds=1' 'too many windows at once'
+kill "${asked[@]}" 2>/dev/null
+wait "${asked[@]}"
+until_true 30 curl -sS -f -m 20 -o /dev/null "$base/block?seconds=1" || fail 'no window any more'
+passed 'where others have gone there is room again'
 # Somebody still waits for an answer when it ends.
 curl -sS -m 60 -o late.txt -w '%{http_code}' "$base/block?seconds=100" >late.code 2>/dev/null &
 late=$!

@@ -386,6 +386,36 @@ START_TEST(on_demand_is_from_the_first_request_on)
 }
 END_TEST
 
+static int ignore(void *context, const void *bytes, size_t n_bytes)
+{
+	return 0;
+}
+
+/* The program's own recorders and the windows of requests share what room there is. */
+START_TEST(one_window_too_many_may_come_later)
+{
+	static const struct trace_writer nowhere = {.write = ignore};
+	trace_recorder *r[100];
+	struct http_got got;
+	int err = 0, n = 0;
+
+	while (!err && n < 100) {
+		ck_assert_int_eq(trace_block_recorder(&r[n], NULL), 0);
+		err = trace_recorder_start(r[n++], &nowhere);
+	}
+	ck_assert_int_eq(err, -ENOSPC);
+	got = http_ask(port, "GET", "/debug/pprof/block?seconds=1", "");
+	ck_assert_int_eq(got.status, 503);
+	ck_assert_ptr_nonnull(strstr(got.body, "too many recorders or windows at once"));
+	http_got_free(&got);
+	while (n)
+		trace_recorder_free(r[--n]);
+	got = http_ask(port, "GET", "/debug/pprof/block?seconds=1", "");
+	ck_assert_int_eq(got.status, 200);
+	http_got_free(&got);
+}
+END_TEST
+
 START_TEST(profiles_of_the_programs_own_are_served)
 {
 	trace_profile *profile;
@@ -568,6 +598,7 @@ static void http_addresses(TCase *served, TCase *alone)
 	tcase_add_test(served, symbols_have_names);
 	tcase_add_test(served, a_delta_is_of_its_time_and_the_whole_of_all);
 	tcase_add_test(served, the_list_counts);
+	tcase_add_test(served, one_window_too_many_may_come_later);
 	tcase_add_test(served, profiles_of_the_programs_own_are_served);
 	tcase_add_test(served, a_body_that_is_too_large_is_refused);
 	tcase_add_test(served, a_trace_is_whole_and_leaves_no_file);
