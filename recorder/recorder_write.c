@@ -65,7 +65,8 @@ static void comment_lost(struct writing *w, const char *name, const struct trc_t
 		sum.left_out += head.left_out;
 		sum.without_stack += head.without_stack;
 	}
-	if (sum.lost_events)
+	/* How many were overwritten nobody has counted. */
+	if (sum.lost_events && !taken->overwritten_percent)
 		comment(w, "%s: %" PRIu64 " event%s lost while this was recorded", name,
 			sum.lost_events, was(sum.lost_events));
 	if (taken->overwritten_percent)

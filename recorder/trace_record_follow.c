@@ -18,7 +18,7 @@ struct trc_follow {
 	struct trc_flight_session *f;
 	uint64_t pause_ns;
 	bool wants_kernel;
-	uint64_t kernel_read_ns; /* all from before then has been handed over */
+	uint64_t kernel_read_ns;		 /* all from before then has been handed over */
 	uint64_t kernel_until_ns[TRC_PROCS_MAX]; /* of each proc's records, handed over */
 };
 
@@ -46,8 +46,7 @@ static int open_drain(struct trc_process *p)
 	options.ticks_per_second = h.ticks_per_second;
 	options.n_procs = h.n_procs;
 	err = trc_writer_open(&p->w, &options, no_bytes, NULL);
-	return err ? err
-		   : trc_drain_open(&p->drain, p->shared, p->mapped_bytes, p->w, &drain);
+	return err ? err : trc_drain_open(&p->drain, p->shared, p->mapped_bytes, p->w, &drain);
 }
 
 int trc_follow_begin(struct trc_process *p, struct trc_flight_session *f)
