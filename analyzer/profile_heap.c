@@ -84,11 +84,13 @@ static void comment_missing(const struct trc_model *m, struct trc_profile *p)
 	for (size_t i = 0; i < n; i++)
 		n_lost += !alloc[i].lives && alloc[i].freed_ns == TRC_NEVER;
 	if (n_older)
-		trc_profile_comment(p, "%zu sampled objects were freed that were allocated before, "
+		trc_profile_comment(p, "%zu sampled object%s freed that %s allocated before, "
 				       "or whose allocation was lost",
-				    n_older);
+				    n_older, n_older == 1 ? " was" : "s were",
+				    n_older == 1 ? "was" : "were");
 	if (n_lost)
-		trc_profile_comment(p, "%zu sampled objects were freed when is not known", n_lost);
+		trc_profile_comment(p, "%zu sampled object%s freed when is not known", n_lost,
+				    n_lost == 1 ? " was" : "s were");
 	if (trc_model_window_ns(m) != TRC_NEVER)
 		trc_profile_comment(p, "objects from before the snapshot's window are not in it");
 }

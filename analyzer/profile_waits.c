@@ -1,6 +1,7 @@
 /* profile_waits.c - the block and mutex profiles; see profile.h. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "analyzer/profile_parts.h"
 #include "analyzer/waits.h"
 
@@ -63,6 +64,24 @@ static int add_park(struct trc_profile_sums *sums, const struct trc_park *park,
 	return err;
 }
 
+/* Whoever reads the profile cannot tell such waits from others. */
+static void comment_killed(const struct trc_profile_sums *sums, struct trc_profile *p,
+			   const struct trc_park *park, size_t n)
+{
+	const char *what = trc_reader_info_get(trc_model_reader(sums->m), "snapshot");
+	uint32_t labels;
+	size_t n_open = 0;
+
+	if (!what || strcmp(what, "recovered") != 0)
+		return;
+	for (size_t i = 0; i < n; i++)
+		n_open += park[i].end_ns == TRC_NEVER && is_blocked(sums, &park[i], &labels);
+	if (n_open)
+		trc_profile_comment(p, "%zu wait%s in progress when the process was killed, "
+				    "and may have lasted longer",
+				    n_open, n_open == 1 ? " was" : "s were");
+}
+
 int trc_profile_block(struct trc_profile_sums *sums, struct trc_profile *p)
 {
 	size_t n;
@@ -73,6 +92,7 @@ int trc_profile_block(struct trc_profile_sums *sums, struct trc_profile *p)
 	set_types(p);
 	for (size_t i = 0; i < n && !err; i++)
 		err = add_park(sums, park, outer, i);
+	comment_killed(sums, p, park, n);
 	free(outer);
 	return err;
 }

@@ -500,12 +500,39 @@ START_TEST(comments_of_one)
 }
 END_TEST
 
+/* Recovered after a kill: what was in progress may have gone on, unseen; what had ended has ended. */
+START_TEST(comment_on_waits_that_a_kill_cut)
+{
+	static const char WAITS[] = "@100 thread=1 park reason=mutex object=0x10 stack=s1\n"
+				    "@200 thread=1 resume reason=mutex object=0x10\n"
+				    "@300 thread=1 park reason=mutex object=0x10 stack=s1\n"
+				    "@400 thread=2 park reason=poll stack=s1\n"
+				    "@500 thread=3 counter name=\"c\" value=1\n";
+	char killed[sizeof(WAITS) + 40];
+
+	snprintf(killed, sizeof(killed), "info snapshot \"recovered\"\n%s", WAITS);
+	for (size_t i = 0; i < 2; i++) {
+		struct trc_model *m = model_with(i ? killed : WAITS, TRC_PART_WAITS);
+		struct trc_profile *p = NULL;
+		struct trc_error error;
+
+		ck_assert_int_eq(trc_profile_derive(&p, m, "block", NULL, &error), 0);
+		ck_assert_uint_eq(p->n_comments, i);
+		if (i)
+			ck_assert_str_eq(p->comment[0], "1 wait was in progress when the process was "
+							"killed, and may have lasted longer");
+		trc_profile_free(p);
+		model_close(m);
+	}
+}
+END_TEST
+
 START_TEST(comments_of_the_heap)
 {
 	static const char *const WANTED[] = {
 		"one byte in 1000 to 524288 was sampled: numbers are estimates",
 		"2 sampled objects were freed that were allocated before, or whose allocation was lost",
-		"1 sampled objects were freed when is not known",
+		"1 sampled object was freed when is not known",
 		"objects from before the snapshot's window are not in it",
 	};
 	struct trc_model *m = model_with(
@@ -577,6 +604,7 @@ int main(void)
 	tcase_add_test(tests, types);
 	tcase_add_test(tests, comments);
 	tcase_add_test(tests, comments_of_one);
+	tcase_add_test(tests, comment_on_waits_that_a_kill_cut);
 	tcase_add_test(tests, comments_of_the_heap);
 	tcase_add_loop_test(tests, skips, 0, sizeof(SKIPS) / sizeof(*SKIPS));
 	suite_add_tcase(suite, tests);
