@@ -54,6 +54,7 @@ struct trc_verb {
 	const char *doc;
 	bool without_trace;  /* it can do without a trace */
 	bool filters_labels; /* it obeys --label-filter */
+	const char *filter_instead; /* or what there is instead of that; NULL = nothing */
 	bool arg_is_file;    /* which it writes */
 	int (*run)(struct trc_cli *cli, const struct trc_request *request); /* X2 */
 	/* Says what is wrong with the request before anything is opened; NULL = nothing can be. */

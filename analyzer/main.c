@@ -228,8 +228,9 @@ static int check_requests(struct command *c, int argc, char **argv)
 		const struct trc_request *request = &c->request[i];
 
 		if (c->cli.label_filter && !request->verb->filters_labels) {
-			trc_cli_error(&c->cli, "--label-filter is for the report and profiles, not --%s",
-				      request->verb->name);
+			trc_cli_error(&c->cli, "--label-filter is for the report and profiles, not --%s%s%s",
+				      request->verb->name, request->verb->filter_instead ? "; " : "",
+				      request->verb->filter_instead ? request->verb->filter_instead : "");
 			return TRC_EXIT_USAGE;
 		}
 		if (request->verb->check && request->verb->check(&c->cli, request))

@@ -188,4 +188,8 @@ tells 'a trace without labels' 'nothing was: the trace has no labels'
 "$analyze" --label-filter tenant --sql 'SELECT 1' "$dir/t.trc" >"$dir/out" 2>"$dir/err"
 same 'what does not obey it does not ignore it' \
 	'2 trace-analyze: --label-filter is for the report and profiles, not --sql' "$? $(cat "$dir/err")"
+"$analyze" --label-filter tenant --html "$dir/t.html" "$dir/t.trc" >"$dir/out" 2>"$dir/err"
+same 'what has a filter of its own names it' \
+	"2 trace-analyze: --label-filter is for the report and profiles, not --html; the page's filter takes key=value" \
+	"$? $(cat "$dir/err")"
 exit $failed
