@@ -14,9 +14,7 @@ port=$(sed -n 's/^port: //p' served)
 base=http://127.0.0.1:$port/debug/pprof
 passed 'a program that knows nothing of it serves its profiles'
 
-load &
-loader=$!
-started+=("$loader")
+load_begin
 
 list_profiles
 
@@ -33,17 +31,7 @@ while read -r name; do
 	passed "go tool pprof reads what $name was in one second"
 done <names.txt
 
-grep -q -E 'event_base_loop|epoll_wait|worker_libevent|start_thread|clone' block.out || {
-	cat block.out >&2
-	fail 'the block profile shows no place where memcached waits'
-}
-passed 'the block profile shows where memcached waits'
-pprof remote -symbolize=remote:force -top -nodecount=1000 "$base/block"
-grep -q -E 'event_base_loop|epoll_wait|start_thread|clone' remote.out || {
-	cat remote.out >&2
-	fail 'pprof -symbolize=remote finds no names'
-}
-passed 'pprof -symbolize=remote has its names from symbol'
+expect_waits
 
 curl -sS -f -o run.trc "$base/trace?seconds=1" || fail 'no trace'
 expect_accounted run.trc
@@ -63,11 +51,7 @@ for i in $(seq 50); do
 done
 passed 'fifty at once'
 
-touch stop
-wait "$loader"
-[ ! -e wrong ] || fail 'a wrong answer of memcached'
-[ -s load.txt ] || fail 'no load ever ended'
-passed 'all answers of memcached were right'
+load_end
 finish "$memcached" TERM
 [ "$status" = 0 ] || fail "memcached ended with status $status"
 passed 'memcached ended as ever'

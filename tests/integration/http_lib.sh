@@ -25,6 +25,23 @@ load()
 	done
 }
 
+load_begin()
+{
+	rm -f load.txt stop
+	load &
+	loader=$!
+	started+=("$loader")
+	until_true 30 test -s load.txt || fail 'no load ever ended'
+}
+
+load_end()
+{
+	touch stop
+	wait "$loader"
+	[ ! -e wrong ] || fail 'a wrong answer of memcached'
+	passed 'all answers of memcached were right'
+}
+
 # pprof NAME OPTION...: NAME.out; nothing but what it fetches and saves on stderr.
 pprof()
 {
@@ -76,4 +93,22 @@ read_profile()
 	curl -sS -f "$base/$name?debug=1${seconds:+&seconds=1}" >"$name.txt" || fail "no $name as text"
 	grep -q . "$name.txt" || fail "$name as text is empty"
 	passed "$name as text: $(wc -l <"$name.txt") lines"
+}
+
+# waits_in TAG WHAT: TAG.out names functions that memcached waits in, or else WHAT it is that failed.
+waits_in()
+{
+	grep -q -E 'event_base_loop|epoll_wait|start_thread|clone' "$1.out" && return
+	cat "$1.out" >&2
+	fail "$2"
+}
+
+# The block profile that was read, and the one whose names pprof has to ask for.
+expect_waits()
+{
+	waits_in block 'the block profile shows no place where memcached waits'
+	passed 'the block profile shows where memcached waits'
+	pprof remote -symbolize=remote:force -top -nodecount=1000 "$base/block"
+	waits_in remote 'pprof -symbolize=remote finds no names'
+	passed 'pprof -symbolize=remote has its names from symbol'
 }

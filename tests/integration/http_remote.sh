@@ -53,10 +53,7 @@ seconds_of()
 # shellcheck disable=SC2086,SC2016 # a list of options; the other shell's
 serve -F 200 --heap=16K -- sh -c 'exec "$@"' sh memcached $memcached_user -t 4 -m 64 -s "$socket" -a 0700
 passed 'trace-record serves what it records'
-load &
-loader=$!
-started+=("$loader")
-until_true 30 test -s load.txt || fail 'no load ever ended'
+load_begin
 list_profiles
 while read -r name; do
 	case $name in cmdline | symbol | trace | flight) continue ;; esac
@@ -79,33 +76,20 @@ for name in block heap threads; do
 	pprof "$name-delta" -top "$base/$name?seconds=1"
 	passed "go tool pprof reads what $name was in one second"
 done
-grep -q -E 'event_base_loop|epoll_wait|start_thread|clone' block.out || {
-	cat block.out >&2
-	fail 'the block profile shows no place where memcached waits'
-}
-passed 'the block profile shows where memcached waits'
 curl -sS -f "$base/threads?debug=2" >threads2.txt || fail 'no paragraphs'
 [ "$(grep -c '^thread ' threads2.txt)" = "$(ls "/proc/$memcached/task" | wc -l)" ] || {
 	cat threads2.txt >&2
 	fail 'not every thread has its paragraph'
 }
 passed 'every thread has its paragraph'
-pprof remote -symbolize=remote:force -top -nodecount=1000 "$base/block"
-grep -q -E 'event_base_loop|epoll_wait|start_thread|clone' remote.out || {
-	cat remote.out >&2
-	fail 'pprof -symbolize=remote finds no names'
-}
-passed 'pprof -symbolize=remote has its names from symbol'
+expect_waits
 curl -sS -f "$base/cmdline" | tr '\0' ' ' | grep '^memcached .*-t 4' >/dev/null || fail 'no command line'
 passed 'the command line is that of the command'
 says 409 trace 'with --flight'
 says 409 flight 'no flight recorder'
 says 501 'profile?seconds=1&event=cycles' 'by -e'
 
-touch stop
-wait "$loader"
-[ ! -e wrong ] || fail 'a wrong answer of memcached'
-passed 'all answers of memcached were right'
+load_end
 # More windows than there is room for, of fewer connections than there may be; they end with it.
 asked=()
 for i in $(seq 62); do
@@ -135,11 +119,7 @@ passed 'the trace is whole'
 # shellcheck disable=SC2086
 serve --flight --max-size 256K -F 200 --heap=16K -- \
 	memcached $memcached_user -t 4 -m 64 -s "$socket" -a 0700
-rm -f load.txt stop
-load &
-loader=$!
-started+=("$loader")
-until_true 30 test -s load.txt || fail 'no load ever ended'
+load_begin
 for what in flight 'trace?seconds=0.5'; do
 	curl -sS -f -o "${what%%[?]*}.trc" "$base/$what" || fail "no $what"
 	expect_accounted "${what%%[?]*}.trc"
@@ -206,9 +186,7 @@ after=$(switches)
 [ $((after - before)) -lt 50 ] || fail "it woke up $((after - before)) times in 2 s"
 passed "while nobody asks it woke up $((after - before)) times in 2 s"
 
-touch stop
-wait "$loader"
-[ ! -e wrong ] || fail 'a wrong answer of memcached'
+load_end
 curl -sS -m 60 -o late.txt -w '%{http_code}' "$base/block?seconds=100" >late.code 2>/dev/null &
 late=$!
 sleep 0.2

@@ -200,19 +200,25 @@ START_TEST(what_a_kill_leaves_behind_can_be_cleaned)
 }
 END_TEST
 
+/* In a child: begins to serve, and has a thread ask. */
+static void serve_and_ask(void *(*ask)(void *unused))
+{
+	pthread_t thread;
+
+	if (trace_http_start("127.0.0.1:0"))
+		_exit(2);
+	port = trace_http_port();
+	if (pthread_create(&thread, NULL, ask, NULL))
+		_exit(3);
+}
+
 START_TEST(exit_ends_the_server_too)
 {
 	int status;
 	pid_t pid = fork();
 
 	if (!pid) {
-		pthread_t thread;
-
-		if (trace_http_start("127.0.0.1:0"))
-			_exit(2);
-		port = trace_http_port();
-		if (pthread_create(&thread, NULL, ask_for_long, NULL))
-			_exit(3);
+		serve_and_ask(ask_for_long);
 		wait_for_trace(true);
 		exit(7);
 	}
@@ -291,13 +297,7 @@ START_TEST(exit_does_not_wait_for_names)
 	pid_t pid = fork();
 
 	if (!pid) {
-		pthread_t thread;
-
-		if (trace_http_start("127.0.0.1:0"))
-			_exit(2);
-		port = trace_http_port();
-		if (pthread_create(&thread, NULL, ask_for_names, NULL))
-			_exit(3);
+		serve_and_ask(ask_for_names);
 		sleep_ms(50);
 		exit(0);
 	}
