@@ -53,67 +53,72 @@ START_TEST(a_wait_in_progress_counts)
 }
 END_TEST
 
+/* The text of a window in which this is done; frees the recorder.  free() the text. */
+static char *text_of_window(trace_recorder *r, void (*work)(void))
+{
+	struct trace_memory memory = {0};
+	struct trace_writer w = trace_writer_memory(&memory);
+
+	ck_good(trace_recorder_start(r, &w));
+	work();
+	ck_good(trace_recorder_stop(r));
+	trace_recorder_free(r);
+	return memory_text(&memory);
+}
+
 START_TEST(a_rate_of_zero_is_off)
 {
 	struct trace_block_config config = TRACE_BLOCK_CONFIG_INIT;
-	struct trace_memory memory = {0};
-	struct trace_writer w = trace_writer_memory(&memory);
 	trace_recorder *r;
+	char *text;
 
 	config.format = TRACE_TEXT;
 	config.rate_ns = 0;
 	ck_good(trace_block_recorder(&r, &config));
-	ck_good(trace_recorder_start(r, &w));
-	contend();
-	ck_good(trace_recorder_stop(r));
-	ck_assert_str_eq(memory_text(&memory), "--- contention:\ncycles/second=1000000000\n");
-	free(memory.bytes);
-	trace_recorder_free(r);
+	text = text_of_window(r, contend);
+	ck_assert_str_eq(text, "--- contention:\ncycles/second=1000000000\n");
+	free(text);
 }
 END_TEST
+
+static void contend_with_a_label(void)
+{
+	TRACE_LABELS("tenant", "seven"); /* the waiter inherits it */
+	contend();
+}
 
 START_TEST(labels_are_in_profiles)
 {
 	struct trace_block_config config = TRACE_BLOCK_CONFIG_INIT;
-	struct trace_memory memory = {0};
-	struct trace_writer w = trace_writer_memory(&memory);
 	trace_recorder *r;
 	char *text;
 
 	config.format = TRACE_TEXT;
 	ck_good(trace_block_recorder(&r, &config));
-	ck_good(trace_recorder_start(r, &w));
-	{
-		TRACE_LABELS("tenant", "seven"); /* the waiter inherits it */
-		contend();
-	}
-	ck_good(trace_recorder_stop(r));
-	text = memory_text(&memory);
+	text = text_of_window(r, contend_with_a_label);
 	ck_assert_msg(strstr(text, "# labels: {\"tenant\": \"seven\"}"), "%.2000s", text);
 	free(text);
-	trace_recorder_free(r);
 }
 END_TEST
+
+static void contend_thrice(void)
+{
+	for (int i = 0; i < 3; i++)
+		contend();
+}
 
 START_TEST(created_threads)
 {
 	struct trace_threadcreate_config config = TRACE_THREADCREATE_CONFIG_INIT;
-	struct trace_memory memory = {0};
-	struct trace_writer w = trace_writer_memory(&memory);
 	trace_recorder *r;
 	char *text;
 
 	config.format = TRACE_TEXT;
 	ck_good(trace_threadcreate_recorder(&r, &config));
-	ck_good(trace_recorder_start(r, &w));
-	for (int i = 0; i < 3; i++)
-		contend();
-	ck_good(trace_recorder_stop(r));
-	text = memory_text(&memory);
+	text = text_of_window(r, contend_thrice);
 	ck_assert_msg(!strncmp(text, "threadcreate profile: total 3\n", 30), "%.2000s", text);
 	ck_assert_msg(strstr(text, "begin_contention"), "%.2000s", text);
 	free(text);
-	trace_recorder_free(r);
 }
 END_TEST
 
