@@ -10,6 +10,7 @@
  */
 #include <dlfcn.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,6 +27,9 @@ enum { KNOWN_MAX = 256, PATH_BYTES_MAX = 1024 };
  * called (a forked child). */
 static struct trc_module_entry known[KNOWN_MAX];
 static uint32_t n_known;
+/* Whole paths of those among them that were not. */
+static char known_paths[8192];
+static size_t known_path_bytes;
 static char exe_path[PATH_BYTES_MAX];
 
 typedef int find_object_fn(void *address, void *result);
@@ -100,7 +104,8 @@ static bool same_module(const struct trc_module_slot *slot, const struct trc_mod
 
 /*
  * dlopen() and search paths may name an object from the working directory, which is nobody
- * else's: with it in front, in `room`.  As it is what has no slash (the vdso), or is too long.
+ * else's: with it in front, in `room`.  As it is what has no slash (the vdso), is too long, or is not
+ * there: the program may have gone to another directory since.
  */
 static const char *absolute(const char *path, char room[PATH_BYTES_MAX])
 {
@@ -110,12 +115,13 @@ static const char *absolute(const char *path, char room[PATH_BYTES_MAX])
 	if (*path == '/' || !memchr(path, '/', n_bytes))
 		return path;
 	n = trc_raw4(SYS_getcwd, room, PATH_BYTES_MAX, 0, 0);
-	dir_bytes = n > 0 ? (size_t)n : 0; /* with the zero at its end */
-	if (!dir_bytes || *room != '/' || dir_bytes + n_bytes >= PATH_BYTES_MAX)
+	dir_bytes = n > 1 ? (size_t)n - 1 : 0;
+	if (!dir_bytes || *room != '/' || dir_bytes + 1 + n_bytes >= PATH_BYTES_MAX)
 		return path;
-	room[dir_bytes - 1] = '/';
+	if (room[dir_bytes - 1] != '/')
+		room[dir_bytes++] = '/';
 	memcpy(room + dir_bytes, path, n_bytes + 1);
-	return room;
+	return trc_raw3(SYS_faccessat, AT_FDCWD, room, F_OK) ? path : room;
 }
 
 static __attribute__((noinline)) uint64_t path_put(const char *path)
@@ -228,11 +234,28 @@ void trc_modules_note(const uint64_t *frame, uint32_t n, uint32_t epoch)
 	}
 }
 
+static const char *kept_path(const char *path)
+{
+	char room[PATH_BYTES_MAX], *kept = known_paths + known_path_bytes;
+	const char *whole = absolute(path, room);
+	size_t n_bytes = strnlen(whole, PATH_BYTES_MAX - 1) + 1;
+
+	if (whole == path || known_path_bytes + n_bytes > sizeof(known_paths))
+		return path;
+	memcpy(kept, whole, n_bytes);
+	known_path_bytes += n_bytes;
+	return kept;
+}
+
 static int scan_one(struct dl_phdr_info *info, size_t n_bytes, void *context)
 {
-	if (n_known < KNOWN_MAX && describe(&known[n_known], info->dlpi_addr, info->dlpi_phdr,
-					    info->dlpi_phnum, info->dlpi_name, 0))
-		n_known++;
+	struct trc_module_entry *m = &known[n_known];
+
+	if (n_known == KNOWN_MAX || !describe(m, info->dlpi_addr, info->dlpi_phdr,
+					      info->dlpi_phnum, info->dlpi_name, 0))
+		return 0;
+	m->path = kept_path(m->path);
+	n_known++;
 	return 0;
 }
 
@@ -248,6 +271,7 @@ void trc_modules_scan(void)
 	find_exe();
 	find_object = (find_object_fn *)(uintptr_t)dlsym(RTLD_DEFAULT, "_dl_find_object");
 	n_known = 0;
+	known_path_bytes = 0;
 	dl_iterate_phdr(scan_one, NULL);
 }
 
