@@ -516,7 +516,7 @@ uint64_t trc_drain_pass(struct trc_drain *d)
 	trc_drain_sample_events(d);
 	/* release: what the tables held for the records of this pass has been read (T3).  In flight
 	 * mode snapshots want it longer, and the writers count. */
-	if (!trc_is_overwritten(d->shared))
+	if (!d->options.follow && !trc_is_overwritten(d->shared))
 		atomic_fetch_add_explicit(&d->shared->table_epoch, 1, memory_order_release);
 	events = d->totals.events - events;
 	d->unflushed += events;

@@ -274,7 +274,7 @@ void trc_drain_thread_write(struct trc_drain *d, const struct trc_slot_copy *cop
 static void slot_done(struct trc_drain *d, struct trc_slot *slot, struct trc_drain_slot *seen,
 		      const struct trc_slot_copy *copy)
 {
-	if (trc_is_overwritten(d->shared)) {
+	if (d->options.follow || trc_is_overwritten(d->shared)) {
 		/* Without an end it is the next thread's already. */
 		seen->ended = copy->end ? copy->serial : 0;
 		return;

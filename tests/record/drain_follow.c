@@ -178,6 +178,24 @@ START_TEST(it_tells_how_much_was_waiting)
 }
 END_TEST
 
+/* Its owner may write anything into it. */
+START_TEST(a_mapping_of_another_kind_is_not_written_to_either)
+{
+	struct trc_slot *slot;
+
+	follow();
+	atomic_fetch_and(&f.shared->flags, ~(uint32_t)TRC_SHARED_OVERWRITE);
+	put_numbers(1, 100);
+	slot = fake_slot(&f, 3, 77, 477, "gone");
+	atomic_store(&slot->end, atomic_load(&slot->start) + 1);
+	atomic_store(&slot->state, TRC_SLOT_ENDED);
+	look();
+	look();
+	ck_assert_uint_eq(atomic_load(&slot->state), TRC_SLOT_ENDED);
+	expect_growing_to(100);
+}
+END_TEST
+
 START_TEST(losses_that_nobody_else_was_told_of_stay_to_be_told)
 {
 	struct trc_overflow *o = fake_overflow(&f);
@@ -202,6 +220,7 @@ TCase *drain_follow(void)
 	tcase_add_test(t, what_was_overwritten_before_it_looked_is_told);
 	tcase_add_test(t, cells_that_were_overwritten_before_it_looked_are_told);
 	tcase_add_test(t, it_tells_how_much_was_waiting);
+	tcase_add_test(t, a_mapping_of_another_kind_is_not_written_to_either);
 	tcase_add_test(t, losses_that_nobody_else_was_told_of_stay_to_be_told);
 	return t;
 }
