@@ -88,7 +88,7 @@ static void sample(uint64_t address, uint64_t bytes)
 {
 	struct trc_heap_object object = {
 		atomic_fetch_add_explicit(&n_samples, 1, memory_order_relaxed) + 1, bytes,
-		trc_self.heap_period, false};
+		trc_self.heap_period};
 	uint64_t n;
 
 	if (trc_heap_may_know((const void *)(uintptr_t)address))
@@ -133,7 +133,7 @@ static void leave_untold(uint64_t address)
 	atomic_fetch_sub_explicit(&n_untold, 1, memory_order_relaxed);
 }
 
-/* The object of a place that was taken has ended; or it is put back (H3). */
+/* The object of a place that was taken has ended (H3). */
 static void end(_Atomic uint64_t *key, uint64_t address, const struct trc_heap_object *object)
 {
 	bool busy = trc_self.heap_busy;
@@ -146,7 +146,7 @@ static void end(_Atomic uint64_t *key, uint64_t address, const struct trc_heap_o
 	} else if (record_free(address, object)) {
 		trc_heap_table_drop(key, address);
 	} else {
-		trc_heap_table_back(key, address);
+		trc_heap_table_leave(key, address);
 	}
 	trc_self.no_wait--;
 	trc_self.heap_busy = busy;
@@ -167,11 +167,9 @@ static __attribute__((noinline)) void tell_untold(void)
 		if (!address)
 			continue;
 		atomic_fetch_sub_explicit(&n_untold, 1, memory_order_relaxed);
-		key = trc_heap_table_take(address, &was);
-		if (key && was.ended)
+		key = trc_heap_table_take_ended(address, &was);
+		if (key)
 			end(key, address, &was);
-		else if (key) /* another object by now */
-			trc_heap_table_back(key, address);
 	}
 }
 
@@ -182,10 +180,17 @@ static bool any_untold(void)
 
 void trc_heap_settle(void)
 {
+	bool busy = trc_self.heap_busy;
 	int saved_errno = errno;
 
-	if (any_untold() && may_record())
+	if (!any_untold())
+		return;
+	trc_self.heap_busy = true;
+	trc_self.no_wait++; /* H4 */
+	if (may_record())
 		tell_untold();
+	trc_self.no_wait--;
+	trc_self.heap_busy = busy;
 	errno = saved_errno;
 }
 
@@ -220,6 +225,9 @@ void trc_heap_freed(const void *object)
 	_Atomic uint64_t *key = trc_heap_table_take((uintptr_t)object, &was);
 
 	if (key)
+		end(key, (uintptr_t)object, &was);
+	key = trc_heap_table_take_ended((uintptr_t)object, &was);
+	if (key) /* H3: its address is seen again */
 		end(key, (uintptr_t)object, &was);
 	trc_heap_settle();
 	errno = saved_errno;

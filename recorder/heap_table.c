@@ -13,10 +13,8 @@
 enum { LEVELS = 4, LEVELS_MIN = 2, LINE = 8, FIRST_LINE_BITS = 9, LEVEL_BITS = 3 };
 
 struct value {
-	_Atomic uint64_t sample, bytes, period; /* and ENDED */
+	_Atomic uint64_t sample, bytes, period;
 };
-/* Beyond all periods. */
-static const uint64_t ENDED = UINT64_C(1) << 63;
 /* A line's keys first: a search touches no more. */
 struct level {
 	_Atomic uint64_t *key; /* [lines * LINE], 64-byte aligned */
@@ -166,6 +164,8 @@ bool trc_heap_table_put(uint64_t address, const struct trc_heap_object *object)
 	struct value *value;
 	unsigned int i;
 
+	if (address & (TRC_HEAP_KEY_BUSY | TRC_HEAP_KEY_ENDED))
+		return false; /* no allocator's */
 	for (i = 0; i < n_levels && !key; i++)
 		key = exchange(&levels[i], address, 0, TRC_HEAP_KEY_BUSY);
 	if (!key)
@@ -184,26 +184,34 @@ bool trc_heap_table_put(uint64_t address, const struct trc_heap_object *object)
 void trc_heap_table_get(const _Atomic uint64_t *key, struct trc_heap_object *object)
 {
 	const struct value *value = value_of(key);
-	uint64_t period = atomic_load_explicit(&value->period, memory_order_relaxed);
 
 	object->sample = atomic_load_explicit(&value->sample, memory_order_relaxed);
 	object->bytes = atomic_load_explicit(&value->bytes, memory_order_relaxed);
-	object->period = period & ~ENDED;
-	object->ended = (period & ENDED) != 0;
+	object->period = atomic_load_explicit(&value->period, memory_order_relaxed);
 }
 
-_Atomic uint64_t *trc_heap_table_take(uint64_t address, struct trc_heap_object *object)
+static _Atomic uint64_t *take(uint64_t address, uint64_t bits, struct trc_heap_object *object)
 {
 	uint32_t n = atomic_load_explicit(&n_used, memory_order_relaxed);
 	_Atomic uint64_t *key = NULL;
 
-	if (address <= TRC_HEAP_KEY_BUSY)
+	if (!address || address & (TRC_HEAP_KEY_BUSY | TRC_HEAP_KEY_ENDED))
 		return NULL;
 	for (uint32_t i = 0; i < n && !key; i++)
-		key = exchange(&levels[i], address, address, TRC_HEAP_KEY_BUSY);
+		key = exchange(&levels[i], address, address | bits, TRC_HEAP_KEY_BUSY);
 	if (key)
 		trc_heap_table_get(key, object);
 	return key;
+}
+
+_Atomic uint64_t *trc_heap_table_take(uint64_t address, struct trc_heap_object *object)
+{
+	return take(address, 0, object);
+}
+
+_Atomic uint64_t *trc_heap_table_take_ended(uint64_t address, struct trc_heap_object *object)
+{
+	return take(address, TRC_HEAP_KEY_ENDED, object);
 }
 
 void trc_heap_table_drop(_Atomic uint64_t *key, uint64_t address)
@@ -220,6 +228,5 @@ void trc_heap_table_back(_Atomic uint64_t *key, uint64_t address)
 
 void trc_heap_table_leave(_Atomic uint64_t *key, uint64_t address)
 {
-	atomic_fetch_or_explicit(&value_of(key)->period, ENDED, memory_order_relaxed);
-	trc_heap_table_back(key, address);
+	trc_heap_table_back(key, address | TRC_HEAP_KEY_ENDED);
 }

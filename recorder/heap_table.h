@@ -4,7 +4,8 @@
  * Levels, each eight times as large as the one before; a level is touched only when an object
  * found no place in the smaller ones.  In a level an address has two lines of eight places.
  *
- *   T1  a key is 0 (free), TRC_HEAP_KEY_BUSY, or the address of the object of its place
+ *   T1  a key is 0 (free), TRC_HEAP_KEY_BUSY, or the address of the object of its place, with
+ *       TRC_HEAP_KEY_ENDED if that is no more than to be told of: its address may be another's by now
  *   T2  whoever makes a key busy owns the place until storing another key; nobody waits for it
  *   T3  an address is in one place at most, as long as the program frees what it allocates once
  *   T4  the filter's bytes of an address count the places that hold one like it; at 255 it
@@ -18,11 +19,11 @@
 #include <stdint.h>
 #include "layout.h"
 
-enum { TRC_HEAP_KEY_BUSY = 1 };
+/* Bits that no address has. */
+enum { TRC_HEAP_KEY_BUSY = 1, TRC_HEAP_KEY_ENDED = 2 };
 
 struct trc_heap_object {
 	uint64_t sample, bytes, period;
-	bool ended; /* trc_heap_table_leave() */
 };
 
 /* Makes the table, or empties it. 0 or -ENOMEM.  Context: any thread, may block; nobody else
@@ -37,6 +38,8 @@ const uint8_t *trc_heap_table_filter(void);
 bool trc_heap_table_put(uint64_t address, const struct trc_heap_object *object);
 /* The key of the place that holds this address, busy now, and *object what it holds; NULL = none. */
 _Atomic uint64_t *trc_heap_table_take(uint64_t address, struct trc_heap_object *object);
+/* The same of an object that had it before, and has ended. */
+_Atomic uint64_t *trc_heap_table_take_ended(uint64_t address, struct trc_heap_object *object);
 /* The place that was taken is free, or holds `address` as before. */
 void trc_heap_table_drop(_Atomic uint64_t *key, uint64_t address);
 void trc_heap_table_back(_Atomic uint64_t *key, uint64_t address);
