@@ -280,7 +280,10 @@ static int end_to_follow(void *context, const struct trc_http_now *now)
 {
 	const uint32_t *image = context;
 
-	if (*image != http.image || !now->p->drain || --http.n_followers)
+	if (*image != http.image)
+		return 0;
+	/* Without a drain, if the ring was cut meanwhile, nobody has anything of it any more. */
+	if (now->p->drain && --http.n_followers)
 		return 0;
 	close_fold();
 	trc_follow_end(now->p);
