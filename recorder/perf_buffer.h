@@ -103,8 +103,15 @@ uint64_t trc_perf_pass(struct trc_perf *p, bool all, trc_perf_fn *fn, void *cont
 void trc_perf_look(struct trc_perf *p);
 /* Flight mode: copies what the buffers hold now.  0 or -ENOMEM. */
 int trc_perf_copy(struct trc_perf *p);
+/*
+ * Flight mode: the same of what came since the copy before alone, which holds the kernel up for as
+ * much less.  head, of as many procs as there are: where the buffers were then, or by trc_perf_heads();
+ * after the call, where they are.
+ */
+int trc_perf_copy_since(struct trc_perf *p, uint64_t *head);
+void trc_perf_heads(const struct trc_perf *p, uint64_t *head);
 /* The time of the oldest record of the copy if there were older ones; 0 = it has all of this proc
- * from the beginning. */
+ * that was asked for. */
 uint64_t trc_perf_oldest_ns(const struct trc_perf *p, uint32_t proc);
 /* Of the copy, the time of the newest record of this process; 0 = there is none. */
 uint64_t trc_perf_newest_ns(struct trc_perf *p, uint32_t pid);

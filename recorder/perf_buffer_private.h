@@ -75,6 +75,7 @@ struct trc_perf {
 	uint32_t id_bytes;   /* of what sample_id_all adds */
 	void *copies;	     /* NULL = none yet; of copies_bytes */
 	uint64_t copies_bytes;
+	bool is_more;	     /* they go on where those before them ended */
 	uint64_t missing_threads;
 	char missing_tids[64]; /* "101, 102, ..." */
 	struct trc_cpu_event event[TRC_CPU_EVENTS_MAX];

@@ -223,23 +223,40 @@ static void copy_index(struct trc_perf *p, uint32_t proc, const char *copy, uint
 	}
 }
 
-static void buffer_copy(struct trc_perf *p, uint32_t proc, char *copy)
+/* acquire: pairs with the kernel's store: the records from head on are complete. */
+static uint64_t head_of(const struct trc_perf_buffer *b)
+{
+	return __atomic_load_n(&b->page->data_head, __ATOMIC_ACQUIRE);
+}
+
+/* From where it is now back to `since`: it counts down, from 0. */
+static uint64_t buffer_copy(struct trc_perf *p, uint32_t proc, uint64_t since, char *copy)
 {
 	struct trc_perf_buffer *b = &p->buffer[proc];
 	uint64_t head, n_bytes;
 
 	trc_raw3(SYS_ioctl, b->fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1);
-	/* acquire: pairs with the kernel's store: the records from head on are complete.  It counts
-	 * down from 0. */
-	head = __atomic_load_n(&b->page->data_head, __ATOMIC_ACQUIRE);
-	n_bytes = -head < p->data_bytes ? -head : p->data_bytes;
+	head = head_of(b);
+	n_bytes = since - head < p->data_bytes ? since - head : p->data_bytes;
 	copy_out(p, b, head, copy, (size_t)n_bytes);
 	trc_raw3(SYS_ioctl, b->fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 0);
-	copy_index(p, proc, copy, n_bytes, -head > p->data_bytes,
+	copy_index(p, proc, copy, n_bytes, since - head > p->data_bytes,
 		   (uint32_t *)(copy + p->data_bytes));
+	return head;
+}
+
+void trc_perf_heads(const struct trc_perf *p, uint64_t *head)
+{
+	for (uint32_t i = 0; i < p->n_procs; i++)
+		head[i] = p->buffer[i].page ? head_of(&p->buffer[i]) : 0;
 }
 
 int trc_perf_copy(struct trc_perf *p)
+{
+	return trc_perf_copy_since(p, NULL);
+}
+
+int trc_perf_copy_since(struct trc_perf *p, uint64_t *since)
 {
 	/* The copy of a buffer, then an offset for each record of the least size. */
 	uint64_t n_records = p->data_bytes / record_bytes_min(p) + 1;
@@ -253,9 +270,16 @@ int trc_perf_copy(struct trc_perf *p)
 		return -ENOMEM;
 	trc_perf_look_at_shares(p);
 	trc_perf_look_at_maps(p);
-	for (uint32_t i = 0; i < p->n_procs; i++)
+	p->is_more = since != NULL;
+	for (uint32_t i = 0; i < p->n_procs; i++) {
+		uint64_t head = 0;
+
 		if (p->buffer[i].page)
-			buffer_copy(p, i, (char *)p->copies + i * one_bytes);
+			head = buffer_copy(p, i, since ? since[i] : 0,
+					   (char *)p->copies + i * one_bytes);
+		if (since)
+			since[i] = head;
+	}
 	return 0;
 }
 
@@ -302,7 +326,8 @@ static uint64_t copy_pass(struct trc_perf *p, uint32_t proc, trc_perf_fn *fn, vo
 	struct trc_perf_buffer *b = &p->buffer[proc];
 	uint64_t last_ns = 0, n = 0;
 
-	memset(b->stopped, 0, sizeof(b->stopped));
+	if (!p->is_more)
+		memset(b->stopped, 0, sizeof(b->stopped));
 	for (uint32_t i = b->n_records; i-- > 0;) {
 		const char *bytes = b->copy + b->record_off[i];
 		struct perf_event_header header;

@@ -19,6 +19,7 @@ struct trc_follow {
 	uint64_t pause_ns;
 	bool wants_kernel;
 	uint64_t kernel_read_ns;		 /* all from before then has been handed over */
+	uint64_t kernel_head[TRC_PROCS_MAX];	 /* trc_perf_copy_since() */
 	uint64_t kernel_until_ns[TRC_PROCS_MAX]; /* of each proc's records, handed over */
 };
 
@@ -82,10 +83,14 @@ void trc_follow_end(struct trc_process *p)
 
 static void set_pace(struct trc_follow *follow, uint32_t fullest)
 {
-	if (fullest >= FULL_SOON && follow->pause_ns > PAUSE_MIN_NS)
+	if (fullest >= FULL_SOON)
 		follow->pause_ns /= 2;
-	else if (fullest < FULL_LATE && follow->pause_ns < PAUSE_MAX_NS)
+	else if (fullest < FULL_LATE)
 		follow->pause_ns += follow->pause_ns / 2;
+	if (follow->pause_ns < PAUSE_MIN_NS)
+		follow->pause_ns = PAUSE_MIN_NS;
+	else if (follow->pause_ns > PAUSE_MAX_NS)
+		follow->pause_ns = PAUSE_MAX_NS;
 }
 
 uint64_t trc_follow_pass(struct trc_process *p)
@@ -132,20 +137,24 @@ void trc_follow_kernel(struct trc_process *p)
 	follow->kernel_read_ns = trc_clock_vdso();
 	for (uint32_t i = 0; i < TRC_PROCS_MAX; i++)
 		follow->kernel_until_ns[i] = follow->kernel_read_ns;
+	trc_perf_heads(follow->f->kernel, follow->kernel_head);
 	trc_perf_table_fill(&follow->f->sampled, follow->f->kernel);
 	trc_drain_kernel_events(p->drain, follow->f->sampled.entry, follow->f->sampled.n);
 }
 
-/* What the buffer holds was handed over before, up to some record. */
+/* A copy's records are in order; that of the copies is kept here. */
 static void kernel_seen(void *context, const struct trc_perf_record *r)
 {
 	struct trc_process *p = context;
 	uint64_t *until_ns = &p->follow->kernel_until_ns[r->proc];
+	struct trc_perf_record ordered = *r;
 
-	if ((r->pid && r->pid != (uint32_t)p->pid) || r->raw_ns <= *until_ns)
+	if (r->pid && r->pid != (uint32_t)p->pid)
 		return;
-	*until_ns = r->raw_ns;
-	trc_drain_kernel(p->drain, r);
+	if (ordered.raw_ns < *until_ns)
+		ordered.raw_ns = *until_ns;
+	*until_ns = ordered.raw_ns;
+	trc_drain_kernel(p->drain, &ordered);
 }
 
 /* How many is not known. */
@@ -171,10 +180,10 @@ void trc_follow_kernel_pass(struct trc_process *p)
 	if (!kernel || !follow->wants_kernel)
 		return;
 	follow->kernel_read_ns = trc_clock_vdso();
-	if (trc_perf_copy(kernel))
+	if (trc_perf_copy_since(kernel, follow->kernel_head))
 		return; /* the next time it is told as overwritten, or not */
 	for (uint32_t i = 0; i < TRC_PROCS_MAX; i++)
-		if (trc_perf_oldest_ns(kernel, i) > follow->kernel_until_ns[i])
+		if (trc_perf_oldest_ns(kernel, i))
 			tell_overwritten(p, i);
 	trc_perf_pass(kernel, true, kernel_seen, p);
 }

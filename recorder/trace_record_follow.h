@@ -2,7 +2,8 @@
  * trace_record_follow.h - trace-record --flight --http: while somebody wants a profile, what is
  * recorded is read as it comes, by a drain that only looks (drain.h, `follow`).
  *
- *   L1  the recorded process does not notice: nobody waits for us, and no snapshot has less in it
+ *   L1  the recorded process does not notice: nobody waits for us, and no snapshot has less in it,
+ *       but for what the kernel has no room for while its newest records are copied, and counts
  *   L2  what was overwritten before it was read is counted; and while a snapshot is being written
  *       nothing is read
  *   L3  nobody wants anything: nothing is done, and no memory is held

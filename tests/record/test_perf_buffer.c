@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "perf_fixture.h"
+#include "recorder/layout.h"
 
 static struct {
 	uint32_t main_tid, old_tid, new_tid;
@@ -209,6 +210,37 @@ START_TEST(in_flight_mode_the_latest_are_held_and_it_is_said_since_when)
 }
 END_TEST
 
+START_TEST(in_flight_mode_copies_may_go_on_where_others_ended)
+{
+	struct trc_perf *p = open_flight_or_skip();
+	uint64_t head[TRC_PROCS_MAX] = {0}, n[2];
+	pthread_t other = start(&seen.old_tid);
+
+	seen.ordered = true;
+	seen.main_tid = (uint32_t)getpid();
+	play(20);
+	ck_assert_int_eq(trc_perf_copy_since(p, head), 0);
+	n[0] = trc_perf_pass(p, true, note, NULL);
+	ck_assert_uint_ge(seen.off[0], 10);
+	seen.off[0] = 0;
+	play(20);
+	ck_assert_int_eq(trc_perf_copy_since(p, head), 0);
+	n[1] = trc_perf_pass(p, true, note, NULL);
+	ck_assert_uint_ge(seen.off[0], 10);
+	ck_assert(seen.ordered);
+	ck_assert_uint_eq(oldest_of_any(p), 0);
+	/* Of all that there is they have had each once. */
+	ck_assert_int_eq(trc_perf_copy(p), 0);
+	ck_assert_uint_ge(trc_perf_pass(p, true, note, NULL), n[0] + n[1]);
+	/* More than there is room for. */
+	play(4000);
+	ck_assert_int_eq(trc_perf_copy_since(p, head), 0);
+	ck_assert_uint_gt(oldest_of_any(p), 0);
+	stop(other);
+	trc_perf_close(p);
+}
+END_TEST
+
 START_TEST(a_process_that_is_not_there_is_an_error_with_a_reason)
 {
 	const struct trc_perf_options options = {
@@ -236,6 +268,7 @@ int main(void)
 	tcase_add_test(t, half_a_buffer_is_told_by_a_signal_if_asked_for);
 	tcase_add_test(t, in_flight_mode_a_copy_has_all_while_there_is_room);
 	tcase_add_test(t, in_flight_mode_the_latest_are_held_and_it_is_said_since_when);
+	tcase_add_test(t, in_flight_mode_copies_may_go_on_where_others_ended);
 	tcase_add_test(t, a_process_that_is_not_there_is_an_error_with_a_reason);
 	perf_samples(t);
 	perf_by_hand(t);
