@@ -449,6 +449,19 @@ START_TEST(types)
 }
 END_TEST
 
+static void expect_comments(struct trc_model *m, const char *what,
+			    const char *const *wanted, size_t n)
+{
+	struct trc_profile *p = NULL;
+	struct trc_error error;
+
+	ck_assert_int_eq(trc_profile_derive(&p, m, what, NULL, &error), 0);
+	ck_assert_uint_eq(p->n_comments, n);
+	for (size_t i = 0; i < n; i++)
+		ck_assert_str_eq(p->comment[i], wanted[i]);
+	trc_profile_free(p);
+}
+
 START_TEST(comments)
 {
 	static const char *const WANTED[] = {
@@ -465,14 +478,8 @@ START_TEST(comments)
 		"@300 thread=1 samples_lost event=0 lost_samples=5 cause=no_room\n"
 		"@400 thread=1 samples_lost event=2 lost_samples=9 cause=throttled\n",
 		TRC_PART_WAITS);
-	struct trc_profile *p = NULL;
-	struct trc_error error;
 
-	ck_assert_int_eq(trc_profile_derive(&p, m, "cpu", NULL, &error), 0);
-	ck_assert_uint_eq(p->n_comments, sizeof(WANTED) / sizeof(*WANTED));
-	for (size_t i = 0; i < p->n_comments; i++)
-		ck_assert_str_eq(p->comment[i], WANTED[i]);
-	trc_profile_free(p);
+	expect_comments(m, "cpu", WANTED, sizeof(WANTED) / sizeof(*WANTED));
 	model_close(m);
 }
 END_TEST
@@ -488,14 +495,8 @@ START_TEST(comments_of_one)
 		"sample_event 1 name=\"timer\" frequency=1 missing=1\n"
 		"@100 thread=1 samples_lost event=1 lost_samples=1 cause=busy\n",
 		TRC_PART_WAITS);
-	struct trc_profile *p = NULL;
-	struct trc_error error;
 
-	ck_assert_int_eq(trc_profile_derive(&p, m, "cpu", NULL, &error), 0);
-	ck_assert_uint_eq(p->n_comments, sizeof(WANTED) / sizeof(*WANTED));
-	for (size_t i = 0; i < p->n_comments; i++)
-		ck_assert_str_eq(p->comment[i], WANTED[i]);
-	trc_profile_free(p);
+	expect_comments(m, "cpu", WANTED, sizeof(WANTED) / sizeof(*WANTED));
 	model_close(m);
 }
 END_TEST
@@ -542,14 +543,8 @@ START_TEST(comments_of_the_heap)
 		"@200 thread=1 alloc sample=3 address=0x10 bytes=8 period=1000 stack=s1\n"
 		"@300 thread=1 alloc sample=4 address=0x10 bytes=8 period=524288 stack=s1\n",
 		TRC_PART_WAITS);
-	struct trc_profile *p = NULL;
-	struct trc_error error;
 
-	ck_assert_int_eq(trc_profile_derive(&p, m, "heap", NULL, &error), 0);
-	ck_assert_uint_eq(p->n_comments, sizeof(WANTED) / sizeof(*WANTED));
-	for (size_t i = 0; i < p->n_comments; i++)
-		ck_assert_str_eq(p->comment[i], WANTED[i]);
-	trc_profile_free(p);
+	expect_comments(m, "heap", WANTED, sizeof(WANTED) / sizeof(*WANTED));
 	model_close(m);
 }
 END_TEST

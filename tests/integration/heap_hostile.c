@@ -33,15 +33,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "check_or_exit.h"
 #include "heap_plugin.h"
-
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                    \
-			_exit(1);                                                                  \
-		}                                                                                  \
-	} while (0)
 
 extern char **environ;
 

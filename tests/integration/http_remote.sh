@@ -40,6 +40,17 @@ says()
 	passed "$2 answers $1: $(cat said.txt)"
 }
 
+# every_thread_has_its_paragraph AS: those of memcached, and no others.
+every_thread_has_its_paragraph()
+{
+	curl -sS -f "$base/threads?debug=2" >threads2.txt || fail 'no paragraphs'
+	[ "$(grep -c '^thread ' threads2.txt)" = "$(ls "/proc/$memcached/task" | wc -l)" ] || {
+		cat threads2.txt >&2
+		fail "not so: $1"
+	}
+	passed "$1"
+}
+
 # seconds_of TAG: of how much time the profile says that it is.
 seconds_of()
 {
@@ -76,12 +87,7 @@ for name in block heap threads; do
 	pprof "$name-delta" -top "$base/$name?seconds=1"
 	passed "go tool pprof reads what $name was in one second"
 done
-curl -sS -f "$base/threads?debug=2" >threads2.txt || fail 'no paragraphs'
-[ "$(grep -c '^thread ' threads2.txt)" = "$(ls "/proc/$memcached/task" | wc -l)" ] || {
-	cat threads2.txt >&2
-	fail 'not every thread has its paragraph'
-}
-passed 'every thread has its paragraph'
+every_thread_has_its_paragraph 'every thread has its paragraph'
 expect_waits
 curl -sS -f "$base/cmdline" | tr '\0' ' ' | grep '^memcached .*-t 4' >/dev/null || fail 'no command line'
 passed 'the command line is that of the command'
@@ -150,12 +156,7 @@ passed 'profiles of a flight recorder show what memcached does'
 for name in threads goroutine; do
 	read_profile "$name"
 done
-curl -sS -f "$base/threads?debug=2" >threads2.txt || fail 'no paragraphs'
-[ "$(grep -c '^thread ' threads2.txt)" = "$(ls "/proc/$memcached/task" | wc -l)" ] || {
-	cat threads2.txt >&2
-	fail 'not every thread of a flight recorder has its paragraph'
-}
-passed 'every thread of a flight recorder has its paragraph'
+every_thread_has_its_paragraph 'every thread of a flight recorder has its paragraph'
 for name in allocs block heap mutex threadcreate; do
 	says 501 "$name" 'seconds=10'
 done

@@ -39,7 +39,7 @@ tests_integration_truth_heap_SOURCES = tests/integration/truth_heap.c
 tests_integration_truth_heap_CFLAGS = $(AM_CFLAGS) -fno-builtin
 tests_integration_truth_heap_LDADD = -lpthread
 tests_integration_heap_hostile_SOURCES = tests/integration/heap_hostile.c \
-	tests/integration/heap_plugin.h
+	tests/integration/heap_plugin.h tests/integration/check_or_exit.h
 tests_integration_heap_hostile_CFLAGS = $(AM_CFLAGS) -fno-builtin
 tests_integration_heap_hostile_LDADD = -lpthread
 tests_integration_recorders_SOURCES = tests/integration/recorders.c
@@ -84,9 +84,11 @@ tests_integration_soak_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_soak_LDADD = libtrc.la -lpthread
 tests_integration_deadlock_SOURCES = tests/integration/deadlock.c
 tests_integration_deadlock_LDADD = -lpthread
-tests_integration_sampled_hard_SOURCES = tests/integration/sampled_hard.c
+tests_integration_sampled_hard_SOURCES = tests/integration/sampled_hard.c \
+	tests/integration/check_or_exit.h
 tests_integration_sampled_hard_LDADD = -lpthread
-tests_integration_sampled_guest_SOURCES = tests/integration/sampled_guest.c
+tests_integration_sampled_guest_SOURCES = tests/integration/sampled_guest.c \
+	tests/integration/check_or_exit.h
 tests_integration_sampled_guest_LDADD = -lpthread
 tests_integration_mc_load_SOURCES = tests/integration/mc_load.c
 tests_integration_contended_SOURCES = tests/integration/contended.c

@@ -30,14 +30,7 @@
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
-
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                    \
-			_exit(1);                                                                  \
-		}                                                                                  \
-	} while (0)
+#include "check_or_exit.h"
 
 static uint64_t step(uint64_t x)
 {

@@ -31,14 +31,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "line %d: %s, errno %d\n", __LINE__, #condition, errno);   \
-			_exit(1);                                                                  \
-		}                                                                                  \
-	} while (0)
+#include "check_or_exit.h"
 
 static const char *plugin;
 static _Atomic bool done;
