@@ -500,8 +500,8 @@ printf '%-58s %14s %-10s %-12s %s\n' figure value unit target ''
 	analyzer sampling heap
 for part; do
 	case $part in
-	event | labels | sustain | unwind | park | mutex | format | memcached | flight | snapshot | \
-		analyzer | sampling | heap)
+	event | labels | sustain | unwind | park | threads | mutex | format | memcached | flight | \
+		snapshot | analyzer | sampling | heap)
 		"part_$part"
 		;;
 	*) trouble "no such part: $part" ;;
