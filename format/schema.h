@@ -199,6 +199,26 @@ EVENT(30, FREE, free, "memory that is a sample was given back")                 
 	ARG(ADDR, address, "where the memory lay")                                                 \
 	ARG(U64, bytes, "as in its alloc event")                                                   \
 	ARG(U64, period, "as in its alloc event")                                                  \
+END                                                                                                \
+EVENT(31, FIBER_CREATE, fiber_create, "a fiber of the program's own scheduler is made, or first seen") \
+	ARG(U64, fiber, "its number in the process, never used again")                             \
+	ARG(STRING, name, "its name")                                                              \
+	ARG(STACK, stack, "where it was made; 0 = before recording began")                         \
+END                                                                                                \
+EVENT(32, FIBER_SWITCH, fiber_switch, "the thread leaves one fiber and runs another")              \
+	ARG(U64, fiber, "the one that runs from now on; 0 = the thread's root fiber")              \
+	ARG(U64, left, "the one that ran until now; 0 = the thread's root fiber")                  \
+	ARG(STRING, name, "the name of the one that runs from now on")                             \
+	ARG(REASON, reason, "why the one that is left waits; none: it could go on")                \
+	ARG(ADDR, object, "what it waits for")                                                     \
+	ARG(STACK, stack, "where it was left, if it waits")                                        \
+END                                                                                                \
+EVENT(33, FIBER_READY, fiber_ready, "a fiber that waited may go on")                               \
+	ARG(U64, fiber, "which one")                                                               \
+	ARG(STACK, stack, "where this was done")                                                   \
+END                                                                                                \
+EVENT(34, FIBER_END, fiber_end, "a fiber will not run again")                                      \
+	ARG(U64, fiber, "which one")                                                               \
 END
 /* clang-format on */
 

@@ -16,7 +16,7 @@
 /* format.md, "Header" */
 enum {
 	TRC_MAJOR = 1,
-	TRC_MINOR = 3,
+	TRC_MINOR = 4,
 	TRC_HEADER_BYTES = 72,
 	TRC_HEADER_BYTES_MAX = 4096,
 	TRC_ENDIAN_MARK = 0x01020304,

@@ -25,7 +25,7 @@
 #include "format/writer.h"
 
 enum {
-	TRC_LAYOUT_VERSION = 3,
+	TRC_LAYOUT_VERSION = 4,
 	TRC_AREA_BYTES = 4096,
 	TRC_LINE_BYTES = 64,
 	TRC_PROCS_MAX = 4096,
@@ -135,7 +135,7 @@ struct trc_shared {
 
 	/* Stored by any thread of the recorded process. */
 	_Alignas(TRC_LINE_BYTES) _Atomic uint32_t next_serial;
-	_Atomic uint64_t next_task;
+	_Atomic uint64_t next_task, next_fiber;
 	_Atomic uint32_t module_epoch; /* up by one before every dlclose() */
 	_Atomic uint32_t n_modules_used; /* entries below are, or are being, filled in */
 	_Atomic uint64_t heap_used;
@@ -321,6 +321,8 @@ struct trc_slot {
 	_Atomic uint32_t n_regions;   /* open ones; the first TRC_OPEN_REGIONS are told */
 	_Atomic uint64_t wait_object, wait_since, wait_stack, wait_holder;
 	_Atomic uint64_t labels; /* label set id; 0 = none; stays when the thread has ended */
+	_Atomic uint64_t fiber;      /* that it runs; 0 = its root fiber */
+	_Atomic uint64_t fiber_name; /* string id */
 	struct {
 		_Atomic uint64_t task, type, since;
 	} region[TRC_OPEN_REGIONS];
