@@ -130,43 +130,26 @@ static int take_sample_event(struct trc_reader *r, struct trc_cursor *c,
 
 int trc_reader_parse_sample_events(struct trc_reader *r, struct trc_cursor *c)
 {
-	if (!trc_cursor_u8(c))
-		r->sample_events.n = 0;
-	while (!c->bad && trc_cursor_left(c)) {
-		struct trc_cursor e = trc_cursor_entry(c);
-		struct trc_sample_event_entry s;
-		int err = take_sample_event(r, &e, &s);
+	return TRC_TAKE_TABLE(r, c, r->sample_events, take_sample_event);
+}
 
-		if (!err)
-			err = TRC_RESERVE(r->sample_events, 1);
-		if (err)
-			return err;
-		r->sample_events.at[r->sample_events.n++] = s;
+static int take_thread_labels(struct trc_reader *r, struct trc_cursor *c,
+			      struct trc_thread_labels_entry *l)
+{
+	l->thread = (uint32_t)trc_cursor_varint_max(c, UINT32_MAX);
+	l->labels = (uint32_t)trc_cursor_varint_max(c, UINT32_MAX);
+	if (c->bad)
+		return -EBADMSG;
+	if (l->labels && !trc_reader_has_label_set(r, l->labels)) {
+		l->labels = 0;
+		r->info.dangling_ids++;
 	}
-	return c->bad ? -EBADMSG : 0;
+	return 0;
 }
 
 int trc_reader_parse_thread_labels(struct trc_reader *r, struct trc_cursor *c)
 {
-	if (!trc_cursor_u8(c))
-		r->thread_labels.n = 0;
-	while (!c->bad && trc_cursor_left(c)) {
-		struct trc_cursor e = trc_cursor_entry(c);
-		struct trc_thread_labels_entry l;
-
-		l.thread = (uint32_t)trc_cursor_varint_max(&e, UINT32_MAX);
-		l.labels = (uint32_t)trc_cursor_varint_max(&e, UINT32_MAX);
-		if (e.bad)
-			return -EBADMSG;
-		if (l.labels && !trc_reader_has_label_set(r, l.labels)) {
-			l.labels = 0;
-			r->info.dangling_ids++;
-		}
-		if (TRC_RESERVE(r->thread_labels, 1))
-			return -ENOMEM;
-		r->thread_labels.at[r->thread_labels.n++] = l;
-	}
-	return c->bad ? -EBADMSG : 0;
+	return TRC_TAKE_TABLE(r, c, r->thread_labels, take_thread_labels);
 }
 
 bool trc_reader_has_label_set(const struct trc_reader *r, uint64_t id)

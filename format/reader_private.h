@@ -106,6 +106,26 @@ void *trc_vector_room(void *at, size_t n, size_t *room, size_t element_bytes, si
 		at_ ? 0 : -ENOMEM;                                                                 \
 	})
 
+/*
+ * A table of what is so at the end: `vector` takes its entries, instead of those that there are or
+ * behind them, as its first byte says.  `take` puts one, from a cursor over its fields: 0 or -errno.
+ * 0, -EBADMSG, or what `take` says: then the entries before stay.
+ */
+#define TRC_TAKE_TABLE(r, c, vector, take)                                                         \
+	({                                                                                         \
+		int err_ = 0;                                                                      \
+		if (!trc_cursor_u8(c))                                                             \
+			(vector).n = 0;                                                            \
+		while (!err_ && !(c)->bad && trc_cursor_left(c)) {                                 \
+			struct trc_cursor entry_ = trc_cursor_entry(c);                            \
+			err_ = TRC_RESERVE((vector), 1);                                           \
+			if (!err_)                                                                 \
+				err_ = (take)((r), &entry_, &(vector).at[(vector).n]);             \
+			(vector).n += !err_;                                                       \
+		}                                                                                  \
+		!err_ && (c)->bad ? -EBADMSG : err_;                                               \
+	})
+
 /* Memory that is freed with the reader, or NULL. */
 uint8_t *trc_reader_keep(struct trc_reader *r, size_t n_bytes);
 /* Sets the warning unless there is one. */

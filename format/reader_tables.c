@@ -234,71 +234,53 @@ int trc_reader_parse_modules(struct trc_reader *r, struct trc_cursor *c)
 	return 0;
 }
 
+static int take_status(struct trc_reader *r, struct trc_cursor *c, struct trc_status_entry *s)
+{
+	(void)r;
+	s->thread = (uint32_t)trc_cursor_varint_max(c, UINT32_MAX);
+	s->reason = (uint8_t)trc_cursor_varint_max(c, UINT8_MAX);
+	s->holder = (uint32_t)trc_cursor_varint_max(c, UINT32_MAX);
+	s->object = trc_cursor_varint(c);
+	s->since = trc_cursor_varint(c);
+	s->stack = (uint32_t)trc_cursor_varint_max(c, UINT32_MAX);
+	return c->bad ? -EBADMSG : 0;
+}
+
 int trc_reader_parse_status(struct trc_reader *r, struct trc_cursor *c)
 {
-	if (!trc_cursor_u8(c))
-		r->status.n = 0;
-	while (!c->bad && trc_cursor_left(c)) {
-		struct trc_cursor e = trc_cursor_entry(c);
-		struct trc_status_entry s;
+	return TRC_TAKE_TABLE(r, c, r->status, take_status);
+}
 
-		s.thread = (uint32_t)trc_cursor_varint_max(&e, UINT32_MAX);
-		s.reason = (uint8_t)trc_cursor_varint_max(&e, UINT8_MAX);
-		s.holder = (uint32_t)trc_cursor_varint_max(&e, UINT32_MAX);
-		s.object = trc_cursor_varint(&e);
-		s.since = trc_cursor_varint(&e);
-		s.stack = (uint32_t)trc_cursor_varint_max(&e, UINT32_MAX);
-		if (e.bad)
-			return -EBADMSG;
-		if (TRC_RESERVE(r->status, 1))
-			return -ENOMEM;
-		r->status.at[r->status.n++] = s;
-	}
+static int take_open_region(struct trc_reader *r, struct trc_cursor *c,
+			    struct trc_open_region_entry *o)
+{
+	(void)r;
+	o->thread = (uint32_t)trc_cursor_varint_max(c, UINT32_MAX);
+	o->depth = (uint32_t)trc_cursor_varint_max(c, UINT32_MAX);
+	o->task = trc_cursor_varint(c);
+	o->type = (uint32_t)trc_cursor_varint_max(c, UINT32_MAX);
+	o->since = trc_cursor_varint(c);
 	return c->bad ? -EBADMSG : 0;
 }
 
 int trc_reader_parse_open_regions(struct trc_reader *r, struct trc_cursor *c)
 {
-	if (!trc_cursor_u8(c))
-		r->open_regions.n = 0;
-	while (!c->bad && trc_cursor_left(c)) {
-		struct trc_cursor e = trc_cursor_entry(c);
-		struct trc_open_region_entry o;
+	return TRC_TAKE_TABLE(r, c, r->open_regions, take_open_region);
+}
 
-		o.thread = (uint32_t)trc_cursor_varint_max(&e, UINT32_MAX);
-		o.depth = (uint32_t)trc_cursor_varint_max(&e, UINT32_MAX);
-		o.task = trc_cursor_varint(&e);
-		o.type = (uint32_t)trc_cursor_varint_max(&e, UINT32_MAX);
-		o.since = trc_cursor_varint(&e);
-		if (e.bad)
-			return -EBADMSG;
-		if (TRC_RESERVE(r->open_regions, 1))
-			return -ENOMEM;
-		r->open_regions.at[r->open_regions.n++] = o;
-	}
-	return c->bad ? -EBADMSG : 0;
+static int take_coverage(struct trc_reader *r, struct trc_cursor *c, struct trc_coverage_entry *o)
+{
+	o->source = (uint8_t)trc_cursor_varint_max(c, TRC_SOURCE_KERNEL);
+	o->proc = (uint32_t)trc_cursor_varint_max(c, r->info.n_procs) - 1;
+	o->held = trc_cursor_varint(c);
+	o->from = trc_cursor_varint(c);
+	o->to = trc_cursor_varint(c);
+	return c->bad || o->from > o->to ? -EBADMSG : 0;
 }
 
 int trc_reader_parse_coverage(struct trc_reader *r, struct trc_cursor *c)
 {
-	if (!trc_cursor_u8(c))
-		r->coverage.n = 0;
-	while (!c->bad && trc_cursor_left(c)) {
-		struct trc_cursor e = trc_cursor_entry(c);
-		struct trc_coverage_entry o;
-
-		o.source = (uint8_t)trc_cursor_varint_max(&e, TRC_SOURCE_KERNEL);
-		o.proc = (uint32_t)trc_cursor_varint_max(&e, r->info.n_procs) - 1;
-		o.held = trc_cursor_varint(&e);
-		o.from = trc_cursor_varint(&e);
-		o.to = trc_cursor_varint(&e);
-		if (e.bad || o.from > o.to)
-			return -EBADMSG;
-		if (TRC_RESERVE(r->coverage, 1))
-			return -ENOMEM;
-		r->coverage.at[r->coverage.n++] = o;
-	}
-	return c->bad ? -EBADMSG : 0;
+	return TRC_TAKE_TABLE(r, c, r->coverage, take_coverage);
 }
 
 /* By serial; stable, so that entries of one thread stay in the order of the file. */

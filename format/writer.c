@@ -640,6 +640,15 @@ int trc_writer_status(struct trc_writer *w, const struct trc_status_entry *entri
 	return table_write(w, TRC_SECTION_STATUS, entries, sizeof(*entries), n, put_status);
 }
 
+/* What an entry refers to, of a table of threads. */
+static void entry_cite(struct trc_writer *w, uint32_t thread, enum trc_arg_type type, uint32_t id)
+{
+	uint64_t serial = thread, cited = id;
+
+	trc_tables_cite(&w->tables, TRC_ARG_THREAD, &serial, 1);
+	trc_tables_cite(&w->tables, type, &cited, 1);
+}
+
 static uint8_t *put_open_region(uint8_t *p, const void *entry)
 {
 	const struct trc_open_region_entry *e = entry;
@@ -656,12 +665,8 @@ int trc_writer_open_regions(struct trc_writer *w, const struct trc_open_region_e
 {
 	if (w->out.closed)
 		return w->out.closed;
-	for (size_t i = 0; i < n; i++) {
-		uint64_t thread = entries[i].thread, type = entries[i].type;
-
-		trc_tables_cite(&w->tables, TRC_ARG_THREAD, &thread, 1);
-		trc_tables_cite(&w->tables, TRC_ARG_STRING, &type, 1);
-	}
+	for (size_t i = 0; i < n; i++)
+		entry_cite(w, entries[i].thread, TRC_ARG_STRING, entries[i].type);
 	trc_tables_flush(&w->tables);
 	return table_write(w, TRC_SECTION_OPEN_REGIONS, entries, sizeof(*entries), n,
 			   put_open_region);
@@ -727,12 +732,8 @@ int trc_writer_thread_labels(struct trc_writer *w, const struct trc_thread_label
 {
 	if (w->out.closed)
 		return w->out.closed;
-	for (size_t i = 0; i < n; i++) {
-		uint64_t thread = entries[i].thread, labels = entries[i].labels;
-
-		trc_tables_cite(&w->tables, TRC_ARG_THREAD, &thread, 1);
-		trc_tables_cite(&w->tables, TRC_ARG_LABELS, &labels, 1);
-	}
+	for (size_t i = 0; i < n; i++)
+		entry_cite(w, entries[i].thread, TRC_ARG_LABELS, entries[i].labels);
 	trc_tables_flush(&w->tables);
 	return table_write(w, TRC_SECTION_THREAD_LABELS, entries, sizeof(*entries), n,
 			   put_thread_labels);
