@@ -245,6 +245,8 @@ static int parse_section(struct trc_reader *r, struct section *s, struct trc_err
 		return trc_reader_parse_sample_events(r, &c);
 	case TRC_SECTION_THREAD_LABELS:
 		return trc_reader_parse_thread_labels(r, &c);
+	case TRC_SECTION_THREAD_FIBERS:
+		return trc_reader_parse_thread_fibers(r, &c);
 	case TRC_SECTION_BLOCK:
 		return trc_reader_parse_block(r, s->payload, s->n_bytes, s->off,
 					      s->n_bytes + TRC_SECTION_HEADER_BYTES);
@@ -528,6 +530,7 @@ void trc_reader_close(struct trc_reader *r)
 	free(r->labels.at);
 	free(r->sample_events.at);
 	free(r->thread_labels.at);
+	free(r->thread_fibers.at);
 	free(r->blocks.at);
 	free(r->kind_counts.at);
 	free(r->generation_offs.at);

@@ -113,11 +113,14 @@ size_t trc_reader_label_sets(const struct trc_reader *r); /* highest id + 1 */
 int trc_reader_label_set(const struct trc_reader *r, uint32_t id, const struct trc_label **label,
 			 uint32_t *n);
 /* The last tables in the file; names, units and notes are terminated and stay until close.  An
- * event is not 0 (but may be there twice); label sets are 0 or have an entry. */
+ * event is not 0 (but may be there twice); label sets, and names of fibers, are 0 or have an
+ * entry. */
 size_t trc_reader_sample_events(const struct trc_reader *r,
 				const struct trc_sample_event_entry **entries);
 size_t trc_reader_thread_labels(const struct trc_reader *r,
 				const struct trc_thread_labels_entry **entries);
+size_t trc_reader_thread_fibers(const struct trc_reader *r,
+				const struct trc_thread_fiber_entry **entries);
 
 struct trc_block_info {
 	uint32_t proc; /* TRC_PROC_PER_EVENT: see trc_columns.proc */

@@ -85,6 +85,7 @@ struct trc_reader {
 	TRC_VECTOR(struct trc_label) labels;
 	TRC_VECTOR(struct trc_sample_event_entry) sample_events;
 	TRC_VECTOR(struct trc_thread_labels_entry) thread_labels;
+	TRC_VECTOR(struct trc_thread_fiber_entry) thread_fibers;
 	TRC_VECTOR(struct trc_block) blocks;
 	TRC_VECTOR(uint32_t) kind_counts; /* [n_blocks][TRC_KIND_MAX + 1] */
 	TRC_VECTOR(uint64_t) generation_offs;
@@ -107,8 +108,8 @@ void *trc_vector_room(void *at, size_t n, size_t *room, size_t element_bytes, si
 	})
 
 /*
- * A table of what is so at the end: `vector` takes its entries, instead of those that there are or
- * behind them, as its first byte says.  `take` puts one, from a cursor over its fields: 0 or -errno.
+ * A table of what is so at the end: `vector` takes its entries, instead of those that there are, or
+ * behind them, as its first byte says.  `take` puts one from a cursor over its fields: 0 or -errno.
  * 0, -EBADMSG, or what `take` says: then the entries before stay.
  */
 #define TRC_TAKE_TABLE(r, c, vector, take)                                                         \
@@ -142,6 +143,7 @@ int trc_reader_parse_modules(struct trc_reader *r, struct trc_cursor *c);
 int trc_reader_parse_status(struct trc_reader *r, struct trc_cursor *c);
 int trc_reader_parse_open_regions(struct trc_reader *r, struct trc_cursor *c);
 int trc_reader_parse_coverage(struct trc_reader *r, struct trc_cursor *c);
+int trc_reader_parse_thread_fibers(struct trc_reader *r, struct trc_cursor *c);
 /* reader_labels.c */
 int trc_reader_parse_label_sets(struct trc_reader *r, struct trc_cursor *c);
 int trc_reader_parse_sample_events(struct trc_reader *r, struct trc_cursor *c);

@@ -283,6 +283,26 @@ int trc_reader_parse_coverage(struct trc_reader *r, struct trc_cursor *c)
 	return TRC_TAKE_TABLE(r, c, r->coverage, take_coverage);
 }
 
+static int take_thread_fiber(struct trc_reader *r, struct trc_cursor *c,
+			     struct trc_thread_fiber_entry *f)
+{
+	f->thread = (uint32_t)trc_cursor_varint_max(c, UINT32_MAX);
+	f->fiber = trc_cursor_varint(c);
+	f->name = (uint32_t)trc_cursor_varint_max(c, UINT32_MAX);
+	if (c->bad)
+		return -EBADMSG;
+	if (f->name && !trc_reader_has_string(r, f->name)) {
+		f->name = 0;
+		r->info.dangling_ids++;
+	}
+	return 0;
+}
+
+int trc_reader_parse_thread_fibers(struct trc_reader *r, struct trc_cursor *c)
+{
+	return TRC_TAKE_TABLE(r, c, r->thread_fibers, take_thread_fiber);
+}
+
 /* By serial; stable, so that entries of one thread stay in the order of the file. */
 static void merge_sort(struct trc_thread_entry *e, struct trc_thread_entry *spare, size_t n)
 {
@@ -455,4 +475,11 @@ size_t trc_reader_coverage(const struct trc_reader *r, const struct trc_coverage
 {
 	*entries = r->coverage.at;
 	return r->coverage.n;
+}
+
+size_t trc_reader_thread_fibers(const struct trc_reader *r,
+				const struct trc_thread_fiber_entry **entries)
+{
+	*entries = r->thread_fibers.at;
+	return r->thread_fibers.n;
 }

@@ -42,6 +42,7 @@ enum trc_section_type {
 	TRC_SECTION_LABEL_SETS = 15,   /* from version 1.2 on */
 	TRC_SECTION_SAMPLE_EVENTS = 16, /* likewise */
 	TRC_SECTION_THREAD_LABELS = 17, /* likewise */
+	TRC_SECTION_THREAD_FIBERS = 18, /* from version 1.4 on */
 	TRC_SECTION_TYPE_COUNT
 };
 enum {

@@ -739,6 +739,25 @@ int trc_writer_thread_labels(struct trc_writer *w, const struct trc_thread_label
 			   put_thread_labels);
 }
 
+static uint8_t *put_thread_fiber(uint8_t *p, const void *entry)
+{
+	const struct trc_thread_fiber_entry *e = entry;
+
+	return trc_varint_put(trc_varint_put(trc_varint_put(p, e->thread), e->fiber), e->name);
+}
+
+int trc_writer_thread_fibers(struct trc_writer *w, const struct trc_thread_fiber_entry *entries,
+			     size_t n)
+{
+	if (w->out.closed)
+		return w->out.closed;
+	for (size_t i = 0; i < n; i++)
+		entry_cite(w, entries[i].thread, TRC_ARG_STRING, entries[i].name);
+	trc_tables_flush(&w->tables);
+	return table_write(w, TRC_SECTION_THREAD_FIBERS, entries, sizeof(*entries), n,
+			   put_thread_fiber);
+}
+
 /* --- the end --- */
 
 void trc_writer_totals(const struct trc_writer *w, struct trc_writer_totals *totals)

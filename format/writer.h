@@ -166,6 +166,13 @@ struct trc_thread_labels_entry {
 	uint32_t labels; /* label set; 0 = none */
 };
 
+/* The fiber that a thread ran when the trace, or its window, ended. */
+struct trc_thread_fiber_entry {
+	uint32_t thread;
+	uint64_t fiber; /* its number; 0 = the thread's root fiber */
+	uint32_t name; /* string id; 0 = none, or not known */
+};
+
 /* On success *out is the caller's: trc_writer_close() it. */
 int trc_writer_open(struct trc_writer **out, const struct trc_writer_options *options,
 		    trc_sink_fn *sink, void *context);
@@ -239,6 +246,8 @@ int trc_writer_open_regions(struct trc_writer *w, const struct trc_open_region_e
 int trc_writer_sample_events(struct trc_writer *w, const struct trc_sample_event_entry *entries,
 			     size_t n);
 int trc_writer_thread_labels(struct trc_writer *w, const struct trc_thread_labels_entry *entries,
+			     size_t n);
+int trc_writer_thread_fibers(struct trc_writer *w, const struct trc_thread_fiber_entry *entries,
 			     size_t n);
 /* A `to` before `from` becomes `from`: nothing is covered.  -EINVAL, and nothing is written:
  * no such proc or source. */

@@ -41,7 +41,9 @@ struct assembler {
 	struct trc_coverage_entry coverage[ROWS_MAX];
 	struct trc_sample_event_entry sample_event[ROWS_MAX]; /* texts: in text[] */
 	struct trc_thread_labels_entry thread_labels[ROWS_MAX];
+	struct trc_thread_fiber_entry thread_fibers[ROWS_MAX];
 	size_t n_status, n_open_regions, n_coverage, n_sample_events, n_thread_labels;
+	size_t n_thread_fibers;
 	char text[ROWS_MAX][3][256];
 	struct word word[WORDS_MAX];
 	size_t n_words;
@@ -773,6 +775,26 @@ static int line_thread_labels(struct assembler *as)
 	return err;
 }
 
+static int line_thread_fiber(struct assembler *as)
+{
+	struct trc_thread_fiber_entry *e = &as->thread_fibers[as->n_thread_fibers];
+	struct trc_arg_info as_name = {TRC_ARG_STRING, "", ""};
+	uint64_t thread = 0, name = 0;
+	const struct option known[] = {{"thread", &thread}, {"fiber", &e->fiber}, {NULL, NULL}};
+	int err;
+
+	if (as->n_thread_fibers == ROWS_MAX)
+		return fail(as, "too long a table of threads' fibers");
+	memset(e, 0, sizeof(*e));
+	err = options(as, 1, known, "name");
+	if (!err && text_option(as, "name")->key)
+		err = argument(as, &as_name, text_option(as, "name"), &name);
+	e->thread = (uint32_t)thread;
+	e->name = (uint32_t)name;
+	as->n_thread_fibers += !err;
+	return err;
+}
+
 /* Writes the table that ends here, if one does. */
 static int tables_end(struct assembler *as)
 {
@@ -791,8 +813,11 @@ static int tables_end(struct assembler *as)
 	if (!err && as->n_thread_labels)
 		err = result(as, trc_writer_thread_labels(as->writer, as->thread_labels,
 							  as->n_thread_labels));
+	if (!err && as->n_thread_fibers)
+		err = result(as, trc_writer_thread_fibers(as->writer, as->thread_fibers,
+							  as->n_thread_fibers));
 	as->n_status = as->n_open_regions = as->n_coverage = 0;
-	as->n_sample_events = as->n_thread_labels = 0;
+	as->n_sample_events = as->n_thread_labels = as->n_thread_fibers = 0;
 	return err;
 }
 
@@ -823,7 +848,7 @@ static const struct {
 	{"flush", line_flush},	     {"unfinished", line_unfinished},
 	{"coverage", line_coverage}, {"open_region", line_open_region},
 	{"labels", line_labels},     {"sample_event", line_sample_event},
-	{"thread_labels", line_thread_labels},
+	{"thread_labels", line_thread_labels}, {"thread_fiber", line_thread_fiber},
 };
 
 /* True if a line `name` adds to the table that the lines before it make. */
@@ -833,7 +858,8 @@ static bool goes_on(const struct assembler *as, const char *name)
 	       (as->n_open_regions && !strcmp(name, "open_region")) ||
 	       (as->n_coverage && !strcmp(name, "coverage")) ||
 	       (as->n_sample_events && !strcmp(name, "sample_event")) ||
-	       (as->n_thread_labels && !strcmp(name, "thread_labels"));
+	       (as->n_thread_labels && !strcmp(name, "thread_labels")) ||
+	       (as->n_thread_fibers && !strcmp(name, "thread_fiber"));
 }
 
 static int assemble_line(struct assembler *as, char *text)

@@ -36,6 +36,7 @@
  *       Likewise; how is timer, signal or kernel.  The name is "cpu-clock", the unit
  *       "nanoseconds" unless given.
  *   thread_labels thread=1 labels=NAME
+ *   thread_fiber thread=1 fiber=7 name="worker"
  *       Likewise.
  *   generation
  *   flush

@@ -63,7 +63,9 @@ const char sample_trace[] =
 	"sample_event 1 how=signal period=1000000 missing=2 note=\"timer instead\"\n"
 	"sample_event 2 name=\"cycles:u\" how=kernel frequency=997 unit=\"count\"\n"
 	"thread_labels thread=1 labels=large\n"
-	"thread_labels thread=2\n";
+	"thread_labels thread=2\n"
+	"thread_fiber thread=1 fiber=8589934592 name=\"session\"\n"
+	"thread_fiber thread=2\n";
 
 int bytes_sink(void *context, const void *bytes, size_t n_bytes)
 {
@@ -319,6 +321,20 @@ static void dump_samples_and_labels(struct bytes *b, const struct trc_reader *r)
 	}
 }
 
+static void dump_fibers(struct bytes *b, const struct trc_reader *r)
+{
+	const struct trc_thread_fiber_entry *f;
+	size_t n = trc_reader_thread_fibers(r, &f);
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t n_bytes = 0;
+		const char *name = trc_reader_string(r, f[i].name, &n_bytes);
+
+		line(b, "thread_fiber %u %" PRIu64 " \"%.*s\"\n", f[i].thread, f[i].fiber,
+		     (int)n_bytes, name ? name : "");
+	}
+}
+
 char *dump_tables(const struct trc_reader *r)
 {
 	const struct trc_status_entry *status;
@@ -347,6 +363,7 @@ char *dump_tables(const struct trc_reader *r)
 	}
 	dump_ends(&b, r);
 	dump_samples_and_labels(&b, r);
+	dump_fibers(&b, r);
 	bytes_add(&b, "", 1);
 	return (char *)b.at;
 }

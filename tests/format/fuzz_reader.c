@@ -165,9 +165,23 @@ static uint64_t check_samples_and_labels(const struct trc_reader *r)
 	return sum;
 }
 
+static uint64_t check_fibers(const struct trc_reader *r)
+{
+	const struct trc_thread_fiber_entry *f;
+	size_t n = trc_reader_thread_fibers(r, &f);
+	uint64_t sum = 0;
+	uint32_t n_bytes;
+
+	for (size_t i = 0; i < n; i++) {
+		promise(!f[i].name || trc_reader_string(r, f[i].name, &n_bytes), "a fiber's name");
+		sum += f[i].thread + f[i].fiber;
+	}
+	return sum;
+}
+
 static uint64_t check_tables(const struct trc_reader *r)
 {
-	uint64_t sum = check_ends(r) + check_samples_and_labels(r);
+	uint64_t sum = check_ends(r) + check_samples_and_labels(r) + check_fibers(r);
 	const char *key, *value;
 	struct trc_stack_view view;
 	uint32_t n_bytes;
@@ -244,8 +258,12 @@ static const char *const seeds[] = {
 	"@2900 samples_lost event=1 lost_samples=3 cause=throttled\n"
 	"@2910 alloc sample=1 address=0x5000 bytes=64 period=524288 stack=s labels=many\n"
 	"@2920 free sample=1 address=0x5000 bytes=64 period=524288\n"
+	"@2930 thread=1 fiber_create fiber=7 name=\"session\" stack=s\n"
+	"@2940 thread=1 fiber_switch fiber=7 name=\"session\" reason=user object=0x10 stack=s\n"
+	"@2950 thread=2 fiber_ready fiber=7 stack=s\n@2960 thread=2 fiber_end fiber=8\n"
 	"sample_event 1 how=kernel frequency=997 note=\"n\"\nsample_event 2\n"
-	"thread_labels thread=1 labels=few\nthread_labels thread=2\n",
+	"thread_labels thread=1 labels=few\nthread_labels thread=2\n"
+	"thread_fiber thread=1 fiber=7 name=\"session\"\nthread_fiber thread=2\n",
 };
 
 static uint64_t state = UINT64_C(0x9e3779b97f4a7c15);

@@ -81,6 +81,23 @@ static const struct {
 	 0,
 	 4,
 	 {0, 6, UINT64_C(1) << 32, 0}},
+	{"threads' fibers without a beginning", TRC_SECTION_THREAD_FIBERS, 0, 0, {0}},
+	{"threads' fibers cut off", TRC_SECTION_THREAD_FIBERS, 0, 4, {0, 2, 1, 7}},
+	{"a thread's fiber longer than its section",
+	 TRC_SECTION_THREAD_FIBERS,
+	 0,
+	 4,
+	 {0, 90, 1, 7}},
+	{"the fiber of a serial above 2^32",
+	 TRC_SECTION_THREAD_FIBERS,
+	 0,
+	 5,
+	 {0, 7, UINT64_C(1) << 32, 7, 0}},
+	{"a fiber whose name is above 2^32",
+	 TRC_SECTION_THREAD_FIBERS,
+	 0,
+	 5,
+	 {0, 7, 1, 7, UINT64_C(1) << 32}},
 	{"packed into less than its length", TRC_SECTION_INFO, TRC_SECTION_LZ4, 1, {1}},
 	{"packed garbage", TRC_SECTION_INFO, TRC_SECTION_LZ4, 8, {9, 0, 0, 0, 255, 255, 255, 255}},
 	{"unpacking to 4 GB",
@@ -241,16 +258,41 @@ START_TEST(a_thread_of_no_known_label_set_has_none)
 }
 END_TEST
 
+START_TEST(a_fiber_of_no_known_name_has_none)
+{
+	struct bytes b = label_file("", 0);
+	const struct trc_thread_fiber_entry *entry;
+	struct trc_error error;
+	struct trc_reader *r;
+
+	section_add(&b, TRC_SECTION_THREAD_FIBERS, 0, "\0\3\7\5\2\3\x8\6\3\3\x9\6\4\5\xa\7\0\1\2",
+		    19, 19);
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	ck_assert_ptr_null(strstr(trc_reader_warning(r), "damaged"));
+	ck_assert_uint_eq(trc_reader_thread_fibers(r, &entry), 4);
+	ck_assert(entry[0].thread == 7 && entry[0].fiber == 5 && entry[0].name == 2);
+	ck_assert(entry[1].thread == 8 && entry[1].fiber == 6 && entry[1].name == 3);
+	ck_assert(entry[2].thread == 9 && entry[2].fiber == 6 && entry[2].name == 0);
+	/* With fields of a newer version. */
+	ck_assert(entry[3].thread == 10 && entry[3].fiber == 7 && entry[3].name == 0);
+	ck_assert_uint_eq(trc_reader_info(r)->dangling_ids, 1);
+	trc_reader_close(r);
+	bytes_free(&b);
+}
+END_TEST
+
 /* D4: the tables of a file taken out, ids stand for nothing. */
 START_TEST(ids_without_an_entry_become_0)
 {
 	struct bytes b = assembled("stack s 0x10 0x20\n@10 thread=1 park reason=mutex object=5 "
 				   "holder=7 stack=s\n@20 thread=1 counter name=\"n\" value=3\n"
 				   "labels few a=1\n@30 thread=1 labels labels=few before=9\n"
-				   "flush\nthread_labels thread=1 labels=few\n");
+				   "flush\nthread_labels thread=1 labels=few\n"
+				   "thread_fiber thread=1 fiber=7 name=\"n\"\n");
 	static const uint16_t tables[] = {TRC_SECTION_STRINGS, TRC_SECTION_STACKS,
 					  TRC_SECTION_THREADS, TRC_SECTION_LABEL_SETS};
 	const struct trc_thread_labels_entry *thread_labels;
+	const struct trc_thread_fiber_entry *thread_fiber;
 	struct trc_columns *c;
 	struct trc_error error;
 	struct trc_reader *r;
@@ -268,6 +310,9 @@ START_TEST(ids_without_an_entry_become_0)
 	ck_assert_uint_eq(trc_reader_unknown_sections(r), 4);
 	ck_assert_uint_eq(trc_reader_thread_labels(r, &thread_labels), 1);
 	ck_assert_uint_eq(thread_labels->labels, 0);
+	ck_assert_uint_eq(trc_reader_thread_fibers(r, &thread_fiber), 1);
+	ck_assert_uint_eq(thread_fiber->fiber, 7);
+	ck_assert_uint_eq(thread_fiber->name, 0);
 	for (int twice = 0; twice < 2; twice++) {
 		ck_assert_int_eq(trc_reader_load(r, 0, TRC_WANT_ALL, NULL, &c, &error), 0);
 		ck_assert_uint_eq(c->thread[0], 0);
@@ -280,7 +325,7 @@ START_TEST(ids_without_an_entry_become_0)
 		ck_assert_uint_eq(c->arg[TRC_KIND_LABELS][1][0], 0);
 		trc_columns_free(c);
 	}
-	ck_assert_uint_eq(trc_reader_info(r)->dangling_ids, 9);
+	ck_assert_uint_eq(trc_reader_info(r)->dangling_ids, 10);
 	trc_reader_close(r);
 	bytes_free(&b);
 }
@@ -529,6 +574,7 @@ Suite *suite_lies(void)
 			    sizeof(label_sets) / sizeof(label_sets[0]));
 	tcase_add_test(t, two_meanings_of_a_label_set_are_told);
 	tcase_add_test(t, a_thread_of_no_known_label_set_has_none);
+	tcase_add_test(t, a_fiber_of_no_known_name_has_none);
 	tcase_add_test(t, ids_without_an_entry_become_0);
 	tcase_add_loop_test(t, blocks_that_lie_are_found_out, 0,
 			    sizeof(block_lies) / sizeof(block_lies[0]));

@@ -68,7 +68,9 @@ START_TEST(the_sample_reads_back)
 		"sample_event 2 kernel period 0 frequency 997 missing 0 \"cycles:u\" \"count\" "
 		"\"\"\n"
 		"thread_labels 1 {size=70000:bytes tenant=\"acme\" user=\"\"}\n"
-		"thread_labels 2 none\n");
+		"thread_labels 2 none\n"
+		"thread_fiber 1 8589934592 \"session\"\n"
+		"thread_fiber 2 0 \"\"\n");
 	free(tables);
 	free(events);
 	trc_reader_close(r);

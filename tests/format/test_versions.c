@@ -352,6 +352,29 @@ START_TEST(a_file_of_1_2_is_read)
 }
 END_TEST
 
+START_TEST(a_file_of_1_3_is_read)
+{
+	struct bytes b = bare_file(), whole = assembled("@10 thread=1 alloc sample=1 bytes=64\n");
+	const struct trc_thread_fiber_entry *fiber;
+	struct trc_columns *c;
+	struct trc_error error;
+	struct trc_reader *r;
+
+	make_older(&b, 3, TRC_KIND_FREE, &whole);
+	ck_assert_msg(!trc_reader_open_memory(&r, b.at, b.n, &error), "%s", error.text);
+	ck_assert_msg(!trc_reader_warning(r), "%s", trc_reader_warning(r));
+	ck_assert_uint_eq(trc_reader_info(r)->minor, 3);
+	ck_assert_uint_eq(trc_reader_thread_fibers(r, &fiber), 0);
+	ck_assert_uint_eq(trc_reader_block(r, 0)->kind_count[TRC_KIND_FIBER_SWITCH], 0);
+	ck_assert_msg(!trc_reader_load(r, 0, TRC_WANT_ALL, NULL, &c, &error), "%s", error.text);
+	ck_assert_uint_eq(c->arg[TRC_KIND_ALLOC][2][0], 64);
+	trc_columns_free(c);
+	trc_reader_close(r);
+	bytes_free(&b);
+	bytes_free(&whole);
+}
+END_TEST
+
 static const struct {
 	const char *what;
 	uint64_t kind;
@@ -415,6 +438,7 @@ Suite *suite_versions(void)
 	tcase_add_test(t, longer_entries_are_read_as_far_as_they_are_known);
 	tcase_add_test(t, a_file_of_1_1_is_read);
 	tcase_add_test(t, a_file_of_1_2_is_read);
+	tcase_add_test(t, a_file_of_1_3_is_read);
 	tcase_add_test(t, newer_kinds_are_shown_by_the_files_own_schema);
 	tcase_add_loop_test(t, a_schema_that_contradicts_ours_is_refused, 0,
 			    sizeof(contradictions) / sizeof(contradictions[0]));

@@ -437,6 +437,46 @@ START_TEST(long_tables_of_sampled_events_and_labels_take_several_sections)
 }
 END_TEST
 
+START_TEST(long_tables_of_fibers_take_several_sections)
+{
+	enum { N = 20000 };
+	struct bytes b = {0};
+	struct trc_writer *w = open_writer(&b);
+	struct trc_thread_fiber_entry *fiber = calloc(N, sizeof(*fiber));
+	const struct trc_thread_fiber_entry *read_fiber;
+	struct trc_error error;
+	struct trc_reader *r;
+	uint32_t n_bytes;
+
+	ck_assert(fiber);
+	for (uint32_t i = 0; i < N; i++) {
+		char name[16];
+		uint32_t name_bytes = (uint32_t)snprintf(name, sizeof(name), "fiber %u", i % 3000);
+
+		fiber[i] = (struct trc_thread_fiber_entry){i + 1, UINT64_MAX - i,
+							   trc_writer_string(w, name, name_bytes)};
+	}
+	ck_assert_int_eq(trc_writer_thread_fibers(w, fiber, 7), 0);
+	/* The strings are told again in a generation that refers to them. */
+	ck_assert_int_eq(trc_writer_generation(w), 0);
+	ck_assert_int_eq(trc_writer_thread_fibers(w, fiber, N), 0);
+	ck_assert_int_eq(trc_writer_finish(w), 0);
+	ck_assert_int_eq(trc_writer_thread_fibers(w, fiber, 1), -EBADF);
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	ck_assert_msg(!trc_reader_warning(r), "%s", trc_reader_warning(r));
+	ck_assert_uint_eq(trc_reader_info(r)->dangling_ids, 0);
+	ck_assert_uint_eq(trc_reader_thread_fibers(r, &read_fiber), N);
+	for (uint32_t i = 0; i < N; i++) {
+		ck_assert_uint_eq(read_fiber[i].thread, i + 1);
+		ck_assert_uint_eq(read_fiber[i].fiber, UINT64_MAX - i);
+		ck_assert_uint_eq(read_fiber[i].name, i % 3000 + 1);
+	}
+	ck_assert_mem_eq(trc_reader_string(r, 3000, &n_bytes), "fiber 2999", 10);
+	close_written(r, w, &b);
+	free(fiber);
+}
+END_TEST
+
 #define KEY(k) .key = (k), .key_bytes = sizeof(k) - 1, .value = ""
 static const struct {
 	const char *what;
@@ -528,6 +568,35 @@ START_TEST(label_sets_come_again_in_each_generation_behind_their_strings)
 }
 END_TEST
 
+/* B1: the table comes in a generation that has told the names before. */
+START_TEST(names_of_fibers_come_before_the_table_that_refers_to_them)
+{
+	struct bytes b =
+		assembled("@10 thread=1 fiber_switch fiber=7 name=\"session\"\ngeneration\n"
+			  "@20 thread_exit\n"
+			  "thread_fiber thread=1 fiber=7 name=\"session\"\n");
+	unsigned int generation = 0;
+	bool strings = false, told = false;
+
+	for (size_t off = TRC_HEADER_BYTES; off < b.n; off += section_bytes(&b, off)) {
+		uint16_t type = trc_get16(b.at + off);
+
+		if (type == TRC_SECTION_GENERATION) {
+			generation++;
+			strings = false;
+		} else if (type == TRC_SECTION_STRINGS) {
+			strings = true;
+		} else if (type == TRC_SECTION_THREAD_FIBERS) {
+			ck_assert_uint_eq(generation, 2);
+			ck_assert(strings);
+			told = true;
+		}
+	}
+	ck_assert(told);
+	bytes_free(&b);
+}
+END_TEST
+
 /* So many sets, with strings of their own, that their sections are cut in between. */
 START_TEST(many_label_sets_stay_behind_their_strings)
 {
@@ -583,10 +652,12 @@ TCase *writer_tables(void)
 	tcase_add_test(t, long_status_tables_take_several_sections);
 	tcase_add_test(t, long_tables_of_open_regions_and_coverage_take_several_sections);
 	tcase_add_test(t, long_tables_of_sampled_events_and_labels_take_several_sections);
+	tcase_add_test(t, long_tables_of_fibers_take_several_sections);
 	tcase_add_loop_test(t, what_is_no_label_set_has_id_0, 0,
 			    sizeof(no_label_sets) / sizeof(no_label_sets[0]));
 	tcase_add_test(t, the_largest_label_set_reads_back);
 	tcase_add_test(t, label_sets_come_again_in_each_generation_behind_their_strings);
+	tcase_add_test(t, names_of_fibers_come_before_the_table_that_refers_to_them);
 	tcase_add_test(t, many_label_sets_stay_behind_their_strings);
 	return t;
 }
