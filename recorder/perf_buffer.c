@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 #include "format/pages.h"
@@ -22,6 +23,7 @@ enum {
 	COUNTERS_MAX = 1 << 17,
 	SAMPLE_BYTES = 72 + 8 * 64, /* of a deep one */
 	OWN_PERIOD_NS = 2000000,    /* V6; the scheduler's turns take 3 ms and more */
+	DESCRIPTORS_KEPT = 32,	    /* V7, for each proc */
 };
 
 /* ---- counters -------------------------------------------------------------------------- */
@@ -145,6 +147,10 @@ static int add_counter(struct trc_perf *p, int tid, uint32_t proc, uint32_t even
 		attr_of_event(p, event, &attr, at_exec);
 	if (p->n_counters < p->max_counters)
 		c.fd = open_attr(&attr, tid, proc);
+	if (c.fd >= 0 && event == TRC_PERF_ANY_EVENT && (uint64_t)c.fd >= p->switches_below) {
+		trc_raw1(SYS_close, c.fd);
+		return -EMFILE;
+	}
 	if (c.fd < 0)
 		return c.fd;
 	err = (int)trc_raw3(SYS_ioctl, c.fd, PERF_EVENT_IOC_SET_OUTPUT, p->buffer[proc].fd);
@@ -406,11 +412,23 @@ static struct trc_perf *allocate(const struct trc_perf_options *o)
 	return p;
 }
 
+/* V7.  Descriptors are numbered from the lowest that is free. */
+static uint64_t switches_below(const struct trc_perf *p, const struct trc_perf_options *o)
+{
+	uint64_t kept = (uint64_t)p->n_procs * DESCRIPTORS_KEPT;
+	struct rlimit limit;
+
+	if (!o->more_events || o->n_events || getrlimit(RLIMIT_NOFILE, &limit))
+		return UINT64_MAX;
+	return limit.rlim_cur - (kept < limit.rlim_cur / 2 ? kept : limit.rlim_cur / 2);
+}
+
 static void take_options(struct trc_perf *p, const struct trc_perf_options *o)
 {
 	p->pid = o->pid;
 	p->flight = o->flight;
 	p->switches = o->switches;
+	p->switches_below = switches_below(p, o);
 	p->tells_lost = !o->flight; /* there, nothing finds no room */
 	p->n_events = o->n_events < TRC_CPU_EVENTS_MAX ? o->n_events : TRC_CPU_EVENTS_MAX;
 	if (p->n_events)

@@ -18,6 +18,9 @@
  *   V6  a thread's counter goes on where it was when the thread last ran, if its period is longer than
  *       threads run at a time: else the kernel hands counters on from thread to thread, and who
  *       gets the sample would be chance
+ *   V7  threads that are there already take a descriptor for each proc and event.  Where events may
+ *       be added later, switches leave some descriptors for them, at most half of what may be open:
+ *       threads beyond that are named as missing
  */
 #ifndef TRC_RECORDER_PERF_BUFFER_H
 #define TRC_RECORDER_PERF_BUFFER_H

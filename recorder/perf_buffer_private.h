@@ -84,6 +84,7 @@ struct trc_perf {
 	uint32_t count_bytes[TRC_CPU_EVENTS_MAX];
 	struct trc_perf_counter *counter; /* [n_counters] */
 	uint32_t n_counters, max_counters;
+	uint64_t switches_below; /* descriptors of the threads' counters of switches: V7 */
 	struct trc_perf_ids ids;
 	struct trc_perf_maps *maps; /* NULL = nothing is known of them */
 	char record[TRC_PERF_RECORD_BYTES] __attribute__((aligned(8)));

@@ -125,35 +125,79 @@ static void *waits_to_go(void *tid)
 
 enum { MANY = 64 };
 
-/* Each takes a descriptor for each processor. */
-START_TEST(threads_without_a_descriptor_are_named)
+static _Atomic uint32_t many_tid[MANY];
+static pthread_t many_thread[MANY];
+
+/* As many threads as there may be descriptors; each takes one for each processor. */
+static void many_begin(void)
 {
-	static _Atomic uint32_t tid[MANY];
 	struct rlimit limit = {MANY, MANY};
-	static struct trc_perf_table table;
-	pthread_t thread[MANY];
-	struct trc_perf *p;
-	const char *named;
-	bool found = false;
 
 	atomic_store(&go, false);
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	for (int i = 0; i < MANY; i++)
-		ck_assert_int_eq(pthread_create(&thread[i], NULL, waits_to_go, &tid[i]), 0);
+		ck_assert_int_eq(
+			pthread_create(&many_thread[i], NULL, waits_to_go, &many_tid[i]), 0);
 	for (int i = 0; i < MANY; i++)
-		while (!atomic_load(&tid[i]))
+		while (!atomic_load(&many_tid[i]))
 			sched_yield();
-	p = open_events_or_skip("cpu-clock:1000000", false, false);
+}
+
+static void many_end(void)
+{
+	atomic_store(&go, true);
+	for (int i = 0; i < MANY; i++)
+		pthread_join(many_thread[i], NULL);
+}
+
+/* How many of them are not sampled; one of them at least is named. */
+static uint64_t many_missing(const struct trc_perf *p)
+{
+	static struct trc_perf_table table;
+	const char *named;
+	bool found = false;
+
 	trc_perf_table_fill(&table, p);
-	ck_assert_uint_gt(table.entry[0].missing_threads, 0);
 	named = strstr(table.entry[0].note, "not of threads ");
 	ck_assert_msg(named != NULL, "note: %s", table.entry[0].note);
 	for (int i = 0; i < MANY; i++)
-		found |= tid[i] == strtoul(named + strlen("not of threads "), NULL, 10);
+		found |= many_tid[i] == strtoul(named + strlen("not of threads "), NULL, 10);
 	ck_assert_msg(found, "note: %s", table.entry[0].note);
-	atomic_store(&go, true);
-	for (int i = 0; i < MANY; i++)
-		pthread_join(thread[i], NULL);
+	return table.entry[0].missing_threads;
+}
+
+START_TEST(threads_without_a_descriptor_are_named)
+{
+	struct trc_perf *p;
+
+	many_begin();
+	p = open_events_or_skip("cpu-clock:1000000", false, false);
+	ck_assert_uint_gt(many_missing(p), 0);
+	many_end();
+	trc_perf_close(p);
+}
+END_TEST
+
+START_TEST(switches_leave_descriptors_for_samples_that_come_later)
+{
+	struct trc_perf_options options = {.pid = getpid(), .switches = true, .more_events = true};
+	struct trc_cpu_event event;
+	struct trc_perf *p;
+	char why[512];
+
+	many_begin();
+	ck_assert_int_eq(trc_cpu_events_parse("cpu-clock:1000000", 0, TRC_SAMPLE_BY_KERNEL, &event,
+					      why, sizeof(why)), 1);
+	if (trc_cpu_events_settle(&event, 1, true, why, sizeof(why)) ||
+	    trc_perf_open(&p, &options, why, sizeof(why))) {
+		printf("skipped: %s\n", why);
+		exit(0);
+	}
+	ck_assert_msg(!strncmp(why, "yes, but not of ", 16), "%s", why);
+	ck_assert_msg(!trc_perf_add_events(p, &event, 1, why, sizeof(why)), "%s", why);
+	ck_assert_uint_gt(many_missing(p), 0);
+	ck_assert_uint_lt(many_missing(p), MANY);
+	many_end();
 	trc_perf_close(p);
 }
 END_TEST
@@ -425,6 +469,7 @@ END_TEST
 void perf_samples(TCase *t)
 {
 	tcase_add_test(t, threads_without_a_descriptor_are_named);
+	tcase_add_test(t, switches_leave_descriptors_for_samples_that_come_later);
 	tcase_add_test(t, samples_are_of_the_thread_that_used_the_time);
 	tcase_add_test(t, a_thread_has_the_samples_of_its_own_time);
 	tcase_add_test(t, samples_and_switches_share_a_buffer);
