@@ -75,6 +75,18 @@ static void abandon_by_stack(struct trc_model *m, struct trc_park_thread *t, uin
 	}
 }
 
+/* K3: it is on another stack now.  A region may end on another thread: depths must not add up. */
+static void fiber_switch(struct trc_model *m, struct trc_park_thread *t, int64_t now_ns)
+{
+	uint32_t i = 0;
+
+	while (i < t->n_open && park_at(m, &t->open[i])->reason == TRC_REASON_USER)
+		i++;
+	parks_abandon(m, t, i, now_ns);
+	if (!t->n_open)
+		t->region_depth = 0;
+}
+
 static uint32_t event_stack(const struct trc_columns *c, uint32_t row)
 {
 	switch (c->kind[row]) {
@@ -91,6 +103,8 @@ static uint32_t event_stack(const struct trc_columns *c, uint32_t row)
 		return (uint32_t)trc_arg(c, row, TRC_A_UNPARK_STACK);
 	case TRC_KIND_ACQUIRE:
 		return (uint32_t)trc_arg(c, row, TRC_A_ACQUIRE_STACK);
+	case TRC_KIND_FIBER_READY:
+		return (uint32_t)trc_arg(c, row, TRC_A_FIBER_READY_STACK);
 	default:
 		return 0;
 	}
@@ -248,6 +262,9 @@ static int own_event(struct trc_model *m, struct trc_park_thread *t, const struc
 		break;
 	case TRC_KIND_REGION_END:
 		region_end(m, t, c->time_ns[row]);
+		break;
+	case TRC_KIND_FIBER_SWITCH:
+		fiber_switch(m, t, c->time_ns[row]);
 		break;
 	case TRC_KIND_THREAD_EXIT:
 		parks_abandon(m, t, 0, c->time_ns[row]);

@@ -7,7 +7,8 @@
  *       open above that was left without a resume: abandoned
  *   K3  an open park is abandoned, too, when its thread does what it could not do
  *       inside a signal handler that interrupted the park: it exits, ends a region that
- *       was open when it parked, or has a stack that does not contain the park's
+ *       was open when it parked, runs another fiber, or has a stack that does not contain
+ *       the park's; the last two say nothing of a wait that the program announced
  *   K4  what is open at the end is still in progress, unless other events of
  *       the thread followed and the status table does not confirm the wait
  *   K5  a resume without a park ends a wait that began before the window, if its thread was there
@@ -30,7 +31,7 @@ struct trc_open_park {
 struct trc_park_thread {
 	struct trc_open_park *open;
 	uint32_t n_open, capacity;
-	int32_t region_depth; /* relative to the depth at its first event */
+	int32_t region_depth; /* relative to the depth at its first event, or switch to a fiber */
 	int64_t last_ns;      /* its own event before; TRC_NEVER = none */
 	/* The wait that ended last. */
 	int64_t last_start_ns;

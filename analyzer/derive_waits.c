@@ -24,7 +24,7 @@ struct waits {
 static const unsigned int waits_kinds[] = {
 	TRC_KIND_GAP,    TRC_KIND_THREAD_START, TRC_KIND_THREAD_NAME, TRC_KIND_PARK,
 	TRC_KIND_RESUME, TRC_KIND_WAIT,         TRC_KIND_UNLOCK,      TRC_KIND_UNPARK,
-	TRC_KIND_ACQUIRE,
+	TRC_KIND_ACQUIRE, TRC_KIND_FIBER_READY,
 };
 
 /* The row of a thread in both arrays, or TRC_INDEX_NONE without memory. */

@@ -194,6 +194,7 @@ enum trc_arg_position {
 	TRC_A_FREE_ADDRESS = 1,
 	TRC_A_FREE_BYTES = 2,
 	TRC_A_FREE_PERIOD = 3,
+	TRC_A_FIBER_READY_STACK = 1,
 };
 
 #endif

@@ -246,6 +246,62 @@ static const struct waits_case {
 	 {{2, TRC_REASON_COND, 1000, 3000, LEFT, -1, 0, NEVER, 0}},
 	 {{0}}},
 
+	{"a thread that runs another fiber has left its wait, whatever that one's stack is like",
+	 THREADS "stack other 0x400 0x500 0x600 0x700\n" STACKS
+		 "@1000 thread=2 park reason=mutex object=0x10 stack=wait\n"
+		 "@2000 thread=2 fiber_switch fiber=5 left=6\n"
+		 "@3000 thread=2 park reason=cond object=0x30 stack=other\n",
+	 {{2, TRC_REASON_MUTEX, 1000, 2000, LEFT, -1, 0, NEVER, 0},
+	  {2, TRC_REASON_COND, 3000, NEVER, OPEN, -1, 0, NEVER, 0}},
+	 {{0}}},
+
+	{"but not a wait that the program announced",
+	 THREADS "@1000 thread=2 park reason=user object=0x60\n"
+		 "@2000 thread=2 fiber_switch fiber=5 left=6\n"
+		 "@3000 thread=2 resume reason=user object=0x60\n",
+	 {{2, TRC_REASON_USER, 1000, 3000, 0, 0, 0, NEVER, 0}},
+	 {{0}}},
+
+	{"a thread waits on the stack of one fiber, then of another, and of none",
+	 THREADS "stack other 0x400 0x500 0x600 0x700\n" STACKS
+		 "@1000 thread=2 park reason=mutex object=0x10 stack=wait\n"
+		 "@2000 thread=2 resume reason=mutex object=0x10\n"
+		 "@2100 thread=2 fiber_switch fiber=5 left=6 reason=user stack=wait\n"
+		 "@3000 thread=2 park reason=mutex object=0x10 stack=other\n"
+		 "@4000 thread=2 resume reason=mutex object=0x10\n"
+		 "@4100 thread=2 fiber_switch fiber=0 left=5 reason=user stack=other\n"
+		 "@5000 thread=2 park reason=mutex object=0x10 stack=main\n"
+		 "@6000 thread=2 resume reason=mutex object=0x10\n",
+	 {{2, TRC_REASON_MUTEX, 1000, 2000, 0, 0, 0, NEVER, 0},
+	  {2, TRC_REASON_MUTEX, 3000, 4000, 0, 0, 0, NEVER, 0},
+	  {2, TRC_REASON_MUTEX, 5000, 6000, 0, 0, 0, NEVER, 0}},
+	 {{0}}},
+
+	{"a handler says that a fiber may go on: the wait that it interrupted goes on too",
+	 THREADS STACKS "@1000 thread=2 park reason=mutex object=0x10 stack=wait\n"
+			"@1500 thread=2 fiber_ready fiber=5 stack=handler\n"
+			"@2000 thread=2 resume reason=mutex object=0x10\n"
+			"@3000 thread=2 park reason=cond object=0x30 stack=wait\n"
+			"@3500 thread=2 fiber_ready fiber=5 stack=elsewhere\n",
+	 {{2, TRC_REASON_MUTEX, 1000, 2000, 0, 0, 0, NEVER, 0},
+	  {2, TRC_REASON_COND, 3000, 3500, LEFT, -1, 0, NEVER, 0}},
+	 {{0}}},
+
+	{"regions that were begun in other fibers, and end elsewhere, are none of a thread's wait",
+	 THREADS "@500 thread=2 region_begin\n"
+		 "@600 thread=2 fiber_switch fiber=5 left=6\n"
+		 "@1000 thread=2 park reason=cond object=0x30\n"
+		 "@1500 thread=2 region_begin\n"
+		 "@1600 thread=2 region_end\n"
+		 "@2000 thread=2 resume reason=cond object=0x30\n"
+		 "@2100 thread=2 fiber_switch fiber=7 left=5\n"
+		 "@2200 thread=2 region_end\n"
+		 "@2300 thread=2 park reason=cond object=0x30\n"
+		 "@2400 thread=2 resume reason=cond object=0x30\n",
+	 {{2, TRC_REASON_COND, 1000, 2000, 0, 0, 0, NEVER, 0},
+	  {2, TRC_REASON_COND, 2300, 2400, 0, 0, 0, NEVER, 0}},
+	 {{0}}},
+
 	{"a resume that was lost in a gap: the wait ends with the thread's next event",
 	 THREADS "@1000 proc=0 thread=2 park reason=mutex object=0x10\n"
 		 "@2000 proc=1 thread=1 gap lost_events=3 since=1500 cause=ring_full\n"
