@@ -11,6 +11,7 @@ libtrcdrain_la_SOURCES = \
 	recorder/file_sink.c recorder/file_sink.h \
 	recorder/fold.c recorder/fold.h recorder/fold_private.h \
 	recorder/fold_copy.c \
+	recorder/fold_fibers.c \
 	recorder/fold_intern.c \
 	recorder/fold_locks.c \
 	recorder/fold_queue.c \

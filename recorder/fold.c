@@ -24,6 +24,7 @@ enum {
 	THREADS_SHARE = 2,
 	PARKS_SHARE = 2,
 	NESTS_SHARE = 2,
+	FIBERS_SHARE = 2,
 	LOCK_WAITS_SHARE = 2,
 	LOCKS_SHARE = 3,
 	LOCK_EVENTS_SHARE = 4,
@@ -48,6 +49,7 @@ static int take_memory(struct trc_fold *f, struct trc_arena *arena)
 	TABLE(threads, trc_fold_thread, THREADS_SHARE);
 	TABLE(parks, trc_fold_park, PARKS_SHARE);
 	TABLE(nests, trc_fold_nest, NESTS_SHARE);
+	TABLE(fibers, trc_fold_fiber, FIBERS_SHARE);
 	TABLE(lock_waits, trc_fold_lock_wait, LOCK_WAITS_SHARE);
 	TABLE(locks, trc_fold_lock, LOCKS_SHARE);
 #undef TABLE
@@ -133,9 +135,14 @@ static uint32_t stream_of(const struct trc_fold *f, const struct trc_event *e)
 	}
 }
 
+static uint8_t reason_of(uint64_t arg)
+{
+	return arg < TRC_REASON_COUNT ? (uint8_t)arg : 0;
+}
+
 static void put_wait(struct trc_fold_event *to, const struct trc_event *e)
 {
-	to->reason = e->arg[0] < TRC_REASON_COUNT ? (uint8_t)e->arg[0] : 0;
+	to->reason = reason_of(e->arg[0]);
 	to->a = e->arg[1];
 	switch (e->kind) {
 	case TRC_KIND_PARK:
@@ -215,6 +222,14 @@ static void put(struct trc_fold *f, const struct trc_writer *tables, struct trc_
 		break;
 	case TRC_KIND_THREAD_START:
 		to->a = e->arg[1];
+		break;
+	case TRC_KIND_FIBER_SWITCH:
+		to->a = e->arg[0];
+		to->b = e->arg[1];
+		to->reason = reason_of(e->arg[3]);
+		break;
+	case TRC_KIND_FIBER_END:
+		to->a = e->arg[0];
 		break;
 	default:
 		break;
@@ -422,8 +437,10 @@ int trc_view_copy(struct trc_fold *f, struct trc_view *view, uint64_t until,
 		return err;
 	trc_fold_table_copy(&copy->rows, &view->rows);
 	copy->end = f->merged > view->begin ? f->merged : view->begin;
-	if (view->options.kind == TRC_VIEW_BLOCK)
+	if (view->options.kind == TRC_VIEW_BLOCK) {
 		trc_fold_waits_so_far(f, copy);
+		trc_fold_fibers_so_far(f, copy);
+	}
 	err = trc_folded_make(f, copy, out);
 	trc_view_unmap(copy);
 	return err;

@@ -184,6 +184,7 @@ void trc_fold_make_room(struct trc_fold *fold)
 	views_mark(fold);
 	trc_fold_queue_mark(fold);
 	trc_fold_waits_mark(fold);
+	trc_fold_fibers_mark(fold);
 	trc_fold_locks_mark(fold);
 	trc_fold_live_mark(fold);
 	sweep(&fold->stacks);

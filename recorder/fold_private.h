@@ -3,10 +3,10 @@
  *
  * An event is taken apart when it comes: its stack and labels become the fold's own
  * (fold_intern.c), and what is left of it waits in the queue of its stream (fold_queue.c) until the
- * streams are merged by time.  Then it goes to the threads and their waits (fold_waits.c), samples,
- * allocations and threads created (fold_samples.c); waits for locks and unlocks go on to a second
- * queue, which puts unlocks where they were done (fold_locks.c).  What comes out is added to the
- * views (fold_view.c), and copied from there (fold_copy.c).
+ * streams are merged by time.  Then it goes to the threads and their waits (fold_waits.c), fibers
+ * (fold_fibers.c), samples, allocations and threads created (fold_samples.c); waits for locks and
+ * unlocks go on to a second queue, which puts unlocks where they were done (fold_locks.c).  What
+ * comes out is added to the views (fold_view.c), and copied from there (fold_copy.c).
  */
 #ifndef TRC_RECORDER_FOLD_PRIVATE_H
 #define TRC_RECORDER_FOLD_PRIVATE_H
@@ -105,7 +105,8 @@ struct trc_fold_event {
 	uint16_t sampled; /* SAMPLE, SAMPLES_LOST */
 	/* PARK: object, holder.  RESUME: object, result.  WAIT: object, result, since.  UNLOCK:
 	 * object, -, at.  SAMPLE: value, period.  SAMPLES_LOST, GAP: how many.  ALLOC: address,
-	 * bytes, period, sample.  FREE: address, and the same.  THREAD_START: creator. */
+	 * bytes, period, sample.  FREE: address, and the same.  THREAD_START: creator.
+	 * FIBER_SWITCH: fiber, left.  FIBER_END: fiber. */
 	uint64_t a, b, c, d;
 };
 
@@ -146,7 +147,7 @@ struct trc_fold_thread {
 	struct trc_fold_item item;
 	uint32_t top; /* its innermost open park; id in parks, 0 = none */
 	uint32_t n_open;
-	int32_t region_depth; /* as of its first event */
+	int32_t region_depth; /* as of its first event, or switch to a fiber */
 	uint64_t seen;	      /* when it was known to be there */
 };
 enum { TRC_FOLD_OPEN_MAX = 64 }; /* parks of a thread: more of them nobody is in */
@@ -184,6 +185,28 @@ void trc_fold_waits_so_far(struct trc_fold *fold, struct trc_view *copy);
 /* The labels that a thread has now. */
 uint32_t trc_fold_labels_of(const struct trc_fold *fold, uint32_t thread);
 void trc_fold_waits_mark(struct trc_fold *fold);
+/* A wait for this is in the block profile: L1 of analyzer/profile.h. */
+bool trc_fold_is_blocked(unsigned int reason);
+/* One that is, and has ended; and one that goes on, with no other inside of it, in a copy.  What is
+ * in doubt is left out and counted. */
+void trc_fold_count_blocked(struct trc_fold *fold, const struct trc_fold_park *park, uint64_t end);
+void trc_fold_open_so_far(const struct trc_fold *fold, const struct trc_fold_park *park,
+			  struct trc_view *copy);
+
+/* ---- fold_fibers.c --------------------------------------------------------------------- */
+
+/* A fiber that waits for something that is in the block profile; key: its number. */
+struct trc_fold_fiber {
+	struct trc_fold_item item;
+	uint32_t thread, stack, labels; /* that left it; where, and with which */
+	uint64_t start;
+};
+
+void trc_fold_fiber_switch(struct trc_fold *fold, const struct trc_fold_event *e);
+void trc_fold_fiber_end(struct trc_fold *fold, uint64_t fiber, uint64_t time);
+/* As the waits of threads. */
+void trc_fold_fibers_so_far(struct trc_fold *fold, struct trc_view *copy);
+void trc_fold_fibers_mark(struct trc_fold *fold);
 
 /* ---- fold_locks.c ---------------------------------------------------------------------- */
 
@@ -306,12 +329,13 @@ struct trc_fold {
 
 	struct trc_fold_intern stacks, label_sets;
 	struct trc_fold_queue queue;
-	struct trc_fold_table threads, parks, nests, lock_waits, locks, live;
+	struct trc_fold_table threads, parks, nests, fibers, lock_waits, locks, live;
 	struct trc_fold_lock_event *lock_event; /* a heap */
 	uint32_t n_lock_events, max_lock_events;
 	uint64_t locks_evicted, threads_evicted; /* ticks: when room was made last */
+	uint64_t fibers_evicted;		 /* gap_time as of then */
 	uint32_t n_gave_up;			 /* of lock_waits */
-	uint64_t numbers;	/* given so far: keys, and the order of lock events */
+	uint64_t numbers; /* given so far: keys, and the order of lock events */
 
 	uint64_t merged;   /* ticks: everything up to there */
 	uint64_t gap_time; /* what began before it and has not ended is in doubt */

@@ -20,7 +20,7 @@ uint32_t trc_fold_labels_of(const struct trc_fold *f, uint32_t thread)
 	return t ? t->item.extra : 0;
 }
 
-static bool is_blocked(unsigned int reason)
+bool trc_fold_is_blocked(unsigned int reason)
 {
 	enum trc_wait_class class = trc_wait_class(reason);
 
@@ -73,7 +73,7 @@ static void sum_up(struct trc_view *view, const struct trc_fold_park *park, uint
 }
 
 /* The time of a wait within a wait is the inner one's only. */
-static void count_blocked(struct trc_fold *f, const struct trc_fold_park *park, uint64_t end)
+void trc_fold_count_blocked(struct trc_fold *f, const struct trc_fold_park *park, uint64_t end)
 {
 	struct trc_fold_park *around = blocked_from(f, park->item.extra);
 	struct trc_fold_nest *nest = around ? nest_of(f, around) : NULL;
@@ -107,7 +107,7 @@ static void end_innermost(struct trc_fold *f, struct trc_fold_thread *t, uint64_
 	if (park->lock_wait)
 		trc_fold_lock_end(f, park->lock_wait, end, result);
 	if (park->blocked)
-		count_blocked(f, park, end);
+		trc_fold_count_blocked(f, park, end);
 	if (nest)
 		trc_fold_table_remove(&f->nests, nest);
 	trc_fold_table_remove(&f->parks, park);
@@ -158,7 +158,7 @@ static void abandon_by_stack(struct trc_fold *f, struct trc_fold_thread *t,
 static bool has_own_stack(unsigned int kind)
 {
 	return kind == TRC_KIND_PARK || kind == TRC_KIND_WAIT || kind == TRC_KIND_UNLOCK ||
-	       kind == TRC_KIND_UNPARK || kind == TRC_KIND_ACQUIRE;
+	       kind == TRC_KIND_UNPARK || kind == TRC_KIND_ACQUIRE || kind == TRC_KIND_FIBER_READY;
 }
 
 /* A park within a park is the outer one's next event: only the innermost may wait for one. */
@@ -169,7 +169,7 @@ static void check_open(struct trc_fold *f, struct trc_fold_thread *t,
 
 	if (!park->next_time) {
 		park->next_time = park->next_since = e->time;
-		if (e->kind == TRC_KIND_WAIT && is_blocked(e->reason) && e->c < e->time)
+		if (e->kind == TRC_KIND_WAIT && trc_fold_is_blocked(e->reason) && e->c < e->time)
 			park->next_since = e->c > park->start ? e->c : park->start;
 	}
 	if (has_own_stack(e->kind))
@@ -178,7 +178,7 @@ static void check_open(struct trc_fold *f, struct trc_fold_thread *t,
 
 static void leave_out(struct trc_fold *f, unsigned int reason, uint64_t time)
 {
-	if (is_blocked(reason))
+	if (trc_fold_is_blocked(reason))
 		trc_fold_leave_out(f, TRC_VIEW_BLOCK, time);
 	if (trc_reason_is_lock(reason))
 		trc_fold_leave_out(f, TRC_VIEW_MUTEX, time);
@@ -212,7 +212,7 @@ static void park_begin(struct trc_fold *f, struct trc_fold_thread *t,
 	park->labels = t->item.extra;
 	park->region_depth = t->region_depth;
 	park->reason = e->reason;
-	park->blocked = is_blocked(e->reason);
+	park->blocked = trc_fold_is_blocked(e->reason);
 	t->top = trc_fold_table_id(&f->parks, park);
 	t->n_open++;
 	if (trc_reason_is_lock(e->reason)) /* what came of it before a loss nobody knows */
@@ -308,13 +308,27 @@ static void park_whole(struct trc_fold *f, const struct trc_fold_thread *t,
 
 	park.item.extra = t ? t->top : 0;
 	park.labels = t ? t->item.extra : 0;
-	if (is_blocked(e->reason))
-		count_blocked(f, &park, e->time);
+	if (trc_fold_is_blocked(e->reason))
+		trc_fold_count_blocked(f, &park, e->time);
 	if (!trc_reason_is_lock(e->reason))
 		return;
 	wait = trc_fold_lock_begin(f, park.start, e->a, 0);
 	if (wait)
 		trc_fold_lock_end(f, wait, e->time, (int)e->b);
+}
+
+/* K3: it is on another stack now.  A region may end on another thread: depths must not add up. */
+static void fiber_switch(struct trc_fold *f, struct trc_fold_thread *t, uint64_t now)
+{
+	uint32_t outermost = 0;
+
+	for (uint32_t id = t->top; id; id = park_at(f, id)->item.extra)
+		if (park_at(f, id)->reason != TRC_REASON_USER)
+			outermost = id;
+	if (outermost)
+		abandon(f, t, outermost, true, now);
+	if (!t->top)
+		t->region_depth = 0;
 }
 
 static void region_end(struct trc_fold *f, struct trc_fold_thread *t, uint64_t now)
@@ -378,6 +392,14 @@ void trc_fold_thread_event(struct trc_fold *f, const struct trc_fold_event *e)
 	case TRC_KIND_UNLOCK:
 		trc_fold_lock_unlock(f, e);
 		break;
+	case TRC_KIND_FIBER_SWITCH:
+		if (t)
+			fiber_switch(f, t, e->time);
+		trc_fold_fiber_switch(f, e);
+		break;
+	case TRC_KIND_FIBER_END:
+		trc_fold_fiber_end(f, e->a, e->time);
+		break;
 	default:
 		if (t)
 			known_thread(f, t, e);
@@ -404,6 +426,14 @@ static bool park_so_far(const struct trc_fold *f, const struct trc_fold_park *pa
 	sum_up(copy, park, end, open ? inside : trc_view_clip(copy, park->next_since, end));
 	*within = trc_view_clip(copy, park->start, end) + (open ? 0 : inside);
 	return true;
+}
+
+void trc_fold_open_so_far(const struct trc_fold *f, const struct trc_fold_park *park,
+			  struct trc_view *copy)
+{
+	uint64_t within = 0;
+
+	copy->left_out += !park_so_far(f, park, true, copy, &within);
 }
 
 static void thread_so_far(const struct trc_fold *f, const struct trc_fold_thread *t,

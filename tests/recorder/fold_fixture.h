@@ -15,6 +15,7 @@ enum { FOLD_PROCS = 3 };
 enum { COUNT = 0, DELAY = 1, OBJECTS = 0, BYTES = 1, LIVE_OBJECTS = 2, LIVE_BYTES = 3 };
 
 /* Parts of the suite, in files of their own. */
+TCase *fold_fibers_case(void);
 TCase *fold_losses_case(void);
 TCase *fold_rates_case(void);
 

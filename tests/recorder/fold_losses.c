@@ -239,7 +239,7 @@ START_TEST(events_that_make_no_sense_do_no_harm)
 				      .thread = lrand48() % 8 ? (uint32_t)lrand48() % 20
 							      : (uint32_t)random_word(),
 				      .proc = (uint32_t)random_word() % 9,
-				      .kind = (uint8_t)(lrand48() % 33),
+				      .kind = (uint8_t)(lrand48() % (TRC_KIND_COUNT + 2)),
 				      .source = (uint8_t)(lrand48() % 4)};
 
 		for (int a = 0; a < TRC_ARGS_MAX; a++)

@@ -425,7 +425,7 @@ static TCase *waits_case(void)
 
 int main(void)
 {
-	TCase *cases[] = {waits_case(), fold_losses_case(), fold_rates_case()};
+	TCase *cases[] = {waits_case(), fold_fibers_case(), fold_losses_case(), fold_rates_case()};
 	Suite *suite = suite_create("fold");
 	SRunner *runner;
 	int failed;

@@ -72,8 +72,9 @@ recorder_test_LDADD = libtrc.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += fold_test
 TESTS += fold_test
-fold_test_SOURCES = tests/recorder/fold_test.c tests/recorder/fold_losses.c \
-	tests/recorder/fold_rates.c tests/recorder/fold_fixture.c tests/recorder/fold_fixture.h
+fold_test_SOURCES = tests/recorder/fold_test.c tests/recorder/fold_fibers.c \
+	tests/recorder/fold_losses.c tests/recorder/fold_rates.c \
+	tests/recorder/fold_fixture.c tests/recorder/fold_fixture.h
 fold_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 fold_test_LDADD = libtrcdrain.la $(trc_core_test_LIBS) -lm
 
