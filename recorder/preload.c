@@ -102,6 +102,7 @@ __attribute__((constructor)) static void preload_start(void)
 	if (!dir || strlen(dir) >= sizeof(session_dir) || !is_for_us(secure_getenv("TRC_SESSION_PID")))
 		return;
 	strcpy(session_dir, dir);
+	trc_session_count_from(TRC_SESSIONS_OF_PRELOAD);
 	if (trc_session_options_init(&options, error, sizeof(error))) {
 		tell(error);
 		return;

@@ -52,6 +52,12 @@ int trc_session_options_init(struct trc_session_options *options, char *error, s
 /* Flight mode, with its defaults for what is 0: 64 MiB in all, a window of 10 s. */
 void trc_session_flight(struct trc_session_options *options);
 
+/* The next session is the one after this number.  What both objects of a process know by a session's
+ * number (label sets, fibers, places in the source) is then not mistaken in one for what it was in the
+ * other.  Before the first session. */
+enum { TRC_SESSIONS_OF_PRELOAD = 0x40080000 };
+void trc_session_count_from(uint32_t number);
+
 /*
  * Makes the mapping and everything in it; nothing records yet.  0 or -errno with a sentence in
  * error.  Context: any thread, may block; callers see to it that one runs at a time.
