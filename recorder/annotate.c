@@ -5,6 +5,7 @@
 #include "ring_inline.h"
 #include "annotate.h"
 #include "cpu_profile.h"
+#include "fiber.h"
 #include "labels.h"
 #include "trigger.h"
 #include "poison.h"
@@ -53,19 +54,6 @@ static inline struct name name_of(struct trace_site *site, const char *bytes)
 	return name;
 }
 
-/* Bytes as pieces of a record: whole words where they lie, the rest in `last`. */
-static unsigned int add_bytes(struct trc_seg *seg, const char *bytes, uint64_t n_bytes,
-			      uint64_t *last)
-{
-	*last = 0;
-	memcpy(last, bytes + n_bytes / 8 * 8, n_bytes % 8);
-	seg[0].bytes = bytes;
-	seg[0].words = n_bytes / 8;
-	seg[1].bytes = last;
-	seg[1].words = n_bytes % 8 != 0;
-	return 2;
-}
-
 /* A record of arguments, perhaps a text, and a name that is in no table. */
 static void record(enum trc_kind kind, const uint64_t *arg, unsigned int n_args, const char *text,
 		   uint64_t text_bytes, const struct name *name)
@@ -75,12 +63,12 @@ static void record(enum trc_kind kind, const uint64_t *arg, unsigned int n_args,
 	unsigned int n = 1, flags = 0;
 
 	if (text)
-		n += add_bytes(&seg[n], text, text_bytes, &text_last);
+		n += trc_seg_bytes(&seg[n], text, text_bytes, &text_last);
 	if (!name->id) {
 		flags = TRC_REC_INLINE_STRING;
 		seg[n].bytes = &name->n_bytes;
 		seg[n++].words = 1;
-		n += add_bytes(&seg[n], name->bytes, name->n_bytes, &name_last);
+		n += trc_seg_bytes(&seg[n], name->bytes, name->n_bytes, &name_last);
 	}
 	for (unsigned int i = 0; i < n; i++)
 		words += seg[i].words;
@@ -215,4 +203,9 @@ const struct trc_runtime trc_own_runtime = {
 	.labels_now = trc_labels_now,
 	.cpu_profile_start = trc_cpu_profile_start,
 	.cpu_profile_stop = trc_cpu_profile_stop,
+	.fiber_create = trc_fiber_create,
+	.fiber_switch = trc_fiber_switch,
+	.fiber_ready = trc_fiber_ready,
+	.fiber_destroy = trc_fiber_destroy,
+	.fiber_forget = trc_fiber_forget,
 };

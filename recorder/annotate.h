@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "trc/trace.h"
+#include "trc/fiber.h"
 
 struct trc_shared;
 struct trace_labels;
@@ -41,6 +41,14 @@ struct trc_runtime {
 	int (*cpu_profile_start)(const struct trace_cpu_event *events, size_t n, char *error,
 				 size_t n_bytes);
 	int (*cpu_profile_stop)(char *error, size_t n_bytes);
+	/* As trace_fiber_create() and so on; what has been switched by the other object meanwhile is
+	 * forgotten before it is given back there (fiber.h). */
+	struct trace_fiber *(*fiber_create)(const char *name);
+	struct trace_fiber *(*fiber_switch)(struct trace_fiber *to, enum trace_fiber_leave how,
+					    const void *object);
+	void (*fiber_ready)(struct trace_fiber *fiber);
+	void (*fiber_destroy)(struct trace_fiber *fiber);
+	void (*fiber_forget)(const struct trace_fiber *fiber);
 };
 
 /* This object's own. */

@@ -74,23 +74,51 @@ uint64_t trc_stack_here(void)
 	return trc_stack_intern(frame + first, n, module_epoch());
 }
 
-static uint64_t record_frames(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
-			      unsigned int stack_index, const uint64_t *frame, uint32_t n)
+/* What had no room in a table. */
+struct carried {
+	const struct trc_inline_string *string; /* NULL or of no bytes: none */
+	const uint64_t *frame;
+	uint32_t n_frames; /* 0 = none */
+	uint32_t epoch;
+};
+
+static __attribute__((noinline)) void record_carrying(enum trc_kind kind, const uint64_t *arg,
+						      unsigned int n_args,
+						      const struct carried *carried)
 {
-	uint32_t epoch = module_epoch(), words = 2 + n_args;
+	uint64_t head = (uint64_t)carried->epoch << 32 | carried->n_frames, last, words = 2;
+	struct trc_seg seg[6] = {{arg, n_args}};
+	unsigned int n = 1, flags = 0;
+
+	if (carried->string && carried->string->n_bytes) {
+		flags |= TRC_REC_INLINE_STRING;
+		seg[n++] = (struct trc_seg){&carried->string->n_bytes, 1};
+		n += trc_seg_bytes(&seg[n], carried->string->bytes, carried->string->n_bytes,
+				   &last);
+	}
+	if (carried->n_frames) {
+		flags |= TRC_REC_INLINE_STACK;
+		seg[n++] = (struct trc_seg){&head, 1};
+		seg[n++] = (struct trc_seg){carried->frame, carried->n_frames};
+	}
+	for (unsigned int i = 0; i < n; i++)
+		words += seg[i].words;
+	trc_record(TRC_REC_WORD1(kind, flags, words, trc_self.serial), seg, n);
+}
+
+static uint64_t record_frames(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
+			      unsigned int stack_index, const uint64_t *frame, uint32_t n,
+			      const struct trc_inline_string *string)
+{
+	uint32_t epoch = module_epoch();
 	uint64_t id = trc_stack_intern(frame, n, epoch);
+	struct carried carried = {string, frame, id ? 0 : n, epoch};
 
 	arg[stack_index] = id;
-	if (id || !n) {
-		trc_record_args(TRC_REC_WORD1(kind, 0, words, trc_self.serial), arg, n_args);
-	} else {
-		uint64_t head = (uint64_t)epoch << 32 | n;
-		struct trc_seg seg[3] = {{arg, n_args}, {&head, 1}, {frame, n}};
-
-		trc_record(TRC_REC_WORD1(kind, TRC_REC_INLINE_STACK, words + 1 + n,
-					 trc_self.serial),
-			   seg, 3);
-	}
+	if (carried.n_frames || (string && string->n_bytes))
+		record_carrying(kind, arg, n_args, &carried);
+	else
+		trc_record_args(TRC_REC_WORD1(kind, 0, 2 + n_args, trc_self.serial), arg, n_args);
 	return id;
 }
 
@@ -100,7 +128,27 @@ uint64_t trc_record_stack(enum trc_kind kind, uint64_t *arg, unsigned int n_args
 	uint64_t frame[TRC_STACK_DEPTH_MAX + 8];
 	uint32_t first, n = stack_take(frame, &first);
 
-	return record_frames(kind, arg, n_args, stack_index, frame + first, n);
+	return record_frames(kind, arg, n_args, stack_index, frame + first, n, NULL);
+}
+
+void trc_record_stack_string(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
+			     unsigned int stack_index, const struct trc_inline_string *string)
+{
+	uint64_t frame[TRC_STACK_DEPTH_MAX + 8];
+	uint32_t first, n = stack_take(frame, &first);
+
+	record_frames(kind, arg, n_args, stack_index, frame + first, n, string);
+}
+
+void trc_record_string(enum trc_kind kind, const uint64_t *arg, unsigned int n_args,
+		       const struct trc_inline_string *string)
+{
+	struct carried carried = {string, NULL, 0, 0};
+
+	if (string->n_bytes)
+		record_carrying(kind, arg, n_args, &carried);
+	else
+		trc_record_args(TRC_REC_WORD1(kind, 0, 2 + n_args, trc_self.serial), arg, n_args);
 }
 
 uint64_t trc_record_stack_of(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
@@ -113,7 +161,7 @@ uint64_t trc_record_stack_of(enum trc_kind kind, uint64_t *arg, unsigned int n_a
 	 * find the instruction that was interrupted. */
 	if (n)
 		frame[0]++;
-	return record_frames(kind, arg, n_args, stack_index, frame, n);
+	return record_frames(kind, arg, n_args, stack_index, frame, n, NULL);
 }
 
 /* ---- waits ----------------------------------------------------------------------------- */

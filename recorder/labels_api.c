@@ -10,17 +10,6 @@ void _pthread_cleanup_push(struct _pthread_cleanup_buffer *buffer, void (*routin
 			   void *arg);
 void _pthread_cleanup_pop(struct _pthread_cleanup_buffer *buffer, int execute);
 
-/* Who keeps the sets that are in force: this object, or libtrc-preload where that one records. */
-static inline const struct trc_runtime *keeper(void)
-{
-	const struct trc_runtime *elsewhere = trc_elsewhere;
-
-	if (__builtin_expect(!elsewhere, 1) || !elsewhere->enabled() ||
-	    elsewhere->struct_bytes < sizeof(*elsewhere))
-		return NULL;
-	return elsewhere;
-}
-
 static int explain(int err, const struct trace_label *label, size_t n, size_t bad)
 {
 	const char *key = bad < n && label[bad].key ? label[bad].key : "";
@@ -63,14 +52,14 @@ void trace_labels_unref(const struct trace_labels *labels)
 
 const struct trace_labels *trace_labels_set(const struct trace_labels *labels)
 {
-	const struct trc_runtime *r = keeper();
+	const struct trc_runtime *r = trc_keeper();
 
 	return __builtin_expect(r != NULL, 0) ? r->labels_set(labels) : trc_labels_set(labels);
 }
 
 struct trace_labels_scope trace_labels_enter(const struct trace_label *label, size_t n)
 {
-	const struct trc_runtime *r = keeper();
+	const struct trc_runtime *r = trc_keeper();
 	struct trace_labels_scope scope = {NULL, false};
 	const struct trace_labels *labels;
 

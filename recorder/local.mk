@@ -4,8 +4,8 @@ include recorder/drain.local.mk
 include recorder/interpose/local.mk
 
 trcincludedir = $(includedir)/trc
-trcinclude_HEADERS = recorder/include/trc/http.h recorder/include/trc/labels.h recorder/include/trc/recorder.h \
-	recorder/include/trc/trace.h
+trcinclude_HEADERS = recorder/include/trc/fiber.h recorder/include/trc/http.h recorder/include/trc/labels.h \
+	recorder/include/trc/recorder.h recorder/include/trc/trace.h
 
 # What records: in both objects.
 noinst_LTLIBRARIES += libtrccore.la
@@ -17,6 +17,7 @@ libtrccore_la_SOURCES = \
 	recorder/cpu_profile.c recorder/cpu_profile.h \
 	recorder/crash.c recorder/signals.h \
 	recorder/emit.c \
+	recorder/fiber.c recorder/fiber.h recorder/fiber_switch.c \
 	recorder/fork.c recorder/fork.h \
 	recorder/heap.c recorder/heap.h recorder/heap_draw.h \
 	recorder/heap_table.c recorder/heap_table.h \
@@ -58,6 +59,7 @@ libtrcapi_la_SOURCES = \
 	recorder/encode.h \
 	recorder/encode_load.c \
 	recorder/encode_modules.c \
+	recorder/fiber_api.c \
 	recorder/flight.c \
 	recorder/flight_thread.c recorder/flight_thread.h \
 	recorder/flight_write.c recorder/flight_write.h \

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <pthread.h>
+#include <string.h>
 #include "clock.h"
 #include "layout.h"
 
@@ -40,11 +41,24 @@ extern TRC_HIDDEN bool trc_rseq_usable;
 
 /* ---- ring.c ---- */
 
-/* Up to three pieces of a record after its first two words. */
+/* A piece of a record after its first two words. */
 struct trc_seg {
 	const void *bytes; /* need not be aligned */
 	uint64_t words;
 };
+
+/* Bytes as two pieces of a record: whole words where they lie, the rest in *last. */
+static inline unsigned int trc_seg_bytes(struct trc_seg *seg, const char *bytes, uint64_t n_bytes,
+					 uint64_t *last)
+{
+	*last = 0;
+	memcpy(last, bytes + n_bytes / 8 * 8, n_bytes % 8);
+	seg[0].bytes = bytes;
+	seg[0].words = n_bytes / 8;
+	seg[1].bytes = last;
+	seg[1].words = n_bytes % 8 != 0;
+	return 2;
+}
 
 /*
  * Commits one record: word 0 is the time at commit, word 1 is given, then the pieces.  Returns
@@ -156,6 +170,16 @@ uint64_t trc_record_stack(enum trc_kind kind, uint64_t *arg, unsigned int n_args
 /* The same with the stack that a signal interrupted: `context` is the handler's third argument. */
 uint64_t trc_record_stack_of(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
 			     unsigned int stack_index, const void *context);
+/* A string that a record carries itself, as its table has no room; of no bytes: there is none. */
+struct trc_inline_string {
+	const char *bytes;
+	uint64_t n_bytes;
+};
+/* As trc_record_stack(), with that as the first argument that is a string; and without a stack. */
+void trc_record_stack_string(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
+			     unsigned int stack_index, const struct trc_inline_string *string);
+void trc_record_string(enum trc_kind kind, const uint64_t *arg, unsigned int n_args,
+		       const struct trc_inline_string *string);
 /* The calling thread's stack as an id; 0 = none, or no room. */
 uint64_t trc_stack_here(void);
 /* Where this object's own code lies: left out of stacks.  [0] <= address < [1] */

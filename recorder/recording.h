@@ -30,6 +30,17 @@ extern TRC_HIDDEN struct trc_recording trc_recordings;
 extern TRC_HIDDEN const struct trc_runtime *trc_elsewhere;
 /* True if it records now. Any thread. */
 bool trc_recorded_elsewhere(void);
+/* Who keeps which labels are in force and which fibers run: this object (NULL), or that one where it
+ * records. */
+static inline const struct trc_runtime *trc_keeper(void)
+{
+	const struct trc_runtime *elsewhere = trc_elsewhere;
+
+	if (__builtin_expect(!elsewhere, 1) || !elsewhere->enabled() ||
+	    elsewhere->struct_bytes < sizeof(*elsewhere))
+		return NULL;
+	return elsewhere;
+}
 
 /* What trace_last_error() says to the calling thread: "WHAT: WHY".  Returns err. Any thread. */
 int trc_api_fail(int err, const char *what, const char *why);

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "format/raw.h"
+#include "fiber.h"
 #include "labels.h"
 #include "rec.h"
 #include "sample.h"
@@ -85,6 +86,8 @@ static void slot_fill(struct trc_slot *slot, uint32_t creator, uint64_t start)
 	atomic_store_explicit(&slot->n_regions, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->wait_stack, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->labels, 0, memory_order_relaxed);
+	atomic_store_explicit(&slot->fiber, 0, memory_order_relaxed);
+	atomic_store_explicit(&slot->fiber_name, 0, memory_order_relaxed);
 	slot_put_name(slot, name, (uint32_t)strnlen(name, sizeof(name)));
 	if (begun)
 		trc_slot_end(slot);
@@ -145,6 +148,7 @@ static bool attach(uint32_t creator, uint64_t stack, bool starts_now)
 	arg[1] = creator;
 	arg[2] = stack;
 	trc_record_args(TRC_REC_WORD1(TRC_KIND_THREAD_START, 0, 5, trc_self.serial), arg, 3);
+	trc_fiber_attach();
 	trc_labels_attach();
 	if (atomic_load_explicit(&trc_sampling, memory_order_relaxed))
 		trc_sample_thread_begin();
@@ -199,6 +203,7 @@ void trc_thread_ended(void)
 {
 	struct trc_slot *slot = trc_self.slot;
 
+	trc_fiber_leave();
 	if (atomic_load_explicit(&trc_sampling, memory_order_relaxed))
 		trc_sample_thread_end();
 	if (!trc_recording() || !trc_self.serial || !trc_self_ready())

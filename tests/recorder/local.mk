@@ -109,6 +109,12 @@ labels_test_SOURCES = tests/recorder/labels_test.c tests/recorder/ring_reader.c 
 	tests/recorder/ring_reader.h
 labels_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 labels_test_LDADD = $(trc_core_test_LIBS)
+check_PROGRAMS += fiber_test
+TESTS += fiber_test
+fiber_test_SOURCES = tests/recorder/fiber_test.c tests/recorder/ring_reader.c \
+	tests/recorder/ring_reader.h
+fiber_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+fiber_test_LDADD = $(trc_core_test_LIBS)
 check_PROGRAMS += labels_use_test
 TESTS += labels_use_test
 labels_use_test_SOURCES = tests/recorder/labels_use_test.c

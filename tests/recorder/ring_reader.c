@@ -29,11 +29,15 @@ static void keep(struct ring_reader *r, uint32_t stream, const uint64_t *word, u
 	memset(s, 0, sizeof(*s));
 	s->time = word[0];
 	s->kind = TRC_REC_KIND(word[1]);
+	s->flags = TRC_REC_FLAGS(word[1]);
 	s->serial = TRC_REC_SERIAL(word[1]);
 	s->stream = stream;
 	s->a = n > 2 ? word[2] : 0;
 	s->b = n > 3 ? word[3] : 0;
 	s->c = n > 4 ? word[4] : 0;
+	s->d = n > 5 ? word[5] : 0;
+	s->e = n > 6 ? word[6] : 0;
+	s->f = n > 7 ? word[7] : 0;
 	r->n_seen++;
 }
 

@@ -12,10 +12,10 @@
 #include "recorder/layout.h"
 
 struct seen {
-	uint64_t time, a, b, c;
+	uint64_t time, a, b, c, d, e, f; /* what follows its first two words, or 0 */
 	uint32_t stream; /* proc, or STREAM_OVERFLOW */
 	uint32_t serial;
-	uint8_t kind;
+	uint8_t kind, flags;
 };
 enum { STREAM_OVERFLOW = UINT32_MAX };
 

@@ -1,0 +1,72 @@
+/*
+ * fiber.h - fibers in the recorded process: what a thread is told that it runs.
+ *
+ *   F1  a fiber has one number in a session: `number` is exchanged once for it, by whoever sees the
+ *       fiber first there, and that one makes its FIBER_CREATE event
+ *   F2  one thread at a time runs a fiber, in the program's own order: everything but the number and
+ *       the name's id is that thread's, or while it does not run nobody's
+ *   F3  `labels` is a reference while the fiber does not run; while it does, the thread holds that
+ *       (J4 of labels.h) and `labels` is NULL.  What the thread's root fiber has is kept likewise
+ *   F4  open regions are told by the slot of the thread that runs the fiber, and kept here
+ *       meanwhile; those of another session are none
+ *   F5  signal handlers look at the number and the name only
+ */
+#ifndef TRC_RECORDER_FIBER_H
+#define TRC_RECORDER_FIBER_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include "layout.h"
+#include "trc/fiber.h"
+
+struct trace_labels;
+
+enum { TRC_FIBER_NAME_BYTES = 64 };
+
+struct trc_open_region {
+	uint64_t task, type, since;
+};
+/* As in a thread's slot.  A type whose name is no literal may be evicted meanwhile, and is then not
+ * known: it is never another's. */
+struct trc_open_regions {
+	uint32_t session; /* 0 = there are none */
+	uint32_t n;
+	struct trc_open_region region[TRC_OPEN_REGIONS];
+};
+
+/* Shared by the two objects of a recorded program: when it changes, so does TRC_RUNTIME_VERSION. */
+struct trace_fiber {
+	_Atomic uint64_t number;       /* F1: with the session in its upper bits; 0 = none yet */
+	_Atomic uint64_t name_id;      /* its string id in `name_session`, stored before that */
+	_Atomic uint32_t name_session; /* 0 = none yet */
+	uint32_t name_bytes;
+	const struct trace_labels *labels; /* F3 */
+	struct trc_open_regions regions;   /* F4 */
+	char name[TRC_FIBER_NAME_BYTES];
+};
+
+/* ---- fiber.c.  Context: any thread, may block. ---- */
+
+/* As trace_fiber_create() and trace_fiber_destroy(). */
+struct trace_fiber *trc_fiber_create(const char *name);
+void trc_fiber_destroy(struct trace_fiber *fiber);
+
+/* ---- fiber_switch.c.  Context: traced thread; errno is kept. ---- */
+
+/* As trace_fiber_switch(). */
+struct trace_fiber *trc_fiber_switch(struct trace_fiber *to, enum trace_fiber_leave how,
+				     const void *object);
+/* As trace_fiber_ready().  Signal handlers too. */
+void trc_fiber_ready(struct trace_fiber *fiber);
+/* It has just been made; it is about to be given back, and no thread runs it. */
+void trc_fiber_made(struct trace_fiber *fiber);
+void trc_fiber_ended(struct trace_fiber *fiber);
+/* If the calling thread runs it, that is in its root fiber now. */
+void trc_fiber_forget(const struct trace_fiber *fiber);
+/* The thread has just become known to the session: so does what it runs.  Before
+ * trc_labels_attach(). */
+void trc_fiber_attach(void);
+/* The thread ends: in its root fiber, whatever it ran. */
+void trc_fiber_leave(void);
+
+#endif

@@ -1,0 +1,299 @@
+/* fiber_switch.c - which fiber a thread runs.  Context: traced thread; ready: signal handlers too. */
+#include <errno.h>
+#include "fiber.h"
+#include "labels.h"
+#include "rec.h"
+#include "ring_inline.h"
+#include "slot_inline.h"
+#include "poison.h"
+
+/* Of the calling thread. */
+static __thread struct {
+	struct trace_fiber *current;	   /* NULL = its root fiber */
+	const struct trace_labels *labels; /* of the root fiber, while it does not run (F3) */
+	struct trc_open_regions regions;   /* likewise (F4) */
+	bool armed;			   /* what is above is put in order when it ends */
+} here __attribute__((tls_model("initial-exec")));
+
+/* Known to the session, as what it ran until now; else what it would record counts as lost. */
+static inline bool is_ready(void)
+{
+	if (!trc_recording())
+		return false;
+	if (__builtin_expect(trc_self_ready(), 1))
+		return true;
+	trc_self_lost();
+	return false;
+}
+
+/* ---- names ----------------------------------------------------------------------------- */
+
+static __attribute__((noinline)) uint64_t name_look_up(struct trace_fiber *fiber)
+{
+	uint64_t id = trc_string_intern(fiber->name, fiber->name_bytes);
+
+	if (id) {
+		atomic_store_explicit(&fiber->name_id, id, memory_order_relaxed);
+		/* release: pairs with the acquire in name_known(): the id is that session's. */
+		atomic_store_explicit(&fiber->name_session, trc_self.session,
+				      memory_order_release);
+	}
+	return id;
+}
+
+/* 0 if it is not known, or another string has its place now. */
+static inline uint64_t name_known(const struct trace_fiber *fiber)
+{
+	struct trc_entry_head *entry;
+	uint64_t id;
+
+	/* acquire: see name_look_up(). */
+	if (atomic_load_explicit(&fiber->name_session, memory_order_acquire) != trc_self.session)
+		return 0;
+	id = atomic_load_explicit(&fiber->name_id, memory_order_relaxed);
+	entry = trc_string_entry(trc_rec.shared, id);
+	return entry && trc_entry_touch(entry, id) ? id : 0;
+}
+
+/* The id of its name; where it has one but the table no room, 0 and the bytes for the record. */
+static uint64_t name_of(struct trace_fiber *fiber, struct trc_inline_string *text)
+{
+	uint64_t id;
+
+	*text = (struct trc_inline_string){NULL, 0};
+	if (!fiber || !fiber->name_bytes)
+		return 0;
+	id = name_known(fiber);
+	if (!id)
+		id = name_look_up(fiber);
+	if (!id)
+		*text = (struct trc_inline_string){fiber->name, fiber->name_bytes};
+	return id;
+}
+
+/* ---- numbers --------------------------------------------------------------------------- */
+
+/* 2^44 of them last for half a year at a million a second. */
+enum { NUMBER_BITS = 44 };
+#define NUMBER_MASK  ((UINT64_C(1) << NUMBER_BITS) - 1)
+#define SESSION_MASK ((UINT64_C(1) << (64 - NUMBER_BITS)) - 1)
+
+static void record_create(struct trace_fiber *fiber, uint64_t number, bool is_made_now)
+{
+	struct trc_inline_string text;
+	uint64_t arg[3] = {number, name_of(fiber, &text), 0};
+
+	if (is_made_now)
+		trc_record_stack_string(TRC_KIND_FIBER_CREATE, arg, 3, 2, &text);
+	else
+		trc_record_string(TRC_KIND_FIBER_CREATE, arg, 3, &text);
+}
+
+/* `seen` is all of trace_fiber.number. */
+static inline bool is_of_session(uint64_t seen)
+{
+	return seen && seen >> NUMBER_BITS == (trc_self.session & SESSION_MASK);
+}
+
+/* F1.  The number that is drawn for nothing is nobody's. */
+static __attribute__((noinline)) uint64_t number_draw(struct trace_fiber *fiber, uint64_t seen,
+						      bool is_made_now)
+{
+	uint64_t number =
+		(atomic_fetch_add_explicit(&trc_rec.shared->next_fiber, 1, memory_order_relaxed) +
+		 1) & NUMBER_MASK;
+
+	/* relaxed: the number is all that there is to see. */
+	if (!atomic_compare_exchange_strong_explicit(
+		    &fiber->number, &seen, (uint64_t)trc_self.session << NUMBER_BITS | number,
+		    memory_order_relaxed, memory_order_relaxed) &&
+	    is_of_session(seen))
+		return seen & NUMBER_MASK;
+	record_create(fiber, number, is_made_now);
+	return number;
+}
+
+static inline uint64_t number_of(struct trace_fiber *fiber)
+{
+	uint64_t seen;
+
+	if (!fiber)
+		return 0;
+	seen = atomic_load_explicit(&fiber->number, memory_order_relaxed);
+	return __builtin_expect(is_of_session(seen), 1) ? seen & NUMBER_MASK
+							: number_draw(fiber, seen, false);
+}
+
+/* ---- what the slot tells --------------------------------------------------------------- */
+
+static struct trc_open_regions *regions_of(struct trace_fiber *fiber)
+{
+	return fiber ? &fiber->regions : &here.regions;
+}
+
+static void regions_save(struct trc_slot *slot, struct trc_open_regions *regions)
+{
+	uint32_t n = atomic_load_explicit(&slot->n_regions, memory_order_relaxed);
+
+	regions->session = n ? trc_self.session : 0;
+	regions->n = n;
+	for (uint32_t i = 0; i < n && i < TRC_OPEN_REGIONS; i++)
+		regions->region[i] = (struct trc_open_region){
+			atomic_load_explicit(&slot->region[i].task, memory_order_relaxed),
+			atomic_load_explicit(&slot->region[i].type, memory_order_relaxed),
+			atomic_load_explicit(&slot->region[i].since, memory_order_relaxed)};
+}
+
+static void regions_load(struct trc_slot *slot, const struct trc_open_regions *regions)
+{
+	uint32_t n = regions->session == trc_self.session ? regions->n : 0;
+
+	for (uint32_t i = 0; i < n && i < TRC_OPEN_REGIONS; i++) {
+		const struct trc_open_region *from = &regions->region[i];
+
+		atomic_store_explicit(&slot->region[i].task, from->task, memory_order_relaxed);
+		atomic_store_explicit(&slot->region[i].type, from->type, memory_order_relaxed);
+		atomic_store_explicit(&slot->region[i].since, from->since, memory_order_relaxed);
+	}
+	atomic_store_explicit(&slot->n_regions, n, memory_order_relaxed);
+}
+
+static inline void slot_put(struct trc_slot *slot, uint64_t number, uint64_t name)
+{
+	atomic_store_explicit(&slot->fiber, number, memory_order_relaxed);
+	atomic_store_explicit(&slot->fiber_name, name, memory_order_relaxed);
+}
+
+static void tell_slot(struct trace_fiber *left, struct trace_fiber *to, uint64_t number,
+		      uint64_t name)
+{
+	struct trc_slot *slot = trc_self.slot;
+
+	if (!trc_slot_begin(slot))
+		return;
+	regions_save(slot, regions_of(left));
+	regions_load(slot, regions_of(to));
+	slot_put(slot, number, name);
+	trc_slot_end(slot);
+}
+
+/* ---- switching ------------------------------------------------------------------------- */
+
+static enum trc_reason reason_of(enum trace_fiber_leave how)
+{
+	switch (how) {
+	case TRACE_FIBER_YIELD:
+		break;
+	case TRACE_FIBER_WAIT:
+		return TRC_REASON_USER;
+	case TRACE_FIBER_SLEEP:
+		return TRC_REASON_SLEEP;
+	case TRACE_FIBER_IO:
+		return TRC_REASON_POLL;
+	}
+	return TRC_REASON_NONE;
+}
+
+/* Before the labels change: the event is made with those of what is left. */
+static void record_switch(struct trace_fiber *left, struct trace_fiber *to,
+			  enum trc_reason reason, const void *object)
+{
+	struct trc_inline_string text;
+	uint64_t arg[6] = {number_of(to), number_of(left), name_of(to, &text), reason};
+
+	if (reason) {
+		arg[4] = (uintptr_t)object;
+		trc_record_stack_string(TRC_KIND_FIBER_SWITCH, arg, 6, 5, &text);
+	} else {
+		trc_record_string(TRC_KIND_FIBER_SWITCH, arg, 6, &text);
+	}
+	tell_slot(left, to, arg[0], text.n_bytes ? 0 : arg[2]);
+}
+
+static __attribute__((noinline)) void arm(void)
+{
+	here.armed = true;
+	if (trc_thread_end_hook)
+		trc_thread_end_hook();
+}
+
+/* Where what a fiber has is kept while it does not run. */
+static const struct trace_labels **labels_of(struct trace_fiber *fiber)
+{
+	return fiber ? &fiber->labels : &here.labels;
+}
+
+/* F3 */
+static void swap_labels(struct trace_fiber *left, struct trace_fiber *to)
+{
+	const struct trace_labels *labels = *labels_of(to);
+
+	*labels_of(to) = NULL;
+	*labels_of(left) = trc_labels_set(labels);
+}
+
+struct trace_fiber *trc_fiber_switch(struct trace_fiber *to, enum trace_fiber_leave how,
+				     const void *object)
+{
+	struct trace_fiber *left = here.current;
+	int saved_errno;
+
+	if (to == left)
+		return left;
+	saved_errno = errno;
+	if (__builtin_expect(!here.armed, 0))
+		arm();
+	if (is_ready())
+		record_switch(left, to, reason_of(how), object);
+	here.current = to;
+	swap_labels(left, to);
+	errno = saved_errno;
+	return left;
+}
+
+void trc_fiber_ready(struct trace_fiber *fiber)
+{
+	int saved_errno = errno;
+	uint64_t arg[2];
+
+	if (!fiber || !is_ready())
+		return;
+	arg[0] = number_of(fiber);
+	trc_record_stack(TRC_KIND_FIBER_READY, arg, 2, 1);
+	errno = saved_errno;
+}
+
+/* ---- beginnings and ends --------------------------------------------------------------- */
+
+void trc_fiber_made(struct trace_fiber *fiber)
+{
+	if (is_ready())
+		number_draw(fiber, 0, true);
+}
+
+void trc_fiber_ended(struct trace_fiber *fiber)
+{
+	uint64_t number = atomic_load_explicit(&fiber->number, memory_order_relaxed);
+
+	if (!is_ready() || !is_of_session(number))
+		return;
+	number &= NUMBER_MASK;
+	trc_record_args(TRC_REC_WORD1(TRC_KIND_FIBER_END, 0, 3, trc_self.serial), &number, 1);
+}
+
+void trc_fiber_forget(const struct trace_fiber *fiber)
+{
+	if (here.current == fiber)
+		trc_fiber_switch(NULL, TRACE_FIBER_YIELD, NULL);
+}
+
+void trc_fiber_attach(void)
+{
+	if (here.current)
+		record_switch(NULL, here.current, TRC_REASON_NONE, NULL);
+}
+
+void trc_fiber_leave(void)
+{
+	trc_fiber_switch(NULL, TRACE_FIBER_YIELD, NULL);
+}
