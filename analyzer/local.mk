@@ -43,6 +43,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report_user.c \
 	analyzer/report_waits.c \
 	analyzer/signal_names.c analyzer/signal_names.h \
+	analyzer/spans.c analyzer/spans.h \
 	analyzer/waits.c analyzer/waits.h
 libtrcanalyze_la_LIBADD = libtrcsymbols.la libtrcpprof.la libtrcformat.la -lpthread
 

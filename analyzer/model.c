@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/model_parts.h"
+#include "analyzer/spans.h"
 
 static void rows_set_up(struct trc_model *m)
 {
@@ -18,7 +18,7 @@ static void rows_set_up(struct trc_model *m)
 	m->counters.row_bytes = sizeof(struct trc_counter);
 	m->on_cpu.row_bytes = sizeof(struct trc_on_cpu);
 	m->labels.row_bytes = sizeof(struct trc_set_label);
-	m->label_spans.row_bytes = sizeof(struct trc_label_span);
+	trc_thread_spans_init(&m->label_spans);
 	m->samples.row_bytes = sizeof(struct trc_sample);
 	m->sample_events.row_bytes = sizeof(struct trc_sample_event);
 	m->samples_lost.row_bytes = sizeof(struct trc_samples_lost);
@@ -100,8 +100,7 @@ static void rows_drop(struct trc_model *m, unsigned int parts)
 		trc_array_free(&m->on_cpu);
 	if (parts & TRC_PART_LABELS) {
 		trc_array_free(&m->labels);
-		trc_array_free(&m->label_spans);
-		trc_index_free(&m->label_thread);
+		trc_thread_spans_free(&m->label_spans);
 		free(m->label_first);
 		m->label_first = NULL;
 	}
@@ -363,7 +362,6 @@ ACCESSOR(log, logs, TRC_PART_USER)
 ACCESSOR(counter, counters, TRC_PART_USER)
 ACCESSOR(on_cpu, on_cpu, TRC_PART_SCHED)
 ACCESSOR(set_label, labels, TRC_PART_LABELS)
-ACCESSOR(label_span, label_spans, TRC_PART_LABELS)
 ACCESSOR(sample, samples, TRC_PART_SAMPLES)
 ACCESSOR(sample_event, sample_events, TRC_PART_SAMPLES)
 ACCESSOR(samples_lost, samples_lost, TRC_PART_SAMPLES)

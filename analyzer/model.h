@@ -162,13 +162,13 @@ struct trc_set_label {
 	int64_t number;
 };
 
-/* A time during which a thread had the same labels; rows by thread, then by start.  Those of a thread
- * that ever had labels follow each other without a hole. */
-struct trc_label_span {
+/* A time during which a thread had the same of something: labels.  Rows by thread, then by start;
+ * those of a thread that ever had any follow each other without a hole. */
+struct trc_thread_span {
 	int64_t start_ns; /* TRC_NEVER: from before the trace */
 	int64_t end_ns;	  /* TRC_NEVER: still at the end */
 	uint32_t thread;
-	uint32_t labels; /* 0 = none, or not known: events are missing */
+	uint32_t value; /* the label set; 0 = none, or not known: events are missing */
 };
 
 /* A counter of the thread ran over, or a timer of its CPU time. */
@@ -358,7 +358,7 @@ const struct trc_region *trc_model_regions(const struct trc_model *m, size_t *n)
 const struct trc_log *trc_model_logs(const struct trc_model *m, size_t *n);
 const struct trc_counter *trc_model_counters(const struct trc_model *m, size_t *n);
 const struct trc_set_label *trc_model_labels(const struct trc_model *m, size_t *n);
-const struct trc_label_span *trc_model_label_spans(const struct trc_model *m, size_t *n);
+const struct trc_thread_span *trc_model_label_spans(const struct trc_model *m, size_t *n);
 const struct trc_on_cpu *trc_model_on_cpu(const struct trc_model *m, size_t *n);
 const struct trc_sample *trc_model_samples(const struct trc_model *m, size_t *n);
 const struct trc_sample_event *trc_model_sample_events(const struct trc_model *m, size_t *n);

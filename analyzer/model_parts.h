@@ -22,6 +22,12 @@ enum {
 			  TRC_PART_LABELS | TRC_PART_SAMPLES | TRC_PART_HEAP
 };
 
+/* The rows of one kind of what threads have, and each thread's first; spans.h. */
+struct trc_thread_spans {
+	struct trc_array span; /* struct trc_thread_span */
+	struct trc_index first;
+};
+
 struct trc_model {
 	struct trc_reader *reader;
 	unsigned int have; /* enum trc_part */
@@ -34,8 +40,8 @@ struct trc_model {
 	struct trc_array parks, unlocks, gaps, procs;
 	struct trc_array tasks, regions, logs, counters;
 	struct trc_array on_cpu;
-	struct trc_array labels, label_spans;
-	struct trc_index label_thread; /* a thread's first row in label_spans */
+	struct trc_array labels;
+	struct trc_thread_spans label_spans;
 	uint32_t *label_first;	       /* a set's first row in labels; one more than there are sets */
 	size_t n_label_sets;	       /* highest id + 1 */
 	struct trc_array samples, sample_events, samples_lost;

@@ -170,10 +170,10 @@ static void sums_add(const struct trc_report *r, struct sum *sum, uint32_t label
 static void sum_spans(const struct trc_report *r, struct sum *sum)
 {
 	size_t n;
-	const struct trc_label_span *span = trc_model_label_spans(r->m, &n);
+	const struct trc_thread_span *span = trc_model_label_spans(r->m, &n);
 
 	for (size_t i = 0; i < n; i++)
-		sums_add(r, sum, span[i].labels, -1, trc_report_label_span_ns(r, &span[i]));
+		sums_add(r, sum, span[i].value, -1, trc_report_label_span_ns(r, &span[i]));
 }
 
 static int sum_waits(const struct trc_report *r, struct sum *sum)
@@ -202,7 +202,7 @@ static int sum_waits(const struct trc_report *r, struct sum *sum)
 	return 0;
 }
 
-int64_t trc_report_label_span_ns(const struct trc_report *r, const struct trc_label_span *span)
+int64_t trc_report_label_span_ns(const struct trc_report *r, const struct trc_thread_span *span)
 {
 	const struct trc_thread *t = trc_model_thread(r->m, span->thread);
 	int64_t from_ns = r->start_ns, until_ns = r->end_ns;

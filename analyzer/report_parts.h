@@ -134,7 +134,7 @@ void trc_report_labels_line(struct trc_report *r, uint32_t thread, int64_t ts_ns
 /* Says that there is a filter. */
 void trc_report_filter_line(struct trc_report *r);
 /* How long it is within the trace and its thread's life. */
-int64_t trc_report_label_span_ns(const struct trc_report *r, const struct trc_label_span *span);
+int64_t trc_report_label_span_ns(const struct trc_report *r, const struct trc_thread_span *span);
 
 /* ---- report_shares.c ---- */
 /* Adds to a sum; what does not fit stays at the largest that does. */

@@ -91,12 +91,12 @@ static void print_row(struct trc_report *r, const struct row *row, bool schedule
 static void add_label_spans(const struct trc_report *r, struct row *row)
 {
 	size_t n;
-	const struct trc_label_span *span = trc_model_label_spans(r->m, &n);
+	const struct trc_thread_span *span = trc_model_label_spans(r->m, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		const struct trc_thread *t = trc_model_thread(r->m, span[i].thread);
 
-		if (t && trc_label_filter_match(r->label_filter, r->m, span[i].labels))
+		if (t && trc_label_filter_match(r->label_filter, r->m, span[i].value))
 			row[t - r->thread].alive_ns += trc_report_label_span_ns(r, &span[i]);
 	}
 }

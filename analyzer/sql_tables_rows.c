@@ -250,17 +250,17 @@ static const struct trc_sql_column set_label_columns[] = {
 };
 
 ROWS(label_spans)
-DURATION(label_span)
-static const struct trc_sql_column label_span_columns[] = {
-	{"thread", "INTEGER", TRC_FIELD_U32, F(label_span, thread), NULL, true, false, true,
+DURATION(thread_span)
+static const struct trc_sql_column thread_span_columns[] = {
+	{"thread", "INTEGER", TRC_FIELD_U32, F(thread_span, thread), NULL, true, false, true,
 	 "the thread"},
-	{"start_ns", "INTEGER", TRC_FIELD_NS, F(label_span, start_ns),
+	{"start_ns", "INTEGER", TRC_FIELD_NS, F(thread_span, start_ns),
 	 .doc = "since when; NULL = from before the trace"},
-	{"end_ns", "INTEGER", TRC_FIELD_NS, F(label_span, end_ns),
+	{"end_ns", "INTEGER", TRC_FIELD_NS, F(thread_span, end_ns),
 	 .doc = "until when; NULL = still at the end"},
-	{"duration_ns", "INTEGER", TRC_FIELD_CALL, 0, label_span_duration,
+	{"duration_ns", "INTEGER", TRC_FIELD_CALL, 0, thread_span_duration,
 	 .doc = "end_ns - start_ns"},
-	{"labels", "INTEGER", TRC_FIELD_ID32, F(label_span, labels), .indexed = true,
+	{"labels", "INTEGER", TRC_FIELD_ID32, F(thread_span, value), .indexed = true,
 	 .doc = "its label set; NULL = none, or not known since events are missing"},
 };
 
@@ -321,7 +321,7 @@ const struct trc_sql_table trc_sql_row_tables[] = {
 	TABLE(logs, log, TRC_PART_USER | TRC_PART_LABELS, "the program's messages"),
 	TABLE(counters, counter, TRC_PART_USER, "the program's values over time"),
 	TABLE(labels, set_label, TRC_PART_LABELS, "what each label set consists of"),
-	TABLE(label_spans, label_span, TRC_PART_LABELS,
+	TABLE(label_spans, thread_span, TRC_PART_LABELS,
 	      "which labels each thread had, from when until when"),
 	TABLE(on_cpu, on_cpu, TRC_PART_SCHED, "when each thread was on a proc"),
 	TABLE(gaps, gap, TRC_PART_WAITS, "events that were lost, counted exactly"),

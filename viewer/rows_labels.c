@@ -29,7 +29,7 @@ static void write_sets(struct trc_rows *r)
 }
 
 /* Within the life of its thread. */
-static void span_limits(const struct trc_rows *r, const struct trc_label_span *s, uint64_t *start,
+static void span_limits(const struct trc_rows *r, const struct trc_thread_span *s, uint64_t *start,
 			uint64_t *end)
 {
 	const struct trc_thread *t = trc_model_thread(r->m, s->thread);
@@ -43,7 +43,7 @@ static void span_limits(const struct trc_rows *r, const struct trc_label_span *s
 	*end = trc_rows_time(r, end_ns);
 }
 
-static uint64_t length_of(const struct trc_rows *r, const struct trc_label_span *s)
+static uint64_t length_of(const struct trc_rows *r, const struct trc_thread_span *s)
 {
 	uint64_t start, end;
 
@@ -51,12 +51,12 @@ static uint64_t length_of(const struct trc_rows *r, const struct trc_label_span 
 	return end > start ? end - start : 0;
 }
 
-static uint64_t spans_from(struct trc_rows *r, const struct trc_label_span *s, size_t n)
+static uint64_t spans_from(struct trc_rows *r, const struct trc_thread_span *s, size_t n)
 {
 	uint64_t by_length[65] = {0};
 
 	for (size_t i = 0; i < n; i++)
-		if (s[i].labels)
+		if (s[i].value)
 			by_length[trc_rows_bits(length_of(r, &s[i]))]++;
 	return trc_rows_keep_from(by_length, r->limits.label_spans);
 }
@@ -71,11 +71,11 @@ static void write_spans(struct trc_rows *r)
 		[SET] = trc_column_make("under.set", TRC_COLUMN_VARINT),
 	};
 	size_t n;
-	const struct trc_label_span *s = trc_model_label_spans(r->m, &n);
+	const struct trc_thread_span *s = trc_model_label_spans(r->m, &n);
 	uint64_t from = spans_from(r, s, n), start, end;
 
 	for (size_t i = 0; i < n; i++, s++) {
-		if (!s->labels)
+		if (!s->value)
 			continue;
 		if (length_of(r, s) < from) {
 			r->without_label_spans++;
@@ -85,7 +85,7 @@ static void write_spans(struct trc_rows *r)
 		trc_column_add(&c[THREAD], trc_rows_thread(r, s->thread));
 		trc_column_add(&c[START], start);
 		trc_column_add(&c[LENGTH], end > start ? end - start : 0);
-		trc_column_add(&c[SET], s->labels);
+		trc_column_add(&c[SET], s->value);
 	}
 	for (size_t i = 0; i < N; i++)
 		trc_page_column(r->page, &c[i]);

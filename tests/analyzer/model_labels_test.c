@@ -135,13 +135,13 @@ START_TEST(spans)
 	struct trc_model *m = model_of(row->text, TRC_PART_LABELS);
 	struct text t = {.n = 0};
 	size_t n;
-	const struct trc_label_span *s = trc_model_label_spans(m, &n);
+	const struct trc_thread_span *s = trc_model_label_spans(m, &n);
 
 	for (size_t i = 0; i < n; i++, s++) {
 		add(&t, "%u", s->thread);
 		add_time(&t, s->start_ns);
 		add_time(&t, s->end_ns);
-		add(&t, " %u\n", s->labels);
+		add(&t, " %u\n", s->value);
 	}
 	ck_assert_msg(!strcmp(t.at, row->expected), "%s:\n%s", row->what, t.at);
 	model_close(m);
@@ -153,7 +153,7 @@ START_TEST(at_any_time)
 {
 	struct trc_model *m = model_of(rows[_i].text, TRC_PART_LABELS);
 	size_t n;
-	const struct trc_label_span *s = trc_model_label_spans(m, &n);
+	const struct trc_thread_span *s = trc_model_label_spans(m, &n);
 
 	for (uint32_t thread = 0; thread < 4; thread++) {
 		for (int64_t ts_ns = -10; ts_ns < 3000; ts_ns += 5) {
@@ -162,7 +162,7 @@ START_TEST(at_any_time)
 			for (size_t i = 0; i < n; i++)
 				if (s[i].thread == thread && s[i].start_ns <= ts_ns &&
 				    (s[i].end_ns == TRC_NEVER || s[i].end_ns > ts_ns))
-					expected = s[i].labels;
+					expected = s[i].value;
 			ck_assert_uint_eq(trc_model_labels_at(m, thread, ts_ns), expected);
 		}
 	}

@@ -29,7 +29,7 @@ struct trc_model {
 	const struct trc_thread_now *threads_now;
 	const struct trc_deadlock *deadlocks;
 	const struct trc_set_label *labels; /* by set */
-	const struct trc_label_span *label_spans;
+	const struct trc_thread_span *label_spans;
 	const struct trc_sample *samples;
 	const struct trc_sample_event *sample_events;
 	size_t n_labels, n_label_spans, n_samples, n_sample_events;
