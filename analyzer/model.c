@@ -19,6 +19,10 @@ static void rows_set_up(struct trc_model *m)
 	m->on_cpu.row_bytes = sizeof(struct trc_on_cpu);
 	m->labels.row_bytes = sizeof(struct trc_set_label);
 	trc_thread_spans_init(&m->label_spans);
+	m->fibers.row_bytes = sizeof(struct trc_fiber);
+	m->fiber_runs.row_bytes = sizeof(struct trc_fiber_run);
+	m->fiber_waits.row_bytes = sizeof(struct trc_fiber_wait);
+	trc_thread_spans_init(&m->fiber_spans);
 	m->samples.row_bytes = sizeof(struct trc_sample);
 	m->sample_events.row_bytes = sizeof(struct trc_sample_event);
 	m->samples_lost.row_bytes = sizeof(struct trc_samples_lost);
@@ -103,6 +107,12 @@ static void rows_drop(struct trc_model *m, unsigned int parts)
 		trc_thread_spans_free(&m->label_spans);
 		free(m->label_first);
 		m->label_first = NULL;
+	}
+	if (parts & TRC_PART_FIBERS) {
+		trc_array_free(&m->fibers);
+		trc_array_free(&m->fiber_runs);
+		trc_array_free(&m->fiber_waits);
+		trc_thread_spans_free(&m->fiber_spans);
 	}
 	if (parts & TRC_PART_SAMPLES) {
 		trc_array_free(&m->samples);
@@ -190,6 +200,7 @@ static const struct derivation {
 	derive_make *make;
 } derivations[] = {
 	{TRC_PART_LABELS, trc_derive_labels}, /* the end of others may ask for labels */
+	{TRC_PART_FIBERS, trc_derive_fibers}, /* and for fibers */
 	{TRC_PART_WAITS, trc_derive_waits},
 	{TRC_PART_USER, trc_derive_user},
 	{TRC_PART_SCHED, trc_derive_sched},
@@ -294,7 +305,7 @@ int trc_model_need(struct trc_model *m, unsigned int parts, struct trc_error *er
 		parts |= TRC_PART_WAITS;
 	if (parts & TRC_PART_NOW)
 		parts |= TRC_PART_WAITS | TRC_PART_USER;
-	if (parts & (TRC_PART_SAMPLES | TRC_PART_HEAP))
+	if (parts & (TRC_PART_SAMPLES | TRC_PART_HEAP | TRC_PART_FIBERS))
 		parts |= TRC_PART_LABELS;
 	missing = parts & ~m->have & TRC_PART_EVENTS;
 	if (missing)
@@ -362,6 +373,9 @@ ACCESSOR(log, logs, TRC_PART_USER)
 ACCESSOR(counter, counters, TRC_PART_USER)
 ACCESSOR(on_cpu, on_cpu, TRC_PART_SCHED)
 ACCESSOR(set_label, labels, TRC_PART_LABELS)
+ACCESSOR(fiber, fibers, TRC_PART_FIBERS)
+ACCESSOR(fiber_run, fiber_runs, TRC_PART_FIBERS)
+ACCESSOR(fiber_wait, fiber_waits, TRC_PART_FIBERS)
 ACCESSOR(sample, samples, TRC_PART_SAMPLES)
 ACCESSOR(sample_event, sample_events, TRC_PART_SAMPLES)
 ACCESSOR(samples_lost, samples_lost, TRC_PART_SAMPLES)

@@ -36,7 +36,8 @@ enum trc_part {
 	TRC_PART_LABELS = 1 << 5,  /* label_spans, labels */
 	TRC_PART_SAMPLES = 1 << 6, /* samples, sample_events, samples_lost */
 	TRC_PART_HEAP = 1 << 7,	   /* allocs, frees, heap */
-	TRC_PART_ALL = 255,
+	TRC_PART_FIBERS = 1 << 8,  /* fibers, fiber_runs, fiber_waits */
+	TRC_PART_ALL = 511,
 };
 
 struct trc_thread {
@@ -234,6 +235,75 @@ struct trc_free {
 	uint32_t alloc; /* id in allocs; 0 = it is not in the trace: from before, or lost */
 };
 
+/* ---- fibers: what the program's own scheduler runs on its threads ---- */
+
+enum trc_fiber_state {
+	TRC_FIBER_UNKNOWN, /* nothing is known of it but that it was there */
+	TRC_FIBER_NEW,	   /* it was made, and did not run yet */
+	TRC_FIBER_RUNNING,
+	TRC_FIBER_RUNNABLE, /* it could run: it yielded, or was made ready */
+	TRC_FIBER_WAITING,
+	TRC_FIBER_ENDED,
+};
+
+/* A fiber; rows by number.  Root fibers, the threads themselves, have no row. */
+struct trc_fiber {
+	uint64_t fiber;	      /* its number in the process, never used again */
+	const char *name;     /* never NULL; "" = not known */
+	int64_t created_ns;   /* TRC_NEVER: before recording began, or not known */
+	int64_t ended_ns;     /* TRC_NEVER: it lives, or not known */
+	int64_t run_ns;	      /* its rows in fiber_runs, summed; to the end of the trace what lasts */
+	int64_t runnable_ns;  /* from when it could go on (it yielded, was made ready) to its running */
+	int64_t waited_ns;    /* its rows in fiber_waits, to when it was made ready or ran */
+	uint32_t creator_thread, create_stack; /* 0 = not known, both */
+	uint32_t creator;     /* row id in fibers of the one that made it; 0 = a root fiber */
+	uint32_t n_runs, n_waits;
+	uint8_t state;	      /* enum trc_fiber_state; when the trace ends */
+};
+
+/* A time during which a fiber ran on a thread, as far as the program's scheduler is concerned: the
+ * thread may have waited, or been preempted, meanwhile. */
+struct trc_fiber_run {
+	int64_t start_ns, end_ns; /* end_ns TRC_NEVER = open */
+	uint32_t fiber;		  /* row id in fibers */
+	uint32_t thread;
+	uint8_t reason; /* why it was left; 0 = it could go on, or not known */
+	uint8_t flags;	/* TRC_FIBER_RUN_* */
+};
+enum {
+	TRC_FIBER_RUN_ENDED = 1, /* its fiber's last: it ended without running again */
+	TRC_FIBER_RUN_OPEN = 2,	 /* still running at the end of the trace */
+	TRC_FIBER_RUN_CUT = 4,	 /* it began before start_ns: that is where the window begins, or the
+				    gap ends in which the switch to it was lost */
+	TRC_FIBER_RUN_LOST = 8,	 /* it ended after end_ns: that is where the gap begins in which the
+				    switch away from it was lost */
+};
+
+/* A time during which a fiber waited: from a switch away from it, with a reason, to a switch to it. */
+struct trc_fiber_wait {
+	int64_t start_ns;
+	int64_t ready_ns; /* when it was made ready; TRC_NEVER = it was not, or not known */
+	int64_t end_ns;	  /* when it ran again; TRC_NEVER = open */
+	uint64_t object;
+	uint32_t fiber;	  /* row id in fibers */
+	uint32_t thread;  /* where it was left */
+	uint32_t end_thread; /* where it ran again; 0 = it did not, or unseen */
+	uint32_t stack;	  /* where it waited */
+	uint32_t labels;  /* label set under which it waited; 0 = none */
+	uint32_t waker_thread, waker_stack; /* who made it ready, and where; 0 = not known */
+	uint32_t waker_fiber; /* row id in fibers of what the waker ran; 0 = a root fiber */
+	uint8_t reason;	  /* 0 = not known: it is cut */
+	uint8_t flags;	  /* TRC_FIBER_WAIT_* */
+};
+enum {
+	TRC_FIBER_WAIT_ENDED = 1, /* the fiber ended at end_ns without running again */
+	TRC_FIBER_WAIT_OPEN = 2,  /* it did not run again until the end of the trace */
+	TRC_FIBER_WAIT_CUT = 4,	  /* it began before the window: start_ns is where that begins, and
+				     where and why it began is not known */
+	TRC_FIBER_WAIT_LOST = 8,  /* the fiber ran again unseen, in a gap that begins at end_ns: the
+				     wait lasted at least that long */
+};
+
 /* ---- the end of the trace: what is so then ---- */
 
 /* A sampled object that lives; rows by the time of its allocation. */
@@ -359,6 +429,9 @@ const struct trc_log *trc_model_logs(const struct trc_model *m, size_t *n);
 const struct trc_counter *trc_model_counters(const struct trc_model *m, size_t *n);
 const struct trc_set_label *trc_model_labels(const struct trc_model *m, size_t *n);
 const struct trc_thread_span *trc_model_label_spans(const struct trc_model *m, size_t *n);
+const struct trc_fiber *trc_model_fibers(const struct trc_model *m, size_t *n); /* by number */
+const struct trc_fiber_run *trc_model_fiber_runs(const struct trc_model *m, size_t *n);
+const struct trc_fiber_wait *trc_model_fiber_waits(const struct trc_model *m, size_t *n);
 const struct trc_on_cpu *trc_model_on_cpu(const struct trc_model *m, size_t *n);
 const struct trc_sample *trc_model_samples(const struct trc_model *m, size_t *n);
 const struct trc_sample_event *trc_model_sample_events(const struct trc_model *m, size_t *n);
@@ -387,6 +460,8 @@ const struct trc_set_label *trc_model_label_set(const struct trc_model *m, uint3
 						size_t *n);
 /* The label set of a thread at a time; 0 = none, or not known. */
 uint32_t trc_model_labels_at(const struct trc_model *m, uint32_t thread, int64_t ts_ns);
+/* Which fiber a thread was in at a time: its row id in fibers; 0 = its root fiber, or not known. */
+uint32_t trc_model_fiber_at(const struct trc_model *m, uint32_t thread, int64_t ts_ns);
 /* Events lost, over all gaps. */
 uint64_t trc_model_lost_events(const struct trc_model *m);
 

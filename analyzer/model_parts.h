@@ -19,7 +19,7 @@ struct trc_symbols;
 /* The parts that come from events. */
 enum {
 	TRC_PART_EVENTS = TRC_PART_WAITS | TRC_PART_USER | TRC_PART_SCHED | TRC_PART_NOW |
-			  TRC_PART_LABELS | TRC_PART_SAMPLES | TRC_PART_HEAP
+			  TRC_PART_LABELS | TRC_PART_SAMPLES | TRC_PART_HEAP | TRC_PART_FIBERS
 };
 
 /* The rows of one kind of what threads have, and each thread's first; spans.h. */
@@ -44,6 +44,8 @@ struct trc_model {
 	struct trc_thread_spans label_spans;
 	uint32_t *label_first;	       /* a set's first row in labels; one more than there are sets */
 	size_t n_label_sets;	       /* highest id + 1 */
+	struct trc_array fibers, fiber_runs, fiber_waits;
+	struct trc_thread_spans fiber_spans; /* of row ids in fibers */
 	struct trc_array samples, sample_events, samples_lost;
 	struct trc_array allocs, frees, heap;
 	struct trc_array signals, triggers, threads_now, open_regions, deadlocks, locks_held;
@@ -74,7 +76,8 @@ int trc_derive_labels(struct trc_derive **out, struct trc_model *m);
 int trc_derive_waits(struct trc_derive **out, struct trc_model *m);
 int trc_derive_user(struct trc_derive **out, struct trc_model *m);
 int trc_derive_sched(struct trc_derive **out, struct trc_model *m);
-/* After the labels. */
+/* After the labels, these three. */
+int trc_derive_fibers(struct trc_derive **out, struct trc_model *m);
 int trc_derive_samples(struct trc_derive **out, struct trc_model *m);
 int trc_derive_heap(struct trc_derive **out, struct trc_model *m);
 /* Comes last: waits and annotations must be derived, or be derived in the same pass. */
@@ -200,6 +203,15 @@ enum trc_arg_position {
 	TRC_A_FREE_ADDRESS = 1,
 	TRC_A_FREE_BYTES = 2,
 	TRC_A_FREE_PERIOD = 3,
+	TRC_A_FIBER_FIBER = 0, /* of all four */
+	TRC_A_FIBER_CREATE_NAME = 1,
+	TRC_A_FIBER_CREATE_STACK = 2,
+	TRC_A_FIBER_SWITCH_FIBER = 0,
+	TRC_A_FIBER_SWITCH_LEFT = 1,
+	TRC_A_FIBER_SWITCH_NAME = 2,
+	TRC_A_FIBER_SWITCH_REASON = 3,
+	TRC_A_FIBER_SWITCH_OBJECT = 4,
+	TRC_A_FIBER_SWITCH_STACK = 5,
 	TRC_A_FIBER_READY_STACK = 1,
 };
 

@@ -11,7 +11,8 @@ model_tests = tests/analyzer/model_waits_test tests/analyzer/model_user_test \
 	tests/analyzer/sql_test tests/analyzer/model_random_test \
 	tests/analyzer/model_merge_test tests/analyzer/model_now_test \
 	tests/analyzer/check_window_test tests/analyzer/model_labels_test \
-	tests/analyzer/model_samples_test tests/analyzer/model_heap_test
+	tests/analyzer/model_samples_test tests/analyzer/model_heap_test \
+	tests/analyzer/model_fibers_test
 check_PROGRAMS += $(model_tests)
 TESTS += $(model_tests)
 check_LTLIBRARIES += libtrcmodelfixture.la
@@ -33,6 +34,9 @@ tests_analyzer_check_window_test_LDADD = libtrcmodelfixture.la
 tests_analyzer_model_labels_test_SOURCES = tests/analyzer/model_labels_test.c
 tests_analyzer_model_labels_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_model_labels_test_LDADD = libtrcmodelfixture.la
+tests_analyzer_model_fibers_test_SOURCES = tests/analyzer/model_fibers_test.c
+tests_analyzer_model_fibers_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_model_fibers_test_LDADD = libtrcmodelfixture.la
 tests_analyzer_model_heap_test_SOURCES = tests/analyzer/model_heap_test.c
 tests_analyzer_model_heap_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_model_heap_test_LDADD = libtrcmodelfixture.la -lm

@@ -1,0 +1,520 @@
+/*
+ * derive_fibers.c - the fibers of the program's own scheduler: TRC_PART_FIBERS.
+ *
+ * Which fiber a thread runs follows from its switches as its labels do from theirs (spans.h).  What a
+ * fiber waits for follows from its own events, whatever threads make them.
+ *
+ *   F1  a fiber that is left with a reason waits until a switch on any thread runs it, or it ends;
+ *       one that is left without a reason could go on at once
+ *   F2  a fiber that waits and is left, or runs in the end, ran again unseen: that its wait lasted to
+ *       the first gap since is all that is told of it
+ *   F3  waits are followed from the beginning of a snapshot's window on.  A fiber of which the first
+ *       thing in the window is that it is made ready, and the second not that it is left, waited
+ *       since before: that is cut
+ *   F4  a fiber that was made ready before it waits is not woken by that
+ *   F5  when another program is executed, all fibers end
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "analyzer/derive_fibers.h"
+
+enum phase {
+	PHASE_UNSEEN, /* in the window */
+	PHASE_NEW,
+	PHASE_RUNS,
+	PHASE_CAN_RUN,
+	PHASE_WAITS,
+	PHASE_ENDED,
+};
+
+/* What a fiber does while the events go by. */
+struct fiber_now {
+	int64_t number;	  /* the fiber's */
+	int64_t since_ns; /* if it can run: since when */
+	uint32_t id;	  /* in the order of their coming */
+	uint32_t wait;	  /* if it waits: the row's id in fiber_waits */
+	uint8_t phase;
+};
+
+struct fibers {
+	struct trc_derive derive; /* first: the two share an address */
+	struct trc_model *m;
+	struct trc_changes changes; /* values are row ids, at first in the order of their coming */
+	struct trc_index row;	    /* by number */
+	struct trc_array now;	    /* struct fiber_now; as fibers, in the order of their coming */
+	struct trc_thread_exits exits;
+	size_t n_executed; /* fibers of programs before the one that was executed last */
+};
+
+enum { WAIT_DROPPED = 128 }; /* of TRC_FIBER_WAIT_*: it was none */
+
+/* --- while the events go by --- */
+
+/* The row id of the fiber, added if need be; 0 without memory. */
+static uint32_t fiber_of(struct fibers *f, uint64_t number)
+{
+	uint32_t row = trc_index_get(&f->row, number);
+	struct trc_fiber *fiber;
+	struct fiber_now *now;
+
+	if (row != TRC_INDEX_NONE)
+		return row + 1;
+	fiber = trc_array_add(&f->m->fibers);
+	now = trc_array_add(&f->now);
+	if (!fiber || !now || trc_index_put(&f->row, number, (uint32_t)(f->now.n - 1)))
+		return 0;
+	*fiber = (struct trc_fiber){
+		.fiber = number, .name = "", .created_ns = TRC_NEVER, .ended_ns = TRC_NEVER};
+	now->number = (int64_t)number;
+	now->id = (uint32_t)f->now.n;
+	return now->id;
+}
+
+static struct trc_fiber *fiber_at(struct fibers *f, uint32_t id)
+{
+	return (struct trc_fiber *)f->m->fibers.row + id - 1;
+}
+
+static struct fiber_now *now_at(struct fibers *f, uint32_t id)
+{
+	return (struct fiber_now *)f->now.row + id - 1;
+}
+
+static struct trc_fiber_wait *wait_at(struct fibers *f, const struct fiber_now *now)
+{
+	return (struct trc_fiber_wait *)f->m->fiber_waits.row + now->wait - 1;
+}
+
+static int set_name(struct fibers *f, uint32_t id, uint64_t string)
+{
+	const char *name = trc_model_string(f->m, string);
+
+	if (name && *name)
+		fiber_at(f, id)->name = name;
+	return name ? 0 : -ENOMEM;
+}
+
+/* The fiber waits from now on. */
+static struct trc_fiber_wait *wait_add(struct fibers *f, uint32_t id, int64_t start_ns)
+{
+	struct trc_fiber_wait *wait = trc_array_add(&f->m->fiber_waits);
+	struct fiber_now *now = now_at(f, id);
+
+	if (!wait)
+		return NULL;
+	*wait = (struct trc_fiber_wait){.start_ns = start_ns,
+					.ready_ns = TRC_NEVER,
+					.end_ns = TRC_NEVER,
+					.fiber = id};
+	now->phase = PHASE_WAITS;
+	now->wait = (uint32_t)f->m->fiber_waits.n;
+	return wait;
+}
+
+/* It ran again unseen, at the latest now (F2); of one from before the window nothing is left. */
+static void wait_miss(struct trc_fiber_wait *wait, int64_t now_ns)
+{
+	wait->flags |= wait->flags & TRC_FIBER_WAIT_CUT ? WAIT_DROPPED : TRC_FIBER_WAIT_LOST;
+	wait->end_ns = now_ns;
+}
+
+static int fiber_left(struct fibers *f, uint32_t id, const struct trc_columns *c, uint32_t row)
+{
+	struct fiber_now *now = now_at(f, id);
+	uint8_t reason = (uint8_t)trc_arg(c, row, TRC_A_FIBER_SWITCH_REASON);
+	struct trc_fiber_wait *wait;
+
+	if (now->phase == PHASE_ENDED)
+		return 0;
+	if (now->phase == PHASE_WAITS)
+		wait_miss(wait_at(f, now), c->time_ns[row]);
+	now->phase = PHASE_CAN_RUN;
+	now->since_ns = c->time_ns[row];
+	if (!reason)
+		return 0;
+	wait = wait_add(f, id, c->time_ns[row]);
+	if (!wait)
+		return -ENOMEM;
+	wait->reason = reason;
+	wait->object = trc_arg(c, row, TRC_A_FIBER_SWITCH_OBJECT);
+	wait->thread = c->thread[row];
+	wait->stack = (uint32_t)trc_arg(c, row, TRC_A_FIBER_SWITCH_STACK);
+	return 0;
+}
+
+static void fiber_entered(struct fibers *f, uint32_t id, int64_t now_ns, uint32_t thread)
+{
+	struct fiber_now *now = now_at(f, id);
+
+	if (now->phase == PHASE_ENDED)
+		return;
+	if (now->phase == PHASE_WAITS) {
+		wait_at(f, now)->end_ns = now_ns;
+		wait_at(f, now)->end_thread = thread;
+	} else if (now->phase == PHASE_CAN_RUN) {
+		trc_add_ns(&fiber_at(f, id)->runnable_ns, now->since_ns, now_ns);
+	}
+	now->phase = PHASE_RUNS;
+}
+
+static int switch_event(struct fibers *f, const struct trc_columns *c, uint32_t row)
+{
+	uint64_t number = trc_arg(c, row, TRC_A_FIBER_SWITCH_FIBER);
+	uint64_t left = trc_arg(c, row, TRC_A_FIBER_SWITCH_LEFT);
+	uint32_t id = number ? fiber_of(f, number) : 0, left_id = left ? fiber_of(f, left) : 0;
+	struct trc_change change = {
+		.thread = c->thread[row],
+		.ts_ns = c->time_ns[row],
+		.value = id,
+		.before = left_id,
+		.note = (uint8_t)trc_arg(c, row, TRC_A_FIBER_SWITCH_REASON),
+	};
+	int err;
+
+	if ((number && !id) || (left && !left_id))
+		return -ENOMEM;
+	err = change.thread ? trc_changes_add(&f->changes, &change) : 0;
+	if (!err && id)
+		err = set_name(f, id, trc_arg(c, row, TRC_A_FIBER_SWITCH_NAME));
+	if (err || change.ts_ns < f->m->window_ns) /* F3 */
+		return err;
+	if (left_id)
+		err = fiber_left(f, left_id, c, row);
+	if (!err && id)
+		fiber_entered(f, id, change.ts_ns, c->thread[row]);
+	return err;
+}
+
+static int create_event(struct fibers *f, uint32_t id, const struct trc_columns *c, uint32_t row)
+{
+	struct trc_fiber *fiber = fiber_at(f, id);
+	struct fiber_now *now = now_at(f, id);
+	uint32_t stack = (uint32_t)trc_arg(c, row, TRC_A_FIBER_CREATE_STACK);
+
+	if (stack && fiber->created_ns == TRC_NEVER) {
+		fiber->created_ns = c->time_ns[row];
+		fiber->creator_thread = c->thread[row];
+		fiber->create_stack = stack;
+	}
+	if (now->phase == PHASE_UNSEEN && c->time_ns[row] >= f->m->window_ns)
+		now->phase = PHASE_NEW;
+	return set_name(f, id, trc_arg(c, row, TRC_A_FIBER_CREATE_NAME));
+}
+
+static int ready_event(struct fibers *f, uint32_t id, const struct trc_columns *c, uint32_t row)
+{
+	struct fiber_now *now = now_at(f, id);
+	struct trc_fiber_wait *wait;
+
+	if (c->time_ns[row] < f->m->window_ns)
+		return 0;
+	if (now->phase == PHASE_UNSEEN && f->m->window_ns != TRC_NEVER) { /* F3 */
+		wait = wait_add(f, id, f->m->window_ns);
+		if (!wait)
+			return -ENOMEM;
+		wait->flags = TRC_FIBER_WAIT_CUT;
+	} else if (now->phase == PHASE_UNSEEN || now->phase == PHASE_NEW) {
+		now->phase = PHASE_CAN_RUN;
+		now->since_ns = c->time_ns[row];
+	}
+	if (now->phase != PHASE_WAITS || wait_at(f, now)->ready_ns != TRC_NEVER)
+		return 0; /* F4 */
+	wait = wait_at(f, now);
+	wait->ready_ns = c->time_ns[row];
+	wait->waker_thread = c->thread[row];
+	wait->waker_stack = (uint32_t)trc_arg(c, row, TRC_A_FIBER_READY_STACK);
+	return 0;
+}
+
+static void fiber_end(struct fibers *f, uint32_t id, int64_t now_ns)
+{
+	struct fiber_now *now = now_at(f, id);
+
+	if (now->phase == PHASE_ENDED)
+		return;
+	if (now->phase == PHASE_WAITS) {
+		wait_at(f, now)->end_ns = now_ns;
+		wait_at(f, now)->flags |= TRC_FIBER_WAIT_ENDED;
+	}
+	now->phase = PHASE_ENDED;
+	fiber_at(f, id)->ended_ns = now_ns;
+}
+
+/* F5 */
+static void process_event(struct fibers *f, const struct trc_columns *c, uint32_t row)
+{
+	if (trc_arg(c, row, TRC_A_PROCESS_WHAT) != TRC_PROCESS_EXEC)
+		return;
+	f->exits.exec_ns = c->time_ns[row];
+	for (; f->n_executed < f->m->fibers.n; f->n_executed++)
+		fiber_end(f, (uint32_t)f->n_executed + 1, c->time_ns[row]);
+}
+
+static int exit_event(struct fibers *f, const struct trc_columns *c, uint32_t row)
+{
+	int64_t *ns = trc_array_add(&f->exits.ns);
+
+	if (!ns)
+		return -ENOMEM;
+	*ns = c->time_ns[row];
+	return trc_index_put(&f->exits.row, c->thread[row], (uint32_t)(f->exits.ns.n - 1));
+}
+
+/* An event that is about one fiber. */
+static int fiber_event(struct fibers *f, const struct trc_columns *c, uint32_t row)
+{
+	uint64_t number = trc_arg(c, row, TRC_A_FIBER_FIBER);
+	uint32_t id = number ? fiber_of(f, number) : 0;
+
+	if (!number)
+		return 0;
+	if (!id)
+		return -ENOMEM;
+	if (c->kind[row] == TRC_KIND_FIBER_CREATE)
+		return create_event(f, id, c, row);
+	if (c->kind[row] == TRC_KIND_FIBER_READY)
+		return ready_event(f, id, c, row);
+	fiber_end(f, id, c->time_ns[row]);
+	return 0;
+}
+
+static int fibers_event(struct fibers *f, const struct trc_span *span, uint32_t row)
+{
+	const struct trc_columns *c = span->columns;
+
+	switch (c->kind[row]) {
+	case TRC_KIND_FIBER_SWITCH:
+		return switch_event(f, c, row);
+	case TRC_KIND_FIBER_CREATE:
+	case TRC_KIND_FIBER_READY:
+	case TRC_KIND_FIBER_END:
+		return fiber_event(f, c, row);
+	case TRC_KIND_THREAD_EXIT:
+		return exit_event(f, c, row);
+	case TRC_KIND_PROCESS:
+		process_event(f, c, row);
+		return 0;
+	case TRC_KIND_GAP:
+		return trc_changes_gap(&f->changes, span, row);
+	default:
+		return 0;
+	}
+}
+
+static int fibers_span(struct trc_derive *derive, const struct trc_span *span)
+{
+	int err = 0;
+
+	if (!trc_block_has_kinds(span->block, &derive->kinds))
+		return 0;
+	for (uint32_t row = span->first; row < span->last && !err; row++)
+		err = fibers_event((struct fibers *)derive, span, row);
+	return err;
+}
+
+/* --- after the last event --- */
+
+/* What threads were in at the end; trc_changes may have nothing else of them (B1). */
+static int changes_from_table(struct fibers *f)
+{
+	const struct trc_thread_fiber_entry *e;
+	size_t n = trc_reader_thread_fibers(f->m->reader, &e);
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		uint32_t id = e[i].fiber ? fiber_of(f, e[i].fiber) : 0;
+		struct trc_change change = {
+			e[i].thread, TRC_CHANGE_AT_END, .value = id, .before = id};
+
+		if (!e[i].thread)
+			continue;
+		if (e[i].fiber && !id)
+			return -ENOMEM;
+		if (id)
+			err = set_name(f, id, e[i].name);
+		if (!err)
+			err = trc_changes_add(&f->changes, &change);
+	}
+	return err;
+}
+
+/* Sorts the fibers by number; what has their row ids gets the new ones. */
+static int fibers_sort(struct fibers *f)
+{
+	struct trc_model *m = f->m;
+	struct trc_fiber_wait *wait = m->fiber_waits.row;
+	struct trc_change *c = f->changes.changes.row;
+	uint32_t *id = calloc(m->fibers.n + 1, sizeof(*id));
+	int err = id ? trc_array_sort(&m->fibers, offsetof(struct trc_fiber, fiber),
+				      offsetof(struct trc_fiber, creator_thread))
+		     : -ENOMEM;
+
+	if (!err)
+		err = trc_array_sort(&f->now, offsetof(struct fiber_now, number),
+				     offsetof(struct fiber_now, id));
+	if (!err) {
+		for (uint32_t i = 0; i < f->now.n; i++)
+			id[now_at(f, i + 1)->id] = i + 1;
+		for (size_t i = 0; i < m->fiber_waits.n; i++)
+			wait[i].fiber = id[wait[i].fiber];
+		for (size_t i = 0; i < f->changes.changes.n; i++) {
+			c[i].value = id[c[i].value];
+			c[i].before = id[c[i].before];
+		}
+	}
+	free(id);
+	return err;
+}
+
+/* What a fiber does in the end; its runs have told of one that runs. */
+static void fiber_finish(struct fibers *f, uint32_t id)
+{
+	static const uint8_t states[] = {
+		[PHASE_UNSEEN] = TRC_FIBER_UNKNOWN,   [PHASE_NEW] = TRC_FIBER_NEW,
+		[PHASE_RUNS] = TRC_FIBER_UNKNOWN,     [PHASE_CAN_RUN] = TRC_FIBER_RUNNABLE,
+		[PHASE_WAITS] = TRC_FIBER_WAITING,    [PHASE_ENDED] = TRC_FIBER_ENDED,
+	};
+	struct fiber_now *now = now_at(f, id);
+	struct trc_fiber *fiber = fiber_at(f, id);
+
+	if (fiber->state == TRC_FIBER_RUNNING && now->phase != PHASE_ENDED) {
+		if (now->phase == PHASE_WAITS)
+			wait_miss(wait_at(f, now), f->m->end_ns); /* F2 */
+		return;
+	}
+	fiber->state = states[now->phase];
+	if (now->phase == PHASE_CAN_RUN)
+		trc_add_ns(&fiber->runnable_ns, now->since_ns, f->m->end_ns);
+	if (now->phase != PHASE_WAITS)
+		return;
+	wait_at(f, now)->flags |= TRC_FIBER_WAIT_OPEN;
+	if (wait_at(f, now)->ready_ns != TRC_NEVER)
+		fiber->state = TRC_FIBER_RUNNABLE;
+}
+
+/* Up to where it is known to have lasted (F2). */
+static void wait_cut_short(const struct fibers *f, struct trc_fiber_wait *wait)
+{
+	int64_t from_ns = wait->start_ns, until_ns = wait->end_ns;
+
+	wait->end_ns = trc_changes_may_miss(&f->changes, &from_ns, &until_ns) ? from_ns
+									       : wait->start_ns;
+	if (wait->ready_ns > wait->end_ns) {
+		wait->ready_ns = TRC_NEVER;
+		wait->waker_thread = wait->waker_stack = 0;
+	}
+}
+
+/* False if it was none after all. */
+static bool wait_finish(struct fibers *f, struct trc_fiber_wait *wait)
+{
+	struct trc_model *m = f->m;
+	int64_t from_ns = wait->start_ns, until_ns = wait->ready_ns;
+
+	if (wait->flags & WAIT_DROPPED)
+		return false;
+	/* What it did before it was made ready may have been lost. */
+	if (wait->flags & TRC_FIBER_WAIT_CUT &&
+	    trc_changes_may_miss(&f->changes, &from_ns, &until_ns))
+		return false;
+	if (wait->flags & TRC_FIBER_WAIT_LOST)
+		wait_cut_short(f, wait);
+	wait->labels = trc_model_labels_at(m, wait->thread, wait->start_ns);
+	if (wait->ready_ns != TRC_NEVER)
+		wait->waker_fiber = trc_model_fiber_at(m, wait->waker_thread, wait->ready_ns);
+	return true;
+}
+
+static void wait_sum(struct trc_model *m, const struct trc_fiber_wait *wait)
+{
+	struct trc_fiber *fiber = (struct trc_fiber *)m->fibers.row + wait->fiber - 1;
+	int64_t end_ns = wait->end_ns == TRC_NEVER ? m->end_ns : wait->end_ns;
+	int64_t ready_ns = wait->ready_ns == TRC_NEVER ? end_ns : wait->ready_ns;
+
+	fiber->n_waits++;
+	trc_add_ns(&fiber->waited_ns, wait->start_ns, ready_ns);
+	if (!(wait->flags & TRC_FIBER_WAIT_ENDED))
+		trc_add_ns(&fiber->runnable_ns, ready_ns, end_ns);
+}
+
+static int waits_finish(struct fibers *f)
+{
+	struct trc_array *waits = &f->m->fiber_waits;
+	struct trc_fiber_wait *wait = waits->row;
+	size_t n = 0;
+
+	for (size_t i = 0; i < waits->n; i++) {
+		if (!wait_finish(f, &wait[i]))
+			continue;
+		wait_sum(f->m, &wait[i]);
+		wait[n++] = wait[i];
+	}
+	waits->n = n;
+	return trc_array_sort(waits, offsetof(struct trc_fiber_wait, start_ns),
+			      offsetof(struct trc_fiber_wait, thread));
+}
+
+static int fibers_end(struct trc_derive *derive)
+{
+	struct fibers *f = (struct fibers *)derive;
+	struct trc_model *m = f->m;
+	struct trc_fiber *fiber;
+	int err = changes_from_table(f);
+
+	if (!err)
+		err = fibers_sort(f);
+	if (!err)
+		err = trc_changes_make_spans(&f->changes, &m->fiber_spans);
+	if (!err)
+		err = trc_derive_fiber_runs(m, &f->changes, &f->exits);
+	fiber = m->fibers.row;
+	for (uint32_t i = 0; i < m->fibers.n && !err; i++) {
+		fiber_finish(f, i + 1);
+		if (fiber[i].creator_thread)
+			fiber[i].creator = trc_model_fiber_at(m, fiber[i].creator_thread,
+							      fiber[i].created_ns);
+	}
+	return err ? err : waits_finish(f);
+}
+
+static void fibers_free(struct trc_derive *derive)
+{
+	struct fibers *f = (struct fibers *)derive;
+
+	trc_changes_free(&f->changes);
+	trc_index_free(&f->row);
+	trc_array_free(&f->now);
+	trc_index_free(&f->exits.row);
+	trc_array_free(&f->exits.ns);
+	free(f);
+}
+
+int trc_derive_fibers(struct trc_derive **out, struct trc_model *m)
+{
+	static const unsigned int kinds[] = {TRC_KIND_FIBER_CREATE, TRC_KIND_FIBER_SWITCH,
+					     TRC_KIND_FIBER_READY,  TRC_KIND_FIBER_END,
+					     TRC_KIND_THREAD_EXIT,  TRC_KIND_PROCESS,
+					     TRC_KIND_GAP};
+	struct fibers *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return -ENOMEM;
+	f->m = m;
+	trc_changes_init(&f->changes, m);
+	f->now.row_bytes = sizeof(struct fiber_now);
+	f->exits.ns.row_bytes = sizeof(int64_t);
+	f->exits.exec_ns = TRC_NEVER;
+	f->derive = (struct trc_derive){.part = TRC_PART_FIBERS,
+					.span = fibers_span,
+					.end = fibers_end,
+					.free = fibers_free};
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		trc_kind_mask_add(&f->derive.kinds, kinds[i]);
+	*out = &f->derive;
+	return 0;
+}
+
+uint32_t trc_model_fiber_at(const struct trc_model *m, uint32_t thread, int64_t ts_ns)
+{
+	return trc_thread_spans_at(&m->fiber_spans, thread, ts_ns);
+}

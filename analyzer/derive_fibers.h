@@ -1,0 +1,31 @@
+/*
+ * derive_fibers.h - what the files that derive fibers share (derive_fibers.c, derive_fiber_runs.c).
+ */
+#ifndef TRC_ANALYZER_DERIVE_FIBERS_H
+#define TRC_ANALYZER_DERIVE_FIBERS_H
+
+#include "analyzer/spans.h"
+
+/* When threads ended, whose last fiber ends to run there. */
+struct trc_thread_exits {
+	struct trc_index row; /* by serial */
+	struct trc_array ns;  /* int64_t */
+	int64_t exec_ns;      /* all threads, when another program was executed; TRC_NEVER = not */
+};
+
+/* Makes fiber_runs of the spans that were made of `changes`, whose notes are reasons, and adds them
+ * up in fibers; the state of a fiber that runs in the end is set.  0 or -ENOMEM. */
+int trc_derive_fiber_runs(struct trc_model *m, const struct trc_changes *changes,
+			  const struct trc_thread_exits *exits);
+
+/* Adds until - from to *sum, if that is a time, and one that can be told. */
+static inline void trc_add_ns(int64_t *sum, int64_t from_ns, int64_t until_ns)
+{
+	int64_t ns, total;
+
+	if (until_ns > from_ns && !__builtin_sub_overflow(until_ns, from_ns, &ns) &&
+	    !__builtin_add_overflow(*sum, ns, &total))
+		*sum = total;
+}
+
+#endif

@@ -1,0 +1,409 @@
+/*
+ * model_fibers_test.c - when fibers ran and waited, who made them ready, and which regions are theirs.
+ *
+ * Each row is a trace and what must come of it, as text.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tests/analyzer/model_fixture.h"
+
+#define THREADS                                                                                    \
+	"thread 1 tid=101 name=\"main\"\nthread 2 tid=102 creator=1\nthread 3 tid=103 creator=1\n" \
+	"stack s1 0x401000\nstack s2 0x402000\nstack s3 0x403000\n"                                \
+	"labels a tenant=\"acme\"\nlabels b tenant=\"other\"\n"
+/* A window from 1000 on, of the procs that the tests record on. */
+#define WINDOW                                                                                     \
+	"coverage proc=0 from=1000 to=9000\ncoverage proc=1 from=1000 to=9000\n"                   \
+	"coverage proc=2 from=1000 to=9000\n"
+#define GAP(since, at) "@" #at " proc=3 gap lost_events=3 since=" #since " cause=ring_full\n"
+
+struct text {
+	char at[4096];
+	size_t n;
+};
+
+static void add(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct text *t, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	t->n += (size_t)vsnprintf(t->at + t->n, sizeof(t->at) - t->n, format, args);
+	va_end(args);
+	ck_assert_uint_lt(t->n, sizeof(t->at));
+}
+
+static void add_time(struct text *t, int64_t ns)
+{
+	if (ns == TRC_NEVER)
+		add(t, " -");
+	else
+		add(t, " %" PRId64, ns);
+}
+
+static void add_flags(struct text *t, unsigned int flags, const char *names)
+{
+	for (unsigned int i = 0; names[i]; i++)
+		if (flags >> i & 1)
+			add(t, " %c", names[i]);
+}
+
+/* The fibers by number, runs and waits name them so, too. */
+static uint64_t number(const struct trc_model *m, uint32_t id)
+{
+	size_t n;
+	const struct trc_fiber *fiber = trc_model_fibers(m, &n);
+
+	ck_assert_uint_le(id, n);
+	return id ? fiber[id - 1].fiber : 0;
+}
+
+static void add_runs(struct text *t, const struct trc_model *m)
+{
+	size_t n;
+	const struct trc_fiber_run *run = trc_model_fiber_runs(m, &n);
+
+	for (size_t i = 0; i < n; i++, run++) {
+		add(t, "%" PRIu64 " on %u", number(m, run->fiber), run->thread);
+		add_time(t, run->start_ns);
+		add_time(t, run->end_ns);
+		if (run->reason)
+			add(t, " %s", trc_reason_name(run->reason));
+		add_flags(t, run->flags, "EOCL"); /* ended, open, cut, lost */
+		add(t, "\n");
+	}
+}
+
+static void add_waits(struct text *t, const struct trc_model *m)
+{
+	size_t n;
+	const struct trc_fiber_wait *wait = trc_model_fiber_waits(m, &n);
+
+	for (size_t i = 0; i < n; i++, wait++) {
+		add(t, "%" PRIu64 " waits", number(m, wait->fiber));
+		add_time(t, wait->start_ns);
+		add_time(t, wait->ready_ns);
+		add_time(t, wait->end_ns);
+		add(t, " %s %" PRIu64 " on %u>%u s%u l%u by %u/%" PRIu64 " s%u",
+		    wait->reason ? trc_reason_name(wait->reason) : "?", wait->object, wait->thread,
+		    wait->end_thread, wait->stack, wait->labels, wait->waker_thread,
+		    number(m, wait->waker_fiber), wait->waker_stack);
+		add_flags(t, wait->flags, "EOCL");
+		add(t, "\n");
+	}
+}
+
+static void add_fibers(struct text *t, const struct trc_model *m)
+{
+	static const char *const states[] = {"unknown",	 "new",	    "running",
+					     "runnable", "waiting", "ended"};
+	size_t n;
+	const struct trc_fiber *fiber = trc_model_fibers(m, &n);
+
+	for (size_t i = 0; i < n; i++, fiber++) {
+		add(t, "%" PRId64 " '%s'", (int64_t)fiber->fiber, fiber->name);
+		add_time(t, fiber->created_ns);
+		add_time(t, fiber->ended_ns);
+		add(t, " by %u/%" PRIu64 " s%u", fiber->creator_thread,
+		    number(m, fiber->creator), fiber->create_stack);
+		add(t, " %s run %u %" PRId64 " runnable %" PRId64 " waited %u %" PRId64 "\n",
+		    states[fiber->state], fiber->n_runs, fiber->run_ns, fiber->runnable_ns,
+		    fiber->n_waits, fiber->waited_ns);
+	}
+}
+
+static const struct row {
+	const char *what, *text, *expected;
+} run_rows[] = {
+	{"on any thread, from one switch to the next",
+	 THREADS "@100 thread=1 fiber_switch fiber=5 name=\"a\"\n"
+		 "@200 thread=1 fiber_switch left=5\n"
+		 "@300 proc=1 thread=2 fiber_switch fiber=5 name=\"a\"\n"
+		 "@400 proc=1 thread=2 fiber_switch fiber=6 left=5 name=\"b\" reason=sleep\n"
+		 "@9000 proc=1 thread=2 log\n",
+	 "5 on 1 100 200\n5 on 2 300 400 sleep\n6 on 2 400 - O\n"},
+
+	{"one that resumes another, which then gives back",
+	 THREADS "@100 thread=1 fiber_switch fiber=5\n@200 thread=1 fiber_switch fiber=6 left=5\n"
+		 "@300 thread=1 fiber_switch fiber=7 left=6\n"
+		 "@400 thread=1 fiber_switch fiber=6 left=7\n"
+		 "@500 thread=1 fiber_switch fiber=5 left=6\n@600 thread=1 fiber_switch left=5\n",
+	 "5 on 1 100 200\n6 on 1 200 300\n7 on 1 300 400\n6 on 1 400 500\n5 on 1 500 600\n"},
+
+	{"the last one of a fiber that has ended",
+	 THREADS "@100 thread=1 fiber_switch fiber=5\n@200 thread=1 fiber_switch left=5\n"
+		 "@300 thread=1 fiber_switch fiber=5\n@400 thread=1 fiber_switch left=5\n"
+		 "@400 thread=1 fiber_end fiber=5\n",
+	 "5 on 1 100 200\n5 on 1 300 400 E\n"},
+
+	{"it ends with its thread",
+	 THREADS "@100 thread=2 fiber_switch fiber=5\n@700 thread=2 thread_exit\n@900 thread=1 log\n",
+	 "5 on 2 100 700\n"},
+
+	{"and with the program, when another is executed",
+	 THREADS "@100 thread=1 fiber_switch fiber=5\n@700 thread=1 process what=2 value=1\n"
+		 "@900 thread=2 log\n",
+	 "5 on 1 100 700 E\n"},
+
+	{"a switch to it is missing: it ran from the end of the gap on",
+	 THREADS "@100 thread=1 fiber_switch fiber=5\n@200 thread=1 fiber_switch left=5\n" GAP(
+		 300, 400) "@600 thread=1 fiber_switch left=5\n",
+	 "5 on 1 100 200\n5 on 1 400 600 C\n"},
+
+	{"a switch away from it is missing: it ran to the beginning of the gap",
+	 THREADS "@100 thread=1 fiber_switch fiber=5\n" GAP(
+		 300, 400) "@600 thread=1 fiber_switch fiber=6\n",
+	 "5 on 1 100 300 L\n6 on 1 600 - O\n"},
+
+	{"nothing of the thread but what the file's table says",
+	 THREADS "@100 thread=2 log\n@900 thread=2 log\n"
+		 "thread_fiber thread=1 fiber=7 name=\"worker\"\n",
+	 "7 on 1 0 - O C\n"},
+
+	{"lost at the end: the table has what came last",
+	 THREADS "@100 thread=1 fiber_switch fiber=5\n" GAP(
+		 300, 400) "@900 thread=2 log\nthread_fiber thread=1 fiber=7 name=\"worker\"\n",
+	 "5 on 1 100 300 L\n7 on 1 400 - O C\n"},
+
+	{"in a window: what it left first ran since it began, and what is outside is not told",
+	 THREADS "@500 proc=2 thread=3 fiber_switch fiber=8\n"
+		 "@600 proc=2 thread=3 fiber_switch left=8\n"
+		 "@700 proc=1 thread=2 fiber_switch fiber=6\n"
+		 "@2000 thread=1 fiber_switch left=5\n"
+		 "@3000 proc=1 thread=2 fiber_switch left=6\n" WINDOW,
+	 "5 on 1 1000 2000 C\n6 on 2 1000 3000 C\n"},
+
+	{"a snapshot in which a thread never switched",
+	 THREADS "@2000 thread=1 log\nthread_fiber thread=1 fiber=7 name=\"worker\"\n" WINDOW,
+	 "7 on 1 1000 - O C\n"},
+
+	{"of a switch to what runs already nothing comes",
+	 THREADS "@100 thread=1 fiber_switch fiber=5\n@200 thread=1 fiber_switch fiber=5 left=5\n"
+		 "@300 thread=1 fiber_switch left=5\n",
+	 "5 on 1 100 300\n"},
+};
+
+static const struct row wait_rows[] = {
+	{"from where it was left to where it runs again, and who made it ready",
+	 THREADS "@50 thread=1 labels labels=a\n@100 thread=1 fiber_switch fiber=5\n"
+		 "@150 proc=1 thread=2 fiber_switch fiber=6\n"
+		 "@200 thread=1 fiber_switch left=5 reason=user object=0x10 stack=s1\n"
+		 "@201 thread=1 labels before=a labels=b\n"
+		 "@300 proc=1 thread=2 fiber_ready fiber=5 stack=s2\n"
+		 "@400 proc=2 thread=3 fiber_switch fiber=5\n",
+	 "5 waits 200 300 400 user 16 on 1>3 s1 l1 by 2/6 s2\n"},
+
+	{"it may be made ready by nobody",
+	 THREADS "@200 thread=1 fiber_switch left=5 reason=sleep\n"
+		 "@300 thread=1 fiber_switch fiber=5\n",
+	 "5 waits 200 - 300 sleep 0 on 1>1 s0 l0 by 0/0 s0\n"},
+
+	{"made ready before it waits, or while it could run: no wake-up",
+	 THREADS "@100 thread=1 fiber_switch fiber=5\n@150 proc=1 thread=2 fiber_ready fiber=5\n"
+		 "@200 thread=1 fiber_switch left=5 reason=user\n"
+		 "@300 thread=1 fiber_switch fiber=5\n@400 thread=1 fiber_switch left=5\n"
+		 "@450 proc=1 thread=2 fiber_ready fiber=5\n@500 thread=1 fiber_switch fiber=5\n",
+	 "5 waits 200 - 300 user 0 on 1>1 s0 l0 by 0/0 s0\n"},
+
+	{"the first one that makes it ready counts",
+	 THREADS "@200 thread=1 fiber_switch left=5 reason=poll object=7\n"
+		 "@300 proc=1 thread=2 fiber_ready fiber=5\n@350 proc=2 thread=3 fiber_ready fiber=5\n"
+		 "@400 thread=1 fiber_switch fiber=5\n",
+	 "5 waits 200 300 400 poll 7 on 1>1 s0 l0 by 2/0 s0\n"},
+
+	{"still in progress: one that nobody made ready, one that did not run yet",
+	 THREADS "@200 thread=1 fiber_switch left=5 reason=user\n"
+		 "@300 thread=1 fiber_switch fiber=6\n"
+		 "@400 thread=1 fiber_switch left=6 reason=user\n"
+		 "@500 thread=1 fiber_ready fiber=6\n",
+	 "5 waits 200 - - user 0 on 1>0 s0 l0 by 0/0 s0 O\n"
+	 "6 waits 400 500 - user 0 on 1>0 s0 l0 by 1/0 s0 O\n"},
+
+	{"one that ended while it waited",
+	 THREADS "@200 thread=1 fiber_switch left=5 reason=user\n@300 thread=1 fiber_end fiber=5\n",
+	 "5 waits 200 - 300 user 0 on 1>0 s0 l0 by 0/0 s0 E\n"},
+
+	{"it ran again unseen: it waited to the gap at least",
+	 THREADS "@200 thread=1 fiber_switch left=5 reason=user\n" GAP(
+		 400, 500) "@450 proc=1 thread=2 fiber_ready fiber=5\n"
+			   "@700 proc=1 thread=2 fiber_switch left=5 reason=sleep\n"
+			   "@800 proc=1 thread=2 fiber_switch fiber=5\n",
+	 "5 waits 200 - 400 user 0 on 1>0 s0 l0 by 0/0 s0 L\n"
+	 "5 waits 700 - 800 sleep 0 on 2>2 s0 l0 by 0/0 s0\n"},
+
+	{"made ready before the gap, it was made ready",
+	 THREADS "@200 thread=1 fiber_switch left=5 reason=user\n"
+		 "@300 proc=2 thread=3 fiber_ready fiber=5\n" GAP(
+			 400, 500) "@700 proc=1 thread=2 fiber_switch left=5\n",
+	 "5 waits 200 300 400 user 0 on 1>0 s0 l0 by 3/0 s0 L\n"},
+
+	{"that it runs in the end only the table says",
+	 THREADS "@200 thread=1 fiber_switch left=5 reason=user\n" GAP(
+		 400, 500) "@900 thread=1 log\nthread_fiber thread=2 fiber=5\n",
+	 "5 waits 200 - 400 user 0 on 1>0 s0 l0 by 0/0 s0 L\n"},
+
+	{"without a gap a wait that cannot be is none of any length",
+	 THREADS "@200 thread=1 fiber_switch left=5 reason=user\n"
+		 "@700 thread=1 fiber_switch left=5\n",
+	 "5 waits 200 - 200 user 0 on 1>0 s0 l0 by 0/0 s0 L\n"},
+
+	{"from before the window: it is made ready in it, and runs",
+	 THREADS "@500 thread=1 fiber_switch left=5 reason=user\n"
+		 "@2000 thread=1 fiber_ready fiber=5 stack=s3\n"
+		 "@2500 thread=1 fiber_switch fiber=5\n" WINDOW,
+	 "5 waits 1000 2000 2500 ? 0 on 0>1 s0 l0 by 1/0 s3 C\n"},
+
+	{"and does not run",
+	 THREADS "@2000 thread=1 fiber_ready fiber=5\n" WINDOW,
+	 "5 waits 1000 2000 - ? 0 on 0>0 s0 l0 by 1/0 s0 O C\n"},
+
+	{"in a window: what runs first in it may not have waited",
+	 THREADS "@500 thread=1 fiber_switch left=5 reason=user\n"
+		 "@2500 thread=1 fiber_switch fiber=5\n" WINDOW,
+	 ""},
+
+	{"in a window: it was made ready, but ran",
+	 THREADS "@2000 thread=1 fiber_ready fiber=5\n@2500 proc=1 thread=2 fiber_switch left=5\n"
+		 "@3000 thread=1 fiber_ready fiber=6\nthread_fiber thread=3 fiber=6\n" WINDOW,
+	 ""},
+
+	{"in a window: it was made in it", THREADS
+	 "@1500 thread=1 fiber_create fiber=5 stack=s1\n@2000 thread=1 fiber_ready fiber=5\n"
+	 "@2500 thread=1 fiber_switch fiber=5\n" WINDOW,
+	 ""},
+
+	{"in a window: what it did before it was made ready may be lost",
+	 THREADS GAP(1200, 1300) "@2000 thread=1 fiber_ready fiber=5\n"
+				 "@2500 thread=1 fiber_switch fiber=5\n" WINDOW,
+	 ""},
+};
+
+static const struct row fiber_rows[] = {
+	{"made, made ready, run; its name, and who made it",
+	 THREADS "@100 thread=1 fiber_create fiber=5 name=\"a\" stack=s1\n"
+		 "@200 thread=1 fiber_switch fiber=5 name=\"a\"\n"
+		 "@300 thread=1 fiber_create fiber=6 name=\"b\" stack=s2\n"
+		 "@400 thread=1 fiber_ready fiber=6 stack=s2\n"
+		 "@500 thread=1 fiber_switch fiber=6 left=5 name=\"b\"\n"
+		 "@650 thread=1 fiber_switch fiber=5 left=6 name=\"a\" reason=user\n"
+		 "@700 thread=1 fiber_ready fiber=6 stack=s2\n"
+		 "@1000 thread=1 fiber_switch left=5\n@1000 thread=1 fiber_end fiber=5\n"
+		 "@2000 thread=1 log\n",
+	 "5 'a' 100 1000 by 1/0 s1 ended run 2 650 runnable 150 waited 0 0\n"
+	 "6 'b' 300 - by 1/5 s2 runnable run 1 150 runnable 1400 waited 1 50\n"},
+
+	{"in the order of their numbers, whatever that of their coming; one that is only made",
+	 THREADS "@100 thread=1 fiber_create fiber=9 name=\"i\" stack=s1\n"
+		 "@200 thread=1 fiber_switch fiber=3 name=\"c\"\n"
+		 "@300 thread=1 fiber_switch fiber=7 left=3 name=\"g\"\n@400 thread=1 log\n",
+	 "3 'c' - - by 0/0 s0 runnable run 1 100 runnable 100 waited 0 0\n"
+	 "7 'g' - - by 0/0 s0 running run 1 100 runnable 0 waited 0 0\n"
+	 "9 'i' 100 - by 1/0 s1 new run 0 0 runnable 0 waited 0 0\n"},
+
+	{"made before recording began: when and by whom is not known",
+	 THREADS "@100 thread=1 fiber_create fiber=5 name=\"a\"\n"
+		 "@100 thread=1 fiber_switch fiber=5 name=\"a\"\n"
+		 "@200 thread=1 fiber_switch left=5 reason=user\n@500 thread=1 log\n",
+	 "5 'a' - - by 0/0 s0 waiting run 1 100 runnable 0 waited 1 300\n"},
+
+	{"it yielded, and ran unseen: how long it could run is not told",
+	 THREADS "@100 thread=1 fiber_switch fiber=5 name=\"a\"\n"
+		 "@200 thread=1 fiber_switch left=5\n" GAP(
+			 300, 400) "@600 thread=1 fiber_switch left=5\n@700 thread=1 fiber_switch "
+				   "fiber=5\n@800 thread=1 fiber_end fiber=5\n",
+	 "5 'a' - 800 by 0/0 s0 ended run 3 400 runnable 100 waited 0 0\n"},
+
+	{"only the table knows of it",
+	 THREADS "@1000 thread=2 log\nthread_fiber thread=1 fiber=7 name=\"worker\"\n",
+	 "7 'worker' - - by 0/0 s0 running run 1 1000 runnable 0 waited 0 0\n"},
+
+	{"its thread has ended: what became of it is not known",
+	 THREADS "@100 thread=2 fiber_switch fiber=5\n@700 thread=2 thread_exit\n@900 thread=1 log\n",
+	 "5 '' - - by 0/0 s0 unknown run 1 600 runnable 0 waited 0 0\n"},
+
+	{"root fibers are no rows; large numbers are numbers",
+	 THREADS "@100 thread=1 fiber_switch\n@150 thread=1 fiber_end\n@150 thread=1 fiber_ready\n"
+		 "@200 thread=1 fiber_ready fiber=0xffffffffffffffff\n"
+		 "@300 thread=1 fiber_ready fiber=0x100000001\n@400 thread=1 log\n",
+	 "-1 '' - - by 0/0 s0 runnable run 0 0 runnable 200 waited 0 0\n"
+	 "4294967297 '' - - by 0/0 s0 runnable run 0 0 runnable 100 waited 0 0\n"},
+
+	{"after its end nothing happens to it",
+	 THREADS "@100 thread=1 fiber_end fiber=5\n@200 thread=1 fiber_switch left=5 reason=user\n"
+		 "@300 thread=1 fiber_ready fiber=5\n@400 thread=1 fiber_end fiber=5\n",
+	 "5 '' - 100 by 0/0 s0 ended run 1 200 runnable 0 waited 0 0\n"},
+};
+
+static void check_row(const struct row *row, void (*print)(struct text *, const struct trc_model *))
+{
+	struct trc_model *m = model_of(row->text, TRC_PART_FIBERS);
+	struct text t = {.n = 0};
+
+	print(&t, m);
+	ck_assert_msg(!strcmp(t.at, row->expected), "%s:\n%s", row->what, t.at);
+	model_close(m);
+}
+
+START_TEST(runs)
+{
+	check_row(&run_rows[_i], add_runs);
+}
+END_TEST
+
+START_TEST(waits)
+{
+	check_row(&wait_rows[_i], add_waits);
+}
+END_TEST
+
+START_TEST(fibers)
+{
+	check_row(&fiber_rows[_i], add_fibers);
+}
+END_TEST
+
+START_TEST(at_any_time)
+{
+	struct trc_model *m = model_of(THREADS "@100 thread=1 fiber_switch fiber=5\n"
+					       "@200 thread=1 fiber_switch fiber=6 left=5\n"
+					       "@300 proc=1 thread=2 fiber_switch left=5\n",
+				       TRC_PART_FIBERS);
+
+	ck_assert_uint_eq(trc_model_fiber_at(m, 1, 99), 0);
+	ck_assert_uint_eq(trc_model_fiber_at(m, 1, 100), 1);
+	ck_assert_uint_eq(trc_model_fiber_at(m, 1, 199), 1);
+	ck_assert_uint_eq(trc_model_fiber_at(m, 1, INT64_MAX), 2);
+	ck_assert_uint_eq(trc_model_fiber_at(m, 2, -5), 1);
+	ck_assert_uint_eq(trc_model_fiber_at(m, 2, 300), 0);
+	ck_assert_uint_eq(trc_model_fiber_at(m, 3, 150), 0);
+	model_close(m);
+	m = model_of(THREADS "@100 thread=1 fiber_switch fiber=5\n", 0);
+	ck_assert_uint_eq(trc_model_fiber_at(m, 1, 100), 0);
+	model_close(m);
+}
+END_TEST
+
+#define N(rows) ((int)(sizeof(rows) / sizeof(rows[0])))
+
+int main(void)
+{
+	Suite *suite = suite_create("fibers");
+	TCase *tc = tcase_create("fibers");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	suite_add_tcase(suite, tc);
+	tcase_add_loop_test(tc, runs, 0, N(run_rows));
+	tcase_add_loop_test(tc, waits, 0, N(wait_rows));
+	tcase_add_loop_test(tc, fibers, 0, N(fiber_rows));
+	tcase_add_test(tc, at_any_time);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
