@@ -5,8 +5,8 @@
  * may be off by a little against what the thread itself recorded.  A thread that records
  * an event is on a proc:
  *
- *   H1  events soon after a stop (SKEW_NS) move the stop to them; later ones, before the
- *       next start, move that start back to the first of them
+ *   H1  events soon after a stop (TRC_KERNEL_SKEW_NS) move the stop to them; later ones,
+ *       before the next start, move that start back to the first of them
  *   H2  a stretch lies within the life of its thread: one whose start was not recorded
  *       begins with the thread, or, if the thread had stopped before, is not counted
  */
@@ -14,12 +14,10 @@
 #include <stdlib.h>
 #include "analyzer/model_parts.h"
 
-enum { SKEW_NS = 100000 };
-
 struct sched_thread {
 	size_t on_cpu;     /* index + 1 of its latest stretch; 0 = none yet */
 	bool running;      /* that stretch has not ended */
-	int64_t first_off_ns; /* its first event since it stopped, beyond SKEW_NS; or TRC_NEVER */
+	int64_t first_off_ns; /* its first event since it stopped, beyond H1's; or TRC_NEVER */
 };
 
 struct sched {
@@ -115,7 +113,7 @@ static void own_event(struct sched *s, const struct trc_columns *c, uint32_t row
 	stretch = latest(s, t);
 	if (t->running || !stretch || t->first_off_ns != TRC_NEVER)
 		return;
-	if (c->time_ns[row] - stretch->end_ns <= SKEW_NS)
+	if (c->time_ns[row] - stretch->end_ns <= TRC_KERNEL_SKEW_NS)
 		stretch->end_ns = c->time_ns[row];
 	else
 		t->first_off_ns = c->time_ns[row];

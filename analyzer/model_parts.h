@@ -28,6 +28,9 @@ struct trc_thread_spans {
 	struct trc_index first;
 };
 
+/* The kernel's clock, aligned through sync points, is no further off than this. */
+enum { TRC_KERNEL_SKEW_NS = 100000 };
+
 struct trc_model {
 	struct trc_reader *reader;
 	unsigned int have; /* enum trc_part */

@@ -296,14 +296,14 @@ $two
 @1000 thread=2 log message="x"
 @2000 thread=2 thread_start
 END
-violation 'thread 2: on procs for 320000000 ns, but it lives for 19999980 ns' <<END
+violation 'thread 2: on procs for 40000000 ns, but it lives for 19999980 ns' <<END
 $two
 @1000 source=kernel proc=1 thread=2 proc_start
 @1000 proc=1 thread=2 thread_start
 @20000000 proc=1 thread=2 thread_exit
 @20001000 source=kernel proc=1 thread=2 proc_stop
 @20002000 source=kernel thread=2 proc_start
-@320002000 source=kernel thread=2 proc_stop
+@40002000 source=kernel thread=2 proc_stop
 END
 violation 'thread 2: on procs for 2000001000 ns, but it lives for 19999980 ns' <<END
 $two
@@ -329,6 +329,33 @@ labels a tenant="acme"
 thread_labels thread=2 labels=a
 thread_labels thread=2
 END
+# After its exit the machine may stand still under it: not for longer, not again, not where others run.
+exits="$two
+@1000 source=kernel proc=1 thread=2 proc_start
+@1000 proc=1 thread=2 thread_start
+@2000 proc=1 thread=2 thread_exit
+@3000 source=kernel proc=1 thread=2 proc_stop"
+violation 'thread 2: on procs for 300002000 ns, but it lives for 1980 ns' <<END
+$exits
+@4000 source=kernel thread=2 proc_start
+@300004000 source=kernel thread=2 proc_stop
+@300005000 source=kernel thread=2 proc_start
+END
+violation 'thread 2: on procs for 40002000 ns, but it lives for 1980 ns' <<END
+$exits
+@4000 source=kernel thread=2 proc_start
+@20004000 source=kernel thread=2 proc_stop
+@20005000 source=kernel thread=2 proc_start
+@40005000 source=kernel thread=2 proc_stop
+@40006000 source=kernel thread=2 proc_start
+END
+violation 'thread 2: on procs for 20002000 ns, but it lives for 1980 ns' <<END
+$exits
+@4000 source=kernel thread=2 proc_start
+@9000000 thread=1 log message="on the same proc"
+@20004000 source=kernel thread=2 proc_stop
+@20005000 source=kernel thread=2 proc_start
+END
 # Nor is being on a proc for long before the start is seen, or after the exit.
 "$assemble" - late.trc <<END || exit 1
 $two
@@ -340,9 +367,20 @@ $two
 @60002000 source=kernel proc=1 thread=2 proc_stop
 @60003000 source=kernel proc=1 thread=2 proc_start
 @160003000 source=kernel proc=1 thread=2 proc_stop
+@160004000 source=kernel proc=1 thread=2 proc_start
+@160005000 proc=1 thread=1 log message="after it, and so is the next before it"
 END
 run "$analyze" --check late.trc
-same 'slow to start and to end' '0 8 events checked: nothing is wrong' "$status $(cat out)"
+same 'slow to start and to end' '0 10 events checked: nothing is wrong' "$status $(cat out)"
+# That it was put on a proc again may be lost.
+"$assemble" - unknown.trc <<END || exit 1
+$exits
+@4000 source=kernel proc=1 thread=2 proc_start
+@20004000 source=kernel proc=1 thread=2 proc_stop
+@20009000 source=kernel proc=1 thread=2 gap lost_events=3 since=20005000 cause=kernel
+END
+run "$analyze" --check unknown.trc
+same 'records lost after the exit' '0 7 events checked: nothing is wrong' "$status $(cat out)"
 # What began before the trace is no violation.
 "$assemble" - before.trc <<'END' || exit 1
 thread 1 tid=1
