@@ -66,6 +66,7 @@ static size_t place_arrays(struct trc_drain *d, unsigned char *base)
 	PLACE(module_ended, h->n_modules);
 	PLACE(status, h->n_threads);
 	PLACE(thread_labels, h->n_threads);
+	PLACE(thread_fibers, h->n_threads);
 	PLACE(stacks.pair, d->stacks.mask + UINT64_C(1));
 	PLACE(strings.pair, d->strings.mask + UINT64_C(1));
 	PLACE(label_sets.pair, d->label_sets.mask + UINT64_C(1));
@@ -195,6 +196,7 @@ static void window_init(struct trc_drain *d, const struct trc_drain_window *wind
 	d->span = window->to - window->from;
 	d->now = window->now;
 	d->sync = window->sync;
+	d->regions_fiber = window->regions_fiber;
 	d->final = true;
 	trc_drain_see_serials(d);
 	for (uint32_t i = 0; i < d->h.n_procs; i++)
@@ -532,7 +534,7 @@ void trc_drain_observe(struct trc_drain *d, const struct trc_drain_observer *obs
 	if (!observer || !observer->thread_labels)
 		return;
 	trc_drain_make_room(d);
-	trc_drain_look_at_labels(d);
+	trc_drain_look_at_threads(d);
 	for (uint32_t i = 0; i < d->n_thread_labels; i++)
 		observer->thread_labels(observer->context, d->w, d->thread_labels[i].thread,
 					d->thread_labels[i].labels);
@@ -604,7 +606,7 @@ int trc_drain_finish(struct trc_drain *d, enum trc_drain_end how)
 
 	if (how != TRC_DRAIN_LEFT)
 		nobody_drains(d);
-	trc_drain_look_at_labels(d);
+	trc_drain_look_at_threads(d);
 	if (how == TRC_DRAIN_STOPPED || how == TRC_DRAIN_LEFT)
 		wait_for_the_last(d);
 	/* What is being committed in one that is left is for the drain that goes on. */
@@ -622,7 +624,7 @@ int trc_drain_finish(struct trc_drain *d, enum trc_drain_end how)
 		trc_drain_modules_end(d);
 	} else {
 		trc_drain_status(d);
-		trc_writer_thread_labels(d->w, d->thread_labels, d->n_thread_labels);
+		trc_drain_threads_at_end(d);
 	}
 	if (d->joined) {
 		d->to = d->sync.ticks;
@@ -655,12 +657,14 @@ void trc_drain_totals(const struct trc_drain *d, struct trc_drain_totals *totals
 void trc_drain_next(const struct trc_drain *d, struct trc_drain_options *options)
 {
 	uint64_t tasks = atomic_load_explicit(&d->shared->next_task, memory_order_relaxed);
+	uint64_t fibers = atomic_load_explicit(&d->shared->next_fiber, memory_order_relaxed);
 	uint32_t epoch = atomic_load_explicit(&d->shared->module_epoch, memory_order_relaxed);
 
 	*options = d->options;
 	options->serial_base += d->max_serial;
 	options->sample_base += d->max_sample;
 	options->task_base += tasks < INT64_MAX / 2 ? tasks : 0;
+	options->fiber_base += fibers < INT64_MAX / 2 ? fibers : 0;
 	options->epoch_base += (epoch < INT32_MAX ? epoch : 0) + 1;
 }
 

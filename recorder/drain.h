@@ -25,8 +25,8 @@ struct trc_perf_record;
 
 /*
  * A process that executes another program goes on in the same trace with another mapping, which
- * counts serials, tasks, module epochs and sampled allocations from the beginning: what the
- * mappings before it used is added to them.
+ * counts serials, tasks, fibers, module epochs and sampled allocations from the beginning: what
+ * the mappings before it used is added to them.
  */
 struct trc_drain_window;
 
@@ -50,6 +50,7 @@ struct trc_drain_options {
 	uint32_t epoch_base;
 	uint64_t task_base;
 	uint64_t sample_base; /* of allocations */
+	uint64_t fiber_base;
 	/* A flight recorder uses the mapping: what was recorded before is not this trace's, and
 	 * recording may go on after it. */
 	bool join;
@@ -75,6 +76,10 @@ struct trc_drain_window {
 	uint64_t from, to; /* ticks, both included */
 	uint64_t now;      /* ticks; no record is later */
 	struct trc_sync_point sync; /* turns the kernel's times into ticks */
+	/* [n_threads]: the fiber that each slot's open regions are of, where another one than the slot
+	 * says may have run by the time they were looked at.  NULL = nowhere.  Borrowed until
+	 * trc_drain_close(). */
+	const uint64_t *regions_fiber;
 };
 
 enum trc_drain_end {

@@ -13,6 +13,7 @@ struct trc_drain_plan {
 	bool has_text;
 	uint8_t threads, tasks, strings, stacks, labels;
 	uint8_t samples; /* numbers of sampled allocations */
+	uint8_t fibers;  /* numbers of fibers */
 };
 
 /* From ids of the ring to ids of the file.  Ring ids are never reused (L3), so that an entry
@@ -74,6 +75,7 @@ struct trc_drain_slot {
 struct trc_slot_copy {
 	uint32_t serial, tid, creator, reason;
 	uint64_t start, end, object, since, stack, holder, labels;
+	uint64_t fiber, fiber_name;
 	uint32_t name_bytes;
 	uint64_t name[TRC_THREAD_NAME_BYTES / 8];
 };
@@ -86,6 +88,9 @@ struct trc_drain_watch {
 	uint64_t object;
 	uint64_t labels_time; /* of its last change of labels in the window; 0 = none */
 	uint32_t labels;      /* from then on; the file's id */
+	uint32_t fiber_name;  /* likewise */
+	uint64_t fiber_time;  /* of its last switch of fibers in the window; 0 = none */
+	uint64_t fiber;       /* from then on; the file's number */
 };
 
 /* A thread that is told only if an event in the window names it. */
@@ -125,6 +130,8 @@ struct trc_drain {
 	uint32_t n_status;
 	struct trc_thread_labels_entry *thread_labels; /* [n_threads] */
 	uint32_t n_thread_labels;
+	struct trc_thread_fiber_entry *thread_fibers; /* [n_threads] */
+	uint32_t n_thread_fibers;
 	struct trc_id_map stacks, strings, label_sets;
 	struct trc_tid_map tids;
 	uint64_t *words; /* [page_words]: what is being looked at */
@@ -146,6 +153,7 @@ struct trc_drain {
 	/* A window: events of [from, from + span] are wanted.  Without: all of them. */
 	bool windowed;
 	uint64_t from, span, to;
+	const uint64_t *regions_fiber; /* struct trc_drain_window */
 	struct trc_drain_watch *watch; /* [watch_mask + 1]; by serial */
 	uint32_t watch_mask;
 	struct trc_past_map past;
@@ -250,11 +258,16 @@ void trc_drain_modules(struct trc_drain *d);
 void trc_drain_slots(struct trc_drain *d);
 void trc_drain_status(struct trc_drain *d);
 /*
- * Notes which labels each thread has, before a last pass: a thread whose labels change later has an
- * event that tells, and so has one whose labels changed earlier in the trace.
+ * Notes which labels each thread has, and which fiber it runs, before a last pass: a thread where
+ * that changes later has an event that tells, and so has one where it changed earlier in the trace.
  */
-void trc_drain_look_at_labels(struct trc_drain *d);
+void trc_drain_look_at_threads(struct trc_drain *d);
 void trc_drain_thread_labels_add(struct trc_drain *d, uint32_t thread, uint32_t labels);
+/* With the file's number and id of the name; a root fiber is not told. */
+void trc_drain_thread_fiber_add(struct trc_drain *d, uint32_t thread, uint64_t fiber,
+				uint32_t name);
+/* Writes what was noted. */
+void trc_drain_threads_at_end(struct trc_drain *d);
 /* What is sampled, if that has changed since the last time, and losses that no event told of. */
 void trc_drain_sample_events(struct trc_drain *d);
 /* What was lost before a trace that joins a ring in use is not its own; `left` is the drain that one
@@ -283,6 +296,11 @@ static inline void trc_drain_see_serials(struct trc_drain *d)
 static inline uint32_t trc_drain_serial(const struct trc_drain *d, uint64_t serial)
 {
 	return serial && serial <= d->max_serial ? (uint32_t)serial + d->options.serial_base : 0;
+}
+
+static inline uint64_t trc_drain_fiber(const struct trc_drain *d, uint64_t number)
+{
+	return number ? number + d->options.fiber_base : 0;
 }
 
 static inline struct trc_ring *trc_ring_of(const struct trc_drain *d, uint32_t proc)

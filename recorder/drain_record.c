@@ -55,6 +55,10 @@ void trc_drain_plan_init(struct trc_drain *d)
 	}
 	d->plan[TRC_KIND_ALLOC].samples = d->plan[TRC_KIND_FREE].samples = 1;
 	d->plan[TRC_KIND_FREE].plain = false;
+	d->plan[TRC_KIND_FIBER_CREATE].fibers = d->plan[TRC_KIND_FIBER_READY].fibers = 1;
+	d->plan[TRC_KIND_FIBER_END].fibers = 1;
+	d->plan[TRC_KIND_FIBER_END].plain = false;
+	d->plan[TRC_KIND_FIBER_SWITCH].fibers = 3; /* `fiber` and `left` */
 	d->plan[TRC_KIND_GAP].plain = false; /* its count is a running total (R6) */
 	d->plan[TRC_KIND_SAMPLES_LOST].plain = false; /* counted */
 	if (d->windowed) { /* watched */
@@ -256,6 +260,8 @@ static void translate(struct trc_drain *d, const struct trc_drain_plan *plan, co
 			arg[i] += arg[i] ? d->options.task_base : 0;
 		} else if (plan->samples & bit) {
 			arg[i] = sample_number(d, arg[i]);
+		} else if (plan->fibers & bit) {
+			arg[i] = trc_drain_fiber(d, arg[i]);
 		} else if (plan->strings & bit) {
 			if (p->string && !string_used)
 				arg[i] = trc_writer_string(d->w, p->string, p->string_bytes);

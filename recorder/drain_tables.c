@@ -204,6 +204,8 @@ static void slot_load(struct trc_slot *slot, struct trc_slot_copy *copy)
 	copy->stack = LOAD(wait_stack);
 	copy->holder = LOAD(wait_holder);
 	copy->labels = LOAD(labels);
+	copy->fiber = LOAD(fiber);
+	copy->fiber_name = LOAD(fiber_name);
 	copy->name_bytes = LOAD(name_bytes);
 	for (size_t i = 0; i < TRC_THREAD_NAME_BYTES / 8; i++)
 		copy->name[i] = LOAD(name[i]);
@@ -449,7 +451,7 @@ void trc_drain_status(struct trc_drain *d)
 	trc_writer_status(d->w, d->status, d->n_status);
 }
 
-/* ---- labels of threads ----------------------------------------------------------------- */
+/* ---- labels and fibers of threads ------------------------------------------------------ */
 
 void trc_drain_thread_labels_add(struct trc_drain *d, uint32_t thread, uint32_t labels)
 {
@@ -458,12 +460,30 @@ void trc_drain_thread_labels_add(struct trc_drain *d, uint32_t thread, uint32_t 
 			(struct trc_thread_labels_entry){.thread = thread, .labels = labels};
 }
 
-void trc_drain_look_at_labels(struct trc_drain *d)
+void trc_drain_thread_fiber_add(struct trc_drain *d, uint32_t thread, uint64_t fiber,
+				uint32_t name)
+{
+	if (thread && fiber && d->n_thread_fibers < d->h.n_threads)
+		d->thread_fibers[d->n_thread_fibers++] = (struct trc_thread_fiber_entry){
+			.thread = thread, .fiber = fiber, .name = name};
+}
+
+static void look_at_thread(struct trc_drain *d, const struct trc_slot_copy *copy)
+{
+	uint32_t thread = trc_drain_serial(d, copy->serial);
+
+	trc_drain_thread_labels_add(d, thread, trc_drain_labels(d, copy->labels));
+	if (copy->fiber)
+		trc_drain_thread_fiber_add(d, thread, trc_drain_fiber(d, copy->fiber),
+					   trc_drain_string(d, copy->fiber_name));
+}
+
+void trc_drain_look_at_threads(struct trc_drain *d)
 {
 	uint32_t n = trc_slots_used(d->shared, d->h.n_threads);
 
 	trc_drain_see_serials(d);
-	d->n_thread_labels = 0;
+	d->n_thread_labels = d->n_thread_fibers = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		struct trc_slot *slot = trc_slot_of(d, i);
 		/* acquire: as in trc_drain_slots(). */
@@ -474,9 +494,14 @@ void trc_drain_look_at_labels(struct trc_drain *d)
 			continue;
 		slot_copy(slot, &copy);
 		if (state == TRC_SLOT_LIVE || copy.end >= d->joined)
-			trc_drain_thread_labels_add(d, trc_drain_serial(d, copy.serial),
-						    trc_drain_labels(d, copy.labels));
+			look_at_thread(d, &copy);
 	}
+}
+
+void trc_drain_threads_at_end(struct trc_drain *d)
+{
+	trc_writer_thread_labels(d->w, d->thread_labels, d->n_thread_labels);
+	trc_writer_thread_fibers(d->w, d->thread_fibers, d->n_thread_fibers);
 }
 
 /* ---- modules --------------------------------------------------------------------------- */

@@ -179,33 +179,61 @@ struct trc_drain_watch *trc_drain_watch_find(struct trc_drain *d, uint32_t seria
 	return &d->watch[i];
 }
 
+/* The last of its thread's counts; events do not come in the order of their times. */
+static bool is_latest(uint64_t *latest_time, const struct trc_event *e)
+{
+	if (e->time < *latest_time)
+		return false;
+	*latest_time = e->time;
+	return true;
+}
+
+static void watch_park(struct trc_drain_watch *watch, const struct trc_event *e)
+{
+	if (!is_latest(&watch->park_time, e))
+		return;
+	watch->reason = (uint32_t)e->arg[0];
+	watch->object = e->arg[1];
+	watch->holder = (uint32_t)e->arg[2];
+	watch->stack = (uint32_t)e->arg[3];
+}
+
+static void watch_thread(struct trc_drain_watch *watch, const struct trc_event *e)
+{
+	switch (e->kind) {
+	case TRC_KIND_PARK:
+		watch_park(watch, e);
+		break;
+	case TRC_KIND_RESUME:
+	case TRC_KIND_WAIT:
+		is_latest(&watch->wait_end_time, e);
+		break;
+	case TRC_KIND_LABELS:
+		if (is_latest(&watch->labels_time, e))
+			watch->labels = (uint32_t)e->arg[0];
+		break;
+	case TRC_KIND_FIBER_SWITCH:
+		if (is_latest(&watch->fiber_time, e)) {
+			watch->fiber = e->arg[0];
+			watch->fiber_name = (uint32_t)e->arg[2];
+		}
+		break;
+	}
+}
+
 void trc_drain_watch_event(struct trc_drain *d, const struct trc_event *e)
 {
 	struct trc_drain_watch *watch;
 
 	if (e->kind == TRC_KIND_THREAD_START || e->kind == TRC_KIND_THREAD_EXIT)
 		life_event(d, e);
-	if (e->kind != TRC_KIND_PARK && e->kind != TRC_KIND_RESUME && e->kind != TRC_KIND_WAIT &&
-	    e->kind != TRC_KIND_LABELS)
+	if (!e->thread || (e->kind != TRC_KIND_PARK && e->kind != TRC_KIND_RESUME &&
+			   e->kind != TRC_KIND_WAIT && e->kind != TRC_KIND_LABELS &&
+			   e->kind != TRC_KIND_FIBER_SWITCH))
 		return;
 	watch = trc_drain_watch_find(d, e->thread);
-	if (!watch->serial || !e->thread)
-		return;
-	if (e->kind == TRC_KIND_LABELS) {
-		if (e->time >= watch->labels_time)
-			watch->labels = (uint32_t)e->arg[0];
-		if (e->time > watch->labels_time)
-			watch->labels_time = e->time;
-	} else if (e->kind != TRC_KIND_PARK) {
-		if (e->time > watch->wait_end_time)
-			watch->wait_end_time = e->time;
-	} else if (e->time >= watch->park_time) {
-		watch->park_time = e->time;
-		watch->reason = (uint32_t)e->arg[0];
-		watch->object = e->arg[1];
-		watch->holder = (uint32_t)e->arg[2];
-		watch->stack = (uint32_t)e->arg[3];
-	}
+	if (watch->serial)
+		watch_thread(watch, e);
 }
 
 /* True if the thread was there when the window ended. */
@@ -293,18 +321,24 @@ static void add_status(struct trc_drain *d, uint32_t state, const struct trc_slo
 		status_from_park(e, watch);
 }
 
-/* What the thread's last change in the window says; without one, the slot as it was before the
- * window's end (P4 in snapshot_private.h). */
-static void add_labels(struct trc_drain *d, uint32_t state, const struct trc_slot_copy *copy)
+/* Labels and fiber: what the thread's last change in the window says; without one, the slot as it
+ * was before the window's end (P4 in snapshot_private.h). */
+static void add_at_end(struct trc_drain *d, uint32_t state, const struct trc_slot_copy *copy)
 {
 	uint32_t serial = trc_drain_serial(d, copy->serial);
 	const struct trc_drain_watch *watch = trc_drain_watch_find(d, serial);
 
 	(void)state;
-	if (serial && watch->serial)
-		trc_drain_thread_labels_add(d, serial,
-					    watch->labels_time ? watch->labels
-							       : trc_drain_labels(d, copy->labels));
+	if (!serial || !watch->serial)
+		return;
+	trc_drain_thread_labels_add(d, serial,
+				    watch->labels_time ? watch->labels
+						       : trc_drain_labels(d, copy->labels));
+	if (watch->fiber_time)
+		trc_drain_thread_fiber_add(d, serial, watch->fiber, watch->fiber_name);
+	else if (copy->fiber)
+		trc_drain_thread_fiber_add(d, serial, trc_drain_fiber(d, copy->fiber),
+					   trc_drain_string(d, copy->fiber_name));
 }
 
 /* ---- regions --------------------------------------------------------------------------- */
@@ -335,6 +369,22 @@ static void add_regions(struct trc_drain *d, struct region_list *list, uint32_t 
 			.since = since,
 		};
 	}
+}
+
+/* False in a window if the regions that the slot tells are of another fiber than the one that the
+ * thread ran at its end. */
+static bool regions_are_of_the_end(struct trc_drain *d, uint32_t i,
+				   const struct trc_slot_copy *copy)
+{
+	const struct trc_drain_watch *watch;
+	uint64_t told, ran;
+
+	if (!d->windowed)
+		return true;
+	watch = trc_drain_watch_find(d, trc_drain_serial(d, copy->serial));
+	told = trc_drain_fiber(d, d->regions_fiber ? d->regions_fiber[i] : copy->fiber);
+	ran = watch->fiber_time ? watch->fiber : trc_drain_fiber(d, copy->fiber);
+	return told == ran;
 }
 
 /* One consistent look, as far as can be had: the thread may be going on. */
@@ -373,7 +423,8 @@ void trc_drain_open_regions(struct trc_drain *d)
 		if (state != TRC_SLOT_LIVE)
 			continue;
 		trc_drain_slot_copy(d, i, &copy);
-		if (trc_drain_serial(d, copy.serial) && slot_is_there(d, state, &copy))
+		if (trc_drain_serial(d, copy.serial) && slot_is_there(d, state, &copy) &&
+		    regions_are_of_the_end(d, i, &copy))
 			look_at_regions(d, &list, i, copy.serial);
 	}
 	trc_writer_open_regions(d->w, list.entry, list.n);
@@ -497,8 +548,8 @@ int trc_drain_copy_finish(struct trc_drain *d)
 	d->n_status = 0;
 	each_slot(d, add_status);
 	trc_writer_status(d->w, d->status, d->n_status);
-	each_slot(d, add_labels);
-	trc_writer_thread_labels(d->w, d->thread_labels, d->n_thread_labels);
+	each_slot(d, add_at_end);
+	trc_drain_threads_at_end(d);
 	trc_drain_sample_events(d);
 	trc_drain_open_regions(d);
 	trc_writer_totals(d->w, &totals);

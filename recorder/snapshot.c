@@ -289,7 +289,7 @@ static const char *header_trouble(const struct trc_shared *h, uint64_t file_byte
 static int take_memory(struct trc_snapshot **out, const struct trc_shared *h)
 {
 	uint64_t n_bytes = sizeof(struct trc_snapshot) + h->n_procs * sizeof(uint64_t) +
-			   h->n_threads * sizeof(struct trc_snapshot_labels);
+			   h->n_threads * (sizeof(struct trc_snapshot_slot) + sizeof(uint64_t));
 	struct trc_snapshot *s = trc_pages_map(n_bytes);
 
 	if (!s)
@@ -297,7 +297,8 @@ static int take_memory(struct trc_snapshot **out, const struct trc_shared *h)
 	s->h = *h;
 	s->memory_bytes = n_bytes;
 	s->held = (uint64_t *)(s + 1);
-	s->labels = (struct trc_snapshot_labels *)(s->held + h->n_procs);
+	s->regions_fiber = s->held + h->n_procs;
+	s->before_cut = (struct trc_snapshot_slot *)(s->regions_fiber + h->n_threads);
 	s->copy = trc_pages_map(h->total_bytes + TRC_SNAPSHOT_SCRATCH_BYTES);
 	if (!s->copy) {
 		trc_snapshot_free(s);
@@ -504,6 +505,7 @@ int trc_snapshot_write(struct trc_snapshot *s, struct trc_writer *w,
 		.to = s->cut,
 		.now = s->now,
 		.sync = s->sync,
+		.regions_fiber = s->regions_fiber,
 	};
 	struct trc_drain_options options = {.window = &window};
 	struct trc_sync_point last = last_sync(s);

@@ -373,21 +373,37 @@ int trc_snapshot_copy_slots(struct trc_snapshot *s, const struct trc_snapshot_so
 		uint32_t state = LOAD(slot->state);
 		bool is_thread = state == TRC_SLOT_LIVE || state == TRC_SLOT_ENDED;
 
-		s->labels[i].serial = is_thread ? LOAD(slot->serial) : 0;
-		s->labels[i].labels = LOAD(slot->labels);
+		s->before_cut[i] = (struct trc_snapshot_slot){
+			.labels = LOAD(slot->labels),
+			.fiber = LOAD(slot->fiber),
+			.fiber_name = LOAD(slot->fiber_name),
+			.serial = is_thread ? LOAD(slot->serial) : 0,
+		};
 	}
 	return err;
 }
 
 /* P4.  A thread that has come since has events that tell. */
-static void restore_labels(struct trc_snapshot *s)
+static void restore_from_before_cut(struct trc_snapshot *s)
 {
+	const struct trc_snapshot_slot nothing = {0};
+
 	for (uint32_t i = 0; i < s->h.n_threads; i++) {
 		struct trc_slot *slot = trc_slot_at(s->copy, i);
+		const struct trc_snapshot_slot *before = &s->before_cut[i];
 
-		STORE(slot->labels,
-		      s->labels[i].serial == LOAD(slot->serial) ? s->labels[i].labels : 0);
+		if (before->serial != LOAD(slot->serial))
+			before = &nothing;
+		STORE(slot->labels, before->labels);
+		STORE(slot->fiber, before->fiber);
+		STORE(slot->fiber_name, before->fiber_name);
 	}
+}
+
+static void note_regions_fibers(struct trc_snapshot *s)
+{
+	for (uint32_t i = 0; i < s->h.n_threads; i++)
+		s->regions_fiber[i] = LOAD(trc_slot_at(s->copy, i)->fiber);
 }
 
 int trc_snapshot_copy_tables(struct trc_snapshot *s, const struct trc_snapshot_source *source)
@@ -396,8 +412,10 @@ int trc_snapshot_copy_tables(struct trc_snapshot *s, const struct trc_snapshot_s
 
 	if (!err)
 		err = copy_slots(s, source);
+	if (!err)
+		note_regions_fibers(s);
 	if (!err && !s->options.dead)
-		restore_labels(s);
+		restore_from_before_cut(s);
 	if (!err)
 		err = copy_interned(s, source);
 	return err ? err : copy_modules(s, source);

@@ -4,9 +4,9 @@
 
 #include "snapshot.h"
 
-/* Which labels a slot's thread had, before the cut. */
-struct trc_snapshot_labels {
-	uint64_t labels;
+/* Which labels a slot's thread had, and which fiber it ran, before the cut. */
+struct trc_snapshot_slot {
+	uint64_t labels, fiber, fiber_name;
 	uint32_t serial; /* 0 = it was nobody's */
 };
 
@@ -18,8 +18,8 @@ struct trc_snapshot_labels {
  *   P2  of the overflow stream [tail, head) are the cells that nobody wrote to after the copy of
  *       an earlier lap was made
  *   P3  slots, modules and entries of tables are whole, or free
- *   P4  a slot's labels are those that its thread had before the cut; what else it says was looked
- *       at later
+ *   P4  a slot's labels and fiber are those that its thread had before the cut; what else it says
+ *       was looked at later, when it ran the fiber that regions_fiber[] has
  */
 struct trc_snapshot {
 	struct trc_shared h; /* checked */
@@ -31,9 +31,10 @@ struct trc_snapshot {
 	uint64_t from, cut;
 	uint64_t *held; /* [n_procs]: time of the oldest record; 0 = all since its birth */
 	uint64_t held_cells;
-	struct trc_snapshot_labels *labels; /* [n_threads]: P4 */
+	struct trc_snapshot_slot *before_cut; /* [n_threads]: P4 */
+	uint64_t *regions_fiber;              /* [n_threads]: P4 */
 	struct trc_drain_totals totals;
-	uint64_t memory_bytes; /* of this structure, held[] and labels[] */
+	uint64_t memory_bytes; /* of this structure and the arrays behind it */
 };
 
 /* What lies behind the copy, for copying tables. */
@@ -50,7 +51,8 @@ struct trc_snapshot_source {
 /* Copies n_bytes from offset `off`.  What is read later is read after it.  0 or -EBADMSG. */
 int trc_snapshot_read(const struct trc_snapshot_source *source, uint64_t off, void *to,
 		      uint64_t n_bytes);
-/* What threads do into the copy, and notes which labels they have: before the cut.  0 or -errno. */
+/* What threads do into the copy, and notes which labels they have and which fibers they run: before
+ * the cut.  0 or -errno. */
 int trc_snapshot_copy_slots(struct trc_snapshot *s, const struct trc_snapshot_source *source);
 /* Rings and overflow stream into the copy; once more, if called again. 0 or -errno. */
 int trc_snapshot_copy_streams(struct trc_snapshot *s, const struct trc_snapshot_source *source);

@@ -131,6 +131,145 @@ START_TEST(the_labels_of_threads_at_the_end_are_told)
 }
 END_TEST
 
+START_TEST(the_fibers_of_threads_at_the_end_are_told)
+{
+	const struct trc_thread_fiber_entry *entry;
+	uint64_t name = fake_string(&f, 3, "session");
+	struct trc_slot *slot = fake_slot(&f, 0, 30, 3030, "one");
+
+	atomic_store(&slot->fiber, UINT64_C(5) << 32);
+	atomic_store(&slot->fiber_name, name);
+	slot = fake_slot(&f, 1, 31, 3031, "two");
+	atomic_store(&slot->fiber, 7);
+	atomic_store(&slot->fiber_name, 0); /* no room for its name */
+	fake_slot(&f, 2, 32, 3032, "root");
+	fake_finish(&f, TRC_DRAIN_STOPPED, &file);
+	ck_assert_uint_eq(trc_reader_thread_fibers(file.r, &entry), 2);
+	ck_assert_str_eq(fake_thread_fiber(&file, 30), "21474836480 session");
+	ck_assert_str_eq(fake_thread_fiber(&file, 31), "7 ");
+}
+END_TEST
+
+/* Whoever can write to the mapping says what they like. */
+START_TEST(slots_that_lie_about_fibers_harm_nothing)
+{
+	struct trc_drain_totals totals;
+	struct trc_slot *slot = fake_slot(&f, 0, 30, 3030, "one");
+
+	atomic_store(&slot->fiber, UINT64_MAX);
+	atomic_store(&slot->fiber_name, UINT64_MAX);
+	slot = fake_slot(&f, 1, 31, 3031, "two");
+	atomic_store(&slot->fiber, 8);
+	atomic_store(&slot->fiber_name, fake_string(&f, 3, "session") ^ 1); /* gone */
+	slot = fake_slot(&f, 2, 2000000, 3032, "nobody");
+	atomic_store(&slot->fiber, 9);
+	slot = fake_slot(&f, 3, 32, 3033, "root");
+	atomic_store(&slot->fiber_name, UINT64_MAX);
+	put_counted(0, 1);
+	fake_finish(&f, TRC_DRAIN_STOPPED, &file);
+	trc_drain_totals(f.drain, &totals);
+	ck_assert_uint_eq(totals.evicted, 2);
+	ck_assert_str_eq(fake_thread_fiber(&file, 30), "18446744073709551615 ");
+	ck_assert_str_eq(fake_thread_fiber(&file, 31), "8 ");
+	ck_assert_str_eq(fake_thread_fiber(&file, 32), "");
+	ck_assert_str_eq(fake_thread_fiber(&file, 2000000), "");
+	ck_assert_uint_eq(fake_count(&file, TRC_KIND_RELEASE), 1);
+}
+END_TEST
+
+/* The words of a string, then those of a stack, as they lie inline; how many. */
+static uint32_t inline_parts(uint64_t *word, const char *text, const uint64_t *frame, uint32_t n)
+{
+	uint32_t n_bytes = (uint32_t)strlen(text), n_words = (n_bytes + 7) / 8;
+
+	word[0] = n_bytes;
+	memcpy(word + 1, text, n_bytes);
+	word[1 + n_words] = n;
+	memcpy(word + 2 + n_words, frame, n * sizeof(*frame));
+	return 2 + n_words + n;
+}
+
+static void expect_stack(uint64_t id, const uint64_t *frame, uint32_t n_frames)
+{
+	struct trc_stack_view view;
+
+	ck_assert_int_eq(trc_reader_stack(file.r, (uint32_t)id, &view), 0);
+	ck_assert_uint_eq(view.n_frames, n_frames);
+	ck_assert_mem_eq(view.frame, frame, n_frames * sizeof(*frame));
+}
+
+START_TEST(events_of_fibers_with_ids)
+{
+	uint64_t frame[3] = {0x1000, 0x2000, 0x3000};
+	uint64_t name = fake_string(&f, 3, "session"), stack = fake_stack(&f, 5, 0, frame, 3);
+	uint64_t create[3] = {7, name, stack};
+	uint64_t change[6] = {7, 6, name, TRC_REASON_USER, 0xabc, stack};
+	uint64_t ready[2] = {7, stack}, end[1] = {7};
+
+	fake_put(&f, 0, 1, TRC_KIND_FIBER_CREATE, 0, 5, create, 3);
+	fake_put(&f, 0, 2, TRC_KIND_FIBER_SWITCH, 0, 5, change, 6);
+	fake_put(&f, 0, 3, TRC_KIND_FIBER_READY, 0, 6, ready, 2);
+	fake_put(&f, 0, 4, TRC_KIND_FIBER_END, 0, 5, end, 1);
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+	ck_assert_uint_eq(row(TRC_KIND_FIBER_CREATE, 0)->arg[0], 7);
+	ck_assert_str_eq(string_of(row(TRC_KIND_FIBER_CREATE, 0)->arg[1]), "session");
+	expect_stack(row(TRC_KIND_FIBER_CREATE, 0)->arg[2], frame, 3);
+	ck_assert_uint_eq(row(TRC_KIND_FIBER_SWITCH, 0)->arg[0], 7);
+	ck_assert_uint_eq(row(TRC_KIND_FIBER_SWITCH, 0)->arg[1], 6);
+	ck_assert_str_eq(string_of(row(TRC_KIND_FIBER_SWITCH, 0)->arg[2]), "session");
+	ck_assert_uint_eq(row(TRC_KIND_FIBER_SWITCH, 0)->arg[3], TRC_REASON_USER);
+	ck_assert_uint_eq(row(TRC_KIND_FIBER_SWITCH, 0)->arg[4], 0xabc);
+	expect_stack(row(TRC_KIND_FIBER_SWITCH, 0)->arg[5], frame, 3);
+	ck_assert_uint_eq(row(TRC_KIND_FIBER_READY, 0)->thread, 6);
+	ck_assert_uint_eq(row(TRC_KIND_FIBER_READY, 0)->arg[0], 7);
+	expect_stack(row(TRC_KIND_FIBER_READY, 0)->arg[1], frame, 3);
+	ck_assert_uint_eq(row(TRC_KIND_FIBER_END, 0)->arg[0], 7);
+	ck_assert_uint_eq(fake_lost(&file, 0), 0);
+}
+END_TEST
+
+START_TEST(events_of_fibers_with_all_of_it_inline)
+{
+	const unsigned int both = TRC_REC_INLINE_STRING | TRC_REC_INLINE_STACK;
+	uint64_t frame[2] = {0x1000, 0x2000};
+	uint64_t create[16] = {7}, change[16] = {7, 6, 0, TRC_REASON_USER, 0xabc};
+	uint64_t ready[5] = {7, 0, 2, 0x1000, 0x2000}, unnamed[6] = {0, 7};
+	uint32_t n = inline_parts(create + 3, "a session", frame, 2);
+
+	fake_put(&f, 0, 1, TRC_KIND_FIBER_CREATE, both, 5, create, 3 + n);
+	n = inline_parts(change + 6, "a session", frame, 2);
+	fake_put(&f, 0, 2, TRC_KIND_FIBER_SWITCH, both, 5, change, 6 + n);
+	fake_put(&f, 0, 3, TRC_KIND_FIBER_READY, TRC_REC_INLINE_STACK, 6, ready, 5);
+	fake_put(&f, 0, 4, TRC_KIND_FIBER_SWITCH, 0, 5, unnamed, 6);
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+	ck_assert_str_eq(string_of(row(TRC_KIND_FIBER_CREATE, 0)->arg[1]), "a session");
+	expect_stack(row(TRC_KIND_FIBER_CREATE, 0)->arg[2], frame, 2);
+	ck_assert_uint_eq(row(TRC_KIND_FIBER_SWITCH, 0)->arg[1], 6);
+	ck_assert_str_eq(string_of(row(TRC_KIND_FIBER_SWITCH, 0)->arg[2]), "a session");
+	ck_assert_uint_eq(row(TRC_KIND_FIBER_SWITCH, 0)->arg[3], TRC_REASON_USER);
+	ck_assert_uint_eq(row(TRC_KIND_FIBER_SWITCH, 0)->arg[4], 0xabc);
+	expect_stack(row(TRC_KIND_FIBER_SWITCH, 0)->arg[5], frame, 2);
+	expect_stack(row(TRC_KIND_FIBER_READY, 0)->arg[1], frame, 2);
+	for (int i = 2; i < 6; i++)
+		ck_assert_uint_eq(row(TRC_KIND_FIBER_SWITCH, 1)->arg[i], 0);
+	ck_assert_uint_eq(fake_lost(&file, 0), 0);
+}
+END_TEST
+
+/* R3: what does not fill its record exactly is damage, up to where the next page begins. */
+START_TEST(an_event_of_a_fiber_that_is_cut_short_is_damage)
+{
+	uint64_t change[8] = {7, 6, 0, 0, 0, 0, 64, 0}; /* a name beyond its end */
+
+	put_counted(0, 1);
+	fake_put(&f, 0, 2, TRC_KIND_FIBER_SWITCH, TRC_REC_INLINE_STRING, 5, change, 8);
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+	ck_assert_uint_eq(fake_count(&file, TRC_KIND_RELEASE), 1);
+	ck_assert_uint_eq(fake_count(&file, TRC_KIND_FIBER_SWITCH), 0);
+	ck_assert_uint_eq(fake_lost(&file, TRC_GAP_DAMAGED), 1);
+}
+END_TEST
+
 START_TEST(texts_and_strings_of_all_kinds)
 {
 	uint64_t log[3 + 2 + 1 + 2] = {41, 0, 10};
@@ -273,6 +412,41 @@ START_TEST(modules_with_their_end)
 }
 END_TEST
 
+START_TEST(fibers_of_a_second_image_are_others)
+{
+	struct trc_drain *first = f.drain;
+	uint64_t create[3] = {3, 0, 0}, change[6] = {3, 2, 0, 0, 0, 0}, root[6] = {0, 3};
+	uint64_t ready[2] = {3, 0}, end[1] = {3};
+	struct trc_drain_options next;
+	struct trc_slot *slot = fake_slot(&f, 0, 5, 333, "main");
+
+	fake_put(&f, 0, 1, TRC_KIND_FIBER_CREATE, 0, 5, create, 3);
+	atomic_store(&slot->fiber, 3);
+	atomic_store(&f.shared->next_fiber, 40);
+	trc_drain_finish(f.drain, TRC_DRAIN_REPLACED);
+	trc_drain_next(f.drain, &next);
+	ck_assert_uint_eq(next.fiber_base, 40);
+	ck_assert_int_eq(trc_drain_open(&f.drain, f.shared, f.mapped_bytes, f.w, &next), 0);
+	trc_drain_close(first);
+	fake_put(&f, 0, 5000, TRC_KIND_FIBER_CREATE, 0, 5, create, 3);
+	fake_put(&f, 0, 5001, TRC_KIND_FIBER_SWITCH, 0, 5, change, 6);
+	fake_put(&f, 0, 5002, TRC_KIND_FIBER_READY, 0, 5, ready, 2);
+	fake_put(&f, 0, 5003, TRC_KIND_FIBER_SWITCH, 0, 5, root, 6);
+	fake_put(&f, 0, 5004, TRC_KIND_FIBER_END, 0, 5, end, 1);
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+	ck_assert_uint_eq(row(TRC_KIND_FIBER_CREATE, 0)->arg[0], 3);
+	ck_assert_uint_eq(row(TRC_KIND_FIBER_CREATE, 1)->arg[0], 43);
+	ck_assert_uint_eq(row(TRC_KIND_FIBER_SWITCH, 0)->arg[0], 43);
+	ck_assert_uint_eq(row(TRC_KIND_FIBER_SWITCH, 0)->arg[1], 42);
+	ck_assert_uint_eq(row(TRC_KIND_FIBER_READY, 0)->arg[0], 43);
+	ck_assert_uint_eq(row(TRC_KIND_FIBER_SWITCH, 1)->arg[0], 0);
+	ck_assert_uint_eq(row(TRC_KIND_FIBER_SWITCH, 1)->arg[1], 43);
+	ck_assert_uint_eq(row(TRC_KIND_FIBER_END, 0)->arg[0], 43);
+	ck_assert_str_eq(fake_thread_fiber(&file, 5), "");
+	ck_assert_str_eq(fake_thread_fiber(&file, 1005), "43 ");
+}
+END_TEST
+
 START_TEST(a_second_image_adds_to_what_the_first_used)
 {
 	struct trc_drain_options next;
@@ -329,11 +503,17 @@ void drain_ids(TCase *t)
 	tcase_add_test(t, label_sets_of_the_table_and_inline_ones_are_the_same_in_the_file);
 	tcase_add_test(t, an_inline_label_set_that_is_none_is_no_labels);
 	tcase_add_test(t, the_labels_of_threads_at_the_end_are_told);
+	tcase_add_test(t, the_fibers_of_threads_at_the_end_are_told);
+	tcase_add_test(t, slots_that_lie_about_fibers_harm_nothing);
+	tcase_add_test(t, events_of_fibers_with_ids);
+	tcase_add_test(t, events_of_fibers_with_all_of_it_inline);
+	tcase_add_test(t, an_event_of_a_fiber_that_is_cut_short_is_damage);
 	tcase_add_test(t, texts_and_strings_of_all_kinds);
 	tcase_add_test(t, a_tid_becomes_the_thread_that_had_it_at_the_time);
 	tcase_add_test(t, slots_become_threads_and_ended_ones_are_freed);
 	tcase_add_test(t, a_thread_that_comes_during_a_pass_is_known_after_the_next);
 	tcase_add_test(t, what_a_thread_waits_for_at_the_end_is_in_the_status);
 	tcase_add_test(t, modules_with_their_end);
+	tcase_add_test(t, fibers_of_a_second_image_are_others);
 	tcase_add_test(t, a_second_image_adds_to_what_the_first_used);
 }

@@ -392,9 +392,9 @@ void fake_snapshot(struct fake *f, const struct trc_snapshot_options *options,
 	uint64_t from, cut;
 	const char *why;
 
-	ck_assert_msg(!(f->from_file ? trc_snapshot_take_file(&s, f->fd, options, &why)
-				     : trc_snapshot_take(&s, f->shared, f->mapped_bytes, options,
-							 &why)),
+	ck_assert_msg(!(f->from_file
+				? trc_snapshot_take_file(&s, f->fd, options, &why)
+				: trc_snapshot_take(&s, f->shared, f->mapped_bytes, options, &why)),
 		      "%s", why);
 	trc_snapshot_window(s, &from, &cut);
 	trc_snapshot_writer_options(s, &wo);
@@ -460,6 +460,25 @@ const char *fake_thread_labels(const struct fake_file *file, uint32_t thread)
 	for (size_t i = 0; i < n; i++)
 		if (entry[i].thread == thread)
 			return fake_labels_text(file, entry[i].labels);
+	return "";
+}
+
+const char *fake_thread_fiber(const struct fake_file *file, uint32_t thread)
+{
+	static char text[100];
+	const struct trc_thread_fiber_entry *entry;
+	size_t n = trc_reader_thread_fibers(file->r, &entry);
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t n_bytes = 0;
+		const char *name = trc_reader_string(file->r, entry[i].name, &n_bytes);
+
+		if (entry[i].thread != thread)
+			continue;
+		snprintf(text, sizeof(text), "%lu %.*s", entry[i].fiber, (int)n_bytes,
+			 name ? name : "");
+		return text;
+	}
 	return "";
 }
 

@@ -98,6 +98,8 @@ size_t fake_count(const struct fake_file *file, unsigned int kind);
 const char *fake_labels_text(const struct fake_file *file, uint64_t id);
 /* The same of what the thread had when the trace ended. */
 const char *fake_thread_labels(const struct fake_file *file, uint32_t thread);
+/* "number name" of the fiber that the thread ran when the trace ended; "" for its root fiber. */
+const char *fake_thread_fiber(const struct fake_file *file, uint32_t thread);
 /* Events lost, over gaps of this cause; 0 = of any. */
 uint64_t fake_lost(const struct fake_file *file, unsigned int cause);
 

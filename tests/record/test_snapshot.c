@@ -646,6 +646,98 @@ START_TEST(labels_are_those_at_the_end_of_the_window)
 }
 END_TEST
 
+static const struct running {
+	const char *says;
+	uint64_t at[3]; /* switches: from fiber 2 to 3, to 4, to 5; 0 = none */
+	uint64_t slot;	/* what the slot says; 0 = its root fiber */
+	const char *fiber;
+} runnings[] = {
+	{"no switch: the slot", {0}, 2, "2 two"},
+	{"the root fiber", {0}, 0, ""},
+	{"a switch before the window", {150}, 3, "3 three"},
+	{"a switch in the window", {250}, 3, "3 three"},
+	{"the last one in the window", {250, 270}, 4, "4 four"},
+	{"one behind the window is not yet", {250, 270, 310}, 5, "4 four"},
+	{"killed between the event and the slot", {250, 270}, 3, "4 four"},
+	{"killed before its slot said that it left its root fiber", {250}, 0, "3 three"},
+};
+
+START_TEST(fibers_are_those_at_the_end_of_the_window)
+{
+	static const char *const names[] = {"two", "three", "four", "five"};
+	const struct running *w = &runnings[_i];
+	struct trc_slot *slot = fake_slot(&f, 0, 40, 4040, "worker");
+	uint64_t name[4];
+
+	for (unsigned int i = 0; i < 4; i++)
+		name[i] = fake_string(&f, 3 + i, names[i]);
+	atomic_store(&slot->fiber, w->slot);
+	atomic_store(&slot->fiber_name, w->slot ? name[w->slot - 2] : 0);
+	for (unsigned int i = 0; i < 3 && w->at[i]; i++) {
+		uint64_t change[6] = {3 + i, 2 + i, name[i + 1]};
+
+		fake_put(&f, i % 2, w->at[i], TRC_KIND_FIBER_SWITCH, 0, 40, change, 6);
+	}
+	drain_window(200, 300);
+	ck_assert_msg(!strcmp(fake_thread_fiber(&file, 40), w->fiber), "%s: %s", w->says,
+		      fake_thread_fiber(&file, 40));
+}
+END_TEST
+
+START_TEST(a_thread_that_goes_back_to_its_root_fiber_is_in_none)
+{
+	uint64_t change[6] = {0, 2};
+	struct trc_slot *slot = fake_slot(&f, 0, 40, 4040, "worker");
+
+	atomic_store(&slot->fiber, 2);
+	fake_put(&f, 0, 250, TRC_KIND_FIBER_SWITCH, 0, 40, change, 6);
+	drain_window(200, 300);
+	ck_assert_str_eq(fake_thread_fiber(&file, 40), "");
+}
+END_TEST
+
+START_TEST(a_dead_ring_says_which_fibers_its_threads_ran)
+{
+	uint64_t change[6] = {7, 0, fake_string(&f, 3, "seven")};
+	struct trc_slot *slot = fake_slot(&f, 0, 40, 4040, "worker");
+
+	atomic_store(&slot->fiber, 6);
+	atomic_store(&slot->fiber_name, fake_string(&f, 4, "six"));
+	fake_slot(&f, 1, 41, 4041, "switched");
+	fake_put(&f, 0, 10, TRC_KIND_FIBER_SWITCH, 0, 41, change, 6);
+	slot = fake_slot(&f, 2, 42, 4042, "lies");
+	atomic_store(&slot->fiber, UINT64_MAX);
+	atomic_store(&slot->fiber_name, UINT64_MAX);
+	fake_snapshot(&f, &dead, &file);
+	ck_assert_str_eq(fake_thread_fiber(&file, 40), "6 six");
+	ck_assert_str_eq(fake_thread_fiber(&file, 41), "7 seven");
+	ck_assert_str_eq(fake_thread_fiber(&file, 42), "18446744073709551615 ");
+}
+END_TEST
+
+/* Those of a fiber that it ran earlier, or later, are not the thread's at the end. */
+START_TEST(open_regions_are_those_of_the_fiber_at_the_end_of_the_window)
+{
+	uint64_t change[6] = {7, 6};
+	const struct trc_open_region_entry *region;
+	struct trc_slot *slot = fake_slot(&f, 0, 50, 5050, "was seen before it switched");
+
+	for (uint32_t i = 0; i < 2; i++) {
+		if (i)
+			slot = fake_slot(&f, 1, 51, 5051, "was seen behind that");
+		atomic_store(&slot->fiber, 6 + i);
+		atomic_store(&slot->n_regions, 1);
+		atomic_store(&slot->region[0].task, 60 + i);
+		atomic_store(&slot->region[0].since, fake_time(&f, 10));
+		fake_put(&f, 0, 250, TRC_KIND_FIBER_SWITCH, 0, 50 + i, change, 6);
+	}
+	drain_window(200, 300);
+	ck_assert_uint_eq(trc_reader_open_regions(file.r, &region), 1);
+	ck_assert_uint_eq(region[0].thread, 51);
+	ck_assert_uint_eq(region[0].task, 61);
+}
+END_TEST
+
 START_TEST(open_regions_are_those_at_the_end_of_the_window)
 {
 	struct trc_slot *slot = fake_slot(&f, 0, 50, 5050, "worker");
@@ -872,6 +964,11 @@ static Suite *snapshot_suite(void)
 	tcase_add_test(t, threads_by_the_thousand_are_told_apart);
 	tcase_add_loop_test(t, a_status_is_that_at_the_end_of_the_window, 0,
 			    sizeof(doings) / sizeof(*doings));
+	tcase_add_loop_test(t, fibers_are_those_at_the_end_of_the_window, 0,
+			    sizeof(runnings) / sizeof(*runnings));
+	tcase_add_test(t, a_thread_that_goes_back_to_its_root_fiber_is_in_none);
+	tcase_add_test(t, a_dead_ring_says_which_fibers_its_threads_ran);
+	tcase_add_test(t, open_regions_are_those_of_the_fiber_at_the_end_of_the_window);
 	tcase_add_loop_test(t, labels_are_those_at_the_end_of_the_window, 0,
 			    sizeof(workings) / sizeof(*workings));
 	tcase_add_test(t, open_regions_are_those_at_the_end_of_the_window);

@@ -309,6 +309,53 @@ START_TEST(labels_changed_at_any_moment_are_those_that_the_events_say)
 }
 END_TEST
 
+/* Fibers 7 and 8 have each been in a region for long: of task 7 or 8. */
+static void run_fiber(uint64_t fiber)
+{
+	atomic_fetch_add(&slot->seq, 1);
+	atomic_store(&slot->fiber, fiber);
+	atomic_store(&slot->fiber_name, fake_string(&f, (uint32_t)fiber, fiber == 7 ? "A" : "B"));
+	atomic_store(&slot->n_regions, 1);
+	atomic_store(&slot->region[0].task, fiber);
+	atomic_store(&slot->region[0].since, fake_time(&f, 1));
+	atomic_fetch_add(&slot->seq, 1);
+}
+
+static void switch_fiber(void)
+{
+	uint64_t change[6] = {8, 7, fake_string(&f, 8, "B")};
+
+	fake_put(&f, 0, trc_clock_ordered() - f.shared->start.ticks, TRC_KIND_FIBER_SWITCH, 0, 30,
+		 change, 6);
+	run_fiber(8);
+}
+
+START_TEST(fibers_switched_at_any_moment_are_those_that_the_events_say)
+{
+	bool before = false, behind = false;
+
+	for (int k = 0; k < READS; k++) {
+		const struct trc_open_region_entry *region;
+		bool told;
+
+		tear_down();
+		set_up();
+		slot = fake_slot(&f, 0, 30, 3030, "");
+		run_fiber(7);
+		snapshot_with(k, switch_fiber);
+		told = fake_count(&file, TRC_KIND_FIBER_SWITCH) == 1;
+		before |= told;
+		behind |= !told && atomic_load(&slot->fiber) == 8;
+		ck_assert_str_eq(fake_thread_fiber(&file, 30), told ? "8 B" : "7 A");
+		/* And no region of the other one. */
+		if (trc_reader_open_regions(file.r, &region))
+			ck_assert_uint_eq(region[0].task, told ? 8 : 7);
+		fake_file_free(&file);
+	}
+	ck_assert(before && behind); /* or this tests nothing */
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("snapshot races");
@@ -325,6 +372,7 @@ int main(void)
 	tcase_add_loop_test(t, an_entry_evicted_at_any_moment_is_the_old_one_or_none, 0, 2);
 	tcase_add_test(t, a_slot_is_of_one_thread_or_the_other);
 	tcase_add_test(t, labels_changed_at_any_moment_are_those_that_the_events_say);
+	tcase_add_test(t, fibers_switched_at_any_moment_are_those_that_the_events_say);
 	suite_add_tcase(suite, t);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
