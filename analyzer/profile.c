@@ -163,7 +163,7 @@ int trc_profile_derive(struct trc_profile **out, struct trc_model *m, const char
 	struct trc_profile *p;
 	int err = trc_model_need(m,
 				 TRC_PART_WAITS | TRC_PART_SCHED | TRC_PART_LABELS |
-					 TRC_PART_SAMPLES | TRC_PART_HEAP,
+					 TRC_PART_SAMPLES | TRC_PART_HEAP | TRC_PART_FIBERS,
 				 error);
 
 	if (err)

@@ -1,12 +1,13 @@
 /*
  * profile.h - a profile: values by stack and labels, from any derivation, on its way to pprof.
  *
- * block: the waiter's stack, contentions/count and delay/nanoseconds.
+ * block: the stack of the thread or fiber that waits, contentions/count and delay/nanoseconds.
  * mutex: the unlocker's stack, and the wait that its critical section caused to all
  * waiters; a contention is one waiter that waited during one section.
  * cpu: samples/count and cpu/nanoseconds, of whatever clock was sampled; any other event by its
  * name: samples/count, and its own name and unit.
- * offcpu: events/count and delay/nanoseconds: all time that threads did not run, by stack and reason.
+ * offcpu: events/count and delay/nanoseconds: all time that threads did not run, by stack and reason;
+ * of threads, whatever fibers they run or do not.
  * wall: cpu and offcpu in one.
  * heap, allocs: alloc_objects/count, alloc_space/bytes, inuse_objects/count and inuse_space/bytes, by
  * stack and size, as estimated from samples; what to look at first is what lives at the end, or what
@@ -27,6 +28,8 @@
  *       in, or for none that is known; where it has none, every wait counts but for a spin lock's
  *   L6  cpu: of two clocks that sampled a thread at the same time only the one with the lower
  *       number counts
+ *   L7  block: a fiber waits from the switch that leaves it to the one that runs it again, apart
+ *       from the threads; so a thread with nothing to run waits at the same time
  */
 #ifndef TRC_ANALYZER_PROFILE_H
 #define TRC_ANALYZER_PROFILE_H

@@ -16,16 +16,27 @@ static void set_types(struct trc_profile *p)
 	p->of_program = true;
 }
 
-/* L1; *labels are those that the thread had when it began to wait. */
+/* L1 */
+static bool has_reason(unsigned int reason)
+{
+	enum trc_wait_class class = trc_wait_class(reason);
+
+	return class == TRC_WAIT_LOCKS || class == TRC_WAIT_THREADS;
+}
+
+/* *labels are those that the thread had when it began to wait. */
 static bool is_blocked(const struct trc_profile_sums *sums, const struct trc_park *park,
 		       uint32_t *labels)
 {
-	enum trc_wait_class class = trc_wait_class(park->reason);
-
-	if (class != TRC_WAIT_LOCKS && class != TRC_WAIT_THREADS)
+	if (!has_reason(park->reason))
 		return false;
 	*labels = trc_model_labels_at(sums->m, park->thread, park->start_ns);
 	return trc_profile_passes(sums, *labels);
+}
+
+static bool is_blocked_fiber(const struct trc_profile_sums *sums, const struct trc_fiber_wait *wait)
+{
+	return has_reason(wait->reason) && trc_profile_passes(sums, wait->labels);
 }
 
 static int64_t overlap_ns(const struct trc_model *m, const struct trc_park *inner,
@@ -64,18 +75,45 @@ static int add_park(struct trc_profile_sums *sums, const struct trc_park *park,
 	return err;
 }
 
+/* L7: no wait is in it or around it. */
+static int add_fibers(struct trc_profile_sums *sums)
+{
+	size_t n;
+	const struct trc_fiber_wait *wait = trc_model_fiber_waits(sums->m, &n);
+	int64_t end_ns = trc_model_end_ns(sums->m);
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++)
+		if (is_blocked_fiber(sums, &wait[i]))
+			err = add_wait(sums, wait[i].stack, wait[i].labels, 1,
+				       (wait[i].end_ns == TRC_NEVER ? end_ns : wait[i].end_ns) -
+					       wait[i].start_ns);
+	return err;
+}
+
+static size_t count_open(const struct trc_profile_sums *sums)
+{
+	size_t n_parks, n_waits, n_open = 0;
+	const struct trc_park *park = trc_model_parks(sums->m, &n_parks);
+	const struct trc_fiber_wait *wait = trc_model_fiber_waits(sums->m, &n_waits);
+	uint32_t labels;
+
+	for (size_t i = 0; i < n_parks; i++)
+		n_open += park[i].end_ns == TRC_NEVER && is_blocked(sums, &park[i], &labels);
+	for (size_t i = 0; i < n_waits; i++)
+		n_open += wait[i].end_ns == TRC_NEVER && is_blocked_fiber(sums, &wait[i]);
+	return n_open;
+}
+
 /* Whoever reads the profile cannot tell such waits from others. */
-static void comment_killed(const struct trc_profile_sums *sums, struct trc_profile *p,
-			   const struct trc_park *park, size_t n)
+static void comment_killed(const struct trc_profile_sums *sums, struct trc_profile *p)
 {
 	const char *what = trc_reader_info_get(trc_model_reader(sums->m), "snapshot");
-	uint32_t labels;
-	size_t n_open = 0;
+	size_t n_open;
 
 	if (!what || strcmp(what, "recovered") != 0)
 		return;
-	for (size_t i = 0; i < n; i++)
-		n_open += park[i].end_ns == TRC_NEVER && is_blocked(sums, &park[i], &labels);
+	n_open = count_open(sums);
 	if (n_open)
 		trc_profile_comment(p, "%zu wait%s in progress when the process was killed, "
 				    "and may have lasted longer",
@@ -92,7 +130,9 @@ int trc_profile_block(struct trc_profile_sums *sums, struct trc_profile *p)
 	set_types(p);
 	for (size_t i = 0; i < n && !err; i++)
 		err = add_park(sums, park, outer, i);
-	comment_killed(sums, p, park, n);
+	if (!err)
+		err = add_fibers(sums);
+	comment_killed(sums, p);
 	free(outer);
 	return err;
 }

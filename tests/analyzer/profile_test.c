@@ -55,6 +55,57 @@ static const struct {
 	 "@1100 thread=2 counter name=\"c\" value=1\n",
 	 1,
 	 {{1, 0, 0, {1, 1000}}}},
+	{"a fiber waits from where it is left until any thread runs it, or it ends", "block", NULL,
+	 "@100 thread=1 fiber_switch fiber=6 left=5 reason=user stack=s1\n"
+	 "@120 thread=2 fiber_ready fiber=5\n"
+	 "@150 thread=2 fiber_switch fiber=5\n"
+	 "@200 thread=2 fiber_switch left=5 reason=user stack=s1\n"
+	 "@205 thread=1 fiber_switch left=6 reason=mutex stack=s2\n"
+	 "@215 thread=1 fiber_end fiber=6\n"
+	 "@280 thread=2 fiber_end fiber=5\n",
+	 2,
+	 {{1, 0, 0, {2, 130}}, {2, 0, 0, {1, 10}}}},
+	{"one that waits in the end counts up to there", "block", NULL,
+	 "@100 thread=1 fiber_switch left=5 reason=user stack=s1\n"
+	 "@1100 thread=2 counter name=\"c\" value=1\n",
+	 1,
+	 {{1, 0, 0, {1, 1000}}}},
+	{"one that sleeps, polls or could go on is not in it, nor is a root fiber", "block", NULL,
+	 "@100 thread=1 fiber_switch fiber=6 left=5 reason=sleep stack=s1\n"
+	 "@110 thread=1 fiber_switch fiber=7 left=6 reason=poll stack=s2\n"
+	 "@120 thread=1 fiber_switch left=7 stack=s3\n"
+	 "@130 thread=1 fiber_switch fiber=5 left=0 reason=user stack=s3\n"
+	 "@140 thread=1 fiber_switch fiber=6 left=5\n"
+	 "@150 thread=1 fiber_switch fiber=7 left=6\n",
+	 0,
+	 {{0}}},
+	{"waits of fibers and of the threads that run them are apart", "block", NULL,
+	 "@100 thread=1 fiber_switch fiber=6 left=5 reason=user stack=s1\n"
+	 "@150 thread=1 park reason=mutex object=0x10 stack=s2\n"
+	 "@170 thread=1 resume reason=mutex object=0x10\n"
+	 "@180 thread=1 fiber_switch left=6\n"
+	 "@190 thread=1 park reason=cond object=0x20 stack=s3\n"
+	 "@200 thread=2 fiber_switch fiber=5\n"
+	 "@230 thread=1 resume reason=cond object=0x20\n",
+	 3,
+	 {{1, 0, 0, {1, 100}}, {3, 0, 0, {1, 40}}, {2, 0, 0, {1, 20}}}},
+	{"a fiber waits with the labels that it was left with", "block", "tenant=acme",
+	 "@50 thread=1 labels labels=acme\n"
+	 "@100 thread=1 fiber_switch fiber=6 left=5 reason=user stack=s1\n"
+	 "@101 thread=1 labels labels=zeta before=acme\n"
+	 "@110 thread=1 fiber_switch left=6 reason=user stack=s1\n"
+	 "@111 thread=1 labels labels=0 before=zeta\n"
+	 "@150 thread=1 fiber_switch fiber=5\n"
+	 "@190 thread=1 fiber_switch fiber=6 left=5\n",
+	 1,
+	 {{1, 1, 0, {1, 50}}}},
+	{"offcpu is of threads: a fiber that waits is off nothing", "offcpu", NULL,
+	 "@100 thread=1 fiber_switch left=5 reason=user stack=s1\n"
+	 "@150 thread=1 park reason=cond object=0x20 stack=s3\n"
+	 "@170 thread=1 resume reason=cond object=0x20\n"
+	 "@1100 thread=1 fiber_switch fiber=5\n",
+	 1,
+	 {{3, 0, TRC_REASON_COND, {1, 20}}}},
 	{"sleep, polls and I/O are not in it", "block", NULL,
 	 "@100 thread=1 park reason=sleep stack=s1\n"
 	 "@150 thread=1 resume reason=sleep\n"
@@ -509,19 +560,26 @@ START_TEST(comment_on_waits_that_a_kill_cut)
 				    "@300 thread=1 park reason=mutex object=0x10 stack=s1\n"
 				    "@400 thread=2 park reason=poll stack=s1\n"
 				    "@500 thread=3 counter name=\"c\" value=1\n";
-	char killed[sizeof(WAITS) + 40];
+	static const char FIBERS[] = "@600 thread=3 fiber_switch left=5 reason=user stack=s1\n"
+				     "@600 thread=2 fiber_switch left=6 reason=poll stack=s1\n";
+	static const char *const WANTED[] = {"1 wait was", "2 waits were"};
+	char killed[sizeof(WAITS) + sizeof(FIBERS) + 40], comment[100];
 
-	snprintf(killed, sizeof(killed), "info snapshot \"recovered\"\n%s", WAITS);
-	for (size_t i = 0; i < 2; i++) {
-		struct trc_model *m = model_with(i ? killed : WAITS, TRC_PART_WAITS);
+	for (size_t i = 0; i < 3; i++) {
+		struct trc_model *m;
 		struct trc_profile *p = NULL;
 		struct trc_error error;
 
+		snprintf(killed, sizeof(killed), "%s%s%s",
+			 i ? "info snapshot \"recovered\"\n" : "", WAITS, i == 2 ? FIBERS : "");
+		m = model_with(killed, TRC_PART_WAITS);
 		ck_assert_int_eq(trc_profile_derive(&p, m, "block", NULL, &error), 0);
-		ck_assert_uint_eq(p->n_comments, i);
-		if (i)
-			ck_assert_str_eq(p->comment[0], "1 wait was in progress when the process was "
-							"killed, and may have lasted longer");
+		ck_assert_uint_eq(p->n_comments, i > 0);
+		if (i) {
+			snprintf(comment, sizeof(comment), "%s in progress when the process was "
+				 "killed, and may have lasted longer", WANTED[i - 1]);
+			ck_assert_str_eq(p->comment[0], comment);
+		}
 		trc_profile_free(p);
 		model_close(m);
 	}

@@ -3,7 +3,8 @@
  * has.
  *
  * Threads take locks in turn, wait for each other and within waits, give up, change their labels,
- * and are moved from proc to proc; unlocks are recorded some time after they were done.
+ * and are moved from proc to proc; unlocks are recorded some time after they were done.  They run
+ * fibers, which wait as well, have labels of their own, and go from thread to thread.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include "tests/analyzer/model_fixture.h"
 #include "tests/recorder/fold_replay.h"
 
-enum { SEEDS = 150, THREADS = 6, LOCKS = 3, STEPS = 400, LATE_MAX = 30 };
+enum { SEEDS = 150, THREADS = 6, LOCKS = 3, FIBERS = 5, STEPS = 400, LATE_MAX = 30 };
 
 static uint64_t state;
 
@@ -29,15 +30,24 @@ enum doing { RUNS, WAITS_FOR_LOCK, HOLDS, WAITS_FOR_OTHERS };
 static struct thread {
 	enum doing doing;
 	unsigned int lock, labels, reason;
-	bool in_user;		 /* a wait that the program announced, made of others */
-	unsigned int busy_until; /* an unlock of its is not recorded yet */
+	bool in_user;		  /* a wait that the program announced, made of others */
+	unsigned int busy_until;  /* an unlock of its is not recorded yet */
+	unsigned int fiber;	  /* index; 0 = its root fiber */
+	unsigned int root_labels; /* while that does not run */
 } thread[THREADS];
+
+static struct fiber {
+	unsigned int number, labels; /* while it does not run */
+	bool runs;
+} fiber[1 + FIBERS];	      /* [0] is nobody's */
+static unsigned int n_fibers; /* so far */
 
 static unsigned int holder[LOCKS]; /* thread + 1 */
 static unsigned int now;
 static FILE *text;
 
 static const char *const lock_reasons[LOCKS] = {"mutex", "rwlock_write", "spin"};
+static const char *const leave_reasons[] = {"0", "user", "sleep", "poll", "mutex"};
 static const char *const other_reasons[] = {"cond", "sem", "barrier", "sleep", "read"};
 
 /* Events of a proc come in order: the times of one step are not before those of the last one. */
@@ -114,6 +124,51 @@ static void go_on_with_lock(unsigned int t)
 	thread[t].doing = HOLDS;
 }
 
+static unsigned int *labels_of(unsigned int t, unsigned int index)
+{
+	return index ? &fiber[index].labels : &thread[t].root_labels;
+}
+
+/* False: that one runs somewhere. */
+static bool run_fiber(unsigned int t)
+{
+	unsigned int to = draw(1 + FIBERS), left = thread[t].fiber, before = thread[t].labels;
+
+	if (to == left || fiber[to].runs)
+		return false;
+	event(now, t);
+	fprintf(text, "fiber_switch fiber=%u left=%u reason=%s stack=%u\n", fiber[to].number,
+		fiber[left].number, leave_reasons[draw(5)], 1 + draw(4));
+	*labels_of(t, left) = before;
+	thread[t].labels = *labels_of(t, to);
+	thread[t].fiber = to;
+	fiber[left].runs = false;
+	fiber[to].runs = to > 0;
+	if (thread[t].labels == before)
+		return true;
+	event(now + 1, t);
+	fprintf(text, "labels labels=%u before=%u\n", thread[t].labels, before);
+	return true;
+}
+
+/* Of one that does not run: it may go on, or ends where it is, and another is made. */
+static void tell_of_fiber(unsigned int t)
+{
+	struct fiber *of = &fiber[1 + draw(FIBERS)];
+
+	if (of->runs)
+		return;
+	event(now, t);
+	if (draw(3)) {
+		fprintf(text, "fiber_ready fiber=%u stack=%u\n", of->number, 1 + draw(4));
+		return;
+	}
+	fprintf(text, "fiber_end fiber=%u\n", of->number);
+	*of = (struct fiber){++n_fibers, thread[t].labels, false};
+	event(now + 1, t);
+	fprintf(text, "fiber_create fiber=%u stack=5\n", of->number);
+}
+
 static void begin_other(unsigned int t)
 {
 	thread[t].reason = draw(5);
@@ -123,8 +178,13 @@ static void begin_other(unsigned int t)
 	thread[t].doing = WAITS_FOR_OTHERS;
 }
 
+/* Or leaves the wait behind, and runs something else. */
 static void go_on_with_other(unsigned int t)
 {
+	if (!draw(6) && run_fiber(t)) {
+		thread[t].doing = RUNS;
+		return;
+	}
 	event(now, t);
 	fprintf(text, "resume reason=%s object=%u\n", other_reasons[thread[t].reason], 50 + t);
 	thread[t].doing = RUNS;
@@ -158,7 +218,7 @@ static void whole_wait(unsigned int t)
 
 static void run(unsigned int t)
 {
-	switch (draw(8)) {
+	switch (draw(11)) {
 	case 0:
 	case 1:
 	case 2:
@@ -173,6 +233,13 @@ static void run(unsigned int t)
 		break;
 	case 6:
 		change_labels(t);
+		break;
+	case 7:
+	case 8:
+		run_fiber(t);
+		break;
+	case 9:
+		tell_of_fiber(t);
 		break;
 	default:
 		whole_wait(t);
@@ -195,7 +262,8 @@ static void step(void)
 		go_on_with_lock(t);
 		break;
 	case HOLDS:
-		unlock(t);
+		if (draw(4) || !run_fiber(t))
+			unlock(t);
 		break;
 	case WAITS_FOR_OTHERS:
 		go_on_with_other(t);
@@ -215,6 +283,9 @@ static char *random_program(void)
 	memset(thread, 0, sizeof(thread));
 	memset(holder, 0, sizeof(holder));
 	n_late = 0;
+	memset(fiber, 0, sizeof(fiber));
+	for (n_fibers = 0; n_fibers < FIBERS; n_fibers++)
+		fiber[1 + n_fibers].number = 1 + n_fibers;
 	now = 100;
 	for (unsigned int i = 0; i < STEPS; i++) {
 		now += 4 + draw(8);
