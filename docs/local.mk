@@ -1,6 +1,9 @@
 # docs - the demo program, which is installed as an example
 noinst_PROGRAMS += docs/examples/trc-demo docs/examples/trc-demo-plain docs/examples/odd-moment \
-	docs/examples/flight-server
+	docs/examples/flight-server docs/examples/fibers
+docs_examples_fibers_SOURCES = docs/examples/fibers.c
+docs_examples_fibers_LDFLAGS = $(AM_LDFLAGS) -no-install
+docs_examples_fibers_LDADD = libtrc.la -lpthread
 docs_examples_flight_server_SOURCES = docs/examples/flight-server.c
 docs_examples_flight_server_LDFLAGS = $(AM_LDFLAGS) -no-install
 docs_examples_flight_server_LDADD = libtrc.la -lpthread
@@ -14,7 +17,8 @@ docs_examples_trc_demo_plain_CPPFLAGS = $(AM_CPPFLAGS) -DTRC_DEMO_PLAIN
 docs_examples_trc_demo_plain_LDADD = -lpthread
 
 examplesdir = $(docdir)/examples
-dist_examples_DATA = docs/examples/trc-demo.c docs/examples/odd-moment.c docs/examples/flight-server.c
+dist_examples_DATA = docs/examples/trc-demo.c docs/examples/odd-moment.c docs/examples/flight-server.c \
+	docs/examples/fibers.c
 
 dist_man_MANS += docs/libtrc.3 docs/trace-analyze.1 docs/trace-record.1
 dist_doc_DATA = docs/odd-moment.md docs/api.md docs/format.md docs/http.md docs/recorder.md docs/performance.md docs/viewer.md docs/schema.md

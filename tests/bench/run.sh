@@ -1,7 +1,7 @@
 #!/bin/bash
 # run.sh - every figure beside its target; `make bench` runs it.
 #
-#   run.sh [PART...]     parts: event, labels, sustain, unwind, park, threads, mutex, format,
+#   run.sh [PART...]     parts: event, labels, fibers, sustain, unwind, park, threads, mutex, format,
 #                        memcached, flight, snapshot, analyzer, sampling, heap (default: all)
 #
 # What is compared runs in turn, in this one run, and medians are compared.  The machine should
@@ -143,6 +143,26 @@ part_labels()
 		"$(median_of off_scope_ns "$work"/labels.?)" ns
 	figure 'a scope (a set made, put in force, given back)' \
 		"$(median_of scope_ns "$work"/labels.?)" ns
+}
+
+part_fibers()
+{
+	local i
+	say '-- fibers: one left and another run, in bursts that fit the ring'
+	for i in 1 2 3; do
+		"$bench/bench_fibers" "$work/fibers.trc" >"$work/fibers.$i" || {
+			trouble 'bench_fibers'
+			return
+		}
+	done
+	figure 'swapcontext(), there and back: half of it' \
+		"$(median_of swapcontext_ns "$work"/fibers.?)" ns
+	figure 'a switch, recording off' "$(median_of off_switch_ns "$work"/fibers.?)" ns
+	figure 'a switch of one that could go on' "$(median_of switch_ns "$work"/fibers.?)" ns
+	figure 'the same between fibers of other labels' "$(median_of labels_ns "$work"/fibers.?)" ns
+	figure 'a switch of one that waits (a stack is taken)' \
+		"$(median_of wait_ns "$work"/fibers.?)" ns
+	figure 'and it is readied (another stack)' "$(median_of ready_ns "$work"/fibers.?)" ns
 }
 
 part_sustain()
@@ -496,11 +516,11 @@ part_heap()
 : >"$results"
 say "$(nproc) processors: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); $(uname -sr); load $(cut -d ' ' -f 1 /proc/loadavg)"
 printf '%-58s %14s %-10s %-12s %s\n' figure value unit target ''
-[ $# -gt 0 ] || set -- event labels sustain unwind park threads mutex format memcached flight snapshot \
+[ $# -gt 0 ] || set -- event labels fibers sustain unwind park threads mutex format memcached flight snapshot \
 	analyzer sampling heap
 for part; do
 	case $part in
-	event | labels | sustain | unwind | park | threads | mutex | format | memcached | flight | \
+	event | labels | fibers | sustain | unwind | park | threads | mutex | format | memcached | flight | \
 		snapshot | analyzer | sampling | heap)
 		"part_$part"
 		;;
