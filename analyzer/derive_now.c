@@ -27,6 +27,7 @@ struct now {
 	struct trc_model *m;
 	struct trc_index row;	  /* by serial */
 	struct trc_array threads; /* struct now_thread */
+	struct trc_index running; /* the fibers that run: row id to thread */
 	struct trc_lock_uses uses;
 };
 
@@ -148,11 +149,25 @@ static int now_span(struct trc_derive *derive, const struct trc_span *span)
 
 /* --- open regions --- */
 
-static bool has_ended(const struct trc_model *m, uint32_t serial)
+static bool has_ended(const struct trc_model *m, const struct trc_region *region)
 {
-	const struct trc_thread *thread = trc_model_thread(m, serial);
+	const struct trc_thread *thread = trc_model_thread(m, region->thread);
+	const struct trc_fiber *fiber = m->fibers.row;
 
+	if (region->fiber)
+		return fiber[region->fiber - 1].ended_ns != TRC_NEVER;
 	return thread && thread->end_ns != TRC_NEVER;
+}
+
+static int find_running_fibers(struct now *w)
+{
+	const struct trc_fiber_run *run = w->m->fiber_runs.row;
+	int err = 0;
+
+	for (size_t i = 0; i < w->m->fiber_runs.n && !err; i++)
+		if (run[i].flags & TRC_FIBER_RUN_OPEN)
+			err = trc_index_put(&w->running, run[i].fiber, run[i].thread);
+	return err;
 }
 
 static int open_region_put(struct trc_model *m, const struct trc_open_region *region)
@@ -179,6 +194,7 @@ static int open_regions_told(struct now *w)
 			.type = trc_model_string(w->m, e->type),
 			.thread = e->thread,
 			.depth = e->depth,
+			.fiber = trc_model_fiber_at(w->m, e->thread, INT64_MAX),
 		};
 
 		if (!t || !region.type)
@@ -189,7 +205,23 @@ static int open_regions_told(struct now *w)
 	return err;
 }
 
-/* What events say, where the file does not: it has no such table, or the thread has more. */
+/* The region's thread is the one that runs its fiber, if one does. */
+static struct trc_open_region open_region_of(const struct now *w, const struct trc_region *g)
+{
+	uint32_t thread = g->fiber ? trc_index_get(&w->running, g->fiber) : TRC_INDEX_NONE;
+
+	return (struct trc_open_region){
+		.since_ns = g->start_ns,
+		.task = g->task,
+		.type = g->type,
+		.thread = thread == TRC_INDEX_NONE ? g->thread : thread,
+		.depth = g->depth,
+		.fiber = g->fiber,
+	};
+}
+
+/* What events say, where the file does not: it has no such table, the thread has more, or no thread
+ * is in the fiber. */
 static int open_regions_seen(struct now *w)
 {
 	const struct trc_open_region_entry *ignored;
@@ -199,15 +231,15 @@ static int open_regions_seen(struct now *w)
 
 	for (size_t i = 0; i < w->m->regions.n && !err; i++, g++) {
 		struct now_thread *t;
-		struct trc_open_region region = {g->start_ns, g->task, g->type, g->thread,
-						 g->depth};
+		struct trc_open_region region = open_region_of(w, g);
+		bool is_in = trc_model_fiber_at(w->m, region.thread, INT64_MAX) == g->fiber;
 
-		if (g->end_ns != TRC_NEVER || has_ended(w->m, g->thread))
+		if (g->end_ns != TRC_NEVER || has_ended(w->m, g))
 			continue;
-		t = thread_of(w, g->thread);
+		t = thread_of(w, region.thread);
 		if (!t)
 			return -ENOMEM;
-		if (any_told && (t->n_told < TOLD_REGIONS_MAX || g->depth < t->n_told))
+		if (any_told && is_in && (t->n_told < TOLD_REGIONS_MAX || g->depth < t->n_told))
 			continue;
 		err = open_region_put(w->m, &region);
 	}
@@ -220,13 +252,17 @@ static int compare_open_regions(const void *a, const void *b)
 
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
+	if (x->fiber != y->fiber)
+		return x->fiber < y->fiber ? -1 : 1;
 	return (x->depth > y->depth) - (x->depth < y->depth);
 }
 
 static int find_open_regions(struct now *w)
 {
-	int err = open_regions_told(w);
+	int err = find_running_fibers(w);
 
+	if (!err)
+		err = open_regions_told(w);
 	if (!err)
 		err = open_regions_seen(w);
 	if (!err && w->m->open_regions.n)
@@ -329,7 +365,8 @@ static void add_open_regions(struct trc_model *m)
 	for (size_t r = 0; r < m->open_regions.n; r++, g++) {
 		while (i < m->threads_now.n && now[i].thread < g->thread)
 			i++;
-		if (i == m->threads_now.n || now[i].thread != g->thread)
+		if (i == m->threads_now.n || now[i].thread != g->thread ||
+		    g->fiber != trc_model_fiber_at(m, g->thread, INT64_MAX))
 			continue;
 		now[i].n_open_regions++;
 		now[i].region = g->type;
@@ -370,6 +407,7 @@ static void now_free(struct trc_derive *derive)
 	trc_lock_uses_free(&w->uses);
 	trc_array_free(&w->threads);
 	trc_index_free(&w->row);
+	trc_index_free(&w->running);
 	free(w);
 }
 

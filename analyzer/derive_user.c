@@ -1,14 +1,18 @@
 /*
  * derive_user.c - tasks, regions, logs and counters: TRC_PART_USER.
  *
- * Regions nest within their thread.  An end without a begin closes a region that began
- * before the trace did; how deep such a region lay is known only when the last of them has
- * ended, so depths are counted relative to that until then:
+ * Regions nest within their fiber, which may run on other threads when they end; within their thread
+ * while that is in its root fiber, or in one that is not known.  Which one it was in is known only
+ * after the last event (spans.h): until then the ends of regions wait.
+ *
+ * An end without a begin closes a region that began before the trace did; how deep such a region lay
+ * is known only when the last of them has ended, so depths are counted relative to that until then:
  *
  *   U1  a region's depth = its place among the known open ones
  *       + the regions from before the trace still open then
- *   U2  a region of the file's table of open ones that began before all that its thread's events
- *       tell of began before the trace, and is one of its rows
+ *   U2  a region of the file's table of open ones that began before all that the events of its
+ *       fiber, which its thread is in at the end, tell of began before the trace, and is one of its
+ *       rows; of fibers that no thread is in then the file has no such table
  *   U3  regions are followed from the beginning of a snapshot's window on: before it streams are
  *       missing, and an end may be that of another region
  */
@@ -16,7 +20,8 @@
 #include <stdlib.h>
 #include "analyzer/model_parts.h"
 
-/* The regions of a thread that are open, and how many ended that began before the trace. */
+/* The regions of a fiber, or of a thread's root fiber, that are open, and how many ended that began
+ * before the trace. */
 struct region_stack {
 	size_t *region; /* indices in m->regions, outermost first */
 	uint32_t n, capacity;
@@ -28,20 +33,34 @@ struct region_stack {
 struct user {
 	struct trc_derive derive; /* first: the two share an address */
 	struct trc_model *m;
+	bool fibers;		    /* some thread is in one */
 	struct trc_index task_row;  /* the task's id to its row */
-	struct trc_index stack_row; /* the thread's serial to its row in stacks */
+	struct trc_index stack_row; /* stack_key() to its row in stacks */
 	struct trc_array stacks;   /* struct region_stack */
+	struct trc_array region_events; /* struct region_event; with fibers */
 };
 
-static struct region_stack *stack_of(struct user *u, uint32_t thread)
+struct region_event {
+	int64_t ts_ns;
+	uint32_t thread;
+	uint32_t region; /* its row id, if it begins one */
+};
+
+static uint64_t stack_key(uint32_t thread, uint32_t fiber)
 {
-	uint32_t row = trc_index_get(&u->stack_row, thread);
+	return fiber ? (uint64_t)1 << 32 | fiber : thread;
+}
+
+static struct region_stack *stack_of(struct user *u, uint32_t thread, uint32_t fiber)
+{
+	uint64_t key = stack_key(thread, fiber);
+	uint32_t row = trc_index_get(&u->stack_row, key);
 	struct region_stack *stack;
 
 	if (row != TRC_INDEX_NONE)
 		return (struct region_stack *)u->stacks.row + row;
 	stack = trc_array_add(&u->stacks);
-	if (!stack || trc_index_put(&u->stack_row, thread, (uint32_t)(u->stacks.n - 1)))
+	if (!stack || trc_index_put(&u->stack_row, key, (uint32_t)(u->stacks.n - 1)))
 		return NULL;
 	return stack;
 }
@@ -108,51 +127,90 @@ static int task_end(struct user *u, const struct trc_columns *c, uint32_t row)
 	return 0;
 }
 
-static int region_begin(struct user *u, const struct trc_columns *c, uint32_t row)
+/* Its place is known when its fiber is. */
+static int region_add(struct user *u, const struct trc_columns *c, uint32_t row)
 {
-	struct region_stack *stack = stack_of(u, c->thread[row]);
-	struct trc_region *region = stack ? trc_array_add(&u->m->regions) : NULL;
+	struct trc_region *region = trc_array_add(&u->m->regions);
 
 	if (!region)
 		return -ENOMEM;
 	region->task = trc_arg(c, row, TRC_A_REGION_TASK);
 	region->type = trc_model_string(u->m, trc_arg(c, row, TRC_A_REGION_TYPE));
 	region->thread = c->thread[row];
-	region->depth = stack->n - stack->n_from_before; /* wraps; U1 is made true at the end */
 	region->start_ns = c->time_ns[row];
 	region->end_ns = TRC_NEVER;
-	return region->type ? stack_push(stack, u->m->regions.n - 1) : -ENOMEM;
+	return region->type ? 0 : -ENOMEM;
 }
 
-static int region_end(struct user *u, const struct trc_columns *c, uint32_t row)
+static int region_begin(struct user *u, const struct region_event *e, uint32_t fiber)
 {
-	struct region_stack *stack = stack_of(u, c->thread[row]);
+	struct region_stack *stack = stack_of(u, e->thread, fiber);
+	struct trc_region *region = (struct trc_region *)u->m->regions.row + e->region - 1;
+
+	if (!stack)
+		return -ENOMEM;
+	region->fiber = fiber;
+	region->depth = stack->n - stack->n_from_before; /* wraps; U1 is made true at the end */
+	return stack_push(stack, e->region - 1);
+}
+
+static int region_end(struct user *u, const struct region_event *e, uint32_t fiber)
+{
+	struct region_stack *stack = stack_of(u, e->thread, fiber);
 	struct trc_region *region;
 
 	if (!stack)
 		return -ENOMEM;
 	if (stack->n) {
 		region = (struct trc_region *)u->m->regions.row + stack->region[--stack->n];
-		region->end_ns = c->time_ns[row];
+		region->end_ns = e->ts_ns;
 		return 0;
 	}
 	region = trc_array_add(&u->m->regions);
 	if (!region)
 		return -ENOMEM;
 	region->type = "";
-	region->thread = c->thread[row];
+	region->thread = e->thread;
+	region->fiber = fiber;
 	region->depth = -++stack->n_from_before;
 	region->start_ns = TRC_NEVER;
-	region->end_ns = c->time_ns[row];
+	region->end_ns = e->ts_ns;
 	return 0;
+}
+
+static int region_nest(struct user *u, const struct region_event *e, uint32_t fiber)
+{
+	return e->region ? region_begin(u, e, fiber) : region_end(u, e, fiber);
 }
 
 static int region_event(struct user *u, const struct trc_columns *c, uint32_t row)
 {
-	if (c->time_ns[row] < u->m->window_ns) /* U3 */
+	struct region_event e = {.ts_ns = c->time_ns[row], .thread = c->thread[row]}, *later;
+
+	if (e.ts_ns < u->m->window_ns) /* U3 */
 		return 0;
-	return c->kind[row] == TRC_KIND_REGION_BEGIN ? region_begin(u, c, row)
-						     : region_end(u, c, row);
+	if (c->kind[row] == TRC_KIND_REGION_BEGIN) {
+		if (region_add(u, c, row))
+			return -ENOMEM;
+		e.region = (uint32_t)u->m->regions.n;
+	}
+	if (!u->fibers)
+		return region_nest(u, &e, 0);
+	later = trc_array_add(&u->region_events);
+	if (later)
+		*later = e;
+	return later ? 0 : -ENOMEM;
+}
+
+/* Now that it is known in which fiber each thread was. */
+static int region_events_nest(struct user *u)
+{
+	const struct region_event *e = u->region_events.row;
+	int err = 0;
+
+	for (size_t i = 0; i < u->region_events.n && !err; i++, e++)
+		err = region_nest(u, e, trc_model_fiber_at(u->m, e->thread, e->ts_ns));
+	return err;
 }
 
 static int log_add(struct user *u, const struct trc_columns *c, uint32_t row)
@@ -225,7 +283,7 @@ static bool open_from_before(const struct user *u, const struct region_stack *st
 }
 
 static int open_region_add(struct user *u, struct region_stack *stack,
-			   const struct trc_open_region_entry *e, int64_t since_ns)
+			   const struct trc_open_region_entry *e, uint32_t fiber, int64_t since_ns)
 {
 	struct trc_region *region = trc_array_add(&u->m->regions);
 
@@ -234,6 +292,7 @@ static int open_region_add(struct user *u, struct region_stack *stack,
 	region->task = e->task;
 	region->type = trc_model_string(u->m, e->type);
 	region->thread = e->thread;
+	region->fiber = fiber;
 	region->start_ns = since_ns;
 	region->end_ns = TRC_NEVER;
 	stack->n_open_before++;
@@ -247,13 +306,14 @@ static int open_regions_add(struct user *u)
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++, e++) {
-		struct region_stack *stack = stack_of(u, e->thread);
+		uint32_t fiber = trc_model_fiber_at(u->m, e->thread, INT64_MAX);
+		struct region_stack *stack = stack_of(u, e->thread, fiber);
 		int64_t since_ns = trc_model_since_ns(u->m, e->since);
 
 		if (!stack)
 			return -ENOMEM;
 		if (open_from_before(u, stack, since_ns))
-			err = open_region_add(u, stack, e, since_ns);
+			err = open_region_add(u, stack, e, fiber, since_ns);
 	}
 	return err;
 }
@@ -265,7 +325,8 @@ static void regions_set_depth(struct user *u, size_t n_from_events)
 	struct region_stack *stack = u->stacks.row;
 
 	for (size_t i = 0; i < u->m->regions.n; i++) {
-		struct region_stack *s = &stack[trc_index_get(&u->stack_row, region[i].thread)];
+		uint64_t key = stack_key(region[i].thread, region[i].fiber);
+		struct region_stack *s = &stack[trc_index_get(&u->stack_row, key)];
 
 		if (i < n_from_events)
 			region[i].depth += s->n_from_before + s->n_open_before;
@@ -278,10 +339,13 @@ static int user_end(struct trc_derive *derive)
 {
 	struct user *u = (struct user *)derive;
 	struct trc_model *m = u->m;
+	int err = region_events_nest(u);
 	size_t n_from_events = m->regions.n;
-	int err = open_regions_add(u);
 
-	regions_set_depth(u, n_from_events);
+	if (!err)
+		err = open_regions_add(u);
+	if (!err)
+		regions_set_depth(u, n_from_events);
 	if (!err)
 		err = trc_array_sort(&m->tasks, offsetof(struct trc_task, start_ns),
 				    offsetof(struct trc_task, start_thread));
@@ -304,9 +368,25 @@ static void user_free(struct trc_derive *derive)
 	for (size_t i = 0; i < u->stacks.n; i++)
 		free(((struct region_stack *)u->stacks.row)[i].region);
 	trc_array_free(&u->stacks);
+	trc_array_free(&u->region_events);
 	trc_index_free(&u->stack_row);
 	trc_index_free(&u->task_row);
 	free(u);
+}
+
+/* Whether any thread of the trace is ever in a fiber. */
+static bool has_fibers(const struct trc_model *m)
+{
+	const struct trc_thread_fiber_entry *ignored;
+	struct trc_kind_mask mask = {{0}};
+
+	if (trc_reader_thread_fibers(m->reader, &ignored))
+		return true;
+	trc_kind_mask_add(&mask, TRC_KIND_FIBER_SWITCH);
+	for (size_t i = 0; i < trc_reader_blocks(m->reader); i++)
+		if (trc_block_has_kinds(trc_reader_block(m->reader, i), &mask))
+			return true;
+	return false;
 }
 
 int trc_derive_user(struct trc_derive **out, struct trc_model *m)
@@ -319,7 +399,9 @@ int trc_derive_user(struct trc_derive **out, struct trc_model *m)
 	if (!u)
 		return -ENOMEM;
 	u->m = m;
+	u->fibers = has_fibers(m);
 	u->stacks.row_bytes = sizeof(struct region_stack);
+	u->region_events.row_bytes = sizeof(struct region_event);
 	u->derive = (struct trc_derive){.part = TRC_PART_USER,
 					.span = user_span,
 					.end = user_end,

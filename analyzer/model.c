@@ -305,6 +305,8 @@ int trc_model_need(struct trc_model *m, unsigned int parts, struct trc_error *er
 		parts |= TRC_PART_WAITS;
 	if (parts & TRC_PART_NOW)
 		parts |= TRC_PART_WAITS | TRC_PART_USER;
+	if (parts & TRC_PART_USER) /* regions nest within fibers */
+		parts |= TRC_PART_FIBERS;
 	if (parts & (TRC_PART_SAMPLES | TRC_PART_HEAP | TRC_PART_FIBERS))
 		parts |= TRC_PART_LABELS;
 	missing = parts & ~m->have & TRC_PART_EVENTS;

@@ -93,8 +93,10 @@ struct trc_task {
 struct trc_region {
 	uint64_t task;
 	const char *type;
-	uint32_t thread, depth; /* 0 = outermost */
+	uint32_t thread; /* where it began; of one from before the trace, where it ended */
+	uint32_t depth;	 /* in its fiber; 0 = outermost */
 	int64_t start_ns, end_ns;
+	uint32_t fiber; /* row id in fibers; 0 = its thread's root fiber */
 };
 
 struct trc_log {
@@ -312,12 +314,14 @@ struct trc_heap_object {
 	uint32_t id; /* in allocs */
 };
 
-/* A region that is open; rows by thread, outermost first. */
+/* A region that is open; rows by thread, then by fiber, outermost first. */
 struct trc_open_region {
 	int64_t since_ns;
 	uint64_t task;
 	const char *type;
-	uint32_t thread, depth;
+	uint32_t thread; /* that is in its fiber; if none is, where it began */
+	uint32_t depth;
+	uint32_t fiber; /* row id in fibers; 0 = the thread's root fiber */
 };
 
 enum trc_thread_state {
@@ -339,7 +343,7 @@ struct trc_thread_now {
 	 * newest event with a stack. */
 	uint32_t stack;
 	int64_t stack_ns; /* when that was taken; TRC_NEVER = no stack */
-	uint32_t n_open_regions;
+	uint32_t n_open_regions; /* of the fiber that it is in */
 	const char *region; /* type of the innermost; "" = none, or not known */
 	uint64_t task;      /* of the innermost open region that has one; 0 = none */
 	uint32_t deadlock;  /* which one keeps it; 0 = none */

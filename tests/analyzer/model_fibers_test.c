@@ -117,6 +117,42 @@ static void add_fibers(struct text *t, const struct trc_model *m)
 	}
 }
 
+/* Regions, then those that are open in the end. */
+static void add_regions(struct text *t, const struct trc_model *m)
+{
+	size_t n;
+	const struct trc_region *g = trc_model_regions(m, &n);
+	const struct trc_open_region *open;
+
+	for (size_t i = 0; i < n; i++, g++) {
+		add(t, "%u/%" PRIu64 " %u '%s'", g->thread, number(m, g->fiber), g->depth, g->type);
+		add_time(t, g->start_ns);
+		add_time(t, g->end_ns);
+		add(t, "\n");
+	}
+	open = trc_model_open_regions(m, &n);
+	for (size_t i = 0; i < n; i++, open++)
+		add(t, "open %u/%" PRIu64 " %u '%s'\n", open->thread, number(m, open->fiber),
+		    open->depth, open->type);
+}
+
+/* And the innermost one of each thread. */
+static void add_threads_now(struct text *t, const struct trc_model *m)
+{
+	size_t n;
+	const struct trc_thread_now *now = trc_model_threads_now(m, &n);
+
+	for (size_t i = 0; i < n; i++, now++)
+		if (now->n_open_regions)
+			add(t, "%u is in %u '%s'\n", now->thread, now->n_open_regions, now->region);
+}
+
+static void add_all_regions(struct text *t, const struct trc_model *m)
+{
+	add_regions(t, m);
+	add_threads_now(t, m);
+}
+
 static const struct row {
 	const char *what, *text, *expected;
 } run_rows[] = {
@@ -339,9 +375,61 @@ static const struct row fiber_rows[] = {
 	 "5 '' - 100 by 0/0 s0 ended run 1 200 runnable 0 waited 0 0\n"},
 };
 
-static void check_row(const struct row *row, void (*print)(struct text *, const struct trc_model *))
+static const struct row region_rows[] = {
+	{"begun on one thread, ended on another; those of others in between are theirs",
+	 THREADS "@100 thread=1 region_begin type=\"root\"\n@150 thread=1 fiber_switch fiber=5\n"
+		 "@200 thread=1 region_begin type=\"a\"\n@210 thread=1 region_begin type=\"in a\"\n"
+		 "@300 thread=1 fiber_switch fiber=6 left=5\n"
+		 "@350 thread=1 region_begin type=\"b\"\n"
+		 "@400 proc=1 thread=2 fiber_switch fiber=5\n"
+		 "@450 proc=1 thread=2 region_end\n@500 proc=1 thread=2 region_end\n"
+		 "@600 thread=1 region_end\n@650 thread=1 fiber_switch left=6\n"
+		 "@700 thread=1 region_end\n",
+	 "1/0 0 'root' 100 700\n1/5 0 'a' 200 500\n1/5 1 'in a' 210 450\n1/6 0 'b' 350 600\n"},
+
+	{"before a thread's first switch it is in what that one leaves",
+	 THREADS "@100 thread=1 region_begin type=\"a\"\n@200 thread=1 fiber_switch left=5\n"
+		 "@250 thread=1 region_begin type=\"root\"\n"
+		 "@300 proc=1 thread=2 fiber_switch fiber=5\n@400 proc=1 thread=2 region_end\n"
+		 "@450 thread=1 region_end\n",
+	 "1/5 0 'a' 100 400\n1/0 0 'root' 250 450\n"},
+
+	{"one from before the trace, and how deep the others lay in it",
+	 THREADS "@100 thread=1 fiber_switch fiber=5\n@200 thread=1 region_begin type=\"in\"\n"
+		 "@300 thread=1 region_end\n@350 thread=1 fiber_switch left=5\n"
+		 "@400 proc=1 thread=2 fiber_switch fiber=5\n@500 proc=1 thread=2 region_end\n",
+	 "2/5 0 '' - 500\n1/5 1 'in' 200 300\n"},
+
+	{"open in the end: in the thread that runs the fiber, or where it began if none does",
+	 THREADS "@100 thread=1 fiber_switch fiber=5\n@110 thread=1 region_begin type=\"a\"\n"
+		 "@200 thread=1 fiber_switch fiber=6 left=5\n"
+		 "@210 thread=1 region_begin type=\"b\"\n"
+		 "@300 thread=1 fiber_switch left=6 reason=user\n"
+		 "@400 proc=1 thread=2 fiber_switch fiber=5\n"
+		 "@450 proc=1 thread=2 region_begin type=\"in a\"\n@500 thread=1 log\n",
+	 "1/5 0 'a' 110 -\n1/6 0 'b' 210 -\n2/5 1 'in a' 450 -\n"
+	 "open 1/6 0 'b'\nopen 2/5 0 'a'\nopen 2/5 1 'in a'\n2 is in 2 'in a'\n"},
+
+	{"of a fiber that has ended none are open",
+	 THREADS "@100 thread=1 fiber_switch fiber=5\n@110 thread=1 region_begin type=\"a\"\n"
+		 "@200 thread=1 fiber_switch left=5\n@210 thread=1 fiber_end fiber=5\n"
+		 "@220 thread=1 log\n",
+	 "1/5 0 'a' 110 -\n"},
+
+	{"what the file's table tells of a thread are the regions of the fiber that it is in",
+	 THREADS "@2000 thread=1 region_begin type=\"old\"\n@2100 thread=1 fiber_switch fiber=5\n"
+		 "@2200 thread=1 region_begin type=\"in\"\n@2300 thread=1 log\n"
+		 "thread_fiber thread=1 fiber=5\n"
+		 "open_region thread=1 depth=0 since=1500 type=\"outer\"\n"
+		 "open_region thread=1 depth=1 since=2200 type=\"in\"\n",
+	 "1/5 0 'outer' 1500 -\n1/0 0 'old' 2000 -\n1/5 1 'in' 2200 -\n"
+	 "open 1/0 0 'old'\nopen 1/5 0 'outer'\nopen 1/5 1 'in'\n1 is in 2 'in'\n"},
+};
+
+static void check_row(const struct row *row, unsigned int parts,
+		      void (*print)(struct text *, const struct trc_model *))
 {
-	struct trc_model *m = model_of(row->text, TRC_PART_FIBERS);
+	struct trc_model *m = model_of(row->text, parts);
 	struct text t = {.n = 0};
 
 	print(&t, m);
@@ -351,19 +439,25 @@ static void check_row(const struct row *row, void (*print)(struct text *, const 
 
 START_TEST(runs)
 {
-	check_row(&run_rows[_i], add_runs);
+	check_row(&run_rows[_i], TRC_PART_FIBERS, add_runs);
 }
 END_TEST
 
 START_TEST(waits)
 {
-	check_row(&wait_rows[_i], add_waits);
+	check_row(&wait_rows[_i], TRC_PART_FIBERS, add_waits);
 }
 END_TEST
 
 START_TEST(fibers)
 {
-	check_row(&fiber_rows[_i], add_fibers);
+	check_row(&fiber_rows[_i], TRC_PART_FIBERS, add_fibers);
+}
+END_TEST
+
+START_TEST(regions)
+{
+	check_row(&region_rows[_i], TRC_PART_NOW, add_all_regions);
 }
 END_TEST
 
@@ -401,6 +495,7 @@ int main(void)
 	tcase_add_loop_test(tc, runs, 0, N(run_rows));
 	tcase_add_loop_test(tc, waits, 0, N(wait_rows));
 	tcase_add_loop_test(tc, fibers, 0, N(fiber_rows));
+	tcase_add_loop_test(tc, regions, 0, N(region_rows));
 	tcase_add_test(tc, at_any_time);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
