@@ -155,23 +155,70 @@ static void check_file(struct trc_check *check)
 	}
 }
 
-/* The labels that threads had at the end are told once of each. */
+/* What threads were in at the end is told once of each. */
+static int check_told_once(struct trc_check *check, struct trc_index *told, uint32_t thread,
+			   const char *what)
+{
+	char line[80];
+
+	if (trc_index_get(told, thread) != TRC_INDEX_NONE) {
+		snprintf(line, sizeof(line), "thread %" PRIu32 ": its %s told twice", thread, what);
+		plain_violation(check, line);
+	}
+	return trc_index_put(told, thread, 0);
+}
+
 static int check_thread_labels(struct trc_check *check)
 {
 	const struct trc_thread_labels_entry *e;
 	size_t n = trc_reader_thread_labels(trc_model_reader(check->m), &e);
 	struct trc_index told = {0};
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = check_told_once(check, &told, e[i].thread, "labels at the end are");
+	trc_index_free(&told);
+	return err;
+}
+
+/* Threads are sorted by serial. */
+static bool has_thread(const struct trc_reader *r, uint32_t serial)
+{
+	size_t low = 0, high = trc_reader_threads(r);
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		uint32_t found = trc_reader_thread(r, middle)->serial;
+
+		if (found == serial)
+			return true;
+		if (found < serial)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
+/* A name that is in no table has been counted with the ids.  Two threads may have the same fiber:
+ * they were looked at one after the other. */
+static int check_thread_fibers(struct trc_check *check)
+{
+	const struct trc_reader *r = trc_model_reader(check->m);
+	const struct trc_thread_fiber_entry *e;
+	size_t n = trc_reader_thread_fibers(r, &e);
+	struct trc_index told = {0};
 	char line[80];
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++) {
-		if (trc_index_get(&told, e[i].thread) != TRC_INDEX_NONE) {
+		if (!has_thread(r, e[i].thread)) {
 			snprintf(line, sizeof(line),
-				 "thread %" PRIu32 ": its labels at the end are told twice",
+				 "thread %" PRIu32 ": its fiber at the end is all there is of it",
 				 e[i].thread);
 			plain_violation(check, line);
 		}
-		err = trc_index_put(&told, e[i].thread, 0);
+		err = check_told_once(check, &told, e[i].thread, "fiber at the end is");
 	}
 	trc_index_free(&told);
 	return err;
@@ -193,6 +240,8 @@ int trc_check(struct trc_model *m, trc_check_fn *report, void *context,
 	}
 	if (!err)
 		err = check_thread_labels(&check);
+	if (!err)
+		err = check_thread_fibers(&check);
 	if (!err)
 		err = trc_check_cut(&check);
 	if (!err)

@@ -329,6 +329,32 @@ labels a tenant="acme"
 thread_labels thread=2 labels=a
 thread_labels thread=2
 END
+violation '1 id is in no table' <<END
+$two
+@1000 thread=1 thread_exit
+thread_fiber thread=1 fiber=7 name=99
+END
+violation 'thread 2: its fiber at the end is told twice' <<END
+$two
+@1000 thread=1 thread_exit
+thread_fiber thread=2 fiber=7 name="session"
+thread_fiber thread=2
+END
+# The writer makes entries of all threads that it tells of; there is none of serial 0.
+violation 'thread 0: its fiber at the end is all there is of it' <<END
+$two
+@1000 thread=1 thread_exit
+thread_fiber thread=0 fiber=7 name="session"
+END
+# A fiber may have gone from one thread to another while threads were looked at.
+"$assemble" - moved.trc <<END || exit 1
+$two
+@1000 thread=1 thread_exit
+thread_fiber thread=1 fiber=7 name="session"
+thread_fiber thread=2 fiber=7 name="session"
+END
+run "$analyze" --check moved.trc
+same 'a fiber of two threads at the end' '0 1 event checked: nothing is wrong' "$status $(cat out)"
 # After its exit the machine may stand still under it: not for longer, not again, not where others run.
 exits="$two
 @1000 source=kernel proc=1 thread=2 proc_start
