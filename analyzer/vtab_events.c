@@ -616,6 +616,8 @@ static void result_argument(struct events_cursor *c, sqlite3_context *context, u
 	value = args[arg][c->columns->rank[c->row]];
 	if (type == TRC_ARG_STRING)
 		result_string(c, context, value);
+	else if (type == TRC_ARG_REASON && !value)
+		sqlite3_result_null(context);
 	else if (type == TRC_ARG_REASON)
 		result_static(context, trc_reader_reason_name(r, (unsigned int)value));
 	else if (type == TRC_ARG_STACK || type == TRC_ARG_THREAD || type == TRC_ARG_TASK ||
