@@ -87,6 +87,20 @@ static TRC_NO_SANITIZE uint32_t walk_rules(struct trc_walk *walk, uint64_t *fram
 	return (uint32_t)walk_frames(walk, frame, n, max, false);
 }
 
+/*
+ * True where a chain of frame pointers is over: on a stack that is no thread's, whose bounds nobody
+ * knows, a coroutine's, the outermost function has the frame pointer of whoever made it, which leads
+ * to another stack.
+ */
+static bool chain_is_over(struct trc_walk *walk, const struct trc_range *range, uintptr_t pc,
+			  uintptr_t sp, uintptr_t fp)
+{
+	if (range->whole)
+		return false;
+	walk->pc = pc;
+	return fp - sp > TRC_GUESS_BYTES_MAX || trc_walk_is_outermost(walk);
+}
+
 /* By frame pointers alone, from the walk's frame on. */
 static uint32_t walk_chain(struct trc_walk *walk, uint64_t *frame, uint32_t max)
 {
@@ -96,10 +110,11 @@ static uint32_t walk_chain(struct trc_walk *walk, uint64_t *frame, uint32_t max)
 
 	while (n < max) {
 		frame[n++] = pc;
-		if (fp < sp || !trc_range_read(&range, fp, &next) ||
-		    !trc_range_read(&range, fp + 8, &pc))
+		if (fp < sp || chain_is_over(walk, &range, pc, sp, fp) ||
+		    !trc_range_read(&range, fp, &next) || !trc_range_read(&range, fp + 8, &pc))
 			break;
 		pc = trc_pc_plain(pc);
+		walk->exact = false;
 		if (!trc_pc_plausible(pc))
 			break;
 		sp = fp + 16;

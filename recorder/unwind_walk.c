@@ -8,10 +8,6 @@
 #include "unwind_context.h"
 #include "poison.h"
 
-/* How far from the stack pointer a guessed frame may lie: a stale frame pointer often leads to
- * another stack. */
-#define GUESS_BYTES_MAX ((uintptr_t)256 << 10)
-
 enum { DEEP_FRAMES_MAX = 16 };
 
 /* To the caller, whose registers these are (W2). */
@@ -241,7 +237,7 @@ static bool guess_frame_pointer(struct trc_walk *walk)
 {
 	uintptr_t ra, fp;
 
-	if (walk->fp - walk->sp > GUESS_BYTES_MAX || !trc_range_read(&walk->range, walk->fp, &fp) ||
+	if (walk->fp - walk->sp > TRC_GUESS_BYTES_MAX || !trc_range_read(&walk->range, walk->fp, &fp) ||
 	    !trc_range_read(&walk->range, walk->fp + 8, &ra))
 		return false;
 	ra = trc_pc_plain(ra);
@@ -295,22 +291,40 @@ static void rule_make(const struct trc_walk *walk, struct trc_rule *rule)
 		trc_cache_put(key, walk->epoch, rule);
 }
 
-bool trc_walk_step(struct trc_walk *walk)
+/* That of where the walk is; NULL: it is a short one, in *brief. */
+static const struct trc_rule *rule_of(const struct trc_walk *walk, struct trc_rule *made,
+				      uint32_t *brief)
 {
-	uint32_t brief = trc_cache_get(walk->cache, trc_walk_key(walk), walk->epoch);
-	struct trc_rule made;
-	const struct trc_rule *rule = &made;
-
-	switch (trc_short_kind(brief)) {
+	*brief = trc_cache_get(walk->cache, trc_walk_key(walk), walk->epoch);
+	switch (trc_short_kind(*brief)) {
 	case TRC_SHORT_SP:
 	case TRC_SHORT_FP:
-		return step_short(walk, brief);
+		return NULL;
 	case TRC_SHORT_WIDE:
-		rule = trc_cache_wide(brief);
-		break;
+		return trc_cache_wide(*brief);
 	default:
-		rule_make(walk, &made);
+		rule_make(walk, made);
+		return made;
 	}
+}
+
+bool trc_walk_is_outermost(const struct trc_walk *walk)
+{
+	struct trc_rule made;
+	uint32_t brief;
+	const struct trc_rule *rule = rule_of(walk, &made, &brief);
+
+	return rule && rule->kind == TRC_RULE_END;
+}
+
+bool trc_walk_step(struct trc_walk *walk)
+{
+	struct trc_rule made;
+	uint32_t brief;
+	const struct trc_rule *rule = rule_of(walk, &made, &brief);
+
+	if (!rule)
+		return step_short(walk, brief);
 	switch ((enum trc_rule_kind)rule->kind) {
 	case TRC_RULE_STEP:
 		return step_rule(walk, rule);

@@ -12,6 +12,9 @@
 #include "unwind_memory.h"
 
 enum { TRC_PC_MIN = 65536 };
+/* How far from the stack pointer a guessed frame may lie: a stale frame pointer often leads to
+ * another stack. */
+#define TRC_GUESS_BYTES_MAX ((uintptr_t)256 << 10)
 
 struct trc_walk {
 	uintptr_t pc;
@@ -59,6 +62,9 @@ static inline uintptr_t trc_pc_plain(uintptr_t pc)
  * over.  Context: traced thread, signal handlers.
  */
 bool trc_walk_step(struct trc_walk *walk);
+
+/* Whether the walk's frame says that it is the outermost one.  Context: as above. */
+bool trc_walk_is_outermost(const struct trc_walk *walk);
 
 /* From where there is no code to who called that, by the return address just made.  Returns false
  * if there is none. */
