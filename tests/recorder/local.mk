@@ -139,6 +139,14 @@ tests_recorder_labels_program_LDADD = libtrc.la -lpthread
 TESTS += tests/recorder/labels.sh
 EXTRA_DIST += tests/recorder/labels.sh
 
+check_PROGRAMS += tests/recorder/fiber_program
+tests_recorder_fiber_program_SOURCES = tests/recorder/fiber_program.c
+tests_recorder_fiber_program_CFLAGS = $(AM_CFLAGS) -fexceptions -fno-omit-frame-pointer -fno-optimize-sibling-calls
+tests_recorder_fiber_program_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_recorder_fiber_program_LDADD = libtrc.la -lpthread
+TESTS += tests/recorder/fibers.sh
+EXTRA_DIST += tests/recorder/fibers.sh
+
 # A fold beside the analyzer.
 check_PROGRAMS += tests/recorder/fold_compare
 tests_recorder_fold_compare_SOURCES = tests/recorder/fold_compare.c \
