@@ -31,6 +31,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report_cpu.c \
 	analyzer/report_deadlock.c \
 	analyzer/report_ended.c \
+	analyzer/report_fibers.c \
 	analyzer/report_groups.c \
 	analyzer/report_heap.c \
 	analyzer/report_labels.c \

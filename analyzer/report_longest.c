@@ -8,50 +8,48 @@
 #include <stdlib.h>
 #include "analyzer/report_parts.h"
 
-enum { LONGEST_MAX = 32 };
-
-struct longest {
-	uint32_t row[LONGEST_MAX]; /* of parks, in the order of row_is_before() */
-	size_t n, most;
-};
-
-static int64_t row_ns(const struct trc_report *r, uint32_t row)
-{
-	return trc_park_end_ns(r->m, &r->park[row]) - r->park[row].start_ns;
-}
-
 /* Whether it lasted longer than is known, as its process lived on for nobody knows how long. */
-static bool row_goes_on(const struct trc_report *r, uint32_t row)
+static bool goes_on(const struct trc_report *r, const struct trc_park *park)
 {
-	return (r->park[row].flags & TRC_PARK_OPEN) && trc_report_recovered(r);
+	return (park->flags & TRC_PARK_OPEN) && trc_report_recovered(r);
 }
 
-/* Whether the wait of row a belongs before that of row b. */
-static bool row_is_before(const struct trc_report *r, uint32_t a, uint32_t b)
+static bool is_before(const struct trc_longest_row *a, const struct trc_longest_row *b)
 {
-	bool a_goes_on = row_goes_on(r, a);
-
-	if (a_goes_on != row_goes_on(r, b))
-		return a_goes_on;
-	return row_ns(r, a) > row_ns(r, b);
+	return a->goes_on != b->goes_on ? a->goes_on : a->ns > b->ns;
 }
 
-static void longest_add(struct longest *longest, const struct trc_report *r, uint32_t row)
+void trc_longest_begin(struct trc_longest *longest, const struct trc_report *r)
+{
+	longest->n = 0;
+	longest->most = (r->top + 1) / 2 < TRC_LONGEST_MAX ? (r->top + 1) / 2 : TRC_LONGEST_MAX;
+}
+
+void trc_longest_add(struct trc_longest *longest, struct trc_longest_row row)
 {
 	size_t at;
 
 	if (longest->n == longest->most) {
-		if (!longest->n || !row_is_before(r, row, longest->row[longest->n - 1]))
+		if (!longest->n || !is_before(&row, &longest->row[longest->n - 1]))
 			return;
 		longest->n--;
 	}
-	for (at = longest->n; at && row_is_before(r, row, longest->row[at - 1]); at--)
+	for (at = longest->n; at && is_before(&row, &longest->row[at - 1]); at--)
 		longest->row[at] = longest->row[at - 1];
 	longest->row[at] = row;
 	longest->n++;
 }
 
-static void print_columns(struct trc_report *r)
+static void add_park(struct trc_longest *longest, const struct trc_report *r, size_t row)
+{
+	const struct trc_park *park = &r->park[row];
+
+	trc_longest_add(longest,
+			(struct trc_longest_row){(uint32_t)row, goes_on(r, park),
+						 trc_park_end_ns(r->m, park) - park->start_ns});
+}
+
+void trc_longest_columns(struct trc_report *r, const char *who)
 {
 	struct trc_line line;
 
@@ -59,7 +57,7 @@ static void print_columns(struct trc_report *r)
 	trc_line_style(&line, TRC_STYLE_DIM);
 	trc_line_right(&line, 10, "lasted");
 	trc_line_right(&line, 12, "began at");
-	trc_line_add(&line, "  thread");
+	trc_line_add(&line, "  %s", who);
 	trc_line_to(&line, 50);
 	trc_line_add(&line, "  for");
 	trc_line_style(&line, TRC_STYLE_PLAIN);
@@ -111,21 +109,30 @@ static void print_people(struct trc_report *r, const struct trc_park *park)
 	trc_report_line(r, &line);
 }
 
-/* How long it lasted and when it began; of one that is older than a snapshot's window at least that
- * long, and some time before; of one that a dead process was in at least that long, too. */
-static void add_times(struct trc_report *r, struct trc_line *line, const struct trc_park *park)
+void trc_longest_times(const struct trc_report *r, struct trc_line *line,
+		       const struct trc_longest_times *times)
 {
-	bool cut = park->flags & TRC_PARK_CUT;
-	bool longer = cut || row_goes_on(r, (uint32_t)(park - r->park));
 	char number[TRC_NUMBER_BYTES], lasted[TRC_LASTED_BYTES];
 
-	trc_text_duration(number, trc_park_end_ns(r->m, park) - park->start_ns);
-	snprintf(lasted, sizeof(lasted), "%s%s", longer ? "> " : "", number);
+	trc_text_duration(number, times->end_ns - times->start_ns);
+	snprintf(lasted, sizeof(lasted), "%s%s", times->longer ? "> " : "", number);
 	trc_line_right(line, 10, lasted);
 	trc_line_right(line, 12,
-		       cut || park->start_ns < r->start_ns
+		       times->before || times->start_ns < r->start_ns
 			       ? "before"
-			       : trc_text_duration(number, park->start_ns - r->start_ns));
+			       : trc_text_duration(number, times->start_ns - r->start_ns));
+}
+
+/* Of one that is older than a snapshot's window at least that long, and some time before; of one
+ * that a dead process was in at least that long, too. */
+static void add_times(const struct trc_report *r, struct trc_line *line,
+		      const struct trc_park *park)
+{
+	bool cut = park->flags & TRC_PARK_CUT;
+	struct trc_longest_times times = {park->start_ns, trc_park_end_ns(r->m, park), cut,
+					  cut || goes_on(r, park)};
+
+	trc_longest_times(r, line, &times);
 }
 
 static void print_park(struct trc_report *r, const struct trc_park *park)
@@ -158,29 +165,31 @@ static void print_park(struct trc_report *r, const struct trc_park *park)
 	trc_report_labels_line(r, park->thread, park->start_ns);
 }
 
-static void print_list(struct trc_report *r, const struct longest *longest, const char *heading)
+static void print_list(struct trc_report *r, const struct trc_longest *longest, const char *heading)
 {
 	if (!longest->n)
 		return;
 	trc_report_heading(r, heading, NULL);
-	print_columns(r);
+	trc_longest_columns(r, "thread");
 	for (size_t i = 0; i < longest->n; i++)
-		print_park(r, &r->park[longest->row[i]]);
+		print_park(r, &r->park[longest->row[i].row]);
 }
 
 int trc_report_longest(struct trc_report *r)
 {
-	size_t most = (r->top + 1) / 2 < LONGEST_MAX ? (r->top + 1) / 2 : LONGEST_MAX;
-	struct longest locks = {.most = most}, threads = {.most = (most + 1) / 2};
+	struct trc_longest locks, threads;
 
+	trc_longest_begin(&locks, r);
+	threads = locks;
+	threads.most = (locks.most + 1) / 2;
 	for (size_t i = 0; i < r->n_parks; i++) {
 		switch (trc_wait_class(r->park[i].reason)) {
 		case TRC_WAIT_LOCKS:
 		case TRC_WAIT_FILES:
-			longest_add(&locks, r, (uint32_t)i);
+			add_park(&locks, r, i);
 			break;
 		case TRC_WAIT_THREADS:
-			longest_add(&threads, r, (uint32_t)i);
+			add_park(&threads, r, i);
 			break;
 		default:
 			break;

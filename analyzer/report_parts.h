@@ -152,6 +152,31 @@ void trc_groups_free(struct trc_groups *g);
 const struct trc_group_details *trc_groups_details(const struct trc_groups *g,
 						   enum trc_wait_class class);
 
+/* ---- report_longest.c ---- */
+enum { TRC_LONGEST_MAX = 32 };
+struct trc_longest_row {
+	uint32_t row; /* the caller's: index in its array of waits */
+	bool goes_on; /* how long it lasted is not known: such come first */
+	int64_t ns;
+};
+/* The longest of the waits that were added, longest first. */
+struct trc_longest {
+	struct trc_longest_row row[TRC_LONGEST_MAX];
+	size_t n, most;
+};
+void trc_longest_begin(struct trc_longest *longest, const struct trc_report *r);
+void trc_longest_add(struct trc_longest *longest, struct trc_longest_row row);
+/* The line above the list; `who` is what waits. */
+void trc_longest_columns(struct trc_report *r, const char *who);
+struct trc_longest_times {
+	int64_t start_ns, end_ns;
+	bool before; /* it began before start_ns */
+	bool longer; /* it lasted for longer than that */
+};
+/* The first two columns: how long it lasted and when it began. */
+void trc_longest_times(const struct trc_report *r, struct trc_line *line,
+		       const struct trc_longest_times *times);
+
 /* ---- sections ---- */
 int trc_report_deadlocks(struct trc_report *r);
 /* The same as one line; none without a deadlock. */
@@ -167,6 +192,7 @@ int trc_report_waits(struct trc_report *r);
 int trc_report_holders(struct trc_report *r);
 int trc_report_longest(struct trc_report *r);
 int trc_report_threads(struct trc_report *r);
+int trc_report_fibers(struct trc_report *r);
 int trc_report_by_label(struct trc_report *r);
 int trc_report_user(struct trc_report *r);
 /* "caused by ...", "woken by ..."; false if nobody is known. */

@@ -181,6 +181,32 @@ report --label-filter tenant=acme
 grep -q '^Threads now  when the trace ends: 1 waiting, 0 running' "$dir/out" ||
 	fail "threads now: $(cat "$dir/out")"
 
+# Fibers: their waits, by the labels under which each began.
+"$top_builddir/trc-assemble" - "$dir/t.trc" <<'END_OF_TRACE' || exit 1
+labels acme tenant="acme"
+labels other tenant="other"
+@1000000 thread=1 labels labels=acme
+@2000000 thread=1 fiber_switch left=1 reason=user
+@2000100 thread=1 labels labels=other before=acme
+@3000000 thread=1 fiber_switch fiber=2 name="conn 2"
+@4000000 thread=1 fiber_switch left=2 reason=user
+@5000000 thread=1 fiber_switch fiber=1 name="conn 1"
+@5000100 thread=1 labels labels=acme before=other
+@6000000 thread=1 fiber_switch fiber=2 left=1 name="conn 2" reason=sleep
+@6000100 thread=1 labels labels=other before=acme
+@9000000 thread=1 fiber_switch left=2
+END_OF_TRACE
+report --label-filter tenant=acme
+tells 'how many waited under them' 'Fibers 1 that waited under these'
+tells 'and for how long' 'conn 1 1 2 0 ns 6.00 ms'
+tells 'the single ones' '3.00 ms 6.00 ms conn 1 sleep, still waiting'
+silent 'and nobody else' 'conn 2'
+report --label-filter tenant=other
+tells 'which are those of others under theirs' 'conn 2 1 1 0 ns 2.00 ms'
+silent 'whose sleep is none of theirs' sleep
+report --label-filter size
+silent 'no fiber waited under a label that there is not' Fibers
+
 echo '@1000 thread=1 log message="alone"' | "$top_builddir/trc-assemble" - "$dir/t.trc" || exit 1
 report --label-filter tenant
 tells 'a trace without labels' 'nothing was: the trace has no labels'

@@ -277,6 +277,25 @@ END_TEST
 	"@9500 thread=2 alloc sample=5 address=0x50 bytes=1000 period=1 stack=idle\n"              \
 	"@10000 thread=1 counter name=\"c\" value=1\n"
 
+/* Two connections and one more: the first is readied by the second, the other two wait for ever. */
+#define FIBERS                                                                                     \
+	MODULES THREADS                                                                            \
+	"labels acme tenant=\"acme\"\n"                                                            \
+	"@1000 thread=2 fiber_create fiber=1 name=\"conn 17\" stack=idle\n"                        \
+	"@2000 thread=2 fiber_create fiber=2 name=\"conn 8\" stack=idle\n"                         \
+	"@3000 thread=2 fiber_create fiber=3 name=\"timer 1\" stack=idle\n"                        \
+	"@500000 thread=2 labels labels=acme\n"                                                    \
+	"@1000000 thread=2 fiber_switch fiber=1 name=\"conn 17\"\n"                                \
+	"@3000000 thread=2 fiber_switch fiber=2 left=1 name=\"conn 8\" reason=user object=0x10 "   \
+	"stack=get\n"                                                                              \
+	"@3000100 thread=2 labels before=acme\n"                                                   \
+	"@5000000 thread=2 fiber_ready fiber=1 stack=put\n"                                        \
+	"@6000000 thread=2 fiber_switch fiber=3 left=2 name=\"timer 1\" reason=user stack=put\n"   \
+	"@6500000 thread=2 fiber_switch left=3 reason=sleep stack=idle\n"                          \
+	"@8000000 thread=1 fiber_switch fiber=1 name=\"conn 17\"\n"                                \
+	"@9000000 thread=1 fiber_switch left=1\n@9000000 thread=1 fiber_end fiber=1\n"            \
+	"@9500000 thread=3 fiber_ready fiber=2\n"
+
 static const struct {
 	const char *what, *trace, *line; /* which must be among those printed; may be several */
 	bool absent;			 /* ... or must not */
@@ -361,6 +380,62 @@ static const struct {
 	 "Waiting for other threads  10.0 µs in 2 waits  (of time: share of the waiting threads' "
 	 "lifetime)",
 	 false},
+	{"fibers by name, whatever the numbers in them; one alone has its own", FIBERS "@10000000 log\n",
+	 "Fibers  3\n"
+	 "  name                          fibers        runs       waits     running    runnable"
+	 "     waiting\n"
+	 "  conn #                             2           3           2     6.00 ms     3.50 ms"
+	 "     5.50 ms\n"
+	 "  timer 1                            1           1           1      500 µs        0 ns"
+	 "     3.50 ms",
+	 false},
+	{"what a fiber waited for, who made it ready, how long it took to run, and its labels",
+	 FIBERS "@10000000 log\n",
+	 "Longest single waits of fibers\n"
+	 "    lasted    began at  fiber                       for\n"
+	 "   5.00 ms     3.00 ms  conn 17                     user 0x10\n"
+	 "            server+0x10 < server+0x20\n"
+	 "            made ready by server+0x40 in conn 8 on worker 1 (102), ran 3.00 ms later on main "
+	 "(101)\n"
+	 "            under tenant=acme\n"
+	 "   4.00 ms     6.00 ms  conn 8                      user, still to run\n"
+	 "            server+0x40 < server+0x50\n"
+	 "            made ready by worker 2 (103)\n"
+	 "   3.50 ms     6.50 ms  timer 1                     sleep, still waiting\n"
+	 "            server+0x60",
+	 false},
+	{"names are alike only in all but their numbers",
+	 THREADS "@1000 thread=1 fiber_create fiber=1 name=\"a1\" stack=1\n"
+		 "@1000 thread=1 fiber_create fiber=2 name=\"a1b\"\n"
+		 "@1000 thread=1 fiber_create fiber=3 name=\"a#\"\n@2000 thread=1 fiber_create fiber=4\n",
+	 "  (no name)                          1           0           0        0 ns        0 ns        "
+	 "0 ns\n"
+	 "  a#                                 2           0           0        0 ns        0 ns        "
+	 "0 ns\n"
+	 "  a1b                                1           0           0        0 ns        0 ns        "
+	 "0 ns",
+	 false},
+	{"one that ended while it waited, one that ran unseen",
+	 MODULES THREADS "@1000000 thread=2 fiber_switch left=1 reason=poll object=7\n"
+			 "@3000000 thread=2 fiber_end fiber=1\n"
+			 "@3000000 thread=2 fiber_switch left=2 reason=poll\n"
+			 "@4600000 proc=3 thread=3 gap lost_events=3 since=4500000 cause=ring_full\n"
+			 "@5000000 thread=2 fiber_switch left=2\n",
+	 "   2.00 ms     1.00 ms  fiber 1                     poll 0x7, until it ended\n"
+	 "            (no stack)\n"
+	 " > 1.50 ms     3.00 ms  fiber 2                     poll\n"
+	 "            (no stack)",
+	 false},
+	{"one from before a snapshot's window",
+	 MODULES THREADS "info snapshot \"SIGUSR2\"\n"
+			 "@2000000 thread=1 fiber_ready fiber=5\n"
+			 "@2500000 thread=1 fiber_switch fiber=5 name=\"five\"\n"
+			 "coverage proc=0 from=1000000 to=9000000\n",
+	 " > 1.50 ms      before  five                        not known\n"
+	 "            (no stack)\n"
+	 "            made ready by main (101), ran 500 µs later",
+	 false},
+	{"a trace without fibers has no section on them", SERVER, "Fibers  0", true},
 	{"what a name could do to a terminal it does not",
 	 "info command \"\\x1b[2J\\x9b1m \\n\"\n@1 counter name=\"c\" value=1\n", "?[2J?1m ?",
 	 false},
@@ -627,6 +702,12 @@ static char *huge_trace(void)
 			"status thread=%d reason=mutex holder=%d object=0x7fffffffffff%02x "
 			"since=1000 stack=s%d\n",
 			i, i % 20 + 1, i, i);
+	for (int i = 1; i <= 40; i++)
+		fprintf(out,
+			"@2300000000000000 thread=%d fiber_switch left=%d name=\"%0200d\" "
+			"reason=user object=0x7fffffffffff%02x stack=s%d\n"
+			"@2300000000000000 thread=%d fiber_ready fiber=%d stack=s%d\n",
+			i % 29 + 1, i, i, i, i % 7, i % 29 + 1, i, i % 7);
 	for (int i = 1; i <= 29; i++)
 		fprintf(out, "open_region thread=%d type=\"%0200d\" task=%d\n", i, i, i);
 	fprintf(out, "coverage proc=1 held=900 from=1000 to=2300000000000000\n");
