@@ -60,7 +60,7 @@ libtrcanalyze_la_SOURCES += \
 	analyzer/sql.c analyzer/sql.h analyzer/sql_export.c analyzer/sql_parts.h \
 	analyzer/sql_columns.h \
 	analyzer/sql_table.c analyzer/sql_table.h \
-	analyzer/sql_tables_code.c analyzer/sql_tables_heap.c analyzer/sql_tables_now.c \
+	analyzer/sql_tables_code.c analyzer/sql_tables_fibers.c analyzer/sql_tables_heap.c analyzer/sql_tables_now.c \
 	analyzer/sql_tables_rows.c \
 	analyzer/sql_tables_samples.c \
 	analyzer/vtab.h analyzer/vtab_events.c analyzer/vtab_rows.c

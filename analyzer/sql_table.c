@@ -14,6 +14,15 @@ void trc_sql_set_text(struct trc_sql_value *value, const char *text)
 	value->text = text;
 }
 
+void trc_sql_set_fiber(const struct trc_model *m, uint32_t fiber, struct trc_sql_value *value)
+{
+	size_t n;
+	const struct trc_fiber *row = trc_model_fibers(m, &n);
+
+	if (fiber && fiber <= n)
+		trc_sql_set_integer(value, (int64_t)row[fiber - 1].fiber);
+}
+
 const char *trc_source_name(unsigned int source)
 {
 	static const char *const name[] = {
@@ -124,5 +133,8 @@ const struct trc_sql_table *trc_sql_table_at(size_t i)
 	if (i < trc_sql_n_heap_tables)
 		return &trc_sql_heap_tables[i];
 	i -= trc_sql_n_heap_tables;
+	if (i < trc_sql_n_fiber_tables)
+		return &trc_sql_fiber_tables[i];
+	i -= trc_sql_n_fiber_tables;
 	return i < trc_sql_n_code_tables ? &trc_sql_code_tables[i] : NULL;
 }

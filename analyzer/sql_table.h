@@ -81,6 +81,9 @@ extern const size_t trc_sql_n_sample_tables;
 /* Tables of what was allocated: sql_tables_heap.c. */
 extern const struct trc_sql_table trc_sql_heap_tables[];
 extern const size_t trc_sql_n_heap_tables;
+/* Tables of fibers: sql_tables_fibers.c. */
+extern const struct trc_sql_table trc_sql_fiber_tables[];
+extern const size_t trc_sql_n_fiber_tables;
 /* Tables over what the file says of itself and the program's code: sql_tables_code.c. */
 extern const struct trc_sql_table trc_sql_code_tables[];
 extern const size_t trc_sql_n_code_tables;
@@ -96,6 +99,8 @@ void trc_sql_get(const struct trc_model *m, const struct trc_sql_table *table,
 /* What calls use to set their value; a text that is NULL or "" is not known. */
 void trc_sql_set_integer(struct trc_sql_value *value, int64_t integer);
 void trc_sql_set_text(struct trc_sql_value *value, const char *text);
+/* The number of the fiber with this row id; 0 is none. */
+void trc_sql_set_fiber(const struct trc_model *m, uint32_t fiber, struct trc_sql_value *value);
 
 const char *trc_source_name(unsigned int source);
 

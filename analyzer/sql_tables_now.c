@@ -52,6 +52,13 @@ CALL(now_labels)
 		trc_sql_set_integer(value, labels);
 }
 
+CALL(now_fiber)
+{
+	uint32_t thread = ((const struct trc_thread_now *)row)->thread;
+
+	trc_sql_set_fiber(m, trc_model_fiber_at(m, thread, INT64_MAX), value);
+}
+
 ROWS(threads_now)
 static const struct trc_sql_column threads_now_columns[] = {
 	{"thread", "INTEGER", TRC_FIELD_U32, F(thread_now, thread), NULL, true, true, true,
@@ -75,7 +82,7 @@ static const struct trc_sql_column threads_now_columns[] = {
 	{"stack_ns", "INTEGER", TRC_FIELD_NS, F(thread_now, stack_ns),
 	 .doc = "when that stack was recorded"},
 	{"open_regions", "INTEGER", TRC_FIELD_U32, F(thread_now, n_open_regions),
-	 .doc = "how many regions it is in, as far as known"},
+	 .doc = "how many regions its fiber is in, as far as known"},
 	{"region", "TEXT", TRC_FIELD_TEXT, F(thread_now, region), .doc = "type of the innermost"},
 	{"task", "INTEGER", TRC_FIELD_ID64, F(thread_now, task),
 	 .doc = "task of the innermost open region that has one"},
@@ -83,19 +90,28 @@ static const struct trc_sql_column threads_now_columns[] = {
 	{"deadlock", "INTEGER", TRC_FIELD_ID32, F(thread_now, deadlock),
 	 .doc = "the deadlock that it is in or waits for"},
 	{"labels", "INTEGER", TRC_FIELD_CALL, 0, now_labels, .doc = "its label set"},
+	{"fiber", "INTEGER", TRC_FIELD_CALL, 0, now_fiber,
+	 .doc = "the fiber that it is in; NULL = its root fiber, or not known"},
 };
 
 /* --- open_regions --- */
 
+CALL(open_region_fiber)
+{
+	trc_sql_set_fiber(m, ((const struct trc_open_region *)row)->fiber, value);
+}
+
 ROWS(open_regions)
 static const struct trc_sql_column open_regions_columns[] = {
 	{"thread", "INTEGER", TRC_FIELD_U32, F(open_region, thread), NULL, true, false, true,
-	 "whose region it is"},
+	 "the thread that is in its fiber; where it began, if none is"},
 	{"depth", "INTEGER", TRC_FIELD_U32, F(open_region, depth), .doc = "0 = outermost"},
 	{"task", "INTEGER", TRC_FIELD_ID64, F(open_region, task),
 	 .doc = "the task that it works for"},
 	{"type", "TEXT", TRC_FIELD_TEXT, F(open_region, type), .doc = "its type"},
 	{"since_ns", "INTEGER", TRC_FIELD_NS, F(open_region, since_ns), .doc = "when it began"},
+	{"fiber", "INTEGER", TRC_FIELD_CALL, 0, open_region_fiber,
+	 .doc = "whose region it is; NULL = the thread's root fiber, or not known"},
 };
 
 /* --- deadlocks and locks --- */

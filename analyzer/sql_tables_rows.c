@@ -103,6 +103,7 @@ static void park_cut(const struct trc_model *m, size_t i, const void *row,
 ROWS(parks)
 DURATION(park)
 LABELS(park, thread, start_ns)
+FIBER(park, thread, start_ns)
 static const struct trc_sql_column park_columns[] = {
 	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, NULL, true, true, true, "1, 2, ... by start"},
 	{"thread", "INTEGER", TRC_FIELD_ID32, F(park, thread), .indexed = true,
@@ -140,6 +141,8 @@ static const struct trc_sql_column park_columns[] = {
 		"wait lasted longer than it says"},
 	{"labels", "INTEGER", TRC_FIELD_CALL, 0, park_labels,
 	 .doc = "the label set that the thread had when the wait began"},
+	{"fiber", "INTEGER", TRC_FIELD_CALL, 0, park_fiber,
+	 .doc = "the fiber that it was in then; NULL = its root fiber, or not known"},
 };
 
 ROWS(unlocks)
@@ -171,6 +174,7 @@ static const struct trc_sql_column unlock_columns[] = {
 ROWS(tasks)
 DURATION(task)
 LABELS(task, start_thread, start_ns)
+FIBER(task, start_thread, start_ns)
 static const struct trc_sql_column task_columns[] = {
 	{"id", "INTEGER", TRC_FIELD_U64, F(task, task), .indexed = true, .doc = "the task's id"},
 	{"parent", "INTEGER", TRC_FIELD_ID64, F(task, parent), .indexed = true,
@@ -184,28 +188,41 @@ static const struct trc_sql_column task_columns[] = {
 	{"end_thread", "INTEGER", TRC_FIELD_ID32, F(task, end_thread), .doc = "who ended it"},
 	{"labels", "INTEGER", TRC_FIELD_CALL, 0, task_labels,
 	 .doc = "the label set of start_thread when it began"},
+	{"fiber", "INTEGER", TRC_FIELD_CALL, 0, task_fiber,
+	 .doc = "the fiber that start_thread was in then; NULL = its root fiber, or not known"},
 };
+
+static void region_fiber(const struct trc_model *m, size_t i, const void *row,
+			 struct trc_sql_value *value)
+{
+	trc_sql_set_fiber(m, ((const struct trc_region *)row)->fiber, value);
+}
 
 ROWS(regions)
 DURATION(region)
 LABELS(region, thread, start_ns)
 static const struct trc_sql_column region_columns[] = {
 	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, NULL, true, true, true, "1, 2, ... by start"},
-	{"thread", "INTEGER", TRC_FIELD_ID32, F(region, thread), .indexed = true, .doc = "whose span it is"},
+	{"thread", "INTEGER", TRC_FIELD_ID32, F(region, thread), .indexed = true, 
+	 .doc = "where it began; its fiber may have ended it on another. Of one from before the trace, "
+		"where it ended"},
 	{"task", "INTEGER", TRC_FIELD_ID64, F(region, task), .indexed = true,
 	 .doc = "the task that it works for"},
 	{"type", "TEXT", TRC_FIELD_TEXT, F(region, type), .doc = "its type"},
-	{"depth", "INTEGER", TRC_FIELD_U32, F(region, depth), .doc = "0 = outermost"},
+	{"depth", "INTEGER", TRC_FIELD_U32, F(region, depth), .doc = "within its fiber; 0 = outermost"},
 	{"start_ns", "INTEGER", TRC_FIELD_NS, F(region, start_ns), NULL, true, false, true,
 	 "when it began; NULL = before the trace"},
 	{"end_ns", "INTEGER", TRC_FIELD_NS, F(region, end_ns), .doc = "when it ended; NULL = not yet"},
 	{"duration_ns", "INTEGER", TRC_FIELD_CALL, 0, region_duration, .doc = "end_ns - start_ns"},
 	{"labels", "INTEGER", TRC_FIELD_CALL, 0, region_labels,
 	 .doc = "the label set that the thread had when it began"},
+	{"fiber", "INTEGER", TRC_FIELD_CALL, 0, region_fiber,
+	 .doc = "whose span it is; NULL = the thread's root fiber, or not known"},
 };
 
 ROWS(logs)
 LABELS(log, thread, ts_ns)
+FIBER(log, thread, ts_ns)
 static const struct trc_sql_column log_columns[] = {
 	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(log, ts_ns), NULL, true, false, true, "when"},
 	{"thread", "INTEGER", TRC_FIELD_ID32, F(log, thread), .doc = "whose message"},
@@ -215,6 +232,8 @@ static const struct trc_sql_column log_columns[] = {
 	{"message", "TEXT", TRC_FIELD_TEXT, F(log, message), .doc = "the message"},
 	{"labels", "INTEGER", TRC_FIELD_CALL, 0, log_labels,
 	 .doc = "the label set that the thread had"},
+	{"fiber", "INTEGER", TRC_FIELD_CALL, 0, log_fiber,
+	 .doc = "the fiber that it was in; NULL = its root fiber, or not known"},
 };
 
 ROWS(counters)
@@ -312,12 +331,12 @@ static const struct trc_sql_column coverage_columns[] = {
 const struct trc_sql_table trc_sql_row_tables[] = {
 	TABLE(threads, thread, TRC_PART_WAITS | TRC_PART_SCHED, "the threads of the program"),
 	TABLE(procs, proc, TRC_PART_WAITS, "the procs that events were recorded on"),
-	TABLE(parks, park, TRC_PART_WAITS | TRC_PART_LABELS,
+	TABLE(parks, park, TRC_PART_WAITS | TRC_PART_LABELS | TRC_PART_FIBERS,
 	      "every wait, from its beginning until the thread ran again"),
 	TABLE(unlocks, unlock, TRC_PART_WAITS | TRC_PART_LABELS,
 	      "releases of locks for which others waited, and what the critical section cost them"),
 	TABLE(tasks, task, TRC_PART_USER | TRC_PART_LABELS, "the program's operations"),
-	TABLE(regions, region, TRC_PART_USER | TRC_PART_LABELS, "the program's spans, each within one thread"),
+	TABLE(regions, region, TRC_PART_USER | TRC_PART_LABELS, "the program's spans, each within one fiber"),
 	TABLE(logs, log, TRC_PART_USER | TRC_PART_LABELS, "the program's messages"),
 	TABLE(counters, counter, TRC_PART_USER, "the program's values over time"),
 	TABLE(labels, set_label, TRC_PART_LABELS, "what each label set consists of"),

@@ -40,6 +40,11 @@ thread 2 tid=102 creator=1 name="worker"
 stack s1 0x401000 0x402000
 labels l1 tenant="acme"
 sample_event 1 period=1000000
+@900 thread=2 fiber_create fiber=5 name="f" stack=s1
+@910 thread=2 fiber_switch fiber=5 name="f"
+@920 thread=2 fiber_switch left=5 reason=user object=0x40 stack=s1
+@930 thread=1 fiber_ready fiber=5 stack=s1
+@940 thread=2 fiber_switch fiber=5 name="f"
 @1000 thread=1 task_begin task=7 type="request"
 @1010 thread=1 region_begin task=7 type="parse"
 @1050 proc=1 thread=2 labels labels=l1

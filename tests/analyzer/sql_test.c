@@ -42,12 +42,17 @@ static const char trace_text[] =
 static struct trc_model *model;
 static sqlite3 *db;
 
-static void set_up(void)
+static void open_trace(const char *text)
 {
 	struct trc_error error = {""};
 
-	model = model_of(trace_text, 0);
+	model = model_of(text, 0);
 	ck_assert_msg(!trc_sql_open(&db, model, &error), "%s", error.text);
+}
+
+static void set_up(void)
+{
+	open_trace(trace_text);
 }
 
 static void tear_down(void)
@@ -397,6 +402,61 @@ START_TEST(test_long_tables)
 }
 END_TEST
 
+/* Fibers are told by their numbers, whatever their rows. */
+static const char fiber_text[] =
+	"thread 1 tid=101 name=\"main\"\nthread 2 tid=102 creator=1\nstack s1 0x401000\n"
+	"@100 thread=1 fiber_create fiber=50 name=\"f\" stack=s1\n"
+	"@200 thread=1 fiber_switch fiber=50 name=\"f\"\n"
+	"@210 thread=1 region_begin type=\"r\"\n@215 thread=1 log message=\"x\"\n"
+	"@216 thread=1 task_begin task=1\n"
+	"@220 thread=1 sample event=1 value=1000000 period=1000000 stack=s1\n"
+	"@230 thread=1 park reason=mutex object=0x10 stack=s1\n"
+	"@250 thread=1 resume reason=mutex object=0x10\n"
+	"@260 thread=1 fiber_create fiber=60 stack=s1\n"
+	"@300 thread=1 fiber_switch left=50 reason=user object=0x40 stack=s1\n"
+	"@310 thread=1 log message=\"y\"\n"
+	"@390 proc=1 thread=2 fiber_switch fiber=60\n"
+	"@400 proc=1 thread=2 fiber_ready fiber=50 stack=s1\n"
+	"@500 proc=1 thread=2 fiber_switch fiber=50 left=60 name=\"f\"\n"
+	"@600 proc=1 thread=2 region_end\n@610 proc=1 thread=2 region_begin type=\"q\"\n"
+	"@620 proc=1 thread=2 log\n";
+
+static const struct row_case fiber_rows[] = {
+	{"SELECT id, name, created_ns, ended_ns, creator_thread, creator, create_stack, runs, "
+	 "run_ns, runnable_ns, waits, waited_ns, state FROM fibers",
+	 "50\tf\t100\t\\N\t1\t\\N\t1\t2\t220\t100\t1\t100\trunning\n"
+	 "60\t\\N\t260\t\\N\t1\t50\t1\t1\t110\t120\t0\t0\trunnable\n"},
+	{"SELECT fiber, thread, start_ns, end_ns, duration_ns, reason, state, cut FROM fiber_runs",
+	 "50\t1\t200\t300\t100\tuser\tleft\t0\n60\t2\t390\t500\t110\t\\N\tleft\t0\n"
+	 "50\t2\t500\t\\N\t\\N\t\\N\topen\t0\n"},
+	{"SELECT fiber, thread, reason, object, start_ns, ready_ns, end_ns, duration_ns, waited_ns, "
+	 "ready_latency_ns, end_thread, stack, waker_thread, waker_fiber, waker_stack, state, cut "
+	 "FROM fiber_waits",
+	 "50\t1\tuser\t64\t300\t400\t500\t200\t200\t100\t2\t1\t2\t60\t1\tended\t0\n"},
+	{"SELECT type, thread, fiber FROM regions", "r\t1\t50\nq\t2\t50\n"},
+	{"SELECT ts_ns, fiber FROM logs", "215\t50\n310\t\\N\n620\t50\n"},
+	{"SELECT fiber FROM samples", "50\n"},
+	{"SELECT fiber FROM parks", "50\n"},
+	{"SELECT fiber FROM tasks", "50\n"},
+	{"SELECT thread, region, fiber FROM threads_now", "1\t\\N\t\\N\n2\tq\t50\n"},
+	{"SELECT thread, type, fiber FROM open_regions", "2\tq\t50\n"},
+	{"SELECT f.name, w.reason FROM fiber_waits AS w JOIN fibers AS f ON f.id = w.fiber",
+	 "f\tuser\n"},
+};
+enum { N_FIBER_ROWS = sizeof(fiber_rows) / sizeof(fiber_rows[0]) };
+
+START_TEST(test_fibers)
+{
+	char *got;
+
+	tear_down();
+	open_trace(fiber_text);
+	got = answer(fiber_rows[_i].sql, TRC_OUTPUT_TSV);
+	ck_assert_msg(!strcmp(got, fiber_rows[_i].rows), "%s\n%s", fiber_rows[_i].sql, got);
+	free(got);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sql");
@@ -412,6 +472,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_outputs, 0, N_OUTPUTS);
 	tcase_add_loop_test(tcase, test_on_terminal, 0, N_ON_TERMINAL);
 	tcase_add_test(tcase, test_long_tables);
+	tcase_add_loop_test(tcase, test_fibers, 0, N_FIBER_ROWS);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
