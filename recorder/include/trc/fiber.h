@@ -20,7 +20,8 @@
  *	swapcontext(&scheduler, &f->context);
  *
  * All of this works whether anything records or not, as labels do; a recording that begins later
- * sees which fiber each thread is in.
+ * sees which fiber each thread is in.  trace_labels_do() must not be left by a switch: it belongs to
+ * its thread.  TRACE_LABELS and regions may be open across switches.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -57,7 +58,8 @@ TRC_API struct trace_fiber *trace_fiber_create(const char *name);
  * its root fiber.  Call it next to the change of stacks, while still on the stack of what is left,
  * as that is where a wait is said to be.  `how` is said of what is left, and `object` what that
  * waits for: an address to tell things of a kind apart by, or a descriptor; NULL = nothing.
- * Labels in force and open regions are those of the fiber from now on.
+ * Labels in force and open regions are those of the fiber from now on.  While something records this
+ * takes up to 4 KiB of the stack, 8 KiB where stacks are followed by libunwind.
  * Returns the fiber that was left, so that whoever runs one inside another can go back.  A fiber
  * may run on any thread, on one at a time: leaving it comes before entering it elsewhere, by the
  * program's own order.  To the fiber that runs already: nothing happens.
