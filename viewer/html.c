@@ -29,6 +29,9 @@ static const struct trc_html_limits default_limits = {
 	.logs = 500000,
 	.counters = 1000000,
 	.label_spans = 1000000,
+	.fibers = 500000,
+	.fiber_runs = 2000000,
+	.fiber_waits = 1000000,
 	.samples = 1000000,
 };
 
@@ -50,6 +53,9 @@ static void limits_choose(struct trc_html_limits *l, const struct trc_html_limit
 	CHOOSE(logs);
 	CHOOSE(counters);
 	CHOOSE(label_spans);
+	CHOOSE(fibers);
+	CHOOSE(fiber_runs);
+	CHOOSE(fiber_waits);
 	CHOOSE(samples);
 #undef CHOOSE
 }
@@ -125,6 +131,9 @@ static void write_head(FILE *out, struct trc_rows *r, const struct trc_tracks *t
 	json_number(out, "without_logs", (double)r->without_logs);
 	json_number(out, "without_counters", (double)r->without_counters);
 	json_number(out, "without_label_spans", (double)r->without_label_spans);
+	json_number(out, "without_fibers", (double)r->without_fibers);
+	json_number(out, "without_fiber_runs", (double)r->without_fiber_runs);
+	json_number(out, "without_fiber_waits", (double)r->without_fiber_waits);
 	json_number(out, "sample_step", (double)r->sample_step);
 	head_schema(out);
 	head_info(out, trc_model_reader(r->m));

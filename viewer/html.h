@@ -23,6 +23,9 @@ struct trc_html_limits {
 	uint64_t logs;      /* the first are kept */
 	uint64_t counters;  /* the first are kept */
 	uint64_t label_spans; /* times under one label set; the longest are kept */
+	uint64_t fibers;      /* those that ran and waited longest are kept */
+	uint64_t fiber_runs;  /* the longest are kept */
+	uint64_t fiber_waits; /* the longest are kept */
 	uint64_t samples; /* one of so many is kept */
 };
 

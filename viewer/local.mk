@@ -3,15 +3,15 @@
 viewer_js = viewer/assets/data.js viewer/assets/format.js viewer/assets/palette.js \
 	viewer/assets/lod.js viewer/assets/rows.js viewer/assets/view.js viewer/assets/tracks.js \
 	viewer/assets/draw.js viewer/assets/overlay.js viewer/assets/minimap.js \
-	viewer/assets/samples.js viewer/assets/select.js viewer/assets/details.js viewer/assets/tip.js \
+	viewer/assets/samples.js viewer/assets/fibers.js viewer/assets/select.js viewer/assets/details.js viewer/assets/tip.js \
 	viewer/assets/tops.js viewer/assets/search.js viewer/assets/input.js \
 	viewer/assets/main.js
 viewer_assets = viewer/assets/body.html viewer/assets/app.css $(viewer_js)
 
 noinst_LTLIBRARIES += libtrcviewer.la
 libtrcviewer_la_SOURCES = viewer/html.c viewer/html.h viewer/page.c viewer/page.h \
-	viewer/map.c viewer/map.h viewer/rows.c viewer/rows.h viewer/rows_end.c viewer/rows_labels.c \
-	viewer/rows_samples.c viewer/rows_top.c viewer/rows_user.c \
+	viewer/map.c viewer/map.h viewer/rows.c viewer/rows.h viewer/rows_end.c \
+	viewer/rows_fibers.c viewer/rows_labels.c viewer/rows_samples.c viewer/rows_top.c viewer/rows_user.c \
 	viewer/tracks.c viewer/tracks.h viewer/assets.h
 nodist_libtrcviewer_la_SOURCES = viewer/assets.c
 libtrcviewer_la_CPPFLAGS = $(AM_CPPFLAGS) $(ZLIB_CFLAGS)

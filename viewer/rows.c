@@ -48,7 +48,7 @@ uint64_t trc_rows_keep_from(const uint64_t by_length[65], uint64_t n_max)
 	return n + by_length[0] > n_max ? 1 : 0;
 }
 
-static void columns_write(struct trc_rows *r, struct trc_column *column, size_t n)
+void trc_rows_columns(struct trc_rows *r, struct trc_column *column, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		trc_page_column(r->page, &column[i]);
@@ -82,7 +82,7 @@ static void write_threads(struct trc_rows *r)
 		trc_column_add(&c[EVENTS], t->n_events);
 		trc_column_add(&c[WAITS], t->n_parks);
 	}
-	columns_write(r, c, N);
+	trc_rows_columns(r, c, N);
 }
 
 /* Chooses the unlocks that the page has. */
@@ -140,7 +140,7 @@ static void write_unlocks(struct trc_rows *r)
 		trc_column_add(&c[CAUSED], u->caused_waits);
 		trc_column_add(&c[CAUSED_NS], u->caused_ns > 0 ? (uint64_t)u->caused_ns : 0);
 	}
-	columns_write(r, c, N);
+	trc_rows_columns(r, c, N);
 }
 
 /* When the waker acted, relative to the start: zigzag + 1, 0 = not known. */
@@ -227,7 +227,7 @@ static void write_parks(struct trc_rows *r, const struct trc_tracks *tracks)
 		trc_column_add(&c[RESULT], p->result < 0 ? 0 : (uint64_t)p->result + 1);
 		r->park_idx[tracks->park_row[i]] = i + 1;
 	}
-	columns_write(r, c, N);
+	trc_rows_columns(r, c, N);
 }
 
 static void write_gaps(struct trc_rows *r)
@@ -252,7 +252,7 @@ static void write_gaps(struct trc_rows *r)
 		trc_column_add(&c[PROC], g->proc == TRC_NO_PROC ? 0 : g->proc + 1);
 		trc_column_add(&c[CAUSE], g->cause);
 	}
-	columns_write(r, c, N);
+	trc_rows_columns(r, c, N);
 }
 
 static void write_frames(struct trc_rows *r, const struct trc_stacks *s)
@@ -287,7 +287,7 @@ static void write_frames(struct trc_rows *r, const struct trc_stacks *s)
 		trc_column_add(&c[MODULE], trc_texts_id(&r->texts, module ? module->path : NULL));
 		trc_column_add(&c[INLINED], f->inlined);
 	}
-	columns_write(r, c, N);
+	trc_rows_columns(r, c, N);
 }
 
 static void write_stacks(struct trc_rows *r)
@@ -309,7 +309,7 @@ static void write_stacks(struct trc_rows *r)
 		for (uint32_t f = s->stack_first[i]; f < s->stack_first[i + 1]; f++)
 			trc_column_add(&c[FRAME], s->stack_frame[f]);
 	}
-	columns_write(r, c, N);
+	trc_rows_columns(r, c, N);
 	write_frames(r, s);
 }
 
@@ -325,7 +325,7 @@ static void write_objects(struct trc_rows *r)
 		trc_column_add(&c[LOW], (uint32_t)r->objects.key[i]);
 		trc_column_add(&c[HIGH], r->objects.key[i] >> 32);
 	}
-	columns_write(r, c, N);
+	trc_rows_columns(r, c, N);
 }
 
 static void write_tracks(struct trc_rows *r, struct trc_tracks *t)
@@ -352,6 +352,9 @@ int trc_rows_write(struct trc_rows *r, struct trc_tracks *tracks)
 	if (r->failed)
 		return -ENOMEM;
 	write_parks(r, tracks);
+	trc_rows_fibers(r);
+	if (r->failed)
+		return -ENOMEM;
 	trc_rows_user(r);
 	trc_rows_labels(r);
 	trc_rows_samples(r);
@@ -375,4 +378,6 @@ void trc_rows_free(struct trc_rows *r)
 	free(r->unlock_idx);
 	free(r->task_idx);
 	free(r->park_idx);
+	free(r->fiber_idx);
+	free(r->fiber_wait_idx);
 }

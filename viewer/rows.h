@@ -23,9 +23,12 @@ struct trc_rows {
 	uint32_t *unlock_idx;   /* by row: index in the page + 1, 0 = left out; owned */
 	uint32_t *task_idx;     /* the same for tasks */
 	uint32_t *park_idx;     /* the same for parks */
+	uint32_t *fiber_idx;    /* the same for fibers; NULL if there are none */
+	uint32_t *fiber_wait_idx; /* the same for their waits */
+	size_t n_fibers;
 	/* H3: how many the page leaves out. */
 	uint64_t without_regions, without_tasks, without_unlocks, without_logs, without_counters;
-	uint64_t without_label_spans;
+	uint64_t without_label_spans, without_fibers, without_fiber_runs, without_fiber_waits;
 	uint64_t sample_step; /* one of so many is in the page */
 	bool failed; /* out of memory */
 };
@@ -34,14 +37,18 @@ struct trc_rows {
 int trc_rows_write(struct trc_rows *r, struct trc_tracks *tracks);
 void trc_rows_free(struct trc_rows *r);
 
-/* The next three are for rows.c and its neighbours. */
+/* The next four are for rows.c and its neighbours. */
 uint32_t trc_rows_thread(const struct trc_rows *r, uint32_t serial);
 uint64_t trc_rows_time(const struct trc_rows *r, int64_t ns);
 /* The same + 1, 0 for TRC_NEVER. */
 uint64_t trc_rows_time_or_never(const struct trc_rows *r, int64_t ns);
+void trc_rows_columns(struct trc_rows *r, struct trc_column *column, size_t n);
 
 /* rows_user.c: tasks, regions, logs, counters. */
 void trc_rows_user(struct trc_rows *r);
+/* Where something is drawn: what began unseen, from where nothing is missing any more. */
+uint64_t trc_rows_start(const struct trc_rows *r, int64_t start_ns, int64_t end_ns);
+uint64_t trc_rows_length(const struct trc_rows *r, int64_t start_ns, int64_t end_ns);
 /* The shortest length of which at most n_max rows of a table are (a power of two; 0 = all
  * fit).  Lengths lie in by_length by their number of bits. */
 uint64_t trc_rows_keep_from(const uint64_t by_length[65], uint64_t n_max);
@@ -49,6 +56,11 @@ unsigned int trc_rows_bits(uint64_t value);
 
 /* rows_labels.c: label sets, and when each thread had which. */
 void trc_rows_labels(struct trc_rows *r);
+
+/* rows_fibers.c: fibers, their runs and their waits.  Before trc_rows_user(). */
+void trc_rows_fibers(struct trc_rows *r);
+/* The page's number of a row of the model's fibers; 0 = none (a root fiber), or left out. */
+uint32_t trc_rows_fiber(const struct trc_rows *r, uint32_t row);
 
 /* rows_samples.c: samples, and what was sampled. */
 void trc_rows_samples(struct trc_rows *r);

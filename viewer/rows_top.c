@@ -99,6 +99,24 @@ static void sums_write(struct trc_rows *r, struct sums *s, const char *const nam
 	free(s->sum);
 }
 
+/* What fibers waited for; nothing in a trace without fibers. */
+static void fiber_waits_top(struct trc_rows *r)
+{
+	static const char *const names[] = {"fiberwait.reason", "fiberwait.stack", "fiberwait.count",
+					    "fiberwait.total",	"fiberwait.max",   "fiberwait.wait"};
+	struct sums waits = {0};
+	size_t n;
+	const struct trc_fiber_wait *w = trc_model_fiber_waits(r->m, &n);
+
+	if (!r->n_fibers)
+		return;
+	for (size_t i = 0; i < n; i++)
+		sums_add(&waits, w[i].reason, w[i].stack, 1,
+			 (int64_t)trc_rows_length(r, w[i].start_ns, w[i].end_ns),
+			 r->fiber_wait_idx[i]);
+	sums_write(r, &waits, names);
+}
+
 void trc_rows_top(struct trc_rows *r)
 {
 	static const char *const wait_names[] = {"wait.reason", "wait.stack", "wait.count",
@@ -121,4 +139,5 @@ void trc_rows_top(struct trc_rows *r)
 			 r->unlock_idx[i]);
 	sums_write(r, &waits, wait_names);
 	sums_write(r, &holds, hold_names);
+	fiber_waits_top(r);
 }

@@ -5,8 +5,7 @@
 
 #include "viewer/rows.h"
 
-/* What began unseen is drawn from where nothing is missing any more. */
-static uint64_t start_of(const struct trc_rows *r, int64_t start_ns, int64_t end_ns)
+uint64_t trc_rows_start(const struct trc_rows *r, int64_t start_ns, int64_t end_ns)
 {
 	int64_t window_ns = trc_model_window_ns(r->m);
 
@@ -15,9 +14,9 @@ static uint64_t start_of(const struct trc_rows *r, int64_t start_ns, int64_t end
 	return window_ns != TRC_NEVER && end_ns >= window_ns ? trc_rows_time(r, window_ns) : 0;
 }
 
-static uint64_t length_of(const struct trc_rows *r, int64_t start_ns, int64_t end_ns)
+uint64_t trc_rows_length(const struct trc_rows *r, int64_t start_ns, int64_t end_ns)
 {
-	uint64_t start = start_of(r, start_ns, end_ns), end = trc_rows_time(r, end_ns);
+	uint64_t start = trc_rows_start(r, start_ns, end_ns), end = trc_rows_time(r, end_ns);
 
 	return end > start ? end - start : 0;
 }
@@ -42,12 +41,12 @@ static uint64_t choose_tasks(struct trc_rows *r, const struct trc_task *t, size_
 		return UINT64_MAX;
 	}
 	for (size_t i = 0; i < n; i++)
-		by_length[trc_rows_bits(length_of(r, t[i].start_ns, t[i].end_ns))]++;
+		by_length[trc_rows_bits(trc_rows_length(r, t[i].start_ns, t[i].end_ns))]++;
 	from = trc_rows_keep_from(by_length, r->limits.tasks);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t known = r->tasks.n, number = trc_map_put(&r->tasks, t[i].task);
 
-		if (length_of(r, t[i].start_ns, t[i].end_ns) < from)
+		if (trc_rows_length(r, t[i].start_ns, t[i].end_ns) < from)
 			continue;
 		n_kept++;
 		if (number && number > known)
@@ -77,7 +76,7 @@ static void write_tasks(struct trc_rows *r)
 	uint64_t from = choose_tasks(r, t, n);
 
 	for (size_t i = 0; i < n && !r->failed; i++, t++) {
-		uint64_t length = length_of(r, t->start_ns, t->end_ns);
+		uint64_t length = trc_rows_length(r, t->start_ns, t->end_ns);
 
 		if (length < from)
 			continue;
@@ -86,7 +85,7 @@ static void write_tasks(struct trc_rows *r)
 		trc_column_add(&c[HIGH], t->task >> 32);
 		trc_column_add(&c[PARENT], task_of(r, t->parent));
 		trc_column_add(&c[TYPE], trc_texts_id(&r->texts, t->type));
-		trc_column_add(&c[START], start_of(r, t->start_ns, t->end_ns));
+		trc_column_add(&c[START], trc_rows_start(r, t->start_ns, t->end_ns));
 		trc_column_add(&c[LENGTH], length);
 		trc_column_add(&c[OPEN], t->end_ns == TRC_NEVER);
 		trc_column_add(&c[THREAD], trc_rows_thread(r, t->start_thread));
@@ -98,7 +97,7 @@ static void write_tasks(struct trc_rows *r)
 
 static void write_regions(struct trc_rows *r)
 {
-	enum { ROW, THREAD, DEPTH, TYPE, TASK, START, LENGTH, OPEN, N };
+	enum { ROW, THREAD, DEPTH, TYPE, TASK, START, LENGTH, OPEN, FIBER, N };
 	struct trc_column c[N] = {
 		[ROW] = trc_column_make("region.row", TRC_COLUMN_DELTA),
 		[THREAD] = trc_column_make("region.thread", TRC_COLUMN_VARINT),
@@ -108,16 +107,17 @@ static void write_regions(struct trc_rows *r)
 		[START] = trc_column_make("region.start", TRC_COLUMN_DELTA),
 		[LENGTH] = trc_column_make("region.length", TRC_COLUMN_VARINT),
 		[OPEN] = trc_column_make("region.open", TRC_COLUMN_BYTES),
+		[FIBER] = trc_column_make("region.fiber", TRC_COLUMN_VARINT),
 	};
 	uint64_t by_length[65] = {0}, from;
 	size_t n;
 	const struct trc_region *g = trc_model_regions(r->m, &n);
 
 	for (size_t i = 0; i < n; i++)
-		by_length[trc_rows_bits(length_of(r, g[i].start_ns, g[i].end_ns))]++;
+		by_length[trc_rows_bits(trc_rows_length(r, g[i].start_ns, g[i].end_ns))]++;
 	from = trc_rows_keep_from(by_length, r->limits.regions);
 	for (size_t i = 0; i < n; i++, g++) {
-		uint64_t length = length_of(r, g->start_ns, g->end_ns);
+		uint64_t length = trc_rows_length(r, g->start_ns, g->end_ns);
 
 		if (length < from)
 			continue;
@@ -126,9 +126,10 @@ static void write_regions(struct trc_rows *r)
 		trc_column_add(&c[DEPTH], g->depth);
 		trc_column_add(&c[TYPE], trc_texts_id(&r->texts, g->type));
 		trc_column_add(&c[TASK], task_of(r, g->task));
-		trc_column_add(&c[START], start_of(r, g->start_ns, g->end_ns));
+		trc_column_add(&c[START], trc_rows_start(r, g->start_ns, g->end_ns));
 		trc_column_add(&c[LENGTH], length);
 		trc_column_add(&c[OPEN], g->end_ns == TRC_NEVER);
+		trc_column_add(&c[FIBER], trc_rows_fiber(r, g->fiber));
 	}
 	r->without_regions = n - c[ROW].n;
 	for (size_t i = 0; i < N; i++)

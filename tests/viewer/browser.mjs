@@ -392,6 +392,108 @@ async function knownPage() {
 	});
 }
 
+// fibers.html comes from fibers.txt.  parser #2 (1 ms on sched-a, 1.5 ms on sched-b) waits from 4 ms on,
+// is readied by parser #3 at 5 ms, and goes on at 5.5 ms.
+async function showsFibers(page) {
+	const [SCHED_A, SCHED_B] = [1, 2], LANE = 15, REGIONS = 39;
+	const at = async (thread, ms, dy = LANE) => {
+		const point = await pointOf(page, thread, ms * MS);
+		return {x: point.x, y: point.y + dy};
+	};
+	const picked = (point) => page.evaluate(([x, y]) => window.trc.pick(x, y), [point.x, point.y]);
+	const colours = [];
+
+	for (const [thread, ms] of [[SCHED_A, 3.8], [SCHED_A, 7], [SCHED_B, 5], [SCHED_A, 2.8], [SCHED_A, 5]])
+		colours.push(await colourAt(page, await at(thread, ms), 4)); // below the text
+	check(colours[0] === colours[1] && colours[1] === colours[2], "fibers of one name have one colour", colours);
+	check(colours[3] !== colours[0] && colours[4] !== colours[0] && colours[3] !== colours[4],
+		"another name has another, and the root fiber none", colours);
+	same([await picked(await at(SCHED_A, 3.5)), await picked(await at(SCHED_B, 6)), await picked(await at(SCHED_A, 5))],
+		[{kind: "fiberrun", id: 3}, {kind: "fiberrun", id: 4}, null], "runs of fibers lie on the threads they ran on");
+	same([await picked(await at(SCHED_A, 2.5, REGIONS)), await picked(await at(SCHED_A, 6.5, REGIONS)),
+		await picked(await at(SCHED_A, 8.3, REGIONS))], [{kind: "region", id: 1}, null, {kind: "region", id: 1}],
+	"a region is drawn when its fiber ran");
+	same([await picked(await at(SCHED_A, 3.5, REGIONS)), await picked(await at(SCHED_A, 5, REGIONS)),
+		await picked(await at(SCHED_B, 5.2, LANE + 12)), await picked(await at(SCHED_B, 6, LANE + 12))],
+	[{kind: "region", id: 2}, null, null, {kind: "region", id: 2}], "and where it ran");
+
+	const run = await at(SCHED_B, 6);
+	await page.mouse.move(run.x, run.y);
+	await settle(page);
+	const tip = await page.locator("#tip").innerText();
+	check(tip.includes("fiber parser #2 ran 1.50 ms") && tip.includes("after user 1.50 ms"), "hover names it", tip);
+	await page.mouse.click(run.x, run.y);
+	await settle(page);
+	let details = await detailsOf(page);
+	for (const wanted of ["fiber parser #2: ran 1.50 ms", "Thread\nsched-b", "1,500,000 ns", "0.005 500 000 s",
+		"After\nwaiting: user 1.50 ms", "Readied by\nparser #3 on sched-b at 0.005 000 000 s", "Left\nit ended",
+		"Run before\n1.00 ms, 1.50 ms apart, on sched-a", "Runs\n2\n", "Running\n2.50 ms (63 %)",
+		"Runnable\n500 µs (13 %)", "Waiting\n1.00 ms (25 %), in 1 wait", "Created\n0.000 600 000 s",
+		"Created by\nmain", "SELECT * FROM fibers WHERE id=2"])
+		check(details.includes(wanted), `details of a run show ${wanted}`, details);
+	same(await page.evaluate(() => window.trc.arrows), 1, "an arrow leads to it from who readied it");
+	await page.keyboard.press("[");
+	await settle(page);
+	same(await page.evaluate(() => window.trc.selection), {kind: "fiberrun", id: 3}, "[ leads to its previous run");
+	details = await detailsOf(page);
+	for (const wanted of ["Left\nto wait: user 1.50 ms", "Object\n0x7f0000001000", "Left at", "0x402fff"])
+		check(details.includes(wanted), `details of a run that ends with a wait show ${wanted}`, details);
+	await page.keyboard.press("]");
+	await settle(page);
+	same(await page.evaluate(() => window.trc.selection), {kind: "fiberrun", id: 4}, "] leads to its next run");
+	await page.keyboard.press(",");
+	await settle(page);
+	same(await page.evaluate(() => window.trc.selection), {kind: "fiberrun", id: 2}, ", leads to the thread's run before");
+	check((await detailsOf(page)).includes("Readied\nparser #2 user 1.50 ms"), "which tells whom it readied");
+	await page.locator("#details").getByText("user 1.50 ms").click();
+	await settle(page);
+	details = await detailsOf(page);
+	for (const wanted of ["user: fiber parser #2 waited 1.50 ms", "Left\n0.004 000 000 s on sched-a",
+		"Readied → ran\n500 µs", "Ran again\n0.005 500 000 s on sched-b", "Object\n0x7f0000001000",
+		"SELECT * FROM fiber_waits WHERE id=2", "Waits at", "Readied from"])
+		check(details.includes(wanted), `details of a wait show ${wanted}`, details);
+	await page.evaluate(() => window.trc.select("fiberrun", 7));
+	check((await detailsOf(page)).includes("Left\nto wait: poll 1.00 ms"), "what it waits for in the end is told");
+	await page.evaluate(() => window.trc.select("region", 1));
+	check((await detailsOf(page)).includes("Fiber\nreader, which ran 2.00 ms of it"), "a region tells its fiber");
+	await page.evaluate(() => window.trc.select("region", 2));
+	details = await detailsOf(page);
+	check(details.includes("Fiber\nparser #2, which ran 1.80 ms of it") && /active\s+1\.80 ms/.test(details),
+		"and what its fiber's threads did in it", details);
+	await page.keyboard.press("Escape");
+	await page.keyboard.press("0");
+	await settle(page);
+}
+
+async function findsFibers(page) {
+	for (const [query, n, startsWith] of [["parser", 2, "fiber parser #3"], ["fiber:3", 1, "fiber parser #3"],
+		["3", 1, "fiber parser #3"], ["onerror", 1, "fiber </script><img src=x onerror="]]) {
+		await page.keyboard.press("/");
+		await page.keyboard.type(query);
+		await page.keyboard.press("Enter");
+		await settle(page);
+		same(await page.evaluate(() => window.trc.matches), n, `search for ${query}`);
+		check((await detailsOf(page)).startsWith(startsWith), `${query} leads to ${startsWith}`, await detailsOf(page));
+		await page.keyboard.press("Escape");
+		await page.keyboard.press("Escape");
+		await page.keyboard.press("0");
+	}
+}
+
+async function fibersPage(context) {
+	const page = await openPage(context, path.join(pages, "fibers.html"));
+
+	same(await page.evaluate(() => ["fibers", "fiberRuns", "fiberWaits"].map((k) => window.trc.counts[k])), [4, 7, 4],
+		"fibers of the trace, their runs and waits");
+	const tops = await page.locator("#tops").innerText();
+	check(/parser\s+2\s+4\s+8\.00 ms\s+1\.00 ms\s+3\.00 ms/.test(tops), "fibers are summed by name", tops);
+	check(/Top waits of fibers/.test(tops) && /user\s+0x402fff\s+1\s+1\.50 ms/.test(tops), "and waits by place", tops);
+	await showsFibers(page);
+	await findsFibers(page);
+	same(await page.locator("#app img").count(), 0, "a fiber's name is text");
+	same(page.troubles, [], "no trouble with fibers");
+}
+
 // The shell of traced.txt waits 0.1 ms at a time: for whom is said in words.
 async function childrenWaitedFor(page) {
 	const shell = 2, wanted = ["any child", "child 4711", "any child of its process group",
@@ -430,7 +532,9 @@ async function tracedPage(context) {
 	same(await page.evaluate(() => window.trc.arrows), 1, "an arrow leads from the cashier to the teller");
 	check((await page.locator("#banners").innerText()).includes("5 events lost"), "the gap is announced");
 	same(await page.evaluate(() => window.trc.counts),
-		{parks: 7, regions: 1, tasks: 1, logs: 1, labels: 0, samples: 0, intervals: 17}, "what the trace holds");
+		{parks: 7, regions: 1, tasks: 1, logs: 1, labels: 0, samples: 0, fibers: 0, fiberRuns: 0, fiberWaits: 0,
+			intervals: 17}, "what the trace holds");
+	check(!/[Ff]ibers/.test(await page.locator("#app").innerText()), "and nothing of fibers is shown");
 	await childrenWaitedFor(page);
 	same(page.troubles, [], "no trouble with a page from a trace");
 }
@@ -494,6 +598,7 @@ async function largePage(context) {
 await knownPage();
 await withBrowser("light", async (context) => {
 	await tracedPage(context);
+	await fibersPage(context);
 	await manyThreads(context);
 	await mergedPage(context);
 	await largePage(context);

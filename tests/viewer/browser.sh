@@ -51,6 +51,8 @@ make_page=$top_builddir/tests/viewer/make-page
 "$make_page" -t 8 -n 20000 -l 5000 "$pages/merged.html"
 "$make_page" -t 64 -n 500000 "$pages/million.html"
 traced_page
+"$top_builddir/trc-assemble" "$top_srcdir/tests/viewer/fibers.txt" "$work/fibers.trc"
+"$top_builddir/tests/viewer/trace-page" "$work/fibers.trc" "$pages/fibers.html"
 
 TRC_BROWSER=$browser node "$work/browser.mjs" "$pages"
 rm -f "$pages/million.html"

@@ -30,8 +30,12 @@ struct trc_model {
 	const struct trc_deadlock *deadlocks;
 	const struct trc_set_label *labels; /* by set */
 	const struct trc_thread_span *label_spans;
+	const struct trc_fiber *fibers; /* by number */
+	const struct trc_fiber_run *fiber_runs;
+	const struct trc_fiber_wait *fiber_waits;
 	const struct trc_sample *samples;
 	const struct trc_sample_event *sample_events;
+	size_t n_fibers, n_fiber_runs, n_fiber_waits;
 	size_t n_labels, n_label_spans, n_samples, n_sample_events;
 	size_t n_signals, n_triggers, n_coverage, n_threads_now, n_deadlocks;
 	int64_t window_ns; /* 0 = a recording */

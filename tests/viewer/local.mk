@@ -12,7 +12,7 @@ tests_viewer_trace_page_LDADD = libtrcviewer.la libtrcanalyze.la
 # Opens pages in chromium; skipped where node, npm, chromium or npm's registry are missing.
 TESTS += tests/viewer/browser.sh
 EXTRA_DIST += tests/viewer/browser.sh tests/viewer/browser.mjs tests/viewer/browser_lib.mjs \
-	tests/viewer/package.json tests/viewer/traced.txt tests/viewer/traced_program.c
+	tests/viewer/package.json tests/viewer/fibers.txt tests/viewer/traced.txt tests/viewer/traced_program.c
 
 if HAVE_CHECK
 check_PROGRAMS += tests/viewer/unit

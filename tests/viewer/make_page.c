@@ -1,10 +1,10 @@
 /*
  * make_page.c - writes a timeline of made-up rows, for looking at and for measuring.
  *
- *   make-page [-k] [-t THREADS] [-n WAITS] [-l LIMIT] [-c] OUT.html
+ *   make-page [-k] [-t THREADS] [-n WAITS] [-f FIBERS] [-l LIMIT] [-c] OUT.html
  *
  * Threads of a pool take turns at a lock, wait for work, read and sleep; a few tasks with
- * regions run on them.  -c adds scheduling; -l bounds the page's intervals; -k writes the
+ * regions run on them.  -c adds scheduling; -f gives each thread so many fibers; -l bounds the page's intervals; -k writes the
  * known model instead.
  */
 #include <inttypes.h>
@@ -62,6 +62,10 @@ struct made {
 	struct trc_region *region;
 	struct trc_task *task;
 	struct trc_log *log;
+	struct trc_fiber *fiber;
+	struct trc_fiber_run *fiber_run;
+	struct trc_fiber_wait *fiber_wait;
+	size_t n_fibers, n_fiber_runs, n_fiber_waits; /* the first: of a thread */
 	size_t n_threads, n_parks, n_on_cpu, n_regions, n_tasks, n_logs;
 	int64_t end_ns;
 };
@@ -96,10 +100,81 @@ static void make_annotations(struct made *d, uint32_t thread, int64_t start, int
 					       .message = "request begins"};
 }
 
+/* What a fiber did since it was left: it waited, or another had its turn. */
+static void make_fiber_wait(struct made *d, struct trc_fiber *f, const struct trc_fiber_run *last,
+			    int64_t at, uint32_t serial)
+{
+	struct trc_fiber_wait *w;
+
+	if (!last->reason) {
+		f->runnable_ns += at - last->end_ns;
+		return;
+	}
+	w = &d->fiber_wait[d->n_fiber_waits++];
+	*w = (struct trc_fiber_wait){
+		.start_ns = last->end_ns,
+		.ready_ns = at - (at - last->end_ns) / 5,
+		.end_ns = at,
+		.object = 0x7f00beef0000,
+		.fiber = last->fiber,
+		.thread = serial,
+		.end_thread = serial,
+		.stack = 1 + last->fiber % 4,
+		.waker_thread = serial,
+		.waker_stack = 5,
+		.reason = last->reason,
+	};
+	f->waited_ns += w->ready_ns - w->start_ns;
+	f->runnable_ns += at - w->ready_ns;
+	f->n_waits++;
+}
+
+/* Two of its fibers take turns while a thread runs; `last` is the last run of each. */
+static void make_fiber_runs(struct made *d, uint32_t serial, int64_t at, int64_t end,
+			    struct trc_fiber_run *last)
+{
+	static const uint8_t left[] = {0, TRC_REASON_USER, TRC_REASON_SLEEP, TRC_REASON_POLL};
+	int64_t middle = at + (end - at) / 3;
+
+	for (int i = 0; i < 2; i++) {
+		size_t k = random_next() % d->n_fibers;
+		size_t row = (serial - 1) * d->n_fibers + k;
+		struct trc_fiber *f = &d->fiber[row];
+
+		if (last[k].fiber)
+			make_fiber_wait(d, f, &last[k], i ? middle : at, serial);
+		last[k] = (struct trc_fiber_run){.start_ns = i ? middle : at,
+						 .end_ns = i ? end : middle,
+						 .fiber = (uint32_t)row + 1,
+						 .thread = serial,
+						 .reason = left[random_next() % 4]};
+		f->run_ns += last[k].end_ns - last[k].start_ns;
+		f->n_runs++;
+		d->fiber_run[d->n_fiber_runs++] = last[k];
+	}
+}
+
+static void make_fibers(struct made *d, size_t n_waits)
+{
+	static const char *const names[] = {"accept", "session", "session", "flusher"};
+
+	d->fiber = table(d->n_fibers * d->n_threads, sizeof(*d->fiber));
+	d->fiber_run = table(2 * n_waits, sizeof(*d->fiber_run));
+	d->fiber_wait = table(2 * n_waits, sizeof(*d->fiber_wait));
+	for (size_t i = 0; i < d->n_fibers * d->n_threads; i++)
+		d->fiber[i] = (struct trc_fiber){.fiber = i + 1,
+						 .name = names[i % 4],
+						 .creator_thread = 1,
+						 .created_ns = 1000,
+						 .ended_ns = TRC_NEVER,
+						 .create_stack = 4};
+}
+
 static void make_thread(struct made *d, uint32_t serial, size_t n_waits, bool sched)
 {
 	int64_t at = 1000 + (int64_t)(random_next() % 100000);
 	int64_t opened = at;
+	struct trc_fiber_run *last = table(d->n_fibers, sizeof(*last));
 
 	for (size_t i = 0; i < n_waits; i++) {
 		uint8_t reason = reasons[random_next() % sizeof(reasons)];
@@ -112,6 +187,8 @@ static void make_thread(struct made *d, uint32_t serial, size_t n_waits, bool sc
 			d->on_cpu[d->n_on_cpu++] = (struct trc_on_cpu){
 				at + run / 2 + run / 8, at + run, serial, (serial + 1) % 4, false};
 		}
+		if (d->n_fibers)
+			make_fiber_runs(d, serial, at, at + run, last);
 		at += run;
 		if (i % 16 == 15) {
 			make_annotations(d, serial, opened, at);
@@ -136,6 +213,21 @@ static void make_thread(struct made *d, uint32_t serial, size_t n_waits, bool sc
 	}
 	if (at > d->end_ns)
 		d->end_ns = at;
+	free(last);
+}
+
+static int by_run_start(const void *a, const void *b)
+{
+	const struct trc_fiber_run *x = a, *y = b;
+
+	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+}
+
+static int by_wait_start(const void *a, const void *b)
+{
+	const struct trc_fiber_wait *x = a, *y = b;
+
+	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
 }
 
 static const struct trc_frame frames[] = {
@@ -160,6 +252,7 @@ static void make(struct made *d, size_t n_waits, bool sched)
 	d->region = table(n_waits, sizeof(*d->region));
 	d->task = table(n_waits, sizeof(*d->task));
 	d->log = table(n_waits, sizeof(*d->log));
+	make_fibers(d, n_waits);
 	for (uint32_t i = 0; i < d->n_threads; i++) {
 		snprintf(names[i], sizeof(names[i]), i ? "worker-%u" : "main", i);
 		d->thread[i] = (struct trc_thread){.serial = i + 1,
@@ -174,6 +267,8 @@ static void make(struct made *d, size_t n_waits, bool sched)
 		make_thread(d, i + 1, each, sched);
 	}
 	qsort(d->park, d->n_parks, sizeof(*d->park), by_start);
+	qsort(d->fiber_run, d->n_fiber_runs, sizeof(*d->fiber_run), by_run_start);
+	qsort(d->fiber_wait, d->n_fiber_waits, sizeof(*d->fiber_wait), by_wait_start);
 	d->end_ns += 1000;
 }
 
@@ -204,11 +299,13 @@ int main(int argc, char **argv)
 	bool sched = false, known = false;
 	int option;
 
-	while ((option = getopt(argc, argv, "kt:n:l:c")) != -1) {
+	while ((option = getopt(argc, argv, "kt:n:f:l:c")) != -1) {
 		if (option == 't')
 			d.n_threads = strtoul(optarg, NULL, 10);
 		else if (option == 'n')
 			n_waits = strtoul(optarg, NULL, 10);
+		else if (option == 'f')
+			d.n_fibers = strtoul(optarg, NULL, 10);
 		else if (option == 'l')
 			limits.intervals = strtoull(optarg, NULL, 10);
 		else if (option == 'k')
@@ -216,7 +313,7 @@ int main(int argc, char **argv)
 		else
 			sched = true;
 	}
-	if (optind != argc - 1 || !d.n_threads || d.n_threads > 10000)
+	if (optind != argc - 1 || !d.n_threads || d.n_threads > 10000 || d.n_fibers > 10000)
 		return 2;
 	if (known)
 		return write_page(&known_model, argv[optind], &limits);
@@ -235,6 +332,12 @@ int main(int argc, char **argv)
 		.n_tasks = d.n_tasks,
 		.logs = d.log,
 		.n_logs = d.n_logs,
+		.fibers = d.fiber,
+		.n_fibers = d.n_fibers * d.n_threads,
+		.fiber_runs = d.fiber_run,
+		.n_fiber_runs = d.n_fiber_runs,
+		.fiber_waits = d.fiber_wait,
+		.n_fiber_waits = d.n_fiber_waits,
 		.on_cpu = d.on_cpu,
 		.n_on_cpu = d.n_on_cpu,
 		.gaps = gaps,
@@ -251,5 +354,8 @@ int main(int argc, char **argv)
 	free(d.region);
 	free(d.task);
 	free(d.log);
+	free(d.fiber);
+	free(d.fiber_run);
+	free(d.fiber_wait);
 	return status;
 }

@@ -342,6 +342,159 @@ START_TEST(times_under_labels_lie_in_their_threads_lives)
 }
 END_TEST
 
+/* clang-format off */
+static const struct trc_fiber fibers[] = {
+	{.fiber = 4, .name = "acceptor", .creator_thread = 3, .create_stack = 0, .created_ns = TRC_NEVER,
+	 .ended_ns = TRC_NEVER, .run_ns = 300, .n_runs = 2, .n_waits = 1, .waited_ns = 150,
+	 .runnable_ns = 50, .state = TRC_FIBER_RUNNING},
+	{.fiber = 0x500000007, .name = HOSTILE, .creator_thread = 9, .creator = 1, .created_ns = 1150,
+	 .ended_ns = 1600, .run_ns = 100, .n_runs = 1, .state = TRC_FIBER_ENDED},
+	{.fiber = 0x500000008, .name = "", .created_ns = 1900, .ended_ns = TRC_NEVER,
+	 .state = TRC_FIBER_NEW},
+};
+static const struct trc_fiber_run fiber_runs[] = {
+	{900, 1200, 1, 9, TRC_REASON_USER, TRC_FIBER_RUN_CUT},
+	{1250, 1350, 2, 9, 0, TRC_FIBER_RUN_ENDED},
+	{1400, TRC_NEVER, 1, 3, 0, TRC_FIBER_RUN_OPEN},
+};
+static const struct trc_fiber_wait fiber_waits[] = {
+	{.start_ns = 1200, .ready_ns = 1350, .end_ns = 1400, .object = 0x77, .fiber = 1, .thread = 9,
+	 .end_thread = 3, .stack = 1, .labels = 6, .waker_thread = 9, .waker_fiber = 2, .waker_stack = 2,
+	 .reason = TRC_REASON_USER},
+	{.start_ns = 1500, .ready_ns = TRC_NEVER, .end_ns = TRC_NEVER, .fiber = 2, .thread = 9,
+	 .reason = TRC_REASON_SLEEP, .flags = TRC_FIBER_WAIT_OPEN},
+};
+/* clang-format on */
+static const struct trc_region fiber_regions[] = {
+	{.thread = 9, .fiber = 2, .type = "in a fiber", .start_ns = 1260, .end_ns = 1500},
+	{.thread = 9, .type = "in none", .start_ns = 1360, .end_ns = 1500},
+};
+static const struct trc_model fibers_model = {.start_ns = 1000,
+					      .end_ns = 2000,
+					      .threads = threads,
+					      .n_threads = 2,
+					      .regions = fiber_regions,
+					      .n_regions = 2,
+					      .fibers = fibers,
+					      .n_fibers = 3,
+					      .fiber_runs = fiber_runs,
+					      .n_fiber_runs = 3,
+					      .fiber_waits = fiber_waits,
+					      .n_fiber_waits = 2,
+					      .stacks = NO_STACKS};
+
+/* A column, and what it should hold. */
+struct wanted_column {
+	const char *name;
+	size_t n;
+	uint64_t value[3];
+};
+
+static void check_columns(const char *page, const struct wanted_column *c, size_t n_columns)
+{
+	for (; n_columns; n_columns--, c++) {
+		ck_assert_msg(size_of(page, c->name) == c->n, "%s: %zu values", c->name,
+			      size_of(page, c->name));
+		for (size_t i = 0; i < c->n; i++)
+			ck_assert_msg(at(page, c->name, i) == c->value[i], "%s[%zu] is %llu", c->name,
+				      i, (unsigned long long)at(page, c->name, i));
+	}
+}
+
+START_TEST(fibers_are_as_in_the_model)
+{
+	static const struct wanted_column wanted[] = {
+		{"fiber.low", 3, {4, 7, 8}},
+		{"fiber.high", 3, {0, 5, 5}},
+		{"fiber.thread", 3, {1, 2, 0}},
+		{"fiber.creator", 3, {0, 1, 0}},
+		{"fiber.created", 3, {0, 151, 901}},
+		{"fiber.ended", 3, {0, 601, 0}},
+		{"fiber.run", 3, {300, 100, 0}},
+		{"fiber.runnable", 3, {50, 0, 0}},
+		{"fiber.waited", 3, {150, 0, 0}},
+		{"fiber.runs", 3, {2, 1, 0}},
+		{"fiber.waits", 3, {1, 0, 0}},
+		{"fiber.state", 3, {TRC_FIBER_RUNNING, TRC_FIBER_ENDED, TRC_FIBER_NEW}},
+		{"frun.id", 3, {1, 2, 3}},
+		{"frun.thread", 3, {2, 2, 1}},
+		{"frun.start", 3, {0, 250, 400}}, /* what began before the trace begins with it */
+		{"frun.length", 3, {200, 100, 600}},
+		{"frun.fiber", 3, {1, 2, 1}},
+		{"frun.reason", 3, {TRC_REASON_USER, 0, 0}},
+		{"frun.flags", 3, {TRC_FIBER_RUN_CUT, TRC_FIBER_RUN_ENDED, TRC_FIBER_RUN_OPEN}},
+		{"fwait.start", 2, {200, 500}},
+		{"fwait.length", 2, {200, 500}},
+		{"fwait.ready", 2, {351, 0}},
+		{"fwait.fiber", 2, {1, 2}},
+		{"fwait.reason", 2, {TRC_REASON_USER, TRC_REASON_SLEEP}},
+		{"fwait.flags", 2, {0, TRC_FIBER_WAIT_OPEN}},
+		{"fwait.thread", 2, {2, 2}},
+		{"fwait.end_thread", 2, {1, 0}},
+		{"fwait.stack", 2, {1, 0}},
+		{"fwait.set", 2, {6, 0}},
+		{"fwait.waker", 2, {2, 0}},
+		{"fwait.waker_fiber", 2, {2, 0}},
+		{"fwait.waker_stack", 2, {2, 0}},
+		{"region.fiber", 2, {2, 0}},
+		{"fiberwait.total", 2, {500, 200}}, /* what lasts, to the end */
+		{"fiberwait.wait", 2, {2, 1}},
+	};
+	struct trc_model m = fibers_model;
+	char *page = write_page(&m, NULL), *text;
+
+	check_columns(page, wanted, sizeof(wanted) / sizeof(wanted[0]));
+	ck_assert_uint_eq(at(page, "object.low", at(page, "fwait.object", 0) - 1), 0x77);
+	ck_assert_uint_eq(at(page, "fwait.object", 1), 0);
+	text = page_read_text(page, at(page, "fiber.name", 1));
+	ck_assert_str_eq(text, HOSTILE);
+	free(text);
+	free(page);
+}
+END_TEST
+
+/* A fiber that is left out takes its runs and waits with it. */
+START_TEST(of_too_many_fibers_those_with_most_time_are_kept)
+{
+	static const struct wanted_column wanted[] = {
+		{"fiber.low", 1, {4}},	   {"frun.id", 1, {3}},	      {"frun.fiber", 1, {1}},
+		{"fwait.id", 1, {1}},	   {"fwait.waker_fiber", 1, {0}}, {"region.fiber", 2, {0, 0}},
+		{"fiberwait.total", 2, {500, 200}}, {"fiberwait.wait", 2, {0, 1}},
+	};
+	struct trc_html_limits limits = {.fibers = 1, .fiber_runs = 1, .fiber_waits = 1};
+	struct trc_model m = fibers_model;
+	char *page = write_page(&m, &limits);
+
+	check_columns(page, wanted, sizeof(wanted) / sizeof(wanted[0]));
+	ck_assert_int_eq((int)page_read_head(page, "without_fibers"), 2);
+	ck_assert_int_eq((int)page_read_head(page, "without_fiber_runs"), 2);
+	ck_assert_int_eq((int)page_read_head(page, "without_fiber_waits"), 1);
+	free(page);
+}
+END_TEST
+
+START_TEST(a_trace_without_fibers_has_no_columns_for_them)
+{
+	struct trc_model m = {.end_ns = 1000,
+			      .threads = threads,
+			      .n_threads = 2,
+			      .regions = fiber_regions,
+			      .n_regions = 2,
+			      .stacks = NO_STACKS};
+	char *page = write_page(&m, NULL);
+
+	for (const char *const *name = (const char *const[]){"fiber.low", "frun.id", "fwait.id",
+							     "fiberwait.total", NULL};
+	     *name; name++) {
+		char quoted[40];
+
+		snprintf(quoted, sizeof(quoted), "[\"%s\",", *name);
+		ck_assert_msg(!strstr(page, quoted), "there is %s", *name);
+	}
+	free(page);
+}
+END_TEST
+
 /* Each event by itself, so that a rare one does not vanish behind another. */
 START_TEST(of_too_many_samples_one_of_so_many_is_kept)
 {
@@ -488,6 +641,9 @@ TCase *unit_html(void)
 	tcase_add_test(t, what_began_unseen_begins_with_the_window);
 	tcase_add_test(t, what_is_left_out_is_counted);
 	tcase_add_test(t, times_under_labels_lie_in_their_threads_lives);
+	tcase_add_test(t, fibers_are_as_in_the_model);
+	tcase_add_test(t, of_too_many_fibers_those_with_most_time_are_kept);
+	tcase_add_test(t, a_trace_without_fibers_has_no_columns_for_them);
 	tcase_add_test(t, of_too_many_samples_one_of_so_many_is_kept);
 	tcase_add_test(t, memory_in_use_is_a_counter_of_its_own);
 	tcase_add_test(t, a_failure_leaves_the_old_page);

@@ -95,6 +95,10 @@ function actions(sel) {
 	if (sel.kind === "park") {
 		button("← What its waker waited for", "[", selectCause, trace.park.waker[sel.id - 1] > 0);
 		button("What this thread woke next →", "]", selectEffect);
+	} else if (selectionFiber(sel)) {
+		const one = sel.kind === "fiber";
+		button("← Its run before", "[", selectCause, !one);
+		button(one ? "Its first run →" : "Its next run →", "]", selectEffect);
 	} else if (sel.kind === "iv") {
 		button("What it woke next →", "]", selectEffect);
 	}
@@ -153,6 +157,7 @@ function parkDetails(sel) {
 		actions(sel),
 		facts([
 			["Thread", threadLink(p.thread[i])],
+			["Fiber", fiberAt(p.thread[i], p.start[i])],
 			["Labels", labelsAt(p.thread[i], p.start[i])],
 			["Duration", `${duration(p.length[i])} (${count(p.length[i])} ns)`],
 			["Began", cut ? "before the trace" : exactTime(p.start[i])],
@@ -227,13 +232,17 @@ function intervalDetails(sel) {
 }
 
 function regionDetails(sel) {
-	const g = trace.region, i = sel.id - 1, end = g.start[i] + g.length[i];
+	const g = trace.region, i = sel.id - 1, end = g.start[i] + g.length[i], fiber = g.fiber[i];
+	const stretches = trace.fiber.n && g.thread[i] ? regionStretches(i)
+		: during([trace.threads[g.thread[i] - 1]], g.start[i], end);
+	const ran = stretches.reduce((sum, s) => sum + s.until - s.from, 0);
 
 	return [
 		title(`region ${text(g.type[i]) || "(no type)"}: ${duration(g.length[i])}`),
 		actions(sel),
 		facts([
 			["Thread", threadLink(g.thread[i])],
+			["Fiber", fiber ? [fiberLink(fiber), `, which ran ${duration(ran)} of it`] : null],
 			["Labels", labelsAt(g.thread[i], g.start[i])],
 			["Task", g.task[i] ? link(taskName(g.task[i]), {kind: "task", id: g.task[i]}) : null],
 			["Duration", `${duration(g.length[i])} (${count(g.length[i])} ns)`],
@@ -242,8 +251,8 @@ function regionDetails(sel) {
 			["Ended", g.open[i] ? "not before the end of the trace" : exactTime(end)],
 			["Depth", String(g.depth[i])],
 		]),
-		mixView("This thread meanwhile", [trace.threads[g.thread[i] - 1]], g.start[i], end),
-		samplesView("Sampled meanwhile", [trace.threads[g.thread[i] - 1]], g.start[i], end),
+		mixView(fiber ? "Its threads meanwhile" : "This thread meanwhile", stretches),
+		samplesView("Sampled meanwhile", stretches),
 	];
 }
 
@@ -272,8 +281,8 @@ function labelsDetails(sel) {
 			["All threads", times > 1 ? `${duration(whole)} under these labels, ${count(times)} times` : null],
 			["SQL", el("code", {}, `SELECT * FROM label_spans WHERE labels=${u.set[i]}`)],
 		]),
-		mixView("This thread meanwhile", [trace.threads[u.thread[i] - 1]], u.start[i], end),
-		samplesView("Sampled meanwhile", [trace.threads[u.thread[i] - 1]], u.start[i], end),
+		mixView("This thread meanwhile", during([trace.threads[u.thread[i] - 1]], u.start[i], end)),
+		samplesView("Sampled meanwhile", during([trace.threads[u.thread[i] - 1]], u.start[i], end)),
 	];
 }
 
@@ -297,6 +306,7 @@ function taskDetails(sel) {
 			["Part of", k.parent[i] ? link(taskName(k.parent[i]), {kind: "task", id: k.parent[i]}) : null],
 			["Duration", `${duration(k.length[i])} (${count(k.length[i])} ns)`],
 			["Rank", rankText(k, "type", i, "tasks of this type")],
+			["Fiber", fiberAt(k.thread[i], k.start[i])],
 			["Labels", labelsAt(k.thread[i], k.start[i])],
 			["Began", exactTime(k.start[i]), " on ", threadLink(k.thread[i])],
 			["Ended", k.open[i] ? "not before the end of the trace"
@@ -341,6 +351,7 @@ function logDetails(sel) {
 		el("p", {class: "message"}, text(l.message[i])),
 		facts([
 			["Thread", threadLink(l.thread[i], l.time[i])],
+			["Fiber", fiberAt(l.thread[i], l.time[i])],
 			["Labels", labelsAt(l.thread[i], l.time[i])],
 			["Task", l.task[i] ? link(taskName(l.task[i]), {kind: "task", id: l.task[i]}) : null],
 			["Time", exactTime(l.time[i])],
@@ -357,6 +368,7 @@ function unlockDetails(sel) {
 		el("p", {class: "dim"}, reason ? reason[1] : ""),
 		facts([
 			["Thread", threadLink(u.thread[i], u.time[i])],
+			["Fiber", fiberAt(u.thread[i], u.time[i])],
 			["Labels", labelsAt(u.thread[i], u.time[i])],
 			["Time", exactTime(u.time[i])],
 			["Object", objectName(u.object[i])],
@@ -370,12 +382,17 @@ function unlockDetails(sel) {
 	];
 }
 
-// Time by state of some threads in [from, until), exact; a table.
-function mixView(heading, threads, from, until) {
+// [from, until) of some threads, as stretches: {thread, from, until}.
+function during(threads, from, until) {
+	return threads.map((thread) => ({thread, from, until}));
+}
+
+// Time by state in some stretches of threads, exact; a table.
+function mixView(heading, stretches) {
 	const sums = new Float64Array(128);
 	let whole = 0;
 
-	for (const thread of threads)
+	for (const {thread, from, until} of stretches)
 		if (thread)
 			laneSums(thread.lane, from, until, sums);
 	sums[ABSENT] = 0;
@@ -419,7 +436,7 @@ function threadDetails(sel) {
 			["Waits", count(t.parks)],
 		]),
 		sumsView("Time by state, whole trace", t.time, lifeTime(t)),
-		samplesView("Its samples", [t], 0, trace.span),
+		samplesView("Its samples", during([t], 0, trace.span)),
 		longest.length ? el("div", {}, el("h3", {}, "Longest waits"), list) : null,
 		stackView("Created at", t.stack),
 	];
@@ -451,8 +468,8 @@ function rangeDetails() {
 		el("p", {class: "actions"},
 			el("button", {type: "button", title: "Key: F", onclick: () => zoomToSelection()}, "Zoom to it"),
 			el("button", {type: "button", title: "Key: Escape", onclick: () => rangeSet(null)}, "Clear")),
-		mixView("Time by state in this range, these threads", threads, t0, t1),
-		samplesView("Samples in this range, these threads", threads, t0, t1),
+		mixView("Time by state in this range, these threads", during(threads, t0, t1)),
+		samplesView("Samples in this range, these threads", during(threads, t0, t1)),
 	];
 }
 
@@ -467,6 +484,7 @@ function markDetails(sel) {
 				: "A handler of the program's dealt with it."),
 		facts([
 			["Thread", threadLink(m.thread[i], m.time[i])],
+			["Fiber", fiberAt(m.thread[i], m.time[i])],
 			["Labels", labelsAt(m.thread[i], m.time[i])],
 			["Time", exactTime(m.time[i])],
 		]),
@@ -478,6 +496,7 @@ const detailViews = {
 	park: parkDetails, iv: intervalDetails, region: regionDetails, labels: labelsDetails,
 	task: taskDetails,
 	tasktype: taskTypeDetails, log: logDetails, unlock: unlockDetails, thread: threadDetails,
+	fiber: fiberDetails, fiberrun: fiberRunDetails, fiberwait: fiberWaitDetails,
 	gap: gapDetails, mark: markDetails, sample: sampleDetails,
 };
 

@@ -115,6 +115,8 @@ function intervalLabel(item, i) {
 
 	if (item.kind === "region")
 		return text(trace.region.type[item.lane.order[i]]);
+	if (item.kind === "fiberrun")
+		return fiberLabel(trace.frun.fiber[item.lane.order[i]]);
 	if (item.kind === "labels")
 		return setText(trace.under.set[item.lane.order[i]]);
 	if (item.kind === "task") {

@@ -54,8 +54,10 @@ function titleDraw() {
 	document.title = `${short} - trc`;
 	byId("title").textContent = short;
 	byId("title").title = name;
+	const fibers = trace.fiber.n
+		? [plural(trace.fiber.n, "fiber"), plural(trace.fwait.n, "wait of fibers", "waits of fibers")] : [];
 	byId("facts").textContent = [duration(trace.span), plural(trace.threads.length, "thread"),
-		plural(trace.park.n, "wait")].join(" · ");
+		plural(trace.park.n, "wait"), ...fibers].join(" · ");
 }
 
 function onViewChange(what) {
@@ -95,7 +97,8 @@ function apiMake() {
 		shownThreads: () => tracks.all.filter((t) => t.kind === "thread").map((t) => t.thread.idx),
 		span: trace.span,
 		counts: {parks: trace.park.n, regions: trace.region.n, tasks: trace.task.n, logs: trace.log.n,
-			labels: trace.under.n, samples: trace.sample.n,
+			labels: trace.under.n, samples: trace.sample.n, fibers: trace.fiber.n,
+			fiberRuns: trace.frun.n, fiberWaits: trace.fwait.n,
 			intervals: trace.states.s.length - trace.threads.length},
 		setView: (t0, t1) => viewSet(t0, t1),
 		select: (kind, id) => select(kind ? {kind, id} : null),

@@ -20,6 +20,14 @@ function boxOf(selection) {
 	return {x: x0, y: place.track.y - screen.scrollY + place.y, w: Math.max(x1 - x0, 1), h: place.h};
 }
 
+// The box of what was picked in a lane.
+function intervalBox({item, index, track}) {
+	const x = xOf(item.lane.s[index]);
+
+	return {x, y: track.y - screen.scrollY + item.y, h: item.h,
+		w: Math.max(xOf(laneEnd(item.lane, index)) - x, 1)};
+}
+
 function drawBox(ctx, box, colour, width) {
 	const x0 = Math.max(box.x, -4), x1 = Math.min(box.x + box.w, view.width + 4);
 
@@ -37,9 +45,17 @@ function drawArrow(ctx, park, colour, width) {
 
 	if (from === null || to === null || wake < 0)
 		return false;
-	const down = to > from;
-	const x0 = xOf(wake), x1 = xOf(parkEnd(park));
-	const y0 = from + (down ? STATE_HEIGHT : 0), y1 = to + (down ? 0 : STATE_HEIGHT);
+	return arrowBetween(ctx, {y: from, h: STATE_HEIGHT}, {y: to, h: STATE_HEIGHT}, wake, parkEnd(park),
+		colour, width);
+}
+
+// From one lane at a time to another one at a later time: {y, h} of each, or null if it is not shown.
+function arrowBetween(ctx, from, to, leaves, arrives, colour, width) {
+	if (!from || !to)
+		return false;
+	const same = from.y === to.y, down = to.y > from.y || same;
+	const x0 = xOf(leaves), x1 = xOf(arrives);
+	const y0 = from.y + (down && !same ? from.h : 0), y1 = to.y + (down ? 0 : to.h);
 	const bend = Math.max(12, Math.min(40, Math.abs(y1 - y0) / 2)) * (down ? 1 : -1);
 	ctx.strokeStyle = ctx.fillStyle = colour;
 	ctx.lineWidth = width;
@@ -48,7 +64,7 @@ function drawArrow(ctx, park, colour, width) {
 	ctx.fill();
 	ctx.beginPath();
 	ctx.moveTo(x0, y0);
-	if (from === to) // woke itself: a timer, a signal handler
+	if (same) // woke itself: a timer, a signal handler
 		ctx.quadraticCurveTo((x0 + x1) / 2, y0 - 24, x1, y1);
 	else
 		ctx.bezierCurveTo(x0, y0 + bend, x1, y1 - bend, x1, y1 - (down ? 5 : -5));
@@ -104,6 +120,8 @@ function drawArrows(ctx) {
 		for (const p of selection.woke || [])
 			drawn += drawArrow(ctx, p, theme.style.accent, 1.6);
 	}
+	if (selectionFiber(selection))
+		drawn += drawFiber(ctx, selection);
 	screen.arrows = drawn;
 }
 
@@ -133,12 +151,12 @@ function drawOverlay() {
 		ctx.fillRect(Math.round(hover.x), 0, 1, screen.height);
 		ctx.globalAlpha = 1;
 	}
-	const over = hover.hit && boxOf(hover.hit);
+	const over = hover.hit && (hover.hit.kind === "region" ? intervalBox(hover.hit) : boxOf(hover.hit));
 	if (over)
 		drawBox(ctx, over, theme.style.text, 1);
-	const box = view.selection && boxOf(view.selection);
-	if (box)
-		drawBox(ctx, box, theme.style.accent, 2.5);
+	for (const box of view.selection ? regionBoxes(view.selection) || [boxOf(view.selection)] : [])
+		if (box)
+			drawBox(ctx, box, theme.style.accent, 2.5);
 	drawArrows(ctx);
 }
 

@@ -12,11 +12,13 @@ const trace = {
 	states: null, // the lanes' shared arrays: {s, v, ref}
 	park: {}, unlock: {}, region: {}, task: {}, log: {}, gap: {}, counter: {},
 	mark: {}, cover: {}, dead: {},
+	fiber: {}, frun: {}, fwait: {}, // fibers, their runs, their waits: see fibers.js
 	label: {}, under: {}, // what label sets consist of; when threads had which
 	sample: {}, sampled: {}, // samples, and the events that were sampled
 	setFirst: null, // by label set: where its labels begin
 	parkFirst: null, // by thread index: where its parks begin
 	taskTracks: [], counterTracks: [],
+	regionsUncut: 0, // regions that are not drawn: others are in too many pieces
 	stackFirst: null,
 };
 
@@ -37,7 +39,7 @@ function tablesLoad() {
 	trace.unlock = table("unlock", "id", "time", "thread", "reason", "object", "stack", "waiters",
 		"caused", "caused_ns");
 	trace.region = table("region", "row", "thread", "depth", "type", "task", "start", "length",
-		"open");
+		"open", "fiber");
 	trace.task = table("task", "row", "low", "high", "parent", "type", "start", "length", "open",
 		"thread", "end_thread");
 	trace.log = table("log", "time", "thread", "task", "category", "message");
@@ -48,6 +50,11 @@ function tablesLoad() {
 	trace.dead = table("dead", "number", "thread", "holder", "cycle", "certain", "park");
 	trace.label = table("label", "set", "key", "value");
 	trace.under = table("under", "thread", "start", "length", "set");
+	trace.fiber = table("fiber", "low", "high", "name", "thread", "creator", "stack", "created", "ended",
+		"run", "runnable", "waited", "runs", "waits", "state");
+	trace.frun = table("frun", "id", "thread", "start", "length", "fiber", "reason", "flags");
+	trace.fwait = table("fwait", "id", "start", "length", "ready", "fiber", "reason", "flags", "object",
+		"thread", "end_thread", "stack", "set", "waker", "waker_fiber", "waker_stack");
 	trace.sample = table("sample", "time", "thread", "event", "value", "stack", "set");
 	trace.sampled = table("sampled", "event", "name", "unit", "how", "note", "period", "rate",
 		"count", "lost", "missing");
@@ -72,7 +79,7 @@ function threadsLoad() {
 			start: t.start[i] - 1, end: t.end[i] - 1, // -1: not known
 			events: t.events[i], parks: t.parks[i],
 			time: new Float64Array(128), // by state, over the whole trace
-			lane: null, labels: null, regions: [], firstSeen: 0,
+			lane: null, fibers: null, labels: null, regions: [], firstSeen: 0,
 		});
 	const time = table("time", "thread", "state", "ns");
 	for (let i = 0; i < time.n; i++)
@@ -116,7 +123,8 @@ function statesLoad() {
 	columnsByName.delete("iv.state");
 }
 
-// Rows sorted by lane, as lanes; laneOf(i) < n, or -1 for a row that is not drawn.
+// Rows sorted by lane, as lanes; laneOf(i) < n, or -1 for a row that is not drawn.  Coloured by `colour`,
+// or else by `type`.
 function lanesOf(rows, nLanes, laneOf) {
 	const first = new Uint32Array(nLanes + 1), order = new Uint32Array(rows.n);
 	const s = new Float64Array(rows.n), e = new Float64Array(rows.n), v = new Uint8Array(rows.n);
@@ -136,7 +144,7 @@ function lanesOf(rows, nLanes, laneOf) {
 		order[at] = i;
 		s[at] = rows.start[i];
 		e[at] = rows.start[i] + rows.length[i];
-		v[at] = typeColour(rows.type[i]) + 1;
+		v[at] = (rows.colour ? rows.colour[i] : typeColour(rows.type[i])) + 1;
 	}
 	const lanes = [];
 	for (let l = 0; l < nLanes; l++) {
@@ -148,7 +156,8 @@ function lanesOf(rows, nLanes, laneOf) {
 }
 
 function regionsLoad() {
-	const g = trace.region, depths = new Uint8Array(trace.threads.length);
+	const g = trace.fiber.n ? regionPieces() : trace.region;
+	const depths = new Uint8Array(trace.threads.length);
 	const base = [];
 	let nLanes = 0;
 
@@ -162,6 +171,9 @@ function regionsLoad() {
 	}
 	const lanes = lanesOf(g, nLanes, (i) => !g.thread[i] || g.depth[i] >= REGION_LANES_MAX ? -1
 		: base[g.thread[i] - 1] + g.depth[i]);
+	if (g.row && nLanes)
+		for (const [at, piece] of lanes[0].order.entries())
+			lanes[0].order[at] = g.row[piece];
 	trace.threads.forEach((thread, t) => {
 		thread.regions = lanes.slice(base[t], base[t] + depths[t]);
 	});
@@ -286,18 +298,24 @@ function countersLoad() {
 	trace.counterTracks = [...byName.values()].slice(0, COUNTER_TRACKS_MAX);
 }
 
+// Rows by a column of numbers 0..n: those of k are order[first[k]..first[k + 1]).
+function rowsBy(numbers, n) {
+	const first = new Uint32Array(n + 2), order = new Uint32Array(numbers.length);
+
+	for (const k of numbers)
+		first[k + 1]++;
+	for (let k = 0; k <= n; k++)
+		first[k + 1] += first[k];
+	const next = first.slice();
+	for (let i = 0; i < numbers.length; i++)
+		order[next[numbers[i]]++] = i;
+	return {first, order};
+}
+
 // Rows of a table with times and a `thread`, by thread: instants drawn as ticks.
 function instantsLoad() {
 	for (const rows of [trace.log, trace.unlock, trace.mark, trace.sample]) {
-		rows.first = new Uint32Array(trace.threads.length + 2);
-		rows.order = new Uint32Array(rows.n);
-		for (let i = 0; i < rows.n; i++)
-			rows.first[rows.thread[i] + 1]++;
-		for (let t = 0; t <= trace.threads.length; t++)
-			rows.first[t + 1] += rows.first[t];
-		const next = rows.first.slice();
-		for (let i = 0; i < rows.n; i++)
-			rows.order[next[rows.thread[i]]++] = i;
+		Object.assign(rows, rowsBy(rows.thread, trace.threads.length));
 		rows.at = new Float64Array(rows.n);
 		for (let i = 0; i < rows.n; i++)
 			rows.at[i] = rows.time[rows.order[i]];
@@ -308,6 +326,7 @@ function traceLoad() {
 	tablesLoad();
 	threadsLoad();
 	statesLoad();
+	fibersLoad();
 	regionsLoad();
 	labelsLoad();
 	tasksLoad();
@@ -416,14 +435,17 @@ function setText(set) {
 	return parts.join(", ");
 }
 
-// Under which labels thread index t was at a time: a row of trace.under + 1; 0 = none.
-function underAt(t, time) {
-	const lane = t >= 0 && trace.threads[t].labels;
-
+// The row + 1 that lies in a lane of rows at a time; 0 = none.
+function laneAt(lane, time) {
 	if (!lane)
 		return 0;
 	const i = upperBound(lane.s, lane.lo, lane.hi, time) - 1;
 	return i >= lane.lo && time < laneEnd(lane, i) ? lane.order[i] + 1 : 0;
+}
+
+// Under which labels thread index t was at a time: a row of trace.under + 1; 0 = none.
+function underAt(t, time) {
+	return t >= 0 ? laneAt(trace.threads[t].labels, time) : 0;
 }
 
 function reasonName(number) {

@@ -48,6 +48,7 @@ function sampleDetails(sel) {
 		facts([
 			["In", sampleTop(s.stack[i])],
 			["Thread", threadLink(s.thread[i], s.time[i])],
+			["Fiber", fiberAt(s.thread[i], s.time[i])],
 			["Labels", sampleLabels(i)],
 			["Time", exactTime(s.time[i])],
 			["Taken by", event ? text(e.how[event - 1]) : null],
@@ -65,11 +66,11 @@ function sampleLabels(i) {
 	return under && trace.under.set[under - 1] === s.set[i] ? labelLinks(under) : setText(s.set[i]);
 }
 
-// By stack, the values of the samples of each event that these threads have in [from, until).
-function samplesByStack(threads, from, until) {
+// By stack, the values of the samples of each event in these stretches of threads.
+function samplesByStack(stretches) {
 	const s = trace.sample, events = new Map();
 
-	for (const thread of threads) {
+	for (const {thread, from, until} of stretches) {
 		const hi = thread ? s.first[thread.idx + 2] : 0;
 		let i = thread ? upperBound(s.at, s.first[thread.idx + 1], hi, from - 1) : 0;
 		for (; i < hi && s.at[i] < until; i++) {
@@ -125,9 +126,9 @@ function samplesTables(events, headingOf) {
 	});
 }
 
-// The samples of some threads in [from, until), for the details; null without any.
-function samplesView(heading, threads, from, until) {
-	const events = samplesByStack(threads, from, until);
+// The samples of some stretches of threads, for the details; null without any.
+function samplesView(heading, stretches) {
+	const events = samplesByStack(stretches);
 
 	if (!events.size)
 		return null;
@@ -136,7 +137,7 @@ function samplesView(heading, threads, from, until) {
 }
 
 function topFunctions() {
-	return samplesTables(samplesByStack(trace.threads, 0, trace.span + 1),
+	return samplesTables(samplesByStack(during(trace.threads, 0, trace.span + 1)),
 		(event, whole) => `Where it ran (${sampleEventName(event)}: ${sampleAmount(event, whole)})`);
 }
 

@@ -1,5 +1,5 @@
-// search.js - finds threads, functions, files, objects, regions, tasks, logs, labels and signals by
-// a part of their name; a label is `key=value`.
+// search.js - finds threads, fibers, functions, files, objects, regions, tasks, logs, labels and
+// signals by a part of their name; a label is `key=value`, a fiber also its number or `fiber:12`.
 
 const RESULT_ROWS = 60;
 const MATCHES_MAX = 100000; // that can be walked through; all are counted
@@ -83,6 +83,10 @@ function searchRun(query) {
 	for (const t of trace.threads)
 		if (t.name.toLowerCase().includes(query) || String(t.tid) === query)
 			add("thread", t.name, t.idx + 1, t.firstSeen);
+	const number = /^(?:fiber:)?(\d+)$/.exec(query);
+	for (let f = 1; f <= trace.fiber.n; f++)
+		if (texts[trace.fiber.name[f - 1]] || (number && fiberNumber(f) === number[1]))
+			add("fiber", fiberLabel(f), f, (fiberSpan(f) || {from: 0}).from);
 	const g = trace.region, k = trace.task, l = trace.log, p = trace.park, u = trace.unlock;
 	for (let i = 0; i < k.n; i++)
 		if (texts[k.type[i]] || k.low[i] + k.high[i] * 4294967296 === Number(query))
@@ -111,6 +115,10 @@ function searchRun(query) {
 		else if (objects[p.object[i]])
 			add("wait for", waitedFor(i + 1), i + 1, p.start[i], "park");
 	}
+	const waits = trace.fwait;
+	for (let i = 0; i < waits.n; i++)
+		if (stacks[waits.stack[i]])
+			add("fiber in", stackName.get(waits.stack[i]), i + 1, waits.start[i], "fiberwait");
 	for (let i = 0; i < trace.sample.n; i++)
 		if (stacks[trace.sample.stack[i]])
 			add("sample in", stackName.get(trace.sample.stack[i]), i + 1, trace.sample.time[i], "sample");

@@ -2,6 +2,7 @@
 //
 // A selection is {kind, id}, id from 1:
 //   park, region, task, log, unlock, gap, mark, sample   a row of that table
+//   fiber, fiberrun, fiberwait   a fiber, one of its runs, one of its waits
 //   labels     a time under one label set: a row of `under`
 //   iv         an interval of a thread that is no wait: its index in the states' arrays + 1
 //   thread     a thread; tasktype: a type of tasks, by text id
@@ -22,6 +23,9 @@ function selectionThread(sel) {
 	case "unlock": return trace.unlock.thread[i] - 1;
 	case "thread": return i;
 	case "iv": return threadOfInterval(i);
+	case "fiber": return fiberThread(sel.id) - 1;
+	case "fiberrun": return trace.frun.thread[i] - 1;
+	case "fiberwait": return trace.fwait.thread[i] - 1;
 	default: return -1;
 	}
 }
@@ -43,7 +47,8 @@ function threadOfInterval(i) {
 function selectionValid(sel) {
 	const n = {park: trace.park.n, region: trace.region.n, task: trace.task.n, log: trace.log.n,
 		unlock: trace.unlock.n, gap: trace.gap.n, mark: trace.mark.n, labels: trace.under.n,
-		sample: trace.sample.n, thread: trace.threads.length,
+		sample: trace.sample.n, thread: trace.threads.length, fiber: trace.fiber.n,
+		fiberrun: trace.frun.n, fiberwait: trace.fwait.n,
 		iv: trace.states.s.length, tasktype: textCount()}[sel.kind];
 
 	return Number.isInteger(sel.id) && sel.id >= 1 && sel.id <= n;
@@ -53,12 +58,14 @@ function selectionValid(sel) {
 function selectionSpan(sel) {
 	const i = sel.id - 1;
 	const rows = {park: trace.park, region: trace.region, task: trace.task,
-		labels: trace.under}[sel.kind];
+		labels: trace.under, fiberrun: trace.frun, fiberwait: trace.fwait}[sel.kind];
 
 	if (rows)
 		return {from: rows.start[i], until: rows.start[i] + rows.length[i]};
 	if (sel.kind === "iv")
 		return {from: trace.states.s[i], until: trace.states.s[i + 1]};
+	if (sel.kind === "fiber")
+		return fiberSpan(sel.id);
 	if (sel.kind === "log")
 		return {from: trace.log.time[i], until: trace.log.time[i]};
 	if (sel.kind === "mark")
@@ -78,15 +85,17 @@ function selectionPlace(sel) {
 		return taskPlace(sel.id - 1);
 	const idx = selectionThread(sel);
 	const track = idx >= 0 ? tracks.byThread[idx] : undefined;
-	if (!track)
+	if (!track || sel.kind === "fiber" || sel.kind === "fiberwait")
 		return null;
+	if (sel.kind === "fiberrun")
+		return {track, y: fibersY(), h: REGION_HEIGHT - 1};
 	if (sel.kind === "region") {
 		const depth = trace.region.depth[sel.id - 1];
 		return depth < track.thread.regions.length
 			? {track, y: regionsY(track) + depth * REGION_HEIGHT, h: REGION_HEIGHT - 1} : null;
 	}
 	if (sel.kind === "labels")
-		return {track, y: TRACK_PAD + STATE_HEIGHT + 1, h: REGION_HEIGHT - 1};
+		return {track, y: labelsY(track), h: REGION_HEIGHT - 1};
 	if (sel.kind === "log")
 		return {track, y: logY(track) - 1, h: LOG_HEIGHT};
 	if (sel.kind === "sample")
@@ -110,7 +119,7 @@ function taskPlace(k) {
 
 // The selection for interval i of a lane of this kind.
 function selectionOf(kind, lane, i) {
-	if (kind === "region" || kind === "task" || kind === "labels")
+	if (kind === "region" || kind === "task" || kind === "labels" || kind === "fiberrun")
 		return {kind, id: lane.order[i] + 1};
 	const value = lane.v[i];
 	if (value >= PARKED && !(value & MERGED) || value === WOKEN)
@@ -190,6 +199,8 @@ function select(sel, {show = true} = {}) {
 	view.selection = sel ? {kind: sel.kind, id: sel.id} : null;
 	if (sel)
 		view.selection.woke = selectionWoke(sel);
+	if (sel && sel.kind === "fiberrun")
+		view.selection.readied = fiberReadied(sel.id);
 	if (sel && show) {
 		const span = selectionSpan(sel);
 		if (span)
@@ -220,11 +231,13 @@ function selectNeighbour(step) {
 		selectThread(step);
 		return;
 	}
-	const lane = trace.threads[idx].lane, span = selectionSpan(sel) || {from: view.t0, until: view.t0};
+	const kind = sel.kind === "fiberrun" ? sel.kind : "state"; // runs of fibers lead to runs
+	const lane = kind === "state" ? trace.threads[idx].lane : trace.threads[idx].fibers;
+	const span = selectionSpan(sel) || {from: view.t0, until: view.t0};
 	const from = step > 0 ? Math.max(span.until - 1, span.from) : span.from;
 	let i = upperBound(lane.s, lane.lo, lane.hi, from) - 1;
 	for (i += step; i >= lane.lo && i < lane.hi; i += step) {
-		const next = selectionOf("state", lane, i);
+		const next = selectionOf(kind, lane, i);
 		if ((lane.v[i] & 127) && (next.kind !== sel.kind || next.id !== sel.id)) {
 			select(next);
 			return;
@@ -253,6 +266,10 @@ function selectThread(step) {
 function selectCause() {
 	const sel = view.selection;
 
+	if (sel && selectionFiber(sel)) {
+		selectFiberRun(-1);
+		return;
+	}
 	if (!sel || sel.kind !== "park" || !trace.park.waker[sel.id - 1])
 		return;
 	const chain = parkChain(sel.id);
@@ -267,6 +284,10 @@ function selectEffect() {
 	const sel = view.selection, span = sel && selectionSpan(sel);
 	const idx = sel ? selectionThread(sel) : -1;
 
+	if (sel && selectionFiber(sel)) {
+		selectFiberRun(1);
+		return;
+	}
 	if (!span || idx < 0)
 		return;
 	const from = sel.kind === "park" ? span.until : span.from;

@@ -22,6 +22,8 @@ function tipText(hit) {
 		return [`${text(trace.region.type[i])} ${duration(trace.region.length[i])}${more}`, "region"];
 	if (hit.kind === "task")
 		return [`${taskName(hit.id)} ${duration(trace.task.length[i])}${more}`, "task"];
+	if (hit.kind === "fiberrun")
+		return fiberTip(i, more);
 	if (hit.kind === "labels")
 		return [`${setText(trace.under.set[i])}${more}`,
 			`for ${duration(trace.under.length[i])}`, "labels"];

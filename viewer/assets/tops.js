@@ -104,7 +104,8 @@ function aboutTrace() {
 }
 
 function topsDraw() {
-	const parts = [...topFunctions(), topWaits(), topHolders(), longestWaits(), aboutTrace()];
+	const parts = [...topFunctions(), topFibers(), topFiberWaits(), topWaits(), topHolders(),
+		longestWaits(), aboutTrace()];
 
 	byId("tops").replaceChildren(...parts.filter((t) => t));
 }
@@ -168,9 +169,14 @@ function bannersDraw() {
 			"Tables are exact.");
 	for (const [key, what] of [["regions", "shorter regions"], ["tasks", "shorter tasks"],
 		["unlocks", "unlocks that caused less waiting"], ["logs", "later log messages"],
-		["counters", "later counter values"], ["label_spans", "shorter times under labels"]])
+		["counters", "later counter values"], ["label_spans", "shorter times under labels"],
+		["fibers", "fibers that ran and waited less"], ["fiber_runs", "shorter runs of fibers"],
+		["fiber_waits", "shorter waits of fibers"]])
 		if (head["without_" + key] > 0)
 			bannerAdd("note", `${count(head["without_" + key])} ${what} are left out of this page.`);
+	if (trace.regionsUncut)
+		bannerAdd("note", `${plural(trace.regionsUncut, "region")} not drawn: those before lie in too ` +
+			"many runs of fibers.");
 	sampleBanners();
 	if (!head.has_sched) {
 		const info = head.info.find(([key]) => key.startsWith("sched"));

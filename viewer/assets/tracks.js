@@ -78,14 +78,26 @@ function taskHeight(track) {
 	return track.lanes.length > 3 ? TASK_LOW_HEIGHT : TASK_HEIGHT;
 }
 
-// What lies between the states and the regions of a thread: its labels.
+// What lies between the states and the regions of a thread: its fibers, then its labels.
+function fibersHeight(track) {
+	return track.thread.fibers ? REGION_HEIGHT : 0;
+}
+
 function labelsHeight(track) {
 	return track.thread.labels ? REGION_HEIGHT : 0;
 }
 
-// Where the regions of a thread begin.
+// Where each of them begins.
+function fibersY() {
+	return TRACK_PAD + STATE_HEIGHT + 1;
+}
+
+function labelsY(track) {
+	return fibersY() + fibersHeight(track);
+}
+
 function regionsY(track) {
-	return TRACK_PAD + STATE_HEIGHT + 1 + labelsHeight(track);
+	return labelsY(track) + labelsHeight(track);
 }
 
 function trackHeight(track) {
@@ -93,7 +105,7 @@ function trackHeight(track) {
 		return track.lanes.length * taskHeight(track) + 2 * TRACK_PAD;
 	if (track.kind === "counter")
 		return COUNTER_HEIGHT + 2 * TRACK_PAD;
-	return STATE_HEIGHT + labelsHeight(track) + track.thread.regions.length * REGION_HEIGHT +
+	return STATE_HEIGHT + fibersHeight(track) + labelsHeight(track) + track.thread.regions.length * REGION_HEIGHT +
 		(track.hasLogs ? LOG_HEIGHT : 0) + (track.hasSamples ? SAMPLE_HEIGHT : 0) + 2 * TRACK_PAD;
 }
 
@@ -160,8 +172,11 @@ function trackLanes(track) {
 	if (track.kind !== "thread")
 		return lanes;
 	lanes.push({lane: track.thread.lane, y, h: STATE_HEIGHT, kind: "state", depth: 0});
+	if (track.thread.fibers)
+		lanes.push({lane: track.thread.fibers, y: fibersY(), h: REGION_HEIGHT - 1, kind: "fiberrun",
+			depth: 0});
 	if (track.thread.labels)
-		lanes.push({lane: track.thread.labels, y: y + STATE_HEIGHT + 1, h: REGION_HEIGHT - 1,
+		lanes.push({lane: track.thread.labels, y: labelsY(track), h: REGION_HEIGHT - 1,
 			kind: "labels", depth: 0});
 	track.thread.regions.forEach((lane, i) => lanes.push(
 		{lane, y: regionsY(track) + i * REGION_HEIGHT, h: REGION_HEIGHT - 1, kind: "region", depth: i}));
