@@ -196,7 +196,8 @@ static int create_event(struct fibers *f, uint32_t id, const struct trc_columns 
 		fiber->creator_thread = c->thread[row];
 		fiber->create_stack = stack;
 	}
-	if (now->phase == PHASE_UNSEEN && c->time_ns[row] >= f->m->window_ns)
+	/* Without a stack it was made before recording began, and may have run and waited then. */
+	if (stack && now->phase == PHASE_UNSEEN && c->time_ns[row] >= f->m->window_ns)
 		now->phase = PHASE_NEW;
 	return set_name(f, id, trc_arg(c, row, TRC_A_FIBER_CREATE_NAME));
 }

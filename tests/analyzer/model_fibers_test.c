@@ -308,6 +308,11 @@ static const struct row wait_rows[] = {
 		 "@3000 thread=1 fiber_ready fiber=6\nthread_fiber thread=3 fiber=6\n" WINDOW,
 	 ""},
 
+	{"from before recording, whose first event of all this is",
+	 THREADS "@2000 thread=1 fiber_create fiber=5 name=\"a\"\n@2000 thread=1 fiber_ready fiber=5\n"
+		 "@2500 thread=1 fiber_switch fiber=5\n" WINDOW,
+	 "5 waits 1000 2000 2500 ? 0 on 0>1 s0 l0 by 1/0 s0 C\n"},
+
 	{"in a window: it was made in it", THREADS
 	 "@1500 thread=1 fiber_create fiber=5 stack=s1\n@2000 thread=1 fiber_ready fiber=5\n"
 	 "@2500 thread=1 fiber_switch fiber=5\n" WINDOW,
@@ -346,6 +351,10 @@ static const struct row fiber_rows[] = {
 		 "@100 thread=1 fiber_switch fiber=5 name=\"a\"\n"
 		 "@200 thread=1 fiber_switch left=5 reason=user\n@500 thread=1 log\n",
 	 "5 'a' - - by 0/0 s0 waiting run 1 100 runnable 0 waited 1 300\n"},
+
+	{"and whether it ever ran",
+	 THREADS "@100 thread=1 fiber_create fiber=5 name=\"a\"\n@500 thread=1 log\n",
+	 "5 'a' - - by 0/0 s0 unknown run 0 0 runnable 0 waited 0 0\n"},
 
 	{"it yielded, and ran unseen: how long it could run is not told",
 	 THREADS "@100 thread=1 fiber_switch fiber=5 name=\"a\"\n"

@@ -27,6 +27,23 @@ static unsigned int draw(unsigned int limit)
 static const char *const reasons[] = {"mutex", "rwlock_read", "cond", "cond_mutex", "sem",
 				      "barrier", "join", "user", "read"};
 
+/* Some of them as large as they get. */
+static const char *const fibers[] = {"0", "1", "2", "3", "~0", "0x8000000000000000"};
+
+static size_t put_fiber_event(char *text, size_t room)
+{
+	static const char *const kinds[] = {"create", "ready", "end"};
+	const char *fiber = fibers[draw(6)], *left = fibers[draw(6)];
+	unsigned int kind = draw(9), stack = draw(4);
+
+	if (kind > 2)
+		return (size_t)snprintf(text, room,
+					"fiber_switch fiber=%s left=%s reason=%s object=%u stack=%u", fiber,
+					left, draw(2) ? reasons[draw(9)] : "0", draw(3), stack);
+	return (size_t)snprintf(text, room, kind == 2 ? "fiber_%s fiber=%s" : "fiber_%s fiber=%s stack=%u",
+				kinds[kind], fiber, stack);
+}
+
 static size_t put_event(char *text, size_t room, unsigned int kind)
 {
 	const char *reason = reasons[draw(9)];
@@ -61,6 +78,12 @@ static size_t put_event(char *text, size_t room, unsigned int kind)
 		return (size_t)snprintf(text, room, draw(2) ? "thread_exit" : "thread_start tid=9");
 	case 11:
 		return (size_t)snprintf(text, room, draw(2) ? "proc_start" : "proc_stop");
+	case 12:
+	case 13:
+	case 14:
+		return put_fiber_event(text, room);
+	case 15:
+		return (size_t)snprintf(text, room, "process what=%u value=1", 1 + draw(9) / 8);
 	default:
 		return (size_t)snprintf(text, room, "log task=%u message=\"m\"", small);
 	}
@@ -77,7 +100,7 @@ static const char *random_text(void)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "thread %u tid=%u start=%u end=%u\n", i,
 				      100 + i, draw(2) * 300, draw(3) ? 0 : 2000);
 	for (unsigned int i = 0, time = 100; i < EVENTS; i++) {
-		unsigned int kind = draw(13);
+		unsigned int kind = draw(17);
 
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "@%u proc=%u source=%s thread=%u ",
 				      time, draw(3), kind == 11 ? "kernel" : draw(9) ? "ring" : "overflow",
@@ -90,6 +113,13 @@ static const char *random_text(void)
 		n += (size_t)snprintf(text + n, sizeof(text) - n,
 				      "status thread=%u reason=%s object=%u since=%u\n", i,
 				      draw(2) ? reasons[draw(9)] : "0", draw(3), draw(4000));
+	for (unsigned int i = 1; i < THREADS; i++)
+		if (draw(2))
+			n += (size_t)snprintf(text + n, sizeof(text) - n,
+					      "thread_fiber thread=%u fiber=%s\n", i, fibers[draw(6)]);
+	if (!draw(3))
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+				      "coverage proc=0 from=1000 to=%u\n", 1500 + draw(5000));
 	ck_assert_uint_lt(n, sizeof(text));
 	return text;
 }
@@ -156,6 +186,62 @@ static void check_regions(const struct trc_model *m)
 		ck_assert_uint_lt(region[i].depth, EVENTS);
 }
 
+/* A time within the trace, at or after another one. */
+static void check_span(const struct trc_model *m, int64_t start_ns, int64_t end_ns, bool open)
+{
+	ck_assert_int_ge(start_ns, trc_model_start_ns(m));
+	ck_assert_int_ge(start_ns, trc_model_window_ns(m));
+	ck_assert_int_eq(end_ns == TRC_NEVER, open);
+	if (!open)
+		ck_assert_int_ge(end_ns, start_ns);
+}
+
+static void check_fibers(const struct trc_model *m)
+{
+	int64_t run_ns = 0, before_ns = INT64_MIN;
+	uint32_t n_runs = 0, n_waits = 0;
+	size_t n, n_fibers;
+	const struct trc_fiber *fiber = trc_model_fibers(m, &n_fibers);
+	const struct trc_fiber_run *run = trc_model_fiber_runs(m, &n);
+	const struct trc_fiber_wait *wait;
+	int64_t ran_until_ns[THREADS] = {0};
+
+	for (size_t i = 0; i < n; i++, run++) {
+		check_span(m, run->start_ns, run->end_ns, run->flags & TRC_FIBER_RUN_OPEN);
+		ck_assert(run->fiber && run->fiber <= n_fibers);
+		/* A thread is in one fiber at a time. */
+		ck_assert_int_ge(run->start_ns, ran_until_ns[run->thread]);
+		ran_until_ns[run->thread] = run->end_ns == TRC_NEVER ? INT64_MAX : run->end_ns;
+		ck_assert_int_ge(run->start_ns, before_ns);
+		before_ns = run->start_ns;
+		if (run->end_ns != TRC_NEVER)
+			ck_assert_uint_eq(trc_model_fiber_at(m, run->thread, run->end_ns - 1),
+					  run->fiber);
+	}
+	n_runs = (uint32_t)n;
+	wait = trc_model_fiber_waits(m, &n);
+	for (size_t i = 0; i < n; i++, wait++) {
+		check_span(m, wait->start_ns, wait->end_ns, wait->flags & TRC_FIBER_WAIT_OPEN);
+		ck_assert(wait->fiber && wait->fiber <= n_fibers && wait->waker_fiber <= n_fibers);
+		ck_assert_int_lt(wait->flags, 16);
+		if (wait->ready_ns != TRC_NEVER) {
+			ck_assert_int_ge(wait->ready_ns, wait->start_ns);
+			ck_assert(wait->end_ns == TRC_NEVER || wait->ready_ns <= wait->end_ns);
+		}
+	}
+	n_waits = (uint32_t)n;
+	for (size_t i = 0; i < n_fibers; i++, fiber++) {
+		ck_assert(fiber->fiber && fiber->creator <= n_fibers);
+		ck_assert(!i || (int64_t)fiber->fiber > (int64_t)fiber[-1].fiber);
+		ck_assert(fiber->run_ns >= 0 && fiber->runnable_ns >= 0 && fiber->waited_ns >= 0);
+		n_runs -= fiber->n_runs;
+		n_waits -= fiber->n_waits;
+		run_ns += fiber->run_ns;
+	}
+	ck_assert(!n_runs && !n_waits);
+	ck_assert_int_le(run_ns, THREADS * (trc_model_end_ns(m) - trc_model_start_ns(m)));
+}
+
 static void read_tables(struct trc_model *m)
 {
 	struct trc_error error;
@@ -190,6 +276,7 @@ START_TEST(test_random)
 	check_parks(m, check_unlocks(m));
 	check_threads(m);
 	check_regions(m);
+	check_fibers(m);
 	read_tables(m);
 	ck_assert_int_eq(trc_check(m, ignore_violation, NULL, &totals, &error), 0);
 	ck_assert_uint_gt(totals.violations, 0);
