@@ -315,8 +315,17 @@ static int fibers_span(struct trc_derive *derive, const struct trc_span *span)
 
 /* --- after the last event --- */
 
-/* What threads were in at the end; trc_changes may have nothing else of them (B1). */
-static int changes_from_table(struct fibers *f)
+/* The thread is in this fiber at the end. */
+static int end_add(struct fibers *f, struct trc_index *told, uint32_t thread, uint32_t id)
+{
+	struct trc_change change = {thread, TRC_CHANGE_AT_END, .value = id, .before = id};
+
+	return trc_changes_add(&f->changes, &change) || trc_index_put(told, thread, 1) ? -ENOMEM
+										       : 0;
+}
+
+/* As the file's table has it; there may be nothing else of the thread (B1). */
+static int ends_told(struct fibers *f, struct trc_index *told)
 {
 	const struct trc_thread_fiber_entry *e;
 	size_t n = trc_reader_thread_fibers(f->m->reader, &e);
@@ -324,8 +333,6 @@ static int changes_from_table(struct fibers *f)
 
 	for (size_t i = 0; i < n && !err; i++) {
 		uint32_t id = e[i].fiber ? fiber_of(f, e[i].fiber) : 0;
-		struct trc_change change = {
-			e[i].thread, TRC_CHANGE_AT_END, .value = id, .before = id};
 
 		if (!e[i].thread)
 			continue;
@@ -334,8 +341,30 @@ static int changes_from_table(struct fibers *f)
 		if (id)
 			err = set_name(f, id, e[i].name);
 		if (!err)
-			err = trc_changes_add(&f->changes, &change);
+			err = end_add(f, told, e[i].thread, id);
 	}
+	return err;
+}
+
+/* What threads are in at the end.  Whom a whole file does not tell of is in its root fiber, if it is
+ * there. */
+static int find_ends(struct fibers *f)
+{
+	struct trc_index told = {.n = 0};
+	size_t n = f->changes.changes.n;
+	int err = ends_told(f, &told);
+
+	if (!trc_reader_info(f->m->reader)->complete)
+		n = 0;
+	for (size_t i = 0; i < n && !err; i++) {
+		const struct trc_change *c = f->changes.changes.row;
+		uint32_t thread = (uint32_t)c[i].thread;
+
+		if (trc_index_get(&told, thread) == TRC_INDEX_NONE &&
+		    trc_index_get(&f->exits.row, thread) == TRC_INDEX_NONE)
+			err = end_add(f, &told, thread, 0);
+	}
+	trc_index_free(&told);
 	return err;
 }
 
@@ -460,7 +489,7 @@ static int fibers_end(struct trc_derive *derive)
 	struct fibers *f = (struct fibers *)derive;
 	struct trc_model *m = f->m;
 	struct trc_fiber *fiber;
-	int err = changes_from_table(f);
+	int err = find_ends(f);
 
 	if (!err)
 		err = fibers_sort(f);

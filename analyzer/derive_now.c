@@ -239,6 +239,8 @@ static int open_regions_seen(struct now *w)
 		t = thread_of(w, region.thread);
 		if (!t)
 			return -ENOMEM;
+		/* Those of a fiber that was left before the table was made are not in it. */
+		is_in &= !g->fiber || t->n_told;
 		if (any_told && is_in && (t->n_told < TOLD_REGIONS_MAX || g->depth < t->n_told))
 			continue;
 		err = open_region_put(w->m, &region);

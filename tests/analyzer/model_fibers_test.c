@@ -206,6 +206,12 @@ static const struct row {
 		 300, 400) "@900 thread=2 log\nthread_fiber thread=1 fiber=7 name=\"worker\"\n",
 	 "5 on 1 100 300 L\n7 on 1 400 - O C\n"},
 
+	{"lost at the end, and in no fiber then",
+	 THREADS "@100 thread=1 fiber_switch fiber=5\n@120 thread=2 fiber_switch fiber=6\n"
+		 "@150 thread=2 thread_exit\n" GAP(300, 400) "@900 thread=3 log\n"
+		 "thread_fiber thread=3 fiber=7\n",
+	 "5 on 1 100 300 L\n6 on 2 120 150\n7 on 3 400 - O C\n"},
+
 	{"in a window: what it left first ran since it began, and what is outside is not told",
 	 THREADS "@500 proc=2 thread=3 fiber_switch fiber=8\n"
 		 "@600 proc=2 thread=3 fiber_switch left=8\n"
@@ -424,6 +430,13 @@ static const struct row region_rows[] = {
 		 "@200 thread=1 fiber_switch left=5\n@210 thread=1 fiber_end fiber=5\n"
 		 "@220 thread=1 log\n",
 	 "1/5 0 'a' 110 -\n"},
+
+	{"the table has none of a fiber that was left before it was made: then events tell them",
+	 THREADS "@100 thread=1 fiber_switch fiber=5\n@110 thread=1 region_begin type=\"a\"\n"
+		 "@120 thread=2 region_begin type=\"b\"\n@500 thread=3 log\n"
+		 "thread_fiber thread=1 fiber=5\nopen_region thread=3 depth=0 since=50 type=\"c\"\n",
+	 "3/0 0 'c' 50 -\n1/5 0 'a' 110 -\n2/0 0 'b' 120 -\n"
+	 "open 1/5 0 'a'\nopen 3/0 0 'c'\n1 is in 1 'a'\n3 is in 1 'c'\n"},
 
 	{"what the file's table tells of a thread are the regions of the fiber that it is in",
 	 THREADS "@2000 thread=1 region_begin type=\"old\"\n@2100 thread=1 fiber_switch fiber=5\n"
