@@ -247,6 +247,8 @@ int trc_check(struct trc_model *m, trc_check_fn *report, void *context,
 	if (!err)
 		err = trc_check_events(&check);
 	if (!err)
+		err = trc_check_fibers(&check);
+	if (!err)
 		err = trc_check_on_cpu(&check);
 	if (!err)
 		err = trc_check_heap(&check);

@@ -27,16 +27,25 @@ struct cut_wait {
 	uint64_t reason, object;
 };
 
+/* What a thread has one of at a time. */
+struct given {
+	int64_t ns; /* of the event before that gave it one; TRC_NEVER = none */
+	uint64_t id;
+};
+
 struct check_thread {
 	uint32_t serial;
 	struct cut_wait cut;
 	struct trc_array parks;   /* struct open_park */
-	struct trc_array regions; /* struct open_region */
 	int64_t last_ns;          /* its event before; TRC_NEVER = none */
 	int64_t exit_ns;
 	int64_t start_ns; /* TRC_NEVER: it was there before the trace (V3) */
-	int64_t labels_ns; /* its labels event before; TRC_NEVER = none */
-	uint64_t labels;   /* what it set */
+	struct given labels, fiber;
+};
+
+/* The regions of a fiber that are open; of a thread's root fiber, too. */
+struct check_regions {
+	struct trc_array open; /* struct open_region */
 };
 
 struct check_task {
@@ -47,9 +56,11 @@ struct check_task {
 
 struct event_check {
 	struct trc_check *check;
-	struct trc_index thread_row, task_row;
+	struct trc_index thread_row, task_row, regions_row;
 	struct trc_array threads; /* struct check_thread */
 	struct trc_array tasks;   /* struct check_task */
+	struct trc_array regions; /* struct check_regions */
+	bool fibers;		  /* which fiber each thread is in can be told */
 };
 
 static const struct trc_reader *reader_of(const struct event_check *e)
@@ -81,9 +92,9 @@ static struct check_thread *thread_of(struct event_check *e, uint32_t serial)
 		return NULL;
 	t->serial = serial;
 	t->parks.row_bytes = sizeof(struct open_park);
-	t->regions.row_bytes = sizeof(struct open_region);
-	t->last_ns = t->exit_ns = t->labels_ns = TRC_NEVER;
+	t->last_ns = t->exit_ns = t->labels.ns = TRC_NEVER;
 	t->start_ns = table_start_ns(e, serial);
+	t->fiber.ns = t->start_ns; /* in its root fiber */
 	return t;
 }
 
@@ -204,9 +215,34 @@ static void park_end(struct event_check *e, struct check_thread *t, const struct
 
 /* --- regions --- */
 
-static int region_begin(struct check_thread *t, const struct trc_columns *c, uint32_t row)
+/* Those of a fiber, by its row id; with 0 of the thread's root fiber.  NULL without memory. */
+static struct check_regions *regions_of(struct event_check *e, uint32_t thread, uint32_t fiber)
 {
-	struct open_region *region = trc_array_add(&t->regions);
+	uint64_t key = fiber ? UINT64_C(1) << 32 | fiber : thread;
+	uint32_t row = trc_index_get(&e->regions_row, key);
+	struct check_regions *regions;
+
+	if (row != TRC_INDEX_NONE)
+		return (struct check_regions *)e->regions.row + row;
+	regions = trc_array_add(&e->regions);
+	if (!regions || trc_index_put(&e->regions_row, key, (uint32_t)(e->regions.n - 1)))
+		return NULL;
+	regions->open.row_bytes = sizeof(struct open_region);
+	return regions;
+}
+
+/* The row id of the fiber that the thread was in; 0 = its root fiber, or not known. */
+static uint32_t fiber_at(const struct event_check *e, const struct check_thread *t, int64_t ts_ns)
+{
+	return e->fibers ? trc_model_fiber_at(e->check->m, t->serial, ts_ns) : 0;
+}
+
+static int region_begin(struct event_check *e, const struct check_thread *t,
+			const struct trc_columns *c, uint32_t row)
+{
+	struct check_regions *regions =
+		regions_of(e, t->serial, fiber_at(e, t, c->time_ns[row]));
+	struct open_region *region = regions ? trc_array_add(&regions->open) : NULL;
 
 	if (!region)
 		return -ENOMEM;
@@ -214,23 +250,44 @@ static int region_begin(struct check_thread *t, const struct trc_columns *c, uin
 	return 0;
 }
 
-static void region_end(struct event_check *e, struct check_thread *t, const struct trc_columns *c,
-		       uint32_t row)
+/* V3: the one that it ends may be older than the trace if the fiber is. */
+static int region_end(struct event_check *e, const struct check_thread *t, int64_t now_ns)
 {
-	if (t->regions.n)
-		t->regions.n--;
-	else if (t->start_ns != TRC_NEVER)
-		trc_check_missing(e->check, t->start_ns, c->time_ns[row],
+	uint32_t id = fiber_at(e, t, now_ns);
+	struct check_regions *regions = regions_of(e, t->serial, id);
+	const struct trc_fiber *fiber;
+	size_t n;
+
+	if (!regions)
+		return -ENOMEM;
+	if (regions->open.n) {
+		regions->open.n--;
+	} else if (id) {
+		fiber = trc_model_fibers(e->check->m, &n) + id - 1;
+		if (fiber->created_ns != TRC_NEVER)
+			trc_check_missing(e->check, fiber->created_ns, now_ns,
+					  "fiber %" PRIu64 ": the region end at %" PRId64
+					  " ns has no begin",
+					  fiber->fiber, now_ns);
+	} else if (t->start_ns != TRC_NEVER) {
+		trc_check_missing(e->check, t->start_ns, now_ns,
 				  "thread %u: the region end at %" PRId64 " ns has no begin",
-				  t->serial, c->time_ns[row]);
+				  t->serial, now_ns);
+	}
+	return 0;
 }
 
-static void thread_exit_seen(struct event_check *e, struct check_thread *t, int64_t now_ns)
+/* A fiber that is destroyed leaves its regions open: it is not run to close them. */
+static int thread_exit_seen(struct event_check *e, struct check_thread *t, int64_t now_ns)
 {
-	const struct open_region *region = t->regions.row;
+	struct check_regions *regions = regions_of(e, t->serial, 0);
+	const struct open_region *region;
 
+	if (!regions)
+		return -ENOMEM;
+	region = regions->open.row;
 	parks_left(e, t, 0, now_ns);
-	for (size_t i = 0; i < t->regions.n; i++) {
+	for (size_t i = 0; i < regions->open.n; i++) {
 		const char *type = trc_model_string(e->check->m, region[i].type);
 
 		trc_check_missing(e->check, region[i].start_ns, now_ns,
@@ -238,25 +295,42 @@ static void thread_exit_seen(struct event_check *e, struct check_thread *t, int6
 				  " ns is open when it exits",
 				  t->serial, type ? type : "", region[i].start_ns);
 	}
-	t->regions.n = 0;
+	regions->open.n = 0;
 	t->exit_ns = now_ns;
+	return 0;
 }
 
-/* --- labels and samples --- */
+/* --- labels, fibers and samples --- */
 
 /* Each event says what the thread had before: what the event before that gave it. */
+static void give(struct event_check *e, const struct check_thread *t, struct given *given,
+		 const struct given *now, uint64_t before, const char *const words[2])
+{
+	if (given->ns != TRC_NEVER && given->id != before)
+		trc_check_missing(e->check, given->ns, now->ns,
+				  "thread %u: until %" PRId64 " ns it %s %" PRIu64
+				  ", but at %" PRId64 " ns it %s %" PRIu64,
+				  t->serial, now->ns, words[0], before, given->ns, words[1],
+				  given->id);
+	*given = *now;
+}
+
 static void labels_set(struct event_check *e, struct check_thread *t, const struct trc_columns *c,
 		       uint32_t row)
 {
-	uint64_t before = trc_arg(c, row, TRC_A_LABELS_BEFORE);
+	static const char *const words[] = {"had label set", "was given set"};
+	struct given now = {c->time_ns[row], trc_arg(c, row, TRC_A_LABELS_LABELS)};
 
-	if (t->labels_ns != TRC_NEVER && t->labels != before)
-		trc_check_missing(e->check, t->labels_ns, c->time_ns[row],
-				  "thread %u: until %" PRId64 " ns it had label set %" PRIu64
-				  ", but at %" PRId64 " ns it was given set %" PRIu64,
-				  t->serial, c->time_ns[row], before, t->labels_ns, t->labels);
-	t->labels_ns = c->time_ns[row];
-	t->labels = trc_arg(c, row, TRC_A_LABELS_LABELS);
+	give(e, t, &t->labels, &now, trc_arg(c, row, TRC_A_LABELS_BEFORE), words);
+}
+
+static void fiber_switched(struct event_check *e, struct check_thread *t,
+			   const struct trc_columns *c, uint32_t row)
+{
+	static const char *const words[] = {"ran fiber", "went over to fiber"};
+	struct given now = {c->time_ns[row], trc_arg(c, row, TRC_A_FIBER_SWITCH_FIBER)};
+
+	give(e, t, &t->fiber, &now, trc_arg(c, row, TRC_A_FIBER_SWITCH_LEFT), words);
 }
 
 /* What is sampled is in a table, which comes at the end at the latest. */
@@ -363,15 +437,13 @@ static int check_event(struct event_check *e, struct check_thread *t, const stru
 		park_end(e, t, c, row);
 		return 0;
 	case TRC_KIND_REGION_BEGIN:
-		if (region_begin(t, c, row))
+		if (region_begin(e, t, c, row))
 			return -ENOMEM;
 		return task_named(e, trc_arg(c, row, TRC_A_REGION_TASK), c->time_ns[row]);
 	case TRC_KIND_REGION_END:
-		region_end(e, t, c, row);
-		return 0;
+		return region_end(e, t, c->time_ns[row]);
 	case TRC_KIND_THREAD_EXIT:
-		thread_exit_seen(e, t, c->time_ns[row]);
-		return 0;
+		return thread_exit_seen(e, t, c->time_ns[row]);
 	case TRC_KIND_TASK_BEGIN:
 		return task_begin(e, c, row);
 	case TRC_KIND_TASK_END:
@@ -380,6 +452,9 @@ static int check_event(struct event_check *e, struct check_thread *t, const stru
 		return task_named(e, trc_arg(c, row, TRC_A_LOG_TASK), c->time_ns[row]);
 	case TRC_KIND_LABELS:
 		labels_set(e, t, c, row);
+		return 0;
+	case TRC_KIND_FIBER_SWITCH:
+		fiber_switched(e, t, c, row);
 		return 0;
 	default:
 		return 0;
@@ -437,20 +512,37 @@ static int check_all(struct event_check *e)
 	return err;
 }
 
+/* 0 or -ENOMEM; damaged blocks have been reported. */
+static int need_fibers(struct event_check *e)
+{
+	struct trc_error ignored;
+	int err = 0;
+
+	if (trc_model_has_fibers(e->check->m))
+		err = trc_model_need(e->check->m, TRC_PART_FIBERS, &ignored);
+	e->fibers = !err && trc_model_has_fibers(e->check->m);
+	return err == -ENOMEM ? err : 0;
+}
+
 int trc_check_events(struct trc_check *check)
 {
 	struct event_check e = {.check = check,
 				.threads = {.row_bytes = sizeof(struct check_thread)},
-				.tasks = {.row_bytes = sizeof(struct check_task)}};
-	int err = check_all(&e);
+				.tasks = {.row_bytes = sizeof(struct check_task)},
+				.regions = {.row_bytes = sizeof(struct check_regions)}};
+	int err = need_fibers(&e);
 
-	for (size_t i = 0; i < e.threads.n; i++) {
+	if (!err)
+		err = check_all(&e);
+	for (size_t i = 0; i < e.threads.n; i++)
 		trc_array_free(&((struct check_thread *)e.threads.row)[i].parks);
-		trc_array_free(&((struct check_thread *)e.threads.row)[i].regions);
-	}
+	for (size_t i = 0; i < e.regions.n; i++)
+		trc_array_free(&((struct check_regions *)e.regions.row)[i].open);
 	trc_array_free(&e.threads);
 	trc_array_free(&e.tasks);
+	trc_array_free(&e.regions);
 	trc_index_free(&e.thread_row);
 	trc_index_free(&e.task_row);
+	trc_index_free(&e.regions_row);
 	return err;
 }

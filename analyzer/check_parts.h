@@ -27,6 +27,9 @@ int trc_check_cut(struct trc_check *check);
 /* All that needs events in order.  0 or -ENOMEM. */
 int trc_check_events(struct trc_check *check);
 
+/* When fibers ran.  0 or -ENOMEM. */
+int trc_check_fibers(struct trc_check *check);
+
 /* Stretches on procs.  0 or -ENOMEM. */
 int trc_check_on_cpu(struct trc_check *check);
 

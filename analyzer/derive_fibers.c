@@ -548,3 +548,17 @@ uint32_t trc_model_fiber_at(const struct trc_model *m, uint32_t thread, int64_t 
 {
 	return trc_thread_spans_at(&m->fiber_spans, thread, ts_ns);
 }
+
+bool trc_model_has_fibers(const struct trc_model *m)
+{
+	const struct trc_thread_fiber_entry *ignored;
+	struct trc_kind_mask mask = {{0}};
+
+	if (trc_reader_thread_fibers(m->reader, &ignored))
+		return true;
+	trc_kind_mask_add(&mask, TRC_KIND_FIBER_SWITCH);
+	for (size_t i = 0; i < trc_reader_blocks(m->reader); i++)
+		if (trc_block_has_kinds(trc_reader_block(m->reader, i), &mask))
+			return true;
+	return false;
+}

@@ -374,21 +374,6 @@ static void user_free(struct trc_derive *derive)
 	free(u);
 }
 
-/* Whether any thread of the trace is ever in a fiber. */
-static bool has_fibers(const struct trc_model *m)
-{
-	const struct trc_thread_fiber_entry *ignored;
-	struct trc_kind_mask mask = {{0}};
-
-	if (trc_reader_thread_fibers(m->reader, &ignored))
-		return true;
-	trc_kind_mask_add(&mask, TRC_KIND_FIBER_SWITCH);
-	for (size_t i = 0; i < trc_reader_blocks(m->reader); i++)
-		if (trc_block_has_kinds(trc_reader_block(m->reader, i), &mask))
-			return true;
-	return false;
-}
-
 int trc_derive_user(struct trc_derive **out, struct trc_model *m)
 {
 	static const unsigned int kinds[] = {TRC_KIND_TASK_BEGIN,   TRC_KIND_TASK_END,
@@ -399,7 +384,7 @@ int trc_derive_user(struct trc_derive **out, struct trc_model *m)
 	if (!u)
 		return -ENOMEM;
 	u->m = m;
-	u->fibers = has_fibers(m);
+	u->fibers = trc_model_has_fibers(m);
 	u->stacks.row_bytes = sizeof(struct region_stack);
 	u->region_events.row_bytes = sizeof(struct region_event);
 	u->derive = (struct trc_derive){.part = TRC_PART_USER,

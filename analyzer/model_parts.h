@@ -81,6 +81,8 @@ int trc_derive_user(struct trc_derive **out, struct trc_model *m);
 int trc_derive_sched(struct trc_derive **out, struct trc_model *m);
 /* After the labels, these three. */
 int trc_derive_fibers(struct trc_derive **out, struct trc_model *m);
+/* Whether any thread of the trace is ever in a fiber; derives nothing. */
+bool trc_model_has_fibers(const struct trc_model *m);
 int trc_derive_samples(struct trc_derive **out, struct trc_model *m);
 int trc_derive_heap(struct trc_derive **out, struct trc_model *m);
 /* Comes last: waits and annotations must be derived, or be derived in the same pass. */

@@ -30,6 +30,13 @@ static const struct row {
 	{"nor if the thread began in the window",
 	 HEAD "@1500 thread=2 resume reason=mutex object=1\n",
 	 "thread 2: its resume at 1500 ns (mutex 0x1) has no park"},
+	{"a fiber may have been gone over to before the window",
+	 HEAD "@500 thread=1 fiber_switch fiber=5\n@1500 thread=1 fiber_switch left=6\n", NULL},
+	{"not in it",
+	 HEAD "@1200 thread=1 fiber_switch fiber=5\n@1500 thread=1 fiber_switch left=6\n",
+	 "thread 1: until 1500 ns it ran fiber 6, but at 1200 ns it went over to fiber 5"},
+	{"a region of a fiber from before the window may have begun before it",
+	 HEAD "@1200 thread=1 fiber_switch fiber=5\n@1500 thread=1 region_end\n", NULL},
 	{"taking the lock is part of the wait for it",
 	 HEAD "@1400 thread=1 acquire reason=mutex object=1\n"
 	      "@1500 thread=1 resume reason=mutex object=1\n",

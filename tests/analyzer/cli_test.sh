@@ -267,6 +267,59 @@ $two
 @1000 thread=1 region_begin type="parse"
 @2000 thread=1 thread_exit
 END
+violation 'thread 1: until 2000 ns it ran fiber 6, but at 1000 ns it went over to fiber 5' <<END
+$two
+@1000 thread=1 fiber_switch fiber=5
+@2000 thread=1 fiber_switch left=6
+END
+violation 'thread 1: until 2000 ns it ran fiber 6, but at 10 ns it went over to fiber 0' <<END
+$two
+@2000 thread=1 fiber_switch left=6
+END
+violation 'thread 1: until 2000 ns it ran fiber 6, but at 1000 ns it went over to fiber 5 (explained by the gap on proc 1: 3 lost from 1500 to 1600 ns)' <<END
+$two
+@1000 thread=1 fiber_switch fiber=5
+@1600 proc=1 thread=2 gap lost_events=3 since=1500 cause=ring_full
+@2000 thread=1 fiber_switch left=6
+END
+violation 'fiber 5: thread 2 runs it from 2000 ns on, but thread 1 runs it until 30000 ns' <<END
+$two
+@1000 thread=1 fiber_switch fiber=5
+@2000 proc=1 thread=2 fiber_switch fiber=5
+@30000 thread=1 fiber_switch left=5
+@40000 proc=1 thread=2 fiber_switch left=5
+END
+violation 'fiber 5: thread 2 runs it from 2000 ns on, but thread 1 runs it until 50000 ns' <<END
+$two
+@1000 thread=1 fiber_switch fiber=5
+@2000 proc=1 thread=2 fiber_switch fiber=5
+@50000 thread=1 log message="still in it"
+END
+violation 'fiber 5: thread 2 runs it from 22000 ns on, after its end at 2000 ns' <<END
+$two
+@1000 thread=1 fiber_switch fiber=5
+@2000 thread=1 fiber_switch left=5
+@2000 thread=1 fiber_end fiber=5
+@22000 proc=1 thread=2 fiber_switch fiber=5
+END
+violation 'fiber 5: the region end at 3000 ns has no begin' <<END
+$two
+@500 thread=1 region_begin type="of the thread's own"
+stack made 0x10
+@1000 thread=1 fiber_create fiber=5 stack=made
+@2000 thread=1 fiber_switch fiber=5
+@3000 thread=1 region_end
+@4000 thread=1 fiber_switch left=5
+@5000 thread=1 region_end
+END
+violation 'thread 1: its region "of its own" of 500 ns is open when it exits' <<END
+$two
+@500 thread=1 region_begin type="of its own"
+@2000 thread=1 fiber_switch fiber=5
+@3000 thread=1 region_begin type="of the fiber"
+@4000 thread=1 fiber_switch left=5
+@5000 thread=1 thread_exit
+END
 violation 'task 7: ends at 2000 ns without having begun' <<END
 $two
 @2000 thread=1 task_end task=7
@@ -407,6 +460,36 @@ $exits
 END
 run "$analyze" --check unknown.trc
 same 'records lost after the exit' '0 7 events checked: nothing is wrong' "$status $(cat out)"
+# A fiber goes from thread to thread, with its regions, which none of them closes.  What two procs say
+# of the same time may be a little out of order.
+"$assemble" - fibers.trc <<END || exit 1
+$two
+@500 thread=1 region_begin type="of the thread's own"
+stack made 0x10
+@1000 thread=1 fiber_create fiber=5 stack=made
+@2000 thread=1 fiber_switch fiber=5
+@3000 thread=1 region_begin type="handle"
+@4000 proc=1 thread=2 fiber_switch fiber=5
+@5000 thread=1 fiber_switch left=5 reason=user
+@6000 thread=1 region_end
+@7000 thread=1 thread_exit
+@20000 proc=1 thread=2 region_end
+@21000 proc=1 thread=2 region_begin type="parse"
+@22000 proc=1 thread=2 fiber_switch left=5
+@22000 proc=1 thread=2 fiber_end fiber=5
+@23000 proc=1 thread=2 thread_exit
+END
+run "$analyze" --check fibers.trc
+same 'fibers' '0 13 events checked: nothing is wrong' "$status $(cat out)"
+# That a fiber was left may have been recorded before.
+"$assemble" - late.trc <<END || exit 1
+$two
+@1000 thread=1 fiber_switch fiber=5
+@2000 proc=1 thread=2 fiber_switch left=5
+@50000 proc=1 thread=2 log message="x"
+END
+run "$analyze" --check late.trc
+grep -q '^fiber 5: ' out && fail "a run of which the beginning is not known: $(cat out)"
 # What began before the trace is no violation.
 "$assemble" - before.trc <<'END' || exit 1
 thread 1 tid=1
@@ -429,5 +512,17 @@ same 'cut off' "0 cut off: proc 0: events from 2000 ns on may be missing
 cut off: streams that have no events: events from -10000000 ns on may be missing
 2 events checked: nothing is wrong; the end is missing, 1 thing that it may settle was not judged" \
 	"$status $(cat out)"
+
+# Whether another thread had left the fiber may be behind the cut.
+{
+	echo "$two"
+	echo '@1000 thread=1 fiber_switch fiber=5'
+	echo '@2000 proc=1 thread=2 fiber_switch fiber=5'
+	echo '@50000 proc=1 thread=2 log message="x"'
+	echo unfinished
+} | "$assemble" - cut.trc || exit 1
+run "$analyze" --check cut.trc
+same 'a fiber, cut off' '3 events checked: nothing is wrong; the end is missing, 1 thing that it may settle was not judged' \
+	"$(tail -n 1 out)"
 
 exit $failed

@@ -1,0 +1,77 @@
+/*
+ * check_fibers.c - when fibers ran, by what their threads say: on one thread at a time, and not
+ * after their end.
+ *
+ * The program's scheduler has a fiber left before another thread runs it, but it is procs that are
+ * asked for the time: what comes out within CLOCK_SKEW_NS of each other may have been in order.
+ * A run whose beginning is not in the trace is one of the file's table, for which threads are
+ * looked at one after the other, or was cut by a gap: it is nobody's second.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include "analyzer/check_parts.h"
+
+enum { CLOCK_SKEW_NS = 10000 };
+
+static int64_t until_ns(const struct trc_check *check, const struct trc_fiber_run *run)
+{
+	return run->end_ns == TRC_NEVER ? trc_model_end_ns(check->m) : run->end_ns;
+}
+
+static void check_end(struct trc_check *check, const struct trc_fiber *fiber,
+		      const struct trc_fiber_run *run)
+{
+	if (fiber->ended_ns != TRC_NEVER && run->start_ns - CLOCK_SKEW_NS > fiber->ended_ns)
+		trc_check_violation(check, fiber->ended_ns, run->start_ns,
+				    "fiber %" PRIu64 ": thread %u runs it from %" PRId64
+				    " ns on, after its end at %" PRId64 " ns",
+				    fiber->fiber, run->thread, run->start_ns, fiber->ended_ns);
+}
+
+/* That the other thread left it may be what is missing. */
+static void check_other(struct trc_check *check, const struct trc_fiber *fiber,
+			const struct trc_fiber_run *other, const struct trc_fiber_run *run)
+{
+	int64_t other_until_ns = until_ns(check, other);
+
+	if (other->thread != run->thread && other_until_ns - CLOCK_SKEW_NS > run->start_ns)
+		trc_check_missing(check, run->start_ns, other_until_ns,
+				  "fiber %" PRIu64 ": thread %u runs it from %" PRId64
+				  " ns on, but thread %u runs it until %" PRId64 " ns",
+				  fiber->fiber, run->thread, run->start_ns, other->thread,
+				  other_until_ns);
+}
+
+int trc_check_fibers(struct trc_check *check)
+{
+	const struct trc_fiber_run *run, **latest; /* by fiber: of those so far the last to end */
+	const struct trc_fiber *fiber;
+	struct trc_error error;
+	size_t n, n_runs;
+	int err;
+
+	if (!trc_model_has_fibers(check->m))
+		return 0;
+	err = trc_model_need(check->m, TRC_PART_FIBERS, &error);
+	if (err)
+		return err == -ENOMEM ? err : 0; /* damaged blocks have been reported */
+	fiber = trc_model_fibers(check->m, &n);
+	run = trc_model_fiber_runs(check->m, &n_runs);
+	latest = calloc(n + 1, sizeof(*latest));
+	if (!latest)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_runs; i++, run++) {
+		const struct trc_fiber_run **other = &latest[run->fiber - 1];
+
+		if (!(run->flags & TRC_FIBER_RUN_CUT)) {
+			check_end(check, &fiber[run->fiber - 1], run);
+			if (*other)
+				check_other(check, &fiber[run->fiber - 1], *other, run);
+		}
+		if (!*other || until_ns(check, run) > until_ns(check, *other))
+			*other = run;
+	}
+	free(latest);
+	return 0;
+}
