@@ -279,7 +279,7 @@ static const char *ending_of(const struct trc_fiber_wait *wait)
 	return wait->ready_ns == TRC_NEVER ? ", still waiting" : ", still to run";
 }
 
-/* "made ready by submit() in worker 1 (102), fiber conn 3; ran 1.20 ms later" */
+/* "made ready by submit in conn 3, ran 1.20 ms later"; of a thread that ran no fiber its own name. */
 static void print_waker(struct trc_report *r, const struct trc_fiber_wait *wait)
 {
 	size_t n;
@@ -296,19 +296,13 @@ static void print_waker(struct trc_report *r, const struct trc_fiber_wait *wait)
 		trc_report_place(r, &line, wait->waker_stack);
 		trc_line_add(&line, " in ");
 	}
-	if (wait->waker_fiber) {
+	if (wait->waker_fiber)
 		add_fiber_name(&line, &fiber[wait->waker_fiber - 1]);
-		trc_line_add(&line, " on ");
-	}
-	trc_report_thread(r, &line, wait->waker_thread, 26);
-	if (wait->end_thread) {
+	else
+		trc_report_thread(r, &line, wait->waker_thread, 26);
+	if (wait->end_thread)
 		trc_line_add(&line, ", ran %s later",
 			     trc_text_duration(number, wait->end_ns - wait->ready_ns));
-		if (wait->end_thread != wait->thread && wait->thread) {
-			trc_line_add(&line, " on ");
-			trc_report_thread(r, &line, wait->end_thread, 26);
-		}
-	}
 	trc_report_line(r, &line);
 }
 
