@@ -169,8 +169,10 @@ static void tell_slot(struct trace_fiber *left, struct trace_fiber *to, uint64_t
 {
 	struct trc_slot *slot = trc_self.slot;
 
-	if (!trc_slot_begin(slot))
+	if (!trc_slot_begin(slot)) { /* this thread has none: what it begins and ends is not known */
+		regions_of(left)->session = regions_of(to)->session = 0;
 		return;
+	}
 	regions_save(slot, regions_of(left));
 	regions_load(slot, regions_of(to));
 	slot_put(slot, number, name);

@@ -19,6 +19,8 @@
 #include "recorder/labels.h"
 #include "recorder/rec.h"
 #include "recorder/session.h"
+#include "recorder/slot_inline.h"
+#include "recorder/trigger.h"
 #include "ring_reader.h"
 
 #define YIELD TRACE_FIBER_YIELD
@@ -591,6 +593,36 @@ START_TEST(open_regions_go_with_their_fiber)
 }
 END_TEST
 
+static void *end_without_slot(void *fiber)
+{
+	ck_assert(trc_self_ready());
+	trc_self.slot = &trc_no_slot; /* as if there were too many threads */
+	trc_fiber_switch(fiber, YIELD, NULL);
+	trc_own_runtime.region_end();
+	trc_fiber_switch(NULL, YIELD, NULL);
+	trc_thread_ended();
+	return NULL;
+}
+
+START_TEST(what_a_thread_without_a_slot_ends_is_not_told_as_open)
+{
+	struct trace_fiber *fiber;
+	pthread_t thread;
+
+	open_session();
+	fiber = trc_fiber_create("f");
+	trc_fiber_switch(fiber, YIELD, NULL);
+	begin("ended elsewhere");
+	trc_fiber_switch(NULL, YIELD, NULL);
+	pthread_create(&thread, NULL, end_without_slot, fiber);
+	pthread_join(thread, NULL);
+	trc_fiber_switch(fiber, YIELD, NULL);
+	expect_regions(0, NULL);
+	trc_fiber_destroy(fiber);
+	close_session();
+}
+END_TEST
+
 static void trigger_on_region(struct trc_trigger_spec *spec, const char *text)
 {
 	char error[128];
@@ -851,6 +883,7 @@ int main(void)
 	tcase_add_test(c, where_the_tables_have_no_room_the_records_carry_it);
 	tcase_add_test(c, errno_is_kept);
 	tcase_add_test(c, open_regions_go_with_their_fiber);
+	tcase_add_test(c, what_a_thread_without_a_slot_ends_is_not_told_as_open);
 	tcase_add_test(c, a_region_is_as_long_as_it_was_open_whatever_thread_ends_it);
 	tcase_add_test(c, ready_is_for_signal_handlers_too);
 	tcase_add_test(c, a_fiber_goes_back_and_forth_between_two_threads);
