@@ -102,8 +102,9 @@ static void sums_write(struct trc_rows *r, struct sums *s, const char *const nam
 /* What fibers waited for; nothing in a trace without fibers. */
 static void fiber_waits_top(struct trc_rows *r)
 {
-	static const char *const names[] = {"fiberwait.reason", "fiberwait.stack", "fiberwait.count",
-					    "fiberwait.total",	"fiberwait.max",   "fiberwait.wait"};
+	static const char *const names[] = {"fiberwait.reason", "fiberwait.stack",
+					    "fiberwait.count",	"fiberwait.total",
+					    "fiberwait.max",	"fiberwait.wait"};
 	struct sums waits = {0};
 	size_t n;
 	const struct trc_fiber_wait *w = trc_model_fiber_waits(r->m, &n);

@@ -427,7 +427,7 @@ async function showsFibers(page) {
 	let details = await detailsOf(page);
 	for (const wanted of ["fiber parser #2: ran 1.50 ms", "Thread\nsched-b", "1,500,000 ns", "0.005 500 000 s",
 		"After\nwaiting: user 1.50 ms", "Readied by\nparser #3 on sched-b at 0.005 000 000 s", "Left\nit ended",
-		"Run before\n1.00 ms, 1.50 ms apart, on sched-a", "Runs\n2\n", "Running\n2.50 ms (63 %)",
+		"Run before\n1.00 ms, 1.50 ms apart, on sched-a", "Number\n2\n", "Runs\n2\n", "Running\n2.50 ms (63 %)",
 		"Runnable\n500 µs (13 %)", "Waiting\n1.00 ms (25 %), in 1 wait", "Created\n0.000 600 000 s",
 		"Created by\nmain", "SELECT * FROM fibers WHERE id=2"])
 		check(details.includes(wanted), `details of a run show ${wanted}`, details);
@@ -454,8 +454,10 @@ async function showsFibers(page) {
 		check(details.includes(wanted), `details of a wait show ${wanted}`, details);
 	await page.evaluate(() => window.trc.select("fiberrun", 7));
 	check((await detailsOf(page)).includes("Left\nto wait: poll 1.00 ms"), "what it waits for in the end is told");
+	await page.evaluate(() => window.trc.select("fiber", 5));
+	check((await detailsOf(page)).includes("At the end\ndid not run yet"), "a fiber that never ran says so");
 	await page.evaluate(() => window.trc.select("region", 1));
-	check((await detailsOf(page)).includes("Fiber\nreader, which ran 2.00 ms of it"), "a region tells its fiber");
+	check((await detailsOf(page)).includes("Fiber\nreader 7, which ran 2.00 ms of it"), "a region tells its fiber");
 	await page.evaluate(() => window.trc.select("region", 2));
 	details = await detailsOf(page);
 	check(details.includes("Fiber\nparser #2, which ran 1.80 ms of it") && /active\s+1\.80 ms/.test(details),
@@ -483,10 +485,12 @@ async function findsFibers(page) {
 async function fibersPage(context) {
 	const page = await openPage(context, path.join(pages, "fibers.html"));
 
-	same(await page.evaluate(() => ["fibers", "fiberRuns", "fiberWaits"].map((k) => window.trc.counts[k])), [4, 7, 4],
+	same(await page.evaluate(() => ["fibers", "fiberRuns", "fiberWaits"].map((k) => window.trc.counts[k])), [5, 7, 4],
 		"fibers of the trace, their runs and waits");
+	await page.waitForSelector("#tops table");
 	const tops = await page.locator("#tops").innerText();
 	check(/parser\s+2\s+4\s+8\.00 ms\s+1\.00 ms\s+3\.00 ms/.test(tops), "fibers are summed by name", tops);
+	check(/reader #\s+2\s+2\s+3\.00 ms/.test(tops), "names that differ in numbers are one kind", tops);
 	check(/Top waits of fibers/.test(tops) && /user\s+0x402fff\s+1\s+1\.50 ms/.test(tops), "and waits by place", tops);
 	await showsFibers(page);
 	await findsFibers(page);

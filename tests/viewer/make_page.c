@@ -4,8 +4,8 @@
  *   make-page [-k] [-t THREADS] [-n WAITS] [-f FIBERS] [-l LIMIT] [-c] OUT.html
  *
  * Threads of a pool take turns at a lock, wait for work, read and sleep; a few tasks with
- * regions run on them.  -c adds scheduling; -f gives each thread so many fibers; -l bounds the page's intervals; -k writes the
- * known model instead.
+ * regions run on them.  -c adds scheduling; -f gives each thread so many fibers; -l bounds the
+ * page's intervals; -k writes the known model instead.
  */
 #include <inttypes.h>
 #include <stdio.h>

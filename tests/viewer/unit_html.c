@@ -396,8 +396,8 @@ static void check_columns(const char *page, const struct wanted_column *c, size_
 		ck_assert_msg(size_of(page, c->name) == c->n, "%s: %zu values", c->name,
 			      size_of(page, c->name));
 		for (size_t i = 0; i < c->n; i++)
-			ck_assert_msg(at(page, c->name, i) == c->value[i], "%s[%zu] is %llu", c->name,
-				      i, (unsigned long long)at(page, c->name, i));
+			ck_assert_msg(at(page, c->name, i) == c->value[i], "%s[%zu] is %llu",
+				      c->name, i, (unsigned long long)at(page, c->name, i));
 	}
 }
 
@@ -457,9 +457,14 @@ END_TEST
 START_TEST(of_too_many_fibers_those_with_most_time_are_kept)
 {
 	static const struct wanted_column wanted[] = {
-		{"fiber.low", 1, {4}},	   {"frun.id", 1, {3}},	      {"frun.fiber", 1, {1}},
-		{"fwait.id", 1, {1}},	   {"fwait.waker_fiber", 1, {0}}, {"region.fiber", 2, {0, 0}},
-		{"fiberwait.total", 2, {500, 200}}, {"fiberwait.wait", 2, {0, 1}},
+		{"fiber.low", 1, {4}},
+		{"frun.id", 1, {3}},
+		{"frun.fiber", 1, {1}},
+		{"fwait.id", 1, {1}},
+		{"fwait.waker_fiber", 1, {0}},
+		{"region.fiber", 2, {0, 0}},
+		{"fiberwait.total", 2, {500, 200}},
+		{"fiberwait.wait", 2, {0, 1}},
 	};
 	struct trc_html_limits limits = {.fibers = 1, .fiber_runs = 1, .fiber_waits = 1};
 	struct trc_model m = fibers_model;

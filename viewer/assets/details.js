@@ -97,8 +97,8 @@ function actions(sel) {
 		button("What this thread woke next →", "]", selectEffect);
 	} else if (selectionFiber(sel)) {
 		const one = sel.kind === "fiber";
-		button("← Its run before", "[", selectCause, !one);
-		button(one ? "Its first run →" : "Its next run →", "]", selectEffect);
+		button("← Its run before", "[", selectCause, !one && fiberRunOf(sel, -1) > 0);
+		button(one ? "Its first run →" : "Its next run →", "]", selectEffect, fiberRunOf(sel, 1) > 0);
 	} else if (sel.kind === "iv") {
 		button("What it woke next →", "]", selectEffect);
 	}

@@ -9,14 +9,28 @@ const FIBER_ROWS = 12, FIBER_NAMES = 15;
 const PIECES_MAX = 2000000; // of regions that lie in several runs
 const OUTLINES_MAX = 400; // runs of the selected fiber that are outlined at a time
 
-// Fibers take turns at the colours: by name where there are several, so that those of one kind look
-// alike, else one by one.
+// By fiber its kind: the first of those whose names differ only in their numbers, as "conn 1" and "conn 2".
+function fiberKinds() {
+	const byName = new Map(), first = new Map();
+
+	return Uint32Array.from(trace.fiber.name, (name, i) => {
+		if (!byName.has(name)) {
+			const kind = text(name).replace(/\d+/g, "#");
+			if (!first.has(kind))
+				first.set(kind, i);
+			byName.set(name, first.get(kind));
+		}
+		return byName.get(name);
+	});
+}
+
+// Fibers take turns at the colours: by kind where there are several, else one by one.
 function fiberColours() {
-	const b = trace.fiber, numbers = new Map(), names = new Set(b.name);
+	const b = trace.fiber, numbers = new Map(), several = new Set(b.kind).size > 1;
 	const colours = new Uint8Array(b.n);
 
 	for (let i = 0; i < b.n; i++) {
-		const key = names.size > 1 ? b.name[i] : i;
+		const key = several ? b.kind[i] : i;
 		if (!numbers.has(key))
 			numbers.set(key, numbers.size);
 		colours[i] = numbers.get(key) % TYPE_COLOURS;
@@ -30,6 +44,7 @@ function fibersLoad() {
 
 	if (!b.n)
 		return;
+	b.kind = fiberKinds();
 	b.colour = fiberColours();
 	b.alike = new Map(); // name -> how many have it
 	for (const name of b.name)
@@ -121,9 +136,7 @@ function fiberLabel(f) {
 }
 
 function fiberTitle(f) {
-	const name = trace.fiber.name[f - 1];
-
-	return name ? `fiber ${text(name)} #${fiberNumber(f)}` : `fiber ${fiberNumber(f)}`;
+	return trace.fiber.name[f - 1] ? `fiber ${fiberLabel(f)}` : fiberLabel(f);
 }
 
 function fiberCss(f) {
@@ -231,17 +244,20 @@ function fiberThread(f) {
 	return lo < runs.first[f + 1] ? runs.thread[runs.order[lo]] : 0;
 }
 
-// The next (1) or previous (-1) run of the selected fiber.
-function selectFiberRun(step) {
-	const sel = view.selection;
-	let r = 0;
+// The next (1) or previous (-1) run, seen from a run or a wait; of a fiber the first or the last; 0 = none.
+function fiberRunOf(sel, step) {
+	const {first, order} = trace.frun, lo = first[sel.id], hi = first[sel.id + 1];
 
 	if (sel.kind === "fiberrun")
-		r = fiberRunBeside(sel.id, step);
-	else if (sel.kind === "fiberwait")
-		r = step > 0 ? fiberRunAfter(sel.id) : fiberRunBefore(sel.id);
-	else if (trace.frun.first[sel.id] < trace.frun.first[sel.id + 1])
-		r = trace.frun.order[step > 0 ? trace.frun.first[sel.id] : trace.frun.first[sel.id + 1] - 1] + 1;
+		return fiberRunBeside(sel.id, step);
+	if (sel.kind === "fiberwait")
+		return step > 0 ? fiberRunAfter(sel.id) : fiberRunBefore(sel.id);
+	return lo < hi ? order[step > 0 ? lo : hi - 1] + 1 : 0;
+}
+
+function selectFiberRun(step) {
+	const r = fiberRunOf(view.selection, step);
+
 	if (r)
 		select({kind: "fiberrun", id: r});
 }
@@ -316,8 +332,10 @@ function fiberTotals(f) {
 	const share = (ns) => ns ? `${duration(ns)} (${percent(ns, whole)})` : null;
 
 	return facts([
+		["Number", fiberNumber(f)],
 		["Runs", count(b.runs[i])],
 		["Running", share(b.run[i])],
+		["Ran on", fiberThreads(f)],
 		["Runnable", share(b.runnable[i])],
 		["Waiting", share(b.waited[i]), b.waits[i] ? `, in ${plural(b.waits[i], "wait")}` : null],
 		["Created", b.created[i] ? exactTime(b.created[i] - 1) : "before the trace"],
@@ -370,7 +388,6 @@ function fiberDetails(sel) {
 		fiberHeading(fiberTitle(f), f),
 		actions(sel),
 		fiberTotals(f),
-		facts([["Ran on", fiberThreads(f)]]),
 		fiberWaitsView(f),
 		stackView("Created at", trace.fiber.stack[f - 1]),
 	];
@@ -388,7 +405,7 @@ function fiberRunDetails(sel) {
 		facts([
 			["Fiber", fiberLink(f)],
 			["Thread", threadLink(t, runs.start[i])],
-			["Labels", labelsDuring(t, runs.start[i], end)],
+			["Labels", t ? labelsDuring(t, runs.start[i], end) : null],
 			["Duration", `${duration(runs.length[i])} (${count(runs.length[i])} ns)`],
 			["Began", cut ? `before ${exactTime(runs.start[i])}, unseen` : exactTime(runs.start[i])],
 			["After", ended ? ["waiting: ", link(fiberWaitLabel(ended), {kind: "fiberwait", id: ended},
@@ -465,16 +482,18 @@ function fiberTip(i, more) {
 
 // ---- the tables beside the timeline ----
 
-// Fibers by name, those with most time first; null without any.
+// Fibers by kind, those that ran longest first; null without any.
 function topFibers() {
-	const b = trace.fiber, byName = new Map();
+	const b = trace.fiber, byKind = new Map();
 
 	for (let i = 0; i < b.n; i++) {
-		let row = byName.get(b.name[i]);
+		let row = byKind.get(b.kind[i]);
 		if (!row) {
-			row = {name: b.name[i], fibers: 0, runs: 0, run: 0, runnable: 0, waited: 0, most: i};
-			byName.set(b.name[i], row);
+			row = {name: text(b.name[i]), fibers: 0, runs: 0, run: 0, runnable: 0, waited: 0, most: i};
+			byKind.set(b.kind[i], row);
 		}
+		if (b.name[i] !== b.name[b.kind[i]])
+			row.name = text(b.name[i]).replace(/\d+/g, "#");
 		row.fibers++;
 		row.runs += b.runs[i];
 		row.run += b.run[i];
@@ -483,12 +502,12 @@ function topFibers() {
 		if (b.run[i] > b.run[row.most])
 			row.most = i;
 	}
-	const rows = [...byName.values()].sort((x, y) => y.run - x.run || y.waited - x.waited);
+	const rows = [...byKind.values()].sort((x, y) => y.run - x.run || y.waited - x.waited);
 	return topTable(rows.length > FIBER_NAMES
 		? `Fibers (the first ${FIBER_NAMES} of ${count(rows.length)} names)` : "Fibers", rows.slice(0, FIBER_NAMES), [
 		{name: "name", cell: (r) => el("button", {type: "button", class: "link",
 			title: "Go to the one that ran longest", onclick: () => select({kind: "fiber", id: r.most + 1})},
-		r.name ? text(r.name) : "(no name)")},
+		r.name || "(no name)")},
 		{name: "fibers", n: true, cell: (r) => count(r.fibers)},
 		{name: "runs", n: true, cell: (r) => count(r.runs)},
 		{name: "running", n: true, cell: (r) => duration(r.run)},
