@@ -98,6 +98,7 @@ integration_tests = \
 	tests/integration/truth_waits.sh \
 	tests/integration/truth_tasks.sh \
 	tests/integration/truth_labels.sh \
+	tests/integration/truth_fibers.sh \
 	tests/integration/truth_cpu.sh \
 	tests/integration/sampled_hard.sh \
 	tests/integration/sampled_guest.sh \
