@@ -64,6 +64,7 @@ thread_profile_test_LDADD = libtrcapi.la libtrcdrain.la $(trc_core_test_LIBS)
 check_PROGRAMS += recorder_test
 TESTS += recorder_test
 recorder_test_SOURCES = tests/recorder/recorder_test.c tests/recorder/recorder_beside.c \
+	tests/recorder/recorder_fibers.c \
 	tests/recorder/recorder_memory.c tests/recorder/recorder_windows.c \
 	tests/recorder/recorder_fixture.c tests/recorder/recorder_fixture.h \
 	tests/forks.h tests/stolen.h

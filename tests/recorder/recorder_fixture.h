@@ -29,6 +29,7 @@
 TCase *recorder_windows(void);
 TCase *recorder_memory(void);
 TCase *recorder_beside(void);
+TCase *recorder_fibers(void);
 /* With a directory for each test, and the time that one may take. */
 TCase *recorder_case(const char *name);
 

@@ -474,6 +474,7 @@ int main(int argc, char **argv)
 	suite_add_tcase(suite, recorder_windows());
 	suite_add_tcase(suite, recorder_memory());
 	suite_add_tcase(suite, recorder_beside());
+	suite_add_tcase(suite, recorder_fibers());
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
