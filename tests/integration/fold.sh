@@ -21,4 +21,5 @@ compare_fold()
 compare_fold waits 20 "$here/truth_waits"
 compare_fold labels 2 "$here/truth_labels"
 compare_fold demo 8 "$top_builddir/docs/examples/trc-demo"
+compare_fold fibers 4 "$top_builddir/docs/examples/fibers"
 compare_fold contended 6 "$here/contended"
