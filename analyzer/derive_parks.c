@@ -48,27 +48,29 @@ static void parks_abandon(struct trc_model *m, struct trc_park_thread *t, uint32
 }
 
 /* K3; no stack proves nothing. */
-static bool stack_disproves(const struct trc_model *m, uint32_t parked, uint32_t now)
+static bool stack_disproves(const struct trc_model *m, const struct trc_park *park, uint32_t now,
+			    bool unlocks)
 {
 	struct trc_stack_view a, b;
 
-	if (!parked || !now)
+	/* A wait that the program announced is made of others. */
+	if (!park->stack || !now || park->reason == TRC_REASON_USER)
 		return false;
-	if (parked == now)
-		return true;
-	if (trc_reader_stack(m->reader, parked, &a) || trc_reader_stack(m->reader, now, &b))
+	if (trc_reader_stack(m->reader, park->stack, &a) || trc_reader_stack(m->reader, now, &b))
 		return false;
-	return trc_stack_disproves_park(a.frame, a.n_frames, b.frame, b.n_frames);
+	/* It gives up its mutex when it has begun, and where it is. */
+	if (unlocks && park->reason == TRC_REASON_COND &&
+	    trc_stack_is_same(a.frame, a.n_frames, b.frame, b.n_frames))
+		return false;
+	return park->stack == now ||
+	       trc_stack_disproves_park(a.frame, a.n_frames, b.frame, b.n_frames);
 }
 
 static void abandon_by_stack(struct trc_model *m, struct trc_park_thread *t, uint32_t stack,
-			     int64_t now_ns)
+			     bool unlocks, int64_t now_ns)
 {
 	for (uint32_t i = 0; stack && i < t->n_open; i++) {
-		const struct trc_park *park = park_at(m, &t->open[i]);
-
-		/* A wait that the program announced is made of others. */
-		if (park->reason != TRC_REASON_USER && stack_disproves(m, park->stack, stack)) {
+		if (stack_disproves(m, park_at(m, &t->open[i]), stack, unlocks)) {
 			parks_abandon(m, t, i, now_ns);
 			return;
 		}
@@ -118,7 +120,7 @@ static void open_parks_check(struct trc_model *m, struct trc_park_thread *t,
 
 	for (uint32_t i = t->n_open; i-- > 0 && t->open[i].next_ns == TRC_NEVER;)
 		t->open[i].next_ns = now_ns;
-	abandon_by_stack(m, t, event_stack(c, row), now_ns);
+	abandon_by_stack(m, t, event_stack(c, row), c->kind[row] == TRC_KIND_UNLOCK, now_ns);
 }
 
 static struct trc_open_park *open_push(struct trc_park_thread *t)

@@ -1,6 +1,7 @@
 /* waits.c - see waits.h. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include "format/waits.h"
 
 enum trc_wait_class trc_wait_class(unsigned int reason)
@@ -95,4 +96,9 @@ bool trc_stack_disproves_park(const uint64_t *parked, uint32_t n_parked, const u
 		return false;
 	common = stacks_common(parked, n_parked, now, n_now);
 	return common && (n_now <= n_parked || common + 2 < n_parked);
+}
+
+bool trc_stack_is_same(const uint64_t *a, uint32_t n_a, const uint64_t *b, uint32_t n_b)
+{
+	return n_a == n_b && (!n_a || !memcmp(a, b, n_a * sizeof(*a)));
 }

@@ -41,5 +41,6 @@ static inline bool trc_kind_is_own(unsigned int kind)
  */
 bool trc_stack_disproves_park(const uint64_t *parked, uint32_t n_parked, const uint64_t *now,
 			      uint32_t n_now);
+bool trc_stack_is_same(const uint64_t *a, uint32_t n_a, const uint64_t *b, uint32_t n_b);
 
 #endif

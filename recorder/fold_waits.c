@@ -123,16 +123,23 @@ static void abandon(struct trc_fold *f, struct trc_fold_thread *t, uint32_t last
 		end_innermost(f, t, now, -1);
 }
 
-static bool disproves(const struct trc_fold *f, uint32_t parked, uint32_t now)
+static bool disproves(const struct trc_fold *f, const struct trc_fold_park *park,
+		      const struct trc_fold_event *e)
 {
 	uint32_t n_parked, n_now, n_bytes;
-	const uint64_t *a = trc_fold_content(&f->stacks, parked, &n_parked, &n_bytes);
-	const uint64_t *b = trc_fold_content(&f->stacks, now, &n_now, &n_bytes);
+	const uint64_t *a = trc_fold_content(&f->stacks, park->stack, &n_parked, &n_bytes);
+	const uint64_t *b = trc_fold_content(&f->stacks, e->stack, &n_now, &n_bytes);
 
-	if (!a || !b)
+	/* A wait that the program announced is made of others. */
+	if (!a || !b || park->reason == TRC_REASON_USER)
 		return false;
-	/* The first word is the epoch. */
-	return parked == now || trc_stack_disproves_park(a + 1, n_parked - 1, b + 1, n_now - 1);
+	/* It gives up its mutex when it has begun, and where it is.  The first word is the epoch.
+	 */
+	if (e->kind == TRC_KIND_UNLOCK && park->reason == TRC_REASON_COND &&
+	    trc_stack_is_same(a + 1, n_parked - 1, b + 1, n_now - 1))
+		return false;
+	return park->stack == e->stack ||
+	       trc_stack_disproves_park(a + 1, n_parked - 1, b + 1, n_now - 1);
 }
 
 /* K3 */
@@ -144,13 +151,9 @@ static void abandon_by_stack(struct trc_fold *f, struct trc_fold_thread *t,
 	/* Taken again inside the condition wait, at its stack. */
 	if (!e->stack || (e->kind == TRC_KIND_PARK && e->reason == TRC_REASON_COND_MUTEX))
 		return;
-	for (uint32_t id = t->top; id; id = park_at(f, id)->item.extra) {
-		const struct trc_fold_park *park = park_at(f, id);
-
-		/* A wait that the program announced is made of others. */
-		if (park->reason != TRC_REASON_USER && disproves(f, park->stack, e->stack))
+	for (uint32_t id = t->top; id; id = park_at(f, id)->item.extra)
+		if (disproves(f, park_at(f, id), e))
 			outermost = id;
-	}
 	if (outermost)
 		abandon(f, t, outermost, true, e->time);
 }

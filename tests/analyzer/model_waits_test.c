@@ -246,6 +246,16 @@ static const struct waits_case {
 	 {{2, TRC_REASON_COND, 1000, 3000, LEFT, -1, 0, NEVER, 0}},
 	 {{0}}},
 
+	{"a wait for a condition gives up a mutex that others wait for, and goes on",
+	 THREADS STACKS "@1000 thread=2 park reason=cond object=0x30 stack=wait\n"
+			"@1100 thread=2 unlock reason=mutex object=0x10 stack=wait at=990\n"
+			"@3000 thread=2 resume reason=cond object=0x30\n"
+			"@4000 thread=2 park reason=cond object=0x30 stack=wait\n"
+			"@4100 thread=2 unlock reason=mutex object=0x10 stack=elsewhere\n",
+	 {{2, TRC_REASON_COND, 1000, 3000, 0, 0, 0, NEVER, 0},
+	  {2, TRC_REASON_COND, 4000, 4100, LEFT, -1, 0, NEVER, 0}},
+	 {{2, 990, 0, 0}, {2, 4100, 0, 0}}},
+
 	{"a thread that runs another fiber has left its wait, whatever that one's stack is like",
 	 THREADS "stack other 0x400 0x500 0x600 0x700\n" STACKS
 		 "@1000 thread=2 park reason=mutex object=0x10 stack=wait\n"

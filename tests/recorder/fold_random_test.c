@@ -171,10 +171,16 @@ static void tell_of_fiber(unsigned int t)
 
 static void begin_other(unsigned int t)
 {
+	unsigned int stack = 1 + draw(4);
+
 	thread[t].reason = draw(5);
 	event(now, t);
 	fprintf(text, "park reason=%s object=%u stack=%u\n", other_reasons[thread[t].reason],
-		50 + t, 1 + draw(4));
+		50 + t, stack);
+	if (!draw(3)) { /* it gives up a mutex; but for a condition: elsewhere, it has gone on */
+		event(now + 1, t);
+		fprintf(text, "unlock reason=mutex object=90 stack=%u at=%u\n", stack, now);
+	}
 	thread[t].doing = WAITS_FOR_OTHERS;
 }
 

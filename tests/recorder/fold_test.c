@@ -171,6 +171,23 @@ START_TEST(a_wait_that_was_left_ended_when_that_showed)
 }
 END_TEST
 
+/* It is recorded when the wait has begun (recorder/interpose/cond.c). */
+START_TEST(a_wait_for_a_condition_gives_up_its_mutex_and_goes_on)
+{
+	struct trc_view *view = view_of(TRC_VIEW_BLOCK, 1, 0);
+
+	park(100, 1, TRC_REASON_COND, 2 * lock, 0, 7);
+	unlock(101, 1, lock, 7, 99);
+	resume(150, 1, TRC_REASON_COND, 2 * lock, 0);
+	park(200, 1, TRC_REASON_SEM, lock, 0, 8); /* and left, as this was done there again */
+	unlock(210, 1, lock, 8, 0);
+	ck_assert_uint_eq(copied(view, 500)->left_out, 0);
+	ck_assert_int_eq(value_of(7, COUNT), 1);
+	ck_assert_int_eq(value_of(7, DELAY), 50);
+	ck_assert_int_eq(value_of(8, DELAY), 10);
+}
+END_TEST
+
 static void told(uint64_t since, uint32_t thread, unsigned int reason, uint32_t holder,
 		 uint64_t stack)
 {
@@ -410,6 +427,7 @@ static TCase *waits_case(void)
 	tcase_add_test(t, a_wait_within_a_wait_is_taken_off_the_outer_one);
 	tcase_add_test(t, a_wait_told_when_it_is_over_counts_from_its_beginning);
 	tcase_add_test(t, a_wait_that_was_left_ended_when_that_showed);
+	tcase_add_test(t, a_wait_for_a_condition_gives_up_its_mutex_and_goes_on);
 	tcase_add_test(t, waits_that_are_told_count_as_if_their_park_had_been_seen);
 	tcase_add_test(t, a_wait_that_is_seen_after_a_loss_is_in_no_doubt);
 	tcase_add_test(t, streams_are_merged_by_time);
