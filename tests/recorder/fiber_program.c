@@ -22,7 +22,7 @@
 #include <trc/fiber.h>
 #include <trc/labels.h>
 
-#define NOINLINE __attribute__((noinline, noclone))
+#define NOINLINE __attribute__((noinline))
 #define STAY()	 __asm__ volatile("" ::: "memory") /* no call before it is a jump */
 
 enum { FIBERS = 6, ROUNDS = 6, THREADS = 2, STACK_BYTES = 64 << 10, BURN_NS = 20000000 };
