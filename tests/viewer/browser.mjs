@@ -454,6 +454,13 @@ async function showsFibers(page) {
 		check(details.includes(wanted), `details of a wait show ${wanted}`, details);
 	await page.evaluate(() => window.trc.select("fiberrun", 7));
 	check((await detailsOf(page)).includes("Left\nto wait: poll 1.00 ms"), "what it waits for in the end is told");
+	await page.evaluate(() => window.trc.select("fiberrun", 5));
+	check((await detailsOf(page)).includes("Left\nto wait: sleep 1.50 ms; it ended without running again"),
+		"and that it ended meanwhile", await detailsOf(page));
+	await page.locator("#details").getByText("sleep 1.50 ms").first().click();
+	await settle(page);
+	check((await detailsOf(page)).includes("Ran again\nnever: it ended at 0.009 500 000 s"), "which the wait tells, too",
+		await detailsOf(page));
 	await page.evaluate(() => window.trc.select("fiber", 5));
 	check((await detailsOf(page)).includes("At the end\ndid not run yet"), "a fiber that never ran says so");
 	await page.evaluate(() => window.trc.select("region", 1));
@@ -489,7 +496,7 @@ async function fibersPage(context) {
 		"fibers of the trace, their runs and waits");
 	await page.waitForSelector("#tops table");
 	const tops = await page.locator("#tops").innerText();
-	check(/parser\s+2\s+4\s+8\.00 ms\s+1\.00 ms\s+3\.00 ms/.test(tops), "fibers are summed by name", tops);
+	check(/parser\s+2\s+4\s+8\.00 ms\s+1\.00 ms\s+2\.50 ms/.test(tops), "fibers are summed by name", tops);
 	check(/reader #\s+2\s+2\s+3\.00 ms/.test(tops), "names that differ in numbers are one kind", tops);
 	check(/Top waits of fibers/.test(tops) && /user\s+0x402fff\s+1\s+1\.50 ms/.test(tops), "and waits by place", tops);
 	await showsFibers(page);

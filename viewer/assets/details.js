@@ -125,6 +125,11 @@ function resultText(value) {
 	return errnoNames[value - 1] || `error ${value - 1}`;
 }
 
+// When something ended that lasts; `longer`: perhaps after the trace.
+function notBeforeEnd(longer) {
+	return `not before the end of the trace${longer ? ", which may be before the process ended" : ""}`;
+}
+
 function unlockText(u) {
 	const unlock = trace.unlock, i = u - 1;
 
@@ -161,8 +166,7 @@ function parkDetails(sel) {
 			["Labels", labelsAt(p.thread[i], p.start[i])],
 			["Duration", `${duration(p.length[i])} (${count(p.length[i])} ns)`],
 			["Began", cut ? "before the trace" : exactTime(p.start[i])],
-			["Ended", longer ? "not before the end of the trace, which may be before the process ended"
-				: open ? "not before the end of the trace" : exactTime(end)],
+			["Ended", open ? notBeforeEnd(longer) : exactTime(end)],
 			["Deadlock", deadText(sel.id)],
 			["Rank", rankText(p, "reason", i, `waits for ${known[0]}`)],
 			["Object", reason && reason[0] === "sleep" ? null : waitedFor(sel.id)],

@@ -277,11 +277,18 @@ function fiberAt(t, time) {
 
 // Why it waited; not known if it did since before the window.
 function fiberReason(w) {
-	return trace.fwait.reason[w - 1] ? reasonName(trace.fwait.reason[w - 1]) : "some wait";
+	return stateName[PARKED + trace.fwait.reason[w - 1]];
+}
+
+// Whether a wait may have lasted longer than is known.
+function fiberWaitLonger(w) {
+	const flags = trace.fwait.flags[w - 1];
+
+	return Boolean(flags & (RUN_CUT | RUN_LOST)) || (Boolean(flags & RUN_OPEN) && recovered());
 }
 
 function fiberWaitLabel(w) {
-	const i = w - 1, more = trace.fwait.flags[i] & (RUN_CUT | RUN_LOST) ? "> " : "";
+	const i = w - 1, more = fiberWaitLonger(w) ? "> " : "";
 
 	return `${fiberReason(w)} ${more}${duration(trace.fwait.length[i])}`;
 }
@@ -307,12 +314,11 @@ function fiberLeft(r) {
 		return "it still ran at the end of the trace";
 	if (runs.flags[i] & RUN_LOST)
 		return "not known: events were lost then";
-	if (runs.flags[i] & RUN_ENDED)
-		return "it ended";
+	const ended = runs.flags[i] & RUN_ENDED;
 	if (!runs.reason[i])
-		return "another took its turn; it could have gone on";
+		return ended ? "it ended" : "another took its turn; it could have gone on";
 	return ["to wait: ", w ? link(fiberWaitLabel(w), {kind: "fiberwait", id: w}, {show: false})
-		: reasonName(runs.reason[i])];
+		: reasonName(runs.reason[i]), ended ? "; it ended without running again" : ""];
 }
 
 // A neighbouring run: how far away, and where.
@@ -448,8 +454,9 @@ function fiberWaitDetails(sel) {
 	const reason = head.reasons[waits.reason[i]], ran = !open && !gone && !lost;
 
 	return [
-		title(`${fiberReason(w)}: ${fiberTitle(f)} waited ${cut || lost ? "more than " : ""}` +
-			`${duration(waits.length[i])}${open ? " and still does" : ""}`, PARKED + waits.reason[i]),
+		title(`${fiberReason(w)}: ${fiberTitle(f)} waited ` +
+			`${fiberWaitLonger(w) ? "more than " : ""}${duration(waits.length[i])}` +
+			(open && !recovered() ? " and still does" : ""), PARKED + waits.reason[i]),
 		el("p", {class: "dim"}, reason ? reason[1] : ""),
 		actions(sel),
 		facts([
@@ -460,7 +467,7 @@ function fiberWaitDetails(sel) {
 				threadLink(waits.thread[i], waits.start[i])],
 			["Readied by", fiberWaker(w)],
 			["Readied → ran", ready >= 0 && ran ? duration(Math.max(0, end - ready)) : null],
-			["Ran again", open ? "not before the end of the trace" : gone ? `never: it ended at ${exactTime(end)}`
+			["Ran again", open ? notBeforeEnd(recovered()) : gone ? `never: it ended at ${exactTime(end)}`
 				: lost ? `after ${exactTime(end)}, unseen` : exactTime(end),
 			waits.end_thread[i] ? " on " : "", threadLink(waits.end_thread[i], end)],
 			["Object", objectName(waits.object[i])],

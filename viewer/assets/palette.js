@@ -70,6 +70,7 @@ function statesInit() {
 	stateDefine(ABSENT, "absent", "the thread was not there", CLASS.ABSENT, null, null);
 	for (const [state, [name, doc, cls, light, dark]] of Object.entries(baseStates))
 		stateDefine(Number(state), name, doc, cls, light, dark);
+	stateDefine(PARKED, "not known", "a wait that began unseen", CLASS.SYNC, "#777777", "#888888");
 	head.reasons.forEach((reason, i) => {
 		if (!reason)
 			return;

@@ -456,8 +456,11 @@ function reasonName(number) {
 
 // Whether a wait may have gone on after the trace's end, unseen: the process was killed.
 function lastedLonger(p) {
-	return (trace.park.flags[p - 1] & 2) !== 0 &&
-		head.info.some(([key, value]) => key === "snapshot" && value === "recovered");
+	return (trace.park.flags[p - 1] & 2) !== 0 && recovered();
+}
+
+function recovered() {
+	return head.info.some(([key, value]) => key === "snapshot" && value === "recovered");
 }
 
 // A park in a few words: its reason and length.
