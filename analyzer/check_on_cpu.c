@@ -34,9 +34,21 @@ static int64_t min_ns(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+/* Never so long that a few of them cannot be added up: the kernel's times may be anything. */
+static int64_t span_ns(int64_t from_ns, int64_t until_ns)
+{
+	int64_t ns;
+
+	if (until_ns <= from_ns)
+		return 0;
+	return __builtin_sub_overflow(until_ns, from_ns, &ns) ? INT64_MAX / 4
+							      : min_ns(ns, INT64_MAX / 4);
+}
+
 /* What of a thread's stretches on procs lies outside of its life. */
 struct beyond {
-	int64_t edge_ns;		  /* of those that reach into it, or come before it */
+	int64_t edge_ns;		  /* of those that reach into it or come before it, up to
+					     BEYOND_LIFE_NS_MAX */
 	const struct trc_on_cpu *last;	  /* of those after it; NULL = none */
 	const struct trc_on_cpu *longest; /* of them, but for the last: O1; NULL = none */
 };
@@ -53,7 +65,7 @@ static int64_t until_ns(const struct trc_check *check, const struct trc_on_cpu *
 
 static int64_t length_ns(const struct trc_check *check, const struct trc_on_cpu *stretch)
 {
-	return stretch ? until_ns(check, stretch) - from_ns(check, stretch) : 0;
+	return stretch ? span_ns(from_ns(check, stretch), until_ns(check, stretch)) : 0;
 }
 
 /* `last` is none: the thread was put on a proc again. */
@@ -62,6 +74,13 @@ static void last_was_not(const struct trc_check *check, struct beyond *beyond)
 	if (length_ns(check, beyond->last) > length_ns(check, beyond->longest))
 		beyond->longest = beyond->last;
 	beyond->last = NULL;
+}
+
+static void add_edge(struct beyond *beyond, int64_t from_ns, int64_t until_ns)
+{
+	int64_t ns = min_ns(span_ns(from_ns, until_ns), BEYOND_LIFE_NS_MAX);
+
+	beyond->edge_ns = min_ns(beyond->edge_ns + ns, BEYOND_LIFE_NS_MAX);
 }
 
 /*
@@ -75,11 +94,11 @@ static void add_beyond(const struct trc_check *check, const struct trc_thread *t
 	int64_t from = from_ns(check, stretch), until = until_ns(check, stretch);
 
 	if (t->start_ns != TRC_NEVER && from < t->start_ns)
-		beyond->edge_ns += min_ns(until, t->start_ns) - from;
+		add_edge(beyond, from, min_ns(until, t->start_ns));
 	if (t->end_ns == TRC_NEVER || until <= t->end_ns)
 		return;
 	if (from < t->end_ns) {
-		beyond->edge_ns += until - t->end_ns;
+		add_edge(beyond, t->end_ns, until);
 		return;
 	}
 	last_was_not(check, beyond);
@@ -101,8 +120,8 @@ static bool may_go_on(const struct trc_check *check, int64_t ts_ns)
 static bool of_another(const struct trc_columns *c, uint32_t row, const struct trc_on_cpu *stretch)
 {
 	return c->thread[row] && c->thread[row] != stretch->thread &&
-	       c->time_ns[row] > stretch->start_ns + TRC_KERNEL_SKEW_NS &&
-	       c->time_ns[row] < stretch->end_ns - TRC_KERNEL_SKEW_NS &&
+	       span_ns(stretch->start_ns, c->time_ns[row]) > TRC_KERNEL_SKEW_NS &&
+	       span_ns(c->time_ns[row], stretch->end_ns) > TRC_KERNEL_SKEW_NS &&
 	       c->kind[row] != TRC_KIND_GAP;
 }
 
@@ -150,8 +169,8 @@ static int check_life(struct trc_check *check, const struct trc_thread *t, struc
 {
 	int64_t start_ns = t->start_ns == TRC_NEVER ? check->m->start_ns : t->start_ns;
 	int64_t end_ns = t->end_ns == TRC_NEVER ? check->m->end_ns : t->end_ns;
-	int64_t life_ns = end_ns > start_ns ? end_ns - start_ns : 0;
-	int64_t due_ns = life_ns + min_ns(beyond->edge_ns, BEYOND_LIFE_NS_MAX) + LIFE_SLACK_NS;
+	int64_t life_ns = span_ns(start_ns, end_ns);
+	int64_t due_ns = life_ns + beyond->edge_ns + LIFE_SLACK_NS;
 	int stall;
 
 	if (t->on_cpu_ns == TRC_NEVER || t->on_cpu_ns <= due_ns)

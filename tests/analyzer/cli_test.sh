@@ -435,6 +435,12 @@ $exits
 @20004000 source=kernel thread=2 proc_stop
 @20005000 source=kernel thread=2 proc_start
 END
+violation 'thread 2: on procs for 9223372036854773807 ns, but it lives for 1980 ns' <<END
+$exits
+@4000 source=kernel thread=2 proc_start
+@18446744073709551000 source=kernel thread=2 proc_stop
+@18446744073709551001 source=kernel thread=2 proc_start
+END
 # Nor is being on a proc for long before the start is seen, or after the exit.
 "$assemble" - late.trc <<END || exit 1
 $two
