@@ -5,7 +5,6 @@
  */
 #include <check.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,31 +19,6 @@
 	"coverage proc=0 from=1000 to=9000\ncoverage proc=1 from=1000 to=9000\n"                   \
 	"coverage proc=2 from=1000 to=9000\n"
 #define GAP(since, at) "@" #at " proc=3 gap lost_events=3 since=" #since " cause=ring_full\n"
-
-struct text {
-	char at[4096];
-	size_t n;
-};
-
-static void add(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(struct text *t, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	t->n += (size_t)vsnprintf(t->at + t->n, sizeof(t->at) - t->n, format, args);
-	va_end(args);
-	ck_assert_uint_lt(t->n, sizeof(t->at));
-}
-
-static void add_time(struct text *t, int64_t ns)
-{
-	if (ns == TRC_NEVER)
-		add(t, " -");
-	else
-		add(t, " %" PRId64, ns);
-}
 
 static void add_flags(struct text *t, unsigned int flags, const char *names)
 {

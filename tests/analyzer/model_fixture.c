@@ -1,5 +1,8 @@
 /* model_fixture.c - see model_fixture.h. */
 #include <check.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "tests/analyzer/model_fixture.h"
 #include "tests/format/assemble.h"
@@ -39,4 +42,22 @@ const struct trc_park *park_of(const struct trc_model *m, uint32_t thread, int64
 			return &park[i];
 	ck_abort_msg("thread %u has no park at %lld", thread, (long long)start_ns);
 	return NULL;
+}
+
+void add(struct text *t, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	t->n += (size_t)vsnprintf(t->at + t->n, sizeof(t->at) - t->n, format, args);
+	va_end(args);
+	ck_assert_uint_lt(t->n, sizeof(t->at));
+}
+
+void add_time(struct text *t, int64_t ns)
+{
+	if (ns == TRC_NEVER)
+		add(t, " -");
+	else
+		add(t, " %" PRId64, ns);
 }

@@ -6,7 +6,6 @@
  */
 #include <check.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,31 +22,6 @@
 #define NAMED                                                                                      \
 	SETS "@1 thread=1 labels labels=a\n@2 thread=1 labels labels=b before=a\n"                 \
 	     "@3 thread=1 labels labels=c before=b\n"
-
-struct text {
-	char at[4096];
-	size_t n;
-};
-
-static void add(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(struct text *t, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	t->n += (size_t)vsnprintf(t->at + t->n, sizeof(t->at) - t->n, format, args);
-	va_end(args);
-	ck_assert_uint_lt(t->n, sizeof(t->at));
-}
-
-static void add_time(struct text *t, int64_t ns)
-{
-	if (ns == TRC_NEVER)
-		add(t, " -");
-	else
-		add(t, " %" PRId64, ns);
-}
 
 static const struct row {
 	const char *what, *text, *expected;

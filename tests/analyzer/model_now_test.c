@@ -6,7 +6,6 @@
  */
 #include <check.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include "tests/analyzer/model_fixture.h"
@@ -19,24 +18,7 @@
 /* A window from 1000 to 9000. */
 #define WINDOW "coverage proc=0 held=900 from=1000 to=9000\ncoverage proc=1 from=1000 to=9000\n"
 
-struct text {
-	char at[4096];
-	size_t n;
-};
-
-static void add(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(struct text *t, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	t->n += (size_t)vsnprintf(t->at + t->n, sizeof(t->at) - t->n, format, args);
-	va_end(args);
-	ck_assert_uint_lt(t->n, sizeof(t->at));
-}
-
-static void add_time(struct text *t, const char *word, int64_t ns)
+static void add_time_of(struct text *t, const char *word, int64_t ns)
 {
 	if (ns != TRC_NEVER)
 		add(t, " %s %" PRId64, word, ns);
@@ -52,12 +34,12 @@ static void add_threads(struct text *t, const struct trc_model *m)
 		add(t, "%u %s", now->thread, state[now->state]);
 		if (now->reason)
 			add(t, " %s %" PRIu64, trc_reason_name(now->reason), now->object);
-		add_time(t, "since", now->since_ns);
+		add_time_of(t, "since", now->since_ns);
 		if (now->holder)
 			add(t, " of %u", now->holder);
 		if (now->stack)
 			add(t, " at %u", now->stack);
-		add_time(t, "seen", now->stack_ns);
+		add_time_of(t, "seen", now->stack_ns);
 		if (now->n_open_regions)
 			add(t, " in %u %s", now->n_open_regions, now->region);
 		if (now->task)
@@ -73,7 +55,7 @@ static void add_open_regions(struct text *t, const struct trc_model *m)
 
 	for (size_t i = 0; i < n; i++, g++) {
 		add(t, "%u: %u %s", g->thread, g->depth, g->type);
-		add_time(t, "since", g->since_ns);
+		add_time_of(t, "since", g->since_ns);
 		add(t, "\n");
 	}
 }
@@ -96,7 +78,7 @@ static void add_locks(struct text *t, const struct trc_model *m)
 
 	for (size_t i = 0; i < n; i++, h++) {
 		add(t, "%u holds %s %" PRIu64, h->thread, trc_reason_name(h->reason), h->object);
-		add_time(t, "since", h->since_ns);
+		add_time_of(t, "since", h->since_ns);
 		if (h->stack)
 			add(t, " at %u", h->stack);
 		if (h->waiters)
