@@ -173,7 +173,6 @@ static void module_add(const struct trc_module_entry *m, uint32_t epoch)
 /* The object at `address` now; false if there is none, or it cannot be told. */
 static bool look_up(uint64_t address, struct trc_module_entry *m)
 {
-	struct trc_range range = {0, 0, false};
 	struct found_object found;
 	const ElfW(Ehdr) * header;
 
@@ -181,7 +180,7 @@ static bool look_up(uint64_t address, struct trc_module_entry *m)
 		return false;
 	header = found.map_start;
 	/* While another thread closes the object the loader may still tell of what is unmapped. */
-	if (!trc_range_reach(&range, (uintptr_t)header) ||
+	if (!trc_memory_readable((uintptr_t)header) ||
 	    memcmp(header->e_ident, ELFMAG, SELFMAG) ||
 	    header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr)) > 4096)
 		return false;

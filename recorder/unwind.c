@@ -14,8 +14,12 @@ enum {
 	LIBUNWIND_SKIP = 16 /* the most that is left out */
 };
 
-static void walk_start(struct trc_walk *walk, uint32_t mode)
+static void walk_start(struct trc_walk *walk, uint32_t mode, struct trc_copied *copied)
 {
+	copied->lo = 0;
+	copied->hi = 0;
+	walk->range.copied = copied;
+	walk->context_copied = false;
 	/* acquire: pairs with the release in trc_cache_setup(): the table is mapped. */
 	walk->cache = atomic_load_explicit(&trc_cache.word, memory_order_acquire);
 	walk->epoch = trc_cache_epoch();
@@ -166,6 +170,7 @@ __attribute__((noinline)) TRC_NO_SANITIZE uint32_t trc_unwind(uint64_t *frame, u
 {
 	/* acquire: pairs with the release in trc_unwind_setup(): all is set up for the mode. */
 	uint32_t mode = atomic_load_explicit(&trc_unwind_how.mode, memory_order_acquire);
+	struct trc_copied copied;
 	struct trc_walk walk;
 
 	if (max > TRC_UNWIND_FRAMES_MAX)
@@ -174,9 +179,7 @@ __attribute__((noinline)) TRC_NO_SANITIZE uint32_t trc_unwind(uint64_t *frame, u
 		skip = TRC_UNWIND_FRAMES_MAX;
 	if (mode == TRC_UNWIND_NONE || !max)
 		return 0;
-	if (mode == TRC_UNWIND_LIBUNWIND)
-		return not_a_tail(capture_libunwind(frame, max, skip));
-	walk_start(&walk, mode);
+	walk_start(&walk, mode, &copied);
 	walk.pc = trc_pc_plain((uintptr_t)__builtin_return_address(0));
 	walk.sp = (uintptr_t)__builtin_dwarf_cfa();
 	walk.fp = *(const volatile uintptr_t *)__builtin_frame_address(0);
@@ -184,6 +187,9 @@ __attribute__((noinline)) TRC_NO_SANITIZE uint32_t trc_unwind(uint64_t *frame, u
 	walk.context = 0;
 	walk.exact = false;
 	trc_range_stack(&walk.range, walk.sp, walk.sp);
+	/* Of other stacks it would load what lies beyond their end (M2). */
+	if (mode == TRC_UNWIND_LIBUNWIND && walk.range.whole)
+		return not_a_tail(capture_libunwind(frame, max, skip));
 	if (mode == TRC_UNWIND_FP)
 		return walk_frame_pointers(&walk, frame, -(int32_t)skip - 1, (int32_t)max);
 	return walk_rules(&walk, frame, -(int32_t)skip - 1, (int32_t)max);
@@ -193,6 +199,7 @@ TRC_NO_SANITIZE uint32_t trc_unwind_context(const void *ucontext, uint64_t *fram
 {
 	/* acquire: pairs with the release in trc_unwind_setup(). */
 	uint32_t mode = atomic_load_explicit(&trc_unwind_how.mode, memory_order_acquire);
+	struct trc_copied copied;
 	struct trc_walk walk;
 	int32_t n = 0;
 
@@ -200,7 +207,7 @@ TRC_NO_SANITIZE uint32_t trc_unwind_context(const void *ucontext, uint64_t *fram
 		max = TRC_UNWIND_FRAMES_MAX;
 	if (mode == TRC_UNWIND_NONE || !max)
 		return 0;
-	walk_start(&walk, mode);
+	walk_start(&walk, mode, &copied);
 	walk.context = (uintptr_t)ucontext;
 	walk.pc = *(const uintptr_t *)(walk.context + TRC_CONTEXT_PC_OFF);
 	walk.sp = *(const uintptr_t *)(walk.context + TRC_CONTEXT_SP_OFF);

@@ -2,8 +2,9 @@
  * unwind_memory.c - see unwind_memory.h.
  *
  * The stacks that are known: the main thread's, whose top the kernel tells, and those of threads
- * that called trc_unwind_thread().  Others (signal stacks, coroutines, threads from before us) are
- * asked about page by page, at every capture anew: what was mapped there once need not be now.
+ * that called trc_unwind_thread().  Of others (signal stacks, coroutines, threads from before us)
+ * nobody tells where they end, and what follows may be unmapped between any two instructions: they
+ * are read in copies that the kernel makes, at every capture anew.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -11,41 +12,19 @@
 #include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include "format/raw.h"
 #include "unwind_memory.h"
 #include "poison.h"
 
 #define MAIN_STACK_BYTES ((uintptr_t)128 << 20) /* the gap that the kernel keeps free below it */
-#define PROBE_BYTES	 ((uintptr_t)4096)	/* the smallest page of any kernel */
+#define PAGE_BYTES	 ((uintptr_t)4096)	/* the smallest page of any kernel */
+#define COPIED_BELOW	 ((uintptr_t)64)	/* of TRC_COPIED_BYTES */
 
 /* Stored by trc_range_setup(), before the first capture; constant then. */
 static struct trc_range main_stack;
 /* Stored by the thread itself. */
 static __thread struct trc_range own_stack __attribute__((tls_model("initial-exec")));
-
-/* The raw call: errno stays as it is. */
-static long sigprocmask_raw(long how, uintptr_t set)
-{
-#if defined(__x86_64__)
-	register long old __asm__("rdx") = 0;
-	register long bytes __asm__("r10") = 8;
-	long result;
-
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "0"((long)SYS_rt_sigprocmask), "D"(how), "S"(set), "r"(old), "r"(bytes)
-			 : "rcx", "r11", "memory");
-	return result;
-#else
-	register long x8 __asm__("x8") = SYS_rt_sigprocmask;
-	register long x0 __asm__("x0") = how;
-	register uintptr_t x1 __asm__("x1") = set;
-	register long x2 __asm__("x2") = 0;
-	register long x3 __asm__("x3") = 8;
-
-	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
-	return x0;
-#endif
-}
 
 /*
  * Whether the page of `at` can be read.  A call that no filter forbids, and that never changes
@@ -54,19 +33,46 @@ static long sigprocmask_raw(long how, uintptr_t set)
  */
 static bool page_readable(uintptr_t at)
 {
-	return sigprocmask_raw(-1, at & ~(uintptr_t)7) == -EINVAL;
+	return trc_raw4(SYS_rt_sigprocmask, -1, at & ~(uintptr_t)7, 0, 8) == -EINVAL;
 }
 
-bool trc_range_reach(struct trc_range *range, uintptr_t at)
+bool trc_memory_readable(uintptr_t at)
 {
-	uintptr_t page = at & ~(PROBE_BYTES - 1);
+	return at >= PAGE_BYTES && page_readable(at);
+}
 
-	if (range->whole || !page || !page_readable(at))
+bool trc_memory_copy(void *to, uintptr_t from, uint32_t bytes)
+{
+	struct iovec local = {to, bytes}, remote = {(void *)from, bytes};
+	long self = trc_raw1(SYS_getpid, 0);
+
+	return trc_raw6(SYS_process_vm_readv, self, (long)(uintptr_t)&local, 1,
+			(long)(uintptr_t)&remote, 1, 0) == (long)bytes;
+}
+
+/* A little of what is below as well: rules ask for the return address first. */
+static bool copied_move(struct trc_copied *copied, uintptr_t at)
+{
+	uintptr_t in_page = at & (PAGE_BYTES - 1);
+	uintptr_t below = in_page < COPIED_BELOW ? in_page : COPIED_BELOW;
+	uintptr_t bytes = PAGE_BYTES - (in_page - below);
+
+	if (bytes > TRC_COPIED_BYTES)
+		bytes = TRC_COPIED_BYTES;
+	copied->lo = at - below;
+	copied->hi = copied->lo;
+	if (at < PAGE_BYTES || !trc_memory_copy(copied->word, copied->lo, (uint32_t)bytes))
 		return false;
-	if (page == range->hi && range->hi)
-		range->hi += PROBE_BYTES;
-	else
-		*range = (struct trc_range){page, page + PROBE_BYTES, false};
+	copied->hi += bytes;
+	return true;
+}
+
+bool trc_copied_read(struct trc_copied *copied, uintptr_t at, uintptr_t *value)
+{
+	/* unsigned: as in trc_range_has(), also where `hi` has wrapped to 0 */
+	if (at - copied->lo >= copied->hi - copied->lo && !copied_move(copied, at))
+		return false;
+	*value = copied->word[(at - copied->lo) / sizeof(copied->word[0])];
 	return true;
 }
 
@@ -83,8 +89,14 @@ void trc_range_stack(struct trc_range *range, uintptr_t sp, uintptr_t own_sp)
 	range->lo = 0;
 	range->hi = 0;
 	range->whole = false;
-	if (!within(stack, sp))
+	if (!within(stack, sp)) {
+		/* Right below it are frames of ours. */
+		if (sp == own_sp) {
+			range->lo = sp;
+			range->hi = ((sp - 1) | (PAGE_BYTES - 1)) + 1;
+		}
 		return;
+	}
 	/* Above a frame of ours all is mapped; otherwise above any byte that is. */
 	if ((sp < own_sp || !within(stack, own_sp)) && !page_readable(sp))
 		return;
@@ -105,7 +117,7 @@ void trc_range_setup(void)
 	if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < bytes)
 		bytes = limit.rlim_cur;
 	top &= ~(uintptr_t)7;
-	main_stack = (struct trc_range){top - bytes, top, true};
+	main_stack = (struct trc_range){top - bytes, top, true, NULL};
 }
 
 void trc_range_thread(void)
@@ -118,6 +130,7 @@ void trc_range_thread(void)
 	if (within(&main_stack, here) || pthread_getattr_np(pthread_self(), &attr) != 0)
 		return;
 	if (pthread_attr_getstack(&attr, &start, &bytes) == 0 && here - (uintptr_t)start < bytes)
-		own_stack = (struct trc_range){(uintptr_t)start, (uintptr_t)start + bytes, true};
+		own_stack = (struct trc_range){(uintptr_t)start, (uintptr_t)start + bytes, true,
+					       NULL};
 	pthread_attr_destroy(&attr);
 }

@@ -2,7 +2,8 @@
  * unwind_memory.h - which addresses of a stack may be read.
  *
  *   M1  [lo, hi) of a range is mapped and stays so while the thread runs on that stack
- *   M2  beyond the range nothing is read before the kernel has been asked whether it can be
+ *   M2  beyond the range nothing is loaded: it may be another thread's, which may unmap it at any
+ *       time.  The kernel copies it, or refuses
  */
 #ifndef TRC_RECORDER_UNWIND_MEMORY_H
 #define TRC_RECORDER_UNWIND_MEMORY_H
@@ -13,24 +14,42 @@
 /* Walking a stack reads what the compiler guards: other functions' frames. */
 #define TRC_NO_SANITIZE __attribute__((no_sanitize("address", "undefined", "thread")))
 
+enum { TRC_COPIED_BYTES = 1024 }; /* small: it lies on the stack of who walks, a coroutine's too */
+
+/* What the kernel copied last, of [lo, hi).  Only `lo` and `hi` need setting: 0, 0 = nothing. */
+struct trc_copied {
+	uintptr_t lo;
+	uintptr_t hi;
+	uintptr_t word[TRC_COPIED_BYTES / sizeof(uintptr_t)];
+};
+
 struct trc_range {
 	uintptr_t lo;
-	uintptr_t hi; /* 0, 0 = nothing yet */
+	uintptr_t hi; /* 0, 0 = nothing */
 	bool whole;   /* up to the top of the stack: what lies beyond is no part of it */
+	struct trc_copied *copied; /* where what lies beyond is copied to */
 };
 
 /*
- * Sets *range to what may be read from `sp` upwards.  `own_sp` is a stack pointer of the caller
- * itself: what lies above it on the same stack is in use.  Empty where the stack is none that we
- * know. Context: traced thread, signal handlers.
+ * Sets *range (but for `copied`) to what may be loaded from `sp` upwards.  `own_sp` is a stack
+ * pointer of the caller itself: what lies above it on the same stack is in use.  Where the stack is
+ * none that we know it is the rest of the page that the caller runs in, if that is where `sp` is, or
+ * else empty.  Context: traced thread, signal handlers.
  */
 void trc_range_stack(struct trc_range *range, uintptr_t sp, uintptr_t own_sp);
 
+/* Whether the 8 bytes at `at` can be read, now.  Context: traced thread, signal handlers. */
+bool trc_memory_readable(uintptr_t at);
+
 /*
- * Grows or moves the range so that the 8 bytes at `at` lie inside.  Returns false, with the
- * range as it was, if they cannot be read.  Context: traced thread, signal handlers.
+ * Copies `bytes` from `from`, which may be anything, and be unmapped meanwhile.  Returns false if
+ * they cannot be read, or a filter forbids it.  Context: traced thread, signal handlers.
  */
-bool trc_range_reach(struct trc_range *range, uintptr_t at);
+bool trc_memory_copy(void *to, uintptr_t from, uint32_t bytes);
+
+/* Fetches the 8 bytes at `at` (a multiple of 8), copying what is around them where that has not
+ * been done yet.  Otherwise as above. */
+bool trc_copied_read(struct trc_copied *copied, uintptr_t at, uintptr_t *value);
 
 static inline bool trc_range_has(const struct trc_range *range, uintptr_t at)
 {
@@ -43,11 +62,13 @@ void trc_range_setup(void);
 void trc_range_thread(void);
 
 /* Fetches 8 bytes.  Returns false, and leaves *value, where there is nothing to read. */
-static inline TRC_NO_SANITIZE bool trc_range_read(struct trc_range *range, uintptr_t at,
-						  uintptr_t *value)
+static inline TRC_NO_SANITIZE bool trc_range_read(const struct trc_range *range,
+						  uintptr_t at, uintptr_t *value)
 {
-	if (at & 7 || (!trc_range_has(range, at) && !trc_range_reach(range, at)))
+	if (at & 7)
 		return false;
+	if (!trc_range_has(range, at))
+		return !range->whole && trc_copied_read(range->copied, at, value);
 	*value = *(const volatile uintptr_t *)at;
 	return true;
 }

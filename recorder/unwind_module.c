@@ -206,9 +206,7 @@ static bool segment_find(const struct headers *headers, uintptr_t at, uint32_t f
  * it still holds; other code may run there by now. */
 static bool is_there(uintptr_t at)
 {
-	struct trc_range range = {0, 0, false};
-
-	return trc_range_reach(&range, at & ~(uintptr_t)7);
+	return trc_memory_readable(at);
 }
 
 /* The program headers of a mapped module: they lie in its first page. */
@@ -264,16 +262,12 @@ int trc_module_cfi(uintptr_t pc, struct trc_cfi_bytes *bytes)
  * module and can be read. */
 static TRC_NO_SANITIZE bool code_read(uintptr_t from, uint32_t bytes, uint8_t *to)
 {
-	struct trc_range range = {0, 0, false};
 	struct module module, segment;
 
-	if (module_find(from, &module)) {
-		if (!module_segment(&module, from, from, PF_R | PF_X, &segment) ||
-		    segment.end - from < bytes)
-			return false;
-	} else if (!trc_range_reach(&range, from) || !trc_range_reach(&range, from + bytes - 1)) {
+	if (!module_find(from, &module)) /* perhaps no code at all, but what lay in a stack */
+		return trc_memory_copy(to, from, bytes);
+	if (!module_segment(&module, from, from, PF_R | PF_X, &segment) || segment.end - from < bytes)
 		return false;
-	}
 	for (uint32_t i = 0; i < bytes; i++)
 		to[i] = ((const volatile uint8_t *)from)[i];
 	return true;

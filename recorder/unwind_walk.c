@@ -50,6 +50,16 @@ static bool step_short(struct trc_walk *walk, uint32_t brief)
 
 static bool deep_register(const struct trc_walk *walk, uint32_t reg, uintptr_t *value);
 
+/* Of the walk's context. */
+static bool context_register(const struct trc_walk *walk, uint32_t reg, uintptr_t *value)
+{
+	if (walk->context_copied)
+		return trc_copied_read(walk->range.copied,
+				       walk->context + trc_context_register_off(reg), value);
+	*value = trc_context_register(walk->context, reg);
+	return true;
+}
+
 /* A register that a rule starts from.  All are known of a frame that was interrupted; those of
  * its callers are found by what each frame saved.  Where one that calls do not preserve is asked
  * for, somebody wrote assembly, and knows that this call does. */
@@ -62,7 +72,7 @@ static bool register_value(const struct trc_walk *walk, uint32_t reg, uintptr_t 
 	else if (reg == walk->followed)
 		*value = walk->followed_value;
 	else if (walk->context && walk->exact)
-		*value = trc_context_register(walk->context, reg);
+		return context_register(walk, reg, value);
 	else
 		return walk->followed == TRC_REGS && walk->context &&
 		       deep_register(walk, reg, value);
@@ -118,8 +128,10 @@ static bool cfa_value(struct trc_walk *walk, const struct trc_place *place, uint
 static uintptr_t link_register(const struct trc_walk *walk)
 {
 #if defined(__aarch64__)
-	if (walk->context && walk->exact)
-		return trc_context_register(walk->context, TRC_REG_RA);
+	uintptr_t ra;
+
+	if (walk->context && walk->exact && context_register(walk, TRC_REG_RA, &ra))
+		return ra;
 #else
 	(void)walk;
 #endif
@@ -143,8 +155,12 @@ static bool step_rule(struct trc_walk *walk, const struct trc_rule *rule)
 	if (!to_caller(walk, ra, sp, fp))
 		return false;
 	walk->exact = rule->exact;
-	if (rule->exact) /* interrupted, but not by a signal: nobody saved all its registers */
-		walk->context = 0;
+	if (!rule->exact)
+		return true;
+	/* Interrupted, but not by a signal: nobody saved all its registers; any stack (W1). */
+	walk->context = 0;
+	if (sp < walk->range.lo || sp >= walk->range.hi)
+		trc_range_stack(&walk->range, sp, walk->own_sp);
 	return true;
 }
 
@@ -175,12 +191,13 @@ static bool deep_register(const struct trc_walk *walk, uint32_t reg, uintptr_t *
 {
 	struct trc_walk again = *walk;
 
-	again.pc = trc_context_register(walk->context, TRC_REG_PC);
-	again.sp = trc_context_register(walk->context, TRC_REG_SP);
-	again.fp = trc_context_register(walk->context, TRC_REG_FP);
+	if (!context_register(walk, TRC_REG_PC, &again.pc) ||
+	    !context_register(walk, TRC_REG_SP, &again.sp) ||
+	    !context_register(walk, TRC_REG_FP, &again.fp) ||
+	    !context_register(walk, reg, &again.followed_value))
+		return false;
 	again.exact = true;
 	again.followed = reg;
-	again.followed_value = trc_context_register(walk->context, reg);
 	for (uint32_t depth = 0; depth < DEEP_FRAMES_MAX; depth++) {
 		if (!again.exact && again.sp == walk->sp) {
 			*value = again.followed_value;
@@ -198,17 +215,18 @@ static bool deep_register(const struct trc_walk *walk, uint32_t reg, uintptr_t *
 static bool step_sigreturn(struct trc_walk *walk)
 {
 	uintptr_t context = walk->sp + TRC_CONTEXT_OFF, pc, sp, fp, first;
-	struct trc_range range = walk->range;
+	struct trc_range *range = &walk->range;
 
-	if (!trc_range_read(&range, context + TRC_CONTEXT_FIRST_OFF, &first) ||
-	    !trc_range_read(&range, context + TRC_CONTEXT_FP_OFF, &fp) ||
-	    !trc_range_read(&range, context + TRC_CONTEXT_SP_OFF, &sp) ||
-	    !trc_range_read(&range, context + TRC_CONTEXT_PC_OFF, &pc) ||
+	if (!trc_range_read(range, context + TRC_CONTEXT_FIRST_OFF, &first) ||
+	    !trc_range_read(range, context + TRC_CONTEXT_FP_OFF, &fp) ||
+	    !trc_range_read(range, context + TRC_CONTEXT_SP_OFF, &sp) ||
+	    !trc_range_read(range, context + TRC_CONTEXT_PC_OFF, &pc) ||
 	    !to_caller(walk, pc, sp, fp))
 		return false;
-	walk->range = range;
-	if (sp < range.lo || sp >= range.hi)
-		trc_range_stack(&walk->range, sp, walk->own_sp);
+	walk->context_copied = !trc_range_has(range, context + TRC_CONTEXT_FIRST_OFF) ||
+			       !trc_range_has(range, context + TRC_CONTEXT_PC_OFF);
+	if (sp < range->lo || sp >= range->hi)
+		trc_range_stack(range, sp, walk->own_sp);
 	walk->exact = true;
 	walk->context = context;
 	return true;
@@ -254,9 +272,7 @@ bool trc_walk_lost(struct trc_walk *walk)
 /* No code at all: a call through a bad pointer. */
 static bool is_lost(const struct trc_walk *walk)
 {
-	struct trc_range none = {0, 0, false};
-
-	return walk->exact && !trc_range_reach(&none, walk->pc);
+	return walk->exact && !trc_memory_readable(walk->pc);
 }
 
 /* Compilers at run time keep frame pointers; what lacks rules in a module is mostly stubs. */

@@ -28,6 +28,7 @@ struct trc_walk {
 	uintptr_t followed_value;
 	uint32_t followed; /* one more register that is known; TRC_REGS = none */
 	uint32_t epoch;
+	bool context_copied; /* `context` lies where nothing may be loaded (M2) */
 	bool exact; /* pc was interrupted: it is no return address */
 	bool guess; /* cross code without rules, where that can be checked */
 };

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -327,6 +328,79 @@ START_TEST(garbage_does_no_harm)
 }
 END_TEST
 
+/* ---- a stack of which nothing tells where it ends --------------------------------------- */
+
+#if defined(__x86_64__)
+/* What lies beyond a coroutine's stack, and comes and goes as it likes. */
+struct vanishing {
+	uint8_t *from;
+	size_t bytes;
+	_Atomic bool stop;
+};
+
+static void *vanishing_thread(void *argument)
+{
+	struct vanishing *v = argument;
+
+	while (!v->stop) {
+		mprotect(v->from, v->bytes, PROT_NONE);
+		mprotect(v->from, v->bytes, PROT_READ);
+	}
+	return NULL;
+}
+
+/* Calls f() with `top` as stack pointer.  As compilers would it tells that its caller's frame lies
+ * there; and leaves a frame pointer that leads there too. */
+void call_on(void *top, void (*f)(void));
+__asm__(".text\n"
+	".type call_on, @function\n"
+	"call_on:\n"
+	".cfi_startproc\n"
+	"push %rbp\n"
+	"push %r12\n"
+	"mov %rsp, %r12\n"
+	"mov %rdi, %rsp\n"
+	"lea 64(%rdi), %rbp\n"
+	"call *%rsi\n"
+	"mov %r12, %rsp\n"
+	"pop %r12\n"
+	"pop %rbp\n"
+	"ret\n"
+	".cfi_endproc\n"
+	".size call_on, . - call_on\n");
+
+static void capture_often(void)
+{
+	for (uint32_t i = 0; i < 200; i++)
+		capture();
+}
+
+/* In each mode the walk reads beyond the stack's end, if it can. */
+START_TEST(a_neighbour_that_vanishes_does_no_harm)
+{
+	static const enum trc_unwind_mode modes[] = {TRC_UNWIND_CFI, TRC_UNWIND_AUTO, TRC_UNWIND_FP,
+						     TRC_UNWIND_LIBUNWIND};
+	uint8_t *map = mmap(NULL, 131072, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			    0);
+	struct vanishing v = {.from = map + 65536, .bytes = 65536};
+	pthread_t thread;
+
+	ck_assert(map != MAP_FAILED);
+	memset(v.from, 0, v.bytes);
+	mode_set(modes[_i]);
+	capture();
+	ck_assert_int_eq(pthread_create(&thread, NULL, vanishing_thread, &v), 0);
+	for (uint32_t i = 0; i < 500; i++) {
+		call_on(v.from, capture_often);
+		ck_assert_uint_ge(frames, 2);
+	}
+	v.stop = true;
+	pthread_join(thread, NULL);
+	munmap(map, 131072);
+}
+END_TEST
+#endif
+
 /* ---- the contract's edges --------------------------------------------------------------- */
 
 static __attribute__((noinline)) uint32_t deep(uint32_t depth, uint64_t *to, uint32_t max,
@@ -431,6 +505,9 @@ int main(void)
 	tcase_add_loop_test(tests, made_code_ends_the_stack_or_is_crossed, 0, 6);
 	tcase_add_test(tests, made_code_calls_made_code);
 	tcase_add_loop_test(tests, garbage_does_no_harm, 0, 3);
+#if defined(__x86_64__)
+	tcase_add_loop_test(tests, a_neighbour_that_vanishes_does_no_harm, 0, 4);
+#endif
 	tcase_add_loop_test(tests, no_more_than_asked_for, 0, 2);
 	tcase_add_test(tests, modules_are_found_by_our_own_list);
 	tcase_add_loop_test(tests, each_mode_sees_the_caller, 0, 4);
