@@ -14,7 +14,7 @@
 /* Walking a stack reads what the compiler guards: other functions' frames. */
 #define TRC_NO_SANITIZE __attribute__((no_sanitize("address", "undefined", "thread")))
 
-enum { TRC_COPIED_BYTES = 1024 }; /* small: it lies on the stack of who walks, a coroutine's too */
+enum { TRC_COPIED_BYTES = 512 }; /* small: it lies on the stack of who walks, a coroutine's too */
 
 /* What the kernel copied last, of [lo, hi).  Only `lo` and `hi` need setting: 0, 0 = nothing. */
 struct trc_copied {
