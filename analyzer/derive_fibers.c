@@ -11,7 +11,10 @@
  *   F3  waits are followed from the beginning of a snapshot's window on.  A fiber of which the first
  *       thing in the window is that it is made ready, and the second not that it is left, waited
  *       since before: that is cut
- *   F4  a fiber that was made ready before it waits is not woken by that
+ *   F4  a fiber that is made ready while it runs is about to wait, and was found before it was left:
+ *       if it is left with a reason next, that wait was over when it began.  If it is left without
+ *       one, or may have waited and run again unseen, that is forgotten; so is what is said of a
+ *       fiber that could go on
  *   F5  when another program is executed, all fibers end
  */
 #include <errno.h>
@@ -27,12 +30,20 @@ enum phase {
 	PHASE_ENDED,
 };
 
+/* Who made a fiber ready. */
+struct waker {
+	int64_t ns; /* when; TRC_NEVER = nobody did */
+	uint32_t thread, stack;
+};
+static const struct waker nobody = {.ns = TRC_NEVER};
+
 /* What a fiber does while the events go by. */
 struct fiber_now {
 	int64_t number;	  /* the fiber's */
 	int64_t since_ns; /* if it can run: since when */
 	uint32_t id;	  /* in the order of their coming */
 	uint32_t wait;	  /* if it waits: the row's id in fiber_waits */
+	struct waker early; /* since it runs (F4) */
 	uint8_t phase;
 };
 
@@ -66,6 +77,7 @@ static uint32_t fiber_of(struct fibers *f, uint64_t number)
 	*fiber = (struct trc_fiber){
 		.fiber = number, .name = "", .created_ns = TRC_NEVER, .ended_ns = TRC_NEVER};
 	now->number = (int64_t)number;
+	now->early = nobody;
 	now->id = (uint32_t)f->now.n;
 	return now->id;
 }
@@ -111,6 +123,14 @@ static struct trc_fiber_wait *wait_add(struct fibers *f, uint32_t id, int64_t st
 	return wait;
 }
 
+/* Until waits_finish() ready_ns is when that was, even if the wait began later (F4). */
+static void wait_readied(struct trc_fiber_wait *wait, const struct waker *waker)
+{
+	wait->ready_ns = waker->ns;
+	wait->waker_thread = waker->thread;
+	wait->waker_stack = waker->stack;
+}
+
 /* It ran again unseen, at the latest now (F2); of one from before the window nothing is left. */
 static void wait_miss(struct trc_fiber_wait *wait, int64_t now_ns)
 {
@@ -118,9 +138,26 @@ static void wait_miss(struct trc_fiber_wait *wait, int64_t now_ns)
 	wait->end_ns = now_ns;
 }
 
+/* Who made the fiber ready while it ran, which is forgotten (F4); if it ran since before the window,
+ * that was taken for the end of a wait from before it. */
+static struct waker take_early(struct fibers *f, struct fiber_now *now)
+{
+	struct waker early = now->early;
+	const struct trc_fiber_wait *wait;
+
+	now->early = nobody;
+	if (now->phase != PHASE_WAITS)
+		return early;
+	wait = wait_at(f, now);
+	if (wait->flags & TRC_FIBER_WAIT_CUT)
+		early = (struct waker){wait->ready_ns, wait->waker_thread, wait->waker_stack};
+	return early;
+}
+
 static int fiber_left(struct fibers *f, uint32_t id, const struct trc_columns *c, uint32_t row)
 {
 	struct fiber_now *now = now_at(f, id);
+	struct waker early = take_early(f, now);
 	uint8_t reason = (uint8_t)trc_arg(c, row, TRC_A_FIBER_SWITCH_REASON);
 	struct trc_fiber_wait *wait;
 
@@ -139,6 +176,7 @@ static int fiber_left(struct fibers *f, uint32_t id, const struct trc_columns *c
 	wait->object = trc_arg(c, row, TRC_A_FIBER_SWITCH_OBJECT);
 	wait->thread = c->thread[row];
 	wait->stack = (uint32_t)trc_arg(c, row, TRC_A_FIBER_SWITCH_STACK);
+	wait_readied(wait, &early);
 	return 0;
 }
 
@@ -155,6 +193,7 @@ static void fiber_entered(struct fibers *f, uint32_t id, int64_t now_ns, uint32_
 		trc_add_ns(&fiber_at(f, id)->runnable_ns, now->since_ns, now_ns);
 	}
 	now->phase = PHASE_RUNS;
+	now->early = nobody;
 }
 
 static int switch_event(struct fibers *f, const struct trc_columns *c, uint32_t row)
@@ -205,6 +244,8 @@ static int create_event(struct fibers *f, uint32_t id, const struct trc_columns 
 static int ready_event(struct fibers *f, uint32_t id, const struct trc_columns *c, uint32_t row)
 {
 	struct fiber_now *now = now_at(f, id);
+	struct waker waker = {c->time_ns[row], c->thread[row],
+			      (uint32_t)trc_arg(c, row, TRC_A_FIBER_READY_STACK)};
 	struct trc_fiber_wait *wait;
 
 	if (c->time_ns[row] < f->m->window_ns)
@@ -218,12 +259,10 @@ static int ready_event(struct fibers *f, uint32_t id, const struct trc_columns *
 		now->phase = PHASE_CAN_RUN;
 		now->since_ns = c->time_ns[row];
 	}
-	if (now->phase != PHASE_WAITS || wait_at(f, now)->ready_ns != TRC_NEVER)
-		return 0; /* F4 */
-	wait = wait_at(f, now);
-	wait->ready_ns = c->time_ns[row];
-	wait->waker_thread = c->thread[row];
-	wait->waker_stack = (uint32_t)trc_arg(c, row, TRC_A_FIBER_READY_STACK);
+	if (now->phase == PHASE_WAITS && wait_at(f, now)->ready_ns == TRC_NEVER)
+		wait_readied(wait_at(f, now), &waker);
+	else if (now->phase == PHASE_RUNS && now->early.ns == TRC_NEVER)
+		now->early = waker; /* F4 */
 	return 0;
 }
 
@@ -429,10 +468,27 @@ static void wait_cut_short(const struct fibers *f, struct trc_fiber_wait *wait)
 
 	wait->end_ns = trc_changes_may_miss(&f->changes, &from_ns, &until_ns) ? from_ns
 									       : wait->start_ns;
-	if (wait->ready_ns > wait->end_ns) {
-		wait->ready_ns = TRC_NEVER;
-		wait->waker_thread = wait->waker_stack = 0;
+	if (wait->ready_ns > wait->end_ns)
+		wait_readied(wait, &nobody);
+}
+
+/* What its waker ran when it made the fiber ready; from here on ready_ns is in the wait (F4). */
+static void waker_finish(struct fibers *f, struct trc_fiber_wait *wait)
+{
+	int64_t ready_ns = wait->ready_ns, from_ns = ready_ns, until_ns = wait->start_ns;
+
+	if (ready_ns == TRC_NEVER)
+		return;
+	if (ready_ns < wait->start_ns) {
+		if (trc_changes_may_miss(&f->changes, &from_ns, &until_ns)) {
+			wait_readied(wait, &nobody);
+			if (wait->flags & TRC_FIBER_WAIT_OPEN)
+				fiber_at(f, wait->fiber)->state = TRC_FIBER_WAITING;
+			return;
+		}
+		wait->ready_ns = wait->start_ns;
 	}
+	wait->waker_fiber = trc_model_fiber_at(f->m, wait->waker_thread, ready_ns);
 }
 
 /* False if it was none after all. */
@@ -450,8 +506,7 @@ static bool wait_finish(struct fibers *f, struct trc_fiber_wait *wait)
 	if (wait->flags & TRC_FIBER_WAIT_LOST)
 		wait_cut_short(f, wait);
 	wait->labels = trc_model_labels_at(m, wait->thread, wait->start_ns);
-	if (wait->ready_ns != TRC_NEVER)
-		wait->waker_fiber = trc_model_fiber_at(m, wait->waker_thread, wait->ready_ns);
+	waker_finish(f, wait);
 	return true;
 }
 

@@ -284,7 +284,8 @@ enum {
 /* A time during which a fiber waited: from a switch away from it, with a reason, to a switch to it. */
 struct trc_fiber_wait {
 	int64_t start_ns;
-	int64_t ready_ns; /* when it was made ready; TRC_NEVER = it was not, or not known */
+	int64_t ready_ns; /* when it was made ready, start_ns if that was before; TRC_NEVER = it
+			     was not, or not known */
 	int64_t end_ns;	  /* when it ran again; TRC_NEVER = open */
 	uint64_t object;
 	uint32_t fiber;	  /* row id in fibers */

@@ -172,7 +172,8 @@ static const struct trc_sql_column fiber_waits_columns[] = {
 	{"start_ns", "INTEGER", TRC_FIELD_NS, F(fiber_wait, start_ns), NULL, true, false, true,
 	 "when it was left"},
 	{"ready_ns", "INTEGER", TRC_FIELD_NS, F(fiber_wait, ready_ns),
-	 .doc = "when it was made ready; NULL = it was not, or the scheduler does not say"},
+	 .doc = "when it was made ready; start_ns if that was before it was left; NULL = it was not, or "
+		"the scheduler does not say"},
 	{"end_ns", "INTEGER", TRC_FIELD_NS, F(fiber_wait, end_ns),
 	 .doc = "when it ran again; NULL = it did not until the end"},
 	{"duration_ns", "INTEGER", TRC_FIELD_CALL, 0, wait_duration,

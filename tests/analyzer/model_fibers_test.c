@@ -219,12 +219,60 @@ static const struct row wait_rows[] = {
 		 "@300 thread=1 fiber_switch fiber=5\n",
 	 "5 waits 200 - 300 sleep 0 on 1>1 s0 l0 by 0/0 s0\n"},
 
-	{"made ready before it waits, or while it could run: no wake-up",
+	{"made ready while it could run: no wake-up",
+	 THREADS "@100 thread=1 fiber_switch fiber=5\n@200 thread=1 fiber_switch left=5\n"
+		 "@250 proc=1 thread=2 fiber_ready fiber=5\n@300 thread=1 fiber_switch fiber=5\n"
+		 "@400 thread=1 fiber_switch left=5 reason=user\n"
+		 "@500 thread=1 fiber_switch fiber=5\n",
+	 "5 waits 400 - 500 user 0 on 1>1 s0 l0 by 0/0 s0\n"},
+
+	{"made ready before it is left: its wait was over when it began; the first one counts",
+	 THREADS "@100 thread=1 fiber_switch fiber=5\n@120 proc=1 thread=2 fiber_switch fiber=6\n"
+		 "@150 proc=1 thread=2 fiber_ready fiber=5 stack=s2\n"
+		 "@160 proc=1 thread=2 fiber_switch left=6\n"
+		 "@170 proc=2 thread=3 fiber_ready fiber=5 stack=s3\n"
+		 "@200 thread=1 fiber_switch left=5 reason=user object=0x10 stack=s1\n"
+		 "@250 proc=2 thread=3 fiber_ready fiber=5 stack=s3\n"
+		 "@400 proc=2 thread=3 fiber_switch fiber=5\n",
+	 "5 waits 200 200 400 user 16 on 1>3 s1 l0 by 2/6 s2\n"},
+
+	{"and only that one",
 	 THREADS "@100 thread=1 fiber_switch fiber=5\n@150 proc=1 thread=2 fiber_ready fiber=5\n"
 		 "@200 thread=1 fiber_switch left=5 reason=user\n"
-		 "@300 thread=1 fiber_switch fiber=5\n@400 thread=1 fiber_switch left=5\n"
-		 "@450 proc=1 thread=2 fiber_ready fiber=5\n@500 thread=1 fiber_switch fiber=5\n",
-	 "5 waits 200 - 300 user 0 on 1>1 s0 l0 by 0/0 s0\n"},
+		 "@300 thread=1 fiber_switch fiber=5\n"
+		 "@400 thread=1 fiber_switch left=5 reason=user\n"
+		 "@500 thread=1 fiber_switch fiber=5\n",
+	 "5 waits 200 200 300 user 0 on 1>1 s0 l0 by 2/0 s0\n"
+	 "5 waits 400 - 500 user 0 on 1>1 s0 l0 by 0/0 s0\n"},
+
+	{"made ready before it is left without a reason: that is forgotten",
+	 THREADS "@100 thread=1 fiber_switch fiber=5\n@150 proc=1 thread=2 fiber_ready fiber=5\n"
+		 "@200 thread=1 fiber_switch left=5\n@300 thread=1 fiber_switch fiber=5\n"
+		 "@400 thread=1 fiber_switch left=5 reason=user\n"
+		 "@500 thread=1 fiber_switch fiber=5\n",
+	 "5 waits 400 - 500 user 0 on 1>1 s0 l0 by 0/0 s0\n"},
+
+	{"made ready before it is left, and does not run, or ends: it could run since it was left",
+	 THREADS "@100 thread=1 fiber_switch fiber=5\n@110 proc=1 thread=2 fiber_switch fiber=6\n"
+		 "@150 thread=1 fiber_ready fiber=6\n@160 proc=1 thread=2 fiber_ready fiber=5\n"
+		 "@200 thread=1 fiber_switch left=5 reason=user\n"
+		 "@300 proc=1 thread=2 fiber_switch left=6 reason=user\n"
+		 "@400 thread=1 fiber_end fiber=6\n",
+	 "5 waits 200 200 - user 0 on 1>0 s0 l0 by 2/6 s0 O\n"
+	 "6 waits 300 300 400 user 0 on 2>0 s0 l0 by 1/5 s0 E\n"},
+
+	{"made ready while it ran, but it may have waited and run again since, unseen",
+	 THREADS "@100 thread=1 fiber_switch fiber=5\n@150 proc=1 thread=2 fiber_ready fiber=5\n" GAP(
+		 200, 300) "@400 thread=1 fiber_switch left=5 reason=user\n"
+			   "@500 thread=1 fiber_switch fiber=5\n",
+	 "5 waits 400 - 500 user 0 on 1>1 s0 l0 by 0/0 s0\n"},
+
+	{"made ready while it ran, and seen to run again, but not to be left",
+	 THREADS "@100 thread=1 fiber_switch fiber=5\n@150 proc=1 thread=2 fiber_ready fiber=5\n"
+		 "@300 proc=1 thread=2 fiber_switch fiber=5\n"
+		 "@400 proc=1 thread=2 fiber_switch left=5 reason=user\n"
+		 "@500 thread=1 fiber_switch fiber=5\n",
+	 "5 waits 400 - 500 user 0 on 2>1 s0 l0 by 0/0 s0\n"},
 
 	{"the first one that makes it ready counts",
 	 THREADS "@200 thread=1 fiber_switch left=5 reason=poll object=7\n"
@@ -288,6 +336,24 @@ static const struct row wait_rows[] = {
 		 "@3000 thread=1 fiber_ready fiber=6\nthread_fiber thread=3 fiber=6\n" WINDOW,
 	 ""},
 
+	{"in a window: it ran since before, and was made ready before it is left",
+	 THREADS "@2000 thread=1 fiber_ready fiber=5 stack=s2\n"
+		 "@2500 proc=1 thread=2 fiber_switch left=5 reason=user\n"
+		 "@2700 thread=1 fiber_switch fiber=5\n" WINDOW,
+	 "5 waits 2500 2500 2700 user 0 on 2>1 s0 l0 by 1/0 s2\n"},
+
+	{"but not if it may have run again in between",
+	 THREADS "@2000 thread=1 fiber_ready fiber=5\n" GAP(
+		 2100, 2200) "@2500 proc=1 thread=2 fiber_switch left=5 reason=user\n"
+			     "@2700 thread=1 fiber_switch fiber=5\n" WINDOW,
+	 "5 waits 2500 - 2700 user 0 on 2>1 s0 l0 by 0/0 s0\n"},
+
+	{"made ready before the window, from when on waits are followed",
+	 THREADS "@500 proc=1 thread=2 fiber_switch fiber=5\n@900 thread=1 fiber_ready fiber=5\n"
+		 "@2500 proc=1 thread=2 fiber_switch left=5 reason=user\n"
+		 "@2700 thread=1 fiber_switch fiber=5\n" WINDOW,
+	 "5 waits 2500 - 2700 user 0 on 2>1 s0 l0 by 0/0 s0\n"},
+
 	{"from before recording, whose first event of all this is",
 	 THREADS "@2000 thread=1 fiber_create fiber=5 name=\"a\"\n@2000 thread=1 fiber_ready fiber=5\n"
 		 "@2500 thread=1 fiber_switch fiber=5\n" WINDOW,
@@ -325,6 +391,18 @@ static const struct row fiber_rows[] = {
 	 "3 'c' - - by 0/0 s0 runnable run 1 100 runnable 100 waited 0 0\n"
 	 "7 'g' - - by 0/0 s0 running run 1 100 runnable 0 waited 0 0\n"
 	 "9 'i' 100 - by 1/0 s1 new run 0 0 runnable 0 waited 0 0\n"},
+
+	{"made ready before it is left: all of the wait it could run",
+	 THREADS "@100 thread=1 fiber_switch fiber=5\n@150 proc=1 thread=2 fiber_ready fiber=5\n"
+		 "@200 thread=1 fiber_switch left=5 reason=user\n"
+		 "@500 thread=1 fiber_switch fiber=5\n@550 thread=2 fiber_ready fiber=5\n"
+		 "@600 thread=1 fiber_switch left=5 reason=user\n@1000 thread=1 log\n",
+	 "5 '' - - by 0/0 s0 runnable run 2 200 runnable 700 waited 2 0\n"},
+
+	{"and waits in the end if it may have waited and run again since it was made ready",
+	 THREADS "@100 thread=1 fiber_switch fiber=5\n@150 proc=1 thread=2 fiber_ready fiber=5\n" GAP(
+		 200, 300) "@400 thread=1 fiber_switch left=5 reason=user\n@1000 thread=1 log\n",
+	 "5 '' - - by 0/0 s0 waiting run 1 300 runnable 0 waited 1 600\n"},
 
 	{"made before recording began: when and by whom is not known",
 	 THREADS "@100 thread=1 fiber_create fiber=5 name=\"a\"\n"

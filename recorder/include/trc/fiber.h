@@ -71,6 +71,8 @@ TRC_API struct trace_fiber *trace_fiber_switch(struct trace_fiber *to, enum trac
 /**
  * What this fiber waits for has happened: it may go on as soon as a thread runs it.  The trace says
  * then who ended the wait, and how long the fiber was kept from running after that.  NULL is fine.
+ * Tell that a fiber is left before others can find it to make it ready; where it is made ready
+ * first, that counts from the moment that it is left.
  * Thread safe and signal safe.
  */
 TRC_API void trace_fiber_ready(struct trace_fiber *fiber);
