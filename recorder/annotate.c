@@ -207,5 +207,6 @@ const struct trc_runtime trc_own_runtime = {
 	.fiber_switch = trc_fiber_switch,
 	.fiber_ready = trc_fiber_ready,
 	.fiber_destroy = trc_fiber_destroy,
-	.fiber_forget = trc_fiber_forget,
+	.fiber_give_up = trc_fiber_give_up,
+	.fiber_take_over = trc_fiber_take_over,
 };

@@ -14,6 +14,7 @@
 
 struct trc_shared;
 struct trace_labels;
+struct trc_fiber_state;
 
 enum { TRC_RUNTIME_VERSION = 2 };
 
@@ -41,14 +42,14 @@ struct trc_runtime {
 	int (*cpu_profile_start)(const struct trace_cpu_event *events, size_t n, char *error,
 				 size_t n_bytes);
 	int (*cpu_profile_stop)(char *error, size_t n_bytes);
-	/* As trace_fiber_create() and so on; what has been switched by the other object meanwhile is
-	 * forgotten before it is given back there (fiber.h). */
+	/* As trace_fiber_create() and so on; and F6 of fiber.h. */
 	struct trace_fiber *(*fiber_create)(const char *name);
 	struct trace_fiber *(*fiber_switch)(struct trace_fiber *to, enum trace_fiber_leave how,
 					    const void *object);
 	void (*fiber_ready)(struct trace_fiber *fiber);
 	void (*fiber_destroy)(struct trace_fiber *fiber);
-	void (*fiber_forget)(const struct trace_fiber *fiber);
+	bool (*fiber_give_up)(struct trc_fiber_state *state);
+	void (*fiber_take_over)(const struct trc_fiber_state *state);
 };
 
 /* This object's own. */

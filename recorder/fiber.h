@@ -10,11 +10,14 @@
  *   F4  open regions are told by the slot of the thread that runs the fiber, and kept here
  *       meanwhile; those of another session are none
  *   F5  signal handlers look at the number and the name only
+ *   F6  of two objects in a process (annotate.h) one keeps what a thread is in: the one that records.
+ *       When that changes it is handed over, with the thread's next call (trc_keeper_now())
  */
 #ifndef TRC_RECORDER_FIBER_H
 #define TRC_RECORDER_FIBER_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include "layout.h"
 #include "trc/fiber.h"
@@ -45,6 +48,12 @@ struct trace_fiber {
 	char name[TRC_FIBER_NAME_BYTES];
 };
 
+/* What a thread is in, and the labels of its root fiber and those in force: references. */
+struct trc_fiber_state {
+	struct trace_fiber *current;
+	const struct trace_labels *labels, *in_force;
+};
+
 /* ---- fiber.c.  Context: any thread, may block. ---- */
 
 /* As trace_fiber_create() and trace_fiber_destroy(). */
@@ -63,6 +72,15 @@ void trc_fiber_made(struct trace_fiber *fiber);
 void trc_fiber_ended(struct trace_fiber *fiber);
 /* If the calling thread runs it, that is in its root fiber now. */
 void trc_fiber_forget(const struct trace_fiber *fiber);
+/* True if it is in one.  Signal handlers too. */
+bool trc_fiber_runs(void);
+/*
+ * When the other object keeps what threads are in from now on, or does not any more (F6): gives up
+ * what the calling thread is in, false if that is its root fiber, and takes over that, in an
+ * object where it is its root fiber.
+ */
+bool trc_fiber_give_up(struct trc_fiber_state *state);
+void trc_fiber_take_over(const struct trc_fiber_state *state);
 /* The thread has just become known to the session: so does what it runs.  Before
  * trc_labels_attach(). */
 void trc_fiber_attach(void);

@@ -2,9 +2,35 @@
 #include "fiber.h"
 #include "recording.h"
 
+/* In the middle of saying what the thread is in: a signal handler hands over nothing then. */
+static __thread bool busy;
+
+static void hand_over(const struct trc_runtime *keeper)
+{
+	const struct trc_runtime *elsewhere = trc_elsewhere;
+	struct trc_fiber_state state;
+
+	if (keeper && trc_fiber_give_up(&state))
+		keeper->fiber_take_over(&state);
+	else if (!keeper && elsewhere->fiber_give_up(&state))
+		trc_fiber_take_over(&state);
+}
+
+const struct trc_runtime *trc_keeper_now(void)
+{
+	const struct trc_runtime *keeper = trc_keeper(), *elsewhere = trc_elsewhere;
+
+	if (!busy && elsewhere && elsewhere->struct_bytes >= sizeof(*elsewhere)) {
+		busy = true;
+		hand_over(keeper);
+		busy = false;
+	}
+	return keeper;
+}
+
 struct trace_fiber *trace_fiber_create(const char *name)
 {
-	const struct trc_runtime *r = trc_keeper();
+	const struct trc_runtime *r = trc_keeper_now();
 
 	return __builtin_expect(r != NULL, 0) ? r->fiber_create(name) : trc_fiber_create(name);
 }
@@ -12,15 +38,21 @@ struct trace_fiber *trace_fiber_create(const char *name)
 struct trace_fiber *trace_fiber_switch(struct trace_fiber *to, enum trace_fiber_leave how,
 				       const void *object)
 {
-	const struct trc_runtime *r = trc_keeper();
+	const struct trc_runtime *r = trc_keeper_now();
+	struct trace_fiber *left;
 
-	return __builtin_expect(r != NULL, 0) ? r->fiber_switch(to, how, object)
+	busy = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	left = __builtin_expect(r != NULL, 0) ? r->fiber_switch(to, how, object)
 					      : trc_fiber_switch(to, how, object);
+	atomic_signal_fence(memory_order_seq_cst);
+	busy = false;
+	return left;
 }
 
 void trace_fiber_ready(struct trace_fiber *fiber)
 {
-	const struct trc_runtime *r = trc_keeper();
+	const struct trc_runtime *r = trc_keeper_now();
 
 	if (__builtin_expect(r != NULL, 0))
 		r->fiber_ready(fiber);
@@ -30,18 +62,14 @@ void trace_fiber_ready(struct trace_fiber *fiber)
 
 void trace_fiber_destroy(struct trace_fiber *fiber)
 {
-	const struct trc_runtime *r = trc_keeper();
+	const struct trc_runtime *r = trc_keeper_now();
 
-	if (!fiber)
-		return;
-	if (__builtin_expect(r != NULL, 0)) {
-		trc_fiber_forget(fiber);
+	busy = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (__builtin_expect(r != NULL, 0))
 		r->fiber_destroy(fiber);
-		return;
-	}
-	/* In a forked child that is not recorded any more it is the other object that knows what
-	 * the thread was in. */
-	if (trc_elsewhere && trc_elsewhere->struct_bytes >= sizeof(*trc_elsewhere))
-		trc_elsewhere->fiber_forget(fiber);
-	trc_fiber_destroy(fiber);
+	else
+		trc_fiber_destroy(fiber);
+	atomic_signal_fence(memory_order_seq_cst);
+	busy = false;
 }

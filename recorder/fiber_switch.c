@@ -13,6 +13,8 @@ static __thread struct {
 	const struct trace_labels *labels; /* of the root fiber, while it does not run (F3) */
 	struct trc_open_regions regions;   /* likewise (F4) */
 	bool armed;			   /* what is above is put in order when it ends */
+	/* What the session was told last that it runs; of the session that the thread is known to. */
+	const struct trace_fiber *told;
 } here __attribute__((tls_model("initial-exec")));
 
 /* Known to the session, as what it ran until now; else what it would record counts as lost. */
@@ -210,6 +212,7 @@ static void record_switch(struct trace_fiber *left, struct trace_fiber *to,
 		trc_record_string(TRC_KIND_FIBER_SWITCH, arg, 6, &text);
 	}
 	tell_slot(left, to, arg[0], text.n_bytes ? 0 : arg[2]);
+	here.told = to;
 }
 
 static __attribute__((noinline)) void arm(void)
@@ -234,6 +237,19 @@ static void swap_labels(struct trace_fiber *left, struct trace_fiber *to)
 	*labels_of(left) = trc_labels_set(labels);
 }
 
+static void enter(struct trace_fiber *left, struct trace_fiber *to, enum trc_reason reason,
+		  const void *object, bool ready)
+{
+	if (ready)
+		record_switch(left, to, reason, object);
+	here.current = to;
+	/* A signal handler may come in between and make the thread known: as what it ran then. */
+	atomic_signal_fence(memory_order_seq_cst);
+	if (here.told != to && trc_self_is_of_session())
+		record_switch(left, to, reason, object);
+	swap_labels(left, to);
+}
+
 struct trace_fiber *trc_fiber_switch(struct trace_fiber *to, enum trace_fiber_leave how,
 				     const void *object)
 {
@@ -245,10 +261,7 @@ struct trace_fiber *trc_fiber_switch(struct trace_fiber *to, enum trace_fiber_le
 	saved_errno = errno;
 	if (__builtin_expect(!here.armed, 0))
 		arm();
-	if (is_ready())
-		record_switch(left, to, reason_of(how), object);
-	here.current = to;
-	swap_labels(left, to);
+	enter(left, to, reason_of(how), object, is_ready());
 	errno = saved_errno;
 	return left;
 }
@@ -291,11 +304,45 @@ void trc_fiber_forget(const struct trace_fiber *fiber)
 
 void trc_fiber_attach(void)
 {
+	here.told = NULL;
 	if (here.current)
 		record_switch(NULL, here.current, TRC_REASON_NONE, NULL);
 }
 
+/* It cannot become known any more, and loses nothing by that. */
 void trc_fiber_leave(void)
 {
-	trc_fiber_switch(NULL, TRACE_FIBER_YIELD, NULL);
+	if (here.current)
+		enter(here.current, NULL, TRC_REASON_NONE, NULL,
+		      !trc_self.quiet && trc_self_is_of_session());
+}
+
+bool trc_fiber_runs(void)
+{
+	return here.current != NULL;
+}
+
+bool trc_fiber_give_up(struct trc_fiber_state *state)
+{
+	if (!here.current)
+		return false;
+	state->current = here.current;
+	state->labels = here.labels;
+	here.current = NULL;
+	here.labels = NULL;
+	here.regions.session = 0;
+	state->in_force = trc_labels_set(NULL);
+	return true;
+}
+
+void trc_fiber_take_over(const struct trc_fiber_state *state)
+{
+	if (!here.armed)
+		arm();
+	if (is_ready())
+		record_switch(NULL, state->current, TRC_REASON_NONE, NULL);
+	here.current = state->current;
+	trc_labels_unref(here.labels);
+	here.labels = state->labels;
+	trc_labels_unref(trc_labels_set(state->in_force));
 }

@@ -52,14 +52,14 @@ void trace_labels_unref(const struct trace_labels *labels)
 
 const struct trace_labels *trace_labels_set(const struct trace_labels *labels)
 {
-	const struct trc_runtime *r = trc_keeper();
+	const struct trc_runtime *r = trc_keeper_now();
 
 	return __builtin_expect(r != NULL, 0) ? r->labels_set(labels) : trc_labels_set(labels);
 }
 
 struct trace_labels_scope trace_labels_enter(const struct trace_label *label, size_t n)
 {
-	const struct trc_runtime *r = trc_keeper();
+	const struct trc_runtime *r = trc_keeper_now();
 	struct trace_labels_scope scope = {NULL, false};
 	const struct trace_labels *labels;
 

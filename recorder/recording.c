@@ -227,6 +227,7 @@ void trc_recording_heap(enum trc_recording_who who, uint64_t period_bytes)
 
 void trc_recording_on(void)
 {
+	trc_keeper_now();
 	if (!trc_recording())
 		trc_session_record(true);
 	trc_self.quiet--;

@@ -42,6 +42,10 @@ static inline const struct trc_runtime *trc_keeper(void)
 	return elsewhere;
 }
 
+/* The same, and what the calling thread is in has been handed over to it (F6 of fiber.h).  Signal
+ * handlers too. */
+const struct trc_runtime *trc_keeper_now(void);
+
 /* What trace_last_error() says to the calling thread: "WHAT: WHY".  Returns err. Any thread. */
 int trc_api_fail(int err, const char *what, const char *why);
 void trc_api_clear(void);

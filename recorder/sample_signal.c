@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 #include "format/raw.h"
+#include "fiber.h"
 #include "rec.h"
 #include "sample_private.h"
 #include "sample_table.h"
@@ -94,12 +95,31 @@ static bool has_room(const void *context)
 	return off >= interrupted->uc_stack.ss_size || off >= ROOM;
 }
 
+/*
+ * True in a fiber of a thread that has no alternate stack yet, as it was not seen since recording
+ * began: coroutines' stacks are small.  From now on it has one, if that can be had.
+ */
+static bool stands_on_fiber(const void *context)
+{
+	ucontext_t *interrupted = (ucontext_t *)(uintptr_t)context;
+	void (*hook)(void) = trc_attach_hook;
+	stack_t now;
+
+	if (interrupted->uc_stack.ss_size || !trc_fiber_runs() || !hook)
+		return false;
+	hook();
+	if (trc_raw2(SYS_sigaltstack, 0, &now) || !now.ss_size)
+		return false;
+	interrupted->uc_stack = now; /* put back with the rest when the handler returns */
+	return true;
+}
+
 /* n samples in one, which stand for `value`. */
 static void record(unsigned int i, uint64_t n, uint64_t value, const void *context)
 {
 	uint64_t arg[5] = {trc_sample.number[i], value, trc_sample.event[i].period, 0, 0};
 
-	if (!context || !has_room(context) || !trc_self_ready()) {
+	if (!context || !has_room(context) || stands_on_fiber(context) || !trc_self_ready()) {
 		lose(i, trc_self.ended ? TRC_SAMPLE_LOSS_NO_THREAD : TRC_SAMPLE_LOSS_BUSY, n);
 		return;
 	}

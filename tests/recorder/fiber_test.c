@@ -300,6 +300,75 @@ START_TEST(a_thread_that_ends_leaves_its_fiber)
 }
 END_TEST
 
+static _Atomic bool is_inside, may_end;
+
+static void *end_unknown(void *fiber)
+{
+	trc_fiber_switch(fiber, YIELD, NULL);
+	atomic_store(&is_inside, true);
+	while (!atomic_load(&may_end))
+		sched_yield();
+	trc_self.ended = true; /* as interposers say it, before */
+	trc_thread_ended();
+	trc_labels_leave();
+	return NULL;
+}
+
+START_TEST(a_thread_that_ends_before_it_is_known_loses_nothing)
+{
+	struct trace_fiber *fiber = trc_fiber_create("f");
+	const struct trc_shared *shared;
+	pthread_t thread;
+
+	atomic_store(&is_inside, false);
+	atomic_store(&may_end, false);
+	pthread_create(&thread, NULL, end_unknown, fiber);
+	while (!atomic_load(&is_inside))
+		sched_yield();
+	open_session();
+	shared = trc_session_shared();
+	atomic_store(&may_end, true);
+	pthread_join(thread, NULL);
+	ck_assert_uint_eq(atomic_load(&((struct trc_overflow *)trc_area(
+				  (struct trc_shared *)(uintptr_t)shared, shared->overflow_off))->lost_total), 0);
+	close_session();
+	trc_fiber_destroy(fiber);
+}
+END_TEST
+
+/* As between a program's libtrc and libtrc-preload. */
+START_TEST(what_a_thread_is_in_is_handed_over)
+{
+	const struct trace_labels *inside = with("in", "side"), *outside = with("out", "side");
+	struct trc_fiber_state state;
+	struct trace_fiber *fiber;
+
+	open_session();
+	ck_assert(!trc_fiber_give_up(&state));
+	put_in_force(inside);
+	fiber = trc_fiber_create("f");
+	put_in_force(outside);
+	trc_fiber_switch(fiber, YIELD, NULL);
+	ck_assert(trc_fiber_give_up(&state));
+	ck_assert(!trc_fiber_runs());
+	ck_assert_ptr_null(trc_labels_now());
+	ck_assert(!trc_fiber_give_up(&state));
+	trc_fiber_take_over(&state);
+	ck_assert(trc_fiber_runs());
+	ck_assert_ptr_eq(trc_labels_now(), inside);
+	expect_switch(1, 1, 0, "f", TRC_REASON_NONE, 0);
+	trc_fiber_switch(NULL, YIELD, NULL);
+	ck_assert_ptr_eq(trc_labels_now(), outside);
+	trc_fiber_destroy(fiber);
+	put_in_force(NULL);
+	ck_assert_uint_eq(references(inside), 1);
+	ck_assert_uint_eq(references(outside), 1);
+	close_session();
+	trc_labels_unref(inside);
+	trc_labels_unref(outside);
+}
+END_TEST
+
 /* ---- events ---------------------------------------------------------------------------- */
 
 START_TEST(each_step_is_an_event)
@@ -874,6 +943,8 @@ int main(void)
 	tcase_add_test(c, labels_stay_with_their_fibers);
 	tcase_add_test(c, the_switch_is_told_before_the_labels_change);
 	tcase_add_test(c, a_thread_that_ends_leaves_its_fiber);
+	tcase_add_test(c, a_thread_that_ends_before_it_is_known_loses_nothing);
+	tcase_add_test(c, what_a_thread_is_in_is_handed_over);
 	tcase_add_test(c, each_step_is_an_event);
 	tcase_add_test(c, destroying_what_runs_leaves_it_first);
 	tcase_add_test(c, each_session_numbers_the_fibers_that_it_sees);

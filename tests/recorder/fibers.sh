@@ -96,6 +96,8 @@ check_child()
 	is "$1" "$2: fibers" "child's parent's" "SELECT group_concat(name, ' ') FROM
 		(SELECT DISTINCT name FROM event_fiber_create ORDER BY name)"
 	is "$1" "$2: numbers" 2 'SELECT count(DISTINCT fiber) FROM event_fiber_create'
+	is "$1" "$2: whose logs" "parent's child's" "SELECT group_concat(name, ' ') FROM
+		(SELECT f.name FROM logs AS l JOIN fibers AS f ON f.id = l.fiber ORDER BY l.ts_ns)"
 	passed "$2"
 }
 
