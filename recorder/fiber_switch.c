@@ -32,7 +32,7 @@ static inline bool is_ready(void)
 
 static __attribute__((noinline)) uint64_t name_look_up(struct trace_fiber *fiber)
 {
-	uint64_t id = trc_string_intern(fiber->name, fiber->name_bytes);
+	uint64_t id = trc_string_intern_if_spare(fiber->name, fiber->name_bytes);
 
 	if (id) {
 		atomic_store_explicit(&fiber->name_id, id, memory_order_relaxed);

@@ -342,6 +342,8 @@ enum { TRC_SET_WAYS = 8, TRC_STACK_CLASSES = 4, TRC_STRING_CLASSES = 2, TRC_LABE
  *       record that cites it has then been drained, or lies before all windows: when the epoch
  *       counts up some ring holds nothing from before it last did, so two steps later no
  *       window, which begins with the latest start of any full ring, reaches back to it
+ *   T4  a fiber's name takes a place only if half of its set stays free or may be evicted then:
+ *       programs have one for each request, and what others cite needs room as well
  */
 struct trc_entry_head {
 	_Atomic uint64_t key;

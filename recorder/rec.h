@@ -105,6 +105,8 @@ void trc_self_lost(void);
 uint64_t trc_stack_intern(const uint64_t *frame, uint32_t n, uint32_t epoch);
 /* The id of this string, 0 if there is no room now or it is longer than 248 bytes. */
 uint64_t trc_string_intern(const char *bytes, uint32_t n_bytes);
+/* The same of strings of which there may be any number (T4). */
+uint64_t trc_string_intern_if_spare(const char *bytes, uint32_t n_bytes);
 /* The id of this label set (labels_bytes.h), 0 as above. */
 uint64_t trc_labels_intern(const char *bytes, uint32_t n_bytes);
 /* A record is about to cite this label set: it stays for as long as if it had been looked up now.

@@ -19,6 +19,7 @@ struct content {
 	uint32_t n; /* frames or bytes */
 	uint32_t epoch;
 	uint64_t hash;
+	int spare_ways; /* T4: it takes a place only where so many stay without a live entry */
 };
 
 static inline uint64_t mix(uint64_t a, uint64_t b)
@@ -132,6 +133,29 @@ static bool may_evict(const struct set *set, int way, uint64_t key, uint64_t now
 	return false;
 }
 
+/* T3: an entry of this epoch or the one before may be cited still. */
+static inline bool is_live(uint64_t key, uint64_t used, uint64_t now)
+{
+	return key == TRC_KEY_BUSY || (key && (used >= now || now - used < 2));
+}
+
+/* T4.  Of threads that look at the same time each may take a place. */
+static bool may_take(const struct set *set, int spare_ways, uint64_t now)
+{
+	int n_room = 0;
+
+	if (!spare_ways)
+		return true;
+	for (int way = 0; way < TRC_SET_WAYS; way++) {
+		struct trc_entry_head *e = set_entry(set, way);
+
+		/* relaxed: nothing of the entry's content is looked at. */
+		n_room += !is_live(atomic_load_explicit(&e->key, memory_order_relaxed),
+				   atomic_load_explicit(&e->last_use, memory_order_relaxed), now);
+	}
+	return n_room > spare_ways;
+}
+
 /* The entry of this content in a set; -1 if there is none and no room. */
 static int set_find_or_fill(const struct set *set, const struct content *c, bool *made)
 {
@@ -151,8 +175,7 @@ static int set_find_or_fill(const struct set *set, const struct content *c, bool
 				atomic_store_explicit(&e->last_use, now, memory_order_relaxed);
 			return way;
 		}
-		/* T3: an entry of this epoch or the one before may be cited still. */
-		if (seen == TRC_KEY_BUSY || (seen && (used >= now || now - used < 2)))
+		if (is_live(seen, used, now))
 			continue;
 		if (!seen || used < victim_use) {
 			victim = way;
@@ -160,7 +183,8 @@ static int set_find_or_fill(const struct set *set, const struct content *c, bool
 			victim_use = seen ? used : 0;
 		}
 	}
-	if (victim < 0 || !may_evict(set, victim, victim_key, now))
+	if (victim < 0 || !may_take(set, c->spare_ways, now) ||
+	    !may_evict(set, victim, victim_key, now))
 		return -1;
 	*made = true;
 	return entry_fill(set_entry(set, victim), victim_key, c, key, now) ? victim : -1;
@@ -190,7 +214,7 @@ uint64_t trc_stack_intern(const uint64_t *frame, uint32_t n, uint32_t epoch)
 {
 	struct trc_shared *shared = trc_rec.shared;
 	unsigned int class = class_for(stack_frames, TRC_STACK_CLASSES, n);
-	struct content c = {frame, n, n, epoch, hash_words(frame, n, epoch)};
+	struct content c = {frame, n, n, epoch, hash_words(frame, n, epoch), 0};
 	char *area = trc_area(shared, shared->stacks_off);
 	bool made = false;
 	uint64_t id;
@@ -218,12 +242,12 @@ void trc_string_pin(uint64_t id)
 
 /* Of bytes, in a table of two classes that begins at `area`. */
 static uint64_t intern_bytes(char *area, const uint32_t *class_bytes, const uint32_t *sets,
-			     const char *bytes, uint32_t n_bytes)
+			     const char *bytes, uint32_t n_bytes, int spare_ways)
 {
 	unsigned int class = class_for(class_bytes, 2, n_bytes);
 	uint64_t word[TRC_LABELS_BYTES_MAX / 8];
 	uint32_t n_words = (n_bytes + 7) / 8;
-	struct content c = {word, n_words, n_bytes, 0, 0};
+	struct content c = {word, n_words, n_bytes, 0, 0, spare_ways};
 	size_t head_bytes = sizeof(struct trc_entry_head);
 	bool made = false;
 
@@ -238,12 +262,22 @@ static uint64_t intern_bytes(char *area, const uint32_t *class_bytes, const uint
 	return intern(area, class, sets[class], head_bytes + class_bytes[class], &c, &made);
 }
 
-uint64_t trc_string_intern(const char *bytes, uint32_t n_bytes)
+static uint64_t string_intern(const char *bytes, uint32_t n_bytes, int spare_ways)
 {
 	struct trc_shared *shared = trc_rec.shared;
 
 	return intern_bytes(trc_area(shared, shared->strings_off), string_bytes,
-			    shared->string_sets, bytes, n_bytes);
+			    shared->string_sets, bytes, n_bytes, spare_ways);
+}
+
+uint64_t trc_string_intern(const char *bytes, uint32_t n_bytes)
+{
+	return string_intern(bytes, n_bytes, 0);
+}
+
+uint64_t trc_string_intern_if_spare(const char *bytes, uint32_t n_bytes)
+{
+	return string_intern(bytes, n_bytes, TRC_SET_WAYS / 2);
 }
 
 uint64_t trc_labels_intern(const char *bytes, uint32_t n_bytes)
@@ -251,7 +285,7 @@ uint64_t trc_labels_intern(const char *bytes, uint32_t n_bytes)
 	struct trc_shared *shared = trc_rec.shared;
 
 	return intern_bytes(trc_area(shared, shared->labels_off), labels_bytes, shared->label_sets,
-			    bytes, n_bytes);
+			    bytes, n_bytes, 0);
 }
 
 bool trc_labels_touch(uint64_t id)

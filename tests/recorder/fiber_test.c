@@ -581,6 +581,41 @@ START_TEST(where_the_tables_have_no_room_the_records_carry_it)
 }
 END_TEST
 
+/* T4.  The ring is read meanwhile, so that nothing is lost; of two batches the names are in use. */
+START_TEST(a_name_for_each_fiber_leaves_room_for_what_others_cite)
+{
+	enum { MANY = 100000, BATCH = 4000 };
+	size_t n_inline = 0;
+	char name[TRC_FIBER_NAME_BYTES];
+
+	open_session();
+	for (int i = 0; i < MANY; i++) {
+		struct trace_fiber *fiber;
+
+		snprintf(name, sizeof(name), "request %d", i);
+		fiber = trc_fiber_create(name);
+		trc_fiber_destroy(fiber);
+		if (i % BATCH)
+			continue;
+		for (take(); reader.n_seen; reader.n_seen--) {
+			const struct seen *seen = &reader.seen[reader.n_seen - 1];
+			bool is_inline = (seen->flags & TRC_REC_INLINE_STRING) != 0;
+
+			if (seen->kind != TRC_KIND_FIBER_CREATE)
+				continue;
+			ck_assert_int_eq(is_inline, seen->b == 0); /* its name, or the id of it */
+			n_inline += is_inline;
+		}
+	}
+	ck_assert_uint_gt(n_inline, 0);
+	trc_own_runtime.region_begin(NULL, 0, "a type");
+	ck_assert_uint_eq(atomic_load(&trc_self.slot->n_regions), 1);
+	ck_assert_str_eq(string(atomic_load(&trc_self.slot->region[0].type)), "a type");
+	trc_own_runtime.region_end();
+	close_session();
+}
+END_TEST
+
 START_TEST(errno_is_kept)
 {
 	struct trace_fiber *fiber;
@@ -952,6 +987,7 @@ int main(void)
 	tcase_add_test(c, a_forked_child_is_in_its_fiber_still);
 	tcase_add_test(c, an_id_whose_entry_is_gone_is_looked_up_again);
 	tcase_add_test(c, where_the_tables_have_no_room_the_records_carry_it);
+	tcase_add_test(c, a_name_for_each_fiber_leaves_room_for_what_others_cite);
 	tcase_add_test(c, errno_is_kept);
 	tcase_add_test(c, open_regions_go_with_their_fiber);
 	tcase_add_test(c, what_a_thread_without_a_slot_ends_is_not_told_as_open);

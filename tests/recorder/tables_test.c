@@ -109,6 +109,65 @@ START_TEST(strings_are_found_by_content_and_pinned_ones_stay)
 }
 END_TEST
 
+/* "fiber 0", "fiber 1", ...; how many of them found a place. */
+static int name_fibers(int n, int per_pass)
+{
+	char text[64];
+	int n_found = 0;
+
+	for (int i = 0; i < n; i++) {
+		uint32_t n_bytes = (uint32_t)snprintf(text, sizeof(text), "fiber %d", i);
+		uint64_t id = trc_string_intern_if_spare(text, n_bytes);
+
+		n_found += id != 0;
+		if (id) /* what is there is found, however full its set is */
+			ck_assert_uint_eq(trc_string_intern_if_spare(text, n_bytes), id);
+		if (per_pass && i % per_pass == 0)
+			next_pass();
+	}
+	return n_found;
+}
+
+/* T4 */
+START_TEST(names_of_fibers_leave_half_of_each_set_to_others)
+{
+	enum { MANY = 100000 };
+	const int n_places = 512 * TRC_SET_WAYS; /* of short strings */
+	char text[64];
+
+	open_session();
+	ck_assert_int_eq(trc_session_shared()->string_sets[0] * TRC_SET_WAYS, n_places);
+	/* As many as may be at once: they go when they are old, as all do. */
+	ck_assert_int_eq(name_fibers(MANY, 0), n_places / 2);
+	next_pass();
+	next_pass();
+	ck_assert_int_eq(name_fibers(MANY, 0), n_places / 2);
+	ck_assert_int_gt(name_fibers(MANY, 1000), 2 * n_places);
+	for (int i = 0; i < 100; i++)
+		ck_assert_uint_ne(trc_string_intern(text, (uint32_t)snprintf(text, sizeof(text),
+									     "literal %d", i)),
+				  0);
+	trc_session_close();
+}
+END_TEST
+
+/* Others may take all of it, as ever. */
+START_TEST(names_of_fibers_take_no_place_in_sets_that_are_half_full)
+{
+	char text[64];
+	int n_found = 0;
+
+	open_session();
+	for (int i = 0; i < 100000; i++)
+		n_found += trc_string_intern(text, (uint32_t)snprintf(text, sizeof(text),
+								      "name %d", i)) != 0;
+	ck_assert_int_eq(n_found, 512 * TRC_SET_WAYS);
+	ck_assert_int_eq(name_fibers(1000, 0), 0);
+	ck_assert_uint_ne(trc_string_intern_if_spare("name 0", 6), 0);
+	trc_session_close();
+}
+END_TEST
+
 /* Threads that intern the same few hundred stacks, in sets that are full, while entries are
  * evicted all the time: an id always leads to the content that it was given for, or nowhere. */
 enum { INTERNERS = 4, ROUNDS = 40000 };
@@ -283,6 +342,8 @@ int main(void)
 	tcase_add_test(c, equal_stacks_have_one_id_and_others_another);
 	tcase_add_test(c, an_evicted_stack_reads_as_evicted);
 	tcase_add_test(c, strings_are_found_by_content_and_pinned_ones_stay);
+	tcase_add_test(c, names_of_fibers_leave_half_of_each_set_to_others);
+	tcase_add_test(c, names_of_fibers_take_no_place_in_sets_that_are_half_full);
 	tcase_add_test(c, an_id_never_leads_to_another_stack);
 	tcase_add_test(c, slots_run_out_and_come_back);
 	tcase_add_loop_test(c, a_maximum_is_never_exceeded, 0,
