@@ -34,3 +34,11 @@ void trc_fiber_destroy(struct trace_fiber *fiber)
 	free(fiber);
 	errno = saved_errno;
 }
+
+void trc_fiber_stack(struct trace_fiber *fiber, const void *lowest, size_t bytes)
+{
+	if (fiber)
+		fiber->stack = (struct trc_range){.lo = (uintptr_t)lowest,
+						  .hi = ((uintptr_t)lowest + bytes) & ~(uintptr_t)7,
+						  .whole = true};
+}

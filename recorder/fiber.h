@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "layout.h"
+#include "unwind_memory.h"
 #include "trc/fiber.h"
 
 struct trace_labels;
@@ -45,6 +46,7 @@ struct trace_fiber {
 	uint32_t name_bytes;
 	const struct trace_labels *labels; /* F3 */
 	struct trc_open_regions regions;   /* F4 */
+	struct trc_range stack;		   /* empty: not known.  Constant from its first run on */
 	char name[TRC_FIBER_NAME_BYTES];
 };
 
@@ -56,8 +58,9 @@ struct trc_fiber_state {
 
 /* ---- fiber.c.  Context: any thread, may block. ---- */
 
-/* As trace_fiber_create() and trace_fiber_destroy(). */
+/* As trace_fiber_create(), trace_fiber_stack() and trace_fiber_destroy(). */
 struct trace_fiber *trc_fiber_create(const char *name);
+void trc_fiber_stack(struct trace_fiber *fiber, const void *lowest, size_t bytes);
 void trc_fiber_destroy(struct trace_fiber *fiber);
 
 /* ---- fiber_switch.c.  Context: traced thread; errno is kept. ---- */

@@ -50,6 +50,12 @@ struct trace_fiber *trace_fiber_switch(struct trace_fiber *to, enum trace_fiber_
 	return left;
 }
 
+/* What has it is the same in both objects. */
+void trace_fiber_stack(struct trace_fiber *fiber, const void *lowest, size_t bytes)
+{
+	trc_fiber_stack(fiber, lowest, bytes);
+}
+
 void trace_fiber_ready(struct trace_fiber *fiber)
 {
 	const struct trc_runtime *r = trc_keeper_now();

@@ -237,12 +237,19 @@ static void swap_labels(struct trace_fiber *left, struct trace_fiber *to)
 	*labels_of(left) = trc_labels_set(labels);
 }
 
+/* What the thread runs from now on, on the stack that it has told of, if any. */
+static void run(struct trace_fiber *fiber)
+{
+	here.current = fiber;
+	trc_range_coroutine(fiber && fiber->stack.hi ? &fiber->stack : NULL);
+}
+
 static void enter(struct trace_fiber *left, struct trace_fiber *to, enum trc_reason reason,
 		  const void *object, bool ready)
 {
 	if (ready)
 		record_switch(left, to, reason, object);
-	here.current = to;
+	run(to);
 	/* A signal handler may come in between and make the thread known: as what it ran then. */
 	atomic_signal_fence(memory_order_seq_cst);
 	if (here.told != to && trc_self_is_of_session())
@@ -328,7 +335,7 @@ bool trc_fiber_give_up(struct trc_fiber_state *state)
 		return false;
 	state->current = here.current;
 	state->labels = here.labels;
-	here.current = NULL;
+	run(NULL);
 	here.labels = NULL;
 	here.regions.session = 0;
 	state->in_force = trc_labels_set(NULL);
@@ -341,7 +348,7 @@ void trc_fiber_take_over(const struct trc_fiber_state *state)
 		arm();
 	if (is_ready())
 		record_switch(NULL, state->current, TRC_REASON_NONE, NULL);
-	here.current = state->current;
+	run(state->current);
 	trc_labels_unref(here.labels);
 	here.labels = state->labels;
 	trc_labels_unref(trc_labels_set(state->in_force));

@@ -2,12 +2,13 @@
  * unwind_memory.c - see unwind_memory.h.
  *
  * The stacks that are known: the main thread's, whose top the kernel tells, and those of threads
- * that called trc_unwind_thread().  Of others (signal stacks, coroutines, threads from before us)
- * nobody tells where they end, and what follows may be unmapped between any two instructions: they
+ * that called trc_unwind_thread(); and of coroutines those that the program told of.  Of others (signal
+ * stacks, other coroutines, threads from before us) nobody tells where they end, and what follows may be unmapped between any two instructions: they
  * are read in copies that the kernel makes, at every capture anew.
  */
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
@@ -25,6 +26,9 @@
 static struct trc_range main_stack;
 /* Stored by the thread itself. */
 static __thread struct trc_range own_stack __attribute__((tls_model("initial-exec")));
+/* Read by its signal handlers, too. */
+static __thread const struct trc_range *volatile coroutine_stack
+	__attribute__((tls_model("initial-exec")));
 
 /*
  * Whether the page of `at` can be read.  A call that no filter forbids, and that never changes
@@ -81,9 +85,25 @@ static bool within(const struct trc_range *range, uintptr_t at)
 	return at - range->lo < range->hi - range->lo;
 }
 
+void trc_range_coroutine(const struct trc_range *stack)
+{
+	coroutine_stack = stack;
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* The one that this address is in, if any.  A coroutine's may be a piece of its thread's. */
+static const struct trc_range *stack_of(uintptr_t sp)
+{
+	const struct trc_range *coroutine = coroutine_stack;
+
+	if (coroutine && within(coroutine, sp))
+		return coroutine;
+	return within(&own_stack, sp) ? &own_stack : &main_stack;
+}
+
 void trc_range_stack(struct trc_range *range, uintptr_t sp, uintptr_t own_sp)
 {
-	const struct trc_range *stack = within(&own_stack, sp) ? &own_stack : &main_stack;
+	const struct trc_range *stack = stack_of(sp);
 
 	sp &= ~(uintptr_t)7;
 	range->lo = 0;

@@ -61,6 +61,10 @@ static inline bool trc_range_has(const struct trc_range *range, uintptr_t at)
 void trc_range_setup(void);
 void trc_range_thread(void);
 
+/* The calling thread is about to run a coroutine on this stack; NULL = not known where that ends.
+ * It stays there until the next call.  Context: traced thread. */
+void trc_range_coroutine(const struct trc_range *stack);
+
 /* Fetches 8 bytes.  Returns false, and leaves *value, where there is nothing to read. */
 static inline TRC_NO_SANITIZE bool trc_range_read(const struct trc_range *range,
 						  uintptr_t at, uintptr_t *value)

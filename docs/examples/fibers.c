@@ -313,6 +313,7 @@ static void fiber_make(struct tenant *tenant, unsigned int number)
 		abort();
 	snprintf(name, sizeof(name), "request %u", number);
 	f->trace = trace_fiber_create(name);
+	trace_fiber_stack(f->trace, f->stack, STACK_BYTES);
 	f->tenant = tenant;
 	getcontext(&f->context);
 	f->context.uc_stack.ss_sp = f->stack;

@@ -165,6 +165,8 @@ static void fiber_make(int i, void *stack)
 	f->fiber = trace_fiber_create(f->name);
 	if (!f->fiber)
 		die("no fiber");
+	if (i % 2) /* with and without */
+		trace_fiber_stack(f->fiber, stack, STACK_BYTES);
 }
 
 static void *stack_for(int i, char *own)

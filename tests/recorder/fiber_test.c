@@ -336,6 +336,30 @@ START_TEST(a_thread_that_ends_before_it_is_known_loses_nothing)
 }
 END_TEST
 
+START_TEST(a_stack_that_is_told_of_is_known_while_its_fiber_runs)
+{
+	static _Alignas(16) char stack[16384];
+	uintptr_t inside = (uintptr_t)stack + 8192;
+	struct trace_fiber *fiber = trc_fiber_create("f");
+	struct trc_range range;
+
+	trc_fiber_stack(fiber, stack, sizeof(stack));
+	trc_range_stack(&range, inside, 0);
+	ck_assert(!range.whole);
+	trc_fiber_switch(fiber, YIELD, NULL);
+	trc_range_stack(&range, inside, 0);
+	ck_assert(range.whole);
+	ck_assert_uint_eq(range.lo, inside);
+	ck_assert_uint_eq(range.hi, (uintptr_t)stack + sizeof(stack));
+	trc_range_stack(&range, (uintptr_t)stack + sizeof(stack), 0);
+	ck_assert(!range.whole);
+	trc_fiber_switch(NULL, YIELD, NULL);
+	trc_range_stack(&range, inside, 0);
+	ck_assert(!range.whole);
+	trc_fiber_destroy(fiber);
+}
+END_TEST
+
 /* As between a program's libtrc and libtrc-preload. */
 START_TEST(what_a_thread_is_in_is_handed_over)
 {
@@ -979,6 +1003,7 @@ int main(void)
 	tcase_add_test(c, the_switch_is_told_before_the_labels_change);
 	tcase_add_test(c, a_thread_that_ends_leaves_its_fiber);
 	tcase_add_test(c, a_thread_that_ends_before_it_is_known_loses_nothing);
+	tcase_add_test(c, a_stack_that_is_told_of_is_known_while_its_fiber_runs);
 	tcase_add_test(c, what_a_thread_is_in_is_handed_over);
 	tcase_add_test(c, each_step_is_an_event);
 	tcase_add_test(c, destroying_what_runs_leaves_it_first);

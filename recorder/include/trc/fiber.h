@@ -54,6 +54,14 @@ enum trace_fiber_leave {
 TRC_API struct trace_fiber *trace_fiber_create(const char *name);
 
 /**
+ * The stack that the fiber runs on: `bytes` from `lowest` on, all of them mapped for as long as it
+ * runs.  Said once, before its first run, if at all.  Where it is not said the recorder does not know
+ * where the stack ends, and has the kernel copy what lies above the innermost frames: some
+ * microseconds a wait or sample instead of a fraction of one.  NULL is fine.  Thread safe.
+ */
+TRC_API void trace_fiber_stack(struct trace_fiber *fiber, const void *lowest, size_t bytes);
+
+/**
  * The calling thread leaves the fiber that it is in and runs this one, until the next call; NULL:
  * its root fiber.  Call it next to the change of stacks, while still on the stack of what is left,
  * as that is where a wait is said to be.  `how` is said of what is left, and `object` what that
