@@ -416,6 +416,9 @@ async function showsFibers(page) {
 	same([await picked(await at(SCHED_A, 3.5, REGIONS)), await picked(await at(SCHED_A, 5, REGIONS)),
 		await picked(await at(SCHED_B, 5.2, LANE + 12)), await picked(await at(SCHED_B, 6, LANE + 12))],
 	[{kind: "region", id: 2}, null, null, {kind: "region", id: 2}], "and where it ran");
+	same(await Promise.all([9.1, 9.25, 9.35, 9.6].map(async (ms) => picked(await at(SCHED_A, ms, REGIONS)))),
+		[{kind: "region", id: 3}, null, null, {kind: "region", id: 3}],
+		"one of no fiber is drawn before and after runs that touch");
 
 	const run = await at(SCHED_B, 6);
 	await page.mouse.move(run.x, run.y);
@@ -461,6 +464,12 @@ async function showsFibers(page) {
 	await settle(page);
 	check((await detailsOf(page)).includes("Ran again\nnever: it ended at 0.009 500 000 s"), "which the wait tells, too",
 		await detailsOf(page));
+	await page.evaluate(() => window.trc.select("fiberrun", 8));
+	check((await detailsOf(page)).includes("Left\nit could go on; it did not run again, and ended 600 µs later"),
+		"a fiber that is ended long after it ran did not end by itself", await detailsOf(page));
+	await page.evaluate(() => window.trc.select("fiberrun", 9));
+	check((await detailsOf(page)).includes("Left\nit ended"), "as one does that is ended where it was left",
+		await detailsOf(page));
 	await page.evaluate(() => window.trc.select("fiber", 5));
 	check((await detailsOf(page)).includes("At the end\ndid not run yet"), "a fiber that never ran says so");
 	await page.evaluate(() => window.trc.select("region", 1));
@@ -492,7 +501,7 @@ async function findsFibers(page) {
 async function fibersPage(context) {
 	const page = await openPage(context, path.join(pages, "fibers.html"));
 
-	same(await page.evaluate(() => ["fibers", "fiberRuns", "fiberWaits"].map((k) => window.trc.counts[k])), [5, 7, 4],
+	same(await page.evaluate(() => ["fibers", "fiberRuns", "fiberWaits"].map((k) => window.trc.counts[k])), [7, 9, 4],
 		"fibers of the trace, their runs and waits");
 	await page.waitForSelector("#tops table");
 	const tops = await page.locator("#tops").innerText();

@@ -7,6 +7,8 @@ const RUN_ENDED = 1, RUN_OPEN = 2, RUN_CUT = 4, RUN_LOST = 8;
 const fiberStates = ["not known", "did not run yet", "running", "runnable", "waiting", "ended"];
 const FIBER_ROWS = 12, FIBER_NAMES = 15;
 const PIECES_MAX = 2000000; // of regions that lie in several runs
+const STEPS_MAX = 20000000; // through runs, to find them
+const FIBER_END_NS = 100000; // a scheduler tells of a fiber's end soon after it left it for good
 const OUTLINES_MAX = 400; // runs of the selected fiber that are outlined at a time
 
 // By fiber its kind: the first of those whose names differ only in their numbers, as "conn 1" and "conn 2".
@@ -60,6 +62,23 @@ function fibersLoad() {
 	}
 }
 
+// The stretches of a thread in which it ran fibers without a break, as starts and ends.
+function fibersBusy(lane) {
+	if (lane.busy)
+		return lane.busy;
+	const busy = lane.busy = {s: [], e: []};
+	for (let k = lane.lo; k < lane.hi; k++) {
+		const last = busy.e.length - 1;
+		if (last >= 0 && lane.s[k] <= busy.e[last]) {
+			busy.e[last] = Math.max(busy.e[last], laneEnd(lane, k));
+		} else {
+			busy.s.push(lane.s[k]);
+			busy.e.push(laneEnd(lane, k));
+		}
+	}
+	return busy;
+}
+
 // A region belongs to its fiber, and is drawn where that ran: one of a root fiber where its thread ran
 // no other.  Calls put(start, end) for each piece.
 function regionCut(i, put) {
@@ -74,10 +93,10 @@ function regionCut(i, put) {
 				runs.thread[runs.order[k]]);
 		return;
 	}
-	for (let k = lane ? Math.max(lane.lo, upperBound(lane.s, lane.lo, lane.hi, start) - 1) : 0;
-		lane && k < lane.hi && lane.s[k] < end; k++) {
-		put(at, lane.s[k], g.thread[i]);
-		at = Math.max(at, laneEnd(lane, k));
+	const busy = lane ? fibersBusy(lane) : {s: [], e: []}, n = busy.s.length;
+	for (let k = Math.max(0, upperBound(busy.s, 0, n, start) - 1); k < n && busy.s[k] < end; k++) {
+		put(at, busy.s[k], g.thread[i]);
+		at = Math.max(at, busy.e[k]);
 	}
 	put(at, end, g.thread[i]);
 }
@@ -94,22 +113,25 @@ function regionStretches(i) {
 // The pieces of all regions as rows for lanesOf(), by time; `row` is the region's.
 function regionPieces() {
 	const g = trace.region, cut = {row: [], start: [], length: [], thread: []};
+	let steps = 0, full = false;
 
-	for (let i = 0; i < g.n; i++) {
-		if (!g.thread[i])
+	for (let i = 0; i < g.n && !trace.regionsUncut; i++) {
+		if (!g.thread[i] || g.depth[i] >= REGION_LANES_MAX)
 			continue;
-		if (cut.row.length >= PIECES_MAX) {
-			trace.regionsUncut = g.n - i;
-			break;
-		}
 		regionCut(i, (from, until, thread) => {
-			if (until < from || (until === from && g.length[i]) || cut.row.length >= PIECES_MAX || !thread)
+			steps++;
+			if (until < from || (until === from && g.length[i]) || !thread)
+				return;
+			full = cut.row.length >= PIECES_MAX;
+			if (full)
 				return;
 			cut.row.push(i);
 			cut.start.push(from);
 			cut.length.push(until - from);
 			cut.thread.push(thread);
 		});
+		if (full || steps >= STEPS_MAX)
+			trace.regionsUncut = g.n - i - (full ? 0 : 1);
 	}
 	const order = Uint32Array.from(cut.row.keys()).sort((a, b) => cut.start[a] - cut.start[b]);
 	const pieces = {n: order.length, row: Uint32Array.from(order, (k) => cut.row[k])};
@@ -306,6 +328,13 @@ function fiberWaker(w) {
 		ready >= 0 ? ` at ${exactTime(ready)}` : null];
 }
 
+// How long after a run its fiber ended without running again, 0 if in it; -1 = it did not.
+function fiberEndAfter(r) {
+	const runs = trace.frun, ended = trace.fiber.ended[runs.fiber[r - 1] - 1] - 1;
+
+	return runs.flags[r - 1] & RUN_ENDED && ended >= 0 ? Math.max(0, ended - rowEnd(runs, r)) : -1;
+}
+
 // Why a run ended.
 function fiberLeft(r) {
 	const runs = trace.frun, i = r - 1, w = fiberWaitAfter(r);
@@ -314,11 +343,14 @@ function fiberLeft(r) {
 		return "it still ran at the end of the trace";
 	if (runs.flags[i] & RUN_LOST)
 		return "not known: events were lost then";
-	const ended = runs.flags[i] & RUN_ENDED;
-	if (!runs.reason[i])
-		return ended ? "it ended" : "another took its turn; it could have gone on";
-	return ["to wait: ", w ? link(fiberWaitLabel(w), {kind: "fiberwait", id: w}, {show: false})
-		: reasonName(runs.reason[i]), ended ? "; it ended without running again" : ""];
+	const ended = fiberEndAfter(r);
+	if (runs.reason[i])
+		return ["to wait: ", w ? link(fiberWaitLabel(w), {kind: "fiberwait", id: w}, {show: false})
+			: reasonName(runs.reason[i]), ended >= 0 ? "; it ended without running again" : ""];
+	if (ended < 0)
+		return "another took its turn; it could have gone on";
+	return ended <= FIBER_END_NS ? "it ended"
+		: `it could go on; it did not run again, and ended ${duration(ended)} later`;
 }
 
 // A neighbouring run: how far away, and where.
@@ -481,9 +513,12 @@ function fiberWaitDetails(sel) {
 
 function fiberTip(i, more) {
 	const runs = trace.frun, ended = fiberWaitBefore(i + 1), after = fiberWaitAfter(i + 1);
+	const endAfter = fiberEndAfter(i + 1);
+
 	return [`${fiberTitle(runs.fiber[i])} ran ${duration(runs.length[i])}${more}`,
 		ended ? `after ${fiberWaitLabel(ended)}` : "",
-		runs.reason[i] ? `left: ${reasonName(runs.reason[i])}` : runs.flags[i] & RUN_ENDED ? "ended" : "",
+		runs.reason[i] ? `left: ${reasonName(runs.reason[i])}`
+			: endAfter >= 0 && endAfter <= FIBER_END_NS ? "ended" : "",
 		after ? stackTop(trace.fwait.stack[after - 1]) : ""];
 }
 

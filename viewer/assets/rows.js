@@ -18,7 +18,7 @@ const trace = {
 	setFirst: null, // by label set: where its labels begin
 	parkFirst: null, // by thread index: where its parks begin
 	taskTracks: [], counterTracks: [],
-	regionsUncut: 0, // regions that are not drawn: others are in too many pieces
+	regionsUncut: 0, // regions that are not drawn, or in part: they are in too many pieces
 	stackFirst: null,
 };
 

@@ -175,7 +175,7 @@ function bannersDraw() {
 		if (head["without_" + key] > 0)
 			bannerAdd("note", `${count(head["without_" + key])} ${what} are left out of this page.`);
 	if (trace.regionsUncut)
-		bannerAdd("note", `${plural(trace.regionsUncut, "region")} not drawn: those before lie in too ` +
+		bannerAdd("note", `${plural(trace.regionsUncut, "region")} not drawn, or only in part: there are too ` +
 			"many runs of fibers.");
 	sampleBanners();
 	if (!head.has_sched) {
