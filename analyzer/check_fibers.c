@@ -29,6 +29,25 @@ static void check_end(struct trc_check *check, const struct trc_fiber *fiber,
 				    fiber->fiber, run->thread, run->start_ns, fiber->ended_ns);
 }
 
+/* Of one that began before.  If it lasts, that the thread left it may be what is missing. */
+static void check_beyond(struct trc_check *check, const struct trc_fiber *fiber,
+			 const struct trc_fiber_run *run)
+{
+	static const char format[] = "fiber %" PRIu64 ": thread %u runs it until %" PRId64
+				     " ns, after its end at %" PRId64 " ns";
+	int64_t run_until_ns = until_ns(check, run);
+
+	if (fiber->ended_ns == TRC_NEVER || run->start_ns - CLOCK_SKEW_NS > fiber->ended_ns ||
+	    run_until_ns - CLOCK_SKEW_NS <= fiber->ended_ns)
+		return;
+	if (run->flags & TRC_FIBER_RUN_OPEN)
+		trc_check_missing(check, fiber->ended_ns, run_until_ns, format, fiber->fiber,
+				  run->thread, run_until_ns, fiber->ended_ns);
+	else
+		trc_check_violation(check, fiber->ended_ns, run_until_ns, format, fiber->fiber,
+				    run->thread, run_until_ns, fiber->ended_ns);
+}
+
 /* That the other thread left it may be what is missing. */
 static void check_other(struct trc_check *check, const struct trc_fiber *fiber,
 			const struct trc_fiber_run *other, const struct trc_fiber_run *run)
@@ -69,6 +88,8 @@ int trc_check_fibers(struct trc_check *check)
 			if (*other)
 				check_other(check, &fiber[run->fiber - 1], *other, run);
 		}
+		if (!(run->flags & TRC_FIBER_RUN_CUT && run->flags & TRC_FIBER_RUN_OPEN))
+			check_beyond(check, &fiber[run->fiber - 1], run);
 		if (!*other || until_ns(check, run) > until_ns(check, *other))
 			*other = run;
 	}

@@ -302,6 +302,25 @@ $two
 @2000 thread=1 fiber_end fiber=5
 @22000 proc=1 thread=2 fiber_switch fiber=5
 END
+violation 'fiber 5: thread 1 runs it until 900000 ns, after its end at 50000 ns' <<END
+$two
+@1000 thread=1 fiber_switch fiber=5
+@50000 proc=1 thread=2 fiber_end fiber=5
+@900000 thread=1 fiber_switch left=5
+END
+violation 'fiber 5: thread 1 runs it until 900000 ns, after its end at 50000 ns' <<END
+$two
+@1000 thread=1 fiber_switch fiber=5
+@50000 proc=1 thread=2 fiber_end fiber=5
+@900000 thread=1 log message="still in it"
+END
+violation 'fiber 5: thread 1 runs it until 900000 ns, after its end at 50000 ns (explained by the gap on proc 1: 3 lost from 60000 to 70000 ns)' <<END
+$two
+@1000 thread=1 fiber_switch fiber=5
+@50000 proc=1 thread=2 fiber_end fiber=5
+@70000 proc=1 thread=2 gap lost_events=3 since=60000 cause=ring_full
+@900000 thread=1 fiber_switch left=5
+END
 violation 'fiber 5: the region end at 3000 ns has no begin' <<END
 $two
 @500 thread=1 region_begin type="of the thread's own"
@@ -487,6 +506,14 @@ stack made 0x10
 END
 run "$analyze" --check fibers.trc
 same 'fibers' '0 13 events checked: nothing is wrong' "$status $(cat out)"
+"$assemble" - ends.trc <<END || exit 1
+$two
+@1000 thread=1 fiber_switch fiber=5
+@45000 proc=1 thread=2 fiber_end fiber=5
+@50000 thread=1 fiber_switch left=5
+END
+run "$analyze" --check ends.trc
+same 'a fiber that ends' '0 3 events checked: nothing is wrong' "$status $(cat out)"
 # That a fiber was left may have been recorded before.
 "$assemble" - late.trc <<END || exit 1
 $two
