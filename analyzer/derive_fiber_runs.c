@@ -4,7 +4,10 @@
  *   F6  a run begins and ends with a switch of its thread's.  Where one is missing it is told from
  *       the end of the gap on, or up to its beginning (B2); of one from before the window the part
  *       in it
- *   F7  a thread's last run ends with the thread
+ *   F7  a thread's last run ends with the thread, at the latest when another program is executed; so
+ *       does one whose end is lost
+ *   F8  a thread that was there before recording began tells with a switch from its root fiber which
+ *       fiber it is in: when that run began is not known
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -53,37 +56,63 @@ static void run_begin(struct runs *r, struct trc_fiber_run *run, const struct tr
 		run->start_ns = r->m->window_ns;
 	r->next = change_at(r, span, run->start_ns);
 	for (size_t i = r->next; !seen && is_at(r, i, span, span->start_ns); i++)
-		seen = c[i].value == span->value;
+		seen = c[i].value == span->value && !(c[i].note & TRC_FIBER_FIRST_SEEN); /* F8 */
 	if (!seen)
 		run->flags |= TRC_FIBER_RUN_CUT;
 }
 
-/* F7 */
-static int64_t thread_end(const struct runs *r, const struct trc_thread_span *span)
+/* The first execution of another program after this time; TRC_NEVER = there was none. */
+static int64_t exec_after(const struct runs *r, int64_t ts_ns)
+{
+	const int64_t *exec_ns = r->exits->exec_ns.row;
+	size_t low = 0, high = r->exits->exec_ns.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (exec_ns[middle] <= ts_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < r->exits->exec_ns.n ? exec_ns[low] : TRC_NEVER;
+}
+
+/* Where a run ends that no switch ends (F7); TRC_NEVER = it lasts. */
+static void run_end_unseen(const struct runs *r, struct trc_fiber_run *run,
+			   const struct trc_thread_span *span)
 {
 	uint32_t row = trc_index_get(&r->exits->row, span->thread);
+	int64_t exec_ns = exec_after(r, run->start_ns);
+	bool lost = span->end_ns != TRC_NEVER;
 
-	if (row != TRC_INDEX_NONE)
-		return ((const int64_t *)r->exits->ns.row)[row];
-	return r->exits->exec_ns > span->start_ns ? r->exits->exec_ns : TRC_NEVER;
+	run->end_ns = span->end_ns;
+	if (!lost && row != TRC_INDEX_NONE)
+		run->end_ns = ((const int64_t *)r->exits->ns.row)[row];
+	if (exec_ns != TRC_NEVER && (run->end_ns == TRC_NEVER || exec_ns < run->end_ns)) {
+		run->end_ns = exec_ns;
+		lost = false;
+	}
+	if (run->end_ns == TRC_NEVER)
+		run->flags |= TRC_FIBER_RUN_OPEN;
+	if (lost)
+		run->flags |= TRC_FIBER_RUN_LOST;
 }
 
 static void run_end(struct runs *r, struct trc_fiber_run *run, const struct trc_thread_span *span)
 {
 	const struct trc_change *c = r->changes->changes.row;
 
-	run->end_ns = span->end_ns == TRC_NEVER ? thread_end(r, span) : span->end_ns;
-	if (run->end_ns == TRC_NEVER)
-		run->flags |= TRC_FIBER_RUN_OPEN;
-	if (span->end_ns == TRC_NEVER)
-		return;
-	for (size_t i = change_at(r, span, span->end_ns); is_at(r, i, span, span->end_ns); i++) {
+	for (size_t i = span->end_ns == TRC_NEVER ? r->changes->changes.n
+						  : change_at(r, span, span->end_ns);
+	     is_at(r, i, span, span->end_ns); i++) {
 		if (c[i].before == span->value) {
+			run->end_ns = span->end_ns;
 			run->reason = (uint8_t)c[i].note;
 			return;
 		}
 	}
-	run->flags |= TRC_FIBER_RUN_LOST;
+	run_end_unseen(r, run, span);
 }
 
 static int run_add(struct runs *r, const struct trc_thread_span *span)

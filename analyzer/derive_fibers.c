@@ -54,6 +54,7 @@ struct fibers {
 	struct trc_index row;	    /* by number */
 	struct trc_array now;	    /* struct fiber_now; as fibers, in the order of their coming */
 	struct trc_thread_exits exits;
+	struct trc_index found; /* by serial: 1 = nobody created it; 0 = has switched since */
 	size_t n_executed; /* fibers of programs before the one that was executed last */
 };
 
@@ -196,6 +197,20 @@ static void fiber_entered(struct fibers *f, uint32_t id, int64_t now_ns, uint32_
 	now->early = nobody;
 }
 
+/* The thread was there when recording began, this is the first that is said of its fibers, and the
+ * fiber was there, too: that the switch is made now is not said. */
+static int look_first_seen(struct fibers *f, struct trc_change *change)
+{
+	uint64_t thread = (uint64_t)change->thread;
+
+	if (trc_index_get(&f->found, thread) != 1)
+		return 0;
+	if (change->value && !change->before && !change->note &&
+	    fiber_at(f, change->value)->created_ns == TRC_NEVER)
+		change->note = TRC_FIBER_FIRST_SEEN;
+	return trc_index_put(&f->found, thread, 0);
+}
+
 static int switch_event(struct fibers *f, const struct trc_columns *c, uint32_t row)
 {
 	uint64_t number = trc_arg(c, row, TRC_A_FIBER_SWITCH_FIBER);
@@ -212,7 +227,9 @@ static int switch_event(struct fibers *f, const struct trc_columns *c, uint32_t 
 
 	if ((number && !id) || (left && !left_id))
 		return -ENOMEM;
-	err = change.thread ? trc_changes_add(&f->changes, &change) : 0;
+	err = look_first_seen(f, &change);
+	if (!err && change.thread)
+		err = trc_changes_add(&f->changes, &change);
 	if (!err && id)
 		err = set_name(f, id, trc_arg(c, row, TRC_A_FIBER_SWITCH_NAME));
 	if (err || change.ts_ns < f->m->window_ns) /* F3 */
@@ -281,13 +298,27 @@ static void fiber_end(struct fibers *f, uint32_t id, int64_t now_ns)
 }
 
 /* F5 */
-static void process_event(struct fibers *f, const struct trc_columns *c, uint32_t row)
+static int process_event(struct fibers *f, const struct trc_columns *c, uint32_t row)
 {
+	int64_t *ns;
+
 	if (trc_arg(c, row, TRC_A_PROCESS_WHAT) != TRC_PROCESS_EXEC)
-		return;
-	f->exits.exec_ns = c->time_ns[row];
+		return 0;
+	ns = trc_array_add(&f->exits.exec_ns);
+	if (!ns)
+		return -ENOMEM;
+	*ns = c->time_ns[row];
 	for (; f->n_executed < f->m->fibers.n; f->n_executed++)
 		fiber_end(f, (uint32_t)f->n_executed + 1, c->time_ns[row]);
+	return 0;
+}
+
+/* Whom nobody created may have been there before recording began. */
+static int start_event(struct fibers *f, const struct trc_columns *c, uint32_t row)
+{
+	if (!c->thread[row] || trc_arg(c, row, TRC_A_THREAD_START_CREATOR))
+		return 0;
+	return trc_index_put(&f->found, c->thread[row], 1);
 }
 
 static int exit_event(struct fibers *f, const struct trc_columns *c, uint32_t row)
@@ -332,8 +363,9 @@ static int fibers_event(struct fibers *f, const struct trc_span *span, uint32_t 
 	case TRC_KIND_THREAD_EXIT:
 		return exit_event(f, c, row);
 	case TRC_KIND_PROCESS:
-		process_event(f, c, row);
-		return 0;
+		return process_event(f, c, row);
+	case TRC_KIND_THREAD_START:
+		return start_event(f, c, row);
 	case TRC_KIND_GAP:
 		return trc_changes_gap(&f->changes, span, row);
 	default:
@@ -571,6 +603,8 @@ static void fibers_free(struct trc_derive *derive)
 	trc_array_free(&f->now);
 	trc_index_free(&f->exits.row);
 	trc_array_free(&f->exits.ns);
+	trc_array_free(&f->exits.exec_ns);
+	trc_index_free(&f->found);
 	free(f);
 }
 
@@ -578,8 +612,8 @@ int trc_derive_fibers(struct trc_derive **out, struct trc_model *m)
 {
 	static const unsigned int kinds[] = {TRC_KIND_FIBER_CREATE, TRC_KIND_FIBER_SWITCH,
 					     TRC_KIND_FIBER_READY,  TRC_KIND_FIBER_END,
-					     TRC_KIND_THREAD_EXIT,  TRC_KIND_PROCESS,
-					     TRC_KIND_GAP};
+					     TRC_KIND_THREAD_START, TRC_KIND_THREAD_EXIT,
+					     TRC_KIND_PROCESS,	    TRC_KIND_GAP};
 	struct fibers *f = calloc(1, sizeof(*f));
 
 	if (!f)
@@ -588,7 +622,7 @@ int trc_derive_fibers(struct trc_derive **out, struct trc_model *m)
 	trc_changes_init(&f->changes, m);
 	f->now.row_bytes = sizeof(struct fiber_now);
 	f->exits.ns.row_bytes = sizeof(int64_t);
-	f->exits.exec_ns = TRC_NEVER;
+	f->exits.exec_ns.row_bytes = sizeof(int64_t);
 	f->derive = (struct trc_derive){.part = TRC_PART_FIBERS,
 					.span = fibers_span,
 					.end = fibers_end,

@@ -276,7 +276,8 @@ enum {
 	TRC_FIBER_RUN_ENDED = 1, /* its fiber's last: it ended without running again */
 	TRC_FIBER_RUN_OPEN = 2,	 /* still running at the end of the trace */
 	TRC_FIBER_RUN_CUT = 4,	 /* it began before start_ns: that is where the window begins, or the
-				    gap ends in which the switch to it was lost */
+				    gap ends in which the switch to it was lost; or it may have: the
+				    thread was there before recording began, and first seen then */
 	TRC_FIBER_RUN_LOST = 8,	 /* it ended after end_ns: that is where the gap begins in which the
 				    switch away from it was lost */
 };

@@ -105,7 +105,8 @@ static const struct trc_sql_column fiber_runs_columns[] = {
 		"lost: the switch away from it is missing, end_ns is where the gap begins"},
 	{"cut", "INTEGER", TRC_FIELD_CALL, 0, run_cut,
 	 .doc = "1 = it began before start_ns, which is where the window of a snapshot begins, or a "
-		"gap ends in which the switch to it was lost"},
+		"gap ends in which the switch to it was lost; or it may have: its "
+		"thread was there before recording began, and that is when it was first seen"},
 };
 
 CALL(wait_fiber)

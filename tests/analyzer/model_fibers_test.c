@@ -160,6 +160,31 @@ static const struct row {
 		 "@900 thread=2 log\n",
 	 "5 on 1 100 700 E\n"},
 
+	{"the first one that is executed while it lasts, whatever is executed before or later",
+	 THREADS "@50 thread=1 process what=2 value=1\n@100 thread=1 fiber_switch fiber=5\n"
+		 "@300 thread=1 process what=2 value=1\n@400 thread=2 fiber_switch fiber=6\n"
+		 "@500 thread=2 process what=2 value=1\n@600 thread=3 fiber_switch fiber=7\n"
+		 "@900 thread=3 log\n",
+	 "5 on 1 100 300 E\n6 on 2 400 500 E\n7 on 3 600 - O\n"},
+
+	{"another program is executed before the gap in which it may have been left",
+	 THREADS "@100 thread=1 fiber_switch fiber=5\n@200 thread=1 process what=2 value=1\n" GAP(
+		 300, 400) "@900 thread=3 log\nthread_fiber thread=3 fiber=7\n",
+	 "5 on 1 100 200 E\n7 on 3 400 - O C\n"},
+
+	{"of a thread from before recording: when it was first seen to be in what was there, too",
+	 THREADS "@100 thread=1 thread_start tid=101\n@110 thread=1 fiber_create fiber=5\n"
+		 "@110 thread=1 fiber_switch fiber=5\n@200 thread=1 fiber_switch left=5\n"
+		 "@300 thread=1 fiber_switch fiber=5\n@400 thread=1 fiber_switch left=5\n",
+	 "5 on 1 110 200 C\n5 on 1 300 400\n"},
+
+	{"but a fiber made since, or a thread created since, was not there",
+	 THREADS "@100 thread=1 thread_start tid=101\n@110 thread=1 fiber_create fiber=5 stack=s1\n"
+		 "@120 thread=1 fiber_switch fiber=5\n@150 thread=2 thread_start tid=102 creator=1\n"
+		 "@160 thread=2 fiber_create fiber=6\n@160 thread=2 fiber_switch fiber=6\n"
+		 "@200 thread=1 fiber_switch left=5\n@300 thread=2 fiber_switch left=6\n",
+	 "5 on 1 120 200\n6 on 2 160 300\n"},
+
 	{"a switch to it is missing: it ran from the end of the gap on",
 	 THREADS "@100 thread=1 fiber_switch fiber=5\n@200 thread=1 fiber_switch left=5\n" GAP(
 		 300, 400) "@600 thread=1 fiber_switch left=5\n",
