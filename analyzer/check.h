@@ -5,7 +5,8 @@
  * stream's follow each other.  Threads: parks and resumes match, regions nest and are closed
  * when their thread exits, nothing comes before its start or after its exit, and no thread is
  * on procs for longer than it lives; the labels that it had are those that it was given last, and
- * those at the end are told once.  Fibers: each runs on one thread at a time and not after its end,
+ * those at the end are told once.  Fibers: each runs on one thread at a time, after its end nothing
+ * is said of it,
  * a thread leaves the one that it went over to, and regions nest within their fiber.  Tasks
  * begin once, end once, and exist where they are named.  Samples are of events in their table.
  * A sampled allocation is made once and freed once, as it was made.

@@ -302,6 +302,14 @@ static int thread_exit_seen(struct event_check *e, struct check_thread *t, int64
 
 /* --- labels, fibers and samples --- */
 
+static void fiber_named(struct event_check *e, const char *kind, const struct trc_columns *c,
+			uint32_t row)
+{
+	if (e->fibers)
+		trc_check_fiber_named(e->check, kind, trc_arg(c, row, TRC_A_FIBER_FIBER),
+				      c->thread[row], c->time_ns[row]);
+}
+
 /* Each event says what the thread had before: what the event before that gave it. */
 static void give(struct event_check *e, const struct check_thread *t, struct given *given,
 		 const struct given *now, uint64_t before, const char *const words[2])
@@ -455,6 +463,15 @@ static int check_event(struct event_check *e, struct check_thread *t, const stru
 		return 0;
 	case TRC_KIND_FIBER_SWITCH:
 		fiber_switched(e, t, c, row);
+		return 0;
+	case TRC_KIND_FIBER_CREATE:
+		fiber_named(e, "fiber_create", c, row);
+		return 0;
+	case TRC_KIND_FIBER_READY:
+		fiber_named(e, "fiber_ready", c, row);
+		return 0;
+	case TRC_KIND_FIBER_END:
+		fiber_named(e, "fiber_end", c, row);
 		return 0;
 	default:
 		return 0;

@@ -1,6 +1,6 @@
 /*
  * check_fibers.c - when fibers ran, by what their threads say: on one thread at a time, and not
- * after their end.
+ * after their end; nor is anything else said of them then.
  *
  * The program's scheduler has a fiber left before another thread runs it, but it is procs that are
  * asked for the time: what comes out within CLOCK_SKEW_NS of each other may have been in order.
@@ -60,6 +60,35 @@ static void check_other(struct trc_check *check, const struct trc_fiber *fiber,
 				  " ns on, but thread %u runs it until %" PRId64 " ns",
 				  fiber->fiber, run->thread, run->start_ns, other->thread,
 				  other_until_ns);
+}
+
+/* NULL if there is none of this number. */
+static const struct trc_fiber *fiber_of(const struct trc_check *check, uint64_t number)
+{
+	size_t low = 0, n, high;
+	const struct trc_fiber *fiber = trc_model_fibers(check->m, &n);
+
+	for (high = n; low < high;) {
+		size_t middle = low + (high - low) / 2;
+
+		if ((int64_t)fiber[middle].fiber < (int64_t)number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < n && fiber[low].fiber == number ? &fiber[low] : NULL;
+}
+
+void trc_check_fiber_named(struct trc_check *check, const char *kind, uint64_t number,
+			   uint32_t thread, int64_t now_ns)
+{
+	const struct trc_fiber *fiber = fiber_of(check, number);
+
+	if (fiber && fiber->ended_ns != TRC_NEVER && now_ns - CLOCK_SKEW_NS > fiber->ended_ns)
+		trc_check_violation(check, fiber->ended_ns, now_ns,
+				    "fiber %" PRIu64 ": thread %u has a %s of it at %" PRId64
+				    " ns, after its end at %" PRId64 " ns",
+				    number, thread, kind, now_ns, fiber->ended_ns);
 }
 
 int trc_check_fibers(struct trc_check *check)

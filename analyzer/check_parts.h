@@ -27,6 +27,10 @@ int trc_check_cut(struct trc_check *check);
 /* All that needs events in order.  0 or -ENOMEM. */
 int trc_check_events(struct trc_check *check);
 
+/* The thread says this of the fiber at now_ns, which must not be after its end; with
+ * TRC_PART_FIBERS. */
+void trc_check_fiber_named(struct trc_check *check, const char *kind, uint64_t number,
+			   uint32_t thread, int64_t now_ns);
 /* When fibers ran.  0 or -ENOMEM. */
 int trc_check_fibers(struct trc_check *check);
 

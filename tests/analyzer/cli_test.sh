@@ -321,6 +321,27 @@ $two
 @70000 proc=1 thread=2 gap lost_events=3 since=60000 cause=ring_full
 @900000 thread=1 fiber_switch left=5
 END
+violation 'fiber 5: thread 2 has a fiber_ready of it at 30000 ns, after its end at 2000 ns' <<END
+$two
+@1000 thread=1 fiber_switch fiber=5
+@2000 thread=1 fiber_switch left=5
+@2000 thread=1 fiber_end fiber=5
+@30000 proc=1 thread=2 fiber_ready fiber=5
+END
+violation 'fiber 5: thread 2 has a fiber_create of it at 30000 ns, after its end at 2000 ns' <<END
+$two
+@1000 thread=1 fiber_switch fiber=5
+@2000 thread=1 fiber_switch left=5
+@2000 thread=1 fiber_end fiber=5
+@30000 proc=1 thread=2 fiber_create fiber=5
+END
+violation 'fiber 5: thread 2 has a fiber_end of it at 30000 ns, after its end at 2000 ns' <<END
+$two
+@1000 thread=1 fiber_switch fiber=5
+@2000 thread=1 fiber_switch left=5
+@2000 thread=1 fiber_end fiber=5
+@30000 proc=1 thread=2 fiber_end fiber=5
+END
 violation 'fiber 5: the region end at 3000 ns has no begin' <<END
 $two
 @500 thread=1 region_begin type="of the thread's own"
@@ -510,10 +531,11 @@ same 'fibers' '0 13 events checked: nothing is wrong' "$status $(cat out)"
 $two
 @1000 thread=1 fiber_switch fiber=5
 @45000 proc=1 thread=2 fiber_end fiber=5
+@49000 thread=1 fiber_ready fiber=5
 @50000 thread=1 fiber_switch left=5
 END
 run "$analyze" --check ends.trc
-same 'a fiber that ends' '0 3 events checked: nothing is wrong' "$status $(cat out)"
+same 'a fiber that ends' '0 4 events checked: nothing is wrong' "$status $(cat out)"
 # That a fiber was left may have been recorded before.
 "$assemble" - late.trc <<END || exit 1
 $two
