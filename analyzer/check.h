@@ -6,10 +6,9 @@
  * when their thread exits, nothing comes before its start or after its exit, and no thread is
  * on procs for longer than it lives; the labels that it had are those that it was given last, and
  * those at the end are told once.  Fibers: each runs on one thread at a time, after its end nothing
- * is said of it,
- * a thread leaves the one that it went over to, and regions nest within their fiber.  Tasks
- * begin once, end once, and exist where they are named.  Samples are of events in their table.
- * A sampled allocation is made once and freed once, as it was made.
+ * is said of it, a thread leaves the one that it went over to, and regions nest within their
+ * fiber.  Tasks begin once, end once, and exist where they are named.  Samples are of events in
+ * their table.  A sampled allocation is made once and freed once, as it was made.
  *
  *   V1  damage to one block keeps nothing else from being checked
  *   V2  a violation that lost events explain is listed like any other, and says so
