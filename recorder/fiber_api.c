@@ -16,11 +16,11 @@ static void hand_over(const struct trc_runtime *keeper)
 		trc_fiber_take_over(&state);
 }
 
-const struct trc_runtime *trc_keeper_now(void)
+const struct trc_runtime *trc_keeper_of_two(void)
 {
 	const struct trc_runtime *keeper = trc_keeper(), *elsewhere = trc_elsewhere;
 
-	if (!busy && elsewhere && elsewhere->struct_bytes >= sizeof(*elsewhere)) {
+	if (!busy && elsewhere->struct_bytes >= sizeof(*elsewhere)) {
 		busy = true;
 		hand_over(keeper);
 		busy = false;

@@ -44,7 +44,11 @@ static inline const struct trc_runtime *trc_keeper(void)
 
 /* The same, and what the calling thread is in has been handed over to it (F6 of fiber.h).  Signal
  * handlers too. */
-const struct trc_runtime *trc_keeper_now(void);
+const struct trc_runtime *trc_keeper_of_two(void);
+static inline const struct trc_runtime *trc_keeper_now(void)
+{
+	return __builtin_expect(!trc_elsewhere, 1) ? NULL : trc_keeper_of_two();
+}
 
 /* What trace_last_error() says to the calling thread: "WHAT: WHY".  Returns err. Any thread. */
 int trc_api_fail(int err, const char *what, const char *why);
