@@ -60,11 +60,15 @@ static double burst_contexts(void)
 	return per_call(from);
 }
 
-static struct trace_fiber *fiber_with(const char *value)
+static void fibers_make(void)
 {
-	TRACE_LABELS("tenant", value);
-
-	return trace_fiber_create(value);
+	{
+		TRACE_LABELS("tenant", "one");
+		one = trace_fiber_create("one");
+		other = trace_fiber_create("other");
+	}
+	TRACE_LABELS("tenant", "two");
+	labelled = trace_fiber_create("labelled");
 }
 
 static void measure_recording(void)
@@ -111,9 +115,7 @@ int main(int argc, char **argv)
 	there.uc_stack.ss_sp = stack;
 	there.uc_stack.ss_size = sizeof(stack);
 	makecontext(&there, come_back, 0);
-	one = fiber_with("one");
-	other = fiber_with("one");
-	labelled = fiber_with("two");
+	fibers_make();
 	measure_off();
 	if (trace_start(argv[1], NULL)) {
 		fprintf(stderr, "bench_fibers: %s\n", trace_last_error());
