@@ -5,15 +5,43 @@
 #include <stdio.h>
 #include "analyzer/check_parts.h"
 
+/* The first of those that overlap with this time; NULL = none. */
 static const struct trc_gap *gap_between(const struct trc_check *check, int64_t from_ns,
 					 int64_t until_ns)
 {
+	const int64_t *latest_ns = check->gaps_latest_ns.row;
 	const struct trc_gap *gap = check->gaps.row;
+	size_t low = 0, high = check->gaps_latest_ns.n;
 
-	for (size_t i = 0; i < check->gaps.n; i++)
-		if (gap[i].lost_events && gap[i].since_ns <= until_ns && gap[i].ts_ns >= from_ns)
-			return &gap[i];
-	return NULL;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (latest_ns[middle] == TRC_NEVER || latest_ns[middle] < from_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < check->gaps_latest_ns.n && gap[low].since_ns <= until_ns ? &gap[low] : NULL;
+}
+
+/* By their beginning, each with the latest end of all up to it, so that one is found by halving. */
+static int gaps_sort(struct trc_check *check)
+{
+	int err = trc_array_sort(&check->gaps, offsetof(struct trc_gap, since_ns),
+				 offsetof(struct trc_gap, proc));
+	const struct trc_gap *gap = check->gaps.row;
+	int64_t latest_ns = TRC_NEVER;
+
+	for (size_t i = 0; i < check->gaps.n && !err; i++) {
+		int64_t *place = trc_array_add(&check->gaps_latest_ns);
+
+		if (!place)
+			return -ENOMEM;
+		if (gap[i].lost_events && gap[i].ts_ns > latest_ns)
+			latest_ns = gap[i].ts_ns;
+		*place = latest_ns;
+	}
+	return err;
 }
 
 static void violation(struct trc_check *check, int64_t from_ns, int64_t until_ns,
@@ -231,9 +259,12 @@ int trc_check(struct trc_model *m, trc_check_fn *report, void *context,
 				  .report = report,
 				  .context = context,
 				  .gaps = {.row_bytes = sizeof(struct trc_gap)},
+				  .gaps_latest_ns = {.row_bytes = sizeof(int64_t)},
 				  .cut_ns = INT64_MAX};
 	int err = check_blocks(&check);
 
+	if (!err)
+		err = gaps_sort(&check);
 	if (!err) {
 		check_file(&check);
 		err = check_streams(&check);
@@ -255,6 +286,7 @@ int trc_check(struct trc_model *m, trc_check_fn *report, void *context,
 	if (err)
 		snprintf(error->text, sizeof(error->text), "out of memory");
 	trc_array_free(&check.gaps);
+	trc_array_free(&check.gaps_latest_ns);
 	*totals = check.totals;
 	return err;
 }

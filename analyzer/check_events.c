@@ -261,7 +261,8 @@ static int region_end(struct event_check *e, const struct check_thread *t, int64
 	if (!regions)
 		return -ENOMEM;
 	if (regions->open.n) {
-		regions->open.n--;
+		if (!--regions->open.n && id) /* there may be a million fibers */
+			trc_array_free(&regions->open);
 	} else if (id) {
 		fiber = trc_model_fibers(e->check->m, &n) + id - 1;
 		if (fiber->created_ns != TRC_NEVER)

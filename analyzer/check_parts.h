@@ -10,7 +10,8 @@ struct trc_check {
 	trc_check_fn *report;
 	void *context;
 	struct trc_check_totals totals;
-	struct trc_array gaps; /* struct trc_gap, in no order */
+	struct trc_array gaps; /* struct trc_gap, by since_ns once all blocks have been looked at */
+	struct trc_array gaps_latest_ns; /* int64_t, one for each: see check.c */
 	int64_t cut_ns;        /* from here on events may be missing (V4); INT64_MAX = none are */
 };
 
