@@ -419,6 +419,8 @@ static bool ring_look(struct trc_drain *d, uint32_t proc)
 		r->head = r->pos;
 		return false;
 	}
+	/* relaxed: losses that come a moment later are told with the next. */
+	r->lost = atomic_load_explicit(&ring->lost_total, memory_order_relaxed);
 	/* acquire: pairs with the commit: every word below head has been written (R2, R3). */
 	r->head = atomic_load_explicit(&ring->head, memory_order_acquire);
 	if (r->head < r->pos) { /* it never goes back */
@@ -453,18 +455,41 @@ static void look_at_all(struct trc_drain *d)
 }
 
 /* R6: losses after the last gap record. */
+static void last_gap(struct trc_drain *d, struct trc_drain_stream *s, uint64_t lost, uint64_t since)
+{
+	if (lost <= s->lost_seen)
+		return;
+	trc_drain_gap(d, s, lost - s->lost_seen, since, TRC_GAP_RING_FULL);
+	s->lost_seen = lost;
+}
+
+/*
+ * In the middle of a recording: they go on, and have lasted up to where this pass has looked; what
+ * the ring holds by now is later.  Those that are over have a gap record there.
+ */
+static void gaps_so_far(struct trc_drain *d)
+{
+	for (uint32_t i = 0; i < d->h.n_procs; i++) {
+		struct trc_drain_ring *r = &d->ring[i];
+		struct trc_ring *ring = trc_ring_of(d, i);
+		uint64_t since = atomic_load_explicit(&ring->lost_since, memory_order_relaxed);
+
+		if (!since || r->lost <= r->stream.lost_seen)
+			continue;
+		if (r->stream.last_time < d->looked)
+			r->stream.last_time = d->looked;
+		last_gap(d, &r->stream, r->lost, since);
+	}
+}
+
 static void last_gaps(struct trc_drain *d)
 {
 	for (uint32_t i = 0; i < d->h.n_procs; i++) {
-		struct trc_drain_stream *s = &d->ring[i].stream;
 		struct trc_ring *ring = trc_ring_of(d, i);
-		uint64_t lost = atomic_load_explicit(&ring->lost_total, memory_order_relaxed);
-		uint64_t since = atomic_load_explicit(&ring->lost_since, memory_order_relaxed);
 
-		if (lost <= s->lost_seen)
-			continue;
-		trc_drain_gap(d, s, lost - s->lost_seen, since, TRC_GAP_RING_FULL);
-		s->lost_seen = lost;
+		last_gap(d, &d->ring[i].stream,
+			 atomic_load_explicit(&ring->lost_total, memory_order_relaxed),
+			 atomic_load_explicit(&ring->lost_since, memory_order_relaxed));
 	}
 }
 
@@ -480,7 +505,7 @@ static bool flush_begin(struct trc_drain *d)
 
 static void flush_end(struct trc_drain *d)
 {
-	last_gaps(d);
+	gaps_so_far(d);
 	trc_writer_flush(d->w);
 	/* Unless the overflow stream waits for somebody in the middle of a record. */
 	if (d->cells.pos == d->cells_head)

@@ -54,6 +54,7 @@ struct trc_drain_ring {
 	uint64_t pos;	  /* words before it were drained */
 	uint64_t skip_to; /* > pos: the words up to there are not records */
 	uint64_t head;	  /* as of the beginning of the pass */
+	uint64_t lost;	  /* likewise: its lost_total */
 	bool broken;	  /* its counters are nonsense: left alone */
 };
 

@@ -4,7 +4,9 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "drain_fixture.h"
+#include "recorder/clock.h"
 #include "recorder/drain_private.h"
 #include "recorder/perf_buffer.h"
 
@@ -75,6 +77,42 @@ START_TEST(gap_records_hold_totals_and_become_differences)
 	/* Lost after the last gap record. */
 	ck_assert_uint_eq(row(TRC_KIND_GAP, 2)->arg[0], 3);
 	ck_assert_uint_eq(fake_lost(&file, TRC_GAP_RING_FULL), 15);
+}
+END_TEST
+
+static int64_t ns_of(uint64_t ticks)
+{
+	return (int64_t)((unsigned __int128)(ticks - f.shared->start.ticks) * 1000000000 /
+			 f.shared->ticks_per_second);
+}
+
+/* What is written once a second has to be true if nothing follows. */
+START_TEST(losses_that_go_on_lasted_up_to_the_last_look)
+{
+	struct trc_ring *ring = trc_ring_at(f.shared, 0);
+	uint64_t gap[3] = {9, fake_time(&f, 50), TRC_GAP_RING_FULL}, before;
+
+	put_counted(0, 10);
+	trc_drain_pass(f.drain);
+	atomic_store(&ring->lost_total, 7);
+	atomic_store(&ring->lost_since, fake_time(&f, 50));
+	usleep(1100000);
+	before = trc_clock_ordered();
+	trc_drain_pass(f.drain);
+	fake_put(&f, 0, trc_clock_ordered() - f.shared->start.ticks, TRC_KIND_RELEASE, 0, 1, gap, 2);
+	trc_drain_pass(f.drain);
+	/* It is over: two more were lost.  The record of that is to come, and nothing told before. */
+	atomic_store(&ring->lost_total, 9);
+	atomic_store(&ring->lost_since, 0);
+	usleep(1100000);
+	trc_drain_pass(f.drain);
+	fake_put(&f, 0, trc_clock_ordered() - f.shared->start.ticks, TRC_KIND_GAP, 0, 1, gap, 3);
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+	ck_assert_uint_eq(fake_count(&file, TRC_KIND_GAP), 2);
+	ck_assert_uint_eq(row(TRC_KIND_GAP, 0)->arg[0], 7);
+	ck_assert_int_ge(row(TRC_KIND_GAP, 0)->ns, ns_of(before) - 2000000);
+	ck_assert_uint_eq(row(TRC_KIND_GAP, 1)->arg[0], 2);
+	ck_assert_int_ge(row(TRC_KIND_GAP, 1)->ns - row(TRC_KIND_GAP, 0)->ns, 1000000000);
 }
 END_TEST
 
@@ -419,6 +457,7 @@ static Suite *drain_suite(void)
 	tcase_add_test(t, records_of_both_procs_arrive_in_order_over_page_ends);
 	tcase_add_test(t, a_pass_gives_all_room_back_and_wakes_who_waits);
 	tcase_add_test(t, gap_records_hold_totals_and_become_differences);
+	tcase_add_test(t, losses_that_go_on_lasted_up_to_the_last_look);
 	tcase_add_test(t, what_is_sampled_is_told_with_what_was_lost);
 	tcase_add_loop_test(t, a_damaged_record_costs_its_page_and_is_told, 0,
 			    sizeof(damages) / sizeof(*damages));
