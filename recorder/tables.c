@@ -2,8 +2,8 @@
  * tables.c - stacks, strings and label sets by content: lock-free, in shared memory, bounded.
  *
  * An entry is found or made in the set that its hash selects.  Where a set has no entry that
- * may be evicted, or an entry is just being made by another thread, the answer is 0 and the
- * record carries its content itself: a full table costs room, never truth.
+ * may be evicted the answer is 0 and the record carries its content itself: a full table costs
+ * room, never truth.  Threads that make the same entry at the same time may make one each.
  */
 #include <string.h>
 #include "rec.h"
@@ -156,14 +156,17 @@ static bool may_take(const struct set *set, int spare_ways, uint64_t now)
 	return n_room > spare_ways;
 }
 
-/* The entry of this content in a set; -1 if there is none and no room. */
-static int set_find_or_fill(const struct set *set, const struct content *c, bool *made)
-{
-	uint64_t now = atomic_load_explicit(&trc_rec.shared->table_epoch, memory_order_relaxed);
-	uint64_t key = c->hash << 2 | TRC_KEY_VALID;
-	uint64_t victim_key = 0, victim_use = UINT64_MAX;
-	int victim = -1;
+/* The entry that may go first, of those that may go at all. */
+struct victim {
+	int way; /* -1 = none */
+	uint64_t key, last_use;
+};
 
+/* The way that has this content, which counts as used now; -1 if none has. */
+static int set_find(const struct set *set, const struct content *c, uint64_t key, uint64_t now,
+		    struct victim *victim)
+{
+	*victim = (struct victim){-1, 0, UINT64_MAX};
 	for (int way = 0; way < TRC_SET_WAYS; way++) {
 		struct trc_entry_head *e = set_entry(set, way);
 		/* acquire: pairs with the publication in entry_fill(). */
@@ -177,17 +180,33 @@ static int set_find_or_fill(const struct set *set, const struct content *c, bool
 		}
 		if (is_live(seen, used, now))
 			continue;
-		if (!seen || used < victim_use) {
-			victim = way;
-			victim_key = seen;
-			victim_use = seen ? used : 0;
-		}
+		if (!seen || used < victim->last_use)
+			*victim = (struct victim){way, seen, used};
 	}
-	if (victim < 0 || !may_take(set, c->spare_ways, now) ||
-	    !may_evict(set, victim, victim_key, now))
-		return -1;
-	*made = true;
-	return entry_fill(set_entry(set, victim), victim_key, c, key, now) ? victim : -1;
+	return -1;
+}
+
+/* The entry of this content in a set; -1 if there is none and no room. */
+static int set_find_or_fill(const struct set *set, const struct content *c, bool *made)
+{
+	uint64_t now = atomic_load_explicit(&trc_rec.shared->table_epoch, memory_order_relaxed);
+	uint64_t key = c->hash << 2 | TRC_KEY_VALID;
+
+	/* Whoever is too late for a place looks for another: each time one more is taken. */
+	for (int attempt = 0; attempt < TRC_SET_WAYS; attempt++) {
+		struct victim victim;
+		int way = set_find(set, c, key, now, &victim);
+
+		if (way >= 0)
+			return way;
+		if (victim.way < 0 || !may_take(set, c->spare_ways, now) ||
+		    !may_evict(set, victim.way, victim.key, now))
+			return -1;
+		*made = true;
+		if (entry_fill(set_entry(set, victim.way), victim.key, c, key, now))
+			return victim.way;
+	}
+	return -1;
 }
 
 /* `area` is where the entries of this class begin. */

@@ -210,6 +210,41 @@ START_TEST(an_id_never_leads_to_another_stack)
 }
 END_TEST
 
+/* Two threads that meet at one wait, or crash in one place. */
+enum { MEETINGS = 20000 };
+static pthread_barrier_t meeting;
+
+static void *intern_together(void *unused)
+{
+	uint64_t frame[4], n_none = 0;
+
+	for (uint64_t i = 1; i <= MEETINGS; i++) {
+		make_stack(frame, 4, i);
+		if (pthread_barrier_wait(&meeting) == PTHREAD_BARRIER_SERIAL_THREAD)
+			next_pass(); /* or the table would be full once */
+		n_none += trc_stack_intern(frame, 4, 0) == 0;
+	}
+	return (void *)n_none;
+}
+
+START_TEST(threads_that_bring_a_stack_at_the_same_time_all_get_an_id)
+{
+	pthread_t thread[2];
+	void *n_none;
+
+	open_session();
+	pthread_barrier_init(&meeting, NULL, 2);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&thread[i], NULL, intern_together, NULL);
+	for (int i = 0; i < 2; i++) {
+		pthread_join(thread[i], &n_none);
+		ck_assert_uint_eq((uintptr_t)n_none, 0);
+	}
+	pthread_barrier_destroy(&meeting);
+	trc_session_close();
+}
+END_TEST
+
 START_TEST(slots_run_out_and_come_back)
 {
 	struct trc_shared *shared;
@@ -345,6 +380,7 @@ int main(void)
 	tcase_add_test(c, names_of_fibers_leave_half_of_each_set_to_others);
 	tcase_add_test(c, names_of_fibers_take_no_place_in_sets_that_are_half_full);
 	tcase_add_test(c, an_id_never_leads_to_another_stack);
+	tcase_add_test(c, threads_that_bring_a_stack_at_the_same_time_all_get_an_id);
 	tcase_add_test(c, slots_run_out_and_come_back);
 	tcase_add_loop_test(c, a_maximum_is_never_exceeded, 0,
 			    (int)(sizeof(max_rows) / sizeof(max_rows[0])));
