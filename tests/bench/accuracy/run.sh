@@ -7,8 +7,9 @@
 # ACCURACY_SWEEPS=10 (how often the serial program goes from A to J), and
 # ACCURACY_ENGINES, of: timer, EVENT/signal, EVENT/kernel (ours), gperftools, perf/EVENT.  Each run
 # goes through all engines and rates in turn, so that what else the machine does concerns all
-# of them.  What was counted is left as accuracy.tsv in the build directory; score.awk says
-# what becomes of it.  The exit status only says whether everything could be measured.
+# of them; it begins with the program alone (engine "none"), whose own clocks tell what the machine
+# itself made of equal work.  What was counted is left as accuracy.tsv in the build directory;
+# score.awk says what becomes of it.  The exit status only says whether everything could be measured.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u -o pipefail
@@ -146,10 +147,17 @@ with_perf()
 			END { done() }'
 }
 
+# The program alone: its own clocks stand for a profile.
+with_nothing()
+{
+	$(command_line "$1" "$2") >"$work/clock" && sed 's/$/\t0/' "$work/clock"
+}
+
 # with ENGINE PROGRAM ROUNDS RATE
 with()
 {
 	case $1 in
+	none) with_nothing "$2" "$3" ;;
 	gperftools) with_gperftools "$2" "$3" - "$4" ;;
 	perf/*) with_perf "$2" "$3" "${1#perf/}" "$4" ;;
 	*) with_trc "$2" "$3" "$1" "$4" ;;
@@ -229,6 +237,7 @@ measure()
 	rounds=$(rounds_for "$program" "$2")
 	usable=$(usable_engines)
 	for ((run = 1; run <= runs; run++)); do
+		one_run "$program" "$rounds" none 0 "$run"
 		for rate in $rates; do
 			for engine in $usable; do
 				reaches "$engine" "$rate" >/dev/null || continue

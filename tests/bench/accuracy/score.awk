@@ -5,7 +5,8 @@
 # EXPECT: function, its share in per cent.  SKIPPED: engine, why it could not be used.  RESULTS:
 # program, engine, rate, run, then "share", function, weight, samples: what the profile says
 # ("-" is any other function); or "clock", function, nanoseconds: what the program's own clock
-# says.  Columns are separated by tabs.
+# says.  Columns are separated by tabs.  Engine "none" is the program alone, with its own clock for
+# a profile: no profiler can be expected to be nearer to EXPECT than the machine itself was.
 #
 # A share is of all the weight in the profile.  An error is in percentage points.  Of the runs
 # of one engine at one rate:
@@ -123,15 +124,15 @@ function cpu_s(key,    run, sum)
 	return sum / 1e9
 }
 
-function is_peer(engine)
+function is_ours(engine)
 {
-	return engine ~ /^(gperftools|perf\/.*)$/
+	return engine !~ /^(none|gperftools|perf\/.*)$/
 }
 
 # The targets, as far as they concern the row; nothing for those of others.
 function verdict(engine, rate, key,    met)
 {
-	if (is_peer(engine) || (program == "serial" && rate < 1000))
+	if (!is_ours(engine) || (program == "serial" && rate < 1000))
 		return ""
 	if (program == "serial")
 		met = worst[key] <= 1 && !wrong_pairs[key]

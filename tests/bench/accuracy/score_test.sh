@@ -49,6 +49,7 @@ printf 'cycles/signal\tno PMU here\n' >"$work/skipped"
 	rows wobbly 1000 2 9.5 30 60.5 0
 	rows missing 10000 1 0 30 70 0
 	rows gperftools 1000 1 30 10 60 0
+	rows none 0 1 12 28 60 0
 } >"$work/results"
 
 score serial || fail 'score.awk failed'
@@ -60,6 +61,7 @@ has 'swapped 100 6\.0 30\.00 20\.00 0\.0/ 0\.0 2 0 30\.00' # no target below 1 k
 has 'wobbly 1000 6\.0 0\.50 0\.33 7\.1/ 2\.[78] 0 0 0\.50 met'
 has 'missing 10000 6\.0 10\.00 6\.67 0\.0/ 0\.0 0 1 10\.00 NOT MET'
 has 'gperftools 1000 6\.0 20\.00 13\.33 0\.0/ 0\.0 1 0 20\.00' # nor for others
+has 'none 0 [0-9.]* 2\.00 1\.33 0\.0/ 0\.0 0 0 2\.00' # nor for the program alone
 has 'cycles/signal no PMU here'
 has 'swapped 100 \+0\.00 \+30\.00 -30\.00'
 
