@@ -3,8 +3,9 @@
  *
  *   D1  the crash block is the first fatal signal's.  Its stack comes last: if the stack is in
  *       such a state that looking at it ends the process, the rest is there already
- *   D2  a thread that gets a fatal signal after the first waits, 100 ms at the most, until that
- *       one is recorded: its own would end the process
+ *   D2  a thread that gets a fatal signal after the first waits, a second at the most, until that
+ *       one is recorded: its own would end the process.  It is so long because the first may be
+ *       kept from running while the second runs, on a busy machine or a virtual one
  */
 #include <errno.h>
 #include <time.h>
@@ -13,7 +14,7 @@
 #include "signals.h"
 #include "poison.h"
 
-enum { PATIENCE_MS = 100 };
+enum { PATIENCE_MS = 1000 };
 
 void *trc_signal_default;
 
