@@ -2,7 +2,8 @@
 # run.sh - every figure beside its target; `make bench` runs it.
 #
 #   run.sh [PART...]     parts: event, labels, fibers, sustain, unwind, park, threads, mutex, format,
-#                        memcached, flight, snapshot, analyzer, sampling, heap (default: all)
+#                        memcached, flight, http, snapshot, analyzer, sampling, heap
+#                        (default: all)
 #
 # What is compared runs in turn, in this one run, and medians are compared.  The machine should
 # have nothing else to do; what else runs shows in the figures.  Results are also left as
@@ -329,12 +330,13 @@ memcached_pairs()
 	servers_end
 }
 
-# The memory of both servers, in KB; the second one is a child of its wrapper.
+# The memory of both servers, in KB; the second one may be a child of its wrapper.
 resident_of()
 {
+	local traced
+	traced=$(pgrep -P "${servers[1]}") || traced=${servers[1]}
 	awk '/^VmRSS:/ { printf "plain\t%d\n", $2 }' "/proc/${servers[0]}/status" >"$1"
-	awk '/^VmRSS:/ { printf "traced\t%d\n", $2 }' \
-		"/proc/$(pgrep -P "${servers[1]}")/status" >>"$1"
+	awk '/^VmRSS:/ { printf "traced\t%d\n", $2 }' "/proc/$traced/status" >>"$1"
 }
 
 part_memcached()
@@ -365,54 +367,76 @@ part_memcached()
 	figure 'bytes on disk per event, tables included' "$(divide "$bytes" "$events" 2)" bytes '<=' 6
 }
 
-# compute_pairs: seconds of a program that does not wait, bare and with a flight recorder.
+# compute_pairs WRAPPER...: seconds of a program that does not wait, bare and under the wrapper.
 compute_pairs()
 {
 	local i
+	rm -f "$work/compute.bare" "$work/compute.traced"
 	for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do
 		if ((i % 2)); then
-			compute_bare && compute_flight
+			compute_run bare && compute_run traced "$@"
 		else
-			compute_flight && compute_bare
+			compute_run traced "$@" && compute_run bare
 		fi || return 1
 	done
 }
-compute_bare()
+# compute_run bare|traced [WRAPPER...]
+compute_run()
 {
-	"$bench/bench_compute" | cut -f 2 >>"$work/compute.bare"
+	local name=$1
+	shift
+	"$@" "$bench/bench_compute" | cut -f 2 >>"$work/compute.$name"
 }
-compute_flight()
+
+# whole_programs WHAT COMPUTE_TARGET MEMCACHED_TARGET WRAPPER...: what a program that only computes,
+# and memcached, are slowed down to by the wrapper ("" = no target).
+whole_programs()
 {
-	"$trace_record" -q --flight -o "$work/compute.trc" -- "$bench/bench_compute" | cut -f 2 \
-		>>"$work/compute.flight"
+	local what=$1 compute_target=$2 memcached_target=$3
+	shift 3
+	compute_pairs "$@" || trouble 'bench_compute'
+	# shellcheck disable=SC2086 # an operator and a number, or nothing
+	figure "a program that does not wait, bare over $what" \
+		"$(divide "$(median <"$work/compute.bare")" "$(median <"$work/compute.traced")" 4)" \
+		x ${compute_target:+'>=' $compute_target}
+	command -v memcached >/dev/null || {
+		say 'memcached: skipped (not installed)'
+		return 1
+	}
+	memcached_pairs "$@" || {
+		servers_end
+		trouble 'memcached'
+		return 1
+	}
+	# shellcheck disable=SC2086
+	figure "memcached with $what over without" \
+		"$(divide "$(median <"$work/mc.traced")" "$(median <"$work/mc.plain")" 4)" x \
+		${memcached_target:+'>=' $memcached_target}
+	figure 'the same pair by pair, median' "$(paste "$work/mc.traced" "$work/mc.plain" |
+		awk '{ printf "%.4f\n", $1 / $2 }' | median)" x
+}
+
+# What both servers differ by, in MB.
+resident_more()
+{
+	awk '{ kb[$1] = $2 } END { printf "%.1f", (kb["traced"] - kb["plain"]) / 1024 }' "$work/resident"
 }
 
 part_flight()
 {
-	local plain traced
 	say '-- the flight recorder: 64 MiB, default events'
-	compute_pairs || trouble 'bench_compute'
-	figure 'a program that does not wait, bare over flight' \
-		"$(divide "$(median <"$work/compute.bare")" "$(median <"$work/compute.flight")" 4)" \
-		x '>=' 0.995
-	command -v memcached >/dev/null || {
-		say 'memcached: skipped (not installed)'
+	whole_programs 'a flight recorder' 0.995 0.98 "$trace_record" -q --flight -o "$work/fl.trc" -- ||
 		return
-	}
-	memcached_pairs "$trace_record" -q --flight -o "$work/fl.trc" -- || {
-		servers_end
-		trouble 'memcached'
-		return
-	}
-	plain=$(median <"$work/mc.plain")
-	traced=$(median <"$work/mc.traced")
-	figure 'memcached with a flight recorder over without' "$(divide "$traced" "$plain" 4)" x \
-		'>=' 0.98
-	figure 'the same pair by pair, median' "$(paste "$work/mc.traced" "$work/mc.plain" |
-		awk '{ printf "%.4f\n", $1 / $2 }' | median)" x
-	figure 'its resident memory, beyond the 64 MiB of the ring' "$(awk '
-		{ kb[$1] = $2 } END { printf "%.1f", (kb["traced"] - kb["plain"]) / 1024 - 64 }' \
-		"$work/resident")" MB '<=' 8
+	figure 'its resident memory, beyond the 64 MiB of the ring' \
+		"$(awk -v mb="$(resident_more)" 'BEGIN { printf "%.1f", mb - 64 }')" MB '<=' 8
+}
+
+part_http()
+{
+	say '-- a server of its own profiles, over HTTP: nobody asks it'
+	whole_programs 'a server of its profiles' '' '' \
+		env "LD_PRELOAD=$top_builddir/.libs/libtrc.so" TRC_HTTP=127.0.0.1:0 || return
+	figure 'its resident memory' "$(resident_more)" MB
 }
 
 part_snapshot()
@@ -516,12 +540,12 @@ part_heap()
 : >"$results"
 say "$(nproc) processors: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); $(uname -sr); load $(cut -d ' ' -f 1 /proc/loadavg)"
 printf '%-58s %14s %-10s %-12s %s\n' figure value unit target ''
-[ $# -gt 0 ] || set -- event labels fibers sustain unwind park threads mutex format memcached flight snapshot \
-	analyzer sampling heap
+[ $# -gt 0 ] || set -- event labels fibers sustain unwind park threads mutex format memcached flight http \
+	snapshot analyzer sampling heap
 for part; do
 	case $part in
-	event | labels | fibers | sustain | unwind | park | threads | mutex | format | memcached | flight | \
-		snapshot | analyzer | sampling | heap)
+	event | labels | fibers | sustain | unwind | park | threads | mutex | format | memcached | \
+		flight | http | snapshot | analyzer | sampling | heap)
 		"part_$part"
 		;;
 	*) trouble "no such part: $part" ;;
