@@ -26,6 +26,7 @@ enum { WORKERS = 4, REQUEST_US = 500, EVICT_MS = 300 };
 
 static pthread_mutex_t cache_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t index_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t each_has_one; /* of the two locks */
 static _Atomic uint64_t answered, slowest_ns;
 static _Atomic bool stopping;
 static unsigned int evict_every_ms = 3000;
@@ -90,7 +91,7 @@ static void *index_main(void *unused)
 {
 	(void)unused;
 	pthread_mutex_lock(&index_lock);
-	usleep(100000);
+	pthread_barrier_wait(&each_has_one);
 	cache_lookup(); /* cache after index; cache_reindex() does it the other way round */
 	pthread_mutex_unlock(&index_lock);
 	return NULL;
@@ -99,7 +100,7 @@ static void *index_main(void *unused)
 static void cache_reindex(void)
 {
 	pthread_mutex_lock(&cache_lock);
-	usleep(200000);
+	pthread_barrier_wait(&each_has_one);
 	pthread_mutex_lock(&index_lock);
 	pthread_mutex_unlock(&index_lock);
 	pthread_mutex_unlock(&cache_lock);
@@ -132,6 +133,7 @@ int main(int argc, char **argv)
 	}
 	start(&evictor, "evictor", evictor_main);
 	if (deadlock) {
+		pthread_barrier_init(&each_has_one, NULL, 2);
 		start(&indexer, "indexer", index_main);
 		cache_reindex();
 	}
