@@ -1,7 +1,9 @@
 /*
  * trace_dump.c - what is in a trace, in lines that a shell test can look for.
  *
- *   info KEY VALUE      warning TEXT      complete 0|1       lost N
+ *   info KEY VALUE      warning TEXT      complete 0|1
+ *   lost N              of the program's own events: switch records that the kernel had no room
+ *                       for are in lost_by_kernel N
  *   count KIND N            thread SERIAL NAME ended|running
  *   sampled NUMBER NAME HOW period PERIOD missing N: NOTE
  */
@@ -40,19 +42,18 @@ static void dump_sampled(const struct trc_reader *r)
 		       e[i].missing_threads, e[i].note);
 }
 
-static uint64_t lost_in(const struct trc_columns *c)
+/* lost[1] is what the kernel lost. */
+static void add_lost(const struct trc_columns *c, uint64_t lost[2])
 {
-	uint64_t lost = 0;
-
 	for (uint32_t i = 0; i < c->n_events; i++)
 		if (c->kind[i] == TRC_KIND_GAP)
-			lost += c->arg[TRC_KIND_GAP][0][c->rank[i]];
-	return lost;
+			lost[c->arg[TRC_KIND_GAP][2][c->rank[i]] == TRC_GAP_KERNEL] +=
+				c->arg[TRC_KIND_GAP][0][c->rank[i]];
 }
 
 static int dump_events(const struct trc_reader *r)
 {
-	uint64_t count[TRC_KIND_MAX + 1] = {0}, lost = 0;
+	uint64_t count[TRC_KIND_MAX + 1] = {0}, lost[2] = {0};
 	struct trc_error error;
 
 	for (size_t b = 0; b < trc_reader_blocks(r); b++) {
@@ -64,13 +65,14 @@ static int dump_events(const struct trc_reader *r)
 		}
 		for (unsigned int k = 0; k <= TRC_KIND_MAX; k++)
 			count[k] += trc_reader_block(r, b)->kind_count[k];
-		lost += lost_in(c);
+		add_lost(c, lost);
 		trc_columns_free(c);
 	}
 	for (unsigned int k = 0; k <= TRC_KIND_MAX; k++)
 		if (count[k])
 			printf("count %s %" PRIu64 "\n", trc_kind_info(k)->name, count[k]);
-	printf("lost %" PRIu64 "\n", lost);
+	printf("lost_by_kernel %" PRIu64 "\n", lost[1]);
+	printf("lost %" PRIu64 "\n", lost[0]);
 	return 0;
 }
 
