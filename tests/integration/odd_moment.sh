@@ -50,6 +50,13 @@ prints()
 		}' want.txt got.txt || { cat "$1" >&2; fail "$command"; }
 }
 
+# Its threads have met, and the workers run into it.
+all_wait()
+{
+	trace-record --snapshot "$hang_pid" -o wait.trc &&
+		[ "$(trace-analyze wait.trc | grep -c 'blocked by it: worker')" = 4 ]
+}
+
 hang_pid=
 ends=0 # which of the lists this is: the second comes after the end of trace-record
 
@@ -61,7 +68,7 @@ run_command()
 		recorder=$pid
 		until_true 60 pgrep -P "$recorder" >/dev/null || fail "$command: did not start"
 		hang_pid=$(pgrep -P "$recorder")
-		sleep 2 # for its threads to meet
+		until_true 60 all_wait || fail "$command: no deadlock"
 		return
 		;;
 	'trace-record --list')
