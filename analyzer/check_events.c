@@ -60,6 +60,7 @@ struct event_check {
 	struct trc_array threads; /* struct check_thread */
 	struct trc_array tasks;   /* struct check_task */
 	struct trc_array regions; /* struct check_regions */
+	uint64_t place;		  /* of the event that is looked at (merge.h) */
 	bool fibers;		  /* which fiber each thread is in can be told */
 };
 
@@ -231,17 +232,17 @@ static struct check_regions *regions_of(struct event_check *e, uint32_t thread, 
 	return regions;
 }
 
-/* The row id of the fiber that the thread was in; 0 = its root fiber, or not known. */
-static uint32_t fiber_at(const struct event_check *e, const struct check_thread *t, int64_t ts_ns)
+/* The row id of the fiber that the thread is in now; 0 = its root fiber, or not known. */
+static uint32_t fiber_now(const struct event_check *e, const struct check_thread *t, int64_t now_ns)
 {
-	return e->fibers ? trc_model_fiber_at(e->check->m, t->serial, ts_ns) : 0;
+	return e->fibers ? trc_model_fiber_at(e->check->m, t->serial, now_ns, e->place) : 0;
 }
 
 static int region_begin(struct event_check *e, const struct check_thread *t,
 			const struct trc_columns *c, uint32_t row)
 {
 	struct check_regions *regions =
-		regions_of(e, t->serial, fiber_at(e, t, c->time_ns[row]));
+		regions_of(e, t->serial, fiber_now(e, t, c->time_ns[row]));
 	struct open_region *region = regions ? trc_array_add(&regions->open) : NULL;
 
 	if (!region)
@@ -253,7 +254,7 @@ static int region_begin(struct event_check *e, const struct check_thread *t,
 /* V3: the one that it ends may be older than the trace if the fiber is. */
 static int region_end(struct event_check *e, const struct check_thread *t, int64_t now_ns)
 {
-	uint32_t id = fiber_at(e, t, now_ns);
+	uint32_t id = fiber_now(e, t, now_ns);
 	struct check_regions *regions = regions_of(e, t->serial, id);
 	const struct trc_fiber *fiber;
 	size_t n;
@@ -496,6 +497,7 @@ static int check_span(struct event_check *e, const struct trc_span *span)
 		t = thread_of(e, c->thread[row]);
 		if (!t)
 			return -ENOMEM;
+		e->place = span->place + row;
 		thread_lives(e, t, c->kind[row], c->time_ns[row]);
 		err = check_event(e, t, c, row);
 		/* What one stream held from before, others may have continued: V5. */

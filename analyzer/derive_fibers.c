@@ -33,6 +33,7 @@ enum phase {
 /* Who made a fiber ready. */
 struct waker {
 	int64_t ns; /* when; TRC_NEVER = nobody did */
+	uint64_t place;
 	uint32_t thread, stack;
 };
 static const struct waker nobody = {.ns = TRC_NEVER};
@@ -54,6 +55,7 @@ struct fibers {
 	struct trc_index row;	    /* by number */
 	struct trc_array now;	    /* struct fiber_now; as fibers, in the order of their coming */
 	struct trc_thread_exits exits;
+	uint64_t place; /* of the event that is looked at */
 	struct trc_index found; /* by serial: 1 = nobody created it; 0 = has switched since */
 	size_t n_executed; /* fibers of programs before the one that was executed last */
 };
@@ -116,6 +118,7 @@ static struct trc_fiber_wait *wait_add(struct fibers *f, uint32_t id, int64_t st
 	if (!wait)
 		return NULL;
 	*wait = (struct trc_fiber_wait){.start_ns = start_ns,
+					.start_place = f->place,
 					.ready_ns = TRC_NEVER,
 					.end_ns = TRC_NEVER,
 					.fiber = id};
@@ -128,6 +131,7 @@ static struct trc_fiber_wait *wait_add(struct fibers *f, uint32_t id, int64_t st
 static void wait_readied(struct trc_fiber_wait *wait, const struct waker *waker)
 {
 	wait->ready_ns = waker->ns;
+	wait->ready_place = waker->place;
 	wait->waker_thread = waker->thread;
 	wait->waker_stack = waker->stack;
 }
@@ -151,7 +155,8 @@ static struct waker take_early(struct fibers *f, struct fiber_now *now)
 		return early;
 	wait = wait_at(f, now);
 	if (wait->flags & TRC_FIBER_WAIT_CUT)
-		early = (struct waker){wait->ready_ns, wait->waker_thread, wait->waker_stack};
+		early = (struct waker){wait->ready_ns, wait->ready_place, wait->waker_thread,
+				       wait->waker_stack};
 	return early;
 }
 
@@ -219,6 +224,7 @@ static int switch_event(struct fibers *f, const struct trc_columns *c, uint32_t 
 	struct trc_change change = {
 		.thread = c->thread[row],
 		.ts_ns = c->time_ns[row],
+		.place = f->place,
 		.value = id,
 		.before = left_id,
 		.note = (uint8_t)trc_arg(c, row, TRC_A_FIBER_SWITCH_REASON),
@@ -249,6 +255,7 @@ static int create_event(struct fibers *f, uint32_t id, const struct trc_columns 
 
 	if (stack && fiber->created_ns == TRC_NEVER) {
 		fiber->created_ns = c->time_ns[row];
+		fiber->created_place = f->place;
 		fiber->creator_thread = c->thread[row];
 		fiber->create_stack = stack;
 	}
@@ -261,7 +268,7 @@ static int create_event(struct fibers *f, uint32_t id, const struct trc_columns 
 static int ready_event(struct fibers *f, uint32_t id, const struct trc_columns *c, uint32_t row)
 {
 	struct fiber_now *now = now_at(f, id);
-	struct waker waker = {c->time_ns[row], c->thread[row],
+	struct waker waker = {c->time_ns[row], f->place, c->thread[row],
 			      (uint32_t)trc_arg(c, row, TRC_A_FIBER_READY_STACK)};
 	struct trc_fiber_wait *wait;
 
@@ -353,6 +360,7 @@ static int fibers_event(struct fibers *f, const struct trc_span *span, uint32_t 
 {
 	const struct trc_columns *c = span->columns;
 
+	f->place = span->place + row;
 	switch (c->kind[row]) {
 	case TRC_KIND_FIBER_SWITCH:
 		return switch_event(f, c, row);
@@ -389,7 +397,8 @@ static int fibers_span(struct trc_derive *derive, const struct trc_span *span)
 /* The thread is in this fiber at the end. */
 static int end_add(struct fibers *f, struct trc_index *told, uint32_t thread, uint32_t id)
 {
-	struct trc_change change = {thread, TRC_CHANGE_AT_END, .value = id, .before = id};
+	struct trc_change change = {
+		.thread = thread, .ts_ns = TRC_CHANGE_AT_END, .value = id, .before = id};
 
 	return trc_changes_add(&f->changes, &change) || trc_index_put(told, thread, 1) ? -ENOMEM
 										       : 0;
@@ -520,7 +529,8 @@ static void waker_finish(struct fibers *f, struct trc_fiber_wait *wait)
 		}
 		wait->ready_ns = wait->start_ns;
 	}
-	wait->waker_fiber = trc_model_fiber_at(f->m, wait->waker_thread, ready_ns);
+	wait->waker_fiber =
+		trc_model_fiber_at(f->m, wait->waker_thread, ready_ns, wait->ready_place);
 }
 
 /* False if it was none after all. */
@@ -537,7 +547,7 @@ static bool wait_finish(struct fibers *f, struct trc_fiber_wait *wait)
 		return false;
 	if (wait->flags & TRC_FIBER_WAIT_LOST)
 		wait_cut_short(f, wait);
-	wait->labels = trc_model_labels_at(m, wait->thread, wait->start_ns);
+	wait->labels = trc_model_labels_at(m, wait->thread, wait->start_ns, wait->start_place);
 	waker_finish(f, wait);
 	return true;
 }
@@ -589,7 +599,8 @@ static int fibers_end(struct trc_derive *derive)
 		fiber_finish(f, i + 1);
 		if (fiber[i].creator_thread)
 			fiber[i].creator = trc_model_fiber_at(m, fiber[i].creator_thread,
-							      fiber[i].created_ns);
+							      fiber[i].created_ns,
+							      fiber[i].created_place);
 	}
 	return err ? err : waits_finish(f);
 }
@@ -633,9 +644,10 @@ int trc_derive_fibers(struct trc_derive **out, struct trc_model *m)
 	return 0;
 }
 
-uint32_t trc_model_fiber_at(const struct trc_model *m, uint32_t thread, int64_t ts_ns)
+uint32_t trc_model_fiber_at(const struct trc_model *m, uint32_t thread, int64_t ts_ns,
+			    uint64_t place)
 {
-	return trc_thread_spans_at(&m->fiber_spans, thread, ts_ns);
+	return trc_thread_spans_at(&m->fiber_spans, thread, ts_ns, place);
 }
 
 bool trc_model_has_fibers(const struct trc_model *m)

@@ -34,8 +34,9 @@ static double objects_of(uint64_t bytes, uint64_t period) /* O3 */
 	return -1 / expm1(-(double)bytes / (double)period);
 }
 
-static int alloc_add(struct trc_model *m, const struct trc_columns *c, uint32_t row)
+static int alloc_add(struct trc_model *m, const struct trc_span *span, uint32_t row)
 {
+	const struct trc_columns *c = span->columns;
 	struct trc_alloc *alloc = trc_array_add(&m->allocs);
 
 	if (!alloc)
@@ -43,6 +44,7 @@ static int alloc_add(struct trc_model *m, const struct trc_columns *c, uint32_t 
 	*alloc = (struct trc_alloc){
 		.ts_ns = c->time_ns[row],
 		.freed_ns = TRC_NEVER,
+		.place = span->place + row,
 		.sample = trc_arg(c, row, TRC_A_ALLOC_SAMPLE),
 		.address = trc_arg(c, row, TRC_A_ALLOC_ADDRESS),
 		.bytes = trc_arg(c, row, TRC_A_ALLOC_BYTES),
@@ -99,7 +101,7 @@ static int heap_span(struct trc_derive *derive, const struct trc_span *span)
 		return 0;
 	for (uint32_t row = span->first; row < span->last && !err; row++) {
 		if (c->kind[row] == TRC_KIND_ALLOC)
-			err = alloc_add(m, c, row);
+			err = alloc_add(m, span, row);
 		else if (c->kind[row] == TRC_KIND_FREE)
 			err = free_add(m, c, row);
 		else if (c->kind[row] == TRC_KIND_PROCESS)
@@ -199,7 +201,8 @@ static void allocs_label(struct trc_model *m) /* O4 */
 
 	for (size_t i = 0; i < m->allocs.n; i++)
 		if (!alloc[i].labels)
-			alloc[i].labels = trc_model_labels_at(m, alloc[i].thread, alloc[i].ts_ns);
+			alloc[i].labels = trc_model_labels_at(m, alloc[i].thread, alloc[i].ts_ns,
+							      alloc[i].place);
 }
 
 static int heap_end(struct trc_derive *derive)

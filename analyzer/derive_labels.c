@@ -11,11 +11,13 @@ struct labels {
 	struct trc_changes changes;
 };
 
-static int change_add(struct labels *l, const struct trc_columns *c, uint32_t row)
+static int change_add(struct labels *l, const struct trc_span *span, uint32_t row)
 {
+	const struct trc_columns *c = span->columns;
 	struct trc_change change = {
 		.thread = c->thread[row],
 		.ts_ns = c->time_ns[row],
+		.place = span->place + row,
 		.value = (uint32_t)trc_arg(c, row, TRC_A_LABELS_LABELS),
 		.before = (uint32_t)trc_arg(c, row, TRC_A_LABELS_BEFORE),
 	};
@@ -31,7 +33,7 @@ static int labels_span(struct trc_derive *derive, const struct trc_span *span)
 
 	for (uint32_t row = span->first; row < span->last && !err; row++) {
 		if (c->kind[row] == TRC_KIND_LABELS)
-			err = change_add(l, c, row);
+			err = change_add(l, span, row);
 		else if (c->kind[row] == TRC_KIND_GAP)
 			err = trc_changes_gap(&l->changes, span, row);
 	}
@@ -45,8 +47,10 @@ static int changes_from_table(struct labels *l)
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++) {
-		struct trc_change change = {e[i].thread, TRC_CHANGE_AT_END, e[i].labels,
-					    e[i].labels, 0, 0};
+		struct trc_change change = {.thread = e[i].thread,
+					    .ts_ns = TRC_CHANGE_AT_END,
+					    .value = e[i].labels,
+					    .before = e[i].labels};
 
 		if (e[i].thread)
 			err = trc_changes_add(&l->changes, &change);
@@ -90,9 +94,10 @@ int trc_derive_labels(struct trc_derive **out, struct trc_model *m)
 	return 0;
 }
 
-uint32_t trc_model_labels_at(const struct trc_model *m, uint32_t thread, int64_t ts_ns)
+uint32_t trc_model_labels_at(const struct trc_model *m, uint32_t thread, int64_t ts_ns,
+			     uint64_t place)
 {
-	return trc_thread_spans_at(&m->label_spans, thread, ts_ns);
+	return trc_thread_spans_at(&m->label_spans, thread, ts_ns, place);
 }
 
 const struct trc_thread_span *trc_model_label_spans(const struct trc_model *m, size_t *n)

@@ -194,7 +194,7 @@ static int open_regions_told(struct now *w)
 			.type = trc_model_string(w->m, e->type),
 			.thread = e->thread,
 			.depth = e->depth,
-			.fiber = trc_model_fiber_at(w->m, e->thread, INT64_MAX),
+			.fiber = trc_model_fiber_at(w->m, e->thread, INT64_MAX, TRC_PLACE_LAST),
 		};
 
 		if (!t || !region.type)
@@ -232,7 +232,8 @@ static int open_regions_seen(struct now *w)
 	for (size_t i = 0; i < w->m->regions.n && !err; i++, g++) {
 		struct now_thread *t;
 		struct trc_open_region region = open_region_of(w, g);
-		bool is_in = trc_model_fiber_at(w->m, region.thread, INT64_MAX) == g->fiber;
+		bool is_in = g->fiber == trc_model_fiber_at(w->m, region.thread, INT64_MAX,
+							    TRC_PLACE_LAST);
 
 		if (g->end_ns != TRC_NEVER || has_ended(w->m, g))
 			continue;
@@ -368,7 +369,7 @@ static void add_open_regions(struct trc_model *m)
 		while (i < m->threads_now.n && now[i].thread < g->thread)
 			i++;
 		if (i == m->threads_now.n || now[i].thread != g->thread ||
-		    g->fiber != trc_model_fiber_at(m, g->thread, INT64_MAX))
+		    g->fiber != trc_model_fiber_at(m, g->thread, INT64_MAX, TRC_PLACE_LAST))
 			continue;
 		now[i].n_open_regions++;
 		now[i].region = g->type;

@@ -145,6 +145,7 @@ static struct trc_park *park_add(struct trc_model *m, uint32_t thread, uint32_t 
 		park->thread = thread;
 		park->proc = proc;
 		park->end_ns = park->wake_ns = TRC_NEVER;
+		park->start_place = TRC_PLACE_LAST;
 		park->result = -1;
 	}
 	return park;
@@ -159,6 +160,7 @@ static int park_begin(struct trc_model *m, struct trc_park_thread *t, const stru
 	if (!open)
 		return -ENOMEM;
 	park->start_ns = c->time_ns[row];
+	park->start_place = t->place;
 	park->reason = (uint8_t)trc_arg(c, row, TRC_A_PARK_REASON);
 	park->object = trc_arg(c, row, TRC_A_PARK_OBJECT);
 	park->holder = (uint32_t)trc_arg(c, row, TRC_A_PARK_HOLDER);
@@ -196,6 +198,7 @@ static void park_end_outside(struct trc_model *m, struct trc_park *park)
 		return;
 	if (park->end_ns >= m->window_ns) {
 		park->start_ns = m->window_ns;
+		park->start_place = TRC_PLACE_LAST;
 		park->flags |= TRC_PARK_CUT;
 	} else {
 		park_doubt(park);
@@ -230,7 +233,11 @@ static int park_whole(struct trc_model *m, struct trc_park_thread *t, const stru
 
 	if (!park)
 		return -ENOMEM;
-	park->start_ns = since_ns < c->time_ns[row] ? since_ns : c->time_ns[row];
+	park->start_ns = since_ns;
+	if (since_ns >= c->time_ns[row]) {
+		park->start_ns = c->time_ns[row];
+		park->start_place = t->place;
+	}
 	park->reason = (uint8_t)trc_arg(c, row, TRC_A_WAIT_REASON);
 	park->object = trc_arg(c, row, TRC_A_WAIT_OBJECT);
 	park->stack = (uint32_t)trc_arg(c, row, TRC_A_WAIT_STACK);
@@ -275,13 +282,15 @@ static int own_event(struct trc_model *m, struct trc_park_thread *t, const struc
 	return 0;
 }
 
-int trc_parks_event(struct trc_model *m, struct trc_park_thread *t, const struct trc_columns *c,
+int trc_parks_event(struct trc_model *m, struct trc_park_thread *t, const struct trc_span *span,
 		    uint32_t row)
 {
+	const struct trc_columns *c = span->columns;
 	int err;
 
 	if (!trc_kind_is_own(c->kind[row]))
 		return 0;
+	t->place = span->place + row;
 	if (t->n_open)
 		open_parks_check(m, t, c, row);
 	err = own_event(m, t, c, row);
@@ -306,6 +315,7 @@ static void park_confirm(struct trc_model *m, struct trc_park *park,
 	if (since_ns <= park->start_ns)
 		return;
 	park->start_ns = since_ns;
+	park->start_place = TRC_PLACE_LAST;
 	park->stack = status->stack;
 	park->holder = status->holder;
 }

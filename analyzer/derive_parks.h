@@ -34,6 +34,7 @@ struct trc_park_thread {
 	uint32_t n_open, capacity;
 	int32_t region_depth; /* relative to the depth at its first event, or switch to a fiber */
 	int64_t last_ns;      /* its own event before; TRC_NEVER = none */
+	uint64_t place;	      /* of the event that is looked at (merge.h) */
 	/* The wait that ended last. */
 	int64_t last_start_ns;
 	uint64_t last_object;
@@ -42,7 +43,7 @@ struct trc_park_thread {
 
 /* One event of the thread, in its order.  0 or -ENOMEM. */
 int trc_parks_event(struct trc_model *m, struct trc_park_thread *thread,
-		    const struct trc_columns *columns, uint32_t row);
+		    const struct trc_span *span, uint32_t row);
 /* The trace is over.  `status` is what the last status table says that the thread waits for, NULL
  * if for nothing; last_gap_ns is the time of the last gap, or TRC_NEVER.  0 or -ENOMEM. */
 int trc_parks_finish(struct trc_model *m, struct trc_park_thread *thread,

@@ -39,8 +39,10 @@ static uint32_t event_number(uint64_t event)
 	return event <= UINT32_MAX ? (uint32_t)event : 0;
 }
 
-static int sample_add(struct samples *s, const struct trc_columns *c, uint32_t row, uint8_t source)
+static int sample_add(struct samples *s, const struct trc_span *span, uint32_t row)
 {
+	const struct trc_columns *c = span->columns;
+	uint8_t source = span->block->source;
 	struct trc_sample *sample = trc_array_add(&s->m->samples);
 	struct trc_sample_event *event;
 
@@ -48,6 +50,7 @@ static int sample_add(struct samples *s, const struct trc_columns *c, uint32_t r
 		return -ENOMEM;
 	*sample = (struct trc_sample){
 		.ts_ns = c->time_ns[row],
+		.place = source == TRC_SOURCE_KERNEL ? TRC_PLACE_LAST : span->place + row,
 		.value = trc_arg(c, row, TRC_A_SAMPLE_VALUE),
 		.period = trc_arg(c, row, TRC_A_SAMPLE_PERIOD),
 		.thread = c->thread[row],
@@ -98,7 +101,7 @@ static int samples_span(struct trc_derive *derive, const struct trc_span *span)
 
 	for (uint32_t row = span->first; row < span->last && !err; row++) {
 		if (c->kind[row] == TRC_KIND_SAMPLE)
-			err = sample_add(s, c, row, span->block->source);
+			err = sample_add(s, span, row);
 		else if (c->kind[row] == TRC_KIND_SAMPLES_LOST)
 			err = lost_add(s, c, row);
 	}
@@ -140,7 +143,8 @@ static void samples_label(struct trc_model *m) /* I1 */
 	for (size_t i = 0; i < m->samples.n; i++)
 		if (!sample[i].labels)
 			sample[i].labels =
-				trc_model_labels_at(m, sample[i].thread, sample[i].ts_ns);
+				trc_model_labels_at(m, sample[i].thread, sample[i].ts_ns,
+						    sample[i].place);
 }
 
 static int samples_end(struct trc_derive *derive)

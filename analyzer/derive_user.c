@@ -33,6 +33,7 @@ struct region_stack {
 struct user {
 	struct trc_derive derive; /* first: the two share an address */
 	struct trc_model *m;
+	uint64_t place;		    /* of the event that is looked at */
 	bool fibers;		    /* some thread is in one */
 	struct trc_index task_row;  /* the task's id to its row */
 	struct trc_index stack_row; /* stack_key() to its row in stacks */
@@ -42,6 +43,7 @@ struct user {
 
 struct region_event {
 	int64_t ts_ns;
+	uint64_t place;
 	uint32_t thread;
 	uint32_t region; /* its row id, if it begins one */
 };
@@ -90,6 +92,7 @@ static int task_begin(struct user *u, const struct trc_columns *c, uint32_t row)
 	task->parent = trc_arg(c, row, TRC_A_TASK_PARENT);
 	task->type = trc_model_string(u->m, trc_arg(c, row, TRC_A_TASK_TYPE));
 	task->start_ns = c->time_ns[row];
+	task->start_place = u->place;
 	task->end_ns = TRC_NEVER;
 	task->start_thread = c->thread[row];
 	if (!task->type)
@@ -138,6 +141,7 @@ static int region_add(struct user *u, const struct trc_columns *c, uint32_t row)
 	region->type = trc_model_string(u->m, trc_arg(c, row, TRC_A_REGION_TYPE));
 	region->thread = c->thread[row];
 	region->start_ns = c->time_ns[row];
+	region->start_place = u->place;
 	region->end_ns = TRC_NEVER;
 	return region->type ? 0 : -ENOMEM;
 }
@@ -185,7 +189,7 @@ static int region_nest(struct user *u, const struct region_event *e, uint32_t fi
 
 static int region_event(struct user *u, const struct trc_columns *c, uint32_t row)
 {
-	struct region_event e = {.ts_ns = c->time_ns[row], .thread = c->thread[row]}, *later;
+	struct region_event e = {c->time_ns[row], u->place, c->thread[row], 0}, *later;
 
 	if (e.ts_ns < u->m->window_ns) /* U3 */
 		return 0;
@@ -209,7 +213,8 @@ static int region_events_nest(struct user *u)
 	int err = 0;
 
 	for (size_t i = 0; i < u->region_events.n && !err; i++, e++)
-		err = region_nest(u, e, trc_model_fiber_at(u->m, e->thread, e->ts_ns));
+		err = region_nest(u, e,
+				  trc_model_fiber_at(u->m, e->thread, e->ts_ns, e->place));
 	return err;
 }
 
@@ -222,6 +227,7 @@ static int log_add(struct user *u, const struct trc_columns *c, uint32_t row)
 	if (!log)
 		return -ENOMEM;
 	log->ts_ns = c->time_ns[row];
+	log->place = u->place;
 	log->thread = c->thread[row];
 	log->task = trc_arg(c, row, TRC_A_LOG_TASK);
 	log->category = trc_model_string(u->m, trc_arg(c, row, TRC_A_LOG_CATEGORY));
@@ -236,6 +242,7 @@ static int counter_add(struct user *u, const struct trc_columns *c, uint32_t row
 	if (!counter)
 		return -ENOMEM;
 	counter->ts_ns = c->time_ns[row];
+	counter->place = u->place;
 	counter->thread = c->thread[row];
 	counter->name = trc_model_string(u->m, trc_arg(c, row, TRC_A_COUNTER_NAME));
 	counter->value = (int64_t)trc_arg(c, row, TRC_A_COUNTER_VALUE);
@@ -249,6 +256,7 @@ static int user_span(struct trc_derive *derive, const struct trc_span *span)
 	int err = 0;
 
 	for (uint32_t row = span->first; row < span->last && !err; row++) {
+		u->place = span->place + row;
 		switch (c->kind[row]) {
 		case TRC_KIND_TASK_BEGIN:
 			err = task_begin(u, c, row);
@@ -294,6 +302,7 @@ static int open_region_add(struct user *u, struct region_stack *stack,
 	region->thread = e->thread;
 	region->fiber = fiber;
 	region->start_ns = since_ns;
+	region->start_place = TRC_PLACE_LAST;
 	region->end_ns = TRC_NEVER;
 	stack->n_open_before++;
 	return region->type ? 0 : -ENOMEM;
@@ -306,7 +315,7 @@ static int open_regions_add(struct user *u)
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++, e++) {
-		uint32_t fiber = trc_model_fiber_at(u->m, e->thread, INT64_MAX);
+		uint32_t fiber = trc_model_fiber_at(u->m, e->thread, INT64_MAX, TRC_PLACE_LAST);
 		struct region_stack *stack = stack_of(u, e->thread, fiber);
 		int64_t since_ns = trc_model_since_ns(u->m, e->since);
 

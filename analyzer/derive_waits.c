@@ -130,13 +130,15 @@ static int64_t release_ns(const struct waits *w, const struct trc_columns *c, ui
 	return at_ns != w->zero_ns && at_ns < c->time_ns[row] ? at_ns : c->time_ns[row];
 }
 
-static int unlock_add(struct waits *w, const struct trc_columns *c, uint32_t row)
+static int unlock_add(struct waits *w, const struct trc_span *span, uint32_t row)
 {
+	const struct trc_columns *c = span->columns;
 	struct trc_unlock *unlock = trc_array_add(&w->m->unlocks);
 
 	if (!unlock)
 		return -ENOMEM;
 	unlock->ts_ns = release_ns(w, c, row, TRC_A_UNLOCK_AT);
+	unlock->place = unlock->ts_ns == c->time_ns[row] ? span->place + row : TRC_PLACE_LAST;
 	unlock->thread = c->thread[row];
 	unlock->proc = c->proc[row];
 	unlock->reason = (uint8_t)trc_arg(c, row, TRC_A_UNLOCK_REASON);
@@ -178,7 +180,7 @@ static int event_by_kind(struct waits *w, const struct trc_span *span, uint32_t 
 	case TRC_KIND_THREAD_NAME:
 		return thread_named(w, c, row);
 	case TRC_KIND_UNLOCK:
-		return unlock_add(w, c, row);
+		return unlock_add(w, span, row);
 	case TRC_KIND_UNPARK:
 		return unpark_add(w, c, row);
 	default:
@@ -187,8 +189,9 @@ static int event_by_kind(struct waits *w, const struct trc_span *span, uint32_t 
 }
 
 /* Counts the event for its thread and hands it on. */
-static int event_of_thread(struct waits *w, const struct trc_columns *c, uint32_t row)
+static int event_of_thread(struct waits *w, const struct trc_span *span, uint32_t row)
 {
+	const struct trc_columns *c = span->columns;
 	uint32_t serial = c->thread[row];
 	struct trc_thread *thread;
 
@@ -204,7 +207,8 @@ static int event_of_thread(struct waits *w, const struct trc_columns *c, uint32_
 		thread->first_ns = c->time_ns[row];
 	if (c->time_ns[row] > thread->last_ns)
 		thread->last_ns = c->time_ns[row];
-	return trc_parks_event(w->m, (struct trc_park_thread *)w->park_threads.row + w->row, c, row);
+	return trc_parks_event(w->m, (struct trc_park_thread *)w->park_threads.row + w->row, span,
+			       row);
 }
 
 static int count_procs(struct waits *w, const struct trc_columns *c, uint32_t first, uint32_t last)
@@ -235,7 +239,7 @@ static int waits_span(struct trc_derive *derive, const struct trc_span *span)
 	for (uint32_t row = span->first; row < span->last && !err; row++) {
 		err = event_by_kind(w, span, row);
 		if (!err && span->columns->thread[row])
-			err = event_of_thread(w, span->columns, row);
+			err = event_of_thread(w, span, row);
 	}
 	return err;
 }

@@ -33,6 +33,8 @@ struct stream {
 	struct trc_columns *columns; /* of block[at], or NULL: not loaded yet */
 	uint32_t row;
 	uint32_t rank; /* tie break: G1 */
+	uint64_t n_events; /* of all its blocks */
+	uint64_t place;    /* of its first event */
 	int64_t key;
 };
 
@@ -49,6 +51,7 @@ struct trc_merge {
 	uint32_t pending_last; /* where the span given last ends */
 	bool pending;
 
+	uint64_t *place; /* by block index: of its first event (G3) */
 	struct slot *slot; /* by block index */
 	pthread_t thread;
 	bool has_thread;
@@ -87,7 +90,7 @@ static uint64_t stream_key(const struct trc_block_info *b)
 	return (uint64_t)b->source << 32 | b->proc;
 }
 
-/* Numbers the streams in order of appearance and counts their blocks. */
+/* Numbers the streams in order of appearance, wanted or not (G3), and counts the blocks wanted. */
 static int count_streams(struct trc_merge *m, struct trc_index *map, uint32_t *count)
 {
 	size_t n = trc_reader_blocks(m->reader);
@@ -96,14 +99,14 @@ static int count_streams(struct trc_merge *m, struct trc_index *map, uint32_t *c
 		const struct trc_block_info *b = trc_reader_block(m->reader, i);
 		uint32_t s;
 
-		if (!block_wanted(m, b))
-			continue;
 		s = trc_index_get(map, stream_key(b));
 		if (s == TRC_INDEX_NONE) {
 			s = (uint32_t)m->n_streams++;
 			if (trc_index_put(map, stream_key(b), s))
 				return -ENOMEM;
 		}
+		if (!block_wanted(m, b))
+			continue;
 		count[s]++;
 		m->n_blocks++;
 	}
@@ -133,6 +136,30 @@ static void fill_streams(struct trc_merge *m, const struct trc_index *map, const
 	trc_keys_sort(m->order, m->order + m->n_blocks, m->n_blocks);
 }
 
+/* Streams follow each other as they are ranked, each with its blocks as they come in the file. */
+static void give_places(struct trc_merge *m, const struct trc_index *map)
+{
+	size_t n = trc_reader_blocks(m->reader);
+	uint64_t place = 1;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct trc_block_info *b = trc_reader_block(m->reader, i);
+		struct stream *s = &m->stream[trc_index_get(map, stream_key(b))];
+
+		m->place[i] = s->n_events;
+		s->n_events += b->n_events;
+	}
+	for (size_t s = 0; s < m->n_streams; s++) {
+		m->stream[s].place = place;
+		place += m->stream[s].n_events;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct trc_block_info *b = trc_reader_block(m->reader, i);
+
+		m->place[i] += m->stream[trc_index_get(map, stream_key(b))].place;
+	}
+}
+
 static int build_streams(struct trc_merge *m)
 {
 	size_t n = trc_reader_blocks(m->reader);
@@ -145,9 +172,11 @@ static int build_streams(struct trc_merge *m)
 		m->heap = calloc(m->n_streams + 1, sizeof(struct stream *));
 		m->by_stream = calloc(m->n_blocks + 1, sizeof(*m->by_stream));
 		m->order = calloc(2 * m->n_blocks + 1, sizeof(*m->order));
+		m->place = calloc(n + 1, sizeof(*m->place));
 		m->slot = calloc(n + 1, sizeof(*m->slot));
-		if (m->stream && m->heap && m->by_stream && m->order && m->slot) {
+		if (m->stream && m->heap && m->by_stream && m->order && m->place && m->slot) {
 			fill_streams(m, &map, count);
+			give_places(m, &map);
 			err = 0;
 		}
 	}
@@ -185,6 +214,8 @@ static void heap_build(struct trc_merge *m)
 	for (size_t s = 0; s < m->n_streams; s++) {
 		struct stream *stream = &m->stream[s];
 
+		if (!stream->n_blocks)
+			continue;
 		stream->key = trc_reader_block(m->reader, stream->block[0])->first_ns;
 		m->heap[m->n_heap++] = stream;
 	}
@@ -378,7 +409,8 @@ int trc_merge_next(struct trc_merge *m, struct trc_span *span, struct trc_error 
 				  .columns = s->columns,
 				  .block_idx = s->block[s->at],
 				  .first = s->row,
-				  .last = m->pending_last};
+				  .last = m->pending_last,
+				  .place = m->place[s->block[s->at]]};
 	return 1;
 }
 
@@ -414,6 +446,7 @@ void trc_merge_close(struct trc_merge *m)
 	pthread_mutex_destroy(&m->lock);
 	pthread_cond_destroy(&m->changed);
 	free(m->slot);
+	free(m->place);
 	free(m->order);
 	free(m->by_stream);
 	free(m->heap);

@@ -9,6 +9,8 @@
  *   G1  spans come in order of time; among equal times the stream that comes first in
  *       the file goes first, and the events of one stream keep their order
  *   G2  if a stream breaks its own order, its events still come once each
+ *   G3  an event's place is a number, not 0, that is the same whatever the options leave out: of
+ *       two events of one time the one with the lower place comes first
  */
 #ifndef TRC_ANALYZER_MERGE_H
 #define TRC_ANALYZER_MERGE_H
@@ -21,6 +23,7 @@ struct trc_span {
 	const struct trc_columns *columns;
 	size_t block_idx;
 	uint32_t first, last;
+	uint64_t place; /* of the block's first event; the others' follow (G3) */
 };
 
 struct trc_merge_options {

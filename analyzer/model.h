@@ -10,6 +10,10 @@
  *       TRC_NEVER = not known, still in progress: NULL in SQL
  *   M3  rows are sorted by start (or ts), then by thread, unless said otherwise
  *   M4  a thread is named by its serial; trc_model_thread() finds its row
+ *   M5  what a thread had when it recorded an event, its labels and its fiber, goes by the order of
+ *       its events: clocks may give several of them one time.  A row of which that is asked says
+ *       where in that order it comes, its place (merge.h).  TRC_PLACE_LAST: it has but a time, and
+ *       comes after all events of that
  */
 #ifndef TRC_ANALYZER_MODEL_H
 #define TRC_ANALYZER_MODEL_H
@@ -24,6 +28,7 @@ struct trc_symbols;
 
 enum { TRC_NO_PROC = UINT32_MAX };
 #define TRC_NEVER INT64_MIN
+#define TRC_PLACE_LAST UINT64_MAX
 
 /* What a model can derive; bits of trc_model_need(). */
 enum trc_part {
@@ -62,6 +67,7 @@ struct trc_park {
 	uint8_t flags;               /* TRC_PARK_* */
 	int16_t result;              /* errno of the end; -1 = unknown */
 	int64_t wake_ns;             /* when the waker acted; TRC_NEVER = not known */
+	uint64_t start_place; /* M5 */
 };
 enum {
 	TRC_PARK_ABANDONED = 1, /* left by longjmp, cancellation or a lost resume: end_ns is the
@@ -80,6 +86,7 @@ struct trc_unlock {
 	uint8_t reason;
 	uint32_t caused_waits; /* threads that waited while this holder held it */
 	int64_t caused_ns;     /* their waiting during this critical section, summed */
+	uint64_t place; /* M5 */
 };
 
 struct trc_task {
@@ -88,6 +95,7 @@ struct trc_task {
 	const char *type;
 	int64_t start_ns, end_ns;
 	uint32_t start_thread, end_thread;
+	uint64_t start_place; /* M5 */
 };
 
 struct trc_region {
@@ -97,6 +105,7 @@ struct trc_region {
 	uint32_t depth;	 /* in its fiber; 0 = outermost */
 	int64_t start_ns, end_ns;
 	uint32_t fiber; /* row id in fibers; 0 = its thread's root fiber */
+	uint64_t start_place; /* M5 */
 };
 
 struct trc_log {
@@ -104,12 +113,14 @@ struct trc_log {
 	uint64_t task;
 	uint32_t thread;
 	const char *category, *message; /* zero-terminated copies; embedded zeros become U+FFFD */
+	uint64_t place; /* M5 */
 };
 
 struct trc_counter {
 	int64_t ts_ns, value;
 	const char *name;
 	uint32_t thread;
+	uint64_t place; /* M5 */
 };
 
 /* A stretch during which a thread was on a proc, from kernel switch records. */
@@ -172,6 +183,7 @@ struct trc_thread_span {
 	int64_t end_ns;	  /* TRC_NEVER: still at the end */
 	uint32_t thread;
 	uint32_t value; /* the label set; 0 = none, or not known: events are missing */
+	uint64_t start_place; /* of the event that it begins with; 0 = with none (M5) */
 };
 
 /* A counter of the thread ran over, or a timer of its CPU time. */
@@ -183,6 +195,7 @@ struct trc_sample {
 	uint32_t labels; /* label set; 0 = none */
 	uint32_t event;	 /* in sample_events; 0 = not known */
 	uint8_t source;	 /* enum trc_stream_source */
+	uint64_t place; /* M5; of one that the kernel took TRC_PLACE_LAST */
 };
 
 /* What was sampled, and how; rows by event. */
@@ -220,6 +233,7 @@ struct trc_alloc {
 	uint32_t labels;       /* label set; 0 = none */
 	uint32_t free;	       /* id in frees; 0 = it is not in the trace */
 	bool lives;	       /* at the end of the trace, as far as is known */
+	uint64_t place; /* M5 */
 };
 
 /* An estimate without its fraction; INT64_MAX if it is larger than that. */
@@ -261,6 +275,7 @@ struct trc_fiber {
 	uint32_t creator;     /* row id in fibers of the one that made it; 0 = a root fiber */
 	uint32_t n_runs, n_waits;
 	uint8_t state;	      /* enum trc_fiber_state; when the trace ends */
+	uint64_t created_place; /* M5 */
 };
 
 /* A time during which a fiber ran on a thread, as far as the program's scheduler is concerned: the
@@ -298,6 +313,7 @@ struct trc_fiber_wait {
 	uint32_t waker_fiber; /* row id in fibers of what the waker ran; 0 = a root fiber */
 	uint8_t reason;	  /* 0 = not known: it is cut */
 	uint8_t flags;	  /* TRC_FIBER_WAIT_* */
+	uint64_t start_place, ready_place; /* M5; of the event that made it ready */
 };
 enum {
 	TRC_FIBER_WAIT_ENDED = 1, /* the fiber ended at end_ns without running again */
@@ -464,10 +480,12 @@ struct trc_symbols *trc_model_symbols(const struct trc_model *m);
 /* What a label set consists of: its rows in the table of labels; none for 0 and for a set that is not known. */
 const struct trc_set_label *trc_model_label_set(const struct trc_model *m, uint32_t labels,
 						size_t *n);
-/* The label set of a thread at a time; 0 = none, or not known. */
-uint32_t trc_model_labels_at(const struct trc_model *m, uint32_t thread, int64_t ts_ns);
-/* Which fiber a thread was in at a time: its row id in fibers; 0 = its root fiber, or not known. */
-uint32_t trc_model_fiber_at(const struct trc_model *m, uint32_t thread, int64_t ts_ns);
+/* The label set of a thread at a time and place (M5); 0 = none, or not known. */
+uint32_t trc_model_labels_at(const struct trc_model *m, uint32_t thread, int64_t ts_ns,
+			     uint64_t place);
+/* Which fiber a thread was in then: its row id in fibers; 0 = its root fiber, or not known. */
+uint32_t trc_model_fiber_at(const struct trc_model *m, uint32_t thread, int64_t ts_ns,
+			    uint64_t place);
 /* Events lost, over all gaps. */
 uint64_t trc_model_lost_events(const struct trc_model *m);
 

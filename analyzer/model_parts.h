@@ -22,9 +22,18 @@ enum {
 			  TRC_PART_LABELS | TRC_PART_SAMPLES | TRC_PART_HEAP | TRC_PART_FIBERS
 };
 
+/* What a thread had in between two of its events that have one time. */
+struct trc_thread_moment {
+	int64_t ts_ns;
+	uint64_t start_place, end_place;
+	uint32_t thread;
+	uint32_t value;
+};
+
 /* The rows of one kind of what threads have, and each thread's first; spans.h. */
 struct trc_thread_spans {
-	struct trc_array span; /* struct trc_thread_span */
+	struct trc_array span;	 /* struct trc_thread_span */
+	struct trc_array moment; /* struct trc_thread_moment; by thread, time and place */
 	struct trc_index first;
 };
 

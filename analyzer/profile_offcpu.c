@@ -154,12 +154,17 @@ static int piece_count(struct offcpu *o, const struct off_time *off, const struc
 {
 	struct trc_profile_sample sample = {.off = off->otherwise,
 					    .value = {counts, until_ns - from_ns}};
+	uint64_t place = TRC_PLACE_LAST;
 
 	if (piece->park) {
-		sample.off = o->park[piece->park - 1].reason;
-		sample.stack = o->park[piece->park - 1].stack;
+		const struct trc_park *park = &o->park[piece->park - 1];
+
+		sample.off = park->reason;
+		sample.stack = park->stack;
+		if (from_ns == park->start_ns)
+			place = park->start_place;
 	}
-	sample.labels = trc_model_labels_at(o->m, off->thread, from_ns);
+	sample.labels = trc_model_labels_at(o->m, off->thread, from_ns, place);
 	return trc_profile_passes(o->sums, sample.labels) ? trc_profile_add(o->sums, &sample) : 0;
 }
 

@@ -30,7 +30,7 @@ static bool is_blocked(const struct trc_profile_sums *sums, const struct trc_par
 {
 	if (!has_reason(park->reason))
 		return false;
-	*labels = trc_model_labels_at(sums->m, park->thread, park->start_ns);
+	*labels = trc_park_labels(sums->m, park);
 	return trc_profile_passes(sums, *labels);
 }
 
@@ -149,7 +149,8 @@ int trc_profile_mutex(struct trc_profile_sums *sums, struct trc_profile *p)
 
 		if (!unlock[i].caused_waits)
 			continue;
-		labels = trc_model_labels_at(sums->m, unlock[i].thread, unlock[i].ts_ns);
+		labels = trc_model_labels_at(sums->m, unlock[i].thread, unlock[i].ts_ns,
+					     unlock[i].place);
 		if (trc_profile_passes(sums, labels))
 			err = add_wait(sums, unlock[i].stack, labels, unlock[i].caused_waits,
 				       unlock[i].caused_ns);

@@ -10,7 +10,7 @@
 
 static bool park_wanted(const struct trc_report *r, const struct trc_park *park)
 {
-	return trc_report_wanted(r, park->thread, park->start_ns);
+	return trc_report_wanted(r, park->thread, park->start_ns, park->start_place);
 }
 
 /* Leaves only the waits that are wanted. */

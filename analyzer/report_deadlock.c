@@ -75,7 +75,8 @@ static void print_wait(struct trc_report *r, const struct trc_deadlock *row)
 	trc_line_to(&line, 12);
 	trc_report_chain(r, &line, row->stack);
 	trc_report_line(r, &line);
-	trc_report_labels_line(r, row->thread, row->since_ns);
+	trc_report_labels_line(
+		r, trc_model_labels_at(r->m, row->thread, row->since_ns, TRC_PLACE_LAST));
 }
 
 static void print_held(struct trc_report *r, const struct trc_lock_held *held)

@@ -333,7 +333,7 @@ static void print_wait(struct trc_report *r, const struct trc_fiber_wait *wait, 
 	trc_report_chain(r, &line, wait->stack);
 	trc_report_line(r, &line);
 	print_waker(r, wait);
-	trc_report_labels_line(r, wait->thread, wait->start_ns);
+	trc_report_labels_line(r, wait->labels);
 }
 
 static void print_longest(struct trc_report *r)

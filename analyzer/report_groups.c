@@ -271,11 +271,10 @@ static int tally_by(struct tallies *t, const struct trc_report *r, uint32_t slot
 
 /* Each label of the set by itself: sets that only one request has are many. */
 static int tally_labels(struct tallies *t, const struct trc_report *r, uint32_t slot,
-			uint32_t thread, int64_t ts_ns, int64_t ns)
+			uint32_t labels, int64_t ns)
 {
 	size_t n;
-	const struct trc_set_label *label =
-		trc_model_label_set(r->m, trc_model_labels_at(r->m, thread, ts_ns), &n);
+	const struct trc_set_label *label = trc_model_label_set(r->m, labels, &n);
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++)
@@ -295,7 +294,7 @@ static int tally_park(struct tallies *t, const struct trc_report *r, uint32_t sl
 		err = tally_add(&t->holder, slot, park->holder, ns);
 	if (!err && park->waker && trc_wait_class(park->reason) != TRC_WAIT_LOCKS)
 		err = tally_by(t, r, slot, park->waker, park->waker_stack, ns);
-	return err ? err : tally_labels(t, r, slot, park->thread, park->start_ns, ns);
+	return err ? err : tally_labels(t, r, slot, trc_park_labels(r->m, park), ns);
 }
 
 /*
@@ -419,7 +418,8 @@ static int find_unlock_groups(struct trc_groups *g, const struct trc_report *r)
 		const struct trc_unlock *unlock = &r->unlock[i];
 		uint32_t id;
 
-		if (!unlock->caused_waits || !trc_report_wanted(r, unlock->thread, unlock->ts_ns))
+		if (!unlock->caused_waits ||
+		    !trc_report_wanted(r, unlock->thread, unlock->ts_ns, unlock->place))
 			continue;
 		id = group_find(g, unlock->reason, trc_report_canonical(r, unlock->stack));
 		if (!id)
@@ -450,7 +450,9 @@ int trc_groups_of_unlocks(struct trc_groups *g, struct trc_report *r, size_t top
 		if (!err)
 			err = tally_add(&t.thread, slot, unlock->thread, unlock->caused_ns);
 		if (!err)
-			err = tally_labels(&t, r, slot, unlock->thread, unlock->ts_ns,
+			err = tally_labels(&t, r, slot,
+					   trc_model_labels_at(r->m, unlock->thread, unlock->ts_ns,
+							       unlock->place),
 					   unlock->caused_ns);
 	}
 	if (!err)

@@ -48,10 +48,11 @@ int trc_report_labels_init(struct trc_report *r)
 	return err;
 }
 
-bool trc_report_wanted(const struct trc_report *r, uint32_t thread, int64_t ts_ns)
+bool trc_report_wanted(const struct trc_report *r, uint32_t thread, int64_t ts_ns, uint64_t place)
 {
-	return !r->label_filter || trc_label_filter_match(r->label_filter, r->m,
-							  trc_model_labels_at(r->m, thread, ts_ns));
+	return !r->label_filter ||
+	       trc_label_filter_match(r->label_filter, r->m,
+				      trc_model_labels_at(r->m, thread, ts_ns, place));
 }
 
 void trc_report_label(struct trc_line *line, const struct trc_set_label *label)
@@ -61,11 +62,10 @@ void trc_report_label(struct trc_line *line, const struct trc_set_label *label)
 	trc_line_data(line, label->value, VALUE_WIDTH);
 }
 
-void trc_report_labels_line(struct trc_report *r, uint32_t thread, int64_t ts_ns)
+void trc_report_labels_line(struct trc_report *r, uint32_t labels)
 {
 	size_t n;
-	const struct trc_set_label *label =
-		trc_model_label_set(r->m, trc_model_labels_at(r->m, thread, ts_ns), &n);
+	const struct trc_set_label *label = trc_model_label_set(r->m, labels, &n);
 	struct trc_line line;
 
 	if (!n)
@@ -189,12 +189,12 @@ static int sum_waits(const struct trc_report *r, struct sum *sum)
 		int64_t end_ns = trc_park_end_ns(r->m, &park[i]), around_end_ns;
 		const struct trc_park *around = outer[i] ? &park[outer[i] - 1] : NULL;
 
-		sums_add(r, sum, trc_model_labels_at(r->m, park[i].thread, park[i].start_ns),
+		sums_add(r, sum, trc_park_labels(r->m, &park[i]),
 			 (int)trc_wait_class(park[i].reason), end_ns - start_ns);
 		if (!around)
 			continue;
 		around_end_ns = trc_park_end_ns(r->m, around);
-		sums_add(r, sum, trc_model_labels_at(r->m, around->thread, around->start_ns),
+		sums_add(r, sum, trc_park_labels(r->m, around),
 			 (int)trc_wait_class(around->reason),
 			 start_ns - (end_ns < around_end_ns ? end_ns : around_end_ns));
 	}

@@ -162,7 +162,7 @@ static void print_park(struct trc_report *r, const struct trc_park *park)
 	trc_report_chain(r, &line, park->stack);
 	trc_report_line(r, &line);
 	print_people(r, park);
-	trc_report_labels_line(r, park->thread, park->start_ns);
+	trc_report_labels_line(r, trc_park_labels(r->m, park));
 }
 
 static void print_list(struct trc_report *r, const struct trc_longest *longest, const char *heading)

@@ -182,7 +182,8 @@ static void print_row(struct trc_report *r, const struct row *row)
 	trc_report_line(r, &line);
 	print_stack(r, now);
 	print_regions(r, now);
-	trc_report_labels_line(r, now->thread, INT64_MAX);
+	trc_report_labels_line(
+		r, trc_model_labels_at(r->m, now->thread, INT64_MAX, TRC_PLACE_LAST));
 }
 
 static void print_heading(struct trc_report *r, const struct row *row, size_t n)
@@ -213,7 +214,7 @@ int trc_report_now(struct trc_report *r)
 	if (!row)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		if (!trc_report_wanted(r, now[i].thread, INT64_MAX))
+		if (!trc_report_wanted(r, now[i].thread, INT64_MAX, TRC_PLACE_LAST))
 			continue;
 		row[n_wanted] = (struct row){&now[i], fault_of(r, now[i].thread), RANK_FAULT};
 		row[n_wanted].rank = rank_of(&row[n_wanted]);

@@ -126,11 +126,11 @@ void trc_report_troubles(struct trc_report *r);
 /* ---- report_labels.c ---- */
 int trc_report_labels_init(struct trc_report *r);
 /* Whether what a thread did at a time is to be told. */
-bool trc_report_wanted(const struct trc_report *r, uint32_t thread, int64_t ts_ns);
+bool trc_report_wanted(const struct trc_report *r, uint32_t thread, int64_t ts_ns, uint64_t place);
 /* "tenant=42" */
 void trc_report_label(struct trc_line *line, const struct trc_set_label *label);
-/* A line with all labels that the thread had then; none if it had none. */
-void trc_report_labels_line(struct trc_report *r, uint32_t thread, int64_t ts_ns);
+/* A line with all labels of the set; none if it has none. */
+void trc_report_labels_line(struct trc_report *r, uint32_t labels);
 /* Says that there is a filter. */
 void trc_report_filter_line(struct trc_report *r);
 /* How long it is within the trace and its thread's life. */

@@ -54,6 +54,7 @@ struct span {
 	const char *type;
 	int64_t start_ns, end_ns;
 	uint32_t thread; /* that began it */
+	uint64_t start_place;
 };
 typedef struct span span_fn(const struct trc_report *r, size_t i);
 
@@ -62,7 +63,8 @@ static struct span task_span(const struct trc_report *r, size_t i)
 	size_t n;
 	const struct trc_task *task = &trc_model_tasks(r->m, &n)[i];
 
-	return (struct span){task->type, task->start_ns, task->end_ns, task->start_thread};
+	return (struct span){task->type, task->start_ns, task->end_ns, task->start_thread,
+			     task->start_place};
 }
 
 static struct span region_span(const struct trc_report *r, size_t i)
@@ -70,12 +72,13 @@ static struct span region_span(const struct trc_report *r, size_t i)
 	size_t n;
 	const struct trc_region *region = &trc_model_regions(r->m, &n)[i];
 
-	return (struct span){region->type, region->start_ns, region->end_ns, region->thread};
+	return (struct span){region->type, region->start_ns, region->end_ns, region->thread,
+			     region->start_place};
 }
 
 static bool span_wanted(const struct trc_report *r, const struct span *span)
 {
-	return trc_report_wanted(r, span->thread, span->start_ns);
+	return trc_report_wanted(r, span->thread, span->start_ns, span->start_place);
 }
 
 static bool span_ended(const struct span *span)
@@ -262,7 +265,7 @@ static int print_logs(struct trc_report *r)
 	struct type *type;
 
 	for (size_t i = 0; i < n; i++) {
-		if (!trc_report_wanted(r, log[i].thread, log[i].ts_ns))
+		if (!trc_report_wanted(r, log[i].thread, log[i].ts_ns, log[i].place))
 			continue;
 		type = type_find(&t, log[i].category ? log[i].category : "");
 		if (!type) {
@@ -340,7 +343,7 @@ static int print_counters(struct trc_report *r)
 		struct type *type;
 		struct extremes *e;
 
-		if (!trc_report_wanted(r, counter[i].thread, counter[i].ts_ns))
+		if (!trc_report_wanted(r, counter[i].thread, counter[i].ts_ns, counter[i].place))
 			continue;
 		type = type_find(&t, counter[i].name ? counter[i].name : "");
 		e = type && !type->n ? trc_array_add(&extremes) : extremes.row;

@@ -113,26 +113,53 @@ static int span_put(struct trc_array *spans, size_t first, const struct trc_thre
 	return last ? 0 : -ENOMEM;
 }
 
+/* What it had from one event to another of the same time: no span, but there are events in between
+ * (B4). */
+static int moment_put(struct trc_array *moments, const struct trc_thread_span *span,
+		      const struct trc_change *c)
+{
+	struct trc_thread_moment *moment;
+
+	if (!span->start_place || span->start_ns != c->ts_ns)
+		return 0;
+	moment = trc_array_add(moments);
+	if (!moment)
+		return -ENOMEM;
+	*moment = (struct trc_thread_moment){c->ts_ns, span->start_place, c->place, span->thread,
+					     span->value};
+	return 0;
+}
+
 /* Goes on to the change: the span that it ends, and the one before that if an event is missing. */
-static int span_end(const struct trc_changes *changes, struct trc_array *spans, size_t first,
+static int span_end(const struct trc_changes *changes, struct trc_thread_spans *to, size_t first,
 		    struct trc_thread_span *span, const struct trc_change *c)
 {
 	int64_t from_ns = span->start_ns, until_ns = c->ts_ns;
+	struct trc_array *spans = &to->span;
 	int err = 0;
 
 	if (span->value != c->before && trc_changes_may_miss(changes, &from_ns, &until_ns)) {
 		span->end_ns = from_ns;
 		err = span_put(spans, first, span);
-		*span = (struct trc_thread_span){from_ns, until_ns, span->thread, 0};
+		if (from_ns != span->start_ns)
+			span->start_place = 0;
+		*span = (struct trc_thread_span){from_ns, until_ns, span->thread, 0,
+						 span->start_place};
 		if (!err)
 			err = span_put(spans, first, span);
-		*span = (struct trc_thread_span){until_ns, TRC_NEVER, span->thread, c->before};
+		if (until_ns != from_ns)
+			span->start_place = 0;
+		span->start_ns = until_ns;
+		span->end_ns = TRC_NEVER;
+		span->value = c->before;
+	} else if (c->ts_ns != TRC_CHANGE_AT_END) {
+		err = moment_put(&to->moment, span, c);
 	}
 	if (err || c->ts_ns == TRC_CHANGE_AT_END)
 		return err;
 	span->end_ns = c->ts_ns;
 	err = span_put(spans, first, span);
-	*span = (struct trc_thread_span){c->ts_ns, TRC_NEVER, span->thread, c->value};
+	*span = (struct trc_thread_span){c->ts_ns, TRC_NEVER, span->thread, c->value, c->place};
 	return err;
 }
 
@@ -142,11 +169,11 @@ static int thread_put(const struct trc_changes *changes, struct trc_thread_spans
 {
 	struct trc_array *rows = &spans->span;
 	size_t first = rows->n;
-	struct trc_thread_span span = {TRC_NEVER, TRC_NEVER, (uint32_t)c->thread, c->before};
+	struct trc_thread_span span = {TRC_NEVER, TRC_NEVER, (uint32_t)c->thread, c->before, 0};
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++)
-		err = span_end(changes, rows, first, &span, &c[i]);
+		err = span_end(changes, spans, first, &span, &c[i]);
 	if (!err)
 		err = span_put(rows, first, &span);
 	if (err)
@@ -181,19 +208,50 @@ void trc_changes_free(struct trc_changes *c)
 	trc_array_free(&c->losses);
 }
 
-uint32_t trc_thread_spans_at(const struct trc_thread_spans *spans, uint32_t thread, int64_t ts_ns)
+/* The moment of the thread that this lies in, NULL = none. */
+static const struct trc_thread_moment *moment_at(const struct trc_thread_spans *spans,
+						 uint32_t thread, int64_t ts_ns, uint64_t place)
+{
+	const struct trc_thread_moment *moment = spans->moment.row, *m;
+	size_t low = 0, high = spans->moment.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		m = &moment[middle];
+		if (m->thread < thread ||
+		    (m->thread == thread &&
+		     (m->ts_ns < ts_ns || (m->ts_ns == ts_ns && m->start_place <= place))))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	m = low ? &moment[low - 1] : NULL;
+	return m && m->thread == thread && m->ts_ns == ts_ns && place < m->end_place ? m : NULL;
+}
+
+static bool has_begun(const struct trc_thread_span *span, int64_t ts_ns, uint64_t place)
+{
+	return span->start_ns < ts_ns || (span->start_ns == ts_ns && span->start_place <= place);
+}
+
+uint32_t trc_thread_spans_at(const struct trc_thread_spans *spans, uint32_t thread, int64_t ts_ns,
+			     uint64_t place)
 {
 	uint32_t first = trc_index_get(&spans->first, thread);
+	const struct trc_thread_moment *moment = moment_at(spans, thread, ts_ns, place);
 	const struct trc_thread_span *span = spans->span.row;
 	size_t low = first, high = spans->span.n;
 
+	if (moment)
+		return moment->value;
 	if (first == TRC_INDEX_NONE)
 		return 0;
 	/* The first begins before everything: low is always a row of the thread's. */
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 
-		if (span[middle].thread == thread && span[middle].start_ns <= ts_ns)
+		if (span[middle].thread == thread && has_begun(&span[middle], ts_ns, place))
 			low = middle;
 		else
 			high = middle;
@@ -204,10 +262,12 @@ uint32_t trc_thread_spans_at(const struct trc_thread_spans *spans, uint32_t thre
 void trc_thread_spans_init(struct trc_thread_spans *spans)
 {
 	spans->span.row_bytes = sizeof(struct trc_thread_span);
+	spans->moment.row_bytes = sizeof(struct trc_thread_moment);
 }
 
 void trc_thread_spans_free(struct trc_thread_spans *spans)
 {
 	trc_array_free(&spans->span);
+	trc_array_free(&spans->moment);
 	trc_index_free(&spans->first);
 }

@@ -10,6 +10,8 @@
  *       have been recorded, from where the first gap in between begins to where the last one ends,
  *       what the thread had is not known, and given as 0: none; then it is what the second one found
  *   B3  before the window of a snapshot anything may be missing
+ *   B4  events of one time are told apart by their places (model.h, M5); what lasts from one of them
+ *       to another has no length and is no span, but a moment
  */
 #ifndef TRC_ANALYZER_SPANS_H
 #define TRC_ANALYZER_SPANS_H
@@ -19,6 +21,7 @@
 struct trc_change {
 	int64_t thread; /* what they are sorted by */
 	int64_t ts_ns;	/* TRC_CHANGE_AT_END: from the file's table */
+	uint64_t place; /* of the event (merge.h) */
 	uint32_t value, before;
 	uint32_t none; /* the second key: they keep their order */
 	uint32_t note; /* what else the caller wants to know of it */
@@ -44,8 +47,9 @@ int trc_changes_make_spans(struct trc_changes *c, struct trc_thread_spans *spans
 bool trc_changes_may_miss(const struct trc_changes *c, int64_t *from_ns, int64_t *until_ns);
 void trc_changes_free(struct trc_changes *c);
 
-/* What the thread had at this time; 0 = nothing, or not known. */
-uint32_t trc_thread_spans_at(const struct trc_thread_spans *spans, uint32_t thread, int64_t ts_ns);
+/* What the thread had at this time and place (model.h, M5); 0 = nothing, or not known. */
+uint32_t trc_thread_spans_at(const struct trc_thread_spans *spans, uint32_t thread, int64_t ts_ns,
+			     uint64_t place);
 void trc_thread_spans_init(struct trc_thread_spans *spans);
 void trc_thread_spans_free(struct trc_thread_spans *spans);
 

@@ -14,14 +14,15 @@
 	{                                                                                          \
 		return trc_model_##name(m, n);                                                     \
 	}
-/* The fiber that the row's thread was in at the row's time. */
-#define FIBER(name, thread_of, time_of)                                                            \
+/* The fiber that the row's thread was in at the row's time and place. */
+#define FIBER(name, thread_of, time_of, place_of)                                                  \
 	static void name##_fiber(const struct trc_model *m, size_t i, const void *row,             \
 				 struct trc_sql_value *value)                                      \
 	{                                                                                          \
 		const struct trc_##name *r = row;                                                  \
 												   \
-		trc_sql_set_fiber(m, trc_model_fiber_at(m, r->thread_of, r->time_of), value);      \
+		trc_sql_set_fiber(                                                                 \
+			m, trc_model_fiber_at(m, r->thread_of, r->time_of, r->place_of), value);   \
 	}
 /* The head of a column's function. */
 #define CALL(name)                                                                                 \

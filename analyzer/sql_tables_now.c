@@ -46,7 +46,7 @@ CALL(now_waited)
 CALL(now_labels)
 {
 	uint32_t labels = trc_model_labels_at(m, ((const struct trc_thread_now *)row)->thread,
-					      INT64_MAX);
+					      INT64_MAX, TRC_PLACE_LAST);
 
 	if (labels)
 		trc_sql_set_integer(value, labels);
@@ -56,7 +56,7 @@ CALL(now_fiber)
 {
 	uint32_t thread = ((const struct trc_thread_now *)row)->thread;
 
-	trc_sql_set_fiber(m, trc_model_fiber_at(m, thread, INT64_MAX), value);
+	trc_sql_set_fiber(m, trc_model_fiber_at(m, thread, INT64_MAX, TRC_PLACE_LAST), value);
 }
 
 ROWS(threads_now)

@@ -16,13 +16,14 @@ static void set_duration(struct trc_sql_value *value, int64_t start_ns, int64_t 
 												   \
 		set_duration(value, r->start_ns, r->end_ns);                                       \
 	}
-/* The labels that the row's thread had at the row's time. */
-#define LABELS(name, thread_of, time_of)                                                           \
+/* The labels that the row's thread had at the row's time and place. */
+#define LABELS(name, thread_of, time_of, place_of)                                                 \
 	static void name##_labels(const struct trc_model *m, size_t i, const void *row,            \
 				  struct trc_sql_value *value)                                     \
 	{                                                                                          \
 		const struct trc_##name *r = row;                                                  \
-		uint32_t labels = trc_model_labels_at(m, r->thread_of, r->time_of);                \
+		uint32_t labels =                                                                  \
+			trc_model_labels_at(m, r->thread_of, r->time_of, r->place_of);             \
 												   \
 		if (labels)                                                                        \
 			trc_sql_set_integer(value, labels);                                        \
@@ -102,8 +103,8 @@ static void park_cut(const struct trc_model *m, size_t i, const void *row,
 
 ROWS(parks)
 DURATION(park)
-LABELS(park, thread, start_ns)
-FIBER(park, thread, start_ns)
+LABELS(park, thread, start_ns, start_place)
+FIBER(park, thread, start_ns, start_place)
 static const struct trc_sql_column park_columns[] = {
 	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, NULL, true, true, true, "1, 2, ... by start"},
 	{"thread", "INTEGER", TRC_FIELD_ID32, F(park, thread), .indexed = true,
@@ -146,7 +147,7 @@ static const struct trc_sql_column park_columns[] = {
 };
 
 ROWS(unlocks)
-LABELS(unlock, thread, ts_ns)
+LABELS(unlock, thread, ts_ns, place)
 static const struct trc_sql_column unlock_columns[] = {
 	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, NULL, true, true, true, "1, 2, ... by time"},
 	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(unlock, ts_ns), NULL, true, false, true,
@@ -173,8 +174,8 @@ static const struct trc_sql_column unlock_columns[] = {
 
 ROWS(tasks)
 DURATION(task)
-LABELS(task, start_thread, start_ns)
-FIBER(task, start_thread, start_ns)
+LABELS(task, start_thread, start_ns, start_place)
+FIBER(task, start_thread, start_ns, start_place)
 static const struct trc_sql_column task_columns[] = {
 	{"id", "INTEGER", TRC_FIELD_U64, F(task, task), .indexed = true, .doc = "the task's id"},
 	{"parent", "INTEGER", TRC_FIELD_ID64, F(task, parent), .indexed = true,
@@ -200,7 +201,7 @@ static void region_fiber(const struct trc_model *m, size_t i, const void *row,
 
 ROWS(regions)
 DURATION(region)
-LABELS(region, thread, start_ns)
+LABELS(region, thread, start_ns, start_place)
 static const struct trc_sql_column region_columns[] = {
 	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, NULL, true, true, true, "1, 2, ... by start"},
 	{"thread", "INTEGER", TRC_FIELD_ID32, F(region, thread), .indexed = true, 
@@ -221,8 +222,8 @@ static const struct trc_sql_column region_columns[] = {
 };
 
 ROWS(logs)
-LABELS(log, thread, ts_ns)
-FIBER(log, thread, ts_ns)
+LABELS(log, thread, ts_ns, place)
+FIBER(log, thread, ts_ns, place)
 static const struct trc_sql_column log_columns[] = {
 	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(log, ts_ns), NULL, true, false, true, "when"},
 	{"thread", "INTEGER", TRC_FIELD_ID32, F(log, thread), .doc = "whose message"},

@@ -1,7 +1,7 @@
 /* sql_tables_samples.c - the tables of what was sampled; see sql_table.h. */
 #include "analyzer/sql_columns.h"
 
-FIBER(sample, thread, ts_ns)
+FIBER(sample, thread, ts_ns, place)
 ROWS(samples)
 static const struct trc_sql_column samples_columns[] = {
 	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(sample, ts_ns), NULL, true, false, true, "when"},

@@ -18,6 +18,11 @@ int64_t trc_park_start_ns(const struct trc_model *m, const struct trc_park *park
 	return start_ns < end_ns ? start_ns : end_ns;
 }
 
+uint32_t trc_park_labels(const struct trc_model *m, const struct trc_park *park)
+{
+	return trc_model_labels_at(m, park->thread, park->start_ns, park->start_place);
+}
+
 uint32_t *trc_waits_nesting(const struct trc_model *m)
 {
 	size_t n_parks, n_threads;

@@ -11,6 +11,8 @@
 int64_t trc_park_end_ns(const struct trc_model *m, const struct trc_park *park);
 /* Since when it lies in the trace: a snapshot knows of waits that are older than itself. */
 int64_t trc_park_start_ns(const struct trc_model *m, const struct trc_park *park);
+/* The labels that the thread had when it began; 0 = none, or not known. */
+uint32_t trc_park_labels(const struct trc_model *m, const struct trc_park *park);
 
 /*
  * Waits within waits: a wait that the program announced is made of others, and a signal

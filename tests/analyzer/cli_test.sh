@@ -360,6 +360,14 @@ $two
 @4000 thread=1 fiber_switch left=5
 @5000 thread=1 thread_exit
 END
+violation 'thread 1: its region "of its own" of 1000 ns is open when it exits' <<END
+$two
+@1000 thread=1 region_begin type="of its own"
+@1000 thread=1 fiber_switch fiber=5
+@1000 thread=1 region_begin type="of the fiber"
+@1000 thread=1 fiber_switch left=5
+@5000 thread=1 thread_exit
+END
 violation 'task 7: ends at 2000 ns without having begun' <<END
 $two
 @2000 thread=1 task_end task=7

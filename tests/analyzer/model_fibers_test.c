@@ -127,6 +127,55 @@ static void add_all_regions(struct text *t, const struct trc_model *m)
 	add_threads_now(t, m);
 }
 
+/* What the thread was in, and its labels. */
+static void add_in(struct text *t, const struct trc_model *m, uint32_t thread, int64_t ts_ns,
+		   uint64_t place)
+{
+	add(t, " in %" PRIu64 " l%u\n",
+	    number(m, trc_model_fiber_at(m, thread, ts_ns, place)),
+	    trc_model_labels_at(m, thread, ts_ns, place));
+}
+
+/* What each row of a thread was in. */
+static void add_places(struct text *t, const struct trc_model *m)
+{
+	size_t n;
+	const struct trc_log *log = trc_model_logs(m, &n);
+	const struct trc_park *park;
+	const struct trc_unlock *unlock;
+	const struct trc_task *task;
+	const struct trc_sample *sample;
+	const struct trc_alloc *alloc;
+
+	for (size_t i = 0; i < n; i++, log++) {
+		add(t, "log %s", log->message);
+		add_in(t, m, log->thread, log->ts_ns, log->place);
+	}
+	park = trc_model_parks(m, &n);
+	for (size_t i = 0; i < n; i++, park++) {
+		add(t, "park %" PRIu64, park->object);
+		add_in(t, m, park->thread, park->start_ns, park->start_place);
+	}
+	unlock = trc_model_unlocks(m, &n);
+	for (size_t i = 0; i < n; i++, unlock++) {
+		add(t, "unlock %" PRIu64, unlock->object);
+		add_in(t, m, unlock->thread, unlock->ts_ns, unlock->place);
+	}
+	task = trc_model_tasks(m, &n);
+	for (size_t i = 0; i < n; i++, task++) {
+		add(t, "task %" PRIu64, task->task);
+		add_in(t, m, task->start_thread, task->start_ns, task->start_place);
+	}
+	sample = trc_model_samples(m, &n);
+	for (size_t i = 0; i < n; i++, sample++) {
+		add(t, "sample %" PRIu64, sample->value);
+		add_in(t, m, sample->thread, sample->ts_ns, sample->place);
+	}
+	alloc = trc_model_allocs(m, &n);
+	for (size_t i = 0; i < n; i++, alloc++)
+		add(t, "alloc %" PRIu64 " l%u\n", alloc->sample, alloc->labels);
+}
+
 static const struct row {
 	const char *what, *text, *expected;
 } run_rows[] = {
@@ -223,6 +272,11 @@ static const struct row {
 	 THREADS "@2000 thread=1 log\nthread_fiber thread=1 fiber=7 name=\"worker\"\n" WINDOW,
 	 "7 on 1 1000 - O C\n"},
 
+	{"left at the time at which it was gone over to",
+	 THREADS "@100 thread=1 fiber_switch fiber=5\n@100 thread=1 fiber_switch fiber=6 left=5\n"
+		 "@300 thread=1 fiber_switch left=6\n",
+	 "6 on 1 100 300\n"},
+
 	{"of a switch to what runs already nothing comes",
 	 THREADS "@100 thread=1 fiber_switch fiber=5\n@200 thread=1 fiber_switch fiber=5 left=5\n"
 		 "@300 thread=1 fiber_switch left=5\n",
@@ -238,6 +292,13 @@ static const struct row wait_rows[] = {
 		 "@300 proc=1 thread=2 fiber_ready fiber=5 stack=s2\n"
 		 "@400 proc=2 thread=3 fiber_switch fiber=5\n",
 	 "5 waits 200 300 400 user 16 on 1>3 s1 l1 by 2/6 s2\n"},
+
+	{"clocks may give all one time: labels and wakers go by the order of the events",
+	 THREADS "@200 thread=1 labels labels=a\n"
+		 "@200 thread=1 fiber_switch fiber=6 left=5 reason=user object=0x10 stack=s1\n"
+		 "@200 thread=1 labels before=a labels=b\n@200 thread=1 fiber_ready fiber=5\n"
+		 "@200 thread=1 fiber_switch fiber=5 left=6\n",
+	 "5 waits 200 200 200 user 16 on 1>1 s1 l1 by 1/6 s0\n"},
 
 	{"it may be made ready by nobody",
 	 THREADS "@200 thread=1 fiber_switch left=5 reason=sleep\n"
@@ -467,7 +528,92 @@ static const struct row fiber_rows[] = {
 	 "5 '' - 100 by 0/0 s0 ended run 1 200 runnable 0 waited 0 0\n"},
 };
 
+/* Events of one time, of one thread but for what other threads and the kernel say. */
+static const struct row place_rows[] = {
+	{"messages",
+	 THREADS "@100 thread=1 log message=\"root\"\n@100 thread=1 fiber_switch fiber=5\n"
+		 "@100 thread=1 labels labels=a\n@100 thread=1 log message=\"5\"\n"
+		 "@100 thread=1 fiber_switch fiber=6 left=5\n"
+		 "@100 thread=1 log message=\"6 with those of 5\"\n"
+		 "@100 thread=1 labels labels=b before=a\n@100 thread=1 log message=\"6\"\n"
+		 "@100 thread=1 fiber_switch left=6\n@100 thread=1 log message=\"root again\"\n",
+	 "log root in 0 l0\nlog 5 in 5 l1\nlog 6 with those of 5 in 6 l1\nlog 6 in 6 l2\n"
+	 "log root again in 0 l2\n"},
+
+	{"in what it left at that time, and went back to",
+	 THREADS "@50 thread=1 fiber_switch fiber=5\n@100 thread=1 log message=\"a\"\n"
+		 "@100 thread=1 fiber_switch left=5\n@100 thread=1 log message=\"b\"\n"
+		 "@100 thread=1 fiber_switch fiber=5\n@100 thread=1 log message=\"c\"\n"
+		 "@150 thread=1 log message=\"d\"\n",
+	 "log a in 5 l0\nlog b in 0 l0\nlog c in 5 l0\nlog d in 5 l0\n"},
+
+	{"another thread's are its own",
+	 THREADS "@100 thread=1 fiber_switch fiber=5\n@100 thread=2 log message=\"other\"\n"
+		 "@100 thread=2 fiber_switch fiber=6\n@100 thread=1 log message=\"5\"\n"
+		 "@100 thread=1 fiber_switch left=5\n@100 thread=2 log message=\"6\"\n",
+	 "log 5 in 5 l0\nlog other in 0 l0\nlog 6 in 6 l0\n"},
+
+	{"of streams the one that comes first in the file, whatever its kinds of events",
+	 THREADS "@10 proc=1 thread=2 counter value=1\nflush\n"
+		 "@100 proc=0 thread=1 fiber_switch fiber=5\n"
+		 "@100 proc=1 thread=1 log message=\"before\"\n",
+	 "log before in 0 l0\n"},
+
+	{"parks; of one that is told when it is over, the time at which it began is all there is",
+	 THREADS "@100 thread=1 park reason=mutex object=1\n"
+		 "@100 thread=1 resume reason=mutex object=1\n@100 thread=1 fiber_switch fiber=5\n"
+		 "@100 thread=1 park reason=mutex object=2\n"
+		 "@100 thread=1 resume reason=mutex object=2\n"
+		 "@100 thread=1 wait reason=read object=3 since=100\n"
+		 "@100 thread=1 fiber_switch left=5\n"
+		 "@200 thread=1 wait reason=read object=4 since=100\n",
+	 "park 1 in 0 l0\npark 2 in 5 l0\npark 3 in 5 l0\npark 4 in 0 l0\n"},
+
+	{"unlocks, and those that were done before they were recorded",
+	 THREADS "@50 thread=1 fiber_switch fiber=5\n"
+		 "@100 thread=1 unlock reason=mutex object=1 waiters=1 at=100\n"
+		 "@100 thread=1 fiber_switch left=5\n"
+		 "@150 thread=1 unlock reason=mutex object=2 waiters=1 at=100\n",
+	 "unlock 1 in 5 l0\nunlock 2 in 0 l0\n"},
+
+	{"tasks",
+	 THREADS "@100 thread=1 task_begin task=1\n@100 thread=1 fiber_switch fiber=5\n"
+		 "@100 thread=1 task_begin task=2\n@100 thread=1 fiber_switch left=5\n",
+	 "task 1 in 0 l0\ntask 2 in 5 l0\n"},
+
+	{"samples of the thread's own; the kernel's have but a time, and come last in it",
+	 THREADS "@100 thread=1 sample value=1\n@100 thread=1 fiber_switch fiber=5\n"
+		 "@100 thread=1 labels labels=a\n@100 thread=1 sample value=2\n"
+		 "@100 thread=1 fiber_switch fiber=6 left=5\n@100 thread=1 labels before=a labels=b\n"
+		 "@100 source=kernel thread=1 sample value=3\n@200 thread=1 log message=\"\"\n",
+	 "log  in 6 l2\nsample 1 in 0 l0\nsample 2 in 5 l1\nsample 3 in 6 l2\n"},
+
+	{"labels of allocations that do not say",
+	 THREADS "@100 thread=1 alloc sample=1 bytes=8\n@100 thread=1 labels labels=a\n"
+		 "@100 thread=1 alloc sample=2 bytes=8\n@100 thread=1 labels labels=b before=a\n",
+	 "alloc 1 l0\nalloc 2 l1\n"},
+
+	{"from the time on at which a switch was lost it is not known, until the next one",
+	 THREADS "@100 thread=1 log message=\"a\"\n@100 thread=1 fiber_switch fiber=5\n"
+		 "@100 thread=1 log message=\"b\"\n@300 thread=1 log message=\"c\"\n"
+		 "@300 thread=1 fiber_switch fiber=7 left=6\n@300 thread=1 log message=\"d\"\n"
+		 "@300 thread=1 fiber_switch fiber=8 left=7\n" GAP(100, 400)
+		 "@500 thread=1 fiber_switch left=8\n",
+	 "log a in 0 l0\nlog b in 0 l0\nlog c in 0 l0\nlog d in 7 l0\n"},
+};
+
 static const struct row region_rows[] = {
+	{"of one time, in the order of their events",
+	 THREADS "@100 thread=1 region_begin type=\"root\"\n@100 thread=1 fiber_switch fiber=5\n"
+		 "@100 thread=1 region_begin type=\"a\"\n"
+		 "@100 thread=1 fiber_switch fiber=6 left=5\n"
+		 "@100 thread=1 region_begin type=\"b\"\n@100 thread=1 fiber_switch left=6\n"
+		 "@100 thread=1 region_end\n@200 proc=1 thread=2 region_begin type=\"other\"\n"
+		 "@200 proc=1 thread=2 fiber_switch fiber=5\n@200 proc=1 thread=2 region_end\n"
+		 "@200 proc=1 thread=2 fiber_switch left=5\n@300 proc=1 thread=2 region_end\n",
+	 "1/0 0 'root' 100 100\n1/5 0 'a' 100 200\n1/6 0 'b' 100 -\n2/0 0 'other' 200 300\n"
+	 "open 1/6 0 'b'\n"},
+
 	{"begun on one thread, ended on another; those of others in between are theirs",
 	 THREADS "@100 thread=1 region_begin type=\"root\"\n@150 thread=1 fiber_switch fiber=5\n"
 		 "@200 thread=1 region_begin type=\"a\"\n@210 thread=1 region_begin type=\"in a\"\n"
@@ -560,6 +706,30 @@ START_TEST(regions)
 }
 END_TEST
 
+START_TEST(places)
+{
+	check_row(&place_rows[_i],
+		  TRC_PART_USER | TRC_PART_WAITS | TRC_PART_SAMPLES | TRC_PART_HEAP, add_places);
+}
+END_TEST
+
+/* What derives other parts leaves out other blocks: places are the same. */
+START_TEST(places_from_several_passes)
+{
+	struct trc_model *m = model_of(place_rows[_i].text, TRC_PART_FIBERS);
+	static const unsigned int parts[] = {TRC_PART_USER, TRC_PART_SAMPLES, TRC_PART_HEAP,
+					     TRC_PART_WAITS};
+	struct text t = {.n = 0};
+	struct trc_error error;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		ck_assert_int_eq(trc_model_need(m, parts[i], &error), 0);
+	add_places(&t, m);
+	ck_assert_msg(!strcmp(t.at, place_rows[_i].expected), "%s:\n%s", place_rows[_i].what, t.at);
+	model_close(m);
+}
+END_TEST
+
 START_TEST(at_any_time)
 {
 	struct trc_model *m = model_of(THREADS "@100 thread=1 fiber_switch fiber=5\n"
@@ -567,16 +737,16 @@ START_TEST(at_any_time)
 					       "@300 proc=1 thread=2 fiber_switch left=5\n",
 				       TRC_PART_FIBERS);
 
-	ck_assert_uint_eq(trc_model_fiber_at(m, 1, 99), 0);
-	ck_assert_uint_eq(trc_model_fiber_at(m, 1, 100), 1);
-	ck_assert_uint_eq(trc_model_fiber_at(m, 1, 199), 1);
-	ck_assert_uint_eq(trc_model_fiber_at(m, 1, INT64_MAX), 2);
-	ck_assert_uint_eq(trc_model_fiber_at(m, 2, -5), 1);
-	ck_assert_uint_eq(trc_model_fiber_at(m, 2, 300), 0);
-	ck_assert_uint_eq(trc_model_fiber_at(m, 3, 150), 0);
+	ck_assert_uint_eq(trc_model_fiber_at(m, 1, 99, TRC_PLACE_LAST), 0);
+	ck_assert_uint_eq(trc_model_fiber_at(m, 1, 100, TRC_PLACE_LAST), 1);
+	ck_assert_uint_eq(trc_model_fiber_at(m, 1, 199, TRC_PLACE_LAST), 1);
+	ck_assert_uint_eq(trc_model_fiber_at(m, 1, INT64_MAX, TRC_PLACE_LAST), 2);
+	ck_assert_uint_eq(trc_model_fiber_at(m, 2, -5, TRC_PLACE_LAST), 1);
+	ck_assert_uint_eq(trc_model_fiber_at(m, 2, 300, TRC_PLACE_LAST), 0);
+	ck_assert_uint_eq(trc_model_fiber_at(m, 3, 150, TRC_PLACE_LAST), 0);
 	model_close(m);
 	m = model_of(THREADS "@100 thread=1 fiber_switch fiber=5\n", 0);
-	ck_assert_uint_eq(trc_model_fiber_at(m, 1, 100), 0);
+	ck_assert_uint_eq(trc_model_fiber_at(m, 1, 100, TRC_PLACE_LAST), 0);
 	model_close(m);
 }
 END_TEST
@@ -595,6 +765,8 @@ int main(void)
 	tcase_add_loop_test(tc, waits, 0, N(wait_rows));
 	tcase_add_loop_test(tc, fibers, 0, N(fiber_rows));
 	tcase_add_loop_test(tc, regions, 0, N(region_rows));
+	tcase_add_loop_test(tc, places, 0, N(place_rows));
+	tcase_add_loop_test(tc, places_from_several_passes, 0, N(place_rows));
 	tcase_add_test(tc, at_any_time);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);

@@ -137,7 +137,8 @@ START_TEST(at_any_time)
 				if (s[i].thread == thread && s[i].start_ns <= ts_ns &&
 				    (s[i].end_ns == TRC_NEVER || s[i].end_ns > ts_ns))
 					expected = s[i].value;
-			ck_assert_uint_eq(trc_model_labels_at(m, thread, ts_ns), expected);
+			ck_assert_uint_eq(
+				trc_model_labels_at(m, thread, ts_ns, TRC_PLACE_LAST), expected);
 		}
 	}
 	model_close(m);
@@ -149,7 +150,7 @@ START_TEST(before_the_part_is_needed_there_are_none)
 	struct trc_model *m = model_of(SETS "@100 thread=1 labels labels=b before=a\n", 0);
 	size_t n;
 
-	ck_assert_uint_eq(trc_model_labels_at(m, 1, 200), 0);
+	ck_assert_uint_eq(trc_model_labels_at(m, 1, 200, TRC_PLACE_LAST), 0);
 	ck_assert_ptr_null(trc_model_label_set(m, 2, &n));
 	ck_assert_uint_eq(n, 0);
 	model_close(m);

@@ -215,7 +215,8 @@ static void check_fibers(const struct trc_model *m)
 		ck_assert_int_ge(run->start_ns, before_ns);
 		before_ns = run->start_ns;
 		if (run->end_ns != TRC_NEVER)
-			ck_assert_uint_eq(trc_model_fiber_at(m, run->thread, run->end_ns - 1),
+			ck_assert_uint_eq(trc_model_fiber_at(m, run->thread, run->end_ns - 1,
+							     TRC_PLACE_LAST),
 					  run->fiber);
 	}
 	n_runs = (uint32_t)n;

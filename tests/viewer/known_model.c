@@ -99,9 +99,10 @@ static const struct trc_set_label labels[] = {
 	{.labels = 6, .key = "tenant", .value = "other", .unit = ""},
 };
 static const struct trc_thread_span label_spans[] = {
-	{TRC_NEVER, 1 MS, 2, 0}, {1 MS, 2500 US, 2, 1}, {2500 US, 5 MS, 2, 3}, {5 MS, TRC_NEVER, 2, 0},
-	{TRC_NEVER, TRC_NEVER, 3, 6}, {TRC_NEVER, 2 MS, 4, 0}, {2 MS, 9 MS, 4, 4},
-	{9 MS, TRC_NEVER, 4, 0},
+	{TRC_NEVER, 1 MS, 2, 0, 0}, {1 MS, 2500 US, 2, 1, 0}, {2500 US, 5 MS, 2, 3, 0},
+	{5 MS, TRC_NEVER, 2, 0, 0},
+	{TRC_NEVER, TRC_NEVER, 3, 6, 0}, {TRC_NEVER, 2 MS, 4, 0, 0}, {2 MS, 9 MS, 4, 4, 0},
+	{9 MS, TRC_NEVER, 4, 0, 0},
 };
 
 /* worker-a: in hash_find twice and once in cache_put, and a miss there; main: once. */

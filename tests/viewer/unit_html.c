@@ -304,8 +304,8 @@ START_TEST(times_under_labels_lie_in_their_threads_lives)
 		{.labels = 5, .key = HOSTILE, .value = "7ms", .unit = "ms", .is_number = true, .number = 7},
 	};
 	static const struct trc_thread_span spans[] = {
-		{TRC_NEVER, 1200, 3, 0},    {1200, TRC_NEVER, 3, 5}, {TRC_NEVER, 1500, 9, 2},
-		{1500, TRC_NEVER, 9, 5},
+		{TRC_NEVER, 1200, 3, 0, 0}, {1200, TRC_NEVER, 3, 5, 0}, {TRC_NEVER, 1500, 9, 2, 0},
+		{1500, TRC_NEVER, 9, 5, 0},
 	};
 	struct trc_model m = {.start_ns = 1000,
 			      .end_ns = 2000,
