@@ -7,7 +7,7 @@
  * on procs for longer than it lives; the labels that it had are those that it was given last, and
  * those at the end are told once.  Fibers: each runs on one thread at a time, after its end nothing
  * is said of it, a thread leaves the one that it went over to, and regions nest within their
- * fiber.  Tasks begin once, end once, and exist where they are named.  Samples are of events in
+ * fiber and are closed when it ends.  Tasks begin once, end once, and exist where they are named.  Samples are of events in
  * their table.  A sampled allocation is made once and freed once, as it was made.
  *
  *   V1  damage to one block keeps nothing else from being checked

@@ -46,6 +46,8 @@ struct check_thread {
 /* The regions of a fiber that are open; of a thread's root fiber, too. */
 struct check_regions {
 	struct trc_array open; /* struct open_region */
+	int64_t ended_ns;      /* when its fiber was; TRC_NEVER = it was not */
+	uint64_t fiber;	       /* its number, once it has ended */
 };
 
 struct check_task {
@@ -216,10 +218,16 @@ static void park_end(struct event_check *e, struct check_thread *t, const struct
 
 /* --- regions --- */
 
-/* Those of a fiber, by its row id; with 0 of the thread's root fiber.  NULL without memory. */
+/* What regions are found by: a fiber's row id, or with 0 the thread whose root fiber it is. */
+static uint64_t regions_key(uint32_t thread, uint32_t fiber)
+{
+	return fiber ? UINT64_C(1) << 32 | fiber : thread;
+}
+
+/* NULL without memory. */
 static struct check_regions *regions_of(struct event_check *e, uint32_t thread, uint32_t fiber)
 {
-	uint64_t key = fiber ? UINT64_C(1) << 32 | fiber : thread;
+	uint64_t key = regions_key(thread, fiber);
 	uint32_t row = trc_index_get(&e->regions_row, key);
 	struct check_regions *regions;
 
@@ -229,6 +237,7 @@ static struct check_regions *regions_of(struct event_check *e, uint32_t thread, 
 	if (!regions || trc_index_put(&e->regions_row, key, (uint32_t)(e->regions.n - 1)))
 		return NULL;
 	regions->open.row_bytes = sizeof(struct open_region);
+	regions->ended_ns = TRC_NEVER;
 	return regions;
 }
 
@@ -279,7 +288,39 @@ static int region_end(struct event_check *e, const struct check_thread *t, int64
 	return 0;
 }
 
-/* A fiber that is destroyed leaves its regions open: it is not run to close them. */
+/* It may have ended them on another thread, by whose proc's clock that is later. */
+static void fiber_end_seen(struct event_check *e, uint64_t number, int64_t now_ns)
+{
+	uint32_t id = e->fibers ? trc_check_fiber_id(e->check, number) : 0;
+	uint32_t row = id ? trc_index_get(&e->regions_row, regions_key(0, id)) : TRC_INDEX_NONE;
+	struct check_regions *regions;
+
+	if (row == TRC_INDEX_NONE)
+		return;
+	regions = (struct check_regions *)e->regions.row + row;
+	regions->ended_ns = now_ns;
+	regions->fiber = number;
+}
+
+/* Of fibers that have ended, once there are no more events. */
+static void regions_left(struct event_check *e)
+{
+	const struct check_regions *regions = e->regions.row;
+
+	for (size_t i = 0; i < e->regions.n; i++, regions++) {
+		const struct open_region *region = regions->open.row;
+
+		for (size_t k = 0; k < regions->open.n && regions->ended_ns != TRC_NEVER; k++) {
+			const char *type = trc_model_string(e->check->m, region[k].type);
+
+			trc_check_missing(e->check, region[k].start_ns, regions->ended_ns,
+					  "fiber %" PRIu64 ": its region \"%.100s\" of %" PRId64
+					  " ns is open when it ends",
+					  regions->fiber, type ? type : "", region[k].start_ns);
+		}
+	}
+}
+
 static int thread_exit_seen(struct event_check *e, struct check_thread *t, int64_t now_ns)
 {
 	struct check_regions *regions = regions_of(e, t->serial, 0);
@@ -474,6 +515,7 @@ static int check_event(struct event_check *e, struct check_thread *t, const stru
 		return 0;
 	case TRC_KIND_FIBER_END:
 		fiber_named(e, "fiber_end", c, row);
+		fiber_end_seen(e, trc_arg(c, row, TRC_A_FIBER_FIBER), c->time_ns[row]);
 		return 0;
 	default:
 		return 0;
@@ -527,8 +569,10 @@ static int check_all(struct event_check *e)
 			err = check_span(e, &span);
 	}
 	trc_merge_close(merge);
-	if (!err)
+	if (!err) {
+		regions_left(e);
 		tasks_missing(e);
+	}
 	return err;
 }
 

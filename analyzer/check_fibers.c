@@ -62,8 +62,7 @@ static void check_other(struct trc_check *check, const struct trc_fiber *fiber,
 				  other_until_ns);
 }
 
-/* NULL if there is none of this number. */
-static const struct trc_fiber *fiber_of(const struct trc_check *check, uint64_t number)
+uint32_t trc_check_fiber_id(const struct trc_check *check, uint64_t number)
 {
 	size_t low = 0, n, high;
 	const struct trc_fiber *fiber = trc_model_fibers(check->m, &n);
@@ -76,15 +75,17 @@ static const struct trc_fiber *fiber_of(const struct trc_check *check, uint64_t 
 		else
 			high = middle;
 	}
-	return low < n && fiber[low].fiber == number ? &fiber[low] : NULL;
+	return low < n && fiber[low].fiber == number ? (uint32_t)low + 1 : 0;
 }
 
 void trc_check_fiber_named(struct trc_check *check, const char *kind, uint64_t number,
 			   uint32_t thread, int64_t now_ns)
 {
-	const struct trc_fiber *fiber = fiber_of(check, number);
+	uint32_t id = trc_check_fiber_id(check, number);
+	size_t n;
+	const struct trc_fiber *fiber = trc_model_fibers(check->m, &n) + (id ? id - 1 : 0);
 
-	if (fiber && fiber->ended_ns != TRC_NEVER && now_ns - CLOCK_SKEW_NS > fiber->ended_ns)
+	if (id && fiber->ended_ns != TRC_NEVER && now_ns - CLOCK_SKEW_NS > fiber->ended_ns)
 		trc_check_violation(check, fiber->ended_ns, now_ns,
 				    "fiber %" PRIu64 ": thread %u has a %s of it at %" PRId64
 				    " ns, after its end at %" PRId64 " ns",

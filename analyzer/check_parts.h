@@ -32,6 +32,8 @@ int trc_check_events(struct trc_check *check);
  * TRC_PART_FIBERS. */
 void trc_check_fiber_named(struct trc_check *check, const char *kind, uint64_t number,
 			   uint32_t thread, int64_t now_ns);
+/* The row id of the fiber of this number, 0 = there is none; with TRC_PART_FIBERS. */
+uint32_t trc_check_fiber_id(const struct trc_check *check, uint64_t number);
 /* When fibers ran.  0 or -ENOMEM. */
 int trc_check_fibers(struct trc_check *check);
 

@@ -352,6 +352,33 @@ stack made 0x10
 @4000 thread=1 fiber_switch left=5
 @5000 thread=1 region_end
 END
+violation 'fiber 5: its region "parse" of 1000 ns is open when it ends' <<END
+$two
+@500 thread=1 fiber_switch fiber=5
+@1000 thread=1 region_begin type="parse"
+@2000 thread=1 fiber_switch left=5
+@3000 proc=1 thread=2 fiber_end fiber=5
+END
+violation 'fiber 5: its region "parse" of 1000 ns is open when it ends (explained by the gap on proc 1: 3 lost from 1200 to 1300 ns)' <<END
+$two
+@500 thread=1 fiber_switch fiber=5
+@1000 thread=1 region_begin type="parse"
+@1300 proc=1 thread=2 gap lost_events=3 since=1200 cause=ring_full
+@2000 thread=1 fiber_switch left=5
+@3000 proc=1 thread=2 fiber_end fiber=5
+END
+violation 'fiber 6: its region "of 6" of 1500 ns is open when it ends' <<END
+$two
+@500 thread=1 fiber_switch fiber=5
+@1000 thread=1 region_begin type="ended where the clock is late"
+@1100 thread=1 fiber_switch fiber=6 left=5
+@1500 thread=1 region_begin type="of 6"
+@2000 thread=1 fiber_switch fiber=5 left=6
+@2100 proc=1 thread=2 fiber_end fiber=6
+@2500 proc=1 thread=2 fiber_end fiber=5
+@3000 thread=1 region_end
+@3100 thread=1 fiber_switch left=5
+END
 violation 'thread 1: its region "of its own" of 500 ns is open when it exits' <<END
 $two
 @500 thread=1 region_begin type="of its own"
@@ -514,7 +541,7 @@ $exits
 END
 run "$analyze" --check unknown.trc
 same 'records lost after the exit' '0 7 events checked: nothing is wrong' "$status $(cat out)"
-# A fiber goes from thread to thread, with its regions, which none of them closes.  What two procs say
+# A fiber goes from thread to thread, with its regions, which those need not close.  What two procs say
 # of the same time may be a little out of order.
 "$assemble" - fibers.trc <<END || exit 1
 $two
@@ -529,12 +556,13 @@ stack made 0x10
 @7000 thread=1 thread_exit
 @20000 proc=1 thread=2 region_end
 @21000 proc=1 thread=2 region_begin type="parse"
+@22000 proc=1 thread=2 region_end
 @22000 proc=1 thread=2 fiber_switch left=5
 @22000 proc=1 thread=2 fiber_end fiber=5
 @23000 proc=1 thread=2 thread_exit
 END
 run "$analyze" --check fibers.trc
-same 'fibers' '0 13 events checked: nothing is wrong' "$status $(cat out)"
+same 'fibers' '0 14 events checked: nothing is wrong' "$status $(cat out)"
 "$assemble" - ends.trc <<END || exit 1
 $two
 @1000 thread=1 fiber_switch fiber=5
