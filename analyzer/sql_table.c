@@ -100,6 +100,7 @@ static void get_field(const struct trc_model *m, enum trc_sql_field field, const
 		break;
 	case TRC_FIELD_ROW_ID:
 	case TRC_FIELD_CALL:
+	case TRC_FIELD_FIBER:
 		break;
 	}
 }
@@ -113,7 +114,7 @@ void trc_sql_get(const struct trc_model *m, const struct trc_sql_table *table,
 	value->kind = TRC_SQL_NULL;
 	if (column->field == TRC_FIELD_ROW_ID)
 		trc_sql_set_integer(value, (int64_t)i + 1);
-	else if (column->field == TRC_FIELD_CALL)
+	else if (column->field == TRC_FIELD_CALL || column->field == TRC_FIELD_FIBER)
 		column->call(m, i, row, value);
 	else
 		get_field(m, column->field, row + column->off, value);

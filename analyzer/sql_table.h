@@ -41,6 +41,7 @@ enum trc_sql_field {
 	TRC_FIELD_DOUBLE, /* double */
 	TRC_FIELD_REASON_OR_NONE, /* uint8_t, 0; as text */
 	TRC_FIELD_CALL,   /* as the function says */
+	TRC_FIELD_FIBER,  /* likewise; with TRC_PART_FIBERS, which the table need not name */
 };
 
 typedef void trc_sql_call(const struct trc_model *m, size_t i, const void *row,
@@ -61,7 +62,7 @@ struct trc_sql_column {
 struct trc_sql_table {
 	const char *name;
 	const char *doc;
-	unsigned int parts; /* enum trc_part that it needs */
+	unsigned int parts; /* enum trc_part that it needs, whatever columns are asked for */
 	const struct trc_sql_column *column;
 	size_t n_columns;
 	size_t row_bytes;

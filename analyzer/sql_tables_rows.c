@@ -142,7 +142,7 @@ static const struct trc_sql_column park_columns[] = {
 		"wait lasted longer than it says"},
 	{"labels", "INTEGER", TRC_FIELD_CALL, 0, park_labels,
 	 .doc = "the label set that the thread had when the wait began"},
-	{"fiber", "INTEGER", TRC_FIELD_CALL, 0, park_fiber,
+	{"fiber", "INTEGER", TRC_FIELD_FIBER, 0, park_fiber,
 	 .doc = "the fiber that it was in then; NULL = its root fiber, or not known"},
 };
 
@@ -189,7 +189,7 @@ static const struct trc_sql_column task_columns[] = {
 	{"end_thread", "INTEGER", TRC_FIELD_ID32, F(task, end_thread), .doc = "who ended it"},
 	{"labels", "INTEGER", TRC_FIELD_CALL, 0, task_labels,
 	 .doc = "the label set of start_thread when it began"},
-	{"fiber", "INTEGER", TRC_FIELD_CALL, 0, task_fiber,
+	{"fiber", "INTEGER", TRC_FIELD_FIBER, 0, task_fiber,
 	 .doc = "the fiber that start_thread was in then; NULL = its root fiber, or not known"},
 };
 
@@ -234,7 +234,7 @@ static const struct trc_sql_column log_columns[] = {
 	{"message", "TEXT", TRC_FIELD_TEXT, F(log, message), .doc = "the message"},
 	{"labels", "INTEGER", TRC_FIELD_CALL, 0, log_labels,
 	 .doc = "the label set that the thread had"},
-	{"fiber", "INTEGER", TRC_FIELD_CALL, 0, log_fiber,
+	{"fiber", "INTEGER", TRC_FIELD_FIBER, 0, log_fiber,
 	 .doc = "the fiber that it was in; NULL = its root fiber, or not known"},
 };
 
@@ -333,7 +333,7 @@ static const struct trc_sql_column coverage_columns[] = {
 const struct trc_sql_table trc_sql_row_tables[] = {
 	TABLE(threads, thread, TRC_PART_WAITS | TRC_PART_SCHED, "the threads of the program"),
 	TABLE(procs, proc, TRC_PART_WAITS, "the procs that events were recorded on"),
-	TABLE(parks, park, TRC_PART_WAITS | TRC_PART_LABELS | TRC_PART_FIBERS,
+	TABLE(parks, park, TRC_PART_WAITS | TRC_PART_LABELS,
 	      "every wait, from its beginning until the thread ran again"),
 	TABLE(unlocks, unlock, TRC_PART_WAITS | TRC_PART_LABELS,
 	      "releases of locks for which others waited, and what the critical section cost them"),

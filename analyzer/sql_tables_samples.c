@@ -20,7 +20,7 @@ static const struct trc_sql_column samples_columns[] = {
 	 .doc = "the label set that it had"},
 	{"source", "TEXT", TRC_FIELD_SOURCE, F(sample, source),
 	 .doc = "who took it: ring, overflow: the thread itself; kernel: the kernel"},
-	{"fiber", "INTEGER", TRC_FIELD_CALL, 0, sample_fiber,
+	{"fiber", "INTEGER", TRC_FIELD_FIBER, 0, sample_fiber,
 	 .doc = "the fiber that the thread was in; NULL = its root fiber, or not known"},
 };
 
@@ -80,7 +80,7 @@ static const struct trc_sql_column samples_lost_columns[] = {
 
 #define TABLE(table, row, doc)                                                                     \
 	{                                                                                          \
-		#table, doc, TRC_PART_SAMPLES | TRC_PART_FIBERS, table##_columns, N(table##_columns),                \
+		#table, doc, TRC_PART_SAMPLES, table##_columns, N(table##_columns),                \
 			sizeof(struct trc_##row), table##_rows                                     \
 	}
 

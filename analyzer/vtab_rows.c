@@ -6,6 +6,7 @@
  * has 8 bits for each, the column << 3 | an enum bound_op + 1, in the order in which the
  * arguments arrive; and
  *   PLAN_BACKWARDS  from the last row to the first: ORDER BY ... DESC
+ *   PLAN_FIBERS     some column is asked for that fibers must be derived for
  * idxStr says the same for people.
  */
 #include <math.h>
@@ -13,7 +14,7 @@
 #include <string.h>
 #include "analyzer/vtab.h"
 
-enum { PLAN_BOUNDS = 3, PLAN_BACKWARDS = 1 << 24, COLUMN_MAX = 31 };
+enum { PLAN_BOUNDS = 3, PLAN_BACKWARDS = 1 << 24, PLAN_FIBERS = 1 << 25, COLUMN_MAX = 31 };
 
 enum bound_op { BOUND_EQ, BOUND_GT, BOUND_LE, BOUND_LT, BOUND_GE, N_BOUND_OPS };
 static const struct {
@@ -178,6 +179,14 @@ static void take_order(const struct trc_sql_table *table, sqlite3_index_info *in
 		info->idxNum |= PLAN_BACKWARDS;
 }
 
+static void take_columns(const struct trc_sql_table *table, sqlite3_index_info *info)
+{
+	for (size_t i = 0; i < table->n_columns; i++)
+		if (table->column[i].field == TRC_FIELD_FIBER &&
+		    info->colUsed >> (i < 63 ? i : 63) & 1)
+			info->idxNum |= PLAN_FIBERS;
+}
+
 static int rows_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
 	const struct trc_vtab_source *source = ((struct rows_vtab *)vtab)->source;
@@ -189,8 +198,11 @@ static int rows_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 	for (int i = 0; i < info->nConstraint && slot < PLAN_BOUNDS; i++)
 		slot += take_constraint(source->table, info, i, slot, plan);
 	take_order(source->table, info);
+	take_columns(source->table, info);
 	if (info->idxNum & PLAN_BACKWARDS)
 		sqlite3_str_appendall(plan, slot ? " backwards" : "backwards");
+	if (info->idxNum & PLAN_FIBERS)
+		sqlite3_str_appendall(plan, sqlite3_str_length(plan) ? " fibers" : "fibers");
 	info->estimatedRows = (sqlite3_int64)info->estimatedCost;
 	info->idxStr = sqlite3_str_finish(plan);
 	info->needToFreeIdxStr = 1;
@@ -258,9 +270,10 @@ static int rows_filter(sqlite3_vtab_cursor *cursor, int plan, const char *plan_t
 {
 	struct rows_cursor *c = (struct rows_cursor *)cursor;
 	const struct trc_vtab_source *source = source_of(c);
+	unsigned int parts = source->table->parts | (plan & PLAN_FIBERS ? TRC_PART_FIBERS : 0);
 	struct trc_error error = {""};
 
-	if (source->table->parts && trc_model_need(source->m, source->table->parts, &error))
+	if (parts && trc_model_need(source->m, parts, &error))
 		return trc_vtab_fail(cursor->pVtab, error.text);
 	c->rows = source->table->rows(source->m, &c->n);
 	c->first = 0;

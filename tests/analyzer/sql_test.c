@@ -211,6 +211,9 @@ static const struct {
 	{"SELECT thread FROM parks WHERE id = 7", "SCAN parks VIRTUAL TABLE INDEX 1:id=?\n"},
 	{"SELECT frame FROM stack_frames WHERE stack = 7",
 	 "SCAN stack_frames VIRTUAL TABLE INDEX 1:stack=?\n"},
+	{"SELECT fiber FROM parks", "SCAN parks VIRTUAL TABLE INDEX 33554432:fibers\n"},
+	{"SELECT id FROM parks WHERE id > 7 AND fiber = 5 ORDER BY id DESC",
+	 "SCAN parks VIRTUAL TABLE INDEX 50331650:id>? backwards fibers\n"},
 	/* no order that is consumed by mistake */
 	{"SELECT ts_ns FROM events ORDER BY ts_ns DESC",
 	 "SCAN events VIRTUAL TABLE INDEX 0:columns=1\nUSE TEMP B-TREE FOR ORDER BY\n"},
@@ -457,6 +460,38 @@ START_TEST(test_fibers)
 }
 END_TEST
 
+/* Fibers are derived for who asks for them, and for regions, which nest in them. */
+static const struct {
+	const char *sql;
+	bool derived;
+} fiber_needs[] = {
+	{"SELECT count(*) FROM parks", false},
+	{"SELECT id, thread, reason, start_ns, end_ns, labels FROM parks WHERE id = 1", false},
+	{"SELECT ts_ns, stack, labels FROM samples ORDER BY value", false},
+	{"SELECT * FROM sample_events", false},
+	{"SELECT * FROM samples_lost", false},
+	{"SELECT fiber FROM parks", true},
+	{"SELECT id FROM parks WHERE fiber = 50", true},
+	{"SELECT id FROM parks ORDER BY fiber", true},
+	{"SELECT * FROM parks", true},
+	{"SELECT p.id FROM threads AS t JOIN parks AS p ON p.thread = t.id AND p.fiber IS NULL", true},
+	{"SELECT fiber, count(*) FROM samples GROUP BY 1", true},
+	{"SELECT type FROM regions", true},
+};
+enum { N_FIBER_NEEDS = sizeof(fiber_needs) / sizeof(fiber_needs[0]) };
+
+START_TEST(test_fibers_derived)
+{
+	size_t n;
+
+	tear_down();
+	open_trace(fiber_text);
+	free(answer(fiber_needs[_i].sql, TRC_OUTPUT_TSV));
+	trc_model_fibers(model, &n);
+	ck_assert_msg((n > 0) == fiber_needs[_i].derived, "%s", fiber_needs[_i].sql);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sql");
@@ -473,6 +508,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_on_terminal, 0, N_ON_TERMINAL);
 	tcase_add_test(tcase, test_long_tables);
 	tcase_add_loop_test(tcase, test_fibers, 0, N_FIBER_ROWS);
+	tcase_add_loop_test(tcase, test_fibers_derived, 0, N_FIBER_NEEDS);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
