@@ -28,6 +28,7 @@ enum {
 #define LOOK_AT_SLOW_NS (1 * MS)
 #define FILLING_NS	(20 * MS) /* a thread that was taken off its proc while it answers */
 #define BLOCKS_NS	(200 * MS / 1000) /* of one that runs, between two looks */
+#define STOOD_STILL_NS	(5 * MS)  /* between two looks: more is not the time of who was asked */
 #define ALL_DEADLINES	10		  /* nobody is asked any more after so many deadlines */
 
 /* A question on its way. */
@@ -52,6 +53,7 @@ struct taking {
 	uint32_t n_fresh;
 	uint32_t next_row, next_cell;
 	uint64_t deadline_ns, begin_ns, slow_seen_ns;
+	uint64_t patience_ns, looked_ns; /* patience() */
 	uint32_t own_tid;
 	struct trc_tasks tasks;
 	uint64_t libc[2];
@@ -84,6 +86,19 @@ static uint64_t clock_ns(clockid_t clock)
 static uint64_t now_ns(void)
 {
 	return clock_ns(CLOCK_MONOTONIC);
+}
+
+/*
+ * For how long whoever asks has been waiting.  While it is off its proc so may be all others: of a
+ * machine that stands still nobody is silent because of that.
+ */
+static uint64_t patience(struct taking *t)
+{
+	uint64_t now = now_ns(), passed_ns = now - t->looked_ns;
+
+	t->looked_ns = now;
+	t->patience_ns += passed_ns < STOOD_STILL_NS ? passed_ns : STOOD_STILL_NS;
+	return t->patience_ns;
 }
 
 /* ---- memory ---------------------------------------------------------------------------- */
@@ -503,7 +518,7 @@ static bool has_ended(struct taking *t, struct question *q, uint64_t now)
 /* Keeps the questions that are still open; moves those that take long out of the way. */
 static uint32_t harvest(struct taking *t, struct question *q, uint32_t n, bool fresh)
 {
-	uint64_t now = now_ns();
+	uint64_t now = patience(t);
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -591,7 +606,7 @@ static bool is_deaf(struct taking *t, uint32_t i)
 static bool ask(struct taking *t, uint32_t i)
 {
 	int32_t cell = cell_take(t);
-	uint64_t now = now_ns();
+	uint64_t now = patience(t);
 	int err;
 
 	if (cell == NONE)
@@ -638,7 +653,7 @@ static bool visit(struct taking *t, uint32_t i)
 		set_not_asked(t, i);
 		return true;
 	}
-	if (now_ns() - t->begin_ns < ALL_DEADLINES * t->deadline_ns)
+	if (patience(t) < ALL_DEADLINES * t->deadline_ns)
 		return ask(t, i);
 	set_silent(t, i);
 	return true;
@@ -646,7 +661,7 @@ static bool visit(struct taking *t, uint32_t i)
 
 static void look_at_slow(struct taking *t)
 {
-	uint64_t now = now_ns();
+	uint64_t now = patience(t);
 
 	if (now - t->slow_seen_ns < LOOK_AT_SLOW_NS)
 		return;
@@ -724,6 +739,7 @@ static int take(struct taking *t, struct trc_thread_profile **out)
 	if (err)
 		return err;
 	look_at_slots(t);
+	t->looked_ns = now_ns();
 	ask_all(t);
 	for (uint32_t i = 0; i < t->p->n_rows && !t->err; i++)
 		put_labels(t, i);

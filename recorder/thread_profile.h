@@ -58,9 +58,10 @@ struct trc_thread_profile {
 };
 
 /*
- * Takes one.  A thread that has not answered after deadline_ns (0 = 100 ms) is SILENT.  On success
- * *out is the caller's: trc_thread_profile_free() it.  0, -EBUSY: nothing records this process;
- * -ENOMEM, or what /proc failed with.  One at a time is taken, others wait.
+ * Takes one.  A thread that has not answered after deadline_ns (0 = 100 ms) is SILENT; while the
+ * calling thread is off its proc that time does not pass, but for 5 ms.  On success *out is the
+ * caller's: trc_thread_profile_free() it.  0, -EBUSY: nothing records this process; -ENOMEM, or
+ * what /proc failed with.  One at a time is taken, others wait.
  * Context: any thread that records nothing meanwhile, may block; the session stays meanwhile.
  */
 int trc_thread_profile_take(struct trc_thread_profile **out, uint64_t deadline_ns);

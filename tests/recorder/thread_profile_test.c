@@ -453,6 +453,41 @@ START_TEST(a_thread_that_does_not_answer_is_listed)
 }
 END_TEST
 
+/* Stops us, for longer than the deadline. */
+static void stand_still(pid_t parent)
+{
+	for (int i = 0; i < 4; i++) {
+		usleep(100000);
+		kill(parent, SIGSTOP);
+		usleep(500000);
+		kill(parent, SIGCONT);
+	}
+	_exit(0);
+}
+
+/* Who is not on a proc cannot answer, and neither can the others. */
+START_TEST(nobody_is_silent_because_all_stood_still)
+{
+	enum { N = 8 };
+	struct worker w[N];
+	pid_t parent = getpid(), child;
+	int status;
+
+	for (int i = 0; i < N; i++)
+		worker_start(&w[i], burn);
+	child = fork();
+	if (child == 0)
+		stand_still(parent);
+	while (!waitpid(child, &status, WNOHANG)) {
+		take(300000000);
+		ck_assert_uint_eq(profile->n_silent, 0);
+		ck_assert_uint_ge(profile->n_asked, N);
+	}
+	for (int i = 0; i < N; i++)
+		worker_end(&w[i]);
+}
+END_TEST
+
 /* Its signal would be pending until it is sent to the next program, or for ever. */
 START_TEST(a_thread_that_blocks_the_signal_is_not_asked)
 {
@@ -841,6 +876,7 @@ int main(void)
 	tcase_add_test(rest, there_may_be_many_own_threads);
 	tcase_add_test(rest, names_and_labels_are_told);
 	tcase_add_test(rest, a_thread_that_does_not_answer_is_listed);
+	tcase_add_test(rest, nobody_is_silent_because_all_stood_still);
 	tcase_add_test(rest, a_thread_that_blocks_the_signal_is_not_asked);
 	tcase_add_test(rest, without_descriptors_nobody_is_asked);
 	tcase_add_test(rest, a_call_that_would_fail_is_left_alone);

@@ -216,7 +216,8 @@ struct trace_thread_config {
 	enum trace_thread_details details;
 	bool no_trc_labels; /* with TRACE_THREADS_EACH: only the program's own */
 	/* A thread that has not answered so long after it was asked is listed as such, with
-	 * trc::state in any case; 0 = 100 ms */
+	 * trc::state in any case; 0 = 100 ms.  Time in which the process stood still does not
+	 * count. */
 	uint64_t deadline_ns;
 };
 #define TRACE_THREAD_CONFIG_INIT                                                                   \
