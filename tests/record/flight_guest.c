@@ -80,6 +80,7 @@ static void *wait_for_it(void *arg)
 	atomic_store(&waiter_tid, (int)gettid());
 	pthread_mutex_lock(&mutex);
 	pthread_mutex_unlock(&mutex);
+	atomic_store(&waiter_tid, 0);
 	return NULL;
 }
 
@@ -156,7 +157,9 @@ static void one(const char *verb, const char *name, long n)
 		stuck();
 	} else if (!strcmp(verb, "free")) {
 		pthread_mutex_unlock(&mutex);
-		pthread_join(waiter, NULL);
+		while (atomic_load(&waiter_tid)) /* a join may take long, and would be a wait */
+			sched_yield();
+		pthread_detach(waiter);
 		puts("ok");
 	} else if (!strcmp(verb, "region")) {
 		region(name, n);
