@@ -22,14 +22,4 @@ struct trc_thread_exits {
 int trc_derive_fiber_runs(struct trc_model *m, const struct trc_changes *changes,
 			  const struct trc_thread_exits *exits);
 
-/* Adds until - from to *sum, if that is a time, and one that can be told. */
-static inline void trc_add_ns(int64_t *sum, int64_t from_ns, int64_t until_ns)
-{
-	int64_t ns, total;
-
-	if (until_ns > from_ns && !__builtin_sub_overflow(until_ns, from_ns, &ns) &&
-	    !__builtin_add_overflow(*sum, ns, &total))
-		*sum = total;
-}
-
 #endif

@@ -180,8 +180,7 @@ static void threads_sum(struct trc_model *m)
 		end_ns = end_ns == TRC_NEVER ? m->end_ns : end_ns;
 		if (thread->on_cpu_ns == TRC_NEVER)
 			thread->on_cpu_ns = 0;
-		if (end_ns > start_ns)
-			thread->on_cpu_ns += end_ns - start_ns;
+		trc_add_ns(&thread->on_cpu_ns, start_ns, end_ns);
 	}
 }
 

@@ -264,10 +264,9 @@ static int threads_sum_parks(struct waits *w)
 		end_ns = end_ns == TRC_NEVER ? m->end_ns : end_ns;
 		start_ns = start_ns > covered_ns[row] ? start_ns : covered_ns[row];
 		thread->n_parks++;
-		if (end_ns > start_ns) {
-			thread->parked_ns += end_ns - start_ns;
+		trc_add_ns(&thread->parked_ns, start_ns, end_ns);
+		if (end_ns > start_ns)
 			covered_ns[row] = end_ns;
-		}
 	}
 	free(covered_ns);
 	return 0;

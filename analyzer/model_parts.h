@@ -147,6 +147,17 @@ static inline const char *trc_arg_text(const struct trc_columns *c, uint32_t row
 	return c->text[kind] + off[c->rank[row]];
 }
 
+/* Adds until - from to *sum, if that is a time; what does not fit stays at the largest that does. */
+static inline void trc_add_ns(int64_t *sum, int64_t from_ns, int64_t until_ns)
+{
+	int64_t ns;
+
+	if (until_ns <= from_ns)
+		return;
+	if (__builtin_sub_overflow(until_ns, from_ns, &ns) || __builtin_add_overflow(*sum, ns, sum))
+		*sum = INT64_MAX;
+}
+
 /* Positions of arguments in their kinds, as schema.h states them. */
 enum trc_arg_position {
 	TRC_A_GAP_LOST_EVENTS = 0,

@@ -413,14 +413,9 @@ void trc_reader_times_ns(const struct trc_reader *r, uint8_t source, uint64_t *t
 
 int64_t trc_reader_time_ns(const struct trc_reader *r, uint8_t source, uint64_t time)
 {
-	__int128 ns;
-
 	if (source != TRC_SOURCE_KERNEL)
 		return trc_clockmap_ns(&r->clock, time);
-	ns = (__int128)time - r->info.start_monotonic_raw_ns;
-	if (ns > INT64_MAX)
-		return INT64_MAX;
-	return ns <= INT64_MIN ? INT64_MIN + 1 : (int64_t)ns;
+	return trc_clock_clamp_ns((__int128)time - r->info.start_monotonic_raw_ns);
 }
 
 /* Distances from the event's own time to trace time. */

@@ -6,7 +6,7 @@
 
 enum { LINE_NS_MIN = 10000000 }; /* a shorter line is not continued beyond its ends */
 
-static int64_t clamp_ns(__int128 ns)
+int64_t trc_clock_clamp_ns(__int128 ns)
 {
 	if (ns > TRC_TIME_NS_MAX)
 		return TRC_TIME_NS_MAX;
@@ -62,7 +62,7 @@ static int64_t line_ns(const struct trc_clock_line *line, uint64_t ticks)
 	ns >>= line->shift;
 	if (ns > UINT64_MAX)
 		ns = UINT64_MAX;
-	return clamp_ns(line->ns + (after ? (__int128)ns : -(__int128)ns));
+	return trc_clock_clamp_ns(line->ns + (after ? (__int128)ns : -(__int128)ns));
 }
 
 static int64_t line_ns_limited(const struct trc_clock_line *line, uint64_t ticks)
@@ -80,7 +80,8 @@ static void lines_fill(struct trc_clock_line *line, const struct trc_sync_point 
 		struct trc_clock_line *l = &line[i + 1];
 
 		l->ticks = sync[i].ticks;
-		l->ns = clamp_ns((__int128)sync[i].monotonic_raw_ns - sync[0].monotonic_raw_ns);
+		l->ns = trc_clock_clamp_ns((__int128)sync[i].monotonic_raw_ns -
+					   sync[0].monotonic_raw_ns);
 		l->limit_ns = INT64_MAX;
 		line[i].limit_ns = l->ns;
 		if (i + 1 < n)

@@ -17,6 +17,7 @@
 #include "format/writer.h" /* struct trc_sync_point */
 
 #define TRC_TIME_NS_MAX (INT64_MAX >> 2) /* 73 years */
+int64_t trc_clock_clamp_ns(__int128 ns); /* C2 */
 
 struct trc_clock_line {
 	uint64_t ticks;	  /* where it begins */

@@ -2,6 +2,8 @@
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "analyzer/model_parts.h"
+#include "format/clockmap.h"
 #include "tests/analyzer/model_fixture.h"
 
 #define THREADS                                                                                    \
@@ -171,6 +173,13 @@ static const struct {
 	 "@5000 source=kernel proc=1 thread=1 proc_stop\n",
 	 {{1, 0, 1000, 4000, false}, {1, 1, 4000, 5000, false}},
 	 4000},
+	{"a kernel's clock that is out of this world goes as far as others",
+	 "@1000 source=kernel thread=1 proc_start\n"
+	 "@4000 source=kernel thread=1 proc_stop\n"
+	 "@5000 source=kernel thread=1 proc_start\n"
+	 "@18446744073709551615 source=kernel thread=1 proc_stop\n",
+	 {{1, 0, 1000, 4000, false}, {1, 0, 5000, TRC_TIME_NS_MAX, false}},
+	 3000 + TRC_TIME_NS_MAX - 5000},
 };
 enum { N_SCHED = sizeof(sched) / sizeof(sched[0]) };
 
@@ -196,6 +205,30 @@ START_TEST(test_sched)
 	}
 	ck_assert_int_eq(trc_model_thread(m, 1)->on_cpu_ns, sched[_i].on_cpu_ns);
 	model_close(m);
+}
+END_TEST
+
+/* What times are added up with; a clock that goes back can make stretches overlap, without end. */
+static const struct {
+	const char *what;
+	int64_t sum, from_ns, until_ns, expected;
+} sums[] = {
+	{"a time", 5, 100, 130, 35},
+	{"none", 5, 100, 100, 5},
+	{"nothing is taken off", 5, 130, 100, 5},
+	{"the largest that fits", 1, 0, INT64_MAX - 1, INT64_MAX},
+	{"one more does not", 2, 0, INT64_MAX - 1, INT64_MAX},
+	{"nor anything later", INT64_MAX, 0, 1, INT64_MAX},
+	{"a time that is none", 0, INT64_MIN + 1, INT64_MAX, INT64_MAX},
+};
+enum { N_SUMS = sizeof(sums) / sizeof(sums[0]) };
+
+START_TEST(test_sums)
+{
+	int64_t sum = sums[_i].sum;
+
+	trc_add_ns(&sum, sums[_i].from_ns, sums[_i].until_ns);
+	ck_assert_msg(sum == sums[_i].expected, "%s: %lld", sums[_i].what, (long long)sum);
 }
 END_TEST
 
@@ -230,6 +263,7 @@ int main(void)
 	tcase_add_test(tcase, test_regions);
 	tcase_add_test(tcase, test_logs_and_counters);
 	tcase_add_loop_test(tcase, test_sched, 0, N_SCHED);
+	tcase_add_loop_test(tcase, test_sums, 0, N_SUMS);
 	tcase_add_test(tcase, test_parts_come_when_needed);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
