@@ -510,7 +510,7 @@ $exits
 @20004000 source=kernel thread=2 proc_stop
 @20005000 source=kernel thread=2 proc_start
 END
-violation 'thread 2: on procs for 9223372036854773807 ns, but it lives for 1980 ns' <<END
+violation 'thread 2: on procs for 2305843009213691951 ns, but it lives for 1980 ns' <<END
 $exits
 @4000 source=kernel thread=2 proc_start
 @18446744073709551000 source=kernel thread=2 proc_stop
