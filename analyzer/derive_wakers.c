@@ -176,13 +176,13 @@ static void sort_by_end(struct wakers *w, const struct object *o)
 }
 
 /* A lock while its waiters come and go.  base: since when the waiting of a waiter has not
- * been charged yet; sums of times wrap, their differences do not. */
+ * been charged yet. */
 struct lock_sweep {
 	struct wakers *w;
 	const struct object *o;
 	uint32_t next_unlock;
 	uint64_t n_waiting;
-	uint64_t base_sum;
+	__int128 base_sum;
 	int64_t last_unlock_ns;
 };
 
@@ -194,15 +194,22 @@ static struct trc_unlock *sweep_unlock_at(const struct lock_sweep *s, uint32_t i
 static void sweep_begin(struct lock_sweep *s, const struct trc_park *park)
 {
 	s->n_waiting++;
-	s->base_sum += (uint64_t)park->start_ns;
+	s->base_sum += park->start_ns;
+}
+
+/* What does not fit stays at the largest that does: a damaged clock makes waits of 146 years. */
+static void cause_add(struct trc_unlock *unlock, __int128 ns)
+{
+	ns += unlock->caused_ns;
+	unlock->caused_ns = ns < INT64_MAX ? (int64_t)ns : INT64_MAX;
 }
 
 static void sweep_unlock(struct lock_sweep *s)
 {
 	struct trc_unlock *unlock = sweep_unlock_at(s, s->next_unlock++);
-	uint64_t now_sum = s->n_waiting * (uint64_t)unlock->ts_ns;
+	__int128 now_sum = (__int128)s->n_waiting * unlock->ts_ns;
 
-	unlock->caused_ns += (int64_t)(now_sum - s->base_sum);
+	cause_add(unlock, now_sum - s->base_sum);
 	unlock->caused_waits += (uint32_t)s->n_waiting;
 	s->base_sum = now_sum;
 	s->last_unlock_ns = unlock->ts_ns;
@@ -233,7 +240,7 @@ static void sweep_end_unexplained(struct lock_sweep *s, struct trc_park *park)
 	}
 	if (!unlock || unlock->thread != park->holder)
 		return;
-	unlock->caused_ns += park->end_ns - park->start_ns;
+	cause_add(unlock, (__int128)park->end_ns - park->start_ns);
 	unlock->caused_waits++;
 	if (park->result == 0)
 		park_set_waker(s, park, unlock);
@@ -244,7 +251,7 @@ static void sweep_end(struct lock_sweep *s, struct trc_park *park)
 	bool unlocked = s->next_unlock && s->last_unlock_ns >= park->start_ns;
 
 	s->n_waiting--;
-	s->base_sum -= (uint64_t)(unlocked ? s->last_unlock_ns : park->start_ns);
+	s->base_sum -= unlocked ? s->last_unlock_ns : park->start_ns;
 	if (!unlocked)
 		sweep_end_unexplained(s, park);
 	else if (!(park->flags & TRC_PARK_NO_END) && park->result <= 0)

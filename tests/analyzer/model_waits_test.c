@@ -5,7 +5,9 @@
  */
 #include <check.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "tests/analyzer/model_fixture.h"
 
 #define THREADS                                                                                    \
@@ -458,6 +460,34 @@ START_TEST(test_charges_stay_within_waits)
 }
 END_TEST
 
+/* Five waits of 73 years each, for one section. */
+START_TEST(test_charges_stay_within_what_fits)
+{
+	char text[2048] = "thread 1 tid=101\n";
+	size_t n = strlen(text), n_unlocks;
+	const struct trc_unlock *unlock;
+	struct trc_model *m;
+
+	for (int i = 2; i < 7; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+				      "@1000 thread=%d park reason=mutex object=0x10 holder=1\n", i);
+	n += (size_t)snprintf(text + n, sizeof(text) - n,
+			      "@2305843009213693950 thread=1 unlock reason=mutex object=0x10 "
+			      "waiters=5\n");
+	for (int i = 2; i < 7; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+				      "@2305843009213693951 thread=%d resume reason=mutex "
+				      "object=0x10\n",
+				      i);
+	m = model_of(text, TRC_PART_WAITS);
+	unlock = trc_model_unlocks(m, &n_unlocks);
+	ck_assert_uint_eq(n_unlocks, 1);
+	ck_assert_uint_eq(unlock->caused_waits, 5);
+	ck_assert_int_eq(unlock->caused_ns, INT64_MAX);
+	model_close(m);
+}
+END_TEST
+
 START_TEST(test_threads)
 {
 	struct trc_model *m = model_of(
@@ -527,6 +557,7 @@ int main(void)
 
 	tcase_add_loop_test(tcase, test_case, 0, N_CASES);
 	tcase_add_test(tcase, test_charges_stay_within_waits);
+	tcase_add_test(tcase, test_charges_stay_within_what_fits);
 	tcase_add_test(tcase, test_threads);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
