@@ -28,8 +28,8 @@ enum {
 #define LOOK_AT_SLOW_NS (1 * MS)
 #define FILLING_NS	(20 * MS) /* a thread that was taken off its proc while it answers */
 #define BLOCKS_NS	(200 * MS / 1000) /* of one that runs, between two looks */
-#define STOOD_STILL_NS	(5 * MS)  /* between two looks: more is not the time of who was asked */
-#define ALL_DEADLINES	10		  /* nobody is asked any more after so many deadlines */
+#define STOOD_STILL_NS	(5 * MS) /* between two looks: more is not the time of who was asked */
+#define ALL_DEADLINES	10	 /* nobody is asked any more after so many deadlines */
 
 /* A question on its way. */
 struct question {
