@@ -312,7 +312,7 @@ static int copy_entry(struct trc_entry_head *e, uint64_t id, uint32_t *epoch, ui
 	/* acquire fence: the loads above come before the second look at key; pairs with the
 	 * release fence between marking the entry busy and changing it. */
 	atomic_thread_fence(memory_order_acquire);
-	return atomic_load_explicit(&e->key, memory_order_relaxed) == key;
+	return trc_key_same(atomic_load_explicit(&e->key, memory_order_relaxed), key);
 }
 
 uint32_t trc_stack_copy_by(const struct trc_shared *header, struct trc_shared *shared, uint64_t id,

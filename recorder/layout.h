@@ -336,18 +336,21 @@ enum { TRC_SET_WAYS = 8, TRC_STACK_CLASSES = 4, TRC_STRING_CLASSES = 2, TRC_LABE
  * An entry of 16, 32, 64 or 128 frames (strings: 56 or 248 bytes; label sets: 120 or 1000), in a
  * set of 8 that its hash selects.  An id is  class 2 bits | entry index 22 bits | hash 40 bits, never 0.
  *
- *   T1  `key` is 0 (free), TRC_KEY_BUSY | anything (being filled in), or hash | TRC_KEY_VALID
- *   T2  content changes only while key is busy; a reader copies, then reads key again
+ *   T1  `key` is 0 (free), hash | TRC_KEY_VALID, that | TRC_KEY_BUSY (taken by who looks whether it
+ *       may go: its content is there), or TRC_KEY_BUSY (being filled in)
+ *   T2  content changes only while key is TRC_KEY_BUSY; a reader copies, then reads key again
  *   T3  an entry may be evicted when last_use + 2 <= table_epoch; UINT64_MAX pins it.  Every
  *       record that cites it has then been drained, or lies before all windows: when the epoch
  *       counts up some ring holds nothing from before it last did, so two steps later no
  *       window, which begins with the latest start of any full ring, reaches back to it
  *   T4  a fiber's name takes a place only if half of its set stays free or may be evicted then:
  *       programs have one for each request, and what others cite needs room as well
+ *   T5  who is about to cite an entry stores last_use, then looks at key; who evicts it takes the
+ *       key, then looks at last_use: of two that meet one sees the other, and looks elsewhere
  */
 struct trc_entry_head {
 	_Atomic uint64_t key;
-	_Atomic uint64_t last_use; /* table_epoch */
+	_Atomic uint64_t last_use; /* table_epoch; but by who fills it in only exchanged for more */
 	_Atomic uint32_t epoch;    /* module epoch (stacks) */
 	_Atomic uint32_t n;	   /* frames, or bytes */
 	/* then the frames, or the bytes in whole words */
@@ -451,11 +454,20 @@ size_t trc_labels_entry_bytes(unsigned int class);
 struct trc_entry_head *trc_stack_entry(struct trc_shared *shared, uint64_t id);
 struct trc_entry_head *trc_string_entry(struct trc_shared *shared, uint64_t id);
 struct trc_entry_head *trc_labels_entry(struct trc_shared *shared, uint64_t id);
-/* True if `key` is that of a published entry with the hash that `id` carries. */
+/* True if `key` is that of an entry with the hash that `id` carries, whose content is there. */
 static inline int trc_key_is(uint64_t key, uint64_t id)
 {
-	return (key & (TRC_KEY_VALID | TRC_KEY_BUSY)) == TRC_KEY_VALID &&
-	       TRC_ID_HASH(key >> 2) == TRC_ID_HASH(id);
+	return (key & TRC_KEY_VALID) && TRC_ID_HASH(key >> 2) == TRC_ID_HASH(id);
+}
+/* The same of one that nobody is about to evict: for who is about to cite it (T5). */
+static inline int trc_key_stays(uint64_t key, uint64_t id)
+{
+	return !(key & TRC_KEY_BUSY) && trc_key_is(key, id);
+}
+/* True if the content did not change between two looks at the key (T2). */
+static inline int trc_key_same(uint64_t one, uint64_t two)
+{
+	return (one & ~TRC_KEY_BUSY) == (two & ~TRC_KEY_BUSY);
 }
 /* Copy by id, for readers: number of frames or bytes, 0 = evicted (or never there). */
 uint32_t trc_stack_copy(struct trc_shared *shared, uint64_t id, uint32_t *epoch,

@@ -116,13 +116,16 @@ bool trc_labels_touch(uint64_t id);
 static inline bool trc_entry_touch(struct trc_entry_head *e, uint64_t id)
 {
 	uint64_t now = atomic_load_explicit(&trc_rec.shared->table_epoch, memory_order_relaxed);
+	/* seq_cst, all but the first look at key: pairs with entry_take() (T5). */
+	uint64_t used = atomic_load_explicit(&e->last_use, memory_order_seq_cst);
 
-	/* acquire: pairs with the publication of the entry. */
-	if (!trc_key_is(atomic_load_explicit(&e->key, memory_order_acquire), id))
-		return false;
-	if (atomic_load_explicit(&e->last_use, memory_order_relaxed) < now)
-		atomic_store_explicit(&e->last_use, now, memory_order_relaxed);
-	return true;
+	/* Exchanged: another thread may just have pinned it. */
+	while (used < now &&
+	       trc_key_stays(atomic_load_explicit(&e->key, memory_order_relaxed), id) &&
+	       !atomic_compare_exchange_weak_explicit(&e->last_use, &used, now,
+						      memory_order_seq_cst, memory_order_seq_cst))
+		;
+	return trc_key_stays(atomic_load_explicit(&e->key, memory_order_seq_cst), id);
 }
 /* Keeps a string for the whole session: the name at a place in the source. */
 void trc_string_pin(uint64_t id);

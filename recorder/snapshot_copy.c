@@ -262,7 +262,7 @@ static int copy_entries(struct trc_snapshot *s, const struct trc_snapshot_source
 			struct trc_entry_head *e = (void *)(here + i * entry_bytes);
 			struct trc_entry_head *a = (void *)(again + i * entry_bytes);
 
-			if (LOAD(a->key) != LOAD(e->key))
+			if (!trc_key_same(LOAD(a->key), LOAD(e->key)))
 				STORE(e->key, 0);
 		}
 		off += n * entry_bytes;

@@ -57,15 +57,39 @@ static bool content_equals(struct trc_entry_head *e, const struct content *c)
 	return true;
 }
 
+/* T3: an entry of this epoch or the one before may be cited still. */
+static inline bool is_live(uint64_t key, uint64_t used, uint64_t now)
+{
+	return key & TRC_KEY_BUSY || (key && (used >= now || now - used < 2));
+}
+
+/* Takes the entry out of use, unless somebody has just used it (T5). */
+static bool entry_take(struct trc_entry_head *e, uint64_t seen_key, uint64_t now)
+{
+	uint64_t key = seen_key;
+
+	/* seq_cst, both: pairs with trc_entry_touch().  acquire: nothing below moves above taking
+	 * the entry. */
+	if (!atomic_compare_exchange_strong_explicit(&e->key, &key, seen_key | TRC_KEY_BUSY,
+						     memory_order_seq_cst, memory_order_relaxed))
+		return false;
+	if (is_live(seen_key, atomic_load_explicit(&e->last_use, memory_order_seq_cst), now)) {
+		/* release: who finds the key again finds its content by that (L4). */
+		atomic_store_explicit(&e->key, seen_key, memory_order_release);
+		return false;
+	}
+	/* relaxed: the fence below. */
+	atomic_store_explicit(&e->key, TRC_KEY_BUSY, memory_order_relaxed);
+	return true;
+}
+
 /* T2, T3: takes the entry out of use, fills it in, publishes it (L4). */
 static bool entry_fill(struct trc_entry_head *e, uint64_t seen_key, const struct content *c,
 		       uint64_t key, uint64_t now)
 {
 	_Atomic uint64_t *word = (_Atomic uint64_t *)(e + 1);
 
-	/* acquire: nothing below moves above taking the entry. */
-	if (!atomic_compare_exchange_strong_explicit(&e->key, &seen_key, TRC_KEY_BUSY,
-						     memory_order_acquire, memory_order_relaxed))
+	if (!entry_take(e, seen_key, now))
 		return false;
 	/* release fence: a reader that sees new content sees that the key was not its own. */
 	atomic_thread_fence(memory_order_release);
@@ -123,20 +147,14 @@ static struct trc_entry_head *set_entry(const struct set *set, int way)
 }
 
 /* True if the entry may go.  If a thread's slot cites it, it counts as used now. */
-static bool may_evict(const struct set *set, int way, uint64_t key, uint64_t now)
+static bool may_evict(const struct set *set, int way, uint64_t key)
 {
 	uint64_t id = TRC_ID(set->class, set->first + (uint32_t)way, key >> 2);
 
 	if (!key || !any_slot_cites(id))
 		return true;
-	atomic_store_explicit(&set_entry(set, way)->last_use, now, memory_order_relaxed);
+	trc_entry_touch(set_entry(set, way), id);
 	return false;
-}
-
-/* T3: an entry of this epoch or the one before may be cited still. */
-static inline bool is_live(uint64_t key, uint64_t used, uint64_t now)
-{
-	return key == TRC_KEY_BUSY || (key && (used >= now || now - used < 2));
 }
 
 /* T4.  Of threads that look at the same time each may take a place. */
@@ -174,9 +192,9 @@ static int set_find(const struct set *set, const struct content *c, uint64_t key
 		uint64_t used = seen ? atomic_load_explicit(&e->last_use, memory_order_relaxed) : 0;
 
 		if (seen == key && content_equals(e, c)) {
-			if (used < now)
-				atomic_store_explicit(&e->last_use, now, memory_order_relaxed);
-			return way;
+			if (trc_entry_touch(e, c->hash))
+				return way;
+			continue; /* it is being evicted */
 		}
 		if (is_live(seen, used, now))
 			continue;
@@ -192,7 +210,8 @@ static int set_find_or_fill(const struct set *set, const struct content *c, bool
 	uint64_t now = atomic_load_explicit(&trc_rec.shared->table_epoch, memory_order_relaxed);
 	uint64_t key = c->hash << 2 | TRC_KEY_VALID;
 
-	/* Whoever is too late for a place looks for another: each time one more is taken. */
+	/* Whoever is too late for a place looks for another: each time one more is taken, or used
+	 * again. */
 	for (int attempt = 0; attempt < TRC_SET_WAYS; attempt++) {
 		struct victim victim;
 		int way = set_find(set, c, key, now, &victim);
@@ -200,7 +219,7 @@ static int set_find_or_fill(const struct set *set, const struct content *c, bool
 		if (way >= 0)
 			return way;
 		if (victim.way < 0 || !may_take(set, c->spare_ways, now) ||
-		    !may_evict(set, victim.way, victim.key, now))
+		    !may_evict(set, victim.way, victim.key))
 			return -1;
 		*made = true;
 		if (entry_fill(set_entry(set, victim.way), victim.key, c, key, now))

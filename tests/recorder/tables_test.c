@@ -245,6 +245,122 @@ START_TEST(threads_that_bring_a_stack_at_the_same_time_all_get_an_id)
 }
 END_TEST
 
+/* Stacks of one set. */
+enum { CROWD = 16 };
+static uint64_t crowd[CROWD];
+
+static uint64_t intern_number(uint64_t number)
+{
+	uint64_t frame[4];
+
+	make_stack(frame, 4, number);
+	return trc_stack_intern(frame, 4, 0);
+}
+
+static void find_crowd(void)
+{
+	uint32_t set = 0, n = 0;
+
+	for (uint64_t number = 1; n < CROWD; number++) {
+		uint32_t its_set = TRC_ID_INDEX(intern_number(number)) / TRC_SET_WAYS;
+
+		next_pass();
+		if (!n || its_set == set) {
+			crowd[n++] = number;
+			set = its_set;
+		}
+	}
+}
+
+/* All of the set may go, crowd[0] first. */
+static void make_old(void)
+{
+	uint64_t id = intern_number(crowd[0]);
+	uint32_t first = TRC_ID_INDEX(id) / TRC_SET_WAYS * TRC_SET_WAYS;
+
+	for (uint32_t way = 0; way < TRC_SET_WAYS; way++)
+		atomic_store(&trc_stack_entry(trc_session_shared(),
+					      TRC_ID(TRC_ID_CLASS(id), first + way, 1))
+				      ->last_use,
+			     first + way != TRC_ID_INDEX(id));
+}
+
+/* One thread brings back the stack that the other is about to put its own in the place of. */
+static void *use_or_evict(void *uses)
+{
+	uint64_t frame[TRC_STACK_DEPTH_MAX], n_gone = 0;
+	uint32_t epoch;
+
+	for (int i = 0; i < 2000; i++) {
+		uint64_t id;
+
+		if (pthread_barrier_wait(&meeting) == PTHREAD_BARRIER_SERIAL_THREAD)
+			make_old();
+		pthread_barrier_wait(&meeting);
+		id = intern_number(uses ? crowd[0] : crowd[1 + i % (CROWD - 1)]);
+		pthread_barrier_wait(&meeting);
+		n_gone += id && !trc_stack_copy(trc_session_shared(), id, &epoch, frame);
+	}
+	return (void *)n_gone;
+}
+
+/* T5 */
+START_TEST(what_is_used_again_just_then_is_not_evicted)
+{
+	pthread_t thread[2];
+	void *n_gone;
+
+	open_session();
+	find_crowd();
+	/* Whoever evicts looks at all slots first. */
+	atomic_store(&trc_session_shared()->next_serial, trc_session_shared()->n_threads);
+	pthread_barrier_init(&meeting, NULL, 2);
+	for (uintptr_t i = 0; i < 2; i++)
+		pthread_create(&thread[i], NULL, use_or_evict, (void *)i);
+	for (int i = 0; i < 2; i++) {
+		pthread_join(thread[i], &n_gone);
+		ck_assert_uint_eq((uintptr_t)n_gone, 0);
+	}
+	pthread_barrier_destroy(&meeting);
+	trc_session_close();
+}
+END_TEST
+
+static _Atomic bool enough;
+
+static void *look_up_name(void *unused)
+{
+	while (!atomic_load(&enough))
+		trc_string_intern("a name", 6);
+	return NULL;
+}
+
+START_TEST(a_name_that_another_thread_looks_up_just_then_stays_pinned)
+{
+	_Atomic uint64_t *last_use;
+	pthread_t thread;
+	int n_lost = 0;
+
+	open_session();
+	next_pass();
+	last_use = &trc_string_entry(trc_session_shared(), trc_string_intern("a name", 6))->last_use;
+	pthread_create(&thread, NULL, look_up_name, NULL);
+	for (int i = 0; i < 200000; i++) {
+		uint64_t is = UINT64_MAX;
+
+		atomic_store(last_use, 0);
+		trc_string_pin(trc_string_intern("a name", 6));
+		for (int look = 0; look < 20 && is == UINT64_MAX; look++)
+			is = atomic_load(last_use);
+		n_lost += is != UINT64_MAX;
+	}
+	atomic_store(&enough, true);
+	pthread_join(thread, NULL);
+	ck_assert_int_eq(n_lost, 0);
+	trc_session_close();
+}
+END_TEST
+
 START_TEST(slots_run_out_and_come_back)
 {
 	struct trc_shared *shared;
@@ -381,6 +497,8 @@ int main(void)
 	tcase_add_test(c, names_of_fibers_take_no_place_in_sets_that_are_half_full);
 	tcase_add_test(c, an_id_never_leads_to_another_stack);
 	tcase_add_test(c, threads_that_bring_a_stack_at_the_same_time_all_get_an_id);
+	tcase_add_test(c, what_is_used_again_just_then_is_not_evicted);
+	tcase_add_test(c, a_name_that_another_thread_looks_up_just_then_stays_pinned);
 	tcase_add_test(c, slots_run_out_and_come_back);
 	tcase_add_loop_test(c, a_maximum_is_never_exceeded, 0,
 			    (int)(sizeof(max_rows) / sizeof(max_rows[0])));
