@@ -363,6 +363,12 @@ struct trc_entry_head {
 #define TRC_ID(class, index, hash)                                                                 \
 	((uint64_t)(class) << 62 | (uint64_t)(index) << 40 | TRC_ID_HASH(hash))
 
+/* True if two ids are of the same content: that may lie in two places of its set (tables.c). */
+static inline int trc_id_same(uint64_t a, uint64_t b)
+{
+	return !((a ^ b) & ~((uint64_t)(TRC_SET_WAYS - 1) << 40));
+}
+
 /* ---- modules -------------------------------------------------------------------------- */
 
 enum { TRC_MODULE_FREE, TRC_MODULE_FILLING, TRC_MODULE_READY };

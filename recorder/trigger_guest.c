@@ -62,7 +62,8 @@ static bool is_watched(uint64_t type)
 	const struct conditions *now = conditions_now();
 
 	for (unsigned int i = 0; i < now->n; i++)
-		if (now->at[i].spec.kind == TRC_TRIGGER_TASK && now->at[i].type == type)
+		if (now->at[i].spec.kind == TRC_TRIGGER_TASK &&
+		    trc_id_same(now->at[i].type, type))
 			return true;
 	return false;
 }
@@ -84,19 +85,32 @@ static struct open_task *place_for(struct open_task set[TASK_WAYS], uint64_t *ho
 	return first;
 }
 
+/* Takes a place; NULL if each is just being filled in. */
+static struct open_task *place_take(struct open_task set[TASK_WAYS])
+{
+	/* Where a signal handler or another thread was faster there is another place. */
+	for (int attempt = 0; attempt < TASK_WAYS; attempt++) {
+		uint64_t holds;
+		struct open_task *place = place_for(set, &holds);
+
+		/* acquire: what is stored behind this stays behind it. */
+		if (!place || atomic_compare_exchange_strong_explicit(
+				      &place->task, &holds, TASK_BUSY, memory_order_acquire,
+				      memory_order_relaxed))
+			return place;
+	}
+	return NULL;
+}
+
 void trc_trigger_task_begin(uint64_t task, uint64_t type)
 {
 	struct open_task *place;
-	uint64_t holds;
 
 	if (!type || !is_watched(type))
 		return;
-	place = place_for(set_of(task), &holds);
-	/* acquire: what is stored below stays behind the taking of the place. */
-	if (!place ||
-	    !atomic_compare_exchange_strong_explicit(&place->task, &holds, TASK_BUSY,
-						     memory_order_acquire, memory_order_relaxed))
-		return; /* a signal handler or another thread was faster */
+	place = place_take(set_of(task));
+	if (!place)
+		return;
 	atomic_store_explicit(&place->type, type, memory_order_relaxed);
 	atomic_store_explicit(&place->since, trc_clock_now(), memory_order_relaxed);
 	/* release: pairs with the acquire in task_take(). */
@@ -334,7 +348,7 @@ static void spanned(enum trc_trigger_kind kind, uint64_t type, uint64_t task, ui
 		const struct condition *c = &now->at[i];
 		struct text t = {.n = 0};
 
-		if (c->spec.kind != kind || c->type != type || ticks < c->min_ticks)
+		if (c->spec.kind != kind || !trc_id_same(c->type, type) || ticks < c->min_ticks)
 			continue;
 		put(&t, c->spec.text);
 		put(&t, ": ");

@@ -11,7 +11,7 @@ test_procs_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_procs_LDADD = $(CHECK_LIBS)
 test_trigger_SOURCES = tests/record/test_trigger.c
 test_trigger_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-test_trigger_LDADD = libtrccore.la libtrcformat.la $(CHECK_LIBS)
+test_trigger_LDADD = $(trc_core_test_LIBS)
 test_perf_buffer_SOURCES = tests/record/test_perf_buffer.c tests/record/perf_by_hand.c \
 	tests/record/perf_samples.c tests/record/perf_fixture.c tests/record/perf_fixture.h \
 	tests/stolen.h
