@@ -7,6 +7,8 @@
  *   J3  at most TRC_LABELS_DEPTH sets hang on each other: a deeper one has all labels itself
  *   J4  the calling thread holds a reference to the set that is in force for it
  *   J5  signal handlers look at trc_self.labels only, an id: nothing that could be freed
+ *   J6  of id, entry and session one thread at a time stores all three, and id is 0 meanwhile: who
+ *       finds the same id before and behind the entry has what belongs together
  *
  * What interposers need of this is in hot.h.
  */
@@ -21,16 +23,17 @@
 #include "trc/labels.h"
 
 enum { TRC_LABELS_DEPTH = 8 };
+#define TRC_LABELS_KEEPING UINT32_C(0x80000000) /* no session's number has it */
 
 /* Shared by the two objects of a recorded program: when it changes, so does TRC_RUNTIME_VERSION. */
 struct trace_labels {
 	_Atomic uint32_t references;
 	uint32_t depth; /* of the sets below, this one included */
 	const struct trace_labels *base;
-	/* Its id in `session`, and where it lies in the table: both stored before that. */
+	/* Its id in `session`, and where it lies in the table: both stored before that (J6). */
 	_Atomic uint64_t id;
 	struct trc_entry_head *_Atomic entry;
-	_Atomic uint32_t session; /* 0 = none yet */
+	_Atomic uint32_t session; /* 0 = none yet; with TRC_LABELS_KEEPING: they are being stored */
 	uint32_t n_bytes;
 	char bytes[]; /* its own labels: B1 */
 };

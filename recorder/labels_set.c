@@ -16,22 +16,38 @@ struct labels_bytes {
 	char bytes[TRC_LABELS_BYTES_MAX];
 };
 
+/* J6.  Of threads that have looked it up at the same time one does this; each has an id. */
+static void id_keep(struct trace_labels *set, uint64_t id, uint32_t session)
+{
+	uint32_t was = atomic_load_explicit(&set->session, memory_order_relaxed);
+
+	/* acquire: those who do this for one session follow each other. */
+	if (was == (session | TRC_LABELS_KEEPING) ||
+	    !atomic_compare_exchange_strong_explicit(&set->session, &was,
+						     session | TRC_LABELS_KEEPING,
+						     memory_order_acquire, memory_order_relaxed))
+		return;
+	atomic_store_explicit(&set->id, 0, memory_order_relaxed);
+	/* release fence: who sees the new entry sees that the old id has gone. */
+	atomic_thread_fence(memory_order_release);
+	atomic_store_explicit(&set->entry, trc_labels_entry(trc_rec.shared, id),
+			      memory_order_relaxed);
+	/* release, both: pairs with the acquires in id_known(): the entry is that id's, and the id
+	 * that session's. */
+	atomic_store_explicit(&set->id, id, memory_order_release);
+	atomic_store_explicit(&set->session, session, memory_order_release);
+}
+
 static __attribute__((noinline)) uint64_t id_look_up(const struct trace_labels *labels,
 						     struct labels_bytes *b)
 {
-	struct trace_labels *set = (struct trace_labels *)(uintptr_t)labels; /* J1 */
 	uint32_t session = trc_self.session;
 	uint64_t id;
 
 	b->n_bytes = trc_labels_bytes(labels, b->bytes);
 	id = trc_labels_intern(b->bytes, b->n_bytes);
-	if (id) {
-		atomic_store_explicit(&set->id, id, memory_order_relaxed);
-		atomic_store_explicit(&set->entry, trc_labels_entry(trc_rec.shared, id),
-				      memory_order_relaxed);
-		/* release: pairs with the acquire in id_known(): the id is that session's. */
-		atomic_store_explicit(&set->session, session, memory_order_release);
-	}
+	if (id)
+		id_keep((struct trace_labels *)(uintptr_t)labels, id, session); /* J1 */
 	return id;
 }
 
@@ -41,11 +57,14 @@ static inline uint64_t id_known(const struct trace_labels *labels)
 	struct trc_entry_head *entry;
 	uint64_t id;
 
-	/* acquire: see id_look_up(). */
+	/* acquire, three times: see id_keep(). */
 	if (atomic_load_explicit(&labels->session, memory_order_acquire) != trc_self.session)
 		return 0;
-	id = atomic_load_explicit(&labels->id, memory_order_relaxed);
+	id = atomic_load_explicit(&labels->id, memory_order_acquire);
 	entry = atomic_load_explicit(&labels->entry, memory_order_relaxed);
+	atomic_thread_fence(memory_order_acquire);
+	if (!id || atomic_load_explicit(&labels->id, memory_order_relaxed) != id)
+		return 0; /* another thread has just looked it up */
 	return trc_entry_touch(entry, id) ? id : 0;
 }
 

@@ -4,10 +4,12 @@
 #include <check.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 #include "recorder/labels.h"
 #include "recorder/rec.h"
@@ -398,6 +400,102 @@ START_TEST(an_id_whose_entry_is_gone_is_looked_up_again)
 }
 END_TEST
 
+/* Not with what sanitizers put between them. */
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+#define HAS_STEPS
+#endif
+#ifdef HAS_STEPS
+/* ---- between any two instructions -------------------------------------------------------- */
+
+enum { TRAP_FLAG = 0x100 };
+static const struct trace_labels *common;
+static volatile int steps_left;
+
+/* The processor's trap flag raises SIGTRAP behind each instruction while it is set. */
+static inline __attribute__((always_inline)) void trap(bool on)
+{
+	__asm__ volatile("leaq -128(%%rsp), %%rsp\n\tpushfq\n\tandq $~0x100, (%%rsp)\n\t"
+			 "orq %0, (%%rsp)\n\tpopfq\n\tleaq 128(%%rsp), %%rsp"
+			 :
+			 : "r"(on ? UINT64_C(0x100) : 0)
+			 : "cc", "memory");
+}
+
+/* The set's entry goes, and its next one is in another place. */
+static void evict_common(void)
+{
+	uint64_t id = atomic_load(&common->id);
+	uint32_t first = TRC_ID_INDEX(id) / TRC_SET_WAYS * TRC_SET_WAYS;
+
+	for (uint32_t i = first; i < first + TRC_SET_WAYS; i++)
+		atomic_store(&trc_labels_entry(trc_session_shared(),
+					       TRC_ID(TRC_ID_CLASS(id), i, 1))
+				      ->key,
+			     i == TRC_ID_INDEX(id) ? TRC_KEY_BUSY : 0);
+}
+
+/* As another thread would, which needs the set too and has all of its time. */
+static void look_up_then(int number, siginfo_t *info, void *context)
+{
+	const struct trace_labels *before;
+
+	(void)number;
+	(void)info;
+	if (--steps_left > 0)
+		return;
+	((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
+	before = trc_labels_set(NULL);
+	trc_labels_set(common);
+	trc_labels_set(before);
+}
+
+static void open_session_of_cells(void)
+{
+	struct trc_session_options o;
+	char error[256] = "";
+
+	ck_assert_int_eq(trc_session_options_init(&o, error, sizeof(error)), 0);
+	o.path = TRC_PATH_OVERFLOW; /* sequences would begin again at each step */
+	ck_assert_msg(trc_session_open(&o, error, sizeof(error)) == 0, "%s", error);
+	trc_session_record(true);
+	/* Nobody waits for room. */
+	atomic_store(&trc_session_shared()->drain_state, TRC_DRAIN_NONE);
+}
+
+/* J6 */
+START_TEST(a_set_has_an_id_whenever_another_thread_looks_it_up)
+{
+	struct sigaction action = {.sa_sigaction = look_up_then, .sa_flags = SA_SIGINFO};
+	struct trc_shared *shared;
+	char bytes[TRC_LABELS_BYTES_MAX];
+	int steps = 1;
+
+	common = with(NULL, "tenant", "42");
+	open_session_of_cells();
+	shared = trc_session_shared();
+	sigaction(SIGTRAP, &action, NULL);
+	trc_labels_set(common);
+	trc_labels_set(NULL);
+	/* Each of those that find the id, then some of those that look it up. */
+	for (steps_left = 0; steps_left <= 0; steps += steps < 300 ? 1 : 5) {
+		evict_common();
+		steps_left = steps;
+		trap(true);
+		trc_labels_set(common);
+		trap(false);
+		ck_assert_msg(trc_labels_copy_by(shared, shared, trc_self.labels, bytes),
+			      "not behind %d instructions", steps);
+		ck_assert_ptr_eq(atomic_load(&common->entry),
+				 trc_labels_entry(shared, atomic_load(&common->id)));
+		trc_labels_set(NULL);
+	}
+	ck_assert_int_gt(steps, 100);
+	trc_session_close();
+	trc_labels_unref(common);
+}
+END_TEST
+#endif
+
 /* The reader of this test does not understand it, but counts the record's words. */
 START_TEST(where_the_table_has_no_room_the_record_carries_the_set)
 {
@@ -566,6 +664,9 @@ int main(void)
 	tcase_add_test(c, a_recording_sees_what_was_in_force_before_it);
 	tcase_add_test(c, what_is_in_force_stays_in_the_table);
 	tcase_add_test(c, an_id_whose_entry_is_gone_is_looked_up_again);
+#ifdef HAS_STEPS
+	tcase_add_test(c, a_set_has_an_id_whenever_another_thread_looks_it_up);
+#endif
 	tcase_add_test(c, where_the_table_has_no_room_the_record_carries_the_set);
 	tcase_add_test(c, a_thread_gives_back_its_reference_when_it_ends);
 	tcase_add_test(c, a_forked_child_keeps_its_labels);
