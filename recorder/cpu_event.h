@@ -75,6 +75,15 @@ bool trc_sample_by_parse(const char *text, enum trc_sample_by *by);
 int trc_cpu_events_settle(struct trc_cpu_event *events, unsigned int n, bool can_kernel,
 			  char *error, size_t n_bytes);
 
+/*
+ * A signal that finds a thread blocked makes it switch once more, when the call goes on.  Counters
+ * of switches that overflow at each of them, by themselves or in turns, would count nothing but
+ * what they do.  Such periods are refused: 0, or -EINVAL with a sentence in error.  Settling asks
+ * this; so does who puts together what was settled apart.  Context: as above.
+ */
+int trc_cpu_events_check_signals(const struct trc_cpu_event *events, unsigned int n, char *error,
+				 size_t n_bytes);
+
 /* What perf_event_open() needs to know of it; disabled, and without sample_type.  Not for timers. */
 void trc_cpu_event_attr(const struct trc_cpu_event *e, struct perf_event_attr *attr);
 /* Why perf_event_open() refused it with err (negative), and what would work, as a sentence; some

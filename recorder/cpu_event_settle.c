@@ -67,6 +67,12 @@ static int try(const struct trc_cpu_event *e)
 	return 0;
 }
 
+static bool is_switches(const struct trc_cpu_event *e)
+{
+	return !e->is_timer && e->type == PERF_TYPE_SOFTWARE &&
+	       e->config == PERF_COUNT_SW_CONTEXT_SWITCHES;
+}
+
 /* ---- why not --------------------------------------------------------------------------- */
 
 static const char *reason(const struct trc_cpu_event *e, int err, char *text, size_t n_bytes)
@@ -152,8 +158,7 @@ static int settle_modes(struct trc_cpu_event *e)
 
 	if (err != -EACCES && err != -EPERM)
 		return err;
-	if (e->said_modes || (e->type == PERF_TYPE_SOFTWARE &&
-			      e->config == PERF_COUNT_SW_CONTEXT_SWITCHES))
+	if (e->said_modes || is_switches(e))
 		return err;
 	user.exclude_kernel = user.exclude_hv = true;
 	if (try(&user))
@@ -195,11 +200,12 @@ static void become_timer(struct trc_cpu_event *e, int err)
 static enum trc_sample_how choose(const struct trc_cpu_event *e, bool can_kernel)
 {
 	bool often = e->is_clock && e->period < 1000000000 / SIGNAL_HZ_MAX;
+	bool for_kernel = often || e->precise || is_switches(e);
 
 	if (e->is_timer)
 		return TRC_SAMPLE_TIMER;
 	if (e->by == TRC_SAMPLE_BY_AUTO)
-		return can_kernel && (often || e->precise) ? TRC_SAMPLE_KERNEL : TRC_SAMPLE_SIGNAL;
+		return can_kernel && for_kernel ? TRC_SAMPLE_KERNEL : TRC_SAMPLE_SIGNAL;
 	return e->by == TRC_SAMPLE_BY_KERNEL ? TRC_SAMPLE_KERNEL : TRC_SAMPLE_SIGNAL;
 }
 
@@ -236,5 +242,27 @@ int trc_cpu_events_settle(struct trc_cpu_event *events, unsigned int n, bool can
 
 	for (unsigned int i = 0; i < n && !err; i++)
 		err = settle(&events[i], can_kernel, error, n_bytes);
-	return err;
+	return err ? err : trc_cpu_events_check_signals(events, n, error, n_bytes);
+}
+
+int trc_cpu_events_check_signals(const struct trc_cpu_event *events, unsigned int n, char *error,
+				 size_t n_bytes)
+{
+	unsigned int n_switches = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		n_switches += events[i].how == TRC_SAMPLE_SIGNAL && is_switches(&events[i]);
+	for (unsigned int i = 0; i < n; i++) {
+		const struct trc_cpu_event *e = &events[i];
+
+		if (e->how != TRC_SAMPLE_SIGNAL || !is_switches(e) || e->period >= 2 * n_switches)
+			continue;
+		snprintf(error, n_bytes,
+			 "%s:%llu: a sample's signal makes one more switch: by signals %u at "
+			 "least%s, by the kernel 1",
+			 e->name, (unsigned long long)e->period, 2 * n_switches,
+			 n_switches > 1 ? " with so many of them" : "");
+		return -EINVAL;
+	}
+	return 0;
 }

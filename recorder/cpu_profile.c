@@ -230,6 +230,9 @@ static int apply(char *error, size_t n_bytes)
 	for (unsigned int i = 0; i < wanted.n; i++)
 		if (!set_add(&all, &wanted.event[i]))
 			return fail(-ENOSPC, error, n_bytes, "at most 16 events in a session");
+	err = trc_cpu_events_check_signals(all.event, all.n, error, n_bytes);
+	if (err)
+		return err;
 	if (is_same(&all, &in_force) && (!all.n || atomic_load(&trc_sampling)))
 		return 0;
 	trc_sample_stop();

@@ -209,6 +209,54 @@ if "$record" -q --sample-by kernel -e cpu-clock -o k.trc true 2>err; then
 else
 	echo "not by the kernel here: $(cat err)"
 fi
+# ---- switches, which signals make more of ------------------------------------------------
+
+# Waits a second, and says how often that thread left its proc by itself.
+cat >nap.c <<-'END'
+	#define _GNU_SOURCE
+	#include <stdio.h>
+	#include <sys/resource.h>
+	#include <time.h>
+	int main(void)
+	{
+		struct timespec second = {1, 0};
+		struct rusage used;
+
+		nanosleep(&second, NULL);
+		getrusage(RUSAGE_THREAD, &used);
+		printf("%ld\n", used.ru_nvcsw);
+		return 0;
+	}
+END
+if "$record" -q --sample-by kernel -e context-switches -o n.trc true 2>err && "$CC" -o nap nap.c; then
+	for options in "-e context-switches:1" "-e context-switches" \
+		"-F 500 -e cpu-clock,context-switches:1,page-faults:1" \
+		"--sample-by signal -e context-switches:2" \
+		"--sample-by signal -e context-switches:4,context-switches:4:k"; do
+		# shellcheck disable=SC2086
+		check "switches: $options" status 0 timeout 120 "$record" $options -q -o n.trc ./nap
+		check "switches: $options: few" test "$(cat out)" -lt 200
+		check "switches: $options: readable" trace n.trc
+	done
+	check "switches are the kernel's" status 0 timeout 120 "$record" -e context-switches:1 -q \
+		-o n.trc ./nap
+	check "switches are the kernel's: readable" trace n.trc
+	check "switches are the kernel's: the trace tells" \
+		has 'sampled 17 context-switches kernel period 1 '
+	while IFS='|' read -r text args; do
+		check "switches: refused: $args" status 125 timeout 120 "$record" --sample-by signal \
+			-e "$args" -q -o r.trc touch ran
+		check "switches: refused: $args: why" says err "$text"
+		check "switches: refused: $args: in one line" same "$(wc -l <err)" 1
+	done <<-'END'
+	context-switches:1: a sample's signal makes one more switch: by signals 2 at least|context-switches:1
+	context-switches:2: a sample's signal makes one more switch: by signals 4 at least|context-switches:2,context-switches:9:k
+	END
+	check "switches: refused before anything ran" test ! -e ran
+else
+	echo "no switches by the kernel here: $(cat err)"
+fi
+
 if [ "$("$here/no_perf" 1 true; echo $?)" != 77 ]; then
 	check "auto where perf is forbidden" \
 		status 0 "$here/no_perf" 13 "$record" -e auto -q -o a.trc "$guest" events 1000

@@ -231,6 +231,35 @@ START_TEST(by_rate)
 }
 END_TEST
 
+/* A signal that wakes a thread makes a switch of its own. */
+START_TEST(switches)
+{
+	if (settle("context-switches:1", TRC_SAMPLE_BY_AUTO, true)) {
+		ck_assert_ptr_nonnull(strstr(error, "what works: timer"));
+		return;
+	}
+	ck_assert_int_eq(event->how, TRC_SAMPLE_KERNEL);
+	ck_assert_int_eq(settle("context-switches", TRC_SAMPLE_BY_AUTO, true), 0);
+	ck_assert_int_eq(event->how, TRC_SAMPLE_KERNEL);
+	ck_assert_int_eq(settle("context-switches:1", TRC_SAMPLE_BY_SIGNAL, true), -EINVAL);
+	ck_assert_str_eq(error, "context-switches:1: a sample's signal makes one more switch: by "
+				"signals 2 at least, by the kernel 1");
+	ck_assert_int_eq(settle("context-switches:1", TRC_SAMPLE_BY_AUTO, false), -EINVAL);
+	ck_assert_int_eq(settle("context-switches:2", TRC_SAMPLE_BY_AUTO, false), 0);
+	ck_assert_int_eq(event->how, TRC_SAMPLE_SIGNAL);
+	ck_assert_int_eq(settle("context-switches", TRC_SAMPLE_BY_AUTO, false), 0);
+	/* Two take turns. */
+	ck_assert_int_eq(settle("context-switches:3,timer,context-switches:k:9",
+				TRC_SAMPLE_BY_SIGNAL, true),
+			 -EINVAL);
+	ck_assert_ptr_nonnull(strstr(error, "context-switches:3: "));
+	ck_assert_ptr_nonnull(strstr(error, "by signals 4 at least with so many of them"));
+	ck_assert_int_eq(settle("context-switches:4,timer,context-switches:k:9",
+				TRC_SAMPLE_BY_SIGNAL, true),
+			 0);
+}
+END_TEST
+
 /* Either there is such a counter, or the sentence says why not. */
 START_TEST(counters)
 {
@@ -299,6 +328,7 @@ int main(void)
 	tcase_add_test(tcase, timers_are_everywhere);
 	tcase_add_test(tcase, auto_is_something);
 	tcase_add_test(tcase, by_rate);
+	tcase_add_test(tcase, switches);
 	tcase_add_test(tcase, counters);
 	tcase_add_loop_test(tcase, explained, 0, N(reasons));
 	tcase_add_test(tcase, short_errors);

@@ -58,6 +58,25 @@ START_TEST(what_is_refused)
 }
 END_TEST
 
+/* They would never end: each makes a switch, and that the next one. */
+START_TEST(no_signal_for_each_switch)
+{
+	const struct trace_cpu_event each =
+		EVENT("context-switches", 1, 0, TRACE_SAMPLE_BY_SIGNAL);
+	int err;
+
+	start_trace();
+	err = trace_cpu_profile_start(&each, 1);
+	ck_assert_int_lt(err, 0);
+	if (err == -EINVAL)
+		ck_assert_msg(strstr(trace_last_error(), "context-switches:1: ") &&
+				      strstr(trace_last_error(), "by signals 2 at least"),
+			      "%s", trace_last_error());
+	expect_nothing_left();
+	stop_trace();
+}
+END_TEST
+
 START_TEST(one_profile_in_a_recording)
 {
 	ck_assert_int_eq(trace_cpu_profile_start(NULL, 0), -EINVAL);
@@ -120,6 +139,7 @@ END_TEST
 void sample_refusals(TCase *t)
 {
 	tcase_add_loop_test(t, what_is_refused, 0, sizeof(refused) / sizeof(*refused));
+	tcase_add_test(t, no_signal_for_each_switch);
 	tcase_add_test(t, one_profile_in_a_recording);
 	tcase_add_test(t, a_flight_recorder_has_profiles_too);
 	tcase_add_test(t, the_environment_asks_for_samples);
