@@ -34,8 +34,10 @@ int trace_labels_with(const struct trace_labels **out, const struct trace_labels
 {
 	int saved_errno = errno;
 	size_t bad = n;
-	int err = trc_labels_with(out, base, label, n, &bad);
+	int err;
 
+	trc_api_clear();
+	err = trc_labels_with(out, base, label, n, &bad);
 	errno = saved_errno;
 	return err ? explain(err, label, n, bad) : 0;
 }

@@ -86,6 +86,9 @@ START_TEST(errors_say_which_label_and_why)
 	ck_assert_int_eq(trace_labels_with(&out, NULL, label, 33), -E2BIG);
 	ck_assert_str_eq(trace_last_error(), "a set has at most 32 labels, and 1000 bytes");
 	ck_assert_ptr_eq(out, (void *)0x5);
+	ck_assert_int_eq(trace_labels_with(&out, NULL, label, 32), 0);
+	ck_assert_str_eq(trace_last_error(), "");
+	trace_labels_unref(out);
 }
 END_TEST
 
