@@ -98,6 +98,10 @@ static void get_field(const struct trc_model *m, enum trc_sql_field field, const
 	case TRC_FIELD_TEXT:
 		trc_sql_set_text(value, READ(const char *, from));
 		break;
+	case TRC_FIELD_STRING:
+		value->text = READ(const char *, from);
+		value->kind = value->text ? TRC_SQL_TEXT : TRC_SQL_NULL;
+		break;
 	case TRC_FIELD_ROW_ID:
 	case TRC_FIELD_CALL:
 	case TRC_FIELD_FIBER:

@@ -4,7 +4,8 @@
  * One description serves the virtual table, --schema, --db and the test that compares
  * docs/schema.md.  A column says how a row's value is had: from a field, or by a function.
  *
- *   Q1  unknown is NULL: a time that is TRC_NEVER, an id that is 0, a text that is ""
+ *   Q1  unknown is NULL: a time that is TRC_NEVER, an id that is 0, a text
+ *       that is "" unless it is known to be
  *   Q2  values of an `ordered` column never decrease from row to row, NULL first
  */
 #ifndef TRC_ANALYZER_SQL_TABLE_H
@@ -38,6 +39,7 @@ enum trc_sql_field {
 	TRC_FIELD_CAUSE,  /* uint8_t, an enum trc_gap_cause; as text */
 	TRC_FIELD_SOURCE, /* uint8_t, an enum trc_stream_source; as text */
 	TRC_FIELD_TEXT,   /* const char *, "" and NULL */
+	TRC_FIELD_STRING, /* const char *, NULL: what somebody said, which may be "" */
 	TRC_FIELD_DOUBLE, /* double */
 	TRC_FIELD_REASON_OR_NONE, /* uint8_t, 0; as text */
 	TRC_FIELD_CALL,   /* as the function says */

@@ -207,6 +207,15 @@ silent 'whose sleep is none of theirs' sleep
 report --label-filter size
 silent 'no fiber waited under a label that there is not' Fibers
 
+# A text that is empty is one.
+"$top_builddir/trc-assemble" - "$dir/t.trc" <<'END_OF_TRACE' || exit 1
+labels empty tenant=""
+@1000000 thread=1 labels labels=empty
+@2000000 thread=1 log message=""
+@3000000 thread=1 log message="more"
+END_OF_TRACE
+same 'an empty value is known' $'text\t1\ttext\t1' "$(sql "SELECT typeof(value), value = '', typeof(message), message = '' FROM labels JOIN logs USING (labels) ORDER BY logs.ts_ns LIMIT 1")"
+
 echo '@1000 thread=1 log message="alone"' | "$top_builddir/trc-assemble" - "$dir/t.trc" || exit 1
 report --label-filter tenant
 tells 'a trace without labels' 'nothing was: the trace has no labels'
