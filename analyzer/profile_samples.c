@@ -172,6 +172,19 @@ static void stays_drop(struct stays *s)
 	}
 }
 
+/* Leaves out events of which no sample is left, but those whose samples were all lost. */
+static void choose_kept(struct chosen *c, const struct stays *s)
+{
+	const struct stay *stay = s->rows.row;
+	bool *kept = calloc(c->n + 1, sizeof(*kept));
+
+	for (size_t i = 0; kept && i < s->rows.n; i++)
+		kept[stay[i].row] |= !stay[i].dropped;
+	for (size_t i = 0; kept && s->rows.n && i < c->n; i++)
+		c->in[i] &= kept[i] || (!c->event[i].n_samples && c->event[i].lost_samples);
+	free(kept);
+}
+
 /* ---- summing up ---- */
 
 static int64_t as_int64(uint64_t value)
@@ -199,25 +212,18 @@ static int add_samples(struct trc_profile_sums *sums, const struct chosen *c, st
 	return err;
 }
 
-static int sum_samples(struct trc_profile_sums *sums, const struct chosen *c, bool clocks)
+static int stays_find(struct stays *stays, const struct trc_model *m, const struct chosen *c)
 {
-	struct stays stays = {.rows = {.row_bytes = sizeof(struct stay)}};
 	size_t n;
-	const struct trc_sample *sample = trc_model_samples(sums->m, &n);
+	const struct trc_sample *sample = trc_model_samples(m, &n);
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++) {
 		size_t row = row_of(c, sample[i].event);
 
 		if (c->in[row])
-			err = stay_note(&stays, &sample[i], row);
+			err = stay_note(stays, &sample[i], row);
 	}
-	if (clocks)
-		stays_drop(&stays);
-	if (!err)
-		err = add_samples(sums, c, &stays);
-	trc_array_free(&stays.rows);
-	trc_index_free(&stays.row);
 	return err;
 }
 
@@ -250,14 +256,24 @@ static void comment_event(struct trc_profile *p, const struct trc_sample_event *
 				    event->missing_threads == 1 ? " was" : "s were");
 }
 
-static void comment_lost(const struct trc_model *m, struct trc_profile *p, const struct chosen *c)
+static bool is_lost_here(const struct trc_samples_lost *lost, const struct chosen *c,
+			 struct stays *stays)
+{
+	size_t row = lost->event ? row_of(c, lost->event) : c->n;
+	const struct stay *stay = lost->event ? stay_of(stays, lost->thread, row) : NULL;
+
+	return !lost->event || (c->in[row] && !(stay && stay->dropped));
+}
+
+static void comment_lost(const struct trc_model *m, struct trc_profile *p, const struct chosen *c,
+			 struct stays *stays)
 {
 	size_t n;
 	const struct trc_samples_lost *lost = trc_model_samples_lost(m, &n);
 	uint64_t by_cause[UINT8_MAX + 1] = {0};
 
 	for (size_t i = 0; i < n; i++)
-		if (!lost[i].event || c->in[row_of(c, lost[i].event)])
+		if (is_lost_here(&lost[i], c, stays))
 			by_cause[lost[i].cause] += lost[i].lost_samples;
 	for (unsigned int cause = 0; cause <= UINT8_MAX; cause++)
 		if (by_cause[cause])
@@ -266,7 +282,8 @@ static void comment_lost(const struct trc_model *m, struct trc_profile *p, const
 					    trc_sample_loss_name(cause));
 }
 
-static void describe(const struct trc_model *m, struct trc_profile *p, const struct chosen *c)
+static void describe(const struct trc_model *m, struct trc_profile *p, const struct chosen *c,
+		     struct stays *stays)
 {
 	const struct trc_sample_event *first = NULL;
 
@@ -282,13 +299,14 @@ static void describe(const struct trc_model *m, struct trc_profile *p, const str
 	for (size_t i = 0; i < c->n; i++)
 		if (c->in[i])
 			comment_event(p, &c->event[i]);
-	comment_lost(m, p, c);
+	comment_lost(m, p, c, stays);
 }
 
 int trc_profile_samples(struct trc_profile_sums *sums, struct trc_profile *p, const char *name,
 			struct trc_error *error)
 {
 	struct chosen c = {.heap = trc_profile_has_heap(sums->m)};
+	struct stays stays = {.rows = {.row_bytes = sizeof(struct stay)}};
 	int err;
 
 	c.event = trc_model_sample_events(sums->m, &c.n);
@@ -297,9 +315,17 @@ int trc_profile_samples(struct trc_profile_sums *sums, struct trc_profile *p, co
 		return -ENOMEM;
 	err = name ? choose_by_name(&c, name, error) : choose_clocks(&c, error);
 	if (!err)
-		describe(sums->m, p, &c);
-	if (!err)
-		err = sum_samples(sums, &c, !name);
+		err = stays_find(&stays, sums->m, &c);
+	if (!err && !name) {
+		stays_drop(&stays);
+		choose_kept(&c, &stays);
+	}
+	if (!err) {
+		describe(sums->m, p, &c, &stays);
+		err = add_samples(sums, &c, &stays);
+	}
+	trc_array_free(&stays.rows);
+	trc_index_free(&stays.row);
 	free(c.in);
 	return err;
 }

@@ -535,6 +535,49 @@ START_TEST(comments)
 }
 END_TEST
 
+/* Three clocks of one thread: a profile of time has the samples of the first. */
+static const char THREE_CLOCKS[] =
+	"sample_event 1 name=\"cpu-clock\" frequency=250 how=signal\n"
+	"sample_event 2 name=\"task-clock\" frequency=100 how=signal\n"
+	"sample_event 3 name=\"timer\" frequency=50\n"
+	"@100 thread=1 sample stack=s1 event=1 value=10\n"
+	"@100 thread=1 sample stack=s1 event=2 value=10\n"
+	"@200 thread=1 sample stack=s1 event=1 value=10\n"
+	"@200 thread=1 sample stack=s1 event=3 value=10\n"
+	"@300 thread=1 samples_lost event=1 lost_samples=3 cause=busy\n"
+	"@300 thread=1 samples_lost event=2 lost_samples=20 cause=busy\n"
+	"@300 thread=1 samples_lost event=3 lost_samples=400 cause=busy\n";
+
+START_TEST(comments_of_clocks_that_are_left_out)
+{
+	static const char *const WANTED[] = {
+		"cpu-clock was sampled 250 times per second, by signal",
+		"3 samples were lost: busy",
+	};
+	static const char *const WANTED_OF_TWO[] = {
+		"cpu-clock was sampled 250 times per second, by signal",
+		"timer was sampled 50 times per second, by timer",
+		"6003 samples were lost: busy",
+	};
+	static const char *const WANTED_OF_ONE[] = {
+		"timer was sampled 50 times per second, by timer",
+		"6400 samples were lost: busy",
+	};
+	char more[sizeof(THREE_CLOCKS) + 200];
+	struct trc_model *m = model_with(THREE_CLOCKS, TRC_PART_WAITS);
+
+	expect_comments(m, "cpu", WANTED, sizeof(WANTED) / sizeof(*WANTED));
+	model_close(m);
+	snprintf(more, sizeof(more), "%s%s", THREE_CLOCKS,
+		 "@400 thread=2 sample stack=s2 event=3 value=10\n"
+		 "@500 thread=2 samples_lost event=3 lost_samples=6000 cause=busy\n");
+	m = model_with(more, TRC_PART_WAITS);
+	expect_comments(m, "cpu", WANTED_OF_TWO, sizeof(WANTED_OF_TWO) / sizeof(*WANTED_OF_TWO));
+	expect_comments(m, "timer", WANTED_OF_ONE, sizeof(WANTED_OF_ONE) / sizeof(*WANTED_OF_ONE));
+	model_close(m);
+}
+END_TEST
+
 START_TEST(comments_of_one)
 {
 	static const char *const WANTED[] = {
@@ -656,6 +699,7 @@ int main(void)
 	tcase_add_loop_test(tests, refusals, 0, sizeof(REFUSALS) / sizeof(*REFUSALS));
 	tcase_add_test(tests, types);
 	tcase_add_test(tests, comments);
+	tcase_add_test(tests, comments_of_clocks_that_are_left_out);
 	tcase_add_test(tests, comments_of_one);
 	tcase_add_test(tests, comment_on_waits_that_a_kill_cut);
 	tcase_add_test(tests, comments_of_the_heap);
