@@ -22,6 +22,8 @@ static int explain(int err, const struct trace_label *label, size_t n, size_t ba
 	case -ENAMETOOLONG:
 		return trc_api_fail(err, what,
 				    "a key has at most 63 bytes, a value 200, a unit 15");
+	case -ERANGE:
+		return trc_api_fail(err, what, "a number is at most 9223372036854775807");
 	case -E2BIG:
 		return trc_api_fail(err, "", "a set has at most 32 labels, and 1000 bytes");
 	default:
@@ -69,6 +71,19 @@ struct trace_labels_scope trace_labels_enter(const struct trace_label *label, si
 		return scope;
 	scope.before = trace_labels_set(labels);
 	scope.entered = true;
+	return scope;
+}
+
+struct trace_labels_scope trace_labels_enter_unsigned(const char *key, uint64_t number)
+{
+	const struct trace_label label = {key, NULL, (int64_t)number, NULL};
+	struct trace_labels_scope scope = {NULL, false};
+	int saved_errno = errno;
+
+	if (number <= INT64_MAX)
+		return trace_labels_enter(&label, 1);
+	explain(-ERANGE, &label, 1, 0);
+	errno = saved_errno;
 	return scope;
 }
 

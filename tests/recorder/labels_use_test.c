@@ -226,10 +226,24 @@ static void scopes(void)
 	ck_assert_str_eq(text(in_force()), "small=/7");
 }
 
+static void scopes_of_other_types(void)
+{
+	signed char array[] = {'c', '\0'};
+
+	TRACE_LABELS("largest", (uint64_t)INT64_MAX);
+	ck_assert_str_eq(text(in_force()), "largest=/9223372036854775807");
+	TRACE_LABELS("bytes", (const unsigned char *)"d");
+	ck_assert_str_eq(text(in_force()), "bytes=d/0");
+	TRACE_LABELS("signed", array);
+	ck_assert_str_eq(text(in_force()), "signed=c/0");
+}
+
 START_TEST(a_scope_ends_with_its_block)
 {
 	put_in_force(tenant);
 	scopes();
+	ck_assert_ptr_eq(in_force(), tenant);
+	scopes_of_other_types();
 	ck_assert_ptr_eq(in_force(), tenant);
 	put_in_force(NULL);
 }
@@ -245,6 +259,12 @@ START_TEST(a_scope_that_cannot_be_had_changes_nothing)
 	{
 		TRACE_LABELS("key", longest);
 		ck_assert_ptr_eq(in_force(), tenant);
+		TRACE_LABELS("key", "value");
+		ck_assert_str_eq(trace_last_error(), "");
+		TRACE_LABELS("key", (uint64_t)INT64_MAX + 1);
+		ck_assert_str_eq(text(in_force()), "key=value/0");
+		ck_assert_str_eq(trace_last_error(),
+				 "label 1 (key): a number is at most 9223372036854775807");
 	}
 	ck_assert_ptr_eq(in_force(), tenant);
 	put_in_force(NULL);

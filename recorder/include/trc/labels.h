@@ -37,7 +37,7 @@ struct trace_label {
  * is only read during the call.  The new set keeps its base instead of copying it.
  * Returns 0; -EINVAL: no key, or a unit beside a string; -ENAMETOOLONG: a key, value or unit that
  * is too long; -E2BIG: more than 32 labels, or more than 1000 bytes in all (keys, values, units,
- * 2 bytes for each label and 8 for each number); -ENOMEM.  trace_last_error() then says which, and
+ * 2 bytes for each label, 8 more if it is a number); -ENOMEM.  trace_last_error() then says which, and
  * *out is untouched: nothing is ever cut off.  Thread safe, not signal safe.
  */
 TRC_API int trace_labels_with(const struct trace_labels **out, const struct trace_labels *base,
@@ -74,6 +74,9 @@ struct trace_labels_scope {
 /** Puts what is in force, and these labels, in force; trace_labels_leave() restores.  If that set
  * cannot be had (as trace_labels_with() would say) nothing changes.  Not signal safe. */
 TRC_API struct trace_labels_scope trace_labels_enter(const struct trace_label *label, size_t n);
+/** The same for one number.  One above INT64_MAX is none that a label can have: nothing changes, and
+ * trace_last_error() says so. */
+TRC_API struct trace_labels_scope trace_labels_enter_unsigned(const char *key, uint64_t number);
 TRC_API void trace_labels_leave(struct trace_labels_scope *scope);
 
 static inline struct trace_labels_scope trc_labels_string_(const char *key, const char *value)
@@ -90,9 +93,17 @@ static inline struct trace_labels_scope trc_labels_number_(const char *key, int6
 	return trace_labels_enter(&label, 1);
 }
 
-static inline struct trace_labels_scope trc_labels_unsigned_(const char *key, uint64_t number)
+/* Bytes of a text, as UTF-8 often is declared. */
+static inline struct trace_labels_scope trc_labels_bytes_(const char *key,
+							  const unsigned char *value)
 {
-	return trc_labels_number_(key, (int64_t)number);
+	return trc_labels_string_(key, (const char *)value);
+}
+
+static inline struct trace_labels_scope trc_labels_signed_bytes_(const char *key,
+								 const signed char *value)
+{
+	return trc_labels_string_(key, (const char *)value);
 }
 
 #ifdef __cplusplus
@@ -102,28 +113,33 @@ static inline struct trace_labels_scope trc_labels_any_(const char *key, const c
 {
 	return trc_labels_string_(key, value);
 }
-#define TRC_LABELS_OF_(type)                                                                       \
+#define TRC_LABELS_OF_(type, function)                                                             \
 	static inline struct trace_labels_scope trc_labels_any_(const char *key, type value)       \
 	{                                                                                          \
-		return trc_labels_number_(key, static_cast<int64_t>(value));                       \
+		return function(key, value);                                                       \
 	}
-TRC_LABELS_OF_(int)
-TRC_LABELS_OF_(long)
-TRC_LABELS_OF_(long long)
-TRC_LABELS_OF_(unsigned int)
-TRC_LABELS_OF_(unsigned long)
-TRC_LABELS_OF_(unsigned long long)
+TRC_LABELS_OF_(const unsigned char *, trc_labels_bytes_)
+TRC_LABELS_OF_(const signed char *, trc_labels_signed_bytes_)
+TRC_LABELS_OF_(int, trc_labels_number_)
+TRC_LABELS_OF_(long, trc_labels_number_)
+TRC_LABELS_OF_(long long, trc_labels_number_)
+TRC_LABELS_OF_(unsigned int, trc_labels_number_)
+TRC_LABELS_OF_(unsigned long, trace_labels_enter_unsigned)
+TRC_LABELS_OF_(unsigned long long, trace_labels_enter_unsigned)
 #undef TRC_LABELS_OF_
 #define TRC_LABELS_ANY_(key, value) trc_labels_any_((key), (value))
 #else
+/* A sum of any integer, a bit-field too, and 0LL is one of two types. */
 #define TRC_LABELS_ANY_(key, value)                                                                \
-	__extension__ _Generic((value),                                                            \
+	__extension__ _Generic((value) + 0LL,                                                      \
 		char *: trc_labels_string_,                                                        \
 		const char *: trc_labels_string_,                                                  \
-		unsigned int: trc_labels_unsigned_,                                                \
-		unsigned long: trc_labels_unsigned_,                                               \
-		unsigned long long: trc_labels_unsigned_,                                          \
-		default: trc_labels_number_)((key), (value))
+		unsigned char *: trc_labels_bytes_,                                                \
+		const unsigned char *: trc_labels_bytes_,                                          \
+		signed char *: trc_labels_signed_bytes_,                                           \
+		const signed char *: trc_labels_signed_bytes_,                                     \
+		long long: trc_labels_number_,                                                     \
+		unsigned long long: trace_labels_enter_unsigned)((key), (value))
 #endif
 
 /**
@@ -132,7 +148,8 @@ TRC_LABELS_OF_(unsigned long long)
  *
  *	TRACE_LABELS("tenant", id);
  *
- * The value is a string or an integer.  Making a set costs an allocation: where the same labels
+ * The value is a string or an integer, and nothing else compiles; of an integer above INT64_MAX see
+ * trace_labels_enter_unsigned().  Making a set costs an allocation: where the same labels
  * come again and again make the set once, and use trace_labels_set().
  */
 #define TRACE_LABELS(key, value)                                                                   \
