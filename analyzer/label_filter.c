@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/array.h"
+#include "analyzer/report_text.h"
+
+enum { KEYS_TOLD = 8, KEY_WIDTH = 24 };
 
 struct condition {
 	const char *key;
@@ -154,6 +157,44 @@ bool trc_label_filter_match(const struct trc_label_filter *filter, const struct 
 		if (!condition_holds(&c[i], label, n))
 			return false;
 	return true;
+}
+
+bool trc_label_filter_any(const struct trc_label_filter *filter, const struct trc_model *m)
+{
+	size_t n;
+	const struct trc_set_label *label = trc_model_labels(m, &n);
+
+	for (size_t i = 0; filter && i < n; i++)
+		if (trc_label_filter_match(filter, m, label[i].labels))
+			return true;
+	return !filter;
+}
+
+/* No earlier row has this one's key. */
+static bool is_first_of_key(const struct trc_set_label *label, size_t row)
+{
+	size_t i = 0;
+
+	while (strcmp(label[i].key, label[row].key) != 0)
+		i++;
+	return i == row;
+}
+
+void trc_label_filter_tell_keys(struct trc_line *line, const struct trc_model *m)
+{
+	size_t n, n_keys = 0;
+	const struct trc_set_label *label = trc_model_labels(m, &n);
+
+	trc_line_add(line, n ? "the keys of its labels are" : "the trace has no labels");
+	for (size_t i = 0; i < n && n_keys <= KEYS_TOLD; i++) {
+		if (!is_first_of_key(label, i))
+			continue;
+		trc_line_add(line, n_keys ? ", " : " ");
+		if (n_keys++ < KEYS_TOLD)
+			trc_line_data(line, label[i].key, KEY_WIDTH);
+		else
+			trc_line_add(line, "...");
+	}
 }
 
 const char *trc_label_filter_text(const struct trc_label_filter *filter)

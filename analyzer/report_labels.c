@@ -80,42 +80,13 @@ void trc_report_labels_line(struct trc_report *r, uint32_t labels)
 	trc_report_line(r, &line);
 }
 
-static bool any_set_wanted(const struct trc_report *r)
-{
-	for (size_t i = 0; i < r->n_labels; i++)
-		if (trc_label_filter_match(r->label_filter, r->m, r->label[i].labels))
-			return true;
-	return false;
-}
-
-/* The first row with this one's key. */
-static size_t first_of_key(const struct trc_report *r, size_t row)
-{
-	size_t i = 0;
-
-	while (strcmp(r->label[i].key, r->label[row].key) != 0)
-		i++;
-	return i;
-}
-
-/* Whoever mistyped a label, or asks for one in a trace without them, sees what there is. */
 static void print_no_set(struct trc_report *r)
 {
-	size_t n_keys = 0;
 	struct trc_line line;
 
 	trc_line_begin(&line, r->width, r->colour);
-	trc_line_add(&line, r->n_labels ? "nothing was: the keys of its labels are"
-					: "nothing was: the trace has no labels");
-	for (size_t i = 0; i < r->n_labels && n_keys <= KEYS_MAX; i++) {
-		if (first_of_key(r, i) != i)
-			continue;
-		trc_line_add(&line, n_keys ? ", " : " ");
-		if (n_keys++ < KEYS_MAX)
-			trc_line_data(&line, r->label[i].key, KEY_WIDTH);
-		else
-			trc_line_add(&line, "...");
-	}
+	trc_line_add(&line, "nothing was: ");
+	trc_label_filter_tell_keys(&line, r->m);
 	trc_report_line(r, &line);
 }
 
@@ -131,7 +102,7 @@ void trc_report_filter_line(struct trc_report *r)
 	trc_line_data(&line, trc_label_filter_text(r->label_filter), r->width);
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	trc_report_line(r, &line);
-	if (!any_set_wanted(r))
+	if (!trc_label_filter_any(r->label_filter, r->m))
 		print_no_set(r);
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "analyzer/cli.h"
 #include "analyzer/profile.h"
+#include "analyzer/report_text.h"
 
 static int set_out_path(struct trc_cli *cli, struct trc_request *request, const char *arg)
 {
@@ -65,6 +66,23 @@ static int write_file(struct trc_cli *cli, const struct trc_profile *profile, co
 	return err;
 }
 
+/* An empty profile is one, and pprof does not say why it is. */
+static void tell_nothing_passed(const struct trc_cli *cli, const char *name)
+{
+	bool any = trc_label_filter_any(cli->label_filter, cli->model);
+	struct trc_line line;
+
+	trc_line_begin(&line, TRC_WIDTH_MAX, false);
+	trc_line_add(&line, any ? "--pprof %s: it has nothing that was done under "
+				: "--pprof %s: nothing was done under ", name);
+	trc_line_data(&line, trc_label_filter_text(cli->label_filter), TRC_WIDTH_MAX / 4);
+	if (!any) {
+		trc_line_add(&line, ": ");
+		trc_label_filter_tell_keys(&line, cli->model);
+	}
+	trc_cli_error(cli, "%.*s", (int)line.n_bytes, line.text);
+}
+
 static int run_pprof(struct trc_cli *cli, const struct trc_request *request)
 {
 	struct trc_error error = {""};
@@ -79,6 +97,8 @@ static int run_pprof(struct trc_cli *cli, const struct trc_request *request)
 	fflush(stdout);
 	err = strcmp(request->out_path, "-") ? write_file(cli, profile, request->out_path)
 					     : write_to(cli, profile, STDOUT_FILENO, "stdout");
+	if (!err && cli->label_filter && !profile->n_samples)
+		tell_nothing_passed(cli, request->arg);
 	trc_profile_free(profile);
 	return err ? TRC_EXIT_FAILED : TRC_EXIT_OK;
 }

@@ -153,8 +153,17 @@ if command -v go >/dev/null; then
 		"$(tags mutex)"
 	same 'a filter leaves what is under it' $'tenant: Total 10ms of 10ms ( 100%)\n10ms ( 100%): other' \
 		"$(tags block --label-filter tenant=other)"
-	same 'which may be nothing' '' "$(tags mutex --label-filter tenant)"
+	same 'which may be nothing' '' "$(tags mutex --label-filter tenant 2>/dev/null)"
 fi
+
+# A profile of which nothing is left says why.
+for asked in 'block:tenant=nobody:nothing was done under tenant=nobody: the keys of its labels are request, tenant, size, phase' \
+	'mutex:tenant:it has nothing that was done under tenant' block:tenant=acme:; do
+	IFS=: read -r profile filter why <<<"$asked"
+	"$analyze" --label-filter "$filter" --pprof "$profile" -o "$dir/p.pb.gz" "$dir/t.trc" 2>"$dir/err"
+	same "--pprof $profile under $filter" "0${why:+trace-analyze: $dir/t.trc: --pprof $profile: $why}" "$?$(cat "$dir/err")"
+done
+"$analyze" --help | grep -q -F -e '--label-filter KEY[=VALUE]' || fail '--help does not tell that a key will do'
 
 for wrong in '' =x 'a,' 'a,,b'; do
 	"$analyze" --label-filter "$wrong" "$dir/t.trc" >"$dir/out" 2>"$dir/err"
