@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 enum {
 	/* Above, a signal for each sample costs more than its better stacks are worth. */
 	SIGNAL_HZ_MAX = 5000,
+	PERFMON = 38, /* CAP_PERFMON: headers older than Linux 5.8 lack it */
 };
 
 int trc_perf_paranoid_level(void)
@@ -73,32 +75,90 @@ static bool is_switches(const struct trc_cpu_event *e)
 	       e->config == PERF_COUNT_SW_CONTEXT_SWITCHES;
 }
 
+static struct trc_cpu_event user_only(const struct trc_cpu_event *e)
+{
+	struct trc_cpu_event user = *e;
+
+	user.exclude_user = false;
+	user.exclude_kernel = user.exclude_hv = true;
+	return user;
+}
+
 /* ---- why not --------------------------------------------------------------------------- */
+
+static bool is_forbidden(int err)
+{
+	return err == -EACCES || err == -EPERM;
+}
+
+/* Modes that are forbidden are no reason for an event that is not to be had in user mode either. */
+static int decisive(const struct trc_cpu_event *e, int err)
+{
+	const struct trc_cpu_event user = user_only(e);
+	int of_user = is_forbidden(err) ? try(&user) : 0;
+
+	return of_user && !is_forbidden(of_user) ? of_user : err;
+}
+
+/* It binds nobody who has the right in the first user namespace, which has this number. */
+static bool is_bound_by_paranoid(void)
+{
+	struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct cap[_LINUX_CAPABILITY_U32S_3] = {{0, 0, 0}};
+	char users[32] = "";
+
+	if (trc_raw2(SYS_capget, &head, cap) ||
+	    (!(cap[0].effective >> CAP_SYS_ADMIN & 1) && !(cap[1].effective >> (PERFMON - 32) & 1)))
+		return true;
+	return trc_raw4(SYS_readlinkat, AT_FDCWD, "/proc/self/ns/user", users, sizeof(users) - 1) >
+		       0 &&
+	       strcmp(users, "user:[4026531837]") != 0;
+}
+
+static const char *why_forbidden(const struct trc_cpu_event *e, char *text, size_t n_bytes)
+{
+	const struct trc_cpu_event user = user_only(e);
+	int level = trc_perf_paranoid_level();
+	bool bound = level > 1 && is_bound_by_paranoid();
+
+	if (bound && level > 2)
+		snprintf(text, n_bytes, "perf_event_paranoid is %d", level);
+	else if (bound && !e->exclude_kernel && !try(&user))
+		snprintf(text, n_bytes,
+			 "perf_event_paranoid is %d: only what happens in user mode may be sampled",
+			 level);
+	else
+		snprintf(text, n_bytes,
+			 "forbidden by a seccomp filter, as containers have, or another policy "
+			 "(perf_event_paranoid is %d)",
+			 level);
+	return text;
+}
+
+static const char *why_no_counter(const struct trc_cpu_event *e)
+{
+	struct trc_cpu_event plain = user_only(e);
+
+	plain.precise = 0;
+	return e->precise && !try(&plain)
+		       ? "no counter of this machine tells the place that precisely"
+		       : "no hardware counters (PMU) here, as in many virtual machines";
+}
 
 static const char *reason(const struct trc_cpu_event *e, int err, char *text, size_t n_bytes)
 {
-	int level = trc_perf_paranoid_level();
-
+	err = decisive(e, err);
 	switch (-err) {
 	case EACCES:
 	case EPERM:
-		if (level > 2 || (level > 1 && !e->exclude_kernel))
-			snprintf(text, n_bytes, "perf_event_paranoid is %d%s", level,
-				 level > 2 ? "" : ": only what happens in user mode may be sampled");
-		else
-			snprintf(text, n_bytes,
-				 "forbidden by a seccomp filter, as containers have, or another "
-				 "policy (perf_event_paranoid is %d)",
-				 level);
-		return text;
+		return why_forbidden(e, text, n_bytes);
 	case ENOENT:
 	case ENODEV:
 	case ENXIO:
 	case EOPNOTSUPP:
 		if (!e->is_hardware)
 			break;
-		return e->precise ? "no counter of this machine tells the place that precisely"
-				  : "no hardware counters (PMU) here, as in many virtual machines";
+		return why_no_counter(e);
 	case EINVAL:
 		if (e->is_hardware)
 			return "the processor's counters know no such event";
@@ -152,17 +212,14 @@ static void add_note(struct trc_cpu_event *e, const char *text)
 /* With what there is: all modes, or user mode alone.  0 or -errno. */
 static int settle_modes(struct trc_cpu_event *e)
 {
-	struct trc_cpu_event user = *e;
+	const struct trc_cpu_event user = user_only(e);
 	char text[64];
 	int err = try(e);
 
-	if (err != -EACCES && err != -EPERM)
+	if (!is_forbidden(err))
 		return err;
-	if (e->said_modes || is_switches(e))
-		return err;
-	user.exclude_kernel = user.exclude_hv = true;
-	if (try(&user))
-		return err;
+	if (e->said_modes || is_switches(e) || try(&user))
+		return decisive(e, err);
 	*e = user;
 	snprintf(text, sizeof(text), "user mode only: perf_event_paranoid is %d",
 		 trc_perf_paranoid_level());
@@ -185,7 +242,7 @@ static void note_tick(struct trc_cpu_event *e)
 static void become_timer(struct trc_cpu_event *e, int err)
 {
 	struct trc_cpu_event timer[TRC_CPU_EVENTS_MAX];
-	char text[128], why[96];
+	char text[144], why[112];
 
 	trc_cpu_events_parse("timer", 0, TRC_SAMPLE_BY_SIGNAL, timer, why, sizeof(why));
 	if (e->is_preset)

@@ -33,6 +33,12 @@ if [ $? != 77 ]; then
 		status 125 "$here/no_perf" 13 "$record" -e cpu-clock -q -o r.trc touch ran
 	check "an event that is forbidden: which, why, and what is possible" \
 		grep -q '^trace-record: cpu-clock: .*perf_event_paranoid is .*; what works: timer$' err
+	if "$record" -q -e cpu-clock:k -o k.trc true 2>/dev/null; then
+		check "an event that is forbidden to who may have it: not by a level" \
+			status 125 "$here/no_perf" 1 "$record" -e cpu-clock -q -o r.trc touch ran
+		check "an event that is forbidden to who may have it: by what" says err \
+			'cpu-clock: forbidden by a seccomp filter, as containers have, or'
+	fi
 	check "no perf: which, why, and what is possible" \
 		status 125 "$here/no_perf" 38 "$record" -e page-faults -q -o r.trc touch ran
 	check "no perf: says so" says err \

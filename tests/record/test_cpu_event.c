@@ -279,7 +279,6 @@ static const struct {
 } reasons[] = {
 	{"cycles", -ENOENT, "cycles: no hardware counters (PMU) here"},
 	{"cycles", -EOPNOTSUPP, "cycles: no hardware counters (PMU) here"},
-	{"cycles:pp", -EOPNOTSUPP, "cycles:pp: no counter of this machine tells the place"},
 	{"rffff", -EINVAL, "rffff: the processor's counters know no such event"},
 	{"cpu-clock:u", -EPERM, "cpu-clock:u: "},
 	{"cpu-clock:u", -EPERM, "perf_event_paranoid is "},
@@ -293,6 +292,29 @@ START_TEST(explained)
 	ck_assert_int_eq(parse(reasons[_i].event, 0), 1);
 	trc_cpu_event_explain(event, reasons[_i].err, error, sizeof(error));
 	ck_assert_msg(strstr(error, reasons[_i].says) != NULL, "%s", error);
+}
+END_TEST
+
+/* Forbidden in the kernel, or not that precise: but there is none at all. */
+START_TEST(the_reason_that_decides)
+{
+	bool counts = !settle("cycles:u", TRC_SAMPLE_BY_AUTO, true);
+	static const struct {
+		const char *event;
+		int err;
+	} first[] = {{"cycles:ppp", -EOPNOTSUPP}, {"cycles", -EACCES}, {"cycles:k", -EACCES}};
+
+	if (strstr(error, "forbidden by a seccomp filter"))
+		return;
+	for (unsigned int i = 0; i < sizeof(first) / sizeof(*first); i++) {
+		ck_assert_int_eq(parse(first[i].event, 0), 1);
+		trc_cpu_event_explain(event, first[i].err, error, sizeof(error));
+		ck_assert_msg(!strstr(error, "no hardware counters (PMU) here") == counts, "%s",
+			      error);
+	}
+	ck_assert_int_eq(parse("cycles:ppp", 0), 1);
+	trc_cpu_event_explain(event, -EOPNOTSUPP, error, sizeof(error));
+	ck_assert_msg(!strstr(error, "tells the place that precisely") == !counts, "%s", error);
 }
 END_TEST
 
@@ -331,6 +353,7 @@ int main(void)
 	tcase_add_test(tcase, switches);
 	tcase_add_test(tcase, counters);
 	tcase_add_loop_test(tcase, explained, 0, N(reasons));
+	tcase_add_test(tcase, the_reason_that_decides);
 	tcase_add_test(tcase, short_errors);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
