@@ -9,11 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 #include "cpu_event.h"
+#include "one_line.h"
 
 #define NAMES                                                                                      \
 	"auto, timer, cpu-clock, task-clock, page-faults, context-switches, cycles, "              \
 	"instructions, cache-references, cache-misses, branches, branch-misses and rHEX"
 
+enum { SHOWN_BYTES = 64 };
 enum { CLOCK = 1, TIMER = 2, AUTO = 4, HARDWARE = 8, IN_KERNEL = 16 };
 
 static const struct kind {
@@ -49,14 +51,19 @@ struct parser {
 	unsigned int n;
 	uint64_t frequency_hz;
 	enum trc_sample_by by;
+	struct piece text; /* what is looked at: an event, or the list */
 	char *error;
 	size_t error_bytes;
 };
 
-/* "PIECE: WHY" */
-static int refuse(const struct parser *p, struct piece piece, const char *why)
+/* "TEXT: WHY", and never so much text that no room is left for why. */
+static int refuse(const struct parser *p, const char *why)
 {
-	snprintf(p->error, p->error_bytes, "%.*s: %s", piece.n, piece.at, why);
+	bool cut = p->text.n > SHOWN_BYTES;
+
+	snprintf(p->error, p->error_bytes, "%.*s%s: %s", cut ? SHOWN_BYTES : p->text.n, p->text.at,
+		 cut ? "..." : "", why);
+	trc_one_line(p->error);
 	return -EINVAL;
 }
 
@@ -112,10 +119,10 @@ static const struct kind *parse_name(const struct parser *p, struct piece name, 
 	if (parse_raw(name, config))
 		return &raw_kind;
 	if (name.n && name.at[0] == 'r')
-		refuse(p, name, "not an event such as r1a8, up to 16 hexadecimal digits; there "
-				"are " NAMES);
+		refuse(p, "not an event such as r1a8, up to 16 hexadecimal digits; there "
+			  "are " NAMES);
 	else
-		refuse(p, name, "no such event; there are " NAMES);
+		refuse(p, "no such event; there are " NAMES);
 	return NULL;
 }
 
@@ -132,14 +139,14 @@ static int parse_modifiers(const struct parser *p, struct trc_cpu_event *e, stru
 		h |= text.at[i] == 'h';
 		precise += text.at[i] == 'p';
 		if (!strchr("ukhp", text.at[i]))
-			return refuse(p, text, "not a period, nor modifiers as with perf: u, k, h, "
-					       "p, pp, ppp");
+			return refuse(p, "not a period, nor modifiers as with perf: u, k, h, "
+					 "p, pp, ppp");
 	}
 	if (precise > 3)
-		return refuse(p, text, "not more than ppp");
+		return refuse(p, "not more than ppp");
 	if (precise && !e->is_hardware)
-		return refuse(p, text, "only the processor's events have p, pp and ppp: cycles, "
-				       "instructions, ...");
+		return refuse(p, "only the processor's events have p, pp and ppp: cycles, "
+				 "instructions, ...");
 	e->precise = (uint8_t)precise;
 	e->said_modes = u || k || h;
 	e->exclude_user = e->said_modes && !u;
@@ -156,7 +163,7 @@ static int parse_period(const struct parser *p, struct trc_cpu_event *e, struct 
 
 	for (int i = 0; i < text.n; i++) {
 		if (text.at[i] < '0' || text.at[i] > '9')
-			return refuse(p, text, "not a period: a number such as 1000000");
+			return refuse(p, "not a period: a number such as 1000000");
 		if (__builtin_mul_overflow(n, 10, &n) ||
 		    __builtin_add_overflow(n, (uint64_t)(text.at[i] - '0'), &n))
 			n = UINT64_MAX;
@@ -166,7 +173,7 @@ static int parse_period(const struct parser *p, struct trc_cpu_event *e, struct 
 			 n < least ? "short" : "long",
 			 (unsigned long long)(n < least ? least : INT64_MAX),
 			 n < least ? "at least" : "at most");
-		return refuse(p, text, why);
+		return refuse(p, why);
 	}
 	if (n)
 		e->period = n;
@@ -174,10 +181,10 @@ static int parse_period(const struct parser *p, struct trc_cpu_event *e, struct 
 }
 
 /* ":PERIOD", ":MODIFIERS", each at most once.  1 if there was a period, 0 or -EINVAL. */
-static int parse_rest(const struct parser *p, struct trc_cpu_event *e, struct piece all,
-		      const char *at, uint64_t least)
+static int parse_rest(const struct parser *p, struct trc_cpu_event *e, const char *at,
+		      uint64_t least)
 {
-	const char *end = all.at + all.n;
+	const char *end = p->text.at + p->text.n;
 	bool period = false, modifiers = false;
 	int has_period = 0;
 
@@ -187,11 +194,11 @@ static int parse_rest(const struct parser *p, struct trc_cpu_event *e, struct pi
 		int err;
 
 		if (!text.n)
-			return refuse(p, all, "a period or modifiers are missing behind the colon");
+			return refuse(p, "a period or modifiers are missing behind the colon");
 		if (number ? period : modifiers)
-			return refuse(p, all, number ? "two periods" : "modifiers twice");
+			return refuse(p, number ? "two periods" : "modifiers twice");
 		if (!number && (e->is_timer || e->is_auto))
-			return refuse(p, all, "a timer has a period, but no modifiers");
+			return refuse(p, "a timer has a period, but no modifiers");
 		err = number ? parse_period(p, e, text, least) : parse_modifiers(p, e, text);
 		if (err < 0)
 			return err;
@@ -237,26 +244,24 @@ static bool same(const struct trc_cpu_event *a, const struct trc_cpu_event *b)
 	       a->exclude_hv == b->exclude_hv;
 }
 
-static int check(const struct parser *p, const struct trc_cpu_event *e, struct piece text,
-		 unsigned int flags)
+static int check(const struct parser *p, const struct trc_cpu_event *e, unsigned int flags)
 {
 	for (unsigned int i = 0; i < p->n; i++)
 		if (same(&p->event[i], e))
-			return refuse(p, text,
-				      e->is_auto != p->event[i].is_auto
-					      ? "auto is cpu-clock or timer: not beside these"
-					      : "twice the same event; there are " NAMES);
+			return refuse(p, e->is_auto != p->event[i].is_auto
+						 ? "auto is cpu-clock or timer: not beside these"
+						 : "twice the same event; there are " NAMES);
 	if ((flags & IN_KERNEL) && e->exclude_kernel)
-		return refuse(p, text, "it happens in the kernel: not with :u alone");
+		return refuse(p, "it happens in the kernel: not with :u alone");
 	if (e->is_timer && e->by == TRC_SAMPLE_BY_KERNEL)
-		return refuse(p, text, "a timer sends a signal: not by the kernel; cpu-clock is "
-				       "the clock that goes with kernel");
+		return refuse(p, "a timer sends a signal: not by the kernel; cpu-clock is "
+				 "the clock that goes with kernel");
 	return 0;
 }
 
-static int parse_event(struct parser *p, struct piece text)
+static int parse_event(struct parser *p)
 {
-	struct piece name = piece_until(text.at, text.at + text.n, ':');
+	struct piece name = piece_until(p->text.at, p->text.at + p->text.n, ':');
 	struct trc_cpu_event *e = &p->event[p->n];
 	const struct kind *kind;
 	uint64_t config;
@@ -276,7 +281,7 @@ static int parse_event(struct parser *p, struct piece text)
 		.period = kind->preset,
 		.by = p->by,
 	};
-	has_period = parse_rest(p, e, text, name.at + name.n, kind->least);
+	has_period = parse_rest(p, e, name.at + name.n, kind->least);
 	if (has_period < 0)
 		return has_period;
 	e->is_preset = !has_period && !(e->is_clock && p->frequency_hz);
@@ -285,7 +290,7 @@ static int parse_event(struct parser *p, struct piece text)
 		e->frequency_hz = p->frequency_hz;
 	}
 	put_name(e, name);
-	err = check(p, e, text, kind->flags);
+	err = check(p, e, kind->flags);
 	p->n += !err;
 	return err;
 }
@@ -297,18 +302,19 @@ static int parse_list(struct parser *p, const char *list)
 	const char *end = list + strlen(list);
 
 	for (const char *at = list;; at++) {
-		struct piece text = piece_until(at, end, ',');
 		int err;
 
-		if (!text.n)
-			return refuse(p, (struct piece){list, (int)(end - list)},
-				      "an event is missing; there are " NAMES);
+		p->text = piece_until(at, end, ',');
+		if (!p->text.n) {
+			p->text = (struct piece){list, (int)(end - list)};
+			return refuse(p, "an event is missing; there are " NAMES);
+		}
 		if (p->n == TRC_CPU_EVENTS_MAX)
-			return refuse(p, text, "one too many: at most 16 events in a session");
-		err = parse_event(p, text);
+			return refuse(p, "one too many: at most 16 events in a session");
+		err = parse_event(p);
 		if (err)
 			return err;
-		at += text.n;
+		at += p->text.n;
 		if (at == end)
 			return 0;
 	}
@@ -317,13 +323,18 @@ static int parse_list(struct parser *p, const char *list)
 int trc_cpu_events_parse(const char *list, uint64_t frequency_hz, enum trc_sample_by by,
 			 struct trc_cpu_event *out, char *error, size_t n_bytes)
 {
-	struct parser p = {out, 0, frequency_hz, by, error, n_bytes};
+	struct parser p = {.event = out,
+			   .frequency_hz = frequency_hz,
+			   .by = by,
+			   .error = error,
+			   .error_bytes = n_bytes};
 	bool used = !frequency_hz;
 	int err;
 
 	_Static_assert(TRC_CPU_EVENTS_MAX == 16, "as the sentence in parse_list() says");
 	if (frequency_hz > TRC_CPU_EVENT_HZ_MAX) {
-		snprintf(error, n_bytes, "%llu: this frequency is too high: at most 100000 a second",
+		snprintf(error, n_bytes,
+			 "%llu: this frequency is too high: at most 100000 a second",
 			 (unsigned long long)frequency_hz);
 		return -EINVAL;
 	}
@@ -335,11 +346,10 @@ int trc_cpu_events_parse(const char *list, uint64_t frequency_hz, enum trc_sampl
 	for (unsigned int i = 0; i < p.n; i++)
 		used |= out[i].frequency_hz != 0;
 	if (!used) {
-		snprintf(error, n_bytes,
-			 "%s: a frequency is for clocks without a period: auto, timer, cpu-clock "
-			 "and task-clock; others have periods, as in cycles:1000000",
-			 list);
-		return -EINVAL;
+		p.text = (struct piece){list, (int)strlen(list)};
+		return refuse(&p, "a frequency is for clocks without a period: auto, timer, "
+				  "cpu-clock and task-clock; others have periods, as in "
+				  "cycles:1000000");
 	}
 	return (int)p.n;
 }

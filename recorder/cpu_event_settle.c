@@ -180,8 +180,8 @@ static void append_what_works(char *text, size_t n_bytes)
 
 	n += (size_t)snprintf(text + n, n_bytes - n, "; what works: timer");
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && n < n_bytes; i++) {
-		if (trc_cpu_events_parse(names[i], 0, TRC_SAMPLE_BY_AUTO, e, none,
-					 sizeof(none)) != 1)
+		if (trc_cpu_events_parse(names[i], 0, TRC_SAMPLE_BY_AUTO, e, none, sizeof(none)) !=
+		    1)
 			continue;
 		/* What happens in the kernel only is not to be had in user mode. */
 		e->exclude_kernel = strcmp(names[i], "context-switches") != 0;
@@ -272,8 +272,9 @@ static int settle(struct trc_cpu_event *e, bool can_kernel, char *error, size_t 
 	int err = e->is_timer ? 0 : settle_modes(e);
 
 	if (e->by == TRC_SAMPLE_BY_KERNEL && !can_kernel) {
-		snprintf(error, n_bytes, "%s: nobody here can take what the kernel samples; what "
-					 "works: signal",
+		snprintf(error, n_bytes,
+			 "%s: nobody here can take what the kernel samples; what "
+			 "works: signal",
 			 e->name);
 		return -ENOTSUP;
 	}

@@ -77,8 +77,10 @@ static int list_add(struct list *list, const struct trace_cpu_event *e, char *er
 		snprintf(period, sizeof(period), ":%llu", (unsigned long long)e->period);
 	n = snprintf(list->text + list->n_bytes, room, "%s%s%s", list->n_bytes ? "," : "", e->name,
 		     period);
-	if (n < 0 || (size_t)n >= room)
-		return fail(-EINVAL, error, n_bytes, "names that are too long");
+	if (n < 0 || (size_t)n >= room) {
+		snprintf(error, n_bytes, "%.64s...: no event has so long a name", e->name);
+		return -EINVAL;
+	}
 	list->n_bytes += (size_t)n;
 	return 0;
 }
@@ -116,7 +118,9 @@ static int understand(struct trc_cpu_event *out, const struct trace_cpu_event *e
 
 	if (!n)
 		return trc_cpu_events_parse("auto", 0, TRC_SAMPLE_BY_AUTO, out, error, n_bytes);
-	if (!events || n > TRC_CPU_EVENTS_MAX)
+	if (!events)
+		return fail(-EINVAL, error, n_bytes, "events is NULL, and n is not 0");
+	if (n > TRC_CPU_EVENTS_MAX)
 		return fail(-EINVAL, error, n_bytes, "at most 16 events in a session");
 	for (size_t i = 0; !err && i < n; i++) {
 		err = event_copy(&list.event[i], events, i, error, n_bytes);

@@ -27,6 +27,7 @@ libtrccore_la_SOURCES = \
 	recorder/layout.c recorder/layout.h \
 	recorder/modules.c \
 	recorder/offproc.c recorder/offproc.h \
+	recorder/one_line.h \
 	recorder/overflow.c \
 	recorder/ring.c recorder/ring_inline.h recorder/rseq_x86_64.h recorder/rseq_aarch64.h \
 	recorder/room.c \

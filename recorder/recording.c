@@ -11,6 +11,7 @@
 #include "fork.h"
 #include "heap.h"
 #include "interpose/signal.h"
+#include "one_line.h"
 #include "rec.h"
 #include "recorder_kind.h"
 #include "recording.h"
@@ -51,6 +52,7 @@ bool trc_recorded_elsewhere(void)
 int trc_api_fail(int err, const char *what, const char *why)
 {
 	snprintf(last_error, sizeof(last_error), "%s%s%s", what, *what ? ": " : "", why);
+	trc_one_line(last_error);
 	return err;
 }
 

@@ -10,6 +10,7 @@
 #include "config.h"
 #include "heap.h"
 #include "layout.h"
+#include "one_line.h"
 #include "trace_record.h"
 
 static const char usage[] =
@@ -128,6 +129,7 @@ __attribute__((format(printf, 1, 2))) _Noreturn static void refuse(const char *f
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
+	trc_one_line(text);
 	trc_tool_say("%s", text);
 	exit(TRC_EXIT_TROUBLE);
 }
@@ -242,8 +244,10 @@ static uint64_t count(const char *option, const char *text, uint64_t otherwise)
 		return otherwise;
 	errno = 0;
 	n = strtoull(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || errno)
+	if (*text < '0' || *text > '9' || *end)
 		refuse("--%s %s: not a number", option, text);
+	if (errno)
+		refuse("--%s %s: too large", option, text);
 	return n;
 }
 

@@ -20,10 +20,15 @@ a frequency is for clocks|-e page-faults -F 100
 --frequency 0: not a frequency|-F 0
 --frequency fast: not a number|-F fast
 100001: this frequency is too high|-F 100001
+--frequency 99999999999999999999999: too large|-F 99999999999999999999999
+trace-record: timer:1: this period is too short|-e page-faults,timer:1
 --sample-by luck: not one of: auto signal kernel|--sample-by luck -e timer
 --sample-by needs -e or -F|--sample-by signal
 timer: a timer sends a signal|--sample-by kernel -e timer
 END
+check "an event of two lines" status 125 "$record" -e $'foo\nb\e[31mar' -q -o r.trc touch ran
+check "an event of two lines is told in one" says err 'trace-record: foo?b?[31mar: no such event'
+check "an event of two lines is told in one alone" same "$(wc -l <err)" 1
 check "no sampling without a command" status 125 "$record" --list -e timer
 check "no sampling without a command: says so" says err '-e needs a command'
 

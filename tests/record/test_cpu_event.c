@@ -144,6 +144,12 @@ static const struct {
 	{"a precise clock", "cpu-clock:p", 0, "only the processor's events have p"},
 	{"a timer with modifiers", "timer:u", 0, "a timer has a period, but no modifiers"},
 	{"switches in user mode", "context-switches:u", 0, "it happens in the kernel"},
+	{"the event is told, not only what is wrong in it", "timer,cycles:u:q", 0,
+	 "cycles:u:q: modifiers twice"},
+	{"and with a period", "timer,cpu-clock:1", 0, "cpu-clock:1: this period is too short"},
+	{"no name", "timer,:1000", 0, ":1000: no such event; there are auto"},
+	{"a line's end", "foo\nbar", 0, "foo?bar: no such event; there are auto"},
+	{"what a terminal obeys", "cycles:\033[31m\177", 0, "cycles:?[31m?: not a period"},
 	{"a frequency that nothing uses", "cycles,timer:10000000", 99,
 	 "a frequency is for clocks without a period"},
 	{"a frequency that is too high", "cpu-clock", 100001, "100001: this frequency is too high"},
@@ -153,6 +159,20 @@ START_TEST(refused)
 {
 	ck_assert_msg(parse(bad[_i].text, bad[_i].hz) == -EINVAL, "%s", bad[_i].sentence);
 	ck_assert_msg(strstr(error, bad[_i].says) != NULL, "%s: %s", bad[_i].sentence, error);
+}
+END_TEST
+
+/* What is possible is the end of the sentence. */
+START_TEST(long_names)
+{
+	char name[600];
+
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	ck_assert_int_eq(trc_cpu_events_parse(name, 0, TRC_SAMPLE_BY_AUTO, event, error, 400),
+			 -EINVAL);
+	ck_assert_ptr_nonnull(strstr(error, "xxx...: no such event; there are auto, timer, "));
+	ck_assert_ptr_nonnull(strstr(error, "branch-misses and rHEX"));
 }
 END_TEST
 
@@ -346,6 +366,7 @@ int main(void)
 	tcase_add_test(tcase, lists);
 	tcase_add_test(tcase, modes);
 	tcase_add_loop_test(tcase, refused, 0, N(bad));
+	tcase_add_test(tcase, long_names);
 	tcase_add_test(tcase, how);
 	tcase_add_test(tcase, timers_are_everywhere);
 	tcase_add_test(tcase, auto_is_something);

@@ -70,6 +70,9 @@ START_TEST(errors_say_which_label_and_why)
 
 	ck_assert_int_eq(trace_labels_with(&out, NULL, label, 2), -EINVAL);
 	ck_assert_str_eq(trace_last_error(), "label 2 (b): a unit beside a string");
+	label[1].key = "b\nc\033";
+	ck_assert_int_eq(trace_labels_with(&out, NULL, label, 2), -EINVAL);
+	ck_assert_str_eq(trace_last_error(), "label 2 (b?c?): a unit beside a string");
 	label[1].key = NULL;
 	ck_assert_int_eq(trace_labels_with(&out, NULL, label, 2), -EINVAL);
 	ck_assert_str_eq(trace_last_error(), "label 2 (): it has no key");

@@ -28,6 +28,11 @@ static const struct refused {
 	 "auto is"},
 	{"a malformed number", {EVENT("rxyz", 0, 0, 0)}, 1, "rxyz: not an event such as"},
 	{"too many", {EVENT("timer", 0, 0, 0)}, 17, "at most 16"},
+	{"a name of two lines", {EVENT("foo\nbar", 0, 0, 0)}, 1, "foo?bar: no such event"},
+	{"a period that is given apart",
+	 {EVENT("page-faults", 0, 0, 0), EVENT("timer", 1, 0, 0)},
+	 2,
+	 "timer:1: this period is too short"},
 	{"period and frequency", {EVENT("timer", 5000000, 100, 0)}, 1, "either a period or"},
 	{"two periods", {EVENT("timer:1000000", 5000000, 0, 0)}, 1, "two periods"},
 	{"a frequency of no clock",
@@ -79,6 +84,10 @@ END_TEST
 
 START_TEST(one_profile_in_a_recording)
 {
+	start_trace();
+	ck_assert_int_eq(trace_cpu_profile_start(NULL, 1), -EINVAL);
+	ck_assert_str_eq(trace_last_error(), "events is NULL, and n is not 0");
+	stop_trace();
 	ck_assert_int_eq(trace_cpu_profile_start(NULL, 0), -EINVAL);
 	ck_assert_msg(strstr(trace_last_error(), "nothing records"), "%s", trace_last_error());
 	ck_assert_int_eq(trace_cpu_profile_stop(), -EINVAL);
