@@ -1,6 +1,8 @@
 /*
  * events.c - what the interposers record: run under the fake core, which counts it.
  */
+#include <ctype.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -28,6 +30,48 @@ static void expect(const char *what, unsigned long is, unsigned long should_be)
 		return;
 	printf("FAIL: %s: %lu instead of %lu\n", what, is, should_be);
 	failures++;
+}
+
+/* ---- when others are blocked ------------------------------------------------------------ */
+
+/* A thread that has told of its park is not in the lock yet.  'S' is the kernel's word for a thread
+ * that waits; one that has ended meanwhile is not in anybody's way. */
+static bool is_blocked(const char *tid)
+{
+	char path[64], text[512];
+	const char *state;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%.16s/stat", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return true;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = 0;
+	state = strrchr(text, ')');
+	return !state || state[2] == 'S';
+}
+
+static bool others_are_blocked(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	bool blocked = tasks != NULL;
+	const struct dirent *e;
+
+	while (blocked && (e = readdir(tasks)))
+		if (isdigit((unsigned char)*e->d_name) && atoi(e->d_name) != gettid())
+			blocked = is_blocked(e->d_name);
+	if (tasks)
+		closedir(tasks);
+	return blocked;
+}
+
+static void await_others(void)
+{
+	while (!others_are_blocked())
+		sched_yield();
 }
 
 /* ---- one lock of each kind, with one owner and one waiter ----------------------------- */
@@ -168,7 +212,10 @@ static void lock_test(const struct lock *l, bool recorded)
 		sched_yield();
 	while (l->errors && recorded && count(FAKE_RESUME, l->reason) == resumes)
 		sched_yield();
-	usleep(2000);
+	if (l->reason == TRC_REASON_SPIN)
+		usleep(2000); /* spinning is as good as waiting */
+	else
+		await_others();
 	l->unlock(l->object);
 	pthread_join(thread, NULL);
 	expect(l->name, count(FAKE_PARK, l->reason), parks + recorded);
@@ -458,7 +505,7 @@ static void wake_test(const struct wake *w)
 	pthread_create(&thread, NULL, w->waiter, NULL);
 	while (count(FAKE_PARK, w->reason) == parks)
 		sched_yield();
-	usleep(3000);
+	await_others();
 	w->wake();
 	pthread_join(thread, NULL);
 	expect(w->name, count(FAKE_UNPARKED, w->reason), unparks + 1);
@@ -529,7 +576,7 @@ static void cond_release_test(void)
 	pthread_create(&thread, NULL, mutex_wanter, NULL);
 	while (count(FAKE_PARK, TRC_REASON_MUTEX) == parks)
 		sched_yield();
-	usleep(3000);
+	await_others();
 	while (!go)
 		pthread_cond_wait(&cond, &mutex);
 	expect("unlock by a condition wait", count(FAKE_UNLOCKED, TRC_REASON_MUTEX), unlocks + 1);
