@@ -314,6 +314,12 @@ uint32_t trc_pprof_location(struct trc_pprof *p, uint32_t mapping, uint64_t addr
 	return (uint32_t)p->location.n;
 }
 
+/* Where none is told pprof takes the key for it, or bytes. */
+static const char *unit_of(const struct trc_pprof_label *number)
+{
+	return number->unit ? number->unit : "count";
+}
+
 /* Appends the labels as tags; they are taken back if the sample turns out to be known. */
 static struct trc_pprof_tag *add_tags(struct trc_pprof *p, const struct trc_pprof_label *label,
 				      size_t n_labels)
@@ -325,7 +331,7 @@ static struct trc_pprof_tag *add_tags(struct trc_pprof *p, const struct trc_ppro
 			.key = trc_pprof_string(p, label[i].key),
 			.text = label[i].text ? trc_pprof_string(p, label[i].text) : 0,
 			.number = label[i].text ? 0 : label[i].number,
-			.unit = label[i].unit ? trc_pprof_string(p, label[i].unit) : 0,
+			.unit = label[i].text ? 0 : trc_pprof_string(p, unit_of(&label[i])),
 		};
 	return tag;
 }

@@ -32,7 +32,7 @@ struct trc_pprof_line {
 	uint32_t line;	   /* 0 = not known */
 };
 
-/* A string label, or with `text` NULL a number; unit NULL = none (pprof then takes the key). */
+/* A string label, or with `text` NULL a number; unit NULL = none. */
 struct trc_pprof_label {
 	const char *key, *text;
 	int64_t number;

@@ -147,7 +147,7 @@ if command -v go >/dev/null; then
 		go tool pprof -tags "$dir/p.pb.gz" 2>&1 | sed 's/^ *//; s/ *$//; s/  */ /g' | grep -v '^$'
 	}
 
-	same 'the waiter'"'"'s labels in the block profile' $'request: Total 30ms of 40ms (75.00%)\n30ms (75.00%): 17B\ntenant: Total 40ms of 40ms ( 100%)\n30ms (75.00%): acme\n10ms (25.00%): other' \
+	same 'the waiter'"'"'s labels in the block profile' $'request: Total 30ms of 40ms (75.00%)\n30ms (75.00%): 17\ntenant: Total 40ms of 40ms ( 100%)\n30ms (75.00%): acme\n10ms (25.00%): other' \
 		"$(tags block)"
 	same 'the releaser'"'"'s in the mutex profile' $'phase: Total 40ms of 40ms ( 100%)\n40ms ( 100%): clean up' \
 		"$(tags mutex)"

@@ -247,23 +247,27 @@ START_TEST(labels_are_text_or_numbers_with_units)
 {
 	struct trc_pprof *p = opened();
 	const struct trc_pprof_label label[] = {{"route", "/index", 5, NULL},
-						{"bytes", NULL, 4096, "bytes"}};
+						{"bytes", NULL, 4096, "bytes"},
+						{"request", NULL, 17, NULL}};
 	const int64_t value[] = {1, 2};
 	TrcProto__Profile *profile;
 	const TrcProto__Sample *sample;
 
 	trc_pprof_sample(p, NULL, 0, value, NULL, 0);
-	trc_pprof_sample(p, NULL, 0, value, label, 2);
+	trc_pprof_sample(p, NULL, 0, value, label, 3);
 	profile = decoded(p);
 	ck_assert_uint_eq(profile->sample[0]->n_label, 0);
 	sample = profile->sample[1];
-	ck_assert_uint_eq(sample->n_label, 2);
+	ck_assert_uint_eq(sample->n_label, 3);
+	ck_assert_int_eq(sample->label[0]->num_unit, 0);
 	ck_assert_str_eq(string_of(profile, sample->label[0]->key), "route");
 	ck_assert_str_eq(string_of(profile, sample->label[0]->str), "/index");
 	ck_assert_int_eq(sample->label[0]->num, 0);
 	ck_assert_int_eq(sample->label[1]->str, 0);
 	ck_assert_int_eq(sample->label[1]->num, 4096);
 	ck_assert_str_eq(string_of(profile, sample->label[1]->num_unit), "bytes");
+	ck_assert_int_eq(sample->label[2]->num, 17);
+	ck_assert_str_eq(string_of(profile, sample->label[2]->num_unit), "count");
 	trc_proto__profile__free_unpacked(profile, NULL);
 	trc_pprof_close(p);
 }
