@@ -108,6 +108,7 @@ void trc_report_end(struct trc_report *r)
 	free(r->class_ns);
 	free(r->wanted_parks);
 	free(r->label_first);
+	free(r->label_quoted);
 	free(r->module_shown);
 }
 

@@ -18,11 +18,27 @@ static bool is_same(const struct trc_set_label *a, const struct trc_set_label *b
 	       a->is_number == b->is_number;
 }
 
-static uint64_t label_hash(const struct trc_set_label *label)
+static uint64_t label_hash(const struct trc_set_label *label, bool is_number)
 {
-	uint64_t seed = trc_check64(label->key, strlen(label->key), label->is_number);
+	uint64_t seed = trc_check64(label->key, strlen(label->key), is_number);
 
 	return trc_check64(label->value, strlen(label->value), seed);
+}
+
+/* Texts that are empty, or look like a number that the key has as well. */
+static void find_quoted(struct trc_report *r, const struct trc_index *first)
+{
+	for (uint32_t i = 0; i < r->n_labels; i++) {
+		const struct trc_set_label *label = &r->label[i], *number;
+		uint32_t found = label->is_number ? TRC_INDEX_NONE
+						  : trc_index_get(first, label_hash(label, true));
+
+		number = found == TRC_INDEX_NONE ? NULL : &r->label[found];
+		r->label_quoted[i] =
+			!*label->value || (number && number->is_number &&
+					   !strcmp(number->key, label->key) &&
+					   !strcmp(number->value, label->value));
+	}
 }
 
 int trc_report_labels_init(struct trc_report *r)
@@ -32,10 +48,11 @@ int trc_report_labels_init(struct trc_report *r)
 
 	r->label = trc_model_labels(r->m, &r->n_labels);
 	r->label_first = calloc(r->n_labels + 1, sizeof(*r->label_first));
-	if (!r->label_first)
+	r->label_quoted = calloc(r->n_labels + 1, sizeof(*r->label_quoted));
+	if (!r->label_first || !r->label_quoted)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < r->n_labels && !err; i++) {
-		uint64_t hash = label_hash(&r->label[i]);
+		uint64_t hash = label_hash(&r->label[i], r->label[i].is_number);
 		uint32_t found = trc_index_get(&first, hash);
 
 		r->label_first[i] = i;
@@ -44,6 +61,8 @@ int trc_report_labels_init(struct trc_report *r)
 		else if (is_same(&r->label[found], &r->label[i]))
 			r->label_first[i] = found;
 	}
+	if (!err)
+		find_quoted(r, &first);
 	trc_index_free(&first);
 	return err;
 }
@@ -55,11 +74,22 @@ bool trc_report_wanted(const struct trc_report *r, uint32_t thread, int64_t ts_n
 				      trc_model_labels_at(r->m, thread, ts_ns, place));
 }
 
-void trc_report_label(struct trc_line *line, const struct trc_set_label *label)
+void trc_report_label_value(const struct trc_report *r, struct trc_line *line,
+			    const struct trc_set_label *label, int max_width)
+{
+	bool quoted = r->label_quoted[label - r->label];
+
+	trc_line_add(line, quoted ? "\"" : "");
+	trc_line_data(line, label->value, quoted ? max_width - 2 : max_width);
+	trc_line_add(line, quoted ? "\"" : "");
+}
+
+void trc_report_label(const struct trc_report *r, struct trc_line *line,
+		      const struct trc_set_label *label)
 {
 	trc_line_data(line, label->key, KEY_WIDTH);
 	trc_line_add(line, "=");
-	trc_line_data(line, label->value, VALUE_WIDTH);
+	trc_report_label_value(r, line, label, VALUE_WIDTH);
 }
 
 void trc_report_labels_line(struct trc_report *r, uint32_t labels)
@@ -75,7 +105,7 @@ void trc_report_labels_line(struct trc_report *r, uint32_t labels)
 	trc_line_add(&line, "under ");
 	for (size_t i = 0; i < n; i++) {
 		trc_line_add(&line, i ? ", " : "");
-		trc_report_label(&line, &label[i]);
+		trc_report_label(r, &line, &label[i]);
 	}
 	trc_report_line(r, &line);
 }
@@ -285,7 +315,7 @@ static void print_sum(struct trc_report *r, const struct sum *sum)
 	trc_line_add(&line, "  ");
 	trc_line_data(&line, sum->label->key, LABEL_WIDTH / 2 - 2);
 	trc_line_add(&line, "=");
-	trc_line_data(&line, sum->label->value, LABEL_WIDTH - 1 - line.width);
+	trc_report_label_value(r, &line, sum->label, LABEL_WIDTH - 1 - line.width);
 	trc_line_to(&line, LABEL_WIDTH);
 	trc_line_right(&line, 12, trc_text_duration(number, sum->time_ns));
 	trc_line_right(&line, 12, trc_text_duration(number, unparked_ns > 0 ? unparked_ns : 0));

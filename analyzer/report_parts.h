@@ -23,6 +23,7 @@ struct trc_report {
 	const struct trc_set_label *label;
 	size_t n_labels;
 	uint32_t *label_first; /* by row of labels: the first with the same key and value */
+	bool *label_quoted; /* by row of labels: it is a text that could be taken for something else */
 	int64_t start_ns, end_ns;
 	FILE *out;
 	const char *path;
@@ -127,8 +128,12 @@ void trc_report_troubles(struct trc_report *r);
 int trc_report_labels_init(struct trc_report *r);
 /* Whether what a thread did at a time is to be told. */
 bool trc_report_wanted(const struct trc_report *r, uint32_t thread, int64_t ts_ns, uint64_t place);
-/* "tenant=42" */
-void trc_report_label(struct trc_line *line, const struct trc_set_label *label);
+/* "tenant=42"; tenant="42" if there is a number 42, too. */
+void trc_report_label(const struct trc_report *r, struct trc_line *line,
+		      const struct trc_set_label *label);
+/* Its value alone, in so many columns at most. */
+void trc_report_label_value(const struct trc_report *r, struct trc_line *line,
+			    const struct trc_set_label *label, int max_width);
 /* A line with all labels of the set; none if it has none. */
 void trc_report_labels_line(struct trc_report *r, uint32_t labels);
 /* Says that there is a filter. */

@@ -87,7 +87,7 @@ static void print_key(struct trc_report *r, const int64_t *by_label, int64_t tot
 	trc_line_add(&line, ":");
 	for (size_t i = 0; i < n && i < SHARES_MAX; i++) {
 		trc_line_add(&line, i ? ", " : " ");
-		trc_line_data(&line, r->label[share[i].row].value, NAME_WIDTH);
+		trc_report_label_value(r, &line, &r->label[share[i].row], NAME_WIDTH);
 		add_share(&line, share[i].value, total);
 	}
 	if (none > 0 && n <= SHARES_MAX) {

@@ -84,7 +84,7 @@ static void print_labels(struct trc_report *r, const struct trc_group_details *d
 	trc_line_add(&line, "under ");
 	for (size_t i = 0; i < d->n_labels; i++) {
 		trc_line_add(&line, i ? "; " : "");
-		trc_report_label(&line, d->label[i].label);
+		trc_report_label(r, &line, d->label[i].label);
 		add_share(&line, d->label[i].ns, d->group->total_ns);
 	}
 	trc_report_line(r, &line);

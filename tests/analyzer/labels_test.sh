@@ -216,6 +216,28 @@ silent 'whose sleep is none of theirs' sleep
 report --label-filter size
 silent 'no fiber waited under a label that there is not' Fibers
 
+# Numbers and texts that look like them, of one key; of another key they are alone.
+"$top_builddir/trc-assemble" - "$dir/t.trc" <<'END_OF_TRACE' || exit 1
+thread 1 tid=101 name="main"
+thread 2 tid=102 creator=1 name="worker"
+sample_event 1 name="cpu-clock" frequency=100 how=signal
+labels text alone="7" tenant="42"
+labels number tenant=42
+labels empty tenant=""
+@1000000 thread=1 labels labels=text
+@1000000 thread=2 labels labels=number
+@2000000 thread=1 sample event=1 value=10000000 labels=text
+@2000000 thread=2 sample event=1 value=20000000 labels=number
+@3000000 thread=1 sample event=1 value=10000000 labels=empty
+@4000000 thread=1 park reason=sleep
+@5000000 thread=2 park reason=sleep
+@9000000 thread=1 resume reason=sleep
+END_OF_TRACE
+report
+tells 'shares of both' 'by tenant: 42 50.0%, "42" 25.0%, "" 25.0%'
+tells 'and time under both' 'tenant="42" 8.00 ms 3.00 ms 5.00 ms'
+tells 'and what nothing is like as it is' 'alone=7 8.00 ms 3.00 ms 5.00 ms'
+
 # A text that is empty is one.
 "$top_builddir/trc-assemble" - "$dir/t.trc" <<'END_OF_TRACE' || exit 1
 labels empty tenant=""
