@@ -229,7 +229,7 @@ static void put_name(struct trc_cpu_event *e, struct piece name)
 	snprintf(e->name, sizeof(e->name), "%.*s%s%.*s", name.n, name.at, n ? ":" : "", n, text);
 }
 
-static bool same(const struct trc_cpu_event *a, const struct trc_cpu_event *b)
+bool trc_cpu_event_same(const struct trc_cpu_event *a, const struct trc_cpu_event *b)
 {
 	/* What auto may turn out to be. */
 	if (a->is_auto || b->is_auto) {
@@ -240,17 +240,23 @@ static bool same(const struct trc_cpu_event *a, const struct trc_cpu_event *b)
 			other->config == PERF_COUNT_SW_CPU_CLOCK && !other->said_modes);
 	}
 	return a->is_timer == b->is_timer && a->type == b->type && a->config == b->config &&
-	       a->exclude_user == b->exclude_user && a->exclude_kernel == b->exclude_kernel &&
-	       a->exclude_hv == b->exclude_hv;
+	       a->exclude_user == b->exclude_user && a->exclude_kernel == b->exclude_kernel;
+}
+
+static const char *why_twice(const struct trc_cpu_event *a, const struct trc_cpu_event *b)
+{
+	if (a->is_auto != b->is_auto)
+		return "auto is cpu-clock or timer: not beside these";
+	if (a->precise != b->precise)
+		return "twice the same event, which p, pp and ppp make no other; there are " NAMES;
+	return "twice the same event; there are " NAMES;
 }
 
 static int check(const struct parser *p, const struct trc_cpu_event *e, unsigned int flags)
 {
 	for (unsigned int i = 0; i < p->n; i++)
-		if (same(&p->event[i], e))
-			return refuse(p, e->is_auto != p->event[i].is_auto
-						 ? "auto is cpu-clock or timer: not beside these"
-						 : "twice the same event; there are " NAMES);
+		if (trc_cpu_event_same(&p->event[i], e))
+			return refuse(p, why_twice(&p->event[i], e));
 	if ((flags & IN_KERNEL) && e->exclude_kernel)
 		return refuse(p, "it happens in the kernel: not with :u alone");
 	if (e->is_timer && e->by == TRC_SAMPLE_BY_KERNEL)

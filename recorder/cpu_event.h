@@ -61,6 +61,9 @@ struct trc_cpu_event {
  */
 int trc_cpu_events_parse(const char *list, uint64_t frequency_hz, enum trc_sample_by by,
 			 struct trc_cpu_event *out, char *error, size_t n_bytes);
+/* True if both count the same: the same event in the same modes.  A hypervisor tells none apart,
+ * nor does how exactly a place is told; auto, as long as it is open, is what it may come to. */
+bool trc_cpu_event_same(const struct trc_cpu_event *a, const struct trc_cpu_event *b);
 /* "auto", "signal", "kernel"; false: none of these. */
 bool trc_sample_by_parse(const char *text, enum trc_sample_by *by);
 

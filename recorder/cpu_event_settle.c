@@ -293,13 +293,30 @@ static int settle(struct trc_cpu_event *e, bool can_kernel, char *error, size_t 
 	return 0;
 }
 
+/* What was settled last may have come to be what is there already. */
+static int check_twice(const struct trc_cpu_event *events, unsigned int last, char *error,
+		       size_t n_bytes)
+{
+	for (unsigned int i = 0; i < last; i++) {
+		if (!trc_cpu_event_same(&events[i], &events[last]))
+			continue;
+		snprintf(error, n_bytes, "%s: twice the same event: here, %s is no other",
+			 events[last].name, events[i].name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int trc_cpu_events_settle(struct trc_cpu_event *events, unsigned int n, bool can_kernel,
 			  char *error, size_t n_bytes)
 {
 	int err = 0;
 
-	for (unsigned int i = 0; i < n && !err; i++)
+	for (unsigned int i = 0; i < n && !err; i++) {
 		err = settle(&events[i], can_kernel, error, n_bytes);
+		if (!err)
+			err = check_twice(events, i, error, n_bytes);
+	}
 	return err ? err : trc_cpu_events_check_signals(events, n, error, n_bytes);
 }
 

@@ -126,6 +126,10 @@ static const struct {
 	{"twice with other periods", "cycles:100000,cycles:200000", 0,
 	 "cycles:200000: twice the same event"},
 	{"twice by other names", "ra0:u,r0A0:u", 0, "r0A0:u: twice the same event"},
+	{"twice but for the hypervisor", "cpu-clock:uk,cpu-clock", 0,
+	 "cpu-clock: twice the same event; there are "},
+	{"twice but for how exactly", "cycles,cycles:p", 0,
+	 "cycles:p: twice the same event, which p, pp and ppp make no other"},
 	{"auto beside what it may be", "cpu-clock,auto", 0, "auto is cpu-clock or timer"},
 	{"auto beside the other", "auto,timer", 0, "timer: auto is cpu-clock or timer"},
 	{"17 events", "r1,r2,r3,r4,r5,r6,r7,r8,r9,ra,rb,rc,rd,re,rf,r10,r11", 0,
@@ -280,6 +284,26 @@ START_TEST(switches)
 }
 END_TEST
 
+/* What nobody may have in the kernel is what was asked for in user mode, or auto is. */
+START_TEST(twice_after_all)
+{
+	int clock = settle("cpu-clock", TRC_SAMPLE_BY_AUTO, true);
+	bool user_only = event->exclude_kernel;
+
+	if (clock)
+		return;
+	ck_assert_int_eq(settle("cpu-clock,cpu-clock:u", TRC_SAMPLE_BY_AUTO, true),
+			 user_only ? -EINVAL : 0);
+	if (user_only)
+		ck_assert_str_eq(error, "cpu-clock:u: twice the same event: here, cpu-clock is no "
+					"other");
+	ck_assert_int_eq(settle(user_only ? "auto,cpu-clock:u" : "auto,cpu-clock:uk",
+				TRC_SAMPLE_BY_AUTO, true),
+			 -EINVAL);
+	ck_assert_ptr_nonnull(strstr(error, ": twice the same event: here, cpu-clock is no other"));
+}
+END_TEST
+
 /* Either there is such a counter, or the sentence says why not. */
 START_TEST(counters)
 {
@@ -372,6 +396,7 @@ int main(void)
 	tcase_add_test(tcase, auto_is_something);
 	tcase_add_test(tcase, by_rate);
 	tcase_add_test(tcase, switches);
+	tcase_add_test(tcase, twice_after_all);
 	tcase_add_test(tcase, counters);
 	tcase_add_loop_test(tcase, explained, 0, N(reasons));
 	tcase_add_test(tcase, the_reason_that_decides);
