@@ -473,7 +473,7 @@ int trc_perf_open(struct trc_perf **out, const struct trc_perf_options *o, char 
 static bool is_same(const struct trc_cpu_event *a, const struct trc_cpu_event *b)
 {
 	return !strcmp(a->name, b->name) && a->period == b->period &&
-	       a->frequency_hz == b->frequency_hz && a->exclude_kernel == b->exclude_kernel;
+	       a->exclude_kernel == b->exclude_kernel;
 }
 
 /* Its number; if there are too many, TRC_CPU_EVENTS_MAX. */
@@ -501,7 +501,7 @@ int trc_perf_add_events(struct trc_perf *p, const struct trc_cpu_event *event, u
 		err = e < TRC_CPU_EVENTS_MAX ? 0 : -ENOSPC;
 	}
 	if (err) {
-		snprintf(said, n_bytes, "more than %d different events in one recording",
+		snprintf(said, n_bytes, "more than %d different events or periods since recording began",
 			 TRC_CPU_EVENTS_MAX);
 	} else {
 		keep_counts_apart(p);

@@ -142,6 +142,13 @@ START_TEST(a_seventeenth_period_is_refused)
 	ck_fails(trace_cpu_profile_start(&event, 1), -ENOSPC, "more than 16 different events");
 	event.period = 10000000;
 	ck_good(trace_cpu_profile_start(&event, 1));
+	ck_good(trace_cpu_profile_stop());
+	/* The same period, by a preset and by a frequency. */
+	event.period = 0;
+	ck_good(trace_cpu_profile_start(&event, 1));
+	ck_good(trace_cpu_profile_stop());
+	event.frequency_hz = 100;
+	ck_good(trace_cpu_profile_start(&event, 1));
 	ck_good(trace_stop());
 }
 END_TEST
