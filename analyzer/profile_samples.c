@@ -67,6 +67,8 @@ static int refuse(const struct chosen *c, const char *name, struct trc_error *er
 	if (!name)
 		snprintf(error->text, sizeof(error->text),
 			 "no CPU time was sampled: trace-record -e auto does; it has %s", list);
+	else if (!*name)
+		snprintf(error->text, sizeof(error->text), "no profile is named; it has %s", list);
 	else
 		snprintf(error->text, sizeof(error->text), "it has no samples of %.60s; it has %s",
 			 name, list);

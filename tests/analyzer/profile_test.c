@@ -414,6 +414,8 @@ static const struct {
 	 "sample_event 1 period=1000\n"
 	 "sample_event 2 name=\"cache-misses\" unit=\"count\"\n",
 	 "it has no samples of cycles; it has block, mutex, offcpu, cpu, wall, cpu-clock, cache-misses"},
+	{"no name", "", "sample_event 1 period=1000\n",
+	 "no profile is named; it has block, mutex, offcpu, cpu, wall, cpu-clock"},
 	{"no clock", "cpu", "sample_event 2 name=\"cache-misses\" unit=\"count\"\n",
 	 "no CPU time was sampled: trace-record -e auto does; it has block, mutex, offcpu, "
 	 "cache-misses"},
