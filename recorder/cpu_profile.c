@@ -114,6 +114,7 @@ static int understand(struct trc_cpu_event *out, const struct trace_cpu_event *e
 		      char *error, size_t n_bytes)
 {
 	struct list list = {.n_bytes = 0};
+	char why[80];
 	int err = 0, found;
 
 	if (!n)
@@ -123,8 +124,10 @@ static int understand(struct trc_cpu_event *out, const struct trace_cpu_event *e
 	if (n > TRC_CPU_EVENTS_MAX)
 		return fail(-EINVAL, error, n_bytes, "at most 16 events in a session");
 	for (size_t i = 0; !err && i < n; i++) {
-		err = event_copy(&list.event[i], events, i, error, n_bytes);
-		if (!err)
+		err = event_copy(&list.event[i], events, i, why, sizeof(why));
+		if (err)
+			snprintf(error, n_bytes, "event %zu: %s", i + 1, why);
+		else
 			err = list_add(&list, &list.event[i], error, n_bytes);
 	}
 	if (err)

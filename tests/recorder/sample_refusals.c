@@ -17,6 +17,10 @@ static const struct refused {
 	}
 	{"a name that is none", {EVENT("cpu", 0, 0, 0)}, 1, "cpu: no such event; there are auto"},
 	{"no name", {EVENT(NULL, 0, 0, 0)}, 1, "an event needs a name"},
+	{"no name among others",
+	 {EVENT("page-faults", 0, 0, 0), EVENT("", 0, 0, 0)},
+	 2,
+	 "event 2: an event needs a name"},
 	{"two names", {EVENT("timer,page-faults", 0, 0, 0)}, 1, "one only"},
 	{"one twice",
 	 {EVENT("timer", 0, 0, 0), EVENT("timer", 0, 0, 0)},
