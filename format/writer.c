@@ -760,6 +760,11 @@ int trc_writer_thread_fibers(struct trc_writer *w, const struct trc_thread_fiber
 
 /* --- the end --- */
 
+void trc_writer_had_no_room(struct trc_writer *w, uint64_t n)
+{
+	w->tables.full += n;
+}
+
 void trc_writer_totals(const struct trc_writer *w, struct trc_writer_totals *totals)
 {
 	totals->events = w->written_events;

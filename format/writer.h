@@ -253,6 +253,10 @@ int trc_writer_thread_fibers(struct trc_writer *w, const struct trc_thread_fiber
  * no such proc or source. */
 int trc_writer_coverage(struct trc_writer *w, const struct trc_coverage_entry *entries, size_t n);
 
+/* So many strings, stacks, ... found no room in the caller's own tables; the trace's END section
+ * tells of them with those that found none in the writer's. */
+void trc_writer_had_no_room(struct trc_writer *w, uint64_t n);
+
 struct trc_writer_totals {
 	/* events: accepted and not lost since; events + lost_events = events handed in. */
 	uint64_t events, blocks, generations, file_bytes, lost_events;

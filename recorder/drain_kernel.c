@@ -36,33 +36,32 @@ static void add_switch(struct trc_drain *d, const struct trc_perf_record *r, uin
 	row_done(d, r, kind, thread, arg);
 }
 
-/* Modules are known by epochs: the one that was there when the sample was taken, as far as that
- * was noticed.  A window has one. */
+/* The module epoch that was in force at that time, as far back as that is known. */
 static uint32_t epoch_of(const struct trc_drain *d, uint64_t raw_ns)
 {
-	uint32_t i = d->n_epochs;
+	const struct trc_epoch_slot *slot = trc_area(d->shared, d->h.epochs_off);
+	uint32_t epoch = atomic_load_explicit(&d->shared->module_epoch, memory_order_relaxed);
+	uint64_t ticks = trc_drain_ticks(d, raw_ns);
 
-	while (i > 1 && d->epoch[i - 1].raw_ns > raw_ns)
-		i--;
-	return i ? d->epoch[i - 1].epoch : 0;
+	for (uint32_t i = 0; epoch && i < d->h.n_epochs; i++, epoch--) {
+		const struct trc_epoch_slot *at = &slot[epoch % d->h.n_epochs];
+
+		/* acquire: pairs with the release: its time is there.  An epoch that has no time
+		 * yet is just beginning. */
+		if (atomic_load_explicit(&at->epoch, memory_order_acquire) == epoch &&
+		    atomic_load_explicit(&at->ticks, memory_order_relaxed) <= ticks)
+			break;
+	}
+	return epoch;
 }
 
 void trc_drain_look_at_epoch(struct trc_drain *d)
 {
 	uint32_t epoch = atomic_load_explicit(&d->shared->module_epoch, memory_order_relaxed);
-	uint32_t n = d->n_epochs;
 
-	if (n && d->epoch[n - 1].epoch == epoch)
-		return;
-	if (n)
-		trc_drain_kernel_modules_end(d, d->epoch[n - 1].epoch);
-	if (n == TRC_DRAIN_EPOCHS) {
-		for (n = 0; n + 1 < TRC_DRAIN_EPOCHS; n++)
-			d->epoch[n] = d->epoch[n + 1];
-	}
-	d->epoch[n].raw_ns = n ? trc_drain_raw_ns() : 0;
-	d->epoch[n].epoch = epoch;
-	d->n_epochs = n + 1;
+	if (d->epoch != epoch)
+		trc_drain_kernel_modules_end(d);
+	d->epoch = epoch;
 }
 
 static uint32_t event_number(const struct trc_perf_record *r)
@@ -86,19 +85,15 @@ static void add_loss(struct trc_drain *d, const struct trc_perf_record *r, uint3
 
 /* ---- modules that only the kernel has met ----------------------------------------------- */
 
-void trc_drain_kernel_modules_end(struct trc_drain *d, uint32_t epoch)
+void trc_drain_kernel_modules_end(struct trc_drain *d)
 {
-	uint32_t n = 0;
-
 	for (uint32_t i = 0; i < d->n_kernel_modules; i++) {
 		struct trc_drain_kernel_module *m = &d->kernel_module[i];
 
-		if (m->epoch != epoch)
-			continue;
-		trc_writer_module_end(d->w, m->id, epoch + d->options.epoch_base);
-		d->kernel_module[n++] = *m; /* samples from before this was noticed may come */
+		if (!m->ended)
+			trc_writer_module_end(d->w, m->id, m->epoch + d->options.epoch_base);
+		m->ended = true;
 	}
-	d->n_kernel_modules = n;
 }
 
 /* The process's own table explains this address (modules.c, M1). */
@@ -108,43 +103,67 @@ static bool is_known(const struct trc_drain *d, uint64_t address, uint32_t epoch
 	uint32_t n = atomic_load_explicit(&d->shared->n_modules_used, memory_order_relaxed);
 
 	for (uint32_t i = 0; i < n && i < d->h.n_modules; i++)
-		if (d->module_id[i] && address >= slot[i].start && address < slot[i].limit &&
+		if (d->module_id[i] && d->module_state[i] == slot[i].state && address >= slot[i].start && address < slot[i].limit &&
 		    slot[i].first_epoch <= epoch &&
 		    atomic_load_explicit(&slot[i].last_epoch, memory_order_relaxed) >= epoch)
 			return true;
 	return false;
 }
 
+static struct trc_drain_kernel_module *kernel_module_add(struct trc_drain *d)
+{
+	const uint32_t half = TRC_DRAIN_KERNEL_MODULES / 2;
+
+	if (d->n_kernel_modules == TRC_DRAIN_KERNEL_MODULES) {
+		for (uint32_t i = 0; i < half; i++)
+			if (!d->kernel_module[i].ended)
+				trc_writer_module_end(d->w, d->kernel_module[i].id,
+						      d->kernel_module[i].epoch +
+							      d->options.epoch_base);
+		memmove(d->kernel_module, d->kernel_module + half,
+			half * sizeof(*d->kernel_module));
+		d->n_kernel_modules = half;
+	}
+	return &d->kernel_module[d->n_kernel_modules++];
+}
+
 static void write_module(struct trc_drain *d, const struct trc_perf_mapping *mapping,
 			 uint32_t epoch)
 {
-	struct trc_drain_kernel_module *m = &d->kernel_module[d->n_kernel_modules++];
+	struct trc_drain_kernel_module *m = kernel_module_add(d);
 	struct trc_module_entry entry = {
 		.start = mapping->start,
 		.limit = mapping->limit,
 		.file_offset = mapping->file_offset,
 		.load_bias = trc_perf_mapping_bias(mapping),
 		.first_epoch = epoch + d->options.epoch_base,
-		.last_epoch = UINT32_MAX,
+		.last_epoch = epoch == d->epoch ? UINT32_MAX : epoch + d->options.epoch_base,
 		.path = mapping->path,
 		.build_id_bytes = mapping->build_id_bytes,
 	};
 
 	memcpy(entry.build_id, mapping->build_id, sizeof(mapping->build_id));
-	m->mapping = mapping;
-	m->epoch = epoch;
-	m->id = trc_writer_module(d->w, &entry);
-	if (epoch != d->epoch[d->n_epochs - 1].epoch)
-		trc_writer_module_end(d->w, m->id, entry.first_epoch);
+	*m = (struct trc_drain_kernel_module){
+		.start = mapping->start,
+		.mapped_ns = mapping->raw_ns,
+		.epoch = epoch,
+		.ended = epoch != d->epoch,
+		.id = trc_writer_module(d->w, &entry),
+	};
 }
 
 static void note_module(struct trc_drain *d, const struct trc_perf_mapping *mapping, uint32_t epoch)
 {
-	for (uint32_t i = 0; i < d->n_kernel_modules; i++)
-		if (d->kernel_module[i].mapping == mapping && d->kernel_module[i].epoch == epoch)
+	if (!*mapping->path)
+		return;
+	for (uint32_t i = d->n_kernel_modules; i-- > 0;) {
+		const struct trc_drain_kernel_module *m = &d->kernel_module[i];
+
+		if (m->epoch == epoch && m->start == mapping->start &&
+		    m->mapped_ns == mapping->raw_ns)
 			return;
-	if (*mapping->path && d->n_kernel_modules < TRC_DRAIN_KERNEL_MODULES)
-		write_module(d, mapping, epoch);
+	}
+	write_module(d, mapping, epoch);
 }
 
 static void note_modules(struct trc_drain *d, const struct trc_perf_record *r, uint32_t epoch,

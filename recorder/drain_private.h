@@ -101,7 +101,6 @@ struct trc_drain_past {
 };
 
 enum {
-	TRC_DRAIN_EPOCHS = 16,
 	TRC_DRAIN_KERNEL_MODULES = 256,
 	TRC_DRAIN_STACKS_LOOKED_AT = 4096,
 	/* The number of the first event that the kernel samples: the process's own are below. */
@@ -127,6 +126,8 @@ struct trc_drain {
 	struct trc_drain_slot *slot;	 /* [n_threads] */
 	uint32_t *module_id;		 /* [n_modules]; 0 = not written yet */
 	bool *module_ended;		 /* [n_modules] */
+	uint32_t *module_state;		 /* [n_modules]; as of the last look (X1) */
+	uint32_t modules_full;		 /* likewise; told */
 	struct trc_status_entry *status; /* [n_threads] */
 	uint32_t n_status;
 	struct trc_thread_labels_entry *thread_labels; /* [n_threads] */
@@ -165,20 +166,16 @@ struct trc_drain {
 	} sampled[TRC_SAMPLE_EVENTS_MAX]; /* as of the last look */
 	bool own_sigprof_told;
 
-	/* The module epochs of late, and since when; for what the kernel samples. */
-	struct {
-		uint64_t raw_ns;
-		uint32_t epoch;
-	} epoch[TRC_DRAIN_EPOCHS];
-	uint32_t n_epochs;
+	uint32_t epoch; /* of modules, as of the last look */
 	const struct trc_sample_event_entry *kernel_event; /* [n_kernel_events] */
 	uint32_t n_kernel_events;
 	bool kernel_events_told;
-	/* Modules that no stack of the process's own has led to; each explains one epoch, the last
-	 * one or the one before. */
+	/* Modules that no stack of the process's own has led to; each explains one epoch.  Some of the
+	 * latest. */
 	struct trc_drain_kernel_module {
-		const struct trc_perf_mapping *mapping;
+		uint64_t start, mapped_ns;
 		uint32_t id, epoch;
+		bool ended;
 	} kernel_module[TRC_DRAIN_KERNEL_MODULES];
 	uint32_t n_kernel_modules;
 	uint32_t stack_looked_at[TRC_DRAIN_STACKS_LOOKED_AT]; /* some of them */
@@ -318,8 +315,8 @@ static inline struct trc_slot *trc_slot_of(const struct trc_drain *d, uint32_t i
 
 /* Takes note of the module epoch that is in force. */
 void trc_drain_look_at_epoch(struct trc_drain *d);
-/* This epoch ends: modules that were written for the kernel's samples explain nothing beyond it. */
-void trc_drain_kernel_modules_end(struct trc_drain *d, uint32_t epoch);
+/* Modules that were written for the kernel's samples explain nothing beyond their epoch. */
+void trc_drain_kernel_modules_end(struct trc_drain *d);
 /* What the kernel samples, as the trace's table tells of it.  How many. */
 uint32_t trc_drain_kernel_entries(const struct trc_drain *d,
 				  struct trc_sample_event_entry entry[TRC_CPU_EVENTS_MAX]);

@@ -517,10 +517,16 @@ static void heap_copy(const struct trc_drain *d, uint64_t off, char path[PATH_BY
 	path[n] = '\0';
 }
 
-static void module_write(struct trc_drain *d, uint32_t i, const struct trc_module_slot *slot)
+static void module_end(struct trc_drain *d, uint32_t i, uint32_t last)
 {
-	char path[PATH_BYTES_MAX];
-	uint32_t n_bytes = *(const volatile uint32_t *)&slot->build_id_bytes; /* once: G1 */
+	if (d->module_id[i] && !d->module_ended[i])
+		trc_writer_module_end(d->w, d->module_id[i], last + d->options.epoch_base);
+	d->module_ended[i] = true;
+}
+
+static void module_write(struct trc_drain *d, uint32_t i, const struct trc_module_slot *slot,
+			 const char *path)
+{
 	struct trc_module_entry entry = {
 		.start = slot->start,
 		.limit = slot->limit,
@@ -529,49 +535,62 @@ static void module_write(struct trc_drain *d, uint32_t i, const struct trc_modul
 		.first_epoch = slot->first_epoch + d->options.epoch_base,
 		.last_epoch = UINT32_MAX,
 		.path = path,
-		.build_id_bytes = (uint8_t)(n_bytes <= TRC_BUILD_ID_BYTES_MAX ? n_bytes : 0),
+		.build_id_bytes = (uint8_t)(slot->build_id_bytes <= TRC_BUILD_ID_BYTES_MAX
+						    ? slot->build_id_bytes
+						    : 0),
 	};
 
 	memcpy(entry.build_id, slot->build_id, sizeof(entry.build_id));
-	heap_copy(d, slot->path_off, path);
 	d->module_id[i] = trc_writer_module(d->w, &entry);
 	d->unflushed++;
 }
 
-static void module_visit(struct trc_drain *d, uint32_t i, struct trc_module_slot *slot)
+/* Another module has taken the entry. */
+static void module_begin(struct trc_drain *d, uint32_t i, const struct trc_module_slot *slot,
+			 const char *path)
 {
-	uint32_t last;
+	module_end(d, i, slot->first_epoch ? slot->first_epoch - 1 : 0);
+	d->module_ended[i] = false;
+	module_write(d, i, slot, path);
+	d->module_state[i] = slot->state;
+}
 
-	/* acquire: pairs with the release that published the entry. */
-	if (atomic_load_explicit(&slot->state, memory_order_acquire) != TRC_MODULE_READY)
+static void module_visit(struct trc_drain *d, uint32_t i, const struct trc_module_slot *slot)
+{
+	struct trc_module_slot copy;
+	char path[PATH_BYTES_MAX];
+
+	if (!trc_module_copy(slot, &copy))
 		return;
-	if (!d->module_id[i])
-		module_write(d, i, slot);
-	last = atomic_load_explicit(&slot->last_epoch, memory_order_relaxed);
-	if (last == UINT32_MAX || d->module_ended[i] || !d->module_id[i])
-		return;
-	trc_writer_module_end(d->w, d->module_id[i], last + d->options.epoch_base);
-	d->module_ended[i] = true;
+	if (d->module_state[i] != copy.state) {
+		heap_copy(d, copy.path_off, path);
+		/* acquire fence: as in trc_module_copy(). */
+		atomic_thread_fence(memory_order_acquire);
+		if (atomic_load_explicit(&slot->state, memory_order_relaxed) != copy.state)
+			return;
+		module_begin(d, i, &copy, path);
+	}
+	if (copy.last_epoch != UINT32_MAX && d->module_id[i])
+		module_end(d, i, copy.last_epoch);
 }
 
 void trc_drain_modules(struct trc_drain *d)
 {
 	struct trc_module_slot *slots = trc_area(d->shared, d->h.modules_off);
 	uint32_t n = atomic_load_explicit(&d->shared->n_modules_used, memory_order_relaxed);
+	uint32_t full = atomic_load_explicit(&d->shared->modules_full, memory_order_relaxed);
 
 	for (uint32_t i = 0; i < n && i < d->h.n_modules; i++)
 		module_visit(d, i, &slots[i]);
+	trc_writer_had_no_room(d->w, full - d->modules_full);
+	d->modules_full = full;
 }
 
 void trc_drain_modules_end(struct trc_drain *d)
 {
-	uint32_t last = d->options.epoch_base +
-			atomic_load_explicit(&d->shared->module_epoch, memory_order_relaxed);
+	uint32_t last = atomic_load_explicit(&d->shared->module_epoch, memory_order_relaxed);
 
-	trc_drain_kernel_modules_end(d, last - d->options.epoch_base);
-	for (uint32_t i = 0; i < d->h.n_modules; i++) {
-		if (d->module_id[i] && !d->module_ended[i])
-			trc_writer_module_end(d->w, d->module_id[i], last);
-		d->module_ended[i] = true;
-	}
+	trc_drain_kernel_modules_end(d);
+	for (uint32_t i = 0; i < d->h.n_modules; i++)
+		module_end(d, i, last);
 }

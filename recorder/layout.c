@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include "copy_racing.h"
 #include "layout.h"
 
 enum {
@@ -19,6 +20,8 @@ enum {
 	OVERFLOW_BYTES_DEFAULT = 1 << 20,
 	THREADS_DEFAULT = 1024,
 	MODULES_DEFAULT = 512,
+	EPOCHS_MIN = 64,
+	EPOCHS_DEFAULT = 4096,
 	HEAP_BYTES_DEFAULT = 128 << 10,
 };
 #define RING_BYTES_MAX (UINT64_C(1) << 34)
@@ -116,6 +119,8 @@ static void place_areas(struct trc_shared *h)
 	h->modules_off = off;
 	off = round_up(off + (uint64_t)h->n_modules * sizeof(struct trc_module_slot),
 		       TRC_AREA_BYTES);
+	h->epochs_off = off;
+	off = round_up(off + (uint64_t)h->n_epochs * sizeof(struct trc_epoch_slot), TRC_AREA_BYTES);
 	h->heap_off = off;
 	off = round_up(off + h->heap_bytes, TRC_AREA_BYTES);
 	h->cells_off = off;
@@ -145,6 +150,7 @@ static void plan_tables(struct trc_shared *h, uint32_t n_threads, uint64_t overf
 		overflow_bytes = (uint64_t)(2 * TRC_REC_WORDS_MAX * 8) << shift;
 	h->n_threads = larger(n_threads >> shift, smaller(n_threads, THREADS_MIN));
 	h->n_modules = larger(MODULES_DEFAULT >> shift, MODULES_MIN);
+	h->n_epochs = larger(EPOCHS_DEFAULT >> shift, EPOCHS_MIN);
 	h->heap_bytes = larger(HEAP_BYTES_DEFAULT >> shift, HEAP_BYTES_MIN);
 	h->n_cells = (uint32_t)power_of_two_at_least((overflow_bytes >> shift) /
 						     sizeof(struct trc_cell));
@@ -213,7 +219,8 @@ static int counts_are_sane(const struct trc_shared *h)
 	       h->page_words >= TRC_PAGE_WORDS_MIN && h->page_words <= 1 << 20 &&
 	       h->ring_words >= h->page_words && h->ring_words <= RING_BYTES_MAX / 8 &&
 	       !(h->ring_words & (h->ring_words - 1)) && !(h->page_words & (h->page_words - 1)) &&
-	       h->n_threads <= 1 << 20 && h->n_modules <= 1 << 16 && h->heap_bytes <= 1 << 28 &&
+	       h->n_threads <= 1 << 20 && h->n_modules <= 1 << 16 && h->n_epochs >= 1 &&
+	       h->n_epochs <= 1 << 16 && h->heap_bytes <= 1 << 28 &&
 	       h->n_cells >= 2 && h->n_cells <= 1U << 28 && !(h->n_cells & (h->n_cells - 1));
 }
 
@@ -361,6 +368,20 @@ uint32_t trc_labels_copy_by(const struct trc_shared *header, struct trc_shared *
 		return 0;
 	memcpy(bytes, words, n);
 	return n;
+}
+
+int trc_module_copy(const struct trc_module_slot *slot, struct trc_module_slot *copy)
+{
+	/* acquire: pairs with the release that published the entry. */
+	uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
+
+	if (TRC_MODULE_STATE(state) != TRC_MODULE_READY)
+		return 0;
+	trc_copy_racing(copy, slot, sizeof(*copy));
+	/* acquire fence: the copy comes before the second look at state; pairs with the release
+	 * fence between taking the entry and changing it. */
+	atomic_thread_fence(memory_order_acquire);
+	return atomic_load_explicit(&slot->state, memory_order_relaxed) == state;
 }
 
 uint64_t trc_cell_commit(uint64_t position, int first, const uint64_t word[7])

@@ -2,8 +2,8 @@
  * layout.h - the one shared mapping: everything that a reader needs, so that it outlives the process.
  *
  *   header | procs (control of each proc's ring) | overflow control | thread slots |
- *   stack table | string table | label set table | module table | path heap | overflow cells |
- *   ring data of each proc
+ *   stack table | string table | label set table | module table | module epochs | path heap |
+ *   overflow cells | ring data of each proc
  *
  * The mapping is a file on tmpfs, mapped at different addresses by the recorded process and by
  * readers: it holds offsets, never pointers.  A reader treats it as hostile: it copies a field
@@ -25,7 +25,7 @@
 #include "format/writer.h"
 
 enum {
-	TRC_LAYOUT_VERSION = 4,
+	TRC_LAYOUT_VERSION = 5,
 	TRC_AREA_BYTES = 4096,
 	TRC_LINE_BYTES = 64,
 	TRC_PROCS_MAX = 4096,
@@ -117,9 +117,10 @@ struct trc_shared {
 	uint32_t page_words; /* a record never straddles a page of the ring */
 	uint64_t ring_words; /* of each proc; a power of two */
 	uint64_t procs_off, overflow_off, threads_off, stacks_off, strings_off, labels_off;
-	uint64_t modules_off, heap_off, heap_bytes, cells_off, data_off;
+	uint64_t modules_off, epochs_off, heap_off, heap_bytes, cells_off, data_off;
 	uint32_t n_threads;  /* slots */
 	uint32_t n_modules;  /* entries */
+	uint32_t n_epochs;   /* module epochs whose beginnings are kept */
 	uint32_t n_cells;    /* of the overflow stream; a power of two */
 	uint32_t stack_sets[4]; /* sets of 8 entries for 16, 32, 64, 128 frames */
 	uint32_t string_sets[2]; /* sets of 8 entries for 56 and 248 bytes */
@@ -136,11 +137,12 @@ struct trc_shared {
 	/* Stored by any thread of the recorded process. */
 	_Alignas(TRC_LINE_BYTES) _Atomic uint32_t next_serial;
 	_Atomic uint64_t next_task, next_fiber;
-	_Atomic uint32_t module_epoch; /* up by one before every dlclose() */
+	_Atomic uint32_t module_epoch; /* up by one before and after every dlclose() */
 	_Atomic uint32_t n_modules_used; /* entries below are, or are being, filled in */
 	_Atomic uint64_t heap_used;
 	_Atomic uint32_t slots_full;   /* threads that found no slot */
 	_Atomic uint32_t stacks_full;  /* stacks that went inline for want of room */
+	_Atomic uint32_t modules_full; /* modules, or paths of some, that found no room */
 	/* What the last procs_change event of the process's own says (low half) and how many there
 	 * were (high half), so that trace-record does not tell of the same change again. */
 	_Atomic uint64_t procs_told;
@@ -169,6 +171,7 @@ enum {
 	/* Flight mode: while nobody drains the oldest is overwritten, and nobody waits. */
 	TRC_SHARED_OVERWRITE = 2,
 	TRC_SHARED_OWN_SIGPROF = 4, /* the program has got a SIGPROF of its own while sampled */
+	TRC_SHARED_KEEP_MODULES = 8, /* somebody remembers stacks for longer than tables do (X2) */
 };
 
 enum trc_locks { TRC_LOCKS_CONTENDED, TRC_LOCKS_ALL, TRC_LOCKS_NONE };
@@ -371,17 +374,34 @@ static inline int trc_id_same(uint64_t a, uint64_t b)
 
 /* ---- modules -------------------------------------------------------------------------- */
 
-enum { TRC_MODULE_FREE, TRC_MODULE_FILLING, TRC_MODULE_READY };
-/* Seen in stacks of the epochs first..last. */
+enum { TRC_MODULE_FREE, TRC_MODULE_FILLING, TRC_MODULE_READY, TRC_MODULE_STATES };
+#define TRC_MODULE_STATE(state) ((state) % TRC_MODULE_STATES)
+/*
+ * Seen in stacks of the epochs first..last.
+ *
+ *   X1  state is one of those above plus TRC_MODULE_STATES for each time that the entry was taken:
+ *       a reader copies, then reads state again (trc_module_copy())
+ *   X2  when all are taken a new module takes one that is gone, with closed_in + 2 <= table_epoch:
+ *       no stack of its epochs can be cited any more, as in T3
+ */
 struct trc_module_slot {
-	_Atomic uint32_t state;
-	uint32_t first_epoch;
+	_Atomic uint32_t state; /* and first_epoch: read as one word */
+	_Atomic uint32_t first_epoch;
 	_Atomic uint32_t last_epoch;     /* UINT32_MAX = not known to be gone */
 	_Atomic uint32_t checked_epoch;  /* the last epoch in which it was seen to be there */
 	uint8_t build_id[TRC_BUILD_ID_BYTES_MAX];
 	uint32_t build_id_bytes;
-	uint64_t start, limit, file_offset, load_bias;
+	_Atomic uint64_t start, limit;
+	uint64_t file_offset, load_bias;
 	uint64_t path_off; /* into the heap; zero-terminated; 0 = none */
+	uint64_t path_room; /* bytes at path_off */
+	_Atomic uint64_t closed_in; /* table_epoch when last_epoch was stored */
+};
+
+/* When a module epoch began: epoch e in place e % n_epochs, until another one takes it. */
+struct trc_epoch_slot {
+	_Atomic uint64_t ticks;
+	_Atomic uint32_t epoch; /* stored last; 0 = none yet */
 };
 
 /* True in flight mode, where the ring serves snapshots, whether somebody drains it or not. */
@@ -486,6 +506,9 @@ uint32_t trc_string_copy_by(const struct trc_shared *header, struct trc_shared *
 			    char bytes[256]);
 uint32_t trc_labels_copy_by(const struct trc_shared *header, struct trc_shared *shared, uint64_t id,
 			    char bytes[TRC_LABELS_BYTES_MAX]);
+/* A copy of an entry that may be taken by another module meanwhile; 0 = it is not complete (X1).
+ * Its path is right if state is still the copy's when it has been copied. */
+int trc_module_copy(const struct trc_module_slot *slot, struct trc_module_slot *copy);
 /* O1 */
 uint64_t trc_cell_commit(uint64_t position, int first, const uint64_t word[7]);
 

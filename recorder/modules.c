@@ -7,6 +7,8 @@
  *   M1  a stack of epoch e is explained by the entries with first_epoch <= e <= last_epoch
  *   M2  the epoch goes up before an object may be unloaded; in a new epoch an entry is looked
  *       at again before it explains anything, and closed if its object has gone
+ *   M3  after dlclose() all entries are looked at, then the epoch goes up again: what was there
+ *       while it was closed is told from what comes to lie there
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -21,7 +23,7 @@
 #include "unwind.h"
 #include "unwind_memory.h"
 
-enum { KNOWN_MAX = 256, PATH_BYTES_MAX = 1024 };
+enum { KNOWN_MAX = 256, PATH_BYTES_MAX = 1024, PATH_UNIT = 64, PAGE_BYTES = 4096 };
 
 /* What dl_iterate_phdr() told at the last scan: for sessions that begin where it may not be
  * called (a forked child). */
@@ -73,7 +75,7 @@ static void read_build_id(const char *note, const char *end, struct trc_module_e
 static bool describe(struct trc_module_entry *m, uint64_t bias, const ElfW(Phdr) * phdr,
 		     uint32_t n_phdrs, const char *name, uint64_t address)
 {
-	const uint64_t page = 4095;
+	const uint64_t page = PAGE_BYTES - 1;
 
 	memset(m, 0, sizeof(*m));
 	for (uint32_t i = 0; i < n_phdrs; i++) {
@@ -84,7 +86,7 @@ static bool describe(struct trc_module_entry *m, uint64_t bias, const ElfW(Phdr)
 			read_build_id((const char *)start, (const char *)limit, m);
 		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) || m->limit)
 			continue;
-		if (address && (address < start || address >= limit))
+		if (address && (address < (start & ~page) || address >= ((limit + page) & ~page)))
 			continue;
 		m->start = start & ~page;
 		m->limit = (limit + page) & ~page;
@@ -124,19 +126,34 @@ static const char *absolute(const char *path, char room[PATH_BYTES_MAX])
 	return trc_raw3(SYS_faccessat, AT_FDCWD, room, F_OK) ? path : room;
 }
 
-static __attribute__((noinline)) uint64_t path_put(const char *path)
+static void count_full(void)
+{
+	atomic_fetch_add_explicit(&trc_rec.shared->modules_full, 1, memory_order_relaxed);
+}
+
+/* Where the slot's last module had its path, if there is room. */
+static __attribute__((noinline)) void path_put(struct trc_module_slot *slot, const char *path)
 {
 	struct trc_shared *shared = trc_rec.shared;
 	char room[PATH_BYTES_MAX];
 	const char *text = absolute(path, room);
-	uint64_t n_bytes = strnlen(text, PATH_BYTES_MAX - 1) + 1;
-	/* The first byte of the heap stays zero: offset 0 is "none". */
-	uint64_t off = atomic_fetch_add_explicit(&shared->heap_used, n_bytes, memory_order_relaxed);
+	uint64_t n_bytes = strnlen(text, PATH_BYTES_MAX - 1);
+	uint64_t room_bytes = (n_bytes + PATH_UNIT) / PATH_UNIT * PATH_UNIT;
+	char *heap = trc_area(shared, shared->heap_off);
 
-	if (off + 1 + n_bytes > shared->heap_bytes)
-		return 0;
-	memcpy((char *)trc_area(shared, shared->heap_off) + off + 1, text, n_bytes - 1);
-	return off + 1;
+	if (slot->path_room <= n_bytes) {
+		/* The first byte of the heap stays zero: offset 0 is "none". */
+		slot->path_off = 1 + atomic_fetch_add_explicit(&shared->heap_used, room_bytes,
+							       memory_order_relaxed);
+		slot->path_room = room_bytes;
+		if (slot->path_off + room_bytes > shared->heap_bytes) {
+			slot->path_off = slot->path_room = 0;
+			count_full();
+			return;
+		}
+	}
+	memcpy(heap + slot->path_off, text, n_bytes);
+	heap[slot->path_off + n_bytes] = '\0';
 }
 
 static struct trc_module_slot *module_slots(void)
@@ -144,30 +161,75 @@ static struct trc_module_slot *module_slots(void)
 	return trc_area(trc_rec.shared, trc_rec.shared->modules_off);
 }
 
-static void module_add(const struct trc_module_entry *m, uint32_t epoch)
+static uint32_t slots_used(void)
+{
+	uint32_t n = atomic_load_explicit(&trc_rec.shared->n_modules_used, memory_order_relaxed);
+
+	return n < trc_rec.shared->n_modules ? n : trc_rec.shared->n_modules;
+}
+
+/* Takes the slot if nothing cites its module any more (X2). */
+static bool take_again(struct trc_module_slot *slot, uint64_t now)
+{
+	uint32_t state = atomic_load_explicit(&slot->state, memory_order_relaxed);
+
+	/* acquire: pairs with close_slot(): closed_in is of this closing, or a later one. */
+	if (TRC_MODULE_STATE(state) != TRC_MODULE_READY ||
+	    atomic_load_explicit(&slot->last_epoch, memory_order_acquire) == UINT32_MAX ||
+	    atomic_load_explicit(&slot->closed_in, memory_order_relaxed) + 2 > now)
+		return false;
+	return atomic_compare_exchange_strong_explicit(
+		&slot->state, &state, state - TRC_MODULE_READY + TRC_MODULE_STATES + TRC_MODULE_FILLING,
+		memory_order_acquire, memory_order_relaxed);
+}
+
+/* One that is the caller's to fill in; NULL = there is none. */
+static struct trc_module_slot *slot_take(void)
 {
 	struct trc_shared *shared = trc_rec.shared;
-	uint32_t i = atomic_fetch_add_explicit(&shared->n_modules_used, 1, memory_order_relaxed);
-	struct trc_module_slot *slot = &module_slots()[i];
+	uint32_t n = atomic_load_explicit(&shared->n_modules_used, memory_order_relaxed);
+	/* acquire: what was counted up has been read (T3). */
+	uint64_t now = atomic_load_explicit(&shared->table_epoch, memory_order_acquire);
 
-	if (i >= shared->n_modules) { /* full: later modules stay unnamed */
-		atomic_store_explicit(&shared->n_modules_used, shared->n_modules,
-				      memory_order_relaxed);
+	while (n < shared->n_modules)
+		if (atomic_compare_exchange_weak_explicit(&shared->n_modules_used, &n, n + 1,
+							  memory_order_relaxed,
+							  memory_order_relaxed)) {
+			atomic_store_explicit(&module_slots()[n].state, TRC_MODULE_FILLING,
+					      memory_order_relaxed);
+			return &module_slots()[n];
+		}
+	if (atomic_load_explicit(&shared->flags, memory_order_relaxed) & TRC_SHARED_KEEP_MODULES)
+		return NULL;
+	for (uint32_t i = 0; i < shared->n_modules; i++)
+		if (take_again(&module_slots()[i], now))
+			return &module_slots()[i];
+	return NULL;
+}
+
+static void module_add(const struct trc_module_entry *m, uint32_t epoch)
+{
+	struct trc_module_slot *slot = slot_take();
+
+	if (!slot) {
+		count_full();
 		return;
 	}
-	atomic_store_explicit(&slot->state, TRC_MODULE_FILLING, memory_order_relaxed);
-	slot->first_epoch = epoch;
+	/* release fence: state says that it is being changed before it is (X1). */
+	atomic_thread_fence(memory_order_release);
+	atomic_store_explicit(&slot->first_epoch, epoch, memory_order_relaxed);
 	atomic_store_explicit(&slot->last_epoch, UINT32_MAX, memory_order_relaxed);
 	atomic_store_explicit(&slot->checked_epoch, epoch, memory_order_relaxed);
 	memcpy(slot->build_id, m->build_id, sizeof(slot->build_id));
 	slot->build_id_bytes = m->build_id_bytes;
-	slot->start = m->start;
-	slot->limit = m->limit;
+	atomic_store_explicit(&slot->start, m->start, memory_order_relaxed);
+	atomic_store_explicit(&slot->limit, m->limit, memory_order_relaxed);
 	slot->file_offset = m->file_offset;
 	slot->load_bias = m->load_bias;
-	slot->path_off = path_put(m->path);
+	path_put(slot, m->path);
 	/* release: pairs with the acquire of readers and of covers(). */
-	atomic_store_explicit(&slot->state, TRC_MODULE_READY, memory_order_release);
+	atomic_fetch_add_explicit(&slot->state, TRC_MODULE_READY - TRC_MODULE_FILLING,
+				  memory_order_release);
 }
 
 /* The object at `address` now; false if there is none, or it cannot be told. */
@@ -189,19 +251,40 @@ static bool look_up(uint64_t address, struct trc_module_entry *m)
 			header->e_phnum, found.link_map->l_name, address);
 }
 
-/* True if an entry explains `address` in this epoch; closes the one whose object has gone (M2). */
-static bool covers(struct trc_module_slot *slot, uint64_t address, uint32_t epoch)
+/* Its module has gone, after that epoch.  Where another thread has closed it that stands; one that
+ * comes so late that the slot is another module's makes that look gone, and be entered again. */
+static void close_slot(struct trc_module_slot *slot, uint32_t last_epoch)
+{
+	uint64_t now = atomic_load_explicit(&trc_rec.shared->table_epoch, memory_order_relaxed);
+	uint32_t open = UINT32_MAX;
+
+	atomic_store_explicit(&slot->closed_in, now, memory_order_relaxed);
+	/* release: closed_in comes first. */
+	atomic_compare_exchange_strong_explicit(&slot->last_epoch, &open, last_epoch,
+						memory_order_release, memory_order_relaxed);
+}
+
+static bool is_there(const struct trc_module_slot *copy, uint64_t address)
 {
 	struct trc_module_entry now;
 
-	if (atomic_load_explicit(&slot->state, memory_order_acquire) != TRC_MODULE_READY ||
-	    address < slot->start || address >= slot->limit ||
-	    atomic_load_explicit(&slot->last_epoch, memory_order_relaxed) < epoch)
+	return look_up(address, &now) && same_module(copy, &now);
+}
+
+/* True if an entry explains `address` in this epoch; closes the one whose object has gone (M2). */
+static bool covers(struct trc_module_slot *slot, uint64_t address, uint32_t epoch)
+{
+	struct trc_module_slot copy;
+
+	if (address < atomic_load_explicit(&slot->start, memory_order_relaxed) ||
+	    address >= atomic_load_explicit(&slot->limit, memory_order_relaxed) ||
+	    !trc_module_copy(slot, &copy) || address < copy.start || address >= copy.limit ||
+	    copy.last_epoch < epoch)
 		return false;
-	if (atomic_load_explicit(&slot->checked_epoch, memory_order_relaxed) >= epoch)
+	if (copy.checked_epoch >= epoch)
 		return true;
-	if (find_object && (!look_up(address, &now) || !same_module(slot, &now))) {
-		atomic_store_explicit(&slot->last_epoch, epoch - 1, memory_order_relaxed);
+	if (find_object && !is_there(&copy, address)) {
+		close_slot(slot, epoch - 1);
 		return false;
 	}
 	atomic_store_explicit(&slot->checked_epoch, epoch, memory_order_relaxed);
@@ -210,15 +293,26 @@ static bool covers(struct trc_module_slot *slot, uint64_t address, uint32_t epoc
 
 static bool is_known(uint64_t address, uint32_t epoch)
 {
-	struct trc_shared *shared = trc_rec.shared;
-	uint32_t n = atomic_load_explicit(&shared->n_modules_used, memory_order_relaxed);
+	uint32_t n = slots_used();
 
-	if (n > shared->n_modules)
-		n = shared->n_modules;
 	for (uint32_t i = 0; i < n; i++)
 		if (covers(&module_slots()[i], address, epoch))
 			return true;
 	return false;
+}
+
+/* Closes all whose objects have gone by now: M3. */
+static void close_gone(uint32_t epoch)
+{
+	uint32_t n = find_object ? slots_used() : 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct trc_module_slot copy;
+
+		if (trc_module_copy(&module_slots()[i], &copy) && copy.last_epoch == UINT32_MAX &&
+		    !is_there(&copy, copy.start))
+			close_slot(&module_slots()[i], epoch);
+	}
 }
 
 void trc_modules_note(const uint64_t *frame, uint32_t n, uint32_t epoch)
@@ -315,36 +409,57 @@ void trc_modules_loaded(trc_module_fn *fn, void *context)
 void trc_modules_recorded(trc_module_fn *fn, void *context)
 {
 	const struct trc_shared *shared = trc_rec.shared;
-	uint32_t n = atomic_load_explicit(&shared->n_modules_used, memory_order_relaxed);
+	uint32_t n = slots_used();
 
-	for (uint32_t i = 0; i < n && i < shared->n_modules; i++) {
-		struct trc_module_slot *slot = &module_slots()[i];
+	for (uint32_t i = 0; i < n; i++) {
 		struct trc_module_entry m = {.path = NULL};
+		struct trc_module_slot slot;
 
-		if (atomic_load_explicit(&slot->state, memory_order_acquire) != TRC_MODULE_READY)
+		if (!trc_module_copy(&module_slots()[i], &slot))
 			continue;
-		m.start = slot->start;
-		m.limit = slot->limit;
-		m.file_offset = slot->file_offset;
-		m.load_bias = slot->load_bias;
-		m.first_epoch = slot->first_epoch;
-		m.last_epoch = atomic_load_explicit(&slot->last_epoch, memory_order_relaxed);
-		memcpy(m.build_id, slot->build_id, sizeof(m.build_id));
-		m.build_id_bytes = (uint8_t)slot->build_id_bytes;
-		if (slot->path_off)
-			m.path = (char *)trc_area(trc_rec.shared, trc_rec.shared->heap_off) +
-				 slot->path_off;
+		m.start = slot.start;
+		m.limit = slot.limit;
+		m.file_offset = slot.file_offset;
+		m.load_bias = slot.load_bias;
+		m.first_epoch = slot.first_epoch;
+		m.last_epoch = slot.last_epoch;
+		memcpy(m.build_id, slot.build_id, sizeof(m.build_id));
+		m.build_id_bytes = (uint8_t)slot.build_id_bytes;
+		if (slot.path_off)
+			m.path = (char *)trc_area(trc_rec.shared, shared->heap_off) + slot.path_off;
 		fn(context, &m);
 	}
 }
 
-void trc_modules_changed(void)
+/* ---- epochs ------------------------------------------------------------------------------ */
+
+static void next_epoch(void)
 {
-	trc_unwind_modules_changed();
+	struct trc_shared *shared = trc_rec.shared;
+	uint64_t now = trc_now();
+	uint32_t epoch = 1 + atomic_fetch_add_explicit(&shared->module_epoch, 1,
+						       memory_order_relaxed);
+	struct trc_epoch_slot *slot =
+		(struct trc_epoch_slot *)trc_area(shared, shared->epochs_off) +
+		epoch % shared->n_epochs;
+
+	atomic_store_explicit(&slot->ticks, now, memory_order_relaxed);
+	/* release: its time is there. */
+	atomic_store_explicit(&slot->epoch, epoch, memory_order_release);
 }
 
 void trc_modules_changing(void)
 {
 	if (trc_recording())
-		atomic_fetch_add_explicit(&trc_rec.shared->module_epoch, 1, memory_order_relaxed);
+		next_epoch();
+}
+
+void trc_modules_changed(void)
+{
+	if (trc_recording()) {
+		close_gone(atomic_load_explicit(&trc_rec.shared->module_epoch,
+						memory_order_relaxed));
+		next_epoch();
+	}
+	trc_unwind_modules_changed();
 }

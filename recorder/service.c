@@ -75,6 +75,9 @@ static int begin(char *why, size_t n_bytes)
 		trc_recording_close();
 		return err;
 	}
+	/* What has been counted so far is named when it is asked for. */
+	atomic_fetch_or_explicit(&trc_session_shared()->flags, TRC_SHARED_KEEP_MODULES,
+				 memory_order_relaxed);
 	trc_recordings.service = true;
 	trc_recording_on();
 	return 0;

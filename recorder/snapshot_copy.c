@@ -334,7 +334,27 @@ static int copy_slots(struct trc_snapshot *s, const struct trc_snapshot_source *
 	return err;
 }
 
-/* Entries are made once and stay; only their last epoch changes. */
+/* Entries that were taken by other modules meanwhile are nobody's in the window (X2). */
+static int drop_changed_modules(struct trc_snapshot *s, const struct trc_snapshot_source *source,
+				uint32_t n)
+{
+	struct trc_module_slot *seen = trc_area(s->copy, s->h.modules_off);
+	uint64_t off = s->h.modules_off;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < n; i++, off += sizeof(*seen)) {
+		uint32_t now[2];
+
+		if (TRC_MODULE_STATE(LOAD(seen[i].state)) != TRC_MODULE_READY)
+			continue;
+		err = trc_snapshot_read(source, off, now, sizeof(now));
+		if (now[0] != LOAD(seen[i].state))
+			STORE(seen[i].state, TRC_MODULE_FREE);
+	}
+	return err;
+}
+
+/* Each is whole, as it was at some time (X1). */
 static int copy_modules(struct trc_snapshot *s, const struct trc_snapshot_source *source)
 {
 	const struct trc_module_slot *seen = trc_area(s->copy, s->h.modules_off);
@@ -342,10 +362,17 @@ static int copy_modules(struct trc_snapshot *s, const struct trc_snapshot_source
 	uint32_t n = LOAD(s->copy->n_modules_used);
 	int err = copy_area(s, source, off, s->h.n_modules * sizeof(*seen));
 
-	for (uint32_t i = 0; !err && i < n && i < s->h.n_modules; i++, off += sizeof(*seen))
-		if (LOAD(seen[i].state) == TRC_MODULE_READY)
+	if (n > s->h.n_modules)
+		n = s->h.n_modules;
+	for (uint32_t i = 0; !err && i < n; i++, off += sizeof(*seen))
+		if (TRC_MODULE_STATE(LOAD(seen[i].state)) == TRC_MODULE_READY)
 			err = copy_area(s, source, off, sizeof(*seen));
-	return err ? err : copy_area(s, source, s->h.heap_off, s->h.heap_bytes);
+	if (!err)
+		err = copy_area(s, source, s->h.epochs_off,
+				s->h.n_epochs * sizeof(struct trc_epoch_slot));
+	if (!err)
+		err = copy_area(s, source, s->h.heap_off, s->h.heap_bytes);
+	return err ? err : drop_changed_modules(s, source, n);
 }
 
 /* The counters in the header, behind what was checked; a crash block that is not complete is none.

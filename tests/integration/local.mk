@@ -16,6 +16,7 @@ integration_programs = \
 	tests/integration/deadlock \
 	tests/integration/sampled_hard \
 	tests/integration/sampled_guest \
+	tests/integration/reload \
 	tests/integration/mc_load \
 	tests/integration/contended
 
@@ -61,7 +62,8 @@ tests_integration_any_malloc_LDADD = libtrc.la -lpthread
 if !SANITIZED
 integration_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nonexistent
 check_LTLIBRARIES += tests/integration/libfrontmalloc.la tests/integration/liboperators.la \
-	tests/integration/libarrays.la tests/integration/libheapplugin.la
+	tests/integration/libarrays.la tests/integration/libheapplugin.la \
+	tests/integration/libreloadwork.la tests/integration/libreloadother.la
 tests_integration_libfrontmalloc_la_SOURCES = tests/integration/front_malloc.c
 tests_integration_libfrontmalloc_la_LDFLAGS = $(integration_LDFLAGS)
 tests_integration_liboperators_la_SOURCES = tests/integration/operators.cc
@@ -75,6 +77,12 @@ tests_integration_libheapplugin_la_SOURCES = tests/integration/heap_plugin.c \
 	tests/integration/heap_plugin.h
 tests_integration_libheapplugin_la_CFLAGS = $(AM_CFLAGS) -fno-builtin
 tests_integration_libheapplugin_la_LDFLAGS = $(integration_LDFLAGS)
+tests_integration_libreloadwork_la_SOURCES = tests/integration/reload_plugin.c
+tests_integration_libreloadwork_la_CPPFLAGS = $(AM_CPPFLAGS) -DRUN=reload_work
+tests_integration_libreloadwork_la_LDFLAGS = $(integration_LDFLAGS)
+tests_integration_libreloadother_la_SOURCES = tests/integration/reload_plugin.c
+tests_integration_libreloadother_la_CPPFLAGS = $(AM_CPPFLAGS) -DRUN=reload_other
+tests_integration_libreloadother_la_LDFLAGS = $(integration_LDFLAGS)
 endif
 tests_integration_kill9_SOURCES = tests/integration/kill9.c
 tests_integration_kill9_LDFLAGS = $(AM_LDFLAGS) -no-install
@@ -90,6 +98,9 @@ tests_integration_sampled_hard_LDADD = -lpthread
 tests_integration_sampled_guest_SOURCES = tests/integration/sampled_guest.c \
 	tests/integration/check_or_exit.h
 tests_integration_sampled_guest_LDADD = -lpthread
+tests_integration_reload_SOURCES = tests/integration/reload.c
+tests_integration_reload_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_integration_reload_LDADD = libtrc.la -ldl
 tests_integration_mc_load_SOURCES = tests/integration/mc_load.c
 tests_integration_contended_SOURCES = tests/integration/contended.c
 tests_integration_contended_LDADD = -lpthread
@@ -101,6 +112,7 @@ integration_tests = \
 	tests/integration/truth_fibers.sh \
 	tests/integration/truth_cpu.sh \
 	tests/integration/sampled_hard.sh \
+	tests/integration/reload.sh \
 	tests/integration/sampled_guest.sh \
 	tests/integration/truth_profile.sh \
 	tests/integration/truth_heap.sh \

@@ -412,6 +412,46 @@ START_TEST(modules_with_their_end)
 }
 END_TEST
 
+/* As a process does it that has unloaded the module and has no other entry left. */
+static void take_again(struct trc_module_slot *slot, uint32_t epoch, const char *path)
+{
+	char *heap = trc_area(f.shared, f.shared->heap_off);
+
+	atomic_store(&slot->first_epoch, epoch);
+	atomic_store(&slot->last_epoch, UINT32_MAX);
+	strcpy(heap + slot->path_off, path);
+	atomic_fetch_add(&slot->state, TRC_MODULE_STATES);
+}
+
+START_TEST(an_entry_that_is_taken_again_is_another_module)
+{
+	struct trc_module_slot *slot =
+		(struct trc_module_slot *)trc_area(f.shared, f.shared->modules_off);
+
+	fake_module(&f, 0, 0x30000, 0x40000, "/usr/lib/one.so");
+	trc_drain_pass(f.drain);
+	atomic_store(&slot[0].last_epoch, 4);
+	trc_drain_pass(f.drain);
+	take_again(&slot[0], 6, "/usr/lib/two.so");
+	trc_drain_pass(f.drain);
+	trc_drain_pass(f.drain);
+	/* Its end has not been seen: it is there up to where the next begins. */
+	take_again(&slot[0], 9, "/usr/lib/three.so");
+	atomic_store(&f.shared->modules_full, 3);
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+	ck_assert_uint_eq(trc_reader_modules(file.r), 4);
+	ck_assert_str_eq(trc_reader_module(file.r, 1)->path, "/usr/lib/one.so");
+	ck_assert_uint_eq(trc_reader_module(file.r, 1)->last_epoch, 4);
+	ck_assert_str_eq(trc_reader_module(file.r, 2)->path, "/usr/lib/two.so");
+	ck_assert_uint_eq(trc_reader_module(file.r, 2)->first_epoch, 6);
+	ck_assert_uint_eq(trc_reader_module(file.r, 2)->last_epoch, 8);
+	ck_assert_str_eq(trc_reader_module(file.r, 3)->path, "/usr/lib/three.so");
+	ck_assert_uint_eq(trc_reader_module(file.r, 3)->first_epoch, 9);
+	ck_assert_uint_eq(trc_reader_module(file.r, 3)->last_epoch, UINT32_MAX);
+	ck_assert_uint_eq(trc_reader_info(file.r)->table_full, 3);
+}
+END_TEST
+
 START_TEST(fibers_of_a_second_image_are_others)
 {
 	struct trc_drain *first = f.drain;
@@ -514,6 +554,7 @@ void drain_ids(TCase *t)
 	tcase_add_test(t, a_thread_that_comes_during_a_pass_is_known_after_the_next);
 	tcase_add_test(t, what_a_thread_waits_for_at_the_end_is_in_the_status);
 	tcase_add_test(t, modules_with_their_end);
+	tcase_add_test(t, an_entry_that_is_taken_again_is_another_module);
 	tcase_add_test(t, fibers_of_a_second_image_are_others);
 	tcase_add_test(t, a_second_image_adds_to_what_the_first_used);
 }

@@ -276,6 +276,7 @@ START_TEST(a_header_is_checked_before_it_is_used)
 		FIELD(labels_off),   FIELD(label_sets),	    FIELD(modules_off), FIELD(heap_off),
 		FIELD(heap_bytes),   FIELD(cells_off),	    FIELD(data_off),	FIELD(n_threads),
 		FIELD(n_modules),    FIELD(n_cells),	    FIELD(stack_sets),	FIELD(string_sets),
+		FIELD(n_epochs),     FIELD(epochs_off),
 		FIELD(clock),
 	};
 	static const struct trc_drain_options none;
