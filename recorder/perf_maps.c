@@ -9,6 +9,7 @@
 enum {
 	MAPPINGS_MAX = 8192,
 	FORKS_MAX = 4096,
+	PATIENCE = 1024,
 	PATHS_BYTES = 1 << 20,
 	KNOWN_MAX = 4096, /* a power of two */
 	GENERATIONS_MAX = 16,
@@ -29,6 +30,7 @@ struct known {
 
 struct trc_perf_maps {
 	uint32_t n_mappings, n_forks;
+	uint32_t patience; /* so many more may find no room before it is made again */
 	uint64_t paths_used;
 	bool incomplete;
 	struct known known[KNOWN_MAX];
@@ -68,10 +70,43 @@ static const char *path_keep(struct trc_perf_maps *m, const char *path)
 	return at;
 }
 
+/* Later mappings have taken all of its place. */
+static bool is_gone(const struct trc_perf_maps *m, uint32_t i)
+{
+	const struct trc_perf_mapping *old = &m->mapping[i];
+
+	for (uint32_t k = i + 1; k < m->n_mappings; k++) {
+		const struct trc_perf_mapping *at = &m->mapping[k];
+
+		if (at->pid == old->pid && at->start <= old->start && at->limit >= old->limit &&
+		    at->raw_ns >= old->raw_ns)
+			return true;
+	}
+	return false;
+}
+
+/* P1 */
+static void make_room(struct trc_perf_maps *m)
+{
+	uint32_t n = 0;
+
+	if (m->patience && m->patience--)
+		return;
+	for (uint32_t i = 0; i < m->n_mappings; i++)
+		if (i >= MAPPINGS_MAX / 2 || !is_gone(m, i))
+			m->mapping[n++] = m->mapping[i];
+	m->patience = n == MAPPINGS_MAX ? PATIENCE : 0;
+	m->n_mappings = n;
+	memset(m->known, 0, sizeof(m->known));
+}
+
 void trc_perf_maps_add(struct trc_perf_maps *m, const struct trc_perf_mapping *mapping)
 {
-	const char *path = m->n_mappings < MAPPINGS_MAX ? path_keep(m, mapping->path) : NULL;
+	const char *path;
 
+	if (m->n_mappings == MAPPINGS_MAX)
+		make_room(m);
+	path = m->n_mappings < MAPPINGS_MAX ? path_keep(m, mapping->path) : NULL;
 	if (!path) {
 		m->incomplete = true;
 		return;

@@ -1,7 +1,8 @@
 /*
  * perf_maps.h - where the code of processes lies, as the kernel tells while it is mapped.
  *
- *   P1  nothing is forgotten: of what covers an address, the latest mapped before a time counts
+ *   P1  of what covers an address, the latest mapped before a time counts.  Where there is no more
+ *       room, what has long been gone for another mapping is forgotten, and nothing else
  *   P2  a forked process has what its parent had then
  *   P3  what finds no room, here or in the kernel's buffer, makes the whole incomplete
  */
@@ -34,7 +35,7 @@ void trc_perf_maps_fork(struct trc_perf_maps *m, uint32_t pid, uint32_t parent, 
 /* P3. */
 void trc_perf_maps_lost(struct trc_perf_maps *m);
 
-/* What lay at this address at that time; NULL = nothing is known.  Stays as it is. */
+/* What lay at this address at that time; NULL = nothing is known.  Until something is added. */
 const struct trc_perf_mapping *trc_perf_maps_find(const struct trc_perf_maps *m, uint32_t pid,
 						  uint64_t address, uint64_t raw_ns);
 /* False if there is certainly no code: the caller has followed something that is no stack. */

@@ -106,6 +106,19 @@ START_TEST(a_full_table_says_so_and_keeps_what_it_has)
 }
 END_TEST
 
+START_TEST(what_has_long_been_replaced_makes_room)
+{
+	map(1, 1, 0x7000, 0x8000, "/lib/stays");
+	for (uint64_t i = 0; i < 20000; i++)
+		map(1, 2 + i, 0x10000, 0x11000, i % 2 ? "/odd" : "/even");
+	ck_assert_str_eq(at(1, 0x10000, 20001), "/odd");
+	ck_assert_str_eq(at(1, 0x10000, 20000), "/even");
+	ck_assert_str_eq(at(1, 0x10000, 19001), "/odd");
+	ck_assert_str_eq(at(1, 0x7000, 20001), "/lib/stays");
+	ck_assert(!trc_perf_maps_may_be_code(maps, 1, 0x20000, 20001)); /* nothing is missing */
+}
+END_TEST
+
 /* An ELF file whose code wants to be 0x3000 behind where it lies in the file. */
 START_TEST(the_file_says_where_its_code_wants_to_be)
 {
@@ -145,6 +158,7 @@ int main(void)
 	tcase_add_test(t, a_forked_process_has_what_its_parent_had_then);
 	tcase_add_test(t, what_is_no_code_is_known_while_all_is_known);
 	tcase_add_test(t, a_full_table_says_so_and_keeps_what_it_has);
+	tcase_add_test(t, what_has_long_been_replaced_makes_room);
 	tcase_add_test(t, the_file_says_where_its_code_wants_to_be);
 	suite_add_tcase(suite, t);
 	runner = srunner_create(suite);
