@@ -4,6 +4,7 @@
 #include "format/tables.h"
 #include "format/varint.h"
 
+enum { MODULES_BYTES_MIN = 32 << 20 }; /* of the whole memory */
 enum { LABEL_BYTES_MAX = 5 + 1 + TRC_VARINT_BYTES_MAX + 5 }; /* in the file */
 
 static int section_init(struct trc_section *s, struct trc_arena *memory)
@@ -41,6 +42,7 @@ static int intern_init(struct trc_intern *in, struct trc_arena *memory, uint32_t
 
 int trc_tables_init(struct trc_tables *t, struct trc_section_out *out, struct trc_arena *memory)
 {
+	uint32_t modules;
 	int err;
 
 	t->out = out;
@@ -57,9 +59,11 @@ int trc_tables_init(struct trc_tables *t, struct trc_section_out *out, struct tr
 	t->threads.entry = trc_arena_take(memory, t->threads.max * sizeof(*t->threads.entry));
 	t->threads.slot = trc_arena_take(memory, (t->threads.slot_mask + (size_t)1) *
 							 sizeof(*t->threads.slot));
-	t->modules.max = share(memory, 4, sizeof(*t->modules.entry));
+	/* A program may go on loading them. */
+	modules = memory->size_bytes >= MODULES_BYTES_MIN ? 16 : 4;
+	t->modules.max = share(memory, modules, sizeof(*t->modules.entry));
 	t->modules.entry = trc_arena_take(memory, (t->modules.max + 1) * sizeof(*t->modules.entry));
-	t->modules.arena.size_bytes = (size_t)share(memory, 8, 8) * 8;
+	t->modules.arena.size_bytes = (size_t)share(memory, 2 * modules, 8) * 8;
 	t->modules.arena.base = trc_arena_take(memory, t->modules.arena.size_bytes);
 	if (!t->threads.entry || !t->threads.slot || !t->modules.entry || !t->modules.arena.base)
 		return -ENOMEM;
