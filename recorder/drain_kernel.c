@@ -36,7 +36,7 @@ static void add_switch(struct trc_drain *d, const struct trc_perf_record *r, uin
 	row_done(d, r, kind, thread, arg);
 }
 
-/* The module epoch that was in force at that time, as far back as that is known. */
+/* The module epoch that was in force at that time; the first one if that is not known any more. */
 static uint32_t epoch_of(const struct trc_drain *d, uint64_t raw_ns)
 {
 	const struct trc_epoch_slot *slot = trc_area(d->shared, d->h.epochs_off);
@@ -50,9 +50,9 @@ static uint32_t epoch_of(const struct trc_drain *d, uint64_t raw_ns)
 		 * yet is just beginning. */
 		if (atomic_load_explicit(&at->epoch, memory_order_acquire) == epoch &&
 		    atomic_load_explicit(&at->ticks, memory_order_relaxed) <= ticks)
-			break;
+			return epoch;
 	}
-	return epoch;
+	return 0;
 }
 
 void trc_drain_look_at_epoch(struct trc_drain *d)
@@ -171,7 +171,10 @@ static void note_modules(struct trc_drain *d, const struct trc_perf_record *r, u
 {
 	uint32_t *looked_at = &d->stack_looked_at[stack % TRC_DRAIN_STACKS_LOOKED_AT];
 
-	if (!r->maps || !stack || *looked_at == stack)
+	/* One may stand for many, each with another module there. */
+	bool any = !epoch && d->epoch >= d->h.n_epochs;
+
+	if (!r->maps || !stack || *looked_at == stack || any)
 		return;
 	*looked_at = stack;
 	for (uint32_t i = 0; i < r->n_frames; i++) {
