@@ -39,7 +39,7 @@ static void expect(const char *what, unsigned long is, unsigned long should_be)
 static bool is_blocked(const char *tid)
 {
 	char path[64], text[512];
-	const char *state;
+	const char *name_end;
 	ssize_t n;
 	int fd;
 
@@ -50,8 +50,8 @@ static bool is_blocked(const char *tid)
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = 0;
-	state = strrchr(text, ')');
-	return !state || state[2] == 'S';
+	name_end = strrchr(text, ')');
+	return !name_end || name_end[2] == 'S';
 }
 
 static bool others_are_blocked(void)
