@@ -184,7 +184,7 @@ static void note_modules(struct trc_drain *d, const struct trc_perf_record *r, u
 		if (is_known(d, address, epoch))
 			continue;
 		mapping = trc_perf_maps_find(r->maps, r->pid, address, r->raw_ns);
-		if (mapping)
+		if (mapping && trc_perf_maps_is_sure(r->maps, mapping, r->raw_ns))
 			note_module(d, mapping, epoch);
 	}
 }

@@ -8,7 +8,7 @@
 #include "format/raw.h"
 #include "perf_buffer_private.h"
 
-enum { MAPS_BYTES = 32 << 10 };
+enum { MAPS_BYTES = 32 << 10, RECORD_BYTES_MAX = 4096 + 256 /* with its path */ };
 
 /* ---- opening --------------------------------------------------------------------------- */
 
@@ -145,7 +145,8 @@ static void read_fork(struct trc_perf_maps *maps, const char *bytes, size_t n_by
 		trc_perf_maps_fork(maps, r.pid, r.parent, r.raw_ns);
 }
 
-static void read_record(struct trc_perf_maps *maps, const char *bytes, size_t n_bytes)
+static void read_record(struct trc_perf_maps *maps, struct trc_perf_buffer *b, const char *bytes,
+			size_t n_bytes)
 {
 	struct perf_event_header header;
 	struct trc_perf_id id;
@@ -159,7 +160,18 @@ static void read_record(struct trc_perf_maps *maps, const char *bytes, size_t n_
 	else if (header.type == PERF_RECORD_FORK)
 		read_fork(maps, bytes, n_bytes);
 	else if (header.type == PERF_RECORD_LOST)
-		trc_perf_maps_lost(maps);
+		trc_perf_maps_lost(maps, b->maps_last_ns, id.raw_ns);
+	b->maps_last_ns = id.raw_ns;
+}
+
+/* The kernel tells of a loss with the next record that finds room, which may be long after. */
+static void full_until_now(struct trc_perf *p, const struct trc_perf_buffer *b)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	trc_perf_maps_lost(p->maps, b->maps_last_ns,
+			   (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec);
 }
 
 static void buffer_pass(struct trc_perf *p, struct trc_perf_buffer *b)
@@ -168,6 +180,7 @@ static void buffer_pass(struct trc_perf *p, struct trc_perf_buffer *b)
 	/* acquire: pairs with the kernel's store: the records below head are complete. */
 	uint64_t head = __atomic_load_n(&b->maps_page->data_head, __ATOMIC_ACQUIRE);
 	uint64_t tail = b->maps_page->data_tail;
+	bool full = head - tail > MAPS_BYTES - RECORD_BYTES_MAX;
 
 	while (tail < head) {
 		struct perf_event_header header;
@@ -177,14 +190,16 @@ static void buffer_pass(struct trc_perf *p, struct trc_perf_buffer *b)
 			break; /* the kernel writes no such thing */
 		if (header.size <= sizeof(p->record)) {
 			trc_perf_copy_out(data, MAPS_BYTES, tail, p->record, header.size);
-			read_record(p->maps, p->record, header.size);
+			read_record(p->maps, b, p->record, header.size);
 		} else {
-			trc_perf_maps_lost(p->maps);
+			trc_perf_maps_lost(p->maps, b->maps_last_ns, UINT64_MAX);
 		}
 		tail += header.size;
 	}
 	/* release: we are done with the bytes below tail. */
 	__atomic_store_n(&b->maps_page->data_tail, tail, __ATOMIC_RELEASE);
+	if (full)
+		full_until_now(p, b);
 }
 
 void trc_perf_look_at_maps(struct trc_perf *p)

@@ -31,6 +31,7 @@ struct trc_perf_buffer {
 	uint64_t last_ns;
 	int fd; /* -1 = not online */
 	struct perf_event_mmap_page *maps_page; /* NULL = none */
+	uint64_t maps_last_ns;			/* of its last record */
 	int maps_fd;				/* -1 = none */
 	uint64_t lost_seen;
 	struct trc_perf_stopped stopped[TRC_PERF_STOPPED_MAX];

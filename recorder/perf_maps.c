@@ -33,6 +33,7 @@ struct trc_perf_maps {
 	uint32_t patience; /* so many more may find no room before it is made again */
 	uint64_t paths_used;
 	bool incomplete;
+	uint64_t lost_from_ns, lost_to_ns; /* all losses lie in between; 0 = none */
 	struct known known[KNOWN_MAX];
 	struct trc_perf_mapping mapping[MAPPINGS_MAX];
 	struct fork fork[FORKS_MAX];
@@ -49,9 +50,13 @@ void trc_perf_maps_free(struct trc_perf_maps *m)
 	trc_pages_unmap(m, sizeof(*m));
 }
 
-void trc_perf_maps_lost(struct trc_perf_maps *m)
+void trc_perf_maps_lost(struct trc_perf_maps *m, uint64_t from_ns, uint64_t to_ns)
 {
 	m->incomplete = true;
+	if (!m->lost_to_ns || from_ns < m->lost_from_ns)
+		m->lost_from_ns = from_ns;
+	if (to_ns > m->lost_to_ns)
+		m->lost_to_ns = to_ns;
 }
 
 /* The same path once, if it comes again soon: of several mappings of one file. */
@@ -108,7 +113,7 @@ void trc_perf_maps_add(struct trc_perf_maps *m, const struct trc_perf_mapping *m
 		make_room(m);
 	path = m->n_mappings < MAPPINGS_MAX ? path_keep(m, mapping->path) : NULL;
 	if (!path) {
-		m->incomplete = true;
+		trc_perf_maps_lost(m, mapping->raw_ns, mapping->raw_ns);
 		return;
 	}
 	m->mapping[m->n_mappings] = *mapping;
@@ -162,6 +167,21 @@ const struct trc_perf_mapping *trc_perf_maps_find(const struct trc_perf_maps *m,
 		raw_ns = birth->raw_ns;
 	}
 	return NULL;
+}
+
+bool trc_perf_maps_is_sure(const struct trc_perf_maps *m, const struct trc_perf_mapping *mapping,
+			   uint64_t raw_ns)
+{
+	if (!m->lost_to_ns || m->lost_to_ns < mapping->raw_ns || m->lost_from_ns > raw_ns)
+		return true;
+	for (uint32_t i = 0; i < m->n_mappings; i++) {
+		const struct trc_perf_mapping *at = &m->mapping[i];
+
+		if (at != mapping && at->pid == mapping->pid && at->start < mapping->limit &&
+		    at->limit > mapping->start)
+			return false;
+	}
+	return true;
 }
 
 bool trc_perf_maps_may_be_code(struct trc_perf_maps *m, uint32_t pid, uint64_t address,

@@ -32,12 +32,16 @@ void trc_perf_maps_free(struct trc_perf_maps *m); /* accepts NULL */
 /* m->path is copied. */
 void trc_perf_maps_add(struct trc_perf_maps *m, const struct trc_perf_mapping *mapping);
 void trc_perf_maps_fork(struct trc_perf_maps *m, uint32_t pid, uint32_t parent, uint64_t raw_ns);
-/* P3. */
-void trc_perf_maps_lost(struct trc_perf_maps *m);
+/* P3; between these times. */
+void trc_perf_maps_lost(struct trc_perf_maps *m, uint64_t from_ns, uint64_t to_ns);
 
 /* What lay at this address at that time; NULL = nothing is known.  Until something is added. */
 const struct trc_perf_mapping *trc_perf_maps_find(const struct trc_perf_maps *m, uint32_t pid,
 						  uint64_t address, uint64_t raw_ns);
+/* False if another one, of which nothing is known, may have come to this place before that time:
+ * something was lost since it was mapped, and the place has had others. */
+bool trc_perf_maps_is_sure(const struct trc_perf_maps *m, const struct trc_perf_mapping *mapping,
+			   uint64_t raw_ns);
 /* False if there is certainly no code: the caller has followed something that is no stack. */
 bool trc_perf_maps_may_be_code(struct trc_perf_maps *m, uint32_t pid, uint64_t address,
 			       uint64_t raw_ns);

@@ -87,7 +87,7 @@ START_TEST(what_is_no_code_is_known_while_all_is_known)
 	ck_assert(!trc_perf_maps_may_be_code(maps, 2, 0x400123, 200));
 	map(1, 150, 0x600000, 0x601000, "/b");
 	ck_assert(trc_perf_maps_may_be_code(maps, 1, 0x600000, 200));
-	trc_perf_maps_lost(maps);
+	trc_perf_maps_lost(maps, 0, UINT64_MAX);
 	ck_assert(trc_perf_maps_may_be_code(maps, 1, 0x700000, 200));
 }
 END_TEST
@@ -116,6 +116,28 @@ START_TEST(what_has_long_been_replaced_makes_room)
 	ck_assert_str_eq(at(1, 0x10000, 19001), "/odd");
 	ck_assert_str_eq(at(1, 0x7000, 20001), "/lib/stays");
 	ck_assert(!trc_perf_maps_may_be_code(maps, 1, 0x20000, 20001)); /* nothing is missing */
+}
+END_TEST
+
+static bool is_sure(uint64_t address, uint64_t raw_ns)
+{
+	return trc_perf_maps_is_sure(maps, trc_perf_maps_find(maps, 1, address, raw_ns), raw_ns);
+}
+
+START_TEST(what_may_have_been_replaced_is_not_sure)
+{
+	map(1, 10, 0x1000, 0x2000, "/lib/stays");
+	map(1, 20, 0x5000, 0x6000, "/plugin/one");
+	map(1, 30, 0x5000, 0x6000, "/plugin/two");
+	ck_assert(is_sure(0x5000, 25));
+	trc_perf_maps_lost(maps, 40, 50);
+	map(1, 60, 0x5000, 0x6000, "/plugin/one");
+	ck_assert(is_sure(0x5000, 25));
+	ck_assert(is_sure(0x5000, 35));
+	ck_assert(!is_sure(0x5000, 45));
+	ck_assert(!is_sure(0x5000, 55));
+	ck_assert(is_sure(0x5000, 65));
+	ck_assert(is_sure(0x1000, 65)); /* nothing else has ever been there */
 }
 END_TEST
 
@@ -159,6 +181,7 @@ int main(void)
 	tcase_add_test(t, what_is_no_code_is_known_while_all_is_known);
 	tcase_add_test(t, a_full_table_says_so_and_keeps_what_it_has);
 	tcase_add_test(t, what_has_long_been_replaced_makes_room);
+	tcase_add_test(t, what_may_have_been_replaced_is_not_sure);
 	tcase_add_test(t, the_file_says_where_its_code_wants_to_be);
 	suite_add_tcase(suite, t);
 	runner = srunner_create(suite);
