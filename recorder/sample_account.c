@@ -17,8 +17,9 @@
 #include "poison.h"
 
 enum {
-	/* A handler's own time, in which its counter stands still. */
-	HANDLER_NS = 20000,
+	/* A counter stands for less than this until its signal's handler begins, if nothing is in
+	 * the way. */
+	DELIVERY_NS = 20000,
 	/* What starting and stopping may get wrong. */
 	SLACK_SAMPLES = 2,
 	/* Below this share of what was due no throttling is seen in what is missing. */
@@ -74,17 +75,40 @@ static void account_timer(struct trc_sampler *s, unsigned int i, uint64_t used_n
 	     above(due(source, used_ns, trc_sample.event[i].period), source->taken));
 }
 
-/* What a counter missed while it stood still, for longer than handlers take. */
-static uint64_t stood(const struct trc_source *source, const struct trc_cpu_event *e,
-		      uint64_t used_ns, uint64_t enabled_ns)
+void trc_source_stood(struct trc_source *source, uint64_t used_ns, uint64_t counted_ns)
 {
-	uint64_t ns = above(above(used_ns, enabled_ns), source->taken * HANDLER_NS);
+	uint64_t ns = above(used_ns, counted_ns);
 
+	if (ns > DELIVERY_NS && used_ns <= INT64_MAX)
+		source->stood_ns += ns;
+}
+
+/* The last look: the counter may stand, for a signal that will not come any more. */
+static void stands(struct trc_source *source, const struct trc_cpu_event *e, uint64_t used_ns,
+		   uint64_t enabled_ns)
+{
+	uint64_t next = trc_source_next(source, e);
+
+	if (!trc_source_counts_all(e)) {
+		trc_source_stood(source, used_ns, above(enabled_ns, source->enabled_ns));
+	} else if (used_ns > next + DELIVERY_NS) {
+		trc_source_stood(source, used_ns, next);
+		source->stood_ns += e->period; /* the sample that it stands for */
+	}
+}
+
+/* What a counter missed while it stood still.  For a clock without exceptions that is reckoned
+ * from CPU time alone, and has in it what it missed as it was throttled. */
+static uint64_t stood(const struct trc_source *source, const struct trc_cpu_event *e,
+		      uint64_t enabled_ns, uint64_t throttled)
+{
+	if (trc_source_counts_all(e))
+		return above(source->stood_ns / e->period, throttled);
 	if (e->is_clock)
-		return above(ns / e->period, SLACK_SAMPLES);
+		return source->stood_ns / e->period;
 	if (!enabled_ns)
 		return 0;
-	return above((uint64_t)((unsigned __int128)ns * source->taken / enabled_ns), SLACK_SAMPLES);
+	return (uint64_t)((unsigned __int128)source->stood_ns * source->taken / enabled_ns);
 }
 
 /* What it missed while it counted; known of clocks that count all CPU time. */
@@ -94,16 +118,16 @@ static uint64_t throttled(const struct trc_source *source, const struct trc_cpu_
 	uint64_t all = due(source, enabled_ns, e->period);
 	uint64_t missing = above(all, source->taken + SLACK_SAMPLES);
 
-	if (!e->is_clock || e->exclude_kernel || e->exclude_user || missing < all / SHARE_MIN)
+	if (!trc_source_counts_all(e) || missing < all / SHARE_MIN)
 		return 0;
 	return missing;
 }
 
-static void account_counter(struct trc_sampler *s, unsigned int i, uint64_t used_ns)
+static void account_counter(struct trc_sampler *s, unsigned int i, uint64_t now_ns, bool ended)
 {
 	const struct trc_cpu_event *e = &trc_sample.event[i];
 	struct trc_source *source = &s->source[i];
-	uint64_t enabled_ns, blocked, n;
+	uint64_t used_ns = now_ns - source->cpu_ns, enabled_ns, blocked, n;
 
 	if (!trc_source_is_ours(source) || !trc_source_enabled_ns(source, &enabled_ns)) {
 		n = e->is_clock ? above(due(source, used_ns, e->period), source->taken) : 1;
@@ -112,8 +136,11 @@ static void account_counter(struct trc_sampler *s, unsigned int i, uint64_t used
 		tell(s, i, TRC_SAMPLE_LOSS_NOT_OURS, n);
 		return;
 	}
-	blocked = stood(source, e, used_ns, enabled_ns);
-	n = blocked + throttled(source, e, enabled_ns);
+	if (ended)
+		stands(source, e, above(now_ns, source->resumed_ns), enabled_ns);
+	n = throttled(source, e, enabled_ns);
+	blocked = stood(source, e, enabled_ns, n);
+	n += blocked;
 	if (n <= source->told)
 		return;
 	n -= source->told;
@@ -135,7 +162,7 @@ void trc_source_account(struct trc_sampler *s, unsigned int i, bool ended)
 	if (now_ns <= source->cpu_ns)
 		return;
 	if (source->kind == TRC_SOURCE_COUNTER)
-		account_counter(s, i, now_ns - source->cpu_ns);
+		account_counter(s, i, now_ns, ended);
 	else if (ended)
 		account_timer(s, i, now_ns - source->cpu_ns);
 }

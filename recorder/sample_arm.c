@@ -152,6 +152,7 @@ static int open_counter(struct trc_source *source, uint32_t tid, const struct tr
 	err = (int)trc_raw3(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &source->perf_id);
 	if (!err)
 		err = direct_to(fd, tid);
+	source->resumed_ns = trc_cpu_time_of(tid);
 	/* Before the first signal can come. */
 	source->kind = TRC_SOURCE_COUNTER;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -216,13 +217,29 @@ bool trc_source_enabled_ns(const struct trc_source *source, uint64_t *ns)
 	return true;
 }
 
-uint64_t trc_source_value(struct trc_source *source, const struct trc_cpu_event *e)
+bool trc_source_counts_all(const struct trc_cpu_event *e)
 {
-	uint64_t value;
+	return e->is_clock && !e->exclude_kernel && !e->exclude_user;
+}
+
+uint64_t trc_source_next(const struct trc_source *source, const struct trc_cpu_event *e)
+{
+	return source->first ? source->first_period : e->period;
+}
+
+uint64_t trc_source_value(struct trc_source *source, const struct trc_cpu_event *e,
+			  uint64_t cpu_ns)
+{
+	uint64_t value, used_ns = cpu_ns - source->resumed_ns;
 	struct reading is;
 
-	if (!e->is_hardware || !read_counter(source, &is))
-		return e->period; /* the software's counters always run */
+	if (trc_source_counts_all(e)) {
+		trc_source_stood(source, used_ns, trc_source_next(source, e));
+		return e->period;
+	}
+	if (!read_counter(source, &is))
+		return e->period;
+	trc_source_stood(source, used_ns, is.enabled_ns - source->enabled_ns);
 	value = trc_cpu_event_scaled(e->period, is.enabled_ns - source->enabled_ns,
 				     is.running_ns - source->running_ns);
 	source->enabled_ns = is.enabled_ns;
@@ -243,6 +260,7 @@ bool trc_source_resume(struct trc_source *source, uint64_t period)
 	if (source->first && trc_raw3(SYS_ioctl, source->handle, PERF_EVENT_IOC_PERIOD, &period))
 		return false;
 	source->first = false;
+	source->resumed_ns = trc_cpu_time_of(0);
 	return !trc_raw3(SYS_ioctl, source->handle, PERF_EVENT_IOC_REFRESH, 1);
 }
 

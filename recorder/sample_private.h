@@ -17,6 +17,8 @@ struct trc_source {
 	uint64_t first_period;
 	uint64_t enabled_ns, running_ns; /* at the sample before, of a hardware counter */
 	uint64_t cpu_ns;      /* what the thread had used when this was armed */
+	uint64_t resumed_ns;  /* and when the counter was let go the last time */
+	uint64_t stood_ns;    /* for how long it has stood, but for what handlers took */
 	uint64_t taken, told; /* samples, and lost ones that have been told of */
 };
 
@@ -73,8 +75,10 @@ void trc_sample_take_pending(void);
  * Context: any thread, signal handlers.
  */
 void trc_source_account(struct trc_sampler *s, unsigned int i, bool ended);
+/* What a thread has used since its counter was let go, and for how much of that it has counted. */
+void trc_source_stood(struct trc_source *source, uint64_t used_ns, uint64_t counted_ns);
 /* The clock of the CPU time that a thread of this process has used, and what it says; 0 = the
- * thread is gone. */
+ * thread is gone.  Of tid 0: the calling thread's. */
 int trc_cpu_clock_of(uint32_t tid);
 uint64_t trc_cpu_time_of(uint32_t tid);
 
@@ -86,9 +90,15 @@ void trc_sampler_disarm(struct trc_sampler *s);
 bool trc_source_is_ours(const struct trc_source *source);
 /* Whether all its counters' are. */
 bool trc_sampler_is_whole(const struct trc_sampler *s);
+/* True of a clock that counts all of its thread's CPU time: at a sample it has counted its period,
+ * and need not be read. */
+bool trc_source_counts_all(const struct trc_cpu_event *e);
+/* What it counts until its next sample. */
+uint64_t trc_source_next(const struct trc_source *source, const struct trc_cpu_event *e);
 /* What a sample taken now stands for: its period, or more where the counter had to share the
- * hardware since the sample before. */
-uint64_t trc_source_value(struct trc_source *source, const struct trc_cpu_event *e);
+ * hardware since the sample before.  cpu_ns: what the thread had used when its handler began. */
+uint64_t trc_source_value(struct trc_source *source, const struct trc_cpu_event *e,
+			  uint64_t cpu_ns);
 /* For how long it has been counting. */
 bool trc_source_enabled_ns(const struct trc_source *source, uint64_t *ns);
 /* In a forked child: its descriptors are closed, its timers are not there. */

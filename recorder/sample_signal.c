@@ -129,11 +129,12 @@ static void record(unsigned int i, uint64_t n, uint64_t value, const void *conte
 }
 
 /* False: its descriptor is not ours any more. */
-static bool take_counter(struct trc_sampler *s, unsigned int i, const void *context)
+static bool take_counter(struct trc_sampler *s, unsigned int i, uint64_t cpu_ns,
+			 const void *context)
 {
 	enum { ACCOUNT_EVERY = 64 };
 
-	record(i, 1, trc_source_value(&s->source[i], &trc_sample.event[i]), context);
+	record(i, 1, trc_source_value(&s->source[i], &trc_sample.event[i], cpu_ns), context);
 	if (++s->source[i].taken % ACCOUNT_EVERY == 0)
 		trc_source_account(s, i, false);
 	return trc_source_resume(&s->source[i], trc_sample.event[i].period);
@@ -141,10 +142,10 @@ static bool take_counter(struct trc_sampler *s, unsigned int i, const void *cont
 
 /* One that has sent the signal.  Where its value is to be read it must be there still: what the
  * program has there now would lose what is read. */
-static bool take_told(struct trc_sampler *s, unsigned int i, const void *context)
+static bool take_told(struct trc_sampler *s, unsigned int i, uint64_t cpu_ns, const void *context)
 {
-	if (!trc_sample.event[i].is_hardware || trc_source_is_ours(&s->source[i]))
-		return take_counter(s, i, context);
+	if (trc_source_counts_all(&trc_sample.event[i]) || trc_source_is_ours(&s->source[i]))
+		return take_counter(s, i, cpu_ns, context);
 	record(i, 1, trc_sample.event[i].period, context);
 	s->source[i].taken++;
 	return false;
@@ -152,11 +153,12 @@ static bool take_told(struct trc_sampler *s, unsigned int i, const void *context
 
 /* One that perhaps did not send the signal.  What the program has where it was may be something to
  * be read, or to be waited for. */
-static bool take_if_stands(struct trc_sampler *s, unsigned int i, const void *context)
+static bool take_if_stands(struct trc_sampler *s, unsigned int i, uint64_t cpu_ns,
+			   const void *context)
 {
 	if (!trc_source_is_ours(&s->source[i]))
 		return false;
-	return !trc_source_stands(&s->source[i]) || take_counter(s, i, context);
+	return !trc_source_stands(&s->source[i]) || take_counter(s, i, cpu_ns, context);
 }
 
 /* The one that the signal is from, and those that it came instead of.  False: one of them is not
@@ -165,13 +167,16 @@ static bool take_counters(struct trc_sampler *s, const struct cause *cause, cons
 {
 	unsigned int n_counters = 0;
 	bool told, whole = true;
+	uint64_t cpu_ns;
 
 	for (unsigned int i = 0; i < trc_sample.n; i++)
 		n_counters += s->source[i].kind == TRC_SOURCE_COUNTER;
 	told = n_counters == 1 && cause->sampler && s->source[cause->i].kind == TRC_SOURCE_COUNTER;
+	cpu_ns = n_counters ? trc_cpu_time_of(0) : 0;
 	for (unsigned int i = 0; i < trc_sample.n && n_counters; i++)
 		if (s->source[i].kind == TRC_SOURCE_COUNTER)
-			whole &= told ? take_told(s, i, context) : take_if_stands(s, i, context);
+			whole &= told ? take_told(s, i, cpu_ns, context)
+				      : take_if_stands(s, i, cpu_ns, context);
 	return whole;
 }
 
