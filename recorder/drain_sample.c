@@ -63,24 +63,27 @@ static void append(char *text, size_t n_bytes, const char *more)
 		memcpy(text + used, more, n + 1);
 }
 
-/* A copy cannot tell which of them its window is about. */
-static void note_losses(struct entry *e)
+static void note_loss(struct entry *e, unsigned int cause, uint64_t n)
 {
-	static const char one[] = " sample lost since it began";
-	static const char many[] = " samples lost since it began";
-	char text[24 + sizeof(many)] = "", *at = text + 24;
-	uint64_t n = 0;
+	static const char one[] = " sample lost since it began: ";
+	static const char many[] = " samples lost since it began: ";
+	char text[24 + sizeof(many) + 16] = "", *at = text + 24;
 
-	for (int cause = 1; cause < TRC_SAMPLE_LOSS_COUNT; cause++)
-		n += e->lost[cause];
-	if (!n)
-		return;
 	memcpy(at, n == 1 ? one : many, n == 1 ? sizeof(one) : sizeof(many));
+	append(at, sizeof(text) - 24, trc_sample_loss_name(cause));
 	for (; n; n /= 10)
 		*--at = (char)('0' + n % 10);
 	if (*e->slot.note)
 		append(e->slot.note, sizeof(e->slot.note), "; ");
 	append(e->slot.note, sizeof(e->slot.note), at);
+}
+
+/* A copy cannot tell which of them its window is about. */
+static void note_losses(struct entry *e)
+{
+	for (unsigned int cause = 1; cause < TRC_SAMPLE_LOSS_COUNT; cause++)
+		if (e->lost[cause])
+			note_loss(e, cause, e->lost[cause]);
 }
 
 static struct trc_sample_event_entry as_written(uint32_t i, const struct entry *e)
