@@ -303,11 +303,12 @@ enum trc_gap_cause {
 
 /* Why samples were lost: the `cause` of samples_lost. */
 #define TRC_SAMPLE_LOSSES(CAUSE)                                                                   \
-	CAUSE(1, BUSY, busy, "the thread was being sampled, or in the middle of recording")        \
+	CAUSE(1, BUSY, busy, "the thread was being sampled, was recording, or blocked SIGPROF")     \
 	CAUSE(2, NOT_OURS, not_ours, "the program closed the counter's descriptor")                \
 	CAUSE(3, NO_ROOM, no_room, "the kernel's buffer was full")                                 \
 	CAUSE(4, THROTTLED, throttled, "the kernel stopped the counter for the rest of a tick")    \
-	CAUSE(5, NO_THREAD, no_thread, "the thread was not known, or had ended")
+	CAUSE(5, NO_THREAD, no_thread, "the thread was not known, or had ended")                   \
+	CAUSE(6, SHORT, short, "threads ended, or left the processor, before the kernel's next one")
 
 enum trc_sample_loss {
 	TRC_SAMPLE_LOSS_NONE,

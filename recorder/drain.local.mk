@@ -37,6 +37,7 @@ recorder_trace_record_SOURCES = \
 	recorder/trace_record_child.c \
 	recorder/trace_record_clean.c \
 	recorder/trace_record_dir.c \
+	recorder/trace_record_due.c \
 	recorder/trace_record_flight.c recorder/trace_record_flight.h \
 	recorder/trace_record_follow.c recorder/trace_record_follow.h \
 	recorder/trace_record_http.c recorder/trace_record_http.h \

@@ -119,6 +119,7 @@ static struct trc_process *process_add(struct trc_tool_session *s, int pid)
 		free(p);
 		return NULL;
 	}
+	trc_process_used(p);
 	while (*link)
 		link = &(*link)->next;
 	*link = p;
@@ -215,6 +216,8 @@ static void kernel_seen(void *context, const struct trc_perf_record *record)
 	/* A loss may concern any of them: the command's trace tells. */
 	struct trc_process *p = process_find(s, record->pid ? (int)record->pid : s->command_pid);
 
+	if (p)
+		trc_process_came(p, record);
 	if (!p || !p->drain)
 		return;
 	if (!record->proc)
@@ -346,6 +349,7 @@ static void process_finish(struct trc_tool_session *s, struct trc_process *p)
 	trc_process_pass(p); /* all of its threads are known then */
 	kernel_pass(s, true);
 	tell_sampled(s, p);
+	trc_process_tell_due(p);
 	trc_process_finish(p);
 	for (uint32_t image = 0; image <= p->image && image < IMAGES_MAX; image++) {
 		snprintf(name, sizeof(name), "%d.%u.ring", p->pid, image);
@@ -414,6 +418,9 @@ static uint64_t pass(struct trc_tool_session *s, struct trc_child *child, bool *
 	uint64_t n_events = 0;
 	uint64_t asked = atomic_exchange_explicit(&trc_child_asked, 0, memory_order_relaxed);
 
+	for (struct trc_process *p = s->first; p; p = p->next)
+		if (!p->closed)
+			trc_process_used(p);
 	s->orphans = trc_child_reap(child, child_ended, s) && child->ended;
 	for (struct trc_process *p = s->first; p; p = p->next)
 		p->ended = has_ended(p) || (p->command && child->ended);

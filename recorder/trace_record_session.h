@@ -39,6 +39,9 @@ struct trc_process {
 	struct trc_writer *w;
 	struct trc_writer_totals totals;
 	uint64_t lost_events, samples, lost_samples;
+	/* Where the kernel samples: CPU time, when this process was found and as of the last look;
+	 * and samples of each event that came, or are known to be lost. */
+	uint64_t used_before_ns, used_ns, came[TRC_CPU_EVENTS_MAX];
 	char path[TRC_FILE_PATH_BYTES];
 
 	struct trc_flight *flight; /* NULL = a recording */
@@ -67,6 +70,15 @@ void trc_process_ended(const struct trc_process *p, char *text, size_t n_bytes);
 /* The process is gone, or if not: nobody wants to wait for it.  Completes the file. */
 void trc_process_finish(struct trc_process *p);
 void trc_process_free(struct trc_process *p);
+
+/* ---- trace_record_due.c ---- */
+
+/* Looks at the process's CPU time, while it is there: until somebody has waited for it. */
+void trc_process_used(struct trc_process *p);
+/* What came of it from the kernel. */
+void trc_process_came(struct trc_process *p, const struct trc_perf_record *r);
+/* After the last of these: tells the trace how many samples were due and did not come. */
+void trc_process_tell_due(struct trc_process *p);
 
 /* ---- trace_record_status.c ---- */
 
