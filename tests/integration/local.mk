@@ -17,6 +17,7 @@ integration_programs = \
 	tests/integration/sampled_hard \
 	tests/integration/sampled_guest \
 	tests/integration/reload \
+	tests/integration/samples_due \
 	tests/integration/mc_load \
 	tests/integration/contended
 
@@ -101,6 +102,8 @@ tests_integration_sampled_guest_LDADD = -lpthread
 tests_integration_reload_SOURCES = tests/integration/reload.c
 tests_integration_reload_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_reload_LDADD = libtrc.la -ldl
+tests_integration_samples_due_SOURCES = tests/integration/samples_due.c
+tests_integration_samples_due_LDADD = -lpthread
 tests_integration_mc_load_SOURCES = tests/integration/mc_load.c
 tests_integration_contended_SOURCES = tests/integration/contended.c
 tests_integration_contended_LDADD = -lpthread
@@ -114,6 +117,7 @@ integration_tests = \
 	tests/integration/sampled_hard.sh \
 	tests/integration/reload.sh \
 	tests/integration/sampled_guest.sh \
+	tests/integration/samples_due.sh \
 	tests/integration/truth_profile.sh \
 	tests/integration/truth_heap.sh \
 	tests/integration/heap_hostile.sh \

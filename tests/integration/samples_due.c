@@ -1,0 +1,71 @@
+/*
+ * samples_due.c - uses CPU time in ways that samples may miss, and says how much in all.
+ *
+ *   blocked  with SIGPROF blocked half of the time: for long, and many times shortly
+ *   open     never blocks it
+ *   threads  in threads of half a millisecond each
+ *
+ * Output: nanoseconds.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void *burn(void *us)
+{
+	uint64_t until = now_ns(CLOCK_THREAD_CPUTIME_ID) + (uintptr_t)us * UINT64_C(1000);
+	volatile unsigned int n = 0;
+
+	while (now_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+		for (unsigned int i = 0; i < 1000; i++)
+			n = n + i;
+	return NULL;
+}
+
+static void burn_half_blocked(uintptr_t us)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPROF);
+	burn((void *)us);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	burn((void *)us);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	pthread_t thread;
+
+	if (strcmp(what, "blocked") == 0) {
+		burn_half_blocked(300000);
+		for (int i = 0; i < 100; i++)
+			burn_half_blocked(1000);
+	} else if (strcmp(what, "open") == 0) {
+		burn((void *)800000);
+	} else if (strcmp(what, "threads") == 0) {
+		for (int i = 0; i < 500; i++) {
+			pthread_create(&thread, NULL, burn, (void *)500);
+			pthread_join(thread, NULL);
+		}
+	} else {
+		return 2;
+	}
+	printf("%llu\n", (unsigned long long)now_ns(CLOCK_PROCESS_CPUTIME_ID));
+	return 0;
+}
