@@ -7,8 +7,8 @@
  *   M1  a stack of epoch e is explained by the entries with first_epoch <= e <= last_epoch
  *   M2  the epoch goes up before an object may be unloaded; in a new epoch an entry is looked
  *       at again before it explains anything, and closed if its object has gone
- *   M3  after dlclose() all entries are looked at, then the epoch goes up again: what was there
- *       while it was closed is told from what comes to lie there
+ *   M3  after dlclose() the epoch goes up again, and entries whose objects have gone are closed
+ *       with the one before: what was there while it was closed is told from what comes to lie there
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -126,9 +126,17 @@ static const char *absolute(const char *path, char room[PATH_BYTES_MAX])
 	return trc_raw3(SYS_faccessat, AT_FDCWD, room, F_OK) ? path : room;
 }
 
-static void count_full(void)
+/* Counts what has found no room: once, however many stacks it is met in. */
+static void count_full(uint64_t start)
 {
-	atomic_fetch_add_explicit(&trc_rec.shared->modules_full, 1, memory_order_relaxed);
+	enum { PLACES = 256 };
+	static _Atomic uint64_t counted[PLACES];
+	uint64_t session = atomic_load_explicit(&trc_switch.on, memory_order_relaxed);
+	uint64_t module = session << 48 | (start & (UINT64_MAX >> 16));
+
+	if (atomic_exchange_explicit(&counted[start / PAGE_BYTES % PLACES], module,
+				     memory_order_relaxed) != module)
+		atomic_fetch_add_explicit(&trc_rec.shared->modules_full, 1, memory_order_relaxed);
 }
 
 /* Where the slot's last module had its path, if there is room. */
@@ -148,7 +156,7 @@ static __attribute__((noinline)) void path_put(struct trc_module_slot *slot, con
 		slot->path_room = room_bytes;
 		if (slot->path_off + room_bytes > shared->heap_bytes) {
 			slot->path_off = slot->path_room = 0;
-			count_full();
+			count_full(slot->start);
 			return;
 		}
 	}
@@ -171,7 +179,8 @@ static uint32_t slots_used(void)
 /* Takes the slot if nothing cites its module any more (X2). */
 static bool take_again(struct trc_module_slot *slot, uint64_t now)
 {
-	uint32_t state = atomic_load_explicit(&slot->state, memory_order_relaxed);
+	/* acquire: what is read below is that module's, or a later one's, whose state is another. */
+	uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
 
 	/* acquire: pairs with close_slot(): closed_in is of this closing, or a later one. */
 	if (TRC_MODULE_STATE(state) != TRC_MODULE_READY ||
@@ -212,7 +221,7 @@ static void module_add(const struct trc_module_entry *m, uint32_t epoch)
 	struct trc_module_slot *slot = slot_take();
 
 	if (!slot) {
-		count_full();
+		count_full(m->start);
 		return;
 	}
 	/* release fence: state says that it is being changed before it is (X1). */
@@ -281,6 +290,8 @@ static bool covers(struct trc_module_slot *slot, uint64_t address, uint32_t epoc
 	    !trc_module_copy(slot, &copy) || address < copy.start || address >= copy.limit ||
 	    copy.last_epoch < epoch)
 		return false;
+	if (copy.last_epoch != UINT32_MAX) /* the caller is behind: M1 */
+		return copy.first_epoch <= epoch;
 	if (copy.checked_epoch >= epoch)
 		return true;
 	if (find_object && !is_there(&copy, address)) {
@@ -301,7 +312,16 @@ static bool is_known(uint64_t address, uint32_t epoch)
 	return false;
 }
 
-/* Closes all whose objects have gone by now: M3. */
+/* Nothing lies where it was.  The objects themselves are not looked at: another thread may be
+ * closing them.  Where another one has come to lie M2 tells. */
+static bool is_gone(const struct trc_module_slot *copy)
+{
+	struct found_object found;
+
+	return find_object((void *)(uintptr_t)copy->start, &found) != 0;
+}
+
+/* Closes all that have gone by now, as seen in epochs up to this one: M3. */
 static void close_gone(uint32_t epoch)
 {
 	uint32_t n = find_object ? slots_used() : 0;
@@ -310,9 +330,14 @@ static void close_gone(uint32_t epoch)
 		struct trc_module_slot copy;
 
 		if (trc_module_copy(&module_slots()[i], &copy) && copy.last_epoch == UINT32_MAX &&
-		    !is_there(&copy, copy.start))
+		    is_gone(&copy))
 			close_slot(&module_slots()[i], epoch);
 	}
+}
+
+static bool is_current(uint32_t epoch)
+{
+	return epoch == atomic_load_explicit(&trc_rec.shared->module_epoch, memory_order_relaxed);
 }
 
 void trc_modules_note(const uint64_t *frame, uint32_t n, uint32_t epoch)
@@ -322,7 +347,8 @@ void trc_modules_note(const uint64_t *frame, uint32_t n, uint32_t epoch)
 		uint64_t address = frame[i] - 1;
 		struct trc_module_entry m;
 
-		if (!is_known(address, epoch) && look_up(address, &m))
+		/* What lies there now may be another than in an epoch that is over. */
+		if (!is_known(address, epoch) && look_up(address, &m) && is_current(epoch))
 			module_add(&m, epoch);
 	}
 }
@@ -433,7 +459,8 @@ void trc_modules_recorded(trc_module_fn *fn, void *context)
 
 /* ---- epochs ------------------------------------------------------------------------------ */
 
-static void next_epoch(void)
+/* Its number. */
+static uint32_t next_epoch(void)
 {
 	struct trc_shared *shared = trc_rec.shared;
 	uint64_t now = trc_now();
@@ -446,6 +473,7 @@ static void next_epoch(void)
 	atomic_store_explicit(&slot->ticks, now, memory_order_relaxed);
 	/* release: its time is there. */
 	atomic_store_explicit(&slot->epoch, epoch, memory_order_release);
+	return epoch;
 }
 
 void trc_modules_changing(void)
@@ -456,10 +484,7 @@ void trc_modules_changing(void)
 
 void trc_modules_changed(void)
 {
-	if (trc_recording()) {
-		close_gone(atomic_load_explicit(&trc_rec.shared->module_epoch,
-						memory_order_relaxed));
-		next_epoch();
-	}
+	if (trc_recording())
+		close_gone(next_epoch() - 1);
 	trc_unwind_modules_changed();
 }
