@@ -5,23 +5,26 @@
 need_unsanitized
 program=$top_builddir/tests/integration/samples_due
 
-# sampled WHAT OPTION...: into $used_ns, $came and $lost, in periods; false if it cannot be
+# sampled WHAT OPTION...: into $used_ns, $came and $lost, in periods
 sampled()
 {
 	local what=$1
 	shift
 	rm -f t.trc
-	measure "$trace_record" -q -o t.trc "$@" "$program" "$what" >used.txt 2>err.txt || return 1
+	measure "$trace_record" -q -o t.trc "$@" "$program" "$what" >used.txt 2>err.txt ||
+		fail "$what, $*: status $?: $(cat err.txt)"
 	used_ns=$(cat used.txt)
 	read -r came lost < <(sql t.trc "SELECT (SELECT count(*) FROM samples),
 		(SELECT coalesce(sum(lost_samples), 0) FROM samples_lost)")
 }
 
-# adds_up WHAT PERIOD_NS: within 7 per cent
+# adds_up WHAT PERIOD_NS: within 7 per cent.  What a signal and its handler take themselves, at most
+# 15 us on any machine seen, is the program's CPU time, and not counted.
 adds_up()
 {
-	local due=$((used_ns / $2)) all=$((came + lost))
-	[ $all -ge $((due * 93 / 100)) ] && [ $all -le $((due * 107 / 100 + 2)) ] ||
+	local due=$((used_ns / $2)) all=$((came + lost)) taking_ns=0
+	[ "$2" -ge 1000000 ] || taking_ns=$((came * 15000))
+	[ $all -ge $(((used_ns - taking_ns) / $2 * 93 / 100)) ] && [ $all -le $((due * 107 / 100 + 2)) ] ||
 		differs "$1: $came samples and $lost lost instead of $due" || return 1
 	passed "$1: $came samples and $lost lost; $due were due"
 }
@@ -35,14 +38,14 @@ by_signals()
 {
 	local options=(-e cpu-clock -F "$1" --sample-by signal) period=$((1000000000 / $1)) runs=0
 	while another_run; do
-		sampled blocked "${options[@]}" || return 1
+		sampled blocked "${options[@]}"
 		adds_up "blocked half of the time, $1 Hz" $period || continue
 		[ "$(lost_by busy)" -gt $((used_ns / period / 3)) ] ||
 			differs "blocked half of the time, $1 Hz: only $(lost_by busy) lost by it"
 	done
 	runs=0
 	while another_run; do
-		sampled open "${options[@]}" || return 1
+		sampled open "${options[@]}"
 		adds_up "never blocked, $1 Hz" $period || continue
 		[ "$(lost_by busy)" -le $((used_ns / period / 50)) ] ||
 			differs "never blocked, $1 Hz: $(lost_by busy) lost by it"
@@ -53,22 +56,30 @@ by_the_kernel()
 {
 	local options=(-e cpu-clock -F 1000 --sample-by kernel) runs=0
 	while another_run; do
-		sampled threads "${options[@]}" || return 1
+		sampled threads "${options[@]}"
 		adds_up 'short threads, by the kernel' 1000000 || continue
 		[ "$(lost_by short)" -gt 0 ] || differs 'short threads, by the kernel: none told as short'
 	done
 	runs=0
 	while another_run; do
-		sampled open "${options[@]}" || return 1
+		sampled open "${options[@]}"
 		adds_up 'one thread, by the kernel' 1000000 || continue
 		[ "$(lost_by short)" = 0 ] || differs "one thread: $(lost_by short) told as short"
 	done
 }
 
-if by_signals 1000; then
+# can BY: whether samples are taken so here; says why if not
+can()
+{
+	"$trace_record" -q -o t.trc -e cpu-clock --sample-by "$1" true 2>err.txt ||
+		! echo "not by the $1 here: $(cat err.txt)"
+}
+
+if can signal; then
+	by_signals 1000
 	by_signals 10000
-else
-	echo "no signals of counters here: $(cat err.txt)"
 fi
-by_the_kernel || echo "no samples by the kernel here: $(cat err.txt)"
+if can kernel; then
+	by_the_kernel
+fi
 [ $checks -gt 0 ] || skip 'no counters here'
