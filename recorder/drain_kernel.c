@@ -127,6 +127,12 @@ static struct trc_drain_kernel_module *kernel_module_add(struct trc_drain *d)
 	return &d->kernel_module[d->n_kernel_modules++];
 }
 
+/* As the file has it: what is there in the epoch that is in force is still loaded. */
+static uint32_t last_epoch(const struct trc_drain *d, uint32_t epoch)
+{
+	return epoch == d->epoch ? UINT32_MAX : epoch + d->options.epoch_base;
+}
+
 static void write_module(struct trc_drain *d, const struct trc_perf_mapping *mapping,
 			 uint32_t epoch)
 {
@@ -137,7 +143,7 @@ static void write_module(struct trc_drain *d, const struct trc_perf_mapping *map
 		.file_offset = mapping->file_offset,
 		.load_bias = trc_perf_mapping_bias(mapping),
 		.first_epoch = epoch + d->options.epoch_base,
-		.last_epoch = epoch == d->epoch ? UINT32_MAX : epoch + d->options.epoch_base,
+		.last_epoch = last_epoch(d, epoch),
 		.path = mapping->path,
 		.build_id_bytes = mapping->build_id_bytes,
 	};
@@ -145,23 +151,43 @@ static void write_module(struct trc_drain *d, const struct trc_perf_mapping *map
 	memcpy(entry.build_id, mapping->build_id, sizeof(mapping->build_id));
 	*m = (struct trc_drain_kernel_module){
 		.start = mapping->start,
+		.limit = mapping->limit,
 		.mapped_ns = mapping->raw_ns,
+		.first_epoch = epoch,
 		.epoch = epoch,
 		.ended = epoch != d->epoch,
 		.id = trc_writer_module(d->w, &entry),
 	};
 }
 
+/* It is still there, in a later epoch: so it was in those between, and the file is told the new
+ * end unless it knows none. */
+static void move_end(struct trc_drain *d, struct trc_drain_kernel_module *m, uint32_t epoch)
+{
+	m->epoch = epoch;
+	if (!m->ended)
+		return;
+	m->ended = epoch != d->epoch;
+	trc_writer_module_end(d->w, m->id, last_epoch(d, epoch));
+}
+
 static void note_module(struct trc_drain *d, const struct trc_perf_mapping *mapping, uint32_t epoch)
 {
+	bool beneath = false; /* a later mapping has taken some of its place since */
+
 	if (!*mapping->path)
 		return;
 	for (uint32_t i = d->n_kernel_modules; i-- > 0;) {
-		const struct trc_drain_kernel_module *m = &d->kernel_module[i];
+		struct trc_drain_kernel_module *m = &d->kernel_module[i];
 
-		if (m->epoch == epoch && m->start == mapping->start &&
-		    m->mapped_ns == mapping->raw_ns)
+		if (m->start != mapping->start || m->mapped_ns != mapping->raw_ns) {
+			beneath |= m->mapped_ns > mapping->raw_ns && m->start < mapping->limit &&
+				   m->limit > mapping->start;
+		} else if (epoch >= m->first_epoch && (epoch <= m->epoch || !beneath)) {
+			if (epoch > m->epoch)
+				move_end(d, m, epoch);
 			return;
+		}
 	}
 	write_module(d, mapping, epoch);
 }

@@ -170,12 +170,12 @@ struct trc_drain {
 	const struct trc_sample_event_entry *kernel_event; /* [n_kernel_events] */
 	uint32_t n_kernel_events;
 	bool kernel_events_told;
-	/* Modules that no stack of the process's own has led to; each explains one epoch.  Some of the
-	 * latest. */
+	/* Modules that no stack of the process's own has led to; each explains the epochs from the
+	 * first to the last in which it was met.  Some of the latest. */
 	struct trc_drain_kernel_module {
-		uint64_t start, mapped_ns;
-		uint32_t id, epoch;
-		bool ended;
+		uint64_t start, limit, mapped_ns;
+		uint32_t id, first_epoch, epoch;
+		bool ended; /* for the file */
 	} kernel_module[TRC_DRAIN_KERNEL_MODULES];
 	uint32_t n_kernel_modules;
 	uint32_t stack_looked_at[TRC_DRAIN_STACKS_LOOKED_AT]; /* some of them */
@@ -315,7 +315,8 @@ static inline struct trc_slot *trc_slot_of(const struct trc_drain *d, uint32_t i
 
 /* Takes note of the module epoch that is in force. */
 void trc_drain_look_at_epoch(struct trc_drain *d);
-/* Modules that were written for the kernel's samples explain nothing beyond their epoch. */
+/* Modules that were written for the kernel's samples explain nothing beyond the last epoch in which
+ * one met them. */
 void trc_drain_kernel_modules_end(struct trc_drain *d);
 /* What the kernel samples, as the trace's table tells of it.  How many. */
 uint32_t trc_drain_kernel_entries(const struct trc_drain *d,
