@@ -51,6 +51,7 @@ struct trc_perf_record {
 	bool preempted; /* out, but it could have gone on */
 
 	uint64_t lost;		    /* LOST, SAMPLES_LOST */
+	bool mixed;		    /* LOST: samples may be among them */
 	enum trc_sample_loss cause; /* SAMPLES_LOST */
 
 	uint32_t event;		/* SAMPLE, SAMPLES_LOST: which of those that were asked for */

@@ -159,6 +159,7 @@ static bool read_lost(const struct trc_perf *p, const char *bytes, struct trc_pe
 	r->event = TRC_PERF_ANY_EVENT;
 	r->cause = TRC_SAMPLE_LOSS_NO_ROOM;
 	r->lost = lost.lost;
+	r->mixed = p->switches && p->n_events;
 	r->pid = r->tid = 0;
 	return lost.lost != 0;
 }

@@ -105,6 +105,13 @@ static uint64_t own_pid_namespace(void)
 	return stat("/proc/self/ns/pid", &st) ? NS_UNKNOWN : (uint64_t)st.st_ino;
 }
 
+bool trc_ring_is_elsewhere(const struct trc_shared *h)
+{
+	uint64_t here = own_pid_namespace();
+
+	return h->pid_namespace != NS_UNKNOWN && here != NS_UNKNOWN && h->pid_namespace != here;
+}
+
 /* State and start time (fields 3 and 22) of /proc/PID/stat; false: there is no such process. */
 static bool process_stat(uint32_t pid, char *state, uint64_t *start)
 {
@@ -151,14 +158,12 @@ static bool process_maps(uint32_t pid, ino_t inode)
 
 static enum trc_ring_owner find_owner(const struct trc_shared *h, ino_t inode)
 {
-	uint64_t here = own_pid_namespace(), start;
-	bool other =
-		h->pid_namespace != NS_UNKNOWN && here != NS_UNKNOWN && h->pid_namespace != here;
+	uint64_t start;
 	char state;
 
 	if (!is_this_boot(h))
 		return TRC_OWNER_DEAD;
-	if (other)
+	if (trc_ring_is_elsewhere(h))
 		return TRC_OWNER_UNKNOWN;
 	if (!process_stat(h->pid, &state, &start) || state == 'Z' || state == 'X')
 		return TRC_OWNER_DEAD;

@@ -48,6 +48,9 @@ void trc_ring_file_close(struct trc_ring_file *f); /* accepts one that could not
 /* Reads `control`, `owner` and `closed` again.  0, or -EBADMSG: it has been cut short. */
 int trc_ring_file_look(struct trc_ring_file *f);
 
+/* Whether it is of another pid namespace, where its pid is not what it is here. */
+bool trc_ring_is_elsewhere(const struct trc_shared *h);
+
 /* Calls fn with the path of every file that is named like a ring, until it returns non-zero;
  * returns that. */
 int trc_ring_files_each(int (*fn)(void *context, const char *path), void *context);

@@ -7,6 +7,7 @@
  */
 #include <time.h>
 #include "clock.h"
+#include "ring_file.h"
 #include "trace_record_session.h"
 
 enum {
@@ -31,7 +32,7 @@ void trc_process_came(struct trc_process *p, const struct trc_perf_record *r)
 {
 	if (r->what == TRC_PERF_SAMPLE && r->event < TRC_CPU_EVENTS_MAX)
 		p->came[r->event]++;
-	if (r->what != TRC_PERF_SAMPLES_LOST)
+	if (r->what != TRC_PERF_SAMPLES_LOST && !r->mixed)
 		return;
 	for (uint32_t i = 0; i < TRC_CPU_EVENTS_MAX; i++)
 		if (r->event == i || r->event == TRC_PERF_ANY_EVENT)
@@ -41,8 +42,11 @@ void trc_process_came(struct trc_process *p, const struct trc_perf_record *r)
 static uint64_t missing(const struct trc_process *p, uint32_t i)
 {
 	const struct trc_cpu_event *e = &p->options->sampling.kernel[i];
-	uint64_t due = (p->used_ns - p->used_before_ns) / e->period;
+	uint64_t due;
 
+	if (p->used_ns <= p->used_before_ns) /* of another one of this pid */
+		return 0;
+	due = (p->used_ns - p->used_before_ns) / e->period;
 	if (!e->is_clock || e->exclude_user || e->exclude_kernel ||
 	    due <= p->came[i] + SLACK_SAMPLES || due - p->came[i] < due / SHARE_MIN)
 		return 0;
@@ -58,7 +62,9 @@ void trc_process_tell_due(struct trc_process *p)
 		.cause = TRC_SAMPLE_LOSS_SHORT,
 	};
 
-	for (uint32_t i = 0; p->drain && i < p->options->sampling.n_kernel; i++) {
+	if (!p->drain || trc_ring_is_elsewhere(p->shared)) /* the pid is another's here */
+		return;
+	for (uint32_t i = 0; i < p->options->sampling.n_kernel; i++) {
 		r.event = i;
 		r.lost = missing(p, i);
 		if (r.lost)

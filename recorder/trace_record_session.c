@@ -210,14 +210,21 @@ static struct trc_process *follow(struct trc_tool_session *s, int pid)
 	return p;
 }
 
+/* What tells no process may be any one's: none of them misses it without a reason. */
+static void kernel_came(struct trc_tool_session *s, const struct trc_perf_record *record)
+{
+	for (struct trc_process *p = s->first; p; p = p->next)
+		if (!p->closed && (!record->pid || (int)record->pid == p->pid))
+			trc_process_came(p, record);
+}
+
 static void kernel_seen(void *context, const struct trc_perf_record *record)
 {
 	struct trc_tool_session *s = context;
 	/* A loss may concern any of them: the command's trace tells. */
 	struct trc_process *p = process_find(s, record->pid ? (int)record->pid : s->command_pid);
 
-	if (p)
-		trc_process_came(p, record);
+	kernel_came(s, record);
 	if (!p || !p->drain)
 		return;
 	if (!record->proc)
