@@ -96,6 +96,20 @@ void trc_drain_kernel_modules_end(struct trc_drain *d)
 	}
 }
 
+void trc_drain_kernel_module_taken(struct trc_drain *d, uint32_t id)
+{
+	struct trc_drain_kernel_module *m = d->kernel_module;
+	uint32_t i = 0;
+
+	while (i < d->n_kernel_modules && m[i].id != id)
+		i++;
+	if (!id || i == d->n_kernel_modules)
+		return;
+	if (m[i].ended)
+		trc_writer_module_end(d->w, id, UINT32_MAX);
+	memmove(m + i, m + i + 1, (--d->n_kernel_modules - i) * sizeof(*m));
+}
+
 /* The process's own table explains this address (modules.c, M1). */
 static bool is_known(const struct trc_drain *d, uint64_t address, uint32_t epoch)
 {

@@ -318,6 +318,9 @@ void trc_drain_look_at_epoch(struct trc_drain *d);
 /* Modules that were written for the kernel's samples explain nothing beyond the last epoch in which
  * one met them. */
 void trc_drain_kernel_modules_end(struct trc_drain *d);
+/* The process's own table has this one as well, from the same epoch on: it is still loaded, and that
+ * table tells its end. */
+void trc_drain_kernel_module_taken(struct trc_drain *d, uint32_t id);
 /* What the kernel samples, as the trace's table tells of it.  How many. */
 uint32_t trc_drain_kernel_entries(const struct trc_drain *d,
 				  struct trc_sample_event_entry entry[TRC_CPU_EVENTS_MAX]);

@@ -542,6 +542,7 @@ static void module_write(struct trc_drain *d, uint32_t i, const struct trc_modul
 
 	memcpy(entry.build_id, slot->build_id, sizeof(entry.build_id));
 	d->module_id[i] = trc_writer_module(d->w, &entry);
+	trc_drain_kernel_module_taken(d, d->module_id[i]);
 	d->unflushed++;
 }
 

@@ -709,6 +709,54 @@ START_TEST(a_module_that_has_lost_some_of_its_place_is_not_stretched)
 }
 END_TEST
 
+/* A stack of the process's own leads to it later in the same epoch, which the drain learns when that
+ * is over, or before. */
+static void met_by_both(uint32_t seen_in)
+{
+	struct trc_module_slot *slot = trc_area(f.shared, f.shared->modules_off);
+	struct trc_perf_maps *maps = trc_perf_maps_make();
+	struct trc_perf_mapping mapping = {
+		.raw_ns = f.shared->start.monotonic_raw_ns + 1,
+		.start = library_at(0),
+		.limit = library_at(0) + 0x10000,
+		.path = "/usr/lib/plugin.so",
+		.pid = 333,
+		.build_id = {0xab},
+		.build_id_bytes = TRC_PERF_BUILD_ID_BYTES,
+	};
+
+	fake_slot(&f, 0, 5, 333, "main");
+	trc_perf_maps_add(maps, &mapping);
+	begin_epoch(2, 0);
+	trc_drain_pass(f.drain);
+	sample_library(maps, 0, 1000000);
+	begin_epoch(seen_in, 0);
+	fake_module(&f, 0, mapping.start, mapping.limit, mapping.path);
+	atomic_store(&slot->first_epoch, 2);
+	slot->load_bias = trc_perf_mapping_bias(&mapping);
+	for (uint32_t epoch = seen_in; epoch <= 9; epoch++) {
+		begin_epoch(epoch, 0);
+		trc_drain_pass(f.drain);
+	}
+	trc_perf_maps_free(maps);
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+	ck_assert_uint_eq(trc_reader_modules(file.r), 2);
+	ck_assert_uint_eq(trc_reader_module(file.r, 1)->first_epoch, 2);
+	ck_assert_uint_eq(trc_reader_module(file.r, 1)->last_epoch, UINT32_MAX);
+}
+
+START_TEST(a_module_that_the_process_meets_as_well_is_loaded_on)
+{
+	met_by_both(2);
+}
+END_TEST
+
+START_TEST(a_module_that_the_process_has_met_in_an_epoch_before_is_loaded_on)
+{
+	met_by_both(4);
+}
+END_TEST
+
 void drain_ids(TCase *t)
 {
 	tcase_add_test(t, stacks_of_the_table_and_inline_ones_are_the_same_in_the_file);
@@ -733,4 +781,6 @@ void drain_ids(TCase *t)
 	tcase_add_test(t, a_module_of_the_kernels_samples_has_one_entry_for_all_epochs);
 	tcase_add_test(t, a_module_in_the_place_of_another_has_its_own_name);
 	tcase_add_test(t, a_module_that_has_lost_some_of_its_place_is_not_stretched);
+	tcase_add_test(t, a_module_that_the_process_meets_as_well_is_loaded_on);
+	tcase_add_test(t, a_module_that_the_process_has_met_in_an_epoch_before_is_loaded_on);
 }
