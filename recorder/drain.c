@@ -64,6 +64,7 @@ static size_t place_arrays(struct trc_drain *d, unsigned char *base)
 	PLACE(slot, h->n_threads);
 	PLACE(module_id, h->n_modules);
 	PLACE(module_ended, h->n_modules);
+	PLACE(module_open, h->n_modules);
 	PLACE(module_state, h->n_modules);
 	PLACE(status, h->n_threads);
 	PLACE(thread_labels, h->n_threads);

@@ -126,6 +126,7 @@ struct trc_drain {
 	struct trc_drain_slot *slot;	 /* [n_threads] */
 	uint32_t *module_id;		 /* [n_modules]; 0 = not written yet */
 	bool *module_ended;		 /* [n_modules] */
+	uint32_t *module_open;		 /* [n_modules]; last epoch in which a look found it open */
 	uint32_t *module_state;		 /* [n_modules]; as of the last look (X1) */
 	uint32_t modules_full;		 /* likewise; told */
 	struct trc_status_entry *status; /* [n_threads] */

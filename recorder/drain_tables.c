@@ -546,11 +546,14 @@ static void module_write(struct trc_drain *d, uint32_t i, const struct trc_modul
 	d->unflushed++;
 }
 
-/* Another module has taken the entry. */
+/* Another module has taken the entry.  If the old one was not seen to end it is told as far as it
+ * was seen: others may have come to lie there since. */
 static void module_begin(struct trc_drain *d, uint32_t i, const struct trc_module_slot *slot,
 			 const char *path)
 {
-	module_end(d, i, slot->first_epoch ? slot->first_epoch - 1 : 0);
+	uint32_t last = slot->first_epoch ? slot->first_epoch - 1 : 0;
+
+	module_end(d, i, last < d->module_open[i] ? last : d->module_open[i]);
 	d->module_ended[i] = false;
 	module_write(d, i, slot, path);
 	d->module_state[i] = slot->state;
@@ -558,6 +561,8 @@ static void module_begin(struct trc_drain *d, uint32_t i, const struct trc_modul
 
 static void module_visit(struct trc_drain *d, uint32_t i, const struct trc_module_slot *slot)
 {
+	/* Before the copy is made: if that finds it open, it was in this epoch. */
+	uint32_t epoch = atomic_load_explicit(&d->shared->module_epoch, memory_order_relaxed);
 	struct trc_module_slot copy;
 	char path[PATH_BYTES_MAX];
 
@@ -571,6 +576,7 @@ static void module_visit(struct trc_drain *d, uint32_t i, const struct trc_modul
 			return;
 		module_begin(d, i, &copy, path);
 	}
+	d->module_open[i] = epoch > copy.first_epoch ? epoch : copy.first_epoch;
 	if (copy.last_epoch != UINT32_MAX && d->module_id[i])
 		module_end(d, i, copy.last_epoch);
 }

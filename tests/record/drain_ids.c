@@ -436,8 +436,9 @@ START_TEST(an_entry_that_is_taken_again_is_another_module)
 	trc_drain_pass(f.drain);
 	take_again(&slot[0], 6, "/usr/lib/two.so");
 	trc_drain_pass(f.drain);
+	atomic_store(&f.shared->module_epoch, 10);
 	trc_drain_pass(f.drain);
-	/* Its end has not been seen: it is there up to where the next begins. */
+	/* Its end has not been seen: it was there up to where the next begins. */
 	take_again(&slot[0], 9, "/usr/lib/three.so");
 	atomic_store(&f.shared->modules_full, 3);
 	fake_finish(&f, TRC_DRAIN_DEAD, &file);
@@ -451,6 +452,30 @@ START_TEST(an_entry_that_is_taken_again_is_another_module)
 	ck_assert_uint_eq(trc_reader_module(file.r, 3)->first_epoch, 9);
 	ck_assert_uint_eq(trc_reader_module(file.r, 3)->last_epoch, UINT32_MAX);
 	ck_assert_uint_eq(trc_reader_info(file.r)->table_full, 3);
+}
+END_TEST
+
+START_TEST(a_module_that_was_not_seen_to_end_is_told_as_far_as_it_was_seen)
+{
+	struct trc_module_slot *slot =
+		(struct trc_module_slot *)trc_area(f.shared, f.shared->modules_off);
+
+	fake_module(&f, 0, 0x30000, 0x40000, "/usr/lib/one.so");
+	atomic_store(&slot[0].first_epoch, 2);
+	atomic_store(&f.shared->module_epoch, 2);
+	trc_drain_pass(f.drain);
+	atomic_store(&f.shared->module_epoch, 4);
+	trc_drain_pass(f.drain);
+	/* Another one has its place in epoch 6. */
+	fake_module(&f, 1, 0x30000, 0x40000, "/usr/lib/two.so");
+	atomic_store(&slot[1].first_epoch, 6);
+	atomic_store(&f.shared->module_epoch, 20);
+	take_again(&slot[0], 20, "/usr/lib/three.so");
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+	ck_assert_uint_eq(trc_reader_modules(file.r), 4);
+	ck_assert_str_eq(trc_reader_module(file.r, 1)->path, "/usr/lib/one.so");
+	ck_assert_uint_eq(trc_reader_module(file.r, 1)->last_epoch, 4);
+	ck_assert_uint_eq(trc_reader_module(file.r, 2)->first_epoch, 20);
 }
 END_TEST
 
@@ -776,6 +801,7 @@ void drain_ids(TCase *t)
 	tcase_add_test(t, what_a_thread_waits_for_at_the_end_is_in_the_status);
 	tcase_add_test(t, modules_with_their_end);
 	tcase_add_test(t, an_entry_that_is_taken_again_is_another_module);
+	tcase_add_test(t, a_module_that_was_not_seen_to_end_is_told_as_far_as_it_was_seen);
 	tcase_add_test(t, fibers_of_a_second_image_are_others);
 	tcase_add_test(t, a_second_image_adds_to_what_the_first_used);
 	tcase_add_test(t, a_module_of_the_kernels_samples_has_one_entry_for_all_epochs);
