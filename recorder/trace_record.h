@@ -132,10 +132,10 @@ int trc_child_fork(struct trc_child *c, const struct trc_tool_options *options, 
 int trc_child_go(struct trc_child *c);
 /* Ends a child that has not been told to go. */
 void trc_child_cancel(struct trc_child *c);
-/* Takes note of ends and stops of children; calls fn for each other process that has ended.  True
- * if there are children still. */
-bool trc_child_reap(struct trc_child *c, void (*fn)(void *context, pid_t pid, int status),
-		    void *context);
+/* Takes note of ends and stops of children; calls fn for each other process that has ended, and
+ * `ends` for each one before it is waited for.  True if there are children still. */
+bool trc_child_reap(struct trc_child *c, void (*ends)(void *context, pid_t pid),
+		    void (*fn)(void *context, pid_t pid, int status), void *context);
 /* Ends this process the way the child ended. */
 _Noreturn void trc_child_exit_like(const struct trc_child *c);
 /* "exit 0", "killed by signal 9 (SIGKILL)" */

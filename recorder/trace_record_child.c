@@ -273,8 +273,18 @@ static void stop_with(const struct trc_child *c, int sig)
 	kill(c->pid, SIGCONT);
 }
 
-bool trc_child_reap(struct trc_child *c, void (*fn)(void *context, pid_t pid, int status),
-		    void *context)
+/* The one that has something to tell; 0 = none, -1 = there are none.  It is still to be waited for. */
+static pid_t next_child(void)
+{
+	siginfo_t info = {0};
+
+	if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT))
+		return -1;
+	return info.si_pid;
+}
+
+bool trc_child_reap(struct trc_child *c, void (*ends)(void *context, pid_t pid),
+		    void (*fn)(void *context, pid_t pid, int status), void *context)
 {
 	sigset_t all, mask;
 	bool more = true, some = false;
@@ -286,14 +296,18 @@ bool trc_child_reap(struct trc_child *c, void (*fn)(void *context, pid_t pid, in
 		/* No signal is passed on to a pid that was waited for. */
 		sigfillset(&all);
 		sigprocmask(SIG_SETMASK, &all, &mask);
-		pid = waitpid(-1, &status, WNOHANG | WUNTRACED);
+		pid = next_child();
 		more = pid > 0;
 		some = !pid;
-		if (more && pid == c->pid && WIFSTOPPED(status))
+		if (more)
+			ends(context, pid);
+		if (more && waitpid(pid, &status, WNOHANG | WUNTRACED) <= 0)
+			pid = 0; /* it goes on */
+		if (pid > 0 && pid == c->pid && WIFSTOPPED(status))
 			stopped = WSTOPSIG(status);
-		else if (more && pid == c->pid)
+		else if (pid > 0 && pid == c->pid)
 			forget(c, status);
-		else if (more && !WIFSTOPPED(status))
+		else if (pid > 0 && !WIFSTOPPED(status))
 			fn(context, pid, status);
 		sigprocmask(SIG_SETMASK, &mask, NULL);
 		if (stopped)

@@ -23,7 +23,7 @@ enum {
 	BUSY_NS = 30000000,	/* what fills up sooner tells (rest()) */
 	WATCHFUL_NS = 10000000, /* if the kernel's buffers do not */
 	IDLE_NS = 100000000,
-	CALM_NS = 1000000000, /* --flight: to look at what tells nobody of its change */
+	CALM_NS = 1000000000, /* to look at what tells nobody of its change */
 	HOLD_NS = 100000000,  /* kernel records older than this have been handed out */
 	GRACE_NS = 300000000, /* for a new process to make its ring */
 	BLIND_NS = 5000000,   /* without inotify, or without futex_waitv */
@@ -115,6 +115,7 @@ static struct trc_process *process_add(struct trc_tool_session *s, int pid)
 	p->command = pid == s->command_pid;
 	p->pidfd = -1;
 	p->sink.fd = -1;
+	p->found_ns = trc_clock_vdso();
 	if (s->options->flight && trc_flight_open(p)) {
 		free(p);
 		return NULL;
@@ -353,6 +354,8 @@ static void process_finish(struct trc_tool_session *s, struct trc_process *p)
 		trc_flight_finish(p, &s->flight);
 		return;
 	}
+	if (!p->ended)
+		trc_process_used(p);
 	trc_process_pass(p); /* all of its threads are known then */
 	kernel_pass(s, true);
 	tell_sampled(s, p);
@@ -365,6 +368,15 @@ static void process_finish(struct trc_tool_session *s, struct trc_process *p)
 }
 
 /* ---- the loop -------------------------------------------------------------------------- */
+
+/* A child that has not been waited for. */
+static void child_ends(void *context, pid_t pid)
+{
+	struct trc_process *p = process_find(context, (int)pid);
+
+	if (p)
+		trc_process_used(p);
+}
 
 /* A descendant that became our child, and has ended. */
 static void child_ended(void *context, pid_t pid, int status)
@@ -386,6 +398,31 @@ static bool has_ended(const struct trc_process *p)
 	if (p->pidfd < 0) /* before Linux 5.3 */
 		return kill(p->pid, 0) && errno == ESRCH;
 	return poll(&fd, 1, 0) > 0;
+}
+
+static void look_for_end(struct trc_process *p, const struct trc_child *child)
+{
+	bool ended = has_ended(p) || (p->command && child->ended);
+
+	if (ended && !p->ended && !p->command) /* its parent may not have waited for it yet */
+		trc_process_used(p);
+	p->ended = ended;
+}
+
+/* A look goes through all threads of a process.  Whose parent waits for it at once is not seen at
+ * its end: young ones are looked at more often. */
+static void look_at_used(struct trc_tool_session *s)
+{
+	uint64_t now_ns = trc_clock_vdso();
+
+	for (struct trc_process *p = s->first; p; p = p->next) {
+		uint64_t age_ns = now_ns - p->found_ns;
+
+		if (p->closed || now_ns < p->look_ns)
+			continue;
+		trc_process_used(p);
+		p->look_ns = now_ns + (age_ns / 8 < CALM_NS ? age_ns / 8 : CALM_NS);
+	}
 }
 
 static uint64_t drain_pass(struct trc_process *p)
@@ -425,12 +462,10 @@ static uint64_t pass(struct trc_tool_session *s, struct trc_child *child, bool *
 	uint64_t n_events = 0;
 	uint64_t asked = atomic_exchange_explicit(&trc_child_asked, 0, memory_order_relaxed);
 
+	look_at_used(s);
+	s->orphans = trc_child_reap(child, child_ends, child_ended, s) && child->ended;
 	for (struct trc_process *p = s->first; p; p = p->next)
-		if (!p->closed)
-			trc_process_used(p);
-	s->orphans = trc_child_reap(child, child_ended, s) && child->ended;
-	for (struct trc_process *p = s->first; p; p = p->next)
-		p->ended = has_ended(p) || (p->command && child->ended);
+		look_for_end(p, child);
 	if (trc_tool_dir_changed(&s->dir))
 		scan(s);
 	*any = false;
