@@ -72,8 +72,8 @@ static const struct trc_sql_column samples_lost_columns[] = {
 	 .doc = "of which event: an id in sample_events; NULL = of any"},
 	{"lost_samples", "INTEGER", TRC_FIELD_U64, F(samples_lost, lost_samples), .doc = "how many"},
 	{"cause", "TEXT", TRC_FIELD_CALL, 0, lost_cause,
-	 .doc = "busy: the thread was being sampled or recording, or blocked SIGPROF; not_ours: the program closed the "
-		"counter; no_room: the kernel's buffer was full; throttled: the kernel stopped the "
+	 .doc = "busy: the thread was being sampled or recording, or blocked SIGPROF, or a system call "
+		"went on; not_ours: the program closed the counter; no_room: the kernel's buffer was full; throttled: the kernel stopped the "
 		"counter; no_thread: the thread never "
 		"recorded anything, or ended before its sample came; short: of CPU time that came to "
 		"no sample of the kernel's, mostly in threads shorter than a period"},

@@ -97,13 +97,24 @@ static void stands(struct trc_source *source, const struct trc_cpu_event *e, uin
 	}
 }
 
-/* What a counter missed while it stood still.  For a clock without exceptions that is reckoned
- * from CPU time alone, and has in it what it missed as it was throttled. */
+/* Of a clock without exceptions.  It is reckoned from CPU time alone, and has in it what it missed as
+ * it was throttled; and where an expiration came late, which makes the next one come sooner: no
+ * more are lost than did not come. */
+static uint64_t stood_at_most(const struct trc_source *source, const struct trc_cpu_event *e,
+			      uint64_t used_ns)
+{
+	uint64_t n = source->stood_ns / e->period;
+	uint64_t missing = above(due(source, used_ns, e->period), source->taken);
+
+	return n < missing ? n : missing;
+}
+
+/* What a counter missed while it stood still. */
 static uint64_t stood(const struct trc_source *source, const struct trc_cpu_event *e,
-		      uint64_t enabled_ns, uint64_t throttled)
+		      uint64_t used_ns, uint64_t enabled_ns, uint64_t throttled)
 {
 	if (trc_source_counts_all(e))
-		return above(source->stood_ns / e->period, throttled);
+		return above(stood_at_most(source, e, used_ns), throttled);
 	if (e->is_clock)
 		return source->stood_ns / e->period;
 	if (!enabled_ns)
@@ -139,7 +150,7 @@ static void account_counter(struct trc_sampler *s, unsigned int i, uint64_t now_
 	if (ended)
 		stands(source, e, above(now_ns, source->resumed_ns), enabled_ns);
 	n = throttled(source, e, enabled_ns);
-	blocked = stood(source, e, enabled_ns, n);
+	blocked = stood(source, e, used_ns, enabled_ns, n);
 	n += blocked;
 	if (n <= source->told)
 		return;

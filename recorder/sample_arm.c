@@ -233,6 +233,8 @@ uint64_t trc_source_value(struct trc_source *source, const struct trc_cpu_event 
 	uint64_t value, used_ns = cpu_ns - source->resumed_ns;
 	struct reading is;
 
+	/* Who takes it down before it goes on is not to see the same again. */
+	source->resumed_ns = cpu_ns;
 	if (trc_source_counts_all(e)) {
 		trc_source_stood(source, used_ns, trc_source_next(source, e));
 		return e->period;

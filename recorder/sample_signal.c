@@ -134,8 +134,12 @@ static bool take_counter(struct trc_sampler *s, unsigned int i, uint64_t cpu_ns,
 {
 	enum { ACCOUNT_EVERY = 64 };
 
-	record(i, 1, trc_source_value(&s->source[i], &trc_sample.event[i], cpu_ns), context);
-	if (++s->source[i].taken % ACCOUNT_EVERY == 0)
+	uint64_t value = trc_source_value(&s->source[i], &trc_sample.event[i], cpu_ns);
+
+	/* First: another thread may take the sampler down meanwhile, and miss it. */
+	s->source[i].taken++;
+	record(i, 1, value, context);
+	if (s->source[i].taken % ACCOUNT_EVERY == 0)
 		trc_source_account(s, i, false);
 	return trc_source_resume(&s->source[i], trc_sample.event[i].period);
 }
@@ -146,8 +150,8 @@ static bool take_told(struct trc_sampler *s, unsigned int i, uint64_t cpu_ns, co
 {
 	if (trc_source_counts_all(&trc_sample.event[i]) || trc_source_is_ours(&s->source[i]))
 		return take_counter(s, i, cpu_ns, context);
+	s->source[i].taken++; /* as above */
 	record(i, 1, trc_sample.event[i].period, context);
-	s->source[i].taken++;
 	return false;
 }
 
@@ -199,8 +203,8 @@ bool trc_sample_signal(const siginfo_t *info, const void *context)
 	if (cause.sampler && s->source[cause.i].kind == TRC_SOURCE_TIMER) {
 		uint64_t n = 1 + cause.overrun;
 
+		s->source[cause.i].taken += n; /* as in take_counter() */
 		record(cause.i, n, n * trc_sample.event[cause.i].period, context);
-		s->source[cause.i].taken += n;
 	}
 	if (!take_counters(s, &cause, context)) {
 		trc_sampler_renew(s, tid);
