@@ -174,6 +174,16 @@ static void full_until_now(struct trc_perf *p, const struct trc_perf_buffer *b)
 			   (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec);
 }
 
+/* Its time alone: the rest is too long. */
+static void read_long(struct trc_perf *p, struct trc_perf_buffer *b, const char *data, uint64_t end)
+{
+	struct trc_perf_id id;
+
+	trc_perf_copy_out(data, MAPS_BYTES, end - sizeof(id), &id, sizeof(id));
+	trc_perf_maps_lost(p->maps, b->maps_last_ns, id.raw_ns);
+	b->maps_last_ns = id.raw_ns;
+}
+
 static void buffer_pass(struct trc_perf *p, struct trc_perf_buffer *b)
 {
 	const char *data = (const char *)b->maps_page + p->page_bytes;
@@ -192,7 +202,7 @@ static void buffer_pass(struct trc_perf *p, struct trc_perf_buffer *b)
 			trc_perf_copy_out(data, MAPS_BYTES, tail, p->record, header.size);
 			read_record(p->maps, b, p->record, header.size);
 		} else {
-			trc_perf_maps_lost(p->maps, b->maps_last_ns, UINT64_MAX);
+			read_long(p, b, data, tail + header.size);
 		}
 		tail += header.size;
 	}

@@ -11,6 +11,7 @@ enum {
 	FORKS_MAX = 4096,
 	PATIENCE = 1024,
 	PATHS_BYTES = 1 << 20,
+	PATH_BYTES_MAX = 4096,
 	KNOWN_MAX = 4096, /* a power of two */
 	GENERATIONS_MAX = 16,
 	PAGE_SHIFT = 12,
@@ -37,6 +38,7 @@ struct trc_perf_maps {
 	struct known known[KNOWN_MAX];
 	struct trc_perf_mapping mapping[MAPPINGS_MAX];
 	struct fork fork[FORKS_MAX];
+	uint32_t by_path[MAPPINGS_MAX]; /* while paths are moved */
 	char paths[PATHS_BYTES];
 };
 
@@ -90,18 +92,55 @@ static bool is_gone(const struct trc_perf_maps *m, uint32_t i)
 	return false;
 }
 
+/* As their paths lie; most do already. */
+static void sort_by_path(struct trc_perf_maps *m)
+{
+	for (uint32_t i = 0; i < m->n_mappings; i++) {
+		uint32_t k = i;
+
+		for (; k && m->mapping[m->by_path[k - 1]].path > m->mapping[i].path; k--)
+			m->by_path[k] = m->by_path[k - 1];
+		m->by_path[k] = i;
+	}
+}
+
+/* Leaves the paths of the mappings that there are. */
+static void compact_paths(struct trc_perf_maps *m)
+{
+	const char *before = NULL;
+	char *at = m->paths;
+
+	sort_by_path(m);
+	m->paths_used = 0;
+	for (uint32_t i = 0; i < m->n_mappings; i++) {
+		struct trc_perf_mapping *mapping = &m->mapping[m->by_path[i]];
+
+		if (mapping->path != before) {
+			size_t n_bytes = strlen(mapping->path) + 1;
+
+			before = mapping->path;
+			at = m->paths + m->paths_used;
+			memmove(at, before, n_bytes); /* down, if at all */
+			m->paths_used += n_bytes;
+		}
+		mapping->path = at;
+	}
+}
+
 /* P1 */
 static void make_room(struct trc_perf_maps *m)
 {
-	uint32_t n = 0;
+	uint32_t n_before = m->n_mappings, n = 0;
 
 	if (m->patience && m->patience--)
 		return;
-	for (uint32_t i = 0; i < m->n_mappings; i++)
-		if (i >= MAPPINGS_MAX / 2 || !is_gone(m, i))
+	for (uint32_t i = 0; i < n_before; i++)
+		if (i >= n_before / 2 || !is_gone(m, i))
 			m->mapping[n++] = m->mapping[i];
-	m->patience = n == MAPPINGS_MAX ? PATIENCE : 0;
 	m->n_mappings = n;
+	compact_paths(m);
+	if (n == n_before || m->paths_used > PATHS_BYTES - PATH_BYTES_MAX)
+		m->patience = PATIENCE;
 	memset(m->known, 0, sizeof(m->known));
 }
 
@@ -112,6 +151,10 @@ void trc_perf_maps_add(struct trc_perf_maps *m, const struct trc_perf_mapping *m
 	if (m->n_mappings == MAPPINGS_MAX)
 		make_room(m);
 	path = m->n_mappings < MAPPINGS_MAX ? path_keep(m, mapping->path) : NULL;
+	if (!path && m->n_mappings < MAPPINGS_MAX) {
+		make_room(m);
+		path = path_keep(m, mapping->path);
+	}
 	if (!path) {
 		trc_perf_maps_lost(m, mapping->raw_ns, mapping->raw_ns);
 		return;

@@ -119,6 +119,37 @@ START_TEST(what_has_long_been_replaced_makes_room)
 }
 END_TEST
 
+static void map_plugins(uint64_t n, int path_bytes)
+{
+	char path[4096];
+
+	for (uint64_t i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "/plugin/%0*llu", path_bytes, (unsigned long long)i);
+		map(1, 2 + 2 * i, 0x10000, 0x11000, path);
+		map(1, 3 + 2 * i, 0x20000, 0x21000, i % 3 ? "/again" : "/and/again");
+	}
+	ck_assert_str_eq(at(1, 0x10000, 2 * n + 1), path);
+	snprintf(path, sizeof(path), "/plugin/%0*llu", path_bytes, (unsigned long long)n - 50);
+	ck_assert_str_eq(at(1, 0x10000, 2 * (n - 50) + 3), path);
+	ck_assert_str_eq(at(1, 0x20000, 2 * n + 1), (n - 1) % 3 ? "/again" : "/and/again");
+	ck_assert_str_eq(at(1, 0x7000, 2 * n + 1), "/lib/stays");
+	ck_assert(!trc_perf_maps_may_be_code(maps, 1, 0x30000, 2 * n)); /* nothing is missing */
+}
+
+START_TEST(paths_of_what_has_been_replaced_make_room)
+{
+	map(1, 1, 0x7000, 0x8000, "/lib/stays");
+	map_plugins(20000, 60);
+}
+END_TEST
+
+START_TEST(long_paths_make_room_before_the_table_is_full)
+{
+	map(1, 1, 0x7000, 0x8000, "/lib/stays");
+	map_plugins(3000, 4000);
+}
+END_TEST
+
 static bool is_sure(uint64_t address, uint64_t raw_ns)
 {
 	return trc_perf_maps_is_sure(maps, trc_perf_maps_find(maps, 1, address, raw_ns), raw_ns);
@@ -181,6 +212,8 @@ int main(void)
 	tcase_add_test(t, what_is_no_code_is_known_while_all_is_known);
 	tcase_add_test(t, a_full_table_says_so_and_keeps_what_it_has);
 	tcase_add_test(t, what_has_long_been_replaced_makes_room);
+	tcase_add_test(t, paths_of_what_has_been_replaced_make_room);
+	tcase_add_test(t, long_paths_make_room_before_the_table_is_full);
 	tcase_add_test(t, what_may_have_been_replaced_is_not_sure);
 	tcase_add_test(t, the_file_says_where_its_code_wants_to_be);
 	suite_add_tcase(suite, t);
