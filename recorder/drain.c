@@ -66,6 +66,8 @@ static size_t place_arrays(struct trc_drain *d, unsigned char *base)
 	PLACE(module_ended, h->n_modules);
 	PLACE(module_open, h->n_modules);
 	PLACE(module_state, h->n_modules);
+	PLACE(kernel_module, TRC_DRAIN_KERNEL_MODULES);
+	PLACE(stack_looked_at, TRC_DRAIN_STACKS_LOOKED_AT);
 	PLACE(status, h->n_threads);
 	PLACE(thread_labels, h->n_threads);
 	PLACE(thread_fibers, h->n_threads);

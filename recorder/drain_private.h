@@ -177,9 +177,9 @@ struct trc_drain {
 		uint64_t start, limit, mapped_ns;
 		uint32_t id, first_epoch, epoch;
 		bool ended; /* for the file */
-	} kernel_module[TRC_DRAIN_KERNEL_MODULES];
+	} *kernel_module; /* [TRC_DRAIN_KERNEL_MODULES] */
 	uint32_t n_kernel_modules;
-	uint32_t stack_looked_at[TRC_DRAIN_STACKS_LOOKED_AT]; /* some of them */
+	uint32_t *stack_looked_at; /* [TRC_DRAIN_STACKS_LOOKED_AT]: some of them */
 
 	const struct trc_drain_observer *observer; /* NULL = none */
 	uint64_t row[TRC_ARGS_MAX]; /* what the writer does not take, for the observer */
