@@ -49,7 +49,10 @@ for way in "${ways[@]}"; do
 		# shellcheck disable=SC2086
 		sampled "$how, $way" 15 $way -- "$how"
 		value=$(sql t.trc 'SELECT sum(value) / 1000000 FROM samples')
-		[ "$value" -ge 150 ] || fail "$how, $way: samples for $value ms out of 500"
+		[ "$value" -ge 150 ] || fail "$how, $way: samples for $value ms out of 500, the last at $(
+			sql t.trc 'SELECT max(ts_ns) FROM samples') ns; lost: $(
+			sql t.trc "SELECT group_concat(thread || ' ' || cause || ' ' || lost_samples, ', ')
+				FROM samples_lost")"
 	done
 	# shellcheck disable=SC2086
 	sampled "setrlimit, $way" 20 $way -- setrlimit
