@@ -9,9 +9,16 @@ check_PROGRAMS += tests/viewer/trace-page
 tests_viewer_trace_page_SOURCES = tests/viewer/trace_page.c
 tests_viewer_trace_page_LDADD = libtrcviewer.la libtrcanalyze.la
 
+# Recorded by details.sh.
+check_PROGRAMS += tests/viewer/busy_program
+tests_viewer_busy_program_SOURCES = tests/viewer/busy_program.c
+tests_viewer_busy_program_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_viewer_busy_program_LDADD = libtrc.la -lpthread
+
 # Opens pages in chromium; skipped where node, npm, chromium or npm's registry are missing.
-TESTS += tests/viewer/browser.sh
-EXTRA_DIST += tests/viewer/browser.sh tests/viewer/browser.mjs tests/viewer/browser_lib.mjs \
+TESTS += tests/viewer/browser.sh tests/viewer/details.sh
+EXTRA_DIST += tests/viewer/browser_setup.sh tests/viewer/browser.sh tests/viewer/browser.mjs \
+	tests/viewer/browser_lib.mjs tests/viewer/details.sh tests/viewer/details.mjs \
 	tests/viewer/package.json tests/viewer/fibers.txt tests/viewer/traced.txt tests/viewer/traced_program.c
 
 if HAVE_CHECK

@@ -110,9 +110,9 @@ function regionStretches(i) {
 	return found;
 }
 
-// The pieces of all regions as rows for lanesOf(), by time; `row` is the region's.
+// The pieces of all regions as rows for lanesOf(), by time; `region` is the index of each piece's.
 function regionPieces() {
-	const g = trace.region, cut = {row: [], start: [], length: [], thread: []};
+	const g = trace.region, cut = {region: [], start: [], length: [], thread: []};
 	let steps = 0, full = false;
 
 	for (let i = 0; i < g.n && !trace.regionsUncut; i++) {
@@ -122,10 +122,10 @@ function regionPieces() {
 			steps++;
 			if (until < from || (until === from && g.length[i]) || !thread)
 				return;
-			full = cut.row.length >= PIECES_MAX;
+			full = cut.region.length >= PIECES_MAX;
 			if (full)
 				return;
-			cut.row.push(i);
+			cut.region.push(i);
 			cut.start.push(from);
 			cut.length.push(until - from);
 			cut.thread.push(thread);
@@ -133,12 +133,12 @@ function regionPieces() {
 		if (full || steps >= STEPS_MAX)
 			trace.regionsUncut = g.n - i - (full ? 0 : 1);
 	}
-	const order = Uint32Array.from(cut.row.keys()).sort((a, b) => cut.start[a] - cut.start[b]);
-	const pieces = {n: order.length, row: Uint32Array.from(order, (k) => cut.row[k])};
+	const order = Uint32Array.from(cut.region.keys()).sort((a, b) => cut.start[a] - cut.start[b]);
+	const pieces = {n: order.length, region: Uint32Array.from(order, (k) => cut.region[k])};
 	for (const key of ["start", "length", "thread"])
 		pieces[key] = Float64Array.from(order, (k) => cut[key][k]);
 	for (const key of ["depth", "type"])
-		pieces[key] = Uint32Array.from(pieces.row, (i) => g[key][i]);
+		pieces[key] = Uint32Array.from(pieces.region, (i) => g[key][i]);
 	return pieces;
 }
 

@@ -84,6 +84,21 @@ function pointOf(threadIdx, time) {
 	return top === null ? null : {x: box.left + xOf(time), y: box.top + top + STATE_HEIGHT / 2};
 }
 
+// What the details say, in parts, for tests.
+function detailsTold() {
+	const box = byId("details"), told = {facts: {}, stacks: {}};
+	const textOf = (selector) => box.querySelector(selector)?.textContent;
+
+	told.title = textOf("h2");
+	told.message = textOf(".message");
+	for (const name of box.querySelectorAll("dl:first-of-type > dt"))
+		told.facts[name.textContent] = name.nextSibling.textContent;
+	for (const list of box.querySelectorAll("ol.stack"))
+		told.stacks[list.previousSibling.textContent] =
+			[...list.querySelectorAll(".fn")].map((f) => f.textContent);
+	return told;
+}
+
 function apiMake() {
 	return Object.freeze({
 		get view() { return {t0: view.t0, t1: view.t1, scroll: screen.scrollY}; },
@@ -105,8 +120,10 @@ function apiMake() {
 		pick: (x, y) => {
 			const box = byId("canvases").getBoundingClientRect();
 			const hit = pick(x - box.left, y - box.top);
-			return hit && {kind: hit.kind, id: hit.id};
+			return hit && {kind: hit.kind, id: hit.id, thread: hit.track.thread ? hit.track.thread.idx : -1,
+				tip: tipText(hit)[0]};
 		},
+		told: detailsTold,
 		pointOf,
 		stateColour: (name) => stateCss(stateName.indexOf(name)),
 		redraw: drawAll,

@@ -171,9 +171,9 @@ function regionsLoad() {
 	}
 	const lanes = lanesOf(g, nLanes, (i) => !g.thread[i] || g.depth[i] >= REGION_LANES_MAX ? -1
 		: base[g.thread[i] - 1] + g.depth[i]);
-	if (g.row && nLanes)
+	if (g.region && nLanes)
 		for (const [at, piece] of lanes[0].order.entries())
-			lanes[0].order[at] = g.row[piece];
+			lanes[0].order[at] = g.region[piece];
 	trace.threads.forEach((thread, t) => {
 		thread.regions = lanes.slice(base[t], base[t] + depths[t]);
 	});

@@ -1,0 +1,298 @@
+// details.mjs - whether the page says of single rows what SQL says of the same trace.
+//
+//   node details.mjs TRACE-ANALYZE TRACE PAGE...
+//
+// Rows are drawn at random among those of SQL, looked for in the timeline at their time with the
+// pointer, and their details compared.  TRC_SEED repeats a run.
+
+import {execFileSync} from "node:child_process";
+import {check, openPage, results, same, withBrowser} from "./browser_lib.mjs";
+
+const [analyze, ...files] = process.argv.slice(2);
+const seed = Number(process.env.TRC_SEED || Date.now() % 1000000007);
+const ROWS = 200; // of each trace
+
+let random = seed;
+function draw(n) {
+	random = (Math.imul(random, 1664525) + 1013904223) >>> 0;
+	return Math.floor(random / 4294967296 * n);
+}
+
+function one(rows) {
+	return rows[draw(rows.length)];
+}
+
+function sql(trace, query) {
+	return JSON.parse(execFileSync(analyze, ["--output", "json", "--sql", query, trace],
+		{maxBuffer: 1 << 30, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"]}));
+}
+
+function byId(rows) {
+	return new Map(rows.map((row) => [row.id, row]));
+}
+
+// What there is of a trace, as SQL tells it.
+function tellBySql(trace) {
+	const t = {};
+
+	for (const name of ["parks", "unlocks", "threads", "on_cpu", "regions", "tasks", "logs", "counters"])
+		t[name] = sql(trace, `SELECT * FROM ${name}`);
+	t.thread = byId(t.threads);
+	t.unlock = byId(t.unlocks);
+	t.stack = new Map();
+	for (const f of sql(trace, "SELECT stack, function FROM stack_frames LEFT JOIN frames ON " +
+		"frames.id = frame ORDER BY stack, depth"))
+		t.stack.set(f.stack, [...(t.stack.get(f.stack) || []), f.function]);
+	return t;
+}
+
+// ---- how the page writes things ----
+
+function exact(ns) {
+	const rest = String(ns % 1e9).padStart(9, "0");
+
+	return `${Math.floor(ns / 1e9)}.${rest.slice(0, 3)} ${rest.slice(3, 6)} ${rest.slice(6)} s`;
+}
+
+function nanoseconds(ns) {
+	return `(${ns.toLocaleString("en-US")} ns)`;
+}
+
+function threadName(t, id) {
+	const thread = t.thread.get(id);
+
+	return thread.name || `thread ${thread.tid}`;
+}
+
+// ---- what the page says, from within it ----
+
+// What the pointer meets in a column of pixels, or on a thread's lane of states, at a time that takes
+// the middle of the view; with the details of each.
+function meet(page, wanted) {
+	return page.evaluate(({from, until, at, serial, kind}) => {
+		const box = document.getElementById("canvases").getBoundingClientRect();
+		const scroll = document.getElementById("scroll");
+		const thread = window.trc.threads().find((t) => t.serial === serial);
+		const met = new Map();
+		const look = () => {
+			scroll.scrollTop = 0;
+			window.trc.setView(from, until);
+			window.trc.redraw();
+		};
+		look();
+		const {t0, t1} = window.trc.view, x = box.left + (at - t0) / (t1 - t0) * box.width;
+		const point = thread && window.trc.pointOf(thread.idx, at);
+		const ys = kind === "state" ? [point.y] : [];
+		for (let y = 1; kind !== "state" && y < scroll.scrollHeight; y += 3)
+			ys.push(box.top + y);
+		for (const y of ys) {
+			const hit = window.trc.pick(x, y);
+			if (hit && (kind === "state" || (hit.kind === kind && (!thread || hit.thread === thread.idx))))
+				met.set(`${hit.kind}:${hit.id}`, hit);
+		}
+		return [...met.values()].map((hit) => {
+			window.trc.select(hit.kind, hit.id);
+			return {...hit, ...window.trc.told()};
+		});
+	}, wanted);
+}
+
+// What is selected by its number says of itself.
+function tell(page, kind, id) {
+	return page.evaluate(([k, i]) => {
+		window.trc.select(k, i);
+		return window.trc.told();
+	}, [kind, id]);
+}
+
+// ---- comparisons: each draws a row ----
+
+function starts(told, key, wanted, what) {
+	const seen = told.facts[key] || "";
+
+	check(seen.startsWith(wanted), `${what}: ${key}: wanted ${wanted}`, seen || told);
+}
+
+function stackIs(t, told, heading, stack, what) {
+	const wanted = (t.stack.get(stack) || []).map((f) => f || "");
+	const seen = told.stacks[heading] || [];
+
+	same(seen.map((f, i) => wanted[i] ? f : ""), wanted, `${what}: ${heading}`);
+}
+
+// Of a row that ends, its time; `told` is the page's.
+function spanIs(told, row, what) {
+	starts(told, "Began", exact(row.start_ns), what);
+	if (row.end_ns === null)
+		return starts(told, "Ended", "not before", what);
+	starts(told, "Ended", exact(row.end_ns), what);
+	check((told.facts.Duration || "").endsWith(nanoseconds(row.end_ns - row.start_ns)),
+		`${what}: its length, ${nanoseconds(row.end_ns - row.start_ns)}`, told.facts.Duration);
+}
+
+function parkIs(t, told, park) {
+	const what = `wait ${park.id}`, wake = park.wake_ns;
+
+	same(told.facts.SQL, `SELECT * FROM parks WHERE id=${park.id}`, "the wait");
+	if (told.facts.SQL !== `SELECT * FROM parks WHERE id=${park.id}`)
+		return;
+	check(told.title.startsWith(`${park.reason}: waited`), `${what}: its reason, ${park.reason}`, told.title);
+	starts(told, "Thread", threadName(t, park.thread), what);
+	spanIs(told, park, what);
+	same(told.facts["Held by"], park.holder_thread ? threadName(t, park.holder_thread) : undefined,
+		`${what}: who held it`);
+	same(told.facts["Woken by"], park.waker_thread ? threadName(t, park.waker_thread) +
+		(wake === null ? "" : ` at ${exact(wake)}`) : undefined, `${what}: who woke it`);
+	same(/made/.test(told.facts["Caused by"] || ""), park.unlock !== null, `${what}: what caused it`);
+	if (park.unlock !== null && t.unlock.get(park.unlock).caused_waits > 1)
+		check(told.facts["Caused by"].includes(`${t.unlock.get(park.unlock).caused_waits} threads`),
+			`${what}: how many that made wait`, told.facts["Caused by"]);
+	if (park.reason === "mutex")
+		check(told.facts.Object.includes(`0x${park.object.toString(16)}`), `${what}: the lock`, told.facts);
+	stackIs(t, told, "Waits at", park.stack, what);
+	stackIs(t, told, "Woken from", park.waker_stack, what);
+}
+
+// What a thread was doing at a time.
+async function stateIs(page, t, thread, at) {
+	const end = (row) => row.end_ns === null ? Infinity : row.end_ns;
+	const covers = (row) => row.thread === thread.id && row.start_ns <= at && at < end(row);
+	const parks = t.parks.filter(covers), cpu = t.on_cpu.filter(covers);
+	const [told, ...more] = await meet(page, {from: at - 100, until: at + 100, at, serial: thread.id, kind: "state"});
+	const what = `thread ${thread.id} at ${at} ns`;
+
+	same(more.length, 0, `${what} does one thing`);
+	if (at < (thread.start_ns || 0) || at >= end(thread))
+		return check(!told, `${what} is not there`, told);
+	if (!told)
+		return check(false, `${what} does something`);
+	if (parks.length)
+		return parkIs(t, told, parks.reduce((a, b) => b.start_ns >= a.start_ns ? b : a));
+	const state = told.title.split(" ")[0];
+	starts(told, "Thread", threadName(t, thread.id), what);
+	if (cpu.length) {
+		same(state, "running", `${what}: what SQL has in on_cpu`);
+		same(told.facts["On proc"], String(cpu[0].proc), `${what}: on which proc`);
+	} else {
+		const known = t.on_cpu.some((row) => row.thread === thread.id);
+		check((known ? ["off", "runnable"] : ["active"]).includes(state), `${what}: on no proc`, told.title);
+	}
+}
+
+async function parkShown(page, t) {
+	const park = one(t.parks);
+
+	await stateIs(page, t, t.thread.get(park.thread), park.start_ns + draw((park.end_ns || park.start_ns + 1) - park.start_ns));
+}
+
+async function anyTime(page, t, span) {
+	await stateIs(page, t, one(t.threads), draw(span));
+}
+
+function covering(rows, at) {
+	return rows.filter((r) => (r.start_ns || 0) <= at && at < (r.end_ns === null ? Infinity : r.end_ns));
+}
+
+// The regions of a thread at a time, from the outermost in.
+async function regionShown(page, t) {
+	const region = one(t.regions), at = region.start_ns + draw(region.end_ns - region.start_ns);
+	const wanted = covering(t.regions.filter((r) => r.thread === region.thread), at)
+		.sort((a, b) => a.depth - b.depth);
+	const met = await meet(page, {from: at - 100, until: at + 100, at, serial: region.thread, kind: "region"});
+
+	same(met.map((m) => m.title.split(": ")[0]), wanted.map((r) => `region ${r.type}`),
+		`regions of thread ${region.thread} at ${at}`);
+	for (const [i, row] of wanted.entries()) {
+		const what = `region ${row.id}, ${row.type}`;
+		if (!met[i])
+			continue;
+		same(met[i].facts.Depth, String(row.depth), `${what}: its depth`);
+		starts(met[i], "Thread", threadName(t, row.thread), what);
+		spanIs(met[i], row, what);
+		same((met[i].facts.Task || "").split(" ").pop(), row.task ? String(row.task) : "", `${what}: its task`);
+		check(met[i].tip.startsWith(`${row.type} `), `${what}: its tooltip`, met[i].tip);
+	}
+}
+
+async function taskShown(page, t) {
+	const task = one(t.tasks), at = task.start_ns + draw(task.end_ns - task.start_ns);
+	const wanted = covering(t.tasks, at).sort((a, b) => a.id - b.id);
+	const met = await meet(page, {from: at - 100, until: at + 100, at, kind: "task"});
+	const number = (m) => Number(/ (\d+): /.exec(m.title)[1]);
+
+	met.sort((a, b) => number(a) - number(b));
+	same(met.map((m) => m.title.split(": ")[0]), wanted.map((r) => `task ${r.type} ${r.id}`), `tasks at ${at}`);
+	for (const [i, row] of wanted.entries()) {
+		const what = `task ${row.id}`;
+		if (!met[i])
+			continue;
+		starts(met[i], "Began", `${exact(row.start_ns)} on ${threadName(t, row.start_thread)}`, what);
+		starts(met[i], "Ended", `${exact(row.end_ns)} on ${threadName(t, row.end_thread)}`, what);
+		check(met[i].facts.Duration.endsWith(nanoseconds(row.duration_ns)), `${what}: its length`, met[i].facts);
+	}
+}
+
+async function logShown(page, t) {
+	const log = one(t.logs), at = log.ts_ns;
+	const met = await meet(page, {from: at - 100, until: at + 100, at, serial: log.thread, kind: "log"});
+	const told = met.find((m) => m.message === log.message);
+
+	check(told, `log ${log.message} is where it was written`, met);
+	if (!told)
+		return;
+	same(told.title, `log ${log.category}`, `log ${log.message}: its category`);
+	starts(told, "Time", exact(at), `log ${log.message}`);
+	starts(told, "Thread", threadName(t, log.thread), `log ${log.message}`);
+	same((told.facts.Task || "").split(" ").pop(), log.task ? String(log.task) : "", `log ${log.message}: its task`);
+}
+
+async function unlockShown(page, t) {
+	const told = await tell(page, "unlock", 1 + draw(t.unlocks.length));
+	const row = t.unlock.get(Number(/id=(\d+)/.exec(told.facts.SQL)[1])), what = `unlock ${row.id}`;
+
+	starts(told, "Time", exact(row.ts_ns), what);
+	starts(told, "Thread", threadName(t, row.thread), what);
+	check(told.facts.Object.includes(`0x${row.object.toString(16)}`), `${what}: the lock`, told.facts);
+	same(told.facts["Threads that waited"], String(row.caused_waits), `${what}: how many waited`);
+	stackIs(t, told, "Released at", row.stack, what);
+}
+
+async function threadShown(page, t) {
+	const row = one(t.threads), what = `thread ${row.id}`;
+	const idx = await page.evaluate((serial) => window.trc.threads().findIndex((o) => o.serial === serial), row.id);
+	const told = await tell(page, "thread", idx + 1);
+
+	same(told.title, threadName(t, row.id), what);
+	same(told.facts["Thread id"], String(row.tid), `${what}: its id`);
+	starts(told, "Started", row.start_ns === null ? "before the trace" : exact(row.start_ns), what);
+	starts(told, "Ended", row.end_ns === null ? "not before" : exact(row.end_ns), what);
+	same(told.facts.Waits, row.parks.toLocaleString("en-US"), `${what}: its waits`);
+	same(told.facts["Created by"], row.creator ? threadName(t, row.creator) : undefined, `${what}: its creator`);
+	stackIs(t, told, "Created at", row.creator_stack, what);
+}
+
+// ---- a trace ----
+
+async function comparePage(context, trace, file) {
+	const page = await openPage(context, file), t = tellBySql(trace);
+	const span = await page.evaluate(() => window.trc.span);
+	const kinds = [[t.parks, parkShown], [t.threads, anyTime], [t.regions, regionShown], [t.tasks, taskShown],
+		[t.logs, logShown], [t.unlocks, unlockShown], [t.threads, threadShown]]
+		.filter(([rows]) => rows.length).map(([, show]) => show);
+	const counts = await page.evaluate(() => window.trc.counts);
+
+	same([counts.regions, counts.tasks, counts.logs], [t.regions.length, t.tasks.length, t.logs.length],
+		`${file}: regions, tasks, logs`);
+	for (let i = 0; i < ROWS; i++)
+		await kinds[i % kinds.length](page, t, span);
+	same(page.troubles, [], `${file}: no errors`);
+	await page.close();
+}
+
+console.log(`seed ${seed}`);
+await withBrowser("light", async (context) => {
+	for (let i = 0; i + 1 < files.length; i += 2)
+		await comparePage(context, files[i], files[i + 1]);
+});
+console.log(`${results.passed} passed, ${results.failed} failed; TRC_SEED=${seed} repeats it`);
+process.exit(results.failed ? 1 : 0);

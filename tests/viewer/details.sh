@@ -1,0 +1,42 @@
+#!/bin/sh
+# details.sh - records programs, and compares what the pages of their traces say of single rows
+# with what SQL says of the same traces (details.mjs).
+set -eu
+work=$top_builddir/tests/viewer/browser
+pages=$work/details
+record=$top_builddir/recorder/trace-record
+analyze=$top_builddir/analyzer/trace-analyze
+
+. "$top_srcdir/tests/viewer/browser_setup.sh"
+
+if ldd "$record" | grep -E 'lib[atu]b?san' >/dev/null; then
+	skip "a sanitizer's library cannot be preloaded into other programs"
+fi
+rm -rf "$pages"
+mkdir -p "$pages"
+ring_home=/dev/shm
+[ -w $ring_home ] || ring_home=/tmp
+TRC_RING_DIR=$(mktemp -d "$ring_home/trc-test-XXXXXX")
+export TRC_RING_DIR
+trap 'rm -rf "$TRC_RING_DIR"' EXIT
+
+# recorded NAME COMMAND...
+recorded()
+{
+	trace=$pages/$1.trc page=$pages/$1.html
+	shift
+	"$record" -o "$trace" -- "$@" >"$pages/out" 2>"$pages/err" || {
+		cat "$pages/err"
+		exit 1
+	}
+	"$analyze" --html "$page" "$trace"
+	all="$all $trace $page"
+}
+
+all=
+recorded busy "$top_builddir/tests/viewer/busy_program"
+if command -v pigz >/dev/null; then
+	recorded pigz pigz -p 4 -c "$top_builddir/viewer/assets.c"
+fi
+# Words: no file here has a blank in its name.
+TRC_BROWSER=$browser node "$work/details.mjs" "$analyze" $all
