@@ -86,7 +86,7 @@ function meet(page, wanted) {
 		for (let y = 1; kind !== "state" && y < scroll.scrollHeight; y += 3)
 			ys.push(box.top + y);
 		for (const y of ys) {
-			const hit = window.trc.pick(x, y);
+			const hit = window.trc.hover(x, y);
 			if (hit && (kind === "state" || (hit.kind === kind && (!thread || hit.thread === thread.idx))))
 				met.set(`${hit.kind}:${hit.id}`, hit);
 		}

@@ -84,6 +84,12 @@ function pointOf(threadIdx, time) {
 	return top === null ? null : {x: box.left + xOf(time), y: box.top + top + STATE_HEIGHT / 2};
 }
 
+function pickOnPage(x, y) {
+	const box = byId("canvases").getBoundingClientRect();
+
+	return pick(x - box.left, y - box.top);
+}
+
 // What the details say, in parts, for tests.
 function detailsTold() {
 	const box = byId("details"), told = {facts: {}, stacks: {}};
@@ -118,8 +124,11 @@ function apiMake() {
 		setView: (t0, t1) => viewSet(t0, t1),
 		select: (kind, id) => select(kind ? {kind, id} : null),
 		pick: (x, y) => {
-			const box = byId("canvases").getBoundingClientRect();
-			const hit = pick(x - box.left, y - box.top);
+			const hit = pickOnPage(x, y);
+			return hit && {kind: hit.kind, id: hit.id};
+		},
+		hover: (x, y) => {
+			const hit = pickOnPage(x, y);
 			return hit && {kind: hit.kind, id: hit.id, thread: hit.track.thread ? hit.track.thread.idx : -1,
 				tip: tipText(hit)[0]};
 		},
