@@ -14,6 +14,7 @@ static void fork_end(pid_t child)
 	if (child == 0) {
 		trc_altstack_forked();
 		trc_affinity_forked();
+		trc_signals_forked();
 		trc_fork_child();
 	} else {
 		trc_fork_parent(child);

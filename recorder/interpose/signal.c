@@ -23,8 +23,10 @@ static _Atomic uint64_t crash;	    /* of those: to be recorded as a fault */
 static _Atomic uint64_t one_shots;  /* last installed with SA_RESETHAND */
 static _Atomic uint64_t interrupts; /* what siginterrupt() said */
 static _Atomic uint64_t onstack;    /* H5: SA_ONSTACK was given, the kernel does not have it */
-static _Atomic bool watched;	    /* every handler has a wrapper, while active */
-static _Atomic bool active;	    /* between start and stop */
+/* Numbers of sessions, 0 = none: what was true of a parent is not true of its forked child, however
+ * that was made. */
+static _Atomic uint32_t active;	 /* between start and stop */
+static _Atomic uint32_t watched; /* every handler has a wrapper */
 
 static uint64_t load(const _Atomic uint64_t *word)
 {
@@ -32,10 +34,26 @@ static uint64_t load(const _Atomic uint64_t *word)
 	return atomic_load_explicit(word, memory_order_relaxed);
 }
 
+/* relaxed: see trc_recording(). */
+static uint32_t session(void)
+{
+	return atomic_load_explicit(&trc_switch.on, memory_order_relaxed);
+}
+
+static bool is_of_session(const _Atomic uint32_t *number)
+{
+	return trc_recording() && atomic_load_explicit(number, memory_order_relaxed) == session();
+}
+
+/* The one fact by which handlers get wrappers, and by which it is known that they have them. */
 static bool wraps(void)
 {
-	return atomic_load_explicit(&active, memory_order_relaxed) && trc_recording() &&
-	       !trc_self.quiet;
+	return is_of_session(&active) && !trc_self.quiet;
+}
+
+static void unwrapped_note(void)
+{
+	atomic_store_explicit(&watched, 0, memory_order_relaxed);
 }
 
 static bool is_seen(int number)
@@ -245,10 +263,10 @@ static bool as_kernel_sees(int number, struct sigaction *action)
 	if (action->sa_flags & SA_SIGINFO)
 		handler |= WANTS_INFO;
 	wrapper = wrapper_for(handler);
-	if (wrapper == WRAPPERS)
-		atomic_store_explicit(&watched, false, memory_order_relaxed);
-	if (wrapper == WRAPPERS)
+	if (wrapper == WRAPPERS) {
+		unwrapped_note();
 		return false; /* one handler too many: it runs, unseen */
+	}
 	action->sa_handler =
 		(sighandler_t)(uintptr_t)(trc_signal_wrappers + (size_t)wrapper * WRAPPER_BYTES);
 	action->sa_flags |= SA_SIGINFO;
@@ -302,6 +320,11 @@ static void note_installed(int number, const struct sigaction *program)
 		atomic_fetch_and_explicit(&one_shots, ~BIT(number), memory_order_relaxed);
 }
 
+static bool is_handler(const struct sigaction *action)
+{
+	return action && action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
+}
+
 /* sigaction() of a signal that is dealt with here. */
 static int swap(int number, const struct sigaction *action, struct sigaction *old)
 {
@@ -333,6 +356,8 @@ static int swap(int number, const struct sigaction *action, struct sigaction *ol
 		onstack_note(number, hidden);
 	if (wrapped)
 		note_installed(number, &program);
+	else if (is_seen(number) && is_handler(action) && trc_signal_recorded())
+		unwrapped_note(); /* a handler of the program's runs in the middle of our work */
 	return 0;
 }
 
@@ -470,13 +495,15 @@ void trc_signals_start(bool with_crash)
 	uint64_t crashes = with_crash && !runs_go() ? CRASHES : 0;
 	uint64_t signals = crashes | trc_trigger_signals();
 
+	if (trc_signal_own_number())
+		trc_signals_watch(trc_signal_own_number());
 	if (!signals)
 		return;
 	trc_signal_default = (void *)(uintptr_t)on_default;
 	atomic_store_explicit(&crash, crashes, memory_order_relaxed);
 	atomic_store_explicit(&reported, signals, memory_order_relaxed);
 	atomic_fetch_or_explicit(&seen, signals, memory_order_relaxed);
-	atomic_store_explicit(&active, true, memory_order_relaxed);
+	atomic_store_explicit(&active, session(), memory_order_relaxed);
 	for_each(signals, adopt);
 	trc_altstack_want(crashes != 0);
 	for_each(UINT64_MAX, onstack_find);
@@ -491,15 +518,14 @@ void trc_signals_watch(int own)
 
 	atomic_fetch_and_explicit(&onstack, ~BIT(own), memory_order_relaxed);
 	atomic_fetch_or_explicit(&seen, runs_go() ? 0 : all, memory_order_relaxed);
-	atomic_store_explicit(&active, true, memory_order_relaxed);
-	atomic_store_explicit(&watched, !runs_go(), memory_order_relaxed);
+	atomic_store_explicit(&active, session(), memory_order_relaxed);
+	atomic_store_explicit(&watched, runs_go() ? 0 : session(), memory_order_relaxed);
 	for_each(load(&seen), adopt);
 }
 
 bool trc_signals_watched(void)
 {
-	return atomic_load_explicit(&watched, memory_order_relaxed) &&
-	       atomic_load_explicit(&active, memory_order_relaxed);
+	return is_of_session(&watched) && wraps();
 }
 
 void trc_signals_on_stack(void)
@@ -514,8 +540,22 @@ void trc_signals_stop(void)
 {
 	trc_attach_hook = NULL;
 	trc_altstack_want(false);
-	atomic_store_explicit(&active, false, memory_order_relaxed);
+	atomic_store_explicit(&active, 0, memory_order_relaxed);
+	unwrapped_note();
 	for_each(load(&seen), give_back);
+}
+
+void trc_signals_forked(void)
+{
+	int saved = errno, own = trc_signal_own_number();
+
+	atomic_store_explicit(&active, 0, memory_order_relaxed);
+	unwrapped_note();
+	for_each(load(&seen), give_back);
+	trc_signal_own_forked();
+	if (own)
+		onstack_find(own);
+	errno = saved;
 }
 
 /* ---- the functions --------------------------------------------------------------------- */

@@ -29,6 +29,9 @@
 void trc_signals_start(bool crash);
 /* Gives the kernel the program's actions back.  Context: any thread. */
 void trc_signals_stop(void);
+/* In a forked child, before it may start its own recording: nothing that is ours reaches it, so the
+ * kernel has the program's actions, that for the signal of ours as well.  Context: its only thread. */
+void trc_signals_forked(void);
 
 /* A thread has waited for this signal and got it; no handler runs.  Context: traced thread. */
 void trc_signal_taken(int number);

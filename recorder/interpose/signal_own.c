@@ -43,6 +43,11 @@ bool trc_signal_is_owned(int number)
 	return number && number == atomic_load_explicit(&owned, memory_order_relaxed);
 }
 
+int trc_signal_own_number(void)
+{
+	return atomic_load_explicit(&owned, memory_order_relaxed);
+}
+
 /* ---- the signal ------------------------------------------------------------------------ */
 
 /* As the kernel would have: on which stack, and with the mask of the action, until the signal's
@@ -212,6 +217,30 @@ bool trc_signal_own_exec_begin(void)
 void trc_signal_own_exec_failed(void)
 {
 	kernel_install(atomic_load_explicit(&owned, memory_order_relaxed));
+}
+
+/* As a process begins with it: libc would add a flag. */
+static void kernel_default(int number, uintptr_t handler)
+{
+	const struct {
+		uint64_t handler, flags, restorer, mask;
+	} action = {.handler = handler};
+
+	trc_raw4(SYS_rt_sigaction, number, &action, NULL, sizeof(action.mask));
+}
+
+void trc_signal_own_forked(void)
+{
+	int number = atomic_exchange_explicit(&owned, 0, memory_order_relaxed);
+	struct sigaction action;
+
+	if (!number || REAL(sigaction)(number, NULL, &action) || !trc_signal_is_own(&action))
+		return;
+	trc_signal_own_action(&action);
+	if (!RESTORER_FLAG || action.sa_flags & RESTORER_FLAG)
+		REAL(sigaction)(number, &action, NULL);
+	else
+		kernel_default(number, (uintptr_t)action.sa_handler);
 }
 
 int trc_signal_own(int number, take_fn *take)

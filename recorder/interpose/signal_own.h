@@ -11,6 +11,9 @@
 /* ---- signal_own.c.  Context: any thread, signal handlers. ---- */
 
 bool trc_signal_is_owned(int number);
+int trc_signal_own_number(void); /* 0 = none is */
+/* In a forked child: none is ours. */
+void trc_signal_own_forked(void);
 /* Whether this is our handler, as the kernel has it. */
 bool trc_signal_is_own(const struct sigaction *action);
 /* The program's action in place of the kernel's. */

@@ -31,6 +31,7 @@ interpose_programs = \
 	tests/interpose/events \
 	tests/interpose/old_cond \
 	tests/interpose/same_cxx \
+	tests/interpose/same_forked \
 	tests/interpose/same_interrupted \
 	tests/interpose/same_locks \
 	tests/interpose/same_plugins \
@@ -43,6 +44,7 @@ check_PROGRAMS += $(interpose_programs)
 tests_interpose_events_SOURCES = tests/interpose/events.c tests/interpose/fake_core.h \
 	tests/interpose/same.h
 tests_interpose_same_cxx_SOURCES = tests/interpose/same_cxx.cc
+tests_interpose_same_forked_SOURCES = tests/interpose/same_forked.c tests/interpose/same.h
 tests_interpose_same_interrupted_SOURCES = tests/interpose/same_interrupted.c \
 	tests/interpose/same.h
 tests_interpose_same_locks_SOURCES = tests/interpose/same_locks.c tests/interpose/same.h

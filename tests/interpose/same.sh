@@ -1,6 +1,6 @@
 #!/bin/sh
 # Programs that say what each libc call did: the same plain, under the fake core with each
-# choice of --locks, and recorded for real.
+# choice of --locks, and recorded for real, with samples by signals too.
 . "$top_srcdir/tests/interpose/lib.sh"
 cd "$work" || exit 99
 
@@ -14,7 +14,19 @@ check()
 	}
 }
 
-for name in same_locks same_waits same_process same_signals same_interrupted same_cxx same_plugins; do
+# sampled signal|timer COMMAND: recorded with samples, but for children.
+sampled()
+{
+	case $1 in
+	signal) event=cpu-clock ;;
+	timer) event=timer ;;
+	esac
+	shift
+	TRC_SESSION=$work LD_PRELOAD=$preload TRC_CPU_EVENTS=$event TRC_CPU_FREQUENCY=2000 \
+		TRC_SAMPLE_BY=signal TRC_HEAP=4096 TRC_LOCKS=all "$@"
+}
+
+for name in same_locks same_waits same_process same_signals same_interrupted same_forked same_cxx same_plugins; do
 	program=$(program $name)
 	timeout 30 "$program" "$here/.libs/libplugin.so" >"$work/plain" || fail "$name, plain: $?"
 	for locks in contended all none; do
@@ -33,6 +45,12 @@ for name in same_locks same_waits same_process same_signals same_interrupted sam
 			"$program" "$here/.libs/libplugin.so" >"$work/now"
 		status=$?
 		check "$name, recorded, TRC_UNWIND=$unwind"
+	done
+	for by in signal timer; do
+		sampled $by timeout 60 sh -c 'TRC_SESSION_PID=$$ exec "$@"' sh \
+			"$program" "$here/.libs/libplugin.so" >"$work/now"
+		status=$?
+		check "$name, sampled by $by, its children not followed"
 	done
 done
 exit $failed
