@@ -9,6 +9,8 @@
  *       before the next start, move that start back to the first of them
  *   H2  a stretch lies within the life of its thread: one whose start was not recorded
  *       begins with the thread, or, if the thread had stopped before, is not counted
+ *   H3  what was recorded of a process after it became another program belongs to that one
+ *       (derive_exec.c)
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -188,11 +190,12 @@ static int sched_end(struct trc_derive *derive)
 {
 	struct sched *s = (struct sched *)derive;
 	struct trc_model *m = s->m;
-	int err;
+	int err = trc_exec_share_on_cpu(m); /* H3 */
 
 	stretches_complete(m);
-	err = trc_array_sort(&m->on_cpu, offsetof(struct trc_on_cpu, start_ns),
-			     offsetof(struct trc_on_cpu, thread));
+	if (!err)
+		err = trc_array_sort(&m->on_cpu, offsetof(struct trc_on_cpu, start_ns),
+				     offsetof(struct trc_on_cpu, thread));
 	if (!err)
 		threads_sum(m);
 	return err;

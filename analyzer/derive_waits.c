@@ -17,6 +17,7 @@ struct waits {
 	struct trc_index proc_row;
 	uint32_t serial; /* of the event before, and its row */
 	uint32_t row;
+	uint32_t highest_serial; /* of those that recorded an event */
 	int64_t last_gap_ns;
 	int64_t zero_ns; /* a time that was not given, 0 ticks, as trace time */
 };
@@ -24,7 +25,7 @@ struct waits {
 static const unsigned int waits_kinds[] = {
 	TRC_KIND_GAP,    TRC_KIND_THREAD_START, TRC_KIND_THREAD_NAME, TRC_KIND_PARK,
 	TRC_KIND_RESUME, TRC_KIND_WAIT,         TRC_KIND_UNLOCK,      TRC_KIND_UNPARK,
-	TRC_KIND_ACQUIRE, TRC_KIND_FIBER_READY,
+	TRC_KIND_ACQUIRE, TRC_KIND_FIBER_READY, TRC_KIND_PROCESS,
 };
 
 /* The row of a thread in both arrays, or TRC_INDEX_NONE without memory. */
@@ -183,6 +184,10 @@ static int event_by_kind(struct waits *w, const struct trc_span *span, uint32_t 
 		return unlock_add(w, span, row);
 	case TRC_KIND_UNPARK:
 		return unpark_add(w, c, row);
+	case TRC_KIND_PROCESS:
+		if (trc_arg(c, row, TRC_A_PROCESS_WHAT) != TRC_PROCESS_EXEC)
+			return 0;
+		return trc_exec_add(w->m, c->time_ns[row], w->highest_serial);
 	default:
 		return 0;
 	}
@@ -201,6 +206,8 @@ static int event_of_thread(struct waits *w, const struct trc_span *span, uint32_
 		if (w->row == TRC_INDEX_NONE)
 			return -ENOMEM;
 	}
+	if (serial > w->highest_serial && span->block->source != TRC_SOURCE_KERNEL)
+		w->highest_serial = serial;
 	thread = (struct trc_thread *)w->m->threads.row + w->row;
 	thread->n_events++;
 	if (thread->first_ns == TRC_NEVER)
@@ -337,6 +344,8 @@ static int waits_end(struct trc_derive *derive)
 	struct trc_model *m = w->m;
 	int err = finish_threads(w);
 
+	if (!err)
+		trc_exec_lives(m);
 	if (m->procs.n)
 		qsort(m->procs.row, m->procs.n, m->procs.row_bytes, proc_by_number);
 	if (!err)

@@ -2,7 +2,7 @@
 noinst_LTLIBRARIES += libtrcanalyze.la
 libtrcanalyze_la_SOURCES = \
 	analyzer/array.c analyzer/array.h \
-	analyzer/derive_deadlocks.c \
+	analyzer/derive_deadlocks.c analyzer/derive_exec.c \
 	analyzer/derive_fibers.c analyzer/derive_fibers.h analyzer/derive_fiber_runs.c \
 	analyzer/derive_heap.c \
 	analyzer/derive_labels.c \

@@ -17,6 +17,7 @@ static void rows_set_up(struct trc_model *m)
 	m->logs.row_bytes = sizeof(struct trc_log);
 	m->counters.row_bytes = sizeof(struct trc_counter);
 	m->on_cpu.row_bytes = sizeof(struct trc_on_cpu);
+	m->execs.row_bytes = sizeof(struct trc_exec);
 	m->labels.row_bytes = sizeof(struct trc_set_label);
 	trc_thread_spans_init(&m->label_spans);
 	m->fibers.row_bytes = sizeof(struct trc_fiber);
@@ -92,6 +93,7 @@ static void rows_drop(struct trc_model *m, unsigned int parts)
 		trc_array_free(&m->unlocks);
 		trc_array_free(&m->gaps);
 		trc_array_free(&m->procs);
+		trc_array_free(&m->execs);
 		m->lost_events = 0;
 	}
 	if (parts & TRC_PART_USER) {

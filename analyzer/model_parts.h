@@ -52,6 +52,7 @@ struct trc_model {
 	struct trc_array parks, unlocks, gaps, procs;
 	struct trc_array tasks, regions, logs, counters;
 	struct trc_array on_cpu;
+	struct trc_array execs; /* struct trc_exec, by time */
 	struct trc_array labels;
 	struct trc_thread_spans label_spans;
 	uint32_t *label_first;	       /* a set's first row in labels; one more than there are sets */
@@ -96,6 +97,18 @@ int trc_derive_samples(struct trc_derive **out, struct trc_model *m);
 int trc_derive_heap(struct trc_derive **out, struct trc_model *m);
 /* Comes last: waits and annotations must be derived, or be derived in the same pass. */
 int trc_derive_now(struct trc_derive **out, struct trc_model *m);
+
+/* derive_exec.c: the process became another program. */
+struct trc_exec {
+	int64_t ts_ns;
+	uint32_t before; /* the highest serial of the programs before */
+};
+
+int trc_exec_add(struct trc_model *m, int64_t ts_ns, uint32_t highest_serial);
+/* After all threads, sorted, and parks are known: ends those that an exec ended. */
+void trc_exec_lives(struct trc_model *m);
+/* Gives stretches on a proc to the program that was there then.  0 or -ENOMEM. */
+int trc_exec_share_on_cpu(struct trc_model *m);
 
 /* After all parks, unlocks and unparks are known: who ended which wait, and what each unlock's
  * critical section cost the others. */

@@ -151,6 +151,47 @@ check "exec, and the heap: there are objects of before" \
 	test "$(sql 'SELECT count(*) FROM allocs WHERE ts_ns < (SELECT max(ts_ns) FROM event_process)')" -gt 0
 check "exec, and the heap: none of them lives" \
 	same "$(sql 'SELECT count(*) FROM heap WHERE ts_ns < (SELECT max(ts_ns) FROM event_process)')" 0
+
+# execs N: this trace's images live one after the other, and none does more than it lives; 0.3 s
+# are the wait of a sleep, of which each image has one.  N: of how many the trace tells.
+execs()
+{
+	local whole
+	whole=$(sql "SELECT value FROM trace_info WHERE key = 'trace_end_ns'")
+	same "$(sql 'SELECT count(*) FROM threads')" "$1" || return 1
+	sql "SELECT coalesce(start_ns, 0), coalesce(end_ns, $whole), parked_ns, coalesce(on_cpu_ns, 0)
+		FROM threads ORDER BY id" >lives
+	awk -v whole="$whole" -v n="$1" '
+		$1 != was { print "begins at", $1, "and the one before it ended at", was; bad = 1 }
+		# a thousandth: the kernel has another clock
+		$3 + $4 > ($2 - $1) * 1.001 + 1e6 { print "waits and runs for longer than it lives"; bad = 1 }
+		$2 - $1 < 3e8 { print "does not live through its sleep"; bad = 1 }
+		$2 - $1 > whole - (n - 1) * 3e8 { print "lives while others sleep"; bad = 1 }
+		{ was = $2 }
+		END { exit bad || NR != n || was != whole }' lives || {
+		cat lives
+		return 1
+	}
+	same "$(sql "SELECT count(*) FROM on_cpu JOIN threads ON id = thread
+		WHERE on_cpu.start_ns < threads.start_ns OR on_cpu.end_ns > threads.end_ns + 1000000")" 0
+}
+cat >execs.sh <<'END'
+sleep 0.3
+[ "$1" -gt 0 ] || exec sleep 0.3
+exec sh execs.sh $(($1 - 1))
+END
+check "an exec" status 0 "$record" -q -o x.trc sh -c 'sleep 0.3; exec sleep 0.3'
+check "an exec: two lives" execs 2
+check "several execs" status 0 "$record" -q -o x.trc sh execs.sh 2
+check "several execs: one life after the other" execs 4
+check "several execs: sound" "$analyze" --check x.trc
+rm -f ./*.trc
+check "execs, followed" status 0 "$record" -q --follow -o x.trc sh execs.sh 1
+for trc in ./*.trc; do
+	mv "$trc" x.trc
+	check "execs, followed, $trc: sound" "$analyze" --check x.trc
+	check "execs, followed, $trc" execs "$(sql 'SELECT count(*) + 1 FROM event_process WHERE what = "exec"')"
+done
 rm -f ./*.trc
 check "a child's heap" status 0 "$record" -q -o x.trc --follow --heap=1 \
 	bash -c '(x=abc; for i in 1 2 3 4 5 6; do x=$x$x; done; y=$x) & wait'

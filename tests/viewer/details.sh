@@ -38,5 +38,6 @@ recorded busy "$top_builddir/tests/viewer/busy_program"
 if command -v pigz >/dev/null; then
 	recorded pigz pigz -p 4 -c "$top_builddir/viewer/assets.c"
 fi
+recorded execs sh -c 'sleep 0.1; exec sh -c "sleep 0.1; exec sleep 0.1"'
 # Words: no file here has a blank in its name.
 TRC_BROWSER=$browser node "$work/details.mjs" "$analyze" $all
