@@ -6,7 +6,8 @@ need_unsanitized
 
 compare=$top_builddir/tests/recorder/fold_compare
 
-# compare_fold NAME ROWS COMMAND...: at least so many rows, of both profiles together
+# compare_fold NAME ROWS COMMAND...: at least so many rows, of both profiles together, so that there
+# was something to compare.  How many places waited depends on the machine's load.
 compare_fold()
 {
 	local what=$1 least=$2 rows
@@ -20,6 +21,6 @@ compare_fold()
 
 compare_fold waits 20 "$here/truth_waits"
 compare_fold labels 2 "$here/truth_labels"
-compare_fold demo 8 "$top_builddir/docs/examples/trc-demo"
+compare_fold demo 4 "$top_builddir/docs/examples/trc-demo"
 compare_fold fibers 4 "$top_builddir/docs/examples/fibers"
 compare_fold contended 6 "$here/contended"
