@@ -93,8 +93,9 @@ enum how {
 		      fails */
 	FAILS,	   /* fails with EINTR */
 	TIMED,	   /* the same if it has a limit of time, its fourth argument */
-	RECEIVES,  /* fails if the socket has a limit of time to receive, unless it is recorded;
-		      ends with a part if it wants all of it */
+	RECEIVES,  /* fails if the socket has a limit of time to receive, unless it is recorded, and
+		      then too if it may be a stream's, which nobody makes again; ends with a part
+		      if it wants all of it */
 	CONNECTS,  /* fails if the socket has a limit of time to send */
 	WRITES,	   /* ends with a part, unless that goes to a file */
 	PARTS,	   /* ends with a part */
@@ -230,7 +231,8 @@ static bool is_fragile(const struct call *call, const uint64_t arg[6], uint64_t 
 	case TIMED:
 		return arg[3] && !is_libcs(pc);
 	case RECEIVES:
-		return wants_all(call, arg) || ((recorded != call->reason || !is_libcs(pc)) &&
+		return wants_all(call, arg) || ((recorded != call->reason || !is_libcs(pc) ||
+						 call->number == SYS_read) &&
 						has_limit((int)arg[0], SO_RCVTIMEO));
 	case CONNECTS:
 		return has_limit((int)arg[0], SO_SNDTIMEO);

@@ -11,6 +11,19 @@
 /* What is interposed is not ours to find old. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
+/*
+ * Before all other headers: nothing is defined in line, and scanf is the function of this name, none
+ * of those for later standards.
+ */
+#include <features.h>
+#undef __USE_EXTERN_INLINES
+#undef __GLIBC_USE_DEPRECATED_SCANF
+#define __GLIBC_USE_DEPRECATED_SCANF 1
+#undef __GLIBC_USE_C2X_STRTOL
+#define __GLIBC_USE_C2X_STRTOL 0
+#undef __GLIBC_USE_C23_STRTOL
+#define __GLIBC_USE_C23_STRTOL 0
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,9 +36,11 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -42,6 +57,7 @@
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
+#include <wchar.h>
 
 /* What the compiler calls instead of the plain names under _FORTIFY_SOURCE. */
 int __poll_chk(struct pollfd *fds, nfds_t n_fds, int timeout_ms, size_t fds_bytes);
@@ -57,6 +73,41 @@ int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 int __openat_2(int dir, const char *path, int flags);
 int __openat64_2(int dir, const char *path, int flags);
+
+/* The same of streams. */
+char *__fgets_chk(char *s, size_t s_bytes, int n, FILE *stream);
+char *__fgets_unlocked_chk(char *s, size_t s_bytes, int n, FILE *stream);
+wchar_t *__fgetws_chk(wchar_t *s, size_t s_chars, int n, FILE *stream);
+wchar_t *__fgetws_unlocked_chk(wchar_t *s, size_t s_chars, int n, FILE *stream);
+size_t __fread_chk(void *bytes, size_t max_bytes, size_t size, size_t n, FILE *stream);
+size_t __fread_unlocked_chk(void *bytes, size_t max_bytes, size_t size, size_t n, FILE *stream);
+int __printf_chk(int flag, const char *format, ...);
+int __fprintf_chk(FILE *stream, int flag, const char *format, ...);
+int __vprintf_chk(int flag, const char *format, va_list args);
+int __vfprintf_chk(FILE *stream, int flag, const char *format, va_list args);
+int __dprintf_chk(int fd, int flag, const char *format, ...);
+int __vdprintf_chk(int fd, int flag, const char *format, va_list args);
+int __wprintf_chk(int flag, const wchar_t *format, ...);
+int __fwprintf_chk(FILE *stream, int flag, const wchar_t *format, ...);
+int __vwprintf_chk(int flag, const wchar_t *format, va_list args);
+int __vfwprintf_chk(FILE *stream, int flag, const wchar_t *format, va_list args);
+
+/* What the headers make of names of stdio.h, and what old ones made of them. */
+int _IO_getc(FILE *stream);
+int _IO_putc(int c, FILE *stream);
+wint_t __wuflow(FILE *stream);
+wint_t __woverflow(FILE *stream, wint_t c);
+#define TRC_SCANF_NAMES(version)                                                                   \
+	int __isoc##version##_scanf(const char *format, ...);                                      \
+	int __isoc##version##_fscanf(FILE *stream, const char *format, ...);                       \
+	int __isoc##version##_vscanf(const char *format, va_list args);                            \
+	int __isoc##version##_vfscanf(FILE *stream, const char *format, va_list args);             \
+	int __isoc##version##_wscanf(const wchar_t *format, ...);                                  \
+	int __isoc##version##_fwscanf(FILE *stream, const wchar_t *format, ...);                   \
+	int __isoc##version##_vwscanf(const wchar_t *format, va_list args);                        \
+	int __isoc##version##_vfwscanf(FILE *stream, const wchar_t *format, va_list args)
+TRC_SCANF_NAMES(99);
+TRC_SCANF_NAMES(23);
 
 /* C++'s new (n) and delete (d) of an object (w, l) and of an array (a), also aligned, and those
  * that do not throw. */

@@ -44,6 +44,7 @@ libtrcinterpose_la_SOURCES = \
 	recorder/interpose/span.c \
 	recorder/interpose/span.h \
 	recorder/interpose/spin.c \
+	recorder/interpose/stdio.c \
 	recorder/interpose/thread.c \
 	recorder/interpose/thread.h \
 	recorder/interpose/versions.h

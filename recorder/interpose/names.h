@@ -9,6 +9,8 @@
 #ifndef TRC_RECORDER_INTERPOSE_NAMES_H
 #define TRC_RECORDER_INTERPOSE_NAMES_H
 
+#include <features.h>
+
 /*
  * Names that have a second, incompatible version on x86-64.  There they stand in version
  * nodes (libtrc.map), and the old ones pass straight to the old real ones (versions.h).
@@ -213,6 +215,121 @@
 	N(accept4)                                                                                 \
 	N(connect)
 
+#define TRC_NAMES_STREAMS(N)                                                                       \
+	N(fgetc)                                                                                   \
+	N(getc)                                                                                    \
+	N(_IO_getc)                                                                                \
+	N(getchar)                                                                                 \
+	N(fgetc_unlocked)                                                                          \
+	N(getc_unlocked)                                                                           \
+	N(getchar_unlocked)                                                                        \
+	N(__uflow)                                                                                 \
+	N(fgetwc)                                                                                  \
+	N(getwc)                                                                                   \
+	N(getwchar)                                                                                \
+	N(fgetwc_unlocked)                                                                         \
+	N(getwc_unlocked)                                                                          \
+	N(getwchar_unlocked)                                                                       \
+	N(__wuflow)                                                                                \
+	N(fputc)                                                                                   \
+	N(putc)                                                                                    \
+	N(_IO_putc)                                                                                \
+	N(putchar)                                                                                 \
+	N(fputc_unlocked)                                                                          \
+	N(putc_unlocked)                                                                           \
+	N(putchar_unlocked)                                                                        \
+	N(__overflow)                                                                              \
+	N(fputwc)                                                                                  \
+	N(putwc)                                                                                   \
+	N(putwchar)                                                                                \
+	N(fputwc_unlocked)                                                                         \
+	N(putwc_unlocked)                                                                          \
+	N(putwchar_unlocked)                                                                       \
+	N(__woverflow)                                                                             \
+	N(fopen)                                                                                   \
+	N(fopen64)                                                                                 \
+	N(freopen)                                                                                 \
+	N(freopen64)                                                                               \
+	N(getw)                                                                                    \
+	N(putw)                                                                                    \
+	N(fgets)                                                                                   \
+	N(fgets_unlocked)                                                                          \
+	N(__fgets_chk)                                                                             \
+	N(__fgets_unlocked_chk)                                                                    \
+	N(getline)                                                                                 \
+	N(getdelim)                                                                                \
+	N(__getdelim)                                                                              \
+	N(fgetws)                                                                                  \
+	N(fgetws_unlocked)                                                                         \
+	N(__fgetws_chk)                                                                            \
+	N(__fgetws_unlocked_chk)                                                                   \
+	N(fputs)                                                                                   \
+	N(fputs_unlocked)                                                                          \
+	N(puts)                                                                                    \
+	N(fputws)                                                                                  \
+	N(fputws_unlocked)                                                                         \
+	N(fread)                                                                                   \
+	N(fread_unlocked)                                                                          \
+	N(__fread_chk)                                                                             \
+	N(__fread_unlocked_chk)                                                                    \
+	N(fwrite)                                                                                  \
+	N(fwrite_unlocked)                                                                         \
+	N(vdprintf)                                                                                \
+	N(__vdprintf_chk)                                                                          \
+	N(fflush)                                                                                  \
+	N(fflush_unlocked)                                                                         \
+	N(fclose)                                                                                  \
+	N(pclose)                                                                                  \
+	N(dprintf)                                                                                 \
+	N(__dprintf_chk)                                                                           \
+	N(vfscanf)                                                                                 \
+	N(vscanf)                                                                                  \
+	N(fscanf)                                                                                  \
+	N(scanf)                                                                                   \
+	N(__isoc99_vfscanf)                                                                        \
+	N(__isoc99_vscanf)                                                                         \
+	N(__isoc99_fscanf)                                                                         \
+	N(__isoc99_scanf)                                                                          \
+	N(vfwscanf)                                                                                \
+	N(vwscanf)                                                                                 \
+	N(fwscanf)                                                                                 \
+	N(wscanf)                                                                                  \
+	N(__isoc99_vfwscanf)                                                                       \
+	N(__isoc99_vwscanf)                                                                        \
+	N(__isoc99_fwscanf)                                                                        \
+	N(__isoc99_wscanf)                                                                         \
+	N(vfprintf)                                                                                \
+	N(vprintf)                                                                                 \
+	N(fprintf)                                                                                 \
+	N(printf)                                                                                  \
+	N(vfwprintf)                                                                               \
+	N(vwprintf)                                                                                \
+	N(fwprintf)                                                                                \
+	N(wprintf)                                                                                 \
+	N(__vfprintf_chk)                                                                          \
+	N(__vprintf_chk)                                                                           \
+	N(__fprintf_chk)                                                                           \
+	N(__printf_chk)                                                                            \
+	N(__vfwprintf_chk)                                                                         \
+	N(__vwprintf_chk)                                                                          \
+	N(__fwprintf_chk)                                                                          \
+	N(__wprintf_chk)
+
+/* Of C23, in newer libcs. */
+#if __GLIBC_PREREQ(2, 38)
+#define TRC_NAMES_STREAMS_C23(N)                                                                   \
+	N(__isoc23_vfscanf)                                                                        \
+	N(__isoc23_vscanf)                                                                         \
+	N(__isoc23_fscanf)                                                                         \
+	N(__isoc23_scanf)                                                                          \
+	N(__isoc23_vfwscanf)                                                                       \
+	N(__isoc23_vwscanf)                                                                        \
+	N(__isoc23_fwscanf)                                                                        \
+	N(__isoc23_wscanf)
+#else
+#define TRC_NAMES_STREAMS_C23(N)
+#endif
+
 /* trc_real_early() keeps what it found for these: they are called early, and often. */
 #define TRC_NAMES_HEAP(N)                                                                          \
 	N(malloc)                                                                                  \
@@ -267,6 +384,8 @@
 	TRC_NAMES_SIGNALS(N)                                                                       \
 	TRC_NAMES_FILES(N)                                                                         \
 	TRC_NAMES_SOCKETS(N)                                                                       \
+	TRC_NAMES_STREAMS(N)                                                                       \
+	TRC_NAMES_STREAMS_C23(N)                                                                   \
 	TRC_NAMES_SINGLE(N)                                                                        \
 	TRC_NAMES_VERSIONED(V)                                                                     \
 	TRC_NAMES_THUNKS(T)

@@ -1,6 +1,7 @@
 # tests/integration - whole programs, recorded and compared with what they say themselves
 integration_programs = \
 	tests/integration/truth_waits \
+	tests/integration/wait_calls \
 	tests/integration/truth_cpu \
 	tests/integration/truth_tasks \
 	tests/integration/truth_labels \
@@ -25,6 +26,9 @@ check_PROGRAMS += $(integration_programs)
 # -no-install: programs, not scripts that run programs.
 tests_integration_truth_waits_SOURCES = tests/integration/truth_waits.c tests/integration/truth.h
 tests_integration_truth_waits_LDADD = -lpthread
+tests_integration_wait_calls_SOURCES = tests/integration/wait_calls.c \
+	tests/integration/check_or_exit.h
+tests_integration_wait_calls_LDADD = -lpthread
 tests_integration_truth_cpu_SOURCES = tests/integration/truth_cpu.c
 tests_integration_truth_cpu_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_truth_cpu_LDADD = libtrc.la -lpthread
@@ -110,6 +114,7 @@ tests_integration_contended_LDADD = -lpthread
 
 integration_tests = \
 	tests/integration/truth_waits.sh \
+	tests/integration/wait_calls.sh \
 	tests/integration/truth_tasks.sh \
 	tests/integration/truth_labels.sh \
 	tests/integration/truth_fibers.sh \

@@ -674,6 +674,70 @@ static void wait_tests(void)
 	}
 }
 
+/* ---- streams: what the buffer serves is no wait ----------------------------------------- */
+
+static void stream_read_tests(void)
+{
+	char text[64], *line = NULL;
+	FILE *stream = tmpfile(), *memory = fmemopen(text, sizeof(text), "r");
+	unsigned int begun = count(FAKE_WAIT_BEGIN, TRC_REASON_READ);
+	size_t n = 0;
+
+	if (!stream || !memory || dprintf(fileno(stream), "first\nsecond\nthird\nlast") != 23)
+		abort();
+	rewind(stream);
+	expect("a stream: its first character", (unsigned long)(getc)(stream), 'f');
+	expect("a stream: fills its buffer", count(FAKE_WAIT_BEGIN, TRC_REASON_READ), begun + 1);
+	expect("a stream: its descriptor", last(FAKE_WAIT_BEGIN, TRC_REASON_READ),
+	       (unsigned long)fileno(stream));
+	fgetc(stream);
+	getc_unlocked(stream);
+	if (!fgets(text, sizeof(text), stream) || getline(&line, &n, stream) != 7 ||
+	    !fread(text, 6, 1, stream))
+		abort();
+	expect("a stream: the buffer serves", count(FAKE_WAIT_BEGIN, TRC_REASON_READ), begun + 1);
+	if (!fgets(text, sizeof(text), stream))
+		abort();
+	expect("a stream: a line without an end", count(FAKE_WAIT_BEGIN, TRC_REASON_READ),
+	       begun + 2);
+	fgetc(stream);
+	expect("a stream: nothing is left", count(FAKE_WAIT_BEGIN, TRC_REASON_READ), begun + 3);
+	fgetc(memory);
+	expect("memory", count(FAKE_WAIT_BEGIN, TRC_REASON_READ), begun + 3);
+	fclose(stream);
+	fclose(memory);
+	free(line);
+}
+
+static void stream_write_tests(void)
+{
+	static char bytes[4096];
+	FILE *stream = tmpfile();
+	unsigned int begun = count(FAKE_WAIT_BEGIN, TRC_REASON_WRITE);
+
+	if (!stream)
+		abort();
+	fputc('x', stream); /* makes the buffer */
+	expect("a stream: the first byte", count(FAKE_WAIT_BEGIN, TRC_REASON_WRITE), begun + 1);
+	fputs("some\n", stream);
+	(putc)('x', stream);
+	fwrite(bytes, 1, 100, stream);
+	expect("a stream: there is room", count(FAKE_WAIT_BEGIN, TRC_REASON_WRITE), begun + 1);
+	fwrite(bytes, 1, sizeof(bytes), stream);
+	fflush(stream);
+	expect("a stream: there is none", count(FAKE_WAIT_BEGIN, TRC_REASON_WRITE), begun + 3);
+	fflush(stream);
+	expect("a stream: nothing to flush", count(FAKE_WAIT_BEGIN, TRC_REASON_WRITE), begun + 3);
+	setvbuf(stream, NULL, _IOLBF, 0);
+	begun = count(FAKE_WAIT_BEGIN, TRC_REASON_WRITE);
+	fputs("a part, ", stream);
+	fputs("a part, ", stream);
+	expect("lines: a part", count(FAKE_WAIT_BEGIN, TRC_REASON_WRITE), begun);
+	fputs("the end\n", stream);
+	expect("lines: the end", count(FAKE_WAIT_BEGIN, TRC_REASON_WRITE), begun + 1);
+	fclose(stream);
+}
+
 /* ---- threads and processes ------------------------------------------------------------ */
 
 static pthread_key_t key;
@@ -780,6 +844,8 @@ int main(void)
 		cond_release_test();
 	wait_tests();
 	child_objects();
+	stream_read_tests();
+	stream_write_tests();
 	thread_tests();
 	process_tests();
 	return failures || fake_core_unbalanced();

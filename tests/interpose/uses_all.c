@@ -2,7 +2,6 @@
  * uses_all.c - refers to every interposed name, for bindings.sh to see what the loader binds it
  * to.  Prints the names that it refers to.
  */
-#include <stdio.h>
 #include "recorder/interpose/libc.h"
 #include "recorder/interpose/names.h"
 
