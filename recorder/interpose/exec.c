@@ -16,7 +16,7 @@
 extern char **environ;
 
 struct begun {
-	bool sampled, ignores;
+	bool sampled, ignores, shown;
 };
 
 static struct begun begin(void)
@@ -25,6 +25,7 @@ static struct begun begin(void)
 	struct begun begun = {.sampled = trc_sample_exec_begin()};
 
 	begun.ignores = trc_signal_own_exec_begin();
+	begun.shown = trc_mask_show();
 	errno = saved;
 	return begun;
 }
@@ -34,6 +35,8 @@ static int end(struct begun begun, int result)
 {
 	int saved = errno;
 
+	if (begun.shown)
+		trc_mask_hide();
 	if (begun.ignores)
 		trc_signal_own_exec_failed();
 	if (begun.sampled)

@@ -36,6 +36,7 @@ libtrcinterpose_la_SOURCES = \
 	recorder/interpose/signal.c \
 	recorder/interpose/signal.h \
 	recorder/interpose/signal_frame.c \
+	recorder/interpose/signal_mask.c \
 	recorder/interpose/signal_own.c \
 	recorder/interpose/signal_own.h \
 	recorder/interpose/signal_wait.c \

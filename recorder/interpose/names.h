@@ -147,6 +147,11 @@
 	N(sysv_signal)                                                                             \
 	N(siginterrupt)                                                                            \
 	N(sigset)                                                                                  \
+	N(sighold)                                                                                 \
+	N(sigrelse)                                                                                \
+	N(sigpending)                                                                              \
+	N(sigprocmask)                                                                             \
+	N(pthread_sigmask)                                                                         \
 	N(sigaltstack)
 
 #define TRC_NAMES_FILES(N)                                                                         \

@@ -3,6 +3,7 @@
  */
 #include "recorder/interpose/affinity.h"
 #include "recorder/interpose/signal.h"
+#include "recorder/interpose/signal_own.h"
 #include "recorder/interpose/span.h"
 #include "recorder/interpose/versions.h"
 
@@ -111,11 +112,14 @@ static int spawned(int result, pid_t child)
 					   const posix_spawnattr_t *attributes,                    \
 					   char *const argv[], char *const envp[])                 \
 	{                                                                                          \
+		bool shown = trc_mask_show();                                                      \
 		pid_t child = 0;                                                                   \
 		int result;                                                                        \
                                                                                                    \
 		trc_self.no_wait++;                                                                \
 		result = REAL(name)(&child, path, actions, attributes, argv, envp);                \
+		if (shown)                                                                         \
+			trc_mask_hide();                                                           \
 		if (!result && pid)                                                                \
 			*pid = child;                                                              \
 		return spawned(result, child);                                                     \

@@ -520,6 +520,8 @@ void trc_signals_watch(int own)
 	atomic_fetch_or_explicit(&seen, runs_go() ? 0 : all, memory_order_relaxed);
 	atomic_store_explicit(&active, session(), memory_order_relaxed);
 	atomic_store_explicit(&watched, runs_go() ? 0 : session(), memory_order_relaxed);
+	if (!runs_go())
+		trc_mask_start();
 	for_each(load(&seen), adopt);
 }
 
@@ -552,6 +554,7 @@ void trc_signals_forked(void)
 	atomic_store_explicit(&active, 0, memory_order_relaxed);
 	unwrapped_note();
 	for_each(load(&seen), give_back);
+	trc_mask_forked();
 	trc_signal_own_forked();
 	if (own)
 		onstack_find(own);
@@ -563,6 +566,9 @@ void trc_signals_forked(void)
 TRC_EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
 	bool on_stack = action && action->sa_flags & SA_ONSTACK && number >= 1 && number <= 64;
+
+	if (number == SIGVTALRM && is_handler(action))
+		trc_mask_speak();
 
 	return on_stack || is_dealt_with(number) ? swap(number, action, old)
 						 : REAL(sigaction)(number, action, old);
@@ -621,6 +627,8 @@ TRC_EXPORT sighandler_t sigset(int number, sighandler_t handler)
 	struct sigaction now;
 	sighandler_t old;
 
+	if (number == SIGPROF || number == SIGVTALRM)
+		trc_mask_speak();
 	if (trc_signal_is_owned(number) && !trc_self.quiet)
 		return trc_signal_own_set(handler);
 	if (!is_dealt_with(number))

@@ -77,6 +77,10 @@ bool trc_signal_own_arrived(int number, siginfo_t *info, void *context,
 	int saved = errno;
 	bool taken = take(info, context);
 
+	if (!taken && trc_mask_holds_back(info, context)) {
+		errno = saved;
+		return false;
+	}
 	if (!taken)
 		trc_signal_look_at(number, info);
 	errno = saved;

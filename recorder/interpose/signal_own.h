@@ -61,6 +61,26 @@ bool trc_signal_own_arrived(int number, siginfo_t *info, void *context,
 			    struct trc_signal_call *call, uintptr_t frame);
 void trc_signal_own_enter(const uint64_t *mask);
 
+/* ---- signal_mask.c.  Context: traced thread, signal handlers. ---- */
+
+/* From now on masks are hidden. */
+void trc_mask_start(void);
+/* In a forked child: not any more. */
+void trc_mask_forked(void);
+/* The program speaks of our signal or of its twin alone. */
+void trc_mask_speak(void);
+/* Before a thread is created: whether the creator's mask is what it is said to be; the new thread is
+ * told first. */
+bool trc_mask_thread_making(void);
+void trc_mask_thread_begin(bool creator_settled);
+/* Around what makes a child or another program of this one, which get the mask as it is said to be:
+ * true if the second has to follow in the thread. */
+bool trc_mask_show(void);
+void trc_mask_hide(void);
+/* The program's own signal has come to a thread that is said to block it: that holds from now on, and
+ * the signal is pending again.  Context: our handler. */
+bool trc_mask_holds_back(const siginfo_t *info, void *context);
+
 /* ---- altstack.c ---- */
 
 /* Whether this is one of ours: the program has given the thread none.  Context: signal handlers. */

@@ -6,6 +6,7 @@
  *   B2  trc_thread_ended() runs in the last round of thread-specific destructors, so that
  *       what the program's own destructors do is still recorded.  What comes later is not
  */
+#include "recorder/interpose/signal_own.h"
 #include "recorder/interpose/thread.h"
 #include "recorder/interpose/signal.h"
 #include "recorder/interpose/span.h"
@@ -68,6 +69,7 @@ struct trc_handoff {
 	void *arg;
 	uint32_t creator;
 	uint64_t stack;
+	bool mask_settled; /* as trc_mask_thread_begin() wants to know */
 	const struct trace_labels *labels; /* a reference */
 };
 
@@ -118,6 +120,7 @@ struct trc_handoff *trc_handoff_make(void *(*start)(void *), thrd_start_t c11_st
 	handoff->c11_start = c11_start;
 	handoff->arg = arg;
 	handoff->creator = trc_thread_creating(&handoff->stack);
+	handoff->mask_settled = trc_mask_thread_making();
 	handoff->labels = trc_labels_ref(trc_labels_now());
 	return handoff;
 }
@@ -136,10 +139,12 @@ static void thread_begin(struct trc_handoff *handoff, struct trc_handoff *own)
 				    .arg = handoff->arg,
 				    .creator = handoff->creator,
 				    .stack = handoff->stack,
+				    .mask_settled = handoff->mask_settled,
 				    .labels = handoff->labels};
 	handoff_give(handoff);
 	if (own->labels)
 		trc_labels_inherit(own->labels);
+	trc_mask_thread_begin(own->mask_settled);
 	trc_thread_started(own->creator, own->stack);
 	if (trc_thread_arm())
 		trc_altstack_enter();

@@ -47,6 +47,16 @@ static void burn_half_blocked(uintptr_t us)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
+/* As threads of servers and compressors do. */
+static void *burn_all_blocked(void *us)
+{
+	sigset_t set;
+
+	sigfillset(&set);
+	pthread_sigmask(SIG_SETMASK, &set, NULL);
+	return burn(us);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -58,6 +68,9 @@ int main(int argc, char **argv)
 			burn_half_blocked(1000);
 	} else if (strcmp(what, "open") == 0) {
 		burn((void *)800000);
+	} else if (strcmp(what, "closed") == 0) {
+		pthread_create(&thread, NULL, burn_all_blocked, (void *)800000);
+		pthread_join(thread, NULL);
 	} else if (strcmp(what, "threads") == 0) {
 		for (int i = 0; i < 500; i++) {
 			pthread_create(&thread, NULL, burn, (void *)500);

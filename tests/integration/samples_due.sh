@@ -50,6 +50,13 @@ by_signals()
 		[ "$(lost_by busy)" -le $((used_ns / period / 50)) ] ||
 			differs "never blocked, $1 Hz: $(lost_by busy) lost by it"
 	done
+	runs=0
+	while another_run; do
+		sampled closed "${options[@]}"
+		adds_up "all signals blocked, $1 Hz" $period || continue
+		[ "$(lost_by busy)" -le $((used_ns / period / 50)) ] ||
+			differs "all signals blocked, $1 Hz: $(lost_by busy) lost by it"
+	done
 }
 
 by_the_kernel()

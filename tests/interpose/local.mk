@@ -34,6 +34,7 @@ interpose_programs = \
 	tests/interpose/same_forked \
 	tests/interpose/same_interrupted \
 	tests/interpose/same_locks \
+	tests/interpose/same_masks \
 	tests/interpose/same_plugins \
 	tests/interpose/same_process \
 	tests/interpose/same_signals \
@@ -48,6 +49,7 @@ tests_interpose_same_forked_SOURCES = tests/interpose/same_forked.c tests/interp
 tests_interpose_same_interrupted_SOURCES = tests/interpose/same_interrupted.c \
 	tests/interpose/same.h
 tests_interpose_same_locks_SOURCES = tests/interpose/same_locks.c tests/interpose/same.h
+tests_interpose_same_masks_SOURCES = tests/interpose/same_masks.c tests/interpose/same.h
 tests_interpose_same_plugins_SOURCES = tests/interpose/same_plugins.c
 tests_interpose_same_process_SOURCES = tests/interpose/same_process.c tests/interpose/same.h
 tests_interpose_same_signals_SOURCES = tests/interpose/same_signals.c tests/interpose/same.h

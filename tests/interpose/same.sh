@@ -53,4 +53,20 @@ for name in same_locks same_waits same_process same_signals same_interrupted sam
 		check "$name, sampled by $by, its children not followed"
 	done
 done
+
+# Each in a process of its own.
+program=$(program same_masks)
+for run in $("$program"); do
+	timeout 30 "$program" "$run" >"$work/plain" || fail "same_masks $run, plain: $?"
+	test -s "$work/plain" || fail "same_masks $run says nothing"
+	FAKE_STORM_US=300 LD_PRELOAD=$fake timeout 30 "$program" "$run" >"$work/now"
+	status=$?
+	check "same_masks $run, in a storm of samples"
+	for by in signal timer; do
+		sampled $by timeout 30 sh -c 'TRC_SESSION_PID=$$ exec "$@"' sh \
+			"$program" "$run" >"$work/now"
+		status=$?
+		check "same_masks $run, sampled by $by"
+	done
+done
 exit $failed
