@@ -135,11 +135,16 @@ static int unlock_add(struct waits *w, const struct trc_span *span, uint32_t row
 {
 	const struct trc_columns *c = span->columns;
 	struct trc_unlock *unlock = trc_array_add(&w->m->unlocks);
+	uint64_t held_ns;
 
 	if (!unlock)
 		return -ENOMEM;
 	unlock->ts_ns = release_ns(w, c, row, TRC_A_UNLOCK_AT);
 	unlock->place = unlock->ts_ns == c->time_ns[row] ? span->place + row : TRC_PLACE_LAST;
+	held_ns = trc_arg(c, row, TRC_A_UNLOCK_HELD);
+	unlock->taken_ns = held_ns && held_ns < INT64_MAX / 2
+				   ? unlock->ts_ns - (int64_t)held_ns
+				   : TRC_NEVER;
 	unlock->thread = c->thread[row];
 	unlock->proc = c->proc[row];
 	unlock->reason = (uint8_t)trc_arg(c, row, TRC_A_UNLOCK_REASON);

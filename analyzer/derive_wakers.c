@@ -5,8 +5,10 @@
  *
  * Locks.  An unlock of a lock ends one critical section.  Cut a waiter's time into the
  * pieces between the unlocks of its lock that happened meanwhile: each piece was caused
- * by the section that the unlock at its end closes.  The piece after the last
- * unlock is the time it took to wake up and charged to nobody.
+ * by the section that the unlock at its end closes.  Before that section began nobody held the
+ * lock: those that waited had been woken, and had not run yet.  That part of the piece, and the
+ * piece after the last unlock, is the time it took to wake up and charged to nobody.  An unlock
+ * tells when its section began if others waited then; else it began before all of its pieces.
  *
  *   W1  the caused_ns of all unlocks of a lock add up to no more than the waiting for it
  *   W2  the waker is the last unlock at or before the end of the wait
@@ -17,8 +19,9 @@
  *
  * The time of an unlock is taken just before the release.  Who parks between the two has no
  * unlock in its wait: it is explained by the unlock before, if that is the holder's and came
- * at most BETWEEN_NS earlier.  A wait that gave up (ETIMEDOUT) with no unlock in it is charged
- * to the next unlock, if that is the holder's.
+ * at most BETWEEN_NS earlier.  What a wait that gave up (ETIMEDOUT) lasted after the last unlock in
+ * it is charged to the next unlock: if the section that this one ends had begun by then, or if there
+ * was no unlock in the wait and the next one is the holder's.
  *
  * Everything else that is woken: a signal or post lets `count` of those go on that wait
  * at that time: those whose waits end first.  Those that timed out were not woken.
@@ -175,8 +178,8 @@ static void sort_by_end(struct wakers *w, const struct object *o)
 	trc_keys_sort(w->end, w->scratch, o->n_parks);
 }
 
-/* A lock while its waiters come and go.  base: since when the waiting of a waiter has not
- * been charged yet. */
+/* A lock while its waiters come and go.  base: since when the waiting of a waiter is to be charged to
+ * the next unlock. */
 struct lock_sweep {
 	struct wakers *w;
 	const struct object *o;
@@ -184,6 +187,8 @@ struct lock_sweep {
 	uint64_t n_waiting;
 	__int128 base_sum;
 	int64_t last_unlock_ns;
+	int64_t base_ns; /* of all that waited then: of the last unlock, or when it was taken since */
+	bool taken;	 /* it was, as the next unlock says */
 };
 
 static struct trc_unlock *sweep_unlock_at(const struct lock_sweep *s, uint32_t i)
@@ -204,6 +209,29 @@ static void cause_add(struct trc_unlock *unlock, __int128 ns)
 	unlock->caused_ns = ns < INT64_MAX ? (int64_t)ns : INT64_MAX;
 }
 
+/* The next that happens to the lock itself; INT64_MAX = nothing. */
+static int64_t sweep_next_ns(const struct lock_sweep *s, bool *takes)
+{
+	const struct trc_unlock *unlock;
+
+	*takes = false;
+	if (s->next_unlock == s->o->n_unlocks)
+		return INT64_MAX;
+	unlock = sweep_unlock_at(s, s->next_unlock);
+	*takes = !s->taken && unlock->taken_ns != TRC_NEVER &&
+		 unlock->taken_ns <= unlock->ts_ns &&
+		 (!s->next_unlock || unlock->taken_ns > s->last_unlock_ns);
+	return *takes ? unlock->taken_ns : unlock->ts_ns;
+}
+
+/* Nobody held it up to now. */
+static void sweep_taken(struct lock_sweep *s, int64_t now_ns)
+{
+	s->taken = true;
+	s->base_ns = now_ns;
+	s->base_sum = (__int128)s->n_waiting * now_ns;
+}
+
 static void sweep_unlock(struct lock_sweep *s)
 {
 	struct trc_unlock *unlock = sweep_unlock_at(s, s->next_unlock++);
@@ -212,7 +240,20 @@ static void sweep_unlock(struct lock_sweep *s)
 	cause_add(unlock, now_sum - s->base_sum);
 	unlock->caused_waits += (uint32_t)s->n_waiting;
 	s->base_sum = now_sum;
-	s->last_unlock_ns = unlock->ts_ns;
+	s->last_unlock_ns = s->base_ns = unlock->ts_ns;
+	s->taken = false;
+}
+
+/* What happens next to the lock itself. */
+static void sweep_step(struct lock_sweep *s)
+{
+	bool takes;
+	int64_t now_ns = sweep_next_ns(s, &takes);
+
+	if (takes)
+		sweep_taken(s, now_ns);
+	else
+		sweep_unlock(s);
 }
 
 static void park_set_waker(struct lock_sweep *s, struct trc_park *park,
@@ -228,34 +269,54 @@ static void park_set_waker(struct lock_sweep *s, struct trc_park *park,
 /* A wait ended during which the lock was not released, as far as recorded. */
 static void sweep_end_unexplained(struct lock_sweep *s, struct trc_park *park)
 {
-	struct trc_unlock *unlock = NULL;
+	struct trc_unlock *unlock;
 
-	if (!park->holder || park->flags & TRC_PARK_NO_END)
+	if (!park->holder || !s->next_unlock || park->start_ns - s->last_unlock_ns > BETWEEN_NS)
 		return;
-	if (park->result) {
-		if (s->next_unlock < s->o->n_unlocks)
-			unlock = sweep_unlock_at(s, s->next_unlock);
-	} else if (s->next_unlock && park->start_ns - s->last_unlock_ns <= BETWEEN_NS) {
-		unlock = sweep_unlock_at(s, s->next_unlock - 1);
-	}
-	if (!unlock || unlock->thread != park->holder)
+	unlock = sweep_unlock_at(s, s->next_unlock - 1);
+	if (unlock->thread != park->holder)
 		return;
 	cause_add(unlock, (__int128)park->end_ns - park->start_ns);
 	unlock->caused_waits++;
-	if (park->result == 0)
-		park_set_waker(s, park, unlock);
+	park_set_waker(s, park, unlock);
+}
+
+/* A wait was given up: whoever had the lock at its end has not released it yet. */
+static void sweep_give_up(struct lock_sweep *s, const struct trc_park *park, int64_t base_ns,
+			  bool unlocked)
+{
+	struct trc_unlock *unlock;
+
+	if (s->next_unlock == s->o->n_unlocks)
+		return;
+	unlock = sweep_unlock_at(s, s->next_unlock);
+	if (!s->taken && (unlocked || !park->holder || unlock->thread != park->holder))
+		return;
+	cause_add(unlock, (__int128)park->end_ns - base_ns);
+	unlock->caused_waits++;
+}
+
+static bool has_based(const struct lock_sweep *s)
+{
+	return s->next_unlock || s->taken;
 }
 
 static void sweep_end(struct lock_sweep *s, struct trc_park *park)
 {
 	bool unlocked = s->next_unlock && s->last_unlock_ns >= park->start_ns;
+	int64_t base_ns =
+		has_based(s) && s->base_ns >= park->start_ns ? s->base_ns : park->start_ns;
 
 	s->n_waiting--;
-	s->base_sum -= unlocked ? s->last_unlock_ns : park->start_ns;
-	if (!unlocked)
-		sweep_end_unexplained(s, park);
-	else if (!(park->flags & TRC_PARK_NO_END) && park->result <= 0)
+	s->base_sum -= base_ns;
+	if (park->flags & TRC_PARK_NO_END)
+		return;
+	if (park->result > 0)
+		sweep_give_up(s, park, base_ns, unlocked);
+	else if (unlocked)
 		park_set_waker(s, park, sweep_unlock_at(s, s->next_unlock - 1));
+	else if (!park->result)
+		sweep_end_unexplained(s, park);
 }
 
 /* At equal times waits begin, then the lock is released, then waits end. */
@@ -263,21 +324,20 @@ static void sweep_lock(struct wakers *w, const struct object *o)
 {
 	struct lock_sweep s = {.w = w, .o = o};
 	uint32_t begun = 0, ended = 0;
+	bool takes;
 
 	sort_by_end(w, o);
 	while (ended < o->n_parks && w->end[ended].key != INT64_MAX) {
 		int64_t end_ns = w->end[ended].key;
-		int64_t unlock_ns = s.next_unlock < o->n_unlocks
-					    ? sweep_unlock_at(&s, s.next_unlock)->ts_ns
-					    : INT64_MAX;
+		int64_t step_ns = sweep_next_ns(&s, &takes);
 		const struct trc_park *next =
 			begun < o->n_parks ? &w->park[w->park_idx[o->first_park + begun]] : NULL;
 
-		if (next && next->start_ns <= unlock_ns && next->start_ns <= end_ns) {
+		if (next && next->start_ns <= step_ns && next->start_ns <= end_ns) {
 			sweep_begin(&s, next);
 			begun++;
-		} else if (unlock_ns <= end_ns) {
-			sweep_unlock(&s);
+		} else if (step_ns <= end_ns) {
+			sweep_step(&s);
 		} else {
 			sweep_end(&s, &w->park[w->end[ended++].row]);
 		}
@@ -287,11 +347,11 @@ static void sweep_lock(struct wakers *w, const struct object *o)
 		const struct trc_park *next =
 			begun < o->n_parks ? &w->park[w->park_idx[o->first_park + begun]] : NULL;
 
-		if (next && next->start_ns <= sweep_unlock_at(&s, s.next_unlock)->ts_ns) {
+		if (next && next->start_ns <= sweep_next_ns(&s, &takes)) {
 			sweep_begin(&s, next);
 			begun++;
 		} else {
-			sweep_unlock(&s);
+			sweep_step(&s);
 		}
 	}
 }

@@ -55,9 +55,11 @@ static bool shown_as_text(unsigned int kind, const struct trc_arg_info *arg)
 	       arg->type == TRC_ARG_TEXT;
 }
 
-/* A time point is ticks in the file and nanoseconds in SQL: so says its name. */
+/* A time is in nanoseconds in SQL, whatever it is in the file: so says its name. */
 static const char *column_name(const struct trc_arg_info *arg)
 {
+	if (!strcmp(arg->name, "held"))
+		return "held_ns";
 	if (arg->type != TRC_ARG_TICKS)
 		return arg->name;
 	if (!strcmp(arg->name, "at"))

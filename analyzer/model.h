@@ -81,6 +81,7 @@ enum {
 /* A contended release, and the wait that its critical section caused. */
 struct trc_unlock {
 	int64_t ts_ns;
+	int64_t taken_ns; /* TRC_NEVER = when nobody waited for it */
 	uint64_t object, waiters;
 	uint32_t thread, stack, proc;
 	uint8_t reason;

@@ -102,6 +102,7 @@ EVENT(8, UNLOCK, unlock, "a lock is released for which others wait")            
 	ARG(U64, waiters, "how many threads wait for it, where known")                             \
 	ARG(STACK, stack, "where it was released")                                                 \
 	ARG(TICKS, at, "when: just before the release; the record is made after it")               \
+	ARG(NS, held, "how long it was held by then, if others waited when it was taken; or 0")    \
 END                                                                                                \
 EVENT(9, UNPARK, unpark, "waiters are made runnable: signal, broadcast, post, last at a barrier")  \
 	ARG(REASON, reason, "the reason that the waiters gave")                                    \

@@ -17,32 +17,101 @@ uint64_t trc_own_text[2];
 
 /* ---- how many wait for an object ------------------------------------------------------- */
 
-/* Hashed, shared by objects that meet in one place: never too few, sometimes too many. */
-enum { WAITER_PLACES = 4096 };
-static _Atomic uint32_t waiter_count[WAITER_PLACES];
+/*
+ * Hashed.  A place has the number of waiters, and the sum of their objects' addresses: it tells
+ * whether all of them wait for one object.  Locks have places of their own, so that one who waits
+ * for work for hours meets no lock there.
+ */
+enum { ADDRESS_BITS = 45 }; /* without the lowest two */
+#define ADDRESS_SUM ((UINT64_C(1) << ADDRESS_BITS) - 1)
 
-static _Atomic uint32_t *waiters_of(uint64_t object)
+_Atomic uint64_t trc_lock_waiting[TRC_WAITER_PLACES];
+static _Atomic uint64_t waiting[TRC_WAITER_PLACES];
+
+static uint64_t as_waiters(uint64_t object, uint64_t n)
 {
-	return &waiter_count[(object >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 52];
+	return n << ADDRESS_BITS | ((object >> 2) * n & ADDRESS_SUM);
+}
+
+/* Of an object among those that are waited for at its place: never too few; sometimes too many,
+ * where there are several objects. */
+static uint32_t waiters_among(uint64_t place, uint64_t object)
+{
+	uint64_t n = place >> ADDRESS_BITS;
+
+	if (n == 1 && place != as_waiters(object, 1))
+		return 0;
+	return (uint32_t)n;
 }
 
 uint32_t trc_waiters(const void *object)
 {
 	/* relaxed: a waiter that is only just arriving will be told by its own park. */
-	return atomic_load_explicit(waiters_of((uintptr_t)object), memory_order_relaxed);
+	return waiters_among(atomic_load_explicit(&waiting[trc_waiter_place((uintptr_t)object)],
+						  memory_order_relaxed),
+			     (uintptr_t)object);
+}
+
+uint32_t trc_lock_waiters(const void *lock)
+{
+	/* relaxed: as above. */
+	return waiters_among(
+		atomic_load_explicit(&trc_lock_waiting[trc_waiter_place((uintptr_t)lock)],
+				     memory_order_relaxed),
+		(uintptr_t)lock);
+}
+
+static _Atomic uint64_t *place_of(const struct trc_wait *wait)
+{
+	uint32_t place = trc_waiter_place(wait->object);
+
+	return trc_reason_is_lock(wait->reason) ? &trc_lock_waiting[place] : &waiting[place];
+}
+
+/* Adds one, and the address to the sum: what is carried out of the sum must not count. */
+static void place_add(_Atomic uint64_t *place, uint64_t object, uint64_t n)
+{
+	uint64_t old = atomic_load_explicit(place, memory_order_relaxed), new;
+
+	do
+		new = ((old >> ADDRESS_BITS) + n) << ADDRESS_BITS |
+		      ((old + (object >> 2) * n) & ADDRESS_SUM);
+	while (!atomic_compare_exchange_weak_explicit(place, &old, new, memory_order_relaxed,
+						      memory_order_relaxed));
 }
 
 static void waiter_enter(struct trc_wait *wait)
 {
-	atomic_fetch_add_explicit(waiters_of(wait->object), 1, memory_order_relaxed);
+	place_add(place_of(wait), wait->object, 1);
 	wait->counted = true;
 }
 
 static void waiter_leave(struct trc_wait *wait)
 {
 	if (wait->counted)
-		atomic_fetch_sub_explicit(waiters_of(wait->object), 1, memory_order_relaxed);
+		place_add(place_of(wait), wait->object, ~UINT64_C(0));
 	wait->counted = false;
+}
+
+void trc_lock_taken_from_others(const volatile void *lock)
+{
+	uint32_t i = trc_waiter_place((uintptr_t)lock) %
+		     (sizeof(trc_self.wanted) / sizeof(trc_self.wanted[0]));
+
+	trc_self.wanted[i].since = trc_clock_now();
+	trc_self.wanted[i].lock = (uintptr_t)lock;
+}
+
+/* How long the calling thread had held, at `at`, the lock that it has given back; 0 = nobody waited
+ * when it was taken.  (Nor for its release: then what is told later may be too long.) */
+static uint64_t held_ns(uint64_t lock, uint64_t at)
+{
+	uint32_t i = trc_waiter_place(lock) %
+		     (sizeof(trc_self.wanted) / sizeof(trc_self.wanted[0]));
+
+	if (trc_self.wanted[i].lock != lock || trc_self.wanted[i].since >= at)
+		return 0;
+	return trc_clock_ticks_to_ns(at - trc_self.wanted[i].since);
 }
 
 /* ---- stacks ---------------------------------------------------------------------------- */
@@ -279,25 +348,27 @@ uint64_t trc_now(void)
 	return trc_clock_now();
 }
 
-static void record_release(enum trc_kind kind, enum trc_reason reason, const void *object,
-			   uint64_t count, uint64_t at)
+void trc_unlocked(enum trc_reason reason, const void *object, uint32_t waiters, uint64_t at)
+{
+	uint64_t arg[6] = {reason, (uintptr_t)object, waiters, 0, at, 0};
+	int saved_errno = errno;
+
+	/* Readers hold it together: when one of them came says nothing. */
+	if (reason != TRC_REASON_RWLOCK_READ)
+		arg[5] = held_ns((uintptr_t)object, at);
+	if (session_now())
+		trc_record_stack(TRC_KIND_UNLOCK, arg, 6, 3);
+	errno = saved_errno;
+}
+
+void trc_unparked(enum trc_reason reason, const void *object, uint64_t count, uint64_t at)
 {
 	uint64_t arg[5] = {reason, (uintptr_t)object, count, 0, at};
 	int saved_errno = errno;
 
 	if (session_now())
-		trc_record_stack(kind, arg, 5, 3);
+		trc_record_stack(TRC_KIND_UNPARK, arg, 5, 3);
 	errno = saved_errno;
-}
-
-void trc_unlocked(enum trc_reason reason, const void *object, uint32_t waiters, uint64_t at)
-{
-	record_release(TRC_KIND_UNLOCK, reason, object, waiters, at);
-}
-
-void trc_unparked(enum trc_reason reason, const void *object, uint64_t count, uint64_t at)
-{
-	record_release(TRC_KIND_UNPARK, reason, object, count, at);
 }
 
 void trc_acquired(enum trc_reason reason, const void *object)

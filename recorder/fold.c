@@ -156,6 +156,7 @@ static void put_wait(struct trc_fold_event *to, const struct trc_event *e)
 		to->c = e->arg[2];
 		break;
 	default: /* UNLOCK */
+		to->b = e->arg[5];
 		to->c = e->arg[4] && e->arg[4] < e->time ? e->arg[4] : e->time;
 		break;
 	}

@@ -156,6 +156,10 @@ void trc_fold_lock_unlock(struct trc_fold *f, const struct trc_fold_event *e)
 					     .thread = e->thread,
 					     .stack = e->stack,
 					     .labels = trc_fold_labels_of(f, e->thread)};
+	uint64_t held = (uint64_t)((double)e->b / f->ns_per_tick);
+
+	if (held && held < unlock.time)
+		unlock.taken = unlock.time - held;
 
 	heap_put(f, TRC_FOLD_UNLOCK, unlock);
 }
@@ -278,36 +282,39 @@ static void wait_begins(struct trc_fold *f, const struct trc_fold_lock_event *e)
 	link_wait(f, lock, e->wait);
 }
 
-/* One wait is charged to an unlock that did not happen during it. */
+/* One wait is charged to an unlock that did not happen during it, from `start` on. */
 static void charge(struct trc_fold *f, const struct trc_fold_lock *lock,
-		   const struct trc_fold_unlock *unlock, const struct trc_fold_lock_wait *w)
+		   const struct trc_fold_unlock *unlock, const struct trc_fold_lock_wait *w,
+		   uint64_t start)
 {
 	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) {
 		struct trc_view *view = trc_fold_view(f, i, TRC_VIEW_MUTEX);
 
 		if (view && unlock->at >= view->begin)
 			trc_view_add_unlock(view, unlock, lock->item.key, 1,
-					    trc_view_clip(view, w->start, w->end));
+					    trc_view_clip(view, start, w->end));
 	}
 }
 
-/* A wait ended during which the lock was not released, as far as recorded.  True if the wait is
- * kept for the next unlock. */
-static bool end_unexplained(struct trc_fold *f, struct trc_fold_lock *lock,
-			    struct trc_fold_lock_wait *w)
+/* A wait ended during which the lock was not released, as far as recorded. */
+static void end_unexplained(struct trc_fold *f, const struct trc_fold_lock *lock,
+			    const struct trc_fold_lock_wait *w)
 {
-	if (!w->holder || w->no_end)
-		return false;
-	if (w->failed) {
-		w->item.extra = lock->gave_up;
-		lock->gave_up = trc_fold_table_id(&f->lock_waits, w);
-		f->n_gave_up++;
-		return true;
-	}
-	if (lock->unlocked && w->start - lock->last.at <= f->between_ticks &&
+	if (w->holder && lock->unlocked && w->start - lock->last.at <= f->between_ticks &&
 	    lock->last.thread == w->holder)
-		charge(f, lock, &lock->last, w);
-	return false;
+		charge(f, lock, &lock->last, w, w->start);
+}
+
+/* What was not charged yet is kept for the next unlock. */
+static void give_up(struct trc_fold *f, struct trc_fold_lock *lock, struct trc_fold_lock_wait *w,
+		    uint64_t base)
+{
+	if (lock->unlocked && lock->last.at >= w->start)
+		w->holder = 0; /* it is another one now */
+	w->start = base;
+	w->item.extra = lock->gave_up;
+	lock->gave_up = trc_fold_table_id(&f->lock_waits, w);
+	f->n_gave_up++;
 }
 
 static void wait_ends(struct trc_fold *f, const struct trc_fold_lock_event *e)
@@ -324,8 +331,11 @@ static void wait_ends(struct trc_fold *f, const struct trc_fold_lock_event *e)
 		unlink_wait(f, lock, w);
 		lock->n_waiting--;
 		lock->base_sum -= base;
-		if (!lock->unlocked || lock->last.at < w->start)
-			kept = end_unexplained(f, lock, w);
+		kept = w->failed && !w->no_end;
+		if (kept)
+			give_up(f, lock, w, base);
+		else if (!w->no_end && (!lock->unlocked || lock->last.at < w->start))
+			end_unexplained(f, lock, w);
 	}
 	if (!kept)
 		trc_fold_table_remove(&f->lock_waits, w);
@@ -355,12 +365,14 @@ static void charge_waiting(struct trc_fold *f, const struct trc_fold_lock *lock,
 {
 	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) {
 		struct trc_view *view = trc_fold_view(f, i, TRC_VIEW_MUTEX);
-		uint64_t n = lock->n_waiting, ticks = n * unlock->at - lock->base_sum;
+		uint64_t n = lock->n_waiting, ticks = n * unlock->at - lock->base_sum, begin;
 
 		if (!view || unlock->at < view->begin)
 			continue;
-		if (view->begin > lock->oldest_base || unlock->at < lock->newest_base)
-			n = look_at_waits(f, lock, unlock->at, view->begin, &ticks);
+		/* Before it was taken nobody held it. */
+		begin = view->begin > unlock->taken ? view->begin : unlock->taken;
+		if (begin > lock->oldest_base || unlock->at < lock->newest_base)
+			n = look_at_waits(f, lock, unlock->at, begin, &ticks);
 		if (n)
 			trc_view_add_unlock(view, unlock, lock->item.key, n, ticks);
 	}
@@ -369,15 +381,21 @@ static void charge_waiting(struct trc_fold *f, const struct trc_fold_lock *lock,
 static void charge_gave_up(struct trc_fold *f, struct trc_fold_lock *lock,
 			   const struct trc_fold_unlock *unlock)
 {
-	for (uint32_t id = lock->gave_up; id; id = wait_at(f, id)->item.extra)
-		if (wait_at(f, id)->holder == unlock->thread)
-			charge(f, lock, unlock, wait_at(f, id));
+	for (uint32_t id = lock->gave_up; id; id = wait_at(f, id)->item.extra) {
+		const struct trc_fold_lock_wait *w = wait_at(f, id);
+		bool after_last = !lock->unlocked || unlock->taken > lock->last.at;
+
+		if (unlock->taken && after_last && unlock->taken <= w->end)
+			charge(f, lock, unlock, w, w->start > unlock->taken ? w->start : unlock->taken);
+		else if (w->holder == unlock->thread && !(unlock->taken > w->end))
+			charge(f, lock, unlock, w, w->start);
+	}
 	forget_gave_up(f, lock);
 }
 
 static void unlocks(struct trc_fold *f, const struct trc_fold_lock_event *e)
 {
-	struct trc_fold_unlock unlock = {e->time, e->thread, e->stack, e->labels};
+	struct trc_fold_unlock unlock = {e->time, e->taken, e->thread, e->stack, e->labels};
 	struct trc_fold_lock *lock = lock_of(f, e);
 
 	if (!lock) {

@@ -104,7 +104,7 @@ struct trc_fold_event {
 	uint8_t kind, reason;
 	uint16_t sampled; /* SAMPLE, SAMPLES_LOST */
 	/* PARK: object, holder.  RESUME: object, result.  WAIT: object, result, since.  UNLOCK:
-	 * object, -, at.  SAMPLE: value, period.  SAMPLES_LOST, GAP: how many.  ALLOC: address,
+	 * object, for how many ns, at.  SAMPLE: value, period.  SAMPLES_LOST, GAP: how many.  ALLOC: address,
 	 * bytes, period, sample.  FREE: address, and the same.  THREAD_START: creator.
 	 * FIBER_SWITCH: fiber, left.  FIBER_END: fiber. */
 	uint64_t a, b, c, d;
@@ -220,7 +220,7 @@ struct trc_fold_lock_wait {
 };
 
 struct trc_fold_unlock {
-	uint64_t at;
+	uint64_t at, taken; /* taken: 0 = when nobody waited for it */
 	uint32_t thread, stack, labels;
 };
 
@@ -245,6 +245,7 @@ struct trc_fold_lock_event {
 	uint64_t object;
 	uint32_t wait;			/* BEGIN, END */
 	uint32_t thread, stack, labels; /* UNLOCK */
+	uint64_t taken;			/* UNLOCK */
 };
 
 /* The id of the wait; 0 = no room, or it is in doubt. */

@@ -69,6 +69,10 @@ struct trc_self {
 	uint64_t heap_random;
 	uint64_t heap_due; /* allocations that were due (heap.c) */
 	bool heap_busy;	      /* what is allocated meanwhile is not the program's */
+	/* Locks that were taken while others waited for them, by their address: those taken last. */
+	struct {
+		uint64_t lock, since;
+	} wanted[4];
 };
 extern TRC_HIDDEN __thread struct trc_self trc_self __attribute__((tls_model("initial-exec")));
 
@@ -122,13 +126,37 @@ void trc_wait_end(struct trc_wait *wait, int result);
 /* How long it has lasted up to now, at least 1 ns; 0 = nothing was begun. */
 uint64_t trc_wait_lasted_ns(const struct trc_wait *wait);
 
-/* How many threads are parked on this object (hashed: may count another object's as well,
- * never fewer).  The filter before trc_unlocked() and trc_unparked(). */
+/* How many threads are parked on this object, no lock (hashed: may count another object's as
+ * well, never fewer).  The filter before trc_unparked(). */
 uint32_t trc_waiters(const void *object);
+/* The same of a lock: the filter before trc_unlocked(). */
+uint32_t trc_lock_waiters(const void *lock);
+
+/* Who is parked: at each place how many, and the sum of their objects' addresses (emit.c). */
+enum { TRC_WAITER_PLACES = 4096 };
+extern TRC_HIDDEN _Atomic uint64_t trc_lock_waiting[TRC_WAITER_PLACES];
+
+static inline uint32_t trc_waiter_place(uint64_t object)
+{
+	return (uint32_t)((object >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 52);
+}
+
+/* False: nobody is parked on this lock.  Cheap enough for a lock that nobody wants. */
+static inline bool trc_lock_is_wanted(const volatile void *lock)
+{
+	/* relaxed: a waiter that is only just arriving parks after this moment. */
+	return __builtin_expect(
+		atomic_load_explicit(&trc_lock_waiting[trc_waiter_place((uintptr_t)lock)],
+				     memory_order_relaxed) != 0,
+		0);
+}
+
+/* After taking a lock that is wanted: its unlock will tell since when it was held. */
+void trc_lock_taken_from_others(const volatile void *lock);
 
 /* The time for `at`: taken before a release. */
 uint64_t trc_now(void);
-/* After releasing a lock for which others wait: UNLOCK. */
+/* After releasing a lock for which others wait: UNLOCK; by the thread that took it. */
 void trc_unlocked(enum trc_reason reason, const void *object, uint32_t waiters, uint64_t at);
 /* After waking waiters: UNPARK; count ~0 = all. */
 void trc_unparked(enum trc_reason reason, const void *object, uint64_t count, uint64_t at);

@@ -92,7 +92,7 @@ TRC_EXPORT int mtx_unlock(mtx_t *mutex)
 	if (!trc_recording())
 		return REAL(mtx_unlock)(mutex);
 	if (trc_mutex_inline((pthread_mutex_t *)mutex) && !trc_locks_all() &&
-	    trc_mutex_give((pthread_mutex_t *)mutex)) {
+	    !trc_lock_is_wanted(mutex) && trc_mutex_give((pthread_mutex_t *)mutex)) {
 		trc_lock_given();
 		return thrd_success;
 	}

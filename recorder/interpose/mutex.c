@@ -47,9 +47,9 @@ void trc_mutex_releasing(struct trc_release *release, const pthread_mutex_t *mut
 	/* Before the release, or the next owner's acquire would be recorded first. */
 	if (trc_locks_all() && !release_refused(mutex))
 		trc_released(TRC_REASON_MUTEX, mutex);
-	if (!trc_mutex_maybe_contended(mutex) || stays_held(mutex))
+	if (stays_held(mutex))
 		return;
-	release->waiters = trc_waiters(mutex);
+	release->waiters = trc_lock_waiters(mutex);
 	if (release->waiters)
 		release->at = trc_now();
 }
@@ -134,6 +134,8 @@ TRC_EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
 	if (TRC_LIKELY(trc_mutex_inline(mutex) && trc_tid_is_own() && !trc_locks_all()) &&
 	    TRC_LIKELY(trc_mutex_take(mutex, trc_self.tid))) {
 		trc_lock_taken();
+		if (trc_lock_is_wanted(mutex))
+			trc_lock_taken_from_others(mutex);
 		return 0;
 	}
 	return lock_plain(mutex);
@@ -181,7 +183,7 @@ static __attribute__((noinline)) int unlock_slow(pthread_mutex_t *mutex)
 static __attribute__((noinline)) int unlock_any(pthread_mutex_t *mutex)
 {
 	if (trc_recording()) {
-		if (TRC_UNLIKELY(trc_mutex_maybe_contended(mutex) || trc_locks_all() ||
+		if (TRC_UNLIKELY(trc_lock_is_wanted(mutex) || trc_locks_all() ||
 				 mutex->__data.__kind != PTHREAD_MUTEX_NORMAL))
 			return unlock_slow(mutex);
 		trc_lock_given();
@@ -193,7 +195,7 @@ static __attribute__((noinline)) int unlock_any(pthread_mutex_t *mutex)
 TRC_EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
 	if (TRC_LIKELY(trc_mutex_inline(mutex) && !trc_locks_all()) &&
-	    TRC_LIKELY(trc_mutex_give(mutex))) {
+	    TRC_LIKELY(!trc_lock_is_wanted(mutex) && trc_mutex_give(mutex))) {
 		trc_lock_given();
 		return 0;
 	}

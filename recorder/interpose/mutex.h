@@ -2,9 +2,9 @@
  * mutex.h - what the interposers of pthread mutexes, C11 mutexes and condition variables share.
  *
  * A C11 mutex is a pthread mutex inside glibc, so both come here.  An acquisition tries the lock
- * first and parks only if that fails; a release records only if the lock word says
- * "contended" and somebody is parked on it, and then after the release, with a time taken
- * before it.
+ * first and parks only if that fails; a release records only if somebody is parked on it, and
+ * then after the release, with a time taken before it.  What the lock word says about waiters
+ * does not matter: it says "none" while one that was woken has not run yet.
  */
 #ifndef TRC_RECORDER_INTERPOSE_MUTEX_H
 #define TRC_RECORDER_INTERPOSE_MUTEX_H
@@ -32,15 +32,11 @@ static inline uint32_t trc_mutex_owner(const pthread_mutex_t *mutex)
 	return (uint32_t)__atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
 }
 
-/* The lock word: 0 free, 1 held, else (or with PI, robust and ceilings: perhaps) contended. */
-static inline bool trc_mutex_maybe_contended(const pthread_mutex_t *mutex)
-{
-	return (__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) & ~1) != 0;
-}
-
 static inline void trc_mutex_taken(const pthread_mutex_t *mutex)
 {
 	trc_lock_taken();
+	if (trc_lock_is_wanted(mutex))
+		trc_lock_taken_from_others(mutex);
 	if (trc_locks_all())
 		trc_acquired(TRC_REASON_MUTEX, mutex);
 }

@@ -40,6 +40,8 @@ static int real_lock(pthread_rwlock_t *lock, const struct attempt *a)
 static void lock_taken(const pthread_rwlock_t *lock, enum trc_reason reason)
 {
 	trc_lock_taken();
+	if (reason == TRC_REASON_RWLOCK_WRITE && trc_lock_is_wanted(lock))
+		trc_lock_taken_from_others(lock);
 	if (trc_locks_all())
 		trc_acquired(reason, lock);
 }
@@ -128,7 +130,7 @@ TRC_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 	if (trc_locks_all())
 		trc_released(reason, lock);
 	if (trc_switch.locks != TRC_LOCKS_NONE)
-		waiters = trc_waiters(lock);
+		waiters = trc_lock_waiters(lock);
 	if (waiters)
 		at = trc_now();
 	result = REAL(pthread_rwlock_unlock)(lock);

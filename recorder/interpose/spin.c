@@ -20,6 +20,8 @@ static inline void pause_briefly(void)
 static void lock_taken(pthread_spinlock_t *lock)
 {
 	trc_lock_taken();
+	if (trc_lock_is_wanted(lock))
+		trc_lock_taken_from_others(lock);
 	if (trc_locks_all())
 		trc_acquired(TRC_REASON_SPIN, (const void *)lock);
 }
@@ -77,7 +79,7 @@ TRC_EXPORT int pthread_spin_unlock(pthread_spinlock_t *lock)
 	if (trc_locks_all())
 		trc_released(TRC_REASON_SPIN, (const void *)lock);
 	if (trc_switch.locks != TRC_LOCKS_NONE)
-		waiters = trc_waiters((const void *)lock);
+		waiters = trc_lock_waiters((const void *)lock);
 	if (waiters)
 		at = trc_now();
 	result = REAL(pthread_spin_unlock)(lock);

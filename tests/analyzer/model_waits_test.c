@@ -98,6 +98,18 @@ static const struct waits_case {
 	 {{2, TRC_REASON_MUTEX, 1000, 3000, 0, ETIMEDOUT, 0, NEVER, 0}},
 	 {{1, 5000, 2000, 1}}},
 
+	{"while nobody holds the lock nobody is charged, and who gives up meets the next section",
+	 THREADS "@100 thread=1 park reason=mutex object=0x10 holder=4\n"
+		 "@120 thread=2 park reason=mutex object=0x10 holder=4\n"
+		 "@200 thread=4 unlock reason=mutex object=0x10\n"
+		 "@300 thread=3 unlock reason=mutex object=0x10 held=50\n"
+		 "@310 thread=1 resume reason=mutex object=0x10\n"
+		 "@320 thread=2 resume reason=mutex object=0x10 result=ETIMEDOUT\n"
+		 "@340 thread=1 unlock reason=mutex object=0x10 held=30\n",
+	 {{1, TRC_REASON_MUTEX, 100, 310, 0, 0, 3, 300, 2},
+	  {2, TRC_REASON_MUTEX, 120, 320, 0, ETIMEDOUT, 0, NEVER, 0}},
+	 {{4, 200, 180, 2}, {3, 300, 100, 2}, {1, 340, 10, 1}}},
+
 	{"readers let in together are each charged to the writer",
 	 THREADS "@1000 thread=2 park reason=rwlock_read object=0x10 holder=1\n"
 		 "@2000 thread=3 park reason=rwlock_read object=0x10 holder=1\n"

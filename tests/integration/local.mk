@@ -2,6 +2,7 @@
 integration_programs = \
 	tests/integration/truth_waits \
 	tests/integration/wait_calls \
+	tests/integration/truth_blame \
 	tests/integration/truth_cpu \
 	tests/integration/truth_tasks \
 	tests/integration/truth_labels \
@@ -29,6 +30,8 @@ tests_integration_truth_waits_LDADD = -lpthread
 tests_integration_wait_calls_SOURCES = tests/integration/wait_calls.c \
 	tests/integration/check_or_exit.h
 tests_integration_wait_calls_LDADD = -lpthread
+tests_integration_truth_blame_SOURCES = tests/integration/truth_blame.c tests/integration/truth.h
+tests_integration_truth_blame_LDADD = -lpthread
 tests_integration_truth_cpu_SOURCES = tests/integration/truth_cpu.c
 tests_integration_truth_cpu_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_truth_cpu_LDADD = libtrc.la -lpthread
@@ -115,6 +118,7 @@ tests_integration_contended_LDADD = -lpthread
 integration_tests = \
 	tests/integration/truth_waits.sh \
 	tests/integration/wait_calls.sh \
+	tests/integration/truth_blame.sh \
 	tests/integration/truth_tasks.sh \
 	tests/integration/truth_labels.sh \
 	tests/integration/truth_fibers.sh \

@@ -27,6 +27,7 @@ static _Atomic unsigned int counts[FAKE_EVENTS][TRC_REASON_COUNT];
 static _Atomic unsigned long last[FAKE_EVENTS][TRC_REASON_COUNT];
 static _Atomic unsigned int states[FAKE_STATES];
 static _Atomic uint32_t waiters[4096];
+_Atomic uint64_t trc_lock_waiting[TRC_WAITER_PLACES];
 
 VISIBLE fake_core_count_fn fake_core_count;
 VISIBLE fake_core_last_fn fake_core_last;
@@ -192,11 +193,20 @@ static bool note(enum fake_event event, unsigned int reason, unsigned long value
 	return true;
 }
 
+static bool is_lock(unsigned int reason)
+{
+	return reason == TRC_REASON_MUTEX || reason == TRC_REASON_SPIN ||
+	       reason == TRC_REASON_RWLOCK_READ || reason == TRC_REASON_RWLOCK_WRITE;
+}
+
 void trc_park(struct trc_wait *wait, enum trc_reason reason, const void *object, uint32_t holder)
 {
 	*wait = (struct trc_wait){.object = (uintptr_t)object, .reason = reason};
 	wait->counted = true;
-	atomic_fetch_add(waiters_of(object), 1);
+	if (is_lock(reason))
+		atomic_fetch_add(&trc_lock_waiting[trc_waiter_place(wait->object)], 1);
+	else
+		atomic_fetch_add(waiters_of(object), 1);
 	/* Last: tests take the count as a sign that the thread is waiting. */
 	if (note(FAKE_PARK, reason, holder))
 		wait->since = trc_now();
@@ -210,7 +220,9 @@ void trc_park_on_thread(struct trc_wait *wait, enum trc_reason reason, const voi
 
 void trc_resume(struct trc_wait *wait, int result)
 {
-	if (wait->counted)
+	if (wait->counted && is_lock(wait->reason))
+		atomic_fetch_sub(&trc_lock_waiting[trc_waiter_place(wait->object)], 1);
+	else if (wait->counted)
 		atomic_fetch_sub(waiters_of((const void *)(uintptr_t)wait->object), 1);
 	if (wait->since)
 		note(FAKE_RESUME, wait->reason, (unsigned long)result);
@@ -237,6 +249,15 @@ uint64_t trc_wait_lasted_ns(const struct trc_wait *wait)
 uint32_t trc_waiters(const void *object)
 {
 	return *waiters_of(object);
+}
+
+uint32_t trc_lock_waiters(const void *lock)
+{
+	return (uint32_t)trc_lock_waiting[trc_waiter_place((uintptr_t)lock)];
+}
+
+void trc_lock_taken_from_others(const volatile void *lock)
+{
 }
 
 uint64_t trc_now(void)

@@ -94,7 +94,13 @@ void resume(uint64_t time, uint32_t thread, unsigned int reason, uint64_t object
 void unlock(uint64_t time, uint32_t thread, uint64_t object, uint64_t stack, uint64_t at)
 {
 	put_at(0, time, thread, TRC_KIND_UNLOCK,
-	       (uint64_t[]){TRC_REASON_MUTEX, object, 1, stack_id(stack), at});
+	       (uint64_t[]){TRC_REASON_MUTEX, object, 1, stack_id(stack), at, 0});
+}
+
+void unlock_held(uint64_t time, uint32_t thread, uint64_t object, uint64_t stack, uint64_t held)
+{
+	put_at(0, time, thread, TRC_KIND_UNLOCK,
+	       (uint64_t[]){TRC_REASON_MUTEX, object, 1, stack_id(stack), time, held});
 }
 
 void gap(uint64_t time, uint64_t lost_events)

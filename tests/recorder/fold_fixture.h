@@ -39,6 +39,8 @@ void park(uint64_t time, uint32_t thread, unsigned int reason, uint64_t object, 
 void resume(uint64_t time, uint32_t thread, unsigned int reason, uint64_t object, int result);
 /* Recorded at `time`, done at `at`. */
 void unlock(uint64_t time, uint32_t thread, uint64_t object, uint64_t stack, uint64_t at);
+/* The same of a lock that was taken while others waited: so long before. */
+void unlock_held(uint64_t time, uint32_t thread, uint64_t object, uint64_t stack, uint64_t held);
 void gap(uint64_t time, uint64_t lost_events);
 void sample(uint64_t time, uint32_t thread, uint32_t event, uint64_t value, uint64_t period,
 	    uint64_t stack);

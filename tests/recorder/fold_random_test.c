@@ -43,6 +43,7 @@ static struct fiber {
 static unsigned int n_fibers; /* so far */
 
 static unsigned int holder[LOCKS]; /* thread + 1 */
+static unsigned int taken[LOCKS];  /* when */
 static unsigned int now;
 static FILE *text;
 
@@ -58,7 +59,7 @@ static void event(unsigned int time, unsigned int t)
 }
 
 struct late {
-	unsigned int time, at, thread, lock, stack;
+	unsigned int time, at, held, thread, lock, stack;
 };
 static struct late late[STEPS];
 static unsigned int n_late;
@@ -75,8 +76,9 @@ static void record_late(unsigned int until)
 		if (!first)
 			return;
 		event(first->time, first->thread);
-		fprintf(text, "unlock reason=%s object=%u stack=%u at=%u\n",
-			lock_reasons[first->lock], first->lock + 1, first->stack, first->at);
+		fprintf(text, "unlock reason=%s object=%u stack=%u at=%u held=%u\n",
+			lock_reasons[first->lock], first->lock + 1, first->stack, first->at,
+			first->held);
 		*first = late[--n_late];
 	}
 }
@@ -85,7 +87,8 @@ static void unlock(unsigned int t)
 {
 	unsigned int lock = thread[t].lock, after = 1 + draw(LATE_MAX);
 
-	late[n_late++] = (struct late){now + after, now, t, lock, 1 + draw(4)};
+	late[n_late++] = (struct late){
+		now + after, now, draw(3) ? now - taken[lock] : 0, t, lock, 1 + draw(4)};
 	holder[lock] = 0;
 	thread[t].doing = RUNS;
 	thread[t].busy_until = now + after;
@@ -98,6 +101,7 @@ static void begin_lock(unsigned int t)
 	thread[t].lock = lock;
 	if (!holder[lock]) {
 		holder[lock] = t + 1;
+		taken[lock] = now;
 		thread[t].doing = HOLDS;
 		return;
 	}
@@ -121,6 +125,7 @@ static void go_on_with_lock(unsigned int t)
 	if (holder[lock])
 		return;
 	holder[lock] = t + 1;
+	taken[lock] = now;
 	thread[t].doing = HOLDS;
 }
 

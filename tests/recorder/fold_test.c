@@ -379,6 +379,28 @@ START_TEST(waits_without_an_unlock_are_charged_as_the_analyzer_does)
 }
 END_TEST
 
+START_TEST(nobody_is_charged_while_nobody_holds_the_lock)
+{
+	struct trc_view *view = view_of(TRC_VIEW_MUTEX, 1, 0);
+
+	park(100, 1, TRC_REASON_MUTEX, lock, 9, 7);
+	park(120, 2, TRC_REASON_MUTEX, lock, 9, 7);
+	unlock(200, 9, lock, 50, 0);
+	park(260, 3, TRC_REASON_MUTEX, lock, 9, 7);
+	unlock_held(300, 8, lock, 51, 50); /* from 250 on */
+	resume(310, 1, TRC_REASON_MUTEX, lock, 0);
+	resume(320, 2, TRC_REASON_MUTEX, lock, ETIMEDOUT);
+	resume(330, 3, TRC_REASON_MUTEX, lock, ETIMEDOUT);
+	unlock_held(340, 1, lock, 52, 30); /* from 310 on: two gave up meanwhile */
+	copied(view, 1000);
+	ck_assert_int_eq(value_of(50, DELAY), 100 + 80);
+	ck_assert_int_eq(value_of(51, COUNT), 3);
+	ck_assert_int_eq(value_of(51, DELAY), 50 + 50 + 40);
+	ck_assert_int_eq(value_of(52, COUNT), 2);
+	ck_assert_int_eq(value_of(52, DELAY), 10 + 20);
+}
+END_TEST
+
 START_TEST(an_unlock_is_charged_with_what_lies_in_the_window)
 {
 	struct trc_view *view;
@@ -436,6 +458,7 @@ static TCase *waits_case(void)
 	tcase_add_test(t, an_unlock_counts_when_it_was_done);
 	tcase_add_test(t, an_unlock_that_comes_too_late_is_taken_as_if_done_after_the_last);
 	tcase_add_test(t, waits_without_an_unlock_are_charged_as_the_analyzer_does);
+	tcase_add_test(t, nobody_is_charged_while_nobody_holds_the_lock);
 	tcase_add_test(t, an_unlock_is_charged_with_what_lies_in_the_window);
 	tcase_add_test(t, an_unlock_before_the_window_is_not_in_it);
 	return t;
