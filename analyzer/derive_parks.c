@@ -47,9 +47,25 @@ static void parks_abandon(struct trc_model *m, struct trc_park_thread *t, uint32
 	t->n_open = first < t->n_open ? first : t->n_open;
 }
 
+/* Events with a stack that a wait makes itself, where it is: a wait for a condition gives up its
+ * mutex when it has begun, and has it again before it ends; one for a lock has taken the lock. */
+static bool is_of_park(const struct trc_park *park, const struct trc_columns *c, uint32_t row)
+{
+	switch (c->kind[row]) {
+	case TRC_KIND_UNLOCK:
+		return park->reason == TRC_REASON_COND;
+	case TRC_KIND_ACQUIRE:
+		return park->reason == TRC_REASON_COND ||
+		       (park->reason == trc_arg(c, row, TRC_A_ACQUIRE_REASON) &&
+			park->object == trc_arg(c, row, TRC_A_ACQUIRE_OBJECT));
+	default:
+		return false;
+	}
+}
+
 /* K3; no stack proves nothing. */
 static bool stack_disproves(const struct trc_model *m, const struct trc_park *park, uint32_t now,
-			    bool unlocks)
+			    const struct trc_columns *c, uint32_t row)
 {
 	struct trc_stack_view a, b;
 
@@ -58,23 +74,11 @@ static bool stack_disproves(const struct trc_model *m, const struct trc_park *pa
 		return false;
 	if (trc_reader_stack(m->reader, park->stack, &a) || trc_reader_stack(m->reader, now, &b))
 		return false;
-	/* It gives up its mutex when it has begun, and where it is. */
-	if (unlocks && park->reason == TRC_REASON_COND &&
+	if (is_of_park(park, c, row) &&
 	    trc_stack_is_same(a.frame, a.n_frames, b.frame, b.n_frames))
 		return false;
 	return park->stack == now ||
 	       trc_stack_disproves_park(a.frame, a.n_frames, b.frame, b.n_frames);
-}
-
-static void abandon_by_stack(struct trc_model *m, struct trc_park_thread *t, uint32_t stack,
-			     bool unlocks, int64_t now_ns)
-{
-	for (uint32_t i = 0; stack && i < t->n_open; i++) {
-		if (stack_disproves(m, park_at(m, &t->open[i]), stack, unlocks)) {
-			parks_abandon(m, t, i, now_ns);
-			return;
-		}
-	}
 }
 
 /* K3: it is on another stack now.  A region may end on another thread: depths must not add up. */
@@ -112,6 +116,19 @@ static uint32_t event_stack(const struct trc_columns *c, uint32_t row)
 	}
 }
 
+static void abandon_by_stack(struct trc_model *m, struct trc_park_thread *t,
+			     const struct trc_columns *c, uint32_t row)
+{
+	uint32_t stack = event_stack(c, row);
+
+	for (uint32_t i = 0; stack && i < t->n_open; i++) {
+		if (stack_disproves(m, park_at(m, &t->open[i]), stack, c, row)) {
+			parks_abandon(m, t, i, c->time_ns[row]);
+			return;
+		}
+	}
+}
+
 /* An event while parks are open: notes it, and looks whether it disproves any of them. */
 static void open_parks_check(struct trc_model *m, struct trc_park_thread *t,
 			     const struct trc_columns *c, uint32_t row)
@@ -120,7 +137,7 @@ static void open_parks_check(struct trc_model *m, struct trc_park_thread *t,
 
 	for (uint32_t i = t->n_open; i-- > 0 && t->open[i].next_ns == TRC_NEVER;)
 		t->open[i].next_ns = now_ns;
-	abandon_by_stack(m, t, event_stack(c, row), c->kind[row] == TRC_KIND_UNLOCK, now_ns);
+	abandon_by_stack(m, t, c, row);
 }
 
 static struct trc_open_park *open_push(struct trc_park_thread *t)

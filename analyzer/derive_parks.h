@@ -8,8 +8,9 @@
  *   K3  an open park is abandoned, too, when its thread does what it could not do
  *       inside a signal handler that interrupted the park: it exits, ends a region that
  *       was open when it parked, runs another fiber, or has a stack that does not contain
- *       the park's; the last two say nothing of a wait that the program announced, and that it
- *       gives up its mutex nothing of a wait for a condition
+ *       the park's; the last two say nothing of a wait that the program announced, and nothing is
+ *       said by what the wait does itself: that a wait for a condition gives up its mutex and has
+ *       it again, and that one for a lock has taken the lock
  *   K4  what is open at the end is still in progress, unless other events of
  *       the thread followed and the status table does not confirm the wait
  *   K5  a resume without a park ends a wait that began before the window, if its thread was there

@@ -212,6 +212,10 @@ static void put(struct trc_fold *f, const struct trc_writer *tables, struct trc_
 	case TRC_KIND_UNLOCK:
 		put_wait(to, e);
 		break;
+	case TRC_KIND_ACQUIRE:
+		to->reason = reason_of(e->arg[0]);
+		to->a = e->arg[1];
+		break;
 	case TRC_KIND_SAMPLE:
 	case TRC_KIND_SAMPLES_LOST:
 	case TRC_KIND_ALLOC:

@@ -103,8 +103,8 @@ struct trc_fold_event {
 	uint32_t stack, labels;
 	uint8_t kind, reason;
 	uint16_t sampled; /* SAMPLE, SAMPLES_LOST */
-	/* PARK: object, holder.  RESUME: object, result.  WAIT: object, result, since.  UNLOCK:
-	 * object, for how many ns, at.  SAMPLE: value, period.  SAMPLES_LOST, GAP: how many.  ALLOC: address,
+	/* PARK: object, holder.  RESUME: object, result.  WAIT: object, result, since.  ACQUIRE:
+	 * object.  UNLOCK: object, for how many ns, at.  SAMPLE: value, period.  SAMPLES_LOST, GAP: how many.  ALLOC: address,
 	 * bytes, period, sample.  FREE: address, and the same.  THREAD_START: creator.
 	 * FIBER_SWITCH: fiber, left.  FIBER_END: fiber. */
 	uint64_t a, b, c, d;

@@ -123,6 +123,16 @@ static void abandon(struct trc_fold *f, struct trc_fold_thread *t, uint32_t last
 		end_innermost(f, t, now, -1);
 }
 
+/* Events with a stack that a wait makes itself, where it is: as in analyzer/derive_parks.c. */
+static bool is_of_park(const struct trc_fold_park *park, const struct trc_fold_event *e)
+{
+	if (e->kind == TRC_KIND_UNLOCK)
+		return park->reason == TRC_REASON_COND;
+	return e->kind == TRC_KIND_ACQUIRE &&
+	       (park->reason == TRC_REASON_COND ||
+		(park->reason == e->reason && park->object == e->a));
+}
+
 static bool disproves(const struct trc_fold *f, const struct trc_fold_park *park,
 		      const struct trc_fold_event *e)
 {
@@ -133,9 +143,8 @@ static bool disproves(const struct trc_fold *f, const struct trc_fold_park *park
 	/* A wait that the program announced is made of others. */
 	if (!a || !b || park->reason == TRC_REASON_USER)
 		return false;
-	/* It gives up its mutex when it has begun, and where it is.  The first word is the epoch.
-	 */
-	if (e->kind == TRC_KIND_UNLOCK && park->reason == TRC_REASON_COND &&
+	/* The first word is the epoch. */
+	if (is_of_park(park, e) &&
 	    trc_stack_is_same(a + 1, n_parked - 1, b + 1, n_now - 1))
 		return false;
 	return park->stack == e->stack ||

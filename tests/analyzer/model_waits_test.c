@@ -270,6 +270,21 @@ static const struct waits_case {
 	  {2, TRC_REASON_COND, 4000, 4100, LEFT, -1, 0, NEVER, 0}},
 	 {{2, 990, 0, 0}, {2, 4100, 0, 0}}},
 
+	{"that a wait has taken its lock, or its mutex again, does not show that it had ended before",
+	 THREADS STACKS "@1000 thread=2 park reason=mutex object=0x10 holder=1 stack=wait\n"
+			"@2000 thread=1 unlock reason=mutex object=0x10 at=1900\n"
+			"@2100 thread=2 acquire reason=mutex object=0x10 stack=wait\n"
+			"@2200 thread=2 resume reason=mutex object=0x10\n"
+			"@3000 thread=2 park reason=cond object=0x30 stack=wait\n"
+			"@4000 thread=2 acquire reason=mutex object=0x10 stack=wait\n"
+			"@4100 thread=2 resume reason=cond object=0x30\n"
+			"@5000 thread=2 park reason=mutex object=0x10 stack=wait\n"
+			"@6000 thread=2 acquire reason=mutex object=0x20 stack=wait\n",
+	 {{2, TRC_REASON_MUTEX, 1000, 2200, 0, 0, 1, 1900, 1},
+	  {2, TRC_REASON_COND, 3000, 4100, 0, 0, 0, NEVER, 0},
+	  {2, TRC_REASON_MUTEX, 5000, 6000, LEFT, -1, 0, NEVER, 0}},
+	 {{1, 1900, 900, 1}}},
+
 	{"a thread that runs another fiber has left its wait, whatever that one's stack is like",
 	 THREADS "stack other 0x400 0x500 0x600 0x700\n" STACKS
 		 "@1000 thread=2 park reason=mutex object=0x10 stack=wait\n"

@@ -12,16 +12,19 @@ compare_fold()
 {
 	local what=$1 least=$2 rows
 	shift 2
-	"$trace_record" -q -o "$what.trc" -- "$@" >"$what.out" 2>&1 ||
+	"$trace_record" -q $locks -o "$what.trc" -- "$@" >"$what.out" 2>&1 ||
 		fail "$what: trace-record or the program failed: $?"
 	rows=$("$compare" "$what.trc" | awk '{ print $2 }') || fail "$what: they differ"
 	[ "$rows" -ge "$least" ] || fail "$what: only $rows rows"
 	passed "$what: $rows rows agree"
 }
 
+locks=
 compare_fold waits 20 "$here/truth_waits"
 compare_fold blame 4 "$here/truth_blame"
 compare_fold labels 2 "$here/truth_labels"
 compare_fold demo 4 "$top_builddir/docs/examples/trc-demo"
 compare_fold fibers 4 "$top_builddir/docs/examples/fibers"
 compare_fold contended 6 "$here/contended"
+locks=--locks=all
+compare_fold waits_of_all 20 "$here/truth_waits"
