@@ -478,6 +478,11 @@ int64_t trc_model_window_ns(const struct trc_model *m);
 const struct trc_stacks *trc_model_stacks(const struct trc_model *m);
 /* The symbols that the frames came from; NULL before TRC_PART_SYMBOLS was needed. */
 struct trc_symbols *trc_model_symbols(const struct trc_model *m);
+/* The variable that lies at an address, and how far into it; NULL = none that is known.  Modules
+ * come and go, so `stack` tells when it was used there; 0 = at the trace's end.  Needs
+ * TRC_PART_SYMBOLS. */
+const char *trc_model_variable(const struct trc_model *m, uint64_t address, uint32_t stack,
+			       uint64_t *offset);
 /* What a label set consists of: its rows in the table of labels; none for 0 and for a set that is not known. */
 const struct trc_set_label *trc_model_label_set(const struct trc_model *m, uint32_t labels,
 						size_t *n);

@@ -180,6 +180,43 @@ struct trc_symbols *trc_model_symbols(const struct trc_model *m)
 	return m->symbols;
 }
 
+/* When it was used: by a stack's epoch, or else at the end. */
+static bool was_loaded(const struct trc_model *m, const struct trc_module_entry *module,
+		       uint32_t stack)
+{
+	struct trc_stack_view view;
+
+	if (!stack || trc_reader_stack(m->reader, stack, &view))
+		return module->last_epoch == UINT32_MAX;
+	return view.epoch >= module->first_epoch && view.epoch <= module->last_epoch;
+}
+
+/* The module whose data could lie there: the last that begins at or below the address. */
+static const struct trc_module_entry *module_below(const struct trc_model *m, uint64_t address,
+						   uint32_t stack)
+{
+	enum { REACH_BYTES = 1 << 30 };
+	const struct trc_module_entry *best = NULL;
+
+	for (uint32_t i = 1; i < trc_reader_modules(m->reader); i++) {
+		const struct trc_module_entry *module = trc_reader_module(m->reader, i);
+
+		if (module && module->start <= address && address - module->start < REACH_BYTES &&
+		    (!best || module->start > best->start) && was_loaded(m, module, stack))
+			best = module;
+	}
+	return best;
+}
+
+const char *trc_model_variable(const struct trc_model *m, uint64_t address, uint32_t stack,
+			       uint64_t *offset)
+{
+	const struct trc_module_entry *module = module_below(m, address, stack);
+
+	*offset = 0;
+	return m->symbols && module ? trc_symbols_variable(m->symbols, module, address, offset) : NULL;
+}
+
 void trc_derive_symbols_free(struct trc_model *m)
 {
 	free(m->stack_first);

@@ -51,7 +51,7 @@ static void add_wanted(struct trc_report *r, struct trc_line *line, const struct
 		return;
 	}
 	trc_line_add(line, "%s", trc_reason_name(row->reason));
-	trc_report_object(r, line, row->reason, row->object);
+	trc_report_object(r, line, row->reason, row->object, 0);
 	if (row->holder == row->thread) {
 		trc_line_add(line, ", which it holds itself");
 		return;
@@ -86,7 +86,7 @@ static void print_held(struct trc_report *r, const struct trc_lock_held *held)
 
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_add(&line, "      holds %s", trc_reason_name(held->reason));
-	trc_report_object(r, &line, held->reason, held->object);
+	trc_report_object(r, &line, held->reason, held->object, 0);
 	if (held->waiters)
 		trc_line_add(&line, ", for which %s thread%s wait%s",
 			     trc_text_count(number, held->waiters), held->waiters == 1 ? "" : "s",

@@ -321,7 +321,7 @@ static void print_wait(struct trc_report *r, const struct trc_fiber_wait *wait, 
 	add_fiber_name(&line, &fiber[wait->fiber - 1]);
 	trc_line_to(&line, 50);
 	trc_line_add(&line, "  %s", wait->reason ? trc_reason_name(wait->reason) : "not known");
-	trc_report_object(r, &line, wait->reason, wait->object);
+	trc_report_object(r, &line, wait->reason, wait->object, wait->stack);
 	if (ending_of(wait)) {
 		trc_line_style(&line, TRC_STYLE_ALARM);
 		trc_line_add(&line, "%s", ending_of(wait));

@@ -222,30 +222,12 @@ int64_t trc_report_lifetime_ns(const struct trc_report *r, const struct trc_thre
 
 /* ---- objects ---- */
 
-/* The module whose data could lie there: the last that begins at or below the address. */
-static const struct trc_module_entry *module_below(const struct trc_report *r, uint64_t address)
-{
-	enum { REACH_BYTES = 1 << 30 };
-	const struct trc_module_entry *best = NULL;
-
-	for (uint32_t i = 1; i < trc_reader_modules(r->reader); i++) {
-		const struct trc_module_entry *module = trc_reader_module(r->reader, i);
-
-		if (module && module->last_epoch == UINT32_MAX && module->start <= address &&
-		    address - module->start < REACH_BYTES && (!best || module->start > best->start))
-			best = module;
-	}
-	return best;
-}
-
 void trc_report_object(struct trc_report *r, struct trc_line *line, unsigned int reason,
-		       uint64_t object)
+		       uint64_t object, uint32_t stack)
 {
-	struct trc_symbols *symbols = trc_model_symbols(r->m);
-	const struct trc_module_entry *module;
 	char text[TRC_WAIT_OBJECT_BYTES];
-	const char *name = NULL;
-	uint64_t offset = 0;
+	const char *name;
+	uint64_t offset;
 
 	if (trc_wait_object(text, reason, object)) {
 		trc_line_add(line, "%s", text);
@@ -253,9 +235,7 @@ void trc_report_object(struct trc_report *r, struct trc_line *line, unsigned int
 	}
 	if (!object)
 		return;
-	module = module_below(r, object);
-	if (symbols && module)
-		name = trc_symbols_variable(symbols, module, object, &offset);
+	name = trc_model_variable(r->m, object, stack, &offset);
 	if (!name) {
 		trc_line_add(line, " 0x%" PRIx64, object);
 		return;

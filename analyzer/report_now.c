@@ -114,7 +114,7 @@ static void add_wait(struct trc_report *r, struct trc_line *line, const struct t
 		trc_report_thread(r, line, now->holder, 26);
 		return;
 	}
-	trc_report_object(r, line, now->reason, now->object);
+	trc_report_object(r, line, now->reason, now->object, now->stack);
 	if (now->holder) {
 		trc_line_add(line, ", held by ");
 		trc_report_thread(r, line, now->holder, 26);

@@ -114,9 +114,10 @@ void trc_report_function(struct trc_report *r, struct trc_line *line,
 void trc_report_frames(struct trc_report *r, uint32_t stack, size_t max);
 /* "worker 3 (4711)" */
 void trc_report_thread(struct trc_report *r, struct trc_line *line, uint32_t serial, int max_width);
-/* " settings+16", " fd 7", " 0x7f..."; nothing for 0. */
+/* " settings+16", " fd 7", " 0x7f..."; nothing for 0.  `stack`: where it was used; 0 = it is at
+ * the trace's end. */
 void trc_report_object(struct trc_report *r, struct trc_line *line, unsigned int reason,
-		       uint64_t object);
+		       uint64_t object, uint32_t stack);
 /* How long the thread lived within the trace. */
 int64_t trc_report_lifetime_ns(const struct trc_report *r, const struct trc_thread *thread);
 uint32_t trc_report_canonical(const struct trc_report *r, uint32_t stack);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/profile.h"
 
@@ -52,6 +53,59 @@ void trc_rows_columns(struct trc_rows *r, struct trc_column *column, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		trc_page_column(r->page, &column[i]);
+}
+
+static bool object_names_reserve(struct trc_rows *r, uint32_t n)
+{
+	uint32_t capacity = r->object_names_capacity ? r->object_names_capacity : 256;
+	struct trc_object_name *name;
+
+	if (n <= r->object_names_capacity)
+		return true;
+	while (capacity < n)
+		capacity *= 2;
+	name = realloc(r->object_name, capacity * sizeof(*name));
+	if (!name)
+		return false;
+	memset(name + r->object_names_capacity, 0,
+	       (capacity - r->object_names_capacity) * sizeof(*name));
+	r->object_name = name;
+	r->object_names_capacity = capacity;
+	return true;
+}
+
+/* Once per object and epoch. */
+static void object_look_up(struct trc_rows *r, struct trc_object_name *n, uint64_t object,
+			   uint32_t stack)
+{
+	struct trc_stack_view view;
+	const char *name;
+	uint64_t offset;
+	uint32_t text;
+
+	if (!stack || trc_reader_stack(trc_model_reader(r->m), stack, &view) ||
+	    n->epoch == view.epoch + 1)
+		return;
+	name = trc_model_variable(r->m, object, stack, &offset);
+	text = name ? trc_texts_id(&r->texts, name) : 0;
+	n->several |= n->epoch && (n->text != text || n->offset != offset);
+	n->epoch = view.epoch + 1;
+	n->text = text;
+	n->offset = offset;
+}
+
+uint32_t trc_rows_object(struct trc_rows *r, uint64_t object, uint32_t stack)
+{
+	enum { DESCRIPTORS = 65536 }; /* no address is as low */
+	uint32_t number = trc_map_put(&r->objects, object);
+
+	if (!number || !object_names_reserve(r, number)) {
+		r->failed = true;
+		return 0;
+	}
+	if (object >= DESCRIPTORS)
+		object_look_up(r, &r->object_name[number - 1], object, stack);
+	return number;
 }
 
 static void write_threads(struct trc_rows *r)
@@ -134,7 +188,7 @@ static void write_unlocks(struct trc_rows *r)
 		trc_column_add(&c[TIME], trc_rows_time(r, u->ts_ns));
 		trc_column_add(&c[THREAD], trc_rows_thread(r, u->thread));
 		trc_column_add(&c[REASON], u->reason);
-		trc_column_add(&c[OBJECT], trc_map_put(&r->objects, u->object));
+		trc_column_add(&c[OBJECT], trc_rows_object(r, u->object, u->stack));
 		trc_column_add(&c[STACK], u->stack);
 		trc_column_add(&c[WAITERS], u->waiters);
 		trc_column_add(&c[CAUSED], u->caused_waits);
@@ -214,7 +268,7 @@ static void write_parks(struct trc_rows *r, const struct trc_tracks *tracks)
 		trc_column_add(&c[LENGTH], end > start ? end - start : 0);
 		trc_column_add(&c[REASON], p->reason);
 		trc_column_add(&c[FLAGS], park_flags(r, p));
-		trc_column_add(&c[OBJECT], trc_map_put(&r->objects, p->object));
+		trc_column_add(&c[OBJECT], trc_rows_object(r, p->object, p->stack));
 		trc_column_add(&c[STACK], p->stack);
 		trc_column_add(&c[HOLDER], trc_rows_thread(r, p->holder));
 		trc_column_add(&c[WAKER], trc_rows_thread(r, p->waker));
@@ -315,15 +369,21 @@ static void write_stacks(struct trc_rows *r)
 
 static void write_objects(struct trc_rows *r)
 {
-	enum { LOW, HIGH, N };
+	enum { LOW, HIGH, NAME, OFFSET, N };
 	struct trc_column c[N] = {
 		[LOW] = trc_column_make("object.low", TRC_COLUMN_VARINT),
 		[HIGH] = trc_column_make("object.high", TRC_COLUMN_VARINT),
+		[NAME] = trc_column_make("object.name", TRC_COLUMN_VARINT),
+		[OFFSET] = trc_column_make("object.offset", TRC_COLUMN_VARINT),
 	};
 
-	for (uint32_t i = 0; i < r->objects.n; i++) {
+	for (uint32_t i = 0; i < r->objects.n && i < r->object_names_capacity; i++) {
+		const struct trc_object_name *name = &r->object_name[i];
+
 		trc_column_add(&c[LOW], (uint32_t)r->objects.key[i]);
 		trc_column_add(&c[HIGH], r->objects.key[i] >> 32);
+		trc_column_add(&c[NAME], name->several ? 0 : name->text);
+		trc_column_add(&c[OFFSET], name->offset);
 	}
 	trc_rows_columns(r, c, N);
 }
@@ -374,6 +434,7 @@ void trc_rows_free(struct trc_rows *r)
 {
 	trc_texts_free(&r->texts);
 	trc_map_free(&r->objects);
+	free(r->object_name);
 	trc_map_free(&r->tasks);
 	free(r->unlock_idx);
 	free(r->task_idx);

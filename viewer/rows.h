@@ -13,12 +13,23 @@
 #include "viewer/page.h"
 #include "viewer/tracks.h"
 
+/* What the variable is called that lies at an address.  After an exec another may lie there: then
+ * neither is told. */
+struct trc_object_name {
+	uint32_t epoch; /* of the modules, when it was looked up; + 1 */
+	uint32_t text;
+	uint64_t offset; /* into the variable */
+	bool several;
+};
+
 struct trc_rows {
 	struct trc_model *m;
 	struct trc_page *page;
 	struct trc_html_limits limits;
 	struct trc_texts texts;
 	struct trc_map objects; /* addresses and descriptors that threads waited for */
+	struct trc_object_name *object_name; /* by number - 1; owned */
+	uint32_t object_names_capacity;
 	struct trc_map tasks;   /* the user's ids; number = row + 1 of its first task */
 	uint32_t *unlock_idx;   /* by row: index in the page + 1, 0 = left out; owned */
 	uint32_t *task_idx;     /* the same for tasks */
@@ -37,7 +48,9 @@ struct trc_rows {
 int trc_rows_write(struct trc_rows *r, struct trc_tracks *tracks);
 void trc_rows_free(struct trc_rows *r);
 
-/* The next four are for rows.c and its neighbours. */
+/* The next five are for rows.c and its neighbours. */
+/* The page's number of what was waited for at this stack; 0 = nothing. */
+uint32_t trc_rows_object(struct trc_rows *r, uint64_t object, uint32_t stack);
 uint32_t trc_rows_thread(const struct trc_rows *r, uint32_t serial);
 uint64_t trc_rows_time(const struct trc_rows *r, int64_t ns);
 /* The same + 1, 0 for TRC_NEVER. */

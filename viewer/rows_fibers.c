@@ -167,7 +167,7 @@ static void add_wait(struct trc_rows *r, struct trc_column c[N_WAIT_COLUMNS],
 	trc_column_add(&c[FIBER], trc_rows_fiber(r, w->fiber));
 	trc_column_add(&c[REASON], w->reason);
 	trc_column_add(&c[FLAGS], w->flags);
-	trc_column_add(&c[OBJECT], w->object ? trc_map_put(&r->objects, w->object) : 0);
+	trc_column_add(&c[OBJECT], w->object ? trc_rows_object(r, w->object, w->stack) : 0);
 	trc_column_add(&c[THREAD], trc_rows_thread(r, w->thread));
 	trc_column_add(&c[END_THREAD], trc_rows_thread(r, w->end_thread));
 	trc_column_add(&c[STACK], w->stack);

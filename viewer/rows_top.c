@@ -14,6 +14,8 @@ struct sum {
 	uint64_t key; /* stack << 8 | reason */
 	uint64_t count, total_ns, max_ns;
 	uint32_t max_idx; /* in the page, + 1; 0 = left out */
+	uint64_t object;  /* the first of them */
+	bool several;	  /* others as well */
 };
 
 struct sums {
@@ -23,7 +25,7 @@ struct sums {
 	bool failed;
 };
 
-static struct sum *sums_at(struct sums *s, uint8_t reason, uint32_t stack)
+static struct sum *sums_at(struct sums *s, uint8_t reason, uint32_t stack, uint64_t object)
 {
 	uint64_t key = (uint64_t)stack << 8 | reason;
 	uint32_t known = s->map.n, number = trc_map_put(&s->map, key);
@@ -40,21 +42,22 @@ static struct sum *sums_at(struct sums *s, uint8_t reason, uint32_t stack)
 		s->capacity = capacity;
 	}
 	if (number > known)
-		s->sum[number - 1] = (struct sum){.key = key};
+		s->sum[number - 1] = (struct sum){.key = key, .object = object};
 	return &s->sum[number - 1];
 failed:
 	s->failed = true;
 	return NULL;
 }
 
-static void sums_add(struct sums *s, uint8_t reason, uint32_t stack, uint64_t count, int64_t ns,
-		     uint32_t idx)
+static void sums_add(struct sums *s, uint8_t reason, uint32_t stack, uint64_t object,
+		     uint64_t count, int64_t ns, uint32_t idx)
 {
-	struct sum *sum = s->failed ? NULL : sums_at(s, reason, stack);
+	struct sum *sum = s->failed ? NULL : sums_at(s, reason, stack, object);
 	uint64_t length = ns > 0 ? (uint64_t)ns : 0;
 
 	if (!sum)
 		return;
+	sum->several |= sum->object != object;
 	sum->count += count;
 	sum->total_ns += length;
 	if (length >= sum->max_ns) {
@@ -73,7 +76,7 @@ static int sum_compare(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-enum { REASON, STACK, COUNT, TOTAL, MAX, ROW, N_COLUMNS };
+enum { REASON, STACK, COUNT, TOTAL, MAX, ROW, OBJECT, SEVERAL, N_COLUMNS };
 
 static void sums_write(struct trc_rows *r, struct sums *s, const char *const names[N_COLUMNS])
 {
@@ -92,6 +95,9 @@ static void sums_write(struct trc_rows *r, struct sums *s, const char *const nam
 		trc_column_add(&c[TOTAL], s->sum[i].total_ns);
 		trc_column_add(&c[MAX], s->sum[i].max_ns);
 		trc_column_add(&c[ROW], s->sum[i].max_idx);
+		trc_column_add(&c[OBJECT], trc_rows_object(r, s->sum[i].object,
+							   (uint32_t)(s->sum[i].key >> 8)));
+		trc_column_add(&c[SEVERAL], s->sum[i].several);
 	}
 	for (size_t i = 0; i < N_COLUMNS; i++)
 		trc_page_column(r->page, &c[i]);
@@ -104,7 +110,8 @@ static void fiber_waits_top(struct trc_rows *r)
 {
 	static const char *const names[] = {"fiberwait.reason", "fiberwait.stack",
 					    "fiberwait.count",	"fiberwait.total",
-					    "fiberwait.max",	"fiberwait.wait"};
+					    "fiberwait.max",	"fiberwait.wait",
+					    "fiberwait.object", "fiberwait.several"};
 	struct sums waits = {0};
 	size_t n;
 	const struct trc_fiber_wait *w = trc_model_fiber_waits(r->m, &n);
@@ -112,7 +119,7 @@ static void fiber_waits_top(struct trc_rows *r)
 	if (!r->n_fibers)
 		return;
 	for (size_t i = 0; i < n; i++)
-		sums_add(&waits, w[i].reason, w[i].stack, 1,
+		sums_add(&waits, w[i].reason, w[i].stack, w[i].object, 1,
 			 (int64_t)trc_rows_length(r, w[i].start_ns, w[i].end_ns),
 			 r->fiber_wait_idx[i]);
 	sums_write(r, &waits, names);
@@ -121,9 +128,11 @@ static void fiber_waits_top(struct trc_rows *r)
 void trc_rows_top(struct trc_rows *r)
 {
 	static const char *const wait_names[] = {"wait.reason", "wait.stack", "wait.count",
-						 "wait.total",	"wait.max",   "wait.park"};
+						 "wait.total",	"wait.max",   "wait.park",
+						 "wait.object", "wait.several"};
 	static const char *const hold_names[] = {"hold.reason", "hold.stack", "hold.count",
-						 "hold.total",	"hold.max",   "hold.unlock"};
+						 "hold.total",	"hold.max",   "hold.unlock",
+						 "hold.object", "hold.several"};
 	struct sums waits = {0}, holds = {0};
 	size_t n_parks, n_unlocks;
 	const struct trc_park *p = trc_model_parks(r->m, &n_parks);
@@ -133,10 +142,11 @@ void trc_rows_top(struct trc_rows *r)
 	for (size_t i = 0; i < n_parks; i++) {
 		int64_t end = p[i].end_ns == TRC_NEVER ? end_ns : p[i].end_ns;
 
-		sums_add(&waits, p[i].reason, p[i].stack, 1, end - p[i].start_ns, r->park_idx[i]);
+		sums_add(&waits, p[i].reason, p[i].stack, p[i].object, 1, end - p[i].start_ns,
+			 r->park_idx[i]);
 	}
 	for (size_t i = 0; i < n_unlocks; i++)
-		sums_add(&holds, u[i].reason, u[i].stack, u[i].caused_waits, u[i].caused_ns,
+		sums_add(&holds, u[i].reason, u[i].stack, u[i].object, u[i].caused_waits, u[i].caused_ns,
 			 r->unlock_idx[i]);
 	sums_write(r, &waits, wait_names);
 	sums_write(r, &holds, hold_names);

@@ -1,7 +1,7 @@
 /*
  * busy_program.c - what a page can show, in a fraction of a second: locks that are fought for, tasks,
  * regions within regions, logs and counters.  Its numbers: more types of tasks and more counters than a
- * screen has room for, regions deeper than one can read.
+ * screen has room for, regions deeper than one can read.  At its end it executes its arguments.
  */
 #define _GNU_SOURCE 1 /* pthread_setname_np() */
 #include <pthread.h>
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include <trc/trace.h>
+#include <unistd.h>
 
 enum { WORKERS = 4, ROUNDS = 40, TYPES = 20, COUNTERS = 20, DEPTH_MAX = 12 };
 
@@ -68,7 +69,7 @@ static void *work(void *argument)
 	return NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	pthread_t thread[WORKERS];
 	int number[WORKERS];
@@ -83,5 +84,7 @@ int main(void)
 	}
 	for (int i = 0; i < WORKERS; i++)
 		pthread_join(thread[i], NULL);
-	return 0;
+	if (argc > 1)
+		execvp(argv[1], argv + 1);
+	return argc > 1;
 }

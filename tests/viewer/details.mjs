@@ -148,6 +148,8 @@ function parkIs(t, told, park) {
 		check(told.facts["Caused by"].includes(`${t.unlock.get(park.unlock).caused_waits} threads`),
 			`${what}: how many that made wait`, told.facts["Caused by"]);
 	if (park.reason === "mutex")
+		same(/^busy_/.test(told.facts.Object), t.own, `${what}: the name of the lock`);
+	if (park.reason === "mutex")
 		check(told.facts.Object.includes(`0x${park.object.toString(16)}`), `${what}: the lock`, told.facts);
 	stackIs(t, told, "Waits at", park.stack, what);
 	stackIs(t, told, "Woken from", park.waker_stack, what);
@@ -271,6 +273,35 @@ async function threadShown(page, t) {
 	stackIs(t, told, "Created at", row.creator_stack, what);
 }
 
+// The locks of busy_program, as the report tells them; what is found by their names are their waits.
+async function locksNamed(page, trace, t) {
+	const report = execFileSync(analyze, [trace], {encoding: "utf8", stdio: ["ignore", "pipe", "ignore"]});
+
+	const names = new Set(report.match(/(?<=mutex )busy_\w+(\+\d+)?/g));
+
+	same([...names].map((name) => name.split("+")[0]).sort(), ["busy_lock", "busy_table"], `${trace}: the report's locks`);
+	for (const name of names) {
+		const waits = await page.evaluate((query) => {
+			const box = document.getElementById("search"), found = [];
+			box.value = query;
+			box.dispatchEvent(new KeyboardEvent("keydown", {key: "Enter"}));
+			for (let i = 0; i < window.trc.matches; i++) {
+				const told = window.trc.told();
+				if (told.facts.SQL?.includes("parks"))
+					found.push(told.facts);
+				document.getElementById("search-next").click();
+			}
+			return found;
+		}, name.split("+")[0]);
+		const objects = new Set(waits.map((facts) => facts.Object.split(" (")[1].slice(0, -1)));
+		same([...new Set(waits.map((facts) => facts.Object.split(" ")[0]))], [name], "what is found has that name");
+		same(waits.length, t.parks.filter((p) => objects.has(`0x${p.object.toString(16)}`)).length,
+			`${name}: all its waits are found`);
+		check(await page.evaluate((n) => document.getElementById("tops").innerText.includes(`mutex ${n}`), name),
+			`${name} is in the tables`);
+	}
+}
+
 // ---- a trace ----
 
 async function comparePage(context, trace, file) {
@@ -283,6 +314,9 @@ async function comparePage(context, trace, file) {
 
 	same([counts.regions, counts.tasks, counts.logs], [t.regions.length, t.tasks.length, t.logs.length],
 		`${file}: regions, tasks, logs`);
+	t.own = /busy/.test(file);
+	if (t.own)
+		await locksNamed(page, trace, t);
 	for (let i = 0; i < ROWS; i++)
 		await kinds[i % kinds.length](page, t, span);
 	same(page.troubles, [], `${file}: no errors`);

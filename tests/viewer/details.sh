@@ -35,6 +35,7 @@ recorded()
 
 all=
 recorded busy "$top_builddir/tests/viewer/busy_program"
+recorded busy_before "$top_builddir/tests/viewer/busy_program" true
 if command -v pigz >/dev/null; then
 	recorded pigz pigz -p 4 -c "$top_builddir/viewer/assets.c"
 fi

@@ -135,3 +135,21 @@ const struct trc_module_entry *trc_reader_module(const struct trc_reader *r, uin
 
 	return &module;
 }
+
+const char *trc_model_variable(const struct trc_model *m, uint64_t address, uint32_t stack,
+			       uint64_t *offset)
+{
+	(void)m;
+	(void)address;
+	(void)stack;
+	*offset = 0;
+	return NULL;
+}
+
+int trc_reader_stack(const struct trc_reader *r, uint32_t id, struct trc_stack_view *view)
+{
+	(void)r;
+	(void)id;
+	*view = (struct trc_stack_view){0};
+	return 0;
+}

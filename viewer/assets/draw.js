@@ -127,8 +127,8 @@ function intervalLabel(item, i) {
 		return `${count(trace.states.ref[i])} short ones, mostly ${stateName[value]}`;
 	const length = duration(laneEnd(item.lane, i) - item.lane.s[i]);
 	if (value >= PARKED) {
-		const stack = trace.park.stack[trace.states.ref[i] - 1];
-		return `${stateName[value]} ${length}${stack ? ` in ${stackTop(stack)}` : ""}`;
+		const p = trace.states.ref[i] - 1, stack = trace.park.stack[p];
+		return `${reasonAndName(trace.park.reason[p], trace.park.object[p])} ${length}${stack ? ` in ${stackTop(stack)}` : ""}`;
 	}
 	return value === ACTIVE || value === RUNNING ? length : `${stateName[value]} ${length}`;
 }

@@ -467,7 +467,8 @@ function recovered() {
 function parkLabel(p) {
 	const more = lastedLonger(p) ? "> " : "";
 
-	return `${reasonName(trace.park.reason[p - 1])} ${more}${duration(trace.park.length[p - 1])}`;
+	return `${reasonAndName(trace.park.reason[p - 1], trace.park.object[p - 1])} ` +
+		`${more}${duration(trace.park.length[p - 1])}`;
 }
 
 // The children that a wait is for, by the object that docs/schema.md tells of.
@@ -490,11 +491,29 @@ function waitedFor(p) {
 
 	if (reasonName(trace.park.reason[p - 1]) === "child")
 		return childName(low, high);
-	return i < 0 ? "" : object(low, high);
+	return objectName(i + 1);
 }
 
+// The variable that a lock or the like is, as "settings+16"; "" = not known.
+function variableName(number) {
+	const name = number ? column("object.name")[number - 1] : 0, offset = name ? column("object.offset")[number - 1] : 0;
+
+	return name ? text(name) + (offset ? `+${offset}` : "") : "";
+}
+
+// With its address, by which those are told apart that have one name in several libraries.
 function objectName(number) {
-	return number ? object(column("object.low")[number - 1], column("object.high")[number - 1]) : "";
+	const name = variableName(number);
+	const at = number ? object(column("object.low")[number - 1], column("object.high")[number - 1]) : "";
+
+	return name ? `${name} (${at})` : at;
+}
+
+// What a wait is for and how it is called, in a few words: "mutex settings".
+function reasonAndName(reason, number) {
+	const name = variableName(number);
+
+	return name ? `${reasonName(reason)} ${name}` : reasonName(reason);
 }
 
 function taskId(k) {

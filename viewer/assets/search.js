@@ -1,5 +1,6 @@
-// search.js - finds threads, fibers, functions, files, objects, regions, tasks, logs, labels and
-// signals by a part of their name; a label is `key=value`, a fiber also its number or `fiber:12`.
+// search.js - finds threads, fibers, functions, files, locks and other objects, regions, tasks, logs,
+// labels and signals by a part of their name; a label is `key=value`, a fiber also its number or
+// `fiber:12`.
 
 const RESULT_ROWS = 60;
 const MATCHES_MAX = 100000; // that can be walked through; all are counted
@@ -77,9 +78,9 @@ function searchRun(query) {
 			group.matches.push({sel: {kind: selKind, id}, time});
 	};
 
-	if (/^(0x)?[0-9a-f]+$/.test(query) && query.length > 3)
-		for (let o = 1; o < objects.length; o++)
-			objects[o] = objectName(o).includes(query);
+	const address = /^(0x)?[0-9a-f]+$/.test(query) && query.length > 3;
+	for (let o = 1; o < objects.length; o++)
+		objects[o] = texts[column("object.name")[o - 1]] || (address && objectName(o).includes(query));
 	for (const t of trace.threads)
 		if (t.name.toLowerCase().includes(query) || String(t.tid) === query)
 			add("thread", t.name, t.idx + 1, t.firstSeen);
@@ -108,12 +109,12 @@ function searchRun(query) {
 			add(m.kind[i] === MARK_TRIGGER ? "condition" : "signal", text(m.text[i]), i + 1, m.time[i],
 				"mark");
 	for (let i = 0; i < p.n; i++) {
-		if (stacks[p.stack[i]])
+		if (objects[p.object[i]])
+			add("wait for", waitedFor(i + 1), i + 1, p.start[i], "park");
+		else if (stacks[p.stack[i]])
 			add("wait in", stackName.get(p.stack[i]), i + 1, p.start[i], "park");
 		else if (reasons[p.reason[i]])
 			add("wait for", reasonName(p.reason[i]), i + 1, p.start[i], "park");
-		else if (objects[p.object[i]])
-			add("wait for", waitedFor(i + 1), i + 1, p.start[i], "park");
 	}
 	const waits = trace.fwait;
 	for (let i = 0; i < waits.n; i++)
@@ -123,7 +124,9 @@ function searchRun(query) {
 		if (stacks[trace.sample.stack[i]])
 			add("sample in", stackName.get(trace.sample.stack[i]), i + 1, trace.sample.time[i], "sample");
 	for (let i = 0; i < u.n; i++)
-		if (stacks[u.stack[i]])
+		if (objects[u.object[i]])
+			add("unlock of", objectName(u.object[i]), i + 1, u.time[i], "unlock");
+		else if (stacks[u.stack[i]])
 			add("unlock in", stackName.get(u.stack[i]), i + 1, u.time[i], "unlock");
 	return [...groups.values()];
 }

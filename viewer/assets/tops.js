@@ -20,19 +20,20 @@ function stateLabel(state) {
 
 // What took most, by reason and stack: precomputed over all rows.
 function topRows(prefix, key) {
-	const c = table(prefix, "reason", "stack", "count", "total", "max", key);
+	const c = table(prefix, "reason", "stack", "count", "total", "max", key, "object", "several");
 	const rows = [];
 
 	for (let i = 0; i < Math.min(c.n, TOP_ROWS); i++)
 		if (c.total[i] > 0)
 			rows.push({state: PARKED + c.reason[i], stack: c.stack[i], count: c.count[i],
-				total: c.total[i], max: c.max[i], row: c[key][i]});
+				total: c.total[i], max: c.max[i], row: c[key][i],
+				what: variableName(c.object[i]) && variableName(c.object[i]) + (c.several[i] ? " and others" : "")});
 	return rows;
 }
 
 function topWaits() {
 	return topTable("Top waits", topRows("wait", "park"), [
-		{name: "reason", cell: (r) => el("span", {}, ...stateLabel(r.state))},
+		{name: "for", cell: (r) => el("span", {}, ...stateLabel(r.state), r.what ? ` ${r.what}` : "")},
 		{name: "in", cell: (r) => whereCell(r, "park")},
 		{name: "waits", n: true, cell: (r) => count(r.count)},
 		{name: "total", n: true, cell: (r) => duration(r.total)},
@@ -42,7 +43,7 @@ function topWaits() {
 
 function topHolders() {
 	return topTable("Who made others wait", topRows("hold", "unlock"), [
-		{name: "lock", cell: (r) => el("span", {}, ...stateLabel(r.state))},
+		{name: "lock", cell: (r) => el("span", {}, ...stateLabel(r.state), r.what ? ` ${r.what}` : "")},
 		{name: "released in", cell: (r) => whereCell(r, "unlock")},
 		{name: "waits", n: true, cell: (r) => count(r.count)},
 		{name: "caused", n: true, cell: (r) => duration(r.total)},
@@ -80,7 +81,8 @@ function longestWaits() {
 	const p = trace.park;
 
 	return topTable("Longest single waits (idle waits left out)", longestParks(LONGEST_ROWS), [
-		{name: "reason", cell: (i) => el("span", {}, ...stateLabel(PARKED + p.reason[i]))},
+		{name: "for", cell: (i) => el("span", {}, ...stateLabel(PARKED + p.reason[i]),
+			variableName(p.object[i]) ? ` ${variableName(p.object[i])}` : "")},
 		{name: "thread", cell: (i) => trace.threads[p.thread[i] - 1].name},
 		{name: "in", cell: (i) => link(stackTop(p.stack[i]) || "(no stack)", {kind: "park", id: i + 1})},
 		{name: "length", n: true, cell: (i) => duration(p.length[i])},
