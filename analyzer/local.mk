@@ -42,6 +42,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report_summary.c \
 	analyzer/report_text.c analyzer/report_text.h \
 	analyzer/report_threads.c \
+	analyzer/report_unseen.c \
 	analyzer/report_user.c \
 	analyzer/report_waits.c \
 	analyzer/signal_names.c analyzer/signal_names.h \

@@ -348,6 +348,7 @@ int trc_report_print(struct trc_model *m, FILE *out, const struct trc_report_opt
 		print_size(&r);
 		print_lost(&r);
 		print_full(&r);
+		trc_report_unseen_lines(&r);
 		print_remarks(&r);
 		trc_report_filter_line(&r);
 	}

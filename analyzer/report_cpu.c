@@ -4,6 +4,7 @@
  *   F1  a function's `self` is what was sampled in it, its `total` what was sampled in it or in
  *       what it called; recursion counts once
  *   F2  nothing is left out of a stack: time in the C library was spent there
+ *   F3  where much was not sampled (report_unseen.c, N1) that has a line of its own
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -32,6 +33,8 @@ struct sums {
 	bool clock; /* its values are nanoseconds */
 	uint64_t samples;
 	int64_t total;
+	int64_t unseen; /* 0 with a filter: of what was not sampled nobody knows the labels */
+	int64_t all;	/* both: what shares are of */
 	int64_t *by_stack, *by_thread, *by_label; /* by id, by row, by row of the label's first */
 };
 
@@ -141,6 +144,7 @@ static int sums_make(struct sums *sums, const struct trc_report *r,
 {
 	size_t n;
 	const struct trc_sample *sample = trc_model_samples(r->m, &n);
+	unsigned int cause;
 
 	*sums = (struct sums){
 		.event = event,
@@ -154,6 +158,9 @@ static int sums_make(struct sums *sums, const struct trc_report *r,
 	for (size_t i = 0; i < n; i++)
 		if (sample[i].event == event->event)
 			sample_add(sums, r, &sample[i]);
+	sums->unseen = r->label_filter ? 0 : trc_report_unseen(r, event, &cause);
+	sums->all = sums->total;
+	trc_report_add(&sums->all, sums->unseen);
 	return 0;
 }
 
@@ -196,14 +203,30 @@ static void print_function(struct trc_report *r, const struct sums *sums,
 	}
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_right(&line, 16, value_text(number, sums, function->self));
-	trc_line_right(&line, 8, trc_text_share(number, function->self, sums->total));
+	trc_line_right(&line, 8, trc_text_share(number, function->self, sums->all));
 	trc_line_right(&line, 16, value_text(number, sums, function->total));
-	trc_line_right(&line, 8, trc_text_share(number, function->total, sums->total));
+	trc_line_right(&line, 8, trc_text_share(number, function->total, sums->all));
 	trc_line_add(&line, "  ");
 	if (no_stack)
 		trc_line_add(&line, "(no stack)");
 	else
 		trc_report_function(r, &line, &frame);
+	trc_report_line(r, &line);
+}
+
+static void print_unseen(struct trc_report *r, const struct sums *sums)
+{
+	char number[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_style(&line, TRC_STYLE_ALARM);
+	trc_line_right(&line, 16, value_text(number, sums, sums->unseen));
+	trc_line_right(&line, 8, trc_text_share(number, sums->unseen, sums->all));
+	trc_line_right(&line, 16, "");
+	trc_line_right(&line, 8, "");
+	trc_line_add(&line, "  (not sampled)");
+	trc_line_style(&line, TRC_STYLE_PLAIN);
 	trc_report_line(r, &line);
 }
 
@@ -238,6 +261,8 @@ static int print_functions(struct trc_report *r, const struct sums *sums, const 
 	if (n)
 		qsort(order, n, sizeof(struct function *), compare_functions);
 	print_columns(r);
+	if (sums->unseen)
+		print_unseen(r, sums);
 	for (size_t i = 0; i < n && i < r->top; i++)
 		print_function(r, sums, order[i], order[i] == row);
 	if (n > r->top) {
@@ -355,9 +380,10 @@ static int print_event(struct trc_report *r, const struct trc_sample_event *even
 		functions_fill(f, r, &sums);
 		err = print_functions(r, &sums, f);
 		if (!err)
-			err = trc_report_thread_shares(r, sums.by_thread, sums.total);
+			err = trc_report_thread_shares(r, sums.by_thread, sums.all);
 		if (!err)
-			err = trc_report_label_shares(r, sums.by_label, sums.total);
+			err = trc_report_label_shares(r, sums.by_label, sums.total,
+						      sums.all);
 	}
 	sums_free(&sums);
 	return err;

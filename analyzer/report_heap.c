@@ -237,7 +237,8 @@ int trc_report_heap(struct trc_report *r)
 		print_doubt(r);
 		err = print_places(r, &memory);
 		if (!err)
-			err = trc_report_label_shares(r, memory.by_label, memory.labelled);
+			err = trc_report_label_shares(r, memory.by_label, memory.labelled,
+						      memory.labelled);
 	}
 	free(memory.place);
 	free(memory.by_label);

@@ -145,10 +145,20 @@ int64_t trc_report_label_span_ns(const struct trc_report *r, const struct trc_th
 /* ---- report_shares.c ---- */
 /* Adds to a sum; what does not fit stays at the largest that does. */
 void trc_report_add(int64_t *sum, int64_t value);
-/* A line with the threads that have most of `total`; by row of thread.  0 or -ENOMEM. */
-int trc_report_thread_shares(struct trc_report *r, const int64_t *by_thread, int64_t total);
-/* A line for each key, in the order in which labels first had any; by label_first.  0 or -ENOMEM. */
-int trc_report_label_shares(struct trc_report *r, const int64_t *by_label, int64_t total);
+/* A line with the threads that have most of `all`; by row of thread.  0 or -ENOMEM. */
+int trc_report_thread_shares(struct trc_report *r, const int64_t *by_thread, int64_t all);
+/* A line for each key, in the order in which labels first had any; by label_first.  `total` is what
+ * labels are known of, with those that had none; shares are of `all`.  0 or -ENOMEM. */
+int trc_report_label_shares(struct trc_report *r, const int64_t *by_label, int64_t total,
+			    int64_t all);
+
+/* ---- report_unseen.c ---- */
+/* How much of an event no sample was taken of, if that is a tenth or more of all; else 0.  *cause is
+ * that of most of it. */
+int64_t trc_report_unseen(const struct trc_report *r, const struct trc_sample_event *event,
+			  unsigned int *cause);
+/* A line for each event of which that is so. */
+void trc_report_unseen_lines(struct trc_report *r);
 
 /* ---- report_groups.c: 0 or -ENOMEM; free with trc_groups_free() ---- */
 int trc_groups_of_parks(struct trc_groups *g, struct trc_report *r, size_t top);

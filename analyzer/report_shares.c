@@ -40,7 +40,7 @@ static void shares_end(struct trc_report *r, struct trc_line *line, size_t n)
 	trc_report_line(r, line);
 }
 
-int trc_report_thread_shares(struct trc_report *r, const int64_t *by_thread, int64_t total)
+int trc_report_thread_shares(struct trc_report *r, const int64_t *by_thread, int64_t all)
 {
 	struct share *share = calloc(r->n_threads + 1, sizeof(*share));
 	struct trc_line line;
@@ -58,7 +58,7 @@ int trc_report_thread_shares(struct trc_report *r, const int64_t *by_thread, int
 	for (size_t i = 0; i < n && i < SHARES_MAX; i++) {
 		trc_line_add(&line, i ? ", " : " ");
 		trc_report_thread(r, &line, r->thread[share[i].row].serial, NAME_WIDTH);
-		add_share(&line, share[i].value, total);
+		add_share(&line, share[i].value, all);
 	}
 	if (n)
 		shares_end(r, &line, n);
@@ -67,10 +67,10 @@ int trc_report_thread_shares(struct trc_report *r, const int64_t *by_thread, int
 }
 
 /* The values of one key, and what had none of them. */
-static void print_key(struct trc_report *r, const int64_t *by_label, int64_t total, const char *key,
-		      struct share *share)
+static void print_key(struct trc_report *r, const int64_t *by_label, const int64_t sums[2],
+		      const char *key, struct share *share)
 {
-	int64_t none = total;
+	int64_t none = sums[0], all = sums[1];
 	struct trc_line line;
 	size_t n = 0;
 
@@ -88,17 +88,19 @@ static void print_key(struct trc_report *r, const int64_t *by_label, int64_t tot
 	for (size_t i = 0; i < n && i < SHARES_MAX; i++) {
 		trc_line_add(&line, i ? ", " : " ");
 		trc_report_label_value(r, &line, &r->label[share[i].row], NAME_WIDTH);
-		add_share(&line, share[i].value, total);
+		add_share(&line, share[i].value, all);
 	}
 	if (none > 0 && n <= SHARES_MAX) {
 		trc_line_add(&line, ", none");
-		add_share(&line, none, total);
+		add_share(&line, none, all);
 	}
 	shares_end(r, &line, n);
 }
 
-int trc_report_label_shares(struct trc_report *r, const int64_t *by_label, int64_t total)
+int trc_report_label_shares(struct trc_report *r, const int64_t *by_label, int64_t total,
+			    int64_t all)
 {
+	const int64_t sums[2] = {total, all};
 	struct share *share = calloc(r->n_labels + 1, sizeof(*share));
 	const char *key[KEYS_MAX];
 	size_t n = 0;
@@ -113,7 +115,7 @@ int trc_report_label_shares(struct trc_report *r, const int64_t *by_label, int64
 		if (known)
 			continue;
 		key[n++] = r->label[i].key;
-		print_key(r, by_label, total, r->label[i].key, share);
+		print_key(r, by_label, sums, r->label[i].key, share);
 	}
 	free(share);
 	return 0;

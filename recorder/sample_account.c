@@ -40,12 +40,26 @@ uint64_t trc_cpu_time_of(uint32_t tid)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+static bool is_own(const struct trc_sampler *s)
+{
+	return atomic_load_explicit(&s->tid, memory_order_relaxed) ==
+	       (uint32_t)trc_raw1(SYS_gettid, 0);
+}
+
+/* The calling thread. */
+static bool blocks_signal(void)
+{
+	uint64_t mask = 0;
+
+	trc_raw4(SYS_rt_sigprocmask, SIG_BLOCK, 0, &mask, sizeof(mask));
+	return mask >> (SIGPROF - 1) & 1;
+}
+
 static void tell(const struct trc_sampler *s, unsigned int i, enum trc_sample_loss cause,
 		 uint64_t n)
 {
 	uint64_t arg[3] = {trc_sample.number[i], n, cause};
-	bool own = atomic_load_explicit(&s->tid, memory_order_relaxed) ==
-		   (uint32_t)trc_raw1(SYS_gettid, 0);
+	bool own = is_own(s);
 
 	if (!n || !trc_recording())
 		return;
@@ -71,7 +85,7 @@ static void account_timer(struct trc_sampler *s, unsigned int i, uint64_t used_n
 {
 	struct trc_source *source = &s->source[i];
 
-	tell(s, i, TRC_SAMPLE_LOSS_NO_THREAD,
+	tell(s, i, is_own(s) && blocks_signal() ? TRC_SAMPLE_LOSS_BUSY : TRC_SAMPLE_LOSS_NO_THREAD,
 	     above(due(source, used_ns, trc_sample.event[i].period), source->taken));
 }
 

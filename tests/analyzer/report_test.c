@@ -256,14 +256,21 @@ END_TEST
 	"stack again 0x3021 0x3011 0x3021\n"                                                       \
 	"labels acme tenant=\"acme\"\n"                                                            \
 	"labels zeta tenant=\"zeta\"\n"                                                            \
-	"sample_event 1 name=\"timer\" frequency=100 missing=2 note=\"instead of cpu-clock\"\n"    \
+	"sample_event 1 name=\"timer\" frequency=1000 missing=2 note=\"instead of cpu-clock\"\n"    \
 	"sample_event 2 name=\"cache-misses\" unit=\"count\" how=kernel period=5000\n"             \
 	"@10000000 thread=1 sample event=1 value=10000000 stack=work labels=acme\n"                \
 	"@20000000 thread=1 sample event=1 value=20000000 stack=work labels=zeta\n"                \
 	"@30000000 thread=1 sample event=1 value=10000000 stack=work_put\n"                        \
 	"@40000000 thread=2 sample event=1 value=10000000 stack=again\n"                           \
-	"@50000000 thread=2 samples_lost event=1 lost_samples=7 cause=busy\n"                      \
+	"@50000000 thread=2 samples_lost event=1 lost_samples=5 cause=busy\n"                      \
 	"@60000000 thread=2 sample event=2 value=5000\n"
+
+#define MUCH_LOST(n)                                                                               \
+	MODULES THREADS "stack work 0x3011\n"                                                      \
+			"labels acme tenant=\"acme\"\n"                                            \
+			"sample_event 1 name=\"timer\" frequency=1000\n"                           \
+			"@10000000 thread=1 sample event=1 value=10000000 stack=work labels=acme\n" \
+			"@20000000 thread=2 samples_lost event=1 lost_samples=" n " cause=busy\n"
 
 /* get() holds what it allocates, in both halves of the trace; put() gave everything back. */
 #define ALLOCATED                                                                                  \
@@ -564,9 +571,9 @@ static const struct {
 	{"no share is more than the whole", MODULES THREADS SNAPSHOT COVERAGE,
 	 "  worker 2 (103)                    1.00 s        0.0%                  100.0%", false},
 	{"CPU time by function, thread and label; recursion counts once", SAMPLED,
-	 "CPU time  50.0 ms in 4 samples of timer, 100 per second, by timer\n"
+	 "CPU time  50.0 ms in 4 samples of timer, 1,000 per second, by timer\n"
 	 "  instead of cpu-clock\n"
-	 "  lost: 7 samples, busy\n"
+	 "  lost: 5 samples, busy\n"
 	 "  2 threads were not sampled\n"
 	 "            self                   total          function\n"
 	 "         30.0 ms   60.0%         50.0 ms  100.0%  server+0x10\n"
@@ -575,6 +582,23 @@ static const struct {
 	 "  by thread: main (101) 80.0%, worker 1 (102) 20.0%\n"
 	 "  by tenant: zeta 40.0%, acme 20.0%, none 40.0%",
 	 false},
+	{"a tenth not sampled: said at first", MUCH_LOST("100"),
+	 "90.9% of the CPU time was not seen: threads blocked SIGPROF, or it came to them late\n"
+	 "no scheduling intervals: perf_event_open is not permitted",
+	 false},
+	{"... and shares are of all", MUCH_LOST("100"),
+	 "          100 ms   90.9%                          (not sampled)\n"
+	 "         10.0 ms    9.1%         10.0 ms    9.1%  server+0x10\n"
+	 "  by thread: main (101) 9.1%\n"
+	 "  by tenant: acme 9.1%",
+	 false},
+	{"less than a tenth is said where the samples are", MUCH_LOST("1"), "was not seen", true},
+	{"... and shares are of what was sampled", MUCH_LOST("1"),
+	 "         10.0 ms  100.0%         10.0 ms  100.0%  server+0x10", false},
+	{"nothing sampled at all", MODULES THREADS
+	 "sample_event 1 name=\"timer\" period=1000000\n"
+	 "@10000000 thread=1 samples_lost event=1 lost_samples=100 cause=no_room\n",
+	 "100.0% of the CPU time was not seen: the kernel's buffer was full", false},
 	{"another event in its own unit; a sample may have no stack", SAMPLED,
 	 "Samples of cache-misses  5,000 in 1 sample, every 5,000, by kernel\n"
 	 "            self                   total          function\n"
