@@ -95,6 +95,19 @@ static void slot_fill(struct trc_slot *slot, uint32_t creator, uint64_t start)
 	atomic_store_explicit(&slot->state, TRC_SLOT_LIVE, memory_order_release);
 }
 
+/* Who names this thread looks for its slot afterwards, and may just have missed it: then the name is
+ * one that was not read yet. */
+static void slot_see_name(struct trc_slot *slot)
+{
+	char name[16] = "";
+
+	/* seq_cst: the name is read after the slot can be found; pairs with the system call that
+	 * names a thread, before trc_thread_named(). */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!prctl(PR_GET_NAME, name))
+		slot_set_name(slot, name, (uint32_t)strnlen(name, sizeof(name)));
+}
+
 /* False if a signal handler has just done it, all of it. */
 static bool self_claim(uint32_t session)
 {
@@ -142,8 +155,10 @@ static bool attach(uint32_t creator, uint64_t stack, bool starts_now)
 		return true;
 	}
 	trc_self.slot = slot_take(shared, trc_self.serial);
-	if (trc_self.slot != &trc_no_slot)
+	if (trc_self.slot != &trc_no_slot) {
 		slot_fill(trc_self.slot, creator, start);
+		slot_see_name(trc_self.slot);
+	}
 	arg[0] = trc_self.tid;
 	arg[1] = creator;
 	arg[2] = stack;

@@ -176,9 +176,7 @@ TRC_EXPORT int thrd_join(thrd_t thread, int *value)
 
 	if (!trc_recording())
 		return REAL(thrd_join)(thread, value);
-	trc_park_on_thread(&span.wait, TRC_REASON_JOIN, (const void *)thread,
-			   trc_thread_serial(thread));
-	trc_span_guard(&span, true);
+	trc_join_begin(&span, thread);
 	result = REAL(thrd_join)(thread, value);
 	trc_span_end(&span, error_of(result));
 	return result;

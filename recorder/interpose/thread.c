@@ -7,6 +7,7 @@
  *       what the program's own destructors do is still recorded.  What comes later is not
  */
 #include "recorder/interpose/signal_own.h"
+#include <linux/futex.h>
 #include "recorder/interpose/thread.h"
 #include "recorder/interpose/signal.h"
 #include "recorder/interpose/span.h"
@@ -200,10 +201,25 @@ static bool joined_at_once(pthread_t thread, void **value, int *result)
 	return *result == 0;
 }
 
-static void join_begin(struct trc_span *span, pthread_t thread)
+/* By its clock, whose number has it; 0 = it has ended. */
+static uint32_t tid_of(pthread_t thread)
 {
-	trc_park_on_thread(&span->wait, TRC_REASON_JOIN, (const void *)thread,
-			   trc_thread_serial(thread));
+	clockid_t clock;
+
+	if (pthread_getcpuclockid(thread, &clock))
+		return 0;
+	return ~(uint32_t)(clock >> 3) & FUTEX_TID_MASK;
+}
+
+void trc_join_begin(struct trc_span *span, pthread_t thread)
+{
+	uint32_t serial = trc_thread_serial(thread);
+
+	/* One that was created just now may not have recorded yet: its serial is found later. */
+	if (serial)
+		trc_park_on_thread(&span->wait, TRC_REASON_JOIN, (const void *)thread, serial);
+	else
+		trc_park(&span->wait, TRC_REASON_JOIN, (const void *)thread, tid_of(thread));
 	trc_span_guard(span, true);
 }
 
@@ -217,7 +233,7 @@ static void join_begin(struct trc_span *span, pthread_t thread)
 			return REAL(name) arguments;                                               \
 		if (joined_at_once(thread, value, &result))                                        \
 			return result;                                                             \
-		join_begin(&span, thread);                                                         \
+		trc_join_begin(&span, thread);                                                         \
 		result = REAL(name) arguments;                                                     \
 		trc_span_end(&span, result);                                                       \
 		return result;                                                                     \

@@ -27,4 +27,8 @@ void trc_handoff_drop(struct trc_handoff *handoff);
 void *trc_thread_run(void *handoff);
 int trc_thread_run_c11(void *handoff);
 
+struct trc_span;
+/* Before the real join of a thread that has not ended: ends with trc_span_end(). */
+void trc_join_begin(struct trc_span *span, pthread_t thread);
+
 #endif

@@ -169,6 +169,15 @@ static NOINLINE void fail_an_assertion(int i)
 	abort();
 }
 
+static NOINLINE void want_a(int i)
+{
+	announce(i);
+	take(&lock_a);
+	STAY_ON_STACK();
+}
+
+static void tell_when_stuck(int i);
+
 /* --- what there is to choose from --- */
 
 struct role {
@@ -185,6 +194,7 @@ static const struct scene {
 	{"rwlock", {{"writer", write_then_a}, {"bob", a_then_read}}},
 	{"readers", {{"reader", read_then_a}, {"bob", a_then_write}}},
 	{"self", {{"alice", a_twice}}},
+	{"join", {{"alice", want_a}, {"bob", tell_when_stuck}}},
 	{"none", {{"alice", a_then_sleep}, {"bob", queue_for_a}, {"carol", queue_for_a}}},
 	{"segv", {{"faulty", crash}}},
 	{"abort", {{"faulty", fail_an_assertion}}},
@@ -241,6 +251,53 @@ static int say_ready(const char *path)
 	return 0;
 }
 
+/* --- main holds what the thread wants that it joins as soon as it has created it --- */
+
+static const char *ready_path;
+
+static void tell_when_stuck(int i)
+{
+	while (thread_state(getpid()) != 'S' || !atomic_load(&announced[0]))
+		usleep(1000);
+	wait_until_stuck(1);
+	say_ready(ready_path);
+	announce(i);
+	pause();
+}
+
+static void *helper(void *arg)
+{
+	take(&lock_b);
+	pthread_mutex_unlock(&lock_b);
+	return arg;
+}
+
+/* Threads that are named by who created them, as soon as they are there. */
+static void name_helpers(void)
+{
+	for (int i = 0; i < 20; i++) {
+		pthread_t thread;
+
+		take(&lock_b);
+		pthread_create(&thread, NULL, helper, NULL);
+		pthread_setname_np(thread, "helper");
+		pthread_mutex_unlock(&lock_b);
+		pthread_join(thread, NULL);
+	}
+}
+
+static int join_and_hold(void)
+{
+	pthread_t alice, bob;
+
+	name_helpers();
+	take(&lock_a);
+	pthread_create(&bob, NULL, thread_main, (void *)1);
+	pthread_create(&alice, NULL, thread_main, (void *)0);
+	pthread_join(alice, NULL);
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t thread[THREADS_MAX];
@@ -253,6 +310,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: deadlock HOW READY\n");
 		return 2;
 	}
+	ready_path = argv[2];
+	if (!strcmp(scene->name, "join"))
+		return join_and_hold();
 	while (n < THREADS_MAX && scene->role[n].name)
 		n++;
 	pthread_barrier_init(&everybody_has_one, NULL, (unsigned int)n);

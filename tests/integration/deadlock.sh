@@ -99,6 +99,16 @@ killed self
 expect_cycle 'a mutex locked twice' self.trc 'cycle alice mutex alice certain' \
 	'blocked deadlock join alice certain'
 
+hang join -q
+killed join
+expect_cycle 'main joins, as soon as it is created, a thread that wants what main holds' join.trc \
+	'cycle alice mutex deadlock certain' 'cycle deadlock join alice certain'
+[ "$(sql join.trc "SELECT count(*) FROM threads WHERE name = 'helper'")" = 20 ] ||
+	fail 'not every thread has the name that its creator gave it'
+passed 'threads have the names that their creators gave them'
+expect 'each join says who was joined' test 0 = "$(sql join.trc "SELECT count(*) FROM parks
+	WHERE reason = 'join' AND holder_thread IS NULL")"
+
 hang readers -q --locks=all
 killed readers
 expect_cycle 'a writer that waits for a reader, with --locks=all' readers.trc \
