@@ -8,3 +8,4 @@ include tests/viewer/local.mk
 include tests/integration/local.mk
 include tests/package/local.mk
 include tests/bench/local.mk
+include tests/long/local.mk

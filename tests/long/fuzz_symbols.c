@@ -1,0 +1,64 @@
+/*
+ * fuzz_symbols.c - any bytes as the file of a module, whose names, lines and variables are looked
+ * up: a libFuzzer target.  Seeds are real symbol files.
+ *
+ * Most of it is elfutils' work, which is not ours: but a trace names files that somebody else may
+ * have put there, and looking at them must not end trace-analyze, nor keep it for long.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "format/symbols.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
+
+static void promise(bool kept, const char *what)
+{
+	if (kept)
+		return;
+	fprintf(stderr, "broken: %s\n", what);
+	abort();
+}
+
+static void look_up(struct trc_symbols *s, const struct trc_module_entry *module)
+{
+	struct trc_symbol found[TRC_SYMBOL_INLINE_MAX];
+	uint64_t sum = 0, offset;
+
+	for (uint64_t address = module->start; address < module->limit; address += 0x1fd) {
+		size_t n = trc_symbols_find(s, module, address, found);
+
+		promise(n <= TRC_SYMBOL_INLINE_MAX, "as many frames as there is room for");
+		for (size_t i = 0; i < n; i++) {
+			sum += found[i].function ? strlen(found[i].function) : 0;
+			sum += found[i].linkage ? strlen(found[i].linkage) : 0;
+			sum += found[i].file ? strlen(found[i].file) : 0;
+		}
+		sum += trc_symbols_start(s, module, address);
+		if (trc_symbols_variable(s, module, address, &offset))
+			sum += offset;
+	}
+	__asm__ volatile("" : : "r"(sum)); /* everything has to be read for it */
+	trc_symbols_trouble(s, module);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
+{
+	struct trc_module_entry module = {.start = 0x10000, .limit = 0x18000, .load_bias = 0x10000,
+					  .last_epoch = UINT32_MAX};
+	struct trc_symbols *s;
+	char path[40];
+	int fd = memfd_create("module", MFD_CLOEXEC);
+
+	promise(fd >= 0 && write(fd, bytes, n_bytes) == (ssize_t)n_bytes, "a file");
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	module.path = path;
+	promise(!trc_symbols_open(&s, TRC_SYMBOLS_READ), "memory");
+	look_up(s, &module);
+	trc_symbols_close(s);
+	close(fd);
+	return 0;
+}
