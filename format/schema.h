@@ -274,7 +274,8 @@ enum {
 	REASON(24, OPEN, open, "open: a FIFO's other end, a slow file system")                     \
 	REASON(25, FUTEX, futex, "syscall(SYS_futex) made by the program itself")                  \
 	REASON(26, MSG, msg, "a message queue")                                                    \
-	REASON(27, USER, user, "a wait that the program announced itself")
+	REASON(27, USER, user, "a wait that the program announced itself")                         \
+	REASON(28, AIO, aio, "asynchronous I/O: aio_suspend, lio_listio, io_uring_enter, ...")
 
 enum trc_reason {
 	TRC_REASON_NONE,

@@ -30,6 +30,7 @@ enum trc_wait_class trc_wait_class(unsigned int reason)
 	case TRC_REASON_SEND:
 	case TRC_REASON_CONNECT:
 	case TRC_REASON_OPEN:
+	case TRC_REASON_AIO:
 		return TRC_WAIT_FILES;
 	case TRC_REASON_NONE:
 	case TRC_REASON_SLEEP:
@@ -47,7 +48,8 @@ enum trc_wait_class trc_wait_class(unsigned int reason)
 static bool is_descriptor(unsigned int reason)
 {
 	return reason == TRC_REASON_EPOLL || reason == TRC_REASON_FLOCK ||
-	       reason == TRC_REASON_ACCEPT || trc_wait_class(reason) == TRC_WAIT_FILES;
+	       reason == TRC_REASON_ACCEPT ||
+	       (reason != TRC_REASON_AIO && trc_wait_class(reason) == TRC_WAIT_FILES);
 }
 
 /* As docs/schema.md tells of `object`. */

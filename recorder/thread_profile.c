@@ -554,6 +554,7 @@ static bool is_made_again(const struct trc_thread_row *row)
 	case TRC_REASON_WRITE:
 	case TRC_REASON_RECV:
 	case TRC_REASON_SEND:
+	case TRC_REASON_AIO:
 		return false;
 	}
 	return true;

@@ -164,12 +164,12 @@ static const struct call calls[] = {
 	{SYS_mq_timedsend, TRC_REASON_MSG, RESTARTED},
 	{SYS_semop, TRC_REASON_SEM, FAILS},
 	{SYS_semtimedop, TRC_REASON_SEM, FAILS},
-	{SYS_io_getevents, TRC_REASON_NONE, FAILS},
+	{SYS_io_getevents, TRC_REASON_AIO, FAILS},
 #ifdef SYS_io_pgetevents
-	{SYS_io_pgetevents, TRC_REASON_NONE, FAILS},
+	{SYS_io_pgetevents, TRC_REASON_AIO, FAILS},
 #endif
 #ifdef SYS_io_uring_enter
-	{SYS_io_uring_enter, TRC_REASON_NONE, FAILS},
+	{SYS_io_uring_enter, TRC_REASON_AIO, FAILS},
 #endif
 #ifdef SYS_futex_waitv
 	{SYS_futex_waitv, TRC_REASON_FUTEX, TIMED},

@@ -15,6 +15,9 @@ TRC_CALL(pid_t, wait3, CHILD, -1, !(options & WNOHANG),
 TRC_CALL(pid_t, wait4, CHILD, pid, !(options & WNOHANG),
 	 (pid_t pid, int *status, int options, struct rusage *usage), (pid, status, options, usage))
 
+/* Only libc knows which child. */
+TRC_CALL(int, system, CHILD, -1, true, (const char *command), (command))
+
 /* The same for waitid(); a pidfd, whose pid only the kernel knows, is told apart by bit 32. */
 static int64_t waitid_object(idtype_t type, id_t id)
 {

@@ -3,7 +3,7 @@
  * Context: traced thread, signal handlers.
  */
 #include <stdarg.h>
-#include "recorder/interpose/span.h"
+#include "recorder/interpose/restart.h"
 
 /* ---- locks ---------------------------------------------------------------------------- */
 
@@ -57,6 +57,30 @@ TRC_EXPORT void sync(void)
 	REAL(sync)();
 	trc_span_end(&span, 0);
 }
+
+TRC_CALL(int, sync_file_range, FSYNC, fd, true,
+	 (int fd, off64_t start, off64_t n, unsigned int flags), (fd, start, n, flags))
+TRC_CALL(int, tcdrain, WRITE, fd, true, (int fd), (fd))
+TRC_CALL(ssize_t, copy_file_range, READ, fd, true,
+	 (int fd, off64_t *off, int to, off64_t *to_off, size_t n, unsigned int flags),
+	 (fd, off, to, to_off, n, flags))
+
+/* ---- asynchronous I/O: the object is the list -------------------------------------------- */
+
+#define SUSPENDS(name, block)                                                                      \
+	TRC_CALL_AGAIN(int, name, AIO, (uintptr_t)list, true,                                      \
+		       trc_restart_time(&restart, NULL, &timeout),                                 \
+		       (const struct block *const list[], int n, const struct timespec *timeout),  \
+		       (list, n, timeout))
+SUSPENDS(aio_suspend, aiocb)
+SUSPENDS(aio_suspend64, aiocb64)
+/* Never ends with EINTR. */
+TRC_CALL(int, lio_listio, AIO, (uintptr_t)list, mode == LIO_WAIT,
+	 (int mode, struct aiocb *const list[], int n, struct sigevent *event),
+	 (mode, list, n, event))
+TRC_CALL(int, lio_listio64, AIO, (uintptr_t)list, mode == LIO_WAIT,
+	 (int mode, struct aiocb64 *const list[], int n, struct sigevent *event),
+	 (mode, list, n, event))
 
 /* ---- open ----------------------------------------------------------------------------- */
 

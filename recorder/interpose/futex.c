@@ -1,18 +1,15 @@
 /*
  * futex.c - syscall(SYS_futex), by which programs and language runtimes build their own locks.
  * Context: traced thread, signal handlers.
- *
- * The assembly thunk of syscall() comes here for SYS_futex only, with its arguments as
- * they are.
  */
 #include <linux/futex.h>
 #include "format/raw.h"
 #include "recorder/interpose/restart.h"
+#include "recorder/interpose/syscall.h"
 
 enum { FUTEX_LOCK_PI2_ = 13 }; /* not in older headers */
 
 /* What syscall() returns for what the kernel returned. */
-long trc_syscall_error(long result);
 long trc_syscall_error(long result)
 {
 	errno = (int)-result;
@@ -95,10 +92,8 @@ static long futex_wake(const void *word, long operation, long value, long timeou
 	return result;
 }
 
-long trc_syscall_futex(long number, const void *word, long operation, long value, long timeout,
-		       long word2, long value3);
-long trc_syscall_futex(long number, const void *word, long operation, long value, long timeout,
-		       long word2, long value3)
+long trc_syscall_futex(const void *word, long operation, long value, long timeout, long word2,
+		       long value3)
 {
 	if (!trc_recording())
 		return futex(word, operation, value, timeout, word2, value3);

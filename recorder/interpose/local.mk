@@ -46,6 +46,8 @@ libtrcinterpose_la_SOURCES = \
 	recorder/interpose/span.h \
 	recorder/interpose/spin.c \
 	recorder/interpose/stdio.c \
+	recorder/interpose/syscall.c \
+	recorder/interpose/syscall.h \
 	recorder/interpose/thread.c \
 	recorder/interpose/thread.h \
 	recorder/interpose/versions.h

@@ -127,6 +127,7 @@
 	N(wait3)                                                                                   \
 	N(wait4)                                                                                   \
 	N(waitid)                                                                                  \
+	N(system)                                                                                  \
 	N(sigwait)                                                                                 \
 	N(sigwaitinfo)                                                                             \
 	N(sigtimedwait)                                                                            \
@@ -165,6 +166,13 @@
 	N(msync)                                                                                   \
 	N(sync)                                                                                    \
 	N(syncfs)                                                                                  \
+	N(sync_file_range)                                                                         \
+	N(copy_file_range)                                                                         \
+	N(tcdrain)                                                                                 \
+	N(aio_suspend)                                                                             \
+	N(aio_suspend64)                                                                           \
+	N(lio_listio)                                                                              \
+	N(lio_listio64)                                                                            \
 	N(open)                                                                                    \
 	N(open64)                                                                                  \
 	N(__open_2)                                                                                \

@@ -12,7 +12,8 @@
 	.text
 	.hidden trc_vfork_begin
 	.hidden trc_vfork_parent
-	.hidden trc_syscall_futex
+	.hidden trc_syscall_wait
+	.hidden trc_syscall_waits
 	.hidden trc_syscall_error
 	.hidden trc_signal_arrived
 	.hidden trc_signal_wrappers
@@ -47,16 +48,22 @@ vfork:
 	.globl __vfork
 	.set __vfork, vfork
 
-/* long syscall(long number, ...).  A futex call goes on in C, with the same arguments. */
+/* long syscall(long number, ...).  A call that may wait goes on in C, with the same arguments. */
+#define NUMBERS 512
 	.globl syscall
 	.type syscall, %function
 	.p2align 4
 syscall:
 	.cfi_startproc
 	hint 34			/* bti c */
-	cmp x0, SYS_futex
-	b.eq trc_syscall_futex
-	mov x8, x0
+	cmp x0, NUMBERS
+	b.hs 2f
+	adrp x9, trc_syscall_waits
+	add x9, x9, :lo12:trc_syscall_waits
+	ldrb w9, [x9, x0]
+	cbz w9, 2f
+	b trc_syscall_wait
+2:	mov x8, x0
 	mov x0, x1
 	mov x1, x2
 	mov x2, x3

@@ -16,7 +16,8 @@
 	.text
 	.hidden trc_vfork_begin
 	.hidden trc_vfork_parent
-	.hidden trc_syscall_futex
+	.hidden trc_syscall_wait
+	.hidden trc_syscall_waits
 	.hidden trc_syscall_error
 	.hidden trc_signal_arrived
 	.hidden trc_signal_wrappers
@@ -54,16 +55,20 @@ vfork:
 	.globl __vfork
 	.set __vfork, vfork
 
-/* long syscall(long number, ...).  A futex call goes on in C, with the same arguments. */
+/* long syscall(long number, ...).  A call that may wait goes on in C, with the same arguments. */
+#define NUMBERS 512
 	.globl syscall
 	.type syscall, @function
 	.p2align 4
 syscall:
 	.cfi_startproc
 	_CET_ENDBR
-	cmpq $SYS_futex, %rdi
-	je trc_syscall_futex
-	movq %rdi, %rax
+	cmpq $NUMBERS, %rdi
+	jae 2f
+	leaq trc_syscall_waits(%rip), %rax
+	cmpb $0, (%rax,%rdi)
+	jne trc_syscall_wait
+2:	movq %rdi, %rax
 	movq %rsi, %rdi
 	movq %rdx, %rsi
 	movq %rcx, %rdx

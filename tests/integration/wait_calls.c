@@ -8,14 +8,20 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <aio.h>
 #include <fcntl.h>
+#include <linux/aio_abi.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include <wchar.h>
 #include "tests/integration/check_or_exit.h"
@@ -168,6 +174,85 @@ PLACE place_fopen(void)
 	CHECK(in != NULL);
 }
 
+/* ---- the same by other ways --------------------------------------------------------------- */
+
+PLACE place_system(void)
+{
+	CHECK(system("sleep 0.006") == 0);
+}
+PLACE place_aio_suspend(void)
+{
+	char text[10];
+	struct aiocb block = {.aio_fildes = in_fd[0], .aio_buf = text, .aio_nbytes = 10};
+	const struct aiocb *list[] = {&block};
+
+	CHECK(aio_read(&block) == 0 && aio_suspend(list, 1, NULL) == 0);
+}
+PLACE place_lio_listio(void)
+{
+	char text[10];
+	struct aiocb block = {.aio_fildes = in_fd[0], .aio_buf = text, .aio_nbytes = 10};
+	struct aiocb *list[] = {&block};
+
+	block.aio_lio_opcode = LIO_READ;
+	CHECK(lio_listio(LIO_WAIT, list, 1, NULL) == 0);
+}
+
+static struct timespec wait_time = {0, WAIT_MS * 1000000};
+
+PLACE place_direct_nanosleep(void)
+{
+	CHECK(syscall(SYS_nanosleep, &wait_time, NULL) == 0);
+}
+PLACE place_direct_clock_nanosleep(void)
+{
+	CHECK(syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &wait_time, NULL) == 0);
+}
+PLACE place_direct_read(void)
+{
+	char text[10];
+
+	CHECK(syscall(SYS_read, in_fd[0], text, sizeof(text)) == 10);
+}
+PLACE place_direct_pselect6(void)
+{
+	struct timespec limit = wait_time;
+
+	CHECK(syscall(SYS_pselect6, 0, NULL, NULL, NULL, &limit, NULL) == 0);
+}
+PLACE place_direct_epoll_pwait(void)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	int fd = epoll_create1(0);
+
+	CHECK(epoll_ctl(fd, EPOLL_CTL_ADD, in_fd[0], &event) == 0);
+	CHECK(syscall(SYS_epoll_pwait, fd, &event, 1, 10000, NULL, 8) == 1);
+	close(fd);
+}
+PLACE place_direct_ppoll(void)
+{
+	struct pollfd fd = {.fd = in_fd[0], .events = POLLIN};
+
+	CHECK(syscall(SYS_ppoll, &fd, 1, NULL, NULL, 8) == 1);
+}
+PLACE place_direct_io_getevents(void)
+{
+	aio_context_t context = 0;
+	struct io_event event;
+
+	CHECK(syscall(SYS_io_setup, 1, &context) == 0);
+	CHECK(syscall(SYS_io_getevents, context, 1, 1, &event, &wait_time) == 0);
+	CHECK(syscall(SYS_io_destroy, context) == 0);
+}
+PLACE place_direct_open(void)
+{
+	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY, 0);
+
+	CHECK(fd >= 0);
+	in = fdopen((int)fd, "r");
+	CHECK(in != NULL);
+}
+
 /* ---- all of them --------------------------------------------------------------------------- */
 
 static void make_in(void)
@@ -227,6 +312,17 @@ static const struct {
 	ROW(fclose, "write", room_comes),
 	ROW(pclose, "child", NULL),
 	ROW(fopen, "open", opener_comes),
+	ROW(system, "child", NULL),
+	ROW(aio_suspend, "aio", line_comes),
+	ROW(lio_listio, "aio", line_comes),
+	ROW(direct_nanosleep, "sleep", NULL),
+	ROW(direct_clock_nanosleep, "sleep", NULL),
+	ROW(direct_read, "read", line_comes),
+	ROW(direct_pselect6, "poll", NULL),
+	ROW(direct_epoll_pwait, "epoll", line_comes),
+	ROW(direct_ppoll, "poll", line_comes),
+	ROW(direct_io_getevents, "aio", NULL),
+	ROW(direct_open, "open", opener_comes),
 };
 
 static void run(size_t i)

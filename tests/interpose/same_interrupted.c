@@ -4,6 +4,7 @@
  *
  * With the fake core a sample is made to come together with each of the program's signals.
  */
+#include <aio.h>
 #include <poll.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -93,6 +94,35 @@ static long do_futex(void)
 {
 	return syscall(SYS_futex, &futex_word, FUTEX_WAIT, 0, &LONG_TIME, NULL, 0);
 }
+static long do_direct_nanosleep(void)
+{
+	return syscall(SYS_nanosleep, &LONG_TIME, NULL);
+}
+static long do_direct_epoll_pwait(void)
+{
+	struct epoll_event e;
+
+	return syscall(SYS_epoll_pwait, epoll, &e, 1, 20000, NULL, 8);
+}
+static long do_direct_ppoll(void)
+{
+	struct timespec limit = LONG_TIME;
+
+	return syscall(SYS_ppoll, NULL, 0, &limit, NULL, 8);
+}
+static long do_aio_suspend(void)
+{
+	static char byte;
+	static struct aiocb block = {.aio_buf = &byte, .aio_nbytes = 1};
+	const struct aiocb *list[] = {&block};
+
+	if (!block.aio_fildes) {
+		block.aio_fildes = silent_pipe[0];
+		if (aio_read(&block))
+			abort();
+	}
+	return aio_suspend(list, 1, &LONG_TIME);
+}
 static long do_recv(void)
 {
 	char c;
@@ -160,6 +190,10 @@ static const struct call {
 	{"clock_nanosleep", do_clock_nanosleep, false},
 	{"sem_timedwait", do_sem_timedwait, false},
 	{"futex", do_futex, false},
+	{"syscall, nanosleep", do_direct_nanosleep, false},
+	{"syscall, epoll_pwait", do_direct_epoll_pwait, false},
+	{"syscall, ppoll", do_direct_ppoll, false},
+	{"aio_suspend", do_aio_suspend, false},
 	{"recv with a limit", do_recv, false},
 	{"read with a limit", do_read_socket, false},
 	{"accept with a limit", do_accept, false},

@@ -41,6 +41,7 @@ const reasonColours = {
 	connect: [CLASS.IO, "#3fa3b3", "#3d98a7"],
 	open: [CLASS.IO, "#4c6fb8", "#587ac0"],
 	fsync: [CLASS.IO, "#1f4d8f", "#3561a5"],
+	aio: [CLASS.IO, "#35589c", "#4468ad"],
 	accept: [CLASS.IDLE, "#b7d2e8", "#33495c"],
 	poll: [CLASS.IDLE, "#c7d7e4", "#33424f"],
 	epoll: [CLASS.IDLE, "#c0d0e0", "#303f4c"],
