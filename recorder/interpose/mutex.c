@@ -1,7 +1,6 @@
 /*
  * mutex.c - pthread_mutex_*.  Context: traced thread, signal handlers.
  */
-#include <linux/futex.h>
 #include "recorder/interpose/mutex.h"
 #include "recorder/interpose/mutex_inline.h"
 

@@ -9,6 +9,7 @@
 #ifndef TRC_RECORDER_INTERPOSE_MUTEX_H
 #define TRC_RECORDER_INTERPOSE_MUTEX_H
 
+#include <linux/futex.h>
 #include "recorder/interpose/span.h"
 
 /* glibc's encoding of __kind (its ABI: static initialisers have it). */
@@ -27,8 +28,13 @@ static inline int trc_mutex_type(const pthread_mutex_t *mutex)
 	return mutex->__data.__kind & TRC_MUTEX_TYPE;
 }
 
+/* The kernel gives a PI mutex to its next owner, and says so in the lock word; that one does so in
+ * the mutex when it runs. */
 static inline uint32_t trc_mutex_owner(const pthread_mutex_t *mutex)
 {
+	if (mutex->__data.__kind & (TRC_MUTEX_ROBUST | TRC_MUTEX_INHERIT))
+		return (uint32_t)__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) &
+		       FUTEX_TID_MASK;
 	return (uint32_t)__atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
 }
 

@@ -2,21 +2,25 @@
  * truth_blame.c - more threads than processors fight for one mutex, and keep account of who held
  * it while others waited.
  *
- * Each turn of a thread is written down: when it asked for the mutex, had it, and let go.  From
- * that the program finds at its end, for each function that holds the mutex, how much of the
- * others' waiting fell into its sections: the truth about blame, whatever the machine's load.
+ *   truth_blame [plain|pi|timed]
+ *
+ * Each turn of a thread is written down: when it asked for the mutex, had it or gave up, and let
+ * go.  From that the program finds at its end, for each function that holds the mutex, how much of
+ * the others' waiting fell into its sections: the truth about blame, whatever the machine's load.
  *
  * Output as in truth.h: "caused", site, reason, releases, total_ns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "tests/integration/truth.h"
 
 enum { THREADS = 8, TURNS_MAX = 20000, KINDS = 4, SECONDS = 2 };
 
 struct turn {
-	uint64_t asked_ns, had_ns, released_ns;
+	uint64_t asked_ns, had_ns, released_ns; /* released_ns: 0 = it gave up at had_ns */
 	int kind;
 };
 
@@ -24,6 +28,7 @@ static struct turn turn[THREADS][TURNS_MAX];
 static unsigned int n_turns[THREADS];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t until_ns;
+static const char *how = "plain";
 
 static void work(uint64_t ns)
 {
@@ -59,9 +64,24 @@ static int kind_of(unsigned int *seed)
 	return n < 50 ? 0 : n < 80 ? 1 : n < 95 ? 2 : 3;
 }
 
+/* 0, or ETIMEDOUT after 1 ms. */
+static int ask(void)
+{
+	struct timespec until;
+
+	if (strcmp(how, "timed"))
+		return pthread_mutex_lock(&mutex);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += 1000000;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	return pthread_mutex_timedlock(&mutex, &until);
+}
+
 static void *fighter(void *arg)
 {
 	unsigned int me = (unsigned int)(uintptr_t)arg, seed = me + 1, n = 0;
+	int err;
 
 	while (n < TURNS_MAX && now_ns() < until_ns) {
 		struct turn *t = &turn[me][n++];
@@ -69,9 +89,10 @@ static void *fighter(void *arg)
 		t->kind = kind_of(&seed);
 		work((uint64_t)(rand_r(&seed) % 1000) * 1000);
 		t->asked_ns = now_ns();
-		pthread_mutex_lock(&mutex);
+		err = ask();
 		t->had_ns = now_ns();
-		hold[t->kind](t);
+		if (!err)
+			hold[t->kind](t);
 	}
 	n_turns[me] = n;
 	return NULL;
@@ -84,27 +105,49 @@ static int by_time(const void *a, const void *b)
 	return (left->had_ns > right->had_ns) - (left->had_ns < right->had_ns);
 }
 
-/* Sections do not overlap: those within a wait are the ones just before the section that follows
- * it. */
-static void account(const struct turn *all, unsigned int n)
+/* Sections do not overlap: those within a wait are the last ones that began before its end. */
+static void account(const struct turn *wait, const struct turn *section, unsigned int n)
 {
-	for (unsigned int i = 0; i < n; i++) {
-		for (unsigned int j = i; j-- > 0 && all[j].released_ns > all[i].asked_ns;) {
-			uint64_t from = all[j].had_ns > all[i].asked_ns ? all[j].had_ns
-									: all[i].asked_ns;
-			uint64_t until = all[j].released_ns;
+	unsigned int first = 0, last = n;
 
-			site_caused(hold_name[all[j].kind], "mutex", until - from, 1);
-		}
+	while (first < last) {
+		unsigned int middle = first + (last - first) / 2;
+
+		if (section[middle].had_ns < wait->had_ns)
+			first = middle + 1;
+		else
+			last = middle;
+	}
+	while (first-- > 0 && section[first].released_ns > wait->asked_ns) {
+		uint64_t from = section[first].had_ns, until = section[first].released_ns;
+
+		from = from > wait->asked_ns ? from : wait->asked_ns;
+		until = until < wait->had_ns ? until : wait->had_ns;
+		site_caused(hold_name[section[first].kind], "mutex", until - from, 1);
 	}
 }
 
-int main(void)
+static void make_mutex(void)
+{
+	pthread_mutexattr_t attr;
+
+	if (strcmp(how, "pi"))
+		return;
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(&mutex, &attr);
+	pthread_mutexattr_destroy(&attr);
+}
+
+int main(int argc, char **argv)
 {
 	static struct turn all[THREADS * TURNS_MAX];
 	pthread_t thread[THREADS];
 	unsigned int n = 0;
 
+	if (argc > 1)
+		how = argv[1];
+	make_mutex();
 	truth_begin();
 	until_ns = now_ns() + SECONDS * UINT64_C(1000000000);
 	for (uintptr_t i = 0; i < THREADS; i++)
@@ -113,9 +156,12 @@ int main(void)
 	for (int i = 0; i < THREADS; i++) {
 		pthread_join(thread[i], NULL);
 		for (unsigned int t = 0; t < n_turns[i]; t++)
-			all[n++] = turn[i][t];
+			if (turn[i][t].released_ns)
+				all[n++] = turn[i][t];
 	}
 	qsort(all, n, sizeof(all[0]), by_time);
-	account(all, n);
+	for (int i = 0; i < THREADS; i++)
+		for (unsigned int t = 0; t < n_turns[i]; t++)
+			account(&turn[i][t], all, n);
 	return truth_print(stdout);
 }
