@@ -86,11 +86,45 @@ static void waiter_enter(struct trc_wait *wait)
 	wait->counted = true;
 }
 
-static void waiter_leave(struct trc_wait *wait)
+/*
+ * Locks for which somebody gave up waiting: who has it now is to blame, and has to see that, so the
+ * waiter still counts until the lock is released.  One for each lock is enough; where two locks meet
+ * the second one's goes.
+ */
+static _Atomic uint64_t gave_up[1024];
+
+static _Atomic uint64_t *gave_up_at(uint64_t lock)
 {
-	if (wait->counted)
+	return &gave_up[trc_waiter_place(lock) % (sizeof(gave_up) / sizeof(gave_up[0]))];
+}
+
+static bool stays_counted(const struct trc_wait *wait, int result)
+{
+	uint64_t none = 0;
+
+	return result == ETIMEDOUT && trc_reason_is_lock(wait->reason) &&
+	       atomic_compare_exchange_strong_explicit(gave_up_at(wait->object), &none,
+						       wait->object, memory_order_relaxed,
+						       memory_order_relaxed);
+}
+
+static void waiter_leave(struct trc_wait *wait, int result)
+{
+	if (wait->counted && !stays_counted(wait, result))
 		place_add(place_of(wait), wait->object, ~UINT64_C(0));
 	wait->counted = false;
+}
+
+/* The lock was released: true if somebody counted that had given up. */
+static bool forget_gave_up(uint64_t lock)
+{
+	uint64_t it = lock;
+
+	if (!atomic_compare_exchange_strong_explicit(gave_up_at(lock), &it, 0,
+						     memory_order_relaxed, memory_order_relaxed))
+		return false;
+	place_add(&trc_lock_waiting[trc_waiter_place(lock)], lock, ~UINT64_C(0));
+	return true;
 }
 
 void trc_lock_taken_from_others(const volatile void *lock)
@@ -285,7 +319,7 @@ void trc_resume(struct trc_wait *wait, int result)
 	uint64_t arg[3] = {wait->reason, wait->object, (uint64_t)(uint32_t)result};
 	int saved_errno = errno;
 
-	waiter_leave(wait);
+	waiter_leave(wait, result);
 	if (!wait->since || session_now() != wait->session)
 		return;
 	/* A resume must not seem earlier than what ended the wait. */
@@ -353,6 +387,8 @@ void trc_unlocked(enum trc_reason reason, const void *object, uint32_t waiters, 
 	uint64_t arg[6] = {reason, (uintptr_t)object, waiters, 0, at, 0};
 	int saved_errno = errno;
 
+	if (forget_gave_up((uintptr_t)object))
+		arg[2]--;
 	/* Readers hold it together: when one of them came says nothing. */
 	if (reason != TRC_REASON_RWLOCK_READ)
 		arg[5] = held_ns((uintptr_t)object, at);

@@ -21,7 +21,7 @@ compare_fold()
 
 locks=
 compare_fold waits 20 "$here/truth_waits"
-compare_fold blame 4 "$here/truth_blame"
+compare_fold blame 4 "$here/truth_blame" timed
 compare_fold labels 2 "$here/truth_labels"
 compare_fold demo 4 "$top_builddir/docs/examples/trc-demo"
 compare_fold fibers 4 "$top_builddir/docs/examples/fibers"

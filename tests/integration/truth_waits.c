@@ -161,6 +161,8 @@ static void mutexes(void)
 	run_threads(4, run);
 }
 
+static atomic_uint_fast64_t given_up_ns;
+
 SITE void site_mutex_timedlock(void)
 {
 	struct timespec until;
@@ -173,6 +175,7 @@ SITE void site_mutex_timedlock(void)
 		until.tv_sec++;
 	}
 	CHECK(pthread_mutex_timedlock(&mutex, &until) == ETIMEDOUT);
+	given_up_ns += now_ns() - from;
 	site_waited("site_mutex_timedlock", "mutex", from);
 }
 
@@ -183,13 +186,20 @@ static void *timedlock_main(void *arg)
 	return arg;
 }
 
+/* When all have given up: what they waited is due to it nevertheless. */
+SITE void site_mutex_release_late(void)
+{
+	pthread_mutex_unlock(&mutex);
+	site_caused("site_mutex_release_late", "mutex", given_up_ns, 1);
+}
+
 static void timedlocks(void)
 {
 	void *(*const run[])(void *) = {timedlock_main};
 
 	pthread_mutex_lock(&mutex);
 	run_threads(1, run);
-	pthread_mutex_unlock(&mutex);
+	site_mutex_release_late();
 }
 
 /* ---- rwlock ------------------------------------------------------------------------------------
