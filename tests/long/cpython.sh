@@ -17,7 +17,7 @@ run_unit()
 
 	rm -f "$results"
 	# shellcheck disable=SC2046 # words
-	limited 300 "$3" $(recorder_words "$1") "$python" "$runner" "$results" "$2" || status=$?
+	limited 150 "$3" $(recorder_words "$1") "$python" "$runner" "$results" "$2" || status=$?
 	cat "$results"
 	printf '%s (exit)\t%s\n' "$2" $status
 }
@@ -29,4 +29,5 @@ need "$python"
 cd "$work" || exit 1
 # shellcheck disable=SC2086 # words
 "$python" "$runner" --list $modules >"$work/classes" || fail 'the tests cannot be listed'
-compare <"$work/classes"
+# Waits for the hypervisor, if there is one: for ever, or not at all.
+grep -v 'VSOCK' "$work/classes" | compare

@@ -4,7 +4,7 @@
 # A suite is a script that tests/long/run.sh starts, with `suite`, `work` (a directory of its own),
 # `LONG_SEED` and `LONG_SECONDS` set.  It is a list of units, each of which is run by itself and says
 # how each of its tests ended.  A unit runs plain, then in each mode; what no plain run said is looked
-# into: two more plain runs, then two more in that mode.
+# into: two more plain runs, two more in that mode, and five more plain ones.
 #
 # SPDX-License-Identifier: Apache-2.0
 
@@ -136,24 +136,31 @@ unknown_to_plain()
 		END { for (n in name) if (!(n in seen)) print n "\tabsent" }' "$1" "$2" | sort
 }
 
+# plain_runs N UNIT: more of them, until there are N in all.
+plain_runs()
+{
+	while [ "$(wc -l <"$work/plain.runs")" -lt "$1" ]; do
+		run_once plain "$2" "$work/now"
+		cat "$work/now" >>"$work/plain"
+		echo >>"$work/plain.runs"
+	done
+}
+
 # A mode said of this unit what no plain run said.
 look_into()
 {
 	local mode=$1 unit=$2 n test times statuses plain
 
-	for n in 1 2; do
-		[ "$(wc -l <"$work/plain.runs")" -ge 3 ] && break
-		run_once plain "$unit" "$work/now"
-		cat "$work/now" >>"$work/plain"
-		echo >>"$work/plain.runs"
-	done
+	plain_runs 3 "$unit"
 	cp "$work/$mode.now" "$work/mode.1"
+	[ -n "$(unknown_to_plain "$work/plain" "$work/mode.1")" ] || return 0 # plain was not steady
+	run_once "$mode" "$unit" "$work/mode.2"
+	run_once "$mode" "$unit" "$work/mode.3"
+	plain_runs 8 "$unit"
 	for n in 1 2 3; do
-		[ $n = 1 ] || run_once "$mode" "$unit" "$work/mode.$n"
 		unknown_to_plain "$work/plain" "$work/mode.$n" >"$work/differs.$n"
-		[ -s "$work/differs.1" ] || return 0 # it was plain that was not steady
 	done
-	cut -f 1 "$work/differs.1" | sort -u | while read -r test; do
+	cut -f 1 "$work"/differs.[123] | sort -u | while read -r test; do
 		times=$(awk -F '\t' -v t="$test" '$1 == t' "$work"/differs.[123] | wc -l)
 		statuses=$(awk -F '\t' -v t="$test" '$1 == t { print $2 }' "$work"/differs.[123] | sort -u |
 			paste -sd ,)
