@@ -223,7 +223,8 @@ static int edges_to_readers(struct deadlocks *d)
 static const struct edge *edges_of(const struct deadlocks *d, uint32_t row, uint32_t *n)
 {
 	*n = d->first_edge[row + 1] - d->first_edge[row];
-	return (const struct edge *)d->edges.row + d->first_edge[row];
+	/* There may be no edge at all, and no row to add to. */
+	return *n ? (const struct edge *)d->edges.row + d->first_edge[row] : NULL;
 }
 
 static int by_from(const void *a, const void *b)
