@@ -10,11 +10,13 @@ libtrc_http_la_SOURCES = recorder/http.h \
 	recorder/http_server.c recorder/http_server.h \
 	recorder/http_symbol.c
 if HAVE_MICROHTTPD
-libtrc_http_la_SOURCES += recorder/http_loop.c
+libtrc_http_la_SOURCES += recorder/http_loop.c recorder/http_connection.c \
+	recorder/http_connection.h recorder/http_peer.c
 else
 libtrc_http_la_SOURCES += recorder/http_no_loop.c
 endif
-EXTRA_DIST += recorder/http_loop.c recorder/http_no_loop.c
+EXTRA_DIST += recorder/http_loop.c recorder/http_no_loop.c recorder/http_connection.c \
+	recorder/http_connection.h recorder/http_peer.c
 libtrc_http_la_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS)
 libtrc_http_la_LIBADD = $(MICROHTTPD_LIBS)
 libtrc_http_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -Wl,-z,nodelete -Wl,-z,now \

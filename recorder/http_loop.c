@@ -12,12 +12,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "format/raw.h"
+#include "http_connection.h"
 #include "http_server.h"
 
 enum {
 	WAKE_SIGNAL = SIGURG, /* Y4: blocked there, so it does not matter who handles it */
 	IDLE_CONNECTION_SECONDS = 30,
 	BACKLOG = 128,
+	LOOK_MS = 1000,	  /* for whoever sends nothing more */
+	RECOVER_MS = 100, /* from an accept() that failed */
+	N_FD = 3,	  /* before those of exchanges */
 };
 
 struct loop {
@@ -25,7 +29,9 @@ struct loop {
 	struct MHD_Daemon *daemon;
 	int listener, signals, epoll;
 	struct trc_http_exchange *open; /* handed over */
-	bool has_closed;		/* a connection; there may be room for another one now */
+	struct trc_http_connections connections;
+	bool is_wanted;	     /* somebody waits to be accepted */
+	uint64_t recover_ms; /* when to accept again */
 	struct pollfd *fd;
 };
 
@@ -47,12 +53,15 @@ int trc_http_can_serve(char *why, size_t n_bytes)
 /* The first that is heard of one; what it returns is libmicrohttpd's context of it. */
 static void *begin(void *cls, const char *uri, struct MHD_Connection *connection)
 {
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 	struct loop *l = cls;
 	struct trc_http_exchange *x = calloc(1, sizeof(*x));
 
 	if (!x)
 		return NULL;
 	x->server = l->server;
+	x->its = info ? info->socket_context : NULL;
 	x->connection = connection;
 	x->url = strdup(uri);
 	if (!x->url) {
@@ -79,9 +88,16 @@ static void end(void *cls, struct MHD_Connection *connection, void **context,
 static void notice(void *cls, struct MHD_Connection *connection, void **context,
 		   enum MHD_ConnectionNotificationCode what)
 {
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct loop *l = cls;
 
-	l->has_closed |= what == MHD_CONNECTION_NOTIFY_CLOSED;
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		trc_http_connection_close(&l->connections, *context);
+		*context = NULL;
+	} else {
+		*context = trc_http_connection_open(&l->connections, info ? info->connect_fd : -1);
+	}
 }
 
 static void copy_header(const struct trc_http_exchange *x, const char *name, char *to,
@@ -127,14 +143,16 @@ static void read_body(struct trc_http_exchange *x, const char *bytes, size_t n_b
 
 /* ---- replies ----------------------------------------------------------------------------- */
 
-static struct MHD_Response *file_response(struct trc_http_reply *r)
+static struct MHD_Response *file_response(struct trc_http_reply *r, uint64_t *n_bytes)
 {
 	int fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	struct MHD_Response *response = NULL;
 	struct stat st;
 
-	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode))
-		response = MHD_create_response_from_fd64((uint64_t)st.st_size, fd);
+	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode)) {
+		*n_bytes = (uint64_t)st.st_size;
+		response = MHD_create_response_from_fd64(*n_bytes, fd);
+	}
 	if (!response && fd >= 0)
 		close(fd);
 	if (!response)
@@ -142,12 +160,13 @@ static struct MHD_Response *file_response(struct trc_http_reply *r)
 	return response;
 }
 
-static struct MHD_Response *make_response(struct trc_http_reply *r)
+static struct MHD_Response *make_response(struct trc_http_reply *r, uint64_t *n_bytes)
 {
-	struct MHD_Response *response = r->path[0] ? file_response(r) : NULL;
+	struct MHD_Response *response = r->path[0] ? file_response(r, n_bytes) : NULL;
 
 	if (response)
 		return response;
+	*n_bytes = r->body_bytes;
 	response = MHD_create_response_from_buffer(r->body_bytes, r->body, MHD_RESPMEM_MUST_FREE);
 	if (response)
 		r->body = NULL; /* it has it now */
@@ -161,11 +180,13 @@ static void add_header(void *response, const char *name, const char *value)
 
 static enum MHD_Result deliver(struct trc_http_exchange *x)
 {
-	struct MHD_Response *response = make_response(&x->reply);
+	uint64_t reply_bytes = 0;
+	struct MHD_Response *response = make_response(&x->reply, &reply_bytes);
 	enum MHD_Result result;
 
 	if (!response)
 		return MHD_NO;
+	trc_http_connection_sending(x->its, reply_bytes);
 	trc_http_headers(&x->reply, add_header, response);
 	result = MHD_queue_response(x->connection, x->reply.status, response);
 	MHD_destroy_response(response);
@@ -206,6 +227,7 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
 		return MHD_NO; /* nobody would answer, or resume it */
 	/* However soon it is answered: only this thread resumes (Y1). */
 	MHD_suspend_connection(connection);
+	trc_http_connection_answering(x->its);
 	x->next_open = l->open;
 	l->open = x;
 	return MHD_YES;
@@ -237,16 +259,81 @@ static void cancel(struct trc_http_exchange *x)
 	pthread_mutex_unlock(&x->server->lock);
 }
 
-/* Whoever waits for an answer may have gone: libmicrohttpd does not look while it is suspended. */
-static unsigned int poll_set(struct loop *l)
+/* -1 = never. */
+static int least(int a_ms, int b_ms)
 {
-	unsigned int n = 2;
+	return a_ms < 0 || (b_ms >= 0 && b_ms < a_ms) ? b_ms : a_ms;
+}
 
+/* Those who wait to be let in, as many as there is room for.  If there is none somebody idle makes
+ * it: silence shuts nobody out. */
+static void accept_all(struct loop *l)
+{
+	struct trc_http_connection *idle = NULL;
+	struct sockaddr_storage from;
+	socklen_t n_bytes;
+	int fd;
+
+	if (l->connections.n >= l->server->max_connections)
+		idle = trc_http_connections_idle(&l->connections);
+	if (idle) {
+		trc_http_connection_drop(idle);
+		MHD_run(l->daemon);
+	}
+	while (l->connections.n < l->server->max_connections) {
+		n_bytes = sizeof(from);
+		fd = accept4(l->listener, (struct sockaddr *)&from, &n_bytes,
+			     SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd < 0) {
+			if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
+			    errno == ENOMEM)
+				l->recover_ms = trc_http_now_ms() + RECOVER_MS;
+			return;
+		}
+		trc_http_peer_watch(fd);
+		/* It closes what it does not take. */
+		MHD_add_connection(l->daemon, fd, (struct sockaddr *)&from, n_bytes);
+	}
+}
+
+/* Whoever waits for an answer may have gone: libmicrohttpd does not look while it is suspended.  A
+ * client that sends nothing more may wait all the same: it is looked at from time to time. */
+static void look_for(struct trc_http_exchange *x, short revents)
+{
+	if (revents & (POLLERR | POLLHUP))
+		cancel(x);
+	else if (revents)
+		x->sends_no_more = true;
+	if (!x->sends_no_more || x->is_cancelled || trc_http_now_ms() < x->look_ms)
+		return;
+	x->look_ms = trc_http_now_ms() + LOOK_MS;
+	if (trc_http_peer_is_gone(x->socket))
+		cancel(x);
+}
+
+static bool may_accept(const struct loop *l)
+{
+	return l->connections.n < l->server->max_connections ||
+	       trc_http_connections_idle(&l->connections);
+}
+
+static unsigned int poll_set(struct loop *l, int *ms)
+{
+	bool recovers = l->recover_ms > trc_http_now_ms();
+	unsigned int n = N_FD;
+
+	if (recovers)
+		*ms = least(*ms, RECOVER_MS);
 	l->fd[0] = (struct pollfd){.fd = l->signals, .events = POLLIN};
 	l->fd[1] = (struct pollfd){.fd = l->epoll, .events = POLLIN};
-	for (struct trc_http_exchange *x = l->open; x; x = x->next_open)
+	l->fd[2] = (struct pollfd){.fd = may_accept(l) && !recovers ? l->listener : -1,
+				   .events = POLLIN};
+	for (struct trc_http_exchange *x = l->open; x; x = x->next_open) {
 		l->fd[n++] = (struct pollfd){.fd = x->is_cancelled ? -1 : x->socket,
-					     .events = POLLRDHUP};
+					     .events = x->sends_no_more ? 0 : POLLRDHUP};
+		if (x->sends_no_more && !x->is_cancelled)
+			*ms = least(*ms, LOOK_MS);
+	}
 	return n;
 }
 
@@ -254,27 +341,30 @@ static void wait_for_something(struct loop *l)
 {
 	struct signalfd_siginfo unused[8];
 	MHD_UNSIGNED_LONG_LONG timeout_ms;
-	unsigned int n = poll_set(l), i = 2;
-	int ms = -1;
+	unsigned int n, i = N_FD;
+	int ms = trc_http_connections_late(&l->connections);
 
 	if (MHD_get_timeout(l->daemon, &timeout_ms) == MHD_YES)
-		ms = timeout_ms < 60000 ? (int)timeout_ms : 60000;
-	if (poll(l->fd, n, ms) <= 0)
+		ms = least(ms, timeout_ms < 60000 ? (int)timeout_ms : 60000);
+	if (l->connections.n >= l->server->max_connections)
+		ms = least(ms, LOOK_MS); /* somebody may become idle by waiting */
+	n = poll_set(l, &ms);
+	l->is_wanted = false;
+	if (poll(l->fd, n, ms) < 0)
 		return;
 	if (l->fd[0].revents && read(l->signals, unused, sizeof(unused)) < 0)
 		return;
+	l->is_wanted = l->fd[2].revents;
 	for (struct trc_http_exchange *x = l->open; x; x = x->next_open)
-		if (l->fd[i++].revents)
-			cancel(x);
+		look_for(x, l->fd[i++].revents);
 }
 
-/* Whether it listens is decided when it begins to run: again, then, if that has changed. */
+/* What has been sent is read before anybody is dropped for not having sent it. */
 static void run(struct loop *l)
 {
-	do {
-		l->has_closed = false;
-		MHD_run(l->daemon);
-	} while (l->has_closed);
+	MHD_run(l->daemon);
+	if (l->is_wanted)
+		accept_all(l);
 }
 
 /* ---- beginning and end ------------------------------------------------------------------- */
@@ -308,17 +398,17 @@ static int listen_at(struct loop *l)
 static int start_daemon(struct loop *l)
 {
 	const union MHD_DaemonInfo *info;
+	const unsigned int flags =
+		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET;
 
 	l->daemon =
-		MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, l,
-				 MHD_OPTION_LISTEN_SOCKET, l->listener, MHD_OPTION_CONNECTION_LIMIT,
+		MHD_start_daemon(flags, 0, NULL, NULL, handle, l, MHD_OPTION_CONNECTION_LIMIT,
 				 l->server->max_connections, MHD_OPTION_CONNECTION_TIMEOUT,
 				 (unsigned int)IDLE_CONNECTION_SECONDS, MHD_OPTION_NOTIFY_COMPLETED,
 				 end, l, MHD_OPTION_NOTIFY_CONNECTION, notice, l,
 				 MHD_OPTION_URI_LOG_CALLBACK, begin, l, MHD_OPTION_END);
 	if (!l->daemon)
 		return fail(l->server, -ENOMEM, "libmicrohttpd does not start");
-	l->listener = -1; /* it has it now */
 	info = MHD_get_daemon_info(l->daemon, MHD_DAEMON_INFO_EPOLL_FD);
 	l->epoll = info ? info->epoll_fd : -1;
 	return l->epoll < 0 ? fail(l->server, -ENOTSUP, "libmicrohttpd has no epoll") : 0;
@@ -343,6 +433,7 @@ static int set_up(struct loop *l)
 	int err;
 
 	l->listener = l->signals = -1;
+	trc_http_connections_init(&l->connections);
 	err = s->host->thread_begin("trc-http", true);
 	if (err)
 		return fail(s, err, "a descriptor table of its own");
@@ -352,7 +443,7 @@ static int set_up(struct loop *l)
 	l->signals = signalfd(-1, &wake, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (l->signals < 0)
 		return fail(s, -errno, "a signalfd");
-	l->fd = calloc(s->max_connections + 2, sizeof(*l->fd));
+	l->fd = calloc(s->max_connections + N_FD, sizeof(*l->fd));
 	if (!l->fd)
 		return fail(s, -ENOMEM, "memory");
 	err = listen_at(l);

@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 #include <time.h>
 #include "http.h"
+#include "http_connection.h"
 #include "http_reply.h"
 
 enum {
@@ -37,7 +38,10 @@ struct trc_http_exchange {
 	bool has_begun;	   /* its header has been read */
 	bool is_too_large; /* its body is */
 	bool is_cancelled;
-	void *connection; /* libmicrohttpd's */
+	bool sends_no_more; /* the other side; it may still read.  These two are trc-http's */
+	uint64_t look_ms;   /* when to find out */
+	void *connection;   /* libmicrohttpd's */
+	struct trc_http_connection *its; /* NULL = no memory for one */
 	int socket;
 	char *url;
 	char method[16];

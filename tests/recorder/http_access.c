@@ -277,6 +277,125 @@ START_TEST(who_goes_away_is_not_waited_for)
 }
 END_TEST
 
+/* ---- silent, half closed -------------------------------------------------------------------- */
+
+static const struct {
+	const char *sent;
+	bool closes;
+} silences[] = {
+	{"", false},
+	{"", true},
+	{"G", false},
+	{"GET /debug/pprof/cmdline HTTP/1.1\r\nHost: local", false},
+	{"GET /debug/pprof/cmdline HTTP/1.1\r\nHost: local", true},
+	{"POST /debug/pprof/symbol HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n0x",
+	 false},
+	{"POST /debug/pprof/symbol HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n0x",
+	 true},
+};
+
+/* Whether it neither has ended nor has anything been said. */
+static bool is_open(int fd)
+{
+	char c;
+
+	return recv(fd, &c, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
+/* As many as may be connected.  Not by their time did the oldest go: the newest has been let be. */
+START_TEST(silence_shuts_nobody_out)
+{
+	enum { N = 64, NEWEST = N - 1 };
+	const char *sent = silences[_i].sent;
+	struct http_got got;
+	int fd[N];
+
+	for (int i = 0; i < N; i++) {
+		fd[i] = http_connect(port);
+		http_send(fd[i], sent, strlen(sent));
+		if (silences[_i].closes && i < NEWEST)
+			close(fd[i]);
+	}
+	for (int i = 0; i < 3; i++) {
+		got = http_ask(port, "GET", "/debug/pprof/cmdline", "");
+		ck_assert_int_eq(got.status, 200);
+		http_got_free(&got);
+	}
+	ck_assert(is_open(fd[NEWEST]));
+	ck_assert(silences[_i].closes || !is_open(fd[0]));
+	for (int i = silences[_i].closes ? NEWEST : 0; i < N; i++)
+		close(fd[i]);
+}
+END_TEST
+
+/* By a request that never ends, byte by byte, header or body: each byte is a sign of life. */
+START_TEST(a_request_has_to_end)
+{
+	static const char *const begin[] = {
+		"GET /debug/pprof/cmdline HTTP/1.1\r\nHost: localhost\r\nX: ",
+		"POST /debug/pprof/symbol HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
+		"60000\r\n\r\n",
+	};
+	enum { N = sizeof(begin) / sizeof(*begin) };
+	int fd[N], n_open = N;
+
+	for (int i = 0; i < N; i++) {
+		fd[i] = http_connect(port);
+		http_send(fd[i], begin[i], strlen(begin[i]));
+	}
+	for (int ms = 0; n_open && ms < 40000; ms += 200) {
+		sleep_ms(200);
+		n_open = 0;
+		for (int i = 0; i < N; i++) {
+			http_send(fd[i], "x", 1);
+			n_open += is_open(fd[i]);
+		}
+	}
+	ck_assert_int_eq(n_open, 0);
+	for (int i = 0; i < N; i++)
+		close(fd[i]);
+}
+END_TEST
+
+/* As `nc -N` has it: no more will be sent, and the reply is waited for. */
+START_TEST(who_sends_no_more_is_answered)
+{
+	static const char *const targets[] = {
+		"/debug/pprof/cmdline",
+		"/debug/pprof/block?seconds=2",
+		"/debug/pprof/trace?seconds=0.3",
+	};
+	char text[200];
+	int fd = http_connect(port);
+	struct http_got got;
+
+	snprintf(text, sizeof(text), "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", targets[_i]);
+	http_send(fd, text, strlen(text));
+	shutdown(fd, SHUT_WR);
+	got = http_read(fd);
+	ck_assert_msg(got.status == 200, "%d: %s", got.status, got.body);
+	ck_assert_uint_gt(got.body_bytes, 0);
+	http_got_free(&got);
+}
+END_TEST
+
+/* Both, one after the other. */
+START_TEST(who_sends_no_more_may_go_away_later)
+{
+	static const char request[] =
+		"GET /debug/pprof/trace?seconds=1000 HTTP/1.1\r\nHost: localhost\r\n\r\n";
+	int fd = http_connect(port);
+
+	http_send(fd, request, strlen(request));
+	shutdown(fd, SHUT_WR);
+	wait_for_trace(true);
+	sleep_ms(1500);
+	ck_assert(trace_runs());
+	close(fd);
+	wait_for_trace(false);
+}
+END_TEST
+
 /* ---- nonsense ------------------------------------------------------------------------------ */
 
 static uint32_t random_state;
@@ -380,6 +499,11 @@ void http_access(TCase *served, TCase *alone)
 	tcase_add_test(served, a_request_in_pieces_holds_nobody_up);
 	tcase_add_test(served, a_slow_reader_holds_nobody_up);
 	tcase_add_test(served, who_goes_away_is_not_waited_for);
+	tcase_add_loop_test(served, silence_shuts_nobody_out, 0,
+			    sizeof(silences) / sizeof(*silences));
+	tcase_add_test(served, a_request_has_to_end);
+	tcase_add_loop_test(served, who_sends_no_more_is_answered, 0, 3);
+	tcase_add_test(served, who_sends_no_more_may_go_away_later);
 	tcase_add_test(served, no_request_takes_the_program_down);
 	tcase_add_test(served, targets_of_any_length);
 	tcase_add_test(alone, a_token_has_to_be_shown);

@@ -27,7 +27,8 @@ struct trace_http_options {
 	 * http://any:TOKEN@host/.  NULL = $TRC_HTTP_TOKEN, and if that is not set anybody may; an
 	 * empty one is an error */
 	const char *token;
-	unsigned int max_connections; /* at once; more wait to be accepted; 0 = 64 */
+	unsigned int max_connections; /* at once; for more, the oldest that has not asked
+					 * yet is closed, or they wait; 0 = 64 */
 	/* false: what the profiles of waits, locks and memory show goes back to the start of the
 	 * server, for which the program is recorded all the time.  true: to the first request for
 	 * each, which finds it empty */

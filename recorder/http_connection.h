@@ -1,0 +1,57 @@
+/*
+ * http_connection.h - the server's open connections: how long each may take, and which one goes
+ * when another one wants in.  Each is for one request.
+ *
+ *	READING    until the request is whole; ten seconds at most, however it trickles
+ *	ANSWERING  the workers have it, and it may take as long as was asked for
+ *	SENDING    the reply; a minute, and as long as it takes at RATE_BYTES a second
+ *
+ * Context: trc-http, all functions.
+ */
+#ifndef TRC_RECORDER_HTTP_CONNECTION_H
+#define TRC_RECORDER_HTTP_CONNECTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum trc_http_phase { TRC_HTTP_PHASE_READING, TRC_HTTP_PHASE_ANSWERING, TRC_HTTP_PHASE_SENDING };
+
+struct trc_http_connection {
+	struct trc_http_connection *next, **link;
+	enum trc_http_phase phase;
+	int socket;		   /* libmicrohttpd's */
+	uint64_t begin_ms, end_ms; /* of the phase; end 0 = none */
+	bool is_dropped;	   /* shut down; libmicrohttpd will close it */
+};
+
+struct trc_http_connections {
+	struct trc_http_connection *first, **last; /* in the order in which they came */
+	unsigned int n;
+};
+
+uint64_t trc_http_now_ms(void);
+void trc_http_connections_init(struct trc_http_connections *all);
+/* NULL = no memory. */
+struct trc_http_connection *trc_http_connection_open(struct trc_http_connections *all, int socket);
+void trc_http_connection_close(struct trc_http_connections *all, struct trc_http_connection *c);
+
+/* The workers have it, or have had it and the reply has so many bytes. */
+void trc_http_connection_answering(struct trc_http_connection *c);
+void trc_http_connection_sending(struct trc_http_connection *c, uint64_t reply_bytes);
+
+/* Drops those whose time is up; how long until it is for another one, -1 = for none. */
+int trc_http_connections_late(struct trc_http_connections *all);
+/* Which one is to make room for another one: the oldest whose request is not whole yet; or else
+ * the one that has been reading its reply for longest, if that is half a minute.  NULL = none. */
+struct trc_http_connection *trc_http_connections_idle(const struct trc_http_connections *all);
+void trc_http_connection_drop(struct trc_http_connection *c);
+
+/* ---- http_peer.c ---- */
+
+/* Has the kernel find out when the other side is gone without a word. */
+void trc_http_peer_watch(int socket);
+/* Of a connection whose other side will send nothing more: whether it does not read either.  That
+ * is known of programs of this machine only. */
+bool trc_http_peer_is_gone(int socket);
+
+#endif
