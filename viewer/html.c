@@ -118,6 +118,9 @@ static void write_head(FILE *out, struct trc_rows *r, const struct trc_tracks *t
 		json_number(out, "start_unix_ms",
 			    ((double)info->start_realtime_ns + (double)start) / 1e6);
 		json_number(out, "events", (double)info->n_events);
+		json_number(out, "complete", info->complete);
+		json_number(out, "cut_off", info->cut_off);
+		json_number(out, "table_full", (double)info->table_full);
 	}
 	json_number(out, "lost_events", (double)trc_model_lost_events(r->m));
 	json_number(out, "has_sched", n_on_cpu > 0);

@@ -142,6 +142,10 @@ async function showsTheEnd(page) {
 	const signal = await pointOf(page, HOSTILE, 2.5 * MS), before = await pointOf(page, MAIN, 0.1 * MS);
 	const plain = await pointOf(page, MAIN, 0.3 * MS);
 
+	const first = await detailsOf(page);
+	check(first.startsWith("Crashed: SIG"), "while nothing is selected, a crash is told", first);
+	check(/Deadlock\n/.test(first), "and a deadlock", first);
+	check(/17 events lost/.test(first), "and what was lost", first);
 	check(banners.includes("DEADLOCK: "), "a deadlock is announced", banners);
 	check(/; 1 thread behind it/.test(banners), "and who is behind it", banners);
 	check(banners.includes("A snapshot: whole from 200 µs on. Later than the rest begin: proc 1 from 200 µs, " +
@@ -160,7 +164,7 @@ async function showsTheEnd(page) {
 	check((await detailsOf(page)).startsWith("fatal signal"), "what ended the process says so");
 	await page.evaluate(() => window.trc.select("mark", 2));
 	check((await detailsOf(page)).includes("park>2ms: mutex, 2.05 ms"), "a condition that was met is told");
-	await page.locator("#banners button").first().click();
+	await page.locator("#banners .alarm", {hasText: "DEADLOCK"}).locator("button").first().click();
 	await settle(page);
 	check((await detailsOf(page)).includes("in the circle: waits for"), "the deadlock leads to the wait",
 		await detailsOf(page));

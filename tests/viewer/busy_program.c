@@ -1,12 +1,13 @@
 /*
  * busy_program.c - what a page can show, in a fraction of a second: locks that are fought for, tasks,
  * regions within regions, logs and counters.  Its numbers: more types of tasks and more counters than a
- * screen has room for, regions deeper than one can read.  At its end it executes its arguments.
+ * screen has room for, regions deeper than one can read.  At its end it executes its arguments, or crashes.
  */
 #define _GNU_SOURCE 1 /* pthread_setname_np() */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <trc/trace.h>
 #include <unistd.h>
@@ -69,6 +70,13 @@ static void *work(void *argument)
 	return NULL;
 }
 
+static __attribute__((noinline)) void busy_crash(void)
+{
+	volatile int *volatile nowhere = NULL;
+
+	*nowhere = 1;
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t thread[WORKERS];
@@ -84,6 +92,8 @@ int main(int argc, char **argv)
 	}
 	for (int i = 0; i < WORKERS; i++)
 		pthread_join(thread[i], NULL);
+	if (argc > 1 && !strcmp(argv[1], "crash"))
+		busy_crash();
 	if (argc > 1)
 		execvp(argv[1], argv + 1);
 	return argc > 1;

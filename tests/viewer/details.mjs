@@ -302,6 +302,32 @@ async function locksNamed(page, trace, t) {
 	}
 }
 
+// What the report leads with is what the page leads with, while nothing is selected.
+async function leads(page, trace, t) {
+	const report = execFileSync(analyze, [trace], {encoding: "utf8", stdio: ["ignore", "pipe", "ignore"]});
+	const ended = sql(trace, "SELECT value FROM trace_info WHERE key = 'ended'")[0]?.value || "";
+	const fatal = sql(trace, "SELECT * FROM event_signal WHERE fatal = 1");
+	const told = await page.evaluate(() => window.trc.told());
+	const banners = await page.evaluate(() => document.getElementById("banners").innerText);
+
+	check(report.includes("its end is missing") === banners.includes("end is missing"), `${trace}: whether it is whole`, banners);
+	if (fatal.length) {
+		const signal = /SIG\w+, \w+: [^(\n]+/.exec(report)[0].trim();
+		check(told.title.startsWith(`Crashed: ${signal}`), `${trace}: the page leads with ${signal}`, told.title);
+		check(banners.startsWith(`CRASH: ${signal}`), `${trace}: so do the banners`, banners);
+		same(told.facts.Thread, threadName(t, fatal[0].thread), `${trace}: in which thread`);
+		stackIs(t, told, "The thread was at", fatal[0].stack, `${trace}: the crash`);
+		await page.evaluate(() => document.querySelector("#banners .alarm button").click());
+		same((await page.evaluate(() => window.trc.selection)).kind, "mark", `${trace}: the banner leads there`);
+		await page.evaluate(() => window.trc.select(null));
+	} else if (ended.startsWith("killed by")) {
+		same(told.title, `Ended: ${ended}`, `${trace}: the page leads with it`);
+		check(banners.startsWith(`ENDED: ${ended}`), `${trace}: so do the banners`, banners);
+	} else if (!report.includes("its end is missing")) {
+		same(told.title, "Nothing selected", `${trace}: all went well`);
+	}
+}
+
 // ---- a trace ----
 
 async function comparePage(context, trace, file) {
@@ -314,10 +340,12 @@ async function comparePage(context, trace, file) {
 
 	same([counts.regions, counts.tasks, counts.logs], [t.regions.length, t.tasks.length, t.logs.length],
 		`${file}: regions, tasks, logs`);
-	t.own = /busy/.test(file);
+	await leads(page, trace, t);
+	t.own = /busy|crashed/.test(file);
 	if (t.own)
 		await locksNamed(page, trace, t);
-	for (let i = 0; i < ROWS; i++)
+	const rows = /cut/.test(file) ? 0 : /busy|pigz|execs/.test(file) ? ROWS : ROWS / 10;
+	for (let i = 0; i < rows; i++)
 		await kinds[i % kinds.length](page, t, span);
 	same(page.troubles, [], `${file}: no errors`);
 	await page.close();

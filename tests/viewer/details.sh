@@ -20,12 +20,15 @@ TRC_RING_DIR=$(mktemp -d "$ring_home/trc-test-XXXXXX")
 export TRC_RING_DIR
 trap 'rm -rf "$TRC_RING_DIR"' EXIT
 
-# recorded NAME COMMAND...
+# recorded NAME COMMAND...: it ends with status $wanted.
 recorded()
 {
 	trace=$pages/$1.trc page=$pages/$1.html
 	shift
-	"$record" -o "$trace" -- "$@" >"$pages/out" 2>"$pages/err" || {
+	status=0
+	"$record" -o "$trace" -- "$@" >"$pages/out" 2>"$pages/err" || status=$?
+	[ $status = "$wanted" ] || {
+		echo "exit status $status, not $wanted: $*"
 		cat "$pages/err"
 		exit 1
 	}
@@ -34,11 +37,22 @@ recorded()
 }
 
 all=
+wanted=0
+ulimit -c 0
 recorded busy "$top_builddir/tests/viewer/busy_program"
 recorded busy_before "$top_builddir/tests/viewer/busy_program" true
 if command -v pigz >/dev/null; then
 	recorded pigz pigz -p 4 -c "$top_builddir/viewer/assets.c"
 fi
+wanted=139
+recorded crashed "$top_builddir/tests/viewer/busy_program" crash
+wanted=137
+recorded killed sh -c 'kill -KILL $$'
+wanted=0
+size=$(wc -c <"$pages/busy.trc")
+head -c $((size * 2 / 3)) "$pages/busy.trc" >"$pages/cut.trc"
+"$analyze" --html "$pages/cut.html" "$pages/cut.trc" 2>"$pages/err"
+all="$all $pages/cut.trc $pages/cut.html"
 recorded execs sh -c 'sleep 0.1; exec sh -c "sleep 0.1; exec sleep 0.1"'
 # Words: no file here has a blank in its name.
 TRC_BROWSER=$browser node "$work/details.mjs" "$analyze" $all

@@ -118,7 +118,8 @@ const char *trc_reader_warning(const struct trc_reader *r)
 const struct trc_file_info *trc_reader_info(const struct trc_reader *r)
 {
 	static const struct trc_file_info info = {.start_realtime_ns = 1700000000000000000,
-						  .n_events = 12345};
+						  .n_events = 12345,
+						  .complete = true};
 
 	return &info;
 }

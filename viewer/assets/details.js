@@ -492,7 +492,7 @@ function markDetails(sel) {
 			["Labels", labelsAt(m.thread[i], m.time[i])],
 			["Time", exactTime(m.time[i])],
 		]),
-		stackView("The thread was at", m.stack[i]),
+		stackView("The thread was at", m.stack[i], {whole: true}),
 	];
 }
 
@@ -505,8 +505,11 @@ const detailViews = {
 };
 
 function nothingDetails() {
+	const findings = findingsView();
+
 	return [
-		el("h2", {}, "Nothing selected"),
+		...findings,
+		findings.length ? null : el("h2", {}, "Nothing selected"),
 		el("p", {class: "dim"}, "Click an interval for its stack, and who ended it. Shift+drag sums a ",
 			"range. Press ? for all keys."),
 	];

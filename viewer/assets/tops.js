@@ -118,28 +118,6 @@ function bannerAdd(kind, ...children) {
 	byId("banners").append(el("p", {class: kind}, ...children));
 }
 
-// Deadlocks: the circle of threads, each a link to its wait.
-function deadBanners() {
-	const d = trace.dead;
-
-	for (let i = 0; i < d.n;) {
-		const number = d.number[i], circle = [];
-		let behind = 0, certain = true;
-		for (; i < d.n && d.number[i] === number; i++) {
-			if (!d.cycle[i]) {
-				behind++;
-				continue;
-			}
-			certain = certain && d.certain[i] !== 0;
-			const name = trace.threads[d.thread[i] - 1].name;
-			circle.push(d.park[i] ? link(name, {kind: "park", id: d.park[i]}) : name, " → ");
-		}
-		const first = trace.threads[d.thread[d.number.indexOf(number)] - 1].name;
-		bannerAdd("warn", el("b", {}, `${certain ? "" : "Perhaps a "}DEADLOCK: `), ...circle, first,
-			behind ? `; ${plural(behind, "thread")} behind it` : "");
-	}
-}
-
 // What a snapshot has, where that is not everything.
 function windowBanner() {
 	const c = trace.cover, late = [];
@@ -156,7 +134,7 @@ function windowBanner() {
 }
 
 function bannersDraw() {
-	deadBanners();
+	endBanners();
 	windowBanner();
 	if (head.lost_events > 0) {
 		const first = trace.gap.n ? link("Show the first gap", {kind: "gap", id: 1}) : null;
