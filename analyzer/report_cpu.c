@@ -315,6 +315,41 @@ static void print_lost(struct trc_report *r, const struct trc_sample_event *even
 	}
 }
 
+enum { SHORT_FRAMES = 3 };
+
+/* The share of the samples with a stack that has no more frames, and of all with one. */
+static void short_stacks(const struct trc_report *r, const struct sums *sums, int64_t *with_few,
+			 int64_t *with_any)
+{
+	const uint32_t *first = r->stacks->stack_first;
+
+	*with_few = *with_any = 0;
+	for (size_t i = 1; i < r->stacks->n_stacks; i++) {
+		if (first[i + 1] == first[i])
+			continue;
+		trc_report_add(with_any, sums->by_stack[i]);
+		if (first[i + 1] - first[i] <= SHORT_FRAMES)
+			trc_report_add(with_few, sums->by_stack[i]);
+	}
+}
+
+/* The kernel says nothing of a stack that it could not follow. */
+static void print_short(struct trc_report *r, const struct sums *sums)
+{
+	char share[TRC_NUMBER_BYTES], text[160];
+	int64_t with_few, with_any;
+
+	if (sums->event->how != TRC_SAMPLE_KERNEL)
+		return;
+	short_stacks(r, sums, &with_few, &with_any);
+	if (!with_few || with_few < with_any - with_few)
+		return;
+	snprintf(text, sizeof(text), "%s in stacks of at most %d frames: the kernel needs frame pointers",
+		 trc_text_share(share, with_few, with_any), SHORT_FRAMES);
+	alarm_line(r, text);
+	alarm_line(r, "  without them callers are missing; signals find them: --sample-by signal");
+}
+
 static void print_note(struct trc_report *r, const struct trc_sample_event *event)
 {
 	struct trc_line line;
@@ -375,6 +410,7 @@ static int print_event(struct trc_report *r, const struct trc_sample_event *even
 		print_heading(r, &sums);
 		print_note(r, event);
 		print_lost(r, event);
+		print_short(r, &sums);
 	}
 	if (!err && sums.samples) {
 		functions_fill(f, r, &sums);

@@ -265,6 +265,16 @@ END_TEST
 	"@50000000 thread=2 samples_lost event=1 lost_samples=5 cause=busy\n"                      \
 	"@60000000 thread=2 sample event=2 value=5000\n"
 
+/* Two of a leaf and who called it, one of four functions. */
+#define KERNEL_DEEP "@40000000 thread=1 sample event=1 value=10000000 stack=deep\n"
+#define KERNEL_STACKS(how)                                                                         \
+	MODULES THREADS "stack leaf 0x3011 0x3021\n"                                               \
+			"stack deep 0x3041 0x3011 0x3021 0x3031\n"                                 \
+			"sample_event 1 name=\"cpu-clock\" how=" how " frequency=10000\n"           \
+			"@10000000 thread=1 sample event=1 value=10000000 stack=leaf\n"            \
+			"@20000000 thread=1 sample event=1 value=10000000 stack=leaf\n"            \
+			"@30000000 thread=1 sample event=1 value=10000000 stack=deep\n"
+
 #define MUCH_LOST(n)                                                                               \
 	MODULES THREADS "stack work 0x3011\n"                                                      \
 			"labels acme tenant=\"acme\"\n"                                            \
@@ -605,6 +615,13 @@ static const struct {
 	 "           5,000  100.0%           5,000  100.0%  (no stack)\n"
 	 "  by thread: worker 1 (102) 100.0%",
 	 false},
+	{"samples of the kernel without callers", KERNEL_STACKS("kernel"),
+	 "  66.7% in stacks of at most 3 frames: the kernel needs frame pointers\n"
+	 "    without them callers are missing; signals find them: --sample-by signal",
+	 false},
+	{"... less than half of them", KERNEL_STACKS("kernel") KERNEL_DEEP KERNEL_DEEP,
+	 "of at most 3 frames", true},
+	{"signals need no frame pointers", KERNEL_STACKS("signal"), "of at most 3 frames", true},
 	{"names from the trace are data",
 	 MODULES "sample_event 1 name=\"c\\x1b[31m\" how=signal period=1 note=\"n\\x07\"\n"
 		 "@1 counter name=\"c\" value=1\n",
