@@ -23,24 +23,31 @@ static void promise(bool kept, const char *what)
 	abort();
 }
 
-static void look_up(struct trc_symbols *s, const struct trc_module_entry *module)
+static uint64_t look_at(struct trc_symbols *s, const struct trc_module_entry *module, uint64_t address)
 {
 	struct trc_symbol found[TRC_SYMBOL_INLINE_MAX];
-	uint64_t sum = 0, offset;
+	size_t n = trc_symbols_find(s, module, address, found);
+	uint64_t sum = trc_symbols_start(s, module, address), offset;
 
-	for (uint64_t address = module->start; address < module->limit; address += 0x1fd) {
-		size_t n = trc_symbols_find(s, module, address, found);
-
-		promise(n <= TRC_SYMBOL_INLINE_MAX, "as many frames as there is room for");
-		for (size_t i = 0; i < n; i++) {
-			sum += found[i].function ? strlen(found[i].function) : 0;
-			sum += found[i].linkage ? strlen(found[i].linkage) : 0;
-			sum += found[i].file ? strlen(found[i].file) : 0;
-		}
-		sum += trc_symbols_start(s, module, address);
-		if (trc_symbols_variable(s, module, address, &offset))
-			sum += offset;
+	promise(n <= TRC_SYMBOL_INLINE_MAX, "as many frames as there is room for");
+	for (size_t i = 0; i < n; i++) {
+		sum += found[i].function ? strlen(found[i].function) : 0;
+		sum += found[i].linkage ? strlen(found[i].linkage) : 0;
+		sum += found[i].file ? strlen(found[i].file) : 0;
 	}
+	return trc_symbols_variable(s, module, address, &offset) ? sum + offset : sum;
+}
+
+/* Where the seeds have their code and their variable closely, and the rest now and then. */
+static void look_up(struct trc_symbols *s, const struct trc_module_entry *module)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t off = 0; off < 0x40; off += 4)
+		sum += look_at(s, module, module->start + 0x1000 + off) +
+		       look_at(s, module, module->start + 0x4000 + off);
+	for (uint64_t address = module->start; address < module->limit; address += 0x3fd)
+		sum += look_at(s, module, address);
 	__asm__ volatile("" : : "r"(sum)); /* everything has to be read for it */
 	trc_symbols_trouble(s, module);
 }
