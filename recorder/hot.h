@@ -297,6 +297,9 @@ struct trc_heap_move {
 void trc_heap_moving(struct trc_heap_move *move, const void *object);
 void trc_heap_moved(const struct trc_heap_move *move, bool ended);
 
+/* Ends the recording of this process for good, and says why by a log event.  Context: any thread. */
+void trc_give_up(const char *why);
+
 /* ---- process -------------------------------------------------------------------------- */
 
 /* Around fork(): in the parent before (returns with nothing held), in parent and child after. */

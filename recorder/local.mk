@@ -19,6 +19,7 @@ libtrccore_la_SOURCES = \
 	recorder/emit.c \
 	recorder/fiber.c recorder/fiber.h recorder/fiber_switch.c \
 	recorder/fork.c recorder/fork.h \
+	recorder/give_up.c \
 	recorder/heap.c recorder/heap.h recorder/heap_draw.h \
 	recorder/heap_table.c recorder/heap_table.h \
 	recorder/heap_users.c \

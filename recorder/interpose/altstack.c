@@ -152,7 +152,7 @@ void trc_altstack_leave(void)
 	stack_t now, none = {.ss_flags = SS_DISABLE}, ours = stack_of(own);
 	int saved = errno;
 
-	if (!own)
+	if (!own || trc_sandbox_entered())
 		return;
 	/* A thread that ends on it, in a handler, leaves it mapped (A3). */
 	if (!REAL(sigaltstack)(NULL, &now) &&

@@ -32,6 +32,7 @@ libtrcinterpose_la_SOURCES = \
 	recorder/interpose/restart.c \
 	recorder/interpose/restart.h \
 	recorder/interpose/rwlock.c \
+	recorder/interpose/sandbox.c \
 	recorder/interpose/sem.c \
 	recorder/interpose/signal.c \
 	recorder/interpose/signal.h \

@@ -106,6 +106,7 @@
 	N(execl)                                                                                   \
 	N(execle)                                                                                  \
 	N(execlp)                                                                                  \
+	N(prctl)                                                                                   \
 	N(dlclose)
 
 #define TRC_NAMES_WAITS(N)                                                                         \

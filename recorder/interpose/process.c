@@ -12,7 +12,9 @@ static void fork_end(pid_t child)
 {
 	int saved = errno;
 
-	if (child == 0) {
+	if (child == 0 && trc_sandbox_entered()) {
+		trc_self.no_wait = 0;
+	} else if (child == 0) {
 		trc_altstack_forked();
 		trc_affinity_forked();
 		trc_signals_forked();

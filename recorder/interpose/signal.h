@@ -36,6 +36,14 @@ void trc_signals_forked(void);
 /* A thread has waited for this signal and got it; no handler runs.  Context: traced thread. */
 void trc_signal_taken(int number);
 
+/* ---- sandbox.c ---- */
+
+/* The program has forbidden itself, and so the recorder, some system calls: nothing is recorded, and
+ * none is made any more. */
+bool trc_sandbox_entered(void);
+/* Before SYS_prctl or SYS_seccomp by syscall(), with the first of its arguments. */
+void trc_sandbox_look(long number, long a, long b, long c);
+
 /* ---- altstack.c ---- */
 
 /* Whether threads are to get one. Context: any thread. */

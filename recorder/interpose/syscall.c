@@ -7,6 +7,7 @@
  */
 #include "format/raw.h"
 #include "recorder/interpose/restart.h"
+#include "recorder/interpose/signal.h"
 #include "recorder/interpose/syscall.h"
 
 enum {
@@ -17,6 +18,7 @@ enum {
 	EPOLL_PWAIT2 = 441,
 	OPENAT2 = 437,
 	IO_URING_ENTER = 426,
+	LOOKED_AT = 255, /* no wait: the program may forbid itself something (sandbox.c) */
 	IO_PGETEVENTS =
 #ifdef __x86_64__
 		333,
@@ -25,9 +27,11 @@ enum {
 #endif
 };
 
-/* By number, the enum trc_reason; 0 = none of ours. */
+/* By number, the enum trc_reason; 0 = none of ours; or LOOKED_AT. */
 extern const uint8_t trc_syscall_waits[NUMBERS] __attribute__((visibility("hidden")));
 const uint8_t trc_syscall_waits[NUMBERS] = {
+	[SYS_prctl] = LOOKED_AT,
+	[SYS_seccomp] = LOOKED_AT,
 	[SYS_futex] = TRC_REASON_FUTEX,
 	[FUTEX_WAITV] = TRC_REASON_FUTEX,
 	[FUTEX_WAIT_] = TRC_REASON_FUTEX,
@@ -193,6 +197,10 @@ long trc_syscall_wait(long number, long a, long b, long c, long d, long e, long 
 
 	if (number == SYS_futex)
 		return trc_syscall_futex((const void *)a, b, c, d, e, f);
+	if (trc_syscall_waits[number] == LOOKED_AT) {
+		trc_sandbox_look(number, a, b, c);
+		return call(number, &arguments);
+	}
 	if (!trc_recording() || !waits(number, &arguments))
 		return call(number, &arguments);
 	trc_restart_begin(&restart, trc_syscall_waits[number], object_of(number, &arguments), true);

@@ -37,6 +37,7 @@ interpose_programs = \
 	tests/interpose/same_masks \
 	tests/interpose/same_plugins \
 	tests/interpose/same_process \
+	tests/interpose/same_sandbox \
 	tests/interpose/same_signals \
 	tests/interpose/same_waits \
 	tests/interpose/uses_all \
@@ -52,6 +53,7 @@ tests_interpose_same_locks_SOURCES = tests/interpose/same_locks.c tests/interpos
 tests_interpose_same_masks_SOURCES = tests/interpose/same_masks.c tests/interpose/same.h
 tests_interpose_same_plugins_SOURCES = tests/interpose/same_plugins.c
 tests_interpose_same_process_SOURCES = tests/interpose/same_process.c tests/interpose/same.h
+tests_interpose_same_sandbox_SOURCES = tests/interpose/same_sandbox.c tests/interpose/same.h
 tests_interpose_same_signals_SOURCES = tests/interpose/same_signals.c tests/interpose/same.h
 tests_interpose_same_signals_CFLAGS = $(AM_CFLAGS) -fno-stack-protector
 tests_interpose_same_waits_SOURCES = tests/interpose/same_waits.c tests/interpose/same.h

@@ -1,0 +1,13 @@
+/* give_up.c - the end of a recording that cannot go on (hot.h, trc_give_up()). */
+#include <string.h>
+#include "annotate.h"
+#include "rec.h"
+#include "sample.h"
+#include "session.h"
+
+void trc_give_up(const char *why)
+{
+	trc_own_runtime.log(NULL, 0, "trc", why, strlen(why));
+	trc_sample_stop();
+	trc_session_record(false);
+}

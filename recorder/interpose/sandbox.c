@@ -1,0 +1,280 @@
+/*
+ * sandbox.c - programs that forbid themselves what the recorder needs: prctl(), seccomp().
+ *
+ *   V1  before a call that would make one of the recorder's system calls, or a look at the processor's
+ *       counter, end the process or raise a signal, recording ends, with a log event that says why.  A call
+ *       that then fails does not bring it back
+ *   V2  from then on no system call is made but what the program asks for
+ *   V3  a filter is asked what it says to the recorder's calls, with arguments of 0.  One that refuses a
+ *       call with an error does no harm
+ *
+ * Not seen are filters that are set by a system call made directly, and what a filter decides by
+ * arguments.  Context: traced thread, signal handlers.
+ */
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include "format/raw.h"
+#include "recorder/interpose/signal.h"
+#include "recorder/interpose/signal_own.h"
+#include "recorder/interpose/span.h"
+#include "recorder/signals.h"
+
+#ifdef __x86_64__
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#else
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#endif
+
+/* What the recorder may call in the program's threads (docs/recorder.md has the list). */
+static const int CALLS[] = {
+	SYS_clock_getres,   SYS_clock_gettime,	SYS_close,	     SYS_fallocate,
+	SYS_fcntl,	    SYS_futex,		SYS_getdents64,	     SYS_getpid,
+	SYS_gettid,	    SYS_ioctl,		SYS_madvise,	     SYS_mmap,
+	SYS_mprotect,	    SYS_munmap,		SYS_nanosleep,	     SYS_openat,
+	SYS_prctl,	    SYS_process_vm_readv, SYS_read,	     SYS_readlinkat,
+	SYS_rt_sigaction,   SYS_rt_sigprocmask, SYS_rt_sigqueueinfo, SYS_rt_sigtimedwait,
+	SYS_rt_tgsigqueueinfo, SYS_sched_getaffinity, SYS_sigaltstack, SYS_tgkill,
+	SYS_fstat,	    SYS_faccessat,	SYS_rt_sigreturn,    SYS_getcwd,
+	SYS_mremap,
+#ifdef SYS_readlink
+	SYS_readlink,
+#endif
+};
+/* And while samples are taken by signals. */
+static const int SAMPLING_CALLS[] = {
+	SYS_perf_event_open,
+	SYS_timer_create,
+	SYS_timer_delete,
+	SYS_timer_settime,
+};
+
+static bool ended;
+
+bool trc_sandbox_entered(void)
+{
+	return ended;
+}
+
+static void end_recording(const char *why)
+{
+	int saved = errno;
+
+	if (!trc_signal_recorded() || trc_self.quiet)
+		return;
+	trc_give_up(why);
+	trc_signals_stop();
+	trc_mask_forked();
+	ended = true;
+	errno = saved;
+}
+
+/* ---- what a filter says ----------------------------------------------------------------- */
+
+enum { MEMORY_WORDS = BPF_MEMWORDS, STEPS_MAX = BPF_MAXINSNS };
+
+struct machine {
+	uint32_t a, x, memory[MEMORY_WORDS];
+	struct seccomp_data data;
+};
+
+static uint32_t operand(const struct machine *m, const struct sock_filter *i)
+{
+	return BPF_SRC(i->code) == BPF_X ? m->x : i->k;
+}
+
+static uint32_t calculate(const struct machine *m, const struct sock_filter *i)
+{
+	uint32_t b = operand(m, i);
+
+	switch (BPF_OP(i->code)) {
+	case BPF_ADD:
+		return m->a + b;
+	case BPF_SUB:
+		return m->a - b;
+	case BPF_MUL:
+		return m->a * b;
+	case BPF_DIV:
+		return b ? m->a / b : 0;
+	case BPF_AND:
+		return m->a & b;
+	case BPF_OR:
+		return m->a | b;
+	case BPF_XOR:
+		return m->a ^ b;
+	case BPF_LSH:
+		return b < 32 ? m->a << b : 0;
+	case BPF_RSH:
+		return b < 32 ? m->a >> b : 0;
+	default: /* BPF_NEG */
+		return 0 - m->a;
+	}
+}
+
+static uint32_t load(const struct machine *m, const struct sock_filter *i)
+{
+	uint32_t value = i->k;
+
+	switch (BPF_MODE(i->code)) {
+	case BPF_ABS:
+		if (i->k <= sizeof(m->data) - sizeof(value))
+			memcpy(&value, (const char *)&m->data + i->k, sizeof(value));
+		return value;
+	case BPF_MEM:
+		return i->k < MEMORY_WORDS ? m->memory[i->k] : 0;
+	case BPF_LEN:
+		return sizeof(m->data);
+	default: /* BPF_IMM */
+		return value;
+	}
+}
+
+/* How many instructions to pass over. */
+static uint32_t jump(const struct machine *m, const struct sock_filter *i)
+{
+	uint32_t b = operand(m, i);
+	bool is;
+
+	switch (BPF_OP(i->code)) {
+	case BPF_JA:
+		return i->k;
+	case BPF_JEQ:
+		is = m->a == b;
+		break;
+	case BPF_JGT:
+		is = m->a > b;
+		break;
+	case BPF_JGE:
+		is = m->a >= b;
+		break;
+	default: /* BPF_JSET */
+		is = m->a & b;
+	}
+	return is ? i->jt : i->jf;
+}
+
+static void step(struct machine *m, const struct sock_filter *i)
+{
+	switch (BPF_CLASS(i->code)) {
+	case BPF_LD:
+		m->a = load(m, i);
+		break;
+	case BPF_LDX:
+		m->x = load(m, i);
+		break;
+	case BPF_ST:
+	case BPF_STX:
+		if (i->k < MEMORY_WORDS)
+			m->memory[i->k] = BPF_CLASS(i->code) == BPF_ST ? m->a : m->x;
+		break;
+	case BPF_ALU:
+		m->a = calculate(m, i);
+		break;
+	default: /* BPF_MISC */
+		if (BPF_MISCOP(i->code) == BPF_TAX)
+			m->x = m->a;
+		else
+			m->a = m->x;
+	}
+}
+
+/* Jumps go forward alone. */
+static uint32_t verdict(const struct sock_fprog *program, int call)
+{
+	struct machine m = {.data = {.nr = call, .arch = ARCHITECTURE}};
+
+	for (uint32_t at = 0; at < program->len; at++) {
+		const struct sock_filter *i = &program->filter[at];
+
+		if (BPF_CLASS(i->code) == BPF_RET)
+			return BPF_RVAL(i->code) == BPF_A ? m.a : i->k;
+		if (BPF_CLASS(i->code) == BPF_JMP)
+			at += jump(&m, i);
+		else
+			step(&m, i);
+	}
+	return SECCOMP_RET_ALLOW; /* the kernel takes no such program */
+}
+
+static bool harms(const struct sock_fprog *program, const int *call, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint32_t action = verdict(program, call[i]) & SECCOMP_RET_ACTION_FULL;
+
+		if (action != SECCOMP_RET_ALLOW && action != SECCOMP_RET_ERRNO &&
+		    action != SECCOMP_RET_LOG && action != SECCOMP_RET_TRACE &&
+		    action != SECCOMP_RET_USER_NOTIF)
+			return true;
+	}
+	return false;
+}
+
+static bool is_readable(const void *at, size_t n_bytes)
+{
+	struct {
+		const void *base;
+		size_t n_bytes;
+	} here = {&(char[64]){0}, 1}, there = {at, 1};
+
+	if (!at || !n_bytes)
+		return false;
+	if (trc_raw6(SYS_process_vm_readv, trc_raw1(SYS_getpid, 0), (long)&here, 1, (long)&there, 1, 0) != 1)
+		return false;
+	there.base = (const char *)at + n_bytes - 1;
+	return trc_raw6(SYS_process_vm_readv, trc_raw1(SYS_getpid, 0), (long)&here, 1, (long)&there, 1, 0) == 1;
+}
+
+static void look_at_filter(const struct sock_fprog *program)
+{
+	if (!trc_recording() || !is_readable(program, sizeof(*program)) || program->len > STEPS_MAX ||
+	    !is_readable(program->filter, program->len * sizeof(*program->filter)))
+		return;
+	if (harms(program, CALLS, sizeof(CALLS) / sizeof(CALLS[0])) ||
+	    (trc_signal_own_number() &&
+	     harms(program, SAMPLING_CALLS, sizeof(SAMPLING_CALLS) / sizeof(SAMPLING_CALLS[0]))))
+		end_recording("recording ends here: the program sets a seccomp filter that forbids "
+			      "what it needs");
+}
+
+/* ---- the functions --------------------------------------------------------------------- */
+
+static void look_at_prctl(long option, unsigned long value, unsigned long more)
+{
+	if (option == PR_SET_TSC && value == PR_TSC_SIGSEGV)
+		end_recording("recording ends here: the program forbids reading the processor's "
+			      "counter");
+	else if (option == PR_SET_SECCOMP && value == SECCOMP_MODE_STRICT)
+		end_recording("recording ends here: the program enters strict seccomp");
+	else if (option == PR_SET_SECCOMP && value == SECCOMP_MODE_FILTER)
+		look_at_filter((const struct sock_fprog *)more);
+}
+
+TRC_EXPORT int prctl(int option, ...)
+{
+	unsigned long arg[4];
+	va_list args;
+
+	va_start(args, option);
+	for (int i = 0; i < 4; i++)
+		arg[i] = va_arg(args, unsigned long);
+	va_end(args);
+	if (TRC_UNLIKELY(trc_recording()))
+		look_at_prctl(option, arg[0], arg[1]);
+	return REAL(prctl)(option, arg[0], arg[1], arg[2], arg[3]);
+}
+
+void trc_sandbox_look(long number, long a, long b, long c)
+{
+	if (!trc_recording())
+		return;
+	if (number == SYS_prctl)
+		look_at_prctl((int)a, (unsigned long)b, (unsigned long)c);
+	else if (a == SECCOMP_SET_MODE_STRICT)
+		look_at_prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0);
+	else if (a == SECCOMP_SET_MODE_FILTER)
+		look_at_filter((const struct sock_fprog *)c);
+}

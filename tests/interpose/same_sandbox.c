@@ -1,0 +1,136 @@
+/*
+ * same_sandbox.c - programs that forbid themselves the counter, or system calls, after their start.
+ * Plain and recorded alike: none is ended by what the recorder does.
+ */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include "tests/interpose/same.h"
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void *lock_and_work(void *unused)
+{
+	volatile unsigned int n = 0;
+
+	for (int i = 0; i < 200; i++) {
+		pthread_mutex_lock(&mutex);
+		for (int k = 0; k < 20000; k++)
+			n++;
+		pthread_mutex_unlock(&mutex);
+		free(malloc(100000));
+	}
+	return NULL;
+}
+
+static void live(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, lock_and_work, NULL);
+	lock_and_work(NULL);
+	pthread_join(thread, NULL);
+	usleep(1000);
+	puts("lived");
+	fflush(stdout);
+}
+
+static void counter_run(void)
+{
+	tell("PR_SET_TSC", prctl(PR_SET_TSC, PR_TSC_SIGSEGV));
+	live();
+}
+
+/* No system call is left but to read, write and end. */
+static void strict_run(void)
+{
+	puts("strict");
+	fflush(stdout);
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+	lock_and_work(NULL);
+	if (write(1, "lived\n", 6) == 6)
+		syscall(SYS_exit, 0);
+}
+
+/* All of these end the process. */
+static void filter_run(long (*set)(struct sock_fprog *), uint32_t action)
+{
+	static const int CALLS[] = {SYS_gettid,		    SYS_getpid,
+				    SYS_sigaltstack,	    SYS_sched_getaffinity,
+				    SYS_perf_event_open,    SYS_timer_create,
+				    SYS_rt_tgsigqueueinfo,  SYS_process_vm_readv,
+				    SYS_timer_delete,	    SYS_fallocate};
+	enum { N = sizeof(CALLS) / sizeof(CALLS[0]) };
+	struct sock_filter code[N + 3];
+	struct sock_fprog program = {.len = N + 3, .filter = code};
+
+	code[0] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+					       offsetof(struct seccomp_data, nr));
+	for (int i = 0; i < N; i++)
+		code[1 + i] = (struct sock_filter)BPF_JUMP(
+			BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)CALLS[i], (uint8_t)(N - i), 0);
+	code[N + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	code[N + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	tell("filter", set(&program) ? errno : 0);
+	live();
+}
+
+static long set_by_prctl(struct sock_fprog *program)
+{
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program);
+}
+
+static long set_by_syscall(struct sock_fprog *program)
+{
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, program);
+}
+
+static long set_for_all(struct sock_fprog *program)
+{
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, program);
+}
+
+/* Whether there is seccomp, as programs ask: nothing changes. */
+static void asked_run(void)
+{
+	TELL_ERRNO("no filter", prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL));
+	TELL_ERRNO("no filter", syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL));
+	TELL_ERRNO("none such", syscall(SYS_seccomp, 77, 0, NULL));
+	TELL_ERRNO("name", prctl(PR_SET_NAME, "asked"));
+	TELL_ERRNO("name", syscall(SYS_prctl, PR_SET_NAME, "asked", 0, 0, 0));
+	live();
+}
+
+static const char *const RUNS[] = {"asked",  "counter", "strict", "prctl",
+				   "syscall", "all",	 "trap",   "errno"};
+
+/* With the name of a run, that; else the names. */
+int main(int argc, char **argv)
+{
+	const char *run = argc > 1 ? argv[1] : "";
+
+	if (!strcmp(run, "asked"))
+		asked_run();
+	else if (!strcmp(run, "counter"))
+		counter_run();
+	else if (!strcmp(run, "strict"))
+		strict_run();
+	else if (!strcmp(run, "prctl"))
+		filter_run(set_by_prctl, SECCOMP_RET_KILL_PROCESS);
+	else if (!strcmp(run, "syscall"))
+		filter_run(set_by_syscall, SECCOMP_RET_KILL_PROCESS);
+	else if (!strcmp(run, "all"))
+		filter_run(set_for_all, SECCOMP_RET_KILL_PROCESS);
+	else if (!strcmp(run, "trap"))
+		filter_run(set_by_prctl, SECCOMP_RET_TRAP);
+	else if (!strcmp(run, "errno"))
+		filter_run(set_by_prctl, SECCOMP_RET_ERRNO | EPERM);
+	else
+		for (size_t i = 0; i < sizeof(RUNS) / sizeof(RUNS[0]); i++)
+			puts(RUNS[i]);
+	return 0;
+}
