@@ -39,11 +39,26 @@ static void delist(struct trace_recorder *r)
 	pthread_mutex_unlock(&lock);
 }
 
+/* What was freed is not looked into. */
+static bool is_there(const struct trace_recorder *r)
+{
+	const struct trace_recorder *at;
+
+	trc_self.quiet++;
+	pthread_mutex_lock(&lock);
+	for (at = recorders; at && at != r; at = at->next)
+		;
+	pthread_mutex_unlock(&lock);
+	trc_self.quiet--;
+	return at;
+}
+
 void trc_recorders_forget(void)
 {
 	static const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
 
 	lock = unlocked;
+	trc_writers_forget();
 	for (struct trace_recorder *r = recorders; r; r = r->next)
 		r->lock = unlocked;
 }
@@ -107,10 +122,36 @@ static bool is_running(const struct trace_recorder *r)
 
 static int check_writer(const struct trace_writer *writer, size_t n, bool each)
 {
-	for (size_t i = 0; i < (each ? n : 1); i++)
+	for (size_t i = 0; i < (each ? n : 1); i++) {
 		if (!writer || !writer[i].write)
 			return trc_api_fail(-EINVAL, "", "no writer to write to");
+		if (trc_writer_is_used_up(&writer[i]))
+			return trc_api_fail(-EINVAL, "",
+					    "this writer was used already: each is for one profile");
+	}
 	return 0;
+}
+
+/* Whether r, which runs, will finish this writer itself: it was given it before. */
+static bool has_writer(const struct trace_recorder *r, struct trace_recorder *const *member,
+		       size_t n, bool each, const struct trace_writer *writer)
+{
+	for (size_t i = 0; is_running(r) && i < (each ? n : 1); i++) {
+		const struct trace_writer *its = each ? &member[i]->writer : &r->writer;
+
+		if (its->finish == writer->finish && its->context == writer->context)
+			return true;
+	}
+	return false;
+}
+
+/* After a start that failed. */
+static void finish_others(const struct trace_recorder *r, struct trace_recorder *const *member,
+			  size_t n, bool each, const struct trace_writer *writer, int err)
+{
+	for (size_t i = 0; i < (each ? n : 1); i++)
+		if (!has_writer(r, member, n, each, &writer[i]))
+			trc_writer_finished(&writer[i], err);
 }
 
 /* How each call with a writer begins.  Where it fails the writers are finished. */
@@ -120,8 +161,8 @@ static int begin_call(trace_recorder **r, const struct trace_writer *writer,
 	int err;
 
 	trc_api_clear();
-	if (!*r)
-		return trc_api_fail(-EINVAL, "", "no recorder");
+	if (!*r || !is_there(*r))
+		return trc_api_fail(-EINVAL, "", "no recorder, or one that was freed");
 	*member = trc_recorder_members(r, n, each);
 	err = (*r)->is_member ? trc_api_fail(-EINVAL, (*r)->kind->name, "it is a multi recorder's")
 			      : check_writer(writer, *n, *each);
@@ -166,7 +207,7 @@ int trace_recorder_start(trace_recorder *r, const struct trace_writer *writer)
 	err = start(r, member, n, each, writer);
 	pthread_mutex_unlock(&r->lock);
 	if (err)
-		finish_all(writer, n, each, err);
+		finish_others(r, member, n, each, writer, err);
 	trc_self.quiet--;
 	errno = saved_errno;
 	return err;
@@ -212,8 +253,8 @@ int trace_recorder_stop(trace_recorder *r)
 	size_t n;
 
 	trc_api_clear();
-	if (!r)
-		return trc_api_fail(-EINVAL, "", "no recorder");
+	if (!r || !is_there(r))
+		return trc_api_fail(-EINVAL, "", "no recorder, or one that was freed");
 	member = trc_recorder_members(&r, &n, &each);
 	trc_self.quiet++;
 	pthread_mutex_lock(&r->lock);
@@ -287,7 +328,8 @@ void trace_recorder_free(trace_recorder *r)
 	bool each;
 	size_t n;
 
-	if (!r)
+	/* A multi recorder frees its members itself. */
+	if (!r || !is_there(r) || r->is_member)
 		return;
 	member = trc_recorder_members(&r, &n, &each);
 	trc_self.quiet++;

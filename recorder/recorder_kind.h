@@ -130,6 +130,10 @@ size_t trc_recorder_labels(const struct trc_label *from, uint32_t n, struct trc_
 			   char *text, size_t n_bytes);
 /* Finishes it, with err if that is not 0; what the writer makes of that. */
 int trc_writer_finished(const struct trace_writer *writer, int err);
+/* Whether it is one of trace_writer_path() that was finished. */
+bool trc_writer_is_used_up(const struct trace_writer *writer);
+/* In a forked child: the lock is nobody's. */
+void trc_writers_forget(void);
 
 /* ---- recorder_describe.c: for describe() ------------------------------------------------ */
 

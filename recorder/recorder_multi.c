@@ -15,8 +15,10 @@ static void multi_free(struct trace_recorder *r)
 {
 	struct multi *m = (struct multi *)r;
 
-	for (size_t i = 0; i < m->n; i++)
+	for (size_t i = 0; i < m->n; i++) {
+		m->member[i]->is_member = false;
 		trace_recorder_free(m->member[i]);
+	}
 }
 
 static const struct trc_recorder_kind multi_kind = {.name = "multi", .free = multi_free};

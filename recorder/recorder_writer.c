@@ -22,41 +22,127 @@ int trc_writer_finished(const struct trace_writer *writer, int err)
 
 /* ---- a file ---------------------------------------------------------------------------- */
 
+/* Those that nobody has finished yet.  A writer's context is its number, not its address: copies of
+ * the writer may outlive it, and what is used a second time is told from what is not.  Guarded by
+ * `lock`, inside which nothing is locked; what is busy is its user's. */
+struct file_writer {
+	struct file_writer *next;
+	uintptr_t number; /* never used again */
+	bool busy;
+	struct trc_file_sink sink;
+};
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct file_writer *file_writers;
+static uintptr_t last_number;
+
+void trc_writers_forget(void)
+{
+	static const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
+
+	lock = unlocked;
+}
+
+/* Locked.  The link to it; to NULL if it was finished. */
+static struct file_writer **find(const void *context)
+{
+	struct file_writer **link = &file_writers;
+
+	while (*link && (*link)->number != (uintptr_t)context)
+		link = &(*link)->next;
+	return link;
+}
+
+/* Makes it busy; 0, -EINVAL: it was finished, or -EBUSY. */
+static int begin_use(struct file_writer **out, const void *context)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&lock);
+	*out = *find(context);
+	if (!*out)
+		err = -EINVAL;
+	else if ((*out)->busy)
+		err = -EBUSY;
+	else
+		(*out)->busy = true;
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
+static void end_use(struct file_writer *w)
+{
+	pthread_mutex_lock(&lock);
+	w->busy = false;
+	pthread_mutex_unlock(&lock);
+}
+
 static int file_finish(void *context, int err)
 {
-	struct trc_file_sink *s = context;
+	struct file_writer *w;
+	int used = begin_use(&w, context);
 
+	if (used)
+		return err ? err : used;
 	if (!err)
-		err = trc_file_sink_commit(s);
-	trc_file_sink_close(s);
-	free(s);
+		err = trc_file_sink_commit(&w->sink);
+	trc_file_sink_close(&w->sink);
+	pthread_mutex_lock(&lock);
+	*find(context) = w->next;
+	pthread_mutex_unlock(&lock);
+	free(w);
 	return err;
 }
 
 /* Opened with the first bytes: before that there may be nothing to write for a long time. */
 static int file_write(void *context, const void *bytes, size_t n_bytes)
 {
-	struct trc_file_sink *s = context;
 	char why[TRC_FILE_PATH_BYTES + 100];
-	int err = s->fd < 0 ? trc_file_sink_open(s, why, sizeof(why)) : 0;
+	struct file_writer *w;
+	int err = begin_use(&w, context);
 
-	return err ? err : trc_file_sink_write(s, bytes, n_bytes);
+	if (err)
+		return err;
+	if (w->sink.fd < 0)
+		err = trc_file_sink_open(&w->sink, why, sizeof(why));
+	if (!err)
+		err = trc_file_sink_write(&w->sink, bytes, n_bytes);
+	end_use(w);
+	return err;
+}
+
+bool trc_writer_is_used_up(const struct trace_writer *writer)
+{
+	bool is;
+
+	if (writer->write != file_write)
+		return false;
+	trc_self.quiet++;
+	pthread_mutex_lock(&lock);
+	is = !*find(writer->context);
+	pthread_mutex_unlock(&lock);
+	trc_self.quiet--;
+	return is;
 }
 
 static int plan_file(struct trace_writer *out, const char *path)
 {
 	char why[TRC_FILE_PATH_BYTES + 100];
-	struct trc_file_sink *s = malloc(sizeof(*s));
+	struct file_writer *w = calloc(1, sizeof(*w));
 	int err;
 
-	if (!s)
+	if (!w)
 		return trc_api_fail(-ENOMEM, path, "no memory for a writer");
-	err = trc_file_sink_plan(s, path, why, sizeof(why));
+	err = trc_file_sink_plan(&w->sink, path, why, sizeof(why));
 	if (err) {
-		free(s);
+		free(w);
 		return trc_api_fail(err, "", why);
 	}
-	*out = (struct trace_writer){file_write, s, file_finish};
+	pthread_mutex_lock(&lock);
+	w->number = ++last_number;
+	w->next = file_writers;
+	file_writers = w;
+	pthread_mutex_unlock(&lock);
+	*out = (struct trace_writer){file_write, (void *)w->number, file_finish};
 	return 0;
 }
 

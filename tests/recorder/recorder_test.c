@@ -114,14 +114,68 @@ START_TEST(methods_in_the_wrong_order)
 	ck_good(trace_recorder_start(r, &w));
 	ck_assert_int_eq(c.n_finishes, 1);
 	ck_fails(trace_recorder_start(r, &w), -EBUSY, "started already");
-	ck_assert_int_eq(c.n_finishes, 2);
+	ck_assert_int_eq(c.n_finishes, 1); /* it is the first start's */
 	ck_assert_int_eq(c.n_writes, 0);
 	ck_good(trace_recorder_stop(r));
-	ck_assert_int_eq(c.n_finishes, 3);
+	ck_assert_int_eq(c.n_finishes, 2);
 	ck_assert_int_eq(c.finish_err, 0);
 	ck_assert_int_gt(c.n_writes, 0);
 	ck_fails(trace_recorder_stop(r), -EINVAL, "not started");
 	trace_recorder_free(r);
+}
+END_TEST
+
+/* Its memory is gone with its first use. */
+START_TEST(a_writer_used_again_is_an_error)
+{
+	char dir[] = "/tmp/trc-recorder-test-XXXXXX", path[60];
+	struct trace_writer w;
+	trace_recorder *r, *other;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/block", dir);
+	ck_good(trace_block_recorder(&r, NULL));
+	ck_good(trace_block_recorder(&other, NULL));
+	ck_good(trace_writer_path(&w, path));
+	ck_good(trace_recorder_start(r, &w));
+	ck_fails(trace_recorder_start(r, &w), -EBUSY, "started already");
+	ck_good(trace_recorder_stop(r));
+	ck_assert_int_eq(unlink(path), 0);
+	ck_fails(trace_recorder_start(r, &w), -EINVAL, "used already");
+	ck_fails(trace_recorder_snapshot(r, &w), -EINVAL, "used already");
+	ck_fails(trace_recorder_stop(r), -EINVAL, "not started");
+	ck_assert_int_eq(access(path, F_OK), -1);
+
+	/* Of two that have the same, one writes it. */
+	ck_good(trace_writer_path(&w, path));
+	ck_good(trace_recorder_start(r, &w));
+	ck_good(trace_recorder_start(other, &w));
+	ck_good(trace_recorder_stop(r));
+	ck_assert_int_eq(trace_recorder_stop(other), -EINVAL);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(rmdir(dir), 0);
+	trace_recorder_free(other);
+	trace_recorder_free(r);
+}
+END_TEST
+
+START_TEST(one_that_was_freed_is_none)
+{
+	struct counting c = {.n_writes = 0};
+	struct trace_writer w = counting_writer(&c);
+	trace_recorder *member[2], *r;
+
+	for (int i = 0; i < 2; i++)
+		ck_good(trace_block_recorder(&member[i], NULL));
+	ck_good(trace_multi_recorder(&r, member, 2, NULL));
+	trace_recorder_free(member[0]); /* which is not the caller's any more */
+	ck_good(trace_recorder_start(r, &w));
+	ck_good(trace_recorder_stop(r));
+	trace_recorder_free(r);
+	trace_recorder_free(r);
+	trace_recorder_free(member[1]);
+	ck_fails(trace_recorder_start(r, &w), -EINVAL, "freed");
+	ck_fails(trace_recorder_stop(r), -EINVAL, "freed");
 }
 END_TEST
 
@@ -448,6 +502,8 @@ static TCase *recorder_api(void)
 	tcase_add_test(tc, a_closed_pipe_is_an_error_and_no_signal);
 	tcase_add_test(tc, configs_that_make_no_sense);
 	tcase_add_test(tc, methods_in_the_wrong_order);
+	tcase_add_test(tc, a_writer_used_again_is_an_error);
+	tcase_add_test(tc, one_that_was_freed_is_none);
 	tcase_add_test(tc, a_writer_that_fails_disturbs_nothing_else);
 	tcase_add_test(tc, one_that_is_freed_while_it_runs_writes_nothing);
 	tcase_add_test(tc, errno_stays);

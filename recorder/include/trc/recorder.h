@@ -53,7 +53,8 @@ struct trace_writer {
 /**
  * Writes into the file `path`, created with mode 0600, which appears under that name when the
  * profile is complete; what was there before stays until then.  0 or a negative errno, and *out is
- * untouched.
+ * untouched.  It is for one profile: whoever is given it a second time fails with -EINVAL, and
+ * writes nothing.
  */
 TRC_API int trace_writer_path(struct trace_writer *out, const char *path);
 
@@ -84,7 +85,8 @@ enum trace_profile_format {
 /**
  * Begins a window.  If nothing records the program yet that begins as well, and ends with the last
  * recorder.  *writer is copied; it is finished by trace_recorder_stop() or _free(), or at once if
- * this fails.  For a trace_multi_recorder() of config.one_each it is an array, of one for each.
+ * this fails, unless the recorder runs and has this very writer already.  For a
+ * trace_multi_recorder() of config.one_each it is an array, of one for each.
  * Returns 0; -EBUSY: it was started already, or trace-record records this process; -ENOTSUP: of
  * this kind there are snapshots only (other details than TRACE_THREADS_BY_STACK), or malloc is not
  * interposed here; or another negative errno.
