@@ -37,6 +37,15 @@ static char exe_path[PATH_BYTES_MAX];
 typedef int find_object_fn(void *address, void *result);
 static find_object_fn *find_object;
 
+/* The program.  Its segments may have gaps between them: then _dl_find_object() tells of the segment
+ * alone, as it lies, and not where the ELF header is.  All other objects take one stretch of
+ * addresses.  The program is never unloaded. */
+static struct {
+	uint64_t bias;
+	const ElfW(Phdr) * phdr;
+	uint32_t n_phdrs;
+} program;
+
 /* glibc's struct dl_find_object (dlfcn.h, since 2.35), here so that older headers do. */
 struct found_object {
 	unsigned long long flags;
@@ -71,30 +80,49 @@ static void read_build_id(const char *note, const char *end, struct trc_module_e
 	}
 }
 
-/* Describes the executable segment that holds `address`, or with 0 the first. */
-static bool describe(struct trc_module_entry *m, uint64_t bias, const ElfW(Phdr) * phdr,
-		     uint32_t n_phdrs, const char *name, uint64_t address)
+/* The pages of an executable segment; false if it is another kind of header. */
+static bool segment_of(struct trc_module_entry *m, uint64_t bias, const ElfW(Phdr) * p)
 {
 	const uint64_t page = PAGE_BYTES - 1;
 
-	memset(m, 0, sizeof(*m));
-	for (uint32_t i = 0; i < n_phdrs; i++) {
-		const ElfW(Phdr) *p = &phdr[i];
-		uint64_t start = bias + p->p_vaddr, limit = start + p->p_memsz;
+	if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
+		return false;
+	m->start = (bias + p->p_vaddr) & ~page;
+	m->limit = (bias + p->p_vaddr + p->p_memsz + page) & ~page;
+	m->file_offset = p->p_offset & ~page;
+	return true;
+}
 
-		if (p->p_type == PT_NOTE && !m->build_id_bytes)
-			read_build_id((const char *)start, (const char *)limit, m);
-		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) || m->limit)
-			continue;
-		if (address && (address < (start & ~page) || address >= ((limit + page) & ~page)))
-			continue;
-		m->start = start & ~page;
-		m->limit = (limit + page) & ~page;
-		m->file_offset = p->p_offset & ~page;
+/* Describes what all segments of an object have in common. */
+static void describe_object(struct trc_module_entry *m, uint64_t bias, const ElfW(Phdr) * phdr,
+			    uint32_t n_phdrs, const char *name)
+{
+	memset(m, 0, sizeof(*m));
+	for (uint32_t i = 0; i < n_phdrs && !m->build_id_bytes; i++) {
+		uint64_t start = bias + phdr[i].p_vaddr;
+
+		if (phdr[i].p_type == PT_NOTE)
+			read_build_id((const char *)start, (const char *)start + phdr[i].p_memsz,
+				      m);
 	}
 	m->load_bias = bias;
 	m->path = module_path(name);
-	return m->limit != 0;
+}
+
+/* Describes the executable segment that holds `address`. */
+static bool describe(struct trc_module_entry *m, uint64_t bias, const ElfW(Phdr) * phdr,
+		     uint32_t n_phdrs, const char *name, uint64_t address)
+{
+	for (uint32_t i = 0; i < n_phdrs; i++) {
+		struct trc_module_entry segment;
+
+		if (!segment_of(&segment, bias, &phdr[i]) || address < segment.start ||
+		    address >= segment.limit)
+			continue;
+		describe_object(m, bias, phdr, n_phdrs, name);
+		return segment_of(m, bias, &phdr[i]);
+	}
+	return false;
 }
 
 static bool same_module(const struct trc_module_slot *slot, const struct trc_module_entry *m)
@@ -247,6 +275,8 @@ static bool look_up(uint64_t address, struct trc_module_entry *m)
 	struct found_object found;
 	const ElfW(Ehdr) * header;
 
+	if (describe(m, program.bias, program.phdr, program.n_phdrs, "", address))
+		return true;
 	if (!find_object || find_object((void *)(uintptr_t)address, &found))
 		return false;
 	header = found.map_start;
@@ -312,12 +342,25 @@ static bool is_known(uint64_t address, uint32_t epoch)
 	return false;
 }
 
+static bool is_programs(uint64_t address)
+{
+	struct trc_module_entry segment;
+
+	for (uint32_t i = 0; i < program.n_phdrs; i++)
+		if (segment_of(&segment, program.bias, &program.phdr[i]) &&
+		    address >= segment.start && address < segment.limit)
+			return true;
+	return false;
+}
+
 /* Nothing lies where it was.  The objects themselves are not looked at: another thread may be
  * closing them.  Where another one has come to lie M2 tells. */
 static bool is_gone(const struct trc_module_slot *copy)
 {
 	struct found_object found;
 
+	if (is_programs(copy->start))
+		return false;
 	return find_object((void *)(uintptr_t)copy->start, &found) != 0;
 }
 
@@ -368,14 +411,25 @@ static const char *kept_path(const char *path)
 
 static int scan_one(struct dl_phdr_info *info, size_t n_bytes, void *context)
 {
-	struct trc_module_entry *m = &known[n_known];
+	struct trc_module_entry m;
 
-	if (n_known == KNOWN_MAX || !describe(m, info->dlpi_addr, info->dlpi_phdr,
-					      info->dlpi_phnum, info->dlpi_name, 0))
-		return 0;
-	m->path = kept_path(m->path);
-	n_known++;
+	describe_object(&m, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum, info->dlpi_name);
+	for (uint32_t i = 0; i < info->dlpi_phnum; i++) {
+		if (n_known == KNOWN_MAX || !segment_of(&m, info->dlpi_addr, &info->dlpi_phdr[i]))
+			continue;
+		m.path = kept_path(m.path); /* is whole then, or cannot be made so */
+		known[n_known++] = m;
+	}
 	return 0;
+}
+
+/* The first object is the program. */
+static int find_program(struct dl_phdr_info *info, size_t n_bytes, void *context)
+{
+	program.bias = info->dlpi_addr;
+	program.phdr = info->dlpi_phdr;
+	program.n_phdrs = info->dlpi_phnum;
+	return 1;
 }
 
 static void find_exe(void)
@@ -391,6 +445,7 @@ void trc_modules_scan(void)
 	find_object = (find_object_fn *)(uintptr_t)dlsym(RTLD_DEFAULT, "_dl_find_object");
 	n_known = 0;
 	known_path_bytes = 0;
+	dl_iterate_phdr(find_program, NULL);
 	dl_iterate_phdr(scan_one, NULL);
 }
 
@@ -415,11 +470,12 @@ static int visit_one(struct dl_phdr_info *info, size_t n_bytes, void *context)
 	struct trc_module_entry m;
 	char room[PATH_BYTES_MAX];
 
-	if (!describe(&m, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum, info->dlpi_name, 0))
-		return 0;
+	describe_object(&m, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum, info->dlpi_name);
 	m.path = absolute(m.path, room);
 	m.last_epoch = UINT32_MAX;
-	visit->fn(visit->context, &m);
+	for (uint32_t i = 0; i < info->dlpi_phnum; i++)
+		if (segment_of(&m, info->dlpi_addr, &info->dlpi_phdr[i]))
+			visit->fn(visit->context, &m);
 	return 0;
 }
 

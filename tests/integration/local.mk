@@ -19,6 +19,8 @@ integration_programs = \
 	tests/integration/sampled_hard \
 	tests/integration/sampled_guest \
 	tests/integration/reload \
+	tests/integration/segments_far \
+	tests/integration/segments_wide \
 	tests/integration/samples_due \
 	tests/integration/mc_load \
 	tests/integration/contended
@@ -109,6 +111,16 @@ tests_integration_sampled_guest_LDADD = -lpthread
 tests_integration_reload_SOURCES = tests/integration/reload.c
 tests_integration_reload_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_reload_LDADD = libtrc.la -ldl
+# Programs with gaps between their segments.
+tests_integration_segments_far_SOURCES = tests/integration/segments.c
+tests_integration_segments_far_CFLAGS = $(AM_CFLAGS) -fno-pie
+tests_integration_segments_far_LDFLAGS = $(AM_LDFLAGS) -Wc,-no-pie \
+	-Wl,--section-start=.far_text=0x800000
+tests_integration_segments_far_LDADD = -ldl -lpthread
+tests_integration_segments_wide_SOURCES = tests/integration/segments.c
+tests_integration_segments_wide_CFLAGS = $(AM_CFLAGS) -fno-omit-frame-pointer
+tests_integration_segments_wide_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,max-page-size=0x200000
+tests_integration_segments_wide_LDADD = -ldl -lpthread
 tests_integration_samples_due_SOURCES = tests/integration/samples_due.c
 tests_integration_samples_due_LDADD = -lpthread
 tests_integration_mc_load_SOURCES = tests/integration/mc_load.c
@@ -125,6 +137,7 @@ integration_tests = \
 	tests/integration/truth_cpu.sh \
 	tests/integration/sampled_hard.sh \
 	tests/integration/reload.sh \
+	tests/integration/segments.sh \
 	tests/integration/sampled_guest.sh \
 	tests/integration/samples_due.sh \
 	tests/integration/truth_profile.sh \
