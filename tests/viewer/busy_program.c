@@ -12,7 +12,7 @@
 #include <trc/trace.h>
 #include <unistd.h>
 
-enum { WORKERS = 4, ROUNDS = 40, TYPES = 20, COUNTERS = 20, DEPTH_MAX = 12 };
+enum { WORKERS = 4, ROUNDS = 40, TYPES = 40, COUNTERS = 40, DEPTH_MAX = 20 };
 
 static pthread_mutex_t busy_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {

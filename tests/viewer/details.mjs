@@ -176,8 +176,9 @@ async function stateIs(page, t, thread, at) {
 		same(state, "running", `${what}: what SQL has in on_cpu`);
 		same(told.facts["On proc"], String(cpu[0].proc), `${what}: on which proc`);
 	} else {
-		const known = t.on_cpu.some((row) => row.thread === thread.id);
-		check((known ? ["off", "runnable"] : ["active"]).includes(state), `${what}: on no proc`, told.title);
+		// What it did before the kernel's first record of it is not known.
+		const known = t.on_cpu.some((row) => row.thread === thread.id && row.start_ns <= at);
+		check((known ? ["off", "runnable"] : ["active", "runnable"]).includes(state), `${what}: on no proc`, told.title);
 	}
 }
 
@@ -338,8 +339,8 @@ async function comparePage(context, trace, file) {
 		.filter(([rows]) => rows.length).map(([, show]) => show);
 	const counts = await page.evaluate(() => window.trc.counts);
 
-	same([counts.regions, counts.tasks, counts.logs], [t.regions.length, t.tasks.length, t.logs.length],
-		`${file}: regions, tasks, logs`);
+	same([counts.regions, counts.tasks, counts.logs, await page.evaluate(() => window.trc.counterTracks)], [t.regions.length, t.tasks.length,
+		t.logs.length, new Set(t.counters.map((c) => c.name)).size], `${file}: regions, tasks, logs, counters`);
 	await leads(page, trace, t);
 	t.own = /busy|crashed/.test(file);
 	if (t.own)

@@ -117,6 +117,7 @@ function apiMake() {
 			(t) => ({idx: t.idx, serial: t.serial, tid: t.tid, name: t.name})),
 		shownThreads: () => tracks.all.filter((t) => t.kind === "thread").map((t) => t.thread.idx),
 		span: trace.span,
+		counterTracks: trace.counterTracks.length,
 		counts: {parks: trace.park.n, regions: trace.region.n, tasks: trace.task.n, logs: trace.log.n,
 			labels: trace.under.n, samples: trace.sample.n, fibers: trace.fiber.n,
 			fiberRuns: trace.frun.n, fiberWaits: trace.fwait.n,

@@ -4,7 +4,7 @@
 // the start of the trace.
 
 const MARK_FATAL = 2, MARK_TRIGGER = 3; // kinds of marks; 1: a signal that was handled
-const REGION_LANES_MAX = 16, TASK_LANES_MAX = 8, TASK_TRACKS_MAX = 30, COUNTER_TRACKS_MAX = 30;
+const REGION_LANES_MAX = 64, TASK_LANES_MAX = 8, TASK_TRACKS_MAX = 200, COUNTER_TRACKS_MAX = 200;
 
 const trace = {
 	span: 1,
@@ -18,6 +18,7 @@ const trace = {
 	setFirst: null, // by label set: where its labels begin
 	parkFirst: null, // by thread index: where its parks begin
 	taskTracks: [], counterTracks: [],
+	countersHidden: 0, // without a track: there are too many
 	regionsUncut: 0, // regions that are not drawn, or in part: they are in too many pieces
 	stackFirst: null,
 };
@@ -296,6 +297,7 @@ function countersLoad() {
 		track.max = Math.max(track.max, value);
 	}
 	trace.counterTracks = [...byName.values()].slice(0, COUNTER_TRACKS_MAX);
+	trace.countersHidden = byName.size - trace.counterTracks.length;
 }
 
 // Rows by a column of numbers 0..n: those of k are order[first[k]..first[k + 1]).

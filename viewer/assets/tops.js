@@ -133,6 +133,21 @@ function windowBanner() {
 		(late.length ? `Later than the rest begin: ${late.join(", ")}.` : ""));
 }
 
+// What has no place in the timeline, though it is in the page.
+function notDrawnBanners() {
+	const types = trace.taskTypes.length - trace.taskTracks.length;
+	const deep = trace.region.depth.reduce((n, depth) => n + (depth >= REGION_LANES_MAX), 0);
+
+	if (types)
+		bannerAdd("note", `${plural(types, "type")} of tasks not drawn, those with least time: search finds them.`);
+	if (trace.countersHidden)
+		bannerAdd("note", `${plural(trace.countersHidden, "counter")} not drawn: there are more than ` +
+			`${COUNTER_TRACKS_MAX}.`);
+	if (deep)
+		bannerAdd("note", `${plural(deep, "region")} not drawn: they lie in more than ${REGION_LANES_MAX - 1} ` +
+			"others. Search finds them.");
+}
+
 function bannersDraw() {
 	endBanners();
 	windowBanner();
@@ -154,6 +169,7 @@ function bannersDraw() {
 		["fiber_waits", "shorter waits of fibers"]])
 		if (head["without_" + key] > 0)
 			bannerAdd("note", `${count(head["without_" + key])} ${what} are left out of this page.`);
+	notDrawnBanners();
 	if (trace.regionsUncut)
 		bannerAdd("note", `${plural(trace.regionsUncut, "region")} not drawn, or only in part: there are too ` +
 			"many runs of fibers.");
