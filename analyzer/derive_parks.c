@@ -102,6 +102,8 @@ static uint32_t event_stack(const struct trc_columns *c, uint32_t row)
 			return 0;
 		return (uint32_t)trc_arg(c, row, TRC_A_PARK_STACK);
 	case TRC_KIND_WAIT:
+		if (trc_arg(c, row, TRC_A_WAIT_REASON) == TRC_REASON_COND_MUTEX)
+			return 0;
 		return (uint32_t)trc_arg(c, row, TRC_A_WAIT_STACK);
 	case TRC_KIND_UNLOCK:
 		return (uint32_t)trc_arg(c, row, TRC_A_UNLOCK_STACK);
@@ -182,7 +184,7 @@ static int park_begin(struct trc_model *m, struct trc_park_thread *t, const stru
 	park->object = trc_arg(c, row, TRC_A_PARK_OBJECT);
 	park->holder = (uint32_t)trc_arg(c, row, TRC_A_PARK_HOLDER);
 	park->stack = (uint32_t)trc_arg(c, row, TRC_A_PARK_STACK);
-	*open = (struct trc_open_park){m->parks.n - 1, t->region_depth, TRC_NEVER};
+	*open = (struct trc_open_park){m->parks.n - 1, t->region_depth, TRC_NEVER, TRC_NEVER};
 	return 0;
 }
 
@@ -235,11 +237,22 @@ static int park_resume(struct trc_model *m, struct trc_park_thread *t, const str
 			continue;
 		parks_abandon(m, t, i + 1, c->time_ns[row]);
 		t->n_open = i;
-		park_end(t, park, c->time_ns[row], (int)(trc_arg(c, row, TRC_A_RESUME_RESULT) & 0x7fff));
+		park_end(t, park,
+			 t->open[i].woken_ns == TRC_NEVER ? c->time_ns[row] : t->open[i].woken_ns,
+			 (int)(trc_arg(c, row, TRC_A_RESUME_RESULT) & 0x7fff));
 		park_end_outside(m, park);
 		return 0;
 	}
 	return park_cut(m, t, c, row);
+}
+
+/* K7 */
+static void cond_woken(struct trc_model *m, struct trc_park_thread *t, int64_t now_ns)
+{
+	struct trc_open_park *open = t->n_open ? &t->open[t->n_open - 1] : NULL;
+
+	if (open && park_at(m, open)->reason == TRC_REASON_COND)
+		open->woken_ns = now_ns;
 }
 
 static int park_whole(struct trc_model *m, struct trc_park_thread *t, const struct trc_columns *c,
@@ -258,6 +271,8 @@ static int park_whole(struct trc_model *m, struct trc_park_thread *t, const stru
 	park->reason = (uint8_t)trc_arg(c, row, TRC_A_WAIT_REASON);
 	park->object = trc_arg(c, row, TRC_A_WAIT_OBJECT);
 	park->stack = (uint32_t)trc_arg(c, row, TRC_A_WAIT_STACK);
+	if (park->reason == TRC_REASON_COND_MUTEX)
+		cond_woken(m, t, park->start_ns);
 	park_end(t, park, c->time_ns[row], (int)(trc_arg(c, row, TRC_A_WAIT_RESULT) & 0x7fff));
 	return 0;
 }

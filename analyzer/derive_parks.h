@@ -17,6 +17,8 @@
  *       then and has done nothing in the window before it
  *   K6  of a park from before the window, where streams are missing, a resume in the window says
  *       that the thread waited since the window began; one before that is of another wait, perhaps
+ *   K7  a wait for a condition ends when its thread was signalled: what follows is a wait for the
+ *       mutex, told when that is over, before the resume
  */
 #ifndef TRC_ANALYZER_DERIVE_PARKS_H
 #define TRC_ANALYZER_DERIVE_PARKS_H
@@ -27,6 +29,7 @@ struct trc_open_park {
 	size_t park;          /* index in trc_model.parks */
 	int32_t region_depth; /* of the thread when it parked */
 	int64_t next_ns;      /* its first event since; TRC_NEVER = none */
+	int64_t woken_ns;     /* of a condition: when it began to wait for its mutex, instead */
 };
 
 /* What is known of a thread while events go by. */

@@ -127,6 +127,24 @@ static bool forget_gave_up(uint64_t lock)
 	return true;
 }
 
+void trc_lock_waiters_add(uint64_t lock, int n)
+{
+	place_add(&trc_lock_waiting[trc_waiter_place(lock)], lock, (uint64_t)(int64_t)n);
+}
+
+/* When the mutexes of a place were released last, while somebody waited. */
+static _Atomic uint64_t released_at[TRC_WAITER_PLACES];
+
+uint64_t trc_lock_releasing(const void *lock)
+{
+	uint64_t at = trc_clock_now();
+
+	/* relaxed: who looks has had the mutex since. */
+	atomic_store_explicit(&released_at[trc_waiter_place((uintptr_t)lock)], at,
+			      memory_order_relaxed);
+	return at;
+}
+
 void trc_lock_taken_from_others(const volatile void *lock)
 {
 	uint32_t i = trc_waiter_place((uintptr_t)lock) %
@@ -284,6 +302,7 @@ static void park(struct trc_wait *wait, enum trc_reason reason, const void *obje
 
 	wait->since = 0;
 	wait->counted = false;
+	wait->cond_place = 0;
 	wait->object = (uintptr_t)object;
 	wait->reason = reason;
 	wait->session = session_now();
@@ -314,16 +333,33 @@ static void look_for_trigger(const struct trc_wait *wait, uint64_t ticks)
 		trc_trigger_waited((enum trc_reason)wait->reason, wait->object, ticks);
 }
 
+/* From the signal on it waited for its mutex, if that was held by somebody: who has released it
+ * since. */
+static void record_reacquire(uint64_t mutex, uint64_t since)
+{
+	uint64_t arg[5] = {TRC_REASON_COND_MUTEX, mutex, since, 0, 0};
+
+	/* relaxed: the release of the mutex came after it, and its acquisition before this. */
+	if (atomic_load_explicit(&released_at[trc_waiter_place(mutex)], memory_order_relaxed) > since)
+		trc_record_stack(TRC_KIND_WAIT, arg, 5, 4);
+}
+
 void trc_resume(struct trc_wait *wait, int result)
 {
 	uint64_t arg[3] = {wait->reason, wait->object, (uint64_t)(uint32_t)result};
+	uint64_t signalled = 0, mutex = 0;
 	int saved_errno = errno;
 
+	if (wait->cond_place)
+		signalled = trc_cond_returned(wait, result == 0, &mutex);
 	waiter_leave(wait, result);
 	if (!wait->since || session_now() != wait->session)
 		return;
 	/* A resume must not seem earlier than what ended the wait. */
 	trc_clock_barrier();
+	/* One that took over another's mark may have come after that. */
+	if (signalled > wait->since && !result)
+		record_reacquire(mutex, signalled);
 	trc_record_args(TRC_REC_WORD1(TRC_KIND_RESUME, 0, 5, trc_self.serial), arg, 3);
 	trc_slot_run();
 	if (__builtin_expect(trc_trigger_shortest(&trc_trigger_least.park) != UINT64_MAX, 0))
@@ -336,6 +372,7 @@ void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t obje
 {
 	wait->since = 0;
 	wait->counted = false;
+	wait->cond_place = 0;
 	wait->object = object;
 	wait->reason = reason;
 	wait->session = session_now();

@@ -156,6 +156,7 @@ enum { TRC_FOLD_OPEN_MAX = 64 }; /* parks of a thread: more of them nobody is in
 struct trc_fold_park {
 	struct trc_fold_item item; /* extra: the park that goes on around it; id, 0 = none */
 	uint64_t start, object;
+	uint64_t woken;	     /* of a condition: when it began to wait for its mutex; 0 = not told */
 	uint64_t next_time;  /* of the thread's first event since; 0 = none */
 	uint64_t next_since; /* ... and if that told of a wait, when it began; else next_time */
 	uint32_t thread, stack, labels;

@@ -158,7 +158,8 @@ static void abandon_by_stack(struct trc_fold *f, struct trc_fold_thread *t,
 	uint32_t outermost = 0;
 
 	/* Taken again inside the condition wait, at its stack. */
-	if (!e->stack || (e->kind == TRC_KIND_PARK && e->reason == TRC_REASON_COND_MUTEX))
+	if (!e->stack || ((e->kind == TRC_KIND_PARK || e->kind == TRC_KIND_WAIT) &&
+			  e->reason == TRC_REASON_COND_MUTEX))
 		return;
 	for (uint32_t id = t->top; id; id = park_at(f, id)->item.extra)
 		if (disproves(f, park_at(f, id), e))
@@ -297,6 +298,7 @@ static void park_resume(struct trc_fold *f, struct trc_fold_thread *t,
 			const struct trc_fold_event *e)
 {
 	uint32_t id = t ? t->top : 0;
+	uint64_t woken;
 
 	while (id && (park_at(f, id)->reason != e->reason || park_at(f, id)->object != e->a))
 		id = park_at(f, id)->item.extra;
@@ -305,7 +307,8 @@ static void park_resume(struct trc_fold *f, struct trc_fold_thread *t,
 		return;
 	}
 	abandon(f, t, id, false, e->time);
-	end_innermost(f, t, e->time, (int)e->b);
+	woken = park_at(f, id)->woken;
+	end_innermost(f, t, woken ? woken : e->time, (int)e->b);
 }
 
 /* One that is told when it is over. */
@@ -316,9 +319,14 @@ static void park_whole(struct trc_fold *f, const struct trc_fold_thread *t,
 				     .object = e->a,
 				     .thread = e->thread,
 				     .stack = e->stack};
+	struct trc_fold_park *around = t ? park_at(f, t->top) : NULL;
 	uint32_t wait;
 
 	park.item.extra = t ? t->top : 0;
+	if (e->reason == TRC_REASON_COND_MUTEX && around && around->reason == TRC_REASON_COND) {
+		around->woken = park.start; /* K7: it had ended by then */
+		park.item.extra = around->item.extra;
+	}
 	park.labels = t ? t->item.extra : 0;
 	if (trc_fold_is_blocked(e->reason))
 		trc_fold_count_blocked(f, &park, e->time);

@@ -103,6 +103,7 @@ struct trc_wait {
 	uint32_t session;
 	uint32_t reason;  /* enum trc_reason */
 	bool counted;    /* in the table of waiters */
+	uint32_t cond_place; /* in the table of waits for conditions (signalled.c); 0 = none */
 };
 
 /*
@@ -150,6 +151,19 @@ static inline bool trc_lock_is_wanted(const volatile void *lock)
 				     memory_order_relaxed) != 0,
 		0);
 }
+
+/* More who wait for a lock, or fewer. */
+void trc_lock_waiters_add(uint64_t lock, int n);
+
+/* After trc_park() for a condition, last thing before the real call: the mutex that it gives up. */
+void trc_cond_waits(struct trc_wait *wait, const void *mutex);
+/* Before a signal for `count` waiters: as many wait for their mutex from now, `at`, on. */
+void trc_cond_signalled(const void *cond, uint64_t count, uint64_t at);
+/* After the real call, of a wait that has a place: it waits no more.  When it was signalled, 0 = that
+ * is not known; and its mutex. */
+uint64_t trc_cond_returned(struct trc_wait *wait, bool woken, uint64_t *mutex);
+/* Before a mutex that is wanted is released: the time for `at`. */
+uint64_t trc_lock_releasing(const void *lock);
 
 /* After taking a lock that is wanted: its unlock will tell since when it was held. */
 void trc_lock_taken_from_others(const volatile void *lock);

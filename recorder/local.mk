@@ -17,6 +17,7 @@ libtrccore_la_SOURCES = \
 	recorder/cpu_profile.c recorder/cpu_profile.h \
 	recorder/crash.c recorder/signals.h \
 	recorder/emit.c \
+	recorder/signalled.c \
 	recorder/fiber.c recorder/fiber.h recorder/fiber_switch.c \
 	recorder/fork.c recorder/fork.h \
 	recorder/give_up.c \

@@ -137,7 +137,7 @@ TRC_EXPORT int cnd_signal(cnd_t *cond)
 
 	if (!trc_recording())
 		return REAL(cnd_signal)(cond);
-	trc_cond_waking(&release, cond);
+	trc_cond_waking(&release, cond, 1);
 	result = REAL(cnd_signal)(cond);
 	trc_cond_woken(&release, 1);
 	return result;
@@ -150,7 +150,7 @@ TRC_EXPORT int cnd_broadcast(cnd_t *cond)
 
 	if (!trc_recording())
 		return REAL(cnd_broadcast)(cond);
-	trc_cond_waking(&release, cond);
+	trc_cond_waking(&release, cond, TRC_WAKE_ALL);
 	result = REAL(cnd_broadcast)(cond);
 	trc_cond_woken(&release, TRC_WAKE_ALL);
 	return result;

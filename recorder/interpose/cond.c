@@ -3,7 +3,8 @@
  *
  * A wait gives up the mutex inside the real call: what that releases is recorded before the
  * wait, for there is no "after" until the wait ends.  The re-acquisition is inside the wait as
- * well; the analyzer derives it from the signal that woke the thread.
+ * well: from the signal on the thread counts as a waiter of its mutex, and if that was held, the wait
+ * for it is recorded when it is over (recorder/signalled.c).
  */
 #include "recorder/interpose/cond.h"
 #include "recorder/interpose/versions.h"
@@ -16,6 +17,8 @@ void trc_cond_wait_begin(struct trc_span *span, const void *cond, const pthread_
 	trc_mutex_releasing(&release, mutex);
 	trc_mutex_released(&release);
 	span->retakes_a_lock = true;
+	if (trc_switch.locks != TRC_LOCKS_NONE)
+		trc_cond_waits(&span->wait, mutex);
 }
 
 void trc_cond_wait_end(struct trc_span *span, const pthread_mutex_t *mutex, int result)
@@ -25,11 +28,13 @@ void trc_cond_wait_end(struct trc_span *span, const pthread_mutex_t *mutex, int 
 	trc_span_end(span, result);
 }
 
-void trc_cond_waking(struct trc_release *release, const void *cond)
+void trc_cond_waking(struct trc_release *release, const void *cond, uint64_t count)
 {
 	*release = (struct trc_release){.object = cond, .waiters = trc_waiters(cond)};
-	if (release->waiters)
-		release->at = trc_now();
+	if (!release->waiters)
+		return;
+	release->at = trc_now();
+	trc_cond_signalled(cond, count, release->at);
 }
 
 void trc_cond_woken(const struct trc_release *release, uint64_t count)
@@ -100,7 +105,7 @@ TRC_EXPORT int TRC_VERSIONED(pthread_cond_signal)(pthread_cond_t *cond)
 
 	if (!trc_recording())
 		return REAL(pthread_cond_signal)(cond);
-	trc_cond_waking(&release, cond);
+	trc_cond_waking(&release, cond, 1);
 	result = REAL(pthread_cond_signal)(cond);
 	trc_cond_woken(&release, 1);
 	return result;
@@ -115,7 +120,7 @@ TRC_EXPORT int TRC_VERSIONED(pthread_cond_broadcast)(pthread_cond_t *cond)
 
 	if (!trc_recording())
 		return REAL(pthread_cond_broadcast)(cond);
-	trc_cond_waking(&release, cond);
+	trc_cond_waking(&release, cond, TRC_WAKE_ALL);
 	result = REAL(pthread_cond_broadcast)(cond);
 	trc_cond_woken(&release, TRC_WAKE_ALL);
 	return result;

@@ -50,7 +50,7 @@ void trc_mutex_releasing(struct trc_release *release, const pthread_mutex_t *mut
 		return;
 	release->waiters = trc_lock_waiters(mutex);
 	if (release->waiters)
-		release->at = trc_now();
+		release->at = trc_lock_releasing(mutex);
 }
 
 void trc_mutex_released(const struct trc_release *release)

@@ -285,6 +285,16 @@ static const struct waits_case {
 	  {2, TRC_REASON_MUTEX, 5000, 6000, LEFT, -1, 0, NEVER, 0}},
 	 {{1, 1900, 900, 1}}},
 
+	{"a wait for a condition ends at the signal; then it waits for its mutex",
+	 THREADS STACKS "@1000 thread=2 park reason=cond object=0x30 stack=wait\n"
+			"@2010 thread=1 unpark reason=cond object=0x30 count=1 at=2000\n"
+			"@4010 thread=1 unlock reason=mutex object=0x10 at=4000\n"
+			"@4100 thread=2 wait reason=cond_mutex object=0x10 since=2000 stack=wait\n"
+			"@4110 thread=2 resume reason=cond object=0x30\n",
+	 {{2, TRC_REASON_COND, 1000, 2000, 0, 0, 1, 2000, 0},
+	  {2, TRC_REASON_COND_MUTEX, 2000, 4100, 0, 0, 1, 4000, 1}},
+	 {{1, 4000, 2000, 1}}},
+
 	{"a thread that runs another fiber has left its wait, whatever that one's stack is like",
 	 THREADS "stack other 0x400 0x500 0x600 0x700\n" STACKS
 		 "@1000 thread=2 park reason=mutex object=0x10 stack=wait\n"

@@ -364,14 +364,74 @@ static void *barrier_late(void *arg)
 	return arg;
 }
 
+/* Everybody is woken while the producer keeps the mutex: that is waiting for the mutex, and due to
+ * the producer. */
+static pthread_cond_t herd_cond = PTHREAD_COND_INITIALIZER;
+static unsigned int herd_waits, herd_round; /* guarded by cond_mutex */
+static atomic_uint_fast64_t herd_woken_at;
+
+SITE void site_herd_wait(unsigned int round)
+{
+	pthread_mutex_lock(&cond_mutex);
+	herd_waits++;
+	while (herd_round == round)
+		pthread_cond_wait(&herd_cond, &cond_mutex);
+	site_waited("site_herd_wait", "cond_mutex", herd_woken_at);
+	pthread_mutex_unlock(&cond_mutex);
+}
+
+SITE void site_herd_release(void)
+{
+	let_pass_ms(HOLD_MS);
+	site_caused("site_herd_release", "mutex", WAITERS * (now_ns() - herd_woken_at), 1);
+	pthread_mutex_unlock(&cond_mutex);
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+static void *herd_waiter(void *arg)
+{
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		site_herd_wait(round);
+		line_up(WAITERS + 1);
+	}
+	return arg;
+}
+
+/* Holds the mutex when all of them wait. */
+static void herd_await(unsigned int round)
+{
+	for (;;) {
+		pthread_mutex_lock(&cond_mutex);
+		if (herd_waits == WAITERS * (round + 1))
+			return;
+		pthread_mutex_unlock(&cond_mutex);
+		sched_yield();
+	}
+}
+
+static void *herd_producer(void *arg)
+{
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		herd_await(round);
+		herd_round++;
+		herd_woken_at = now_ns();
+		pthread_cond_broadcast(&herd_cond);
+		site_herd_release();
+		line_up(WAITERS + 1);
+	}
+	return arg;
+}
+
 static void wakes(void)
 {
+	void *(*const herd_run[])(void *) = {herd_producer, herd_waiter, herd_waiter, herd_waiter};
 	void *(*const tokens_run[])(void *) = {token_consumer, token_producer};
 	void *(*const barrier_run[])(void *) = {barrier_early, barrier_early, barrier_late};
 
 	sem_init(&sem, 0, 0);
 	pthread_barrier_init(&barrier, NULL, 3);
 	run_threads(2, tokens_run);
+	run_threads(WAITERS + 1, herd_run);
 	run_threads(3, barrier_run);
 }
 

@@ -256,6 +256,19 @@ uint32_t trc_lock_waiters(const void *lock)
 	return (uint32_t)trc_lock_waiting[trc_waiter_place((uintptr_t)lock)];
 }
 
+void trc_cond_waits(struct trc_wait *wait, const void *mutex)
+{
+}
+
+void trc_cond_signalled(const void *cond, uint64_t count, uint64_t at)
+{
+}
+
+uint64_t trc_lock_releasing(const void *lock)
+{
+	return trc_now();
+}
+
 void trc_lock_taken_from_others(const volatile void *lock)
 {
 }
