@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "format/check.h"
+#include "format/utf8.h"
 
 int trc_pprof_open(struct trc_pprof **out)
 {
@@ -128,7 +129,41 @@ static bool same_string(const struct trc_pprof *p, uint32_t item, const void *ke
 	return !strcmp(((char **)p->string.item)[item - 1], key);
 }
 
-uint32_t trc_pprof_string(struct trc_pprof *p, const char *text)
+/* Strict readers of protobuf refuse a whole file for one string that is not UTF-8. */
+static bool is_utf8(const char *text)
+{
+	uint32_t code;
+	size_t n;
+
+	for (; *text; text += n) {
+		n = trc_utf8_get(text, SIZE_MAX, &code);
+		if (!n)
+			return false;
+	}
+	return true;
+}
+
+/* P5.  A copy in which \xNN stands for each byte that belongs to no character. */
+static char *escaped(const char *text)
+{
+	char *copy = malloc(4 * strlen(text) + 1), *to = copy;
+
+	while (copy && *text) {
+		uint32_t code;
+		size_t n = trc_utf8_get(text, SIZE_MAX, &code);
+
+		if (n)
+			to = mempcpy(to, text, n);
+		else
+			to += sprintf(to, "\\x%02x", (unsigned char)*text);
+		text += n ? n : 1;
+	}
+	if (copy)
+		*to = '\0';
+	return copy;
+}
+
+static uint32_t add_string(struct trc_pprof *p, const char *text)
 {
 	uint64_t hash = trc_check64(text, strlen(text), 0);
 	uint32_t item;
@@ -151,6 +186,23 @@ uint32_t trc_pprof_string(struct trc_pprof *p, const char *text)
 	*added = copy;
 	index_set(&p->string_index, slot, hash, (uint32_t)p->string.n);
 	return (uint32_t)p->string.n - 1;
+}
+
+uint32_t trc_pprof_string(struct trc_pprof *p, const char *text)
+{
+	uint32_t string;
+	char *copy;
+
+	if (is_utf8(text))
+		return add_string(p, text);
+	copy = escaped(text);
+	if (!copy) {
+		p->error = -ENOMEM;
+		return 0;
+	}
+	string = add_string(p, copy);
+	free(copy);
+	return string;
 }
 
 void trc_pprof_sample_type(struct trc_pprof *p, const char *type, const char *unit)

@@ -9,6 +9,7 @@
  *       that holds for every location in it, since pprof then asks no symbolizer
  *   P3  the first mapping is the program: add it first
  *   P4  an error is kept: later calls do nothing (and return 0), trc_pprof_write() returns it
+ *   P5  every string is UTF-8: each byte that belongs to no character becomes \xNN
  *
  * Every pointer is only read during the call.  One thread at a time.
  */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+#include "format/utf8.h"
 
 /* Base64 characters in a script element, and the bytes that make so many (P1). */
 enum { CHUNK_BASE64 = 8 << 20, CHUNK_BYTES = CHUNK_BASE64 / 4 * 3 };
@@ -295,37 +296,14 @@ void trc_page_directory(struct trc_page *p)
 	fputc(']', p->out);
 }
 
-/* Decodes one UTF-8 sequence; returns its bytes, or 0 if it is none. */
-static size_t utf8_get(const unsigned char *s, uint32_t *code)
-{
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t n = s[0] < 0x80	     ? 1
-		   : s[0] >> 5 == 6  ? 2
-		   : s[0] >> 4 == 14 ? 3
-		   : s[0] >> 3 == 30 ? 4
-				     : 0;
-
-	if (!n)
-		return 0;
-	*code = n == 1 ? s[0] : s[0] & (0x7fU >> n);
-	for (size_t i = 1; i < n; i++) {
-		if (s[i] >> 6 != 2)
-			return 0;
-		*code = *code << 6 | (s[i] & 0x3f);
-	}
-	if (*code < least[n] || *code > 0x10ffff || *code >> 11 == 27)
-		return 0;
-	return n;
-}
-
 void trc_page_json_string(FILE *out, const char *text)
 {
-	const unsigned char *s = (const unsigned char *)(text ? text : "");
+	const char *s = text ? text : "";
 
 	fputc('"', out);
 	while (*s) {
 		uint32_t code = 0xfffd;
-		size_t n = utf8_get(s, &code);
+		size_t n = trc_utf8_get(s, SIZE_MAX, &code);
 
 		if (!n)
 			code = 0xfffd;

@@ -273,6 +273,35 @@ START_TEST(labels_are_text_or_numbers_with_units)
 }
 END_TEST
 
+/* Whatever becomes a string: labels, names, paths, comments. */
+START_TEST(what_is_not_utf8_is_escaped)
+{
+	static const char *const text[][2] = {
+		{"caf\xc3\xa9 \xf0\x9f\x90\x8c", "caf\xc3\xa9 \xf0\x9f\x90\x8c"},
+		{"a lone \xff byte", "a lone \\xff byte"},
+		{"cut \xe2\x82", "cut \\xe2\\x82"},
+		{"long zero \xc0\x80", "long zero \\xc0\\x80"},
+		{"surrogate \xed\xa0\x80", "surrogate \\xed\\xa0\\x80"},
+		{"beyond \xf4\x90\x80\x80", "beyond \\xf4\\x90\\x80\\x80"},
+	};
+	struct trc_pprof *p = opened();
+	const struct trc_pprof_label label[] = {{text[_i][0], text[_i][0], 0, NULL}};
+	const int64_t value[] = {1, 2};
+	TrcProto__Profile *profile;
+
+	map(p, 0x1000, text[_i][0]);
+	trc_pprof_comment(p, text[_i][0]);
+	trc_pprof_sample(p, NULL, 0, value, label, 1);
+	profile = decoded(p);
+	ck_assert_str_eq(string_of(profile, profile->sample[0]->label[0]->key), text[_i][1]);
+	ck_assert_str_eq(string_of(profile, profile->sample[0]->label[0]->str), text[_i][1]);
+	ck_assert_str_eq(string_of(profile, profile->mapping[0]->filename), text[_i][1]);
+	ck_assert_str_eq(string_of(profile, profile->comment[0]), text[_i][1]);
+	trc_proto__profile__free_unpacked(profile, NULL);
+	trc_pprof_close(p);
+}
+END_TEST
+
 START_TEST(failed_write_is_an_error)
 {
 	struct trc_pprof *p = opened();
@@ -302,6 +331,7 @@ int main(void)
 	tcase_add_loop_test(tests, mapping_claims_only_what_holds_for_all_of_it, 0,
 			    sizeof(FLAGS) / sizeof(*FLAGS));
 	tcase_add_test(tests, labels_are_text_or_numbers_with_units);
+	tcase_add_loop_test(tests, what_is_not_utf8_is_escaped, 0, 6);
 	tcase_add_test(tests, failed_write_is_an_error);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);

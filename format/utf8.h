@@ -1,0 +1,36 @@
+/* utf8.h - characters of text that may be none: names and labels come from the recorded program. */
+#ifndef TRC_FORMAT_UTF8_H
+#define TRC_FORMAT_UTF8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * How many of the n bytes at `text` its first character takes, 1 to 4, and *code is its number; 0
+ * if they begin with no valid one (RFC 3629: the shortest form, no surrogate, at most U+10FFFF).
+ * A terminating zero ends no character: of a string n may be SIZE_MAX.
+ */
+static inline size_t trc_utf8_get(const char *text, size_t n, uint32_t *code)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	const unsigned char *p = (const unsigned char *)text;
+	size_t length;
+
+	if (!n)
+		return 0;
+	length = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3
+		 : p[0] < 0xf5 ? 4 : 0;
+	if (!length || length > n)
+		return 0;
+	*code = length == 1 ? p[0] : p[0] & (0x7fu >> length);
+	for (size_t i = 1; i < length; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+		*code = *code << 6 | (p[i] & 0x3f);
+	}
+	if (*code < least[length] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000))
+		return 0;
+	return length;
+}
+
+#endif
