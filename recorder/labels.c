@@ -21,7 +21,7 @@ static int item_fill(struct item *item, const struct trace_label *from, size_t p
 	size_t key_bytes = from->key ? strnlen(from->key, TRC_LABEL_KEY_BYTES_MAX + 1) : 0;
 	size_t value_bytes = strnlen(value, value_max + 1);
 
-	if (!key_bytes || (!is_number && from->unit))
+	if (!key_bytes || (!is_number && from->unit) || !strncmp(from->key, "trc::", 5))
 		return -EINVAL;
 	if (key_bytes > TRC_LABEL_KEY_BYTES_MAX || value_bytes > value_max)
 		return -ENAMETOOLONG;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include "labels.h"
 #include "recording.h"
 
@@ -18,7 +19,10 @@ static int explain(int err, const struct trace_label *label, size_t n, size_t ba
 	snprintf(what, sizeof(what), "label %zu (%.63s)", bad + 1, key);
 	switch (err) {
 	case -EINVAL:
-		return trc_api_fail(err, what, *key ? "a unit beside a string" : "it has no key");
+		return trc_api_fail(err, what,
+				    !*key			  ? "it has no key"
+				    : !strncmp(key, "trc::", 5) ? "keys that begin with trc:: are trc's own"
+								: "a unit beside a string");
 	case -ENAMETOOLONG:
 		return trc_api_fail(err, what,
 				    "a key has at most 63 bytes, a value 200, a unit 15");

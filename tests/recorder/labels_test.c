@@ -93,6 +93,8 @@ static const struct row {
 	{"no key", {{"a", "b", 0, NULL}, {NULL, "b", 0, NULL}, {"c", "d", 0, NULL}}, -EINVAL, 1,
 	 NULL},
 	{"an empty key", {{"", "b", 0, NULL}}, -EINVAL, 0, NULL},
+	{"a key of trc's own", {{"a", "b", 0, NULL}, {"trc::state", "b", 0, NULL}}, -EINVAL, 1, NULL},
+	{"no key of trc's own", {{"trc:state", "b", 0, NULL}}, 0, 0, "trc:state=b"},
 	{"a unit beside a string", {{"a", "b", 0, "bytes"}}, -EINVAL, 0, NULL},
 	{"a long key", {{k64, "b", 0, NULL}}, -ENAMETOOLONG, 0, NULL},
 	{"a long value", {{"a", "b", 0, NULL}, {"b", v201, 0, NULL}}, -ENAMETOOLONG, 1, NULL},

@@ -25,7 +25,7 @@ struct trace_labels;
 
 /** One label.  `value` NULL: it is a number. */
 struct trace_label {
-	const char *key;   /* 1 to 63 bytes */
+	const char *key;   /* 1 to 63 bytes; not trc::..., which profiles use for labels of their own */
 	const char *value; /* at most 200 bytes */
 	int64_t number;
 	const char *unit; /* of a number, at most 15 bytes: "bytes", "nanoseconds"; NULL = none */
@@ -35,8 +35,8 @@ struct trace_label {
  * Makes the set that has the labels of `base` (NULL: none) and these `n`; of one key the later one
  * wins.  On success *out is a reference of the caller's, to be given back; what the labels point to
  * is only read during the call.  The new set keeps its base instead of copying it.
- * Returns 0; -EINVAL: no key, or a unit beside a string; -ENAMETOOLONG: a key, value or unit that
- * is too long; -E2BIG: more than 32 labels, or more than 1000 bytes in all (keys, values, units,
+ * Returns 0; -EINVAL: no key, one that begins with trc::, or a unit beside a string; -ENAMETOOLONG: a
+ * key, value or unit that is too long; -E2BIG: more than 32 labels, or more than 1000 bytes in all (keys, values, units,
  * 2 bytes for each label, 8 more if it is a number); -ENOMEM.  trace_last_error() then says which, and
  * *out is untouched: nothing is ever cut off.  Thread safe, not signal safe.
  */
