@@ -371,8 +371,11 @@ static void labels_set(struct event_check *e, struct check_thread *t, const stru
 {
 	static const char *const words[] = {"had label set", "was given set"};
 	struct given now = {c->time_ns[row], trc_arg(c, row, TRC_A_LABELS_LABELS)};
+	uint64_t before = trc_arg(c, row, TRC_A_LABELS_BEFORE);
 
-	give(e, t, &t->labels, &now, trc_arg(c, row, TRC_A_LABELS_BEFORE), words);
+	if (trc_reader_same_labels(reader_of(e), before, t->labels.id))
+		before = t->labels.id;
+	give(e, t, &t->labels, &now, before, words);
 }
 
 static void fiber_switched(struct event_check *e, struct check_thread *t,

@@ -112,6 +112,9 @@ size_t trc_reader_label_sets(const struct trc_reader *r); /* highest id + 1 */
  * *label untouched. */
 int trc_reader_label_set(const struct trc_reader *r, uint32_t id, const struct trc_label **label,
 			 uint32_t *n);
+/* Whether two ids stand for the same labels: a set that left the writer's table and came back has
+ * two.  0 is the set without labels; an id without an entry is the same as itself only. */
+bool trc_reader_same_labels(const struct trc_reader *r, uint64_t a, uint64_t b);
 /* The last tables in the file; names, units and notes are terminated and stay until close.  An
  * event is not 0 (but may be there twice); label sets, and names of fibers, are 0 or have an
  * entry. */

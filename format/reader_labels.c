@@ -172,6 +172,28 @@ int trc_reader_label_set(const struct trc_reader *r, uint32_t id, const struct t
 	return 0;
 }
 
+static bool same_label(const struct trc_label *l, const struct trc_label *m)
+{
+	return !trc_label_order(l, m) && l->is_number == m->is_number && l->number == m->number &&
+	       l->value_bytes == m->value_bytes && !memcmp(l->value, m->value, l->value_bytes);
+}
+
+bool trc_reader_same_labels(const struct trc_reader *r, uint64_t a, uint64_t b)
+{
+	const struct trc_label *l, *m;
+	uint32_t n_l, n_m;
+
+	if (a == b)
+		return true;
+	if (a > UINT32_MAX || b > UINT32_MAX || trc_reader_label_set(r, (uint32_t)a, &l, &n_l) ||
+	    trc_reader_label_set(r, (uint32_t)b, &m, &n_m) || n_l != n_m)
+		return false;
+	for (uint32_t i = 0; i < n_l; i++)
+		if (!same_label(&l[i], &m[i]))
+			return false;
+	return true;
+}
+
 size_t trc_reader_sample_events(const struct trc_reader *r,
 				const struct trc_sample_event_entry **entries)
 {

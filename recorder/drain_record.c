@@ -139,13 +139,18 @@ static void record_gap(struct trc_drain *d, struct trc_drain_stream *s, uint64_t
 		      cause < TRC_GAP_CAUSE_COUNT ? (enum trc_gap_cause)cause : TRC_GAP_RING_FULL);
 }
 
+struct inline_bytes {
+	const char *bytes; /* NULL = none inline */
+	uint32_t n_bytes;
+};
+
 /* The parts of a record behind its first two words. */
 struct parts {
 	const uint64_t *arg; /* n_args words, with TEXT the last one is the text's length */
 	const char *text;
-	const char *string, *labels; /* NULL = none inline */
+	struct inline_bytes string, labels[2];
 	const uint64_t *frame;
-	uint32_t text_bytes, string_bytes, labels_bytes, n_frames, epoch;
+	uint32_t text_bytes, n_frames, epoch;
 	bool inline_stack;
 };
 
@@ -172,13 +177,13 @@ static bool take_bytes(const uint64_t **at, const uint64_t *end, uint64_t n_byte
 
 /* A word with their number, then the bytes. */
 static bool take_counted(const uint64_t **at, const uint64_t *end, uint64_t bytes_max,
-			 const char **bytes, uint32_t *n_bytes)
+			 struct inline_bytes *part)
 {
 	uint64_t n;
 
-	if (!take_word(at, end, &n) || !take_bytes(at, end, n, bytes_max, bytes))
+	if (!take_word(at, end, &n) || !take_bytes(at, end, n, bytes_max, &part->bytes))
 		return false;
-	*n_bytes = (uint32_t)n;
+	part->n_bytes = (uint32_t)n;
 	return true;
 }
 
@@ -193,7 +198,8 @@ static bool split_record(const struct trc_drain_plan *plan, const uint64_t *word
 	*p = (struct parts){.arg = at};
 	if (plan->n_args > end - at ||
 	    (flags &
-	     ~(unsigned int)(TRC_REC_INLINE_STACK | TRC_REC_INLINE_STRING | TRC_REC_INLINE_LABELS)))
+	     ~(unsigned int)(TRC_REC_INLINE_STACK | TRC_REC_INLINE_STRING | TRC_REC_INLINE_LABELS |
+			     TRC_REC_INLINE_BEFORE)))
 		return false;
 	at += plan->n_args;
 	if (plan->has_text) {
@@ -204,12 +210,16 @@ static bool split_record(const struct trc_drain_plan *plan, const uint64_t *word
 	}
 	if (flags & TRC_REC_INLINE_STRING) {
 		if (!plan->strings ||
-		    !take_counted(&at, end, STRING_BYTES_MAX, &p->string, &p->string_bytes))
+		    !take_counted(&at, end, STRING_BYTES_MAX, &p->string))
 			return false;
 	}
 	if (flags & TRC_REC_INLINE_LABELS) {
-		if (!plan->labels ||
-		    !take_counted(&at, end, TRC_LABELS_BYTES_MAX, &p->labels, &p->labels_bytes))
+		if (!plan->labels || !take_counted(&at, end, TRC_LABELS_BYTES_MAX, &p->labels[0]))
+			return false;
+	}
+	if (flags & TRC_REC_INLINE_BEFORE) {
+		if (!(plan->labels & (plan->labels - 1)) ||
+		    !take_counted(&at, end, TRC_LABELS_BYTES_MAX, &p->labels[1]))
 			return false;
 	}
 	if (flags & TRC_REC_INLINE_STACK) {
@@ -248,7 +258,8 @@ static uint64_t sample_number(struct trc_drain *d, uint64_t number)
 static void translate(struct trc_drain *d, const struct trc_drain_plan *plan, const struct parts *p,
 		      uint64_t time, uint64_t *arg)
 {
-	bool string_used = false, stack_used = false, labels_used = false;
+	bool string_used = false, stack_used = false;
+	unsigned int n_labels = 0;
 
 	for (unsigned int i = 0; i < plan->n_args; i++) {
 		unsigned int bit = 1U << i;
@@ -263,8 +274,8 @@ static void translate(struct trc_drain *d, const struct trc_drain_plan *plan, co
 		} else if (plan->fibers & bit) {
 			arg[i] = trc_drain_fiber(d, arg[i]);
 		} else if (plan->strings & bit) {
-			if (p->string && !string_used)
-				arg[i] = trc_writer_string(d->w, p->string, p->string_bytes);
+			if (p->string.bytes && !string_used)
+				arg[i] = trc_writer_string(d->w, p->string.bytes, p->string.n_bytes);
 			else
 				arg[i] = trc_drain_string(d, arg[i]);
 			string_used = true;
@@ -276,11 +287,10 @@ static void translate(struct trc_drain *d, const struct trc_drain_plan *plan, co
 				arg[i] = trc_drain_stack(d, arg[i]);
 			stack_used = true;
 		} else if (plan->labels & bit) {
-			if (p->labels && !labels_used)
-				arg[i] = trc_drain_labels_of(d, p->labels, p->labels_bytes);
-			else
-				arg[i] = trc_drain_labels(d, arg[i]);
-			labels_used = true;
+			const struct inline_bytes *set = &p->labels[n_labels++ != 0];
+
+			arg[i] = set->bytes ? trc_drain_labels_of(d, set->bytes, set->n_bytes)
+					    : trc_drain_labels(d, arg[i]);
 		}
 	}
 }

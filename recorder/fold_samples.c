@@ -140,11 +140,13 @@ static struct trc_fold_live *live_begin(struct trc_fold *f, const struct trc_fol
 
 void trc_fold_alloc(struct trc_fold *f, const struct trc_fold_event *e)
 {
+	/* As of a sample: where the ring's table had no room the record does not carry the set. */
+	uint32_t labels = e->labels ? e->labels : trc_fold_labels_of(f, e->thread);
 	const struct trc_fold_live object = {.item = {.key = e->a, .extra = e->stack},
 					     .time = e->time,
 					     .bytes = e->b,
 					     .sample = e->d,
-					     .labels = e->labels,
+					     .labels = labels,
 					     .period = (float)e->c};
 	const struct trc_fold_live *live = f->n_heap_views ? live_begin(f, &object) : NULL;
 

@@ -68,19 +68,6 @@ static inline uint64_t id_known(const struct trace_labels *labels)
 	return trc_entry_touch(entry, id) ? id : 0;
 }
 
-/* The table has no room: the record carries the set itself. */
-static __attribute__((noinline)) void record_inline(const struct labels_bytes *b, uint64_t before)
-{
-	uint64_t arg[3] = {0, before, b->n_bytes}, last = 0;
-	uint32_t words = b->n_bytes / 8, rest = b->n_bytes % 8;
-	struct trc_seg seg[3] = {{arg, 3}, {b->bytes, words}, {&last, rest != 0}};
-
-	memcpy(&last, b->bytes + words * 8, rest);
-	trc_record(TRC_REC_WORD1(TRC_KIND_LABELS, TRC_REC_INLINE_LABELS, 5 + words + (rest != 0),
-				 trc_self.serial),
-		   seg, 3);
-}
-
 static void tell_slot(uint64_t id)
 {
 	trc_self.labels = id;
@@ -88,44 +75,66 @@ static void tell_slot(uint64_t id)
 		atomic_store_explicit(&trc_self.slot->labels, id, memory_order_relaxed);
 }
 
-static __attribute__((noinline)) void change_slow(const struct trace_labels *labels,
-						  uint64_t before)
-{
-	struct labels_bytes b;
-	uint64_t id = id_look_up(labels, &b);
-
-	if (id)
-		trc_record_two(TRC_REC_WORD1(TRC_KIND_LABELS, 0, 4, trc_self.serial), id, before);
-	else
-		record_inline(&b, before);
-	tell_slot(id);
-}
-
-static __attribute__((noinline)) uint64_t before_look_up(const struct trace_labels *before)
-{
-	struct labels_bytes b;
-
-	return id_look_up(before, &b);
-}
-
-/* What the record says was in force until now: it is needed for as long as the record. */
-static inline uint64_t id_before(const struct trace_labels *before)
-{
-	uint64_t id = before ? id_known(before) : 0;
-
-	return id || !before ? id : before_look_up(before);
-}
-
-static inline void change(const struct trace_labels *labels, uint64_t before)
+/* Its id; 0 = none, or the table has no room and its bytes are in *b. */
+static uint64_t id_of(const struct trace_labels *labels, struct labels_bytes *b)
 {
 	uint64_t id = labels ? id_known(labels) : 0;
 
-	if (labels && !id) {
+	b->n_bytes = 0;
+	return id || !labels ? id : id_look_up(labels, b);
+}
+
+/* What follows a record's arguments of a set that has no id: length and bytes. */
+struct inline_set {
+	uint64_t n_bytes, last;
+};
+
+static unsigned int put_inline(struct trc_seg seg[3], struct inline_set *tail,
+			       const struct labels_bytes *b)
+{
+	uint32_t words = b->n_bytes / 8, rest = b->n_bytes % 8;
+
+	*tail = (struct inline_set){b->n_bytes, 0};
+	memcpy(&tail->last, b->bytes + words * 8, rest);
+	seg[0] = (struct trc_seg){&tail->n_bytes, 1};
+	seg[1] = (struct trc_seg){b->bytes, words};
+	seg[2] = (struct trc_seg){&tail->last, rest != 0};
+	return 1 + words + (rest != 0);
+}
+
+/* Sets for which the table has no room: the record carries them itself. */
+static __attribute__((noinline)) void change_slow(const struct trace_labels *labels,
+						  const struct trace_labels *before)
+{
+	struct labels_bytes b[2];
+	struct inline_set tail[2];
+	uint64_t was = id_of(before, &b[1]), id = id_of(labels, &b[0]), arg[2] = {id, was};
+	static const unsigned int flag[2] = {TRC_REC_INLINE_LABELS, TRC_REC_INLINE_BEFORE};
+	struct trc_seg seg[7] = {{arg, 2}};
+	unsigned int n_segs = 1, words = 4, flags = 0;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		if (arg[i] || !b[i].n_bytes)
+			continue;
+		words += put_inline(seg + n_segs, &tail[i], &b[i]);
+		n_segs += 3;
+		flags |= flag[i];
+	}
+	trc_record(TRC_REC_WORD1(TRC_KIND_LABELS, flags, words, trc_self.serial), seg, n_segs);
+	tell_slot(id);
+}
+
+/* Both ids are needed for as long as the record: looking at them says that they are in use. */
+static inline void change(const struct trace_labels *labels, const struct trace_labels *before)
+{
+	uint64_t was = before ? id_known(before) : 0, id = labels ? id_known(labels) : 0;
+
+	if ((labels && !id) || (before && !was)) {
 		change_slow(labels, before);
 		return;
 	}
 	/* L4: the entry is there before the record.  A sample in between has the old labels. */
-	trc_record_two(TRC_REC_WORD1(TRC_KIND_LABELS, 0, 4, trc_self.serial), id, before);
+	trc_record_two(TRC_REC_WORD1(TRC_KIND_LABELS, 0, 4, trc_self.serial), id, was);
 	tell_slot(id);
 }
 
@@ -150,7 +159,7 @@ const struct trace_labels *trc_labels_set(const struct trace_labels *labels)
 	if (__builtin_expect(!armed, 0) && labels)
 		arm();
 	if (ready && labels != before)
-		change(labels, id_before(before));
+		change(labels, before);
 	return before;
 }
 
@@ -158,7 +167,7 @@ void trc_labels_attach(void)
 {
 	trc_self.labels = 0;
 	if (in_force)
-		change(in_force, 0);
+		change(in_force, NULL);
 }
 
 void trc_labels_inherit(const struct trace_labels *labels)

@@ -25,7 +25,7 @@
 #include "format/writer.h"
 
 enum {
-	TRC_LAYOUT_VERSION = 5,
+	TRC_LAYOUT_VERSION = 6,
 	TRC_AREA_BYTES = 4096,
 	TRC_LINE_BYTES = 64,
 	TRC_PROCS_MAX = 4096,
@@ -240,6 +240,7 @@ struct trc_ring {
  * number of frames) and the frames.  TRC_REC_INLINE_STRING: the first STRING argument holds 0
  * and the record ends (before an inline stack, after a TEXT) with its length and bytes.
  * TRC_REC_INLINE_LABELS: the same of the first LABELS argument, before an inline stack.
+ * TRC_REC_INLINE_BEFORE: the same of the second, after the first's.
  */
 #define TRC_REC_KIND(w)	  ((uint8_t)(w))
 #define TRC_REC_FLAGS(w)  ((uint8_t)((w) >> 8))
@@ -252,6 +253,7 @@ enum {
 	TRC_REC_INLINE_STACK = 1,
 	TRC_REC_INLINE_STRING = 2,
 	TRC_REC_INLINE_LABELS = 4,
+	TRC_REC_INLINE_BEFORE = 8,
 	TRC_REC_WORDS_MAX = 2 + TRC_ARGS_MAX + 1 + TRC_TEXT_BYTES_MAX / 8 + 1 + 256 / 8 + 1 +
 			    TRC_LABELS_BYTES_MAX / 8 + 1 + TRC_STACK_DEPTH_MAX,
 	TRC_PAGE_WORDS_MIN = 1024, /* any record fits in a page */

@@ -101,6 +101,34 @@ START_TEST(label_sets_of_the_table_and_inline_ones_are_the_same_in_the_file)
 }
 END_TEST
 
+/* The table may have no room for either: what was in force before is then in the record as well. */
+START_TEST(both_label_sets_of_a_record_may_be_inline)
+{
+	uint64_t both[3 + 8 + 1 + 8] = {0, 0}, before[3 + 8], a = fake_labels(&f, 3, "tenant", "1");
+	uint32_t words;
+
+	both[2] = fake_labels_bytes((char *)(both + 3), "tenant", "42");
+	words = 3 + ((uint32_t)both[2] + 7) / 8;
+	both[words] = fake_labels_bytes((char *)(both + words + 1), "tenant", "43");
+	fake_put(&f, 0, 1, TRC_KIND_LABELS, TRC_REC_INLINE_LABELS | TRC_REC_INLINE_BEFORE, 5, both,
+		 words + 1 + ((uint32_t)both[words] + 7) / 8);
+	before[0] = a;
+	before[1] = 0;
+	before[2] = fake_labels_bytes((char *)(before + 3), "tenant", "43");
+	fake_put(&f, 0, 2, TRC_KIND_LABELS, TRC_REC_INLINE_BEFORE, 5, before,
+		 3 + ((uint32_t)before[2] + 7) / 8);
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+	ck_assert_str_eq(fake_labels_text(&file, fake_row(&file, TRC_KIND_LABELS, 0)->arg[0]),
+			 "tenant=42");
+	ck_assert_str_eq(fake_labels_text(&file, fake_row(&file, TRC_KIND_LABELS, 0)->arg[1]),
+			 "tenant=43");
+	ck_assert_str_eq(fake_labels_text(&file, fake_row(&file, TRC_KIND_LABELS, 1)->arg[0]),
+			 "tenant=1");
+	ck_assert_uint_eq(fake_row(&file, TRC_KIND_LABELS, 1)->arg[1],
+			  fake_row(&file, TRC_KIND_LABELS, 0)->arg[1]);
+}
+END_TEST
+
 START_TEST(an_inline_label_set_that_is_none_is_no_labels)
 {
 	uint64_t lies[3 + 130] = {0, 0, 12, UINT64_MAX, UINT64_MAX}; /* lengths beyond its end */
@@ -787,6 +815,7 @@ void drain_ids(TCase *t)
 	tcase_add_test(t, stacks_of_the_table_and_inline_ones_are_the_same_in_the_file);
 	tcase_add_test(t, an_evicted_stack_reads_as_none_and_is_counted);
 	tcase_add_test(t, label_sets_of_the_table_and_inline_ones_are_the_same_in_the_file);
+	tcase_add_test(t, both_label_sets_of_a_record_may_be_inline);
 	tcase_add_test(t, an_inline_label_set_that_is_none_is_no_labels);
 	tcase_add_test(t, the_labels_of_threads_at_the_end_are_told);
 	tcase_add_test(t, the_fibers_of_threads_at_the_end_are_told);

@@ -25,3 +25,15 @@ check own.trc 'recorded by itself'
 "$trace_record" -o theirs.trc -- "$program" own2.trc >out.txt 2>&1 || fail "trace-record: $(cat out.txt)"
 [ ! -e own2.trc ] || fail 'it recorded itself under trace-record'
 check theirs.trc 'recorded by trace-record'
+
+# Each region has its own set, and each change of sets tells both, though the table has room for
+# hundreds and the writer's for 65,536.
+many=70000
+"$program" many.trc "$many" || fail "many sets: $?"
+"$trace_analyze" --check many.trc >check.txt 2>&1 || fail "many sets: $(tail -n 3 check.txt)"
+right=$(sql many.trc "SELECT count(*) FROM (SELECT labels, row_number() OVER (ORDER BY start_ns, id) AS n
+	FROM regions) AS r JOIN labels AS l USING (labels) WHERE l.key = 'request' AND l.value = '' || (n - 1)")
+lost=$(sql many.trc 'SELECT coalesce(sum(lost_events), 0) FROM procs')
+[ "$right" = "$many" ] || [ "$lost" -gt 0 ] || fail "many sets: $right of $many regions have theirs"
+[ "$right" -gt 0 ] || fail 'many sets: no region has its own'
+passed "many sets: $right of $many regions have theirs, $lost events lost"

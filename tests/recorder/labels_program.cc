@@ -2,8 +2,11 @@
  * labels_program.cc - labels in C++, for labels.sh: each region says what should be in force in it.
  *
  *   labels_program TRACE      under trace-record, into that trace
+ *   labels_program TRACE N    N regions, the i-th from 0 under request=i: more sets than the
+ *                             ring's table has room for
  */
 #include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -45,7 +48,17 @@ template <class F> static void survive(F function)
 	}
 }
 
-int main(int, char **argv)
+static void many(long n)
+{
+	for (long i = 0; i < n; i++) {
+		const std::string request = std::to_string(i);
+
+		TRACE_LABELS("request", request.c_str());
+		region("one of many");
+	}
+}
+
+int main(int argc, char **argv)
 {
 	const struct trace_label labels[] = {{"tenant", "in-do", 0, nullptr}};
 	const struct trace_labels *in_do;
@@ -53,6 +66,10 @@ int main(int, char **argv)
 	if (trace_start(argv[1], nullptr)) {
 		std::fprintf(stderr, "%s\n", trace_last_error());
 		return 1;
+	}
+	if (argc > 2) {
+		many(std::atol(argv[2]));
+		return trace_stop() != 0;
 	}
 	region("none");
 	if (trace_labels_with(&in_do, nullptr, labels, 1))
