@@ -6,12 +6,14 @@
  * kinds become views of events.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "analyzer/sql.h"
 #include "analyzer/sql_parts.h"
+#include "format/file_sink.h"
 
 #define PREFIX "trc_"
 
@@ -160,22 +162,53 @@ static int export_to(struct trc_model *m, const char *path, struct trc_error *er
 	return err;
 }
 
+/* What is no database, and not empty, was somebody's work: a name given by mistake. */
+static int check_replaced(const char *path, struct trc_error *error)
+{
+	static const char magic[16] = "SQLite format 3";
+	char begins[sizeof(magic)];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	ssize_t n = fd < 0 ? 0 : read(fd, begins, sizeof(begins));
+
+	if (fd >= 0)
+		close(fd);
+	if (n && (n != sizeof(begins) || memcmp(begins, magic, sizeof(magic)))) {
+		snprintf(error->text, sizeof(error->text), "is no database; it is left as it is");
+		return -EEXIST;
+	}
+	return 0;
+}
+
+/* SQLite opens its file by name: the sink only makes it, and puts it in its place. */
+static int export_beside(struct trc_model *m, struct trc_file_sink *sink, struct trc_error *error)
+{
+	char named[TRC_FILE_PATH_BYTES + 128];
+	int err = trc_file_sink_open(sink, named, sizeof(named));
+
+	if (!err && sink->in_place)
+		err = -EACCES; /* what is there may be written to, but no file made beside it */
+	if (!err)
+		err = export_to(m, sink->temporary, error);
+	if (!err)
+		err = trc_file_sink_commit(sink);
+	if (err && !*error->text)
+		snprintf(error->text, sizeof(error->text), "%s", strerror(-err));
+	trc_file_sink_close(sink);
+	return err;
+}
+
 int trc_sql_export(struct trc_model *m, const char *path, struct trc_error *error)
 {
-	char *temp = sqlite3_mprintf("%s.%d.tmp", path, (int)getpid());
-	int err;
+	char named[TRC_FILE_PATH_BYTES + 128];
+	struct trc_file_sink sink;
+	int err = trc_file_sink_plan(&sink, path, named, sizeof(named));
 
-	error->text[0] = '\0';
-	if (!temp)
-		return -ENOMEM;
-	unlink(temp); /* of an earlier process of this number */
-	err = export_to(m, temp, error);
-	if (!err && rename(temp, path)) {
-		err = -errno;
-		snprintf(error->text, sizeof(error->text), "%s", strerror(errno));
+	snprintf(error->text, sizeof(error->text), "%s", err ? strerror(-err) : "");
+	if (!err && sink.in_place) {
+		snprintf(error->text, sizeof(error->text), "a database has to be a regular file");
+		err = -EINVAL;
 	}
-	if (err)
-		unlink(temp);
-	sqlite3_free(temp);
-	return err;
+	if (!err && sink.exists)
+		err = check_replaced(sink.target, error);
+	return err ? err : export_beside(m, &sink, error);
 }

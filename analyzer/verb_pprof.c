@@ -1,6 +1,5 @@
 /* verb_pprof.c - trace-analyze --pprof NAME -o FILE. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include "analyzer/cli.h"
 #include "analyzer/profile.h"
 #include "analyzer/report_text.h"
+#include "format/file_sink.h"
 
 static int set_out_path(struct trc_cli *cli, struct trc_request *request, const char *arg)
 {
@@ -49,20 +49,23 @@ static int write_to(struct trc_cli *cli, const struct trc_profile *profile, int 
 /* Under its name only when it is whole. */
 static int write_file(struct trc_cli *cli, const struct trc_profile *profile, const char *path)
 {
-	char *temp;
-	int fd, err;
+	char error[TRC_FILE_PATH_BYTES + 128];
+	struct trc_file_sink sink;
+	int err = trc_file_sink_plan(&sink, path, error, sizeof(error));
 
-	if (asprintf(&temp, "%s.%d.tmp", path, (int)getpid()) < 0)
-		return -ENOMEM;
-	fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
-	err = fd < 0 ? -errno : write_to(cli, profile, fd, path);
-	if (fd < 0 || (close(fd) && !err) || (!err && rename(temp, path))) {
-		err = -errno;
-		trc_cli_error(cli, "%s: %s", path, strerror(errno));
+	if (!err)
+		err = trc_file_sink_open_waiting(&sink, NULL, NULL, error, sizeof(error));
+	if (err) {
+		trc_cli_error(cli, "%s", error);
+		return err;
 	}
-	if (err && fd >= 0)
-		unlink(temp);
-	free(temp);
+	err = write_to(cli, profile, sink.fd, path);
+	if (!err) {
+		err = trc_file_sink_commit(&sink);
+		if (err)
+			trc_cli_error(cli, "%s: %s", path, strerror(-err));
+	}
+	trc_file_sink_close(&sink);
 	return err;
 }
 

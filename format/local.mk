@@ -12,6 +12,8 @@ libtrcformat_la_SOURCES = \
 	format/column.h \
 	format/column_decode.c \
 	format/column_encode.c \
+	format/file_sink.c \
+	format/file_sink.h \
 	format/pages.c \
 	format/pages.h \
 	format/raw.h \

@@ -8,7 +8,6 @@ libtrcdrain_la_SOURCES = \
 	recorder/drain_sample.c \
 	recorder/drain_tables.c \
 	recorder/drain_window.c \
-	recorder/file_sink.c recorder/file_sink.h \
 	recorder/fold.c recorder/fold.h recorder/fold_private.h \
 	recorder/fold_copy.c \
 	recorder/fold_fibers.c \

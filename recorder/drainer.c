@@ -9,7 +9,7 @@
 #include "cpu_profile.h"
 #include "drain.h"
 #include "drainer.h"
-#include "file_sink.h"
+#include "format/file_sink.h"
 #include "fold.h"
 #include "format/raw.h"
 #include "own_thread.h"

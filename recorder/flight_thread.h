@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "file_sink.h"
+#include "format/file_sink.h"
 #include "layout.h"
 #include "trigger_watch.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "file_sink.h"
+#include "format/file_sink.h"
 #include "format/raw.h"
 #include "rec.h"
 #include "recorder_kind.h"

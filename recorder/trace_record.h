@@ -118,6 +118,8 @@ struct trc_child {
 extern _Atomic uint32_t trc_child_wake;
 /* SIGINT, SIGTERM or SIGHUP came when there was no child any more. */
 extern _Atomic bool trc_child_hurry;
+/* A signal came that ends a program, for the command as a rule: nothing is waited for before it. */
+extern _Atomic bool trc_child_ending;
 
 /* Signals that were asked for as conditions and came, bit by bit from signal 1: they are not passed
  * on.  Whoever deals with them takes them back. */

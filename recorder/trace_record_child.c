@@ -14,6 +14,7 @@
 
 _Atomic uint32_t trc_child_wake;
 _Atomic bool trc_child_hurry;
+_Atomic bool trc_child_ending;
 _Atomic uint64_t trc_child_asked;
 
 /* For the handlers; 0 while there is no child. */
@@ -43,6 +44,8 @@ static void on_forward(int sig, siginfo_t *info, void *context)
 	pid_t pid = atomic_load_explicit(&child_pid, memory_order_relaxed);
 	int saved_errno = errno;
 
+	if (ends_us(sig) && before[sig].sa_handler != SIG_IGN)
+		atomic_store_explicit(&trc_child_ending, true, memory_order_relaxed);
 	if (pid > 0 && info->si_code != SI_KERNEL && (conditions >> (sig - 1) & 1))
 		atomic_fetch_or_explicit(&trc_child_asked, UINT64_C(1) << (sig - 1),
 					 memory_order_relaxed);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "clock.h"
 #include "trace_info.h"
@@ -30,6 +31,16 @@ static void name_file(struct trc_process *p, const struct trc_tool_options *o)
 			 o->output + n);
 }
 
+/* The command, which has not begun yet, is to end or has ended: there will be nothing to read. */
+static bool has_gone(void *context)
+{
+	const struct trc_process *p = context;
+	siginfo_t info = {0};
+
+	return trc_child_ending ||
+	       (!waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid);
+}
+
 int trc_process_open_file(struct trc_process *p, const struct trc_tool_options *o)
 {
 	char error[TRC_FILE_PATH_BYTES + 128];
@@ -38,7 +49,7 @@ int trc_process_open_file(struct trc_process *p, const struct trc_tool_options *
 	name_file(p, o);
 	err = trc_file_sink_plan(&p->sink, p->path, error, sizeof(error));
 	if (!err)
-		err = trc_file_sink_open(&p->sink, error, sizeof(error));
+		err = trc_file_sink_open_waiting(&p->sink, has_gone, p, error, sizeof(error));
 	if (err)
 		trc_tool_say("%s", error);
 	p->sink_open = !err;

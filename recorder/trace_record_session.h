@@ -3,7 +3,7 @@
 #define TRC_RECORDER_TRACE_RECORD_SESSION_H
 
 #include "drain.h"
-#include "file_sink.h"
+#include "format/file_sink.h"
 #include "perf_buffer.h"
 #include "trace_record.h"
 #include "trace_record_procs.h"

@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include "file_sink.h"
+#include "format/file_sink.h"
 #include "format/writer.h"
 #include "perf_buffer.h"
 #include "snapshot.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "file_sink.h"
+#include "format/file_sink.h"
 #include "ring_file.h"
 #include "snapshot.h"
 #include "trace_record.h"
@@ -105,7 +105,7 @@ static int write_trace(const struct trc_ring_file *f, const struct trc_tool_opti
 	int err = trc_file_sink_plan(sink, o->output, error, sizeof(error));
 
 	if (!err)
-		err = trc_file_sink_open(sink, error, sizeof(error));
+		err = trc_file_sink_open_waiting(sink, NULL, NULL, error, sizeof(error));
 	if (err) {
 		trc_tool_say("%s", error);
 		return err;

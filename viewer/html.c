@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/file_sink.h"
 #include "viewer/assets.h"
 #include "viewer/page.h"
 #include "viewer/rows.h"
@@ -201,58 +201,34 @@ static int write_model(struct trc_model *m, FILE *out, const struct trc_html_lim
 	return rc;
 }
 
-/* Something that is there and is no regular file (a pipe, a terminal) is written in place. */
-static bool in_place(const char *path)
+/* H2: the page grows beside its place. */
+static int write_file(struct trc_model *m, struct trc_file_sink *sink,
+		      const struct trc_html_limits *limits)
 {
-	struct stat st;
+	int fd = fcntl(sink->fd, F_DUPFD_CLOEXEC, 0), rc;
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 
-	return !stat(path, &st) && !S_ISREG(st.st_mode);
-}
-
-/* H2: the page grows beside its place, under a name of its own. */
-static int write_beside(struct trc_model *m, const char *path, const struct trc_html_limits *limits)
-{
-	char *temporary = NULL;
-	mode_t mask = umask(0);
-	FILE *out;
-	int fd, rc;
-
-	umask(mask);
-	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
-		return -ENOMEM;
-	fd = mkostemp(temporary, O_CLOEXEC);
-	if (fd < 0) {
-		rc = -errno;
-		free(temporary);
-		return rc;
-	}
-	out = fchmod(fd, 0666 & ~mask) ? NULL : fdopen(fd, "w");
 	rc = out ? write_model(m, out, limits) : -errno;
-	if (out ? fclose(out) : close(fd))
+	if (out ? fclose(out) : fd >= 0 && close(fd))
 		rc = rc ? rc : -errno;
-	if (!rc && rename(temporary, path))
-		rc = -errno;
-	if (rc)
-		unlink(temporary);
-	free(temporary);
-	return rc;
+	return rc ? rc : trc_file_sink_commit(sink);
 }
 
 int trc_html_write_limited(struct trc_model *m, const char *path,
 			   const struct trc_html_limits *limits, struct trc_error *error)
 {
 	int rc = trc_model_need(m, TRC_PART_ALL, error);
-	FILE *out;
+	char named[TRC_FILE_PATH_BYTES + 128];
+	struct trc_file_sink sink;
 
 	if (rc)
 		return rc;
-	if (!in_place(path)) {
-		rc = write_beside(m, path, limits);
-	} else {
-		out = fopen(path, "we");
-		rc = out ? write_model(m, out, limits) : -errno;
-		if (out && fclose(out) && !rc)
-			rc = -errno;
+	rc = trc_file_sink_plan(&sink, path, named, sizeof(named));
+	if (!rc)
+		rc = trc_file_sink_open_waiting(&sink, NULL, NULL, named, sizeof(named));
+	if (!rc) {
+		rc = write_file(m, &sink, limits);
+		trc_file_sink_close(&sink);
 	}
 	return rc ? fail(error, rc, path, strerror(-rc)) : 0;
 }

@@ -150,6 +150,7 @@ integration_tests = \
 	tests/integration/fold.sh \
 	tests/integration/soak.sh \
 	tests/integration/cut.sh \
+	tests/integration/results.sh \
 	tests/integration/deadlock.sh \
 	tests/integration/flight_server.sh \
 	tests/integration/odd_moment.sh \

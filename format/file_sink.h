@@ -1,16 +1,20 @@
 /*
- * file_sink.h - a trace on its way to disk.
+ * file_sink.h - a result on its way to disk: a trace, profile, database or page.
  *
- * Bytes go to a new file beside the target, which takes the target's place only when it holds a
- * trace that can be read: what was there before is kept until then.  A target that is no regular
- * file (a pipe, /dev/null) is written to directly.
+ * Bytes go to a new file beside the target, which takes the target's place only when it can be
+ * read: what was there before is kept until then.  What is no regular file (a pipe, /dev/null), or
+ * a name in /dev or /proc (/dev/stdout), is written to directly, as a shell's > does; likewise a
+ * link that leads to nothing yet, and a file in a directory where none may be made.
  *
  *   S1  after a failed write the file ends with the last whole section, and nothing follows
  *   S2  no function but trc_file_sink_plan() calls anything of libc that is interposable:
  *       the sink may live in a thread of a recorded program
+ *   S3  a link as the last part of the name is followed by the kernel alone, which may forbid it
+ *       (fs.protected_symlinks); likewise whether what exists may be written to
+ *   S4  a file that is made has mode 0600: what a trace tells is its user's
  */
-#ifndef TRC_RECORDER_FILE_SINK_H
-#define TRC_RECORDER_FILE_SINK_H
+#ifndef TRC_FORMAT_FILE_SINK_H
+#define TRC_FORMAT_FILE_SINK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +27,8 @@ struct trc_file_sink {
 	int error;
 	uint64_t file_bytes; /* whole sections */
 	bool in_place;       /* the target is written to directly */
+	bool exists;	     /* at the time of the plan */
+	bool fifo;
 	bool committed;
 	char target[TRC_FILE_PATH_BYTES];
 	char temporary[TRC_FILE_PATH_BYTES + 32];
@@ -33,8 +39,17 @@ struct trc_file_sink {
  * anything is opened.  0 or -errno with a sentence in error.  Context: any thread, may block.
  */
 int trc_file_sink_plan(struct trc_file_sink *s, const char *path, char *error, size_t n_bytes);
-/* Creates the file, mode 0600. 0 or -errno with a sentence in error. */
+/*
+ * Opens what was planned.  0 or -errno with a sentence in error; -ENXIO: a FIFO that nobody reads,
+ * which is not waited for.
+ */
 int trc_file_sink_open(struct trc_file_sink *s, char *error, size_t n_bytes);
+/*
+ * The same, but waits for whoever is to read a FIFO; `give_up` (NULL: never) is asked every 20 ms
+ * whether to go on, and ends that with -EINTR.  Context: a tool's thread.
+ */
+int trc_file_sink_open_waiting(struct trc_file_sink *s, bool (*give_up)(void *context),
+			       void *context, char *error, size_t n_bytes);
 /* A trc_sink_fn; `context` is the sink. */
 int trc_file_sink_write(void *context, const void *bytes, size_t n_bytes);
 /* The file takes the target's place: when it can be read.  More may be written. */
