@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "format/raw.h"
 #include "trc/trace.h"
 
 #define APART __attribute__((noinline))
@@ -464,7 +465,7 @@ static int interrupted(int n)
 
 /* ---- forks ------------------------------------------------------------------------------- */
 
-/* By system calls of its own, which record nothing: what happens to this ring is not our doing. */
+/* By system calls without libc, which record nothing: what happens to this ring is not our doing. */
 static uint64_t ring_sum(void)
 {
 	static uint64_t words[8192];
@@ -474,13 +475,13 @@ static uint64_t ring_sum(void)
 
 	if (!path[0])
 		snprintf(path, sizeof(path), "%s/%d.0.ring", getenv("TRC_SESSION"), getpid());
-	fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY);
+	fd = trc_raw3(SYS_openat, AT_FDCWD, path, O_RDONLY);
 	if (fd < 0)
 		return 0;
-	while ((n = syscall(SYS_read, fd, words, sizeof(words))) > 0)
+	while ((n = trc_raw3(SYS_read, fd, words, sizeof(words))) > 0)
 		for (long i = 0; i < n / 8; i++)
 			sum = (sum ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
-	syscall(SYS_close, fd);
+	trc_raw1(SYS_close, fd);
 	return sum;
 }
 
@@ -525,15 +526,15 @@ static int forks_by(pid_t (*make)(void))
 		return 1;
 	child = make();
 	if (!child) {
-		if (syscall(SYS_read, go[0], &c, 1) != 1)
+		if (trc_raw3(SYS_read, go[0], &c, 1) != 1)
 			_exit(1);
 		be_busy();
 		_exit(0);
 	}
 	before = ring_sum();
-	syscall(SYS_close, gone[1]);
-	if (!before || syscall(SYS_write, go[1], "x", 1) != 1 ||
-	    syscall(SYS_read, gone[0], &c, 1) != 0)
+	trc_raw1(SYS_close, gone[1]);
+	if (!before || trc_raw3(SYS_write, go[1], "x", 1) != 1 ||
+	    trc_raw3(SYS_read, gone[0], &c, 1) != 0)
 		return 1;
 	if (ring_sum() != before)
 		return 2;
