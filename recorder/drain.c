@@ -450,6 +450,8 @@ static void look_at_all(struct trc_drain *d)
 	d->fullest = 0;
 	for (uint32_t i = 0; i < d->h.n_procs; i++)
 		ring_look(d, i);
+	/* acquire: pairs with trc_count_loss(): the cells that were in the way are below head. */
+	d->cells_lost = atomic_load_explicit(&o->lost_total, memory_order_acquire);
 	/* acquire: cells below head are reserved; each is then looked at by itself. */
 	d->cells_head = atomic_load_explicit(&o->head, memory_order_acquire);
 	see_how_full(d, d->cells_head - d->cells.pos, d->h.n_cells);

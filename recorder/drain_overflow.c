@@ -151,21 +151,27 @@ static bool step(struct trc_drain *d, uint64_t head)
 	return true;
 }
 
-/* Threads that found no room leave a count only: nothing tells in the stream itself. */
+/*
+ * Threads that found no room leave a count only: nothing tells in the stream itself.  What was in
+ * their way lies below cells_head, and what comes after their loss begins where this pass looked:
+ * that is where the gap belongs, once all before it is drained.
+ */
 static void tell_losses(struct trc_drain *d, struct trc_overflow *o)
 {
 	struct trc_drain_stream *s = &d->cells.stream;
-	/* relaxed: counters of their own. */
-	uint64_t lost = atomic_load_explicit(&o->lost_total, memory_order_relaxed);
+	uint64_t since;
 
-	if (lost <= s->lost_seen || d->windowed) /* there, at the end: trc_drain_copy_finish() */
+	if (d->cells_lost <= s->lost_seen || d->cells.pos != d->cells_head ||
+	    d->windowed) /* there, at the end: trc_drain_copy_finish() */
 		return;
-	trc_drain_gap(d, s, lost - s->lost_seen,
-		      d->options.follow ? atomic_load_explicit(&o->lost_since, memory_order_relaxed)
-					: atomic_exchange_explicit(&o->lost_since, 0,
-								   memory_order_relaxed),
-		      TRC_GAP_RING_FULL);
-	s->lost_seen = lost;
+	/* relaxed: it was stored before the count that was seen. */
+	since = d->options.follow
+			? atomic_load_explicit(&o->lost_since, memory_order_relaxed)
+			: atomic_exchange_explicit(&o->lost_since, 0, memory_order_relaxed);
+	if (s->last_time < d->looked)
+		s->last_time = d->looked;
+	trc_drain_gap(d, s, d->cells_lost - s->lost_seen, since, TRC_GAP_RING_FULL);
+	s->lost_seen = d->cells_lost;
 }
 
 uint64_t trc_drain_overflow(struct trc_drain *d)

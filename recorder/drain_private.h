@@ -140,6 +140,7 @@ struct trc_drain {
 	uint64_t *words; /* [page_words]: what is being looked at */
 
 	uint64_t cells_head; /* of the overflow stream, as of the beginning of the pass */
+	uint64_t cells_lost; /* its lost_total, from before cells_head */
 	uint64_t now;	     /* ticks, later than any record of this pass */
 	uint64_t looked;     /* ticks: the records of this pass, and before it, are all up to there */
 	uint64_t earliest;   /* ticks, before any record */

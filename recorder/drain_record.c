@@ -116,7 +116,7 @@ void trc_drain_gap(struct trc_drain *d, struct trc_drain_stream *s, uint64_t los
 	if (!arg)
 		return;
 	arg[GAP_ARG_LOST] = lost_events;
-	arg[GAP_ARG_SINCE] = since ? since : s->last_time;
+	arg[GAP_ARG_SINCE] = since && since < s->last_time ? since : s->last_time;
 	arg[GAP_ARG_CAUSE] = cause;
 	trc_drain_row_done(d, s, TRC_KIND_GAP, 0, s->last_time, arg);
 }

@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+#include "recorder/clock.h"
 #include "drain_fixture.h"
 #include "recorder/drain_private.h"
 
@@ -181,6 +183,26 @@ START_TEST(losses_of_the_overflow_stream_are_told_as_they_come)
 }
 END_TEST
 
+/* Losses begin when all cells are taken: after the newest record that is there.  A gap that ended
+ * with that record would end before it began, and explain nothing. */
+START_TEST(losses_of_the_overflow_stream_end_where_the_pass_looked)
+{
+	const struct timespec pause = {0, 10 * 1000 * 1000};
+	const struct fake_row *gap, *record;
+
+	fake_cell_put(&f, trc_clock_ordered() - fake_time(&f, 0), 50, 1, 0);
+	nanosleep(&pause, NULL);
+	atomic_store(&fake_overflow(&f)->lost_since, trc_clock_ordered());
+	atomic_store(&fake_overflow(&f)->lost_total, 4);
+	nanosleep(&pause, NULL);
+	trc_drain_pass(f.drain);
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+	gap = fake_row(&file, TRC_KIND_GAP, 0);
+	record = fake_row(&file, TRC_KIND_RELEASE, 0);
+	ck_assert_int_gt(gap->ns - record->ns, 2 * pause.tv_nsec - 2000000); /* less the slack */
+}
+END_TEST
+
 /* ---- a file that is cut off ------------------------------------------------------------ */
 
 /* A pass at which a flush is due.  What the file so far says it has whole, in ticks since the
@@ -271,6 +293,7 @@ void drain_cells(TCase *t)
 	tcase_add_test(t, a_cell_of_the_lap_before_is_not_taken_for_a_new_one);
 	tcase_add_test(t, a_claim_of_the_lap_before_says_nothing_about_this_one);
 	tcase_add_test(t, losses_of_the_overflow_stream_are_told_as_they_come);
+	tcase_add_test(t, losses_of_the_overflow_stream_end_where_the_pass_looked);
 	tcase_add_test(t, a_sync_point_follows_everything_from_before_it);
 	tcase_add_test(t, a_claim_that_is_open_keeps_the_sync_point_back);
 	tcase_add_test(t, losses_are_told_with_the_next_flush);
