@@ -6,18 +6,22 @@
 need_unsanitized
 plugin=$here/.libs/libreload
 
-# Samples under a label: with the function that ran, with the other one, with neither.
+# Samples under a label: with the function that ran, with the other one, and these together with what
+# has a frame without a name.  Where libc or the recorder ran under the label is not counted: how much
+# that is, is a matter of the machine.
 count()
 {
 	"$trace_analyze" --output tsv --sql "
 		WITH named AS (SELECT f.stack AS stack, max(n.function = 'reload_work') AS work,
-				max(n.function = 'reload_other') AS other
+				max(n.function = 'reload_other') AS other,
+				max(n.function IS NULL) AS nameless
 			FROM stack_frames f JOIN frames n ON n.id = f.frame GROUP BY f.stack),
 		labelled AS (SELECT l.value AS ran, s.stack AS stack, s.ts_ns AS ts_ns
 			FROM samples s JOIN labels l ON l.labels = s.labels WHERE l.key = 'in')
 		SELECT coalesce(sum((ran = 'work' AND work) OR (ran = 'other' AND other)), 0),
 			coalesce(sum((ran = 'work' AND other) OR (ran = 'other' AND work)), 0), count(*)
-		FROM labelled JOIN named USING (stack) $1" t.trc | tail -n 1
+		FROM (SELECT * FROM labelled JOIN named USING (stack)
+			WHERE coalesce(work, 0) OR coalesce(other, 0) OR nameless) $1" t.trc | tail -n 1
 }
 
 # reloaded WHAT ROUNDS LOOPS OPTION...
@@ -34,10 +38,10 @@ reloaded()
 	[ "$all" -ge 20 ] || fail "$what: only $all samples"
 	[ "$wrong" = 0 ] || fail "$what: $wrong of $all samples have the other's name"
 	passed "$what: none of $all samples has the other's name"
-	[ $((right * 10)) -ge $((all * 8)) ] || fail "$what: only $right of $all have a name"
+	[ $((right * 10)) -ge $((all * 9)) ] || fail "$what: only $right of $all have a name"
 	passed "$what: $right of $all have their own"
 	read -r right wrong all < <(count 'WHERE ts_ns > (SELECT max(ts_ns) * 3 / 4 FROM samples)')
-	[ "$all" -gt 0 ] && [ $((right * 10)) -ge $((all * 8)) ] ||
+	[ "$all" -gt 0 ] && [ $((right * 10)) -ge $((all * 9)) ] ||
 		fail "$what: of the last only $right of $all have a name"
 	passed "$what: and so have the last: $right of $all"
 	"$trace_analyze" t.trc >report.txt || fail "$what: the report: $?"
