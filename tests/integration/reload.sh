@@ -6,15 +6,15 @@
 need_unsanitized
 plugin=$here/.libs/libreload
 
-# Samples under a label: with the function that ran, with the other one, and these together with what
-# has a frame without a name.  Where libc or the recorder ran under the label is not counted: how much
+# Samples under a label: with the function that ran, with the other one, and these together with those
+# whose innermost frame has no name.  Where libc or the recorder ran under the label is not counted: how much
 # that is, is a matter of the machine.
 count()
 {
 	"$trace_analyze" --output tsv --sql "
 		WITH named AS (SELECT f.stack AS stack, max(n.function = 'reload_work') AS work,
 				max(n.function = 'reload_other') AS other,
-				max(n.function IS NULL) AS nameless
+				max(f.depth = 0 AND n.function IS NULL) AS nameless
 			FROM stack_frames f JOIN frames n ON n.id = f.frame GROUP BY f.stack),
 		labelled AS (SELECT l.value AS ran, s.stack AS stack, s.ts_ns AS ts_ns
 			FROM samples s JOIN labels l ON l.labels = s.labels WHERE l.key = 'in')
@@ -38,10 +38,10 @@ reloaded()
 	[ "$all" -ge 20 ] || fail "$what: only $all samples"
 	[ "$wrong" = 0 ] || fail "$what: $wrong of $all samples have the other's name"
 	passed "$what: none of $all samples has the other's name"
-	[ $((right * 10)) -ge $((all * 9)) ] || fail "$what: only $right of $all have a name"
+	[ $((right * 10)) -ge $((all * 8)) ] || fail "$what: only $right of $all have a name"
 	passed "$what: $right of $all have their own"
 	read -r right wrong all < <(count 'WHERE ts_ns > (SELECT max(ts_ns) * 3 / 4 FROM samples)')
-	[ "$all" -gt 0 ] && [ $((right * 10)) -ge $((all * 9)) ] ||
+	[ "$all" -gt 0 ] && [ $((right * 10)) -ge $((all * 8)) ] ||
 		fail "$what: of the last only $right of $all have a name"
 	passed "$what: and so have the last: $right of $all"
 	"$trace_analyze" t.trc >report.txt || fail "$what: the report: $?"
