@@ -132,16 +132,20 @@ void trc_lock_waiters_add(uint64_t lock, int n)
 	place_add(&trc_lock_waiting[trc_waiter_place(lock)], lock, (uint64_t)(int64_t)n);
 }
 
-/* When the mutexes of a place were released last, while somebody waited. */
-static _Atomic uint64_t released_at[TRC_WAITER_PLACES];
+/* Which mutex of a place was released last while somebody waited, and when. */
+static struct {
+	_Atomic uint64_t lock, at;
+} released[TRC_WAITER_PLACES];
 
 uint64_t trc_lock_releasing(const void *lock)
 {
+	uint32_t place = trc_waiter_place((uintptr_t)lock);
 	uint64_t at = trc_clock_now();
 
-	/* relaxed: who looks has had the mutex since. */
-	atomic_store_explicit(&released_at[trc_waiter_place((uintptr_t)lock)], at,
-			      memory_order_relaxed);
+	/* relaxed, both: who looks has had the mutex since.  Of two mutexes at one place one may
+	 * stand with the other's time: they were released at the same moment. */
+	atomic_store_explicit(&released[place].lock, (uintptr_t)lock, memory_order_relaxed);
+	atomic_store_explicit(&released[place].at, at, memory_order_relaxed);
 	return at;
 }
 
@@ -155,7 +159,8 @@ void trc_lock_taken_from_others(const volatile void *lock)
 }
 
 /* How long the calling thread had held, at `at`, the lock that it has given back; 0 = nobody waited
- * when it was taken.  (Nor for its release: then what is told later may be too long.) */
+ * when it was taken.  Told once.  (If nobody waited for its release, what is told later may be too
+ * long.) */
 static uint64_t held_ns(uint64_t lock, uint64_t at)
 {
 	uint32_t i = trc_waiter_place(lock) %
@@ -163,6 +168,7 @@ static uint64_t held_ns(uint64_t lock, uint64_t at)
 
 	if (trc_self.wanted[i].lock != lock || trc_self.wanted[i].since >= at)
 		return 0;
+	trc_self.wanted[i].lock = 0;
 	return trc_clock_ticks_to_ns(at - trc_self.wanted[i].since);
 }
 
@@ -303,6 +309,7 @@ static void park(struct trc_wait *wait, enum trc_reason reason, const void *obje
 	wait->since = 0;
 	wait->counted = false;
 	wait->cond_place = 0;
+	wait->cond_mutex = 0;
 	wait->object = (uintptr_t)object;
 	wait->reason = reason;
 	wait->session = session_now();
@@ -338,20 +345,22 @@ static void look_for_trigger(const struct trc_wait *wait, uint64_t ticks)
 static void record_reacquire(uint64_t mutex, uint64_t since)
 {
 	uint64_t arg[5] = {TRC_REASON_COND_MUTEX, mutex, since, 0, 0};
+	uint32_t place = trc_waiter_place(mutex);
 
-	/* relaxed: the release of the mutex came after it, and its acquisition before this. */
-	if (atomic_load_explicit(&released_at[trc_waiter_place(mutex)], memory_order_relaxed) > since)
+	/* relaxed: the release of the mutex came after the signal, and before this thread had it. */
+	if (atomic_load_explicit(&released[place].lock, memory_order_relaxed) == mutex &&
+	    atomic_load_explicit(&released[place].at, memory_order_relaxed) > since)
 		trc_record_stack(TRC_KIND_WAIT, arg, 5, 4);
 }
 
 void trc_resume(struct trc_wait *wait, int result)
 {
 	uint64_t arg[3] = {wait->reason, wait->object, (uint64_t)(uint32_t)result};
-	uint64_t signalled = 0, mutex = 0;
+	uint64_t signalled = 0;
 	int saved_errno = errno;
 
-	if (wait->cond_place)
-		signalled = trc_cond_returned(wait, result == 0, &mutex);
+	if (wait->cond_mutex)
+		signalled = trc_cond_returned(wait, result == 0);
 	waiter_leave(wait, result);
 	if (!wait->since || session_now() != wait->session)
 		return;
@@ -359,7 +368,7 @@ void trc_resume(struct trc_wait *wait, int result)
 	trc_clock_barrier();
 	/* One that took over another's mark may have come after that. */
 	if (signalled > wait->since && !result)
-		record_reacquire(mutex, signalled);
+		record_reacquire(wait->cond_mutex, signalled);
 	trc_record_args(TRC_REC_WORD1(TRC_KIND_RESUME, 0, 5, trc_self.serial), arg, 3);
 	trc_slot_run();
 	if (__builtin_expect(trc_trigger_shortest(&trc_trigger_least.park) != UINT64_MAX, 0))
@@ -373,6 +382,7 @@ void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t obje
 	wait->since = 0;
 	wait->counted = false;
 	wait->cond_place = 0;
+	wait->cond_mutex = 0;
 	wait->object = object;
 	wait->reason = reason;
 	wait->session = session_now();

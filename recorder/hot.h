@@ -104,6 +104,7 @@ struct trc_wait {
 	uint32_t reason;  /* enum trc_reason */
 	bool counted;    /* in the table of waiters */
 	uint32_t cond_place; /* in the table of waits for conditions (signalled.c); 0 = none */
+	uint64_t cond_mutex; /* of a wait for a condition: what it gives up; 0 = it is no such wait */
 };
 
 /*
@@ -159,9 +160,8 @@ void trc_lock_waiters_add(uint64_t lock, int n);
 void trc_cond_waits(struct trc_wait *wait, const void *mutex);
 /* Before a signal for `count` waiters: as many wait for their mutex from now, `at`, on. */
 void trc_cond_signalled(const void *cond, uint64_t count, uint64_t at);
-/* After the real call, of a wait that has a place: it waits no more.  When it was signalled, 0 = that
- * is not known; and its mutex. */
-uint64_t trc_cond_returned(struct trc_wait *wait, bool woken, uint64_t *mutex);
+/* After the real call: it waits no more.  When it was signalled; 0 = that is not known. */
+uint64_t trc_cond_returned(struct trc_wait *wait, bool woken);
 /* Before a mutex that is wanted is released: the time for `at`. */
 uint64_t trc_lock_releasing(const void *lock);
 

@@ -13,17 +13,20 @@
  *                 that state takes the count back
  *
  * A signal marks some thread that waits; the C library may wake another one, which then takes the
- * mark over.
+ * mark over, whether it has a place or not.  A mark may be left over nevertheless: the signal went to
+ * a thread of another process, or came before the C library knew of the wait.  It would count as a
+ * waiter for as long as its thread sleeps; so a later signal takes back marks that are old.
  */
 #include "rec.h"
 #include "poison.h"
 
 enum { FREE, BUSY, WAITS, SIGNALLED, STATES, NEAR = 32 };
+enum { OLD_NS = 1000 * 1000 * 1000 };
 
 struct place {
 	_Atomic uint64_t state; /* + STATES for each round */
 	_Atomic uint64_t cond, mutex;
-	_Atomic uint64_t at; /* SIGNALLED: when */
+	_Atomic uint64_t at; /* SIGNALLED: when; stored before the state */
 };
 static struct place places[TRC_WAITER_PLACES];
 
@@ -46,6 +49,7 @@ static bool change(struct place *p, uint64_t state, uint64_t to)
 
 void trc_cond_waits(struct trc_wait *wait, const void *mutex)
 {
+	wait->cond_mutex = wait->counted ? (uintptr_t)mutex : 0;
 	for (uint32_t i = 0; wait->counted && i < NEAR; i++) {
 		struct place *p = place_near(wait->object, i);
 		uint64_t state = load(&p->state);
@@ -54,7 +58,6 @@ void trc_cond_waits(struct trc_wait *wait, const void *mutex)
 			continue;
 		atomic_store_explicit(&p->cond, wait->object, memory_order_relaxed);
 		atomic_store_explicit(&p->mutex, (uintptr_t)mutex, memory_order_relaxed);
-		atomic_store_explicit(&p->at, 0, memory_order_relaxed);
 		/* release: pairs with the acquire in signal_one(); what is above is of this state. */
 		atomic_store_explicit(&p->state, state + WAITS, memory_order_release);
 		wait->cond_place = (uint32_t)(p - places) + 1;
@@ -62,32 +65,7 @@ void trc_cond_waits(struct trc_wait *wait, const void *mutex)
 	}
 }
 
-/* True if this place is of a thread that waits for the condition, and is marked now. */
-static bool signal_one(struct place *p, uint64_t cond, uint64_t at)
-{
-	/* acquire: pairs with the release in trc_cond_waits(). */
-	uint64_t state = atomic_load_explicit(&p->state, memory_order_acquire), mutex;
-
-	if (state % STATES != WAITS || load(&p->cond) != cond)
-		return false;
-	mutex = load(&p->mutex);
-	trc_lock_waiters_add(mutex, 1);
-	if (!change(p, state, SIGNALLED)) {
-		trc_lock_waiters_add(mutex, -1);
-		return false;
-	}
-	atomic_store_explicit(&p->at, at, memory_order_relaxed);
-	return true;
-}
-
-void trc_cond_signalled(const void *cond, uint64_t count, uint64_t at)
-{
-	for (uint32_t i = 0; count && i < NEAR; i++)
-		count -= signal_one(place_near((uintptr_t)cond, i), (uintptr_t)cond, at);
-}
-
-/* Of a marked place, which becomes `to`; *at is when it was marked, 0 = only just.  False: it is not
- * marked. */
+/* Of a marked place, which becomes `to`; *at is when it was marked.  False: it is not marked. */
 static bool take_mark(struct place *p, uint64_t cond, uint64_t mutex, uint64_t to, uint64_t *at)
 {
 	/* acquire: as in signal_one(). */
@@ -102,20 +80,69 @@ static bool take_mark(struct place *p, uint64_t cond, uint64_t mutex, uint64_t t
 	return true;
 }
 
-uint64_t trc_cond_returned(struct trc_wait *wait, bool woken, uint64_t *mutex)
+/* True if this place is of a thread that waits for the condition, and is marked now. */
+static bool signal_one(struct place *p, uint64_t cond, uint64_t at)
+{
+	/* acquire: pairs with the release in trc_cond_waits(). */
+	uint64_t state = atomic_load_explicit(&p->state, memory_order_acquire), mutex;
+
+	if (state % STATES != WAITS || load(&p->cond) != cond)
+		return false;
+	mutex = load(&p->mutex);
+	trc_lock_waiters_add(mutex, 1);
+	/* relaxed: change() releases it.  Of two that signal at once either time will do. */
+	atomic_store_explicit(&p->at, at, memory_order_relaxed);
+	if (!change(p, state, SIGNALLED)) {
+		trc_lock_waiters_add(mutex, -1);
+		return false;
+	}
+	return true;
+}
+
+/* A mark whose thread has not come back for so long that it was hardly woken. */
+static void forget_old(struct place *p, uint64_t cond, uint64_t now)
+{
+	uint64_t at = load(&p->at);
+
+	/* relaxed: take_mark() looks again. */
+	if (load(&p->state) % STATES == SIGNALLED && load(&p->cond) == cond && now > at &&
+	    trc_clock_ticks_to_ns(now - at) > OLD_NS)
+		take_mark(p, cond, load(&p->mutex), WAITS, &at);
+}
+
+void trc_cond_signalled(const void *cond, uint64_t count, uint64_t at)
+{
+	for (uint32_t i = 0; count && i < NEAR; i++) {
+		struct place *p = place_near((uintptr_t)cond, i);
+
+		forget_old(p, (uintptr_t)cond, at);
+		count -= signal_one(p, (uintptr_t)cond, at);
+	}
+}
+
+/* The thread's own place is free again.  True if it was marked. */
+static bool leave_place(struct trc_wait *wait, uint64_t *at)
 {
 	struct place *p = &places[wait->cond_place - 1];
-	uint64_t at = 0, state;
-	bool marked = false;
+	uint64_t state;
+	bool marked;
 
 	wait->cond_place = 0;
-	*mutex = load(&p->mutex);
 	/* Another thread may mark it, or take its mark over, meanwhile. */
 	do {
 		state = load(&p->state);
-		marked = take_mark(p, wait->object, *mutex, FREE + STATES, &at);
+		marked = take_mark(p, wait->object, wait->cond_mutex, FREE + STATES, at);
 	} while (!marked && (state % STATES != WAITS || !change(p, state, FREE + STATES)));
+	return marked;
+}
+
+uint64_t trc_cond_returned(struct trc_wait *wait, bool woken)
+{
+	uint64_t at = 0;
+	bool marked = wait->cond_place && leave_place(wait, &at);
+
 	for (uint32_t i = 0; woken && !marked && i < NEAR; i++)
-		marked = take_mark(place_near(wait->object, i), wait->object, *mutex, WAITS, &at);
+		marked = take_mark(place_near(wait->object, i), wait->object, wait->cond_mutex,
+				   WAITS, &at);
 	return at;
 }

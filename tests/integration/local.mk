@@ -14,6 +14,7 @@ integration_programs = \
 	tests/integration/own_malloc \
 	tests/integration/any_malloc \
 	tests/integration/kill9 \
+	tests/integration/cond_pool \
 	tests/integration/soak \
 	tests/integration/deadlock \
 	tests/integration/sampled_hard \
@@ -97,6 +98,8 @@ endif
 tests_integration_kill9_SOURCES = tests/integration/kill9.c
 tests_integration_kill9_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_kill9_LDADD = libtrc.la -lpthread
+tests_integration_cond_pool_SOURCES = tests/integration/cond_pool.c
+tests_integration_cond_pool_LDADD = -lpthread
 tests_integration_soak_SOURCES = tests/integration/soak.c
 tests_integration_soak_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_soak_LDADD = libtrc.la -lpthread
@@ -148,6 +151,7 @@ integration_tests = \
 	tests/integration/own_malloc.sh \
 	tests/integration/demo.sh \
 	tests/integration/fold.sh \
+	tests/integration/cond_pool.sh \
 	tests/integration/soak.sh \
 	tests/integration/cut.sh \
 	tests/integration/results.sh \
