@@ -19,6 +19,11 @@
 /* The linker is told to place it far from the rest, or it lies with the rest. */
 #define FAR __attribute__((noinline, section(".far_text")))
 
+/* Not static: their names are looked for. */
+void segments_far_sleep(void);
+void segments_far_work(uint64_t ms);
+void segments_near(uint64_t ms);
+
 static volatile uint64_t sink;
 
 FAR void segments_far_sleep(void)
