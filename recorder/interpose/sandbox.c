@@ -182,7 +182,7 @@ static void step(struct machine *m, const struct sock_filter *i)
 	}
 }
 
-/* Jumps go forward alone. */
+/* Jumps go forward alone; a program that leaves its end is none that the kernel takes. */
 static uint32_t verdict(const struct sock_fprog *program, int call)
 {
 	struct machine m = {.data = {.nr = call, .arch = ARCHITECTURE}};
@@ -192,12 +192,17 @@ static uint32_t verdict(const struct sock_fprog *program, int call)
 
 		if (BPF_CLASS(i->code) == BPF_RET)
 			return BPF_RVAL(i->code) == BPF_A ? m.a : i->k;
-		if (BPF_CLASS(i->code) == BPF_JMP)
-			at += jump(&m, i);
-		else
+		if (BPF_CLASS(i->code) == BPF_JMP) {
+			uint32_t over = jump(&m, i);
+
+			if (over >= program->len - at)
+				break;
+			at += over;
+		} else {
 			step(&m, i);
+		}
 	}
-	return SECCOMP_RET_ALLOW; /* the kernel takes no such program */
+	return SECCOMP_RET_ALLOW;
 }
 
 static bool harms(const struct sock_fprog *program, const int *call, size_t n)

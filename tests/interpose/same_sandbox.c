@@ -94,9 +94,16 @@ static long set_for_all(struct sock_fprog *program)
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, program);
 }
 
-/* Whether there is seccomp, as programs ask: nothing changes. */
+/* Whether there is seccomp, as programs ask; filters that the kernel refuses.  Nothing changes. */
 static void asked_run(void)
 {
+	struct sock_filter code[] = {BPF_STMT(BPF_JMP | BPF_JA, 0xffffffff),
+				     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)};
+	struct sock_fprog backwards = {.len = 2, .filter = code};
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	TELL_ERRNO("jumps back", prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &backwards));
+	TELL_ERRNO("jumps back", syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &backwards));
 	TELL_ERRNO("no filter", prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL));
 	TELL_ERRNO("no filter", syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL));
 	TELL_ERRNO("none such", syscall(SYS_seccomp, 77, 0, NULL));
