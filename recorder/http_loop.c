@@ -160,6 +160,23 @@ static struct MHD_Response *file_response(struct trc_http_reply *r, uint64_t *n_
 	return response;
 }
 
+static ssize_t no_more(void *cls, uint64_t pos, char *to, size_t n_bytes)
+{
+	return MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+/* To HEAD, of a body that nobody has made: no length is told, as 0 would be taken for one, and no
+ * encoding by chunks, of which libmicrohttpd would send the last. */
+static struct MHD_Response *unknown_response(void)
+{
+	struct MHD_Response *response =
+		MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 1024, no_more, NULL, NULL);
+
+	if (response)
+		MHD_set_response_options(response, MHD_RF_HTTP_VERSION_1_0_ONLY, MHD_RO_END);
+	return response;
+}
+
 static struct MHD_Response *make_response(struct trc_http_reply *r, uint64_t *n_bytes)
 {
 	struct MHD_Response *response = r->path[0] ? file_response(r, n_bytes) : NULL;
@@ -167,6 +184,8 @@ static struct MHD_Response *make_response(struct trc_http_reply *r, uint64_t *n_
 	if (response)
 		return response;
 	*n_bytes = r->body_bytes;
+	if (r->no_body && !r->is_error)
+		return unknown_response();
 	response = MHD_create_response_from_buffer(r->body_bytes, r->body, MHD_RESPMEM_MUST_FREE);
 	if (response)
 		r->body = NULL; /* it has it now */

@@ -140,6 +140,18 @@ static void expect_header(const struct http_got *got, const char *name, const ch
 		ck_assert_msg(!is, "%s: %s is %s", what, name, is);
 }
 
+/* To HEAD: that of GET's body, or none if it is not known; 0 would be a promise. */
+static void expect_length(const struct row *row, const struct http_got *got, const char *what)
+{
+	const char *length = http_header(got, "Content-Length");
+
+	if (!strcmp(row->type, BINARY))
+		ck_assert_msg(!length, "%s: Content-Length is %s", what, length);
+	else
+		ck_assert_msg(length && strtol(length, NULL, 10) > 10, "%s: Content-Length is %s",
+			      what, length ? length : "missing");
+}
+
 static void expect(const struct row *row, const struct http_got *got)
 {
 	char what[300];
@@ -152,6 +164,8 @@ static void expect(const struct row *row, const struct http_got *got)
 	expect_header(got, "X-Content-Type-Options", "nosniff", what);
 	expect_header(got, "X-Go-Pprof", row->status >= 400 ? "1" : NULL, what);
 	expect_header(got, "Connection", "close", what);
+	if (!strcmp(row->method, "HEAD"))
+		expect_length(row, got, what);
 	if (row->body && !*row->body)
 		ck_assert_msg(!got->body_bytes, "%s: a body", what);
 	else if (row->body)
