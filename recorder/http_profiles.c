@@ -233,38 +233,56 @@ static int keep(struct kind *kind)
 	return err;
 }
 
-/* What was counted so far; the names are looked for without the lock. */
-static int look_at_kept(struct kind *kind, struct trc_taken *taken, char *why)
+static int fail(const struct kind *kind, int err, const char *why)
 {
+	return trc_api_fail(err, kind->entry.name, *why ? why : strerror(-err));
+}
+
+/* What was counted so far; the names are looked for without the lock.  0 or -errno, with
+ * trace_last_error(). */
+static int look_at_kept(struct kind *kind, struct trc_taken *taken)
+{
+	char why[TRC_RECORDER_WHY_BYTES] = "";
 	int err;
 
 	pthread_mutex_lock(&kind->lock);
 	err = keep(kind);
-	if (err)
-		snprintf(why, TRC_RECORDER_WHY_BYTES, "%s", trace_last_error());
-	else
+	if (!err) {
 		err = trc_recorders_take(&kind->kept, 1, taken, true, false, why);
+		if (err)
+			fail(kind, err, why);
+	}
 	pthread_mutex_unlock(&kind->lock);
 	return err;
+}
+
+/* The same for what comes behind it. */
+static int write_kept(const struct kind *kind, trace_recorder *as, const struct trc_taken *taken,
+		      const struct trace_writer *writer)
+{
+	char why[TRC_RECORDER_WHY_BYTES] = "";
+	int err = trc_recorders_write(&as, 1, taken, writer, why);
+
+	return err ? fail(kind, err, why) : 0;
 }
 
 /* `as`: how it is to be written. */
 static int take_kept(struct kind *kind, trace_recorder *as, const struct trace_writer *writer)
 {
 	struct trc_taken taken = {.n_folded = 0};
-	char why[TRC_RECORDER_WHY_BYTES] = "";
 	int saved_errno = errno, err, finished;
 
 	trc_self.quiet++;
-	err = look_at_kept(kind, &taken, why);
+	err = look_at_kept(kind, &taken);
 	if (!err)
-		err = trc_recorders_write(&as, 1, &taken, writer, why);
+		err = write_kept(kind, as, &taken, writer);
 	finished = trc_writer_finished(writer, err);
-	err = err ? err : finished;
+	if (!err && finished)
+		err = fail(kind, finished, "");
 	trc_taken_free(&taken);
 	trc_self.quiet--;
 	errno = saved_errno;
-	return err ? trc_api_fail(err, kind->entry.name, *why ? why : strerror(-err)) : 0;
+	return err;
 }
 
 static int take_window(trace_recorder *r, const struct trc_http_take *take,

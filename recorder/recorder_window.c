@@ -142,11 +142,16 @@ static int prepare(struct trace_recorder *r, char *why)
 
 static int explain(int err, char *why)
 {
-	if (err && !*why)
+	if (*why || !err)
+		return err;
+	if (err == -ENOSPC)
+		snprintf(why, TRC_RECORDER_WHY_BYTES,
+			 "%d recorders and windows run already: there is room for no more",
+			 TRC_VIEWS_MAX);
+	else
 		snprintf(why, TRC_RECORDER_WHY_BYTES, "%s",
-			 err == -ENOSPC	     ? "too many recorders or windows at once"
-			 : err == -ECANCELED ? "nothing records this process any more"
-					     : strerror(-err));
+			 err == -ECANCELED ? "nothing records this process any more"
+					   : strerror(-err));
 	return err;
 }
 

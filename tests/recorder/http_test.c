@@ -16,6 +16,8 @@
 #define HTML   "text/html; charset=utf-8"
 #define BINARY "application/octet-stream"
 
+#define NO_MORE "64 recorders and windows run already: there is room for no more"
+
 /* ---- one by one --------------------------------------------------------------------------- */
 
 static const struct row {
@@ -405,12 +407,10 @@ static int ignore(void *context, const void *bytes, size_t n_bytes)
 	return 0;
 }
 
-/* The program's own recorders and the windows of requests share what room there is. */
-START_TEST(one_window_too_many_may_come_later)
+/* As many as can be, and one more that could not be started; how many. */
+static int fill(trace_recorder *r[100])
 {
 	static const struct trace_writer nowhere = {.write = ignore};
-	trace_recorder *r[100];
-	struct http_got got;
 	int err = 0, n = 0;
 
 	while (!err && n < 100) {
@@ -418,15 +418,49 @@ START_TEST(one_window_too_many_may_come_later)
 		err = trace_recorder_start(r[n++], &nowhere);
 	}
 	ck_assert_int_eq(err, -ENOSPC);
+	ck_assert_str_eq(trace_last_error(), "block: " NO_MORE);
+	return n;
+}
+
+/* The program's own recorders and the windows of requests share what room there is. */
+START_TEST(one_window_too_many_may_come_later)
+{
+	trace_recorder *r[100];
+	struct http_got got;
+	int n = fill(r);
+
 	got = http_ask(port, "GET", "/debug/pprof/block?seconds=1", "");
 	ck_assert_int_eq(got.status, 503);
-	ck_assert_ptr_nonnull(strstr(got.body, "too many recorders or windows at once"));
+	ck_assert_str_eq(got.body, "Could not take the profile: block: " NO_MORE "\n");
 	http_got_free(&got);
 	while (n)
 		trace_recorder_free(r[--n]);
 	got = http_ask(port, "GET", "/debug/pprof/block?seconds=1", "");
 	ck_assert_int_eq(got.status, 200);
 	http_got_free(&got);
+}
+END_TEST
+
+/* What a server would have begun by itself is named once as well. */
+START_TEST(what_cannot_be_begun_on_demand_is_told)
+{
+	struct trace_http_options options = TRACE_HTTP_OPTIONS_INIT;
+	trace_recorder *r[100];
+	struct http_got got;
+	int n;
+
+	options.on_demand = true;
+	ck_assert_int_eq(trace_http_start_with("127.0.0.1:0", &options), 0);
+	port = trace_http_port();
+	n = fill(r);
+	ck_assert_int_eq(n, 65);
+	got = http_ask(port, "GET", "/debug/pprof/mutex", "");
+	ck_assert_int_eq(got.status, 503);
+	ck_assert_str_eq(got.body, "Could not take the profile: mutex: " NO_MORE "\n");
+	http_got_free(&got);
+	while (n)
+		trace_recorder_free(r[--n]);
+	stop_server();
 }
 END_TEST
 
@@ -619,6 +653,7 @@ static void http_addresses(TCase *served, TCase *alone)
 	tcase_add_test(served, two_traces_at_once_are_one_too_many);
 	tcase_add_test(served, the_flight_recorder_is_at_hand);
 	tcase_add_test(alone, on_demand_is_from_the_first_request_on);
+	tcase_add_test(alone, what_cannot_be_begun_on_demand_is_told);
 	tcase_add_test(alone, a_program_with_its_own_server_asks_directly);
 	tcase_add_test(alone, its_reply_may_be_had_in_parts);
 	tcase_add_test(alone, what_cannot_be_written_is_an_error);

@@ -87,9 +87,10 @@ enum trace_profile_format {
  * recorder.  *writer is copied; it is finished by trace_recorder_stop() or _free(), or at once if
  * this fails, unless the recorder runs and has this very writer already.  For a
  * trace_multi_recorder() of config.one_each it is an array, of one for each.
- * Returns 0; -EBUSY: it was started already, or trace-record records this process; -ENOTSUP: of
- * this kind there are snapshots only (other details than TRACE_THREADS_BY_STACK), or malloc is not
- * interposed here; or another negative errno.
+ * Returns 0; -EBUSY: it was started already, or trace-record records this process; -ENOSPC: 64 run
+ * already, members of a trace_multi_recorder() counted one by one; -ENOTSUP: of this kind there are
+ * snapshots only (other details than TRACE_THREADS_BY_STACK), or malloc is not interposed here; or
+ * another negative errno.
  */
 TRC_API int trace_recorder_start(trace_recorder *recorder, const struct trace_writer *writer);
 
