@@ -598,6 +598,42 @@ async function mergedPage(context) {
 	same(page.troubles, [], "no trouble with merged intervals");
 }
 
+// How much of the lane of states of a thread is in the colours of these states, in parts of 1.
+function coloured(page, thread, states) {
+	return page.evaluate(([idx, names]) => {
+		const colours = new Set(names.map((name) => parseInt(window.trc.stateColour(name).slice(1), 16)));
+		const canvas = document.getElementById("base"), box = canvas.getBoundingClientRect();
+		const top = Math.round(window.trc.pointOf(idx, 0).y - box.top - 9);
+		const copy = document.createElement("canvas");
+		copy.width = canvas.width;
+		copy.height = 18;
+		const ctx = copy.getContext("2d", {willReadFrequently: true});
+		ctx.drawImage(canvas, 0, -top);
+		const {data} = ctx.getImageData(0, 0, copy.width, copy.height);
+		let n = 0;
+		for (let i = 0; i < data.length; i += 4)
+			n += colours.has(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
+		return n / (data.length / 4);
+	}, [thread, states]);
+}
+
+// Thousands of waits for locks, each shorter than a pixel: their colours have their share of the time.
+async function locksHaveTheirShare(page) {
+	const locks = ["mutex", "rwlock_read"];
+
+	for (const share of [1, 0.1, 0.01]) {
+		const thread = 3, span = await page.evaluate(() => window.trc.span);
+		await page.evaluate(([s, t]) => {
+			window.trc.setView(s / 3, s / 3 + s * t);
+			window.trc.redraw();
+		}, [span, share]);
+		const seen = await coloured(page, thread, locks);
+		const exact = await page.evaluate((t) => window.trc.share(t, ["mutex", "rwlock_read"]), thread);
+		check(Math.abs(seen - exact) < 0.02 + 0.2 * exact, `at 1/${1 / share} of the trace locks have ${exact} of ` +
+			"the time, and of the lane", seen);
+	}
+}
+
 async function largePage(context) {
 	const page = await openPage(context, path.join(pages, "million.html"));
 	const {intervals, parks} = await page.evaluate(() => window.trc.counts);
@@ -616,6 +652,7 @@ async function largePage(context) {
 	console.log(`${intervals} intervals, ${parks} waits: open ${Math.round(page.openMs)} ms, frame p50 ` +
 		`${frames[60].toFixed(1)} ms, p99 ${frames[118].toFixed(1)} ms`);
 	check(intervals > 1e6, "a page of a million intervals opens", intervals);
+	await locksHaveTheirShare(page);
 	same(page.troubles, [], "no trouble with a million intervals");
 }
 

@@ -5,12 +5,15 @@ const screen = {
 	ratio: 1,
 	scrollY: 0,
 	image: null, pixels: null,
-	row: null, marks: null, line: null, markLine: null,
+	paint: null, line: null, // of one lane: what is in each column, and its colours
 	scheduled: false,
 	gaps: [], // [from, until], merged, in order
 	frameTimes: [], // milliseconds; of the last frames, for measurements
 };
 
+// The least height of waits for locks in a column with other things, in pixels; of one that is alone, which
+// means that there is none so many columns to the left and right: it would be overlooked.
+const LOCK_LEAST = 1, LOCK_ALONE = 4, LOCK_NEAR = 2;
 const FONT = "11px system-ui, sans-serif", SMALL_FONT = "9.5px system-ui, sans-serif";
 
 function canvasSize(canvas, width, height, ratio) {
@@ -37,10 +40,8 @@ function screenResize() {
 	const w = byId("base").width, h = byId("base").height;
 	screen.image = new ImageData(w, h);
 	screen.pixels = new Uint32Array(screen.image.data.buffer);
-	screen.row = new Uint8Array(w);
-	screen.marks = new Uint8Array(w);
+	screen.paint = paintMake(w);
 	screen.line = new Uint32Array(w);
-	screen.markLine = new Uint32Array(w);
 	byId("spacer").style.height = `${Math.max(0, tracks.height - screen.height)}px`;
 }
 
@@ -57,6 +58,30 @@ function gapsLoad() {
 	}
 }
 
+// Whether there is no wait for a lock in the columns beside x.
+function lockAlone(lockRow, x) {
+	for (let d = 1; d <= LOCK_NEAR; d++)
+		if (lockRow[x - d] || lockRow[x + d])
+			return false;
+	return true;
+}
+
+// Columns with waits for locks among other things: as much of their height as these have of the time.
+function locksToPixels(palette, y0, y1, bottom) {
+	const {paint: {lockRow, lockShare}, pixels} = screen, w = screen.image.width;
+	const whole = STATE_HEIGHT * screen.ratio;
+
+	for (let x = 0; x < w; x++) {
+		if (!lockRow[x] || lockShare[x] >= 1)
+			continue;
+		const colour = palette[lockRow[x]];
+		const least = (lockAlone(lockRow, x) ? LOCK_ALONE : LOCK_LEAST) * screen.ratio;
+		const height = Math.min(Math.max(lockShare[x] * whole, least), whole - 1);
+		for (let y = Math.max(y0, bottom - Math.round(height)); y < y1; y++)
+			pixels[y * w + x] = colour;
+	}
+}
+
 // One lane into the pixel buffer; returns the intervals wide enough for text.
 function laneToPixels(item, top, wide) {
 	const {lane, h, kind} = item;
@@ -64,26 +89,17 @@ function laneToPixels(item, top, wide) {
 	const y0 = Math.max(0, Math.round(top * ratio));
 	const y1 = Math.min(screen.image.height, Math.round((top + h) * ratio));
 	const palette = kind === "state" ? theme.state : theme.type;
-	const {row, marks, line, markLine} = screen;
+	const {paint, line} = screen, {row, lockRow, lockShare} = paint;
 
 	if (y0 >= y1)
 		return;
-	lanePaint(lane, view.t0, view.t1, w, row, marks);
-	let marked = 0;
-	for (let x = 0; x < w; x++) {
-		line[x] = palette[row[x]];
-		marked |= marks[x];
-	}
+	lanePaint(lane, view.t0, view.t1, w, paint);
+	for (let x = 0; x < w; x++)
+		line[x] = palette[lockShare[x] < 1 ? row[x] : lockRow[x]];
 	for (let y = y0; y < y1; y++)
 		screen.pixels.set(line, y * w);
-	if (marked) {
-		const lock = theme.lockPixel, from = Math.max(y0, y1 - Math.round(6 * ratio));
-		markLine[0] = marks[0] ? lock : line[0];
-		for (let x = 1; x < w; x++) // two pixels wide, to be seen
-			markLine[x] = marks[x] || marks[x - 1] ? lock : line[x];
-		for (let y = from; y < y1; y++)
-			screen.pixels.set(markLine, y * w);
-	}
+	if (lane.locks)
+		locksToPixels(palette, y0, y1, Math.round((top + h) * ratio));
 	if (wide)
 		wideIntervals(item, top, wide);
 }

@@ -311,8 +311,8 @@ function helpOpen() {
 		el("div", {class: "columns"}, el("table", {}, keys), el("div", {}, el("table", {}, mouse),
 			el("p", {}, "Arrows lead from the thread that ended a wait to the one that waited; a dashed " +
 				"line leads to the thread that held the lock."),
-			el("p", {}, "A red mark at the lower edge of a track: a wait for a lock, too short to be seen " +
-				"at this zoom."),
+			el("p", {}, "Red at the lower edge of a track: waits for locks that are too short to be seen " +
+				"at this zoom; the more of the time, the higher."),
 			el("p", {}, "The address holds the view: copy it to share it."))),
 		el("button", {type: "button", onclick: () => dialog.close()}, "Close"));
 	dialog.showModal();

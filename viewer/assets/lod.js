@@ -2,18 +2,23 @@
 //
 // A lane is a run lo..hi of intervals in arrays shared by all lanes: s[i] its start, v[i] its
 // value (a state, or a colour + 1), its end s[i + 1], or e[i] where intervals have holes between
-// them.  Above the intervals stand levels: node j of level k covers the intervals
-// lo + j * 4^k and on, and says which value has most time in it and which classes occur.
+// them.  locks[value] says which values are waits for locks; it is null where none are.  Above the
+// intervals stand levels: node j of level k covers the intervals lo + j * 4^k and on.  It says which
+// value has most time in it, waits for locks apart, and of these which has most, and the time of
+// them all.
 
-function laneMake(s, e, v, lo, hi, mask) {
-	const lane = {s, e, v, lo, hi, mask, levels: []};
+function laneMake(s, e, v, lo, hi, locks) {
+	const lane = {s, e, v, lo, hi, locks, levels: []};
 	let n = hi - lo;
 	let below = null;
 
 	while (n > 8) {
-		below = levelMake(lane, below, n);
-		lane.levels.push(below);
-		n = below.n;
+		const level = levelMake(lane, below, n);
+		if (below)
+			below.time = null; // only the level above needs it
+		lane.levels.push(level);
+		below = level;
+		n = level.n;
 	}
 	return lane;
 }
@@ -22,39 +27,59 @@ function laneEnd(lane, i) {
 	return lane.e ? lane.e[i] : lane.s[i + 1];
 }
 
+// The times of up to four values.
+const tallyMake = () => ({n: 0, values: [0, 0, 0, 0], times: [0, 0, 0, 0]});
+
+function tallyAdd(tally, value, time) {
+	for (let k = 0; k < tally.n; k++)
+		if (tally.values[k] === value) {
+			tally.times[k] += time;
+			return;
+		}
+	tally.values[tally.n] = value;
+	tally.times[tally.n++] = time;
+}
+
+// Which has most; -1 if it is empty.
+function tallyBest(tally) {
+	let best = tally.n - 1;
+
+	for (let k = 0; k < tally.n; k++)
+		if (tally.times[k] > tally.times[best])
+			best = k;
+	return best;
+}
+
+const others = tallyMake(), waits = tallyMake();
+
 // One level up: four nodes (or intervals) to one.
 function levelMake(lane, below, nBelow) {
-	const n = Math.ceil(nBelow / 4);
-	const level = {n, value: new Uint8Array(n), time: new Float32Array(n), mask: new Uint8Array(n)};
-	const values = [0, 0, 0, 0], times = [0, 0, 0, 0];
+	const n = Math.ceil(nBelow / 4), {locks, lo} = lane;
+	const level = {n, value: new Uint8Array(n), time: new Float32Array(n),
+		lock: locks && new Uint8Array(n), lockTime: locks && new Float32Array(n)};
 
 	for (let j = 0; j < n; j++) {
-		const first = j * 4, last = Math.min(first + 4, nBelow);
-		let mask = 0, best = 0;
-		for (let i = first; i < last; i++) {
-			const k = i - first;
+		const last = Math.min(j * 4 + 4, nBelow);
+		others.n = waits.n = 0;
+		for (let i = j * 4; i < last; i++) {
 			if (below) {
-				values[k] = below.value[i];
-				times[k] = below.time[i];
-				mask |= below.mask[i];
+				tallyAdd(others, below.value[i], below.time[i]);
+				if (locks && below.lockTime[i])
+					tallyAdd(waits, below.lock[i], below.lockTime[i]);
 			} else {
-				values[k] = lane.v[lane.lo + i] & 127;
-				times[k] = laneEnd(lane, lane.lo + i) - lane.s[lane.lo + i];
-				mask |= lane.mask[values[k]];
+				const value = lane.v[lo + i] & 127;
+				tallyAdd(locks && locks[value] ? waits : others, value,
+					laneEnd(lane, lo + i) - lane.s[lo + i]);
 			}
-			for (let m = 0; m < k; m++)
-				if (values[m] === values[k]) {
-					times[m] += times[k];
-					times[k] = 0;
-					break;
-				}
 		}
-		for (let k = 1; k < last - first; k++)
-			if (times[k] > times[best])
-				best = k;
-		level.value[j] = values[best];
-		level.time[j] = times[best];
-		level.mask[j] = mask;
+		const best = tallyBest(others), most = tallyBest(waits);
+		level.value[j] = best < 0 ? 0 : others.values[best];
+		level.time[j] = best < 0 ? 0 : others.times[best];
+		if (most < 0)
+			continue;
+		level.lock[j] = waits.values[most];
+		for (let k = 0; k < waits.n; k++)
+			level.lockTime[j] += waits.times[k];
 	}
 	return level;
 }
@@ -71,59 +96,89 @@ function laneRange(lane, t0, t1) {
 	return [first, last];
 }
 
-const IMPORTANT = 1 << 3; // CLASS.LOCK
+// What lanePaint() fills.
+function paintMake(w) {
+	return {row: new Uint8Array(w), lockRow: new Uint8Array(w), lockShare: new Float32Array(w)};
+}
 
-// Columns compete: the value with most time in a pixel column takes it.
+// Columns compete: the value with most time in a pixel column takes it, waits for locks apart.
 const columnTime = new Float64Array(256);
 const columnTouched = new Uint8Array(256);
 
-// Fills row[0..w) with the value of each pixel column (0 where there is nothing) and
-// marks[0..w) with 1 where an important class hides behind a value that is not of it.  If `sums`
-// is given, sums[value * w + column] grows by the share of the column with that value.
-function lanePaint(lane, t0, t1, w, row, marks, sums) {
+// Fills, of `paint`, row[0..w) with the value of each pixel column (0 where there is nothing), lockRow[0..w) with
+// the lock that was waited for (0: none) and lockShare[0..w) with the part of the column's time in
+// which one was.  If `sums` is given, sums[value * w + column] grows by the share of the column with
+// that value.
+function lanePaint(lane, t0, t1, w, paint, sums) {
+	const {row, lockRow, lockShare} = paint, {locks} = lane;
 	const scale = w / (t1 - t0);
 	const [first, last] = laneRange(lane, t0, t1);
 	const n = lane.hi - lane.lo;
-	let col = -1, touched = 0, mask = 0;
+	let col = -1, touched = 0;
 
 	row.fill(0, 0, w);
-	marks.fill(0, 0, w);
+	lockRow.fill(0, 0, w);
+	lockShare.fill(0, 0, w);
 
 	function flush() {
-		let best = -1, value = 0;
+		let best = -1, value = 0, most = -1, lock = 0, locked = 0, all = 0;
 		for (let k = 0; k < touched; k++) {
-			const v = columnTouched[k];
-			if (columnTime[v] > best) {
-				best = columnTime[v];
+			const v = columnTouched[k], time = columnTime[v];
+			all += time;
+			if (locks && locks[v]) {
+				locked += time;
+				if (time > most) {
+					most = time;
+					lock = v;
+				}
+			} else if (time > best) {
+				best = time;
 				value = v;
 			}
 			if (sums && col >= 0 && col < w)
-				sums[v * w + col] += columnTime[v];
+				sums[v * w + col] += time;
 			columnTime[v] = 0;
 		}
 		if (col >= 0 && col < w) {
 			row[col] = value;
-			if (mask & IMPORTANT && !(lane.mask[value] & IMPORTANT))
-				marks[col] = 1;
+			lockRow[col] = lock;
+			lockShare[col] = lock ? locked / all : 0;
 		}
 		touched = 0;
-		mask = 0;
 	}
 
-	function add(c, value, share, m) {
+	function addTime(value, time) {
+		if (columnTime[value] === 0)
+			columnTouched[touched++] = value;
+		columnTime[value] += time + 1e-12;
+	}
+
+	// A part of column c, in which `value` is found, and `lock` in a share of it.
+	function add(c, part, value, lock, locked) {
 		if (c !== col) {
 			flush();
 			col = c;
 		}
-		if (columnTime[value] === 0)
-			columnTouched[touched++] = value;
-		columnTime[value] += share + 1e-12;
-		mask |= m;
+		if (locked < 1)
+			addTime(value, part * (1 - locked));
+		if (locked > 0)
+			addTime(lock, part * locked);
+	}
+
+	function whole(c0, c1, value) {
+		if (locks && locks[value]) {
+			lockRow.fill(value, c0, c1);
+			lockShare.fill(1, c0, c1);
+		} else {
+			row.fill(value, c0, c1);
+		}
+		for (let c = c0; sums && c < c1; c++)
+			sums[value * w + c]++;
 	}
 
 	for (let i = first - lane.lo; i < last - lane.lo;) {
 		// The largest node that begins here and is no wider than a pixel.
-		let k = 0, size = 1, value = lane.v[lane.lo + i] & 127, m = lane.mask[value];
+		let k = 0, size = 1, value = lane.v[lane.lo + i] & 127;
 		const start = lane.s[lane.lo + i];
 		let end = laneEnd(lane, lane.lo + i);
 		while (k < lane.levels.length && i % (size * 4) === 0) {
@@ -133,28 +188,35 @@ function lanePaint(lane, t0, t1, w, row, marks, sums) {
 				break;
 			size *= 4;
 			end = wide;
-			value = lane.levels[k].value[i / size];
-			m = lane.levels[k].mask[i / size];
 			k++;
+		}
+		let lock = 0, locked = 0; // of a node: its share
+		if (k) {
+			const level = lane.levels[k - 1], j = i / size;
+			value = level.value[j];
+			if (locks && level.lockTime[j]) {
+				lock = level.lock[j];
+				locked = level.lockTime[j] / (end - start);
+				if (locked > 0.9999) // but for rounding
+					locked = 1;
+			}
 		}
 		i += size;
 
 		const x0 = Math.max((start - t0) * scale, 0), x1 = Math.min((end - t0) * scale, w);
 		const c0 = Math.floor(x0), c1 = Math.floor(x1);
 		if (c0 === c1) {
-			add(c0, value, x1 - x0, m);
+			add(c0, x1 - x0, value, lock, locked);
 			continue;
 		}
-		add(c0, value, c0 + 1 - x0, m);
+		add(c0, c0 + 1 - x0, value, lock, locked);
 		if (c1 - c0 > 1) {
 			flush();
-			row.fill(value, c0 + 1, Math.min(c1, w));
-			for (let c = c0 + 1; sums && c < Math.min(c1, w); c++)
-				sums[value * w + c]++;
+			whole(c0 + 1, Math.min(c1, w), value);
 			col = -1;
 		}
 		if (x1 > c1)
-			add(c1, value, x1 - c1, m);
+			add(c1, x1 - c1, value, lock, locked);
 	}
 	flush();
 }
@@ -180,7 +242,7 @@ function lanePick(lane, t, slack) {
 			continue;
 		if (wide && (t < lane.s[i] || t >= end))
 			continue;
-		const weight = lane.mask[lane.v[i] & 127] & IMPORTANT ? 2 : 1;
+		const weight = lane.locks && lane.locks[lane.v[i] & 127] ? 2 : 1;
 		const score = weight * Math.min(end - lane.s[i], 2 * slack);
 		if (score > bestScore) {
 			best = i;

@@ -105,6 +105,14 @@ function detailsTold() {
 	return told;
 }
 
+// Which part of the visible time thread index idx is in these states, for tests; exact.
+function shareOf(idx, names) {
+	const sums = new Float64Array(128);
+
+	laneSums(trace.threads[idx].lane, view.t0, view.t1, sums);
+	return names.reduce((sum, name) => sum + sums[stateName.indexOf(name)], 0) / (view.t1 - view.t0);
+}
+
 function apiMake() {
 	return Object.freeze({
 		get view() { return {t0: view.t0, t1: view.t1, scroll: screen.scrollY}; },
@@ -134,6 +142,7 @@ function apiMake() {
 				tip: tipText(hit)[0]};
 		},
 		told: detailsTold,
+		share: shareOf,
 		pointOf,
 		stateColour: (name) => stateCss(stateName.indexOf(name)),
 		redraw: drawAll,

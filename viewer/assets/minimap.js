@@ -16,12 +16,12 @@ function mapColour(cls) {
 
 // Threads per class and column, on average over the column's time.
 function mapCounts(w) {
-	const row = new Uint8Array(w), marks = new Uint8Array(w), sums = new Float32Array(128 * w);
+	const paint = paintMake(w), sums = new Float32Array(128 * w);
 	const stride = Math.max(1, Math.ceil(trace.threads.length / MAP_THREADS_MAX));
 	const counts = Array.from({length: CLASS_COUNT}, () => new Float32Array(w));
 
 	for (let t = 0; t < trace.threads.length; t += stride)
-		lanePaint(trace.threads[t].lane, 0, trace.span, w, row, marks, sums);
+		lanePaint(trace.threads[t].lane, 0, trace.span, w, paint, sums);
 	for (let s = 1; s < 128; s++)
 		for (let x = 0; x < w; x++)
 			counts[stateClass[s]][x] += sums[s * w + x];

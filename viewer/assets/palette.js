@@ -53,7 +53,7 @@ const reasonColours = {
 const stateName = new Array(256).fill("?");
 const stateDoc = new Array(256).fill("");
 const stateClass = new Uint8Array(256);
-const stateMask = new Uint8Array(256);
+const stateIsLock = new Uint8Array(256);
 const stateColours = {light: new Array(256), dark: new Array(256)};
 
 function stateDefine(state, name, doc, cls, light, dark) {
@@ -61,7 +61,7 @@ function stateDefine(state, name, doc, cls, light, dark) {
 		stateName[s] = name;
 		stateDoc[s] = doc;
 		stateClass[s] = cls;
-		stateMask[s] = 1 << cls;
+		stateIsLock[s] = cls === CLASS.LOCK;
 		stateColours.light[s] = light;
 		stateColours.dark[s] = dark;
 	}
@@ -101,7 +101,6 @@ const theme = {
 	type: new Uint32Array(256),
 	stateText: new Array(256), // colour of text on a state
 	background: 0,
-	lockPixel: 0,
 };
 
 function rgb(hex) {
@@ -137,7 +136,6 @@ function themeApply(highlighted) {
 	for (const key of ["bg", "panel", "line", "text", "dim", "accent", "lane", "gap"])
 		theme.style[key] = style.getPropertyValue("--" + key).trim();
 	theme.background = pixel(theme.style.bg);
-	theme.lockPixel = pixel(reasonColours.mutex[theme.dark ? 2 : 1]);
 	for (let s = 0; s < 256; s++) {
 		const colour = stateColours[name][s];
 		const faded = highlighted !== null && (s & 127) !== highlighted;

@@ -112,7 +112,7 @@ function statesLoad() {
 				ref[to] = procs[proc++];
 		}
 		s[to++] = at;
-		thread.lane = laneMake(s, null, v, lo, to - 1, stateMask);
+		thread.lane = laneMake(s, null, v, lo, to - 1, stateIsLock);
 		thread.firstSeen = thread.start >= 0 ? thread.start : 0;
 	});
 	trace.parkFirst = new Uint32Array(trace.threads.length + 1);
@@ -129,7 +129,6 @@ function statesLoad() {
 function lanesOf(rows, nLanes, laneOf) {
 	const first = new Uint32Array(nLanes + 1), order = new Uint32Array(rows.n);
 	const s = new Float64Array(rows.n), e = new Float64Array(rows.n), v = new Uint8Array(rows.n);
-	const anyMask = new Uint8Array(256);
 
 	for (let i = 0; i < rows.n; i++)
 		if (laneOf(i) >= 0)
@@ -149,7 +148,7 @@ function lanesOf(rows, nLanes, laneOf) {
 	}
 	const lanes = [];
 	for (let l = 0; l < nLanes; l++) {
-		const lane = laneMake(s, e, v, first[l], first[l + 1], anyMask);
+		const lane = laneMake(s, e, v, first[l], first[l + 1], null);
 		lane.order = order;
 		lanes.push(lane);
 	}
