@@ -634,6 +634,32 @@ async function locksHaveTheirShare(page) {
 	}
 }
 
+// All threads are in the matches, in order of time.
+async function stepsThroughAll(page) {
+	const walked = await page.evaluate(() => {
+		const box = document.getElementById("search"), found = [];
+		window.trc.setView(0, window.trc.span);
+		box.value = "mutex";
+		box.dispatchEvent(new KeyboardEvent("keydown", {key: "Enter"}));
+		for (let i = 0; i < 400; i++) {
+			found.push({...window.trc.selection, ...window.trc.told().facts});
+			document.getElementById("search-next").click();
+		}
+		return found;
+	});
+	const times = walked.map((m) => m.Began);
+
+	check(new Set(walked.map((m) => m.Thread)).size > 50, "next match leads to threads of all 64",
+		new Set(walked.map((m) => m.Thread)).size);
+	same(new Set(walked.map((m) => m.id)).size, 400, "to another match each time");
+	same(times, times.toSorted(), "in order of time");
+	await page.evaluate(() => {
+		document.getElementById("search").value = "no such thing";
+		document.getElementById("search").dispatchEvent(new KeyboardEvent("keydown", {key: "Enter"}));
+		window.trc.select(null);
+	});
+}
+
 async function largePage(context) {
 	const page = await openPage(context, path.join(pages, "million.html"));
 	const {intervals, parks} = await page.evaluate(() => window.trc.counts);
@@ -653,6 +679,7 @@ async function largePage(context) {
 		`${frames[60].toFixed(1)} ms, p99 ${frames[118].toFixed(1)} ms`);
 	check(intervals > 1e6, "a page of a million intervals opens", intervals);
 	await locksHaveTheirShare(page);
+	await stepsThroughAll(page);
 	same(page.troubles, [], "no trouble with a million intervals");
 }
 

@@ -120,7 +120,7 @@ function apiMake() {
 		get range() { return view.range && {...view.range}; },
 		get arrows() { return screen.arrows || 0; },
 		get timing() { return {...timing, frames: screen.frameTimes.slice()}; },
-		get matches() { return search.matches.length; },
+		get matches() { return search.matches.n; },
 		threads: () => trace.threads.map(
 			(t) => ({idx: t.idx, serial: t.serial, tid: t.tid, name: t.name})),
 		shownThreads: () => tracks.all.filter((t) => t.kind === "thread").map((t) => t.thread.idx),

@@ -485,14 +485,16 @@ function childName(low, high) {
 	return low ? `child ${low}` : "any child of its process group";
 }
 
+// What a wait for this reason is for, by the number of its object.
+function objectOf(reason, number) {
+	const low = number ? column("object.low")[number - 1] : 0, high = number ? column("object.high")[number - 1] : 0;
+
+	return reason === "child" ? childName(low, high) : objectName(number);
+}
+
 // What a wait is for.
 function waitedFor(p) {
-	const i = trace.park.object[p - 1] - 1;
-	const [low, high] = i < 0 ? [0, 0] : [column("object.low")[i], column("object.high")[i]];
-
-	if (reasonName(trace.park.reason[p - 1]) === "child")
-		return childName(low, high);
-	return objectName(i + 1);
+	return objectOf(reasonName(trace.park.reason[p - 1]), trace.park.object[p - 1]);
 }
 
 // The variable that a lock or the like is, as "settings+16"; "" = not known.

@@ -3,9 +3,72 @@
 // `fiber:12`.
 
 const RESULT_ROWS = 60;
-const MATCHES_MAX = 100000; // that can be walked through; all are counted
 
-const search = {query: "", groups: [], matches: [], at: -1, timer: 0, active: -1};
+// at: which match is selected, in order of time; -1 = none.
+const search = {query: "", groups: [], matches: matchesMake(), at: -1, timer: 0, active: -1};
+
+// Matches: what they are (a number in `kinds`), their row + 1, the group they are in (its index), and
+// when they are.  `order` has them by time, from when they are first walked through.
+function matchesMake() {
+	return {n: 0, kinds: [], kind: new Uint8Array(256), id: new Uint32Array(256), group: new Uint32Array(256),
+		time: new Float64Array(256), order: null};
+}
+
+function matchesGrow(m) {
+	for (const name of ["kind", "id", "group", "time"]) {
+		const larger = new m[name].constructor(m.n * 2);
+		larger.set(m[name]);
+		m[name] = larger;
+	}
+}
+
+function matchesAdd(m, kind, id, group, time) {
+	if (m.n === m.id.length)
+		matchesGrow(m);
+	m.kind[m.n] = kind;
+	m.id[m.n] = id;
+	m.group[m.n] = group;
+	m.time[m.n++] = time;
+}
+
+// The indices of n times, by time; those at the same time stay in their order.
+function orderOf(time, n) {
+	const key = new Uint32Array(n), count = new Uint32Array(65537);
+	let from = new Uint32Array(n), to = new Uint32Array(n);
+
+	for (let i = 0; i < n; i++) {
+		key[i] = Math.min(time[i] / trace.span, 1) * 4294967295;
+		from[i] = i;
+	}
+	for (const shift of [0, 16]) {
+		count.fill(0);
+		for (let i = 0; i < n; i++)
+			count[(key[i] >>> shift & 65535) + 1]++;
+		for (let k = 0; k < 65536; k++)
+			count[k + 1] += count[k];
+		for (let i = 0; i < n; i++)
+			to[count[key[from[i]] >>> shift & 65535]++] = from[i];
+		[from, to] = [to, from];
+	}
+	for (let i = 1; i < n; i++) { // a key is many nanoseconds in a long trace
+		const moved = from[i];
+		let k = i;
+		for (; k > 0 && time[from[k - 1]] > time[moved]; k--)
+			from[k] = from[k - 1];
+		from[k] = moved;
+	}
+	return from;
+}
+
+function matchesOrder(m) {
+	m.order = m.order || orderOf(m.time, m.n);
+	return m.order;
+}
+
+// Match i as a selection.
+function matchSelection(m, i) {
+	return {kind: m.kinds[m.kind[i]], id: m.id[i]};
+}
 
 // The ids of all strings that contain the query.
 function textsContaining(query) {
@@ -56,95 +119,132 @@ function labelsMatching(query) {
 	return any ? found : null;
 }
 
-function groupOf(groups, kind, name) {
-	const key = `${kind}\n${name}`;
+// Matches of one kind and name are a group.  of(kind, nameOf) makes a function from a number, such as
+// that of a stack, to the index of its group; nameOf() is called once for each number.
+function groupsMake() {
+	const groups = [], byName = new Map();
 
-	if (!groups.has(key))
-		groups.set(key, {kind, name, count: 0, matches: []});
-	return groups.get(key);
+	function named(kind, name) {
+		const key = `${kind}\n${name}`;
+		if (!byName.has(key)) {
+			byName.set(key, groups.length);
+			groups.push({kind, name, count: 0, longest: 0, length: -1}); // longest: the index of a match
+		}
+		return byName.get(key);
+	}
+	const of = (kind, nameOf) => {
+		const known = new Map();
+		return (key) => {
+			if (!known.has(key))
+				known.set(key, named(kind, nameOf(key)));
+			return known.get(key);
+		};
+	};
+	return {groups, of};
 }
 
-// All groups of matches: {kind, name, count, matches: [{sel, time}]}.
+// All groups of matches, and the matches.
 function searchRun(query) {
-	const groups = new Map(), texts = textsContaining(query);
+	const {groups, of} = groupsMake(), matches = matchesMake(), texts = textsContaining(query);
 	const {stacks, stackName} = stacksMatching(query, texts);
 	const reasons = head.reasons.map((r) => Boolean(r) && r[0].includes(query));
 	const objects = new Uint8Array(column("object.low").length + 1);
-	let kept = 0;
-	const add = (kind, name, id, time, selKind = kind) => {
-		const group = groupOf(groups, kind, name);
-		group.count++;
-		if (kept++ < MATCHES_MAX || !group.matches.length)
-			group.matches.push({sel: {kind: selKind, id}, time});
+	// For rows that are selected as `kind`: (group, row + 1, time, length).
+	const adder = (kind) => {
+		const number = matches.kinds.push(kind) - 1;
+		return (index, id, time, length = 0) => {
+			const group = groups[index];
+			group.count++;
+			if (length > group.length) {
+				group.length = length;
+				group.longest = matches.n;
+			}
+			matchesAdd(matches, number, id, index, time);
+		};
 	};
+	const textGroup = (kind) => of(kind, text), stackGroup = (kind) => of(kind, (s) => stackName.get(s));
 
 	const address = /^(0x)?[0-9a-f]+$/.test(query) && query.length > 3;
 	for (let o = 1; o < objects.length; o++)
 		objects[o] = texts[column("object.name")[o - 1]] || (address && objectName(o).includes(query));
+	const addThread = adder("thread"), threadGroup = of("thread", (t) => trace.threads[t].name);
 	for (const t of trace.threads)
 		if (t.name.toLowerCase().includes(query) || String(t.tid) === query)
-			add("thread", t.name, t.idx + 1, t.firstSeen);
-	const number = /^(?:fiber:)?(\d+)$/.exec(query);
+			addThread(threadGroup(t.idx), t.idx + 1, t.firstSeen);
+	const number = /^(?:fiber:)?(\d+)$/.exec(query), addFiber = adder("fiber"), fiberGroup = of("fiber", fiberLabel);
 	for (let f = 1; f <= trace.fiber.n; f++)
-		if (texts[trace.fiber.name[f - 1]] || (number && fiberNumber(f) === number[1]))
-			add("fiber", fiberLabel(f), f, (fiberSpan(f) || {from: 0}).from);
-	const g = trace.region, k = trace.task, l = trace.log, p = trace.park, u = trace.unlock;
+		if (texts[trace.fiber.name[f - 1]] || (number && fiberNumber(f) === number[1])) {
+			const span = fiberSpan(f) || {from: 0, until: 0};
+			addFiber(fiberGroup(f), f, span.from, span.until - span.from);
+		}
+	const k = trace.task, addTask = adder("task"), taskGroup = textGroup("task");
 	for (let i = 0; i < k.n; i++)
 		if (texts[k.type[i]] || k.low[i] + k.high[i] * 4294967296 === Number(query))
-			add("task", text(k.type[i]), i + 1, k.start[i]);
+			addTask(taskGroup(k.type[i]), i + 1, k.start[i], k.length[i]);
+	const g = trace.region, addRegion = adder("region"), regionGroup = textGroup("region");
 	for (let i = 0; i < g.n; i++)
 		if (texts[g.type[i]])
-			add("region", text(g.type[i]), i + 1, g.start[i]);
+			addRegion(regionGroup(g.type[i]), i + 1, g.start[i], g.length[i]);
+	const l = trace.log, addLog = adder("log"), logGroup = textGroup("log");
 	for (let i = 0; i < l.n; i++)
 		if (texts[l.message[i]] || texts[l.category[i]])
-			add("log", text(l.message[i]), i + 1, l.time[i]);
-	const named = labelsMatching(query);
+			addLog(logGroup(l.message[i]), i + 1, l.time[i]);
+	const named = labelsMatching(query), addLabels = adder("labels"), labelGroup = of("label", labelText);
 	for (let i = 0; named && i < trace.under.n; i++)
 		for (let [j, last] = setRange(trace.under.set[i]); j < last; j++)
 			if (named[j])
-				add("label", labelText(j), i + 1, trace.under.start[i], "labels");
-	const m = trace.mark;
+				addLabels(labelGroup(j), i + 1, trace.under.start[i], trace.under.length[i]);
+	const m = trace.mark, addMark = adder("mark"), signals = textGroup("signal"), conditions = textGroup("condition");
 	for (let i = 0; i < m.n; i++)
 		if (texts[m.text[i]] || stacks[m.stack[i]])
-			add(m.kind[i] === MARK_TRIGGER ? "condition" : "signal", text(m.text[i]), i + 1, m.time[i],
-				"mark");
-	for (let i = 0; i < p.n; i++) {
+			addMark((m.kind[i] === MARK_TRIGGER ? conditions : signals)(m.text[i]), i + 1, m.time[i]);
+	searchWaits({objects, stacks, reasons}, {adder, of, stackGroup});
+	const s = trace.sample, addSample = adder("sample"), sampleGroup = stackGroup("sample in");
+	for (let i = 0; i < s.n; i++)
+		if (stacks[s.stack[i]])
+			addSample(sampleGroup(s.stack[i]), i + 1, s.time[i]);
+	return {groups, matches};
+}
+
+// Waits, those of fibers, and unlocks: by their objects, their stacks, the reasons of waits.
+function searchWaits({objects, stacks, reasons}, {adder, of, stackGroup}) {
+	const p = trace.park, addPark = adder("park"), parkIn = stackGroup("wait in");
+	const parkFor = of("wait for", reasonName);
+	const parkOf = of("wait for", objectName), childOf = of("wait for", (o) => objectOf("child", o));
+	const child = head.reasons.findIndex((r) => r && r[0] === "child");
+	const f = trace.fwait, addFiberWait = adder("fiberwait"), fiberIn = stackGroup("fiber in");
+	const u = trace.unlock, addUnlock = adder("unlock"), unlockIn = stackGroup("unlock in");
+	const unlockOf = of("unlock of", objectName);
+
+	for (let i = 0; i < p.n; i++)
 		if (objects[p.object[i]])
-			add("wait for", waitedFor(i + 1), i + 1, p.start[i], "park");
+			addPark((p.reason[i] === child ? childOf : parkOf)(p.object[i]), i + 1, p.start[i], p.length[i]);
 		else if (stacks[p.stack[i]])
-			add("wait in", stackName.get(p.stack[i]), i + 1, p.start[i], "park");
+			addPark(parkIn(p.stack[i]), i + 1, p.start[i], p.length[i]);
 		else if (reasons[p.reason[i]])
-			add("wait for", reasonName(p.reason[i]), i + 1, p.start[i], "park");
-	}
-	const waits = trace.fwait;
-	for (let i = 0; i < waits.n; i++)
-		if (stacks[waits.stack[i]])
-			add("fiber in", stackName.get(waits.stack[i]), i + 1, waits.start[i], "fiberwait");
-	for (let i = 0; i < trace.sample.n; i++)
-		if (stacks[trace.sample.stack[i]])
-			add("sample in", stackName.get(trace.sample.stack[i]), i + 1, trace.sample.time[i], "sample");
+			addPark(parkFor(p.reason[i]), i + 1, p.start[i], p.length[i]);
+	for (let i = 0; i < f.n; i++)
+		if (stacks[f.stack[i]])
+			addFiberWait(fiberIn(f.stack[i]), i + 1, f.start[i], f.length[i]);
 	for (let i = 0; i < u.n; i++)
 		if (objects[u.object[i]])
-			add("unlock of", objectName(u.object[i]), i + 1, u.time[i], "unlock");
+			addUnlock(unlockOf(u.object[i]), i + 1, u.time[i], u.caused_ns[i]);
 		else if (stacks[u.stack[i]])
-			add("unlock in", stackName.get(u.stack[i]), i + 1, u.time[i], "unlock");
-	return [...groups.values()];
+			addUnlock(unlockIn(u.stack[i]), i + 1, u.time[i], u.caused_ns[i]);
 }
 
 function searchSet(string) {
 	search.query = string.trim().toLowerCase();
-	search.groups = search.query ? searchRun(search.query) : [];
-	search.matches = search.groups.flatMap((g) => g.matches).sort((a, b) => a.time - b.time);
-	search.at = -1;
-	search.active = -1;
+	const {groups, matches} = search.query ? searchRun(search.query) : {groups: [], matches: matchesMake()};
+	Object.assign(search, {groups, matches, at: -1, active: -1});
 	map.ticks = null;
-	if (search.matches.length) {
+	if (matches.n) {
 		// One tick a pixel at most.
-		const pixels = new Set();
-		for (const m of search.matches)
-			if (m.sel.kind !== "thread")
-				pixels.add(Math.round(m.time / trace.span * 2000));
-		map.ticks = [...pixels].map((x) => x / 2000);
+		const pixels = new Uint8Array(2001), thread = matches.kinds.indexOf("thread");
+		for (let i = 0; i < matches.n; i++)
+			if (matches.kind[i] !== thread)
+				pixels[Math.round(matches.time[i] / trace.span * 2000)] = 1;
+		map.ticks = [...pixels.keys()].filter((x) => pixels[x]).map((x) => x / 2000);
 	}
 	searchDraw();
 	drawSoon();
@@ -152,7 +252,7 @@ function searchSet(string) {
 
 function searchDraw() {
 	const status = byId("search-count");
-	const n = search.groups.reduce((sum, group) => sum + group.count, 0);
+	const {n} = search.matches;
 
 	status.textContent = !search.query ? "" : search.at >= 0 ? `${count(search.at + 1)} of ${count(n)}`
 		: n ? plural(n, "match", "matches") : "nothing found";
@@ -169,11 +269,14 @@ function searchDraw() {
 	box.hidden = !rows.length || document.activeElement !== byId("search");
 }
 
-function matchGo(match) {
-	search.at = search.matches.indexOf(match);
-	select(match.sel);
-	if (match.sel.kind === "thread") {
-		const track = tracks.byThread[match.sel.id - 1];
+// Selects the match that is the at-th in time.
+function matchGo(at) {
+	const sel = matchSelection(search.matches, matchesOrder(search.matches)[at]);
+
+	search.at = at;
+	select(sel);
+	if (sel.kind === "thread") {
+		const track = tracks.byThread[sel.id - 1];
 		if (track)
 			scrollToTrack(track);
 	}
@@ -182,31 +285,21 @@ function matchGo(match) {
 
 // A result: its longest match, or the only one.
 function groupGo(group) {
-	let best = group.matches[0], most = -1;
-
-	for (const match of group.matches) {
-		const span = selectionSpan(match.sel);
-		const length = span ? span.until - span.from : 0;
-		if (length > most) {
-			most = length;
-			best = match;
-		}
-	}
-	matchGo(best);
+	matchGo(matchesOrder(search.matches).indexOf(group.longest));
 	byId("results").hidden = true;
 }
 
 // The next (1) or previous (-1) match in time; the first one is that at or after the view.
 function searchStep(step) {
-	const n = search.matches.length;
+	const {n, time} = search.matches;
 
 	if (!n)
 		return;
 	if (search.at < 0) {
-		const i = search.matches.findIndex((m) => m.time >= view.t0);
+		const i = matchesOrder(search.matches).findIndex((match) => time[match] >= view.t0);
 		search.at = step > 0 ? (i < 0 ? 0 : i) - 1 : i < 0 ? n : i;
 	}
-	matchGo(search.matches[(search.at + step + n) % n]);
+	matchGo((search.at + step + n) % n);
 }
 
 function searchKey(event) {
