@@ -1,12 +1,18 @@
 # docs - the demo program, which is installed as an example
 noinst_PROGRAMS += docs/examples/trc-demo docs/examples/trc-demo-plain docs/examples/odd-moment \
-	docs/examples/flight-server docs/examples/fibers
+	docs/examples/flight-server docs/examples/fibers docs/examples/recorders docs/examples/http
 docs_examples_fibers_SOURCES = docs/examples/fibers.c
 docs_examples_fibers_LDFLAGS = $(AM_LDFLAGS) -no-install
 docs_examples_fibers_LDADD = libtrc.la -lpthread
 docs_examples_flight_server_SOURCES = docs/examples/flight-server.c
 docs_examples_flight_server_LDFLAGS = $(AM_LDFLAGS) -no-install
 docs_examples_flight_server_LDADD = libtrc.la -lpthread
+docs_examples_http_SOURCES = docs/examples/http.c
+docs_examples_http_LDFLAGS = $(AM_LDFLAGS) -no-install
+docs_examples_http_LDADD = libtrc.la -lpthread
+docs_examples_recorders_SOURCES = docs/examples/recorders.c
+docs_examples_recorders_LDFLAGS = $(AM_LDFLAGS) -no-install
+docs_examples_recorders_LDADD = libtrc.la -lpthread
 docs_examples_odd_moment_SOURCES = docs/examples/odd-moment.c
 docs_examples_odd_moment_LDADD = -lpthread
 docs_examples_trc_demo_SOURCES = docs/examples/trc-demo.c
@@ -18,7 +24,7 @@ docs_examples_trc_demo_plain_LDADD = -lpthread
 
 examplesdir = $(docdir)/examples
 dist_examples_DATA = docs/examples/trc-demo.c docs/examples/odd-moment.c docs/examples/flight-server.c \
-	docs/examples/fibers.c
+	docs/examples/fibers.c docs/examples/recorders.c docs/examples/http.c
 
 dist_man_MANS += docs/libtrc.3 docs/trace-analyze.1 docs/trace-record.1
 dist_doc_DATA = docs/odd-moment.md docs/api.md docs/format.md docs/http.md docs/recorder.md docs/performance.md docs/reliability.md docs/viewer.md docs/schema.md

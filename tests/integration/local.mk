@@ -150,6 +150,7 @@ integration_tests = \
 	tests/integration/allocators.sh \
 	tests/integration/own_malloc.sh \
 	tests/integration/demo.sh \
+	tests/integration/examples.sh \
 	tests/integration/fold.sh \
 	tests/integration/cond_pool.sh \
 	tests/integration/soak.sh \

@@ -77,6 +77,19 @@ for program in by-c by-c++; do
 	passed "$program records itself"
 done
 
+# Every example that is installed is one that can be built with what is installed.
+examples=$(dirname "$(find "$root" -name 'trc-demo.c')")
+for file in "$examples"/*.c; do
+	example=$(basename "$file" .c)
+	# shellcheck disable=SC2086
+	$CC -std=c17 -Wall -Wextra -Werror "$file" -o "$example" $cflags $libs -lpthread ||
+		fail "does not build: $file"
+done
+passed "builds: $(ls "$examples" | wc -l) examples"
+"./recorders" . >recorders.txt || fail 'recorders, an example, fails'
+zcat block.pb.gz | grep -a -q main || fail 'recorders, an example, wrote no profile with names'
+passed 'recorders takes its profiles, with names of functions'
+
 # The installed tool finds the installed preload library beside it, not one of the build tree.
 "$bindir/trace-record" -o outer.trc -- ./by-c >out.txt 2>&1 || {
 	cat out.txt >&2
