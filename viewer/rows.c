@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyzer/profile.h"
+#include "format/module_owner.h"
 
 uint32_t trc_rows_thread(const struct trc_rows *r, uint32_t serial)
 {
@@ -311,7 +312,7 @@ static void write_gaps(struct trc_rows *r)
 
 static void write_frames(struct trc_rows *r, const struct trc_stacks *s)
 {
-	enum { LOW, HIGH, FUNCTION, FILE_NAME, LINE, MODULE, INLINED, N };
+	enum { LOW, HIGH, FUNCTION, FILE_NAME, LINE, MODULE, INLINED, OWNER, N };
 	struct trc_column c[N] = {
 		[LOW] = trc_column_make("frame.low", TRC_COLUMN_VARINT),
 		[HIGH] = trc_column_make("frame.high", TRC_COLUMN_VARINT),
@@ -320,6 +321,7 @@ static void write_frames(struct trc_rows *r, const struct trc_stacks *s)
 		[LINE] = trc_column_make("frame.line", TRC_COLUMN_VARINT),
 		[MODULE] = trc_column_make("frame.module", TRC_COLUMN_VARINT),
 		[INLINED] = trc_column_make("frame.inlined", TRC_COLUMN_BYTES),
+		[OWNER] = trc_column_make("frame.owner", TRC_COLUMN_BYTES),
 	};
 	const struct trc_reader *reader = trc_model_reader(r->m);
 	size_t n_modules = trc_reader_modules(reader);
@@ -340,6 +342,7 @@ static void write_frames(struct trc_rows *r, const struct trc_stacks *s)
 		trc_column_add(&c[LINE], f->line);
 		trc_column_add(&c[MODULE], trc_texts_id(&r->texts, module ? module->path : NULL));
 		trc_column_add(&c[INLINED], f->inlined);
+		trc_column_add(&c[OWNER], trc_module_owner(module ? module->path : NULL));
 	}
 	trc_rows_columns(r, c, N);
 }

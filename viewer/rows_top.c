@@ -49,8 +49,8 @@ failed:
 	return NULL;
 }
 
-static void sums_add(struct sums *s, uint8_t reason, uint32_t stack, uint64_t object,
-		     uint64_t count, int64_t ns, uint32_t idx)
+static void sums_add(struct sums *s, uint8_t reason, uint32_t stack, uint64_t object, int64_t ns,
+		     uint32_t idx)
 {
 	struct sum *sum = s->failed ? NULL : sums_at(s, reason, stack, object);
 	uint64_t length = ns > 0 ? (uint64_t)ns : 0;
@@ -58,7 +58,7 @@ static void sums_add(struct sums *s, uint8_t reason, uint32_t stack, uint64_t ob
 	if (!sum)
 		return;
 	sum->several |= sum->object != object;
-	sum->count += count;
+	sum->count++;
 	sum->total_ns += length;
 	if (length >= sum->max_ns) {
 		sum->max_ns = length;
@@ -119,7 +119,7 @@ static void fiber_waits_top(struct trc_rows *r)
 	if (!r->n_fibers)
 		return;
 	for (size_t i = 0; i < n; i++)
-		sums_add(&waits, w[i].reason, w[i].stack, w[i].object, 1,
+		sums_add(&waits, w[i].reason, w[i].stack, w[i].object,
 			 (int64_t)trc_rows_length(r, w[i].start_ns, w[i].end_ns),
 			 r->fiber_wait_idx[i]);
 	sums_write(r, &waits, names);
@@ -142,12 +142,14 @@ void trc_rows_top(struct trc_rows *r)
 	for (size_t i = 0; i < n_parks; i++) {
 		int64_t end = p[i].end_ns == TRC_NEVER ? end_ns : p[i].end_ns;
 
-		sums_add(&waits, p[i].reason, p[i].stack, p[i].object, 1, end - p[i].start_ns,
+		sums_add(&waits, p[i].reason, p[i].stack, p[i].object, end - p[i].start_ns,
 			 r->park_idx[i]);
 	}
+	/* Sections, not waits: of one wait several sections may have a part. */
 	for (size_t i = 0; i < n_unlocks; i++)
-		sums_add(&holds, u[i].reason, u[i].stack, u[i].object, u[i].caused_waits, u[i].caused_ns,
-			 r->unlock_idx[i]);
+		if (u[i].caused_waits)
+			sums_add(&holds, u[i].reason, u[i].stack, u[i].object, u[i].caused_ns,
+				 r->unlock_idx[i]);
 	sums_write(r, &waits, wait_names);
 	sums_write(r, &holds, hold_names);
 	fiber_waits_top(r);

@@ -37,6 +37,7 @@ function tellBySql(trace) {
 
 	for (const name of ["parks", "unlocks", "threads", "on_cpu", "regions", "tasks", "logs", "counters"])
 		t[name] = sql(trace, `SELECT * FROM ${name}`);
+	t.fiberRuns = sql(trace, "SELECT * FROM fiber_runs WHERE end_ns IS NOT NULL AND NOT cut AND state <> 'lost'");
 	t.thread = byId(t.threads);
 	t.unlock = byId(t.unlocks);
 	t.stack = new Map();
@@ -198,13 +199,20 @@ function covering(rows, at) {
 
 // The regions of a thread at a time, from the outermost in.
 async function regionShown(page, t) {
-	const region = one(t.regions), at = region.start_ns + draw(region.end_ns - region.start_ns);
-	const wanted = covering(t.regions.filter((r) => r.thread === region.thread), at)
+	const region = one(t.regions), runs = t.fiberRuns.filter((r) => r.fiber === region.fiber &&
+		r.start_ns < region.end_ns && r.end_ns > region.start_ns);
+	// That of a fiber is where and when the fiber runs.
+	const {thread, start_ns, end_ns} = region.fiber && runs.length ? one(runs) : region;
+	const from = Math.max(start_ns, region.start_ns), at = from + draw(Math.min(end_ns, region.end_ns) - from);
+	const wanted = covering(t.regions.filter((r) => region.fiber ? r.fiber === region.fiber : r.thread === thread), at)
 		.sort((a, b) => a.depth - b.depth);
-	const met = await meet(page, {from: at - 100, until: at + 100, at, serial: region.thread, kind: "region"});
+	const met = await meet(page, {from: at - 100, until: at + 100, at, serial: thread, kind: "region"});
 
+	// One of a root fiber has holes where its thread runs others.
+	if (region.fiber ? !runs.length : covering(t.fiberRuns.filter((r) => r.thread === thread), at).length)
+		return;
 	same(met.map((m) => m.title.split(": ")[0]), wanted.map((r) => `region ${r.type}`),
-		`regions of thread ${region.thread} at ${at}`);
+		`regions of thread ${thread} at ${at}`);
 	for (const [i, row] of wanted.entries()) {
 		const what = `region ${row.id}, ${row.type}`;
 		if (!met[i])
@@ -258,6 +266,53 @@ async function unlockShown(page, t) {
 	check(told.facts.Object.includes(`0x${row.object.toString(16)}`), `${what}: the lock`, told.facts);
 	same(told.facts["Threads that waited"], String(row.caused_waits), `${what}: how many waited`);
 	stackIs(t, told, "Released at", row.stack, what);
+}
+
+// Which part of [start, end) lies in none of some rows of a thread.
+function outside(rows, start, end) {
+	let at = start, sum = 0;
+
+	for (const row of rows.filter((r) => r.start_ns < end && (r.end_ns ?? Infinity) > start)) {
+		sum += Math.max(0, row.start_ns - at);
+		at = Math.max(at, row.end_ns ?? Infinity);
+	}
+	return sum + Math.max(0, end - at);
+}
+
+// A run of a fiber: how long, and how long of it its thread was on a proc.
+async function fiberRunShown(page, t) {
+	const run = one(t.fiberRuns), end = run.end_ns, at = run.start_ns + draw(end - run.start_ns);
+	const [told] = await meet(page, {from: at - 50, until: at + 50, at, serial: run.thread, kind: "fiberrun"});
+	const what = `run ${run.id} of fiber ${run.fiber}`, mine = (rows) => rows.filter((r) => r.thread === run.thread);
+	const cpu = mine(t.on_cpu), parks = mine(t.parks);
+
+	if (!told)
+		return check(false, `${what} is where it ran`);
+	starts(told, "Thread", threadName(t, run.thread), what);
+	spanIs(told, run, what);
+	if (!cpu.some((r) => r.start_ns <= run.start_ns))
+		return; // before the kernel's first record of the thread
+	const on = cpu.filter((r) => r.start_ns < end && (r.end_ns ?? Infinity) > run.start_ns).reduce((sum, r) =>
+		sum + outside(parks, Math.max(r.start_ns, run.start_ns), Math.min(r.end_ns ?? Infinity, end)), 0);
+	check((told.facts["On a proc"] || "").endsWith(nanoseconds(on)), `${what}: on a proc for ${on} ns`, told.facts);
+	check(told.title.includes(" of it on a proc"), `${what}: its title says so`, told.title);
+}
+
+// How many critical sections had others wait, by stack, as SQL has it and the table beside the timeline.
+async function sectionsCounted(page, t) {
+	const byStack = new Map(), seen = await page.evaluate(() => {
+		const table = [...document.querySelectorAll("#tops details")].find((d) =>
+			d.querySelector("summary").textContent === "Who made others wait");
+		return table ? [...table.querySelectorAll("tbody tr")].map((r) => Number(r.cells[2].textContent.replace(/,/g, "")))
+			: [];
+	});
+
+	for (const u of t.unlocks.filter((row) => row.caused_waits > 0)) {
+		const sum = byStack.get(`${u.stack} ${u.reason}`) || {n: 0, ns: 0};
+		byStack.set(`${u.stack} ${u.reason}`, {n: sum.n + 1, ns: sum.ns + u.caused_ns});
+	}
+	const wanted = [...byStack.values()].sort((a, b) => b.ns - a.ns).slice(0, 15).map((s) => s.n);
+	same(seen.toSorted(), wanted.toSorted(), "critical sections are counted, not their waiters");
 }
 
 async function threadShown(page, t) {
@@ -335,13 +390,14 @@ async function comparePage(context, trace, file) {
 	const page = await openPage(context, file), t = tellBySql(trace);
 	const span = await page.evaluate(() => window.trc.span);
 	const kinds = [[t.parks, parkShown], [t.threads, anyTime], [t.regions, regionShown], [t.tasks, taskShown],
-		[t.logs, logShown], [t.unlocks, unlockShown], [t.threads, threadShown]]
+		[t.logs, logShown], [t.unlocks, unlockShown], [t.threads, threadShown], [t.fiberRuns, fiberRunShown]]
 		.filter(([rows]) => rows.length).map(([, show]) => show);
 	const counts = await page.evaluate(() => window.trc.counts);
 
 	same([counts.regions, counts.tasks, counts.logs, await page.evaluate(() => window.trc.counterTracks)], [t.regions.length, t.tasks.length,
 		t.logs.length, new Set(t.counters.map((c) => c.name)).size], `${file}: regions, tasks, logs, counters`);
 	await leads(page, trace, t);
+	await sectionsCounted(page, t);
 	t.own = /busy|crashed/.test(file);
 	if (t.own)
 		await locksNamed(page, trace, t);

@@ -44,6 +44,7 @@ recorded busy_before "$top_builddir/tests/viewer/busy_program" true
 if command -v pigz >/dev/null; then
 	recorded pigz pigz -p 4 -c "$top_builddir/viewer/assets.c"
 fi
+recorded fibers "$top_builddir/docs/examples/fibers"
 wanted=139
 recorded crashed "$top_builddir/tests/viewer/busy_program" crash
 wanted=137

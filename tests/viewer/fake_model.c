@@ -126,15 +126,16 @@ const struct trc_file_info *trc_reader_info(const struct trc_reader *r)
 
 size_t trc_reader_modules(const struct trc_reader *r)
 {
-	return 2;
+	return 3;
 }
 
 const struct trc_module_entry *trc_reader_module(const struct trc_reader *r, uint32_t id)
 {
 	static const struct trc_module_entry module = {.path = "/usr/lib/libdemo.so.1",
 						       .load_bias = 0xffffffff81000000};
+	static const struct trc_module_entry trc = {.path = "/usr/lib/libtrc-preload.so"};
 
-	return &module;
+	return id == 2 ? &trc : &module;
 }
 
 const char *trc_model_variable(const struct trc_model *m, uint64_t address, uint32_t stack,

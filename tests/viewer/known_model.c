@@ -118,6 +118,7 @@ static const struct trc_sample samples[] = {
 	{.ts_ns = 3500 US, .value = 1 MS, .thread = 1, .stack = 3, .event = 1},
 	{.ts_ns = 6 MS, .value = 2 MS, .thread = 2, .stack = 2, .event = 1},
 	{.ts_ns = 6500 US, .value = 5000, .thread = 2, .stack = 2, .event = 7},
+	{.ts_ns = 7500 US, .value = 500, .thread = 1, .stack = 6, .event = 7},
 };
 
 static const struct trc_frame frames[] = {
@@ -128,10 +129,13 @@ static const struct trc_frame frames[] = {
 	{0x401400, "worker_main", "/src/demo/server.c", 412, 0, false},
 	{0xffffffff81234567, NULL, NULL, 0, 1, false},
 	{0x401500, KNOWN_HOSTILE, KNOWN_HOSTILE, 1, 0, false},
+	{0x401600, "ring_emit", NULL, 0, 2, false},
+	{0x401700, "ring_reserve", NULL, 0, 2, false},
 };
-/* 1: lock in cache_get; 2: cache_put; 3: worker_main; 4: hash_find; 5: no name, hostile name */
-static const uint32_t stack_first[] = {0, 0, 3, 5, 6, 9, 12};
-static const uint32_t stack_frame[] = {1, 2, 5, 4, 5, 5, 1, 3, 5, 6, 7, 5};
+/* 1: lock in cache_get; 2: cache_put; 3: worker_main; 4: hash_find; 5: no name, hostile name; 6: within trc,
+ * which began the thread */
+static const uint32_t stack_first[] = {0, 0, 3, 5, 6, 9, 12, 16};
+static const uint32_t stack_frame[] = {1, 2, 5, 4, 5, 5, 1, 3, 5, 6, 7, 5, 9, 8, 5, 8};
 static const char *const info[][2] = {
 	{"command", "demo " KNOWN_HOSTILE}, {"host", "example"}, {KNOWN_HOSTILE, KNOWN_HOSTILE}};
 
@@ -143,6 +147,6 @@ const struct trc_model known_model = {
 	ROWS(labels), ROWS(label_spans), ROWS(samples),
 	ROWS(sample_events), ROWS(signals), ROWS(triggers), ROWS(coverage), ROWS(threads_now), ROWS(deadlocks),
 	.window_ns = 200 US,
-	.stacks = {6, stack_first, stack_frame, 7, frames, NULL},
+	.stacks = {7, stack_first, stack_frame, 9, frames, NULL},
 };
 /* clang-format on */

@@ -271,7 +271,7 @@ START_TEST(what_is_left_out_is_counted)
 			.start_ns = i, .end_ns = i + i * i, .thread = 3, .task = (uint64_t)i};
 		tasks[i] =
 			(struct trc_task){.task = (uint64_t)i, .start_ns = i, .end_ns = i + i * i};
-		unlocks[i] = (struct trc_unlock){.ts_ns = i, .caused_ns = i * i};
+		unlocks[i] = (struct trc_unlock){.ts_ns = i, .caused_waits = 2, .caused_ns = i * i};
 		logs[i] = (struct trc_log){.ts_ns = i};
 	}
 
@@ -293,6 +293,7 @@ START_TEST(what_is_left_out_is_counted)
 	ck_assert_uint_eq(at(page, "task.row", size_of(page, "task.row") - 1), N);
 	/* A region's task is the row of the page; one that was left out is none. */
 	ck_assert_uint_eq(at(page, "hold.total", 0), 328350); /* all of them: 0 + 1 + 4 + ... */
+	ck_assert_uint_eq(at(page, "hold.count", 0), N); /* sections, not who waited for them */
 	free(page);
 }
 END_TEST

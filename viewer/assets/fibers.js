@@ -284,6 +284,35 @@ function selectFiberRun(step) {
 		select({kind: "fiberrun", id: r});
 }
 
+// How long it was on a proc in its runs, by fiber; -1 = not known.  Its thread may be taken off its proc in
+// the middle of a run, and is, if there are more threads than procs.
+function fibersOnProc() {
+	const b = trace.fiber, runs = trace.frun;
+
+	if (b.onProc)
+		return b.onProc;
+	b.onProc = new Float64Array(b.n).fill(head.has_sched ? 0 : -1);
+	for (let i = 0; head.has_sched && i < runs.n; i++) {
+		const f = runs.fiber[i] - 1, ns = runOnProc(i + 1);
+		b.onProc[f] = ns < 0 || b.onProc[f] < 0 ? -1 : b.onProc[f] + ns;
+	}
+	return b.onProc;
+}
+
+// The same of one run.
+function runOnProc(r) {
+	const runs = trace.frun, i = r - 1, sums = new Float64Array(128);
+
+	if (!head.has_sched || !runs.thread[i])
+		return -1;
+	laneSums(trace.threads[runs.thread[i] - 1].lane, runs.start[i], rowEnd(runs, r), sums);
+	return sums[ACTIVE] > 0 ? -1 : sums[RUNNING];
+}
+
+function onProcText(ns) {
+	return ns < 0 ? "" : `, ${duration(ns)} of it on a proc`;
+}
+
 // ---- details ----
 
 function fiberLink(f) {
@@ -372,7 +401,7 @@ function fiberTotals(f) {
 	return facts([
 		["Number", fiberNumber(f)],
 		["Runs", count(b.runs[i])],
-		["Running", share(b.run[i])],
+		["Running", share(b.run[i]), b.run[i] ? onProcText(fibersOnProc()[i]) : null],
 		["Ran on", fiberThreads(f)],
 		["Runnable", share(b.runnable[i])],
 		["Waiting", share(b.waited[i]), b.waits[i] ? `, in ${plural(b.waits[i], "wait")}` : null],
@@ -435,16 +464,19 @@ function fiberRunDetails(sel) {
 	const runs = trace.frun, r = sel.id, i = r - 1, f = runs.fiber[i], t = runs.thread[i];
 	const before = fiberRunBeside(r, -1), next = fiberRunBeside(r, 1);
 	const after = fiberWaitAfter(r), ended = fiberWaitBefore(r);
+	const onProc = runOnProc(r);
 	const cut = runs.flags[i] & RUN_CUT, end = rowEnd(runs, r), part = cut || runs.flags[i] & RUN_LOST;
 
 	return [
-		fiberHeading(`${fiberTitle(f)}: ran ${part ? "more than " : ""}${duration(runs.length[i])}`, f),
+		fiberHeading(`${fiberTitle(f)}: ran ${part ? "more than " : ""}${duration(runs.length[i])}` +
+			onProcText(onProc), f),
 		actions(sel),
 		facts([
 			["Fiber", fiberLink(f)],
 			["Thread", threadLink(t, runs.start[i])],
 			["Labels", t ? labelsDuring(t, runs.start[i], end) : null],
 			["Duration", `${duration(runs.length[i])} (${count(runs.length[i])} ns)`],
+			["On a proc", onProc < 0 ? null : `${duration(onProc)} (${count(onProc)} ns)`],
 			["Began", cut ? `before ${exactTime(runs.start[i])}, unseen` : exactTime(runs.start[i])],
 			["After", ended ? ["waiting: ", link(fiberWaitLabel(ended), {kind: "fiberwait", id: ended},
 				{show: false})] : null],
@@ -515,7 +547,7 @@ function fiberTip(i, more) {
 	const runs = trace.frun, ended = fiberWaitBefore(i + 1), after = fiberWaitAfter(i + 1);
 	const endAfter = fiberEndAfter(i + 1);
 
-	return [`${fiberTitle(runs.fiber[i])} ran ${duration(runs.length[i])}${more}`,
+	return [`${fiberTitle(runs.fiber[i])} ran ${duration(runs.length[i])}${onProcText(runOnProc(i + 1))}${more}`,
 		ended ? `after ${fiberWaitLabel(ended)}` : "",
 		runs.reason[i] ? `left: ${reasonName(runs.reason[i])}`
 			: endAfter >= 0 && endAfter <= FIBER_END_NS ? "ended" : "",

@@ -3,6 +3,7 @@
 // Numbers that refer to a row are its index + 1; 0 is none.  Times are nanoseconds since
 // the start of the trace.
 
+const OWNER_PROGRAM = 0, OWNER_TRC = 2; // of a frame
 const MARK_FATAL = 2, MARK_TRIGGER = 3; // kinds of marks; 1: a signal that was handled
 const REGION_LANES_MAX = 64, TASK_LANES_MAX = 8, TASK_TRACKS_MAX = 200, COUNTER_TRACKS_MAX = 200;
 
@@ -59,7 +60,8 @@ function tablesLoad() {
 	trace.sample = table("sample", "time", "thread", "event", "value", "stack", "set");
 	trace.sampled = table("sampled", "event", "name", "unit", "how", "note", "period", "rate",
 		"count", "lost", "missing");
-	trace.frame = table("frame", "low", "high", "function", "file", "line", "module", "inlined");
+	trace.frame = table("frame", "low", "high", "function", "file", "line", "module", "inlined",
+		"owner");
 	trace.stack = table("stack", "count", "skip");
 	trace.stackFrames = column("stack.frame");
 	trace.stackFirst = new Uint32Array(trace.stack.n + 1);
@@ -543,6 +545,7 @@ function stackFrames(stack) {
 			place: file ? baseName(file) + (f.line[j] ? ":" + f.line[j] : "") : "",
 			module,
 			inlined: f.inlined[j] !== 0,
+			owner: f.owner[j],
 			skipped: i - first < trace.stack.skip[stack],
 		});
 	}

@@ -1,6 +1,7 @@
 // samples.js - samples: what one says, and which functions many of them are in.
 
 const SAMPLE_ROWS = 12;
+const TRC_ITSELF = "trc, recording";
 const sampleHues = ["flock", "read", "mutex", "barrier", "connect", "once"];
 
 function sampleEventName(event) {
@@ -29,9 +30,11 @@ function frameName(frame) {
 
 // The function that the sample hit, whichever library it is in.
 function sampleTop(stack) {
-	const frames = stackFrames(stack);
+	const [frame] = stackFrames(stack);
 
-	return frames.length ? frameName(frames[0]) : "(no stack)";
+	if (!frame)
+		return "(no stack)";
+	return frame.owner === OWNER_TRC ? `${frameName(frame)} (${TRC_ITSELF})` : frameName(frame);
 }
 
 function sampleText(i) {
@@ -84,7 +87,9 @@ function samplesByStack(stretches) {
 	return events;
 }
 
-// From values by stack: {rows: [{name, self, total, stack}], whole}, those with most of their own first.
+// From values by stack: {rows: [{name, module, self, total}], whole}, those with most of their own first.
+// What was sampled in trc's own code, which the program would not run without trc, is one row.  That trc
+// is somewhere in a stack means nothing: it begins the threads.
 function functionSums(byStack) {
 	const rows = new Map();
 	let whole = 0;
@@ -93,15 +98,18 @@ function functionSums(byStack) {
 		const frames = stackFrames(stack), seen = new Set();
 		whole += value;
 		for (const [depth, frame] of (frames.length ? frames : [{function: "(no stack)"}]).entries()) {
-			const name = frameName(frame);
-			if (!rows.has(name))
-				rows.set(name, {name, self: 0, total: 0});
-			const row = rows.get(name);
+			const own = frame.owner === OWNER_TRC, name = own ? TRC_ITSELF : frameName(frame);
+			const module = frame.owner && !own ? baseName(frame.module) : "", key = `${name}\n${module}`;
+			if (own && depth)
+				continue;
+			if (!rows.has(key))
+				rows.set(key, {name, module, own, self: 0, total: 0});
+			const row = rows.get(key);
 			if (!depth)
 				row.self += value;
-			if (!seen.has(name)) // one that calls itself counts once
+			if (!seen.has(key)) // one that calls itself counts once
 				row.total += value;
-			seen.add(name);
+			seen.add(key);
 		}
 	}
 	const sorted = [...rows.values()].sort((a, b) => b.self - a.self || b.total - a.total);
@@ -110,7 +118,8 @@ function functionSums(byStack) {
 
 function functionColumns(event, whole) {
 	return [
-		{name: "function", cell: (r) => r.name},
+		{name: "function", cell: (r) => el("span", {class: r.own ? "dim" : undefined}, r.name,
+			r.module ? el("span", {class: "dim"}, ` ${r.module}`) : null)},
 		{name: "self", n: true, cell: (r) => r.self ? sampleAmount(event, r.self) : ""},
 		{name: "", n: true, cell: (r) => r.self ? percent(r.self, whole) : ""},
 		{name: "total", n: true, cell: (r) => percent(r.total, whole)},

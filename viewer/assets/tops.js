@@ -45,8 +45,9 @@ function topHolders() {
 	return topTable("Who made others wait", topRows("hold", "unlock"), [
 		{name: "lock", cell: (r) => el("span", {}, ...stateLabel(r.state), r.what ? ` ${r.what}` : "")},
 		{name: "released in", cell: (r) => whereCell(r, "unlock")},
-		{name: "waits", n: true, cell: (r) => count(r.count)},
+		{name: "sections", n: true, cell: (r) => count(r.count)},
 		{name: "caused", n: true, cell: (r) => duration(r.total)},
+		{name: "max", n: true, cell: (r) => duration(r.max)},
 	]);
 }
 
