@@ -135,6 +135,7 @@ struct trc_drain_thread {
 	struct trc_status_entry status; /* what it waits for */
 	uint32_t tid, creator;		/* a serial; 0 = not known */
 	uint32_t stack;			/* of its wait, or else of its last one; 0 = none */
+	uint32_t creation;		/* the stack at which it was created; 0 = not known */
 	uint32_t labels;
 	const char *name; /* not terminated */
 	uint32_t name_bytes;

@@ -75,7 +75,7 @@ struct trc_drain_slot {
 /* What a thread's slot says: one consistent look. */
 struct trc_slot_copy {
 	uint32_t serial, tid, creator, reason;
-	uint64_t start, end, object, since, stack, holder, labels;
+	uint64_t start, end, object, since, stack, holder, labels, creation;
 	uint64_t fiber, fiber_name;
 	uint32_t name_bytes;
 	uint64_t name[TRC_THREAD_NAME_BYTES / 8];

@@ -204,6 +204,7 @@ static void slot_load(struct trc_slot *slot, struct trc_slot_copy *copy)
 	copy->stack = LOAD(wait_stack);
 	copy->holder = LOAD(wait_holder);
 	copy->labels = LOAD(labels);
+	copy->creation = LOAD(creation_stack);
 	copy->fiber = LOAD(fiber);
 	copy->fiber_name = LOAD(fiber_name);
 	copy->name_bytes = LOAD(name_bytes);
@@ -429,6 +430,7 @@ static void tell_thread(struct trc_drain *d, const struct trc_slot_copy *copy, v
 	trc_drain_make_room(d); /* what was told before is not cited any more */
 	status_of(d, copy, &thread.status);
 	thread.stack = trc_drain_stack(d, copy->stack);
+	thread.creation = trc_drain_stack(d, copy->creation);
 	thread.labels = trc_drain_labels(d, copy->labels);
 	t->tell(t->context, d->w, &thread);
 }

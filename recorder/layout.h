@@ -332,6 +332,7 @@ struct trc_slot {
 		_Atomic uint64_t task, type, since;
 	} region[TRC_OPEN_REGIONS];
 	_Atomic uint64_t name[TRC_THREAD_NAME_BYTES / 8];
+	_Atomic uint64_t creation_stack; /* where its creator called; 0 = not known */
 };
 
 /* ---- stacks, strings and label sets --------------------------------------------------- */

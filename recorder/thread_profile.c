@@ -44,6 +44,7 @@ struct taking {
 	uint32_t max_rows;
 	uint64_t *stack_id;  /* [max_rows] of what is recorded; 0 = none */
 	uint64_t *labels_id; /* [max_rows] */
+	uint64_t *creation;  /* [max_rows] stacks; 0 = none */
 	uint32_t *creator;   /* [max_rows] serials */
 	uint64_t *holder;    /* [max_rows] as in a slot */
 	bool *gone;	     /* [max_rows] */
@@ -62,7 +63,7 @@ struct taking {
 	/* What rows point to; as offsets until it is complete, since it moves as it grows. */
 	uint64_t *words;
 	size_t n_words, max_words;
-	size_t *frames_at, *labels_at; /* [max_rows] */
+	size_t *frames_at, *creation_at, *labels_at; /* [max_rows] */
 };
 
 /* Guards the cells of thread_answer.h; nothing is locked inside. */
@@ -221,14 +222,16 @@ static int columns_make(struct taking *t)
 
 	t->stack_id = calloc(n, sizeof(*t->stack_id));
 	t->labels_id = calloc(n, sizeof(*t->labels_id));
+	t->creation = calloc(n, sizeof(*t->creation));
 	t->creator = calloc(n, sizeof(*t->creator));
 	t->holder = calloc(n, sizeof(*t->holder));
 	t->gone = calloc(n, sizeof(*t->gone));
 	t->slow = calloc(n, sizeof(*t->slow));
 	t->frames_at = calloc(n, sizeof(*t->frames_at));
+	t->creation_at = calloc(n, sizeof(*t->creation_at));
 	t->labels_at = calloc(n, sizeof(*t->labels_at));
-	return t->stack_id && t->labels_id && t->creator && t->holder && t->gone && t->slow &&
-			       t->frames_at && t->labels_at
+	return t->stack_id && t->labels_id && t->creation && t->creator && t->holder && t->gone &&
+			       t->slow && t->frames_at && t->creation_at && t->labels_at
 		       ? 0
 		       : -ENOMEM;
 }
@@ -237,11 +240,13 @@ static void columns_free(struct taking *t)
 {
 	free(t->stack_id);
 	free(t->labels_id);
+	free(t->creation);
 	free(t->creator);
 	free(t->holder);
 	free(t->gone);
 	free(t->slow);
 	free(t->frames_at);
+	free(t->creation_at);
 	free(t->labels_at);
 }
 
@@ -259,7 +264,7 @@ static int list_threads(struct taking *t)
 
 struct slot_look {
 	uint32_t serial, tid, creator, reason, name_bytes;
-	uint64_t object, since, stack, holder, labels;
+	uint64_t object, since, stack, holder, labels, creation;
 	uint64_t name[TRC_THREAD_NAME_BYTES / 8];
 };
 
@@ -275,6 +280,7 @@ static void slot_load(const struct trc_slot *slot, struct slot_look *l)
 	l->stack = LOAD(wait_stack);
 	l->holder = LOAD(wait_holder);
 	l->labels = LOAD(labels);
+	l->creation = LOAD(creation_stack);
 	l->name_bytes = LOAD(name_bytes);
 	for (size_t i = 0; i < TRC_THREAD_NAME_BYTES / 8; i++)
 		l->name[i] = LOAD(name[i]);
@@ -337,6 +343,7 @@ static void add_slot(struct taking *t, const struct trc_slot *slot)
 	row = &t->p->row[i];
 	row->serial = look.serial;
 	t->creator[i] = look.creator;
+	t->creation[i] = look.creation;
 	t->labels_id[i] = look.labels;
 	if (look.name_bytes < sizeof(row->name)) {
 		memset(row->name, 0, sizeof(row->name));
@@ -375,6 +382,22 @@ static bool put_recorded(struct taking *t, uint32_t i)
 	if (n)
 		put_frames(t, i, frame, n, epoch);
 	return n != 0;
+}
+
+static void put_creation(struct taking *t, uint32_t i)
+{
+	struct trc_thread_row *row = &t->p->row[i];
+	uint64_t frame[TRC_STACK_DEPTH_MAX];
+	uint32_t n;
+
+	if (!t->creation[i])
+		return;
+	n = trc_stack_copy_by(trc_rec.shared, trc_rec.shared, t->creation[i], &row->creation_epoch,
+			      frame);
+	if (n && (t->creation_at[i] = words_take(t, n)) != SIZE_MAX) {
+		memcpy(t->words + t->creation_at[i], frame, n * sizeof(*frame));
+		row->n_creation_frames = n;
+	}
 }
 
 /* ---- answers --------------------------------------------------------------------------- */
@@ -701,6 +724,7 @@ static void row_settle(struct taking *t, uint32_t i, uint64_t *words, struct trc
 {
 	*row = t->p->row[i];
 	row->frame = row->n_frames ? words + t->frames_at[i] : NULL;
+	row->creation_frame = row->n_creation_frames ? words + t->creation_at[i] : NULL;
 	if (row->n_labels)
 		resolve_labels(row, words + t->labels_at[i]);
 	if (!row->name[0])
@@ -742,8 +766,10 @@ static int take(struct taking *t, struct trc_thread_profile **out)
 	look_at_slots(t);
 	t->looked_ns = now_ns();
 	ask_all(t);
-	for (uint32_t i = 0; i < t->p->n_rows && !t->err; i++)
+	for (uint32_t i = 0; i < t->p->n_rows && !t->err; i++) {
 		put_labels(t, i);
+		put_creation(t, i);
+	}
 	err = t->err ? t->err : trc_thread_profile_resolve(t->p, t->creator, t->holder);
 	whole = err ? NULL : settle(t);
 	if (whole)

@@ -42,6 +42,9 @@ struct trc_thread_row {
 	uint32_t epoch;		 /* of modules, as the session counts them */
 	uint32_t n_frames;	 /* 0 = its stack is not known */
 	const uint64_t *frame;	 /* return addresses, innermost first */
+	/* Where it was created, likewise. */
+	uint32_t creation_epoch, n_creation_frames;
+	const uint64_t *creation_frame;
 	char name[64];		 /* zero-terminated */
 	uint32_t n_labels;
 	const struct trc_label *label; /* sorted by key */

@@ -160,6 +160,10 @@ static void put_thread(struct text *t, const struct trc_thread_row *row)
 		put_frame(t, row->epoch, row->frame[i]);
 	if (row->creator_tid)
 		fprintf(t->f, "created by thread %u\n", row->creator_tid);
+	else if (row->n_creation_frames)
+		fputs("created by a thread that has ended\n", t->f);
+	for (uint32_t i = 0; i < row->n_creation_frames; i++)
+		put_frame(t, row->creation_epoch, row->creation_frame[i]);
 	putc('\n', t->f);
 }
 

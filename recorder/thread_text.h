@@ -7,6 +7,9 @@
  *		/src/queue.c:88 0x5581b0a4
  *	...
  *	created by thread 4700
+ *	start_workers
+ *		/src/main.c:31 0x5581b1c2
+ *	...
  */
 #ifndef TRC_RECORDER_THREAD_TEXT_H
 #define TRC_RECORDER_THREAD_TEXT_H

@@ -69,7 +69,13 @@ static void slot_set_name(struct trc_slot *slot, const char *name, uint32_t n_by
 	slot_put_name(slot, name, n_bytes);
 }
 
-static void slot_fill(struct trc_slot *slot, uint32_t creator, uint64_t start)
+static void slot_put_creator(struct trc_slot *slot, uint32_t creator, uint64_t stack)
+{
+	atomic_store_explicit(&slot->creator, creator, memory_order_relaxed);
+	atomic_store_explicit(&slot->creation_stack, stack, memory_order_relaxed);
+}
+
+static void slot_fill(struct trc_slot *slot, uint32_t creator, uint64_t stack, uint64_t start)
 {
 	char name[16] = "";
 	bool begun;
@@ -78,7 +84,7 @@ static void slot_fill(struct trc_slot *slot, uint32_t creator, uint64_t start)
 	begun = trc_slot_begin(slot); /* a reader may be looking at who had the slot before */
 	atomic_store_explicit(&slot->serial, trc_self.serial, memory_order_relaxed);
 	atomic_store_explicit(&slot->tid, trc_self.tid, memory_order_relaxed);
-	atomic_store_explicit(&slot->creator, creator, memory_order_relaxed);
+	slot_put_creator(slot, creator, stack);
 	atomic_store_explicit(&slot->start, start, memory_order_relaxed);
 	atomic_store_explicit(&slot->end, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->pthread, (uint64_t)pthread_self(), memory_order_relaxed);
@@ -156,7 +162,7 @@ static bool attach(uint32_t creator, uint64_t stack, bool starts_now)
 	}
 	trc_self.slot = slot_take(shared, trc_self.serial);
 	if (trc_self.slot != &trc_no_slot) {
-		slot_fill(trc_self.slot, creator, start);
+		slot_fill(trc_self.slot, creator, stack, start);
 		slot_see_name(trc_self.slot);
 	}
 	arg[0] = trc_self.tid;
@@ -211,7 +217,7 @@ void trc_thread_started(uint32_t creator, uint64_t creation_stack)
 		attach(creator, creation_stack, true);
 	else if (trc_self.slot != &trc_no_slot)
 		/* A signal handler that ran before this has attached the thread. */
-		atomic_store_explicit(&trc_self.slot->creator, creator, memory_order_relaxed);
+		slot_put_creator(trc_self.slot, creator, creation_stack);
 }
 
 void trc_thread_ended(void)

@@ -70,14 +70,15 @@ static void *keep(struct taking *t, const void *bytes, size_t n_bytes)
 	return copy;
 }
 
-static void put_stack(struct taking *t, struct trc_thread_row *row, const struct trc_writer *w,
-		      uint32_t id)
+/* How many frames there are. */
+static uint32_t keep_stack(struct taking *t, const struct trc_writer *w, uint32_t id,
+			   uint32_t *epoch, const uint64_t **frame)
 {
-	const uint64_t *frame;
-	uint32_t n = id ? trc_writer_stack_of(w, id, &row->epoch, &frame) : 0;
+	const uint64_t *its;
+	uint32_t n = id ? trc_writer_stack_of(w, id, epoch, &its) : 0;
 
-	row->frame = n ? keep(t, frame, n * sizeof(*frame)) : NULL;
-	row->n_frames = row->frame ? n : 0;
+	*frame = n ? keep(t, its, n * sizeof(*its)) : NULL;
+	return *frame ? n : 0;
 }
 
 /* Labels, and behind them the bytes that they refer to. */
@@ -137,7 +138,9 @@ static void add_known(void *context, const struct trc_writer *w, const struct tr
 		put_wait(t, row, &one->status);
 	else
 		row->is_last_wait = one->stack != 0;
-	put_stack(t, row, w, one->stack);
+	row->n_frames = keep_stack(t, w, one->stack, &row->epoch, &row->frame);
+	row->n_creation_frames =
+		keep_stack(t, w, one->creation, &row->creation_epoch, &row->creation_frame);
 	put_labels(t, row, w, one->labels);
 }
 
@@ -246,6 +249,7 @@ static int look_at_tasks(struct taking *t)
 static void row_free(struct trc_thread_row *row)
 {
 	free((void *)(uintptr_t)row->frame);
+	free((void *)(uintptr_t)row->creation_frame);
 	free((void *)(uintptr_t)row->label);
 }
 

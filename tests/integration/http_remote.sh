@@ -48,6 +48,8 @@ every_thread_has_its_paragraph()
 		cat threads2.txt >&2
 		fail "not so: $1"
 	}
+	grep -A 1 '^created by thread ' threads2.txt | grep -v -e '^created by' -e '^--' |
+		grep . >creators.txt || fail 'of no thread it is told where it was created'
 	passed "$1"
 }
 

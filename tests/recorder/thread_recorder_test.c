@@ -308,8 +308,9 @@ static void expect_paragraphs(void)
 	expect_text(one, wanted);
 	expect_text(one, "\nlock_and_unlock\n\t");
 	expect_text(one, "thread_recorder_test.c:");
-	snprintf(wanted, sizeof(wanted), "\ncreated by thread %d", (int)gettid());
+	snprintf(wanted, sizeof(wanted), "\ncreated by thread %d\nworker_start", (int)gettid());
 	expect_text(one, wanted);
+	expect_text(strstr(one, "\ncreated by"), "\nstart_workers");
 	snprintf(wanted, sizeof(wanted), "thread %d \"", burning.tid);
 	one = paragraph(text, wanted);
 	expect_text(one, "[running]:\nburn_time\n");
