@@ -24,6 +24,7 @@ libtrcdrain_la_SOURCES = \
 	recorder/perf_buffer_record.c \
 	recorder/perf_maps.c recorder/perf_maps.h \
 	recorder/ring_file.c recorder/ring_file.h \
+	recorder/ring_owner.c recorder/ring_owner.h \
 	recorder/snapshot.c recorder/snapshot.h recorder/snapshot_private.h \
 	recorder/snapshot_copy.c \
 	recorder/snapshot_count.c \
@@ -51,6 +52,7 @@ recorder_trace_record_SOURCES = \
 	recorder/trace_record_status.c \
 	recorder/trace_record_snapshot.c recorder/trace_record_snapshot.h \
 	recorder/trace_record_summary.c \
+	recorder/trace_record_tids.c recorder/trace_record_tids.h \
 	recorder/trace_record_take.c \
 	recorder/trace_record_target.c
 # What encodes profiles and opens what serves them: the same as in libtrc.

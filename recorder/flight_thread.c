@@ -56,15 +56,16 @@ static int snapshot(struct flight_thread *t, const char *what, const char *trigg
 		    size_t n_bytes)
 {
 	struct trc_flight_job *job = trc_flight_job_new(what, trigger);
-	char path[TRC_FILE_PATH_BYTES];
+	char path[TRC_FILE_PATH_BYTES], child[16];
 	int err = -ENOMEM;
 
+	snprintf(child, sizeof(child), "%u", (unsigned int)t->triggers->child_pid);
 	snprintf(why, n_bytes, "no memory");
 	if (job) {
 		job->ended = t->at_exit ? "exit()" : NULL;
 		job->passed_over = trc_trigger_watch_passed_over(&t->watch);
 		err = trc_trigger_path(path, sizeof(path), t->triggers->path,
-				       t->triggers->child_pid, ++t->n_files);
+				       t->triggers->child_pid ? child : NULL, ++t->n_files);
 		if (err)
 			snprintf(why, n_bytes, "%s", strerror(-err));
 		else

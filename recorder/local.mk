@@ -32,6 +32,7 @@ libtrccore_la_SOURCES = \
 	recorder/one_line.h \
 	recorder/overflow.c \
 	recorder/ring.c recorder/ring_inline.h recorder/rseq_x86_64.h recorder/rseq_aarch64.h \
+	recorder/pid_namespace.c recorder/pid_namespace.h \
 	recorder/room.c \
 	recorder/sample.c recorder/sample.h recorder/sample_private.h \
 	recorder/sample_account.c \

@@ -3,7 +3,8 @@
  *
  * trace-record sets TRC_SESSION to a directory; there this object makes the ring's file, and
  * trace-record drains it from outside.  TRC_SESSION_PID is the process to record; others that
- * inherit the environment do not, unless TRC_FOLLOW is set.
+ * inherit the environment do not, unless TRC_FOLLOW is set.  TRC_SESSION_NAMESPACE is the pid
+ * namespace of that pid, and of trace-record.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +18,7 @@
 #include "fork.h"
 #include "heap.h"
 #include "interpose/signal.h"
+#include "pid_namespace.h"
 #include "rec.h"
 #include "sample.h"
 #include "session.h"
@@ -30,15 +32,17 @@ __attribute__((visibility("default"))) const struct trc_runtime *const trc_runti
 static struct trc_session_options options;
 static unsigned int heap_user;
 static char session_dir[256]; /* a copy: the program may change its environment */
+static uint64_t reader_namespace; /* the pid namespace of trace-record; 0 = not known */
 
 /* What keeps this process from being recorded is told to trace-record: by a file, as the
  * program's output is its own. */
 static void tell(const char *why)
 {
-	char path[320];
+	char path[320], pid[TRC_PID_NAME_BYTES];
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/%u.error", session_dir, (unsigned int)getpid());
+	trc_pid_name(pid, reader_namespace);
+	snprintf(path, sizeof(path), "%s/%s.error", session_dir, pid);
 	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
 			  0600);
 	if (fd < 0)
@@ -47,10 +51,12 @@ static void tell(const char *why)
 	syscall(SYS_close, fd);
 }
 
+/* In a pid namespace of its own somebody else may have that pid. */
 static bool is_for_us(const char *pid)
 {
 	return secure_getenv("TRC_FOLLOW") ||
-	       (pid && strtoul(pid, NULL, 10) == (unsigned long)getpid());
+	       (pid && strtoul(pid, NULL, 10) == (unsigned long)getpid() &&
+		(!reader_namespace || trc_pid_namespace() == reader_namespace));
 }
 
 static void begin(void)
@@ -96,9 +102,11 @@ static void follow_child(void)
 __attribute__((constructor)) static void preload_start(void)
 {
 	const char *dir = secure_getenv("TRC_SESSION");
+	const char *reader = secure_getenv("TRC_SESSION_NAMESPACE");
 	int saved_errno = errno;
 	char error[512];
 
+	reader_namespace = reader ? strtoull(reader, NULL, 10) : 0;
 	if (!dir || strlen(dir) >= sizeof(session_dir) || !is_for_us(secure_getenv("TRC_SESSION_PID")))
 		return;
 	strcpy(session_dir, dir);
@@ -108,6 +116,7 @@ __attribute__((constructor)) static void preload_start(void)
 		return;
 	}
 	options.dir = session_dir;
+	options.reader_namespace = reader_namespace;
 	options.eager = options.flight && !secure_getenv("TRC_FOLLOW"); /* many, and short-lived */
 	if (trc_session_open(&options, error, sizeof(error))) {
 		tell(error);

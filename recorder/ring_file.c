@@ -9,16 +9,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "ring_file.h"
+#include "ring_owner.h"
 #include "snapshot.h"
 
 enum { SESSION_NAME_BYTES = 10, DIRS_MAX = 2 }; /* trc-XXXXXX */
 
-#define NS_UNKNOWN UINT64_C(0)
-
 /* ---- names ----------------------------------------------------------------------------- */
 
 /* A number without sign or leading zeros; *text is moved behind it. */
-static bool take_number(const char **text, uint32_t *number)
+static bool take_number(const char **text, uint64_t most, uint64_t *number)
 {
 	uint64_t n = 0;
 	const char *at = *text;
@@ -26,150 +25,70 @@ static bool take_number(const char **text, uint32_t *number)
 	if (*at < '0' || *at > '9' || (*at == '0' && at[1] >= '0' && at[1] <= '9'))
 		return false;
 	for (; *at >= '0' && *at <= '9'; at++) {
-		n = n * 10 + (uint64_t)(*at - '0');
-		if (n > UINT32_MAX)
+		uint64_t digit = (uint64_t)(*at - '0');
+
+		if (n > (most - digit) / 10)
 			return false;
+		n = n * 10 + digit;
 	}
 	*text = at;
-	*number = (uint32_t)n;
+	*number = n;
 	return true;
 }
 
-struct ring_name {
-	uint32_t pid, image;
-};
-
-/* "PID.IMAGE.ring", or with `prefixed` "trc-UID-PID.IMAGE.ring". */
-static bool name_parse(const char *name, bool prefixed, struct ring_name *parsed)
+/* "PID", or of another namespace than its reader's "PID-NAMESPACE"; *text is moved behind it. */
+static bool take_whose(const char **text, struct trc_file_name *parsed)
 {
-	uint32_t uid;
-
-	if (prefixed) {
-		if (strncmp(name, "trc-", 4))
-			return false;
-		name += 4;
-		if (!take_number(&name, &uid) || *name++ != '-')
-			return false;
-	}
-	return take_number(&name, &parsed->pid) && *name++ == '.' &&
-	       take_number(&name, &parsed->image) && !strcmp(name, ".ring");
+	parsed->pid_namespace = 0;
+	if (!take_number(text, UINT32_MAX, &parsed->pid))
+		return false;
+	if (**text != '-')
+		return true;
+	(*text)++;
+	return take_number(text, UINT64_MAX, &parsed->pid_namespace);
 }
 
-static bool path_parse(const char *path, struct ring_name *parsed)
+static bool take_text(const char **text, const char *wanted)
+{
+	size_t n = strlen(wanted);
+	bool is_there = !strncmp(*text, wanted, n);
+
+	*text += is_there ? n : 0;
+	return is_there;
+}
+
+bool trc_ring_name_parse(const char *name, bool prefixed, struct trc_file_name *parsed)
+{
+	uint64_t uid;
+
+	if (prefixed && !(take_text(&name, "trc-") && take_number(&name, UINT32_MAX, &uid) &&
+			  take_text(&name, "-")))
+		return false;
+	return take_whose(&name, parsed) && take_text(&name, ".") &&
+	       take_number(&name, UINT32_MAX, &parsed->image) && !strcmp(name, ".ring");
+}
+
+bool trc_error_name_parse(const char *name, struct trc_file_name *parsed)
+{
+	parsed->image = 0;
+	return take_whose(&name, parsed) && !strcmp(name, ".error");
+}
+
+bool trc_temporary_name_parse(const char *name, struct trc_file_name *parsed)
+{
+	uint64_t uid;
+
+	parsed->image = 0;
+	return take_text(&name, ".trc-") && take_number(&name, UINT32_MAX, &uid) &&
+	       take_text(&name, "-") && take_whose(&name, parsed) && !strcmp(name, ".tmp");
+}
+
+static bool path_parse(const char *path, struct trc_file_name *parsed)
 {
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
 
-	return name_parse(name, false, parsed) || name_parse(name, true, parsed);
-}
-
-/* ---- is the owner alive? --------------------------------------------------------------- */
-
-/* A small file of /proc, zero-terminated; its length, 0 if it cannot be read. */
-static size_t read_small(const char *path, char *text, size_t n_bytes)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, n_bytes - 1);
-
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	return n > 0 ? (size_t)n : 0;
-}
-
-static bool is_this_boot(const struct trc_shared *h)
-{
-	char text[64], digits[2 * sizeof(h->boot_id) + 1];
-	size_t n = 0;
-
-	read_small("/proc/sys/kernel/random/boot_id", text, sizeof(text));
-	for (const char *at = text; *at && n < sizeof(digits) - 1; at++)
-		if (*at != '-' && *at != '\n')
-			digits[n++] = *at;
-	if (n != sizeof(digits) - 1)
-		return false;
-	for (size_t i = 0; i < sizeof(h->boot_id); i++) {
-		char byte[3];
-
-		snprintf(byte, sizeof(byte), "%02x", h->boot_id[i]);
-		if (memcmp(byte, digits + 2 * i, 2))
-			return false;
-	}
-	return true;
-}
-
-static uint64_t own_pid_namespace(void)
-{
-	struct stat st;
-
-	return stat("/proc/self/ns/pid", &st) ? NS_UNKNOWN : (uint64_t)st.st_ino;
-}
-
-bool trc_ring_is_elsewhere(const struct trc_shared *h)
-{
-	uint64_t here = own_pid_namespace();
-
-	return h->pid_namespace != NS_UNKNOWN && here != NS_UNKNOWN && h->pid_namespace != here;
-}
-
-/* State and start time (fields 3 and 22) of /proc/PID/stat; false: there is no such process. */
-static bool process_stat(uint32_t pid, char *state, uint64_t *start)
-{
-	char path[40], text[1024];
-	const char *at;
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
-	if (!read_small(path, text, sizeof(text)))
-		return false;
-	at = strrchr(text, ')'); /* its name may hold anything */
-	if (!at || at[1] != ' ')
-		return false;
-	*state = at[2];
-	at += 2;
-	for (int field = 3; field < 22 && at; field++) {
-		at = strchr(at, ' ');
-		at = at ? at + 1 : NULL;
-	}
-	*start = at ? strtoull(at, NULL, 10) : 0;
-	return true;
-}
-
-/* True unless it can be told that the process does not have the file mapped: after it executed
- * another program, its pid and start time are the same. */
-static bool process_maps(uint32_t pid, ino_t inode)
-{
-	char path[40], line[PATH_MAX + 128];
-	uint64_t found;
-	bool any = false, mapped = false;
-	FILE *maps;
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", pid);
-	maps = fopen(path, "re");
-	if (!maps)
-		return true;
-	while (!mapped && fgets(line, sizeof(line), maps)) {
-		any = true;
-		mapped = sscanf(line, "%*s %*s %*s %*s %" SCNu64, &found) == 1 &&
-			 found == (uint64_t)inode;
-	}
-	fclose(maps);
-	return mapped || !any;
-}
-
-static enum trc_ring_owner find_owner(const struct trc_shared *h, ino_t inode)
-{
-	uint64_t start;
-	char state;
-
-	if (!is_this_boot(h))
-		return TRC_OWNER_DEAD;
-	if (trc_ring_is_elsewhere(h))
-		return TRC_OWNER_UNKNOWN;
-	if (!process_stat(h->pid, &state, &start) || state == 'Z' || state == 'X')
-		return TRC_OWNER_DEAD;
-	if (h->process_start && h->process_start != start)
-		return TRC_OWNER_DEAD;
-	return process_maps(h->pid, inode) ? TRC_OWNER_ALIVE : TRC_OWNER_DEAD;
+	return trc_ring_name_parse(name, false, parsed) || trc_ring_name_parse(name, true, parsed);
 }
 
 /* ---- opening --------------------------------------------------------------------------- */
@@ -257,7 +176,7 @@ int trc_ring_file_look(struct trc_ring_file *f)
 	if (fstat(f->fd, &st) || read_all(f->fd, f->control, f->control_bytes))
 		return -EBADMSG;
 	f->closed = atomic_load(&f->control->state) == TRC_SHARED_CLOSED;
-	f->owner = find_owner(&f->header, st.st_ino);
+	f->owner = trc_ring_owner_find(&f->header, st.st_ino, &f->pid);
 	return 0;
 }
 
@@ -310,11 +229,11 @@ static int visit_dir(const struct visit *v, const char *dir, bool session)
 	}
 	while (!result && (e = readdir(entries))) {
 		char path[PATH_MAX];
-		struct ring_name name;
+		struct trc_file_name name;
 
 		if (snprintf(path, sizeof(path), "%s/%s", dir, e->d_name) >= (int)sizeof(path))
 			continue;
-		if (name_parse(e->d_name, !session, &name))
+		if (trc_ring_name_parse(e->d_name, !session, &name))
 			result = v->fn(v->context, path);
 		else if (!session && !strncmp(e->d_name, "trc-", 4) &&
 			 strlen(e->d_name) == SESSION_NAME_BYTES)
@@ -372,16 +291,20 @@ static int consider(void *context, const char *path)
 {
 	struct search *s = context;
 	struct trc_ring_file f;
-	struct ring_name name;
+	struct trc_file_name name;
 	char why[200];
 	int err;
 
-	if (!path_parse(path, &name) || name.pid != s->pid)
+	if (!path_parse(path, &name))
 		return 0;
 	err = trc_ring_file_open(&f, path, why, sizeof(why));
+	if (err && name.pid != s->pid)
+		return 0;
 	if (err) {
 		s->err = err;
 		snprintf(s->error, s->error_bytes, "%s: %s", path, why);
+	} else if (f.pid != s->pid) { /* of another namespace, the name's pid may be another's */
+		trc_ring_file_close(&f);
 	} else if (s->found && !is_better(&f, s->best)) {
 		trc_ring_file_close(&f);
 	} else {

@@ -6,7 +6,8 @@
  *
  * PID.IMAGE.ring in a session's directory (trc-XXXXXX) of trace-record, or trc-UID-PID.IMAGE.ring
  * beside it for a recording that the program started itself; in $TRC_RING_DIR if that is set, else in
- * /dev/shm or /tmp.
+ * /dev/shm or /tmp.  In a session's directory a process of another pid namespace than trace-record's is
+ * PID-NAMESPACE: its pid there, and the inode of /proc/PID/ns/pid.
  */
 #ifndef TRC_RECORDER_RING_FILE_H
 #define TRC_RECORDER_RING_FILE_H
@@ -16,12 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "layout.h"
-
-enum trc_ring_owner {
-	TRC_OWNER_ALIVE,
-	TRC_OWNER_DEAD,
-	TRC_OWNER_UNKNOWN, /* of another pid namespace: it cannot be told from here */
-};
+#include "ring_owner.h"
 
 /*
  * A ring file, open for reading.  It is read, never mapped: whose it is may cut it short at any
@@ -35,6 +31,7 @@ struct trc_ring_file {
 	uint64_t control_bytes;
 	struct trc_shared header; /* checked: sizes and offsets are to be read here only */
 	enum trc_ring_owner owner;
+	uint32_t pid; /* as it is, or was, known here; where that cannot be told, as there */
 	bool closed; /* TRC_SHARED_CLOSED: recording ended in good order */
 };
 
@@ -48,8 +45,16 @@ void trc_ring_file_close(struct trc_ring_file *f); /* accepts one that could not
 /* Reads `control`, `owner` and `closed` again.  0, or -EBADMSG: it has been cut short. */
 int trc_ring_file_look(struct trc_ring_file *f);
 
-/* Whether it is of another pid namespace, where its pid is not what it is here. */
-bool trc_ring_is_elsewhere(const struct trc_shared *h);
+struct trc_file_name {
+	uint64_t pid, pid_namespace; /* 0 = that of whom the directory is made for */
+	uint64_t image;
+};
+/* PID.IMAGE.ring, or with `prefixed` trc-UID-PID.IMAGE.ring. */
+bool trc_ring_name_parse(const char *name, bool prefixed, struct trc_file_name *parsed);
+/* PID.error: what a process of the session has to say. */
+bool trc_error_name_parse(const char *name, struct trc_file_name *parsed);
+/* .trc-UID-PID-NAMESPACE.tmp: a ring in the making. */
+bool trc_temporary_name_parse(const char *name, struct trc_file_name *parsed);
 
 /* Calls fn with the path of every file that is named like a ring, until it returns non-zero;
  * returns that. */

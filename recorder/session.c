@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "heap.h"
 #include "offproc.h"
+#include "pid_namespace.h"
 #include "rec.h"
 #include "session.h"
 
@@ -26,6 +27,7 @@ enum { MIN_WAIT_NS_DEFAULT = 1000 };
 static uint32_t sessions;     /* counts them; the number of the current one */
 static char temporary[512];   /* the file until it is published */
 static char name_prefix[32];
+static char name_pid[TRC_PID_NAME_BYTES];
 static struct trc_shared planned; /* of the last mapping: its sizes and offsets */
 static void *retired;		  /* addresses of the last mapping (N2) */
 static uint64_t retired_bytes;
@@ -234,7 +236,6 @@ static uint64_t process_start(void)
 static void fill_header(struct trc_shared *h, const struct trc_session_options *o)
 {
 	char text[64];
-	struct stat ns;
 	ssize_t n;
 
 	memcpy(h->magic, TRC_LAYOUT_MAGIC, sizeof(h->magic));
@@ -252,8 +253,7 @@ static void fill_header(struct trc_shared *h, const struct trc_session_options *
 	h->flags = (trc_rseq_usable ? TRC_SHARED_HAS_RSEQ : 0) |
 		   (o->flight ? TRC_SHARED_OVERWRITE : 0);
 	h->process_start = process_start();
-	if (!stat("/proc/self/ns/pid", &ns))
-		h->pid_namespace = ns.st_ino;
+	h->pid_namespace = trc_pid_namespace();
 	h->window_ns = o->flight ? o->window_ns : 0;
 	h->locks = o->locks;
 	h->on_full = o->on_full;
@@ -276,6 +276,7 @@ static void *map_file(int fd, uint64_t n_bytes)
 
 static int create_file(const char *dir, uint64_t n_bytes, struct trc_shared **shared)
 {
+	char namespace[TRC_PID_NAME_BYTES];
 	struct rlimit limit;
 	void *map;
 	int fd, err = 0;
@@ -283,9 +284,10 @@ static int create_file(const char *dir, uint64_t n_bytes, struct trc_shared **sh
 	/* The kernel would not only refuse, but send SIGXFSZ. */
 	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < n_bytes)
 		return -EFBIG;
-	/* The pid makes the name ours; a leftover of an earlier owner of the pid is replaced. */
-	snprintf(temporary, sizeof(temporary), "%s/.trc-%u-%u.tmp", dir, (unsigned int)getuid(),
-		 (unsigned int)getpid());
+	/* The pid and its namespace make the name ours; a leftover of an earlier owner is replaced. */
+	trc_pid_namespace_text(namespace);
+	snprintf(temporary, sizeof(temporary), "%s/.trc-%u-%u%s.tmp", dir, (unsigned int)getuid(),
+		 (unsigned int)getpid(), namespace);
 	unlink(temporary);
 	fd = (int)syscall(SYS_openat, AT_FDCWD, temporary,
 			  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -392,6 +394,7 @@ static int make_mapping(const struct trc_session_options *o)
 	name_prefix[0] = '\0';
 	if (o->shared_dir)
 		snprintf(name_prefix, sizeof(name_prefix), "trc-%u-", (unsigned int)getuid());
+	trc_pid_name(name_pid, o->reader_namespace);
 	err = trc_layout_plan(&plan, &layout);
 	if (!err && memcmp(&plan, &planned, sizeof(plan)))
 		retired = NULL; /* late writers would not find what they know there */
@@ -525,8 +528,8 @@ int trc_session_publish(void)
 	/* release: pairs with the acquire of a reader that finds the file: all is in place. */
 	atomic_store_explicit(&shared->state, TRC_SHARED_LIVE, memory_order_release);
 	for (; err == -EEXIST && shared->image < 100000; shared->image++) {
-		snprintf(path, sizeof(path), "%.*s/%s%u.%u.ring", (int)dir_bytes, temporary,
-			 name_prefix, shared->pid, shared->image);
+		snprintf(path, sizeof(path), "%.*s/%s%s.%u.ring", (int)dir_bytes, temporary,
+			 name_prefix, name_pid, shared->image);
 		err = renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) ? -errno : 0;
 		if (err == -EINVAL) /* a file system without the flag */
 			err = access(path, F_OK) == 0 ? -EEXIST

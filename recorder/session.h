@@ -20,6 +20,7 @@
 struct trc_session_options {
 	const char *dir; /* where the ring's file is made */
 	bool shared_dir; /* others keep files there: the name says whose this is */
+	uint64_t reader_namespace; /* whom the names are for: trc_pid_name() */
 	uint64_t ring_bytes, overflow_bytes; /* 0 = default */
 	uint64_t min_wait_ns;
 	enum trc_locks locks;
@@ -67,8 +68,7 @@ int trc_session_open(const struct trc_session_options *options, char *error, siz
 int trc_session_open_in_child(const struct trc_session_options *options);
 struct trc_shared *trc_session_shared(void);
 const char *trc_session_path(void);
-/* Gives the file its final name, PID.IMAGE.ring, in a shared directory trc-UID-PID.IMAGE.ring:
- * readers may open it.  0 or -errno. */
+/* Gives the file its final name (ring_file.h): readers may open it.  0 or -errno. */
 int trc_session_publish(void);
 /* A flight recorder joins the session of a trace, or leaves it to the trace.  window_ns as in the
  * options. */

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "ring_owner.h"
 #include "trace_record.h"
 
 _Atomic uint32_t trc_child_wake;
@@ -160,8 +161,9 @@ static void set_environment(const struct trc_tool_options *o, const char *dir, c
 {
 	const char *others = getenv("LD_PRELOAD");
 	size_t n = strlen(preload) + (others ? strlen(others) : 0) + 2;
+	uint64_t namespace = trc_namespace_here();
 	char *list = malloc(n);
-	char pid[16];
+	char pid[24];
 
 	if (!list)
 		_exit(TRC_EXIT_TROUBLE);
@@ -171,6 +173,9 @@ static void set_environment(const struct trc_tool_options *o, const char *dir, c
 	free(list);
 	put("TRC_SESSION", dir);
 	put("TRC_SESSION_PID", pid);
+	unsetenv("TRC_SESSION_NAMESPACE");
+	snprintf(pid, sizeof(pid), "%llu", (unsigned long long)namespace);
+	put("TRC_SESSION_NAMESPACE", namespace ? pid : NULL);
 	put("TRC_RING_SIZE", o->ring_size);
 	put("TRC_LOCKS", o->locks);
 	put("TRC_ON_FULL", o->on_full);

@@ -48,18 +48,6 @@ static void failed(struct clean *c, const struct place *place, const char *name,
 
 /* ---- rings ----------------------------------------------------------------------------- */
 
-static bool is_ring(const struct place *place, const char *name)
-{
-	unsigned int uid, pid, image;
-	int end = 0;
-
-	if (place->session)
-		sscanf(name, "%u.%u.ring%n", &pid, &image, &end);
-	else
-		sscanf(name, "trc-%u-%u.%u.ring%n", &uid, &pid, &image, &end);
-	return end && !name[end];
-}
-
 static int open_in(struct trc_ring_file *f, const struct place *place, const char *name,
 		   char *error, size_t n_bytes)
 {
@@ -128,19 +116,10 @@ static void clean_ring(struct clean *c, const struct place *place, const char *n
 
 /* ---- half-made rings ------------------------------------------------------------------- */
 
-static bool is_temporary(const char *name, unsigned int *pid)
-{
-	unsigned int uid;
-	int end = 0;
-
-	sscanf(name, ".trc-%u-%u.tmp%n", &uid, pid, &end);
-	return end && !name[end];
-}
-
 /* A ring in the making has no owner's name in it yet: only its age tells.  In a moment it would
  * have been finished, or its process was killed. */
 static void clean_temporary(struct clean *c, const struct place *place, const char *name,
-			    unsigned int pid)
+			    const struct trc_file_name *of)
 {
 	struct stat st;
 
@@ -148,7 +127,7 @@ static void clean_temporary(struct clean *c, const struct place *place, const ch
 	    (geteuid() && st.st_uid != geteuid()))
 		return;
 	if (time(NULL) - st.st_mtime < TEMPORARY_SECONDS ||
-	    !(kill((pid_t)pid, 0) && errno == ESRCH))
+	    !trc_pid_is_free((uint32_t)of->pid, of->pid_namespace))
 		return;
 	if (!unlinkat(place->fd, name, 0))
 		removed(c, place, name, ", half made");
@@ -158,26 +137,16 @@ static void clean_temporary(struct clean *c, const struct place *place, const ch
 
 /* ---- directories ----------------------------------------------------------------------- */
 
-/* What a process of the session had to say, and now nobody reads. */
-static bool is_word(const struct place *place, const char *name)
-{
-	unsigned int pid;
-	int end = 0;
-
-	sscanf(name, "%u.error%n", &pid, &end);
-	return place->session && end && !name[end];
-}
-
 static void clean_file(struct clean *c, const struct place *place, const char *name)
 {
-	unsigned int pid;
+	struct trc_file_name of;
 
-	if (is_ring(place, name))
+	if (trc_ring_name_parse(name, !place->session, &of))
 		clean_ring(c, place, name);
-	else if (is_temporary(name, &pid))
-		clean_temporary(c, place, name, pid);
-	else if (is_word(place, name))
-		unlinkat(place->fd, name, 0);
+	else if (trc_temporary_name_parse(name, &of))
+		clean_temporary(c, place, name, &of);
+	else if (place->session && trc_error_name_parse(name, &of))
+		unlinkat(place->fd, name, 0); /* nobody reads it now */
 }
 
 static bool is_session(const char *name)
@@ -245,8 +214,7 @@ static void clean_answer(struct clean *c, const struct place *root, const char *
 	struct stat st;
 	int fd;
 
-	if (stat("/proc/self/ns/pid", &st) || st.st_ino != pid_namespace ||
-	    !(kill((pid_t)pid, 0) && errno == ESRCH))
+	if (!pid_namespace || !trc_pid_is_free(pid, pid_namespace))
 		return;
 	fd = openat(root->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)

@@ -7,7 +7,6 @@
  */
 #include <time.h>
 #include "clock.h"
-#include "ring_file.h"
 #include "trace_record_session.h"
 
 enum {
@@ -20,7 +19,8 @@ void trc_process_used(struct trc_process *p)
 	clockid_t clock;
 	struct timespec t;
 
-	if (!p->options->sampling.n_kernel || p->flight || clock_getcpuclockid(p->pid, &clock) ||
+	if (!p->options->sampling.n_kernel || p->flight || p->pid < 0 ||
+	    clock_getcpuclockid(p->pid, &clock) ||
 	    clock_gettime(clock, &t))
 		return;
 	p->used_ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
@@ -62,7 +62,7 @@ void trc_process_tell_due(struct trc_process *p)
 		.cause = TRC_SAMPLE_LOSS_SHORT,
 	};
 
-	if (!p->drain || trc_ring_is_elsewhere(p->shared)) /* the pid is another's here */
+	if (!p->drain)
 		return;
 	for (uint32_t i = 0; i < p->options->sampling.n_kernel; i++) {
 		r.event = i;

@@ -53,18 +53,18 @@ void trc_flight_free(struct trc_process *p)
 
 /* ---- names ----------------------------------------------------------------------------- */
 
-static int name_snapshot(const struct trc_tool_options *o, int pid, uint64_t number,
-			 char path[TRC_FILE_PATH_BYTES])
+static int name_snapshot(const struct trc_tool_options *o, const char *process_name,
+			 uint64_t number, char path[TRC_FILE_PATH_BYTES])
 {
-	return trc_trigger_path(path, TRC_FILE_PATH_BYTES, o->output, o->follow ? (uint32_t)pid : 0,
-				number);
+	return trc_trigger_path(path, TRC_FILE_PATH_BYTES, o->output,
+				o->follow ? process_name : NULL, number);
 }
 
-int trc_flight_check_output(const struct trc_tool_options *o, int pid)
+int trc_flight_check_output(const struct trc_tool_options *o, const char *process_name)
 {
 	char path[TRC_FILE_PATH_BYTES], error[TRC_FILE_PATH_BYTES + 128];
 	struct trc_file_sink sink;
-	int err = name_snapshot(o, pid, 1, path);
+	int err = name_snapshot(o, process_name, 1, path);
 
 	if (err) {
 		trc_tool_say("-o: %s", strerror(-err));
@@ -137,8 +137,8 @@ static int copy(struct trc_process *p, struct trc_flight_session *f, struct trc_
 		options.kernel_newest_ns = trc_perf_newest_ns(s->kernel, s->pid);
 	err = trc_snapshot_take(out, p->shared, p->mapped_bytes, &options, &why);
 	if (err) {
-		snprintf(s->error, sizeof(s->error), "process %d: its ring cannot be read: %s",
-			 p->pid, why ? why : strerror(-err));
+		snprintf(s->error, sizeof(s->error), "process %s: its ring cannot be read: %s",
+			 p->name, why ? why : strerror(-err));
 		return err;
 	}
 	if (!dead)
@@ -152,7 +152,7 @@ static int copy(struct trc_process *p, struct trc_flight_session *f, struct trc_
 static int write_copy(struct trc_process *p, struct trc_tool_snapshot *s,
 		      struct trc_snapshot *snapshot, char path[TRC_FILE_PATH_BYTES])
 {
-	int err = name_snapshot(p->options, p->pid, ++p->flight->n_snapshots, path);
+	int err = name_snapshot(p->options, p->name, ++p->flight->n_snapshots, path);
 
 	if (!err)
 		return trc_tool_snapshot_write(s, snapshot, path);
@@ -178,6 +178,7 @@ static struct trc_tool_snapshot describe(struct trc_process *p, const struct trc
 		.kernel = f->kernel,
 		.sampled = &f->sampled,
 		.pid = (uint32_t)p->pid,
+		.tids = p->tids,
 		.procs = &p->procs,
 	};
 }
@@ -320,7 +321,7 @@ int trc_flight_attach(struct trc_process *p, struct trc_flight_session *f, const
 	}
 	if (err) {
 		trc_process_unmap(p);
-		trc_tool_say("process %d: its ring cannot be read: %s", p->pid,
+		trc_tool_say("process %s: its ring cannot be read: %s", p->name,
 			     why ? why : strerror(-err));
 		p->failed = true;
 		return err;

@@ -29,7 +29,7 @@ void trc_flight_session_free(struct trc_flight_session *f);
 /* 0 or -ENOMEM. */
 int trc_flight_open(struct trc_process *p);
 /* Whether snapshots can be written at all.  0 or -errno after saying why. */
-int trc_flight_check_output(const struct trc_tool_options *options, int pid);
+int trc_flight_check_output(const struct trc_tool_options *options, const char *process_name);
 /* This ring from now on: the process has begun, or executed another program.  0 or -errno after
  * saying why. */
 int trc_flight_attach(struct trc_process *p, struct trc_flight_session *f, const char *ring_path,

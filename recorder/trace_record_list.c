@@ -116,7 +116,7 @@ static void show(struct list *list, const struct trc_ring_file *f)
 		printf("%10s  %-*s  %-9s  %10s  %10s  %8s\n", "PID", COMMAND_BYTES - 1, "COMMAND",
 		       "MODE", "WINDOW (s)", "EVENTS/S", "LOST");
 	command_of(f, command);
-	printf("%10" PRIu32 "  %-*s  %-9s  %10.2f  %10" PRIu64 "  %8" PRIu64 "%s\n", f->header.pid,
+	printf("%10" PRIu32 "  %-*s  %-9s  %10.2f  %10" PRIu64 "  %8" PRIu64 "%s\n", f->pid,
 	       COMMAND_BYTES - 1, command, mode_of(f), held.seconds, held.events_per_second,
 	       held.lost_events, note_of(f));
 }

@@ -17,18 +17,21 @@
 /* ---- the file -------------------------------------------------------------------------- */
 
 /* dump.trc, or with --follow dump.PID.trc. */
-static void name_file(struct trc_process *p, const struct trc_tool_options *o)
+static int name_file(struct trc_process *p, const struct trc_tool_options *o)
 {
 	const char *slash = strrchr(o->output, '/');
 	const char *name = slash ? slash + 1 : o->output;
 	const char *dot = strrchr(name, '.');
 	size_t n = dot && dot != name ? (size_t)(dot - o->output) : strlen(o->output);
 
+	int used;
+
 	if (!o->follow)
-		snprintf(p->path, sizeof(p->path), "%s", o->output);
+		used = snprintf(p->path, sizeof(p->path), "%s", o->output);
 	else
-		snprintf(p->path, sizeof(p->path), "%.*s.%d%s", (int)n, o->output, p->pid,
-			 o->output + n);
+		used = snprintf(p->path, sizeof(p->path), "%.*s.%s%s", (int)n, o->output, p->name,
+				o->output + n);
+	return used < (int)sizeof(p->path) ? 0 : -ENAMETOOLONG;
 }
 
 /* The command, which has not begun yet, is to end or has ended: there will be nothing to read. */
@@ -46,8 +49,11 @@ int trc_process_open_file(struct trc_process *p, const struct trc_tool_options *
 	char error[TRC_FILE_PATH_BYTES + 128];
 	int err;
 
-	name_file(p, o);
-	err = trc_file_sink_plan(&p->sink, p->path, error, sizeof(error));
+	err = name_file(p, o);
+	if (err)
+		snprintf(error, sizeof(error), "-o: %s", strerror(-err));
+	else
+		err = trc_file_sink_plan(&p->sink, p->path, error, sizeof(error));
 	if (!err)
 		err = trc_file_sink_open_waiting(&p->sink, has_gone, p, error, sizeof(error));
 	if (err)
@@ -215,7 +221,7 @@ static void end_drain(struct trc_process *p, enum trc_drain_end how)
 		return;
 	trc_drain_finish(p->drain, how);
 	if (p->ring_cut)
-		trc_tool_say("process %d: its ring was cut short: its trace ends there", p->pid);
+		trc_tool_say("process %s: its ring was cut short: its trace ends there", p->name);
 	trc_drain_totals(p->drain, &totals);
 	p->lost_events += totals.lost_events;
 	p->samples += totals.samples;
@@ -234,7 +240,7 @@ int trc_process_attach(struct trc_process *p, const char *ring_path, uint32_t im
 
 	end_drain(p, TRC_DRAIN_REPLACED);
 	p->image = image;
-	p->bases.pid = (uint32_t)p->pid;
+	p->bases.pid = p->tids || p->pid < 0 ? 0 : (uint32_t)p->pid; /* threads are called otherwise */
 	err = trc_process_map(p, ring_path, PROT_READ | PROT_WRITE);
 	if (!err)
 		err = begin_drain(p, sched, &why);
@@ -248,7 +254,7 @@ int trc_process_attach(struct trc_process *p, const char *ring_path, uint32_t im
 	if (p->sink.error)
 		trc_tool_say("%s: %s", p->path, strerror(-p->sink.error));
 	else
-		trc_tool_say("process %d: its ring cannot be read: %s", p->pid,
+		trc_tool_say("process %s: its ring cannot be read: %s", p->name,
 			     why ? why : strerror(-err));
 	p->failed = true;
 	return err;
@@ -345,6 +351,7 @@ void trc_process_free(struct trc_process *p)
 	trc_writer_close(p->w);
 	trc_process_unmap(p);
 	trc_flight_free(p);
+	trc_tids_free(p->tids);
 	if (p->sink_open && !p->closed)
 		trc_file_sink_close(&p->sink);
 	if (p->pidfd >= 0)

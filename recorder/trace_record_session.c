@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -39,6 +41,8 @@ struct trc_tool_session {
 	struct trc_tool_dir dir;
 	int command_pid;
 	bool orphans;		   /* with --follow: children that do not record, or not yet */
+	unsigned int n_untraced;   /* of other pid namespaces, that had ended before we saw them */
+	const struct trc_process *untraced;
 	uint64_t quiet_since_ns;   /* nothing is being recorded since; 0 = something is */
 	struct trc_process *first; /* in order of appearance */
 	struct trc_perf *kernel;
@@ -94,6 +98,15 @@ void trc_tool_session_close(struct trc_tool_session *s)
 
 /* ---- processes ------------------------------------------------------------------------- */
 
+/* As it is in the names of its rings. */
+static void called_text(const struct trc_file_name *called, char *text, size_t n_bytes)
+{
+	if (called->pid_namespace)
+		snprintf(text, n_bytes, "%" PRIu64 "-%" PRIu64, called->pid, called->pid_namespace);
+	else
+		snprintf(text, n_bytes, "%" PRIu64, called->pid);
+}
+
 static struct trc_process *process_find(const struct trc_tool_session *s, int pid)
 {
 	struct trc_process *p = s->first;
@@ -103,7 +116,26 @@ static struct trc_process *process_find(const struct trc_tool_session *s, int pi
 	return p;
 }
 
-static struct trc_process *process_add(struct trc_tool_session *s, int pid)
+/* The kernel may give a pid, and a namespace its number, to one process after the other: their files
+ * are not to replace each other. */
+static void process_name(const struct trc_tool_session *s, struct trc_process *p)
+{
+	unsigned int n = 1;
+
+	for (const struct trc_process *q = s->first; q; q = q->next)
+		n += p->pid < 0 ? q->pid < 0 && q->called.pid == p->called.pid &&
+					  q->called.pid_namespace == p->called.pid_namespace
+				: q->pid == p->pid;
+	if (p->pid < 0)
+		called_text(&p->called, p->name, sizeof(p->name));
+	else
+		snprintf(p->name, sizeof(p->name), "%d", p->pid);
+	if (n > 1)
+		snprintf(p->name + strlen(p->name), sizeof(p->name) - strlen(p->name), "-%u", n);
+}
+
+static struct trc_process *process_add(struct trc_tool_session *s, int pid,
+				       const struct trc_file_name *called)
 {
 	struct trc_process *p = calloc(1, sizeof(*p));
 	struct trc_process **link = &s->first;
@@ -112,6 +144,8 @@ static struct trc_process *process_add(struct trc_tool_session *s, int pid)
 		return NULL;
 	p->options = s->options;
 	p->pid = pid;
+	p->called = *called;
+	process_name(s, p);
 	p->command = pid == s->command_pid;
 	p->pidfd = -1;
 	p->sink.fd = -1;
@@ -177,15 +211,16 @@ static int open_kernel(struct trc_tool_session *s)
 
 int trc_tool_session_begin(struct trc_tool_session *s, pid_t pid)
 {
+	const struct trc_file_name called = {.pid = (uint64_t)pid};
 	struct trc_process *p;
 	int err = -ENOMEM;
 
 	s->command_pid = (int)pid;
 	s->busy_ns = BUSY_NS;
 	s->patience_ns = UINT64_MAX;
-	p = process_add(s, (int)pid);
+	p = process_add(s, (int)pid, &called);
 	if (p)
-		err = s->options->flight ? trc_flight_check_output(s->options, (int)pid)
+		err = s->options->flight ? trc_flight_check_output(s->options, p->name)
 					 : trc_process_open_file(p, s->options);
 	if (!err)
 		err = open_kernel(s);
@@ -196,16 +231,65 @@ int trc_tool_session_begin(struct trc_tool_session *s, pid_t pid)
 	return 0;
 }
 
-/* A process that --follow found: it is no child of ours, so ask for news of its end. */
-static struct trc_process *follow(struct trc_tool_session *s, int pid)
-{
-	struct trc_process *p = process_add(s, pid);
+/* What a ring says of whose it is. */
+struct owner {
+	struct trc_shared header;
+	ino_t inode;
+};
 
+static int owner_read(struct owner *owner, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	ssize_t n = fd < 0 ? -1 : pread(fd, &owner->header, sizeof(owner->header), 0);
+	struct stat st;
+	int err = n != sizeof(owner->header) || fstat(fd, &st) ? -EBADMSG : 0;
+
+	if (!err)
+		owner->inode = st.st_ino;
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+/* To be told of its end.  A pid that was found may be another's by now: one that lives on. */
+static void watch_end(struct trc_process *p, const struct owner *owner)
+{
+	bool inside = p->called.pid_namespace != 0;
+
+	p->pidfd = p->pid < 0 ? -1 : (int)syscall(SYS_pidfd_open, p->pid, 0);
+	if (p->pid < 0 || (p->pidfd < 0 && errno == ESRCH))
+		p->ended = true; /* already */
+	else
+		p->ended = !trc_ring_owner_is((uint32_t)p->pid, &owner->header, owner->inode,
+					      inside);
+	if (p->ended && p->pidfd >= 0) {
+		close(p->pidfd);
+		p->pidfd = -1;
+	}
+}
+
+/* A process that --follow found: it is no child of ours, so ask for news of its end. */
+static struct trc_process *follow(struct trc_tool_session *s, const struct trc_file_name *called,
+				  const struct owner *owner)
+{
+	bool inside = called->pid_namespace != 0;
+	uint32_t pid = inside ? trc_ring_owner_inside(&owner->header, owner->inode)
+			      : (uint32_t)called->pid;
+	struct trc_process *p = inside && pid ? process_find(s, (int)pid) : NULL;
+
+	if (p) { /* its namespace has no number, so each image has another name */
+		p->called = *called;
+		return p;
+	}
+	p = process_add(s, pid ? (int)pid : -1, called);
 	if (!p)
 		return NULL;
-	p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (p->pidfd < 0 && errno == ESRCH)
-		p->ended = true; /* already */
+	p->start = owner->header.process_start;
+	watch_end(p, owner);
+	if (inside && pid)
+		p->tids = trc_tids_new(pid, owner->header.pid);
+	if (!pid && !s->n_untraced++)
+		s->untraced = p;
 	if (!s->options->flight && trc_process_open_file(p, s->options))
 		p->closed = true;
 	return p;
@@ -225,12 +309,15 @@ static void kernel_seen(void *context, const struct trc_perf_record *record)
 	/* A loss may concern any of them: the command's trace tells. */
 	struct trc_process *p = process_find(s, record->pid ? (int)record->pid : s->command_pid);
 
+	struct trc_perf_record there = *record;
+
 	kernel_came(s, record);
 	if (!p || !p->drain)
 		return;
+	there.tid = trc_tids_inside(p->tids, record->tid);
 	if (!record->proc)
 		trc_process_procs(p, record->raw_ns); /* one stream, in order */
-	trc_drain_kernel(p->drain, record);
+	trc_drain_kernel(p->drain, &there);
 }
 
 static void kernel_pass(struct trc_tool_session *s, bool all)
@@ -256,23 +343,67 @@ static void tell_sampled(struct trc_tool_session *s, struct trc_process *p)
 	trc_drain_kernel_events(p->drain, s->sampled.entry, s->sampled.n);
 }
 
-static void ring_found(struct trc_tool_session *s, const char *name, int pid, uint32_t image)
+static bool has_ended(const struct trc_process *p)
 {
-	struct trc_process *p = process_find(s, pid);
+	struct pollfd fd = {.fd = p->pidfd, .events = POLLIN};
+
+	if (p->ended || p->command)
+		return p->ended;
+	if (p->pidfd < 0) /* before Linux 5.3 */
+		return trc_process_has_ended((uint32_t)p->pid);
+	return poll(&fd, 1, 0) > 0;
+}
+
+static void process_finish(struct trc_tool_session *s, struct trc_process *p);
+
+static struct trc_process *find_called(const struct trc_tool_session *s,
+				       const struct trc_file_name *called)
+{
+	struct trc_process *p = s->first;
+
+	while (p && (p->closed || p->called.pid != called->pid ||
+		     p->called.pid_namespace != called->pid_namespace))
+		p = p->next;
+	return p;
+}
+
+/* Whether this is the next image of the process, and not the first one of another that is called the
+ * same, because the process is gone. */
+static bool goes_on(const struct trc_process *p, const struct owner *owner)
+{
+	return !has_ended(p) || !p->start || !owner->header.process_start ||
+	       p->start == owner->header.process_start;
+}
+
+static void ring_found(struct trc_tool_session *s, const char *name,
+		       const struct trc_file_name *called)
+{
+	struct trc_process *p = find_called(s, called);
+	uint32_t image = (uint32_t)called->image;
+	struct owner owner = {0};
 	char path[PATH_MAX];
+	int err;
 
 	if (p && p->attached && image <= p->image)
 		return; /* known */
 	if (!p && !s->options->follow)
 		return;
-	if (!p)
-		p = follow(s, pid);
+	trc_tool_dir_file(&s->dir, name, path);
+	err = owner_read(&owner, path);
+	if (p && !err && !goes_on(p, &owner)) {
+		p->ended = true;
+		process_finish(s, p);
+		p = NULL;
+	}
+	if (!p && !err)
+		p = follow(s, called, &owner);
 	if (!p || p->closed) {
 		trc_tool_dir_unlink(&s->dir, name);
 		return;
 	}
 	p->attached = true;
-	trc_tool_dir_file(&s->dir, name, path);
+	if (!p->start)
+		p->start = owner.header.process_start;
 	if (p->flight) {
 		trc_flight_attach(p, &s->flight, path, image);
 		if (p->command)
@@ -289,10 +420,11 @@ static void ring_found(struct trc_tool_session *s, const char *name, int pid, ui
 }
 
 /* What a process had to say about not being recorded. */
-static void error_found(struct trc_tool_session *s, const char *name, int pid)
+static void error_found(struct trc_tool_session *s, const char *name,
+			const struct trc_file_name *called)
 {
-	struct trc_process *p = process_find(s, pid);
-	char path[PATH_MAX], text[256];
+	struct trc_process *p = find_called(s, called);
+	char path[PATH_MAX], text[256], of[64];
 	ssize_t n;
 	int fd;
 
@@ -309,7 +441,8 @@ static void error_found(struct trc_tool_session *s, const char *name, int pid)
 	for (char *c = text; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 127)
 			*c = ' ';
-	trc_tool_say("process %d is not recorded: %s", pid, text);
+	called_text(called, of, sizeof(of));
+	trc_tool_say("process %s is not recorded: %s", p ? p->name : of, text);
 	if (p)
 		p->failed = true;
 }
@@ -327,13 +460,12 @@ static void scan(struct trc_tool_session *s)
 
 	for (int i = 0; i < n; i++) {
 		const char *name = entry[i]->d_name;
-		uint32_t image;
-		int pid, end = 0;
+		struct trc_file_name called;
 
-		if (sscanf(name, "%d.%u.ring%n", &pid, &image, &end) == 2 && end && !name[end])
-			ring_found(s, name, pid, image);
-		else if (sscanf(name, "%d.error%n", &pid, &end) == 1 && end && !name[end])
-			error_found(s, name, pid);
+		if (trc_ring_name_parse(name, false, &called))
+			ring_found(s, name, &called);
+		else if (trc_error_name_parse(name, &called))
+			error_found(s, name, &called);
 		free(entry[i]);
 	}
 	if (n >= 0)
@@ -343,6 +475,7 @@ static void scan(struct trc_tool_session *s)
 static void process_finish(struct trc_tool_session *s, struct trc_process *p)
 {
 	char name[64];
+	size_t n;
 
 	if (p->closed)
 		return;
@@ -361,8 +494,10 @@ static void process_finish(struct trc_tool_session *s, struct trc_process *p)
 	tell_sampled(s, p);
 	trc_process_tell_due(p);
 	trc_process_finish(p);
+	called_text(&p->called, name, sizeof(name));
+	n = strlen(name);
 	for (uint32_t image = 0; image <= p->image && image < IMAGES_MAX; image++) {
-		snprintf(name, sizeof(name), "%d.%u.ring", p->pid, image);
+		snprintf(name + n, sizeof(name) - n, ".%u.ring", image);
 		trc_tool_dir_unlink(&s->dir, name);
 	}
 }
@@ -387,17 +522,6 @@ static void child_ended(void *context, pid_t pid, int status)
 		return;
 	p->status = status;
 	p->ended = p->status_known = true;
-}
-
-static bool has_ended(const struct trc_process *p)
-{
-	struct pollfd fd = {.fd = p->pidfd, .events = POLLIN};
-
-	if (p->ended || p->command)
-		return p->ended;
-	if (p->pidfd < 0) /* before Linux 5.3 */
-		return kill(p->pid, 0) && errno == ESRCH;
-	return poll(&fd, 1, 0) > 0;
 }
 
 static void look_for_end(struct trc_process *p, const struct trc_child *child)
@@ -570,6 +694,19 @@ static bool more_may_come(struct trc_tool_session *s)
 	return s->orphans && now_ns - s->quiet_since_ns < GRACE_NS;
 }
 
+/* They are not in our /proc any more. */
+static void say_untraced(const struct trc_tool_session *s)
+{
+	if (s->n_untraced == 1)
+		trc_tool_say("a process of another pid namespace had ended before it was found here: "
+			     "its trace is named for its pid there, %s",
+			     s->untraced->name);
+	else if (s->n_untraced)
+		trc_tool_say("%u processes of other pid namespaces had ended before they were found "
+			     "here: their traces are named for their pids there, %s for one",
+			     s->n_untraced, s->untraced->name);
+}
+
 void trc_tool_session_run(struct trc_tool_session *s, struct trc_child *child)
 {
 	bool any = true;
@@ -588,6 +725,7 @@ void trc_tool_session_run(struct trc_tool_session *s, struct trc_child *child)
 	for (struct trc_process *p = s->first; p; p = p->next)
 		process_finish(s, p);
 	trc_tool_http_stop();
+	say_untraced(s);
 	if (!s->first->w && !(s->first->flight && s->first->attached) && !s->first->failed)
 		trc_tool_say("%s: nothing was recorded: no program with the recorder ran there",
 			     s->options->command[0]);

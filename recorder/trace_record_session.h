@@ -5,8 +5,10 @@
 #include "drain.h"
 #include "format/file_sink.h"
 #include "perf_buffer.h"
+#include "ring_file.h"
 #include "trace_record.h"
 #include "trace_record_procs.h"
+#include "trace_record_tids.h"
 
 struct trc_flight; /* trace_record_flight.h */
 struct trc_follow; /* trace_record_follow.h */
@@ -15,7 +17,13 @@ struct trc_follow; /* trace_record_follow.h */
 struct trc_process {
 	struct trc_process *next;
 	const struct trc_tool_options *options;
-	int pid, pidfd; /* pidfd -1 = the command's own process: waitpid() tells */
+	/* As they are here: pid -1 = it had ended before it was looked for in another pid namespace;
+	 * pidfd -1 = the command's own process: waitpid() tells. */
+	int pid, pidfd;
+	struct trc_file_name called; /* by itself, in names of its rings; without the image */
+	uint64_t start;		     /* process_start of its rings; 0 = not known (yet) */
+	struct trc_tids *tids;	     /* of another pid namespace; else NULL */
+	char name[64];		     /* in messages and names of traces */
 	uint32_t image;
 	bool attached; /* to an image, or tried to be */
 	bool command;  /* the one that trace-record started */

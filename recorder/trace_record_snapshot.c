@@ -30,13 +30,15 @@ static void tell_changes(struct kernel_context *k, uint64_t until_ns)
 static void kernel_seen(void *context, const struct trc_perf_record *r)
 {
 	struct kernel_context *k = context;
+	struct trc_perf_record there = *r;
 
 	/* A loss may concern any of the processes in the buffer. */
 	if (r->pid != k->s->pid && r->pid)
 		return;
 	if (!r->proc)
 		tell_changes(k, r->raw_ns);
-	trc_drain_kernel(k->drain, r);
+	there.tid = trc_tids_inside(k->s->tids, r->tid);
+	trc_drain_kernel(k->drain, &there);
 }
 
 static void kernel(void *context, struct trc_drain *drain)

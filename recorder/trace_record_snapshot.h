@@ -14,6 +14,7 @@
 #include "perf_buffer.h"
 #include "snapshot.h"
 #include "trace_record_procs.h"
+#include "trace_record_tids.h"
 
 struct trc_tool_snapshot {
 	/* What the trace says of it; NULL = nothing. */
@@ -25,6 +26,7 @@ struct trc_tool_snapshot {
 	struct trc_perf *kernel;
 	const struct trc_perf_table *sampled;
 	uint32_t pid;
+	struct trc_tids *tids; /* its threads: trc_tids_inside() */
 	const struct trc_procs *procs;
 
 	/* Filled in. */

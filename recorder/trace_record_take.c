@@ -71,7 +71,7 @@ static int open_ring(struct trc_ring_file *f, const struct trc_tool_options *o)
 /* The living give snapshots, the dead are recovered: who says the other may be wrong about it. */
 static int check_owner(const struct trc_ring_file *f, const struct trc_tool_options *o)
 {
-	uint32_t pid = f->header.pid;
+	uint32_t pid = f->pid;
 
 	if (o->verb == TRC_VERB_SNAPSHOT && f->owner == TRC_OWNER_DEAD) {
 		trc_tool_say("process %" PRIu32 " is gone, its ring is not: trace-record --recover "
@@ -137,7 +137,7 @@ int trc_tool_take(const struct trc_tool_options *o)
 	if (!err && !o->quiet)
 		trc_tool_say("%s: process %" PRIu32 "%s, %" PRIu64
 			     " bytes; see it with: trace-analyze %s",
-			     o->output, f.header.pid,
+			     o->output, f.pid,
 			     f.owner == TRC_OWNER_DEAD ? ", as it left its ring" : "",
 			     sink.file_bytes, o->output);
 	trc_ring_file_close(&f);

@@ -324,7 +324,8 @@ uint64_t trc_trigger_watch_sleep_ns(const struct trc_trigger_watch *w, uint64_t 
 	return w->due_ns - now_ns < sleep_ns ? w->due_ns - now_ns : sleep_ns;
 }
 
-int trc_trigger_path(char *path, size_t n_bytes, const char *base, uint32_t pid, uint64_t number)
+int trc_trigger_path(char *path, size_t n_bytes, const char *base, const char *child,
+		     uint64_t number)
 {
 	const char *slash = strrchr(base, '/');
 	const char *name = slash ? slash + 1 : base;
@@ -333,13 +334,13 @@ int trc_trigger_path(char *path, size_t n_bytes, const char *base, uint32_t pid,
 
 	if (!suffix || suffix == name)
 		suffix = name + strlen(name);
-	if (strlen(base) + 2 * 21 + 1 > n_bytes)
+	if (strlen(base) + (child ? strlen(child) : 0) + 1 + 21 + 1 > n_bytes)
 		return -ENAMETOOLONG;
 	memcpy(path, base, (size_t)(suffix - base));
 	t.at = path + (suffix - base);
-	if (pid) {
+	if (child) {
 		put(&t, ".");
-		put_number(&t, pid, 10);
+		put(&t, child);
 	}
 	put(&t, ".");
 	put_number(&t, number, 10);

@@ -102,9 +102,10 @@ uint64_t trc_trigger_watch_passed_over(const struct trc_trigger_watch *w);
 uint64_t trc_trigger_watch_sleep_ns(const struct trc_trigger_watch *w, uint64_t now_ns);
 
 /*
- * "dump.trc" as "dump.1.trc", for a child "dump.PID.1.trc" (pid 0 = no child's): the number goes
+ * "dump.trc" as "dump.1.trc", for a child "dump.CHILD.1.trc" (child NULL = no child's): the number goes
  * before the suffix of the last component, or at its end.  0 or -ENAMETOOLONG.
  */
-int trc_trigger_path(char *path, size_t n_bytes, const char *base, uint32_t pid, uint64_t number);
+int trc_trigger_path(char *path, size_t n_bytes, const char *base, const char *child,
+		     uint64_t number);
 
 #endif

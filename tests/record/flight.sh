@@ -387,17 +387,19 @@ check "--clean: only what is dead, and ours" clean
 
 elsewhere()
 {
-	local result
+	local result inside
 	rm -f ready other-err
 	# Its trace-record is killed: else nothing of the session would be looked at.
 	unshare -p -f sh -c '"$0" --flight -q "$@" & wait; sleep 1000' "$record" "$guest" await "$work/ready" 2>other-err &
 	recorder=$!
 	until_ 30 test -e ready || return 1
 	pid=$(pgrep -P $recorder)
+	inside=$(pgrep -P "$(pgrep -P "$pid")")
 	pkill -KILL -P "$pid"
-	until_ 30 eval '"$record" --clean >cleaned && says cleaned "it is of another pid namespace"' &&
-		"$record" --list >listed && grep -Eq ' of another pid namespace$' listed &&
-		same "$(ls "$TRC_RING_DIR"/trc-*/*.ring | wc -l)" 1
+	until_ 30 eval '"$record" --clean >cleaned && says cleaned "nothing to remove"' &&
+		"$record" --list >listed && grep -Eq "^ *$inside  guest .*[0-9]\$" listed &&
+		same "$(ls "$TRC_RING_DIR"/trc-*/*.ring | wc -l)" 1 &&
+		status 0 "$record" -q -o inside.trc --snapshot "$inside" && trace inside.trc
 	result=$?
 	kill -s KILL "$pid"
 	wait $recorder 2>/dev/null
@@ -405,7 +407,7 @@ elsewhere()
 	return $result
 }
 if unshare -p -f true 2>/dev/null; then
-	check "another pid namespace: shown, and left alone" elsewhere
+	check "another pid namespace: shown by its pid here, and left alone" elsewhere
 	rm -rf "${TRC_RING_DIR:?}"/trc-*
 fi
 

@@ -227,6 +227,72 @@ check "--follow: the daemon's events" same "$(cat_all)" 5
 check "the summary counts the files" status 0 "$record" --follow -o f.trc sh -c "$guest events 50; true"
 check "the summary counts the files: two" says err '2 traces'
 
+# ---- processes of other pid namespaces -----------------------------------------------------
+# Where they have the same pids again and again, which are others' here.
+namespace=
+for options in '-p -f' '-r -p -f'; do
+	[ -n "$namespace" ] || { unshare $options true 2>/dev/null && namespace="unshare $options"; }
+done
+quickly() { status 0 timeout -s KILL 60 "$@"; }
+# N children that make events, one after the other; the last of their pids here.
+children()
+{
+	rm -f ./*.trc
+	quickly "$record" --follow -o f.trc "${@:2}" sh -c "
+		for i in \$(seq $1); do $namespace sh -c '$guest events 50; $guest events 60; sleep 0.05; true'; done"
+}
+# The traces of guests.
+guests()
+{
+	for f in ./f.*.trc; do "$here/trace_dump" "$f" | grep -q '^count counter' && echo "$f"; done
+}
+outer_pids()
+{
+	for f in $(guests); do
+		[[ $f =~ ^./f\.[0-9]+\.trc$ ]] || { echo "$f: no pid"; return 1; }
+		trace "$f" 'info sched yes' || return 1
+		"$analyze" --check "$f" || return 1
+	done
+}
+# What the kernel knows is told of the thread as it is called there.
+switches()
+{
+	for f in ./f.*.trc; do
+		"$here/trace_dump" "$f" >dump
+		! grep -q '^info exe .*/sleep' dump || [ "$(dumped 'count proc_stop')" -gt 0 ] || return 1
+	done
+}
+if [ -z "$namespace" ]; then
+	echo "skipped: other pid namespaces: unshare may not make one here"
+else
+	check "another pid namespace: recording ends with it" children 2
+	check "another pid namespace: each process has its own trace" same "$(cat_all)" '100 100 120 120'
+	check "another pid namespace: named for its pid here" outer_pids
+	check "another pid namespace: when it ran" switches
+	check "another pid namespace: nothing is complained of" same "$(grep -c namespace err)" 0
+	check "another pid namespace: nothing is left" same "$(ls "$TRC_RING_DIR")" ''
+	# trace-record sees none of it until all has ended.
+	stopped()
+	{
+		rm -f ./*.trc
+		quickly "$record" --follow -o f.trc sh -c "kill -STOP \$PPID
+			for i in 1 2; do $namespace sh -c '$guest events 50; true'; done; kill -CONT \$PPID"
+	}
+	check "another pid namespace, all over before it is seen" stopped
+	check "another pid namespace, all over: nothing is lost" same "$(cat_all)" '100 100'
+	check "another pid namespace, all over: one line" same "$(grep -c 'other pid namespaces had ended' err)" 1
+	check "another pid namespace, all over: named for its own pid" \
+		same "$(guests | grep -cE '^./f\.[0-9]+-[0-9]+(-[0-9]+)?\.trc$')" 2
+	rm -f ./*.trc
+	namesake()
+	{
+		quickly "$record" -q -o c.trc sh -c "$namespace \
+			sh -c \"echo \$((\$\$ - 1)) >/proc/sys/kernel/ns_last_pid && $guest events 50; true\"; true"
+		empty err && trace c.trc && same "$(dumped 'count counter')" ''
+	}
+	check "another pid namespace: who has the command's pid there is not the command" namesake
+fi
+
 # ---- signals -----------------------------------------------------------------------------
 
 # interrupted SIG: sends it to trace-record once the command is ready for it.

@@ -272,25 +272,25 @@ END_TEST
 
 static const struct {
 	const char *base;
-	uint32_t pid;
+	const char *child;
 	uint64_t number;
 	const char *path;
 } paths[] = {
-	{"dump.trc", 0, 1, "dump.1.trc"},
-	{"/var/tmp.d/dump", 0, 12, "/var/tmp.d/dump.12"},
-	{"a.b.trc", 77, 3, "a.b.77.3.trc"},
-	{"dir/.hidden", 0, 1, "dir/.hidden.1"},
+	{"dump.trc", NULL, 1, "dump.1.trc"},
+	{"/var/tmp.d/dump", NULL, 12, "/var/tmp.d/dump.12"},
+	{"a.b.trc", "77", 3, "a.b.77.3.trc"},
+	{"dir/.hidden", NULL, 1, "dir/.hidden.1"},
 };
 
 START_TEST(the_number_stands_before_the_suffix)
 {
 	char path[64];
 
-	ck_assert_int_eq(trc_trigger_path(path, sizeof(path), paths[_i].base, paths[_i].pid,
+	ck_assert_int_eq(trc_trigger_path(path, sizeof(path), paths[_i].base, paths[_i].child,
 					  paths[_i].number),
 			 0);
 	ck_assert_str_eq(path, paths[_i].path);
-	ck_assert_int_eq(trc_trigger_path(path, 40, paths[_i].base, 1, 1), -ENAMETOOLONG);
+	ck_assert_int_eq(trc_trigger_path(path, 30, paths[_i].base, "1", 1), -ENAMETOOLONG);
 }
 END_TEST
 
