@@ -6,6 +6,7 @@ viewer_js = viewer/assets/data.js viewer/assets/format.js viewer/assets/palette.
 	viewer/assets/samples.js viewer/assets/fibers.js viewer/assets/select.js viewer/assets/details.js viewer/assets/tip.js \
 	viewer/assets/findings.js \
 	viewer/assets/tops.js viewer/assets/search.js viewer/assets/input.js \
+	viewer/assets/address.js \
 	viewer/assets/main.js
 viewer_assets = viewer/assets/body.html viewer/assets/app.css $(viewer_js)
 

@@ -364,6 +364,52 @@ async function hostileTextIsText(page) {
 	check((await page.title()).includes("</script>"), "the title is text, too");
 }
 
+// What is selected has an address, which leads to it.
+async function addresses(page, selections) {
+	for (const [kind, id] of selections) {
+		const address = await page.evaluate(([k, i]) => {
+			window.trc.select(k, i);
+			const hash = window.trc.address();
+			window.trc.select(null);
+			return hash;
+		}, [kind, id]);
+		await page.evaluate((hash) => { location.hash = hash; }, address);
+		await settle(page);
+		same(await page.evaluate(() => window.trc.selection), {kind, id}, `${address} leads to ${kind} ${id}`);
+	}
+}
+
+// What is above and beside the selection: range, order, filter, pins.
+async function wholeAddress(page) {
+	const state = () => page.evaluate(() => ({shown: window.trc.shownThreads(), range: window.trc.range,
+		view: window.trc.view, sort: document.getElementById("sort").value,
+		filter: document.getElementById("filter").value}));
+
+	await page.evaluate(() => { location.hash = "#t=1000000,4000000"; });
+	await settle(page);
+	await page.selectOption("#sort", "lock");
+	await page.fill("#filter", "er-");
+	await page.evaluate(() => window.trc.select("thread", 3));
+	await page.locator("#canvases").focus();
+	await page.keyboard.press("p");
+	await page.evaluate(() => window.trc.select("park", 2));
+	await page.keyboard.press("r");
+	await settle(page);
+	const before = await state(), address = await page.evaluate(() => window.trc.address());
+	same(before.shown, [B, A], "worker-b is kept above worker-a, who waited longer for locks");
+	await page.evaluate(() => { location.hash = "#t=0,10000000"; });
+	await settle(page);
+	const cleared = await state();
+	same([cleared.shown.length, cleared.range, cleared.filter, cleared.sort], [4, null, "", "start"],
+		"a plain address is followed at once, and shows all");
+	await page.evaluate((hash) => { location.hash = hash; }, address);
+	await settle(page);
+	same(await state(), before, "the address holds view, range, order, filter, and what is kept at the top");
+	await page.keyboard.press("Control+z");
+	await settle(page);
+	same((await viewOf(page)).t1, 10 * MS, "undo takes back following an address");
+}
+
 async function knownPage() {
 	await withBrowser("light", async (context) => {
 		const page = await openPage(context, path.join(pages, "known.html"));
@@ -382,12 +428,15 @@ async function knownPage() {
 		same(page.troubles, [], "no error, no warning, no request");
 
 		// A shared address shows the same.
-		const again = await openPage(context, path.join(pages, "known.html"), "#t=2000000,1000000&sel=park:2");
+		const again = await openPage(context, path.join(pages, "known.html"), "#t=2000000,1000000&sel=park:3");
 		same(await viewOf(again).then((v) => [v.t0, v.t1]), [2e6, 3e6], "the address sets the range");
-		same(await again.evaluate(() => window.trc.selection), {kind: "park", id: 2}, "and the selection");
-		const bad = await openPage(context, path.join(pages, "known.html"), "#t=9,x&sel=park:999&sel=__proto__:1&t=1,");
+		check((await detailsOf(again)).includes("SELECT * FROM parks WHERE id=3"), "and selects by SQL's id");
+		const bad = await openPage(context, path.join(pages, "known.html"), "#t=9,x&sel=park:999&sel=__proto__:1&t=1,&sort=toString&filter=%&pin=x");
 		same(await bad.evaluate(() => window.trc.selection), null, "a broken address is ignored");
 		same([...again.troubles, ...bad.troubles], [], "without trouble");
+		await addresses(again, [["park", 3], ["unlock", 1], ["region", 2], ["task", 2], ["log", 2], ["mark", 2],
+			["sample", 3], ["labels", 2], ["gap", 1], ["thread", 3], ["iv", 1]]);
+		await wholeAddress(again);
 	});
 	await withBrowser("dark", async (context) => {
 		const page = await openPage(context, path.join(pages, "known.html"));
@@ -516,6 +565,7 @@ async function fibersPage(context) {
 	check(/Top waits of fibers/.test(tops) && /user\s+0x402fff\s+1\s+1\.50 ms/.test(tops), "and waits by place", tops);
 	await showsFibers(page);
 	await findsFibers(page);
+	await addresses(page, [["fiber", 3], ["fiberrun", 5], ["fiberwait", 2]]);
 	same(await page.locator("#app img").count(), 0, "a fiber's name is text");
 	same(page.troubles, [], "no trouble with fibers");
 }

@@ -254,6 +254,7 @@ function regionDetails(sel) {
 			["Began", exactTime(g.start[i])],
 			["Ended", g.open[i] ? "not before the end of the trace" : exactTime(end)],
 			["Depth", String(g.depth[i])],
+			["SQL", el("code", {}, `SELECT * FROM regions WHERE id=${g.row[i]}`)],
 		]),
 		mixView(fiber ? "Its threads meanwhile" : "This thread meanwhile", stretches),
 		samplesView("Sampled meanwhile", stretches),
@@ -315,6 +316,7 @@ function taskDetails(sel) {
 			["Began", exactTime(k.start[i]), " on ", threadLink(k.thread[i])],
 			["Ended", k.open[i] ? "not before the end of the trace"
 				: [exactTime(k.start[i] + k.length[i]), " on ", threadLink(k.end_thread[i])]],
+			["SQL", el("code", {}, `SELECT * FROM tasks WHERE id=${taskId(sel.id)}`)],
 		]),
 		found ? el("div", {}, el("h3", {},
 			found > 30 ? `Its first 30 of ${count(found)} regions` : "Its regions"), list) : null,

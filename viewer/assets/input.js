@@ -313,7 +313,7 @@ function helpOpen() {
 				"line leads to the thread that held the lock."),
 			el("p", {}, "Red at the lower edge of a track: waits for locks that are too short to be seen " +
 				"at this zoom; the more of the time, the higher."),
-			el("p", {}, "The address holds the view: copy it to share it."))),
+			el("p", {}, "The address holds what is shown and selected: copy it to share it."))),
 		el("button", {type: "button", onclick: () => dialog.close()}, "Close"));
 	dialog.showModal();
 	dialog.scrollTop = 0;

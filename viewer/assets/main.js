@@ -67,7 +67,7 @@ function onViewChange(what) {
 		screenResize();
 		drawMap();
 	}
-	fragmentWrite();
+	addressWrite();
 	drawSoon();
 }
 
@@ -142,6 +142,7 @@ function apiMake() {
 				tip: tipText(hit)[0]};
 		},
 		told: detailsTold,
+		address: addressText,
 		share: shareOf,
 		pointOf,
 		stateColour: (name) => stateCss(stateName.indexOf(name)),
@@ -167,13 +168,8 @@ function start() {
 	screenResize();
 	hatchMake(byId("base").getContext("2d"));
 	view.t1 = trace.span;
-	const asked = fragmentRead();
-	if (asked.range)
-		viewSet(...asked.range, false);
-	if (asked.selection)
-		select(asked.selection, {show: !asked.range});
 	view.listeners.push(onViewChange);
-	detailsDraw();
+	addressInit();
 	searchInit();
 	inputInit();
 	new ResizeObserver(resized).observe(byId("canvases"));

@@ -192,6 +192,15 @@ function selectionWoke(sel) {
 		? parksWokenBy(selectionThread(sel), span.from, span.until, MAX_ARROWS) : [];
 }
 
+// Scrolls to the track of the selection, if it has one.
+function scrollToSelection() {
+	const place = selectionPlace(view.selection), idx = selectionThread(view.selection);
+	const track = place ? place.track : idx >= 0 ? tracks.byThread[idx] : undefined;
+
+	if (track)
+		scrollToTrack(track);
+}
+
 // Selects; sel null clears.  {show: false} leaves the visible range as it is.
 function select(sel, {show = true} = {}) {
 	if (sel && !selectionValid(sel))
@@ -205,21 +214,21 @@ function select(sel, {show = true} = {}) {
 		const span = selectionSpan(sel);
 		if (span)
 			viewShow(span.from, span.until);
-		const place = selectionPlace(sel);
-		const idx = selectionThread(sel);
-		const track = place ? place.track : idx >= 0 ? tracks.byThread[idx] : undefined;
-		if (track)
-			scrollToTrack(track);
+		scrollToSelection();
 	}
 	viewChanged("selection");
 }
 
-// Selects what a thread was doing at a time.
-function selectAt(idx, time) {
+// What a thread was doing at a time, as a selection.
+function selectionAt(idx, time) {
 	const lane = trace.threads[idx].lane;
 	const i = Math.min(Math.max(upperBound(lane.s, lane.lo, lane.hi, time) - 1, lane.lo), lane.hi - 1);
 
-	select(selectionOf("state", lane, i));
+	return selectionOf("state", lane, i);
+}
+
+function selectAt(idx, time) {
+	select(selectionAt(idx, time));
 }
 
 // The next (1) or previous (-1) interval of the selected thread.

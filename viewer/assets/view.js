@@ -1,4 +1,4 @@
-// view.js - what is visible: the range of time, its history, and the address fragment.
+// view.js - what is visible: the range of time, and its history.
 
 const MIN_SPAN = 100; // nanoseconds
 
@@ -92,33 +92,4 @@ function viewShow(from, until) {
 		viewSet(from - length - 50, until + length + 50);
 	else if (from < view.t0 + span * 0.02 || until > view.t1 - span * 0.02)
 		viewSet((from + until - span) / 2, (from + until + span) / 2);
-}
-
-// ---- #t=<start>,<length>&sel=<kind>:<id> ----
-
-let fragmentTimer = 0;
-
-function fragmentWrite() {
-	clearTimeout(fragmentTimer);
-	fragmentTimer = setTimeout(() => {
-		const parts = [`t=${Math.round(view.t0)},${Math.round(view.t1 - view.t0)}`];
-		if (view.selection)
-			parts.push(`sel=${view.selection.kind}:${view.selection.id}`);
-		history.replaceState(null, "", "#" + parts.join("&"));
-	}, 200);
-}
-
-// What the fragment asks for; anything that is not well formed is ignored.
-function fragmentRead() {
-	const found = {};
-
-	for (const part of location.hash.slice(1).split("&")) {
-		const range = /^t=(\d+),(\d+)$/.exec(part);
-		const selection = /^sel=([a-z]+):(\d+)$/.exec(part);
-		if (range)
-			found.range = [Number(range[1]), Number(range[1]) + Number(range[2])];
-		if (selection)
-			found.selection = {kind: selection[1], id: Number(selection[2])};
-	}
-	return found;
 }
