@@ -6,9 +6,11 @@
 #include "recorder_kind.h"
 #include "recording.h"
 
+enum { DEFAULT_BYTES = 512 << 10 }; /* as TRACE_HEAP_CONFIG_INIT has it */
+
 struct heap {
 	struct trace_recorder base;
-	int64_t sample_bytes; /* 0 and less = off */
+	int64_t sample_bytes; /* never 0; less = off */
 	unsigned int user;
 	bool is_user;
 };
@@ -105,7 +107,7 @@ static int make(trace_recorder **out, const struct trc_recorder_kind *kind,
 	h = trc_recorder_new(sizeof(*h), kind, format);
 	if (!h)
 		return -ENOMEM;
-	h->sample_bytes = sample_bytes;
+	h->sample_bytes = sample_bytes ? sample_bytes : DEFAULT_BYTES;
 	*out = &h->base;
 	return 0;
 }

@@ -7,7 +7,7 @@
 /* Of waits there is nothing to turn on: they are recorded as soon as anything is. */
 struct waits {
 	struct trace_recorder base;
-	int64_t rate; /* 0 and less = off */
+	int64_t rate; /* never 0; less = off */
 };
 
 static int prepare(struct trace_recorder *r, char *why)
@@ -61,7 +61,7 @@ int trace_block_recorder(trace_recorder **out, const struct trace_block_config *
 	struct trace_block_config known = TRACE_BLOCK_CONFIG_INIT;
 	int err = trc_recorder_config(&known, sizeof(known), config, "TRACE_BLOCK_CONFIG_INIT");
 
-	return err ? err : make(out, &block_kind, known.format, known.rate_ns);
+	return err ? err : make(out, &block_kind, known.format, known.rate_ns ? known.rate_ns : 1);
 }
 
 /* ---- mutex ----------------------------------------------------------------------------- */
@@ -92,7 +92,8 @@ int trace_mutex_recorder(trace_recorder **out, const struct trace_mutex_config *
 	struct trace_mutex_config known = TRACE_MUTEX_CONFIG_INIT;
 	int err = trc_recorder_config(&known, sizeof(known), config, "TRACE_MUTEX_CONFIG_INIT");
 
-	return err ? err : make(out, &mutex_kind, known.format, known.fraction);
+	return err ? err
+		   : make(out, &mutex_kind, known.format, known.fraction ? known.fraction : 1);
 }
 
 /* ---- threadcreate ---------------------------------------------------------------------- */

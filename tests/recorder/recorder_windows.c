@@ -66,14 +66,14 @@ static char *text_of_window(trace_recorder *r, void (*work)(void))
 	return memory_text(&memory);
 }
 
-START_TEST(a_rate_of_zero_is_off)
+START_TEST(a_rate_below_zero_is_off)
 {
 	struct trace_block_config config = TRACE_BLOCK_CONFIG_INIT;
 	trace_recorder *r;
 	char *text;
 
 	config.format = TRACE_TEXT;
-	config.rate_ns = 0;
+	config.rate_ns = -1;
 	ck_good(trace_block_recorder(&r, &config));
 	text = text_of_window(r, contend);
 	ck_assert_str_eq(text, "--- contention:\ncycles/second=1000000000\n");
@@ -137,6 +137,71 @@ __attribute__((noinline)) static void burn(long ns)
 	while (t.tv_sec < end.tv_sec || (t.tv_sec == end.tv_sec && t.tv_nsec < end.tv_nsec));
 	__asm__ volatile("");
 }
+
+/* ---- what is not set ------------------------------------------------------------------- */
+
+/* How a program that fills in what it wants begins a config of any kind: a field of 0 is the
+ * default, for nobody asks for a profile of nothing. */
+struct unset {
+	size_t struct_bytes;
+	enum trace_profile_format format;
+	uint64_t nothing[7];
+};
+
+static trace_recorder *unset_recorder(int kind)
+{
+	const struct unset unset = {.struct_bytes = sizeof(unset), .format = TRACE_TEXT};
+	const void *config = &unset;
+	trace_recorder *r;
+
+	switch (kind) {
+	case 0:
+		ck_good(trace_block_recorder(&r, config));
+		break;
+	case 1:
+		ck_good(trace_mutex_recorder(&r, config));
+		break;
+	case 2:
+		ck_good(trace_cpu_recorder(&r, config));
+		break;
+	case 3:
+		ck_good(trace_threadcreate_recorder(&r, config));
+		break;
+	case 4:
+		ck_good(trace_alloc_recorder(&r, config));
+		break;
+	default:
+		ck_good(trace_heap_recorder(&r, config));
+		break;
+	}
+	return r;
+}
+
+static void contend_burn_allocate(void)
+{
+	char *volatile block = malloc(64 << 20); /* hardly ever missed */
+
+	contend();
+	burn(100000000);
+	free(block);
+}
+
+START_TEST(what_is_not_set_is_the_default)
+{
+	static const char *const has[] = {"contend", "contend", "burn", "contend",
+					  "contend_burn_allocate", "contend_burn_allocate"};
+	const char *sanitized = getenv("TRC_SANITIZE");
+	trace_recorder *r;
+	char *text;
+
+	if (_i >= 4 && sanitized && *sanitized && strcmp(sanitized, "no"))
+		return; /* whose malloc() stands before ours */
+	r = unset_recorder(_i);
+	text = text_of_window(r, contend_burn_allocate);
+	ck_assert_msg(strstr(text, has[_i]), "%.2000s", text);
+	free(text);
+}
+END_TEST
 
 static trace_recorder *timer_recorder(uint64_t period)
 {
@@ -371,7 +436,8 @@ TCase *recorder_windows(void)
 
 	tcase_add_test(tc, waits_in_a_window);
 	tcase_add_test(tc, a_wait_in_progress_counts);
-	tcase_add_test(tc, a_rate_of_zero_is_off);
+	tcase_add_test(tc, a_rate_below_zero_is_off);
+	tcase_add_loop_test(tc, what_is_not_set_is_the_default, 0, 6);
 	tcase_add_test(tc, labels_are_in_profiles);
 	tcase_add_test(tc, created_threads);
 	tcase_add_test(tc, cpu_time_at_two_rates);

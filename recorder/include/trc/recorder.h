@@ -116,7 +116,7 @@ TRC_API void trace_recorder_free(trace_recorder *recorder);
 
 /*
  * Of each kind: on success *out is the caller's.  `config` may be NULL for what its INIT says; set
- * up with that, programs keep working when fields are added.  It is only read during the call.
+ * up with that, programs keep working when fields are added.  A field of 0 is the default too.  It is only read during the call.
  * Each returns 0, -EINVAL: a value that makes no sense, or -ENOMEM.
  */
 
@@ -141,7 +141,7 @@ struct trace_block_config {
 	size_t struct_bytes;
 	enum trace_profile_format format;
 	/* A wait at least this long is always kept, a shorter one with probability wait/rate, and
-	 * weighted so that totals are true.  1 = all; 0 and less = none */
+	 * weighted so that totals are true.  1 = all; 0 = 1; less = none */
 	int64_t rate_ns;
 };
 #define TRACE_BLOCK_CONFIG_INIT                                                                    \
@@ -157,8 +157,8 @@ TRC_API int trace_block_recorder(trace_recorder **out, const struct trace_block_
 struct trace_mutex_config {
 	size_t struct_bytes;
 	enum trace_profile_format format;
-	int64_t fraction; /* one of this many contended unlocks counts, for that many; 1 = all; 0
-			     and less = none */
+	int64_t fraction; /* one of this many contended unlocks counts, for that many; 1 = all;
+			     0 = 1; less = none */
 };
 #define TRACE_MUTEX_CONFIG_INIT                                                                    \
 	{                                                                                          \
@@ -172,7 +172,8 @@ TRC_API int trace_mutex_recorder(trace_recorder **out, const struct trace_mutex_
 struct trace_alloc_config {
 	size_t struct_bytes;
 	enum trace_profile_format format;
-	/* Mean number of bytes between two samples; 1 = every allocation; 0 and less = none */
+	/* Mean number of bytes between two samples; 1 = every allocation; 0 = 512 KiB; less =
+	 * none */
 	int64_t sample_bytes;
 };
 #define TRACE_ALLOC_CONFIG_INIT                                                                    \
