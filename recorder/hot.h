@@ -183,8 +183,9 @@ void trc_released(enum trc_reason reason, const void *object);
 /* In the creator: its serial (0 = not recording), and the stack of the creation. */
 uint32_t trc_thread_creating(uint64_t *stack);
 /* First thing in a new thread: takes a slot and makes THREAD_START.  If a signal handler has done
- * so already, the slot is told who the creator is; the stack of the creation is not recorded. */
-void trc_thread_started(uint32_t creator, uint64_t creation_stack);
+ * so already, the slot is told who the creator is; the stack of the creation is not recorded.
+ * `stack_bytes`: of the thread's own stack, as its attributes say; 0 = not known. */
+void trc_thread_started(uint32_t creator, uint64_t creation_stack, size_t stack_bytes);
 /* Last thing in a thread: THREAD_EXIT, gives the slot back.  Further events of this thread (later
  * destructors, signal handlers) are not recorded if trc_self.ended is set; else they would take a
  * new serial. */

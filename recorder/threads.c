@@ -206,11 +206,11 @@ uint32_t trc_thread_creating(uint64_t *stack)
 	return trc_self.serial;
 }
 
-void trc_thread_started(uint32_t creator, uint64_t creation_stack)
+void trc_thread_started(uint32_t creator, uint64_t creation_stack, size_t stack_bytes)
 {
 	uint32_t session = atomic_load_explicit(&trc_switch.on, memory_order_relaxed);
 
-	trc_unwind_thread();
+	trc_unwind_thread(stack_bytes);
 	if (!session)
 		return;
 	if (trc_self.session != session)

@@ -46,10 +46,11 @@ int trc_unwind_setup(enum trc_unwind_mode mode, const char **note);
 
 /*
  * Tells the bounds of the calling thread's stack, which saves a check by system call at each
- * capture.  Best called at the start of each thread; the main thread needs none.
- * Context: the thread itself, may allocate; not signal safe.
+ * capture.  Called at the start of a thread, before it changes to another stack; the main
+ * thread needs none.  `stack_bytes` is what the thread's attributes say; 0 = not known.
+ * Context: the thread itself.
  */
-void trc_unwind_thread(void);
+void trc_unwind_thread(size_t stack_bytes);
 
 /*
  * Captures the calling thread's stack into frame[0..max).  Say trc_unwind() is called by A, A by

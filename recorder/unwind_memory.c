@@ -140,17 +140,21 @@ void trc_range_setup(void)
 	main_stack = (struct trc_range){top - bytes, top, true, NULL};
 }
 
-void trc_range_thread(void)
+/*
+ * glibc puts the thread's descriptor, which pthread_self() points to, at the top of its stack, and
+ * all below it down to here is mapped.  Not pthread_getattr_np(): that calls malloc(), which takes
+ * an arena of 64 MiB of address space for a thread that may never call it.
+ */
+void trc_range_thread(size_t stack_bytes)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-	pthread_attr_t attr;
-	void *start = NULL;
-	size_t bytes = 0;
+	uintptr_t top = (uintptr_t)pthread_self() & ~(uintptr_t)7;
+#if defined(__x86_64__)
+	size_t above = 2 * PAGE_BYTES; /* the descriptor */
+#else
+	size_t above = stack_bytes / 4; /* the descriptor and the program's thread variables */
+#endif
 
-	if (within(&main_stack, here) || pthread_getattr_np(pthread_self(), &attr) != 0)
-		return;
-	if (pthread_attr_getstack(&attr, &start, &bytes) == 0 && here - (uintptr_t)start < bytes)
-		own_stack = (struct trc_range){(uintptr_t)start, (uintptr_t)start + bytes, true,
-					       NULL};
-	pthread_attr_destroy(&attr);
+	if (stack_bytes > above && top - here < stack_bytes - above)
+		own_stack = (struct trc_range){top - (stack_bytes - above), top, true, NULL};
 }

@@ -9,6 +9,7 @@
 #define TRC_RECORDER_UNWIND_MEMORY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Walking a stack reads what the compiler guards: other functions' frames. */
@@ -59,7 +60,8 @@ static inline bool trc_range_has(const struct trc_range *range, uintptr_t at)
 
 /* Context: any thread, may block. */
 void trc_range_setup(void);
-void trc_range_thread(void);
+/* As trc_unwind_thread(). */
+void trc_range_thread(size_t stack_bytes);
 
 /* The calling thread is about to run a coroutine on this stack; NULL = not known where that ends.
  * It stays there until the next call.  Context: traced thread. */

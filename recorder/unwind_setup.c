@@ -92,9 +92,9 @@ int trc_unwind_setup(enum trc_unwind_mode mode, const char **note)
 	return err;
 }
 
-void trc_unwind_thread(void)
+void trc_unwind_thread(size_t stack_bytes)
 {
-	trc_range_thread();
+	trc_range_thread(stack_bytes);
 }
 
 void trc_unwind_modules_changed(void)

@@ -69,7 +69,8 @@ struct trc_handoff {
 	thrd_start_t c11_start;
 	void *arg;
 	uint32_t creator;
-	uint64_t stack;
+	uint64_t stack; /* that it was created at */
+	size_t stack_bytes;
 	bool mask_settled; /* as trc_mask_thread_begin() wants to know */
 	const struct trace_labels *labels; /* a reference */
 };
@@ -109,7 +110,24 @@ bool trc_handoff_wanted(void)
 	return (trc_recording() || trc_labels_now()) && !trc_self.quiet;
 }
 
-struct trc_handoff *trc_handoff_make(void *(*start)(void *), thrd_start_t c11_start, void *arg)
+/* How big the stack of a thread with these attributes will be, or 0. */
+static size_t stack_bytes_of(const pthread_attr_t *attr)
+{
+	pthread_attr_t defaults;
+	size_t n_bytes = 0;
+
+	if (attr) {
+		pthread_attr_getstacksize(attr, &n_bytes);
+		return n_bytes;
+	}
+	pthread_attr_init(&defaults);
+	pthread_attr_getstacksize(&defaults, &n_bytes);
+	pthread_attr_destroy(&defaults);
+	return n_bytes;
+}
+
+struct trc_handoff *trc_handoff_make(const pthread_attr_t *attr, void *(*start)(void *),
+				     thrd_start_t c11_start, void *arg)
 {
 	int saved = errno;
 	struct trc_handoff *handoff = handoff_take();
@@ -121,6 +139,7 @@ struct trc_handoff *trc_handoff_make(void *(*start)(void *), thrd_start_t c11_st
 	handoff->c11_start = c11_start;
 	handoff->arg = arg;
 	handoff->creator = trc_thread_creating(&handoff->stack);
+	handoff->stack_bytes = stack_bytes_of(attr);
 	handoff->mask_settled = trc_mask_thread_making();
 	handoff->labels = trc_labels_ref(trc_labels_now());
 	return handoff;
@@ -140,13 +159,14 @@ static void thread_begin(struct trc_handoff *handoff, struct trc_handoff *own)
 				    .arg = handoff->arg,
 				    .creator = handoff->creator,
 				    .stack = handoff->stack,
+				    .stack_bytes = handoff->stack_bytes,
 				    .mask_settled = handoff->mask_settled,
 				    .labels = handoff->labels};
 	handoff_give(handoff);
 	if (own->labels)
 		trc_labels_inherit(own->labels);
 	trc_mask_thread_begin(own->mask_settled);
-	trc_thread_started(own->creator, own->stack);
+	trc_thread_started(own->creator, own->stack, own->stack_bytes);
 	if (trc_thread_arm())
 		trc_altstack_enter();
 }
@@ -171,7 +191,7 @@ TRC_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, voi
 			      void *arg)
 {
 	struct trc_handoff *handoff =
-		trc_handoff_wanted() ? trc_handoff_make(start, NULL, arg) : NULL;
+		trc_handoff_wanted() ? trc_handoff_make(attr, start, NULL, arg) : NULL;
 	int result;
 
 	if (!handoff)

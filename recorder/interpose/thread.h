@@ -19,8 +19,9 @@ bool trc_thread_arm(void);
 struct trc_handoff;
 /* True if the calling thread has something to hand over. */
 bool trc_handoff_wanted(void);
-/* Exactly one of the two routines is set.  NULL: create the thread without us. */
-struct trc_handoff *trc_handoff_make(void *(*start)(void *), thrd_start_t c11_start, void *arg);
+/* Exactly one of the two routines is set; attr may be NULL.  NULL: create the thread without us. */
+struct trc_handoff *trc_handoff_make(const pthread_attr_t *attr, void *(*start)(void *),
+				     thrd_start_t c11_start, void *arg);
 /* The thread could not be created. */
 void trc_handoff_drop(struct trc_handoff *handoff);
 /* Start routines; the argument is a struct trc_handoff. */

@@ -307,9 +307,10 @@ uint32_t trc_thread_creating(uint64_t *stack)
 	return ++states[FAKE_THREADS_CREATED];
 }
 
-void trc_thread_started(uint32_t creator, uint64_t creation_stack)
+void trc_thread_started(uint32_t creator, uint64_t creation_stack, size_t stack_bytes)
 {
 	attach();
+	(void)stack_bytes;
 	if (creator && creation_stack == 7)
 		states[FAKE_THREADS_STARTED]++;
 }

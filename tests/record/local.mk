@@ -47,7 +47,9 @@ test_drain_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
 endif
 
 check_PROGRAMS += tests/record/guest tests/record/trace_dump tests/record/no_perf \
-	tests/record/on_terminal tests/record/flight_guest
+	tests/record/on_terminal tests/record/flight_guest tests/record/limited
+tests_record_limited_SOURCES = tests/record/limited.c
+tests_record_limited_LDADD = -lpthread
 tests_record_flight_guest_SOURCES = tests/record/flight_guest.c
 tests_record_flight_guest_LDADD = libtrc.la -lpthread
 tests_record_flight_guest_LDFLAGS = $(AM_LDFLAGS) -no-install
@@ -59,5 +61,5 @@ tests_record_trace_dump_LDADD = libtrcformat.la
 tests_record_no_perf_SOURCES = tests/record/no_perf.c
 tests_record_on_terminal_SOURCES = tests/record/on_terminal.c
 tests_record_on_terminal_LDADD = -lutil
-TESTS += tests/record/trace_record.sh tests/record/flight.sh tests/record/sampling.sh
-EXTRA_DIST += tests/record/sampling.sh tests/record/lib.sh tests/record/trace_record.sh tests/record/flight.sh
+TESTS += tests/record/trace_record.sh tests/record/flight.sh tests/record/sampling.sh tests/record/limits.sh
+EXTRA_DIST += tests/record/limits.sh tests/record/sampling.sh tests/record/lib.sh tests/record/trace_record.sh tests/record/flight.sh

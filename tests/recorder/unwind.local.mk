@@ -35,7 +35,7 @@ tests_recorder_unwind_singlestep_SOURCES = tests/recorder/unwind_singlestep.c \
 	tests/recorder/unwind_compare.c tests/recorder/unwind_compare.h
 tests_recorder_unwind_singlestep_LDADD = libtrcunwind.la $(UNWIND_LIBS)
 tests_recorder_unwind_singlestep_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,lazy
-tests_recorder_unwind_storm_SOURCES = tests/recorder/unwind_storm.c
+tests_recorder_unwind_storm_SOURCES = tests/recorder/unwind_storm.c tests/recorder/own_stack.h
 tests_recorder_unwind_storm_LDADD = libtrcunwind.la
 tests_recorder_unwind_coverage_SOURCES = tests/recorder/unwind_coverage.c
 tests_recorder_unwind_coverage_CFLAGS = $(AM_CFLAGS) $(DW_CFLAGS)

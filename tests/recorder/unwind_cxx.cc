@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 extern "C" {
+#include "own_stack.h"
 #include "recorder/unwind.h"
 #include "unwind_compare.h"
 }
@@ -115,7 +116,7 @@ int main()
 		caught &= throws(i % 5);
 	callbacks();
 	std::thread([&caught] {
-		trc_unwind_thread();
+		trc_unwind_thread(own_stack_bytes());
 		plain("in a std::thread");
 		caught &= throws(3);
 	}).join();

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include "own_stack.h"
 #include "recorder/unwind.h"
 #include "recorder/unwind_module.h"
 #include "unwind_bare.h"
@@ -310,7 +311,7 @@ static void garbage_contexts(uint32_t rounds)
 
 static void *garbage_thread(void *argument)
 {
-	trc_unwind_thread();
+	trc_unwind_thread(own_stack_bytes());
 	garbage_contexts(30000);
 	return argument;
 }

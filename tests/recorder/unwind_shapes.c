@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include "own_stack.h"
 #include "recorder/unwind.h"
 #include "unwind_compare.h"
 
@@ -137,7 +138,7 @@ static void *thread_main(void *argument)
 {
 	(void)argument;
 	plain("a thread whose stack is not known");
-	trc_unwind_thread();
+	trc_unwind_thread(own_stack_bytes());
 	plain("a thread whose stack is known");
 	recursion(20);
 	return NULL;

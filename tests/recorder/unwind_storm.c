@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "own_stack.h"
 #include "recorder/unwind.h"
 #include "recorder/unwind_module.h"
 
@@ -132,7 +133,7 @@ static void *storm(void *number)
 	timer_t timer;
 
 	if ((uintptr_t)number % 2) /* the others' stacks stay unknown */
-		trc_unwind_thread();
+		trc_unwind_thread(own_stack_bytes());
 	n = trc_unwind(frame, TRC_UNWIND_FRAMES_MAX, 0);
 	if (!n)
 		abort();
