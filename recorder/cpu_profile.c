@@ -376,6 +376,21 @@ int trc_cpu_profile_want(const struct trc_cpu_event *events, unsigned int n, cha
 	return err;
 }
 
+/* What the kernel says of events that this machine does not have, or not for us. */
+static bool is_not_here(int err)
+{
+	switch (-err) {
+	case EACCES:
+	case EPERM:
+	case ENOENT:
+	case ENODEV:
+	case ENXIO:
+	case ENOSYS:
+		return true;
+	}
+	return false;
+}
+
 int trc_cpu_profile_event(struct trc_cpu_event *out, const struct trace_cpu_event *event,
 			  char *error, size_t n_bytes)
 {
@@ -385,7 +400,7 @@ int trc_cpu_profile_event(struct trc_cpu_event *out, const struct trace_cpu_even
 
 	if (!err)
 		*out = found[0];
-	return err;
+	return is_not_here(err) ? -ENOTSUP : err;
 }
 
 void trc_cpu_profile_forget(void)

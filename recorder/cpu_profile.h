@@ -46,7 +46,7 @@ void trc_cpu_profile_session_end(bool all);
 int trc_cpu_profile_want(const struct trc_cpu_event *events, unsigned int n, char *error,
 			 size_t n_bytes);
 /* Understands and settles one event, to be sampled by signals; NULL = "auto".  0 or -errno with a
- * sentence in error.  Context: any thread. */
+ * sentence in error; -ENOTSUP: there is no such event here, or not for us.  Context: any thread. */
 int trc_cpu_profile_event(struct trc_cpu_event *out, const struct trace_cpu_event *event,
 			  char *error, size_t n_bytes);
 /* In a forked child: whoever was starting or stopping one is not there.  Context: its only thread. */

@@ -116,7 +116,8 @@ TRC_API void trace_recorder_free(trace_recorder *recorder);
 
 /*
  * Of each kind: on success *out is the caller's.  `config` may be NULL for what its INIT says; set
- * up with that, programs keep working when fields are added.  A field of 0 is the default too.  It is only read during the call.
+ * up with that, programs keep working when fields are added.  A field of 0 is the default too.
+ * It is only read during the call.
  * Each returns 0, -EINVAL: a value that makes no sense, or -ENOMEM.
  */
 
@@ -133,6 +134,8 @@ struct trace_cpu_config {
 	{                                                                                          \
 		sizeof(struct trace_cpu_config), TRACE_PPROF, NULL, 0, 0                           \
 	}
+/** Also -ENOTSUP: the event is not to be had here; trace_last_error() says why, and what would
+ * work. */
 TRC_API int trace_cpu_recorder(trace_recorder **out, const struct trace_cpu_config *config);
 
 /* ---- waits, at the stack of who waits ------------------------------------------------------- */
