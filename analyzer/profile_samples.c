@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/profile_parts.h"
+#include "format/sampled.h"
 
 /* Which of the sampled events are in a profile. */
 struct chosen {
@@ -242,16 +243,12 @@ static int64_t event_period(const struct trc_sample_event *event)
 
 static void comment_event(struct trc_profile *p, const struct trc_sample_event *event)
 {
-	char rate[64];
+	const struct trc_sampled sampled = {event->name,     event->period, event->frequency_hz,
+					    is_clock(event), event->how,    event->note};
+	char text[TRC_SAMPLED_TEXT_BYTES];
 
-	if (event->frequency_hz)
-		snprintf(rate, sizeof(rate), "%" PRIu64 " time%s per second",
-			 event->frequency_hz, event->frequency_hz == 1 ? "" : "s");
-	else
-		snprintf(rate, sizeof(rate), "every %" PRIu64 "%s", event->period,
-			 is_clock(event) ? " ns" : "");
-	trc_profile_comment(p, "%s was sampled %s, by %s%s%s", event->name, rate,
-			    trc_sample_how_name(event->how), *event->note ? ": " : "", event->note);
+	trc_sampled_text(text, &sampled);
+	trc_profile_comment(p, "%s", text);
 	if (event->missing_threads)
 		trc_profile_comment(p, "%" PRIu64 " thread%s not sampled",
 				    event->missing_threads,

@@ -23,6 +23,8 @@ libtrcformat_la_SOURCES = \
 	format/reader_private.h \
 	format/reader_schema.c \
 	format/reader_tables.c \
+	format/sampled.c \
+	format/sampled.h \
 	format/schema.c \
 	format/schema.h \
 	format/schema_wire.h \

@@ -234,7 +234,7 @@ static void note_tick(struct trc_cpu_event *e)
 
 	if (!tick_ns || e->period >= tick_ns)
 		return;
-	snprintf(text, sizeof(text), "at most %llu samples a second, which stand for more each",
+	snprintf(text, sizeof(text), "at most %llu samples a second",
 		 (unsigned long long)(1000000000 / tick_ns));
 	add_note(e, text);
 }

@@ -178,7 +178,7 @@ static void put_sample(struct trc_fold *f, struct trc_fold_event *to, const stru
 		number = f->options.sample_event((uint32_t)number);
 	to->sampled = number < UINT16_MAX ? (uint16_t)number : UINT16_MAX;
 	to->a = e->arg[1];
-	to->b = e->kind == TRC_KIND_SAMPLE ? e->arg[2] : 0;
+	to->b = e->arg[2];
 }
 
 /* Which argument is a stack, and which are labels; TRC_ARGS_MAX = none. */

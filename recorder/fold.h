@@ -158,6 +158,7 @@ struct trc_folded_head {
 	 * them.  Counted at least: losses of an unknown number count 1. */
 	uint64_t lost_events;
 	uint64_t lost_samples; /* CPU: of this event, or of any, as samples_lost tells */
+	uint64_t lost_by_cause[TRC_SAMPLE_LOSS_COUNT]; /* the same; of NONE: for another cause */
 	/* Waits, unlocks, samples, allocations that were recorded and are not in the sums: no room
 	 * was left, or an event that was lost may have changed them. */
 	uint64_t left_out;

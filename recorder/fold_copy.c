@@ -85,12 +85,15 @@ int trc_folded_make(const struct trc_fold *f, const struct trc_view *copy, struc
 					   .end = copy->end,
 					   .duration_ns = duration_ns(f, copy),
 					   .lost_events = copy->lost_events,
-					   .lost_samples = copy->lost_samples,
 					   .left_out = copy->left_out,
 					   .without_stack = copy->without_stack}};
 	struct trc_arena arena = {0};
 	struct trc_folded *folded;
 
+	for (int cause = 0; cause < TRC_SAMPLE_LOSS_COUNT; cause++) {
+		plan.head.lost_by_cause[cause] = copy->lost_by_cause[cause];
+		plan.head.lost_samples += copy->lost_by_cause[cause];
+	}
 	put_rows(f, copy, &plan);
 	plan.memory_bytes = sizeof(plan) + plan.n_rows * sizeof(*plan.row) +
 			    plan.n_words * sizeof(*plan.word) + 64;

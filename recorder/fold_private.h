@@ -104,8 +104,8 @@ struct trc_fold_event {
 	uint8_t kind, reason;
 	uint16_t sampled; /* SAMPLE, SAMPLES_LOST */
 	/* PARK: object, holder.  RESUME: object, result.  WAIT: object, result, since.  ACQUIRE:
-	 * object.  UNLOCK: object, for how many ns, at.  SAMPLE: value, period.  SAMPLES_LOST, GAP: how many.  ALLOC: address,
-	 * bytes, period, sample.  FREE: address, and the same.  THREAD_START: creator.
+	 * object.  UNLOCK: object, for how many ns, at.  SAMPLE: value, period.  SAMPLES_LOST: how
+	 * many, cause.  GAP: how many.  ALLOC: address, bytes, period, sample.  FREE: address, and the same.  THREAD_START: creator.
 	 * FIBER_SWITCH: fiber, left.  FIBER_END: fiber. */
 	uint64_t a, b, c, d;
 };
@@ -293,7 +293,8 @@ struct trc_view {
 	uint64_t begin, end;	    /* the end only of a copy; else UINT64_MAX */
 	double rate;		    /* BLOCK: in ticks */
 	struct trc_fold_table rows; /* struct trc_fold_row */
-	uint64_t lost_events, lost_samples, left_out, without_stack;
+	uint64_t lost_events, left_out, without_stack;
+	uint64_t lost_by_cause[TRC_SAMPLE_LOSS_COUNT]; /* samples */
 	size_t memory_bytes;
 };
 

@@ -43,11 +43,13 @@ void trc_fold_sample(struct trc_fold *f, const struct trc_fold_event *e)
 
 void trc_fold_samples_lost(struct trc_fold *f, const struct trc_fold_event *e)
 {
+	uint64_t cause = e->b < TRC_SAMPLE_LOSS_COUNT ? e->b : TRC_SAMPLE_LOSS_NONE;
+
 	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) {
 		struct trc_view *view = trc_fold_view(f, i, TRC_VIEW_CPU);
 
 		if (view && e->time >= view->begin && (is_of(view, e) || !e->sampled))
-			view->lost_samples += e->a;
+			view->lost_by_cause[cause] += e->a;
 	}
 }
 

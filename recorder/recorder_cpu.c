@@ -42,6 +42,14 @@ static int add_views(struct trace_recorder *r, struct trc_fold *fold, uint64_t n
 	return options.sample_event ? trc_recorder_add_view(r, fold, options, now) : -ESRCH;
 }
 
+static void taken(struct trace_recorder *r, struct trc_taken *taken)
+{
+	const struct cpu *c = (const struct cpu *)r;
+
+	taken->missing_threads =
+		trc_sample_event_missing(trc_session_shared(), c->event.how, c->event.name);
+}
+
 /* ---- what is sampled ------------------------------------------------------------------- */
 
 static int sample(char *why)
@@ -131,11 +139,18 @@ static void describe(const struct trace_recorder *r, struct trc_encode_info *inf
 	info->period = (int64_t)c->event.period;
 }
 
+static void remark(const struct trace_recorder *r, char text[static TRC_SAMPLED_TEXT_BYTES])
+{
+	trc_remark_cpu(text, &((const struct cpu *)r)->event);
+}
+
 static const struct trc_recorder_kind cpu_kind = {
 	.name = "cpu",
 	.prepare = prepare,
 	.done = done,
 	.add_views = add_views,
+	.taken = taken,
+	.remark = remark,
 	.describe = describe,
 	.views = true,
 };

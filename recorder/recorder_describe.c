@@ -46,6 +46,14 @@ void trc_describe_cpu(struct trc_encode_info *info, const struct trc_cpu_event *
 	info->period_type = info->type[1];
 }
 
+void trc_remark_cpu(char text[static TRC_SAMPLED_TEXT_BYTES], const struct trc_cpu_event *e)
+{
+	const struct trc_sampled sampled = {e->name,	 e->period, e->frequency_hz,
+					    e->is_clock, e->how,    e->note};
+
+	trc_sampled_text(text, &sampled);
+}
+
 void trc_describe_heap(struct trc_encode_info *info, bool allocs, int64_t sample_bytes)
 {
 	info->style = TRC_STYLE_HEAP;

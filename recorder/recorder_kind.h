@@ -16,6 +16,7 @@
 #include <sys/types.h>
 #include "cpu_event.h"
 #include "encode.h"
+#include "format/sampled.h"
 #include "fold.h"
 #include "trc/recorder.h"
 
@@ -36,6 +37,7 @@ struct trc_taken {
 	/* Of what was recorded meanwhile so much was overwritten before it could be read; 0 =
 	 * nothing. */
 	unsigned int overwritten_percent;
+	uint64_t missing_threads; /* CPU: that were not sampled, since recording began */
 };
 
 /* Puts one sample into a profile. */
@@ -54,6 +56,8 @@ struct trc_recorder_kind {
 	/* Kinds with views (`views` is set).  For each that is missing yet: in the draining thread.
 	 */
 	int (*add_views)(struct trace_recorder *r, struct trc_fold *fold, uint64_t now);
+	/* In the draining thread, too, of what was copied.  May be NULL. */
+	void (*taken)(struct trace_recorder *r, struct trc_taken *taken);
 	/* What lives now, of all time, in place of the window up to now; NULL = the latter. */
 	int (*look)(struct trace_recorder *r, struct trc_fold *fold, uint64_t now,
 		    struct trc_taken *taken);
@@ -65,6 +69,8 @@ struct trc_recorder_kind {
 	/* Kinds whose snapshots are no samples: writes one. */
 	int (*write)(struct trace_recorder *r, const struct trace_writer *writer, char *why);
 
+	/* How it was recorded, in words: a comment.  May be NULL. */
+	void (*remark)(const struct trace_recorder *r, char text[static TRC_SAMPLED_TEXT_BYTES]);
 	/* Types and style; the rest comes filled in.  NULL where there is `write`. */
 	void (*describe)(const struct trace_recorder *r, struct trc_encode_info *info);
 	/* Of kinds without views.  May be NULL. */
@@ -142,6 +148,7 @@ void trc_describe_threadcreate(struct trc_encode_info *info);
 void trc_describe_threads(struct trc_encode_info *info);
 /* Names are borrowed; NULL = of time. */
 void trc_describe_cpu(struct trc_encode_info *info, const struct trc_cpu_event *event);
+void trc_remark_cpu(char text[static TRC_SAMPLED_TEXT_BYTES], const struct trc_cpu_event *event);
 void trc_describe_heap(struct trc_encode_info *info, bool allocs, int64_t sample_bytes);
 
 /* ---- in a forked child: locks that its parent's other threads held are not ---- */

@@ -71,6 +71,8 @@ static int copy_views(struct trace_recorder *r, struct trc_fold *fold, uint64_t 
 			return err;
 		taken->n_folded++;
 	}
+	if (r->kind->taken)
+		r->kind->taken(r, taken);
 	return 0;
 }
 

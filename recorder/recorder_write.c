@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "format/sampled.h"
 #include "recorder_kind.h"
 
-enum { COMMENTS_MAX = 64, COMMENT_BYTES = 160 };
+enum { COMMENTS_MAX = 64, COMMENT_BYTES = TRC_SAMPLED_TEXT_BYTES + 32 };
 
 struct writing {
 	const struct trc_encode_module *module;
@@ -52,6 +53,16 @@ static const char *was(uint64_t n)
 	return n == 1 ? " was" : "s were";
 }
 
+static void comment_lost_samples(struct writing *w, const char *name,
+				 const struct trc_folded_head *sum)
+{
+	for (unsigned int cause = 0; cause < TRC_SAMPLE_LOSS_COUNT; cause++)
+		if (sum->lost_by_cause[cause])
+			comment(w, "%s: %" PRIu64 " sample%s lost: %s", name,
+				sum->lost_by_cause[cause], was(sum->lost_by_cause[cause]),
+				trc_sample_loss_name(cause));
+}
+
 /* What is missing, in every profile of that time. */
 static void comment_lost(struct writing *w, const char *name, const struct trc_taken *taken)
 {
@@ -61,7 +72,8 @@ static void comment_lost(struct writing *w, const char *name, const struct trc_t
 		trc_folded_head(taken->folded[i], &head);
 		if (head.lost_events > sum.lost_events) /* of one time for all views */
 			sum.lost_events = head.lost_events;
-		sum.lost_samples += head.lost_samples;
+		for (int cause = 0; cause < TRC_SAMPLE_LOSS_COUNT; cause++)
+			sum.lost_by_cause[cause] += head.lost_by_cause[cause];
 		sum.left_out += head.left_out;
 		sum.without_stack += head.without_stack;
 	}
@@ -72,9 +84,10 @@ static void comment_lost(struct writing *w, const char *name, const struct trc_t
 	if (taken->overwritten_percent)
 		comment(w, "%s: about %u%% of what was recorded was overwritten before it was read",
 			name, taken->overwritten_percent);
-	if (sum.lost_samples)
-		comment(w, "%s: %" PRIu64 " sample%s lost", name, sum.lost_samples,
-			was(sum.lost_samples));
+	comment_lost_samples(w, name, &sum);
+	if (taken->missing_threads)
+		comment(w, "%s: %" PRIu64 " thread%s not sampled", name, taken->missing_threads,
+			was(taken->missing_threads));
 	if (sum.left_out)
 		comment(w,
 			"%s: %" PRIu64 " %s left out, as there was no room, or events that "
@@ -122,6 +135,7 @@ static int add_types(struct writing *w, const struct trc_encode_info *one, const
 static int describe(struct writing *w, struct trace_recorder *const *r, size_t n,
 		    const struct trc_taken *taken, char (*names)[64])
 {
+	char text[TRC_SAMPLED_TEXT_BYTES];
 	int err = 0;
 
 	w->info.text = r[0]->text;
@@ -139,6 +153,10 @@ static int describe(struct writing *w, struct trace_recorder *const *r, size_t n
 			w->info.period = one.period;
 		}
 		err = add_types(w, &one, one.name, names);
+		if (r[i]->kind->remark) {
+			r[i]->kind->remark(r[i], text);
+			comment(w, "%s: %s", one.name, text);
+		}
 		comment_lost(w, one.name, &taken[i]);
 	}
 	w->info.comment = w->comment;

@@ -35,14 +35,32 @@ static bool is_complete(const struct trc_sample_event_slot *slot)
 	       TRC_SAMPLE_EVENT_COMPLETE;
 }
 
+static bool is_named(const struct trc_sample_event_slot *slot, enum trc_sample_how how,
+		     const char *name)
+{
+	return is_complete(slot) && slot->how == how &&
+	       !strncmp(slot->name, name, sizeof(slot->name));
+}
+
+uint64_t trc_sample_event_missing(const struct trc_shared *shared, enum trc_sample_how how,
+				  const char *name)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < TRC_SAMPLE_EVENTS_MAX; i++) {
+		const struct trc_sample_event_slot *slot = &shared->sample_event[i];
+
+		if (is_named(slot, how, name)) /* relaxed: a count of its own */
+			n += atomic_load_explicit(&slot->missing_threads, memory_order_relaxed);
+	}
+	return n;
+}
+
 uint32_t trc_sample_event_find(const struct trc_shared *shared, enum trc_sample_how how,
 			       const char *name)
 {
 	for (uint32_t i = 0; i < TRC_SAMPLE_EVENTS_MAX; i++) {
-		const struct trc_sample_event_slot *slot = &shared->sample_event[i];
-
-		if (is_complete(slot) && slot->how == how &&
-		    !strncmp(slot->name, name, sizeof(slot->name)))
+		if (is_named(&shared->sample_event[i], how, name))
 			return i + 1;
 	}
 	return 0;

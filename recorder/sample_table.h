@@ -25,6 +25,11 @@ uint32_t trc_sample_event_find(const struct trc_shared *shared, enum trc_sample_
 			       const char *name);
 uint32_t trc_sample_event_first(const struct trc_shared *shared, uint32_t number);
 
+/* How many threads are not sampled for want of descriptors or memory, at any period.  Context: as
+ * above. */
+uint64_t trc_sample_event_missing(const struct trc_shared *shared, enum trc_sample_how how,
+				  const char *name);
+
 /* Counts samples that no event can tell of.  Context: any thread, signal handlers. */
 static inline void trc_sample_count_loss(struct trc_shared *shared, uint32_t event,
 					 enum trc_sample_loss cause, uint64_t n)

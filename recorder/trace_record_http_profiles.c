@@ -230,6 +230,9 @@ static int take_view(struct request *r, const struct trc_http_now *now, struct t
 	r->taken.n_folded = 1;
 	trc_folded_head(r->taken.folded[0], &head);
 	r->taken.duration_ns = (int64_t)head.duration_ns;
+	if (r->kind->is_cpu)
+		r->taken.missing_threads = trc_sample_event_missing(now->p->shared, r->event.how,
+								    r->event.name);
 	return trc_http_modules(now, &r->taken.modules);
 }
 
@@ -304,6 +307,11 @@ static void describe(const struct trace_recorder *base, struct trc_encode_info *
 	}
 }
 
+static void remark(const struct trace_recorder *base, char text[static TRC_SAMPLED_TEXT_BYTES])
+{
+	trc_remark_cpu(text, &((const struct request *)base)->event);
+}
+
 static void emit(const struct trace_recorder *base, const struct trc_taken *taken, trc_emit_fn *fn,
 		 void *context)
 {
@@ -319,6 +327,7 @@ static int write_profile(struct request *r, const struct trace_writer *writer)
 {
 	const struct trc_recorder_kind kind = {
 		.name = r->kind->is_threads ? "threads" : r->kind->entry.name,
+		.remark = r->kind->is_cpu ? remark : NULL,
 		.describe = describe,
 		.emit = emit,
 	};

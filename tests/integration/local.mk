@@ -161,6 +161,7 @@ integration_tests = \
 	tests/integration/odd_moment.sh \
 	tests/integration/kill9.sh \
 	tests/integration/http.sh \
+	tests/integration/http_events.sh \
 	tests/integration/http_remote.sh \
 	tests/integration/memcached.sh \
 	tests/integration/nginx.sh \

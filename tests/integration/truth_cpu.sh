@@ -105,7 +105,7 @@ done
 runs=0
 while another_run; do
 	sampled timer:1000000 threads
-	said 1 timer timer period 1000000 missing 0: at most '[0-9]+' samples a second, which stand for more each
+	said 1 timer timer period 1000000 missing 0: at most '[0-9]+' samples a second$
 	agree 'timers that tick more often than the kernel' 1 10000000
 done
 can_count=no

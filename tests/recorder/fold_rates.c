@@ -92,6 +92,8 @@ START_TEST(samples_are_thinned_from_the_period_in_force)
 	put_at(0, 10 * N, 1, TRC_KIND_SAMPLES_LOST, (uint64_t[]){2, 7, TRC_SAMPLE_LOSS_BUSY});
 	put_at(0, 10 * N, 0, TRC_KIND_SAMPLES_LOST, (uint64_t[]){0, 11, TRC_SAMPLE_LOSS_NO_ROOM});
 	ck_assert_uint_eq(copied(all, 11 * N)->lost_samples, 23);
+	ck_assert_uint_eq(copied(all, 11 * N)->lost_by_cause[TRC_SAMPLE_LOSS_BUSY], 12);
+	ck_assert_uint_eq(copied(all, 11 * N)->lost_by_cause[TRC_SAMPLE_LOSS_NO_ROOM], 11);
 	ck_assert_int_eq(value_of(7, COUNT), N);
 	ck_assert_int_eq(value_of(9, 1), 9000 * N);
 	ck_assert_uint_eq(copied(one, 11 * N)->lost_samples, 16);
