@@ -155,7 +155,8 @@ int trc_reader_parse_block(struct trc_reader *r, const uint8_t *payload, size_t 
 	if (h.proc != TRC_PROC_PER_EVENT && h.proc >= r->info.n_procs)
 		return -EBADMSG;
 	c.end = payload + h.head_bytes;
-	if (!check_directory(&c, &h, n_bytes))
+	if (!check_directory(&c, &h, n_bytes) ||
+	    trc_reader_check_events(r, r->info.n_events + h.n_events))
 		return -EBADMSG;
 	if (TRC_RESERVE(r->blocks, 1) || TRC_RESERVE(r->kind_counts, TRC_KIND_MAX + 1))
 		return -ENOMEM;

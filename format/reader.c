@@ -65,6 +65,33 @@ uint8_t *trc_reader_keep(struct trc_reader *r, size_t n_bytes)
 	return owned->bytes;
 }
 
+/* --- how much a file may tell (format.md, "Density") --- */
+
+static int check_density(struct trc_reader *r, uint64_t n, unsigned int per_byte, const char *what)
+{
+	if (n <= TRC_DENSE_FREE + (uint64_t)r->read_bytes * per_byte)
+		return 0;
+	trc_reader_warn(r, "damaged: the first %zu bytes claim more %s than so few can hold",
+			r->read_bytes, what);
+	return -EBADMSG;
+}
+
+int trc_reader_check_events(struct trc_reader *r, uint64_t n_events)
+{
+	return check_density(r, n_events, TRC_EVENTS_PER_BYTE, "events");
+}
+
+int trc_reader_count_entry(struct trc_reader *r)
+{
+	return check_density(r, ++r->n_entries, TRC_ENTRIES_PER_BYTE, "entries of tables");
+}
+
+int trc_reader_count_parts(struct trc_reader *r, uint64_t n)
+{
+	r->n_parts += n;
+	return check_density(r, r->n_parts, TRC_PARTS_PER_BYTE, "frames and labels");
+}
+
 /* --- the header (format.md, "Header") --- */
 
 static int check_version(const struct trc_reader *r, struct trc_error *error)
@@ -304,6 +331,7 @@ static int read_section(struct trc_reader *r, uint64_t off, uint64_t *next_off,
 		return -ENODATA;
 	if (trc_check64(s.payload, checked_bytes(&s), trc_get64(h)) != s.check)
 		return -EBADMSG;
+	r->read_bytes = off + TRC_SECTION_HEADER_BYTES + s.n_bytes;
 	*next_off = off + TRC_SECTION_HEADER_BYTES + ((s.n_bytes + 7) & ~(size_t)7);
 	if (!section_is_known(&s))
 		r->unknown_sections++;

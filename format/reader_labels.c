@@ -43,7 +43,7 @@ static int take_labels(struct trc_reader *r, struct trc_cursor *c, uint32_t *n_l
 	uint64_t n = trc_cursor_varint_max(c, TRC_LABELS_MAX);
 	struct trc_label *label;
 
-	if (c->bad)
+	if (c->bad || trc_reader_count_parts(r, n))
 		return -EBADMSG;
 	if (TRC_RESERVE(r->labels, (size_t)n + 1))
 		return -ENOMEM;
@@ -99,7 +99,7 @@ int trc_reader_parse_label_sets(struct trc_reader *r, struct trc_cursor *c)
 
 		/* The same rule for ids as for strings and stacks. */
 		if (e.bad || !id || id > (r->label_sets.n ? r->label_sets.n : 1) ||
-		    id > TRC_TABLE_IDS_MAX)
+		    id > TRC_TABLE_IDS_MAX || trc_reader_count_entry(r))
 			return -EBADMSG;
 		err = take_label_set(r, &e, id);
 		if (err)

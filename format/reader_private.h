@@ -66,6 +66,8 @@ struct trc_reader {
 	struct trc_file_info info;
 	char warning[256];
 	uint64_t unknown_sections;
+	size_t read_bytes; /* of the file: up to the end of the section that is parsed */
+	uint64_t n_entries, n_parts; /* of all tables so far, those that came again too */
 	struct trc_owned *owned;
 	struct trc_kind_info kind[TRC_KIND_MAX + 1];
 	const char *reason[256];
@@ -119,7 +121,9 @@ void *trc_vector_room(void *at, size_t n, size_t *room, size_t element_bytes, si
 			(vector).n = 0;                                                            \
 		while (!err_ && !(c)->bad && trc_cursor_left(c)) {                                 \
 			struct trc_cursor entry_ = trc_cursor_entry(c);                            \
-			err_ = TRC_RESERVE((vector), 1);                                           \
+			err_ = trc_reader_count_entry(r);                                          \
+			if (!err_)                                                                 \
+				err_ = TRC_RESERVE((vector), 1);                                   \
 			if (!err_)                                                                 \
 				err_ = (take)((r), &entry_, &(vector).at[(vector).n]);             \
 			(vector).n += !err_;                                                       \
@@ -127,6 +131,11 @@ void *trc_vector_room(void *at, size_t n, size_t *room, size_t element_bytes, si
 		!err_ && (c)->bad ? -EBADMSG : err_;                                               \
 	})
 
+/* I2: -EBADMSG if so many events are more than the file's bytes so far can tell of. */
+int trc_reader_check_events(struct trc_reader *r, uint64_t n_events);
+/* I2: one more entry of a table; n more frames or labels.  0 or -EBADMSG, likewise. */
+int trc_reader_count_entry(struct trc_reader *r);
+int trc_reader_count_parts(struct trc_reader *r, uint64_t n);
 /* Memory that is freed with the reader, or NULL. */
 uint8_t *trc_reader_keep(struct trc_reader *r, size_t n_bytes);
 /* Sets the warning unless there is one. */

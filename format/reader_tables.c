@@ -98,7 +98,7 @@ int trc_reader_parse_strings(struct trc_reader *r, struct trc_cursor *c)
 		take_id(c, &id, r->strings.n);
 		view.n_bytes = (uint32_t)trc_cursor_varint_max(c, TRC_SECTION_BYTES_MAX);
 		view.bytes = trc_cursor_take(c, view.n_bytes);
-		if (c->bad)
+		if (c->bad || trc_reader_count_entry(r))
 			return -EBADMSG;
 		if (TRC_RESERVE(r->strings, 2))
 			return -ENOMEM;
@@ -120,6 +120,8 @@ static int take_frames(struct trc_reader *r, struct trc_cursor *c, uint32_t n_fr
 {
 	uint64_t last = 0;
 
+	if (trc_reader_count_parts(r, n_frames))
+		return -EBADMSG;
 	if (TRC_RESERVE(r->frames, n_frames))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n_frames; i++) {
@@ -149,7 +151,9 @@ int trc_reader_parse_stacks(struct trc_reader *r, struct trc_cursor *c)
 		take_id(c, &id, r->stacks.n);
 		place.epoch = (uint32_t)trc_cursor_varint_max(c, UINT32_MAX);
 		place.n_frames = (uint16_t)trc_cursor_varint_max(c, TRC_STACK_DEPTH_MAX);
-		err = c->bad ? -EBADMSG : take_frames(r, c, place.n_frames);
+		err = c->bad ? -EBADMSG : trc_reader_count_entry(r);
+		if (!err)
+			err = take_frames(r, c, place.n_frames);
 		if (!err)
 			err = TRC_RESERVE(r->stacks, 2);
 		if (err)
@@ -181,7 +185,7 @@ int trc_reader_parse_threads(struct trc_reader *r, struct trc_cursor *c)
 		thread.end = trc_cursor_varint(&e);
 		thread.name_bytes = (uint32_t)trc_cursor_varint_max(&e, TRC_SECTION_BYTES_MAX);
 		thread.name = (const char *)trc_cursor_take(&e, thread.name_bytes);
-		if (e.bad || !thread.serial)
+		if (e.bad || !thread.serial || trc_reader_count_entry(r))
 			return -EBADMSG;
 		if (TRC_RESERVE(r->threads, 1))
 			return -ENOMEM;
@@ -220,7 +224,8 @@ int trc_reader_parse_modules(struct trc_reader *r, struct trc_cursor *c)
 		int err;
 
 		/* The same rule for ids as for strings and stacks. */
-		if (!id || id > (r->modules.n ? r->modules.n : 1) || id > TRC_TABLE_IDS_MAX)
+		if (!id || id > (r->modules.n ? r->modules.n : 1) || id > TRC_TABLE_IDS_MAX ||
+		    trc_reader_count_entry(r))
 			return -EBADMSG;
 		err = take_module(r, &e, &module);
 		if (!err)

@@ -51,6 +51,11 @@ enum {
 	TRC_SECTION_BYTES_MAX = 16 << 20, /* of a known type; unpacked too */
 	TRC_TABLE_IDS_MAX = 1 << 24,
 	TRC_LZ4_RATIO_MAX = 255, /* LZ4 cannot unpack to more than that */
+	/* A byte of the file brings at most so many, beyond those that any file may have. */
+	TRC_EVENTS_PER_BYTE = 16,
+	TRC_ENTRIES_PER_BYTE = 1,
+	TRC_PARTS_PER_BYTE = 32, /* frames of stacks, labels of label sets */
+	TRC_DENSE_FREE = 65536,
 	TRC_SYNC_SLACK_NS = 10000000, /* events from before that precede their SYNC in the file */
 };
 

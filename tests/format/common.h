@@ -51,6 +51,7 @@ Suite *suite_clock(void);
 Suite *suite_roundtrip(void);
 Suite *suite_writer(void);
 Suite *suite_damage(void);
+Suite *suite_density(void);
 Suite *suite_lies(void);
 Suite *suite_versions(void);
 Suite *suite_example(void);

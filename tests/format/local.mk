@@ -47,6 +47,7 @@ tests_format_test_format_SOURCES = \
 	tests/format/test_clock.c \
 	tests/format/test_codings.c \
 	tests/format/test_damage.c \
+	tests/format/test_density.c \
 	tests/format/test_example.c \
 	tests/format/test_lies.c \
 	tests/format/test_main.c \
@@ -61,5 +62,5 @@ tests_format_test_format_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 # test_damage.c makes allocations fail.
 tests_format_test_format_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
-tests_format_test_format_LDADD = libtrcassemble.la $(CHECK_LIBS)
+tests_format_test_format_LDADD = libtrcassemble.la $(LZ4_LIBS) $(CHECK_LIBS)
 endif

@@ -12,6 +12,7 @@ int main(void)
 	srunner_add_suite(runner, suite_roundtrip());
 	srunner_add_suite(runner, suite_writer());
 	srunner_add_suite(runner, suite_damage());
+	srunner_add_suite(runner, suite_density());
 	srunner_add_suite(runner, suite_lies());
 	srunner_add_suite(runner, suite_versions());
 	srunner_add_suite(runner, suite_example());
