@@ -70,6 +70,7 @@ libtrcanalyze_la_LIBADD += $(SQLITE_LIBS) $(CJSON_LIBS) -lm
 
 bin_PROGRAMS += analyzer/trace-analyze
 analyzer_trace_analyze_SOURCES = analyzer/main.c analyzer/cli.h analyzer/progress.c \
+	analyzer/memory.c analyzer/memory.h \
 	analyzer/open_ring.c analyzer/open_ring.h \
 	analyzer/verb_check.c analyzer/verb_html.c analyzer/verb_pprof.c \
 	analyzer/verb_report.c analyzer/verb_shell.c analyzer/verb_sql.c

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "analyzer/cli.h"
+#include "analyzer/memory.h"
 #include "analyzer/sql.h"
 #include "config.h"
 
@@ -19,6 +20,7 @@ enum {
 	N_VERBS = sizeof(verbs) / sizeof(verbs[0]),
 	OPTIONS_MAX = 32,
 	REQUESTS_MAX = 64,
+	LINE_BYTES = 8192, /* of a trouble; longer ones are cut */
 	/* What getopt_long() returns: a verb, an option by its index, or one of main's own. */
 	VERB_BASE = 0x1000,
 	OPTION_BASE = 0x2000,
@@ -35,16 +37,58 @@ struct command {
 	char getopt_short[2 * OPTIONS_MAX + 5];
 };
 
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && !strcmp(text + n - m, end);
+}
+
 void trc_cli_error(const struct trc_cli *cli, const char *format, ...)
 {
+	char text[LINE_BYTES], hint[160] = "";
 	va_list args;
+	int n;
 
 	trc_progress_clear();
-	fprintf(stderr, "trace-analyze: %s%s", cli->path ? cli->path : "", cli->path ? ": " : "");
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	n = vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	putc('\n', stderr);
+	if (n < LINE_BYTES && (ends_with(text, "out of memory") || ends_with(text, strerror(ENOMEM))))
+		trc_memory_hint(hint, sizeof(hint));
+	fprintf(stderr, "trace-analyze: %s%s%s%s\n", cli->path ? cli->path : "",
+		cli->path ? ": " : "", text, hint);
+}
+
+static int set_memory(struct trc_cli *cli, struct trc_request *request, const char *arg)
+{
+	(void)request;
+	cli->memory_bytes = trc_memory_parse(arg);
+	if (cli->memory_bytes)
+		return 0;
+	trc_cli_error(cli, "--memory is a size such as 512M or 4G, not %s", arg);
+	return -EINVAL;
+}
+
+/* Those that belong to no verb. */
+static const struct trc_cli_option general_options[] = {
+	{"memory", '\0', "SIZE", "take no more memory than that, K, M or G (default: what is fair)",
+	 set_memory},
+	{0},
+};
+
+static void collect_table(struct command *c, const struct trc_cli_option *o, size_t *n,
+			  size_t *letters)
+{
+	for (; o && o->name && c->n_options < OPTIONS_MAX; o++) {
+		c->getopt_long[(*n)++] = (struct option){o->name, required_argument, NULL,
+							 OPTION_BASE + (int)c->n_options};
+		c->option[c->n_options++] = o;
+		if (o->letter) {
+			c->getopt_short[(*letters)++] = o->letter;
+			c->getopt_short[(*letters)++] = ':';
+		}
+	}
 }
 
 /* Collects every verb's options into what getopt_long() wants. */
@@ -57,21 +101,12 @@ static void collect_options(struct command *c)
 	c->getopt_long[n++] = (struct option){"help", no_argument, NULL, 'h'};
 	c->getopt_long[n++] = (struct option){"version", no_argument, NULL, OPT_VERSION};
 	for (int v = 0; v < N_VERBS; v++) {
-		const struct trc_cli_option *o = verbs[v]->option;
-
 		c->getopt_long[n++] = (struct option){
 			verbs[v]->name, verbs[v]->arg_name ? required_argument : no_argument, NULL,
 			VERB_BASE + v};
-		for (; o && o->name && c->n_options < OPTIONS_MAX; o++) {
-			c->getopt_long[n++] = (struct option){o->name, required_argument, NULL,
-							      OPTION_BASE + (int)c->n_options};
-			c->option[c->n_options++] = o;
-			if (o->letter) {
-				c->getopt_short[letters++] = o->letter;
-				c->getopt_short[letters++] = ':';
-			}
-		}
+		collect_table(c, verbs[v]->option, &n, &letters);
 	}
+	collect_table(c, general_options, &n, &letters);
 }
 
 static void print_option(const char *text, const char *doc)
@@ -100,6 +135,10 @@ static void print_help(void)
 		}
 	}
 	puts("");
+	for (const struct trc_cli_option *o = general_options; o->name; o++) {
+		snprintf(text, sizeof(text), "    --%s %s", o->name, o->arg_name);
+		print_option(text, o->doc);
+	}
 	print_option("-h, --help", "print this");
 	print_option("    --version", "print the version");
 }
@@ -324,6 +363,7 @@ int main(int argc, char **argv)
 	status = check_requests(&c, argc, argv);
 	if (status == TRC_EXIT_OK && !c.n_requests)
 		c.request[c.n_requests++] = (struct trc_request){.verb = &trc_verb_report};
+	trc_memory_bound(c.cli.memory_bytes);
 	if (status == TRC_EXIT_OK && c.cli.path)
 		status = open_trace(&c.cli);
 	if (status == TRC_EXIT_OK)

@@ -86,9 +86,9 @@ endif
 
 # trace-analyze from the outside.
 TESTS += tests/analyzer/cli_test.sh tests/analyzer/cli_schema_test.sh \
-	tests/analyzer/labels_test.sh
+	tests/analyzer/labels_test.sh tests/analyzer/memory_test.sh
 EXTRA_DIST += tests/analyzer/cli_test.sh tests/analyzer/cli_schema_test.sh \
-	tests/analyzer/labels_test.sh
+	tests/analyzer/labels_test.sh tests/analyzer/memory_test.sh
 
 # The report.
 if HAVE_CHECK

@@ -1,0 +1,24 @@
+/*
+ * memory.h - how much memory an answer may take.
+ *
+ * A trace from somewhere else may ask for more memory than there is.  The kernel is asked to refuse
+ * what goes beyond a bound (RLIMIT_DATA: what the process may write), so that whatever allocates,
+ * libraries too, fails as it would without memory: an error is said and the program ends.  Mapped
+ * files do not count.
+ */
+#ifndef TRC_ANALYZER_MEMORY_H
+#define TRC_ANALYZER_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* "512M", "2G", "65536": K, M and G are powers of 1024.  0: it is no such size. */
+uint64_t trc_memory_parse(const char *text);
+/* Sets the bound; 0 = three quarters of what the machine has free and the control groups allow.
+ * A lower limit that the process has already stays. */
+void trc_memory_bound(uint64_t bytes);
+/* For the end of a line that says "out of memory": which limit was met; "" = none is known. */
+void trc_memory_hint(char *text, size_t text_bytes);
+
+#endif
