@@ -451,6 +451,39 @@ int trc_view_copy(struct trc_fold *f, struct trc_view *view, uint64_t until,
 	return err;
 }
 
+static int copy_live(struct trc_fold *f, const struct trc_view_options *options, uint64_t until,
+		     struct trc_folded **out)
+{
+	struct trc_view *view;
+	int err = trc_view_add(f, &view, options, until);
+
+	if (err)
+		return err;
+	err = trc_view_copy(f, view, until, out);
+	trc_view_remove(f, view);
+	return err;
+}
+
+int trc_heap_copy(struct trc_fold *f, struct trc_view *since, uint64_t rate, uint64_t until,
+		  struct trc_folded *out[2], unsigned int *n)
+{
+	struct trc_view_options options = {
+		.kind = TRC_VIEW_HEAP, .rate = rate, .live = true, .seed = until};
+	int err = 0;
+
+	*n = 0;
+	if (since) { /* first: what comes up to now is in its window, and in no other */
+		err = trc_view_copy(f, since, until, &out[0]);
+		*n += !err;
+		options.seed = since->options.seed; /* they are thinned as one */
+		options.live_before = since->begin ? since->begin : 1;
+	}
+	if (!err)
+		err = copy_live(f, &options, until, &out[*n]);
+	*n += !err;
+	return err;
+}
+
 void trc_fold_leave_out(struct trc_fold *f, enum trc_view_kind kind, uint64_t time)
 {
 	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) {

@@ -117,7 +117,9 @@ struct trc_view_options {
 	uint64_t rate;
 	/* CPU: its number in the table of sampled events, the first if it has several; 0 = all. */
 	uint32_t sample_event;
-	bool live;     /* HEAP: begins with what is live, as far as the fold knows (see below) */
+	bool live;     /* HEAP: begins with what is live, as far as the fold knows (see below), all
+			  of it allocated */
+	uint64_t live_before; /* ... of that only what was allocated before, in ticks; 0 = all */
 	uint64_t seed; /* of the random choice; views with different seeds choose independently */
 	uint32_t rows_max; /* stacks with their labels; 0 = 65536 */
 };
@@ -147,6 +149,14 @@ void trc_view_remove(struct trc_fold *fold, struct trc_view *view);
  */
 int trc_view_copy(struct trc_fold *fold, struct trc_view *view, uint64_t until,
 		  struct trc_folded **out);
+
+/*
+ * HEAP: what lives now, of all that the fold knows, and what was allocated: in the window of
+ * `since`, and before it if that lives still.  since NULL: only what lives.  As trc_view_copy(), of
+ * up to two; those that were made are the caller's in any case.
+ */
+int trc_heap_copy(struct trc_fold *fold, struct trc_view *since, uint64_t rate, uint64_t until,
+		  struct trc_folded *out[2], unsigned int *n);
 
 /* ---- what was counted ------------------------------------------------------------------ */
 

@@ -107,9 +107,15 @@ static void add_object(struct trc_view *view, const struct trc_fold_live *live, 
 		trc_view_sum(view, live->item.extra, live->labels, value);
 }
 
+static bool is_of_before(const struct trc_view *view, const struct trc_fold_live *live)
+{
+	return view->options.live &&
+	       (!view->options.live_before || live->time < view->options.live_before);
+}
+
 static bool is_counted(const struct trc_view *view, const struct trc_fold_live *live)
 {
-	return live->time >= view->begin || view->options.live;
+	return live->time >= view->begin || is_of_before(view, live);
 }
 
 static void live_end(struct trc_fold *f, struct trc_fold_live *live)
@@ -154,13 +160,12 @@ void trc_fold_alloc(struct trc_fold *f, const struct trc_fold_event *e)
 
 	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) {
 		struct trc_view *view = f->view[i];
-		bool in_window = view && e->time >= view->begin;
 
-		if (in_window && view->options.kind == TRC_VIEW_ALLOC)
+		if (view && view->options.kind == TRC_VIEW_ALLOC && e->time >= view->begin)
 			add_object(view, &object, true, 0);
 		if (!view || view->options.kind != TRC_VIEW_HEAP || !is_counted(view, &object))
 			continue;
-		add_object(view, &object, in_window, live ? 1 : 0);
+		add_object(view, &object, true, live ? 1 : 0);
 		view->left_out += !live;
 	}
 }
@@ -179,8 +184,8 @@ void trc_fold_live_add(struct trc_fold *f, struct trc_view *view)
 	for (uint32_t id = 1; id <= f->live.used; id++) {
 		const struct trc_fold_live *live = trc_fold_table_at(&f->live, id);
 
-		if (live)
-			add_object(view, live, false, 1);
+		if (live && is_of_before(view, live))
+			add_object(view, live, true, 1);
 	}
 }
 

@@ -47,25 +47,15 @@ static int add_views(struct trace_recorder *r, struct trc_fold *fold, uint64_t n
 	return rate > 0 ? trc_recorder_add_view(r, fold, options, now) : 0;
 }
 
-/* A view that begins with all that the fold knows to be live, as of this instant. */
+/* All that the fold knows to be live, as of this instant, and what was allocated meanwhile. */
 static int look(struct trace_recorder *r, struct trc_fold *fold, uint64_t now,
 		struct trc_taken *taken)
 {
 	const int64_t rate = ((struct heap *)r)->sample_bytes;
-	const struct trc_view_options options = {
-		.kind = TRC_VIEW_HEAP, .rate = (uint64_t)rate, .live = true, .seed = now};
-	struct trc_view *view;
-	int err;
 
-	if (rate <= 0)
-		return 0;
-	err = trc_view_add(fold, &view, &options, now);
-	if (err)
-		return err;
-	err = trc_view_copy(fold, view, now, &taken->folded[0]);
-	taken->n_folded = !err;
-	trc_view_remove(fold, view);
-	return err;
+	return rate > 0 ? trc_heap_copy(fold, r->n_views ? r->view[0] : NULL, (uint64_t)rate, now,
+					taken->folded, &taken->n_folded)
+			: 0;
 }
 
 static void describe(const struct trace_recorder *r, struct trc_encode_info *info)

@@ -169,15 +169,17 @@ static int check_fold(const struct request *r, const struct trc_http_now *now)
 			 : refuse(r, -EBUSY, "the command is not recorded yet, or not any more");
 }
 
+static int no_room(const struct request *r)
+{
+	return refuse(r, -ENOSPC, "too many windows at once: ask again when one of them has ended");
+}
+
 static int add_view(struct request *r, const struct trc_http_now *now,
 		    const struct trc_view_options *options, struct trc_view **view)
 {
 	int err = trc_view_add(now->fold, view, options, now->ticks);
 
-	return err == -ENOSPC
-		       ? refuse(r, err,
-				"too many windows at once: ask again when one of them has ended")
-		       : err;
+	return err == -ENOSPC ? no_room(r) : err;
 }
 
 static int begin_window(void *context, const struct trc_http_now *now)
@@ -257,19 +259,12 @@ static int end_window(void *context, const struct trc_http_now *now)
 /* What lives now, of all time. */
 static int look(struct request *r, const struct trc_http_now *now)
 {
-	const struct trc_view_options options = {.kind = TRC_VIEW_HEAP,
-						 .rate = now->options->heap_bytes,
-						 .live = true,
-						 .seed = next_seed(now->ticks)};
-	struct trc_view *view;
-	int err = add_view(r, now, &options, &view);
+	int err = trc_heap_copy(now->fold, r->kind->kept, now->options->heap_bytes, now->ticks,
+				r->taken.folded, &r->taken.n_folded);
 
 	if (err)
-		return err;
-	err = take_view(r, now, view);
-	trc_view_remove(now->fold, view);
-	r->taken.duration_ns = 0;
-	return err;
+		return err == -ENOSPC ? no_room(r) : err;
+	return trc_http_modules(now, &r->taken.modules);
 }
 
 static int take_all(void *context, const struct trc_http_now *now)

@@ -220,11 +220,14 @@ START_TEST(allocations_thin_to_any_rate_without_bias)
 }
 END_TEST
 
-/* A window counts what it allocated; with `live` it begins with what there is. */
+/* A window counts what it allocated; with `live` it begins with what there is, or was before. */
 START_TEST(a_window_of_the_heap_is_what_leaked_in_it)
 {
-	const struct trc_view_options with_live = {.kind = TRC_VIEW_HEAP, .live = true};
-	struct trc_view *whole = view_of(TRC_VIEW_HEAP, 0, 0), *window, *live;
+	const struct trc_view_options with_live = {.kind = TRC_VIEW_HEAP, .live = true},
+				      with_old = {.kind = TRC_VIEW_HEAP,
+						  .live = true,
+						  .live_before = 11};
+	struct trc_view *whole = view_of(TRC_VIEW_HEAP, 0, 0), *window, *live, *old;
 
 	allocated(10, 1, 100, 1, 7);
 	allocated(11, 2, 1000, 1, 7);
@@ -232,6 +235,7 @@ START_TEST(a_window_of_the_heap_is_what_leaked_in_it)
 	allocated(18, 5, 5000, 1, 9); /* not merged yet when the window begins */
 	window = view_of(TRC_VIEW_HEAP, 0, 20);
 	live = view_with(&with_live, 20);
+	old = view_with(&with_old, 20);
 	allocated(30, 3, 10, 1, 7);
 	allocated(31, 4, 20, 1, 8);
 	freed(40, 1);
@@ -245,10 +249,14 @@ START_TEST(a_window_of_the_heap_is_what_leaked_in_it)
 	ck_assert_int_eq(value_of(8, LIVE_BYTES), 0);
 	ck_assert_int_eq(value_of(9, BYTES), -1);
 	copied(live, 50);
-	ck_assert_int_eq(value_of(7, BYTES), 10);
+	ck_assert_int_eq(value_of(7, BYTES), 1110);
 	ck_assert_int_eq(value_of(7, LIVE_BYTES), 1010);
-	ck_assert_int_eq(value_of(9, BYTES), 0);
+	ck_assert_int_eq(value_of(9, BYTES), 5000);
 	ck_assert_int_eq(value_of(9, LIVE_BYTES), 5000);
+	copied(old, 50);
+	ck_assert_int_eq(value_of(7, BYTES), 110);
+	ck_assert_int_eq(value_of(7, LIVE_BYTES), 10);
+	ck_assert_int_eq(value_of(9, BYTES), -1);
 }
 END_TEST
 

@@ -63,6 +63,7 @@ START_TEST(what_is_in_use_and_what_leaks)
 {
 	struct trace_heap_config config = TRACE_HEAP_CONFIG_INIT;
 	struct trace_memory memory = {0};
+	struct trace_writer late = {count_write, &(struct counting){0}, NULL};
 	trace_recorder *r, *other;
 	long long value[4];
 	char *text;
@@ -81,6 +82,21 @@ START_TEST(what_is_in_use_and_what_leaks)
 		ck_assert_msg(heap_at(text, "allocate_blocks", value), "%.2000s", text);
 		ck_assert_int_eq(value[0], 60);
 		ck_assert_int_eq(value[1], 60000);
+		ck_assert_int_eq(value[2], 60); /* as much as anybody can know */
+		ck_assert_int_eq(value[3], 60000);
+		free(text);
+		text = text_of(r); /* who was there when they were allocated knows more */
+		ck_assert_msg(heap_at(text, "allocate_blocks", value), "%.2000s", text);
+		ck_assert_int_eq(value[0], 60);
+		ck_assert_int_eq(value[1], 60000);
+		ck_assert_int_eq(value[2], 100);
+		ck_assert_int_eq(value[3], 100000);
+		free(text);
+		ck_good(trace_recorder_start(other, &late));
+		text = text_of(other); /* nor does it forget what was there before it began */
+		ck_assert_msg(heap_at(text, "allocate_blocks", value), "%.2000s", text);
+		ck_assert_int_eq(value[0], 60);
+		ck_assert_int_eq(value[2], 60);
 		free(text);
 		ck_good(trace_recorder_stop(r));
 		text = memory_text(&memory);

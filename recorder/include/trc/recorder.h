@@ -202,7 +202,8 @@ struct trace_heap_config {
 /**
  * Window: what it allocated, and what of that is still in use at its end: what leaks is left.
  * Snapshot: what is in use now, of all that was allocated since the first trace_heap_recorder() or
- * trace_alloc_recorder() of those that run was started; it need not be this one.
+ * trace_alloc_recorder() of those that run was started; it need not be this one.  As allocated
+ * counts what is in use and, from its start on if this one runs, what was freed since.
  */
 TRC_API int trace_heap_recorder(trace_recorder **out, const struct trace_heap_config *config);
 
