@@ -206,6 +206,21 @@ static uint64_t ticks_of(uint64_t ns, uint64_t ticks_per_second)
 	return ticks < UINT64_MAX ? (uint64_t)ticks : UINT64_MAX;
 }
 
+/* Where address space is short a part of it, but the least at least. */
+static int memory_map(struct trc_arena *memory, uint64_t n_bytes)
+{
+	if (n_bytes > MEMORY_BYTES_MAX)
+		n_bytes = MEMORY_BYTES_MAX;
+	for (;; n_bytes /= 2) {
+		if (n_bytes < MEMORY_BYTES_MIN)
+			n_bytes = MEMORY_BYTES_MIN;
+		memory->size_bytes = n_bytes & ~(size_t)4095;
+		memory->base = trc_pages_map(memory->size_bytes);
+		if (memory->base || n_bytes == MEMORY_BYTES_MIN)
+			return memory->base ? 0 : -ENOMEM;
+	}
+}
+
 int trc_writer_open(struct trc_writer **out, const struct trc_writer_options *options,
 		    trc_sink_fn *sink, void *context)
 {
@@ -216,11 +231,9 @@ int trc_writer_open(struct trc_writer **out, const struct trc_writer_options *op
 
 	if (!options->n_procs || options->n_procs > TRC_PROCS_MAX)
 		return -EINVAL;
-	bytes = bytes < MEMORY_BYTES_MIN ? MEMORY_BYTES_MIN : bytes;
-	memory.size_bytes = (bytes < MEMORY_BYTES_MAX ? bytes : MEMORY_BYTES_MAX) & ~(size_t)4095;
-	memory.base = trc_pages_map(memory.size_bytes);
-	if (!memory.base)
-		return -ENOMEM;
+	err = memory_map(&memory, bytes);
+	if (err)
+		return err;
 	w = trc_arena_take(&memory, sizeof(*w));
 	w->memory_bytes = memory.size_bytes;
 	w->out.sink = sink;

@@ -15,6 +15,7 @@
 #include "own_thread.h"
 #include "perf_buffer.h"
 #include "rec.h"
+#include "share.h"
 #include "trace_info.h"
 
 enum {
@@ -332,6 +333,7 @@ static int open_writer(struct drainer *d)
 		.ticks_per_second = trc_clock_ticks_per_second(),
 		.n_procs = d->shared->n_procs,
 		.discard = !d->has_file,
+		.memory_bytes = trc_share_of_trace(),
 	};
 	struct trc_drain_options drain = {.pid = d->shared->pid,
 					  .join = d->how != TRC_DRAINER_ALONE,

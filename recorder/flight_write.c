@@ -7,6 +7,7 @@
 #include "flight_write.h"
 #include "format/pages.h"
 #include "format/raw.h"
+#include "share.h"
 
 /* ---- signals that a failing write sends to its thread ---------------------------------- */
 
@@ -149,6 +150,7 @@ static int write_trace(struct trc_flight_job *job, struct trc_snapshot *s)
 	int err;
 
 	trc_snapshot_writer_options(s, &options);
+	options.memory_bytes = trc_share_of_trace();
 	err = trc_writer_open(&w, &options, job->fd < 0 ? file_write : descriptor_write, job);
 	if (err)
 		return err;

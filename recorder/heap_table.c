@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include "hot.h"
 #include "heap_table.h"
+#include "share.h"
 #include "poison.h"
 
 #ifndef MADV_WIPEONFORK
@@ -10,7 +11,7 @@
 #endif
 
 /* As many places as levels up to this one have lines of eight: 4 Ki, 32 Ki, 256 Ki, 2 Mi. */
-enum { LEVELS = 4, LEVELS_MIN = 2, LINE = 8, FIRST_LINE_BITS = 9, LEVEL_BITS = 3 };
+enum { LEVELS = 4, LINE = 8, FIRST_LINE_BITS = 9, LEVEL_BITS = 3 };
 
 struct value {
 	_Atomic uint64_t sample, bytes, period;
@@ -57,6 +58,19 @@ static void lay_out(char *at)
 	}
 }
 
+static void *map_levels(unsigned int n)
+{
+	void *map;
+
+	if (!trc_share_take(bytes_of(n)))
+		return MAP_FAILED;
+	map = mmap(NULL, bytes_of(n), PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (map == MAP_FAILED)
+		trc_share_give(bytes_of(n));
+	return map;
+}
+
 int trc_heap_table_open(void)
 {
 	void *map = MAP_FAILED;
@@ -67,9 +81,8 @@ int trc_heap_table_open(void)
 		return madvise(memory, memory_bytes, MADV_DONTNEED) ? -errno : 0;
 	}
 	/* Touched as it is used; where address space is short, a smaller one. */
-	for (n = LEVELS + 1; map == MAP_FAILED && --n >= LEVELS_MIN;)
-		map = mmap(NULL, bytes_of(n), PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	for (n = LEVELS + 1; map == MAP_FAILED && --n;)
+		map = map_levels(n);
 	if (map == MAP_FAILED)
 		return -ENOMEM;
 	/* A child's objects are not in its own recording; nor does anybody want them in a core. */

@@ -40,6 +40,7 @@ libtrccore_la_SOURCES = \
 	recorder/sample_signal.c \
 	recorder/sample_table.c recorder/sample_table.h \
 	recorder/session.c recorder/session.h \
+	recorder/share.c recorder/share.h \
 	recorder/slot_inline.h \
 	recorder/tables.c \
 	recorder/task_list.c recorder/task_list.h \

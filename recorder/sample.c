@@ -9,11 +9,21 @@
 #include "rec.h"
 #include "sample_private.h"
 #include "sample_table.h"
+#include "share.h"
 #include "task_list.h"
 #include "thread_answer.h"
 
 #define TID_LIMIT (4U << 20) /* of any 64-bit Linux */
 #define OWN_WORDS (TID_LIMIT / 64)
+
+enum {
+	SAMPLERS_MAX = 16384,
+	SAMPLERS_MIN = 16,
+	ENTRIES_OF_SAMPLER = 4, /* of the index: so that WINDOW of them are never all taken */
+	WINDOW = 32,
+	CLAIMS = 256,
+	CLAIM_TRIES = 1000,
+};
 
 struct trc_sample_state trc_sample;
 _Atomic uint32_t trc_sampling;
@@ -27,22 +37,73 @@ static _Atomic uint32_t own_words[2] = {OWN_WORDS, 0};
 
 /* ---- samplers by thread ---------------------------------------------------------------- */
 
+/*
+ * A thread's entry is its tid 32 | the index of its sampler 32, and lies in one of WINDOW places from
+ * the one that its tid selects.  Entries are made by who holds the claim of the tid, so that a thread
+ * never has two; they are taken away by who takes down the sampler.
+ */
+static _Atomic uint64_t *index_entry; /* [n_samplers * ENTRIES_OF_SAMPLER]; 0 = none */
+static _Atomic uint32_t claims[CLAIMS];
+
+static _Atomic uint64_t *entry_at(uint32_t tid, uint32_t i)
+{
+	uint32_t mask = trc_sample.n_samplers * ENTRIES_OF_SAMPLER - 1;
+
+	return &index_entry[(tid * UINT32_C(0x9e3779b1) + i) & mask];
+}
+
+/* The thread's entry and what it holds, or with `free` a place for it.  NULL = there is none. */
+static _Atomic uint64_t *entry_find(uint32_t tid, uint64_t *entry, bool free)
+{
+	for (uint32_t i = 0; index_entry && i < WINDOW; i++) {
+		_Atomic uint64_t *at = entry_at(tid, i);
+
+		/* acquire: pairs with the release in sampler_enter(): the sampler is filled in. */
+		*entry = atomic_load_explicit(at, memory_order_acquire);
+		if (free ? !*entry : *entry >> 32 == tid)
+			return at;
+	}
+	return NULL;
+}
+
 struct trc_sampler *trc_sampler_of(uint32_t tid)
 {
-	/* acquire: pairs with the release in sampler_enter(): it is filled in. */
-	uint32_t place =
-		tid < trc_sample.n_tids && trc_sample.by_tid
-			? atomic_load_explicit(&trc_sample.by_tid[tid], memory_order_acquire)
-			: 0;
+	uint64_t entry;
 
-	return place ? &trc_sample.sampler[place - 1] : NULL;
+	return entry_find(tid, &entry, false) ? &trc_sample.sampler[(uint32_t)entry] : NULL;
+}
+
+static void entry_drop(uint32_t tid, const struct trc_sampler *s)
+{
+	uint64_t entry;
+	_Atomic uint64_t *at = entry_find(tid, &entry, false);
+
+	if (at && &trc_sample.sampler[(uint32_t)entry] == s)
+		atomic_store_explicit(at, 0, memory_order_release);
+}
+
+/* False: somebody holds it and does not go on; it may be who this signal handler interrupted. */
+static bool claim_take(uint32_t tid)
+{
+	for (int i = 0; i < CLAIM_TRIES; i++) {
+		/* acquire: pairs with the release in claim_give(): entries made are seen. */
+		if (!atomic_exchange_explicit(&claims[tid % CLAIMS], 1, memory_order_acquire))
+			return true;
+		trc_raw1(SYS_sched_yield, 0);
+	}
+	return false;
+}
+
+static void claim_give(uint32_t tid)
+{
+	atomic_store_explicit(&claims[tid % CLAIMS], 0, memory_order_release);
 }
 
 static uint32_t n_places(void)
 {
 	uint32_t limit = atomic_load(&sampler_limit);
 
-	return limit < TRC_SAMPLERS_MAX ? limit : TRC_SAMPLERS_MAX;
+	return limit < trc_sample.n_samplers ? limit : trc_sample.n_samplers;
 }
 
 static bool place_take(uint32_t place, uint32_t tid)
@@ -59,18 +120,17 @@ static struct trc_sampler *sampler_take(uint32_t tid)
 {
 	enum { TRIES = 8 };
 	uint32_t limit = atomic_load_explicit(&sampler_limit, memory_order_relaxed);
-	uint32_t tries = limit < TRC_SAMPLERS_MAX ? TRIES : TRC_SAMPLERS_MAX;
+	uint32_t max = trc_sample.n_samplers, tries = limit < max ? TRIES : max;
 
-	if (limit > TRC_SAMPLERS_MAX)
-		limit = TRC_SAMPLERS_MAX;
+	if (limit > max)
+		limit = max;
 	for (uint32_t i = 0; i < tries && limit; i++)
 		if (place_take((tid + i) % limit, tid))
 			return &trc_sample.sampler[(tid + i) % limit];
-	if (limit == TRC_SAMPLERS_MAX)
+	if (limit == max)
 		return NULL;
 	limit = atomic_fetch_add_explicit(&sampler_limit, 1, memory_order_relaxed);
-	return limit < TRC_SAMPLERS_MAX && place_take(limit, tid) ? &trc_sample.sampler[limit]
-								  : NULL;
+	return limit < max && place_take(limit, tid) ? &trc_sample.sampler[limit] : NULL;
 }
 
 static void sampler_give(struct trc_sampler *s)
@@ -78,27 +138,40 @@ static void sampler_give(struct trc_sampler *s)
 	atomic_store_explicit(&s->tid, 0, memory_order_release);
 }
 
+/* With the claim held.  False: no place is free where the thread's could be. */
+static bool entry_make(uint32_t tid, const struct trc_sampler *s)
+{
+	uint64_t entry, own = (uint64_t)tid << 32 | (uint64_t)(s - trc_sample.sampler);
+	_Atomic uint64_t *at;
+
+	/* release: pairs with the acquire in entry_find(). */
+	do
+		at = entry_find(tid, &entry, true);
+	while (at && !atomic_compare_exchange_strong_explicit(at, &entry, own, memory_order_release,
+							      memory_order_relaxed));
+	return at != NULL;
+}
+
 /* S1; NULL if the thread has one, or there is none to be had. */
 static struct trc_sampler *sampler_enter(uint32_t tid, uint32_t run)
 {
-	struct trc_sampler *s;
-	uint32_t none = 0;
+	struct trc_sampler *s = NULL;
 
-	if (tid >= trc_sample.n_tids || trc_sampler_of(tid))
+	if (trc_sampler_of(tid) || !claim_take(tid))
 		return NULL;
-	s = sampler_take(tid);
-	if (!s)
-		return NULL;
-	s->run = run;
-	memset(s->source, 0, sizeof(s->source));
-	atomic_store_explicit(&s->state, TRC_SAMPLER_ARMING, memory_order_relaxed);
-	/* release: pairs with the acquire in trc_sampler_of(). */
-	if (atomic_compare_exchange_strong_explicit(&trc_sample.by_tid[tid], &none,
-						    (uint32_t)(s - trc_sample.sampler) + 1,
-						    memory_order_release, memory_order_relaxed))
-		return s;
-	sampler_give(s);
-	return NULL;
+	if (!trc_sampler_of(tid))
+		s = sampler_take(tid);
+	if (s) {
+		s->run = run;
+		memset(s->source, 0, sizeof(s->source));
+		atomic_store_explicit(&s->state, TRC_SAMPLER_ARMING, memory_order_relaxed);
+	}
+	if (s && !entry_make(tid, s)) {
+		sampler_give(s);
+		s = NULL;
+	}
+	claim_give(tid);
+	return s;
 }
 
 /* Takes it down if it stands (S3). */
@@ -111,7 +184,7 @@ static void sampler_end(struct trc_sampler *s)
 	if (!tid || !atomic_compare_exchange_strong(&s->state, &armed, TRC_SAMPLER_DISARMING))
 		return;
 	trc_sampler_disarm(s);
-	atomic_store_explicit(&trc_sample.by_tid[tid], 0, memory_order_release);
+	entry_drop(tid, s);
 	sampler_give(s);
 }
 
@@ -329,22 +402,34 @@ void trc_sample_descriptor_closed(int fd)
 
 static void *pages(size_t n_bytes)
 {
-	void *map = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *map;
 
-	return map == MAP_FAILED ? NULL : map;
+	if (!trc_share_take(n_bytes))
+		return NULL;
+	map = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (map != MAP_FAILED)
+		return map;
+	trc_share_give(n_bytes);
+	return NULL;
 }
 
-/* Memory for as many threads as there may be; it is used as threads come. */
+/* For as many threads as the share allows (share.h); memory is used as threads come. */
 static int make_tables(void)
 {
-	if (!trc_sample.by_tid)
-		trc_sample.by_tid = pages(TID_LIMIT * sizeof(*trc_sample.by_tid));
-	if (!trc_sample.sampler)
-		trc_sample.sampler = pages(TRC_SAMPLERS_MAX * sizeof(*trc_sample.sampler));
-	if (!trc_sample.by_tid || !trc_sample.sampler)
+	const size_t n_bytes = sizeof(*trc_sample.sampler) + ENTRIES_OF_SAMPLER * sizeof(uint64_t);
+	uint32_t n = SAMPLERS_MAX;
+	char *map;
+
+	if (trc_sample.sampler)
+		return 0;
+	while (!(map = pages(n * n_bytes)) && n > SAMPLERS_MIN)
+		n /= 2;
+	if (!map)
 		return -ENOMEM;
-	trc_sample.n_tids = TID_LIMIT;
+	trc_sample.n_samplers = n;
+	trc_sample.sampler = (struct trc_sampler *)map;
+	index_entry = (_Atomic uint64_t *)(map + n * sizeof(*trc_sample.sampler));
 	return 0;
 }
 
@@ -443,7 +528,7 @@ int trc_sample_start(const struct trc_cpu_event *events, unsigned int n, char *e
 	int err = make_tables();
 
 	if (err) {
-		snprintf(error, n_bytes, "no memory for %u samplers", TRC_SAMPLERS_MAX);
+		snprintf(error, n_bytes, "no memory for %d samplers", SAMPLERS_MIN);
 		return err;
 	}
 	set_budget();
@@ -483,9 +568,11 @@ void trc_sample_forget(void)
 		if (!tid)
 			continue;
 		trc_sampler_abandon(s);
-		atomic_store_explicit(&trc_sample.by_tid[tid], 0, memory_order_relaxed);
+		entry_drop(tid, s);
 		sampler_give(s);
 	}
+	for (uint32_t i = 0; i < CLAIMS; i++) /* their threads are not in this process */
+		atomic_store_explicit(&claims[i], 0, memory_order_relaxed);
 	atomic_store(&sampler_limit, 0);
 	atomic_store(&trc_sample.n_fds, 0);
 	atomic_store(&trc_sample.n_timers, 0);

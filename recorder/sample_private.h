@@ -4,8 +4,6 @@
 
 #include "sample.h"
 
-enum { TRC_SAMPLERS_MAX = 16384 };
-
 enum trc_source_kind { TRC_SOURCE_NONE, TRC_SOURCE_TIMER, TRC_SOURCE_COUNTER };
 
 /* What sends the signals of one event to one thread. */
@@ -36,9 +34,8 @@ struct trc_sample_state {
 	struct trc_cpu_event event[TRC_CPU_EVENTS_MAX];
 	uint32_t number[TRC_CPU_EVENTS_MAX]; /* in the mapping's table */
 	unsigned int n;
-	struct trc_sampler *sampler; /* [TRC_SAMPLERS_MAX] */
-	_Atomic uint32_t *by_tid;    /* [n_tids]: index of its sampler, plus 1; 0 = none */
-	uint32_t n_tids;
+	struct trc_sampler *sampler; /* [n_samplers] */
+	uint32_t n_samplers;	     /* a power of two */
 	_Atomic int first_fd;  /* descriptors of ours are not below */
 	_Atomic int lowest_fd; /* of all samplings: signals may come late; 0 = there was none */
 	_Atomic uint32_t fds_max;

@@ -37,7 +37,7 @@ static struct cause cause_of_timer(const siginfo_t *info, uint32_t tid)
 {
 	uintptr_t off = (uintptr_t)info->si_value.sival_ptr - (uintptr_t)trc_sample.sampler;
 	struct cause cause = {.ours = trc_sample.sampler &&
-				      off < TRC_SAMPLERS_MAX * sizeof(struct trc_sampler)};
+				      off < trc_sample.n_samplers * sizeof(struct trc_sampler)};
 	struct trc_sampler *s;
 
 	if (!cause.ours)

@@ -14,6 +14,7 @@
 #include "pid_namespace.h"
 #include "rec.h"
 #include "session.h"
+#include "share.h"
 
 #ifdef PIC
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -396,6 +397,10 @@ static int make_mapping(const struct trc_session_options *o)
 		snprintf(name_prefix, sizeof(name_prefix), "trc-%u-", (unsigned int)getuid());
 	trc_pid_name(name_pid, o->reader_namespace);
 	err = trc_layout_plan(&plan, &layout);
+	if (!err && trc_share_of_ring() && plan.total_bytes > trc_share_of_ring()) {
+		layout.max_bytes = trc_share_of_ring();
+		err = trc_layout_plan(&plan, &layout) ? -ERANGE : 0;
+	}
 	if (!err && memcmp(&plan, &planned, sizeof(plan)))
 		retired = NULL; /* late writers would not find what they know there */
 	planned = plan;
@@ -435,6 +440,7 @@ static void set_up_process(const struct trc_session_options *o)
 		madvise(&trc_switch_page, sizeof(trc_switch_page), MADV_WIPEONFORK);
 	}
 	done = true;
+	trc_share_setup();
 	trc_rseq_setup(o->path);
 	trc_mark_setup();
 }
@@ -449,6 +455,8 @@ static const char *explain(const struct trc_session_options *o, int err)
 				 : "no room for the ring there (a larger tmpfs, or a smaller --ring-size)";
 	case EFBIG:
 		return "the limit on the size of files (ulimit -f) is below the ring's";
+	case ERANGE:
+		return "the limit on the address space (ulimit -v, ulimit -d) leaves no room for the ring";
 	case EINVAL:
 		return "ring size out of range, or a maximum too small for so many processors";
 	default:

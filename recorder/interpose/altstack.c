@@ -8,7 +8,8 @@
  *       Until the program gives a first thread an alternate stack, its handlers are installed
  *       without SA_ONSTACK, so that all run where they would (signal.c).  The one thing to notice:
  *       from then on those with SA_ONSTACK run on ours in threads to which it gave none
- *   A2  at most IN_USE_MAX threads have one; POOL of those given back are kept for the next ones
+ *   A2  at most IN_USE_MAX threads have one, and as many as the share allows (share.h); POOL of
+ *       those given back are kept for the next ones
  *   A3  one is given back only when the kernel knows of it no more
  */
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "recorder/interpose/signal.h"
 #include "recorder/interpose/signal_own.h"
 #include "recorder/interpose/span.h"
+#include "recorder/share.h"
 
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51
@@ -86,10 +88,14 @@ static uintptr_t mapping_take(void)
 		if (kept)
 			return kept;
 	}
+	if (!trc_share_take(guard_bytes + stack_bytes))
+		return 0;
 	map = trc_raw6(SYS_mmap, 0, (long)(guard_bytes + stack_bytes), PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-	if (map < 0 && map > -4096)
+	if (map < 0 && map > -4096) {
+		trc_share_give(guard_bytes + stack_bytes);
 		return 0;
+	}
 	trc_raw3(SYS_mprotect, map, guard_bytes, PROT_NONE);
 	return (uintptr_t)map;
 }
@@ -105,6 +111,7 @@ static void mapping_give(uintptr_t map)
 			return;
 	}
 	trc_raw2(SYS_munmap, map, guard_bytes + stack_bytes);
+	trc_share_give(guard_bytes + stack_bytes);
 }
 
 static stack_t stack_of(uintptr_t map)

@@ -14,6 +14,7 @@
 #include "format/raw.h"
 #include "recorder/hot.h"
 #include "recorder/interpose/signal.h"
+#include "recorder/share.h"
 #include "recorder/signals.h"
 #include "recorder/trigger.h"
 #include "tests/interpose/fake_core.h"
@@ -299,6 +300,17 @@ void trc_acquired(enum trc_reason reason, const void *object)
 void trc_released(enum trc_reason reason, const void *object)
 {
 	note(FAKE_RELEASED, reason, (uintptr_t)object);
+}
+
+bool trc_share_take(uint64_t n_bytes)
+{
+	(void)n_bytes;
+	return true;
+}
+
+void trc_share_give(uint64_t n_bytes)
+{
+	(void)n_bytes;
 }
 
 uint32_t trc_thread_creating(uint64_t *stack)

@@ -4,7 +4,11 @@
  *   limited arenas N   makes N threads that allocate nothing; prints how many arenas malloc has
  *   limited most N     makes up to N threads that live at the same time; prints how many it could,
  *                      and when they have ended how many pieces of 256 KiB it could map
+ *   limited files      opens what it can; prints how many
+ *   limited small      makes a thread with the smallest stack there may be
  */
+#include <fcntl.h>
+#include <limits.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -79,15 +83,45 @@ static int most(pthread_t *thread, int n)
 	return 0;
 }
 
+static int files(void)
+{
+	int n = 0;
+
+	while (open("/dev/null", O_RDONLY) >= 0)
+		n++;
+	printf("files %d\n", n);
+	return 0;
+}
+
+static int small(pthread_t *thread)
+{
+	pthread_attr_t attr;
+	int err;
+
+	pthread_attr_init(&attr);
+	err = pthread_attr_setstacksize(&attr, (size_t)PTHREAD_STACK_MIN);
+	if (!err)
+		err = pthread_create(thread, &attr, wait_until_open, NULL);
+	if (!err)
+		join(thread, 1);
+	printf("small %d\n", err);
+	return err != 0;
+}
+
 int main(int argc, char **argv)
 {
 	static char output[256];
 	static pthread_t thread[THREADS_MAX];
-	int n = argc > 2 ? atoi(argv[2]) : 0;
+	const char *what = argc > 1 ? argv[1] : "";
+	int n = argc > 2 ? atoi(argv[2]) : 1;
 
 	setvbuf(stdout, output, _IOFBF, sizeof(output));
 	if (n < 1 || n > THREADS_MAX)
 		return 2;
 	pthread_mutex_lock(&closed);
-	return !strcmp(argv[1], "arenas") ? arenas(thread, n) : most(thread, n);
+	if (!strcmp(what, "files"))
+		return files();
+	if (!strcmp(what, "small"))
+		return small(thread);
+	return !strcmp(what, "arenas") ? arenas(thread, n) : most(thread, n);
 }
