@@ -45,6 +45,10 @@ static uint32_t epoch_of(const struct trc_drain *d, uint64_t raw_ns)
 
 	for (uint32_t i = 0; epoch && i < d->h.n_epochs; i++, epoch--) {
 		const struct trc_epoch_slot *at = &slot[epoch % d->h.n_epochs];
+		uint64_t off = d->h.epochs_off + (epoch % d->h.n_epochs) * sizeof(*at);
+
+		if (!trc_page_is_grown(d->shared, off / TRC_AREA_BYTES))
+			continue;
 
 		/* acquire: pairs with the release: its time is there.  An epoch that has no time
 		 * yet is just beginning. */

@@ -14,6 +14,10 @@
  *   L3  ids are never reused: serials count up; stack, string and label set ids carry a
  *       hash of their content, so that an evicted entry is told from its successor
  *   L4  a table entry is published before the record that cites it is committed
+ *   L5  between threads_off and cells_off only pages whose bit is set in `grown` have memory, and
+ *       the first ready_cells and ready_words of the streams: what was never written to is not there,
+ *       and a look at it may raise SIGBUS.  Cells and words that were committed are there, so are
+ *       published entries, and slots below trc_slots_used()
  */
 #ifndef TRC_RECORDER_LAYOUT_H
 #define TRC_RECORDER_LAYOUT_H
@@ -25,7 +29,7 @@
 #include "format/writer.h"
 
 enum {
-	TRC_LAYOUT_VERSION = 6,
+	TRC_LAYOUT_VERSION = 7,
 	TRC_AREA_BYTES = 4096,
 	TRC_LINE_BYTES = 64,
 	TRC_PROCS_MAX = 4096,
@@ -35,6 +39,7 @@ enum {
 	TRC_TRIGGER_WORDS = 12,
 	TRC_SAMPLE_EVENTS_MAX = 16,
 	TRC_LABELS_BYTES_MAX = 1000, /* of a label set (labels_bytes.h) */
+	TRC_GROWN_PAGES = 4096,
 };
 #define TRC_LAYOUT_MAGIC "TRCRING"
 /* For declarations of data: without it the compiler goes through the GOT for them. */
@@ -146,6 +151,9 @@ struct trc_shared {
 	/* What the last procs_change event of the process's own says (low half) and how many there
 	 * were (high half), so that trace-record does not tell of the same change again. */
 	_Atomic uint64_t procs_told;
+	_Atomic uint64_t grown[TRC_GROWN_PAGES / 64]; /* by page of the file; L5 */
+	_Atomic uint32_t ready_slots; /* have memory (L5) */
+	_Atomic uint32_t no_room; /* how many times there was no memory to grow by */
 
 	/* A futex word: the drainer stores 1 and sleeps on it; a writer whose ring is half full
 	 * takes it back to 0 and wakes the drainer. */
@@ -185,10 +193,8 @@ enum trc_drain_state {
 /* ---- the ring of one proc ------------------------------------------------------------- */
 
 enum trc_ring_state {
-	TRC_RING_EMPTY,   /* its data has no memory yet */
-	TRC_RING_FILLING, /* a thread is allocating it */
-	TRC_RING_READY,
-	TRC_RING_BROKEN,  /* no memory was to be had; events of this proc go to the overflow stream */
+	TRC_RING_EMPTY, /* nobody has recorded there */
+	TRC_RING_READY, /* its data has memory as far as it has been written to (L5) */
 };
 
 /*
@@ -223,6 +229,7 @@ struct trc_ring {
 	_Atomic uint32_t dropping;      /* a wait timed out: drop until half empty */
 	_Atomic uint32_t waiters;       /* threads in a futex wait on `space` */
 	_Atomic uint64_t epoch_mark;    /* TRC_EPOCH_MARK of its first new page in an epoch (T3) */
+	_Atomic uint64_t ready_words;   /* have memory (L5) */
 
 	/* Stored by the drainer. */
 	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t tail;
@@ -283,6 +290,7 @@ struct trc_overflow {
 	_Atomic uint32_t dropping;
 	_Atomic uint32_t waiters;
 	_Atomic uint64_t epoch_mark; /* as that of a ring, in halves of the cells */
+	_Atomic uint64_t ready_cells; /* have memory (L5) */
 	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t tail; /* stored by the drainer */
 	_Atomic uint32_t space;
 };
@@ -428,6 +436,14 @@ static inline int trc_is_drained(const struct trc_shared *shared)
 
 /* ---- access --------------------------------------------------------------------------- */
 
+/* Whether a page of the file that is between threads_off and cells_off has memory (L5). */
+static inline int trc_page_is_grown(struct trc_shared *shared, uint64_t page)
+{
+	/* acquire: pairs with the release of who gave it memory; what is written there comes later. */
+	return page >= TRC_GROWN_PAGES ||
+	       (atomic_load_explicit(&shared->grown[page / 64], memory_order_acquire) >> page % 64 &
+		1);
+}
 static inline void *trc_area(struct trc_shared *shared, uint64_t off)
 {
 	return (char *)shared + off;
@@ -446,8 +462,11 @@ static inline uint32_t trc_slots_used(const struct trc_shared *shared, uint32_t 
 	/* relaxed: serials are counted up before slots are taken; one that is being taken just now
 	 * is for the next look. */
 	uint32_t serials = atomic_load_explicit(&shared->next_serial, memory_order_relaxed);
+	/* acquire: pairs with the release of who gave them memory (L5). */
+	uint32_t ready = atomic_load_explicit(&shared->ready_slots, memory_order_acquire);
+	uint32_t n = serials < n_threads ? serials + 1 : n_threads;
 
-	return serials < n_threads ? serials + 1 : n_threads;
+	return n < ready ? n : ready;
 }
 
 static inline struct trc_slot *trc_slot_at(struct trc_shared *shared, uint32_t i)

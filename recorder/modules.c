@@ -182,7 +182,8 @@ static __attribute__((noinline)) void path_put(struct trc_module_slot *slot, con
 		slot->path_off = 1 + atomic_fetch_add_explicit(&shared->heap_used, room_bytes,
 							       memory_order_relaxed);
 		slot->path_room = room_bytes;
-		if (slot->path_off + room_bytes > shared->heap_bytes) {
+		if (slot->path_off + room_bytes > shared->heap_bytes ||
+		    !trc_is_grown(shared, heap + slot->path_off, room_bytes)) {
 			slot->path_off = slot->path_room = 0;
 			count_full(slot->start);
 			return;
@@ -228,7 +229,8 @@ static struct trc_module_slot *slot_take(void)
 	/* acquire: what was counted up has been read (T3). */
 	uint64_t now = atomic_load_explicit(&shared->table_epoch, memory_order_acquire);
 
-	while (n < shared->n_modules)
+	while (n < shared->n_modules &&
+	       trc_is_grown(shared, &module_slots()[n], sizeof(struct trc_module_slot)))
 		if (atomic_compare_exchange_weak_explicit(&shared->n_modules_used, &n, n + 1,
 							  memory_order_relaxed,
 							  memory_order_relaxed)) {
@@ -236,7 +238,8 @@ static struct trc_module_slot *slot_take(void)
 					      memory_order_relaxed);
 			return &module_slots()[n];
 		}
-	if (atomic_load_explicit(&shared->flags, memory_order_relaxed) & TRC_SHARED_KEEP_MODULES)
+	if (n < shared->n_modules || /* there is no memory for more */
+	    atomic_load_explicit(&shared->flags, memory_order_relaxed) & TRC_SHARED_KEEP_MODULES)
 		return NULL;
 	for (uint32_t i = 0; i < shared->n_modules; i++)
 		if (take_again(&module_slots()[i], now))
@@ -526,6 +529,8 @@ static uint32_t next_epoch(void)
 		(struct trc_epoch_slot *)trc_area(shared, shared->epochs_off) +
 		epoch % shared->n_epochs;
 
+	if (!trc_is_grown(shared, slot, sizeof(*slot)))
+		return epoch;
 	atomic_store_explicit(&slot->ticks, now, memory_order_relaxed);
 	/* release: its time is there. */
 	atomic_store_explicit(&slot->epoch, epoch, memory_order_release);

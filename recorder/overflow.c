@@ -7,7 +7,7 @@
 #include "rec.h"
 #include "poison.h"
 
-enum { FIRST_WORDS = 6, CELL_WORDS = 7 };
+enum { FIRST_WORDS = 6, CELL_WORDS = 7, CHUNK_CELLS = 1024 };
 #define MARK_PAGES ((UINT64_C(1) << 40) - 1)
 
 static uint32_t cells_for(uint32_t words)
@@ -44,6 +44,27 @@ static void epoch_step(struct trc_shared *shared, uint64_t head)
 							memory_order_release, memory_order_relaxed);
 }
 
+/* Gives the cells below `end` memory, in the first round, a chunk at a time. */
+static bool cells_grow(struct trc_shared *shared, struct trc_overflow *o, uint64_t end)
+{
+	struct trc_cell *cell = trc_area(shared, shared->cells_off);
+	/* acquire: pairs with the release below. */
+	uint64_t ready = atomic_load_explicit(&o->ready_cells, memory_order_acquire);
+	uint64_t next = (end + CHUNK_CELLS - 1) / CHUNK_CELLS * CHUNK_CELLS;
+
+	if (end <= ready || ready >= shared->n_cells)
+		return true;
+	if (next > shared->n_cells)
+		next = shared->n_cells;
+	if (!trc_grow(shared, &cell[ready], (next - ready) * sizeof(*cell)))
+		return false;
+	while (ready < next &&
+	       !atomic_compare_exchange_weak_explicit(&o->ready_cells, &ready, next,
+						      memory_order_release, memory_order_acquire))
+		;
+	return true;
+}
+
 /* Reserves `cells`; the clock is read between the load and the store of head (O4). */
 static bool reserve(struct trc_shared *shared, uint32_t cells, uint64_t *position, uint64_t *time)
 {
@@ -74,6 +95,8 @@ static bool reserve(struct trc_shared *shared, uint32_t cells, uint64_t *positio
 			head = atomic_load_explicit(&o->head, memory_order_acquire);
 			continue;
 		}
+		if (!cells_grow(shared, o, head + cells))
+			return false;
 		*time = trc_clock_ordered();
 		*position = head;
 		/* acq_rel: orders the reservations and the times that belong to them. */

@@ -82,6 +82,24 @@ bool trc_wait_for_room(_Atomic uint32_t *dropping, _Atomic uint32_t *waiters,
 void trc_wake_drainer(void);
 /* Gives pages memory; never raises SIGBUS.  0 or -errno. */
 int trc_populate(void *start, uint64_t n_bytes);
+/*
+ * The same for a part of the mapping that is about to be used (L5); false: there is none to be had,
+ * which is counted, and for the next 100 ms nobody asks again.
+ */
+bool trc_grow(struct trc_shared *shared, void *start, uint64_t n_bytes);
+bool trc_grow_pages(struct trc_shared *shared, uint64_t first, uint64_t last);
+
+/* Sees to it that these bytes of the tables have memory. */
+static inline bool trc_is_grown(struct trc_shared *shared, const void *at, uint64_t n_bytes)
+{
+	uint64_t off = (uint64_t)((const char *)at - (const char *)shared);
+	uint64_t first = off / TRC_AREA_BYTES, last = (off + n_bytes - 1) / TRC_AREA_BYTES;
+
+	for (uint64_t page = first; page <= last; page++)
+		if (__builtin_expect(!trc_page_is_grown(shared, page), 0))
+			return trc_grow_pages(shared, first, last);
+	return true;
+}
 /* Counts one lost event. */
 void trc_count_loss(_Atomic uint64_t *lost_total, _Atomic uint64_t *lost_since);
 

@@ -40,30 +40,35 @@ void trc_rseq_setup(enum trc_ring_path path)
 					  : (char *)no_rseq - (char *)__builtin_thread_pointer();
 }
 
-/*
- * Gives the proc's ring its memory.  Other threads on this proc meanwhile use the overflow
- * stream.  MADV_POPULATE_WRITE fails where touching the pages would raise SIGBUS.
- */
-static void ring_allocate(struct trc_shared *shared, struct trc_ring *ring, uint32_t proc)
+/* Readers look at rings that somebody has recorded to (L2). */
+static void ring_is_used(struct trc_ring *ring)
 {
 	uint32_t empty = TRC_RING_EMPTY;
-	int err;
 
-	if (!atomic_compare_exchange_strong_explicit(&ring->state, &empty, TRC_RING_FILLING,
-						     memory_order_relaxed, memory_order_relaxed))
-		return;
-	err = trc_populate(trc_rec.procs[proc].data, shared->ring_words * 8);
-	/* release: pairs with the acquire in ring_is_ready() and in readers (L2). */
-	atomic_store_explicit(&ring->state, err ? TRC_RING_BROKEN : TRC_RING_READY,
-			      memory_order_release);
+	if (atomic_load_explicit(&ring->state, memory_order_relaxed) == TRC_RING_EMPTY)
+		/* release: pairs with the acquire in readers. */
+		atomic_compare_exchange_strong_explicit(&ring->state, &empty, TRC_RING_READY,
+							memory_order_release, memory_order_relaxed);
 }
 
-static bool ring_is_ready(struct trc_shared *shared, struct trc_ring *ring, uint32_t proc)
+/*
+ * Gives the ring memory up to `next`, in its first round: page by page, so that who records little
+ * takes little.  Threads that come here at the same time each do it.
+ */
+static bool ring_grow(struct trc_shared *shared, struct trc_ring *ring, uint32_t proc, uint64_t next)
 {
-	/* acquire: pairs with ring_allocate() (L2). */
-	if (atomic_load_explicit(&ring->state, memory_order_acquire) == TRC_RING_EMPTY)
-		ring_allocate(shared, ring, proc);
-	return atomic_load_explicit(&ring->state, memory_order_acquire) == TRC_RING_READY;
+	/* acquire: pairs with the release below. */
+	uint64_t ready = atomic_load_explicit(&ring->ready_words, memory_order_acquire);
+
+	if (next <= ready || ready >= shared->ring_words)
+		return true;
+	if (!trc_grow(shared, (void *)&trc_rec.procs[proc].data[ready], (next - ready) * 8))
+		return false;
+	while (ready < next &&
+	       !atomic_compare_exchange_weak_explicit(&ring->ready_words, &ready, next,
+						      memory_order_release, memory_order_acquire))
+		;
+	return true;
 }
 
 static enum rseq_result put(uint64_t word1, uint64_t words, const struct trc_seg *seg,
@@ -150,6 +155,8 @@ static enum room ring_next_page(struct trc_shared *shared, struct trc_ring *ring
 			return ROOM_LOST;
 		}
 	}
+	if (!ring_grow(shared, ring, proc, next))
+		return ROOM_ELSEWHERE;
 	if (rseq_store_two(proc, &ring->limit, limit, &ring->floor, floor, &ring->limit, next) ==
 	    RSEQ_DONE)
 		ring_report_losses(ring);
@@ -181,8 +188,7 @@ static enum room ring_make_room(struct trc_shared *shared, uint64_t words)
 	if (proc < 0 || (uint32_t)proc >= trc_rec.n_procs)
 		return ROOM_ELSEWHERE;
 	ring = trc_rec.procs[proc].ring;
-	if (!ring_is_ready(shared, ring, (uint32_t)proc))
-		return ROOM_ELSEWHERE;
+	ring_is_used(ring);
 	/* relaxed: both are compared again inside the sequence on this proc. */
 	head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 	limit = atomic_load_explicit(&ring->limit, memory_order_relaxed);

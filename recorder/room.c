@@ -27,7 +27,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-enum { EPISODE_NS = 100000000, SLICE_NS = 5000000 };
+enum { EPISODE_NS = 100000000, SLICE_NS = 5000000, NO_ROOM_NS = 100000000 };
 
 /* The kernel's struct sigaction, as rt_sigaction(2) takes it. */
 struct kernel_sigaction {
@@ -225,4 +225,35 @@ int trc_populate(void *start, uint64_t n_bytes)
 		err = errno == EINVAL ? populate_through_file(start, n_bytes) : -errno;
 	errno = saved_errno;
 	return err;
+}
+
+/* When to ask again; 0 = at once. */
+static _Atomic uint64_t no_room_until_ns;
+
+bool trc_grow(struct trc_shared *shared, void *start, uint64_t n_bytes)
+{
+	/* relaxed: a hint. */
+	uint64_t until_ns = atomic_load_explicit(&no_room_until_ns, memory_order_relaxed);
+	int err = until_ns && trc_clock_vdso() < until_ns ? -ENOMEM : trc_populate(start, n_bytes);
+
+	if (err)
+		atomic_fetch_add_explicit(&shared->no_room, 1, memory_order_relaxed);
+	if (err && (!until_ns || trc_clock_vdso() >= until_ns))
+		atomic_store_explicit(&no_room_until_ns, trc_clock_vdso() + NO_ROOM_NS,
+				      memory_order_relaxed);
+	else if (!err && until_ns)
+		atomic_store_explicit(&no_room_until_ns, 0, memory_order_relaxed);
+	return !err;
+}
+
+bool trc_grow_pages(struct trc_shared *shared, uint64_t first, uint64_t last)
+{
+	if (!trc_grow(shared, (char *)shared + first * TRC_AREA_BYTES,
+		      (last - first + 1) * TRC_AREA_BYTES))
+		return false;
+	for (uint64_t page = first; page <= last && page < TRC_GROWN_PAGES; page++)
+		/* release: pairs with trc_page_is_grown(). */
+		atomic_fetch_or_explicit(&shared->grown[page / 64], UINT64_C(1) << page % 64,
+					 memory_order_release);
+	return true;
 }

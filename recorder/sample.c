@@ -324,7 +324,7 @@ static void arm_other(uint32_t tid)
 /* Where there is no /proc: those that have recorded something. */
 static void arm_slots(void)
 {
-	for (uint32_t i = 0; i < trc_rec.shared->n_threads; i++) {
+	for (uint32_t i = 0; i < trc_slots_used(trc_rec.shared, trc_rec.shared->n_threads); i++) {
 		struct trc_slot *slot = trc_slot_at(trc_rec.shared, i);
 
 		if (atomic_load_explicit(&slot->state, memory_order_acquire) == TRC_SLOT_LIVE)

@@ -327,19 +327,64 @@ static void adopt(struct trc_shared *shared)
 	trc_rec.n_procs = trc_rseq_usable ? shared->n_procs : 0;
 }
 
-/* Gives everything but the rings of procs its memory, before anybody can see the file; with
- * `eager` the rings too. */
+/* Of these pages, for which there is one bit each, all have memory (L5). */
+static void note_grown(struct trc_shared *shared, uint64_t first, uint64_t last)
+{
+	for (uint64_t page = first; page <= last && page < TRC_GROWN_PAGES; page++)
+		/* relaxed: published by the switch. */
+		atomic_fetch_or_explicit(&shared->grown[page / 64], UINT64_C(1) << page % 64,
+					 memory_order_relaxed);
+}
+
+/* All of it. */
+static int allocate_all(struct trc_shared *shared, const struct trc_shared *plan)
+{
+	int err = trc_populate(shared, plan->total_bytes);
+
+	if (err)
+		return err;
+	memcpy(shared, plan, offsetof(struct trc_shared, next_serial));
+	note_grown(shared, 0, TRC_GROWN_PAGES - 1);
+	atomic_store_explicit(&shared->ready_slots, plan->n_threads, memory_order_relaxed);
+	((struct trc_overflow *)trc_area(shared, plan->overflow_off))->ready_cells = plan->n_cells;
+	for (uint32_t i = 0; i < plan->n_procs; i++)
+		atomic_store_explicit(&trc_ring_at(shared, i)->ready_words, plan->ring_words,
+				      memory_order_relaxed);
+	return 0;
+}
+
+/* What no bits tell of, and enough of the tables for a program's first steps; the rest as it comes
+ * into use. */
+static int allocate_some(struct trc_shared *shared, const struct trc_shared *plan)
+{
+	uint64_t first = plan->threads_off / TRC_AREA_BYTES, limit_off;
+	const uint64_t to_begin_with[] = {plan->threads_off, plan->modules_off, plan->heap_off};
+	int err = trc_populate(shared, plan->threads_off + TRC_AREA_BYTES);
+
+	limit_off = TRC_GROWN_PAGES * (uint64_t)TRC_AREA_BYTES;
+	if (!err && plan->cells_off > limit_off)
+		err = trc_populate((char *)shared + limit_off, plan->cells_off - limit_off);
+	if (err)
+		return err;
+	memcpy(shared, plan, offsetof(struct trc_shared, next_serial));
+	note_grown(shared, first, first);
+	for (size_t i = 0; i < sizeof(to_begin_with) / sizeof(*to_begin_with); i++)
+		if (!trc_is_grown(shared, (char *)shared + to_begin_with[i], TRC_AREA_BYTES))
+			return -ENOSPC;
+	return 0;
+}
+
+/* Gives the file its memory before anybody can see it, as far as nobody does so later. */
 static int allocate(struct trc_shared *shared, const struct trc_shared *plan, bool eager)
 {
 	int err;
 
 	trc_rec.shared = shared;
 	snprintf(trc_rec.ring_path, sizeof(trc_rec.ring_path), "%s", temporary);
-	err = trc_populate(shared, eager ? plan->total_bytes : plan->data_off);
+	/* The counters behind the plan stay zero. */
+	err = eager ? allocate_all(shared, plan) : allocate_some(shared, plan);
 	if (err)
 		return err;
-	/* The counters behind the plan stay zero. */
-	memcpy(shared, plan, offsetof(struct trc_shared, next_serial));
 	/* Not in forked children, and not in core files. */
 	madvise(shared, plan->total_bytes, MADV_DONTFORK);
 	madvise(shared, plan->total_bytes, MADV_DONTDUMP);

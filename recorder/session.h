@@ -31,8 +31,7 @@ struct trc_session_options {
 	uint32_t image;            /* see struct trc_shared */
 	/* Flight mode: the oldest is overwritten while nobody drains. */
 	bool flight;
-	/* Give every proc's ring its memory at once: no event goes to the overflow stream because a
-	 * ring is being allocated.  Not kept by forked children. */
+	/* Take all memory at once: none will be wanting later (L5).  Not kept by forked children. */
 	bool eager;
 	uint64_t max_bytes; /* of the whole mapping; 0 = ring_bytes counts */
 	uint64_t window_ns; /* see struct trc_shared */

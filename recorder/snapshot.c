@@ -331,7 +331,7 @@ static int take_streams(struct trc_snapshot *s, const struct trc_snapshot_source
 	return err;
 }
 
-static int take(struct trc_snapshot **out, const struct trc_snapshot_source *source,
+static int take(struct trc_snapshot **out, struct trc_snapshot_source *source,
 		uint64_t file_bytes, const struct trc_snapshot_options *options, const char **why)
 {
 	struct trc_shared h;
@@ -346,6 +346,8 @@ static int take(struct trc_snapshot **out, const struct trc_snapshot_source *sou
 	*why = header_trouble(&h, file_bytes);
 	if (*why)
 		return -EBADMSG;
+	source->grown_off = h.threads_off;
+	source->grown_limit = h.cells_off;
 	err = take_memory(&s, &h);
 	if (err) {
 		*why = "no memory for a copy";

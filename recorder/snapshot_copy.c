@@ -47,12 +47,34 @@ static int read_file(int fd, uint64_t off, char *to, uint64_t n_bytes)
 	return 0;
 }
 
+/* What was never written to is not looked at (L5). */
+static void copy_grown(const struct trc_snapshot_source *source, uint64_t off, char *to,
+		       uint64_t n_bytes)
+{
+	struct trc_shared *shared = (struct trc_shared *)(uintptr_t)source->mapping;
+
+	while (n_bytes) {
+		uint64_t n = TRC_AREA_BYTES - off % TRC_AREA_BYTES;
+
+		n = n < n_bytes ? n : n_bytes;
+		if (trc_page_is_grown(shared, off / TRC_AREA_BYTES))
+			trc_copy_racing(to, source->mapping + off, n);
+		else
+			memset(to, 0, n);
+		off += n;
+		to += n;
+		n_bytes -= n;
+	}
+}
+
 int trc_snapshot_read(const struct trc_snapshot_source *source, uint64_t off, void *to,
 		      uint64_t n_bytes)
 {
 	int err = 0;
 
-	if (source->mapping)
+	if (source->mapping && off >= source->grown_off && off < source->grown_limit)
+		copy_grown(source, off, to, n_bytes);
+	else if (source->mapping)
 		trc_copy_racing(to, source->mapping + off, n_bytes);
 	else
 		err = read_file(source->fd, off, to, n_bytes);

@@ -44,6 +44,7 @@ enum { TRC_SNAPSHOT_SCRATCH_BYTES = 144 << 10 };
 struct trc_snapshot_source {
 	const char *mapping; /* NULL: the file */
 	int fd;
+	uint64_t grown_off, grown_limit; /* where L5 holds */
 };
 
 /* ---- snapshot_copy.c ---- */

@@ -235,8 +235,10 @@ static uint64_t intern(char *area, unsigned int class, uint32_t sets, size_t ent
 {
 	uint32_t first = (uint32_t)((c->hash >> 40) % sets) * TRC_SET_WAYS;
 	const struct set set = {area + (size_t)first * entry_bytes, entry_bytes, class, first};
-	int way = set_find_or_fill(&set, c, made);
+	int way = -1;
 
+	if (trc_is_grown(trc_rec.shared, set.entries, TRC_SET_WAYS * entry_bytes))
+		way = set_find_or_fill(&set, c, made);
 	return way < 0 ? 0 : TRC_ID(class, first + (uint32_t)way, c->hash);
 }
 

@@ -24,6 +24,24 @@ void (*trc_thread_end_hook)(void);
 
 struct trc_slot trc_no_slot;
 
+/* Gives the slots up to this one memory (L5). */
+static bool slots_grow(struct trc_shared *shared, uint32_t i)
+{
+	/* acquire: pairs with the release below. */
+	uint32_t ready = atomic_load_explicit(&shared->ready_slots, memory_order_acquire);
+
+	if (i < ready)
+		return true;
+	if (!trc_is_grown(shared, trc_slot_at(shared, ready),
+			  (i + 1 - ready) * sizeof(struct trc_slot)))
+		return false;
+	while (ready <= i &&
+	       !atomic_compare_exchange_weak_explicit(&shared->ready_slots, &ready, i + 1,
+						      memory_order_release, memory_order_acquire))
+		;
+	return true;
+}
+
 static struct trc_slot *slot_take(struct trc_shared *shared, uint32_t serial)
 {
 	/* By serial: where slots are not freed, the one that ended longest ago comes first. */
@@ -31,6 +49,8 @@ static struct trc_slot *slot_take(struct trc_shared *shared, uint32_t serial)
 		struct trc_slot *slot = trc_slot_at(shared, (serial + i) % shared->n_threads);
 		uint32_t unused = TRC_SLOT_FREE;
 
+		if (!slots_grow(shared, (serial + i) % shared->n_threads))
+			break;
 		if (atomic_load_explicit(&slot->state, memory_order_relaxed) == TRC_SLOT_ENDED &&
 		    trc_is_overwritten(shared))
 			unused = TRC_SLOT_ENDED;

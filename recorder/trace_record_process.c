@@ -188,6 +188,7 @@ int trc_process_map(struct trc_process *p, const char *path, int how)
 void trc_process_unmap(struct trc_process *p)
 {
 	if (p->shared) {
+		p->no_room |= atomic_load_explicit(&p->shared->no_room, memory_order_relaxed) != 0;
 		mapped_remove(p);
 		munmap(p->shared, p->mapped_bytes);
 	}

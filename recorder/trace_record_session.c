@@ -707,6 +707,23 @@ static void say_untraced(const struct trc_tool_session *s)
 			     s->n_untraced, s->untraced->name);
 }
 
+static void say_no_room(const struct trc_tool_session *s)
+{
+	char dir[sizeof(s->dir.path)];
+	unsigned int n = 0;
+
+	for (const struct trc_process *p = s->first; p; p = p->next)
+		n += p->no_room;
+	if (!n)
+		return;
+	snprintf(dir, sizeof(dir), "%s", s->dir.path);
+	*strrchr(dir, '/') = '\0';
+	trc_tool_say("%s: no room for what %u process%s had to record: events are missing "
+		     "(a larger tmpfs, or a smaller %s)",
+		     dir, n, n == 1 ? "" : "es",
+		     s->options->flight ? "--max-size" : "--ring-size");
+}
+
 void trc_tool_session_run(struct trc_tool_session *s, struct trc_child *child)
 {
 	bool any = true;
@@ -726,6 +743,7 @@ void trc_tool_session_run(struct trc_tool_session *s, struct trc_child *child)
 		process_finish(s, p);
 	trc_tool_http_stop();
 	say_untraced(s);
+	say_no_room(s);
 	if (!s->first->w && !(s->first->flight && s->first->attached) && !s->first->failed)
 		trc_tool_say("%s: nothing was recorded: no program with the recorder ran there",
 			     s->options->command[0]);

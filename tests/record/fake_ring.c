@@ -49,6 +49,9 @@ static void map_shared(struct fake *f, uint64_t ring_bytes)
 	memcpy(s, &header, sizeof(header));
 	atomic_store(&s->state, TRC_SHARED_LIVE);
 	atomic_store(&s->next_serial, 1000);
+	atomic_store(&s->ready_slots, header.n_threads);
+	for (int i = 0; i < TRC_GROWN_PAGES / 64; i++)
+		atomic_store(&s->grown[i], UINT64_MAX);
 	for (uint32_t i = 0; i < FAKE_PROCS; i++)
 		atomic_store(&trc_ring_at(s, i)->state, TRC_RING_READY);
 	f->shared = s;

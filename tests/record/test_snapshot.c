@@ -293,7 +293,7 @@ END_TEST
 
 START_TEST(a_ring_without_memory_is_not_covered)
 {
-	atomic_store(&trc_ring_at(f.shared, 1)->state, TRC_RING_FILLING);
+	atomic_store(&trc_ring_at(f.shared, 1)->state, TRC_RING_EMPTY);
 	put_many(0, 0, 3);
 	fake_snapshot(&f, &dead, &file);
 	expect_run(0, 0, 3);

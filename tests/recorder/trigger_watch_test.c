@@ -72,6 +72,7 @@ static void wait_begins(unsigned int i, uint64_t since)
 	struct trc_slot *slot = (struct trc_slot *)trc_area(shared, shared->threads_off) + i;
 
 	atomic_store(&shared->next_serial, N_SLOTS);
+	atomic_store(&shared->ready_slots, N_SLOTS);
 	slot->state = TRC_SLOT_LIVE;
 	slot->serial = i + 1;
 	slot->tid = 100 + i;
