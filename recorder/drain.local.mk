@@ -18,6 +18,7 @@ libtrcdrain_la_SOURCES = \
 	recorder/fold_table.c \
 	recorder/fold_view.c \
 	recorder/fold_waits.c \
+	recorder/leftovers.c recorder/leftovers.h \
 	recorder/perf_buffer.c recorder/perf_buffer.h recorder/perf_buffer_private.h \
 	recorder/perf_buffer_maps.c \
 	recorder/perf_buffer_read.c \

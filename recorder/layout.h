@@ -180,6 +180,7 @@ enum {
 	TRC_SHARED_OVERWRITE = 2,
 	TRC_SHARED_OWN_SIGPROF = 4, /* the program has got a SIGPROF of its own while sampled */
 	TRC_SHARED_KEEP_MODULES = 8, /* somebody remembers stacks for longer than tables do (X2) */
+	TRC_SHARED_FOR_RECORDERS = 16, /* alone: nothing that anybody would recover (leftovers.h) */
 };
 
 enum trc_locks { TRC_LOCKS_CONTENDED, TRC_LOCKS_ALL, TRC_LOCKS_NONE };

@@ -227,8 +227,22 @@ void trc_recording_heap(enum trc_recording_who who, uint64_t period_bytes)
 	trc_heap_tell(why);
 }
 
+/* Those of whom there is nothing to recover are told from those of whom there is. */
+static void tell_who_records(void)
+{
+	const uint32_t alone = TRC_SHARED_FOR_RECORDERS;
+	struct trc_shared *shared = trc_session_shared();
+
+	/* relaxed: of interest when this process is gone. */
+	if (trc_recordings.flight || trc_recordings.trace_path[0])
+		atomic_fetch_and_explicit(&shared->flags, ~alone, memory_order_relaxed);
+	else
+		atomic_fetch_or_explicit(&shared->flags, alone, memory_order_relaxed);
+}
+
 void trc_recording_on(void)
 {
+	tell_who_records();
 	trc_keeper_now();
 	if (!trc_recording())
 		trc_session_record(true);
@@ -257,7 +271,9 @@ void trc_recording_close(void)
 {
 	if (trc_recordings.service && !trc_recordings.flight && !trc_recordings.trace_path[0])
 		trc_cpu_profile_session_end(false);
-	if (!trc_recording_any())
+	if (trc_recording_any())
+		tell_who_records();
+	else
 		trc_session_close();
 }
 

@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "drainer.h"
 #include "fold.h"
+#include "leftovers.h"
 #include "rec.h"
 #include "recording.h"
 #include "sample_table.h"
@@ -46,6 +47,7 @@ static int open_session(char *why, size_t n_bytes)
 	o.shared_dir = true;
 	o.max_bytes = o.window_ns = 0;
 	o.n_triggers = o.n_cpu_events = 0;
+	trc_leftovers_sweep(o.dir);
 	return trc_recording_open(&o, why, n_bytes);
 }
 

@@ -1,11 +1,4 @@
-/*
- * trace_record_clean.c - --clean: removes what dead processes have left behind.
- *
- *   A1  what may be a living process's is left alone: a ring goes only if its own header says
- *       whose it is and that process is gone; a session's directory, only if its trace-record is; a
- *       directory of a server's, only if its name says whose it is and that process is gone
- *   A2  files are reached by the directory that they were found in, however names change meanwhile
- */
+/* trace_record_clean.c - --clean: removes what dead processes have left behind (leftovers.h). */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "leftovers.h"
 #include "ring_file.h"
 #include "trace_record_session.h"
 
@@ -48,46 +42,11 @@ static void failed(struct clean *c, const struct place *place, const char *name,
 
 /* ---- rings ----------------------------------------------------------------------------- */
 
-static int open_in(struct trc_ring_file *f, const struct place *place, const char *name,
-		   char *error, size_t n_bytes)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", place->fd, name);
-	return trc_ring_file_open(f, path, error, n_bytes);
-}
-
-/*
- * Takes the name away first, and then looks again: the file that was dead may have been removed by
- * somebody else meanwhile, and its name be that of a process just born.
- */
-static int remove_dead(const struct place *place, const char *name, const uint8_t uuid[16])
-{
-	struct trc_ring_file f;
-	char aside[64], error[256];
-	bool same;
-	int err;
-
-	snprintf(aside, sizeof(aside), ".trc-%d.clean", (int)getpid());
-	if (renameat(place->fd, name, place->fd, aside))
-		return -errno;
-	err = open_in(&f, place, aside, error, sizeof(error));
-	same = !err && f.owner == TRC_OWNER_DEAD &&
-	       !memcmp(f.header.uuid, uuid, sizeof(f.header.uuid));
-	if (!err)
-		trc_ring_file_close(&f);
-	if (same)
-		return unlinkat(place->fd, aside, 0) ? -errno : 0;
-	if (renameat(place->fd, aside, place->fd, name))
-		return -errno;
-	return -EBUSY;
-}
-
 static void clean_ring(struct clean *c, const struct place *place, const char *name)
 {
 	struct trc_ring_file f;
 	char error[256], what[64];
-	int err = open_in(&f, place, name, error, sizeof(error));
+	int err = trc_leftover_open(&f, place->fd, name, error, sizeof(error));
 
 	if (err == -EPERM || err == -EACCES || err == -ENOENT)
 		return; /* another user's, or gone by now */
@@ -105,7 +64,7 @@ static void clean_ring(struct clean *c, const struct place *place, const char *n
 		printf("left %s/%s: it is of another pid namespace\n", place->path, name);
 	if (f.owner == TRC_OWNER_DEAD) {
 		snprintf(what, sizeof(what), ", of process %" PRIu32, f.header.pid);
-		err = remove_dead(place, name, f.header.uuid);
+		err = trc_leftover_remove_ring(place->fd, name, f.header.uuid);
 		if (!err)
 			removed(c, place, name, what);
 		else if (err != -ENOENT && err != -EBUSY)
@@ -180,49 +139,14 @@ static void clean_session(struct clean *c, const struct place *root, const char 
 
 /* ---- traces that were asked for over HTTP ------------------------------------------------ */
 
-/* Directories with them, of recorded processes. */
-static bool is_answer(const char *name, unsigned int *pid, unsigned long long *pid_namespace)
+static void clean_answer(struct clean *c, const struct place *root, const char *name)
 {
-	unsigned int uid;
-	int end = 0;
+	int err = trc_leftover_remove_answer(root->fd, name);
 
-	sscanf(name, "trc-%u-%u.http-%llu-%n", &uid, pid, pid_namespace, &end);
-	return end && strlen(name + end) == strlen("XXXXXX");
-}
-
-static void remove_answer(struct clean *c, const struct place *root, const char *name, int fd)
-{
-	DIR *entries = fdopendir(fd);
-	const struct dirent *e;
-
-	while (entries && (e = readdir(entries)))
-		if (strncmp(e->d_name, "trace.trc", strlen("trace.trc")) == 0)
-			unlinkat(fd, e->d_name, 0);
-	if (!unlinkat(root->fd, name, AT_REMOVEDIR))
+	if (!err)
 		removed(c, root, name, "");
-	else if (errno != ENOENT)
-		failed(c, root, name, strerror(errno));
-	if (entries)
-		closedir(entries);
-	else
-		close(fd);
-}
-
-static void clean_answer(struct clean *c, const struct place *root, const char *name,
-			 unsigned int pid, unsigned long long pid_namespace)
-{
-	struct stat st;
-	int fd;
-
-	if (!pid_namespace || !trc_pid_is_free(pid, pid_namespace))
-		return;
-	fd = openat(root->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	if (!fstat(fd, &st) && (st.st_uid == geteuid() || !geteuid()))
-		remove_answer(c, root, name, fd);
-	else
-		close(fd);
+	else if (err != -ENOENT && err != -EPERM && err != -EACCES)
+		failed(c, root, name, strerror(-err));
 }
 
 /* ---- all of it --------------------------------------------------------------------------- */
@@ -232,9 +156,7 @@ static void clean_dir(struct clean *c, const struct place *place)
 {
 	int fd = openat(place->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
-	unsigned long long pid_namespace;
 	const struct dirent *e;
-	unsigned int pid;
 
 	if (!entries) {
 		if (fd >= 0)
@@ -244,8 +166,8 @@ static void clean_dir(struct clean *c, const struct place *place)
 	while ((e = readdir(entries))) {
 		if (!place->session && is_session(e->d_name))
 			clean_session(c, place, e->d_name);
-		else if (!place->session && is_answer(e->d_name, &pid, &pid_namespace))
-			clean_answer(c, place, e->d_name, pid, pid_namespace);
+		else if (!place->session && trc_leftover_is_answer(e->d_name))
+			clean_answer(c, place, e->d_name);
 		else
 			clean_file(c, place, e->d_name);
 	}

@@ -169,6 +169,97 @@ START_TEST(a_trace_is_written_where_nobody_else_can)
 }
 END_TEST
 
+/* A child that serves, or has a flight recorder, until it is killed; how many files it leaves. */
+static int left_by(void (*begin)(void), int sent)
+{
+	int ready[2], n = 0;
+	char name[40], byte;
+	struct dirent *e;
+	pid_t pid;
+	DIR *d;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		signal(SIGTERM, SIG_DFL);
+		begin();
+		_exit(write(ready[1], "", 1) == 1 && pause() ? 1 : 2);
+	}
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	kill(pid, sent);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	d = opendir(getenv("TRC_RING_DIR"));
+	snprintf(name, sizeof(name), "-%d.", (int)pid);
+	while ((e = readdir(d)))
+		n += strstr(e->d_name, name) != NULL;
+	closedir(d);
+	return n;
+}
+
+static int count_left(void)
+{
+	DIR *d = opendir(getenv("TRC_RING_DIR"));
+	struct dirent *e;
+	int n = 0;
+
+	while ((e = readdir(d)))
+		n += *e->d_name != '.';
+	closedir(d);
+	return n;
+}
+
+static void serve(void)
+{
+	if (trace_http_start("127.0.0.1:0"))
+		_exit(3);
+}
+
+static void fly(void)
+{
+	if (trace_flight_start(NULL))
+		_exit(3);
+}
+
+static void serve_and_fly(void)
+{
+	serve();
+	fly();
+}
+
+static void serve_after_flight(void)
+{
+	serve_and_fly();
+	if (trace_flight_stop())
+		_exit(3);
+}
+
+/* Each server that is killed leaves its ring to the next one's start; what might be recovered is left
+ * to --clean. */
+START_TEST(a_start_removes_what_servers_have_left)
+{
+	char rings[] = "/tmp/trc-http-test-XXXXXX", command[60];
+
+	ck_assert_ptr_nonnull(mkdtemp(rings));
+	setenv("TRC_RING_DIR", rings, 1);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(left_by(serve, SIGTERM), 1);
+		ck_assert_int_eq(count_left(), 1);
+	}
+	ck_assert_int_eq(left_by(serve_after_flight, SIGKILL), 1);
+	ck_assert_int_eq(count_left(), 1);
+	ck_assert_int_eq(left_by(fly, SIGKILL), 1);
+	ck_assert_int_eq(left_by(serve_and_fly, SIGKILL), 1);
+	start_server();
+	stop_server();
+	ck_assert_int_eq(count_left(), 2); /* the two flight recorders' */
+	snprintf(command, sizeof(command), "rm -r %s", rings);
+	ck_assert_int_eq(system(command), 0);
+	unsetenv("TRC_RING_DIR");
+}
+END_TEST
+
 START_TEST(what_a_kill_leaves_behind_can_be_cleaned)
 {
 	char rings[] = "/tmp/trc-http-test-XXXXXX", dir[400], command[600];
@@ -381,6 +472,7 @@ void http_server(TCase *alone)
 	tcase_add_test(alone, the_end_cuts_off_whoever_waits);
 	tcase_add_test(alone, the_end_may_come_at_any_moment_of_a_request);
 	tcase_add_test(alone, a_trace_is_written_where_nobody_else_can);
+	tcase_add_test(alone, a_start_removes_what_servers_have_left);
 	tcase_add_test(alone, what_a_kill_leaves_behind_can_be_cleaned);
 	tcase_add_test(alone, exit_ends_the_server_too);
 	tcase_add_test(alone, exit_does_not_wait_for_names);
