@@ -13,6 +13,8 @@ enum trc_clock_kind trc_clock_kind = TRC_CLOCK_MONOTONIC_RAW;
 static uint64_t ticks_per_second = 1000000000;
 
 enum { SYNC_TRIES = 8, CALIBRATION_NS = 2000000 };
+#define RATE_MIN UINT64_C(1000000)
+#define RATE_MAX UINT64_C(100000000000)
 
 static uint64_t clock_ns(clockid_t id)
 {
@@ -117,35 +119,63 @@ int trc_clock_now_of(enum trc_clock_kind kind, uint64_t *ticks)
 	return 0;
 }
 
-/* A first estimate of the rate; sync points along the trace make it exact. */
-static uint64_t measure_rate(void)
-{
 #if defined(__aarch64__)
+void trc_clock_counter_now(struct trc_sync_point *now)
+{
+	trc_clock_sync_of(TRC_CLOCK_CNTVCT, now);
+}
+
+uint64_t trc_clock_counter_rate(const struct trc_sync_point *since)
+{
 	uint64_t hz;
 
 	__asm__("mrs %0, cntfrq_el0" : "=r"(hz));
 	return hz;
+}
 #else
-	struct trc_sync_point a, b;
-
-	trc_clock_sync(&a);
-	do
-		trc_clock_sync(&b);
-	while (b.monotonic_raw_ns - a.monotonic_raw_ns < CALIBRATION_NS);
-	return (uint64_t)((unsigned __int128)(b.ticks - a.ticks) * 1000000000 /
-			  (b.monotonic_raw_ns - a.monotonic_raw_ns));
-#endif
+void trc_clock_counter_now(struct trc_sync_point *now)
+{
+	trc_clock_sync_of(TRC_CLOCK_TSC, now);
 }
 
-int trc_clock_setup(enum trc_clock_kind forced)
+/* A first estimate of the rate; sync points along the trace make it exact. */
+uint64_t trc_clock_counter_rate(const struct trc_sync_point *since)
+{
+	struct trc_sync_point b;
+
+	do
+		trc_clock_counter_now(&b);
+	while (b.monotonic_raw_ns - since->monotonic_raw_ns < CALIBRATION_NS);
+	return (uint64_t)((unsigned __int128)(b.ticks - since->ticks) * 1000000000 /
+			  (b.monotonic_raw_ns - since->monotonic_raw_ns));
+}
+#endif
+
+static uint64_t measure_rate(void)
+{
+	struct trc_sync_point now;
+
+	trc_clock_counter_now(&now);
+	return trc_clock_counter_rate(&now);
+}
+
+int trc_clock_setup_at(enum trc_clock_kind forced, uint64_t rate)
 {
 	enum trc_clock_kind counter = counter_kind();
 
 	if (forced && forced != counter && forced != TRC_CLOCK_MONOTONIC_RAW)
 		return -ENOTSUP;
 	trc_clock_kind = forced ? forced : counter;
-	ticks_per_second = trc_clock_is_counter() ? measure_rate() : 1000000000;
+	if (!trc_clock_is_counter())
+		ticks_per_second = 1000000000;
+	else
+		ticks_per_second = rate >= RATE_MIN && rate <= RATE_MAX ? rate : measure_rate();
 	return 0;
+}
+
+int trc_clock_setup(enum trc_clock_kind forced)
+{
+	return trc_clock_setup_at(forced, 0);
 }
 
 uint64_t trc_clock_ticks_per_second(void)

@@ -19,6 +19,12 @@ extern __attribute__((visibility("hidden"))) enum trc_clock_kind trc_clock_kind;
 /* Chooses; forced = 0 or an enum trc_clock_kind to use (the counter is refused if it is not
  * there).  Context: any thread, may block (reads sysfs). */
 int trc_clock_setup(enum trc_clock_kind forced);
+/* With the counter's rate, if somebody has measured it; else, 0, that takes 2 ms. */
+int trc_clock_setup_at(enum trc_clock_kind forced, uint64_t counter_ticks_per_second);
+/* The counter's rate on this machine, from a time of trc_clock_counter_now(): waits until that is 2 ms
+ * ago.  0 = it has none to be measured. */
+uint64_t trc_clock_counter_rate(const struct trc_sync_point *since);
+void trc_clock_counter_now(struct trc_sync_point *now);
 uint64_t trc_clock_ticks_per_second(void);
 /* All clocks as close together as can be had. Context: any thread. */
 void trc_clock_sync(struct trc_sync_point *sync);

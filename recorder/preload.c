@@ -4,7 +4,8 @@
  * trace-record sets TRC_SESSION to a directory; there this object makes the ring's file, and
  * trace-record drains it from outside.  TRC_SESSION_PID is the process to record; others that
  * inherit the environment do not, unless TRC_FOLLOW is set.  TRC_SESSION_NAMESPACE is the pid
- * namespace of that pid, and of trace-record.
+ * namespace of that pid, and of trace-record; TRC_SESSION_HZ the rate of the counter, which would take
+ * each process 2 ms to measure.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -99,14 +100,21 @@ static void follow_child(void)
 		begin();
 }
 
+/* 0 = the environment does not say. */
+static uint64_t number_of(const char *variable)
+{
+	const char *text = secure_getenv(variable);
+
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
 __attribute__((constructor)) static void preload_start(void)
 {
 	const char *dir = secure_getenv("TRC_SESSION");
-	const char *reader = secure_getenv("TRC_SESSION_NAMESPACE");
 	int saved_errno = errno;
 	char error[512];
 
-	reader_namespace = reader ? strtoull(reader, NULL, 10) : 0;
+	reader_namespace = number_of("TRC_SESSION_NAMESPACE");
 	if (!dir || strlen(dir) >= sizeof(session_dir) || !is_for_us(secure_getenv("TRC_SESSION_PID")))
 		return;
 	strcpy(session_dir, dir);
@@ -117,7 +125,7 @@ __attribute__((constructor)) static void preload_start(void)
 	}
 	options.dir = session_dir;
 	options.reader_namespace = reader_namespace;
-	options.eager = options.flight && !secure_getenv("TRC_FOLLOW"); /* many, and short-lived */
+	options.ticks_per_second = number_of("TRC_SESSION_HZ");
 	if (trc_session_open(&options, error, sizeof(error))) {
 		tell(error);
 	} else {

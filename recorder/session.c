@@ -535,7 +535,7 @@ int trc_session_open(const struct trc_session_options *o, char *error, size_t n_
 
 	trc_self.quiet++;
 	set_up_process(o);
-	err = trc_clock_setup(o->clock);
+	err = trc_clock_setup_at(o->clock, o->ticks_per_second);
 	if (err) {
 		snprintf(error, n_bytes, "the clock asked for is not trusted by the kernel");
 	} else {

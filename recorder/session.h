@@ -28,6 +28,7 @@ struct trc_session_options {
 	enum trc_ring_path path;
 	enum trc_unwind_mode unwind;
 	enum trc_clock_kind clock; /* 0 = the best */
+	uint64_t ticks_per_second; /* of the counter; 0 = nobody has measured it */
 	uint32_t image;            /* see struct trc_shared */
 	/* Flight mode: the oldest is overwritten while nobody drains. */
 	bool flight;

@@ -64,8 +64,10 @@ static int record(const struct trc_tool_options *o, struct trc_child *child)
 	struct trc_tool_session *session = NULL;
 	struct trc_tool_result result;
 	char preload[PATH_MAX];
-	int status = trc_target_check(o->command[0]);
+	int status;
 
+	trc_child_begin();
+	status = trc_target_check(o->command[0]);
 	if (status)
 		return status;
 	if (trc_target_preload(preload) || trc_tool_session_open(&session, o))

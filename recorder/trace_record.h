@@ -125,6 +125,8 @@ extern _Atomic bool trc_child_ending;
  * on.  Whoever deals with them takes them back. */
 extern _Atomic uint64_t trc_child_asked;
 
+/* trace-record begins: from here on time is measured (TRC_SESSION_HZ). */
+void trc_child_begin(void);
 /* Installs the handlers; before trc_child_fork(). */
 void trc_child_signals(const struct trc_tool_options *options);
 /* Forks; the child waits for trc_child_go().  0 or -errno. */

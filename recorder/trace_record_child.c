@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "clock.h"
 #include "ring_owner.h"
 #include "trace_record.h"
 
@@ -21,6 +22,8 @@ _Atomic uint64_t trc_child_asked;
 /* For the handlers; 0 while there is no child. */
 static _Atomic pid_t child_pid;
 static uint64_t conditions; /* signals that ask for a snapshot, as in trc_child_asked */
+
+static struct trc_sync_point begun; /* when trace-record did */
 
 /* What we changed, so that the command finds it as it was. */
 static struct sigaction before[NSIG];
@@ -103,6 +106,11 @@ static void handle(int sig, void (*handler)(int, siginfo_t *, void *), void (*pl
 	changed[sig] = true;
 }
 
+void trc_child_begin(void)
+{
+	trc_clock_counter_now(&begun);
+}
+
 void trc_child_signals(const struct trc_tool_options *o)
 {
 	static const int forwarded[] = {SIGHUP,	 SIGINT,  SIGQUIT, SIGTERM,
@@ -138,6 +146,16 @@ static void put(const char *name, const char *value)
 		setenv(name, value, 1);
 }
 
+/* 0 = it is not known. */
+static void put_number(const char *name, uint64_t number)
+{
+	char text[24];
+
+	unsetenv(name);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+	put(name, number ? text : NULL);
+}
+
 static void put_flight(const struct trc_tool_options *o)
 {
 	char conditions_text[TRC_TRIGGER_SPECS_MAX * sizeof(o->spec->text)] = "";
@@ -161,9 +179,8 @@ static void set_environment(const struct trc_tool_options *o, const char *dir, c
 {
 	const char *others = getenv("LD_PRELOAD");
 	size_t n = strlen(preload) + (others ? strlen(others) : 0) + 2;
-	uint64_t namespace = trc_namespace_here();
 	char *list = malloc(n);
-	char pid[24];
+	char pid[16];
 
 	if (!list)
 		_exit(TRC_EXIT_TROUBLE);
@@ -173,9 +190,8 @@ static void set_environment(const struct trc_tool_options *o, const char *dir, c
 	free(list);
 	put("TRC_SESSION", dir);
 	put("TRC_SESSION_PID", pid);
-	unsetenv("TRC_SESSION_NAMESPACE");
-	snprintf(pid, sizeof(pid), "%llu", (unsigned long long)namespace);
-	put("TRC_SESSION_NAMESPACE", namespace ? pid : NULL);
+	put_number("TRC_SESSION_NAMESPACE", trc_namespace_here());
+	put_number("TRC_SESSION_HZ", trc_clock_counter_rate(&begun));
 	put("TRC_RING_SIZE", o->ring_size);
 	put("TRC_LOCKS", o->locks);
 	put("TRC_ON_FULL", o->on_full);

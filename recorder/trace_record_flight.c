@@ -1,20 +1,26 @@
 /* trace_record_flight.c - see trace_record_flight.h. */
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 #include "clock.h"
 #include "snapshot.h"
 #include "trace_record_follow.h"
 #include "trace_record_snapshot.h"
 
+enum { RESERVE_BYTES = 2 << 20, RESERVE_PAUSE_NS = 500000 };
+
 struct trc_flight {
 	struct trc_trigger_watch watch;
 	struct trc_shared header; /* checked copy of the present image's */
 	uint64_t n_snapshots;	  /* tried, so that no name is used twice */
+	uint64_t reserved_bytes; /* of the ring's file */
 	uint32_t wake_seen;
 	char ring_path[PATH_MAX];
 };
@@ -251,6 +257,28 @@ static void look_at_signals(struct trc_process *p, uint64_t asked)
 	}
 }
 
+/*
+ * Memory that the ring will want, piece by piece, in the process's place, which has begun meanwhile:
+ * later there may be none.  With --follow not: of many processes most want little.
+ */
+static void reserve(struct trc_process *p)
+{
+	uint64_t from = p->flight->reserved_bytes, left = p->mapped_bytes - from;
+	uint64_t n = left < RESERVE_BYTES ? left : RESERVE_BYTES;
+	int fd = left ? open(p->flight->ring_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
+	int err = fd >= 0 && fallocate(fd, 0, (off_t)from, (off_t)n) ? errno : 0;
+
+	if (fd >= 0)
+		close(fd);
+	p->flight->reserved_bytes = fd < 0 || err ? p->mapped_bytes : from + n;
+	if (err != ENOSPC)
+		return;
+	trc_tool_say("process %s: no room for all of its ring, %" PRIu64 " KiB: it holds what there is "
+		     "room for (a larger tmpfs, or a smaller --max-size)",
+		     p->name, p->mapped_bytes >> 10);
+	p->no_room_told = true;
+}
+
 void trc_flight_pass(struct trc_process *p, struct trc_flight_session *f, uint64_t asked)
 {
 	struct trc_trigger_due due;
@@ -260,6 +288,7 @@ void trc_flight_pass(struct trc_process *p, struct trc_flight_session *f, uint64
 	trc_procs_look(&p->procs, p->pid, &p->shared->procs_told, now_ns(), false);
 	if (p->ended)
 		return; /* what is due then is taken at the end */
+	reserve(p);
 	/* acquire: what is asked for after this look changes the word, and ends the sleep. */
 	p->flight->wake_seen = atomic_load_explicit(&p->shared->trigger_wake, memory_order_acquire);
 	look_at_signals(p, asked);
@@ -277,6 +306,8 @@ const _Atomic uint32_t *trc_flight_wake(const struct trc_process *p, uint32_t *s
 
 uint64_t trc_flight_sleep_ns(const struct trc_process *p, uint64_t now)
 {
+	if (p->shared && p->flight->reserved_bytes < p->mapped_bytes)
+		return RESERVE_PAUSE_NS;
 	return p->shared ? trc_trigger_watch_sleep_ns(&p->flight->watch, now) : UINT64_MAX;
 }
 
@@ -326,6 +357,7 @@ int trc_flight_attach(struct trc_process *p, struct trc_flight_session *f, const
 		p->failed = true;
 		return err;
 	}
+	p->flight->reserved_bytes = p->options->follow ? p->mapped_bytes : 0;
 	snprintf(p->flight->ring_path, sizeof(p->flight->ring_path), "%s", ring_path);
 	trc_trigger_watch_attach(&p->flight->watch, p->shared, header, 0);
 	return 0;

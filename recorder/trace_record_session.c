@@ -713,7 +713,7 @@ static void say_no_room(const struct trc_tool_session *s)
 	unsigned int n = 0;
 
 	for (const struct trc_process *p = s->first; p; p = p->next)
-		n += p->no_room;
+		n += p->no_room && !p->no_room_told;
 	if (!n)
 		return;
 	snprintf(dir, sizeof(dir), "%s", s->dir.path);

@@ -427,17 +427,48 @@ gone()
 }
 check "a directory that is gone: one line, nothing else" gone
 
-# A tmpfs of its own, that is full before the smallest ring is made.
+# A tmpfs of its own, that is full before the smallest ring is made, or before all of it is.
+on_tight() # SIZE COMMAND...
+{
+	rm -f tight.*
+	mkdir -p tight
+	unshare -m sh -c 'mount -t tmpfs -o size=$0 none tight && cd tight && TRC_RING_DIR=$PWD exec "$@"' \
+		"$1" "$record" -q --flight --snapshot-on exit -o "$work/tight.trc" -- "${@:2}" 2>err
+}
 tight()
 {
-	mkdir -p tight
-	unshare -m sh -c 'mount -t tmpfs -o size=2M none tight && cd tight && TRC_RING_DIR=$PWD exec "$@"' - \
-		"$record" --flight -o "$work/tight.trc" -- "$guest" exit 5 2>err
+	on_tight 16k "$guest" exit 5
 	same $? 5 && says err 'is not recorded' && says err 'a smaller --max-size' &&
 		same "$(grep -c 'no room for the ring' err)" 1 && none tight.1.trc
 }
+narrow()
+{
+	on_tight 2M "$guest" events 100000
+	same $? 0 && says err 'no room for' && says err 'a smaller --max-size' && same "$(wc -l <err)" 1 &&
+		trace tight.1.trc && test "$(dumped 'count counter')" -gt 1000
+}
+# What the ring will want some day is nothing that the program's start waits for.
+at_start()
+{
+	mkdir -p alone
+	bash -c 'export TRC_SESSION_PID=$$ TRC_SESSION=$1 TRC_FLIGHT=1 LD_PRELOAD=$2
+		exec du -k "$1"' - "$work/alone" "$top_builddir/.libs/libtrc-preload.so" >used || return 1
+	test "$(ls alone/*.ring | wc -l)" = 1 && test "$(tail -n 1 used | cut -f 1)" -lt 1024 || {
+		cat used
+		return 1
+	}
+}
+check "a program begins when less than 1 MB has been taken" at_start
+# But trace-record does that at once.
+reserved()
+{
+	fly && until_ 30 eval 'test "$(du -k "$TRC_RING_DIR" | tail -n 1 | cut -f 1)" -gt 32768' &&
+		land 0 exit 0 && ! grep -F "no room" err
+}
+check "the rest is reserved beside it" reserved
 if unshare -m true 2>/dev/null; then
 	check "no room in memory: the program runs on, one line says so" tight
+	check "no room for all of the ring: it holds what it can, one line says so" narrow
 fi
 
 small()
