@@ -358,6 +358,8 @@ static void tell(const char *path, int err)
 	close(fd);
 }
 
+/* Nothing is printed into the program.  trace_last_error() says what came of it to the program's first
+ * thread, until its next call. */
 __attribute__((constructor)) static void start_by_environment(void)
 {
 	const char *address = secure_getenv("TRC_HTTP");
@@ -369,7 +371,6 @@ __attribute__((constructor)) static void start_by_environment(void)
 
 		if (file && *file)
 			tell(file, err);
-		trc_api_clear();
 	}
 	errno = saved_errno;
 }

@@ -420,13 +420,15 @@ START_TEST(a_child_has_no_server_and_may_start_one)
 }
 END_TEST
 
-/* Runs this program, which tests nothing, with TRC_HTTP=`address`. */
-static void run_at(const char *address, const char *file)
+/* Runs this program, which tests nothing, with TRC_HTTP=`address`; what it says of itself begins with
+ * `says`. */
+static void run_at(const char *address, const char *file, const char *says)
 {
 	pid_t pid = fork();
 
 	if (!pid) {
 		setenv("TRC_HTTP", address, 1);
+		setenv("HTTP_TEST_SAYS", says, 1);
 		setenv("TRC_HTTP_FILE", file, 1);
 		setenv("CK_RUN_CASE", "none", 1);
 		execl("/proc/self/exe", "http_test", NULL);
@@ -452,12 +454,12 @@ START_TEST(the_first_one_says_where_it_is)
 
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	snprintf(file, sizeof(file), "%s/served", dir);
-	run_at("127.0.0.1:0", file);
+	run_at("127.0.0.1:0", file, "");
 	expect_beginning(file, "port: ");
-	run_at("nonsense", file);
+	run_at("nonsense", file, "nonsense: no address like");
 	expect_beginning(file, "port: ");
 	ck_assert_int_eq(unlink(file), 0);
-	run_at("nonsense", file);
+	run_at("nonsense", file, "nonsense: no address like");
 	expect_beginning(file, "error: nonsense: no address like");
 	ck_assert_int_eq(unlink(file), 0);
 	ck_assert_int_eq(rmdir(dir), 0);

@@ -677,9 +677,14 @@ static Suite *suite(void)
 
 int main(void)
 {
-	SRunner *runner = srunner_create(suite());
+	const char *says = getenv("HTTP_TEST_SAYS"); /* of a server that was begun before this */
+	SRunner *runner;
 	int n_failed;
 
+	if (says)
+		return strncmp(trace_last_error(), says, *says ? strlen(says) : 1) ? EXIT_FAILURE
+										: EXIT_SUCCESS;
+	runner = srunner_create(suite());
 	srunner_run_all(runner, CK_ENV);
 	n_failed = srunner_ntests_failed(runner);
 	srunner_free(runner);
