@@ -24,6 +24,7 @@
 #include "sample.h"
 #include "session.h"
 #include "signals.h"
+#include "valgrind.h"
 
 /* Found by a libtrc that the program is linked with, now or later by dlopen(). */
 extern const struct trc_runtime *const trc_runtime;
@@ -93,6 +94,15 @@ __attribute__((destructor)) static void preload_end(void)
 		trc_sample_stop();
 }
 
+/* These follow every lock and access to memory, and take what is lock-free for errors.  Valgrind names
+ * its tool's own part in LD_PRELOAD. */
+static bool is_thread_checker(void)
+{
+	const char *preload = trc_on_valgrind() ? getenv("LD_PRELOAD") : NULL;
+
+	return preload && (strstr(preload, "vgpreload_helgrind") || strstr(preload, "vgpreload_drd"));
+}
+
 /* Context: a forked child (fork.h). */
 static void follow_child(void)
 {
@@ -119,6 +129,10 @@ __attribute__((constructor)) static void preload_start(void)
 		return;
 	strcpy(session_dir, dir);
 	trc_session_count_from(TRC_SESSIONS_OF_PRELOAD);
+	if (is_thread_checker()) {
+		tell("valgrind's helgrind and drd would check the recorder, too");
+		return;
+	}
 	if (trc_session_options_init(&options, error, sizeof(error))) {
 		tell(error);
 		return;

@@ -5,5 +5,5 @@ libtrcunwind_la_SOURCES = recorder/unwind.h recorder/unwind.c recorder/unwind_se
 	recorder/unwind_context.h recorder/unwind_cache.h recorder/unwind_cache.c \
 	recorder/unwind_rule.h recorder/unwind_cfi.h recorder/unwind_cfi.c \
 	recorder/unwind_expr.h recorder/unwind_expr.c \
-	recorder/unwind_memory.h recorder/unwind_memory.c \
+	recorder/unwind_memory.h recorder/valgrind.h recorder/unwind_memory.c \
 	recorder/unwind_module.h recorder/unwind_module.c

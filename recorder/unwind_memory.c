@@ -16,6 +16,7 @@
 #include <sys/uio.h>
 #include "format/raw.h"
 #include "unwind_memory.h"
+#include "valgrind.h"
 #include "poison.h"
 
 #define MAIN_STACK_BYTES ((uintptr_t)128 << 20) /* the gap that the kernel keeps free below it */
@@ -24,6 +25,7 @@
 
 /* Stored by trc_range_setup(), before the first capture; constant then. */
 static struct trc_range main_stack;
+static bool on_valgrind; /* which complains of impossible arguments */
 /* Stored by the thread itself. */
 static __thread struct trc_range own_stack __attribute__((tls_model("initial-exec")));
 /* Read by its signal handlers, too. */
@@ -37,6 +39,10 @@ static __thread const struct trc_range *volatile coroutine_stack
  */
 static bool page_readable(uintptr_t at)
 {
+	uintptr_t word;
+
+	if (on_valgrind)
+		return trc_memory_copy(&word, at & ~(uintptr_t)7, sizeof(word));
 	return trc_raw4(SYS_rt_sigprocmask, -1, at & ~(uintptr_t)7, 0, 8) == -EINVAL;
 }
 
@@ -132,6 +138,7 @@ void trc_range_setup(void)
 	uintptr_t bytes = MAIN_STACK_BYTES;
 	struct rlimit limit;
 
+	on_valgrind = trc_on_valgrind();
 	if (!top)
 		return;
 	if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < bytes)
