@@ -316,6 +316,35 @@ async function ranges(page) {
 	await page.keyboard.press("Escape");
 }
 
+// What is selected is shown, filter or not; a filter that leaves nothing says so.
+async function hidesAndShows(page) {
+	const shown = () => page.evaluate(() => window.trc.shownThreads());
+
+	await page.fill("#filter", "worker-a");
+	await page.evaluate(() => window.trc.select("mark", 1));
+	await settle(page);
+	same(await shown(), [HOSTILE, A], "what is selected on a hidden thread is shown");
+	check(await page.locator(".label.guest").count() === 1, "as one that the filter would hide");
+	await page.evaluate(() => window.trc.select("park", 2));
+	await settle(page);
+	same(await shown(), [A], "for as long as it is selected");
+	await page.uncheck("#annotations");
+	const without = await page.locator(".label.annotation:not([hidden])").count();
+	await page.evaluate(() => window.trc.select("task", 1));
+	await settle(page);
+	same([without, await page.locator(".label.annotation:not([hidden])").count()], [0, 1], "so is a hidden task");
+	await page.check("#annotations");
+	await page.evaluate(() => window.trc.select(null));
+	await page.fill("#filter", "<b>none");
+	await settle(page);
+	check((await page.locator("#nothing").innerText()).startsWith("No thread has “<b>none” in its name"),
+		"a filter that leaves nothing says so");
+	await page.click("#nothing-all");
+	await settle(page);
+	same((await shown()).length, 4, "and how to see all again");
+	await page.keyboard.press("0");
+}
+
 async function filtersAndSorts(page) {
 	await page.fill("#filter", "worker");
 	await settle(page);
@@ -324,6 +353,7 @@ async function filtersAndSorts(page) {
 	await settle(page);
 	same(await page.evaluate(() => window.trc.shownThreads()), [A], "and by labels who ever had them");
 	await page.fill("#filter", "");
+	await hidesAndShows(page);
 	await page.selectOption("#sort", "lock");
 	await settle(page);
 	same(await page.evaluate(() => window.trc.shownThreads()[0]), A, "worker-a waited longest for locks");

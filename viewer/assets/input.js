@@ -340,9 +340,16 @@ function inputInit() {
 		tracksLayout();
 		viewChanged("tracks");
 	});
-	byId("filter").addEventListener("input", (event) => {
-		tracks.filter = event.target.value;
+	const filter = (string) => {
+		tracks.filter = string;
+		tracks.guest = null;
 		tracksLayout();
 		viewChanged("tracks");
+	};
+	byId("filter").addEventListener("input", (event) => filter(event.target.value));
+	byId("nothing-all").addEventListener("pointerdown", (event) => event.stopPropagation()); // no drag
+	byId("nothing-all").addEventListener("click", () => {
+		byId("filter").value = "";
+		filter("");
 	});
 }

@@ -210,6 +210,12 @@ function select(sel, {show = true} = {}) {
 		view.selection.woke = selectionWoke(sel);
 	if (sel && sel.kind === "fiberrun")
 		view.selection.readied = fiberReadied(sel.id);
+	const hidden = hiddenOf(view.selection);
+	if (hidden !== tracks.guest && (show || tracks.guest !== null)) {
+		tracks.guest = show ? hidden : null;
+		tracksLayout();
+		viewChanged("tracks");
+	}
 	if (sel && show) {
 		const span = selectionSpan(sel);
 		if (span)

@@ -12,6 +12,7 @@ const tracks = {
 	filter: "",
 	annotations: true, // whether tasks and counters are shown
 	pinned: new Set(),
+	guest: null, // a thread's index, or a track of tasks, that is shown only since it is selected
 };
 
 function classTime(thread, cls) {
@@ -109,11 +110,26 @@ function trackHeight(track) {
 		(track.hasLogs ? LOG_HEIGHT : 0) + (track.hasSamples ? SAMPLE_HEIGHT : 0) + 2 * TRACK_PAD;
 }
 
+// What would be shown for a selection, but is not: a thread's index or a track of tasks; null = nothing.
+function hiddenOf(sel) {
+	const idx = sel ? selectionThread(sel) : -1;
+
+	if (sel && (sel.kind === "task" || sel.kind === "tasktype")) {
+		const type = sel.kind === "task" ? trace.task.type[sel.id - 1] : sel.id;
+		const track = trace.taskTracks.find((t) => t.type === type);
+		return track && (tracks.guest === track || !tracks.all.includes(track)) ? track : null;
+	}
+	return idx >= 0 && (tracks.guest === idx || !tracks.byThread[idx]) ? idx : null;
+}
+
 // Rebuilds the order; called when the sorting, the filter or the pins change.
 function tracksLayout() {
 	const wanted = tracks.filter.trim().toLowerCase();
 	const labels = wanted ? labelsMatching(wanted) : null;
-	const threads = trace.threads.filter((t) => threadMatches(t, wanted, labels));
+	const matching = trace.threads.filter((t) => threadMatches(t, wanted, labels));
+	if (matching.some((t) => t.idx === tracks.guest))
+		tracks.guest = null;
+	const threads = matching.concat(trace.threads.filter((t) => t.idx === tracks.guest));
 
 	threads.sort(threadOrders[tracks.sort][1]);
 	threads.sort((a, b) => tracks.pinned.has(b.idx) - tracks.pinned.has(a.idx));
@@ -121,6 +137,8 @@ function tracksLayout() {
 	tracks.byThread = new Array(trace.threads.length);
 	if (!wanted && tracks.annotations)
 		tracks.all.push(...trace.taskTracks, ...trace.counterTracks);
+	else if (trace.taskTracks.includes(tracks.guest))
+		tracks.all.push(tracks.guest);
 	for (const thread of threads) {
 		const track = {kind: "thread", thread, hasLogs: threadRows(trace.log, thread) > 0,
 			hasMarks: threadRows(trace.mark, thread) > 0,
@@ -135,7 +153,9 @@ function tracksLayout() {
 		y += track.h;
 	}
 	tracks.height = y;
-	byId("filter").classList.toggle("nothing", wanted !== "" && threads.length === 0);
+	byId("filter").classList.toggle("nothing", wanted !== "" && matching.length === 0);
+	byId("nothing").hidden = tracks.all.length > 0;
+	byId("nothing-text").textContent = `No thread has “${visible(tracks.filter.trim())}” in its name, id or labels.`;
 }
 
 // Index of the track at height y of the whole list.
@@ -217,11 +237,13 @@ function labelFill(row, track) {
 	const {name, tid, pin, open} = row.parts;
 	const thread = track.thread;
 	const selected = view.selection && thread && selectionThread(view.selection) === thread.idx;
+	const guest = tracks.guest !== null && tracks.guest === (thread ? thread.idx : track);
 
 	row.track = track;
 	row.style.height = `${track.h}px`;
 	row.classList.toggle("selected", Boolean(selected));
 	row.classList.toggle("annotation", !thread);
+	row.classList.toggle("guest", guest);
 	pin.disabled = !thread;
 	if (!thread) {
 		name.textContent = track.name;
@@ -236,7 +258,8 @@ function labelFill(row, track) {
 	pin.setAttribute("aria-label", `Keep ${thread.name} at the top`);
 	name.textContent = thread.name;
 	tid.textContent = thread.named && thread.tid ? String(thread.tid) : "";
-	open.title = `${thread.name}, thread id ${thread.tid}`;
+	open.title = `${thread.name}, thread id ${thread.tid}` +
+		(guest ? "; not in the filter: shown since it is selected" : "");
 }
 
 function labelsDraw(visibleTracks, scrollY) {
