@@ -178,11 +178,14 @@ static void warn_short(struct trc_report *r, const struct trc_coverage *c, size_
 	const char *text = trc_report_info(r, "window_ns");
 	int64_t asked_ns = text ? strtoll(text, NULL, 10) : 0;
 	const struct trc_coverage *limit = shortest(c, n);
-	int64_t window_ns = r->end_ns - trc_model_window_ns(r->m);
+	int64_t from_ns = trc_model_window_ns(r->m), window_ns;
 	char covered[TRC_NUMBER_BYTES], asked[TRC_NUMBER_BYTES];
 	struct trc_line line;
 
-	if (!limit || asked_ns <= 0 || window_ns >= asked_ns / 2)
+	if (!limit || asked_ns <= 0 || from_ns == TRC_NEVER)
+		return;
+	window_ns = r->end_ns - from_ns;
+	if (window_ns >= asked_ns / 2)
 		return;
 	warn_begin(r, &line);
 	trc_line_add(&line, "only %s of the %s asked for: ", trc_text_duration(covered, window_ns),
@@ -232,6 +235,11 @@ static void print_window(struct trc_report *r, const struct trc_coverage *c, siz
 	struct trc_line line;
 
 	trc_line_begin(&line, r->width, r->colour);
+	if (from_ns == TRC_NEVER) { /* only the kernel's records have a window */
+		trc_line_add(&line, "  covers all that was recorded, but for the kernel's records");
+		trc_report_line(r, &line);
+		return;
+	}
 	trc_line_add(&line, "  covers the last %s of %zu proc%s in full",
 		     trc_text_duration(window, r->end_ns - from_ns), n_procs,
 		     n_procs == 1 ? "" : "s");

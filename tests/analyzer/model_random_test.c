@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/check.h"
+#include "analyzer/report.h"
 #include "analyzer/sql.h"
 #include "analyzer/sql_table.h"
 #include "tests/analyzer/model_fixture.h"
@@ -119,7 +120,8 @@ static const char *random_text(void)
 					      "thread_fiber thread=%u fiber=%s\n", i, fibers[draw(6)]);
 	if (!draw(3))
 		n += (size_t)snprintf(text + n, sizeof(text) - n,
-				      "coverage proc=0 from=1000 to=%u\n", 1500 + draw(5000));
+				      "coverage proc=0 source=%s held=%u from=1000 to=%u\n",
+				      draw(3) ? "ring" : "kernel", draw(2) * 900, 1500 + draw(5000));
 	ck_assert_uint_lt(n, sizeof(text));
 	return text;
 }
@@ -261,6 +263,25 @@ static void read_tables(struct trc_model *m)
 	sqlite3_close(db);
 }
 
+/* No time of the report is negative: what is not known is not computed with. */
+static void read_report(struct trc_model *m)
+{
+	struct trc_report_options options = {.top = 100};
+	struct trc_error error;
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	ck_assert_ptr_nonnull(out);
+	ck_assert_int_eq(trc_report_print(m, out, &options, &error), 0);
+	ck_assert_int_eq(trc_report_summary(m, out, &options, &error), 0);
+	ck_assert_int_eq(fclose(out), 0);
+	for (const char *at = text; (at = strchr(at, '-')); at++)
+		ck_assert_msg(at == text || at[-1] != ' ' || at[1] < '0' || at[1] > '9', "%.80s",
+			      at - text > 40 ? at - 40 : text);
+	free(text);
+}
+
 static void ignore_violation(void *context, const char *text)
 {
 	ck_assert_uint_gt(strlen(text), 0);
@@ -279,6 +300,7 @@ START_TEST(test_random)
 	check_regions(m);
 	check_fibers(m);
 	read_tables(m);
+	read_report(m);
 	ck_assert_int_eq(trc_check(m, ignore_violation, NULL, &totals, &error), 0);
 	ck_assert_uint_gt(totals.violations, 0);
 	ck_assert_uint_eq(totals.events, EVENTS);

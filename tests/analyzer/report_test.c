@@ -543,6 +543,12 @@ static const struct {
 	{"one that could be longer only if the process had lived longer is not too short",
 	 MODULES THREADS SNAPSHOT "coverage proc=0 " TO_THE_END,
 	 "  covers the last 1.00 s of 1 proc in full; nothing has been overwritten yet", false},
+	{"a recording of which only the kernel's records have a window",
+	 MODULES THREADS "info window_ns \"10000000000\"\n@3599100000000 thread=1 log\n"
+			 "coverage proc=0 source=kernel held=3600000000000 " TO_THE_END,
+	 "Window\n"
+	 "  covers all that was recorded, but for the kernel's records",
+	 false},
 	{"with all that was held, where a proc's history begins later than others'",
 	 MODULES THREADS "@3599100000000 thread=1 log\n" SNAPSHOT COVERAGE,
 	 "  covers the last 1.00 s of 2 procs in full, and parts of the 900 ms before\n"
