@@ -11,6 +11,7 @@
 #include "analyzer/memory.h"
 #include "analyzer/sql.h"
 #include "config.h"
+#include "format/utf8.h"
 
 static const struct trc_verb *const verbs[] = {
 	&trc_verb_report, &trc_verb_summary, &trc_verb_sql, &trc_verb_shell, &trc_verb_db,
@@ -46,7 +47,7 @@ static bool ends_with(const char *text, const char *end)
 
 void trc_cli_error(const struct trc_cli *cli, const char *format, ...)
 {
-	char text[LINE_BYTES], hint[160] = "";
+	char text[LINE_BYTES], shown[LINE_BYTES], hint[160] = "";
 	va_list args;
 	int n;
 
@@ -56,8 +57,14 @@ void trc_cli_error(const struct trc_cli *cli, const char *format, ...)
 	va_end(args);
 	if (n < LINE_BYTES && (ends_with(text, "out of memory") || ends_with(text, strerror(ENOMEM))))
 		trc_memory_hint(hint, sizeof(hint));
-	fprintf(stderr, "trace-analyze: %s%s%s%s\n", cli->path ? cli->path : "",
-		cli->path ? ": " : "", text, hint);
+	fputs("trace-analyze: ", stderr);
+	if (cli->path) {
+		trc_utf8_escape(shown, sizeof(shown), cli->path, strlen(cli->path));
+		fprintf(stderr, "%s: ", shown);
+	}
+	/* Names of the trace's and of files may be anything. */
+	trc_utf8_escape(shown, sizeof(shown), text, strlen(text));
+	fprintf(stderr, "%s%s\n", shown, hint);
 }
 
 static int set_memory(struct trc_cli *cli, struct trc_request *request, const char *arg)

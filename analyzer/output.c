@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "analyzer/output.h"
 #include "analyzer/output_text.h"
+#include "format/utf8.h"
 
 /* Rows that are held back to see how wide columns are. */
 enum { ALIGN_ROWS = 256 };
@@ -186,19 +187,22 @@ static cJSON *json_value(struct writer *w, int column)
 	}
 }
 
-/* cJSON escapes what JSON requires; DEL and the C1 control characters (U+0080 to U+009F) are
- * for terminals as bad as the others.  They can only be inside strings. */
+/* cJSON escapes what JSON requires; what else people would not see, or terminals obey, can only be
+ * inside strings. */
 static void put_json(FILE *out, const char *text)
 {
-	const unsigned char *p = (const unsigned char *)text;
+	while (*text) {
+		uint32_t code = 0;
+		size_t length = trc_utf8_get(text, SIZE_MAX, &code);
 
-	for (; *p; p++) {
-		if (*p == 0x7f)
-			fputs("\\u007f", out);
-		else if (*p == 0xc2 && p[1] < 0xa0)
-			fprintf(out, "\\u%04x", *++p);
+		if (!length || trc_utf8_is_seen(code) || code == '\n')
+			fwrite(text, 1, length ? length : 1, out);
+		else if (code < 0x10000)
+			fprintf(out, "\\u%04x", code);
 		else
-			putc(*p, out);
+			fprintf(out, "\\u%04x\\u%04x", 0xd800 + ((code - 0x10000) >> 10),
+				0xdc00 + (code & 0x3ff));
+		text += length ? length : 1;
 	}
 }
 

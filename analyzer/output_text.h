@@ -6,8 +6,7 @@
 
 /* A copy that is UTF-8 without zeros: what is not becomes U+FFFD.  The caller's, or NULL. */
 char *trc_text_utf8(const char *bytes, size_t n_bytes);
-/* A copy that a terminal shows as one line: control characters and what is not UTF-8 become
- * \n, \t, \r or \xHH.  The caller's, or NULL. */
+/* A copy that people see as one line, as trc_utf8_escape() makes it.  The caller's, or NULL. */
 char *trc_text_printable(const char *bytes, size_t n_bytes);
 /* Characters in a text, as far as UTF-8 goes. */
 size_t trc_text_width(const char *text);

@@ -4,31 +4,19 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
+#include "format/utf8.h"
 
 #define ELLIPSIS "\xe2\x80\xa6"
 
 /* Bytes of the character at text, 0 at the end; *shown is false for what a terminal might obey,
- * and for what is not UTF-8. */
+ * for what is not seen, and for what is not UTF-8. */
 static size_t next_character(const char *text, bool *shown)
 {
-	const unsigned char *c = (const unsigned char *)text;
-	size_t n_bytes = c[0] < 0x80 ? 1 : c[0] < 0xc2 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : 4;
-	uint32_t point = n_bytes == 1 ? c[0] : n_bytes ? c[0] & (0x7fu >> n_bytes) : 0;
+	uint32_t code = 0;
+	size_t n_bytes = *text ? trc_utf8_get(text, SIZE_MAX, &code) : 0;
 
-	*shown = false;
-	if (!c[0])
-		return 0;
-	if (!n_bytes || c[0] > 0xf4)
-		return 1;
-	for (size_t i = 1; i < n_bytes; i++) {
-		if ((c[i] & 0xc0) != 0x80)
-			return 1;
-		point = point << 6 | (c[i] & 0x3f);
-	}
-	*shown = point >= 0x20 && (point < 0x7f || point > 0x9f) &&
-		 !(point >= 0x200b && point <= 0x200f) && !(point >= 0x2028 && point <= 0x202e) &&
-		 !(point >= 0x2060 && point <= 0x206f) && point != 0xfeff;
-	return n_bytes;
+	*shown = n_bytes && trc_utf8_is_seen(code);
+	return *text && !n_bytes ? 1 : n_bytes;
 }
 
 int trc_line_width(const char *text)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "analyzer/cli.h"
 #include "analyzer/sql.h"
+#include "format/utf8.h"
 #include "config.h"
 #ifdef HAVE_READLINE
 #include <readline/history.h>
@@ -63,6 +64,14 @@ static void print_help(void)
 	     ".quit             leave");
 }
 
+static void print_unknown(const char *line)
+{
+	char shown[256];
+
+	trc_utf8_escape(shown, sizeof(shown), line, strlen(line));
+	fprintf(stderr, "not known: %s; try .help\n", shown);
+}
+
 /* A line that begins with a dot; false = leave. */
 static bool run_command(struct shell *s, const char *line)
 {
@@ -79,7 +88,7 @@ static bool run_command(struct shell *s, const char *line)
 	else if (!strcmp(word, ".help"))
 		print_help();
 	else if (strcmp(word, ".output") != 0 || trc_output_parse(arg, &s->cli->output))
-		fprintf(stderr, "not known: %s; try .help\n", line);
+		print_unknown(line);
 	return true;
 }
 

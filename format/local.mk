@@ -32,6 +32,7 @@ libtrcformat_la_SOURCES = \
 	format/section.h \
 	format/tables.c \
 	format/tables.h \
+	format/utf8.c \
 	format/utf8.h \
 	format/varint.c \
 	format/varint.h \

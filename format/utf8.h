@@ -2,6 +2,7 @@
 #ifndef TRC_FORMAT_UTF8_H
 #define TRC_FORMAT_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,5 +33,16 @@ static inline size_t trc_utf8_get(const char *text, size_t n, uint32_t *code)
 		return 0;
 	return length;
 }
+
+/* False of what has no look of its own, or changes that of its neighbours: control characters,
+ * those that turn the direction of writing, ignorable ones, separators of lines. */
+bool trc_utf8_is_seen(uint32_t code);
+
+/*
+ * As one line for people: what is not seen, and bytes that are no UTF-8, become \n, \t, \r or \xHH.
+ * Cut, at a character, to out_bytes with the terminating zero, 1 at least; 4 * n + 1 are always
+ * enough.  Returns the length.
+ */
+size_t trc_utf8_escape(char *out, size_t out_bytes, const char *bytes, size_t n);
 
 #endif

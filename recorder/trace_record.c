@@ -5,17 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include "format/utf8.h"
 #include "trace_record_http.h"
 
 void trc_tool_say(const char *format, ...)
 {
-	char text[1024];
+	char text[1024], shown[2 * sizeof(text)];
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	fprintf(stderr, "trace-record: %s\n", text);
+	/* Names of programs and files may be anything. */
+	trc_utf8_escape(shown, sizeof(shown), text, strlen(text));
+	fprintf(stderr, "trace-record: %s\n", shown);
 }
 
 /* ---- running --------------------------------------------------------------------------- */

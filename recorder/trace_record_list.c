@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "format/utf8.h"
 #include "ring_file.h"
 #include "snapshot.h"
 #include "trace_record_session.h"
@@ -45,7 +46,7 @@ static void command_of(const struct trc_ring_file *f, char text[COMMAND_BYTES])
 	for (char *c = command; c < command + n; c++)
 		if ((unsigned char)*c < ' ' || *c == 127)
 			*c = ' ';
-	snprintf(text, COMMAND_BYTES, "%s", name);
+	trc_utf8_escape(text, COMMAND_BYTES, name, strlen(name));
 }
 
 /* How much is held of it. */

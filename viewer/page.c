@@ -305,7 +305,8 @@ void trc_page_json_string(FILE *out, const char *text)
 		uint32_t code = 0xfffd;
 		size_t n = trc_utf8_get(s, SIZE_MAX, &code);
 
-		if (!n)
+		/* What is not seen would let a name pass for another. */
+		if (!n || (code >= 0x20 && !trc_utf8_is_seen(code)))
 			code = 0xfffd;
 		s += n ? n : 1;
 		if (code >= 0x10000)

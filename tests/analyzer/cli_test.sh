@@ -127,6 +127,16 @@ refused 'a value that is not wanted' 2 "trace-analyze: --check=all: it takes no 
 	"$analyze" --check=all good.trc
 refused 'an option without its value' 2 "trace-analyze: --sql: a value is missing; try 'trace-analyze --help'" \
 	"$analyze" good.trc --sql
+# Nothing that a trace or an argument says reaches the terminal as it is.
+refused 'bytes that a terminal would obey' 2 'trace-analyze: --output is table, csv, tsv or json, not \x1b[2J\xe2\x80\xae\n' \
+	"$analyze" --output $'\e[2J\xe2\x80\xae\n' good.trc
+refused 'a path likewise' 1 'trace-analyze: \x1b]0;x\x07.trc: No such file or directory' \
+	"$analyze" --check $'\e]0;x\a.trc'
+refused 'a query likewise' 1 'trace-analyze: good.trc: no such column: \x1b[2J' \
+	"$analyze" --sql $'SELECT [\e[2J] FROM events' good.trc
+printf '.x\e[2J\n' | "$analyze" --shell good.trc >out 2>err
+same 'shell: what is no command' 'not known: .x\x1b[2J; try .help' "$(cat err)"
+
 refused 'an output of no kind' 2 'trace-analyze: --output is table, csv, tsv or json, not xml' \
 	"$analyze" --output xml --check good.trc
 refused 'a profile of what was not sampled' 1 \

@@ -316,6 +316,19 @@ static const struct {
 	{TRC_OUTPUT_TABLE, "SELECT char(27) || '[31m' || char(10) || char(155) || 'é' AS t",
 	 "t\n-------------------\n\\x1b[31m\\n\\xc2\\x9bé\n"},
 	{TRC_OUTPUT_TABLE, "SELECT CAST(x'41ff' AS TEXT) AS t", "t\n-----\nA\\xff\n"},
+	/* nor do people see what is not there */
+	{TRC_OUTPUT_TABLE, "SELECT 'user' || char(8238) || 'nimda' AS t",
+	 "t\n---------------------\nuser\\xe2\\x80\\xaenimda\n"},
+	{TRC_OUTPUT_TABLE, "SELECT char(173, 847, 1564, 4447, 6158, 8203, 8233) AS t",
+	 "t\n------------------------------------------------------------------------\n"
+	 "\\xc2\\xad\\xcd\\x8f\\xd8\\x9c\\xe1\\x85\\x9f\\xe1\\xa0\\x8e\\xe2\\x80\\x8b\\xe2\\x80\\xa9\n"},
+	{TRC_OUTPUT_TABLE, "SELECT char(8297, 12644, 65039, 65279, 65531, 917569) AS t",
+	 "t\n----------------------------------------------------------------------------\n"
+	 "\\xe2\\x81\\xa9\\xe3\\x85\\xa4\\xef\\xb8\\x8f\\xef\\xbb\\xbf\\xef\\xbf\\xbb\\xf3\\xa0\\x81\\x81\n"},
+	{TRC_OUTPUT_TABLE, "SELECT char(1536, 8208, 8240, 57344, 128512) AS t",
+	 "t\n-----\n\u0600\u2010\u2030\ue000\U0001f600\n"},
+	{TRC_OUTPUT_JSON, "SELECT char(8238, 8232, 917505, 128512) AS a",
+	 "[{\"a\":\"\\u202e\\u2028\\udb40\\udc01\U0001f600\"}]\n"},
 };
 enum { N_OUTPUTS = sizeof(outputs) / sizeof(outputs[0]) };
 

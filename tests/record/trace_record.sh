@@ -69,6 +69,9 @@ done <<'END'
 125|--on-full block: not one of: wait drop|--on-full=block true
 125|--unwind guess: not one of: auto fp libunwind none|--unwind guess true
 END
+
+check "a name that a terminal would obey" status 127 "$record" $'\e[2J\xe2\x80\xae'
+check "is shown instead" same "$(cat err)" 'trace-record: \x1b[2J\xe2\x80\xae: No such file or directory'
 check "no directory for the memory: an error" status 125 env TRC_RING_DIR=no-dir "$record" true
 check "no directory for the memory: one line says so" \
 	same "$(cat err)" 'trace-record: TRC_RING_DIR: no-dir: No such file or directory'
