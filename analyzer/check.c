@@ -44,6 +44,51 @@ static int gaps_sort(struct trc_check *check)
 	return err;
 }
 
+/* Where explained ones of this kind are summed up; NULL without memory. */
+static struct trc_check_sum *sum_of(struct trc_check *check, const char *format, uint8_t cause)
+{
+	struct trc_check_sum *sum = check->sums.row;
+
+	for (size_t i = 0; i < check->sums.n; i++, sum++)
+		if (sum->format == format && sum->cause == cause)
+			return sum;
+	sum = trc_array_add(&check->sums);
+	if (sum) {
+		sum->format = format;
+		sum->cause = cause;
+	}
+	return sum;
+}
+
+/* Each counts, but only the first of its kind is kept. */
+static void explained(struct trc_check *check, const char *format, const struct trc_gap *gap,
+		      const char *line)
+{
+	struct trc_check_sum *sum = check->all ? NULL : sum_of(check, format, gap->cause);
+
+	check->totals.explained++;
+	if (!sum)
+		check->report(check->context, line);
+	else if (!sum->n++)
+		snprintf(sum->example, sizeof(sum->example), "%s", line);
+}
+
+static void report_sums(struct trc_check *check)
+{
+	const struct trc_check_sum *sum = check->sums.row;
+
+	for (size_t i = 0; i < check->sums.n; i++, sum++) {
+		char line[sizeof(sum->example) + 100];
+
+		if (sum->n == 1)
+			snprintf(line, sizeof(line), "%s", sum->example);
+		else
+			snprintf(line, sizeof(line), "%" PRIu64 " of a kind, explained by lost events (%s), as: %s",
+				 sum->n, trc_gap_cause_name(sum->cause), sum->example);
+		check->report(check->context, line);
+	}
+}
+
 static void violation(struct trc_check *check, int64_t from_ns, int64_t until_ns,
 		      const char *format, va_list args)
 {
@@ -57,8 +102,10 @@ static void violation(struct trc_check *check, int64_t from_ns, int64_t until_ns
 			 " (explained by the gap on proc %u: %" PRIu64 " lost from %" PRId64
 			 " to %" PRId64 " ns)",
 			 gap->proc, gap->lost_events, gap->since_ns, gap->ts_ns);
-	check->totals.explained += gap != NULL;
-	check->report(check->context, line);
+	if (gap)
+		explained(check, format, gap, line);
+	else
+		check->report(check->context, line);
 }
 
 void trc_check_violation(struct trc_check *check, int64_t from_ns, int64_t until_ns,
@@ -107,6 +154,7 @@ static int gaps_add(struct trc_check *check, const struct trc_columns *c, uint8_
 		gap->since_ns = (int64_t)trc_arg(c, row, TRC_A_GAP_SINCE);
 		gap->ts_ns = c->time_ns[row];
 		gap->lost_events = trc_arg(c, row, TRC_A_GAP_LOST_EVENTS);
+		gap->cause = (uint8_t)trc_arg(c, row, TRC_A_GAP_CAUSE);
 		gap->proc = c->proc[row];
 		gap->source = source;
 	}
@@ -252,10 +300,12 @@ static int check_thread_fibers(struct trc_check *check)
 	return err;
 }
 
-int trc_check(struct trc_model *m, trc_check_fn *report, void *context,
+int trc_check(struct trc_model *m, bool all, trc_check_fn *report, void *context,
 	      struct trc_check_totals *totals, struct trc_error *error)
 {
 	struct trc_check check = {.m = m,
+				  .all = all,
+				  .sums = {.row_bytes = sizeof(struct trc_check_sum)},
 				  .report = report,
 				  .context = context,
 				  .gaps = {.row_bytes = sizeof(struct trc_gap)},
@@ -285,6 +335,9 @@ int trc_check(struct trc_model *m, trc_check_fn *report, void *context,
 		err = trc_check_heap(&check);
 	if (err)
 		snprintf(error->text, sizeof(error->text), "out of memory");
+	else
+		report_sums(&check);
+	trc_array_free(&check.sums);
 	trc_array_free(&check.gaps);
 	trc_array_free(&check.gaps_latest_ns);
 	*totals = check.totals;

@@ -11,7 +11,8 @@
  * their table.  A sampled allocation is made once and freed once, as it was made.
  *
  *   V1  damage to one block keeps nothing else from being checked
- *   V2  a violation that lost events explain is listed like any other, and says so
+ *   V2  a violation that lost events explain says so; those of one kind, explained by losses for
+ *       one cause, are told by an example and their number, unless all are asked for
  *   V3  what began before the trace did is no violation
  *   V4  a file that was cut off has not the last events of its streams: where each stream is
  *       cut is told, and what they might settle is not judged
@@ -21,6 +22,7 @@
 #ifndef TRC_ANALYZER_CHECK_H
 #define TRC_ANALYZER_CHECK_H
 
+#include <stdbool.h>
 #include "analyzer/model.h"
 
 struct trc_check_totals {
@@ -32,8 +34,9 @@ struct trc_check_totals {
 /* `text` is one line, valid during the call. */
 typedef void trc_check_fn(void *context, const char *text);
 
-/* Reports every violation, and where streams are cut.  0, or -ENOMEM with a line in error. */
-int trc_check(struct trc_model *m, trc_check_fn *report, void *context,
+/* Reports every violation, or sums up those that are explained (V2), and where streams are cut.  0,
+ * or -ENOMEM with a line in error. */
+int trc_check(struct trc_model *m, bool all, trc_check_fn *report, void *context,
 	      struct trc_check_totals *totals, struct trc_error *error);
 
 #endif

@@ -7,12 +7,22 @@
 
 struct trc_check {
 	struct trc_model *m;
+	bool all;
+	struct trc_array sums; /* struct trc_check_sum, in the order of their first */
 	trc_check_fn *report;
 	void *context;
 	struct trc_check_totals totals;
 	struct trc_array gaps; /* struct trc_gap, by since_ns once all blocks have been looked at */
 	struct trc_array gaps_latest_ns; /* int64_t, one for each: see check.c */
 	int64_t cut_ns;        /* from here on events may be missing (V4); INT64_MAX = none are */
+};
+
+/* Explained violations of a kind (V2). */
+struct trc_check_sum {
+	const char *format; /* its kind */
+	uint8_t cause;	    /* enum trc_gap_cause */
+	uint64_t n;
+	char example[512];
 };
 
 /* A violation that has to do with what happened from from_ns to until_ns: explained if events

@@ -32,12 +32,12 @@ static int print_totals(const struct trc_check_totals *t)
 	return t->violations ? TRC_EXIT_FAILED : TRC_EXIT_OK;
 }
 
-static int run_check(struct trc_cli *cli, const struct trc_request *request)
+static int check(struct trc_cli *cli, bool all)
 {
 	struct trc_check_totals totals;
 	struct trc_error error = {""};
 
-	if (trc_check(cli->model, print_line, NULL, &totals, &error)) {
+	if (trc_check(cli->model, all, print_line, NULL, &totals, &error)) {
 		trc_cli_error(cli, "%s", error.text);
 		return TRC_EXIT_FAILED;
 	}
@@ -45,5 +45,22 @@ static int run_check(struct trc_cli *cli, const struct trc_request *request)
 	return print_totals(&totals);
 }
 
+static int run_check(struct trc_cli *cli, const struct trc_request *request)
+{
+	(void)request;
+	return check(cli, false);
+}
+
+static int run_check_all(struct trc_cli *cli, const struct trc_request *request)
+{
+	(void)request;
+	return check(cli, true);
+}
+
 const struct trc_verb trc_verb_check = {
-	.name = "check", .doc = "list everything that is wrong with the trace", .run = run_check};
+	.name = "check", .doc = "list what is wrong with the trace", .run = run_check};
+
+const struct trc_verb trc_verb_check_all = {
+	.name = "check-all",
+	.doc = "the same, with each violation that lost events explain",
+	.run = run_check_all};

@@ -134,7 +134,7 @@ static struct trc_check_totals check_text(const char *text, const char *end, str
 	snprintf(whole, sizeof(whole), "%s%s", text, end);
 	memset(lines, 0, sizeof(*lines));
 	m = model_of(whole, 0);
-	ck_assert_int_eq(trc_check(m, take_line, lines, &totals, &error), 0);
+	ck_assert_int_eq(trc_check(m, true, take_line, lines, &totals, &error), 0);
 	model_close(m);
 	return totals;
 }

@@ -253,6 +253,31 @@ labels b tenant="other"
 @1000 thread=1 labels labels=a
 @2000 thread=1 labels before=b
 END
+# Many that lost events explain: one line for each kind and cause; the others as ever.
+{
+	echo "$two"
+	for ((i = 1; i <= 40; i++)); do
+		echo "@$((i * 1000)) thread=1 park reason=mutex object=$i"
+		echo "@$((i * 1000 + 10)) proc=1 thread=2 gap lost_events=3 since=$((i * 1000 + 1)) cause=ring_full"
+		echo "@$((i * 1000 + 20)) proc=1 thread=2 region_end"
+		echo "@$((i * 1000 + 21)) proc=1 thread=2 gap lost_events=1 since=$((i * 1000 + 15)) cause=overwritten"
+	done
+	echo '@50000 thread=1 park reason=mutex object=99'
+	echo '@51000 thread=1 park reason=mutex object=98'
+	echo '@52000 thread=1 thread_exit'
+} | "$assemble" - many.trc || exit 1
+run "$analyze" --check many.trc
+grep -v '^[0-9]' out >told
+same 'summed up: lost events explain none of these' "thread 1: its park at 50000 ns (mutex 0x63) has no resume
+thread 1: its park at 51000 ns (mutex 0x62) has no resume" "$(cat told)"
+same 'summed up: the rest' "40 of a kind, explained by lost events (ring_full), as: thread 1: its park at 1000 ns (mutex 0x1) has no resume (explained by the gap on proc 1: 3 lost from 1001 to 1010 ns)" \
+	"$(grep 'its park' out | grep '^[0-9]')"
+totals=$(tail -n 1 out)
+run "$analyze" --check-all many.trc
+same 'all: as many lines as violations' "$(awk '{print $4}' <<<"$totals")" "$(grep -c '^thread' out)"
+same 'all: totals' "$totals" "$(tail -n 1 out)"
+same 'all: status' 1 "$status"
+
 violation 'thread 1: until 2000 ns it had label set 0, but at 1000 ns it was given set 1 (explained by the gap on proc 1: 3 lost from 1500 to 1600 ns)' <<END
 $two
 labels a tenant="acme"

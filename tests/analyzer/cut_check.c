@@ -58,7 +58,7 @@ static struct trc_check_totals check(const uint8_t *bytes, size_t n_bytes)
 	if (trc_reader_open_memory(&reader, bytes, n_bytes, &error) ||
 	    trc_model_open_reader(&m, reader, &error))
 		fail("does not open", n_bytes, error.text);
-	if (trc_check(m, take_line, NULL, &totals, &error))
+	if (trc_check(m, true, take_line, NULL, &totals, &error))
 		fail("is not checked", n_bytes, error.text);
 	if (totals.violations)
 		fail("violation", n_bytes, first_line);

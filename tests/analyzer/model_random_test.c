@@ -301,7 +301,7 @@ START_TEST(test_random)
 	check_fibers(m);
 	read_tables(m);
 	read_report(m);
-	ck_assert_int_eq(trc_check(m, ignore_violation, NULL, &totals, &error), 0);
+	ck_assert_int_eq(trc_check(m, true, ignore_violation, NULL, &totals, &error), 0);
 	ck_assert_uint_gt(totals.violations, 0);
 	ck_assert_uint_eq(totals.events, EVENTS);
 	model_close(m);

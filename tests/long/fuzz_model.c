@@ -46,7 +46,7 @@ static void check(struct trc_model *m)
 	struct trc_error error = {""};
 	uint64_t lines = 0;
 
-	if (trc_check(m, note, &lines, &totals, &error))
+	if (trc_check(m, true, note, &lines, &totals, &error))
 		promise(*error.text, "an error has a text");
 	else
 		promise(lines >= totals.violations, "each violation is told");
