@@ -45,6 +45,7 @@ struct trc_http_entry {
 	const char *what; /* a sentence or two; NULL = one of the program's own */
 	unsigned int flags;
 	uint64_t count;
+	const char *rate; /* the parameter that has a window keep less; NULL = none has */
 };
 typedef void trc_http_each_fn(void *context, const struct trc_http_entry *entry);
 
@@ -54,6 +55,7 @@ struct trc_http_take {
 	uint64_t window_ns; /* 0 = of all the time, or of now */
 	const char *event;  /* CPU only; NULL, 0 = the default */
 	uint64_t period;
+	int64_t rate; /* of a window, by the entry's parameter; 0 = as without */
 	const struct trc_http_wait *wait;
 };
 
@@ -154,6 +156,6 @@ struct trc_http_part {
 			void (*fn)(void *context, const char *name, const char *value),
 			void *context);
 };
-#define TRC_HTTP_PART_VERSION 3
+#define TRC_HTTP_PART_VERSION 4
 
 #endif

@@ -104,6 +104,9 @@ static int start(const struct trc_http_part *part, const char *address,
 		snprintf(why, n_bytes, "%s: the token is empty", address);
 		return -EINVAL;
 	}
+	err = trc_http_profiles_rates(o, why, n_bytes);
+	if (err)
+		return err;
 	trc_self.quiet++;
 	err = part->start(&server, &options, why, n_bytes);
 	trc_self.quiet--;
@@ -365,7 +368,10 @@ __attribute__((constructor)) static void start_by_environment(void)
 	const char *address = secure_getenv("TRC_HTTP");
 	const char *file = secure_getenv("TRC_HTTP_FILE");
 	int saved_errno = errno;
+	char why[200];
 
+	/* For trace_http_handle(); who starts a server is told what is wrong with them. */
+	trc_http_profiles_rates(NULL, why, sizeof(why));
 	if (address && *address) {
 		int err = trace_http_start(address);
 

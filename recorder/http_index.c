@@ -7,19 +7,19 @@ enum { ENTRIES_MAX = 512 };
 
 /* What there is whatever the source has. */
 static const struct trc_http_entry always[] = {
-	{"cmdline", "The command line of the program, its arguments separated by \\0.", 0, 0},
+	{"cmdline", "The command line of the program, its arguments separated by \\0.", 0, 0, NULL},
 	{"flight",
 	 "A snapshot of the flight recorder: the last seconds of everything, as a trace for "
 	 "trace-analyze. seconds=2 trims it to the last two.",
-	 0, 0},
+	 0, 0, NULL},
 	{"symbol",
 	 "Names of functions for addresses: symbol?0x401000+0x402000, or the same as the body of a "
 	 "POST.",
-	 0, 0},
+	 0, 0, NULL},
 	{"trace",
 	 "A trace of the program as it runs, for the time that seconds= says (1 if nothing). Look "
 	 "into it with trace-analyze.",
-	 0, 0},
+	 0, 0, NULL},
 };
 
 struct index {

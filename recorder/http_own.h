@@ -3,6 +3,7 @@
 #define TRC_RECORDER_HTTP_OWN_H
 
 #include "http.h"
+#include "trc/http.h"
 
 extern __attribute__((visibility("hidden"))) const struct trc_http_source trc_http_own;
 extern __attribute__((visibility("hidden"))) const struct trc_http_host trc_http_own_host;
@@ -13,6 +14,9 @@ void trc_http_profiles_each(trc_http_each_fn *fn, void *context);
 uint64_t trc_http_profiles_count(const char *name);
 int trc_http_profiles_take(const struct trc_http_take *take, const struct trace_writer *writer,
 			   char *why, size_t n_bytes);
+/* What is kept, by the options or else by the environment; these may be NULL.  0, or -EINVAL with a
+ * sentence in why.  Context: any thread; nobody serves. */
+int trc_http_profiles_rates(const struct trace_http_options *options, char *why, size_t n_bytes);
 /* Begins what is to be known before anybody asks; what cannot be begun is tried again then. */
 void trc_http_profiles_begin(void);
 void trc_http_profiles_end(void);

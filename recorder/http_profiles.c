@@ -4,9 +4,12 @@
  * struct trace_http_options.  Context: threads of the server, or one that calls
  * trace_http_handle(). */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "encode.h"
+#include "heap.h"
 #include "http_own.h"
 #include "rec.h"
 #include "recorder_kind.h"
@@ -16,6 +19,65 @@
 enum { NAMES_MAX = 400 }; /* of profiles of the program's own */
 
 /* ---- kinds ------------------------------------------------------------------------------- */
+
+/* How much is kept: 0 = the default, less = nothing. */
+static struct {
+	int64_t block_ns, mutex_fraction, heap_bytes;
+} rates;
+
+static int read_rate(const char *name, int64_t *rate, char *why, size_t n_bytes)
+{
+	const char *text = secure_getenv(name);
+	uint64_t n = 0;
+
+	*rate = 0;
+	if (!text || !*text)
+		return 0;
+	if (trc_bytes_parse(text, &n) || n > TRC_HEAP_PERIOD_MAX) {
+		snprintf(why, n_bytes, "%s: not a number of at most 1T", name);
+		return -EINVAL;
+	}
+	*rate = n ? (int64_t)n : -1;
+	return 0;
+}
+
+int trc_http_profiles_rates(const struct trace_http_options *o, char *why, size_t n_bytes)
+{
+	int err = read_rate("TRC_HTTP_BLOCK_RATE", &rates.block_ns, why, n_bytes);
+
+	if (!err)
+		err = read_rate("TRC_HTTP_MUTEX_FRACTION", &rates.mutex_fraction, why, n_bytes);
+	if (!err)
+		err = read_rate("TRC_HTTP_HEAP", &rates.heap_bytes, why, n_bytes);
+	if (err || !o)
+		return err;
+	if (o->heap_bytes > (int64_t)TRC_HEAP_PERIOD_MAX) {
+		snprintf(why, n_bytes, "heap_bytes: at most 1 TiB");
+		return -EINVAL;
+	}
+	rates.block_ns = o->block_rate_ns ? o->block_rate_ns : rates.block_ns;
+	rates.mutex_fraction = o->mutex_fraction ? o->mutex_fraction : rates.mutex_fraction;
+	rates.heap_bytes = o->heap_bytes ? o->heap_bytes : rates.heap_bytes;
+	return 0;
+}
+
+/* A window may be thinned by whoever asks; what costs the program more is not for him to say. */
+static int heap_bytes(const struct trc_http_take *take, int64_t *bytes)
+{
+	const struct trace_heap_config preset = TRACE_HEAP_CONFIG_INIT;
+	int64_t wide = rates.heap_bytes ? rates.heap_bytes : preset.sample_bytes;
+	char why[160];
+
+	*bytes = take->rate ? take->rate : wide;
+	if (!take->rate || (wide > 0 && take->rate >= wide))
+		return 0;
+	snprintf(why, sizeof(why),
+		 wide > 0 ? "at least %" PRId64 ", as who starts the server has it by heap_bytes or "
+			    "TRC_HTTP_HEAP"
+			  : "who started the server wants none to be sampled",
+		 wide);
+	return trc_api_fail(-EINVAL, "bytes", why);
+}
 
 static enum trace_profile_format format_of(const struct trc_http_take *take)
 {
@@ -27,6 +89,7 @@ static int make_block(trace_recorder **out, const struct trc_http_take *take)
 	struct trace_block_config config = TRACE_BLOCK_CONFIG_INIT;
 
 	config.format = format_of(take);
+	config.rate_ns = take->rate ? take->rate : rates.block_ns;
 	return trace_block_recorder(out, &config);
 }
 
@@ -35,6 +98,7 @@ static int make_mutex(trace_recorder **out, const struct trc_http_take *take)
 	struct trace_mutex_config config = TRACE_MUTEX_CONFIG_INIT;
 
 	config.format = format_of(take);
+	config.fraction = take->rate ? take->rate : rates.mutex_fraction;
 	return trace_mutex_recorder(out, &config);
 }
 
@@ -60,16 +124,20 @@ static int make_alloc(trace_recorder **out, const struct trc_http_take *take)
 {
 	struct trace_alloc_config config = TRACE_ALLOC_CONFIG_INIT;
 
+	int err = heap_bytes(take, &config.sample_bytes);
+
 	config.format = format_of(take);
-	return trace_alloc_recorder(out, &config);
+	return err ? err : trace_alloc_recorder(out, &config);
 }
 
 static int make_heap(trace_recorder **out, const struct trc_http_take *take)
 {
 	struct trace_heap_config config = TRACE_HEAP_CONFIG_INIT;
 
+	int err = heap_bytes(take, &config.sample_bytes);
+
 	config.format = format_of(take);
-	return trace_heap_recorder(out, &config);
+	return err ? err : trace_heap_recorder(out, &config);
 }
 
 static int make_threads(trace_recorder **out, const struct trc_http_take *take)
@@ -103,31 +171,31 @@ static struct kind {
 	pthread_mutex_t lock;
 } kinds[] = {
 	{{"allocs", "Memory that was allocated, sampled: also what has been freed since.",
-	  TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW, 0},
+	  TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW, 0, "bytes"},
 	 make_alloc,
 	 true,
 	 NULL,
 	 PTHREAD_MUTEX_INITIALIZER},
 	{{"block", "Where threads waited, for locks, conditions and each other, and for how long.",
-	  TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW, 0},
+	  TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW, 0, "rate"},
 	 make_block,
 	 true,
 	 NULL,
 	 PTHREAD_MUTEX_INITIALIZER},
 	{{"goroutine", "The same as threads, where tools look for it.",
-	  TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW | TRC_HTTP_EACH, 0},
+	  TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW | TRC_HTTP_EACH, 0, NULL},
 	 make_threads,
 	 false,
 	 NULL,
 	 PTHREAD_MUTEX_INITIALIZER},
 	{{"heap", "Memory that is allocated now, sampled. seconds=10: what changes in that time.",
-	  TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW, 0},
+	  TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW, 0, "bytes"},
 	 make_heap,
 	 true,
 	 NULL,
 	 PTHREAD_MUTEX_INITIALIZER},
 	{{"mutex", "Which unlocks ended the waiting of others, and how much of it.",
-	  TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW, 0},
+	  TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW, 0, "fraction"},
 	 make_mutex,
 	 true,
 	 NULL,
@@ -135,17 +203,17 @@ static struct kind {
 	{{"profile",
 	  "CPU time, for the time that seconds= says (30 if nothing). event=cycles draws it from "
 	  "another event, period=100000 as often as that.",
-	  0, 0},
+	  0, 0, NULL},
 	 make_cpu,
 	 false,
 	 NULL,
 	 PTHREAD_MUTEX_INITIALIZER},
-	{{"threadcreate", "Stacks that created threads.", TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW, 0},
+	{{"threadcreate", "Stacks that created threads.", TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW, 0, NULL},
 	 make_threadcreate,
 	 true,
 	 NULL,
 	 PTHREAD_MUTEX_INITIALIZER},
-	{{"threads", THREADS_TEXT, TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW | TRC_HTTP_EACH, 0},
+	{{"threads", THREADS_TEXT, TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW | TRC_HTTP_EACH, 0, NULL},
 	 make_threads,
 	 false,
 	 NULL,

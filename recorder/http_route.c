@@ -64,6 +64,24 @@ static bool read_window(const char *url, const struct trc_http_entry *entry,
 	return !r->is_error;
 }
 
+/* How much of it a window keeps: nobody else's profile changes with that. */
+static bool read_rate(const char *url, const struct trc_http_entry *entry,
+		      struct trc_http_take *take, struct trc_http_reply *r)
+{
+	uint64_t rate = 0;
+
+	if (!entry->rate)
+		return true;
+	if (trc_http_number(url, entry->rate, INT64_MAX, &rate))
+		trc_http_fail(r, 400, "invalid value for \"%s\" - must be a whole number",
+			      entry->rate);
+	else if (rate && !take->window_ns)
+		trc_http_fail(r, 400, "\"%s\" is for a time to come: seconds is missing",
+			      entry->rate);
+	take->rate = (int64_t)rate;
+	return !r->is_error;
+}
+
 /* seconds= of what takes time in any case. */
 static bool read_seconds(const char *url, uint64_t *ns, struct trc_http_reply *r)
 {
@@ -175,7 +193,8 @@ static void answer_profile(const struct trc_http_source *source, const char *nam
 	}
 	good = read_debug(request->url, &l.found, &take, r);
 	if (good && l.found.flags & TRC_HTTP_CUMULATIVE)
-		good = read_window(request->url, &l.found, &take, r);
+		good = read_window(request->url, &l.found, &take, r) &&
+		       read_rate(request->url, &l.found, &take, r);
 	else if (good)
 		good = read_cpu(request->url, &take, event, sizeof(event), r);
 	if (good)

@@ -36,7 +36,7 @@ static uint32_t n_procs_here; /* looked up once: a forked child may not */
 
 /* ---- options --------------------------------------------------------------------------- */
 
-static int parse_bytes(const char *text, uint64_t *bytes)
+int trc_bytes_parse(const char *text, uint64_t *bytes)
 {
 	char *end;
 	unsigned int shift = 0;
@@ -97,11 +97,11 @@ static int parse_variable(struct trc_session_options *o, const char *name, const
 	int word = 0;
 
 	if (!strcmp(name, "TRC_RING_SIZE"))
-		return parse_bytes(text, &o->ring_bytes);
+		return trc_bytes_parse(text, &o->ring_bytes);
 	if (!strcmp(name, "TRC_MAX_SIZE"))
-		return parse_bytes(text, &o->max_bytes);
+		return trc_bytes_parse(text, &o->max_bytes);
 	if (!strcmp(name, "TRC_HEAP"))
-		return parse_bytes(text, &o->heap_bytes) ? -EINVAL
+		return trc_bytes_parse(text, &o->heap_bytes) ? -EINVAL
 		       : o->heap_bytes > TRC_HEAP_PERIOD_MAX ? -EINVAL : 0;
 	if (!strcmp(name, "TRC_TRIGGERS"))
 		return parse_triggers(text, o);
@@ -112,7 +112,7 @@ static int parse_variable(struct trc_session_options *o, const char *name, const
 	if (!strcmp(name, "TRC_CRASH"))
 		o->crash = (word = find_word(text, off_on)) == 1;
 	if (!strcmp(name, "TRC_WAIT_NS"))
-		return parse_bytes(text, &o->min_wait_ns);
+		return trc_bytes_parse(text, &o->min_wait_ns);
 	if (!strcmp(name, "TRC_UNWIND"))
 		return trc_unwind_mode_parse(text, &o->unwind) ? 0 : -EINVAL;
 	if (!strcmp(name, "TRC_LOCKS"))

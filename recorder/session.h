@@ -46,6 +46,8 @@ struct trc_session_options {
 				trc_heap_begin() */
 };
 
+/* "4096", "4K", "4M", "4G".  0 or -EINVAL. */
+int trc_bytes_parse(const char *text, uint64_t *bytes);
 /* The defaults, as changed by the TRC_ variables of the environment. Returns 0, or -EINVAL, or for
  * events that are not to be had here another negative errno, with a sentence in error. */
 int trc_session_options_init(struct trc_session_options *options, char *error, size_t n_bytes);

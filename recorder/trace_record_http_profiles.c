@@ -3,6 +3,7 @@
  * fold, and its threads.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,38 +33,38 @@ static struct kind {
 	{.entry = {"allocs",
 		   "Memory that was allocated, sampled: also what has been freed since. Needs "
 		   "--heap.",
-		   LOCKS_AND_MORE, 0},
+		   LOCKS_AND_MORE, 0, "bytes"},
 	 .view = TRC_VIEW_HEAP,
 	 .is_memory = true},
 	{.entry = {"block",
 		   "Where threads waited, for locks, conditions and each other, and for how long.",
-		   LOCKS_AND_MORE, 0},
+		   LOCKS_AND_MORE, 0, "rate"},
 	 .view = TRC_VIEW_BLOCK},
-	{.entry = {"goroutine", "The same as threads, where tools look for it.", THREADS, 0},
+	{.entry = {"goroutine", "The same as threads, where tools look for it.", THREADS, 0, NULL},
 	 .is_threads = true},
 	{.entry = {"heap",
 		   "Memory that is allocated now, sampled. seconds=10: what changes in that time. "
 		   "Needs --heap.",
-		   LOCKS_AND_MORE, 0},
+		   LOCKS_AND_MORE, 0, "bytes"},
 	 .view = TRC_VIEW_HEAP,
 	 .is_memory = true},
 	{.entry = {"mutex", "Which unlocks ended the waiting of others, and how much of it.",
-		   LOCKS_AND_MORE, 0},
+		   LOCKS_AND_MORE, 0, "fraction"},
 	 .view = TRC_VIEW_MUTEX},
 	{.entry = {"profile",
 		   "CPU time, or what else -F and -e have sampled, for the time that seconds= says "
 		   "(30 if nothing). event=cycles takes another one of them.",
-		   0, 0},
+		   0, 0, NULL},
 	 .view = TRC_VIEW_CPU,
 	 .is_cpu = true},
-	{.entry = {"threadcreate", "Stacks that created threads.", LOCKS_AND_MORE, 0},
+	{.entry = {"threadcreate", "Stacks that created threads.", LOCKS_AND_MORE, 0, NULL},
 	 .view = TRC_VIEW_THREADCREATE},
 	{.entry = {"threads",
 		   "What every thread is doing now, by stack; of those that run the stack is that "
 		   "of "
 		   "their last wait. debug=2: a paragraph for each thread; debug=3: a profile with "
 		   "a sample for each.",
-		   THREADS, 0},
+		   THREADS, 0, NULL},
 	 .is_threads = true},
 };
 enum { N_KINDS = sizeof(kinds) / sizeof(*kinds) };
@@ -191,6 +192,8 @@ static int begin_window(void *context, const struct trc_http_now *now)
 	struct trc_drain_totals totals;
 	int err = check_fold(r, now);
 
+	if (r->take->rate)
+		options.rate = (uint64_t)r->take->rate;
 	if (!err && r->kind->is_cpu) {
 		options.rate = r->take->period;
 		options.sample_event = event_number(now, &r->event);
@@ -282,6 +285,13 @@ static int take_all(void *context, const struct trc_http_now *now)
 
 /* ---- in the server's threads ------------------------------------------------------------- */
 
+/* The values are scaled already; pprof would do it again with a sampling period in text. */
+static int64_t fraction(const struct request *r)
+{
+	return r->kind->view == TRC_VIEW_MUTEX && !r->base.text && r->take->rate ? r->take->rate
+										 : 1;
+}
+
 static void describe(const struct trace_recorder *base, struct trc_encode_info *info)
 {
 	const struct request *r = (const struct request *)base;
@@ -298,7 +308,7 @@ static void describe(const struct trace_recorder *base, struct trc_encode_info *
 	} else if (r->kind->view == TRC_VIEW_THREADCREATE) {
 		trc_describe_threadcreate(info);
 	} else {
-		trc_describe_waits(info, r->kind->view == TRC_VIEW_MUTEX, 1);
+		trc_describe_waits(info, r->kind->view == TRC_VIEW_MUTEX, fraction(r));
 	}
 }
 
@@ -523,6 +533,11 @@ int trc_http_profile_take(const struct trc_http_take *asked, const struct trace_
 			"with --flight nothing is counted while nobody asks: seconds=10 is a profile "
 			"of the ten seconds to come; flight is a trace of the last ones, of which "
 			"trace-analyze --pprof makes any profile");
+	if (r.kind->is_memory && asked->rate && (uint64_t)asked->rate < o->heap_bytes)
+		return refuse(&r, -EINVAL, "bytes: at least %" PRIu64 ", as --heap has it",
+			      o->heap_bytes);
+	if (r.kind->is_memory && asked->rate)
+		r.heap_bytes = (uint64_t)asked->rate;
 	if (r.kind->is_cpu)
 		err = find_event(&r, &o->sampling);
 	if (!err)

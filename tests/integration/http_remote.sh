@@ -96,6 +96,11 @@ passed 'the command line is that of the command'
 says 409 trace 'with --flight'
 says 409 flight 'no flight recorder'
 says 501 'profile?seconds=1&event=cycles' 'by -e'
+says 400 'heap?seconds=1&bytes=1' 'bytes: at least 16384, as --heap has it'
+says 400 'mutex?fraction=10' 'seconds is missing'
+pprof mutex-thin -raw "$base/mutex?seconds=1&fraction=10"
+grep -q '^Period: 10$' mutex-thin.out || fail "not one of ten unlocks: $(head -n 5 mutex-thin.out)"
+passed 'a window keeps one unlock of ten'
 
 load_end
 # More windows than there is room for, of fewer connections than there may be; they end with it.

@@ -116,6 +116,15 @@ static const struct row {
 	{"GET", "/debug/pprof/block?seconds=1.5", 400, TEXT, NULL, "must be a positive integer"},
 	{"GET", "/debug/pprof/block?seconds=", 400, TEXT, NULL, "must be a positive integer"},
 	{"GET", "/debug/pprof/block?debug=x", 400, TEXT, NULL, "invalid value for \"debug\""},
+	{"GET", "/debug/pprof/block?rate=10000", 400, TEXT, NULL, "\"rate\" is for a time to come"},
+	{"GET", "/debug/pprof/block?seconds=1&rate=-1", 400, TEXT, NULL,
+	 "invalid value for \"rate\""},
+	{"GET", "/debug/pprof/mutex?seconds=1&fraction=1.5", 400, TEXT, NULL,
+	 "invalid value for \"fraction\""},
+	{"GET", "/debug/pprof/heap?seconds=1&bytes=524287", 400, TEXT, NULL,
+	 "bytes: at least 524288, as who starts the server has it"},
+	{"GET", "/debug/pprof/allocs?seconds=1&bytes=1048576", 200, BINARY,
+	 "attachment; filename=\"allocs-delta\"", NULL},
 	{"GET", "/debug/pprof/profile?seconds=x", 400, TEXT, NULL, "invalid value for \"seconds\""},
 	{"GET", "/debug/pprof/profile?period=-1", 400, TEXT, NULL, "invalid value for \"period\""},
 	{"GET", "/debug/pprof/profile?seconds=1&event=nonsense", 400, TEXT, NULL, "nonsense"},
@@ -175,11 +184,16 @@ static void expect(const struct row *row, const struct http_got *got)
 }
 
 /* A sanitizer's malloc() stands before libtrc's: there is no profile of it. */
-static bool is_foreign(const struct row *row)
+static bool allocator_is_foreign(void)
 {
 	const char *how = getenv("TRC_SANITIZE");
 
-	return how && *how && strcmp(how, "no") && row->status == 200 &&
+	return how && *how && strcmp(how, "no");
+}
+
+static bool is_foreign(const struct row *row)
+{
+	return allocator_is_foreign() && row->status == 200 &&
 	       (strstr(row->target, "/heap") || strstr(row->target, "/allocs"));
 }
 
@@ -441,6 +455,60 @@ START_TEST(one_window_too_many_may_come_later)
 }
 END_TEST
 
+/* The reply as text. */
+static void expect_text(const char *target, const char *text)
+{
+	struct http_got got = http_ask(port, "GET", target, "");
+
+	ck_assert_int_eq(got.status, 200);
+	ck_assert_msg(strstr(got.body, text), "%s: %s", target, got.body);
+	http_got_free(&got);
+}
+
+static void contend_and_ask(const char *block, const char *mutex, const char *heap)
+{
+	void *volatile object = malloc(777);
+
+	contend(waits_before);
+	expect_text("/debug/pprof/block?debug=1", block);
+	expect_text("/debug/pprof/mutex?debug=1", mutex);
+	if (!allocator_is_foreign())
+		expect_text("/debug/pprof/heap?debug=1", heap);
+	stop_server();
+	free(object);
+}
+
+/* By options, or by the environment; a window may have less, nobody more. */
+START_TEST(how_much_is_kept_is_for_who_starts_it)
+{
+	struct trace_http_options options = TRACE_HTTP_OPTIONS_INIT;
+	struct http_got got;
+
+	start_server();
+	contend_and_ask("waits_before", "contend", "heap profile: ");
+
+	options.block_rate_ns = options.mutex_fraction = -1;
+	options.heap_bytes = 1;
+	ck_assert_int_eq(trace_http_start_with("127.0.0.1:0", &options), 0);
+	port = trace_http_port();
+	got = http_ask(port, "GET", "/debug/pprof/heap?seconds=1&bytes=1", "");
+	ck_assert_int_eq(got.status, allocator_is_foreign() ? 501 : 200);
+	http_got_free(&got);
+	contend_and_ask("--- contention:\ncycles/second=1000000000\n", "--- mutex:\n",
+			"\n1: 777 [1: 777] @ ");
+
+	setenv("TRC_HTTP_HEAP", "1", 1);
+	setenv("TRC_HTTP_BLOCK_RATE", "0", 1);
+	start_server();
+	contend_and_ask("--- contention:\ncycles/second=1000000000\n", "contend",
+			"\n1: 777 [1: 777] @ ");
+	setenv("TRC_HTTP_MUTEX_FRACTION", "many", 1);
+	ck_assert_int_eq(trace_http_start("127.0.0.1:0"), -EINVAL);
+	ck_assert_str_eq(trace_last_error(),
+			 "TRC_HTTP_MUTEX_FRACTION: not a number of at most 1T");
+}
+END_TEST
+
 /* What a server would have begun by itself is named once as well. */
 START_TEST(what_cannot_be_begun_on_demand_is_told)
 {
@@ -654,6 +722,7 @@ static void http_addresses(TCase *served, TCase *alone)
 	tcase_add_test(served, the_flight_recorder_is_at_hand);
 	tcase_add_test(alone, on_demand_is_from_the_first_request_on);
 	tcase_add_test(alone, what_cannot_be_begun_on_demand_is_told);
+	tcase_add_test(alone, how_much_is_kept_is_for_who_starts_it);
 	tcase_add_test(alone, a_program_with_its_own_server_asks_directly);
 	tcase_add_test(alone, its_reply_may_be_had_in_parts);
 	tcase_add_test(alone, what_cannot_be_written_is_an_error);

@@ -33,10 +33,14 @@ struct trace_http_options {
 	 * server, for which the program is recorded all the time.  true: to the first request for
 	 * each, which finds it empty */
 	bool on_demand;
+	/* How much profiles without seconds= keep, and those with it that ask for no less, as
+	 * rate_ns, fraction and sample_bytes of <trc/recorder.h>; 0 = $TRC_HTTP_BLOCK_RATE,
+	 * $TRC_HTTP_MUTEX_FRACTION, $TRC_HTTP_HEAP, or the default; less = nothing */
+	int64_t block_rate_ns, mutex_fraction, heap_bytes;
 };
 #define TRACE_HTTP_OPTIONS_INIT                                                                    \
 	{                                                                                          \
-		sizeof(struct trace_http_options), NULL, 0, false                                  \
+		sizeof(struct trace_http_options), NULL, 0, false, 0, 0, 0                         \
 	}
 
 /**
