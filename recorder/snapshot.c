@@ -499,6 +499,11 @@ static struct trc_sync_point last_sync(const struct trc_snapshot *s)
 	return at;
 }
 
+uint64_t trc_snapshot_end(const struct trc_snapshot *s)
+{
+	return s->has_sync ? later(s->cut, last_sync(s).ticks) : s->cut;
+}
+
 int trc_snapshot_write(struct trc_snapshot *s, struct trc_writer *w,
 		       void (*kernel)(void *context, struct trc_drain *drain), void *context)
 {

@@ -51,6 +51,8 @@ int trc_snapshot_take_file(struct trc_snapshot **out, int fd,
 const struct trc_shared *trc_snapshot_header(const struct trc_snapshot *s);
 /* Ticks of both ends of the window. */
 void trc_snapshot_window(const struct trc_snapshot *s, uint64_t *from, uint64_t *cut);
+/* Where the trace ends: of a process that has ended, when that was noticed. */
+uint64_t trc_snapshot_end(const struct trc_snapshot *s);
 
 /*
  * Writes events, tables, what every thread is doing, and the coverage.  The writer was opened for

@@ -179,6 +179,8 @@ struct trc_tool_result {
 	/* --flight */
 	const struct trc_tool_taken *taken;
 	uint64_t passed_over; /* triggers that the limits did not allow */
+	bool any_recorded;    /* a process */
+	bool any_failed;      /* a snapshot; it was said why */
 };
 void trc_tool_session_result(const struct trc_tool_session *s, struct trc_tool_result *result);
 

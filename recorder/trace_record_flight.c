@@ -201,6 +201,7 @@ static int take(struct trc_process *p, struct trc_flight_session *f, const char 
 	make_printable(trigger);
 	if (!err)
 		err = write_copy(p, &s, snapshot, path);
+	f->any_failed |= err != 0;
 	if (err)
 		trc_tool_say("%s%s", s.error, or_else);
 	else

@@ -21,6 +21,7 @@ struct trc_flight_session {
 
 	struct trc_tool_taken *first, **last; /* the snapshots, in order */
 	uint64_t passed_over;		      /* triggers, of processes that are gone */
+	bool any_failed;		      /* to be written */
 };
 
 void trc_flight_session_init(struct trc_flight_session *f, const struct trc_tool_options *options);

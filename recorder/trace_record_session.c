@@ -753,8 +753,10 @@ void trc_tool_session_result(const struct trc_tool_session *s, struct trc_tool_r
 {
 	*r = (struct trc_tool_result){.taken = s->flight.first,
 				      .passed_over = s->flight.passed_over,
+				      .any_failed = s->flight.any_failed,
 				      .sampled = s->options->sampling.n_events != 0};
 	for (const struct trc_process *p = s->first; p; p = p->next) {
+		r->any_recorded |= p->attached && !p->failed;
 		if (!p->w || (p->totals.error && !p->totals.blocks))
 			continue;
 		if (!r->path) {

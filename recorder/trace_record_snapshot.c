@@ -107,10 +107,11 @@ static int write_trace(struct trc_tool_snapshot *s, struct trc_snapshot *snapsho
 
 static uint64_t window_ns(const struct trc_snapshot *snapshot)
 {
-	uint64_t from, cut, rate = trc_snapshot_header(snapshot)->ticks_per_second;
+	uint64_t from, cut, end, rate = trc_snapshot_header(snapshot)->ticks_per_second;
 
 	trc_snapshot_window(snapshot, &from, &cut);
-	return rate && cut > from ? (uint64_t)((unsigned __int128)(cut - from) * 1000000000 / rate)
+	end = trc_snapshot_end(snapshot);
+	return rate && end > from ? (uint64_t)((unsigned __int128)(end - from) * 1000000000 / rate)
 				  : 0;
 }
 

@@ -166,6 +166,6 @@ void trc_tool_flight_summary(const struct trc_tool_result *r)
 			     r->passed_over, s_if(r->passed_over));
 	if (last)
 		trc_tool_say("see the last one with: trace-analyze %s", last);
-	else
-		trc_tool_say("no snapshot: nothing of what was waited for happened");
+	else if (r->any_recorded && !r->any_failed && !r->passed_over)
+		trc_tool_say("no snapshot was taken: no condition was met");
 }

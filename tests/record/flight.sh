@@ -166,7 +166,7 @@ passed_on()
 		until_ 30 eval 'tell caught && [ "$answer" = 1 ]' && land 0 exit 0 && none f.1.trc
 }
 check "other signals are passed on" passed_on
-check "no reason, no snapshot: says so" says err 'no snapshot'
+check "no reason, no snapshot: says so" says err 'no snapshot was taken: no condition was met'
 
 after()
 {
@@ -410,6 +410,19 @@ if unshare -p -f true 2>/dev/null; then
 	check "another pid namespace: shown by its pid here, and left alone" elsewhere
 	rm -rf "${TRC_RING_DIR:?}"/trc-*
 fi
+
+# ---- what the last lines say ---------------------------------------------------------------------
+
+spans()
+{
+	"$record" --flight --snapshot-on exit -o span.trc sleep 0.1 2>err || return 1
+	same "$(sed -n 's/.* of \([0-9.]*\) s, .*/\1/p' err)" \
+		"$("$analyze" --sql 'select * from trace_info' span.1.trc |
+			awk '$1 == "trace_end_ns" { printf "%.3g", $2 / 1e9 }')"
+}
+check "the last lines tell of the time that the snapshot covers" spans
+check "nothing recorded" status 6 bash -c "ulimit -f 100; exec $record --flight -o l.trc $guest exit 6"
+check "nothing recorded: one line says so" same "$(wc -l <err)" 1
 
 # ---- no room, no right -------------------------------------------------------------------------
 
