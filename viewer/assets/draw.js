@@ -149,22 +149,41 @@ function intervalLabel(item, i) {
 	return value === ACTIVE || value === RUNNING ? length : `${stateName[value]} ${length}`;
 }
 
-// As much of the text as fits; measured once per text.
+// How wide a text is in the font that is set; measured once.
 const measured = new Map();
 
-function fitText(ctx, string, width) {
-	let per = measured.get(string);
+function textWidth(ctx, string) {
+	const key = `${ctx.font}\n${string}`;
+	let width = measured.get(key);
 
-	if (per === undefined) {
+	if (width === undefined) {
 		if (measured.size > 5000)
 			measured.clear();
-		per = ctx.measureText(string).width;
-		measured.set(string, per);
+		width = ctx.measureText(string).width;
+		measured.set(key, width);
 	}
-	if (per <= width)
+	return width;
+}
+
+// As much of the text as fits, with a mark where it is cut: what is left must be worth reading, and half a
+// number is not.
+const CUT_LEAST = 6, UNCUT_MOST = 10;
+
+function fitText(ctx, string, width) {
+	const whole = textWidth(ctx, string);
+	let keep = Math.floor(string.length * width / whole);
+
+	if (whole <= width)
 		return string;
-	const keep = Math.floor(string.length * width / per) - 1;
-	return keep >= 3 ? string.slice(0, keep) + "…" : "";
+	if (string.length <= UNCUT_MOST)
+		return "";
+	for (; keep >= CUT_LEAST; keep--) {
+		const half = (string.charCodeAt(keep - 1) & 0xfc00) === 0xd800; // of a character outside the BMP
+		const cut = `${string.slice(0, half ? keep - 1 : keep).trimEnd()}…`;
+		if (textWidth(ctx, cut) <= width)
+			return cut;
+	}
+	return "";
 }
 
 function drawTexts(ctx, wide) {
