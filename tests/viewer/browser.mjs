@@ -32,6 +32,7 @@ async function drawsStates(page, scheme) {
 			`${scheme}: thread ${thread} at ${ms} ms is ${state}: it ${why}`);
 	}
 	const tiny = await pointOf(page, B, 8 * MS + 100);
+	tiny.x = Math.floor(tiny.x); // it lies in this column, and in no other
 	const above = await colourAt(page, tiny, -4), below = await colourAt(page, tiny, 8);
 	same(below, await stateColour(page, "mutex"), `${scheme}: a wait of 200 ns for a lock leaves a mark`);
 	same(above, await stateColour(page, "active"), `${scheme}: above the mark the state with most time`);
@@ -440,6 +441,45 @@ async function wholeAddress(page) {
 	same((await viewOf(page)).t1, 10 * MS, "undo takes back following an address");
 }
 
+// Nothing lies over something else, or outside of the window; the details can be made wider.
+async function laysOut(page) {
+	const boxes = () => page.evaluate(() => Object.fromEntries(["bar", "corner", "map", "canvases", "legend", "side"].map(
+		(id) => [id, document.getElementById(id).getBoundingClientRect().toJSON()])));
+	const apart = (a, b) => a.right <= b.left + 1 || b.right <= a.left + 1 || a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
+
+	for (const [width, height] of [[360, 640], [700, 500], [1000, 700], [1920, 1000]]) {
+		await page.setViewportSize({width, height});
+		await settle(page);
+		const all = await boxes(), names = Object.keys(all);
+		for (const [i, name] of names.entries()) {
+			const b = all[name];
+			check(b.left >= 0 && b.right <= width + 1 && b.bottom <= height + 1 && b.width > 60 && b.height > 15,
+				`${width}x${height}: ${name} is in the window`, b);
+			for (const other of names.slice(i + 1))
+				check(apart(b, all[other]), `${width}x${height}: ${name} and ${other} are apart`, [b, all[other]]);
+		}
+		const side = await page.evaluate(() => {
+			const box = document.getElementById("side");
+			return [box.scrollWidth - box.clientWidth, document.documentElement.scrollWidth - window.innerWidth];
+		});
+		same(side, [0, 0], `${width}x${height}: nothing is cut at the side`);
+	}
+	await page.setViewportSize({width: 1400, height: 800});
+	await settle(page);
+	const before = await boxes(), y = before.side.top + 200;
+	await page.mouse.move(before.side.left - 1, y);
+	await page.mouse.down();
+	await page.mouse.move(before.side.left - 151, y, {steps: 3});
+	await page.mouse.up();
+	await settle(page);
+	const after = await boxes();
+	check(Math.abs(after.side.width - before.side.width - 150) < 5 &&
+		Math.abs(after.canvases.width - before.canvases.width + 150) < 5, "the details can be made wider", after);
+	await page.locator("#divider").dblclick();
+	await settle(page);
+	same((await boxes()).side, before.side, "and as they were");
+}
+
 async function knownPage() {
 	await withBrowser("light", async (context) => {
 		const page = await openPage(context, path.join(pages, "known.html"));
@@ -455,6 +495,7 @@ async function knownPage() {
 		await ranges(page);
 		await filtersAndSorts(page);
 		await hostileTextIsText(page);
+		await laysOut(page);
 		same(page.troubles, [], "no error, no warning, no request");
 
 		// A shared address shows the same.
@@ -592,7 +633,7 @@ async function fibersPage(context) {
 	const tops = await page.locator("#tops").innerText();
 	check(/parser\s+2\s+4\s+8\.00 ms\s+1\.00 ms\s+2\.50 ms/.test(tops), "fibers are summed by name", tops);
 	check(/reader #\s+2\s+2\s+3\.00 ms/.test(tops), "names that differ in numbers are one kind", tops);
-	check(/Top waits of fibers/.test(tops) && /user\s+0x402fff\s+1\s+1\.50 ms/.test(tops), "and waits by place", tops);
+	check(/Top waits of fibers/.test(tops) && /user\s+0x402fff < 0x403fff\s+1\s+1\.50 ms/.test(tops), "and waits by place", tops);
 	await showsFibers(page);
 	await findsFibers(page);
 	await addresses(page, [["fiber", 3], ["fiberrun", 5], ["fiberwait", 2]]);

@@ -303,7 +303,7 @@ async function sectionsCounted(page, t) {
 	const byStack = new Map(), seen = await page.evaluate(() => {
 		const table = [...document.querySelectorAll("#tops details")].find((d) =>
 			d.querySelector("summary").textContent === "Who made others wait");
-		return table ? [...table.querySelectorAll("tbody tr")].map((r) => Number(r.cells[2].textContent.replace(/,/g, "")))
+		return table ? [...table.querySelectorAll("tbody tr")].map((r) => Number(r.cells[1].textContent.replace(/,/g, "")))
 			: [];
 	});
 
@@ -313,6 +313,20 @@ async function sectionsCounted(page, t) {
 	}
 	const wanted = [...byStack.values()].sort((a, b) => b.ns - a.ns).slice(0, 15).map((s) => s.n);
 	same(seen.toSorted(), wanted.toSorted(), "critical sections are counted, not their waiters");
+}
+
+// With names as real programs have them the tables can be read, and threads are in sight.
+async function readable(page, file) {
+	const seen = await page.evaluate(() => {
+		const side = document.getElementById("side"), canvases = document.getElementById("canvases");
+		const idx = window.trc.shownThreads()[0], lines = [...document.querySelectorAll("#tops td")]
+			.map((td) => td.getBoundingClientRect().height);
+		return {cut: side.scrollWidth - side.clientWidth, highest: Math.max(0, ...lines),
+			first: window.trc.pointOf(idx, 0).y - canvases.getBoundingClientRect().top};
+	});
+
+	check(seen.cut <= 0 && seen.highest < 60, `${file}: no table is cut, or a letter wide`, seen);
+	check(seen.first < 350, `${file}: threads are in sight`, seen);
 }
 
 async function threadShown(page, t) {
@@ -398,6 +412,7 @@ async function comparePage(context, trace, file) {
 		t.logs.length, new Set(t.counters.map((c) => c.name)).size], `${file}: regions, tasks, logs, counters`);
 	await leads(page, trace, t);
 	await sectionsCounted(page, t);
+	await readable(page, file);
 	t.own = /busy|crashed/.test(file);
 	if (t.own)
 		await locksNamed(page, trace, t);

@@ -579,9 +579,9 @@ function topFibers() {
 	const rows = [...byKind.values()].sort((x, y) => y.run - x.run || y.waited - x.waited);
 	return topTable(rows.length > FIBER_NAMES
 		? `Fibers (the first ${FIBER_NAMES} of ${count(rows.length)} names)` : "Fibers", rows.slice(0, FIBER_NAMES), [
-		{name: "name", cell: (r) => el("button", {type: "button", class: "link",
-			title: "Go to the one that ran longest", onclick: () => select({kind: "fiber", id: r.most + 1})},
-		r.name || "(no name)")},
+		{name: "name", wide: true, cell: (r) => cellLine([el("button", {type: "button", class: "link",
+			onclick: () => select({kind: "fiber", id: r.most + 1})}, r.name || "(no name)")],
+		`${r.name}\nGo to the one that ran longest`)},
 		{name: "fibers", n: true, cell: (r) => count(r.fibers)},
 		{name: "runs", n: true, cell: (r) => count(r.runs)},
 		{name: "running", n: true, cell: (r) => duration(r.run)},
@@ -591,9 +591,8 @@ function topFibers() {
 }
 
 function topFiberWaits() {
-	return topTable("Top waits of fibers", topRows("fiberwait", "wait"), [
-		{name: "reason", cell: (r) => el("span", {}, ...stateLabel(r.state))},
-		{name: "in", cell: (r) => whereCell(r, "fiberwait")},
+	return topTable("Top waits of fibers", topRows("fiberwait", "wait").slice(0, TOP_ROWS), [
+		{name: "for, in", wide: true, cell: (r) => waitCell(r.state, "", whereCell(r, "fiberwait"))},
 		{name: "waits", n: true, cell: (r) => count(r.count)},
 		{name: "total", n: true, cell: (r) => duration(r.total)},
 		{name: "max", n: true, cell: (r) => duration(r.max)},

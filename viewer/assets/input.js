@@ -204,6 +204,55 @@ function mapPointer() {
 	});
 }
 
+// ---- the details' width ----
+
+const SIDE_MIN = 200, SIDE_STEP = 20;
+
+function sideSet(width) {
+	const most = window.innerWidth - SIDE_MIN - 200;
+
+	byId("main").style.setProperty("--side", width === null ? "" : `${Math.max(SIDE_MIN, Math.min(width, most))}px`);
+	try {
+		localStorage.setItem("trc-side", width === null ? "" : String(width));
+	} catch {
+		// It lasts as long as the page.
+	}
+}
+
+function dividerInit() {
+	const divider = byId("divider");
+	let dragged = false;
+
+	try {
+		const stored = Number(localStorage.getItem("trc-side"));
+		if (stored > 0)
+			sideSet(stored);
+	} catch {
+		// As it is.
+	}
+	const drags = (on) => {
+		dragged = on;
+		divider.classList.toggle("dragged", on);
+	};
+	divider.addEventListener("pointerdown", (event) => {
+		divider.setPointerCapture(event.pointerId);
+		drags(true);
+		event.preventDefault();
+	});
+	divider.addEventListener("pointermove", (event) => dragged && sideSet(window.innerWidth - event.clientX));
+	divider.addEventListener("pointerup", () => drags(false));
+	divider.addEventListener("pointercancel", () => drags(false));
+	divider.addEventListener("dblclick", () => sideSet(null));
+	divider.addEventListener("keydown", (event) => {
+		const by = {ArrowLeft: SIDE_STEP, ArrowRight: -SIDE_STEP}[event.key];
+		if (!by)
+			return;
+		sideSet(byId("side").getBoundingClientRect().width + by);
+		event.preventDefault();
+		event.stopPropagation();
+	});
+}
+
 // ---- keys: [keys, what it does, action] ----
 
 const PAN = 0.15, ZOOM = 0.7;
@@ -325,6 +374,7 @@ function inputInit() {
 	tracksPointer();
 	rulerPointer();
 	mapPointer();
+	dividerInit();
 	document.addEventListener("keydown", onKey);
 	byId("zoom-in").addEventListener("click", () => viewZoom(0.5));
 	byId("zoom-out").addEventListener("click", () => viewZoom(2));

@@ -552,6 +552,15 @@ function stackFrames(stack) {
 	return frames;
 }
 
+// The program's own functions in a stack, the innermost n: "inner < outer"; not what called its first.
+function stackPath(stack, n = 3) {
+	const frames = stackFrames(stack);
+	const last = frames.findLastIndex((f) => f.owner === OWNER_PROGRAM && f.function !== "_start");
+	const own = frames.slice(0, last + 1).filter((f) => !f.skipped);
+
+	return (own.length ? own : frames).slice(0, n).map((f) => f.function || f.address).join(" < ");
+}
+
 // The program's own function at the top of a stack, in a few words.
 function stackTop(stack) {
 	const frames = stackFrames(stack);

@@ -118,8 +118,8 @@ function functionSums(byStack) {
 
 function functionColumns(event, whole) {
 	return [
-		{name: "function", cell: (r) => el("span", {class: r.own ? "dim" : undefined}, r.name,
-			r.module ? el("span", {class: "dim"}, ` ${r.module}`) : null)},
+		{name: "function", wide: true, cell: (r) => cellLine([el("span", {class: r.own ? "dim" : undefined}, r.name),
+			r.module ? el("span", {class: "dim"}, ` ${r.module}`) : null])},
 		{name: "self", n: true, cell: (r) => r.self ? sampleAmount(event, r.self) : ""},
 		{name: "", n: true, cell: (r) => r.self ? percent(r.self, whole) : ""},
 		{name: "total", n: true, cell: (r) => percent(r.total, whole)},

@@ -2,16 +2,25 @@
 
 const TOP_ROWS = 15, LONGEST_ROWS = 30;
 
-function topTable(heading, rows, columns) {
+// columns: {name, cell(row), n: a number, wide: takes the room that is left}; a cell is an element or text.
+function topTable(heading, rows, columns, {open = true} = {}) {
 	if (!rows.length)
 		return null;
-	const headRow = el("tr", {}, ...columns.map(
-		(c) => el("th", {scope: "col", class: c.n ? "n" : ""}, c.name)));
+	const kind = (c) => c.n ? "n" : c.wide ? "wide" : "";
+	const headRow = el("tr", {}, ...columns.map((c) => el("th", {scope: "col", class: kind(c)}, c.name)));
 	const body = el("tbody");
 	for (const row of rows)
-		body.append(el("tr", {}, ...columns.map((c) => el("td", {class: c.n ? "n" : ""}, c.cell(row)))));
-	return el("details", {open: true}, el("summary", {}, heading),
+		body.append(el("tr", {}, ...columns.map((c) => el("td", {class: kind(c)}, c.cell(row)))));
+	return el("details", {open}, el("summary", {}, heading),
 		el("table", {}, el("thead", {}, headRow), body));
+}
+
+// One line of a wide cell, cut with a mark where it does not fit; the tooltip has all of it.
+function cellLine(parts, title) {
+	const line = el("div", {class: "line"}, ...parts);
+
+	line.title = title === undefined ? line.textContent : title;
+	return line;
 }
 
 function stateLabel(state) {
@@ -23,7 +32,7 @@ function topRows(prefix, key) {
 	const c = table(prefix, "reason", "stack", "count", "total", "max", key, "object", "several");
 	const rows = [];
 
-	for (let i = 0; i < Math.min(c.n, TOP_ROWS); i++)
+	for (let i = 0; i < c.n; i++)
 		if (c.total[i] > 0)
 			rows.push({state: PARKED + c.reason[i], stack: c.stack[i], count: c.count[i],
 				total: c.total[i], max: c.max[i], row: c[key][i],
@@ -31,20 +40,31 @@ function topRows(prefix, key) {
 	return rows;
 }
 
+// What it is for, and below where in the program.
+function waitCell(state, what, where) {
+	return el("div", {}, cellLine([...stateLabel(state), what ? ` ${what}` : ""]), where);
+}
+
+// class -> [heading, rows, open]: in the report's order; what is idle comes last, and is folded.
+const waitClasses = [[CLASS.LOCK, "Waiting for locks", TOP_ROWS, true],
+	[CLASS.SYNC, "Waiting for other threads", 8, true], [CLASS.IO, "Waiting for files and sockets", 8, true],
+	[CLASS.IDLE, "Waiting for requests, timers and children", TOP_ROWS, false]];
+
 function topWaits() {
-	return topTable("Top waits", topRows("wait", "park"), [
-		{name: "for", cell: (r) => el("span", {}, ...stateLabel(r.state), r.what ? ` ${r.what}` : "")},
-		{name: "in", cell: (r) => whereCell(r, "park")},
-		{name: "waits", n: true, cell: (r) => count(r.count)},
-		{name: "total", n: true, cell: (r) => duration(r.total)},
-		{name: "max", n: true, cell: (r) => duration(r.max)},
-	]);
+	const rows = topRows("wait", "park");
+
+	return waitClasses.map(([cls, heading, n, open]) => topTable(heading,
+		rows.filter((r) => stateClass[r.state] === cls).slice(0, n), [
+			{name: "for, in", wide: true, cell: (r) => waitCell(r.state, r.what, whereCell(r, "park"))},
+			{name: "waits", n: true, cell: (r) => count(r.count)},
+			{name: "total", n: true, cell: (r) => duration(r.total)},
+			{name: "max", n: true, cell: (r) => duration(r.max)},
+		], {open}));
 }
 
 function topHolders() {
-	return topTable("Who made others wait", topRows("hold", "unlock"), [
-		{name: "lock", cell: (r) => el("span", {}, ...stateLabel(r.state), r.what ? ` ${r.what}` : "")},
-		{name: "released in", cell: (r) => whereCell(r, "unlock")},
+	return topTable("Who made others wait", topRows("hold", "unlock").slice(0, TOP_ROWS), [
+		{name: "lock, released in", wide: true, cell: (r) => waitCell(r.state, r.what, whereCell(r, "unlock"))},
 		{name: "sections", n: true, cell: (r) => count(r.count)},
 		{name: "caused", n: true, cell: (r) => duration(r.total)},
 		{name: "max", n: true, cell: (r) => duration(r.max)},
@@ -52,12 +72,12 @@ function topHolders() {
 }
 
 function whereCell(row, kind) {
-	const where = stackTop(row.stack) || "(no stack)";
+	const where = stackPath(row.stack) || "(no stack)", whole = stackPath(row.stack, Infinity) || where;
 
 	if (!row.row)
-		return where;
-	return el("button", {type: "button", class: "link", onclick: () => select({kind, id: row.row}),
-		title: `Go to the longest: ${duration(row.max)}`}, where);
+		return cellLine([where], whole);
+	return cellLine([el("button", {type: "button", class: "link", onclick: () => select({kind, id: row.row})}, where)],
+		`${whole}\nGo to the longest: ${duration(row.max)}`);
 }
 
 // The longest single waits that are not mere idling.
@@ -82,10 +102,10 @@ function longestWaits() {
 	const p = trace.park;
 
 	return topTable("Longest single waits (idle waits left out)", longestParks(LONGEST_ROWS), [
-		{name: "for", cell: (i) => el("span", {}, ...stateLabel(PARKED + p.reason[i]),
-			variableName(p.object[i]) ? ` ${variableName(p.object[i])}` : "")},
-		{name: "thread", cell: (i) => trace.threads[p.thread[i] - 1].name},
-		{name: "in", cell: (i) => link(stackTop(p.stack[i]) || "(no stack)", {kind: "park", id: i + 1})},
+		{name: "for, in", wide: true, cell: (i) => waitCell(PARKED + p.reason[i], variableName(p.object[i]),
+			cellLine([link(stackPath(p.stack[i]) || "(no stack)", {kind: "park", id: i + 1})],
+				stackPath(p.stack[i], Infinity)))},
+		{name: "thread", cell: (i) => el("div", {class: "line thread"}, trace.threads[p.thread[i] - 1].name)},
 		{name: "length", n: true, cell: (i) => duration(p.length[i])},
 	]);
 }
@@ -107,7 +127,7 @@ function aboutTrace() {
 }
 
 function topsDraw() {
-	const parts = [...topFunctions(), topFibers(), topFiberWaits(), topWaits(), topHolders(),
+	const parts = [...topFunctions(), topFibers(), topFiberWaits(), ...topWaits(), topHolders(),
 		longestWaits(), aboutTrace()];
 
 	byId("tops").replaceChildren(...parts.filter((t) => t));

@@ -3,6 +3,7 @@
 const STATE_HEIGHT = 18, REGION_HEIGHT = 12, LOG_HEIGHT = 7, SAMPLE_HEIGHT = 7, COUNTER_HEIGHT = 28;
 const TASK_HEIGHT = 12, TASK_LOW_HEIGHT = 7;
 const TRACK_PAD = 5;
+const ABOVE_MAX = 6; // tracks of tasks and counters above the threads; of more, most are below them
 
 const tracks = {
 	all: [], // in order, filtered
@@ -135,8 +136,11 @@ function tracksLayout() {
 	threads.sort((a, b) => tracks.pinned.has(b.idx) - tracks.pinned.has(a.idx));
 	tracks.all = [];
 	tracks.byThread = new Array(trace.threads.length);
-	if (!wanted && tracks.annotations)
-		tracks.all.push(...trace.taskTracks, ...trace.counterTracks);
+	const notes = !wanted && tracks.annotations ? [trace.taskTracks, trace.counterTracks] : [[], []];
+	const many = notes[0].length + notes[1].length > ABOVE_MAX;
+	const above = notes.map((list) => many ? list.slice(0, ABOVE_MAX / 2) : list).flat();
+	if (above.length)
+		tracks.all.push(...above);
 	else if (trace.taskTracks.includes(tracks.guest))
 		tracks.all.push(tracks.guest);
 	for (const thread of threads) {
@@ -146,6 +150,7 @@ function tracksLayout() {
 		tracks.byThread[thread.idx] = track;
 		tracks.all.push(track);
 	}
+	tracks.all.push(...notes.flat().filter((track) => !above.includes(track)));
 	let y = 0;
 	for (const track of tracks.all) {
 		track.y = y;
