@@ -346,7 +346,7 @@ static int thread_add(struct now *w, const struct trc_thread *thread)
 		return -ENOMEM;
 	*now = (struct trc_thread_now){
 		.thread = thread->serial,
-		.state = t->status ? TRC_THREAD_RUNNING : TRC_THREAD_UNKNOWN,
+		.state = t->status ? TRC_THREAD_NOT_WAITING : TRC_THREAD_UNKNOWN,
 		.since_ns = TRC_NEVER,
 		.stack = t->stack,
 		.stack_ns = t->stack_ns,

@@ -345,7 +345,7 @@ struct trc_open_region {
 
 enum trc_thread_state {
 	TRC_THREAD_UNKNOWN,
-	TRC_THREAD_RUNNING, /* in no wait that is recorded */
+	TRC_THREAD_NOT_WAITING, /* in no wait that is recorded */
 	TRC_THREAD_WAITING,
 };
 

@@ -38,7 +38,7 @@ static enum rank rank_of(const struct row *row)
 		return RANK_FAULT;
 	if (now->deadlock)
 		return RANK_DEADLOCK;
-	if (now->state == TRC_THREAD_RUNNING)
+	if (now->state == TRC_THREAD_NOT_WAITING)
 		return RANK_RUNNING;
 	if (now->state == TRC_THREAD_UNKNOWN)
 		return RANK_UNKNOWN;
@@ -159,7 +159,7 @@ static void print_row(struct trc_report *r, const struct row *row)
 {
 	static const char *const state[] = {
 		[TRC_THREAD_UNKNOWN] = "unknown",
-		[TRC_THREAD_RUNNING] = "running",
+		[TRC_THREAD_NOT_WAITING] = "not in a recorded wait",
 		[TRC_THREAD_WAITING] = "waiting",
 	};
 	const struct trc_thread_now *now = row->now;
@@ -188,15 +188,15 @@ static void print_row(struct trc_report *r, const struct row *row)
 
 static void print_heading(struct trc_report *r, const struct row *row, size_t n)
 {
-	char text[100], waiting[TRC_NUMBER_BYTES], running[TRC_NUMBER_BYTES];
-	size_t n_waiting = 0, n_running = 0;
+	char text[100], waiting[TRC_NUMBER_BYTES], others[TRC_NUMBER_BYTES];
+	size_t n_waiting = 0, n_others = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		n_waiting += row[i].now->state == TRC_THREAD_WAITING;
-		n_running += row[i].now->state == TRC_THREAD_RUNNING;
+		n_others += row[i].now->state == TRC_THREAD_NOT_WAITING;
 	}
-	snprintf(text, sizeof(text), "when the trace ends: %s waiting, %s running",
-		 trc_text_count(waiting, n_waiting), trc_text_count(running, n_running));
+	snprintf(text, sizeof(text), "when the trace ends: %s waiting, %s not in a recorded wait",
+		 trc_text_count(waiting, n_waiting), trc_text_count(others, n_others));
 	trc_report_heading(r, "Threads now", text);
 	print_columns(r);
 }

@@ -31,7 +31,7 @@ CALL(now_state)
 {
 	static const char *const name[] = {
 		[TRC_THREAD_UNKNOWN] = "unknown",
-		[TRC_THREAD_RUNNING] = "running",
+		[TRC_THREAD_NOT_WAITING] = "not waiting",
 		[TRC_THREAD_WAITING] = "waiting",
 	};
 
@@ -66,7 +66,7 @@ static const struct trc_sql_column threads_now_columns[] = {
 	{"tid", "INTEGER", TRC_FIELD_CALL, 0, now_tid, .doc = "the kernel's thread id"},
 	{"name", "TEXT", TRC_FIELD_CALL, 0, now_name, .doc = "its name"},
 	{"state", "TEXT", TRC_FIELD_CALL, 0, now_state,
-	 .doc = "waiting; running: in no wait that is recorded; unknown"},
+	 .doc = "waiting; not waiting: in no wait that is recorded; it runs, or waits for what is not; unknown"},
 	{"reason", "TEXT", TRC_FIELD_REASON_OR_NONE, F(thread_now, reason),
 	 .doc = "what kind of wait"},
 	{"object", "INTEGER", TRC_FIELD_ID64, F(thread_now, object),

@@ -187,7 +187,7 @@ report
 same 'what each thread is at, and for whom' 'under tenant=other under tenant=acme' \
 	"$(sed -n '/^Threads now/,/^$/s/^ *\(under .*\)/\1/p' "$dir/out" | xargs)"
 report --label-filter tenant=acme
-grep -q '^Threads now  when the trace ends: 1 waiting, 0 running' "$dir/out" ||
+grep -q '^Threads now  when the trace ends: 1 waiting, 0 not in a recorded wait' "$dir/out" ||
 	fail "threads now: $(cat "$dir/out")"
 
 # Fibers: their waits, by the labels under which each began.

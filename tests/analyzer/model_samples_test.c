@@ -154,7 +154,7 @@ START_TEST(a_sample_tells_where_a_thread_is)
 	const struct trc_thread_now *now = trc_model_threads_now(m, &n);
 
 	ck_assert_uint_eq(n, 1);
-	ck_assert_uint_eq(now->state, TRC_THREAD_RUNNING);
+	ck_assert_uint_eq(now->state, TRC_THREAD_NOT_WAITING);
 	ck_assert_uint_eq(now->stack, 2);
 	ck_assert_int_eq(now->stack_ns, 150);
 	model_close(m);

@@ -472,7 +472,7 @@ static const struct {
 	 "      holds mutex 0x7f10, for which 1 thread waits\n"
 	 "  blocked by it: worker 2 (103), for 6.00 ms: the end of worker 1 (102)\n"
 	 "\n"
-	 "Threads now  when the trace ends: 3 waiting, 0 running",
+	 "Threads now  when the trace ends: 3 waiting, 0 not in a recorded wait",
 	 false},
 	{"a thread that waits for itself",
 	 MODULES THREADS "@1000 thread=2 park reason=mutex object=0x7f10 holder=2 stack=get\n",
@@ -505,9 +505,9 @@ static const struct {
 	 false},
 	{"it is told of snapshots, whoever got the signal first",
 	 MODULES THREADS SNAPSHOT COVERAGE,
-	 "Threads now  when the trace ends: 2 waiting, 1 running\n"
+	 "Threads now  when the trace ends: 2 waiting, 1 not in a recorded wait\n"
 	 "  thread                        state           for  what, at\n"
-	 "  worker 1 (102)                running  got SIGSEGV\n"
+	 "  worker 1 (102)                not in a recorded wait  got SIGSEGV\n"
 	 "            200 ms before the end: server+0x10 < server+0x20\n"
 	 "            in region parse, 2 deep, task 7\n"
 	 "  worker 2 (103)                waiting 60 min 00 s  read fd 7\n"
@@ -515,7 +515,7 @@ static const struct {
 	 "            server+0x60",
 	 false},
 	{"not of recordings that ended in good order, unless something hangs", SERVER,
-	 "Threads now  when the trace ends: 3 waiting, 0 running", true},
+	 "Threads now  when the trace ends: 3 waiting, 0 not in a recorded wait", true},
 	{"how the process ended: signal, code in words, address, stack; and what it got before",
 	 MODULES THREADS SNAPSHOT COVERAGE,
 	 "How it ended  killed by signal 11 (SIGSEGV)\n"

@@ -153,7 +153,7 @@ expect_line 'in words' segv.txt \
 	'^  faulty ([0-9]*) at .*: SIGSEGV, SEGV_MAPERR: address not mapped (0x40)$'
 expect_line 'the instruction' segv.txt '^            touch deadlock.c:[0-9]*$'
 expect_line 'and its callers' segv.txt '^            crash deadlock.c:[0-9]*$'
-expect_line 'the thread first' segv.txt '^  faulty ([0-9]*) *running  got SIGSEGV'
+expect_line 'the thread first' segv.txt '^  faulty ([0-9]*) *not in a recorded wait  got SIGSEGV'
 line=$(grep -n '[*]address = 1' "$top_srcdir/tests/integration/deadlock.c" | cut -d : -f 1)
 expect_line 'the very line' segv.txt "^            touch deadlock.c:$line\$"
 expect_sound segv.trc
