@@ -84,9 +84,9 @@ TRC_CALL(int, lio_listio64, AIO, (uintptr_t)list, mode == LIO_WAIT,
 
 /* ---- open ----------------------------------------------------------------------------- */
 
-/* The object is the address of the path: literal paths can be told apart by it. */
+/* No object: the descriptor is only there when the wait is over. */
 #define OPENS(name, parameters, arguments)                                                         \
-	TRC_CALL(int, name, OPEN, (uintptr_t)path, !(flags & O_NONBLOCK), parameters, arguments)
+	TRC_CALL(int, name, OPEN, 0, !(flags & O_NONBLOCK), parameters, arguments)
 
 /* The mode is an argument only if the flags say so. */
 #define OPEN(name, dir_parameter, dir_argument)                                                    \
@@ -104,7 +104,7 @@ TRC_CALL(int, lio_listio64, AIO, (uintptr_t)list, mode == LIO_WAIT,
 		}                                                                                  \
 		if (!trc_recording() || (flags & O_NONBLOCK))                                      \
 			return REAL(name)(dir_argument path, flags, mode);                         \
-		trc_span_begin(&span, TRC_REASON_OPEN, (uintptr_t)path);                           \
+		trc_span_begin(&span, TRC_REASON_OPEN, 0);                                         \
 		result = REAL(name)(dir_argument path, flags, mode);                               \
 		trc_span_end(&span, result == -1 ? errno : 0);                                     \
 		return result;                                                                     \
@@ -122,8 +122,8 @@ OPENS(__open_2, (const char *path, int flags), (path, flags))
 OPENS(__open64_2, (const char *path, int flags), (path, flags))
 OPENS(__openat_2, (int dir, const char *path, int flags), (dir, path, flags))
 OPENS(__openat64_2, (int dir, const char *path, int flags), (dir, path, flags))
-TRC_CALL(int, creat, OPEN, (uintptr_t)path, true, (const char *path, mode_t mode), (path, mode))
-TRC_CALL(int, creat64, OPEN, (uintptr_t)path, true, (const char *path, mode_t mode), (path, mode))
+TRC_CALL(int, creat, OPEN, 0, true, (const char *path, mode_t mode), (path, mode))
+TRC_CALL(int, creat64, OPEN, 0, true, (const char *path, mode_t mode), (path, mode))
 
 /* ---- close ---------------------------------------------------------------------------- */
 

@@ -311,7 +311,7 @@ TRC_CALL(int, fclose, WRITE, descriptor(stream), has_descriptor(stream), (FILE *
 /* Only libc knows which child. */
 TRC_CALL(int, pclose, CHILD, -1, true, (FILE * stream), (stream))
 
-/* The object is the address of the path, as of open(). */
+/* Without an object, as open(). */
 #define OPENS(name, parameters, arguments)                                                         \
 	TRC_EXPORT FILE *name parameters                                                           \
 	{                                                                                          \
@@ -320,7 +320,7 @@ TRC_CALL(int, pclose, CHILD, -1, true, (FILE * stream), (stream))
                                                                                                    \
 		if (!trc_recording())                                                              \
 			return REAL(name) arguments;                                               \
-		trc_span_begin(&span, TRC_REASON_OPEN, (uintptr_t)path);                           \
+		trc_span_begin(&span, TRC_REASON_OPEN, 0);                                         \
 		result = REAL(name) arguments;                                                     \
 		trc_span_end(&span, result ? 0 : errno);                                           \
 		return result;                                                                     \

@@ -109,10 +109,13 @@ static uint64_t object_of(long number, const struct arguments *a)
 	case SYS_nanosleep:
 	case SYS_clock_nanosleep:
 	case SYS_sync:
-		return 0;
 	case SYS_openat:
 	case OPENAT2:
-		return (uint64_t)a->value[1];
+#ifdef SYS_open
+	case SYS_open:
+	case SYS_creat:
+#endif
+		return 0;
 	case SYS_waitid:
 		return a->value[0] == P_PID ? (uint64_t)a->value[1] : ~UINT64_C(0);
 	case SYS_pselect6:

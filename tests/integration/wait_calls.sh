@@ -26,3 +26,10 @@ awk -F '\t' '
 [ "$(wc -l <places.tsv)" = "$(wc -l <truth.tsv)" ] ||
 	fail "waits where there were none: $(cut -f 1,2 places.tsv | sort - <(cut -f 1,2 truth.tsv) | uniq -u)"
 passed "$(wc -l <truth.tsv) calls that wait are waits"
+
+# What is no lock has a descriptor, or nothing, as its object; pointers are nobody's.
+sql dump.trc "SELECT DISTINCT reason, object FROM parks
+	WHERE reason IN ('open', 'read', 'write', 'recv', 'send', 'accept', 'connect', 'epoll', 'flock', 'fsync')
+	AND (object > 65535 OR (reason = 'open' AND object != 0))" >pointers.tsv || fail "no query"
+[ ! -s pointers.tsv ] || fail "pointers for descriptors: $(cat pointers.tsv)"
+passed "no pointer is told as a descriptor"
