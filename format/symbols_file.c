@@ -271,6 +271,54 @@ static void open_debug(struct trc_symbols_file *file, const struct trc_module_en
 			search_dirs(&file->debug, search_by_name, &wanted);
 }
 
+static bool is_strings(const char *name)
+{
+	return name && (!strcmp(name, ".debug_str") || !strcmp(name, ".debug_line_str") ||
+			!strcmp(name, ".zdebug_str") || !strcmp(name, ".zdebug_line_str"));
+}
+
+/* As libdw will see it: not compressed. */
+static bool ends_with_zero(Elf_Scn *section, const GElf_Shdr *header, const char *name)
+{
+	const Elf_Data *data;
+
+	if (header->sh_type == SHT_NOBITS)
+		return true;
+	if (header->sh_flags & SHF_COMPRESSED ? elf_compress(section, 0, 0) < 0
+					      : name[1] == 'z' && elf_compress_gnu(section, 0, 0) < 0)
+		return false;
+	data = elf_getdata(section, NULL);
+	return data && (!data->d_size ||
+			(data->d_buf && !((const char *)data->d_buf)[data->d_size - 1]));
+}
+
+/* libdw reads a string up to its zero, which it trusts to be there: at the end of .debug_line_str
+ * versions up to 0.188 read on behind the file. */
+static bool has_ended_strings(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name = gelf_getshdr(section, &header)
+					   ? elf_strptr(elf, names, header.sh_name)
+					   : NULL;
+
+		if (is_strings(name) && !ends_with_zero(section, &header, name))
+			return false;
+	}
+	return true;
+}
+
+/* NULL = what it has is not to be read. */
+static Dwarf *begin_dwarf(Elf *elf)
+{
+	return has_ended_strings(elf) ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
+}
+
 /* dwz's common file: a path (from the debug file's own, if relative) and a build id. */
 static void open_alt(struct trc_symbols_file *file)
 {
@@ -287,7 +335,7 @@ static void open_alt(struct trc_symbols_file *file)
 	    (wanted.path[0] != '/' || !open_matching(&file->alt, wanted.path, &identity)))
 		search_dirs(&file->alt, search_by_name, &wanted);
 	if (file->alt.elf)
-		file->alt_dwarf = dwarf_begin_elf(file->alt.elf, DWARF_C_READ, NULL);
+		file->alt_dwarf = begin_dwarf(file->alt.elf);
 	if (file->alt_dwarf)
 		dwarf_setalt(file->dwarf, file->alt_dwarf);
 }
@@ -311,11 +359,11 @@ void trc_symbols_file_open(struct trc_symbols_file *file, const struct trc_modul
 	else if (!module->path || module->path[0] != '/')
 		return;
 	if (file->main.elf && has_dwarf(file->main.elf)) {
-		file->dwarf = dwarf_begin_elf(file->main.elf, DWARF_C_READ, NULL);
+		file->dwarf = begin_dwarf(file->main.elf);
 	} else {
 		open_debug(file, module, &identity);
 		if (file->debug.elf && has_dwarf(file->debug.elf))
-			file->dwarf = dwarf_begin_elf(file->debug.elf, DWARF_C_READ, NULL);
+			file->dwarf = begin_dwarf(file->debug.elf);
 	}
 	if (file->dwarf) {
 		file->trouble = NULL;

@@ -190,6 +190,23 @@ expect 'trouble: not found' out 'a FIFO in its place is not waited for'
 head -c 3000 pie >cut
 "$probe" "$work/cut" "$entry" >out || fail 'a file cut short'
 
+# Strings of the debug information whose last has no zero, which libdw reads on from: as if there were
+# none, also where they are compressed.
+for section in .debug_line_str .debug_str; do
+	for kind in none zlib; do
+		compile cc -gdwarf-5 -O2 -gz=none -Wl,--build-id -o unended
+		objcopy --dump-section $section=strings unended
+		bytes=$(($(wc -c <strings) - 1))
+		head -c $bytes strings >unended.strings
+		printf 'xxxxxxxxxxxxxxxx' >>unended.strings
+		objcopy --update-section $section=unended.strings --compress-debug-sections=$kind unended
+		"$probe" -i "$(build_id unended)" "$work/unended" "$(address_of unended exported)" \
+			"$(address_of unended stays)" >out || fail "$section, $kind: status $?"
+		expect exported out "$section, $kind: the name of the table"
+		expect 'trouble: no debug information found' out "$section, $kind: not read"
+	done
+done
+
 # C++: readable names without parameters, and the linker's name beside them.
 cat >cpp.cc <<'END'
 namespace ns {

@@ -17,11 +17,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
 
 static const struct trc_http_entry entries[] = {
-	{"\"><script>\r\nx: y\n", "<b>", TRC_HTTP_COUNTED | TRC_HTTP_CUMULATIVE, 3},
-	{"block", "waits", TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW, 0},
-	{"heap", "memory", TRC_HTTP_CUMULATIVE | TRC_HTTP_NEEDS_SECONDS, 0},
-	{"profile", "CPU", 0, 0},
-	{"threads", "threads", TRC_HTTP_COUNTED | TRC_HTTP_CUMULATIVE | TRC_HTTP_EACH, 7},
+	{"\"><script>\r\nx: y\n", "<b>", TRC_HTTP_COUNTED | TRC_HTTP_CUMULATIVE, 3, NULL},
+	{"block", "waits", TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW, 0, "rate"},
+	{"heap", "memory", TRC_HTTP_CUMULATIVE | TRC_HTTP_NEEDS_SECONDS, 0, "bytes"},
+	{"profile", "CPU", 0, 0, NULL},
+	{"threads", "threads", TRC_HTTP_COUNTED | TRC_HTTP_CUMULATIVE | TRC_HTTP_EACH, 7, NULL},
 };
 static struct trc_symbols *symbols; /* of this program: they are opened once */
 
