@@ -54,6 +54,7 @@ recorder_trace_record_SOURCES = \
 	recorder/trace_record_snapshot.c recorder/trace_record_snapshot.h \
 	recorder/trace_record_summary.c \
 	recorder/trace_record_tids.c recorder/trace_record_tids.h \
+	recorder/trace_record_unrecorded.c \
 	recorder/trace_record_take.c \
 	recorder/trace_record_target.c
 # What encodes profiles and opens what serves them: the same as in libtrc.

@@ -19,6 +19,7 @@ libtrccore_la_SOURCES = \
 	recorder/emit.c \
 	recorder/signalled.c \
 	recorder/fiber.c recorder/fiber.h recorder/fiber_switch.c \
+	recorder/exec_target.c recorder/exec_target.h \
 	recorder/fork.c recorder/fork.h \
 	recorder/give_up.c \
 	recorder/heap.c recorder/heap.h recorder/heap_draw.h \

@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include "annotate.h"
 #include "cpu_profile.h"
+#include "exec_target.h"
 #include "fork.h"
 #include "heap.h"
 #include "interpose/signal.h"
@@ -34,6 +35,8 @@ __attribute__((visibility("default"))) const struct trc_runtime *const trc_runti
 static struct trc_session_options options;
 static unsigned int heap_user;
 static char session_dir[256]; /* a copy: the program may change its environment */
+static bool follows;
+static pid_t recorded_pid; /* the only one unless it follows */
 static uint64_t reader_namespace; /* the pid namespace of trace-record; 0 = not known */
 
 /* What keeps this process from being recorded is told to trace-record: by a file, as the
@@ -103,6 +106,29 @@ static bool is_thread_checker(void)
 	return preload && (strstr(preload, "vgpreload_helgrind") || strstr(preload, "vgpreload_drd"));
 }
 
+/* Leaves word of it once, whoever meets it: a file is named for what it says. */
+static void exec_told(const struct trc_exec_target *target)
+{
+	char path[TRC_EXEC_PATH_BYTES], text[TRC_EXEC_PATH_BYTES + 40], word[320];
+	const char *why = follows || getpid() == recorded_pid ? trc_exec_target_why(target, path)
+							      : NULL;
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	int fd;
+
+	if (!why)
+		return;
+	snprintf(text, sizeof(text), "%s (%s)", path, why);
+	for (const char *c = text; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+	snprintf(word, sizeof(word), "%s/%016llx.unrecorded", session_dir, (unsigned long long)hash);
+	fd = (int)syscall(SYS_openat, AT_FDCWD, word, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+			  0600);
+	if (fd < 0)
+		return;
+	syscall(SYS_write, fd, text, strlen(text));
+	syscall(SYS_close, fd);
+}
+
 /* Context: a forked child (fork.h). */
 static void follow_child(void)
 {
@@ -144,8 +170,11 @@ __attribute__((constructor)) static void preload_start(void)
 		tell(error);
 	} else {
 		begin();
-		if (secure_getenv("TRC_FOLLOW"))
+		follows = secure_getenv("TRC_FOLLOW") != NULL;
+		if (follows)
 			trc_child_hook = follow_child;
+		recorded_pid = getpid();
+		trc_exec_hook = exec_told;
 	}
 	errno = saved_errno;
 }

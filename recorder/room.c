@@ -221,8 +221,11 @@ int trc_populate(void *start, uint64_t n_bytes)
 	int saved_errno = errno;
 	int err = 0;
 
-	if (madvise(start, n_bytes, MADV_POPULATE_WRITE))
-		err = errno == EINVAL ? populate_through_file(start, n_bytes) : -errno;
+	if (madvise(start, n_bytes, MADV_POPULATE_WRITE)) {
+		err = -errno;
+		if (err != -EFAULT && err != -ENOMEM) /* it is not known, or forbidden */
+			err = populate_through_file(start, n_bytes);
+	}
 	errno = saved_errno;
 	return err;
 }

@@ -744,6 +744,7 @@ void trc_tool_session_run(struct trc_tool_session *s, struct trc_child *child)
 	trc_tool_http_stop();
 	say_untraced(s);
 	say_no_room(s);
+	trc_unrecorded_say(&s->dir);
 	if (!s->first->w && !(s->first->flight && s->first->attached) && !s->first->failed)
 		trc_tool_say("%s: nothing was recorded: no program with the recorder ran there",
 			     s->options->command[0]);

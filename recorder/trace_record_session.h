@@ -97,6 +97,14 @@ void trc_process_tell_due(struct trc_process *p);
  * is for the caller to know. */
 bool trc_process_status(const struct trc_process *p, int *status);
 
+/* ---- trace_record_unrecorded.c ---- */
+
+struct trc_tool_dir;
+/* Whether a file of a session's directory tells of a program that is not recorded. */
+bool trc_unrecorded_is(const char *name);
+/* Names them in one line, if there are any. */
+void trc_unrecorded_say(const struct trc_tool_dir *dir);
+
 /* ---- trace_record_dir.c ---- */
 
 /*

@@ -9,7 +9,10 @@
  *   J3  a SIGPROF that the program ignores is ignored by the next one: a child that runs in our
  * memory has its own actions, and sees to this as well
  */
+#include <fcntl.h>
 #include <stdarg.h>
+#include "recorder/exec_target.h"
+#include "recorder/interpose/signal.h"
 #include "recorder/interpose/signal_own.h"
 #include "recorder/interpose/span.h"
 
@@ -45,20 +48,46 @@ static int end(struct begun begun, int result)
 	return result;
 }
 
-#define EXEC(name, parameters, arguments)                                                          \
+void (*trc_exec_hook)(const struct trc_exec_target *);
+
+void trc_exec_tell(const char *path, bool search, char *const *envp)
+{
+	const struct trc_exec_target target = {path, search, envp};
+	int saved = errno;
+
+	if (trc_exec_hook && path && !trc_sandbox_is_restricted())
+		trc_exec_hook(&target);
+	errno = saved;
+}
+
+/* Those of a descriptor, or in a directory's, are not looked at. */
+static void tell_at(int dir, const char *path, char *const *envp)
+{
+	if (path && (dir == AT_FDCWD || *path == '/') && *path)
+		trc_exec_tell(path, false, envp);
+}
+
+#define EXEC(name, parameters, arguments, tell)                                                    \
 	TRC_EXPORT int name parameters                                                             \
 	{                                                                                          \
-		struct begun begun = begin();                                                      \
+		struct begun begun;                                                                \
+                                                                                                   \
+		tell;                                                                              \
+		begun = begin();                                                                   \
                                                                                                    \
 		return end(begun, REAL(name) arguments);                                           \
 	}
-EXEC(execve, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp))
-EXEC(execv, (const char *path, char *const argv[]), (path, argv))
-EXEC(execvp, (const char *file, char *const argv[]), (file, argv))
-EXEC(execvpe, (const char *file, char *const argv[], char *const envp[]), (file, argv, envp))
-EXEC(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, envp))
+EXEC(execve, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp),
+     trc_exec_tell(path, false, envp))
+EXEC(execv, (const char *path, char *const argv[]), (path, argv),
+     trc_exec_tell(path, false, environ))
+EXEC(execvp, (const char *file, char *const argv[]), (file, argv),
+     trc_exec_tell(file, true, environ))
+EXEC(execvpe, (const char *file, char *const argv[], char *const envp[]), (file, argv, envp),
+     trc_exec_tell(file, true, envp))
+EXEC(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, envp), (void)0)
 EXEC(execveat, (int dir, const char *path, char *const argv[], char *const envp[], int flags),
-     (dir, path, argv, envp, flags))
+     (dir, path, argv, envp, flags), tell_at(dir, path, envp))
 
 /* Arguments one by one: how many, with the NULL that ends them. */
 static size_t count_arguments(const char *first, va_list args)

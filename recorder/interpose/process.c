@@ -1,6 +1,7 @@
 /*
  * process.c - new processes.  Context: traced thread, signal handlers (_Fork, vfork).
  */
+#include "recorder/exec_target.h"
 #include "recorder/interpose/affinity.h"
 #include "recorder/interpose/signal.h"
 #include "recorder/interpose/signal_own.h"
@@ -118,6 +119,7 @@ static int spawned(int result, pid_t child)
 		pid_t child = 0;                                                                   \
 		int result;                                                                        \
                                                                                                    \
+		trc_exec_tell(path, sizeof(#name) > sizeof("posix_spawn"), envp);                  \
 		trc_self.no_wait++;                                                                \
 		result = REAL(name)(&child, path, actions, attributes, argv, envp);                \
 		if (shown)                                                                         \

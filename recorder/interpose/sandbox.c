@@ -53,11 +53,16 @@ static const int SAMPLING_CALLS[] = {
 	SYS_timer_settime,
 };
 
-static bool ended;
+static bool ended, filtered;
 
 bool trc_sandbox_entered(void)
 {
 	return ended;
+}
+
+bool trc_sandbox_is_restricted(void)
+{
+	return ended || filtered;
 }
 
 static void end_recording(const char *why)
@@ -235,6 +240,7 @@ static bool is_readable(const void *at, size_t n_bytes)
 
 static void look_at_filter(const struct sock_fprog *program)
 {
+	filtered = true;
 	if (!trc_recording() || !is_readable(program, sizeof(*program)) || program->len > STEPS_MAX ||
 	    !is_readable(program->filter, program->len * sizeof(*program->filter)))
 		return;

@@ -41,6 +41,8 @@ void trc_signal_taken(int number);
 /* The program has forbidden itself, and so the recorder, some system calls: nothing is recorded, and
  * none is made any more. */
 bool trc_sandbox_entered(void);
+/* It has set a filter, whatever that forbids. */
+bool trc_sandbox_is_restricted(void);
 /* Before SYS_prctl or SYS_seccomp by syscall(), with the first of its arguments. */
 void trc_sandbox_look(long number, long a, long b, long c);
 

@@ -514,14 +514,15 @@ if [ "$(id -u)" = 0 ] && setpriv --reuid=65534 --clear-groups "$record" --versio
 			chmod 1777 "$dir" || return 1
 		text=$(setpriv --reuid=65534 --clear-groups sh -c "$1" "$dir/id")
 		same "$(TRC_RING_DIR=/dev/shm setpriv --reuid=65534 --clear-groups "$record" -q --flight \
-			--snapshot-on exit -o "$dir/s.trc" -- sh -c "$1" "$dir/id" 2>&1)" "$text" &&
+			--snapshot-on exit -o "$dir/s.trc" -- sh -c "$1" "$dir/id" 2>err)" "$text" &&
+			same "$(cat err)" "${2:+trace-record: not recorded, as the recorder is not loaded there: $dir/id (set-user-ID)}" &&
 			trace "$dir/s.1.trc"
 		local status=$?
 		rm -rf "$dir"
 		return $status
 	}
 	check "set-user-ID: as a child" setuid_inside '"$0" -u; exit 0'
-	check "set-user-ID: by exec" setuid_inside 'exec "$0" -u'
+	check "set-user-ID: by exec" setuid_inside 'exec "$0" -u' named
 	others()
 	{
 		local text

@@ -230,6 +230,31 @@ check "--follow: the daemon's events" same "$(cat_all)" 5
 check "the summary counts the files" status 0 "$record" --follow -o f.trc sh -c "$guest events 50; true"
 check "the summary counts the files: two" says err '2 traces'
 
+# ---- programs that cannot be recorded, among others that can ---------------------------------
+
+cp "$(command -v env)" plain
+printf '#!%s/plain sh\n' "$work" >runs && chmod +x runs
+# COMMAND LIST: a shell runs this; these are named, in one line.
+named()
+{
+	rm -f ./*.trc
+	status 0 "$record" --follow -q -o f.trc sh -c "$1" || return 1
+	if [ -n "$2" ]; then
+		same "$(sed 's/.*is not loaded there: //' err | sed 's/), /)\n/g' | LC_ALL=C sort | xargs)" "$2" &&
+			same "$(wc -l <err)" 1
+	else
+		empty err
+	fi
+}
+check "all can be recorded: nobody is named" named './runs; ./plain true; true' ''
+check "started without the recorder" named 'env -i /bin/true; env -i /bin/true; true' \
+	'/bin/true (started without LD_PRELOAD)'
+if [ -x static ]; then
+	check "static programs are named once" named './static; ./static; true' './static (statically linked)'
+	check "and those that run a script" named "./script; $guest spawn ./static; true" \
+		"./static (statically linked) $work/static (statically linked)"
+fi
+
 # ---- the memory of many processes ---------------------------------------------------------
 
 quickly() { status 0 timeout -s KILL 60 "$@"; }

@@ -1,0 +1,149 @@
+/* exec_target.c - see exec_target.h */
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "exec_target.h"
+#include "format/raw.h"
+
+enum { HEAD_BYTES = 1024, SCRIPTS_MAX = 4 };
+
+extern char **environ;
+
+/* ---- finding --------------------------------------------------------------------------- */
+
+/* True if there is a file that may be executed; its modes and owner. */
+static bool look_at_file(const char *path, struct stat *st)
+{
+	int fd = (int)trc_raw4(SYS_openat, AT_FDCWD, path, O_PATH | O_CLOEXEC, 0);
+	bool found = fd >= 0 && !trc_raw2(SYS_fstat, fd, st) && S_ISREG(st->st_mode) &&
+		     (st->st_mode & 0111);
+
+	if (fd >= 0)
+		trc_raw1(SYS_close, fd);
+	return found;
+}
+
+static const char *variable(char *const *envp, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; envp && *envp; envp++)
+		if (!strncmp(*envp, name, n) && (*envp)[n] == '=')
+			return *envp + n + 1;
+	return NULL;
+}
+
+/* As execvp(3): the first that can be executed. */
+static bool find(const struct trc_exec_target *t, char path[TRC_EXEC_PATH_BYTES], struct stat *st)
+{
+	const char *at = variable(environ, "PATH");
+
+	if (!t->search || strchr(t->path, '/'))
+		return snprintf(path, TRC_EXEC_PATH_BYTES, "%s", t->path) < TRC_EXEC_PATH_BYTES &&
+		       look_at_file(path, st);
+	if (!at)
+		at = "/bin:/usr/bin";
+	for (;; at++) {
+		size_t n = strcspn(at, ":");
+
+		if (snprintf(path, TRC_EXEC_PATH_BYTES, "%.*s%s%s", (int)n, at, n ? "/" : "./",
+			     t->path) < TRC_EXEC_PATH_BYTES &&
+		    look_at_file(path, st))
+			return true;
+		at += n;
+		if (!*at)
+			return false;
+	}
+}
+
+/* ---- looking --------------------------------------------------------------------------- */
+
+static const char *look_at_elf(const char *head, size_t n_bytes)
+{
+	Elf64_Ehdr elf;
+	Elf64_Phdr phdr;
+
+	if (head[EI_CLASS] == ELFCLASS32)
+		return "a 32-bit program";
+	if (n_bytes < sizeof(elf))
+		return NULL;
+	memcpy(&elf, head, sizeof(elf));
+	for (unsigned int i = 0; i < elf.e_phnum; i++) {
+		uint64_t off = elf.e_phoff + i * sizeof(phdr);
+
+		if (elf.e_phentsize != sizeof(phdr) || off > n_bytes - sizeof(phdr))
+			return NULL; /* PT_INTERP is one of the first, as a rule */
+		memcpy(&phdr, head + off, sizeof(phdr));
+		if (phdr.p_type == PT_INTERP)
+			return NULL;
+	}
+	return elf.e_phnum ? "statically linked" : NULL;
+}
+
+/* "#!INTERPRETER": puts it into `path`. */
+static bool take_interpreter(const char *head, size_t n_bytes, char path[TRC_EXEC_PATH_BYTES])
+{
+	size_t at = 2, n = 0;
+
+	if (n_bytes < 3 || memcmp(head, "#!", 2) != 0)
+		return false;
+	while (at < n_bytes && (head[at] == ' ' || head[at] == '\t'))
+		at++;
+	while (at + n < n_bytes && n < TRC_EXEC_PATH_BYTES - 1 && head[at + n] &&
+	       !strchr(" \t\r\n", head[at + n]))
+		n++;
+	memcpy(path, head + at, n);
+	path[n] = '\0';
+	return n != 0;
+}
+
+static const char *look_inside(char path[TRC_EXEC_PATH_BYTES], bool *is_script)
+{
+	char head[HEAD_BYTES];
+	int fd = (int)trc_raw4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0);
+	long n = fd < 0 ? 0 : trc_raw3(SYS_read, fd, head, sizeof(head));
+
+	if (fd >= 0)
+		trc_raw1(SYS_close, fd);
+	*is_script = n > 0 && take_interpreter(head, (size_t)n, path);
+	return n >= EI_NIDENT && !memcmp(head, ELFMAG, SELFMAG) ? look_at_elf(head, (size_t)n)
+								: NULL;
+}
+
+/* The loader ignores LD_PRELOAD in a program that gains rights by being executed. */
+static const char *look_at_rights(const struct stat *st)
+{
+	if ((st->st_mode & S_ISUID) && st->st_uid != (uid_t)trc_raw1(SYS_geteuid, 0))
+		return "set-user-ID";
+	if ((st->st_mode & S_ISGID) && (st->st_mode & S_IXGRP) &&
+	    st->st_gid != (gid_t)trc_raw1(SYS_getegid, 0))
+		return "set-group-ID";
+	return NULL;
+}
+
+static const char *look_at_environment(const struct trc_exec_target *t)
+{
+	return variable(t->envp, "LD_PRELOAD") && variable(t->envp, "TRC_SESSION")
+		       ? NULL
+		       : "started without LD_PRELOAD";
+}
+
+const char *trc_exec_target_why(const struct trc_exec_target *t, char path[TRC_EXEC_PATH_BYTES])
+{
+	const char *why = NULL;
+	struct stat st;
+	bool again = find(t, path, &st);
+
+	for (int i = 0; again && !why && i < SCRIPTS_MAX; i++) {
+		why = look_inside(path, &again);
+		if (!why && !again)
+			why = look_at_rights(&st);
+		else if (again)
+			again = look_at_file(path, &st);
+	}
+	return why ? why : *path ? look_at_environment(t) : NULL;
+}
