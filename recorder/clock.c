@@ -7,6 +7,7 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#include "format/raw.h"
 #include "clock.h"
 
 enum trc_clock_kind trc_clock_kind = TRC_CLOCK_MONOTONIC_RAW;
@@ -35,13 +36,14 @@ uint64_t trc_clock_vdso(void)
 static bool kernel_trusts_counter(void)
 {
 	char name[16] = "";
-	int fd = (int)syscall(SYS_openat, AT_FDCWD,
-			      "/sys/devices/system/clocksource/clocksource0/current_clocksource",
-			      O_RDONLY | O_CLOEXEC);
-	long n = fd < 0 ? -1 : syscall(SYS_read, fd, name, sizeof(name) - 1);
+	int fd = (int)trc_raw4(
+		SYS_openat, AT_FDCWD,
+		"/sys/devices/system/clocksource/clocksource0/current_clocksource",
+		O_RDONLY | O_CLOEXEC, 0);
+	long n = fd < 0 ? -1 : trc_raw3(SYS_read, fd, name, sizeof(name) - 1);
 
 	if (fd >= 0)
-		syscall(SYS_close, fd);
+		trc_raw1(SYS_close, fd);
 	return n >= 3 && !memcmp(name, "tsc", 3);
 }
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "format/raw.h"
 #include "pid_namespace.h"
 
 /* linux/pidfd.h has it since Linux 6.11. */
@@ -12,15 +13,15 @@
 /* Without a /proc of this namespace: the kernel itself tells. */
 static uint64_t ask_kernel(void)
 {
-	int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
-	int fd = pidfd < 0 ? -1 : (int)syscall(SYS_ioctl, pidfd, PID_GET_NAMESPACE, 0);
+	int pidfd = (int)trc_raw2(SYS_pidfd_open, trc_raw1(SYS_getpid, 0), 0);
+	int fd = pidfd < 0 ? -1 : (int)trc_raw3(SYS_ioctl, pidfd, PID_GET_NAMESPACE, 0);
 	struct stat st;
 	uint64_t inode = fd < 0 || fstat(fd, &st) ? 0 : st.st_ino;
 
 	if (fd >= 0)
-		syscall(SYS_close, fd);
+		trc_raw1(SYS_close, fd);
 	if (pidfd >= 0)
-		syscall(SYS_close, pidfd);
+		trc_raw1(SYS_close, pidfd);
 	return inode;
 }
 
@@ -35,7 +36,7 @@ void trc_pid_namespace_text(char text[TRC_PID_NAME_BYTES])
 {
 	uint64_t number = trc_pid_namespace();
 
-	if (!number && syscall(SYS_getrandom, &number, sizeof(number), 0) != sizeof(number))
+	if (!number && trc_raw3(SYS_getrandom, &number, sizeof(number), 0) != sizeof(number))
 		number = 0;
 	snprintf(text, TRC_PID_NAME_BYTES, "-%llu", (unsigned long long)number);
 }
@@ -46,5 +47,5 @@ void trc_pid_name(char text[TRC_PID_NAME_BYTES], uint64_t reader)
 
 	if (reader && trc_pid_namespace() != reader)
 		trc_pid_namespace_text(namespace);
-	snprintf(text, TRC_PID_NAME_BYTES, "%u%.28s", (unsigned int)getpid(), namespace);
+	snprintf(text, TRC_PID_NAME_BYTES, "%u%.28s", (unsigned int)trc_raw1(SYS_getpid, 0), namespace);
 }

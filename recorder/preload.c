@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "format/raw.h"
 #include "annotate.h"
 #include "cpu_profile.h"
 #include "exec_target.h"
@@ -48,19 +49,19 @@ static void tell(const char *why)
 
 	trc_pid_name(pid, reader_namespace);
 	snprintf(path, sizeof(path), "%s/%s.error", session_dir, pid);
-	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-			  0600);
+	fd = (int)trc_raw4(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+			   0600);
 	if (fd < 0)
 		return;
-	syscall(SYS_write, fd, why, strlen(why));
-	syscall(SYS_close, fd);
+	trc_raw3(SYS_write, fd, why, strlen(why));
+	trc_raw1(SYS_close, fd);
 }
 
 /* In a pid namespace of its own somebody else may have that pid. */
 static bool is_for_us(const char *pid)
 {
 	return secure_getenv("TRC_FOLLOW") ||
-	       (pid && strtoul(pid, NULL, 10) == (unsigned long)getpid() &&
+	       (pid && strtoul(pid, NULL, 10) == (unsigned long)trc_raw1(SYS_getpid, 0) &&
 		(!reader_namespace || trc_pid_namespace() == reader_namespace));
 }
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "format/raw.h"
 #include "heap.h"
 #include "offproc.h"
 #include "pid_namespace.h"
@@ -196,11 +197,11 @@ int trc_session_options_init(struct trc_session_options *o, char *error, size_t 
 /* Reads a small file without allocating; zero-terminated. */
 static size_t read_small(const char *path, char *text, size_t n_bytes)
 {
-	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-	long n = fd < 0 ? -1 : syscall(SYS_read, fd, text, n_bytes - 1);
+	int fd = (int)trc_raw4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	long n = fd < 0 ? -1 : trc_raw3(SYS_read, fd, text, n_bytes - 1);
 
 	if (fd >= 0)
-		syscall(SYS_close, fd);
+		trc_raw1(SYS_close, fd);
 	text[n > 0 ? n : 0] = '\0';
 	return n > 0 ? (size_t)n : 0;
 }
@@ -242,11 +243,11 @@ static void fill_header(struct trc_shared *h, const struct trc_session_options *
 	memcpy(h->magic, TRC_LAYOUT_MAGIC, sizeof(h->magic));
 	h->layout_version = TRC_LAYOUT_VERSION;
 	h->schema_hash = trc_schema_hash();
-	h->pid = (uint32_t)getpid();
+	h->pid = (uint32_t)trc_raw1(SYS_getpid, 0);
 	h->image = o->image;
 	read_small("/proc/sys/kernel/random/boot_id", text, sizeof(text));
 	parse_hex(text, h->boot_id, sizeof(h->boot_id));
-	if (syscall(SYS_getrandom, h->uuid, sizeof(h->uuid), 0) != sizeof(h->uuid))
+	if (trc_raw3(SYS_getrandom, h->uuid, sizeof(h->uuid), 0) != sizeof(h->uuid))
 		memcpy(h->uuid, &h->start, sizeof(h->uuid));
 	h->clock = trc_clock_kind;
 	h->ticks_per_second = trc_clock_ticks_per_second();
@@ -267,46 +268,66 @@ static void fill_header(struct trc_shared *h, const struct trc_session_options *
 			      memory_order_relaxed);
 }
 
-/* At the addresses of an earlier mapping if that one had the same areas (N2). */
-static void *map_file(int fd, uint64_t n_bytes)
+static void file_remove(const char *path)
 {
-	if (retired && retired_bytes == n_bytes)
-		return mmap(retired, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
-	return mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	trc_raw3(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+
+/* Of the file that is not published yet.  0 or -errno. */
+static int file_rename(const char *path, unsigned int flags)
+{
+	return (int)trc_raw5(SYS_renameat2, AT_FDCWD, temporary, AT_FDCWD, path, flags);
+}
+
+/* At the addresses of an earlier mapping if that one had the same areas (N2). */
+static long map_file(int fd, uint64_t n_bytes)
+{
+	bool again = retired && retired_bytes == n_bytes;
+
+	return trc_raw6(SYS_mmap, again ? TRC_RAW_WORD(retired) : 0, (long)n_bytes,
+			PROT_READ | PROT_WRITE, MAP_SHARED | (again ? MAP_FIXED : 0), fd, 0);
+}
+
+/* Of what the kernel returned: 0 or -errno. */
+static int error_of(long result)
+{
+	return result < 0 && result > -4096 ? (int)result : 0;
 }
 
 static int create_file(const char *dir, uint64_t n_bytes, struct trc_shared **shared)
 {
 	char namespace[TRC_PID_NAME_BYTES];
 	struct rlimit limit;
-	void *map;
-	int fd, err = 0;
+	long map = 0;
+	int fd, err;
 
 	/* The kernel would not only refuse, but send SIGXFSZ. */
 	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < n_bytes)
 		return -EFBIG;
 	/* The pid and its namespace make the name ours; a leftover of an earlier owner is replaced. */
 	trc_pid_namespace_text(namespace);
-	snprintf(temporary, sizeof(temporary), "%s/.trc-%u-%u%s.tmp", dir, (unsigned int)getuid(),
-		 (unsigned int)getpid(), namespace);
-	unlink(temporary);
-	fd = (int)syscall(SYS_openat, AT_FDCWD, temporary,
-			  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	snprintf(temporary, sizeof(temporary), "%s/.trc-%u-%u%s.tmp", dir, (unsigned int)trc_raw1(SYS_getuid, 0),
+		 (unsigned int)trc_raw1(SYS_getpid, 0), namespace);
+	file_remove(temporary);
+	fd = (int)trc_raw4(SYS_openat, AT_FDCWD, temporary,
+			   O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	/* Late writers may be where it will be mapped: they find the sizes. */
-	if (syscall(SYS_ftruncate, fd, n_bytes) ||
-	    syscall(SYS_pwrite64, fd, &planned, offsetof(struct trc_shared, next_serial), 0L) < 0)
-		err = -errno;
-	map = err ? MAP_FAILED : map_file(fd, n_bytes);
-	if (!err && map == MAP_FAILED)
-		err = -errno;
-	syscall(SYS_close, fd);
+	err = error_of(trc_raw2(SYS_ftruncate, fd, n_bytes));
+	if (!err)
+		err = error_of(trc_raw4(SYS_pwrite64, fd, &planned,
+					offsetof(struct trc_shared, next_serial), 0));
+	if (!err) {
+		map = map_file(fd, n_bytes);
+		err = error_of(map);
+	}
+	trc_raw1(SYS_close, fd);
 	if (err) {
-		unlink(temporary);
+		file_remove(temporary);
 		return err;
 	}
-	*shared = map;
+	*shared = (struct trc_shared *)(uintptr_t)map;
 	return 0;
 }
 
@@ -439,7 +460,7 @@ static int make_mapping(const struct trc_session_options *o)
 	memset(&plan, 0, sizeof(plan));
 	name_prefix[0] = '\0';
 	if (o->shared_dir)
-		snprintf(name_prefix, sizeof(name_prefix), "trc-%u-", (unsigned int)getuid());
+		snprintf(name_prefix, sizeof(name_prefix), "trc-%u-", (unsigned int)trc_raw1(SYS_getuid, 0));
 	trc_pid_name(name_pid, o->reader_namespace);
 	err = trc_layout_plan(&plan, &layout);
 	if (!err && trc_share_of_ring() && plan.total_bytes > trc_share_of_ring()) {
@@ -459,7 +480,7 @@ static int make_mapping(const struct trc_session_options *o)
 	if (err) {
 		drop_mapping(shared, plan.total_bytes);
 		trc_rec.shared = NULL;
-		unlink(temporary);
+		file_remove(temporary);
 		return err;
 	}
 	fill_header(shared, o);
@@ -583,11 +604,10 @@ int trc_session_publish(void)
 	for (; err == -EEXIST && shared->image < 100000; shared->image++) {
 		snprintf(path, sizeof(path), "%.*s/%s%s.%u.ring", (int)dir_bytes, temporary,
 			 name_prefix, name_pid, shared->image);
-		err = renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) ? -errno : 0;
+		err = file_rename(path, RENAME_NOREPLACE);
 		if (err == -EINVAL) /* a file system without the flag */
-			err = access(path, F_OK) == 0 ? -EEXIST
-			      : rename(temporary, path) ? -errno
-							: 0;
+			err = trc_raw3(SYS_faccessat, AT_FDCWD, path, F_OK) == 0 ? -EEXIST
+										 : file_rename(path, 0);
 		if (!err)
 			break;
 	}
@@ -629,7 +649,7 @@ void trc_session_close(void)
 	if (!shared)
 		return;
 	atomic_store_explicit(&shared->state, TRC_SHARED_CLOSED, memory_order_release);
-	unlink(trc_rec.ring_path);
+	file_remove(trc_rec.ring_path);
 	drop_mapping(shared, shared->total_bytes);
 }
 

@@ -100,7 +100,7 @@ static void slot_fill(struct trc_slot *slot, uint32_t creator, uint64_t stack, u
 	char name[16] = "";
 	bool begun;
 
-	prctl(PR_GET_NAME, name);
+	trc_raw2(SYS_prctl, PR_GET_NAME, name);
 	begun = trc_slot_begin(slot); /* a reader may be looking at who had the slot before */
 	atomic_store_explicit(&slot->serial, trc_self.serial, memory_order_relaxed);
 	atomic_store_explicit(&slot->tid, trc_self.tid, memory_order_relaxed);
@@ -130,7 +130,7 @@ static void slot_see_name(struct trc_slot *slot)
 	/* seq_cst: the name is read after the slot can be found; pairs with the system call that
 	 * names a thread, before trc_thread_named(). */
 	atomic_thread_fence(memory_order_seq_cst);
-	if (!prctl(PR_GET_NAME, name))
+	if (!trc_raw2(SYS_prctl, PR_GET_NAME, name))
 		slot_set_name(slot, name, (uint32_t)strnlen(name, sizeof(name)));
 }
 

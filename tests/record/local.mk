@@ -47,7 +47,10 @@ test_drain_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
 endif
 
 check_PROGRAMS += tests/record/guest tests/record/trace_dump tests/record/no_perf \
-	tests/record/on_terminal tests/record/flight_guest tests/record/limited
+	tests/record/on_terminal tests/record/flight_guest tests/record/limited tests/record/own_calls
+tests_record_own_calls_SOURCES = tests/record/own_calls.c
+tests_record_own_calls_CFLAGS = $(AM_CFLAGS) -fno-builtin
+tests_record_own_calls_LDADD = -lpthread
 tests_record_limited_SOURCES = tests/record/limited.c
 tests_record_limited_LDADD = -lpthread
 tests_record_flight_guest_SOURCES = tests/record/flight_guest.c

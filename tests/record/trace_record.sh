@@ -473,6 +473,19 @@ check "a ring that is cut short: what there was is kept" \
 	trace r.trc 'info ended killed by signal 9 (SIGKILL)'
 check "a ring that is cut short: nothing stays behind" same "$(ls -A "$TRC_RING_DIR")" ''
 
+# ---- a program with functions of its own by names of the C library's ---------------------
+
+check "own functions: plain" status 0 "$here/own_calls"
+check "own functions: plain: nobody calls them" same "$(cat out)" 'calls 0'
+for args in '' '--flight --snapshot-on exit' '-F 1000 --heap --locks=all'; do
+	rm -f own.trc own.1.trc
+	# shellcheck disable=SC2086
+	check "own functions: $args" status 0 "$record" -q $args -o own.trc "$here/own_calls"
+	check "own functions: $args: the recorder does not call them" same "$(cat out)" 'calls 0'
+	[ -e own.trc ] || mv own.1.trc own.trc
+	check "own functions: $args: recorded" trace own.trc 'count thread_start 2'
+done
+
 check "few files: recorded" status 7 bash -c "ulimit -n 16; exec $record -q -o u.trc $guest exit 7"
 check "too few files" status 125 bash -c "ulimit -n 5; exec $record -q -o u.trc $guest exit 7"
 check "too few files: says so" same "$(cat err)" \
