@@ -175,7 +175,7 @@ function parkDetails(sel) {
 			["Woken → ran", wake >= 0 && !open ? duration(Math.max(0, end - wake)) : null],
 			["Caused by", p.unlock[i] ? unlockText(p.unlock[i]) : null],
 			["Result", open ? null : resultText(p.result[i])],
-			["On proc", p.proc[i] ? String(p.proc[i] - 1) : null],
+			["Began on proc", p.proc[i] ? String(p.proc[i] - 1) : null],
 			["Note", abandoned ? "left without a recorded return (longjmp, cancellation, or a lost " +
 				"event); its end is the thread's next event" : null],
 			["SQL", el("code", {}, `SELECT * FROM parks WHERE id=${p.id[i]}`)],

@@ -5,6 +5,7 @@
 // Flags of a run and of a wait: its fiber ended then; it lasts; it began, or ended, unseen.
 const RUN_ENDED = 1, RUN_OPEN = 2, RUN_CUT = 4, RUN_LOST = 8;
 const fiberStates = ["not known", "did not run yet", "running", "runnable", "waiting", "ended"];
+const ALL_OF_IT = 0.99;
 const FIBER_ROWS = 12, FIBER_NAMES = 15;
 const PIECES_MAX = 2000000; // of regions that lie in several runs
 const STEPS_MAX = 20000000; // through runs, to find them
@@ -309,8 +310,9 @@ function runOnProc(r) {
 	return sums[ACTIVE] > 0 ? -1 : sums[RUNNING];
 }
 
-function onProcText(ns) {
-	return ns < 0 ? "" : `, ${duration(ns)} of it on a proc`;
+// In words, unless it was on a proc all the time.
+function onProcText(ns, length) {
+	return ns < 0 || ns > length * ALL_OF_IT ? "" : `, ${duration(ns)} of it on a proc`;
 }
 
 // ---- details ----
@@ -401,7 +403,7 @@ function fiberTotals(f) {
 	return facts([
 		["Number", fiberNumber(f)],
 		["Runs", count(b.runs[i])],
-		["Running", share(b.run[i]), b.run[i] ? onProcText(fibersOnProc()[i]) : null],
+		["Running", share(b.run[i]), b.run[i] ? onProcText(fibersOnProc()[i], b.run[i]) : null],
 		["Ran on", fiberThreads(f)],
 		["Runnable", share(b.runnable[i])],
 		["Waiting", share(b.waited[i]), b.waits[i] ? `, in ${plural(b.waits[i], "wait")}` : null],
@@ -469,7 +471,7 @@ function fiberRunDetails(sel) {
 
 	return [
 		fiberHeading(`${fiberTitle(f)}: ran ${part ? "more than " : ""}${duration(runs.length[i])}` +
-			onProcText(onProc), f),
+			onProcText(onProc, runs.length[i]), f),
 		actions(sel),
 		facts([
 			["Fiber", fiberLink(f)],
@@ -547,7 +549,7 @@ function fiberTip(i, more) {
 	const runs = trace.frun, ended = fiberWaitBefore(i + 1), after = fiberWaitAfter(i + 1);
 	const endAfter = fiberEndAfter(i + 1);
 
-	return [`${fiberTitle(runs.fiber[i])} ran ${duration(runs.length[i])}${onProcText(runOnProc(i + 1))}${more}`,
+	return [`${fiberTitle(runs.fiber[i])} ran ${duration(runs.length[i])}${onProcText(runOnProc(i + 1), runs.length[i])}${more}`,
 		ended ? `after ${fiberWaitLabel(ended)}` : "",
 		runs.reason[i] ? `left: ${reasonName(runs.reason[i])}`
 			: endAfter >= 0 && endAfter <= FIBER_END_NS ? "ended" : "",

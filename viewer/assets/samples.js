@@ -112,7 +112,8 @@ function functionSums(byStack) {
 			seen.add(key);
 		}
 	}
-	const sorted = [...rows.values()].sort((a, b) => b.self - a.self || b.total - a.total);
+	// Of what the C library calls threads with, and the like, nothing is to be learnt.
+	const sorted = [...rows.values()].filter((r) => r.self || (!r.module && r.name !== "_start")).sort((a, b) => b.self - a.self || b.total - a.total);
 	return {rows: sorted.slice(0, SAMPLE_ROWS), whole};
 }
 
