@@ -38,6 +38,20 @@ async function drawsStates(page, scheme) {
 	same(above, await stateColour(page, "active"), `${scheme}: above the mark the state with most time`);
 }
 
+// Text on a state: at least 4.5 : 1.
+async function contrasts(page) {
+	const pairs = await page.evaluate(() => window.trc.stateTexts());
+	const light = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255)
+		.map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+		.reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+
+	check(pairs.length > 30, "there are many states", pairs.length);
+	for (const [name, colour, text] of pairs) {
+		const [low, high] = [light(colour), light(text)].sort((a, b) => a - b);
+		check((high + 0.05) / (low + 0.05) >= 4.5, `text on ${name} can be read`, (high + 0.05) / (low + 0.05));
+	}
+}
+
 async function zoomsAndPans(page) {
 	const whole = await viewOf(page);
 	const at = await pointOf(page, A, 3 * MS);
@@ -464,6 +478,19 @@ async function laysOut(page) {
 		});
 		same(side, [0, 0], `${width}x${height}: nothing is cut at the side`);
 	}
+	await page.setViewportSize({width: 360, height: 560});
+	for (const idx of [HOSTILE, B, MAIN, A]) {
+		await page.evaluate((t) => window.trc.select("park", [2, 2, 3, 5][t] - 1), idx);
+		await settle(page);
+		const at = await page.evaluate(() => {
+			const box = document.getElementById("canvases").getBoundingClientRect();
+			const name = window.trc.told().facts.Thread;
+			const thread = window.trc.threads().find((t) => t.name === name);
+			return [window.trc.pointOf(thread.idx, 0).y - box.top, box.height];
+		});
+		check(at[0] > 5 && at[0] < at[1], "what is selected is in sight in a low window, too", at);
+	}
+	await page.evaluate(() => window.trc.select(null));
 	await page.setViewportSize({width: 1400, height: 800});
 	await settle(page);
 	const before = await boxes(), y = before.side.top + 200;
@@ -486,6 +513,7 @@ async function knownPage() {
 		same(await page.evaluate(() => window.trc.threads().map((t) => t.tid)), [100, 101, 102, 103], "threads");
 		check((await page.locator("#banners").innerText()).includes("17 events lost in 1 gap"), "gaps are announced");
 		await drawsStates(page, "light");
+		await contrasts(page);
 		await zoomsAndPans(page);
 		await showsDetails(page);
 		await showsTheEnd(page);
@@ -514,6 +542,7 @@ async function knownPage() {
 		same(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(21, 23, 27)",
 			"dark where the system is");
 		await drawsStates(page, "dark");
+		await contrasts(page);
 		same(page.troubles, [], "no trouble in the dark");
 	});
 }

@@ -146,6 +146,8 @@ function apiMake() {
 		share: shareOf,
 		pointOf,
 		stateColour: (name) => stateCss(stateName.indexOf(name)),
+		stateTexts: () => [...stateName.keys()].filter((s) => s < MERGED && stateColours.light[s])
+			.map((s) => [stateName[s], stateCss(s), theme.stateText[s]]),
 		redraw: drawAll,
 	});
 }

@@ -122,10 +122,16 @@ function mixPixel(colour, background, share) {
 	return (255 << 24 | m[2] << 16 | m[1] << 8 | m[0]) >>> 0;
 }
 
-function textOn(hex) {
-	const [r, g, b] = rgb(hex);
+// Luminance as WCAG 2 defines it, 0 to 1.
+function luminance(hex) {
+	const [r, g, b] = rgb(hex).map((v) => v <= 10 ? v / 3294 : Math.pow((v / 255 + 0.055) / 1.055, 2.4));
 
-	return 0.299 * r + 0.587 * g + 0.114 * b > 135 ? "#16181c" : "#f7f8fa";
+	return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+// Black or white, by which has more contrast: at least 4.5 : 1.
+function textOn(hex) {
+	return luminance(hex) > 0.179 ? "#000000" : "#ffffff";
 }
 
 // Fills in `theme`; states other than the highlighted one, if any, are faded.

@@ -168,13 +168,14 @@ function pickInstant(rows, idx, time, slack) {
 	return i < hi && rows.at[i] <= time + slack ? rows.order[i] + 1 : 0;
 }
 
-function scrollToTrack(track) {
-	const box = byId("scroll");
+// Scrolls so that all of a track can be seen, or, if it is too high, its part [y, y + h) and what is above.
+function scrollToTrack(track, {y, h} = {y: 0, h: track.h}) {
+	const box = byId("scroll"), bottom = track.y + Math.max(Math.min(track.h, screen.height), y + h);
 
-	if (track.y < box.scrollTop)
-		box.scrollTop = track.y;
-	else if (track.y + track.h > box.scrollTop + screen.height)
-		box.scrollTop = track.y + track.h - screen.height;
+	if (track.y + y < box.scrollTop)
+		box.scrollTop = track.y + y + h > screen.height + track.y ? track.y + y : track.y;
+	else if (bottom > box.scrollTop + screen.height)
+		box.scrollTop = bottom - screen.height;
 }
 
 // The parks that the selection ended: by an unlock, or in a stretch that is no wait.
@@ -198,7 +199,7 @@ function scrollToSelection() {
 	const track = place ? place.track : idx >= 0 ? tracks.byThread[idx] : undefined;
 
 	if (track)
-		scrollToTrack(track);
+		scrollToTrack(track, place || {y: 0, h: TRACK_PAD + STATE_HEIGHT});
 }
 
 // Selects; sel null clears.  {show: false} leaves the visible range as it is.
