@@ -409,17 +409,21 @@ static int say_file(struct drainer *d, int err)
 {
 	struct trc_writer_totals written;
 	struct trc_drain_totals drained;
-	uint64_t lost_events;
+	uint64_t n;
 
-	/* What could not be renamed is not there, however much of it was written. */
-	if (!has_blocks(d) || !(d->sink.committed || d->sink.in_place))
-		return say(d, err, d->sink.target);
 	trc_writer_totals(d->writer, &written);
 	trc_drain_totals(d->drain, &drained);
-	lost_events = written.lost_events + drained.lost_events;
-	snprintf(d->error, sizeof(d->error),
-		 "%s: %s: the trace ends early, %" PRIu64 " event%s not in it", d->sink.target,
-		 strerror(-err), lost_events, lost_events == 1 ? " is" : "s are");
+	n = written.lost_events + drained.lost_events;
+	if (has_blocks(d) && (d->sink.committed || d->sink.in_place)) {
+		snprintf(d->error, sizeof(d->error),
+			 "%s: %s: the trace ends early, %" PRIu64 " event%s not in it",
+			 d->sink.target, strerror(-err), n, n == 1 ? " is" : "s are");
+		return err;
+	}
+	/* What could not be renamed is not there, however much of it was written. */
+	n += written.events;
+	snprintf(d->error, sizeof(d->error), "%s: %s: nothing was kept of %" PRIu64 " event%s",
+		 d->sink.target, strerror(-err), n, n == 1 ? "" : "s");
 	return err;
 }
 

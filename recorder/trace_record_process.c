@@ -253,7 +253,7 @@ int trc_process_attach(struct trc_process *p, const char *ring_path, uint32_t im
 				      memory_order_relaxed);
 	trc_process_unmap(p);
 	if (p->sink.error)
-		trc_tool_say("%s: %s", p->path, strerror(-p->sink.error));
+		trc_tool_say("%s: %s: nothing is recorded", p->path, strerror(-p->sink.error));
 	else
 		trc_tool_say("process %s: its ring cannot be read: %s", p->name,
 			     why ? why : strerror(-err));
@@ -316,14 +316,17 @@ static void write_end(struct trc_process *p)
 /* What went wrong with the file, and how much of what happened is not in it. */
 static void say_write_error(const struct trc_process *p, int err)
 {
-	uint64_t lost_events = p->lost_events + p->totals.lost_events;
+	uint64_t n = p->lost_events + p->totals.lost_events;
+	const char *why = strerror(p->totals.error ? -p->totals.error : -err);
 
-	if (p->totals.error && p->totals.blocks)
-		trc_tool_say("%s: %s: the trace ends early, %" PRIu64 " event%s not in it", p->path,
-			     strerror(-p->totals.error), lost_events,
-			     lost_events == 1 ? " is" : "s are");
-	else
-		trc_tool_say("%s: %s", p->path, strerror(p->totals.error ? -p->totals.error : -err));
+	if (!err && p->totals.blocks) {
+		trc_tool_say("%s: %s: the trace ends early, %" PRIu64 " event%s not in it", p->path, why,
+			     n, n == 1 ? " is" : "s are");
+		return;
+	}
+	n += p->totals.events;
+	trc_tool_say("%s: %s: nothing was kept of %" PRIu64 " event%s", p->path, why, n,
+		     n == 1 ? "" : "s");
 }
 
 void trc_process_finish(struct trc_process *p)

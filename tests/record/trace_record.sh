@@ -101,7 +101,7 @@ check "a symbolic link stays one" test -L link.trc -a -s real.trc
 # ---- the disk is full --------------------------------------------------------------------
 
 check "a full device: the command's status" status 3 "$record" -o /dev/full "$guest" exit 3
-check "a full device: is told" says err '/dev/full: No space left on device'
+check "a full device: is told, and that it is all" says err '/dev/full: No space left on device: nothing is recorded'
 mkdir small
 cat >on-small.sh <<'END'
 mount -t tmpfs -o size=64k tmpfs small || exit 77

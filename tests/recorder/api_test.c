@@ -381,27 +381,31 @@ END_TEST
 
 START_TEST(a_trace_that_cannot_have_its_name_is_not_one_that_ends_early)
 {
-	char told[sizeof(path) + 20];
+	char told[sizeof(path) + 60];
 
 	start(NULL);
 	ck_assert_int_eq(mkdir(path, 0700), 0);
 	trace_counter("queue", 1);
 	ck_assert_int_eq(trace_stop(), -EISDIR);
-	snprintf(told, sizeof(told), "%s: Is a directory", path);
-	ck_assert_str_eq(trace_last_error(), told);
+	snprintf(told, sizeof(told), "%s: Is a directory: nothing was kept of ", path);
+	ck_assert_int_eq(strncmp(trace_last_error(), told, strlen(told)), 0);
 	ck_assert_int_eq(rmdir(path), 0);
 }
 END_TEST
 
 START_TEST(a_disk_that_is_full_at_once_leaves_an_older_trace)
 {
+	static const char says[] = ": File too large: nothing was kept of ";
 	struct stat st;
 	FILE *old = fopen(path, "w");
+	const char *told;
 
 	fputs("an older trace", old);
 	fclose(old);
 	record_with_room_for(0, 1000);
-	ck_assert_ptr_nonnull(strstr(trace_last_error(), "File too large"));
+	told = strstr(trace_last_error(), says);
+	ck_assert_ptr_nonnull(told);
+	ck_assert_uint_ge(strtoull(told + strlen(says), NULL, 10), 1000);
 	ck_assert_int_eq(stat(path, &st), 0);
 	ck_assert_int_eq(st.st_size, 14);
 }
