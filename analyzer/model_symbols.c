@@ -83,6 +83,8 @@ static int place_resolve(struct symbolize *s, struct place *place)
 		n = trc_symbols_find(s->m->symbols,
 				     trc_reader_module(s->m->reader, place->module),
 				     place->address, symbol);
+	else if (place->address == TRC_FRAMES_ELIDED - 1)
+		symbol[n++] = (struct trc_symbol){.function = TRC_FRAMES_ELIDED_NAME};
 	place->first_frame = (uint32_t)s->m->frame.n;
 	place->n_frames = n ? (uint32_t)n : 1;
 	for (uint32_t i = 0; i < place->n_frames && !err; i++)

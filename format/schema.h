@@ -223,6 +223,9 @@ EVENT(34, FIBER_END, fiber_end, "a fiber will not run again")                   
 END
 /* clang-format on */
 
+/* The function that TRC_FRAMES_ELIDED is shown as. */
+#define TRC_FRAMES_ELIDED_NAME "(frames elided)"
+
 enum trc_kind {
 	TRC_KIND_NONE,
 #define TRC_EVENT(kind, NAME, name, doc) TRC_KIND_##NAME = kind,
@@ -239,6 +242,10 @@ enum {
 	TRC_KIND_MAX = 255,
 	TRC_ARGS_MAX = 6,
 	TRC_STACK_DEPTH_MAX = 128,
+	TRC_STACK_OUTERMOST = 16, /* of these, where a stack is deeper */
+	/* Stands among the frames for those left out between the innermost and the outermost
+	 * (docs/format.md, "STACKS").  No address of code: the first page is never mapped. */
+	TRC_FRAMES_ELIDED = 4095,
 	TRC_TEXT_BYTES_MAX = 4096, /* longer texts are cut there; docs/api.md says so */
 };
 

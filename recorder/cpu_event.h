@@ -97,6 +97,8 @@ void trc_cpu_event_explain(const struct trc_cpu_event *e, int err, char *text, s
 uint64_t trc_cpu_event_scaled(uint64_t period, uint64_t enabled_ns, uint64_t running_ns);
 /* perf_event_paranoid, or -100 where it cannot be read. */
 int trc_perf_paranoid_level(void);
+/* How many frames the kernel takes of a stack at most. */
+uint32_t trc_perf_chain_max(void);
 /* What timers of CPU time count in: 4000000 where the kernel's HZ is 250. */
 uint64_t trc_cpu_tick_ns(void);
 

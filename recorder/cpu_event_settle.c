@@ -20,16 +20,29 @@ enum {
 	PERFMON = 38, /* CAP_PERFMON: headers older than Linux 5.8 lack it */
 };
 
-int trc_perf_paranoid_level(void)
+/* A number of the kernel's, or `unknown`. */
+static int read_number(const char *path, int unknown)
 {
 	char text[16] = "";
-	int fd = (int)trc_raw4(SYS_openat, AT_FDCWD, "/proc/sys/kernel/perf_event_paranoid",
-			       O_RDONLY | O_CLOEXEC, 0);
+	int fd = (int)trc_raw4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
 	long n = fd < 0 ? -1 : trc_raw3(SYS_read, fd, text, sizeof(text) - 1);
 
 	if (fd >= 0)
 		trc_raw1(SYS_close, fd);
-	return n > 0 ? atoi(text) : -100;
+	return n > 0 ? atoi(text) : unknown;
+}
+
+int trc_perf_paranoid_level(void)
+{
+	return read_number("/proc/sys/kernel/perf_event_paranoid", -100);
+}
+
+uint32_t trc_perf_chain_max(void)
+{
+	enum { DEFAULT = 127 };
+	int n = read_number("/proc/sys/kernel/perf_event_max_stack", DEFAULT);
+
+	return n > 0 ? (uint32_t)n : DEFAULT;
 }
 
 uint64_t trc_cpu_tick_ns(void)

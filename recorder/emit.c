@@ -184,7 +184,11 @@ static uint32_t stack_take(uint64_t frame[TRC_STACK_DEPTH_MAX + 8], uint32_t *fi
 		skip++;
 	*first = skip;
 	n -= skip;
-	return n > TRC_STACK_DEPTH_MAX ? TRC_STACK_DEPTH_MAX : n;
+	if (__builtin_expect(n > TRC_STACK_DEPTH_MAX, 0)) {
+		trc_unwind_elide(NULL, frame + skip, skip);
+		n = TRC_STACK_DEPTH_MAX;
+	}
+	return n;
 }
 
 static uint32_t module_epoch(void)
@@ -284,6 +288,8 @@ uint64_t trc_record_stack_of(enum trc_kind kind, uint64_t *arg, unsigned int n_a
 	uint64_t frame[TRC_STACK_DEPTH_MAX];
 	uint32_t n = trc_unwind_context(context, frame, TRC_STACK_DEPTH_MAX);
 
+	if (__builtin_expect(n == TRC_STACK_DEPTH_MAX, 0))
+		trc_unwind_elide(context, frame, 0);
 	/* The rest are return addresses, and readers look before them for the call: so that they
 	 * find the instruction that was interrupted. */
 	if (n)

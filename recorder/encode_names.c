@@ -200,6 +200,10 @@ size_t trc_names_find(struct trc_names *names, uint32_t epoch, uint64_t return_a
 
 	if (module)
 		*module = place ? place->module : NULL;
+	if (return_address == TRC_FRAMES_ELIDED) {
+		*out = (struct trc_symbol){.function = TRC_FRAMES_ELIDED_NAME};
+		return 1;
+	}
 	if (!place || !place->n_symbols)
 		return 0;
 	memcpy(out, place->symbol, place->n_symbols * sizeof(*out));

@@ -433,6 +433,7 @@ static void take_options(struct trc_perf *p, const struct trc_perf_options *o)
 	p->n_events = o->n_events < TRC_CPU_EVENTS_MAX ? o->n_events : TRC_CPU_EVENTS_MAX;
 	if (p->n_events)
 		memcpy(p->event, o->event, p->n_events * sizeof(*o->event));
+	p->chain_max = trc_perf_chain_max();
 	p->tells_apart = p->n_events || o->more_events;
 	p->id_bytes = sizeof(struct trc_perf_id) + (p->tells_apart ? sizeof(uint64_t) : 0);
 }

@@ -89,6 +89,7 @@ struct trc_perf {
 	struct trc_perf_ids ids;
 	struct trc_perf_maps *maps; /* NULL = nothing is known of them */
 	char record[TRC_PERF_RECORD_BYTES] __attribute__((aligned(8)));
+	uint32_t chain_max; /* frames that the kernel takes at most: kernel.perf_event_max_stack */
 	uint64_t frame[TRC_STACK_DEPTH_MAX];
 	struct trc_perf_buffer buffer[];
 };

@@ -14,25 +14,45 @@ struct sample {
 	uint64_t n_frames;
 };
 
+/* One frame more than there is room for: the last ones move up. */
+static void push_outermost(uint64_t frame[TRC_STACK_DEPTH_MAX], uint64_t address)
+{
+	uint64_t *outermost = frame + TRC_STACK_DEPTH_MAX - TRC_STACK_OUTERMOST;
+
+	outermost[-1] = TRC_FRAMES_ELIDED;
+	memmove(outermost, outermost + 1, (TRC_STACK_OUTERMOST - 1) * sizeof(*outermost));
+	outermost[TRC_STACK_OUTERMOST - 1] = address;
+}
+
 /* The user's frames of a call chain, in which PERF_CONTEXT_ marks say whose follow.  It ends where
- * the kernel took something for a frame pointer that was none. */
+ * the kernel took something for a frame pointer that was none, or where it stops in any case;
+ * only then it is not whole. */
 static uint32_t take_frames(struct trc_perf *p, const struct sample *s, const char *chain,
 			    uint64_t n)
 {
-	uint32_t n_frames = 0;
+	uint32_t n_frames = 0, n_all = 0;
 
-	for (uint64_t i = 0; i < n && n_frames < TRC_STACK_DEPTH_MAX; i++) {
+	for (uint64_t i = 0; i < n; i++) {
 		uint64_t address;
 
 		memcpy(&address, chain + i * sizeof(address), sizeof(address));
 		if (address >= (uint64_t)PERF_CONTEXT_MAX)
 			continue;
+		n_all++;
 		if (n_frames && (!address || (p->maps && !trc_perf_maps_may_be_code(
 								 p->maps, s->pid, address - 1,
 								 s->raw_ns))))
-			break;
-		p->frame[n_frames++] = address;
+			return n_frames;
+		if (n_frames < TRC_STACK_DEPTH_MAX)
+			p->frame[n_frames++] = address;
+		else
+			push_outermost(p->frame, address);
 	}
+	if (!n_frames || (n_all < p->chain_max && n == s->n_frames))
+		return n_frames;
+	if (n_frames < TRC_STACK_DEPTH_MAX)
+		n_frames++;
+	p->frame[n_frames - 1] = TRC_FRAMES_ELIDED;
 	return n_frames;
 }
 

@@ -8,7 +8,7 @@
 #include "recording.h"
 #include "unwind.h"
 
-enum { FRAMES_MAX = 128 };
+enum { FRAMES_MAX = TRC_STACK_DEPTH_MAX };
 
 /* Constant once it is in a table. */
 struct entry {
@@ -274,7 +274,11 @@ int trace_profile_add(trace_profile *p, const void *key, unsigned int skip)
 
 	trc_api_clear();
 	trc_self.quiet++;
-	n = trc_unwind(frame, FRAMES_MAX, skip < FRAMES_MAX ? skip : FRAMES_MAX);
+	if (skip > FRAMES_MAX)
+		skip = FRAMES_MAX;
+	n = trc_unwind(frame, FRAMES_MAX, skip);
+	if (n == FRAMES_MAX)
+		trc_unwind_elide(NULL, frame, skip);
 	pthread_mutex_lock(&p->lock);
 	err = enter(p, key, frame, n);
 	pthread_mutex_unlock(&p->lock);

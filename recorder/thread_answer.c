@@ -383,9 +383,13 @@ static void fill_stack(struct trc_answer *a, const void *context)
 				   : 0;
 	if (!context) {
 		a->n_frames = trc_unwind(a->frame, TRC_STACK_DEPTH_MAX, 0);
+		if (a->n_frames == TRC_STACK_DEPTH_MAX)
+			trc_unwind_elide(NULL, a->frame, 0);
 		return;
 	}
 	a->n_frames = trc_unwind_context(context, a->frame, TRC_STACK_DEPTH_MAX);
+	if (a->n_frames == TRC_STACK_DEPTH_MAX)
+		trc_unwind_elide(context, a->frame, 0);
 	/* As in trc_record_stack_of(): readers look before return addresses. */
 	if (a->n_frames)
 		a->frame[0]++;

@@ -659,8 +659,12 @@ static void put_own(struct taking *t, uint32_t i)
 	while (skip < n && is_in(frame[skip], trc_own_text))
 		skip++;
 	n -= skip;
+	if (n > TRC_STACK_DEPTH_MAX) {
+		trc_unwind_elide(NULL, frame + skip, skip);
+		n = TRC_STACK_DEPTH_MAX;
+	}
 	t->p->row[i].is = TRC_THREAD_IS_RUNNING;
-	put_frames(t, i, frame + skip, n < TRC_STACK_DEPTH_MAX ? n : TRC_STACK_DEPTH_MAX, epoch);
+	put_frames(t, i, frame + skip, n, epoch);
 	trc_modules_note(frame + skip, t->p->row[i].n_frames, epoch);
 }
 

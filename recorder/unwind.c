@@ -3,6 +3,7 @@
  */
 #include <stddef.h>
 #include <string.h>
+#include "format/schema.h"
 #include "unwind.h"
 #include "unwind_context.h"
 #include "unwind_mode.h"
@@ -27,13 +28,17 @@ static void walk_start(struct trc_walk *walk, uint32_t mode, struct trc_copied *
 	walk->followed = TRC_REGS;
 }
 
+enum { ALL = -1, RING = TRC_STACK_OUTERMOST - 1 };
+
 /*
  * Writes frame[n..max) from the walk's frame on; with a negative n as many frames are left out
  * first.  Returns how many frame[] holds.  The walk ends at the last of them.  With `until_fp`
- * it ends early, at a function whose frame pointer is set up.
+ * it ends early, at a function whose frame pointer is set up.  Frame n is written to
+ * frame[n & mask].
  */
 static inline __attribute__((always_inline)) TRC_NO_SANITIZE int32_t
-walk_frames(struct trc_walk *walk, uint64_t *frame, int32_t n, int32_t max, bool until_fp)
+walk_frames(struct trc_walk *walk, uint64_t *frame, int32_t n, int32_t max, bool until_fp,
+	    int32_t mask)
 {
 	/* Copies, for registers: the common step touches no memory but the cache and the stack. */
 	uintptr_t pc = walk->pc, sp = walk->sp, fp = walk->fp, key = trc_walk_key(walk);
@@ -47,7 +52,7 @@ walk_frames(struct trc_walk *walk, uint64_t *frame, int32_t n, int32_t max, bool
 		 */
 		__asm__("" : "+r"(pc), "+r"(sp));
 		if (n >= 0)
-			frame[n] = pc;
+			frame[n & mask] = pc;
 		if (++n >= max)
 			break;
 		brief = trc_cache_get(cache, key, epoch);
@@ -88,7 +93,7 @@ walk_frames(struct trc_walk *walk, uint64_t *frame, int32_t n, int32_t max, bool
 static TRC_NO_SANITIZE uint32_t walk_rules(struct trc_walk *walk, uint64_t *frame, int32_t n,
 					   int32_t max)
 {
-	return (uint32_t)walk_frames(walk, frame, n, max, false);
+	return (uint32_t)walk_frames(walk, frame, n, max, false, ALL);
 }
 
 /*
@@ -105,15 +110,15 @@ static bool chain_is_over(struct trc_walk *walk, const struct trc_range *range, 
 	return fp - sp > TRC_GUESS_BYTES_MAX || trc_walk_is_outermost(walk);
 }
 
-/* By frame pointers alone, from the walk's frame on. */
-static uint32_t walk_chain(struct trc_walk *walk, uint64_t *frame, uint32_t max)
+/* By frame pointers alone, from the walk's frame on; writes as walk_frames() does. */
+static inline __attribute__((always_inline)) uint32_t
+walk_chain(struct trc_walk *walk, uint64_t *frame, uint32_t n, uint32_t max, int32_t mask)
 {
 	uintptr_t pc = walk->pc, sp = walk->sp, fp = walk->fp, next;
 	struct trc_range range = walk->range;
-	uint32_t n = 0;
 
 	while (n < max) {
-		frame[n++] = pc;
+		frame[n++ & (uint32_t)mask] = pc;
 		if (fp < sp || chain_is_over(walk, &range, pc, sp, fp) ||
 		    !trc_range_read(&range, fp, &next) || !trc_range_read(&range, fp + 8, &pc))
 			break;
@@ -132,16 +137,14 @@ static uint32_t walk_chain(struct trc_walk *walk, uint64_t *frame, uint32_t max)
  * function that was interrupted may not have set it up), or has no rules; from there by
  * frame pointers.
  */
-static TRC_NO_SANITIZE uint32_t walk_frame_pointers(struct trc_walk *walk, uint64_t *frame,
-						    int32_t n, int32_t max)
+static inline __attribute__((always_inline)) TRC_NO_SANITIZE uint32_t
+walk_frame_pointers(struct trc_walk *walk, uint64_t *frame, int32_t n, int32_t max, int32_t mask)
 {
 	int32_t last;
 
 	walk->guess = false; /* needs no proof here */
-	last = walk_frames(walk, frame, n, max, true) - 1;
-	if (last < 0)
-		return 0;
-	return (uint32_t)last + walk_chain(walk, frame + last, (uint32_t)(max - last));
+	last = walk_frames(walk, frame, n, max, true, mask) - 1;
+	return last < 0 ? 0 : walk_chain(walk, frame, (uint32_t)last, (uint32_t)max, mask);
 }
 
 static __attribute__((noinline)) uint32_t capture_libunwind(uint64_t *frame, uint32_t max,
@@ -156,6 +159,30 @@ static __attribute__((noinline)) uint32_t capture_libunwind(uint64_t *frame, uin
 	for (int i = (int)own; i < found && n < max && address[i]; i++)
 		frame[n++] = (uintptr_t)address[i];
 	return n;
+}
+
+/* At the caller of the function that this stands in. */
+#define START_AT_CALLER(walk)                                                                      \
+	do {                                                                                       \
+		(walk).pc = trc_pc_plain((uintptr_t)__builtin_return_address(0));                  \
+		(walk).sp = (uintptr_t)__builtin_dwarf_cfa();                                      \
+		(walk).fp = *(const volatile uintptr_t *)__builtin_frame_address(0);               \
+		(walk).own_sp = (walk).sp;                                                         \
+		(walk).context = 0;                                                                \
+		(walk).exact = false;                                                              \
+		trc_range_stack(&(walk).range, (walk).sp, (walk).sp);                              \
+	} while (0)
+
+static inline __attribute__((always_inline)) TRC_NO_SANITIZE void
+start_at_context(struct trc_walk *walk, const void *ucontext, uintptr_t own_sp)
+{
+	walk->context = (uintptr_t)ucontext;
+	walk->pc = *(const uintptr_t *)(walk->context + TRC_CONTEXT_PC_OFF);
+	walk->sp = *(const uintptr_t *)(walk->context + TRC_CONTEXT_SP_OFF);
+	walk->fp = *(const uintptr_t *)(walk->context + TRC_CONTEXT_FP_OFF);
+	walk->own_sp = own_sp;
+	walk->exact = true;
+	trc_range_stack(&walk->range, walk->sp, walk->own_sp);
 }
 
 /* Keeps a call from becoming a jump: the frame is counted on. */
@@ -180,18 +207,12 @@ __attribute__((noinline)) TRC_NO_SANITIZE uint32_t trc_unwind(uint64_t *frame, u
 	if (mode == TRC_UNWIND_NONE || !max)
 		return 0;
 	walk_start(&walk, mode, &copied);
-	walk.pc = trc_pc_plain((uintptr_t)__builtin_return_address(0));
-	walk.sp = (uintptr_t)__builtin_dwarf_cfa();
-	walk.fp = *(const volatile uintptr_t *)__builtin_frame_address(0);
-	walk.own_sp = walk.sp;
-	walk.context = 0;
-	walk.exact = false;
-	trc_range_stack(&walk.range, walk.sp, walk.sp);
+	START_AT_CALLER(walk);
 	/* Of other stacks it would load what lies beyond their end (M2). */
 	if (mode == TRC_UNWIND_LIBUNWIND && walk.range.whole)
 		return not_a_tail(capture_libunwind(frame, max, skip));
 	if (mode == TRC_UNWIND_FP)
-		return walk_frame_pointers(&walk, frame, -(int32_t)skip - 1, (int32_t)max);
+		return walk_frame_pointers(&walk, frame, -(int32_t)skip - 1, (int32_t)max, ALL);
 	return walk_rules(&walk, frame, -(int32_t)skip - 1, (int32_t)max);
 }
 
@@ -208,19 +229,56 @@ TRC_NO_SANITIZE uint32_t trc_unwind_context(const void *ucontext, uint64_t *fram
 	if (mode == TRC_UNWIND_NONE || !max)
 		return 0;
 	walk_start(&walk, mode, &copied);
-	walk.context = (uintptr_t)ucontext;
-	walk.pc = *(const uintptr_t *)(walk.context + TRC_CONTEXT_PC_OFF);
-	walk.sp = *(const uintptr_t *)(walk.context + TRC_CONTEXT_SP_OFF);
-	walk.fp = *(const uintptr_t *)(walk.context + TRC_CONTEXT_FP_OFF);
-	walk.own_sp = (uintptr_t)__builtin_frame_address(0);
-	walk.exact = true;
-	trc_range_stack(&walk.range, walk.sp, walk.own_sp);
+	start_at_context(&walk, ucontext, (uintptr_t)__builtin_frame_address(0));
 	if (!trc_pc_plausible(walk.pc)) {
 		frame[n++] = walk.pc;
 		if (n == (int32_t)max || !trc_walk_lost(&walk))
 			return (uint32_t)n;
 	}
 	if (mode == TRC_UNWIND_FP)
-		return walk_frame_pointers(&walk, frame, n, (int32_t)max);
+		return walk_frame_pointers(&walk, frame, n, (int32_t)max, ALL);
 	return walk_rules(&walk, frame, n, (int32_t)max);
+}
+
+/* The outermost frames, the last at ring[depth - 1 & RING].  Returns the depth, at most
+ * TRC_UNWIND_WALK_MAX. */
+static TRC_NO_SANITIZE uint32_t walk_outermost(struct trc_walk *walk, uint32_t mode,
+					       uint64_t ring[TRC_STACK_OUTERMOST], int32_t n)
+{
+	if (mode == TRC_UNWIND_FP)
+		return walk_frame_pointers(walk, ring, n, TRC_UNWIND_WALK_MAX, RING);
+	return (uint32_t)walk_frames(walk, ring, n, TRC_UNWIND_WALK_MAX, false, RING);
+}
+
+__attribute__((noinline)) TRC_NO_SANITIZE void
+trc_unwind_elide(const void *ucontext, uint64_t *frame, uint32_t before)
+{
+	enum { INNERMOST = TRC_STACK_DEPTH_MAX - TRC_STACK_OUTERMOST - 1 };
+	/* acquire: pairs with the release in trc_unwind_setup(). */
+	uint32_t mode = atomic_load_explicit(&trc_unwind_how.mode, memory_order_acquire);
+	uint64_t ring[TRC_STACK_OUTERMOST];
+	struct trc_copied copied;
+	struct trc_walk walk;
+	uint32_t depth;
+	int32_t n = 0;
+
+	walk_start(&walk, mode, &copied);
+	if (ucontext) {
+		start_at_context(&walk, ucontext, (uintptr_t)__builtin_frame_address(0));
+		if (!trc_pc_plausible(walk.pc) && (n++, !trc_walk_lost(&walk)))
+			return;
+	} else {
+		START_AT_CALLER(walk);
+		n = -1;
+	}
+	depth = walk_outermost(&walk, mode, ring, n);
+	if (depth == TRC_UNWIND_WALK_MAX) {
+		frame[TRC_STACK_DEPTH_MAX - 1] = TRC_FRAMES_ELIDED;
+		return;
+	}
+	if (depth <= before + TRC_STACK_DEPTH_MAX)
+		return;
+	frame[INNERMOST] = TRC_FRAMES_ELIDED;
+	for (uint32_t i = 0; i < TRC_STACK_OUTERMOST; i++)
+		frame[INNERMOST + 1 + i] = ring[(depth + i) & RING];
 }

@@ -71,6 +71,18 @@ uint32_t trc_unwind(uint64_t *frame, uint32_t max, uint32_t skip);
 uint32_t trc_unwind_context(const void *ucontext, uint64_t *frame, uint32_t max);
 
 /*
+ * Of a stack that is deeper than it is kept.  frame[0..TRC_STACK_DEPTH_MAX) are its innermost frames,
+ * taken by the same function just before: by trc_unwind() with `skip` 0, the first `before` frames
+ * left out, or, where `ucontext` is not NULL, by trc_unwind_context().  If there are more,
+ * TRC_FRAMES_ELIDED and the TRC_STACK_OUTERMOST outermost ones take the place of the last of them.
+ * A walk that does not reach the outermost one in TRC_UNWIND_WALK_MAX frames leaves them out: then
+ * TRC_FRAMES_ELIDED comes last.
+ * Context: traced thread, signal handlers.
+ */
+enum { TRC_UNWIND_WALK_MAX = 4096 };
+void trc_unwind_elide(const void *ucontext, uint64_t *frame, uint32_t before);
+
+/*
  * Forgets what is known about addresses: they may now belong to another module.  To be called
  * after every dlclose(), and after every dlopen(): what it loaded may lie where another thread
  * has just unloaded something, and not yet got around to saying so.

@@ -21,6 +21,7 @@ static struct trc_perf *by_hand(void)
 			 2);
 	p->n_procs = 1;
 	p->n_events = 2;
+	p->chain_max = 127;
 	p->id_bytes = sizeof(struct trc_perf_id) + sizeof(uint64_t);
 	p->ids.pair = pair;
 	p->ids.mask = 3;
@@ -38,7 +39,7 @@ static bool read_words(struct trc_perf *p, uint32_t type, const uint64_t *word, 
 		       struct trc_perf_record *r)
 {
 	struct perf_event_header header = {.type = type, .size = (uint16_t)(8 + 8 * n_words)};
-	uint64_t bytes[64];
+	uint64_t bytes[256];
 
 	memcpy(bytes, &header, sizeof(header));
 	memcpy(bytes + 1, word, n_words * sizeof(*word));
@@ -112,7 +113,8 @@ START_TEST(a_sample_has_the_users_frames)
 	ck_assert_uint_eq(r.frame[2], 0x3000);
 	/* Cut behind its first frame: it says so of five. */
 	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 8, &r));
-	ck_assert_uint_eq(r.n_frames, 1);
+	ck_assert_uint_eq(r.n_frames, 2);
+	ck_assert_uint_eq(r.frame[1], TRC_FRAMES_ELIDED);
 	/* No frame at all: its address is kept. */
 	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 6, &r));
 	ck_assert_uint_eq(r.n_frames, 1);
@@ -152,8 +154,47 @@ START_TEST(what_a_counter_says_of_itself_is_no_frame)
 	ck_assert_uint_eq(r.n_frames, 2);
 	ck_assert_uint_eq(r.frame[1], 0x2000);
 	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 9, &r)); /* cut */
-	ck_assert_uint_eq(r.n_frames, 1);
+	ck_assert_uint_eq(r.n_frames, 2);
+	ck_assert_uint_eq(r.frame[1], TRC_FRAMES_ELIDED);
 	ck_assert(!read_words(p, PERF_RECORD_SAMPLE, word, 7, &r));
+}
+END_TEST
+
+static const struct {
+	const char *sentence;
+	uint32_t chain_max, n_taken; /* as the kernel has them */
+	uint32_t n_frames, n_innermost, n_outermost;
+} chains[] = {
+	{"a whole one", 127, 126, 126, 126, 0},
+	{"as long as the kernel makes any", 127, 127, 128, 127, 0},
+	{"the kernel's limit is raised: a whole one as long as there is room", 200, 128, 128, 128, 0},
+	{"a whole one for which there is no room", 200, 129, 128, 111, 16},
+	{"a longer one", 200, 199, 128, 111, 16},
+	{"neither is it whole nor is there room", 200, 200, 128, 111, 15},
+};
+
+START_TEST(a_chain_that_is_not_whole_says_so)
+{
+	uint64_t word[6 + 1 + 200] = {CLOCK_ID, 1001, UINT64_C(7) << 32 | 5, 123};
+	uint32_t n = chains[_i].n_taken, n_out = chains[_i].n_outermost;
+	struct trc_perf *p = by_hand();
+	struct trc_perf_record r;
+
+	p->chain_max = chains[_i].chain_max;
+	word[5] = n + 1;
+	word[6] = (uint64_t)PERF_CONTEXT_USER;
+	for (uint32_t i = 0; i < n; i++)
+		word[7 + i] = 100000 + i;
+	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 7 + n, &r));
+	ck_assert_msg(r.n_frames == chains[_i].n_frames, "%s: %u frames", chains[_i].sentence,
+		      r.n_frames);
+	for (uint32_t i = 1; i < chains[_i].n_innermost; i++)
+		ck_assert_uint_eq(r.frame[i], 100000 + i);
+	for (uint32_t i = 0; i < n_out; i++)
+		ck_assert_uint_eq(r.frame[112 + i], 100000 + n - 16 + i);
+	for (uint32_t i = chains[_i].n_innermost; i < r.n_frames; i++)
+		if (i < 112 || i >= 112 + n_out)
+			ck_assert_uint_eq(r.frame[i], TRC_FRAMES_ELIDED);
 }
 END_TEST
 
@@ -182,6 +223,8 @@ void perf_by_hand(TCase *t)
 	tcase_add_test(t, a_stopped_counter_is_a_loss_when_it_goes_on);
 	tcase_add_test(t, a_sample_has_the_users_frames);
 	tcase_add_test(t, what_a_counter_says_of_itself_is_no_frame);
+	tcase_add_loop_test(t, a_chain_that_is_not_whole_says_so, 0,
+			    (int)(sizeof(chains) / sizeof(*chains)));
 	tcase_add_loop_test(t, values_are_scaled_by_the_time_that_was_counted, 0,
 			    (int)(sizeof(scales) / sizeof(*scales)));
 }
