@@ -479,6 +479,7 @@ async function laysOut(page) {
 		same(side, [0, 0], `${width}x${height}: nothing is cut at the side`);
 	}
 	await page.setViewportSize({width: 360, height: 560});
+	await settle(page);
 	for (const idx of [HOSTILE, B, MAIN, A]) {
 		await page.evaluate((t) => window.trc.select("park", [2, 2, 3, 5][t] - 1), idx);
 		await settle(page);
