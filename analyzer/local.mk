@@ -36,6 +36,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report_heap.c \
 	analyzer/report_labels.c \
 	analyzer/report_longest.c \
+	analyzer/report_lost.c \
 	analyzer/report_names.c \
 	analyzer/report_now.c \
 	analyzer/report_shares.c \

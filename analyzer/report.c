@@ -200,26 +200,6 @@ static void add_plural(struct trc_line *line, uint64_t n, const char *word)
 	trc_line_add(line, "%s %s%s", trc_text_count(number, n), word, n == 1 ? "" : "s");
 }
 
-/* Of a file that has no end nobody counted what else is not in it. */
-void trc_report_lost(const struct trc_report *r, struct trc_line *line)
-{
-	const struct trc_file_info *file = trc_reader_info(r->reader);
-	uint64_t lost_events = trc_model_lost_events(r->m);
-	char number[TRC_NUMBER_BYTES];
-
-	if (!lost_events && file->complete) {
-		trc_line_add(line, "none lost");
-		return;
-	}
-	trc_line_style(line, TRC_STYLE_ALARM);
-	if (lost_events)
-		trc_line_add(line, "%s lost", trc_text_count(number, lost_events));
-	if (!file->complete)
-		trc_line_add(line, "%s%s", lost_events ? ", " : "",
-			     file->cut_off ? "its end is missing" : "what follows damage is missing");
-	trc_line_style(line, TRC_STYLE_PLAIN);
-}
-
 static void print_size(struct trc_report *r)
 {
 	const struct trc_file_info *file = trc_reader_info(r->reader);
@@ -241,40 +221,6 @@ static void print_size(struct trc_report *r)
 	trc_line_add(&line, ", ");
 	trc_report_lost(r, &line);
 	trc_report_line(r, &line);
-}
-
-/* Which events were lost, by cause. */
-static void print_lost(struct trc_report *r)
-{
-	size_t n;
-	const struct trc_gap *gap = trc_model_gaps(r->m, &n);
-	uint64_t by_cause[256] = {0};
-	char number[TRC_NUMBER_BYTES], since[TRC_NUMBER_BYTES], until[TRC_NUMBER_BYTES];
-	int64_t first_ns[256], last_ns[256];
-	struct trc_line line;
-
-	for (size_t i = 0; i < n; i++) {
-		int64_t since_ns = gap[i].since_ns == TRC_NEVER ? gap[i].ts_ns : gap[i].since_ns;
-
-		if (!by_cause[gap[i].cause] || since_ns < first_ns[gap[i].cause])
-			first_ns[gap[i].cause] = since_ns;
-		if (!by_cause[gap[i].cause] || gap[i].ts_ns > last_ns[gap[i].cause])
-			last_ns[gap[i].cause] = gap[i].ts_ns;
-		by_cause[gap[i].cause] += gap[i].lost_events;
-	}
-	for (unsigned int cause = 0; cause < 256; cause++) {
-		if (!by_cause[cause])
-			continue;
-		trc_line_begin(&line, r->width, r->colour);
-		trc_line_style(&line, TRC_STYLE_ALARM);
-		trc_line_add(&line, "lost: %s event%s, %s, between %s and %s",
-			     trc_text_count(number, by_cause[cause]), by_cause[cause] == 1 ? "" : "s",
-			     trc_gap_cause_name(cause),
-			     trc_text_duration(since, first_ns[cause]),
-			     trc_text_duration(until, last_ns[cause]));
-		trc_line_style(&line, TRC_STYLE_PLAIN);
-		trc_report_line(r, &line);
-	}
 }
 
 /* What the recorder's tables had no room for is 0 in events: a stack, a name, labels. */
@@ -346,7 +292,7 @@ int trc_report_print(struct trc_model *m, FILE *out, const struct trc_report_opt
 		print_command(&r);
 		print_when(&r);
 		print_size(&r);
-		print_lost(&r);
+		trc_report_lost_lines(&r);
 		print_full(&r);
 		trc_report_unseen_lines(&r);
 		print_remarks(&r);

@@ -93,6 +93,10 @@ void trc_report_line(struct trc_report *r, struct trc_line *line);
 const char *trc_report_info(const struct trc_report *r, const char *key);
 /* Adds what is not in the trace: "12 lost", "none lost", "its end is missing". */
 void trc_report_lost(const struct trc_report *r, struct trc_line *line);
+/* A line for each cause, and what follows. */
+void trc_report_lost_lines(struct trc_report *r);
+/* Of a recording whose rings were full: how large they had to be. */
+void trc_report_ring_line(struct trc_report *r);
 /* True if the trace was made of what a dead process left: how long it lived after the trace's end
  * is not known. */
 bool trc_report_recovered(const struct trc_report *r);

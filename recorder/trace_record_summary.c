@@ -118,9 +118,11 @@ void trc_tool_summary(const struct trc_tool_result *r)
 	if (ask_analyzer(r->path, text)) {
 		print_lines(text, LINES_MAX - more - r->sampled);
 	} else {
-		trc_tool_say("%" PRIu64 " event%s, %" PRIu64 " lost, %" PRIu64 " bytes in %s; "
+		trc_tool_say("%" PRIu64 " event%s, %" PRIu64 " lost%s, %" PRIu64 " bytes in %s; "
 			     "see it with: trace-analyze %s",
-			     r->events, s_if(r->events), r->lost_events, r->file_bytes, r->path, r->path);
+			     r->events, s_if(r->events), r->lost_events,
+			     r->lost_events ? " (a larger --ring-size may hold them)" : "",
+			     r->file_bytes, r->path, r->path);
 	}
 	if (r->sampled)
 		print_samples(r);

@@ -455,6 +455,21 @@ static const struct {
 	{"what a name could do to a terminal it does not",
 	 "info command \"\\x1b[2J\\x9b1m \\n\"\n@1 counter name=\"c\" value=1\n", "?[2J?1m ?",
 	 false},
+	{"rings that were full: how large they had to be, by the proc that lost most",
+	 "info ring_bytes \"4194304\"\n@1 counter name=\"c\"\n"
+	 "@2 gap lost_events=100000 since=1 cause=ring_full\n"
+	 "@3 gap lost_events=100000 since=2 cause=ring_full\n"
+	 "@2 proc=1 gap lost_events=90000 since=1 cause=ring_full\n",
+	 "lost: 290,000 events, ring_full, between 1 ns and 3 ns\n"
+	 "  with --ring-size 16M instead of 4M the rings would have held them",
+	 false},
+	{"what no ring could have held has no such line",
+	 "info ring_bytes \"4194304\"\n@2 gap lost_events=100000 since=1 cause=sink_failed\n", "--ring-size",
+	 true},
+	{"nor has a flight recorder's, which is there to overwrite",
+	 "info snapshot \"trigger\"\ninfo ring_bytes \"4194304\"\n"
+	 "@2 gap lost_events=100000 since=1 cause=ring_full\n",
+	 "--ring-size", true},
 	{"what is not seen in a name is a question mark",
 	 "info command \"a\xe2\x80\xae" "b\xf3\xa0\x81\x81" "c\xef\xb8\x8f\"\n@1 counter name=\"c\" value=1\n",
 	 "a?b?c?", false},

@@ -139,6 +139,13 @@ check "stacks as the environment says: the trace tells" trace r.trc 'info unwind
 check "a ring of its usual size loses nothing" status 0 "$record" -q -o r.trc "$guest" events 50000
 check "a ring of its usual size: all of it" trace r.trc 'count counter 100000' 'lost 0'
 
+# What the last lines say would have held them does.
+check "a ring that was too small" status 0 taskset -c 0 "$record" -o r.trc --ring-size 8K --on-full drop "$guest" burst 100000
+size=$(sed -n 's/.*with --ring-size \([0-9]*[KMG]\) instead of 8K the rings would have held them$/\1/p' err)
+check "is told the size that would have done" test -n "$size"
+check "that size does" status 0 taskset -c 0 "$record" -o r.trc --ring-size "${size:-8K}" --on-full drop "$guest" burst 100000
+check "and says so" says err 'none lost'
+
 # ---- exec, children ----------------------------------------------------------------------
 
 check "exec goes on" status 0 "$record" -q -o x.trc sh -c "exec $guest events 50"

@@ -1,0 +1,142 @@
+/* report_lost.c - which events were lost, and what would have held them. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "analyzer/report_parts.h"
+
+/* Of text that a record has inline, on average. */
+enum { TEXT_WORDS = 8 };
+/* The largest that trace-record takes. */
+#define RING_BYTES_MAX (UINT64_C(16) << 30)
+
+/* Of a file that has no end nobody counted what else is not in it. */
+void trc_report_lost(const struct trc_report *r, struct trc_line *line)
+{
+	const struct trc_file_info *file = trc_reader_info(r->reader);
+	uint64_t lost_events = trc_model_lost_events(r->m);
+	char number[TRC_NUMBER_BYTES];
+
+	if (!lost_events && file->complete) {
+		trc_line_add(line, "none lost");
+		return;
+	}
+	trc_line_style(line, TRC_STYLE_ALARM);
+	if (lost_events)
+		trc_line_add(line, "%s lost", trc_text_count(number, lost_events));
+	if (!file->complete)
+		trc_line_add(line, "%s%s", lost_events ? ", " : "",
+			     file->cut_off ? "its end is missing" : "what follows damage is missing");
+	trc_line_style(line, TRC_STYLE_PLAIN);
+}
+
+/* Bytes of a record in a ring, on average: its time, its head and its arguments. */
+static double record_bytes(const struct trc_report *r)
+{
+	size_t n_blocks = trc_reader_blocks(r->reader);
+	uint64_t words = 0, n = 0;
+
+	for (size_t i = 0; i < n_blocks; i++) {
+		const uint32_t *count = trc_reader_block(r->reader, i)->kind_count;
+
+		for (unsigned int kind = 1; kind <= TRC_KIND_MAX; kind++) {
+			const struct trc_kind_info *info = trc_reader_kind(r->reader, kind);
+			uint32_t each = 2 + info->n_args;
+
+			for (unsigned int a = 0; a < info->n_args; a++)
+				each += info->arg[a].type == TRC_ARG_TEXT ? TEXT_WORDS : 0;
+			words += (uint64_t)count[kind] * each;
+			n += count[kind];
+		}
+	}
+	return n ? 8 * (double)words / (double)n : 8 * 4;
+}
+
+/* The most events that a full ring cost one proc. */
+static uint64_t worst_proc(const struct trc_report *r)
+{
+	size_t n, n_procs;
+	const struct trc_gap *gap = trc_model_gaps(r->m, &n);
+	const struct trc_proc *proc = trc_model_procs(r->m, &n_procs);
+	uint64_t worst = 0;
+
+	for (size_t p = 0; p < n_procs; p++) {
+		uint64_t lost_events = 0;
+
+		for (size_t i = 0; i < n; i++)
+			if (gap[i].proc == proc[p].proc && gap[i].cause == TRC_GAP_RING_FULL &&
+			    gap[i].source == TRC_SOURCE_RING)
+				lost_events += gap[i].lost_events;
+		worst = lost_events > worst ? lost_events : worst;
+	}
+	return worst;
+}
+
+/* "512K", "32M": of a power of two. */
+static void size_text(uint64_t n_bytes, char text[32])
+{
+	if (n_bytes < UINT64_C(1) << 20)
+		snprintf(text, 32, "%" PRIu64 "K", n_bytes >> 10);
+	else if (n_bytes < UINT64_C(1) << 30)
+		snprintf(text, 32, "%" PRIu64 "M", n_bytes >> 20);
+	else
+		snprintf(text, 32, "%" PRIu64 "G", n_bytes >> 30);
+}
+
+void trc_report_ring_line(struct trc_report *r)
+{
+	const char *text = trc_report_info(r, "ring_bytes");
+	uint64_t ring_bytes = text ? strtoull(text, NULL, 10) : 0;
+	uint64_t worst = worst_proc(r), enough = 8192;
+	char now[32], then[32];
+	struct trc_line line;
+
+	/* A flight recorder is there to overwrite. */
+	if (!worst || !ring_bytes || ring_bytes >= RING_BYTES_MAX || trc_report_info(r, "snapshot"))
+		return;
+	/* At most all of them would have had to wait at a time, behind a ring that is full. */
+	while (enough < RING_BYTES_MAX &&
+	       (double)enough < (double)ring_bytes + (double)worst * record_bytes(r))
+		enough *= 2;
+	size_text(ring_bytes, now);
+	size_text(enough, then);
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_add(&line, "  with --ring-size %s instead of %s ", then, now);
+	trc_line_add(&line, enough < RING_BYTES_MAX ? "the rings would have held them"
+						     : "fewer would have been lost");
+	trc_report_line(r, &line);
+}
+
+/* Which events were lost, by cause. */
+void trc_report_lost_lines(struct trc_report *r)
+{
+	size_t n;
+	const struct trc_gap *gap = trc_model_gaps(r->m, &n);
+	uint64_t by_cause[256] = {0};
+	char number[TRC_NUMBER_BYTES], since[TRC_NUMBER_BYTES], until[TRC_NUMBER_BYTES];
+	int64_t first_ns[256], last_ns[256];
+	struct trc_line line;
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t since_ns = gap[i].since_ns == TRC_NEVER ? gap[i].ts_ns : gap[i].since_ns;
+
+		if (!by_cause[gap[i].cause] || since_ns < first_ns[gap[i].cause])
+			first_ns[gap[i].cause] = since_ns;
+		if (!by_cause[gap[i].cause] || gap[i].ts_ns > last_ns[gap[i].cause])
+			last_ns[gap[i].cause] = gap[i].ts_ns;
+		by_cause[gap[i].cause] += gap[i].lost_events;
+	}
+	for (unsigned int cause = 0; cause < 256; cause++) {
+		if (!by_cause[cause])
+			continue;
+		trc_line_begin(&line, r->width, r->colour);
+		trc_line_style(&line, TRC_STYLE_ALARM);
+		trc_line_add(&line, "lost: %s event%s, %s, between %s and %s",
+			     trc_text_count(number, by_cause[cause]), by_cause[cause] == 1 ? "" : "s",
+			     trc_gap_cause_name(cause),
+			     trc_text_duration(since, first_ns[cause]),
+			     trc_text_duration(until, last_ns[cause]));
+		trc_line_style(&line, TRC_STYLE_PLAIN);
+		trc_report_line(r, &line);
+	}
+	trc_report_ring_line(r);
+}
