@@ -5,8 +5,11 @@
  *   I1  a sample that does not carry labels has those that the thread had at that time: the kernel
  *       knows of none, and a set may have found no room in the ring's table
  *   I2  an event that samples or losses name, and no table describes, has a row without a name
+ *   I3  an event of the kernel's of which half has only a few frames says so in its note: without
+ *       frame pointers it finds no callers, and tells nobody
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "analyzer/model_parts.h"
 
@@ -29,7 +32,7 @@ static struct trc_sample_event *event_of(struct samples *s, uint32_t event)
 	if (!row || trc_index_put(&s->event_row, event, (uint32_t)(rows->n - 1)))
 		return NULL;
 	row->event = event;
-	row->name = row->unit = row->note = "";
+	row->name = row->unit = row->note = row->recorder_note = "";
 	return row;
 }
 
@@ -124,7 +127,7 @@ static int events_from_table(struct samples *s)
 		event->missing_threads = e->missing_threads;
 		event->name = e->name;
 		event->unit = e->unit;
-		event->note = e->note;
+		event->note = event->recorder_note = e->note;
 	}
 	return 0;
 }
@@ -147,6 +150,59 @@ static void samples_label(struct trc_model *m) /* I1 */
 						    sample[i].place);
 }
 
+/* What an event's samples with a stack stand for, and those with a short one. */
+struct stack_shares {
+	double any, few;
+};
+
+static int event_note(struct trc_model *m, struct trc_sample_event *event,
+		      const struct stack_shares *shares)
+{
+	const char *before = event->recorder_note;
+	char **text;
+
+	if (event->how != TRC_SAMPLE_KERNEL || shares->few <= 0 || 2 * shares->few < shares->any)
+		return 0;
+	text = trc_array_add(&m->sample_notes);
+	if (!text)
+		return -ENOMEM;
+	if (asprintf(text,
+		     "%s%s%.1f %% in stacks of at most %d frames: the kernel needs frame pointers, "
+		     "without them callers are missing; signals find them: --sample-by signal",
+		     before, *before ? "; " : "", 100 * shares->few / shares->any,
+		     TRC_SHORT_STACK_FRAMES) < 0) {
+		*text = NULL;
+		return -ENOMEM;
+	}
+	event->note = *text;
+	return 0;
+}
+
+static int events_note(struct samples *s) /* I3 */
+{
+	struct trc_model *m = s->m;
+	struct trc_sample_event *event = m->sample_events.row;
+	const struct trc_sample *sample = m->samples.row;
+	struct stack_shares *shares = calloc(m->sample_events.n + 1, sizeof(*shares));
+	struct trc_stack_view view;
+	int err = shares ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < m->samples.n; i++) {
+		uint32_t row = trc_index_get(&s->event_row, sample[i].event);
+
+		if (!sample[i].stack || trc_reader_stack(m->reader, sample[i].stack, &view) ||
+		    !view.n_frames)
+			continue;
+		shares[row].any += (double)sample[i].value;
+		if (view.n_frames <= TRC_SHORT_STACK_FRAMES)
+			shares[row].few += (double)sample[i].value;
+	}
+	for (size_t i = 0; !err && i < m->sample_events.n; i++)
+		err = event_note(m, &event[i], &shares[i]);
+	free(shares);
+	return err;
+}
+
 static int samples_end(struct trc_derive *derive)
 {
 	struct samples *s = (struct samples *)derive;
@@ -157,6 +213,8 @@ static int samples_end(struct trc_derive *derive)
 	if (!err)
 		err = trc_array_sort(&m->samples_lost, offsetof(struct trc_samples_lost, ts_ns),
 				     offsetof(struct trc_samples_lost, thread));
+	if (!err)
+		err = events_note(s); /* while event_row tells rows */
 	if (m->sample_events.n)
 		qsort(m->sample_events.row, m->sample_events.n, m->sample_events.row_bytes,
 		      event_by_number);

@@ -26,6 +26,7 @@ static void rows_set_up(struct trc_model *m)
 	trc_thread_spans_init(&m->fiber_spans);
 	m->samples.row_bytes = sizeof(struct trc_sample);
 	m->sample_events.row_bytes = sizeof(struct trc_sample_event);
+	m->sample_notes.row_bytes = sizeof(char *);
 	m->samples_lost.row_bytes = sizeof(struct trc_samples_lost);
 	m->allocs.row_bytes = sizeof(struct trc_alloc);
 	m->frees.row_bytes = sizeof(struct trc_free);
@@ -118,6 +119,9 @@ static void rows_drop(struct trc_model *m, unsigned int parts)
 	}
 	if (parts & TRC_PART_SAMPLES) {
 		trc_array_free(&m->samples);
+		for (size_t i = 0; i < m->sample_notes.n; i++)
+			free(((char **)m->sample_notes.row)[i]);
+		trc_array_free(&m->sample_notes);
 		trc_array_free(&m->sample_events);
 		trc_array_free(&m->samples_lost);
 	}

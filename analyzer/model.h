@@ -200,6 +200,8 @@ struct trc_sample {
 };
 
 /* What was sampled, and how; rows by event. */
+enum { TRC_SHORT_STACK_FRAMES = 3 }; /* of the kernel's, they tell of missing frame pointers */
+
 struct trc_sample_event {
 	uint32_t event;
 	uint8_t how;		    /* enum trc_sample_how; 0 = not known */
@@ -207,7 +209,8 @@ struct trc_sample_event {
 	uint64_t frequency_hz;	    /* as asked for; 0 = a period was asked for */
 	uint64_t missing_threads;   /* that were not sampled */
 	const char *name, *unit;    /* "cycles:u", "count"; "" = not known */
-	const char *note;	    /* "" = nothing */
+	const char *recorder_note;  /* "" = nothing */
+	const char *note;	    /* that, and what its samples show */
 	uint64_t n_samples, value;  /* its rows in samples, and their values summed */
 	uint64_t lost_samples;	    /* of its rows in samples_lost */
 };

@@ -60,6 +60,7 @@ struct trc_model {
 	struct trc_array fibers, fiber_runs, fiber_waits;
 	struct trc_thread_spans fiber_spans; /* of row ids in fibers */
 	struct trc_array samples, sample_events, samples_lost;
+	struct trc_array sample_notes; /* char *: texts that are in no file */
 	struct trc_array allocs, frees, heap;
 	struct trc_array signals, triggers, threads_now, open_regions, deadlocks, locks_held;
 	struct trc_array coverage;

@@ -315,8 +315,6 @@ static void print_lost(struct trc_report *r, const struct trc_sample_event *even
 	}
 }
 
-enum { SHORT_FRAMES = 3 };
-
 /* The share of the samples with a stack that has no more frames, and of all with one. */
 static void short_stacks(const struct trc_report *r, const struct sums *sums, int64_t *with_few,
 			 int64_t *with_any)
@@ -328,7 +326,7 @@ static void short_stacks(const struct trc_report *r, const struct sums *sums, in
 		if (first[i + 1] == first[i])
 			continue;
 		trc_report_add(with_any, sums->by_stack[i]);
-		if (first[i + 1] - first[i] <= SHORT_FRAMES)
+		if (first[i + 1] - first[i] <= TRC_SHORT_STACK_FRAMES)
 			trc_report_add(with_few, sums->by_stack[i]);
 	}
 }
@@ -345,7 +343,8 @@ static void print_short(struct trc_report *r, const struct sums *sums)
 	if (!with_few || with_few < with_any - with_few)
 		return;
 	snprintf(text, sizeof(text), "%s in stacks of at most %d frames: the kernel needs frame pointers",
-		 trc_text_share(share, with_few, with_any), SHORT_FRAMES);
+		 trc_text_share(share, with_few, with_any),
+		 TRC_SHORT_STACK_FRAMES);
 	alarm_line(r, text);
 	alarm_line(r, "  without them callers are missing; signals find them: --sample-by signal");
 }
@@ -354,11 +353,11 @@ static void print_note(struct trc_report *r, const struct trc_sample_event *even
 {
 	struct trc_line line;
 
-	if (!*event->note)
-		return;
+	if (!*event->recorder_note)
+		return; /* what the samples show has lines of its own */
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_add(&line, "  ");
-	trc_line_data(&line, event->note, r->width - 2);
+	trc_line_data(&line, event->recorder_note, r->width - 2);
 	trc_report_line(r, &line);
 }
 

@@ -53,7 +53,7 @@ static const struct trc_sql_column sample_events_columns[] = {
 	{"missing_threads", "INTEGER", TRC_FIELD_U64, F(sample_event, missing_threads),
 	 .doc = "threads that were not sampled: there were no descriptors or memory left"},
 	{"note", "TEXT", TRC_FIELD_TEXT, F(sample_event, note),
-	 .doc = "what is worth knowing: why it was not another event, ..."},
+	 .doc = "what is worth knowing: why it was not another event, that callers are missing, ..."},
 };
 
 CALL(lost_cause)

@@ -1,5 +1,6 @@
 /* Samples as rows: whose they are, with which labels, and what is missing (analyzer/derive_samples.c). */
 #include <check.h>
+#include <stdio.h>
 #include <string.h>
 #include "tests/analyzer/model_fixture.h"
 
@@ -103,6 +104,39 @@ START_TEST(events)
 }
 END_TEST
 
+/* The kernel says nothing of callers that it could not find. */
+static const struct {
+	const char *sentence, *how, *note, *wanted;
+} notes[] = {
+	{"half of it has few frames", "kernel", "",
+	 "50.0 % in stacks of at most 3 frames: the kernel needs frame pointers, without them callers "
+	 "are missing; signals find them: --sample-by signal"},
+	{"after what the recorder said", "kernel", "instead of cycles",
+	 "instead of cycles; 50.0 % in stacks of at most 3 frames: the kernel needs frame pointers, "
+	 "without them callers are missing; signals find them: --sample-by signal"},
+	{"signals need no frame pointers", "signal", "instead of cycles", "instead of cycles"},
+};
+
+START_TEST(few_frames_are_noted)
+{
+	char text[1000];
+	struct trc_model *m;
+	size_t n;
+
+	snprintf(text, sizeof(text),
+		 "stack few 0x1010 0x3010\nstack more 0x1 0x2 0x3 0x4\nthread 1 tid=11\n"
+		 "sample_event 1 name=\"cpu-clock\" how=%s period=1000000 note=\"%s\"\n"
+		 "@100 thread=1 sample event=1 value=5 period=1 stack=more\n"
+		 "@200 thread=1 sample event=1 value=5 period=1 stack=few\n"
+		 "@300 thread=1 sample event=1 value=500 period=1\n",
+		 notes[_i].how, notes[_i].note);
+	m = model_of(text, TRC_PART_SAMPLES);
+	ck_assert_str_eq(trc_model_sample_events(m, &n)->note, notes[_i].wanted);
+	ck_assert_str_eq(trc_model_sample_events(m, &n)->recorder_note, notes[_i].note);
+	model_close(m);
+}
+END_TEST
+
 START_TEST(losses)
 {
 	struct trc_model *m = model_of(TRACE, TRC_PART_SAMPLES);
@@ -184,6 +218,7 @@ int main(void)
 	tcase_add_test(tests, rows);
 	tcase_add_test(tests, a_sample_without_labels_has_those_of_its_thread);
 	tcase_add_test(tests, events);
+	tcase_add_loop_test(tests, few_frames_are_noted, 0, sizeof(notes) / sizeof(*notes));
 	tcase_add_test(tests, losses);
 	tcase_add_test(tests, a_sample_ends_no_wait);
 	tcase_add_test(tests, a_sample_tells_where_a_thread_is);
