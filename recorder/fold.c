@@ -414,6 +414,7 @@ int trc_view_add(struct trc_fold *f, struct trc_view **out, const struct trc_vie
 			nest->ticks[model.number] = 0;
 	}
 	f->n_heap_views += options->kind == TRC_VIEW_HEAP;
+	f->n_all_waits_views += options->kind == TRC_VIEW_BLOCK && options->all_waits;
 	if (options->kind == TRC_VIEW_HEAP && options->live)
 		trc_fold_live_add(f, *out);
 	return 0;
@@ -424,6 +425,7 @@ void trc_view_remove(struct trc_fold *f, struct trc_view *view)
 	if (!view)
 		return;
 	f->view[view->number] = NULL;
+	f->n_all_waits_views -= view->options.kind == TRC_VIEW_BLOCK && view->options.all_waits;
 	if (view->options.kind == TRC_VIEW_HEAP && !--f->n_heap_views)
 		trc_fold_live_forget(f);
 	trc_view_unmap(view);
@@ -444,7 +446,8 @@ int trc_view_copy(struct trc_fold *f, struct trc_view *view, uint64_t until,
 	copy->end = f->merged > view->begin ? f->merged : view->begin;
 	if (view->options.kind == TRC_VIEW_BLOCK) {
 		trc_fold_waits_so_far(f, copy);
-		trc_fold_fibers_so_far(f, copy);
+		if (!view->options.all_waits)
+			trc_fold_fibers_so_far(f, copy);
 	}
 	err = trc_folded_make(f, copy, out);
 	trc_view_unmap(copy);

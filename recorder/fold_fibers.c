@@ -18,7 +18,7 @@ static struct trc_fold_park wait_of(const struct trc_fold_fiber *fiber)
 
 static void leave_out(struct trc_fold *f, struct trc_fold_fiber *fiber, uint64_t now)
 {
-	trc_fold_leave_out(f, TRC_VIEW_BLOCK, now);
+	trc_fold_leave_out_wait(f, true, false, now);
 	trc_fold_table_remove(&f->fibers, fiber);
 }
 
@@ -44,7 +44,7 @@ static void wait_begin(struct trc_fold *f, const struct trc_fold_event *e)
 		evict(f, e->time);
 	fiber = trc_fold_table_add(&f->fibers, e->b);
 	if (!fiber) {
-		trc_fold_leave_out(f, TRC_VIEW_BLOCK, e->time);
+		trc_fold_leave_out_wait(f, true, false, e->time);
 		return;
 	}
 	fiber->start = e->time;
@@ -62,7 +62,7 @@ void trc_fold_fiber_end(struct trc_fold *f, uint64_t number, uint64_t time)
 		return;
 	wait = wait_of(fiber);
 	trc_fold_table_remove(&f->fibers, fiber);
-	trc_fold_count_blocked(f, &wait, time > wait.start ? time : wait.start);
+	trc_fold_count_wait(f, &wait, time > wait.start ? time : wait.start);
 }
 
 /* A thread that leaves its root fiber is one that runs another: it does not wait. */

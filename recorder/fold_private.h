@@ -158,7 +158,9 @@ struct trc_fold_park {
 	uint64_t start, object;
 	uint64_t woken;	     /* of a condition: when it began to wait for its mutex; 0 = not told */
 	uint64_t next_time;  /* of the thread's first event since; 0 = none */
-	uint64_t next_since; /* ... and if that told of a wait, when it began; else next_time */
+	/* ... and if that told of a wait that the block profile has, or of any, when it began; else
+	 * next_time */
+	uint64_t next_since, next_any;
 	uint32_t thread, stack, labels;
 	int32_t region_depth;
 	uint32_t nest;	    /* what waits within it lasted; id in nests, 0 = none */
@@ -186,11 +188,13 @@ void trc_fold_waits_so_far(struct trc_fold *fold, struct trc_view *copy);
 /* The labels that a thread has now. */
 uint32_t trc_fold_labels_of(const struct trc_fold *fold, uint32_t thread);
 void trc_fold_waits_mark(struct trc_fold *fold);
+/* A wait, of a thread or of a fiber, is in no sums; `blocked` = the block profile would have it. */
+void trc_fold_leave_out_wait(struct trc_fold *fold, bool blocked, bool of_thread, uint64_t time);
 /* A wait for this is in the block profile: L1 of analyzer/profile.h. */
 bool trc_fold_is_blocked(unsigned int reason);
-/* One that is, and has ended; and one that goes on, with no other inside of it, in a copy.  What is
- * in doubt is left out and counted. */
-void trc_fold_count_blocked(struct trc_fold *fold, const struct trc_fold_park *park, uint64_t end);
+/* One that has ended; and one that goes on, with no other inside of it, in a copy.  What is in doubt
+ * is left out and counted. */
+void trc_fold_count_wait(struct trc_fold *fold, const struct trc_fold_park *park, uint64_t end);
 void trc_fold_open_so_far(const struct trc_fold *fold, const struct trc_fold_park *park,
 			  struct trc_view *copy);
 
@@ -345,7 +349,7 @@ struct trc_fold {
 	/* Events of these times found no room in the queue; 0 = none did that are not merged. */
 	uint64_t full_since, full_until;
 	uint32_t gaps; /* so far, among what happened to locks */
-	uint32_t n_heap_views;
+	uint32_t n_heap_views, n_all_waits_views;
 	struct trc_view *view[TRC_VIEWS_MAX]; /* NULL = free */
 };
 

@@ -63,6 +63,22 @@ static bool in_window(const struct trc_view *view, uint64_t start, uint64_t end)
 	return start >= view->begin || end > view->begin;
 }
 
+/* A fiber's wait has no reason. */
+static bool counts(const struct trc_view *view, const struct trc_fold_park *park)
+{
+	return view->options.all_waits ? park->reason != 0 : park->blocked;
+}
+
+void trc_fold_leave_out_wait(struct trc_fold *f, bool blocked, bool of_thread, uint64_t time)
+{
+	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) {
+		struct trc_view *view = trc_fold_view(f, i, TRC_VIEW_BLOCK);
+
+		if (view && time >= view->begin && (view->options.all_waits ? of_thread : blocked))
+			view->left_out++;
+	}
+}
+
 static void sum_up(struct trc_view *view, const struct trc_fold_park *park, uint64_t end,
 		   uint64_t within)
 {
@@ -73,21 +89,25 @@ static void sum_up(struct trc_view *view, const struct trc_fold_park *park, uint
 }
 
 /* The time of a wait within a wait is the inner one's only. */
-void trc_fold_count_blocked(struct trc_fold *f, const struct trc_fold_park *park, uint64_t end)
+void trc_fold_count_wait(struct trc_fold *f, const struct trc_fold_park *park, uint64_t end)
 {
-	struct trc_fold_park *around = blocked_from(f, park->item.extra);
-	struct trc_fold_nest *nest = around ? nest_of(f, around) : NULL;
+	struct trc_fold_park *around = park->blocked ? blocked_from(f, park->item.extra) : NULL;
+	struct trc_fold_park *any = f->n_all_waits_views ? park_at(f, park->item.extra) : NULL;
+	struct trc_fold_nest *of_blocked = around ? nest_of(f, around) : NULL;
+	struct trc_fold_nest *of_any = any ? nest_of(f, any) : NULL;
 	const struct trc_fold_nest *own = trc_fold_table_at(&f->nests, park->nest);
 
 	if (park->left_out || in_doubt(f, park, end)) {
-		trc_fold_leave_out(f, TRC_VIEW_BLOCK, end);
+		trc_fold_leave_out_wait(f, park->blocked, park->reason != 0, end);
 		return;
 	}
 	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) {
 		struct trc_view *view = trc_fold_view(f, i, TRC_VIEW_BLOCK);
+		struct trc_fold_nest *nest;
 
-		if (!view || !in_window(view, park->start, end))
+		if (!view || !counts(view, park) || !in_window(view, park->start, end))
 			continue;
+		nest = view->options.all_waits ? of_any : of_blocked;
 		sum_up(view, park, end, own ? own->ticks[i] : 0);
 		if (nest)
 			nest->ticks[i] += trc_view_clip(view, park->start, end);
@@ -106,8 +126,8 @@ static void end_innermost(struct trc_fold *f, struct trc_fold_thread *t, uint64_
 	t->n_open--;
 	if (park->lock_wait)
 		trc_fold_lock_end(f, park->lock_wait, end, result);
-	if (park->blocked)
-		trc_fold_count_blocked(f, park, end);
+	if (park->blocked || f->n_all_waits_views)
+		trc_fold_count_wait(f, park, end);
 	if (nest)
 		trc_fold_table_remove(&f->nests, nest);
 	trc_fold_table_remove(&f->parks, park);
@@ -181,9 +201,11 @@ static void check_open(struct trc_fold *f, struct trc_fold_thread *t,
 	struct trc_fold_park *park = park_at(f, t->top);
 
 	if (!park->next_time) {
-		park->next_time = park->next_since = e->time;
-		if (e->kind == TRC_KIND_WAIT && trc_fold_is_blocked(e->reason) && e->c < e->time)
-			park->next_since = e->c > park->start ? e->c : park->start;
+		park->next_time = park->next_since = park->next_any = e->time;
+		if (e->kind == TRC_KIND_WAIT && e->c < e->time)
+			park->next_any = e->c > park->start ? e->c : park->start;
+		if (trc_fold_is_blocked(e->reason))
+			park->next_since = park->next_any;
 	}
 	if (has_own_stack(e->kind))
 		abandon_by_stack(f, t, e);
@@ -191,8 +213,7 @@ static void check_open(struct trc_fold *f, struct trc_fold_thread *t,
 
 static void leave_out(struct trc_fold *f, unsigned int reason, uint64_t time)
 {
-	if (trc_fold_is_blocked(reason))
-		trc_fold_leave_out(f, TRC_VIEW_BLOCK, time);
+	trc_fold_leave_out_wait(f, trc_fold_is_blocked(reason), true, time);
 	if (trc_reason_is_lock(reason))
 		trc_fold_leave_out(f, TRC_VIEW_MUTEX, time);
 }
@@ -318,7 +339,9 @@ static void park_whole(struct trc_fold *f, const struct trc_fold_thread *t,
 	struct trc_fold_park park = {.start = e->c < e->time ? e->c : e->time,
 				     .object = e->a,
 				     .thread = e->thread,
-				     .stack = e->stack};
+				     .stack = e->stack,
+				     .reason = e->reason,
+				     .blocked = trc_fold_is_blocked(e->reason)};
 	struct trc_fold_park *around = t ? park_at(f, t->top) : NULL;
 	uint32_t wait;
 
@@ -328,8 +351,8 @@ static void park_whole(struct trc_fold *f, const struct trc_fold_thread *t,
 		park.item.extra = around->item.extra;
 	}
 	park.labels = t ? t->item.extra : 0;
-	if (trc_fold_is_blocked(e->reason))
-		trc_fold_count_blocked(f, &park, e->time);
+	if (park.blocked || f->n_all_waits_views)
+		trc_fold_count_wait(f, &park, e->time);
 	if (!trc_reason_is_lock(e->reason))
 		return;
 	wait = trc_fold_lock_begin(f, park.start, e->a, 0);
@@ -437,13 +460,14 @@ static bool park_so_far(const struct trc_fold *f, const struct trc_fold_park *pa
 	const struct trc_fold_nest *nest = trc_fold_table_at(&f->nests, park->nest);
 	uint64_t end = open ? copy->end : park->next_time;
 	uint64_t inside = *within + (nest ? nest->ticks[copy->number] : 0);
+	uint64_t next = copy->options.all_waits ? park->next_any : park->next_since;
 
-	if (!park->blocked || !in_window(copy, park->start, end))
+	if (!counts(copy, park) || !in_window(copy, park->start, end))
 		return true;
 	if (park->left_out || in_doubt(f, park, end))
 		return false;
 	/* What came after it had ended is not inside of it, but of what is around it. */
-	sum_up(copy, park, end, open ? inside : trc_view_clip(copy, park->next_since, end));
+	sum_up(copy, park, end, open ? inside : trc_view_clip(copy, next, end));
 	*within = trc_view_clip(copy, park->start, end) + (open ? 0 : inside);
 	return true;
 }

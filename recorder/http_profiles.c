@@ -102,6 +102,11 @@ static int make_mutex(trace_recorder **out, const struct trc_http_take *take)
 	return trace_mutex_recorder(out, &config);
 }
 
+static int make_offcpu(trace_recorder **out, const struct trc_http_take *take)
+{
+	return trc_offcpu_recorder(out, format_of(take));
+}
+
 static int make_threadcreate(trace_recorder **out, const struct trc_http_take *take)
 {
 	struct trace_threadcreate_config config = TRACE_THREADCREATE_CONFIG_INIT;
@@ -200,6 +205,14 @@ static struct kind {
 	 true,
 	 NULL,
 	 PTHREAD_MUTEX_INITIALIZER},
+	{{"offcpu",
+	  "Where threads waited, for whatever it was: for each other, files, sockets, timers; for "
+	  "the time that seconds= says (30 if nothing).",
+	  0, 0, NULL},
+	 make_offcpu,
+	 false,
+	 NULL,
+	 PTHREAD_MUTEX_INITIALIZER},
 	{{"profile",
 	  "CPU time, for the time that seconds= says (30 if nothing). event=cycles draws it from "
 	  "another event, period=100000 as often as that.",
@@ -208,7 +221,8 @@ static struct kind {
 	 false,
 	 NULL,
 	 PTHREAD_MUTEX_INITIALIZER},
-	{{"threadcreate", "Stacks that created threads.", TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW, 0, NULL},
+	{{"threadcreate", "Stacks that created threads.", TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW, 0,
+	  NULL},
 	 make_threadcreate,
 	 true,
 	 NULL,

@@ -155,10 +155,11 @@ static void look(void *context, const struct trc_http_entry *entry)
 	l->is_found = true;
 }
 
-static void take_profile(const struct trc_http_source *source, struct trc_http_take *take,
-			 bool is_text, bool is_head, struct trc_http_reply *r)
+static void take_profile(const struct trc_http_source *source, const struct trc_http_entry *entry,
+			 struct trc_http_take *take, bool is_text, bool is_head, struct trc_http_reply *r)
 {
 	struct trace_writer writer = trc_http_writer(r);
+	bool is_delta = take->window_ns && entry->flags & TRC_HTTP_CUMULATIVE;
 	char why[512] = "";
 	int err = 0;
 
@@ -174,7 +175,7 @@ static void take_profile(const struct trc_http_source *source, struct trc_http_t
 	r->type = is_text ? TRC_HTTP_TEXT : TRC_HTTP_BINARY;
 	if (!is_text)
 		set_file_name(r, take->name,
-			      take->window_ns && strcmp(take->name, "profile") ? "-delta" : "");
+			      is_delta ? "-delta" : "");
 }
 
 static void answer_profile(const struct trc_http_source *source, const char *name,
@@ -198,7 +199,7 @@ static void answer_profile(const struct trc_http_source *source, const char *nam
 	else if (good)
 		good = read_cpu(request->url, &take, event, sizeof(event), r);
 	if (good)
-		take_profile(source, &take,
+		take_profile(source, &l.found, &take,
 			     take.debug && !(l.found.flags & TRC_HTTP_EACH && take.debug == 3),
 			     is_head, r);
 }

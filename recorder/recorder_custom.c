@@ -52,8 +52,8 @@ static bool is_taken(const char *name)
 {
 	static const char *const KINDS[] = {"allocs",  "block",	  "cmdline",	 "cpu",
 					    "flight",  "gc",	  "goroutine",	 "heap",
-					    "mutex",   "profile", "symbol",	 "threadcreate",
-					    "threads", "trace",	  "trace-record"};
+					    "mutex",   "offcpu",  "profile",	 "symbol",
+					    "threadcreate", "threads", "trace", "trace-record"};
 
 	for (size_t i = 0; i < sizeof(KINDS) / sizeof(*KINDS); i++)
 		if (!strcmp(name, KINDS[i]))

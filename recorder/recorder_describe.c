@@ -12,6 +12,16 @@ void trc_describe_waits(struct trc_encode_info *info, bool mutex, int64_t period
 	info->period = period;
 }
 
+void trc_describe_offcpu(struct trc_encode_info *info)
+{
+	info->style = TRC_STYLE_VALUES;
+	info->type[0] = (struct trc_encode_type){"events", "count"};
+	info->type[1] = (struct trc_encode_type){"delay", "nanoseconds"};
+	info->n_types = 2;
+	info->period_type = info->type[1];
+	info->period = 1;
+}
+
 /* How many of something, by stack. */
 static void describe_counts(struct trc_encode_info *info, const char *type)
 {

@@ -144,6 +144,7 @@ void trc_writers_forget(void);
 /* ---- recorder_describe.c: for describe() ------------------------------------------------ */
 
 void trc_describe_waits(struct trc_encode_info *info, bool mutex, int64_t period);
+void trc_describe_offcpu(struct trc_encode_info *info);
 void trc_describe_threadcreate(struct trc_encode_info *info);
 void trc_describe_threads(struct trc_encode_info *info);
 /* Names are borrowed; NULL = of time. */
@@ -155,6 +156,11 @@ void trc_describe_heap(struct trc_encode_info *info, bool allocs, int64_t sample
 void trc_recorders_forget(void);
 void trc_recorder_cpu_forget(void);
 void trc_recorder_custom_forget(void);
+
+/* ---- recorder_views.c ---- */
+
+/* All waits of threads, whatever they are for; of what is served only.  0 or -ENOMEM. */
+int trc_offcpu_recorder(struct trace_recorder **out, enum trace_profile_format format);
 
 /* ---- recorder_multi.c ---- */
 

@@ -64,6 +64,34 @@ int trace_block_recorder(trace_recorder **out, const struct trace_block_config *
 	return err ? err : make(out, &block_kind, known.format, known.rate_ns ? known.rate_ns : 1);
 }
 
+/* ---- off-CPU time ---------------------------------------------------------------------- */
+
+static int add_offcpu(struct trace_recorder *r, struct trc_fold *fold, uint64_t now)
+{
+	const struct trc_view_options options = {
+		.kind = TRC_VIEW_BLOCK, .rate = 1, .all_waits = true};
+
+	return trc_recorder_add_view(r, fold, options, now);
+}
+
+static void describe_offcpu(const struct trace_recorder *r, struct trc_encode_info *info)
+{
+	trc_describe_offcpu(info);
+}
+
+static const struct trc_recorder_kind offcpu_kind = {
+	.name = "offcpu",
+	.prepare = prepare,
+	.add_views = add_offcpu,
+	.describe = describe_offcpu,
+	.views = true,
+};
+
+int trc_offcpu_recorder(struct trace_recorder **out, enum trace_profile_format format)
+{
+	return make(out, &offcpu_kind, format, 1);
+}
+
 /* ---- mutex ----------------------------------------------------------------------------- */
 
 static int add_mutex(struct trace_recorder *r, struct trc_fold *fold, uint64_t now)

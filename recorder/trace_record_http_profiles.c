@@ -27,7 +27,7 @@ enum { KERNEL_EVENT = TRC_SAMPLE_EVENTS_MAX + 1 }; /* as the drain numbers them 
 static struct kind {
 	struct trc_http_entry entry;
 	enum trc_view_kind view;
-	bool is_memory, is_cpu, is_threads;
+	bool is_memory, is_cpu, is_threads, is_offcpu;
 	struct trc_view *kept; /* since the process began; the main thread's */
 } kinds[] = {
 	{.entry = {"allocs",
@@ -51,6 +51,12 @@ static struct kind {
 	{.entry = {"mutex", "Which unlocks ended the waiting of others, and how much of it.",
 		   LOCKS_AND_MORE, 0, "fraction"},
 	 .view = TRC_VIEW_MUTEX},
+	{.entry = {"offcpu",
+		   "Where threads waited, for whatever it was: for each other, files, sockets, timers; "
+		   "for the time that seconds= says (30 if nothing).",
+		   0, 0, NULL},
+	 .view = TRC_VIEW_BLOCK,
+	 .is_offcpu = true},
 	{.entry = {"profile",
 		   "CPU time, or what else -F and -e have sampled, for the time that seconds= says "
 		   "(30 if nothing). event=cycles takes another one of them.",
@@ -80,7 +86,8 @@ static struct kind *kind_of(const char *name)
 /* With --flight nothing is counted while nobody asks. */
 static bool needs_seconds(const struct kind *kind)
 {
-	return trc_http_options()->flight && !kind->is_threads && !kind->is_cpu;
+	return trc_http_options()->flight && kind->entry.flags & TRC_HTTP_CUMULATIVE &&
+	       !kind->is_threads;
 }
 
 void trc_http_profiles_each_entry(trc_http_each_fn *fn, void *context)
@@ -144,7 +151,7 @@ void trc_http_views_begin(struct trc_fold *fold, const struct trc_tool_options *
 			.kind = kind->view, .rate = rate_of(kind, o), .seed = next_seed(i)};
 
 		kind->kept = NULL; /* it went with its fold */
-		if (kind->is_cpu || kind->is_threads || !options.rate)
+		if (!(kind->entry.flags & TRC_HTTP_CUMULATIVE) || kind->is_threads || !options.rate)
 			continue;
 		if (trc_view_add(fold, &kind->kept, &options, begin))
 			kind->kept = NULL; /* who asks for it is told */
@@ -188,6 +195,7 @@ static int begin_window(void *context, const struct trc_http_now *now)
 	struct request *r = context;
 	struct trc_view_options options = {.kind = r->kind->view,
 					   .rate = rate_of(r->kind, now->options),
+					   .all_waits = r->kind->is_offcpu,
 					   .seed = next_seed(now->ticks)};
 	struct trc_drain_totals totals;
 	int err = check_fold(r, now);
@@ -300,6 +308,8 @@ static void describe(const struct trace_recorder *base, struct trc_encode_info *
 		trc_describe_cpu(info, &r->event);
 		info->period = (int64_t)(r->take->period > r->event.period ? r->take->period
 									   : r->event.period);
+	} else if (r->kind->is_offcpu) {
+		trc_describe_offcpu(info);
 	} else if (r->kind->is_threads) {
 		trc_describe_threads(info);
 	} else if (r->kind->is_memory) {

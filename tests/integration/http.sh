@@ -22,7 +22,7 @@ while read -r name; do
 	case $name in cmdline | symbol | trace | flight) continue ;; esac
 	read_profile "$name"
 	seconds=
-	[ "$name" != profile ] || seconds='?seconds=1'
+	case $name in offcpu | profile) seconds='?seconds=1' ;; esac
 	pprof "$name-raw" -raw "$base/$name$seconds"
 	# Threads have no change.
 	grep -q "$name?debug=2" index.html && continue

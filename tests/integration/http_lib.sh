@@ -61,7 +61,7 @@ list_profiles()
 {
 	curl -sS -f "$base/" >index.html || fail 'no index'
 	sed -n "s/.*<tr><td>[^<]*<\/td><td><a href='\([a-z]*\).*/\1/p" index.html >names.txt
-	for name in allocs block goroutine heap mutex profile threadcreate threads; do
+	for name in allocs block goroutine heap mutex offcpu profile threadcreate threads; do
 		grep -qx "$name" names.txt || fail "the index does not name $name"
 	done
 }
@@ -69,7 +69,7 @@ list_profiles()
 type_of()
 {
 	case $1 in
-	block | mutex) echo delay ;;
+	block | mutex | offcpu) echo delay ;;
 	profile) echo . ;; # cpu, or the time of another event
 	heap) echo inuse_space ;;
 	allocs) echo alloc_space ;;
@@ -83,7 +83,7 @@ read_profile()
 {
 	local name=$1 seconds=
 
-	[ "$name" != profile ] || seconds='?seconds=1'
+	case $name in offcpu | profile) seconds='?seconds=1' ;; esac
 	pprof "$name" -top -nodecount=1000 "$base/$name$seconds"
 	grep -q "^Type: $(type_of "$name")" "$name.out" || {
 		cat "$name.out" >&2

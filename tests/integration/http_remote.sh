@@ -138,7 +138,7 @@ for what in flight 'trace?seconds=0.5'; do
 	expect_accounted "${what%%[?]*}.trc"
 done
 list_profiles
-for name in allocs block heap mutex profile threadcreate; do
+for name in allocs block heap mutex offcpu profile threadcreate; do
 	pprof "$name" -top -nodecount=1000 "$base/$name?seconds=1"
 	grep -q "^Type: $(type_of "$name")" "$name.out" || {
 		cat "$name.out" >&2

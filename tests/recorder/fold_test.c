@@ -28,9 +28,12 @@ START_TEST(a_wait_counts_at_the_stack_where_it_began)
 }
 END_TEST
 
+static const struct trc_view_options all_waits = {
+	.kind = TRC_VIEW_BLOCK, .rate = 1, .all_waits = true};
+
 START_TEST(waits_for_the_outside_world_are_not_contention)
 {
-	struct trc_view *view = view_of(TRC_VIEW_BLOCK, 1, 0);
+	struct trc_view *view = view_of(TRC_VIEW_BLOCK, 1, 0), *all = view_with(&all_waits, 0);
 
 	for (unsigned int reason = 1; reason < TRC_REASON_COUNT; reason++) {
 		park(1000 * reason, 1, reason, lock, 0, reason);
@@ -44,6 +47,9 @@ START_TEST(waits_for_the_outside_world_are_not_contention)
 		ck_assert_msg(value_of(reason, DELAY) == (counts ? 10 : -1), "%s",
 			      trc_reason_name(reason));
 	}
+	copied(all, 100000);
+	for (unsigned int reason = 1; reason < TRC_REASON_COUNT; reason++)
+		ck_assert_msg(value_of(reason, DELAY) == 10, "%s", trc_reason_name(reason));
 }
 END_TEST
 
@@ -108,6 +114,7 @@ END_TEST
 START_TEST(a_wait_within_a_wait_is_taken_off_the_outer_one)
 {
 	struct trc_view *early = view_of(TRC_VIEW_BLOCK, 1, 0), *late;
+	struct trc_view *all = view_with(&all_waits, 0), *all_late;
 
 	park(100, 1, TRC_REASON_USER, 1, 0, 7);
 	park(110, 1, TRC_REASON_MUTEX, lock, 0, 8);
@@ -116,8 +123,13 @@ START_TEST(a_wait_within_a_wait_is_taken_off_the_outer_one)
 	park(155, 1, TRC_REASON_SEM, 3, 0, 10);
 	trc_fold_pass(fold, 160);
 	late = view_of(TRC_VIEW_BLOCK, 1, 160);
+	all_late = view_with(&all_waits, 160);
 	copied(early, 170);
 	ck_assert_int_eq(value_of(7, DELAY), 70 - 30 - 15);
+	ck_assert_int_eq(value_of(10, DELAY), 15);
+	copied(all, 170);
+	ck_assert_int_eq(value_of(7, DELAY), 70 - 30 - 20);
+	ck_assert_int_eq(value_of(9, DELAY), 20 - 15);
 	ck_assert_int_eq(value_of(10, DELAY), 15);
 	resume(180, 1, TRC_REASON_SEM, 3, 0);
 	resume(190, 1, TRC_REASON_SLEEP, 2, 0);
@@ -131,18 +143,30 @@ START_TEST(a_wait_within_a_wait_is_taken_off_the_outer_one)
 	copied(late, 300);
 	ck_assert_int_eq(value_of(7, DELAY), 40 - 20);
 	ck_assert_int_eq(value_of(10, DELAY), 20);
+	copied(all, 300);
+	ck_assert_int_eq(value_of(7, DELAY), 100 - 30 - 40);
+	ck_assert_int_eq(value_of(8, DELAY), 30);
+	ck_assert_int_eq(value_of(9, DELAY), 40 - 25);
+	ck_assert_int_eq(value_of(10, DELAY), 25);
+	copied(all_late, 300);
+	ck_assert_int_eq(value_of(7, DELAY), 40 - 30);
+	ck_assert_int_eq(value_of(9, DELAY), 30 - 20);
+	ck_assert_int_eq(value_of(10, DELAY), 20);
 }
 END_TEST
 
 START_TEST(a_wait_told_when_it_is_over_counts_from_its_beginning)
 {
-	struct trc_view *view = view_of(TRC_VIEW_BLOCK, 1, 50);
+	struct trc_view *view = view_of(TRC_VIEW_BLOCK, 1, 50), *all = view_with(&all_waits, 50);
 
 	put_at(0, 90, 1, TRC_KIND_WAIT, (uint64_t[]){TRC_REASON_FLOCK, 3, 20, 0, stack_id(7)});
 	put_at(0, 95, 1, TRC_KIND_WAIT, (uint64_t[]){TRC_REASON_READ, 3, 90, 0, stack_id(8)});
 	copied(view, 100);
 	ck_assert_int_eq(value_of(7, DELAY), 40);
 	ck_assert_int_eq(value_of(8, DELAY), -1);
+	copied(all, 100);
+	ck_assert_int_eq(value_of(7, DELAY), 40);
+	ck_assert_int_eq(value_of(8, DELAY), 5);
 }
 END_TEST
 

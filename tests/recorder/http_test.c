@@ -79,6 +79,8 @@ static const struct row {
 	 NULL},
 	{"GET", "/debug/pprof/threadcreate?debug=1", 200, TEXT, NULL,
 	 "threadcreate profile: total "},
+	{"GET", "/debug/pprof/offcpu?seconds=0.1", 200, BINARY, "attachment; filename=\"offcpu\"",
+	 NULL},
 	{"GET", "/debug/pprof/profile?seconds=1", 200, BINARY, "attachment; filename=\"profile\"",
 	 NULL},
 	{"GET", "/debug/pprof/profile?seconds=0.1&event=timer&period=1000000", 200, BINARY,
@@ -455,6 +457,31 @@ START_TEST(one_window_too_many_may_come_later)
 }
 END_TEST
 
+static void *sleeps(void *seconds)
+{
+	for (int i = 0; i < 100; i++)
+		sleep_ms(20);
+	return seconds;
+}
+
+/* A window of all waits has those that block leaves out, and block stays as it is. */
+START_TEST(offcpu_has_whatever_is_waited_for)
+{
+	struct http_got off, block;
+	pthread_t thread;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, sleeps, NULL), 0);
+	off = http_ask(port, "GET", "/debug/pprof/offcpu?seconds=1&debug=1", "");
+	block = http_ask(port, "GET", "/debug/pprof/block?debug=1", "");
+	pthread_join(thread, NULL);
+	ck_assert_int_eq(off.status, 200);
+	ck_assert_msg(strstr(off.body, "sleeps"), "%s", off.body);
+	ck_assert_msg(!strstr(block.body, "sleeps"), "%s", block.body);
+	http_got_free(&off);
+	http_got_free(&block);
+}
+END_TEST
+
 /* The reply as text. */
 static void expect_text(const char *target, const char *text)
 {
@@ -714,6 +741,7 @@ static void http_addresses(TCase *served, TCase *alone)
 	tcase_add_test(served, symbols_have_names);
 	tcase_add_test(served, a_delta_is_of_its_time_and_the_whole_of_all);
 	tcase_add_test(served, the_list_counts);
+	tcase_add_test(served, offcpu_has_whatever_is_waited_for);
 	tcase_add_test(served, one_window_too_many_may_come_later);
 	tcase_add_test(served, profiles_of_the_programs_own_are_served);
 	tcase_add_test(served, a_body_that_is_too_large_is_refused);
