@@ -134,16 +134,19 @@ static const char *look_at_environment(const struct trc_exec_target *t)
 
 const char *trc_exec_target_why(const struct trc_exec_target *t, char path[TRC_EXEC_PATH_BYTES])
 {
+	bool found, is_script = true;
 	const char *why = NULL;
 	struct stat st;
-	bool again = find(t, path, &st);
 
-	for (int i = 0; again && !why && i < SCRIPTS_MAX; i++) {
-		why = look_inside(path, &again);
-		if (!why && !again)
-			why = look_at_rights(&st);
-		else if (again)
-			again = look_at_file(path, &st);
+	found = find(t, path, &st);
+	for (int i = 0; found && is_script && i < SCRIPTS_MAX; i++) {
+		why = look_inside(path, &is_script);
+		if (is_script)
+			found = look_at_file(path, &st);
 	}
-	return why ? why : *path ? look_at_environment(t) : NULL;
+	if (!found || is_script) /* it cannot be executed */
+		return NULL;
+	if (!why)
+		why = look_at_rights(&st);
+	return why ? why : look_at_environment(t);
 }

@@ -253,7 +253,8 @@ named()
 		empty err
 	fi
 }
-check "all can be recorded: nobody is named" named './runs; ./plain true; true' ''
+check "all can be recorded: nobody is named" named \
+	'./runs; ./plain true; env -i ./not-there 2>/dev/null; true' ''
 check "started without the recorder" named 'env -i /bin/true; env -i /bin/true; true' \
 	'/bin/true (started without LD_PRELOAD)'
 if [ -x static ]; then
