@@ -4,6 +4,7 @@
 #include "viewer/page.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -156,10 +157,27 @@ static bool texts_grow(struct trc_texts *t)
 	return true;
 }
 
+/* The beginning of a text that is too long, with a mark. */
+static size_t text_cut(char *out, size_t capacity, const char *text)
+{
+	size_t keep = TRC_PAGE_TEXT_BYTES_MAX;
+
+	while (keep > TRC_PAGE_TEXT_BYTES_MAX - 4 && ((unsigned char)text[keep] & 0xc0) == 0x80)
+		keep--;
+	memcpy(out, text, keep);
+	return keep + (size_t)snprintf(out + keep, capacity - keep, "… (%zu bytes in all)", strlen(text));
+}
+
 uint32_t trc_texts_id(struct trc_texts *t, const char *text)
 {
-	size_t n_bytes = text ? strnlen(text, TRC_PAGE_TEXT_BYTES_MAX) : 0;
+	char cut[TRC_PAGE_TEXT_BYTES_MAX + 64];
+	size_t n_bytes = text ? strnlen(text, TRC_PAGE_TEXT_BYTES_MAX + 1) : 0;
 	uint32_t *slot;
+
+	if (n_bytes > TRC_PAGE_TEXT_BYTES_MAX) {
+		n_bytes = text_cut(cut, sizeof(cut), text);
+		text = cut;
+	}
 
 	if (t->failed || (t->n >= t->slots / 2 && !texts_grow(t))) {
 		t->failed = true;

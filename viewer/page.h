@@ -55,7 +55,8 @@ struct trc_texts {
 };
 
 void trc_texts_init(struct trc_texts *t);
-/* NULL is the empty string.  What is past `TRC_PAGE_TEXT_BYTES_MAX` is cut. */
+/* NULL is the empty string.  Of a text longer than `TRC_PAGE_TEXT_BYTES_MAX` the first
+ * bytes are kept, to the end of a character; behind them is said how long the text was. */
 uint32_t trc_texts_id(struct trc_texts *t, const char *text);
 void trc_texts_free(struct trc_texts *t);
 

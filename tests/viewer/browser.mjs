@@ -396,6 +396,9 @@ async function hostileTextIsText(page) {
 		const details = await detailsOf(page);
 		check(details.includes("<img src=x onerror="), `a hostile ${kind} is shown as text`, details);
 	}
+	await page.evaluate(() => window.trc.select("log", 3));
+	same(await page.evaluate(() => [window.trc.told().title, window.trc.told().message]),
+		["log \\u3164", "soft\\u00adly \\u{e0041}tagged \u2764\ufe0f"], "what would not be seen is escaped");
 	await page.keyboard.press("0");
 	await settle(page);
 	const read = await pointOf(page, HOSTILE, 8 * MS);

@@ -51,6 +51,9 @@ static const struct trc_region regions[] = {
 static const struct trc_log logs[] = {
 	{.ts_ns = 3500 US, .task = 42, .thread = 2, .category = "http", .message = "404 not found"},
 	{.ts_ns = 3600 US, .thread = 2, .category = KNOWN_HOSTILE, .message = KNOWN_HOSTILE},
+	/* A filler, which is blank; a soft hyphen, a tag, and an emoji that is a picture. */
+	{.ts_ns = 9900 US, .thread = 1, .category = "\u3164",
+	 .message = "soft\u00adly \U000e0041tagged \u2764\ufe0f"},
 };
 static const struct trc_counter counters[] = {
 	{.ts_ns = 1 MS, .value = -3, .name = "queue depth", .thread = 1},

@@ -139,13 +139,31 @@ START_TEST(texts_are_kept_once)
 	}
 	ck_assert_uint_eq(trc_texts_id(&t, "text 1"), 1);
 	ck_assert_uint_eq(trc_texts_id(&t, "text 4999"), 4999);
-	memset(longer, 'x', sizeof(longer) - 1);
-	longer[sizeof(longer) - 1] = 0;
+	ck_assert_uint_eq(t.length.n, 5000);
+	memset(longer, 'x', sizeof(longer));
+	longer[TRC_PAGE_TEXT_BYTES_MAX] = 0;
 	ck_assert_uint_eq(trc_texts_id(&t, longer), 5000);
-	longer[TRC_PAGE_TEXT_BYTES_MAX] = 0; /* what lies past the limit makes no difference */
-	ck_assert_uint_eq(trc_texts_id(&t, longer), 5000);
-	ck_assert_uint_eq(t.length.n, 5001);
 	ck_assert_uint_eq(t.length.max, TRC_PAGE_TEXT_BYTES_MAX);
+	trc_texts_free(&t);
+}
+END_TEST
+
+/* A character lies across the limit. */
+START_TEST(texts_that_are_too_long_say_so)
+{
+	static const char mark[] = "\u2026 (4106 bytes in all)";
+	size_t n = strlen(mark), kept = TRC_PAGE_TEXT_BYTES_MAX - 1;
+	char longer[TRC_PAGE_TEXT_BYTES_MAX + 11];
+	struct trc_texts t;
+
+	memset(longer, 'x', sizeof(longer));
+	memcpy(longer + kept, "\u00e9", 2);
+	longer[sizeof(longer) - 1] = 0;
+	trc_texts_init(&t);
+	ck_assert_uint_eq(trc_texts_id(&t, longer), 1);
+	ck_assert_uint_eq(t.length.max, kept + n);
+	ck_assert_mem_eq(t.bytes.bytes.data, longer, kept);
+	ck_assert_mem_eq(t.bytes.bytes.data + kept, mark, n);
 	trc_texts_free(&t);
 }
 END_TEST
@@ -174,6 +192,7 @@ TCase *unit_page(void)
 	tcase_add_loop_test(t, json_strings_are_safe_in_a_script_element, 0,
 			    sizeof(json_rows) / sizeof(json_rows[0]));
 	tcase_add_test(t, texts_are_kept_once);
+	tcase_add_test(t, texts_that_are_too_long_say_so);
 	tcase_add_test(t, maps_number_keys_in_order);
 	tcase_set_timeout(t, 60);
 	return t;

@@ -144,13 +144,20 @@ async function loadColumns() {
 		texts.offset[i + 1] = texts.offset[i] + lengths[i];
 }
 
-// Characters that would not show, or that would reorder their neighbours, as escapes.
-const invisible = new RegExp("[\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b-\\u200f" +
-	"\\u2028-\\u202e\\u2060-\\u206f\\ufeff]", "g");
+// Characters that would not show, or that would reorder their neighbours; but for those that choose how an
+// emoji looks.
+const invisible = /(?![\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+const blank = /^[\s\ufe0e\ufe0f]+$/u;
 
+function escaped(character) {
+	const hex = character.codePointAt(0).toString(16);
+
+	return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
+}
+
+// A text with escapes for what would not be seen of it, all of it if that is all there is.
 function visible(string) {
-	return string.replace(invisible,
-		(c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+	return blank.test(string) ? Array.from(string, escaped).join("") : string.replace(invisible, escaped);
 }
 
 function text(id) {
