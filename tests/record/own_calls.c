@@ -11,7 +11,7 @@
 static _Atomic int calls;
 
 #define OWN(type, name, ...)                                                                       \
-	type name(__VA_ARGS__);                                                                    \
+	__attribute__((visibility("default"))) type name(__VA_ARGS__);                             \
 	type name(__VA_ARGS__)                                                                     \
 	{                                                                                          \
 		calls++;                                                                           \
