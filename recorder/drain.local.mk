@@ -56,6 +56,7 @@ recorder_trace_record_SOURCES = \
 	recorder/trace_record_tids.c recorder/trace_record_tids.h \
 	recorder/trace_record_unrecorded.c \
 	recorder/trace_record_take.c \
+	recorder/trace_record_needed.c \
 	recorder/trace_record_target.c
 # What encodes profiles and opens what serves them: the same as in libtrc.
 recorder_trace_record_SOURCES += \

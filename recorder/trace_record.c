@@ -66,16 +66,18 @@ static int record(const struct trc_tool_options *o, struct trc_child *child)
 {
 	struct trc_tool_session *session = NULL;
 	struct trc_tool_result result;
-	char preload[PATH_MAX];
+	char preload[PATH_MAX], sanitizer[TRC_SANITIZER_BYTES];
+	char list[sizeof(sanitizer) + sizeof(preload)];
 	int status;
 
 	trc_child_begin();
-	status = trc_target_check(o->command[0]);
+	status = trc_target_check(o->command[0], sanitizer);
 	if (status)
 		return status;
 	if (trc_target_preload(preload) || trc_tool_session_open(&session, o))
 		return TRC_EXIT_TROUBLE;
-	status = start(session, child, o, preload);
+	snprintf(list, sizeof(list), "%s%s%s", sanitizer, *sanitizer ? ":" : "", preload);
+	status = start(session, child, o, list);
 	if (!status) {
 		trc_tool_session_run(session, child);
 		trc_tool_session_result(session, &result);

@@ -24,6 +24,7 @@
 #include "trigger_watch.h"
 
 /* Exit statuses of our own, as those of env(1) and timeout(1). */
+enum { TRC_SANITIZER_BYTES = 64 };
 enum { TRC_EXIT_TROUBLE = 125, TRC_EXIT_REFUSED = 126, TRC_EXIT_NOT_FOUND = 127 };
 
 enum trc_tool_verb {
@@ -97,8 +98,16 @@ void trc_sampling_environment(const struct trc_sampling *s);
 /* ---- trace_record_target.c ---- */
 
 /* Finds the command as execvp(3) would, and refuses what cannot be recorded.  0, or one of the
- * exit statuses above after saying why. */
-int trc_target_check(const char *command);
+ * exit statuses above after saying why.  `sanitizer`: as trc_target_sanitizer() has it; "" = none. */
+int trc_target_check(const char *command, char sanitizer[TRC_SANITIZER_BYTES]);
+/*
+ * The runtime of a sanitizer, as a program names it that is linked with it.  It has to be preloaded
+ * before the recorder: AddressSanitizer refuses to start otherwise, and ThreadSanitizer takes locks
+ * that the recorder took for the program's errors.
+ */
+bool trc_target_is_sanitizer(const char *name);
+/* False: the program at `path` needs none. */
+bool trc_target_sanitizer(const char *path, char name[TRC_SANITIZER_BYTES]);
 /* The preload library.  0, or -ENOENT after saying so. */
 int trc_target_preload(char path[PATH_MAX]);
 /* A tool of ours beside this one, installed or in a build tree.  False if it is not there. */

@@ -175,6 +175,19 @@ static void put_flight(const struct trc_tool_options *o)
 	put("TRC_TRIGGERS", conditions_text);
 }
 
+/* Programs that the command runs may be linked with AddressSanitizer, too: it works behind the
+ * recorder, but refuses to unless it is told so. */
+static void put_sanitizer_options(void)
+{
+	const char *own = getenv("ASAN_OPTIONS");
+	char text[4096];
+	int n = snprintf(text, sizeof(text), "verify_asan_link_order=0%s%s", own && *own ? ":" : "",
+			 own ? own : "");
+
+	if (n < (int)sizeof(text))
+		put("ASAN_OPTIONS", text);
+}
+
 static void set_environment(const struct trc_tool_options *o, const char *dir, const char *preload)
 {
 	const char *others = getenv("LD_PRELOAD");
@@ -184,10 +197,16 @@ static void set_environment(const struct trc_tool_options *o, const char *dir, c
 
 	if (!list)
 		_exit(TRC_EXIT_TROUBLE);
-	snprintf(list, n, "%s%s%s", preload, others && *others ? ":" : "", others ? others : "");
+	if (!others)
+		others = "";
+	if (trc_target_is_sanitizer(others)) /* it wants to be first */
+		snprintf(list, n, "%s:%s", others, preload);
+	else
+		snprintf(list, n, "%s%s%s", preload, *others ? ":" : "", others);
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
 	put("LD_PRELOAD", list);
 	free(list);
+	put_sanitizer_options();
 	put("TRC_SESSION", dir);
 	put("TRC_SESSION_PID", pid);
 	put_number("TRC_SESSION_NAMESPACE", trc_namespace_here());

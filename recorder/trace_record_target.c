@@ -149,7 +149,7 @@ static const char *look(char path[PATH_MAX], bool *again)
 	return why;
 }
 
-int trc_target_check(const char *command)
+int trc_target_check(const char *command, char sanitizer[TRC_SANITIZER_BYTES])
 {
 	char path[PATH_MAX];
 	const char *why = NULL;
@@ -162,8 +162,11 @@ int trc_target_check(const char *command)
 	}
 	for (int i = 0; i < SCRIPTS_MAX && again && !why; i++)
 		why = look(path, &again);
-	if (!why)
+	if (!why) {
+		if (!trc_target_sanitizer(path, sanitizer))
+			sanitizer[0] = '\0';
 		return 0;
+	}
 	trc_tool_say("%s: %s", path, why);
 	return TRC_EXIT_REFUSED;
 }

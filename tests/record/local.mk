@@ -64,5 +64,5 @@ tests_record_trace_dump_LDADD = libtrcformat.la
 tests_record_no_perf_SOURCES = tests/record/no_perf.c
 tests_record_on_terminal_SOURCES = tests/record/on_terminal.c
 tests_record_on_terminal_LDADD = -lutil
-TESTS += tests/record/trace_record.sh tests/record/flight.sh tests/record/sampling.sh tests/record/limits.sh tests/record/valgrind.sh
-EXTRA_DIST += tests/record/limits.sh tests/record/valgrind.sh tests/record/sampling.sh tests/record/lib.sh tests/record/trace_record.sh tests/record/flight.sh
+TESTS += tests/record/trace_record.sh tests/record/flight.sh tests/record/sampling.sh tests/record/limits.sh tests/record/valgrind.sh tests/record/sanitized.sh
+EXTRA_DIST += tests/record/limits.sh tests/record/valgrind.sh tests/record/sanitized.sh tests/record/sampling.sh tests/record/lib.sh tests/record/trace_record.sh tests/record/flight.sh
