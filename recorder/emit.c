@@ -11,143 +11,12 @@
 #include "slot_inline.h"
 #include "trigger.h"
 #include "unwind.h"
+#include "waiters.h"
 #include "poison.h"
 
 uint64_t trc_own_text[2];
 
-/* ---- how many wait for an object ------------------------------------------------------- */
-
-/*
- * Hashed.  A place has the number of waiters, and the sum of their objects' addresses: it tells
- * whether all of them wait for one object.  Locks have places of their own, so that one who waits
- * for work for hours meets no lock there.
- */
-enum { ADDRESS_BITS = 45 }; /* without the lowest two */
-#define ADDRESS_SUM ((UINT64_C(1) << ADDRESS_BITS) - 1)
-
-_Atomic uint64_t trc_lock_waiting[TRC_WAITER_PLACES];
-static _Atomic uint64_t waiting[TRC_WAITER_PLACES];
-
-static uint64_t as_waiters(uint64_t object, uint64_t n)
-{
-	return n << ADDRESS_BITS | ((object >> 2) * n & ADDRESS_SUM);
-}
-
-/* Of an object among those that are waited for at its place: never too few; sometimes too many,
- * where there are several objects. */
-static uint32_t waiters_among(uint64_t place, uint64_t object)
-{
-	uint64_t n = place >> ADDRESS_BITS;
-
-	if (n == 1 && place != as_waiters(object, 1))
-		return 0;
-	return (uint32_t)n;
-}
-
-uint32_t trc_waiters(const void *object)
-{
-	/* relaxed: a waiter that is only just arriving will be told by its own park. */
-	return waiters_among(atomic_load_explicit(&waiting[trc_waiter_place((uintptr_t)object)],
-						  memory_order_relaxed),
-			     (uintptr_t)object);
-}
-
-uint32_t trc_lock_waiters(const void *lock)
-{
-	/* relaxed: as above. */
-	return waiters_among(
-		atomic_load_explicit(&trc_lock_waiting[trc_waiter_place((uintptr_t)lock)],
-				     memory_order_relaxed),
-		(uintptr_t)lock);
-}
-
-static _Atomic uint64_t *place_of(const struct trc_wait *wait)
-{
-	uint32_t place = trc_waiter_place(wait->object);
-
-	return trc_reason_is_lock(wait->reason) ? &trc_lock_waiting[place] : &waiting[place];
-}
-
-/* Adds one, and the address to the sum: what is carried out of the sum must not count. */
-static void place_add(_Atomic uint64_t *place, uint64_t object, uint64_t n)
-{
-	uint64_t old = atomic_load_explicit(place, memory_order_relaxed), new;
-
-	do
-		new = ((old >> ADDRESS_BITS) + n) << ADDRESS_BITS |
-		      ((old + (object >> 2) * n) & ADDRESS_SUM);
-	while (!atomic_compare_exchange_weak_explicit(place, &old, new, memory_order_relaxed,
-						      memory_order_relaxed));
-}
-
-static void waiter_enter(struct trc_wait *wait)
-{
-	place_add(place_of(wait), wait->object, 1);
-	wait->counted = true;
-}
-
-/*
- * Locks for which somebody gave up waiting: who has it now is to blame, and has to see that, so the
- * waiter still counts until the lock is released.  One for each lock is enough; where two locks meet
- * the second one's goes.
- */
-static _Atomic uint64_t gave_up[1024];
-
-static _Atomic uint64_t *gave_up_at(uint64_t lock)
-{
-	return &gave_up[trc_waiter_place(lock) % (sizeof(gave_up) / sizeof(gave_up[0]))];
-}
-
-static bool stays_counted(const struct trc_wait *wait, int result)
-{
-	uint64_t none = 0;
-
-	return result == ETIMEDOUT && trc_reason_is_lock(wait->reason) &&
-	       atomic_compare_exchange_strong_explicit(gave_up_at(wait->object), &none,
-						       wait->object, memory_order_relaxed,
-						       memory_order_relaxed);
-}
-
-static void waiter_leave(struct trc_wait *wait, int result)
-{
-	if (wait->counted && !stays_counted(wait, result))
-		place_add(place_of(wait), wait->object, ~UINT64_C(0));
-	wait->counted = false;
-}
-
-/* The lock was released: true if somebody counted that had given up. */
-static bool forget_gave_up(uint64_t lock)
-{
-	uint64_t it = lock;
-
-	if (!atomic_compare_exchange_strong_explicit(gave_up_at(lock), &it, 0,
-						     memory_order_relaxed, memory_order_relaxed))
-		return false;
-	place_add(&trc_lock_waiting[trc_waiter_place(lock)], lock, ~UINT64_C(0));
-	return true;
-}
-
-void trc_lock_waiters_add(uint64_t lock, int n)
-{
-	place_add(&trc_lock_waiting[trc_waiter_place(lock)], lock, (uint64_t)(int64_t)n);
-}
-
-/* Which mutex of a place was released last while somebody waited, and when. */
-static struct {
-	_Atomic uint64_t lock, at;
-} released[TRC_WAITER_PLACES];
-
-uint64_t trc_lock_releasing(const void *lock)
-{
-	uint32_t place = trc_waiter_place((uintptr_t)lock);
-	uint64_t at = trc_clock_now();
-
-	/* relaxed, both: who looks has had the mutex since.  Of two mutexes at one place one may
-	 * stand with the other's time: they were released at the same moment. */
-	atomic_store_explicit(&released[place].lock, (uintptr_t)lock, memory_order_relaxed);
-	atomic_store_explicit(&released[place].at, at, memory_order_relaxed);
-	return at;
-}
+/* ---- how long a lock was held ----------------------------------------------------------- */
 
 void trc_lock_taken_from_others(const volatile void *lock)
 {
@@ -313,7 +182,7 @@ static void park(struct trc_wait *wait, enum trc_reason reason, const void *obje
 	uint64_t stack;
 
 	wait->since = 0;
-	wait->counted = false;
+	wait->counted = 0;
 	wait->cond_place = 0;
 	wait->cond_mutex = 0;
 	wait->object = (uintptr_t)object;
@@ -322,7 +191,7 @@ static void park(struct trc_wait *wait, enum trc_reason reason, const void *obje
 	if (!wait->session)
 		return;
 	wait->since = trc_clock_now();
-	waiter_enter(wait);
+	trc_waiter_enter(wait);
 	stack = trc_record_stack(TRC_KIND_PARK, arg, 4, 3);
 	trc_slot_wait(reason, wait->object, wait->since, holder, stack);
 	errno = saved_errno;
@@ -351,11 +220,8 @@ static void look_for_trigger(const struct trc_wait *wait, uint64_t ticks)
 static void record_reacquire(uint64_t mutex, uint64_t since)
 {
 	uint64_t arg[5] = {TRC_REASON_COND_MUTEX, mutex, since, 0, 0};
-	uint32_t place = trc_waiter_place(mutex);
 
-	/* relaxed: the release of the mutex came after the signal, and before this thread had it. */
-	if (atomic_load_explicit(&released[place].lock, memory_order_relaxed) == mutex &&
-	    atomic_load_explicit(&released[place].at, memory_order_relaxed) > since)
+	if (trc_lock_released_since(mutex, since))
 		trc_record_stack(TRC_KIND_WAIT, arg, 5, 4);
 }
 
@@ -365,9 +231,11 @@ void trc_resume(struct trc_wait *wait, int result)
 	uint64_t signalled = 0;
 	int saved_errno = errno;
 
-	if (wait->cond_mutex)
-		signalled = trc_cond_returned(wait, result == 0);
-	waiter_leave(wait, result);
+	if (trc_waiter_is_counted(wait)) {
+		if (wait->cond_mutex)
+			signalled = trc_cond_returned(wait, result == 0);
+		trc_waiter_leave(wait, result);
+	}
 	if (!wait->since || session_now() != wait->session)
 		return;
 	/* A resume must not seem earlier than what ended the wait. */
@@ -386,7 +254,7 @@ void trc_resume(struct trc_wait *wait, int result)
 void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t object)
 {
 	wait->since = 0;
-	wait->counted = false;
+	wait->counted = 0;
 	wait->cond_place = 0;
 	wait->cond_mutex = 0;
 	wait->object = object;
@@ -440,7 +308,7 @@ void trc_unlocked(enum trc_reason reason, const void *object, uint32_t waiters, 
 	uint64_t arg[6] = {reason, (uintptr_t)object, waiters, 0, at, 0};
 	int saved_errno = errno;
 
-	if (forget_gave_up((uintptr_t)object))
+	if (trc_lock_forget_gave_up((uintptr_t)object))
 		arg[2]--;
 	/* Readers hold it together: when one of them came says nothing. */
 	if (reason != TRC_REASON_RWLOCK_READ)

@@ -102,7 +102,7 @@ struct trc_wait {
 	uint64_t object;
 	uint32_t session;
 	uint32_t reason;  /* enum trc_reason */
-	bool counted;    /* in the table of waiters */
+	uint32_t counted;    /* in the table of waiters: of which process (waiters.c); 0 = not */
 	uint32_t cond_place; /* in the table of waits for conditions (signalled.c); 0 = none */
 	uint64_t cond_mutex; /* of a wait for a condition: what it gives up; 0 = it is no such wait */
 };
@@ -134,9 +134,25 @@ uint32_t trc_waiters(const void *object);
 /* The same of a lock: the filter before trc_unlocked(). */
 uint32_t trc_lock_waiters(const void *lock);
 
-/* Who is parked: at each place how many, and the sum of their objects' addresses (emit.c). */
+/* Who is parked: at each place how many, and the sum of their objects' addresses (waiters.c).  A
+ * forked child reads zero. */
 enum { TRC_WAITER_PLACES = 4096 };
-extern TRC_HIDDEN _Atomic uint64_t trc_lock_waiting[TRC_WAITER_PLACES];
+struct trc_waiting {
+	_Atomic uint64_t lock[TRC_WAITER_PLACES], other[TRC_WAITER_PLACES];
+	/* Which mutex was released last while somebody waited, and when, in ticks. */
+	struct trc_released {
+		_Atomic uint64_t lock, at;
+	} released[TRC_WAITER_PLACES];
+	_Atomic uint64_t gave_up[1024];  /* locks */
+	_Atomic uint32_t first_session; /* of this process; 0 = none yet, nobody is counted */
+};
+union trc_waiting_pages {
+	struct trc_waiting w;
+	char pages[3 * 65536];
+};
+_Static_assert(sizeof(union trc_waiting_pages) == 3 * 65536, "whole pages of any size");
+extern TRC_HIDDEN union trc_waiting_pages trc_waiting_pages;
+#define trc_waiting (trc_waiting_pages.w)
 
 static inline uint32_t trc_waiter_place(uint64_t object)
 {
@@ -148,7 +164,7 @@ static inline bool trc_lock_is_wanted(const volatile void *lock)
 {
 	/* relaxed: a waiter that is only just arriving parks after this moment. */
 	return __builtin_expect(
-		atomic_load_explicit(&trc_lock_waiting[trc_waiter_place((uintptr_t)lock)],
+		atomic_load_explicit(&trc_waiting.lock[trc_waiter_place((uintptr_t)lock)],
 				     memory_order_relaxed) != 0,
 		0);
 }

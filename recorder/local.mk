@@ -18,6 +18,7 @@ libtrccore_la_SOURCES = \
 	recorder/crash.c recorder/signals.h \
 	recorder/emit.c \
 	recorder/signalled.c \
+	recorder/waiters.c recorder/waiters.h \
 	recorder/fiber.c recorder/fiber.h recorder/fiber_switch.c \
 	recorder/exec_target.c recorder/exec_target.h \
 	recorder/fork.c recorder/fork.h \

@@ -16,6 +16,7 @@
 #include "rec.h"
 #include "session.h"
 #include "share.h"
+#include "waiters.h"
 
 #ifdef PIC
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -504,6 +505,8 @@ static void set_up_process(const struct trc_session_options *o)
 #endif
 		/* A forked child reads the switch as off, whatever made it. */
 		madvise(&trc_switch_page, sizeof(trc_switch_page), MADV_WIPEONFORK);
+		trc_waiters_setup();
+		trc_conds_setup();
 	}
 	done = true;
 	trc_share_setup();
@@ -634,6 +637,8 @@ void trc_session_record(bool on)
 {
 	if (!on)
 		trc_heap_settle();
+	else
+		trc_waiters_start(sessions);
 	/* release: pairs with the acquire in trc_self_attach(): a thread that sees the session
 	 * finds its mapping complete. */
 	atomic_store_explicit(&trc_switch.on, on ? sessions : 0, memory_order_release);

@@ -17,7 +17,9 @@
  * a thread of another process, or came before the C library knew of the wait.  It would count as a
  * waiter for as long as its thread sleeps; so a later signal takes back marks that are old.
  */
+#include <sys/mman.h>
 #include "rec.h"
+#include "waiters.h"
 #include "poison.h"
 
 enum { FREE, BUSY, WAITS, SIGNALLED, STATES, NEAR = 32 };
@@ -28,7 +30,14 @@ struct place {
 	_Atomic uint64_t cond, mutex;
 	_Atomic uint64_t at; /* SIGNALLED: when; stored before the state */
 };
-static struct place places[TRC_WAITER_PLACES];
+/* A forked child has none of its parent's: they read as zero there. */
+static struct place places[TRC_WAITER_PLACES] __attribute__((aligned(65536)));
+_Static_assert(sizeof(places) % 65536 == 0, "whole pages of any size");
+
+void trc_conds_setup(void)
+{
+	madvise(places, sizeof(places), MADV_WIPEONFORK);
+}
 
 static struct place *place_near(uint64_t cond, uint32_t i)
 {

@@ -28,7 +28,7 @@ static _Atomic unsigned int counts[FAKE_EVENTS][TRC_REASON_COUNT];
 static _Atomic unsigned long last[FAKE_EVENTS][TRC_REASON_COUNT];
 static _Atomic unsigned int states[FAKE_STATES];
 static _Atomic uint32_t waiters[4096];
-_Atomic uint64_t trc_lock_waiting[TRC_WAITER_PLACES];
+union trc_waiting_pages trc_waiting_pages __attribute__((aligned(65536)));
 
 VISIBLE fake_core_count_fn fake_core_count;
 VISIBLE fake_core_last_fn fake_core_last;
@@ -203,9 +203,9 @@ static bool is_lock(unsigned int reason)
 void trc_park(struct trc_wait *wait, enum trc_reason reason, const void *object, uint32_t holder)
 {
 	*wait = (struct trc_wait){.object = (uintptr_t)object, .reason = reason};
-	wait->counted = true;
+	wait->counted = 1;
 	if (is_lock(reason))
-		atomic_fetch_add(&trc_lock_waiting[trc_waiter_place(wait->object)], 1);
+		atomic_fetch_add(&trc_waiting.lock[trc_waiter_place(wait->object)], 1);
 	else
 		atomic_fetch_add(waiters_of(object), 1);
 	/* Last: tests take the count as a sign that the thread is waiting. */
@@ -222,7 +222,7 @@ void trc_park_on_thread(struct trc_wait *wait, enum trc_reason reason, const voi
 void trc_resume(struct trc_wait *wait, int result)
 {
 	if (wait->counted && is_lock(wait->reason))
-		atomic_fetch_sub(&trc_lock_waiting[trc_waiter_place(wait->object)], 1);
+		atomic_fetch_sub(&trc_waiting.lock[trc_waiter_place(wait->object)], 1);
 	else if (wait->counted)
 		atomic_fetch_sub(waiters_of((const void *)(uintptr_t)wait->object), 1);
 	if (wait->since)
@@ -254,7 +254,7 @@ uint32_t trc_waiters(const void *object)
 
 uint32_t trc_lock_waiters(const void *lock)
 {
-	return (uint32_t)trc_lock_waiting[trc_waiter_place((uintptr_t)lock)];
+	return (uint32_t)trc_waiting.lock[trc_waiter_place((uintptr_t)lock)];
 }
 
 void trc_cond_waits(struct trc_wait *wait, const void *mutex)

@@ -1,0 +1,27 @@
+/* waiters.h - how many wait for an object: what emit.c and signalled.c need of it besides hot.h. */
+#ifndef TRC_RECORDER_WAITERS_H
+#define TRC_RECORDER_WAITERS_H
+
+#include "hot.h"
+
+/* Once, before the first session. */
+void trc_waiters_setup(void);
+void trc_conds_setup(void);
+/* A session of this process is to be recorded; from here on waiters are counted. */
+void trc_waiters_start(uint32_t session);
+
+/* A thread begins to wait, and waits no more (`result` as for trc_resume()). */
+void trc_waiter_enter(struct trc_wait *wait);
+void trc_waiter_leave(struct trc_wait *wait, int result);
+/* True if trc_waiter_leave() is due: the wait was counted, and in this process. */
+bool trc_waiter_is_counted(const struct trc_wait *wait);
+
+/* One that waited for the lock gave up, and is to be counted until its release: true if it will be. */
+bool trc_lock_gave_up(uint64_t lock);
+/* The lock was released: true if somebody counted that had given up. */
+bool trc_lock_forget_gave_up(uint64_t lock);
+
+/* True if the lock was released later than `since`, in ticks, while somebody waited. */
+bool trc_lock_released_since(uint64_t lock, uint64_t since);
+
+#endif
