@@ -132,6 +132,12 @@ static const char *look_at_environment(const struct trc_exec_target *t)
 		       : "started without LD_PRELOAD";
 }
 
+/* Valgrind's tools are static, and load what LD_PRELOAD names with the program that they run. */
+static bool is_valgrind(const struct trc_exec_target *t, const char *path)
+{
+	return variable(t->envp, "VALGRIND_LAUNCHER") && strstr(path, "/valgrind/");
+}
+
 const char *trc_exec_target_why(const struct trc_exec_target *t, char path[TRC_EXEC_PATH_BYTES])
 {
 	bool found, is_script = true;
@@ -145,6 +151,8 @@ const char *trc_exec_target_why(const struct trc_exec_target *t, char path[TRC_E
 			found = look_at_file(path, &st);
 	}
 	if (!found || is_script) /* it cannot be executed */
+		return NULL;
+	if (is_valgrind(t, path))
 		return NULL;
 	if (!why)
 		why = look_at_rights(&st);
