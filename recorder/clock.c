@@ -11,7 +11,7 @@
 #include "clock.h"
 
 enum trc_clock_kind trc_clock_kind = TRC_CLOCK_MONOTONIC_RAW;
-static uint64_t ticks_per_second = 1000000000;
+static _Atomic uint64_t ticks_per_second = 1000000000;
 
 enum { SYNC_TRIES = 8, CALIBRATION_NS = 2000000 };
 #define RATE_MIN UINT64_C(1000000)
@@ -167,7 +167,8 @@ int trc_clock_setup_at(enum trc_clock_kind forced, uint64_t rate)
 
 	if (forced && forced != counter && forced != TRC_CLOCK_MONOTONIC_RAW)
 		return -ENOTSUP;
-	trc_clock_kind = forced ? forced : counter;
+	/* A thread that still records into the recording before may read it. */
+	__atomic_store_n(&trc_clock_kind, forced ? forced : counter, __ATOMIC_RELAXED);
 	if (!trc_clock_is_counter())
 		ticks_per_second = 1000000000;
 	else
