@@ -118,7 +118,8 @@ static void *run_worker(void *arg)
 	return NULL;
 }
 
-static void worker_start(struct worker *w, void (*work)(void))
+/* Not inlined: its name is looked for where threads were created. */
+static __attribute__((noinline)) void worker_start(struct worker *w, void (*work)(void))
 {
 	w->tid = 0;
 	w->work = work;
