@@ -4,9 +4,6 @@
 #include "rec.h"
 #include "ring_inline.h"
 #include "annotate.h"
-#include "cpu_profile.h"
-#include "fiber.h"
-#include "labels.h"
 #include "trigger.h"
 #include "poison.h"
 
@@ -84,12 +81,7 @@ static inline bool ready(void)
 	return false;
 }
 
-static bool annotate_enabled(void)
-{
-	return trc_recording();
-}
-
-static trace_task annotate_task_begin(struct trace_site *site, const char *type, trace_task parent)
+trace_task trc_annotate_task_begin(struct trace_site *site, const char *type, trace_task parent)
 {
 	struct name name;
 	uint64_t arg[3] = {0, parent, 0};
@@ -105,7 +97,7 @@ static trace_task annotate_task_begin(struct trace_site *site, const char *type,
 	return arg[0];
 }
 
-static void annotate_task_end(trace_task task)
+void trc_annotate_task_end(trace_task task)
 {
 	if (!task || !ready())
 		return;
@@ -114,7 +106,7 @@ static void annotate_task_end(trace_task task)
 		trc_trigger_task_end(task);
 }
 
-static void annotate_region_begin(struct trace_site *site, trace_task task, const char *type)
+void trc_annotate_region_begin(struct trace_site *site, trace_task task, const char *type)
 {
 	struct name name;
 	uint64_t arg[2] = {task, 0};
@@ -131,7 +123,7 @@ static void annotate_region_begin(struct trace_site *site, trace_task task, cons
 	trc_slot_region(task, name.id, trc_clock_now());
 }
 
-static void annotate_region_end(void)
+void trc_annotate_region_end(void)
 {
 	if (!ready())
 		return;
@@ -141,8 +133,8 @@ static void annotate_region_end(void)
 	trc_slot_region_end();
 }
 
-static void annotate_log(struct trace_site *site, trace_task task, const char *category,
-			 const char *message, size_t message_bytes)
+void trc_annotate_log(struct trace_site *site, trace_task task, const char *category,
+		      const char *message, size_t message_bytes)
 {
 	struct name name;
 	uint64_t arg[3];
@@ -158,7 +150,7 @@ static void annotate_log(struct trace_site *site, trace_task task, const char *c
 	record(TRC_KIND_LOG, arg, 3, message, message_bytes, &name);
 }
 
-static void annotate_counter(struct trace_site *site, const char *counter, int64_t value)
+void trc_annotate_counter(struct trace_site *site, const char *counter, int64_t value)
 {
 	struct name name;
 	uint64_t arg[2];
@@ -175,38 +167,3 @@ static void annotate_counter(struct trace_site *site, const char *counter, int64
 	arg[1] = (uint64_t)value;
 	record(TRC_KIND_COUNTER, arg, 2, NULL, 0, &name);
 }
-
-static void annotate_thread_name(const char *name)
-{
-	trc_thread_named((uint64_t)pthread_self(), name);
-}
-
-static const struct trc_shared *annotate_ring(void)
-{
-	return trc_recording() ? trc_rec.shared : NULL;
-}
-
-const struct trc_runtime trc_own_runtime = {
-	.version = TRC_RUNTIME_VERSION,
-	.struct_bytes = sizeof(struct trc_runtime),
-	.enabled = annotate_enabled,
-	.task_begin = annotate_task_begin,
-	.task_end = annotate_task_end,
-	.region_begin = annotate_region_begin,
-	.region_end = annotate_region_end,
-	.log = annotate_log,
-	.counter = annotate_counter,
-	.thread_name = annotate_thread_name,
-	.trigger = trc_trigger_fire,
-	.ring = annotate_ring,
-	.labels_set = trc_labels_set,
-	.labels_now = trc_labels_now,
-	.cpu_profile_start = trc_cpu_profile_start,
-	.cpu_profile_stop = trc_cpu_profile_stop,
-	.fiber_create = trc_fiber_create,
-	.fiber_switch = trc_fiber_switch,
-	.fiber_ready = trc_fiber_ready,
-	.fiber_destroy = trc_fiber_destroy,
-	.fiber_give_up = trc_fiber_give_up,
-	.fiber_take_over = trc_fiber_take_over,
-};

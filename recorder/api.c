@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "config.h"
-#include "annotate.h"
 #include "annotate_inline.h"
 #include "cpu_profile.h"
 #include "drainer.h"

@@ -10,7 +10,7 @@
  *   F4  open regions are told by the slot of the thread that runs the fiber, and kept here
  *       meanwhile; those of another session are none
  *   F5  signal handlers look at the number and the name only
- *   F6  of two objects in a process (annotate.h) one keeps what a thread is in: the one that records.
+ *   F6  of two objects in a process (runtime.h) one keeps what a thread is in: the one that records.
  *       When that changes it is handed over, with the thread's next call (trc_keeper_now())
  */
 #ifndef TRC_RECORDER_FIBER_H
@@ -75,8 +75,6 @@ void trc_fiber_made(struct trace_fiber *fiber);
 void trc_fiber_ended(struct trace_fiber *fiber);
 /* If the calling thread runs it, that is in its root fiber now. */
 void trc_fiber_forget(const struct trace_fiber *fiber);
-/* True if it is in one.  Signal handlers too. */
-bool trc_fiber_runs(void);
 /*
  * When the other object keeps what threads are in from now on, or does not any more (F6): gives up
  * what the calling thread is in, false if that is its root fiber, and takes over that, in an

@@ -241,6 +241,7 @@ static void swap_labels(struct trace_fiber *left, struct trace_fiber *to)
 static void run(struct trace_fiber *fiber)
 {
 	here.current = fiber;
+	trc_self.on_fiber = fiber != NULL;
 	trc_range_coroutine(fiber && fiber->stack.hi ? &fiber->stack : NULL);
 }
 
@@ -322,11 +323,6 @@ void trc_fiber_leave(void)
 	if (here.current)
 		enter(here.current, NULL, TRC_REASON_NONE, NULL,
 		      !trc_self.quiet && trc_self_is_of_session());
-}
-
-bool trc_fiber_runs(void)
-{
-	return here.current != NULL;
 }
 
 bool trc_fiber_give_up(struct trc_fiber_state *state)

@@ -7,7 +7,7 @@
 
 void trc_give_up(const char *why)
 {
-	trc_own_runtime.log(NULL, 0, "trc", why, strlen(why));
+	trc_annotate_log(NULL, 0, "trc", why, strlen(why));
 	trc_sample_stop();
 	trc_session_record(false);
 }

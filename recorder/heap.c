@@ -101,7 +101,7 @@ static void sample(uint64_t address, uint64_t bytes)
 	record_free(address, &object);
 	n = atomic_fetch_add_explicit(&n_unplaced, 1, memory_order_relaxed) + 1;
 	if (!(n & (n - 1)))
-		trc_own_runtime.counter(NULL, "heap samples without a place", (int64_t)n);
+		trc_annotate_counter(NULL, "heap samples without a place", (int64_t)n);
 }
 
 /* A thread that is quiet for now may give back what it allocated while it was not; but it does not

@@ -107,7 +107,7 @@ void trc_heap_tell(const char *why)
 
 	snprintf(text, sizeof(text), "the heap is not sampled: %s", why);
 	trc_self.quiet = 0;
-	trc_own_runtime.log(NULL, 0, "trc", text, strlen(text));
+	trc_annotate_log(NULL, 0, "trc", text, strlen(text));
 	trc_self.quiet = quiet;
 }
 

@@ -56,6 +56,7 @@ struct trc_self {
 	uint32_t locks_held;  /* interposed locks: while > 0 recording never waits for room */
 	bool slot_busy;       /* in the middle of changing the slot */
 	bool attaching;	      /* for a few instructions: neither attached nor not */
+	bool on_fiber;	      /* it runs a fiber that is not its root (fiber.h) */
 	bool ended;	      /* its last destructor has run: it records nothing any more */
 	uint32_t no_wait;     /* depth: inside malloc, fork, dl* interposers, trc's own work */
 	uint64_t labels;      /* the label set's id in this session; 0 = none */

@@ -36,6 +36,7 @@ libtrccore_la_SOURCES = \
 	recorder/ring.c recorder/ring_inline.h recorder/rseq_x86_64.h recorder/rseq_aarch64.h \
 	recorder/pid_namespace.c recorder/pid_namespace.h \
 	recorder/room.c \
+	recorder/runtime.c recorder/runtime.h \
 	recorder/sample.c recorder/sample.h recorder/sample_private.h \
 	recorder/sample_account.c \
 	recorder/sample_arm.c \

@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "format/raw.h"
-#include "annotate.h"
+#include "runtime.h"
 #include "cpu_profile.h"
 #include "exec_target.h"
 #include "fork.h"

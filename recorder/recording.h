@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include "annotate.h"
+#include "runtime.h"
 #include "layout.h"
 #include "session.h"
 

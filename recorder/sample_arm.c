@@ -312,7 +312,7 @@ static void tell_missing(uint32_t tid, unsigned int i)
 	at = put_number(at, tid);
 	at = put(at, " is not sampled: no descriptors or memory left");
 	trc_self.quiet = 0; /* whoever starts a profile records nothing but this */
-	trc_own_runtime.log(NULL, 0, "trc", text, (size_t)(at - text));
+	trc_annotate_log(NULL, 0, "trc", text, (size_t)(at - text));
 	trc_self.quiet = quiet;
 }
 

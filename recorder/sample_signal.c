@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <string.h>
 #include "format/raw.h"
-#include "fiber.h"
 #include "rec.h"
 #include "sample_private.h"
 #include "sample_table.h"
@@ -105,7 +104,7 @@ static bool stands_on_fiber(const void *context)
 	void (*hook)(void) = trc_attach_hook;
 	stack_t now;
 
-	if (interrupted->uc_stack.ss_size || !trc_fiber_runs() || !hook)
+	if (interrupted->uc_stack.ss_size || !trc_self.on_fiber || !hook)
 		return false;
 	hook();
 	if (trc_raw2(SYS_sigaltstack, 0, &now) || !now.ss_size)

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "recorder/annotate.h"
+#include "recorder/runtime.h"
 #include "recorder/fiber.h"
 #include "recorder/labels.h"
 #include "recorder/rec.h"
@@ -374,11 +374,11 @@ START_TEST(what_a_thread_is_in_is_handed_over)
 	put_in_force(outside);
 	trc_fiber_switch(fiber, YIELD, NULL);
 	ck_assert(trc_fiber_give_up(&state));
-	ck_assert(!trc_fiber_runs());
+	ck_assert(!trc_self.on_fiber);
 	ck_assert_ptr_null(trc_labels_now());
 	ck_assert(!trc_fiber_give_up(&state));
 	trc_fiber_take_over(&state);
-	ck_assert(trc_fiber_runs());
+	ck_assert(trc_self.on_fiber);
 	ck_assert_ptr_eq(trc_labels_now(), inside);
 	expect_switch(1, 1, 0, "f", TRC_REASON_NONE, 0);
 	trc_fiber_switch(NULL, YIELD, NULL);
