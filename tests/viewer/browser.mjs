@@ -188,6 +188,71 @@ async function showsTheEnd(page) {
 	await settle(page);
 }
 
+// The overview's window has edges; two fingers zoom; a drag selects no text; the pointer draws no lane anew.
+async function drags(context, page) {
+	const map = await page.locator("#map").boundingBox();
+	const dragMap = async (from, to) => {
+		await page.mouse.move(map.x + from * map.width, map.y + 20);
+		await page.mouse.down();
+		await page.mouse.move(map.x + to * map.width, map.y + 20, {steps: 3});
+		await page.mouse.up();
+		await settle(page);
+		const {t0, t1} = await viewOf(page);
+		return [t0, t1].map((t) => Math.round(t / MS * 5) / 5);
+	};
+
+	same(await dragMap(0.2, 0.6), [2, 6], "a drag on the overview chooses");
+	same(await dragMap(0.2, 0.3), [3, 6], "one of its left edge moves that");
+	same(await dragMap(0.6, 0.8), [3, 8], "and one of its right edge");
+	same(await dragMap(0.5, 0.6), [4, 9], "in the middle it moves the window");
+	same(await dragMap(0.4, 0.95), [9, 9], "an edge stops at the other one");
+	same(await dragMap(0.9, 0.5), [5, 5], "however narrow, the window can be moved");
+	await page.mouse.click(map.x + 0.5 * map.width, map.y + 20);
+	await page.keyboard.press("Control+z");
+	await settle(page);
+	same(Math.round((await viewOf(page)).t0 / MS), 9, "a click that moves nothing is no step to undo");
+	await page.keyboard.press("0");
+
+	const a = await pointOf(page, A, 2 * MS), b = await pointOf(page, A, 4 * MS), by = 100;
+	const cdp = await context.newCDPSession(page);
+	const touch = (type, ...xs) => cdp.send("Input.dispatchTouchEvent",
+		{type, touchPoints: xs.map((x, id) => ({x, y: a.y, id}))});
+	await touch("touchStart", a.x);
+	await touch("touchStart", a.x, b.x);
+	await touch("touchMove", a.x - by / 2, b.x + by / 2);
+	await touch("touchMove", a.x - by, b.x + by);
+	await touch("touchEnd");
+	await settle(page);
+	const wide = await pointOf(page, A, 4 * MS), left = await pointOf(page, A, 2 * MS);
+	check(Math.abs(wide.x - b.x - by) < 3 && Math.abs(left.x - a.x + by) < 3, "two fingers zoom, and keep what is under them",
+		[a, b, left, wide]);
+	same(await page.evaluate(() => window.trc.selection), null, "and select nothing");
+	await page.keyboard.press("0");
+	await settle(page);
+
+	await page.evaluate(() => window.trc.select("park", 2));
+	await page.locator("#details dd").first().click();
+	await page.keyboard.down("Shift");
+	await page.mouse.move(a.x, a.y);
+	await page.mouse.down();
+	await page.mouse.move(b.x, b.y + 40, {steps: 3});
+	await page.mouse.up();
+	await page.keyboard.up("Shift");
+	await settle(page);
+	same(await page.evaluate(() => [String(getSelection()), Boolean(window.trc.range)]), ["", true],
+		"Shift+drag selects a range and no text");
+	await page.keyboard.press("Escape");
+	await page.keyboard.press("Escape");
+	await settle(page);
+
+	const bases = await page.evaluate(() => window.trc.bases);
+	await page.mouse.move(a.x, a.y);
+	await page.mouse.move(b.x, b.y, {steps: 8});
+	await settle(page);
+	same(await page.evaluate(() => window.trc.bases), bases, "the pointer draws no lane anew");
+	check(await page.locator("#tip").isVisible(), "but tells what it is on");
+}
+
 // Which labels a thread had, in a lane below its states and in the details of what it did then.
 async function showsLabels(page) {
 	const at = await pointOf(page, A, 3 * MS), below = {x: at.x, y: at.y + 15};
@@ -519,6 +584,7 @@ async function knownPage() {
 		await drawsStates(page, "light");
 		await contrasts(page);
 		await zoomsAndPans(page);
+		await drags(context, page);
 		await showsDetails(page);
 		await showsTheEnd(page);
 		await showsLabels(page);

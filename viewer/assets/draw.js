@@ -7,6 +7,8 @@ const screen = {
 	image: null, pixels: null,
 	paint: null, line: null, // of one lane: what is in each column, and its colours
 	scheduled: false,
+	baseStale: true, // more than what follows the pointer
+	bases: 0, // how often the base was drawn, for tests
 	gaps: [], // [from, until], merged, in order
 	frameTimes: [], // milliseconds; of the last frames, for measurements
 };
@@ -421,6 +423,8 @@ function drawAll() {
 	const start = performance.now();
 
 	screen.scheduled = false;
+	screen.baseStale = false;
+	screen.bases++;
 	screen.scrollY = byId("scroll").scrollTop;
 	drawBase();
 	drawOverlay();
@@ -431,10 +435,26 @@ function drawAll() {
 		screen.frameTimes.shift();
 }
 
-// All changes between two frames are drawn once.
-function drawSoon() {
+function drawScheduled() {
+	if (screen.baseStale) {
+		drawAll();
+		return;
+	}
+	screen.scheduled = false;
+	drawOverlay();
+	drawRuler();
+}
+
+// What lies over the timeline, after the pointer moved.
+function drawOverlaySoon() {
 	if (!screen.scheduled) {
 		screen.scheduled = true;
-		requestAnimationFrame(drawAll);
+		requestAnimationFrame(drawScheduled);
 	}
+}
+
+// All changes between two frames are drawn once.
+function drawSoon() {
+	screen.baseStale = true;
+	drawOverlaySoon();
 }

@@ -37,14 +37,14 @@ function hoverAt(event) {
 	hover.hit = pick(hover.x, hover.y);
 	tipDraw(hover.hit, event.clientX, event.clientY);
 	byId("canvases").classList.toggle("hit", Boolean(hover.hit));
-	drawSoon();
+	drawOverlaySoon();
 }
 
 function hoverEnd() {
 	hover.x = -1;
 	hover.hit = null;
 	tipDraw(null);
-	drawSoon();
+	drawOverlaySoon();
 }
 
 // ---- the wheel ----
@@ -83,9 +83,8 @@ function dragStart(event, mode) {
 	Object.assign(drag, {mode, x: event.clientX, y: event.clientY, t0: view.t0, t1: view.t1,
 		scroll: byId("scroll").scrollTop, moved: false, at: timeAt(localX(event))});
 	event.currentTarget.setPointerCapture(event.pointerId);
+	byId("canvases").focus({preventScroll: true});
 	historyAdd(true);
-	if (event.button === 1)
-		event.preventDefault();
 }
 
 function dragMove(event) {
@@ -134,22 +133,66 @@ function gapAt(time) {
 	return null;
 }
 
+// ---- two fingers: {id -> x} of each, and the view when the second came ----
+
+const pinch = {at: new Map(), t0: 0, t1: 0, from: null};
+
+function pinchBegin(event) {
+	pinch.at.set(event.pointerId, localX(event));
+	if (pinch.at.size !== 2)
+		return false;
+	drag.mode = null;
+	Object.assign(pinch, {t0: view.t0, t1: view.t1, from: [...pinch.at.values()]});
+	return true;
+}
+
+// The times that were under the fingers stay there.
+function pinchMove(event) {
+	if (!pinch.at.has(event.pointerId))
+		return false;
+	pinch.at.set(event.pointerId, localX(event));
+	if (!pinch.from || pinch.at.size !== 2)
+		return false;
+	const [a, b] = [...pinch.at.values()], [from, to] = pinch.from;
+	const per = (pinch.t1 - pinch.t0) / view.width;
+	if (Math.abs(a - b) < 10 || (a < b) !== (from < to))
+		return true;
+	const scale = per * (to - from) / (b - a), t0 = pinch.t0 + from * per - a * scale;
+	viewSet(t0, t0 + scale * view.width, false);
+	return true;
+}
+
+function pinchEnd(event) {
+	const ended = pinch.from !== null;
+
+	pinch.at.delete(event.pointerId);
+	if (!pinch.at.size)
+		pinch.from = null;
+	return ended;
+}
+
 function tracksPointer() {
 	const box = byId("canvases");
 
+	// Else the drag would select text, too, where some is selected beside the timeline.
+	box.addEventListener("mousedown", (event) => event.preventDefault());
 	box.addEventListener("pointerdown", (event) => {
 		drag.zooms = false;
+		if (event.pointerType === "touch" && pinchBegin(event))
+			return;
 		dragStart(event, event.shiftKey ? "range" : "pan");
-		box.focus({preventScroll: true});
 	});
 	box.addEventListener("pointermove", (event) => {
-		if (dragMove(event) && drag.moved)
+		if (pinchMove(event) || (dragMove(event) && drag.moved))
 			tipDraw(null);
 		else
 			hoverAt(event);
 	});
-	box.addEventListener("pointerup", dragEnd);
-	box.addEventListener("pointercancel", () => { drag.mode = null; });
+	box.addEventListener("pointerup", (event) => pinchEnd(event) || dragEnd(event));
+	box.addEventListener("pointercancel", (event) => {
+		pinchEnd(event);
+		drag.mode = null;
+	});
 	box.addEventListener("pointerleave", hoverEnd);
 	box.addEventListener("dblclick", () => zoomToSelection());
 }
@@ -158,6 +201,7 @@ function tracksPointer() {
 function rulerPointer() {
 	const ruler = byId("ruler");
 
+	ruler.addEventListener("mousedown", (event) => event.preventDefault());
 	ruler.addEventListener("pointerdown", (event) => {
 		drag.zooms = !event.shiftKey;
 		dragStart(event, "range");
@@ -165,35 +209,57 @@ function rulerPointer() {
 	ruler.addEventListener("pointermove", (event) => {
 		if (!dragMove(event)) {
 			hover.x = localX(event);
-			drawSoon();
+			drawOverlaySoon();
 		}
 	});
 	ruler.addEventListener("pointerup", dragEnd);
 	ruler.addEventListener("pointerleave", hoverEnd);
 }
 
-// On the overview the window follows the pointer; outside of it a drag chooses a new one.
+// Pixels beside an edge of the overview's window in which the edge can be dragged; the least width, to either
+// side of its middle, in which the window moves as a whole.
+const MAP_EDGE = 5, MAP_HOLD = 2;
+const mapCursors = {left: "ew-resize", right: "ew-resize", move: "grab", choose: "crosshair"};
+
+// What a drag on the overview does that begins at a time: "left" and "right" move an edge of the window,
+// "move" all of it; outside of the window a new one is chosen.
+function mapMode(time) {
+	const pixel = trace.span / screen.width, half = (view.t1 - view.t0) / 2;
+	const off = time - view.t0 - half, hold = Math.max(half - MAP_EDGE * pixel, half / 2, MAP_HOLD * pixel);
+
+	if (half * 2 > trace.span * 0.98 || Math.abs(off) > Math.max(half, hold) + MAP_EDGE * pixel)
+		return "choose";
+	if (Math.abs(off) <= hold)
+		return "move";
+	return off < 0 ? "left" : "right";
+}
+
 function mapPointer() {
 	const canvas = byId("map");
 	const at = (event) => (event.clientX - canvas.getBoundingClientRect().left) / screen.width *
 		trace.span;
-	let from = null, offset = 0, mode = null;
+	let from = null, t0 = 0, t1 = 0, mode = null;
 
+	canvas.addEventListener("mousedown", (event) => event.preventDefault());
 	canvas.addEventListener("pointerdown", (event) => {
 		canvas.setPointerCapture(event.pointerId);
+		byId("canvases").focus({preventScroll: true});
 		historyAdd(true);
 		from = at(event);
-		const whole = view.t1 - view.t0 > trace.span * 0.98;
-		mode = !whole && from >= view.t0 && from <= view.t1 ? "move" : "choose";
-		offset = from - view.t0;
+		({t0, t1} = view);
+		mode = mapMode(from);
 	});
 	canvas.addEventListener("pointermove", (event) => {
+		const now = at(event), by = now - from;
 		if (from === null)
-			return;
-		const now = at(event), span = view.t1 - view.t0;
-		if (mode === "move")
-			viewSet(now - offset, now - offset + span, false);
-		else if (Math.abs(now - from) > trace.span / screen.width * 3)
+			canvas.style.cursor = mapCursors[mapMode(now)];
+		else if (mode === "move")
+			viewSet(t0 + by, t1 + by, false);
+		else if (mode === "left")
+			viewSet(Math.min(Math.max(0, t0 + by), t1 - MIN_SPAN), t1, false);
+		else if (mode === "right")
+			viewSet(t0, Math.min(Math.max(t1 + by, t0 + MIN_SPAN), trace.span), false);
+		else if (Math.abs(by) > trace.span / screen.width * 3)
 			viewSet(Math.min(from, now), Math.max(from, now), false);
 	});
 	canvas.addEventListener("pointerup", (event) => {
@@ -202,6 +268,7 @@ function mapPointer() {
 			viewSet(now - span / 2, now + span / 2);
 		from = null;
 	});
+	canvas.addEventListener("pointercancel", () => { from = null; });
 }
 
 // ---- the details' width ----
@@ -331,7 +398,7 @@ const mouseHelp = [
 	["Wheel", "scroll threads; zoom when all of them are visible, or over ruler and overview"],
 	["Ctrl+wheel, pinch", "zoom at the pointer"],
 	["Shift+wheel", "move left and right"],
-	["Drag", "move; on the ruler: zoom to what is dragged over"],
+	["Drag", "move; on the ruler: zoom to what is dragged over; on the overview: move the window or its edges"],
 	["Shift+drag", "select a range and sum its states"],
 	["Click, double click", "details; zoom to it"],
 	["Click on a thread's name", "what is known of the thread"],

@@ -148,6 +148,7 @@ function apiMake() {
 		stateColour: (name) => stateCss(stateName.indexOf(name)),
 		stateTexts: () => [...stateName.keys()].filter((s) => s < MERGED && stateColours.light[s])
 			.map((s) => [stateName[s], stateCss(s), theme.stateText[s]]),
+		get bases() { return screen.bases; },
 		redraw: drawAll,
 	});
 }

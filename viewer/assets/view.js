@@ -56,8 +56,11 @@ function historyAdd(separate = false) {
 }
 
 function viewUndo(from, to) {
-	const range = from.pop();
+	let range = from.pop();
 
+	// A press that moved nothing left no step.
+	while (range && range[0] === view.t0 && range[1] === view.t1)
+		range = from.pop();
 	if (!range)
 		return;
 	to.push([view.t0, view.t1]);
