@@ -162,6 +162,7 @@ static int unpark_add(struct waits *w, const struct trc_columns *c, uint32_t row
 		return -ENOMEM;
 	unpark->ts_ns = release_ns(w, c, row, TRC_A_UNPARK_AT);
 	unpark->thread = c->thread[row];
+	unpark->reason = (uint32_t)trc_arg(c, row, TRC_A_UNPARK_REASON);
 	unpark->object = trc_arg(c, row, TRC_A_UNPARK_OBJECT);
 	unpark->count = trc_arg(c, row, TRC_A_UNPARK_COUNT);
 	unpark->stack = (uint32_t)trc_arg(c, row, TRC_A_UNPARK_STACK);

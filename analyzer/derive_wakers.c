@@ -25,6 +25,9 @@
  *
  * Everything else that is woken: a signal or post lets `count` of those go on that wait
  * at that time: those whose waits end first.  Those that timed out were not woken.
+ *
+ * Descriptors: the same for who reads, by the number of the descriptor and the reason.  Who writes
+ * may have to wait for room several times in one call: the last that made room ended the wait.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -53,7 +56,7 @@ struct wakers {
 	uint32_t *heap;
 };
 
-enum wait_class { WAIT_LOCK, WAIT_WOKEN, WAIT_OTHER };
+enum wait_class { WAIT_LOCK, WAIT_WOKEN, WAIT_DESCRIPTOR, WAIT_OTHER };
 
 static enum wait_class class_of(unsigned int reason)
 {
@@ -68,15 +71,33 @@ static enum wait_class class_of(unsigned int reason)
 	case TRC_REASON_MSG:
 	case TRC_REASON_USER:
 		return WAIT_WOKEN;
+	case TRC_REASON_READ:
+	case TRC_REASON_WRITE:
+	case TRC_REASON_RECV:
+	case TRC_REASON_SEND:
+		return WAIT_DESCRIPTOR;
 	default:
 		return WAIT_OTHER;
 	}
 }
 
-/* Memory is used again: what was a lock may become a condition variable. */
-static struct object *object_of(struct wakers *w, uint64_t address, enum wait_class class, bool add)
+/* Memory is used again: what was a lock may become a condition variable.  A descriptor has waits of
+ * several kinds. */
+static uint64_t key_of(uint64_t address, unsigned int reason)
 {
-	uint64_t key = address ^ (class == WAIT_LOCK ? (uint64_t)1 << 63 : 0);
+	switch (class_of(reason)) {
+	case WAIT_LOCK:
+		return address ^ (uint64_t)1 << 63;
+	case WAIT_DESCRIPTOR:
+		return address ^ (uint64_t)reason << 56;
+	default:
+		return address;
+	}
+}
+
+static struct object *object_of(struct wakers *w, uint64_t address, unsigned int reason, bool add)
+{
+	uint64_t key = key_of(address, reason);
 	uint32_t row = trc_index_get(&w->object_row, key);
 	struct object *object;
 
@@ -90,28 +111,35 @@ static struct object *object_of(struct wakers *w, uint64_t address, enum wait_cl
 	return object;
 }
 
+/* A trace may say anything: locks are not woken. */
+static unsigned int unpark_reason(const struct trc_unpark *unpark)
+{
+	return class_of(unpark->reason) == WAIT_LOCK ? TRC_REASON_NONE : unpark->reason;
+}
+
 static int count_objects(struct wakers *w)
 {
 	for (size_t i = 0; i < w->m->parks.n; i++) {
-		enum wait_class class = class_of(w->park[i].reason);
+		unsigned int reason = w->park[i].reason;
 		struct object *object;
 
-		if (class == WAIT_OTHER)
+		if (class_of(reason) == WAIT_OTHER)
 			continue;
-		object = object_of(w, w->park[i].object, class, true);
+		object = object_of(w, w->park[i].object, reason, true);
 		if (!object)
 			return -ENOMEM;
 		object->n_parks++;
 	}
 	/* Unlocks and unparks for which nobody waited concern nobody. */
 	for (size_t i = 0; i < w->m->unlocks.n; i++) {
-		struct object *object = object_of(w, w->unlock[i].object, WAIT_LOCK, false);
+		struct object *object = object_of(w, w->unlock[i].object, TRC_REASON_MUTEX, false);
 
 		if (object)
 			object->n_unlocks++;
 	}
 	for (size_t i = 0; i < w->n_unparks; i++) {
-		struct object *object = object_of(w, w->unpark[i].object, WAIT_WOKEN, false);
+		struct object *object =
+			object_of(w, w->unpark[i].object, unpark_reason(&w->unpark[i]), false);
 
 		if (object)
 			object->n_unparks++;
@@ -140,22 +168,23 @@ static uint32_t place_objects(struct wakers *w)
 static void index_objects(struct wakers *w)
 {
 	for (size_t i = 0; i < w->m->parks.n; i++) {
-		enum wait_class class = class_of(w->park[i].reason);
-		struct object *o = class == WAIT_OTHER
+		unsigned int reason = w->park[i].reason;
+		struct object *o = class_of(reason) == WAIT_OTHER
 					   ? NULL
-					   : object_of(w, w->park[i].object, class, false);
+					   : object_of(w, w->park[i].object, reason, false);
 
 		if (o)
 			w->park_idx[o->first_park + o->n_parks++] = (uint32_t)i;
 	}
 	for (size_t i = 0; i < w->m->unlocks.n; i++) {
-		struct object *o = object_of(w, w->unlock[i].object, WAIT_LOCK, false);
+		struct object *o = object_of(w, w->unlock[i].object, TRC_REASON_MUTEX, false);
 
 		if (o)
 			w->unlock_idx[o->first_unlock + o->n_unlocks++] = (uint32_t)i;
 	}
 	for (size_t i = 0; i < w->n_unparks; i++) {
-		struct object *o = object_of(w, w->unpark[i].object, WAIT_WOKEN, false);
+		struct object *o =
+			object_of(w, w->unpark[i].object, unpark_reason(&w->unpark[i]), false);
 
 		if (o)
 			w->unpark_idx[o->first_unpark + o->n_unparks++] = (uint32_t)i;
@@ -440,6 +469,34 @@ static void sweep_woken(struct wakers *w, const struct object *o)
 	}
 }
 
+/* Each wait by the last unpark in it. */
+static void sweep_room(struct wakers *w, const struct object *o)
+{
+	uint32_t next = 0;
+
+	sort_by_end(w, o);
+	for (uint32_t i = 0; i < o->n_parks; i++) {
+		struct trc_park *park = &w->park[w->end[i].row];
+		const struct trc_unpark *unpark;
+
+		while (next < o->n_unparks &&
+		       w->unpark[w->unpark_idx[o->first_unpark + next]].ts_ns <= w->end[i].key)
+			next++;
+		if (!next || park->flags & TRC_PARK_NO_END || park->result)
+			continue;
+		unpark = &w->unpark[w->unpark_idx[o->first_unpark + next - 1]];
+		if (unpark->ts_ns >= park->start_ns)
+			woken_by(park, unpark);
+	}
+}
+
+static bool is_for_room(const struct wakers *w, const struct object *o)
+{
+	unsigned int reason = w->park[w->park_idx[o->first_park]].reason;
+
+	return reason == TRC_REASON_WRITE || reason == TRC_REASON_SEND;
+}
+
 /* A join ends with the other thread. */
 static void wake_joins(struct wakers *w)
 {
@@ -485,7 +542,9 @@ static int wakers_run(struct wakers *w)
 
 		if (o->n_unlocks)
 			sweep_lock(w, o);
-		if (o->n_unparks)
+		if (o->n_unparks && is_for_room(w, o))
+			sweep_room(w, o);
+		else if (o->n_unparks)
 			sweep_woken(w, o);
 	}
 	wake_joins(w);

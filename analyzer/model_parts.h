@@ -116,7 +116,7 @@ int trc_exec_share_on_cpu(struct trc_model *m);
 struct trc_unpark {
 	int64_t ts_ns;
 	uint64_t object, count;
-	uint32_t thread, stack;
+	uint32_t thread, stack, reason;
 };
 int trc_derive_wakers(struct trc_model *m, const struct trc_array *unparks);
 

@@ -130,8 +130,11 @@ TRC_CALL(int, creat64, OPEN, 0, true, (const char *path, mode_t mode), (path, mo
 /* Those of samplers may have been among them. */
 TRC_EXPORT int close(int fd)
 {
-	int result = REAL(close)(fd);
+	int result;
 
+	trc_io_forget(fd);
+	result = REAL(close)(fd);
+	trc_io_forget(fd);
 	if (!result && trc_recording())
 		trc_sample_descriptor_closed(fd);
 	return result;
@@ -139,16 +142,39 @@ TRC_EXPORT int close(int fd)
 
 TRC_EXPORT void closefrom(int first)
 {
+	trc_io_forget_from((unsigned int)first, UINT32_MAX);
 	REAL(closefrom)(first);
+	trc_io_forget_from((unsigned int)first, UINT32_MAX);
 	if (trc_recording())
 		trc_sample_descriptors_closed(-1, false);
 }
 
 TRC_EXPORT int close_range(unsigned int first, unsigned int last, int flags)
 {
-	int result = REAL(close_range)(first, last, flags);
+	int result;
 
+	trc_io_forget_from(first, last);
+	result = REAL(close_range)(first, last, flags);
+	trc_io_forget_from(first, last);
 	if (!result && trc_recording())
 		trc_sample_descriptors_closed(-1, (flags & (int)CLOSE_RANGE_UNSHARE) != 0);
 	return result;
 }
+
+/* ---- copies: they close what was there --------------------------------------------------- */
+
+#define COPIES(name, parameters, arguments)                                                        \
+	TRC_EXPORT int name parameters                                                             \
+	{                                                                                          \
+		int result;                                                                        \
+                                                                                                   \
+		if (fd == to)                                                                      \
+			return REAL(name) arguments;                                               \
+		trc_io_forget(to);                                                                 \
+		result = REAL(name) arguments;                                                     \
+		trc_io_forget(to);                                                                 \
+		return result;                                                                     \
+	}
+COPIES(dup2, (int fd, int to), (fd, to))
+TRC_ALIAS(__dup2, dup2);
+COPIES(dup3, (int fd, int to, int flags), (fd, to, flags))

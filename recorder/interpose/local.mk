@@ -51,7 +51,9 @@ libtrcinterpose_la_SOURCES = \
 	recorder/interpose/syscall.h \
 	recorder/interpose/thread.c \
 	recorder/interpose/thread.h \
-	recorder/interpose/versions.h
+	recorder/interpose/versions.h \
+	recorder/interpose/wakers.c \
+	recorder/interpose/wakers.h
 EXTRA_libtrcinterpose_la_SOURCES = \
 	recorder/interpose/affinity.c \
 	recorder/interpose/affinity.h \

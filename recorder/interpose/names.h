@@ -187,6 +187,8 @@
 	N(close)                                                                                   \
 	N(closefrom)                                                                               \
 	N(close_range)                                                                             \
+	N(dup2)                                                                                    \
+	N(dup3)                                                                                    \
 	N(read)                                                                                    \
 	N(__read_chk)                                                                              \
 	N(pread)                                                                                   \
@@ -227,7 +229,8 @@
 	N(sendfile64)                                                                              \
 	N(accept)                                                                                  \
 	N(accept4)                                                                                 \
-	N(connect)
+	N(connect)                                                                                 \
+	N(socketpair)
 
 #define TRC_NAMES_STREAMS(N)                                                                       \
 	N(fgetc)                                                                                   \

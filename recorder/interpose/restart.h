@@ -76,6 +76,12 @@ bool trc_restart_slept(struct trc_restart *r, bool absolute, const struct timesp
  * errno `expired`. */
 bool trc_restart_socket(struct trc_restart *r, int fd, int option, int expired);
 
+/* After trc_restart_begin(), of a call on a descriptor. */
+static inline void trc_restart_io(struct trc_restart *r, enum trc_reason reason, int fd, bool one)
+{
+	trc_io_begin(&r->span.io, reason, fd, r->recorded ? r->span.wait.since : 0, one);
+}
+
 /* As TRC_CALL, for a call that is made again while `again` says so. */
 #define TRC_CALL_AGAIN(type, name, REASON, object, may_wait, again, parameters, arguments)         \
 	TRC_EXPORT type name parameters                                                            \
@@ -91,20 +97,34 @@ bool trc_restart_socket(struct trc_restart *r, int fd, int option, int expired);
 		return result;                                                                     \
 	}
 
-/* The same for what is called often: as it is while nothing records. */
-#define TRC_IO_CALL_AGAIN(type, name, REASON, object, may_wait, again, parameters, arguments)      \
+/*
+ * The same of a call on a descriptor, which may end the wait of another (wakers.h); and for what is
+ * called often: as it is while nothing records.  `one`: the first that is written ends its own
+ * wait.  `moved`: it has read or written something.
+ */
+#define TRC_IO_CALL_AGAIN(type, name, REASON, fd, may_wait, again, one, moved, parameters,         \
+			  arguments)                                                               \
 	TRC_EXPORT type name parameters                                                            \
 	{                                                                                          \
 		struct trc_restart restart;                                                        \
 		type result;                                                                       \
                                                                                                    \
-		if (!trc_recording() || !(may_wait))                                               \
+		if (!trc_recording())                                                              \
 			return REAL(name) arguments;                                               \
-		trc_restart_begin(&restart, TRC_REASON_##REASON, (uint64_t)(object), true);        \
+		if (!(may_wait)) {                                                                 \
+			trc_io_look(&restart.span.io, TRC_REASON_##REASON, (fd));                  \
+			result = REAL(name) arguments;                                             \
+			trc_io_end(&restart.span.io, result > 0 && (moved));                       \
+			return result;                                                             \
+		}                                                                                  \
+		trc_restart_begin(&restart, TRC_REASON_##REASON, (uint64_t)(fd), true);            \
+		trc_restart_io(&restart, TRC_REASON_##REASON, (fd), (one));                        \
 		do                                                                                 \
 			result = REAL(name) arguments;                                             \
 		while (TRC_UNLIKELY(result == (type)-1) && (again));                               \
+		trc_io_returned(&restart.span.io);                                                 \
 		trc_restart_end(&restart, result == (type)-1 ? errno : 0);                         \
+		trc_io_end(&restart.span.io, result > 0 && (moved));                               \
 		return result;                                                                     \
 	}
 

@@ -52,6 +52,8 @@ static const int SAMPLING_CALLS[] = {
 	SYS_timer_delete,
 	SYS_timer_settime,
 };
+/* And to know who waits for a socket: done without, if need be. */
+static const int SOCKET_CALLS[] = {SYS_getpeername, SYS_getsockname, SYS_getsockopt};
 
 static bool ended, filtered;
 
@@ -249,6 +251,8 @@ static void look_at_filter(const struct sock_fprog *program)
 	     harms(program, SAMPLING_CALLS, sizeof(SAMPLING_CALLS) / sizeof(SAMPLING_CALLS[0]))))
 		end_recording("recording ends here: the program sets a seccomp filter that forbids "
 			      "what it needs");
+	if (harms(program, SOCKET_CALLS, sizeof(SOCKET_CALLS) / sizeof(SOCKET_CALLS[0])))
+		trc_io_ask_no_sockets();
 }
 
 /* ---- the functions --------------------------------------------------------------------- */

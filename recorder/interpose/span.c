@@ -8,6 +8,7 @@ static void span_abandoned(void *arg)
 {
 	struct trc_span *span = arg;
 
+	trc_io_returned(&span->io);
 	/* glibc's own handler ran before: a condition wait has its mutex again. */
 	if (span->retakes_a_lock)
 		trc_lock_taken();
@@ -21,6 +22,7 @@ void trc_span_guard(struct trc_span *span, bool announced)
 {
 	span->announced = announced;
 	span->retakes_a_lock = false;
+	span->io.key = 0;
 	_pthread_cleanup_push(&span->cleanup, span_abandoned, span);
 }
 

@@ -16,6 +16,7 @@
 #define TRC_RECORDER_INTERPOSE_SPAN_H
 
 #include "recorder/interpose/real.h"
+#include "recorder/interpose/wakers.h"
 #include "recorder/hot.h"
 
 #define TRC_EXPORT	__attribute__((visibility("default")))
@@ -24,6 +25,7 @@
 
 struct trc_span {
 	struct trc_wait wait;
+	struct trc_io io;    /* of a call on a descriptor (wakers.h) */
 	struct _pthread_cleanup_buffer cleanup;
 	bool announced;	     /* a park, not a wait */
 	bool retakes_a_lock; /* the real call comes back with a mutex that it gave up */
@@ -73,6 +75,27 @@ static inline bool trc_time_valid(const struct timespec *time)
 		trc_span_begin(&span, TRC_REASON_##REASON, (uint64_t)(object));                    \
 		result = REAL(name) arguments;                                                     \
 		trc_span_end(&span, result == (type)-1 ? errno : 0);                               \
+		return result;                                                                     \
+	}
+
+/*
+ * The same of a call on a descriptor, with what it does to others that wait for one.  `moved`: it has
+ * read or written something.
+ */
+#define TRC_IO_CALL(type, name, REASON, fd, may_wait, moved, parameters, arguments)                \
+	TRC_EXPORT type name parameters                                                            \
+	{                                                                                          \
+		struct trc_span span;                                                              \
+		type result;                                                                       \
+                                                                                                   \
+		if (!trc_recording() || !(may_wait))                                               \
+			return REAL(name) arguments;                                               \
+		trc_span_begin(&span, TRC_REASON_##REASON, (uint64_t)(fd));                        \
+		trc_io_begin(&span.io, TRC_REASON_##REASON, (fd), span.wait.since, true);          \
+		result = REAL(name) arguments;                                                     \
+		trc_io_returned(&span.io);                                                         \
+		trc_span_end(&span, result == (type)-1 ? errno : 0);                               \
+		trc_io_end(&span.io, moved);                                                       \
 		return result;                                                                     \
 	}
 

@@ -295,6 +295,14 @@ static int64_t descriptor(FILE *stream)
 	return stream ? stream->_fileno : -1;
 }
 
+/* It will be closed: wakers.h, wk:V3. */
+static bool closes(FILE *stream)
+{
+	if (stream)
+		trc_io_forget(stream->_fileno);
+	return has_descriptor(stream);
+}
+
 static bool has_unwritten(FILE *stream)
 {
 	if (!stream)
@@ -307,9 +315,9 @@ TRC_CALL(int, fflush, WRITE, descriptor(stream), has_unwritten(stream), (FILE * 
 TRC_CALL(int, fflush_unlocked, WRITE, descriptor(stream), has_unwritten(stream), (FILE * stream),
 	 (stream))
 /* Writes what is left.  Of a stream of popen() it also waits for the child. */
-TRC_CALL(int, fclose, WRITE, descriptor(stream), has_descriptor(stream), (FILE * stream), (stream))
+TRC_CALL(int, fclose, WRITE, descriptor(stream), closes(stream), (FILE * stream), (stream))
 /* Only libc knows which child. */
-TRC_CALL(int, pclose, CHILD, -1, true, (FILE * stream), (stream))
+TRC_CALL(int, pclose, CHILD, -1, (closes(stream), true), (FILE * stream), (stream))
 
 /* Without an object, as open(). */
 #define OPENS(name, parameters, arguments)                                                         \

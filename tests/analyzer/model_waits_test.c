@@ -187,6 +187,31 @@ static const struct waits_case {
 	  {4, TRC_REASON_SEM, 1200, 2400, 0, 0, 2, 2300, 0}},
 	 {{0}}},
 
+	{"who reads is woken by the first that writes, who writes by the last that made room",
+	 THREADS "@2000 thread=1 unpark reason=recv object=4 count=1\n"
+		 "@2500 thread=4 unpark reason=recv object=4 count=1\n"
+		 "@3000 thread=1 unpark reason=send object=4 count=1\n"
+		 "@4000 thread=4 unpark reason=send object=4 count=1\n"
+		 "@5000 thread=2 wait reason=recv object=4 since=1000\n"
+		 "@6000 thread=3 wait reason=send object=4 since=1500\n"
+		 "@6100 thread=4 unpark reason=send object=4 count=1\n",
+	 {{2, TRC_REASON_RECV, 1000, 5000, 0, 0, 1, 2000, 0},
+	  {3, TRC_REASON_SEND, 1500, 6000, 0, 0, 4, 4000, 0}},
+	 {{0}}},
+
+	{"nobody has ended a wait for another descriptor, for another reason, or that failed",
+	 THREADS "@2000 thread=1 unpark reason=read object=4 count=1\n"
+		 "@2000 thread=1 unpark reason=write object=7 count=1\n"
+		 "@5000 thread=2 wait reason=read object=5 since=1000\n"
+		 "@6000 thread=3 wait reason=recv object=4 since=1100\n"
+		 "@7000 thread=4 wait reason=read object=4 since=1200 result=EINTR\n"
+		 "@8000 thread=4 wait reason=write object=7 since=7100\n",
+	 {{2, TRC_REASON_READ, 1000, 5000, 0, 0, 0, NEVER, 0},
+	  {3, TRC_REASON_RECV, 1100, 6000, 0, 0, 0, NEVER, 0},
+	  {4, TRC_REASON_READ, 1200, 7000, 0, EINTR, 0, NEVER, 0},
+	  {4, TRC_REASON_WRITE, 7100, 8000, 0, 0, 0, NEVER, 0}},
+	 {{0}}},
+
 	{"a join ends with the thread that it waits for",
 	 THREADS "@1000 thread=1 park reason=join object=0x7000 holder=2\n"
 		 "@4000 thread=2 thread_exit\n"

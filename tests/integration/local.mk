@@ -3,6 +3,7 @@ integration_programs = \
 	tests/integration/truth_waits \
 	tests/integration/wait_calls \
 	tests/integration/truth_blame \
+	tests/integration/truth_wakers \
 	tests/integration/truth_cpu \
 	tests/integration/truth_tasks \
 	tests/integration/truth_labels \
@@ -36,6 +37,9 @@ tests_integration_wait_calls_SOURCES = tests/integration/wait_calls.c \
 tests_integration_wait_calls_LDADD = -lpthread
 tests_integration_truth_blame_SOURCES = tests/integration/truth_blame.c tests/integration/truth.h
 tests_integration_truth_blame_LDADD = -lpthread
+tests_integration_truth_wakers_SOURCES = tests/integration/truth_wakers.c \
+	tests/integration/truth.h
+tests_integration_truth_wakers_LDADD = -lpthread
 tests_integration_truth_cpu_SOURCES = tests/integration/truth_cpu.c
 tests_integration_truth_cpu_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_truth_cpu_LDADD = libtrc.la -lpthread
@@ -138,6 +142,7 @@ integration_tests = \
 	tests/integration/truth_waits.sh \
 	tests/integration/wait_calls.sh \
 	tests/integration/truth_blame.sh \
+	tests/integration/truth_wakers.sh \
 	tests/integration/truth_tasks.sh \
 	tests/integration/truth_labels.sh \
 	tests/integration/truth_fibers.sh \

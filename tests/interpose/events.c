@@ -1,8 +1,6 @@
 /*
  * events.c - what the interposers record: run under the fake core, which counts it.
  */
-#include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -15,6 +13,7 @@
 #include <sys/wait.h>
 #include <linux/futex.h>
 #include <threads.h>
+#include "tests/interpose/blocked.h"
 #include "tests/interpose/fake_core.h"
 #include "tests/interpose/same.h"
 
@@ -30,48 +29,6 @@ static void expect(const char *what, unsigned long is, unsigned long should_be)
 		return;
 	printf("FAIL: %s: %lu instead of %lu\n", what, is, should_be);
 	failures++;
-}
-
-/* ---- when others are blocked ------------------------------------------------------------ */
-
-/* A thread that has told of its park is not in the lock yet.  'S' is the kernel's word for a thread
- * that waits; one that has ended meanwhile is not in anybody's way. */
-static bool is_blocked(const char *tid)
-{
-	char path[64], text[512];
-	const char *name_end;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%.16s/stat", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return true;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = 0;
-	name_end = strrchr(text, ')');
-	return !name_end || name_end[2] == 'S';
-}
-
-static bool others_are_blocked(void)
-{
-	DIR *tasks = opendir("/proc/self/task");
-	bool blocked = tasks != NULL;
-	const struct dirent *e;
-
-	while (blocked && (e = readdir(tasks)))
-		if (isdigit((unsigned char)*e->d_name) && atoi(e->d_name) != gettid())
-			blocked = is_blocked(e->d_name);
-	if (tasks)
-		closedir(tasks);
-	return blocked;
-}
-
-static void await_others(void)
-{
-	while (!others_are_blocked())
-		sched_yield();
 }
 
 /* ---- one lock of each kind, with one owner and one waiter ----------------------------- */

@@ -41,10 +41,13 @@ interpose_programs = \
 	tests/interpose/same_signals \
 	tests/interpose/same_waits \
 	tests/interpose/uses_all \
-	tests/interpose/uses_fortified
+	tests/interpose/uses_fortified \
+	tests/interpose/wakers
 check_PROGRAMS += $(interpose_programs)
-tests_interpose_events_SOURCES = tests/interpose/events.c tests/interpose/fake_core.h \
-	tests/interpose/same.h
+tests_interpose_events_SOURCES = tests/interpose/events.c tests/interpose/blocked.h \
+	tests/interpose/fake_core.h tests/interpose/same.h
+tests_interpose_wakers_SOURCES = tests/interpose/wakers.c tests/interpose/blocked.h \
+	tests/interpose/fake_core.h tests/interpose/same.h
 tests_interpose_same_cxx_SOURCES = tests/interpose/same_cxx.cc
 tests_interpose_same_forked_SOURCES = tests/interpose/same_forked.c tests/interpose/same.h
 tests_interpose_same_interrupted_SOURCES = tests/interpose/same_interrupted.c \

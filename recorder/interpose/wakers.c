@@ -1,0 +1,377 @@
+/*
+ * wakers.c - see wakers.h.  Context: traced thread, signal handlers.
+ */
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <fcntl.h>
+#include "format/raw.h"
+#include "recorder/interpose/span.h"
+#include "recorder/interpose/wakers.h"
+
+struct trc_io_fd trc_io_fds[TRC_IO_FDS];
+
+/* ---- what a descriptor is --------------------------------------------------------------- */
+
+struct ends {
+	uint64_t in, out;
+};
+
+enum { KEYS_OF_INODES = 0x11, KEYS_OF_NUMBERS = 0x22, KEYS_OF_ADDRESSES = 0x33 };
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ h >> 29;
+}
+
+static uint64_t as_key(uint64_t h)
+{
+	h = mix(h, 0) & ~(uint64_t)(TRC_IO_KEY_STEP - 1);
+	return h ? h : TRC_IO_KEY_STEP;
+}
+
+static uint64_t key_of_inode(const struct stat *st)
+{
+	return as_key(mix(mix(KEYS_OF_INODES, st->st_dev), st->st_ino));
+}
+
+/* fstat() of any libc, and of none. */
+static bool look(int fd, struct stat *st)
+{
+#ifdef SYS_fstat
+	return !trc_raw2(SYS_fstat, fd, st);
+#else
+	return !trc_raw4(SYS_newfstatat, fd, "", st, AT_EMPTY_PATH);
+#endif
+}
+
+/* An address of IPv4 is written as IPv6 has it: a server's socket may take both. */
+union address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+	struct sockaddr_storage largest;
+};
+
+static const uint8_t IPV4_IN_IPV6[12] = {[10] = 0xff, [11] = 0xff};
+
+struct host {
+	union {
+		uint8_t byte[16];
+		uint64_t word[2];
+	};
+	uint16_t port;
+};
+
+static bool host_of(const union address *a, struct host *host)
+{
+	switch (a->any.sa_family) {
+	case AF_INET:
+		memcpy(host->byte, IPV4_IN_IPV6, sizeof(IPV4_IN_IPV6));
+		memcpy(host->byte + 12, &a->v4.sin_addr, 4);
+		host->port = a->v4.sin_port;
+		return true;
+	case AF_INET6:
+		memcpy(host->byte, &a->v6.sin6_addr, 16);
+		host->port = a->v6.sin6_port;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static uint64_t mix_host(uint64_t h, const struct host *host)
+{
+	return mix(mix(mix(h, host->word[0]), host->word[1]), host->port);
+}
+
+/* The peer is on this machine: its address is ours, or of the loopback interface. */
+static bool is_near(const struct host *own, const struct host *peer)
+{
+	return !memcmp(own->byte, peer->byte, sizeof(own->byte)) ||
+	       (!memcmp(peer->byte, IPV4_IN_IPV6, sizeof(IPV4_IN_IPV6)) &&
+		peer->byte[12] == IN_LOOPBACKNET);
+}
+
+static _Atomic bool ask_no_sockets;
+
+void trc_io_ask_no_sockets(void)
+{
+	atomic_store_explicit(&ask_no_sockets, true, memory_order_relaxed);
+}
+
+static const struct ends NONE = {TRC_IO_NOTHING, TRC_IO_NOTHING};
+
+static struct ends ends_of_socket(int fd)
+{
+	union address own, peer;
+	socklen_t own_bytes = sizeof(own), peer_bytes = sizeof(peer), type_bytes = sizeof(int);
+	struct host here, there;
+	int type = 0;
+	uint64_t h;
+
+	if (atomic_load_explicit(&ask_no_sockets, memory_order_relaxed) ||
+	    trc_raw3(SYS_getpeername, fd, &peer, &peer_bytes) ||
+	    trc_raw3(SYS_getsockname, fd, &own, &own_bytes) || !host_of(&own, &here) ||
+	    !host_of(&peer, &there) || !is_near(&here, &there) ||
+	    trc_raw5(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, &type, &type_bytes))
+		return NONE;
+	h = mix(KEYS_OF_ADDRESSES, (uint64_t)type);
+	return (struct ends){as_key(mix_host(mix_host(h, &here), &there)),
+			     as_key(mix_host(mix_host(h, &there), &here))};
+}
+
+static struct ends ends_of(int fd, const struct stat *st)
+{
+	static _Atomic uint64_t numbers;
+	uint64_t key;
+
+	switch (st->st_mode & S_IFMT) {
+	case S_IFIFO:
+		key = key_of_inode(st);
+		return (struct ends){key, key};
+	case S_IFSOCK:
+		return ends_of_socket(fd);
+	case 0: /* an inode that all of them share */
+		key = atomic_fetch_add_explicit(&numbers, 1, memory_order_relaxed);
+		key = as_key(mix(KEYS_OF_NUMBERS, key)) | TRC_IO_BY_NUMBER;
+		return (struct ends){key, key};
+	default:
+		return NONE;
+	}
+}
+
+/* Threads that learn the same at once may give it different numbers; then the first one's is taken.
+ */
+static uint64_t seal_of(const struct stat *st, struct ends ends)
+{
+	uint64_t inode = key_of_inode(st);
+
+	return ends.in & TRC_IO_BY_NUMBER ? inode : mix(mix(inode, ends.in), ends.out);
+}
+
+static struct ends remembered(int fd)
+{
+	/* acquire: pairs with the release in remember(). */
+	uint64_t in = atomic_load_explicit(&trc_io_fds[fd].in, memory_order_acquire);
+
+	if (in & TRC_IO_BY_NUMBER)
+		return (struct ends){in, in};
+	return (struct ends){in, atomic_load_explicit(&trc_io_fds[fd].out, memory_order_relaxed)};
+}
+
+static void remember(int fd, struct ends ends, const struct stat *st)
+{
+	struct trc_io_fd *entry = &trc_io_fds[fd];
+	uint64_t unknown = TRC_IO_UNKNOWN;
+
+	atomic_store_explicit(&entry->out, ends.out, memory_order_relaxed);
+	atomic_store_explicit(&entry->seal, seal_of(st, ends), memory_order_relaxed);
+	/* release: pairs with the acquire in remembered(). */
+	atomic_compare_exchange_strong_explicit(&entry->in, &unknown, ends.in, memory_order_release,
+						memory_order_relaxed);
+}
+
+static struct ends known(int fd)
+{
+	struct ends ends = remembered(fd);
+	struct stat st;
+
+	if (ends.in != TRC_IO_UNKNOWN)
+		return ends;
+	if (!look(fd, &st))
+		return NONE;
+	remember(fd, ends_of(fd, &st), &st);
+	ends = remembered(fd);
+	return ends.in == TRC_IO_UNKNOWN ? NONE : ends; /* it was closed meanwhile */
+}
+
+static void forget(int fd)
+{
+	if (atomic_load_explicit(&trc_io_fds[fd].in, memory_order_relaxed) != TRC_IO_UNKNOWN)
+		atomic_store_explicit(&trc_io_fds[fd].in, TRC_IO_UNKNOWN, memory_order_relaxed);
+}
+
+/* What a vfork child does to its descriptors is not done to its parent's. */
+void trc_io_forget(int fd)
+{
+	if ((unsigned int)fd < TRC_IO_FDS && !trc_self.quiet)
+		forget(fd);
+}
+
+void trc_io_forget_from(unsigned int first, unsigned int last)
+{
+	for (unsigned int fd = first; fd < TRC_IO_FDS && fd <= last && !trc_self.quiet; fd++)
+		forget((int)fd);
+}
+
+void trc_io_pair(const int fd[2])
+{
+	struct stat a, b;
+
+	if (trc_self.quiet || (unsigned int)fd[0] >= TRC_IO_FDS ||
+	    (unsigned int)fd[1] >= TRC_IO_FDS || !look(fd[0], &a) || !look(fd[1], &b))
+		return;
+	forget(fd[0]);
+	forget(fd[1]);
+	remember(fd[0], (struct ends){key_of_inode(&a), key_of_inode(&b)}, &a);
+	remember(fd[1], (struct ends){key_of_inode(&b), key_of_inode(&a)}, &b);
+}
+
+static bool is_reading(enum trc_reason reason)
+{
+	return reason == TRC_REASON_READ || reason == TRC_REASON_RECV;
+}
+
+/* wk:V2.  `key` is what is read from it, or written to it. */
+static bool is_still(int fd, enum trc_reason reason, uint64_t key)
+{
+	struct ends ends = remembered(fd);
+	struct stat st;
+
+	if ((is_reading(reason) ? ends.in : ends.out) != key)
+		return false;
+	/* relaxed: one that does not belong to the two does not fit. */
+	if (look(fd, &st) &&
+	    seal_of(&st, ends) == atomic_load_explicit(&trc_io_fds[fd].seal, memory_order_relaxed))
+		return true;
+	forget(fd);
+	return false;
+}
+
+/* ---- who waits -------------------------------------------------------------------------- */
+
+enum { BUCKETS = 512, IN_BUCKET = 4 };
+
+/* Hashed by key; who finds no room waits unseen. */
+static struct bucket {
+	_Atomic uint64_t key[IN_BUCKET]; /* 0 = free; or taken_by() */
+	_Atomic uint64_t who[IN_BUCKET]; /* reason << REASON_SHIFT | object */
+	_Atomic uint64_t since[IN_BUCKET];
+	uint64_t padding[4];
+} waiting[BUCKETS] __attribute__((aligned(65536)));
+_Static_assert(sizeof(waiting) % 65536 == 0, "whole pages of any size");
+
+void trc_io_setup(void)
+{
+	trc_raw3(SYS_madvise, waiting, sizeof(waiting), MADV_WIPEONFORK);
+}
+
+enum { REASON_SHIFT = 56 };
+#define OBJECT_BITS ((UINT64_C(1) << REASON_SHIFT) - 1)
+
+/* A key and its room have one bucket. */
+static struct bucket *bucket_of(uint64_t key)
+{
+	return &waiting[key >> 32 & (BUCKETS - 1)];
+}
+
+/* In the place of a key: about to be filled by this call.  No key has this bit. */
+static uint64_t taken_by(const struct trc_io *io)
+{
+	return (uintptr_t)io | TRC_IO_NOTHING;
+}
+
+/* At each instruction a handler may jump out of the call, and trc_io_leave() then comes next. */
+static void enter(struct trc_io *io, uint64_t key, uint64_t who, uint64_t since)
+{
+	struct bucket *b = bucket_of(key);
+
+	for (uint32_t i = 0; i < IN_BUCKET; i++) {
+		uint64_t none = 0;
+
+		if (atomic_load_explicit(&b->key[i], memory_order_relaxed))
+			continue;
+		io->place = (uint32_t)(b - waiting) * IN_BUCKET + i;
+		io->key = key;
+		/* For the handler only: the call knows its place before it has it. */
+		atomic_signal_fence(memory_order_seq_cst);
+		if (!atomic_compare_exchange_strong_explicit(&b->key[i], &none, taken_by(io),
+							     memory_order_relaxed,
+							     memory_order_relaxed)) {
+			io->key = 0;
+			continue;
+		}
+		atomic_store_explicit(&b->who[i], who, memory_order_relaxed);
+		atomic_store_explicit(&b->since[i], since, memory_order_relaxed);
+		/* release: pairs with the acquire in find(). */
+		atomic_store_explicit(&b->key[i], key, memory_order_release);
+		return;
+	}
+}
+
+void trc_io_leave(struct trc_io *io)
+{
+	_Atomic uint64_t *key = &waiting[io->place / IN_BUCKET].key[io->place % IN_BUCKET];
+	uint64_t there = atomic_load_explicit(key, memory_order_relaxed);
+
+	/* Neither: wk:V5.  release: who takes the place next stores after this. */
+	if (there == io->key || there == taken_by(io))
+		atomic_store_explicit(key, 0, memory_order_release);
+	io->key = 0;
+}
+
+/* Who has waited longest for `key`: the kernel wakes in that order. */
+static bool find(uint64_t key, struct trc_io *io, uint64_t *since)
+{
+	const struct bucket *b = bucket_of(key);
+
+	*since = UINT64_MAX;
+	for (unsigned int i = 0; i < IN_BUCKET; i++) {
+		uint64_t who, then;
+
+		/* acquire: pairs with the release in enter(). */
+		if (atomic_load_explicit(&b->key[i], memory_order_acquire) != key)
+			continue;
+		who = atomic_load_explicit(&b->who[i], memory_order_relaxed);
+		then = atomic_load_explicit(&b->since[i], memory_order_relaxed);
+		if (then >= *since)
+			continue;
+		*since = then;
+		io->wakes = (uint32_t)(who >> REASON_SHIFT);
+		io->object = who & OBJECT_BITS;
+	}
+	return *since != UINT64_MAX;
+}
+
+/* Somebody waits for `key`: who, and whether it is so. */
+static __attribute__((noinline)) void check(struct trc_io *io, enum trc_reason reason, int fd,
+					    uint64_t key, uint64_t now, uint64_t since)
+{
+	key &= ~(uint64_t)TRC_IO_ROOM;
+	if (!is_still(fd, reason, key) ||
+	    !is_still((int)io->object, (enum trc_reason)io->wakes, key)) {
+		io->wakes = 0;
+		return;
+	}
+	if (!now)
+		now = trc_now();
+	/* Whoever came between the clock and the look waits since a little later. */
+	io->at = since > now ? since : now;
+}
+
+void trc_io_enter(struct trc_io *io, enum trc_reason reason, int fd, uint64_t since, bool waits)
+{
+	struct ends ends;
+	uint64_t mine, theirs, then;
+
+	if (trc_self.quiet)
+		return;
+	ends = known(fd);
+	if (ends.in == TRC_IO_NOTHING)
+		return;
+	mine = is_reading(reason) ? ends.in : ends.out | TRC_IO_ROOM;
+	theirs = mine ^ TRC_IO_ROOM;
+	if (find(theirs, io, &then))
+		check(io, reason, fd, theirs, since, then);
+	if (waits && (is_reading(reason) || !(mine & TRC_IO_BY_NUMBER)))
+		enter(io, mine, (uint64_t)reason << REASON_SHIFT | (uint32_t)fd, since);
+}
+
+void trc_io_wake(const struct trc_io *io)
+{
+	trc_unparked((enum trc_reason)io->wakes, (const void *)(uintptr_t)io->object, 1, io->at);
+}

@@ -1,0 +1,133 @@
+/*
+ * wakers.h - who ends a wait for a descriptor: the thread that writes to its other end.
+ *
+ *     thread that reads                       thread that writes
+ *     ----------------                        ------------------
+ *     trc_io_begin(): what is this
+ *     descriptor?  enters itself
+ *     under that object
+ *     real call ...                           trc_io_begin(): does somebody wait for what
+ *                                             this descriptor feeds?  Then: asks the kernel
+ *                                             whether it still is what it is taken for
+ *                                             real call: bytes were written
+ *     ... returns: leaves                     trc_io_end(): UNPARK with the reason and the
+ *     trc_span_end(): WAIT, if it was one     object (the descriptor) of the one who waited
+ *
+ * and the other way round: whoever reads makes room for who waits to write.
+ *
+ * What a descriptor is: a pipe or FIFO by its inode, a connected socket of this machine by its two
+ * addresses, the ends of socketpair() by each other's inode (remembered when they are made), what
+ * else has no inode of its own (eventfd) by a number that it gets when it is first seen.
+ * Everything else has no other end in this process, or it is not known: nobody is named.
+ *
+ *   wk:V1  a waiter stands in the table before its call and not after it, however that ends
+ *   wk:V2  the table of descriptors may be wrong: one may be closed unseen, or by another thread
+ *       while this one learns what it is.  So nobody is named before the kernel has said that both
+ *       descriptors are what they are taken for, the writer's and the waiter's: its answer has to
+ *       fit the entry's seal.  What does not fit is forgotten
+ *   wk:V3  a descriptor that is closed is forgotten before and after: what another thread learns
+ *       meanwhile is lost, never wrong
+ *   wk:V4  who came after the look of the writer is not named: its wait was for the next one, or
+ *       was none
+ *   wk:V5  a forked child has no waiters: the table lies on pages that read as zero there.  A wait
+ *       that was begun before a handler forked takes nothing away there
+ *   wk:V6  who waits for several writes, or for several datagrams, is not in the table: the one
+ *       that ends its wait is not the one that finds it
+ */
+#ifndef TRC_RECORDER_INTERPOSE_WAKERS_H
+#define TRC_RECORDER_INTERPOSE_WAKERS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "format/schema.h"
+#include "recorder/layout.h"
+
+/* Objects, as 64-bit keys: two for each descriptor. */
+enum {
+	TRC_IO_UNKNOWN = 0,
+	TRC_IO_ROOM = 1,      /* added to a key: room to write is waited for, not bytes to read */
+	TRC_IO_NOTHING = 2,   /* no key: it has no other end here */
+	TRC_IO_BY_NUMBER = 4, /* in a key: its inode is not its own; and nobody waits for room */
+	TRC_IO_KEY_STEP = 8,
+	TRC_IO_FDS = 16384, /* nobody is named by higher ones */
+};
+
+/* Stored by any thread, `in` last. */
+struct trc_io_fd {
+	_Atomic uint64_t in;   /* whose bytes are read from it */
+	_Atomic uint64_t out;  /* whose bytes are written to it */
+	_Atomic uint64_t seal; /* of both and the inode */
+};
+extern TRC_HIDDEN struct trc_io_fd trc_io_fds[TRC_IO_FDS];
+
+/* One call on a descriptor. */
+struct trc_io {
+	uint64_t key;	 /* under which it stands in the table; 0 = it does not */
+	uint32_t place;	 /* there */
+	uint32_t wakes;	 /* enum trc_reason of who waited; 0 = nobody */
+	uint64_t object; /* of who waited */
+	uint64_t at;
+};
+
+/* Behind the first look.  Context: traced thread, signal handlers. */
+void trc_io_enter(struct trc_io *io, enum trc_reason reason, int fd, uint64_t since, bool waits);
+void trc_io_wake(const struct trc_io *io);
+void trc_io_leave(struct trc_io *io);
+
+/* Whether there may be another end. */
+static inline bool trc_io_is_end(int fd)
+{
+	/* relaxed: wk:V2. */
+	return (unsigned int)fd < TRC_IO_FDS &&
+	       atomic_load_explicit(&trc_io_fds[fd].in, memory_order_relaxed) != TRC_IO_NOTHING;
+}
+
+/* After trc_span_begin(), which was at `since` (0 = it records nothing).  `one`: the first write
+ * will end its wait (wk:V6). */
+static inline void trc_io_begin(struct trc_io *io, enum trc_reason reason, int fd, uint64_t since,
+				bool one)
+{
+	io->key = 0;
+	io->wakes = 0;
+	if (reason != TRC_REASON_ACCEPT && since && trc_io_is_end(fd))
+		trc_io_enter(io, reason, fd, since, one);
+}
+
+/* The same of a call that does not wait, while something records. */
+static inline void trc_io_look(struct trc_io *io, enum trc_reason reason, int fd)
+{
+	io->key = 0;
+	io->wakes = 0;
+	if (trc_io_is_end(fd))
+		trc_io_enter(io, reason, fd, 0, false);
+}
+
+/* After the real call; then trc_io_end(). */
+static inline void trc_io_returned(struct trc_io *io)
+{
+	if (io->key)
+		trc_io_leave(io);
+}
+
+/* When the caller's own wait is recorded.  `moved`: it has read or written something. */
+static inline void trc_io_end(const struct trc_io *io, bool moved)
+{
+	if (__builtin_expect(io->wakes != 0, 0) && moved)
+		trc_io_wake(io);
+}
+
+/* The descriptor is about to be another, or was closed: wk:V3.  Context: as above. */
+void trc_io_forget(int fd);
+void trc_io_forget_from(unsigned int first, unsigned int last);
+
+/* The two ends of socketpair(). */
+void trc_io_pair(const int fd[2]);
+
+/* The program forbids the calls that this takes: sockets that are not known are left alone. */
+TRC_HIDDEN void trc_io_ask_no_sockets(void);
+
+/* Once, before the first session (wk:V5). */
+TRC_HIDDEN void trc_io_setup(void);
+
+#endif
