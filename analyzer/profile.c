@@ -24,11 +24,12 @@ static uint32_t number_of(struct trc_index *numbers, uint64_t key)
 	return trc_index_put(numbers, key, number) ? TRC_INDEX_NONE : number;
 }
 
-enum { TAG_SIZED = 1 << 8 }; /* above every `off` */
+enum { TAG_STACK_KIND = 1 << 8, TAG_SIZED = 1 << 10 }; /* above every `off` and `stack_kind` */
 
 static uint32_t tag_of(struct trc_profile_sums *sums, const struct trc_profile_sample *sample)
 {
-	uint32_t tag = number_of(&sums->tag, (uint64_t)sample->off << 32 | sample->labels);
+	uint64_t why = sample->off + sample->stack_kind * (uint64_t)TAG_STACK_KIND;
+	uint32_t tag = number_of(&sums->tag, why << 32 | sample->labels);
 	uint32_t size;
 
 	if (!sample->bytes || tag == TRC_INDEX_NONE)
@@ -58,6 +59,7 @@ struct trc_profile_sample *trc_profile_row(struct trc_profile_sums *sums,
 	row->stack = sample->stack;
 	row->labels = sample->labels;
 	row->off = sample->off;
+	row->stack_kind = sample->stack_kind;
 	row->bytes = sample->bytes;
 	return row;
 }
@@ -116,6 +118,8 @@ static int compare_samples(const void *a, const void *b, void *profile)
 		return x->labels < y->labels ? -1 : 1;
 	if (x->off != y->off)
 		return x->off < y->off ? -1 : 1;
+	if (x->stack_kind != y->stack_kind)
+		return x->stack_kind < y->stack_kind ? -1 : 1;
 	return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 

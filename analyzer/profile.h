@@ -30,6 +30,9 @@
  *       number counts
  *   L7  block: a fiber waits from the switch that leaves it to the one that runs it again, apart
  *       from the threads; so a thread with nothing to run waits at the same time
+ *   L8  offcpu: outside of recorded waits nobody took a stack: it is that of the thread's last sample
+ *       before.  `stack_kind` says so, and how long before; no thread has a stack of another one,
+ *       nor one of the program before an exec, whose threads are others
  */
 #ifndef TRC_ANALYZER_PROFILE_H
 #define TRC_ANALYZER_PROFILE_H
@@ -47,13 +50,23 @@ enum {
 	TRC_OFF_UNKNOWN = 255,	 /* in no wait that is recorded */
 };
 
+/* Whether the stack is of that moment (L8). */
+enum trc_stack_kind {
+	TRC_STACK_EXACT,
+	TRC_STACK_BEFORE,      /* of a sample at most TRC_STACK_NEAR_NS before */
+	TRC_STACK_LONG_BEFORE, /* of an older one */
+};
+
+#define TRC_STACK_NEAR_NS INT64_C(100000000)
+
 struct trc_profile_type {
 	const char *type, *unit;
 };
 
 struct trc_profile_sample {
 	uint32_t stack, labels;
-	uint8_t off; /* TRC_OFF_* */
+	uint8_t off;	    /* TRC_OFF_* */
+	uint8_t stack_kind; /* enum trc_stack_kind */
 	int64_t value[TRC_PROFILE_VALUES_MAX];
 	uint64_t bytes; /* heap, allocs: of each object */
 };

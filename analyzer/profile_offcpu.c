@@ -28,9 +28,10 @@ struct offcpu {
 	const struct trc_thread *thread;
 	const struct trc_park *park;
 	const struct trc_on_cpu *on_cpu;
-	size_t n_threads, n_parks, n_on_cpu;
+	const struct trc_sample *sample;
+	size_t n_threads, n_parks, n_on_cpu, n_samples;
 	uint32_t *outer;
-	struct by_thread parks, stretches;
+	struct by_thread parks, stretches, samples;
 	int64_t switches_ns;	 /* since when there are switch records of every proc */
 	struct trc_array pieces; /* struct piece, of one thread */
 };
@@ -57,6 +58,11 @@ static uint32_t thread_of_park(const struct offcpu *o, size_t row)
 static uint32_t thread_of_stretch(const struct offcpu *o, size_t row)
 {
 	return o->on_cpu[row].thread;
+}
+
+static uint32_t thread_of_sample(const struct offcpu *o, size_t row)
+{
+	return o->sample[row].stack ? o->sample[row].thread : 0;
 }
 
 static int by_thread_make(struct by_thread *by, const struct offcpu *o, size_t n,
@@ -144,10 +150,36 @@ static int pieces_make(struct offcpu *o, size_t thread)
 /* ---- time ---- */
 
 struct off_time {
+	size_t row; /* of the thread */
 	uint32_t thread;
 	int64_t from_ns, until_ns;
 	uint8_t otherwise; /* why it is off outside of waits; TRC_OFF_NOT: it is not */
 };
+
+/* Where the thread was when it was last sampled (L8). */
+static void borrow_stack(const struct offcpu *o, const struct off_time *off,
+			 struct trc_profile_sample *to)
+{
+	const uint32_t *row = o->samples.row;
+	uint32_t first = o->samples.first[off->row], low = first;
+	uint32_t high = o->samples.first[off->row + 1];
+	const struct trc_sample *sample;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (o->sample[row[middle]].ts_ns <= off->from_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == first)
+		return;
+	sample = &o->sample[row[low - 1]];
+	to->stack = sample->stack;
+	to->stack_kind = off->from_ns - sample->ts_ns <= TRC_STACK_NEAR_NS ? TRC_STACK_BEFORE
+									   : TRC_STACK_LONG_BEFORE;
+}
 
 static int piece_count(struct offcpu *o, const struct off_time *off, const struct piece *piece,
 		       int64_t from_ns, int64_t until_ns, bool counts)
@@ -163,6 +195,8 @@ static int piece_count(struct offcpu *o, const struct off_time *off, const struc
 		sample.stack = park->stack;
 		if (from_ns == park->start_ns)
 			place = park->start_place;
+	} else {
+		borrow_stack(o, off, &sample);
 	}
 	sample.labels = trc_model_labels_at(o->m, off->thread, from_ns, place);
 	return trc_profile_passes(o->sums, sample.labels) ? trc_profile_add(o->sums, &sample) : 0;
@@ -225,7 +259,8 @@ static int add_time(struct offcpu *o, const struct off_time *off)
 /* Between its stretches on a proc. */
 static int add_switched(struct offcpu *o, size_t thread, int64_t from_ns, int64_t until_ns)
 {
-	struct off_time off = {o->thread[thread].serial, from_ns, until_ns, TRC_OFF_UNKNOWN};
+	struct off_time off = {thread, o->thread[thread].serial, from_ns, until_ns,
+			       TRC_OFF_UNKNOWN};
 	int err = 0;
 
 	for (uint32_t i = o->stretches.first[thread]; i < o->stretches.first[thread + 1] && !err;
@@ -255,7 +290,8 @@ static int add_thread(struct offcpu *o, size_t thread)
 	/* One that was never switched is not known to have been off. */
 	if (o->stretches.first[thread] < o->stretches.first[thread + 1])
 		switches_ns = later(from_ns, o->switches_ns);
-	off = (struct off_time){t->serial, from_ns, earlier(switches_ns, end_ns), TRC_OFF_NOT};
+	off = (struct off_time){thread, t->serial, from_ns, earlier(switches_ns, end_ns),
+				TRC_OFF_NOT};
 	if (!err)
 		err = add_time(o, &off);
 	if (!err && switches_ns < end_ns)
@@ -286,15 +322,19 @@ static int add_threads(struct trc_profile_sums *sums)
 	o.thread = trc_model_threads(o.m, &o.n_threads);
 	o.park = trc_model_parks(o.m, &o.n_parks);
 	o.on_cpu = trc_model_on_cpu(o.m, &o.n_on_cpu);
+	o.sample = trc_model_samples(o.m, &o.n_samples);
 	o.outer = trc_waits_nesting(o.m);
 	err = o.outer ? by_thread_make(&o.parks, &o, o.n_parks, thread_of_park) : -ENOMEM;
 	if (!err)
 		err = by_thread_make(&o.stretches, &o, o.n_on_cpu, thread_of_stretch);
+	if (!err)
+		err = by_thread_make(&o.samples, &o, o.n_samples, thread_of_sample);
 	for (size_t i = 0; i < o.n_threads && !err; i++)
 		err = add_thread(&o, i);
 	free(o.outer);
 	by_thread_free(&o.parks);
 	by_thread_free(&o.stretches);
+	by_thread_free(&o.samples);
 	trc_array_free(&o.pieces);
 	return err;
 }

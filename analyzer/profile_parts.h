@@ -11,13 +11,13 @@ struct trc_profile_sums {
 	const struct trc_label_filter *filter; /* NULL = all pass */
 	struct trc_array rows; /* struct trc_profile_sample */
 	struct trc_index row;  /* by stack and tag */
-	struct trc_index tag;  /* by labels and off, then by that and size */
+	struct trc_index tag;  /* by labels, off and stack_kind, then by that and size */
 	struct trc_index size; /* by bytes */
 };
 
 bool trc_profile_passes(const struct trc_profile_sums *sums, uint32_t labels);
-/* The row of those that share stack, labels, `off` and `bytes`, added if need be; valid until the
- * next call.  NULL without memory. */
+/* The row of those that share stack, labels, `off`, `stack_kind` and `bytes`, added if need be;
+ * valid until the next call.  NULL without memory. */
 struct trc_profile_sample *trc_profile_row(struct trc_profile_sums *sums,
 					   const struct trc_profile_sample *sample);
 /* Adds to the values of that row; a sum that does not fit stays at the largest that does.  0 or -ENOMEM. */

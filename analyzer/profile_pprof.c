@@ -98,25 +98,45 @@ static uint32_t export_location(struct exporter *e, uint32_t at, uint32_t end, u
 	return trc_pprof_location(e->pprof, export_mapping(e, module), address, line, n);
 }
 
+/* A frame that is no place.  Locations are told apart by their address. */
+static uint32_t export_words(struct exporter *e, const char *words, uint64_t address)
+{
+	const struct trc_pprof_line line = {
+		.function = trc_pprof_function(e->pprof, words, NULL, NULL, 0)};
+
+	return trc_pprof_location(e->pprof, 0, address, &line, 1);
+}
+
 /* A sample without a location is in no line of a report: give it one that says why. */
 static uint32_t export_no_stack(struct exporter *e, uint8_t off)
 {
 	const char *name = off == TRC_OFF_PREEMPTED ? "(preempted)"
 			   : off == TRC_OFF_UNKNOWN ? "(off CPU, in no recorded wait)"
 						    : "(no stack)";
-	const struct trc_pprof_line line = {
-		.function = trc_pprof_function(e->pprof, name, NULL, NULL, 0)};
 
-	/* Places are told apart by their address. */
-	return trc_pprof_location(e->pprof, 0, off >= TRC_OFF_PREEMPTED ? off : 0, &line, 1);
+	return export_words(e, name, off >= TRC_OFF_PREEMPTED ? off : 0);
 }
+
+/* Below the frame that says why it was off (L8). */
+static uint32_t export_borrowed(struct exporter *e, uint8_t stack_kind)
+{
+	enum { ADDRESS = 250 }; /* below every TRC_OFF_* that export_no_stack() has */
+
+	return export_words(e,
+			    stack_kind == TRC_STACK_BEFORE ? "(sampled before)"
+							   : "(sampled over 100 ms before)",
+			    ADDRESS + (uint64_t)stack_kind);
+}
+
+enum { LOCATIONS_MAX = TRC_STACK_DEPTH_MAX + 2 };
 
 static size_t export_locations(struct exporter *e, struct trc_model *m,
 			       const struct trc_profile_sample *sample,
-			       uint32_t location[TRC_STACK_DEPTH_MAX])
+			       uint32_t location[LOCATIONS_MAX])
 {
 	const struct trc_stacks *s = e->stacks;
-	bool of_program = e->profile->of_program || sample->off;
+	/* L4: what is borrowed is a sample of time. */
+	bool of_program = e->profile->of_program || (sample->off && !sample->stack_kind);
 	uint32_t at = 0, end = 0;
 	size_t n = 0;
 
@@ -125,7 +145,11 @@ static size_t export_locations(struct exporter *e, struct trc_model *m,
 		at += of_program ? (uint32_t)trc_profile_skip(s, m, sample->stack) : 0;
 		end = s->stack_first[sample->stack + 1];
 	}
-	while (at < end && n < TRC_STACK_DEPTH_MAX)
+	if (sample->stack_kind && at < end) {
+		location[n++] = export_no_stack(e, sample->off);
+		location[n++] = export_borrowed(e, sample->stack_kind);
+	}
+	while (at < end && n < LOCATIONS_MAX)
 		location[n++] = export_location(e, at, end, &at);
 	if (!n)
 		location[n++] = export_no_stack(e, sample->off);
@@ -162,7 +186,7 @@ static void export_sample(struct exporter *e, struct trc_model *m,
 			  const struct trc_profile_sample *sample)
 {
 	struct trc_pprof_label label[TRC_LABELS_MAX + OWN_LABELS_MAX];
-	uint32_t location[TRC_STACK_DEPTH_MAX];
+	uint32_t location[LOCATIONS_MAX];
 	size_t n = export_locations(e, m, sample, location);
 
 	trc_pprof_sample(e->pprof, location, n, sample->value, label,

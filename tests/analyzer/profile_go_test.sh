@@ -308,6 +308,26 @@ assemble bare "module program path=\"$work/stripped\" start=$start limit=$limit 
 pprof stripped -top bare-block.pb.gz
 expect '30.50ms' stripped
 
+# Off, and in no wait: where it was sampled last, under two frames that say so.
+cat >before.txt <<END
+module program path="$work/program" start=$start limit=$limit offset=$offset bias=$bias build_id=$id
+stack exported $in_exported $in_main
+thread 1 tid=11
+sample_event 1 period=1000
+@20 thread=1 source=kernel proc_start
+@100 thread=1 sample event=1 value=1000 stack=exported
+@1000000 thread=1 source=kernel proc_stop preempted=1
+@2000000 thread=1 source=kernel proc_start
+@110000000 thread=1 source=kernel proc_stop
+@113000000 thread=1 source=kernel proc_start
+END
+"$bin/../../trc-assemble" before.txt before.trc
+"$bin/profile_export" offcpu before.trc before.pb.gz || fail 'export of what was preempted'
+pprof before -traces -functions before.pb.gz
+sed 's/^ *\([0-9]*ms\)* *//' before.out | tr '\n' '/' >frames.out
+expect '/\(preempted\)/\(sampled before\)/exported/main/' frames
+expect '/\(off CPU, in no recorded wait\)/\(sampled over 100 ms before\)/exported/main/' frames
+
 # No module at all: an address, and a wait without a stack.
 cat >none.txt <<END
 stack unknown 0x401000

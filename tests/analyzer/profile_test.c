@@ -20,13 +20,17 @@ static const char PROLOGUE[] =
 	"labels acme tenant=\"acme\"\n"
 	"labels zeta tenant=\"zeta\"\n"
 	"thread 1 tid=1\n"
-	"thread 2 tid=2\n";
+	"thread 2 tid=2\n"
+	"thread 3 tid=1\n"; /* as after an exec */
 
 enum { PREEMPTED = TRC_OFF_PREEMPTED, UNKNOWN = TRC_OFF_UNKNOWN };
 
+/* Beside why a thread is off: at a stack of before. */
+enum { BEFORE = TRC_STACK_BEFORE << 8, LONG_BEFORE = TRC_STACK_LONG_BEFORE << 8 };
+
 struct wanted { /* ids in order of the text */
 	uint32_t stack, labels;
-	uint8_t off;
+	uint32_t off; /* and BEFORE, ... */
 	int64_t value[TRC_PROFILE_VALUES_MAX];
 };
 
@@ -255,6 +259,52 @@ static const struct {
 	  {0, 1, PREEMPTED, {1, 30}},
 	  {0, 0, UNKNOWN, {1, 20}},
 	  {0, 1, UNKNOWN, {1, 7}}}},
+	{"offcpu: outside of waits, where the same thread was sampled last before", "offcpu", NULL,
+	 "sample_event 1 period=1000\n"
+	 "@10 thread=2 sample event=1 value=1000 stack=s3\n"
+	 "@20 thread=1 source=kernel proc_start\n"
+	 "@30 thread=1 source=kernel proc_stop preempted=1\n"
+	 "@80 thread=1 source=kernel proc_start\n"
+	 "@100 thread=1 sample event=1 value=1000 stack=s2\n"
+	 "@200 thread=1 sample event=1 value=1000 stack=s1\n"
+	 "@210 thread=1 sample event=1 value=1000\n"
+	 "@250 thread=2 sample event=1 value=1000 stack=s3\n"
+	 "@300 thread=1 source=kernel proc_stop preempted=1\n"
+	 "@400 thread=1 source=kernel proc_start\n"
+	 "@450 thread=1 sample event=1 value=1000 stack=s2\n"
+	 "@500 thread=1 source=kernel proc_stop\n"
+	 "@590 thread=1 source=kernel proc_start\n"
+	 "@600 thread=1 sample event=1 value=1000 stack=s1\n"
+	 "@700 thread=1 counter name=\"c\" value=1\n",
+	 4,
+	 {{1, 0, PREEMPTED | BEFORE, {1, 100}},
+	  {2, 0, UNKNOWN | BEFORE, {1, 90}},
+	  {0, 0, PREEMPTED, {1, 50}},
+	  {0, 0, UNKNOWN, {1, 20}}}},
+	{"offcpu: a stack that was sampled long before is told apart", "offcpu", NULL,
+	 "sample_event 1 period=1000\n"
+	 "@0 thread=1 source=kernel proc_start\n"
+	 "@10 thread=1 sample event=1 value=1000 stack=s1\n"
+	 "@100000010 thread=1 source=kernel proc_stop preempted=1\n"
+	 "@100000310 thread=1 source=kernel proc_start\n"
+	 "@100000311 thread=1 source=kernel proc_stop preempted=1\n"
+	 "@100000411 thread=1 source=kernel proc_start\n"
+	 "@100000420 thread=1 counter name=\"c\" value=1\n",
+	 2,
+	 {{1, 0, PREEMPTED | BEFORE, {1, 300}}, {1, 0, PREEMPTED | LONG_BEFORE, {1, 100}}}},
+	{"offcpu: no stack is that of the program before an exec", "offcpu", NULL,
+	 "sample_event 1 period=1000\n"
+	 "@0 thread=1 source=kernel proc_start\n"
+	 "@30 thread=1 sample event=1 value=1000 stack=s1\n"
+	 "@40 thread=1 source=kernel proc_stop preempted=1\n"
+	 "@90 thread=1 source=kernel proc_start\n"
+	 "@100 thread=1 process what=2 value=1\n"
+	 "@150 thread=3 counter name=\"c\" value=1\n"
+	 "@200 thread=1 source=kernel proc_stop preempted=1\n"
+	 "@270 thread=3 source=kernel proc_start\n"
+	 "@300 thread=3 counter name=\"c\" value=1\n",
+	 2,
+	 {{0, 0, PREEMPTED, {1, 70}}, {1, 0, PREEMPTED | BEFORE, {1, 50}}}},
 	{"offcpu: a thread that is never switched runs, or waits where it says so", "offcpu", NULL,
 	 "@20 thread=2 source=kernel proc_start\n"
 	 "@100 thread=1 park reason=sleep stack=s1\n"
@@ -348,7 +398,7 @@ static struct trc_model *model_with(const char *events, unsigned int parts)
 
 static bool same_sample(const struct trc_profile_sample *a, const struct wanted *b)
 {
-	return a->stack == b->stack && a->labels == b->labels && a->off == b->off &&
+	return a->stack == b->stack && a->labels == b->labels && (a->off | a->stack_kind << 8) == (int)b->off &&
 	       !memcmp(a->value, b->value, sizeof(a->value));
 }
 
@@ -374,8 +424,9 @@ static void compare(const struct trc_profile *p, const struct wanted *wanted, si
 		const struct trc_profile_sample *is = &p->sample[i];
 
 		ck_assert_msg(same_sample(is, &wanted[i]),
-			      "%s: sample %zu is stack %u, labels %u, off %u: %lld %lld %lld %lld",
-			      what, i, is->stack, is->labels, is->off, (long long)is->value[0],
+			      "%s: sample %zu is stack %u, labels %u, off %u (%u): %lld %lld %lld %lld",
+			      what, i, is->stack, is->labels, is->off, is->stack_kind,
+			      (long long)is->value[0],
 			      (long long)is->value[1], (long long)is->value[2],
 			      (long long)is->value[3]);
 	}
