@@ -8,10 +8,44 @@
 #include <unistd.h>
 #include "exec_target.h"
 #include "format/raw.h"
+#include "layout.h"
+#include "unwind_memory.h"
 
 enum { HEAD_BYTES = 1024, SCRIPTS_MAX = 4 };
 
-extern char **environ;
+/* ---- reading what the program passes ---------------------------------------------------- */
+
+/*
+ * It may be anything: the kernel would refuse it, so nothing is loaded from a page before the
+ * kernel has said that it can be read.
+ */
+static bool is_readable(uintptr_t at, uintptr_t *page)
+{
+	uintptr_t its = at / TRC_AREA_BYTES + 1; /* 0 = none was asked for yet */
+
+	if (its != *page && trc_memory_readable(at))
+		*page = its;
+	return its == *page;
+}
+
+/* As strncmp(text, start, strlen(start)) == 0. */
+static bool begins_with(const char *text, const char *start, uintptr_t *page)
+{
+	for (; *start; text++, start++)
+		if (!is_readable((uintptr_t)text, page) || *text != *start)
+			return false;
+	return true;
+}
+
+static bool is_text(const char *text, size_t n_bytes)
+{
+	uintptr_t page = 0;
+
+	for (size_t i = 0; i < n_bytes && is_readable((uintptr_t)text + i, &page); i++)
+		if (!text[i])
+			return true;
+	return false;
+}
 
 /* ---- finding --------------------------------------------------------------------------- */
 
@@ -27,22 +61,28 @@ static bool look_at_file(const char *path, struct stat *st)
 	return found;
 }
 
-static const char *variable(char *const *envp, const char *name)
+static bool is_word_readable(uintptr_t at, uintptr_t *page)
 {
-	size_t n = strlen(name);
+	return is_readable(at, page) && is_readable(at + sizeof(char *) - 1, page);
+}
 
-	for (; envp && *envp; envp++)
-		if (!strncmp(*envp, name, n) && (*envp)[n] == '=')
-			return *envp + n + 1;
+/* What comes behind `start`, "NAME="; NULL = there is none. */
+static const char *variable(char *const *envp, const char *start)
+{
+	uintptr_t page = 0, text_page = 0;
+
+	for (; envp && is_word_readable((uintptr_t)envp, &page) && *envp; envp++)
+		if (begins_with(*envp, start, &text_page))
+			return *envp + strlen(start);
 	return NULL;
 }
 
 /* As execvp(3): the first that can be executed. */
 static bool find(const struct trc_exec_target *t, char path[TRC_EXEC_PATH_BYTES], struct stat *st)
 {
-	const char *at = variable(environ, "PATH");
+	const char *at = variable(environ, "PATH=");
 
-	if (!t->search || strchr(t->path, '/'))
+	if (t->how != TRC_EXEC_SEARCHED || strchr(t->path, '/'))
 		return snprintf(path, TRC_EXEC_PATH_BYTES, "%s", t->path) < TRC_EXEC_PATH_BYTES &&
 		       look_at_file(path, st);
 	if (!at)
@@ -127,7 +167,7 @@ static const char *look_at_rights(const struct stat *st)
 
 static const char *look_at_environment(const struct trc_exec_target *t)
 {
-	return variable(t->envp, "LD_PRELOAD") && variable(t->envp, "TRC_SESSION")
+	return variable(t->envp, "LD_PRELOAD=") && variable(t->envp, "TRC_SESSION=")
 		       ? NULL
 		       : "started without LD_PRELOAD";
 }
@@ -135,7 +175,7 @@ static const char *look_at_environment(const struct trc_exec_target *t)
 /* Valgrind's tools are static, and load what LD_PRELOAD names with the program that they run. */
 static bool is_valgrind(const struct trc_exec_target *t, const char *path)
 {
-	return variable(t->envp, "VALGRIND_LAUNCHER") && strstr(path, "/valgrind/");
+	return variable(t->envp, "VALGRIND_LAUNCHER=") && strstr(path, "/valgrind/");
 }
 
 const char *trc_exec_target_why(const struct trc_exec_target *t, char path[TRC_EXEC_PATH_BYTES])
@@ -144,7 +184,8 @@ const char *trc_exec_target_why(const struct trc_exec_target *t, char path[TRC_E
 	const char *why = NULL;
 	struct stat st;
 
-	found = find(t, path, &st);
+	found = is_text(t->path, TRC_EXEC_PATH_BYTES) &&
+		(t->how != TRC_EXEC_ABSOLUTE || *t->path == '/') && find(t, path, &st);
 	for (int i = 0; found && is_script && i < SCRIPTS_MAX; i++) {
 		why = look_inside(path, &is_script);
 		if (is_script)

@@ -111,8 +111,8 @@ static bool is_thread_checker(void)
 static void exec_told(const struct trc_exec_target *target)
 {
 	char path[TRC_EXEC_PATH_BYTES], text[TRC_EXEC_PATH_BYTES + 40], word[320];
-	const char *why = follows || getpid() == recorded_pid ? trc_exec_target_why(target, path)
-							      : NULL;
+	bool asked = follows || (pid_t)trc_raw1(SYS_getpid, 0) == recorded_pid;
+	const char *why = asked ? trc_exec_target_why(target, path) : NULL;
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	int fd;
 
@@ -122,12 +122,12 @@ static void exec_told(const struct trc_exec_target *target)
 	for (const char *c = text; *c; c++)
 		hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
 	snprintf(word, sizeof(word), "%s/%016llx.unrecorded", session_dir, (unsigned long long)hash);
-	fd = (int)syscall(SYS_openat, AT_FDCWD, word, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-			  0600);
+	fd = (int)trc_raw4(SYS_openat, AT_FDCWD, word, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+			   0600);
 	if (fd < 0)
 		return;
-	syscall(SYS_write, fd, text, strlen(text));
-	syscall(SYS_close, fd);
+	trc_raw3(SYS_write, fd, text, strlen(text));
+	trc_raw1(SYS_close, fd);
 }
 
 /* Context: a forked child (fork.h). */
@@ -174,7 +174,7 @@ __attribute__((constructor)) static void preload_start(void)
 		follows = secure_getenv("TRC_FOLLOW") != NULL;
 		if (follows)
 			trc_child_hook = follow_child;
-		recorded_pid = getpid();
+		recorded_pid = (pid_t)trc_raw1(SYS_getpid, 0);
 		trc_exec_hook = exec_told;
 	}
 	errno = saved_errno;

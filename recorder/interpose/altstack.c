@@ -180,20 +180,29 @@ void trc_altstack_forked(void)
 	atomic_store_explicit(&in_use, own != 0, memory_order_relaxed);
 }
 
+/* Where the stack before was the recorder's own, the program had none.  False: the kernel cannot
+ * write there. */
+static bool tell_before(stack_t *old, stack_t before)
+{
+	stack_t ours = stack_of(own);
+
+	if (REAL(sigaltstack)(NULL, old))
+		return false;
+	*old = own && before.ss_sp == ours.ss_sp ? (stack_t){.ss_flags = SS_DISABLE} : before;
+	return true;
+}
+
 TRC_EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
 {
-	stack_t was, ours;
-	int result;
+	stack_t before, ours = stack_of(own);
+	int result = REAL(sigaltstack)(stack, &before);
 
-	ours = stack_of(own);
-	result = REAL(sigaltstack)(stack, own ? &was : old);
-	if (!result && stack && !(stack->ss_flags & SS_DISABLE))
-		programs_note();
-	if (result || !own)
+	if (result)
 		return result;
-	if (stack && stack->ss_flags & SS_DISABLE)
+	if (stack && !(stack->ss_flags & SS_DISABLE))
+		programs_note();
+	else if (stack && own)
 		REAL(sigaltstack)(&ours, NULL);
-	if (old)
-		*old = was.ss_sp == ours.ss_sp ? (stack_t){.ss_flags = SS_DISABLE} : was;
-	return 0;
+	/* Last: both may be the same. */
+	return old && !tell_before(old, before) ? -1 : 0;
 }

@@ -50,21 +50,14 @@ static int end(struct begun begun, int result)
 
 void (*trc_exec_hook)(const struct trc_exec_target *);
 
-void trc_exec_tell(const char *path, bool search, char *const *envp)
+void trc_exec_tell(const char *path, enum trc_exec_path how, char *const *envp)
 {
-	const struct trc_exec_target target = {path, search, envp};
+	const struct trc_exec_target target = {path, how, envp};
 	int saved = errno;
 
 	if (trc_exec_hook && path && !trc_sandbox_is_restricted())
 		trc_exec_hook(&target);
 	errno = saved;
-}
-
-/* Those of a descriptor, or in a directory's, are not looked at. */
-static void tell_at(int dir, const char *path, char *const *envp)
-{
-	if (path && (dir == AT_FDCWD || *path == '/') && *path)
-		trc_exec_tell(path, false, envp);
 }
 
 #define EXEC(name, parameters, arguments, tell)                                                    \
@@ -78,16 +71,17 @@ static void tell_at(int dir, const char *path, char *const *envp)
 		return end(begun, REAL(name) arguments);                                           \
 	}
 EXEC(execve, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp),
-     trc_exec_tell(path, false, envp))
+     trc_exec_tell(path, TRC_EXEC_AS_GIVEN, envp))
 EXEC(execv, (const char *path, char *const argv[]), (path, argv),
-     trc_exec_tell(path, false, environ))
+     trc_exec_tell(path, TRC_EXEC_AS_GIVEN, environ))
 EXEC(execvp, (const char *file, char *const argv[]), (file, argv),
-     trc_exec_tell(file, true, environ))
+     trc_exec_tell(file, TRC_EXEC_SEARCHED, environ))
 EXEC(execvpe, (const char *file, char *const argv[], char *const envp[]), (file, argv, envp),
-     trc_exec_tell(file, true, envp))
+     trc_exec_tell(file, TRC_EXEC_SEARCHED, envp))
 EXEC(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, envp), (void)0)
 EXEC(execveat, (int dir, const char *path, char *const argv[], char *const envp[], int flags),
-     (dir, path, argv, envp, flags), tell_at(dir, path, envp))
+     (dir, path, argv, envp, flags),
+     trc_exec_tell(path, dir == AT_FDCWD ? TRC_EXEC_AS_GIVEN : TRC_EXEC_ABSOLUTE, envp))
 
 /* Arguments one by one: how many, with the NULL that ends them. */
 static size_t count_arguments(const char *first, va_list args)

@@ -105,7 +105,7 @@ static int spawned(int result, pid_t child)
 	return result;
 }
 
-#define SPAWN(name)                                                                                \
+#define SPAWN(name, how)                                                                           \
 	int TRC_VERSIONED(name)(pid_t *pid, const char *path,                                      \
 				const posix_spawn_file_actions_t *actions,                         \
 				const posix_spawnattr_t *attributes, char *const argv[],           \
@@ -119,7 +119,7 @@ static int spawned(int result, pid_t child)
 		pid_t child = 0;                                                                   \
 		int result;                                                                        \
                                                                                                    \
-		trc_exec_tell(path, sizeof(#name) > sizeof("posix_spawn"), envp);                  \
+		trc_exec_tell(path, how, envp);                                                    \
 		trc_self.no_wait++;                                                                \
 		result = REAL(name)(&child, path, actions, attributes, argv, envp);                \
 		if (shown)                                                                         \
@@ -128,13 +128,13 @@ static int spawned(int result, pid_t child)
 			*pid = child;                                                              \
 		return spawned(result, child);                                                     \
 	}
-SPAWN(posix_spawn)
-SPAWN(posix_spawnp)
+SPAWN(posix_spawn, TRC_EXEC_AS_GIVEN)
+SPAWN(posix_spawnp, TRC_EXEC_SEARCHED)
 TRC_CURRENT_VERSION(posix_spawn, "GLIBC_2.15");
 TRC_CURRENT_VERSION(posix_spawnp, "GLIBC_2.15");
 #ifdef __x86_64__
-SPAWN(old_posix_spawn)
-SPAWN(old_posix_spawnp)
+SPAWN(old_posix_spawn, TRC_EXEC_AS_GIVEN)
+SPAWN(old_posix_spawnp, TRC_EXEC_SEARCHED)
 TRC_OLD_VERSION(old_posix_spawn, posix_spawn, "GLIBC_2.2.5");
 TRC_OLD_VERSION(old_posix_spawnp, posix_spawnp, "GLIBC_2.2.5");
 #endif

@@ -6,6 +6,7 @@
  */
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <pty.h>
 #include <sched.h>
@@ -13,6 +14,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -263,6 +265,55 @@ static void spawn_tests(void)
 	printf("system: %d\n", WEXITSTATUS(system("exit 3")));
 }
 
+/* ---- pointers to what is not there: the kernel refuses them ----------------------------- */
+
+static void wild_exec_tests(void *wild)
+{
+	char *const args[] = {(char *)"true", NULL}, *const envp[] = {wild, NULL};
+	pid_t child;
+
+	TELL_ERRNO("execve, path", execve(wild, args, environ));
+	TELL_ERRNO("execve, environment", execve("/bin/true", args, wild));
+	TELL_ERRNO("execve, a variable", execve("/bin/true", args, envp));
+	TELL_ERRNO("execv", execv(wild, args));
+	TELL_ERRNO("execveat", execveat(AT_FDCWD, wild, args, environ, 0));
+	TELL_ERRNO("execveat in a directory", execveat(99, wild, args, environ, 0));
+	tell("posix_spawn, path", posix_spawn(&child, wild, NULL, NULL, args, environ));
+	tell("posix_spawn, environment", posix_spawn(&child, "/bin/true", NULL, NULL, args, wild));
+	tell("posix_spawnp, a variable", posix_spawnp(&child, "true", NULL, NULL, args, envp));
+	child = vfork();
+	if (!child) {
+		execve(wild, args, wild);
+		_exit(errno);
+	}
+	tell_status("execve after vfork", child);
+}
+
+static void wild_pointer_tests(void)
+{
+	char *volatile map =
+		mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *volatile nowhere = (char *)8, *volatile gone = map + 4096;
+	char *volatile no_end = map;
+	char *const args[] = {(char *)"true", NULL};
+	struct timespec now = {0, 0};
+
+	puts("--- pointers to nowhere");
+	memset(map, 'x', 4096);
+	munmap(map + 4096, 4096);
+	wild_exec_tests(nowhere);
+	wild_exec_tests(gone);
+	TELL_ERRNO("execve, a path without an end", execve(no_end, args, environ));
+	TELL_ERRNO("sigaltstack", sigaltstack((stack_t *)(void *)gone, NULL));
+	TELL_ERRNO("sigaltstack, old", sigaltstack(NULL, (stack_t *)(void *)gone));
+	TELL_ERRNO("poll", poll((struct pollfd *)(void *)gone, 1, 0));
+	TELL_ERRNO("nanosleep", nanosleep((struct timespec *)(void *)gone, NULL));
+	TELL_ERRNO("prctl", prctl(PR_SET_NAME, gone));
+	TELL_ERRNO("futex", syscall(SYS_futex, gone, FUTEX_WAIT, 0, &now, NULL, 0));
+	TELL_ERRNO("syscall", syscall(SYS_execve, gone, args, gone));
+	munmap(map, 4096);
+}
+
 /* ---- threads -------------------------------------------------------------------------- */
 
 static pthread_key_t key;
@@ -423,6 +474,7 @@ int main(int argc, char **argv)
 	failing_fork_test();
 	vfork_tests();
 	spawn_tests();
+	wild_pointer_tests();
 	thread_tests();
 	join_tests();
 	plugin_tests(argc > 1 ? argv[1] : "");

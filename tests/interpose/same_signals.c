@@ -293,6 +293,7 @@ static void where(int number)
 static void *stack_tests(void *unused)
 {
 	stack_t stack = {.ss_sp = malloc(65536), .ss_size = 65536}, old;
+	stack_t *volatile same = &old;
 	stack_t off = {.ss_flags = SS_DISABLE}, small = {.ss_sp = stack.ss_sp, .ss_size = 100};
 	struct sigaction action = {.sa_handler = where, .sa_flags = SA_ONSTACK};
 
@@ -311,6 +312,11 @@ static void *stack_tests(void *unused)
 	TELL_ERRNO("off", sigaltstack(&off, &old));
 	printf("  old flags %x, size %zu\n", (unsigned int)old.ss_flags, old.ss_size);
 	say_stack("off");
+	TELL_ERRNO("off", sigaltstack(&off, NULL));
+	old = stack;
+	TELL_ERRNO("set, and told at the same place", sigaltstack(&old, same));
+	printf("  old flags %x, size %zu\n", (unsigned int)old.ss_flags, old.ss_size);
+	say_stack("set");
 	TELL_ERRNO("off", sigaltstack(&off, NULL));
 	signal(SIGSEGV, SIG_DFL);
 	free(stack.ss_sp);
