@@ -17,9 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
-#include "recorder/clock.h"
 #include "recorder/ring_file.h"
 #include "tests/record/fake_ring.h"
 
@@ -75,20 +73,16 @@ static void remove_ring(void)
 }
 
 /* A file: what has no name in a directory is refused. */
-static void map_file(struct trc_shared *header)
+static int make_file(void)
 {
 	const char *dir = getenv("TRC_RING_DIR");
-	struct trc_shared *s;
+	int fd;
 
 	snprintf(made.path, sizeof(made.path), "%s/fuzz-XXXXXX", dir ? dir : "/dev/shm");
-	made.fake.fd = mkstemp(made.path);
-	promise(made.fake.fd >= 0 && !ftruncate(made.fake.fd, (off_t)header->total_bytes), "a file");
+	fd = mkstemp(made.path);
+	promise(fd >= 0, "a file");
 	atexit(remove_ring);
-	s = mmap(NULL, header->total_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, made.fake.fd, 0);
-	promise(s != MAP_FAILED, "a mapping");
-	memcpy(s, header, sizeof(*header));
-	made.fake.shared = s;
-	made.fake.mapped_bytes = header->total_bytes;
+	return fd;
 }
 
 static void fill_tables(void)
@@ -112,21 +106,8 @@ static void make_ring(void)
 {
 	const struct trc_layout_options options = {.n_procs = FAKE_PROCS, .max_bytes = RING_BYTES};
 	const uint64_t wait[] = {TRC_REASON_MUTEX, 0x10, 2, 0};
-	struct trc_shared header = {0};
 
-	trc_clock_setup(0);
-	promise(!trc_layout_plan(&header, &options), "a layout");
-	memcpy(header.magic, TRC_LAYOUT_MAGIC, sizeof(header.magic));
-	header.layout_version = TRC_LAYOUT_VERSION;
-	header.schema_hash = trc_schema_hash();
-	header.clock = (uint32_t)trc_clock_kind;
-	header.ticks_per_second = trc_clock_ticks_per_second();
-	trc_clock_sync(&header.start);
-	map_file(&header);
-	atomic_store(&made.fake.shared->state, TRC_SHARED_LIVE);
-	atomic_store(&made.fake.shared->next_serial, 1000);
-	for (uint32_t i = 0; i < FAKE_PROCS; i++)
-		atomic_store(&trc_ring_at(made.fake.shared, i)->state, TRC_RING_READY);
+	fake_init_in(&made.fake, make_file(), &options);
 	fill_tables();
 	fake_put(&made.fake, 0, 100, TRC_KIND_PARK, 0, 1, wait, 4);
 	fake_put(&made.fake, 1, 200, TRC_KIND_RESUME, 0, 1, wait, 3);

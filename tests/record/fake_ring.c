@@ -25,23 +25,21 @@ int fake_sink(void *context, const void *bytes, size_t n_bytes)
 	return 0;
 }
 
-static void map_shared(struct fake *f, uint64_t ring_bytes)
+void fake_init_in(struct fake *f, int fd, const struct trc_layout_options *layout)
 {
-	struct trc_layout_options options = {.ring_bytes = ring_bytes,
-					     .n_procs = FAKE_PROCS,
-					     .n_threads = 8,
-					     .overflow_bytes = 16384};
 	struct trc_shared header = {0};
 	struct trc_shared *s;
 
-	ck_assert_int_eq(trc_layout_plan(&header, &options), 0);
+	memset(f, 0, sizeof(*f));
+	trc_clock_setup(0);
+	ck_assert_int_eq(trc_layout_plan(&header, layout), 0);
 	memcpy(header.magic, TRC_LAYOUT_MAGIC, sizeof(header.magic));
 	header.layout_version = TRC_LAYOUT_VERSION;
 	header.schema_hash = trc_schema_hash();
 	header.clock = (uint32_t)trc_clock_kind;
 	header.ticks_per_second = trc_clock_ticks_per_second();
 	trc_clock_sync(&header.start);
-	f->fd = memfd_create("ring", MFD_CLOEXEC);
+	f->fd = fd;
 	ck_assert_int_ge(f->fd, 0);
 	ck_assert_int_eq(ftruncate(f->fd, (off_t)header.total_bytes), 0);
 	s = mmap(NULL, header.total_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
@@ -60,9 +58,12 @@ static void map_shared(struct fake *f, uint64_t ring_bytes)
 
 void fake_init_alone(struct fake *f, uint64_t ring_bytes)
 {
-	memset(f, 0, sizeof(*f));
-	trc_clock_setup(0);
-	map_shared(f, ring_bytes);
+	const struct trc_layout_options layout = {.ring_bytes = ring_bytes,
+						  .n_procs = FAKE_PROCS,
+						  .n_threads = 8,
+						  .overflow_bytes = 16384};
+
+	fake_init_in(f, memfd_create("ring", MFD_CLOEXEC), &layout);
 }
 
 void fake_init(struct fake *f, uint64_t ring_bytes, const struct trc_drain_options *options)

@@ -49,6 +49,8 @@ struct fake_file {
 void fake_init(struct fake *f, uint64_t ring_bytes, const struct trc_drain_options *options);
 /* The same without a drain and a writer: for snapshots. */
 void fake_init_alone(struct fake *f, uint64_t ring_bytes);
+/* The same in an empty file, which is the fake's from here on, and with another layout of FAKE_PROCS. */
+void fake_init_in(struct fake *f, int fd, const struct trc_layout_options *layout);
 /* Of a mapping that is there: a writer and a drain, with no file yet. */
 void fake_begin(struct fake *f, const struct trc_drain_options *options);
 /* The drain leaves, and another one goes on after it into a file of its own. */
