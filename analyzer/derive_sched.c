@@ -11,6 +11,9 @@
  *       begins with the thread, or, if the thread had stopped before, is not counted
  *   H3  what was recorded of a process after it became another program belongs to that one
  *       (derive_exec.c)
+ *   H4  a proc runs one thread: a stretch whose stop was not recorded ends when another thread is
+ *       put on its proc.  A thread that dies never has a stop: the kernel takes its counters away
+ *       before it leaves
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,6 +30,7 @@ struct sched {
 	struct trc_model *m;
 	struct trc_index thread_row;
 	struct trc_array threads; /* struct sched_thread */
+	struct trc_index on_proc; /* the row in threads of who was last put on a proc */
 };
 
 static struct sched_thread *thread_of(struct sched *s, uint32_t serial)
@@ -60,12 +64,30 @@ static struct trc_on_cpu *stretch_add(struct sched *s, struct sched_thread *t, u
 	return stretch;
 }
 
+/* H4: whoever was on the proc has left it. */
+static int proc_take(struct sched *s, const struct trc_columns *c, uint32_t row,
+		     const struct sched_thread *taker)
+{
+	uint32_t before = trc_index_get(&s->on_proc, c->proc[row]);
+	struct sched_thread *other;
+
+	if (before != TRC_INDEX_NONE) {
+		other = (struct sched_thread *)s->threads.row + before;
+		if (other != taker && other->running && latest(s, other)->proc == c->proc[row]) {
+			latest(s, other)->end_ns = c->time_ns[row];
+			other->running = false;
+		}
+	}
+	return trc_index_put(&s->on_proc, c->proc[row],
+			     (uint32_t)(taker - (struct sched_thread *)s->threads.row));
+}
+
 static int proc_start(struct sched *s, const struct trc_columns *c, uint32_t row)
 {
 	struct sched_thread *t = thread_of(s, c->thread[row]);
 	struct trc_on_cpu *stretch;
 
-	if (!t)
+	if (!t || proc_take(s, c, row, t))
 		return -ENOMEM;
 	/* Its stop was lost. */
 	if (t->running)
@@ -207,6 +229,7 @@ static void sched_free(struct trc_derive *derive)
 
 	trc_array_free(&s->threads);
 	trc_index_free(&s->thread_row);
+	trc_index_free(&s->on_proc);
 	free(s);
 }
 
