@@ -133,8 +133,12 @@ void trc_drain_tell_waits(struct trc_drain *d,
 /* A thread that has not ended, as its slot says. */
 struct trc_drain_thread {
 	struct trc_status_entry status; /* what it waits for */
+	struct trc_registers from;	/* of a wait that tells no stack: pc 0 = not known */
+	uint32_t seq;			/* of its slot: another one, if that has changed */
 	uint32_t tid, creator;		/* a serial; 0 = not known */
-	uint32_t stack;			/* of its wait, or else of its last one; 0 = none */
+	uint32_t last;			/* stack at which it was seen before; 0 = none */
+	bool last_is_sample;		/* or at the end of a wait */
+	uint64_t last_ticks;		/* then */
 	uint32_t creation;		/* the stack at which it was created; 0 = not known */
 	uint32_t labels;
 	const char *name; /* not terminated */

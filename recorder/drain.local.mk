@@ -34,6 +34,7 @@ libtrcdrain_la_SOURCES = \
 
 bin_PROGRAMS += recorder/trace-record
 recorder_trace_record_SOURCES = \
+	recorder/remote_stack.c recorder/remote_stack.h \
 	recorder/trace_record.c recorder/trace_record.h \
 	recorder/trace_record_child.c \
 	recorder/trace_record_clean.c \
@@ -69,4 +70,4 @@ recorder_trace_record_SOURCES += \
 	recorder/thread_samples.c \
 	recorder/thread_text.c
 recorder_trace_record_CPPFLAGS = $(AM_CPPFLAGS) -DTRC_PKGLIBDIR='"$(pkglibdir)"'
-recorder_trace_record_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la
+recorder_trace_record_LDADD = libtrcdrain.la libtrccore.la libtrcunwind.la libtrcformat.la

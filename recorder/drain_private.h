@@ -75,6 +75,9 @@ struct trc_drain_slot {
 /* What a thread's slot says: one consistent look. */
 struct trc_slot_copy {
 	uint32_t serial, tid, creator, reason;
+	uint32_t seq, last_is_sample;
+	uint64_t last_stack, last_ticks;
+	struct trc_registers from;
 	uint64_t start, end, object, since, stack, holder, labels, creation;
 	uint64_t fiber, fiber_name;
 	uint32_t name_bytes;

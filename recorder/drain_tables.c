@@ -203,6 +203,12 @@ static void slot_load(struct trc_slot *slot, struct trc_slot_copy *copy)
 	copy->since = LOAD(wait_since);
 	copy->stack = LOAD(wait_stack);
 	copy->holder = LOAD(wait_holder);
+	copy->from.pc = LOAD(wait_pc);
+	copy->from.sp = LOAD(wait_sp);
+	copy->from.fp = LOAD(wait_fp);
+	copy->last_stack = LOAD(last_stack);
+	copy->last_ticks = LOAD(last_ticks);
+	copy->last_is_sample = LOAD(last_is_sample);
 	copy->labels = LOAD(labels);
 	copy->creation = LOAD(creation_stack);
 	copy->fiber = LOAD(fiber);
@@ -243,6 +249,7 @@ static uint32_t slot_copy(struct trc_slot *slot, struct trc_slot_copy *copy)
 		if (!(seq & 1) && seq == atomic_load_explicit(&slot->seq, memory_order_relaxed))
 			break;
 	}
+	copy->seq = seq;
 	return seq;
 }
 
@@ -429,7 +436,12 @@ static void tell_thread(struct trc_drain *d, const struct trc_slot_copy *copy, v
 		return;
 	trc_drain_make_room(d); /* what was told before is not cited any more */
 	status_of(d, copy, &thread.status);
-	thread.stack = trc_drain_stack(d, copy->stack);
+	thread.last = trc_drain_stack(d, copy->last_stack);
+	thread.last_ticks = copy->last_ticks;
+	thread.last_is_sample = copy->last_is_sample;
+	thread.seq = copy->seq;
+	if (copy->reason && !copy->stack)
+		thread.from = copy->from;
 	thread.creation = trc_drain_stack(d, copy->creation);
 	thread.labels = trc_drain_labels(d, copy->labels);
 	t->tell(t->context, d->w, &thread);

@@ -193,7 +193,7 @@ static void park(struct trc_wait *wait, enum trc_reason reason, const void *obje
 	wait->since = trc_clock_now();
 	trc_waiter_enter(wait);
 	stack = trc_record_stack(TRC_KIND_PARK, arg, 4, 3);
-	trc_slot_wait(reason, wait->object, wait->since, holder, stack);
+	trc_slot_wait(reason, wait->object, wait->since, holder, stack, NULL);
 	errno = saved_errno;
 }
 
@@ -225,6 +225,15 @@ static void record_reacquire(uint64_t mutex, uint64_t since)
 		trc_record_stack(TRC_KIND_WAIT, arg, 5, 4);
 }
 
+/* From a wait that was announced, whose stack the slot has. */
+static void slot_resume(void)
+{
+	uint64_t stack = atomic_load_explicit(&trc_self.slot->wait_stack, memory_order_relaxed);
+
+	trc_slot_run();
+	trc_slot_seen(stack, trc_clock_now(), false);
+}
+
 void trc_resume(struct trc_wait *wait, int result)
 {
 	uint64_t arg[3] = {wait->reason, wait->object, (uint64_t)(uint32_t)result};
@@ -244,14 +253,15 @@ void trc_resume(struct trc_wait *wait, int result)
 	if (signalled > wait->since && !result)
 		record_reacquire(wait->cond_mutex, signalled);
 	trc_record_args(TRC_REC_WORD1(TRC_KIND_RESUME, 0, 5, trc_self.serial), arg, 3);
-	trc_slot_run();
+	slot_resume();
 	if (__builtin_expect(trc_trigger_shortest(&trc_trigger_least.park) != UINT64_MAX, 0))
 		look_for_trigger(wait, trc_clock_now() - wait->since);
 	errno = saved_errno;
 }
 
 /* Nothing here changes errno: trc_self_attach() keeps it. */
-void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t object)
+void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t object,
+		    const struct trc_registers *from)
 {
 	wait->since = 0;
 	wait->counted = 0;
@@ -263,18 +273,19 @@ void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t obje
 	if (!wait->session)
 		return;
 	wait->since = trc_clock_now();
-	trc_slot_wait(reason, object, wait->since, 0, 0);
+	trc_slot_wait(reason, object, wait->since, 0, 0, from);
 	trc_mark_set(); /* last: what is above may record */
 }
 
 static __attribute__((noinline)) void record_wait(const struct trc_wait *wait, int result)
 {
 	uint64_t arg[5] = {wait->reason, wait->object, wait->since, (uint64_t)(uint32_t)result, 0};
-	uint64_t ticks = trc_clock_ordered() - wait->since;
+	uint64_t ticks = trc_clock_ordered() - wait->since, stack;
 	int saved_errno = errno;
 
 	if (ticks >= trc_switch.wait_ticks) {
-		trc_record_stack(TRC_KIND_WAIT, arg, 5, 4);
+		stack = trc_record_stack(TRC_KIND_WAIT, arg, 5, 4);
+		trc_slot_seen(stack, wait->since + ticks, false);
 		look_for_trigger(wait, ticks);
 	}
 	errno = saved_errno;

@@ -123,8 +123,11 @@ void trc_resume(struct trc_wait *wait, int result);
 
 /* A wait recorded only if it was one: slot and clock now, one WAIT event at the end if the thread
  * was taken off its proc, as far as that can be told (offproc.h), and it took at least
- * trc_switch.wait_ticks. */
-void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t object);
+ * trc_switch.wait_ticks.  A frame of the caller's that stays until it ends, `from`, tells others
+ * where the thread is meanwhile; NULL = nobody is told. */
+struct trc_registers;
+void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t object,
+		    const struct trc_registers *from);
 void trc_wait_end(struct trc_wait *wait, int result);
 /* How long it has lasted up to now, at least 1 ns; 0 = nothing was begun. */
 uint64_t trc_wait_lasted_ns(const struct trc_wait *wait);

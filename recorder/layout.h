@@ -29,7 +29,7 @@
 #include "format/writer.h"
 
 enum {
-	TRC_LAYOUT_VERSION = 7,
+	TRC_LAYOUT_VERSION = 8,
 	TRC_AREA_BYTES = 4096,
 	TRC_LINE_BYTES = 64,
 	TRC_PROCS_MAX = 4096,
@@ -321,6 +321,11 @@ enum trc_slot_state {
 	TRC_SLOT_ENDED,
 };
 
+/* Of a thread, where pc is a return address: what a walk of its stack begins with. */
+struct trc_registers {
+	uint64_t pc, sp, fp;
+};
+
 /* What a thread is, and what it is doing right now.  Stored by the thread itself (name: by any
  * thread); read under the sequence counter: odd = being changed. */
 struct trc_slot {
@@ -342,6 +347,13 @@ struct trc_slot {
 	} region[TRC_OPEN_REGIONS];
 	_Atomic uint64_t name[TRC_THREAD_NAME_BYTES / 8];
 	_Atomic uint64_t creation_stack; /* where its creator called; 0 = not known */
+
+	/* Of a wait that tells no stack: registers at a return address of the call that waits,
+	 * while it lasts; pc 0 = not known. */
+	_Atomic uint64_t wait_pc, wait_sp, wait_fp;
+	_Atomic uint64_t last_stack;	 /* where it was seen before; 0 = nowhere */
+	_Atomic uint64_t last_ticks;	 /* then it was there still */
+	_Atomic uint32_t last_is_sample; /* 0 = at the end of a wait */
 };
 
 /* ---- stacks, strings and label sets --------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include "sample_private.h"
 #include "sample_table.h"
 #include "signals.h"
+#include "slot_inline.h"
 #include "thread_answer.h"
 #include "poison.h"
 
@@ -117,6 +118,7 @@ static bool stands_on_fiber(const void *context)
 static void record(unsigned int i, uint64_t n, uint64_t value, const void *context)
 {
 	uint64_t arg[5] = {trc_sample.number[i], value, trc_sample.event[i].period, 0, 0};
+	uint64_t stack;
 
 	if (!context || !has_room(context) || stands_on_fiber(context) || !trc_self_ready()) {
 		lose(i, trc_self.ended ? TRC_SAMPLE_LOSS_NO_THREAD : TRC_SAMPLE_LOSS_BUSY, n);
@@ -124,7 +126,8 @@ static void record(unsigned int i, uint64_t n, uint64_t value, const void *conte
 	}
 	arg[4] = trc_self.labels;
 	trc_labels_touch(arg[4]); /* a thread without a slot has nothing else to keep it */
-	trc_record_stack_of(TRC_KIND_SAMPLE, arg, 5, 3, context);
+	stack = trc_record_stack_of(TRC_KIND_SAMPLE, arg, 5, 3, context);
+	trc_slot_seen(stack, trc_clock_now(), true);
 }
 
 /* False: its descriptor is not ours any more. */

@@ -40,7 +40,7 @@ static inline void trc_slot_end(struct trc_slot *slot)
 }
 
 static inline void trc_slot_wait(enum trc_reason reason, uint64_t object, uint64_t since,
-				 uint64_t holder, uint64_t stack)
+				 uint64_t holder, uint64_t stack, const struct trc_registers *from)
 {
 	struct trc_slot *slot = trc_self.slot;
 
@@ -51,6 +51,9 @@ static inline void trc_slot_wait(enum trc_reason reason, uint64_t object, uint64
 	atomic_store_explicit(&slot->wait_since, since, memory_order_relaxed);
 	atomic_store_explicit(&slot->wait_holder, holder, memory_order_relaxed);
 	atomic_store_explicit(&slot->wait_stack, stack, memory_order_relaxed);
+	atomic_store_explicit(&slot->wait_pc, from ? from->pc : 0, memory_order_relaxed);
+	atomic_store_explicit(&slot->wait_sp, from ? from->sp : 0, memory_order_relaxed);
+	atomic_store_explicit(&slot->wait_fp, from ? from->fp : 0, memory_order_relaxed);
 	trc_slot_end(slot);
 }
 
@@ -61,6 +64,19 @@ static inline void trc_slot_run(void)
 	if (!trc_slot_begin(slot))
 		return;
 	atomic_store_explicit(&slot->wait_reason, 0, memory_order_relaxed);
+	trc_slot_end(slot);
+}
+
+/* It was at this stack just now. */
+static inline void trc_slot_seen(uint64_t stack, uint64_t ticks, bool is_sample)
+{
+	struct trc_slot *slot = trc_self.slot;
+
+	if (!stack || !trc_slot_begin(slot))
+		return;
+	atomic_store_explicit(&slot->last_stack, stack, memory_order_relaxed);
+	atomic_store_explicit(&slot->last_ticks, ticks, memory_order_relaxed);
+	atomic_store_explicit(&slot->last_is_sample, is_sample, memory_order_relaxed);
 	trc_slot_end(slot);
 }
 

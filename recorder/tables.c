@@ -103,13 +103,15 @@ static bool entry_fill(struct trc_entry_head *e, uint64_t seen_key, const struct
 	return true;
 }
 
-/* True if a thread's slot cites this id: what it waits at, where it was created, its labels, its fiber's name, or a region
- * that it has open, may be older than all windows. */
+/* True if a thread's slot cites this id: what it waits at, where it was before, where it was
+ * created, its labels, its fiber's name, or a region that it has open, may be older than all
+ * windows. */
 static bool slot_cites(struct trc_slot *slot, uint64_t id)
 {
 	uint32_t n = atomic_load_explicit(&slot->n_regions, memory_order_relaxed);
 
 	if (atomic_load_explicit(&slot->wait_stack, memory_order_relaxed) == id ||
+	    atomic_load_explicit(&slot->last_stack, memory_order_relaxed) == id ||
 	    atomic_load_explicit(&slot->creation_stack, memory_order_relaxed) == id ||
 	    atomic_load_explicit(&slot->labels, memory_order_relaxed) == id ||
 	    atomic_load_explicit(&slot->fiber_name, memory_order_relaxed) == id)

@@ -25,6 +25,13 @@ enum trc_thread_is {
 	TRC_THREAD_IS_SILENT, /* it did not answer in time: what else there is may be older */
 };
 
+/* What a row's stack is, if not where the thread is now. */
+enum trc_thread_last {
+	TRC_THREAD_LAST_NONE, /* it is there */
+	TRC_THREAD_LAST_WAIT, /* there it waited last */
+	TRC_THREAD_LAST_SAMPLE,
+};
+
 struct trc_thread_row {
 	uint32_t tid;
 	uint32_t serial;      /* 0 = the recorder does not know it */
@@ -35,9 +42,10 @@ struct trc_thread_row {
 	uint64_t object;     /* 0 = none */
 	bool has_wait_ns;    /* it is known since when */
 	bool not_asked;	     /* D3 */
-	bool is_last_wait;   /* the stack is where it waited last, and it went on since */
 	bool asked;
+	enum trc_thread_last last;
 	uint64_t wait_ns;
+	uint64_t last_ns;	 /* how long ago it was there still */
 	uint64_t interrupted_ns; /* asked: for so long */
 	uint32_t epoch;		 /* of modules, as the session counts them */
 	uint32_t n_frames;	 /* 0 = its stack is not known */
@@ -85,6 +93,8 @@ uint32_t trc_thread_count(void);
 
 /* "waiting", "running", "did not answer" (thread_text.c). */
 const char *trc_thread_is_name(enum trc_thread_is is);
+/* "of its last wait", "of its last sample"; "" = it is there now. */
+const char *trc_thread_last_name(enum trc_thread_last last);
 
 /* In a forked child: none is being taken there. */
 void trc_thread_profile_forget(void);

@@ -5,7 +5,7 @@
 #include "thread_text.h"
 
 enum {
-	OWN_LABELS = 6,
+	OWN_LABELS = 7,
 	TEXT_BYTES = 16384, /* of one thread's labels, terminated */
 };
 
@@ -26,6 +26,8 @@ static size_t labels_of_ours(const struct trc_thread_row *row, struct trc_pprof_
 
 	if (row->creator_tid)
 		label[n++] = number_label("trc::creator_id", row->creator_tid, NULL);
+	if (row->last)
+		label[n++] = number_label("trc::stack_age", row->last_ns, "nanoseconds");
 	label[n++] = text_label("trc::state", trc_thread_state(row));
 	label[n++] = number_label("trc::thread_id", row->tid, NULL);
 	if (row->name[0])
@@ -52,8 +54,8 @@ static size_t labels_of(const struct trc_thread_row *row, bool own, struct trc_p
 		n += labels_of_ours(row, label + n);
 	else if (row->is == TRC_THREAD_IS_SILENT)
 		label[n++] = text_label("trc::state", trc_thread_state(row));
-	if (row->is_last_wait)
-		label[n++] = text_label("trc::stack", "of its last wait");
+	if (row->last)
+		label[n++] = text_label("trc::stack", trc_thread_last_name(row->last));
 	qsort(label, n, sizeof(*label), by_key);
 	return n;
 }

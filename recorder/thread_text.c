@@ -27,6 +27,19 @@ const char *trc_thread_is_name(enum trc_thread_is is)
 	return "?";
 }
 
+const char *trc_thread_last_name(enum trc_thread_last last)
+{
+	switch (last) {
+	case TRC_THREAD_LAST_NONE:
+		return "";
+	case TRC_THREAD_LAST_WAIT:
+		return "of its last wait";
+	case TRC_THREAD_LAST_SAMPLE:
+		return "of its last sample";
+	}
+	return "?";
+}
+
 const char *trc_thread_state(const struct trc_thread_row *row)
 {
 	if (row->is == TRC_THREAD_IS_WAITING && row->reason)
@@ -95,9 +108,11 @@ static void put_head(FILE *f, const struct trc_thread_row *row)
 		put_time(f, row->wait_ns);
 	if (row->holder_tid)
 		fprintf(f, ", held by thread %u", row->holder_tid);
-	if (row->is_last_wait)
-		fputs(", stack of its last wait", f);
-	else if (row->not_asked)
+	if (row->last) {
+		fprintf(f, ", stack %s", trc_thread_last_name(row->last));
+		put_time(f, row->last_ns);
+		fputs(" ago", f);
+	} else if (row->not_asked)
 		fputs(", not interrupted", f);
 	fputs("]:\n", f);
 }

@@ -1,7 +1,11 @@
 /*
  * trace_record_http_threads.c - what every thread of the recorded process does, seen from outside:
- * nobody is asked.  Its slot says what it waits for; of the others the kernel says whether they
- * run, and the stack is that of the last wait.
+ * nobody is asked.  Its slot says what it waits for, and at which stack, or with which registers
+ * its stack is found; of the others the kernel says whether they run, and the stack is that of the
+ * last wait or sample.
+ *
+ *   Z1  a stack that was read from the thread's memory counts only if the slot has not changed from
+ *       before that until after it
  */
 #include <dirent.h>
 #include <errno.h>
@@ -11,15 +15,31 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "remote_stack.h"
 #include "trace_record_http.h"
+
+/* Of a row, until all is put together. */
+struct found {
+	uint32_t creator;	   /* serial */
+	uint64_t holder;	   /* likewise */
+	struct trc_registers from; /* to read its stack from; pc 0 = there is nothing to read */
+	uint32_t seq;		   /* of its slot then */
+	/* Where it was seen before. */
+	bool last_is_sample;
+	uint32_t last_epoch, n_last_frames;
+	const uint64_t *last_frame;
+	uint64_t last_ns; /* so long ago */
+};
 
 struct taking {
 	struct trc_thread_profile *p; /* its rows are calloc'ed; what they refer to is malloc'ed */
 	uint32_t max_rows;
-	uint32_t *creator; /* [max_rows] serials */
-	uint64_t *holder;  /* [max_rows] serials */
+	uint32_t n_known;    /* the first rows: of threads that have a slot */
+	uint32_t n_open;     /* among them, whose stack is to be read */
+	struct found *found; /* [max_rows] */
 	uint64_t ticks, ticks_per_second;
 	struct trc_module_list *modules;
+	uint32_t image;
 	int pid;
 	int err;
 };
@@ -45,15 +65,13 @@ static struct trc_thread_row *row_add(struct taking *t, uint32_t tid)
 		uint32_t max = 2 * t->max_rows + 64;
 
 		if (!grow(&p->row, sizeof(*p->row), max) ||
-		    !grow(&t->creator, sizeof(*t->creator), max) ||
-		    !grow(&t->holder, sizeof(*t->holder), max)) {
+		    !grow(&t->found, sizeof(*t->found), max)) {
 			t->err = -ENOMEM;
 			return NULL;
 		}
 		t->max_rows = max;
 	}
-	t->creator[p->n_rows] = 0;
-	t->holder[p->n_rows] = 0;
+	t->found[p->n_rows] = (struct found){0};
 	p->row[p->n_rows] = (struct trc_thread_row){.tid = tid};
 	return &p->row[p->n_rows++];
 }
@@ -109,6 +127,14 @@ static void put_labels(struct taking *t, struct trc_thread_row *row, const struc
 	row->n_labels = n;
 }
 
+/* 0 = that was never, or is yet to come. */
+static uint64_t ns_since(const struct taking *t, uint64_t ticks)
+{
+	if (!ticks || t->ticks <= ticks)
+		return 0;
+	return (uint64_t)((unsigned __int128)(t->ticks - ticks) * 1000000000 / t->ticks_per_second);
+}
+
 static void put_wait(const struct taking *t, struct trc_thread_row *row,
 		     const struct trc_status_entry *wait)
 {
@@ -116,29 +142,45 @@ static void put_wait(const struct taking *t, struct trc_thread_row *row,
 	row->reason = wait->reason;
 	row->object = wait->object;
 	row->has_wait_ns = wait->since != 0;
-	if (wait->since && t->ticks > wait->since)
-		row->wait_ns = (uint64_t)((unsigned __int128)(t->ticks - wait->since) * 1000000000 /
-					  t->ticks_per_second);
+	row->wait_ns = ns_since(t, wait->since);
+}
+
+/* What it does at this moment. */
+static void put_now(struct taking *t, struct trc_thread_row *row, struct found *found,
+		    const struct trc_writer *w, const struct trc_drain_thread *one)
+{
+	found->holder = one->status.holder;
+	found->from = one->from;
+	found->seq = one->seq;
+	row->is = TRC_THREAD_IS_RUNNING;
+	if (one->status.reason)
+		put_wait(t, row, &one->status);
+	row->n_frames = keep_stack(t, w, one->status.stack, &row->epoch, &row->frame);
+}
+
+static void put_last(struct taking *t, struct found *found, const struct trc_writer *w,
+		     const struct trc_drain_thread *one)
+{
+	found->last_is_sample = one->last_is_sample;
+	found->last_ns = ns_since(t, one->last_ticks);
+	found->n_last_frames = keep_stack(t, w, one->last, &found->last_epoch, &found->last_frame);
 }
 
 static void add_known(void *context, const struct trc_writer *w, const struct trc_drain_thread *one)
 {
 	struct taking *t = context;
 	struct trc_thread_row *row = row_add(t, one->tid);
-	uint32_t i = t->p->n_rows - 1;
+	struct found *found;
 
 	if (!row)
 		return;
+	found = &t->found[t->p->n_rows - 1];
+	found->creator = one->creator;
 	row->serial = one->status.thread;
-	t->creator[i] = one->creator;
-	t->holder[i] = one->status.holder;
 	if (one->name_bytes < sizeof(row->name))
 		memcpy(row->name, one->name, one->name_bytes);
-	if (one->status.reason)
-		put_wait(t, row, &one->status);
-	else
-		row->is_last_wait = one->stack != 0;
-	row->n_frames = keep_stack(t, w, one->stack, &row->epoch, &row->frame);
+	put_now(t, row, found, w, one);
+	put_last(t, found, w, one);
 	row->n_creation_frames =
 		keep_stack(t, w, one->creation, &row->creation_epoch, &row->creation_frame);
 	put_labels(t, row, w, one->labels);
@@ -183,11 +225,11 @@ static bool is_blocked(const struct taking *t, const char *tid)
 	return behind && (behind[1] == ' ') && behind[2] && behind[2] != 'R';
 }
 
-static void add_task(struct taking *t, const char *tid, uint32_t n_known)
+static void add_task(struct taking *t, const char *tid)
 {
 	const struct trc_thread_row key = {.tid = (uint32_t)strtoul(tid, NULL, 10)};
 	struct trc_thread_row *row =
-		n_known ? bsearch(&key, t->p->row, n_known, sizeof(key), by_tid) : NULL;
+		t->n_known ? bsearch(&key, t->p->row, t->n_known, sizeof(key), by_tid) : NULL;
 
 	if (!row)
 		row = row_add(t, key.tid);
@@ -203,8 +245,7 @@ static void add_task(struct taking *t, const char *tid, uint32_t n_known)
 /* Slots are found as they lie: rows are sorted with what belongs to them. */
 struct whole_row {
 	struct trc_thread_row row;
-	uint32_t creator;
-	uint64_t holder;
+	struct found found;
 };
 
 static int sort_rows(struct taking *t)
@@ -215,12 +256,11 @@ static int sort_rows(struct taking *t)
 	if (!whole)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
-		whole[i] = (struct whole_row){t->p->row[i], t->creator[i], t->holder[i]};
+		whole[i] = (struct whole_row){t->p->row[i], t->found[i]};
 	qsort(whole, n, sizeof(*whole), by_tid); /* the row comes first */
 	for (uint32_t i = 0; i < n; i++) {
 		t->p->row[i] = whole[i].row;
-		t->creator[i] = whole[i].creator;
-		t->holder[i] = whole[i].holder;
+		t->found[i] = whole[i].found;
 	}
 	free(whole);
 	return 0;
@@ -228,7 +268,6 @@ static int sort_rows(struct taking *t)
 
 static int look_at_tasks(struct taking *t)
 {
-	uint32_t n_known = t->p->n_rows;
 	char path[32];
 	struct dirent *e;
 	DIR *dir;
@@ -239,9 +278,108 @@ static int look_at_tasks(struct taking *t)
 		return errno == ENOENT || errno == ESRCH ? -ECANCELED : -errno;
 	while (!t->err && (e = readdir(dir)))
 		if (*e->d_name >= '0' && *e->d_name <= '9')
-			add_task(t, e->d_name, n_known);
+			add_task(t, e->d_name);
 	closedir(dir);
 	return t->err;
+}
+
+/* ---- what their memory tells ------------------------------------------------------------- */
+
+static void forget_stack(struct trc_thread_row *row)
+{
+	free((void *)(uintptr_t)row->frame);
+	row->frame = NULL;
+	row->n_frames = 0;
+}
+
+static void read_stack(struct taking *t, struct trc_remote *remote, uint32_t i)
+{
+	struct trc_thread_row *row = &t->p->row[i];
+	uint64_t frame[TRC_STACK_DEPTH_MAX];
+	uint32_t n = trc_remote_stack(remote, &t->found[i].from, frame);
+
+	row->frame = n ? keep(t, frame, n * sizeof(*frame)) : NULL;
+	row->n_frames = row->frame ? n : 0;
+	row->epoch = UINT32_MAX; /* what is loaded now */
+}
+
+static void read_stacks(struct taking *t, struct trc_remote *remote)
+{
+	for (uint32_t i = 0; i < t->n_known; i++)
+		if (t->found[i].from.pc)
+			read_stack(t, remote, i);
+}
+
+/* Z1: what holds needs no other look. */
+static void check_known(void *context, const struct trc_writer *w,
+			const struct trc_drain_thread *one)
+{
+	struct taking *t = context;
+	const struct trc_thread_row key = {.tid = one->tid};
+	struct trc_thread_row *row = bsearch(&key, t->p->row, t->n_known, sizeof(key), by_tid);
+	struct found *found = row ? &t->found[row - t->p->row] : NULL;
+
+	if (!row || row->serial != one->status.thread || !found->from.pc)
+		return;
+	if (found->seq == one->seq) {
+		found->from.pc = 0;
+		return;
+	}
+	forget_stack(row);
+	put_now(t, row, found, w, one);
+	t->n_open += found->from.pc != 0;
+}
+
+/* Context: main thread. */
+static int look_again(void *context, const struct trc_http_now *now)
+{
+	struct taking *t = context;
+
+	if (!now->p->drain || now->image != t->image)
+		return -ECANCELED;
+	t->n_open = 0;
+	t->ticks = now->ticks;
+	if (t->n_known)
+		trc_drain_each_thread(now->p->drain, check_known, t);
+	return t->err;
+}
+
+/* Threads that go on while they are looked at are looked at again. */
+static int look_at_memory(struct taking *t)
+{
+	enum { LOOKS = 5 };
+	struct trc_remote *remote;
+	int err = 0;
+
+	if (trc_remote_open(&remote, t->pid))
+		return 0; /* the kernel does not let us */
+	for (int i = 0; i < LOOKS && t->n_open && !err; i++) {
+		read_stacks(t, remote);
+		err = trc_http_call(look_again, t);
+	}
+	trc_remote_close(remote);
+	for (uint32_t i = 0; i < t->n_known; i++)
+		if (t->found[i].from.pc)
+			forget_stack(&t->p->row[i]);
+	return err;
+}
+
+/* Who has no stack now was at that one before. */
+static void use_last(struct taking *t)
+{
+	for (uint32_t i = 0; i < t->n_known; i++) {
+		struct trc_thread_row *row = &t->p->row[i];
+		struct found *found = &t->found[i];
+
+		if (row->n_frames || !found->n_last_frames)
+			continue;
+		row->frame = found->last_frame;
+		row->n_frames = found->n_last_frames;
+		row->epoch = found->last_epoch;
+		row->last = found->last_is_sample ? TRC_THREAD_LAST_SAMPLE : TRC_THREAD_LAST_WAIT;
+		row->last_ns = found->last_ns;
+		found->last_frame = NULL;
+	}
 }
 
 /* ---- the profile ------------------------------------------------------------------------- */
@@ -287,10 +425,12 @@ static int look_at_slots(void *context, const struct trc_http_now *now)
 	if (!now->p->drain)
 		return -EBUSY;
 	t->pid = now->p->pid;
+	t->image = now->image;
 	t->ticks = now->ticks;
 	t->ticks_per_second = now->p->shared->ticks_per_second;
 	t->ticks_per_second += !t->ticks_per_second; /* it may be anything */
 	trc_drain_each_thread(now->p->drain, add_known, t);
+	t->n_known = t->p->n_rows;
 	return t->err ? t->err : trc_http_modules(now, t->modules);
 }
 
@@ -300,28 +440,66 @@ static int is_there_still(void *context, const struct trc_http_now *now)
 	return 0;
 }
 
-int trc_http_threads(struct trc_thread_profile **out, struct trc_module_list *modules)
+static int resolve(struct taking *t)
 {
-	struct taking t = {.p = calloc(1, sizeof(*t.p)), .modules = modules};
+	uint32_t n = t->p->n_rows;
+	uint32_t *creator = calloc(n + 1, sizeof(*creator));
+	uint64_t *holder = calloc(n + 1, sizeof(*holder));
+	int err = -ENOMEM;
+
+	for (uint32_t i = 0; creator && holder && i < n; i++) {
+		creator[i] = t->found[i].creator;
+		holder[i] = t->found[i].holder;
+	}
+	if (creator && holder)
+		err = trc_thread_profile_resolve(t->p, creator, holder);
+	free(creator);
+	free(holder);
+	return err;
+}
+
+/* What slots say, and their threads' memory meanwhile. */
+static int look_at_known(struct taking *t)
+{
+	int err = trc_http_call(look_at_slots, t);
+
+	if (!err)
+		err = sort_rows(t);
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < t->n_known; i++)
+		t->n_open += t->found[i].from.pc != 0;
+	err = t->n_open ? look_at_memory(t) : 0;
+	use_last(t);
+	return err ? err : t->err;
+}
+
+static int take(struct taking *t)
+{
 	uint32_t image;
-	int err = t.p ? trc_http_follow(&image) : -ENOMEM;
+	int err = trc_http_follow(&image);
 
 	if (!err) {
-		err = trc_http_call(look_at_slots, &t);
+		err = look_at_known(t);
 		trc_http_unfollow(image);
 	}
 	if (!err)
-		err = sort_rows(&t);
+		err = look_at_tasks(t);
 	if (!err)
-		err = look_at_tasks(&t);
+		err = resolve(t);
 	if (!err)
-		err = trc_thread_profile_resolve(t.p, t.creator, t.holder);
-	if (!err)
-		settle(&t);
-	if (!err)
-		err = trc_http_call(is_there_still, NULL);
-	free(t.creator);
-	free(t.holder);
+		settle(t);
+	return err ? err : trc_http_call(is_there_still, NULL);
+}
+
+int trc_http_threads(struct trc_thread_profile **out, struct trc_module_list *modules)
+{
+	struct taking t = {.p = calloc(1, sizeof(*t.p)), .modules = modules};
+	int err = t.p ? take(&t) : -ENOMEM;
+
+	for (uint32_t i = 0; i < t.n_known; i++)
+		free((void *)(uintptr_t)t.found[i].last_frame);
+	free(t.found);
 	if (err)
 		trc_http_threads_free(t.p);
 	else

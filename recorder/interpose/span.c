@@ -2,6 +2,8 @@
  * span.c - waits that may be cancelled.  Context: traced thread, signal handlers.
  */
 #include "recorder/interpose/span.h"
+#include "recorder/layout.h"
+#include "recorder/unwind_walk.h"
 
 /* The thread is cancelled in the wait, or jumps out of it. */
 static void span_abandoned(void *arg)
@@ -26,9 +28,16 @@ void trc_span_guard(struct trc_span *span, bool announced)
 	_pthread_cleanup_push(&span->cleanup, span_abandoned, span);
 }
 
-void trc_span_begin(struct trc_span *span, enum trc_reason reason, uint64_t object)
+/* Its caller's frame, which stays until the wait ends, is where the thread is found meanwhile. */
+TRC_NO_SANITIZE void trc_span_begin(struct trc_span *span, enum trc_reason reason, uint64_t object)
 {
-	trc_wait_begin(&span->wait, reason, object);
+	const struct trc_registers from = {
+		.pc = trc_pc_plain((uintptr_t)__builtin_return_address(0)),
+		.sp = (uintptr_t)__builtin_dwarf_cfa(),
+		.fp = *(const volatile uintptr_t *)__builtin_frame_address(0),
+	};
+
+	trc_wait_begin(&span->wait, reason, object, &from);
 	trc_span_guard(span, false);
 }
 

@@ -26,12 +26,16 @@ integration_programs = \
 	tests/integration/samples_due \
 	tests/integration/deep \
 	tests/integration/mc_load \
-	tests/integration/contended
+	tests/integration/contended \
+	tests/integration/http_threads
 
 check_PROGRAMS += $(integration_programs)
 # -no-install: programs, not scripts that run programs.
 tests_integration_truth_waits_SOURCES = tests/integration/truth_waits.c tests/integration/truth.h
 tests_integration_truth_waits_LDADD = -lpthread
+tests_integration_http_threads_SOURCES = tests/integration/http_threads.c \
+	tests/integration/check_or_exit.h
+tests_integration_http_threads_LDADD = -lpthread
 tests_integration_wait_calls_SOURCES = tests/integration/wait_calls.c \
 	tests/integration/check_or_exit.h
 tests_integration_wait_calls_LDADD = -lpthread
@@ -173,6 +177,7 @@ integration_tests = \
 	tests/integration/http.sh \
 	tests/integration/http_events.sh \
 	tests/integration/http_remote.sh \
+	tests/integration/http_threads.sh \
 	tests/integration/memcached.sh \
 	tests/integration/nginx.sh \
 	tests/integration/pigz.sh \

@@ -229,7 +229,8 @@ void trc_resume(struct trc_wait *wait, int result)
 		note(FAKE_RESUME, wait->reason, (unsigned long)result);
 }
 
-void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t object)
+void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t object,
+		    const struct trc_registers *from)
 {
 	*wait = (struct trc_wait){.object = object, .reason = reason};
 	if (note(FAKE_WAIT_BEGIN, reason, object))

@@ -339,7 +339,7 @@ START_TEST(what_a_slot_cites_is_never_evicted)
 	trc_session_record(true);
 	trc_self_attach();
 	id = trc_stack_intern(frame, 4, 0);
-	trc_slot_wait(TRC_REASON_COND, 0x1000, 1, 0, id);
+	trc_slot_wait(TRC_REASON_COND, 0x1000, 1, 0, id, NULL);
 	for (uint64_t i = 0; i < 200000; i++) {
 		uint64_t other[4] = {i, 7, 8, 9};
 

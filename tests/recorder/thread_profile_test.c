@@ -154,7 +154,7 @@ static __attribute__((noinline)) void wait_unannounced(struct worker *w)
 {
 	struct trc_wait wait;
 
-	trc_wait_begin(&wait, TRC_REASON_POLL, 77);
+	trc_wait_begin(&wait, TRC_REASON_POLL, 77, NULL);
 	wait_to_go_on(w);
 	trc_wait_end(&wait, 0);
 }

@@ -44,7 +44,7 @@ static void ready_read(size_t n_bytes)
 {
 	struct trc_wait wait;
 
-	trc_wait_begin(&wait, TRC_REASON_READ, (uint64_t)zero_fd);
+	trc_wait_begin(&wait, TRC_REASON_READ, (uint64_t)zero_fd, NULL);
 	trc_raw3(SYS_read, zero_fd, block, n_bytes);
 	trc_wait_end(&wait, 0);
 }
@@ -67,7 +67,7 @@ static void sleep_ns(long ns)
 	long before = times_off();
 	struct trc_wait wait;
 
-	trc_wait_begin(&wait, TRC_REASON_SLEEP, 0);
+	trc_wait_begin(&wait, TRC_REASON_SLEEP, 0, NULL);
 	trc_raw2(SYS_nanosleep, &t, NULL);
 	trc_wait_end(&wait, 0);
 	slept += times_off() != before;
@@ -142,7 +142,7 @@ static void sleeps_after_one_left_by_a_jump(void)
 	in_handler = leave;
 	signal(SIGALRM, on_alarm);
 	if (!sigsetjmp(before_the_wait, 1)) {
-		trc_wait_begin(&wait, TRC_REASON_SLEEP, 0);
+		trc_wait_begin(&wait, TRC_REASON_SLEEP, 0, NULL);
 		setitimer(ITIMER_REAL, &soon, NULL);
 		trc_raw2(SYS_nanosleep, &forever, NULL);
 	}
@@ -159,7 +159,7 @@ static void sleeps_around_a_quiet_wait(void)
 		long before = times_off();
 		struct trc_wait wait;
 
-		trc_wait_begin(&wait, TRC_REASON_SLEEP, 0);
+		trc_wait_begin(&wait, TRC_REASON_SLEEP, 0, NULL);
 		trc_raw2(SYS_nanosleep, &t, NULL);
 		slept += times_off() != before;
 		trc_self.quiet++;
