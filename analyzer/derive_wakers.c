@@ -75,6 +75,7 @@ static enum wait_class class_of(unsigned int reason)
 	case TRC_REASON_WRITE:
 	case TRC_REASON_RECV:
 	case TRC_REASON_SEND:
+	case TRC_REASON_EPOLL:
 		return WAIT_DESCRIPTOR;
 	default:
 		return WAIT_OTHER;

@@ -120,6 +120,7 @@
 	N(__ppoll_chk)                                                                             \
 	N(select)                                                                                  \
 	N(pselect)                                                                                 \
+	N(epoll_ctl)                                                                               \
 	N(epoll_wait)                                                                              \
 	N(epoll_pwait)                                                                             \
 	N(epoll_pwait2)                                                                            \

@@ -32,14 +32,45 @@ TRC_CALL_AGAIN(int, pselect, POLL, (uintptr_t)reads, true, AGAIN_TIME(mask),
 	       (int n_fds, fd_set *reads, fd_set *writes, fd_set *excepts,
 		const struct timespec *timeout, const sigset_t *mask),
 	       (n_fds, reads, writes, excepts, timeout, mask))
-TRC_CALL_AGAIN(int, epoll_wait, EPOLL, epoll, timeout_ms != 0, AGAIN_MS(NULL),
-	       (int epoll, struct epoll_event *events, int n_events, int timeout_ms),
-	       (epoll, events, n_events, timeout_ms))
-TRC_CALL_AGAIN(int, epoll_pwait, EPOLL, epoll, timeout_ms != 0, AGAIN_MS(mask),
-	       (int epoll, struct epoll_event *events, int n_events, int timeout_ms,
-		const sigset_t *mask),
-	       (epoll, events, n_events, timeout_ms, mask))
-TRC_CALL_AGAIN(int, epoll_pwait2, EPOLL, epoll, true, AGAIN_TIME(mask),
-	       (int epoll, struct epoll_event *events, int n_events, const struct timespec *timeout,
-		const sigset_t *mask),
-	       (epoll, events, n_events, timeout, mask))
+
+/* ---- epoll: writers find who waits by what it watches (wakers.h, wk:V7) -------------------- */
+
+#define WAITS(name, may_wait, again, parameters, arguments)                                        \
+	TRC_EXPORT int name parameters                                                             \
+	{                                                                                          \
+		struct trc_restart restart;                                                        \
+		int result;                                                                        \
+                                                                                                   \
+		trc_restart_begin(&restart, TRC_REASON_EPOLL, (uint64_t)epoll, may_wait);          \
+		if (restart.recorded)                                                              \
+			trc_io_epoll(&restart.span.io, epoll, restart.span.wait.since);            \
+		do                                                                                 \
+			result = REAL(name) arguments;                                             \
+		while (TRC_UNLIKELY(result == -1) && (again));                                     \
+		if (restart.recorded)                                                              \
+			trc_io_returned(&restart.span.io);                                         \
+		trc_restart_end(&restart, result == -1 ? errno : 0);                               \
+		return result;                                                                     \
+	}
+WAITS(epoll_wait, timeout_ms != 0, AGAIN_MS(NULL),
+      (int epoll, struct epoll_event *events, int n_events, int timeout_ms),
+      (epoll, events, n_events, timeout_ms))
+WAITS(epoll_pwait, timeout_ms != 0, AGAIN_MS(mask),
+      (int epoll, struct epoll_event *events, int n_events, int timeout_ms, const sigset_t *mask),
+      (epoll, events, n_events, timeout_ms, mask))
+WAITS(epoll_pwait2, true, AGAIN_TIME(mask),
+      (int epoll, struct epoll_event *events, int n_events, const struct timespec *timeout,
+       const sigset_t *mask),
+      (epoll, events, n_events, timeout, mask))
+
+/* The event is read only after the kernel has read it. */
+TRC_EXPORT int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
+{
+	int result;
+
+	trc_io_watch(epoll, fd, NULL);
+	result = REAL(epoll_ctl)(epoll, operation, fd, event);
+	if (!result && operation != EPOLL_CTL_DEL && trc_recording())
+		trc_io_watch(epoll, fd, event);
+	return result;
+}

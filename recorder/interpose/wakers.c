@@ -144,8 +144,7 @@ static struct ends ends_of(int fd, const struct stat *st)
 	}
 }
 
-/* Threads that learn the same at once may give it different numbers; then the first one's is taken.
- */
+/* Of threads that learn the same at once each has a number for it: the first one's is taken. */
 static uint64_t seal_of(const struct stat *st, struct ends ends)
 {
 	uint64_t inode = key_of_inode(st);
@@ -163,11 +162,18 @@ static struct ends remembered(int fd)
 	return (struct ends){in, atomic_load_explicit(&trc_io_fds[fd].out, memory_order_relaxed)};
 }
 
+static _Atomic uint32_t n_used; /* no descriptor from this one on was ever remembered */
+
 static void remember(int fd, struct ends ends, const struct stat *st)
 {
 	struct trc_io_fd *entry = &trc_io_fds[fd];
+	uint32_t n = atomic_load_explicit(&n_used, memory_order_relaxed);
 	uint64_t unknown = TRC_IO_UNKNOWN;
 
+	while (n <= (uint32_t)fd &&
+	       !atomic_compare_exchange_weak_explicit(&n_used, &n, (uint32_t)fd + 1,
+						      memory_order_relaxed, memory_order_relaxed))
+		;
 	atomic_store_explicit(&entry->out, ends.out, memory_order_relaxed);
 	atomic_store_explicit(&entry->seal, seal_of(st, ends), memory_order_relaxed);
 	/* release: pairs with the acquire in remembered(). */
@@ -195,19 +201,6 @@ static void forget(int fd)
 		atomic_store_explicit(&trc_io_fds[fd].in, TRC_IO_UNKNOWN, memory_order_relaxed);
 }
 
-/* What a vfork child does to its descriptors is not done to its parent's. */
-void trc_io_forget(int fd)
-{
-	if ((unsigned int)fd < TRC_IO_FDS && !trc_self.quiet)
-		forget(fd);
-}
-
-void trc_io_forget_from(unsigned int first, unsigned int last)
-{
-	for (unsigned int fd = first; fd < TRC_IO_FDS && fd <= last && !trc_self.quiet; fd++)
-		forget((int)fd);
-}
-
 void trc_io_pair(const int fd[2])
 {
 	struct stat a, b;
@@ -221,18 +214,13 @@ void trc_io_pair(const int fd[2])
 	remember(fd[1], (struct ends){key_of_inode(&b), key_of_inode(&a)}, &b);
 }
 
-static bool is_reading(enum trc_reason reason)
-{
-	return reason == TRC_REASON_READ || reason == TRC_REASON_RECV;
-}
-
 /* wk:V2.  `key` is what is read from it, or written to it. */
-static bool is_still(int fd, enum trc_reason reason, uint64_t key)
+static bool is_still(int fd, bool reads, uint64_t key)
 {
 	struct ends ends = remembered(fd);
 	struct stat st;
 
-	if ((is_reading(reason) ? ends.in : ends.out) != key)
+	if ((reads ? ends.in : ends.out) != key)
 		return false;
 	/* relaxed: one that does not belong to the two does not fit. */
 	if (look(fd, &st) &&
@@ -249,7 +237,7 @@ enum { BUCKETS = 512, IN_BUCKET = 4 };
 /* Hashed by key; who finds no room waits unseen. */
 static struct bucket {
 	_Atomic uint64_t key[IN_BUCKET]; /* 0 = free; or taken_by() */
-	_Atomic uint64_t who[IN_BUCKET]; /* reason << REASON_SHIFT | object */
+	_Atomic uint64_t who[IN_BUCKET]; /* reason << REASON_SHIFT | descriptor */
 	_Atomic uint64_t since[IN_BUCKET];
 	uint64_t padding[4];
 } waiting[BUCKETS] __attribute__((aligned(65536)));
@@ -261,7 +249,6 @@ void trc_io_setup(void)
 }
 
 enum { REASON_SHIFT = 56 };
-#define OBJECT_BITS ((UINT64_C(1) << REASON_SHIFT) - 1)
 
 /* A key and its room have one bucket. */
 static struct bucket *bucket_of(uint64_t key)
@@ -276,7 +263,7 @@ static uint64_t taken_by(const struct trc_io *io)
 }
 
 /* At each instruction a handler may jump out of the call, and trc_io_leave() then comes next. */
-static void enter(struct trc_io *io, uint64_t key, uint64_t who, uint64_t since)
+static void enter(struct trc_io *io, uint64_t key, enum trc_reason reason, int fd, uint64_t since)
 {
 	struct bucket *b = bucket_of(key);
 
@@ -287,7 +274,7 @@ static void enter(struct trc_io *io, uint64_t key, uint64_t who, uint64_t since)
 			continue;
 		io->place = (uint32_t)(b - waiting) * IN_BUCKET + i;
 		io->key = key;
-		/* For the handler only: the call knows its place before it has it. */
+		/* For a handler only: the call knows its place before it has it. */
 		atomic_signal_fence(memory_order_seq_cst);
 		if (!atomic_compare_exchange_strong_explicit(&b->key[i], &none, taken_by(io),
 							     memory_order_relaxed,
@@ -295,7 +282,8 @@ static void enter(struct trc_io *io, uint64_t key, uint64_t who, uint64_t since)
 			io->key = 0;
 			continue;
 		}
-		atomic_store_explicit(&b->who[i], who, memory_order_relaxed);
+		atomic_store_explicit(&b->who[i], (uint64_t)reason << REASON_SHIFT | (uint32_t)fd,
+				      memory_order_relaxed);
 		atomic_store_explicit(&b->since[i], since, memory_order_relaxed);
 		/* release: pairs with the acquire in find(). */
 		atomic_store_explicit(&b->key[i], key, memory_order_release);
@@ -314,61 +302,197 @@ void trc_io_leave(struct trc_io *io)
 	io->key = 0;
 }
 
+struct found {
+	uint64_t since; /* UINT64_MAX = nobody */
+	uint32_t reason;
+	int fd;
+};
+
 /* Who has waited longest for `key`: the kernel wakes in that order. */
-static bool find(uint64_t key, struct trc_io *io, uint64_t *since)
+static bool find(uint64_t key, struct found *found)
 {
 	const struct bucket *b = bucket_of(key);
 
-	*since = UINT64_MAX;
+	found->since = UINT64_MAX;
 	for (unsigned int i = 0; i < IN_BUCKET; i++) {
-		uint64_t who, then;
+		uint64_t since, who;
 
 		/* acquire: pairs with the release in enter(). */
 		if (atomic_load_explicit(&b->key[i], memory_order_acquire) != key)
 			continue;
-		who = atomic_load_explicit(&b->who[i], memory_order_relaxed);
-		then = atomic_load_explicit(&b->since[i], memory_order_relaxed);
-		if (then >= *since)
+		since = atomic_load_explicit(&b->since[i], memory_order_relaxed);
+		if (since >= found->since)
 			continue;
-		*since = then;
-		io->wakes = (uint32_t)(who >> REASON_SHIFT);
-		io->object = who & OBJECT_BITS;
+		found->since = since;
+		who = atomic_load_explicit(&b->who[i], memory_order_relaxed);
+		found->reason = (uint32_t)(who >> REASON_SHIFT);
+		found->fd = (int)(uint32_t)who;
 	}
-	return *since != UINT64_MAX;
+	return found->since != UINT64_MAX;
 }
 
-/* Somebody waits for `key`: who, and whether it is so. */
-static __attribute__((noinline)) void check(struct trc_io *io, enum trc_reason reason, int fd,
-					    uint64_t key, uint64_t now, uint64_t since)
+static void name(struct trc_io *io, const struct found *found, uint64_t now)
 {
-	key &= ~(uint64_t)TRC_IO_ROOM;
-	if (!is_still(fd, reason, key) ||
-	    !is_still((int)io->object, (enum trc_reason)io->wakes, key)) {
-		io->wakes = 0;
-		return;
-	}
 	if (!now)
 		now = trc_now();
+	io->wakes = found->reason;
+	io->object = (uint32_t)found->fd;
 	/* Whoever came between the clock and the look waits since a little later. */
-	io->at = since > now ? since : now;
+	io->at = found->since > now ? found->since : now;
 }
+
+/* Somebody waits for `key`, if that is so. */
+static __attribute__((noinline)) void check(struct trc_io *io, bool reads, int fd, uint64_t key,
+					    uint64_t now, const struct found *found)
+{
+	key &= ~(uint64_t)TRC_IO_ROOM;
+	if (is_still(fd, reads, key) && is_still(found->fd, !reads, key))
+		name(io, found, now);
+}
+
+/* ---- who is watched by epoll descriptors (wk:V7) -------------------------------------------- */
+
+enum { WATCHES = 512, OF_KEY = 2 };
+
+/* Hashed by key; who finds no room takes another's. */
+static struct watch {
+	_Atomic uint64_t key[OF_KEY];
+	_Atomic uint64_t by[OF_KEY]; /* epoll << 32 | fd */
+} watches[WATCHES] __attribute__((aligned(32)));
+static _Atomic bool is_watched; /* anything, since the process began */
+
+static struct watch *watch_of(uint64_t key)
+{
+	return &watches[key >> 32 & (WATCHES - 1)];
+}
+
+static uint64_t watcher(int epoll, int fd)
+{
+	return (uint64_t)(uint32_t)epoll << 32 | (uint32_t)fd;
+}
+
+enum { EVERY_EPOLL = -1 };
+
+static void watch_ends(uint64_t key, int epoll, int fd)
+{
+	struct watch *w = watch_of(key);
+
+	for (unsigned int i = 0; i < OF_KEY; i++) {
+		uint64_t by = atomic_load_explicit(&w->by[i], memory_order_relaxed);
+
+		if (atomic_load_explicit(&w->key[i], memory_order_relaxed) == key &&
+		    (uint32_t)by == (uint32_t)fd &&
+		    (epoll == EVERY_EPOLL || by >> 32 == (uint32_t)epoll))
+			atomic_store_explicit(&w->key[i], 0, memory_order_relaxed);
+	}
+}
+
+static void watch_begins(uint64_t key, uint64_t by)
+{
+	struct watch *w = watch_of(key);
+	unsigned int i = atomic_load_explicit(&w->key[0], memory_order_relaxed) ? 1 : 0;
+
+	/* relaxed, all: `by` of another key does not fit this one (wk:V2). */
+	atomic_store_explicit(&w->key[i], 0, memory_order_relaxed);
+	atomic_store_explicit(&w->by[i], by, memory_order_relaxed);
+	atomic_store_explicit(&w->key[i], key, memory_order_relaxed);
+	atomic_store_explicit(&is_watched, true, memory_order_relaxed);
+}
+
+void trc_io_watch(int epoll, int fd, const struct epoll_event *event)
+{
+	const uint32_t unsure = EPOLLONESHOT | EPOLLEXCLUSIVE;
+	struct ends ends;
+
+	/* relaxed: a watch that begins only now goes on. */
+	if (!event && !atomic_load_explicit(&is_watched, memory_order_relaxed))
+		return;
+	if (trc_self.quiet || (unsigned int)fd >= TRC_IO_FDS || (unsigned int)epoll >= TRC_IO_FDS)
+		return;
+	ends = known(fd);
+	if (ends.in == TRC_IO_NOTHING)
+		return;
+	if (!event)
+		watch_ends(ends.in, epoll, fd);
+	else if (event->events & EPOLLIN && !(event->events & unsure))
+		watch_begins(ends.in, watcher(epoll, fd));
+}
+
+/* What is written to `fd` may be watched. */
+static __attribute__((noinline)) void check_watchers(struct trc_io *io, int fd, uint64_t key,
+						     uint64_t now)
+{
+	const struct watch *w = watch_of(key);
+	struct found found;
+
+	for (unsigned int i = 0; i < OF_KEY; i++) {
+		uint64_t by, set;
+
+		if (atomic_load_explicit(&w->key[i], memory_order_relaxed) != key)
+			continue;
+		by = atomic_load_explicit(&w->by[i], memory_order_relaxed);
+		set = remembered((int)(by >> 32)).in;
+		if (set & TRC_IO_BY_NUMBER && find(set, &found) && is_still(fd, false, key) &&
+		    is_still((int)(uint32_t)by, true, key) && is_still(found.fd, true, set)) {
+			name(io, &found, now);
+			return;
+		}
+	}
+}
+
+/* What a vfork child does to its descriptors is not done to its parent's. */
+void trc_io_forget(int fd)
+{
+	if ((unsigned int)fd >= TRC_IO_FDS || trc_self.quiet)
+		return;
+	if (atomic_load_explicit(&is_watched, memory_order_relaxed))
+		watch_ends(remembered(fd).in, EVERY_EPOLL, fd);
+	forget(fd);
+}
+
+void trc_io_forget_from(unsigned int first, unsigned int last)
+{
+	uint32_t n = atomic_load_explicit(&n_used, memory_order_relaxed);
+
+	for (unsigned int fd = first; fd < n && fd <= last; fd++)
+		trc_io_forget((int)fd);
+}
+
+/* ---- calls ---------------------------------------------------------------------------------- */
 
 void trc_io_enter(struct trc_io *io, enum trc_reason reason, int fd, uint64_t since, bool waits)
 {
+	bool reads = reason == TRC_REASON_READ || reason == TRC_REASON_RECV;
+	uint64_t mine, theirs;
+	struct found found;
 	struct ends ends;
-	uint64_t mine, theirs, then;
 
 	if (trc_self.quiet)
 		return;
 	ends = known(fd);
 	if (ends.in == TRC_IO_NOTHING)
 		return;
-	mine = is_reading(reason) ? ends.in : ends.out | TRC_IO_ROOM;
+	mine = reads ? ends.in : ends.out | TRC_IO_ROOM;
 	theirs = mine ^ TRC_IO_ROOM;
-	if (find(theirs, io, &then))
-		check(io, reason, fd, theirs, since, then);
-	if (waits && (is_reading(reason) || !(mine & TRC_IO_BY_NUMBER)))
-		enter(io, mine, (uint64_t)reason << REASON_SHIFT | (uint32_t)fd, since);
+	if (find(theirs, &found))
+		check(io, reads, fd, theirs, since, &found);
+	else if (!reads && atomic_load_explicit(&is_watched, memory_order_relaxed))
+		check_watchers(io, fd, theirs, since);
+	if (waits && (reads || !(mine & TRC_IO_BY_NUMBER)))
+		enter(io, mine, reason, fd, since);
+}
+
+void trc_io_epoll(struct trc_io *io, int epoll, uint64_t since)
+{
+	uint64_t key;
+
+	/* relaxed: who is watched by now is not always seen by now. */
+	if (!since || (unsigned int)epoll >= TRC_IO_FDS ||
+	    !atomic_load_explicit(&is_watched, memory_order_relaxed))
+		return;
+	key = known(epoll).in;
+	if (key & TRC_IO_BY_NUMBER)
+		enter(io, key, TRC_REASON_EPOLL, epoll, since);
 }
 
 void trc_io_wake(const struct trc_io *io)

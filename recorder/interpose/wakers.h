@@ -33,6 +33,8 @@
  *       that was begun before a handler forked takes nothing away there
  *   wk:V6  who waits for several writes, or for several datagrams, is not in the table: the one
  *       that ends its wait is not the one that finds it
+ *   wk:V7  who waits for an epoll descriptor is found by way of the descriptors that it watches.
+ *       Only by those whose every write ends the wait: EPOLLONESHOT and EPOLLEXCLUSIVE may not
  */
 #ifndef TRC_RECORDER_INTERPOSE_WAKERS_H
 #define TRC_RECORDER_INTERPOSE_WAKERS_H
@@ -40,6 +42,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/epoll.h>
 #include "format/schema.h"
 #include "recorder/layout.h"
 
@@ -120,6 +123,11 @@ static inline void trc_io_end(const struct trc_io *io, bool moved)
 /* The descriptor is about to be another, or was closed: wk:V3.  Context: as above. */
 void trc_io_forget(int fd);
 void trc_io_forget_from(unsigned int first, unsigned int last);
+
+/* After trc_span_begin(), of who waits for an epoll descriptor (wk:V7). */
+void trc_io_epoll(struct trc_io *io, int epoll, uint64_t since);
+/* Around epoll_ctl(): before it with NULL, `fd` is watched no longer; after it has succeeded. */
+void trc_io_watch(int epoll, int fd, const struct epoll_event *event);
 
 /* The two ends of socketpair(). */
 void trc_io_pair(const int fd[2]);

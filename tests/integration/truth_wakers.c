@@ -3,8 +3,9 @@
  *
  * In each round every kind of channel is opened anew, in an order of its own, so that descriptors
  * are used again for something else.  Two threads write to a channel, in an order of their own and
- * one at a time, and a third one reads: what it has read tells who woke it.  Then one thread fills
- * the channel while the other empties it slowly: who waits for room is woken by who reads.
+ * one at a time, and a third one waits for it, in every other round in epoll_wait(), and reads:
+ * what it has read tells who woke it.  Then one thread fills the channel while the other empties it
+ * slowly: who waits for room is woken by who reads.
  *
  * Output, one line a call, separated by tabs: kind, what it does, the name of the thread, since
  * when and until when (CLOCK_MONOTONIC), the name of who woke it, and how often the thread slept in
@@ -17,6 +18,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -41,6 +43,7 @@ struct channel {
 	enum kind kind;
 	unsigned int number;
 	int in, out;
+	int epoll;	      /* that watches `in`; -1 = none: the reader waits in read() */
 	pthread_mutex_t turn; /* guards writes: their order is that of what is read */
 };
 
@@ -64,10 +67,9 @@ static long sleeps_now(void)
 	return usage.ru_nvcsw;
 }
 
-static void account(const struct channel *c, const char *what, const char *who, const char *waker,
-		    uint64_t from_ns, long sleeps)
+static void account_until(const struct channel *c, const char *what, const char *who,
+			  const char *waker, uint64_t from_ns, uint64_t to_ns, long sleeps)
 {
-	uint64_t to_ns = now_ns();
 	unsigned int i = n_rows++;
 
 	if (i >= ROWS_MAX)
@@ -76,9 +78,15 @@ static void account(const struct channel *c, const char *what, const char *who, 
 			      .what = what,
 			      .from_ns = from_ns,
 			      .to_ns = to_ns,
-			      .sleeps = sleeps_now() - sleeps};
+			      .sleeps = sleeps};
 	strcpy(row[i].who, who);
 	strcpy(row[i].waker, waker);
+}
+
+static void account(const struct channel *c, const char *what, const char *who, const char *waker,
+		    uint64_t from_ns, long sleeps)
+{
+	account_until(c, what, who, waker, from_ns, now_ns(), sleeps_now() - sleeps);
 }
 
 /* ---- channels ---------------------------------------------------------------------------- */
@@ -150,8 +158,19 @@ static void channel_open(struct channel *c)
 	pthread_mutex_init(&c->turn, NULL);
 }
 
+static void channel_watch(struct channel *c)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+
+	c->epoll = epoll_create1(0);
+	if (c->epoll < 0 || epoll_ctl(c->epoll, EPOLL_CTL_ADD, c->in, &event))
+		err(1, "epoll");
+}
+
 static void channel_close(struct channel *c)
 {
+	if (c->epoll >= 0)
+		close(c->epoll);
 	close(c->in);
 	if (c->out != c->in)
 		close(c->out);
@@ -222,14 +241,23 @@ static void *reader_main(void *arg)
 	name_of(name, "r", c, 0);
 	pthread_setname_np(pthread_self(), name);
 	for (unsigned int n = 0; n < p->count;) {
-		long sleeps = sleeps_now();
-		uint64_t value, from_ns = now_ns();
-		ssize_t got = c->kind < SOCKETPAIR ? read(c->in, &value, sizeof(value))
-						   : recv(c->in, &value, sizeof(value), 0);
+		uint64_t value, watched_ns = now_ns(), from_ns;
+		long sleeps = sleeps_now(), watched = 0;
+		struct epoll_event event;
+		ssize_t got;
 
+		if (c->epoll >= 0 && epoll_wait(c->epoll, &event, 1, -1) != 1)
+			err(1, "epoll_wait");
+		watched = sleeps_now() - sleeps;
+		sleeps += watched;
+		from_ns = now_ns();
+		got = c->kind < SOCKETPAIR ? read(c->in, &value, sizeof(value))
+					   : recv(c->in, &value, sizeof(value), 0);
 		if (got != sizeof(value))
 			err(1, "read");
 		n += taken_apart(c, value, waker);
+		if (c->epoll >= 0)
+			account_until(c, "epoll", name, waker, watched_ns, from_ns, watched);
 		account(c, "read", name, waker, from_ns, sleeps);
 	}
 	return NULL;
@@ -329,6 +357,9 @@ int main(void)
 			c[i].kind = (enum kind)((i * 5 + shift) % KINDS);
 			c[i].number = round * KINDS + i;
 			channel_open(&c[i]);
+			c[i].epoll = -1;
+			if (round % 2)
+				channel_watch(&c[i]);
 			pthread_create(&thread[i], NULL, channel_main, &c[i]);
 		}
 		for (unsigned int i = 0; i < KINDS; i++) {

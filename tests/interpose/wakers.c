@@ -8,6 +8,7 @@
 #include <err.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -25,13 +26,15 @@ static const uint64_t one = 1;
 static unsigned int named(void)
 {
 	return count(FAKE_UNPARKED, TRC_REASON_READ) + count(FAKE_UNPARKED, TRC_REASON_RECV) +
-	       count(FAKE_UNPARKED, TRC_REASON_WRITE) + count(FAKE_UNPARKED, TRC_REASON_SEND);
+	       count(FAKE_UNPARKED, TRC_REASON_WRITE) + count(FAKE_UNPARKED, TRC_REASON_SEND) +
+	       count(FAKE_UNPARKED, TRC_REASON_EPOLL);
 }
 
 static unsigned int begun(void)
 {
 	return count(FAKE_WAIT_BEGIN, TRC_REASON_READ) + count(FAKE_WAIT_BEGIN, TRC_REASON_RECV) +
-	       count(FAKE_WAIT_BEGIN, TRC_REASON_WRITE) + count(FAKE_WAIT_BEGIN, TRC_REASON_SEND);
+	       count(FAKE_WAIT_BEGIN, TRC_REASON_WRITE) + count(FAKE_WAIT_BEGIN, TRC_REASON_SEND) +
+	       count(FAKE_WAIT_BEGIN, TRC_REASON_EPOLL);
 }
 
 static void expect(const char *row, const char *what, unsigned int is, unsigned int should_be)
@@ -183,6 +186,42 @@ static void *floods(void *fd)
 	return NULL;
 }
 
+/* In epoll_wait(), which watches fd[0] in this way, and another pipe's end. */
+static int epoll;
+static void *watches_for(const int fd[2], uint32_t events)
+{
+	struct epoll_event event = {.events = events}, other = {.events = EPOLLIN};
+	int unused[2];
+
+	open_pipe(unused);
+	epoll = epoll_create1(0);
+	made(epoll);
+	made(epoll_ctl(epoll, EPOLL_CTL_ADD, unused[0], &other));
+	made(epoll_ctl(epoll, EPOLL_CTL_ADD, fd[0], &event));
+	epoll_wait(epoll, &event, 1, -1);
+	return NULL;
+}
+
+static void *watches(void *fd)
+{
+	return watches_for(fd, EPOLLIN);
+}
+
+static void *watches_edges(void *fd)
+{
+	return watches_for(fd, EPOLLIN | EPOLLET);
+}
+
+static void *watches_once(void *fd)
+{
+	return watches_for(fd, EPOLLIN | EPOLLONESHOT);
+}
+
+static void *watches_urgent(void *fd)
+{
+	return watches_for(fd, EPOLLPRI);
+}
+
 static __thread sigjmp_buf out;
 static void jump_out(int number)
 {
@@ -239,6 +278,51 @@ static void sends_elsewhere(int fd[2])
 	(void)!sendmsg(fd[1], &message.msg_hdr, 0);
 	(void)!sendmmsg(fd[1], &message, 1, 0);
 	close(other);
+}
+
+/* By then nobody watches it. */
+static void unwatches_and_writes(int fd[2])
+{
+	made(epoll_ctl(epoll, EPOLL_CTL_DEL, fd[0], NULL));
+	writes(fd);
+}
+
+static void watches_again_and_writes(int fd[2])
+{
+	struct epoll_event event = {.events = EPOLLIN};
+
+	made(epoll_ctl(epoll, EPOLL_CTL_DEL, fd[0], NULL));
+	made(epoll_ctl(epoll, EPOLL_CTL_ADD, fd[0], &event));
+	writes(fd);
+}
+
+static void replaces_and_writes(int fd[2])
+{
+	int other[2], end;
+
+	/* What had the number goes, and is watched no longer; the pipe stays. */
+	open_pipe(other);
+	end = dup(fd[0]);
+	dup2(other[0], fd[0]);
+	made(epoll_ctl(epoll, EPOLL_CTL_ADD, fd[0], &(struct epoll_event){.events = EPOLLIN}));
+	writes(fd);
+	close(end);
+	close(other[0]);
+	close(other[1]);
+}
+
+/* The watch went with the end that was closed; the number is now another end of the same pipe. */
+static void opens_again_and_writes(int fd[2])
+{
+	char path[32];
+	int end;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd[0]);
+	end = open(path, O_RDONLY);
+	made(end);
+	dup2(end, fd[0]);
+	close(end);
+	writes(fd);
 }
 
 static void fails(int fd[2])
@@ -419,6 +503,19 @@ static const struct row {
 	{"a full pipe is copied", open_pipe, floods, tees, 0},
 	{"a full socket is read", open_pair, floods, reads_some, 1},
 	{"a full socket is looked at", open_pair, floods, peeks, 0},
+	{"a watched pipe is written", open_pipe, watches, writes, 1},
+	{"a watched eventfd is written", open_eventfd, watches, writes, 1},
+	{"a watched pair of sockets sends", open_pair, watches, sends, 1},
+	{"a watched TCP connection sends at once", open_tcp, watches, sends_at_once, 1},
+	{"a pipe is written whose edge is watched", open_pipe, watches_edges, writes, 1},
+	{"a pipe is watched once only", open_pipe, watches_once, writes, 0},
+	{"a pipe is not watched for this", open_pipe, watches_urgent, writes, 0},
+	{"nobody writes the watched pipe", open_pipe, watches, writes_elsewhere, 0},
+	{"a pipe is no longer watched", open_pipe, watches, unwatches_and_writes, 0},
+	{"a pipe is watched again", open_pipe, watches, watches_again_and_writes, 1},
+	{"a watched end is closed and opened again", open_pipe, watches, opens_again_and_writes, 0},
+	{"a number is watched again", open_pipe, watches, replaces_and_writes, 0},
+	{"a forked child writes what is watched", open_pipe, watches, forks_unseen, 0},
 	{"the waiter was cancelled", open_pipe, reads, cancels_and_writes, 0},
 	{"the waiter jumped out of its wait", open_pipe, is_jumped_out, jumps_and_writes, 0},
 	{"a forked child writes", open_pipe, reads, forks, 0},
