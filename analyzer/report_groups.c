@@ -299,8 +299,8 @@ static int tally_park(struct tallies *t, const struct trc_report *r, uint32_t sl
 
 /*
  * Who made others wait for a lock is not who let them in last: a wait is cut at the releases
- * of its lock that happened meanwhile, and each piece is for the section that ended there
- * (as derive_wakers.c has it).
+ * of its lock that happened meanwhile, and each piece is for the section that ended there, but
+ * for the time before that began (as derive_wakers.c has it: shares of waits and caused_ns agree).
  */
 struct releases {
 	uint32_t *first; /* by object id: where its releases begin in row[] */
@@ -339,34 +339,77 @@ static int releases_list(struct releases *list, const struct tallies *t, const s
 	return 0;
 }
 
-static int blame_park(struct tallies *t, const struct releases *list, const struct trc_report *r,
-		      uint32_t slot, const struct trc_park *park)
+/* The first release of the object at or after ts_ns, in list->row. */
+static uint32_t release_from(const struct releases *list, const struct trc_report *r, uint32_t id,
+			     int64_t ts_ns)
 {
-	enum { PIECES_MAX = 4096 }; /* one that starves must not cost the square of its wait */
-	uint32_t id = trc_index_get(&t->object_id, park->object);
-	uint32_t low = list->first[id], high = list->first[id + 1], end = high, pieces = 0;
-	int64_t since_ns = trc_park_start_ns(r->m, park), end_ns = trc_park_end_ns(r->m, park);
-	int err = 0;
+	uint32_t low = list->first[id], high = list->first[id + 1];
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (r->unlock[list->row[middle]].ts_ns < since_ns)
+		if (r->unlock[list->row[middle]].ts_ns < ts_ns)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (; low < end && pieces < PIECES_MAX && !err; low++, pieces++) {
-		const struct trc_unlock *unlock = &r->unlock[list->row[low]];
+	return low;
+}
+
+/* When the section began that ends with this release; TRC_NEVER = not known. */
+static int64_t taken_ns(const struct releases *list, const struct trc_report *r, uint32_t id,
+			uint32_t at)
+{
+	const struct trc_unlock *unlock = &r->unlock[list->row[at]];
+
+	if (unlock->taken_ns == TRC_NEVER || unlock->taken_ns > unlock->ts_ns ||
+	    (at > list->first[id] && unlock->taken_ns <= r->unlock[list->row[at - 1]].ts_ns))
+		return TRC_NEVER;
+	return unlock->taken_ns;
+}
+
+/* A wait that was given up: who had the lock then, and released it later. */
+static int blame_later(struct tallies *t, const struct trc_report *r, uint32_t slot,
+		       const struct trc_park *park, const struct trc_unlock *unlock, int64_t since_ns,
+		       int64_t took_ns, bool in_pieces)
+{
+	bool taken = took_ns != TRC_NEVER && took_ns <= park->end_ns;
+
+	if (!taken && (in_pieces || !park->holder || unlock->thread != park->holder))
+		return 0;
+	if (taken && took_ns > since_ns)
+		since_ns = took_ns;
+	return tally_by(t, r, slot, unlock->thread, unlock->stack, park->end_ns - since_ns);
+}
+
+static int blame_park(struct tallies *t, const struct releases *list, const struct trc_report *r,
+		      uint32_t slot, const struct trc_park *park)
+{
+	enum { PIECES_MAX = 4096 }; /* one that starves must not cost the square of its wait */
+	uint32_t id = trc_index_get(&t->object_id, park->object), pieces = 0;
+	int64_t since_ns = trc_park_start_ns(r->m, park), end_ns = trc_park_end_ns(r->m, park);
+	uint32_t at = release_from(list, r, id, since_ns), end = list->first[id + 1];
+	int err = 0;
+
+	for (; at < end && pieces < PIECES_MAX && !err; at++, pieces++) {
+		const struct trc_unlock *unlock = &r->unlock[list->row[at]];
+		int64_t took_ns = taken_ns(list, r, id, at);
 
 		if (unlock->ts_ns > end_ns)
 			break;
+		if (took_ns != TRC_NEVER && took_ns > since_ns)
+			since_ns = took_ns;
 		err = tally_by(t, r, slot, unlock->thread, unlock->stack, unlock->ts_ns - since_ns);
 		since_ns = unlock->ts_ns;
 	}
-	if (!err && !pieces && park->waker)
-		err = tally_by(t, r, slot, park->waker, park->waker_stack, park_ns(r, park));
-	return err;
+	if (err || pieces == PIECES_MAX)
+		return err;
+	if (!(park->flags & TRC_PARK_NO_END) && park->result > 0 && at < end)
+		return blame_later(t, r, slot, park, &r->unlock[list->row[at]], since_ns,
+				   taken_ns(list, r, id, at), pieces > 0);
+	if (!pieces && park->waker)
+		return tally_by(t, r, slot, park->waker, park->waker_stack, park_ns(r, park));
+	return 0;
 }
 
 static int blame_locks(struct trc_groups *g, struct tallies *t, const struct trc_report *r)

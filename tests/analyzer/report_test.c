@@ -639,6 +639,32 @@ static const struct {
 	 "           5,000  100.0%           5,000  100.0%  (no stack)\n"
 	 "  by thread: worker 1 (102) 100.0%",
 	 false},
+	{"blame: a waiter that was woken and did not run is nobody's fault, until the lock is taken",
+	 MODULES THREADS
+	 "@1000000 thread=2 park reason=mutex object=0x7f10 stack=get\n"
+	 "@2000000 thread=1 unlock reason=mutex object=0x7f10 waiters=1 stack=put\n"
+	 "@9000000 thread=1 unlock reason=mutex object=0x7f10 waiters=1 held=3000000 stack=idle\n"
+	 "@11000000 thread=2 resume reason=mutex object=0x7f10\n",
+	 "            caused by server+0x60, 30.0% of it, in main (101)", false},
+	{"blame: ... of the first section that is known, too",
+	 MODULES THREADS
+	 "@1000000 thread=2 park reason=mutex object=0x7f10 stack=get\n"
+	 "@9000000 thread=1 unlock reason=mutex object=0x7f10 waiters=1 held=1000000 stack=put\n"
+	 "@11000000 thread=2 resume reason=mutex object=0x7f10\n",
+	 "            caused by server+0x40, 10.0% of it, in main (101)", false},
+	{"blame: a wait that gives up is for who releases the lock later",
+	 MODULES THREADS
+	 "@1000000 thread=2 park reason=mutex object=0x7f10 holder=1 stack=get\n"
+	 "@11000000 thread=2 resume reason=mutex object=0x7f10 result=110\n"
+	 "@15000000 thread=1 unlock reason=mutex object=0x7f10 waiters=0 stack=put\n",
+	 "            caused by server+0x40, in main (101)", false},
+	{"blame: ... from when that one took it",
+	 MODULES THREADS
+	 "@1000000 thread=2 park reason=mutex object=0x7f10 holder=1 stack=get\n"
+	 "@6000000 thread=1 unlock reason=mutex object=0x7f10 waiters=1 stack=idle\n"
+	 "@11000000 thread=2 resume reason=mutex object=0x7f10 result=110\n"
+	 "@15000000 thread=3 unlock reason=mutex object=0x7f10 waiters=1 held=6000000 stack=put\n",
+	 "            caused by server+0x60, 50.0% of it, in main (101) and 1 other", false},
 	{"samples of the kernel without callers", KERNEL_STACKS("kernel"),
 	 "  66.7% in stacks of at most 3 frames: the kernel needs frame pointers\n"
 	 "    without them callers are missing; signals find them: --sample-by signal",
