@@ -219,7 +219,7 @@ static int samples_end(struct trc_derive *derive)
 		qsort(m->sample_events.row, m->sample_events.n, m->sample_events.row_bytes,
 		      event_by_number);
 	samples_label(m);
-	return err;
+	return err ? err : trc_derive_scaled(m);
 }
 
 static void samples_free(struct trc_derive *derive)

@@ -10,6 +10,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/derive_now.c \
 	analyzer/derive_parks.c analyzer/derive_parks.h \
 	analyzer/derive_samples.c \
+	analyzer/derive_scaled.c \
 	analyzer/derive_sched.c \
 	analyzer/derive_user.c \
 	analyzer/derive_waits.c \

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include "format/reader.h"
 
 struct trc_model;
@@ -197,6 +198,7 @@ struct trc_sample {
 	uint32_t event;	 /* in sample_events; 0 = not known */
 	uint8_t source;	 /* enum trc_stream_source */
 	uint64_t place; /* M5; of one that the kernel took TRC_PLACE_LAST */
+	uint64_t scaled; /* the value, and its part of samples that were lost and are made up for */
 };
 
 /* What was sampled, and how; rows by event. */
@@ -213,6 +215,8 @@ struct trc_sample_event {
 	const char *note;	    /* that, and what its samples show */
 	uint64_t n_samples, value;  /* its rows in samples, and their values summed */
 	uint64_t lost_samples;	    /* of its rows in samples_lost */
+	uint64_t scaled;	    /* what its samples stand for, summed: trc_sample.scaled */
+	uint64_t unseen;	    /* what no sample stands for: the rest of what was lost */
 };
 
 /* Samples that were due, and were not taken or not kept. */
@@ -222,7 +226,19 @@ struct trc_samples_lost {
 	uint32_t event; /* 0 = of any */
 	uint32_t thread, proc;
 	uint8_t cause; /* enum trc_sample_loss */
+	bool made_up;  /* samples stand for it: trc_sample.scaled */
 };
+
+static inline bool trc_sample_event_is_clock(const struct trc_sample_event *event)
+{
+	return !strcmp(event->unit, "nanoseconds");
+}
+
+/* How much of it one lost sample is; of one that the kernel adjusted, the mean.  0 = not known. */
+uint64_t trc_sample_event_period(const struct trc_sample_event *event);
+/* With one part in so many, or more, not seen, what was sampled does not tell of all. */
+enum { TRC_UNSEEN_PART = 10 };
+bool trc_samples_tell_all(uint64_t sampled, uint64_t lost);
 
 /* An allocation that was sampled. */
 struct trc_alloc {

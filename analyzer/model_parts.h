@@ -95,6 +95,8 @@ int trc_derive_fibers(struct trc_derive **out, struct trc_model *m);
 /* Whether any thread of the trace is ever in a fiber; derives nothing. */
 bool trc_model_has_fibers(const struct trc_model *m);
 int trc_derive_samples(struct trc_derive **out, struct trc_model *m);
+/* After samples, what was lost of them, and their events, all in order: `scaled` and `made_up`. */
+int trc_derive_scaled(struct trc_model *m);
 int trc_derive_heap(struct trc_derive **out, struct trc_model *m);
 /* Comes last: waits and annotations must be derived, or be derived in the same pass. */
 int trc_derive_now(struct trc_derive **out, struct trc_model *m);

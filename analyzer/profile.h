@@ -33,6 +33,9 @@
  *   L8  offcpu: outside of recorded waits nobody took a stack: it is that of the thread's last sample
  *       before.  `stack_kind` says so, and how long before; no thread has a stack of another one,
  *       nor one of the program before an exec, whose threads are others
+ *   L9  cpu, wall, other events: samples have the values with those that were lost made up for
+ *       (derive_scaled.c), but not their number.  The rest of what was lost is a sample of its own,
+ *       so that shares are of all; but not with a filter: nobody knows its labels
  */
 #ifndef TRC_ANALYZER_PROFILE_H
 #define TRC_ANALYZER_PROFILE_H
@@ -55,6 +58,7 @@ enum trc_stack_kind {
 	TRC_STACK_EXACT,
 	TRC_STACK_BEFORE,      /* of a sample at most TRC_STACK_NEAR_NS before */
 	TRC_STACK_LONG_BEFORE, /* of an older one */
+	TRC_STACK_UNSEEN,      /* none: of what no sample was taken (L9) */
 };
 
 #define TRC_STACK_NEAR_NS INT64_C(100000000)

@@ -117,15 +117,18 @@ static uint32_t export_no_stack(struct exporter *e, uint8_t off)
 	return export_words(e, name, off >= TRC_OFF_PREEMPTED ? off : 0);
 }
 
-/* Below the frame that says why it was off (L8). */
-static uint32_t export_borrowed(struct exporter *e, uint8_t stack_kind)
+/* What the stack is not (L8, L9). */
+static uint32_t export_stack_kind(struct exporter *e, uint8_t stack_kind)
 {
 	enum { ADDRESS = 250 }; /* below every TRC_OFF_* that export_no_stack() has */
+	static const char *const WORDS[] = {
+		[TRC_STACK_EXACT] = "",
+		[TRC_STACK_BEFORE] = "(sampled before)",
+		[TRC_STACK_LONG_BEFORE] = "(sampled over 100 ms before)",
+		[TRC_STACK_UNSEEN] = "(not sampled)",
+	};
 
-	return export_words(e,
-			    stack_kind == TRC_STACK_BEFORE ? "(sampled before)"
-							   : "(sampled over 100 ms before)",
-			    ADDRESS + (uint64_t)stack_kind);
+	return export_words(e, WORDS[stack_kind], ADDRESS + (uint64_t)stack_kind);
 }
 
 enum { LOCATIONS_MAX = TRC_STACK_DEPTH_MAX + 2 };
@@ -145,10 +148,10 @@ static size_t export_locations(struct exporter *e, struct trc_model *m,
 		at += of_program ? (uint32_t)trc_profile_skip(s, m, sample->stack) : 0;
 		end = s->stack_first[sample->stack + 1];
 	}
-	if (sample->stack_kind && at < end) {
+	if (sample->stack_kind && at < end)
 		location[n++] = export_no_stack(e, sample->off);
-		location[n++] = export_borrowed(e, sample->stack_kind);
-	}
+	if (sample->stack_kind)
+		location[n++] = export_stack_kind(e, sample->stack_kind);
 	while (at < end && n < LOCATIONS_MAX)
 		location[n++] = export_location(e, at, end, &at);
 	if (!n)

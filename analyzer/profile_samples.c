@@ -22,11 +22,6 @@ struct stay {
 	bool dropped; /* L6 */
 };
 
-static bool is_clock(const struct trc_sample_event *event)
-{
-	return !strcmp(event->unit, "nanoseconds");
-}
-
 /* "cycles" is "cycles:u", too. */
 static bool is_base_name(const char *name, const char *event_name)
 {
@@ -44,7 +39,7 @@ static void list_profiles(const struct chosen *c, char *text, size_t n_bytes)
 	int n = 0;
 
 	for (size_t i = 0; i < c->n; i++)
-		clock |= is_clock(&c->event[i]);
+		clock |= trc_sample_event_is_clock(&c->event[i]);
 	n = snprintf(text, n_bytes, "block, mutex, offcpu%s%s", heap, clock ? ", cpu, wall" : "");
 	for (size_t i = 0; i < c->n && (size_t)n < n_bytes; i++)
 		if (*c->event[i].name)
@@ -105,7 +100,7 @@ static int choose_clocks(struct chosen *c, struct trc_error *error)
 	bool any = false;
 
 	for (size_t i = 0; i < c->n; i++)
-		any |= c->in[i] = is_clock(&c->event[i]);
+		any |= c->in[i] = trc_sample_event_is_clock(&c->event[i]);
 	return any ? 0 : refuse(c, NULL, error);
 }
 
@@ -204,7 +199,7 @@ static int add_samples(struct trc_profile_sums *sums, const struct chosen *c, st
 	for (size_t i = 0; i < n && !err; i++) {
 		struct trc_profile_sample one = {.stack = sample[i].stack,
 						 .labels = sample[i].labels,
-						 .value = {1, as_int64(sample[i].value)}};
+						 .value = {1, as_int64(sample[i].scaled)}};
 		size_t row = row_of(c, sample[i].event);
 
 		if (!c->in[row] || stay_of(stays, sample[i].thread, row)->dropped ||
@@ -232,19 +227,11 @@ static int stays_find(struct stays *stays, const struct trc_model *m, const stru
 
 /* ---- what is worth knowing ---- */
 
-static int64_t event_period(const struct trc_sample_event *event)
-{
-	if (event->period)
-		return as_int64(event->period);
-	if (is_clock(event) && event->frequency_hz)
-		return as_int64(1000000000 / event->frequency_hz);
-	return event->n_samples ? as_int64(event->value / event->n_samples) : 0;
-}
-
 static void comment_event(struct trc_profile *p, const struct trc_sample_event *event)
 {
-	const struct trc_sampled sampled = {event->name,     event->period, event->frequency_hz,
-					    is_clock(event), event->how,    event->note};
+	const struct trc_sampled sampled = {event->name,	 event->period,
+					    event->frequency_hz, trc_sample_event_is_clock(event),
+					    event->how,		 event->note};
 	char text[TRC_SAMPLED_TEXT_BYTES];
 
 	trc_sampled_text(text, &sampled);
@@ -281,6 +268,79 @@ static void comment_lost(const struct trc_model *m, struct trc_profile *p, const
 					    trc_sample_loss_name(cause));
 }
 
+/* ---- what is missing (L9) ---- */
+
+static uint64_t saturated(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* Of what is left of L6: what was sampled, what samples stand for, and what none does. */
+struct amounts {
+	uint64_t sampled, scaled, unseen;
+};
+
+static uint64_t unseen_of(const struct trc_samples_lost *lost, const struct chosen *c)
+{
+	uint64_t sum = 0, value;
+
+	for (size_t i = 0; i < c->n; i++) {
+		if (!c->in[i] || (lost->event && lost->event != c->event[i].event))
+			continue;
+		if (__builtin_mul_overflow(lost->lost_samples,
+					   trc_sample_event_period(&c->event[i]), &value))
+			value = UINT64_MAX;
+		sum = saturated(sum, value);
+	}
+	return sum;
+}
+
+static struct amounts amounts_of(const struct trc_model *m, const struct chosen *c,
+				 struct stays *stays)
+{
+	struct amounts a = {0};
+	size_t n, n_lost;
+	const struct trc_sample *sample = trc_model_samples(m, &n);
+	const struct trc_samples_lost *lost = trc_model_samples_lost(m, &n_lost);
+
+	for (size_t i = 0; i < n; i++) {
+		size_t row = row_of(c, sample[i].event);
+
+		if (!c->in[row] || stay_of(stays, sample[i].thread, row)->dropped)
+			continue;
+		a.sampled = saturated(a.sampled, sample[i].value);
+		a.scaled = saturated(a.scaled, sample[i].scaled);
+	}
+	for (size_t i = 0; i < n_lost; i++)
+		if (!lost[i].made_up && is_lost_here(&lost[i], c, stays))
+			a.unseen = saturated(a.unseen, unseen_of(&lost[i], c));
+	return a;
+}
+
+static double percent(uint64_t part, uint64_t of)
+{
+	return 100 * (double)part / (double)of;
+}
+
+static int add_unseen(struct trc_profile_sums *sums, struct trc_profile *p, const struct amounts *a)
+{
+	const struct trc_profile_sample unseen = {.stack_kind = TRC_STACK_UNSEEN,
+						  .value = {0, as_int64(a->unseen)}};
+
+	if (a->scaled > a->sampled)
+		trc_profile_comment(p, "values have %.1f %% added for samples that were lost",
+				    percent(a->scaled - a->sampled, a->sampled));
+	if (!a->unseen)
+		return 0;
+	trc_profile_comment(p, "%.1f %% was not sampled: %s",
+			    percent(a->unseen, saturated(a->scaled, a->unseen)),
+			    sums->filter ? "it is left out, as nobody knows its labels"
+					 : "it is in (not sampled)");
+	return sums->filter ? 0 : trc_profile_add(sums, &unseen);
+}
+
 static void describe(const struct trc_model *m, struct trc_profile *p, const struct chosen *c,
 		     struct stays *stays)
 {
@@ -290,11 +350,12 @@ static void describe(const struct trc_model *m, struct trc_profile *p, const str
 		if (c->in[i])
 			first = &c->event[i];
 	p->type[0] = (struct trc_profile_type){"samples", "count"};
-	p->type[1] = (struct trc_profile_type){is_clock(first) ? "cpu" : first->name, first->unit};
+	p->type[1] = (struct trc_profile_type){
+		trc_sample_event_is_clock(first) ? "cpu" : first->name, first->unit};
 	p->n_types = 2;
 	p->main_type = 1;
 	p->period_type = p->type[1];
-	p->period = event_period(first);
+	p->period = as_int64(trc_sample_event_period(first));
 	for (size_t i = 0; i < c->n; i++)
 		if (c->in[i])
 			comment_event(p, &c->event[i]);
@@ -306,6 +367,7 @@ int trc_profile_samples(struct trc_profile_sums *sums, struct trc_profile *p, co
 {
 	struct chosen c = {.heap = trc_profile_has_heap(sums->m)};
 	struct stays stays = {.rows = {.row_bytes = sizeof(struct stay)}};
+	struct amounts amounts;
 	int err;
 
 	c.event = trc_model_sample_events(sums->m, &c.n);
@@ -321,8 +383,11 @@ int trc_profile_samples(struct trc_profile_sums *sums, struct trc_profile *p, co
 	}
 	if (!err) {
 		describe(sums->m, p, &c, &stays);
-		err = add_samples(sums, &c, &stays);
+		amounts = amounts_of(sums->m, &c, &stays);
+		err = add_unseen(sums, p, &amounts);
 	}
+	if (!err)
+		err = add_samples(sums, &c, &stays);
 	trc_array_free(&stays.rows);
 	trc_index_free(&stays.row);
 	free(c.in);

@@ -4,7 +4,8 @@
  *   F1  a function's `self` is what was sampled in it, its `total` what was sampled in it or in
  *       what it called; recursion counts once
  *   F2  nothing is left out of a stack: time in the C library was spent there
- *   F3  where much was not sampled (report_unseen.c, N1) that has a line of its own
+ *   F3  values are those with lost samples made up for (derive_scaled.c); the rest of what was lost
+ *       has a line of its own
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -123,7 +124,7 @@ static void functions_fill(struct functions *f, const struct trc_report *r, cons
 static void sample_add(struct sums *sums, const struct trc_report *r,
 		       const struct trc_sample *sample)
 {
-	int64_t value = sample->value < INT64_MAX ? (int64_t)sample->value : INT64_MAX;
+	int64_t value = trc_report_int64(sample->scaled);
 	const struct trc_thread *thread = trc_model_thread(r->m, sample->thread);
 	size_t n;
 	const struct trc_set_label *label = trc_model_label_set(r->m, sample->labels, &n);
@@ -144,11 +145,10 @@ static int sums_make(struct sums *sums, const struct trc_report *r,
 {
 	size_t n;
 	const struct trc_sample *sample = trc_model_samples(r->m, &n);
-	unsigned int cause;
 
 	*sums = (struct sums){
 		.event = event,
-		.clock = !strcmp(event->unit, "nanoseconds"),
+		.clock = trc_sample_event_is_clock(event),
 		.by_stack = calloc(r->stacks->n_stacks + 1, sizeof(int64_t)),
 		.by_thread = calloc(r->n_threads + 1, sizeof(int64_t)),
 		.by_label = calloc(r->n_labels + 1, sizeof(int64_t)),
@@ -158,7 +158,7 @@ static int sums_make(struct sums *sums, const struct trc_report *r,
 	for (size_t i = 0; i < n; i++)
 		if (sample[i].event == event->event)
 			sample_add(sums, r, &sample[i]);
-	sums->unseen = r->label_filter ? 0 : trc_report_unseen(r, event, &cause);
+	sums->unseen = r->label_filter ? 0 : trc_report_int64(event->unseen);
 	sums->all = sums->total;
 	trc_report_add(&sums->all, sums->unseen);
 	return 0;
@@ -289,8 +289,10 @@ static void alarm_line(struct trc_report *r, const char *text)
 }
 
 /* Of the event, and those that may be of any. */
-static void print_lost(struct trc_report *r, const struct trc_sample_event *event)
+static void print_lost(struct trc_report *r, const struct sums *sums)
 {
+	const struct trc_sample_event *event = sums->event;
+	struct trc_line line;
 	size_t n;
 	const struct trc_samples_lost *lost = trc_model_samples_lost(r->m, &n);
 	uint64_t by_cause[UINT8_MAX + 1] = {0};
@@ -306,6 +308,13 @@ static void print_lost(struct trc_report *r, const struct trc_sample_event *even
 			 trc_text_count(number, by_cause[cause]), by_cause[cause] == 1 ? "" : "s",
 			 trc_sample_loss_name(cause));
 		alarm_line(r, text);
+	}
+	if (event->scaled > event->value) {
+		trc_line_begin(&line, r->width, r->colour);
+		trc_line_add(
+			&line, "  made up for: %s, in the values of the other samples",
+			value_text(number, sums, trc_report_int64(event->scaled - event->value)));
+		trc_report_line(r, &line);
 	}
 	if (event->missing_threads) {
 		snprintf(text, sizeof(text), "%s thread%s not sampled",
@@ -408,7 +417,7 @@ static int print_event(struct trc_report *r, const struct trc_sample_event *even
 	if (!err) {
 		print_heading(r, &sums);
 		print_note(r, event);
-		print_lost(r, event);
+		print_lost(r, &sums);
 		print_short(r, &sums);
 	}
 	if (!err && sums.samples) {
@@ -439,7 +448,7 @@ bool trc_report_has_cpu(const struct trc_report *r)
 	const struct trc_sample_event *event = trc_model_sample_events(r->m, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (!strcmp(event[i].unit, "nanoseconds"))
+		if (trc_sample_event_is_clock(&event[i]))
 			return true;
 	return false;
 }

@@ -147,6 +147,12 @@ void trc_report_filter_line(struct trc_report *r);
 int64_t trc_report_label_span_ns(const struct trc_report *r, const struct trc_thread_span *span);
 
 /* ---- report_shares.c ---- */
+/* What does not fit is the largest that does. */
+static inline int64_t trc_report_int64(uint64_t value)
+{
+	return value < INT64_MAX ? (int64_t)value : INT64_MAX;
+}
+
 /* Adds to a sum; what does not fit stays at the largest that does. */
 void trc_report_add(int64_t *sum, int64_t value);
 /* A line with the threads that have most of `all`; by row of thread.  0 or -ENOMEM. */
@@ -157,11 +163,7 @@ int trc_report_label_shares(struct trc_report *r, const int64_t *by_label, int64
 			    int64_t all);
 
 /* ---- report_unseen.c ---- */
-/* How much of an event no sample was taken of, if that is a tenth or more of all; else 0.  *cause is
- * that of most of it. */
-int64_t trc_report_unseen(const struct trc_report *r, const struct trc_sample_event *event,
-			  unsigned int *cause);
-/* A line for each event of which that is so. */
+/* A line for each event of which a tenth or more was not sampled. */
 void trc_report_unseen_lines(struct trc_report *r);
 
 /* ---- report_groups.c: 0 or -ENOMEM; free with trc_groups_free() ---- */

@@ -12,6 +12,8 @@ static const struct trc_sql_column samples_columns[] = {
 	 .doc = "what was sampled: an id in sample_events"},
 	{"value", "INTEGER", TRC_FIELD_U64, F(sample, value),
 	 .doc = "how much of that this sample stands for, in its unit"},
+	{"scaled_value", "INTEGER", TRC_FIELD_U64, F(sample, scaled),
+	 .doc = "value, and its part of those that were lost and are made up for"},
 	{"period", "INTEGER", TRC_FIELD_U64, F(sample, period),
 	 .doc = "how much of it lay between two samples then"},
 	{"stack", "INTEGER", TRC_FIELD_ID32, F(sample, stack), .indexed = true,
@@ -48,6 +50,10 @@ static const struct trc_sql_column sample_events_columns[] = {
 	{"samples", "INTEGER", TRC_FIELD_U64, F(sample_event, n_samples), .doc = "its rows in samples"},
 	{"value", "INTEGER", TRC_FIELD_U64, F(sample_event, value),
 	 .doc = "the values of those, summed: how much of it there was"},
+	{"scaled_value", "INTEGER", TRC_FIELD_U64, F(sample_event, scaled),
+	 .doc = "the same of their scaled_value"},
+	{"unseen_value", "INTEGER", TRC_FIELD_U64, F(sample_event, unseen),
+	 .doc = "how much of it no sample stands for: of all there was this and scaled_value"},
 	{"lost_samples", "INTEGER", TRC_FIELD_U64, F(sample_event, lost_samples),
 	 .doc = "how many are missing; samples_lost tells why"},
 	{"missing_threads", "INTEGER", TRC_FIELD_U64, F(sample_event, missing_threads),
@@ -71,6 +77,8 @@ static const struct trc_sql_column samples_lost_columns[] = {
 	{"event", "INTEGER", TRC_FIELD_ID32, F(samples_lost, event),
 	 .doc = "of which event: an id in sample_events; NULL = of any"},
 	{"lost_samples", "INTEGER", TRC_FIELD_U64, F(samples_lost, lost_samples), .doc = "how many"},
+	{"made_up", "INTEGER", TRC_FIELD_BOOL, F(samples_lost, made_up),
+	 .doc = "1 = the scaled_value of samples has them; 0 = no sample stands for them"},
 	{"cause", "TEXT", TRC_FIELD_CALL, 0, lost_cause,
 	 .doc = "busy: the thread was being sampled or recording, or blocked SIGPROF, or a system call "
 		"went on; not_ours: the program closed the counter; no_room: the kernel's buffer was full; throttled: the kernel stopped the "

@@ -27,11 +27,11 @@ static const char TRACE[] =
 START_TEST(rows)
 {
 	static const struct trc_sample WANTED[] = {
-		{200, 1000000, 1000000, 1, 0, 1, 1, 1, 0, 0},
-		{250, 3000000, 1000000, 2, 1, 2, 0, 1, 0, 0},
-		{300, 5000, 5100, 1, 0, 1, 1, 2, 2, 0},
-		{450, 6000, 5100, 1, 0, 2, 2, 2, 2, 0},
-		{500, 7, 7, 2, 1, 2, 0, 9, 2, 0},
+		{200, 1000000, 1000000, 1, 0, 1, 1, 1, 0, 0, 1000000},
+		{250, 3000000, 1000000, 2, 1, 2, 0, 1, 0, 0, 3000000},
+		{300, 5000, 5100, 1, 0, 1, 1, 2, 2, 0, 5000},
+		{450, 6000, 5100, 1, 0, 2, 2, 2, 2, 0, 6000},
+		{500, 7, 7, 2, 1, 2, 0, 9, 2, 0, 7},
 	};
 	struct trc_model *m = model_of(TRACE, TRC_PART_SAMPLES);
 	size_t n;
@@ -50,6 +50,7 @@ START_TEST(rows)
 		ck_assert_msg(s[i].labels == w->labels, "at %d: labels %u", (int)w->ts_ns, s[i].labels);
 		ck_assert_uint_eq(s[i].event, w->event);
 		ck_assert_uint_eq(s[i].source, w->source);
+		ck_assert_uint_eq(s[i].scaled, w->scaled);
 	}
 	model_close(m);
 }
@@ -157,6 +158,114 @@ START_TEST(losses)
 }
 END_TEST
 
+/* What samples stand for (analyzer/derive_scaled.c). */
+enum { SCALED_MAX = 4 };
+
+static const struct {
+	const char *sentence, *events;
+	uint64_t scaled[SCALED_MAX]; /* by time */
+	uint64_t unseen;	     /* of the first event */
+} SCALED[] = {
+	{"a thread's samples stand for what it lost, each by its value",
+	 "@10 thread=1 sample event=1 value=10000\n@20 thread=2 sample event=1 value=50000\n"
+	 "@30 thread=1 sample event=1 value=30000\n"
+	 "@40 thread=1 samples_lost event=1 lost_samples=2 cause=busy\n",
+	 {10500, 50000, 31500},
+	 0},
+	{"... which is a sum without a rest",
+	 "@10 thread=1 sample event=1 value=10001\n@20 thread=1 sample event=1 value=10001\n"
+	 "@30 thread=1 sample event=1 value=10001\n"
+	 "@40 thread=1 samples_lost event=1 lost_samples=2 cause=throttled\n",
+	 {10667, 10668, 10668},
+	 0},
+	{"... but not if a tenth of the thread was lost",
+	 "@10 thread=1 sample event=1 value=18000\n@20 thread=2 sample event=1 value=50000\n"
+	 "@40 thread=1 samples_lost event=1 lost_samples=2 cause=busy\n",
+	 {18000, 50000},
+	 2000},
+	{"... nor of the event",
+	 "@10 thread=1 sample event=1 value=18000\n@20 thread=2 sample event=1 value=50000\n"
+	 "@40 thread=1 samples_lost event=1 lost_samples=1 cause=busy\n"
+	 "@50 thread=2 samples_lost event=1 lost_samples=100 cause=busy\n",
+	 {18000, 50000},
+	 101000},
+	{"nobody stands for a thread without samples",
+	 "@10 thread=1 sample event=1 value=50000\n"
+	 "@40 thread=2 samples_lost event=1 lost_samples=2 cause=busy\n",
+	 {50000},
+	 2000},
+	{"what may have met any thread is spread over all",
+	 "@10 thread=1 sample event=1 value=10000\n@20 thread=2 sample event=1 value=30000\n"
+	 "@40 thread=0 samples_lost event=1 lost_samples=4 cause=no_room\n",
+	 {11000, 33000},
+	 0},
+	{"... beside what a thread lost itself",
+	 "@10 thread=1 sample event=1 value=18000\n@20 thread=2 sample event=1 value=79000\n"
+	 "@30 thread=1 samples_lost event=1 lost_samples=1 cause=busy\n"
+	 "@40 thread=0 samples_lost event=1 lost_samples=2 cause=busy\n"
+	 "@50 thread=2 samples_lost event=1 lost_samples=2 cause=busy\n",
+	 {19380, 82620},
+	 0},
+	{"... if it is of this event, as there is no other",
+	 "@10 thread=1 sample event=1 value=50000\n"
+	 "@40 thread=0 samples_lost event=0 lost_samples=1 cause=no_room\n",
+	 {51000},
+	 0},
+	{"... and may be of it if there are others",
+	 "sample_event 2 name=\"cycles\" unit=\"count\" period=7\n"
+	 "@10 thread=1 sample event=1 value=50000\n@20 thread=1 sample event=2 value=700\n"
+	 "@40 thread=0 samples_lost event=0 lost_samples=1 cause=no_room\n",
+	 {50000, 700},
+	 1000},
+	{"threads that ended before a sample came are none of those that have some",
+	 "@10 thread=1 sample event=1 value=50000\n"
+	 "@40 thread=0 samples_lost event=1 lost_samples=2 cause=short\n"
+	 "@50 thread=0 samples_lost event=1 lost_samples=1 cause=no_thread\n",
+	 {50000},
+	 3000},
+	{"sums that do not fit are left alone",
+	 "@10 thread=1 sample event=1 value=~0\n@20 thread=1 sample event=1 value=50000\n"
+	 "@40 thread=1 samples_lost event=1 lost_samples=~0 cause=busy\n",
+	 {UINT64_MAX, 50000},
+	 INT64_MAX},
+};
+
+START_TEST(samples_stand_for_those_that_were_lost)
+{
+	char text[1000];
+	struct trc_model *m;
+	const struct trc_sample *s;
+	size_t n;
+
+	snprintf(text, sizeof(text), "thread 1 tid=11\nthread 2 tid=12\n"
+				     "sample_event 1 name=\"timer\" period=1000\n%s",
+		 SCALED[_i].events);
+	m = model_of(text, TRC_PART_SAMPLES);
+	s = trc_model_samples(m, &n);
+	for (size_t i = 0; i < n; i++)
+		ck_assert_msg(s[i].scaled == SCALED[_i].scaled[i], "%s: sample %zu: %llu",
+			      SCALED[_i].sentence, i, (unsigned long long)s[i].scaled);
+	ck_assert_msg(trc_model_sample_events(m, &n)->unseen == SCALED[_i].unseen, "%s",
+		      SCALED[_i].sentence);
+	model_close(m);
+}
+END_TEST
+
+/* Its period is what the kernel made of the frequency: the mean of the values tells. */
+START_TEST(a_lost_sample_without_a_period_is_the_mean)
+{
+	struct trc_model *m = model_of(
+		"thread 1 tid=11\nsample_event 1 name=\"cycles\" unit=\"count\" frequency=1000\n"
+		"@10 thread=1 sample event=1 value=100\n@20 thread=1 sample event=1 value=300\n"
+		"@30 thread=1 samples_lost event=1 lost_samples=2 cause=busy\n",
+		TRC_PART_SAMPLES);
+	size_t n;
+
+	ck_assert_uint_eq(trc_model_sample_events(m, &n)->unseen, 400);
+	model_close(m);
+}
+END_TEST
+
 /* A thread is sampled while it spins, is about to sleep, or has just woken up: it waits all the same. */
 START_TEST(a_sample_ends_no_wait)
 {
@@ -220,6 +329,9 @@ int main(void)
 	tcase_add_test(tests, events);
 	tcase_add_loop_test(tests, few_frames_are_noted, 0, sizeof(notes) / sizeof(*notes));
 	tcase_add_test(tests, losses);
+	tcase_add_loop_test(tests, samples_stand_for_those_that_were_lost, 0,
+			    sizeof(SCALED) / sizeof(*SCALED));
+	tcase_add_test(tests, a_lost_sample_without_a_period_is_the_mean);
 	tcase_add_test(tests, a_sample_ends_no_wait);
 	tcase_add_test(tests, a_sample_tells_where_a_thread_is);
 	tcase_add_test(tests, none);

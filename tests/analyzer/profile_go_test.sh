@@ -196,7 +196,9 @@ expect '^Type: cpu' cputop
 expect '3 samples were lost: busy' cputop
 expect '^ +30ms .* innermost \(inline\)' cputop
 expect '^ +20ms .* exported$' cputop
-expect '50ms +100% +(\| +)?main' cputop
+expect '37.5 % was not sampled: it is in \(not sampled\)' cputop
+expect '^ +30ms +37.50% .* \(not sampled\)' cputop
+expect '50ms +62.50% +(\| +)?main' cputop
 pprof cpucount -top -sample_index=samples cpu.pb.gz
 expect '^ +2 .* innermost \(inline\)' cpucount
 pprof cputraces -traces cpu.pb.gz

@@ -25,8 +25,9 @@ static const char PROLOGUE[] =
 
 enum { PREEMPTED = TRC_OFF_PREEMPTED, UNKNOWN = TRC_OFF_UNKNOWN };
 
-/* Beside why a thread is off: at a stack of before. */
-enum { BEFORE = TRC_STACK_BEFORE << 8, LONG_BEFORE = TRC_STACK_LONG_BEFORE << 8 };
+/* Beside why a thread is off: what the stack is. */
+enum { BEFORE = TRC_STACK_BEFORE << 8, LONG_BEFORE = TRC_STACK_LONG_BEFORE << 8,
+       UNSEEN = TRC_STACK_UNSEEN << 8 };
 
 struct wanted { /* ids in order of the text */
 	uint32_t stack, labels;
@@ -207,6 +208,36 @@ static const struct {
 	 "@250 thread=1 sample event=2 value=1000 stack=s2\n",
 	 1,
 	 {{1, 0, 0, {2, 2000}}}},
+	{"cpu: values have what was lost, their number has not", "cpu", NULL,
+	 "sample_event 1 name=\"timer\" period=1000\n"
+	 "@100 thread=1 sample event=1 value=10000 stack=s1\n"
+	 "@200 thread=1 sample event=1 value=10000 stack=s2\n"
+	 "@300 thread=1 sample event=1 value=10000 stack=s1\n"
+	 "@400 thread=1 samples_lost event=1 lost_samples=3 cause=busy\n",
+	 2,
+	 {{1, 0, 0, {2, 22000}}, {2, 0, 0, {1, 11000}}}},
+	{"cpu: much that was lost is a sample of its own", "cpu", NULL,
+	 "sample_event 1 name=\"timer\" period=1000\n"
+	 "@100 thread=1 sample event=1 value=10000 stack=s1\n"
+	 "@400 thread=1 samples_lost event=1 lost_samples=30 cause=busy\n",
+	 2,
+	 {{0, 0, UNSEEN, {0, 30000}}, {1, 0, 0, {1, 10000}}}},
+	{"cpu: ... but whose labels it has nobody knows", "cpu", "tenant=acme",
+	 "sample_event 1 name=\"timer\" period=1000\n"
+	 "@100 thread=1 sample event=1 value=10000 stack=s1 labels=acme\n"
+	 "@400 thread=1 samples_lost event=1 lost_samples=30 cause=busy\n",
+	 1,
+	 {{1, 1, 0, {1, 10000}}}},
+	{"cpu: of two clocks what only the second one lost is not missing", "cpu", NULL,
+	 "sample_event 1 name=\"cpu-clock\" period=1000\n"
+	 "sample_event 2 name=\"timer\" period=1000\n"
+	 "@100 thread=1 sample event=1 value=1000 stack=s1\n"
+	 "@150 thread=1 sample event=2 value=1000 stack=s2\n"
+	 "@200 thread=1 sample event=1 value=1000 stack=s1\n"
+	 "@200 thread=2 sample event=2 value=1000 stack=s2\n"
+	 "@300 thread=1 samples_lost event=2 lost_samples=30 cause=busy\n",
+	 2,
+	 {{1, 0, 0, {2, 2000}}, {2, 0, 0, {1, 1000}}}},
 	{"an event by its name", "cache-misses", NULL,
 	 "sample_event 1 period=1000\n"
 	 "sample_event 2 name=\"cache-misses\" unit=\"count\" period=500\n"
@@ -573,6 +604,7 @@ START_TEST(comments)
 		"2 threads were not sampled",
 		"7 samples were lost: busy",
 		"5 samples were lost: no_room",
+		"100.0 % was not sampled: it is in (not sampled)",
 	};
 	struct trc_model *m = model_with(
 		"sample_event 1 name=\"timer\" frequency=250 missing=2 note=\"instead of cpu-clock\"\n"
@@ -606,15 +638,18 @@ START_TEST(comments_of_clocks_that_are_left_out)
 	static const char *const WANTED[] = {
 		"cpu-clock was sampled 250 times per second, by signal",
 		"3 samples were lost: busy",
+		"100.0 % was not sampled: it is in (not sampled)",
 	};
 	static const char *const WANTED_OF_TWO[] = {
 		"cpu-clock was sampled 250 times per second, by signal",
 		"timer was sampled 50 times per second, by timer",
 		"6003 samples were lost: busy",
+		"100.0 % was not sampled: it is in (not sampled)",
 	};
 	static const char *const WANTED_OF_ONE[] = {
 		"timer was sampled 50 times per second, by timer",
 		"6400 samples were lost: busy",
+		"100.0 % was not sampled: it is in (not sampled)",
 	};
 	char more[sizeof(THREE_CLOCKS) + 200];
 	struct trc_model *m = model_with(THREE_CLOCKS, TRC_PART_WAITS);
@@ -637,6 +672,7 @@ START_TEST(comments_of_one)
 		"timer was sampled 1 time per second, by timer",
 		"1 thread was not sampled",
 		"1 sample was lost: busy",
+		"100.0 % was not sampled: it is in (not sampled)",
 	};
 	struct trc_model *m = model_with(
 		"sample_event 1 name=\"timer\" frequency=1 missing=1\n"

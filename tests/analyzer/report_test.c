@@ -282,6 +282,14 @@ END_TEST
 			"@10000000 thread=1 sample event=1 value=10000000 stack=work labels=acme\n" \
 			"@20000000 thread=2 samples_lost event=1 lost_samples=" n " cause=busy\n"
 
+#define FEW_LOST                                                                                   \
+	MODULES THREADS "stack work 0x3011 0x3021\n"                                               \
+			"stack again 0x3021 0x3011\n"                                              \
+			"sample_event 1 name=\"timer\" frequency=1000\n"                           \
+			"@10000000 thread=1 sample event=1 value=30000000 stack=work\n"            \
+			"@20000000 thread=1 sample event=1 value=10000000 stack=again\n"           \
+			"@30000000 thread=1 samples_lost event=1 lost_samples=2 cause=busy\n"
+
 /* get() holds what it allocates, in both halves of the trace; put() gave everything back. */
 #define ALLOCATED                                                                                  \
 	MODULES THREADS                                                                            \
@@ -610,11 +618,12 @@ static const struct {
 	 "  lost: 5 samples, busy\n"
 	 "  2 threads were not sampled\n"
 	 "            self                   total          function\n"
-	 "         30.0 ms   60.0%         50.0 ms  100.0%  server+0x10\n"
-	 "         10.0 ms   20.0%         50.0 ms  100.0%  server+0x20\n"
-	 "         10.0 ms   20.0%         10.0 ms   20.0%  server+0x40\n"
-	 "  by thread: main (101) 80.0%, worker 1 (102) 20.0%\n"
-	 "  by tenant: zeta 40.0%, acme 20.0%, none 40.0%",
+	 "         5.00 ms    9.1%                          (not sampled)\n"
+	 "         30.0 ms   54.5%         50.0 ms   90.9%  server+0x10\n"
+	 "         10.0 ms   18.2%         50.0 ms   90.9%  server+0x20\n"
+	 "         10.0 ms   18.2%         10.0 ms   18.2%  server+0x40\n"
+	 "  by thread: main (101) 72.7%, worker 1 (102) 18.2%\n"
+	 "  by tenant: zeta 36.4%, acme 18.2%, none 36.4%",
 	 false},
 	{"a tenth not sampled: said at first", MUCH_LOST("100"),
 	 "90.9% of the CPU time was not seen: threads blocked SIGPROF, or it came to them late\n"
@@ -627,8 +636,19 @@ static const struct {
 	 "  by tenant: acme 9.1%",
 	 false},
 	{"less than a tenth is said where the samples are", MUCH_LOST("1"), "was not seen", true},
-	{"... and shares are of what was sampled", MUCH_LOST("1"),
-	 "         10.0 ms  100.0%         10.0 ms  100.0%  server+0x10", false},
+	{"... and its samples stand for what a thread lost, if that is less than a tenth", FEW_LOST,
+	 "CPU time  42.0 ms in 2 samples of timer, 1,000 per second, by timer\n"
+	 "  lost: 2 samples, busy\n"
+	 "  made up for: 2.00 ms, in the values of the other samples\n"
+	 "            self                   total          function\n"
+	 "         31.5 ms   75.0%         42.0 ms  100.0%  server+0x10\n"
+	 "         10.5 ms   25.0%         42.0 ms  100.0%  server+0x20",
+	 false},
+	{"a frequency that the kernel kept has a share that was not sampled, too", 
+	 MODULES THREADS "sample_event 1 name=\"cycles\" unit=\"count\" how=kernel frequency=1000\n"
+			 "@10000000 thread=1 sample event=1 value=700\n"
+			 "@20000000 thread=1 samples_lost event=1 lost_samples=1 cause=throttled\n",
+	 "50.0% of cycles was not seen: the kernel stopped the counters", false},
 	{"nothing sampled at all", MODULES THREADS
 	 "sample_event 1 name=\"timer\" period=1000000\n"
 	 "@10000000 thread=1 samples_lost event=1 lost_samples=100 cause=no_room\n",
