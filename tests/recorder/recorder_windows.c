@@ -107,18 +107,32 @@ static void contend_thrice(void)
 		contend();
 }
 
+/* What a thread allocates before it is known would make it one without a creator. */
 START_TEST(created_threads)
 {
+	static const int sample_bytes[] = {0, 1, 10, 100}; /* beside it; 0 = no allocations */
 	struct trace_threadcreate_config config = TRACE_THREADCREATE_CONFIG_INIT;
-	trace_recorder *r;
+	struct trace_alloc_config alloc_config = TRACE_ALLOC_CONFIG_INIT;
+	trace_recorder *r, *allocs = NULL;
+	struct trace_memory memory = {0};
+	struct trace_writer w = trace_writer_memory(&memory);
 	char *text;
 
+	alloc_config.sample_bytes = sample_bytes[_i];
+	if (sample_bytes[_i]) {
+		ck_good(trace_alloc_recorder(&allocs, &alloc_config));
+		ck_good(trace_recorder_start(allocs, &w));
+	}
 	config.format = TRACE_TEXT;
 	ck_good(trace_threadcreate_recorder(&r, &config));
 	text = text_of_window(r, contend_thrice);
 	ck_assert_msg(!strncmp(text, "threadcreate profile: total 3\n", 30), "%.2000s", text);
 	ck_assert_msg(strstr(text, "begin_contention"), "%.2000s", text);
 	free(text);
+	if (allocs)
+		ck_good(trace_recorder_stop(allocs));
+	trace_recorder_free(allocs);
+	free(memory.bytes);
 }
 END_TEST
 
@@ -439,7 +453,7 @@ TCase *recorder_windows(void)
 	tcase_add_test(tc, a_rate_below_zero_is_off);
 	tcase_add_loop_test(tc, what_is_not_set_is_the_default, 0, 6);
 	tcase_add_test(tc, labels_are_in_profiles);
-	tcase_add_test(tc, created_threads);
+	tcase_add_loop_test(tc, created_threads, 0, 4);
 	tcase_add_test(tc, cpu_time_at_two_rates);
 	tcase_add_test(tc, cpu_time_while_a_profile_comes_and_goes);
 	tcase_add_test(tc, cpu_time_at_many_rates_in_turn);
