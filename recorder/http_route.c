@@ -178,6 +178,21 @@ static void take_profile(const struct trc_http_source *source, const struct trc_
 			      is_delta ? "-delta" : "");
 }
 
+/* Those of trace-analyze have the same names, but for these. */
+static void fail_unknown(const char *name, struct trc_http_reply *r)
+{
+	if (!strcmp(name, "wall"))
+		trc_http_fail(r, 501,
+			      "Could not take the profile: wall is made of a whole trace, of the "
+			      "kernel's switches too: trace-analyze --pprof wall makes it of what "
+			      "%strace?seconds=5 or trace-record wrote",
+			      PREFIX);
+	else if (!strcmp(name, "cpu"))
+		trc_http_fail(r, 404, "Unknown profile: that of CPU time is %sprofile", PREFIX);
+	else
+		trc_http_fail(r, 404, "Unknown profile");
+}
+
 static void answer_profile(const struct trc_http_source *source, const char *name,
 			   const struct trc_http_request *request, bool is_head,
 			   struct trc_http_reply *r)
@@ -189,7 +204,7 @@ static void answer_profile(const struct trc_http_source *source, const char *nam
 
 	source->each(look, &l);
 	if (!l.is_found) {
-		trc_http_fail(r, 404, "Unknown profile");
+		fail_unknown(name, r);
 		return;
 	}
 	good = read_debug(request->url, &l.found, &take, r);

@@ -96,6 +96,7 @@ passed 'the command line is that of the command'
 says 409 trace 'with --flight'
 says 409 flight 'no flight recorder'
 says 501 'profile?seconds=1&event=cycles' 'by -e'
+says 501 'wall?seconds=1' 'trace-analyze --pprof wall'
 says 400 'heap?seconds=1&bytes=1' 'bytes: at least 16384, as --heap has it'
 says 400 'mutex?fraction=10' 'seconds is missing'
 pprof mutex-thin -raw "$base/mutex?seconds=1&fraction=10"
