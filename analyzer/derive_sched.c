@@ -12,8 +12,8 @@
  *   H3  what was recorded of a process after it became another program belongs to that one
  *       (derive_exec.c)
  *   H4  a proc runs one thread: a stretch whose stop was not recorded ends when another thread is
- *       put on its proc.  A thread that dies never has a stop: the kernel takes its counters away
- *       before it leaves
+ *       put on its proc, or with the thread.  A thread that dies never has a stop: the kernel
+ *       takes its counters away before it leaves
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -31,6 +31,7 @@ struct sched {
 	struct trc_index thread_row;
 	struct trc_array threads; /* struct sched_thread */
 	struct trc_index on_proc; /* the row in threads of who was last put on a proc */
+	struct trc_array ousted;  /* uint32_t: stretches that ended by H4 */
 };
 
 static struct sched_thread *thread_of(struct sched *s, uint32_t serial)
@@ -68,12 +69,16 @@ static struct trc_on_cpu *stretch_add(struct sched *s, struct sched_thread *t, u
 static int proc_take(struct sched *s, const struct trc_columns *c, uint32_t row,
 		     const struct sched_thread *taker)
 {
-	uint32_t before = trc_index_get(&s->on_proc, c->proc[row]);
+	uint32_t before = trc_index_get(&s->on_proc, c->proc[row]), *ousted;
 	struct sched_thread *other;
 
 	if (before != TRC_INDEX_NONE) {
 		other = (struct sched_thread *)s->threads.row + before;
 		if (other != taker && other->running && latest(s, other)->proc == c->proc[row]) {
+			ousted = trc_array_add(&s->ousted);
+			if (!ousted)
+				return -ENOMEM;
+			*ousted = (uint32_t)(other->on_cpu - 1);
 			latest(s, other)->end_ns = c->time_ns[row];
 			other->running = false;
 		}
@@ -166,6 +171,23 @@ static int64_t earlier_ns(int64_t a_ns, int64_t b_ns)
 	return a_ns < b_ns ? a_ns : b_ns;
 }
 
+/* H2, H4.  Whose stop was not recorded has left its proc when it ended, at the latest. */
+static void ousted_complete(struct sched *s)
+{
+	const uint32_t *ousted = s->ousted.row;
+
+	for (size_t i = 0; i < s->ousted.n; i++) {
+		struct trc_on_cpu *stretch = (struct trc_on_cpu *)s->m->on_cpu.row + ousted[i];
+		const struct trc_thread *thread = trc_model_thread(s->m, stretch->thread);
+
+		if (!thread || thread->end_ns == TRC_NEVER)
+			continue;
+		stretch->end_ns = thread->end_ns > stretch->start_ns
+					  ? earlier_ns(stretch->end_ns, thread->end_ns)
+					  : stretch->start_ns;
+	}
+}
+
 /* H2.  The start of a thread's first stretch may be from before the tables know the thread; the
  * end of its last may be lost, or counted for the program that it became by exec. */
 static void stretches_complete(struct trc_model *m)
@@ -214,6 +236,7 @@ static int sched_end(struct trc_derive *derive)
 	struct trc_model *m = s->m;
 	int err = trc_exec_share_on_cpu(m); /* H3 */
 
+	ousted_complete(s);
 	stretches_complete(m);
 	if (!err)
 		err = trc_array_sort(&m->on_cpu, offsetof(struct trc_on_cpu, start_ns),
@@ -230,6 +253,7 @@ static void sched_free(struct trc_derive *derive)
 	trc_array_free(&s->threads);
 	trc_index_free(&s->thread_row);
 	trc_index_free(&s->on_proc);
+	trc_array_free(&s->ousted);
 	free(s);
 }
 
@@ -241,6 +265,7 @@ int trc_derive_sched(struct trc_derive **out, struct trc_model *m)
 		return -ENOMEM;
 	s->m = m;
 	s->threads.row_bytes = sizeof(struct sched_thread);
+	s->ousted.row_bytes = sizeof(uint32_t);
 	s->derive = (struct trc_derive){.part = TRC_PART_SCHED,
 					.span = sched_span,
 					.end = sched_end,

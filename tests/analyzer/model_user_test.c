@@ -180,6 +180,20 @@ static const struct {
 	 "@9000 source=kernel thread=2 proc_stop\n",
 	 {{1, 0, 1000, 4000, false}, {2, 1, 2000, 4000, false}, {2, 0, 4000, 9000, false}},
 	 3000},
+	{"... and not later than it ended",
+	 "@1000 source=kernel thread=1 proc_start\n"
+	 "@2000 thread=1 thread_exit\n"
+	 "@9000 source=kernel thread=2 proc_start\n"
+	 "@9500 source=kernel thread=2 proc_stop\n",
+	 {{1, 0, 1000, 2000, false}, {2, 0, 9000, 9500, false}},
+	 1000},
+	{"... and if it was put there once more after that, nobody knows how long",
+	 "@2000 thread=1 thread_exit\n"
+	 "@5000 source=kernel thread=1 proc_start\n"
+	 "@9000 source=kernel thread=2 proc_start\n"
+	 "@9500 source=kernel thread=2 proc_stop\n",
+	 {{1, 0, 5000, 5000, false}, {2, 0, 9000, 9500, false}},
+	 0},
 	{"a kernel's clock that is out of this world goes as far as others",
 	 "@1000 source=kernel thread=1 proc_start\n"
 	 "@4000 source=kernel thread=1 proc_stop\n"
