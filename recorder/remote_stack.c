@@ -334,17 +334,12 @@ static bool step(struct trc_remote *r, struct walk *w)
 	return true;
 }
 
-static bool is_in(struct trc_remote *r, uint64_t pc, const struct module *m)
-{
-	return m && header_of(r, pc - 1) == m->start;
-}
-
-uint32_t trc_remote_stack(struct trc_remote *r, const struct trc_registers *from,
+uint32_t trc_remote_stack(struct trc_remote *r, const struct trc_registers *from, bool skip_module,
 			  uint64_t frame[TRC_STACK_DEPTH_MAX])
 {
 	enum { INNERMOST = TRC_STACK_DEPTH_MAX - TRC_STACK_OUTERMOST - 1 };
-	struct walk w = {.at = *from, .has_fp = true};
-	const struct module *own = module_of(r, from->pc - 1);
+	struct walk w = {.at = *from, .has_fp = from->fp != 0};
+	uint64_t own = skip_module ? header_of(r, from->pc - 1) : 0;
 	uint32_t n = 0, first = 0;
 
 	r->stack_hi = r->stack_lo = 0;
@@ -353,7 +348,7 @@ uint32_t trc_remote_stack(struct trc_remote *r, const struct trc_registers *from
 	do
 		r->frame[n++] = w.at.pc;
 	while (n < TRC_UNWIND_WALK_MAX && step(r, &w));
-	while (first < n && is_in(r, r->frame[first], own))
+	while (own && first < n && header_of(r, r->frame[first] - 1) == own)
 		first++;
 	if (n - first <= TRC_STACK_DEPTH_MAX) {
 		memcpy(frame, r->frame + first, (n - first) * sizeof(*frame));

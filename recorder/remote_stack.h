@@ -27,11 +27,11 @@ int trc_remote_open(struct trc_remote **out, int pid);
 void trc_remote_close(struct trc_remote *remote); /* accepts NULL */
 
 /*
- * Return addresses, innermost first; those at its beginning that lie in the same module as `from`
- * are left out.  Of deep stacks what is left out is as of recorded ones (TRC_FRAMES_ELIDED).
- * Returns how many; 0 = nothing is known.
+ * Return addresses, innermost first.  With `skip_module` those at its beginning that lie in the
+ * same module as `from` are left out; fp 0 = not known.  Of deep stacks what is left out is as of
+ * recorded ones (TRC_FRAMES_ELIDED).  Returns how many; 0 = nothing is known.
  */
 uint32_t trc_remote_stack(struct trc_remote *remote, const struct trc_registers *from,
-			  uint64_t frame[TRC_STACK_DEPTH_MAX]);
+			  bool skip_module, uint64_t frame[TRC_STACK_DEPTH_MAX]);
 
 #endif

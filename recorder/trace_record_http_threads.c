@@ -5,7 +5,7 @@
  * last wait or sample.
  *
  *   Z1  a stack that was read from the thread's memory counts only if the slot has not changed from
- *       before that until after it
+ *       before that until after it; of a wait that is in no slot, if the thread has not run
  */
 #include <dirent.h>
 #include <errno.h>
@@ -39,6 +39,7 @@ struct taking {
 	struct found *found; /* [max_rows] */
 	uint64_t ticks, ticks_per_second;
 	struct trc_module_list *modules;
+	struct trc_remote *remote; /* NULL = not yet, or the kernel does not let us */
 	uint32_t image;
 	int pid;
 	int err;
@@ -225,6 +226,71 @@ static bool is_blocked(const struct taking *t, const char *tid)
 	return behind && (behind[1] == ' ') && behind[2] && behind[2] != 'R';
 }
 
+static void forget_stack(struct trc_thread_row *row)
+{
+	free((void *)(uintptr_t)row->frame);
+	row->frame = NULL;
+	row->n_frames = 0;
+}
+
+static void read_stack(struct taking *t, struct trc_thread_row *row,
+		       const struct trc_registers *from, bool skip_module)
+{
+	uint64_t frame[TRC_STACK_DEPTH_MAX];
+	uint32_t n;
+
+	if (!t->remote && trc_remote_open(&t->remote, t->pid))
+		return;
+	n = trc_remote_stack(t->remote, from, skip_module, frame);
+	row->frame = n ? keep(t, frame, n * sizeof(*frame)) : NULL;
+	row->n_frames = row->frame ? n : 0;
+	row->epoch = UINT32_MAX; /* what is loaded now */
+}
+
+/* The last two numbers of the line are the stack pointer and where it goes on. */
+static bool place_parse(char *line, struct trc_registers *at)
+{
+	char *pc = strrchr(line, ' '), *sp;
+
+	if (!pc)
+		return false;
+	*pc++ = '\0';
+	sp = strrchr(line, ' ');
+	if (!sp)
+		return false;
+	*at = (struct trc_registers){.pc = strtoull(pc, NULL, 16),
+				     .sp = strtoull(sp + 1, NULL, 16)};
+	return at->pc != 0;
+}
+
+/*
+ * Of a thread that waits where the recorder does not look: where the kernel says that it is, and up
+ * to the first frame that needs its frame pointer, which nobody knows.  It holds if the thread has
+ * not run meanwhile: how often it has run is the last number in schedstat.
+ */
+static void put_place(struct taking *t, struct trc_thread_row *row, const char *tid)
+{
+	char ran[96], again[96], line[256];
+	struct trc_thread_row found = {0};
+	struct trc_registers at;
+
+	read_line(t, tid, "schedstat", ran, sizeof(ran));
+	read_line(t, tid, "syscall", line, sizeof(line));
+	if (!ran[0] || !strcmp(ran, "0 0 0") || !place_parse(line, &at))
+		return;
+	read_stack(t, &found, &at, false);
+	read_line(t, tid, "schedstat", again, sizeof(again));
+	if (!found.n_frames || strcmp(ran, again)) {
+		forget_stack(&found);
+		return;
+	}
+	forget_stack(row);
+	row->frame = found.frame;
+	row->n_frames = found.n_frames;
+	row->epoch = found.epoch;
+	row->last = TRC_THREAD_LAST_NONE;
+}
+
 static void add_task(struct taking *t, const char *tid)
 {
 	const struct trc_thread_row key = {.tid = (uint32_t)strtoul(tid, NULL, 10)};
@@ -238,8 +304,10 @@ static void add_task(struct taking *t, const char *tid)
 	row->asked = true; /* for now: it is there */
 	if (!row->name[0])
 		read_line(t, tid, "comm", row->name, sizeof(row->name));
-	if (row->is == TRC_THREAD_IS_RUNNING && is_blocked(t, tid))
-		row->is = TRC_THREAD_IS_WAITING; /* where the recorder does not look */
+	if (row->is != TRC_THREAD_IS_RUNNING || !is_blocked(t, tid))
+		return;
+	row->is = TRC_THREAD_IS_WAITING; /* where the recorder does not look */
+	put_place(t, row, tid);
 }
 
 /* Slots are found as they lie: rows are sorted with what belongs to them. */
@@ -285,29 +353,11 @@ static int look_at_tasks(struct taking *t)
 
 /* ---- what their memory tells ------------------------------------------------------------- */
 
-static void forget_stack(struct trc_thread_row *row)
-{
-	free((void *)(uintptr_t)row->frame);
-	row->frame = NULL;
-	row->n_frames = 0;
-}
-
-static void read_stack(struct taking *t, struct trc_remote *remote, uint32_t i)
-{
-	struct trc_thread_row *row = &t->p->row[i];
-	uint64_t frame[TRC_STACK_DEPTH_MAX];
-	uint32_t n = trc_remote_stack(remote, &t->found[i].from, frame);
-
-	row->frame = n ? keep(t, frame, n * sizeof(*frame)) : NULL;
-	row->n_frames = row->frame ? n : 0;
-	row->epoch = UINT32_MAX; /* what is loaded now */
-}
-
-static void read_stacks(struct taking *t, struct trc_remote *remote)
+static void read_stacks(struct taking *t)
 {
 	for (uint32_t i = 0; i < t->n_known; i++)
 		if (t->found[i].from.pc)
-			read_stack(t, remote, i);
+			read_stack(t, &t->p->row[i], &t->found[i].from, true);
 }
 
 /* Z1: what holds needs no other look. */
@@ -348,16 +398,12 @@ static int look_again(void *context, const struct trc_http_now *now)
 static int look_at_memory(struct taking *t)
 {
 	enum { LOOKS = 5 };
-	struct trc_remote *remote;
 	int err = 0;
 
-	if (trc_remote_open(&remote, t->pid))
-		return 0; /* the kernel does not let us */
 	for (int i = 0; i < LOOKS && t->n_open && !err; i++) {
-		read_stacks(t, remote);
+		read_stacks(t);
 		err = trc_http_call(look_again, t);
 	}
-	trc_remote_close(remote);
 	for (uint32_t i = 0; i < t->n_known; i++)
 		if (t->found[i].from.pc)
 			forget_stack(&t->p->row[i]);
@@ -500,6 +546,7 @@ int trc_http_threads(struct trc_thread_profile **out, struct trc_module_list *mo
 	for (uint32_t i = 0; i < t.n_known; i++)
 		free((void *)(uintptr_t)t.found[i].last_frame);
 	free(t.found);
+	trc_remote_close(t.remote);
 	if (err)
 		trc_http_threads_free(t.p);
 	else

@@ -12,11 +12,33 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #include "check_or_exit.h"
 
 #define NOT_INLINED __attribute__((noinline, noclone))
+
+#if defined(__x86_64__)
+static void raw_pause(void)
+{
+	long result;
+
+	__asm__ volatile("syscall" : "=a"(result) : "0"(SYS_pause) : "rcx", "r11", "memory");
+}
+#else
+static void raw_pause(void)
+{
+	register long call __asm__("x8") = SYS_ppoll;
+	register long x0 __asm__("x0") = 0, x1 __asm__("x1") = 0, x2 __asm__("x2") = 0;
+	register long x3 __asm__("x3") = 0, x4 __asm__("x4") = 0;
+
+	__asm__ volatile("svc 0"
+			 : "+r"(x0)
+			 : "r"(call), "r"(x1), "r"(x2), "r"(x3), "r"(x4)
+			 : "memory");
+}
+#endif
 
 enum { DEEP = 300 };
 
@@ -125,6 +147,14 @@ static NOT_INLINED void wait_often(void)
 		nanosleep(&short_time, NULL);
 }
 
+/* The recorder sees no such call. */
+static NOT_INLINED void wait_unseen(void)
+{
+	sem_post(&ready);
+	while (sum + 1 != 0)
+		raw_pause();
+}
+
 static NOT_INLINED void run(void)
 {
 	sem_post(&ready);
@@ -136,17 +166,12 @@ static const struct {
 	const char *name;
 	void (*function)(void);
 } thread[] = {
-	{"wait_by_sleep", wait_by_sleep},
-	{"wait_by_nanoslp", wait_by_nanosleep},
-	{"wait_by_poll", wait_by_poll},
-	{"wait_by_read", wait_by_read},
-	{"wait_by_lock", wait_by_lock},
-	{"wait_by_cond", wait_by_cond},
-	{"wait_in_wide", wait_in_wide},
-	{"deep_begin", deep_begin},
-	{"wait_in_handler", wait_in_handler},
-	{"wait_often", wait_often},
-	{"run", run},
+	{"wait_by_sleep", wait_by_sleep},     {"wait_by_nanoslp", wait_by_nanosleep},
+	{"wait_by_poll", wait_by_poll},	      {"wait_by_read", wait_by_read},
+	{"wait_by_lock", wait_by_lock},	      {"wait_by_cond", wait_by_cond},
+	{"wait_in_wide", wait_in_wide},	      {"deep_begin", deep_begin},
+	{"wait_in_handler", wait_in_handler}, {"wait_often", wait_often},
+	{"wait_unseen", wait_unseen},	      {"run", run},
 };
 enum { THREADS = sizeof(thread) / sizeof(thread[0]) };
 

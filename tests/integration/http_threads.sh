@@ -80,12 +80,15 @@ all_are_where_they_wait()
 		has wait_in_handler wait_in_handler &&
 		is_at deep_begin sleep wait_by_sleep wait_in_deep wait_in_deep &&
 		has deep_begin '(frames elided)' &&
-		has wait_often wait_often
+		has wait_often wait_often &&
+		has wait_unseen wait_unseen
 }
 
 run_is_where_it_was_sampled()
 {
 	curl -sS -f "$base/goroutine?debug=2" >threads.txt || fail 'no paragraphs'
+	grep -q -x 'thread [0-9]* "wait_unseen" \[waiting\]:' <<<"$(paragraph wait_unseen)" ||
+		fail "not a wait of now: $(paragraph wait_unseen)"
 	has run 'thread [0-9]* "run" \[running, stack of its last sample, [0-9.]* [a-z]* ago\]:' &&
 		has run run
 }
