@@ -206,11 +206,14 @@ static void *writer_main(void *arg)
 	for (int i = 0; i < MESSAGES; i++) {
 		/* Of an eventfd the values add up: who came first cannot be told any more. */
 		uint64_t value = c->kind == EVENTFD ? (p->id == 1 ? 1 : UINT64_C(1) << 32) : p->id;
+		uint64_t from_ns;
 
 		doze(&p->seed, 4000);
 		pthread_mutex_lock(&c->turn);
+		from_ns = now_ns();
 		if (write(c->out, &value, sizeof(value)) != sizeof(value))
 			err(1, "write");
+		account(c, "put", name, "?", from_ns, sleeps_now());
 		pthread_mutex_unlock(&c->turn);
 	}
 	return NULL;

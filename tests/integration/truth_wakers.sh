@@ -18,7 +18,8 @@ compare_wakers()
 {
 	sql dump.trc "$waits" >trace.tsv || return 1
 	awk -F '\t' '
-		# Whoever was in its call already when the wait began is not named (wakers.h, wk:V4).
+		# Whoever was in its call already when the wait began is not named (wakers.h, wk:V4);
+		# who writes then, before the thread that waited has run, may be.
 		function was_in_call(who, when, i) {
 			for (i = 1; i <= calls[who]; i++)
 				if (from[who, i] <= when && when <= to[who, i])
@@ -48,7 +49,7 @@ compare_wakers()
 				right[what]++
 			else if ($4 == "-" && !sleeps[$1, i])
 				waits[what]-- # it was preempted
-			else if ($4 == "-" && was_in_call(waker[$1, i], $2))
+			else if (was_in_call(waker[$1, i], $2))
 				met[what]++
 			else if ($4 == "-") {
 				none[what]++
