@@ -14,7 +14,7 @@
 #include "format/pprof.h"   /* struct trc_pprof_label */
 #include "format/symbols.h" /* struct trc_symbol */
 
-enum { TRC_ENCODE_VERSION = 3, TRC_ENCODE_TYPES_MAX = 64 };
+enum { TRC_ENCODE_VERSION = 4, TRC_ENCODE_TYPES_MAX = 64 };
 
 struct trc_names;
 struct trc_encoder;
@@ -65,6 +65,8 @@ struct trc_encode_sample {
 	const struct trc_pprof_label *label;
 	size_t n_labels;
 	bool skip; /* as in struct trc_encode_info, for this one */
+	/* A constant that stands for frames, where there are none; NULL = "(no stack)". */
+	const char *words;
 };
 
 struct trc_encode_module {

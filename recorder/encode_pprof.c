@@ -80,12 +80,14 @@ static uint32_t put_location(struct trc_encode_pprof *e, const struct trc_encode
 }
 
 /* A sample without a location is in no line of a report. */
-static uint32_t put_no_stack(struct trc_encode_pprof *e)
+static uint32_t put_no_stack(struct trc_encode_pprof *e, const char *words)
 {
 	const struct trc_pprof_line line = {
-		.function = trc_pprof_function(e->pprof, "(no stack)", NULL, NULL, 0)};
+		.function = trc_pprof_function(e->pprof, words ? words : "(no stack)", NULL, NULL,
+					       0)};
 
-	return trc_pprof_location(e->pprof, 0, 0, &line, 1);
+	/* Locations are told apart by their address. */
+	return trc_pprof_location(e->pprof, 0, words != NULL, &line, 1);
 }
 
 static bool make_room(struct trc_encode_pprof *e, uint32_t n)
@@ -113,7 +115,7 @@ void trc_encode_pprof_sample(struct trc_encode_pprof *e, const struct trc_encode
 	for (; at < sample->n_frames; at++)
 		e->location[n++] = put_location(e, sample, at);
 	if (!n)
-		e->location[n++] = put_no_stack(e);
+		e->location[n++] = put_no_stack(e, sample->words);
 	trc_pprof_sample(e->pprof, e->location, n, sample->value, sample->label, sample->n_labels);
 }
 

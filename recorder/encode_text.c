@@ -17,6 +17,7 @@ struct row {
 	size_t key_off, key_bytes; /* in `keys`: the frames, then the labels as text */
 	uint32_t n_frames, epoch;
 	uint32_t since;	  /* part of the key: trc_names_since() */
+	const char *words; /* of one without frames; NULL = none.  Part of the key */
 	size_t value_off; /* in `values` */
 };
 
@@ -117,6 +118,7 @@ static void add_row(struct trc_encode_text *e, const struct trc_encode_sample *s
 			    .n_frames = sample->n_frames - skip,
 			    .epoch = sample->epoch,
 			    .since = trc_names_since(e->info->names, sample, skip),
+			    .words = sample->words,
 			    .value_off = e->n_values};
 	if (frame_bytes)
 		memcpy(e->keys + row->key_off, sample->frame + skip, frame_bytes);
@@ -147,7 +149,9 @@ static int by_key(const void *a, const void *b, void *context)
 
 	if (!order)
 		order = (r->key_bytes > s->key_bytes) - (r->key_bytes < s->key_bytes);
-	return order ? order : (r->since > s->since) - (r->since < s->since);
+	if (!order)
+		order = (r->since > s->since) - (r->since < s->since);
+	return order ? order : (r->words != NULL) - (s->words != NULL);
 }
 
 /* The value that a style is sorted by: the one to look at first. */
@@ -308,6 +312,8 @@ static void put_row(const struct trc_encode_text *e, const struct row *row, FILE
 	putc('\n', f);
 	if (*labels)
 		fprintf(f, "# labels: {%s}\n", labels);
+	if (row->words)
+		fprintf(f, "#\t%s\n", row->words);
 	for (uint32_t i = 0; i < row->n_frames; i++) {
 		memcpy(&frame, e->keys + row->key_off + i * sizeof(frame), sizeof(frame));
 		put_frame(e, row->epoch, frame, f);

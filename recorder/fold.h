@@ -170,6 +170,9 @@ struct trc_folded_head {
 	uint64_t lost_events;
 	uint64_t lost_samples; /* CPU: of this event, or of any, as samples_lost tells */
 	uint64_t lost_by_cause[TRC_SAMPLE_LOSS_COUNT]; /* the same; of NONE: for another cause */
+	/* What the lost samples would have stood for, in the unit of the event; and how much of that
+	 * is of threads that ended, or were left, before a sample came. */
+	uint64_t lost_value, alone_value;
 	/* Waits, unlocks, samples, allocations that were recorded and are not in the sums: no room
 	 * was left, or an event that was lost may have changed them. */
 	uint64_t left_out;

@@ -78,6 +78,11 @@ static uint64_t duration_ns(const struct trc_fold *f, const struct trc_view *cop
 	return ns < 0x1p63 ? (uint64_t)ns : INT64_MAX;
 }
 
+static uint64_t whole(double value)
+{
+	return value < 0x1p63 ? (uint64_t)value : INT64_MAX;
+}
+
 int trc_folded_make(const struct trc_fold *f, const struct trc_view *copy, struct trc_folded **out)
 {
 	struct trc_folded plan = {.head = {.options = copy->options,
@@ -85,6 +90,8 @@ int trc_folded_make(const struct trc_fold *f, const struct trc_view *copy, struc
 					   .end = copy->end,
 					   .duration_ns = duration_ns(f, copy),
 					   .lost_events = copy->lost_events,
+					   .lost_value = whole(copy->lost_value),
+					   .alone_value = whole(copy->alone_value),
 					   .left_out = copy->left_out,
 					   .without_stack = copy->without_stack}};
 	struct trc_arena arena = {0};

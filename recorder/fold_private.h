@@ -299,6 +299,8 @@ struct trc_view {
 	struct trc_fold_table rows; /* struct trc_fold_row */
 	uint64_t lost_events, left_out, without_stack;
 	uint64_t lost_by_cause[TRC_SAMPLE_LOSS_COUNT]; /* samples */
+	uint64_t period;		    /* CPU: of the last sample; 0 = none yet */
+	double lost_value, alone_value;	    /* as in struct trc_folded_head */
 	size_t memory_bytes;
 };
 

@@ -18,6 +18,7 @@ static void add_sample(struct trc_view *view, const struct trc_fold_event *e, ui
 {
 	double value[TRC_VIEW_VALUES] = {1, (double)e->a}, period = (double)e->b;
 
+	view->period = e->b ? e->b : view->period;
 	if (e->b && view->options.rate > e->b) {
 		uint64_t which = trc_fold_mix(e->time) ^ (uint64_t)e->thread << 16 ^ e->sampled;
 
@@ -41,6 +42,23 @@ void trc_fold_sample(struct trc_fold *f, const struct trc_fold_event *e)
 	}
 }
 
+/* Whether others that were sampled can stand for it: it may have met any. */
+static bool may_meet_any(uint64_t cause)
+{
+	return cause == TRC_SAMPLE_LOSS_BUSY || cause == TRC_SAMPLE_LOSS_NO_ROOM ||
+	       cause == TRC_SAMPLE_LOSS_THROTTLED;
+}
+
+/* One that is lost is of the period of those that are taken, not of those that the view keeps. */
+static void add_lost(struct trc_view *view, uint64_t n, uint64_t cause)
+{
+	double value = (double)n * (double)(view->period ? view->period : view->options.rate);
+
+	view->lost_by_cause[cause] += n;
+	view->lost_value += value;
+	view->alone_value += may_meet_any(cause) ? 0 : value;
+}
+
 void trc_fold_samples_lost(struct trc_fold *f, const struct trc_fold_event *e)
 {
 	uint64_t cause = e->b < TRC_SAMPLE_LOSS_COUNT ? e->b : TRC_SAMPLE_LOSS_NONE;
@@ -49,7 +67,7 @@ void trc_fold_samples_lost(struct trc_fold *f, const struct trc_fold_event *e)
 		struct trc_view *view = trc_fold_view(f, i, TRC_VIEW_CPU);
 
 		if (view && e->time >= view->begin && (is_of(view, e) || !e->sampled))
-			view->lost_by_cause[cause] += e->a;
+			add_lost(view, e->a, cause);
 	}
 }
 

@@ -98,6 +98,62 @@ static void comment_lost(struct writing *w, const char *name, const struct trc_t
 			sum.without_stack, sum.without_stack == 1 ? "has" : "have");
 }
 
+/* ---- samples that were lost ------------------------------------------------------------- */
+
+/* With one part in so many, or more, not sampled nothing is made up for: as the analyzer does. */
+enum { UNSEEN_PART = 10 };
+
+/* CPU: other samples stand for those that were lost, all alike: whose they were is not kept. */
+struct made_up {
+	double factor;	/* of values */
+	int64_t unseen; /* what no sample stands for */
+	double sampled;
+};
+
+static struct made_up made_up_of(const struct trc_taken *taken)
+{
+	struct made_up up = {.factor = 1};
+	double lost = 0, alone = 0;
+	struct trc_folded_head head = {.lost_events = 0};
+	struct trc_folded_row row;
+
+	for (unsigned int v = 0; v < taken->n_folded; v++) {
+		trc_folded_head(taken->folded[v], &head);
+		if (head.options.kind != TRC_VIEW_CPU)
+			return up;
+		lost += (double)head.lost_value;
+		alone += (double)head.alone_value;
+		for (uint32_t i = 0; i < trc_folded_rows(taken->folded[v]); i++) {
+			trc_folded_row(taken->folded[v], i, &row);
+			up.sampled += (double)row.value[1];
+		}
+	}
+	if (up.sampled / (UNSEEN_PART - 1) > lost)
+		up.factor = (up.sampled + lost - alone) / up.sampled;
+	else
+		alone = lost;
+	up.unseen = alone < 0x1p63 ? (int64_t)alone : INT64_MAX;
+	return up;
+}
+
+static int64_t scaled(int64_t value, double factor)
+{
+	double product = (double)value * factor + 0.5;
+
+	return factor <= 1 ? value : product < 0x1p63 ? (int64_t)product : INT64_MAX;
+}
+
+static void comment_made_up(struct writing *w, const char *name, const struct made_up *up)
+{
+	if (up->factor > 1)
+		comment(w, "%s: values have %.1f %% added for samples that were lost", name,
+			100 * (up->factor - 1));
+	if (up->unseen)
+		comment(w, "%s: %.1f %% was not sampled: it is in (not sampled)", name,
+			100 * (double)up->unseen /
+				((double)up->unseen + up->factor * up->sampled));
+}
+
 static bool has_type(const struct trc_encode_info *info, uint32_t n, const char *type)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -136,6 +192,7 @@ static int describe(struct writing *w, struct trace_recorder *const *r, size_t n
 		    const struct trc_taken *taken, char (*names)[64])
 {
 	char text[TRC_SAMPLED_TEXT_BYTES];
+	struct made_up up;
 	int err = 0;
 
 	w->info.text = r[0]->text;
@@ -158,6 +215,8 @@ static int describe(struct writing *w, struct trace_recorder *const *r, size_t n
 			comment(w, "%s: %s", one.name, text);
 		}
 		comment_lost(w, one.name, &taken[i]);
+		up = made_up_of(&taken[i]);
+		comment_made_up(w, one.name, &up);
 	}
 	w->info.comment = w->comment;
 	return err;
@@ -202,7 +261,7 @@ size_t trc_recorder_labels(const struct trc_label *from, uint32_t n, struct trc_
 }
 
 static void emit_row(struct writing *w, const struct trc_folded *folded, uint32_t i,
-		     uint32_t n_types)
+		     uint32_t n_types, double factor)
 {
 	struct trc_pprof_label label[TRC_LABELS_MAX];
 	struct trc_label from[TRC_LABELS_MAX];
@@ -215,7 +274,17 @@ static void emit_row(struct writing *w, const struct trc_folded *folded, uint32_
 	sample.frame = row.frame;
 	sample.n_frames = row.n_frames;
 	sample.epoch = row.epoch;
+	row.value[1] = scaled(row.value[1], factor); /* of kinds with two values or more */
 	memcpy(&w->value[w->first_type], row.value, n_types * sizeof(*row.value));
+	emit(w, &sample);
+}
+
+static void emit_unseen(struct writing *w, int64_t unseen)
+{
+	const struct trc_encode_sample sample = {.words = "(not sampled)"};
+
+	w->value[w->first_type] = 0;
+	w->value[w->first_type + 1] = unseen;
 	emit(w, &sample);
 }
 
@@ -233,13 +302,18 @@ static void emit_all(struct writing *w, struct trace_recorder *const *r, size_t 
 {
 	for (size_t i = 0; i < n; i++) {
 		struct trc_encode_info one = {.name = r[i]->kind->name};
+		struct made_up up;
 
 		r[i]->kind->describe(r[i], &one);
 		w->skip = one.skip;
 		memset(w->value, 0, sizeof(w->value));
+		up = made_up_of(&taken[i]);
+		if (up.unseen)
+			emit_unseen(w, up.unseen);
 		for (unsigned int v = 0; v < taken[i].n_folded; v++)
 			for (uint32_t row = 0; row < trc_folded_rows(taken[i].folded[v]); row++)
-				emit_row(w, taken[i].folded[v], row, one.n_types);
+				emit_row(w, taken[i].folded[v], row, one.n_types,
+					 up.factor);
 		if (r[i]->kind->emit)
 			r[i]->kind->emit(r[i], &taken[i], emit_own, w);
 		w->first_type += one.n_types;

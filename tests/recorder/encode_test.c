@@ -234,6 +234,25 @@ START_TEST(a_stack_is_the_same_as_long_as_its_modules_are)
 }
 END_TEST
 
+/* Of what is no place there are words, apart from what has no stack. */
+START_TEST(words_stand_for_frames)
+{
+	const struct trc_encode_info info = info_of(TRC_STYLE_VALUES, 2);
+	const int64_t some[] = {1, 10}, more[] = {0, 50};
+	struct output o = {.bytes = NULL};
+	struct trc_encoder *e;
+
+	ck_assert_int_eq(M->open(&e, &info), 0);
+	M->sample(e, &(struct trc_encode_sample){.value = some});
+	M->sample(e, &(struct trc_encode_sample){.value = more, .words = "(not sampled)"});
+	M->sample(e, &(struct trc_encode_sample){.value = some});
+	ck_assert_int_eq(M->write(e, take, &o), 0);
+	M->close(e);
+	ck_assert_ptr_nonnull(strstr(o.bytes, "\n0 50 @\n#\t(not sampled)\n\n2 20 @\n\n"));
+	free(o.bytes);
+}
+END_TEST
+
 START_TEST(comments_stand_at_the_end)
 {
 	const char *comment[] = {"one", "two"};
@@ -358,6 +377,7 @@ int main(void)
 	tcase_add_loop_test(tc, names_that_nobody_wants_any_more, 0, 2);
 	tcase_add_test(tc, a_stack_is_the_same_as_long_as_its_modules_are);
 	tcase_add_test(tc, comments_stand_at_the_end);
+	tcase_add_test(tc, words_stand_for_frames);
 	tcase_add_test(tc, an_address_has_a_name_in_the_epochs_of_its_module);
 	tcase_add_test(tc, pprof_is_compressed_and_complete_without_samples);
 	tcase_add_test(tc, a_failed_sink_is_not_called_again);

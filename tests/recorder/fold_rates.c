@@ -97,8 +97,13 @@ START_TEST(samples_are_thinned_from_the_period_in_force)
 	ck_assert_int_eq(value_of(7, COUNT), N);
 	ck_assert_int_eq(value_of(9, 1), 9000 * N);
 	ck_assert_uint_eq(copied(one, 11 * N)->lost_samples, 16);
+	ck_assert_uint_eq(copied(one, 11 * N)->lost_value, 16 * 4000);
+	ck_assert_uint_eq(copied(one, 11 * N)->alone_value, 0);
 	ck_assert_int_eq(value_of(8, 1), 4000 * N);
 	ck_assert_int_eq(value_of(9, 1), -1);
+	put_at(0, 11 * N, 0, TRC_KIND_SAMPLES_LOST, (uint64_t[]){1, 3, TRC_SAMPLE_LOSS_NO_THREAD});
+	ck_assert_uint_eq(copied(one, 12 * N)->lost_value, 19 * 4000);
+	ck_assert_uint_eq(copied(one, 12 * N)->alone_value, 3 * 4000);
 	copied(thin, 11 * N);
 	ck_assert_int_eq(value_of(8, COUNT), N);
 	ck_assert_int_eq(value_of(8, 1), 4000 * N);

@@ -105,7 +105,8 @@ long long sum_of(const char *text, int which)
 
 	for (const char *line = text; line; line = strchr(line, '\n')) {
 		line += *line == '\n';
-		if (sscanf(line, "%lld %lld @", &value[0], &value[1]) == 2)
+		/* sscanf() would pass over the end of an empty line, and so count the next one twice. */
+		if (*line != '\n' && sscanf(line, "%lld %lld @", &value[0], &value[1]) == 2)
 			sum += value[which];
 	}
 	return sum;

@@ -283,6 +283,48 @@ START_TEST(cpu_time_at_two_rates)
 }
 END_TEST
 
+static void *burn_shortly(void *unused)
+{
+	burn(500000);
+	return unused;
+}
+
+/* A timer expires at ticks; most of these threads have ended by then, and all were sampled at 100 us. */
+static void burn_in_short_threads(void)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 200; i++) {
+		ck_assert_int_eq(pthread_create(&thread, NULL, burn_shortly, NULL), 0);
+		ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	}
+}
+
+/* Shares are of all, not of what was sampled. */
+START_TEST(cpu_time_that_was_not_sampled)
+{
+	trace_recorder *r = timer_recorder(100000);
+	char *text = text_of_window(r, burn_in_short_threads);
+	const char *unseen = strstr(text, "@\n#\t(not sampled)\n");
+	const char *said = strstr(text, " % was not sampled: it is in (not sampled)\n");
+	double percent, share;
+	long long value;
+
+	ck_assert_msg(unseen && said, "%.4000s", text);
+	while (unseen > text && unseen[-1] != '\n')
+		unseen--;
+	while (said[-1] != '\n')
+		said--;
+	ck_assert_int_eq(sscanf(unseen, "0 %lld @", &value), 1);
+	ck_assert_int_eq(sscanf(said, "# cpu: %lf %%", &percent), 1);
+	share = 100 * (double)value / (double)sum_of(text, 1);
+	ck_assert_msg(share > 10 && percent - share < 0.1 && share - percent < 0.1,
+		      "%f: %f: %s", percent, share, said);
+	free(text);
+	trace_recorder_free(r);
+}
+END_TEST
+
 /* Samples come under another number as soon as somebody else wants more of them. */
 START_TEST(cpu_time_while_a_profile_comes_and_goes)
 {
@@ -455,6 +497,7 @@ TCase *recorder_windows(void)
 	tcase_add_test(tc, labels_are_in_profiles);
 	tcase_add_loop_test(tc, created_threads, 0, 4);
 	tcase_add_test(tc, cpu_time_at_two_rates);
+	tcase_add_test(tc, cpu_time_that_was_not_sampled);
 	tcase_add_test(tc, cpu_time_while_a_profile_comes_and_goes);
 	tcase_add_test(tc, cpu_time_at_many_rates_in_turn);
 	tcase_add_test(tc, block_at_two_rates);
