@@ -9,3 +9,17 @@ include tests/integration/local.mk
 include tests/package/local.mk
 include tests/bench/local.mk
 include tests/long/local.mk
+
+# Tests that measure what the machine gives them: these run one after the other, when nothing else does.
+alone_tests = tests/integration/results.sh tests/integration/sampled_guest.sh tests/integration/samples_due.sh \
+	tests/integration/soak.sh tests/integration/truth_blame.sh tests/integration/truth_cpu.sh \
+	tests/integration/truth_fibers.sh tests/integration/truth_profile.sh tests/integration/truth_waits.sh
+
+# make -jN check-parallel: what `make check` does, N tests at a time but for those.
+check-parallel: all
+	@status=0; \
+	$(MAKE) check TESTS='$(filter-out $(alone_tests),$(TESTS))' || status=1; \
+	mv $(TEST_SUITE_LOG) parallel-$(TEST_SUITE_LOG); \
+	$(MAKE) -j1 check TESTS='$(filter $(alone_tests),$(TESTS))' || status=1; \
+	cat parallel-$(TEST_SUITE_LOG) >>$(TEST_SUITE_LOG); rm -f parallel-$(TEST_SUITE_LOG); exit $$status
+.PHONY: check-parallel
