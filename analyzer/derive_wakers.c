@@ -498,6 +498,74 @@ static bool is_for_room(const struct wakers *w, const struct object *o)
 	return reason == TRC_REASON_WRITE || reason == TRC_REASON_SEND;
 }
 
+static int by_creator_and_start(const void *x, const void *y)
+{
+	const struct trc_thread *a = *(const struct trc_thread *const *)x;
+	const struct trc_thread *b = *(const struct trc_thread *const *)y;
+
+	if (a->creator != b->creator)
+		return a->creator < b->creator ? -1 : 1;
+	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+/* A thread that had recorded nothing yet when its creator joined it: it began and ended in the
+ * wait.  0 = none, or several. */
+static uint32_t joined_in(const struct trc_park *park, struct trc_thread *const *thread, size_t n)
+{
+	enum { LOOKED_AT = 64 }; /* its creator waits, and creates no more */
+	uint32_t joined = 0;
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (thread[mid]->creator < park->thread ||
+		    (thread[mid]->creator == park->thread &&
+		     thread[mid]->start_ns < park->start_ns))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (size_t i = low; i < n && thread[i]->creator == park->thread &&
+			     thread[i]->start_ns <= park->end_ns; i++) {
+		if (i - low == LOOKED_AT)
+			return 0;
+		if (thread[i]->end_ns == TRC_NEVER || thread[i]->end_ns > park->end_ns)
+			continue;
+		if (joined)
+			return 0;
+		joined = thread[i]->serial;
+	}
+	return joined;
+}
+
+static bool ended_by_exit(const struct trc_park *park)
+{
+	return park->reason == TRC_REASON_JOIN && !(park->flags & TRC_PARK_NO_END) && !park->result;
+}
+
+static int find_joined(struct wakers *w)
+{
+	size_t n = w->m->threads.n, unknown = 0;
+	struct trc_thread *all = w->m->threads.row, **thread;
+
+	for (size_t i = 0; i < w->m->parks.n; i++)
+		unknown += ended_by_exit(&w->park[i]) && !w->park[i].holder;
+	if (!unknown)
+		return 0;
+	thread = malloc((n + 1) * sizeof(struct trc_thread *));
+	if (!thread)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		thread[i] = &all[i];
+	qsort(thread, n, sizeof(struct trc_thread *), by_creator_and_start);
+	for (size_t i = 0; i < w->m->parks.n; i++)
+		if (ended_by_exit(&w->park[i]) && !w->park[i].holder)
+			w->park[i].holder = joined_in(&w->park[i], thread, n);
+	free(thread);
+	return 0;
+}
+
 /* A join ends with the other thread. */
 static void wake_joins(struct wakers *w)
 {
@@ -505,8 +573,7 @@ static void wake_joins(struct wakers *w)
 		struct trc_park *park = &w->park[i];
 		const struct trc_thread *joined;
 
-		if (park->reason != TRC_REASON_JOIN || !park->holder ||
-		    park->flags & TRC_PARK_NO_END || park->result)
+		if (!park->holder || !ended_by_exit(park))
 			continue;
 		joined = trc_model_thread(w->m, park->holder);
 		if (!joined || joined->end_ns == TRC_NEVER)
@@ -548,6 +615,8 @@ static int wakers_run(struct wakers *w)
 		else if (o->n_unparks)
 			sweep_woken(w, o);
 	}
+	if (find_joined(w))
+		return -ENOMEM;
 	wake_joins(w);
 	return 0;
 }

@@ -11,7 +11,7 @@
 
 enum {
 	FLUSH_NS = 1000000000,
-	TIDS_MIN = 1024,
+	TIDS_MIN = 512,
 	FULL = 256, /* trc_drain_fullest() */
 	CLOCK_SLACK_NS = 1000000, /* how far the counters of two procs may be apart */
 };
@@ -52,7 +52,7 @@ static size_t place_arrays(struct trc_drain *d, unsigned char *base)
 	d->strings.mask = power_of_two_at_least(2 * n_strings + 16) - 1;
 	d->label_sets.mask = power_of_two_at_least(2 * n_label_sets + 16) - 1;
 	d->watch_mask = power_of_two_at_least(2 * (uint64_t)h->n_threads + 16) - 1;
-	d->tids.mask = power_of_two_at_least(4 * (uint64_t)h->n_threads + TIDS_MIN) - 1;
+	d->tids.mask = power_of_two_at_least(2 * (uint64_t)h->n_threads + TIDS_MIN) - 1;
 #define PLACE(field, n)                                                                            \
 	do {                                                                                       \
 		if (base)                                                                          \
@@ -75,6 +75,7 @@ static size_t place_arrays(struct trc_drain *d, unsigned char *base)
 	PLACE(strings.pair, d->strings.mask + UINT64_C(1));
 	PLACE(label_sets.pair, d->label_sets.mask + UINT64_C(1));
 	PLACE(tids.entry, d->tids.mask + UINT64_C(1));
+	PLACE(tids.before, d->tids.mask + UINT64_C(1));
 	PLACE(words, h->page_words);
 	PLACE(watch, d->windowed ? d->watch_mask + UINT64_C(1) : 0);
 #undef PLACE

@@ -26,13 +26,14 @@ struct trc_id_map {
 	uint32_t mask, used;
 };
 
-/* Who had a tid, and who had it before. */
+/* Who had a tid, and who had it before.  When the entries are full they become those before: what
+ * is drained later in the same pass may still name a thread whose slot another one has. */
 struct trc_tid_map {
 	struct trc_tid_entry {
 		uint32_t tid; /* 0 = free */
 		uint32_t serial, before_serial;
 		uint64_t start, before_end;
-	} * entry;
+	} * entry, *before;
 	uint32_t mask, used;
 };
 

@@ -133,38 +133,50 @@ uint32_t trc_drain_labels(struct trc_drain *d, uint64_t ring_id)
 
 /* ---- who had which tid ----------------------------------------------------------------- */
 
-static struct trc_tid_entry *tid_find(struct trc_tid_map *map, uint32_t tid)
+static struct trc_tid_entry *tid_find(struct trc_tid_entry *entry, uint32_t mask, uint32_t tid)
 {
-	uint32_t i = (uint32_t)mix(tid) & map->mask;
+	uint32_t i = (uint32_t)mix(tid) & mask;
 
-	while (map->entry[i].tid && map->entry[i].tid != tid)
-		i = (i + 1) & map->mask;
-	return &map->entry[i];
+	while (entry[i].tid && entry[i].tid != tid)
+		i = (i + 1) & mask;
+	return &entry[i];
 }
 
 static void slots_enter_tids(struct trc_drain *d);
+
+static struct trc_tid_entry *tid_enter(struct trc_drain *d, uint32_t tid)
+{
+	struct trc_tid_map *map = &d->tids;
+	struct trc_tid_entry *e = tid_find(map->entry, map->mask, tid), *full;
+
+	if (e->tid)
+		return e;
+	if (map->used > map->mask / 4 * 3) {
+		full = map->entry;
+		map->entry = map->before;
+		map->before = full;
+		map->used = 0;
+		memset(map->entry, 0, (map->mask + UINT64_C(1)) * sizeof(*map->entry));
+		slots_enter_tids(d);
+		e = tid_find(map->entry, map->mask, tid);
+		if (e->tid)
+			return e;
+	}
+	map->used++;
+	*e = *tid_find(map->before, map->mask, tid);
+	e->tid = tid;
+	return e;
+}
 
 /* Serials count up, so that the larger one is the later owner. */
 void trc_drain_tid_enter(struct trc_drain *d, uint32_t tid, uint32_t serial, uint64_t start,
 			 uint64_t end)
 {
-	struct trc_tid_map *map = &d->tids;
 	struct trc_tid_entry *e;
 
 	if (!tid || !serial)
 		return;
-	if (map->used > map->mask / 4 * 3) { /* the slots fill it again */
-		memset(map->entry, 0, (map->mask + UINT64_C(1)) * sizeof(*map->entry));
-		map->used = 0;
-		for (uint32_t i = 0; i < d->h.n_threads; i++)
-			d->slot[i].serial = 0;
-		if (d->windowed) /* there is no next pass */
-			slots_enter_tids(d);
-	}
-	e = tid_find(map, tid);
-	if (!e->tid)
-		map->used++;
-	e->tid = tid;
+	e = tid_enter(d, tid);
 	if (serial > e->serial) {
 		e->before_serial = e->serial;
 		e->before_end = start;
@@ -180,10 +192,13 @@ void trc_drain_tid_enter(struct trc_drain *d, uint32_t tid, uint32_t serial, uin
 
 uint32_t trc_drain_thread(struct trc_drain *d, uint32_t tid, uint64_t ticks)
 {
-	const struct trc_tid_entry *e = tid_find(&d->tids, tid);
+	const struct trc_tid_entry *e;
 
-	if (!tid || !e->tid)
+	if (!tid)
 		return 0;
+	e = tid_find(d->tids.entry, d->tids.mask, tid);
+	if (!e->tid)
+		e = tid_find(d->tids.before, d->tids.mask, tid);
 	return e->before_serial && ticks < e->start && ticks <= e->before_end ? e->before_serial
 									      : e->serial;
 }
@@ -221,18 +236,6 @@ static void slot_load(struct trc_slot *slot, struct trc_slot_copy *copy)
 		copy->name_bytes = 0;
 }
 
-/* Those of the slots, of threads that recorded before now. */
-static void slots_enter_tids(struct trc_drain *d)
-{
-	for (uint32_t i = 0; i < d->h.n_threads; i++) {
-		struct trc_slot_copy copy;
-
-		slot_load(trc_slot_of(d, i), &copy);
-		if (trc_drain_serial(d, copy.serial))
-			trc_drain_tid_enter(d, copy.tid, copy.serial, copy.start, copy.end);
-	}
-}
-
 /* One consistent look, under the sequence counter.  A thread that was stopped in the middle of a
  * change is taken as it stands. */
 static uint32_t slot_copy(struct trc_slot *slot, struct trc_slot_copy *copy)
@@ -251,6 +254,20 @@ static uint32_t slot_copy(struct trc_slot *slot, struct trc_slot_copy *copy)
 	}
 	copy->seq = seq;
 	return seq;
+}
+
+/* Those of the slots, of threads that recorded before now. */
+static void slots_enter_tids(struct trc_drain *d)
+{
+	uint32_t n = trc_slots_used(d->shared, d->h.n_threads);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct trc_slot_copy copy;
+
+		slot_copy(trc_slot_of(d, i), &copy);
+		if (trc_drain_serial(d, copy.serial))
+			trc_drain_tid_enter(d, copy.tid, copy.serial, copy.start, copy.end);
+	}
 }
 
 void trc_drain_slot_copy(const struct trc_drain *d, uint32_t i, struct trc_slot_copy *copy)

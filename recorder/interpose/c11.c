@@ -176,7 +176,7 @@ TRC_EXPORT int thrd_join(thrd_t thread, int *value)
 
 	if (!trc_recording())
 		return REAL(thrd_join)(thread, value);
-	trc_join_begin(&span, thread);
+	trc_join_begin(&span, thread, trc_tid_of(thread));
 	result = REAL(thrd_join)(thread, value);
 	trc_span_end(&span, error_of(result));
 	return result;

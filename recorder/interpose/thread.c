@@ -221,8 +221,8 @@ static bool joined_at_once(pthread_t thread, void **value, int *result)
 	return *result == 0;
 }
 
-/* By its clock, whose number has it; 0 = it has ended. */
-static uint32_t tid_of(pthread_t thread)
+/* By its clock, whose number has it. */
+uint32_t trc_tid_of(pthread_t thread)
 {
 	clockid_t clock;
 
@@ -231,7 +231,7 @@ static uint32_t tid_of(pthread_t thread)
 	return ~(uint32_t)(clock >> 3) & FUTEX_TID_MASK;
 }
 
-void trc_join_begin(struct trc_span *span, pthread_t thread)
+void trc_join_begin(struct trc_span *span, pthread_t thread, uint32_t tid)
 {
 	uint32_t serial = trc_thread_serial(thread);
 
@@ -239,7 +239,7 @@ void trc_join_begin(struct trc_span *span, pthread_t thread)
 	if (serial)
 		trc_park_on_thread(&span->wait, TRC_REASON_JOIN, (const void *)thread, serial);
 	else
-		trc_park(&span->wait, TRC_REASON_JOIN, (const void *)thread, tid_of(thread));
+		trc_park(&span->wait, TRC_REASON_JOIN, (const void *)thread, tid);
 	trc_span_guard(span, true);
 }
 
@@ -247,13 +247,15 @@ void trc_join_begin(struct trc_span *span, pthread_t thread)
 	TRC_EXPORT int name parameters                                                             \
 	{                                                                                          \
 		struct trc_span span;                                                              \
+		uint32_t tid;                                                                      \
 		int result;                                                                        \
                                                                                                    \
 		if (!trc_recording())                                                              \
 			return REAL(name) arguments;                                               \
+		tid = trc_tid_of(thread); /* it may end right after it was tried */                \
 		if (joined_at_once(thread, value, &result))                                        \
 			return result;                                                             \
-		trc_join_begin(&span, thread);                                                         \
+		trc_join_begin(&span, thread, tid);                                                \
 		result = REAL(name) arguments;                                                     \
 		trc_span_end(&span, result);                                                       \
 		return result;                                                                     \

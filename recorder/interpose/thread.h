@@ -29,7 +29,9 @@ void *trc_thread_run(void *handoff);
 int trc_thread_run_c11(void *handoff);
 
 struct trc_span;
-/* Before the real join of a thread that has not ended: ends with trc_span_end(). */
-void trc_join_begin(struct trc_span *span, pthread_t thread);
+/* The tid of a thread that was not joined yet; 0 = it has ended.  No system call. */
+uint32_t trc_tid_of(pthread_t thread);
+/* Before the real join of a thread with that tid: ends with trc_span_end(). */
+void trc_join_begin(struct trc_span *span, pthread_t thread, uint32_t tid);
 
 #endif

@@ -219,6 +219,23 @@ static const struct waits_case {
 	 {{1, TRC_REASON_JOIN, 1000, 4200, 0, 0, 2, 4000, 0}},
 	 {{0}}},
 
+	{"a join of a thread that had recorded nothing yet: it began and ended in the wait",
+	 THREADS "thread 5 tid=105 creator=1 start=1500 end=4000\n"
+		 "thread 6 tid=106 creator=2 start=1600 end=4100\n"
+		 "thread 7 tid=107 creator=1 start=1700\n"
+		 "@1000 thread=1 park reason=join object=0x7000\n"
+		 "@4200 thread=1 resume reason=join object=0x7000\n",
+	 {{1, TRC_REASON_JOIN, 1000, 4200, 0, 0, 5, 4000, 0}},
+	 {{0}}},
+
+	{"of two that did so nobody knows which was joined",
+	 THREADS "thread 5 tid=105 creator=1 start=1500 end=4000\n"
+		 "thread 6 tid=106 creator=1 start=1600 end=4100\n"
+		 "@1000 thread=1 park reason=join object=0x7000\n"
+		 "@4200 thread=1 resume reason=join object=0x7000\n",
+	 {{1, TRC_REASON_JOIN, 1000, 4200, 0, 0, 0, NEVER, 0}},
+	 {{0}}},
+
 	{"a handler that parks inside a park: each resume ends its own",
 	 THREADS STACKS "@1000 thread=2 park reason=cond object=0x30 stack=wait\n"
 			"@2000 thread=2 park reason=mutex object=0x10 stack=handler\n"
