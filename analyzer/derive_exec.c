@@ -67,6 +67,14 @@ static size_t image_of(const struct trc_model *m, uint32_t serial)
 	return low;
 }
 
+int64_t trc_exec_after_ns(const struct trc_model *m, uint32_t serial)
+{
+	const struct trc_exec *exec = m->execs.row;
+	size_t image = image_of(m, serial);
+
+	return image < m->execs.n ? exec[image].ts_ns : TRC_NEVER;
+}
+
 /* E1.  Threads are sorted. */
 void trc_exec_lives(struct trc_model *m)
 {

@@ -171,6 +171,20 @@ static int64_t earlier_ns(int64_t a_ns, int64_t b_ns)
 	return a_ns < b_ns ? a_ns : b_ns;
 }
 
+/* Before H3: the proc was taken when another program ran already, whose records have the stop. */
+static void ousted_by_exec(struct sched *s)
+{
+	const uint32_t *ousted = s->ousted.row;
+
+	for (size_t i = 0; i < s->ousted.n; i++) {
+		struct trc_on_cpu *stretch = (struct trc_on_cpu *)s->m->on_cpu.row + ousted[i];
+		int64_t exec_ns = trc_exec_after_ns(s->m, stretch->thread);
+
+		if (exec_ns != TRC_NEVER && stretch->end_ns > exec_ns)
+			stretch->end_ns = TRC_NEVER;
+	}
+}
+
 /* H2, H4.  Whose stop was not recorded has left its proc when it ended, at the latest. */
 static void ousted_complete(struct sched *s)
 {
@@ -180,7 +194,7 @@ static void ousted_complete(struct sched *s)
 		struct trc_on_cpu *stretch = (struct trc_on_cpu *)s->m->on_cpu.row + ousted[i];
 		const struct trc_thread *thread = trc_model_thread(s->m, stretch->thread);
 
-		if (!thread || thread->end_ns == TRC_NEVER)
+		if (!thread || thread->end_ns == TRC_NEVER || stretch->end_ns == TRC_NEVER)
 			continue;
 		stretch->end_ns = thread->end_ns > stretch->start_ns
 					  ? earlier_ns(stretch->end_ns, thread->end_ns)
@@ -234,8 +248,10 @@ static int sched_end(struct trc_derive *derive)
 {
 	struct sched *s = (struct sched *)derive;
 	struct trc_model *m = s->m;
-	int err = trc_exec_share_on_cpu(m); /* H3 */
+	int err;
 
+	ousted_by_exec(s);
+	err = trc_exec_share_on_cpu(m); /* H3 */
 	ousted_complete(s);
 	stretches_complete(m);
 	if (!err)

@@ -112,6 +112,8 @@ int trc_exec_add(struct trc_model *m, int64_t ts_ns, uint32_t highest_serial);
 void trc_exec_lives(struct trc_model *m);
 /* Gives stretches on a proc to the program that was there then.  0 or -ENOMEM. */
 int trc_exec_share_on_cpu(struct trc_model *m);
+/* When the thread's program was replaced by another one; TRC_NEVER = never. */
+int64_t trc_exec_after_ns(const struct trc_model *m, uint32_t serial);
 
 /* After all parks, unlocks and unparks are known: who ended which wait, and what each unlock's
  * critical section cost the others. */

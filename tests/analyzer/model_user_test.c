@@ -194,6 +194,15 @@ static const struct {
 	 "@9500 source=kernel thread=2 proc_stop\n",
 	 {{1, 0, 5000, 5000, false}, {2, 0, 9000, 9500, false}},
 	 0},
+	{"a stretch in which another program is executed ends with the new one's stop",
+	 "thread 9 tid=101 start=2000\n"
+	 "@1000 source=kernel thread=1 proc_start\n"
+	 "@2000 thread=0 process what=2 value=8\n"
+	 "@3000 source=kernel thread=9 proc_stop\n"
+	 "@9000 source=kernel thread=9 proc_start\n"
+	 "@9500 source=kernel thread=9 proc_stop\n",
+	 {{1, 0, 1000, 2000, false}, {9, 0, 2000, 3000, false}, {9, 0, 9000, 9500, false}},
+	 1000},
 	{"a kernel's clock that is out of this world goes as far as others",
 	 "@1000 source=kernel thread=1 proc_start\n"
 	 "@4000 source=kernel thread=1 proc_stop\n"
