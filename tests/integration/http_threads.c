@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include "check_or_exit.h"
 
-#define NOT_INLINED __attribute__((noinline, noclone))
+#define NOT_INLINED __attribute__((noinline))
 
 #if defined(__x86_64__)
 static void raw_pause(void)
