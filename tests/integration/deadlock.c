@@ -272,10 +272,13 @@ static void *helper(void *arg)
 	return arg;
 }
 
+/* More than the recorder knows the kernel's ids of at a time. */
+enum { HELPERS = 5000 };
+
 /* Threads that are named by who created them, as soon as they are there. */
 static void name_helpers(void)
 {
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < HELPERS; i++) {
 		pthread_t thread;
 
 		take(&lock_b);
