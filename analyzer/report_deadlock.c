@@ -197,6 +197,14 @@ int trc_report_deadlocks(struct trc_report *r)
 	return 0;
 }
 
+void trc_report_deadlock_headline(struct trc_report *r, struct trc_line *line,
+				  const struct trc_deadlock *row, size_t n)
+{
+	const struct deadlock d = deadlock_at(row, n, 0);
+
+	add_headline(r, line, &d);
+}
+
 void trc_report_deadlock_line(struct trc_report *r)
 {
 	size_t n;

@@ -10,7 +10,7 @@
 
 enum { FRAMES_MAX = 16 };
 
-static void add_signal(struct trc_line *line, const struct trc_signal *s)
+void trc_report_signal(struct trc_line *line, const struct trc_signal *s)
 {
 	const char *name = trc_signal_name(s->signal), *words;
 	const char *code = trc_signal_code_name(s->signal, s->code, &words);
@@ -37,7 +37,7 @@ static void print_signal(struct trc_report *r, const struct trc_signal *s)
 	trc_report_thread(r, &line, s->thread, 30);
 	trc_line_add(&line, " at %s: ", trc_text_duration(number, s->ts_ns - r->start_ns));
 	trc_line_style(&line, s->fatal ? TRC_STYLE_ALARM : TRC_STYLE_PLAIN);
-	add_signal(&line, s);
+	trc_report_signal(&line, s);
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	if (!s->fatal)
 		trc_line_add(&line, ", handled by the program");
@@ -53,28 +53,34 @@ static bool parse_note(const char *text, struct trc_signal *s, uint32_t *tid)
 		      &s->signal, &s->code, &s->address, tid) == 4;
 }
 
-/* What the process itself left behind, if its event is not in the trace. */
-static void print_note(struct trc_report *r)
+void trc_report_signal_note(struct trc_report *r, struct trc_line *line)
 {
 	const char *text = trc_report_info(r, "signal");
 	struct trc_signal s = {.fatal = true};
-	struct trc_line line;
 	uint32_t tid;
 
-	if (!text)
+	if (parse_note(text, &s, &tid)) {
+		trc_line_add(line, "thread %u: ", tid);
+		trc_line_style(line, TRC_STYLE_ALARM);
+		trc_report_signal(line, &s);
+	} else {
+		trc_line_add(line, "signal ");
+		trc_line_style(line, TRC_STYLE_ALARM);
+		trc_line_data(line, text, 80);
+	}
+	trc_line_style(line, TRC_STYLE_PLAIN);
+}
+
+/* What the process itself left behind, if its event is not in the trace. */
+static void print_note(struct trc_report *r)
+{
+	struct trc_line line;
+
+	if (!trc_report_info(r, "signal"))
 		return;
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_add(&line, "  ");
-	if (parse_note(text, &s, &tid)) {
-		trc_line_add(&line, "thread %u: ", tid);
-		trc_line_style(&line, TRC_STYLE_ALARM);
-		add_signal(&line, &s);
-	} else {
-		trc_line_add(&line, "signal ");
-		trc_line_style(&line, TRC_STYLE_ALARM);
-		trc_line_data(&line, text, 80);
-	}
-	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_report_signal_note(r, &line);
 	trc_report_line(r, &line);
 }
 

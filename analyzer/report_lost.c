@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "analyzer/report_parts.h"
 
 /* Of text that a record has inline, on average. */
@@ -106,35 +107,47 @@ void trc_report_ring_line(struct trc_report *r)
 	trc_report_line(r, &line);
 }
 
-/* Which events were lost, by cause. */
-void trc_report_lost_lines(struct trc_report *r)
+void trc_report_lost_causes(const struct trc_report *r, struct trc_lost lost[TRC_LOST_CAUSES])
 {
 	size_t n;
 	const struct trc_gap *gap = trc_model_gaps(r->m, &n);
-	uint64_t by_cause[256] = {0};
-	char number[TRC_NUMBER_BYTES], since[TRC_NUMBER_BYTES], until[TRC_NUMBER_BYTES];
-	int64_t first_ns[256], last_ns[256];
-	struct trc_line line;
 
+	memset(lost, 0, TRC_LOST_CAUSES * sizeof(*lost));
 	for (size_t i = 0; i < n; i++) {
 		int64_t since_ns = gap[i].since_ns == TRC_NEVER ? gap[i].ts_ns : gap[i].since_ns;
+		struct trc_lost *l = &lost[gap[i].cause];
 
-		if (!by_cause[gap[i].cause] || since_ns < first_ns[gap[i].cause])
-			first_ns[gap[i].cause] = since_ns;
-		if (!by_cause[gap[i].cause] || gap[i].ts_ns > last_ns[gap[i].cause])
-			last_ns[gap[i].cause] = gap[i].ts_ns;
-		by_cause[gap[i].cause] += gap[i].lost_events;
+		if (!l->events || since_ns < l->first_ns)
+			l->first_ns = since_ns;
+		if (!l->events || gap[i].ts_ns > l->last_ns)
+			l->last_ns = gap[i].ts_ns;
+		l->events += gap[i].lost_events;
 	}
-	for (unsigned int cause = 0; cause < 256; cause++) {
-		if (!by_cause[cause])
+}
+
+void trc_report_lost_cause(struct trc_line *line, unsigned int cause, const struct trc_lost *lost)
+{
+	char number[TRC_NUMBER_BYTES], since[TRC_NUMBER_BYTES], until[TRC_NUMBER_BYTES];
+
+	trc_line_add(line, "lost: %s event%s, %s, between %s and %s",
+		     trc_text_count(number, lost->events), lost->events == 1 ? "" : "s",
+		     trc_gap_cause_name(cause), trc_text_duration(since, lost->first_ns),
+		     trc_text_duration(until, lost->last_ns));
+}
+
+/* Which events were lost, by cause. */
+void trc_report_lost_lines(struct trc_report *r)
+{
+	struct trc_lost lost[TRC_LOST_CAUSES];
+	struct trc_line line;
+
+	trc_report_lost_causes(r, lost);
+	for (unsigned int cause = 0; cause < TRC_LOST_CAUSES; cause++) {
+		if (!lost[cause].events)
 			continue;
 		trc_line_begin(&line, r->width, r->colour);
 		trc_line_style(&line, TRC_STYLE_ALARM);
-		trc_line_add(&line, "lost: %s event%s, %s, between %s and %s",
-			     trc_text_count(number, by_cause[cause]), by_cause[cause] == 1 ? "" : "s",
-			     trc_gap_cause_name(cause),
-			     trc_text_duration(since, first_ns[cause]),
-			     trc_text_duration(until, last_ns[cause]));
+		trc_report_lost_cause(&line, cause, &lost[cause]);
 		trc_line_style(&line, TRC_STYLE_PLAIN);
 		trc_report_line(r, &line);
 	}

@@ -93,6 +93,14 @@ void trc_report_line(struct trc_report *r, struct trc_line *line);
 const char *trc_report_info(const struct trc_report *r, const char *key);
 /* Adds what is not in the trace: "12 lost", "none lost", "its end is missing". */
 void trc_report_lost(const struct trc_report *r, struct trc_line *line);
+/* What was lost for one cause. */
+struct trc_lost {
+	uint64_t events; /* 0 = nothing */
+	int64_t first_ns, last_ns;
+};
+enum { TRC_LOST_CAUSES = 256 };
+void trc_report_lost_causes(const struct trc_report *r, struct trc_lost lost[TRC_LOST_CAUSES]);
+void trc_report_lost_cause(struct trc_line *line, unsigned int cause, const struct trc_lost *lost);
 /* A line for each cause, and what follows. */
 void trc_report_lost_lines(struct trc_report *r);
 /* Of a recording whose rings were full: how large they had to be. */
@@ -199,11 +207,23 @@ struct trc_longest_times {
 void trc_longest_times(const struct trc_report *r, struct trc_line *line,
 		       const struct trc_longest_times *times);
 
+/* ---- findings.c ---- */
+/* struct trc_finding to *out, which is the caller's to free, also after a failure.  0 or -ENOMEM. */
+int trc_report_findings(struct trc_report *r, struct trc_array *out);
+
 /* ---- sections ---- */
+int trc_report_findings_section(struct trc_report *r);
 int trc_report_deadlocks(struct trc_report *r);
+/* "DEADLOCK: 2 threads wait for each other"; of n rows, all of one deadlock. */
+void trc_report_deadlock_headline(struct trc_report *r, struct trc_line *line,
+				  const struct trc_deadlock *row, size_t n);
 /* The same as one line; none without a deadlock. */
 void trc_report_deadlock_line(struct trc_report *r);
 int trc_report_ended(struct trc_report *r);
+/* "SIGSEGV, SEGV_MAPERR: address not mapped to object (0x40)" */
+void trc_report_signal(struct trc_line *line, const struct trc_signal *s);
+/* What the process itself noted of its end: "thread 4711: SIGSEGV, ..."; needs info "signal". */
+void trc_report_signal_note(struct trc_report *r, struct trc_line *line);
 int trc_report_snapshot(struct trc_report *r);
 int trc_report_now(struct trc_report *r);
 int trc_report_cpu(struct trc_report *r);

@@ -129,7 +129,8 @@ void trc_line_style(struct trc_line *line, enum trc_style style)
 	line->styled = style != TRC_STYLE_PLAIN;
 }
 
-void trc_line_print(struct trc_line *line, FILE *out)
+/* The mark of what was cut off; no blanks at the end. */
+static void line_finish(struct trc_line *line)
 {
 	if (line->cut) {
 		line->n_bytes = line->last;
@@ -138,6 +139,18 @@ void trc_line_print(struct trc_line *line, FILE *out)
 	}
 	while (line->n_bytes && line->text[line->n_bytes - 1] == ' ')
 		line->n_bytes--;
+}
+
+const char *trc_line_text(struct trc_line *line)
+{
+	line_finish(line);
+	line->text[line->n_bytes] = 0; /* line_has_room() left room */
+	return line->text;
+}
+
+void trc_line_print(struct trc_line *line, FILE *out)
+{
+	line_finish(line);
 	fwrite(line->text, 1, line->n_bytes, out);
 	if (line->styled)
 		fputs("\033[0m", out);

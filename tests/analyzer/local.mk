@@ -90,6 +90,15 @@ TESTS += tests/analyzer/cli_test.sh tests/analyzer/cli_schema_test.sh \
 EXTRA_DIST += tests/analyzer/cli_test.sh tests/analyzer/cli_schema_test.sh \
 	tests/analyzer/labels_test.sh tests/analyzer/memory_test.sh
 
+# The findings.
+if HAVE_CHECK
+check_PROGRAMS += tests/analyzer/findings_test
+TESTS += tests/analyzer/findings_test
+tests_analyzer_findings_test_SOURCES = tests/analyzer/findings_test.c
+tests_analyzer_findings_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_findings_test_LDADD = libtrcmodelfixture.la
+endif
+
 # The report.
 if HAVE_CHECK
 check_PROGRAMS += tests/analyzer/report_test

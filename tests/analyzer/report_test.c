@@ -53,6 +53,10 @@ static const char SERVER_REPORT[] =
 	"3 threads, 1 proc, 16 events in SIZE, none lost\n"
 	"no scheduling intervals: perf_event_open is not permitted\n"
 	"\n"
+	"Findings\n"
+	"  server+0x40 caused 15.0 ms of the 15.7 ms that 2 threads waited for mutex 0x7f10, 7.8% of their\n"
+	"      time\n"
+	"\n"
 	"Waiting for locks  15.7 ms in 2 waits  (of time: share of the waiting threads' lifetime)\n"
 	"     total  of time      waits      mean   longest  threads  for\n"
 	"   15.7 ms     7.8%          2   7.85 ms   8.10 ms        2  mutex 0x7f10\n"
@@ -486,7 +490,7 @@ static const struct {
 	 true},
 	{"a deadlock is said first and plainly: who wants what, who holds what, who is behind it",
 	 MODULES THREADS HANG,
-	 "DEADLOCK: 2 threads wait for each other\n"
+	 "\nDEADLOCK: 2 threads wait for each other\n"
 	 "  main (101) has waited 8.00 ms for mutex 0x7f10, held by worker 1 (102)\n"
 	 "            server+0x10 < server+0x20\n"
 	 "      holds mutex 0x7f20, for which 1 thread waits\n"
@@ -499,7 +503,7 @@ static const struct {
 	 false},
 	{"a thread that waits for itself",
 	 MODULES THREADS "@1000 thread=2 park reason=mutex object=0x7f10 holder=2 stack=get\n",
-	 "DEADLOCK: worker 1 (102) waits for itself\n"
+	 "\nDEADLOCK: worker 1 (102) waits for itself\n"
 	 "  worker 1 (102) has waited 0 ns for mutex 0x7f10, which it holds itself\n"
 	 "            server+0x10 < server+0x20\n"
 	 "      holds mutex 0x7f10, for which 1 thread waits",
