@@ -7,24 +7,6 @@
 #include <string.h>
 #include "analyzer/report_parts.h"
 
-const char *trc_finding_kind_name(unsigned int kind)
-{
-	static const char *const name[TRC_FINDING_KINDS] = {
-		[TRC_FINDING_CRASH] = "crash", [TRC_FINDING_DEADLOCK] = "deadlock",
-		[TRC_FINDING_LOCK] = "lock",   [TRC_FINDING_PROCS] = "procs",
-		[TRC_FINDING_LOST] = "lost",
-	};
-
-	return kind < TRC_FINDING_KINDS && name[kind] ? name[kind] : "";
-}
-
-const char *trc_severity_name(unsigned int severity)
-{
-	static const char *const name[] = {"", "alarm", "cost", "note"};
-
-	return severity < sizeof(name) / sizeof(*name) ? name[severity] : "";
-}
-
 static int add(struct trc_array *out, const struct trc_finding *finding, struct trc_line *sentence)
 {
 	struct trc_finding *added = trc_array_add(out);

@@ -15,7 +15,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/derive_user.c \
 	analyzer/derive_waits.c \
 	analyzer/derive_wakers.c \
-	analyzer/findings.c analyzer/findings.h \
+	analyzer/finding_names.c analyzer/findings.c analyzer/findings.h \
 	analyzer/label_filter.c analyzer/label_filter.h \
 	analyzer/merge.c analyzer/merge.h \
 	analyzer/model.c analyzer/model.h analyzer/model_parts.h \

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyzer/findings.h"
 #include "format/file_sink.h"
 #include "viewer/assets.h"
 #include "viewer/page.h"
@@ -103,7 +104,32 @@ static void head_info(FILE *out, const struct trc_reader *reader)
 	trc_page_json_string(out, warning);
 }
 
-static void write_head(FILE *out, struct trc_rows *r, const struct trc_tracks *t)
+/* What the report leads with, in its words. */
+static void head_findings(FILE *out, const struct trc_rows *r, const struct trc_array *findings)
+{
+	const struct trc_finding *f = findings->row;
+
+	fputs(",\n\"findings\":[", out);
+	for (size_t i = 0; i < findings->n; i++, f++) {
+		fputs(i ? ",\n{\"kind\":" : "{\"kind\":", out);
+		trc_page_json_string(out, trc_finding_kind_name(f->kind));
+		fputs(",\"severity\":", out);
+		trc_page_json_string(out, trc_severity_name(f->severity));
+		fputs(",\"text\":", out);
+		trc_page_json_string(out, f->sentence);
+		json_number(out, "thread", trc_rows_thread(r, f->thread));
+		json_number(out, "park", f->park ? r->park_idx[f->park - 1] : 0);
+		if (f->start_ns != TRC_NEVER) {
+			json_number(out, "start", (double)trc_rows_time(r, f->start_ns));
+			json_number(out, "end", (double)trc_rows_time(r, f->end_ns));
+		}
+		fputc('}', out);
+	}
+	fputs("]", out);
+}
+
+static void write_head(FILE *out, struct trc_rows *r, const struct trc_tracks *t,
+		       const struct trc_array *findings)
 {
 	int64_t start = trc_model_start_ns(r->m), end = trc_model_end_ns(r->m);
 	int64_t window = trc_model_window_ns(r->m);
@@ -140,6 +166,7 @@ static void write_head(FILE *out, struct trc_rows *r, const struct trc_tracks *t
 	json_number(out, "sample_step", (double)r->sample_step);
 	head_schema(out);
 	head_info(out, trc_model_reader(r->m));
+	head_findings(out, r, findings);
 	fputs(",\n\"columns\":", out);
 	trc_page_directory(r->page);
 	fputs("}</script>\n", out);
@@ -164,13 +191,19 @@ static void write_top(FILE *out)
 /* All of the page, to an open file. */
 static int write_page(FILE *out, struct trc_rows *r, struct trc_tracks *tracks)
 {
-	int rc;
+	struct trc_error error;
+	struct trc_array findings;
+	int rc = trc_findings(r->m, &findings, &error);
 
-	write_top(out);
-	rc = trc_rows_write(r, tracks);
+	if (!rc) {
+		write_top(out);
+		rc = trc_rows_write(r, tracks);
+	}
+	if (!rc)
+		write_head(out, r, tracks, &findings);
+	trc_array_free(&findings);
 	if (rc)
 		return rc;
-	write_head(out, r, tracks);
 	fputs("<script>", out);
 	fwrite(trc_asset_js, 1, trc_asset_js_bytes, out);
 	fputs("</script>\n</body>\n</html>\n", out);

@@ -158,9 +158,11 @@ async function showsTheEnd(page) {
 	const plain = await pointOf(page, MAIN, 0.3 * MS);
 
 	const first = await detailsOf(page);
-	check(first.startsWith("Crashed: SIG"), "while nothing is selected, a crash is told", first);
+	check(/^Findings\s+CRASH: SIG/.test(first), "while nothing is selected, a crash is told first", first);
+	check(/\nCrashed: SIG/.test(first), "then with its stack", first);
 	check(/Deadlock\n/.test(first), "and a deadlock", first);
-	check(/17 events lost/.test(first), "and what was lost", first);
+	const sentences = await page.locator("#details .findings li").allTextContents();
+	check(/^lost: 17 events/.test(sentences.at(-1)), "and last what was lost", sentences);
 	check(banners.includes("DEADLOCK: "), "a deadlock is announced", banners);
 	check(/; 1 thread behind it/.test(banners), "and who is behind it", banners);
 	check(banners.includes("A snapshot: whole from 200 µs on. Later than the rest begin: proc 1 from 200 µs, " +

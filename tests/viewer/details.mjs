@@ -372,6 +372,43 @@ async function locksNamed(page, trace, t) {
 	}
 }
 
+// The report's sentences in its order, each on one line: what is wrong, then the lost events of its head.
+function sentencesOf(report) {
+	const section = /^Findings\n((?: +.*\n)+)/m.exec(report);
+
+	return [...section ? section[1].trimEnd().replace(/\n {6}/g, " ").split("\n").map((s) => s.trim()) : [],
+		...report.split("\n\n")[0].match(/^lost: .* between .*/mg) || []];
+}
+
+// The page says what the report says; a click on a sentence selects what it is about, and shows it.
+async function findingsLead(page, trace, report) {
+	const items = page.locator("#details .findings li"), n = await items.count();
+	const found = await page.evaluate(() => JSON.parse(document.getElementById("head").textContent).findings);
+
+	same(await items.allTextContents(), sentencesOf(report), `${trace}: the report's findings`);
+	for (let i = 0; i < n; i++) {
+		const f = found[i], what = `${trace}: ${f.text}`;
+
+		if (f.start === undefined) {
+			same(await items.nth(i).locator("button").count(), 0, `${what}: leads nowhere`);
+			continue;
+		}
+		await items.nth(i).locator("button").click();
+		const {view, selection, range, told} = await page.evaluate(() => ({view: window.trc.view,
+			selection: window.trc.selection, range: window.trc.range, told: window.trc.told()}));
+		same(selection?.kind ?? "range", {crash: "mark", lock: "park", deadlock: "park"}[f.kind] ?? "range", `${what}: what is selected`);
+		if (f.park)
+			same(selection.id, f.park, `${what}: which wait`);
+		if (range)
+			check(range.t0 === f.start && range.t1 >= f.end, `${what}: its range`, range);
+		check(view.t0 <= f.start && f.end <= view.t1, `${what}: it is seen`, view);
+		check(told.title !== "Findings", `${what}: its details are told`, told.title);
+		await page.keyboard.press("Escape");
+		same(await items.count(), n, `${what}: and back`);
+	}
+	await page.evaluate(() => window.trc.setView(0, window.trc.span));
+}
+
 // What the report leads with is what the page leads with, while nothing is selected.
 async function leads(page, trace, t) {
 	const report = execFileSync(analyze, [trace], {encoding: "utf8", stdio: ["ignore", "pipe", "ignore"]});
@@ -381,9 +418,11 @@ async function leads(page, trace, t) {
 	const banners = await page.evaluate(() => document.getElementById("banners").innerText);
 
 	check(report.includes("its end is missing") === banners.includes("end is missing"), `${trace}: whether it is whole`, banners);
+	await findingsLead(page, trace, report);
 	if (fatal.length) {
 		const signal = /SIG\w+, \w+: [^(\n]+/.exec(report)[0].trim();
-		check(told.title.startsWith(`Crashed: ${signal}`), `${trace}: the page leads with ${signal}`, told.title);
+		const first = await page.locator("#details .findings li").first().textContent();
+		check(first.startsWith(`CRASH: ${signal}`), `${trace}: the page leads with ${signal}`, first);
 		check(banners.startsWith(`CRASH: ${signal}`), `${trace}: so do the banners`, banners);
 		same(told.facts.Thread, threadName(t, fatal[0].thread), `${trace}: in which thread`);
 		stackIs(t, told, "The thread was at", fatal[0].stack, `${trace}: the crash`);
@@ -391,9 +430,9 @@ async function leads(page, trace, t) {
 		same((await page.evaluate(() => window.trc.selection)).kind, "mark", `${trace}: the banner leads there`);
 		await page.evaluate(() => window.trc.select(null));
 	} else if (ended.startsWith("killed by")) {
-		same(told.title, `Ended: ${ended}`, `${trace}: the page leads with it`);
+		same(await page.locator("#details .findings li").first().textContent(), `ENDED: ${ended}`, `${trace}: the page leads with it`);
 		check(banners.startsWith(`ENDED: ${ended}`), `${trace}: so do the banners`, banners);
-	} else if (!report.includes("its end is missing")) {
+	} else if (!sentencesOf(report).length && !report.includes("its end is missing")) {
 		same(told.title, "Nothing selected", `${trace}: all went well`);
 	}
 }

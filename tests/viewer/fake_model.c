@@ -5,6 +5,9 @@
 
 #include <stdio.h>
 
+#include <errno.h>
+
+#include "analyzer/findings.h"
 #include "analyzer/profile.h"
 
 /* The only reader there is belongs to the model that was asked last. */
@@ -87,6 +90,21 @@ ROWS(trigger, triggers)
 ROWS(coverage, coverage)
 ROWS(thread_now, threads_now)
 ROWS(deadlock, deadlocks)
+
+int trc_findings(struct trc_model *m, struct trc_array *out, struct trc_error *error)
+{
+	*out = (struct trc_array){.row_bytes = sizeof(struct trc_finding)};
+	for (size_t i = 0; i < m->n_findings; i++) {
+		struct trc_finding *added = trc_array_add(out);
+
+		if (!added) {
+			snprintf(error->text, sizeof(error->text), "out of memory");
+			return -ENOMEM;
+		}
+		*added = m->findings[i];
+	}
+	return 0;
+}
 
 const struct trc_stacks *trc_model_stacks(const struct trc_model *m)
 {

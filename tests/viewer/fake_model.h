@@ -45,6 +45,8 @@ struct trc_model {
 	const char *const (*info)[2]; /* key and value */
 	size_t n_info;
 	const char *warning;
+	const struct trc_finding *findings;
+	size_t n_findings;
 	int need_result; /* what trc_model_need() returns */
 };
 

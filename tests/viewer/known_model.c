@@ -1,6 +1,7 @@
 /*
  * known_model.c - a short trace that browser.mjs knows by heart; see known_model.h.
  */
+#include "analyzer/findings.h"
 #include "tests/viewer/known_model.h"
 
 /* clang-format off */
@@ -91,6 +92,13 @@ static const struct trc_deadlock deadlocks[] = {
 	{.deadlock = 1, .thread = 1, .holder = 4},
 };
 
+static const struct trc_finding findings[] = {
+	{.kind = TRC_FINDING_CRASH, .severity = TRC_SEVERITY_ALARM, .start_ns = 9800 US,
+	 .end_ns = 9800 US, .thread = 4, .sentence = "CRASH: SIGABRT in " KNOWN_HOSTILE},
+	{.kind = TRC_FINDING_LOST, .severity = TRC_SEVERITY_NOTE, .start_ns = 9 MS,
+	 .end_ns = 9200 US, .sentence = "lost: 17 events"},
+};
+
 /* The hostile thread's labels are hostile, too. */
 static const struct trc_set_label labels[] = {
 	{.labels = 1, .key = "tenant", .value = "acme", .unit = ""},
@@ -149,7 +157,7 @@ const struct trc_model known_model = {
 	ROWS(regions), ROWS(logs), ROWS(counters), ROWS(gaps), ROWS(on_cpu), ROWS(info),
 	ROWS(labels), ROWS(label_spans), ROWS(samples),
 	ROWS(sample_events), ROWS(signals), ROWS(triggers), ROWS(coverage), ROWS(threads_now), ROWS(deadlocks),
-	.window_ns = 200 US,
+	.window_ns = 200 US, ROWS(findings),
 	.stacks = {7, stack_first, stack_frame, 9, frames, NULL},
 };
 /* clang-format on */

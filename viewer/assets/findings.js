@@ -93,27 +93,37 @@ function crashViews() {
 	]);
 }
 
-// By cause, as the gaps tell.
-function lostView() {
-	const sums = new Map(), g = trace.gap;
+// Where a finding points: its signal, or its longest wait; what is not in the page is a range of time.
+function findingJump(f) {
+	const mark = f.kind === "crash" ? fatalMarks().find((i) => trace.mark.time[i] === f.start &&
+		trace.mark.thread[i] === f.thread) : undefined;
 
-	for (let i = 0; i < g.n; i++)
-		sums.set(g.cause[i], (sums.get(g.cause[i]) || 0) + g.lost[i]);
-	return [...sums].filter(([, n]) => n > 0).map(([cause, n]) => el("p", {},
-		`${plural(n, "event")} lost: ${head.causes[cause] || "cause not known"}. `,
-		link("The first gap", {kind: "gap", id: g.cause.indexOf(cause) + 1})));
+	if (mark !== undefined)
+		select({kind: "mark", id: mark + 1});
+	else if (f.park)
+		select({kind: "park", id: f.park});
+	else
+		rangeSet({t0: f.start, t1: Math.max(f.end, f.start + MIN_SPAN)});
+	zoomToSelection();
+}
+
+// The report's sentences, each a way into the timeline if it has a place there.
+function findingsList() {
+	const item = (f) => el("li", {class: f.severity}, f.start === undefined ? f.text
+		: el("button", {type: "button", class: "link", title: "Show it in the timeline",
+			onclick: () => findingJump(f)}, f.text));
+
+	return head.findings.length ? [title("Findings"), el("ul", {class: "findings"}, ...head.findings.map(item))] : [];
 }
 
 // In the report's order; nothing if all went well.
 function findingsView() {
-	const parts = crashViews();
+	const parts = [...findingsList(), ...crashViews()];
 
-	if (!parts.length && (killedBy() || signalNote()))
-		parts.push(title(`Ended: ${killedBy() || "by a signal"}`), signalNote() ? el("p", {}, `Signal ${signalNote()}`) : null);
 	for (const {certain, parts: circle} of deadlocks())
 		parts.push(title(certain ? "Deadlock" : "Perhaps a deadlock"), el("p", {}, ...circle));
 	const missing = [endText(), recoveredText(), head.warning ? visible(head.warning) : ""].filter((s) => s)
-		.map((string) => el("p", {}, string)).concat(lostView());
+		.map((string) => el("p", {}, string));
 	if (missing.length)
 		parts.push(title("What is not in the trace"), ...missing);
 	return parts;
