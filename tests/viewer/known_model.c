@@ -119,7 +119,8 @@ static const struct trc_thread_span label_spans[] = {
 /* worker-a: in hash_find twice and once in cache_put, and a miss there; main: once. */
 static const struct trc_sample_event sample_events[] = {
 	{.event = 1, .how = TRC_SAMPLE_TIMER, .frequency_hz = 1000, .name = "cpu-clock",
-	 .unit = "nanoseconds", .note = KNOWN_HOSTILE, .n_samples = 4, .lost_samples = 3},
+	 .unit = "nanoseconds", .note = KNOWN_HOSTILE, .n_samples = 4, .lost_samples = 3,
+	 .unseen = 3 MS},
 	{.event = 7, .how = TRC_SAMPLE_KERNEL, .period = 5000, .missing_threads = 2,
 	 .name = "cache-misses", .unit = "count", .note = "", .n_samples = 1},
 };

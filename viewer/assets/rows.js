@@ -59,7 +59,7 @@ function tablesLoad() {
 		"thread", "end_thread", "stack", "set", "waker", "waker_fiber", "waker_stack");
 	trace.sample = table("sample", "time", "thread", "event", "value", "stack", "set");
 	trace.sampled = table("sampled", "event", "name", "unit", "how", "note", "period", "rate",
-		"count", "lost", "missing");
+		"count", "lost", "missing", "unseen");
 	trace.frame = table("frame", "low", "high", "function", "file", "line", "module", "inlined",
 		"owner");
 	trace.stack = table("stack", "count", "skip");

@@ -87,16 +87,17 @@ function samplesByStack(stretches) {
 	return events;
 }
 
-// From values by stack: {rows: [{name, module, self, total}], whole}, those with most of their own first.
+// From values by stack: {rows: [{name, module, self, total}], whole, seen}, those with most of their own first.
+// Shares are of `whole`: what no sample stands for is a row of its own, above all.
 // What was sampled in trc's own code, which the program would not run without trc, is one row.  That trc
 // is somewhere in a stack means nothing: it begins the threads.
-function functionSums(byStack) {
+function functionSums(byStack, unseen) {
 	const rows = new Map();
-	let whole = 0;
+	let seen = 0;
 
 	for (const [stack, value] of byStack) {
-		const frames = stackFrames(stack), seen = new Set();
-		whole += value;
+		const frames = stackFrames(stack), counted = new Set();
+		seen += value;
 		for (const [depth, frame] of (frames.length ? frames : [{function: "(no stack)"}]).entries()) {
 			const own = frame.owner === OWNER_TRC, name = own ? TRC_ITSELF : frameName(frame);
 			const module = frame.owner && !own ? baseName(frame.module) : "", key = `${name}\n${module}`;
@@ -107,14 +108,15 @@ function functionSums(byStack) {
 			const row = rows.get(key);
 			if (!depth)
 				row.self += value;
-			if (!seen.has(key)) // one that calls itself counts once
+			if (!counted.has(key)) // one that calls itself counts once
 				row.total += value;
-			seen.add(key);
+			counted.add(key);
 		}
 	}
 	// Of what the C library calls threads with, and the like, nothing is to be learnt.
 	const sorted = [...rows.values()].filter((r) => r.self || (!r.module && r.name !== "_start")).sort((a, b) => b.self - a.self || b.total - a.total);
-	return {rows: sorted.slice(0, SAMPLE_ROWS), whole};
+	const above = unseen ? [{name: "(not sampled)", module: "", own: true, self: unseen, total: unseen}] : [];
+	return {rows: [...above, ...sorted.slice(0, SAMPLE_ROWS)], whole: seen + unseen, seen};
 }
 
 function functionColumns(event, whole) {
@@ -128,11 +130,11 @@ function functionColumns(event, whole) {
 }
 
 // One table an event: which functions the samples are in.
-function samplesTables(events, headingOf) {
+function samplesTables(events, headingOf, unseenOf) {
 	return [...events.keys()].sort((a, b) => a - b).map((event) => {
-		const {rows, whole} = functionSums(events.get(event));
+		const {rows, whole, seen} = functionSums(events.get(event), unseenOf(event));
 
-		return topTable(headingOf(event, whole), rows, functionColumns(event, whole));
+		return topTable(headingOf(event, seen), rows, functionColumns(event, whole));
 	});
 }
 
@@ -143,12 +145,13 @@ function samplesView(heading, stretches) {
 	if (!events.size)
 		return null;
 	return el("div", {}, el("h3", {}, heading), ...samplesTables(events,
-		(event, whole) => `${sampleEventName(event)}: ${sampleAmount(event, whole)}`));
+		(event, seen) => `${sampleEventName(event)}: ${sampleAmount(event, seen)}`, () => 0));
 }
 
 function topFunctions() {
 	return samplesTables(samplesByStack(during(trace.threads, 0, trace.span + 1)),
-		(event, whole) => `Where it ran (${sampleEventName(event)}: ${sampleAmount(event, whole)})`);
+		(event, seen) => `Where it ran (${sampleEventName(event)}: ${sampleAmount(event, seen)})`,
+		(event) => event ? trace.sampled.unseen[event - 1] : 0);
 }
 
 // What is to be known of samples that are not there.
