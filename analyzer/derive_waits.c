@@ -191,6 +191,7 @@ static int event_by_kind(struct waits *w, const struct trc_span *span, uint32_t 
 	case TRC_KIND_UNPARK:
 		return unpark_add(w, c, row);
 	case TRC_KIND_PROCESS:
+		w->m->n_forks += trc_arg(c, row, TRC_A_PROCESS_WHAT) == TRC_PROCESS_FORK;
 		if (trc_arg(c, row, TRC_A_PROCESS_WHAT) != TRC_PROCESS_EXEC)
 			return 0;
 		return trc_exec_add(w->m, c->time_ns[row], w->highest_serial);

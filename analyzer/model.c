@@ -96,6 +96,7 @@ static void rows_drop(struct trc_model *m, unsigned int parts)
 		trc_array_free(&m->procs);
 		trc_array_free(&m->execs);
 		m->lost_events = 0;
+		m->n_forks = 0;
 	}
 	if (parts & TRC_PART_USER) {
 		trc_array_free(&m->tasks);
@@ -349,6 +350,11 @@ int64_t trc_model_end_ns(const struct trc_model *m)
 uint64_t trc_model_lost_events(const struct trc_model *m)
 {
 	return m->lost_events;
+}
+
+uint64_t trc_model_forks(const struct trc_model *m)
+{
+	return m->n_forks;
 }
 
 const struct trc_thread *trc_model_thread(const struct trc_model *m, uint32_t serial)

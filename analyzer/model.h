@@ -513,5 +513,7 @@ uint32_t trc_model_fiber_at(const struct trc_model *m, uint32_t thread, int64_t 
 			    uint64_t place);
 /* Events lost, over all gaps. */
 uint64_t trc_model_lost_events(const struct trc_model *m);
+/* How often the process forked, as far as recorded. */
+uint64_t trc_model_forks(const struct trc_model *m);
 
 #endif

@@ -66,6 +66,7 @@ struct trc_model {
 	struct trc_array coverage;
 	int64_t window_ns;
 	uint64_t lost_events;
+	uint64_t n_forks;
 
 	const char **string; /* by string id; copied on first use */
 	struct trc_pool text;

@@ -261,6 +261,22 @@ static void print_remarks(struct trc_report *r)
 	}
 }
 
+/* A server's work may all be done by its children. */
+static void print_forks(struct trc_report *r)
+{
+	const char *options = trc_report_info(r, "options");
+	uint64_t n_forks = trc_model_forks(r->m);
+	char number[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	if (!n_forks || (options && strstr(options, "--follow")))
+		return;
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_add(&line, "%s forked process%s not in this trace: trace-record --follow records descendants",
+		     trc_text_count(number, n_forks), n_forks == 1 ? " is" : "es are");
+	trc_report_line(r, &line);
+}
+
 static void print_next(struct trc_report *r)
 {
 	struct trc_line line;
@@ -297,6 +313,7 @@ int trc_report_print(struct trc_model *m, FILE *out, const struct trc_report_opt
 		print_full(&r);
 		trc_report_unseen_lines(&r);
 		print_remarks(&r);
+		print_forks(&r);
 		trc_report_filter_line(&r);
 	}
 	for (size_t i = 0; i < sizeof(SECTIONS) / sizeof(*SECTIONS) && !err; i++) {

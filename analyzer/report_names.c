@@ -161,6 +161,23 @@ void trc_report_frames(struct trc_report *r, uint32_t stack, size_t max)
 	}
 }
 
+/* A program that executes itself again has its modules once more. */
+static bool trouble_was_told(const struct trc_report *r, struct trc_symbols *symbols, uint32_t until,
+			     const char *path, const char *trouble)
+{
+	for (uint32_t i = 1; i < until; i++) {
+		const struct trc_module_entry *module =
+			r->module_shown[i] ? trc_reader_module(r->reader, i) : NULL;
+		const char *before = module && !strcmp(module->path, path)
+					     ? trc_symbols_trouble(symbols, module)
+					     : NULL;
+
+		if (before && !strcmp(before, trouble))
+			return true;
+	}
+	return false;
+}
+
 void trc_report_troubles(struct trc_report *r)
 {
 	struct trc_symbols *symbols = trc_model_symbols(r->m);
@@ -174,7 +191,7 @@ void trc_report_troubles(struct trc_report *r)
 		if (!r->module_shown[i] || !module)
 			continue;
 		trouble = trc_symbols_trouble(symbols, module);
-		if (!trouble)
+		if (!trouble || trouble_was_told(r, symbols, i, module->path, trouble))
 			continue;
 		if (!any)
 			trc_report_heading(r, "No source lines for", NULL);

@@ -689,6 +689,18 @@ static const struct {
 	 "@11000000 thread=2 resume reason=mutex object=0x7f10 result=110\n"
 	 "@15000000 thread=3 unlock reason=mutex object=0x7f10 waiters=1 held=6000000 stack=put\n",
 	 "            caused by server+0x60, 50.0% of it, in main (101) and 1 other", false},
+	{"a server whose children do the work: they are elsewhere",
+	 "@1 process what=1 value=5\n@2 process what=1 value=6\n@3 process what=2 value=1\n",
+	 "2 forked processes are not in this trace: trace-record --follow records descendants", false},
+	{"... or have traces of their own",
+	 "info options \"-F 100 --follow\"\n@1 process what=1 value=5\n", "1 forked process", true},
+	{"a module that is there twice, as a program that executes itself has it, is told of once",
+	 MODULES THREADS
+	 "module again path=\"/none/server\" start=0x5000 limit=0x6000 bias=0x5000\n"
+	 "stack more 0x5011\n"
+	 "@1000 thread=1 wait reason=sleep since=10 stack=get\n"
+	 "@3000 thread=1 wait reason=sleep since=2000 stack=more\n",
+	 "No source lines for\n  /none/server: not found\n", false},
 	{"samples of the kernel without callers", KERNEL_STACKS("kernel"),
 	 "  66.7% in stacks of at most 3 frames: the kernel needs frame pointers\n"
 	 "    without them callers are missing; signals find them: --sample-by signal",
