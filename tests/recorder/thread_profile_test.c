@@ -483,7 +483,8 @@ START_TEST(nobody_is_silent_because_all_stood_still)
 		uint64_t stolen = stolen_ticks();
 
 		take(300000000);
-		ck_assert_uint_ge(profile->n_asked, N);
+		/* Some are stopped already when they are looked at. */
+		ck_assert_uint_ge(profile->n_asked + profile->n_not_asked, N);
 		if (!profile->n_silent)
 			continue;
 		/* One whose proc alone stands still, for as long, is: that proc's next tick tells. */

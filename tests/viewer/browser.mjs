@@ -488,7 +488,12 @@ async function addresses(page, selections) {
 			window.trc.select(null);
 			return hash;
 		}, [kind, id]);
-		await page.evaluate((hash) => { location.hash = hash; }, address);
+		// What was done before it is written to the address in the meantime.
+		await page.evaluate((hash) => {
+			location.hash = hash;
+			for (const end = performance.now() + 250; performance.now() < end;)
+				;
+		}, address);
 		await settle(page);
 		same(await page.evaluate(() => window.trc.selection), {kind, id}, `${address} leads to ${kind} ${id}`);
 	}

@@ -128,11 +128,11 @@ function decoded(string) {
 	}
 }
 
-// What the address asks for; anything that is not well formed is ignored.
-function addressRead() {
+// What an address asks for; anything that is not well formed is ignored.
+function addressRead(hash) {
 	const asked = {span: null, range: null, selection: null, sort: "start", filter: "", pinned: [], annotations: true};
 
-	for (const part of location.hash.slice(1).split("&")) {
+	for (const part of hash.slice(1).split("&")) {
 		const [, key, value] = /^(\w+)=(.*)$/.exec(part) || [];
 		const span = /^(\d+),(\d+)$/.exec(value);
 		const selection = /^([a-z]+):(.+)$/.exec(value);
@@ -155,9 +155,9 @@ function addressRead() {
 	return asked;
 }
 
-// Shows what the address asks for.
-function addressApply() {
-	const asked = addressRead();
+// Shows what an address asks for.
+function addressApply(hash) {
+	const asked = addressRead(hash);
 
 	Object.assign(tracks, {sort: asked.sort, filter: asked.filter, pinned: new Set(asked.pinned),
 		annotations: asked.annotations});
@@ -175,10 +175,11 @@ function addressApply() {
 }
 
 function addressInit() {
-	addressApply();
-	window.addEventListener("hashchange", () => {
+	addressApply(location.hash);
+	// Of the event: what is waiting to be written may have been written since.
+	window.addEventListener("hashchange", (event) => {
 		clearTimeout(addressTimer);
 		historyAdd(true);
-		addressApply();
+		addressApply(new URL(event.newURL).hash);
 	});
 }
