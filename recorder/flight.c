@@ -344,8 +344,9 @@ void trc_flight_forget(void)
 void trc_flight_in_child(void)
 {
 	const struct trc_session_options *o = &flight.session;
+	const char *why;
 
-	if (!wanted_in_child || trc_session_open_in_child(o))
+	if (!wanted_in_child || trc_session_open_in_child(o, &why))
 		return;
 	flight.triggers.child_pid = (uint32_t)trc_raw1(SYS_getpid, 0);
 	if (trc_recording_adopt(o))

@@ -4,8 +4,8 @@
  * trace-record sets TRC_SESSION to a directory; there this object makes the ring's file, and
  * trace-record drains it from outside.  TRC_SESSION_PID is the process to record; others that
  * inherit the environment do not, unless TRC_FOLLOW is set.  TRC_SESSION_NAMESPACE is the pid
- * namespace of that pid, and of trace-record; TRC_SESSION_HZ the rate of the counter, which would take
- * each process 2 ms to measure.
+ * namespace of that pid, and of trace-record; TRC_SESSION_HZ the rate of the counter, which would
+ * take each process 2 ms to measure.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,24 +37,34 @@ static struct trc_session_options options;
 static unsigned int heap_user;
 static char session_dir[256]; /* a copy: the program may change its environment */
 static bool follows;
-static pid_t recorded_pid; /* the only one unless it follows */
+static pid_t recorded_pid;	  /* the only one unless it follows */
 static uint64_t reader_namespace; /* the pid namespace of trace-record; 0 = not known */
 
 /* What keeps this process from being recorded is told to trace-record: by a file, as the
- * program's output is its own. */
+ * program's output is its own.  Where there is no room for the text either the file is empty. */
 static void tell(const char *why)
 {
-	char path[320], pid[TRC_PID_NAME_BYTES];
+	char path[320], whole[320], pid[TRC_PID_NAME_BYTES];
 	int fd;
 
 	trc_pid_name(pid, reader_namespace);
-	snprintf(path, sizeof(path), "%s/%s.error", session_dir, pid);
+	snprintf(path, sizeof(path), "%s/.trc-%u-%s.tmp", session_dir,
+		 (unsigned int)trc_raw1(SYS_getuid, 0), pid);
+	snprintf(whole, sizeof(whole), "%s/%s.error", session_dir, pid);
 	fd = (int)trc_raw4(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
 			   0600);
 	if (fd < 0)
 		return;
 	trc_raw3(SYS_write, fd, why, strlen(why));
 	trc_raw1(SYS_close, fd);
+	if (trc_raw5(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, whole, RENAME_NOREPLACE))
+		trc_raw3(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+
+/* Of many processes trace-record counts those for which there was no room. */
+static void tell_unopened(int err, const char *why)
+{
+	tell(follows && (err == -ENOSPC || err == -EFAULT) ? "" : why);
 }
 
 /* In a pid namespace of its own somebody else may have that pid. */
@@ -89,8 +99,8 @@ static void begin(void)
 	}
 }
 
-/* What samples the threads that are still there have lost is told before the end.  A child that runs
- * in our memory may come here. */
+/* What samples the threads that are still there have lost is told before the end.  A child that
+ * runs in our memory may come here. */
 __attribute__((destructor)) static void preload_end(void)
 {
 	trc_heap_settle();
@@ -98,13 +108,14 @@ __attribute__((destructor)) static void preload_end(void)
 		trc_sample_stop();
 }
 
-/* These follow every lock and access to memory, and take what is lock-free for errors.  Valgrind names
- * its tool's own part in LD_PRELOAD. */
+/* These follow every lock and access to memory, and take what is lock-free for errors.  Valgrind
+ * names its tool's own part in LD_PRELOAD. */
 static bool is_thread_checker(void)
 {
 	const char *preload = trc_on_valgrind() ? getenv("LD_PRELOAD") : NULL;
 
-	return preload && (strstr(preload, "vgpreload_helgrind") || strstr(preload, "vgpreload_drd"));
+	return preload &&
+	       (strstr(preload, "vgpreload_helgrind") || strstr(preload, "vgpreload_drd"));
 }
 
 /* Leaves word of it once, whoever meets it: a file is named for what it says. */
@@ -121,7 +132,8 @@ static void exec_told(const struct trc_exec_target *target)
 	snprintf(text, sizeof(text), "%s (%s)", path, why);
 	for (const char *c = text; *c; c++)
 		hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
-	snprintf(word, sizeof(word), "%s/%016llx.unrecorded", session_dir, (unsigned long long)hash);
+	snprintf(word, sizeof(word), "%s/%016llx.unrecorded", session_dir,
+		 (unsigned long long)hash);
 	fd = (int)trc_raw4(SYS_openat, AT_FDCWD, word, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
 			   0600);
 	if (fd < 0)
@@ -133,8 +145,13 @@ static void exec_told(const struct trc_exec_target *target)
 /* Context: a forked child (fork.h). */
 static void follow_child(void)
 {
-	if (!trc_session_open_in_child(&options))
+	const char *why;
+	int err = trc_session_open_in_child(&options, &why);
+
+	if (!err)
 		begin();
+	else
+		tell_unopened(err, why);
 }
 
 /* 0 = the environment does not say. */
@@ -150,9 +167,11 @@ __attribute__((constructor)) static void preload_start(void)
 	const char *dir = secure_getenv("TRC_SESSION");
 	int saved_errno = errno;
 	char error[512];
+	int err;
 
 	reader_namespace = number_of("TRC_SESSION_NAMESPACE");
-	if (!dir || strlen(dir) >= sizeof(session_dir) || !is_for_us(secure_getenv("TRC_SESSION_PID")))
+	if (!dir || strlen(dir) >= sizeof(session_dir) ||
+	    !is_for_us(secure_getenv("TRC_SESSION_PID")))
 		return;
 	strcpy(session_dir, dir);
 	trc_session_count_from(TRC_SESSIONS_OF_PRELOAD);
@@ -167,11 +186,12 @@ __attribute__((constructor)) static void preload_start(void)
 	options.dir = session_dir;
 	options.reader_namespace = reader_namespace;
 	options.ticks_per_second = number_of("TRC_SESSION_HZ");
-	if (trc_session_open(&options, error, sizeof(error))) {
-		tell(error);
+	follows = secure_getenv("TRC_FOLLOW") != NULL;
+	err = trc_session_open(&options, error, sizeof(error));
+	if (err) {
+		tell_unopened(err, error);
 	} else {
 		begin();
-		follows = secure_getenv("TRC_FOLLOW") != NULL;
 		if (follows)
 			trc_child_hook = follow_child;
 		recorded_pid = (pid_t)trc_raw1(SYS_getpid, 0);

@@ -528,8 +528,8 @@ static const char *explain(const struct trc_session_options *o, int err)
 		return "the limit on the address space (ulimit -v, ulimit -d) leaves no room for the ring";
 	case EINVAL:
 		return "ring size out of range, or a maximum too small for so many processors";
-	default:
-		return strerror(-err);
+	default: /* not strerror(): another thread of who forked may have had what that locks */
+		return strerrordesc_np(-err);
 	}
 }
 
@@ -573,7 +573,7 @@ int trc_session_open(const struct trc_session_options *o, char *error, size_t n_
 	return err;
 }
 
-int trc_session_open_in_child(const struct trc_session_options *o)
+int trc_session_open_in_child(const struct trc_session_options *o, const char **why)
 {
 	struct trc_session_options lazy = *o;
 	int err;
@@ -582,6 +582,8 @@ int trc_session_open_in_child(const struct trc_session_options *o)
 	lazy.eager = false;
 	err = open_mapping(&lazy);
 	trc_self.quiet--;
+	if (err)
+		*why = explain(o, err);
 	return err;
 }
 

@@ -66,8 +66,9 @@ void trc_session_count_from(uint32_t number);
  * error.  Context: any thread, may block; callers see to it that one runs at a time.
  */
 int trc_session_open(const struct trc_session_options *options, char *error, size_t n_bytes);
-/* The same in a forked child: makes no use of what another thread may have been changing. */
-int trc_session_open_in_child(const struct trc_session_options *options);
+/* The same in a forked child: makes no use of what another thread may have been changing.  *why is a
+ * constant. */
+int trc_session_open_in_child(const struct trc_session_options *options, const char **why);
 struct trc_shared *trc_session_shared(void);
 const char *trc_session_path(void);
 /* Gives the file its final name (ring_file.h): readers may open it.  0 or -errno. */

@@ -31,6 +31,7 @@ enum {
 	BLIND_NS = 5000000,   /* without inotify, or without futex_waitv */
 	WAITERS_MAX = 128,
 	IMAGES_MAX = 10000,
+	WITHOUT_ROOM_KEPT = 64,
 	SETTLING_PASSES_MAX = 20,
 	SETTLING_NS = 500000,
 	KERNEL_SHARE = 8, /* the kernel's records take this part of --max-size more */
@@ -43,6 +44,8 @@ struct trc_tool_session {
 	bool orphans;		   /* with --follow: children that do not record, or not yet */
 	unsigned int n_untraced;   /* of other pid namespaces, that had ended before we saw them */
 	const struct trc_process *untraced;
+	unsigned int n_without_room; /* processes for whose ring there was none, as the latest here */
+	struct trc_file_name without_room[WITHOUT_ROOM_KEPT];
 	uint64_t quiet_since_ns;   /* nothing is being recorded since; 0 = something is */
 	struct trc_process *first; /* in order of appearance */
 	struct trc_perf *kernel;
@@ -419,6 +422,16 @@ static void ring_found(struct trc_tool_session *s, const char *name,
 		trc_tool_http_attach(p);
 }
 
+/* Told once of a process, though the program that a child executes is without room as well. */
+static void found_without_room(struct trc_tool_session *s, const struct trc_file_name *called)
+{
+	for (unsigned int i = 0; i < s->n_without_room && i < WITHOUT_ROOM_KEPT; i++)
+		if (s->without_room[i].pid == called->pid &&
+		    s->without_room[i].pid_namespace == called->pid_namespace)
+			return;
+	s->without_room[s->n_without_room++ % WITHOUT_ROOM_KEPT] = *called;
+}
+
 /* What a process had to say about not being recorded. */
 static void error_found(struct trc_tool_session *s, const char *name,
 			const struct trc_file_name *called)
@@ -435,6 +448,10 @@ static void error_found(struct trc_tool_session *s, const char *name,
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	unlink(path);
+	if (p && n >= 0)
+		p->failed = true;
+	if (!n)
+		found_without_room(s, called);
 	if (n <= 0)
 		return;
 	text[n] = '\0';
@@ -443,8 +460,6 @@ static void error_found(struct trc_tool_session *s, const char *name,
 			*c = ' ';
 	called_text(called, of, sizeof(of));
 	trc_tool_say("process %s is not recorded: %s", p ? p->name : of, text);
-	if (p)
-		p->failed = true;
 }
 
 static int is_entry(const struct dirent *e)
@@ -707,6 +722,11 @@ static void say_untraced(const struct trc_tool_session *s)
 			     s->n_untraced, s->untraced->name);
 }
 
+static const char *processes(unsigned int n)
+{
+	return n == 1 ? "process" : "processes";
+}
+
 static void say_no_room(const struct trc_tool_session *s)
 {
 	char dir[sizeof(s->dir.path)];
@@ -714,14 +734,16 @@ static void say_no_room(const struct trc_tool_session *s)
 
 	for (const struct trc_process *p = s->first; p; p = p->next)
 		n += p->no_room && !p->no_room_told;
-	if (!n)
-		return;
 	snprintf(dir, sizeof(dir), "%s", s->dir.path);
 	*strrchr(dir, '/') = '\0';
-	trc_tool_say("%s: no room for what %u process%s had to record: events are missing "
-		     "(a larger tmpfs, or a smaller %s)",
-		     dir, n, n == 1 ? "" : "es",
-		     s->options->flight ? "--max-size" : "--ring-size");
+	if (s->n_without_room)
+		trc_tool_say("%s: no room for the ring of %u %s: not recorded (a larger tmpfs)", dir,
+			     s->n_without_room, processes(s->n_without_room));
+	if (n)
+		trc_tool_say("%s: no room for what %u %s had to record: events are missing "
+			     "(a larger tmpfs, or a smaller %s)",
+			     dir, n, processes(n),
+			     s->options->flight ? "--max-size" : "--ring-size");
 }
 
 void trc_tool_session_run(struct trc_tool_session *s, struct trc_child *child)

@@ -289,9 +289,33 @@ narrow()
 		trace n.trc && all=$(($(dumped 'count counter') + $(dumped lost))) &&
 		test $all -ge 100000 -a $all -le 100004 # with those of the threads' own
 }
+# unroomy COMMAND: 30 children that are there at the same time, and run COMMAND.  $left is of how many
+# processes it was said that there is no room for their ring, $recorded how many traces there are.
+unroomy()
+{
+	rm -f ./*.trc here.* gate
+	mkdir -p narrow
+	mkfifo gate
+	quickly unshare -m sh -c 'mount -t tmpfs -o size=1M none narrow && TRC_RING_DIR=$PWD/narrow exec "$@"' - \
+		"$record" --follow -q -o u.trc \
+		bash -c 'exec 3<>gate; for i in {1..30}; do ('"$1"') & children="$children $!"; done
+			for i in {1..30}; do until test -e here.$i; do read -t 0.05 -u3; done; done
+			kill $children; wait; true' || return 1
+	left=$(sed -n 's/.*no room for the ring of \([0-9]*\) processes: not recorded.*/\1/p' err)
+	recorded=$(ls u.*.trc | wc -l)
+	test "${left:-0}" -gt 0
+}
+unroomy_forks() { unroomy ': >here.$i; read -u3' && same "$((left + recorded))" 31; }
+# Some that were recorded have no room for the program that they execute.
+unroomy_execs()
+{
+	unroomy "exec $guest await here.\$i" && test "$left" -le 30 -a "$((left + recorded))" -ge 31
+}
 if unshare -m sh -c 'mkdir -p narrow && mount -t tmpfs none narrow' 2>/dev/null; then
 	check "20 processes at a time, 1 MB each" many
 	check "a tmpfs that is full: what is lost is counted" narrow
+	check "a tmpfs without room for all: forked children are counted" unroomy_forks
+	check "... and those that execute a program, once each" unroomy_execs
 else
 	echo "skipped: a small tmpfs: unshare may not mount one here"
 fi
