@@ -14,6 +14,7 @@
 #include "recorder/heap_draw.h"
 #include "recorder/heap_table.h"
 #include "recorder/rec.h"
+#include "tests/sanitized.h"
 
 /* ---- distances --------------------------------------------------------------------------- */
 
@@ -165,14 +166,6 @@ START_TEST(one_that_is_left_has_ended)
 }
 END_TEST
 
-/* Their shadows count as well. */
-static bool sanitized(void)
-{
-	const char *how = getenv("TRC_SANITIZE");
-
-	return how && *how && strcmp(how, "no");
-}
-
 static uint64_t resident_bytes(void)
 {
 	unsigned long size, resident;
@@ -193,7 +186,7 @@ START_TEST(a_million_fit_in_100_megabytes)
 	before = resident_bytes();
 	for (uint64_t i = 1; i <= n; i++)
 		put(i);
-	if (!sanitized())
+	if (!is_sanitized())
 		ck_assert_uint_lt(resident_bytes() - before, 100000000);
 	for (uint64_t i = 1; i <= n; i++)
 		end(i);
@@ -211,7 +204,7 @@ START_TEST(a_few_take_little)
 	before = resident_bytes();
 	for (uint64_t i = 1; i <= 1000; i++)
 		put(i * 1000);
-	if (!sanitized())
+	if (!is_sanitized())
 		ck_assert_uint_lt(resident_bytes() - before, 2000000);
 }
 END_TEST

@@ -9,6 +9,7 @@
 #include <zlib.h>
 #include "http_client.h"
 #include "http_fixture.h"
+#include "tests/sanitized.h"
 #include "trc/http.h"
 #include "trc/trace.h"
 
@@ -188,17 +189,9 @@ static void expect(const struct row *row, const struct http_got *got)
 		ck_assert_msg(strstr(got->body, row->body), "%s: %s", what, got->body);
 }
 
-/* A sanitizer's malloc() stands before libtrc's: there is no profile of it. */
-static bool allocator_is_foreign(void)
-{
-	const char *how = getenv("TRC_SANITIZE");
-
-	return how && *how && strcmp(how, "no");
-}
-
 static bool is_foreign(const struct row *row)
 {
-	return allocator_is_foreign() && row->status == 200 &&
+	return is_sanitized() && row->status == 200 &&
 	       (strstr(row->target, "/heap") || strstr(row->target, "/allocs"));
 }
 
@@ -502,7 +495,7 @@ static void contend_and_ask(const char *block, const char *mutex, const char *he
 	contend(waits_before);
 	expect_text("/debug/pprof/block?debug=1", block);
 	expect_text("/debug/pprof/mutex?debug=1", mutex);
-	if (!allocator_is_foreign())
+	if (!is_sanitized())
 		expect_text("/debug/pprof/heap?debug=1", heap);
 	stop_server();
 	free(object);
@@ -522,7 +515,7 @@ START_TEST(how_much_is_kept_is_for_who_starts_it)
 	ck_assert_int_eq(trace_http_start_with("127.0.0.1:0", &options), 0);
 	port = trace_http_port();
 	got = http_ask(port, "GET", "/debug/pprof/heap?seconds=1&bytes=1", "");
-	ck_assert_int_eq(got.status, allocator_is_foreign() ? 501 : 200);
+	ck_assert_int_eq(got.status, is_sanitized() ? 501 : 200);
 	http_got_free(&got);
 	contend_and_ask("--- contention:\ncycles/second=1000000000\n", "--- mutex:\n",
 			"\n1: 777 [1: 777] @ ");

@@ -67,7 +67,7 @@ recorder_test_SOURCES = tests/recorder/recorder_test.c tests/recorder/recorder_b
 	tests/recorder/recorder_fibers.c \
 	tests/recorder/recorder_memory.c tests/recorder/recorder_windows.c \
 	tests/recorder/recorder_fixture.c tests/recorder/recorder_fixture.h \
-	tests/forks.h tests/stolen.h
+	tests/forks.h tests/sanitized.h tests/stolen.h
 recorder_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -fno-optimize-sibling-calls -fexceptions
 recorder_test_LDADD = libtrc.la $(CHECK_LIBS) -lm
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "recorder_fixture.h"
+#include "tests/sanitized.h"
 
 static void *block[20000];
 
@@ -43,14 +44,13 @@ static long long objects_in_use(const char *text, const char *function)
 	return sum;
 }
 
-/* False where malloc does not come to libtrc: a sanitizer's stands before it. */
+/* False where malloc does not come to libtrc. */
 static bool start_heap(trace_recorder *r, struct trace_memory *memory)
 {
-	const char *sanitized = getenv("TRC_SANITIZE");
 	struct trace_writer w = trace_writer_memory(memory);
 	int err;
 
-	if (sanitized && *sanitized && strcmp(sanitized, "no"))
+	if (is_sanitized())
 		return false;
 	err = trace_recorder_start(r, &w);
 	if (err == -ENOTSUP)
