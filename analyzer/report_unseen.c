@@ -47,8 +47,20 @@ static unsigned int cause_of(const struct trc_report *r, uint32_t event)
 	return most;
 }
 
+/* Who blocks the signal by a system call of its own, or takes it for itself as gprof does. */
+static void print_remedy(struct trc_report *r, const struct trc_sample_event *event)
+{
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_add(&line, "  the kernel samples such threads too: %s--sample-by kernel",
+		     event->how == TRC_SAMPLE_TIMER ? "-e cpu-clock " : "");
+	trc_report_line(r, &line);
+}
+
 static void print_unseen(struct trc_report *r, const struct trc_sample_event *event)
 {
+	unsigned int cause = cause_of(r, event->event);
 	int64_t unseen = trc_report_int64(event->unseen), all = unseen;
 	char share[TRC_NUMBER_BYTES];
 	struct trc_line line;
@@ -63,9 +75,11 @@ static void print_unseen(struct trc_report *r, const struct trc_sample_event *ev
 		trc_line_add(&line, "the CPU time");
 	else
 		trc_line_data(&line, event->name, 28);
-	trc_line_add(&line, " was not seen: %s", why(cause_of(r, event->event)));
+	trc_line_add(&line, " was not seen: %s", why(cause));
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	trc_report_line(r, &line);
+	if (cause == TRC_SAMPLE_LOSS_BUSY && event->how != TRC_SAMPLE_KERNEL)
+		print_remedy(r, event);
 }
 
 void trc_report_unseen_lines(struct trc_report *r)

@@ -631,6 +631,7 @@ static const struct {
 	 false},
 	{"a tenth not sampled: said at first", MUCH_LOST("100"),
 	 "90.9% of the CPU time was not seen: threads blocked SIGPROF, or it came to them late\n"
+	 "  the kernel samples such threads too: -e cpu-clock --sample-by kernel\n"
 	 "no scheduling intervals: perf_event_open is not permitted",
 	 false},
 	{"... and shares are of all", MUCH_LOST("100"),
