@@ -19,7 +19,14 @@ tests_viewer_busy_program_LDADD = libtrc.la -lpthread
 TESTS += tests/viewer/browser.sh tests/viewer/details.sh
 EXTRA_DIST += tests/viewer/browser_setup.sh tests/viewer/browser.sh tests/viewer/browser.mjs \
 	tests/viewer/browser_lib.mjs tests/viewer/details.sh tests/viewer/details.mjs \
+	tests/viewer/screenshot.sh tests/viewer/screenshot.mjs \
 	tests/viewer/package.json tests/viewer/fibers.txt tests/viewer/traced.txt tests/viewer/traced_program.c
+
+# The picture in the README, made again.
+screenshot: all
+	top_srcdir=$(abs_top_srcdir) top_builddir=$(abs_top_builddir) sh $(abs_top_srcdir)/tests/viewer/screenshot.sh \
+		$(abs_top_srcdir)/docs/timeline.png
+.PHONY: screenshot
 
 if HAVE_CHECK
 check_PROGRAMS += tests/viewer/unit
