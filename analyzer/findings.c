@@ -427,17 +427,14 @@ static void print_finding(struct trc_report *r, const struct trc_finding *f)
 
 		trc_line_begin(&line, r->width, r->colour);
 		trc_line_to(&line, indent);
-		trc_line_style(&line, f->severity == TRC_SEVERITY_ALARM ? TRC_STYLE_ALARM
-									: TRC_STYLE_PLAIN);
 		trc_line_add(&line, "%.*s", (int)n, rest);
-		trc_line_style(&line, TRC_STYLE_PLAIN);
 		trc_report_line(r, &line);
 		rest += n;
 		rest += strspn(rest, " ");
 	}
 }
 
-/* The lost events stand in the report's head already. */
+/* The head has the lost events already; crashes and deadlocks have sections of their own before. */
 int trc_report_findings_section(struct trc_report *r)
 {
 	struct trc_array findings;
@@ -446,7 +443,7 @@ int trc_report_findings_section(struct trc_report *r)
 	const struct trc_finding *f = findings.row;
 
 	for (size_t i = 0; i < findings.n && !err; i++) {
-		if (f[i].kind == TRC_FINDING_LOST)
+		if (f[i].kind == TRC_FINDING_LOST || f[i].severity == TRC_SEVERITY_ALARM)
 			continue;
 		if (!any)
 			trc_report_heading(r, "Findings", NULL);
