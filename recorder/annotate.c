@@ -4,7 +4,7 @@
 #include "rec.h"
 #include "ring_inline.h"
 #include "annotate.h"
-#include "trigger.h"
+#include "recorder/shared/trigger.h"
 #include "poison.h"
 
 /* A name on its way into a record: its id, or where that cannot be had the bytes themselves. */

@@ -11,7 +11,7 @@
 #include "rec.h"
 #include "recording.h"
 #include "service.h"
-#include "signals.h"
+#include "recorder/shared/signals.h"
 
 #undef trace_task_begin
 #undef trace_region_begin

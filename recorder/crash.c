@@ -11,7 +11,7 @@
 #include <time.h>
 #include "format/raw.h"
 #include "rec.h"
-#include "signals.h"
+#include "recorder/shared/signals.h"
 #include "poison.h"
 
 enum { PATIENCE_MS = 1000 };

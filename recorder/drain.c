@@ -3,8 +3,8 @@
 #include <linux/futex.h>
 #include <string.h>
 #include <time.h>
-#include "clock.h"
-#include "copy_racing.h"
+#include "recorder/shared/clock.h"
+#include "recorder/shared/copy_racing.h"
 #include "drain_private.h"
 #include "format/pages.h"
 #include "format/raw.h"

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "format/writer.h"
-#include "layout.h"
+#include "recorder/shared/layout.h"
 
 struct trc_drain;
 struct trc_perf_record;

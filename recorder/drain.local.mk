@@ -1,7 +1,7 @@
 # The drain: in trace-record, and in the thread that serves trace_start().
 noinst_LTLIBRARIES += libtrcdrain.la
 libtrcdrain_la_SOURCES = \
-	recorder/copy_racing.h recorder/drain.c recorder/drain.h recorder/drain_private.h \
+	recorder/shared/copy_racing.h recorder/drain.c recorder/drain.h recorder/drain_private.h \
 	recorder/drain_kernel.c \
 	recorder/drain_overflow.c \
 	recorder/drain_record.c \

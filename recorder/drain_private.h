@@ -3,7 +3,7 @@
 #define TRC_RECORDER_DRAIN_PRIVATE_H
 
 #include <stdbool.h>
-#include "cpu_event.h"
+#include "recorder/shared/cpu_event.h"
 #include "drain.h"
 
 /* What to do with the arguments of a kind: bit i is argument i. */

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 #include "drain_private.h"
-#include "labels_bytes.h"
+#include "recorder/shared/labels_bytes.h"
 
 enum { PATH_BYTES_MAX = 1024, SEQ_TRIES = 64 };
 

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include "clock.h"
+#include "recorder/shared/clock.h"
 #include "cpu_profile.h"
 #include "drain.h"
 #include "drainer.h"

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include "layout.h"
+#include "recorder/shared/layout.h"
 #include "service.h"
 
 enum trc_drainer_how {

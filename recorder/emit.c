@@ -9,7 +9,7 @@
 #include "rec.h"
 #include "ring_inline.h"
 #include "slot_inline.h"
-#include "trigger.h"
+#include "recorder/shared/trigger.h"
 #include "unwind.h"
 #include "waiters.h"
 #include "poison.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "exec_target.h"
 #include "format/raw.h"
-#include "layout.h"
+#include "recorder/shared/layout.h"
 #include "unwind_memory.h"
 
 enum { HEAD_BYTES = 1024, SCRIPTS_MAX = 4 };

@@ -19,7 +19,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include "layout.h"
+#include "recorder/shared/layout.h"
 #include "unwind_memory.h"
 #include "trc/fiber.h"
 

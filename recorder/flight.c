@@ -12,7 +12,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 #include "trc/trace.h"
-#include "clock.h"
+#include "recorder/shared/clock.h"
 #include "flight_thread.h"
 #include "flight_write.h"
 #include "format/raw.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include "clock.h"
+#include "recorder/shared/clock.h"
 #include "flight_thread.h"
 #include "flight_write.h"
 #include "own_thread.h"

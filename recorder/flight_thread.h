@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "format/file_sink.h"
-#include "layout.h"
+#include "recorder/shared/layout.h"
 #include "trigger_watch.h"
 
 struct trc_flight_triggers {

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "format/file_sink.h"
-#include "layout.h"
+#include "recorder/shared/layout.h"
 #include "snapshot.h"
 
 /* One snapshot; about 9 KB, so that it lies in memory of its own and not on a stack. */

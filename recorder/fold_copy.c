@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include "fold_private.h"
-#include "labels_bytes.h"
+#include "recorder/shared/labels_bytes.h"
 
 struct folded_row {
 	uint32_t stack_off, n_stack_words; /* in word[]: the epoch, then the frames */

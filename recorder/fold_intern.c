@@ -3,7 +3,7 @@
 #include <string.h>
 #include "fold_private.h"
 #include "format/check.h"
-#include "labels_bytes.h"
+#include "recorder/shared/labels_bytes.h"
 
 int trc_fold_intern_init(struct trc_fold_intern *in, struct trc_arena *arena, size_t n_bytes)
 {

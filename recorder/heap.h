@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "layout.h"
+#include "recorder/shared/layout.h"
 
 #define TRC_HEAP_PERIOD_DEFAULT (UINT64_C(512) << 10)
 #define TRC_HEAP_PERIOD_MAX	(UINT64_C(1) << 40)

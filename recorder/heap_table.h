@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include "layout.h"
+#include "recorder/shared/layout.h"
 
 /* Bits that no address has. */
 enum { TRC_HEAP_KEY_BUSY = 1, TRC_HEAP_KEY_ENDED = 2 };

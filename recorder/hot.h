@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "format/schema.h"
-#include "layout.h"
+#include "recorder/shared/layout.h"
 
 /*
  * Lies on a page of its own that reads as zero in a forked child (MADV_WIPEONFORK): there

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "hot.h"
-#include "labels_bytes.h"
+#include "recorder/shared/labels_bytes.h"
 #include "trc/labels.h"
 
 enum { TRC_LABELS_DEPTH = 8 };

@@ -11,11 +11,11 @@ trcinclude_HEADERS = recorder/include/trc/fiber.h recorder/include/trc/http.h re
 noinst_LTLIBRARIES += libtrccore.la
 libtrccore_la_SOURCES = \
 	recorder/annotate.c recorder/annotate.h recorder/annotate_inline.h \
-	recorder/clock.c recorder/clock.h \
-	recorder/cpu_event.c recorder/cpu_event.h \
-	recorder/cpu_event_settle.c \
+	recorder/shared/clock.c recorder/shared/clock.h \
+	recorder/shared/cpu_event.c recorder/shared/cpu_event.h \
+	recorder/shared/cpu_event_settle.c \
 	recorder/cpu_profile.c recorder/cpu_profile.h \
-	recorder/crash.c recorder/signals.h \
+	recorder/crash.c recorder/shared/signals.h \
 	recorder/emit.c \
 	recorder/signalled.c \
 	recorder/waiters.c recorder/waiters.h \
@@ -27,14 +27,14 @@ libtrccore_la_SOURCES = \
 	recorder/heap_table.c recorder/heap_table.h \
 	recorder/heap_users.c \
 	recorder/hot.h recorder/rec.h recorder/poison.h \
-	recorder/labels.c recorder/labels.h recorder/labels_bytes.h recorder/labels_set.c \
-	recorder/layout.c recorder/layout.h \
+	recorder/labels.c recorder/labels.h recorder/shared/labels_bytes.h recorder/labels_set.c \
+	recorder/shared/layout.c recorder/shared/layout.h \
 	recorder/modules.c \
 	recorder/offproc.c recorder/offproc.h \
-	recorder/one_line.h \
+	recorder/shared/one_line.h \
 	recorder/overflow.c \
 	recorder/ring.c recorder/ring_inline.h recorder/rseq_x86_64.h recorder/rseq_aarch64.h \
-	recorder/pid_namespace.c recorder/pid_namespace.h \
+	recorder/shared/pid_namespace.c recorder/shared/pid_namespace.h \
 	recorder/room.c \
 	recorder/runtime.c recorder/runtime.h \
 	recorder/sample.c recorder/sample.h recorder/sample_private.h \
@@ -49,7 +49,7 @@ libtrccore_la_SOURCES = \
 	recorder/task_list.c recorder/task_list.h \
 	recorder/thread_answer.c recorder/thread_answer.h \
 	recorder/threads.c \
-	recorder/trigger.c recorder/trigger.h \
+	recorder/shared/trigger.c recorder/shared/trigger.h \
 	recorder/trigger_guest.c
 libtrccore_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec
 

@@ -28,7 +28,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "cpu_event.h"
+#include "recorder/shared/cpu_event.h"
 #include "format/writer.h"
 #include "perf_maps.h"
 

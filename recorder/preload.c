@@ -21,11 +21,11 @@
 #include "fork.h"
 #include "heap.h"
 #include "interpose/signal.h"
-#include "pid_namespace.h"
+#include "recorder/shared/pid_namespace.h"
 #include "rec.h"
 #include "sample.h"
 #include "session.h"
-#include "signals.h"
+#include "recorder/shared/signals.h"
 #include "valgrind.h"
 
 /* Found by a libtrc that the program is linked with, now or later by dlopen(). */

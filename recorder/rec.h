@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <pthread.h>
 #include <string.h>
-#include "clock.h"
-#include "layout.h"
+#include "recorder/shared/clock.h"
+#include "recorder/shared/layout.h"
 
 struct trc_proc_ref {
 	struct trc_ring *ring;

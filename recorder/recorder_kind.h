@@ -14,7 +14,7 @@
 
 #include <pthread.h>
 #include <sys/types.h>
-#include "cpu_event.h"
+#include "recorder/shared/cpu_event.h"
 #include "encode.h"
 #include "format/sampled.h"
 #include "fold.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "clock.h"
+#include "recorder/shared/clock.h"
 #include "format/raw.h"
 #include "recorder_kind.h"
 #include "service.h"

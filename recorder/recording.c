@@ -11,7 +11,7 @@
 #include "fork.h"
 #include "heap.h"
 #include "interpose/signal.h"
-#include "one_line.h"
+#include "recorder/shared/one_line.h"
 #include "rec.h"
 #include "recorder_kind.h"
 #include "recording.h"

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "runtime.h"
-#include "layout.h"
+#include "recorder/shared/layout.h"
 #include "session.h"
 
 struct trc_recording {

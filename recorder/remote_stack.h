@@ -18,7 +18,7 @@
 #define TRC_RECORDER_REMOTE_STACK_H
 
 #include <stdbool.h>
-#include "layout.h"
+#include "recorder/shared/layout.h"
 
 struct trc_remote; /* owned: trc_remote_close() it */
 

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "layout.h"
+#include "recorder/shared/layout.h"
 #include "ring_owner.h"
 
 /*

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include "layout.h"
+#include "recorder/shared/layout.h"
 
 enum trc_ring_owner {
 	TRC_OWNER_ALIVE,

@@ -20,7 +20,7 @@
 #include <unistd.h>
 #include "format/raw.h"
 #include "rec.h"
-#include "signals.h"
+#include "recorder/shared/signals.h"
 #include "poison.h"
 
 #ifndef MADV_POPULATE_WRITE

@@ -5,7 +5,7 @@
 #include "fiber.h"
 #include "labels.h"
 #include "runtime.h"
-#include "trigger.h"
+#include "recorder/shared/trigger.h"
 #include "poison.h"
 
 static bool enabled(void)

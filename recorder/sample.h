@@ -22,8 +22,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include "cpu_event.h"
-#include "layout.h"
+#include "recorder/shared/cpu_event.h"
+#include "recorder/shared/layout.h"
 
 /* 0 = off, else the number of the sampling that is on. */
 extern TRC_HIDDEN _Atomic uint32_t trc_sampling;

@@ -10,7 +10,7 @@
 #include "rec.h"
 #include "sample_private.h"
 #include "sample_table.h"
-#include "signals.h"
+#include "recorder/shared/signals.h"
 #include "slot_inline.h"
 #include "thread_answer.h"
 #include "poison.h"

@@ -7,8 +7,8 @@
 #ifndef TRC_RECORDER_SAMPLE_TABLE_H
 #define TRC_RECORDER_SAMPLE_TABLE_H
 
-#include "cpu_event.h"
-#include "layout.h"
+#include "recorder/shared/cpu_event.h"
+#include "recorder/shared/layout.h"
 
 /*
  * Enters an event that trc_cpu_events_settle() has decided on; one that is there already keeps its

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "clock.h"
+#include "recorder/shared/clock.h"
 #include "drainer.h"
 #include "fold.h"
 #include "leftovers.h"

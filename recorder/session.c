@@ -12,7 +12,7 @@
 #include "format/raw.h"
 #include "heap.h"
 #include "offproc.h"
-#include "pid_namespace.h"
+#include "recorder/shared/pid_namespace.h"
 #include "rec.h"
 #include "session.h"
 #include "share.h"

@@ -12,9 +12,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "cpu_event.h"
-#include "layout.h"
-#include "trigger.h"
+#include "recorder/shared/cpu_event.h"
+#include "recorder/shared/layout.h"
+#include "recorder/shared/trigger.h"
 #include "unwind.h"
 
 struct trc_session_options {

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
-#include "clock.h"
+#include "recorder/shared/clock.h"
 #include "format/pages.h"
 #include "format/raw.h"
 #include "snapshot_private.h"

@@ -23,7 +23,7 @@
 #include <stdint.h>
 #include "drain.h"
 #include "format/writer.h"
-#include "layout.h"
+#include "recorder/shared/layout.h"
 
 struct trc_snapshot;
 

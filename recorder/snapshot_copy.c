@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
-#include "copy_racing.h"
+#include "recorder/shared/copy_racing.h"
 #include "drain_private.h"
 #include "format/raw.h"
 #include "snapshot_private.h"

@@ -26,7 +26,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include "layout.h"
+#include "recorder/shared/layout.h"
 
 enum { TRC_ANSWERS_MAX = 4096 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 #include "format/raw.h"
-#include "labels_bytes.h"
+#include "recorder/shared/labels_bytes.h"
 #include "rec.h"
 #include "sample.h"
 #include "thread_answer.h"

@@ -1,7 +1,7 @@
 /* thread_resolve.c - serials of threads become tids; see thread_profile.h */
 #include <errno.h>
 #include <stdlib.h>
-#include "layout.h"
+#include "recorder/shared/layout.h"
 #include "thread_profile.h"
 
 /* Who has which serial. */

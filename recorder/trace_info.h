@@ -3,7 +3,7 @@
 #define TRC_RECORDER_TRACE_INFO_H
 
 #include "format/writer.h"
-#include "layout.h"
+#include "recorder/shared/layout.h"
 
 /*
  * Writes command, exe, pid, hostname, kernel, cpu, page_bytes, recorder, start_time, ring_bytes,

@@ -19,8 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include "cpu_event.h"
-#include "trigger.h"
+#include "recorder/shared/cpu_event.h"
+#include "recorder/shared/trigger.h"
 #include "trigger_watch.h"
 
 /* Exit statuses of our own, as those of env(1) and timeout(1). */

@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "clock.h"
+#include "recorder/shared/clock.h"
 #include "ring_owner.h"
 #include "trace_record.h"
 

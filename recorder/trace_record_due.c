@@ -6,7 +6,7 @@
  * has used tells how many samples of a clock there should have been.
  */
 #include <time.h>
-#include "clock.h"
+#include "recorder/shared/clock.h"
 #include "trace_record_session.h"
 
 enum {

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "clock.h"
+#include "recorder/shared/clock.h"
 #include "snapshot.h"
 #include "trace_record_follow.h"
 #include "trace_record_snapshot.h"

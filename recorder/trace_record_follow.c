@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "clock.h"
+#include "recorder/shared/clock.h"
 #include "trace_record_follow.h"
 
 enum {

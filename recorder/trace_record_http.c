@@ -9,7 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "clock.h"
+#include "recorder/shared/clock.h"
 #include "http_names.h"
 #include "own_thread.h"
 #include "part.h"

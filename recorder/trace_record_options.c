@@ -9,8 +9,8 @@
 #include <unistd.h>
 #include "config.h"
 #include "heap.h"
-#include "layout.h"
-#include "one_line.h"
+#include "recorder/shared/layout.h"
+#include "recorder/shared/one_line.h"
 #include "trace_record.h"
 
 static const char usage[] =

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "clock.h"
+#include "recorder/shared/clock.h"
 #include "trace_info.h"
 #include "trace_record_follow.h"
 

@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include "clock.h"
+#include "recorder/shared/clock.h"
 #include "trace_record_follow.h"
 #include "trace_record_http.h"
 

@@ -18,7 +18,7 @@
 #include <sys/prctl.h>
 #include "format/raw.h"
 #include "rec.h"
-#include "trigger.h"
+#include "recorder/shared/trigger.h"
 #include "poison.h"
 
 struct trc_trigger_least trc_trigger_least = {UINT64_MAX, UINT64_MAX, UINT64_MAX};

@@ -17,8 +17,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "layout.h"
-#include "trigger.h"
+#include "recorder/shared/layout.h"
+#include "recorder/shared/trigger.h"
 
 enum {
 	TRC_TRIGGER_MAX_DEFAULT = 10,

@@ -22,7 +22,7 @@
 #include "recorder/interpose/signal.h"
 #include "recorder/interpose/signal_own.h"
 #include "recorder/interpose/span.h"
-#include "recorder/signals.h"
+#include "recorder/shared/signals.h"
 
 #ifdef __x86_64__
 #define ARCHITECTURE AUDIT_ARCH_X86_64

@@ -8,8 +8,8 @@
 #include "recorder/interpose/signal.h"
 #include "recorder/interpose/signal_own.h"
 #include "recorder/interpose/thread.h"
-#include "recorder/signals.h"
-#include "recorder/trigger.h"
+#include "recorder/shared/signals.h"
+#include "recorder/shared/trigger.h"
 
 #define BIT(number) (UINT64_C(1) << ((number)-1))
 /* What is deadly by default, and tells of a fault in the program. */

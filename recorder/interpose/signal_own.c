@@ -7,7 +7,7 @@
 #include "recorder/interpose/restart.h"
 #include "recorder/interpose/signal.h"
 #include "recorder/interpose/signal_own.h"
-#include "recorder/signals.h"
+#include "recorder/shared/signals.h"
 
 #define BIT(number) (UINT64_C(1) << ((number)-1))
 #ifdef __x86_64__

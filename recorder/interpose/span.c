@@ -2,7 +2,7 @@
  * span.c - waits that may be cancelled.  Context: traced thread, signal handlers.
  */
 #include "recorder/interpose/span.h"
-#include "recorder/layout.h"
+#include "recorder/shared/layout.h"
 #include "recorder/unwind_walk.h"
 
 /* The thread is cancelled in the wait, or jumps out of it. */

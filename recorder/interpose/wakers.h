@@ -44,7 +44,7 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 #include "format/schema.h"
-#include "recorder/layout.h"
+#include "recorder/shared/layout.h"
 
 /* Objects, as 64-bit keys: two for each descriptor. */
 enum {

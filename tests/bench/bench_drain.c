@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "bench.h"
-#include "recorder/clock.h"
+#include "recorder/shared/clock.h"
 #include "recorder/drain.h"
 
 enum { ROUNDS = 80, RECORD_WORDS = 4 };

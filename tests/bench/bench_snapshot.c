@@ -16,7 +16,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include "bench.h"
-#include "recorder/clock.h"
+#include "recorder/shared/clock.h"
 #include "recorder/rec.h"
 #include "recorder/ring_inline.h"
 #include "recorder/session.h"

@@ -15,8 +15,8 @@
 #include "recorder/hot.h"
 #include "recorder/interpose/signal.h"
 #include "recorder/share.h"
-#include "recorder/signals.h"
-#include "recorder/trigger.h"
+#include "recorder/shared/signals.h"
+#include "recorder/shared/trigger.h"
 #include "tests/interpose/fake_core.h"
 
 #define VISIBLE __attribute__((visibility("default")))

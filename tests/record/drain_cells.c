@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include "recorder/clock.h"
+#include "recorder/shared/clock.h"
 #include "drain_fixture.h"
 #include "recorder/drain_private.h"
 

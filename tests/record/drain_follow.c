@@ -2,7 +2,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "drain_fixture.h"
-#include "recorder/clock.h"
+#include "recorder/shared/clock.h"
 #include "recorder/drain_private.h"
 
 enum { RECORD_WORDS = 4 }; /* of put_counted() */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "drain_fixture.h"
-#include "recorder/clock.h"
+#include "recorder/shared/clock.h"
 #include "recorder/drain_private.h"
 #include "recorder/perf_buffer.h"
 

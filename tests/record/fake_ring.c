@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "recorder/clock.h"
-#include "recorder/labels_bytes.h"
+#include "recorder/shared/clock.h"
+#include "recorder/shared/labels_bytes.h"
 #include "fake_ring.h"
 
 int fake_sink(void *context, const void *bytes, size_t n_bytes)

@@ -5,7 +5,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
-#include "recorder/cpu_event.h"
+#include "recorder/shared/cpu_event.h"
 
 static struct trc_cpu_event event[TRC_CPU_EVENTS_MAX];
 static char error[512];

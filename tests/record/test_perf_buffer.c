@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "perf_fixture.h"
-#include "recorder/layout.h"
+#include "recorder/shared/layout.h"
 
 static struct {
 	uint32_t main_tid, old_tid, new_tid;

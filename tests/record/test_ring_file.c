@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "recorder/clock.h"
+#include "recorder/shared/clock.h"
 #include "recorder/ring_file.h"
 #include "fake_ring.h"
 

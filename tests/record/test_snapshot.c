@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "recorder/clock.h"
+#include "recorder/shared/clock.h"
 #include "recorder/perf_buffer.h"
 #include "fake_ring.h"
 

@@ -13,7 +13,7 @@ static void step(void);
 #undef atomic_thread_fence
 #define atomic_thread_fence(order) step()
 #include "recorder/snapshot_copy.c"
-#include "recorder/clock.h"
+#include "recorder/shared/clock.h"
 #include "fake_ring.h"
 
 enum { RING_BYTES = 32768, RECORDS_A_PAGE = 256, READS = 40 };

@@ -11,7 +11,7 @@
 #include "format/schema.h"
 #include "recorder/rec.h"
 #include "recorder/session.h"
-#include "recorder/trigger.h"
+#include "recorder/shared/trigger.h"
 
 #define BIT(NAME) (1u << TRC_REASON_##NAME)
 #define LOCKS	  (BIT(MUTEX) | BIT(RWLOCK_READ) | BIT(RWLOCK_WRITE) | BIT(SPIN) | BIT(ONCE))

@@ -20,7 +20,7 @@
 #include "recorder/rec.h"
 #include "recorder/session.h"
 #include "recorder/slot_inline.h"
-#include "recorder/trigger.h"
+#include "recorder/shared/trigger.h"
 #include "ring_reader.h"
 
 #define YIELD TRACE_FIBER_YIELD

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "recorder/clock.h"
+#include "recorder/shared/clock.h"
 #include "recorder/rec.h"
 #include "recorder/ring_inline.h"
 #include "recorder/session.h"

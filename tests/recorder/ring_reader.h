@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "recorder/layout.h"
+#include "recorder/shared/layout.h"
 
 struct seen {
 	uint64_t time, a, b, c, d, e, f; /* what follows its first two words, or 0 */

@@ -4,8 +4,8 @@
  *
  * Context: any thread, signal handlers.
  */
-#ifndef TRC_RECORDER_ONE_LINE_H
-#define TRC_RECORDER_ONE_LINE_H
+#ifndef TRC_RECORDER_SHARED_ONE_LINE_H
+#define TRC_RECORDER_SHARED_ONE_LINE_H
 
 static inline void trc_one_line(char *text)
 {

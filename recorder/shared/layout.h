@@ -19,8 +19,8 @@
  *       and a look at it may raise SIGBUS.  Cells and words that were committed are there, so are
  *       published entries, and slots below trc_slots_used()
  */
-#ifndef TRC_RECORDER_LAYOUT_H
-#define TRC_RECORDER_LAYOUT_H
+#ifndef TRC_RECORDER_SHARED_LAYOUT_H
+#define TRC_RECORDER_SHARED_LAYOUT_H
 
 #include <stdatomic.h>
 #include <stddef.h>

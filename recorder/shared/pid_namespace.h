@@ -2,8 +2,8 @@
  * pid_namespace.h - the pid namespace of this process, and the names of files that tell whose they
  * are to readers in another one.
  */
-#ifndef TRC_RECORDER_PID_NAMESPACE_H
-#define TRC_RECORDER_PID_NAMESPACE_H
+#ifndef TRC_RECORDER_SHARED_PID_NAMESPACE_H
+#define TRC_RECORDER_SHARED_PID_NAMESPACE_H
 
 #include <stdint.h>
 

@@ -13,8 +13,8 @@
  *
  * Times take ns, us, ms, s; a number without a unit is an error.
  */
-#ifndef TRC_RECORDER_TRIGGER_H
-#define TRC_RECORDER_TRIGGER_H
+#ifndef TRC_RECORDER_SHARED_TRIGGER_H
+#define TRC_RECORDER_SHARED_TRIGGER_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -5,8 +5,8 @@
  *       trusted counter neither across procs
  *   K2  a reading by trc_clock_ordered() is not taken before earlier instructions are done
  */
-#ifndef TRC_RECORDER_CLOCK_H
-#define TRC_RECORDER_CLOCK_H
+#ifndef TRC_RECORDER_SHARED_CLOCK_H
+#define TRC_RECORDER_SHARED_CLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * Context of all: signal handlers of the interrupted thread, which may be any thread at any
  * place, with its stack in any state.  They return with errno changed perhaps.
  */
-#ifndef TRC_RECORDER_SIGNALS_H
-#define TRC_RECORDER_SIGNALS_H
+#ifndef TRC_RECORDER_SHARED_SIGNALS_H
+#define TRC_RECORDER_SHARED_SIGNALS_H
 
 #include <signal.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /*
  * copy_racing.h - copies from a mapping that others go on writing to.
  */
-#ifndef TRC_RECORDER_COPY_RACING_H
-#define TRC_RECORDER_COPY_RACING_H
+#ifndef TRC_RECORDER_SHARED_COPY_RACING_H
+#define TRC_RECORDER_SHARED_COPY_RACING_H
 
 #include <stdint.h>
 #include <string.h>

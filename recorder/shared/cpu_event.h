@@ -16,8 +16,8 @@
  * MODIFIERS as with perf: u, k, h = only what happens in user mode, kernel, hypervisor; p, pp, ppp =
  * how exactly the processor tells the place.  Without u, k or h: all that perf allows us.
  */
-#ifndef TRC_RECORDER_CPU_EVENT_H
-#define TRC_RECORDER_CPU_EVENT_H
+#ifndef TRC_RECORDER_SHARED_CPU_EVENT_H
+#define TRC_RECORDER_SHARED_CPU_EVENT_H
 
 #include <stdbool.h>
 #include <stddef.h>

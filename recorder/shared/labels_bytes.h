@@ -8,8 +8,8 @@
  *   B1  labels are sorted by key, bytewise, a prefix first; each key is there once
  *   B2  equal sets are equal bytes
  */
-#ifndef TRC_RECORDER_LABELS_BYTES_H
-#define TRC_RECORDER_LABELS_BYTES_H
+#ifndef TRC_RECORDER_SHARED_LABELS_BYTES_H
+#define TRC_RECORDER_SHARED_LABELS_BYTES_H
 
 #include <stdbool.h>
 #include <stdint.h>
