@@ -5,7 +5,7 @@
 #include "ring_inline.h"
 #include "annotate.h"
 #include "recorder/shared/trigger.h"
-#include "poison.h"
+#include "recorder/unwind/poison.h"
 
 /* A name on its way into a record: its id, or where that cannot be had the bytes themselves. */
 struct name {

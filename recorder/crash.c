@@ -12,7 +12,7 @@
 #include "format/raw.h"
 #include "rec.h"
 #include "recorder/shared/signals.h"
-#include "poison.h"
+#include "recorder/unwind/poison.h"
 
 enum { PATIENCE_MS = 1000 };
 

@@ -10,9 +10,9 @@
 #include "ring_inline.h"
 #include "slot_inline.h"
 #include "recorder/shared/trigger.h"
-#include "unwind.h"
+#include "recorder/unwind/unwind.h"
 #include "waiters.h"
-#include "poison.h"
+#include "recorder/unwind/poison.h"
 
 uint64_t trc_own_text[2];
 

@@ -9,7 +9,7 @@
 #include "exec_target.h"
 #include "format/raw.h"
 #include "recorder/shared/layout.h"
-#include "unwind_memory.h"
+#include "recorder/unwind/memory.h"
 
 enum { HEAD_BYTES = 1024, SCRIPTS_MAX = 4 };
 

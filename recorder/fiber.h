@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "recorder/shared/layout.h"
-#include "unwind_memory.h"
+#include "recorder/unwind/memory.h"
 #include "trc/fiber.h"
 
 struct trace_labels;

@@ -5,7 +5,7 @@
 #include "rec.h"
 #include "ring_inline.h"
 #include "slot_inline.h"
-#include "poison.h"
+#include "recorder/unwind/poison.h"
 
 /* Of the calling thread. */
 static __thread struct {

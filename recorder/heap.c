@@ -19,7 +19,7 @@
 #include "heap.h"
 #include "heap_draw.h"
 #include "heap_table.h"
-#include "poison.h"
+#include "recorder/unwind/poison.h"
 
 static _Atomic uint64_t n_samples; /* of this process, in all its sessions */
 static _Atomic uint64_t n_unplaced;

@@ -4,7 +4,7 @@
 #include "hot.h"
 #include "heap_table.h"
 #include "share.h"
-#include "poison.h"
+#include "recorder/unwind/poison.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18

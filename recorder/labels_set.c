@@ -4,7 +4,7 @@
 #include "rec.h"
 #include "ring_inline.h"
 #include "slot_inline.h"
-#include "poison.h"
+#include "recorder/unwind/poison.h"
 
 static __thread const struct trace_labels *in_force __attribute__((tls_model("initial-exec")));
 /* The thread will give its reference back when it ends, as far as that can be had. */

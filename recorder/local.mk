@@ -1,5 +1,5 @@
 # recorder: libtrc, libtrc-preload, trace-record
-include recorder/unwind.local.mk
+include recorder/unwind/local.mk
 include recorder/drain.local.mk
 include recorder/interpose/local.mk
 
@@ -26,7 +26,7 @@ libtrccore_la_SOURCES = \
 	recorder/heap.c recorder/heap.h recorder/heap_draw.h \
 	recorder/heap_table.c recorder/heap_table.h \
 	recorder/heap_users.c \
-	recorder/hot.h recorder/rec.h recorder/poison.h \
+	recorder/hot.h recorder/rec.h recorder/unwind/poison.h \
 	recorder/labels.c recorder/labels.h recorder/shared/labels_bytes.h recorder/labels_set.c \
 	recorder/shared/layout.c recorder/shared/layout.h \
 	recorder/modules.c \

@@ -20,8 +20,8 @@
 #include <unistd.h>
 #include "format/raw.h"
 #include "rec.h"
-#include "unwind.h"
-#include "unwind_memory.h"
+#include "recorder/unwind/unwind.h"
+#include "recorder/unwind/memory.h"
 
 enum { KNOWN_MAX = 256, PATH_BYTES_MAX = 1024, PATH_UNIT = 64, PAGE_BYTES = 4096 };
 

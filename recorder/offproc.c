@@ -5,7 +5,7 @@
 #include <time.h>
 #include "format/raw.h"
 #include "offproc.h"
-#include "poison.h"
+#include "recorder/unwind/poison.h"
 
 bool trc_mark_tells;
 

@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <string.h>
 #include "rec.h"
-#include "poison.h"
+#include "recorder/unwind/poison.h"
 
 enum { FIRST_WORDS = 6, CELL_WORDS = 7, CHUNK_CELLS = 1024 };
 #define MARK_PAGES ((UINT64_C(1) << 40) - 1)

@@ -26,7 +26,7 @@
 #include "sample.h"
 #include "session.h"
 #include "recorder/shared/signals.h"
-#include "valgrind.h"
+#include "recorder/unwind/valgrind.h"
 
 /* Found by a libtrc that the program is linked with, now or later by dlopen(). */
 extern const struct trc_runtime *const trc_runtime;

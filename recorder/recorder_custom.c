@@ -6,7 +6,7 @@
 #include "rec.h"
 #include "recorder_kind.h"
 #include "recording.h"
-#include "unwind.h"
+#include "recorder/unwind/unwind.h"
 
 enum { FRAMES_MAX = TRC_STACK_DEPTH_MAX };
 

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/uio.h>
 #include "remote_stack.h"
-#include "unwind.h"
-#include "unwind_cfi.h"
-#include "unwind_walk.h"
+#include "recorder/unwind/unwind.h"
+#include "recorder/unwind/cfi.h"
+#include "recorder/unwind/walk.h"
 
 enum {
 	PAGE_BYTES = 4096, /* the smallest of any kernel */
@@ -300,7 +300,7 @@ static bool place_value(struct trc_remote *r, const struct walk *w, const struct
 	return true;
 }
 
-/* Where its caller is (W2, W3 of unwind_walk.h); false: the walk is over. */
+/* Where its caller is (W2, W3 of unwind/walk.h); false: the walk is over. */
 static bool step(struct trc_remote *r, struct walk *w)
 {
 	const struct module *m = module_of(r, w->at.pc - !w->exact);

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include "rec.h"
 #include "ring_inline.h"
-#include "poison.h"
+#include "recorder/unwind/poison.h"
 
 /* The sequences address these fields by number. */
 _Static_assert(offsetof(struct trc_ring, head) == 0, "rseq_*.h");

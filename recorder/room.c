@@ -21,7 +21,7 @@
 #include "format/raw.h"
 #include "rec.h"
 #include "recorder/shared/signals.h"
-#include "poison.h"
+#include "recorder/unwind/poison.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23

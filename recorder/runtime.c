@@ -6,7 +6,7 @@
 #include "labels.h"
 #include "runtime.h"
 #include "recorder/shared/trigger.h"
-#include "poison.h"
+#include "recorder/unwind/poison.h"
 
 static bool enabled(void)
 {

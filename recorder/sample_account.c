@@ -14,7 +14,7 @@
 #include "rec.h"
 #include "sample_private.h"
 #include "sample_table.h"
-#include "poison.h"
+#include "recorder/unwind/poison.h"
 
 enum {
 	/* A counter stands for less than this until its signal's handler begins, if nothing is in

@@ -14,7 +14,7 @@
 #include "rec.h"
 #include "sample_private.h"
 #include "sample_table.h"
-#include "poison.h"
+#include "recorder/unwind/poison.h"
 
 #ifndef F_SETSIG
 #define F_SETSIG 10

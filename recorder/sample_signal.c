@@ -13,7 +13,7 @@
 #include "recorder/shared/signals.h"
 #include "slot_inline.h"
 #include "thread_answer.h"
-#include "poison.h"
+#include "recorder/unwind/poison.h"
 
 /* What a signal is about: ours, and perhaps of a sampler that is gone. */
 struct cause {

@@ -15,7 +15,7 @@
 #include "recorder/shared/cpu_event.h"
 #include "recorder/shared/layout.h"
 #include "recorder/shared/trigger.h"
-#include "unwind.h"
+#include "recorder/unwind/unwind.h"
 
 struct trc_session_options {
 	const char *dir; /* where the ring's file is made */

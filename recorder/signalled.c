@@ -20,7 +20,7 @@
 #include <sys/mman.h>
 #include "rec.h"
 #include "waiters.h"
-#include "poison.h"
+#include "recorder/unwind/poison.h"
 
 enum { FREE, BUSY, WAITS, SIGNALLED, STATES, NEAR = 32 };
 enum { OLD_NS = 1000 * 1000 * 1000 };

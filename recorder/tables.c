@@ -7,7 +7,7 @@
  */
 #include <string.h>
 #include "rec.h"
-#include "poison.h"
+#include "recorder/unwind/poison.h"
 
 static const uint32_t stack_frames[TRC_STACK_CLASSES] = {16, 32, 64, 128};
 static const uint32_t string_bytes[TRC_STRING_CLASSES] = {56, 248};

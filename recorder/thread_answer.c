@@ -14,8 +14,8 @@
 #include "rec.h"
 #include "sample_private.h"
 #include "thread_answer.h"
-#include "unwind.h"
-#include "poison.h"
+#include "recorder/unwind/unwind.h"
+#include "recorder/unwind/poison.h"
 
 /*
  * What comes with a question: 16 bits that no pointer has, the cell, and as much as fits of the

@@ -12,7 +12,7 @@
 #include "thread_answer.h"
 #include "thread_profile.h"
 #include "thread_tasks.h"
-#include "unwind.h"
+#include "recorder/unwind/unwind.h"
 
 enum {
 	/* Asked at once: each is a thread that the program's own wait behind on some proc. */

@@ -13,8 +13,8 @@
 #include "rec.h"
 #include "sample.h"
 #include "slot_inline.h"
-#include "unwind.h"
-#include "poison.h"
+#include "recorder/unwind/unwind.h"
+#include "recorder/unwind/poison.h"
 
 __thread struct trc_self trc_self __attribute__((tls_model("initial-exec")));
 union trc_switch_page trc_switch_page __attribute__((aligned(65536)));

@@ -19,7 +19,7 @@
 #include "format/raw.h"
 #include "rec.h"
 #include "recorder/shared/trigger.h"
-#include "poison.h"
+#include "recorder/unwind/poison.h"
 
 struct trc_trigger_least trc_trigger_least = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
 

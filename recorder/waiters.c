@@ -19,7 +19,7 @@
 #include <sys/mman.h>
 #include "rec.h"
 #include "waiters.h"
-#include "poison.h"
+#include "recorder/unwind/poison.h"
 
 enum { ADDRESS_BITS = 45 }; /* without the lowest two */
 #define ADDRESS_SUM ((UINT64_C(1) << ADDRESS_BITS) - 1)

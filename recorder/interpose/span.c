@@ -3,7 +3,7 @@
  */
 #include "recorder/interpose/span.h"
 #include "recorder/shared/layout.h"
-#include "recorder/unwind_walk.h"
+#include "recorder/unwind/walk.h"
 
 /* The thread is cancelled in the wait, or jumps out of it. */
 static void span_abandoned(void *arg)

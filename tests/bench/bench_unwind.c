@@ -8,7 +8,7 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <string.h>
-#include "recorder/unwind.h"
+#include "recorder/unwind/unwind.h"
 #include "tests/bench/bench.h"
 
 enum { FRAMES = 16, CALLS = 4000, ROUNDS = 101 };

@@ -10,7 +10,7 @@
 #ifndef COMPARE_WITHOUT_LIBUNWIND
 #include <libunwind.h>
 #endif
-#include "recorder/unwind.h"
+#include "recorder/unwind/unwind.h"
 #include "unwind_compare.h"
 
 enum { MAX = 64 };

@@ -16,8 +16,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "recorder/unwind_cache.h"
-#include "recorder/unwind_cfi.h"
+#include "recorder/unwind/cache.h"
+#include "recorder/unwind/cfi.h"
 
 enum {
 	ROW_SHORT,

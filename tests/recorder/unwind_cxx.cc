@@ -12,7 +12,7 @@
 #include <vector>
 extern "C" {
 #include "own_stack.h"
-#include "recorder/unwind.h"
+#include "recorder/unwind/unwind.h"
 #include "unwind_compare.h"
 }
 

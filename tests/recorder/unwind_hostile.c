@@ -15,8 +15,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 #include "own_stack.h"
-#include "recorder/unwind.h"
-#include "recorder/unwind_module.h"
+#include "recorder/unwind/unwind.h"
+#include "recorder/unwind/module.h"
 #include "unwind_bare.h"
 
 enum { MAX = 64 };

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 #include "own_stack.h"
-#include "recorder/unwind.h"
+#include "recorder/unwind/unwind.h"
 #include "unwind_compare.h"
 
 #define NOINLINE __attribute__((noinline))

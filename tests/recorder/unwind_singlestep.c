@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <ucontext.h>
-#include "recorder/unwind.h"
+#include "recorder/unwind/unwind.h"
 #include "unwind_compare.h"
 
 #define TRAP_FLAG 0x100ul

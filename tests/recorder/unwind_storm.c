@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 #include "own_stack.h"
-#include "recorder/unwind.h"
-#include "recorder/unwind_module.h"
+#include "recorder/unwind/unwind.h"
+#include "recorder/unwind/module.h"
 
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include "recorder/unwind.h"
-#include "recorder/unwind_cache.h"
-#include "recorder/unwind_cfi.h"
-#include "recorder/unwind_expr.h"
-#include "recorder/unwind_memory.h"
-#include "recorder/unwind_walk.h"
+#include "recorder/unwind/unwind.h"
+#include "recorder/unwind/cache.h"
+#include "recorder/unwind/cfi.h"
+#include "recorder/unwind/expr.h"
+#include "recorder/unwind/memory.h"
+#include "recorder/unwind/walk.h"
 
 #define BYTES(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
 #define SP         TRC_REG_SP

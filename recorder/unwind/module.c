@@ -1,5 +1,5 @@
 /*
- * unwind_module.c - see unwind_module.h.
+ * module.c - see module.h.
  *
  * glibc's _dl_find_object() answers without a lock, in signal handlers too.  Where it is missing
  * (glibc before 2.35, musl) we keep a list, made when told that modules changed.
@@ -16,8 +16,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include "unwind_memory.h"
-#include "unwind_module.h"
+#include "memory.h"
+#include "module.h"
 #include "poison.h"
 
 /* As glibc's struct dl_find_object on the machines that have no data base address. */

@@ -1,5 +1,5 @@
 /*
- * unwind_cfi.h - from the bytes of .eh_frame_hdr and .eh_frame to the rule for one address.
+ * cfi.h - from the bytes of .eh_frame_hdr and .eh_frame to the rule for one address.
  *
  * Believes nothing of what it reads: every byte is fetched within the bounds given, every loop
  * ends with the bytes that feed it.  Uses less than 1 kB of stack: signal stacks are small.
@@ -7,7 +7,7 @@
 #ifndef TRC_RECORDER_UNWIND_CFI_H
 #define TRC_RECORDER_UNWIND_CFI_H
 
-#include "unwind_rule.h"
+#include "rule.h"
 
 /* Borrowed for the call: readable memory that holds the header (from `hdr`), its table and the
  * .eh_frame that it points to. */

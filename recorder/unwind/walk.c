@@ -1,11 +1,11 @@
 /*
- * unwind_walk.c - see unwind_walk.h: the steps that are not ordinary.
+ * walk.c - see walk.h: the steps that are not ordinary.
  */
 #include <errno.h>
 #include <ucontext.h>
-#include "unwind_module.h"
-#include "unwind_walk.h"
-#include "unwind_context.h"
+#include "module.h"
+#include "walk.h"
+#include "context.h"
 #include "poison.h"
 
 enum { DEEP_FRAMES_MAX = 16 };

@@ -5,9 +5,9 @@
 #include <string.h>
 #include "format/schema.h"
 #include "unwind.h"
-#include "unwind_context.h"
-#include "unwind_mode.h"
-#include "unwind_walk.h"
+#include "context.h"
+#include "mode.h"
+#include "walk.h"
 #include "poison.h"
 
 enum {

@@ -4,8 +4,8 @@
  * A "client request" of valgrind's: instructions that do nothing on a processor, and that valgrind
  * knows.  Written out, so that nothing of valgrind's is needed to build.
  */
-#ifndef TRC_RECORDER_VALGRIND_H
-#define TRC_RECORDER_VALGRIND_H
+#ifndef TRC_RECORDER_UNWIND_VALGRIND_H
+#define TRC_RECORDER_UNWIND_VALGRIND_H
 
 #include <stdbool.h>
 #include <stdint.h>

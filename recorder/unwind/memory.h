@@ -1,5 +1,5 @@
 /*
- * unwind_memory.h - which addresses of a stack may be read.
+ * memory.h - which addresses of a stack may be read.
  *
  *   M1  [lo, hi) of a range is mapped and stays so while the thread runs on that stack
  *   M2  beyond the range nothing is loaded: it may be another thread's, which may unmap it at any

@@ -1,5 +1,5 @@
 /*
- * unwind_cache.h - rules by address, for the whole process.
+ * cache.h - rules by address, for the whole process.
  *
  * One table of 64-bit words, mapped once, never grown: 16 Ki sets of four.  A word holds what is
  * left of the address beside the number of its set, the epoch of the module list, and
@@ -21,7 +21,7 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
-#include "unwind_rule.h"
+#include "rule.h"
 
 enum {
 	TRC_CACHE_SET_BITS = 14,

@@ -1,5 +1,5 @@
 /*
- * unwind_walk.h - from one frame to the next.
+ * walk.h - from one frame to the next.
  *
  *   W1  range.lo <= sp, or the range is empty: what a frame saved lies at or above its sp
  *   W2  pc is below TRC_CACHE_ADDRESS_MAX and not in the first pages
@@ -8,8 +8,8 @@
 #ifndef TRC_RECORDER_UNWIND_WALK_H
 #define TRC_RECORDER_UNWIND_WALK_H
 
-#include "unwind_cache.h"
-#include "unwind_memory.h"
+#include "cache.h"
+#include "memory.h"
 
 enum { TRC_PC_MIN = 65536 };
 /* How far from the stack pointer a guessed frame may lie: a stale frame pointer often leads to

@@ -1,12 +1,12 @@
 /*
- * unwind_module.h - from an address to the loaded module that it lies in, and to its unwind rules.
+ * module.h - from an address to the loaded module that it lies in, and to its unwind rules.
  */
 #ifndef TRC_RECORDER_UNWIND_MODULE_H
 #define TRC_RECORDER_UNWIND_MODULE_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "unwind_cfi.h"
+#include "cfi.h"
 
 /*
  * Finds the unwind rules of the module that holds `pc`.  Returns 0, -ENOENT (no module, or one

@@ -14,8 +14,8 @@
  *   U3  each frame lies above the frame that it called, except across a signal frame
  *   U4  before trc_unwind_setup() every capture returns 0
  */
-#ifndef TRC_RECORDER_UNWIND_H
-#define TRC_RECORDER_UNWIND_H
+#ifndef TRC_RECORDER_UNWIND_UNWIND_H
+#define TRC_RECORDER_UNWIND_UNWIND_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /*
- * unwind_cfi.c - see unwind_cfi.h.  The encodings are those of the Linux Standard Base
+ * cfi.c - see cfi.h.  The encodings are those of the Linux Standard Base
  * (.eh_frame, .eh_frame_hdr) and of DWARF 4, section 6.4.
  *
  *   C1  a cursor never moves past its end; once it would have, it is bad, and reads zero
@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include "unwind_cfi.h"
-#include "unwind_expr.h"
+#include "cfi.h"
+#include "expr.h"
 #include "poison.h"
 
 /* The places, as indices while a program of CFA instructions runs. */

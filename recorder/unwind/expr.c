@@ -1,8 +1,8 @@
 /*
- * unwind_expr.c - see unwind_expr.h.  Operations: DWARF 4, section 2.5.
+ * expr.c - see expr.h.  Operations: DWARF 4, section 2.5.
  */
 #include <stddef.h>
-#include "unwind_expr.h"
+#include "expr.h"
 #include "poison.h"
 
 enum { DEPTH_MAX = 8 };

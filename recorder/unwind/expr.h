@@ -1,11 +1,11 @@
 /*
- * unwind_expr.h - a cursor over bytes not to be trusted, and DWARF expressions as places.
+ * expr.h - a cursor over bytes not to be trusted, and DWARF expressions as places.
  */
 #ifndef TRC_RECORDER_UNWIND_EXPR_H
 #define TRC_RECORDER_UNWIND_EXPR_H
 
 #include <string.h>
-#include "unwind_rule.h"
+#include "rule.h"
 
 /* Reads [at, end).  A read beyond end makes it bad, for good, and yields zero. */
 struct trc_cursor {

@@ -1,10 +1,10 @@
 /*
- * unwind_cache.c - see unwind_cache.h.
+ * cache.c - see cache.h.
  */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include "unwind_cache.h"
+#include "cache.h"
 #include "poison.h"
 
 enum {

@@ -1,5 +1,5 @@
 /*
- * unwind_memory.c - see unwind_memory.h.
+ * memory.c - see memory.h.
  *
  * The stacks that are known: the main thread's, whose top the kernel tells, and those of threads
  * that called trc_unwind_thread(); and of coroutines those that the program told of.  Of others (signal
@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include "format/raw.h"
-#include "unwind_memory.h"
+#include "memory.h"
 #include "valgrind.h"
 #include "poison.h"
 

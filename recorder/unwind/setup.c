@@ -1,5 +1,5 @@
 /*
- * unwind_setup.c - choosing how stacks are captured, and what may block on the way.
+ * setup.c - choosing how stacks are captured, and what may block on the way.
  *
  *   S1  `setup` guards every change of the mode and of the module list; it is taken with no
  *       other lock of trc held
@@ -10,10 +10,10 @@
 #include <stddef.h>
 #include <string.h>
 #include "unwind.h"
-#include "unwind_cache.h"
-#include "unwind_memory.h"
-#include "unwind_mode.h"
-#include "unwind_module.h"
+#include "cache.h"
+#include "memory.h"
+#include "mode.h"
+#include "module.h"
 
 struct trc_unwind_how trc_unwind_how = {.mode = TRC_UNWIND_NONE};
 static pthread_mutex_t setup = PTHREAD_MUTEX_INITIALIZER;

@@ -1,5 +1,5 @@
 /*
- * unwind_context.h - the registers in a ucontext_t, by DWARF's numbers, and where the kernel
+ * context.h - the registers in a ucontext_t, by DWARF's numbers, and where the kernel
  * puts it on a signal's stack.
  */
 #ifndef TRC_RECORDER_UNWIND_CONTEXT_H
@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 #include <ucontext.h>
-#include "unwind_memory.h"
-#include "unwind_rule.h"
+#include "memory.h"
+#include "rule.h"
 
 #if defined(__x86_64__)
 #define TRC_GREG_OFF(reg) (offsetof(ucontext_t, uc_mcontext.gregs) + 8u * (unsigned)(reg))
