@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "config.h"
-#include "annotate_inline.h"
+#include "recorder/ring/annotate_inline.h"
 #include "cpu_profile.h"
 #include "drainer.h"
 #include "heap.h"
-#include "rec.h"
+#include "recorder/ring/rec.h"
 #include "recording.h"
 #include "service.h"
 #include "recorder/shared/signals.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "trc/trace.h"
 #include "cpu_profile.h"
-#include "rec.h"
+#include "recorder/ring/rec.h"
 #include "sample.h"
 
 static _Atomic bool busy; /* somebody starts or stops: guards what follows */

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <time.h>
 #include "format/raw.h"
-#include "rec.h"
+#include "recorder/ring/rec.h"
 #include "recorder/shared/signals.h"
 #include "recorder/unwind/poison.h"
 

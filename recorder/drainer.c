@@ -14,8 +14,8 @@
 #include "format/raw.h"
 #include "own_thread.h"
 #include "perf_buffer.h"
-#include "rec.h"
-#include "share.h"
+#include "recorder/ring/rec.h"
+#include "recorder/ring/share.h"
 #include "trace_info.h"
 
 enum {

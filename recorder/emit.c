@@ -5,13 +5,13 @@
  * recording never lengthens a critical section.
  */
 #include <errno.h>
-#include "offproc.h"
-#include "rec.h"
-#include "ring_inline.h"
-#include "slot_inline.h"
+#include "recorder/ring/offproc.h"
+#include "recorder/ring/rec.h"
+#include "recorder/ring/ring_inline.h"
+#include "recorder/ring/slot_inline.h"
 #include "recorder/shared/trigger.h"
 #include "recorder/unwind/unwind.h"
-#include "waiters.h"
+#include "recorder/ring/waiters.h"
 #include "recorder/unwind/poison.h"
 
 uint64_t trc_own_text[2];

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include "encode.h"
 #include "part.h"
-#include "rec.h"
+#include "recorder/ring/rec.h"
 
 /* NULL = not yet.  Whoever loads it finds the same; no lock is held meanwhile (part.h). */
 static const struct trc_encode_module *_Atomic loaded;

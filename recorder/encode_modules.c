@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "encode.h"
-#include "rec.h"
+#include "recorder/ring/rec.h"
 
 /* Modules, and behind them their paths, in one piece of memory; what there was no room for is
  * counted only.  The linker's lock is held while modules are told: nothing is allocated then, for

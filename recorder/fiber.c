@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "fiber.h"
-#include "hot.h"
+#include "recorder/ring/hot.h"
 
 struct trace_fiber *trc_fiber_create(const char *name)
 {

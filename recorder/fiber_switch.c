@@ -2,9 +2,9 @@
 #include <errno.h>
 #include "fiber.h"
 #include "labels.h"
-#include "rec.h"
-#include "ring_inline.h"
-#include "slot_inline.h"
+#include "recorder/ring/rec.h"
+#include "recorder/ring/ring_inline.h"
+#include "recorder/ring/slot_inline.h"
 #include "recorder/unwind/poison.h"
 
 /* Of the calling thread. */

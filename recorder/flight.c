@@ -16,7 +16,7 @@
 #include "flight_thread.h"
 #include "flight_write.h"
 #include "format/raw.h"
-#include "rec.h"
+#include "recorder/ring/rec.h"
 #include "recording.h"
 
 enum { BYTES_MIN = 512 << 10 };

@@ -7,7 +7,7 @@
 #include "flight_write.h"
 #include "format/pages.h"
 #include "format/raw.h"
-#include "share.h"
+#include "recorder/ring/share.h"
 
 /* ---- signals that a failing write sends to its thread ---------------------------------- */
 

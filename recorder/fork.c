@@ -2,7 +2,7 @@
  * fork.c - a forked child: it has no part in its parent's recording.
  */
 #include <stddef.h>
-#include "rec.h"
+#include "recorder/ring/rec.h"
 #include "cpu_profile.h"
 #include "fork.h"
 #include "heap.h"

@@ -1,7 +1,7 @@
 /* give_up.c - the end of a recording that cannot go on (hot.h, trc_give_up()). */
 #include <string.h>
-#include "annotate.h"
-#include "rec.h"
+#include "recorder/ring/annotate.h"
+#include "recorder/ring/rec.h"
 #include "sample.h"
 #include "session.h"
 

@@ -14,8 +14,8 @@
  */
 #include <errno.h>
 #include "format/raw.h"
-#include "annotate.h"
-#include "rec.h"
+#include "recorder/ring/annotate.h"
+#include "recorder/ring/rec.h"
 #include "heap.h"
 #include "heap_draw.h"
 #include "heap_table.h"

@@ -1,9 +1,9 @@
 /* heap_table.c - see heap_table.h */
 #include <errno.h>
 #include <sys/mman.h>
-#include "hot.h"
+#include "recorder/ring/hot.h"
 #include "heap_table.h"
-#include "share.h"
+#include "recorder/ring/share.h"
 #include "recorder/unwind/poison.h"
 
 #ifndef MADV_WIPEONFORK

@@ -3,8 +3,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include "annotate.h"
-#include "hot.h"
+#include "recorder/ring/annotate.h"
+#include "recorder/ring/hot.h"
 #include "heap.h"
 #include "heap_table.h"
 

@@ -12,7 +12,7 @@
 #include "trc/http.h"
 #include "http_own.h"
 #include "part.h"
-#include "rec.h"
+#include "recorder/ring/rec.h"
 #include "recording.h"
 #include "format/raw.h"
 

@@ -11,7 +11,7 @@
 #include "encode.h"
 #include "heap.h"
 #include "http_own.h"
-#include "rec.h"
+#include "recorder/ring/rec.h"
 #include "recorder_kind.h"
 #include "recording.h"
 #include "thread_profile.h"

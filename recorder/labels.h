@@ -18,7 +18,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "hot.h"
+#include "recorder/ring/hot.h"
 #include "recorder/shared/labels_bytes.h"
 #include "trc/labels.h"
 

@@ -1,9 +1,9 @@
 /* labels_set.c - which labels are in force.  Context: traced thread, signal handlers. */
 #include <errno.h>
 #include "labels.h"
-#include "rec.h"
-#include "ring_inline.h"
-#include "slot_inline.h"
+#include "recorder/ring/rec.h"
+#include "recorder/ring/ring_inline.h"
+#include "recorder/ring/slot_inline.h"
 #include "recorder/unwind/poison.h"
 
 static __thread const struct trace_labels *in_force __attribute__((tls_model("initial-exec")));

@@ -10,7 +10,7 @@ trcinclude_HEADERS = recorder/include/trc/fiber.h recorder/include/trc/http.h re
 # What records: in both objects.
 noinst_LTLIBRARIES += libtrccore.la
 libtrccore_la_SOURCES = \
-	recorder/annotate.c recorder/annotate.h recorder/annotate_inline.h \
+	recorder/ring/annotate.c recorder/ring/annotate.h recorder/ring/annotate_inline.h \
 	recorder/shared/clock.c recorder/shared/clock.h \
 	recorder/shared/cpu_event.c recorder/shared/cpu_event.h \
 	recorder/shared/cpu_event_settle.c \
@@ -18,7 +18,7 @@ libtrccore_la_SOURCES = \
 	recorder/crash.c recorder/shared/signals.h \
 	recorder/emit.c \
 	recorder/signalled.c \
-	recorder/waiters.c recorder/waiters.h \
+	recorder/ring/waiters.c recorder/ring/waiters.h \
 	recorder/fiber.c recorder/fiber.h recorder/fiber_switch.c \
 	recorder/exec_target.c recorder/exec_target.h \
 	recorder/fork.c recorder/fork.h \
@@ -26,16 +26,16 @@ libtrccore_la_SOURCES = \
 	recorder/heap.c recorder/heap.h recorder/heap_draw.h \
 	recorder/heap_table.c recorder/heap_table.h \
 	recorder/heap_users.c \
-	recorder/hot.h recorder/rec.h recorder/unwind/poison.h \
+	recorder/ring/hot.h recorder/ring/rec.h recorder/unwind/poison.h \
 	recorder/labels.c recorder/labels.h recorder/shared/labels_bytes.h recorder/labels_set.c \
 	recorder/shared/layout.c recorder/shared/layout.h \
 	recorder/modules.c \
-	recorder/offproc.c recorder/offproc.h \
+	recorder/ring/offproc.c recorder/ring/offproc.h \
 	recorder/shared/one_line.h \
-	recorder/overflow.c \
-	recorder/ring.c recorder/ring_inline.h recorder/rseq_x86_64.h recorder/rseq_aarch64.h \
+	recorder/ring/overflow.c \
+	recorder/ring/ring.c recorder/ring/ring_inline.h recorder/ring/rseq_x86_64.h recorder/ring/rseq_aarch64.h \
 	recorder/shared/pid_namespace.c recorder/shared/pid_namespace.h \
-	recorder/room.c \
+	recorder/ring/room.c \
 	recorder/runtime.c recorder/runtime.h \
 	recorder/sample.c recorder/sample.h recorder/sample_private.h \
 	recorder/sample_account.c \
@@ -43,9 +43,9 @@ libtrccore_la_SOURCES = \
 	recorder/sample_signal.c \
 	recorder/sample_table.c recorder/sample_table.h \
 	recorder/session.c recorder/session.h \
-	recorder/share.c recorder/share.h \
-	recorder/slot_inline.h \
-	recorder/tables.c \
+	recorder/ring/share.c recorder/ring/share.h \
+	recorder/ring/slot_inline.h \
+	recorder/ring/tables.c \
 	recorder/task_list.c recorder/task_list.h \
 	recorder/thread_answer.c recorder/thread_answer.h \
 	recorder/threads.c \

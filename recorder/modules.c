@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "format/raw.h"
-#include "rec.h"
+#include "recorder/ring/rec.h"
 #include "recorder/unwind/unwind.h"
 #include "recorder/unwind/memory.h"
 

@@ -3,7 +3,7 @@
 #include <linux/close_range.h>
 #include <sched.h>
 #include <sys/prctl.h>
-#include "hot.h"
+#include "recorder/ring/hot.h"
 #include "own_thread.h"
 #include "sample.h"
 #include "format/raw.h"

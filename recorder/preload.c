@@ -22,7 +22,7 @@
 #include "heap.h"
 #include "interpose/signal.h"
 #include "recorder/shared/pid_namespace.h"
-#include "rec.h"
+#include "recorder/ring/rec.h"
 #include "sample.h"
 #include "session.h"
 #include "recorder/shared/signals.h"

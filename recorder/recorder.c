@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "rec.h"
+#include "recorder/ring/rec.h"
 #include "recorder_kind.h"
 #include "recording.h"
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "cpu_profile.h"
-#include "rec.h"
+#include "recorder/ring/rec.h"
 #include "recorder_kind.h"
 #include "recording.h"
 #include "sample_table.h"

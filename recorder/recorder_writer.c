@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "format/file_sink.h"
 #include "format/raw.h"
-#include "rec.h"
+#include "recorder/ring/rec.h"
 #include "recorder_kind.h"
 #include "recording.h"
 

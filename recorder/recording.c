@@ -12,7 +12,7 @@
 #include "heap.h"
 #include "interpose/signal.h"
 #include "recorder/shared/one_line.h"
-#include "rec.h"
+#include "recorder/ring/rec.h"
 #include "recorder_kind.h"
 #include "recording.h"
 #include "service.h"

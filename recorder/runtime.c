@@ -1,6 +1,6 @@
 /* runtime.c - see runtime.h. */
-#include "rec.h"
-#include "annotate.h"
+#include "recorder/ring/rec.h"
+#include "recorder/ring/annotate.h"
 #include "cpu_profile.h"
 #include "fiber.h"
 #include "labels.h"

@@ -6,10 +6,10 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include "format/raw.h"
-#include "rec.h"
+#include "recorder/ring/rec.h"
 #include "sample_private.h"
 #include "sample_table.h"
-#include "share.h"
+#include "recorder/ring/share.h"
 #include "task_list.h"
 #include "thread_answer.h"
 

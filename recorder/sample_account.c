@@ -11,7 +11,7 @@
  */
 #include <time.h>
 #include "format/raw.h"
-#include "rec.h"
+#include "recorder/ring/rec.h"
 #include "sample_private.h"
 #include "sample_table.h"
 #include "recorder/unwind/poison.h"

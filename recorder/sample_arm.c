@@ -9,9 +9,9 @@
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <time.h>
-#include "annotate.h"
+#include "recorder/ring/annotate.h"
 #include "format/raw.h"
-#include "rec.h"
+#include "recorder/ring/rec.h"
 #include "sample_private.h"
 #include "sample_table.h"
 #include "recorder/unwind/poison.h"

@@ -7,11 +7,11 @@
 #include <errno.h>
 #include <string.h>
 #include "format/raw.h"
-#include "rec.h"
+#include "recorder/ring/rec.h"
 #include "sample_private.h"
 #include "sample_table.h"
 #include "recorder/shared/signals.h"
-#include "slot_inline.h"
+#include "recorder/ring/slot_inline.h"
 #include "thread_answer.h"
 #include "recorder/unwind/poison.h"
 

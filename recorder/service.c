@@ -6,7 +6,7 @@
 #include "drainer.h"
 #include "fold.h"
 #include "leftovers.h"
-#include "rec.h"
+#include "recorder/ring/rec.h"
 #include "recording.h"
 #include "sample_table.h"
 

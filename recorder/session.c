@@ -11,12 +11,12 @@
 #include <unistd.h>
 #include "format/raw.h"
 #include "heap.h"
-#include "offproc.h"
+#include "recorder/ring/offproc.h"
 #include "recorder/shared/pid_namespace.h"
-#include "rec.h"
+#include "recorder/ring/rec.h"
 #include "session.h"
-#include "share.h"
-#include "waiters.h"
+#include "recorder/ring/share.h"
+#include "recorder/ring/waiters.h"
 
 #ifdef PIC
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));

@@ -18,8 +18,8 @@
  * waiter for as long as its thread sleeps; so a later signal takes back marks that are old.
  */
 #include <sys/mman.h>
-#include "rec.h"
-#include "waiters.h"
+#include "recorder/ring/rec.h"
+#include "recorder/ring/waiters.h"
 #include "recorder/unwind/poison.h"
 
 enum { FREE, BUSY, WAITS, SIGNALLED, STATES, NEAR = 32 };

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <ucontext.h>
 #include "format/raw.h"
-#include "rec.h"
+#include "recorder/ring/rec.h"
 #include "sample_private.h"
 #include "thread_answer.h"
 #include "recorder/unwind/unwind.h"

@@ -7,7 +7,7 @@
 #include <time.h>
 #include "format/raw.h"
 #include "recorder/shared/labels_bytes.h"
-#include "rec.h"
+#include "recorder/ring/rec.h"
 #include "sample.h"
 #include "thread_answer.h"
 #include "thread_profile.h"

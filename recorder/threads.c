@@ -10,9 +10,9 @@
 #include "format/raw.h"
 #include "fiber.h"
 #include "labels.h"
-#include "rec.h"
+#include "recorder/ring/rec.h"
 #include "sample.h"
-#include "slot_inline.h"
+#include "recorder/ring/slot_inline.h"
 #include "recorder/unwind/unwind.h"
 #include "recorder/unwind/poison.h"
 

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include "format/raw.h"
-#include "rec.h"
+#include "recorder/ring/rec.h"
 #include "recorder/shared/trigger.h"
 #include "recorder/unwind/poison.h"
 

@@ -18,7 +18,7 @@
 #include "recorder/interpose/signal.h"
 #include "recorder/interpose/signal_own.h"
 #include "recorder/interpose/span.h"
-#include "recorder/share.h"
+#include "recorder/ring/share.h"
 
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51

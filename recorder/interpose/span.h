@@ -17,7 +17,7 @@
 
 #include "recorder/interpose/real.h"
 #include "recorder/interpose/wakers.h"
-#include "recorder/hot.h"
+#include "recorder/ring/hot.h"
 
 #define TRC_EXPORT	__attribute__((visibility("default")))
 #define TRC_LIKELY(x)	__builtin_expect(!!(x), 1)

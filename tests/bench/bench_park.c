@@ -10,7 +10,7 @@
  */
 #include <trc/trace.h>
 #include "tests/bench/bench.h"
-#include "recorder/hot.h"
+#include "recorder/ring/hot.h"
 
 /* measure() and main() and what libc calls main() from make up the rest of the 16. */
 enum { BURST = 8000, ROUNDS = 40, PAUSE_MS = 8, CALLS_BETWEEN = 11 };

@@ -17,8 +17,8 @@
 #include <unistd.h>
 #include "bench.h"
 #include "recorder/shared/clock.h"
-#include "recorder/rec.h"
-#include "recorder/ring_inline.h"
+#include "recorder/ring/rec.h"
+#include "recorder/ring/ring_inline.h"
 #include "recorder/session.h"
 #include "recorder/snapshot.h"
 

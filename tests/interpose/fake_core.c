@@ -1,5 +1,5 @@
 /*
- * fake_core.c - implements recorder/hot.h by counting (fake_core.h).  Always records.
+ * fake_core.c - implements recorder/ring/hot.h by counting (fake_core.h).  Always records.
  * FAKE_LOCKS=all|none in the environment is trc_switch.locks.  With FAKE_STORM_US=N each thread
  * gets a SIGPROF that is "ours" every N microseconds, as if it were sampled.
  */
@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 #include "format/raw.h"
-#include "recorder/hot.h"
+#include "recorder/ring/hot.h"
 #include "recorder/interpose/signal.h"
-#include "recorder/share.h"
+#include "recorder/ring/share.h"
 #include "recorder/shared/signals.h"
 #include "recorder/shared/trigger.h"
 #include "tests/interpose/fake_core.h"

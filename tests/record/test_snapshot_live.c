@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "recorder/rec.h"
+#include "recorder/ring/rec.h"
 #include "recorder/ring_file.h"
 #include "recorder/session.h"
 #include "fake_ring.h"

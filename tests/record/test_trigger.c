@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "format/schema.h"
-#include "recorder/rec.h"
+#include "recorder/ring/rec.h"
 #include "recorder/session.h"
 #include "recorder/shared/trigger.h"
 

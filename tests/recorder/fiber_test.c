@@ -17,9 +17,9 @@
 #include "recorder/runtime.h"
 #include "recorder/fiber.h"
 #include "recorder/labels.h"
-#include "recorder/rec.h"
+#include "recorder/ring/rec.h"
 #include "recorder/session.h"
-#include "recorder/slot_inline.h"
+#include "recorder/ring/slot_inline.h"
 #include "recorder/shared/trigger.h"
 #include "ring_reader.h"
 

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "recorder/shared/clock.h"
-#include "recorder/rec.h"
-#include "recorder/ring_inline.h"
+#include "recorder/ring/rec.h"
+#include "recorder/ring/ring_inline.h"
 #include "recorder/session.h"
 #include "stress_workers.h"
-#include "recorder/slot_inline.h"
+#include "recorder/ring/slot_inline.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { FEWER = 10 }; /* each is that much slower */

@@ -13,7 +13,7 @@
 #include "recorder/heap.h"
 #include "recorder/heap_draw.h"
 #include "recorder/heap_table.h"
-#include "recorder/rec.h"
+#include "recorder/ring/rec.h"
 #include "tests/sanitized.h"
 
 /* ---- distances --------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 #include "recorder/labels.h"
-#include "recorder/rec.h"
+#include "recorder/ring/rec.h"
 #include "recorder/session.h"
 #include "ring_reader.h"
 

@@ -7,8 +7,8 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "recorder/rec.h"
-#include "recorder/ring_inline.h"
+#include "recorder/ring/rec.h"
+#include "recorder/ring/ring_inline.h"
 #include "recorder/session.h"
 #include "ring_reader.h"
 #include "stress_workers.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "recorder/rec.h"
+#include "recorder/ring/rec.h"
 #include "recorder/session.h"
 
 static void open_session(void)

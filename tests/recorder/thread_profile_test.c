@@ -23,8 +23,8 @@
 #include <unistd.h>
 #include <trc/labels.h>
 #include <trc/trace.h>
-#include "recorder/hot.h"
-#include "recorder/rec.h"
+#include "recorder/ring/hot.h"
+#include "recorder/ring/rec.h"
 #include "recorder/recorder_kind.h"
 #include "recorder/sample.h"
 #include "recorder/thread_answer.h"

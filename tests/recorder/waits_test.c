@@ -1,6 +1,6 @@
 /*
  * waits_test.c - which waits become events: those for which the thread was taken off its proc,
- * where that can be told (recorder/offproc.h); else those that lasted long enough.
+ * where that can be told (recorder/ring/offproc.h); else those that lasted long enough.
  *
  * All are recorded that are not shorter than 0 ns, so that it is not the clock that decides.
  */
@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "format/raw.h"
-#include "recorder/offproc.h"
+#include "recorder/ring/offproc.h"
 #include "recorder/session.h"
 #include "ring_reader.h"
 

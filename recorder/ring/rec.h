@@ -4,8 +4,8 @@
  * One per process, in static memory, filled in by trc_session_start() before the switch is
  * turned on, and otherwise constant while it is on.
  */
-#ifndef TRC_RECORDER_REC_H
-#define TRC_RECORDER_REC_H
+#ifndef TRC_RECORDER_RING_REC_H
+#define TRC_RECORDER_RING_REC_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /*
  * annotate_inline.h - the shortest way for an event whose name is known.
  */
-#ifndef TRC_RECORDER_ANNOTATE_INLINE_H
-#define TRC_RECORDER_ANNOTATE_INLINE_H
+#ifndef TRC_RECORDER_RING_ANNOTATE_INLINE_H
+#define TRC_RECORDER_RING_ANNOTATE_INLINE_H
 
 #include "annotate.h"
 #include "ring_inline.h"

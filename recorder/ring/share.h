@@ -8,8 +8,8 @@
  *       smaller, and what does not fit into them is not recorded, and counted
  *   Y2  what takes from the tables' share takes half of what is left of it at most
  */
-#ifndef TRC_RECORDER_SHARE_H
-#define TRC_RECORDER_SHARE_H
+#ifndef TRC_RECORDER_RING_SHARE_H
+#define TRC_RECORDER_RING_SHARE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -19,8 +19,8 @@
  *
  * A vfork child does not record, and so sets no mark in what it shares with its parent.
  */
-#ifndef TRC_RECORDER_OFFPROC_H
-#define TRC_RECORDER_OFFPROC_H
+#ifndef TRC_RECORDER_RING_OFFPROC_H
+#define TRC_RECORDER_RING_OFFPROC_H
 
 #include "ring_inline.h"
 

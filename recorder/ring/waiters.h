@@ -1,6 +1,6 @@
 /* waiters.h - how many wait for an object: what emit.c and signalled.c need of it besides hot.h. */
-#ifndef TRC_RECORDER_WAITERS_H
-#define TRC_RECORDER_WAITERS_H
+#ifndef TRC_RECORDER_RING_WAITERS_H
+#define TRC_RECORDER_RING_WAITERS_H
 
 #include "hot.h"
 

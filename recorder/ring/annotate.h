@@ -4,8 +4,8 @@
  * `site` remembers the id of its name; it is NULL where the name is no literal.  What a thread tells
  * that does not record is counted as lost.  Context: traced thread, signal handlers.
  */
-#ifndef TRC_RECORDER_ANNOTATE_H
-#define TRC_RECORDER_ANNOTATE_H
+#ifndef TRC_RECORDER_RING_ANNOTATE_H
+#define TRC_RECORDER_RING_ANNOTATE_H
 
 #include <stddef.h>
 #include <stdint.h>

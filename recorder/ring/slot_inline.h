@@ -5,8 +5,8 @@
  * handler may find its thread in the middle of a change: it leaves the slot as it is, and the
  * events tell what happened all the same.  Context: the thread itself, signal handlers.
  */
-#ifndef TRC_RECORDER_SLOT_INLINE_H
-#define TRC_RECORDER_SLOT_INLINE_H
+#ifndef TRC_RECORDER_RING_SLOT_INLINE_H
+#define TRC_RECORDER_RING_SLOT_INLINE_H
 
 #include "rec.h"
 

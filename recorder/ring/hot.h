@@ -6,8 +6,8 @@
  * records.  Included last by files whose functions record events: it poisons what may not be
  * used there.
  */
-#ifndef TRC_RECORDER_HOT_H
-#define TRC_RECORDER_HOT_H
+#ifndef TRC_RECORDER_RING_HOT_H
+#define TRC_RECORDER_RING_HOT_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

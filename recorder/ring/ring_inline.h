@@ -1,8 +1,8 @@
 /*
  * ring_inline.h - the shortest way to commit a record, in its caller.
  */
-#ifndef TRC_RECORDER_RING_INLINE_H
-#define TRC_RECORDER_RING_INLINE_H
+#ifndef TRC_RECORDER_RING_RING_INLINE_H
+#define TRC_RECORDER_RING_RING_INLINE_H
 
 #include "rec.h"
 
