@@ -5,9 +5,9 @@
 #include <string.h>
 #include "config.h"
 #include "recorder/ring/annotate_inline.h"
-#include "cpu_profile.h"
+#include "recorder/sampling/cpu_profile.h"
 #include "drainer.h"
-#include "heap.h"
+#include "recorder/sampling/heap.h"
 #include "recorder/ring/rec.h"
 #include "recording.h"
 #include "service.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "recorder/shared/clock.h"
-#include "cpu_profile.h"
+#include "recorder/sampling/cpu_profile.h"
 #include "drain.h"
 #include "drainer.h"
 #include "format/file_sink.h"

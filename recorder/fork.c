@@ -3,12 +3,12 @@
  */
 #include <stddef.h>
 #include "recorder/ring/rec.h"
-#include "cpu_profile.h"
+#include "recorder/sampling/cpu_profile.h"
 #include "fork.h"
-#include "heap.h"
-#include "sample.h"
+#include "recorder/sampling/heap.h"
+#include "recorder/sampling/sample.h"
 #include "session.h"
-#include "thread_answer.h"
+#include "recorder/sampling/thread_answer.h"
 
 void (*trc_child_hook)(void);
 

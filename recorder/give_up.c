@@ -2,7 +2,7 @@
 #include <string.h>
 #include "recorder/ring/annotate.h"
 #include "recorder/ring/rec.h"
-#include "sample.h"
+#include "recorder/sampling/sample.h"
 #include "session.h"
 
 void trc_give_up(const char *why)

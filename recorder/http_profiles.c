@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "encode.h"
-#include "heap.h"
+#include "recorder/sampling/heap.h"
 #include "http_own.h"
 #include "recorder/ring/rec.h"
 #include "recorder_kind.h"

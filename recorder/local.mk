@@ -14,7 +14,7 @@ libtrccore_la_SOURCES = \
 	recorder/shared/clock.c recorder/shared/clock.h \
 	recorder/shared/cpu_event.c recorder/shared/cpu_event.h \
 	recorder/shared/cpu_event_settle.c \
-	recorder/cpu_profile.c recorder/cpu_profile.h \
+	recorder/sampling/cpu_profile.c recorder/sampling/cpu_profile.h \
 	recorder/crash.c recorder/shared/signals.h \
 	recorder/emit.c \
 	recorder/signalled.c \
@@ -23,9 +23,9 @@ libtrccore_la_SOURCES = \
 	recorder/exec_target.c recorder/exec_target.h \
 	recorder/fork.c recorder/fork.h \
 	recorder/give_up.c \
-	recorder/heap.c recorder/heap.h recorder/heap_draw.h \
-	recorder/heap_table.c recorder/heap_table.h \
-	recorder/heap_users.c \
+	recorder/sampling/heap.c recorder/sampling/heap.h recorder/sampling/heap_draw.h \
+	recorder/sampling/heap_table.c recorder/sampling/heap_table.h \
+	recorder/sampling/heap_users.c \
 	recorder/ring/hot.h recorder/ring/rec.h recorder/unwind/poison.h \
 	recorder/labels.c recorder/labels.h recorder/shared/labels_bytes.h recorder/labels_set.c \
 	recorder/shared/layout.c recorder/shared/layout.h \
@@ -37,17 +37,17 @@ libtrccore_la_SOURCES = \
 	recorder/shared/pid_namespace.c recorder/shared/pid_namespace.h \
 	recorder/ring/room.c \
 	recorder/runtime.c recorder/runtime.h \
-	recorder/sample.c recorder/sample.h recorder/sample_private.h \
-	recorder/sample_account.c \
-	recorder/sample_arm.c \
-	recorder/sample_signal.c \
-	recorder/sample_table.c recorder/sample_table.h \
+	recorder/sampling/sample.c recorder/sampling/sample.h recorder/sampling/sample_private.h \
+	recorder/sampling/sample_account.c \
+	recorder/sampling/sample_arm.c \
+	recorder/sampling/sample_signal.c \
+	recorder/sampling/sample_table.c recorder/sampling/sample_table.h \
 	recorder/session.c recorder/session.h \
 	recorder/ring/share.c recorder/ring/share.h \
 	recorder/ring/slot_inline.h \
 	recorder/ring/tables.c \
-	recorder/task_list.c recorder/task_list.h \
-	recorder/thread_answer.c recorder/thread_answer.h \
+	recorder/sampling/task_list.c recorder/sampling/task_list.h \
+	recorder/sampling/thread_answer.c recorder/sampling/thread_answer.h \
 	recorder/threads.c \
 	recorder/shared/trigger.c recorder/shared/trigger.h \
 	recorder/trigger_guest.c

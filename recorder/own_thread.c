@@ -5,7 +5,7 @@
 #include <sys/prctl.h>
 #include "recorder/ring/hot.h"
 #include "own_thread.h"
-#include "sample.h"
+#include "recorder/sampling/sample.h"
 #include "format/raw.h"
 
 enum { OLD_DESCRIPTORS_MAX = 65536 }; /* before Linux 5.9 */

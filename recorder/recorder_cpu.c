@@ -8,11 +8,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "cpu_profile.h"
+#include "recorder/sampling/cpu_profile.h"
 #include "recorder/ring/rec.h"
 #include "recorder_kind.h"
 #include "recording.h"
-#include "sample_table.h"
+#include "recorder/sampling/sample_table.h"
 
 struct cpu {
 	struct trace_recorder base;

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "heap.h"
+#include "recorder/sampling/heap.h"
 #include "recorder_kind.h"
 #include "recording.h"
 

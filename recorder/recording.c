@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 #include "trc/trace.h"
-#include "cpu_profile.h"
+#include "recorder/sampling/cpu_profile.h"
 #include "drainer.h"
 #include "fork.h"
-#include "heap.h"
+#include "recorder/sampling/heap.h"
 #include "interpose/signal.h"
 #include "recorder/shared/one_line.h"
 #include "recorder/ring/rec.h"

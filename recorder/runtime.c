@@ -1,7 +1,7 @@
 /* runtime.c - see runtime.h. */
 #include "recorder/ring/rec.h"
 #include "recorder/ring/annotate.h"
-#include "cpu_profile.h"
+#include "recorder/sampling/cpu_profile.h"
 #include "fiber.h"
 #include "labels.h"
 #include "runtime.h"

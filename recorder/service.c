@@ -8,7 +8,7 @@
 #include "leftovers.h"
 #include "recorder/ring/rec.h"
 #include "recording.h"
-#include "sample_table.h"
+#include "recorder/sampling/sample_table.h"
 
 /* Guarded by trc_recording_enter(). */
 static unsigned int n_users;

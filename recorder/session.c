@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "format/raw.h"
-#include "heap.h"
+#include "recorder/sampling/heap.h"
 #include "recorder/ring/offproc.h"
 #include "recorder/shared/pid_namespace.h"
 #include "recorder/ring/rec.h"

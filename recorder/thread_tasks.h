@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "task_list.h"
+#include "recorder/sampling/task_list.h"
 
 enum trc_task_is {
 	TRC_TASK_UNKNOWN, /* the kernel does not say, or there was no descriptor to ask by */

@@ -11,7 +11,7 @@
 #include "fiber.h"
 #include "labels.h"
 #include "recorder/ring/rec.h"
-#include "sample.h"
+#include "recorder/sampling/sample.h"
 #include "recorder/ring/slot_inline.h"
 #include "recorder/unwind/unwind.h"
 #include "recorder/unwind/poison.h"

@@ -13,7 +13,7 @@
 #include "http_names.h"
 #include "own_thread.h"
 #include "part.h"
-#include "sample_table.h"
+#include "recorder/sampling/sample_table.h"
 #include "trace_record_follow.h"
 #include "trace_record_http.h"
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include "recorder_kind.h"
-#include "sample_table.h"
+#include "recorder/sampling/sample_table.h"
 #include "thread_samples.h"
 #include "thread_text.h"
 #include "trace_record_follow.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "config.h"
-#include "heap.h"
+#include "recorder/sampling/heap.h"
 #include "recorder/shared/layout.h"
 #include "recorder/shared/one_line.h"
 #include "trace_record.h"

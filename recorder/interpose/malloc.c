@@ -7,7 +7,7 @@
  */
 #include <elf.h>
 #include <link.h>
-#include "recorder/heap.h"
+#include "recorder/sampling/heap.h"
 #include "recorder/interpose/span.h"
 
 /*

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "recorder/heap.h"
-#include "recorder/heap_draw.h"
-#include "recorder/heap_table.h"
+#include "recorder/sampling/heap.h"
+#include "recorder/sampling/heap_draw.h"
+#include "recorder/sampling/heap_table.h"
 #include "recorder/ring/rec.h"
 #include "tests/sanitized.h"
 

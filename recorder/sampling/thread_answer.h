@@ -19,8 +19,8 @@
  *   W5  while a thread is in an exec nothing is sent: what is pending then stays pending for the
  *       next program, which has no handler
  */
-#ifndef TRC_RECORDER_THREAD_ANSWER_H
-#define TRC_RECORDER_THREAD_ANSWER_H
+#ifndef TRC_RECORDER_SAMPLING_THREAD_ANSWER_H
+#define TRC_RECORDER_SAMPLING_THREAD_ANSWER_H
 
 #include <signal.h>
 #include <stdatomic.h>

@@ -2,8 +2,8 @@
  * heap_draw.h - how far it is to the next sample.  Whole numbers only: the flags of the floating
  * point unit, which malloc() does not touch, are the program's.
  */
-#ifndef TRC_RECORDER_HEAP_DRAW_H
-#define TRC_RECORDER_HEAP_DRAW_H
+#ifndef TRC_RECORDER_SAMPLING_HEAP_DRAW_H
+#define TRC_RECORDER_SAMPLING_HEAP_DRAW_H
 
 #include <stdint.h>
 

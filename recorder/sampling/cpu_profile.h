@@ -2,8 +2,8 @@
  * cpu_profile.h - CPU profiles that the program itself starts and stops, in whichever object
  * records it: behind trace_cpu_profile_start().
  */
-#ifndef TRC_RECORDER_CPU_PROFILE_H
-#define TRC_RECORDER_CPU_PROFILE_H
+#ifndef TRC_RECORDER_SAMPLING_CPU_PROFILE_H
+#define TRC_RECORDER_SAMPLING_CPU_PROFILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

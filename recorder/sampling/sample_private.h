@@ -1,6 +1,6 @@
 /* sample_private.h - what the parts of sample.c share. */
-#ifndef TRC_RECORDER_SAMPLE_PRIVATE_H
-#define TRC_RECORDER_SAMPLE_PRIVATE_H
+#ifndef TRC_RECORDER_SAMPLING_SAMPLE_PRIVATE_H
+#define TRC_RECORDER_SAMPLING_SAMPLE_PRIVATE_H
 
 #include "sample.h"
 

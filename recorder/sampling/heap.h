@@ -12,8 +12,8 @@
  *       becomes of them is told even if nothing more is drawn
  *   U3  users stay from one session to the next; a forked child has none
  */
-#ifndef TRC_RECORDER_HEAP_H
-#define TRC_RECORDER_HEAP_H
+#ifndef TRC_RECORDER_SAMPLING_HEAP_H
+#define TRC_RECORDER_SAMPLING_HEAP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  *
  * Allocates nothing.  Context of all: any thread, may block.
  */
-#ifndef TRC_RECORDER_TASK_LIST_H
-#define TRC_RECORDER_TASK_LIST_H
+#ifndef TRC_RECORDER_SAMPLING_TASK_LIST_H
+#define TRC_RECORDER_SAMPLING_TASK_LIST_H
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  * The recorded process enters what it samples by signals, trace-record what it samples by the
  * kernel's buffers; each may do so at any time.
  */
-#ifndef TRC_RECORDER_SAMPLE_TABLE_H
-#define TRC_RECORDER_SAMPLE_TABLE_H
+#ifndef TRC_RECORDER_SAMPLING_SAMPLE_TABLE_H
+#define TRC_RECORDER_SAMPLING_SAMPLE_TABLE_H
 
 #include "recorder/shared/cpu_event.h"
 #include "recorder/shared/layout.h"

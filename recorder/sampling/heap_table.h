@@ -11,8 +11,8 @@
  *   T4  the filter's bytes of an address count the places that hold one like it; at 255 it
  *       has lost count, and stays
  */
-#ifndef TRC_RECORDER_HEAP_TABLE_H
-#define TRC_RECORDER_HEAP_TABLE_H
+#ifndef TRC_RECORDER_SAMPLING_HEAP_TABLE_H
+#define TRC_RECORDER_SAMPLING_HEAP_TABLE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -15,8 +15,8 @@
  *       random, so that a thread that lives for half a period is sampled with probability one half
  *   S6  a sample that was due and is not recorded is counted, in an event or in the mapping
  */
-#ifndef TRC_RECORDER_SAMPLE_H
-#define TRC_RECORDER_SAMPLE_H
+#ifndef TRC_RECORDER_SAMPLING_SAMPLE_H
+#define TRC_RECORDER_SAMPLING_SAMPLE_H
 
 #include <signal.h>
 #include <stdatomic.h>
