@@ -62,7 +62,7 @@ recorder_trace_record_SOURCES = \
 # What encodes profiles and opens what serves them: the same as in libtrc.
 recorder_trace_record_SOURCES += \
 	recorder/http_names.c \
-	recorder/own_thread_create.c \
+	recorder/guest/own_thread_create.c \
 	recorder/part.c \
 	recorder/recorder_describe.c \
 	recorder/recorder_write.c \

@@ -12,7 +12,7 @@
 #include "format/file_sink.h"
 #include "fold.h"
 #include "format/raw.h"
-#include "own_thread.h"
+#include "recorder/guest/own_thread.h"
 #include "perf_buffer.h"
 #include "recorder/ring/rec.h"
 #include "recorder/ring/share.h"

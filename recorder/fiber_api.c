@@ -1,5 +1,5 @@
 /* fiber_api.c - the public functions of <trc/fiber.h>. */
-#include "fiber.h"
+#include "recorder/guest/fiber.h"
 #include "recording.h"
 
 /* In the middle of saying what the thread is in: a signal handler hands over nothing then. */

@@ -8,7 +8,7 @@
 #include "recorder/shared/clock.h"
 #include "flight_thread.h"
 #include "flight_write.h"
-#include "own_thread.h"
+#include "recorder/guest/own_thread.h"
 #include "format/raw.h"
 
 enum state { IDLE, RUNNING, STOPPING, EXITING };

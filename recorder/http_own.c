@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "http_names.h"
 #include "http_own.h"
-#include "own_thread.h"
+#include "recorder/guest/own_thread.h"
 #include "recording.h"
 
 enum { TRACE_BYTES_MAX = 256 << 20 };

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include "labels.h"
+#include "recorder/guest/labels.h"
 #include "recording.h"
 
 /* <pthread.h> declares it without the functions. */

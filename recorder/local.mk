@@ -15,42 +15,42 @@ libtrccore_la_SOURCES = \
 	recorder/shared/cpu_event.c recorder/shared/cpu_event.h \
 	recorder/shared/cpu_event_settle.c \
 	recorder/sampling/cpu_profile.c recorder/sampling/cpu_profile.h \
-	recorder/crash.c recorder/shared/signals.h \
-	recorder/emit.c \
-	recorder/signalled.c \
+	recorder/guest/crash.c recorder/shared/signals.h \
+	recorder/guest/emit.c \
+	recorder/guest/signalled.c \
 	recorder/ring/waiters.c recorder/ring/waiters.h \
-	recorder/fiber.c recorder/fiber.h recorder/fiber_switch.c \
-	recorder/exec_target.c recorder/exec_target.h \
-	recorder/fork.c recorder/fork.h \
-	recorder/give_up.c \
+	recorder/guest/fiber.c recorder/guest/fiber.h recorder/guest/fiber_switch.c \
+	recorder/guest/exec_target.c recorder/guest/exec_target.h \
+	recorder/guest/fork.c recorder/guest/fork.h \
+	recorder/guest/give_up.c \
 	recorder/sampling/heap.c recorder/sampling/heap.h recorder/sampling/heap_draw.h \
 	recorder/sampling/heap_table.c recorder/sampling/heap_table.h \
 	recorder/sampling/heap_users.c \
 	recorder/ring/hot.h recorder/ring/rec.h recorder/unwind/poison.h \
-	recorder/labels.c recorder/labels.h recorder/shared/labels_bytes.h recorder/labels_set.c \
+	recorder/guest/labels.c recorder/guest/labels.h recorder/shared/labels_bytes.h recorder/guest/labels_set.c \
 	recorder/shared/layout.c recorder/shared/layout.h \
-	recorder/modules.c \
+	recorder/guest/modules.c \
 	recorder/ring/offproc.c recorder/ring/offproc.h \
 	recorder/shared/one_line.h \
 	recorder/ring/overflow.c \
 	recorder/ring/ring.c recorder/ring/ring_inline.h recorder/ring/rseq_x86_64.h recorder/ring/rseq_aarch64.h \
 	recorder/shared/pid_namespace.c recorder/shared/pid_namespace.h \
 	recorder/ring/room.c \
-	recorder/runtime.c recorder/runtime.h \
+	recorder/guest/runtime.c recorder/guest/runtime.h \
 	recorder/sampling/sample.c recorder/sampling/sample.h recorder/sampling/sample_private.h \
 	recorder/sampling/sample_account.c \
 	recorder/sampling/sample_arm.c \
 	recorder/sampling/sample_signal.c \
 	recorder/sampling/sample_table.c recorder/sampling/sample_table.h \
-	recorder/session.c recorder/session.h \
+	recorder/guest/session.c recorder/guest/session.h \
 	recorder/ring/share.c recorder/ring/share.h \
 	recorder/ring/slot_inline.h \
 	recorder/ring/tables.c \
 	recorder/sampling/task_list.c recorder/sampling/task_list.h \
 	recorder/sampling/thread_answer.c recorder/sampling/thread_answer.h \
-	recorder/threads.c \
+	recorder/guest/threads.c \
 	recorder/shared/trigger.c recorder/shared/trigger.h \
-	recorder/trigger_guest.c
+	recorder/guest/trigger_guest.c
 libtrccore_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec
 
 # clang leaves a sanitizer's own symbols to the program.
@@ -72,8 +72,8 @@ libtrcapi_la_SOURCES = \
 	recorder/flight_thread.c recorder/flight_thread.h \
 	recorder/flight_write.c recorder/flight_write.h \
 	recorder/labels_api.c \
-	recorder/own_thread.c recorder/own_thread.h \
-	recorder/own_thread_create.c \
+	recorder/guest/own_thread.c recorder/guest/own_thread.h \
+	recorder/guest/own_thread_create.c \
 	recorder/part.c recorder/part.h \
 	recorder/recorder.c recorder/recorder_kind.h \
 	recorder/recorder_cpu.c \

@@ -15,16 +15,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "format/raw.h"
-#include "runtime.h"
+#include "recorder/guest/runtime.h"
 #include "recorder/sampling/cpu_profile.h"
-#include "exec_target.h"
-#include "fork.h"
+#include "recorder/guest/exec_target.h"
+#include "recorder/guest/fork.h"
 #include "recorder/sampling/heap.h"
 #include "interpose/signal.h"
 #include "recorder/shared/pid_namespace.h"
 #include "recorder/ring/rec.h"
 #include "recorder/sampling/sample.h"
-#include "session.h"
+#include "recorder/guest/session.h"
 #include "recorder/shared/signals.h"
 #include "recorder/unwind/valgrind.h"
 

@@ -8,7 +8,7 @@
 #include "trc/trace.h"
 #include "recorder/sampling/cpu_profile.h"
 #include "drainer.h"
-#include "fork.h"
+#include "recorder/guest/fork.h"
 #include "recorder/sampling/heap.h"
 #include "interpose/signal.h"
 #include "recorder/shared/one_line.h"

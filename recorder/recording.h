@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include "runtime.h"
+#include "recorder/guest/runtime.h"
 #include "recorder/shared/layout.h"
-#include "session.h"
+#include "recorder/guest/session.h"
 
 struct trc_recording {
 	bool flight;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "recorder/shared/clock.h"
 #include "http_names.h"
-#include "own_thread.h"
+#include "recorder/guest/own_thread.h"
 #include "part.h"
 #include "recorder/sampling/sample_table.h"
 #include "trace_record_follow.h"

@@ -4,7 +4,7 @@
  * A wait gives up the mutex inside the real call: what that releases is recorded before the
  * wait, for there is no "after" until the wait ends.  The re-acquisition is inside the wait as
  * well: from the signal on the thread counts as a waiter of its mutex, and if that was held, the wait
- * for it is recorded when it is over (recorder/signalled.c).
+ * for it is recorded when it is over (recorder/guest/signalled.c).
  */
 #include "recorder/interpose/cond.h"
 #include "recorder/interpose/versions.h"

@@ -11,7 +11,7 @@
  */
 #include <fcntl.h>
 #include <stdarg.h>
-#include "recorder/exec_target.h"
+#include "recorder/guest/exec_target.h"
 #include "recorder/interpose/signal.h"
 #include "recorder/interpose/signal_own.h"
 #include "recorder/interpose/span.h"

@@ -1,7 +1,7 @@
 /*
  * process.c - new processes.  Context: traced thread, signal handlers (_Fork, vfork).
  */
-#include "recorder/exec_target.h"
+#include "recorder/guest/exec_target.h"
 #include "recorder/interpose/affinity.h"
 #include "recorder/interpose/signal.h"
 #include "recorder/interpose/signal_own.h"

@@ -6,7 +6,7 @@
  * Then, while the pool waits for its condition and 8 more threads for the mutex, a child is forked,
  * which has none of them: it takes the mutex 1,000 times.  Prints its number.
  *
- * More threads wait than a condition has places (recorder/signalled.c), so that other threads are
+ * More threads wait than a condition has places (recorder/guest/signalled.c), so that other threads are
  * woken than those that were marked.
  */
 #include <dirent.h>

@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include "recorder/ring/rec.h"
 #include "recorder/ring_file.h"
-#include "recorder/session.h"
+#include "recorder/guest/session.h"
 #include "fake_ring.h"
 
 enum { THREADS = 3, SOURCES = 2 * THREADS, SNAPSHOTS = 40, TEXT_BYTES_MAX = 200 };

@@ -10,7 +10,7 @@
 #include <string.h>
 #include "format/schema.h"
 #include "recorder/ring/rec.h"
-#include "recorder/session.h"
+#include "recorder/guest/session.h"
 #include "recorder/shared/trigger.h"
 
 #define BIT(NAME) (1u << TRC_REASON_##NAME)

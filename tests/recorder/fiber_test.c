@@ -14,11 +14,11 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "recorder/runtime.h"
-#include "recorder/fiber.h"
-#include "recorder/labels.h"
+#include "recorder/guest/runtime.h"
+#include "recorder/guest/fiber.h"
+#include "recorder/guest/labels.h"
 #include "recorder/ring/rec.h"
-#include "recorder/session.h"
+#include "recorder/guest/session.h"
 #include "recorder/ring/slot_inline.h"
 #include "recorder/shared/trigger.h"
 #include "ring_reader.h"

@@ -12,7 +12,7 @@
 #include "recorder/shared/clock.h"
 #include "recorder/ring/rec.h"
 #include "recorder/ring/ring_inline.h"
-#include "recorder/session.h"
+#include "recorder/guest/session.h"
 #include "stress_workers.h"
 #include "recorder/ring/slot_inline.h"
 

@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
-#include "recorder/labels.h"
+#include "recorder/guest/labels.h"
 #include "recorder/ring/rec.h"
-#include "recorder/session.h"
+#include "recorder/guest/session.h"
 #include "ring_reader.h"
 
 static char k63[64], k64[65], v200[201], v201[202], u15[16], u16[17];

@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <trc/labels.h>
 #include "format/reader.h"
-#include "recorder/labels.h"
+#include "recorder/guest/labels.h"
 
 static char dir[64], path[128];
 static const struct trace_labels *tenant, *phase;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include "recorder/ring/rec.h"
 #include "recorder/ring/ring_inline.h"
-#include "recorder/session.h"
+#include "recorder/guest/session.h"
 #include "ring_reader.h"
 #include "stress_workers.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "recorder/ring/rec.h"
-#include "recorder/session.h"
+#include "recorder/guest/session.h"
 
 static void open_session(void)
 {

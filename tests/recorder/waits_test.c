@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include "format/raw.h"
 #include "recorder/ring/offproc.h"
-#include "recorder/session.h"
+#include "recorder/guest/session.h"
 #include "ring_reader.h"
 
 enum { SEEN_MAX = 1 << 16, WAITS = 300, BLOCK_BYTES = 1 << 20, UNREGISTER = 1 };

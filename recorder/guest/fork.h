@@ -1,6 +1,6 @@
 /* fork.h - what a forked child does about recording. */
-#ifndef TRC_RECORDER_FORK_H
-#define TRC_RECORDER_FORK_H
+#ifndef TRC_RECORDER_GUEST_FORK_H
+#define TRC_RECORDER_GUEST_FORK_H
 
 /* Called in a forked child after it has forgotten its parent's session; set once, at start.
  * Context: the child's only thread, with other threads' locks in any state: no malloc. */

@@ -3,8 +3,8 @@
  * nothing, and with a descriptor table of their own, so that no file of theirs is in the program's
  * way and no byte of theirs lands in files of the program.
  */
-#ifndef TRC_RECORDER_OWN_THREAD_H
-#define TRC_RECORDER_OWN_THREAD_H
+#ifndef TRC_RECORDER_GUEST_OWN_THREAD_H
+#define TRC_RECORDER_GUEST_OWN_THREAD_H
 
 #include <pthread.h>
 

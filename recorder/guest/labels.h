@@ -12,8 +12,8 @@
  *
  * What interposers need of this is in hot.h.
  */
-#ifndef TRC_RECORDER_LABELS_H
-#define TRC_RECORDER_LABELS_H
+#ifndef TRC_RECORDER_GUEST_LABELS_H
+#define TRC_RECORDER_GUEST_LABELS_H
 
 #include <stdatomic.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  *       recording finds memory there, whatever ended the session meanwhile
  *   N3  a forked child has no session, and nothing of its parent's mapping
  */
-#ifndef TRC_RECORDER_SESSION_H
-#define TRC_RECORDER_SESSION_H
+#ifndef TRC_RECORDER_GUEST_SESSION_H
+#define TRC_RECORDER_GUEST_SESSION_H
 
 #include <stdbool.h>
 #include <stddef.h>

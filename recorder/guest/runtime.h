@@ -4,8 +4,8 @@
  * Under trace-record the preloaded object records, and a libtrc that the program is linked with
  * hands its calls on: it finds the other one by the symbol trc_runtime.
  */
-#ifndef TRC_RECORDER_RUNTIME_H
-#define TRC_RECORDER_RUNTIME_H
+#ifndef TRC_RECORDER_GUEST_RUNTIME_H
+#define TRC_RECORDER_GUEST_RUNTIME_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  * exec_target.h - a program that is about to be executed, and whether it will be recorded: where no
  * loader preloads the recorder it never comes to tell of itself.
  */
-#ifndef TRC_RECORDER_EXEC_TARGET_H
-#define TRC_RECORDER_EXEC_TARGET_H
+#ifndef TRC_RECORDER_GUEST_EXEC_TARGET_H
+#define TRC_RECORDER_GUEST_EXEC_TARGET_H
 
 #include <stdbool.h>
 

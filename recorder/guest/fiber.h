@@ -13,8 +13,8 @@
  *   F6  of two objects in a process (runtime.h) one keeps what a thread is in: the one that records.
  *       When that changes it is handed over, with the thread's next call (trc_keeper_now())
  */
-#ifndef TRC_RECORDER_FIBER_H
-#define TRC_RECORDER_FIBER_H
+#ifndef TRC_RECORDER_GUEST_FIBER_H
+#define TRC_RECORDER_GUEST_FIBER_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
