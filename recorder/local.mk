@@ -106,7 +106,7 @@ EXTRA_DIST += recorder/libtrc.map
 
 # For programs that know nothing of trc.  Loads with nothing but libc.
 pkglib_LTLIBRARIES = libtrc-preload.la libtrc-profile.la
-libtrc_preload_la_SOURCES = recorder/preload.c format/schema.c format/check.c
+libtrc_preload_la_SOURCES = recorder/interpose/preload.c format/schema.c format/check.c
 libtrc_preload_la_CFLAGS = $(AM_CFLAGS) $(XXHASH_CFLAGS) -ftls-model=initial-exec
 libtrc_preload_la_LIBADD = libtrcinterpose.la libtrccore.la libtrcunwind.la
 libtrc_preload_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \

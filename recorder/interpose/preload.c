@@ -20,7 +20,7 @@
 #include "recorder/guest/exec_target.h"
 #include "recorder/guest/fork.h"
 #include "recorder/sampling/heap.h"
-#include "interpose/signal.h"
+#include "signal.h"
 #include "recorder/shared/pid_namespace.h"
 #include "recorder/ring/rec.h"
 #include "recorder/sampling/sample.h"
