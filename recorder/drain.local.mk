@@ -8,16 +8,16 @@ libtrcdrain_la_SOURCES = \
 	recorder/drain_sample.c \
 	recorder/drain_tables.c \
 	recorder/drain_window.c \
-	recorder/fold.c recorder/fold.h recorder/fold_private.h \
-	recorder/fold_copy.c \
-	recorder/fold_fibers.c \
-	recorder/fold_intern.c \
-	recorder/fold_locks.c \
-	recorder/fold_queue.c \
-	recorder/fold_samples.c \
-	recorder/fold_table.c \
-	recorder/fold_view.c \
-	recorder/fold_waits.c \
+	recorder/fold/fold.c recorder/fold/fold.h recorder/fold/private.h \
+	recorder/fold/copy.c \
+	recorder/fold/fibers.c \
+	recorder/fold/intern.c \
+	recorder/fold/locks.c \
+	recorder/fold/queue.c \
+	recorder/fold/samples.c \
+	recorder/fold/table.c \
+	recorder/fold/view.c \
+	recorder/fold/waits.c \
 	recorder/leftovers.c recorder/leftovers.h \
 	recorder/perf_buffer.c recorder/perf_buffer.h recorder/perf_buffer_private.h \
 	recorder/perf_buffer_maps.c \

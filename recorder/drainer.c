@@ -10,7 +10,7 @@
 #include "drain.h"
 #include "drainer.h"
 #include "format/file_sink.h"
-#include "fold.h"
+#include "recorder/fold/fold.h"
 #include "format/raw.h"
 #include "recorder/guest/own_thread.h"
 #include "perf_buffer.h"

@@ -17,7 +17,7 @@
 #include "recorder/shared/cpu_event.h"
 #include "encode.h"
 #include "format/sampled.h"
-#include "fold.h"
+#include "recorder/fold/fold.h"
 #include "trc/recorder.h"
 
 enum {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "recorder/shared/clock.h"
 #include "drainer.h"
-#include "fold.h"
+#include "recorder/fold/fold.h"
 #include "leftovers.h"
 #include "recorder/ring/rec.h"
 #include "recording.h"

@@ -15,7 +15,7 @@
 #define TRC_RECORDER_TRACE_RECORD_HTTP_H
 
 #include "encode.h"
-#include "fold.h"
+#include "recorder/fold/fold.h"
 #include "http.h"
 #include "thread_profile.h"
 #include "trace_record_flight.h"

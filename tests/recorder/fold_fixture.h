@@ -7,7 +7,7 @@
 #define TRC_TESTS_FOLD_FIXTURE_H
 
 #include <check.h>
-#include "recorder/fold.h"
+#include "recorder/fold/fold.h"
 
 enum { FOLD_PROCS = 3 };
 

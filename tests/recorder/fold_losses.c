@@ -1,7 +1,7 @@
 /* fold_losses.c - a fold that has not seen all, has no room, or is told nonsense (fold.h, F6). */
 #include <errno.h>
 #include <stdlib.h>
-#include "recorder/fold_private.h"
+#include "recorder/fold/private.h"
 #include "tests/recorder/fold_fixture.h"
 
 static const uint64_t lock = 0x1000;

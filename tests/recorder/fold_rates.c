@@ -1,7 +1,7 @@
 /* fold_rates.c - what a fold makes of samples and allocations, and of rates (fold.h, F5). */
 #include <math.h>
 #include <stdlib.h>
-#include "recorder/fold_private.h"
+#include "recorder/fold/private.h"
 #include "tests/recorder/fold_fixture.h"
 
 static const uint64_t lock = 0x1000;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/profile.h"
-#include "recorder/fold.h"
+#include "recorder/fold/fold.h"
 
 /* Trace time may be negative; ticks are not. */
 #define ORIGIN_NS (INT64_C(1) << 50)

@@ -1,7 +1,7 @@
-/* fold_table.c - entries by key: see fold_private.h. */
+/* table.c - entries by key: see private.h. */
 #include <errno.h>
 #include <string.h>
-#include "fold_private.h"
+#include "private.h"
 
 static uint32_t buckets_for(uint32_t max)
 {

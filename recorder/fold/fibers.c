@@ -1,11 +1,11 @@
 /*
- * fold_fibers.c - fibers, and what they wait for: see fold_private.h.
+ * fibers.c - fibers, and what they wait for: see private.h.
  *
  * A fiber waits from when a thread leaves it, for a reason, to when any thread runs it again, or to
  * its end.  That is no time of a thread's: no park is around it, and none is inside.  What fibers
  * wait for when nobody has looked yet is told by nothing, and not counted.
  */
-#include "fold_private.h"
+#include "private.h"
 
 static struct trc_fold_park wait_of(const struct trc_fold_fiber *fiber)
 {

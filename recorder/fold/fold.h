@@ -21,8 +21,8 @@
  *   F6  what finds no room, or may have been changed by an event that was lost, is left out and
  *       counted in the lost_* of each view in whose window it lies; it is never guessed
  */
-#ifndef TRC_RECORDER_FOLD_H
-#define TRC_RECORDER_FOLD_H
+#ifndef TRC_RECORDER_FOLD_FOLD_H
+#define TRC_RECORDER_FOLD_FOLD_H
 
 #include <stdbool.h>
 #include <stdint.h>

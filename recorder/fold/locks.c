@@ -1,5 +1,5 @@
 /*
- * fold_locks.c - who was made to wait by which unlock: see fold_private.h.
+ * locks.c - who was made to wait by which unlock: see private.h.
  *
  * The same rules as in analyzer/derive_wakers.c, applied while events go by.  An unlock is
  * recorded some time after it was done; until the lag is over, waits and unlocks lie in a heap by
@@ -10,7 +10,7 @@
  * an unlock.  Where that is not enough - a window began meanwhile, an unlock comes late - its
  * waiters are looked at one by one.
  */
-#include "fold_private.h"
+#include "private.h"
 
 static struct trc_fold_lock_wait *wait_at(const struct trc_fold *f, uint32_t id)
 {

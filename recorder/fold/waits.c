@@ -1,11 +1,11 @@
 /*
- * fold_waits.c - threads, and what they wait for: see fold_private.h.
+ * waits.c - threads, and what they wait for: see private.h.
  *
  * The same rules as in analyzer/derive_parks.h (K1 to K4), applied while events go by.  What is
  * known only at the end of a trace is decided when a copy is made: a wait that is open, though its
  * thread has gone on, lasted until it did.
  */
-#include "fold_private.h"
+#include "private.h"
 #include "format/waits.h"
 
 static struct trc_fold_park *park_at(const struct trc_fold *f, uint32_t id)

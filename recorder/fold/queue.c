@@ -1,12 +1,12 @@
 /*
- * fold_queue.c - what has come and is not merged: see fold_private.h.
+ * queue.c - what has come and is not merged: see private.h.
  *
  * A chain of chunks for each stream, in the order in which its events came; and a heap of the
  * streams that have any, by the time of the first.  Of equal times the stream with the lower number
  * comes first.
  */
 #include <errno.h>
-#include "fold_private.h"
+#include "private.h"
 
 int trc_fold_queue_init(struct trc_fold_queue *q, struct trc_arena *arena, uint32_t n_procs,
 			size_t n_bytes)

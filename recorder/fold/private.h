@@ -1,12 +1,12 @@
 /*
- * fold_private.h - what the parts of a fold share.
+ * private.h - what the parts of a fold share.
  *
  * An event is taken apart when it comes: its stack and labels become the fold's own
- * (fold_intern.c), and what is left of it waits in the queue of its stream (fold_queue.c) until the
- * streams are merged by time.  Then it goes to the threads and their waits (fold_waits.c), fibers
- * (fold_fibers.c), samples, allocations and threads created (fold_samples.c); waits for locks and
- * unlocks go on to a second queue, which puts unlocks where they were done (fold_locks.c).  What
- * comes out is added to the views (fold_view.c), and copied from there (fold_copy.c).
+ * (intern.c), and what is left of it waits in the queue of its stream (queue.c) until the
+ * streams are merged by time.  Then it goes to the threads and their waits (waits.c), fibers
+ * (fold_fibers.c), samples, allocations and threads created (samples.c); waits for locks and
+ * unlocks go on to a second queue, which puts unlocks where they were done (locks.c).  What
+ * comes out is added to the views (view.c), and copied from there (copy.c).
  */
 #ifndef TRC_RECORDER_FOLD_PRIVATE_H
 #define TRC_RECORDER_FOLD_PRIVATE_H
@@ -15,7 +15,7 @@
 #include "fold.h"
 #include "format/pages.h"
 
-/* ---- fold_table.c: entries by a 64-bit key, in memory that is there from the beginning ---- */
+/* ---- table.c: entries by a 64-bit key, in memory that is there from the beginning ---- */
 
 /* The first member of every entry. */
 struct trc_fold_item {
@@ -61,7 +61,7 @@ static inline uint64_t trc_fold_mix(uint64_t n)
 	return n ^ n >> 32;
 }
 
-/* ---- fold_intern.c: stacks and label sets by content ----------------------------------- */
+/* ---- intern.c: stacks and label sets by content ----------------------------------- */
 
 struct trc_fold_content {
 	struct trc_fold_item item; /* key: of the content; extra: how many words */
@@ -95,7 +95,7 @@ const uint64_t *trc_fold_content(const struct trc_fold_intern *in, uint32_t id, 
 void trc_fold_make_room(struct trc_fold *fold);
 void trc_fold_intern_mark(struct trc_fold_intern *in, uint32_t id);
 
-/* ---- fold_queue.c: what has come and is not merged -------------------------------------- */
+/* ---- queue.c: what has come and is not merged -------------------------------------- */
 
 struct trc_fold_event {
 	uint64_t time;
@@ -140,7 +140,7 @@ struct trc_fold_event *trc_fold_queue_put(struct trc_fold_queue *q, uint32_t str
 const struct trc_fold_event *trc_fold_queue_take(struct trc_fold_queue *q, uint64_t upto);
 void trc_fold_queue_mark(struct trc_fold *fold);
 
-/* ---- fold_waits.c ---------------------------------------------------------------------- */
+/* ---- waits.c ---------------------------------------------------------------------- */
 
 /* A thread; key: its serial, extra: its labels. */
 struct trc_fold_thread {
@@ -213,7 +213,7 @@ void trc_fold_fiber_end(struct trc_fold *fold, uint64_t fiber, uint64_t time);
 void trc_fold_fibers_so_far(struct trc_fold *fold, struct trc_view *copy);
 void trc_fold_fibers_mark(struct trc_fold *fold);
 
-/* ---- fold_locks.c ---------------------------------------------------------------------- */
+/* ---- locks.c ---------------------------------------------------------------------- */
 
 /* One wait for a lock, in the order of times; key: a number. */
 struct trc_fold_lock_wait {
@@ -263,7 +263,7 @@ void trc_fold_lock_gap(struct trc_fold *fold, uint64_t time);
 void trc_fold_locks_pass(struct trc_fold *fold, uint64_t upto);
 void trc_fold_locks_mark(struct trc_fold *fold);
 
-/* ---- fold_samples.c -------------------------------------------------------------------- */
+/* ---- samples.c -------------------------------------------------------------------- */
 
 /* A sampled object that is live; key: its address, extra: its stack. */
 struct trc_fold_live {
@@ -284,7 +284,7 @@ void trc_fold_live_mark(struct trc_fold *fold);
 /* 1 - exp(-x), of x >= 0. */
 double trc_fold_chance(double x);
 
-/* ---- fold_view.c ----------------------------------------------------------------------- */
+/* ---- view.c ----------------------------------------------------------------------- */
 
 struct trc_fold_row {
 	struct trc_fold_item item;     /* key: stack and labels */
@@ -320,7 +320,7 @@ void trc_view_add_unlock(struct trc_view *view, const struct trc_fold_unlock *un
 /* A number in [0, 1) that depends on nothing but the view's seed and what it is about. */
 double trc_view_draw(const struct trc_view *view, uint64_t which);
 
-/* ---- fold_copy.c ----------------------------------------------------------------------- */
+/* ---- copy.c ----------------------------------------------------------------------- */
 
 /* What a copy of a view counted, for anybody.  0 or -ENOMEM. */
 int trc_folded_make(const struct trc_fold *fold, const struct trc_view *copy,

@@ -1,7 +1,7 @@
-/* fold_intern.c - stacks and label sets by content: see fold_private.h. */
+/* intern.c - stacks and label sets by content: see private.h. */
 #include <errno.h>
 #include <string.h>
-#include "fold_private.h"
+#include "private.h"
 #include "format/check.h"
 #include "recorder/shared/labels_bytes.h"
 

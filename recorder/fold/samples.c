@@ -1,10 +1,10 @@
 /*
- * fold_samples.c - samples of counters and of allocations: see fold_private.h.
+ * samples.c - samples of counters and of allocations: see private.h.
  *
  * An allocation of s bytes that was sampled at a mean distance of p bytes was chosen with the
  * chance 1 - exp(-s/p), and stands for 1 / (1 - exp(-s/p)) of its like.
  */
-#include "fold_private.h"
+#include "private.h"
 
 /* ---- counters -------------------------------------------------------------------------- */
 

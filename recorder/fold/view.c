@@ -1,6 +1,6 @@
-/* fold_view.c - the sums of a view, and its random choice: see fold_private.h. */
+/* view.c - the sums of a view, and its random choice: see private.h. */
 #include <errno.h>
-#include "fold_private.h"
+#include "private.h"
 
 enum { ROWS_MAX_DEFAULT = 65536, ROWS_MAX = 1 << 24 };
 

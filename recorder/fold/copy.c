@@ -1,7 +1,7 @@
-/* fold_copy.c - what a view counted, in memory of its own: see fold.h. */
+/* copy.c - what a view counted, in memory of its own: see fold.h. */
 #include <errno.h>
 #include <string.h>
-#include "fold_private.h"
+#include "private.h"
 #include "recorder/shared/labels_bytes.h"
 
 struct folded_row {

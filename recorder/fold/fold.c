@@ -1,7 +1,7 @@
 /* fold.c - a fold, and what becomes of the events that it is handed. */
 #include <errno.h>
 #include <string.h>
-#include "fold_private.h"
+#include "private.h"
 #include "format/waits.h"
 #include "format/wire.h"
 
