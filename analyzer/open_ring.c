@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 /* The arrow that goes the other way (open_ring.h). */
-#include "recorder/ring_file.h"
+#include "recorder/drain/ring_file.h"
 
 bool trc_is_ring(const char *path)
 {

@@ -7,16 +7,16 @@
 #include <string.h>
 #include "recorder/shared/clock.h"
 #include "recorder/sampling/cpu_profile.h"
-#include "drain.h"
+#include "recorder/drain/drain.h"
 #include "drainer.h"
 #include "format/file_sink.h"
 #include "recorder/fold/fold.h"
 #include "format/raw.h"
 #include "recorder/guest/own_thread.h"
-#include "perf_buffer.h"
+#include "recorder/drain/perf_buffer.h"
 #include "recorder/ring/rec.h"
 #include "recorder/ring/share.h"
-#include "trace_info.h"
+#include "recorder/drain/trace_info.h"
 
 enum {
 	SLEEP_NS = 5000000,

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include "format/file_sink.h"
 #include "recorder/shared/layout.h"
-#include "trigger_watch.h"
+#include "recorder/drain/trigger_watch.h"
 
 struct trc_flight_triggers {
 	struct trc_trigger_spec spec[TRC_TRIGGER_SPECS_MAX];

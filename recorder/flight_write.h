@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include "format/file_sink.h"
 #include "recorder/shared/layout.h"
-#include "snapshot.h"
+#include "recorder/drain/snapshot.h"
 
 /* One snapshot; about 9 KB, so that it lies in memory of its own and not on a stack. */
 struct trc_flight_job {

@@ -1,6 +1,6 @@
 # recorder: libtrc, libtrc-preload, trace-record
 include recorder/unwind/local.mk
-include recorder/drain.local.mk
+include recorder/drain/local.mk
 include recorder/interpose/local.mk
 
 trcincludedir = $(includedir)/trc

@@ -5,7 +5,7 @@
 #include "recorder/shared/clock.h"
 #include "drainer.h"
 #include "recorder/fold/fold.h"
-#include "leftovers.h"
+#include "recorder/drain/leftovers.h"
 #include "recorder/ring/rec.h"
 #include "recording.h"
 #include "recorder/sampling/sample_table.h"

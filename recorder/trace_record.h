@@ -21,7 +21,7 @@
 #include <sys/types.h>
 #include "recorder/shared/cpu_event.h"
 #include "recorder/shared/trigger.h"
-#include "trigger_watch.h"
+#include "recorder/drain/trigger_watch.h"
 
 /* Exit statuses of our own, as those of env(1) and timeout(1). */
 enum { TRC_SANITIZER_BYTES = 64 };

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "recorder/shared/clock.h"
-#include "ring_owner.h"
+#include "recorder/drain/ring_owner.h"
 #include "trace_record.h"
 
 _Atomic uint32_t trc_child_wake;

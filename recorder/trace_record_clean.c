@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include "leftovers.h"
-#include "ring_file.h"
+#include "recorder/drain/leftovers.h"
+#include "recorder/drain/ring_file.h"
 #include "trace_record_session.h"
 
 enum { TEMPORARY_SECONDS = 60 }; /* nobody takes that long to make a ring */

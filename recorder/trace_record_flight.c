@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "recorder/shared/clock.h"
-#include "snapshot.h"
+#include "recorder/drain/snapshot.h"
 #include "trace_record_follow.h"
 #include "trace_record_snapshot.h"
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "format/utf8.h"
-#include "ring_file.h"
-#include "snapshot.h"
+#include "recorder/drain/ring_file.h"
+#include "recorder/drain/snapshot.h"
 #include "trace_record_session.h"
 
 enum { COMMAND_BYTES = 33 };

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "recorder/shared/clock.h"
-#include "trace_info.h"
+#include "recorder/drain/trace_info.h"
 #include "trace_record_follow.h"
 
 /* ---- the file -------------------------------------------------------------------------- */

@@ -2,10 +2,10 @@
 #ifndef TRC_RECORDER_TRACE_RECORD_SESSION_H
 #define TRC_RECORDER_TRACE_RECORD_SESSION_H
 
-#include "drain.h"
+#include "recorder/drain/drain.h"
 #include "format/file_sink.h"
-#include "perf_buffer.h"
-#include "ring_file.h"
+#include "recorder/drain/perf_buffer.h"
+#include "recorder/drain/ring_file.h"
 #include "trace_record.h"
 #include "trace_record_procs.h"
 #include "trace_record_tids.h"

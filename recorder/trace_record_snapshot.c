@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "drain.h"
+#include "recorder/drain/drain.h"
 #include "trace_record.h"
 #include "trace_record_snapshot.h"
 

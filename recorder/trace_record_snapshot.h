@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include "format/file_sink.h"
 #include "format/writer.h"
-#include "perf_buffer.h"
-#include "snapshot.h"
+#include "recorder/drain/perf_buffer.h"
+#include "recorder/drain/snapshot.h"
 #include "trace_record_procs.h"
 #include "trace_record_tids.h"
 

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "format/file_sink.h"
-#include "ring_file.h"
-#include "snapshot.h"
+#include "recorder/drain/ring_file.h"
+#include "recorder/drain/snapshot.h"
 #include "trace_record.h"
 
 enum { ERROR_BYTES = PATH_MAX + 256 };

@@ -2,7 +2,7 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "ring_owner.h"
+#include "recorder/drain/ring_owner.h"
 #include "trace_record_tids.h"
 
 enum { PLACES = 1024 };

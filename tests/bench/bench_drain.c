@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include "bench.h"
 #include "recorder/shared/clock.h"
-#include "recorder/drain.h"
+#include "recorder/drain/drain.h"
 
 enum { ROUNDS = 80, RECORD_WORDS = 4 };
 

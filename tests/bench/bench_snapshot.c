@@ -20,7 +20,7 @@
 #include "recorder/ring/rec.h"
 #include "recorder/ring/ring_inline.h"
 #include "recorder/guest/session.h"
-#include "recorder/snapshot.h"
+#include "recorder/drain/snapshot.h"
 
 enum { RINGS_BYTES = 64 << 20, ROUNDS = 15, STACKS = 64, FRAMES = 16, SNAPSHOTS = 100, PAIRS = 5 };
 

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "recorder/ring_file.h"
+#include "recorder/drain/ring_file.h"
 #include "tests/record/fake_ring.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);

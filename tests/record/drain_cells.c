@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "recorder/shared/clock.h"
 #include "drain_fixture.h"
-#include "recorder/drain_private.h"
+#include "recorder/drain/private.h"
 
 /* ---- the overflow stream --------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 #include "drain_fixture.h"
 #include "recorder/shared/clock.h"
-#include "recorder/drain_private.h"
+#include "recorder/drain/private.h"
 
 enum { RECORD_WORDS = 4 }; /* of put_counted() */
 

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "drain_fixture.h"
-#include "recorder/drain_private.h"
-#include "recorder/perf_buffer.h"
-#include "recorder/perf_maps.h"
+#include "recorder/drain/private.h"
+#include "recorder/drain/perf_buffer.h"
+#include "recorder/drain/perf_maps.h"
 
 /* ---- ids ------------------------------------------------------------------------------- */
 

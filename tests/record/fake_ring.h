@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 #include "format/reader.h"
-#include "recorder/drain.h"
-#include "recorder/snapshot.h"
+#include "recorder/drain/drain.h"
+#include "recorder/drain/snapshot.h"
 
 enum { FAKE_PROCS = 2, FAKE_ROWS_MAX = 400000 };
 

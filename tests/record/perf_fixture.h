@@ -7,7 +7,7 @@
 #include <semaphore.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "recorder/perf_buffer_private.h"
+#include "recorder/drain/perf_buffer_private.h"
 
 enum { TURNS = 200, FLOOD_TURNS = 60000 };
 

@@ -7,8 +7,8 @@
 #include <unistd.h>
 #include "drain_fixture.h"
 #include "recorder/shared/clock.h"
-#include "recorder/drain_private.h"
-#include "recorder/perf_buffer.h"
+#include "recorder/drain/private.h"
+#include "recorder/drain/perf_buffer.h"
 
 /* ---- rings ----------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "recorder/perf_maps.h"
+#include "recorder/drain/perf_maps.h"
 
 static struct trc_perf_maps *maps;
 

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "recorder/shared/clock.h"
-#include "recorder/ring_file.h"
+#include "recorder/drain/ring_file.h"
 #include "fake_ring.h"
 
 static struct fake f;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "recorder/shared/clock.h"
-#include "recorder/perf_buffer.h"
+#include "recorder/drain/perf_buffer.h"
 #include "fake_ring.h"
 
 static struct fake f;

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "recorder/ring/rec.h"
-#include "recorder/ring_file.h"
+#include "recorder/drain/ring_file.h"
 #include "recorder/guest/session.h"
 #include "fake_ring.h"
 

@@ -12,7 +12,7 @@
 static void step(void);
 #undef atomic_thread_fence
 #define atomic_thread_fence(order) step()
-#include "recorder/snapshot_copy.c"
+#include "recorder/drain/snapshot_copy.c"
 #include "recorder/shared/clock.h"
 #include "fake_ring.h"
 

@@ -11,8 +11,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "recorder/ring_file.h"
-#include "recorder/snapshot.h"
+#include "recorder/drain/ring_file.h"
+#include "recorder/drain/snapshot.h"
 
 static void say_crash(const struct trc_crash *crash)
 {

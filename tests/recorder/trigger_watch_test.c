@@ -1,10 +1,10 @@
-/* trigger_watch_test.c - when a snapshot is due (recorder/trigger_watch.h), on a mapping made by
+/* trigger_watch_test.c - when a snapshot is due (recorder/drain/trigger_watch.h), on a mapping made by
  * hand whose clock ticks once a nanosecond. */
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "recorder/trigger_watch.h"
+#include "recorder/drain/trigger_watch.h"
 
 enum { N_SLOTS = 4 };
 #define MS UINT64_C(1000000)

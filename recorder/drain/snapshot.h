@@ -16,8 +16,8 @@
  *   H4  what is in the ring is not trusted (drain.h, G1)
  *   H5  no function here calls malloc, stdio or an interposed libc function
  */
-#ifndef TRC_RECORDER_SNAPSHOT_H
-#define TRC_RECORDER_SNAPSHOT_H
+#ifndef TRC_RECORDER_DRAIN_SNAPSHOT_H
+#define TRC_RECORDER_DRAIN_SNAPSHOT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* drain_private.h - what the parts of the drain share. */
+/* private.h - what the parts of the drain share. */
 #ifndef TRC_RECORDER_DRAIN_PRIVATE_H
 #define TRC_RECORDER_DRAIN_PRIVATE_H
 
@@ -195,7 +195,7 @@ struct trc_drain {
 	uint64_t memory_bytes; /* of this structure and all arrays */
 };
 
-/* ---- drain_record.c ---- */
+/* ---- record.c ---- */
 
 void trc_drain_plan_init(struct trc_drain *d);
 /* Checks the record at word[0..n) and hands it to the writer.  The words that it takes up, 0 if it
@@ -229,10 +229,10 @@ static inline void trc_drain_row_done(struct trc_drain *d, const struct trc_drai
 /* A THREAD argument of the ring: the serial in the file. */
 uint32_t trc_drain_thread_argument(struct trc_drain *d, uint64_t value, uint64_t time);
 
-/* ---- drain_overflow.c ---- */
+/* ---- overflow.c ---- */
 uint64_t trc_drain_overflow(struct trc_drain *d);
 
-/* ---- drain_window.c ---- */
+/* ---- window.c ---- */
 
 /* The place of this serial in the table of watched threads: its own, or a free one. */
 struct trc_drain_watch *trc_drain_watch_find(struct trc_drain *d, uint32_t serial);
@@ -248,7 +248,7 @@ void trc_drain_watch_event(struct trc_drain *d, const struct trc_event *e);
 /* Which regions are open, begun no later than d->to. */
 void trc_drain_open_regions(struct trc_drain *d);
 
-/* ---- drain_tables.c ---- */
+/* ---- tables.c ---- */
 /* Between events: none that comes now finds the writer's tables full.  Not of a window, which is
  * bounded, and remembers ids from one event to another. */
 void trc_drain_make_room(struct trc_drain *d);
@@ -317,7 +317,7 @@ static inline struct trc_slot *trc_slot_of(const struct trc_drain *d, uint32_t i
 	return (struct trc_slot *)trc_area(d->shared, d->h.threads_off) + i;
 }
 
-/* ---- drain_kernel.c ---- */
+/* ---- kernel.c ---- */
 
 /* Takes note of the module epoch that is in force. */
 void trc_drain_look_at_epoch(struct trc_drain *d);

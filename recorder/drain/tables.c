@@ -1,10 +1,10 @@
 /*
- * drain_tables.c - stacks, strings, label sets, threads and modules of a mapping, and their ids in
+ * tables.c - stacks, strings, label sets, threads and modules of a mapping, and their ids in
  * the file.
  */
 #include <stddef.h>
 #include <string.h>
-#include "drain_private.h"
+#include "private.h"
 #include "recorder/shared/labels_bytes.h"
 
 enum { PATH_BYTES_MAX = 1024, SEQ_TRIES = 64 };

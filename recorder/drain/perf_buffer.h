@@ -22,8 +22,8 @@
  *       be added later, switches leave some descriptors for them, at most half of what may be open:
  *       threads beyond that are named as missing
  */
-#ifndef TRC_RECORDER_PERF_BUFFER_H
-#define TRC_RECORDER_PERF_BUFFER_H
+#ifndef TRC_RECORDER_DRAIN_PERF_BUFFER_H
+#define TRC_RECORDER_DRAIN_PERF_BUFFER_H
 
 #include <stdbool.h>
 #include <stddef.h>

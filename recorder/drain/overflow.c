@@ -1,12 +1,12 @@
 /*
- * drain_overflow.c - the overflow stream: cells in order of position, which is order of time.
+ * overflow.c - the overflow stream: cells in order of position, which is order of time.
  *
  * A reservation that is never committed stops the stream at its first cell for 10 ms, or until
  * its owner is known to be gone; then it counts as one lost event (O3).  Where not even the claim
  * was stored, it reaches as far as the next cell that somebody did claim.
  */
 #include <errno.h>
-#include "drain_private.h"
+#include "private.h"
 #include "format/raw.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* trace_info.h - what a trace says about the process and the machine that it comes from. */
-#ifndef TRC_RECORDER_TRACE_INFO_H
-#define TRC_RECORDER_TRACE_INFO_H
+#ifndef TRC_RECORDER_DRAIN_TRACE_INFO_H
+#define TRC_RECORDER_DRAIN_TRACE_INFO_H
 
 #include "format/writer.h"
 #include "recorder/shared/layout.h"

@@ -11,8 +11,8 @@
  *   G4  one thread at a time, and at most one drain for a mapping, but for those that only look
  *       (trc_drain_options, `follow`)
  */
-#ifndef TRC_RECORDER_DRAIN_H
-#define TRC_RECORDER_DRAIN_H
+#ifndef TRC_RECORDER_DRAIN_DRAIN_H
+#define TRC_RECORDER_DRAIN_DRAIN_H
 
 #include <stdbool.h>
 #include <stdbool.h>

@@ -6,8 +6,8 @@
  * Those of namespaces that ours does not contain are nowhere in our /proc; the initial namespace
  * contains all.
  */
-#ifndef TRC_RECORDER_RING_OWNER_H
-#define TRC_RECORDER_RING_OWNER_H
+#ifndef TRC_RECORDER_DRAIN_RING_OWNER_H
+#define TRC_RECORDER_DRAIN_RING_OWNER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* drain_record.c - one record: checked, its ids turned into the file's, handed to the writer. */
-#include "drain_private.h"
+/* record.c - one record: checked, its ids turned into the file's, handed to the writer. */
+#include "private.h"
 
 enum {
 	STRING_BYTES_MAX = 256,

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <time.h>
 #include "recorder/shared/copy_racing.h"
-#include "drain_private.h"
+#include "private.h"
 #include "format/raw.h"
 #include "snapshot_private.h"
 

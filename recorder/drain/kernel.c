@@ -1,7 +1,7 @@
-/* drain_kernel.c - what the kernel recorded: who runs where, and where threads are when a counter
+/* kernel.c - what the kernel recorded: who runs where, and where threads are when a counter
  * overflows, among the events of a mapping. */
 #include <string.h>
-#include "drain_private.h"
+#include "private.h"
 #include "perf_buffer.h"
 
 /* A row in the stream of the record's proc; NULL if the writer takes no more. */

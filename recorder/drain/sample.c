@@ -1,6 +1,6 @@
-/* drain_sample.c - what is sampled, and the samples that were lost where no event could tell. */
+/* sample.c - what is sampled, and the samples that were lost where no event could tell. */
 #include <string.h>
-#include "drain_private.h"
+#include "private.h"
 
 /* A copy of one entry, with texts that end. */
 struct entry {

@@ -6,8 +6,8 @@
  *   P2  a forked process has what its parent had then
  *   P3  what finds no room, here or in the kernel's buffer, makes the whole incomplete
  */
-#ifndef TRC_RECORDER_PERF_MAPS_H
-#define TRC_RECORDER_PERF_MAPS_H
+#ifndef TRC_RECORDER_DRAIN_PERF_MAPS_H
+#define TRC_RECORDER_DRAIN_PERF_MAPS_H
 
 #include <stdbool.h>
 #include <stddef.h>

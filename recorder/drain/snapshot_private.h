@@ -1,6 +1,6 @@
 /* snapshot_private.h - what copying, choosing the window and writing share. */
-#ifndef TRC_RECORDER_SNAPSHOT_PRIVATE_H
-#define TRC_RECORDER_SNAPSHOT_PRIVATE_H
+#ifndef TRC_RECORDER_DRAIN_SNAPSHOT_PRIVATE_H
+#define TRC_RECORDER_DRAIN_SNAPSHOT_PRIVATE_H
 
 #include "snapshot.h"
 

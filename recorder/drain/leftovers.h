@@ -8,8 +8,8 @@
  *   A3  what somebody may want to recover, a flight recorder's ring or that of a trace, goes when it
  *       is asked for (trace-record --clean), and never by itself
  */
-#ifndef TRC_RECORDER_LEFTOVERS_H
-#define TRC_RECORDER_LEFTOVERS_H
+#ifndef TRC_RECORDER_DRAIN_LEFTOVERS_H
+#define TRC_RECORDER_DRAIN_LEFTOVERS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #include <time.h>
 #include "recorder/shared/clock.h"
 #include "recorder/shared/copy_racing.h"
-#include "drain_private.h"
+#include "private.h"
 #include "format/pages.h"
 #include "format/raw.h"
 

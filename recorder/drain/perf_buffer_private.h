@@ -1,6 +1,6 @@
 /* perf_buffer_private.h - what opening and reading the kernel's buffers share. */
-#ifndef TRC_RECORDER_PERF_BUFFER_PRIVATE_H
-#define TRC_RECORDER_PERF_BUFFER_PRIVATE_H
+#ifndef TRC_RECORDER_DRAIN_PERF_BUFFER_PRIVATE_H
+#define TRC_RECORDER_DRAIN_PERF_BUFFER_PRIVATE_H
 
 #include <linux/perf_event.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 # The drain: in trace-record, and in the thread that serves trace_start().
 noinst_LTLIBRARIES += libtrcdrain.la
 libtrcdrain_la_SOURCES = \
-	recorder/shared/copy_racing.h recorder/drain.c recorder/drain.h recorder/drain_private.h \
-	recorder/drain_kernel.c \
-	recorder/drain_overflow.c \
-	recorder/drain_record.c \
-	recorder/drain_sample.c \
-	recorder/drain_tables.c \
-	recorder/drain_window.c \
+	recorder/shared/copy_racing.h recorder/drain/drain.c recorder/drain/drain.h recorder/drain/private.h \
+	recorder/drain/kernel.c \
+	recorder/drain/overflow.c \
+	recorder/drain/record.c \
+	recorder/drain/sample.c \
+	recorder/drain/tables.c \
+	recorder/drain/window.c \
 	recorder/fold/fold.c recorder/fold/fold.h recorder/fold/private.h \
 	recorder/fold/copy.c \
 	recorder/fold/fibers.c \
@@ -18,19 +18,19 @@ libtrcdrain_la_SOURCES = \
 	recorder/fold/table.c \
 	recorder/fold/view.c \
 	recorder/fold/waits.c \
-	recorder/leftovers.c recorder/leftovers.h \
-	recorder/perf_buffer.c recorder/perf_buffer.h recorder/perf_buffer_private.h \
-	recorder/perf_buffer_maps.c \
-	recorder/perf_buffer_read.c \
-	recorder/perf_buffer_record.c \
-	recorder/perf_maps.c recorder/perf_maps.h \
-	recorder/ring_file.c recorder/ring_file.h \
-	recorder/ring_owner.c recorder/ring_owner.h \
-	recorder/snapshot.c recorder/snapshot.h recorder/snapshot_private.h \
-	recorder/snapshot_copy.c \
-	recorder/snapshot_count.c \
-	recorder/trace_info.c recorder/trace_info.h \
-	recorder/trigger_watch.c recorder/trigger_watch.h
+	recorder/drain/leftovers.c recorder/drain/leftovers.h \
+	recorder/drain/perf_buffer.c recorder/drain/perf_buffer.h recorder/drain/perf_buffer_private.h \
+	recorder/drain/perf_buffer_maps.c \
+	recorder/drain/perf_buffer_read.c \
+	recorder/drain/perf_buffer_record.c \
+	recorder/drain/perf_maps.c recorder/drain/perf_maps.h \
+	recorder/drain/ring_file.c recorder/drain/ring_file.h \
+	recorder/drain/ring_owner.c recorder/drain/ring_owner.h \
+	recorder/drain/snapshot.c recorder/drain/snapshot.h recorder/drain/snapshot_private.h \
+	recorder/drain/snapshot_copy.c \
+	recorder/drain/snapshot_count.c \
+	recorder/drain/trace_info.c recorder/drain/trace_info.h \
+	recorder/drain/trigger_watch.c recorder/drain/trigger_watch.h
 
 bin_PROGRAMS += recorder/trace-record
 recorder_trace_record_SOURCES = \

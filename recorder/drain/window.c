@@ -1,5 +1,5 @@
 /*
- * drain_window.c - draining a private copy: one window of it, once.
+ * window.c - draining a private copy: one window of it, once.
  *
  * Events from before the window are not handed on, but the threads that they tell of become known,
  * and those among them that an event in the window names get their entries.  What a thread was
@@ -7,7 +7,7 @@
  * disagree the events are right.
  */
 #include <string.h>
-#include "drain_private.h"
+#include "private.h"
 #include "format/pages.h"
 
 enum { PAST_MIN = 1024 };

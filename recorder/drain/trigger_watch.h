@@ -11,8 +11,8 @@
  *       asks for none of its own; what happens less than every_ns after a snapshot is passed over
  *   C4  no function here calls malloc, stdio or an interposed libc function
  */
-#ifndef TRC_RECORDER_TRIGGER_WATCH_H
-#define TRC_RECORDER_TRIGGER_WATCH_H
+#ifndef TRC_RECORDER_DRAIN_TRIGGER_WATCH_H
+#define TRC_RECORDER_DRAIN_TRIGGER_WATCH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,8 +9,8 @@
  * /dev/shm or /tmp.  In a session's directory a process of another pid namespace than trace-record's is
  * PID-NAMESPACE: its pid there, and the inode of /proc/PID/ns/pid.
  */
-#ifndef TRC_RECORDER_RING_FILE_H
-#define TRC_RECORDER_RING_FILE_H
+#ifndef TRC_RECORDER_DRAIN_RING_FILE_H
+#define TRC_RECORDER_DRAIN_RING_FILE_H
 
 #include <limits.h>
 #include <stdbool.h>
