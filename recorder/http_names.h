@@ -3,7 +3,7 @@
 #define TRC_RECORDER_HTTP_NAMES_H
 
 #include "encode.h"
-#include "http.h"
+#include "recorder/http/http.h"
 
 /* What is loaded now; 0, or a negative errno that leaves *list alone. */
 typedef int trc_http_list_fn(struct trc_module_list *list);

@@ -2,7 +2,7 @@
 #ifndef TRC_RECORDER_HTTP_OWN_H
 #define TRC_RECORDER_HTTP_OWN_H
 
-#include "http.h"
+#include "recorder/http/http.h"
 #include "trc/http.h"
 
 extern __attribute__((visibility("hidden"))) const struct trc_http_source trc_http_own;

@@ -130,4 +130,4 @@ libtrc_profile_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 	-export-symbols-regex '^trc_encode_module$$' $(trc_no_undefined)
 
 # After what it adds to.
-include recorder/http.local.mk
+include recorder/http/local.mk

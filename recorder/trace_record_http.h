@@ -16,7 +16,7 @@
 
 #include "encode.h"
 #include "recorder/fold/fold.h"
-#include "http.h"
+#include "recorder/http/http.h"
 #include "thread_profile.h"
 #include "trace_record_flight.h"
 

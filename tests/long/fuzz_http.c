@@ -2,7 +2,7 @@
  * fuzz_http.c - any request to the profiles over HTTP: a libFuzzer target.
  *
  * An input is a method, a space, an address, a newline, and the body: what libmicrohttpd hands to
- * http_route.c.  Behind it is a source with a profile of each kind, one of them with a name that
+ * recorder/http/route.c.  Behind it is a source with a profile of each kind, one of them with a name that
  * wants to get out of whatever it stands in, and with the names of this program.
  */
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "format/symbols.h"
-#include "recorder/http.h"
+#include "recorder/http/http.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
 

@@ -35,8 +35,8 @@ tests_long_fuzz_ring_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la
 tests_long_fuzz_model_SOURCES = tests/long/fuzz_model.c
 tests_long_fuzz_model_LDFLAGS = $(with_libfuzzer)
 tests_long_fuzz_model_LDADD = libtrcanalyze.la libtrcassemble.la
-tests_long_fuzz_http_SOURCES = tests/long/fuzz_http.c recorder/http_index.c recorder/http_query.c \
-	recorder/http_reply.c recorder/http_route.c recorder/http_symbol.c
+tests_long_fuzz_http_SOURCES = tests/long/fuzz_http.c recorder/http/index.c recorder/http/query.c \
+	recorder/http/reply.c recorder/http/route.c recorder/http/symbol.c
 tests_long_fuzz_http_LDFLAGS = $(with_libfuzzer)
 tests_long_fuzz_http_LDADD = libtrcsymbols.la libtrcformat.la
 tests_long_fuzz_symbols_SOURCES = tests/long/fuzz_symbols.c

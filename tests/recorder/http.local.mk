@@ -10,8 +10,8 @@ http_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(ZLIB_CFLAGS)
 http_test_LDADD = libtrc.la libtrcformat.la $(ZLIB_LIBS) $(CHECK_LIBS)
 check_PROGRAMS += http_connection_test
 TESTS += http_connection_test
-http_connection_test_SOURCES = tests/recorder/http_connection_test.c recorder/http_connection.c \
-	recorder/http_connection.h
+http_connection_test_SOURCES = tests/recorder/http_connection_test.c recorder/http/connection.c \
+	recorder/http/connection.h
 http_connection_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 http_connection_test_LDADD = $(CHECK_LIBS)
 endif

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include "recorder/http_connection.h"
+#include "recorder/http/connection.h"
 
 enum { N = 3 };
 

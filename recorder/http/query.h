@@ -1,5 +1,5 @@
 /*
- * http_query.h - what a request's target says: a path, and values by name.
+ * query.h - what a request's target says: a path, and values by name.
  *
  * Targets are strings of any bytes.  A value that is longer than there is room for, or holds a \0,
  * is as one that makes no sense, never cut short.

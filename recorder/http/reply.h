@@ -1,4 +1,4 @@
-/* http_reply.h - how replies are put together. */
+/* reply.h - how replies are put together. */
 #ifndef TRC_RECORDER_HTTP_REPLY_H
 #define TRC_RECORDER_HTTP_REPLY_H
 

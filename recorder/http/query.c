@@ -1,7 +1,7 @@
-/* http_query.c - see http_query.h */
+/* query.c - see query.h */
 #include <errno.h>
 #include <string.h>
-#include "http_query.h"
+#include "query.h"
 
 static int digit(char c)
 {

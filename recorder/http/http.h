@@ -2,8 +2,8 @@
  * http.h - requests and replies, whoever carries them and whoever has the profiles.
  *
  *	libtrc (http_own.c): what there is     libtrc-http.so: how it is asked for
- *	      struct trc_http_source   <------   http_route.c, http_index.c, http_symbol.c
- *	      struct trc_http_host     <------   http_server.c, http_pool.c
+ *	      struct trc_http_source   <------   route.c, index.c, symbol.c
+ *	      struct trc_http_host     <------   http_server.c, pool.c
  *
  * libtrc-http.so is opened on request (part.h), and depends on no library of trc's: whoever has a
  * source of its own can use it, as trace-record does (trace_record_http.h).
@@ -13,8 +13,8 @@
  *   W2  a reply is complete before its first byte is sent: its status is true, and how slowly it is
  *       read is nobody's business but the connection's
  */
-#ifndef TRC_RECORDER_HTTP_H
-#define TRC_RECORDER_HTTP_H
+#ifndef TRC_RECORDER_HTTP_HTTP_H
+#define TRC_RECORDER_HTTP_HTTP_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,10 +1,10 @@
-/* http_server.c - the server from its start to its end, and what libtrc-http.so exports. */
+/* server.c - the server from its start to its end, and what libtrc-http.so exports. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "http_server.h"
+#include "server.h"
 
 #define EXIT_NS UINT64_C(1000000000)
 

@@ -1,9 +1,9 @@
-/* http_symbol.c - names for addresses, as pprof -symbolize=remote asks for them. */
+/* symbol.c - names for addresses, as pprof -symbolize=remote asks for them. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
 #include "format/raw.h"
-#include "http_reply.h"
+#include "reply.h"
 
 enum {
 	NAME_BYTES_MAX = 512, /* of templates there are any number */

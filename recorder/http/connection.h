@@ -1,5 +1,5 @@
 /*
- * http_connection.h - the server's open connections: how long each may take, and which one goes
+ * connection.h - the server's open connections: how long each may take, and which one goes
  * when another one wants in.  Each is for one request.
  *
  *	READING    until the request is whole; ten seconds at most, however it trickles
@@ -46,7 +46,7 @@ int trc_http_connections_late(struct trc_http_connections *all);
 struct trc_http_connection *trc_http_connections_idle(const struct trc_http_connections *all);
 void trc_http_connection_drop(struct trc_http_connection *c);
 
-/* ---- http_peer.c ---- */
+/* ---- peer.c ---- */
 
 /* Has the kernel find out when the other side is gone without a word. */
 void trc_http_peer_watch(int socket);

@@ -1,5 +1,5 @@
 /*
- * http_server.h - inside the server: its thread, which has the sockets, and those that answer.
+ * server.h - inside the server: its thread, which has the sockets, and those that answer.
  *
  *	trc-http       descriptors of its own; libmicrohttpd's loop      exchanges: READING, DONE
  *	trc-http-work  the program's descriptors (timers and counters    exchanges: QUEUED, BUSY
@@ -20,8 +20,8 @@
 #include <sys/socket.h>
 #include <time.h>
 #include "http.h"
-#include "http_connection.h"
-#include "http_reply.h"
+#include "connection.h"
+#include "reply.h"
 
 enum {
 	TRC_HTTP_REQUEST_BYTES_MAX = 64 << 10, /* of a body */
@@ -74,14 +74,14 @@ struct trc_http_server {
 	unsigned int n_workers, n_idle;
 };
 
-/* ---- http_address.c ---- */
+/* ---- address.c ---- */
 
 /* 0; or -EINVAL with a sentence in why. */
 int trc_http_address(struct trc_http_server *s, const char *text, char *why, size_t n_bytes);
 /* Whether this exchange may be answered; else its reply says why not. */
 bool trc_http_access(const struct trc_http_server *s, struct trc_http_exchange *x);
 
-/* ---- http_pool.c ---- */
+/* ---- pool.c ---- */
 
 /* By the clock of s->changed. */
 struct timespec trc_http_from_now(uint64_t ns);
@@ -94,7 +94,7 @@ void trc_http_pool_end(struct trc_http_server *s);
  * DONE when trc_http_pool_end() returns.  Context: trc-http. */
 bool trc_http_pool_put(struct trc_http_server *s, struct trc_http_exchange *x);
 
-/* ---- http_loop.c, or http_no_loop.c without libmicrohttpd ---- */
+/* ---- loop.c, or no_loop.c without libmicrohttpd ---- */
 
 /* What trc-http runs.  `s->is_ready` is set when it listens, or cannot. */
 void *trc_http_loop(void *server);

@@ -1,4 +1,4 @@
-/* http_route.c - which page a request asks for, with which parameters.
+/* route.c - which page a request asks for, with which parameters.
  *
  * Status codes, content types and dispositions are those of Go's net/http/pprof, which tools rely
  * on; but what Go takes for its default, as it makes no sense, is told here. */
@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "format/raw.h"
-#include "http_query.h"
-#include "http_reply.h"
+#include "query.h"
+#include "reply.h"
 
 #define PREFIX "/debug/pprof/"
 enum {

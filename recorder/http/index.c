@@ -1,7 +1,7 @@
-/* http_index.c - the page that says what there is. */
+/* index.c - the page that says what there is. */
 #include <stdlib.h>
 #include <string.h>
-#include "http_reply.h"
+#include "reply.h"
 
 enum { ENTRIES_MAX = 512 };
 

@@ -1,4 +1,4 @@
-/* http_loop.c - the thread with the sockets; see http_server.h.  Context: trc-http */
+/* loop.c - the thread with the sockets; see server.h.  Context: trc-http */
 #include <errno.h>
 #include <fcntl.h>
 #include <microhttpd.h>
@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "format/raw.h"
-#include "http_connection.h"
-#include "http_server.h"
+#include "connection.h"
+#include "server.h"
 
 enum {
 	WAKE_SIGNAL = SIGURG, /* Y4: blocked there, so it does not matter who handles it */

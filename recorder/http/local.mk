@@ -1,22 +1,22 @@
 # recorder: profiles over HTTP, opened on request by libtrc and trace-record
 pkglib_LTLIBRARIES += libtrc-http.la
-libtrc_http_la_SOURCES = recorder/http.h \
-	recorder/http_address.c \
-	recorder/http_index.c \
-	recorder/http_pool.c \
-	recorder/http_query.c recorder/http_query.h \
-	recorder/http_reply.c recorder/http_reply.h \
-	recorder/http_route.c \
-	recorder/http_server.c recorder/http_server.h \
-	recorder/http_symbol.c
+libtrc_http_la_SOURCES = recorder/http/http.h \
+	recorder/http/address.c \
+	recorder/http/index.c \
+	recorder/http/pool.c \
+	recorder/http/query.c recorder/http/query.h \
+	recorder/http/reply.c recorder/http/reply.h \
+	recorder/http/route.c \
+	recorder/http/server.c recorder/http/server.h \
+	recorder/http/symbol.c
 if HAVE_MICROHTTPD
-libtrc_http_la_SOURCES += recorder/http_loop.c recorder/http_connection.c \
-	recorder/http_connection.h recorder/http_peer.c
+libtrc_http_la_SOURCES += recorder/http/loop.c recorder/http/connection.c \
+	recorder/http/connection.h recorder/http/peer.c
 else
-libtrc_http_la_SOURCES += recorder/http_no_loop.c
+libtrc_http_la_SOURCES += recorder/http/no_loop.c
 endif
-EXTRA_DIST += recorder/http_loop.c recorder/http_no_loop.c recorder/http_connection.c \
-	recorder/http_connection.h recorder/http_peer.c
+EXTRA_DIST += recorder/http/loop.c recorder/http/no_loop.c recorder/http/connection.c \
+	recorder/http/connection.h recorder/http/peer.c
 libtrc_http_la_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS)
 libtrc_http_la_LIBADD = $(MICROHTTPD_LIBS)
 libtrc_http_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -Wl,-z,nodelete -Wl,-z,now \

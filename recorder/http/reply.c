@@ -1,11 +1,11 @@
-/* http_reply.c - see http_reply.h */
+/* reply.c - see reply.h */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "http_reply.h"
+#include "reply.h"
 
 #define BODY_BYTES_MAX ((size_t)64 << 20)
 

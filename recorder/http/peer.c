@@ -1,4 +1,4 @@
-/* http_peer.c - is anybody there?  See http_connection.h.
+/* peer.c - is anybody there?  See connection.h.
  *
  * A client that has shut down its sending side, as `nc -N` does, still wants its reply; one that has
  * closed the connection does not.  On the wire both are the same FIN.  For a client on this machine
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include "http_connection.h"
+#include "connection.h"
 
 enum { PROBE_SECONDS = 10, PROBES = 3 };
 

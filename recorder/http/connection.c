@@ -1,8 +1,8 @@
-/* http_connection.c - see http_connection.h */
+/* connection.c - see connection.h */
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
-#include "http_connection.h"
+#include "connection.h"
 
 enum {
 	READING_MS = 10000,

@@ -1,7 +1,7 @@
-/* http_no_loop.c - in place of http_loop.c where trc is built without libmicrohttpd. */
+/* no_loop.c - in place of loop.c where trc is built without libmicrohttpd. */
 #include <errno.h>
 #include <stdio.h>
-#include "http_server.h"
+#include "server.h"
 
 int trc_http_can_serve(char *why, size_t n_bytes)
 {

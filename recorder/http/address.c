@@ -1,10 +1,10 @@
-/* http_address.c - where the server listens, and whom it answers. */
+/* address.c - where the server listens, and whom it answers. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "http_server.h"
+#include "server.h"
 
 /* ---- where ------------------------------------------------------------------------------- */
 

@@ -1,8 +1,8 @@
-/* http_pool.c - the threads that answer; see http_server.h */
+/* pool.c - the threads that answer; see server.h */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
-#include "http_server.h"
+#include "server.h"
 
 enum { IDLE_SECONDS = 10 };
 
