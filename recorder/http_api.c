@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "trc/http.h"
 #include "http_own.h"
-#include "part.h"
+#include "recorder/profile/part.h"
 #include "recorder/ring/rec.h"
 #include "recording.h"
 #include "format/raw.h"

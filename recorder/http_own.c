@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-#include "http_names.h"
+#include "recorder/profile/http_names.h"
 #include "http_own.h"
 #include "recorder/guest/own_thread.h"
 #include "recording.h"

@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "encode.h"
+#include "recorder/profile/encode.h"
 #include "recorder/sampling/heap.h"
 #include "http_own.h"
 #include "recorder/ring/rec.h"
-#include "recorder_kind.h"
+#include "recorder/profile/kind.h"
 #include "recording.h"
-#include "thread_profile.h"
+#include "recorder/profile/thread_profile.h"
 
 enum { NAMES_MAX = 400 }; /* of profiles of the program's own */
 

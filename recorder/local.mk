@@ -64,9 +64,9 @@ noinst_LTLIBRARIES += libtrcapi.la
 libtrcapi_la_SOURCES = \
 	recorder/api.c \
 	recorder/drainer.c recorder/drainer.h \
-	recorder/encode.h \
-	recorder/encode_load.c \
-	recorder/encode_modules.c \
+	recorder/profile/encode.h \
+	recorder/profile/encode_load.c \
+	recorder/profile/encode_modules.c \
 	recorder/fiber_api.c \
 	recorder/flight.c \
 	recorder/flight_thread.c recorder/flight_thread.h \
@@ -74,25 +74,25 @@ libtrcapi_la_SOURCES = \
 	recorder/labels_api.c \
 	recorder/guest/own_thread.c recorder/guest/own_thread.h \
 	recorder/guest/own_thread_create.c \
-	recorder/part.c recorder/part.h \
-	recorder/recorder.c recorder/recorder_kind.h \
+	recorder/profile/part.c recorder/profile/part.h \
+	recorder/recorder.c recorder/profile/kind.h \
 	recorder/recorder_cpu.c \
 	recorder/recorder_custom.c \
-	recorder/recorder_describe.c \
+	recorder/profile/describe.c \
 	recorder/recorder_heap.c \
 	recorder/recorder_multi.c \
 	recorder/recorder_threads.c \
 	recorder/recorder_views.c \
 	recorder/recorder_window.c \
-	recorder/recorder_write.c \
+	recorder/profile/write.c \
 	recorder/recorder_writer.c \
 	recorder/recording.c recorder/recording.h \
 	recorder/service.c recorder/service.h \
-	recorder/thread_profile.c recorder/thread_profile.h \
-	recorder/thread_resolve.c \
+	recorder/thread_profile.c recorder/profile/thread_profile.h \
+	recorder/profile/thread_resolve.c \
 	recorder/thread_tasks.c recorder/thread_tasks.h \
-	recorder/thread_samples.c recorder/thread_samples.h \
-	recorder/thread_text.c recorder/thread_text.h
+	recorder/profile/thread_samples.c recorder/profile/thread_samples.h \
+	recorder/profile/thread_text.c recorder/profile/thread_text.h
 # Exceptions: trace_labels_do() restores what was in force when one passes through.
 libtrcapi_la_CPPFLAGS = $(AM_CPPFLAGS) -DTRC_PKGLIBDIR='"$(pkglibdir)"'
 libtrcapi_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec -fexceptions
@@ -118,10 +118,10 @@ EXTRA_DIST += recorder/libtrc-preload.map
 # Names of code and pprof, which need libraries that libtrc does without: loaded on request.
 noinst_LTLIBRARIES += libtrcencode.la
 libtrcencode_la_SOURCES = \
-	recorder/encode.c recorder/encode.h recorder/encode_private.h \
-	recorder/encode_names.c \
-	recorder/encode_pprof.c \
-	recorder/encode_text.c
+	recorder/profile/encode.c recorder/profile/encode.h recorder/profile/encode_private.h \
+	recorder/profile/encode_names.c \
+	recorder/profile/encode_pprof.c \
+	recorder/profile/encode_text.c
 # libtrcpprof.la has libtrcformat.la in it.
 libtrcencode_la_LIBADD = libtrcpprof.la libtrcsymbols.la
 libtrc_profile_la_SOURCES =

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "recorder/ring/rec.h"
-#include "recorder_kind.h"
+#include "recorder/profile/kind.h"
 #include "recording.h"
 
 /* ---- making one ------------------------------------------------------------------------ */

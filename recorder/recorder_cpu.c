@@ -10,7 +10,7 @@
 #include <string.h>
 #include "recorder/sampling/cpu_profile.h"
 #include "recorder/ring/rec.h"
-#include "recorder_kind.h"
+#include "recorder/profile/kind.h"
 #include "recording.h"
 #include "recorder/sampling/sample_table.h"
 

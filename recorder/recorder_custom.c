@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "recorder/ring/rec.h"
-#include "recorder_kind.h"
+#include "recorder/profile/kind.h"
 #include "recording.h"
 #include "recorder/unwind/unwind.h"
 

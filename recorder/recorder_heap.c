@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "recorder/sampling/heap.h"
-#include "recorder_kind.h"
+#include "recorder/profile/kind.h"
 #include "recording.h"
 
 enum { DEFAULT_BYTES = 512 << 10 }; /* as TRACE_HEAP_CONFIG_INIT has it */

@@ -1,7 +1,7 @@
 /* recorder_multi.c - several recorders at once (<trc/recorder.h>). */
 #include <errno.h>
 #include <string.h>
-#include "recorder_kind.h"
+#include "recorder/profile/kind.h"
 #include "recording.h"
 
 struct multi {

@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "recorder_kind.h"
+#include "recorder/profile/kind.h"
 #include "recording.h"
 #include "service.h"
-#include "thread_profile.h"
-#include "thread_samples.h"
-#include "thread_text.h"
+#include "recorder/profile/thread_profile.h"
+#include "recorder/profile/thread_samples.h"
+#include "recorder/profile/thread_text.h"
 
 struct threads {
 	struct trace_recorder base;

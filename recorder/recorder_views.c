@@ -1,7 +1,7 @@
 /* recorder_views.c - block, mutex and threadcreate recorders (<trc/recorder.h>). */
 #include <errno.h>
 #include <string.h>
-#include "recorder_kind.h"
+#include "recorder/profile/kind.h"
 #include "recording.h"
 
 /* Of waits there is nothing to turn on: they are recorded as soon as anything is. */

@@ -6,7 +6,7 @@
 #include <time.h>
 #include "recorder/shared/clock.h"
 #include "format/raw.h"
-#include "recorder_kind.h"
+#include "recorder/profile/kind.h"
 #include "service.h"
 
 /* What the draining thread is asked to do with several recorders at one time. */

@@ -10,7 +10,7 @@
 #include "format/file_sink.h"
 #include "format/raw.h"
 #include "recorder/ring/rec.h"
-#include "recorder_kind.h"
+#include "recorder/profile/kind.h"
 #include "recording.h"
 
 int trc_writer_finished(const struct trace_writer *writer, int err)

@@ -13,10 +13,10 @@
 #include "interpose/signal.h"
 #include "recorder/shared/one_line.h"
 #include "recorder/ring/rec.h"
-#include "recorder_kind.h"
+#include "recorder/profile/kind.h"
 #include "recording.h"
 #include "service.h"
-#include "thread_profile.h"
+#include "recorder/profile/thread_profile.h"
 
 /* Where nothing is interposed signals are not either. */
 #pragma weak trc_signals_start

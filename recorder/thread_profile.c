@@ -10,7 +10,7 @@
 #include "recorder/ring/rec.h"
 #include "recorder/sampling/sample.h"
 #include "recorder/sampling/thread_answer.h"
-#include "thread_profile.h"
+#include "recorder/profile/thread_profile.h"
 #include "thread_tasks.h"
 #include "recorder/unwind/unwind.h"
 

@@ -10,9 +10,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "recorder/shared/clock.h"
-#include "http_names.h"
+#include "recorder/profile/http_names.h"
 #include "recorder/guest/own_thread.h"
-#include "part.h"
+#include "recorder/profile/part.h"
 #include "recorder/sampling/sample_table.h"
 #include "trace_record_follow.h"
 #include "trace_record_http.h"

@@ -14,10 +14,10 @@
 #ifndef TRC_RECORDER_TRACE_RECORD_HTTP_H
 #define TRC_RECORDER_TRACE_RECORD_HTTP_H
 
-#include "encode.h"
+#include "recorder/profile/encode.h"
 #include "recorder/fold/fold.h"
 #include "recorder/http/http.h"
-#include "thread_profile.h"
+#include "recorder/profile/thread_profile.h"
 #include "trace_record_flight.h"
 
 /* ---- for the session; context: the main thread ------------------------------------------ */

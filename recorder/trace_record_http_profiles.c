@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include "recorder_kind.h"
+#include "recorder/profile/kind.h"
 #include "recorder/sampling/sample_table.h"
-#include "thread_samples.h"
-#include "thread_text.h"
+#include "recorder/profile/thread_samples.h"
+#include "recorder/profile/thread_text.h"
 #include "trace_record_follow.h"
 #include "trace_record_http.h"
 

@@ -61,13 +61,13 @@ recorder_trace_record_SOURCES = \
 	recorder/trace_record_target.c
 # What encodes profiles and opens what serves them: the same as in libtrc.
 recorder_trace_record_SOURCES += \
-	recorder/http_names.c \
+	recorder/profile/http_names.c \
 	recorder/guest/own_thread_create.c \
-	recorder/part.c \
-	recorder/recorder_describe.c \
-	recorder/recorder_write.c \
-	recorder/thread_resolve.c \
-	recorder/thread_samples.c \
-	recorder/thread_text.c
+	recorder/profile/part.c \
+	recorder/profile/describe.c \
+	recorder/profile/write.c \
+	recorder/profile/thread_resolve.c \
+	recorder/profile/thread_samples.c \
+	recorder/profile/thread_text.c
 recorder_trace_record_CPPFLAGS = $(AM_CPPFLAGS) -DTRC_PKGLIBDIR='"$(pkglibdir)"'
 recorder_trace_record_LDADD = libtrcdrain.la libtrccore.la libtrcunwind.la libtrcformat.la

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <trc/trace.h>
-#include "recorder/thread_profile.h"
+#include "recorder/profile/thread_profile.h"
 #include "tests/bench/bench.h"
 
 enum { ROUNDS = 7, STACK_BYTES = 128 << 10, CALLS_BETWEEN = 11 };

@@ -1,11 +1,11 @@
-/* encode_test.c - what libtrc-profile.so makes of samples (recorder/encode.h). */
+/* encode_test.c - what libtrc-profile.so makes of samples (recorder/profile/encode.h). */
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "recorder/encode.h"
+#include "recorder/profile/encode.h"
 
 extern const struct trc_encode_module trc_encode_module;
 static const struct trc_encode_module *const M = &trc_encode_module;

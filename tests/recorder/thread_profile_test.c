@@ -25,10 +25,10 @@
 #include <trc/trace.h>
 #include "recorder/ring/hot.h"
 #include "recorder/ring/rec.h"
-#include "recorder/recorder_kind.h"
+#include "recorder/profile/kind.h"
 #include "recorder/sampling/sample.h"
 #include "recorder/sampling/thread_answer.h"
-#include "recorder/thread_profile.h"
+#include "recorder/profile/thread_profile.h"
 #include "recorder/thread_tasks.h"
 #include "tests/stolen.h"
 

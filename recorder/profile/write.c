@@ -1,4 +1,4 @@
-/* recorder_write.c - what recorders have counted, as a profile for a writer. */
+/* write.c - what recorders have counted, as a profile for a writer. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "format/sampled.h"
-#include "recorder_kind.h"
+#include "kind.h"
 
 enum { COMMENTS_MAX = 64, COMMENT_BYTES = TRC_SAMPLED_TEXT_BYTES + 32 };
 

@@ -1,6 +1,6 @@
 /* http_names.h - names of functions for a source (http.h), whoever lists its modules. */
-#ifndef TRC_RECORDER_HTTP_NAMES_H
-#define TRC_RECORDER_HTTP_NAMES_H
+#ifndef TRC_RECORDER_PROFILE_HTTP_NAMES_H
+#define TRC_RECORDER_PROFILE_HTTP_NAMES_H
 
 #include "encode.h"
 #include "recorder/http/http.h"

@@ -1,5 +1,5 @@
 /*
- * recorder_kind.h - what a recorder of <trc/recorder.h> is made of.
+ * kind.h - what a recorder of <trc/recorder.h> is made of.
  *
  *   K1  a recorder's window begins and ends in the draining thread (service.h), for all members of
  *       a multi recorder at one time; what was counted is taken away there, and written by the
@@ -9,8 +9,8 @@
  *       trc_recording_enter(), and nothing else
  *   K3  a recorder that was started in a process is not running in its forked child
  */
-#ifndef TRC_RECORDER_RECORDER_KIND_H
-#define TRC_RECORDER_RECORDER_KIND_H
+#ifndef TRC_RECORDER_PROFILE_KIND_H
+#define TRC_RECORDER_PROFILE_KIND_H
 
 #include <pthread.h>
 #include <sys/types.h>
@@ -125,7 +125,7 @@ uint64_t trc_recorder_count(struct trace_recorder *r);
 /* Ends the window, and nobody wants to know. */
 void trc_recorders_cancel(struct trace_recorder *const *r, size_t n);
 
-/* ---- recorder_write.c ---- */
+/* ---- write.c ---- */
 
 void trc_taken_free(struct trc_taken *taken);
 /* One profile of n recorders, in the format of the first. */
@@ -141,7 +141,7 @@ bool trc_writer_is_used_up(const struct trace_writer *writer);
 /* In a forked child: the lock is nobody's. */
 void trc_writers_forget(void);
 
-/* ---- recorder_describe.c: for describe() ------------------------------------------------ */
+/* ---- describe.c: for describe() ------------------------------------------------ */
 
 void trc_describe_waits(struct trc_encode_info *info, bool mutex, int64_t period);
 void trc_describe_offcpu(struct trc_encode_info *info);

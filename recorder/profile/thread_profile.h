@@ -12,8 +12,8 @@
  *   D3  a thread is not asked if that could make a call of the program's fail or do less, if it
  *       blocks the signal, or if the kernel does not say: what it tells of the thread is in its row
  */
-#ifndef TRC_RECORDER_THREAD_PROFILE_H
-#define TRC_RECORDER_THREAD_PROFILE_H
+#ifndef TRC_RECORDER_PROFILE_THREAD_PROFILE_H
+#define TRC_RECORDER_PROFILE_THREAD_PROFILE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* recorder_describe.c - what the profile of each kind says of itself (recorder_kind.h). */
-#include "recorder_kind.h"
+/* describe.c - what the profile of each kind says of itself (kind.h). */
+#include "kind.h"
 
 void trc_describe_waits(struct trc_encode_info *info, bool mutex, int64_t period)
 {

@@ -5,8 +5,8 @@
  * profile is asked for, stays, and its names are seen by nobody else.  It may use libc as any
  * library does; callers see to it that the thread records nothing meanwhile (trc_self.quiet).
  */
-#ifndef TRC_RECORDER_ENCODE_H
-#define TRC_RECORDER_ENCODE_H
+#ifndef TRC_RECORDER_PROFILE_ENCODE_H
+#define TRC_RECORDER_PROFILE_ENCODE_H
 
 #include <stdbool.h>
 #include <stddef.h>

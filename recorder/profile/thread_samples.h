@@ -1,8 +1,8 @@
 /* thread_samples.h - what every thread is doing, as a sample for each. */
-#ifndef TRC_RECORDER_THREAD_SAMPLES_H
-#define TRC_RECORDER_THREAD_SAMPLES_H
+#ifndef TRC_RECORDER_PROFILE_THREAD_SAMPLES_H
+#define TRC_RECORDER_PROFILE_THREAD_SAMPLES_H
 
-#include "recorder_kind.h"
+#include "kind.h"
 #include "thread_profile.h"
 
 /* Each counts `value` times; with own_labels it says what we know of the thread, as trc::thread_id

@@ -11,8 +11,8 @@
  *		/src/main.c:31 0x5581b1c2
  *	...
  */
-#ifndef TRC_RECORDER_THREAD_TEXT_H
-#define TRC_RECORDER_THREAD_TEXT_H
+#ifndef TRC_RECORDER_PROFILE_THREAD_TEXT_H
+#define TRC_RECORDER_PROFILE_THREAD_TEXT_H
 
 #include <stddef.h>
 #include "encode.h"

@@ -3,8 +3,8 @@
  * in a build tree, in pkglib when installed.  They bring libraries of which the program should
  * see nothing (RTLD_LOCAL), and stay for good.
  */
-#ifndef TRC_RECORDER_PART_H
-#define TRC_RECORDER_PART_H
+#ifndef TRC_RECORDER_PROFILE_PART_H
+#define TRC_RECORDER_PROFILE_PART_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* encode_private.h - what the parts of libtrc-profile.so share. */
-#ifndef TRC_RECORDER_ENCODE_PRIVATE_H
-#define TRC_RECORDER_ENCODE_PRIVATE_H
+#ifndef TRC_RECORDER_PROFILE_ENCODE_PRIVATE_H
+#define TRC_RECORDER_PROFILE_ENCODE_PRIVATE_H
 
 #include "encode.h"
 
