@@ -62,35 +62,35 @@ endif
 # The public functions apart from what is interposed, so that tests can have them alone.
 noinst_LTLIBRARIES += libtrcapi.la
 libtrcapi_la_SOURCES = \
-	recorder/api.c \
-	recorder/drainer.c recorder/drainer.h \
+	recorder/lib/api.c \
+	recorder/lib/drain_thread.c recorder/lib/drain_thread.h \
 	recorder/profile/encode.h \
 	recorder/profile/encode_load.c \
 	recorder/profile/encode_modules.c \
-	recorder/fiber_api.c \
-	recorder/flight.c \
-	recorder/flight_thread.c recorder/flight_thread.h \
-	recorder/flight_write.c recorder/flight_write.h \
-	recorder/labels_api.c \
+	recorder/lib/fiber_api.c \
+	recorder/lib/flight.c \
+	recorder/lib/flight_thread.c recorder/lib/flight_thread.h \
+	recorder/lib/flight_write.c recorder/lib/flight_write.h \
+	recorder/lib/labels_api.c \
 	recorder/guest/own_thread.c recorder/guest/own_thread.h \
 	recorder/guest/own_thread_create.c \
 	recorder/profile/part.c recorder/profile/part.h \
-	recorder/recorder.c recorder/profile/kind.h \
-	recorder/recorder_cpu.c \
-	recorder/recorder_custom.c \
+	recorder/lib/recorder.c recorder/profile/kind.h \
+	recorder/lib/recorder_cpu.c \
+	recorder/lib/recorder_custom.c \
 	recorder/profile/describe.c \
-	recorder/recorder_heap.c \
-	recorder/recorder_multi.c \
-	recorder/recorder_threads.c \
-	recorder/recorder_views.c \
-	recorder/recorder_window.c \
+	recorder/lib/recorder_heap.c \
+	recorder/lib/recorder_multi.c \
+	recorder/lib/recorder_threads.c \
+	recorder/lib/recorder_views.c \
+	recorder/lib/recorder_window.c \
 	recorder/profile/write.c \
-	recorder/recorder_writer.c \
-	recorder/recording.c recorder/recording.h \
-	recorder/service.c recorder/service.h \
-	recorder/thread_profile.c recorder/profile/thread_profile.h \
+	recorder/lib/recorder_writer.c \
+	recorder/lib/recording.c recorder/lib/recording.h \
+	recorder/lib/service.c recorder/lib/service.h \
+	recorder/lib/thread_profile.c recorder/profile/thread_profile.h \
 	recorder/profile/thread_resolve.c \
-	recorder/thread_tasks.c recorder/thread_tasks.h \
+	recorder/lib/thread_tasks.c recorder/lib/thread_tasks.h \
 	recorder/profile/thread_samples.c recorder/profile/thread_samples.h \
 	recorder/profile/thread_text.c recorder/profile/thread_text.h
 # Exceptions: trace_labels_do() restores what was in force when one passes through.

@@ -1,7 +1,7 @@
 /*
  * http.h - requests and replies, whoever carries them and whoever has the profiles.
  *
- *	libtrc (http_own.c): what there is     libtrc-http.so: how it is asked for
+ *	libtrc (lib/http_source.c): what there is     libtrc-http.so: how it is asked for
  *	      struct trc_http_source   <------   route.c, index.c, symbol.c
  *	      struct trc_http_host     <------   http_server.c, pool.c
  *

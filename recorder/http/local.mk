@@ -27,6 +27,6 @@ EXTRA_DIST += recorder/libtrc-http.map
 # The public functions, and what there is to serve.  Last: its constructor wants those before.
 libtrcapi_la_SOURCES += \
 	recorder/profile/http_names.c recorder/profile/http_names.h \
-	recorder/http_own.c recorder/http_own.h \
-	recorder/http_profiles.c \
-	recorder/http_api.c
+	recorder/lib/http_source.c recorder/lib/http_source.h \
+	recorder/lib/http_profiles.c \
+	recorder/lib/http_api.c

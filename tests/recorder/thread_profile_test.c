@@ -29,7 +29,7 @@
 #include "recorder/sampling/sample.h"
 #include "recorder/sampling/thread_answer.h"
 #include "recorder/profile/thread_profile.h"
-#include "recorder/thread_tasks.h"
+#include "recorder/lib/thread_tasks.h"
 #include "tests/stolen.h"
 
 #define LONG_NS UINT64_C(20000000000) /* more than any answer takes */

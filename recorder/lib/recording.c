@@ -7,10 +7,10 @@
 #include <unistd.h>
 #include "trc/trace.h"
 #include "recorder/sampling/cpu_profile.h"
-#include "drainer.h"
+#include "drain_thread.h"
 #include "recorder/guest/fork.h"
 #include "recorder/sampling/heap.h"
-#include "interpose/signal.h"
+#include "recorder/interpose/signal.h"
 #include "recorder/shared/one_line.h"
 #include "recorder/ring/rec.h"
 #include "recorder/profile/kind.h"

@@ -4,8 +4,8 @@
  * It sleeps on trigger_wake, and wakes to look whether a thread waits too long already
  * (trigger_watch.h).  See own_thread.h for what it does not do to the program.
  */
-#ifndef TRC_RECORDER_FLIGHT_THREAD_H
-#define TRC_RECORDER_FLIGHT_THREAD_H
+#ifndef TRC_RECORDER_LIB_FLIGHT_THREAD_H
+#define TRC_RECORDER_LIB_FLIGHT_THREAD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-/* http_own.h - what this process has to serve; see http.h. */
-#ifndef TRC_RECORDER_HTTP_OWN_H
-#define TRC_RECORDER_HTTP_OWN_H
+/* http_source.h - what this process has to serve; see http.h. */
+#ifndef TRC_RECORDER_LIB_HTTP_SOURCE_H
+#define TRC_RECORDER_LIB_HTTP_SOURCE_H
 
 #include "recorder/http/http.h"
 #include "trc/http.h"

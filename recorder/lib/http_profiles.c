@@ -10,7 +10,7 @@
 #include <string.h>
 #include "recorder/profile/encode.h"
 #include "recorder/sampling/heap.h"
-#include "http_own.h"
+#include "http_source.h"
 #include "recorder/ring/rec.h"
 #include "recorder/profile/kind.h"
 #include "recording.h"

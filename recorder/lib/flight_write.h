@@ -4,8 +4,8 @@
  * Context of all: any thread that records nothing meanwhile, may block; no malloc, no stdio but to
  * put sentences together, no interposed libc function.
  */
-#ifndef TRC_RECORDER_FLIGHT_WRITE_H
-#define TRC_RECORDER_FLIGHT_WRITE_H
+#ifndef TRC_RECORDER_LIB_FLIGHT_WRITE_H
+#define TRC_RECORDER_LIB_FLIGHT_WRITE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* drainer.c - see drainer.h */
+/* drain_thread.c - see drain_thread.h */
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/futex.h>
@@ -8,7 +8,7 @@
 #include "recorder/shared/clock.h"
 #include "recorder/sampling/cpu_profile.h"
 #include "recorder/drain/drain.h"
-#include "drainer.h"
+#include "drain_thread.h"
 #include "format/file_sink.h"
 #include "recorder/fold/fold.h"
 #include "format/raw.h"

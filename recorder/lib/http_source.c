@@ -1,4 +1,4 @@
-/* http_own.c - see http_own.h.  Context: threads of the server, or one that calls
+/* http_source.c - see http_source.h.  Context: threads of the server, or one that calls
  * trace_http_handle(). */
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 #include "recorder/profile/http_names.h"
-#include "http_own.h"
+#include "http_source.h"
 #include "recorder/guest/own_thread.h"
 #include "recording.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "recorder/shared/clock.h"
-#include "drainer.h"
+#include "drain_thread.h"
 #include "recorder/fold/fold.h"
 #include "recorder/drain/leftovers.h"
 #include "recorder/ring/rec.h"

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "trc/http.h"
-#include "http_own.h"
+#include "http_source.h"
 #include "recorder/profile/part.h"
 #include "recorder/ring/rec.h"
 #include "recording.h"

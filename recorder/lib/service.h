@@ -9,8 +9,8 @@
  *   V3  the fold, and views of it, are only touched in trc_service_call()
  *   V4  a forked child has no users, and no fold
  */
-#ifndef TRC_RECORDER_SERVICE_H
-#define TRC_RECORDER_SERVICE_H
+#ifndef TRC_RECORDER_LIB_SERVICE_H
+#define TRC_RECORDER_LIB_SERVICE_H
 
 #include <stdbool.h>
 #include <stddef.h>

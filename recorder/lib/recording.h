@@ -6,8 +6,8 @@
  *   Q2  what is recorded, and the memory, is as the first asked
  *   Q3  everything here is guarded by trc_recording_enter(), but for what says otherwise
  */
-#ifndef TRC_RECORDER_RECORDING_H
-#define TRC_RECORDER_RECORDING_H
+#ifndef TRC_RECORDER_LIB_RECORDING_H
+#define TRC_RECORDER_LIB_RECORDING_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,13 +1,13 @@
 /*
- * drainer.h - the thread that drains a process's own rings: into a file, for trace_start(), into a
+ * drain_thread.h - the thread that drains a process's own rings: into a file, for trace_start(), into a
  * fold (fold.h), for recorders, or both.
  *
  * The trace's file lies in a descriptor table of its own (own_thread.h): however the program closes
  * and reuses its descriptors, no byte of the trace lands in a file of the program's.  The thread
  * calls libc only where libc calls the kernel and nothing else.
  */
-#ifndef TRC_RECORDER_DRAINER_H
-#define TRC_RECORDER_DRAINER_H
+#ifndef TRC_RECORDER_LIB_DRAIN_THREAD_H
+#define TRC_RECORDER_LIB_DRAIN_THREAD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  *
  * Allocates nothing.  Context of all: any thread, may block.
  */
-#ifndef TRC_RECORDER_THREAD_TASKS_H
-#define TRC_RECORDER_THREAD_TASKS_H
+#ifndef TRC_RECORDER_LIB_THREAD_TASKS_H
+#define TRC_RECORDER_LIB_THREAD_TASKS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 #include "config.h"
 #include "recorder/ring/annotate_inline.h"
 #include "recorder/sampling/cpu_profile.h"
-#include "drainer.h"
+#include "drain_thread.h"
 #include "recorder/sampling/heap.h"
 #include "recorder/ring/rec.h"
 #include "recording.h"
