@@ -34,31 +34,31 @@ libtrcdrain_la_SOURCES = \
 
 bin_PROGRAMS += recorder/trace-record
 recorder_trace_record_SOURCES = \
-	recorder/remote_stack.c recorder/remote_stack.h \
-	recorder/trace_record.c recorder/trace_record.h \
-	recorder/trace_record_child.c \
-	recorder/trace_record_clean.c \
-	recorder/trace_record_dir.c \
-	recorder/trace_record_due.c \
-	recorder/trace_record_flight.c recorder/trace_record_flight.h \
-	recorder/trace_record_follow.c recorder/trace_record_follow.h \
-	recorder/trace_record_http.c recorder/trace_record_http.h \
-	recorder/trace_record_http_profiles.c \
-	recorder/trace_record_http_threads.c \
-	recorder/trace_record_list.c \
-	recorder/trace_record_options.c \
-	recorder/trace_record_process.c \
-	recorder/trace_record_procs.c recorder/trace_record_procs.h \
-	recorder/trace_record_sampling.c \
-	recorder/trace_record_session.c recorder/trace_record_session.h \
-	recorder/trace_record_status.c \
-	recorder/trace_record_snapshot.c recorder/trace_record_snapshot.h \
-	recorder/trace_record_summary.c \
-	recorder/trace_record_tids.c recorder/trace_record_tids.h \
-	recorder/trace_record_unrecorded.c \
-	recorder/trace_record_take.c \
-	recorder/trace_record_needed.c \
-	recorder/trace_record_target.c
+	recorder/tool/remote_stack.c recorder/tool/remote_stack.h \
+	recorder/tool/main.c recorder/tool/tool.h \
+	recorder/tool/child.c \
+	recorder/tool/clean.c \
+	recorder/tool/dir.c \
+	recorder/tool/due.c \
+	recorder/tool/flight.c recorder/tool/flight.h \
+	recorder/tool/follow.c recorder/tool/follow.h \
+	recorder/tool/http.c recorder/tool/http.h \
+	recorder/tool/http_profiles.c \
+	recorder/tool/http_threads.c \
+	recorder/tool/list.c \
+	recorder/tool/options.c \
+	recorder/tool/process.c \
+	recorder/tool/procs.c recorder/tool/procs.h \
+	recorder/tool/sampling.c \
+	recorder/tool/session.c recorder/tool/session.h \
+	recorder/tool/status.c \
+	recorder/tool/snapshot.c recorder/tool/snapshot.h \
+	recorder/tool/summary.c \
+	recorder/tool/tids.c recorder/tool/tids.h \
+	recorder/tool/unrecorded.c \
+	recorder/tool/take.c \
+	recorder/tool/needed.c \
+	recorder/tool/target.c
 # What encodes profiles and opens what serves them: the same as in libtrc.
 recorder_trace_record_SOURCES += \
 	recorder/profile/http_names.c \

@@ -6,7 +6,7 @@
  *	      struct trc_http_host     <------   http_server.c, pool.c
  *
  * libtrc-http.so is opened on request (part.h), and depends on no library of trc's: whoever has a
- * source of its own can use it, as trace-record does (trace_record_http.h).
+ * source of its own can use it, as trace-record does (tool/http.h).
  *
  *   W1  no request makes the process do what its own API would not: sources check, and a thread of
  *       trc's own does the work

@@ -105,7 +105,7 @@ struct trc_encode_module {
 #define TRC_ENCODE_SYMBOL "trc_encode_module"
 
 /* Loads it if need be.  NULL: it cannot be had, with a sentence in why.
- * trace-record has its own (trace_record_http.c).
+ * trace-record has its own (tool/http.c).
  * Context: any thread, may block; the first time not with a lock held that constructors could want
  * (part.h). */
 const struct trc_encode_module *trc_encode_load(char *why, size_t n_bytes);

@@ -5,8 +5,8 @@ TESTS += test-cpu-event test-drain test-perf-buffer test-perf-maps test-procs te
 test_cpu_event_SOURCES = tests/record/test_cpu_event.c
 test_cpu_event_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_cpu_event_LDADD = libtrccore.la libtrcformat.la $(CHECK_LIBS)
-test_procs_SOURCES = tests/record/test_procs.c recorder/trace_record_procs.c \
-	recorder/trace_record_procs.h
+test_procs_SOURCES = tests/record/test_procs.c recorder/tool/procs.c \
+	recorder/tool/procs.h
 test_procs_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_procs_LDADD = $(CHECK_LIBS)
 test_trigger_SOURCES = tests/record/test_trigger.c

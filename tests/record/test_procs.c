@@ -2,7 +2,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "recorder/trace_record_procs.h"
+#include "recorder/tool/procs.h"
 
 static const struct {
 	const char *sentence, *list, *other;

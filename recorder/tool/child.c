@@ -1,0 +1,394 @@
+/* child.c - the command's process: started, signalled, waited for, and followed in its
+ * way to end. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "recorder/shared/clock.h"
+#include "recorder/drain/ring_owner.h"
+#include "tool.h"
+
+_Atomic uint32_t trc_child_wake;
+_Atomic bool trc_child_hurry;
+_Atomic bool trc_child_ending;
+_Atomic uint64_t trc_child_asked;
+
+/* For the handlers; 0 while there is no child. */
+static _Atomic pid_t child_pid;
+static uint64_t conditions; /* signals that ask for a snapshot, as in trc_child_asked */
+
+static struct trc_sync_point begun; /* when trace-record did */
+
+/* What we changed, so that the command finds it as it was. */
+static struct sigaction before[NSIG];
+static bool changed[NSIG];
+
+/* ---- signals --------------------------------------------------------------------------- */
+
+static void on_event(int sig)
+{
+	atomic_fetch_add_explicit(&trc_child_wake, 1, memory_order_relaxed);
+}
+
+static bool ends_us(int sig)
+{
+	return sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT;
+}
+
+/* Passes a signal on, unless the terminal has sent it to the whole foreground group: then the
+ * command has it already. */
+static void on_forward(int sig, siginfo_t *info, void *context)
+{
+	pid_t pid = atomic_load_explicit(&child_pid, memory_order_relaxed);
+	int saved_errno = errno;
+
+	if (ends_us(sig) && before[sig].sa_handler != SIG_IGN)
+		atomic_store_explicit(&trc_child_ending, true, memory_order_relaxed);
+	if (pid > 0 && info->si_code != SI_KERNEL && (conditions >> (sig - 1) & 1))
+		atomic_fetch_or_explicit(&trc_child_asked, UINT64_C(1) << (sig - 1),
+					 memory_order_relaxed);
+	else if (pid > 0 && info->si_code != SI_KERNEL)
+		kill(pid, sig);
+	else if (pid <= 0 && ends_us(sig) && before[sig].sa_handler != SIG_IGN)
+		atomic_store_explicit(&trc_child_hurry, true, memory_order_relaxed);
+	atomic_fetch_add_explicit(&trc_child_wake, 1, memory_order_relaxed);
+	errno = saved_errno;
+}
+
+/* Stops this process as the signal would have, had it not been caught. */
+static void stop_here(int sig)
+{
+	struct sigaction ours, plain = {.sa_handler = SIG_DFL};
+	sigset_t only, mask;
+
+	sigemptyset(&only);
+	sigaddset(&only, sig);
+	sigaction(sig, &plain, &ours);
+	raise(sig);
+	sigprocmask(SIG_UNBLOCK, &only, &mask); /* here it stops */
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	sigaction(sig, &ours, NULL);
+}
+
+static void on_stop(int sig, siginfo_t *info, void *context)
+{
+	int saved_errno = errno;
+
+	on_forward(sig, info, context);
+	stop_here(sig);
+	errno = saved_errno;
+}
+
+/* A signal that was ignored when we were started, as with nohup(1) and by shells for what they
+ * put in the background, stops neither us nor a command that leaves it at that; but the command
+ * may well handle it, and so it is passed on all the same. */
+static void handle(int sig, void (*handler)(int, siginfo_t *, void *), void (*plain)(int))
+{
+	struct sigaction action = {.sa_flags = SA_RESTART};
+
+	sigaction(sig, NULL, &before[sig]);
+	if (handler == on_stop && before[sig].sa_handler == SIG_IGN)
+		return;
+	sigfillset(&action.sa_mask);
+	if (handler) {
+		action.sa_sigaction = handler;
+		action.sa_flags |= SA_SIGINFO;
+	} else {
+		action.sa_handler = plain;
+	}
+	sigaction(sig, &action, NULL);
+	changed[sig] = true;
+}
+
+void trc_child_begin(void)
+{
+	trc_clock_counter_now(&begun);
+}
+
+void trc_child_signals(const struct trc_tool_options *o)
+{
+	static const int forwarded[] = {SIGHUP,	 SIGINT,  SIGQUIT, SIGTERM,
+					SIGUSR1, SIGUSR2, SIGALRM, SIGCONT};
+
+	for (unsigned int i = 0; o->flight && i < o->n_specs; i++)
+		if (o->spec[i].kind == TRC_TRIGGER_SIGNAL)
+			conditions |= UINT64_C(1) << (o->spec[i].signal - 1);
+	for (size_t i = 0; i < sizeof(forwarded) / sizeof(*forwarded); i++)
+		handle(forwarded[i], on_forward, NULL);
+	for (int sig = SIGRTMIN; sig <= SIGRTMAX && sig < NSIG; sig++)
+		handle(sig, on_forward, NULL);
+	handle(SIGTSTP, on_stop, NULL);
+	handle(SIGCHLD, NULL, on_event);
+	handle(SIGIO, NULL, on_event);
+	/* A failed write is an error of the trace's, not the end of the recording. */
+	handle(SIGXFSZ, NULL, SIG_IGN);
+	handle(SIGPIPE, NULL, SIG_IGN);
+}
+
+static void restore_signals(void)
+{
+	for (int sig = 1; sig < NSIG; sig++)
+		if (changed[sig])
+			sigaction(sig, &before[sig], NULL);
+}
+
+/* ---- starting -------------------------------------------------------------------------- */
+
+static void put(const char *name, const char *value)
+{
+	if (value)
+		setenv(name, value, 1);
+}
+
+/* 0 = it is not known. */
+static void put_number(const char *name, uint64_t number)
+{
+	char text[24];
+
+	unsetenv(name);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+	put(name, number ? text : NULL);
+}
+
+static void put_flight(const struct trc_tool_options *o)
+{
+	char conditions_text[TRC_TRIGGER_SPECS_MAX * sizeof(o->spec->text)] = "";
+	char bytes[24];
+
+	unsetenv("TRC_FLIGHT");
+	if (!o->flight)
+		return;
+	for (unsigned int i = 0; i < o->n_specs; i++) {
+		strcat(conditions_text, i ? ";" : "");
+		strcat(conditions_text, o->spec[i].text);
+	}
+	snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)o->max_bytes);
+	put("TRC_FLIGHT", "1");
+	put("TRC_MAX_SIZE", bytes);
+	put("TRC_WINDOW", o->window ? o->window : "10s");
+	put("TRC_TRIGGERS", conditions_text);
+}
+
+/* Programs that the command runs may be linked with AddressSanitizer, too: it works behind the
+ * recorder, but refuses to unless it is told so. */
+static void put_sanitizer_options(void)
+{
+	const char *own = getenv("ASAN_OPTIONS");
+	char text[4096];
+	int n = snprintf(text, sizeof(text), "verify_asan_link_order=0%s%s", own && *own ? ":" : "",
+			 own ? own : "");
+
+	if (n < (int)sizeof(text))
+		put("ASAN_OPTIONS", text);
+}
+
+static void set_environment(const struct trc_tool_options *o, const char *dir, const char *preload)
+{
+	const char *others = getenv("LD_PRELOAD");
+	size_t n = strlen(preload) + (others ? strlen(others) : 0) + 2;
+	char *list = malloc(n);
+	char pid[16];
+
+	if (!list)
+		_exit(TRC_EXIT_TROUBLE);
+	if (!others)
+		others = "";
+	if (trc_target_is_sanitizer(others)) /* it wants to be first */
+		snprintf(list, n, "%s:%s", others, preload);
+	else
+		snprintf(list, n, "%s%s%s", preload, *others ? ":" : "", others);
+	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	put("LD_PRELOAD", list);
+	free(list);
+	put_sanitizer_options();
+	put("TRC_SESSION", dir);
+	put("TRC_SESSION_PID", pid);
+	put_number("TRC_SESSION_NAMESPACE", trc_namespace_here());
+	put_number("TRC_SESSION_HZ", trc_clock_counter_rate(&begun));
+	put("TRC_RING_SIZE", o->ring_size);
+	put("TRC_LOCKS", o->locks);
+	put("TRC_ON_FULL", o->on_full);
+	put("TRC_UNWIND", o->unwind);
+	put("TRC_HEAP", o->heap);
+	unsetenv("TRC_FOLLOW");
+	put("TRC_FOLLOW", o->follow ? "1" : NULL);
+	trc_sampling_environment(&o->sampling);
+	put_flight(o);
+}
+
+/* Context: the child.  Waits until it is told to go. */
+_Noreturn static void child_main(const struct trc_tool_options *o, const char *dir,
+				 const char *preload, int go_fd, int result_fd,
+				 const sigset_t *mask)
+{
+	char go;
+	int err;
+
+	set_environment(o, dir, preload);
+	if (read(go_fd, &go, 1) != 1)
+		_exit(TRC_EXIT_TROUBLE);
+	restore_signals();
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	execvp(o->command[0], o->command);
+	err = errno;
+	if (write(result_fd, &err, sizeof(err)) != sizeof(err))
+		_exit(TRC_EXIT_TROUBLE);
+	_exit(err == ENOENT ? TRC_EXIT_NOT_FOUND : TRC_EXIT_REFUSED);
+}
+
+int trc_child_fork(struct trc_child *c, const struct trc_tool_options *options, const char *dir,
+		   const char *preload)
+{
+	int go[2], result[2];
+	sigset_t all, mask;
+
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	if (pipe2(result, O_CLOEXEC))
+		return -errno;
+	/* No handler of ours runs in the child. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &mask);
+	c->pid = fork();
+	if (!c->pid) {
+		close(go[1]);
+		child_main(options, dir, preload, go[0], result[1], &mask);
+	}
+	if (c->pid > 0)
+		atomic_store_explicit(&child_pid, c->pid, memory_order_relaxed);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	close(go[0]);
+	close(result[1]);
+	c->go_fd = go[1];
+	c->result_fd = result[0];
+	return c->pid < 0 ? -errno : 0;
+}
+
+static void forget(struct trc_child *c, int status)
+{
+	atomic_store_explicit(&child_pid, 0, memory_order_relaxed);
+	c->ended = true;
+	c->status = status;
+	c->pid = 0;
+}
+
+void trc_child_cancel(struct trc_child *c)
+{
+	int status = 0;
+
+	close(c->go_fd);
+	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	forget(c, status);
+}
+
+int trc_child_go(struct trc_child *c)
+{
+	ssize_t n = write(c->go_fd, "", 1); /* if the child has gone, the end of it tells */
+	int err = 0;
+
+	do
+		n = read(c->result_fd, &err, sizeof(err)); /* ends when exec closes the pipe */
+	while (n < 0 && errno == EINTR);
+	close(c->result_fd);
+	if (n == sizeof(err))
+		trc_child_cancel(c);
+	else
+		close(c->go_fd);
+	return n == sizeof(err) ? err : 0;
+}
+
+/* ---- waiting --------------------------------------------------------------------------- */
+
+/* The command stopped itself, as a program on a terminal does when it is asked to: so do we, and
+ * whoever wakes us wakes the command. */
+static void stop_with(const struct trc_child *c, int sig)
+{
+	if (sig != SIGTSTP && sig != SIGTTIN && sig != SIGTTOU)
+		return;
+	stop_here(sig);
+	kill(c->pid, SIGCONT);
+}
+
+/* The one that has something to tell; 0 = none, -1 = there are none.  It is still to be waited for. */
+static pid_t next_child(void)
+{
+	siginfo_t info = {0};
+
+	if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT))
+		return -1;
+	return info.si_pid;
+}
+
+bool trc_child_reap(struct trc_child *c, void (*ends)(void *context, pid_t pid),
+		    void (*fn)(void *context, pid_t pid, int status), void *context)
+{
+	sigset_t all, mask;
+	bool more = true, some = false;
+
+	while (more) {
+		int status, stopped = 0;
+		pid_t pid;
+
+		/* No signal is passed on to a pid that was waited for. */
+		sigfillset(&all);
+		sigprocmask(SIG_SETMASK, &all, &mask);
+		pid = next_child();
+		more = pid > 0;
+		some = !pid;
+		if (more)
+			ends(context, pid);
+		if (more && waitpid(pid, &status, WNOHANG | WUNTRACED) <= 0)
+			pid = 0; /* it goes on */
+		if (pid > 0 && pid == c->pid && WIFSTOPPED(status))
+			stopped = WSTOPSIG(status);
+		else if (pid > 0 && pid == c->pid)
+			forget(c, status);
+		else if (pid > 0 && !WIFSTOPPED(status))
+			fn(context, pid, status);
+		sigprocmask(SIG_SETMASK, &mask, NULL);
+		if (stopped)
+			stop_with(c, stopped);
+	}
+	return some;
+}
+
+/* ---- the end --------------------------------------------------------------------------- */
+
+void trc_child_status_text(int status, char *text, size_t n_bytes)
+{
+	if (WIFEXITED(status)) {
+		snprintf(text, n_bytes, "exit %d", WEXITSTATUS(status));
+	} else {
+		const char *name = sigabbrev_np(WTERMSIG(status));
+
+		snprintf(text, n_bytes, "killed by signal %d%s%s%s", WTERMSIG(status),
+			 name ? " (SIG" : "", name ? name : "", name ? ")" : "");
+	}
+}
+
+_Noreturn void trc_child_exit_like(const struct trc_child *c)
+{
+	const struct rlimit no_core = {0, 0};
+	sigset_t only;
+	int sig;
+
+	if (!WIFSIGNALED(c->status))
+		exit(WEXITSTATUS(c->status));
+	sig = WTERMSIG(c->status);
+	setrlimit(RLIMIT_CORE, &no_core); /* a core file of ours would replace the command's */
+	prctl(PR_SET_DUMPABLE, 0);
+	fflush(NULL);
+	sigemptyset(&only);
+	sigaddset(&only, sig);
+	signal(sig, SIG_DFL);
+	raise(sig);
+	sigprocmask(SIG_UNBLOCK, &only, NULL);
+	_exit(128 + sig);
+}

@@ -1,0 +1,140 @@
+/* dir.c - the directory of a session, where its processes make their rings. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+#include "session.h"
+
+static bool is_tmpfs(const char *dir)
+{
+	struct statfs fs;
+
+	return !statfs(dir, &fs) && fs.f_type == TMPFS_MAGIC;
+}
+
+/* X1.  False if the directory was taken for a leftover before it was locked. */
+static bool lock(struct trc_tool_dir *d)
+{
+	d->fd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (d->fd >= 0 && !flock(d->fd, LOCK_SH | LOCK_NB) && !access(d->path, F_OK))
+		return true;
+	if (d->fd >= 0)
+		close(d->fd);
+	d->fd = -1;
+	return false;
+}
+
+static int make(struct trc_tool_dir *d)
+{
+	const char *given = getenv("TRC_RING_DIR");
+	const char *dir = given && *given ? given : "/dev/shm";
+	int err = 0;
+
+	if (!(given && *given) && access(dir, W_OK | X_OK))
+		dir = "/tmp";
+	if (!access(dir, F_OK) && !is_tmpfs(dir))
+		trc_tool_say("warning: %s is not on tmpfs: recording will be slower", dir);
+	for (int tries = 0; tries < 3 && d->fd < 0 && !err; tries++) {
+		if (snprintf(d->path, sizeof(d->path), "%s/trc-XXXXXX", dir) >=
+		    (int)sizeof(d->path))
+			err = -ENAMETOOLONG;
+		else if (!mkdtemp(d->path))
+			err = -errno;
+		else
+			lock(d);
+	}
+	if (!err && d->fd < 0)
+		err = -EAGAIN;
+	if (!err)
+		return 0;
+	trc_tool_say("%s%s: %s", given && *given ? "TRC_RING_DIR: " : "", dir, strerror(-err));
+	d->path[0] = '\0';
+	return err;
+}
+
+static void watch(struct trc_tool_dir *d)
+{
+	d->watch_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (d->watch_fd >= 0 &&
+	    inotify_add_watch(d->watch_fd, d->path, IN_MOVED_TO | IN_CLOSE_WRITE) >= 0 &&
+	    !fcntl(d->watch_fd, F_SETOWN, getpid()) &&
+	    !fcntl(d->watch_fd, F_SETFL, O_NONBLOCK | O_ASYNC))
+		return;
+	if (d->watch_fd >= 0)
+		close(d->watch_fd);
+	d->watch_fd = -1;
+}
+
+int trc_tool_dir_make(struct trc_tool_dir *d)
+{
+	int err;
+
+	*d = (struct trc_tool_dir){.fd = -1, .watch_fd = -1};
+	err = make(d);
+	if (!err)
+		watch(d);
+	return err;
+}
+
+bool trc_tool_dir_changed(const struct trc_tool_dir *d)
+{
+	char events[4096];
+	bool changed = d->watch_fd < 0;
+
+	while (d->watch_fd >= 0 && read(d->watch_fd, events, sizeof(events)) > 0)
+		changed = true;
+	return changed;
+}
+
+void trc_tool_dir_file(const struct trc_tool_dir *d, const char *name, char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%s/%s", d->path, name);
+}
+
+void trc_tool_dir_unlink(const struct trc_tool_dir *d, const char *name)
+{
+	char path[PATH_MAX];
+
+	trc_tool_dir_file(d, name, path);
+	unlink(path);
+}
+
+static bool is_ring(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 5 && !strcmp(name + n - 5, ".ring");
+}
+
+void trc_tool_dir_remove(struct trc_tool_dir *d)
+{
+	DIR *dir = d->path[0] ? opendir(d->path) : NULL;
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+		    !(d->keep_rings && is_ring(e->d_name)))
+			trc_tool_dir_unlink(d, e->d_name);
+	if (dir)
+		closedir(dir);
+	if (d->path[0])
+		rmdir(d->path);
+	if (d->watch_fd >= 0)
+		close(d->watch_fd);
+	if (d->fd >= 0)
+		close(d->fd);
+	*d = (struct trc_tool_dir){.fd = -1, .watch_fd = -1};
+}
+
+bool trc_tool_dir_lives(int dir_fd)
+{
+	return flock(dir_fd, LOCK_EX | LOCK_NB) != 0;
+}

@@ -1,0 +1,73 @@
+/*
+ * due.c - CPU time of a process that came to no sample of the kernel's.
+ *
+ * Each thread's counters begin with a whole period, and what is left of it when the thread ends is
+ * gone: one that uses less has no sample, and no record tells of it.  What the process as a whole
+ * has used tells how many samples of a clock there should have been.
+ */
+#include <time.h>
+#include "recorder/shared/clock.h"
+#include "session.h"
+
+enum {
+	SLACK_SAMPLES = 2, /* that were under way at the end */
+	SHARE_MIN = 50,	   /* below this share of what was due it is what long threads leave over */
+};
+
+void trc_process_used(struct trc_process *p)
+{
+	clockid_t clock;
+	struct timespec t;
+
+	if (!p->options->sampling.n_kernel || p->flight || p->pid < 0 ||
+	    clock_getcpuclockid(p->pid, &clock) ||
+	    clock_gettime(clock, &t))
+		return;
+	p->used_ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	if (!p->used_before_ns)
+		p->used_before_ns = p->used_ns;
+}
+
+void trc_process_came(struct trc_process *p, const struct trc_perf_record *r)
+{
+	if (r->what == TRC_PERF_SAMPLE && r->event < TRC_CPU_EVENTS_MAX)
+		p->came[r->event]++;
+	if (r->what != TRC_PERF_SAMPLES_LOST && !r->mixed)
+		return;
+	for (uint32_t i = 0; i < TRC_CPU_EVENTS_MAX; i++)
+		if (r->event == i || r->event == TRC_PERF_ANY_EVENT)
+			p->came[i] += r->lost;
+}
+
+static uint64_t missing(const struct trc_process *p, uint32_t i)
+{
+	const struct trc_cpu_event *e = &p->options->sampling.kernel[i];
+	uint64_t due;
+
+	if (p->used_ns <= p->used_before_ns) /* of another one of this pid */
+		return 0;
+	due = (p->used_ns - p->used_before_ns) / e->period;
+	if (!e->is_clock || e->exclude_user || e->exclude_kernel ||
+	    due <= p->came[i] + SLACK_SAMPLES || due - p->came[i] < due / SHARE_MIN)
+		return 0;
+	return due - p->came[i];
+}
+
+void trc_process_tell_due(struct trc_process *p)
+{
+	struct trc_perf_record r = {
+		.what = TRC_PERF_SAMPLES_LOST,
+		.raw_ns = trc_clock_vdso(),
+		.pid = (uint32_t)p->pid,
+		.cause = TRC_SAMPLE_LOSS_SHORT,
+	};
+
+	if (!p->drain)
+		return;
+	for (uint32_t i = 0; i < p->options->sampling.n_kernel; i++) {
+		r.event = i;
+		r.lost = missing(p, i);
+		if (r.lost)
+			trc_drain_kernel(p->drain, &r);
+	}
+}

@@ -1,0 +1,42 @@
+/*
+ * procs.h - how many procs a process may use, as it changes: its affinity, the procs
+ * that are online, the quota of its cgroup.
+ *
+ *   E1  it is looked at from outside, now and then: a change is told with the time when it was
+ *       seen, and two within that time may be seen as one
+ *   E2  a change that the process tells of itself (trc_shared.procs_told) is not told again
+ */
+#ifndef TRC_RECORDER_TOOL_PROCS_H
+#define TRC_RECORDER_TOOL_PROCS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TRC_PROCS_CHANGES = 64 };
+
+struct trc_procs {
+	uint32_t now;	  /* 0 = not known */
+	uint64_t told;	  /* procs_told as of the last look */
+	uint64_t seen_ns; /* CLOCK_MONOTONIC_RAW of the last look; 0 = none yet */
+	/* The latest changes that are to be told, oldest first. */
+	struct trc_procs_change {
+		uint64_t raw_ns;
+		uint32_t procs;
+	} change[TRC_PROCS_CHANGES];
+	unsigned int n_changes;
+};
+
+/* Looks, unless the last look is less than a second old and `force` is not set.  `told` is
+ * procs_told in the mapping, NULL without one. */
+void trc_procs_look(struct trc_procs *p, int pid, const _Atomic uint64_t *told, uint64_t now_ns,
+		    bool force);
+/* The first n changes have been told for good. */
+void trc_procs_drop(struct trc_procs *p, unsigned int n);
+
+/* The parts, for tests: how many bits a list such as "0-3,8" has in common with another; the procs
+ * that a quota allows, rounded up, 0 = any number. */
+uint32_t trc_procs_common(const char *list, const char *other);
+uint32_t trc_procs_quota(const char *cpu_max);
+
+#endif
