@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/array.h"
-#include "analyzer/report_text.h"
+#include "analyzer/text/line.h"
 
 enum { KEYS_TOLD = 8, KEY_WIDTH = 24 };
 

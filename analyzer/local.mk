@@ -43,7 +43,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report_now.c \
 	analyzer/report_shares.c \
 	analyzer/report_summary.c \
-	analyzer/report_text.c analyzer/report_text.h \
+	analyzer/text/line.c analyzer/text/line.h \
 	analyzer/report_threads.c \
 	analyzer/report_unseen.c \
 	analyzer/report_user.c \

@@ -7,7 +7,7 @@
 #include "analyzer/array.h"
 #include "analyzer/label_filter.h"
 #include "analyzer/report.h"
-#include "analyzer/report_text.h"
+#include "analyzer/text/line.h"
 #include "analyzer/waits.h"
 
 struct trc_report {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "analyzer/cli.h"
 #include "analyzer/profile.h"
-#include "analyzer/report_text.h"
+#include "analyzer/text/line.h"
 #include "format/file_sink.h"
 
 static int set_out_path(struct trc_cli *cli, struct trc_request *request, const char *arg)

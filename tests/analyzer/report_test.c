@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/report.h"
-#include "analyzer/report_text.h"
+#include "analyzer/text/line.h"
 #include "tests/analyzer/model_fixture.h"
 
 #define MODULES                                                                                    \

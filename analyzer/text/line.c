@@ -1,5 +1,5 @@
-/* report_text.c - see report_text.h. */
-#include "analyzer/report_text.h"
+/* line.c - see line.h. */
+#include "line.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
