@@ -23,7 +23,7 @@
 #define TRC_ANALYZER_CHECK_H
 
 #include <stdbool.h>
-#include "analyzer/model.h"
+#include "analyzer/model/model.h"
 
 struct trc_check_totals {
 	uint64_t events, violations, explained;

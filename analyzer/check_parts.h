@@ -3,7 +3,7 @@
 #define TRC_ANALYZER_CHECK_PARTS_H
 
 #include "analyzer/check.h"
-#include "analyzer/model_parts.h"
+#include "analyzer/model/parts.h"
 
 struct trc_check {
 	struct trc_model *m;

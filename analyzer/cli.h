@@ -13,8 +13,8 @@
 
 #include <sqlite3.h>
 #include <stdbool.h>
-#include "analyzer/label_filter.h"
-#include "analyzer/model.h"
+#include "analyzer/model/label_filter.h"
+#include "analyzer/model/model.h"
 #include "analyzer/open_ring.h"
 #include "analyzer/output.h"
 

@@ -10,7 +10,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "analyzer/model_parts.h"
+#include "analyzer/model/parts.h"
 
 struct image {
 	int64_t rest_ns; /* where a stretch of the image before goes on in it; TRC_NEVER = none */

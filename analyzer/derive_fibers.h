@@ -4,7 +4,7 @@
 #ifndef TRC_ANALYZER_DERIVE_FIBERS_H
 #define TRC_ANALYZER_DERIVE_FIBERS_H
 
-#include "analyzer/spans.h"
+#include "analyzer/model/spans.h"
 
 /* When threads ended, whose last fiber ends to run there. */
 struct trc_thread_exits {

@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include "analyzer/model_parts.h"
+#include "analyzer/model/parts.h"
 
 struct heap {
 	struct trc_derive derive; /* first: the two share an address */

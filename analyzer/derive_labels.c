@@ -3,7 +3,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "analyzer/spans.h"
+#include "analyzer/model/spans.h"
 
 struct labels {
 	struct trc_derive derive; /* first: the two share an address */

@@ -7,7 +7,7 @@
 #ifndef TRC_ANALYZER_DERIVE_LOCKS_H
 #define TRC_ANALYZER_DERIVE_LOCKS_H
 
-#include "analyzer/model_parts.h"
+#include "analyzer/model/parts.h"
 
 /* One thread and one lock. */
 struct trc_lock_use {

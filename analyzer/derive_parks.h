@@ -23,7 +23,7 @@
 #ifndef TRC_ANALYZER_DERIVE_PARKS_H
 #define TRC_ANALYZER_DERIVE_PARKS_H
 
-#include "analyzer/model_parts.h"
+#include "analyzer/model/parts.h"
 
 struct trc_open_park {
 	size_t park;          /* index in trc_model.parks */

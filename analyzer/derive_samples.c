@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "analyzer/model_parts.h"
+#include "analyzer/model/parts.h"
 
 struct samples {
 	struct trc_derive derive; /* first: the two share an address */

@@ -14,7 +14,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "analyzer/model_parts.h"
+#include "analyzer/model/parts.h"
 
 /* Of one event. */
 struct tally {

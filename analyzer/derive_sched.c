@@ -17,7 +17,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "analyzer/model_parts.h"
+#include "analyzer/model/parts.h"
 
 struct sched_thread {
 	size_t on_cpu;     /* index + 1 of its latest stretch; 0 = none yet */

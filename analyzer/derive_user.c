@@ -18,7 +18,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "analyzer/model_parts.h"
+#include "analyzer/model/parts.h"
 
 /* The regions of a fiber, or of a thread's root fiber, that are open, and how many ended that began
  * before the trace. */

@@ -32,7 +32,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/model_parts.h"
+#include "analyzer/model/parts.h"
 
 enum { BETWEEN_NS = 10000000 };
 

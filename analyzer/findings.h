@@ -14,8 +14,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include "analyzer/array.h"
-#include "analyzer/model.h"
+#include "analyzer/model/array.h"
+#include "analyzer/model/model.h"
 
 enum trc_finding_kind {
 	TRC_FINDING_CRASH = 1, /* a signal ended the process */

@@ -1,7 +1,7 @@
 # analyzer: what it builds
 noinst_LTLIBRARIES += libtrcanalyze.la
 libtrcanalyze_la_SOURCES = \
-	analyzer/array.c analyzer/array.h \
+	analyzer/model/array.c analyzer/model/array.h \
 	analyzer/derive_deadlocks.c analyzer/derive_exec.c \
 	analyzer/derive_fibers.c analyzer/derive_fibers.h analyzer/derive_fiber_runs.c \
 	analyzer/derive_heap.c \
@@ -16,12 +16,12 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/derive_waits.c \
 	analyzer/derive_wakers.c \
 	analyzer/finding_names.c analyzer/findings.c analyzer/findings.h \
-	analyzer/label_filter.c analyzer/label_filter.h \
-	analyzer/merge.c analyzer/merge.h \
-	analyzer/model.c analyzer/model.h analyzer/model_parts.h \
-	analyzer/model_labels.c \
-	analyzer/model_symbols.c \
-	analyzer/model_window.c \
+	analyzer/model/label_filter.c analyzer/model/label_filter.h \
+	analyzer/model/merge.c analyzer/model/merge.h \
+	analyzer/model/model.c analyzer/model/model.h analyzer/model/parts.h \
+	analyzer/model/labels.c \
+	analyzer/model/symbols.c \
+	analyzer/model/window.c \
 	analyzer/profile.c analyzer/profile.h analyzer/profile_parts.h \
 	analyzer/profile_heap.c \
 	analyzer/profile_offcpu.c \
@@ -48,9 +48,9 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report_unseen.c \
 	analyzer/report_user.c \
 	analyzer/report_waits.c \
-	analyzer/signal_names.c analyzer/signal_names.h \
-	analyzer/spans.c analyzer/spans.h \
-	analyzer/waits.c analyzer/waits.h
+	analyzer/model/signal_names.c analyzer/model/signal_names.h \
+	analyzer/model/spans.c analyzer/model/spans.h \
+	analyzer/model/waits.c analyzer/model/waits.h
 libtrcanalyze_la_LIBADD = libtrcsymbols.la libtrcpprof.la libtrcformat.la -lpthread
 
 # SQL and the checks: part of the library, so that tests and the viewer's server reach them.

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/label_filter.h"
+#include "analyzer/model/label_filter.h"
 
 bool trc_profile_passes(const struct trc_profile_sums *sums, uint32_t labels)
 {

@@ -40,7 +40,7 @@
 #ifndef TRC_ANALYZER_PROFILE_H
 #define TRC_ANALYZER_PROFILE_H
 
-#include "analyzer/model.h"
+#include "analyzer/model/model.h"
 
 struct trc_label_filter;
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/profile_parts.h"
-#include "analyzer/waits.h"
+#include "analyzer/model/waits.h"
 
 /* From here up to the next piece the thread is in this wait. */
 struct piece {

@@ -2,7 +2,7 @@
 #ifndef TRC_ANALYZER_PROFILE_PARTS_H
 #define TRC_ANALYZER_PROFILE_PARTS_H
 
-#include "analyzer/array.h"
+#include "analyzer/model/array.h"
 #include "analyzer/profile.h"
 
 /* A profile while it is being made. */

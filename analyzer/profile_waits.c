@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/profile_parts.h"
-#include "analyzer/waits.h"
+#include "analyzer/model/waits.h"
 
 static void set_types(struct trc_profile *p)
 {

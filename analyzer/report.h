@@ -12,8 +12,8 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include "analyzer/label_filter.h"
-#include "analyzer/model.h"
+#include "analyzer/model/label_filter.h"
+#include "analyzer/model/model.h"
 
 struct trc_report_options {
 	bool colour;

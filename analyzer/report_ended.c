@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/report_parts.h"
-#include "analyzer/signal_names.h"
+#include "analyzer/model/signal_names.h"
 
 enum { FRAMES_MAX = 16 };
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/report_parts.h"
-#include "analyzer/signal_names.h"
+#include "analyzer/model/signal_names.h"
 
 /* What is more likely to be asked for comes first: who is stuck, who runs, who idles. */
 enum rank {

@@ -4,11 +4,11 @@
 #ifndef TRC_ANALYZER_REPORT_PARTS_H
 #define TRC_ANALYZER_REPORT_PARTS_H
 
-#include "analyzer/array.h"
-#include "analyzer/label_filter.h"
+#include "analyzer/model/array.h"
+#include "analyzer/model/label_filter.h"
 #include "analyzer/report.h"
 #include "analyzer/text/line.h"
-#include "analyzer/waits.h"
+#include "analyzer/model/waits.h"
 
 struct trc_report {
 	struct trc_model *m;

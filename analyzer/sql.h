@@ -9,7 +9,7 @@
 
 #include <sqlite3.h>
 #include <stdio.h>
-#include "analyzer/model.h"
+#include "analyzer/model/model.h"
 
 /* On success *out is the caller's: sqlite3_close() it before the model.  Every table of
  * trc_sql_schema() is there under its name. 0 or -errno. */

@@ -11,7 +11,7 @@
 #ifndef TRC_ANALYZER_SQL_TABLE_H
 #define TRC_ANALYZER_SQL_TABLE_H
 
-#include "analyzer/model.h"
+#include "analyzer/model/model.h"
 
 enum trc_sql_kind { TRC_SQL_NULL, TRC_SQL_INTEGER, TRC_SQL_REAL, TRC_SQL_TEXT };
 

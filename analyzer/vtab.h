@@ -3,7 +3,7 @@
 #define TRC_ANALYZER_VTAB_H
 
 #include <sqlite3.h>
-#include "analyzer/model.h"
+#include "analyzer/model/model.h"
 #include "analyzer/sql_table.h"
 
 /* What a module needs for one table; lives as long as the connection. */

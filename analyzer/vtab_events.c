@@ -18,8 +18,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/merge.h"
-#include "analyzer/model_parts.h"
+#include "analyzer/model/merge.h"
+#include "analyzer/model/parts.h"
 #include "analyzer/vtab.h"
 
 enum {

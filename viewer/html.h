@@ -12,7 +12,7 @@
 #ifndef TRC_VIEWER_HTML_H
 #define TRC_VIEWER_HTML_H
 
-#include "analyzer/model.h"
+#include "analyzer/model/model.h"
 
 /* How many rows of each kind a page may hold; 0 = the default. */
 struct trc_html_limits {

@@ -7,7 +7,7 @@
 #ifndef TRC_VIEWER_ROWS_H
 #define TRC_VIEWER_ROWS_H
 
-#include "analyzer/model.h"
+#include "analyzer/model/model.h"
 #include "viewer/html.h"
 #include "viewer/map.h"
 #include "viewer/page.h"

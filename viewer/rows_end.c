@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "analyzer/signal_names.h"
+#include "analyzer/model/signal_names.h"
 #include "viewer/rows.h"
 
 enum mark_kind { MARK_SIGNAL = 1, MARK_FATAL, MARK_TRIGGER };

@@ -13,7 +13,7 @@
 #ifndef TRC_VIEWER_TRACKS_H
 #define TRC_VIEWER_TRACKS_H
 
-#include "analyzer/model.h"
+#include "analyzer/model/model.h"
 #include "viewer/page.h"
 
 enum trc_state {

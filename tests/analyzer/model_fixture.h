@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include "analyzer/model.h"
+#include "analyzer/model/model.h"
 
 /* Opens the assembled text with all of `parts` derived; fails the test if it cannot.
  * model_close() it. */

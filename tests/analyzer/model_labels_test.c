@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/label_filter.h"
+#include "analyzer/model/label_filter.h"
 #include "tests/analyzer/model_fixture.h"
 
 #define SETS                                                                                       \

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/array.h"
-#include "analyzer/merge.h"
+#include "analyzer/model/array.h"
+#include "analyzer/model/merge.h"
 #include "tests/analyzer/model_fixture.h"
 
 static uint64_t state = 88172645463325252u;

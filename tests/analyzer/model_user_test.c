@@ -2,7 +2,7 @@
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "analyzer/model_parts.h"
+#include "analyzer/model/parts.h"
 #include "format/clockmap.h"
 #include "tests/analyzer/model_fixture.h"
 

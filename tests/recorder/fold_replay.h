@@ -5,7 +5,7 @@
 #define TRC_TESTS_FOLD_REPLAY_H
 
 #include <stdio.h>
-#include "analyzer/model.h"
+#include "analyzer/model/model.h"
 
 /*
  * Hands the trace's events to a fold, stream by stream, in passes of pass_ns; and looks whether its

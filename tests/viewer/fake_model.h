@@ -1,13 +1,13 @@
 /*
  * fake_model.h - a model whose rows a test writes down itself.
  *
- * Stands in for analyzer/model.h and the reader behind it, so that a test can hand the
+ * Stands in for analyzer/model/model.h and the reader behind it, so that a test can hand the
  * viewer rows that no recorder would make.
  */
 #ifndef TRC_TESTS_FAKE_MODEL_H
 #define TRC_TESTS_FAKE_MODEL_H
 
-#include "analyzer/model.h"
+#include "analyzer/model/model.h"
 
 struct trc_model {
 	int64_t start_ns, end_ns;

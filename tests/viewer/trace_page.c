@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "analyzer/model.h"
+#include "analyzer/model/model.h"
 #include "viewer/html.h"
 
 int main(int argc, char **argv)

@@ -5,8 +5,8 @@
  *       a few calls of realloc() for millions of rows
  *   A2  a sort is stable and moves each row at most once
  */
-#ifndef TRC_ANALYZER_ARRAY_H
-#define TRC_ANALYZER_ARRAY_H
+#ifndef TRC_ANALYZER_MODEL_ARRAY_H
+#define TRC_ANALYZER_MODEL_ARRAY_H
 
 #include <stdbool.h>
 #include <stddef.h>

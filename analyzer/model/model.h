@@ -15,8 +15,8 @@
  *       where in that order it comes, its place (merge.h).  TRC_PLACE_LAST: it has but a time, and
  *       comes after all events of that
  */
-#ifndef TRC_ANALYZER_MODEL_H
-#define TRC_ANALYZER_MODEL_H
+#ifndef TRC_ANALYZER_MODEL_MODEL_H
+#define TRC_ANALYZER_MODEL_MODEL_H
 
 #include <stdbool.h>
 #include <stddef.h>

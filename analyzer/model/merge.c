@@ -11,8 +11,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/merge.h"
-#include "analyzer/array.h"
+#include "merge.h"
+#include "array.h"
 
 enum { AHEAD_BLOCKS = 6 };
 

@@ -1,5 +1,5 @@
 /*
- * model_symbols.c - frames and stack_frames: TRC_PART_SYMBOLS.
+ * symbols.c - frames and stack_frames: TRC_PART_SYMBOLS.
  *
  * Each address is looked up once per module that it lies in.  What a stack holds are return
  * addresses: the call is at the byte before.
@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "analyzer/model_parts.h"
+#include "parts.h"
 #include "format/symbols.h"
 
 /* What is known of an address in a module: its frames, innermost first. */

@@ -1,8 +1,8 @@
 /*
  * signal_names.h - signals and their codes in words.
  */
-#ifndef TRC_ANALYZER_SIGNAL_NAMES_H
-#define TRC_ANALYZER_SIGNAL_NAMES_H
+#ifndef TRC_ANALYZER_MODEL_SIGNAL_NAMES_H
+#define TRC_ANALYZER_MODEL_SIGNAL_NAMES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/spans.h"
+#include "spans.h"
 
 static void rows_set_up(struct trc_model *m)
 {

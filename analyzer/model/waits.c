@@ -1,5 +1,5 @@
 /* waits.c - see waits.h. */
-#include "analyzer/waits.h"
+#include "waits.h"
 
 #include <stdlib.h>
 

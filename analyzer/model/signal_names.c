@@ -1,5 +1,5 @@
 /* signal_names.c - see signal_names.h. */
-#include "analyzer/signal_names.h"
+#include "signal_names.h"
 
 #include <signal.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/array.h"
+#include "array.h"
 
 static int rows_grow(struct trc_array *rows)
 {

@@ -1,5 +1,5 @@
 /*
- * model_parts.h - what the files that derive a model share; nobody else includes it.
+ * parts.h - what the files that derive a model share; nobody else includes it.
  *
  * One pass over the merged events (merge.h) feeds every derivation that is asked for;
  * each is an object of its own with a begin, a span and an end.  All of them see
@@ -9,9 +9,9 @@
 #ifndef TRC_ANALYZER_MODEL_PARTS_H
 #define TRC_ANALYZER_MODEL_PARTS_H
 
-#include "analyzer/merge.h"
-#include "analyzer/model.h"
-#include "analyzer/array.h"
+#include "merge.h"
+#include "model.h"
+#include "array.h"
 #include "format/waits.h"
 
 struct trc_symbols;

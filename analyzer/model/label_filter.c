@@ -1,12 +1,12 @@
 /* label_filter.c - see label_filter.h. */
-#include "analyzer/label_filter.h"
+#include "label_filter.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/array.h"
+#include "array.h"
 #include "analyzer/text/line.h"
 
 enum { KEYS_TOLD = 8, KEY_WIDTH = 24 };

@@ -1,6 +1,6 @@
-/* model_window.c - what of the time the trace covers; see format.md, "COVERAGE". */
+/* window.c - what of the time the trace covers; see format.md, "COVERAGE". */
 #include <errno.h>
-#include "analyzer/model_parts.h"
+#include "parts.h"
 
 static int row_add(struct trc_model *m, const struct trc_coverage_entry *e)
 {

@@ -13,10 +13,10 @@
  *   B4  events of one time are told apart by their places (model.h, M5); what lasts from one of them
  *       to another has no length and is no span, but a moment
  */
-#ifndef TRC_ANALYZER_SPANS_H
-#define TRC_ANALYZER_SPANS_H
+#ifndef TRC_ANALYZER_MODEL_SPANS_H
+#define TRC_ANALYZER_MODEL_SPANS_H
 
-#include "analyzer/model_parts.h"
+#include "parts.h"
 
 struct trc_change {
 	int64_t thread; /* what they are sorted by */

@@ -12,8 +12,8 @@
  *   G3  an event's place is a number, not 0, that is the same whatever the options leave out: of
  *       two events of one time the one with the lower place comes first
  */
-#ifndef TRC_ANALYZER_MERGE_H
-#define TRC_ANALYZER_MERGE_H
+#ifndef TRC_ANALYZER_MODEL_MERGE_H
+#define TRC_ANALYZER_MODEL_MERGE_H
 
 #include "format/reader.h"
 

@@ -1,5 +1,5 @@
 /*
- * model_labels.c - what label sets consist of, as rows with terminated texts.
+ * labels.c - what label sets consist of, as rows with terminated texts.
  *
  * Many sets share their keys and values: each text is copied once.
  */
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/model_parts.h"
+#include "parts.h"
 
 struct texts {
 	struct trc_pool *pool;

@@ -7,10 +7,10 @@
  * A backslash takes the character behind it as it is: a comma or an equals sign in a key, a comma
  * in a value.  A number is named in decimal, with its unit behind it or without: 7ms, 7.
  */
-#ifndef TRC_ANALYZER_LABEL_FILTER_H
-#define TRC_ANALYZER_LABEL_FILTER_H
+#ifndef TRC_ANALYZER_MODEL_LABEL_FILTER_H
+#define TRC_ANALYZER_MODEL_LABEL_FILTER_H
 
-#include "analyzer/model.h"
+#include "model.h"
 
 struct trc_label_filter;
 struct trc_line;

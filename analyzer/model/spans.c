@@ -1,6 +1,6 @@
 /* spans.c - see spans.h. */
 #include <errno.h>
-#include "analyzer/spans.h"
+#include "spans.h"
 
 struct lost {
 	int64_t since_ns, until_ns;

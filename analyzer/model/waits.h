@@ -1,10 +1,10 @@
 /*
  * waits.h - what kind of wait a park is, and how long it lasted by itself.
  */
-#ifndef TRC_ANALYZER_WAITS_H
-#define TRC_ANALYZER_WAITS_H
+#ifndef TRC_ANALYZER_MODEL_WAITS_H
+#define TRC_ANALYZER_MODEL_WAITS_H
 
-#include "analyzer/model.h"
+#include "model.h"
 #include "format/waits.h"
 
 /* When it ended, or for a wait in progress when the trace did. */
