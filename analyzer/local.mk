@@ -2,19 +2,19 @@
 noinst_LTLIBRARIES += libtrcanalyze.la
 libtrcanalyze_la_SOURCES = \
 	analyzer/model/array.c analyzer/model/array.h \
-	analyzer/derive_deadlocks.c analyzer/derive_exec.c \
-	analyzer/derive_fibers.c analyzer/derive_fibers.h analyzer/derive_fiber_runs.c \
-	analyzer/derive_heap.c \
-	analyzer/derive_labels.c \
-	analyzer/derive_locks.c analyzer/derive_locks.h \
-	analyzer/derive_now.c \
-	analyzer/derive_parks.c analyzer/derive_parks.h \
-	analyzer/derive_samples.c \
-	analyzer/derive_scaled.c \
-	analyzer/derive_sched.c \
-	analyzer/derive_user.c \
-	analyzer/derive_waits.c \
-	analyzer/derive_wakers.c \
+	analyzer/derive/deadlocks.c analyzer/derive/exec.c \
+	analyzer/derive/fibers.c analyzer/derive/fibers.h analyzer/derive/fiber_runs.c \
+	analyzer/derive/heap.c \
+	analyzer/derive/labels.c \
+	analyzer/derive/locks.c analyzer/derive/locks.h \
+	analyzer/derive/now.c \
+	analyzer/derive/parks.c analyzer/derive/parks.h \
+	analyzer/derive/samples.c \
+	analyzer/derive/scaled.c \
+	analyzer/derive/sched.c \
+	analyzer/derive/user.c \
+	analyzer/derive/waits.c \
+	analyzer/derive/wakers.c \
 	analyzer/finding_names.c analyzer/findings.c analyzer/findings.h \
 	analyzer/model/label_filter.c analyzer/model/label_filter.h \
 	analyzer/model/merge.c analyzer/model/merge.h \

@@ -34,7 +34,7 @@
  *       before.  `stack_kind` says so, and how long before; no thread has a stack of another one,
  *       nor one of the program before an exec, whose threads are others
  *   L9  cpu, wall, other events: samples have the values with those that were lost made up for
- *       (derive_scaled.c), but not their number.  The rest of what was lost is a sample of its own,
+ *       (analyzer/derive/scaled.c), but not their number.  The rest of what was lost is a sample of its own,
  *       so that shares are of all; but not with a filter: nobody knows its labels
  */
 #ifndef TRC_ANALYZER_PROFILE_H

@@ -102,7 +102,7 @@ int trc_derive_heap(struct trc_derive **out, struct trc_model *m);
 /* Comes last: waits and annotations must be derived, or be derived in the same pass. */
 int trc_derive_now(struct trc_derive **out, struct trc_model *m);
 
-/* derive_exec.c: the process became another program. */
+/* analyzer/derive/exec.c: the process became another program. */
 struct trc_exec {
 	int64_t ts_ns;
 	uint32_t before; /* the highest serial of the programs before */

@@ -11,7 +11,7 @@ enum { PROC_BYTES = 128 }; /* for its streams */
 #define MEMORY_BYTES_MAX     (UINT64_C(64) << 30)
 #define UNLOCK_LAG_NS	     UINT64_C(20000000)
 #define GONE_NS		     UINT64_C(10000000000)
-#define BETWEEN_NS	     UINT64_C(10000000) /* as analyzer/derive_wakers.c */
+#define BETWEEN_NS	     UINT64_C(10000000) /* as analyzer/derive/wakers.c */
 
 /* ---- opening --------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /*
  * locks.c - who was made to wait by which unlock: see private.h.
  *
- * The same rules as in analyzer/derive_wakers.c, applied while events go by.  An unlock is
+ * The same rules as in analyzer/derive/wakers.c, applied while events go by.  An unlock is
  * recorded some time after it was done; until the lag is over, waits and unlocks lie in a heap by
  * the time when they were done.  One that comes even later is taken as if it was done after the
  * last.

@@ -1,7 +1,7 @@
 /*
  * waits.c - threads, and what they wait for: see private.h.
  *
- * The same rules as in analyzer/derive_parks.h (K1 to K4), applied while events go by.  What is
+ * The same rules as in analyzer/derive/parks.h (K1 to K4), applied while events go by.  What is
  * known only at the end of a trace is decided when a copy is made: a wait that is open, though its
  * thread has gone on, lasted until it did.
  */
@@ -143,7 +143,7 @@ static void abandon(struct trc_fold *f, struct trc_fold_thread *t, uint32_t last
 		end_innermost(f, t, now, -1);
 }
 
-/* Events with a stack that a wait makes itself, where it is: as in analyzer/derive_parks.c. */
+/* Events with a stack that a wait makes itself, where it is: as in analyzer/derive/parks.c. */
 static bool is_of_park(const struct trc_fold_park *park, const struct trc_fold_event *e)
 {
 	if (e->kind == TRC_KIND_UNLOCK)

@@ -1,4 +1,4 @@
-/* Sampled allocations as rows: what lives, what was freed by whom (analyzer/derive_heap.c). */
+/* Sampled allocations as rows: what lives, what was freed by whom (analyzer/derive/heap.c). */
 #include <check.h>
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
  * model_random_test.c - traces of events that make no sense together: whatever they say, the
- * model keeps its promises (model.h, derive_wakers.c) and every table can be read.
+ * model keeps its promises (model.h, analyzer/derive/wakers.c) and every table can be read.
  */
 #include <check.h>
 #include <sqlite3.h>

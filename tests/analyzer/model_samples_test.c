@@ -1,4 +1,4 @@
-/* Samples as rows: whose they are, with which labels, and what is missing (analyzer/derive_samples.c). */
+/* Samples as rows: whose they are, with which labels, and what is missing (analyzer/derive/samples.c). */
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
@@ -158,7 +158,7 @@ START_TEST(losses)
 }
 END_TEST
 
-/* What samples stand for (analyzer/derive_scaled.c). */
+/* What samples stand for (analyzer/derive/scaled.c). */
 enum { SCALED_MAX = 4 };
 
 static const struct {

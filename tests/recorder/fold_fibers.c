@@ -157,7 +157,7 @@ START_TEST(a_thread_waits_on_one_stack_after_the_other)
 }
 END_TEST
 
-/* K3 of analyzer/derive_parks.h: stacks that have nothing in common disprove nothing; this does. */
+/* K3 of analyzer/derive/parks.h: stacks that have nothing in common disprove nothing; this does. */
 START_TEST(a_thread_that_runs_another_fiber_has_left_its_wait)
 {
 	struct trc_view *view = view_of(TRC_VIEW_BLOCK, 1, 0);

@@ -170,7 +170,7 @@ START_TEST(a_wait_told_when_it_is_over_counts_from_its_beginning)
 }
 END_TEST
 
-/* K3, K4 of analyzer/derive_parks.h. */
+/* K3, K4 of analyzer/derive/parks.h. */
 START_TEST(a_wait_that_was_left_ended_when_that_showed)
 {
 	struct trc_view *view = view_of(TRC_VIEW_BLOCK, 1, 0);

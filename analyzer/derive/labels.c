@@ -1,5 +1,5 @@
 /*
- * derive_labels.c - which labels each thread had when: TRC_PART_LABELS.  See spans.h, B1 to B3.
+ * labels.c - which labels each thread had when: TRC_PART_LABELS.  See spans.h, B1 to B3.
  */
 #include <errno.h>
 #include <stdlib.h>

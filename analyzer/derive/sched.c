@@ -1,5 +1,5 @@
 /*
- * derive_sched.c - when each thread was on a proc: TRC_PART_SCHED.
+ * sched.c - when each thread was on a proc: TRC_PART_SCHED.
  *
  * The kernel's records have a clock of their own, aligned through sync points, and so
  * may be off by a little against what the thread itself recorded.  A thread that records
@@ -10,7 +10,7 @@
  *   H2  a stretch lies within the life of its thread: one whose start was not recorded
  *       begins with the thread, or, if the thread had stopped before, is not counted
  *   H3  what was recorded of a process after it became another program belongs to that one
- *       (derive_exec.c)
+ *       (exec.c)
  *   H4  a proc runs one thread: a stretch whose stop was not recorded ends when another thread is
  *       put on its proc, or with the thread.  A thread that dies never has a stop: the kernel
  *       takes its counters away before it leaves

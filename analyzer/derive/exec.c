@@ -1,5 +1,5 @@
 /*
- * derive_exec.c - a process that executes one program after the other: each is an image, with threads
+ * exec.c - a process that executes one program after the other: each is an image, with threads
  * of its own, though the kernel's id of the first thread stays.
  *
  *   E1  an image begins when its recording does, and the images before it end then: so do their threads

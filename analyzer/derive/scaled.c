@@ -1,5 +1,5 @@
 /*
- * derive_scaled.c - what samples stand for once those that were lost are made up for.
+ * scaled.c - what samples stand for once those that were lost are made up for.
  *
  * A sample's value is what the recorder knew of it, the expirations that it came late for included.
  * A lost sample is a period that is in no value: nothing is counted twice.

@@ -1,5 +1,5 @@
 /*
- * derive_now.c - what every thread is doing when the trace ends: TRC_PART_NOW.
+ * now.c - what every thread is doing when the trace ends: TRC_PART_NOW.
  *
  * The status table says it, where the trace has one: it was read after the last event, and is newer
  * than what the events of a running process tell.  Where it has none, a park without a resume does.
@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/derive_locks.h"
+#include "locks.h"
 
 struct now_thread {
 	uint32_t stack; /* of its newest event with one */

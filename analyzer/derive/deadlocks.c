@@ -1,5 +1,5 @@
 /*
- * derive_deadlocks.c - who holds what the waiting threads wait for, and who waits in a circle.
+ * deadlocks.c - who holds what the waiting threads wait for, and who waits in a circle.
  *
  * The lock told each waiter who held it when the wait began.  That may be long ago: so of each lock
  * the newest word counts, whoever it is from.
@@ -18,7 +18,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/derive_locks.h"
+#include "locks.h"
 
 struct claim {
 	uint64_t object;

@@ -1,5 +1,5 @@
 /*
- * derive_user.c - tasks, regions, logs and counters: TRC_PART_USER.
+ * user.c - tasks, regions, logs and counters: TRC_PART_USER.
  *
  * Regions nest within their fiber, which may run on other threads when they end; within their thread
  * while that is in its root fiber, or in one that is not known.  Which one it was in is known only

@@ -1,6 +1,6 @@
-/* derive_locks.c - see derive_locks.h. */
+/* locks.c - see locks.h. */
 #include <errno.h>
-#include "analyzer/derive_locks.h"
+#include "locks.h"
 
 /* Both numbers into one; of those that fall together each takes the next that is free. */
 static uint64_t lock_key(uint64_t object, uint32_t thread)

@@ -1,5 +1,5 @@
 /*
- * derive_heap.c - allocations that were sampled, and their ends: TRC_PART_HEAP.
+ * heap.c - allocations that were sampled, and their ends: TRC_PART_HEAP.
  *
  *   O1  an allocation and its free belong together by the sample's number; the free may come from
  *       any thread.  Of two with one number (no recorder makes them) the first counts

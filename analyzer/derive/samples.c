@@ -1,5 +1,5 @@
 /*
- * derive_samples.c - where threads were when a counter or a timer of theirs ran over:
+ * samples.c - where threads were when a counter or a timer of theirs ran over:
  * TRC_PART_SAMPLES.
  *
  *   I1  a sample that does not carry labels has those that the thread had at that time: the kernel

@@ -1,5 +1,5 @@
 /*
- * derive_wakers.c - who ended which wait, and what each unlock's critical section cost.
+ * wakers.c - who ended which wait, and what each unlock's critical section cost.
  *
  * Parks, unlocks and unparks are taken object by object, each object's in time order.
  *

@@ -1,5 +1,5 @@
 /*
- * derive_locks.h - what each thread did with each lock, while events go by.
+ * locks.h - what each thread did with each lock, while events go by.
  *
  * Without --locks=all only releases for which others waited are recorded; with it every
  * acquisition and release.
@@ -35,7 +35,7 @@ int trc_lock_uses_event(struct trc_lock_uses *u, const struct trc_columns *c, ui
 const struct trc_lock_use *trc_lock_uses_find(const struct trc_lock_uses *u, uint64_t object,
 					      uint32_t thread);
 
-/* derive_deadlocks.c: who holds what the waiting threads of m->threads_now wait for: fills in their
+/* deadlocks.c: who holds what the waiting threads of m->threads_now wait for: fills in their
  * `holder` and `deadlock`, and m->deadlocks and m->locks_held.  0 or -ENOMEM. */
 int trc_derive_deadlocks(struct trc_model *m, const struct trc_lock_uses *uses);
 

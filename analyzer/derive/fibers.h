@@ -1,5 +1,5 @@
 /*
- * derive_fibers.h - what the files that derive fibers share (derive_fibers.c, derive_fiber_runs.c).
+ * fibers.h - what the files that derive fibers share (fibers.c, fiber_runs.c).
  */
 #ifndef TRC_ANALYZER_DERIVE_FIBERS_H
 #define TRC_ANALYZER_DERIVE_FIBERS_H

@@ -1,5 +1,5 @@
 /*
- * derive_fiber_runs.c - when each fiber ran, and where.
+ * fiber_runs.c - when each fiber ran, and where.
  *
  *   F6  a run begins and ends with a switch of its thread's.  Where one is missing it is told from
  *       the end of the gap on, or up to its beginning (B2); of one from before the window the part
@@ -11,7 +11,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "analyzer/derive_fibers.h"
+#include "fibers.h"
 
 struct runs {
 	struct trc_model *m;

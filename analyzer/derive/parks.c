@@ -1,7 +1,7 @@
-/* derive_parks.c - see derive_parks.h. */
+/* parks.c - see parks.h. */
 #include <errno.h>
 #include <stdlib.h>
-#include "analyzer/derive_parks.h"
+#include "parks.h"
 
 #define SINCE_SLACK_NS INT64_C(10000000000)
 

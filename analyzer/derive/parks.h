@@ -1,5 +1,5 @@
 /*
- * derive_parks.h - pairs the parks of each thread with their ends.
+ * parks.h - pairs the parks of each thread with their ends.
  *
  *   K1  the open parks of a thread are a stack: a signal handler may park while the
  *       thread that it interrupted is parked

@@ -1,13 +1,13 @@
 /*
- * derive_waits.c - threads, procs, gaps, parks, unlocks: TRC_PART_WAITS.
+ * waits.c - threads, procs, gaps, parks, unlocks: TRC_PART_WAITS.
  *
  * Every event is looked at: whose it is, where and when.  Those that begin and end
- * waits go to derive_parks.c; who ended which wait is found at the end, object by
- * object, by derive_wakers.c.
+ * waits go to parks.c; who ended which wait is found at the end, object by
+ * object, by wakers.c.
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "analyzer/derive_parks.h"
+#include "parks.h"
 
 struct waits {
 	struct trc_derive derive; /* first: the two share an address */

@@ -1,5 +1,5 @@
 /*
- * derive_fibers.c - the fibers of the program's own scheduler: TRC_PART_FIBERS.
+ * fibers.c - the fibers of the program's own scheduler: TRC_PART_FIBERS.
  *
  * Which fiber a thread runs follows from its switches as its labels do from theirs (spans.h).  What a
  * fiber waits for follows from its own events, whatever threads make them.
@@ -19,7 +19,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "analyzer/derive_fibers.h"
+#include "fibers.h"
 
 enum phase {
 	PHASE_UNSEEN, /* in the window */
