@@ -22,13 +22,13 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/model/labels.c \
 	analyzer/model/symbols.c \
 	analyzer/model/window.c \
-	analyzer/profile.c analyzer/profile.h analyzer/profile_parts.h \
-	analyzer/profile_heap.c \
-	analyzer/profile_offcpu.c \
-	analyzer/profile_pprof.c \
-	analyzer/profile_samples.c \
-	analyzer/profile_stacks.c \
-	analyzer/profile_waits.c \
+	analyzer/profile/profile.c analyzer/profile/profile.h analyzer/profile/parts.h \
+	analyzer/profile/heap.c \
+	analyzer/profile/offcpu.c \
+	analyzer/profile/pprof.c \
+	analyzer/profile/samples.c \
+	analyzer/profile/stacks.c \
+	analyzer/profile/waits.c \
 	analyzer/report.c analyzer/report.h analyzer/report_parts.h \
 	analyzer/report_cpu.c \
 	analyzer/report_deadlock.c \

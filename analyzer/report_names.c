@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/profile.h"
+#include "analyzer/profile/profile.h"
 #include "analyzer/report_parts.h"
 #include "format/symbols.h"
 #include "format/check.h"

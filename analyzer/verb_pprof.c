@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "analyzer/cli.h"
-#include "analyzer/profile.h"
+#include "analyzer/profile/profile.h"
 #include "analyzer/text/line.h"
 #include "format/file_sink.h"
 

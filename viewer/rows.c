@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/profile.h"
+#include "analyzer/profile/profile.h"
 #include "format/module_owner.h"
 
 uint32_t trc_rows_thread(const struct trc_rows *r, uint32_t serial)

@@ -2,7 +2,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
-#include "analyzer/profile.h"
+#include "analyzer/profile/profile.h"
 
 int main(int argc, char **argv)
 {

@@ -1,11 +1,11 @@
-/* Which waits are in which profile, and with how much (analyzer/profile.h). */
+/* Which waits are in which profile, and with how much (analyzer/profile/profile.h). */
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/model/label_filter.h"
-#include "analyzer/profile.h"
+#include "analyzer/profile/profile.h"
 #include "tests/analyzer/model_fixture.h"
 
 enum { SAMPLES_MAX = 8 };

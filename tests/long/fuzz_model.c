@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/check.h"
-#include "analyzer/profile.h"
+#include "analyzer/profile/profile.h"
 #include "analyzer/report.h"
 #include "analyzer/sql.h"
 #include "format/reader.h"

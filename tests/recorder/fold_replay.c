@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/profile.h"
+#include "analyzer/profile/profile.h"
 #include "recorder/fold/fold.h"
 
 /* Trace time may be negative; ticks are not. */

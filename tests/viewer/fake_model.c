@@ -8,7 +8,7 @@
 #include <errno.h>
 
 #include "analyzer/findings.h"
-#include "analyzer/profile.h"
+#include "analyzer/profile/profile.h"
 
 /* The only reader there is belongs to the model that was asked last. */
 static const struct trc_model *current;

@@ -1,6 +1,6 @@
-/* profile_stacks.c - which frames of a stack are the program's own (profile.h, L4). */
+/* stacks.c - which frames of a stack are the program's own (profile.h, L4). */
 #include <string.h>
-#include "analyzer/profile.h"
+#include "profile.h"
 #include "format/module_owner.h"
 
 /* Modules whose innermost frames are how a program waits, not why (L4). */

@@ -37,8 +37,8 @@
  *       (analyzer/derive/scaled.c), but not their number.  The rest of what was lost is a sample of its own,
  *       so that shares are of all; but not with a filter: nobody knows its labels
  */
-#ifndef TRC_ANALYZER_PROFILE_H
-#define TRC_ANALYZER_PROFILE_H
+#ifndef TRC_ANALYZER_PROFILE_PROFILE_H
+#define TRC_ANALYZER_PROFILE_PROFILE_H
 
 #include "analyzer/model/model.h"
 

@@ -1,5 +1,5 @@
 /* profile.c - see profile.h: which profile goes by which name, and sums by stack and labels. */
-#include "analyzer/profile_parts.h"
+#include "parts.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /*
- * profile_heap.c - profiles of what was allocated; see profile.h.
+ * heap.c - profiles of what was allocated; see profile.h.
  *
  * Estimates are added up as fractions and cut to whole numbers once, by stack, labels and size, as
  * Go does; so of few large objects the count errs on the low side.
@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include "analyzer/profile_parts.h"
+#include "parts.h"
 
 /* What the samples of one row stand for. */
 struct estimate {

@@ -1,10 +1,10 @@
-/* profile_samples.c - profiles of CPU time and of counters; see profile.h. */
+/* samples.c - profiles of CPU time and of counters; see profile.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/profile_parts.h"
+#include "parts.h"
 #include "format/sampled.h"
 
 /* Which of the sampled events are in a profile. */

@@ -1,8 +1,8 @@
-/* profile_waits.c - the block and mutex profiles; see profile.h. */
+/* waits.c - the block and mutex profiles; see profile.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/profile_parts.h"
+#include "parts.h"
 #include "analyzer/model/waits.h"
 
 static void set_types(struct trc_profile *p)

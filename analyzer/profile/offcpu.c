@@ -1,5 +1,5 @@
 /*
- * profile_offcpu.c - the time that threads did not run: profile.h, L5.
+ * offcpu.c - the time that threads did not run: profile.h, L5.
  *
  * A thread's time is cut into pieces, each within one innermost wait or in none; what the switch
  * records say it was off is put on them.
@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/profile_parts.h"
+#include "parts.h"
 #include "analyzer/model/waits.h"
 
 /* From here up to the next piece the thread is in this wait. */

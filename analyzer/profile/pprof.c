@@ -1,5 +1,5 @@
 /*
- * profile_pprof.c - a profile in the terms of format/pprof.h.
+ * pprof.c - a profile in the terms of format/pprof.h.
  *
  * A trace's frames of one address (inlined ones first) are one location of several
  * lines; a trace's module is a mapping.  The program's own mapping comes first, and
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/profile.h"
+#include "profile.h"
 #include "format/symbols.h"
 #include "format/pprof.h"
 

@@ -1,9 +1,9 @@
-/* profile_parts.h - what the files that make profiles share; nobody else includes it. */
+/* parts.h - what the files that make profiles share; nobody else includes it. */
 #ifndef TRC_ANALYZER_PROFILE_PARTS_H
 #define TRC_ANALYZER_PROFILE_PARTS_H
 
 #include "analyzer/model/array.h"
-#include "analyzer/profile.h"
+#include "profile.h"
 
 /* A profile while it is being made. */
 struct trc_profile_sums {
