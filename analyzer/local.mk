@@ -55,9 +55,9 @@ libtrcanalyze_la_LIBADD = libtrcsymbols.la libtrcpprof.la libtrcformat.la -lpthr
 
 # SQL and the checks: part of the library, so that tests and the viewer's server reach them.
 libtrcanalyze_la_SOURCES += \
-	analyzer/check.c analyzer/check.h analyzer/check_cut.c analyzer/check_events.c analyzer/check_heap.c \
-	analyzer/check_fibers.c analyzer/check_on_cpu.c \
-	analyzer/check_parts.h \
+	analyzer/check/check.c analyzer/check/check.h analyzer/check/cut.c analyzer/check/events.c analyzer/check/heap.c \
+	analyzer/check/fibers.c analyzer/check/on_cpu.c \
+	analyzer/check/parts.h \
 	analyzer/event_columns.c \
 	analyzer/output.c analyzer/output.h \
 	analyzer/output_text.c analyzer/output_text.h \

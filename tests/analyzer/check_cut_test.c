@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/check.h"
+#include "analyzer/check/check.h"
 #include "tests/analyzer/model_fixture.h"
 
 /* Everything from before 90 ms is in the file: 10 ms before its last SYNC. */

@@ -7,7 +7,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/check.h"
+#include "analyzer/check/check.h"
 #include "tests/analyzer/model_fixture.h"
 
 /* Thread 1 is older than the window, which begins at 1000; thread 2 is not. */

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/check.h"
+#include "analyzer/check/check.h"
 
 _Noreturn static void fail(const char *what, size_t n_bytes, const char *text)
 {

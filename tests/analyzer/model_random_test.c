@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/check.h"
+#include "analyzer/check/check.h"
 #include "analyzer/report.h"
 #include "analyzer/sql.h"
 #include "analyzer/sql_table.h"

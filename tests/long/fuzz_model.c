@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/check.h"
+#include "analyzer/check/check.h"
 #include "analyzer/profile/profile.h"
 #include "analyzer/report.h"
 #include "analyzer/sql.h"

@@ -1,8 +1,8 @@
-/* check_events.c - what --check says of threads and tasks; see check.h. */
+/* events.c - what --check says of threads and tasks; see check.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include "analyzer/check_parts.h"
+#include "parts.h"
 
 struct open_park {
 	int64_t start_ns;

@@ -19,8 +19,8 @@
  *   V5  likewise what an event from before the window of a snapshot might settle; since that is
  *       how snapshots are, it is not told
  */
-#ifndef TRC_ANALYZER_CHECK_H
-#define TRC_ANALYZER_CHECK_H
+#ifndef TRC_ANALYZER_CHECK_CHECK_H
+#define TRC_ANALYZER_CHECK_CHECK_H
 
 #include <stdbool.h>
 #include "analyzer/model/model.h"

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include "analyzer/check_parts.h"
+#include "parts.h"
 
 /* The first of those that overlap with this time; NULL = none. */
 static const struct trc_gap *gap_between(const struct trc_check *check, int64_t from_ns,

@@ -1,5 +1,5 @@
 /*
- * check_heap.c - what --check says of sampled allocations; see check.h.
+ * heap.c - what --check says of sampled allocations; see check.h.
  *
  * A free whose allocation is not there is none of it: objects are older than a window, and also
  * than a trace that began while something else sampled already.  Nor is an allocation without a
@@ -7,7 +7,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include "analyzer/check_parts.h"
+#include "parts.h"
 
 /* Two events of one sample: from the earlier to the later nothing must be missing. */
 static void free_agrees(struct trc_check *check, const struct trc_alloc *alloc,

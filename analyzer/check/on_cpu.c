@@ -1,5 +1,5 @@
 /*
- * check_on_cpu.c - how long threads are on procs, by the kernel's records, against how long they
+ * on_cpu.c - how long threads are on procs, by the kernel's records, against how long they
  * live.
  *
  * The kernel has yet to take a thread apart when that has recorded its exit: memory is given back,
@@ -17,7 +17,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include "analyzer/check_parts.h"
+#include "parts.h"
 
 enum { LIFE_SLACK_NS = 10000000, BEYOND_LIFE_NS_MAX = 1000000000, STALL_NS_MAX = 250000000 };
 

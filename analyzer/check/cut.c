@@ -1,5 +1,5 @@
 /*
- * check_cut.c - where a file that was cut off ends, stream by stream: V4 in check.h.
+ * cut.c - where a file that was cut off ends, stream by stream: V4 in check.h.
  *
  * A file's blocks come as they were filled, so each stream ends at a time of its own: with its
  * last event here, or later if the file says that all from before then is in it (format.md,
@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include "analyzer/check_parts.h"
+#include "parts.h"
 
 struct stream_end {
 	int64_t end_ns;

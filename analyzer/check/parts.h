@@ -1,8 +1,8 @@
-/* check_parts.h - what check.c and check_events.c share. */
+/* parts.h - what check.c and events.c share. */
 #ifndef TRC_ANALYZER_CHECK_PARTS_H
 #define TRC_ANALYZER_CHECK_PARTS_H
 
-#include "analyzer/check.h"
+#include "check.h"
 #include "analyzer/model/parts.h"
 
 struct trc_check {
@@ -33,7 +33,7 @@ void trc_check_violation(struct trc_check *check, int64_t from_ns, int64_t until
 void trc_check_missing(struct trc_check *check, int64_t from_ns, int64_t until_ns,
 		       const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* check_cut.c: sets cut_ns, and tells where each stream is cut.  0 or -ENOMEM. */
+/* cut.c: sets cut_ns, and tells where each stream is cut.  0 or -ENOMEM. */
 int trc_check_cut(struct trc_check *check);
 /* All that needs events in order.  0 or -ENOMEM. */
 int trc_check_events(struct trc_check *check);

@@ -1,5 +1,5 @@
 /*
- * check_fibers.c - when fibers ran, by what their threads say: on one thread at a time, and not
+ * fibers.c - when fibers ran, by what their threads say: on one thread at a time, and not
  * after their end; nor is anything else said of them then.
  *
  * The program's scheduler has a fiber left before another thread runs it, but it is procs that are
@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include "analyzer/check_parts.h"
+#include "parts.h"
 
 enum { CLOCK_SKEW_NS = 10000 };
 
