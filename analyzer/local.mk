@@ -58,16 +58,16 @@ libtrcanalyze_la_SOURCES += \
 	analyzer/check/check.c analyzer/check/check.h analyzer/check/cut.c analyzer/check/events.c analyzer/check/heap.c \
 	analyzer/check/fibers.c analyzer/check/on_cpu.c \
 	analyzer/check/parts.h \
-	analyzer/event_columns.c \
+	analyzer/sql/event_columns.c \
 	analyzer/output.c analyzer/output.h \
 	analyzer/output_text.c analyzer/output_text.h \
-	analyzer/sql.c analyzer/sql.h analyzer/sql_export.c analyzer/sql_parts.h \
-	analyzer/sql_columns.h \
-	analyzer/sql_table.c analyzer/sql_table.h \
-	analyzer/sql_tables_code.c analyzer/sql_tables_fibers.c analyzer/sql_tables_heap.c analyzer/sql_tables_now.c \
-	analyzer/sql_tables_rows.c \
-	analyzer/sql_tables_samples.c \
-	analyzer/vtab.h analyzer/vtab_events.c analyzer/vtab_rows.c
+	analyzer/sql/sql.c analyzer/sql/sql.h analyzer/sql/export.c analyzer/sql/parts.h \
+	analyzer/sql/columns.h \
+	analyzer/sql/table.c analyzer/sql/table.h \
+	analyzer/sql/tables_code.c analyzer/sql/tables_fibers.c analyzer/sql/tables_heap.c analyzer/sql/tables_now.c \
+	analyzer/sql/tables_rows.c \
+	analyzer/sql/tables_samples.c \
+	analyzer/sql/vtab.h analyzer/sql/vtab_events.c analyzer/sql/vtab_rows.c
 libtrcanalyze_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(CJSON_CFLAGS)
 libtrcanalyze_la_LIBADD += $(SQLITE_LIBS) $(CJSON_LIBS) -lm
 

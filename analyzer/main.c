@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "analyzer/cli.h"
 #include "analyzer/memory.h"
-#include "analyzer/sql.h"
+#include "analyzer/sql/sql.h"
 #include "config.h"
 #include "format/utf8.h"
 

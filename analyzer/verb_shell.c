@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "analyzer/cli.h"
-#include "analyzer/sql.h"
+#include "analyzer/sql/sql.h"
 #include "format/utf8.h"
 #include "config.h"
 #ifdef HAVE_READLINE

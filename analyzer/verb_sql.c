@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include "analyzer/cli.h"
-#include "analyzer/sql.h"
+#include "analyzer/sql/sql.h"
 
 static int set_output(struct trc_cli *cli, struct trc_request *request, const char *arg)
 {

@@ -9,8 +9,8 @@
 #include <string.h>
 #include "analyzer/check/check.h"
 #include "analyzer/report.h"
-#include "analyzer/sql.h"
-#include "analyzer/sql_table.h"
+#include "analyzer/sql/sql.h"
+#include "analyzer/sql/table.h"
 #include "tests/analyzer/model_fixture.h"
 
 enum { SEEDS = 60, EVENTS = 250, THREADS = 5, TEXT_BYTES = 64 * 1024 };

@@ -11,7 +11,7 @@
 #include <termios.h>
 #include <unistd.h>
 #include "analyzer/output.h"
-#include "analyzer/sql.h"
+#include "analyzer/sql/sql.h"
 #include "tests/analyzer/model_fixture.h"
 
 static const char trace_text[] =

@@ -14,7 +14,7 @@
 #include "analyzer/check/check.h"
 #include "analyzer/profile/profile.h"
 #include "analyzer/report.h"
-#include "analyzer/sql.h"
+#include "analyzer/sql/sql.h"
 #include "format/reader.h"
 #include "format/symbols.h"
 #include "tests/format/repair.h"

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/sql.h"
-#include "analyzer/sql_parts.h"
+#include "sql.h"
+#include "parts.h"
 
 static bool pragma_only_reads(const char *name)
 {

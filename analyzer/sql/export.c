@@ -1,5 +1,5 @@
 /*
- * sql_export.c - all tables as a plain SQLite database.
+ * export.c - all tables as a plain SQLite database.
  *
  * The virtual tables are registered under names of their own, next to real tables of the
  * final ones, and copied by INSERT ... SELECT inside one transaction.  The tables of single
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "analyzer/sql.h"
-#include "analyzer/sql_parts.h"
+#include "sql.h"
+#include "parts.h"
 #include "format/file_sink.h"
 
 #define PREFIX "trc_"

@@ -1,5 +1,5 @@
-/* sql_tables_now.c - the tables of what is so when the trace ends; see sql_table.h. */
-#include "analyzer/sql_columns.h"
+/* tables_now.c - the tables of what is so when the trace ends; see table.h. */
+#include "columns.h"
 
 static void set_waited(const struct trc_model *m, int64_t since_ns, struct trc_sql_value *value)
 {

@@ -1,6 +1,6 @@
-/* sql_table.c - see sql_table.h. */
+/* table.c - see table.h. */
 #include <string.h>
-#include "analyzer/sql_table.h"
+#include "table.h"
 
 void trc_sql_set_integer(struct trc_sql_value *value, int64_t integer)
 {

@@ -2,7 +2,7 @@
  * vtab_rows.c - an array of the model as a read-only table.
  *
  * Plan chosen by rows_best_index() and obeyed by rows_filter(): up to PLAN_BOUNDS
- * comparisons with ordered columns (sql_table.h, Q2), each found by halving.  idxNum
+ * comparisons with ordered columns (table.h, Q2), each found by halving.  idxNum
  * has 8 bits for each, the column << 3 | an enum bound_op + 1, in the order in which the
  * arguments arrive; and
  *   PLAN_BACKWARDS  from the last row to the first: ORDER BY ... DESC
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/vtab.h"
+#include "vtab.h"
 
 enum { PLAN_BOUNDS = 3, PLAN_BACKWARDS = 1 << 24, PLAN_FIBERS = 1 << 25, COLUMN_MAX = 31 };
 

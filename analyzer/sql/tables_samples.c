@@ -1,5 +1,5 @@
-/* sql_tables_samples.c - the tables of what was sampled; see sql_table.h. */
-#include "analyzer/sql_columns.h"
+/* tables_samples.c - the tables of what was sampled; see table.h. */
+#include "columns.h"
 
 FIBER(sample, thread, ts_ns, place)
 ROWS(samples)

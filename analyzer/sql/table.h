@@ -1,5 +1,5 @@
 /*
- * sql_table.h - the tables of SQL that are arrays of the model, as descriptions.
+ * table.h - the tables of SQL that are arrays of the model, as descriptions.
  *
  * One description serves the virtual table, --schema, --db and the test that compares
  * docs/schema.md.  A column says how a row's value is had: from a field, or by a function.
@@ -72,22 +72,22 @@ struct trc_sql_table {
 	const void *(*rows)(const struct trc_model *m, size_t *n);
 };
 
-/* Tables over the model's arrays of rows: sql_tables_rows.c. */
+/* Tables over the model's arrays of rows: tables_rows.c. */
 extern const struct trc_sql_table trc_sql_row_tables[];
 extern const size_t trc_sql_n_row_tables;
-/* Tables of what is so when the trace ends: sql_tables_now.c. */
+/* Tables of what is so when the trace ends: tables_now.c. */
 extern const struct trc_sql_table trc_sql_now_tables[];
 extern const size_t trc_sql_n_now_tables;
-/* Tables of samples: sql_tables_samples.c. */
+/* Tables of samples: tables_samples.c. */
 extern const struct trc_sql_table trc_sql_sample_tables[];
 extern const size_t trc_sql_n_sample_tables;
-/* Tables of what was allocated: sql_tables_heap.c. */
+/* Tables of what was allocated: tables_heap.c. */
 extern const struct trc_sql_table trc_sql_heap_tables[];
 extern const size_t trc_sql_n_heap_tables;
-/* Tables of fibers: sql_tables_fibers.c. */
+/* Tables of fibers: tables_fibers.c. */
 extern const struct trc_sql_table trc_sql_fiber_tables[];
 extern const size_t trc_sql_n_fiber_tables;
-/* Tables over what the file says of itself and the program's code: sql_tables_code.c. */
+/* Tables over what the file says of itself and the program's code: tables_code.c. */
 extern const struct trc_sql_table trc_sql_code_tables[];
 extern const size_t trc_sql_n_code_tables;
 

@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include "analyzer/vtab.h"
+#include "vtab.h"
 
 const struct trc_kind_info *trc_event_kind(const struct trc_model *m, unsigned int kind)
 {

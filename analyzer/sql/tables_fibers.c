@@ -1,5 +1,5 @@
-/* sql_tables_fibers.c - the tables of fibers; see sql_table.h.  They are named by their numbers. */
-#include "analyzer/sql_columns.h"
+/* tables_fibers.c - the tables of fibers; see table.h.  They are named by their numbers. */
+#include "columns.h"
 
 /* end - start, where both are known. */
 static void set_between(struct trc_sql_value *value, int64_t start_ns, int64_t end_ns)

@@ -1,9 +1,9 @@
-/* sql_columns.h - the words that tables of SQL are described in (sql_table.h). */
+/* columns.h - the words that tables of SQL are described in (table.h). */
 #ifndef TRC_ANALYZER_SQL_COLUMNS_H
 #define TRC_ANALYZER_SQL_COLUMNS_H
 
 #include <stddef.h>
-#include "analyzer/sql_table.h"
+#include "table.h"
 
 /* Where a member lies in a row of the model's. */
 #define F(row, member) offsetof(struct trc_##row, member)

@@ -4,8 +4,8 @@
  *   S1  a query never changes anything: whatever is not reading is refused
  *   S2  a part of the model is derived when a query first reads a table of it
  */
-#ifndef TRC_ANALYZER_SQL_H
-#define TRC_ANALYZER_SQL_H
+#ifndef TRC_ANALYZER_SQL_SQL_H
+#define TRC_ANALYZER_SQL_SQL_H
 
 #include <sqlite3.h>
 #include <stdio.h>

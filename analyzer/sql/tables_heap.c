@@ -1,5 +1,5 @@
-/* sql_tables_heap.c - the tables of what was allocated; see sql_table.h. */
-#include "analyzer/sql_columns.h"
+/* tables_heap.c - the tables of what was allocated; see table.h. */
+#include "columns.h"
 
 /* What allocations and frees have in common; `in` is the path to it. */
 #define OBJECT_COLUMNS(row, in)                                                                    \

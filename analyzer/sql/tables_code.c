@@ -1,6 +1,6 @@
-/* sql_tables_code.c - what the file says of itself, and the program's code; see sql_table.h. */
+/* tables_code.c - what the file says of itself, and the program's code; see table.h. */
 #include <stdio.h>
-#include "analyzer/sql_columns.h"
+#include "columns.h"
 
 /* --- trace_info: what the recorder wrote, then what the file itself tells --- */
 

@@ -1,5 +1,5 @@
-/* sql_tables_rows.c - the tables that are arrays of rows of the model; see sql_table.h. */
-#include "analyzer/sql_columns.h"
+/* tables_rows.c - the tables that are arrays of rows of the model; see table.h. */
+#include "columns.h"
 
 /* end - start, where both are known. */
 static void set_duration(struct trc_sql_value *value, int64_t start_ns, int64_t end_ns)

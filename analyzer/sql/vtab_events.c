@@ -20,7 +20,7 @@
 #include <string.h>
 #include "analyzer/model/merge.h"
 #include "analyzer/model/parts.h"
-#include "analyzer/vtab.h"
+#include "vtab.h"
 
 enum {
 	PLAN_KIND = 1 << 0,

@@ -1,10 +1,10 @@
 /* vtab.h - the two virtual table modules; only the sql files include it. */
-#ifndef TRC_ANALYZER_VTAB_H
-#define TRC_ANALYZER_VTAB_H
+#ifndef TRC_ANALYZER_SQL_VTAB_H
+#define TRC_ANALYZER_SQL_VTAB_H
 
 #include <sqlite3.h>
 #include "analyzer/model/model.h"
-#include "analyzer/sql_table.h"
+#include "table.h"
 
 /* What a module needs for one table; lives as long as the connection. */
 struct trc_vtab_source {
