@@ -15,7 +15,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/derive/user.c \
 	analyzer/derive/waits.c \
 	analyzer/derive/wakers.c \
-	analyzer/finding_names.c analyzer/findings.c analyzer/findings.h \
+	analyzer/report/finding_names.c analyzer/report/findings.c analyzer/report/findings.h \
 	analyzer/model/label_filter.c analyzer/model/label_filter.h \
 	analyzer/model/merge.c analyzer/model/merge.h \
 	analyzer/model/model.c analyzer/model/model.h analyzer/model/parts.h \
@@ -29,25 +29,25 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/profile/samples.c \
 	analyzer/profile/stacks.c \
 	analyzer/profile/waits.c \
-	analyzer/report.c analyzer/report.h analyzer/report_parts.h \
-	analyzer/report_cpu.c \
-	analyzer/report_deadlock.c \
-	analyzer/report_ended.c \
-	analyzer/report_fibers.c \
-	analyzer/report_groups.c \
-	analyzer/report_heap.c \
-	analyzer/report_labels.c \
-	analyzer/report_longest.c \
-	analyzer/report_lost.c \
-	analyzer/report_names.c \
-	analyzer/report_now.c \
-	analyzer/report_shares.c \
-	analyzer/report_summary.c \
+	analyzer/report/report.c analyzer/report/report.h analyzer/report/parts.h \
+	analyzer/report/cpu.c \
+	analyzer/report/deadlock.c \
+	analyzer/report/ended.c \
+	analyzer/report/fibers.c \
+	analyzer/report/groups.c \
+	analyzer/report/heap.c \
+	analyzer/report/labels.c \
+	analyzer/report/longest.c \
+	analyzer/report/lost.c \
+	analyzer/report/names.c \
+	analyzer/report/now.c \
+	analyzer/report/shares.c \
+	analyzer/report/summary.c \
 	analyzer/text/line.c analyzer/text/line.h \
-	analyzer/report_threads.c \
-	analyzer/report_unseen.c \
-	analyzer/report_user.c \
-	analyzer/report_waits.c \
+	analyzer/report/threads.c \
+	analyzer/report/unseen.c \
+	analyzer/report/user.c \
+	analyzer/report/waits.c \
 	analyzer/model/signal_names.c analyzer/model/signal_names.h \
 	analyzer/model/spans.c analyzer/model/spans.h \
 	analyzer/model/waits.c analyzer/model/waits.h

@@ -4,7 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "analyzer/cli.h"
-#include "analyzer/report.h"
+#include "analyzer/report/report.h"
 
 enum { WIDTH = 100, WIDTH_LEAST = 60 };
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyzer/findings.h"
+#include "analyzer/report/findings.h"
 #include "format/file_sink.h"
 #include "viewer/assets.h"
 #include "viewer/page.h"

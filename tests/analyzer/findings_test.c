@@ -1,9 +1,9 @@
-/* What is found wrong with a program (analyzer/findings.h): which sentences, in which order. */
+/* What is found wrong with a program (analyzer/report/findings.h): which sentences, in which order. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/findings.h"
+#include "analyzer/report/findings.h"
 #include "tests/analyzer/model_fixture.h"
 
 #define MODULES                                                                                    \

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/check/check.h"
-#include "analyzer/report.h"
+#include "analyzer/report/report.h"
 #include "analyzer/sql/sql.h"
 #include "analyzer/sql/table.h"
 #include "tests/analyzer/model_fixture.h"

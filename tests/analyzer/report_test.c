@@ -1,9 +1,9 @@
-/* What the report says (analyzer/report.h), to the letter, and what always holds of it. */
+/* What the report says (analyzer/report/report.h), to the letter, and what always holds of it. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/report.h"
+#include "analyzer/report/report.h"
 #include "analyzer/text/line.h"
 #include "tests/analyzer/model_fixture.h"
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include "analyzer/check/check.h"
 #include "analyzer/profile/profile.h"
-#include "analyzer/report.h"
+#include "analyzer/report/report.h"
 #include "analyzer/sql/sql.h"
 #include "format/reader.h"
 #include "format/symbols.h"

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-#include "analyzer/findings.h"
+#include "analyzer/report/findings.h"
 #include "analyzer/profile/profile.h"
 
 /* The only reader there is belongs to the model that was asked last. */

@@ -1,12 +1,12 @@
 /*
- * report_longest.c - the longest single waits.
+ * longest.c - the longest single waits.
  *
  * Pools of idle threads wait longest of all, so waits for other threads have a list of
  * their own, and waits for what comes from outside have none.  Of a trace that was recovered, how
  * long the waits lasted in which the process died is not known: they come first.
  */
 #include <stdlib.h>
-#include "analyzer/report_parts.h"
+#include "parts.h"
 
 /* Whether it lasted longer than is known, as its process lived on for nobody knows how long. */
 static bool goes_on(const struct trc_report *r, const struct trc_park *park)

@@ -9,8 +9,8 @@
  *       fifth of the time in which they could run
  *   G4  a sentence has no control characters, and is cut with a mark if it is too long
  */
-#ifndef TRC_ANALYZER_FINDINGS_H
-#define TRC_ANALYZER_FINDINGS_H
+#ifndef TRC_ANALYZER_REPORT_FINDINGS_H
+#define TRC_ANALYZER_REPORT_FINDINGS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,12 +1,12 @@
 /* report.c - the report's head and its order; see report.h. */
-#include "analyzer/report.h"
+#include "report.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "analyzer/report_parts.h"
+#include "parts.h"
 
 static bool park_wanted(const struct trc_report *r, const struct trc_park *park)
 {

@@ -1,5 +1,5 @@
 /*
- * report_now.c - what each thread is at when the trace ends.
+ * now.c - what each thread is at when the trace ends.
  *
  * Told of snapshots, and of recordings whose process did not come to its end in good order: else
  * what there is to say of the end is that it ended.
@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/report_parts.h"
+#include "parts.h"
 #include "analyzer/model/signal_names.h"
 
 /* What is more likely to be asked for comes first: who is stuck, who runs, who idles. */

@@ -1,9 +1,9 @@
-/* report_lost.c - which events were lost, and what would have held them. */
+/* lost.c - which events were lost, and what would have held them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/report_parts.h"
+#include "parts.h"
 
 /* Of text that a record has inline, on average. */
 enum { TEXT_WORDS = 8 };

@@ -1,7 +1,7 @@
-/* report_summary.c - the few lines at the end of a recording. */
+/* summary.c - the few lines at the end of a recording. */
 #include <errno.h>
 #include <stdio.h>
-#include "analyzer/report_parts.h"
+#include "parts.h"
 
 enum { TOP_WAITS = 3 };
 

@@ -1,11 +1,11 @@
 /* findings.c - see findings.h. */
-#include "analyzer/findings.h"
+#include "findings.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/report_parts.h"
+#include "parts.h"
 
 static int add(struct trc_array *out, const struct trc_finding *finding, struct trc_line *sentence)
 {

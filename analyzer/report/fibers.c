@@ -1,5 +1,5 @@
 /*
- * report_fibers.c - the fibers of the program's own scheduler: their time by name, and their
+ * fibers.c - the fibers of the program's own scheduler: their time by name, and their
  * longest waits.
  *
  * A server has one for each connection, and so names them: names that differ only in their
@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/report_parts.h"
+#include "parts.h"
 
 enum { NAME_BYTES = 128, NAME_WIDTH = 26 };
 

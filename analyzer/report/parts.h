@@ -1,12 +1,12 @@
 /*
- * report_parts.h - what the files that make the report share; nobody else includes it.
+ * parts.h - what the files that make the report share; nobody else includes it.
  */
 #ifndef TRC_ANALYZER_REPORT_PARTS_H
 #define TRC_ANALYZER_REPORT_PARTS_H
 
 #include "analyzer/model/array.h"
 #include "analyzer/model/label_filter.h"
-#include "analyzer/report.h"
+#include "report.h"
 #include "analyzer/text/line.h"
 #include "analyzer/model/waits.h"
 
@@ -114,7 +114,7 @@ enum { TRC_LASTED_BYTES = TRC_NUMBER_BYTES + 2 };
 const char *trc_report_until_end(const struct trc_report *r, char out[TRC_LASTED_BYTES],
 				 int64_t since_ns);
 
-/* ---- report_names.c ---- */
+/* ---- names.c ---- */
 /* The innermost frame of the program's own: "settings_get trc-demo.c:211". */
 void trc_report_place(struct trc_report *r, struct trc_line *line, uint32_t stack);
 /* The same and its callers: "... < worker_run :302". */
@@ -137,7 +137,7 @@ int trc_report_canonical_init(struct trc_report *r);
 /* Modules whose functions were shown without lines, and why. */
 void trc_report_troubles(struct trc_report *r);
 
-/* ---- report_labels.c ---- */
+/* ---- labels.c ---- */
 int trc_report_labels_init(struct trc_report *r);
 /* Whether what a thread did at a time is to be told. */
 bool trc_report_wanted(const struct trc_report *r, uint32_t thread, int64_t ts_ns, uint64_t place);
@@ -154,7 +154,7 @@ void trc_report_filter_line(struct trc_report *r);
 /* How long it is within the trace and its thread's life. */
 int64_t trc_report_label_span_ns(const struct trc_report *r, const struct trc_thread_span *span);
 
-/* ---- report_shares.c ---- */
+/* ---- shares.c ---- */
 /* What does not fit is the largest that does. */
 static inline int64_t trc_report_int64(uint64_t value)
 {
@@ -170,11 +170,11 @@ int trc_report_thread_shares(struct trc_report *r, const int64_t *by_thread, int
 int trc_report_label_shares(struct trc_report *r, const int64_t *by_label, int64_t total,
 			    int64_t all);
 
-/* ---- report_unseen.c ---- */
+/* ---- unseen.c ---- */
 /* A line for each event of which a tenth or more was not sampled. */
 void trc_report_unseen_lines(struct trc_report *r);
 
-/* ---- report_groups.c: 0 or -ENOMEM; free with trc_groups_free() ---- */
+/* ---- groups.c: 0 or -ENOMEM; free with trc_groups_free() ---- */
 int trc_groups_of_parks(struct trc_groups *g, struct trc_report *r, size_t top);
 int trc_groups_of_unlocks(struct trc_groups *g, struct trc_report *r, size_t top);
 void trc_groups_free(struct trc_groups *g);
@@ -182,7 +182,7 @@ void trc_groups_free(struct trc_groups *g);
 const struct trc_group_details *trc_groups_details(const struct trc_groups *g,
 						   enum trc_wait_class class);
 
-/* ---- report_longest.c ---- */
+/* ---- longest.c ---- */
 enum { TRC_LONGEST_MAX = 32 };
 struct trc_longest_row {
 	uint32_t row; /* the caller's: index in its array of waits */

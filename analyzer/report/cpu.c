@@ -1,5 +1,5 @@
 /*
- * report_cpu.c - where CPU time went, or what else was sampled: by function, thread and label.
+ * cpu.c - where CPU time went, or what else was sampled: by function, thread and label.
  *
  *   F1  a function's `self` is what was sampled in it, its `total` what was sampled in it or in
  *       what it called; recursion counts once
@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/report_parts.h"
+#include "parts.h"
 #include "format/check.h"
 
 enum { EVENTS_MAX = 16, NAME_WIDTH = 28 };

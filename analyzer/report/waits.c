@@ -1,5 +1,5 @@
 /*
- * report_waits.c - where the time went that threads spent waiting, and on whose account.
+ * waits.c - where the time went that threads spent waiting, and on whose account.
  *
  * Four sections, by what ends the waits (waits.h): what others of the program did is told in
  * full, with stacks and wakers; the rest in a line each.
@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/report_parts.h"
+#include "parts.h"
 
 static const struct {
 	const char *heading;

@@ -7,8 +7,8 @@
  *   P3  names from the trace are data: control characters never reach the terminal
  *   P4  percentiles are exact: the smallest value that p% of all do not exceed
  */
-#ifndef TRC_ANALYZER_REPORT_H
-#define TRC_ANALYZER_REPORT_H
+#ifndef TRC_ANALYZER_REPORT_REPORT_H
+#define TRC_ANALYZER_REPORT_REPORT_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /*
- * report_ended.c - how the process ended, what a snapshot was taken for, and which time it covers.
+ * ended.c - how the process ended, what a snapshot was taken for, and which time it covers.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/report_parts.h"
+#include "parts.h"
 #include "analyzer/model/signal_names.h"
 
 enum { FRAMES_MAX = 16 };

@@ -1,8 +1,8 @@
-/* report_shares.c - which threads, and which labels, something is of: a line each. */
+/* shares.c - which threads, and which labels, something is of: a line each. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/report_parts.h"
+#include "parts.h"
 
 enum { SHARES_MAX = 5, KEYS_MAX = 4, NAME_WIDTH = 28 };
 

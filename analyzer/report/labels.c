@@ -1,5 +1,5 @@
 /*
- * report_labels.c - whose work it was: the labels of single waits, and time by label.
+ * labels.c - whose work it was: the labels of single waits, and time by label.
  *
  * A label is named by its first row in the table of labels: all rows with the same key and value
  * have the same `label_first`.
@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/report_parts.h"
+#include "parts.h"
 #include "format/check.h"
 
 enum { KEYS_MAX = 8, VALUES_MAX = 5, KEY_WIDTH = 24, VALUE_WIDTH = 40, LABEL_WIDTH = 32 };

@@ -1,5 +1,5 @@
 /* finding_names.c - what the kinds of findings are called; see findings.h. */
-#include "analyzer/findings.h"
+#include "findings.h"
 
 const char *trc_finding_kind_name(unsigned int kind)
 {

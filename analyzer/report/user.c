@@ -1,5 +1,5 @@
 /*
- * report_user.c - the user's tasks, regions, logs and counters, by type.
+ * user.c - the user's tasks, regions, logs and counters, by type.
  *
  * Percentiles are of those that have ended (P4); what has not is counted as open.
  */
@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/report_parts.h"
+#include "parts.h"
 
 struct type {
 	const char *name;

@@ -1,10 +1,10 @@
-/* report_names.c - stacks, threads and objects as a person would call them. */
+/* names.c - stacks, threads and objects as a person would call them. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/profile/profile.h"
-#include "analyzer/report_parts.h"
+#include "parts.h"
 #include "format/symbols.h"
 #include "format/check.h"
 #include "format/waits.h"

@@ -1,8 +1,8 @@
-/* report_threads.c - each thread's time, running and waiting. */
+/* threads.c - each thread's time, running and waiting. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include "analyzer/report_parts.h"
+#include "parts.h"
 
 static const char *const CLASS_NAME[TRC_WAIT_CLASSES] = {
 	[TRC_WAIT_LOCKS] = "locks",

@@ -1,5 +1,5 @@
 /*
- * report_groups.c - parks and unlocks by reason and stack, and what is to be told of the largest.
+ * groups.c - parks and unlocks by reason and stack, and what is to be told of the largest.
  *
  * Rows may be millions: the first pass only finds and sums up the groups, the second
  * counts objects, threads and wakers of those few that are shown.
@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/report_parts.h"
+#include "parts.h"
 
 /* Time by (slot, id): ids are of objects, threads or stacks. */
 struct tally_row {

@@ -1,5 +1,5 @@
 /*
- * report_heap.c - memory: what is in use when the trace ends, what was allocated, and where.
+ * heap.c - memory: what is in use when the trace ends, what was allocated, and where.
  *
  *   H1  a place is a stack's frames of the program's own, as of waits
  *   H2  growth is what a place has in use at the end, less what it had in the middle of the trace:
@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include "analyzer/report_parts.h"
+#include "parts.h"
 
 struct place {
 	double in_use, at_half, allocated; /* bytes */

@@ -1,6 +1,6 @@
-/* report_deadlock.c - threads that wait for each other: said before everything else. */
+/* deadlock.c - threads that wait for each other: said before everything else. */
 #include <errno.h>
-#include "analyzer/report_parts.h"
+#include "parts.h"
 
 struct deadlock {
 	const struct trc_deadlock *row; /* those in the cycle, then those behind it */

@@ -1,10 +1,10 @@
 /*
- * report_unseen.c - what no sample was taken of, where that is much.
+ * unseen.c - what no sample was taken of, where that is much.
  *
  *   N1  with a tenth or more not sampled the report says so in its first lines, and shares are of all,
  *       not of what was sampled
  */
-#include "analyzer/report_parts.h"
+#include "parts.h"
 
 static const char *why(unsigned int cause)
 {
