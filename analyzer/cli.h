@@ -16,7 +16,7 @@
 #include "analyzer/model/label_filter.h"
 #include "analyzer/model/model.h"
 #include "analyzer/open_ring.h"
-#include "analyzer/output.h"
+#include "analyzer/export/output.h"
 
 enum { TRC_EXIT_OK = 0, TRC_EXIT_FAILED = 1, TRC_EXIT_USAGE = 2 };
 

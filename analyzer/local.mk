@@ -59,8 +59,8 @@ libtrcanalyze_la_SOURCES += \
 	analyzer/check/fibers.c analyzer/check/on_cpu.c \
 	analyzer/check/parts.h \
 	analyzer/sql/event_columns.c \
-	analyzer/output.c analyzer/output.h \
-	analyzer/output_text.c analyzer/output_text.h \
+	analyzer/export/output.c analyzer/export/output.h \
+	analyzer/export/output_text.c analyzer/export/output_text.h \
 	analyzer/sql/sql.c analyzer/sql/sql.h analyzer/sql/export.c analyzer/sql/parts.h \
 	analyzer/sql/columns.h \
 	analyzer/sql/table.c analyzer/sql/table.h \

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "analyzer/check/check.h"
 #include "analyzer/cli.h"
-#include "analyzer/output_text.h"
+#include "analyzer/export/output_text.h"
 
 static void print_line(void *context, const char *text)
 {

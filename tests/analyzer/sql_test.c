@@ -10,7 +10,7 @@
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
-#include "analyzer/output.h"
+#include "analyzer/export/output.h"
 #include "analyzer/sql/sql.h"
 #include "tests/analyzer/model_fixture.h"
 

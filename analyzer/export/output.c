@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "analyzer/output.h"
-#include "analyzer/output_text.h"
+#include "output.h"
+#include "output_text.h"
 #include "format/utf8.h"
 
 /* Rows that are held back to see how wide columns are. */

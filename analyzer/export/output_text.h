@@ -1,6 +1,6 @@
 /* output_text.h - text from a trace, made safe to show. */
-#ifndef TRC_ANALYZER_OUTPUT_TEXT_H
-#define TRC_ANALYZER_OUTPUT_TEXT_H
+#ifndef TRC_ANALYZER_EXPORT_OUTPUT_TEXT_H
+#define TRC_ANALYZER_EXPORT_OUTPUT_TEXT_H
 
 #include <stddef.h>
 

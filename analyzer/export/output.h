@@ -11,8 +11,8 @@
  * csv and tsv are data: other control characters, and broken UTF-8, stay what they are, unless
  * they go to a terminal: there they are shown as in a table.
  */
-#ifndef TRC_ANALYZER_OUTPUT_H
-#define TRC_ANALYZER_OUTPUT_H
+#ifndef TRC_ANALYZER_EXPORT_OUTPUT_H
+#define TRC_ANALYZER_EXPORT_OUTPUT_H
 
 #include <sqlite3.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/output_text.h"
+#include "output_text.h"
 #include "format/utf8.h"
 
 char *trc_text_utf8(const char *bytes, size_t n)
