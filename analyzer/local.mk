@@ -72,11 +72,11 @@ libtrcanalyze_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(CJSON_CFLAGS)
 libtrcanalyze_la_LIBADD += $(SQLITE_LIBS) $(CJSON_LIBS) -lm
 
 bin_PROGRAMS += analyzer/trace-analyze
-analyzer_trace_analyze_SOURCES = analyzer/main.c analyzer/cli.h analyzer/progress.c \
-	analyzer/memory.c analyzer/memory.h \
-	analyzer/open_ring.c analyzer/open_ring.h \
-	analyzer/verb_check.c analyzer/verb_html.c analyzer/verb_pprof.c \
-	analyzer/verb_report.c analyzer/verb_shell.c analyzer/verb_sql.c
+analyzer_trace_analyze_SOURCES = analyzer/cli/main.c analyzer/cli/cli.h analyzer/cli/progress.c \
+	analyzer/cli/memory.c analyzer/cli/memory.h \
+	analyzer/cli/open_ring.c analyzer/cli/open_ring.h \
+	analyzer/cli/verb_check.c analyzer/cli/verb_html.c analyzer/cli/verb_pprof.c \
+	analyzer/cli/verb_report.c analyzer/cli/verb_shell.c analyzer/cli/verb_sql.c
 analyzer_trace_analyze_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(READLINE_CFLAGS)
 # A ring is opened by the recorder's side that reads rings; see open_ring.h.
 analyzer_trace_analyze_LDADD = libtrcviewer.la libtrcanalyze.la libtrcdrain.la libtrccore.la \

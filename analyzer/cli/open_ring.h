@@ -5,8 +5,8 @@
  * the analyzer uses the recorder: only that knows how rings lie in memory.  What it reads there
  * becomes a trace in memory, and everything else is as with a file.
  */
-#ifndef TRC_ANALYZER_OPEN_RING_H
-#define TRC_ANALYZER_OPEN_RING_H
+#ifndef TRC_ANALYZER_CLI_OPEN_RING_H
+#define TRC_ANALYZER_CLI_OPEN_RING_H
 
 #include <stdbool.h>
 #include "format/reader.h"

@@ -8,14 +8,14 @@
  *   X1  answers go to stdout, troubles to stderr, one line each, the trace's name in front
  *   X2  the exit status is 0 if all went well, 1 if not, 2 if the command makes no sense
  */
-#ifndef TRC_ANALYZER_CLI_H
-#define TRC_ANALYZER_CLI_H
+#ifndef TRC_ANALYZER_CLI_CLI_H
+#define TRC_ANALYZER_CLI_CLI_H
 
 #include <sqlite3.h>
 #include <stdbool.h>
 #include "analyzer/model/label_filter.h"
 #include "analyzer/model/model.h"
-#include "analyzer/open_ring.h"
+#include "open_ring.h"
 #include "analyzer/export/output.h"
 
 enum { TRC_EXIT_OK = 0, TRC_EXIT_FAILED = 1, TRC_EXIT_USAGE = 2 };

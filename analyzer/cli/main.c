@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "analyzer/cli.h"
-#include "analyzer/memory.h"
+#include "cli.h"
+#include "memory.h"
 #include "analyzer/sql/sql.h"
 #include "config.h"
 #include "format/utf8.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "analyzer/cli.h"
+#include "cli.h"
 
 enum { BAR_CELLS = 30 };
 

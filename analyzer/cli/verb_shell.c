@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "analyzer/cli.h"
+#include "cli.h"
 #include "analyzer/sql/sql.h"
 #include "format/utf8.h"
 #include "config.h"

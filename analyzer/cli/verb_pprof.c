@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "analyzer/cli.h"
+#include "cli.h"
 #include "analyzer/profile/profile.h"
 #include "analyzer/text/line.h"
 #include "format/file_sink.h"

@@ -1,5 +1,5 @@
 /* verb_html.c - trace-analyze --html FILE. */
-#include "analyzer/cli.h"
+#include "cli.h"
 #include "viewer/html.h"
 
 static int run_html(struct trc_cli *cli, const struct trc_request *request)

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-#include "analyzer/cli.h"
+#include "cli.h"
 #include "analyzer/report/report.h"
 
 enum { WIDTH = 100, WIDTH_LEAST = 60 };

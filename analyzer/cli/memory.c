@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include "analyzer/memory.h"
+#include "memory.h"
 
 static uint64_t bound_bytes; /* that was set; 0 = none */
 

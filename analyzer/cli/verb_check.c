@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/check/check.h"
-#include "analyzer/cli.h"
+#include "cli.h"
 #include "analyzer/export/output_text.h"
 
 static void print_line(void *context, const char *text)

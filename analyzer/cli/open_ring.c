@@ -1,5 +1,5 @@
 /* open_ring.c - see open_ring.h. */
-#include "analyzer/open_ring.h"
+#include "open_ring.h"
 
 #include <errno.h>
 #include <fcntl.h>

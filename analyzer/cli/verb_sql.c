@@ -1,7 +1,7 @@
 /* verb_sql.c - trace-analyze --sql, --db and --schema. */
 #include <errno.h>
 #include <stdio.h>
-#include "analyzer/cli.h"
+#include "cli.h"
 #include "analyzer/sql/sql.h"
 
 static int set_output(struct trc_cli *cli, struct trc_request *request, const char *arg)
