@@ -13,10 +13,10 @@
 #define TRC_FORMAT_BLOCK_H
 
 #include <stdint.h>
-#include "format/pages.h"
-#include "format/schema.h"
-#include "format/tables.h"
-#include "format/wire.h"
+#include "pages.h"
+#include "schema.h"
+#include "tables.h"
+#include "wire.h"
 
 enum {
 	TRC_ROW_WORDS_MIN = 2,

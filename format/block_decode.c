@@ -5,9 +5,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "format/check.h"
-#include "format/column.h"
-#include "format/reader_private.h"
+#include "check.h"
+#include "column.h"
+#include "reader_private.h"
 
 /* An entry of the directory. */
 struct column {

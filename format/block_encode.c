@@ -1,9 +1,9 @@
 /* block_encode.c - rows to a BLOCK section; see block.h. */
 #include <lz4.h>
-#include "format/block.h"
-#include "format/check.h"
-#include "format/column.h"
-#include "format/varint.h"
+#include "block.h"
+#include "check.h"
+#include "column.h"
+#include "varint.h"
 
 enum {
 	HEAD_BYTES_MAX = 32 << 10,

@@ -4,7 +4,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #pragma GCC diagnostic pop
-#include "format/check.h"
+#include "check.h"
 
 uint64_t trc_check64(const void *bytes, size_t n_bytes, uint64_t seed)
 {

@@ -1,8 +1,8 @@
 /* clockmap.c - see clockmap.h. */
 #include <errno.h>
 #include <stdlib.h>
-#include "format/clockmap.h"
-#include "format/wire.h"
+#include "clockmap.h"
+#include "wire.h"
 
 enum { LINE_NS_MIN = 10000000 }; /* a shorter line is not continued beyond its ends */
 

@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include "format/writer.h" /* struct trc_sync_point */
+#include "writer.h" /* struct trc_sync_point */
 
 #define TRC_TIME_NS_MAX (INT64_MAX >> 2) /* 73 years */
 int64_t trc_clock_clamp_ns(__int128 ns); /* C2 */

@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include "format/wire.h"
+#include "wire.h"
 
 /* No coding makes n numbers longer than this. */
 static inline size_t trc_column_bytes_max(size_t n)

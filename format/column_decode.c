@@ -1,7 +1,7 @@
 /* column_decode.c - see column.h.  Believes nothing: the bytes come from a file. */
 #include <errno.h>
-#include "format/column.h"
-#include "format/varint.h"
+#include "column.h"
+#include "varint.h"
 
 /*
  * Reads a varint from a place with at least TRC_VARINT_BYTES_MAX bytes left; false if it

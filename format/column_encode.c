@@ -1,6 +1,6 @@
 /* column_encode.c - see column.h. */
-#include "format/column.h"
-#include "format/varint.h"
+#include "column.h"
+#include "varint.h"
 
 enum {
 	SAMPLES = 256,

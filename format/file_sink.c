@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include "format/file_sink.h"
-#include "format/raw.h"
+#include "file_sink.h"
+#include "raw.h"
 
 _Static_assert(TRC_FILE_PATH_BYTES >= PATH_MAX, "realpath() needs it");
 

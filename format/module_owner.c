@@ -1,5 +1,5 @@
 /* module_owner.c - see module_owner.h */
-#include "format/module_owner.h"
+#include "module_owner.h"
 
 #include <fnmatch.h>
 #include <stdbool.h>

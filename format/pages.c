@@ -1,8 +1,8 @@
 /* pages.c - see pages.h. */
 #include <stdint.h>
 #include <sys/mman.h>
-#include "format/pages.h"
-#include "format/raw.h"
+#include "pages.h"
+#include "raw.h"
 
 #ifdef __SANITIZE_THREAD__ /* which has to see that memory of one thread's becomes another's */
 static long map(size_t n_bytes)

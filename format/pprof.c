@@ -1,14 +1,14 @@
 /*
  * pprof.c - see pprof.h; pprof_write.c turns what is collected here into bytes.
  */
-#include "format/pprof_private.h"
+#include "pprof_private.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "format/check.h"
-#include "format/utf8.h"
+#include "check.h"
+#include "utf8.h"
 
 int trc_pprof_open(struct trc_pprof **out)
 {

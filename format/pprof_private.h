@@ -3,7 +3,7 @@
 #define TRC_FORMAT_PPROF_PRIVATE_H
 
 #include <stdbool.h>
-#include "format/pprof.h"
+#include "pprof.h"
 
 struct trc_pprof_array {
 	void *item;

@@ -5,7 +5,7 @@
  * sample, string ... goes out as a Profile with only that in it.  So nothing but
  * what pprof.c holds is ever in memory.
  */
-#include "format/pprof_private.h"
+#include "pprof_private.h"
 
 #include <errno.h>
 #include <stdlib.h>

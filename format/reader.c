@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "format/check.h"
-#include "format/reader_private.h"
+#include "check.h"
+#include "reader_private.h"
 
 static int fail(struct trc_error *error, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -1,6 +1,6 @@
 /* reader_labels.c - label sets, whose they are, and what was sampled; see reader.h. */
 #include <errno.h>
-#include "format/reader_private.h"
+#include "reader_private.h"
 
 /* The string of an id; an empty one of 0, and of an id without an entry, which is counted. */
 static struct trc_string_view string_of(const struct trc_reader *r, uint64_t id,

@@ -8,10 +8,10 @@
 #ifndef TRC_FORMAT_READER_PRIVATE_H
 #define TRC_FORMAT_READER_PRIVATE_H
 
-#include "format/clockmap.h"
-#include "format/reader.h"
-#include "format/varint.h"
-#include "format/wire.h"
+#include "clockmap.h"
+#include "reader.h"
+#include "varint.h"
+#include "wire.h"
 
 /* Memory that lives as long as the reader. */
 struct trc_owned {

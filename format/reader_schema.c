@@ -1,7 +1,7 @@
 /* reader_schema.c - what kinds there are: ours, and those that only the file knows. */
 #include <errno.h>
 #include <stdio.h>
-#include "format/reader_private.h"
+#include "reader_private.h"
 
 enum { NAME_BYTES_MAX = 63 };
 

@@ -1,7 +1,7 @@
 /* reader_tables.c - the sections with tables, and what reader.h says about them. */
 #include <errno.h>
 #include <stdlib.h>
-#include "format/reader_private.h"
+#include "reader_private.h"
 
 enum {
 	SERIAL_BITS_MAX = 1 << 24,

@@ -1,8 +1,8 @@
 /* sampled.c - see sampled.h. */
 #include <inttypes.h>
 #include <stdio.h>
-#include "format/sampled.h"
-#include "format/schema.h"
+#include "sampled.h"
+#include "schema.h"
 
 void trc_sampled_text(char text[static TRC_SAMPLED_TEXT_BYTES], const struct trc_sampled *s)
 {

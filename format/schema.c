@@ -1,9 +1,9 @@
 /* schema.c - the tables of schema.h, generated from it. */
 #include <stddef.h>
-#include "format/check.h"
-#include "format/schema.h"
-#include "format/schema_wire.h"
-#include "format/varint.h"
+#include "check.h"
+#include "schema.h"
+#include "schema_wire.h"
+#include "varint.h"
 
 /* clang-format off */
 static const struct trc_kind_info kinds[TRC_KIND_MAX + 1] = {

@@ -1,7 +1,7 @@
 /* section.c - see section.h. */
 #include <lz4.h>
-#include "format/check.h"
-#include "format/section.h"
+#include "check.h"
+#include "section.h"
 
 enum { PACK_BYTES_MIN = 128 }; /* shorter payloads are left as they are */
 

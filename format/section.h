@@ -10,8 +10,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "format/wire.h"
-#include "format/writer.h"
+#include "wire.h"
+#include "writer.h"
 
 /* A payload in the making, with room in front for the header of the section and behind
  * for padding. */

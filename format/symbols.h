@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "format/writer.h" /* struct trc_module_entry */
+#include "writer.h" /* struct trc_module_entry */
 
 struct trc_symbols;
 

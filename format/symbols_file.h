@@ -11,7 +11,7 @@
 #include <elfutils/libdw.h>
 #include <gelf.h>
 #include <stdbool.h>
-#include "format/writer.h" /* struct trc_module_entry */
+#include "writer.h" /* struct trc_module_entry */
 
 struct trc_elf_file {
 	int fd; /* -1 = not open */

@@ -3,7 +3,7 @@
 
 #include <gelf.h>
 #include <string.h>
-#include "format/wire.h"
+#include "wire.h"
 
 enum {
 	PAIR_BYTES = 8,

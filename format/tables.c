@@ -1,8 +1,8 @@
 /* tables.c - see tables.h. */
 #include <errno.h>
-#include "format/check.h"
-#include "format/tables.h"
-#include "format/varint.h"
+#include "check.h"
+#include "tables.h"
+#include "varint.h"
 
 enum { MODULES_BYTES_MIN = 32 << 20 }; /* of the whole memory */
 enum { LABEL_BYTES_MAX = 5 + 1 + TRC_VARINT_BYTES_MAX + 5 }; /* in the file */

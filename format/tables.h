@@ -13,9 +13,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "format/pages.h"
-#include "format/section.h"
-#include "format/writer.h"
+#include "pages.h"
+#include "section.h"
+#include "writer.h"
 
 enum {
 	TRC_WRITER_STRING_BYTES_MAX = 8192, /* longer ones are cut */

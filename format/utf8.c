@@ -1,7 +1,7 @@
 /* utf8.c - see utf8.h. */
 #include <stdio.h>
 #include <string.h>
-#include "format/utf8.h"
+#include "utf8.h"
 
 /*
  * Unicode 15.1: Cc, Bidi_Control, Default_Ignorable_Code_Point, the separators of lines and

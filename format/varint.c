@@ -1,6 +1,6 @@
 /* varint.c - see varint.h. */
 #include <errno.h>
-#include "format/varint.h"
+#include "varint.h"
 
 int trc_varint_get(const uint8_t **pos, const uint8_t *end, uint64_t *value)
 {

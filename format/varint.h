@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "format/wire.h"
+#include "wire.h"
 
 enum { TRC_VARINT_BYTES_MAX = 10 };
 

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "format/waits.h"
+#include "waits.h"
 
 enum trc_wait_class trc_wait_class(unsigned int reason)
 {

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "format/schema.h"
+#include "schema.h"
 
 /* By what ends a wait. */
 enum trc_wait_class {

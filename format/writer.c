@@ -1,12 +1,12 @@
 /* writer.c - see writer.h. */
 #include <errno.h>
 #include <lz4.h>
-#include "format/block.h"
-#include "format/check.h"
-#include "format/schema_wire.h"
-#include "format/tables.h"
-#include "format/varint.h"
-#include "format/writer.h"
+#include "block.h"
+#include "check.h"
+#include "schema_wire.h"
+#include "tables.h"
+#include "varint.h"
+#include "writer.h"
 
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)

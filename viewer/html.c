@@ -1,7 +1,7 @@
 /*
  * html.c - see html.h: the file around the columns.
  */
-#include "viewer/html.h"
+#include "html.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,10 +13,10 @@
 
 #include "analyzer/report/findings.h"
 #include "format/file_sink.h"
-#include "viewer/assets.h"
-#include "viewer/page.h"
-#include "viewer/rows.h"
-#include "viewer/tracks.h"
+#include "assets.h"
+#include "page.h"
+#include "rows.h"
+#include "tracks.h"
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"

@@ -1,7 +1,7 @@
 /*
  * map.c - see map.h.  Open addressing, at most half full.
  */
-#include "viewer/map.h"
+#include "map.h"
 
 #include <stdlib.h>
 

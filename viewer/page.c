@@ -1,7 +1,7 @@
 /*
  * page.c - see page.h.
  */
-#include "viewer/page.h"
+#include "page.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * rows.c - see rows.h: threads, waits, gaps, stacks, and the tables they share.
  */
-#include "viewer/rows.h"
+#include "rows.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,10 +8,10 @@
 #define TRC_VIEWER_ROWS_H
 
 #include "analyzer/model/model.h"
-#include "viewer/html.h"
-#include "viewer/map.h"
-#include "viewer/page.h"
-#include "viewer/tracks.h"
+#include "html.h"
+#include "map.h"
+#include "page.h"
+#include "tracks.h"
 
 /* What the variable is called that lies at an address.  After an exec another may lie there: then
  * neither is told. */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "analyzer/model/signal_names.h"
-#include "viewer/rows.h"
+#include "rows.h"
 
 enum mark_kind { MARK_SIGNAL = 1, MARK_FATAL, MARK_TRIGGER };
 

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "viewer/rows.h"
+#include "rows.h"
 
 static uint64_t not_negative(int64_t ns)
 {

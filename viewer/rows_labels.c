@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "viewer/rows.h"
+#include "rows.h"
 
 static void write_sets(struct trc_rows *r)
 {

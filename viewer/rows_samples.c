@@ -4,7 +4,7 @@
  * Of more samples than a page holds, one of so many is kept, of each event by itself: what
  * the page sums up is then an estimate, which is what samples are.
  */
-#include "viewer/rows.h"
+#include "rows.h"
 
 static void write_events(struct trc_rows *r)
 {

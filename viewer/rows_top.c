@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "viewer/rows.h"
+#include "rows.h"
 
 enum { TOP_MAX = 200 };
 

@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "viewer/rows.h"
+#include "rows.h"
 
 uint64_t trc_rows_start(const struct trc_rows *r, int64_t start_ns, int64_t end_ns)
 {

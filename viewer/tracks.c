@@ -4,7 +4,7 @@
  * Every thread is walked twice: once to count intervals by length, from which follows
  * what has to be merged, and once to write them.
  */
-#include "viewer/tracks.h"
+#include "tracks.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #define TRC_VIEWER_TRACKS_H
 
 #include "analyzer/model/model.h"
-#include "viewer/page.h"
+#include "page.h"
 
 enum trc_state {
 	TRC_STATE_ABSENT,   /* not born, or gone */

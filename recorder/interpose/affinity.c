@@ -6,9 +6,9 @@
  * and /proc/PID/status look at.
  */
 #include "format/raw.h"
-#include "recorder/interpose/affinity.h"
-#include "recorder/interpose/span.h"
-#include "recorder/interpose/versions.h"
+#include "affinity.h"
+#include "span.h"
+#include "versions.h"
 
 enum { SET_WORDS = 1024 / 8 }; /* 8192 processors */
 

@@ -15,9 +15,9 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include "format/raw.h"
-#include "recorder/interpose/signal.h"
-#include "recorder/interpose/signal_own.h"
-#include "recorder/interpose/span.h"
+#include "signal.h"
+#include "signal_own.h"
+#include "span.h"
 #include "recorder/ring/share.h"
 
 #ifndef AT_MINSIGSTKSZ

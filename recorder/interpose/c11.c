@@ -3,10 +3,10 @@
  *
  * Inside glibc these are the pthread objects, but not through any name that could be interposed.
  */
-#include "recorder/interpose/cond.h"
-#include "recorder/interpose/mutex_inline.h"
-#include "recorder/interpose/restart.h"
-#include "recorder/interpose/thread.h"
+#include "cond.h"
+#include "mutex_inline.h"
+#include "restart.h"
+#include "thread.h"
 
 _Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t), "a C11 mutex is a pthread mutex");
 _Static_assert(sizeof(cnd_t) == sizeof(pthread_cond_t), "and so are condition variables");

@@ -3,7 +3,7 @@
  * Context: traced thread, signal handlers.
  */
 #include <sys/resource.h>
-#include "recorder/interpose/span.h"
+#include "span.h"
 
 TRC_CALL(pid_t, wait, CHILD, -1, true, (int *status), (status))
 TRC_ALIAS(__wait, wait);

@@ -6,8 +6,8 @@
  * well: from the signal on the thread counts as a waiter of its mutex, and if that was held, the wait
  * for it is recorded when it is over (recorder/guest/signalled.c).
  */
-#include "recorder/interpose/cond.h"
-#include "recorder/interpose/versions.h"
+#include "cond.h"
+#include "versions.h"
 
 void trc_cond_wait_begin(struct trc_span *span, const void *cond, const pthread_mutex_t *mutex)
 {

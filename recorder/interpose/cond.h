@@ -4,7 +4,7 @@
 #ifndef TRC_RECORDER_INTERPOSE_COND_H
 #define TRC_RECORDER_INTERPOSE_COND_H
 
-#include "recorder/interpose/mutex.h"
+#include "mutex.h"
 
 #define TRC_WAKE_ALL (~UINT64_C(0))
 

@@ -3,8 +3,8 @@
  *
  * dlopen is not interposed: it searches by the RUNPATH of its caller, which would be this object.
  */
-#include "recorder/interpose/operators.h"
-#include "recorder/interpose/span.h"
+#include "operators.h"
+#include "span.h"
 
 TRC_EXPORT int dlclose(void *handle)
 {

@@ -10,7 +10,7 @@
 #include <elf.h>
 #include <link.h>
 #include "format/raw.h"
-#include "recorder/interpose/real.h"
+#include "real.h"
 
 extern struct r_debug _r_debug __attribute__((weak));
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));

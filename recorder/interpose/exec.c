@@ -12,9 +12,9 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include "recorder/guest/exec_target.h"
-#include "recorder/interpose/signal.h"
-#include "recorder/interpose/signal_own.h"
-#include "recorder/interpose/span.h"
+#include "signal.h"
+#include "signal_own.h"
+#include "span.h"
 
 extern char **environ;
 

@@ -3,7 +3,7 @@
  * Context: traced thread, signal handlers.
  */
 #include <stdarg.h>
-#include "recorder/interpose/restart.h"
+#include "restart.h"
 
 /* ---- locks ---------------------------------------------------------------------------- */
 

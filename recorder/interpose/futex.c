@@ -4,8 +4,8 @@
  */
 #include <linux/futex.h>
 #include "format/raw.h"
-#include "recorder/interpose/restart.h"
-#include "recorder/interpose/syscall.h"
+#include "restart.h"
+#include "syscall.h"
 
 enum { FUTEX_LOCK_PI2_ = 13 }; /* not in older headers */
 

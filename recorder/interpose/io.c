@@ -2,7 +2,7 @@
  * io.c - the families of read and write, and what moves bytes between descriptors.
  * Context: traced thread, signal handlers.
  */
-#include "recorder/interpose/restart.h"
+#include "restart.h"
 
 /* A descriptor may be a socket's, with a time limit: those calls the kernel never restarts. */
 #define TAKES(name, may_wait, moved, parameters, arguments)                                        \

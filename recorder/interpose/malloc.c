@@ -8,7 +8,7 @@
 #include <elf.h>
 #include <link.h>
 #include "recorder/sampling/heap.h"
-#include "recorder/interpose/span.h"
+#include "span.h"
 
 /*
  * ALLOCATION(name, n_bytes, (parameters), (arguments)): a test, with something sampled a count, and a

@@ -5,7 +5,7 @@
  */
 #include <sys/msg.h>
 #include <sys/sem.h>
-#include "recorder/interpose/restart.h"
+#include "restart.h"
 
 TRC_CALL(int, mq_send, MSG, queue, true,
 	 (mqd_t queue, const char *text, size_t n, unsigned int priority),

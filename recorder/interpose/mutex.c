@@ -1,8 +1,8 @@
 /*
  * mutex.c - pthread_mutex_*.  Context: traced thread, signal handlers.
  */
-#include "recorder/interpose/mutex.h"
-#include "recorder/interpose/mutex_inline.h"
+#include "mutex.h"
+#include "mutex_inline.h"
 
 /* One's own is taken again or refused, not waited for; but a normal one deadlocks, and should be
  * seen to. */

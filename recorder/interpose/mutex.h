@@ -10,7 +10,7 @@
 #define TRC_RECORDER_INTERPOSE_MUTEX_H
 
 #include <linux/futex.h>
-#include "recorder/interpose/span.h"
+#include "span.h"
 
 /* glibc's encoding of __kind (its ABI: static initialisers have it). */
 enum {

@@ -1,7 +1,7 @@
 /*
  * mutex_inline.c - is glibc's mutex what mutex_inline.h takes it for?  M1.
  */
-#include "recorder/interpose/mutex_inline.h"
+#include "mutex_inline.h"
 #include "recorder/unwind/valgrind.h"
 
 /* glibc's kinds are small, or -1 once destroyed. */

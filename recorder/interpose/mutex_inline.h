@@ -16,7 +16,7 @@
 #ifndef TRC_RECORDER_INTERPOSE_MUTEX_INLINE_H
 #define TRC_RECORDER_INTERPOSE_MUTEX_INLINE_H
 
-#include "recorder/interpose/span.h"
+#include "span.h"
 
 /* The __kind of the mutexes that are taken here: 0, or where M1 fails one that no mutex has. */
 extern TRC_HIDDEN int trc_mutex_inline_kind;

@@ -12,8 +12,8 @@
  *       malloc() and free()
  */
 #include <link.h>
-#include "recorder/interpose/operators.h"
-#include "recorder/interpose/span.h"
+#include "operators.h"
+#include "span.h"
 
 enum { FIRST = TRC_REAL__Znwm, N_OPERATORS = TRC_REAL__ZdaPvmSt11align_val_t - FIRST + 1 };
 

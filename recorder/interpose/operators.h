@@ -2,7 +2,7 @@
 #ifndef TRC_RECORDER_INTERPOSE_OPERATORS_H
 #define TRC_RECORDER_INTERPOSE_OPERATORS_H
 
-#include "recorder/interpose/real.h"
+#include "real.h"
 
 /* What stands for an operator that no object has.  Usable before this object is relocated (F2). */
 trc_function *trc_operator_plain(enum trc_real_idx idx);

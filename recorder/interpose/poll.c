@@ -5,7 +5,7 @@
  * A timeout behind a pointer is read only after the kernel has read it.  After EINTR select()
  * leaves what is left in its timeout, and the sets are as they were.
  */
-#include "recorder/interpose/restart.h"
+#include "restart.h"
 
 #define AGAIN_MS(mask)	 trc_restart_ms(&restart, mask, &timeout_ms)
 #define AGAIN_TIME(mask) trc_restart_time(&restart, mask, &timeout)

@@ -2,11 +2,11 @@
  * process.c - new processes.  Context: traced thread, signal handlers (_Fork, vfork).
  */
 #include "recorder/guest/exec_target.h"
-#include "recorder/interpose/affinity.h"
-#include "recorder/interpose/signal.h"
-#include "recorder/interpose/signal_own.h"
-#include "recorder/interpose/span.h"
-#include "recorder/interpose/versions.h"
+#include "affinity.h"
+#include "signal.h"
+#include "signal_own.h"
+#include "span.h"
+#include "versions.h"
 
 /* In both processes; `child` as fork() returned it: -1 if it failed. */
 static void fork_end(pid_t child)

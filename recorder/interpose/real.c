@@ -2,10 +2,10 @@
  * real.c - fills the table of real libc functions (real.h).
  */
 #include <stdatomic.h>
-#include "recorder/interpose/mutex_inline.h"
-#include "recorder/interpose/operators.h"
-#include "recorder/interpose/real.h"
-#include "recorder/interpose/thread.h"
+#include "mutex_inline.h"
+#include "operators.h"
+#include "real.h"
+#include "thread.h"
 
 union trc_real_page trc_real_page __attribute__((aligned(TRC_REAL_PAGE_BYTES)));
 

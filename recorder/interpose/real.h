@@ -12,8 +12,8 @@
 #ifndef TRC_RECORDER_INTERPOSE_REAL_H
 #define TRC_RECORDER_INTERPOSE_REAL_H
 
-#include "recorder/interpose/libc.h"
-#include "recorder/interpose/names.h"
+#include "libc.h"
+#include "names.h"
 
 struct trc_real_table {
 #define TRC_N(name)		    __typeof__(name) *name;

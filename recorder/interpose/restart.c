@@ -3,8 +3,8 @@
  */
 #include <sys/ucontext.h>
 #include "format/raw.h"
-#include "recorder/interpose/restart.h"
-#include "recorder/interpose/signal_own.h"
+#include "restart.h"
+#include "signal_own.h"
 
 #define NS_PER_S  UINT64_C(1000000000)
 #define NS_PER_MS UINT64_C(1000000)

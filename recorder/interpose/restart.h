@@ -23,7 +23,7 @@
 #ifndef TRC_RECORDER_INTERPOSE_RESTART_H
 #define TRC_RECORDER_INTERPOSE_RESTART_H
 
-#include "recorder/interpose/span.h"
+#include "span.h"
 
 /*
  * In the handler of a signal of which the program knows nothing: takes note of what it has

@@ -4,7 +4,7 @@
  * glibc keeps the writer's thread id; readers are only counted, so a writer that waits for
  * readers does not know its holder.
  */
-#include "recorder/interpose/span.h"
+#include "span.h"
 
 enum variant { PLAIN, TIMED, CLOCK };
 struct attempt {

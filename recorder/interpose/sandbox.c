@@ -19,9 +19,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include "format/raw.h"
-#include "recorder/interpose/signal.h"
-#include "recorder/interpose/signal_own.h"
-#include "recorder/interpose/span.h"
+#include "signal.h"
+#include "signal_own.h"
+#include "span.h"
 #include "recorder/shared/signals.h"
 
 #ifdef __x86_64__

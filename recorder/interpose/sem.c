@@ -1,7 +1,7 @@
 /*
  * sem.c - sem_*.  Context: traced thread, signal handlers.
  */
-#include "recorder/interpose/restart.h"
+#include "restart.h"
 
 /* Takes it if that is possible without waiting, and leaves errno alone. */
 static bool taken_at_once(sem_t *sem)

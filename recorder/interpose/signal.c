@@ -4,10 +4,10 @@
 #include <link.h>
 #include <string.h>
 #include "format/raw.h"
-#include "recorder/interpose/restart.h"
-#include "recorder/interpose/signal.h"
-#include "recorder/interpose/signal_own.h"
-#include "recorder/interpose/thread.h"
+#include "restart.h"
+#include "signal.h"
+#include "signal_own.h"
+#include "thread.h"
 #include "recorder/shared/signals.h"
 #include "recorder/shared/trigger.h"
 

@@ -10,7 +10,7 @@
  */
 #include <string.h>
 #include "format/raw.h"
-#include "recorder/interpose/signal_own.h"
+#include "signal_own.h"
 #include "recorder/unwind/memory.h"
 
 #ifdef __x86_64__

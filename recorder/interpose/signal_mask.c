@@ -19,9 +19,9 @@
  */
 #include <string.h>
 #include "format/raw.h"
-#include "recorder/interpose/signal.h"
-#include "recorder/interpose/signal_own.h"
-#include "recorder/interpose/span.h"
+#include "signal.h"
+#include "signal_own.h"
+#include "span.h"
 
 #define BIT(number) (UINT64_C(1) << ((number)-1))
 #define OWN	    BIT(SIGPROF)

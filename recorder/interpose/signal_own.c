@@ -4,9 +4,9 @@
  */
 #include <string.h>
 #include "format/raw.h"
-#include "recorder/interpose/restart.h"
-#include "recorder/interpose/signal.h"
-#include "recorder/interpose/signal_own.h"
+#include "restart.h"
+#include "signal.h"
+#include "signal_own.h"
 #include "recorder/shared/signals.h"
 
 #define BIT(number) (UINT64_C(1) << ((number)-1))

@@ -1,9 +1,9 @@
 /*
  * signal_wait.c - waits for signals.  Context: traced thread, signal handlers.
  */
-#include "recorder/interpose/restart.h"
-#include "recorder/interpose/signal.h"
-#include "recorder/interpose/signal_own.h"
+#include "restart.h"
+#include "signal.h"
+#include "signal_own.h"
 
 /* The one that was waited for: no handler sees it. */
 static int taken(int number)

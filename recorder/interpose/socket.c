@@ -1,7 +1,7 @@
 /*
  * socket.c - waits for peers.  Context: traced thread, signal handlers.
  */
-#include "recorder/interpose/restart.h"
+#include "restart.h"
 
 /* Those with a time limit of the socket's are never restarted by the kernel. */
 #define RECEIVE_AGAIN trc_restart_socket(&restart, fd, SO_RCVTIMEO, EAGAIN)

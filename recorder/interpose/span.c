@@ -1,7 +1,7 @@
 /*
  * span.c - waits that may be cancelled.  Context: traced thread, signal handlers.
  */
-#include "recorder/interpose/span.h"
+#include "span.h"
 #include "recorder/shared/layout.h"
 #include "recorder/unwind/walk.h"
 

@@ -15,8 +15,8 @@
 #ifndef TRC_RECORDER_INTERPOSE_SPAN_H
 #define TRC_RECORDER_INTERPOSE_SPAN_H
 
-#include "recorder/interpose/real.h"
-#include "recorder/interpose/wakers.h"
+#include "real.h"
+#include "wakers.h"
 #include "recorder/ring/hot.h"
 
 #define TRC_EXPORT	__attribute__((visibility("default")))

@@ -4,7 +4,7 @@
  * Spin locks are held for less time than a record takes: only a thread that did not get one for
  * about a microsecond parks, and goes on spinning in the real call.
  */
-#include "recorder/interpose/span.h"
+#include "span.h"
 
 enum { SPIN_TRIES = 32 }; /* a try with a pause takes 10 to 60 ns */
 

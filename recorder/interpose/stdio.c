@@ -12,7 +12,7 @@
  *   L3  streams without a descriptor (of memory, of functions of the program's) are none of ours
  */
 #include <stdarg.h>
-#include "recorder/interpose/span.h"
+#include "span.h"
 
 /* ---- what the buffer can serve (L1) ----------------------------------------------------- */
 

@@ -6,9 +6,9 @@
  * trc_syscall_waits; it makes all other calls itself.
  */
 #include "format/raw.h"
-#include "recorder/interpose/restart.h"
-#include "recorder/interpose/signal.h"
-#include "recorder/interpose/syscall.h"
+#include "restart.h"
+#include "signal.h"
+#include "syscall.h"
 
 enum {
 	NUMBERS = 512,

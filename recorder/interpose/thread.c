@@ -6,11 +6,11 @@
  *   B2  trc_thread_ended() runs in the last round of thread-specific destructors, so that
  *       what the program's own destructors do is still recorded.  What comes later is not
  */
-#include "recorder/interpose/signal_own.h"
+#include "signal_own.h"
 #include <linux/futex.h>
-#include "recorder/interpose/thread.h"
-#include "recorder/interpose/signal.h"
-#include "recorder/interpose/span.h"
+#include "thread.h"
+#include "signal.h"
+#include "span.h"
 
 /* ---- the end -------------------------------------------------------------------------- */
 

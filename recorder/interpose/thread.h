@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "recorder/interpose/libc.h"
+#include "libc.h"
 
 /* Once, while this object is loaded. */
 void trc_thread_prepare(void);

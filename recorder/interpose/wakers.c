@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <fcntl.h>
 #include "format/raw.h"
-#include "recorder/interpose/span.h"
-#include "recorder/interpose/wakers.h"
+#include "span.h"
+#include "wakers.h"
 
 struct trc_io_fd trc_io_fds[TRC_IO_FDS];
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/check/check.h"
-#include "tests/analyzer/model_fixture.h"
+#include "model_fixture.h"
 
 /* Everything from before 90 ms is in the file: 10 ms before its last SYNC. */
 #define HEAD                                                                                       \

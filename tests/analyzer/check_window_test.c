@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/check/check.h"
-#include "tests/analyzer/model_fixture.h"
+#include "model_fixture.h"
 
 /* Thread 1 is older than the window, which begins at 1000; thread 2 is not. */
 #define HEAD                                                                                       \

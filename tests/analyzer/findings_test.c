@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/report/findings.h"
-#include "tests/analyzer/model_fixture.h"
+#include "model_fixture.h"
 
 #define MODULES                                                                                    \
 	"sync ticks=0 realtime=1700000000000000000\n"                                              \

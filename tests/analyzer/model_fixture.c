@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "tests/analyzer/model_fixture.h"
+#include "model_fixture.h"
 #include "tests/format/assemble.h"
 
 /* One at a time is enough. */

@@ -2,7 +2,7 @@
 #include <check.h>
 #include <math.h>
 #include <string.h>
-#include "tests/analyzer/model_fixture.h"
+#include "model_fixture.h"
 
 #define HEAD                                                                                       \
 	"stack s1 0x1010 0x3010\n"                                                                 \

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/model/label_filter.h"
-#include "tests/analyzer/model_fixture.h"
+#include "model_fixture.h"
 
 #define SETS                                                                                       \
 	"thread 1 tid=101 name=\"main\"\nthread 2 tid=102 creator=1\n"                             \

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "analyzer/model/array.h"
 #include "analyzer/model/merge.h"
-#include "tests/analyzer/model_fixture.h"
+#include "model_fixture.h"
 
 static uint64_t state = 88172645463325252u;
 

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "tests/analyzer/model_fixture.h"
+#include "model_fixture.h"
 
 #define THREADS                                                                                    \
 	"thread 1 tid=101 name=\"main\"\n"                                                         \

@@ -11,7 +11,7 @@
 #include "analyzer/report/report.h"
 #include "analyzer/sql/sql.h"
 #include "analyzer/sql/table.h"
-#include "tests/analyzer/model_fixture.h"
+#include "model_fixture.h"
 
 enum { SEEDS = 60, EVENTS = 250, THREADS = 5, TEXT_BYTES = 64 * 1024 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "analyzer/model/parts.h"
 #include "format/clockmap.h"
-#include "tests/analyzer/model_fixture.h"
+#include "model_fixture.h"
 
 #define THREADS                                                                                    \
 	"thread 1 tid=101\n"                                                                       \

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "analyzer/model/label_filter.h"
 #include "analyzer/profile/profile.h"
-#include "tests/analyzer/model_fixture.h"
+#include "model_fixture.h"
 
 enum { SAMPLES_MAX = 8 };
 

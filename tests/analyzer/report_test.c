@@ -5,7 +5,7 @@
 #include <string.h>
 #include "analyzer/report/report.h"
 #include "analyzer/text/line.h"
-#include "tests/analyzer/model_fixture.h"
+#include "model_fixture.h"
 
 #define MODULES                                                                                    \
 	"sync ticks=0 realtime=1700000000000000000\n"                                              \

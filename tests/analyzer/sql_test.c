@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "analyzer/export/output.h"
 #include "analyzer/sql/sql.h"
-#include "tests/analyzer/model_fixture.h"
+#include "model_fixture.h"
 
 static const char trace_text[] =
 	"header procs=3\n"

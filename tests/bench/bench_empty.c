@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "tests/bench/bench.h"
+#include "bench.h"
 
 __attribute__((visibility("default"))) void bench_empty(const char *name, int64_t value)
 {

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <trc/trace.h>
-#include "tests/bench/bench.h"
+#include "bench.h"
 
 /* 20,000 records of four words are 640 kB: they fit every ring, whatever the drainer does. */
 enum { BURST = 20000, ROUNDS = 60, PAUSE_MS = 8, THREADS_MAX = 64 };

@@ -12,7 +12,7 @@
 #include <trc/fiber.h>
 #include <trc/labels.h>
 #include <ucontext.h>
-#include "tests/bench/bench.h"
+#include "bench.h"
 
 enum { BURST = 10000, ROUNDS = 60, PAUSE_MS = 8, STACK_BYTES = 64 << 10 };
 

@@ -20,7 +20,7 @@
 #include <string.h>
 #include "format/reader.h"
 #include "format/writer.h"
-#include "tests/bench/bench.h"
+#include "bench.h"
 
 enum {
 	N_PROCS = 2,

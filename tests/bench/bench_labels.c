@@ -9,7 +9,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <trc/labels.h>
-#include "tests/bench/bench.h"
+#include "bench.h"
 
 enum { BURST = 20000, ROUNDS = 60, PAUSE_MS = 8 };
 

@@ -7,8 +7,8 @@
  */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
-#include "tests/bench/bench_lttng_tp.h"
-#include "tests/bench/bench.h"
+#include "bench_lttng_tp.h"
+#include "bench.h"
 
 enum { BURST = 20000, ROUNDS = 60, PAUSE_MS = 8 };
 

@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <pthread.h>
-#include "tests/bench/bench.h"
+#include "bench.h"
 
 enum { PAIRS = 2000000, ROUNDS = 5 };
 

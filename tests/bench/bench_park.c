@@ -9,7 +9,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <trc/trace.h>
-#include "tests/bench/bench.h"
+#include "bench.h"
 #include "recorder/ring/hot.h"
 
 /* measure() and main() and what libc calls main() from make up the rest of the 16. */

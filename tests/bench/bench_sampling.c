@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include "tests/bench/bench.h"
+#include "bench.h"
 
 enum {
 	THREADS = 2,

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <trc/trace.h>
 #include "recorder/profile/thread_profile.h"
-#include "tests/bench/bench.h"
+#include "bench.h"
 
 enum { ROUNDS = 7, STACK_BYTES = 128 << 10, CALLS_BETWEEN = 11 };
 

@@ -9,7 +9,7 @@
 #include <execinfo.h>
 #include <string.h>
 #include "recorder/unwind/unwind.h"
-#include "tests/bench/bench.h"
+#include "bench.h"
 
 enum { FRAMES = 16, CALLS = 4000, ROUNDS = 101 };
 

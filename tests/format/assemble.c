@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "format/writer.h"
-#include "tests/format/assemble.h"
+#include "assemble.h"
 
 enum {
 	WORDS_MAX = 160,

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tests/format/assemble.h"
+#include "assemble.h"
 
 /* All of a stream as a string; the caller's. */
 static char *read_all(FILE *in)

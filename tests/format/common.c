@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "format/section.h"
-#include "tests/format/assemble.h"
-#include "tests/format/common.h"
+#include "assemble.h"
+#include "common.h"
 
 const char sample_trace[] =
 	"header procs=3 creation_realtime_ns=1700000000000000000\n"

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "format/reader.h"
-#include "tests/format/assemble.h"
-#include "tests/format/repair.h"
+#include "assemble.h"
+#include "repair.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
 

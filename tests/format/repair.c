@@ -3,7 +3,7 @@
 #include "format/schema.h"
 #include "format/varint.h"
 #include "format/wire.h"
-#include "tests/format/repair.h"
+#include "repair.h"
 
 /* The checksums of the columns in the directory of a block; malformed: as far as it goes. */
 static void repair_columns(uint8_t *payload, size_t n_bytes, size_t head_bytes)

@@ -1,7 +1,7 @@
 /* test_clock.c - ticks to trace time (docs/format.md, "Time"). */
 #include <stdlib.h>
 #include "format/clockmap.h"
-#include "tests/format/common.h"
+#include "common.h"
 
 enum { POINTS_MAX = 4 };
 #define MS UINT64_C(1000000)

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "format/column.h"
 #include "format/varint.h"
-#include "tests/format/common.h"
+#include "common.h"
 
 static const struct {
 	const char *what;

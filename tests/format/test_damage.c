@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "format/wire.h"
-#include "tests/format/common.h"
+#include "common.h"
 
 /* Makes the n-th allocation from now on fail; 0 = none.  See the --wrap options in local.mk. */
 static size_t fail_at, allocations;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "format/wire.h"
-#include "tests/format/common.h"
+#include "common.h"
 
 /* What compresses to next to nothing: an entry, over and over (format.md, "Density"). */
 static const struct {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "format/wire.h"
-#include "tests/format/common.h"
+#include "common.h"
 
 static char *document(void)
 {

@@ -5,8 +5,8 @@
 #include <string.h>
 #include "format/check.h"
 #include "format/wire.h"
-#include "tests/format/common.h"
-#include "tests/format/repair.h"
+#include "common.h"
+#include "repair.h"
 
 static void varints_add(struct bytes *b, const uint64_t *value, size_t n)
 {

@@ -1,6 +1,6 @@
 /* test_main.c - runs the suites of the format. */
 #include <stdlib.h>
-#include "tests/format/common.h"
+#include "common.h"
 
 int main(void)
 {

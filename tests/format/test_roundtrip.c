@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "format/block.h"
-#include "tests/format/common.h"
+#include "common.h"
 
 enum { N_PROCS = 3, N_STREAMS = 2 * N_PROCS + 1 };
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "format/schema_wire.h"
-#include "tests/format/common.h"
+#include "common.h"
 
 START_TEST(kinds_have_names_and_typed_arguments)
 {

@@ -6,7 +6,7 @@
 #include "format/schema_wire.h"
 #include "format/varint.h"
 #include "format/wire.h"
-#include "tests/format/common.h"
+#include "common.h"
 
 static void set_version(struct bytes *b, uint16_t major, uint16_t minor)
 {

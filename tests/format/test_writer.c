@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tests/format/written.h"
+#include "written.h"
 
 static int fill_and_finish(struct trc_writer *w, uint32_t n_events)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "format/wire.h"
-#include "tests/format/written.h"
+#include "written.h"
 
 /* B2: more strings, stacks, label sets, modules and threads than there is room for. */
 START_TEST(full_tables_give_0_and_are_counted)

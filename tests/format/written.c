@@ -1,5 +1,5 @@
 /* written.c - what the tests of the writer share. */
-#include "tests/format/written.h"
+#include "written.h"
 
 const struct trc_writer_options written_options = {
 	.clock = TRC_CLOCK_MONOTONIC_RAW,

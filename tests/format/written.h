@@ -2,7 +2,7 @@
 #ifndef TRC_TESTS_FORMAT_WRITTEN_H
 #define TRC_TESTS_FORMAT_WRITTEN_H
 
-#include "tests/format/common.h"
+#include "common.h"
 
 /* Two procs, ticks of a nanosecond, 8 MB. */
 extern const struct trc_writer_options written_options;

@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tests/integration/truth.h"
+#include "truth.h"
 
 enum { THREADS = 8, TURNS_MAX = 20000, KINDS = 4, SECONDS = 2 };
 

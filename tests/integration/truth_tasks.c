@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <trc/trace.h>
-#include "tests/integration/truth.h"
+#include "truth.h"
 
 enum { ORDERS = 20, QUERIES = 3, WORKERS = 3 };
 

@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <threads.h>
 #include <unistd.h>
-#include "tests/integration/truth.h"
+#include "truth.h"
 
 enum { ROUNDS = 12, HOLD_MS = 6, WAITERS = 3 };
 

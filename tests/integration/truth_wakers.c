@@ -24,7 +24,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "tests/integration/truth.h"
+#include "truth.h"
 
 enum {
 	ROUNDS = 4,

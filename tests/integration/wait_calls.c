@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <wchar.h>
-#include "tests/integration/check_or_exit.h"
+#include "check_or_exit.h"
 
 enum { WAIT_MS = 4, BYTES = 4096 };
 #define PLACE __attribute__((noinline)) static void

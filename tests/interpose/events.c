@@ -13,9 +13,9 @@
 #include <sys/wait.h>
 #include <linux/futex.h>
 #include <threads.h>
-#include "tests/interpose/blocked.h"
-#include "tests/interpose/fake_core.h"
-#include "tests/interpose/same.h"
+#include "blocked.h"
+#include "fake_core.h"
+#include "same.h"
 
 static fake_core_count_fn *count;
 static fake_core_last_fn *last;

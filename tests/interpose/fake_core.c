@@ -17,7 +17,7 @@
 #include "recorder/ring/share.h"
 #include "recorder/shared/signals.h"
 #include "recorder/shared/trigger.h"
-#include "tests/interpose/fake_core.h"
+#include "fake_core.h"
 
 #define VISIBLE __attribute__((visibility("default")))
 

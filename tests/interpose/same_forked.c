@@ -9,7 +9,7 @@
 #include <sys/select.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include "tests/interpose/same.h"
+#include "same.h"
 
 enum { STEP_US = 200, PATIENCE_US = 3000000 };
 

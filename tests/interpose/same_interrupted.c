@@ -19,8 +19,8 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <linux/futex.h>
-#include "tests/interpose/fake_core.h"
-#include "tests/interpose/same.h"
+#include "fake_core.h"
+#include "same.h"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 

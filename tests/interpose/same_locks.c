@@ -6,8 +6,8 @@
 #include <semaphore.h>
 #include <stdbool.h>
 #include <threads.h>
-#include "tests/interpose/fake_core.h"
-#include "tests/interpose/same.h"
+#include "fake_core.h"
+#include "same.h"
 
 static const struct timespec BAD_TIME = {.tv_sec = 1, .tv_nsec = 1000000000};
 static const struct timespec LONG_AGO = {.tv_sec = 1};

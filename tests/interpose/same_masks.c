@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <spawn.h>
-#include "tests/interpose/same.h"
+#include "same.h"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 

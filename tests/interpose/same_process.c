@@ -18,8 +18,8 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include "tests/interpose/fake_core.h"
-#include "tests/interpose/same.h"
+#include "fake_core.h"
+#include "same.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 

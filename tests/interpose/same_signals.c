@@ -10,8 +10,8 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include "tests/interpose/fake_core.h"
-#include "tests/interpose/same.h"
+#include "fake_core.h"
+#include "same.h"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 

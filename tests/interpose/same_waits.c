@@ -21,8 +21,8 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <linux/futex.h>
-#include "tests/interpose/fake_core.h"
-#include "tests/interpose/same.h"
+#include "fake_core.h"
+#include "same.h"
 
 /* What the waits below wait for; nothing of it ever comes, but by a test's doing. */
 static sem_t sem;

@@ -15,9 +15,9 @@
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include "tests/interpose/blocked.h"
-#include "tests/interpose/fake_core.h"
-#include "tests/interpose/same.h"
+#include "blocked.h"
+#include "fake_core.h"
+#include "same.h"
 
 static fake_core_count_fn *count;
 static int failures;

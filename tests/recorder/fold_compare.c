@@ -1,5 +1,5 @@
 /* fold_compare.c - do traces give the same block and mutex profiles through a fold? */
-#include "tests/recorder/fold_replay.h"
+#include "fold_replay.h"
 
 /* A busy machine may stop a thread between an unlock and its record. */
 #define UNLOCK_LAG_NS UINT64_C(10000000000)

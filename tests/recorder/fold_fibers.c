@@ -1,7 +1,7 @@
 /* fold_fibers.c - what a fold makes of fibers that wait (fold.h, F3, F4, F6). */
 #include "format/waits.h"
 #include "recorder/fold/private.h"
-#include "tests/recorder/fold_fixture.h"
+#include "fold_fixture.h"
 
 enum { ROOT = 0 };
 static const uint64_t lock = 0x1000;

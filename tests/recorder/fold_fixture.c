@@ -1,5 +1,5 @@
 /* fold_fixture.c - see fold_fixture.h. */
-#include "tests/recorder/fold_fixture.h"
+#include "fold_fixture.h"
 
 #include <stdio.h>
 #include <string.h>

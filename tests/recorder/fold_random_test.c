@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tests/analyzer/model_fixture.h"
-#include "tests/recorder/fold_replay.h"
+#include "fold_replay.h"
 
 enum { SEEDS = 150, THREADS = 6, LOCKS = 3, FIBERS = 5, STEPS = 400, LATE_MAX = 30 };
 

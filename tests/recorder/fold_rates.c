@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "recorder/fold/private.h"
-#include "tests/recorder/fold_fixture.h"
+#include "fold_fixture.h"
 
 static const uint64_t lock = 0x1000;
 

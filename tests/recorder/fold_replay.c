@@ -1,5 +1,5 @@
 /* fold_replay.c - see fold_replay.h. */
-#include "tests/recorder/fold_replay.h"
+#include "fold_replay.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

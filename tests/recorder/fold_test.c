@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "format/waits.h"
 #include "recorder/fold/private.h"
-#include "tests/recorder/fold_fixture.h"
+#include "fold_fixture.h"
 
 static const uint64_t lock = 0x1000;
 

@@ -1,7 +1,7 @@
 /*
  * fake_model.c - see fake_model.h.
  */
-#include "tests/viewer/fake_model.h"
+#include "fake_model.h"
 
 #include <stdio.h>
 

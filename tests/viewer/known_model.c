@@ -2,7 +2,7 @@
  * known_model.c - a short trace that browser.mjs knows by heart; see known_model.h.
  */
 #include "analyzer/report/findings.h"
-#include "tests/viewer/known_model.h"
+#include "known_model.h"
 
 /* clang-format off */
 #define MS * 1000000LL

@@ -4,7 +4,7 @@
 #ifndef TRC_TESTS_KNOWN_MODEL_H
 #define TRC_TESTS_KNOWN_MODEL_H
 
-#include "tests/viewer/fake_model.h"
+#include "fake_model.h"
 
 /* What a text from a trace may hold: ends of elements, quotes, a handler that would leave a mark,
  * bytes that are not UTF-8, a line separator, an override of the direction of writing. */

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/viewer/known_model.h"
+#include "known_model.h"
 #include "viewer/html.h"
 
 static uint64_t random_state = 88172645463325252;

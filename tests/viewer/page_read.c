@@ -1,7 +1,7 @@
 /*
  * page_read.c - see page_read.h.
  */
-#include "tests/viewer/page_read.h"
+#include "page_read.h"
 
 #include <check.h>
 #include <stdio.h>

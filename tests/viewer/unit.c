@@ -1,5 +1,5 @@
 /* unit.c - runs the viewer's unit tests. */
-#include "tests/viewer/unit.h"
+#include "unit.h"
 
 #include <stdlib.h>
 

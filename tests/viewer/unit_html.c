@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/viewer/fake_model.h"
-#include "tests/viewer/page_read.h"
-#include "tests/viewer/unit.h"
+#include "fake_model.h"
+#include "page_read.h"
+#include "unit.h"
 #include "viewer/html.h"
 
 #define HOSTILE "</script><img src=x onerror=alert(1)>\"'&\xff\xe2\x80\xa8"

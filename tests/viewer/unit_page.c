@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/viewer/page_read.h"
-#include "tests/viewer/unit.h"
+#include "page_read.h"
+#include "unit.h"
 #include "viewer/map.h"
 #include "viewer/page.h"
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/viewer/fake_model.h"
-#include "tests/viewer/page_read.h"
-#include "tests/viewer/unit.h"
+#include "fake_model.h"
+#include "page_read.h"
+#include "unit.h"
 #include "viewer/tracks.h"
 
 enum { PARKS_MAX = 8, SWITCHES_MAX = 8, END_NS = 1000 };

@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "tests/bench/accuracy/work.h"
+#include "work.h"
 #include <pthread.h>
 
 enum { THREADS = 10 };

@@ -9,7 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "tests/bench/accuracy/work.h"
+#include "work.h"
 
 enum { FUNCTIONS = 10 };
 
