@@ -2,6 +2,7 @@
 package_tests = \
 	tests/package/headers.sh \
 	tests/package/install.sh \
+	tests/package/layout.sh \
 	tests/package/man.sh \
 	tests/package/symbols.sh
 
