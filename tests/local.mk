@@ -1,8 +1,9 @@
 # Tests, one fragment a room.
 include tests/format/local.mk
 include tests/recorder/local.mk
-include tests/interpose/local.mk
-include tests/record/local.mk
+include tests/recorder/interpose/local.mk
+include tests/recorder/drain/local.mk
+include tests/recorder/tool/local.mk
 include tests/analyzer/local.mk
 include tests/viewer/local.mk
 include tests/integration/local.mk

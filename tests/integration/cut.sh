@@ -5,7 +5,7 @@
 need_unsanitized
 
 demo=$top_builddir/docs/examples/trc-demo
-cut_check=$top_builddir/tests/analyzer/cut_check
+cut_check=$top_builddir/tests/analyzer/check/cut_check
 
 "$trace_record" -q -o demo.trc -- "$demo" -s 2 >/dev/null || fail "trace-record: status $?"
 "$trace_record" -q -o waits.trc -- "$here/truth_waits" >/dev/null || fail "trace-record: status $?"

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 need_unsanitized
 
-compare=$top_builddir/tests/recorder/fold_compare
+compare=$top_builddir/tests/recorder/fold/fold_compare
 
 # compare_fold NAME ROWS COMMAND...: at least so many rows, of both profiles together, so that there
 # was something to compare.  How many places waited depends on the machine's load.

@@ -8,7 +8,7 @@ need_unsanitized
 need curl
 [ -e "$top_builddir/.libs/libtrc-http.so" ] || skip 'trc was built without profiles over HTTP'
 
-no_perf=$top_builddir/tests/record/no_perf
+no_perf=$top_builddir/tests/recorder/tool/no_perf
 "$no_perf" 1 true
 [ $? != 77 ] || skip 'no filter for system calls here'
 

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 need_unsanitized
 program=$top_builddir/tests/integration/sampled_hard
-plugin=$top_builddir/tests/interpose/.libs/libplugin.so
+plugin=$top_builddir/tests/recorder/interpose/.libs/libplugin.so
 seconds=${SAMPLED_HARD_SECONDS:-4}
 
 # did_all FILE: it says how many rounds it did of each.

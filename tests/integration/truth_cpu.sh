@@ -91,7 +91,7 @@ complete()
 # said NUMBER TEXT...: what the trace says of an event that was sampled.
 said()
 {
-	"$top_builddir/tests/record/trace_dump" t.trc | grep "^sampled $1 " >said.txt
+	"$top_builddir/tests/recorder/tool/trace_dump" t.trc | grep "^sampled $1 " >said.txt
 	grep -qE "^sampled $*" said.txt || fail "not 'sampled $*' but: $(cat said.txt)"
 	passed "the trace says: $*"
 }

@@ -2,7 +2,7 @@
  * fuzz_ring.c - ring files that somebody damaged, or made up: a libFuzzer target.
  *
  * A ring file is large and nearly all of it zeros, so an input is not the file: it says what a small
- * ring, made once, is to be changed to (tests/record/fake_ring.h).  Its first byte is the options of the
+ * ring, made once, is to be changed to (tests/recorder/drain/fake_ring.h).  Its first byte is the options of the
  * snapshot; then, until it ends,
  *
  *   'r' proc kind flags serial time16 n  word...   a record is committed; a word is
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "recorder/drain/ring_file.h"
-#include "tests/record/fake_ring.h"
+#include "tests/recorder/drain/fake_ring.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
 

@@ -28,7 +28,7 @@ tests_long_fuzz_reader_CPPFLAGS = $(AM_CPPFLAGS) -DTRC_LIBFUZZER
 tests_long_fuzz_reader_LDFLAGS = $(with_libfuzzer)
 tests_long_fuzz_reader_LDADD = libtrcassemble.la
 tests_long_fuzz_ring_SOURCES = tests/long/fuzz_ring.c tests/long/bare/check.h \
-	tests/record/fake_ring.c tests/record/fake_ring.h
+	tests/recorder/drain/fake_ring.c tests/recorder/drain/fake_ring.h
 tests_long_fuzz_ring_CPPFLAGS = -I$(top_srcdir)/tests/long/bare $(AM_CPPFLAGS)
 tests_long_fuzz_ring_LDFLAGS = $(with_libfuzzer)
 tests_long_fuzz_ring_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la

@@ -1,163 +1,163 @@
 # tests/recorder
-include tests/recorder/http.local.mk
-include tests/recorder/unwind.local.mk
+include tests/recorder/http/local.mk
+include tests/recorder/unwind/local.mk
 
 if HAVE_CHECK
 trc_core_test_LIBS = libtrccore.la libtrcunwind.la libtrcformat.la $(CHECK_LIBS)
 
 check_PROGRAMS += ring_stress flight_stress tables_test api_test trigger_watch_test
 TESTS += ring_stress flight_stress tables_test api_test trigger_watch_test
-stress_workers = tests/recorder/stress_workers.c tests/recorder/stress_workers.h
-ring_stress_SOURCES = tests/recorder/ring_stress.c tests/recorder/ring_reader.c \
-	tests/recorder/ring_reader.h $(stress_workers)
+stress_workers = tests/recorder/ring/stress_workers.c tests/recorder/ring/stress_workers.h
+ring_stress_SOURCES = tests/recorder/ring/ring_stress.c tests/recorder/ring/ring_reader.c \
+	tests/recorder/ring/ring_reader.h $(stress_workers)
 ring_stress_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 ring_stress_LDADD = $(trc_core_test_LIBS)
-flight_stress_SOURCES = tests/recorder/flight_stress.c $(stress_workers)
+flight_stress_SOURCES = tests/recorder/lib/flight_stress.c $(stress_workers)
 flight_stress_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 flight_stress_LDADD = $(trc_core_test_LIBS)
-api_test_SOURCES = tests/recorder/api_test.c
+api_test_SOURCES = tests/recorder/lib/api_test.c
 api_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 api_test_LDADD = libtrc.la libtrcformat.la $(CHECK_LIBS)
-trigger_watch_test_SOURCES = tests/recorder/trigger_watch_test.c
+trigger_watch_test_SOURCES = tests/recorder/lib/trigger_watch_test.c
 trigger_watch_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 trigger_watch_test_LDADD = libtrcdrain.la $(trc_core_test_LIBS)
-tables_test_SOURCES = tests/recorder/tables_test.c
+tables_test_SOURCES = tests/recorder/ring/tables_test.c
 tables_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tables_test_LDADD = $(trc_core_test_LIBS)
 
 check_PROGRAMS += flight_test flight_trigger_test flight_orders
 TESTS += flight_test flight_trigger_test flight_orders
-trc_flight_test_PARTS = tests/recorder/flight_fixture.c tests/recorder/flight_fixture.h \
-	tests/recorder/trace_look.c tests/recorder/trace_look.h
-flight_test_SOURCES = tests/recorder/flight_test.c $(trc_flight_test_PARTS)
+trc_flight_test_PARTS = tests/recorder/lib/flight_fixture.c tests/recorder/lib/flight_fixture.h \
+	tests/recorder/lib/trace_look.c tests/recorder/lib/trace_look.h
+flight_test_SOURCES = tests/recorder/lib/flight_test.c $(trc_flight_test_PARTS)
 flight_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 flight_test_LDADD = libtrc.la libtrcformat.la $(CHECK_LIBS)
-flight_trigger_test_SOURCES = tests/recorder/flight_trigger_test.c tests/forks.h \
+flight_trigger_test_SOURCES = tests/recorder/lib/flight_trigger_test.c tests/forks.h \
 	$(trc_flight_test_PARTS)
 flight_trigger_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 flight_trigger_test_LDADD = libtrc.la libtrcformat.la $(CHECK_LIBS)
-flight_orders_SOURCES = tests/recorder/flight_orders.c tests/recorder/trace_look.c \
-	tests/recorder/trace_look.h
+flight_orders_SOURCES = tests/recorder/lib/flight_orders.c tests/recorder/lib/trace_look.c \
+	tests/recorder/lib/trace_look.h
 flight_orders_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 flight_orders_LDADD = libtrcapi.la libtrcdrain.la $(trc_core_test_LIBS)
 
 check_PROGRAMS += sample_test
 TESTS += sample_test
-sample_test_SOURCES = tests/recorder/sample_test.c tests/recorder/sample_by_kernel.c \
-	tests/recorder/sample_refusals.c tests/recorder/sample_fixture.c \
-	tests/recorder/sample_fixture.h tests/forks.h tests/stolen.h
+sample_test_SOURCES = tests/recorder/sampling/sample_test.c tests/recorder/sampling/sample_by_kernel.c \
+	tests/recorder/sampling/sample_refusals.c tests/recorder/sampling/sample_fixture.c \
+	tests/recorder/sampling/sample_fixture.h tests/forks.h tests/stolen.h
 sample_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 sample_test_LDADD = libtrc.la libtrcformat.la $(CHECK_LIBS)
 
 check_PROGRAMS += encode_test
 TESTS += encode_test
-encode_test_SOURCES = tests/recorder/encode_test.c
+encode_test_SOURCES = tests/recorder/profile/encode_test.c
 encode_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 # libtrcencode.la has libtrcformat.la in it.
 encode_test_LDADD = libtrcapi.la libtrcdrain.la libtrccore.la libtrcunwind.la libtrcencode.la $(CHECK_LIBS)
 
 check_PROGRAMS += thread_profile_test
 TESTS += thread_profile_test
-thread_profile_test_SOURCES = tests/recorder/thread_profile_test.c
+thread_profile_test_SOURCES = tests/recorder/lib/thread_profile_test.c
 thread_profile_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 thread_profile_test_LDADD = libtrcapi.la libtrcdrain.la $(trc_core_test_LIBS)
 check_PROGRAMS += recorder_test
 TESTS += recorder_test
-recorder_test_SOURCES = tests/recorder/recorder_test.c tests/recorder/recorder_beside.c \
-	tests/recorder/recorder_fibers.c \
-	tests/recorder/recorder_memory.c tests/recorder/recorder_windows.c \
-	tests/recorder/recorder_fixture.c tests/recorder/recorder_fixture.h \
+recorder_test_SOURCES = tests/recorder/lib/recorder_test.c tests/recorder/lib/recorder_beside.c \
+	tests/recorder/lib/recorder_fibers.c \
+	tests/recorder/lib/recorder_memory.c tests/recorder/lib/recorder_windows.c \
+	tests/recorder/lib/recorder_fixture.c tests/recorder/lib/recorder_fixture.h \
 	tests/forks.h tests/sanitized.h tests/stolen.h
 recorder_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -fno-optimize-sibling-calls -fexceptions
 recorder_test_LDADD = libtrc.la $(CHECK_LIBS) -lm
 
 check_PROGRAMS += fold_test
 TESTS += fold_test
-fold_test_SOURCES = tests/recorder/fold_test.c tests/recorder/fold_fibers.c \
-	tests/recorder/fold_losses.c tests/recorder/fold_rates.c \
-	tests/recorder/fold_fixture.c tests/recorder/fold_fixture.h
+fold_test_SOURCES = tests/recorder/fold/fold_test.c tests/recorder/fold/fold_fibers.c \
+	tests/recorder/fold/fold_losses.c tests/recorder/fold/fold_rates.c \
+	tests/recorder/fold/fold_fixture.c tests/recorder/fold/fold_fixture.h
 fold_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 fold_test_LDADD = libtrcdrain.la $(trc_core_test_LIBS) -lm
 
 check_PROGRAMS += thread_recorder_test
 TESTS += thread_recorder_test
-thread_recorder_test_SOURCES = tests/recorder/thread_recorder_test.c
+thread_recorder_test_SOURCES = tests/recorder/lib/thread_recorder_test.c
 thread_recorder_test_CPPFLAGS = $(AM_CPPFLAGS) \
-	-DTHREAD_PLUGIN='"$(abs_builddir)/tests/recorder/.libs/libthreadplugin.so"'
+	-DTHREAD_PLUGIN='"$(abs_builddir)/tests/recorder/guest/.libs/libthreadplugin.so"'
 thread_recorder_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 thread_recorder_test_LDADD = libtrc.la $(CHECK_LIBS)
-check_LTLIBRARIES += tests/recorder/libthreadplugin.la
-tests_recorder_libthreadplugin_la_SOURCES = tests/recorder/thread_plugin.c
-tests_recorder_libthreadplugin_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
+check_LTLIBRARIES += tests/recorder/guest/libthreadplugin.la
+tests_recorder_guest_libthreadplugin_la_SOURCES = tests/recorder/guest/thread_plugin.c
+tests_recorder_guest_libthreadplugin_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 	-rpath /nonexistent
 
 check_PROGRAMS += waits_test
 TESTS += waits_test
-waits_test_SOURCES = tests/recorder/waits_test.c tests/recorder/ring_reader.c \
-	tests/recorder/ring_reader.h
+waits_test_SOURCES = tests/recorder/ring/waits_test.c tests/recorder/ring/ring_reader.c \
+	tests/recorder/ring/ring_reader.h
 waits_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 waits_test_LDADD = $(trc_core_test_LIBS)
 
 check_PROGRAMS += heap_test
 TESTS += heap_test
-heap_test_SOURCES = tests/recorder/heap_test.c
+heap_test_SOURCES = tests/recorder/sampling/heap_test.c
 heap_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 heap_test_LDADD = $(trc_core_test_LIBS) -lm
 
 check_PROGRAMS += labels_test
 TESTS += labels_test
-labels_test_SOURCES = tests/recorder/labels_test.c tests/recorder/ring_reader.c \
-	tests/recorder/ring_reader.h
+labels_test_SOURCES = tests/recorder/guest/labels_test.c tests/recorder/ring/ring_reader.c \
+	tests/recorder/ring/ring_reader.h
 labels_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 labels_test_LDADD = $(trc_core_test_LIBS)
 check_PROGRAMS += fiber_test
 TESTS += fiber_test
-fiber_test_SOURCES = tests/recorder/fiber_test.c tests/recorder/ring_reader.c \
-	tests/recorder/ring_reader.h
+fiber_test_SOURCES = tests/recorder/guest/fiber_test.c tests/recorder/ring/ring_reader.c \
+	tests/recorder/ring/ring_reader.h
 fiber_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 fiber_test_LDADD = $(trc_core_test_LIBS)
 check_PROGRAMS += labels_use_test
 TESTS += labels_use_test
-labels_use_test_SOURCES = tests/recorder/labels_use_test.c
+labels_use_test_SOURCES = tests/recorder/guest/labels_use_test.c
 labels_use_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -fexceptions
 labels_use_test_LDADD = libtrc.la libtrcformat.la $(CHECK_LIBS)
 endif
 
-check_PROGRAMS += tests/recorder/ring_trace tests/recorder/crash_program
-tests_recorder_ring_trace_SOURCES = tests/recorder/ring_trace.c
-tests_recorder_ring_trace_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la
-tests_recorder_crash_program_SOURCES = tests/recorder/crash_program.c
-tests_recorder_crash_program_CFLAGS = $(AM_CFLAGS) -fno-stack-protector -fno-optimize-sibling-calls
-tests_recorder_crash_program_LDFLAGS = $(AM_LDFLAGS) -no-install
-tests_recorder_crash_program_LDADD = libtrc.la -lpthread
-TESTS += tests/recorder/crash.sh
-EXTRA_DIST += tests/recorder/crash.sh
+check_PROGRAMS += tests/recorder/ring/ring_trace tests/recorder/guest/crash_program
+tests_recorder_ring_ring_trace_SOURCES = tests/recorder/ring/ring_trace.c
+tests_recorder_ring_ring_trace_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la
+tests_recorder_guest_crash_program_SOURCES = tests/recorder/guest/crash_program.c
+tests_recorder_guest_crash_program_CFLAGS = $(AM_CFLAGS) -fno-stack-protector -fno-optimize-sibling-calls
+tests_recorder_guest_crash_program_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_recorder_guest_crash_program_LDADD = libtrc.la -lpthread
+TESTS += tests/recorder/guest/crash.sh
+EXTRA_DIST += tests/recorder/guest/crash.sh
 
-check_PROGRAMS += tests/recorder/labels_program
-tests_recorder_labels_program_SOURCES = tests/recorder/labels_program.cc
-tests_recorder_labels_program_LDFLAGS = $(AM_LDFLAGS) -no-install
-tests_recorder_labels_program_LDADD = libtrc.la -lpthread
-TESTS += tests/recorder/labels.sh
-EXTRA_DIST += tests/recorder/labels.sh
+check_PROGRAMS += tests/recorder/guest/labels_program
+tests_recorder_guest_labels_program_SOURCES = tests/recorder/guest/labels_program.cc
+tests_recorder_guest_labels_program_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_recorder_guest_labels_program_LDADD = libtrc.la -lpthread
+TESTS += tests/recorder/guest/labels.sh
+EXTRA_DIST += tests/recorder/guest/labels.sh
 
-check_PROGRAMS += tests/recorder/fiber_program
-tests_recorder_fiber_program_SOURCES = tests/recorder/fiber_program.c
-tests_recorder_fiber_program_CFLAGS = $(AM_CFLAGS) -fexceptions -fno-omit-frame-pointer -fno-optimize-sibling-calls
-tests_recorder_fiber_program_LDFLAGS = $(AM_LDFLAGS) -no-install
-tests_recorder_fiber_program_LDADD = libtrc.la -lpthread
-TESTS += tests/recorder/fibers.sh
-EXTRA_DIST += tests/recorder/fibers.sh
+check_PROGRAMS += tests/recorder/guest/fiber_program
+tests_recorder_guest_fiber_program_SOURCES = tests/recorder/guest/fiber_program.c
+tests_recorder_guest_fiber_program_CFLAGS = $(AM_CFLAGS) -fexceptions -fno-omit-frame-pointer -fno-optimize-sibling-calls
+tests_recorder_guest_fiber_program_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_recorder_guest_fiber_program_LDADD = libtrc.la -lpthread
+TESTS += tests/recorder/guest/fibers.sh
+EXTRA_DIST += tests/recorder/guest/fibers.sh
 
 # A fold beside the analyzer.
-check_PROGRAMS += tests/recorder/fold_compare
-tests_recorder_fold_compare_SOURCES = tests/recorder/fold_compare.c \
-	tests/recorder/fold_replay.c tests/recorder/fold_replay.h
-tests_recorder_fold_compare_LDADD = libtrcanalyze.la libtrcdrain.la libtrcformat.la
+check_PROGRAMS += tests/recorder/fold/fold_compare
+tests_recorder_fold_fold_compare_SOURCES = tests/recorder/fold/fold_compare.c \
+	tests/recorder/fold/fold_replay.c tests/recorder/fold/fold_replay.h
+tests_recorder_fold_fold_compare_LDADD = libtrcanalyze.la libtrcdrain.la libtrcformat.la
 if HAVE_CHECK
 check_PROGRAMS += fold_random_test
 TESTS += fold_random_test
-fold_random_test_SOURCES = tests/recorder/fold_random_test.c \
-	tests/recorder/fold_replay.c tests/recorder/fold_replay.h
+fold_random_test_SOURCES = tests/recorder/fold/fold_random_test.c \
+	tests/recorder/fold/fold_replay.c tests/recorder/fold/fold_replay.h
 fold_random_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 fold_random_test_LDADD = libtrcmodelfixture.la libtrcdrain.la libtrcformat.la $(CHECK_LIBS)
 endif

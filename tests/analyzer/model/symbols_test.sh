@@ -1,0 +1,233 @@
+#!/bin/sh
+# What trc_symbols_find() says of programs compiled here, compared with what is known of
+# their source and with addr2line.
+set -u
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+probe=$top_builddir/tests/analyzer/model/symbols_probe
+source=$top_srcdir/tests/analyzer/model/symbols_program.c
+failures=0
+unset TRC_DEBUG_PATH DEBUGINFOD_URLS
+cd "$work" || exit 2
+work=$(pwd -P)
+
+for tool in addr2line objcopy objdump nm readelf strip; do
+	command -v $tool >/dev/null || { echo "skipped: $tool is not there"; exit 77; }
+done
+
+fail() {
+	echo "FAIL: $*"
+	failures=$((failures + 1))
+}
+
+build_id() {
+	readelf -n "$1" | sed -n 's/.*Build ID: //p'
+}
+
+# The file's address of a function.
+address_of() {
+	nm "$1" | awk -v name="$2" '$3 == name { print $1 }'
+}
+
+instructions_of() {
+	for function in $2; do
+		objdump -d --disassemble="$function" "$1" | sed -n 's/^ *\([0-9a-f]*\):	.*/\1/p'
+	done
+}
+
+line_of() {
+	grep -n "$1" "$source" | head -1 | cut -d: -f1
+}
+
+# expect TEXT FILE WHAT: FILE has a line that is TEXT.
+expect() {
+	grep -qxF -- "$1" "$2" || { fail "$3: no line \"$1\" in:"; cat "$2"; }
+}
+
+# Directories and discriminators off, unknown lines as 0.
+plain() {
+	sed -e 's/ (discriminator [0-9]*)//' -e 's/:?$/:0/' -e 's|^/.*/||'
+}
+
+# Every instruction of the program's functions is named as addr2line names it.
+same_as_addr2line() {
+	instructions_of "$work/$1" 'stays exported main' >addresses
+	[ "$(wc -l <addresses)" -ge 20 ] || fail "$2: objdump lists too little"
+	"$probe" -i "$(build_id "$1")" "$work/$1" - <addresses | plain >ours
+	addr2line -afi -e "$1" <addresses | plain >theirs
+	cmp -s ours theirs || { fail "$2: differs from addr2line"; diff ours theirs | head -20; }
+	expect innermost ours "$2: the inlined call is seen"
+}
+
+compile() {
+	compiler=$1
+	shift
+	"$compiler" "$@" "$source" || fail "$compiler $* does not compile"
+}
+
+compile cc -g -O2 -pie -fPIE -Wl,--build-id -o pie
+same_as_addr2line pie 'a position-independent program'
+# Unwind tables know functions that have lost their names.
+strip -o nameless pie
+for function in stays exported main; do
+	instructions_of pie $function >addresses
+	"$probe" -s -i "$(build_id nameless)" "$work/nameless" - <addresses |
+		grep -v ^trouble: | sort -u >ours
+	[ "$(cat ours)" = "$(address_of pie $function)" ] ||
+		{ fail "nameless: where $function begins"; cat ours; }
+done
+compile cc -g -O2 -no-pie -fno-pie -Wl,--build-id -o fixed
+same_as_addr2line fixed 'a program at fixed addresses'
+compile cc -gdwarf-4 -O2 -Wl,--build-id -o dwarf4
+same_as_addr2line dwarf4 'DWARF 4'
+compile cc -g -gz=zlib -O2 -Wl,--build-id -o compressed
+same_as_addr2line compressed 'compressed debug sections'
+for clang in clang clang-14; do
+	command -v $clang >/dev/null || continue
+	compile $clang -gdwarf-4 -O2 -Wl,--build-id -o clang.out # addr2line misreads its DWARF 5
+	same_as_addr2line clang.out 'clang: no .debug_aranges'
+	break
+done
+
+# One known address: the call of innermost() inside middle() inside stays().
+first=$(line_of 'counter += value')
+instructions_of pie stays | "$probe" -l -i "$(build_id pie)" "$work/pie" - |
+	grep -A 9 -m 1 -x innermost >chain
+{
+	echo innermost
+	echo "$source:$first"
+	echo "	linkage - start_line $(line_of 'int innermost') inlined"
+	echo middle
+} >wanted
+head -4 chain | cmp -s - wanted || { fail 'the chain of inlined calls'; diff wanted chain; }
+sed -n 7p chain | grep -qx stays || { fail 'the chain ends in the real function'; cat chain; }
+
+# The process's addresses: moved by the load bias.
+entry=$(address_of pie exported)
+moved=$(printf '%x' $((0x$entry + 0x555555554000)))
+"$probe" -b 555555554000 -i "$(build_id pie)" "$work/pie" "$moved" >out
+expect exported out 'the load bias is subtracted'
+
+# Variables, and places in them; nothing is said of what lies beyond.
+settings=$(address_of pie settings)
+"$probe" -v -b 555555554000 -i "$(build_id pie)" "$work/pie" \
+	"$(printf '%x' $((0x$settings + 0x555555554000)))" \
+	"$(printf '%x' $((0x$settings + 0x555555554000 + 8)))" \
+	"$(printf '%x' $((0x$settings + 0x555555554000 + 4096)))" >out
+printf 'settings+0\nsettings+8\n??+0\n' | cmp -s - out || { fail 'variables'; cat out; }
+
+# Stripped of debug information: names remain, and it says that lines are missing.
+strip -g -o symtab pie
+"$probe" -i "$(build_id pie)" "$work/symtab" "$entry" "$(address_of pie stays)" >out
+expect exported out 'without DWARF, from .symtab'
+expect stays out 'a static function from .symtab'
+expect '??:0' out 'without DWARF there is no line'
+expect 'trouble: no debug information found' out 'poorer symbols are said to be so'
+
+# .dynsym when nothing else is there; static functions have no name then, not a wrong one.
+compile cc -O2 -rdynamic -Wl,--build-id -o dynamic
+stays=$(address_of dynamic stays)
+entry_dynamic=$(address_of dynamic exported)
+strip -o stripped dynamic
+"$probe" -i "$(build_id dynamic)" "$work/stripped" "$entry_dynamic" >out
+expect exported out 'stripped, from .dynsym'
+"$probe" -i "$(build_id dynamic)" "$work/stripped" "$stays" >out
+expect '??' out 'a static function of a stripped program has no name'
+
+# A separate debug file: by build id below a directory of TRC_DEBUG_PATH.
+id=$(build_id pie)
+rest=${id#??}
+xx=${id%"$rest"}
+objcopy --only-keep-debug pie pie.separate
+strip -o nothing pie
+mkdir -p "debug/.build-id/$xx" other
+cp pie.separate "debug/.build-id/$xx/$rest.debug"
+TRC_DEBUG_PATH=$work/other:$work/debug "$probe" -i "$id" "$work/nothing" "$entry" >out
+expect exported out 'a debug file by build id'
+grep -q 'symbols_program.c:[1-9]' out || fail 'its lines'
+"$probe" -i "$id" "$work/nothing" "$entry" >out
+expect '??' out 'without TRC_DEBUG_PATH it is not found'
+
+# ... by .gnu_debuglink, beside it and in .debug/.
+cp nothing linked
+objcopy --add-gnu-debuglink=pie.separate linked
+"$probe" -i "$id" "$work/linked" "$entry" >out
+expect exported out 'a debug file by .gnu_debuglink'
+mkdir .debug
+mv pie.separate .debug/
+"$probe" -i "$id" "$work/linked" "$entry" >out
+expect exported out 'a debug file in .debug/'
+
+# ... by checksum where there is no build id; a wrong checksum is refused.
+compile cc -g -O2 -Wl,--build-id=none -o noid
+entry_noid=$(address_of noid exported)
+objcopy --only-keep-debug noid noid.separate
+strip noid
+objcopy --add-gnu-debuglink=noid.separate noid
+"$probe" "$work/noid" "$entry_noid" >out
+expect exported out 'a debug file by checksum'
+printf 'x' >>noid.separate
+"$probe" "$work/noid" "$entry_noid" >out
+expect '??' out 'a debug file with another checksum is refused'
+
+# The program was rebuilt since: no names rather than wrong ones.
+cp pie replaced
+compile cc -g -O1 -Wl,--build-id -o replaced
+"$probe" -i "$id" "$work/replaced" "$entry" >out
+expect '??' out 'a program with another build id'
+expect 'trouble: changed since the recording' out 'a program with another build id'
+# ... unless a copy of the right one can be found.
+TRC_DEBUG_PATH=$work/debug "$probe" -i "$id" "$work/replaced" "$entry" >out
+expect exported out 'the old program by its build id'
+
+"$probe" "$work/not-there" 1000 >out
+expect 'trouble: not found' out 'a program that is gone'
+"$probe" '[vdso]' 1000 >out
+expect 'trouble: is not a file' out 'what never was a file'
+mkfifo fifo
+"$probe" "$work/fifo" 1000 >out
+expect 'trouble: not found' out 'a FIFO in its place is not waited for'
+head -c 3000 pie >cut
+"$probe" "$work/cut" "$entry" >out || fail 'a file cut short'
+
+# Strings of the debug information whose last has no zero, which libdw reads on from: as if there were
+# none, also where they are compressed.
+for section in .debug_line_str .debug_str; do
+	for kind in none zlib; do
+		compile cc -gdwarf-5 -O2 -gz=none -Wl,--build-id -o unended
+		objcopy --dump-section $section=strings unended
+		bytes=$(($(wc -c <strings) - 1))
+		head -c $bytes strings >unended.strings
+		printf 'xxxxxxxxxxxxxxxx' >>unended.strings
+		objcopy --update-section $section=unended.strings --compress-debug-sections=$kind unended
+		"$probe" -i "$(build_id unended)" "$work/unended" "$(address_of unended exported)" \
+			"$(address_of unended stays)" >out || fail "$section, $kind: status $?"
+		expect exported out "$section, $kind: the name of the table"
+		expect 'trouble: no debug information found' out "$section, $kind: not read"
+	done
+done
+
+# C++: readable names without parameters, and the linker's name beside them.
+cat >cpp.cc <<'END'
+namespace ns {
+struct thing { __attribute__((noinline)) int method(int value) const; };
+int thing::method(int value) const { static volatile int sink; sink = value; return sink; }
+}
+template <typename T> __attribute__((noinline)) T twice(T value) { return value * 2; }
+template int twice<int>(int);
+namespace { struct quiet { __attribute__((noinline)) int run(); }; 
+int quiet::run() { static volatile int sink; return ++sink; } }
+int main() { return ns::thing().method(3) + twice(4) + quiet().run(); }
+END
+if c++ -g -O2 -Wl,--build-id -o cpp cpp.cc 2>/dev/null && ldconfig -p 2>/dev/null | grep -q libstdc; then
+	for option in '' -g; do
+		[ -z "$option" ] || strip -g cpp
+		"$probe" -l -i "$(build_id cpp)" "$work/cpp" "$(address_of cpp _ZNK2ns5thing6methodEi)" \
+			"$(address_of cpp _Z5twiceIiET_S0_)" >out
+		expect ns::thing::method out "C++ method, strip $option"
+		expect 'twice<int>' out "C++ template, strip $option"
+		grep -q 'linkage _ZNK2ns5thing6methodEi' out || fail 'the linkage name'
+	done
+fi
+
+[ $failures -eq 0 ]
