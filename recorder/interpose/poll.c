@@ -33,7 +33,7 @@ TRC_CALL_AGAIN(int, pselect, POLL, (uintptr_t)reads, true, AGAIN_TIME(mask),
 		const struct timespec *timeout, const sigset_t *mask),
 	       (n_fds, reads, writes, excepts, timeout, mask))
 
-/* ---- epoll: writers find who waits by what it watches (wakers.h, wk:V7) -------------------- */
+/* ---- epoll: writers find who waits by what it watches (wakers.h, wakers:V7) -------------------- */
 
 #define WAITS(name, may_wait, again, parameters, arguments)                                        \
 	TRC_EXPORT int name parameters                                                             \

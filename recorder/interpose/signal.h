@@ -4,8 +4,9 @@
  *
  *   H1  where the program's action for such a signal is SIG_DFL, the kernel has
  *       trc_signal_on_default(); where it is a handler, the kernel has a wrapper, with the
- * handler's own flags and mask, but for H5; SIG_IGN is left alone H2  a wrapper jumps to the
- * program's handler: the handler runs on the frame that the kernel made, and returns to the kernel
+ *       handler's own flags and mask, but for H5; SIG_IGN is left alone
+ *   H2  a wrapper jumps to the program's handler: the handler runs on the frame that the kernel
+ *       made, and returns to the kernel
  *   H3  a wrapper stands for one handler for ever.  So the kernel's answer to sigaction() alone
  *       tells what the program's action was: nothing is kept that could disagree with it, but
  *       for one bit of H5

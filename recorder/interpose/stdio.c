@@ -295,7 +295,7 @@ static int64_t descriptor(FILE *stream)
 	return stream ? stream->_fileno : -1;
 }
 
-/* It will be closed: wakers.h, wk:V3. */
+/* It will be closed: wakers.h, wakers:V3. */
 static bool closes(FILE *stream)
 {
 	if (stream)

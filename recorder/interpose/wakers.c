@@ -214,7 +214,7 @@ void trc_io_pair(const int fd[2])
 	remember(fd[1], (struct ends){key_of_inode(&b), key_of_inode(&a)}, &b);
 }
 
-/* wk:V2.  `key` is what is read from it, or written to it. */
+/* wakers:V2.  `key` is what is read from it, or written to it. */
 static bool is_still(int fd, bool reads, uint64_t key)
 {
 	struct ends ends = remembered(fd);
@@ -296,7 +296,7 @@ void trc_io_leave(struct trc_io *io)
 	_Atomic uint64_t *key = &waiting[io->place / IN_BUCKET].key[io->place % IN_BUCKET];
 	uint64_t there = atomic_load_explicit(key, memory_order_relaxed);
 
-	/* Neither: wk:V5.  release: who takes the place next stores after this. */
+	/* Neither: wakers:V5.  release: who takes the place next stores after this. */
 	if (there == io->key || there == taken_by(io))
 		atomic_store_explicit(key, 0, memory_order_release);
 	io->key = 0;
@@ -350,7 +350,7 @@ static __attribute__((noinline)) void check(struct trc_io *io, bool reads, int f
 		name(io, found, now);
 }
 
-/* ---- who is watched by epoll descriptors (wk:V7) -------------------------------------------- */
+/* ---- who is watched by epoll descriptors (wakers:V7) -------------------------------------------- */
 
 enum { WATCHES = 512, OF_KEY = 2 };
 
@@ -392,7 +392,7 @@ static void watch_begins(uint64_t key, uint64_t by)
 	struct watch *w = watch_of(key);
 	unsigned int i = atomic_load_explicit(&w->key[0], memory_order_relaxed) ? 1 : 0;
 
-	/* relaxed, all: `by` of another key does not fit this one (wk:V2). */
+	/* relaxed, all: `by` of another key does not fit this one (wakers:V2). */
 	atomic_store_explicit(&w->key[i], 0, memory_order_relaxed);
 	atomic_store_explicit(&w->by[i], by, memory_order_relaxed);
 	atomic_store_explicit(&w->key[i], key, memory_order_relaxed);

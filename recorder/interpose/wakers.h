@@ -20,20 +20,20 @@
  * else has no inode of its own (eventfd) by a number that it gets when it is first seen.
  * Everything else has no other end in this process, or it is not known: nobody is named.
  *
- *   wk:V1  a waiter stands in the table before its call and not after it, however that ends
- *   wk:V2  the table of descriptors may be wrong: one may be closed unseen, or by another thread
+ *   wakers:V1  a waiter stands in the table before its call and not after it, however that ends
+ *   wakers:V2  the table of descriptors may be wrong: one may be closed unseen, or by another thread
  *       while this one learns what it is.  So nobody is named before the kernel has said that both
  *       descriptors are what they are taken for, the writer's and the waiter's: its answer has to
  *       fit the entry's seal.  What does not fit is forgotten
- *   wk:V3  a descriptor that is closed is forgotten before and after: what another thread learns
+ *   wakers:V3  a descriptor that is closed is forgotten before and after: what another thread learns
  *       meanwhile is lost, never wrong
- *   wk:V4  who came after the look of the writer is not named: its wait was for the next one, or
+ *   wakers:V4  who came after the look of the writer is not named: its wait was for the next one, or
  *       was none
- *   wk:V5  a forked child has no waiters: the table lies on pages that read as zero there.  A wait
+ *   wakers:V5  a forked child has no waiters: the table lies on pages that read as zero there.  A wait
  *       that was begun before a handler forked takes nothing away there
- *   wk:V6  who waits for several writes, or for several datagrams, is not in the table: the one
+ *   wakers:V6  who waits for several writes, or for several datagrams, is not in the table: the one
  *       that ends its wait is not the one that finds it
- *   wk:V7  who waits for an epoll descriptor is found by way of the descriptors that it watches.
+ *   wakers:V7  who waits for an epoll descriptor is found by way of the descriptors that it watches.
  *       Only by those whose every write ends the wait: EPOLLONESHOT and EPOLLEXCLUSIVE may not
  */
 #ifndef TRC_RECORDER_INTERPOSE_WAKERS_H
@@ -81,13 +81,13 @@ void trc_io_leave(struct trc_io *io);
 /* Whether there may be another end. */
 static inline bool trc_io_is_end(int fd)
 {
-	/* relaxed: wk:V2. */
+	/* relaxed: wakers:V2. */
 	return (unsigned int)fd < TRC_IO_FDS &&
 	       atomic_load_explicit(&trc_io_fds[fd].in, memory_order_relaxed) != TRC_IO_NOTHING;
 }
 
 /* After trc_span_begin(), which was at `since` (0 = it records nothing).  `one`: the first write
- * will end its wait (wk:V6). */
+ * will end its wait (wakers:V6). */
 static inline void trc_io_begin(struct trc_io *io, enum trc_reason reason, int fd, uint64_t since,
 				bool one)
 {
@@ -120,11 +120,11 @@ static inline void trc_io_end(const struct trc_io *io, bool moved)
 		trc_io_wake(io);
 }
 
-/* The descriptor is about to be another, or was closed: wk:V3.  Context: as above. */
+/* The descriptor is about to be another, or was closed: wakers:V3.  Context: as above. */
 void trc_io_forget(int fd);
 void trc_io_forget_from(unsigned int first, unsigned int last);
 
-/* After trc_span_begin(), of who waits for an epoll descriptor (wk:V7). */
+/* After trc_span_begin(), of who waits for an epoll descriptor (wakers:V7). */
 void trc_io_epoll(struct trc_io *io, int epoll, uint64_t since);
 /* Around epoll_ctl(): before it with NULL, `fd` is watched no longer; after it has succeeded. */
 void trc_io_watch(int epoll, int fd, const struct epoll_event *event);
@@ -135,7 +135,7 @@ void trc_io_pair(const int fd[2]);
 /* The program forbids the calls that this takes: sockets that are not known are left alone. */
 TRC_HIDDEN void trc_io_ask_no_sockets(void);
 
-/* Once, before the first session (wk:V5). */
+/* Once, before the first session (wakers:V5). */
 TRC_HIDDEN void trc_io_setup(void);
 
 #endif

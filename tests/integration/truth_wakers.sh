@@ -18,7 +18,7 @@ compare_wakers()
 {
 	sql dump.trc "$waits" >trace.tsv || return 1
 	awk -F '\t' '
-		# Whoever was in its call already when the wait began is not named (wakers.h, wk:V4);
+		# Whoever was in its call already when the wait began is not named (wakers.h, wakers:V4);
 		# who writes then, before the thread that waited has run, may be.
 		function was_in_call(who, when, i) {
 			for (i = 1; i <= calls[who]; i++)
