@@ -48,7 +48,7 @@ struct trc_block_encoder *trc_block_encoder_init(struct trc_arena *memory, uint3
 						 void *lz4, int acceleration);
 /*
  * Encodes rows as a whole section, *section[0..*n_bytes), borrowed until the next call, and
- * cites every id in them (B1).  rows->n_events > 0.
+ * cites every id in them (tables:B1).  rows->n_events > 0.
  */
 void trc_block_encode(struct trc_block_encoder *enc, const struct trc_rows *rows,
 		      struct trc_tables *tables, const uint8_t **section, size_t *n_bytes);

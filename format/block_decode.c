@@ -378,7 +378,7 @@ static int load_procs(struct load *l)
 	return err;
 }
 
-/* D4: ids without an entry become 0. */
+/* reader:D4: ids without an entry become 0. */
 static void check_ids(struct load *l, enum trc_arg_type type, uint64_t *id, uint32_t n)
 {
 	bool (*has)(const struct trc_reader *r, uint64_t id) =

@@ -5,9 +5,9 @@
  * Between two sync points it is a straight line; before the first and after the last the
  * nearest line goes on, or the nominal rate where that line is too short to be trusted.
  *
- *   C1  never decreasing: sync points that go back in either clock are left out
- *   C2  every result is within TRC_TIME_NS_MAX of 0: differences of two, and sums of two such
- *       differences, fit; what is farther away in a damaged file is as far as it goes
+ *   clockmap:C1  never decreasing: sync points that go back in either clock are left out
+ *   clockmap:C2  every result is within TRC_TIME_NS_MAX of 0: differences of two, and sums of two
+ *       such differences, fit; what is farther away in a damaged file is as far as it goes
  */
 #ifndef TRC_FORMAT_CLOCKMAP_H
 #define TRC_FORMAT_CLOCKMAP_H

@@ -6,12 +6,13 @@
  * a name in /dev or /proc (/dev/stdout), is written to directly, as a shell's > does; likewise a
  * link that leads to nothing yet, and a file in a directory where none may be made.
  *
- *   S1  after a failed write the file ends with the last whole section, and nothing follows
- *   S2  no function but trc_file_sink_plan() calls anything of libc that is interposable:
+ *   file_sink:S1  after a failed write the file ends with the last whole section, and nothing
+ *       follows
+ *   file_sink:S2  no function but trc_file_sink_plan() calls anything of libc that is interposable:
  *       the sink may live in a thread of a recorded program
- *   S3  a link as the last part of the name is followed by the kernel alone, which may forbid it
- *       (fs.protected_symlinks); likewise whether what exists may be written to
- *   S4  a file that is made has mode 0600: what a trace tells is its user's
+ *   file_sink:S3  a link as the last part of the name is followed by the kernel alone, which may
+ *       forbid it (fs.protected_symlinks); likewise whether what exists may be written to
+ *   file_sink:S4  a file that is made has mode 0600: what a trace tells is its user's
  */
 #ifndef TRC_FORMAT_FILE_SINK_H
 #define TRC_FORMAT_FILE_SINK_H

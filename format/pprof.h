@@ -3,13 +3,13 @@
  *
  * Knows nothing of traces: whoever has samples hands them in, innermost frame first.
  *
- *   P1  strings, functions and locations are kept once; ids are from 1, 0 = none.
+ *   pprof:P1  strings, functions and locations are kept once; ids are from 1, 0 = none.
  *       Samples at the same locations with the same labels become one, their values summed
- *   P2  a mapping says that it has functions, files, lines or inlined frames only if
+ *   pprof:P2  a mapping says that it has functions, files, lines or inlined frames only if
  *       that holds for every location in it, since pprof then asks no symbolizer
- *   P3  the first mapping is the program: add it first
- *   P4  an error is kept: later calls do nothing (and return 0), trc_pprof_write() returns it
- *   P5  every string is UTF-8: each byte that belongs to no character becomes \xNN
+ *   pprof:P3  the first mapping is the program: add it first
+ *   pprof:P4  an error is kept: later calls do nothing (and return 0), trc_pprof_write() returns it
+ *   pprof:P5  every string is UTF-8: each byte that belongs to no character becomes \xNN
  *
  * Every pointer is only read during the call.  One thread at a time.
  */

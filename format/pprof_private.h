@@ -47,7 +47,7 @@ struct trc_pprof_point {
 };
 
 struct trc_pprof {
-	int error;				/* P4 */
+	int error;				/* pprof:P4 */
 	struct trc_pprof_array sample_type;	/* struct trc_pprof_type */
 	struct trc_pprof_array comment;		/* int64_t */
 	struct trc_pprof_array string;		/* char *, owned */

@@ -118,7 +118,7 @@ static void put_mappings(struct output *output, const struct trc_pprof *p)
 		mapping.file_offset = map->file_offset;
 		mapping.filename = map->path;
 		mapping.build_id = map->build_id;
-		/* P2; one that no location lies in needs no symbolizer either. */
+		/* pprof:P2; one that no location lies in needs no symbolizer either. */
 		mapping.has_functions = !map->no_function;
 		mapping.has_filenames = !map->no_function && !map->no_file;
 		mapping.has_line_numbers = !map->no_function && !map->no_line;

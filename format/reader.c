@@ -308,7 +308,7 @@ static size_t checked_bytes(const struct section *s)
 
 /*
  * Reads the section at `off`: 0 and *next_off, -ENODATA where the file is cut off,
- * or as I1.
+ * or as reader_private:I1.
  */
 static int read_section(struct trc_reader *r, uint64_t off, uint64_t *next_off,
 			struct trc_error *error)

@@ -4,13 +4,13 @@
  * The file is mapped.  Opening walks all sections, checks and merges the tables;
  * a block is checked and decoded when it is asked for, column by column.
  *
- *   D1  no byte of the file is used as a length, count, offset or id before it has
+ *   reader:D1  no byte of the file is used as a length, count, offset or id before it has
  *       been checked against what is left, and against a limit
- *   D2  a file cut short or damaged later on is readable up to the damage:
+ *   reader:D2  a file cut short or damaged later on is readable up to the damage:
  *       trc_reader_open() succeeds and trc_reader_warning() says what is missing
- *   D3  a reader is read-only after open: trc_reader_load() may be called by
+ *   reader:D3  a reader is read-only after open: trc_reader_load() may be called by
  *       several threads at once
- *   D4  ids that trc_reader_load() hands out are checked: an id without a table
+ *   reader:D4  ids that trc_reader_load() hands out are checked: an id without a table
  *       entry is given as 0 (and counted in `dangling_ids`)
  */
 #ifndef TRC_FORMAT_READER_H

@@ -1,9 +1,9 @@
 /*
  * reader_private.h - a reader's inside, shared by reader*.c and block_decode.c.
  *
- *   I1  functions that parse return 0, -EBADMSG (damage: what came before it stays) or
- *       -ENOMEM, and change nothing of the reader that they cannot finish
- *   I2  what grows with the file grows by a bounded amount for each of its bytes
+ *   reader_private:I1  functions that parse return 0, -EBADMSG (damage: what came before it stays)
+ *       or -ENOMEM, and change nothing of the reader that they cannot finish
+ *   reader_private:I2  what grows with the file grows by a bounded amount for each of its bytes
  */
 #ifndef TRC_FORMAT_READER_PRIVATE_H
 #define TRC_FORMAT_READER_PRIVATE_H

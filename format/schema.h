@@ -5,10 +5,10 @@
  * checked against it: the recorder's emitters, the file's columns, the SQL
  * columns, docs/schema.md and the tests.
  *
- *   S1  a kind number, once released, never changes its meaning or its arguments;
+ *   schema:S1  a kind number, once released, never changes its meaning or its arguments;
  *       a minor version of the format only appends kinds, or arguments to a kind
- *   S2  kinds are 1..TRC_KIND_MAX; 0 is no event
- *   S3  an argument of type TEXT is the last one of its kind
+ *   schema:S2  kinds are 1..TRC_KIND_MAX; 0 is no event
+ *   schema:S3  an argument of type TEXT is the last one of its kind
  */
 #ifndef TRC_FORMAT_SCHEMA_H
 #define TRC_FORMAT_SCHEMA_H

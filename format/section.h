@@ -1,9 +1,10 @@
 /*
  * section.h - writing sections to the sink (docs/format.md, "Sections").
  *
- *   N1  each section is one call of the sink
- *   N2  after the sink failed it is not called again (W3); `error` keeps what it said
- *   N3  `closed` is 0 as long as anything may be written: `error`, or -EBADF at the end
+ *   section:N1  each section is one call of the sink
+ *   section:N2  after the sink failed it is not called again (writer:W3); `error` keeps what it
+ *       said
+ *   section:N3  `closed` is 0 as long as anything may be written: `error`, or -EBADF at the end
  */
 #ifndef TRC_FORMAT_SECTION_H
 #define TRC_FORMAT_SECTION_H

@@ -1,9 +1,9 @@
 /*
  * symbols.c - modules and addresses that have been asked for, and their answers.
  *
- *   Y3  an object is one file as the trace saw it (path and build id), however often
+ *   symbols:Y3  an object is one file as the trace saw it (path and build id), however often
  *       it was mapped; it is opened once
- *   Y4  answers are kept per object and ELF address: asking again costs one look-up
+ *   symbols:Y4  answers are kept per object and ELF address: asking again costs one look-up
  */
 #include "symbols.h"
 

@@ -6,8 +6,8 @@
  * $TRC_DEBUG_PATH).  A module without DWARF is answered from its ELF symbol tables;
  * one that is gone or has changed is answered with no name, and says so once.
  *
- *   Y1  never fetches anything over a network
- *   Y2  strings stay valid until trc_symbols_close()
+ *   symbols:Y1  never fetches anything over a network
+ *   symbols:Y2  strings stay valid until trc_symbols_close()
  */
 #ifndef TRC_FORMAT_SYMBOLS_H
 #define TRC_FORMAT_SYMBOLS_H

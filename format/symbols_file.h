@@ -1,9 +1,9 @@
 /*
  * symbols_file.h - the ELF files that explain one module: itself, its debug file, dwz's.
  *
- *   F1  every file used has the module's build id; without build ids a debug file
+ *   symbols_file:F1  every file used has the module's build id; without build ids a debug file
  *       has the checksum that .gnu_debuglink asks for
- *   F2  only regular files are opened, and nothing is fetched over a network
+ *   symbols_file:F2  only regular files are opened, and nothing is fetched over a network
  */
 #ifndef TRC_FORMAT_SYMBOLS_FILE_H
 #define TRC_FORMAT_SYMBOLS_FILE_H

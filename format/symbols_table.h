@@ -1,9 +1,9 @@
 /*
  * symbols_table.h - names of functions or of variables by address, from ELF symbol tables.
  *
- *   T1  at most one name an address, the one that a person would look for: a
+ *   symbols_table:T1  at most one name an address, the one that a person would look for: a
  *       function before a label, a global before a local, few underscores
- *   T2  symbol versions are not part of a name
+ *   symbols_table:T2  symbol versions are not part of a name
  */
 #ifndef TRC_FORMAT_SYMBOLS_TABLE_H
 #define TRC_FORMAT_SYMBOLS_TABLE_H

@@ -1,12 +1,12 @@
 /*
  * tables.h - the writer's tables: ids by content, and which entries are in the file.
  *
- *   B1  an entry is written (into a section before the block) in each generation that
+ *   tables:B1  an entry is written (into a section before the block) in each generation that
  *       cites it; a new id never before all lower ids of its table
- *   B2  memory is bounded: a table that is full gives id 0 and counts it
- *   B3  before that a table of strings, stacks or label sets is emptied, between two generations;
- *       ids go on counting, so that none means two things in one file.  What label sets are made
- *       of is forgotten only together with them
+ *   tables:B2  memory is bounded: a table that is full gives id 0 and counts it
+ *   tables:B3  before that a table of strings, stacks or label sets is emptied, between two
+ *       generations; ids go on counting, so that none means two things in one file. What label sets
+ *       are made of is forgotten only together with them
  */
 #ifndef TRC_FORMAT_TABLES_H
 #define TRC_FORMAT_TABLES_H

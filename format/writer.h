@@ -6,14 +6,14 @@
  * table entry before the first block of the generation that refers to it, so that
  * a file cut anywhere is readable up to the cut (format.md, "Generations").
  *
- *   W1  no function here calls malloc, stdio, or any interposed libc function but
+ *   writer:W1  no function here calls malloc, stdio, or any interposed libc function but
  *       the sink: it runs inside other people's processes.  Memory is mapped when
  *       the writer is created, by raw system calls, and is bounded by `memory_bytes`;
  *       pages that are never needed are never touched
- *   W2  a block holds events of one stream, in the order in which they were added
- *   W3  after the sink failed once it is not called again; every later call returns
+ *   writer:W2  a block holds events of one stream, in the order in which they were added
+ *   writer:W3  after the sink failed once it is not called again; every later call returns
  *       that error, and events are counted in lost_events
- *   W4  one thread at a time
+ *   writer:W4  one thread at a time
  */
 #ifndef TRC_FORMAT_WRITER_H
 #define TRC_FORMAT_WRITER_H

@@ -4,10 +4,10 @@
  * The page holds the analyzer's rows as columns (page.h), a state interval list
  * per thread (tracks.h), and the program that draws them (assets/).
  *
- *   H1  text from the trace is only ever data: it lies in compressed columns, is put
+ *   html:H1  text from the trace is only ever data: it lies in compressed columns, is put
  *       on the page as text nodes, and the page's policy runs no script but ours
- *   H2  the file appears under its name only when it is complete
- *   H3  what a page leaves out or merges (trc_html_limits) it counts and says
+ *   html:H2  the file appears under its name only when it is complete
+ *   html:H3  what a page leaves out or merges (trc_html_limits) it counts and says
  */
 #ifndef TRC_VIEWER_HTML_H
 #define TRC_VIEWER_HTML_H

@@ -5,11 +5,11 @@
  * type text/plain, which the browser does not run; assets/data.js is the reader.
  * The directory of all columns goes into the page's JSON head, after them.
  *
- *   P1  a script element holds at most 8 MB of base64, which has no character that
+ *   page:P1  a script element holds at most 8 MB of base64, which has no character that
  *       could end the element or that HTML gives a meaning
- *   P2  an allocation that fails makes the page fail when it is finished, not before:
+ *   page:P2  an allocation that fails makes the page fail when it is finished, not before:
  *       adding a value reports nothing
- *   P3  string 0 is the empty string; equal strings have one id
+ *   page:P3  string 0 is the empty string; equal strings have one id
  */
 #ifndef TRC_VIEWER_PAGE_H
 #define TRC_VIEWER_PAGE_H

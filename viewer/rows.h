@@ -37,7 +37,7 @@ struct trc_rows {
 	uint32_t *fiber_idx;    /* the same for fibers; NULL if there are none */
 	uint32_t *fiber_wait_idx; /* the same for their waits */
 	size_t n_fibers;
-	/* H3: how many the page leaves out. */
+	/* html:H3: how many the page leaves out. */
 	uint64_t without_regions, without_tasks, without_unlocks, without_logs, without_counters;
 	uint64_t without_label_spans, without_fibers, without_fiber_runs, without_fiber_waits;
 	uint64_t sample_step; /* one of so many is in the page */

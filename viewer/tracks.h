@@ -5,10 +5,10 @@
  * intervals follow each other without a hole.  Where waits lie within waits the inner one
  * is shown.  The end of a wait, from the wake-up on, is a state of its own.
  *
- *   T1  intervals of a thread touch, have a length above 0, and sum to the trace's length
- *   T2  at most limits->intervals + 2 a thread are made; to keep that, runs of intervals
+ *   tracks:T1  intervals of a thread touch, have a length above 0, and sum to the trace's length
+ *   tracks:T2  at most limits->intervals + 2 a thread are made; to keep that, runs of intervals
  *       shorter than `merged_below_ns` become one (TRC_STATE_MERGED), which counts them
- *   T3  time per thread and state is exact, merged or not
+ *   tracks:T3  time per thread and state is exact, merged or not
  */
 #ifndef TRC_VIEWER_TRACKS_H
 #define TRC_VIEWER_TRACKS_H

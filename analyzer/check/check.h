@@ -10,14 +10,14 @@
  * fiber and are closed when it ends.  Tasks begin once, end once, and exist where they are named.  Samples are of events in
  * their table.  A sampled allocation is made once and freed once, as it was made.
  *
- *   V1  damage to one block keeps nothing else from being checked
- *   V2  a violation that lost events explain says so; those of one kind, explained by losses for
- *       one cause, are told by an example and their number, unless all are asked for
- *   V3  what began before the trace did is no violation
- *   V4  a file that was cut off has not the last events of its streams: where each stream is
+ *   check:V1  damage to one block keeps nothing else from being checked
+ *   check:V2  a violation that lost events explain says so; those of one kind, explained by losses
+ *       for one cause, are told by an example and their number, unless all are asked for
+ *   check:V3  what began before the trace did is no violation
+ *   check:V4  a file that was cut off has not the last events of its streams: where each stream is
  *       cut is told, and what they might settle is not judged
- *   V5  likewise what an event from before the window of a snapshot might settle; since that is
- *       how snapshots are, it is not told
+ *   check:V5  likewise what an event from before the window of a snapshot might settle; since that
+ *       is how snapshots are, it is not told
  */
 #ifndef TRC_ANALYZER_CHECK_CHECK_H
 #define TRC_ANALYZER_CHECK_CHECK_H

@@ -1,5 +1,5 @@
 /*
- * cut.c - where a file that was cut off ends, stream by stream: V4 in check.h.
+ * cut.c - where a file that was cut off ends, stream by stream: check:V4 in check.h.
  *
  * A file's blocks come as they were filled, so each stream ends at a time of its own: with its
  * last event here, or later if the file says that all from before then is in it (format.md,

@@ -39,7 +39,7 @@ struct check_thread {
 	struct trc_array parks;   /* struct open_park */
 	int64_t last_ns;          /* its event before; TRC_NEVER = none */
 	int64_t exit_ns;
-	int64_t start_ns; /* TRC_NEVER: it was there before the trace (V3) */
+	int64_t start_ns; /* TRC_NEVER: it was there before the trace (check:V3) */
 	struct given labels, fiber;
 };
 
@@ -260,7 +260,7 @@ static int region_begin(struct event_check *e, const struct check_thread *t,
 	return 0;
 }
 
-/* V3: the one that it ends may be older than the trace if the fiber is. */
+/* check:V3: the one that it ends may be older than the trace if the fiber is. */
 static int region_end(struct event_check *e, const struct check_thread *t, int64_t now_ns)
 {
 	uint32_t id = fiber_now(e, t, now_ns);
@@ -545,7 +545,7 @@ static int check_span(struct event_check *e, const struct trc_span *span)
 		e->place = span->place + row;
 		thread_lives(e, t, c->kind[row], c->time_ns[row]);
 		err = check_event(e, t, c, row);
-		/* What one stream held from before, others may have continued: V5. */
+		/* What one stream held from before, others may have continued: check:V5. */
 		if (c->time_ns[row] >= window_ns)
 			cut_wait_goes_on(&t->cut, c, row);
 		t->last_ns = c->time_ns[row];

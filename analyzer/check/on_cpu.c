@@ -9,10 +9,10 @@
  * before they leave their last proc.  So these stretches are told from what is wrong, an exit
  * that came too early or the records of another thread:
  *
- *   O1  a thread that has ended is never seen to leave a proc without being put on one again
- *   O2  one of its stretches, no more, may be long: a hypervisor that runs something else on
+ *   on_cpu:O1  a thread that has ended is never seen to leave a proc without being put on one again
+ *   on_cpu:O2  one of its stretches, no more, may be long: a hypervisor that runs something else on
  *       the machine's processor, for 20 to 110 ms at a time, would have to hit those 60 us again
- *   O3  nobody else records anything on that proc meanwhile
+ *   on_cpu:O3  nobody else records anything on that proc meanwhile
  */
 #include <errno.h>
 #include <inttypes.h>

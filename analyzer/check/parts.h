@@ -14,10 +14,10 @@ struct trc_check {
 	struct trc_check_totals totals;
 	struct trc_array gaps; /* struct trc_gap, by since_ns once all blocks have been looked at */
 	struct trc_array gaps_latest_ns; /* int64_t, one for each: see check.c */
-	int64_t cut_ns;        /* from here on events may be missing (V4); INT64_MAX = none are */
+	int64_t cut_ns;        /* from here events may be missing (check:V4); INT64_MAX = none are */
 };
 
-/* Explained violations of a kind (V2). */
+/* Explained violations of a kind (check:V2). */
 struct trc_check_sum {
 	const char *format; /* its kind */
 	uint8_t cause;	    /* enum trc_gap_cause */
@@ -29,7 +29,7 @@ struct trc_check_sum {
  * were lost in between. */
 void trc_check_violation(struct trc_check *check, int64_t from_ns, int64_t until_ns,
 			 const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* One that is none if an event is there that happened from from_ns to until_ns: V4. */
+/* One that is none if an event is there that happened from from_ns to until_ns: check:V4. */
 void trc_check_missing(struct trc_check *check, int64_t from_ns, int64_t until_ns,
 		       const char *format, ...) __attribute__((format(printf, 4, 5)));
 

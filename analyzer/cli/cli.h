@@ -5,8 +5,8 @@
  * verb is a file of its own with a struct trc_verb and a table of the options that belong to
  * it.
  *
- *   X1  answers go to stdout, troubles to stderr, one line each, the trace's name in front
- *   X2  the exit status is 0 if all went well, 1 if not, 2 if the command makes no sense
+ *   cli:X1  answers go to stdout, troubles to stderr, one line each, the trace's name in front
+ *   cli:X2  the exit status is 0 if all went well, 1 if not, 2 if the command makes no sense
  */
 #ifndef TRC_ANALYZER_CLI_CLI_H
 #define TRC_ANALYZER_CLI_CLI_H

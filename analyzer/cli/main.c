@@ -345,7 +345,7 @@ static bool colors_wanted(void)
 	return isatty(STDOUT_FILENO) && !(no_color && *no_color);
 }
 
-/* A failed write is a failure (X2). */
+/* A failed write is a failure (cli:X2). */
 static int close_stdout(const struct trc_cli *cli, int status)
 {
 	bool failed = ferror(stdout);

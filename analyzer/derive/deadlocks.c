@@ -4,14 +4,15 @@
  * The lock told each waiter who held it when the wait began.  That may be long ago: so of each lock
  * the newest word counts, whoever it is from.
  *
- *   D1  a claim says who held a lock at a time: of a wait that began, what the lock told; of one
- *       that ended well, or of an acquisition, the thread itself.  A claim of nobody counts, too
- *   D2  a claim is void once its holder has recorded a release after it
- *   D3  a claim of a thread that was waiting already, in the wait that it is in still, cannot have
- *       become wrong.  Else it is certain only if nothing is missing since: a release
+ *   deadlocks:D1  a claim says who held a lock at a time: of a wait that began, what the lock told;
+ *       of one that ended well, or of an acquisition, the thread itself. A claim of nobody counts,
+ *       too
+ *   deadlocks:D2  a claim is void once its holder has recorded a release after it
+ *   deadlocks:D3  a claim of a thread that was waiting already, in the wait that it is in still,
+ *       cannot have become wrong. Else it is certain only if nothing is missing since: a release
  *       while somebody waits is recorded
- *   D4  a wait that began after the window's end is in no cycle: what the others did meanwhile
- *       is not known
+ *   deadlocks:D4  a wait that began after the window's end is in no cycle: what the others did
+ *       meanwhile is not known
  *
  * A writer that waits for readers waits for all of them; who they are is known with --locks=all.
  */

@@ -2,11 +2,11 @@
  * exec.c - a process that executes one program after the other: each is an image, with threads
  * of its own, though the kernel's id of the first thread stays.
  *
- *   E1  an image begins when its recording does, and the images before it end then: so do their threads
- *       and their waits
- *   E2  serials grow from image to image; the first of an image is its first thread
- *   E3  the kernel's records come with a thread's id: until the new image is known they go to the old
- *       one's thread, and belong to the first thread of the image that was there then
+ *   exec:E1  an image begins when its recording does, and the images before it end then: so do
+ *       their threads and their waits
+ *   exec:E2  serials grow from image to image; the first of an image is its first thread
+ *   exec:E3  the kernel's records come with a thread's id: until the new image is known they go to
+ *       the old one's thread, and belong to the first thread of the image that was there then
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -4,18 +4,18 @@
  * Which fiber a thread runs follows from its switches as its labels do from theirs (spans.h).  What a
  * fiber waits for follows from its own events, whatever threads make them.
  *
- *   F1  a fiber that is left with a reason waits until a switch on any thread runs it, or it ends;
- *       one that is left without a reason could go on at once
- *   F2  a fiber that waits and is left, or runs in the end, ran again unseen: that its wait lasted to
- *       the first gap since is all that is told of it
- *   F3  waits are followed from the beginning of a snapshot's window on.  A fiber of which the first
- *       thing in the window is that it is made ready, and the second not that it is left, waited
- *       since before: that is cut
- *   F4  a fiber that is made ready while it runs is about to wait, and was found before it was left:
- *       if it is left with a reason next, that wait was over when it began.  If it is left without
- *       one, or may have waited and run again unseen, that is forgotten; so is what is said of a
- *       fiber that could go on
- *   F5  when another program is executed, all fibers end
+ *   fibers:F1  a fiber that is left with a reason waits until a switch on any thread runs it, or it
+ *       ends; one that is left without a reason could go on at once
+ *   fibers:F2  a fiber that waits and is left, or runs in the end, ran again unseen: that its wait
+ *       lasted to the first gap since is all that is told of it
+ *   fibers:F3  waits are followed from the beginning of a snapshot's window on.  A fiber of which
+ *       the first thing in the window is that it is made ready, and the second not that it is left,
+ *       waited since before: that is cut
+ *   fibers:F4  a fiber that is made ready while it runs is about to wait, and was found before it
+ *       was left: if it is left with a reason next, that wait was over when it began. If it is left
+ *       without one, or may have waited and run again unseen, that is forgotten; so is what is said
+ *       of a fiber that could go on
+ *   fibers:F5  when another program is executed, all fibers end
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -404,7 +404,7 @@ static int end_add(struct fibers *f, struct trc_index *told, uint32_t thread, ui
 										       : 0;
 }
 
-/* As the file's table has it; there may be nothing else of the thread (B1). */
+/* As the file's table has it; there may be nothing else of the thread (spans:B1). */
 static int ends_told(struct fibers *f, struct trc_index *told)
 {
 	const struct trc_thread_fiber_entry *e;

@@ -1,15 +1,15 @@
 /*
  * heap.c - allocations that were sampled, and their ends: TRC_PART_HEAP.
  *
- *   O1  an allocation and its free belong together by the sample's number; the free may come from
- *       any thread.  Of two with one number (no recorder makes them) the first counts
- *   O2  where another sampled object lies later, there the earlier one is no more, even if its free
- *       is missing: it does not live, and when it ended is not known
- *   O3  an allocation of s bytes, drawn with one in p bytes, was drawn with probability
+ *   heap:O1  an allocation and its free belong together by the sample's number; the free may come
+ *       from any thread. Of two with one number (no recorder makes them) the first counts
+ *   heap:O2  where another sampled object lies later, there the earlier one is no more, even if its
+ *       free is missing: it does not live, and when it ended is not known
+ *   heap:O3  an allocation of s bytes, drawn with one in p bytes, was drawn with probability
  *       1 - exp(-s/p): it stands for the inverse of that many objects.  With a p of 0 or 1
  *       everything is drawn, and each stands for itself
- *   O4  an allocation that does not carry labels has those that its thread had at that time
- *   O5  what lives when the process executes another program ends then
+ *   heap:O4  an allocation that does not carry labels has those that its thread had at that time
+ *   heap:O5  what lives when the process executes another program ends then
  */
 #include <errno.h>
 #include <math.h>

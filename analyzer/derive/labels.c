@@ -1,5 +1,5 @@
 /*
- * labels.c - which labels each thread had when: TRC_PART_LABELS.  See spans.h, B1 to B3.
+ * labels.c - which labels each thread had when: TRC_PART_LABELS.  See spans:B1 to spans:B3.
  */
 #include <errno.h>
 #include <stdlib.h>

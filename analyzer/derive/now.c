@@ -4,9 +4,9 @@
  * The status table says it, where the trace has one: it was read after the last event, and is newer
  * than what the events of a running process tell.  Where it has none, a park without a resume does.
  *
- *   N1  a thread waits if the status table says so and its events do not say that this
+ *   now:N1  a thread waits if the status table says so and its events do not say that this
  *       wait has ended; without a status table, if it has an open park
- *   N2  a thread with neither, that has not ended either, is in a state that is not known
+ *   now:N2  a thread with neither, that has not ended either, is in a state that is not known
  */
 #include <errno.h>
 #include <stdlib.h>

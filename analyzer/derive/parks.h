@@ -1,24 +1,25 @@
 /*
  * parks.h - pairs the parks of each thread with their ends.
  *
- *   K1  the open parks of a thread are a stack: a signal handler may park while the
+ *   parks:K1  the open parks of a thread are a stack: a signal handler may park while the
  *       thread that it interrupted is parked
- *   K2  a resume ends the innermost open park with its reason and object; what is
+ *   parks:K2  a resume ends the innermost open park with its reason and object; what is
  *       open above that was left without a resume: abandoned
- *   K3  an open park is abandoned, too, when its thread does what it could not do
+ *   parks:K3  an open park is abandoned, too, when its thread does what it could not do
  *       inside a signal handler that interrupted the park: it exits, ends a region that
  *       was open when it parked, runs another fiber, or has a stack that does not contain
  *       the park's; the last two say nothing of a wait that the program announced, and nothing is
  *       said by what the wait does itself: that a wait for a condition gives up its mutex and has
  *       it again, and that one for a lock has taken the lock
- *   K4  what is open at the end is still in progress, unless other events of
+ *   parks:K4  what is open at the end is still in progress, unless other events of
  *       the thread followed and the status table does not confirm the wait
- *   K5  a resume without a park ends a wait that began before the window, if its thread was there
- *       then and has done nothing in the window before it
- *   K6  of a park from before the window, where streams are missing, a resume in the window says
- *       that the thread waited since the window began; one before that is of another wait, perhaps
- *   K7  a wait for a condition ends when its thread was signalled: what follows is a wait for the
- *       mutex, told when that is over, before the resume
+ *   parks:K5  a resume without a park ends a wait that began before the window, if its thread was
+ *       there then and has done nothing in the window before it
+ *   parks:K6  of a park from before the window, where streams are missing, a resume in the window
+ *       says that the thread waited since the window began; one before that is of another wait,
+ *       perhaps
+ *   parks:K7  a wait for a condition ends when its thread was signalled: what follows is a wait for
+ *       the mutex, told when that is over, before the resume
  */
 #ifndef TRC_ANALYZER_DERIVE_PARKS_H
 #define TRC_ANALYZER_DERIVE_PARKS_H

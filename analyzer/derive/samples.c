@@ -2,11 +2,12 @@
  * samples.c - where threads were when a counter or a timer of theirs ran over:
  * TRC_PART_SAMPLES.
  *
- *   I1  a sample that does not carry labels has those that the thread had at that time: the kernel
- *       knows of none, and a set may have found no room in the ring's table
- *   I2  an event that samples or losses name, and no table describes, has a row without a name
- *   I3  an event of the kernel's of which half has only a few frames says so in its note: without
- *       frame pointers it finds no callers, and tells nobody
+ *   samples:I1  a sample that does not carry labels has those that the thread had at that time: the
+ *       kernel knows of none, and a set may have found no room in the ring's table
+ *   samples:I2  an event that samples or losses name, and no table describes, has a row without a
+ *       name
+ *   samples:I3  an event of the kernel's of which half has only a few frames says so in its note:
+ *       without frame pointers it finds no callers, and tells nobody
  */
 #include <errno.h>
 #include <stdio.h>

@@ -4,13 +4,13 @@
  * A sample's value is what the recorder knew of it, the expirations that it came late for included.
  * A lost sample is a period that is in no value: nothing is counted twice.
  *
- *   J1  of a thread that lost less than a tenth, its samples stand for what it lost, each by its
- *       value
- *   J2  what was lost of nobody knows which thread, for a reason that may meet any, is spread over
- *       all samples of the event in the same way
- *   J3  nothing is made up for where a tenth or more is missing, of the thread or of the event, nor
- *       of threads that have no sample: what is there does not tell of what is not
- *   J4  the sums are exact, but for what the division by threads rounds off
+ *   scaled:J1  of a thread that lost less than a tenth, its samples stand for what it lost, each by
+ *       its value
+ *   scaled:J2  what was lost of nobody knows which thread, for a reason that may meet any, is
+ *       spread over all samples of the event in the same way
+ *   scaled:J3  nothing is made up for where a tenth or more is missing, of the thread or of the
+ *       event, nor of threads that have no sample: what is there does not tell of what is not
+ *   scaled:J4  the sums are exact, but for what the division by threads rounds off
  */
 #include <errno.h>
 #include <stdlib.h>

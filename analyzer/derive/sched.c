@@ -5,15 +5,15 @@
  * may be off by a little against what the thread itself recorded.  A thread that records
  * an event is on a proc:
  *
- *   H1  events soon after a stop (TRC_KERNEL_SKEW_NS) move the stop to them; later ones,
+ *   sched:H1  events soon after a stop (TRC_KERNEL_SKEW_NS) move the stop to them; later ones,
  *       before the next start, move that start back to the first of them
- *   H2  a stretch lies within the life of its thread: one whose start was not recorded
+ *   sched:H2  a stretch lies within the life of its thread: one whose start was not recorded
  *       begins with the thread, or, if the thread had stopped before, is not counted
- *   H3  what was recorded of a process after it became another program belongs to that one
+ *   sched:H3  what was recorded of a process after it became another program belongs to that one
  *       (exec.c)
- *   H4  a proc runs one thread: a stretch whose stop was not recorded ends when another thread is
- *       put on its proc, or with the thread.  A thread that dies never has a stop: the kernel
- *       takes its counters away before it leaves
+ *   sched:H4  a proc runs one thread: a stretch whose stop was not recorded ends when another
+ *       thread is put on its proc, or with the thread. A thread that dies never has a stop: the
+ *       kernel takes its counters away before it leaves
  */
 #include <errno.h>
 #include <stdlib.h>

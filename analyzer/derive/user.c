@@ -8,13 +8,13 @@
  * An end without a begin closes a region that began before the trace did; how deep such a region lay
  * is known only when the last of them has ended, so depths are counted relative to that until then:
  *
- *   U1  a region's depth = its place among the known open ones
+ *   user:U1  a region's depth = its place among the known open ones
  *       + the regions from before the trace still open then
- *   U2  a region of the file's table of open ones that began before all that the events of its
+ *   user:U2  a region of the file's table of open ones that began before all that the events of its
  *       fiber, which its thread is in at the end, tell of began before the trace, and is one of its
  *       rows; of fibers that no thread is in then the file has no such table
- *   U3  regions are followed from the beginning of a snapshot's window on: before it streams are
- *       missing, and an end may be that of another region
+ *   user:U3  regions are followed from the beginning of a snapshot's window on: before it streams
+ *       are missing, and an end may be that of another region
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -10,8 +10,8 @@
  * piece after the last unlock, is the time it took to wake up and charged to nobody.  An unlock
  * tells when its section began if others waited then; else it began before all of its pieces.
  *
- *   W1  the caused_ns of all unlocks of a lock add up to no more than the waiting for it
- *   W2  the waker is the last unlock at or before the end of the wait
+ *   wakers:W1  the caused_ns of all unlocks of a lock add up to no more than the waiting for it
+ *   wakers:W2  the waker is the last unlock at or before the end of the wait
  *
  * A rwlock is no different: with several readers inside, each piece of a writer's
  * waiting goes to the reader that left at its end; readers that are let in together are

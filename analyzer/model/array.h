@@ -1,9 +1,9 @@
 /*
  * array.h - growing arrays of rows, sorting them by time, and a map from ids to rows.
  *
- *   A1  no row is allocated by itself: arrays grow by half, so that growing is
+ *   array:A1  no row is allocated by itself: arrays grow by half, so that growing is
  *       a few calls of realloc() for millions of rows
- *   A2  a sort is stable and moves each row at most once
+ *   array:A2  a sort is stable and moves each row at most once
  */
 #ifndef TRC_ANALYZER_MODEL_ARRAY_H
 #define TRC_ANALYZER_MODEL_ARRAY_H

@@ -6,11 +6,11 @@
  * which it begins, or a little before by a second thread, so that the blocks in
  * memory are those that overlap the present, and a few more.
  *
- *   G1  spans come in order of time; among equal times the stream that comes first in
+ *   merge:G1  spans come in order of time; among equal times the stream that comes first in
  *       the file goes first, and the events of one stream keep their order
- *   G2  if a stream breaks its own order, its events still come once each
- *   G3  an event's place is a number, not 0, that is the same whatever the options leave out: of
- *       two events of one time the one with the lower place comes first
+ *   merge:G2  if a stream breaks its own order, its events still come once each
+ *   merge:G3  an event's place is a number, not 0, that is the same whatever the options leave out:
+ *       of two events of one time the one with the lower place comes first
  */
 #ifndef TRC_ANALYZER_MODEL_MERGE_H
 #define TRC_ANALYZER_MODEL_MERGE_H

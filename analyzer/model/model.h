@@ -5,15 +5,15 @@
  * trc_model_need(); after that it is read-only.  SQL tables, the report, profiles
  * and the viewer all read these arrays and derive nothing themselves.
  *
- *   M1  a row's id is its index + 1; 0 means "none" in every column that refers to one
- *   M2  times are nanoseconds of trace time (0 = the first sync point);
+ *   model:M1  a row's id is its index + 1; 0 means "none" in every column that refers to one
+ *   model:M2  times are nanoseconds of trace time (0 = the first sync point);
  *       TRC_NEVER = not known, still in progress: NULL in SQL
- *   M3  rows are sorted by start (or ts), then by thread, unless said otherwise
- *   M4  a thread is named by its serial; trc_model_thread() finds its row
- *   M5  what a thread had when it recorded an event, its labels and its fiber, goes by the order of
- *       its events: clocks may give several of them one time.  A row of which that is asked says
- *       where in that order it comes, its place (merge.h).  TRC_PLACE_LAST: it has but a time, and
- *       comes after all events of that
+ *   model:M3  rows are sorted by start (or ts), then by thread, unless said otherwise
+ *   model:M4  a thread is named by its serial; trc_model_thread() finds its row
+ *   model:M5  what a thread had when it recorded an event, its labels and its fiber, goes by the
+ *       order of its events: clocks may give several of them one time. A row of which that is asked
+ *       says where in that order it comes, its place (merge.h). TRC_PLACE_LAST: it has but a time,
+ *       and comes after all events of that
  */
 #ifndef TRC_ANALYZER_MODEL_MODEL_H
 #define TRC_ANALYZER_MODEL_MODEL_H

@@ -5,13 +5,14 @@
  * An event of the thread's says what it has from then on, and what it had until then.  The file's
  * table says what it had at the end: all there is of a thread that changed nothing meanwhile.
  *
- *   B1  between two of its events a thread has what the first one gave it
- *   B2  if the second one found something else, an event in between is missing.  As long as it may
- *       have been recorded, from where the first gap in between begins to where the last one ends,
- *       what the thread had is not known, and given as 0: none; then it is what the second one found
- *   B3  before the window of a snapshot anything may be missing
- *   B4  events of one time are told apart by their places (model.h, M5); what lasts from one of them
- *       to another has no length and is no span, but a moment
+ *   spans:B1  between two of its events a thread has what the first one gave it
+ *   spans:B2  if the second one found something else, an event in between is missing.  As long as
+ *       it may have been recorded, from where the first gap in between begins to where the last one
+ *       ends, what the thread had is not known, and given as 0: none; then it is what the second
+ *       one found
+ *   spans:B3  before the window of a snapshot anything may be missing
+ *   spans:B4  events of one time are told apart by their places (model:M5); what lasts
+ *       from one of them to another has no length and is no span, but a moment
  */
 #ifndef TRC_ANALYZER_MODEL_SPANS_H
 #define TRC_ANALYZER_MODEL_SPANS_H
@@ -47,7 +48,7 @@ int trc_changes_make_spans(struct trc_changes *c, struct trc_thread_spans *spans
 bool trc_changes_may_miss(const struct trc_changes *c, int64_t *from_ns, int64_t *until_ns);
 void trc_changes_free(struct trc_changes *c);
 
-/* What the thread had at this time and place (model.h, M5); 0 = nothing, or not known. */
+/* What the thread had at this time and place (model:M5); 0 = nothing, or not known. */
 uint32_t trc_thread_spans_at(const struct trc_thread_spans *spans, uint32_t thread, int64_t ts_ns,
 			     uint64_t place);
 void trc_thread_spans_init(struct trc_thread_spans *spans);

@@ -1,5 +1,5 @@
 /*
- * offcpu.c - the time that threads did not run: profile.h, L5.
+ * offcpu.c - the time that threads did not run: profile:L5.
  *
  * A thread's time is cut into pieces, each within one innermost wait or in none; what the switch
  * records say it was off is put on them.
@@ -156,7 +156,7 @@ struct off_time {
 	uint8_t otherwise; /* why it is off outside of waits; TRC_OFF_NOT: it is not */
 };
 
-/* Where the thread was when it was last sampled (L8). */
+/* Where the thread was when it was last sampled (profile:L8). */
 static void borrow_stack(const struct offcpu *o, const struct off_time *off,
 			 struct trc_profile_sample *to)
 {

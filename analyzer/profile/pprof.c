@@ -117,7 +117,7 @@ static uint32_t export_no_stack(struct exporter *e, uint8_t off)
 	return export_words(e, name, off >= TRC_OFF_PREEMPTED ? off : 0);
 }
 
-/* What the stack is not (L8, L9). */
+/* What the stack is not (profile:L8, profile:L9). */
 static uint32_t export_stack_kind(struct exporter *e, uint8_t stack_kind)
 {
 	enum { ADDRESS = 250 }; /* below every TRC_OFF_* that export_no_stack() has */
@@ -138,7 +138,7 @@ static size_t export_locations(struct exporter *e, struct trc_model *m,
 			       uint32_t location[LOCATIONS_MAX])
 {
 	const struct trc_stacks *s = e->stacks;
-	/* L4: what is borrowed is a sample of time. */
+	/* profile:L4: what is borrowed is a sample of time. */
 	bool of_program = e->profile->of_program || (sample->off && !sample->stack_kind);
 	uint32_t at = 0, end = 0;
 	size_t n = 0;

@@ -13,29 +13,31 @@
  * stack and size, as estimated from samples; what to look at first is what lives at the end, or what
  * was allocated.
  *
- *   L1  the block profile has the waits that other threads of the program end: locks of every
- *       kind (file locks too), condition variables, semaphores, barriers, join,
- *       message queues, futexes, and waits that the program announced.  Not in
- *       it, as in Go's: sleep, poll and epoll, child processes and signals, and
- *       reading, writing, receiving, sending, accepting, connecting, opening and fsync
- *   L2  a wait in progress counts, up to the end of the trace: a deadlock shows
- *   L3  time is counted once: a wait within a wait is taken off the outer one, if both
+ *   profile:L1  the block profile has the waits that other threads of the program end: locks of
+ *       every kind (file locks too), condition variables, semaphores, barriers, join, message
+ *       queues, futexes, and waits that the program announced. Not in it, as in Go's: sleep, poll
+ *       and epoll, child processes and signals, and reading, writing, receiving, sending,
+ *       accepting, connecting, opening and fsync
+ *   profile:L2  a wait in progress counts, up to the end of the trace: a deadlock shows
+ *   profile:L3  time is counted once: a wait within a wait is taken off the outer one, if both
  *       are in the profile
- *   L4  of waits, unlocks and allocations the innermost frames that are trc's or the C library's are
- *       left out (trc_profile_skip()); of samples of time nothing is: it was spent there
- *   L5  offcpu: where the trace has switch records, a thread that the kernel took off its proc is
- *       off until it is put on one again, for the reason and at the stack of the wait that it is
- *       in, or for none that is known; where it has none, every wait counts but for a spin lock's
- *   L6  cpu: of two clocks that sampled a thread at the same time only the one with the lower
- *       number counts
- *   L7  block: a fiber waits from the switch that leaves it to the one that runs it again, apart
- *       from the threads; so a thread with nothing to run waits at the same time
- *   L8  offcpu: outside of recorded waits nobody took a stack: it is that of the thread's last sample
- *       before.  `stack_kind` says so, and how long before; no thread has a stack of another one,
- *       nor one of the program before an exec, whose threads are others
- *   L9  cpu, wall, other events: samples have the values with those that were lost made up for
- *       (analyzer/derive/scaled.c), but not their number.  The rest of what was lost is a sample of its own,
- *       so that shares are of all; but not with a filter: nobody knows its labels
+ *   profile:L4  of waits, unlocks and allocations the innermost frames that are trc's or the C
+ *       library's are left out (trc_profile_skip()); of samples of time nothing is: it was spent
+ *       there
+ *   profile:L5  offcpu: where the trace has switch records, a thread that the kernel took off its
+ *       proc is off until it is put on one again, for the reason and at the stack of the wait that
+ *       it is in, or for none that is known; where it has none, every wait counts but for a spin
+ *       lock's
+ *   profile:L6  cpu: of two clocks that sampled a thread at the same time only the one with the
+ *       lower number counts
+ *   profile:L7  block: a fiber waits from the switch that leaves it to the one that runs it again,
+ *       apart from the threads; so a thread with nothing to run waits at the same time
+ *   profile:L8  offcpu: outside of recorded waits nobody took a stack: it is that of the thread's
+ *       last sample before. `stack_kind` says so, and how long before; no thread has a stack of
+ *       another one, nor one of the program before an exec, whose threads are others
+ *   profile:L9  cpu, wall, other events: samples have the values with those that were lost made up
+ *       for (analyzer/derive/scaled.c), but not their number. The rest of what was lost is a sample
+ *       of its own, so that shares are of all; but not with a filter: nobody knows its labels
  */
 #ifndef TRC_ANALYZER_PROFILE_PROFILE_H
 #define TRC_ANALYZER_PROFILE_PROFILE_H

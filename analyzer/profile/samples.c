@@ -19,7 +19,7 @@ struct chosen {
 struct stay {
 	uint32_t thread, row; /* of event */
 	int64_t first_ns, last_ns;
-	bool dropped; /* L6 */
+	bool dropped; /* profile:L6 */
 };
 
 /* "cycles" is "cycles:u", too. */
@@ -120,7 +120,7 @@ static size_t row_of(const struct chosen *c, uint32_t event)
 	return low; /* every event of a sample has a row */
 }
 
-/* ---- L6 ---- */
+/* ---- profile:L6 ---- */
 
 struct stays {
 	struct trc_array rows; /* struct stay */
@@ -268,7 +268,7 @@ static void comment_lost(const struct trc_model *m, struct trc_profile *p, const
 					    trc_sample_loss_name(cause));
 }
 
-/* ---- what is missing (L9) ---- */
+/* ---- what is missing (profile:L9) ---- */
 
 static uint64_t saturated(uint64_t a, uint64_t b)
 {
@@ -277,7 +277,7 @@ static uint64_t saturated(uint64_t a, uint64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-/* Of what is left of L6: what was sampled, what samples stand for, and what none does. */
+/* Of what is left of profile:L6: what was sampled, what samples stand for, and what none does. */
 struct amounts {
 	uint64_t sampled, scaled, unseen;
 };

@@ -1,9 +1,9 @@
-/* stacks.c - which frames of a stack are the program's own (profile.h, L4). */
+/* stacks.c - which frames of a stack are the program's own (profile:L4). */
 #include <string.h>
 #include "profile.h"
 #include "format/module_owner.h"
 
-/* Modules whose innermost frames are how a program waits, not why (L4). */
+/* Modules whose innermost frames are how a program waits, not why (profile:L4). */
 static enum trc_module_owner frame_owner(const struct trc_stacks *stacks, const struct trc_model *m,
 					 uint32_t at)
 {

@@ -16,7 +16,7 @@ static void set_types(struct trc_profile *p)
 	p->of_program = true;
 }
 
-/* L1 */
+/* profile:L1 */
 static bool has_reason(unsigned int reason)
 {
 	enum trc_wait_class class = trc_wait_class(reason);
@@ -69,13 +69,13 @@ static int add_park(struct trc_profile_sums *sums, const struct trc_park *park,
 		       trc_park_end_ns(m, &park[i]) - park[i].start_ns);
 	while (within && !is_blocked(sums, &park[within - 1], &outer_labels))
 		within = outer[within - 1];
-	if (!err && within) /* L3 */
+	if (!err && within) /* profile:L3 */
 		err = add_wait(sums, park[within - 1].stack, outer_labels, 0,
 			       -overlap_ns(m, &park[i], &park[within - 1]));
 	return err;
 }
 
-/* L7: no wait is in it or around it. */
+/* profile:L7: no wait is in it or around it. */
 static int add_fibers(struct trc_profile_sums *sums)
 {
 	size_t n;

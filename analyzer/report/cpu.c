@@ -1,11 +1,11 @@
 /*
  * cpu.c - where CPU time went, or what else was sampled: by function, thread and label.
  *
- *   F1  a function's `self` is what was sampled in it, its `total` what was sampled in it or in
+ *   cpu:F1  a function's `self` is what was sampled in it, its `total` what was sampled in it or in
  *       what it called; recursion counts once
- *   F2  nothing is left out of a stack: time in the C library was spent there
- *   F3  values are those with lost samples made up for (analyzer/derive/scaled.c); the rest of what was lost
- *       has a line of its own
+ *   cpu:F2  nothing is left out of a stack: time in the C library was spent there
+ *   cpu:F3  values are those with lost samples made up for (analyzer/derive/scaled.c); the rest of
+ *       what was lost has a line of its own
  */
 #include <errno.h>
 #include <inttypes.h>

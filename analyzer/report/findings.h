@@ -2,12 +2,12 @@
  * findings.h - what is wrong with a program, a sentence each, most harmful first: report and page
  * lead with the same list.
  *
- *   G1  crashes, deadlocks, locks, procs, lost events: in this order, whatever they cost
- *   G2  of locks at most TRC_FINDINGS_LOCKS, largest first, and none that takes less than a
- *       hundredth of the lifetime of the threads that waited
- *   G3  threads without a proc are a finding if scheduling was recorded, and if they waited for a
- *       fifth of the time in which they could run
- *   G4  a sentence has no control characters, and is cut with a mark if it is too long
+ *   findings:G1  crashes, deadlocks, locks, procs, lost events: in this order, whatever they cost
+ *   findings:G2  of locks at most TRC_FINDINGS_LOCKS, largest first, and none that takes less than
+ *       a hundredth of the lifetime of the threads that waited
+ *   findings:G3  threads without a proc are a finding if scheduling was recorded, and if they
+ *       waited for a fifth of the time in which they could run
+ *   findings:G4  a sentence has no control characters, and is cut with a mark if it is too long
  */
 #ifndef TRC_ANALYZER_REPORT_FINDINGS_H
 #define TRC_ANALYZER_REPORT_FINDINGS_H

@@ -1,10 +1,12 @@
 /*
  * heap.c - memory: what is in use when the trace ends, what was allocated, and where.
  *
- *   H1  a place is a stack's frames of the program's own, as of waits
- *   H2  growth is what a place has in use at the end, less what it had in the middle of the trace:
- *       that of a leak is about half of its memory, that of a cache which was filled is nothing
- *   H3  all of it is estimated from samples; what was allocated before the trace is in nothing
+ *   report_heap:H1  a place is a stack's frames of the program's own, as of waits
+ *   report_heap:H2  growth is what a place has in use at the end, less what it had in the middle of
+ *       the trace: that of a leak is about half of its memory, that of a cache which was filled is
+ *       nothing
+ *   report_heap:H3  all of it is estimated from samples; what was allocated before the trace is in
+ *       nothing
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,11 +1,12 @@
 /*
  * report.h - what a trace tells a person: the answer of a bare `trace-analyze dump.trc`.
  *
- *   P1  no line is wider than options.width columns; a section with nothing in it is left out
- *   P2  waits that are idle by nature (for requests, timers, children, signals) never stand
+ *   report:P1  no line is wider than options.width columns; a section with nothing in it is left
+ *       out
+ *   report:P2  waits that are idle by nature (for requests, timers, children, signals) never stand
  *       among waits for locks, nor those for other threads' signals
- *   P3  names from the trace are data: control characters never reach the terminal
- *   P4  percentiles are exact: the smallest value that p% of all do not exceed
+ *   report:P3  names from the trace are data: control characters never reach the terminal
+ *   report:P4  percentiles are exact: the smallest value that p% of all do not exceed
  */
 #ifndef TRC_ANALYZER_REPORT_REPORT_H
 #define TRC_ANALYZER_REPORT_REPORT_H

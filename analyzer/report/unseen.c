@@ -1,8 +1,8 @@
 /*
  * unseen.c - what no sample was taken of, where that is much.
  *
- *   N1  with a tenth or more not sampled the report says so in its first lines, and shares are of all,
- *       not of what was sampled
+ *   unseen:N1  with a tenth or more not sampled the report says so in its first lines, and shares
+ *       are of all, not of what was sampled
  */
 #include "parts.h"
 

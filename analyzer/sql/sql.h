@@ -1,8 +1,8 @@
 /*
  * sql.h - a trace as SQL tables.
  *
- *   S1  a query never changes anything: whatever is not reading is refused
- *   S2  a part of the model is derived when a query first reads a table of it
+ *   sql:S1  a query never changes anything: whatever is not reading is refused
+ *   sql:S2  a part of the model is derived when a query first reads a table of it
  */
 #ifndef TRC_ANALYZER_SQL_SQL_H
 #define TRC_ANALYZER_SQL_SQL_H

@@ -4,9 +4,9 @@
  * One description serves the virtual table, --schema, --db and the test that compares
  * docs/schema.md.  A column says how a row's value is had: from a field, or by a function.
  *
- *   Q1  unknown is NULL: a time that is TRC_NEVER, an id that is 0, a text
+ *   table:Q1  unknown is NULL: a time that is TRC_NEVER, an id that is 0, a text
  *       that is "" unless it is known to be
- *   Q2  values of an `ordered` column never decrease from row to row, NULL first
+ *   table:Q2  values of an `ordered` column never decrease from row to row, NULL first
  */
 #ifndef TRC_ANALYZER_SQL_TABLE_H
 #define TRC_ANALYZER_SQL_TABLE_H

@@ -2,7 +2,7 @@
  * vtab_rows.c - an array of the model as a read-only table.
  *
  * Plan chosen by rows_best_index() and obeyed by rows_filter(): up to PLAN_BOUNDS
- * comparisons with ordered columns (table.h, Q2), each found by halving.  idxNum
+ * comparisons with ordered columns (table:Q2), each found by halving.  idxNum
  * has 8 bits for each, the column << 3 | an enum bound_op + 1, in the order in which the
  * arguments arrive; and
  *   PLAN_BACKWARDS  from the last row to the first: ORDER BY ... DESC

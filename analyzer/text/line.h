@@ -1,8 +1,8 @@
 /*
  * line.h - lines of a given width, and numbers as people read them.
  *
- *   E1  a line never gets wider than its limit: what does not fit becomes one U+2026
- *   E2  text from a trace passes trc_line_data(), which lets no control character through
+ *   line:E1  a line never gets wider than its limit: what does not fit becomes one U+2026
+ *   line:E2  text from a trace passes trc_line_data(), which lets no control character through
  */
 #ifndef TRC_ANALYZER_TEXT_LINE_H
 #define TRC_ANALYZER_TEXT_LINE_H

@@ -418,7 +418,7 @@ static bool ring_look(struct trc_drain *d, uint32_t proc)
 	struct trc_drain_ring *r = &d->ring[proc];
 	struct trc_ring *ring = trc_ring_of(d, proc);
 
-	/* acquire: L2. */
+	/* acquire: layout:L2. */
 	if (r->broken ||
 	    atomic_load_explicit(&ring->state, memory_order_acquire) != TRC_RING_READY) {
 		r->head = r->pos;
@@ -456,7 +456,7 @@ static void look_at_all(struct trc_drain *d)
 	/* acquire: cells below head are reserved; each is then looked at by itself. */
 	d->cells_head = atomic_load_explicit(&o->head, memory_order_acquire);
 	see_how_full(d, d->cells_head - d->cells.pos, d->h.n_cells);
-	/* After the heads: what the records cite was there before them (L4). */
+	/* After the heads: what the records cite was there before them (layout:L4). */
 	d->now = trc_clock_ordered() + slack;
 	trc_drain_see_serials(d);
 }
@@ -548,8 +548,8 @@ uint64_t trc_drain_pass(struct trc_drain *d)
 			ring_drain(d, i);
 	trc_drain_overflow(d);
 	trc_drain_sample_events(d);
-	/* release: what the tables held for the records of this pass has been read (T3).  In flight
-	 * mode snapshots want it longer, and the writers count. */
+	/* release: what the tables held for the records of this pass has been read (layout:T3).  In
+	 * flight mode snapshots want it longer, and the writers count. */
 	if (!d->options.follow && !trc_is_overwritten(d->shared))
 		atomic_fetch_add_explicit(&d->shared->table_epoch, 1, memory_order_release);
 	events = d->totals.events - events;

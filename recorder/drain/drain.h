@@ -4,12 +4,12 @@
  * Runs in trace-record, outside of the recorded process, or in a thread of that process.  What
  * is in the mapping may be anything: the process may have overwritten it.
  *
- *   G1  nothing read from the mapping is used before it was copied and checked; a record that
+ *   drain:G1  nothing read from the mapping is used before it was copied and checked; a record that
  *       fails its check costs the rest of its page, and becomes a gap
- *   G2  every record is either handed to the writer or counted in a gap event, once
- *   G3  no function here calls malloc, stdio or an interposed libc function
- *   G4  one thread at a time, and at most one drain for a mapping, but for those that only look
- *       (trc_drain_options, `follow`)
+ *   drain:G2  every record is either handed to the writer or counted in a gap event, once
+ *   drain:G3  no function here calls malloc, stdio or an interposed libc function
+ *   drain:G4  one thread at a time, and at most one drain for a mapping, but for those that only
+ *       look (trc_drain_options, `follow`)
  */
 #ifndef TRC_RECORDER_DRAIN_DRAIN_H
 #define TRC_RECORDER_DRAIN_DRAIN_H

@@ -114,7 +114,7 @@ void trc_drain_kernel_module_taken(struct trc_drain *d, uint32_t id)
 	memmove(m + i, m + i + 1, (--d->n_kernel_modules - i) * sizeof(*m));
 }
 
-/* The process's own table explains this address (modules.c, M1). */
+/* The process's own table explains this address (modules:M1). */
 static bool is_known(const struct trc_drain *d, uint64_t address, uint32_t epoch)
 {
 	const struct trc_module_slot *slot = trc_area(d->shared, d->h.modules_off);

@@ -1,12 +1,13 @@
 /*
  * leftovers.h - what dead processes have left where rings lie, and how it is removed.
  *
- *   A1  what may be a living process's is left alone: a ring goes only if its own header says
- *       whose it is and that process is gone; a session's directory, only if its trace-record is; a
- *       directory of a server's, only if its name says whose it is and that process is gone
- *   A2  files are reached by the directory that they were found in, however names change meanwhile
- *   A3  what somebody may want to recover, a flight recorder's ring or that of a trace, goes when it
- *       is asked for (trace-record --clean), and never by itself
+ *   leftovers:A1  what may be a living process's is left alone: a ring goes only if its own header
+ *       says whose it is and that process is gone; a session's directory, only if its trace-record
+ *       is; a directory of a server's, only if its name says whose it is and that process is gone
+ *   leftovers:A2  files are reached by the directory that they were found in, however names change
+ *       meanwhile
+ *   leftovers:A3  what somebody may want to recover, a flight recorder's ring or that of a trace,
+ *       goes when it is asked for (trace-record --clean), and never by itself
  */
 #ifndef TRC_RECORDER_DRAIN_LEFTOVERS_H
 #define TRC_RECORDER_DRAIN_LEFTOVERS_H

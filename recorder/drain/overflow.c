@@ -2,8 +2,8 @@
  * overflow.c - the overflow stream: cells in order of position, which is order of time.
  *
  * A reservation that is never committed stops the stream at its first cell for 10 ms, or until
- * its owner is known to be gone; then it counts as one lost event (O3).  Where not even the claim
- * was stored, it reaches as far as the next cell that somebody did claim.
+ * its owner is known to be gone; then it counts as one lost event (layout:O3).  Where not even the
+ * claim was stored, it reaches as far as the next cell that somebody did claim.
  */
 #include <errno.h>
 #include "private.h"
@@ -26,7 +26,7 @@ static struct trc_cell *cell_at(const struct trc_drain *d, uint64_t position)
 	return &cells[position & (d->h.n_cells - 1)];
 }
 
-/* Copies the cell and tells what it is (O1). */
+/* Copies the cell and tells what it is (layout:O1). */
 static enum cell_kind cell_read(const struct trc_drain *d, uint64_t position,
 				uint64_t word[CELL_WORDS])
 {
@@ -41,7 +41,7 @@ static enum cell_kind cell_read(const struct trc_drain *d, uint64_t position,
 	return commit == trc_cell_commit(position, 0, word) ? CELL_MORE : CELL_OPEN;
 }
 
-/* True if `claim` was made for this position (O2). */
+/* True if `claim` was made for this position (layout:O2). */
 static bool claim_is_valid(const struct trc_drain *d, uint64_t claim, uint64_t position,
 			   uint64_t head)
 {

@@ -7,20 +7,22 @@
  * perf_event_paranoid 2 or below; whether what is sampled is to be had tells
  * trc_cpu_events_settle().
  *
- *   V1  times are CLOCK_MONOTONIC_RAW nanoseconds, and do not decrease in one buffer
- *   V2  a record is handed out when it is old enough for the thread to have made itself known,
- *       or when its buffer fills up
- *   V3  what the kernel had no room for is handed out as a count, in its place
- *   V4  in flight mode the kernel overwrites the oldest, nobody is woken, and reading means: copy
- *       what there is, then hand out the copy.  What happens while it is copied counts as in V3
- *   V5  each event has one counter for each proc, which threads inherit and which counts while they
- *       run on that proc: no thread is missing, and no descriptor is needed for a new one
- *   V6  a thread's counter goes on where it was when the thread last ran, if its period is longer than
- *       threads run at a time: else the kernel hands counters on from thread to thread, and who
- *       gets the sample would be chance
- *   V7  threads that are there already take a descriptor for each proc and event.  Where events may
- *       be added later, switches leave some descriptors for them, at most half of what may be open:
- *       threads beyond that are named as missing
+ *   perf_buffer:V1  times are CLOCK_MONOTONIC_RAW nanoseconds, and do not decrease in one buffer
+ *   perf_buffer:V2  a record is handed out when it is old enough for the thread to have made itself
+ *       known, or when its buffer fills up
+ *   perf_buffer:V3  what the kernel had no room for is handed out as a count, in its place
+ *   perf_buffer:V4  in flight mode the kernel overwrites the oldest, nobody is woken, and reading
+ *       means: copy what there is, then hand out the copy. What happens while it is copied counts
+ *       as in V3
+ *   perf_buffer:V5  each event has one counter for each proc, which threads inherit and which
+ *       counts while they run on that proc: no thread is missing, and no descriptor is needed for a
+ *       new one
+ *   perf_buffer:V6  a thread's counter goes on where it was when the thread last ran, if its period
+ *       is longer than threads run at a time: else the kernel hands counters on from thread to
+ *       thread, and who gets the sample would be chance
+ *   perf_buffer:V7  threads that are there already take a descriptor for each proc and
+ *       event.  Where events may be added later, switches leave some descriptors for them, at most
+ *       half of what may be open: threads beyond that are named as missing
  */
 #ifndef TRC_RECORDER_DRAIN_PERF_BUFFER_H
 #define TRC_RECORDER_DRAIN_PERF_BUFFER_H

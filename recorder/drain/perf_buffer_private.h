@@ -36,7 +36,8 @@ struct trc_perf_buffer {
 	uint64_t lost_seen;
 	struct trc_perf_stopped stopped[TRC_PERF_STOPPED_MAX];
 
-	/* V4, of the copy: its records from the newest to the oldest, and where they begin. */
+	/* perf_buffer:V4, of the copy: its records from the newest to the oldest, and where they
+	 * begin. */
 	const char *copy;
 	const uint32_t *record_off; /* [n_records] */
 	uint32_t n_records;
@@ -81,11 +82,11 @@ struct trc_perf {
 	char missing_tids[64]; /* "101, 102, ..." */
 	struct trc_cpu_event event[TRC_CPU_EVENTS_MAX];
 	struct trc_perf_share share[TRC_CPU_EVENTS_MAX];
-	/* What the counter says of itself in each sample (V6); 0 = nothing. */
+	/* What the counter says of itself in each sample (perf_buffer:V6); 0 = nothing. */
 	uint32_t count_bytes[TRC_CPU_EVENTS_MAX];
 	struct trc_perf_counter *counter; /* [n_counters] */
 	uint32_t n_counters, max_counters;
-	uint64_t switches_below; /* descriptors of the threads' counters of switches: V7 */
+	uint64_t switches_below; /* descriptors of threads' counters of switches: perf_buffer:V7 */
 	struct trc_perf_ids ids;
 	struct trc_perf_maps *maps; /* NULL = nothing is known of them */
 	char record[TRC_PERF_RECORD_BYTES] __attribute__((aligned(8)));

@@ -8,7 +8,7 @@
 #include "format/raw.h"
 #include "perf_buffer_private.h"
 
-enum { HOLD_NS = 20000000 /* V2 */ };
+enum { HOLD_NS = 20000000 /* perf_buffer:V2 */ };
 
 static uint64_t now_ns(void)
 {
@@ -34,7 +34,7 @@ static void hand_out(struct trc_perf *p, uint32_t proc, uint64_t *last_ns,
 		     struct trc_perf_record *r, trc_perf_fn *fn, void *context)
 {
 	r->proc = proc;
-	if (r->raw_ns < *last_ns) /* V1 */
+	if (r->raw_ns < *last_ns) /* perf_buffer:V1 */
 		r->raw_ns = *last_ns;
 	*last_ns = r->raw_ns;
 	/* The record does not say what was lost; the counters do. */
@@ -55,7 +55,7 @@ static uint64_t buffer_pass(struct trc_perf *p, uint32_t proc, uint64_t until_ns
 	while (tail < head) {
 		struct perf_event_header header;
 		struct trc_perf_record r;
-		bool full = head - tail > p->data_bytes / 2; /* V2 */
+		bool full = head - tail > p->data_bytes / 2; /* perf_buffer:V2 */
 		size_t n_bytes;
 
 		copy_out(p, b, tail, &header, sizeof(header));
@@ -190,7 +190,7 @@ uint32_t trc_perf_counted_percent(const struct trc_perf *p, uint32_t event)
 	return (uint32_t)((unsigned __int128)s->running_ns * 100 / s->enabled_ns);
 }
 
-/* ---- flight mode (V4) ------------------------------------------------------------------ */
+/* ---- flight mode (perf_buffer:V4) ----------------------------------------------------- */
 
 /* Of the least records that there are. */
 static uint64_t record_bytes_min(const struct trc_perf *p)

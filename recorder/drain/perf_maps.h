@@ -1,10 +1,10 @@
 /*
  * perf_maps.h - where the code of processes lies, as the kernel tells while it is mapped.
  *
- *   P1  of what covers an address, the latest mapped before a time counts.  Where there is no more
- *       room, what has long been gone for another mapping is forgotten, and nothing else
- *   P2  a forked process has what its parent had then
- *   P3  what finds no room, here or in the kernel's buffer, makes the whole incomplete
+ *   perf_maps:P1  of what covers an address, the latest mapped before a time counts.  Where there
+ *       is no more room, what has long been gone for another mapping is forgotten, and nothing else
+ *   perf_maps:P2  a forked process has what its parent had then
+ *   perf_maps:P3  what finds no room, here or in the kernel's buffer, makes the whole incomplete
  */
 #ifndef TRC_RECORDER_DRAIN_PERF_MAPS_H
 #define TRC_RECORDER_DRAIN_PERF_MAPS_H

@@ -16,7 +16,7 @@ struct trc_drain_plan {
 	uint8_t fibers;  /* numbers of fibers */
 };
 
-/* From ids of the ring to ids of the file.  Ring ids are never reused (L3), so that an entry
+/* From ids of the ring to ids of the file.  Ring ids are never reused (layout:L3), so that an entry
  * stays right; when it is three quarters full the map is emptied. */
 struct trc_id_map {
 	struct trc_id_pair {
@@ -131,7 +131,7 @@ struct trc_drain {
 	uint32_t *module_id;		 /* [n_modules]; 0 = not written yet */
 	bool *module_ended;		 /* [n_modules] */
 	uint32_t *module_open;		 /* [n_modules]; last epoch in which a look found it open */
-	uint32_t *module_state;		 /* [n_modules]; as of the last look (X1) */
+	uint32_t *module_state;		 /* [n_modules]; as of the last look (layout:X1) */
 	uint32_t modules_full;		 /* likewise; told */
 	struct trc_status_entry *status; /* [n_threads] */
 	uint32_t n_status;

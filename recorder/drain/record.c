@@ -187,7 +187,7 @@ static bool take_counted(const uint64_t **at, const uint64_t *end, uint64_t byte
 	return true;
 }
 
-/* G1: every part lies within the record, and they fill it exactly. */
+/* drain:G1: every part lies within the record, and they fill it exactly. */
 static bool split_record(const struct trc_drain_plan *plan, const uint64_t *word, uint32_t n_words,
 			 struct parts *p)
 {

@@ -4,17 +4,18 @@
  * The same for a ring of one's own, of another process that may be stopped or wedged, and of one
  * that is dead.
  *
- *   H1  the ring is only read; nobody who records waits for a snapshot, and any number of
+ *   snapshot:H1  the ring is only read; nobody who records waits for a snapshot, and any number of
  *       snapshots may be taken at once
- *   H2  copying is all that has to be quick: checking, encoding and writing work on the copy
- *   H3  a snapshot covers one window, [from, cut]: cut is a time chosen before copying (of a dead
- *       process: the newest record, of its ring or the kernel's, or the beginning of the newest
- *       wait in progress), from the latest start among the rings that have been overwritten, or
- *       the newest record less the window asked for if that is later: a process that has been
- *       stopped or stuck for longer shows what it did before.  Within the window nothing is
- *       missing; what lies outside is left out
- *   H4  what is in the ring is not trusted (drain.h, G1)
- *   H5  no function here calls malloc, stdio or an interposed libc function
+ *   snapshot:H2  copying is all that has to be quick: checking, encoding and writing work on the
+ *       copy
+ *   snapshot:H3  a snapshot covers one window, [from, cut]: cut is a time chosen before copying (of
+ *       a dead process: the newest record, of its ring or the kernel's, or the beginning of the
+ *       newest wait in progress), from the latest start among the rings that have been overwritten,
+ *       or the newest record less the window asked for if that is later: a process that has been
+ *       stopped or stuck for longer shows what it did before. Within the window nothing is missing;
+ *       what lies outside is left out
+ *   snapshot:H4  what is in the ring is not trusted (drain:G1)
+ *   snapshot:H5  no function here calls malloc, stdio or an interposed libc function
  */
 #ifndef TRC_RECORDER_DRAIN_SNAPSHOT_H
 #define TRC_RECORDER_DRAIN_SNAPSHOT_H

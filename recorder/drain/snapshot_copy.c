@@ -20,7 +20,7 @@ enum {
 	PIECE_WORDS = (2 << 20) / 8,
 	CHUNK_ENTRIES = 128,
 	SLOT_TRIES = 64,
-	OPEN_CELLS_NS = 10000000, /* O3 */
+	OPEN_CELLS_NS = 10000000, /* layout:O3 */
 	OPEN_CELLS_STEP_NS = 250000,
 };
 
@@ -47,7 +47,7 @@ static int read_file(int fd, uint64_t off, char *to, uint64_t n_bytes)
 	return 0;
 }
 
-/* What was never written to is not looked at (L5). */
+/* What was never written to is not looked at (layout:L5). */
 static void copy_grown(const struct trc_snapshot_source *source, uint64_t off, char *to,
 		       uint64_t n_bytes)
 {
@@ -136,7 +136,7 @@ static int copy_words(struct trc_snapshot *s, const struct trc_snapshot_source *
 	return err;
 }
 
-/* Where reading can begin, if the words below `floor` are gone (R5): P1. */
+/* Where reading can begin, if the words below `floor` are gone (R5): snapshot_private:P1. */
 static uint64_t ring_start(const struct trc_snapshot *s, uint64_t head, uint64_t floor)
 {
 	uint64_t start = head > s->h.ring_words ? head - s->h.ring_words : 0;
@@ -153,7 +153,7 @@ static int copy_ring(struct trc_snapshot *s, const struct trc_snapshot_source *s
 	struct trc_ring *ring = trc_snapshot_ring(s, proc);
 	uint64_t off = s->h.procs_off + proc * sizeof(*ring);
 	uint64_t head, floor = 0, start;
-	/* The fence of the read makes it an acquire of state and head (L2, R2, R3). */
+	/* The fence of the read makes it an acquire of state and head (layout:L2, R2, R3). */
 	int err = copy_area(s, source, off, sizeof(*ring));
 
 	head = LOAD(ring->head);
@@ -202,7 +202,7 @@ static bool copy_cell_again(struct trc_snapshot *s, const struct trc_snapshot_so
 }
 
 /* The threads that reserved these cells are in the middle of filling them in: a moment more, and
- * they will have (O3). */
+ * they will have (layout:O3). */
 static void wait_for_cells(struct trc_snapshot *s, const struct trc_snapshot_source *source,
 			   uint64_t pos, uint64_t head)
 {
@@ -239,7 +239,7 @@ static int copy_cells(struct trc_snapshot *s, const struct trc_snapshot_source *
 	}
 	if (!err)
 		err = trc_snapshot_read(source, s->h.overflow_off, &head_now, 8);
-	/* O5, for the cells that were reserved while we copied. */
+	/* layout:O5, for the cells that were reserved while we copied. */
 	if (head_now > n && head_now - n > start)
 		start = head_now - n < head ? head_now - n : head;
 	if (!err && !s->options.dead)
@@ -264,8 +264,8 @@ int trc_snapshot_copy_streams(struct trc_snapshot *s, const struct trc_snapshot_
 /* ---- tables ---------------------------------------------------------------------------- */
 
 /*
- * T2, for many entries at once: the keys are read again after the content.  Before it is not
- * needed: what a copied record or slot cites was published before that was copied (L4).
+ * layout:T2, for many entries at once: the keys are read again after the content.  Before it is not
+ * needed: what a copied record or slot cites was published before that was copied (layout:L4).
  */
 static int copy_entries(struct trc_snapshot *s, const struct trc_snapshot_source *source,
 			uint64_t off, uint64_t n_entries, size_t entry_bytes)
@@ -356,7 +356,7 @@ static int copy_slots(struct trc_snapshot *s, const struct trc_snapshot_source *
 	return err;
 }
 
-/* Entries that were taken by other modules meanwhile are nobody's in the window (X2). */
+/* Entries that were taken by other modules meanwhile are nobody's in the window (layout:X2). */
 static int drop_changed_modules(struct trc_snapshot *s, const struct trc_snapshot_source *source,
 				uint32_t n)
 {
@@ -376,7 +376,7 @@ static int drop_changed_modules(struct trc_snapshot *s, const struct trc_snapsho
 	return err;
 }
 
-/* Each is whole, as it was at some time (X1). */
+/* Each is whole, as it was at some time (layout:X1). */
 static int copy_modules(struct trc_snapshot *s, const struct trc_snapshot_source *source)
 {
 	const struct trc_module_slot *seen = trc_area(s->copy, s->h.modules_off);
@@ -432,7 +432,7 @@ int trc_snapshot_copy_slots(struct trc_snapshot *s, const struct trc_snapshot_so
 	return err;
 }
 
-/* P4.  A thread that has come since has events that tell. */
+/* snapshot_private:P4.  A thread that has come since has events that tell. */
 static void restore_from_before_cut(struct trc_snapshot *s)
 {
 	const struct trc_snapshot_slot nothing = {0};

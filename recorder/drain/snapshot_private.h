@@ -13,13 +13,13 @@ struct trc_snapshot_slot {
 /*
  * The copy has the layout of the mapping that it was made of.  In it,
  *
- *   P1  a ring that is not of use has the state TRC_RING_EMPTY; of any other [tail, head) are the
- *       words that were copied whole, and tail is where a page begins
- *   P2  of the overflow stream [tail, head) are the cells that nobody wrote to after the copy of
- *       an earlier lap was made
- *   P3  slots, modules and entries of tables are whole, or free
- *   P4  a slot's labels and fiber are those that its thread had before the cut; what else it says
- *       was looked at later, when it ran the fiber that regions_fiber[] has
+ *   snapshot_private:P1  a ring that is not of use has the state TRC_RING_EMPTY; of any other
+ *       [tail, head) are the words that were copied whole, and tail is where a page begins
+ *   snapshot_private:P2  of the overflow stream [tail, head) are the cells that nobody wrote to
+ *       after the copy of an earlier lap was made
+ *   snapshot_private:P3  slots, modules and entries of tables are whole, or free
+ *   snapshot_private:P4  a slot's labels and fiber are those that its thread had before the cut;
+ *       what else it says was looked at later, when it ran the fiber that regions_fiber[] has
  */
 struct trc_snapshot {
 	struct trc_shared h; /* checked */
@@ -44,7 +44,7 @@ enum { TRC_SNAPSHOT_SCRATCH_BYTES = 144 << 10 };
 struct trc_snapshot_source {
 	const char *mapping; /* NULL: the file */
 	int fd;
-	uint64_t grown_off, grown_limit; /* where L5 holds */
+	uint64_t grown_off, grown_limit; /* where layout:L5 holds */
 };
 
 /* ---- snapshot_copy.c ---- */
@@ -57,7 +57,7 @@ int trc_snapshot_read(const struct trc_snapshot_source *source, uint64_t off, vo
 int trc_snapshot_copy_slots(struct trc_snapshot *s, const struct trc_snapshot_source *source);
 /* Rings and overflow stream into the copy; once more, if called again. 0 or -errno. */
 int trc_snapshot_copy_streams(struct trc_snapshot *s, const struct trc_snapshot_source *source);
-/* Everything else: after the records that refer to it (L4). */
+/* Everything else: after the records that refer to it (layout:L4). */
 int trc_snapshot_copy_tables(struct trc_snapshot *s, const struct trc_snapshot_source *source);
 
 static inline struct trc_ring *trc_snapshot_ring(const struct trc_snapshot *s, uint32_t proc)

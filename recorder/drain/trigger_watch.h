@@ -5,11 +5,12 @@
  * Used by trace-record for the processes that it records, and by the thread of a flight recorder
  * in its own process.
  *
- *   C1  the mapping is only read, and not trusted
- *   C2  a wait sets off one snapshot: while it lasts, or else when it has ended
- *   C3  what happens between the odd moment and its snapshot (after_ns) is in that snapshot and
- *       asks for none of its own; what happens less than every_ns after a snapshot is passed over
- *   C4  no function here calls malloc, stdio or an interposed libc function
+ *   trigger_watch:C1  the mapping is only read, and not trusted
+ *   trigger_watch:C2  a wait sets off one snapshot: while it lasts, or else when it has ended
+ *   trigger_watch:C3  what happens between the odd moment and its snapshot (after_ns) is in that
+ *       snapshot and asks for none of its own; what happens less than every_ns after a snapshot is
+ *       passed over
+ *   trigger_watch:C4  no function here calls malloc, stdio or an interposed libc function
  */
 #ifndef TRC_RECORDER_DRAIN_TRIGGER_WATCH_H
 #define TRC_RECORDER_DRAIN_TRIGGER_WATCH_H

@@ -322,7 +322,7 @@ static void add_status(struct trc_drain *d, uint32_t state, const struct trc_slo
 }
 
 /* Labels and fiber: what the thread's last change in the window says; without one, the slot as it
- * was before the window's end (P4 in snapshot_private.h). */
+ * was before the window's end (snapshot_private:P4 in snapshot_private.h). */
 static void add_at_end(struct trc_drain *d, uint32_t state, const struct trc_slot_copy *copy)
 {
 	uint32_t serial = trc_drain_serial(d, copy->serial);

@@ -7,19 +7,20 @@
  * own rate, its own random choice, its own sums.  What is wanted of a view is copied out, and
  * belongs to whoever asked for it.
  *
- *   F1  nothing here calls malloc, stdio, or an interposed libc function: a fold may run inside
+ *   fold:F1  nothing here calls malloc, stdio, or an interposed libc function: a fold may run
+ *       inside
  * other people's processes.  Memory is mapped when a fold is opened, a view added or copied; it is
  *       bounded, and pages that are never needed are never touched
- *   F2  one thread at a time for a fold and all its views.  A struct trc_folded refers to neither
- *       of them: any thread may read it and free it
- *   F3  the waits of a block profile and the sums of a mutex profile are those that
+ *   fold:F2  one thread at a time for a fold and all its views.  A struct trc_folded refers to
+ *       neither of them: any thread may read it and free it
+ *   fold:F3  the waits of a block profile and the sums of a mutex profile are those that
  *       trace-analyze --pprof derives from the same events
- *   F4  a view counts events whose time lies in its window.  A wait is cut where the window begins
- *       and ends: one in progress at the end counts as long as it has lasted
- *   F5  what is thinned has the right expectation, whoever else wants what: each view decides by
- *       itself, event by event, from a hash of the event and the view's seed
- *   F6  what finds no room, or may have been changed by an event that was lost, is left out and
- *       counted in the lost_* of each view in whose window it lies; it is never guessed
+ *   fold:F4  a view counts events whose time lies in its window.  A wait is cut where the window
+ *       begins and ends: one in progress at the end counts as long as it has lasted
+ *   fold:F5  what is thinned has the right expectation, whoever else wants what: each view decides
+ *       by itself, event by event, from a hash of the event and the view's seed
+ *   fold:F6  what finds no room, or may have been changed by an event that was lost, is left out
+ *       and counted in the lost_* of each view in whose window it lies; it is never guessed
  */
 #ifndef TRC_RECORDER_FOLD_FOLD_H
 #define TRC_RECORDER_FOLD_FOLD_H

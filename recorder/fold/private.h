@@ -168,7 +168,7 @@ struct trc_fold_park {
 	uint8_t reason;
 	uint64_t seen; /* when it was seen to go on; 0 = it was not */
 	bool told;     /* not by an event: trc_fold_thread_wait() */
-	bool blocked;  /* L1 of analyzer/profile/profile.h */
+	bool blocked;  /* profile:L1 */
 	bool left_out;
 };
 
@@ -190,7 +190,7 @@ uint32_t trc_fold_labels_of(const struct trc_fold *fold, uint32_t thread);
 void trc_fold_waits_mark(struct trc_fold *fold);
 /* A wait, of a thread or of a fiber, is in no sums; `blocked` = the block profile would have it. */
 void trc_fold_leave_out_wait(struct trc_fold *fold, bool blocked, bool of_thread, uint64_t time);
-/* A wait for this is in the block profile: L1 of analyzer/profile/profile.h. */
+/* A wait for this is in the block profile: profile:L1. */
 bool trc_fold_is_blocked(unsigned int reason);
 /* One that has ended; and one that goes on, with no other inside of it, in a copy.  What is in doubt
  * is left out and counted. */

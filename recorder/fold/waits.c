@@ -1,8 +1,8 @@
 /*
  * waits.c - threads, and what they wait for: see private.h.
  *
- * The same rules as in analyzer/derive/parks.h (K1 to K4), applied while events go by.  What is
- * known only at the end of a trace is decided when a copy is made: a wait that is open, though its
+ * The same rules as in analyzer/derive/parks.h (parks:K1 to parks:K4), applied while events go by.
+ * What is known only at the end of a trace is decided when a copy is made: a wait that is open, though its
  * thread has gone on, lasted until it did.
  */
 #include "private.h"
@@ -171,7 +171,7 @@ static bool disproves(const struct trc_fold *f, const struct trc_fold_park *park
 	       trc_stack_disproves_park(a + 1, n_parked - 1, b + 1, n_now - 1);
 }
 
-/* K3 */
+/* parks:K3 */
 static void abandon_by_stack(struct trc_fold *f, struct trc_fold_thread *t,
 			     const struct trc_fold_event *e)
 {
@@ -314,7 +314,7 @@ static bool is_told(const struct trc_fold *f, const struct trc_fold_thread *t,
 	return e->kind == TRC_KIND_PARK || (e->kind == TRC_KIND_RESUME && e->time < park->start);
 }
 
-/* K2.  Without a park: it began before anybody looked. */
+/* parks:K2.  Without a park: it began before anybody looked. */
 static void park_resume(struct trc_fold *f, struct trc_fold_thread *t,
 			const struct trc_fold_event *e)
 {
@@ -347,7 +347,7 @@ static void park_whole(struct trc_fold *f, const struct trc_fold_thread *t,
 
 	park.item.extra = t ? t->top : 0;
 	if (e->reason == TRC_REASON_COND_MUTEX && around && around->reason == TRC_REASON_COND) {
-		around->woken = park.start; /* K7: it had ended by then */
+		around->woken = park.start; /* parks:K7: it had ended by then */
 		park.item.extra = around->item.extra;
 	}
 	park.labels = t ? t->item.extra : 0;
@@ -360,7 +360,8 @@ static void park_whole(struct trc_fold *f, const struct trc_fold_thread *t,
 		trc_fold_lock_end(f, wait, e->time, (int)e->b);
 }
 
-/* K3: it is on another stack now.  A region may end on another thread: depths must not add up. */
+/* parks:K3: it is on another stack now.  A region may end on another thread: depths must not add
+ * up. */
 static void fiber_switch(struct trc_fold *f, struct trc_fold_thread *t, uint64_t now)
 {
 	uint32_t outermost = 0;
@@ -489,7 +490,7 @@ static void thread_so_far(const struct trc_fold *f, const struct trc_fold_thread
 	for (uint32_t id = t->top; id; id = park_at(f, id)->item.extra) {
 		const struct trc_fold_park *park = park_at(f, id);
 
-		open |= !park->next_time; /* K4; what is around an open one is open */
+		open |= !park->next_time; /* parks:K4; what is around an open one is open */
 		copy->left_out += !park_so_far(f, park, open, copy, &within);
 	}
 }

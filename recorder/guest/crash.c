@@ -1,10 +1,10 @@
 /*
  * crash.c - signals that report a fault or end the process, as the thread that got them saw them.
  *
- *   D1  the crash block is the first fatal signal's.  Its stack comes last: if the stack is in
- *       such a state that looking at it ends the process, the rest is there already
- *   D2  a thread that gets a fatal signal after the first waits, a second at the most, until that
- *       one is recorded: its own would end the process.  It is so long because the first may be
+ *   crash:D1  the crash block is the first fatal signal's.  Its stack comes last: if the stack is
+ *       in such a state that looking at it ends the process, the rest is there already
+ *   crash:D2  a thread that gets a fatal signal after the first waits, a second at the most, until
+ *       that one is recorded: its own would end the process. It is so long because the first may be
  *       kept from running while the second runs, on a busy machine or a virtual one
  */
 #include <errno.h>

@@ -1,17 +1,19 @@
 /*
  * fiber.h - fibers in the recorded process: what a thread is told that it runs.
  *
- *   F1  a fiber has one number in a session: `number` is exchanged once for it, by whoever sees the
- *       fiber first there, and that one makes its FIBER_CREATE event
- *   F2  one thread at a time runs a fiber, in the program's own order: everything but the number and
- *       the name's id is that thread's, or while it does not run nobody's
- *   F3  `labels` is a reference while the fiber does not run; while it does, the thread holds that
- *       (J4 of labels.h) and `labels` is NULL.  What the thread's root fiber has is kept likewise
- *   F4  open regions are told by the slot of the thread that runs the fiber, and kept here
+ *   fiber:F1  a fiber has one number in a session: `number` is exchanged once for it, by whoever
+ *       sees the fiber first there, and that one makes its FIBER_CREATE event
+ *   fiber:F2  one thread at a time runs a fiber, in the program's own order: everything but the
+ *       number and the name's id is that thread's, or while it does not run nobody's
+ *   fiber:F3  `labels` is a reference while the fiber does not run; while it does, the thread holds
+ *       that (labels:J4) and `labels` is NULL. What the thread's root fiber has is kept
+ *       likewise
+ *   fiber:F4  open regions are told by the slot of the thread that runs the fiber, and kept here
  *       meanwhile; those of another session are none
- *   F5  signal handlers look at the number and the name only
- *   F6  of two objects in a process (runtime.h) one keeps what a thread is in: the one that records.
- *       When that changes it is handed over, with the thread's next call (trc_keeper_now())
+ *   fiber:F5  signal handlers look at the number and the name only
+ *   fiber:F6  of two objects in a process (runtime.h) one keeps what a thread is in: the one that
+ *       records. When that changes it is handed over, with the thread's next call
+ *       (trc_keeper_now())
  */
 #ifndef TRC_RECORDER_GUEST_FIBER_H
 #define TRC_RECORDER_GUEST_FIBER_H

@@ -10,8 +10,8 @@
 /* Of the calling thread. */
 static __thread struct {
 	struct trace_fiber *current;	   /* NULL = its root fiber */
-	const struct trace_labels *labels; /* of the root fiber, while it does not run (F3) */
-	struct trc_open_regions regions;   /* likewise (F4) */
+	const struct trace_labels *labels; /* of the root fiber, while it does not run (fiber:F3) */
+	struct trc_open_regions regions;   /* likewise (fiber:F4) */
 	bool armed;			   /* what is above is put in order when it ends */
 	/* What the session was told last that it runs; of the session that the thread is known to. */
 	const struct trace_fiber *told;
@@ -97,7 +97,7 @@ static inline bool is_of_session(uint64_t seen)
 	return seen && seen >> NUMBER_BITS == (trc_self.session & SESSION_MASK);
 }
 
-/* F1.  The number that is drawn for nothing is nobody's. */
+/* fiber:F1.  The number that is drawn for nothing is nobody's. */
 static __attribute__((noinline)) uint64_t number_draw(struct trace_fiber *fiber, uint64_t seen,
 						      bool is_made_now)
 {
@@ -228,7 +228,7 @@ static const struct trace_labels **labels_of(struct trace_fiber *fiber)
 	return fiber ? &fiber->labels : &here.labels;
 }
 
-/* F3 */
+/* fiber:F3 */
 static void swap_labels(struct trace_fiber *left, struct trace_fiber *to)
 {
 	const struct trace_labels *labels = *labels_of(to);

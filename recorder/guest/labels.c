@@ -44,7 +44,7 @@ static int item_compare(const void *a, const void *b)
 	return order ? order : (x->place < y->place) - (x->place > y->place);
 }
 
-/* B1.  The bytes, or -E2BIG. */
+/* labels_bytes:B1.  The bytes, or -E2BIG. */
 static int items_put(const struct item *item, size_t n, char bytes[TRC_LABELS_BYTES_MAX])
 {
 	char *at = bytes;

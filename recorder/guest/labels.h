@@ -2,13 +2,15 @@
  * labels.h - label sets in the recorded process: immutable, counted, sharing what they have in
  * common with the set that they were made of.
  *
- *   J1  a set never changes but for its count of references and the id that it has in a session
- *   J2  a set keeps a reference to its base: its own labels come before the base's of equal keys
- *   J3  at most TRC_LABELS_DEPTH sets hang on each other: a deeper one has all labels itself
- *   J4  the calling thread holds a reference to the set that is in force for it
- *   J5  signal handlers look at trc_self.labels only, an id: nothing that could be freed
- *   J6  of id, entry and session one thread at a time stores all three, and id is 0 meanwhile: who
- *       finds the same id before and behind the entry has what belongs together
+ *   labels:J1  a set never changes but for its count of references and the id that it has in a
+ *       session
+ *   labels:J2  a set keeps a reference to its base: its own labels come before the base's of equal
+ *       keys
+ *   labels:J3  at most TRC_LABELS_DEPTH sets hang on each other: a deeper one has all labels itself
+ *   labels:J4  the calling thread holds a reference to the set that is in force for it
+ *   labels:J5  signal handlers look at trc_self.labels only, an id: nothing that could be freed
+ *   labels:J6  of id, entry and session one thread at a time stores all three, and id is 0
+ *       meanwhile: who finds the same id before and behind the entry has what belongs together
  *
  * What interposers need of this is in hot.h.
  */
@@ -35,7 +37,7 @@ struct trace_labels {
 	struct trc_entry_head *_Atomic entry;
 	_Atomic uint32_t session; /* 0 = none yet; with TRC_LABELS_KEEPING: they are being stored */
 	uint32_t n_bytes;
-	char bytes[]; /* its own labels: B1 */
+	char bytes[]; /* its own labels: labels_bytes:B1 */
 };
 
 /* ---- labels.c.  Context: any thread, may block. ---- */

@@ -16,7 +16,7 @@ struct labels_bytes {
 	char bytes[TRC_LABELS_BYTES_MAX];
 };
 
-/* J6.  Of threads that have looked it up at the same time one does this; each has an id. */
+/* labels:J6.  Of threads that have looked it up at the same time one does this; each has an id. */
 static void id_keep(struct trace_labels *set, uint64_t id, uint32_t session)
 {
 	uint32_t was = atomic_load_explicit(&set->session, memory_order_relaxed);
@@ -47,7 +47,7 @@ static __attribute__((noinline)) uint64_t id_look_up(const struct trace_labels *
 	b->n_bytes = trc_labels_bytes(labels, b->bytes);
 	id = trc_labels_intern(b->bytes, b->n_bytes);
 	if (id)
-		id_keep((struct trace_labels *)(uintptr_t)labels, id, session); /* J1 */
+		id_keep((struct trace_labels *)(uintptr_t)labels, id, session); /* labels:J1 */
 	return id;
 }
 
@@ -133,7 +133,8 @@ static inline void change(const struct trace_labels *labels, const struct trace_
 		change_slow(labels, before);
 		return;
 	}
-	/* L4: the entry is there before the record.  A sample in between has the old labels. */
+	/* layout:L4: the entry is there before the record.  A sample in between has the old
+	 * labels. */
 	trc_record_two(TRC_REC_WORD1(TRC_KIND_LABELS, 0, 4, trc_self.serial), id, was);
 	tell_slot(id);
 }

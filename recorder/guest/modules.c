@@ -4,11 +4,12 @@
  * Found when a stack is seen for the first time, by glibc's _dl_find_object(), which is
  * lock-free and signal safe; the ones there at the start of a recording by dl_iterate_phdr().
  *
- *   M1  a stack of epoch e is explained by the entries with first_epoch <= e <= last_epoch
- *   M2  the epoch goes up before an object may be unloaded; in a new epoch an entry is looked
- *       at again before it explains anything, and closed if its object has gone
- *   M3  after dlclose() the epoch goes up again, and entries whose objects have gone are closed
- *       with the one before: what was there while it was closed is told from what comes to lie there
+ *   modules:M1  a stack of epoch e is explained by the entries with first_epoch <= e <= last_epoch
+ *   modules:M2  the epoch goes up before an object may be unloaded; in a new epoch an entry is
+ *       looked at again before it explains anything, and closed if its object has gone
+ *   modules:M3  after dlclose() the epoch goes up again, and entries whose objects have gone are
+ *       closed with the one before: what was there while it was closed is told from what comes to
+ *       lie there
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -205,7 +206,7 @@ static uint32_t slots_used(void)
 	return n < trc_rec.shared->n_modules ? n : trc_rec.shared->n_modules;
 }
 
-/* Takes the slot if nothing cites its module any more (X2). */
+/* Takes the slot if nothing cites its module any more (layout:X2). */
 static bool take_again(struct trc_module_slot *slot, uint64_t now)
 {
 	/* acquire: what is read below is that module's, or a later one's, whose state is another. */
@@ -226,7 +227,7 @@ static struct trc_module_slot *slot_take(void)
 {
 	struct trc_shared *shared = trc_rec.shared;
 	uint32_t n = atomic_load_explicit(&shared->n_modules_used, memory_order_relaxed);
-	/* acquire: what was counted up has been read (T3). */
+	/* acquire: what was counted up has been read (layout:T3). */
 	uint64_t now = atomic_load_explicit(&shared->table_epoch, memory_order_acquire);
 
 	while (n < shared->n_modules &&
@@ -255,7 +256,7 @@ static void module_add(const struct trc_module_entry *m, uint32_t epoch)
 		count_full(m->start);
 		return;
 	}
-	/* release fence: state says that it is being changed before it is (X1). */
+	/* release fence: state says that it is being changed before it is (layout:X1). */
 	atomic_thread_fence(memory_order_release);
 	atomic_store_explicit(&slot->first_epoch, epoch, memory_order_relaxed);
 	atomic_store_explicit(&slot->last_epoch, UINT32_MAX, memory_order_relaxed);

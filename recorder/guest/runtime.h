@@ -42,7 +42,7 @@ struct trc_runtime {
 	int (*cpu_profile_start)(const struct trace_cpu_event *events, size_t n, char *error,
 				 size_t n_bytes);
 	int (*cpu_profile_stop)(char *error, size_t n_bytes);
-	/* As trace_fiber_create() and so on; and F6 of fiber.h. */
+	/* As trace_fiber_create() and so on; and fiber:F6. */
 	struct trace_fiber *(*fiber_create)(const char *name);
 	struct trace_fiber *(*fiber_switch)(struct trace_fiber *to, enum trace_fiber_leave how,
 					    const void *object);

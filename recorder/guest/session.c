@@ -349,7 +349,7 @@ static void adopt(struct trc_shared *shared)
 	trc_rec.n_procs = trc_rseq_usable ? shared->n_procs : 0;
 }
 
-/* Of these pages, for which there is one bit each, all have memory (L5). */
+/* Of these pages, for which there is one bit each, all have memory (layout:L5). */
 static void note_grown(struct trc_shared *shared, uint64_t first, uint64_t last)
 {
 	for (uint64_t page = first; page <= last && page < TRC_GROWN_PAGES; page++)

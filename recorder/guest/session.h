@@ -1,10 +1,10 @@
 /*
  * session.h - one recording of this process: the shared mapping from its making to its end.
  *
- *   N1  at most one session at a time; the switch is on only while it is complete
- *   N2  the mapping's addresses stay mapped for ever: a thread that was stopped in the middle of
- *       recording finds memory there, whatever ended the session meanwhile
- *   N3  a forked child has no session, and nothing of its parent's mapping
+ *   session:N1  at most one session at a time; the switch is on only while it is complete
+ *   session:N2  the mapping's addresses stay mapped for ever: a thread that was stopped in the
+ *       middle of recording finds memory there, whatever ended the session meanwhile
+ *   session:N3  a forked child has no session, and nothing of its parent's mapping
  */
 #ifndef TRC_RECORDER_GUEST_SESSION_H
 #define TRC_RECORDER_GUEST_SESSION_H
@@ -32,7 +32,8 @@ struct trc_session_options {
 	uint32_t image;            /* see struct trc_shared */
 	/* Flight mode: the oldest is overwritten while nobody drains. */
 	bool flight;
-	/* Take all memory at once: none will be wanting later (L5).  Not kept by forked children. */
+	/* Take all memory at once: none will be wanting later (layout:L5).  Not kept by forked
+	 * children. */
 	bool eager;
 	uint64_t max_bytes; /* of the whole mapping; 0 = ring_bytes counts */
 	uint64_t window_ns; /* see struct trc_shared */

@@ -24,7 +24,7 @@ void (*trc_thread_end_hook)(void);
 
 struct trc_slot trc_no_slot;
 
-/* Gives the slots up to this one memory (L5). */
+/* Gives the slots up to this one memory (layout:L5). */
 static bool slots_grow(struct trc_shared *shared, uint32_t i)
 {
 	/* acquire: pairs with the release below. */

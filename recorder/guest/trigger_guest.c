@@ -2,14 +2,15 @@
  * trigger_guest.c - in the recorded process: asking for a snapshot, and the conditions that ask
  * for one (trigger.h).
  *
- *   Q1  a place of the mapping's list is filled in by one thread at a time; who finds it taken
- *       leaves it, and its request is counted only
- *   Q2  a task has a place in `tasks` while it is open and of a type that somebody asked for, and
- *       its set has room: 4096 places in sets of 8.  When a set is full the task that began first
- *       loses its place, and is not reported
- *   Q3  what is compared with `trc_trigger_least` is UINT64_MAX where nothing was asked for
- *   Q4  conditions may be replaced while something records: who is looking at the old ones goes on
- *       with them, as they stay until the next time but one
+ *   trigger_guest:Q1  a place of the mapping's list is filled in by one thread at a time; who finds
+ *       it taken leaves it, and its request is counted only
+ *   trigger_guest:Q2  a task has a place in `tasks` while it is open and of a type that somebody
+ *       asked for, and its set has room: 4096 places in sets of 8. When a set is full the task that
+ *       began first loses its place, and is not reported
+ *   trigger_guest:Q3  what is compared with `trc_trigger_least` is UINT64_MAX where nothing was
+ *       asked for
+ *   trigger_guest:Q4  conditions may be replaced while something records: who is looking at the old
+ *       ones goes on with them, as they stay until the next time but one
  */
 #include <errno.h>
 #include <limits.h>

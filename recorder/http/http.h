@@ -8,10 +8,10 @@
  * libtrc-http.so is opened on request (part.h), and depends on no library of trc's: whoever has a
  * source of its own can use it, as trace-record does (tool/http.h).
  *
- *   W1  no request makes the process do what its own API would not: sources check, and a thread of
- *       trc's own does the work
- *   W2  a reply is complete before its first byte is sent: its status is true, and how slowly it is
- *       read is nobody's business but the connection's
+ *   http:W1  no request makes the process do what its own API would not: sources check, and a
+ *       thread of trc's own does the work
+ *   http:W2  a reply is complete before its first byte is sent: its status is true, and how slowly
+ *       it is read is nobody's business but the connection's
  */
 #ifndef TRC_RECORDER_HTTP_HTTP_H
 #define TRC_RECORDER_HTTP_HTTP_H

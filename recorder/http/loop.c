@@ -16,7 +16,7 @@
 #include "server.h"
 
 enum {
-	WAKE_SIGNAL = SIGURG, /* Y4: blocked there, so it does not matter who handles it */
+	WAKE_SIGNAL = SIGURG, /* server:Y4: blocked there, so it does not matter who handles it */
 	IDLE_CONNECTION_SECONDS = 30,
 	BACKLOG = 128,
 	LOOK_MS = 1000,	  /* for whoever sends nothing more */
@@ -244,7 +244,7 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
 		return deliver(x);
 	if (!trc_http_pool_put(l->server, x))
 		return MHD_NO; /* nobody would answer, or resume it */
-	/* However soon it is answered: only this thread resumes (Y1). */
+	/* However soon it is answered: only this thread resumes (server:Y1). */
 	MHD_suspend_connection(connection);
 	trc_http_connection_answering(x->its);
 	x->next_open = l->open;

@@ -6,12 +6,13 @@
  *	               of samples belong there); one for each request
  *	               that is being answered, and one that waits for the next
  *
- *   Y1  no thread but trc-http touches a descriptor of the server's or calls libmicrohttpd
- *   Y2  what else is in here is guarded by `lock`, inside which nothing is waited for but `changed`
- *   Y3  an exchange that is QUEUED or BUSY belongs to the workers, but for `is_cancelled`; else to
- *       trc-http
- *   Y4  trc-http is woken by a signal sent to that very thread, which has it blocked and reads it
- *       from a signalfd: a descriptor's number means something else to other threads
+ *   server:Y1  no thread but trc-http touches a descriptor of the server's or calls libmicrohttpd
+ *   server:Y2  what else is in here is guarded by `lock`, inside which nothing is waited for but
+ *       `changed`
+ *   server:Y3  an exchange that is QUEUED or BUSY belongs to the workers, but for `is_cancelled`;
+ *       else to trc-http
+ *   server:Y4  trc-http is woken by a signal sent to that very thread, which has it blocked and
+ *       reads it from a signalfd: a descriptor's number means something else to other threads
  */
 #ifndef TRC_RECORDER_HTTP_SERVER_H
 #define TRC_RECORDER_HTTP_SERVER_H

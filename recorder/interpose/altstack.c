@@ -4,13 +4,13 @@
  * A thread that has used up its stack cannot run a handler there.  So each recorded thread gets
  * 1 MiB of address space and a guard page; memory is used when a signal is handled there.
  *
- *   A1  the program never sees it: sigaltstack() tells of the program's own stack or of none.
- *       Until the program gives a first thread an alternate stack, its handlers are installed
- *       without SA_ONSTACK, so that all run where they would (signal.c).  The one thing to notice:
+ *   altstack:A1  the program never sees it: sigaltstack() tells of the program's own stack or of
+ *       none. Until the program gives a first thread an alternate stack, its handlers are installed
+ *       without SA_ONSTACK, so that all run where they would (signal.c). The one thing to notice:
  *       from then on those with SA_ONSTACK run on ours in threads to which it gave none
- *   A2  at most IN_USE_MAX threads have one, and as many as the share allows (share.h); POOL of
- *       those given back are kept for the next ones
- *   A3  one is given back only when the kernel knows of it no more
+ *   altstack:A2  at most IN_USE_MAX threads have one, and as many as the share allows (share.h);
+ *       POOL of those given back are kept for the next ones
+ *   altstack:A3  one is given back only when the kernel knows of it no more
  */
 #include <string.h>
 #include <sys/auxv.h>

@@ -36,7 +36,7 @@ static int lock_slow(mtx_t *mutex, int tried, bool timed, const struct timespec 
 	int result = timed ? REAL(mtx_timedlock)(mutex, deadline) : REAL(mtx_lock)(mutex);
 
 	if (result == thrd_success)
-		trc_mutex_taken(inner); /* first: I2 */
+		trc_mutex_taken(inner); /* first: span:I2 */
 	if (parked)
 		trc_resume(&wait, error_of(result));
 	return result;

@@ -13,7 +13,7 @@ void trc_cond_wait_begin(struct trc_span *span, const void *cond, const pthread_
 {
 	struct trc_release release;
 
-	trc_span_park(span, TRC_REASON_COND, cond); /* while the mutex is held: I2 */
+	trc_span_park(span, TRC_REASON_COND, cond); /* while the mutex is held: span:I2 */
 	trc_mutex_releasing(&release, mutex);
 	trc_mutex_released(&release);
 	span->retakes_a_lock = true;

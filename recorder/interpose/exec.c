@@ -2,11 +2,12 @@
  * exec.c - the exec family.  Nothing is recorded here; but what is on its way to a handler of
  * ours would end the next program, which has none.  Context: traced thread, signal handlers.
  *
- *   J1  before the real call the thread's samplers are gone, it is asked nothing any more, and no
- *       signal of either is pending; if it returns that is as before.  Also while nothing records:
- *       a profile of threads may just have ended
- *   J2  a child that runs in our memory (vfork) does nothing of this
- *   J3  a SIGPROF that the program ignores is ignored by the next one: a child that runs in our
+ *   exec:J1  before the real call the thread's samplers are gone, it is asked nothing any more, and
+ *       no signal of either is pending; if it returns that is as before. Also while nothing
+ *       records: a profile of threads may just have ended
+ *   exec:J2  a child that runs in our memory (vfork) does nothing of this
+ *   exec:J3  a SIGPROF that the program ignores is ignored by the next one: a child that runs in
+ *       our
  * memory has its own actions, and sees to this as well
  */
 #include <fcntl.h>

@@ -104,7 +104,7 @@ static __attribute__((noinline)) int lock_slow(pthread_mutex_t *mutex, int tried
 	int result = real_lock(mutex, attempt);
 
 	if (!result || result == EOWNERDEAD)
-		trc_mutex_taken(mutex); /* first: I2 */
+		trc_mutex_taken(mutex); /* first: span:I2 */
 	if (parked)
 		trc_resume(&wait, result);
 	return result;

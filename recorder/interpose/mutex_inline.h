@@ -4,14 +4,14 @@
  * Calling glibc's functions costs more than what they do here.  What they leave in the mutex is
  * part of its ABI only for static initialisers and debuggers, so it is not taken for granted:
  *
- *   M1  nothing is done here unless the real functions, tried out on private mutexes when this
- *       object is loaded, left exactly what is left here, and are libc's own
- *   M2  at any moment the mutex is in a state that the real functions could have left it in: here
- *       and there, every other thread may use either
- *   M3  whoever waits is glibc's: a mutex that is held is waited for by the real call, and one
- *       for which somebody waits is released by it
- *   M4  the owner's tid is that of a thread that records: then it is this thread's, and not its
- *       parent's (vfork), nor that of the thread that forked
+ *   mutex_inline:M1  nothing is done here unless the real functions, tried out on private mutexes
+ *       when this object is loaded, left exactly what is left here, and are libc's own
+ *   mutex_inline:M2  at any moment the mutex is in a state that the real functions could have left
+ *       it in: here and there, every other thread may use either
+ *   mutex_inline:M3  whoever waits is glibc's: a mutex that is held is waited for by the real call,
+ *       and one for which somebody waits is released by it
+ *   mutex_inline:M4  the owner's tid is that of a thread that records: then it is this thread's,
+ *       and not its parent's (vfork), nor that of the thread that forked
  */
 #ifndef TRC_RECORDER_INTERPOSE_MUTEX_INLINE_H
 #define TRC_RECORDER_INTERPOSE_MUTEX_INLINE_H

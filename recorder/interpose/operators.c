@@ -4,12 +4,12 @@
  * Those of the C++ library come to malloc() and free(), and are left to that.  An allocator may
  * have its own, which do not: jemalloc's, tcmalloc's and mimalloc's, preloaded or linked.
  *
- *   N1  what one call gives is counted once: by the allocations that the real operator comes to,
- *       or, if there are none, as the object
- *   N2  who gave an object takes it back: a call goes where it would go without this object, or, if
- *       there are no operators behind this one, to those that were found first, for ever (of a C++
- *       plugin of a program in C, the one that was loaded first), or, if there are none at all, to
- *       malloc() and free()
+ *   operators:N1  what one call gives is counted once: by the allocations that the real operator
+ *       comes to, or, if there are none, as the object
+ *   operators:N2  who gave an object takes it back: a call goes where it would go without this
+ *       object, or, if there are no operators behind this one, to those that were found first, for
+ *       ever (of a C++ plugin of a program in C, the one that was loaded first), or, if there are
+ *       none at all, to malloc() and free()
  */
 #include <link.h>
 #include "operators.h"

@@ -4,7 +4,8 @@
 
 #include "real.h"
 
-/* What stands for an operator that no object has.  Usable before this object is relocated (F2). */
+/* What stands for an operator that no object has.  Usable before this object is relocated
+ * (real:F2). */
 trc_function *trc_operator_plain(enum trc_real_idx idx);
 /* Before dlclose(): what is called for operators stays loaded.  Context: any thread, may block. */
 void trc_operators_keep(void);

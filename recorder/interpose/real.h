@@ -1,13 +1,13 @@
 /*
  * real.h - the libc functions behind the interposed names.
  *
- *   F1  the table is filled once, by the first constructor of this object, and is read-only
+ *   real:F1  the table is filled once, by the first constructor of this object, and is read-only
  *       memory from then on
- *   F2  before that, and for what libc does not have, REAL() searches by itself: without dlsym,
- *       a lock, an allocation or a relocated word of this object (early.c).  So an interposer
- *       works in other objects' constructors, in IFUNC resolvers, and inside the dlsym() that
- *       fills the table
- *   F3  trc's own threads call REAL(name)() only
+ *   real:F2  before that, and for what libc does not have, REAL() searches by itself: without
+ *       dlsym, a lock, an allocation or a relocated word of this object (early.c). So an interposer
+ *       works in other objects' constructors, in IFUNC resolvers, and inside the dlsym() that fills
+ *       the table
+ *   real:F3  trc's own threads call REAL(name)() only
  */
 #ifndef TRC_RECORDER_INTERPOSE_REAL_H
 #define TRC_RECORDER_INTERPOSE_REAL_H

@@ -4,21 +4,23 @@
  * The handler is installed with SA_RESTART, but some calls Linux never restarts (signal(7)): they
  * fail with EINTR after any handler.  Their interposers call again, with what is left of the time.
  *
- *   E1  a call is made again if a signal of ours found it ended with EINTR, and no handler of the
- *       program's has run since it began.  Handlers of signals that the call itself holds back
- *       (ppoll's mask) do not count: they would have run after it
- *   E2  handlers of the program's are counted by their wrappers (signal.h); of one without a
- *       wrapper, that runs at the same time as ours, it looks as if it had run just before the
- *       call.  What is pending when our handler ends is delivered before the call is made again,
- *       and a signal that only the call lets through stays pending and interrupts it
- *   E3  a call that the kernel restarts after our handler fails with EINTR all the same if
+ *   restart:E1  a call is made again if a signal of ours found it ended with EINTR, and no handler
+ *       of the program's has run since it began. Handlers of signals that the call itself holds
+ *       back (ppoll's mask) do not count: they would have run after it
+ *   restart:E2  handlers of the program's are counted by their wrappers (signal.h); of one without
+ *       a wrapper, that runs at the same time as ours, it looks as if it had run just before the
+ *       call. What is pending when our handler ends is delivered before the call is made again, and
+ *       a signal that only the call lets through stays pending and interrupts it
+ *   restart:E3  a call that the kernel restarts after our handler fails with EINTR all the same if
  *       a handler without SA_RESTART runs next, as it would if that had come alone (x86-64)
- *   E5  a signal that is ignored by default (SIGCHLD) stays pending while one of our handlers holds all
- *       signals back, and the kernel then interrupts some other thread for nothing.  So where all
- *       handlers have wrappers, EINTR without a handler is ours as well, a few times
- *   E6  where a call begins while nothing is recorded, only the kernel's coarse clock is read: what is
- *       left of its time is then never less than it should be, and at most two ticks more
- *   E4  errno is in the end what the last real call made of what it was before the first
+ *   restart:E5  a signal that is ignored by default (SIGCHLD) stays pending while one of our
+ *       handlers holds all signals back, and the kernel then interrupts some other thread for
+ *       nothing. So where all handlers have wrappers, EINTR without a handler is ours as well, a
+ *       few times
+ *   restart:E6  where a call begins while nothing is recorded, only the kernel's coarse clock is
+ *       read: what is left of its time is then never less than it should be, and at most two ticks
+ *       more
+ *   restart:E4  errno is in the end what the last real call made of what it was before the first
  */
 #ifndef TRC_RECORDER_INTERPOSE_RESTART_H
 #define TRC_RECORDER_INTERPOSE_RESTART_H

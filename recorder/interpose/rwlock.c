@@ -60,7 +60,7 @@ static __attribute__((noinline)) int lock_slow(pthread_rwlock_t *lock, int tried
 		trc_park(&wait, attempt->reason, lock, writer);
 	result = real_lock(lock, attempt);
 	if (!result)
-		lock_taken(lock, attempt->reason); /* first: I2 */
+		lock_taken(lock, attempt->reason); /* first: span:I2 */
 	if (parked)
 		trc_resume(&wait, result);
 	return result;

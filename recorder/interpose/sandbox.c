@@ -1,12 +1,12 @@
 /*
  * sandbox.c - programs that forbid themselves what the recorder needs: prctl(), seccomp().
  *
- *   V1  before a call that would make one of the recorder's system calls, or a look at the processor's
- *       counter, end the process or raise a signal, recording ends, with a log event that says why.  A call
- *       that then fails does not bring it back
- *   V2  from then on no system call is made but what the program asks for
- *   V3  a filter is asked what it says to the recorder's calls, with arguments of 0.  One that refuses a
- *       call with an error does no harm
+ *   sandbox:V1  before a call that would make one of the recorder's system calls, or a look at the
+ *       processor's counter, end the process or raise a signal, recording ends, with a log event
+ *       that says why. A call that then fails does not bring it back
+ *   sandbox:V2  from then on no system call is made but what the program asks for
+ *   sandbox:V3  a filter is asked what it says to the recorder's calls, with arguments of 0.  One
+ *       that refuses a call with an error does no harm
  *
  * Not seen are filters that are set by a system call made directly, and what a filter decides by
  * arguments.  Context: traced thread, signal handlers.

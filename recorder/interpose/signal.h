@@ -2,20 +2,20 @@
  * signal.h - signals that tell of a fault, or that set off a snapshot: seen first by the recorder,
  * then dealt with as the program wants it; and a signal of our own, shared with the program.
  *
- *   H1  where the program's action for such a signal is SIG_DFL, the kernel has
+ *   signal:H1  where the program's action for such a signal is SIG_DFL, the kernel has
  *       trc_signal_on_default(); where it is a handler, the kernel has a wrapper, with the
  *       handler's own flags and mask, but for H5; SIG_IGN is left alone
- *   H2  a wrapper jumps to the program's handler: the handler runs on the frame that the kernel
- *       made, and returns to the kernel
- *   H3  a wrapper stands for one handler for ever.  So the kernel's answer to sigaction() alone
- *       tells what the program's action was: nothing is kept that could disagree with it, but
+ *   signal:H2  a wrapper jumps to the program's handler: the handler runs on the frame that the
+ *       kernel made, and returns to the kernel
+ *   signal:H3  a wrapper stands for one handler for ever.  So the kernel's answer to sigaction()
+ *       alone tells what the program's action was: nothing is kept that could disagree with it, but
  *       for one bit of H5
- *   H4  what is told to the program never shows any of this
- *   H5  as long as the only alternate stacks are ours, the kernel has all handlers of the
+ *   signal:H4  what is told to the program never shows any of this
+ *   signal:H5  as long as the only alternate stacks are ours, the kernel has all handlers of the
  *       program's without SA_ONSTACK, whatever the signal; one bit for each keeps that
- *   H6  a signal of ours has our handler in the kernel for ever, and the program's action here
- *       (trc_signal_own()).
- *       While there is one, all handlers of the program's have wrappers (restart.h)
+ *   signal:H6  a signal of ours has our handler in the kernel for ever, and the program's action
+ *       here (trc_signal_own()). While there is one, all handlers of the program's have wrappers
+ *       (restart.h)
  */
 #ifndef TRC_RECORDER_INTERPOSE_SIGNAL_H
 #define TRC_RECORDER_INTERPOSE_SIGNAL_H

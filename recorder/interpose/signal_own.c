@@ -1,5 +1,5 @@
 /*
- * signal_own.c - a signal of ours that the program may use as well (signal.h, H6).
+ * signal_own.c - a signal of ours that the program may use as well (signal:H6).
  * Context: traced thread, signal handlers.
  */
 #include <string.h>

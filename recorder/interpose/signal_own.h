@@ -1,5 +1,5 @@
 /*
- * signal_own.h - between signal.c and signal_own.c: the signal that is ours (H6).
+ * signal_own.h - between signal.c and signal_own.c: the signal that is ours (signal:H6).
  */
 #ifndef TRC_RECORDER_INTERPOSE_SIGNAL_OWN_H
 #define TRC_RECORDER_INTERPOSE_SIGNAL_OWN_H
@@ -88,7 +88,8 @@ bool trc_altstack_is_own(const stack_t *stack);
 
 /* ---- signal.c ---- */
 
-/* What the kernel has, as the program sees it (H4).  Context: any thread, signal handlers. */
+/* What the kernel has, as the program sees it (signal:H4).  Context: any thread, signal
+ * handlers. */
 void trc_signal_as_program_sees(int number, struct sigaction *action);
 /* It may be one that sets off a snapshot.  Context: signal handlers. */
 void trc_signal_look_at(int number, const siginfo_t *info);

@@ -9,8 +9,8 @@
  * pthread_exit() and longjmp() alike; landing pads (pthread_cleanup_push under -fexceptions)
  * would need libgcc_s at load time, and longjmp() would not run them.
  *
- *   I1  an interposer changes no result, no errno and no EINTR behaviour of the real call
- *   I2  what may still be held when an event is recorded counts in trc_self.locks_held
+ *   span:I1  an interposer changes no result, no errno and no EINTR behaviour of the real call
+ *   span:I2  what may still be held when an event is recorded counts in trc_self.locks_held
  */
 #ifndef TRC_RECORDER_INTERPOSE_SPAN_H
 #define TRC_RECORDER_INTERPOSE_SPAN_H

@@ -36,7 +36,7 @@ static int lock_slow(pthread_spinlock_t *lock)
 		trc_park(&wait, TRC_REASON_SPIN, (const void *)lock, 0);
 	result = REAL(pthread_spin_lock)(lock);
 	if (!result)
-		lock_taken(lock); /* first: I2 */
+		lock_taken(lock); /* first: span:I2 */
 	if (parked)
 		trc_resume(&wait, result);
 	return result;

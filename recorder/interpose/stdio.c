@@ -5,11 +5,13 @@
  * functions of streams are, which are waits if they last.  The object is the descriptor.  A wait
  * for the stream's own lock counts as one for its bytes.
  *
- *   L1  what the stream's buffer can serve is passed on, after a look at the buffer: no clock is read
- *   L2  pointers of a stream that another thread uses may change meanwhile: what they say decides
- *       only how a call is recorded.  The bytes between them are looked at only where nobody can
- *       free them: in a process of one thread, or with the stream's lock
- *   L3  streams without a descriptor (of memory, of functions of the program's) are none of ours
+ *   stdio:L1  what the stream's buffer can serve is passed on, after a look at the buffer: no clock
+ *       is read
+ *   stdio:L2  pointers of a stream that another thread uses may change meanwhile: what they say
+ *       decides only how a call is recorded. The bytes between them are looked at only where nobody
+ *       can free them: in a process of one thread, or with the stream's lock
+ *   stdio:L3  streams without a descriptor (of memory, of functions of the program's) are none of
+ *       ours
  */
 #include <stdarg.h>
 #include "span.h"
@@ -295,7 +297,7 @@ static int64_t descriptor(FILE *stream)
 	return stream ? stream->_fileno : -1;
 }
 
-/* It will be closed: wakers.h, wakers:V3. */
+/* It will be closed: wakers:V3. */
 static bool closes(FILE *stream)
 {
 	if (stream)

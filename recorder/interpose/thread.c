@@ -1,9 +1,9 @@
 /*
  * thread.c - pthread_create, _join, _exit, _setname_np.  Context: traced thread.
  *
- *   B1  a handoff belongs to the creator until the real call has succeeded, then to the new
+ *   thread:B1  a handoff belongs to the creator until the real call has succeeded, then to the new
  *       thread, which gives it back before it runs anything of the program's
- *   B2  trc_thread_ended() runs in the last round of thread-specific destructors, so that
+ *   thread:B2  trc_thread_ended() runs in the last round of thread-specific destructors, so that
  *       what the program's own destructors do is still recorded.  What comes later is not
  */
 #include "signal_own.h"

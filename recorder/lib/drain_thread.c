@@ -531,7 +531,7 @@ int trc_drainer_stop(bool goes_on, char *error, size_t n_bytes)
 void trc_drainer_forget(void)
 {
 	memset(&drainer, 0, sizeof(drainer));
-	fold = NULL; /* N3: what the thread was changing is left alone */
+	fold = NULL; /* session:N3: what the thread was changing is left alone */
 	left = NULL;
 	trc_cpu_profile_kernel(NULL);
 }

@@ -114,7 +114,7 @@ static int finish_all(const struct trace_writer *writer, size_t n, bool each, in
 	return first;
 }
 
-/* K3 */
+/* kind:K3 */
 static bool is_running(const struct trace_recorder *r)
 {
 	return r->running && r->pid == getpid();

@@ -70,7 +70,7 @@ static int prepare(struct trace_recorder *r, char *why)
 
 	if (err)
 		return err;
-	trc_thread_profile_free(take_before(t)); /* K3 */
+	trc_thread_profile_free(take_before(t)); /* kind:K3 */
 	err = take_profile(t, &before, why);
 	if (err)
 		trc_service_end();

@@ -133,7 +133,7 @@ static int prepare(struct trace_recorder *r, char *why)
 {
 	int err = r->kind->views ? trc_service_begin(why, TRC_RECORDER_WHY_BYTES) : 0;
 
-	r->n_views = 0; /* K3 */
+	r->n_views = 0; /* kind:K3 */
 	if (err)
 		return err;
 	err = r->kind->prepare(r, why);

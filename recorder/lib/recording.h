@@ -2,9 +2,9 @@
  * recording.h - the one session of this process and who uses it: a trace, a flight recorder, the
  * service of recorders (service.h), or several of these.
  *
- *   Q1  the session is opened by the first of them and closed by the last
- *   Q2  what is recorded, and the memory, is as the first asked
- *   Q3  everything here is guarded by trc_recording_enter(), but for what says otherwise
+ *   recording:Q1  the session is opened by the first of them and closed by the last
+ *   recording:Q2  what is recorded, and the memory, is as the first asked
+ *   recording:Q3  everything here is guarded by trc_recording_enter(), but for what says otherwise
  */
 #ifndef TRC_RECORDER_LIB_RECORDING_H
 #define TRC_RECORDER_LIB_RECORDING_H
@@ -42,7 +42,7 @@ static inline const struct trc_runtime *trc_keeper(void)
 	return elsewhere;
 }
 
-/* The same, and what the calling thread is in has been handed over to it (F6 of fiber.h).  Signal
+/* The same, and what the calling thread is in has been handed over to it (fiber:F6).  Signal
  * handlers too. */
 const struct trc_runtime *trc_keeper_of_two(void);
 static inline const struct trc_runtime *trc_keeper_now(void)

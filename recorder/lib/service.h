@@ -1,13 +1,14 @@
 /*
  * service.h - the fold that recorders look into (fold.h), and whoever drains events into it.
  *
- *   V1  while it has a user the process is recorded: by the trace that runs, whose drainer feeds
- *       the fold as well; else by a session of the service's own, or beside a flight recorder, with
- *       a drainer that writes no file.  Nobody ever waits for room because of the service
- *   V2  a trace or flight recorder that begins or ends meanwhile changes nothing for the fold but,
- *       if events were lost over that, its count of these
- *   V3  the fold, and views of it, are only touched in trc_service_call()
- *   V4  a forked child has no users, and no fold
+ *   service:V1  while it has a user the process is recorded: by the trace that runs, whose drainer
+ *       feeds the fold as well; else by a session of the service's own, or beside a flight
+ *       recorder, with a drainer that writes no file. Nobody ever waits for room because of the
+ *       service
+ *   service:V2  a trace or flight recorder that begins or ends meanwhile changes nothing for the
+ *       fold but, if events were lost over that, its count of these
+ *   service:V3  the fold, and views of it, are only touched in trc_service_call()
+ *   service:V4  a forked child has no users, and no fold
  */
 #ifndef TRC_RECORDER_LIB_SERVICE_H
 #define TRC_RECORDER_LIB_SERVICE_H

@@ -24,7 +24,7 @@ enum {
 #define MS		UINT64_C(1000000)
 #define DEADLINE_NS	(100 * MS)
 #define SLOW_NS		(2 * MS)  /* then others are asked in the meantime */
-#define AGAIN_NS	(10 * MS) /* W3 */
+#define AGAIN_NS	(10 * MS) /* thread_answer:W3 */
 #define LOOK_AT_SLOW_NS (1 * MS)
 #define FILLING_NS	(20 * MS) /* a thread that was taken off its proc while it answers */
 #define BLOCKS_NS	(200 * MS / 1000) /* of one that runs, between two looks */
@@ -495,7 +495,7 @@ static void cell_give(struct taking *t, int32_t cell)
 static bool take_answer(struct taking *t, const struct question *q)
 {
 	struct trc_answer *a = trc_answer_cell((uint32_t)q->cell);
-	/* acquire: pairs with the release of who answers: all of it is there (W2). */
+	/* acquire: pairs with the release of who answers: all of it is there (thread_answer:W2). */
 	uint64_t state = atomic_load_explicit(&a->state, memory_order_acquire);
 
 	if (TRC_ANSWER_PHASE(state) != TRC_ANSWER_ANSWERED)

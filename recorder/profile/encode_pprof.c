@@ -53,7 +53,7 @@ static void put_header(struct trc_encode_pprof *e)
 	for (size_t i = 0; i < info->n_comments; i++)
 		trc_pprof_comment(e->pprof, info->comment[i]);
 	if (program)
-		put_mapping(e, program); /* P3 */
+		put_mapping(e, program); /* pprof:P3 */
 }
 
 static uint32_t put_location(struct trc_encode_pprof *e, const struct trc_encode_sample *sample,

@@ -1,13 +1,14 @@
 /*
  * kind.h - what a recorder of <trc/recorder.h> is made of.
  *
- *   K1  a recorder's window begins and ends in the draining thread (service.h), for all members of
- *       a multi recorder at one time; what was counted is taken away there, and written by the
- *       caller's thread
- *   K2  `lock` guards everything in a recorder but what is constant; it is not held while a writer
+ *   kind:K1  a recorder's window begins and ends in the draining thread (service.h), for all
+ *       members of a multi recorder at one time; what was counted is taken away there, and written
+ *       by the caller's thread
+ *   kind:K2  `lock` guards everything in a recorder but what is constant; it is not held while a
+ *       writer
  * is called.  Inside it a lock of the recorder's kind may be taken, inside that
  *       trc_recording_enter(), and nothing else
- *   K3  a recorder that was started in a process is not running in its forked child
+ *   kind:K3  a recorder that was started in a process is not running in its forked child
  */
 #ifndef TRC_RECORDER_PROFILE_KIND_H
 #define TRC_RECORDER_PROFILE_KIND_H

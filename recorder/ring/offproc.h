@@ -5,17 +5,17 @@
  * handler, outside of the sequence that rseq_cs names (linux/rseq.h).  So a mark, the address of a
  * descriptor of a sequence that never runs, stays there for as long as the thread does.
  *
- *   K1  a mark that stayed: the thread was on its proc all the time.  A mark that is gone: perhaps
- *       not; a recording sequence, a signal, another wait in between and what the kernel has
- *       threads do on their way back to the program remove it as well
- *   K2  whoever finds the mark removes it: a signal handler that waits leaves none of its own to
- *       the wait that it interrupted
- *   K3  a mark left behind is harmless: the kernel reads the descriptor, finds the thread outside
- *       of it and forgets it.  But the descriptor must stay mapped, as those of the recording
- *       sequences must: libtrc and libtrc-preload are linked with -z nodelete
- *   K4  kernels from Linux 6.19 on leave rseq_cs alone when a thread sleeps in a system call and
- *       comes back on the same proc.  trc_mark_setup() tries that out; where it is so, no mark
- *       is ever set, and nothing is known
+ *   offproc:K1  a mark that stayed: the thread was on its proc all the time.  A mark that is gone:
+ *       perhaps not; a recording sequence, a signal, another wait in between and what the kernel
+ *       has threads do on their way back to the program remove it as well
+ *   offproc:K2  whoever finds the mark removes it: a signal handler that waits leaves none of its
+ *       own to the wait that it interrupted
+ *   offproc:K3  a mark left behind is harmless: the kernel reads the descriptor, finds the thread
+ *       outside of it and forgets it. But the descriptor must stay mapped, as those of the
+ *       recording sequences must: libtrc and libtrc-preload are linked with -z nodelete
+ *   offproc:K4  kernels from Linux 6.19 on leave rseq_cs alone when a thread sleeps in a system
+ *       call and comes back on the same proc. trc_mark_setup() tries that out; where it is so, no
+ *       mark is ever set, and nothing is known
  *
  * A vfork child does not record, and so sets no mark in what it shares with its parent.
  */

@@ -21,8 +21,8 @@ static struct trc_overflow *overflow_of(struct trc_shared *shared)
 	return trc_area(shared, shared->overflow_off);
 }
 
-/* As in ring.c: the tables' epoch ends when the cells have all been overwritten in it (T3).  The
- * mark counts in halves of the cells; n_cells is at least 2. */
+/* As in ring.c: the tables' epoch ends when the cells have all been overwritten in it (layout:T3).
+ * The mark counts in halves of the cells; n_cells is at least 2. */
 static void epoch_step(struct trc_shared *shared, uint64_t head)
 {
 	struct trc_overflow *o = overflow_of(shared);
@@ -65,7 +65,7 @@ static bool cells_grow(struct trc_shared *shared, struct trc_overflow *o, uint64
 	return true;
 }
 
-/* Reserves `cells`; the clock is read between the load and the store of head (O4). */
+/* Reserves `cells`; the clock is read between the load and the store of head (layout:O4). */
 static bool reserve(struct trc_shared *shared, uint32_t cells, uint64_t *position, uint64_t *time)
 {
 	struct trc_overflow *o = overflow_of(shared);
@@ -129,7 +129,7 @@ static uint64_t feed_next(struct feed *f)
 	}
 	if (f->n_segs)
 		memcpy(&word, (const char *)f->seg->bytes + 8 * f->at++, sizeof(word));
-	return word; /* beyond the record: zero (O1) */
+	return word; /* beyond the record: zero (layout:O1) */
 }
 
 static void fill_cell(struct trc_cell *cell, uint64_t position, struct feed *f, uint64_t claim)
@@ -143,7 +143,7 @@ static void fill_cell(struct trc_cell *cell, uint64_t position, struct feed *f, 
 		word[i] = feed_next(f);
 	for (i = 0; i < CELL_WORDS; i++)
 		atomic_store_explicit(&cell->word[i], word[i], memory_order_relaxed);
-	/* release: pairs with the reader's acquire; a committed cell is complete (O1). */
+	/* release: pairs with the reader's acquire; a committed cell is complete (layout:O1). */
 	atomic_store_explicit(&cell->commit, trc_cell_commit(position, claim != 0, word),
 			      memory_order_release);
 }
@@ -172,7 +172,7 @@ bool trc_overflow_record(uint64_t word1, const struct trc_seg *seg, unsigned int
 		return false;
 	}
 	claim = TRC_CLAIM(trc_self.tid, proc < 0 ? 0 : proc, position / shared->n_cells, cells);
-	/* relaxed: O2; a reader that meets the cell uncommitted checks the lap. */
+	/* relaxed: layout:O2; a reader that meets the cell uncommitted checks the lap. */
 	atomic_store_explicit(&cell[position & mask].word[0], claim, memory_order_relaxed);
 	for (uint32_t i = 0; i < cells; i++)
 		fill_cell(&cell[(position + i) & mask], position + i, &f, i ? 0 : claim);

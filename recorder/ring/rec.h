@@ -83,8 +83,8 @@ void trc_wake_drainer(void);
 /* Gives pages memory; never raises SIGBUS.  0 or -errno. */
 int trc_populate(void *start, uint64_t n_bytes);
 /*
- * The same for a part of the mapping that is about to be used (L5); false: there is none to be had,
- * which is counted, and for the next 100 ms nobody asks again.
+ * The same for a part of the mapping that is about to be used (layout:L5); false: there is none to
+ * be had, which is counted, and for the next 100 ms nobody asks again.
  */
 bool trc_grow(struct trc_shared *shared, void *start, uint64_t n_bytes);
 bool trc_grow_pages(struct trc_shared *shared, uint64_t first, uint64_t last);
@@ -123,7 +123,7 @@ void trc_self_lost(void);
 uint64_t trc_stack_intern(const uint64_t *frame, uint32_t n, uint32_t epoch);
 /* The id of this string, 0 if there is no room now or it is longer than 248 bytes. */
 uint64_t trc_string_intern(const char *bytes, uint32_t n_bytes);
-/* The same of strings of which there may be any number (T4). */
+/* The same of strings of which there may be any number (layout:T4). */
 uint64_t trc_string_intern_if_spare(const char *bytes, uint32_t n_bytes);
 /* The id of this label set (labels_bytes.h), 0 as above. */
 uint64_t trc_labels_intern(const char *bytes, uint32_t n_bytes);
@@ -134,7 +134,7 @@ bool trc_labels_touch(uint64_t id);
 static inline bool trc_entry_touch(struct trc_entry_head *e, uint64_t id)
 {
 	uint64_t now = atomic_load_explicit(&trc_rec.shared->table_epoch, memory_order_relaxed);
-	/* seq_cst, all but the first look at key: pairs with entry_take() (T5). */
+	/* seq_cst, all but the first look at key: pairs with entry_take() (layout:T5). */
 	uint64_t used = atomic_load_explicit(&e->last_use, memory_order_seq_cst);
 
 	/* Exchanged: another thread may just have pinned it. */

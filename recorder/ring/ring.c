@@ -40,7 +40,7 @@ void trc_rseq_setup(enum trc_ring_path path)
 					  : (char *)no_rseq - (char *)__builtin_thread_pointer();
 }
 
-/* Readers look at rings that somebody has recorded to (L2). */
+/* Readers look at rings that somebody has recorded to (layout:L2). */
 static void ring_is_used(struct trc_ring *ring)
 {
 	uint32_t empty = TRC_RING_EMPTY;
@@ -106,8 +106,8 @@ enum room { ROOM_RETRY, ROOM_LOST, ROOM_ELSEWHERE };
 
 /*
  * In flight mode this ring goes on to another page.  The tables' epoch ends when it has been
- * overwritten whole in it (T3).  limit is read after the epoch, so that what this ring held when
- * the epoch began lies below the mark.
+ * overwritten whole in it (layout:T3).  limit is read after the epoch, so that what this ring held
+ * when the epoch began lies below the mark.
  */
 static void epoch_step(struct trc_shared *shared, struct trc_ring *ring)
 {

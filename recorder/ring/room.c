@@ -2,11 +2,11 @@
  * room.c - what happens when there is no room for a record: wait a little where that is
  * allowed, else lose it and count.
  *
- *   W1  nobody waits while it holds an interposed lock, in a signal handler, inside the
+ *   room:W1  nobody waits while it holds an interposed lock, in a signal handler, inside the
  *       interposers of malloc, fork and dl*, or in a thread of trc's own
- *   W2  an episode of a full ring makes threads wait 100 ms at the most; then that ring drops
+ *   room:W2  an episode of a full ring makes threads wait 100 ms at the most; then that ring drops
  *       until it is half empty
- *   W3  nobody waits unless somebody drains
+ *   room:W3  nobody waits unless somebody drains
  */
 #include <errno.h>
 #include <fcntl.h>

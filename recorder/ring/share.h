@@ -4,9 +4,9 @@
  * The limit is the smaller of RLIMIT_AS and RLIMIT_DATA when a session is opened.  Without one
  * everything has its usual size.
  *
- *   Y1  a ring is at most a 32nd of the limit, and all other tables together are a 16th: they are made
- *       smaller, and what does not fit into them is not recorded, and counted
- *   Y2  what takes from the tables' share takes half of what is left of it at most
+ *   share:Y1  a ring is at most a 32nd of the limit, and all other tables together are a 16th: they
+ *       are made smaller, and what does not fit into them is not recorded, and counted
+ *   share:Y2  what takes from the tables' share takes half of what is left of it at most
  */
 #ifndef TRC_RECORDER_RING_SHARE_H
 #define TRC_RECORDER_RING_SHARE_H

@@ -19,7 +19,7 @@ struct content {
 	uint32_t n; /* frames or bytes */
 	uint32_t epoch;
 	uint64_t hash;
-	int spare_ways; /* T4: it takes a place only where so many stay without a live entry */
+	int spare_ways; /* layout:T4: a place is taken only where so many stay without a live entry */
 };
 
 static inline uint64_t mix(uint64_t a, uint64_t b)
@@ -57,13 +57,13 @@ static bool content_equals(struct trc_entry_head *e, const struct content *c)
 	return true;
 }
 
-/* T3: an entry of this epoch or the one before may be cited still. */
+/* layout:T3: an entry of this epoch or the one before may be cited still. */
 static inline bool is_live(uint64_t key, uint64_t used, uint64_t now)
 {
 	return key & TRC_KEY_BUSY || (key && (used >= now || now - used < 2));
 }
 
-/* Takes the entry out of use, unless somebody has just used it (T5). */
+/* Takes the entry out of use, unless somebody has just used it (layout:T5). */
 static bool entry_take(struct trc_entry_head *e, uint64_t seen_key, uint64_t now)
 {
 	uint64_t key = seen_key;
@@ -74,7 +74,7 @@ static bool entry_take(struct trc_entry_head *e, uint64_t seen_key, uint64_t now
 						     memory_order_seq_cst, memory_order_relaxed))
 		return false;
 	if (is_live(seen_key, atomic_load_explicit(&e->last_use, memory_order_seq_cst), now)) {
-		/* release: who finds the key again finds its content by that (L4). */
+		/* release: who finds the key again finds its content by that (layout:L4). */
 		atomic_store_explicit(&e->key, seen_key, memory_order_release);
 		return false;
 	}
@@ -83,7 +83,7 @@ static bool entry_take(struct trc_entry_head *e, uint64_t seen_key, uint64_t now
 	return true;
 }
 
-/* T2, T3: takes the entry out of use, fills it in, publishes it (L4). */
+/* layout:T2, layout:T3: takes the entry out of use, fills it in, publishes it (layout:L4). */
 static bool entry_fill(struct trc_entry_head *e, uint64_t seen_key, const struct content *c,
 		       uint64_t key, uint64_t now)
 {
@@ -160,7 +160,7 @@ static bool may_evict(const struct set *set, int way, uint64_t key)
 	return false;
 }
 
-/* T4.  Of threads that look at the same time each may take a place. */
+/* layout:T4.  Of threads that look at the same time each may take a place. */
 static bool may_take(const struct set *set, int spare_ways, uint64_t now)
 {
 	int n_room = 0;

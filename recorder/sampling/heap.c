@@ -1,14 +1,16 @@
 /*
  * heap.c - draws allocations, and follows what was drawn to its end.
  *
- *   H1  the distance to the next byte that is drawn is each thread's own, and drawn anew after each
- *       sample, and when the period changes: by then what is left of it has the same distribution
- *   H2  an object is known before the program has its address, and not any more when the
+ *   heap:H1  the distance to the next byte that is drawn is each thread's own, and drawn anew after
+ *       each sample, and when the period changes: by then what is left of it has the same
+ *       distribution
+ *   heap:H2  an object is known before the program has its address, and not any more when the
  *       allocator gets it back: so an address is that of one object at a time
- *   H3  an end that could not be recorded is not forgotten: what ends where nothing is recorded (a
- *       thread behind its end, a child by vfork()) is told by who tells of the heap next, up to 64
- *       of them at a time; that, and what found no room, when its address is seen again
- *   H4  nothing here is waited for
+ *   heap:H3  an end that could not be recorded is not forgotten: what ends where nothing is
+ *       recorded (a thread behind its end, a child by vfork()) is told by who tells of the heap
+ *       next, up to 64 of them at a time; that, and what found no room, when its address is seen
+ *       again
+ *   heap:H4  nothing here is waited for
  *
  * Context: traced thread, signal handlers.
  */

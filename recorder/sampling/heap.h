@@ -6,11 +6,11 @@
  * of s bytes is drawn with probability 1 - exp(-s / period), and stands for the inverse of that
  * many.  With a period of 1 all are.
  *
- *   U1  what is drawn is as fine as the finest of its users asks for; the others thin theirs
+ *   heap:U1  what is drawn is as fine as the finest of its users asks for; the others thin theirs
  *       by the sample's number (format.md)
- *   U2  objects that were drawn are known to the end of the session, whoever asked for them: what
- *       becomes of them is told even if nothing more is drawn
- *   U3  users stay from one session to the next; a forked child has none
+ *   heap:U2  objects that were drawn are known to the end of the session, whoever asked for them:
+ *       what becomes of them is told even if nothing more is drawn
+ *   heap:U3  users stay from one session to the next; a forked child has none
  */
 #ifndef TRC_RECORDER_SAMPLING_HEAP_H
 #define TRC_RECORDER_SAMPLING_HEAP_H

@@ -4,12 +4,15 @@
  * Levels, each eight times as large as the one before; a level is touched only when an object
  * found no place in the smaller ones.  In a level an address has two lines of eight places.
  *
- *   T1  a key is 0 (free), TRC_HEAP_KEY_BUSY, or the address of the object of its place, with
- *       TRC_HEAP_KEY_ENDED if that is no more than to be told of: its address may be another's by now
- *   T2  whoever makes a key busy owns the place until storing another key; nobody waits for it
- *   T3  an address is in one place at most, as long as the program frees what it allocates once
- *   T4  the filter's bytes of an address count the places that hold one like it; at 255 it
- *       has lost count, and stays
+ *   heap_table:T1  a key is 0 (free), TRC_HEAP_KEY_BUSY, or the address of the object of its place,
+ *       with TRC_HEAP_KEY_ENDED if that is no more than to be told of: its address may be another's
+ *       by now
+ *   heap_table:T2  whoever makes a key busy owns the place until storing another key; nobody waits
+ *       for it
+ *   heap_table:T3  an address is in one place at most, as long as the program frees what it
+ *       allocates once
+ *   heap_table:T4  the filter's bytes of an address count the places that hold one like it; at 255
+ *       it has lost count, and stays
  */
 #ifndef TRC_RECORDER_SAMPLING_HEAP_TABLE_H
 #define TRC_RECORDER_SAMPLING_HEAP_TABLE_H

@@ -37,7 +37,7 @@ static uint64_t finest(void)
 	return least;
 }
 
-/* U1, U2. */
+/* heap:U1, heap:U2. */
 static int apply(void)
 {
 	uint64_t period = recording ? finest() : 0;

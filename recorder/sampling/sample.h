@@ -5,15 +5,17 @@
  * expires or overflows the kernel sends that thread a SIGPROF, and the handler makes a SAMPLE
  * event with the stack that it interrupted and the thread's labels.
  *
- *   S1  a thread has at most one sampler: whoever enters it under the thread's tid
- *   S2  while sampling is on each thread that begins to record arms itself; threads that are
+ *   sample:S1  a thread has at most one sampler: whoever enters it under the thread's tid
+ *   sample:S2  while sampling is on each thread that begins to record arms itself; threads that are
  *       there when it is turned on are armed by the one who does
- *   S3  timers and counters are taken down by whoever takes the sampler from ARMED to DISARMING
- *   S4  a timer's value is what has passed since its last sample, in whole periods: expirations
- *       that came while the signal was pending count as well
- *   S5  a counter stands still from its overflow until the handler is done; first periods are
- *       random, so that a thread that lives for half a period is sampled with probability one half
- *   S6  a sample that was due and is not recorded is counted, in an event or in the mapping
+ *   sample:S3  timers and counters are taken down by whoever takes the sampler from ARMED to
+ *       DISARMING
+ *   sample:S4  a timer's value is what has passed since its last sample, in whole periods:
+ *       expirations that came while the signal was pending count as well
+ *   sample:S5  a counter stands still from its overflow until the handler is done; first periods
+ *       are random, so that a thread that lives for half a period is sampled with probability one
+ *       half
+ *   sample:S6  a sample that was due and is not recorded is counted, in an event or in the mapping
  */
 #ifndef TRC_RECORDER_SAMPLING_SAMPLE_H
 #define TRC_RECORDER_SAMPLING_SAMPLE_H

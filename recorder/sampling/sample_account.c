@@ -1,5 +1,5 @@
 /*
- * sample_account.c - samples that were due, and did not come (S6).
+ * sample_account.c - samples that were due, and did not come (sample:S6).
  *
  * What a thread has used says how many samples of a clock there should have been; of a counter
  * it is known besides for how long it has counted.  What is missing:

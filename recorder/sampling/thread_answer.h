@@ -5,19 +5,20 @@
  * stack, and what else only the thread itself can tell, into that cell.  The cells lie in memory
  * of this process alone, mapped once for ever: an answer may come at any time later.
  *
- *   W1  a cell is FREE, ASKED, FILLING, ANSWERED or DROPPED, together with the number of the
- *       question; numbers are never used twice, so that the signal of an old question finds no
- *       cell.  Whoever takes a cell from ASKED may go on with it: the thread to FILLING, or who
- *       asked (it has waited long enough) to DROPPED, as which it is FREE again when the signal
- *       has come after all, or the thread is gone
- *   W2  a cell that is FILLING or ANSWERED has its content only once it is ANSWERED
- *   W3  a thread has at most one SIGPROF pending besides those of timers: a question may be lost
- *       where one was, and is then asked again
- *   W4  where the kernel has no memory for what comes with a signal it sends it without: such a
- *       one goes to the cell that the thread was asked by, and never to the program.  So a
- *       cell stays the thread's, as DROPPED, while one that has no answer may be on its way
- *   W5  while a thread is in an exec nothing is sent: what is pending then stays pending for the
- *       next program, which has no handler
+ *   thread_answer:W1  a cell is FREE, ASKED, FILLING, ANSWERED or DROPPED, together with the number
+ *       of the question; numbers are never used twice, so that the signal of an old question finds
+ *       no cell. Whoever takes a cell from ASKED may go on with it: the thread to FILLING, or who
+ *       asked (it has waited long enough) to DROPPED, as which it is FREE again when the signal has
+ *       come after all, or the thread is gone
+ *   thread_answer:W2  a cell that is FILLING or ANSWERED has its content only once it is ANSWERED
+ *   thread_answer:W3  a thread has at most one SIGPROF pending besides those of timers: a question
+ *       may be lost where one was, and is then asked again
+ *   thread_answer:W4  where the kernel has no memory for what comes with a signal it sends it
+ *       without: such a one goes to the cell that the thread was asked by, and never to the
+ *       program. So a cell stays the thread's, as DROPPED, while one that has no answer may be on
+ *       its way
+ *   thread_answer:W5  while a thread is in an exec nothing is sent: what is pending then stays
+ *       pending for the next program, which has no handler
  */
 #ifndef TRC_RECORDER_SAMPLING_THREAD_ANSWER_H
 #define TRC_RECORDER_SAMPLING_THREAD_ANSWER_H

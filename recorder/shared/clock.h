@@ -1,9 +1,9 @@
 /*
  * clock.h - the recorder's clock: the cycle counter where the kernel itself trusts it.
  *
- *   K1  ticks never decrease from one reading to a later one on the same proc, and with a
+ *   clock:K1  ticks never decrease from one reading to a later one on the same proc, and with a
  *       trusted counter neither across procs
- *   K2  a reading by trc_clock_ordered() is not taken before earlier instructions are done
+ *   clock:K2  a reading by trc_clock_ordered() is not taken before earlier instructions are done
  */
 #ifndef TRC_RECORDER_SHARED_CLOCK_H
 #define TRC_RECORDER_SHARED_CLOCK_H

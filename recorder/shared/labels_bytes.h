@@ -5,8 +5,8 @@
  * a byte with the length of the value, or of a number's unit; the key; the value or unit; then, of
  * a number, its 8 bytes.
  *
- *   B1  labels are sorted by key, bytewise, a prefix first; each key is there once
- *   B2  equal sets are equal bytes
+ *   labels_bytes:B1  labels are sorted by key, bytewise, a prefix first; each key is there once
+ *   labels_bytes:B2  equal sets are equal bytes
  */
 #ifndef TRC_RECORDER_SHARED_LABELS_BYTES_H
 #define TRC_RECORDER_SHARED_LABELS_BYTES_H

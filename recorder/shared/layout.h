@@ -9,15 +9,15 @@
  * readers: it holds offsets, never pointers.  A reader treats it as hostile: it copies a field
  * once, then checks the copy (trc_layout_check() for the header).
  *
- *   L1  every area starts on a multiple of 4096 bytes and lies inside total_bytes
- *   L2  a proc's ring data is touched only while its state is TRC_RING_READY
- *   L3  ids are never reused: serials count up; stack, string and label set ids carry a
+ *   layout:L1  every area starts on a multiple of 4096 bytes and lies inside total_bytes
+ *   layout:L2  a proc's ring data is touched only while its state is TRC_RING_READY
+ *   layout:L3  ids are never reused: serials count up; stack, string and label set ids carry a
  *       hash of their content, so that an evicted entry is told from its successor
- *   L4  a table entry is published before the record that cites it is committed
- *   L5  between threads_off and cells_off only pages whose bit is set in `grown` have memory, and
- *       the first ready_cells and ready_words of the streams: what was never written to is not there,
- *       and a look at it may raise SIGBUS.  Cells and words that were committed are there, so are
- *       published entries, and slots below trc_slots_used()
+ *   layout:L4  a table entry is published before the record that cites it is committed
+ *   layout:L5  between threads_off and cells_off only pages whose bit is set in `grown` have
+ *       memory, and the first ready_cells and ready_words of the streams: what was never written to
+ *       is not there, and a look at it may raise SIGBUS. Cells and words that were committed are
+ *       there, so are published entries, and slots below trc_slots_used()
  */
 #ifndef TRC_RECORDER_SHARED_LAYOUT_H
 #define TRC_RECORDER_SHARED_LAYOUT_H
@@ -275,14 +275,14 @@ enum {
  * Fixed cells.  A record takes as many as it needs (7 words in each), reserved together by a
  * compare-and-swap of head, with the clock read between loading and storing head.
  *
- *   O1  the cell of position p is committed when its `commit` is trc_cell_commit(p, first, words):
- *       a check of position and content, so that a cell written late over another is seen.  The
- *       words of the last cell beyond the record are zero
- *   O2  `claim` of a first cell is stored right after the reservation: position, cells, tid
- *   O3  a reader that meets an uncommitted cell for 10 ms, or whose owner is gone, skips the
+ *   layout:O1  the cell of position p is committed when its `commit` is trc_cell_commit(p, first,
+ *       words): a check of position and content, so that a cell written late over another is seen.
+ *       The words of the last cell beyond the record are zero
+ *   layout:O2  `claim` of a first cell is stored right after the reservation: position, cells, tid
+ *   layout:O3  a reader that meets an uncommitted cell for 10 ms, or whose owner is gone, skips the
  *       cells of that claim and counts one lost event
- *   O4  positions in order of reservation are in order of time
- *   O5  in flight mode the cells [max(0, head - n_cells), head) are what is left
+ *   layout:O4  positions in order of reservation are in order of time
+ *   layout:O5  in flight mode the cells [max(0, head - n_cells), head) are what is left
  */
 struct trc_overflow {
 	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t head; /* cells since birth */
@@ -363,17 +363,19 @@ enum { TRC_SET_WAYS = 8, TRC_STACK_CLASSES = 4, TRC_STRING_CLASSES = 2, TRC_LABE
  * An entry of 16, 32, 64 or 128 frames (strings: 56 or 248 bytes; label sets: 120 or 1000), in a
  * set of 8 that its hash selects.  An id is  class 2 bits | entry index 22 bits | hash 40 bits, never 0.
  *
- *   T1  `key` is 0 (free), hash | TRC_KEY_VALID, that | TRC_KEY_BUSY (taken by who looks whether it
- *       may go: its content is there), or TRC_KEY_BUSY (being filled in)
- *   T2  content changes only while key is TRC_KEY_BUSY; a reader copies, then reads key again
- *   T3  an entry may be evicted when last_use + 2 <= table_epoch; UINT64_MAX pins it.  Every
+ *   layout:T1  `key` is 0 (free), hash | TRC_KEY_VALID, that | TRC_KEY_BUSY (taken by who looks
+ *       whether it may go: its content is there), or TRC_KEY_BUSY (being filled in)
+ *   layout:T2  content changes only while key is TRC_KEY_BUSY; a reader copies, then reads key
+ *       again
+ *   layout:T3  an entry may be evicted when last_use + 2 <= table_epoch; UINT64_MAX pins it.  Every
  *       record that cites it has then been drained, or lies before all windows: when the epoch
  *       counts up some ring holds nothing from before it last did, so two steps later no
  *       window, which begins with the latest start of any full ring, reaches back to it
- *   T4  a fiber's name takes a place only if half of its set stays free or may be evicted then:
- *       programs have one for each request, and what others cite needs room as well
- *   T5  who is about to cite an entry stores last_use, then looks at key; who evicts it takes the
- *       key, then looks at last_use: of two that meet one sees the other, and looks elsewhere
+ *   layout:T4  a fiber's name takes a place only if half of its set stays free or may be evicted
+ *       then: programs have one for each request, and what others cite needs room as well
+ *   layout:T5  who is about to cite an entry stores last_use, then looks at key; who evicts it
+ *       takes the key, then looks at last_use: of two that meet one sees the other, and looks
+ *       elsewhere
  */
 struct trc_entry_head {
 	_Atomic uint64_t key;
@@ -403,10 +405,10 @@ enum { TRC_MODULE_FREE, TRC_MODULE_FILLING, TRC_MODULE_READY, TRC_MODULE_STATES 
 /*
  * Seen in stacks of the epochs first..last.
  *
- *   X1  state is one of those above plus TRC_MODULE_STATES for each time that the entry was taken:
- *       a reader copies, then reads state again (trc_module_copy())
- *   X2  when all are taken a new module takes one that is gone, with closed_in + 2 <= table_epoch:
- *       no stack of its epochs can be cited any more, as in T3
+ *   layout:X1  state is one of those above plus TRC_MODULE_STATES for each time that the entry was
+ *       taken: a reader copies, then reads state again (trc_module_copy())
+ *   layout:X2  when all are taken a new module takes one that is gone, with closed_in + 2 <=
+ *       table_epoch: no stack of its epochs can be cited any more, as in T3
  */
 struct trc_module_slot {
 	_Atomic uint32_t state; /* and first_epoch: read as one word */

@@ -20,7 +20,7 @@ static bool is_tmpfs(const char *dir)
 	return !statfs(dir, &fs) && fs.f_type == TMPFS_MAGIC;
 }
 
-/* X1.  False if the directory was taken for a leftover before it was locked. */
+/* session:X1.  False if the directory was taken for a leftover before it was locked. */
 static bool lock(struct trc_tool_dir *d)
 {
 	d->fd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);

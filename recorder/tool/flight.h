@@ -2,8 +2,9 @@
  * flight.h - trace-record --flight: nobody drains; rings are watched, and copied out
  * when there is reason to.
  *
- *   F1  while nothing happens trace-record sleeps: a request wakes it (layout.h, trigger_wake)
- *   F2  a ring goes with its process once its snapshot is written; if that could not be, it
+ *   flight:F1  while nothing happens trace-record sleeps: a request wakes it (layout.h,
+ *       trigger_wake)
+ *   flight:F2  a ring goes with its process once its snapshot is written; if that could not be, it
  *       stays, and where it is is said
  */
 #ifndef TRC_RECORDER_TOOL_FLIGHT_H

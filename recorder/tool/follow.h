@@ -2,11 +2,12 @@
  * follow.h - trace-record --flight --http: while somebody wants a profile, what is
  * recorded is read as it comes, by a drain that only looks (drain.h, `follow`).
  *
- *   L1  the recorded process does not notice: nobody waits for us, and no snapshot has less in it,
- *       but for what the kernel has no room for while its newest records are copied, and counts
- *   L2  what was overwritten before it was read is counted; and while a snapshot is being written
- *       nothing is read
- *   L3  nobody wants anything: nothing is done, and no memory is held
+ *   follow:L1  the recorded process does not notice: nobody waits for us, and no snapshot has less
+ *       in it, but for what the kernel has no room for while its newest records are copied, and
+ *       counts
+ *   follow:L2  what was overwritten before it was read is counted; and while a snapshot is being
+ *       written nothing is read
+ *   follow:L3  nobody wants anything: nothing is done, and no memory is held
  */
 #ifndef TRC_RECORDER_TOOL_FOLLOW_H
 #define TRC_RECORDER_TOOL_FOLLOW_H

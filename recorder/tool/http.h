@@ -5,11 +5,11 @@
  *	drain -- observer --> fold, views  <-- calls --   what is wanted
  *	                                   -- copies -->  encoded, named, sent
  *
- *   E1  mappings, drains, writers, folds and views are the main thread's.  Others have it do what
- *       they want between two passes (trc_http_call()), and work on copies of it
- *   E2  what is served is the command's own process, also with --follow.  When it executes another
- *       program everything begins anew
- *   E3  when it has ended nothing is served any more, whoever is being answered
+ *   http:E1  mappings, drains, writers, folds and views are the main thread's.  Others have it do
+ *       what they want between two passes (trc_http_call()), and work on copies of it
+ *   http:E2  what is served is the command's own process, also with --follow.  When it executes
+ *       another program everything begins anew
+ *   http:E3  when it has ended nothing is served any more, whoever is being answered
  */
 #ifndef TRC_RECORDER_TOOL_HTTP_H
 #define TRC_RECORDER_TOOL_HTTP_H

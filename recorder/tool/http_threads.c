@@ -4,8 +4,9 @@
  * its stack is found; of the others the kernel says whether they run, and the stack is that of the
  * last wait or sample.
  *
- *   Z1  a stack that was read from the thread's memory counts only if the slot has not changed from
- *       before that until after it; of a wait that is in no slot, if the thread has not run
+ *   http_threads:Z1  a stack that was read from the thread's memory counts only if the slot has not
+ *       changed from before that until after it; of a wait that is in no slot, if the thread has
+ *       not run
  */
 #include <dirent.h>
 #include <errno.h>

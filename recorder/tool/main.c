@@ -111,5 +111,5 @@ int main(int argc, char **argv)
 	status = record(&options, &child);
 	if (status)
 		return status;
-	trc_child_exit_like(&child); /* Y2 */
+	trc_child_exit_like(&child); /* tool:Y2 */
 }

@@ -115,7 +115,7 @@ static struct trc_process *mapped;
 /*
  * The process may cut its ring's file short at any time: the pages that are gone become zeros, so
  * that whatever reads them gets to its end (trc_process_pass() then sees the flag).  Context: the main
- * thread, anywhere; no other one looks at a ring (http.h, E1).
+ * thread, anywhere; no other one looks at a ring (http:E1).
  */
 static void on_bus(int number, siginfo_t *info, void *context)
 {

@@ -300,7 +300,7 @@ static bool place_value(struct trc_remote *r, const struct walk *w, const struct
 	return true;
 }
 
-/* Where its caller is (W2, W3 of unwind/walk.h); false: the walk is over. */
+/* Where its caller is (walk:W2, walk:W3); false: the walk is over. */
 static bool step(struct trc_remote *r, struct walk *w)
 {
 	const struct module *m = module_of(r, w->at.pc - !w->exact);

@@ -5,10 +5,10 @@
  * The thread is neither stopped nor asked: its memory is read while it waits, by the unwind rules
  * of the modules as they are mapped there.
  *
- *   Q1  frames are true for as long as the thread is in that wait: who asks looks before and behind
- *       whether it is.  What cannot be known ends them early
- *   Q2  what the process says is believed of its own stacks only: any bytes lead to an end, never
- *       beyond a buffer
+ *   remote_stack:Q1  frames are true for as long as the thread is in that wait: who asks looks
+ *       before and behind whether it is. What cannot be known ends them early
+ *   remote_stack:Q2  what the process says is believed of its own stacks only: any bytes lead to an
+ *       end, never beyond a buffer
  *
  * The kernel lets a parent read its children, unless they are another user's, or say that they are
  * not dumpable, or it is told otherwise (yama/ptrace_scope 2 and 3).

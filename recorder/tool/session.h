@@ -34,7 +34,7 @@ struct trc_process {
 	bool closed;
 
 	struct trc_shared *shared; /* NULL = none now; with --flight mapped read-only */
-	bool no_room;		   /* a ring of its could not grow (layout.h, L5) */
+	bool no_room;		   /* a ring of its could not grow (layout:L5) */
 	bool no_room_told;
 	_Atomic bool ring_cut;	   /* its file has been cut short: what is missing reads as 0 */
 	struct trc_process *next_mapped;
@@ -108,8 +108,8 @@ void trc_unrecorded_say(const struct trc_tool_dir *dir);
 /* ---- dir.c ---- */
 
 /*
- *   X1  while its trace-record lives a session's directory has a shared lock (flock); who wants
- *       to remove one as a leftover first takes the exclusive lock
+ *   session:X1  while its trace-record lives a session's directory has a shared lock (flock); who
+ *       wants to remove one as a leftover first takes the exclusive lock
  */
 struct trc_tool_dir {
 	char path[200];

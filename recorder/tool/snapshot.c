@@ -77,7 +77,7 @@ static void write_infos(const struct trc_tool_snapshot *s, const struct trc_snap
 	for (size_t i = 0; i < sizeof(infos) / sizeof(*infos); i++)
 		if (infos[i].value)
 			trc_writer_info(w, infos[i].key, infos[i].value);
-	/* What fails here fails again at the end (writer.h, W3). */
+	/* What fails here fails again at the end (writer:W3). */
 }
 
 /* ---- writing --------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
  * snapshot.h - one snapshot of a process that is being recorded, or has just ended, as
  * a file.
  *
- *   Z1  all or nothing: a file is there only if the snapshot is complete in it
+ *   snapshot:Z1  all or nothing: a file is there only if the snapshot is complete in it
  */
 #ifndef TRC_RECORDER_TOOL_SNAPSHOT_H
 #define TRC_RECORDER_TOOL_SNAPSHOT_H

@@ -5,10 +5,10 @@
  * PID.IMAGE.ring in the session's directory; trace-record maps it and drains it from outside, so
  * that nothing is lost when the process is killed.
  *
- *   Y1  one thread, but with --http (http.h, E1); signal handlers only set flags, pass
+ *   tool:Y1  one thread, but with --http (http:E1); signal handlers only set flags, pass
  *       signals on and end a sleep
- *   Y2  whatever happens to the trace, the command is not disturbed, and its status is ours
- *   Y3  the session's directory is gone when trace-record ends, unless it was killed
+ *   tool:Y2  whatever happens to the trace, the command is not disturbed, and its status is ours
+ *   tool:Y3  the session's directory is gone when trace-record ends, unless it was killed
  */
 #ifndef TRC_RECORDER_TOOL_TOOL_H
 #define TRC_RECORDER_TOOL_TOOL_H

@@ -8,13 +8,13 @@
  *	63           30 29    24 23  22 21              0
  *	| address >> 14 | epoch | kind | cfa | fp, or wide |
  *
- *   H1  a word is stored whole and is valid alone: no order between words matters
- *   H2  set and word together tell the address (48 bits) exactly: a hit is never another's
- *   H3  a word of a past epoch is never hit, although its few bits of the epoch come round
+ *   cache:H1  a word is stored whole and is valid alone: no order between words matters
+ *   cache:H2  set and word together tell the address (48 bits) exactly: a hit is never another's
+ *   cache:H3  a word of a past epoch is never hit, although its few bits of the epoch come round
  *       again: each change of epoch empties the table, and who stores a word takes it back
  *       if meanwhile the epoch has changed
- *   H4  a rule that does not fit lies in the table of wide rules; its word is stored (release)
- *       after it; wide rules are never changed
+ *   cache:H4  a rule that does not fit lies in the table of wide rules; its word is stored
+ *       (release) after it; wide rules are never changed
  */
 #ifndef TRC_RECORDER_UNWIND_CACHE_H
 #define TRC_RECORDER_UNWIND_CACHE_H

@@ -1,9 +1,9 @@
 /*
  * memory.h - which addresses of a stack may be read.
  *
- *   M1  [lo, hi) of a range is mapped and stays so while the thread runs on that stack
- *   M2  beyond the range nothing is loaded: it may be another thread's, which may unmap it at any
- *       time.  The kernel copies it, or refuses
+ *   memory:M1  [lo, hi) of a range is mapped and stays so while the thread runs on that stack
+ *   memory:M2  beyond the range nothing is loaded: it may be another thread's, which may unmap it
+ *       at any time. The kernel copies it, or refuses
  */
 #ifndef TRC_RECORDER_UNWIND_MEMORY_H
 #define TRC_RECORDER_UNWIND_MEMORY_H

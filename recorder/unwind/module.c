@@ -4,8 +4,8 @@
  * glibc's _dl_find_object() answers without a lock, in signal handlers too.  Where it is missing
  * (glibc before 2.35, musl) we keep a list, made when told that modules changed.
  *
- *   O1  a reader of the list believes what it copied only if `sequence` was even and the same
- *       before and after
+ *   module:O1  a reader of the list believes what it copied only if `sequence` was even and the
+ *       same before and after
  */
 #include <dlfcn.h>
 #include <elf.h>

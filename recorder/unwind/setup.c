@@ -1,7 +1,7 @@
 /*
  * setup.c - choosing how stacks are captured, and what may block on the way.
  *
- *   S1  `setup` guards every change of the mode and of the module list; it is taken with no
+ *   setup:S1  `setup` guards every change of the mode and of the module list; it is taken with no
  *       other lock of trc held
  */
 #include <dlfcn.h>

@@ -208,7 +208,7 @@ __attribute__((noinline)) TRC_NO_SANITIZE uint32_t trc_unwind(uint64_t *frame, u
 		return 0;
 	walk_start(&walk, mode, &copied);
 	START_AT_CALLER(walk);
-	/* Of other stacks it would load what lies beyond their end (M2). */
+	/* Of other stacks it would load what lies beyond their end (memory:M2). */
 	if (mode == TRC_UNWIND_LIBUNWIND && walk.range.whole)
 		return not_a_tail(capture_libunwind(frame, max, skip));
 	if (mode == TRC_UNWIND_FP)

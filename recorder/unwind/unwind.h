@@ -5,14 +5,14 @@
  * allocates, locks, prints or changes errno, and it reads no memory that it has not made sure
  * of, so that a broken stack can only ever end early.
  *
- *   U1  frame[0..n) are addresses, innermost first.  All are return addresses (the call lies
+ *   unwind:U1  frame[0..n) are addresses, innermost first.  All are return addresses (the call lies
  *       before them), but for those that a signal interrupted, which are exact: the first of
  *       trc_unwind_context(), and one that follows the kernel's signal return trampoline
- *   U2  by rules, the result is a prefix of the true stack: what lies beyond what can be
+ *   unwind:U2  by rules, the result is a prefix of the true stack: what lies beyond what can be
  *       known is left out, never made up.  Where mode auto crosses code without rules it may
  *       miss a caller that keeps no frame pointer, as mode fp does
- *   U3  each frame lies above the frame that it called, except across a signal frame
- *   U4  before trc_unwind_setup() every capture returns 0
+ *   unwind:U3  each frame lies above the frame that it called, except across a signal frame
+ *   unwind:U4  before trc_unwind_setup() every capture returns 0
  */
 #ifndef TRC_RECORDER_UNWIND_UNWIND_H
 #define TRC_RECORDER_UNWIND_UNWIND_H

@@ -149,7 +149,7 @@ static bool step_rule(struct trc_walk *walk, const struct trc_rule *rule)
 	/* A frame pointer that cannot be known spoils only the frames that need it. */
 	if (!place_value(walk, &rule->fp, cfa, walk->fp, &fp))
 		fp = 0;
-	/* U3; a leaf that has pushed nothing (aarch64) has its caller's stack pointer. */
+	/* unwind:U3; a leaf that has pushed nothing (aarch64) has its caller's stack pointer. */
 	if (!rule->exact && (sp < walk->sp || (sp == walk->sp && !walk->exact)))
 		return false;
 	if (!to_caller(walk, ra, sp, fp))

@@ -1,9 +1,9 @@
 /*
  * walk.h - from one frame to the next.
  *
- *   W1  range.lo <= sp, or the range is empty: what a frame saved lies at or above its sp
- *   W2  pc is below TRC_CACHE_ADDRESS_MAX and not in the first pages
- *   W3  a step that fails leaves nothing to go on with: the walk is over
+ *   walk:W1  range.lo <= sp, or the range is empty: what a frame saved lies at or above its sp
+ *   walk:W2  pc is below TRC_CACHE_ADDRESS_MAX and not in the first pages
+ *   walk:W3  a step that fails leaves nothing to go on with: the walk is over
  */
 #ifndef TRC_RECORDER_UNWIND_WALK_H
 #define TRC_RECORDER_UNWIND_WALK_H
@@ -28,7 +28,7 @@ struct trc_walk {
 	uintptr_t followed_value;
 	uint32_t followed; /* one more register that is known; TRC_REGS = none */
 	uint32_t epoch;
-	bool context_copied; /* `context` lies where nothing may be loaded (M2) */
+	bool context_copied; /* `context` lies where nothing may be loaded (memory:M2) */
 	bool exact; /* pc was interrupted: it is no return address */
 	bool guess; /* cross code without rules, where that can be checked */
 };

@@ -30,7 +30,7 @@ static bool serial_is_known(const struct trc_reader *r, uint64_t serial)
 	return !serial;
 }
 
-/* D4, and that every byte that is pointed to is there. */
+/* reader:D4, and that every byte that is pointed to is there. */
 static uint64_t check_argument(const struct trc_reader *r, enum trc_arg_type type,
 			       const uint64_t *value, uint32_t n)
 {

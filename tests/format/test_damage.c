@@ -1,4 +1,5 @@
-/* test_damage.c - files cut short, with flipped bits, foreign; and no memory (reader.h, D1, D2). */
+/* test_damage.c - files cut short, with flipped bits, foreign; and no memory (reader:D1,
+ * reader:D2). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +67,7 @@ static bool is_prefix(const char *prefix, const char *whole)
 	return !strncmp(prefix, whole, strlen(prefix));
 }
 
-/* D2: cut at every byte, the rows read are the first rows of the whole. */
+/* reader:D2: cut at every byte, the rows read are the first rows of the whole. */
 START_TEST(a_file_cut_anywhere_is_readable_up_to_the_cut)
 {
 	struct bytes b = assembled(sample_trace);

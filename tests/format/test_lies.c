@@ -1,4 +1,4 @@
-/* test_lies.c - sections with right checksums and wrong contents (reader.h, D1, D4). */
+/* test_lies.c - sections with right checksums and wrong contents (reader:D1, reader:D4). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -281,7 +281,7 @@ START_TEST(a_fiber_of_no_known_name_has_none)
 }
 END_TEST
 
-/* D4: the tables of a file taken out, ids stand for nothing. */
+/* reader:D4: the tables of a file taken out, ids stand for nothing. */
 START_TEST(ids_without_an_entry_become_0)
 {
 	struct bytes b = assembled("stack s 0x10 0x20\n@10 thread=1 park reason=mutex object=5 "

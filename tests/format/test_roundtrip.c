@@ -409,7 +409,7 @@ START_TEST(only_what_is_wanted_is_loaded)
 }
 END_TEST
 
-/* --- D3 --- */
+/* --- reader:D3 --- */
 
 struct loader {
 	const struct trc_reader *r;

@@ -1,4 +1,4 @@
-/* test_schema.c - the event schema keeps its own rules (schema.h, S1..S3). */
+/* test_schema.c - the event schema keeps its own rules (schema:S1..S3). */
 #include <stdlib.h>
 #include <string.h>
 #include "format/schema_wire.h"

@@ -1,4 +1,4 @@
-/* test_writer.c - the writer's promises (writer.h, W1..W3). */
+/* test_writer.c - the writer's promises (writer:W1..W3). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static int fill_and_finish(struct trc_writer *w, uint32_t n_events)
 	return trc_writer_finish(w);
 }
 
-/* W3: n = 1, 2, 3 ... until a run completes. */
+/* writer:W3: n = 1, 2, 3 ... until a run completes. */
 START_TEST(a_failing_sink_is_left_alone_and_events_are_counted)
 {
 	int err = -1;

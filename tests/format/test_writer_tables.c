@@ -1,4 +1,4 @@
-/* test_writer_tables.c - a writer whose tables are full, and long ones (tables.h, B1 to B3). */
+/* test_writer_tables.c - a writer whose tables are full, and long ones (tables:B1 to tables:B3). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "format/wire.h"
 #include "written.h"
 
-/* B2: more strings, stacks, label sets, modules and threads than there is room for. */
+/* tables:B2: more strings, stacks, label sets, modules and threads than there is room for. */
 START_TEST(full_tables_give_0_and_are_counted)
 {
 	struct bytes b = {0};
@@ -59,7 +59,7 @@ START_TEST(full_tables_give_0_and_are_counted)
 }
 END_TEST
 
-/* B3: as many different ones as there are, if room is asked for. */
+/* tables:B3: as many different ones as there are, if room is asked for. */
 START_TEST(strings_stacks_and_label_sets_make_room)
 {
 	enum { N = 40000 };
@@ -542,7 +542,7 @@ START_TEST(the_largest_label_set_reads_back)
 }
 END_TEST
 
-/* B1: a generation is readable by itself, and its label sets come with their strings. */
+/* tables:B1: a generation is readable by itself, and its label sets come with their strings. */
 START_TEST(label_sets_come_again_in_each_generation_behind_their_strings)
 {
 	struct bytes b = assembled("labels few tenant=\"acme\"\n@10 labels labels=few\n"
@@ -568,7 +568,7 @@ START_TEST(label_sets_come_again_in_each_generation_behind_their_strings)
 }
 END_TEST
 
-/* B1: the table comes in a generation that has told the names before. */
+/* tables:B1: the table comes in a generation that has told the names before. */
 START_TEST(names_of_fibers_come_before_the_table_that_refers_to_them)
 {
 	struct bytes b =

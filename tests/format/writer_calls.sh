@@ -1,5 +1,5 @@
 #!/bin/sh
-# writer_calls.sh - the writer's half of format/ calls nothing that could be interposed (writer.h, W1).
+# writer_calls.sh - the writer's half of format/ calls nothing that could be interposed (writer:W1).
 #
 # Looks at the undefined symbols of its objects: only format/ itself, LZ4's entry points that take
 # their memory from the caller, and plain functions on bytes are allowed.

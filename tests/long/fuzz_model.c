@@ -52,7 +52,7 @@ static void check(struct trc_model *m)
 		promise(lines >= totals.violations, "each violation is told");
 }
 
-/* P3: control characters of the trace never reach the terminal. */
+/* report:P3: control characters of the trace never reach the terminal. */
 static void report(struct trc_model *m, FILE *out)
 {
 	const struct trc_report_options options = {.path = "fuzz.trc", .width = 100};

@@ -3,6 +3,7 @@ package_tests = \
 	tests/package/headers.sh \
 	tests/package/install.sh \
 	tests/package/layout.sh \
+	tests/package/rules.sh \
 	tests/package/man.sh \
 	tests/package/symbols.sh
 

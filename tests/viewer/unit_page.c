@@ -64,7 +64,7 @@ START_TEST(columns_come_back)
 }
 END_TEST
 
-/* Noise does not deflate, so 7 MB of it need two elements of at most 8 MB base64 (P1). */
+/* Noise does not deflate, so 7 MB of it need two elements of at most 8 MB base64 (page:P1). */
 START_TEST(large_columns_are_cut_into_elements)
 {
 	struct trc_column c = trc_column_make("noise", TRC_COLUMN_BYTES);

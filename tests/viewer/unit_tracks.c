@@ -163,7 +163,7 @@ START_TEST(tracks_show_what_is_known)
 }
 END_TEST
 
-/* T2 and T3 over many random threads. */
+/* tracks:T2 and tracks:T3 over many random threads. */
 START_TEST(merging_keeps_the_limit_and_the_times)
 {
 	enum { THREADS = 20, EACH = 500 };

@@ -1,6 +1,6 @@
 /*
  * check_cut_test.c - --check of files that were cut off: what only the missing end could show is
- * not judged, everything else as strictly as in a whole file (check.h, V4).
+ * not judged, everything else as strictly as in a whole file (check:V4).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
  * check_window_test.c - --check of snapshots: what an event from before the window may settle is no
- * violation, everything else is found as in a recording (check.h, V5).
+ * violation, everything else is found as in a recording (check:V5).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

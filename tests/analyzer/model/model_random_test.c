@@ -144,7 +144,7 @@ static void check_parks(const struct trc_model *m, size_t n_unlocks)
 	}
 }
 
-/* W1, and M3. Returns how many there are. */
+/* writer:W1, and model:M3. Returns how many there are. */
 static size_t check_unlocks(const struct trc_model *m)
 {
 	int64_t waited_ns = 0, caused_ns = 0;

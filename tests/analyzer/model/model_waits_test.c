@@ -516,7 +516,7 @@ START_TEST(test_case)
 }
 END_TEST
 
-/* W1 of analyzer/derive/wakers.c: nothing is charged twice. */
+/* wakers:W1: nothing is charged twice. */
 START_TEST(test_charges_stay_within_waits)
 {
 	for (size_t k = 0; k < N_CASES; k++) {

@@ -148,7 +148,7 @@ END_TEST
 
 static uint64_t old_stack, old_string;
 
-/* The first half of replacing an entry: T2. */
+/* The first half of replacing an entry: layout:T2. */
 static void evict_half(struct trc_entry_head *e)
 {
 	uint64_t *word = (uint64_t *)(e + 1);

@@ -1,4 +1,4 @@
-/* fold_fibers.c - what a fold makes of fibers that wait (fold.h, F3, F4, F6). */
+/* fold_fibers.c - what a fold makes of fibers that wait (fold:F3, fold:F4, fold:F6). */
 #include "format/waits.h"
 #include "recorder/fold/private.h"
 #include "fold_fixture.h"
@@ -157,7 +157,7 @@ START_TEST(a_thread_waits_on_one_stack_after_the_other)
 }
 END_TEST
 
-/* K3 of analyzer/derive/parks.h: stacks that have nothing in common disprove nothing; this does. */
+/* parks:K3: stacks that have nothing in common disprove nothing; this does. */
 START_TEST(a_thread_that_runs_another_fiber_has_left_its_wait)
 {
 	struct trc_view *view = view_of(TRC_VIEW_BLOCK, 1, 0);
@@ -204,7 +204,7 @@ START_TEST(regions_of_fibers_end_no_wait_of_a_thread)
 }
 END_TEST
 
-/* ---- what was not seen (F6) ------------------------------------------------------------ */
+/* ---- what was not seen (fold:F6) ------------------------------------------------------------ */
 
 START_TEST(a_wait_of_a_fiber_that_a_lost_event_may_have_ended_is_left_out)
 {
@@ -253,7 +253,7 @@ START_TEST(a_fiber_that_runs_for_the_first_time_did_not_wait_as_far_as_is_known)
 }
 END_TEST
 
-/* F1; what a loss has put in doubt makes room, the others do not. */
+/* fold:F1; what a loss has put in doubt makes room, the others do not. */
 START_TEST(more_fibers_than_there_is_room_for_are_left_out)
 {
 	enum { N = 20000 };

@@ -1,4 +1,4 @@
-/* fold_losses.c - a fold that has not seen all, has no room, or is told nonsense (fold.h, F6). */
+/* fold_losses.c - a fold that has not seen all, has no room, or is told nonsense (fold:F6). */
 #include <errno.h>
 #include <stdlib.h>
 #include "recorder/fold/private.h"
@@ -99,7 +99,7 @@ START_TEST(events_without_room_are_lost_and_counted)
 }
 END_TEST
 
-/* F1: stacks and labels that nothing cites make room for others. */
+/* fold:F1: stacks and labels that nothing cites make room for others. */
 START_TEST(memory_is_bounded_and_used_again)
 {
 	enum { ROUNDS = 40, EACH = 5000 };

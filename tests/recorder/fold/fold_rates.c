@@ -1,4 +1,4 @@
-/* fold_rates.c - what a fold makes of samples and allocations, and of rates (fold.h, F5). */
+/* fold_rates.c - what a fold makes of samples and allocations, and of rates (fold:F5). */
 #include <math.h>
 #include <stdlib.h>
 #include "recorder/fold/private.h"
@@ -6,7 +6,7 @@
 
 static const uint64_t lock = 0x1000;
 
-/* ---- rates (F5) ------------------------------------------------------------------------ */
+/* ---- rates (fold:F5) ------------------------------------------------------------------------ */
 
 /* Within 3 standard errors: fails for one seed in 370, and seeds are fixed. */
 static void ck_near(int64_t got, double expected, double variance, const char *what)

@@ -1,4 +1,4 @@
-/* fold_test.c - what a fold makes of waits and unlocks (fold.h, F3 and F4). */
+/* fold_test.c - what a fold makes of waits and unlocks (fold:F3 and fold:F4). */
 #include <errno.h>
 #include <stdlib.h>
 #include "format/waits.h"
@@ -7,7 +7,7 @@
 
 static const uint64_t lock = 0x1000;
 
-/* ---- which waits, and how long (F3, F4) ------------------------------------------------ */
+/* ---- which waits, and how long (fold:F3, fold:F4) ------------------------------------- */
 
 START_TEST(a_wait_counts_at_the_stack_where_it_began)
 {
@@ -170,7 +170,7 @@ START_TEST(a_wait_told_when_it_is_over_counts_from_its_beginning)
 }
 END_TEST
 
-/* K3, K4 of analyzer/derive/parks.h. */
+/* parks:K3, parks:K4. */
 START_TEST(a_wait_that_was_left_ended_when_that_showed)
 {
 	struct trc_view *view = view_of(TRC_VIEW_BLOCK, 1, 0);

@@ -605,7 +605,8 @@ START_TEST(where_the_tables_have_no_room_the_records_carry_it)
 }
 END_TEST
 
-/* T4.  The ring is read meanwhile, so that nothing is lost; of two batches the names are in use. */
+/* layout:T4.  The ring is read meanwhile, so that nothing is lost; of two batches the names are
+ * in use. */
 START_TEST(a_name_for_each_fiber_leaves_room_for_what_others_cite)
 {
 	enum { MANY = 100000, BATCH = 4000 };

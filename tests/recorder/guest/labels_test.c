@@ -152,7 +152,7 @@ START_TEST(no_labels_at_all_are_another_reference)
 }
 END_TEST
 
-/* As a program does that sets its phase again and again: J3. */
+/* As a program does that sets its phase again and again: labels:J3. */
 START_TEST(sets_do_not_hang_on_each_other_for_ever)
 {
 	const struct trace_labels *labels = with(NULL, "tenant", "42");
@@ -464,7 +464,7 @@ static void open_session_of_cells(void)
 	atomic_store(&trc_session_shared()->drain_state, TRC_DRAIN_NONE);
 }
 
-/* J6 */
+/* labels:J6 */
 START_TEST(a_set_has_an_id_whenever_another_thread_looks_it_up)
 {
 	struct sigaction action = {.sa_sigaction = look_up_then, .sa_flags = SA_SIGINFO};

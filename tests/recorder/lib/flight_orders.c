@@ -241,7 +241,7 @@ END_TEST
 #ifdef __SANITIZE_THREAD__
 /*
  * A session is replaced only while nothing records; a thread that began an event just before that
- * reads what is being replaced, and finds that its session is over (session.h, N2).
+ * reads what is being replaced, and finds that its session is over (session:N2).
  */
 __attribute__((visibility("default"))) const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)

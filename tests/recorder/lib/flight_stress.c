@@ -125,8 +125,8 @@ static bool read_cell(uint64_t position, bool first, uint64_t word[7])
 }
 
 /*
- * O1, O5: what is committed in the overflow stream, and whole.  There a thread that is stopped in
- * the middle of writing while all cells are turned over spoils what came after: such records are
+ * layout:O1, layout:O5: what is committed in the overflow stream, and whole.  There a thread that
+ * is stopped in the middle of writing while all cells are turned over spoils what came after: such records are
  * missing, and nobody promises more; but none is ever wrong.  Returns the oldest time, if the
  * stream was overwritten.
  */
@@ -189,7 +189,7 @@ static int by_time(const void *a, const void *b)
 	return (x->time > y->time) - (x->time < y->time);
 }
 
-/* H3: what lies between the latest start of a wrapped ring and the cut has no holes. */
+/* snapshot:H3: what lies between the latest start of a wrapped ring and the cut has no holes. */
 static void take_and_check(struct trc_shared *shared, struct copy *copy)
 {
 	uint64_t cut = trc_clock_ordered(), from = 0, oldest;
@@ -229,7 +229,7 @@ static void take_and_check(struct trc_shared *shared, struct copy *copy)
 	}
 }
 
-/* T3: nothing in the window cites a string that is gone, let alone another one. */
+/* layout:T3: nothing in the window cites a string that is gone, let alone another one. */
 static uint64_t check_strings(struct trc_shared *shared)
 {
 	uint64_t cited = 0;

@@ -428,7 +428,8 @@ START_TEST(names_and_labels_are_told)
 }
 END_TEST
 
-/* The signal of a question that nobody waits for any more finds no cell (W1, W3). */
+/* The signal of a question that nobody waits for any more finds no cell (thread_answer:W1,
+ * thread_answer:W3). */
 START_TEST(a_thread_that_does_not_answer_is_listed)
 {
 	const struct trc_thread_row *row;
@@ -572,7 +573,7 @@ START_TEST(a_call_that_would_fail_is_left_alone)
 }
 END_TEST
 
-/* W4: the kernel sends the signal, but not what came with it. */
+/* thread_answer:W4: the kernel sends the signal, but not what came with it. */
 START_TEST(questions_arrive_without_room_for_pending_signals)
 {
 	struct rlimit limit, none;
@@ -639,7 +640,7 @@ static enum trc_answer_phase phase_of(uint32_t cell)
 	return TRC_ANSWER_PHASE(trc_answer_cell(cell)->state);
 }
 
-/* W4: as above, of a question that nobody waits for any more. */
+/* thread_answer:W4: as above, of a question that nobody waits for any more. */
 START_TEST(a_question_that_comes_late_is_not_the_programs)
 {
 	struct rlimit limit, none;
@@ -719,7 +720,7 @@ START_TEST(cells_are_used_again)
 }
 END_TEST
 
-/* W5: the next program would be ended by it. */
+/* thread_answer:W5: the next program would be ended by it. */
 START_TEST(a_question_does_not_outlive_an_exec)
 {
 	ck_assert_int_eq(trc_answers_setup(), 0);

@@ -128,7 +128,7 @@ static int name_fibers(int n, int per_pass)
 	return n_found;
 }
 
-/* T4 */
+/* layout:T4 */
 START_TEST(names_of_fibers_leave_half_of_each_set_to_others)
 {
 	enum { MANY = 100000 };
@@ -304,7 +304,7 @@ static void *use_or_evict(void *uses)
 	return (void *)n_gone;
 }
 
-/* T5 */
+/* layout:T5 */
 START_TEST(what_is_used_again_just_then_is_not_evicted)
 {
 	pthread_t thread[2];

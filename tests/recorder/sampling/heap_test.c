@@ -133,7 +133,7 @@ START_TEST(objects_are_found_once)
 	ck_assert_ptr_null(trc_heap_table_take(TRC_HEAP_KEY_BUSY, &was));
 	key = trc_heap_table_take(address_of(1), &was);
 	ck_assert_ptr_nonnull(key);
-	/* While it is taken nobody else finds it (T2); put back it is there again. */
+	/* While it is taken nobody else finds it (heap_table:T2); put back it is there again. */
 	ck_assert_ptr_null(trc_heap_table_take(address_of(1), &was));
 	trc_heap_table_back(key, address_of(1));
 	end(1);
@@ -315,7 +315,7 @@ START_TEST(the_finest_is_in_force)
 	ck_assert_int_eq(trc_heap_rate(c, 64), 0);
 	ck_assert_uint_eq(trc_heap_period(), 64);
 	ck_assert_int_eq(trc_heap_rate(b, 64), -EINVAL);
-	/* U3: only a session makes events, but users stay. */
+	/* heap:U3: only a session makes events, but users stay. */
 	trc_heap_session(false);
 	ck_assert_uint_eq(trc_heap_period(), 0);
 	trc_heap_session(true);
@@ -323,7 +323,7 @@ START_TEST(the_finest_is_in_force)
 	trc_heap_end(a);
 	trc_heap_end(c);
 	ck_assert_uint_eq(trc_heap_period(), 0);
-	/* U2 */
+	/* heap:U2 */
 	ck_assert_ptr_nonnull((const void *)trc_switch.heap_filter);
 	trc_heap_session(false);
 	ck_assert_ptr_null((const void *)trc_switch.heap_filter);

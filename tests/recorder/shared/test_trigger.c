@@ -193,7 +193,8 @@ static struct trc_shared *open_session(void)
 	return trc_session_shared();
 }
 
-/* As trigger_guest.c has them; that they are is seen by the first, which loses its place (Q2). */
+/* As trigger_guest.c has them; that they are is seen by the first, which loses its place
+ * (trigger_guest:Q2). */
 static void find_neighbours(struct trc_shared *shared)
 {
 	uint64_t n = 0;

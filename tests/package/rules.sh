@@ -1,0 +1,64 @@
+#!/bin/bash
+# Rules that several functions keep are numbered at the head of a file ("R2", or "ring:R2" where the
+# letter is taken).  Each is stated once, and what is cited is stated.
+#
+# In comments of a file and of its header a rule has its letter and number alone.
+. "$(dirname "$0")/../integration/lib.sh"
+
+cd "$top_srcdir"
+find format recorder analyzer viewer tests docs -name '*.[chS]' -o -name '*.cc' -o -name '*.js' -o -name '*.mjs' \
+	-o -name '*.sh' -o -name '*.md' | grep -v '^tests/package/rules.sh$' | LC_ALL=C sort >"$OLDPWD/files.txt"
+cd "$OLDPWD"
+
+# FILE LINE RULE for each that is stated; the rule as it is written there.
+while read -r file; do
+	grep -nE '^( \*|#|//)[[:space:]]{1,4}([a-z_]+:)?[A-Z][0-9]{1,2}  [^ ]' "$top_srcdir/$file" |
+		sed -E "s,^([0-9]+):[ */#]+(([a-z_]+:)?[A-Z][0-9]+)  .*,$file \1 \2,"
+done < <(grep -E '^(format|recorder|analyzer|viewer)/' files.txt) >stated.txt
+[ "$(wc -l <stated.txt)" -gt 200 ] || fail "the rules are not where they were"
+
+cut -d' ' -f3 stated.txt | sort | uniq -d >twice.txt
+[ ! -s twice.txt ] || fail "stated twice: $(tr '\n' ' ' <twice.txt)"
+# A letter without a file's name is the letter of one file.
+awk '{ letter = $3; sub(/[0-9]+$/, "", letter); if (letter !~ /:/) print letter, $1 }' stated.txt | sort -u |
+	cut -d' ' -f1 | uniq -d >letters.txt
+[ ! -s letters.txt ] || fail "letters of several files: $(tr '\n' ' ' <letters.txt)"
+passed "each rule is stated once"
+
+# Citations with the name of a file: file, line, rule.  Of a range the first is looked at.
+while read -r file; do
+	grep -noE '\b[a-z_]+:[A-Z][0-9]{1,2}\b' "$top_srcdir/$file" | sed "s,^,$file ,; s/ \([0-9]*\):/ \1 /"
+done <files.txt >cited.txt
+awk 'NR == FNR { stated[$3] = 1; file = $3; sub(/:.*/, "", file); names[file] = 1; next }
+	{ file = $3; sub(/:.*/, "", file) }
+	(file in names) && !($3 in stated) { print "    " $1 ":" $2 ": " $3 }' stated.txt cited.txt >unknown.txt
+[ ! -s unknown.txt ] || { cat unknown.txt; fail "rules that are stated nowhere"; }
+[ "$(wc -l <cited.txt)" -gt 300 ] || fail "hardly a rule is cited"
+
+# Citations by letter and number, of the file's own letters, in comments.
+while read -r stem letters; do
+	for file in "$stem".c "$stem".h; do
+		[ -f "$top_srcdir/$file" ] || continue
+		awk -v letters="$letters" '
+			/\/\*/ { comment = 1 }
+			comment {
+				line = $0
+				while (match(line, /(^|[^A-Za-z0-9_:."%\/$-])[A-Z][0-9][0-9]?($|[^A-Za-z0-9_"])/)) {
+					rule = substr(line, RSTART, RLENGTH)
+					line = substr(line, RSTART + RLENGTH - 1)
+					gsub(/[^A-Z0-9]/, "", rule)
+					if (index(letters, substr(rule, 1, 1)))
+						print FILENAME, FNR, rule
+				}
+			}
+			/\*\// { comment = 0 }' "$top_srcdir/$file" | sed "s,^$top_srcdir/,,"
+	done
+done < <(awk '{ stem = $1; sub(/\.[a-zS]*$/, "", stem); letter = $3; sub(/.*:/, "", letter)
+	sub(/[0-9]+/, "", letter); if (!index(of[stem], letter)) of[stem] = of[stem] letter }
+	END { for (stem in of) print stem, of[stem] }' stated.txt) >own.txt
+awk 'NR == FNR { stem = $1; sub(/\.[a-zS]*$/, "", stem); rule = $3; sub(/.*:/, "", rule); stated[stem, rule] = 1; next }
+	{ stem = $1; sub(/\.[a-zS]*$/, "", stem) }
+	!((stem, $3) in stated) { print "    " $1 ":" $2 ": " $3 }' stated.txt own.txt >unknown.txt
+[ ! -s unknown.txt ] || { cat unknown.txt; fail "rules that are stated nowhere"; }
+[ "$(wc -l <own.txt)" -gt 100 ] || fail "hardly a rule is cited where it is stated"
+passed "what is cited is stated"
