@@ -20,6 +20,7 @@ libtrccore_la_SOURCES = \
 	recorder/guest/signalled.c \
 	recorder/ring/waiters.c recorder/ring/waiters.h \
 	recorder/guest/fiber.c recorder/guest/fiber.h recorder/guest/fiber_switch.c \
+	recorder/shared/elf_loader.h \
 	recorder/guest/exec_target.c recorder/guest/exec_target.h \
 	recorder/guest/fork.c recorder/guest/fork.h \
 	recorder/guest/give_up.c \

@@ -4,10 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 #include "exec_target.h"
 #include "format/raw.h"
+#include "recorder/shared/elf_loader.h"
 #include "recorder/shared/layout.h"
 #include "recorder/unwind/memory.h"
 
@@ -102,10 +106,10 @@ static bool find(const struct trc_exec_target *t, char path[TRC_EXEC_PATH_BYTES]
 
 /* ---- looking --------------------------------------------------------------------------- */
 
-static const char *look_at_elf(const char *head, size_t n_bytes)
+static const char *look_at_elf(int fd, const char *head, size_t n_bytes)
 {
 	Elf64_Ehdr elf;
-	Elf64_Phdr phdr;
+	Elf64_Phdr phdr, dynamic = {.p_filesz = 0};
 
 	if (head[EI_CLASS] == ELFCLASS32)
 		return "a 32-bit program";
@@ -120,8 +124,10 @@ static const char *look_at_elf(const char *head, size_t n_bytes)
 		memcpy(&phdr, head + off, sizeof(phdr));
 		if (phdr.p_type == PT_INTERP)
 			return NULL;
+		if (phdr.p_type == PT_DYNAMIC)
+			dynamic = phdr;
 	}
-	return elf.e_phnum ? "statically linked" : NULL;
+	return elf.e_phnum && !trc_elf_is_loader(fd, &dynamic) ? "statically linked" : NULL;
 }
 
 /* "#!INTERPRETER": puts it into `path`. */
@@ -141,28 +147,46 @@ static bool take_interpreter(const char *head, size_t n_bytes, char path[TRC_EXE
 	return n != 0;
 }
 
-static const char *look_inside(char path[TRC_EXEC_PATH_BYTES], bool *is_script)
+/* As the kernel has it: no modes count for a process that gave up new rights. */
+static const char *look_at_modes(const struct stat *st)
 {
-	char head[HEAD_BYTES];
-	int fd = (int)trc_raw4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0);
-	long n = fd < 0 ? 0 : trc_raw3(SYS_read, fd, head, sizeof(head));
-
-	if (fd >= 0)
-		trc_raw1(SYS_close, fd);
-	*is_script = n > 0 && take_interpreter(head, (size_t)n, path);
-	return n >= EI_NIDENT && !memcmp(head, ELFMAG, SELFMAG) ? look_at_elf(head, (size_t)n)
-								: NULL;
-}
-
-/* The loader ignores LD_PRELOAD in a program that gains rights by being executed. */
-static const char *look_at_rights(const struct stat *st)
-{
+	if (trc_raw5(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
+		return NULL;
 	if ((st->st_mode & S_ISUID) && st->st_uid != (uid_t)trc_raw1(SYS_geteuid, 0))
 		return "set-user-ID";
 	if ((st->st_mode & S_ISGID) && (st->st_mode & S_IXGRP) &&
 	    st->st_gid != (gid_t)trc_raw1(SYS_getegid, 0))
 		return "set-group-ID";
 	return NULL;
+}
+
+/* The loader ignores LD_PRELOAD in a program that gains rights by being executed. */
+static const char *look_at_rights(const char *path, const struct stat *st)
+{
+	const char *why = st->st_mode & (S_ISUID | S_ISGID) ? look_at_modes(st) : NULL;
+	struct statfs fs;
+
+	if (!why && trc_raw1(SYS_geteuid, 0) &&
+	    trc_raw4(SYS_getxattr, path, "security.capability", NULL, 0) > 0)
+		why = "file capabilities";
+	if (why && !trc_raw2(SYS_statfs, path, &fs) && fs.f_flags & ST_NOSUID)
+		return NULL;
+	return why;
+}
+
+static const char *look_inside(char path[TRC_EXEC_PATH_BYTES], bool *is_script)
+{
+	char head[HEAD_BYTES];
+	int fd = (int)trc_raw4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0);
+	long n = fd < 0 ? 0 : trc_raw3(SYS_read, fd, head, sizeof(head));
+	const char *why = NULL;
+
+	*is_script = n > 0 && take_interpreter(head, (size_t)n, path);
+	if (n >= EI_NIDENT && !memcmp(head, ELFMAG, SELFMAG))
+		why = look_at_elf(fd, head, (size_t)n);
+	if (fd >= 0)
+		trc_raw1(SYS_close, fd);
+	return why;
 }
 
 static const char *look_at_environment(const struct trc_exec_target *t)
@@ -196,6 +220,6 @@ const char *trc_exec_target_why(const struct trc_exec_target *t, char path[TRC_E
 	if (is_valgrind(t, path))
 		return NULL;
 	if (!why)
-		why = look_at_rights(&st);
+		why = look_at_rights(path, &st);
 	return why ? why : look_at_environment(t);
 }

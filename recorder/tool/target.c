@@ -5,9 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+#include "recorder/shared/elf_loader.h"
 #include "tool.h"
 
 enum { HEAD_BYTES = 4096, SCRIPTS_MAX = 5, PHDRS_MAX = 512 };
@@ -65,8 +68,8 @@ static int find(const char *command, char path[PATH_MAX])
 /* NULL, or why programs of this ELF file cannot be recorded. */
 static const char *look_at_elf(int fd, const char *head, size_t n_bytes)
 {
+	Elf64_Phdr dynamic = {.p_filesz = 0};
 	Elf64_Ehdr elf;
-	bool interpreter = false;
 
 	if (head[EI_CLASS] == ELFCLASS32)
 		return "it is a 32-bit program: cannot be recorded";
@@ -83,24 +86,31 @@ static const char *look_at_elf(int fd, const char *head, size_t n_bytes)
 		if (pread(fd, &phdr, sizeof(phdr), (off_t)(elf.e_phoff + i * sizeof(phdr))) !=
 		    sizeof(phdr))
 			return NULL;
-		interpreter |= phdr.p_type == PT_INTERP;
+		if (phdr.p_type == PT_INTERP)
+			return NULL;
+		if (phdr.p_type == PT_DYNAMIC)
+			dynamic = phdr;
 	}
-	return interpreter ? NULL
-			   : "it is statically linked: there is no loader that could preload the "
-			     "recorder, it cannot be recorded";
+	return trc_elf_is_loader(fd, &dynamic)
+		       ? NULL
+		       : "it is statically linked: there is no loader that could preload the "
+			 "recorder, it cannot be recorded";
 }
 
-/* The loader ignores LD_PRELOAD in a program that gains rights by being executed. */
+/* The loader ignores LD_PRELOAD in a program that gains rights by being executed.  The kernel gives
+ * none on a file system of that kind, and none by modes to a process that gave up new ones. */
 static const char *look_at_rights(int fd)
 {
+	bool gives_up = prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
+	struct statvfs fs;
 	struct stat st;
 
-	if (fstat(fd, &st))
+	if (fstat(fd, &st) || (!fstatvfs(fd, &fs) && fs.f_flag & ST_NOSUID))
 		return NULL;
-	if ((st.st_mode & S_ISUID) && st.st_uid != geteuid())
+	if ((st.st_mode & S_ISUID) && st.st_uid != geteuid() && !gives_up)
 		return "it is set-user-ID: the loader preloads nothing there, it cannot be "
 		       "recorded";
-	if ((st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) && st.st_gid != getegid())
+	if ((st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) && st.st_gid != getegid() && !gives_up)
 		return "it is set-group-ID: the loader preloads nothing there, it cannot be "
 		       "recorded";
 	if (geteuid() && fgetxattr(fd, "security.capability", NULL, 0) > 0)

@@ -262,6 +262,38 @@ if [ -x static ]; then
 	check "and those that run a script" named "./script; $guest spawn ./static; true" \
 		"./static (statically linked) $work/static (statically linked)"
 fi
+# The loader is static, too, and preloads what it is told to.
+loader=$(readelf -l plain 2>/dev/null | sed -n 's/.*program interpreter: \(.*\)\]/\1/p')
+if [ -x "$loader" ]; then
+	check "what the loader is told to run" named "$loader ./plain; $loader ./plain; true" ''
+	check "... is recorded" same "$(ls f.*.trc | wc -l)" 3
+	check "... and not refused" status 0 "$record" -q -o l.trc "$loader" "$guest" events 3
+	check "... and plainly" status 0 "$record" -q -o p.trc "$guest" events 3
+	check "... with the same events" \
+		same "$(trace l.trc && dumped 'count counter')" "$(trace p.trc && dumped 'count counter')"
+fi
+# As a user who is not root; and where no file gives any right by its modes, or none at all.
+cp plain gains && chmod 755 gains "$work" && setcap cap_net_raw+ep gains 2>/dev/null || rm -f gains
+mkdir -p theirs && chown 65534 theirs 2>/dev/null || rm -f gains
+# LIST COMMAND...: as named().
+gaining()
+{
+	rm -f theirs/*
+	status 0 "${@:2}" setpriv --reuid 65534 --clear-groups \
+		sh -c 'cd theirs && TRC_RING_DIR=/dev/shm "$@"' - "$record" --follow -q -o f.trc \
+		sh -c '../suid >&2; ../gains true; true' &&
+		same "$(sed 's/.*is not loaded there: //; s/), /)\n/g' err | LC_ALL=C sort | xargs)" "$1" &&
+		same "$(ls theirs | wc -l)" $((3 - $(grep -o ' (' err | wc -l)))
+}
+without_suid() { unshare -m sh -c 'mount --bind . . && mount -o remount,bind,nosuid . && cd "$PWD" && "$@"' - "$@"; }
+if [ -x gains ] && [ -u suid ] && setpriv --reuid 65534 test -x "$record"; then
+	chown 0 suid && chmod 4711 suid
+	check "programs that gain rights" gaining '../gains (file capabilities) ../suid (set-user-ID)'
+	check "... and that gave up those by modes" gaining '../gains (file capabilities)' setpriv --no-new-privs
+	without_suid true 2>/dev/null && check "... and on a file system that gives none" gaining '' without_suid
+else
+	echo "skipped: programs that gain rights: no user nor capabilities to be given here"
+fi
 
 # ---- the memory of many processes ---------------------------------------------------------
 
