@@ -74,6 +74,8 @@ libtrcsymbols_la_SOURCES = \
 	format/symbols_dwarf.c format/symbols_dwarf.h \
 	format/symbols_file.c format/symbols_file.h \
 	format/symbols_starts.c format/symbols_starts.h \
+	format/symbols_stub_code.c format/symbols_stub_code.h \
+	format/symbols_stubs.c format/symbols_stubs.h \
 	format/symbols_table.c format/symbols_table.h
 libtrcsymbols_la_CFLAGS = $(AM_CFLAGS) $(DW_CFLAGS) $(ZLIB_CFLAGS)
 libtrcsymbols_la_LIBADD = $(DW_LIBS) $(ZLIB_LIBS)

@@ -8,12 +8,14 @@
 #include "symbols.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "symbols_demangle.h"
 #include "symbols_dwarf.h"
 #include "symbols_file.h"
 #include "symbols_starts.h"
+#include "symbols_stubs.h"
 #include "symbols_table.h"
 
 struct object {
@@ -25,6 +27,7 @@ struct object {
 	struct trc_symbols_table table;
 	struct trc_symbols_table variables;
 	struct trc_starts starts;
+	struct trc_stubs stubs;
 	bool variables_listed;
 };
 
@@ -72,6 +75,7 @@ static void object_free(struct object *object)
 	trc_dwarf_close(object->dwarf);
 	trc_symbols_table_clear(&object->table);
 	trc_symbols_table_clear(&object->variables);
+	trc_stubs_clear(&object->stubs);
 	trc_symbols_file_close(&object->file);
 	free(object->path);
 	free(object);
@@ -128,8 +132,10 @@ static struct object *object_new(const struct trc_module_entry *module, enum trc
 	if (object->file.dwarf)
 		trc_dwarf_open(&object->dwarf, object->file.dwarf);
 	list_symbols(object, &object->table, TRC_SYMBOLS_CODE);
-	if (object->file.main.elf)
+	if (object->file.main.elf) {
 		trc_starts_find_table(&object->starts, object->file.main.elf);
+		trc_stubs_open(&object->stubs, object->file.main.elf);
+	}
 	return object;
 }
 
@@ -225,6 +231,54 @@ static void symbol_from_frame(struct trc_symbols *s, struct trc_symbol *symbol,
 		set_linkage(s, symbol, frame->linkage);
 }
 
+/* What a stub jumps to, as its linker knows it; NULL = not known. */
+static const char *stub_target(const struct object *object, const struct trc_stub_name *stub)
+{
+	const struct trc_table_symbol *resolver;
+
+	if (stub->symbol)
+		return stub->symbol;
+	resolver = trc_symbols_table_find(&object->table, stub->resolver);
+	return resolver && resolver->start == stub->resolver ? resolver->name : NULL;
+}
+
+/* The caller's to free(); NULL = there is no name, or no memory. */
+static char *with_plt(const char *name)
+{
+	char *whole;
+
+	return name && asprintf(&whole, "%s@plt", name) >= 0 ? whole : NULL;
+}
+
+/* "NAME@plt", as debuggers, disassemblers and perf call them.  False: it is no stub with a name. */
+static bool set_stub(struct trc_symbols *s, struct object *object, uint64_t address,
+		     struct trc_symbol *symbol)
+{
+	struct trc_stub_name stub;
+	const char *target;
+	char *readable;
+
+	if (!trc_stubs_find(&object->stubs, address, &stub))
+		return false;
+	if (stub.header) {
+		symbol->function = ".plt";
+		return true;
+	}
+	target = stub_target(object, &stub);
+	symbol->function = keep_name(s, with_plt(target));
+	if (!symbol->function)
+		return false;
+	readable = trc_demangle(s->demangler, target);
+	if (readable) {
+		const char *function = keep_name(s, with_plt(readable));
+
+		symbol->linkage = function ? symbol->function : NULL;
+		symbol->function = function ? function : symbol->function;
+		free(readable);
+	}
+	return true;
+}
+
 static size_t look_up(struct trc_symbols *s, struct object *object, uint64_t address,
 		      struct trc_symbol *out)
 {
@@ -240,13 +294,14 @@ static size_t look_up(struct trc_symbols *s, struct object *object, uint64_t add
 	}
 	if (n && out[n - 1].function)
 		return n;
-	symbol = trc_symbols_table_find(&object->table, address);
-	if (!symbol)
-		return n;
 	if (!n)
-		out[n++] = (struct trc_symbol){0};
-	set_linkage(s, &out[n - 1], symbol->name);
-	return n;
+		out[0] = (struct trc_symbol){0};
+	symbol = trc_symbols_table_find(&object->table, address);
+	if (symbol)
+		set_linkage(s, &out[n ? n - 1 : 0], symbol->name);
+	else if (!set_stub(s, object, address, &out[n ? n - 1 : 0]))
+		return n;
+	return n ? n : 1;
 }
 
 static bool keep_answer(struct trc_symbols *s, size_t slot, uint32_t object, uint64_t address,
@@ -297,9 +352,16 @@ uint64_t trc_symbols_start(struct trc_symbols *s, const struct trc_module_entry 
 {
 	uint32_t id = object_find(s, module);
 	struct object *object = id ? s->object[id - 1] : NULL;
-	uint64_t start;
+	uint64_t elf_address = address - module->load_bias, start;
+	struct trc_stub_name stub;
 
-	if (!object || !trc_starts_find(&object->starts, address - module->load_bias, &start))
+	if (!object)
+		return 0;
+	/* To unwind tables all stubs are one function. */
+	if (!trc_symbols_table_find(&object->table, elf_address) &&
+	    trc_stubs_find(&object->stubs, elf_address, &stub))
+		return stub.start + module->load_bias;
+	if (!trc_starts_find(&object->starts, elf_address, &start))
 		return 0;
 	return start + module->load_bias;
 }

@@ -39,6 +39,11 @@ clean-fuzz-format:
 .PHONY: fuzz fuzz-format clean-fuzz-format
 
 if HAVE_CHECK
+check_PROGRAMS += tests/format/stub_code_test
+TESTS += tests/format/stub_code_test
+tests_format_stub_code_test_SOURCES = tests/format/stub_code_test.c
+tests_format_stub_code_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_format_stub_code_test_LDADD = libtrcsymbols.la $(CHECK_LIBS)
 check_PROGRAMS += tests/format/test_format
 TESTS += tests/format/test_format
 tests_format_test_format_SOURCES = \

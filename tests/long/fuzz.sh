@@ -68,7 +68,7 @@ seeds_of_http()
 # One program's file as linkers, compilers and strip make it.
 seeds_of_symbols()
 {
-	local source=$work/seed.cc
+	local source=$work/seed.cc option
 
 	cat >"$source" <<-'END'
 		int counter;
@@ -82,6 +82,16 @@ seeds_of_symbols()
 	objcopy --only-keep-debug "$1/dwarf5.so" "$1/only.debug"
 	objcopy --add-gnu-debuglink="$1/only.debug" "$1/stripped.so" "$1/link.so"
 	strip -g -o "$1/symtab.so" "$1/dwarf5.so"
+	# Stubs of the linkage table, which are found by sections or without.
+	echo 'extern "C" int other(int); extern "C" int entry(int n) { return other(n) + 1; }' >"$source"
+	for option in lazy now; do
+		g++ -O2 -fpic -shared -nostdlib -Wl,--build-id=none -Wl,-z,$option \
+			-o "$1/stubs-$option.so" "$source"
+		strip -o "$1/bare-$option.so" "$1/stubs-$option.so"
+		# e_shoff, e_shnum and e_shstrndx
+		printf '\0\0\0\0\0\0\0\0' | dd of="$1/bare-$option.so" bs=1 seek=40 conv=notrunc status=none
+		printf '\0\0\0\0' | dd of="$1/bare-$option.so" bs=1 seek=60 conv=notrunc status=none
+	done
 }
 
 seeds_of()

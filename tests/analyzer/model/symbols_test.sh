@@ -207,6 +207,119 @@ for section in .debug_line_str .debug_str; do
 	done
 done
 
+# Stubs of the linkage table are called as objdump calls them: "exit@plt".
+cat >stubs.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+int main(int argc, char **argv)
+{
+	struct timespec now;
+	void (*volatile leave)(int) = exit; /* an address as well as a call: .plt.got */
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	printf("%s %ld\n", argv[0], (long)now.tv_nsec);
+	if (argc > 2)
+		exit((int)strlen(argv[1]));
+	leave(0);
+	return 0;
+}
+END
+
+link_stubs() {
+	cc -O2 -Wl,--build-id "$@" stubs.c || fail "cc $* does not compile"
+}
+
+# stubs_of FILE: "ADDRESS NAME" of each of their instructions.
+stubs_of() {
+	objdump -d "$1" | awk '/^[0-9a-f]+ <.*>:$/ { name = substr($2, 2, length($2) - 3) }
+		name ~ /@plt$/ && /^ +[0-9a-f]+:\t/ && !/\t(cs )?nop|\txchg|\tint3|\tdata16/ {
+			print substr($1, 1, length($1) - 1), name }'
+}
+
+# names_of FILE: likewise for the addresses of stdin.
+names_of() {
+	"$probe" -i "$(build_id "$1")" "$work/$1" - | awk '/^0x/ { address = $1
+		sub(/^0x0*/, "", address)
+		getline name
+		print address, name }'
+}
+
+# No section headers: e_shoff is 0, e_shnum and e_shstrndx are.
+forget_sections() {
+	strip "$1"
+	printf '\0\0\0\0\0\0\0\0' | dd of="$1" bs=1 seek=40 conv=notrunc status=none
+	printf '\0\0\0\0' | dd of="$1" bs=1 seek=60 conv=notrunc status=none
+}
+
+stubs_are_named() {
+	file=$1
+	shift
+	link_stubs "$@" -o "$file"
+	stubs_of "$file" >theirs
+	[ "$(cut -d' ' -f2 theirs | sort -u | grep -cE '^(clock_gettime|printf|exit)@plt$')" = 3 ] ||
+		{ fail "$file: objdump lists too little"; cat theirs; }
+	cut -d' ' -f1 theirs | names_of "$file" >ours
+	cmp -s ours theirs || { fail "$file: stubs"; diff ours theirs | head; }
+	forget_sections "$file"
+	cut -d' ' -f1 theirs | names_of "$file" >ours
+	cmp -s ours theirs || { fail "$file, without section headers: stubs"; diff ours theirs | head; }
+}
+
+stubs_are_named lazy -Wl,-z,lazy
+stubs_are_named now -Wl,-z,now
+stubs_are_named no-pie -no-pie -fno-pie -Wl,-z,lazy
+stubs_are_named shared.so -shared -fPIC
+! command -v ld.gold >/dev/null || stubs_are_named gold -fuse-ld=gold -Wl,-z,lazy
+if [ "$(uname -m)" = x86_64 ]; then
+	stubs_are_named ibt.now -fcf-protection -Wl,-z,ibtplt -Wl,-z,now
+	stubs_are_named ibt -fcf-protection -Wl,-z,ibtplt -Wl,-z,lazy
+	# objdump names those of .plt.sec; those of .plt are in the same order behind the header.
+	link_stubs -fcf-protection -Wl,-z,ibtplt -Wl,-z,lazy -o ibt
+	objdump -d -j .plt ibt | sed -n 's/^ *\([0-9a-f]*\):	.*/\1/p' | names_of ibt |
+		cut -d' ' -f2 | grep -v '??' | uniq >ours
+	{
+		echo .plt
+		objdump -d -j .plt.sec ibt | sed -n 's/^[0-9a-f]* <\(.*\)>:$/\1/p'
+	} >theirs
+	cmp -s ours theirs || { fail 'stubs that only push'; diff ours theirs; }
+
+	# Indirect functions of programs that need no dynamic linker, by what resolves them.
+	for kind in -static -static-pie; do
+		link_stubs $kind -o indirect
+		nm indirect | sed 's/^0*//' >resolvers
+		readelf -rW indirect |
+			sed -n 's/^0*\([0-9a-f]*\) .*IRELATIV[^ ]* *\([0-9a-f]*\)$/\1 \2/p' >slots
+		objdump -d -j .plt indirect | sed -n 's/^ *\([0-9a-f]*\):.*# \([0-9a-f]*\) .*/\1 \2/p' |
+			while read -r at slot; do
+				resolver=$(sed -n "s/^$slot //p" slots)
+				[ -z "$resolver" ] || echo "$at $resolver"
+			done >stubs
+		[ "$(wc -l <stubs)" -ge 5 ] || { fail "$kind: stubs of indirect functions"; cat stubs; }
+		cut -d' ' -f1 stubs | names_of indirect | cut -d' ' -f2 >ours
+		paste -d' ' stubs ours | while read -r at resolver name; do
+			grep -q "^$resolver i ${name%@plt}\$" resolvers || echo "$at $resolver $name"
+		done >wrong
+		[ ! -s wrong ] || { fail "$kind: names of indirect functions"; cat wrong; }
+	done
+fi
+
+# In the tables of a trace, too.  What a stack has is the address behind the one that was sampled.
+link_stubs -no-pie -fno-pie -o sampled
+at=$(stubs_of sampled | awk '$2 == "clock_gettime@plt" { print $1; exit }')
+cat >sampled.txt <<END
+module program path="$work/sampled" start=0x1000 limit=0x10000000 bias=0 build_id=$(build_id sampled)
+stack s 0x$(printf '%x' $((0x$at + 1))) 0x$(printf '%x' $((0x$(address_of sampled main) + 5)))
+thread 1 tid=101 name="main"
+@1000 thread=1 park reason=mutex object=0x10 stack=s
+@5000 thread=1 resume reason=mutex object=0x10
+END
+"$top_builddir/trc-assemble" sampled.txt sampled.trc || fail 'trc-assemble'
+"$top_builddir/analyzer/trace-analyze" --output csv --sql \
+	'SELECT function FROM stack_frames s JOIN frames f ON f.id = s.frame ORDER BY depth' sampled.trc |
+	tr -d '\r' >out
+printf 'function\nclock_gettime@plt\nmain\n' | cmp -s - out || { fail 'a stub in a trace'; cat out; }
+
 # C++: readable names without parameters, and the linker's name beside them.
 cat >cpp.cc <<'END'
 namespace ns {
@@ -228,6 +341,11 @@ if c++ -g -O2 -Wl,--build-id -o cpp cpp.cc 2>/dev/null && ldconfig -p 2>/dev/nul
 		expect 'twice<int>' out "C++ template, strip $option"
 		grep -q 'linkage _ZNK2ns5thing6methodEi' out || fail 'the linkage name'
 	done
+	c++ -O2 -shared -fPIC -Wl,--build-id -o cpp.so cpp.cc
+	at=$(stubs_of cpp.so | awk '$2 == "_ZNK2ns5thing6methodEi@plt" { print $1; exit }')
+	"$probe" -l -i "$(build_id cpp.so)" "$work/cpp.so" "$at" >out
+	expect ns::thing::method@plt out 'a stub of a C++ method'
+	grep -q 'linkage _ZNK2ns5thing6methodEi@plt' out || fail 'the linkage name of a stub'
 fi
 
 [ $failures -eq 0 ]
