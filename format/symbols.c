@@ -134,7 +134,7 @@ static struct object *object_new(const struct trc_module_entry *module, enum trc
 	list_symbols(object, &object->table, TRC_SYMBOLS_CODE);
 	if (object->file.main.elf) {
 		trc_starts_find_table(&object->starts, object->file.main.elf);
-		trc_stubs_open(&object->stubs, object->file.main.elf);
+		trc_stubs_open(&object->stubs, object->file.main.elf, object->file.main.fd);
 	}
 	return object;
 }

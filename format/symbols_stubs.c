@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include "format/wire.h"
 #include "symbols_stub_code.h"
 
 enum { RELOCATION_TABLES_MAX = 4 };
@@ -27,19 +29,35 @@ static const GElf_Phdr *segment_of(const struct trc_stubs *stubs, uint64_t addre
 	return NULL;
 }
 
-/* What lies at an address; NULL = not all of it is in one segment and in the file. */
-static Elf_Data *data_at(const struct trc_stubs *stubs, uint64_t address, uint64_t n_bytes,
-			 Elf_Type type)
+/* Where in the file this address is; -1 = not all of so many bytes is in one segment. */
+static int64_t offset_of(const struct trc_stubs *stubs, uint64_t address, uint64_t n_bytes)
 {
 	const GElf_Phdr *segment = segment_of(stubs, address);
 	uint64_t into = segment ? address - segment->p_vaddr : 0;
 
 	if (!segment || !n_bytes || n_bytes > segment->p_filesz - into ||
 	    segment->p_offset > INT64_MAX - into)
-		return NULL;
+		return -1;
+	return (int64_t)(segment->p_offset + into);
+}
+
+/* What lies at an address, as libelf keeps it: for tables, which are asked for once (U3).  NULL =
+ * not all of it is in one segment and in the file. */
+static Elf_Data *data_at(const struct trc_stubs *stubs, uint64_t address, uint64_t n_bytes,
+			 Elf_Type type)
+{
+	int64_t offset = offset_of(stubs, address, n_bytes);
+
 	/* Looks whether the file is as long. */
-	return elf_getdata_rawchunk(stubs->elf, (int64_t)(segment->p_offset + into),
-				    (size_t)n_bytes, type);
+	return offset < 0 ? NULL : elf_getdata_rawchunk(stubs->elf, offset, (size_t)n_bytes, type);
+}
+
+/* Copies what lies at an address; false: not all of it is in one segment and in the file. */
+static bool read_at(const struct trc_stubs *stubs, uint64_t address, void *bytes, size_t n_bytes)
+{
+	int64_t offset = offset_of(stubs, address, n_bytes);
+
+	return offset >= 0 && pread(stubs->fd, bytes, n_bytes, offset) == (ssize_t)n_bytes;
 }
 
 /* ---- where stubs are ------------------------------------------------------------------- */
@@ -86,7 +104,7 @@ static void list_segments(struct trc_stubs *stubs)
 	}
 }
 
-void trc_stubs_open(struct trc_stubs *stubs, Elf *elf)
+void trc_stubs_open(struct trc_stubs *stubs, Elf *elf, int fd)
 {
 	GElf_Ehdr header;
 
@@ -96,6 +114,7 @@ void trc_stubs_open(struct trc_stubs *stubs, Elf *elf)
 	    (header.e_machine != EM_X86_64 && header.e_machine != EM_AARCH64))
 		return;
 	stubs->elf = elf;
+	stubs->fd = fd;
 	stubs->machine = header.e_machine;
 	list_sections(stubs);
 	list_segments(stubs);
@@ -228,16 +247,18 @@ static void list_slots(struct trc_stubs *stubs)
 static const char *symbol_name(const struct trc_stubs *stubs, uint32_t index)
 {
 	uint64_t address = stubs->symbols + (uint64_t)index * sizeof(Elf64_Sym);
-	Elf_Data *data = data_at(stubs, address, sizeof(Elf64_Sym), ELF_T_SYM);
 	const Elf_Data *strings = stubs->strings;
+	uint8_t symbol[sizeof(Elf64_Sym)];
 	const char *name;
-	GElf_Sym symbol;
+	uint32_t at;
 
-	if (!strings || !data || !gelf_getsym(data, 0, &symbol) ||
-	    symbol.st_name >= strings->d_size)
+	if (!strings || !read_at(stubs, address, symbol, sizeof(symbol)))
 		return NULL;
-	name = (const char *)strings->d_buf + symbol.st_name;
-	return *name && memchr(name, 0, strings->d_size - symbol.st_name) ? name : NULL;
+	at = trc_get32(symbol + offsetof(Elf64_Sym, st_name));
+	if (at >= strings->d_size)
+		return NULL;
+	name = (const char *)strings->d_buf + at;
+	return *name && memchr(name, 0, strings->d_size - at) ? name : NULL;
 }
 
 static bool name_slot(const struct trc_stubs *stubs, uint64_t address, struct trc_stub_name *name)
@@ -302,8 +323,8 @@ bool trc_stubs_find(struct trc_stubs *stubs, uint64_t address, struct trc_stub_n
 {
 	struct trc_stub_code code = {.address = address};
 	struct trc_stub stub[TRC_STUBS_MAX];
+	uint8_t bytes[2 * TRC_STUB_REACH_BYTES];
 	uint64_t limit;
-	Elf_Data *data;
 	size_t n;
 
 	if (!stubs->elf || !bounds_of(stubs, address, &code.start, &limit))
@@ -312,11 +333,10 @@ bool trc_stubs_find(struct trc_stubs *stubs, uint64_t address, struct trc_stub_n
 		code.start = address - TRC_STUB_REACH_BYTES;
 	if (limit - address > TRC_STUB_REACH_BYTES)
 		limit = address + TRC_STUB_REACH_BYTES;
-	data = data_at(stubs, code.start, limit - code.start, ELF_T_BYTE);
-	if (!data)
+	code.bytes = bytes;
+	code.n = (size_t)(limit - code.start); /* fits: so far before and behind it */
+	if (!read_at(stubs, code.start, bytes, code.n))
 		return false;
-	code.bytes = data->d_buf;
-	code.n = data->d_size;
 	n = trc_stub_decode(stubs->machine, &code, stub);
 	if (n && !stubs->listed)
 		list_slots(stubs);

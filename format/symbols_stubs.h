@@ -8,6 +8,8 @@
  *   U1  nothing of the file is believed: what lies outside of it, or has another form than that
  *       of x86-64 and aarch64, leaves its stubs without names
  *   U2  relocations are listed when the first stub is asked for
+ *   U3  an address costs the same however many were asked for: libelf keeps each piece of a file
+ *       that it was asked for in a list, so that code and symbols are read without it
  */
 #ifndef TRC_FORMAT_SYMBOLS_STUBS_H
 #define TRC_FORMAT_SYMBOLS_STUBS_H
@@ -29,6 +31,7 @@ struct trc_stub_slot {
 /* Borrows from the file: valid as long as that is open, until clear. */
 struct trc_stubs {
 	Elf *elf; /* NULL = none that is known */
+	int fd;	  /* its file */
 	uint16_t machine;
 	bool has_sections;
 	GElf_Phdr segment[TRC_STUB_SEGMENTS_MAX]; /* [n_segments] that are loaded */
@@ -52,8 +55,8 @@ struct trc_stub_name {
 	bool header; /* what stubs jump to when their function is not known yet */
 };
 
-/* Finds where this file has stubs; none is no error. */
-void trc_stubs_open(struct trc_stubs *stubs, Elf *elf);
+/* Finds where this file, which is open as `fd` too, has stubs; none is no error. */
+void trc_stubs_open(struct trc_stubs *stubs, Elf *elf, int fd);
 /* The stub at this ELF address.  False: there is none, or nothing is known of it. */
 bool trc_stubs_find(struct trc_stubs *stubs, uint64_t address, struct trc_stub_name *name);
 void trc_stubs_clear(struct trc_stubs *stubs);
