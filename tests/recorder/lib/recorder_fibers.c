@@ -85,14 +85,11 @@ static __attribute__((noinline)) void nap(struct fiber *f)
 
 /* ---- waits ----------------------------------------------------------------------------- */
 
-static _Atomic bool comes;
-
 static __attribute__((noinline)) void body_that_waits(struct fiber *f)
 {
 	wait_for_turn(f);
 	let_others_go_first(f);
 	nap(f);
-	atomic_store(&comes, true);
 	wait_for_mutex();
 }
 
@@ -109,8 +106,7 @@ static void run_to_the_mutex(struct fiber *f)
 
 	hold_mutex();
 	ck_assert_int_eq(pthread_create(&thread, NULL, resume_elsewhere, f), 0);
-	while (!atomic_load(&comes))
-		sleep_ns(1000000);
+	until_mutex_is_waited_for();
 	sleep_ns(HOLD_NS);
 	let_go_of_mutex();
 	pthread_join(thread, NULL);
@@ -142,7 +138,6 @@ START_TEST(waits_of_fibers_are_in_the_block_profile_and_in_no_other)
 	pthread_t thread;
 	char *text, *of_mutex;
 
-	atomic_store(&comes, false);
 	waits_begin(&w);
 	make_labelled(&f, body_that_waits);
 	resume(&f);
@@ -182,6 +177,7 @@ END_TEST
 /* ---- threads --------------------------------------------------------------------------- */
 
 static sem_t go_on;
+static _Atomic bool comes;
 
 static __attribute__((noinline)) void body_that_blocks(struct fiber *f)
 {

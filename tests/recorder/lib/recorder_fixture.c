@@ -1,7 +1,6 @@
 /* recorder_fixture.c - what the tests of <trc/recorder.h> share. */
 #include "recorder_fixture.h"
 #include <math.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -127,10 +126,8 @@ __attribute__((noinline)) void wait_for_mutex(void)
 	pthread_mutex_unlock(&mutex);
 	__asm__ volatile("");
 }
-static _Atomic bool comes;
 static void *waiter(void *unused)
 {
-	atomic_store(&comes, true);
 	wait_for_mutex();
 	return NULL;
 }
@@ -151,15 +148,21 @@ void sleep_ns(long ns)
 	nanosleep(&t, NULL);
 }
 
+/* glibc says so in the lock word before the thread sleeps.  A loaded machine starts a thread late,
+ * and may keep it from the lock when it has begun. */
+void until_mutex_is_waited_for(void)
+{
+	while (__atomic_load_n(&mutex.__data.__lock, __ATOMIC_RELAXED) < 2)
+		sleep_ns(1000000);
+}
+
 pthread_t begin_contention(void)
 {
 	pthread_t thread;
 
 	hold_mutex();
-	atomic_store(&comes, false);
 	ck_assert_int_eq(pthread_create(&thread, NULL, waiter, NULL), 0);
-	while (!atomic_load(&comes)) /* a loaded machine starts it late */
-		sleep_ns(1000000);
+	until_mutex_is_waited_for();
 	sleep_ns(HOLD_NS);
 	return thread;
 }

@@ -67,6 +67,7 @@ void sleep_ns(long ns);
 void wait_for_mutex(void); /* locks and unlocks it */
 void hold_mutex(void);
 void let_go_of_mutex(void);
+void until_mutex_is_waited_for(void); /* by another thread, while it is held */
 /* One thread waits for about HOLD_NS, or until it is let go of. */
 pthread_t begin_contention(void);
 void contend(void);
