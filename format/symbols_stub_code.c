@@ -3,7 +3,7 @@
 
 #include <elf.h>
 #include <string.h>
-#include "format/wire.h"
+#include "wire.h"
 
 /* Instructions read one after the other; all of them lie in [at, end). */
 struct cursor {

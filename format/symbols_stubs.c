@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "format/wire.h"
+#include "wire.h"
 #include "symbols_stub_code.h"
 
 enum { RELOCATION_TABLES_MAX = 4 };
