@@ -205,7 +205,10 @@ static void contend_burn_allocate(void)
 
 START_TEST(what_is_not_set_is_the_default)
 {
-	static const char *const has[] = {"contend", "contend", "burn", "contend",
+	/* Who waited, who let go of it, who computed, ...  contend() itself waits only if the
+	 * thread that it joins has not ended yet. */
+	static const char *const has[] = {"wait_for_mutex", "contend",
+					  "burn",	    "contend",
 					  "contend_burn_allocate", "contend_burn_allocate"};
 	trace_recorder *r;
 	char *text;
