@@ -38,6 +38,7 @@ libtrccore_la_SOURCES = \
 	recorder/shared/pid_namespace.c recorder/shared/pid_namespace.h \
 	recorder/ring/room.c \
 	recorder/guest/runtime.c recorder/guest/runtime.h \
+	recorder/shared/seccomp_filters.c recorder/shared/seccomp_filters.h \
 	recorder/sampling/sample.c recorder/sampling/sample.h recorder/sampling/sample_private.h \
 	recorder/sampling/sample_account.c \
 	recorder/sampling/sample_arm.c \

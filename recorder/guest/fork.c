@@ -11,6 +11,7 @@
 #include "recorder/sampling/thread_answer.h"
 
 void (*trc_child_hook)(void);
+bool trc_start_is_forbidden;
 
 void trc_fork_prepare(void)
 {

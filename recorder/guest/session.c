@@ -18,6 +18,9 @@
 #include "recorder/ring/share.h"
 #include "recorder/ring/waiters.h"
 
+/* Where nothing is interposed nobody waits for descriptors. */
+#pragma weak trc_io_setup
+
 #ifdef PIC
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char __etext[] __attribute__((visibility("hidden")));
@@ -507,6 +510,8 @@ static void set_up_process(const struct trc_session_options *o)
 		madvise(&trc_switch_page, sizeof(trc_switch_page), MADV_WIPEONFORK);
 		trc_waiters_setup();
 		trc_conds_setup();
+		if (trc_io_setup)
+			trc_io_setup();
 	}
 	done = true;
 	trc_share_setup();

@@ -5,13 +5,14 @@
  * trace-record drains it from outside.  TRC_SESSION_PID is the process to record; others that
  * inherit the environment do not, unless TRC_FOLLOW is set.  TRC_SESSION_NAMESPACE is the pid
  * namespace of that pid, and of trace-record; TRC_SESSION_HZ the rate of the counter, which would
- * take each process 2 ms to measure.
+ * take each process 2 ms to measure; TRC_SESSION_FILTERS the number of its seccomp filters.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "format/raw.h"
@@ -24,6 +25,7 @@
 #include "recorder/shared/pid_namespace.h"
 #include "recorder/ring/rec.h"
 #include "recorder/sampling/sample.h"
+#include "recorder/shared/seccomp_filters.h"
 #include "recorder/guest/session.h"
 #include "recorder/shared/signals.h"
 #include "recorder/unwind/valgrind.h"
@@ -39,6 +41,14 @@ static char session_dir[256]; /* a copy: the program may change its environment 
 static bool follows;
 static pid_t recorded_pid;	  /* the only one unless it follows */
 static uint64_t reader_namespace; /* the pid namespace of trace-record; 0 = not known */
+
+/* 0 = the environment does not say. */
+static uint64_t number_of(const char *variable)
+{
+	const char *text = secure_getenv(variable);
+
+	return text ? strtoull(text, NULL, 10) : 0;
+}
 
 /* What keeps this process from being recorded is told to trace-record: by a file, as the
  * program's output is its own.  Where there is no room for the text either the file is empty. */
@@ -142,24 +152,59 @@ static void exec_told(const struct trc_exec_target *target)
 	trc_raw1(SYS_close, fd);
 }
 
+/* By the first one: also of what is meant by it, and so not recorded (is_behind_filter()). */
+static const char filter_word[] = "filter.unrecorded";
+
+static void filter_told(void)
+{
+	char word[320], text[120], name[16] = "";
+	int fd;
+
+	if (!follows && (pid_t)trc_raw1(SYS_getpid, 0) != recorded_pid)
+		return;
+	trc_raw2(SYS_prctl, PR_GET_NAME, name);
+	snprintf(text, sizeof(text), "what %s %u executes (its seccomp filter forbids it)", name,
+		 (unsigned int)trc_raw1(SYS_getpid, 0));
+	snprintf(word, sizeof(word), "%s/%s", session_dir, filter_word);
+	fd = (int)trc_raw4(SYS_openat, AT_FDCWD, word, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+			   0600);
+	if (fd < 0)
+		return;
+	trc_raw3(SYS_write, fd, text, strlen(text));
+	trc_raw1(SYS_close, fd);
+}
+
+/*
+ * A filter may kill for what the recorder does.  So where somebody has set one that would, a
+ * process with more filters than trace-record has begins nothing; nor does one that cannot see the
+ * session.
+ */
+static bool is_behind_filter(const char *dir)
+{
+	int fd = (int)trc_raw4(SYS_openat, AT_FDCWD, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	int word =
+		fd < 0 ? fd : (int)trc_raw4(SYS_openat, fd, filter_word, O_RDONLY | O_CLOEXEC, 0);
+	int n;
+
+	if (fd >= 0)
+		trc_raw1(SYS_close, fd);
+	if (word < 0)
+		return fd < 0;
+	trc_raw1(SYS_close, word);
+	n = trc_seccomp_filters();
+	return n < 0 || (uint64_t)n > number_of("TRC_SESSION_FILTERS");
+}
+
 /* Context: a forked child (fork.h). */
 static void follow_child(void)
 {
 	const char *why;
-	int err = trc_session_open_in_child(&options, &why);
+	int err = trc_start_is_forbidden ? 0 : trc_session_open_in_child(&options, &why);
 
-	if (!err)
-		begin();
-	else
+	if (err)
 		tell_unopened(err, why);
-}
-
-/* 0 = the environment does not say. */
-static uint64_t number_of(const char *variable)
-{
-	const char *text = secure_getenv(variable);
-
-	return text ? strtoull(text, NULL, 10) : 0;
+	else if (!trc_start_is_forbidden)
+		begin();
 }
 
 __attribute__((constructor)) static void preload_start(void)
@@ -170,7 +215,7 @@ __attribute__((constructor)) static void preload_start(void)
 	int err;
 
 	reader_namespace = number_of("TRC_SESSION_NAMESPACE");
-	if (!dir || strlen(dir) >= sizeof(session_dir) ||
+	if (!dir || strlen(dir) >= sizeof(session_dir) || is_behind_filter(dir) ||
 	    !is_for_us(secure_getenv("TRC_SESSION_PID")))
 		return;
 	strcpy(session_dir, dir);
@@ -196,6 +241,7 @@ __attribute__((constructor)) static void preload_start(void)
 			trc_child_hook = follow_child;
 		recorded_pid = (pid_t)trc_raw1(SYS_getpid, 0);
 		trc_exec_hook = exec_told;
+		trc_filter_hook = filter_told;
 	}
 	errno = saved_errno;
 }

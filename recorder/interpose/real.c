@@ -104,7 +104,6 @@ void trc_real_resolve(void)
 	mprotect(&trc_real_page, sizeof(trc_real_page), PROT_READ);
 	trc_thread_prepare();
 	trc_mutex_inline_check();
-	trc_io_setup();
 }
 
 /* Before every other constructor of this object. */

@@ -7,6 +7,8 @@
  *   sandbox:V2  from then on no system call is made but what the program asks for
  *   sandbox:V3  a filter is asked what it says to the recorder's calls, with arguments of 0.  One
  *       that refuses a call with an error does no harm
+ *   sandbox:V4  a filter is there in forked children and in what is executed: where it forbids what
+ *       a recording begins with, none begins
  *
  * Not seen are filters that are set by a system call made directly, and what a filter decides by
  * arguments.  Context: traced thread, signal handlers.
@@ -19,6 +21,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include "format/raw.h"
+#include "recorder/guest/fork.h"
 #include "signal.h"
 #include "signal_own.h"
 #include "span.h"
@@ -52,10 +55,17 @@ static const int SAMPLING_CALLS[] = {
 	SYS_timer_delete,
 	SYS_timer_settime,
 };
+/* And while a recording begins: in a forked child, or in a program that is executed. */
+static const int START_CALLS[] = {
+	SYS_ftruncate,	SYS_getrandom,	  SYS_getuid,	SYS_newfstatat,	    SYS_prlimit64,
+	SYS_pwrite64,	SYS_renameat2,	  SYS_unlinkat, SYS_write,	    SYS_perf_event_open,
+	SYS_timer_create, SYS_timer_delete, SYS_timer_settime,
+};
 /* And to know who waits for a socket: done without, if need be. */
 static const int SOCKET_CALLS[] = {SYS_getpeername, SYS_getsockname, SYS_getsockopt};
 
 static bool ended, filtered;
+void (*trc_filter_hook)(void);
 
 bool trc_sandbox_entered(void)
 {
@@ -240,18 +250,34 @@ static bool is_readable(const void *at, size_t n_bytes)
 	return trc_raw6(SYS_process_vm_readv, trc_raw1(SYS_getpid, 0), (long)&here, 1, (long)&there, 1, 0) == 1;
 }
 
+#define N(calls) (sizeof(calls) / sizeof((calls)[0]))
+
+/* sandbox:V4.  In a child that runs in our memory, or was made by a system call, nothing is recorded, but
+ * something may be in what it executes. */
+static void look_at_starts(const struct sock_fprog *program)
+{
+	if (!harms(program, CALLS, N(CALLS)) && !harms(program, START_CALLS, N(START_CALLS)))
+		return;
+	if (!trc_self.quiet)
+		trc_start_is_forbidden = true;
+	if (trc_filter_hook)
+		trc_filter_hook();
+}
+
 static void look_at_filter(const struct sock_fprog *program)
 {
 	filtered = true;
-	if (!trc_recording() || !is_readable(program, sizeof(*program)) || program->len > STEPS_MAX ||
+	if (!is_readable(program, sizeof(*program)) || program->len > STEPS_MAX ||
 	    !is_readable(program->filter, program->len * sizeof(*program->filter)))
 		return;
-	if (harms(program, CALLS, sizeof(CALLS) / sizeof(CALLS[0])) ||
-	    (trc_signal_own_number() &&
-	     harms(program, SAMPLING_CALLS, sizeof(SAMPLING_CALLS) / sizeof(SAMPLING_CALLS[0]))))
+	look_at_starts(program);
+	if (!trc_recording())
+		return;
+	if (harms(program, CALLS, N(CALLS)) ||
+	    (trc_signal_own_number() && harms(program, SAMPLING_CALLS, N(SAMPLING_CALLS))))
 		end_recording("recording ends here: the program sets a seccomp filter that forbids "
 			      "what it needs");
-	if (harms(program, SOCKET_CALLS, sizeof(SOCKET_CALLS) / sizeof(SOCKET_CALLS[0])))
+	if (harms(program, SOCKET_CALLS, N(SOCKET_CALLS)))
 		trc_io_ask_no_sockets();
 }
 
@@ -277,14 +303,14 @@ TRC_EXPORT int prctl(int option, ...)
 	for (int i = 0; i < 4; i++)
 		arg[i] = va_arg(args, unsigned long);
 	va_end(args);
-	if (TRC_UNLIKELY(trc_recording()))
+	if (TRC_UNLIKELY(trc_recording() || trc_filter_hook))
 		look_at_prctl(option, arg[0], arg[1]);
 	return REAL(prctl)(option, arg[0], arg[1], arg[2], arg[3]);
 }
 
 void trc_sandbox_look(long number, long a, long b, long c)
 {
-	if (!trc_recording())
+	if (!trc_recording() && !trc_filter_hook)
 		return;
 	if (number == SYS_prctl)
 		look_at_prctl((int)a, (unsigned long)b, (unsigned long)c);

@@ -44,6 +44,9 @@ void trc_signal_taken(int number);
 bool trc_sandbox_entered(void);
 /* It has set a filter, whatever that forbids. */
 bool trc_sandbox_is_restricted(void);
+/* Called before a filter is set in which no recording can begin; NULL = nobody wants to know.  Set once,
+ * at start.  Context: any thread, a child that runs in its parent's memory. */
+extern void (*trc_filter_hook)(void);
 /* Before SYS_prctl or SYS_seccomp by syscall(), with the first of its arguments. */
 void trc_sandbox_look(long number, long a, long b, long c);
 

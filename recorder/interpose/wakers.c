@@ -10,6 +10,7 @@
 #include "format/raw.h"
 #include "span.h"
 #include "wakers.h"
+#include "recorder/ring/waiters.h"
 
 struct trc_io_fd trc_io_fds[TRC_IO_FDS];
 

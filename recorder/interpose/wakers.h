@@ -135,7 +135,4 @@ void trc_io_pair(const int fd[2]);
 /* The program forbids the calls that this takes: sockets that are not known are left alone. */
 TRC_HIDDEN void trc_io_ask_no_sockets(void);
 
-/* Once, before the first session (wakers:V5). */
-TRC_HIDDEN void trc_io_setup(void);
-
 #endif

@@ -15,6 +15,7 @@
 #include "recorder/shared/clock.h"
 #include "flight_thread.h"
 #include "flight_write.h"
+#include "recorder/guest/fork.h"
 #include "format/raw.h"
 #include "recorder/ring/rec.h"
 #include "recording.h"
@@ -346,7 +347,7 @@ void trc_flight_in_child(void)
 	const struct trc_session_options *o = &flight.session;
 	const char *why;
 
-	if (!wanted_in_child || trc_session_open_in_child(o, &why))
+	if (!wanted_in_child || trc_start_is_forbidden || trc_session_open_in_child(o, &why))
 		return;
 	flight.triggers.child_pid = (uint32_t)trc_raw1(SYS_getpid, 0);
 	if (trc_recording_adopt(o))

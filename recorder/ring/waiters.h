@@ -7,6 +7,8 @@
 /* Once, before the first session. */
 void trc_waiters_setup(void);
 void trc_conds_setup(void);
+/* Of the waits for descriptors (wakers.c). */
+void trc_io_setup(void);
 /* A session of this process is to be recorded; from here on waiters are counted. */
 void trc_waiters_start(uint32_t session);
 

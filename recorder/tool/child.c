@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "recorder/shared/clock.h"
 #include "recorder/drain/ring_owner.h"
+#include "recorder/shared/seccomp_filters.h"
 #include "tool.h"
 
 _Atomic uint32_t trc_child_wake;
@@ -193,6 +194,7 @@ static void set_environment(const struct trc_tool_options *o, const char *dir, c
 	const char *others = getenv("LD_PRELOAD");
 	size_t n = strlen(preload) + (others ? strlen(others) : 0) + 2;
 	char *list = malloc(n);
+	int n_filters = trc_seccomp_filters();
 	char pid[16];
 
 	if (!list)
@@ -210,6 +212,7 @@ static void set_environment(const struct trc_tool_options *o, const char *dir, c
 	put("TRC_SESSION", dir);
 	put("TRC_SESSION_PID", pid);
 	put_number("TRC_SESSION_NAMESPACE", trc_namespace_here());
+	put_number("TRC_SESSION_FILTERS", n_filters > 0 ? (uint64_t)n_filters : 0);
 	put_number("TRC_SESSION_HZ", trc_clock_counter_rate(&begun));
 	put("TRC_RING_SIZE", o->ring_size);
 	put("TRC_LOCKS", o->locks);

@@ -12,9 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 #include "format/raw.h"
+#include "recorder/guest/fork.h"
 #include "recorder/ring/hot.h"
 #include "recorder/interpose/signal.h"
 #include "recorder/ring/share.h"
+#include "recorder/ring/waiters.h"
 #include "recorder/shared/signals.h"
 #include "recorder/shared/trigger.h"
 #include "fake_core.h"
@@ -23,6 +25,7 @@
 
 union trc_switch_page trc_switch_page __attribute__((aligned(65536)));
 __thread struct trc_self trc_self;
+bool trc_start_is_forbidden;
 
 static _Atomic unsigned int counts[FAKE_EVENTS][TRC_REASON_COUNT];
 static _Atomic unsigned long last[FAKE_EVENTS][TRC_REASON_COUNT];
@@ -138,6 +141,7 @@ __attribute__((constructor)) static void start(void)
 {
 	const char *locks = getenv("FAKE_LOCKS");
 
+	trc_io_setup();
 	if (locks && !strcmp(locks, "all"))
 		trc_switch.locks = TRC_LOCKS_ALL;
 	if (locks && !strcmp(locks, "none"))

@@ -11,16 +11,23 @@
  *   guest files DIR           closes all descriptors, opens files in DIR, makes events
  *   guest daemon FILE         becomes a daemon, which makes 5 events and creates FILE
  *   guest spawn COMMAND...    runs COMMAND by posix_spawn() and waits for it
+ *   guest without CALL COMMAND...  has itself killed for this system call, forks once, then runs
+ *                             COMMAND in its place
  *
  * An event is a counter named "guest".
  */
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -161,6 +168,49 @@ static int spawn(char **command)
 	return WEXITSTATUS(status);
 }
 
+static int number_of(const char *call)
+{
+	static const struct {
+		const char *name;
+		int number;
+	} calls[] = {
+		{"ftruncate", SYS_ftruncate},	{"madvise", SYS_madvise},
+		{"renameat2", SYS_renameat2},	{"clock_getres", SYS_clock_getres},
+		{"getdents64", SYS_getdents64}, {"timer_create", SYS_timer_create},
+		{"ptrace", SYS_ptrace},
+	};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (!strcmp(call, calls[i].name))
+			return calls[i].number;
+	exit(98);
+}
+
+static int without(const char *call, char **command)
+{
+	struct sock_filter step[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)number_of(call), 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {sizeof(step) / sizeof(step[0]), step};
+	int status = 0;
+	pid_t child;
+
+	events(5);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+		return 97;
+	child = fork();
+	if (!child)
+		_exit(0);
+	if (waitpid(child, &status, 0) != child || status)
+		return 96;
+	execvp(*command, command);
+	return 95;
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 2 ? argv[1] : "";
@@ -184,6 +234,8 @@ int main(int argc, char **argv)
 		return spawn(argv + 2);
 	if (argc < 4)
 		return 99;
+	if (!strcmp(mode, "without"))
+		return without(argv[2], argv + 3);
 	if (!strcmp(mode, "count"))
 		return count(atoi(argv[2]), argv[3]);
 	if (!strcmp(mode, "pace"))

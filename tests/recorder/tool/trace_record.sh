@@ -295,6 +295,27 @@ else
 	echo "skipped: programs that gain rights: no user nor capabilities to be given here"
 fi
 
+# ---- programs that have themselves killed for what a recording begins with ----------------------
+
+# What is executed behind such a filter is not recorded, and lives; nor are forked children.
+filtered()
+{
+	rm -f ./*.trc
+	status 3 "$guest" without "$1" sh -c 'true & wait; exit 3' || return 1
+	status 3 "$record" --follow -q ${2-} -o f.trc sh -c "$guest without $1 sh -c 'true & wait; exit 3'; $guest events 5; exit 3" ||
+		return 1
+	same "$(sed 's/guest [0-9]*/guest N/' err)" \
+		'trace-record: not recorded, as the recorder is not loaded there: what guest N executes (its seccomp filter forbids it)' &&
+		same "$(for f in ./f.*.trc; do "$here/trace_dump" "$f"; done | grep -c "^info exe .*/guest")" 2 &&
+		same "$(ls f.*.trc | wc -l)" 3
+}
+for call in ftruncate madvise renameat2 clock_getres getdents64; do
+	check "a filter that kills for $call" filtered $call
+done
+check "a filter that kills for timer_create" filtered timer_create '-F 1000 --sample-by signal'
+check "... and one for what nobody calls" status 3 "$record" --follow -o f.trc "$guest" without ptrace sh -c 'true & wait; exit 3'
+check "... is followed" says err '3 traces'
+
 # ---- the memory of many processes ---------------------------------------------------------
 
 quickly() { status 0 timeout -s KILL 60 "$@"; }
