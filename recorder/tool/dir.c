@@ -36,14 +36,18 @@ static int make(struct trc_tool_dir *d)
 {
 	const char *given = getenv("TRC_RING_DIR");
 	const char *dir = given && *given ? given : "/dev/shm";
+	char here[PATH_MAX] = "";
 	int err = 0;
 
 	if (!(given && *given) && access(dir, W_OK | X_OK))
 		dir = "/tmp";
+	/* The command may go elsewhere. */
+	if (*dir != '/' && getcwd(here, sizeof(here) - 1))
+		strcat(here, "/");
 	if (!access(dir, F_OK) && !is_tmpfs(dir))
 		trc_tool_say("warning: %s is not on tmpfs: recording will be slower", dir);
 	for (int tries = 0; tries < 3 && d->fd < 0 && !err; tries++) {
-		if (snprintf(d->path, sizeof(d->path), "%s/trc-XXXXXX", dir) >=
+		if (snprintf(d->path, sizeof(d->path), "%s%s/trc-XXXXXX", here, dir) >=
 		    (int)sizeof(d->path))
 			err = -ENAMETOOLONG;
 		else if (!mkdtemp(d->path))

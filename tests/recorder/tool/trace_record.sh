@@ -232,6 +232,10 @@ check "--follow through posix_spawn" status 0 "$record" --follow -q -o f.trc "$g
 check "--follow through posix_spawn: events" same "$(cat_all)" 100
 rm -f ./*.trc
 check "--follow waits for a daemon" status 0 "$record" --follow -q -o f.trc "$guest" daemon "$work/daemon-ran"
+mkdir near
+check "--follow: a directory of rings by a name from here" status 0 env TRC_RING_DIR=near "$record" --follow -q -o near.trc \
+	sh -c "cd /; $guest events 5; true"
+check "--follow: ... and a command that goes elsewhere" same "$(ls near.*.trc | wc -l)" 2
 check "--follow waited for the daemon" test -e daemon-ran
 check "--follow: the daemon's events" same "$(cat_all)" 5
 check "the summary counts the files" status 0 "$record" --follow -o f.trc sh -c "$guest events 50; true"
