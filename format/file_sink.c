@@ -174,8 +174,7 @@ int trc_file_sink_open(struct trc_file_sink *s, char *error, size_t n_bytes)
 	if (err)
 		return fail(err, s->target, error, n_bytes);
 	s->fd = s->in_place ? open_in_place(s) : open_beside(s);
-	if (!s->in_place && s->exists &&
-	    (s->fd == -EACCES || s->fd == -EPERM || s->fd == -EROFS))
+	if (!s->in_place && s->exists && (s->fd == -EACCES || s->fd == -EPERM || s->fd == -EROFS))
 		s->fd = open_in_place(s);
 	return s->fd < 0 ? fail(s->fd, s->target, error, n_bytes) : 0;
 }

@@ -27,7 +27,7 @@ struct trc_file_sink {
 	int fd; /* -1 = not open */
 	int error;
 	uint64_t file_bytes; /* whole sections */
-	bool in_place;       /* the target is written to directly */
+	bool in_place;	     /* the target is written to directly */
 	bool exists;	     /* at the time of the plan */
 	bool fifo;
 	bool committed;

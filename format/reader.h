@@ -53,7 +53,7 @@ struct trc_file_info {
 	/* Trace time 0 is the first sync point. */
 	uint64_t start_monotonic_ns, start_monotonic_raw_ns, start_realtime_ns;
 	int64_t first_ns, last_ns; /* of all events; trace time */
-	int64_t last_sync_ns;      /* of the last sync point; 0 without any */
+	int64_t last_sync_ns;	   /* of the last sync point; 0 without any */
 	/* Found when it was opened, and by the trc_reader_load() calls so far; each once. */
 	uint64_t dangling_ids;
 	bool complete; /* has its END section */
@@ -143,11 +143,11 @@ const struct trc_block_info *trc_reader_block(const struct trc_reader *r, size_t
  * among the events of its kind: arg[kind][a][rank]. */
 struct trc_columns {
 	uint32_t n_events;
-	const uint8_t *kind;     /* [n_events] */
-	const int64_t *time_ns;  /* [n_events], trace time */
-	const uint32_t *thread;  /* [n_events] */
-	const uint32_t *proc;    /* [n_events], always filled in */
-	const uint32_t *rank;    /* [n_events]: position among the events of the same kind;
+	const uint8_t *kind;	/* [n_events] */
+	const int64_t *time_ns; /* [n_events], trace time */
+	const uint32_t *thread; /* [n_events] */
+	const uint32_t *proc;	/* [n_events], always filled in */
+	const uint32_t *rank;	/* [n_events]: position among the events of the same kind;
 				    there if the kinds or arguments were asked for */
 	/* [kind] -> [argument, up to TRC_ARGS_MAX] -> values; NULL where the block has none or
 	 * none was asked for (also of a TEXT argument; and of one that is younger than the file).

@@ -66,7 +66,7 @@ struct trc_reader {
 	struct trc_file_info info;
 	char warning[256];
 	uint64_t unknown_sections;
-	size_t read_bytes; /* of the file: up to the end of the section that is parsed */
+	size_t read_bytes;	     /* of the file: up to the end of the section that is parsed */
 	uint64_t n_entries, n_parts; /* of all tables so far, those that came again too */
 	struct trc_owned *owned;
 	struct trc_kind_info kind[TRC_KIND_MAX + 1];

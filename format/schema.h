@@ -49,7 +49,7 @@ enum trc_arg_type {
 #define TRC_T(NAME, name) TRC_ARG_##NAME,
 	TRC_ARG_TYPES(TRC_T)
 #undef TRC_T
-	TRC_ARG_TYPE_COUNT
+		TRC_ARG_TYPE_COUNT
 };
 
 /* clang-format off */
@@ -235,7 +235,7 @@ enum trc_kind {
 #undef TRC_EVENT
 #undef TRC_ARG
 #undef TRC_END
-	TRC_KIND_COUNT
+		TRC_KIND_COUNT
 };
 
 enum {
@@ -289,7 +289,7 @@ enum trc_reason {
 #define TRC_R(number, NAME, name, doc) TRC_REASON_##NAME = number,
 	TRC_REASONS(TRC_R)
 #undef TRC_R
-	TRC_REASON_COUNT
+		TRC_REASON_COUNT
 };
 
 /* Why events were lost: the `cause` of a gap. */
@@ -307,7 +307,7 @@ enum trc_gap_cause {
 #define TRC_C(number, NAME, name, doc) TRC_GAP_##NAME = number,
 	TRC_GAP_CAUSES(TRC_C)
 #undef TRC_C
-	TRC_GAP_CAUSE_COUNT
+		TRC_GAP_CAUSE_COUNT
 };
 
 /* Why samples were lost: the `cause` of samples_lost. */
@@ -326,7 +326,7 @@ enum trc_sample_loss {
 #define TRC_C(number, NAME, name, doc) TRC_SAMPLE_LOSS_##NAME = number,
 	TRC_SAMPLE_LOSSES(TRC_C)
 #undef TRC_C
-	TRC_SAMPLE_LOSS_COUNT
+		TRC_SAMPLE_LOSS_COUNT
 };
 
 /* How samples of an event are taken. */
@@ -340,7 +340,7 @@ enum trc_sample_how {
 #define TRC_H(number, NAME, name, doc) TRC_SAMPLE_##NAME = number,
 	TRC_SAMPLE_HOWS(TRC_H)
 #undef TRC_H
-	TRC_SAMPLE_HOW_COUNT
+		TRC_SAMPLE_HOW_COUNT
 };
 
 enum trc_process_what {

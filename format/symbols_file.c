@@ -284,12 +284,13 @@ static bool ends_with_zero(Elf_Scn *section, const GElf_Shdr *header, const char
 
 	if (header->sh_type == SHT_NOBITS)
 		return true;
-	if (header->sh_flags & SHF_COMPRESSED ? elf_compress(section, 0, 0) < 0
-					      : name[1] == 'z' && elf_compress_gnu(section, 0, 0) < 0)
+	if (header->sh_flags & SHF_COMPRESSED
+		    ? elf_compress(section, 0, 0) < 0
+		    : name[1] == 'z' && elf_compress_gnu(section, 0, 0) < 0)
 		return false;
 	data = elf_getdata(section, NULL);
-	return data && (!data->d_size ||
-			(data->d_buf && !((const char *)data->d_buf)[data->d_size - 1]));
+	return data &&
+	       (!data->d_size || (data->d_buf && !((const char *)data->d_buf)[data->d_size - 1]));
 }
 
 /* libdw reads a string up to its zero, which it trusts to be there: at the end of .debug_line_str

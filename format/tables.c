@@ -4,7 +4,7 @@
 #include "tables.h"
 #include "varint.h"
 
-enum { MODULES_BYTES_MIN = 32 << 20 }; /* of the whole memory */
+enum { MODULES_BYTES_MIN = 32 << 20 };			     /* of the whole memory */
 enum { LABEL_BYTES_MAX = 5 + 1 + TRC_VARINT_BYTES_MAX + 5 }; /* in the file */
 
 static int section_init(struct trc_section *s, struct trc_arena *memory)

@@ -31,7 +31,7 @@ struct trc_intern_entry {
 	uint32_t generation; /* in which it was written last; 0 = never */
 };
 struct trc_intern {
-	uint32_t base; /* ids up to this one were forgotten (B3) */
+	uint32_t base;			/* ids up to this one were forgotten (B3) */
 	struct trc_intern_entry *entry; /* [max + 1]; by id - base */
 	uint32_t n, max;
 	uint32_t *slot; /* [slot_mask + 1] of entry[] */

@@ -19,8 +19,12 @@ static inline size_t trc_utf8_get(const char *text, size_t n, uint32_t *code)
 
 	if (!n)
 		return 0;
-	length = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3
-		 : p[0] < 0xf5 ? 4 : 0;
+	length = p[0] < 0x80   ? 1
+		 : p[0] < 0xc2 ? 0
+		 : p[0] < 0xe0 ? 2
+		 : p[0] < 0xf0 ? 3
+		 : p[0] < 0xf5 ? 4
+			       : 0;
 	if (!length || length > n)
 		return 0;
 	*code = length == 1 ? p[0] : p[0] & (0x7fu >> length);

@@ -37,9 +37,9 @@ enum trc_section_type {
 	TRC_SECTION_STATUS = 10,
 	TRC_SECTION_END = 11,
 	TRC_SECTION_INDEX = 12,
-	TRC_SECTION_OPEN_REGIONS = 13, /* from version 1.1 on */
-	TRC_SECTION_COVERAGE = 14,     /* likewise */
-	TRC_SECTION_LABEL_SETS = 15,   /* from version 1.2 on */
+	TRC_SECTION_OPEN_REGIONS = 13,	/* from version 1.1 on */
+	TRC_SECTION_COVERAGE = 14,	/* likewise */
+	TRC_SECTION_LABEL_SETS = 15,	/* from version 1.2 on */
 	TRC_SECTION_SAMPLE_EVENTS = 16, /* likewise */
 	TRC_SECTION_THREAD_LABELS = 17, /* likewise */
 	TRC_SECTION_THREAD_FIBERS = 18, /* from version 1.4 on */

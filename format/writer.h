@@ -30,19 +30,19 @@ struct trc_writer;
 typedef int trc_sink_fn(void *context, const void *bytes, size_t n_bytes);
 
 enum trc_clock_kind {
-	TRC_CLOCK_TSC = 1,           /* x86 time stamp counter */
-	TRC_CLOCK_CNTVCT = 2,        /* aarch64 virtual counter */
+	TRC_CLOCK_TSC = 1,	     /* x86 time stamp counter */
+	TRC_CLOCK_CNTVCT = 2,	     /* aarch64 virtual counter */
 	TRC_CLOCK_MONOTONIC_RAW = 3, /* nanoseconds */
 };
 
 struct trc_writer_options {
 	uint8_t trace_uuid[16];
 	enum trc_clock_kind clock;
-	uint64_t ticks_per_second;  /* nominal; sync points are what counts */
-	uint32_t n_procs;           /* highest proc number + 1 */
-	uint64_t generation_ns;     /* a new generation at the latest after this; 0 = 5 s */
-	uint64_t memory_bytes;      /* 0 = 64 MiB; at least 8 MiB are taken */
-	int compression;            /* LZ4 acceleration; 0 = default */
+	uint64_t ticks_per_second;     /* nominal; sync points are what counts */
+	uint32_t n_procs;	       /* highest proc number + 1 */
+	uint64_t generation_ns;	       /* a new generation at the latest after this; 0 = 5 s */
+	uint64_t memory_bytes;	       /* 0 = 64 MiB; at least 8 MiB are taken */
+	int compression;	       /* LZ4 acceleration; 0 = default */
 	uint64_t creation_realtime_ns; /* for the header; 0 = not known */
 	/* Nobody wants the trace: events are counted and forgotten, nothing is encoded, the sink (it
 	 * may be NULL) is never called.  Tables are kept, so that ids mean something. */
@@ -51,9 +51,9 @@ struct trc_writer_options {
 
 /* Where a block comes from; each is ordered in time by itself. */
 enum trc_stream_source {
-	TRC_SOURCE_RING = 0,     /* a proc's ring */
+	TRC_SOURCE_RING = 0,	 /* a proc's ring */
 	TRC_SOURCE_OVERFLOW = 1, /* the overflow stream: the proc is noted per event */
-	TRC_SOURCE_KERNEL = 2,   /* perf records; times are CLOCK_MONOTONIC_RAW nanoseconds */
+	TRC_SOURCE_KERNEL = 2,	 /* perf records; times are CLOCK_MONOTONIC_RAW nanoseconds */
 };
 
 struct trc_event {
@@ -64,7 +64,7 @@ struct trc_event {
 	uint8_t source; /* enum trc_stream_source */
 	uint16_t text_bytes;
 	uint64_t arg[TRC_ARGS_MAX]; /* ids are the file's; a TEXT argument has no word here */
-	const char *text;           /* borrowed during the call; not terminated */
+	const char *text;	    /* borrowed during the call; not terminated */
 };
 
 /* One reading of all clocks, as close together as could be had. */
@@ -80,8 +80,8 @@ struct trc_thread_entry {
 	uint32_t serial; /* never reused in a trace; 1.. */
 	uint32_t tid;
 	uint32_t creator; /* serial, 0 = not known */
-	uint64_t start;   /* ticks; 0 = before the trace */
-	uint64_t end;     /* ticks; 0 = still there */
+	uint64_t start;	  /* ticks; 0 = before the trace */
+	uint64_t end;	  /* ticks; 0 = still there */
 	const char *name; /* borrowed during the call; not terminated */
 	uint32_t name_bytes;
 };
@@ -89,12 +89,12 @@ struct trc_thread_entry {
 enum { TRC_BUILD_ID_BYTES_MAX = 32 };
 
 struct trc_module_entry {
-	uint64_t start, limit;    /* addresses of the executable mapping */
-	uint64_t file_offset;     /* of `start` in the file */
-	uint64_t load_bias;       /* what to subtract from an address to get the ELF address */
-	uint32_t first_epoch;     /* stacks of the epochs first..last (both included) see it */
-	uint32_t last_epoch;      /* UINT32_MAX = still loaded */
-	const char *path;         /* borrowed during the call; zero-terminated */
+	uint64_t start, limit; /* addresses of the executable mapping */
+	uint64_t file_offset;  /* of `start` in the file */
+	uint64_t load_bias;    /* what to subtract from an address to get the ELF address */
+	uint32_t first_epoch;  /* stacks of the epochs first..last (both included) see it */
+	uint32_t last_epoch;   /* UINT32_MAX = still loaded */
+	const char *path;      /* borrowed during the call; zero-terminated */
 	uint8_t build_id[TRC_BUILD_ID_BYTES_MAX];
 	uint8_t build_id_bytes;
 };
@@ -102,10 +102,10 @@ struct trc_module_entry {
 /* What a thread was doing when the trace (or generation) ended. */
 struct trc_status_entry {
 	uint32_t thread;
-	uint8_t reason;    /* enum trc_reason; 0 = it ran */
+	uint8_t reason; /* enum trc_reason; 0 = it ran */
 	uint32_t holder;
 	uint64_t object;
-	uint64_t since;    /* ticks */
+	uint64_t since; /* ticks */
 	uint32_t stack;
 };
 
@@ -113,8 +113,8 @@ struct trc_status_entry {
 struct trc_open_region_entry {
 	uint32_t thread;
 	uint32_t depth; /* 0 = outermost */
-	uint64_t task;  /* 0 = none */
-	uint32_t type;  /* string id; 0 = not known any more */
+	uint64_t task;	/* 0 = none */
+	uint32_t type;	/* string id; 0 = not known any more */
 	uint64_t since; /* ticks */
 };
 
@@ -124,15 +124,15 @@ struct trc_open_region_entry {
  * events before `from` are there only if everything that was held was asked for.
  */
 struct trc_coverage_entry {
-	uint32_t proc;   /* UINT32_MAX for the overflow stream */
-	uint8_t source;  /* enum trc_stream_source */
-	uint64_t held;   /* ticks: the oldest that the ring still held; 0 = from its birth */
+	uint32_t proc;	   /* UINT32_MAX for the overflow stream */
+	uint8_t source;	   /* enum trc_stream_source */
+	uint64_t held;	   /* ticks: the oldest that the ring still held; 0 = from its birth */
 	uint64_t from, to; /* ticks */
 };
 
 /* One label of a set: a string, or a number with a unit. */
 struct trc_label {
-	const char *key; /* borrowed during the call; not terminated */
+	const char *key;   /* borrowed during the call; not terminated */
 	const char *value; /* the string, or of a number its unit ("" = none) */
 	uint32_t key_bytes, value_bytes;
 	int64_t number;
@@ -151,13 +151,14 @@ static inline int trc_label_order(const struct trc_label *l, const struct trc_la
 
 /* What is, or was, sampled. */
 struct trc_sample_event_entry {
-	uint32_t event; /* its number, from 1; never reused in a trace */
-	uint8_t how; /* enum trc_sample_how */
-	uint64_t period; /* 0 = the kernel adjusts it to the frequency */
-	uint64_t frequency_hz; /* as asked for; 0 = a period was asked for */
+	uint32_t event;		  /* its number, from 1; never reused in a trace */
+	uint8_t how;		  /* enum trc_sample_how */
+	uint64_t period;	  /* 0 = the kernel adjusts it to the frequency */
+	uint64_t frequency_hz;	  /* as asked for; 0 = a period was asked for */
 	uint64_t missing_threads; /* that are not sampled: no descriptors or memory left */
-	const char *name, *unit; /* "cycles:u", "count"; borrowed during the call; terminated */
-	const char *note; /* what is worth knowing: "timer instead of cpu-clock: ..."; "" = nothing */
+	const char *name, *unit;  /* "cycles:u", "count"; borrowed during the call; terminated */
+	const char
+		*note; /* what is worth knowing: "timer instead of cpu-clock: ..."; "" = nothing */
 };
 
 /* The labels of a thread when the trace, or its window, ended. */
@@ -170,7 +171,7 @@ struct trc_thread_labels_entry {
 struct trc_thread_fiber_entry {
 	uint32_t thread;
 	uint64_t fiber; /* its number; 0 = the thread's root fiber */
-	uint32_t name; /* string id; 0 = none, or not known */
+	uint32_t name;	/* string id; 0 = none, or not known */
 };
 
 /* On success *out is the caller's: trc_writer_close() it. */

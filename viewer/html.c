@@ -45,8 +45,7 @@ static int fail(struct trc_error *error, int rc, const char *what, const char *d
 
 static void limits_choose(struct trc_html_limits *l, const struct trc_html_limits *wanted)
 {
-#define CHOOSE(field)                                                                              \
-	l->field = wanted && wanted->field ? wanted->field : default_limits.field
+#define CHOOSE(field) l->field = wanted && wanted->field ? wanted->field : default_limits.field
 	CHOOSE(intervals);
 	CHOOSE(regions);
 	CHOOSE(tasks);

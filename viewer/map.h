@@ -9,7 +9,7 @@
 
 struct trc_map {
 	uint32_t *slot; /* number, by hash; 0 = free; owned */
-	uint64_t *key;  /* key[number - 1]; owned */
+	uint64_t *key;	/* key[number - 1]; owned */
 	uint32_t n, slots;
 };
 

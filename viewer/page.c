@@ -165,7 +165,8 @@ static size_t text_cut(char *out, size_t capacity, const char *text)
 	while (keep > TRC_PAGE_TEXT_BYTES_MAX - 4 && ((unsigned char)text[keep] & 0xc0) == 0x80)
 		keep--;
 	memcpy(out, text, keep);
-	return keep + (size_t)snprintf(out + keep, capacity - keep, "… (%zu bytes in all)", strlen(text));
+	return keep +
+	       (size_t)snprintf(out + keep, capacity - keep, "… (%zu bytes in all)", strlen(text));
 }
 
 uint32_t trc_texts_id(struct trc_texts *t, const char *text)

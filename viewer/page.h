@@ -48,7 +48,7 @@ void trc_column_add(struct trc_column *c, uint64_t value);
 /* Strings by content. */
 struct trc_texts {
 	struct trc_column length, bytes;
-	uint32_t *slot; /* id + 1, by hash; owned */
+	uint32_t *slot;	 /* id + 1, by hash; owned */
 	uint64_t *start; /* by id: where its bytes begin; owned */
 	uint32_t n, slots, starts_capacity;
 	bool failed;

@@ -27,21 +27,21 @@ struct trc_rows {
 	struct trc_page *page;
 	struct trc_html_limits limits;
 	struct trc_texts texts;
-	struct trc_map objects; /* addresses and descriptors that threads waited for */
+	struct trc_map objects;		     /* addresses and descriptors that threads waited for */
 	struct trc_object_name *object_name; /* by number - 1; owned */
 	uint32_t object_names_capacity;
-	struct trc_map tasks;   /* the user's ids; number = row + 1 of its first task */
-	uint32_t *unlock_idx;   /* by row: index in the page + 1, 0 = left out; owned */
-	uint32_t *task_idx;     /* the same for tasks */
-	uint32_t *park_idx;     /* the same for parks */
-	uint32_t *fiber_idx;    /* the same for fibers; NULL if there are none */
+	struct trc_map tasks;	  /* the user's ids; number = row + 1 of its first task */
+	uint32_t *unlock_idx;	  /* by row: index in the page + 1, 0 = left out; owned */
+	uint32_t *task_idx;	  /* the same for tasks */
+	uint32_t *park_idx;	  /* the same for parks */
+	uint32_t *fiber_idx;	  /* the same for fibers; NULL if there are none */
 	uint32_t *fiber_wait_idx; /* the same for their waits */
 	size_t n_fibers;
 	/* html:H3: how many the page leaves out. */
 	uint64_t without_regions, without_tasks, without_unlocks, without_logs, without_counters;
 	uint64_t without_label_spans, without_fibers, without_fiber_runs, without_fiber_waits;
 	uint64_t sample_step; /* one of so many is in the page */
-	bool failed; /* out of memory */
+	bool failed;	      /* out of memory */
 };
 
 /* Writes everything but the head.  tracks->park_row says which parks.  0 or -ENOMEM. */

@@ -108,10 +108,9 @@ static void sums_write(struct trc_rows *r, struct sums *s, const char *const nam
 /* What fibers waited for; nothing in a trace without fibers. */
 static void fiber_waits_top(struct trc_rows *r)
 {
-	static const char *const names[] = {"fiberwait.reason", "fiberwait.stack",
-					    "fiberwait.count",	"fiberwait.total",
-					    "fiberwait.max",	"fiberwait.wait",
-					    "fiberwait.object", "fiberwait.several"};
+	static const char *const names[] = {
+		"fiberwait.reason", "fiberwait.stack", "fiberwait.count",  "fiberwait.total",
+		"fiberwait.max",    "fiberwait.wait",  "fiberwait.object", "fiberwait.several"};
 	struct sums waits = {0};
 	size_t n;
 	const struct trc_fiber_wait *w = trc_model_fiber_waits(r->m, &n);
@@ -127,11 +126,11 @@ static void fiber_waits_top(struct trc_rows *r)
 
 void trc_rows_top(struct trc_rows *r)
 {
-	static const char *const wait_names[] = {"wait.reason", "wait.stack", "wait.count",
-						 "wait.total",	"wait.max",   "wait.park",
+	static const char *const wait_names[] = {"wait.reason", "wait.stack",  "wait.count",
+						 "wait.total",	"wait.max",    "wait.park",
 						 "wait.object", "wait.several"};
-	static const char *const hold_names[] = {"hold.reason", "hold.stack", "hold.count",
-						 "hold.total",	"hold.max",   "hold.unlock",
+	static const char *const hold_names[] = {"hold.reason", "hold.stack",  "hold.count",
+						 "hold.total",	"hold.max",    "hold.unlock",
 						 "hold.object", "hold.several"};
 	struct sums waits = {0}, holds = {0};
 	size_t n_parks, n_unlocks;

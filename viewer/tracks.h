@@ -17,13 +17,13 @@
 #include "page.h"
 
 enum trc_state {
-	TRC_STATE_ABSENT,   /* not born, or gone */
-	TRC_STATE_RUNNING,  /* on a proc, says the kernel */
-	TRC_STATE_RUNNABLE, /* taken off its proc though it could have gone on */
-	TRC_STATE_ACTIVE,   /* not in a wait that was recorded; scheduling is not known */
-	TRC_STATE_OFF_PROC, /* off its proc, not in a wait that was recorded */
-	TRC_STATE_WOKEN,    /* its wait was ended, but it does not run yet */
-	TRC_STATE_PARKED = 32, /* + enum trc_reason */
+	TRC_STATE_ABSENT,	/* not born, or gone */
+	TRC_STATE_RUNNING,	/* on a proc, says the kernel */
+	TRC_STATE_RUNNABLE,	/* taken off its proc though it could have gone on */
+	TRC_STATE_ACTIVE,	/* not in a wait that was recorded; scheduling is not known */
+	TRC_STATE_OFF_PROC,	/* off its proc, not in a wait that was recorded */
+	TRC_STATE_WOKEN,	/* its wait was ended, but it does not run yet */
+	TRC_STATE_PARKED = 32,	/* + enum trc_reason */
 	TRC_STATE_MERGED = 128, /* flag: several intervals, most of the time in this state */
 };
 
@@ -31,8 +31,8 @@ struct trc_tracks {
 	/* Columns, per interval in track order, threads in the model's order. */
 	struct trc_column interval_count; /* per thread */
 	struct trc_column duration, state;
-	struct trc_column park;   /* of a parked or woken one: index in park_row, + 1 */
-	struct trc_column proc;   /* of a running one */
+	struct trc_column park;	  /* of a parked or woken one: index in park_row, + 1 */
+	struct trc_column proc;	  /* of a running one */
 	struct trc_column merged; /* of a merged one: how many */
 	struct trc_column time_thread, time_state, time_ns; /* T3 */
 

@@ -83,7 +83,8 @@ static void report_sums(struct trc_check *check)
 		if (sum->n == 1)
 			snprintf(line, sizeof(line), "%s", sum->example);
 		else
-			snprintf(line, sizeof(line), "%" PRIu64 " of a kind, explained by lost events (%s), as: %s",
+			snprintf(line, sizeof(line),
+				 "%" PRIu64 " of a kind, explained by lost events (%s), as: %s",
 				 sum->n, trc_gap_cause_name(sum->cause), sum->example);
 		check->report(check->context, line);
 	}
@@ -203,7 +204,8 @@ static int check_streams(struct trc_check *check)
 		uint32_t before = trc_index_get(&last, key);
 		char line[200];
 
-		if (before != TRC_INDEX_NONE && b->first_ns < trc_reader_block(r, before)->last_ns) {
+		if (before != TRC_INDEX_NONE &&
+		    b->first_ns < trc_reader_block(r, before)->last_ns) {
 			snprintf(line, sizeof(line),
 				 "block %zu: begins at %" PRId64 " ns, before block %u of its "
 				 "stream ends at %" PRId64 " ns",

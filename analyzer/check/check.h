@@ -28,7 +28,7 @@
 struct trc_check_totals {
 	uint64_t events, violations, explained;
 	uint64_t not_judged; /* V4 */
-	bool cut_off;        /* events are missing at the end */
+	bool cut_off;	     /* events are missing at the end */
 };
 
 /* `text` is one line, valid during the call. */

@@ -24,8 +24,9 @@ static void tell(struct trc_check *check, const char *stream, int64_t end_ns)
 	if (end_ns == INT64_MIN)
 		snprintf(line, sizeof(line), "cut off: %s: all events may be missing", stream);
 	else
-		snprintf(line, sizeof(line), "cut off: %s: events from %" PRId64 " ns on may be missing",
-			 stream, end_ns);
+		snprintf(line, sizeof(line),
+			 "cut off: %s: events from %" PRId64 " ns on may be missing", stream,
+			 end_ns);
 	check->report(check->context, line);
 }
 

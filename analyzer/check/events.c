@@ -36,8 +36,8 @@ struct given {
 struct check_thread {
 	uint32_t serial;
 	struct cut_wait cut;
-	struct trc_array parks;   /* struct open_park */
-	int64_t last_ns;          /* its event before; TRC_NEVER = none */
+	struct trc_array parks; /* struct open_park */
+	int64_t last_ns;	/* its event before; TRC_NEVER = none */
 	int64_t exit_ns;
 	int64_t start_ns; /* TRC_NEVER: it was there before the trace (check:V3) */
 	struct given labels, fiber;
@@ -53,14 +53,14 @@ struct check_regions {
 struct check_task {
 	uint64_t task;
 	int64_t start_ns, end_ns; /* TRC_NEVER = not seen */
-	int64_t named_ns;         /* where it was first named by something else */
+	int64_t named_ns;	  /* where it was first named by something else */
 };
 
 struct event_check {
 	struct trc_check *check;
 	struct trc_index thread_row, task_row, regions_row;
 	struct trc_array threads; /* struct check_thread */
-	struct trc_array tasks;   /* struct check_task */
+	struct trc_array tasks;	  /* struct check_task */
 	struct trc_array regions; /* struct check_regions */
 	uint64_t place;		  /* of the event that is looked at (merge.h) */
 	bool fibers;		  /* which fiber each thread is in can be told */
@@ -131,8 +131,7 @@ static enum inside inside_of(unsigned int kind)
 	}
 }
 
-_Static_assert(TRC_A_UNLOCK_REASON == TRC_A_LOCK_REASON &&
-		       TRC_A_UNLOCK_OBJECT == TRC_A_LOCK_OBJECT,
+_Static_assert(TRC_A_UNLOCK_REASON == TRC_A_LOCK_REASON && TRC_A_UNLOCK_OBJECT == TRC_A_LOCK_OBJECT,
 	       "all three kinds are read alike");
 
 static void cut_wait_goes_on(struct cut_wait *cut, const struct trc_columns *c, uint32_t row)
@@ -172,12 +171,12 @@ static void parks_left(struct event_check *e, struct check_thread *t, size_t fir
 	const struct open_park *park = t->parks.row;
 
 	for (size_t i = first; i < t->parks.n; i++)
-		trc_check_missing(e->check, park[i].start_ns, now_ns,
-				  "thread %u: its park at %" PRId64 " ns (%s 0x%" PRIx64
-				  ") has no resume",
-				  t->serial, park[i].start_ns,
-				  trc_reader_reason_name(reader_of(e), (unsigned int)park[i].reason),
-				  park[i].object);
+		trc_check_missing(
+			e->check, park[i].start_ns, now_ns,
+			"thread %u: its park at %" PRId64 " ns (%s 0x%" PRIx64 ") has no resume",
+			t->serial, park[i].start_ns,
+			trc_reader_reason_name(reader_of(e), (unsigned int)park[i].reason),
+			park[i].object);
 	t->parks.n = first;
 }
 
@@ -208,11 +207,11 @@ static void park_end(struct event_check *e, struct check_thread *t, const struct
 		parks_left(e, t, i, c->time_ns[row]);
 		t->parks.n = i - 1;
 	} else if (from_ns != TRC_NEVER) {
-		trc_check_missing(e->check, from_ns, c->time_ns[row],
-				  "thread %u: its resume at %" PRId64 " ns (%s 0x%" PRIx64
-				  ") has no park",
-				  t->serial, c->time_ns[row],
-				  trc_reader_reason_name(reader_of(e), (unsigned int)reason), object);
+		trc_check_missing(
+			e->check, from_ns, c->time_ns[row],
+			"thread %u: its resume at %" PRId64 " ns (%s 0x%" PRIx64 ") has no park",
+			t->serial, c->time_ns[row],
+			trc_reader_reason_name(reader_of(e), (unsigned int)reason), object);
 	}
 }
 
@@ -250,8 +249,7 @@ static uint32_t fiber_now(const struct event_check *e, const struct check_thread
 static int region_begin(struct event_check *e, const struct check_thread *t,
 			const struct trc_columns *c, uint32_t row)
 {
-	struct check_regions *regions =
-		regions_of(e, t->serial, fiber_now(e, t, c->time_ns[row]));
+	struct check_regions *regions = regions_of(e, t->serial, fiber_now(e, t, c->time_ns[row]));
 	struct open_region *region = regions ? trc_array_add(&regions->open) : NULL;
 
 	if (!region)
@@ -424,8 +422,8 @@ static int task_begin(struct event_check *e, const struct trc_columns *c, uint32
 		return -ENOMEM;
 	if (task->start_ns != TRC_NEVER)
 		trc_check_violation(e->check, task->start_ns, c->time_ns[row],
-				    "task %" PRIu64 ": begins at %" PRId64 " ns, and again at %" PRId64
-				    " ns",
+				    "task %" PRIu64 ": begins at %" PRId64
+				    " ns, and again at %" PRId64 " ns",
 				    id, task->start_ns, c->time_ns[row]);
 	task->start_ns = c->time_ns[row];
 	return task_named(e, trc_arg(c, row, TRC_A_TASK_PARENT), c->time_ns[row]);
@@ -440,13 +438,13 @@ static int task_end(struct event_check *e, const struct trc_columns *c, uint32_t
 		return -ENOMEM;
 	if (task->end_ns != TRC_NEVER)
 		trc_check_violation(e->check, task->end_ns, c->time_ns[row],
-				    "task %" PRIu64 ": ends at %" PRId64 " ns, and again at %" PRId64
-				    " ns",
+				    "task %" PRIu64 ": ends at %" PRId64
+				    " ns, and again at %" PRId64 " ns",
 				    id, task->end_ns, c->time_ns[row]);
 	else if (task->start_ns == TRC_NEVER)
 		trc_check_missing(e->check, INT64_MIN, c->time_ns[row],
-				  "task %" PRIu64 ": ends at %" PRId64 " ns without having begun", id,
-				  c->time_ns[row]);
+				  "task %" PRIu64 ": ends at %" PRId64 " ns without having begun",
+				  id, c->time_ns[row]);
 	task->end_ns = c->time_ns[row];
 	return 0;
 }
@@ -469,15 +467,14 @@ static void thread_lives(struct event_check *e, struct check_thread *t, unsigned
 			 int64_t now_ns)
 {
 	if (t->exit_ns != TRC_NEVER)
-		trc_check_violation(e->check, t->exit_ns, now_ns,
-				    "thread %u: %s at %" PRId64 " ns, after its exit at %" PRId64
-				    " ns",
-				    t->serial, trc_reader_kind(reader_of(e), kind)->name, now_ns,
-				    t->exit_ns);
+		trc_check_violation(
+			e->check, t->exit_ns, now_ns,
+			"thread %u: %s at %" PRId64 " ns, after its exit at %" PRId64 " ns",
+			t->serial, trc_reader_kind(reader_of(e), kind)->name, now_ns, t->exit_ns);
 	else if (kind == TRC_KIND_THREAD_START && t->last_ns != TRC_NEVER)
 		trc_check_violation(e->check, t->last_ns, now_ns,
-				    "thread %u: starts at %" PRId64 " ns, after an event at %" PRId64
-				    " ns",
+				    "thread %u: starts at %" PRId64
+				    " ns, after an event at %" PRId64 " ns",
 				    t->serial, now_ns, t->last_ns);
 }
 
@@ -524,7 +521,6 @@ static int check_event(struct event_check *e, struct check_thread *t, const stru
 		return 0;
 	}
 }
-
 
 static int check_span(struct event_check *e, const struct trc_span *span)
 {

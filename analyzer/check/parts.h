@@ -14,7 +14,7 @@ struct trc_check {
 	struct trc_check_totals totals;
 	struct trc_array gaps; /* struct trc_gap, by since_ns once all blocks have been looked at */
 	struct trc_array gaps_latest_ns; /* int64_t, one for each: see check.c */
-	int64_t cut_ns;        /* from here events may be missing (check:V4); INT64_MAX = none are */
+	int64_t cut_ns; /* from here events may be missing (check:V4); INT64_MAX = none are */
 };
 
 /* Explained violations of a kind (check:V2). */

@@ -30,14 +30,14 @@ struct trc_request {
 };
 
 struct trc_cli {
-	const char *path; /* of the trace; NULL: none was named, and no verb needs one */
+	const char *path;	    /* of the trace; NULL: none was named, and no verb needs one */
 	struct trc_ring_trace ring; /* what the model reads, if `path` is a ring */
 	struct trc_model *model;
 	sqlite3 *db; /* by trc_cli_sql() */
 	enum trc_output output;
 	struct trc_label_filter *label_filter; /* NULL = none was given */
-	bool color; /* stdout may have colours */
-	uint64_t memory_bytes; /* --memory; 0 = not given */
+	bool color;			       /* stdout may have colours */
+	uint64_t memory_bytes;		       /* --memory; 0 = not given */
 };
 
 struct trc_cli_option {
@@ -53,10 +53,10 @@ struct trc_verb {
 	const char *name;
 	const char *arg_name; /* NULL: it takes none */
 	const char *doc;
-	bool without_trace;  /* it can do without a trace */
-	bool filters_labels; /* it obeys --label-filter */
+	bool without_trace;	    /* it can do without a trace */
+	bool filters_labels;	    /* it obeys --label-filter */
 	const char *filter_instead; /* or what there is instead of that; NULL = nothing */
-	bool arg_is_file;    /* which it writes */
+	bool arg_is_file;	    /* which it writes */
 	int (*run)(struct trc_cli *cli, const struct trc_request *request); /* X2 */
 	/* Says what is wrong with the request before anything is opened; NULL = nothing can be. */
 	int (*check)(struct trc_cli *cli, const struct trc_request *request);
@@ -64,8 +64,8 @@ struct trc_verb {
 };
 
 extern const struct trc_verb trc_verb_sql, trc_verb_shell, trc_verb_db, trc_verb_check,
-	trc_verb_check_all,
-	trc_verb_schema, trc_verb_html, trc_verb_pprof, trc_verb_report, trc_verb_summary;
+	trc_verb_check_all, trc_verb_schema, trc_verb_html, trc_verb_pprof, trc_verb_report,
+	trc_verb_summary;
 
 /* "trace-analyze: dump.trc: ...", or without a name as long as there is no trace. */
 void trc_cli_error(const struct trc_cli *cli, const char *format, ...)

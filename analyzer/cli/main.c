@@ -14,8 +14,8 @@
 #include "format/utf8.h"
 
 static const struct trc_verb *const verbs[] = {
-	&trc_verb_report, &trc_verb_summary, &trc_verb_sql, &trc_verb_shell, &trc_verb_db,
-	&trc_verb_pprof, &trc_verb_html, &trc_verb_check, &trc_verb_check_all, &trc_verb_schema,
+	&trc_verb_report, &trc_verb_summary, &trc_verb_sql,   &trc_verb_shell,	   &trc_verb_db,
+	&trc_verb_pprof,  &trc_verb_html,    &trc_verb_check, &trc_verb_check_all, &trc_verb_schema,
 };
 enum {
 	N_VERBS = sizeof(verbs) / sizeof(verbs[0]),
@@ -55,7 +55,8 @@ void trc_cli_error(const struct trc_cli *cli, const char *format, ...)
 	va_start(args, format);
 	n = vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	if (n < LINE_BYTES && (ends_with(text, "out of memory") || ends_with(text, strerror(ENOMEM))))
+	if (n < LINE_BYTES &&
+	    (ends_with(text, "out of memory") || ends_with(text, strerror(ENOMEM))))
 		trc_memory_hint(hint, sizeof(hint));
 	fputs("trace-analyze: ", stderr);
 	if (cli->path) {
@@ -130,7 +131,8 @@ static void print_help(void)
 	     "are done in order:");
 	for (int v = 0; v < N_VERBS; v++) {
 		snprintf(text, sizeof(text), "--%s%s%s", verbs[v]->name,
-			 verbs[v]->arg_name ? " " : "", verbs[v]->arg_name ? verbs[v]->arg_name : "");
+			 verbs[v]->arg_name ? " " : "",
+			 verbs[v]->arg_name ? verbs[v]->arg_name : "");
 		print_option(text, verbs[v]->doc);
 		for (const struct trc_cli_option *o = verbs[v]->option; o && o->name; o++) {
 			char letter[8] = "    ";
@@ -274,9 +276,11 @@ static int check_requests(struct command *c, int argc, char **argv)
 		const struct trc_request *request = &c->request[i];
 
 		if (c->cli.label_filter && !request->verb->filters_labels) {
-			trc_cli_error(&c->cli, "--label-filter is for the report and profiles, not --%s%s%s",
-				      request->verb->name, request->verb->filter_instead ? "; " : "",
-				      request->verb->filter_instead ? request->verb->filter_instead : "");
+			trc_cli_error(
+				&c->cli,
+				"--label-filter is for the report and profiles, not --%s%s%s",
+				request->verb->name, request->verb->filter_instead ? "; " : "",
+				request->verb->filter_instead ? request->verb->filter_instead : "");
 			return TRC_EXIT_USAGE;
 		}
 		if (request->verb->check && request->verb->check(&c->cli, request))

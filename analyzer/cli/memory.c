@@ -23,7 +23,8 @@ uint64_t trc_memory_parse(const char *text)
 	errno = 0;
 	bytes = strtoull(text, &end, 10);
 	if (*end) {
-		const char *unit = strchr(units, *end >= 'a' && *end <= 'z' ? *end - 'a' + 'A' : *end);
+		const char *unit =
+			strchr(units, *end >= 'a' && *end <= 'z' ? *end - 'a' + 'A' : *end);
 
 		if (!unit || end[1])
 			return 0;
@@ -147,7 +148,8 @@ void trc_memory_hint(char *text, size_t text_bytes)
 	if (least == RLIM_INFINITY)
 		snprintf(text, text_bytes, "%s", "");
 	else if (bound_bytes && least == data.rlim_cur)
-		snprintf(text, text_bytes, ": %s is the bound; --memory SIZE sets another", allowed);
+		snprintf(text, text_bytes, ": %s is the bound; --memory SIZE sets another",
+			 allowed);
 	else
 		snprintf(text, text_bytes, ": %s is the bound that 'ulimit' sets", allowed);
 }

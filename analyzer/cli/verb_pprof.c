@@ -76,8 +76,10 @@ static void tell_nothing_passed(const struct trc_cli *cli, const char *name)
 	struct trc_line line;
 
 	trc_line_begin(&line, TRC_WIDTH_MAX, false);
-	trc_line_add(&line, any ? "--pprof %s: it has nothing that was done under "
-				: "--pprof %s: nothing was done under ", name);
+	trc_line_add(&line,
+		     any ? "--pprof %s: it has nothing that was done under "
+			 : "--pprof %s: nothing was done under ",
+		     name);
 	trc_line_data(&line, trc_label_filter_text(cli->label_filter), TRC_WIDTH_MAX / 4);
 	if (!any) {
 		trc_line_add(&line, ": ");
@@ -92,8 +94,7 @@ static int run_pprof(struct trc_cli *cli, const struct trc_request *request)
 	struct trc_profile *profile;
 	int err;
 
-	if (trc_profile_derive(&profile, cli->model, request->arg, cli->label_filter,
-			       &error)) {
+	if (trc_profile_derive(&profile, cli->model, request->arg, cli->label_filter, &error)) {
 		trc_cli_error(cli, "%s", error.text);
 		return TRC_EXIT_FAILED;
 	}
@@ -106,11 +107,12 @@ static int run_pprof(struct trc_cli *cli, const struct trc_request *request)
 	return err ? TRC_EXIT_FAILED : TRC_EXIT_OK;
 }
 
-const struct trc_verb trc_verb_pprof = {.name = "pprof",
-					.arg_name = "NAME",
-					.doc = "write a profile for pprof: block, mutex, cpu, offcpu, wall, heap, allocs, or an "
-					       "event",
-					.run = run_pprof,
-					.filters_labels = true,
-					.check = check_pprof,
-					.option = pprof_options};
+const struct trc_verb trc_verb_pprof = {
+	.name = "pprof",
+	.arg_name = "NAME",
+	.doc = "write a profile for pprof: block, mutex, cpu, offcpu, wall, heap, allocs, or an "
+	       "event",
+	.run = run_pprof,
+	.filters_labels = true,
+	.check = check_pprof,
+	.option = pprof_options};

@@ -52,8 +52,7 @@ static int add_label_filter(struct trc_cli *cli, struct trc_request *request, co
 
 static const struct trc_cli_option report_options[] = {
 	{"label-filter", '\0', "KEY[=VALUE]",
-	 "only what was done under this label; for --pprof too",
-	 add_label_filter},
+	 "only what was done under this label; for --pprof too", add_label_filter},
 	{0},
 };
 

@@ -99,8 +99,8 @@ void trc_exec_lives(struct trc_model *m)
 
 		if (image == m->execs.n || park[i].end_ns != TRC_NEVER)
 			continue;
-		park[i].end_ns = exec[image].ts_ns > park[i].start_ns ? exec[image].ts_ns
-								      : park[i].start_ns;
+		park[i].end_ns =
+			exec[image].ts_ns > park[i].start_ns ? exec[image].ts_ns : park[i].start_ns;
 		park[i].flags |= TRC_PARK_ABANDONED;
 	}
 }
@@ -169,7 +169,8 @@ static void stretch_begin(struct trc_model *m, struct trc_on_cpu *stretch, struc
 	if (images[image].rest_ns != TRC_NEVER && images[image].rest_ns <= stretch->end_ns)
 		stretch->start_ns = images[image].rest_ns;
 	else if (images[image].began)
-		stretch->start_ns = stretch->end_ns; /* it had stopped since: not known when it went on */
+		stretch->start_ns =
+			stretch->end_ns; /* it had stopped since: not known when it went on */
 	images[image].rest_ns = TRC_NEVER;
 }
 

@@ -26,8 +26,8 @@ static size_t change_at(const struct runs *r, const struct trc_thread_span *span
 	const struct trc_change *c = r->changes->changes.row;
 	size_t i = r->next, n = r->changes->changes.n;
 
-	while (i < n && (c[i].thread < span->thread ||
-			 (c[i].thread == span->thread && c[i].ts_ns < ts_ns)))
+	while (i < n &&
+	       (c[i].thread < span->thread || (c[i].thread == span->thread && c[i].ts_ns < ts_ns)))
 		i++;
 	return i;
 }

@@ -40,10 +40,10 @@ static const struct waker nobody = {.ns = TRC_NEVER};
 
 /* What a fiber does while the events go by. */
 struct fiber_now {
-	int64_t number;	  /* the fiber's */
-	int64_t since_ns; /* if it can run: since when */
-	uint32_t id;	  /* in the order of their coming */
-	uint32_t wait;	  /* if it waits: the row's id in fiber_waits */
+	int64_t number;	    /* the fiber's */
+	int64_t since_ns;   /* if it can run: since when */
+	uint32_t id;	    /* in the order of their coming */
+	uint32_t wait;	    /* if it waits: the row's id in fiber_waits */
 	struct waker early; /* since it runs (F4) */
 	uint8_t phase;
 };
@@ -55,9 +55,9 @@ struct fibers {
 	struct trc_index row;	    /* by number */
 	struct trc_array now;	    /* struct fiber_now; as fibers, in the order of their coming */
 	struct trc_thread_exits exits;
-	uint64_t place; /* of the event that is looked at */
+	uint64_t place;		/* of the event that is looked at */
 	struct trc_index found; /* by serial: 1 = nobody created it; 0 = has switched since */
-	size_t n_executed; /* fibers of programs before the one that was executed last */
+	size_t n_executed;	/* fibers of programs before the one that was executed last */
 };
 
 enum { WAIT_DROPPED = 128 }; /* of TRC_FIBER_WAIT_*: it was none */
@@ -480,9 +480,9 @@ static int fibers_sort(struct fibers *f)
 static void fiber_finish(struct fibers *f, uint32_t id)
 {
 	static const uint8_t states[] = {
-		[PHASE_UNSEEN] = TRC_FIBER_UNKNOWN,   [PHASE_NEW] = TRC_FIBER_NEW,
-		[PHASE_RUNS] = TRC_FIBER_UNKNOWN,     [PHASE_CAN_RUN] = TRC_FIBER_RUNNABLE,
-		[PHASE_WAITS] = TRC_FIBER_WAITING,    [PHASE_ENDED] = TRC_FIBER_ENDED,
+		[PHASE_UNSEEN] = TRC_FIBER_UNKNOWN, [PHASE_NEW] = TRC_FIBER_NEW,
+		[PHASE_RUNS] = TRC_FIBER_UNKNOWN,   [PHASE_CAN_RUN] = TRC_FIBER_RUNNABLE,
+		[PHASE_WAITS] = TRC_FIBER_WAITING,  [PHASE_ENDED] = TRC_FIBER_ENDED,
 	};
 	struct fiber_now *now = now_at(f, id);
 	struct trc_fiber *fiber = fiber_at(f, id);
@@ -507,8 +507,8 @@ static void wait_cut_short(const struct fibers *f, struct trc_fiber_wait *wait)
 {
 	int64_t from_ns = wait->start_ns, until_ns = wait->end_ns;
 
-	wait->end_ns = trc_changes_may_miss(&f->changes, &from_ns, &until_ns) ? from_ns
-									       : wait->start_ns;
+	wait->end_ns =
+		trc_changes_may_miss(&f->changes, &from_ns, &until_ns) ? from_ns : wait->start_ns;
 	if (wait->ready_ns > wait->end_ns)
 		wait_readied(wait, &nobody);
 }
@@ -598,9 +598,9 @@ static int fibers_end(struct trc_derive *derive)
 	for (uint32_t i = 0; i < m->fibers.n && !err; i++) {
 		fiber_finish(f, i + 1);
 		if (fiber[i].creator_thread)
-			fiber[i].creator = trc_model_fiber_at(m, fiber[i].creator_thread,
-							      fiber[i].created_ns,
-							      fiber[i].created_place);
+			fiber[i].creator =
+				trc_model_fiber_at(m, fiber[i].creator_thread, fiber[i].created_ns,
+						   fiber[i].created_place);
 	}
 	return err ? err : waits_finish(f);
 }

@@ -8,8 +8,8 @@
 
 /* When threads ended, whose last fiber ends to run there. */
 struct trc_thread_exits {
-	struct trc_index row; /* by serial */
-	struct trc_array ns;  /* int64_t */
+	struct trc_index row;	  /* by serial */
+	struct trc_array ns;	  /* int64_t */
 	struct trc_array exec_ns; /* int64_t, in order: all threads, by executing another program */
 };
 

@@ -232,8 +232,8 @@ static int open_regions_seen(struct now *w)
 	for (size_t i = 0; i < w->m->regions.n && !err; i++, g++) {
 		struct now_thread *t;
 		struct trc_open_region region = open_region_of(w, g);
-		bool is_in = g->fiber == trc_model_fiber_at(w->m, region.thread, INT64_MAX,
-							    TRC_PLACE_LAST);
+		bool is_in = g->fiber ==
+			     trc_model_fiber_at(w->m, region.thread, INT64_MAX, TRC_PLACE_LAST);
 
 		if (g->end_ns != TRC_NEVER || has_ended(w->m, g))
 			continue;

@@ -74,8 +74,7 @@ static bool stack_disproves(const struct trc_model *m, const struct trc_park *pa
 		return false;
 	if (trc_reader_stack(m->reader, park->stack, &a) || trc_reader_stack(m->reader, now, &b))
 		return false;
-	if (is_of_park(park, c, row) &&
-	    trc_stack_is_same(a.frame, a.n_frames, b.frame, b.n_frames))
+	if (is_of_park(park, c, row) && trc_stack_is_same(a.frame, a.n_frames, b.frame, b.n_frames))
 		return false;
 	return park->stack == now ||
 	       trc_stack_disproves_park(a.frame, a.n_frames, b.frame, b.n_frames);

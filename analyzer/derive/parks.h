@@ -27,7 +27,7 @@
 #include "analyzer/model/parts.h"
 
 struct trc_open_park {
-	size_t park;          /* index in trc_model.parks */
+	size_t park;	      /* index in trc_model.parks */
 	int32_t region_depth; /* of the thread when it parked */
 	int64_t next_ns;      /* its first event since; TRC_NEVER = none */
 	int64_t woken_ns;     /* of a condition: when it began to wait for its mutex, instead */

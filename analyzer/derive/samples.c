@@ -146,9 +146,8 @@ static void samples_label(struct trc_model *m) /* I1 */
 
 	for (size_t i = 0; i < m->samples.n; i++)
 		if (!sample[i].labels)
-			sample[i].labels =
-				trc_model_labels_at(m, sample[i].thread, sample[i].ts_ns,
-						    sample[i].place);
+			sample[i].labels = trc_model_labels_at(m, sample[i].thread, sample[i].ts_ns,
+							       sample[i].place);
 }
 
 /* What an event's samples with a stack stand for, and those with a short one. */

@@ -20,8 +20,8 @@
 #include "analyzer/model/parts.h"
 
 struct sched_thread {
-	size_t on_cpu;     /* index + 1 of its latest stretch; 0 = none yet */
-	bool running;      /* that stretch has not ended */
+	size_t on_cpu;	      /* index + 1 of its latest stretch; 0 = none yet */
+	bool running;	      /* that stretch has not ended */
 	int64_t first_off_ns; /* its first event since it stopped, beyond H1's; or TRC_NEVER */
 };
 
@@ -282,10 +282,8 @@ int trc_derive_sched(struct trc_derive **out, struct trc_model *m)
 	s->m = m;
 	s->threads.row_bytes = sizeof(struct sched_thread);
 	s->ousted.row_bytes = sizeof(uint32_t);
-	s->derive = (struct trc_derive){.part = TRC_PART_SCHED,
-					.span = sched_span,
-					.end = sched_end,
-					.free = sched_free};
+	s->derive = (struct trc_derive){
+		.part = TRC_PART_SCHED, .span = sched_span, .end = sched_end, .free = sched_free};
 	trc_kind_mask_add(&s->derive.kinds, TRC_KIND_PROC_START);
 	trc_kind_mask_add(&s->derive.kinds, TRC_KIND_PROC_STOP);
 	*out = &s->derive;

@@ -33,11 +33,11 @@ struct region_stack {
 struct user {
 	struct trc_derive derive; /* first: the two share an address */
 	struct trc_model *m;
-	uint64_t place;		    /* of the event that is looked at */
-	bool fibers;		    /* some thread is in one */
-	struct trc_index task_row;  /* the task's id to its row */
-	struct trc_index stack_row; /* stack_key() to its row in stacks */
-	struct trc_array stacks;   /* struct region_stack */
+	uint64_t place;			/* of the event that is looked at */
+	bool fibers;			/* some thread is in one */
+	struct trc_index task_row;	/* the task's id to its row */
+	struct trc_index stack_row;	/* stack_key() to its row in stacks */
+	struct trc_array stacks;	/* struct region_stack */
 	struct trc_array region_events; /* struct region_event; with fibers */
 };
 
@@ -213,8 +213,7 @@ static int region_events_nest(struct user *u)
 	int err = 0;
 
 	for (size_t i = 0; i < u->region_events.n && !err; i++, e++)
-		err = region_nest(u, e,
-				  trc_model_fiber_at(u->m, e->thread, e->ts_ns, e->place));
+		err = region_nest(u, e, trc_model_fiber_at(u->m, e->thread, e->ts_ns, e->place));
 	return err;
 }
 
@@ -281,7 +280,8 @@ static int user_span(struct trc_derive *derive, const struct trc_span *span)
 
 /* Whether this open region began before the first that events tell of (U2).  Its time was read after
  * the event of its begin was recorded, and before anything that lies inside it. */
-static bool open_from_before(const struct user *u, const struct region_stack *stack, int64_t since_ns)
+static bool open_from_before(const struct user *u, const struct region_stack *stack,
+			     int64_t since_ns)
 {
 	const struct trc_region *region = u->m->regions.row;
 
@@ -357,16 +357,16 @@ static int user_end(struct trc_derive *derive)
 		regions_set_depth(u, n_from_events);
 	if (!err)
 		err = trc_array_sort(&m->tasks, offsetof(struct trc_task, start_ns),
-				    offsetof(struct trc_task, start_thread));
+				     offsetof(struct trc_task, start_thread));
 	if (!err)
 		err = trc_array_sort(&m->regions, offsetof(struct trc_region, start_ns),
-				    offsetof(struct trc_region, thread));
+				     offsetof(struct trc_region, thread));
 	if (!err)
 		err = trc_array_sort(&m->logs, offsetof(struct trc_log, ts_ns),
-				    offsetof(struct trc_log, thread));
+				     offsetof(struct trc_log, thread));
 	if (!err)
 		err = trc_array_sort(&m->counters, offsetof(struct trc_counter, ts_ns),
-				    offsetof(struct trc_counter, thread));
+				     offsetof(struct trc_counter, thread));
 	return err;
 }
 
@@ -387,7 +387,7 @@ int trc_derive_user(struct trc_derive **out, struct trc_model *m)
 {
 	static const unsigned int kinds[] = {TRC_KIND_TASK_BEGIN,   TRC_KIND_TASK_END,
 					     TRC_KIND_REGION_BEGIN, TRC_KIND_REGION_END,
-					     TRC_KIND_LOG,          TRC_KIND_COUNTER};
+					     TRC_KIND_LOG,	    TRC_KIND_COUNTER};
 	struct user *u = calloc(1, sizeof(*u));
 
 	if (!u)
@@ -396,10 +396,8 @@ int trc_derive_user(struct trc_derive **out, struct trc_model *m)
 	u->fibers = trc_model_has_fibers(m);
 	u->stacks.row_bytes = sizeof(struct region_stack);
 	u->region_events.row_bytes = sizeof(struct region_event);
-	u->derive = (struct trc_derive){.part = TRC_PART_USER,
-					.span = user_span,
-					.end = user_end,
-					.free = user_free};
+	u->derive = (struct trc_derive){
+		.part = TRC_PART_USER, .span = user_span, .end = user_end, .free = user_free};
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		trc_kind_mask_add(&u->derive.kinds, kinds[i]);
 	*out = &u->derive;

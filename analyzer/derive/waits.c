@@ -23,9 +23,9 @@ struct waits {
 };
 
 static const unsigned int waits_kinds[] = {
-	TRC_KIND_GAP,    TRC_KIND_THREAD_START, TRC_KIND_THREAD_NAME, TRC_KIND_PARK,
-	TRC_KIND_RESUME, TRC_KIND_WAIT,         TRC_KIND_UNLOCK,      TRC_KIND_UNPARK,
-	TRC_KIND_ACQUIRE, TRC_KIND_FIBER_READY, TRC_KIND_PROCESS,
+	TRC_KIND_GAP,	  TRC_KIND_THREAD_START, TRC_KIND_THREAD_NAME, TRC_KIND_PARK,
+	TRC_KIND_RESUME,  TRC_KIND_WAIT,	 TRC_KIND_UNLOCK,      TRC_KIND_UNPARK,
+	TRC_KIND_ACQUIRE, TRC_KIND_FIBER_READY,	 TRC_KIND_PROCESS,
 };
 
 /* The row of a thread in both arrays, or TRC_INDEX_NONE without memory. */
@@ -142,9 +142,8 @@ static int unlock_add(struct waits *w, const struct trc_span *span, uint32_t row
 	unlock->ts_ns = release_ns(w, c, row, TRC_A_UNLOCK_AT);
 	unlock->place = unlock->ts_ns == c->time_ns[row] ? span->place + row : TRC_PLACE_LAST;
 	held_ns = trc_arg(c, row, TRC_A_UNLOCK_HELD);
-	unlock->taken_ns = held_ns && held_ns < INT64_MAX / 2
-				   ? unlock->ts_ns - (int64_t)held_ns
-				   : TRC_NEVER;
+	unlock->taken_ns =
+		held_ns && held_ns < INT64_MAX / 2 ? unlock->ts_ns - (int64_t)held_ns : TRC_NEVER;
 	unlock->thread = c->thread[row];
 	unlock->proc = c->proc[row];
 	unlock->reason = (uint8_t)trc_arg(c, row, TRC_A_UNLOCK_REASON);
@@ -357,16 +356,16 @@ static int waits_end(struct trc_derive *derive)
 		qsort(m->procs.row, m->procs.n, m->procs.row_bytes, proc_by_number);
 	if (!err)
 		err = trc_array_sort(&m->parks, offsetof(struct trc_park, start_ns),
-				    offsetof(struct trc_park, thread));
+				     offsetof(struct trc_park, thread));
 	if (!err)
 		err = trc_array_sort(&m->unlocks, offsetof(struct trc_unlock, ts_ns),
-				    offsetof(struct trc_unlock, thread));
+				     offsetof(struct trc_unlock, thread));
 	if (!err)
 		err = trc_array_sort(&w->unparks, offsetof(struct trc_unpark, ts_ns),
 				     offsetof(struct trc_unpark, thread));
 	if (!err)
 		err = trc_array_sort(&m->gaps, offsetof(struct trc_gap, ts_ns),
-				    offsetof(struct trc_gap, proc));
+				     offsetof(struct trc_gap, proc));
 	if (!err)
 		err = threads_sum_parks(w);
 	return err ? err : trc_derive_wakers(m, &w->unparks);
@@ -420,10 +419,8 @@ int trc_derive_waits(struct trc_derive **out, struct trc_model *m)
 	w->zero_ns = trc_reader_ns(m->reader, 0);
 	w->park_threads.row_bytes = sizeof(struct trc_park_thread);
 	w->unparks.row_bytes = sizeof(struct trc_unpark);
-	w->derive = (struct trc_derive){.part = TRC_PART_WAITS,
-					.span = waits_span,
-					.end = waits_end,
-					.free = waits_free};
+	w->derive = (struct trc_derive){
+		.part = TRC_PART_WAITS, .span = waits_span, .end = waits_end, .free = waits_free};
 	for (size_t i = 0; i < sizeof(waits_kinds) / sizeof(waits_kinds[0]); i++)
 		trc_kind_mask_add(&w->derive.kinds, waits_kinds[i]);
 	if (threads_from_table(w)) {

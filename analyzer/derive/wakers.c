@@ -52,7 +52,7 @@ struct wakers {
 	struct trc_index object_row;
 	struct trc_array objects;
 	uint32_t *park_idx, *unlock_idx, *unpark_idx; /* by object, then by time */
-	struct trc_key *end, *scratch;                /* one object's parks by end */
+	struct trc_key *end, *scratch;		      /* one object's parks by end */
 	uint32_t *heap;
 };
 
@@ -248,8 +248,7 @@ static int64_t sweep_next_ns(const struct lock_sweep *s, bool *takes)
 	if (s->next_unlock == s->o->n_unlocks)
 		return INT64_MAX;
 	unlock = sweep_unlock_at(s, s->next_unlock);
-	*takes = !s->taken && unlock->taken_ns != TRC_NEVER &&
-		 unlock->taken_ns <= unlock->ts_ns &&
+	*takes = !s->taken && unlock->taken_ns != TRC_NEVER && unlock->taken_ns <= unlock->ts_ns &&
 		 (!s->next_unlock || unlock->taken_ns > s->last_unlock_ns);
 	return *takes ? unlock->taken_ns : unlock->ts_ns;
 }
@@ -519,15 +518,15 @@ static uint32_t joined_in(const struct trc_park *park, struct trc_thread *const 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (thread[mid]->creator < park->thread ||
-		    (thread[mid]->creator == park->thread &&
-		     thread[mid]->start_ns < park->start_ns))
+		if (thread[mid]->creator < park->thread || (thread[mid]->creator == park->thread &&
+							    thread[mid]->start_ns < park->start_ns))
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	for (size_t i = low; i < n && thread[i]->creator == park->thread &&
-			     thread[i]->start_ns <= park->end_ns; i++) {
+	for (size_t i = low;
+	     i < n && thread[i]->creator == park->thread && thread[i]->start_ns <= park->end_ns;
+	     i++) {
 		if (i - low == LOOKED_AT)
 			return 0;
 		if (thread[i]->end_ns == TRC_NEVER || thread[i]->end_ns > park->end_ns)

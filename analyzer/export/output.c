@@ -214,7 +214,8 @@ static int json_row(struct writer *w)
 	for (int i = 0; object && i < w->n_columns; i++) {
 		cJSON *item = json_value(w, i);
 
-		if (!item || !cJSON_AddItemToObject(object, sqlite3_column_name(w->stmt, i), item)) {
+		if (!item ||
+		    !cJSON_AddItemToObject(object, sqlite3_column_name(w->stmt, i), item)) {
 			cJSON_Delete(item);
 			cJSON_Delete(object);
 			return -ENOMEM;
@@ -333,7 +334,8 @@ static int table_row(struct writer *w)
 			}
 			return -ENOMEM;
 		}
-		if (w->held && type != SQLITE_INTEGER && type != SQLITE_FLOAT && type != SQLITE_NULL)
+		if (w->held && type != SQLITE_INTEGER && type != SQLITE_FLOAT &&
+		    type != SQLITE_NULL)
 			w->right[i] = false;
 		if (w->held && (int)trc_text_width(row[i]) > w->width[i])
 			w->width[i] = (int)trc_text_width(row[i]);

@@ -32,9 +32,9 @@ struct stream {
 	size_t n_blocks, at;
 	struct trc_columns *columns; /* of block[at], or NULL: not loaded yet */
 	uint32_t row;
-	uint32_t rank; /* tie break: G1 */
+	uint32_t rank;	   /* tie break: G1 */
 	uint64_t n_events; /* of all its blocks */
-	uint64_t place;    /* of its first event */
+	uint64_t place;	   /* of its first event */
 	int64_t key;
 };
 
@@ -51,7 +51,7 @@ struct trc_merge {
 	uint32_t pending_last; /* where the span given last ends */
 	bool pending;
 
-	uint64_t *place; /* by block index: of its first event (G3) */
+	uint64_t *place;   /* by block index: of its first event (G3) */
 	struct slot *slot; /* by block index */
 	pthread_t thread;
 	bool has_thread;

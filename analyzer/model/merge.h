@@ -27,11 +27,11 @@ struct trc_span {
 };
 
 struct trc_merge_options {
-	unsigned int want;                 /* columns; time comes in any case */
+	unsigned int want;		   /* columns; time comes in any case */
 	const struct trc_kind_mask *kinds; /* whose arguments; blocks without them are left out
 					      but for every_block; NULL = all */
 	bool every_block;
-	int64_t from_ns, until_ns;         /* blocks wholly outside are left out */
+	int64_t from_ns, until_ns; /* blocks wholly outside are left out */
 	bool one_proc;
 	uint32_t proc; /* if one_proc: rings of other procs are left out */
 	bool ahead;    /* decode ahead in a second thread */

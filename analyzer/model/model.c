@@ -208,12 +208,9 @@ static const struct derivation {
 } derivations[] = {
 	{TRC_PART_LABELS, trc_derive_labels}, /* the end of others may ask for labels */
 	{TRC_PART_FIBERS, trc_derive_fibers}, /* and for fibers */
-	{TRC_PART_WAITS, trc_derive_waits},
-	{TRC_PART_USER, trc_derive_user},
-	{TRC_PART_SCHED, trc_derive_sched},
-	{TRC_PART_SAMPLES, trc_derive_samples},
-	{TRC_PART_HEAP, trc_derive_heap},
-	{TRC_PART_NOW, trc_derive_now},
+	{TRC_PART_WAITS, trc_derive_waits},   {TRC_PART_USER, trc_derive_user},
+	{TRC_PART_SCHED, trc_derive_sched},   {TRC_PART_SAMPLES, trc_derive_samples},
+	{TRC_PART_HEAP, trc_derive_heap},     {TRC_PART_NOW, trc_derive_now},
 };
 enum { N_DERIVATIONS = sizeof(derivations) / sizeof(derivations[0]) };
 
@@ -372,7 +369,7 @@ static const void *rows_of(const struct trc_model *m, unsigned int part,
 }
 
 #define ACCESSOR(type, name, part)                                                                 \
-	const struct trc_##type *trc_model_##name(const struct trc_model *m, size_t *n)           \
+	const struct trc_##type *trc_model_##name(const struct trc_model *m, size_t *n)            \
 	{                                                                                          \
 		return rows_of(m, part, &m->name, n);                                              \
 	}

@@ -28,16 +28,16 @@ struct trc_model;
 struct trc_symbols;
 
 enum { TRC_NO_PROC = UINT32_MAX };
-#define TRC_NEVER INT64_MIN
+#define TRC_NEVER      INT64_MIN
 #define TRC_PLACE_LAST UINT64_MAX
 
 /* What a model can derive; bits of trc_model_need(). */
 enum trc_part {
 	TRC_PART_WAITS = 1 << 0,   /* threads, parks, unlocks, wakeups, procs, gaps */
-	TRC_PART_USER = 1 << 1,    /* tasks, regions, logs, counters */
+	TRC_PART_USER = 1 << 1,	   /* tasks, regions, logs, counters */
 	TRC_PART_SCHED = 1 << 2,   /* on_cpu */
 	TRC_PART_SYMBOLS = 1 << 3, /* frames and stack_frames */
-	TRC_PART_NOW = 1 << 4,     /* threads_now, open_regions, deadlocks, locks_held, signals,
+	TRC_PART_NOW = 1 << 4,	   /* threads_now, open_regions, deadlocks, locks_held, signals,
 				      triggers */
 	TRC_PART_LABELS = 1 << 5,  /* label_spans, labels */
 	TRC_PART_SAMPLES = 1 << 6, /* samples, sample_events, samples_lost */
@@ -48,10 +48,10 @@ enum trc_part {
 
 struct trc_thread {
 	uint32_t serial, tid, creator, creator_stack;
-	const char *name;     /* never NULL; "" = not known */
-	int64_t start_ns;     /* TRC_NEVER: before the trace */
-	int64_t end_ns;       /* TRC_NEVER: still there at the end */
-	int64_t first_ns, last_ns; /* of its own events; TRC_NEVER = none */
+	const char *name;	      /* never NULL; "" = not known */
+	int64_t start_ns;	      /* TRC_NEVER: before the trace */
+	int64_t end_ns;		      /* TRC_NEVER: still there at the end */
+	int64_t first_ns, last_ns;    /* of its own events; TRC_NEVER = none */
 	int64_t parked_ns, on_cpu_ns; /* on_cpu_ns TRC_NEVER without scheduling records */
 	uint64_t n_events, n_parks;
 };
@@ -60,21 +60,21 @@ struct trc_park {
 	int64_t start_ns, end_ns;
 	uint64_t object;
 	uint32_t thread, stack;
-	uint32_t holder;             /* thread; who held the lock at start_ns */
+	uint32_t holder;	     /* thread; who held the lock at start_ns */
 	uint32_t waker, waker_stack; /* thread and stack of the unlock or unpark that ended it */
-	uint32_t unlock;             /* id in unlocks, 0 = none or not a lock */
+	uint32_t unlock;	     /* id in unlocks, 0 = none or not a lock */
 	uint32_t proc;
 	uint8_t reason;
-	uint8_t flags;               /* TRC_PARK_* */
-	int16_t result;              /* errno of the end; -1 = unknown */
-	int64_t wake_ns;             /* when the waker acted; TRC_NEVER = not known */
+	uint8_t flags;	      /* TRC_PARK_* */
+	int16_t result;	      /* errno of the end; -1 = unknown */
+	int64_t wake_ns;      /* when the waker acted; TRC_NEVER = not known */
 	uint64_t start_place; /* M5 */
 };
 enum {
 	TRC_PARK_ABANDONED = 1, /* left by longjmp, cancellation or a lost resume: end_ns is the
 				   next event of the thread that shows it running */
-	TRC_PARK_OPEN = 2,      /* still in progress at the end of the trace */
-	TRC_PARK_CUT = 4,       /* it began before the window: start_ns is where that begins,
+	TRC_PARK_OPEN = 2,	/* still in progress at the end of the trace */
+	TRC_PARK_CUT = 4,	/* it began before the window: start_ns is where that begins,
 				   and how long it lasted is at least what follows from it */
 	TRC_PARK_NO_END = TRC_PARK_ABANDONED | TRC_PARK_OPEN,
 };
@@ -88,7 +88,7 @@ struct trc_unlock {
 	uint8_t reason;
 	uint32_t caused_waits; /* threads that waited while this holder held it */
 	int64_t caused_ns;     /* their waiting during this critical section, summed */
-	uint64_t place; /* M5 */
+	uint64_t place;	       /* M5 */
 };
 
 struct trc_task {
@@ -106,7 +106,7 @@ struct trc_region {
 	uint32_t thread; /* where it began; of one from before the trace, where it ended */
 	uint32_t depth;	 /* in its fiber; 0 = outermost */
 	int64_t start_ns, end_ns;
-	uint32_t fiber; /* row id in fibers; 0 = its thread's root fiber */
+	uint32_t fiber;	      /* row id in fibers; 0 = its thread's root fiber */
 	uint64_t start_place; /* M5 */
 };
 
@@ -115,7 +115,7 @@ struct trc_log {
 	uint64_t task;
 	uint32_t thread;
 	const char *category, *message; /* zero-terminated copies; embedded zeros become U+FFFD */
-	uint64_t place; /* M5 */
+	uint64_t place;			/* M5 */
 };
 
 struct trc_counter {
@@ -148,10 +148,10 @@ struct trc_proc {
 
 /* What of a stream the trace has; a recording has everything, and no rows (format.md). */
 struct trc_coverage {
-	int64_t held_ns; /* everything since then was held; TRC_NEVER: from the beginning */
+	int64_t held_ns;	/* everything since then was held; TRC_NEVER: from the beginning */
 	int64_t from_ns, to_ns; /* the window */
-	uint32_t proc;   /* TRC_NO_PROC: the overflow stream */
-	uint8_t source;  /* enum trc_stream_source */
+	uint32_t proc;		/* TRC_NO_PROC: the overflow stream */
+	uint8_t source;		/* enum trc_stream_source */
 };
 
 /* A signal that reports a fault or ends the process. */
@@ -184,7 +184,7 @@ struct trc_thread_span {
 	int64_t start_ns; /* TRC_NEVER: from before the trace */
 	int64_t end_ns;	  /* TRC_NEVER: still at the end */
 	uint32_t thread;
-	uint32_t value; /* the label set; 0 = none, or not known: events are missing */
+	uint32_t value;	      /* the label set; 0 = none, or not known: events are missing */
 	uint64_t start_place; /* of the event that it begins with; 0 = with none (M5) */
 };
 
@@ -197,7 +197,7 @@ struct trc_sample {
 	uint32_t labels; /* label set; 0 = none */
 	uint32_t event;	 /* in sample_events; 0 = not known */
 	uint8_t source;	 /* enum trc_stream_source */
-	uint64_t place; /* M5; of one that the kernel took TRC_PLACE_LAST */
+	uint64_t place;	 /* M5; of one that the kernel took TRC_PLACE_LAST */
 	uint64_t scaled; /* the value, and its part of samples that were lost and are made up for */
 };
 
@@ -206,17 +206,17 @@ enum { TRC_SHORT_STACK_FRAMES = 3 }; /* of the kernel's, they tell of missing fr
 
 struct trc_sample_event {
 	uint32_t event;
-	uint8_t how;		    /* enum trc_sample_how; 0 = not known */
-	uint64_t period;	    /* 0 = the kernel adjusted it to the frequency */
-	uint64_t frequency_hz;	    /* as asked for; 0 = a period was asked for */
-	uint64_t missing_threads;   /* that were not sampled */
-	const char *name, *unit;    /* "cycles:u", "count"; "" = not known */
-	const char *recorder_note;  /* "" = nothing */
-	const char *note;	    /* that, and what its samples show */
-	uint64_t n_samples, value;  /* its rows in samples, and their values summed */
-	uint64_t lost_samples;	    /* of its rows in samples_lost */
-	uint64_t scaled;	    /* what its samples stand for, summed: trc_sample.scaled */
-	uint64_t unseen;	    /* what no sample stands for: the rest of what was lost */
+	uint8_t how;		   /* enum trc_sample_how; 0 = not known */
+	uint64_t period;	   /* 0 = the kernel adjusted it to the frequency */
+	uint64_t frequency_hz;	   /* as asked for; 0 = a period was asked for */
+	uint64_t missing_threads;  /* that were not sampled */
+	const char *name, *unit;   /* "cycles:u", "count"; "" = not known */
+	const char *recorder_note; /* "" = nothing */
+	const char *note;	   /* that, and what its samples show */
+	uint64_t n_samples, value; /* its rows in samples, and their values summed */
+	uint64_t lost_samples;	   /* of its rows in samples_lost */
+	uint64_t scaled;	   /* what its samples stand for, summed: trc_sample.scaled */
+	uint64_t unseen;	   /* what no sample stands for: the rest of what was lost */
 };
 
 /* Samples that were due, and were not taken or not kept. */
@@ -243,17 +243,17 @@ bool trc_samples_tell_all(uint64_t sampled, uint64_t lost);
 /* An allocation that was sampled. */
 struct trc_alloc {
 	int64_t ts_ns;
-	int64_t freed_ns;      /* TRC_NEVER: it lives at the end, or when it ended is not known.
+	int64_t freed_ns; /* TRC_NEVER: it lives at the end, or when it ended is not known.
 				* Without a free: another program was executed then */
-	uint64_t sample;       /* its number in the process */
+	uint64_t sample;  /* its number in the process */
 	uint64_t address, bytes;
-	uint64_t period;       /* bytes between two samples then, on average; 0 or 1: all were taken */
-	double objects;	       /* how many allocations like it there were, as an estimate */
+	uint64_t period; /* bytes between two samples then, on average; 0 or 1: all were taken */
+	double objects;	 /* how many allocations like it there were, as an estimate */
 	uint32_t thread, proc, stack;
-	uint32_t labels;       /* label set; 0 = none */
-	uint32_t free;	       /* id in frees; 0 = it is not in the trace */
-	bool lives;	       /* at the end of the trace, as far as is known */
-	uint64_t place; /* M5 */
+	uint32_t labels; /* label set; 0 = none */
+	uint32_t free;	 /* id in frees; 0 = it is not in the trace */
+	bool lives;	 /* at the end of the trace, as far as is known */
+	uint64_t place;	 /* M5 */
 };
 
 /* An estimate without its fraction; INT64_MAX if it is larger than that. */
@@ -284,17 +284,17 @@ enum trc_fiber_state {
 
 /* A fiber; rows by number.  Root fibers, the threads themselves, have no row. */
 struct trc_fiber {
-	uint64_t fiber;	      /* its number in the process, never used again */
-	const char *name;     /* never NULL; "" = not known */
-	int64_t created_ns;   /* TRC_NEVER: before recording began, or not known */
-	int64_t ended_ns;     /* TRC_NEVER: it lives, or not known */
-	int64_t run_ns;	      /* its rows in fiber_runs, summed; to the end of the trace what lasts */
-	int64_t runnable_ns;  /* from when it could go on (it yielded, was made ready) to its running */
-	int64_t waited_ns;    /* its rows in fiber_waits, to when it was made ready or ran */
+	uint64_t fiber;	    /* its number in the process, never used again */
+	const char *name;   /* never NULL; "" = not known */
+	int64_t created_ns; /* TRC_NEVER: before recording began, or not known */
+	int64_t ended_ns;   /* TRC_NEVER: it lives, or not known */
+	int64_t run_ns;	    /* its rows in fiber_runs, summed; to the end of the trace what lasts */
+	int64_t runnable_ns; /* from when it could go on (it yielded, was made ready) to its running */
+	int64_t waited_ns; /* its rows in fiber_waits, to when it was made ready or ran */
 	uint32_t creator_thread, create_stack; /* 0 = not known, both */
-	uint32_t creator;     /* row id in fibers of the one that made it; 0 = a root fiber */
+	uint32_t creator; /* row id in fibers of the one that made it; 0 = a root fiber */
 	uint32_t n_runs, n_waits;
-	uint8_t state;	      /* enum trc_fiber_state; when the trace ends */
+	uint8_t state;		/* enum trc_fiber_state; when the trace ends */
 	uint64_t created_place; /* M5 */
 };
 
@@ -310,10 +310,10 @@ struct trc_fiber_run {
 enum {
 	TRC_FIBER_RUN_ENDED = 1, /* its fiber's last: it ended without running again */
 	TRC_FIBER_RUN_OPEN = 2,	 /* still running at the end of the trace */
-	TRC_FIBER_RUN_CUT = 4,	 /* it began before start_ns: that is where the window begins, or the
+	TRC_FIBER_RUN_CUT = 4,	/* it began before start_ns: that is where the window begins, or the
 				    gap ends in which the switch to it was lost; or it may have: the
 				    thread was there before recording began, and first seen then */
-	TRC_FIBER_RUN_LOST = 8,	 /* it ended after end_ns: that is where the gap begins in which the
+	TRC_FIBER_RUN_LOST = 8, /* it ended after end_ns: that is where the gap begins in which the
 				    switch away from it was lost */
 };
 
@@ -324,15 +324,15 @@ struct trc_fiber_wait {
 			     was not, or not known */
 	int64_t end_ns;	  /* when it ran again; TRC_NEVER = open */
 	uint64_t object;
-	uint32_t fiber;	  /* row id in fibers */
-	uint32_t thread;  /* where it was left */
-	uint32_t end_thread; /* where it ran again; 0 = it did not, or unseen */
-	uint32_t stack;	  /* where it waited */
-	uint32_t labels;  /* label set under which it waited; 0 = none */
+	uint32_t fiber;			    /* row id in fibers */
+	uint32_t thread;		    /* where it was left */
+	uint32_t end_thread;		    /* where it ran again; 0 = it did not, or unseen */
+	uint32_t stack;			    /* where it waited */
+	uint32_t labels;		    /* label set under which it waited; 0 = none */
 	uint32_t waker_thread, waker_stack; /* who made it ready, and where; 0 = not known */
 	uint32_t waker_fiber; /* row id in fibers of what the waker ran; 0 = a root fiber */
-	uint8_t reason;	  /* 0 = not known: it is cut */
-	uint8_t flags;	  /* TRC_FIBER_WAIT_* */
+	uint8_t reason;	      /* 0 = not known: it is cut */
+	uint8_t flags;	      /* TRC_FIBER_WAIT_* */
 	uint64_t start_place, ready_place; /* M5; of the event that made it ready */
 };
 enum {
@@ -371,20 +371,20 @@ enum trc_thread_state {
 /* What a thread that has not ended is doing; rows by thread. */
 struct trc_thread_now {
 	uint32_t thread;
-	uint8_t state;  /* enum trc_thread_state */
+	uint8_t state;	/* enum trc_thread_state */
 	uint8_t reason; /* of its wait; 0 = it does not wait */
 	uint64_t object;
 	int64_t since_ns; /* when the wait began; TRC_NEVER = it does not wait, or not known */
-	uint32_t park;    /* id in parks */
+	uint32_t park;	  /* id in parks */
 	uint32_t holder;  /* who holds the lock now; of a join, who is joined; 0 = not known */
 	/* Where it waits; of one that does not, or did not record where, the stack of its
 	 * newest event with a stack. */
 	uint32_t stack;
-	int64_t stack_ns; /* when that was taken; TRC_NEVER = no stack */
+	int64_t stack_ns;	 /* when that was taken; TRC_NEVER = no stack */
 	uint32_t n_open_regions; /* of the fiber that it is in */
-	const char *region; /* type of the innermost; "" = none, or not known */
-	uint64_t task;      /* of the innermost open region that has one; 0 = none */
-	uint32_t deadlock;  /* which one keeps it; 0 = none */
+	const char *region;	 /* type of the innermost; "" = none, or not known */
+	uint64_t task;		 /* of the innermost open region that has one; 0 = none */
+	uint32_t deadlock;	 /* which one keeps it; 0 = none */
 };
 
 /* A thread that is in a deadlock, or waits for one that is.  By deadlock, those in the cycle first:
@@ -409,7 +409,7 @@ struct trc_lock_held {
 	uint8_t reason;
 	uint64_t object;
 	int64_t since_ns; /* TRC_NEVER = not known */
-	uint32_t stack;   /* where it was taken */
+	uint32_t stack;	  /* where it was taken */
 	uint32_t waiters; /* threads that wait for this thread to release it */
 };
 
@@ -417,9 +417,9 @@ struct trc_frame {
 	uint64_t address;     /* as in the stack, minus 1 for callers: inside the call */
 	const char *function; /* readable; NULL = not known */
 	const char *file;     /* NULL = not known */
-	uint32_t line;        /* 0 = not known */
+	uint32_t line;	      /* 0 = not known */
 	uint32_t module;      /* id in the module table, 0 = none */
-	bool inlined;         /* inlined into the next frame outwards */
+	bool inlined;	      /* inlined into the next frame outwards */
 };
 
 /* What only exports ask of the function of a frame. */
@@ -437,7 +437,7 @@ struct trc_stacks {
 	const uint32_t *stack_first;
 	const uint32_t *stack_frame;
 	size_t n_frames;
-	const struct trc_frame *frame; /* by frame id - 1 */
+	const struct trc_frame *frame;	       /* by frame id - 1 */
 	const struct trc_frame_origin *origin; /* by frame id - 1 */
 };
 

@@ -55,8 +55,8 @@ struct trc_model {
 	struct trc_array execs; /* struct trc_exec, by time */
 	struct trc_array labels;
 	struct trc_thread_spans label_spans;
-	uint32_t *label_first;	       /* a set's first row in labels; one more than there are sets */
-	size_t n_label_sets;	       /* highest id + 1 */
+	uint32_t *label_first; /* a set's first row in labels; one more than there are sets */
+	size_t n_label_sets;   /* highest id + 1 */
 	struct trc_array fibers, fiber_runs, fiber_waits;
 	struct trc_thread_spans fiber_spans; /* of row ids in fibers */
 	struct trc_array samples, sample_events, samples_lost;

@@ -15,7 +15,7 @@ struct place {
 	uint64_t address;
 	uint32_t module;
 	uint32_t first_frame, n_frames; /* index in m->frame */
-	uint32_t next;                  /* another place of this address, TRC_INDEX_NONE = none */
+	uint32_t next;			/* another place of this address, TRC_INDEX_NONE = none */
 };
 
 struct symbolize {
@@ -67,9 +67,9 @@ static int frame_add(struct symbolize *s, const struct place *place,
 		origin->start_line = symbol->start_line;
 	}
 	if (place->module && !frame->function)
-		origin->start = trc_symbols_start(
-			s->m->symbols, trc_reader_module(s->m->reader, place->module),
-			place->address);
+		origin->start = trc_symbols_start(s->m->symbols,
+						  trc_reader_module(s->m->reader, place->module),
+						  place->address);
 	return 0;
 }
 
@@ -80,8 +80,7 @@ static int place_resolve(struct symbolize *s, struct place *place)
 	int err = 0;
 
 	if (place->module)
-		n = trc_symbols_find(s->m->symbols,
-				     trc_reader_module(s->m->reader, place->module),
+		n = trc_symbols_find(s->m->symbols, trc_reader_module(s->m->reader, place->module),
 				     place->address, symbol);
 	else if (place->address == TRC_FRAMES_ELIDED - 1)
 		symbol[n++] = (struct trc_symbol){.function = TRC_FRAMES_ELIDED_NAME};
@@ -216,7 +215,8 @@ const char *trc_model_variable(const struct trc_model *m, uint64_t address, uint
 	const struct trc_module_entry *module = module_below(m, address, stack);
 
 	*offset = 0;
-	return m->symbols && module ? trc_symbols_variable(m->symbols, module, address, offset) : NULL;
+	return m->symbols && module ? trc_symbols_variable(m->symbols, module, address, offset)
+				    : NULL;
 }
 
 void trc_derive_symbols_free(struct trc_model *m)

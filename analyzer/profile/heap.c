@@ -84,8 +84,9 @@ static void comment_missing(const struct trc_model *m, struct trc_profile *p)
 	for (size_t i = 0; i < n; i++)
 		n_lost += !alloc[i].lives && alloc[i].freed_ns == TRC_NEVER;
 	if (n_older)
-		trc_profile_comment(p, "%zu sampled object%s freed that %s allocated before, "
-				       "or whose allocation was lost",
+		trc_profile_comment(p,
+				    "%zu sampled object%s freed that %s allocated before, "
+				    "or whose allocation was lost",
 				    n_older, n_older == 1 ? " was" : "s were",
 				    n_older == 1 ? "was" : "were");
 	if (n_lost)
@@ -114,8 +115,9 @@ static void describe(const struct trc_model *m, struct trc_profile *p, bool allo
 		trc_profile_comment(p, "one byte in %" PRIu64 " was sampled: numbers are estimates",
 				    finest);
 	else
-		trc_profile_comment(p, "one byte in %" PRIu64 " to %" PRIu64
-				       " was sampled: numbers are estimates",
+		trc_profile_comment(p,
+				    "one byte in %" PRIu64 " to %" PRIu64
+				    " was sampled: numbers are estimates",
 				    finest, coarsest);
 	comment_missing(m, p);
 }

@@ -9,8 +9,8 @@
 struct trc_profile_sums {
 	const struct trc_model *m;
 	const struct trc_label_filter *filter; /* NULL = all pass */
-	struct trc_array rows; /* struct trc_profile_sample */
-	struct trc_index row;  /* by stack and tag */
+	struct trc_array rows;		       /* struct trc_profile_sample */
+	struct trc_index row;		       /* by stack and tag */
 	struct trc_index tag;  /* by labels, off and stack_kind, then by that and size */
 	struct trc_index size; /* by bytes */
 };

@@ -11,7 +11,7 @@
 struct chosen {
 	const struct trc_sample_event *event;
 	size_t n;
-	bool *in; /* by row of event */
+	bool *in;  /* by row of event */
 	bool heap; /* allocations were sampled, too */
 };
 
@@ -237,8 +237,7 @@ static void comment_event(struct trc_profile *p, const struct trc_sample_event *
 	trc_sampled_text(text, &sampled);
 	trc_profile_comment(p, "%s", text);
 	if (event->missing_threads)
-		trc_profile_comment(p, "%" PRIu64 " thread%s not sampled",
-				    event->missing_threads,
+		trc_profile_comment(p, "%" PRIu64 " thread%s not sampled", event->missing_threads,
 				    event->missing_threads == 1 ? " was" : "s were");
 }
 

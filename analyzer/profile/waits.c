@@ -115,7 +115,8 @@ static void comment_killed(const struct trc_profile_sums *sums, struct trc_profi
 		return;
 	n_open = count_open(sums);
 	if (n_open)
-		trc_profile_comment(p, "%zu wait%s in progress when the process was killed, "
+		trc_profile_comment(p,
+				    "%zu wait%s in progress when the process was killed, "
 				    "and may have lasted longer",
 				    n_open, n_open == 1 ? " was" : "s were");
 }

@@ -133,7 +133,8 @@ static void sample_add(struct sums *sums, const struct trc_report *r,
 		return;
 	sums->samples++;
 	trc_report_add(&sums->total, value);
-	trc_report_add(&sums->by_stack[sample->stack < r->stacks->n_stacks ? sample->stack : 0], value);
+	trc_report_add(&sums->by_stack[sample->stack < r->stacks->n_stacks ? sample->stack : 0],
+		       value);
 	if (thread)
 		trc_report_add(&sums->by_thread[thread - r->thread], value);
 	for (size_t i = 0; i < n; i++)
@@ -351,9 +352,9 @@ static void print_short(struct trc_report *r, const struct sums *sums)
 	short_stacks(r, sums, &with_few, &with_any);
 	if (!with_few || with_few < with_any - with_few)
 		return;
-	snprintf(text, sizeof(text), "%s in stacks of at most %d frames: the kernel needs frame pointers",
-		 trc_text_share(share, with_few, with_any),
-		 TRC_SHORT_STACK_FRAMES);
+	snprintf(text, sizeof(text),
+		 "%s in stacks of at most %d frames: the kernel needs frame pointers",
+		 trc_text_share(share, with_few, with_any), TRC_SHORT_STACK_FRAMES);
 	alarm_line(r, text);
 	alarm_line(r, "  without them callers are missing; signals find them: --sample-by signal");
 }
@@ -426,8 +427,7 @@ static int print_event(struct trc_report *r, const struct trc_sample_event *even
 		if (!err)
 			err = trc_report_thread_shares(r, sums.by_thread, sums.all);
 		if (!err)
-			err = trc_report_label_shares(r, sums.by_label, sums.total,
-						      sums.all);
+			err = trc_report_label_shares(r, sums.by_label, sums.total, sums.all);
 	}
 	sums_free(&sums);
 	return err;

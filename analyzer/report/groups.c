@@ -370,8 +370,8 @@ static int64_t taken_ns(const struct releases *list, const struct trc_report *r,
 
 /* A wait that was given up: who had the lock then, and released it later. */
 static int blame_later(struct tallies *t, const struct trc_report *r, uint32_t slot,
-		       const struct trc_park *park, const struct trc_unlock *unlock, int64_t since_ns,
-		       int64_t took_ns, bool in_pieces)
+		       const struct trc_park *park, const struct trc_unlock *unlock,
+		       int64_t since_ns, int64_t took_ns, bool in_pieces)
 {
 	bool taken = took_ns != TRC_NEVER && took_ns <= park->end_ns;
 

@@ -34,10 +34,9 @@ static void find_quoted(struct trc_report *r, const struct trc_index *first)
 						  : trc_index_get(first, label_hash(label, true));
 
 		number = found == TRC_INDEX_NONE ? NULL : &r->label[found];
-		r->label_quoted[i] =
-			!*label->value || (number && number->is_number &&
-					   !strcmp(number->key, label->key) &&
-					   !strcmp(number->value, label->value));
+		r->label_quoted[i] = !*label->value || (number && number->is_number &&
+							!strcmp(number->key, label->key) &&
+							!strcmp(number->value, label->value));
 	}
 }
 
@@ -195,8 +194,7 @@ static int sum_waits(const struct trc_report *r, struct sum *sum)
 		if (!around)
 			continue;
 		around_end_ns = trc_park_end_ns(r->m, around);
-		sums_add(r, sum, trc_park_labels(r->m, around),
-			 (int)trc_wait_class(around->reason),
+		sums_add(r, sum, trc_park_labels(r->m, around), (int)trc_wait_class(around->reason),
 			 start_ns - (end_ns < around_end_ns ? end_ns : around_end_ns));
 	}
 	free(outer);

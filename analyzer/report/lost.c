@@ -26,7 +26,8 @@ void trc_report_lost(const struct trc_report *r, struct trc_line *line)
 		trc_line_add(line, "%s lost", trc_text_count(number, lost_events));
 	if (!file->complete)
 		trc_line_add(line, "%s%s", lost_events ? ", " : "",
-			     file->cut_off ? "its end is missing" : "what follows damage is missing");
+			     file->cut_off ? "its end is missing"
+					   : "what follows damage is missing");
 	trc_line_style(line, TRC_STYLE_PLAIN);
 }
 
@@ -103,7 +104,7 @@ void trc_report_ring_line(struct trc_report *r)
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_add(&line, "  with --ring-size %s instead of %s ", then, now);
 	trc_line_add(&line, enough < RING_BYTES_MAX ? "the rings would have held them"
-						     : "fewer would have been lost");
+						    : "fewer would have been lost");
 	trc_report_line(r, &line);
 }
 

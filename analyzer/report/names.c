@@ -86,7 +86,8 @@ void trc_report_function(struct trc_report *r, struct trc_line *line, const stru
 	trc_line_data(line, frame->function, FUNCTION_WIDTH);
 	if (frame->file || (module && frame->module)) {
 		trc_line_add(line, " ");
-		trc_line_data(line, base_name(frame->file ? frame->file : module->path), FILE_WIDTH);
+		trc_line_data(line, base_name(frame->file ? frame->file : module->path),
+			      FILE_WIDTH);
 	}
 }
 
@@ -162,8 +163,8 @@ void trc_report_frames(struct trc_report *r, uint32_t stack, size_t max)
 }
 
 /* A program that executes itself again has its modules once more. */
-static bool trouble_was_told(const struct trc_report *r, struct trc_symbols *symbols, uint32_t until,
-			     const char *path, const char *trouble)
+static bool trouble_was_told(const struct trc_report *r, struct trc_symbols *symbols,
+			     uint32_t until, const char *path, const char *trouble)
 {
 	for (uint32_t i = 1; i < until; i++) {
 		const struct trc_module_entry *module =

@@ -182,8 +182,8 @@ static void print_row(struct trc_report *r, const struct row *row)
 	trc_report_line(r, &line);
 	print_stack(r, now);
 	print_regions(r, now);
-	trc_report_labels_line(
-		r, trc_model_labels_at(r->m, now->thread, INT64_MAX, TRC_PLACE_LAST));
+	trc_report_labels_line(r,
+			       trc_model_labels_at(r->m, now->thread, INT64_MAX, TRC_PLACE_LAST));
 }
 
 static void print_heading(struct trc_report *r, const struct row *row, size_t n)

@@ -164,7 +164,9 @@ static void print_command(struct trc_report *r)
 
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_style(&line, TRC_STYLE_BOLD);
-	trc_line_data(&line, trc_report_info(r, "command") ? trc_report_info(r, "command") : r->path, r->width);
+	trc_line_data(&line,
+		      trc_report_info(r, "command") ? trc_report_info(r, "command") : r->path,
+		      r->width);
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	trc_report_line(r, &line);
 }
@@ -272,8 +274,10 @@ static void print_forks(struct trc_report *r)
 	if (!n_forks || (options && strstr(options, "--follow")))
 		return;
 	trc_line_begin(&line, r->width, r->colour);
-	trc_line_add(&line, "%s forked process%s not in this trace: trace-record --follow records descendants",
-		     trc_text_count(number, n_forks), n_forks == 1 ? " is" : "es are");
+	trc_line_add(
+		&line,
+		"%s forked process%s not in this trace: trace-record --follow records descendants",
+		trc_text_count(number, n_forks), n_forks == 1 ? " is" : "es are");
 	trc_report_line(r, &line);
 }
 
@@ -295,7 +299,7 @@ int trc_report_print(struct trc_model *m, FILE *out, const struct trc_report_opt
 		     struct trc_error *error)
 {
 	static int (*const SECTIONS[])(struct trc_report *) = {
-		trc_report_deadlocks, trc_report_ended,   trc_report_findings_section,
+		trc_report_deadlocks, trc_report_ended,	  trc_report_findings_section,
 		trc_report_snapshot,  trc_report_now,	  trc_report_cpu,
 		trc_report_heap,      trc_report_waits,	  trc_report_holders,
 		trc_report_longest,   trc_report_threads, trc_report_fibers,

@@ -21,7 +21,8 @@ struct trc_report_options {
 	int width;	  /* columns; 0 = 100 */
 	size_t top;	  /* rows of a section; 0 = 10 */
 	const char *path; /* of the trace, as the user named it */
-	const struct trc_label_filter *label_filter; /* NULL = all; waits, annotations under these */
+	const struct trc_label_filter
+		*label_filter; /* NULL = all; waits, annotations under these */
 };
 
 /* Derives what it needs.  0 or -errno with a line in error; a failed write is out's business. */

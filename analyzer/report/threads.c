@@ -125,8 +125,8 @@ int trc_report_threads(struct trc_report *r)
 		add_label_spans(r, row);
 	for (size_t i = 0; i < r->n_threads; i++) {
 		make_row(r, i, &row[i]);
-		scheduled = scheduled ||
-			    (!r->label_filter && row[i].thread->on_cpu_ns != TRC_NEVER);
+		scheduled =
+			scheduled || (!r->label_filter && row[i].thread->on_cpu_ns != TRC_NEVER);
 	}
 	n = keep_rows(r, row);
 	if (n) {

@@ -27,7 +27,8 @@ void trc_report_what(struct trc_report *r, struct trc_line *line,
 		trc_line_add(line, " ");
 		trc_report_thread(r, line, details->holder, 26);
 	} else {
-		trc_report_object(r, line, details->group->reason, details->object, details->group->stack);
+		trc_report_object(r, line, details->group->reason, details->object,
+				  details->group->stack);
 	}
 	if (details->n_objects > 1)
 		trc_line_add(line, " and %u other%s", details->n_objects - 1,

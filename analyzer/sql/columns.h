@@ -20,9 +20,9 @@
 				 struct trc_sql_value *value)                                      \
 	{                                                                                          \
 		const struct trc_##name *r = row;                                                  \
-												   \
-		trc_sql_set_fiber(                                                                 \
-			m, trc_model_fiber_at(m, r->thread_of, r->time_of, r->place_of), value);   \
+                                                                                                   \
+		trc_sql_set_fiber(m, trc_model_fiber_at(m, r->thread_of, r->time_of, r->place_of), \
+				  value);                                                          \
 	}
 /* The head of a column's function. */
 #define CALL(name)                                                                                 \

@@ -91,7 +91,8 @@ void trc_event_columns_make(struct trc_event_columns *columns, const struct trc_
 	column_add(columns, "ts_ns", "INTEGER", "when");
 	column_add(columns, "proc", "INTEGER", "the proc that it was recorded on");
 	column_add(columns, "thread", "INTEGER", "the thread that it is an event of");
-	column_add(columns, "source", "TEXT", "the stream that it comes from: ring, overflow, kernel");
+	column_add(columns, "source", "TEXT",
+		   "the stream that it comes from: ring, overflow, kernel");
 	if (kind) {
 		arguments_add(columns, m, kind);
 		return;

@@ -17,7 +17,8 @@
 
 #define PREFIX "trc_"
 
-struct export {
+struct export
+{
 	sqlite3 *db;
 	struct trc_model *m;
 	struct trc_error *error;

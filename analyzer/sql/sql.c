@@ -8,8 +8,8 @@
 
 static bool pragma_only_reads(const char *name)
 {
-	static const char *const readers[] = {"table_info",    "table_xinfo",   "table_list",
-					      "function_list", "module_list",   "pragma_list",
+	static const char *const readers[] = {"table_info",    "table_xinfo",	 "table_list",
+					      "function_list", "module_list",	 "pragma_list",
 					      "database_list", "collation_list", "compile_options"};
 
 	for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); i++)

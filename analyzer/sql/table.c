@@ -83,7 +83,8 @@ static void get_field(const struct trc_model *m, enum trc_sql_field field, const
 		set_known(value, READ(int16_t, from), -1);
 		break;
 	case TRC_FIELD_REASON:
-		trc_sql_set_text(value, trc_reader_reason_name(trc_model_reader(m), READ(uint8_t, from)));
+		trc_sql_set_text(value,
+				 trc_reader_reason_name(trc_model_reader(m), READ(uint8_t, from)));
 		break;
 	case TRC_FIELD_REASON_OR_NONE:
 		if (READ(uint8_t, from))

@@ -25,25 +25,25 @@ struct trc_sql_value {
 
 /* How a field is read; the C type that goes with it, and what is NULL. */
 enum trc_sql_field {
-	TRC_FIELD_ROW_ID, /* none: the row's index + 1 */
-	TRC_FIELD_NS,     /* int64_t, TRC_NEVER */
-	TRC_FIELD_I64,    /* int64_t */
-	TRC_FIELD_U64,    /* uint64_t */
-	TRC_FIELD_U32,    /* uint32_t */
-	TRC_FIELD_ID32,   /* uint32_t, 0 */
-	TRC_FIELD_ID64,   /* uint64_t, 0 */
-	TRC_FIELD_PROC,   /* uint32_t, TRC_NO_PROC */
-	TRC_FIELD_BOOL,   /* bool */
-	TRC_FIELD_ERRNO,  /* int16_t, -1 */
-	TRC_FIELD_REASON, /* uint8_t; as text */
-	TRC_FIELD_CAUSE,  /* uint8_t, an enum trc_gap_cause; as text */
-	TRC_FIELD_SOURCE, /* uint8_t, an enum trc_stream_source; as text */
-	TRC_FIELD_TEXT,   /* const char *, "" and NULL */
-	TRC_FIELD_STRING, /* const char *, NULL: what somebody said, which may be "" */
-	TRC_FIELD_DOUBLE, /* double */
+	TRC_FIELD_ROW_ID,	  /* none: the row's index + 1 */
+	TRC_FIELD_NS,		  /* int64_t, TRC_NEVER */
+	TRC_FIELD_I64,		  /* int64_t */
+	TRC_FIELD_U64,		  /* uint64_t */
+	TRC_FIELD_U32,		  /* uint32_t */
+	TRC_FIELD_ID32,		  /* uint32_t, 0 */
+	TRC_FIELD_ID64,		  /* uint64_t, 0 */
+	TRC_FIELD_PROC,		  /* uint32_t, TRC_NO_PROC */
+	TRC_FIELD_BOOL,		  /* bool */
+	TRC_FIELD_ERRNO,	  /* int16_t, -1 */
+	TRC_FIELD_REASON,	  /* uint8_t; as text */
+	TRC_FIELD_CAUSE,	  /* uint8_t, an enum trc_gap_cause; as text */
+	TRC_FIELD_SOURCE,	  /* uint8_t, an enum trc_stream_source; as text */
+	TRC_FIELD_TEXT,		  /* const char *, "" and NULL */
+	TRC_FIELD_STRING,	  /* const char *, NULL: what somebody said, which may be "" */
+	TRC_FIELD_DOUBLE,	  /* double */
 	TRC_FIELD_REASON_OR_NONE, /* uint8_t, 0; as text */
-	TRC_FIELD_CALL,   /* as the function says */
-	TRC_FIELD_FIBER,  /* likewise; with TRC_PART_FIBERS, which the table need not name */
+	TRC_FIELD_CALL,		  /* as the function says */
+	TRC_FIELD_FIBER, /* likewise; with TRC_PART_FIBERS, which the table need not name */
 };
 
 typedef void trc_sql_call(const struct trc_model *m, size_t i, const void *row,

@@ -67,8 +67,8 @@ CALL(info_value)
 		trc_reader_info_at(r, i, &key, &text);
 		trc_sql_set_text(value, text);
 	} else if (i - trc_reader_info_count(r) < N(facts)) {
-		trc_sql_set_integer(value, facts[i - trc_reader_info_count(r)].get(
-						   m, trc_reader_info(r)));
+		trc_sql_set_integer(value,
+				    facts[i - trc_reader_info_count(r)].get(m, trc_reader_info(r)));
 	} else {
 		trc_sql_set_text(value, trc_reader_warning(r));
 	}
@@ -169,7 +169,8 @@ static const struct trc_sql_column stack_frames_columns[] = {
 	{"stack", "INTEGER", TRC_FIELD_CALL, 0, stack_frame_stack, true, false, true, "the stack"},
 	{"depth", "INTEGER", TRC_FIELD_CALL, 0, stack_frame_depth,
 	 .doc = "0 = innermost; an inlined call has a depth of its own"},
-	{"frame", "INTEGER", TRC_FIELD_CALL, 0, stack_frame_frame, .indexed = true, .doc = "the frame"},
+	{"frame", "INTEGER", TRC_FIELD_CALL, 0, stack_frame_frame, .indexed = true,
+	 .doc = "the frame"},
 };
 
 static const void *frames_rows(const struct trc_model *m, size_t *n)
@@ -186,8 +187,10 @@ static const struct trc_sql_column frames_columns[] = {
 	 .doc = "where in memory: inside the call"},
 	{"function", "TEXT", TRC_FIELD_TEXT, F(frame, function),
 	 .doc = "its name, exit@plt of a stub of the linkage table; NULL = not known"},
-	{"file", "TEXT", TRC_FIELD_TEXT, F(frame, file), .doc = "the source file; NULL = not known"},
-	{"line", "INTEGER", TRC_FIELD_ID32, F(frame, line), .doc = "the line there; NULL = not known"},
+	{"file", "TEXT", TRC_FIELD_TEXT, F(frame, file),
+	 .doc = "the source file; NULL = not known"},
+	{"line", "INTEGER", TRC_FIELD_ID32, F(frame, line),
+	 .doc = "the line there; NULL = not known"},
 	{"module", "INTEGER", TRC_FIELD_ID32, F(frame, module),
 	 .doc = "the module that the address is in"},
 	{"inlined", "INTEGER", TRC_FIELD_BOOL, F(frame, inlined),
@@ -209,7 +212,7 @@ static const void *modules_rows(const struct trc_model *m, size_t *n)
 	{                                                                                          \
 		const struct trc_module_entry *module =                                            \
 			trc_reader_module(trc_model_reader(m), (uint32_t)i + 1);                   \
-												   \
+                                                                                                   \
 		if (module)                                                                        \
 			statement;                                                                 \
 	}
@@ -219,8 +222,8 @@ MODULE(limit, trc_sql_set_integer(value, (int64_t)module->limit))
 MODULE(offset, trc_sql_set_integer(value, (int64_t)module->file_offset))
 MODULE(bias, trc_sql_set_integer(value, (int64_t)module->load_bias))
 MODULE(first_epoch, trc_sql_set_integer(value, module->first_epoch))
-MODULE(last_epoch, if (module->last_epoch != UINT32_MAX)
-			   trc_sql_set_integer(value, module->last_epoch))
+MODULE(last_epoch,
+       if (module->last_epoch != UINT32_MAX) trc_sql_set_integer(value, module->last_epoch))
 
 CALL(module_build_id)
 {
@@ -236,10 +239,12 @@ CALL(module_build_id)
 static const struct trc_sql_column modules_columns[] = {
 	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, NULL, true, true, true, "1, 2, ..."},
 	{"path", "TEXT", TRC_FIELD_CALL, 0, module_path, .doc = "the file"},
-	{"build_id", "TEXT", TRC_FIELD_CALL, 0, module_build_id, .doc = "its build id, hexadecimal"},
+	{"build_id", "TEXT", TRC_FIELD_CALL, 0, module_build_id,
+	 .doc = "its build id, hexadecimal"},
 	{"start_address", "INTEGER", TRC_FIELD_CALL, 0, module_start,
 	 .doc = "where its executable part began in memory"},
-	{"limit_address", "INTEGER", TRC_FIELD_CALL, 0, module_limit, .doc = "the first address behind it"},
+	{"limit_address", "INTEGER", TRC_FIELD_CALL, 0, module_limit,
+	 .doc = "the first address behind it"},
 	{"file_off", "INTEGER", TRC_FIELD_CALL, 0, module_offset,
 	 .doc = "bytes into the file of start_address"},
 	{"load_bias", "INTEGER", TRC_FIELD_CALL, 0, module_bias,
@@ -284,13 +289,14 @@ CALL(kind_doc)
 static const struct trc_sql_column kinds_columns[] = {
 	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, NULL, true, true, true, "the number of the kind"},
 	{"name", "TEXT", TRC_FIELD_CALL, 0, kind_name, .doc = "the `kind` of events"},
-	{"events", "INTEGER", TRC_FIELD_CALL, 0, kind_events, .doc = "how many events of this kind there are"},
+	{"events", "INTEGER", TRC_FIELD_CALL, 0, kind_events,
+	 .doc = "how many events of this kind there are"},
 	{"doc", "TEXT", TRC_FIELD_CALL, 0, kind_doc, .doc = "what such an event means"},
 };
 
 #define CALLS(table, parts, row_bytes, doc)                                                        \
 	{                                                                                          \
-		#table, doc, parts, table##_columns, N(table##_columns), row_bytes, table##_rows   \
+#table, doc, parts, table##_columns, N(table##_columns), row_bytes, table##_rows   \
 	}
 
 const struct trc_sql_table trc_sql_code_tables[] = {

@@ -21,9 +21,9 @@ CALL(fiber_creator)
 CALL(fiber_state)
 {
 	static const char *const name[] = {
-		[TRC_FIBER_UNKNOWN] = "unknown",   [TRC_FIBER_NEW] = "new",
-		[TRC_FIBER_RUNNING] = "running",   [TRC_FIBER_RUNNABLE] = "runnable",
-		[TRC_FIBER_WAITING] = "waiting",   [TRC_FIBER_ENDED] = "ended",
+		[TRC_FIBER_UNKNOWN] = "unknown", [TRC_FIBER_NEW] = "new",
+		[TRC_FIBER_RUNNING] = "running", [TRC_FIBER_RUNNABLE] = "runnable",
+		[TRC_FIBER_WAITING] = "waiting", [TRC_FIBER_ENDED] = "ended",
 	};
 
 	trc_sql_set_text(value, name[((const struct trc_fiber *)row)->state]);
@@ -205,7 +205,7 @@ static const struct trc_sql_column fiber_waits_columns[] = {
 
 #define TABLE(table, row, doc)                                                                     \
 	{                                                                                          \
-		#table, doc, TRC_PART_FIBERS, table##_columns, N(table##_columns),                 \
+#table, doc, TRC_PART_FIBERS, table##_columns, N(table##_columns),                 \
 			sizeof(struct trc_##row), table##_rows                                     \
 	}
 

@@ -2,16 +2,19 @@
 #include "columns.h"
 
 /* What allocations and frees have in common; `in` is the path to it. */
-#define OBJECT_COLUMNS(row, in)                                                                    \
-	{"sample", "INTEGER", TRC_FIELD_U64, F(row, in sample), .indexed = true,                   \
-	 .doc = "the sample's number in the process"},                                             \
-	{"address", "INTEGER", TRC_FIELD_U64, F(row, in address), .indexed = true,                 \
-	 .doc = "where the memory lies"},                                                          \
-	{"bytes", "INTEGER", TRC_FIELD_U64, F(row, in bytes), .doc = "how much was asked for"},    \
-	{"period", "INTEGER", TRC_FIELD_U64, F(row, in period),                                    \
-	 .doc = "bytes between two samples then, on average"},                                     \
-	{"objects", "REAL", TRC_FIELD_DOUBLE, F(row, in objects),                                  \
-	 .doc = "how many allocations of this size it stands for: 1 / (1 - exp(-bytes / period))"}
+#define OBJECT_COLUMNS(row, in)                                                                                  \
+	{"sample",	    "INTEGER",	     TRC_FIELD_U64,                                                      \
+	 F(row, in sample), .indexed = true, .doc = "the sample's number in the process"},                       \
+		{"address",	     "INTEGER",	      TRC_FIELD_U64,                                             \
+		 F(row, in address), .indexed = true, .doc = "where the memory lies"},                           \
+		{"bytes", "INTEGER", TRC_FIELD_U64, F(row, in bytes),                                            \
+		 .doc = "how much was asked for"},                                                               \
+		{"period", "INTEGER", TRC_FIELD_U64, F(row, in period),                                          \
+		 .doc = "bytes between two samples then, on average"},                                           \
+	{                                                                                                        \
+		"objects", "REAL", TRC_FIELD_DOUBLE, F(row, in objects),                                         \
+			.doc = "how many allocations of this size it stands for: 1 / (1 - exp(-bytes / period))" \
+	}
 
 CALL(alloc_state)
 {
@@ -77,7 +80,8 @@ static const struct trc_sql_column heap_columns[] = {
 	 "the id in allocs"},
 	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(heap_object, alloc.ts_ns), NULL, true, false, true,
 	 "when it was allocated"},
-	{"age_ns", "INTEGER", TRC_FIELD_CALL, 0, object_age, .doc = "how long before the trace's end"},
+	{"age_ns", "INTEGER", TRC_FIELD_CALL, 0, object_age,
+	 .doc = "how long before the trace's end"},
 	{"thread", "INTEGER", TRC_FIELD_ID32, F(heap_object, alloc.thread), .indexed = true,
 	 .doc = "who allocated it"},
 	OBJECT_COLUMNS(heap_object, alloc.),
@@ -89,7 +93,7 @@ static const struct trc_sql_column heap_columns[] = {
 
 #define TABLE(table, row, doc)                                                                     \
 	{                                                                                          \
-		#table, doc, TRC_PART_HEAP, table##_columns, N(table##_columns),                   \
+#table, doc, TRC_PART_HEAP, table##_columns, N(table##_columns),                   \
 			sizeof(struct trc_##row), table##_rows                                     \
 	}
 

@@ -9,11 +9,11 @@ static void set_duration(struct trc_sql_value *value, int64_t start_ns, int64_t 
 }
 
 #define DURATION(name)                                                                             \
-	static void name##_duration(const struct trc_model *m, size_t i, const void *row,         \
+	static void name##_duration(const struct trc_model *m, size_t i, const void *row,          \
 				    struct trc_sql_value *value)                                   \
 	{                                                                                          \
 		const struct trc_##name *r = row;                                                  \
-												   \
+                                                                                                   \
 		set_duration(value, r->start_ns, r->end_ns);                                       \
 	}
 /* The labels that the row's thread had at the row's time and place. */
@@ -22,9 +22,8 @@ static void set_duration(struct trc_sql_value *value, int64_t start_ns, int64_t 
 				  struct trc_sql_value *value)                                     \
 	{                                                                                          \
 		const struct trc_##name *r = row;                                                  \
-		uint32_t labels =                                                                  \
-			trc_model_labels_at(m, r->thread_of, r->time_of, r->place_of);             \
-												   \
+		uint32_t labels = trc_model_labels_at(m, r->thread_of, r->time_of, r->place_of);   \
+                                                                                                   \
 		if (labels)                                                                        \
 			trc_sql_set_integer(value, labels);                                        \
 	}
@@ -37,7 +36,8 @@ static const struct trc_sql_column thread_columns[] = {
 	 "its serial number; never used again in the trace"},
 	{"tid", "INTEGER", TRC_FIELD_ID32, F(thread, tid), .doc = "the kernel's thread id"},
 	{"name", "TEXT", TRC_FIELD_TEXT, F(thread, name), .doc = "the name it had last"},
-	{"creator", "INTEGER", TRC_FIELD_ID32, F(thread, creator), .doc = "the thread that created it"},
+	{"creator", "INTEGER", TRC_FIELD_ID32, F(thread, creator),
+	 .doc = "the thread that created it"},
 	{"creator_stack", "INTEGER", TRC_FIELD_ID32, F(thread, creator_stack),
 	 .doc = "where it was created"},
 	{"start_ns", "INTEGER", TRC_FIELD_NS, F(thread, start_ns),
@@ -88,9 +88,9 @@ static void park_state(const struct trc_model *m, size_t i, const void *row,
 {
 	const struct trc_park *park = row;
 
-	trc_sql_set_text(value, park->flags & TRC_PARK_OPEN        ? "open"
-			: park->flags & TRC_PARK_ABANDONED ? "abandoned"
-							   : "ended");
+	trc_sql_set_text(value, park->flags & TRC_PARK_OPEN	   ? "open"
+				: park->flags & TRC_PARK_ABANDONED ? "abandoned"
+								   : "ended");
 }
 
 static void park_cut(const struct trc_model *m, size_t i, const void *row,
@@ -120,7 +120,8 @@ static const struct trc_sql_column park_columns[] = {
 	 .doc = "end_ns - start_ns; NULL = still waiting at the end"},
 	{"waited_ns", "INTEGER", TRC_FIELD_CALL, 0, park_waited,
 	 .doc = "the same, but up to the end of the trace if still waiting"},
-	{"stack", "INTEGER", TRC_FIELD_ID32, F(park, stack), .indexed = true, .doc = "where it waited"},
+	{"stack", "INTEGER", TRC_FIELD_ID32, F(park, stack), .indexed = true,
+	 .doc = "where it waited"},
 	{"holder_thread", "INTEGER", TRC_FIELD_ID32, F(park, holder),
 	 .doc = "who held the lock at start_ns, where the lock tells; of a join, who is joined"},
 	{"waker_thread", "INTEGER", TRC_FIELD_ID32, F(park, waker),
@@ -183,7 +184,8 @@ static const struct trc_sql_column task_columns[] = {
 	{"type", "TEXT", TRC_FIELD_TEXT, F(task, type), .doc = "its type"},
 	{"start_ns", "INTEGER", TRC_FIELD_NS, F(task, start_ns), NULL, true, false, true,
 	 "when it began; NULL = before the trace"},
-	{"end_ns", "INTEGER", TRC_FIELD_NS, F(task, end_ns), .doc = "when it ended; NULL = not yet"},
+	{"end_ns", "INTEGER", TRC_FIELD_NS, F(task, end_ns),
+	 .doc = "when it ended; NULL = not yet"},
 	{"duration_ns", "INTEGER", TRC_FIELD_CALL, 0, task_duration, .doc = "end_ns - start_ns"},
 	{"start_thread", "INTEGER", TRC_FIELD_ID32, F(task, start_thread), .doc = "who began it"},
 	{"end_thread", "INTEGER", TRC_FIELD_ID32, F(task, end_thread), .doc = "who ended it"},
@@ -204,13 +206,14 @@ DURATION(region)
 LABELS(region, thread, start_ns, start_place)
 static const struct trc_sql_column region_columns[] = {
 	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, NULL, true, true, true, "1, 2, ... by start"},
-	{"thread", "INTEGER", TRC_FIELD_ID32, F(region, thread), .indexed = true, 
+	{"thread", "INTEGER", TRC_FIELD_ID32, F(region, thread), .indexed = true,
 	 .doc = "where it began; its fiber may have ended it on another. Of one from before the trace, "
 		"where it ended"},
 	{"task", "INTEGER", TRC_FIELD_ID64, F(region, task), .indexed = true,
 	 .doc = "the task that it works for"},
 	{"type", "TEXT", TRC_FIELD_TEXT, F(region, type), .doc = "its type"},
-	{"depth", "INTEGER", TRC_FIELD_U32, F(region, depth), .doc = "within its fiber; 0 = outermost"},
+	{"depth", "INTEGER", TRC_FIELD_U32, F(region, depth),
+	 .doc = "within its fiber; 0 = outermost"},
 	{"start_ns", "INTEGER", TRC_FIELD_NS, F(region, start_ns), NULL, true, false, true,
 	 "when it began; NULL = before the trace"},
 	{"end_ns", "INTEGER", TRC_FIELD_NS, F(region, end_ns),
@@ -261,7 +264,8 @@ ROWS(labels)
 static const struct trc_sql_column set_label_columns[] = {
 	{"labels", "INTEGER", TRC_FIELD_U32, F(set_label, labels), NULL, true, false, true,
 	 "the label set: the `labels` of parks, unlocks, ..."},
-	{"key", "TEXT", TRC_FIELD_TEXT, F(set_label, key), .indexed = true, .doc = "the label's key"},
+	{"key", "TEXT", TRC_FIELD_TEXT, F(set_label, key), .indexed = true,
+	 .doc = "the label's key"},
 	{"value", "TEXT", TRC_FIELD_STRING, F(set_label, value),
 	 .doc = "its value; of a number in decimal, its unit behind it: 42, 7ms"},
 	{"number", "INTEGER", TRC_FIELD_CALL, 0, set_label_number,
@@ -290,7 +294,8 @@ static const struct trc_sql_column thread_span_columns[] = {
 ROWS(on_cpu)
 DURATION(on_cpu)
 static const struct trc_sql_column on_cpu_columns[] = {
-	{"thread", "INTEGER", TRC_FIELD_ID32, F(on_cpu, thread), .indexed = true, .doc = "which thread"},
+	{"thread", "INTEGER", TRC_FIELD_ID32, F(on_cpu, thread), .indexed = true,
+	 .doc = "which thread"},
 	{"proc", "INTEGER", TRC_FIELD_PROC, F(on_cpu, proc), .doc = "on which proc"},
 	{"start_ns", "INTEGER", TRC_FIELD_NS, F(on_cpu, start_ns), NULL, true, false, true,
 	 "when it was put there; NULL = before the trace"},
@@ -305,9 +310,11 @@ ROWS(gaps)
 static const struct trc_sql_column gap_columns[] = {
 	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(gap, ts_ns), NULL, true, false, true,
 	 "when events were recorded again"},
-	{"since_ns", "INTEGER", TRC_FIELD_NS, F(gap, since_ns), .doc = "when the first one was lost"},
+	{"since_ns", "INTEGER", TRC_FIELD_NS, F(gap, since_ns),
+	 .doc = "when the first one was lost"},
 	{"proc", "INTEGER", TRC_FIELD_PROC, F(gap, proc), .doc = "on which proc"},
-	{"source", "TEXT", TRC_FIELD_SOURCE, F(gap, source), .doc = "of which stream: ring, overflow, kernel"},
+	{"source", "TEXT", TRC_FIELD_SOURCE, F(gap, source),
+	 .doc = "of which stream: ring, overflow, kernel"},
 	{"cause", "TEXT", TRC_FIELD_CAUSE, F(gap, cause), .doc = "why"},
 	{"lost_events", "INTEGER", TRC_FIELD_U64, F(gap, lost_events), .doc = "how many, exactly"},
 };
@@ -320,13 +327,14 @@ static const struct trc_sql_column coverage_columns[] = {
 	 .doc = "which stream: ring, overflow, kernel"},
 	{"held_ns", "INTEGER", TRC_FIELD_NS, F(coverage, held_ns),
 	 .doc = "since when the ring held everything; NULL = since its beginning"},
-	{"from_ns", "INTEGER", TRC_FIELD_NS, F(coverage, from_ns), .doc = "where the window begins"},
+	{"from_ns", "INTEGER", TRC_FIELD_NS, F(coverage, from_ns),
+	 .doc = "where the window begins"},
 	{"to_ns", "INTEGER", TRC_FIELD_NS, F(coverage, to_ns), .doc = "where it ends"},
 };
 
 #define TABLE(table, row, parts, doc)                                                              \
 	{                                                                                          \
-		#table, doc, parts, row##_columns, N(row##_columns), sizeof(struct trc_##row),     \
+#table, doc, parts, row##_columns, N(row##_columns), sizeof(struct trc_##row),     \
 			table##_rows                                                               \
 	}
 
@@ -338,7 +346,8 @@ const struct trc_sql_table trc_sql_row_tables[] = {
 	TABLE(unlocks, unlock, TRC_PART_WAITS | TRC_PART_LABELS,
 	      "releases of locks for which others waited, and what the critical section cost them"),
 	TABLE(tasks, task, TRC_PART_USER | TRC_PART_LABELS, "the program's operations"),
-	TABLE(regions, region, TRC_PART_USER | TRC_PART_LABELS, "the program's spans, each within one fiber"),
+	TABLE(regions, region, TRC_PART_USER | TRC_PART_LABELS,
+	      "the program's spans, each within one fiber"),
 	TABLE(logs, log, TRC_PART_USER | TRC_PART_LABELS, "the program's messages"),
 	TABLE(counters, counter, TRC_PART_USER, "the program's values over time"),
 	TABLE(labels, set_label, TRC_PART_LABELS, "what each label set consists of"),

@@ -38,7 +38,8 @@ ROWS(sample_events)
 static const struct trc_sql_column sample_events_columns[] = {
 	{"id", "INTEGER", TRC_FIELD_U32, F(sample_event, event), NULL, true, true, true,
 	 "its number; of two profiles in one trace each has its own"},
-	{"name", "TEXT", TRC_FIELD_TEXT, F(sample_event, name), .doc = "as it was asked for: cpu-clock, cycles:u, ..."},
+	{"name", "TEXT", TRC_FIELD_TEXT, F(sample_event, name),
+	 .doc = "as it was asked for: cpu-clock, cycles:u, ..."},
 	{"unit", "TEXT", TRC_FIELD_TEXT, F(sample_event, unit), .doc = "nanoseconds, or count"},
 	{"how", "TEXT", TRC_FIELD_CALL, 0, event_how,
 	 .doc = "timer: by a timer of each thread's CPU time; signal: by a counter that signals "
@@ -47,7 +48,8 @@ static const struct trc_sql_column sample_events_columns[] = {
 	 .doc = "how much of it lies between two samples; NULL = adjusted to the frequency"},
 	{"frequency_hz", "INTEGER", TRC_FIELD_ID64, F(sample_event, frequency_hz),
 	 .doc = "samples per second of CPU time that were asked for; NULL = a period was"},
-	{"samples", "INTEGER", TRC_FIELD_U64, F(sample_event, n_samples), .doc = "its rows in samples"},
+	{"samples", "INTEGER", TRC_FIELD_U64, F(sample_event, n_samples),
+	 .doc = "its rows in samples"},
 	{"value", "INTEGER", TRC_FIELD_U64, F(sample_event, value),
 	 .doc = "the values of those, summed: how much of it there was"},
 	{"scaled_value", "INTEGER", TRC_FIELD_U64, F(sample_event, scaled),
@@ -64,7 +66,8 @@ static const struct trc_sql_column sample_events_columns[] = {
 
 CALL(lost_cause)
 {
-	trc_sql_set_text(value, trc_sample_loss_name(((const struct trc_samples_lost *)row)->cause));
+	trc_sql_set_text(value,
+			 trc_sample_loss_name(((const struct trc_samples_lost *)row)->cause));
 }
 
 ROWS(samples_lost)
@@ -76,7 +79,8 @@ static const struct trc_sql_column samples_lost_columns[] = {
 	 .doc = "whose samples; NULL = not known, or of several"},
 	{"event", "INTEGER", TRC_FIELD_ID32, F(samples_lost, event),
 	 .doc = "of which event: an id in sample_events; NULL = of any"},
-	{"lost_samples", "INTEGER", TRC_FIELD_U64, F(samples_lost, lost_samples), .doc = "how many"},
+	{"lost_samples", "INTEGER", TRC_FIELD_U64, F(samples_lost, lost_samples),
+	 .doc = "how many"},
 	{"made_up", "INTEGER", TRC_FIELD_BOOL, F(samples_lost, made_up),
 	 .doc = "1 = the scaled_value of samples has them; 0 = no sample stands for them"},
 	{"cause", "TEXT", TRC_FIELD_CALL, 0, lost_cause,
@@ -89,13 +93,14 @@ static const struct trc_sql_column samples_lost_columns[] = {
 
 #define TABLE(table, row, doc)                                                                     \
 	{                                                                                          \
-		#table, doc, TRC_PART_SAMPLES, table##_columns, N(table##_columns),                \
+#table, doc, TRC_PART_SAMPLES, table##_columns, N(table##_columns),                \
 			sizeof(struct trc_##row), table##_rows                                     \
 	}
 
 const struct trc_sql_table trc_sql_sample_tables[] = {
-	TABLE(samples, sample, "where threads were when they had used up another share of CPU time, "
-			       "or of what else was counted"),
+	TABLE(samples, sample,
+	      "where threads were when they had used up another share of CPU time, "
+	      "or of what else was counted"),
 	TABLE(sample_events, sample_event, "what was sampled, and how"),
 	TABLE(samples_lost, samples_lost, "samples that were due, and were not taken or not kept"),
 };

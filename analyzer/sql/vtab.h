@@ -10,7 +10,7 @@
 struct trc_vtab_source {
 	struct trc_model *m;
 	const struct trc_sql_table *table; /* of vtab_rows.c */
-	unsigned int kind;                 /* of vtab_events.c: 0 = all kinds */
+	unsigned int kind;		   /* of vtab_events.c: 0 = all kinds */
 };
 
 extern const sqlite3_module trc_vtab_rows, trc_vtab_events;

@@ -189,13 +189,12 @@ static int take_order(const struct events_vtab *v, const sqlite3_index_info *inf
 
 static char *plan_text(int plan, sqlite3_uint64 columns)
 {
-	return sqlite3_mprintf("%s%s%s%s%s%s%scolumns=%llx", plan & PLAN_KIND ? "kind=? " : "",
-			       plan & PLAN_PROC ? "proc=? " : "",
-			       plan & PLAN_THREAD ? "thread=? " : "",
-			       plan & PLAN_FROM ? "ts_ns>=? " : "",
-			       plan & PLAN_UNTIL ? "ts_ns<=? " : "",
-			       plan & PLAN_BY_TIME ? "by ts_ns " : "",
-			       plan & PLAN_BY_KIND ? "by kind " : "", columns);
+	return sqlite3_mprintf(
+		"%s%s%s%s%s%s%scolumns=%llx", plan & PLAN_KIND ? "kind=? " : "",
+		plan & PLAN_PROC ? "proc=? " : "", plan & PLAN_THREAD ? "thread=? " : "",
+		plan & PLAN_FROM ? "ts_ns>=? " : "", plan & PLAN_UNTIL ? "ts_ns<=? " : "",
+		plan & PLAN_BY_TIME ? "by ts_ns " : "", plan & PLAN_BY_KIND ? "by kind " : "",
+		columns);
 }
 
 static int events_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)

@@ -12,7 +12,7 @@
 enum {
 	FLUSH_NS = 1000000000,
 	TIDS_MIN = 512,
-	FULL = 256, /* trc_drain_fullest() */
+	FULL = 256,		  /* trc_drain_fullest() */
 	CLOCK_SLACK_NS = 1000000, /* how far the counters of two procs may be apart */
 };
 

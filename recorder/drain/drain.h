@@ -73,8 +73,8 @@ struct trc_drain_options {
  * more: the drain neither waits nor gives room back, writes no sync points, and reads no clock.
  */
 struct trc_drain_window {
-	uint64_t from, to; /* ticks, both included */
-	uint64_t now;      /* ticks; no record is later */
+	uint64_t from, to;	    /* ticks, both included */
+	uint64_t now;		    /* ticks; no record is later */
 	struct trc_sync_point sync; /* turns the kernel's times into ticks */
 	/* [n_threads]: the fiber that each slot's open regions are of, where another one than the slot
 	 * says may have run by the time they were looked at.  NULL = nowhere.  Borrowed until
@@ -84,7 +84,7 @@ struct trc_drain_window {
 
 enum trc_drain_end {
 	TRC_DRAIN_STOPPED,  /* the process lives on, but records no more */
-	TRC_DRAIN_LEFT,     /* it goes on recording, for a flight recorder */
+	TRC_DRAIN_LEFT,	    /* it goes on recording, for a flight recorder */
 	TRC_DRAIN_REPLACED, /* it executed another program: its threads are gone */
 	TRC_DRAIN_DEAD,
 };
@@ -95,7 +95,7 @@ struct trc_drain_totals {
 	uint64_t damaged;     /* pages and cells given up, also in lost_events */
 	/* Stacks, strings and label sets that were gone when their record was read. */
 	uint64_t evicted;
-	uint64_t slots_full;  /* threads known by their events only */
+	uint64_t slots_full;		/* threads known by their events only */
 	uint64_t samples, lost_samples; /* as events tell */
 	/* Words of rings and the overflow stream: those that were read, and those that others had
 	 * written over before. */

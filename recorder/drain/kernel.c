@@ -121,7 +121,8 @@ static bool is_known(const struct trc_drain *d, uint64_t address, uint32_t epoch
 	uint32_t n = atomic_load_explicit(&d->shared->n_modules_used, memory_order_relaxed);
 
 	for (uint32_t i = 0; i < n && i < d->h.n_modules; i++)
-		if (d->module_id[i] && d->module_state[i] == slot[i].state && address >= slot[i].start && address < slot[i].limit &&
+		if (d->module_id[i] && d->module_state[i] == slot[i].state &&
+		    address >= slot[i].start && address < slot[i].limit &&
 		    slot[i].first_epoch <= epoch &&
 		    atomic_load_explicit(&slot[i].last_epoch, memory_order_relaxed) >= epoch)
 			return true;
@@ -295,8 +296,7 @@ void trc_drain_procs(struct trc_drain *d, uint64_t raw_ns, uint32_t procs)
 	struct trc_drain_stream *s = &d->kernel[0];
 	uint64_t *arg;
 
-	if (raw_ns < d->h.start.monotonic_raw_ns ||
-	    trc_drain_ticks(d, raw_ns) - d->from > d->span)
+	if (raw_ns < d->h.start.monotonic_raw_ns || trc_drain_ticks(d, raw_ns) - d->from > d->span)
 		return;
 	if (raw_ns > s->last_time)
 		s->last_time = raw_ns;

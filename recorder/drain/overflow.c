@@ -183,8 +183,7 @@ uint64_t trc_drain_overflow(struct trc_drain *d)
 
 	if (head - c->pos > d->h.n_cells) { /* nobody held it back: not while somebody drains */
 		d->totals.damaged += !d->options.follow;
-		d->totals.overwritten_words +=
-			(head - d->h.n_cells - c->pos) * CELL_SIZE_WORDS;
+		d->totals.overwritten_words += (head - d->h.n_cells - c->pos) * CELL_SIZE_WORDS;
 		c->pos = head - d->h.n_cells;
 		c->lost_begin = true;
 		skip(d, 0, TRC_GAP_OVERWRITTEN);

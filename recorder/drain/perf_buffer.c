@@ -73,7 +73,8 @@ static void attr_of_event(const struct trc_perf *p, uint32_t event, struct perf_
 	if (p->count_bytes[event])
 		attr->sample_type |= PERF_SAMPLE_READ;
 	if (p->event[event].is_hardware)
-		attr->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+		attr->read_format |=
+			PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 }
 
 static int open_attr(struct perf_event_attr *attr, int tid, uint32_t proc)
@@ -370,7 +371,8 @@ static void add_threads(struct trc_perf *p, bool switches, uint32_t which, char 
 		trc_raw1(SYS_close, fd);
 	if (p->missing_threads)
 		snprintf(said, n_bytes, "yes, but not of %llu thread%s (%s): perf_event_open: %s",
-			 (unsigned long long)p->missing_threads, p->missing_threads == 1 ? "" : "s", p->missing_tids, strerror(-err));
+			 (unsigned long long)p->missing_threads, p->missing_threads == 1 ? "" : "s",
+			 p->missing_tids, strerror(-err));
 }
 
 static uint32_t power_of_two_at_least(uint64_t n)
@@ -502,7 +504,8 @@ int trc_perf_add_events(struct trc_perf *p, const struct trc_cpu_event *event, u
 		err = e < TRC_CPU_EVENTS_MAX ? 0 : -ENOSPC;
 	}
 	if (err) {
-		snprintf(said, n_bytes, "more than %d different events or periods since recording began",
+		snprintf(said, n_bytes,
+			 "more than %d different events or periods since recording began",
 			 TRC_CPU_EVENTS_MAX);
 	} else {
 		keep_counts_apart(p);

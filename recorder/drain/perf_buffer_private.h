@@ -29,7 +29,7 @@ struct trc_perf_stopped {
 struct trc_perf_buffer {
 	struct perf_event_mmap_page *page; /* NULL = no such proc, or none needed */
 	uint64_t last_ns;
-	int fd; /* -1 = not online */
+	int fd;					/* -1 = not online */
 	struct perf_event_mmap_page *maps_page; /* NULL = none */
 	uint64_t maps_last_ns;			/* of its last record */
 	int maps_fd;				/* -1 = none */
@@ -62,7 +62,7 @@ struct trc_perf_ids {
 
 /* What of an event was counted. */
 struct trc_perf_share {
-	uint64_t enabled_ns, running_ns;       /* so far */
+	uint64_t enabled_ns, running_ns;	 /* so far */
 	uint64_t new_enabled_ns, new_running_ns; /* of that, since the look before */
 };
 
@@ -71,13 +71,13 @@ struct trc_perf {
 	int pid;
 	bool flight, switches;
 	bool tells_apart; /* records tell their event: with samples, or where they may come */
-	bool tells_lost; /* PERF_FORMAT_LOST: since Linux 6.0 */
+	bool tells_lost;  /* PERF_FORMAT_LOST: since Linux 6.0 */
 	uint64_t page_bytes, memory_bytes;
 	uint64_t data_bytes; /* of each buffer; a power of two */
 	uint32_t id_bytes;   /* of what sample_id_all adds */
 	void *copies;	     /* NULL = none yet; of copies_bytes */
 	uint64_t copies_bytes;
-	bool is_more;	     /* they go on where those before them ended */
+	bool is_more; /* they go on where those before them ended */
 	uint64_t missing_threads;
 	char missing_tids[64]; /* "101, 102, ..." */
 	struct trc_cpu_event event[TRC_CPU_EVENTS_MAX];

@@ -39,9 +39,9 @@ static uint32_t take_frames(struct trc_perf *p, const struct sample *s, const ch
 		if (address >= (uint64_t)PERF_CONTEXT_MAX)
 			continue;
 		n_all++;
-		if (n_frames && (!address || (p->maps && !trc_perf_maps_may_be_code(
-								 p->maps, s->pid, address - 1,
-								 s->raw_ns))))
+		if (n_frames &&
+		    (!address || (p->maps && !trc_perf_maps_may_be_code(p->maps, s->pid,
+									address - 1, s->raw_ns))))
 			return n_frames;
 		if (n_frames < TRC_STACK_DEPTH_MAX)
 			p->frame[n_frames++] = address;

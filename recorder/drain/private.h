@@ -13,7 +13,7 @@ struct trc_drain_plan {
 	bool has_text;
 	uint8_t threads, tasks, strings, stacks, labels;
 	uint8_t samples; /* numbers of sampled allocations */
-	uint8_t fibers;  /* numbers of fibers */
+	uint8_t fibers;	 /* numbers of fibers */
 };
 
 /* From ids of the ring to ids of the file.  Ring ids are never reused (layout:L3), so that an entry
@@ -41,13 +41,14 @@ struct trc_tid_map {
 struct trc_drain_stream {
 	uint64_t last_time;
 	uint64_t lost_seen; /* of the stream's lost_total */
-	uint64_t lost_before; /* window: after the last event before it; on which side is not known */
-	uint64_t held; /* of kernel records: ticks before which they were overwritten */
+	uint64_t
+		lost_before; /* window: after the last event before it; on which side is not known */
+	uint64_t held;	     /* of kernel records: ticks before which they were overwritten */
 	uint32_t proc;
 	uint32_t last_serial; /* of the last event's thread */
-	bool seen;            /* kernel records came, wanted or not */
+	bool seen;	      /* kernel records came, wanted or not */
 	bool lost_known;      /* lost_seen is right: not so before the first gap record of a copy */
-	uint8_t source; /* enum trc_stream_source */
+	uint8_t source;	      /* enum trc_stream_source */
 };
 
 struct trc_drain_ring {
@@ -95,7 +96,7 @@ struct trc_drain_watch {
 	uint32_t labels;      /* from then on; the file's id */
 	uint32_t fiber_name;  /* likewise */
 	uint64_t fiber_time;  /* of its last switch of fibers in the window; 0 = none */
-	uint64_t fiber;       /* from then on; the file's number */
+	uint64_t fiber;	      /* from then on; the file's number */
 };
 
 /* A thread that is told only if an event in the window names it. */
@@ -146,15 +147,15 @@ struct trc_drain {
 	uint64_t cells_head; /* of the overflow stream, as of the beginning of the pass */
 	uint64_t cells_lost; /* its lost_total, from before cells_head */
 	uint64_t now;	     /* ticks, later than any record of this pass */
-	uint64_t looked;     /* ticks: the records of this pass, and before it, are all up to there */
-	uint64_t earliest;   /* ticks, before any record */
-	uint64_t joined;     /* ticks when this trace began on a ring in use; 0 = it is all of it */
-	uint64_t opened;     /* ticks of trc_drain_open(): no kernel record can be missing since */
-	uint32_t max_serial; /* of the mapping, as of this pass */
-	uint64_t max_sample; /* of the allocations that have come */
-	uint32_t fullest;    /* as of the beginning of the pass */
-	bool final;	     /* nothing more will be committed */
-	bool goes_on;	     /* after another drain, with nothing missing in between */
+	uint64_t looked;   /* ticks: the records of this pass, and before it, are all up to there */
+	uint64_t earliest; /* ticks, before any record */
+	uint64_t joined;   /* ticks when this trace began on a ring in use; 0 = it is all of it */
+	uint64_t opened;   /* ticks of trc_drain_open(): no kernel record can be missing since */
+	uint32_t max_serial;	    /* of the mapping, as of this pass */
+	uint64_t max_sample;	    /* of the allocations that have come */
+	uint32_t fullest;	    /* as of the beginning of the pass */
+	bool final;		    /* nothing more will be committed */
+	bool goes_on;		    /* after another drain, with nothing missing in between */
 	struct trc_sync_point left; /* what was left to be drained came after that */
 	bool slots_seen_full;
 
@@ -172,7 +173,7 @@ struct trc_drain {
 	} sampled[TRC_SAMPLE_EVENTS_MAX]; /* as of the last look */
 	bool own_sigprof_told;
 
-	uint32_t epoch; /* of modules, as of the last look */
+	uint32_t epoch;					   /* of modules, as of the last look */
 	const struct trc_sample_event_entry *kernel_event; /* [n_kernel_events] */
 	uint32_t n_kernel_events;
 	bool kernel_events_told;
@@ -182,7 +183,7 @@ struct trc_drain {
 		uint64_t start, limit, mapped_ns;
 		uint32_t id, first_epoch, epoch;
 		bool ended; /* for the file */
-	} *kernel_module; /* [TRC_DRAIN_KERNEL_MODULES] */
+	} * kernel_module;  /* [TRC_DRAIN_KERNEL_MODULES] */
 	uint32_t n_kernel_modules;
 	uint32_t *stack_looked_at; /* [TRC_DRAIN_STACKS_LOOKED_AT]: some of them */
 

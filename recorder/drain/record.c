@@ -58,10 +58,10 @@ void trc_drain_plan_init(struct trc_drain *d)
 	d->plan[TRC_KIND_FIBER_CREATE].fibers = d->plan[TRC_KIND_FIBER_READY].fibers = 1;
 	d->plan[TRC_KIND_FIBER_END].fibers = 1;
 	d->plan[TRC_KIND_FIBER_END].plain = false;
-	d->plan[TRC_KIND_FIBER_SWITCH].fibers = 3; /* `fiber` and `left` */
-	d->plan[TRC_KIND_GAP].plain = false; /* its count is a running total (R6) */
+	d->plan[TRC_KIND_FIBER_SWITCH].fibers = 3;    /* `fiber` and `left` */
+	d->plan[TRC_KIND_GAP].plain = false;	      /* its count is a running total (R6) */
 	d->plan[TRC_KIND_SAMPLES_LOST].plain = false; /* counted */
-	if (d->windowed) { /* watched */
+	if (d->windowed) {			      /* watched */
 		d->plan[TRC_KIND_RESUME].plain = false;
 		d->plan[TRC_KIND_THREAD_EXIT].plain = false;
 	}
@@ -197,9 +197,8 @@ static bool split_record(const struct trc_drain_plan *plan, const uint64_t *word
 
 	*p = (struct parts){.arg = at};
 	if (plan->n_args > end - at ||
-	    (flags &
-	     ~(unsigned int)(TRC_REC_INLINE_STACK | TRC_REC_INLINE_STRING | TRC_REC_INLINE_LABELS |
-			     TRC_REC_INLINE_BEFORE)))
+	    (flags & ~(unsigned int)(TRC_REC_INLINE_STACK | TRC_REC_INLINE_STRING |
+				     TRC_REC_INLINE_LABELS | TRC_REC_INLINE_BEFORE)))
 		return false;
 	at += plan->n_args;
 	if (plan->has_text) {
@@ -209,8 +208,7 @@ static bool split_record(const struct trc_drain_plan *plan, const uint64_t *word
 		p->text_bytes = (uint32_t)n;
 	}
 	if (flags & TRC_REC_INLINE_STRING) {
-		if (!plan->strings ||
-		    !take_counted(&at, end, STRING_BYTES_MAX, &p->string))
+		if (!plan->strings || !take_counted(&at, end, STRING_BYTES_MAX, &p->string))
 			return false;
 	}
 	if (flags & TRC_REC_INLINE_LABELS) {
@@ -275,7 +273,8 @@ static void translate(struct trc_drain *d, const struct trc_drain_plan *plan, co
 			arg[i] = trc_drain_fiber(d, arg[i]);
 		} else if (plan->strings & bit) {
 			if (p->string.bytes && !string_used)
-				arg[i] = trc_writer_string(d->w, p->string.bytes, p->string.n_bytes);
+				arg[i] =
+					trc_writer_string(d->w, p->string.bytes, p->string.n_bytes);
 			else
 				arg[i] = trc_drain_string(d, arg[i]);
 			string_used = true;

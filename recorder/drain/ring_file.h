@@ -32,7 +32,7 @@ struct trc_ring_file {
 	struct trc_shared header; /* checked: sizes and offsets are to be read here only */
 	enum trc_ring_owner owner;
 	uint32_t pid; /* as it is, or was, known here; where that cannot be told, as there */
-	bool closed; /* TRC_SHARED_CLOSED: recording ended in good order */
+	bool closed;  /* TRC_SHARED_CLOSED: recording ended in good order */
 };
 
 /*
@@ -73,7 +73,8 @@ int trc_ring_file_snapshot(const struct trc_ring_file *f, struct trc_snapshot **
  * A ring as a whole trace, through `sink`: for trace-analyze, --recover and --snapshot.  `context`
  * goes to the sink.  0 or -errno with a sentence in error.
  */
-int trc_ring_file_to_trace(const struct trc_ring_file *f, const struct trc_snapshot_options *options,
-			   trc_sink_fn *sink, void *context, char *error, size_t n_bytes);
+int trc_ring_file_to_trace(const struct trc_ring_file *f,
+			   const struct trc_snapshot_options *options, trc_sink_fn *sink,
+			   void *context, char *error, size_t n_bytes);
 
 #endif

@@ -280,9 +280,8 @@ static enum trc_ring_owner find_elsewhere(const struct trc_shared *h, ino_t inod
 	if (!found)
 		return sees_all() ? TRC_OWNER_DEAD : TRC_OWNER_UNKNOWN;
 	*pid = found;
-	return !trc_process_has_ended(found) && process_maps(found, inode, true)
-		       ? TRC_OWNER_ALIVE
-		       : TRC_OWNER_DEAD;
+	return !trc_process_has_ended(found) && process_maps(found, inode, true) ? TRC_OWNER_ALIVE
+										 : TRC_OWNER_DEAD;
 }
 
 enum trc_ring_owner trc_ring_owner_find(const struct trc_shared *h, ino_t inode, uint32_t *pid)

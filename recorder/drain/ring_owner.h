@@ -26,7 +26,8 @@ uint64_t trc_namespace_here(void);
 bool trc_ring_is_elsewhere(const struct trc_shared *header);
 /* The owner of a ring file with this header and inode.  *pid: its pid here, or if that cannot be told
  * there. */
-enum trc_ring_owner trc_ring_owner_find(const struct trc_shared *header, ino_t inode, uint32_t *pid);
+enum trc_ring_owner trc_ring_owner_find(const struct trc_shared *header, ino_t inode,
+					uint32_t *pid);
 /* What the owner, a process of a namespace inside ours, is called here; 0 = it has ended. */
 uint32_t trc_ring_owner_inside(const struct trc_shared *header, ino_t inode);
 /* Whether this process is still the owner, and the pid not another's by now; `inside` as above. */

@@ -331,8 +331,8 @@ static int take_streams(struct trc_snapshot *s, const struct trc_snapshot_source
 	return err;
 }
 
-static int take(struct trc_snapshot **out, struct trc_snapshot_source *source,
-		uint64_t file_bytes, const struct trc_snapshot_options *options, const char **why)
+static int take(struct trc_snapshot **out, struct trc_snapshot_source *source, uint64_t file_bytes,
+		const struct trc_snapshot_options *options, const char **why)
 {
 	struct trc_shared h;
 	struct trc_snapshot *s = NULL;

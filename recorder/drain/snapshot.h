@@ -30,9 +30,9 @@ struct trc_snapshot;
 
 struct trc_snapshot_options {
 	uint64_t window_ns; /* 0 = as the ring's header says; UINT64_MAX = no limit */
-	bool all;           /* keep what is held from before the window as well */
-	bool dead;          /* the process is gone: nothing changes any more, all is committed */
-	bool found_dead;    /* dead, and nobody knows since when: the trace ends with the cut, too */
+	bool all;	    /* keep what is held from before the window as well */
+	bool dead;	    /* the process is gone: nothing changes any more, all is committed */
+	bool found_dead; /* dead, and nobody knows since when: the trace ends with the cut, too */
 	/* The kernel's newest record of the process, CLOCK_MONOTONIC_RAW; 0 = not known.  Of a dead
 	 * process it is part of the window. */
 	uint64_t kernel_newest_ns;

@@ -94,7 +94,7 @@ static int copy_area(struct trc_snapshot *s, const struct trc_snapshot_source *s
 
 /* ---- rings ----------------------------------------------------------------------------- */
 
-_Static_assert(CHUNK_ENTRIES * (sizeof(struct trc_entry_head) + 8 * TRC_STACK_DEPTH_MAX) <=
+_Static_assert(CHUNK_ENTRIES *(sizeof(struct trc_entry_head) + 8 * TRC_STACK_DEPTH_MAX) <=
 		       TRC_SNAPSHOT_SCRATCH_BYTES,
 	       "a chunk of the largest entries fits");
 

@@ -26,13 +26,13 @@ struct trc_snapshot {
 	struct trc_shared *copy;
 	struct trc_snapshot_options options;
 	struct trc_sync_point sync; /* a reading at the time of the copy */
-	bool has_sync;              /* the clock is this machine's, and still runs */
-	uint64_t now;               /* ticks; nothing in the copy is later */
+	bool has_sync;		    /* the clock is this machine's, and still runs */
+	uint64_t now;		    /* ticks; nothing in the copy is later */
 	uint64_t from, cut;
 	uint64_t *held; /* [n_procs]: time of the oldest record; 0 = all since its birth */
 	uint64_t held_cells;
 	struct trc_snapshot_slot *before_cut; /* [n_threads]: P4 */
-	uint64_t *regions_fiber;              /* [n_threads]: P4 */
+	uint64_t *regions_fiber;	      /* [n_threads]: P4 */
 	struct trc_drain_totals totals;
 	uint64_t memory_bytes; /* of this structure and the arrays behind it */
 };

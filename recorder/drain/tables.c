@@ -491,8 +491,7 @@ void trc_drain_thread_labels_add(struct trc_drain *d, uint32_t thread, uint32_t 
 			(struct trc_thread_labels_entry){.thread = thread, .labels = labels};
 }
 
-void trc_drain_thread_fiber_add(struct trc_drain *d, uint32_t thread, uint64_t fiber,
-				uint32_t name)
+void trc_drain_thread_fiber_add(struct trc_drain *d, uint32_t thread, uint64_t fiber, uint32_t name)
 {
 	if (thread && fiber && d->n_thread_fibers < d->h.n_threads)
 		d->thread_fibers[d->n_thread_fibers++] = (struct trc_thread_fiber_entry){

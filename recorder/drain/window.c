@@ -227,9 +227,9 @@ void trc_drain_watch_event(struct trc_drain *d, const struct trc_event *e)
 
 	if (e->kind == TRC_KIND_THREAD_START || e->kind == TRC_KIND_THREAD_EXIT)
 		life_event(d, e);
-	if (!e->thread || (e->kind != TRC_KIND_PARK && e->kind != TRC_KIND_RESUME &&
-			   e->kind != TRC_KIND_WAIT && e->kind != TRC_KIND_LABELS &&
-			   e->kind != TRC_KIND_FIBER_SWITCH))
+	if (!e->thread ||
+	    (e->kind != TRC_KIND_PARK && e->kind != TRC_KIND_RESUME && e->kind != TRC_KIND_WAIT &&
+	     e->kind != TRC_KIND_LABELS && e->kind != TRC_KIND_FIBER_SWITCH))
 		return;
 	watch = trc_drain_watch_find(d, e->thread);
 	if (watch->serial)
@@ -331,9 +331,8 @@ static void add_at_end(struct trc_drain *d, uint32_t state, const struct trc_slo
 	(void)state;
 	if (!serial || !watch->serial)
 		return;
-	trc_drain_thread_labels_add(d, serial,
-				    watch->labels_time ? watch->labels
-						       : trc_drain_labels(d, copy->labels));
+	trc_drain_thread_labels_add(
+		d, serial, watch->labels_time ? watch->labels : trc_drain_labels(d, copy->labels));
 	if (watch->fiber_time)
 		trc_drain_thread_fiber_add(d, serial, watch->fiber, watch->fiber_name);
 	else if (copy->fiber)

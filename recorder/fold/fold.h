@@ -119,7 +119,7 @@ struct trc_view_options {
 	/* CPU: its number in the table of sampled events, the first if it has several; 0 = all. */
 	uint32_t sample_event;
 	bool all_waits; /* BLOCK: whatever threads wait for, files and timers too; of fibers none */
-	bool live;     /* HEAP: begins with what is live, as far as the fold knows (see below), all
+	bool live;	/* HEAP: begins with what is live, as far as the fold knows (see below), all
 			  of it allocated */
 	uint64_t live_before; /* ... of that only what was allocated before, in ticks; 0 = all */
 	uint64_t seed; /* of the random choice; views with different seeds choose independently */

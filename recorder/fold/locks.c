@@ -386,7 +386,8 @@ static void charge_gave_up(struct trc_fold *f, struct trc_fold_lock *lock,
 		bool after_last = !lock->unlocked || unlock->taken > lock->last.at;
 
 		if (unlock->taken && after_last && unlock->taken <= w->end)
-			charge(f, lock, unlock, w, w->start > unlock->taken ? w->start : unlock->taken);
+			charge(f, lock, unlock, w,
+			       w->start > unlock->taken ? w->start : unlock->taken);
 		else if (w->holder == unlock->thread && !(unlock->taken > w->end))
 			charge(f, lock, unlock, w, w->start);
 	}

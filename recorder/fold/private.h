@@ -156,8 +156,8 @@ enum { TRC_FOLD_OPEN_MAX = 64 }; /* parks of a thread: more of them nobody is in
 struct trc_fold_park {
 	struct trc_fold_item item; /* extra: the park that goes on around it; id, 0 = none */
 	uint64_t start, object;
-	uint64_t woken;	     /* of a condition: when it began to wait for its mutex; 0 = not told */
-	uint64_t next_time;  /* of the thread's first event since; 0 = none */
+	uint64_t woken;	    /* of a condition: when it began to wait for its mutex; 0 = not told */
+	uint64_t next_time; /* of the thread's first event since; 0 = none */
 	/* ... and if that told of a wait that the block profile has, or of any, when it began; else
 	 * next_time */
 	uint64_t next_since, next_any;
@@ -299,8 +299,8 @@ struct trc_view {
 	struct trc_fold_table rows; /* struct trc_fold_row */
 	uint64_t lost_events, left_out, without_stack;
 	uint64_t lost_by_cause[TRC_SAMPLE_LOSS_COUNT]; /* samples */
-	uint64_t period;		    /* CPU: of the last sample; 0 = none yet */
-	double lost_value, alone_value;	    /* as in struct trc_folded_head */
+	uint64_t period;			       /* CPU: of the last sample; 0 = none yet */
+	double lost_value, alone_value;		       /* as in struct trc_folded_head */
 	size_t memory_bytes;
 };
 

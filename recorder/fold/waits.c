@@ -148,9 +148,8 @@ static bool is_of_park(const struct trc_fold_park *park, const struct trc_fold_e
 {
 	if (e->kind == TRC_KIND_UNLOCK)
 		return park->reason == TRC_REASON_COND;
-	return e->kind == TRC_KIND_ACQUIRE &&
-	       (park->reason == TRC_REASON_COND ||
-		(park->reason == e->reason && park->object == e->a));
+	return e->kind == TRC_KIND_ACQUIRE && (park->reason == TRC_REASON_COND ||
+					       (park->reason == e->reason && park->object == e->a));
 }
 
 static bool disproves(const struct trc_fold *f, const struct trc_fold_park *park,
@@ -164,8 +163,7 @@ static bool disproves(const struct trc_fold *f, const struct trc_fold_park *park
 	if (!a || !b || park->reason == TRC_REASON_USER)
 		return false;
 	/* The first word is the epoch. */
-	if (is_of_park(park, e) &&
-	    trc_stack_is_same(a + 1, n_parked - 1, b + 1, n_now - 1))
+	if (is_of_park(park, e) && trc_stack_is_same(a + 1, n_parked - 1, b + 1, n_now - 1))
 		return false;
 	return park->stack == e->stack ||
 	       trc_stack_disproves_park(a + 1, n_parked - 1, b + 1, n_now - 1);

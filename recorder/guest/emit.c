@@ -32,8 +32,8 @@ void trc_lock_taken_from_others(const volatile void *lock)
  * long.) */
 static uint64_t held_ns(uint64_t lock, uint64_t at)
 {
-	uint32_t i = trc_waiter_place(lock) %
-		     (sizeof(trc_self.wanted) / sizeof(trc_self.wanted[0]));
+	uint32_t i =
+		trc_waiter_place(lock) % (sizeof(trc_self.wanted) / sizeof(trc_self.wanted[0]));
 
 	if (trc_self.wanted[i].lock != lock || trc_self.wanted[i].since >= at)
 		return 0;
@@ -174,8 +174,7 @@ static inline __attribute__((always_inline)) uint32_t session_now(void)
 	return trc_recording() && trc_self_ready() ? trc_self.session : 0;
 }
 
-static void park(struct trc_wait *wait, enum trc_reason reason, const void *object,
-		 uint64_t holder)
+static void park(struct trc_wait *wait, enum trc_reason reason, const void *object, uint64_t holder)
 {
 	int saved_errno = errno;
 	uint64_t arg[4] = {reason, (uintptr_t)object, holder, 0};

@@ -37,8 +37,7 @@ static __attribute__((noinline)) uint64_t name_look_up(struct trace_fiber *fiber
 	if (id) {
 		atomic_store_explicit(&fiber->name_id, id, memory_order_relaxed);
 		/* release: pairs with the acquire in name_known(): the id is that session's. */
-		atomic_store_explicit(&fiber->name_session, trc_self.session,
-				      memory_order_release);
+		atomic_store_explicit(&fiber->name_session, trc_self.session, memory_order_release);
 	}
 	return id;
 }
@@ -103,7 +102,8 @@ static __attribute__((noinline)) uint64_t number_draw(struct trace_fiber *fiber,
 {
 	uint64_t number =
 		(atomic_fetch_add_explicit(&trc_rec.shared->next_fiber, 1, memory_order_relaxed) +
-		 1) & NUMBER_MASK;
+		 1) &
+		NUMBER_MASK;
 
 	/* relaxed: the number is all that there is to see. */
 	if (!atomic_compare_exchange_strong_explicit(
@@ -171,7 +171,8 @@ static void tell_slot(struct trace_fiber *left, struct trace_fiber *to, uint64_t
 {
 	struct trc_slot *slot = trc_self.slot;
 
-	if (!trc_slot_begin(slot)) { /* this thread has none: what it begins and ends is not known */
+	if (!trc_slot_begin(
+		    slot)) { /* this thread has none: what it begins and ends is not known */
 		regions_of(left)->session = regions_of(to)->session = 0;
 		return;
 	}
@@ -199,8 +200,8 @@ static enum trc_reason reason_of(enum trace_fiber_leave how)
 }
 
 /* Before the labels change: the event is made with those of what is left. */
-static void record_switch(struct trace_fiber *left, struct trace_fiber *to,
-			  enum trc_reason reason, const void *object)
+static void record_switch(struct trace_fiber *left, struct trace_fiber *to, enum trc_reason reason,
+			  const void *object)
 {
 	struct trc_inline_string text;
 	uint64_t arg[6] = {number_of(to), number_of(left), name_of(to, &text), reason};

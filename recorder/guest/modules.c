@@ -218,7 +218,8 @@ static bool take_again(struct trc_module_slot *slot, uint64_t now)
 	    atomic_load_explicit(&slot->closed_in, memory_order_relaxed) + 2 > now)
 		return false;
 	return atomic_compare_exchange_strong_explicit(
-		&slot->state, &state, state - TRC_MODULE_READY + TRC_MODULE_STATES + TRC_MODULE_FILLING,
+		&slot->state, &state,
+		state - TRC_MODULE_READY + TRC_MODULE_STATES + TRC_MODULE_FILLING,
 		memory_order_acquire, memory_order_relaxed);
 }
 
@@ -285,8 +286,7 @@ static bool look_up(uint64_t address, struct trc_module_entry *m)
 		return false;
 	header = found.map_start;
 	/* While another thread closes the object the loader may still tell of what is unmapped. */
-	if (!trc_memory_readable((uintptr_t)header) ||
-	    memcmp(header->e_ident, ELFMAG, SELFMAG) ||
+	if (!trc_memory_readable((uintptr_t)header) || memcmp(header->e_ident, ELFMAG, SELFMAG) ||
 	    header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr)) > 4096)
 		return false;
 	return describe(m, found.link_map->l_addr,
@@ -524,8 +524,8 @@ static uint32_t next_epoch(void)
 {
 	struct trc_shared *shared = trc_rec.shared;
 	uint64_t now = trc_now();
-	uint32_t epoch = 1 + atomic_fetch_add_explicit(&shared->module_epoch, 1,
-						       memory_order_relaxed);
+	uint32_t epoch =
+		1 + atomic_fetch_add_explicit(&shared->module_epoch, 1, memory_order_relaxed);
 	struct trc_epoch_slot *slot =
 		(struct trc_epoch_slot *)trc_area(shared, shared->epochs_off) +
 		epoch % shared->n_epochs;

@@ -30,8 +30,8 @@ enum { MIN_WAIT_NS_DEFAULT = 1000 };
 #define FLIGHT_BYTES_DEFAULT (UINT64_C(64) << 20)
 #define WINDOW_NS_DEFAULT    UINT64_C(10000000000)
 
-static uint32_t sessions;     /* counts them; the number of the current one */
-static char temporary[512];   /* the file until it is published */
+static uint32_t sessions;   /* counts them; the number of the current one */
+static char temporary[512]; /* the file until it is published */
 static char name_prefix[32];
 static char name_pid[TRC_PID_NAME_BYTES];
 static struct trc_shared planned; /* of the last mapping: its sizes and offsets */
@@ -107,7 +107,8 @@ static int parse_variable(struct trc_session_options *o, const char *name, const
 		return trc_bytes_parse(text, &o->max_bytes);
 	if (!strcmp(name, "TRC_HEAP"))
 		return trc_bytes_parse(text, &o->heap_bytes) ? -EINVAL
-		       : o->heap_bytes > TRC_HEAP_PERIOD_MAX ? -EINVAL : 0;
+		       : o->heap_bytes > TRC_HEAP_PERIOD_MAX ? -EINVAL
+							     : 0;
 	if (!strcmp(name, "TRC_TRIGGERS"))
 		return parse_triggers(text, o);
 	if (!strcmp(name, "TRC_WINDOW"))
@@ -170,11 +171,13 @@ void trc_session_flight(struct trc_session_options *o)
 
 int trc_session_options_init(struct trc_session_options *o, char *error, size_t n_bytes)
 {
-	static const char *const names[] = {"TRC_RING_SIZE", "TRC_WAIT_NS", "TRC_UNWIND",
-					    "TRC_LOCKS",     "TRC_ON_FULL", "TRC_RING_PATH",
-					    "TRC_CLOCK",     "TRC_FLIGHT",  "TRC_MAX_SIZE",
-					    "TRC_WINDOW",    "TRC_TRIGGERS",
-					    "TRC_CRASH",     "TRC_HEAP",    NULL};
+	static const char *const names[] = {"TRC_RING_SIZE", "TRC_WAIT_NS",
+					    "TRC_UNWIND",    "TRC_LOCKS",
+					    "TRC_ON_FULL",   "TRC_RING_PATH",
+					    "TRC_CLOCK",     "TRC_FLIGHT",
+					    "TRC_MAX_SIZE",  "TRC_WINDOW",
+					    "TRC_TRIGGERS",  "TRC_CRASH",
+					    "TRC_HEAP",	     NULL};
 	int err = 0;
 
 	memset(o, 0, sizeof(*o));
@@ -310,8 +313,9 @@ static int create_file(const char *dir, uint64_t n_bytes, struct trc_shared **sh
 		return -EFBIG;
 	/* The pid and its namespace make the name ours; a leftover of an earlier owner is replaced. */
 	trc_pid_namespace_text(namespace);
-	snprintf(temporary, sizeof(temporary), "%s/.trc-%u-%u%s.tmp", dir, (unsigned int)trc_raw1(SYS_getuid, 0),
-		 (unsigned int)trc_raw1(SYS_getpid, 0), namespace);
+	snprintf(temporary, sizeof(temporary), "%s/.trc-%u-%u%s.tmp", dir,
+		 (unsigned int)trc_raw1(SYS_getuid, 0), (unsigned int)trc_raw1(SYS_getpid, 0),
+		 namespace);
 	file_remove(temporary);
 	fd = (int)trc_raw4(SYS_openat, AT_FDCWD, temporary,
 			   O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -464,7 +468,8 @@ static int make_mapping(const struct trc_session_options *o)
 	memset(&plan, 0, sizeof(plan));
 	name_prefix[0] = '\0';
 	if (o->shared_dir)
-		snprintf(name_prefix, sizeof(name_prefix), "trc-%u-", (unsigned int)trc_raw1(SYS_getuid, 0));
+		snprintf(name_prefix, sizeof(name_prefix), "trc-%u-",
+			 (unsigned int)trc_raw1(SYS_getuid, 0));
 	trc_pid_name(name_pid, o->reader_namespace);
 	err = trc_layout_plan(&plan, &layout);
 	if (!err && trc_share_of_ring() && plan.total_bytes > trc_share_of_ring()) {
@@ -525,8 +530,9 @@ static const char *explain(const struct trc_session_options *o, int err)
 	case ENOSPC:
 	case EFAULT:
 	case ENOMEM:
-		return o->flight ? "no room for the ring there (a larger tmpfs, or a smaller --max-size)"
-				 : "no room for the ring there (a larger tmpfs, or a smaller --ring-size)";
+		return o->flight
+			       ? "no room for the ring there (a larger tmpfs, or a smaller --max-size)"
+			       : "no room for the ring there (a larger tmpfs, or a smaller --ring-size)";
 	case EFBIG:
 		return "the limit on the size of files (ulimit -f) is below the ring's";
 	case ERANGE:
@@ -616,8 +622,9 @@ int trc_session_publish(void)
 			 name_prefix, name_pid, shared->image);
 		err = file_rename(path, RENAME_NOREPLACE);
 		if (err == -EINVAL) /* a file system without the flag */
-			err = trc_raw3(SYS_faccessat, AT_FDCWD, path, F_OK) == 0 ? -EEXIST
-										 : file_rename(path, 0);
+			err = trc_raw3(SYS_faccessat, AT_FDCWD, path, F_OK) == 0
+				      ? -EEXIST
+				      : file_rename(path, 0);
 		if (!err)
 			break;
 	}
@@ -672,9 +679,9 @@ void trc_session_forget(void)
 	/* The parent's mapping is not here.  A signal handler may have forked in the middle of
 	 * recording: it will return into code that writes to these addresses. */
 	if (shared && trc_rec.procs) {
-		uint64_t last = (uint64_t)((char *)trc_rec.procs[n_procs_here - 1].data -
-					   (char *)shared) +
-				(trc_rec.ring_mask + 1) * 8;
+		uint64_t last =
+			(uint64_t)((char *)trc_rec.procs[n_procs_here - 1].data - (char *)shared) +
+			(trc_rec.ring_mask + 1) * 8;
 
 		drop_mapping(shared, last);
 	}

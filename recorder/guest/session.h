@@ -18,8 +18,8 @@
 #include "recorder/unwind/unwind.h"
 
 struct trc_session_options {
-	const char *dir; /* where the ring's file is made */
-	bool shared_dir; /* others keep files there: the name says whose this is */
+	const char *dir;	   /* where the ring's file is made */
+	bool shared_dir;	   /* others keep files there: the name says whose this is */
 	uint64_t reader_namespace; /* whom the names are for: trc_pid_name() */
 	uint64_t ring_bytes, overflow_bytes; /* 0 = default */
 	uint64_t min_wait_ns;
@@ -29,7 +29,7 @@ struct trc_session_options {
 	enum trc_unwind_mode unwind;
 	enum trc_clock_kind clock; /* 0 = the best */
 	uint64_t ticks_per_second; /* of the counter; 0 = nobody has measured it */
-	uint32_t image;            /* see struct trc_shared */
+	uint32_t image;		   /* see struct trc_shared */
 	/* Flight mode: the oldest is overwritten while nobody drains. */
 	bool flight;
 	/* Take all memory at once: none will be wanting later (layout:L5).  Not kept by forked
@@ -37,7 +37,7 @@ struct trc_session_options {
 	bool eager;
 	uint64_t max_bytes; /* of the whole mapping; 0 = ring_bytes counts */
 	uint64_t window_ns; /* see struct trc_shared */
-	bool crash; /* faults and deadly signals are recorded (interpose/signal.h) */
+	bool crash;	    /* faults and deadly signals are recorded (interpose/signal.h) */
 	struct trc_trigger_spec trigger[TRC_TRIGGER_SPECS_MAX];
 	unsigned int n_triggers;
 	/* What CPU profiles are drawn from, settled; for trc_sample_start(). */

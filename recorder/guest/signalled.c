@@ -52,7 +52,8 @@ static uint64_t load(const _Atomic uint64_t *word)
 static bool change(struct place *p, uint64_t state, uint64_t to)
 {
 	/* acq_rel: cond and mutex are those of the state (G2); a mark is seen with its count (G3). */
-	return atomic_compare_exchange_strong_explicit(&p->state, &state, state - state % STATES + to,
+	return atomic_compare_exchange_strong_explicit(&p->state, &state,
+						       state - state % STATES + to,
 						       memory_order_acq_rel, memory_order_relaxed);
 }
 

@@ -140,7 +140,8 @@ static bool self_claim(uint32_t session)
 {
 	uint32_t tid = (uint32_t)trc_raw1(SYS_gettid, 0);
 	uint32_t serial =
-		atomic_fetch_add_explicit(&trc_rec.shared->next_serial, 1, memory_order_relaxed) + 1;
+		atomic_fetch_add_explicit(&trc_rec.shared->next_serial, 1, memory_order_relaxed) +
+		1;
 
 	/* A handler that comes before this attaches, one that comes between the two fences does
 	 * not record, and one that comes later finds a usable self: there is only one slot taken. */

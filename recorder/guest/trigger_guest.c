@@ -63,8 +63,7 @@ static bool is_watched(uint64_t type)
 	const struct conditions *now = conditions_now();
 
 	for (unsigned int i = 0; i < now->n; i++)
-		if (now->at[i].spec.kind == TRC_TRIGGER_TASK &&
-		    trc_id_same(now->at[i].type, type))
+		if (now->at[i].spec.kind == TRC_TRIGGER_TASK && trc_id_same(now->at[i].type, type))
 			return true;
 	return false;
 }
@@ -221,7 +220,8 @@ static void request_fill(struct trc_trigger *request, uint64_t number, const cha
 
 static void request(struct trc_shared *shared, const char *what, size_t n_bytes)
 {
-	uint64_t number = atomic_fetch_add_explicit(&shared->n_triggers, 1, memory_order_relaxed) + 1;
+	uint64_t number =
+		atomic_fetch_add_explicit(&shared->n_triggers, 1, memory_order_relaxed) + 1;
 	uint32_t place = (uint32_t)((number - 1) % TRC_TRIGGERS_MAX);
 
 	/* acquire, release: fillings of one place follow each other (Q1). */
@@ -369,8 +369,8 @@ void trc_trigger_region_end(void)
 
 	if (!n || n > TRC_OPEN_REGIONS)
 		return;
-	ticks = trc_clock_now() - atomic_load_explicit(&slot->region[n - 1].since,
-						       memory_order_relaxed);
+	ticks = trc_clock_now() -
+		atomic_load_explicit(&slot->region[n - 1].since, memory_order_relaxed);
 	type = atomic_load_explicit(&slot->region[n - 1].type, memory_order_relaxed);
 	if (type && ticks >= trc_trigger_shortest(&trc_trigger_least.region))
 		spanned(TRC_TRIGGER_REGION, type,

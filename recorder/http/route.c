@@ -156,7 +156,8 @@ static void look(void *context, const struct trc_http_entry *entry)
 }
 
 static void take_profile(const struct trc_http_source *source, const struct trc_http_entry *entry,
-			 struct trc_http_take *take, bool is_text, bool is_head, struct trc_http_reply *r)
+			 struct trc_http_take *take, bool is_text, bool is_head,
+			 struct trc_http_reply *r)
 {
 	struct trace_writer writer = trc_http_writer(r);
 	bool is_delta = take->window_ns && entry->flags & TRC_HTTP_CUMULATIVE;
@@ -174,8 +175,7 @@ static void take_profile(const struct trc_http_source *source, const struct trc_
 	}
 	r->type = is_text ? TRC_HTTP_TEXT : TRC_HTTP_BINARY;
 	if (!is_text)
-		set_file_name(r, take->name,
-			      is_delta ? "-delta" : "");
+		set_file_name(r, take->name, is_delta ? "-delta" : "");
 }
 
 /* Those of trace-analyze have the same names, but for these. */

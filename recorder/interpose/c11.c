@@ -158,7 +158,8 @@ TRC_EXPORT int cnd_broadcast(cnd_t *cond)
 
 TRC_EXPORT int thrd_create(thrd_t *thread, thrd_start_t start, void *arg)
 {
-	struct trc_handoff *handoff = trc_handoff_wanted() ? trc_handoff_make(NULL, NULL, start, arg) : NULL;
+	struct trc_handoff *handoff =
+		trc_handoff_wanted() ? trc_handoff_make(NULL, NULL, start, arg) : NULL;
 	int result;
 
 	if (!handoff)

@@ -106,14 +106,12 @@ static int spawned(int result, pid_t child)
 }
 
 #define SPAWN(name, how)                                                                           \
-	int TRC_VERSIONED(name)(pid_t *pid, const char *path,                                      \
-				const posix_spawn_file_actions_t *actions,                         \
-				const posix_spawnattr_t *attributes, char *const argv[],           \
-				char *const envp[]);                                               \
-	TRC_EXPORT int TRC_VERSIONED(name)(pid_t *pid, const char *path,                           \
-					   const posix_spawn_file_actions_t *actions,              \
-					   const posix_spawnattr_t *attributes,                    \
-					   char *const argv[], char *const envp[])                 \
+	int TRC_VERSIONED(name)(                                                                   \
+		pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,          \
+		const posix_spawnattr_t *attributes, char *const argv[], char *const envp[]);      \
+	TRC_EXPORT int TRC_VERSIONED(name)(                                                        \
+		pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,          \
+		const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])       \
 	{                                                                                          \
 		bool shown = trc_mask_show();                                                      \
 		pid_t child = 0;                                                                   \

@@ -34,6 +34,7 @@
 #endif
 
 /* What the recorder may call in the program's threads (docs/recorder.md has the list). */
+/* clang-format off */
 static const int CALLS[] = {
 	SYS_clock_getres,   SYS_clock_gettime,	SYS_close,	     SYS_fallocate,
 	SYS_fcntl,	    SYS_futex,		SYS_getdents64,	     SYS_getpid,
@@ -48,6 +49,7 @@ static const int CALLS[] = {
 	SYS_readlink,
 #endif
 };
+/* clang-format on */
 /* And while samples are taken by signals. */
 static const int SAMPLING_CALLS[] = {
 	SYS_perf_event_open,
@@ -57,8 +59,8 @@ static const int SAMPLING_CALLS[] = {
 };
 /* And while a recording begins: in a forked child, or in a program that is executed. */
 static const int START_CALLS[] = {
-	SYS_ftruncate,	SYS_getrandom,	  SYS_getuid,	SYS_newfstatat,	    SYS_prlimit64,
-	SYS_pwrite64,	SYS_renameat2,	  SYS_unlinkat, SYS_write,	    SYS_perf_event_open,
+	SYS_ftruncate,	  SYS_getrandom,    SYS_getuid,	       SYS_newfstatat, SYS_prlimit64,
+	SYS_pwrite64,	  SYS_renameat2,    SYS_unlinkat,      SYS_write,      SYS_perf_event_open,
 	SYS_timer_create, SYS_timer_delete, SYS_timer_settime,
 };
 /* And to know who waits for a socket: done without, if need be. */
@@ -244,10 +246,12 @@ static bool is_readable(const void *at, size_t n_bytes)
 
 	if (!at || !n_bytes)
 		return false;
-	if (trc_raw6(SYS_process_vm_readv, trc_raw1(SYS_getpid, 0), (long)&here, 1, (long)&there, 1, 0) != 1)
+	if (trc_raw6(SYS_process_vm_readv, trc_raw1(SYS_getpid, 0), (long)&here, 1, (long)&there, 1,
+		     0) != 1)
 		return false;
 	there.base = (const char *)at + n_bytes - 1;
-	return trc_raw6(SYS_process_vm_readv, trc_raw1(SYS_getpid, 0), (long)&here, 1, (long)&there, 1, 0) == 1;
+	return trc_raw6(SYS_process_vm_readv, trc_raw1(SYS_getpid, 0), (long)&here, 1, (long)&there,
+			1, 0) == 1;
 }
 
 #define N(calls) (sizeof(calls) / sizeof((calls)[0]))

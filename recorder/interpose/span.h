@@ -25,7 +25,7 @@
 
 struct trc_span {
 	struct trc_wait wait;
-	struct trc_io io;    /* of a call on a descriptor (wakers.h) */
+	struct trc_io io; /* of a call on a descriptor (wakers.h) */
 	struct _pthread_cleanup_buffer cleanup;
 	bool announced;	     /* a park, not a wait */
 	bool retakes_a_lock; /* the real call comes back with a mutex that it gave up */

@@ -166,8 +166,8 @@ PUT(fputc_unlocked, stream, (int c, FILE *stream), (c, stream))
 PUT(putc_unlocked, stream, (int c, FILE *stream), (c, stream))
 PUT(putchar_unlocked, stdout, (int c), (c))
 PUT(__overflow, stream, (FILE * stream, int c), (stream, c))
-WRITES(int, putw, has_room(stream, &value, sizeof(value)), result == EOF,
-       (int value, FILE *stream), (value, stream))
+WRITES(int, putw, has_room(stream, &value, sizeof(value)), result == EOF, (int value, FILE *stream),
+       (value, stream))
 PUT_WIDE(fputwc, stream, (wchar_t c, FILE *stream), (c, stream))
 PUT_WIDE(putwc, stream, (wchar_t c, FILE *stream), (c, stream))
 PUT_WIDE(putwchar, stdout, (wchar_t c), (c))
@@ -194,8 +194,8 @@ READS(ssize_t, __getdelim, has_line(stream, delimiter, SIZE_MAX), result < 0,
 READS(wchar_t *, fgetws, n < 2, !result, (wchar_t * s, int n, FILE *stream), (s, n, stream))
 READS(wchar_t *, fgetws_unlocked, n < 2, !result, (wchar_t * s, int n, FILE *stream),
       (s, n, stream))
-READS(wchar_t *, __fgetws_chk, n < 2, !result,
-      (wchar_t * s, size_t s_bytes, int n, FILE *stream), (s, s_bytes, n, stream))
+READS(wchar_t *, __fgetws_chk, n < 2, !result, (wchar_t * s, size_t s_bytes, int n, FILE *stream),
+      (s, s_bytes, n, stream))
 READS(wchar_t *, __fgetws_unlocked_chk, n < 2, !result,
       (wchar_t * s, size_t s_bytes, int n, FILE *stream), (s, s_bytes, n, stream))
 
@@ -264,8 +264,7 @@ SCANS(__isoc23_vfwscanf, __isoc23_vwscanf, __isoc23_fwscanf, __isoc23_wscanf, wc
 	       (const character *format, va_list args), (format, args))                            \
 	VARIADIC(variadic, base, format, (FILE * stream, const character *format, ...),            \
 		 (stream, format, args))                                                           \
-	VARIADIC(variadic_stdout, to_stdout, format, (const character *format, ...),               \
-		 (format, args))
+	VARIADIC(variadic_stdout, to_stdout, format, (const character *format, ...), (format, args))
 #define PRINTS_CHECKED(base, to_stdout, variadic, variadic_stdout, character)                      \
 	WRITES(int, base, false, result < 0,                                                       \
 	       (FILE * stream, int flag, const character *format, va_list args),                   \
@@ -283,8 +282,8 @@ PRINTS_CHECKED(__vfwprintf_chk, __vwprintf_chk, __fwprintf_chk, __wprintf_chk, w
 
 TRC_CALL(int, vdprintf, WRITE, fd, true, (int fd, const char *format, va_list args),
 	 (fd, format, args))
-TRC_CALL(int, __vdprintf_chk, WRITE, fd, true,
-	 (int fd, int flag, const char *format, va_list args), (fd, flag, format, args))
+TRC_CALL(int, __vdprintf_chk, WRITE, fd, true, (int fd, int flag, const char *format, va_list args),
+	 (fd, flag, format, args))
 VARIADIC(dprintf, vdprintf, format, (int fd, const char *format, ...), (fd, format, args))
 VARIADIC(__dprintf_chk, __vdprintf_chk, format, (int fd, int flag, const char *format, ...),
 	 (fd, flag, format, args))

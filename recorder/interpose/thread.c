@@ -71,7 +71,7 @@ struct trc_handoff {
 	uint32_t creator;
 	uint64_t stack; /* that it was created at */
 	size_t stack_bytes;
-	bool mask_settled; /* as trc_mask_thread_begin() wants to know */
+	bool mask_settled;		   /* as trc_mask_thread_begin() wants to know */
 	const struct trace_labels *labels; /* a reference */
 };
 

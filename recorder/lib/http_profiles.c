@@ -72,7 +72,8 @@ static int heap_bytes(const struct trc_http_take *take, int64_t *bytes)
 	if (!take->rate || (wide > 0 && take->rate >= wide))
 		return 0;
 	snprintf(why, sizeof(why),
-		 wide > 0 ? "at least %" PRId64 ", as who starts the server has it by heap_bytes or "
+		 wide > 0 ? "at least %" PRId64
+			    ", as who starts the server has it by heap_bytes or "
 			    "TRC_HTTP_HEAP"
 			  : "who started the server wants none to be sampled",
 		 wide);

@@ -20,9 +20,10 @@ static int explain(int err, const struct trace_label *label, size_t n, size_t ba
 	switch (err) {
 	case -EINVAL:
 		return trc_api_fail(err, what,
-				    !*key			  ? "it has no key"
-				    : !strncmp(key, "trc::", 5) ? "keys that begin with trc:: are trc's own"
-								: "a unit beside a string");
+				    !*key ? "it has no key"
+				    : !strncmp(key, "trc::", 5)
+					    ? "keys that begin with trc:: are trc's own"
+					    : "a unit beside a string");
 	case -ENAMETOOLONG:
 		return trc_api_fail(err, what,
 				    "a key has at most 63 bytes, a value 200, a unit 15");

@@ -126,8 +126,9 @@ static int check_writer(const struct trace_writer *writer, size_t n, bool each)
 		if (!writer || !writer[i].write)
 			return trc_api_fail(-EINVAL, "", "no writer to write to");
 		if (trc_writer_is_used_up(&writer[i]))
-			return trc_api_fail(-EINVAL, "",
-					    "this writer was used already: each is for one profile");
+			return trc_api_fail(
+				-EINVAL, "",
+				"this writer was used already: each is for one profile");
 	}
 	return 0;
 }

@@ -50,10 +50,10 @@ static struct trace_profile *profiles;
 
 static bool is_taken(const char *name)
 {
-	static const char *const KINDS[] = {"allocs",  "block",	  "cmdline",	 "cpu",
-					    "flight",  "gc",	  "goroutine",	 "heap",
-					    "mutex",   "offcpu",  "profile",	 "symbol",
-					    "threadcreate", "threads", "trace", "trace-record"};
+	static const char *const KINDS[] = {"allocs",	    "block",   "cmdline",   "cpu",
+					    "flight",	    "gc",      "goroutine", "heap",
+					    "mutex",	    "offcpu",  "profile",   "symbol",
+					    "threadcreate", "threads", "trace",	    "trace-record"};
 
 	for (size_t i = 0; i < sizeof(KINDS) / sizeof(*KINDS); i++)
 		if (!strcmp(name, KINDS[i]))

@@ -107,8 +107,9 @@ int trc_service_begin(char *why, size_t n_bytes)
 	int err = 0;
 
 	if (trc_recorded_elsewhere()) {
-		snprintf(why, n_bytes,
-			 "trace-record records this process: trace-record --http serves its profiles");
+		snprintf(
+			why, n_bytes,
+			"trace-record records this process: trace-record --http serves its profiles");
 		return -EBUSY;
 	}
 	trc_recording_enter();

@@ -231,9 +231,9 @@ static bool is_fragile(const struct call *call, const uint64_t arg[6], uint64_t 
 	case TIMED:
 		return arg[3] && !is_libcs(pc);
 	case RECEIVES:
-		return wants_all(call, arg) || ((recorded != call->reason || !is_libcs(pc) ||
-						 call->number == SYS_read) &&
-						has_limit((int)arg[0], SO_RCVTIMEO));
+		return wants_all(call, arg) ||
+		       ((recorded != call->reason || !is_libcs(pc) || call->number == SYS_read) &&
+			has_limit((int)arg[0], SO_RCVTIMEO));
 	case CONNECTS:
 		return has_limit((int)arg[0], SO_SNDTIMEO);
 	case WRITES:

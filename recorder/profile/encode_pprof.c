@@ -83,8 +83,8 @@ static uint32_t put_location(struct trc_encode_pprof *e, const struct trc_encode
 static uint32_t put_no_stack(struct trc_encode_pprof *e, const char *words)
 {
 	const struct trc_pprof_line line = {
-		.function = trc_pprof_function(e->pprof, words ? words : "(no stack)", NULL, NULL,
-					       0)};
+		.function =
+			trc_pprof_function(e->pprof, words ? words : "(no stack)", NULL, NULL, 0)};
 
 	/* Locations are told apart by their address. */
 	return trc_pprof_location(e->pprof, 0, words != NULL, &line, 1);

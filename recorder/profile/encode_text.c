@@ -16,9 +16,9 @@
 struct row {
 	size_t key_off, key_bytes; /* in `keys`: the frames, then the labels as text */
 	uint32_t n_frames, epoch;
-	uint32_t since;	  /* part of the key: trc_names_since() */
+	uint32_t since;	   /* part of the key: trc_names_since() */
 	const char *words; /* of one without frames; NULL = none.  Part of the key */
-	size_t value_off; /* in `values` */
+	size_t value_off;  /* in `values` */
 };
 
 struct trc_encode_text {

@@ -54,7 +54,7 @@ struct trc_thread_row {
 	/* Where it was created, likewise. */
 	uint32_t creation_epoch, n_creation_frames;
 	const uint64_t *creation_frame;
-	char name[64];		 /* zero-terminated */
+	char name[64]; /* zero-terminated */
 	uint32_t n_labels;
 	const struct trc_label *label; /* sorted by key */
 };

@@ -150,8 +150,7 @@ static void comment_made_up(struct writing *w, const char *name, const struct ma
 			100 * (up->factor - 1));
 	if (up->unseen)
 		comment(w, "%s: %.1f %% was not sampled: it is in (not sampled)", name,
-			100 * (double)up->unseen /
-				((double)up->unseen + up->factor * up->sampled));
+			100 * (double)up->unseen / ((double)up->unseen + up->factor * up->sampled));
 }
 
 static bool has_type(const struct trc_encode_info *info, uint32_t n, const char *type)
@@ -312,8 +311,7 @@ static void emit_all(struct writing *w, struct trace_recorder *const *r, size_t 
 			emit_unseen(w, up.unseen);
 		for (unsigned int v = 0; v < taken[i].n_folded; v++)
 			for (uint32_t row = 0; row < trc_folded_rows(taken[i].folded[v]); row++)
-				emit_row(w, taken[i].folded[v], row, one.n_types,
-					 up.factor);
+				emit_row(w, taken[i].folded[v], row, one.n_types, up.factor);
 		if (r[i]->kind->emit)
 			r[i]->kind->emit(r[i], &taken[i], emit_own, w);
 		w->first_type += one.n_types;

@@ -33,12 +33,12 @@ static uint64_t site_fill(struct trace_site *site, uint64_t session, uint64_t id
 }
 
 static __attribute__((noinline)) void name_look_up(struct name *name, struct trace_site *site,
-						    uint64_t session)
+						   uint64_t session)
 {
 	/* A name longer than any entry is cut. */
 	name->n_bytes = strnlen(name->bytes, 248);
-	name->id = site_fill(site, session,
-			     trc_string_intern(name->bytes, (uint32_t)name->n_bytes));
+	name->id =
+		site_fill(site, session, trc_string_intern(name->bytes, (uint32_t)name->n_bytes));
 }
 
 static inline struct name name_of(struct trace_site *site, const char *bytes)

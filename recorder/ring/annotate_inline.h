@@ -27,10 +27,10 @@ static inline bool trc_counter_fast(const struct trace_site *site, uint32_t sess
 	uint64_t id = trc_site_ready(site, session);
 
 	return __builtin_expect(id != 0, 1) &&
-	       __builtin_expect(rseq_put_two(TRC_REC_WORD1(TRC_KIND_COUNTER, 0, 4, 0) |
-						     trc_self.serial_word,
-					     id, (uint64_t)value) == RSEQ_DONE,
-				1);
+	       __builtin_expect(
+		       rseq_put_two(TRC_REC_WORD1(TRC_KIND_COUNTER, 0, 4, 0) | trc_self.serial_word,
+				    id, (uint64_t)value) == RSEQ_DONE,
+		       1);
 }
 
 #endif

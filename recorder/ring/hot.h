@@ -20,11 +20,11 @@
  * nothing records until the child starts its own recording.
  */
 struct trc_switch {
-	_Atomic uint32_t on;   /* 0, or the number of the session while this process is recorded */
-	uint32_t locks;        /* enum trc_locks, copied from the options */
-	_Atomic uint32_t api;  /* as `on`; TRC_API_ELSEWHERE while another object records for
+	_Atomic uint32_t on;  /* 0, or the number of the session while this process is recorded */
+	uint32_t locks;	      /* enum trc_locks, copied from the options */
+	_Atomic uint32_t api; /* as `on`; TRC_API_ELSEWHERE while another object records for
 				  the public functions of this one */
-	uint64_t wait_ticks;   /* waits shorter than this are not recorded (trc_wait_end()) */
+	uint64_t wait_ticks;  /* waits shorter than this are not recorded (trc_wait_end()) */
 	_Atomic uint64_t heap_period; /* bytes between two samples of allocations; 0 = none */
 	_Atomic(const uint8_t *) heap_filter; /* heap_table.h; NULL = no object is known */
 };
@@ -41,7 +41,7 @@ struct trc_self {
 	union {
 		struct {
 			uint32_t session; /* that serial and slot belong to; 0 = none */
-			uint32_t quiet;   /* depth: records nothing: trc's own threads,
+			uint32_t quiet;	  /* depth: records nothing: trc's own threads,
 					     vfork children */
 		};
 		uint64_t session_if_loud; /* both at once, for one comparison */
@@ -53,23 +53,23 @@ struct trc_self {
 	 * the same where the clock is a counter, else a ring of no proc. */
 	struct trc_ring *ring, *counter_ring;
 	struct trc_slot *slot; /* never NULL in its session; a private one if none was free */
-	uint32_t locks_held;  /* interposed locks: while > 0 recording never waits for room */
-	bool slot_busy;       /* in the middle of changing the slot */
-	bool attaching;	      /* for a few instructions: neither attached nor not */
-	bool on_fiber;	      /* it runs a fiber that is not its root (fiber.h) */
-	bool ended;	      /* its last destructor has run: it records nothing any more */
-	uint32_t no_wait;     /* depth: inside malloc, fork, dl* interposers, trc's own work */
-	uint64_t labels;      /* the label set's id in this session; 0 = none */
+	uint32_t locks_held;   /* interposed locks: while > 0 recording never waits for room */
+	bool slot_busy;	       /* in the middle of changing the slot */
+	bool attaching;	       /* for a few instructions: neither attached nor not */
+	bool on_fiber;	       /* it runs a fiber that is not its root (fiber.h) */
+	bool ended;	       /* its last destructor has run: it records nothing any more */
+	uint32_t no_wait;      /* depth: inside malloc, fork, dl* interposers, trc's own work */
+	uint64_t labels;       /* the label set's id in this session; 0 = none */
 	/* A sample's signal, and nothing else as far as the program can see, has interrupted a
 	 * system call of this thread: its EINTR is not the program's (interpose/restart.h). */
 	bool interrupted;
-	uint64_t handled;     /* signals that handlers of the program's ran for (interpose/restart.h) */
-	void *sampler;	      /* what samples this thread (sample.c); NULL = nothing */
+	uint64_t handled; /* signals that handlers of the program's ran for (interpose/restart.h) */
+	void *sampler;	  /* what samples this thread (sample.c); NULL = nothing */
 	uint64_t heap_period; /* that heap_left was drawn for */
 	uint64_t heap_left;   /* bytes to allocate up to the next sample, and with the one drawn */
 	uint64_t heap_random;
 	uint64_t heap_due; /* allocations that were due (heap.c) */
-	bool heap_busy;	      /* what is allocated meanwhile is not the program's */
+	bool heap_busy;	   /* what is allocated meanwhile is not the program's */
 	/* Locks that were taken while others waited for them, by their address: those taken last. */
 	struct {
 		uint64_t lock, since;
@@ -99,13 +99,14 @@ static inline void trc_lock_given(void)
 
 /* Lives on the waiting thread's stack from begin to end. */
 struct trc_wait {
-	uint64_t since;   /* ticks; 0 = nothing was begun (not recording) */
+	uint64_t since; /* ticks; 0 = nothing was begun (not recording) */
 	uint64_t object;
 	uint32_t session;
-	uint32_t reason;  /* enum trc_reason */
+	uint32_t reason;     /* enum trc_reason */
 	uint32_t counted;    /* in the table of waiters: of which process (waiters.c); 0 = not */
 	uint32_t cond_place; /* in the table of waits for conditions (signalled.c); 0 = none */
-	uint64_t cond_mutex; /* of a wait for a condition: what it gives up; 0 = it is no such wait */
+	uint64_t
+		cond_mutex; /* of a wait for a condition: what it gives up; 0 = it is no such wait */
 };
 
 /*
@@ -147,7 +148,7 @@ struct trc_waiting {
 	struct trc_released {
 		_Atomic uint64_t lock, at;
 	} released[TRC_WAITER_PLACES];
-	_Atomic uint64_t gave_up[1024];  /* locks */
+	_Atomic uint64_t gave_up[1024]; /* locks */
 	_Atomic uint32_t first_session; /* of this process; 0 = none yet, nobody is counted */
 };
 union trc_waiting_pages {

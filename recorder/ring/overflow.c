@@ -87,10 +87,10 @@ static bool reserve(struct trc_shared *shared, uint32_t cells, uint64_t *positio
 			trc_wake_drainer();
 		else
 			atomic_store_explicit(&o->dropping, 0, memory_order_relaxed);
-		if (drained &&
-		    (used + cells > shared->n_cells ||
-		     atomic_load_explicit(&o->dropping, memory_order_relaxed))) {
-			if (!trc_wait_for_room(&o->dropping, &o->waiters, &o->space, &o->tail, tail))
+		if (drained && (used + cells > shared->n_cells ||
+				atomic_load_explicit(&o->dropping, memory_order_relaxed))) {
+			if (!trc_wait_for_room(&o->dropping, &o->waiters, &o->space, &o->tail,
+					       tail))
 				return false;
 			head = atomic_load_explicit(&o->head, memory_order_acquire);
 			continue;

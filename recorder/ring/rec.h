@@ -21,8 +21,8 @@ struct trc_proc_ref {
 
 struct trc_rec {
 	struct trc_proc_ref *procs; /* [n_procs] */
-	uint64_t ring_mask;         /* ring_words - 1 */
-	uint32_t n_procs;           /* 0 = record to the overflow stream only */
+	uint64_t ring_mask;	    /* ring_words - 1 */
+	uint32_t n_procs;	    /* 0 = record to the overflow stream only */
 
 	struct trc_shared *shared;
 	struct trc_overflow *overflow;

@@ -36,8 +36,8 @@ void trc_rseq_setup(enum trc_ring_path path)
 	const unsigned int *size = dlsym(RTLD_DEFAULT, "__rseq_size");
 
 	trc_rseq_usable = path != TRC_PATH_OVERFLOW && offset && size && *size != 0;
-	trc_rseq_offset = trc_rseq_usable ? *offset
-					  : (char *)no_rseq - (char *)__builtin_thread_pointer();
+	trc_rseq_offset =
+		trc_rseq_usable ? *offset : (char *)no_rseq - (char *)__builtin_thread_pointer();
 }
 
 /* Readers look at rings that somebody has recorded to (layout:L2). */
@@ -55,7 +55,8 @@ static void ring_is_used(struct trc_ring *ring)
  * Gives the ring memory up to `next`, in its first round: page by page, so that who records little
  * takes little.  Threads that come here at the same time each do it.
  */
-static bool ring_grow(struct trc_shared *shared, struct trc_ring *ring, uint32_t proc, uint64_t next)
+static bool ring_grow(struct trc_shared *shared, struct trc_ring *ring, uint32_t proc,
+		      uint64_t next)
 {
 	/* acquire: pairs with the release below. */
 	uint64_t ready = atomic_load_explicit(&ring->ready_words, memory_order_acquire);

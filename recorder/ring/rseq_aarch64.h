@@ -5,6 +5,8 @@
  * sees it sees the record.  The signature before the abort address is the instruction
  * brk #0x45e0 (linux/rseq.h, glibc's sys/rseq.h).
  */
+/* Columns of instructions. */
+/* clang-format off */
 #define RSEQ_BEGIN                                                                                 \
 	".pushsection __rseq_cs, \"aw\"\n"                                                         \
 	".balign 32\n"                                                                             \

@@ -6,6 +6,8 @@
  * interrupted by a signal.  The last store is the commit.  Layout of struct rseq and the
  * signature before the abort address: linux/rseq.h, and the x86 part of glibc's sys/rseq.h.
  */
+/* Columns of instructions. */
+/* clang-format off */
 #define RSEQ_CPU_ID "4" /* offset of cpu_id */
 #define RSEQ_CS	    "8" /* offset of rseq_cs */
 

@@ -54,9 +54,8 @@ bool trc_share_take(uint64_t n_bytes)
 	do {
 		if (n_bytes > left_when(taken))
 			return false;
-	} while (!atomic_compare_exchange_weak_explicit(&taken_bytes, &taken, taken + n_bytes,
-							memory_order_relaxed,
-							memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(
+		&taken_bytes, &taken, taken + n_bytes, memory_order_relaxed, memory_order_relaxed));
 	return true;
 }
 

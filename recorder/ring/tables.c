@@ -249,7 +249,7 @@ static unsigned int class_for(const uint32_t *limit, unsigned int n_classes, uin
 	unsigned int class = 0;
 
 	while (class < n_classes && n > limit[class])
-		class++;
+		class ++;
 	return class;
 }
 

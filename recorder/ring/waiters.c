@@ -150,8 +150,8 @@ bool trc_lock_forget_gave_up(uint64_t lock)
 {
 	uint64_t it = lock;
 
-	if (!atomic_compare_exchange_strong_explicit(gave_up_at(lock), &it, 0,
-						     memory_order_relaxed, memory_order_relaxed))
+	if (!atomic_compare_exchange_strong_explicit(gave_up_at(lock), &it, 0, memory_order_relaxed,
+						     memory_order_relaxed))
 		return false;
 	trc_lock_waiters_add(lock, -1);
 	return true;

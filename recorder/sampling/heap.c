@@ -114,8 +114,7 @@ static bool may_record(void)
 		return false;
 	if (!trc_self.quiet)
 		return trc_self_ready();
-	return trc_self_is_of_session() &&
-	       (uint64_t)trc_raw1(SYS_getpid, 0) == trc_rec.shared->pid;
+	return trc_self_is_of_session() && (uint64_t)trc_raw1(SYS_getpid, 0) == trc_rec.shared->pid;
 }
 
 static void leave_untold(uint64_t address)
@@ -127,9 +126,8 @@ static void leave_untold(uint64_t address)
 		uint64_t none = 0;
 
 		/* release: pairs with the acquire in tell_untold(): it finds the object in the table. */
-		if (atomic_compare_exchange_strong_explicit(&untold[i], &none, address,
-							    memory_order_release,
-							    memory_order_relaxed))
+		if (atomic_compare_exchange_strong_explicit(
+			    &untold[i], &none, address, memory_order_release, memory_order_relaxed))
 			return;
 	}
 	atomic_fetch_sub_explicit(&n_untold, 1, memory_order_relaxed);

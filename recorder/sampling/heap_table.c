@@ -139,8 +139,7 @@ static _Atomic uint64_t *exchange(const struct level *l, uint64_t address, uint6
 				  uint64_t to)
 {
 	for (unsigned int i = 0; i < 2 * LINE; i++) {
-		_Atomic uint64_t *key =
-			&l->key[line_of(l, address, i / LINE) * LINE + i % LINE];
+		_Atomic uint64_t *key = &l->key[line_of(l, address, i / LINE) * LINE + i % LINE];
 		uint64_t is = atomic_load_explicit(key, memory_order_relaxed);
 
 		/* acquire: pairs with the release of who put the object, or left the place. */

@@ -535,7 +535,8 @@ int trc_sample_start(const struct trc_cpu_event *events, unsigned int n, char *e
 	set_timer_budget();
 	err = enter_events(events, n);
 	if (err)
-		snprintf(error, n_bytes, "more than %u different events or periods since recording began",
+		snprintf(error, n_bytes,
+			 "more than %u different events or periods since recording began",
 			 TRC_SAMPLE_EVENTS_MAX);
 	if (err || !trc_sample.n)
 		return err;

@@ -227,8 +227,7 @@ uint64_t trc_source_next(const struct trc_source *source, const struct trc_cpu_e
 	return source->first ? source->first_period : e->period;
 }
 
-uint64_t trc_source_value(struct trc_source *source, const struct trc_cpu_event *e,
-			  uint64_t cpu_ns)
+uint64_t trc_source_value(struct trc_source *source, const struct trc_cpu_event *e, uint64_t cpu_ns)
 {
 	uint64_t value, used_ns = cpu_ns - source->resumed_ns;
 	struct reading is;

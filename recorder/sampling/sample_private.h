@@ -14,10 +14,10 @@ struct trc_source {
 	bool first;	  /* no sample yet: the counter has the random period */
 	uint64_t first_period;
 	uint64_t enabled_ns, running_ns; /* at the sample before, of a hardware counter */
-	uint64_t cpu_ns;      /* what the thread had used when this was armed */
-	uint64_t resumed_ns;  /* and when the counter was let go the last time */
-	uint64_t stood_ns;    /* for how long it has stood, but for what handlers took */
-	uint64_t taken, told; /* samples, and lost ones that have been told of */
+	uint64_t cpu_ns;		 /* what the thread had used when this was armed */
+	uint64_t resumed_ns;		 /* and when the counter was let go the last time */
+	uint64_t stood_ns;		 /* for how long it has stood, but for what handlers took */
+	uint64_t taken, told;		 /* samples, and lost ones that have been told of */
 };
 
 enum trc_sampler_state { TRC_SAMPLER_ARMING, TRC_SAMPLER_ARMED, TRC_SAMPLER_DISARMING };
@@ -36,7 +36,7 @@ struct trc_sample_state {
 	unsigned int n;
 	struct trc_sampler *sampler; /* [n_samplers] */
 	uint32_t n_samplers;	     /* a power of two */
-	_Atomic int first_fd;  /* descriptors of ours are not below */
+	_Atomic int first_fd;	     /* descriptors of ours are not below */
 	_Atomic int lowest_fd; /* of all samplings: signals may come late; 0 = there was none */
 	_Atomic uint32_t fds_max;
 	_Atomic uint32_t n_fds;

@@ -36,10 +36,9 @@ uint64_t trc_clock_vdso(void)
 static bool kernel_trusts_counter(void)
 {
 	char name[16] = "";
-	int fd = (int)trc_raw4(
-		SYS_openat, AT_FDCWD,
-		"/sys/devices/system/clocksource/clocksource0/current_clocksource",
-		O_RDONLY | O_CLOEXEC, 0);
+	int fd = (int)trc_raw4(SYS_openat, AT_FDCWD,
+			       "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+			       O_RDONLY | O_CLOEXEC, 0);
 	long n = fd < 0 ? -1 : trc_raw3(SYS_read, fd, name, sizeof(name) - 1);
 
 	if (fd >= 0)

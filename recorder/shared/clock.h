@@ -61,9 +61,8 @@ uint64_t trc_clock_vdso(void);
 
 static inline bool trc_clock_is_counter(void)
 {
-	return __builtin_expect(__atomic_load_n(&trc_clock_kind, __ATOMIC_RELAXED) !=
-					TRC_CLOCK_MONOTONIC_RAW,
-				1);
+	return __builtin_expect(
+		__atomic_load_n(&trc_clock_kind, __ATOMIC_RELAXED) != TRC_CLOCK_MONOTONIC_RAW, 1);
 }
 
 /* Context: traced thread, signal handlers. */

@@ -45,9 +45,9 @@ struct trc_cpu_event {
 	bool is_hardware;
 	bool said_modes; /* u, k or h stands there */
 	bool exclude_user, exclude_kernel, exclude_hv;
-	uint8_t precise; /* 0 to 3 */
-	uint64_t period; /* never 0 */
-	bool is_preset;	 /* neither a period nor a frequency was asked for */
+	uint8_t precise;       /* 0 to 3 */
+	uint64_t period;       /* never 0 */
+	bool is_preset;	       /* neither a period nor a frequency was asked for */
 	uint64_t frequency_hz; /* as asked for; 0 = period was, or nothing */
 	enum trc_sample_by by;
 	enum trc_sample_how how; /* 0 until trc_cpu_events_settle() */

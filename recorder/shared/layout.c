@@ -196,7 +196,8 @@ int trc_layout_plan(struct trc_shared *h, const struct trc_layout_options *optio
 	h->n_procs = options->n_procs;
 	if (options->max_bytes)
 		return plan_within(h, options->max_bytes);
-	ring_bytes = power_of_two_at_least(ring_bytes < RING_BYTES_MIN ? RING_BYTES_MIN : ring_bytes);
+	ring_bytes =
+		power_of_two_at_least(ring_bytes < RING_BYTES_MIN ? RING_BYTES_MIN : ring_bytes);
 	plan_rings(h, ring_bytes);
 	plan_tables(h, options->n_threads ? options->n_threads : THREADS_DEFAULT, overflow_bytes,
 		    0);
@@ -220,8 +221,8 @@ static int counts_are_sane(const struct trc_shared *h)
 	       h->ring_words >= h->page_words && h->ring_words <= RING_BYTES_MAX / 8 &&
 	       !(h->ring_words & (h->ring_words - 1)) && !(h->page_words & (h->page_words - 1)) &&
 	       h->n_threads <= 1 << 20 && h->n_modules <= 1 << 16 && h->n_epochs >= 1 &&
-	       h->n_epochs <= 1 << 16 && h->heap_bytes <= 1 << 28 &&
-	       h->n_cells >= 2 && h->n_cells <= 1U << 28 && !(h->n_cells & (h->n_cells - 1));
+	       h->n_epochs <= 1 << 16 && h->heap_bytes <= 1 << 28 && h->n_cells >= 2 &&
+	       h->n_cells <= 1U << 28 && !(h->n_cells & (h->n_cells - 1));
 }
 
 int trc_layout_check(const struct trc_shared *header, uint64_t file_bytes, const char **why)
@@ -277,7 +278,7 @@ static struct trc_entry_head *string_entry(const struct trc_shared *header,
 }
 
 static struct trc_entry_head *labels_entry(const struct trc_shared *header,
-					  struct trc_shared *shared, uint64_t id)
+					   struct trc_shared *shared, uint64_t id)
 {
 	return entry_at(shared, header->labels_off, header->label_sets, TRC_LABELS_CLASSES, id,
 			trc_labels_entry_bytes);

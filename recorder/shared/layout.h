@@ -62,7 +62,7 @@ enum trc_ring_path { TRC_PATH_AUTO, TRC_PATH_RSEQ, TRC_PATH_OVERFLOW };
  */
 struct trc_trigger {
 	_Atomic uint64_t number;
-	_Atomic uint64_t ticks; /* the odd moment */
+	_Atomic uint64_t ticks;	 /* the odd moment */
 	_Atomic uint32_t serial; /* of the thread concerned; 0 = none */
 	_Atomic uint32_t n_bytes;
 	_Atomic uint64_t text[TRC_TRIGGER_WORDS]; /* "park>100ms: mutex 0x55..., 132 ms" */
@@ -113,7 +113,7 @@ struct trc_shared {
 	uint32_t image; /* counts the programs that this pid executed, from 0 */
 	uint8_t boot_id[16];
 	uint8_t uuid[16];
-	uint32_t clock; /* enum trc_clock_kind */
+	uint32_t clock;		/* enum trc_clock_kind */
 	_Atomic uint32_t flags; /* TRC_SHARED_* */
 	uint64_t ticks_per_second;
 	struct trc_sync_point start;
@@ -123,26 +123,27 @@ struct trc_shared {
 	uint64_t ring_words; /* of each proc; a power of two */
 	uint64_t procs_off, overflow_off, threads_off, stacks_off, strings_off, labels_off;
 	uint64_t modules_off, epochs_off, heap_off, heap_bytes, cells_off, data_off;
-	uint32_t n_threads;  /* slots */
-	uint32_t n_modules;  /* entries */
-	uint32_t n_epochs;   /* module epochs whose beginnings are kept */
-	uint32_t n_cells;    /* of the overflow stream; a power of two */
-	uint32_t stack_sets[4]; /* sets of 8 entries for 16, 32, 64, 128 frames */
+	uint32_t n_threads;	 /* slots */
+	uint32_t n_modules;	 /* entries */
+	uint32_t n_epochs;	 /* module epochs whose beginnings are kept */
+	uint32_t n_cells;	 /* of the overflow stream; a power of two */
+	uint32_t stack_sets[4];	 /* sets of 8 entries for 16, 32, 64, 128 frames */
 	uint32_t string_sets[2]; /* sets of 8 entries for 56 and 248 bytes */
-	uint32_t label_sets[2]; /* sets of 8 entries for label sets of 120 and 1000 bytes */
-	uint32_t on_full;    /* enum trc_on_full */
-	uint32_t locks;      /* enum trc_locks */
-	uint32_t path;       /* enum trc_ring_path */
+	uint32_t label_sets[2];	 /* sets of 8 entries for label sets of 120 and 1000 bytes */
+	uint32_t on_full;	 /* enum trc_on_full */
+	uint32_t locks;		 /* enum trc_locks */
+	uint32_t path;		 /* enum trc_ring_path */
 
 	/* Whose it is: a pid alone can have had two owners, and is another one's elsewhere. */
 	uint64_t process_start; /* field 22 of /proc/PID/stat, in clock ticks since boot */
 	uint64_t pid_namespace; /* inode of /proc/self/ns/pid; 0 = not known */
-	_Atomic uint64_t window_ns; /* flight mode: what a snapshot is trimmed to; 0 = all there is */
+	_Atomic uint64_t
+		window_ns; /* flight mode: what a snapshot is trimmed to; 0 = all there is */
 
 	/* Stored by any thread of the recorded process. */
 	_Alignas(TRC_LINE_BYTES) _Atomic uint32_t next_serial;
 	_Atomic uint64_t next_task, next_fiber;
-	_Atomic uint32_t module_epoch; /* up by one before and after every dlclose() */
+	_Atomic uint32_t module_epoch;	 /* up by one before and after every dlclose() */
 	_Atomic uint32_t n_modules_used; /* entries below are, or are being, filled in */
 	_Atomic uint64_t heap_used;
 	_Atomic uint32_t slots_full;   /* threads that found no slot */
@@ -152,13 +153,13 @@ struct trc_shared {
 	 * were (high half), so that trace-record does not tell of the same change again. */
 	_Atomic uint64_t procs_told;
 	_Atomic uint64_t grown[TRC_GROWN_PAGES / 64]; /* by page of the file; L5 */
-	_Atomic uint32_t ready_slots; /* have memory (L5) */
+	_Atomic uint32_t ready_slots;		      /* have memory (L5) */
 	_Atomic uint32_t no_room; /* how many times there was no memory to grow by */
 
 	/* A futex word: the drainer stores 1 and sleeps on it; a writer whose ring is half full
 	 * takes it back to 0 and wakes the drainer. */
 	_Alignas(TRC_LINE_BYTES) _Atomic uint32_t drain_wake;
-	_Atomic uint32_t drain_state;  /* enum trc_drain_state */
+	_Atomic uint32_t drain_state; /* enum trc_drain_state */
 	/* Up by one per completed pass over all rings; in flight mode whenever a ring has been
 	 * overwritten whole since the last time (T3). */
 	_Atomic uint64_t table_epoch;
@@ -175,10 +176,10 @@ struct trc_shared {
 };
 
 enum {
-	TRC_SHARED_HAS_RSEQ = 1,  /* writers use the procs' rings */
+	TRC_SHARED_HAS_RSEQ = 1, /* writers use the procs' rings */
 	/* Flight mode: while nobody drains the oldest is overwritten, and nobody waits. */
 	TRC_SHARED_OVERWRITE = 2,
-	TRC_SHARED_OWN_SIGPROF = 4, /* the program has got a SIGPROF of its own while sampled */
+	TRC_SHARED_OWN_SIGPROF = 4,  /* the program has got a SIGPROF of its own while sampled */
 	TRC_SHARED_KEEP_MODULES = 8, /* somebody remembers stacks for longer than tables do (X2) */
 	TRC_SHARED_FOR_RECORDERS = 16, /* alone: nothing that anybody would recover (leftovers.h) */
 };
@@ -186,7 +187,7 @@ enum {
 enum trc_locks { TRC_LOCKS_CONTENDED, TRC_LOCKS_ALL, TRC_LOCKS_NONE };
 
 enum trc_drain_state {
-	TRC_DRAIN_NONE,   /* nobody drains: flight mode, or the drainer is gone: never wait */
+	TRC_DRAIN_NONE,	  /* nobody drains: flight mode, or the drainer is gone: never wait */
 	TRC_DRAIN_ACTIVE, /* pages come back: `wait` may wait */
 	TRC_DRAIN_FAILED, /* the sink failed: pages come back, but nothing waits any more */
 };
@@ -226,11 +227,11 @@ struct trc_ring {
 	/* Stored by whoever loses events, atomically. */
 	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t lost_total;
 	_Atomic uint64_t lost_reported; /* lost_total as of the last gap record */
-	_Atomic uint64_t lost_since;    /* ticks of the first loss after that; 0 = none */
-	_Atomic uint32_t dropping;      /* a wait timed out: drop until half empty */
-	_Atomic uint32_t waiters;       /* threads in a futex wait on `space` */
-	_Atomic uint64_t epoch_mark;    /* TRC_EPOCH_MARK of its first new page in an epoch (T3) */
-	_Atomic uint64_t ready_words;   /* have memory (L5) */
+	_Atomic uint64_t lost_since;	/* ticks of the first loss after that; 0 = none */
+	_Atomic uint32_t dropping;	/* a wait timed out: drop until half empty */
+	_Atomic uint32_t waiters;	/* threads in a futex wait on `space` */
+	_Atomic uint64_t epoch_mark;	/* TRC_EPOCH_MARK of its first new page in an epoch (T3) */
+	_Atomic uint64_t ready_words;	/* have memory (L5) */
 
 	/* Stored by the drainer. */
 	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t tail;
@@ -290,7 +291,7 @@ struct trc_overflow {
 	_Atomic uint64_t lost_since;
 	_Atomic uint32_t dropping;
 	_Atomic uint32_t waiters;
-	_Atomic uint64_t epoch_mark; /* as that of a ring, in halves of the cells */
+	_Atomic uint64_t epoch_mark;  /* as that of a ring, in halves of the cells */
 	_Atomic uint64_t ready_cells; /* have memory (L5) */
 	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t tail; /* stored by the drainer */
 	_Atomic uint32_t space;
@@ -339,8 +340,8 @@ struct trc_slot {
 	_Atomic uint32_t wait_reason; /* enum trc_reason; 0 = not waiting */
 	_Atomic uint32_t n_regions;   /* open ones; the first TRC_OPEN_REGIONS are told */
 	_Atomic uint64_t wait_object, wait_since, wait_stack, wait_holder;
-	_Atomic uint64_t labels; /* label set id; 0 = none; stays when the thread has ended */
-	_Atomic uint64_t fiber;      /* that it runs; 0 = its root fiber */
+	_Atomic uint64_t labels;     /* label set id; 0 = none; stays when the thread has ended */
+	_Atomic uint64_t fiber;	     /* that it runs; 0 = its root fiber */
 	_Atomic uint64_t fiber_name; /* string id */
 	struct {
 		_Atomic uint64_t task, type, since;
@@ -380,15 +381,15 @@ enum { TRC_SET_WAYS = 8, TRC_STACK_CLASSES = 4, TRC_STRING_CLASSES = 2, TRC_LABE
 struct trc_entry_head {
 	_Atomic uint64_t key;
 	_Atomic uint64_t last_use; /* table_epoch; but by who fills it in only exchanged for more */
-	_Atomic uint32_t epoch;    /* module epoch (stacks) */
+	_Atomic uint32_t epoch;	   /* module epoch (stacks) */
 	_Atomic uint32_t n;	   /* frames, or bytes */
-	/* then the frames, or the bytes in whole words */
+				   /* then the frames, or the bytes in whole words */
 };
-#define TRC_KEY_VALID	      UINT64_C(1)
-#define TRC_KEY_BUSY	      UINT64_C(2)
-#define TRC_ID_HASH(id)	      ((uint64_t)(id) & ((UINT64_C(1) << 40) - 1))
-#define TRC_ID_INDEX(id)      ((uint32_t)((id) >> 40) & 0x3fffff)
-#define TRC_ID_CLASS(id)      ((uint32_t)((id) >> 62))
+#define TRC_KEY_VALID	 UINT64_C(1)
+#define TRC_KEY_BUSY	 UINT64_C(2)
+#define TRC_ID_HASH(id)	 ((uint64_t)(id) & ((UINT64_C(1) << 40) - 1))
+#define TRC_ID_INDEX(id) ((uint32_t)((id) >> 40) & 0x3fffff)
+#define TRC_ID_CLASS(id) ((uint32_t)((id) >> 62))
 #define TRC_ID(class, index, hash)                                                                 \
 	((uint64_t)(class) << 62 | (uint64_t)(index) << 40 | TRC_ID_HASH(hash))
 
@@ -413,14 +414,14 @@ enum { TRC_MODULE_FREE, TRC_MODULE_FILLING, TRC_MODULE_READY, TRC_MODULE_STATES 
 struct trc_module_slot {
 	_Atomic uint32_t state; /* and first_epoch: read as one word */
 	_Atomic uint32_t first_epoch;
-	_Atomic uint32_t last_epoch;     /* UINT32_MAX = not known to be gone */
-	_Atomic uint32_t checked_epoch;  /* the last epoch in which it was seen to be there */
+	_Atomic uint32_t last_epoch;	/* UINT32_MAX = not known to be gone */
+	_Atomic uint32_t checked_epoch; /* the last epoch in which it was seen to be there */
 	uint8_t build_id[TRC_BUILD_ID_BYTES_MAX];
 	uint32_t build_id_bytes;
 	_Atomic uint64_t start, limit;
 	uint64_t file_offset, load_bias;
-	uint64_t path_off; /* into the heap; zero-terminated; 0 = none */
-	uint64_t path_room; /* bytes at path_off */
+	uint64_t path_off;	    /* into the heap; zero-terminated; 0 = none */
+	uint64_t path_room;	    /* bytes at path_off */
 	_Atomic uint64_t closed_in; /* table_epoch when last_epoch was stored */
 };
 
@@ -497,7 +498,7 @@ struct trc_layout_options {
 	uint64_t ring_bytes;	 /* of each proc; 0 = default.  Rounded up to a power of two */
 	uint64_t overflow_bytes; /* 0 = default */
 	uint32_t n_procs;
-	uint32_t n_threads;      /* 0 = default */
+	uint32_t n_threads; /* 0 = default */
 	/* 0 = none.  total_bytes never exceeds it: tables get at most a quarter, and what is
 	 * left is divided evenly among the procs, each the largest power of two that fits;
 	 * ring_bytes, overflow_bytes and n_threads are not asked then. */

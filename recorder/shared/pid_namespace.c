@@ -47,5 +47,6 @@ void trc_pid_name(char text[TRC_PID_NAME_BYTES], uint64_t reader)
 
 	if (reader && trc_pid_namespace() != reader)
 		trc_pid_namespace_text(namespace);
-	snprintf(text, TRC_PID_NAME_BYTES, "%u%.28s", (unsigned int)trc_raw1(SYS_getpid, 0), namespace);
+	snprintf(text, TRC_PID_NAME_BYTES, "%u%.28s", (unsigned int)trc_raw1(SYS_getpid, 0),
+		 namespace);
 }

@@ -34,10 +34,10 @@ enum trc_trigger_kind {
 struct trc_trigger_spec {
 	enum trc_trigger_kind kind;
 	uint64_t min_ns;
-	uint32_t reasons;  /* TRC_TRIGGER_PARK: bit of each enum trc_reason */
+	uint32_t reasons; /* TRC_TRIGGER_PARK: bit of each enum trc_reason */
 	int signal;
-	char name[64];     /* of the region's or task's type */
-	char text[96];     /* as written */
+	char name[64]; /* of the region's or task's type */
+	char text[96]; /* as written */
 };
 
 /* 0, or -EINVAL with a sentence in error.  Neither allocates nor looks at the locale. */

@@ -49,7 +49,7 @@ static void clean_ring(struct clean *c, const struct place *place, const char *n
 	int err = trc_leftover_open(&f, place->fd, name, error, sizeof(error));
 
 	if (err == -EPERM || err == -EACCES || err == -ENOENT)
-		return; /* another user's, or gone by now */
+		return;				 /* another user's, or gone by now */
 	if (err == -ENODATA && place->session) { /* nobody lives in the session (session:X1) */
 		unlinkat(place->fd, name, 0);
 		return;

@@ -20,8 +20,7 @@ void trc_process_used(struct trc_process *p)
 	struct timespec t;
 
 	if (!p->options->sampling.n_kernel || p->flight || p->pid < 0 ||
-	    clock_getcpuclockid(p->pid, &clock) ||
-	    clock_gettime(clock, &t))
+	    clock_getcpuclockid(p->pid, &clock) || clock_gettime(clock, &t))
 		return;
 	p->used_ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 	if (!p->used_before_ns)

@@ -20,7 +20,7 @@ struct trc_flight {
 	struct trc_trigger_watch watch;
 	struct trc_shared header; /* checked copy of the present image's */
 	uint64_t n_snapshots;	  /* tried, so that no name is used twice */
-	uint64_t reserved_bytes; /* of the ring's file */
+	uint64_t reserved_bytes;  /* of the ring's file */
 	uint32_t wake_seen;
 	char ring_path[PATH_MAX];
 };
@@ -274,7 +274,8 @@ static void reserve(struct trc_process *p)
 	p->flight->reserved_bytes = fd < 0 || err ? p->mapped_bytes : from + n;
 	if (err != ENOSPC)
 		return;
-	trc_tool_say("process %s: no room for all of its ring, %" PRIu64 " KiB: it holds what there is "
+	trc_tool_say("process %s: no room for all of its ring, %" PRIu64
+		     " KiB: it holds what there is "
 		     "room for (a larger tmpfs, or a smaller --max-size)",
 		     p->name, p->mapped_bytes >> 10);
 	p->no_room_told = true;

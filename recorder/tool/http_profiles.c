@@ -51,10 +51,11 @@ static struct kind {
 	{.entry = {"mutex", "Which unlocks ended the waiting of others, and how much of it.",
 		   LOCKS_AND_MORE, 0, "fraction"},
 	 .view = TRC_VIEW_MUTEX},
-	{.entry = {"offcpu",
-		   "Where threads waited, for whatever it was: for each other, files, sockets, timers; "
-		   "for the time that seconds= says (30 if nothing).",
-		   0, 0, NULL},
+	{.entry =
+		 {"offcpu",
+		  "Where threads waited, for whatever it was: for each other, files, sockets, timers; "
+		  "for the time that seconds= says (30 if nothing).",
+		  0, 0, NULL},
 	 .view = TRC_VIEW_BLOCK,
 	 .is_offcpu = true},
 	{.entry = {"profile",
@@ -107,10 +108,10 @@ struct request {
 	struct trace_recorder base; /* for who writes it; begins with this */
 	const struct kind *kind;
 	const struct trc_http_take *take;
-	struct trc_view *view; /* of its window */
-	uint32_t image;	       /* that its window began in */
+	struct trc_view *view;			/* of its window */
+	uint32_t image;				/* that its window began in */
 	uint64_t read_words, overwritten_words; /* by then */
-	bool keeps;	       /* the window goes on */
+	bool keeps;				/* the window goes on */
 	struct trc_cpu_event event;
 	uint64_t heap_bytes;
 	struct trc_taken taken;
@@ -244,8 +245,8 @@ static int take_view(struct request *r, const struct trc_http_now *now, struct t
 	trc_folded_head(r->taken.folded[0], &head);
 	r->taken.duration_ns = (int64_t)head.duration_ns;
 	if (r->kind->is_cpu)
-		r->taken.missing_threads = trc_sample_event_missing(now->p->shared, r->event.how,
-								    r->event.name);
+		r->taken.missing_threads =
+			trc_sample_event_missing(now->p->shared, r->event.how, r->event.name);
 	return trc_http_modules(now, &r->taken.modules);
 }
 

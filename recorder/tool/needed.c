@@ -26,8 +26,7 @@ static const Elf64_Phdr *find_phdr(const struct program *p, uint32_t type, uint6
 	for (unsigned int i = 0; i < p->n_phdrs; i++) {
 		const Elf64_Phdr *at = &p->phdr[i];
 
-		if (at->p_type == type &&
-		    (type != PT_LOAD || address - at->p_vaddr < at->p_filesz))
+		if (at->p_type == type && (type != PT_LOAD || address - at->p_vaddr < at->p_filesz))
 			return at;
 	}
 	return NULL;
@@ -56,9 +55,8 @@ static uint64_t names_off(const struct program *p)
 {
 	for (size_t i = 0; i < p->n_dynamic; i++) {
 		uint64_t address = p->dynamic[i].d_un.d_ptr;
-		const Elf64_Phdr *load = p->dynamic[i].d_tag == DT_STRTAB
-						 ? find_phdr(p, PT_LOAD, address)
-						 : NULL;
+		const Elf64_Phdr *load =
+			p->dynamic[i].d_tag == DT_STRTAB ? find_phdr(p, PT_LOAD, address) : NULL;
 
 		if (load)
 			return load->p_offset + (address - load->p_vaddr);
@@ -68,9 +66,9 @@ static uint64_t names_off(const struct program *p)
 
 bool trc_target_is_sanitizer(const char *name)
 {
-	static const char *const runtimes[] = {"libasan.so",	 "libtsan.so", "libhwasan.so",
-					       "liblsan.so",	 "libclang_rt.asan",
-					       "libclang_rt.tsan", NULL};
+	static const char *const runtimes[] = {"libasan.so", "libtsan.so",	 "libhwasan.so",
+					       "liblsan.so", "libclang_rt.asan", "libclang_rt.tsan",
+					       NULL};
 
 	for (int i = 0; runtimes[i]; i++)
 		if (strstr(name, runtimes[i]))

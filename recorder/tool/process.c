@@ -241,7 +241,8 @@ int trc_process_attach(struct trc_process *p, const char *ring_path, uint32_t im
 
 	end_drain(p, TRC_DRAIN_REPLACED);
 	p->image = image;
-	p->bases.pid = p->tids || p->pid < 0 ? 0 : (uint32_t)p->pid; /* threads are called otherwise */
+	p->bases.pid =
+		p->tids || p->pid < 0 ? 0 : (uint32_t)p->pid; /* threads are called otherwise */
 	err = trc_process_map(p, ring_path, PROT_READ | PROT_WRITE);
 	if (!err)
 		err = begin_drain(p, sched, &why);
@@ -320,8 +321,8 @@ static void say_write_error(const struct trc_process *p, int err)
 	const char *why = strerror(p->totals.error ? -p->totals.error : -err);
 
 	if (!err && p->totals.blocks) {
-		trc_tool_say("%s: %s: the trace ends early, %" PRIu64 " event%s not in it", p->path, why,
-			     n, n == 1 ? " is" : "s are");
+		trc_tool_say("%s: %s: the trace ends early, %" PRIu64 " event%s not in it", p->path,
+			     why, n, n == 1 ? " is" : "s are");
 		return;
 	}
 	n += p->totals.events;

@@ -41,10 +41,11 @@ struct trc_tool_session {
 	const struct trc_tool_options *options;
 	struct trc_tool_dir dir;
 	int command_pid;
-	bool orphans;		   /* with --follow: children that do not record, or not yet */
-	unsigned int n_untraced;   /* of other pid namespaces, that had ended before we saw them */
+	bool orphans;		 /* with --follow: children that do not record, or not yet */
+	unsigned int n_untraced; /* of other pid namespaces, that had ended before we saw them */
 	const struct trc_process *untraced;
-	unsigned int n_without_room; /* processes for whose ring there was none, as the latest here */
+	unsigned int
+		n_without_room; /* processes for whose ring there was none, as the latest here */
 	struct trc_file_name without_room[WITHOUT_ROOM_KEPT];
 	uint64_t quiet_since_ns;   /* nothing is being recorded since; 0 = something is */
 	struct trc_process *first; /* in order of appearance */
@@ -263,8 +264,8 @@ static void watch_end(struct trc_process *p, const struct owner *owner)
 	if (p->pid < 0 || (p->pidfd < 0 && errno == ESRCH))
 		p->ended = true; /* already */
 	else
-		p->ended = !trc_ring_owner_is((uint32_t)p->pid, &owner->header, owner->inode,
-					      inside);
+		p->ended =
+			!trc_ring_owner_is((uint32_t)p->pid, &owner->header, owner->inode, inside);
 	if (p->ended && p->pidfd >= 0) {
 		close(p->pidfd);
 		p->pidfd = -1;
@@ -713,13 +714,15 @@ static bool more_may_come(struct trc_tool_session *s)
 static void say_untraced(const struct trc_tool_session *s)
 {
 	if (s->n_untraced == 1)
-		trc_tool_say("a process of another pid namespace had ended before it was found here: "
-			     "its trace is named for its pid there, %s",
-			     s->untraced->name);
+		trc_tool_say(
+			"a process of another pid namespace had ended before it was found here: "
+			"its trace is named for its pid there, %s",
+			s->untraced->name);
 	else if (s->n_untraced)
-		trc_tool_say("%u processes of other pid namespaces had ended before they were found "
-			     "here: their traces are named for their pids there, %s for one",
-			     s->n_untraced, s->untraced->name);
+		trc_tool_say(
+			"%u processes of other pid namespaces had ended before they were found "
+			"here: their traces are named for their pids there, %s for one",
+			s->n_untraced, s->untraced->name);
 }
 
 static const char *processes(unsigned int n)
@@ -737,8 +740,8 @@ static void say_no_room(const struct trc_tool_session *s)
 	snprintf(dir, sizeof(dir), "%s", s->dir.path);
 	*strrchr(dir, '/') = '\0';
 	if (s->n_without_room)
-		trc_tool_say("%s: no room for the ring of %u %s: not recorded (a larger tmpfs)", dir,
-			     s->n_without_room, processes(s->n_without_room));
+		trc_tool_say("%s: no room for the ring of %u %s: not recorded (a larger tmpfs)",
+			     dir, s->n_without_room, processes(s->n_without_room));
 	if (n)
 		trc_tool_say("%s: no room for what %u %s had to record: events are missing "
 			     "(a larger tmpfs, or a smaller %s)",

@@ -36,7 +36,7 @@ struct trc_process {
 	struct trc_shared *shared; /* NULL = none now; with --flight mapped read-only */
 	bool no_room;		   /* a ring of its could not grow (layout:L5) */
 	bool no_room_told;
-	_Atomic bool ring_cut;	   /* its file has been cut short: what is missing reads as 0 */
+	_Atomic bool ring_cut; /* its file has been cut short: what is missing reads as 0 */
 	struct trc_process *next_mapped;
 	uint64_t mapped_bytes;
 	struct trc_procs procs;

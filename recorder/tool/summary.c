@@ -142,7 +142,8 @@ static void print_taken(const struct trc_tool_taken *t, bool sampled)
 		snprintf(samples, sizeof(samples), "%" PRIu64 " sample%s, ", t->samples,
 			 s_if(t->samples));
 	trc_tool_say("%s: %s (%" PRIu64 " event%s of %.3g s, %s%" PRIu64 " bytes)", t->path, t->why,
-		     t->events, s_if(t->events), (double)t->window_ns / 1e9, samples, t->file_bytes);
+		     t->events, s_if(t->events), (double)t->window_ns / 1e9, samples,
+		     t->file_bytes);
 }
 
 /* The latest are told, if they are too many. */

@@ -37,7 +37,7 @@ enum trc_tool_verb {
 
 /* -e, -F, --sample-by */
 struct trc_sampling {
-	char events[1024]; /* as given, lists joined; "" = none */
+	char events[1024];		   /* as given, lists joined; "" = none */
 	const char *frequency, *sample_by; /* as given */
 	uint64_t frequency_hz;
 	enum trc_sample_by by;
@@ -59,7 +59,7 @@ struct trc_tool_options {
 	bool follow, quiet;
 	const char *heap; /* bytes between two samples, as given; NULL = not asked for */
 	uint64_t heap_bytes;
-	const char *http; /* an address to serve at; NULL = none */
+	const char *http;     /* an address to serve at; NULL = none */
 	bool sched, no_sched; /* said so; neither: yes, but not in flight mode */
 	struct trc_sampling sampling;
 	char **command;
@@ -182,7 +182,7 @@ struct trc_tool_result {
 	const char *path; /* of the command's own trace, or with --follow the first; NULL = none */
 	unsigned int n_files;
 	uint64_t events, lost_events, file_bytes;
-	bool sampled; /* something was to be */
+	bool sampled;			/* something was to be */
 	uint64_t samples, lost_samples; /* of all files */
 
 	/* --flight */

@@ -61,6 +61,7 @@ void trc_unrecorded_say(const struct trc_tool_dir *dir)
 	if (n > NAMED_MAX)
 		snprintf(more, sizeof(more), ", and %d more", n - NAMED_MAX);
 	if (n > 0)
-		fprintf(stderr, "trace-record: not recorded, as the recorder is not loaded there: %s%s\n",
+		fprintf(stderr,
+			"trace-record: not recorded, as the recorder is not loaded there: %s%s\n",
 			list, more);
 }

@@ -68,8 +68,8 @@ void trc_range_thread(size_t stack_bytes);
 void trc_range_coroutine(const struct trc_range *stack);
 
 /* Fetches 8 bytes.  Returns false, and leaves *value, where there is nothing to read. */
-static inline TRC_NO_SANITIZE bool trc_range_read(const struct trc_range *range,
-						  uintptr_t at, uintptr_t *value)
+static inline TRC_NO_SANITIZE bool trc_range_read(const struct trc_range *range, uintptr_t at,
+						  uintptr_t *value)
 {
 	if (at & 7)
 		return false;

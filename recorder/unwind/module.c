@@ -266,7 +266,8 @@ static TRC_NO_SANITIZE bool code_read(uintptr_t from, uint32_t bytes, uint8_t *t
 
 	if (!module_find(from, &module)) /* perhaps no code at all, but what lay in a stack */
 		return trc_memory_copy(to, from, bytes);
-	if (!module_segment(&module, from, from, PF_R | PF_X, &segment) || segment.end - from < bytes)
+	if (!module_segment(&module, from, from, PF_R | PF_X, &segment) ||
+	    segment.end - from < bytes)
 		return false;
 	for (uint32_t i = 0; i < bytes; i++)
 		to[i] = ((const volatile uint8_t *)from)[i];

@@ -36,9 +36,8 @@ enum { ALL = -1, RING = TRC_STACK_OUTERMOST - 1 };
  * it ends early, at a function whose frame pointer is set up.  Frame n is written to
  * frame[n & mask].
  */
-static inline __attribute__((always_inline)) TRC_NO_SANITIZE int32_t
-walk_frames(struct trc_walk *walk, uint64_t *frame, int32_t n, int32_t max, bool until_fp,
-	    int32_t mask)
+static inline __attribute__((always_inline)) TRC_NO_SANITIZE int32_t walk_frames(
+	struct trc_walk *walk, uint64_t *frame, int32_t n, int32_t max, bool until_fp, int32_t mask)
 {
 	/* Copies, for registers: the common step touches no memory but the cache and the stack. */
 	uintptr_t pc = walk->pc, sp = walk->sp, fp = walk->fp, key = trc_walk_key(walk);
@@ -250,8 +249,8 @@ static TRC_NO_SANITIZE uint32_t walk_outermost(struct trc_walk *walk, uint32_t m
 	return (uint32_t)walk_frames(walk, ring, n, TRC_UNWIND_WALK_MAX, false, RING);
 }
 
-__attribute__((noinline)) TRC_NO_SANITIZE void
-trc_unwind_elide(const void *ucontext, uint64_t *frame, uint32_t before)
+__attribute__((noinline)) TRC_NO_SANITIZE void trc_unwind_elide(const void *ucontext,
+								uint64_t *frame, uint32_t before)
 {
 	enum { INNERMOST = TRC_STACK_DEPTH_MAX - TRC_STACK_OUTERMOST - 1 };
 	/* acquire: pairs with the release in trc_unwind_setup(). */

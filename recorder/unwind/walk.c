@@ -255,7 +255,8 @@ static bool guess_frame_pointer(struct trc_walk *walk)
 {
 	uintptr_t ra, fp;
 
-	if (walk->fp - walk->sp > TRC_GUESS_BYTES_MAX || !trc_range_read(&walk->range, walk->fp, &fp) ||
+	if (walk->fp - walk->sp > TRC_GUESS_BYTES_MAX ||
+	    !trc_range_read(&walk->range, walk->fp, &fp) ||
 	    !trc_range_read(&walk->range, walk->fp + 8, &ra))
 		return false;
 	ra = trc_pc_plain(ra);

@@ -29,8 +29,8 @@ struct trc_walk {
 	uint32_t followed; /* one more register that is known; TRC_REGS = none */
 	uint32_t epoch;
 	bool context_copied; /* `context` lies where nothing may be loaded (memory:M2) */
-	bool exact; /* pc was interrupted: it is no return address */
-	bool guess; /* cross code without rules, where that can be checked */
+	bool exact;	     /* pc was interrupted: it is no return address */
+	bool guess;	     /* cross code without rules, where that can be checked */
 };
 
 /* Under which the cache has the rule of a frame: for a return address the call's, which lies

@@ -25,7 +25,8 @@ struct trace_labels;
 
 /** One label.  `value` NULL: it is a number. */
 struct trace_label {
-	const char *key;   /* 1 to 63 bytes; not trc::..., which profiles use for labels of their own */
+	const char
+		*key; /* 1 to 63 bytes; not trc::..., which profiles use for labels of their own */
 	const char *value; /* at most 200 bytes */
 	int64_t number;
 	const char *unit; /* of a number, at most 15 bytes: "bytes", "nanoseconds"; NULL = none */

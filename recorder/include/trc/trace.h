@@ -32,8 +32,8 @@ extern "C" {
 /* Which locks are recorded. */
 enum trace_locks {
 	TRACE_LOCKS_CONTENDED = 0, /* waits only, and the releases that ended them */
-	TRACE_LOCKS_ALL = 1,       /* every acquire and release as well */
-	TRACE_LOCKS_NONE = 2,      /* nothing about locks */
+	TRACE_LOCKS_ALL = 1,	   /* every acquire and release as well */
+	TRACE_LOCKS_NONE = 2,	   /* nothing about locks */
 };
 
 /* What becomes of an event while the memory for events is full. */
@@ -44,16 +44,16 @@ enum trace_on_full {
 
 /* How stacks are taken. */
 enum trace_unwind {
-	TRACE_UNWIND_AUTO = 0,      /* by unwind tables, cached: needs no frame pointers */
-	TRACE_UNWIND_FP = 1,        /* by frame pointers */
+	TRACE_UNWIND_AUTO = 0,	    /* by unwind tables, cached: needs no frame pointers */
+	TRACE_UNWIND_FP = 1,	    /* by frame pointers */
 	TRACE_UNWIND_LIBUNWIND = 2, /* by libunwind */
-	TRACE_UNWIND_NONE = 3,      /* no stacks */
+	TRACE_UNWIND_NONE = 3,	    /* no stacks */
 };
 
 /* Set up with TRACE_OPTIONS_INIT: then programs keep working when fields are added. */
 struct trace_options {
 	size_t struct_bytes;
-	uint64_t ring_bytes;  /* memory for the events of each processor; 0 = 4 MiB */
+	uint64_t ring_bytes; /* memory for the events of each processor; 0 = 4 MiB */
 	enum trace_locks locks;
 	enum trace_on_full on_full;
 	enum trace_unwind unwind;
@@ -127,9 +127,9 @@ struct trace_flight_options {
 	/* Where triggered snapshots go: "odd.trc" becomes odd.1.trc, odd.2.trc and so on; NULL = no
 	 * triggers, and no thread of the recorder's own */
 	const char *trigger_path;
-	uint64_t trigger_after_ns;  /* from the odd moment to its snapshot, to keep what follows */
-	uint64_t trigger_every_ns;  /* at least, from one to the next; 0 = 10 s */
-	unsigned int trigger_max;   /* so many in all; 0 = 10, UINT_MAX = as many as come */
+	uint64_t trigger_after_ns; /* from the odd moment to its snapshot, to keep what follows */
+	uint64_t trigger_every_ns; /* at least, from one to the next; 0 = 10 s */
+	unsigned int trigger_max;  /* so many in all; 0 = 10, UINT_MAX = as many as come */
 	bool children; /* forked children get a flight recorder of their own, as large; its
 			  triggered snapshots have the child's pid in their names */
 };
@@ -236,7 +236,8 @@ struct trace_cpu_event {
 	const char *name;
 	uint64_t period; /* of the event between two samples, in ns of CPU time or a count; 0 = not
 			    given */
-	uint32_t frequency_hz; /* for clocks: samples in a second of CPU time; 0 = not given.  Neither:
+	uint32_t
+		frequency_hz; /* for clocks: samples in a second of CPU time; 0 = not given.  Neither:
 				  a preset, about a thousand for a second of a busy thread */
 	enum trace_sample_by by;
 };
