@@ -21,7 +21,7 @@
  * unlock in its wait: it is explained by the unlock before, if that is the holder's and came
  * at most BETWEEN_NS earlier.  What a wait that gave up (ETIMEDOUT) lasted after the last unlock in
  * it is charged to the next unlock: if the section that this one ends had begun by then, or if there
- * was no unlock in the wait and the next one is the holder's.
+ * was no unlock in the wait, the next one is the holder's, and it does not tell when its section began.
  *
  * Everything else that is woken: a signal or post lets `count` of those go on that wait
  * at that time: those whose waits end first.  Those that timed out were not woken.
@@ -321,6 +321,8 @@ static void sweep_give_up(struct lock_sweep *s, const struct trc_park *park, int
 	unlock = sweep_unlock_at(s, s->next_unlock);
 	if (!s->taken && (unlocked || !park->holder || unlock->thread != park->holder))
 		return;
+	if (unlock->taken_ns != TRC_NEVER && unlock->taken_ns > park->end_ns)
+		return; /* its holder let go meanwhile, when nobody waited, and took it again */
 	cause_add(unlock, (__int128)park->end_ns - base_ns);
 	unlock->caused_waits++;
 }

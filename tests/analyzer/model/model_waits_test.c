@@ -98,6 +98,16 @@ static const struct waits_case {
 	 {{2, TRC_REASON_MUTEX, 1000, 3000, 0, ETIMEDOUT, 0, NEVER, 0}},
 	 {{1, 5000, 2000, 1}}},
 
+	{"a timed wait is not charged to a section of its holder that began after it gave up",
+	 THREADS "@1000 thread=2 park reason=mutex object=0x10 holder=1\n"
+		 "@3000 thread=2 resume reason=mutex object=0x10 result=ETIMEDOUT\n"
+		 "@4500 thread=3 park reason=mutex object=0x10 holder=1\n"
+		 "@5000 thread=1 unlock reason=mutex object=0x10 held=1000\n"
+		 "@5100 thread=3 resume reason=mutex object=0x10\n",
+	 {{2, TRC_REASON_MUTEX, 1000, 3000, 0, ETIMEDOUT, 0, NEVER, 0},
+	  {3, TRC_REASON_MUTEX, 4500, 5100, 0, 0, 1, 5000, 1}},
+	 {{1, 5000, 500, 1}}},
+
 	{"while nobody holds the lock nobody is charged, and who gives up meets the next section",
 	 THREADS "@100 thread=1 park reason=mutex object=0x10 holder=4\n"
 		 "@120 thread=2 park reason=mutex object=0x10 holder=4\n"
