@@ -284,6 +284,7 @@ void trc_drain_close(struct trc_drain *d)
 	if (!d)
 		return;
 	trc_pages_unmap(d->past.entry, (d->past.mask + UINT64_C(1)) * sizeof(*d->past.entry));
+	trc_drain_tids_free(&d->tids);
 	trc_pages_unmap(d, d->memory_bytes);
 }
 
@@ -543,6 +544,7 @@ uint64_t trc_drain_pass(struct trc_drain *d)
 	trc_drain_look_at_epoch(d);
 	trc_drain_modules(d);
 	trc_drain_slots(d);
+	trc_drain_starts(d);
 	for (uint32_t i = 0; i < d->h.n_procs; i++)
 		if (d->ring[i].head != d->ring[i].pos || d->ring[i].pos < d->ring[i].skip_to)
 			ring_drain(d, i);

@@ -6,6 +6,7 @@ libtrcdrain_la_SOURCES = \
 	recorder/drain/overflow.c \
 	recorder/drain/record.c \
 	recorder/drain/sample.c \
+	recorder/drain/starts.c \
 	recorder/drain/tables.c \
 	recorder/drain/window.c \
 	recorder/fold/fold.c recorder/fold/fold.h recorder/fold/private.h \

@@ -27,7 +27,8 @@ struct trc_id_map {
 };
 
 /* Who had a tid, and who had it before.  When the entries are full they become those before: what
- * is drained later in the same pass may still name a thread whose slot another one has. */
+ * is drained later in the same pass may still name a thread whose slot another one has.  If that
+ * happens twice in a pass there have to be more. */
 struct trc_tid_map {
 	struct trc_tid_entry {
 		uint32_t tid; /* 0 = free */
@@ -35,6 +36,9 @@ struct trc_tid_map {
 		uint64_t start, before_end;
 	} * entry, *before;
 	uint32_t mask, used;
+	uint64_t since; /* `looked` of the pass in which they became full last */
+	void *pages;	/* both, if they are not the drain's own memory any more */
+	size_t pages_bytes;
 };
 
 /* One ordered stream of events on its way into the file. */
@@ -157,7 +161,7 @@ struct trc_drain {
 	bool final;		    /* nothing more will be committed */
 	bool goes_on;		    /* after another drain, with nothing missing in between */
 	struct trc_sync_point left; /* what was left to be drained came after that */
-	bool slots_seen_full;
+	uint32_t slots_full, slots_full_before; /* of the mapping, as of this pass and the last */
 
 	/* A window: events of [from, from + span] are wanted.  Without: all of them. */
 	bool windowed;
@@ -227,6 +231,8 @@ static inline void trc_drain_row_done(struct trc_drain *d, const struct trc_drai
 		trc_drain_observe_row(d, s, kind, thread, time, arg);
 }
 
+/* The serial of a serial in the ring, or of a tid with TRC_THREAD_IS_TID; 0 = not known. */
+uint32_t trc_drain_thread_of(struct trc_drain *d, uint64_t value, uint64_t time);
 /* A THREAD argument of the ring: the serial in the file. */
 uint32_t trc_drain_thread_argument(struct trc_drain *d, uint64_t value, uint64_t time);
 
@@ -283,6 +289,7 @@ void trc_drain_slot_copy(const struct trc_drain *d, uint32_t i, struct trc_slot_
 void trc_drain_thread_write(struct trc_drain *d, const struct trc_slot_copy *copy, uint64_t end);
 void trc_drain_tid_enter(struct trc_drain *d, uint32_t tid, uint32_t serial, uint64_t start,
 			 uint64_t end);
+void trc_drain_tids_free(struct trc_tid_map *map);
 /* The process executed another program: its threads and modules are gone. */
 void trc_drain_threads_end(struct trc_drain *d);
 void trc_drain_modules_end(struct trc_drain *d);
@@ -331,6 +338,11 @@ void trc_drain_kernel_module_taken(struct trc_drain *d, uint32_t id);
 /* What the kernel samples, as the trace's table tells of it.  How many. */
 uint32_t trc_drain_kernel_entries(const struct trc_drain *d,
 				  struct trc_sample_event_entry entry[TRC_CPU_EVENTS_MAX]);
+
+/* ---- starts.c ---- */
+
+/* Enters the ids of new threads without a slot, before the rings are drained. */
+void trc_drain_starts(struct trc_drain *d);
 
 /* ---- drain.c ---- */
 

@@ -234,10 +234,15 @@ static bool split_record(const struct trc_drain_plan *plan, const uint64_t *word
 	return at == end;
 }
 
+uint32_t trc_drain_thread_of(struct trc_drain *d, uint64_t value, uint64_t time)
+{
+	return value & TRC_THREAD_IS_TID ? trc_drain_thread(d, (uint32_t)value, time)
+					 : trc_drain_serial(d, value);
+}
+
 uint32_t trc_drain_thread_argument(struct trc_drain *d, uint64_t value, uint64_t time)
 {
-	uint32_t serial = value & TRC_THREAD_IS_TID ? trc_drain_thread(d, (uint32_t)value, time)
-						    : trc_drain_serial(d, value);
+	uint32_t serial = trc_drain_thread_of(d, value, time);
 
 	if (d->past.used)
 		trc_drain_past_named(d, serial);
@@ -311,7 +316,9 @@ static void record_general(struct trc_drain *d, struct trc_drain_stream *s, cons
 	if (!d->windowed)
 		trc_drain_make_room(d);
 	translate(d, plan, p, word[0], event.arg);
-	if (event.kind == TRC_KIND_THREAD_START && d->slots_seen_full)
+	if (event.kind == TRC_KIND_THREAD_NAME && !event.arg[0])
+		return; /* nobody knows whose */
+	if (event.kind == TRC_KIND_THREAD_START && d->slots_full)
 		trc_drain_thread_seen(d, event.thread, (uint32_t)event.arg[START_ARG_TID],
 				      (uint32_t)event.arg[START_ARG_CREATOR], event.time);
 	if (d->windowed)

@@ -4,10 +4,11 @@
  */
 #include <stddef.h>
 #include <string.h>
+#include "format/pages.h"
 #include "private.h"
 #include "recorder/shared/labels_bytes.h"
 
-enum { PATH_BYTES_MAX = 1024, SEQ_TRIES = 64 };
+enum { PATH_BYTES_MAX = 1024, SEQ_TRIES = 64, TIDS_MAX = 1 << 17 };
 
 /* ---- ids ------------------------------------------------------------------------------- */
 
@@ -144,20 +145,63 @@ static struct trc_tid_entry *tid_find(struct trc_tid_entry *entry, uint32_t mask
 
 static void slots_enter_tids(struct trc_drain *d);
 
+static void tids_move(struct trc_tid_entry *to, uint32_t to_mask, const struct trc_tid_entry *from,
+		      uint32_t mask)
+{
+	for (uint64_t i = 0; i <= mask; i++)
+		if (from[i].tid)
+			*tid_find(to, to_mask, from[i].tid) = from[i];
+}
+
+/* Twice the room for both generations.  False if it cannot be had. */
+static bool tids_grow(struct trc_tid_map *map)
+{
+	uint32_t mask = 2 * map->mask + 1;
+	size_t n_bytes = (mask + UINT64_C(1)) * sizeof(*map->entry);
+	struct trc_tid_entry *larger = mask < TIDS_MAX ? trc_pages_map(2 * n_bytes) : NULL;
+
+	if (!larger)
+		return false;
+	tids_move(larger, mask, map->entry, map->mask);
+	tids_move(larger + mask + 1, mask, map->before, map->mask);
+	trc_drain_tids_free(map);
+	map->pages = map->entry = larger;
+	map->pages_bytes = 2 * n_bytes;
+	map->before = larger + mask + 1;
+	map->mask = mask;
+	return true;
+}
+
+void trc_drain_tids_free(struct trc_tid_map *map)
+{
+	trc_pages_unmap(map->pages, map->pages_bytes);
+}
+
+/* Makes room: the older generation goes, but not what came in this pass. */
+static void tids_pass_on(struct trc_drain *d)
+{
+	struct trc_tid_map *map = &d->tids;
+	struct trc_tid_entry *full = map->entry;
+
+	if (map->since == d->looked && tids_grow(map))
+		return;
+	map->since = d->looked;
+	map->entry = map->before;
+	map->before = full;
+	map->used = 0;
+	memset(map->entry, 0, (map->mask + UINT64_C(1)) * sizeof(*map->entry));
+	slots_enter_tids(d);
+}
+
 static struct trc_tid_entry *tid_enter(struct trc_drain *d, uint32_t tid)
 {
 	struct trc_tid_map *map = &d->tids;
-	struct trc_tid_entry *e = tid_find(map->entry, map->mask, tid), *full;
+	struct trc_tid_entry *e = tid_find(map->entry, map->mask, tid);
 
 	if (e->tid)
 		return e;
 	if (map->used > map->mask / 4 * 3) {
-		full = map->entry;
-		map->entry = map->before;
-		map->before = full;
-		map->used = 0;
-		memset(map->entry, 0, (map->mask + UINT64_C(1)) * sizeof(*map->entry));
-		slots_enter_tids(d);
+		tids_pass_on(d);
 		e = tid_find(map->entry, map->mask, tid);
 		if (e->tid)
 			return e;
@@ -352,8 +396,6 @@ void trc_drain_slots(struct trc_drain *d)
 		if (state == TRC_SLOT_LIVE || state == TRC_SLOT_ENDED)
 			slot_visit(d, i, state);
 	}
-	d->slots_seen_full =
-		atomic_load_explicit(&d->shared->slots_full, memory_order_relaxed) != 0;
 }
 
 void trc_drain_thread_seen(struct trc_drain *d, uint32_t serial, uint32_t tid, uint32_t creator,

@@ -115,7 +115,7 @@ static void started_outside(struct trc_drain *d, const struct trc_event *e)
 
 static void named_outside(struct trc_drain *d, const struct trc_event *e)
 {
-	uint32_t serial = trc_drain_serial(d, e->arg[0]);
+	uint32_t serial = trc_drain_thread_of(d, e->arg[0], e->time);
 	struct trc_drain_past *past = e->time < d->from ? past_of(d, serial) : NULL;
 	uint32_t n_bytes = e->text_bytes;
 

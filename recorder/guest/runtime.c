@@ -15,7 +15,7 @@ static bool enabled(void)
 
 static void thread_name(const char *name)
 {
-	trc_thread_named((uint64_t)pthread_self(), name);
+	trc_thread_named((uint64_t)pthread_self(), 0, name);
 }
 
 static const struct trc_shared *ring(void)

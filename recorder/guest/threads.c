@@ -135,6 +135,34 @@ static void slot_see_name(struct trc_slot *slot)
 		slot_set_name(slot, name, (uint32_t)strnlen(name, sizeof(name)));
 }
 
+/* `named`: a serial, or a tid with TRC_THREAD_IS_TID. */
+static void record_name(uint64_t named, const char *name, uint32_t n_bytes)
+{
+	uint64_t arg[2] = {named, n_bytes};
+	uint64_t text[TRC_THREAD_NAME_BYTES / 8] = {0};
+	uint32_t words = (n_bytes + 7) / 8;
+	struct trc_seg seg[2] = {{arg, 2}, {text, words}};
+
+	memcpy(text, name, n_bytes);
+	trc_record(TRC_REC_WORD1(TRC_KIND_THREAD_NAME, 0, 4 + words, trc_self.serial), seg, 2);
+}
+
+/* What else its slot would tell.  Who names this thread meanwhile may have recorded that before the
+ * older name was recorded here: so the last one is what is read when it is on record. */
+static void record_own_name(void)
+{
+	char name[16] = "", now[16] = "";
+
+	if (trc_raw2(SYS_prctl, PR_GET_NAME, now))
+		return;
+	do {
+		memcpy(name, now, sizeof(name));
+		record_name(trc_self.serial, name, (uint32_t)strnlen(name, sizeof(name)));
+		/* seq_cst: as in slot_see_name(). */
+		atomic_thread_fence(memory_order_seq_cst);
+	} while (!trc_raw2(SYS_prctl, PR_GET_NAME, now) && memcmp(name, now, sizeof(name)));
+}
+
 /* False if a signal handler has just done it, all of it. */
 static bool self_claim(uint32_t session)
 {
@@ -191,6 +219,8 @@ static bool attach(uint32_t creator, uint64_t stack, bool starts_now)
 	arg[1] = creator;
 	arg[2] = stack;
 	trc_record_args(TRC_REC_WORD1(TRC_KIND_THREAD_START, 0, 5, trc_self.serial), arg, 3);
+	if (trc_self.slot == &trc_no_slot)
+		record_own_name();
 	trc_fiber_attach();
 	trc_labels_attach();
 	if (atomic_load_explicit(&trc_sampling, memory_order_relaxed))
@@ -284,28 +314,28 @@ uint32_t trc_thread_serial(uint64_t thread)
 	return slot ? atomic_load_explicit(&slot->serial, memory_order_relaxed) : 0;
 }
 
-void trc_thread_named(uint64_t thread, const char *name)
+void trc_thread_named(uint64_t thread, uint32_t tid, const char *name)
 {
 	uint32_t n_bytes = (uint32_t)strnlen(name, TRC_THREAD_NAME_BYTES - 1);
-	uint64_t arg[2] = {0, n_bytes};
-	uint64_t text[TRC_THREAD_NAME_BYTES / 8] = {0};
-	uint32_t words = (n_bytes + 7) / 8;
-	struct trc_seg seg[2] = {{arg, 2}, {text, words}};
 	struct trc_slot *slot;
+	uint64_t named = 0;
 
 	if (!trc_recording() || !trc_self_ready())
 		return;
 	slot = thread == (uint64_t)pthread_self() ? trc_self.slot : slot_find(thread);
-	memcpy(text, name, n_bytes);
 	if (slot && slot != &trc_no_slot) {
 		slot_set_name(slot, name, n_bytes);
-		arg[0] = atomic_load_explicit(&slot->serial, memory_order_relaxed);
+		named = atomic_load_explicit(&slot->serial, memory_order_relaxed);
 	} else if (slot) {
-		arg[0] = trc_self.serial;
+		named = trc_self.serial;
+	} else if (tid &&
+		   /* relaxed: it counted itself before it could be missed here, or reads its name
+		    * after that. */
+		   atomic_load_explicit(&trc_rec.shared->slots_full, memory_order_relaxed)) {
+		named = TRC_THREAD_IS_TID | tid;
 	}
-	if (arg[0])
-		trc_record(TRC_REC_WORD1(TRC_KIND_THREAD_NAME, 0, 4 + words, trc_self.serial), seg,
-			   2);
+	if (named)
+		record_name(named, name, n_bytes);
 }
 
 void trc_slot_region(uint64_t task, uint64_t type, uint64_t since)

@@ -277,6 +277,6 @@ TRC_EXPORT int pthread_setname_np(pthread_t thread, const char *name)
 	int result = REAL(pthread_setname_np)(thread, name);
 
 	if (!result && trc_recording())
-		trc_thread_named((uint64_t)thread, name);
+		trc_thread_named((uint64_t)thread, trc_tid_of(thread), name);
 	return result;
 }

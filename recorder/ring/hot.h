@@ -215,8 +215,9 @@ void trc_thread_ended(void);
 extern TRC_HIDDEN void (*trc_attach_hook)(void);
 /* Called by a thread that has something to give back at its end.  NULL = it cannot be had. */
 extern TRC_HIDDEN void (*trc_thread_end_hook)(void);
-/* `thread` is a pthread_t. */
-void trc_thread_named(uint64_t thread, const char *name);
+/* `thread` is a pthread_t, `tid` its kernel's id, 0 = not known: by it a thread is named that found no
+ * slot. */
+void trc_thread_named(uint64_t thread, uint32_t tid, const char *name);
 /* The serial of a thread of this process by its pthread_t; 0 = not known. */
 uint32_t trc_thread_serial(uint64_t thread);
 

@@ -289,11 +289,30 @@ static void name_helpers(void)
 	}
 }
 
+/* More than the recorder has places for, at the same time. */
+enum { CROWD = 1500 };
+
+static void name_crowd(void)
+{
+	static pthread_t thread[CROWD];
+
+	take(&lock_b);
+	for (int i = 0; i < CROWD; i++) {
+		if (pthread_create(&thread[i], NULL, helper, NULL))
+			abort();
+		pthread_setname_np(thread[i], "crowd");
+	}
+	pthread_mutex_unlock(&lock_b);
+	for (int i = 0; i < CROWD; i++)
+		pthread_join(thread[i], NULL);
+}
+
 static int join_and_hold(void)
 {
 	pthread_t alice, bob;
 
 	name_helpers();
+	name_crowd();
 	take(&lock_a);
 	pthread_create(&bob, NULL, thread_main, (void *)1);
 	pthread_create(&alice, NULL, thread_main, (void *)0);

@@ -103,8 +103,9 @@ hang join -q
 killed join
 expect_cycle 'main joins, as soon as it is created, a thread that wants what main holds' join.trc \
 	'cycle alice mutex deadlock certain' 'cycle deadlock join alice certain'
-[ "$(sql join.trc "SELECT count(*) FROM threads WHERE name = 'helper'")" = 5000 ] ||
-	fail 'not every thread has the name that its creator gave it'
+names=$(sql join.trc "SELECT name, count(*) FROM threads GROUP BY name" | tr '\t\n' '  ')
+[ "$names" = 'alice 1 bob 1 crowd 1500 deadlock 1 helper 5000 ' ] ||
+	fail "not every thread has the name that its creator gave it: $names"
 passed 'threads have the names that their creators gave them'
 expect 'each join says who was joined' test 0 = "$(sql join.trc "SELECT count(*) FROM parks
 	WHERE reason = 'join' AND holder_thread IS NULL")"

@@ -351,6 +351,31 @@ START_TEST(a_tid_becomes_the_thread_that_had_it_at_the_time)
 }
 END_TEST
 
+/* Whichever ring is drained first. */
+START_TEST(a_thread_without_a_slot_is_named_by_its_tid)
+{
+	uint64_t name[3] = {TRC_THREAD_IS_TID | 333, 6}, start[3] = {333, 1, 0};
+
+	memcpy(&name[2], "helper", 6);
+	put_counted(0, 1);
+	trc_drain_pass(f.drain);
+	atomic_store(&f.shared->slots_full, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		start[0] = name[0] = 333 + i;
+		name[0] |= TRC_THREAD_IS_TID;
+		fake_put(&f, i, 10, TRC_KIND_THREAD_START, 0, 5 + i, start, 3);
+		fake_put(&f, !i, 20, TRC_KIND_THREAD_NAME, 0, 1, name, 3);
+	}
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+	ck_assert_uint_eq(fake_count(&file, TRC_KIND_THREAD_NAME), 2);
+	ck_assert_uint_eq(row(TRC_KIND_THREAD_NAME, 0)->arg[0] +
+				  row(TRC_KIND_THREAD_NAME, 1)->arg[0],
+			  5 + 6);
+	ck_assert_uint_ne(row(TRC_KIND_THREAD_NAME, 0)->arg[0], 0);
+	ck_assert_uint_ne(row(TRC_KIND_THREAD_NAME, 1)->arg[0], 0);
+}
+END_TEST
+
 /* ---- tables ---------------------------------------------------------------------------- */
 
 static const struct trc_thread_entry *thread(uint32_t serial)
@@ -825,6 +850,7 @@ void drain_ids(TCase *t)
 	tcase_add_test(t, an_event_of_a_fiber_that_is_cut_short_is_damage);
 	tcase_add_test(t, texts_and_strings_of_all_kinds);
 	tcase_add_test(t, a_tid_becomes_the_thread_that_had_it_at_the_time);
+	tcase_add_test(t, a_thread_without_a_slot_is_named_by_its_tid);
 	tcase_add_test(t, slots_become_threads_and_ended_ones_are_freed);
 	tcase_add_test(t, a_thread_that_comes_during_a_pass_is_known_after_the_next);
 	tcase_add_test(t, what_a_thread_waits_for_at_the_end_is_in_the_status);

@@ -337,7 +337,7 @@ void trc_thread_ended(void)
 	states[FAKE_THREADS_ENDED]++;
 }
 
-void trc_thread_named(uint64_t thread, const char *name)
+void trc_thread_named(uint64_t thread, uint32_t tid, const char *name)
 {
 	states[FAKE_THREADS_NAMED]++;
 }
