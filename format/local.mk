@@ -16,7 +16,7 @@ libtrcformat_la_SOURCES = \
 	format/file_sink.h \
 	format/pages.c \
 	format/pages.h \
-	format/raw.h \
+	format/now.h format/raw.h \
 	format/reader.c \
 	format/reader.h \
 	format/reader_labels.c \

@@ -32,7 +32,7 @@ libtrccore_la_SOURCES = \
 	recorder/shared/layout.c recorder/shared/layout.h \
 	recorder/guest/modules.c \
 	recorder/ring/offproc.c recorder/ring/offproc.h \
-	recorder/shared/one_line.h \
+	recorder/shared/one_line.h recorder/shared/text.h \
 	recorder/ring/overflow.c \
 	recorder/ring/ring.c recorder/ring/ring_inline.h recorder/ring/rseq_x86_64.h recorder/ring/rseq_aarch64.h \
 	recorder/shared/pid_namespace.c recorder/shared/pid_namespace.h \

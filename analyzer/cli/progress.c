@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "format/now.h"
 #include "cli.h"
 
 enum { BAR_CELLS = 30 };
@@ -15,10 +16,7 @@ static struct {
 
 static int64_t now_ns(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+	return (int64_t)trc_now_ns(CLOCK_MONOTONIC);
 }
 
 void trc_progress_clear(void)

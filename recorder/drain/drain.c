@@ -6,6 +6,7 @@
 #include "recorder/shared/clock.h"
 #include "recorder/shared/copy_racing.h"
 #include "private.h"
+#include "format/now.h"
 #include "format/pages.h"
 #include "format/raw.h"
 
@@ -18,10 +19,7 @@ enum {
 
 uint64_t trc_drain_raw_ns(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return trc_now_ns(CLOCK_MONOTONIC_RAW);
 }
 
 /* ---- opening --------------------------------------------------------------------------- */

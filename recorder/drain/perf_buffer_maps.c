@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
+#include "format/now.h"
 #include "format/raw.h"
 #include "perf_buffer_private.h"
 
@@ -167,11 +168,7 @@ static void read_record(struct trc_perf_maps *maps, struct trc_perf_buffer *b, c
 /* The kernel tells of a loss with the next record that finds room, which may be long after. */
 static void full_until_now(struct trc_perf *p, const struct trc_perf_buffer *b)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-	trc_perf_maps_lost(p->maps, b->maps_last_ns,
-			   (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec);
+	trc_perf_maps_lost(p->maps, b->maps_last_ns, trc_now_ns(CLOCK_MONOTONIC_RAW));
 }
 
 /* Its time alone: the rest is too long. */

@@ -4,19 +4,12 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
+#include "format/now.h"
 #include "format/pages.h"
 #include "format/raw.h"
 #include "perf_buffer_private.h"
 
 enum { HOLD_NS = 20000000 /* perf_buffer:V2 */ };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static void copy_out(const struct trc_perf *p, const struct trc_perf_buffer *b, uint64_t at,
 		     void *bytes, size_t n_bytes)
@@ -354,7 +347,7 @@ static bool may_share_counters(const struct trc_perf *p)
 
 uint64_t trc_perf_pass(struct trc_perf *p, bool all, trc_perf_fn *fn, void *context)
 {
-	uint64_t until_ns = all ? UINT64_MAX : now_ns() - HOLD_NS;
+	uint64_t until_ns = all ? UINT64_MAX : trc_now_ns(CLOCK_MONOTONIC_RAW) - HOLD_NS;
 	uint64_t n = 0;
 
 	if (!p->flight && may_share_counters(p))

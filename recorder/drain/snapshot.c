@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <time.h>
 #include "recorder/shared/clock.h"
+#include "recorder/shared/text.h"
+#include "format/now.h"
 #include "format/pages.h"
 #include "format/raw.h"
 #include "snapshot_private.h"
@@ -423,15 +425,12 @@ void trc_snapshot_totals(const struct trc_snapshot *s, struct trc_drain_totals *
 
 void trc_snapshot_writer_options(const struct trc_snapshot *s, struct trc_writer_options *options)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
 	*options = (struct trc_writer_options){
 		.clock = (enum trc_clock_kind)s->h.clock,
 		.ticks_per_second = s->h.ticks_per_second,
 		.n_procs = s->h.n_procs,
 		.generation_ns = GENERATION_NS,
-		.creation_realtime_ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec,
+		.creation_realtime_ns = trc_now_ns(CLOCK_REALTIME),
 	};
 	memcpy(options->trace_uuid, s->h.uuid, sizeof(s->h.uuid));
 	/* A ring may give many traces: each has an id of its own. */
@@ -540,29 +539,7 @@ int trc_snapshot_write(struct trc_snapshot *s, struct trc_writer *w,
 
 /* ---- what the trace says of itself ----------------------------------------------------- */
 
-struct text {
-	char at[160];
-	size_t n;
-};
-
-static void put(struct text *t, const char *what)
-{
-	while (*what && t->n < sizeof(t->at) - 1)
-		t->at[t->n++] = *what++;
-	t->at[t->n] = '\0';
-}
-
-static void put_number(struct text *t, uint64_t number, unsigned int base)
-{
-	char digits[24];
-	char *at = digits + sizeof(digits) - 1;
-
-	*at = '\0';
-	do
-		*--at = "0123456789abcdef"[number % base];
-	while (number /= base);
-	put(t, at);
-}
+enum { INFO_BYTES = 160 };
 
 /* "11 (SIGSEGV) code 1 at 0x0 in thread 123" */
 static int info_signal(const struct trc_snapshot *s, struct trc_writer *w)
@@ -570,44 +547,47 @@ static int info_signal(const struct trc_snapshot *s, struct trc_writer *w)
 	const struct trc_crash *c = &s->copy->crash;
 	const char *name = sigabbrev_np(LOAD(c->signal));
 	int32_t code = LOAD(c->code);
-	struct text t = {.n = 0};
+	char text[INFO_BYTES];
+	struct trc_text t = TRC_TEXT_IN(text);
 
 	if (LOAD(c->state) != TRC_CRASH_COMPLETE)
 		return 0;
-	put_number(&t, (uint32_t)LOAD(c->signal), 10);
-	put(&t, name ? " (SIG" : "");
-	put(&t, name ? name : "");
-	put(&t, name ? ") code " : " code ");
-	put(&t, code < 0 ? "-" : "");
-	put_number(&t, code < 0 ? 0 - (uint64_t)code : (uint64_t)code, 10);
-	put(&t, " at 0x");
-	put_number(&t, LOAD(c->address), 16);
-	put(&t, " in thread ");
-	put_number(&t, LOAD(c->tid), 10);
-	return trc_writer_info(w, "signal", t.at);
+	trc_text_put_number(&t, (uint32_t)LOAD(c->signal), 10);
+	trc_text_put(&t, name ? " (SIG" : "");
+	trc_text_put(&t, name ? name : "");
+	trc_text_put(&t, name ? ") code " : " code ");
+	trc_text_put(&t, code < 0 ? "-" : "");
+	trc_text_put_number(&t, code < 0 ? 0 - (uint64_t)code : (uint64_t)code, 10);
+	trc_text_put(&t, " at 0x");
+	trc_text_put_number(&t, LOAD(c->address), 16);
+	trc_text_put(&t, " in thread ");
+	trc_text_put_number(&t, LOAD(c->tid), 10);
+	return trc_writer_info(w, "signal", text);
 }
 
 /* The time of the trace at which it was recovered: by then the process was gone. */
 static int info_recovered(const struct trc_snapshot *s, struct trc_writer *w)
 {
-	struct text t = {.n = 0};
+	char text[INFO_BYTES];
+	struct trc_text t = TRC_TEXT_IN(text);
 
 	if (!s->options.found_dead || !s->has_sync)
 		return 0;
-	put_number(&t, s->sync.monotonic_raw_ns - s->h.start.monotonic_raw_ns, 10);
-	return trc_writer_info(w, "recovered_ns", t.at);
+	trc_text_put_number(&t, s->sync.monotonic_raw_ns - s->h.start.monotonic_raw_ns, 10);
+	return trc_writer_info(w, "recovered_ns", text);
 }
 
 /* The window that was asked for: what it came to is in the coverage. */
 static int info_window(const struct trc_snapshot *s, struct trc_writer *w)
 {
 	uint64_t window_ns = s->options.window_ns ? s->options.window_ns : s->h.window_ns;
-	struct text t = {.n = 0};
+	char text[INFO_BYTES];
+	struct trc_text t = TRC_TEXT_IN(text);
 
 	if (!window_ns || window_ns == UINT64_MAX)
 		return 0;
-	put_number(&t, window_ns, 10);
-	return trc_writer_info(w, "window_ns", t.at);
+	trc_text_put_number(&t, window_ns, 10);
+	return trc_writer_info(w, "window_ns", text);
 }
 
 int trc_snapshot_info(const struct trc_snapshot *s, struct trc_writer *w)

@@ -1,6 +1,7 @@
 /* trigger_watch.c - see trigger_watch.h */
 #include <errno.h>
 #include <string.h>
+#include "recorder/shared/text.h"
 #include "trigger_watch.h"
 
 enum {
@@ -33,29 +34,6 @@ void trc_trigger_watch_attach(struct trc_trigger_watch *w, const struct trc_shar
 
 /* ---- the text of a wait that lasts ----------------------------------------------------- */
 
-struct text {
-	char *at, *end;
-};
-
-static void put(struct text *t, const char *string)
-{
-	while (*string && t->at < t->end)
-		*t->at++ = *string++;
-	*t->at = '\0';
-}
-
-static void put_number(struct text *t, uint64_t n, unsigned int base)
-{
-	char digits[24];
-	char *at = digits + sizeof(digits) - 1;
-
-	*at = '\0';
-	do
-		*--at = "0123456789abcdef"[n % base];
-	while (n /= base);
-	put(t, at);
-}
-
 struct wait {
 	uint32_t serial, tid, reason;
 	uint64_t object, since;
@@ -64,17 +42,17 @@ struct wait {
 static void describe(char text[TRC_TRIGGER_TEXT_BYTES], const struct trc_trigger_spec *spec,
 		     const struct wait *wait, uint64_t lasted_ns)
 {
-	struct text t = {text, text + TRC_TRIGGER_TEXT_BYTES - 1};
+	struct trc_text t = trc_text_in(text, TRC_TRIGGER_TEXT_BYTES);
 
-	put(&t, spec->text);
-	put(&t, ": ");
-	put(&t, trc_reason_name(wait->reason));
-	put(&t, " 0x");
-	put_number(&t, wait->object, 16);
-	put(&t, " for ");
-	put_number(&t, lasted_ns / 1000000, 10);
-	put(&t, " ms already, thread ");
-	put_number(&t, wait->tid, 10);
+	trc_text_put(&t, spec->text);
+	trc_text_put(&t, ": ");
+	trc_text_put(&t, trc_reason_name(wait->reason));
+	trc_text_put(&t, " 0x");
+	trc_text_put_number(&t, wait->object, 16);
+	trc_text_put(&t, " for ");
+	trc_text_put_number(&t, lasted_ns / 1000000, 10);
+	trc_text_put(&t, " ms already, thread ");
+	trc_text_put_number(&t, wait->tid, 10);
 }
 
 /* ---- what asks for a snapshot ---------------------------------------------------------- */
@@ -330,7 +308,7 @@ int trc_trigger_path(char *path, size_t n_bytes, const char *base, const char *c
 	const char *slash = strrchr(base, '/');
 	const char *name = slash ? slash + 1 : base;
 	const char *suffix = strrchr(name, '.');
-	struct text t = {path, path + n_bytes - 1};
+	struct trc_text t = {path, path + n_bytes - 1};
 
 	if (!suffix || suffix == name)
 		suffix = name + strlen(name);
@@ -339,11 +317,11 @@ int trc_trigger_path(char *path, size_t n_bytes, const char *base, const char *c
 	memcpy(path, base, (size_t)(suffix - base));
 	t.at = path + (suffix - base);
 	if (child) {
-		put(&t, ".");
-		put(&t, child);
+		trc_text_put(&t, ".");
+		trc_text_put(&t, child);
 	}
-	put(&t, ".");
-	put_number(&t, number, 10);
-	put(&t, suffix);
+	trc_text_put(&t, ".");
+	trc_text_put_number(&t, number, 10);
+	trc_text_put(&t, suffix);
 	return 0;
 }

@@ -19,6 +19,7 @@
 #include <sys/prctl.h>
 #include "format/raw.h"
 #include "recorder/ring/rec.h"
+#include "recorder/shared/text.h"
 #include "recorder/shared/trigger.h"
 #include "recorder/unwind/poison.h"
 
@@ -139,37 +140,10 @@ static bool task_take(uint64_t task, uint64_t *type, uint64_t *since)
 
 /* ---- text ------------------------------------------------------------------------------ */
 
-struct text {
-	char bytes[TRC_TRIGGER_WORDS * 8];
-	size_t n;
-};
-
-static void put_bytes(struct text *t, const char *bytes, size_t n)
-{
-	if (n > sizeof(t->bytes) - t->n)
-		n = sizeof(t->bytes) - t->n;
-	memcpy(t->bytes + t->n, bytes, n);
-	t->n += n;
-}
-
-static void put(struct text *t, const char *string)
-{
-	put_bytes(t, string, strlen(string));
-}
-
-static void put_number(struct text *t, uint64_t n, unsigned int base)
-{
-	char digits[24];
-	size_t at = sizeof(digits);
-
-	do
-		digits[--at] = "0123456789abcdef"[n % base];
-	while (n /= base);
-	put_bytes(t, digits + at, sizeof(digits) - at);
-}
+enum { TEXT_BYTES = TRC_TRIGGER_WORDS * 8 + 1 };
 
 /* "132 ms": in the largest unit that leaves two digits. */
-static void put_duration(struct text *t, uint64_t ticks)
+static void put_duration(struct trc_text *t, uint64_t ticks)
 {
 	static const char unit[][4] = {" ns", " us", " ms", " s"};
 	uint64_t n = (uint64_t)((unsigned __int128)ticks * 1000000000 /
@@ -178,23 +152,23 @@ static void put_duration(struct text *t, uint64_t ticks)
 
 	for (; i < 3 && n >= 10000; i++)
 		n /= 1000;
-	put_number(t, n, 10);
-	put(t, unit[i]);
+	trc_text_put_number(t, n, 10);
+	trc_text_put(t, unit[i]);
 }
 
 /* ", 132 ms, thread 4711 'worker'" */
-static void put_thread(struct text *t, uint64_t ticks)
+static void put_thread(struct trc_text *t, uint64_t ticks)
 {
 	char name[16] = "";
 
-	put(t, ", ");
+	trc_text_put(t, ", ");
 	put_duration(t, ticks);
-	put(t, ", thread ");
-	put_number(t, trc_self.tid, 10);
+	trc_text_put(t, ", thread ");
+	trc_text_put_number(t, trc_self.tid, 10);
 	trc_raw2(SYS_prctl, PR_GET_NAME, name);
-	put(t, " '");
-	put_bytes(t, name, strnlen(name, sizeof(name)));
-	put(t, "'");
+	trc_text_put(t, " '");
+	trc_text_put_bytes(t, name, strnlen(name, sizeof(name)));
+	trc_text_put(t, "'");
 }
 
 /* ---- asking ---------------------------------------------------------------------------- */
@@ -326,18 +300,19 @@ void trc_trigger_waited(enum trc_reason reason, uint64_t object, uint64_t ticks)
 
 	for (unsigned int i = 0; i < now->n; i++) {
 		const struct condition *c = &now->at[i];
-		struct text t = {.n = 0};
+		char text[TEXT_BYTES];
+		struct trc_text t = TRC_TEXT_IN(text);
 
 		if (c->spec.kind != TRC_TRIGGER_PARK || ticks < c->min_ticks ||
 		    !(c->spec.reasons & 1u << reason))
 			continue;
-		put(&t, c->spec.text);
-		put(&t, ": ");
-		put(&t, trc_reason_name(reason));
-		put(&t, " 0x");
-		put_number(&t, object, 16);
+		trc_text_put(&t, c->spec.text);
+		trc_text_put(&t, ": ");
+		trc_text_put(&t, trc_reason_name(reason));
+		trc_text_put(&t, " 0x");
+		trc_text_put_number(&t, object, 16);
 		put_thread(&t, ticks);
-		trc_trigger_fire(t.bytes, t.n);
+		trc_trigger_fire(text, (size_t)(t.at - text));
 	}
 }
 
@@ -347,17 +322,18 @@ static void spanned(enum trc_trigger_kind kind, uint64_t type, uint64_t task, ui
 
 	for (unsigned int i = 0; i < now->n; i++) {
 		const struct condition *c = &now->at[i];
-		struct text t = {.n = 0};
+		char text[TEXT_BYTES];
+		struct trc_text t = TRC_TEXT_IN(text);
 
 		if (c->spec.kind != kind || !trc_id_same(c->type, type) || ticks < c->min_ticks)
 			continue;
-		put(&t, c->spec.text);
-		put(&t, ": ");
-		put(&t, task ? "task " : "no task");
+		trc_text_put(&t, c->spec.text);
+		trc_text_put(&t, ": ");
+		trc_text_put(&t, task ? "task " : "no task");
 		if (task)
-			put_number(&t, task, 10);
+			trc_text_put_number(&t, task, 10);
 		put_thread(&t, ticks);
-		trc_trigger_fire(t.bytes, t.n);
+		trc_trigger_fire(text, (size_t)(t.at - text));
 	}
 }
 
@@ -395,15 +371,16 @@ void trc_trigger_signal(int number, uint32_t from_pid)
 	const struct conditions *now = conditions_now();
 
 	for (unsigned int i = 0; i < now->n; i++) {
-		struct text t = {.n = 0};
+		char text[TEXT_BYTES];
+		struct trc_text t = TRC_TEXT_IN(text);
 
 		if (now->at[i].spec.kind != TRC_TRIGGER_SIGNAL || now->at[i].spec.signal != number)
 			continue;
-		put(&t, now->at[i].spec.text);
+		trc_text_put(&t, now->at[i].spec.text);
 		if (from_pid) {
-			put(&t, ": from process ");
-			put_number(&t, from_pid, 10);
+			trc_text_put(&t, ": from process ");
+			trc_text_put_number(&t, from_pid, 10);
 		}
-		trc_trigger_fire(t.bytes, t.n);
+		trc_trigger_fire(text, (size_t)(t.at - text));
 	}
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
+#include "format/now.h"
 #include "connection.h"
 
 enum {
@@ -13,10 +14,7 @@ enum {
 
 uint64_t trc_http_now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+	return trc_now_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
 void trc_http_connections_init(struct trc_http_connections *all)

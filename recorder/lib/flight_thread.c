@@ -9,6 +9,7 @@
 #include "flight_thread.h"
 #include "flight_write.h"
 #include "recorder/guest/own_thread.h"
+#include "format/now.h"
 #include "format/raw.h"
 
 enum state { IDLE, RUNNING, STOPPING, EXITING };
@@ -24,14 +25,6 @@ static struct flight_thread {
 	int err;      /* the first; stored by the thread, read when it has ended */
 	char error[200];
 } flight_thread;
-
-static uint64_t raw_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* ---- a snapshot ------------------------------------------------------------------------ */
 
@@ -92,7 +85,7 @@ static void snapshot_and_note(struct flight_thread *t, const char *what, const c
 
 static void sleep_until_asked(const struct flight_thread *t, uint32_t seen)
 {
-	uint64_t ns = trc_trigger_watch_sleep_ns(&t->watch, raw_ns());
+	uint64_t ns = trc_trigger_watch_sleep_ns(&t->watch, trc_now_ns(CLOCK_MONOTONIC_RAW));
 	const struct timespec timeout = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
 
 	/* Not private: requests come by the same address from everywhere, but the word lies in a
@@ -111,7 +104,8 @@ static void watch(struct flight_thread *t)
 
 		if (atomic_load_explicit(&t->state, memory_order_acquire) != RUNNING)
 			return;
-		if (trc_trigger_watch_look(&t->watch, raw_ns(), trc_clock_now(), &due))
+		if (trc_trigger_watch_look(&t->watch, trc_now_ns(CLOCK_MONOTONIC_RAW),
+					   trc_clock_now(), &due))
 			snapshot_and_note(t, "trigger", due.text);
 		else
 			sleep_until_asked(t, seen);
@@ -124,7 +118,8 @@ static void serve(struct flight_thread *t)
 
 	watch(t);
 	t->at_exit = atomic_load_explicit(&t->state, memory_order_acquire) == EXITING;
-	if (trc_trigger_watch_last(&t->watch, raw_ns(), trc_clock_now(), &due))
+	if (trc_trigger_watch_last(&t->watch, trc_now_ns(CLOCK_MONOTONIC_RAW), trc_clock_now(),
+				   &due))
 		snapshot_and_note(t, "trigger", due.text);
 	if (t->at_exit && trc_trigger_watch_end(&t->watch, TRC_TRIGGER_EXIT))
 		snapshot_and_note(t, "exit", "exit");

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 #include "recorder/shared/clock.h"
+#include "format/now.h"
 #include "format/raw.h"
 #include "recorder/profile/kind.h"
 #include "service.h"
@@ -19,10 +20,7 @@ struct batch {
 
 static int64_t now_ns(clockid_t clock)
 {
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	return (int64_t)trc_now_ns(clock);
 }
 
 /* ---- in the draining thread ------------------------------------------------------------ */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "format/now.h"
 #include "format/raw.h"
 #include "recorder/shared/labels_bytes.h"
 #include "recorder/ring/rec.h"
@@ -76,17 +77,9 @@ void trc_thread_profile_forget(void)
 	lock = unlocked;
 }
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t now_ns(void)
 {
-	return clock_ns(CLOCK_MONOTONIC);
+	return trc_now_ns(CLOCK_MONOTONIC);
 }
 
 /*
@@ -784,7 +777,7 @@ static int take(struct taking *t, struct trc_thread_profile **out)
 static int take_locked(struct trc_thread_profile **out, uint64_t deadline_ns)
 {
 	struct trc_thread_profile p = {
-		.begin_realtime_ns = (int64_t)clock_ns(CLOCK_REALTIME),
+		.begin_realtime_ns = (int64_t)trc_now_ns(CLOCK_REALTIME),
 	};
 	struct taking t = {.p = &p,
 			   .deadline_ns = deadline_ns ? deadline_ns : DEADLINE_NS,

@@ -11,31 +11,21 @@
 #include <unistd.h>
 #include "format/raw.h"
 #include "format/schema.h"
+#include "recorder/shared/text.h"
 #include "thread_tasks.h"
 
 /* ---- small files ----------------------------------------------------------------------- */
 
-static char *put_number(char *at, uint32_t n)
-{
-	char digits[10];
-	unsigned int i = 0;
-
-	do
-		digits[i++] = (char)('0' + n % 10);
-	while ((n /= 10) != 0);
-	while (i)
-		*at++ = digits[--i];
-	return at;
-}
-
 /* Reads DIR/TID/NAME, zero-terminated; a negative errno if that fails. */
 static long read_of(int dir, uint32_t tid, const char *name, char *text, size_t n_bytes)
 {
-	char path[40], *at = put_number(path, tid);
+	char path[40];
+	struct trc_text at = TRC_TEXT_IN(path);
 	long fd, n;
 
-	*at++ = '/';
-	strcpy(at, name);
+	trc_text_put_number(&at, tid, 10);
+	trc_text_put(&at, "/");
+	trc_text_put(&at, name);
 	text[0] = '\0';
 	fd = trc_raw4(SYS_openat, dir, path, O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)

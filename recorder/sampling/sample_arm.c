@@ -12,6 +12,7 @@
 #include "recorder/ring/annotate.h"
 #include "format/raw.h"
 #include "recorder/ring/rec.h"
+#include "recorder/shared/text.h"
 #include "sample_private.h"
 #include "sample_table.h"
 #include "recorder/unwind/poison.h"
@@ -280,38 +281,20 @@ static int arm_source(struct trc_source *source, uint32_t tid, const struct trc_
 	return err;
 }
 
-/* Appends to a text that has room for it. */
-static char *put(char *at, const char *text)
-{
-	while (*text)
-		*at++ = *text++;
-	return at;
-}
-
-static char *put_number(char *at, uint32_t n)
-{
-	char digits[12], *first = digits + sizeof(digits) - 1;
-
-	*first = '\0';
-	do
-		*--first = (char)('0' + n % 10);
-	while (n /= 10);
-	return put(at, first);
-}
-
 /* Counted, and named by a log of the calling thread. */
 static void tell_missing(uint32_t tid, unsigned int i)
 {
-	char text[sizeof(trc_sample.event[i].name) + 80], *at = text;
+	char text[sizeof(trc_sample.event[i].name) + 80];
+	struct trc_text at = TRC_TEXT_IN(text);
 	uint32_t quiet = trc_self.quiet;
 
 	trc_sample_count_missing(trc_rec.shared, trc_sample.number[i]);
-	at = put(at, trc_sample.event[i].name);
-	at = put(at, ": thread ");
-	at = put_number(at, tid);
-	at = put(at, " is not sampled: no descriptors or memory left");
+	trc_text_put(&at, trc_sample.event[i].name);
+	trc_text_put(&at, ": thread ");
+	trc_text_put_number(&at, tid, 10);
+	trc_text_put(&at, " is not sampled: no descriptors or memory left");
 	trc_self.quiet = 0; /* whoever starts a profile records nothing but this */
-	trc_annotate_log(NULL, 0, "trc", text, (size_t)(at - text));
+	trc_annotate_log(NULL, 0, "trc", text, (size_t)(at.at - text));
 	trc_self.quiet = quiet;
 }
 

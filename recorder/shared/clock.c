@@ -7,6 +7,7 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#include "format/now.h"
 #include "format/raw.h"
 #include "clock.h"
 
@@ -17,17 +18,9 @@ enum { SYNC_TRIES = 8, CALIBRATION_NS = 2000000 };
 #define RATE_MIN UINT64_C(1000000)
 #define RATE_MAX UINT64_C(100000000000)
 
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 uint64_t trc_clock_vdso(void)
 {
-	return clock_ns(CLOCK_MONOTONIC_RAW);
+	return trc_now_ns(CLOCK_MONOTONIC_RAW);
 }
 
 #if defined(__x86_64__)
@@ -91,11 +84,11 @@ int trc_clock_sync_of(enum trc_clock_kind kind, struct trc_sync_point *sync)
 		uint64_t after_ns;
 		uint64_t before = ordered_of(kind);
 
-		s.monotonic_raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
+		s.monotonic_raw_ns = trc_now_ns(CLOCK_MONOTONIC_RAW);
 		s.ticks = before + (ordered_of(kind) - before) / 2;
-		s.monotonic_ns = clock_ns(CLOCK_MONOTONIC);
-		s.realtime_ns = clock_ns(CLOCK_REALTIME);
-		after_ns = clock_ns(CLOCK_MONOTONIC_RAW);
+		s.monotonic_ns = trc_now_ns(CLOCK_MONOTONIC);
+		s.realtime_ns = trc_now_ns(CLOCK_REALTIME);
+		after_ns = trc_now_ns(CLOCK_MONOTONIC_RAW);
 		s.uncertainty_ns = after_ns - s.monotonic_raw_ns;
 		if (s.uncertainty_ns < best) {
 			best = s.uncertainty_ns;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include "format/now.h"
 #include "recorder/profile/kind.h"
 #include "recorder/sampling/sample_table.h"
 #include "recorder/profile/thread_samples.h"
@@ -381,14 +382,6 @@ static int find_event(struct request *r, const struct trc_sampling *s)
 	return 0;
 }
 
-static int64_t realtime_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static int take_window(struct request *r)
 {
 	int err = trc_http_call(begin_window, r), ended;
@@ -477,7 +470,7 @@ static int take(struct request *r, const struct trace_writer *writer)
 {
 	int err = 0;
 
-	r->taken.begin_realtime_ns = realtime_ns();
+	r->taken.begin_realtime_ns = (int64_t)trc_now_ns(CLOCK_REALTIME);
 	if (r->kind->is_threads)
 		return take_threads(r, writer);
 	if (r->take->window_ns)

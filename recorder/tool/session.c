@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "format/now.h"
 #include "recorder/shared/clock.h"
 #include "follow.h"
 #include "http.h"
@@ -700,11 +701,8 @@ static uint64_t rest_ns(const struct trc_tool_session *s, uint64_t n_events)
 /* A daemon's last fork may not have made its ring yet when its parents are gone. */
 static bool more_may_come(struct trc_tool_session *s)
 {
-	struct timespec t;
-	uint64_t now_ns;
+	uint64_t now_ns = trc_now_ns(CLOCK_MONOTONIC);
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	now_ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 	if (!s->quiet_since_ns)
 		s->quiet_since_ns = now_ns;
 	return s->orphans && now_ns - s->quiet_since_ns < GRACE_NS;
