@@ -3,6 +3,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,107 +20,13 @@ static const char usage[] =
 	"       trace-record --snapshot PID [-o FILE] [--window TIME] [--all]\n"
 	"       trace-record --recover PID|RING [-o FILE] [--window TIME] [--all]\n"
 	"       trace-record --list | --clean\n"
-	"Run COMMAND and record what its threads wait for.\n"
-	"\n"
-	"  -o, --output FILE        write the trace to FILE (default dump.trc)\n"
-	"      --ring-size SIZE     memory for events, per processor: 512K, 4M (default 4M)\n"
-	"      --locks WHICH        contended (default), all or none\n"
-	"      --on-full WHAT       when a ring is full: wait (default) or drop\n"
-	"      --unwind HOW         auto (default), fp, libunwind or none\n"
-	"      --sched, --no-sched  whether to record when threads are put on a processor and\n"
-	"                           taken off it (default: yes, but not with --flight)\n"
-	"  -e, --event LIST         sample: auto, cpu-clock, cycles:1000000, page-faults, ...\n"
-	"  -F, --frequency HZ       sample the CPU time of each thread, so often a second\n"
-	"      --sample-by WHO      signal, kernel or auto (default: as is best for the event)\n"
-	"      --heap[=SIZE]        sample allocations: one in SIZE bytes, on average (default "
-	"512K)\n"
-	"      --http ADDRESS       serve profiles of it meanwhile, as pprof reads them: 6060,\n"
-	"                           127.0.0.1:6060\n"
-	"      --follow             record descendants as well, each into FILE with its PID:\n"
-	"                           dump.PID.trc\n"
-	"  -q, --quiet              no summary at the end\n"
-	"\n"
-	"      --flight             keep the latest in memory, and write it out as snapshots:\n"
-	"                           dump.1.trc, dump.2.trc, ...\n"
-	"      --window TIME        what a snapshot holds: 500ms, 30s (default 10s)\n"
-	"      --max-size SIZE      memory for all of it (default 64M)\n"
-	"      --snapshot-on COND   when: park>TIME, park:REASON,...>TIME, region:NAME>TIME,\n"
-	"                           task:NAME>TIME, signal=NAME, exit; several times if you\n"
-	"                           like; when it crashes in any case\n"
-	"      --snapshot-max N     no more than N of them (default 10), but for exit and crash\n"
-	"      --snapshot-every T   at least this long after the one before (default 10s)\n"
-	"      --snapshot-after T   so long after the odd moment (default 0s)\n"
-	"\n"
-	"      --snapshot PID       of a process that is being recorded: write what is held of it\n"
-	"      --recover PID|RING   the same of a process that is gone and left its ring behind\n"
-	"      --all                also what is held from before the window\n"
-	"      --list               show what is being recorded\n"
-	"      --clean              remove what dead processes have left behind\n"
-	"\n"
-	"  -h, --help               print this and exit\n"
-	"      --version            print the version and exit\n"
+	"Run COMMAND and record what its threads wait for.\n";
+
+static const char exit_statuses[] =
 	"\n"
 	"The exit status is COMMAND's, also when the recording went wrong while it ran (a line on\n"
 	"standard error says so); 125 if trace-record fails before it starts, 126 if it cannot be\n"
 	"run or recorded, 127 if it is not found.  Without a COMMAND it is 0, or 1 for failure.\n";
-
-enum {
-	OPT_RING_SIZE = 256,
-	OPT_LOCKS,
-	OPT_ON_FULL,
-	OPT_UNWIND,
-	OPT_SAMPLE_BY,
-	OPT_HEAP,
-	OPT_HTTP,
-	OPT_FOLLOW,
-	OPT_SCHED,
-	OPT_NO_SCHED,
-	OPT_FLIGHT,
-	OPT_WINDOW,
-	OPT_MAX_SIZE,
-	OPT_ON,
-	OPT_MAX,
-	OPT_EVERY,
-	OPT_AFTER,
-	OPT_SNAPSHOT,
-	OPT_RECOVER,
-	OPT_ALL,
-	OPT_LIST,
-	OPT_CLEAN,
-	OPT_VERSION,
-};
-
-static const struct option long_options[] = {
-	{"output", required_argument, NULL, 'o'},
-	{"ring-size", required_argument, NULL, OPT_RING_SIZE},
-	{"locks", required_argument, NULL, OPT_LOCKS},
-	{"on-full", required_argument, NULL, OPT_ON_FULL},
-	{"unwind", required_argument, NULL, OPT_UNWIND},
-	{"event", required_argument, NULL, 'e'},
-	{"frequency", required_argument, NULL, 'F'},
-	{"sample-by", required_argument, NULL, OPT_SAMPLE_BY},
-	{"heap", optional_argument, NULL, OPT_HEAP},
-	{"http", required_argument, NULL, OPT_HTTP},
-	{"follow", no_argument, NULL, OPT_FOLLOW},
-	{"sched", no_argument, NULL, OPT_SCHED},
-	{"no-sched", no_argument, NULL, OPT_NO_SCHED},
-	{"flight", no_argument, NULL, OPT_FLIGHT},
-	{"window", required_argument, NULL, OPT_WINDOW},
-	{"max-size", required_argument, NULL, OPT_MAX_SIZE},
-	{"snapshot-on", required_argument, NULL, OPT_ON},
-	{"snapshot-max", required_argument, NULL, OPT_MAX},
-	{"snapshot-every", required_argument, NULL, OPT_EVERY},
-	{"snapshot-after", required_argument, NULL, OPT_AFTER},
-	{"snapshot", required_argument, NULL, OPT_SNAPSHOT},
-	{"recover", required_argument, NULL, OPT_RECOVER},
-	{"all", no_argument, NULL, OPT_ALL},
-	{"list", no_argument, NULL, OPT_LIST},
-	{"clean", no_argument, NULL, OPT_CLEAN},
-	{"quiet", no_argument, NULL, 'q'},
-	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, OPT_VERSION},
-	{NULL, 0, NULL, 0},
-};
 
 __attribute__((format(printf, 1, 2))) _Noreturn static void refuse(const char *format, ...)
 {
@@ -306,32 +213,228 @@ static void check_flight(struct trc_tool_options *o)
 	o->limits.after_ns = duration("snapshot-after", o->snapshot_after, 0);
 }
 
-/* Options that mean nothing without another. */
-static void check_lonely(const struct trc_tool_options *o)
+/* ---- the options ----------------------------------------------------------------------- */
+
+/* What an option means nothing without. */
+enum need { NEEDS_NOTHING, NEEDS_COMMAND, NEEDS_FLIGHT, NEEDS_SNAPSHOT, NEEDS_WINDOW };
+
+/* Its value goes where `text` is, or to `set`, or what is at `flag` becomes true. */
+struct row {
+	const char *name;
+	char letter;	   /* '\0' = none */
+	const char *value; /* as the usage has it; in brackets: it may be missing */
+	const char *doc;   /* lines of it */
+	size_t text, flag; /* offsets in struct trc_tool_options; 0 = none */
+	void (*set)(struct trc_tool_options *o, const char *value);
+	enum need needs;
+	bool ends_group;
+};
+
+#define AT(field) offsetof(struct trc_tool_options, field)
+
+static void set_verb(struct trc_tool_options *o, enum trc_tool_verb verb, const char *target)
+{
+	if (o->verb != TRC_VERB_RECORD)
+		refuse("one of --snapshot, --recover, --list, --clean at a time");
+	o->verb = verb;
+	o->target = target;
+}
+
+static void set_snapshot(struct trc_tool_options *o, const char *pid)
+{
+	set_verb(o, TRC_VERB_SNAPSHOT, pid);
+}
+
+static void set_recover(struct trc_tool_options *o, const char *target)
+{
+	set_verb(o, TRC_VERB_RECOVER, target);
+}
+
+static void set_list(struct trc_tool_options *o, const char *none)
+{
+	set_verb(o, TRC_VERB_LIST, none);
+}
+
+static void set_clean(struct trc_tool_options *o, const char *none)
+{
+	set_verb(o, TRC_VERB_CLEAN, none);
+}
+
+/* Of the two the last one counts. */
+static void set_sched(struct trc_tool_options *o, const char *none)
+{
+	(void)none;
+	o->sched = true;
+	o->no_sched = false;
+}
+
+static void set_no_sched(struct trc_tool_options *o, const char *none)
+{
+	(void)none;
+	o->sched = false;
+	o->no_sched = true;
+}
+
+static void set_heap(struct trc_tool_options *o, const char *bytes)
+{
+	o->heap = bytes ? bytes : "512K";
+}
+
+static void print_usage(struct trc_tool_options *o, const char *none);
+
+static void print_version(struct trc_tool_options *o, const char *none)
+{
+	(void)o;
+	(void)none;
+	exit(puts("trace-record (trc) " PACKAGE_VERSION) < 0 || fflush(stdout) ? TRC_EXIT_TROUBLE
+									       : 0);
+}
+
+static const struct row rows[] = {
+	{"output", 'o', "FILE", "write the trace to FILE (default dump.trc)", .text = AT(output)},
+	{"ring-size", 0, "SIZE", "memory for events, per processor: 512K, 4M (default 4M)",
+	 .text = AT(ring_size)},
+	{"locks", 0, "WHICH", "contended (default), all or none", .text = AT(locks)},
+	{"on-full", 0, "WHAT", "when a ring is full: wait (default) or drop", .text = AT(on_full)},
+	{"unwind", 0, "HOW", "auto (default), fp, libunwind or none", .text = AT(unwind)},
+	{"sched", 0, NULL,
+	 "record when threads are put on a processor and taken off it\n"
+	 "(default, but not with --flight)",
+	 .flag = AT(sched), .set = set_sched},
+	{"no-sched", 0, NULL, "do not record that", .flag = AT(no_sched), .set = set_no_sched},
+	{"event", 'e', "LIST", "sample: auto, cpu-clock, cycles:1000000, page-faults, ...",
+	 .set = add_events, .needs = NEEDS_COMMAND},
+	{"frequency", 'F', "HZ", "sample the CPU time of each thread, so often a second",
+	 .text = AT(sampling.frequency), .needs = NEEDS_COMMAND},
+	{"sample-by", 0, "WHO", "signal, kernel or auto (default: as is best for the event)",
+	 .text = AT(sampling.sample_by), .needs = NEEDS_COMMAND},
+	{"heap", 0, "[=SIZE]", "sample allocations: one in SIZE bytes, on average (default 512K)",
+	 .text = AT(heap), .set = set_heap, .needs = NEEDS_COMMAND},
+	{"http", 0, "ADDRESS",
+	 "serve profiles of it meanwhile, as pprof reads them: 6060,\n127.0.0.1:6060",
+	 .text = AT(http), .needs = NEEDS_COMMAND},
+	{"follow", 0, NULL,
+	 "record descendants as well, each into FILE with its PID:\ndump.PID.trc",
+	 .flag = AT(follow)},
+	{"quiet", 'q', NULL, "no summary at the end", .flag = AT(quiet), .ends_group = true},
+
+	{"flight", 0, NULL,
+	 "keep the latest in memory, and write it out as snapshots:\ndump.1.trc, dump.2.trc, ...",
+	 .flag = AT(flight)},
+	{"window", 0, "TIME", "what a snapshot holds: 500ms, 30s (default 10s)", .text = AT(window),
+	 .needs = NEEDS_WINDOW},
+	{"max-size", 0, "SIZE", "memory for all of it (default 64M)", .text = AT(max_size),
+	 .needs = NEEDS_FLIGHT},
+	{"snapshot-on", 0, "COND",
+	 "when: park>TIME, park:REASON,...>TIME, region:NAME>TIME,\n"
+	 "task:NAME>TIME, signal=NAME, exit; several times if you\n"
+	 "like; when it crashes in any case",
+	 .set = add_condition, .needs = NEEDS_FLIGHT},
+	{"snapshot-max", 0, "N", "no more than N of them (default 10), but for exit and crash",
+	 .text = AT(snapshot_max), .needs = NEEDS_FLIGHT},
+	{"snapshot-every", 0, "T", "at least this long after the one before (default 10s)",
+	 .text = AT(snapshot_every), .needs = NEEDS_FLIGHT},
+	{"snapshot-after", 0, "T", "so long after the odd moment (default 0s)",
+	 .text = AT(snapshot_after), .needs = NEEDS_FLIGHT, .ends_group = true},
+
+	{"snapshot", 0, "PID", "of a process that is being recorded: write what is held of it",
+	 .set = set_snapshot},
+	{"recover", 0, "PID|RING", "the same of a process that is gone and left its ring behind",
+	 .set = set_recover},
+	{"all", 0, NULL, "also what is held from before the window", .flag = AT(all),
+	 .needs = NEEDS_SNAPSHOT},
+	{"list", 0, NULL, "show what is being recorded", .set = set_list},
+	{"clean", 0, NULL, "remove what dead processes have left behind", .set = set_clean,
+	 .ends_group = true},
+
+	{"help", 'h', NULL, "print this and exit", .set = print_usage},
+	{"version", 0, NULL, "print the version and exit", .set = print_version},
+};
+
+enum { N_ROWS = sizeof(rows) / sizeof(rows[0]), ROW_BASE = 256 };
+
+static const char **text_of(const struct trc_tool_options *o, const struct row *row)
+{
+	return (const char **)((char *)(uintptr_t)o + row->text);
+}
+
+static bool *flag_of(const struct trc_tool_options *o, const struct row *row)
+{
+	return (bool *)((char *)(uintptr_t)o + row->flag);
+}
+
+static void print_row(const struct row *row)
+{
+	enum { DOC_COLUMN = 27 };
+	const char *line = row->doc;
+	int column = row->letter ? printf("  -%c, --%s", row->letter, row->name)
+				 : printf("      --%s", row->name);
+
+	if (row->value)
+		column += printf("%s%s", *row->value == '[' ? "" : " ", row->value);
+	while (line) {
+		const char *end = strchr(line, '\n');
+
+		printf("%*s%.*s\n", DOC_COLUMN - column, "", end ? (int)(end - line) : 80, line);
+		column = 0;
+		line = end ? end + 1 : NULL;
+	}
+	if (row->ends_group)
+		putchar('\n');
+}
+
+static void print_usage(struct trc_tool_options *o, const char *none)
+{
+	(void)o;
+	(void)none;
+	puts(usage);
+	for (size_t i = 0; i < N_ROWS; i++)
+		print_row(&rows[i]);
+	fputs(exit_statuses, stdout);
+	exit(fflush(stdout) || ferror(stdout) ? TRC_EXIT_TROUBLE : 0);
+}
+
+/* ---- what goes with what --------------------------------------------------------------- */
+
+static bool is_given(const struct trc_tool_options *o, const struct row *row)
+{
+	if (row->set == add_events)
+		return *o->sampling.events;
+	if (row->set == add_condition)
+		return o->n_specs;
+	return row->text ? *text_of(o, row) != NULL : row->flag && *flag_of(o, row);
+}
+
+/* NULL = it is there. */
+static const char *missing(const struct trc_tool_options *o, enum need need)
 {
 	bool takes = o->verb == TRC_VERB_SNAPSHOT || o->verb == TRC_VERB_RECOVER;
-	const struct {
-		const char *option;
-		bool given, fits;
-		const char *needs;
-	} rows[] = {
-		{"--window", o->window, o->flight || takes, "--flight, --snapshot or --recover"},
-		{"--all", o->all, takes, "--snapshot or --recover"},
-		{"--max-size", o->max_size, o->flight, "--flight"},
-		{"--snapshot-on", o->n_specs, o->flight, "--flight"},
-		{"--snapshot-max", o->snapshot_max, o->flight, "--flight"},
-		{"--snapshot-every", o->snapshot_every, o->flight, "--flight"},
-		{"--snapshot-after", o->snapshot_after, o->flight, "--flight"},
-		{"-e", *o->sampling.events, o->verb == TRC_VERB_RECORD, "a command"},
-		{"-F", o->sampling.frequency, o->verb == TRC_VERB_RECORD, "a command"},
-		{"--sample-by", o->sampling.sample_by, o->verb == TRC_VERB_RECORD, "a command"},
-		{"--heap", o->heap, o->verb == TRC_VERB_RECORD, "a command"},
-		{"--http", o->http, o->verb == TRC_VERB_RECORD, "a command"},
-	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		if (rows[i].given && !rows[i].fits)
-			refuse("%s needs %s", rows[i].option, rows[i].needs);
+	switch (need) {
+	case NEEDS_COMMAND:
+		return o->verb == TRC_VERB_RECORD ? NULL : "a command";
+	case NEEDS_FLIGHT:
+		return o->flight ? NULL : "--flight";
+	case NEEDS_SNAPSHOT:
+		return takes ? NULL : "--snapshot or --recover";
+	case NEEDS_WINDOW:
+		return o->flight || takes ? NULL : "--flight, --snapshot or --recover";
+	case NEEDS_NOTHING:
+		break;
+	}
+	return NULL;
+}
+
+static void check_needs(const struct trc_tool_options *o)
+{
+	for (size_t i = 0; i < N_ROWS; i++) {
+		const char *needs = missing(o, rows[i].needs);
+		const char letter[] = {rows[i].letter, '\0'};
+
+		if (needs && is_given(o, &rows[i]))
+			refuse("%s%s needs %s", rows[i].letter ? "-" : "--",
+			       rows[i].letter ? letter : rows[i].name, needs);
+	}
 }
 
 static void check_options(struct trc_tool_options *o)
@@ -339,7 +442,7 @@ static void check_options(struct trc_tool_options *o)
 	if (o->verb != TRC_VERB_RECORD && o->flight)
 		refuse("--flight runs a command: it does not go with --snapshot, --recover, --list "
 		       "or --clean");
-	check_lonely(o);
+	check_needs(o);
 	check_ring_size(o->ring_size);
 	o->heap_bytes = heap_bytes(o->heap);
 	check_word("locks", o->locks, "contended all none");
@@ -362,160 +465,97 @@ static void check_options(struct trc_tool_options *o)
 
 /* ---- parsing --------------------------------------------------------------------------- */
 
-static void set_verb(struct trc_tool_options *o, enum trc_tool_verb verb, const char *target)
+/* What getopt_long() wants; a row is ROW_BASE and its number, also by its letter. */
+static void getopt_tables(struct option names[N_ROWS + 1], char letters[2 * N_ROWS + 3])
 {
-	if (o->verb != TRC_VERB_RECORD)
-		refuse("one of --snapshot, --recover, --list, --clean at a time");
-	o->verb = verb;
-	o->target = target;
+	*letters++ = '+'; /* what follows the command is the command's */
+	*letters++ = ':';
+	for (size_t i = 0; i < N_ROWS; i++) {
+		const struct row *row = &rows[i];
+
+		names[i] = (struct option){row->name,
+					   !row->value		? no_argument
+					   : *row->value == '[' ? optional_argument
+								: required_argument,
+					   NULL, ROW_BASE + (int)i};
+		if (row->letter) {
+			*letters++ = row->letter;
+			if (row->value)
+				*letters++ = ':';
+		}
+	}
+	names[N_ROWS] = (struct option){0};
+	*letters = '\0';
 }
 
-/* Where the value of an option goes as it is; NULL = another one. */
-static const char **text_of(struct trc_tool_options *o, int c)
+/* NULL = none. */
+static const struct row *row_of(int c)
 {
-	switch (c) {
-	case 'o':
-		return &o->output;
-	case OPT_RING_SIZE:
-		return &o->ring_size;
-	case OPT_LOCKS:
-		return &o->locks;
-	case OPT_ON_FULL:
-		return &o->on_full;
-	case OPT_UNWIND:
-		return &o->unwind;
-	case 'F':
-		return &o->sampling.frequency;
-	case OPT_SAMPLE_BY:
-		return &o->sampling.sample_by;
-	case OPT_HTTP:
-		return &o->http;
-	case OPT_WINDOW:
-		return &o->window;
-	case OPT_MAX_SIZE:
-		return &o->max_size;
-	case OPT_MAX:
-		return &o->snapshot_max;
-	case OPT_EVERY:
-		return &o->snapshot_every;
-	case OPT_AFTER:
-		return &o->snapshot_after;
-	default:
-		return NULL;
-	}
+	if (c >= ROW_BASE)
+		return &rows[c - ROW_BASE];
+	for (size_t i = 0; i < N_ROWS; i++)
+		if (rows[i].letter && rows[i].letter == c)
+			return &rows[i];
+	return NULL;
 }
 
-/* False if it is neither of them. */
-static bool set_verb_option(struct trc_tool_options *o, int c)
+static void take_option(struct trc_tool_options *o, const struct row *row, const char *value)
 {
-	switch (c) {
-	case OPT_SNAPSHOT:
-		set_verb(o, TRC_VERB_SNAPSHOT, optarg);
-		return true;
-	case OPT_RECOVER:
-		set_verb(o, TRC_VERB_RECOVER, optarg);
-		return true;
-	case OPT_LIST:
-		set_verb(o, TRC_VERB_LIST, NULL);
-		return true;
-	case OPT_CLEAN:
-		set_verb(o, TRC_VERB_CLEAN, NULL);
-		return true;
-	default:
-		return false;
-	}
-}
-
-static void set_option(struct trc_tool_options *o, int c, const char *word)
-{
-	switch (c) {
-	case OPT_FOLLOW:
-		o->follow = true;
-		break;
-	case OPT_SCHED:
-		o->sched = true;
-		o->no_sched = false;
-		break;
-	case OPT_NO_SCHED:
-		o->sched = false;
-		o->no_sched = true;
-		break;
-	case OPT_FLIGHT:
-		o->flight = true;
-		break;
-	case OPT_HEAP:
-		o->heap = optarg ? optarg : "512K";
-		break;
-	case OPT_ALL:
-		o->all = true;
-		break;
-	case OPT_ON:
-		add_condition(o, optarg);
-		break;
-	case 'e':
-		add_events(o, optarg);
-		break;
-	case 'q':
-		o->quiet = true;
-		break;
-	case 'h':
-		exit(fputs(usage, stdout) < 0 || fflush(stdout) ? TRC_EXIT_TROUBLE : 0);
-	case OPT_VERSION:
-		exit(puts("trace-record (trc) " PACKAGE_VERSION) < 0 || fflush(stdout)
-			     ? TRC_EXIT_TROUBLE
-			     : 0);
-	default:
-		refuse("%s: %s; trace-record -h tells how", word,
-		       c == ':' ? "a value is missing" : "no such option");
-	}
+	if (row->set)
+		row->set(o, value);
+	else if (row->text)
+		*text_of(o, row) = value;
+	else
+		*flag_of(o, row) = true;
 }
 
 void trc_tool_options_parse(struct trc_tool_options *o, int argc, char **argv)
 {
+	struct option names[N_ROWS + 1];
+	char letters[2 * N_ROWS + 3];
 	int c;
 
+	getopt_tables(names, letters);
 	opterr = 0; /* getopt's messages name the program by its path */
-	while ((c = getopt_long(argc, argv, "+:o:e:F:qh", long_options, NULL)) != -1) {
-		const char **text = text_of(o, c);
+	while ((c = getopt_long(argc, argv, letters, names, NULL)) != -1) {
+		const struct row *row = row_of(c);
 
-		if (text)
-			*text = optarg;
-		else if (!set_verb_option(o, c))
-			set_option(o, c, argv[optind - 1]);
+		if (!row)
+			refuse("%s: %s; trace-record -h tells how", argv[optind - 1],
+			       c == ':' ? "a value is missing" : "no such option");
+		take_option(o, row, optarg);
 	}
 	o->command = argv + optind;
 	check_options(o);
 }
 
+/* Those that have no part in what is recorded are left out. */
+static bool is_told(const struct row *row)
+{
+	return row->text != AT(output) && row->flag != AT(quiet) && row->flag != AT(all);
+}
+
 void trc_tool_options_text(const struct trc_tool_options *o, char *text, size_t n_bytes)
 {
 	size_t n = 0;
-	const struct {
-		const char *name, *value;
-	} given[] = {{"--flight", o->flight ? "" : NULL},
-		     {"--ring-size ", o->ring_size},
-		     {"--max-size ", o->max_size},
-		     {"--window ", o->window},
-		     {"--locks ", o->locks},
-		     {"--on-full ", o->on_full},
-		     {"--unwind ", o->unwind},
-		     {"-e ", *o->sampling.events ? o->sampling.events : NULL},
-		     {"-F ", o->sampling.frequency},
-		     {"--sample-by ", o->sampling.sample_by},
-		     {"--heap=", o->heap},
-		     {"--http ", o->http},
-		     {"--snapshot-max ", o->snapshot_max},
-		     {"--snapshot-every ", o->snapshot_every},
-		     {"--snapshot-after ", o->snapshot_after},
-		     {"--sched", o->sched ? "" : NULL},
-		     {"--no-sched", o->no_sched ? "" : NULL},
-		     {"--follow", o->follow ? "" : NULL}};
 
 	text[0] = '\0';
-	for (size_t i = 0; i < sizeof(given) / sizeof(*given) && n < n_bytes; i++)
-		if (given[i].value)
-			n += (size_t)snprintf(text + n, n_bytes - n, "%s%s%s", n ? " " : "",
-					      given[i].name, given[i].value);
+	for (size_t i = 0; i < N_ROWS && n < n_bytes; i++) {
+		const struct row *row = &rows[i];
+		const char *value = row->set == add_events ? o->sampling.events
+				    : row->text		   ? *text_of(o, row)
+							   : "";
+		const char letter[] = {row->letter, '\0'};
+
+		if (row->set == add_condition || !is_told(row) || !is_given(o, row))
+			continue;
+		n += (size_t)snprintf(text + n, n_bytes - n, "%s%s%s%s%s", n ? " " : "",
+				      row->letter ? "-" : "--", row->letter ? letter : row->name,
+				      !*value		   ? ""
+				      : *row->value == '[' ? "="
+							   : " ",
+				      value);
+	}
 	for (unsigned int i = 0; i < o->n_specs && n < n_bytes; i++)
 		n += (size_t)snprintf(text + n, n_bytes - n, "%s--snapshot-on '%s'", n ? " " : "",
 				      o->spec[i].text);
