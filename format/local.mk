@@ -39,7 +39,7 @@ libtrcformat_la_SOURCES = \
 	format/waits.c \
 	format/waits.h \
 	format/wire.h \
-	format/writer.c \
+	format/writer.c format/writer_private.h format/writer_state.c \
 	format/writer.h
 libtrcformat_la_CFLAGS = $(AM_CFLAGS) $(LZ4_CFLAGS) $(XXHASH_CFLAGS)
 libtrcformat_la_LIBADD = $(LZ4_LIBS)

@@ -4,9 +4,7 @@
 #include "block.h"
 #include "check.h"
 #include "schema_wire.h"
-#include "tables.h"
-#include "varint.h"
-#include "writer.h"
+#include "writer_private.h"
 
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
@@ -14,8 +12,6 @@
 enum {
 	KEY_BYTES_MAX = 255,
 	VALUE_BYTES_MAX = 32 << 10,
-	SAMPLE_TEXT_BYTES_MAX = 255, /* of a sampled event's name, unit and note each */
-	ENTRY_BYTES_MAX = 1024,	     /* of a table of what is so at the end */
 	ROW_WORDS_MAX = TRC_ROW_WORDS_MIN + TRC_ARGS_MAX + (TRC_TEXT_BYTES_MAX + 7) / 8,
 };
 #define MEMORY_BYTES_DEFAULT  (UINT64_C(64) << 20)
@@ -26,60 +22,7 @@ enum {
 _Static_assert(ROW_WORDS_MAX < 1024, "ten bits hold the words of a row");
 _Static_assert(ROW_WORDS_MAX <= (int)TRC_CHUNK_WORDS, "any row fits into a chunk");
 
-/* Events of one proc and source that are not in a block yet. */
-struct stream {
-	uint64_t *cur, *end; /* free words of the last chunk */
-	uint64_t last_time;
-	struct trc_rows rows; /* words[] of the last chunk, and n_events: by stream_settle() */
-};
-
-/* What the index says of a generation. */
-struct index_entry {
-	uint64_t file_off, first_ticks, last_ticks, n_events, n_blocks;
-};
-
-struct trc_writer {
-	struct trc_section_out out;
-	uint8_t row_words[TRC_KIND_MAX + 1]; /* without text; 0 = no such kind */
-	bool has_text[TRC_KIND_MAX + 1];
-	uint32_t n_procs;
-	struct stream *stream; /* rings, kernel streams, then the overflow stream */
-	uint32_t n_streams;
-	uint64_t **free_chunk; /* a stack */
-	uint32_t n_free, n_chunks, block_chunks;
-	struct trc_tables tables;
-	struct trc_block_encoder *encoder;
-	struct trc_section section; /* for everything but tables and blocks */
-	struct trc_sync_point last_sync;
-	bool has_sync;
-	uint64_t generation_ticks, generation_end;
-	bool generation_has_time, generating;
-	struct index_entry *index;
-	uint32_t n_index, max_index; /* n_index > max_index: too many, no index */
-	uint64_t written_events, blocks, lost_events, clamped_times;
-	size_t memory_bytes, stream_bytes;
-	uint64_t *discarded; /* [ROW_WORDS_MAX], of what nobody wants; NULL = it is wanted */
-};
-
 /* --- sections --- */
-
-static uint8_t *payload_begin(struct trc_writer *w)
-{
-	return trc_section_payload(&w->section);
-}
-
-static int payload_write(struct trc_writer *w, const uint8_t *end, enum trc_section_type type)
-{
-	w->section.used_bytes = (uint32_t)(end - payload_begin(w));
-	return trc_section_write(&w->out, &w->section, type);
-}
-
-static uint8_t *put_bytes(uint8_t *p, const char *bytes, size_t n_bytes)
-{
-	p = trc_varint_put(p, n_bytes);
-	memcpy(p, bytes, n_bytes);
-	return p + n_bytes;
-}
 
 static int header_write(struct trc_writer *w, const struct trc_writer_options *options)
 {
@@ -103,28 +46,28 @@ static int header_write(struct trc_writer *w, const struct trc_writer_options *o
 static int sync_write(struct trc_writer *w)
 {
 	const struct trc_sync_point *s = &w->last_sync;
-	uint8_t *p = payload_begin(w);
+	uint8_t *p = trc_writer_payload(w);
 
 	p = trc_varint_put(p, s->ticks);
 	p = trc_varint_put(p, s->monotonic_raw_ns);
 	p = trc_varint_put(p, s->monotonic_ns);
 	p = trc_varint_put(p, s->realtime_ns);
 	p = trc_varint_put(p, s->uncertainty_ns);
-	return payload_write(w, p, TRC_SECTION_SYNC);
+	return trc_writer_payload_write(w, p, TRC_SECTION_SYNC);
 }
 
 /* GENERATION, SCHEMA, the last SYNC; the modules are pending after it. */
 static int generation_write(struct trc_writer *w, uint32_t generation)
 {
-	uint8_t *p = payload_begin(w);
+	uint8_t *p = trc_writer_payload(w);
 
 	if (w->n_index < w->max_index)
 		w->index[w->n_index] = (struct index_entry){.file_off = w->out.file_bytes};
 	if (w->n_index <= w->max_index)
 		w->n_index++;
-	payload_write(w, trc_varint_put(p, generation), TRC_SECTION_GENERATION);
+	trc_writer_payload_write(w, trc_varint_put(p, generation), TRC_SECTION_GENERATION);
 	p += trc_schema_put(p);
-	payload_write(w, p, TRC_SECTION_SCHEMA);
+	trc_writer_payload_write(w, p, TRC_SECTION_SCHEMA);
 	if (w->has_sync)
 		sync_write(w);
 	w->generation_has_time = false;
@@ -271,13 +214,13 @@ void trc_writer_close(struct trc_writer *w)
 
 int trc_writer_info(struct trc_writer *w, const char *key, const char *value)
 {
-	uint8_t *p = payload_begin(w);
+	uint8_t *p = trc_writer_payload(w);
 
 	if (w->out.closed)
 		return w->out.closed;
-	p = put_bytes(p, key, strnlen(key, KEY_BYTES_MAX));
-	return payload_write(w, put_bytes(p, value, strnlen(value, VALUE_BYTES_MAX)),
-			     TRC_SECTION_INFO);
+	p = trc_put_counted(p, key, strnlen(key, KEY_BYTES_MAX));
+	return trc_writer_payload_write(
+		w, trc_put_counted(p, value, strnlen(value, VALUE_BYTES_MAX)), TRC_SECTION_INFO);
 }
 
 int trc_writer_sync(struct trc_writer *w, const struct trc_sync_point *sync)
@@ -596,181 +539,6 @@ unsigned int trc_writer_make_room(struct trc_writer *w)
 	return tables;
 }
 
-/* --- tables of what is so at the end --- */
-
-/* Puts the fields of one entry; the first byte behind them. */
-typedef uint8_t *put_fields_fn(uint8_t *p, const void *entry);
-
-/* A table in as many sections as it takes. */
-static int table_write(struct trc_writer *w, enum trc_section_type type, const void *entries,
-		       size_t entry_bytes, size_t n, put_fields_fn *put_fields)
-{
-	uint8_t *limit = payload_begin(w) + w->section.room_bytes - 2 * ENTRY_BYTES_MAX;
-	const char *entry = entries;
-	uint8_t part = 0; /* the first section of a table; 1: more of the same */
-
-	for (size_t i = 0; i < n || !part; part = 1) {
-		uint8_t fields[ENTRY_BYTES_MAX], *p = payload_begin(w);
-
-		*p++ = part;
-		for (; i < n && p < limit; i++) {
-			uint8_t *end = put_fields(fields, entry + i * entry_bytes);
-
-			p = put_bytes(p, (const char *)fields, (size_t)(end - fields));
-		}
-		payload_write(w, p, type);
-	}
-	return w->out.error;
-}
-
-static uint8_t *put_status(uint8_t *p, const void *entry)
-{
-	const struct trc_status_entry *e = entry;
-
-	p = trc_varint_put(p, e->thread);
-	p = trc_varint_put(p, e->reason);
-	p = trc_varint_put(p, e->holder);
-	p = trc_varint_put(p, e->object);
-	p = trc_varint_put(p, e->since);
-	return trc_varint_put(p, e->stack);
-}
-
-static void status_cite(struct trc_writer *w, const struct trc_status_entry *e)
-{
-	uint64_t thread[2] = {e->thread, e->holder}, stack = e->stack;
-
-	trc_tables_cite(&w->tables, TRC_ARG_THREAD, thread, 2);
-	trc_tables_cite(&w->tables, TRC_ARG_STACK, &stack, 1);
-}
-
-int trc_writer_status(struct trc_writer *w, const struct trc_status_entry *entries, size_t n)
-{
-	if (w->out.closed)
-		return w->out.closed;
-	for (size_t i = 0; i < n; i++)
-		status_cite(w, &entries[i]);
-	trc_tables_flush(&w->tables);
-	return table_write(w, TRC_SECTION_STATUS, entries, sizeof(*entries), n, put_status);
-}
-
-/* What an entry refers to, of a table of threads. */
-static void entry_cite(struct trc_writer *w, uint32_t thread, enum trc_arg_type type, uint32_t id)
-{
-	uint64_t serial = thread, cited = id;
-
-	trc_tables_cite(&w->tables, TRC_ARG_THREAD, &serial, 1);
-	trc_tables_cite(&w->tables, type, &cited, 1);
-}
-
-static uint8_t *put_open_region(uint8_t *p, const void *entry)
-{
-	const struct trc_open_region_entry *e = entry;
-
-	p = trc_varint_put(p, e->thread);
-	p = trc_varint_put(p, e->depth);
-	p = trc_varint_put(p, e->task);
-	p = trc_varint_put(p, e->type);
-	return trc_varint_put(p, e->since);
-}
-
-int trc_writer_open_regions(struct trc_writer *w, const struct trc_open_region_entry *entries,
-			    size_t n)
-{
-	if (w->out.closed)
-		return w->out.closed;
-	for (size_t i = 0; i < n; i++)
-		entry_cite(w, entries[i].thread, TRC_ARG_STRING, entries[i].type);
-	trc_tables_flush(&w->tables);
-	return table_write(w, TRC_SECTION_OPEN_REGIONS, entries, sizeof(*entries), n,
-			   put_open_region);
-}
-
-static uint8_t *put_coverage(uint8_t *p, const void *entry)
-{
-	const struct trc_coverage_entry *e = entry;
-
-	p = trc_varint_put(p, e->source);
-	p = trc_varint_put(p, (uint64_t)(uint32_t)(e->proc + 1));
-	p = trc_varint_put(p, e->held);
-	p = trc_varint_put(p, e->from);
-	return trc_varint_put(p, e->to < e->from ? e->from : e->to);
-}
-
-int trc_writer_coverage(struct trc_writer *w, const struct trc_coverage_entry *entries, size_t n)
-{
-	if (w->out.closed)
-		return w->out.closed;
-	for (size_t i = 0; i < n; i++)
-		if (entries[i].source > TRC_SOURCE_KERNEL ||
-		    (entries[i].proc >= w->n_procs && entries[i].proc != UINT32_MAX))
-			return -EINVAL;
-	return table_write(w, TRC_SECTION_COVERAGE, entries, sizeof(*entries), n, put_coverage);
-}
-
-static uint8_t *put_sample_event(uint8_t *p, const void *entry)
-{
-	const struct trc_sample_event_entry *e = entry;
-
-	p = trc_varint_put(p, e->event);
-	p = trc_varint_put(p, e->how);
-	p = trc_varint_put(p, e->period);
-	p = trc_varint_put(p, e->frequency_hz);
-	p = trc_varint_put(p, e->missing_threads);
-	p = put_bytes(p, e->name, strnlen(e->name, SAMPLE_TEXT_BYTES_MAX));
-	p = put_bytes(p, e->unit, strnlen(e->unit, SAMPLE_TEXT_BYTES_MAX));
-	return put_bytes(p, e->note, strnlen(e->note, SAMPLE_TEXT_BYTES_MAX));
-}
-
-int trc_writer_sample_events(struct trc_writer *w, const struct trc_sample_event_entry *entries,
-			     size_t n)
-{
-	if (w->out.closed)
-		return w->out.closed;
-	for (size_t i = 0; i < n; i++)
-		if (!entries[i].event)
-			return -EINVAL;
-	return table_write(w, TRC_SECTION_SAMPLE_EVENTS, entries, sizeof(*entries), n,
-			   put_sample_event);
-}
-
-static uint8_t *put_thread_labels(uint8_t *p, const void *entry)
-{
-	const struct trc_thread_labels_entry *e = entry;
-
-	return trc_varint_put(trc_varint_put(p, e->thread), e->labels);
-}
-
-int trc_writer_thread_labels(struct trc_writer *w, const struct trc_thread_labels_entry *entries,
-			     size_t n)
-{
-	if (w->out.closed)
-		return w->out.closed;
-	for (size_t i = 0; i < n; i++)
-		entry_cite(w, entries[i].thread, TRC_ARG_LABELS, entries[i].labels);
-	trc_tables_flush(&w->tables);
-	return table_write(w, TRC_SECTION_THREAD_LABELS, entries, sizeof(*entries), n,
-			   put_thread_labels);
-}
-
-static uint8_t *put_thread_fiber(uint8_t *p, const void *entry)
-{
-	const struct trc_thread_fiber_entry *e = entry;
-
-	return trc_varint_put(trc_varint_put(trc_varint_put(p, e->thread), e->fiber), e->name);
-}
-
-int trc_writer_thread_fibers(struct trc_writer *w, const struct trc_thread_fiber_entry *entries,
-			     size_t n)
-{
-	if (w->out.closed)
-		return w->out.closed;
-	for (size_t i = 0; i < n; i++)
-		entry_cite(w, entries[i].thread, TRC_ARG_STRING, entries[i].name);
-	trc_tables_flush(&w->tables);
-	return table_write(w, TRC_SECTION_THREAD_FIBERS, entries, sizeof(*entries), n,
-			   put_thread_fiber);
-}
-
 /* --- the end --- */
 
 void trc_writer_had_no_room(struct trc_writer *w, uint64_t n)
@@ -795,7 +563,7 @@ void trc_writer_totals(const struct trc_writer *w, struct trc_writer_totals *tot
 
 static int end_write(struct trc_writer *w)
 {
-	uint8_t *p = payload_begin(w);
+	uint8_t *p = trc_writer_payload(w);
 
 	p = trc_varint_put(p, w->written_events);
 	p = trc_varint_put(p, w->blocks);
@@ -803,13 +571,13 @@ static int end_write(struct trc_writer *w)
 	p = trc_varint_put(p, w->lost_events);
 	p = trc_varint_put(p, w->clamped_times);
 	p = trc_varint_put(p, w->tables.full);
-	return payload_write(w, p, TRC_SECTION_END);
+	return trc_writer_payload_write(w, p, TRC_SECTION_END);
 }
 
 /* The last section of a file: its last eight bytes say where it begins. */
 static int index_write(struct trc_writer *w)
 {
-	uint8_t *p = payload_begin(w);
+	uint8_t *p = trc_writer_payload(w);
 
 	if (w->n_index > w->max_index)
 		return w->out.error;
@@ -823,10 +591,10 @@ static int index_write(struct trc_writer *w)
 		p = trc_varint_put(p, e->first_ticks);
 		p = trc_varint_put(p, e->last_ticks);
 	}
-	while ((p - payload_begin(w)) % 8)
+	while ((p - trc_writer_payload(w)) % 8)
 		*p++ = 0;
 	trc_put64(p, w->out.file_bytes);
-	w->section.used_bytes = (uint32_t)(p + 8 - payload_begin(w));
+	w->section.used_bytes = (uint32_t)(p + 8 - trc_writer_payload(w));
 	return trc_section_write_plain(&w->out, &w->section, TRC_SECTION_INDEX);
 }
 

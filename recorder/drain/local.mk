@@ -3,11 +3,13 @@ noinst_LTLIBRARIES += libtrcdrain.la
 libtrcdrain_la_SOURCES = \
 	recorder/shared/copy_racing.h recorder/drain/drain.c recorder/drain/drain.h recorder/drain/private.h \
 	recorder/drain/kernel.c \
+	recorder/drain/open.c \
 	recorder/drain/overflow.c \
 	recorder/drain/record.c \
 	recorder/drain/sample.c \
 	recorder/drain/starts.c \
 	recorder/drain/tables.c \
+	recorder/drain/threads.c \
 	recorder/drain/window.c \
 	recorder/fold/fold.c recorder/fold/fold.h recorder/fold/private.h \
 	recorder/fold/copy.c \
@@ -51,7 +53,8 @@ recorder_trace_record_SOURCES = \
 	recorder/tool/process.c \
 	recorder/tool/procs.c recorder/tool/procs.h \
 	recorder/tool/sampling.c \
-	recorder/tool/session.c recorder/tool/session.h \
+	recorder/tool/found.c \
+	recorder/tool/session.c recorder/tool/session.h recorder/tool/session_private.h \
 	recorder/tool/status.c \
 	recorder/tool/snapshot.c recorder/tool/snapshot.h \
 	recorder/tool/summary.c \

@@ -256,6 +256,7 @@ void trc_drain_watch_event(struct trc_drain *d, const struct trc_event *e);
 void trc_drain_open_regions(struct trc_drain *d);
 
 /* ---- tables.c ---- */
+
 /* Between events: none that comes now finds the writer's tables full.  Not of a window, which is
  * bounded, and remembers ids from one event to another. */
 void trc_drain_make_room(struct trc_drain *d);
@@ -264,8 +265,14 @@ uint32_t trc_drain_string(struct trc_drain *d, uint64_t ring_id);
 uint32_t trc_drain_labels(struct trc_drain *d, uint64_t ring_id);
 /* Of a set as it lies in the ring; 0 = it is none. */
 uint32_t trc_drain_labels_of(struct trc_drain *d, const char *bytes, uint32_t n_bytes);
-/* Reads the module table, and the slots of threads; frees those that have ended. */
+/* Reads the module table. */
 void trc_drain_modules(struct trc_drain *d);
+/* The process executed another program: its modules are gone. */
+void trc_drain_modules_end(struct trc_drain *d);
+
+/* ---- threads.c ---- */
+
+/* Reads the slots of threads, and frees those of threads that have ended. */
 void trc_drain_slots(struct trc_drain *d);
 void trc_drain_status(struct trc_drain *d);
 /*
@@ -279,23 +286,33 @@ void trc_drain_thread_fiber_add(struct trc_drain *d, uint32_t thread, uint64_t f
 				uint32_t name);
 /* Writes what was noted. */
 void trc_drain_threads_at_end(struct trc_drain *d);
-/* What is sampled, if that has changed since the last time, and losses that no event told of. */
-void trc_drain_sample_events(struct trc_drain *d);
-/* What was lost before a trace that joins a ring in use is not its own; `left` is the drain that one
- * goes on after. */
-void trc_drain_sample_begin(struct trc_drain *d, const struct trc_drain *left);
 /* Of a mapping that nobody changes. */
 void trc_drain_slot_copy(const struct trc_drain *d, uint32_t i, struct trc_slot_copy *copy);
 void trc_drain_thread_write(struct trc_drain *d, const struct trc_slot_copy *copy, uint64_t end);
 void trc_drain_tid_enter(struct trc_drain *d, uint32_t tid, uint32_t serial, uint64_t start,
 			 uint64_t end);
 void trc_drain_tids_free(struct trc_tid_map *map);
-/* The process executed another program: its threads and modules are gone. */
+/* The process executed another program: its threads are gone. */
 void trc_drain_threads_end(struct trc_drain *d);
-void trc_drain_modules_end(struct trc_drain *d);
 /* A thread without a slot. */
 void trc_drain_thread_seen(struct trc_drain *d, uint32_t serial, uint32_t tid, uint32_t creator,
 			   uint64_t start);
+
+/* ---- sample.c ---- */
+
+/* What is sampled, if that has changed since the last time, and losses that no event told of. */
+void trc_drain_sample_events(struct trc_drain *d);
+/* What was lost before a trace that joins a ring in use is not its own; `left` is the drain that one
+ * goes on after. */
+void trc_drain_sample_begin(struct trc_drain *d, const struct trc_drain *left);
+
+/* ---- ids ---- */
+
+static inline uint64_t trc_drain_hash(uint64_t n)
+{
+	n *= UINT64_C(0x9e3779b97f4a7c15);
+	return n ^ n >> 32;
+}
 
 /* Serials up to here are of threads. */
 static inline void trc_drain_see_serials(struct trc_drain *d)
@@ -345,6 +362,9 @@ uint32_t trc_drain_kernel_entries(const struct trc_drain *d,
 void trc_drain_starts(struct trc_drain *d);
 
 /* ---- drain.c ---- */
+
+/* Before anything else in a pass: what is committed now.  False: nothing, or nothing of use. */
+bool trc_drain_ring_look(struct trc_drain *d, uint32_t proc);
 
 /* Hands over the records in word[0..n), which end where the page does, or at head. */
 void trc_drain_words(struct trc_drain *d, struct trc_drain_ring *r, const uint64_t *word,

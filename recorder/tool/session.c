@@ -1,6 +1,6 @@
 /*
- * session.c - the processes that appear in the session's directory, and the loop that
- * drains them, or with --flight watches them, until the command has ended.
+ * session.c - the loop that drains the processes of a session, or with --flight watches them, until
+ * the command has ended.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,43 +19,16 @@
 #include <unistd.h>
 #include "format/now.h"
 #include "recorder/shared/clock.h"
-#include "follow.h"
-#include "http.h"
+#include "session_private.h"
 
 enum {
-	BUSY_NS = 30000000,	/* what fills up sooner tells (rest()) */
-	WATCHFUL_NS = 10000000, /* if the kernel's buffers do not */
 	IDLE_NS = 100000000,
 	CALM_NS = 1000000000, /* to look at what tells nobody of its change */
-	HOLD_NS = 100000000,  /* kernel records older than this have been handed out */
 	GRACE_NS = 300000000, /* for a new process to make its ring */
 	BLIND_NS = 5000000,   /* without inotify, or without futex_waitv */
 	WAITERS_MAX = 128,
-	IMAGES_MAX = 10000,
-	WITHOUT_ROOM_KEPT = 64,
 	SETTLING_PASSES_MAX = 20,
 	SETTLING_NS = 500000,
-	KERNEL_SHARE = 8, /* the kernel's records take this part of --max-size more */
-};
-
-struct trc_tool_session {
-	const struct trc_tool_options *options;
-	struct trc_tool_dir dir;
-	int command_pid;
-	bool orphans;		 /* with --follow: children that do not record, or not yet */
-	unsigned int n_untraced; /* of other pid namespaces, that had ended before we saw them */
-	const struct trc_process *untraced;
-	unsigned int
-		n_without_room; /* processes for whose ring there was none, as the latest here */
-	struct trc_file_name without_room[WITHOUT_ROOM_KEPT];
-	uint64_t quiet_since_ns;   /* nothing is being recorded since; 0 = something is */
-	struct trc_process *first; /* in order of appearance */
-	struct trc_perf *kernel;
-	struct trc_perf_table sampled;
-	uint64_t patience_ns; /* how long the kernel's buffers last */
-	uint64_t busy_ns;     /* from one pass to the next while there is something to drain */
-	char sched[160];
-	struct trc_flight_session flight; /* with --flight */
 };
 
 int trc_tool_session_open(struct trc_tool_session **out, const struct trc_tool_options *options)
@@ -101,430 +74,12 @@ void trc_tool_session_close(struct trc_tool_session *s)
 	free(s);
 }
 
-/* ---- processes ------------------------------------------------------------------------- */
-
-/* As it is in the names of its rings. */
-static void called_text(const struct trc_file_name *called, char *text, size_t n_bytes)
-{
-	if (called->pid_namespace)
-		snprintf(text, n_bytes, "%" PRIu64 "-%" PRIu64, called->pid, called->pid_namespace);
-	else
-		snprintf(text, n_bytes, "%" PRIu64, called->pid);
-}
-
-static struct trc_process *process_find(const struct trc_tool_session *s, int pid)
-{
-	struct trc_process *p = s->first;
-
-	while (p && (p->pid != pid || p->closed))
-		p = p->next;
-	return p;
-}
-
-/* The kernel may give a pid, and a namespace its number, to one process after the other: their files
- * are not to replace each other. */
-static void process_name(const struct trc_tool_session *s, struct trc_process *p)
-{
-	unsigned int n = 1;
-
-	for (const struct trc_process *q = s->first; q; q = q->next)
-		n += p->pid < 0 ? q->pid < 0 && q->called.pid == p->called.pid &&
-					  q->called.pid_namespace == p->called.pid_namespace
-				: q->pid == p->pid;
-	if (p->pid < 0)
-		called_text(&p->called, p->name, sizeof(p->name));
-	else
-		snprintf(p->name, sizeof(p->name), "%d", p->pid);
-	if (n > 1)
-		snprintf(p->name + strlen(p->name), sizeof(p->name) - strlen(p->name), "-%u", n);
-}
-
-static struct trc_process *process_add(struct trc_tool_session *s, int pid,
-				       const struct trc_file_name *called)
-{
-	struct trc_process *p = calloc(1, sizeof(*p));
-	struct trc_process **link = &s->first;
-
-	if (!p)
-		return NULL;
-	p->options = s->options;
-	p->pid = pid;
-	p->called = *called;
-	process_name(s, p);
-	p->command = pid == s->command_pid;
-	p->pidfd = -1;
-	p->sink.fd = -1;
-	p->found_ns = trc_clock_vdso();
-	if (s->options->flight && trc_flight_open(p)) {
-		free(p);
-		return NULL;
-	}
-	trc_process_used(p);
-	while (*link)
-		link = &(*link)->next;
-	*link = p;
-	return p;
-}
-
-/* Whether switch records are wanted; if not, `sched` says so. */
-static bool wants_switches(struct trc_tool_session *s)
-{
-	const struct trc_tool_options *o = s->options;
-
-	if (o->no_sched)
-		snprintf(s->sched, sizeof(s->sched), "no: not asked for (--no-sched)");
-	else if (o->flight && !o->sched)
-		snprintf(s->sched, sizeof(s->sched), "no: not asked for (--sched)");
-	else
-		return true;
-	return false;
-}
-
-/* The kernel's records, or why there are none.  0, or -errno after saying what event cannot be
- * sampled. */
-static int open_kernel(struct trc_tool_session *s)
-{
-	const struct trc_tool_options *o = s->options;
-	const struct trc_perf_options options = {
-		.pid = s->command_pid,
-		.at_exec = true,
-		.switches = wants_switches(s),
-		.event = o->sampling.kernel,
-		.n_events = o->sampling.n_kernel,
-		.flight = o->flight,
-		.max_bytes = o->max_bytes / KERNEL_SHARE,
-	};
-	char said[512];
-	int err;
-
-	if (!options.switches && !options.n_events)
-		return 0;
-	err = trc_perf_open(&s->kernel, &options, said, sizeof(said));
-	if (err && options.n_events) {
-		trc_tool_say("%s", said);
-		return err;
-	}
-	if (options.switches)
-		snprintf(s->sched, sizeof(s->sched), "%.*s", (int)sizeof(s->sched) - 1, said);
-	s->flight.kernel = s->kernel;
-	if (s->kernel && !o->flight && !trc_perf_signal(s->kernel))
-		s->busy_ns = WATCHFUL_NS;
-	if (s->kernel)
-		s->patience_ns = trc_perf_patience_ns(s->kernel);
-	return 0;
-}
-
-int trc_tool_session_begin(struct trc_tool_session *s, pid_t pid)
-{
-	const struct trc_file_name called = {.pid = (uint64_t)pid};
-	struct trc_process *p;
-	int err = -ENOMEM;
-
-	s->command_pid = (int)pid;
-	s->busy_ns = BUSY_NS;
-	s->patience_ns = UINT64_MAX;
-	p = process_add(s, (int)pid, &called);
-	if (p)
-		err = s->options->flight ? trc_flight_check_output(s->options, p->name)
-					 : trc_process_open_file(p, s->options);
-	if (!err)
-		err = open_kernel(s);
-	if (err)
-		return err;
-	if (s->options->follow) /* a daemon's way to the background does not lead out of sight */
-		prctl(PR_SET_CHILD_SUBREAPER, 1);
-	return 0;
-}
-
-/* What a ring says of whose it is. */
-struct owner {
-	struct trc_shared header;
-	ino_t inode;
-};
-
-static int owner_read(struct owner *owner, const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	ssize_t n = fd < 0 ? -1 : pread(fd, &owner->header, sizeof(owner->header), 0);
-	struct stat st;
-	int err = n != sizeof(owner->header) || fstat(fd, &st) ? -EBADMSG : 0;
-
-	if (!err)
-		owner->inode = st.st_ino;
-	if (fd >= 0)
-		close(fd);
-	return err;
-}
-
-/* To be told of its end.  A pid that was found may be another's by now: one that lives on. */
-static void watch_end(struct trc_process *p, const struct owner *owner)
-{
-	bool inside = p->called.pid_namespace != 0;
-
-	p->pidfd = p->pid < 0 ? -1 : (int)syscall(SYS_pidfd_open, p->pid, 0);
-	if (p->pid < 0 || (p->pidfd < 0 && errno == ESRCH))
-		p->ended = true; /* already */
-	else
-		p->ended =
-			!trc_ring_owner_is((uint32_t)p->pid, &owner->header, owner->inode, inside);
-	if (p->ended && p->pidfd >= 0) {
-		close(p->pidfd);
-		p->pidfd = -1;
-	}
-}
-
-/* A process that --follow found: it is no child of ours, so ask for news of its end. */
-static struct trc_process *follow(struct trc_tool_session *s, const struct trc_file_name *called,
-				  const struct owner *owner)
-{
-	bool inside = called->pid_namespace != 0;
-	uint32_t pid = inside ? trc_ring_owner_inside(&owner->header, owner->inode)
-			      : (uint32_t)called->pid;
-	struct trc_process *p = inside && pid ? process_find(s, (int)pid) : NULL;
-
-	if (p) { /* its namespace has no number, so each image has another name */
-		p->called = *called;
-		return p;
-	}
-	p = process_add(s, pid ? (int)pid : -1, called);
-	if (!p)
-		return NULL;
-	p->start = owner->header.process_start;
-	watch_end(p, owner);
-	if (inside && pid)
-		p->tids = trc_tids_new(pid, owner->header.pid);
-	if (!pid && !s->n_untraced++)
-		s->untraced = p;
-	if (!s->options->flight && trc_process_open_file(p, s->options))
-		p->closed = true;
-	return p;
-}
-
-/* What tells no process may be any one's: none of them misses it without a reason. */
-static void kernel_came(struct trc_tool_session *s, const struct trc_perf_record *record)
-{
-	for (struct trc_process *p = s->first; p; p = p->next)
-		if (!p->closed && (!record->pid || (int)record->pid == p->pid))
-			trc_process_came(p, record);
-}
-
-static void kernel_seen(void *context, const struct trc_perf_record *record)
-{
-	struct trc_tool_session *s = context;
-	/* A loss may concern any of them: the command's trace tells. */
-	struct trc_process *p = process_find(s, record->pid ? (int)record->pid : s->command_pid);
-
-	struct trc_perf_record there = *record;
-
-	kernel_came(s, record);
-	if (!p || !p->drain)
-		return;
-	there.tid = trc_tids_inside(p->tids, record->tid);
-	if (!record->proc)
-		trc_process_procs(p, record->raw_ns); /* one stream, in order */
-	trc_drain_kernel(p->drain, &there);
-}
-
-static void kernel_pass(struct trc_tool_session *s, bool all)
-{
-	uint64_t until_ns = all ? UINT64_MAX : trc_clock_vdso() - HOLD_NS;
-
-	if (s->options->flight && s->kernel)
-		trc_perf_look(s->kernel);
-	if (s->options->flight)
-		return; /* copied with a snapshot */
-	if (s->kernel)
-		trc_perf_pass(s->kernel, all, kernel_seen, s);
-	for (struct trc_process *p = s->first; p; p = p->next)
-		trc_process_procs(p, until_ns);
-}
-
-/* What the kernel samples, as far as it is known now. */
-static void tell_sampled(struct trc_tool_session *s, struct trc_process *p)
-{
-	if (!s->kernel || !p->drain)
-		return;
-	trc_perf_table_fill(&s->sampled, s->kernel);
-	trc_drain_kernel_events(p->drain, s->sampled.entry, s->sampled.n);
-}
-
-static bool has_ended(const struct trc_process *p)
-{
-	struct pollfd fd = {.fd = p->pidfd, .events = POLLIN};
-
-	if (p->ended || p->command)
-		return p->ended;
-	if (p->pidfd < 0) /* before Linux 5.3 */
-		return trc_process_has_ended((uint32_t)p->pid);
-	return poll(&fd, 1, 0) > 0;
-}
-
-static void process_finish(struct trc_tool_session *s, struct trc_process *p);
-
-static struct trc_process *find_called(const struct trc_tool_session *s,
-				       const struct trc_file_name *called)
-{
-	struct trc_process *p = s->first;
-
-	while (p && (p->closed || p->called.pid != called->pid ||
-		     p->called.pid_namespace != called->pid_namespace))
-		p = p->next;
-	return p;
-}
-
-/* Whether this is the next image of the process, and not the first one of another that is called the
- * same, because the process is gone. */
-static bool goes_on(const struct trc_process *p, const struct owner *owner)
-{
-	return !has_ended(p) || !p->start || !owner->header.process_start ||
-	       p->start == owner->header.process_start;
-}
-
-static void ring_found(struct trc_tool_session *s, const char *name,
-		       const struct trc_file_name *called)
-{
-	struct trc_process *p = find_called(s, called);
-	uint32_t image = (uint32_t)called->image;
-	struct owner owner = {0};
-	char path[PATH_MAX];
-	int err;
-
-	if (p && p->attached && image <= p->image)
-		return; /* known */
-	if (!p && !s->options->follow)
-		return;
-	trc_tool_dir_file(&s->dir, name, path);
-	err = owner_read(&owner, path);
-	if (p && !err && !goes_on(p, &owner)) {
-		p->ended = true;
-		process_finish(s, p);
-		p = NULL;
-	}
-	if (!p && !err)
-		p = follow(s, called, &owner);
-	if (!p || p->closed) {
-		trc_tool_dir_unlink(&s->dir, name);
-		return;
-	}
-	p->attached = true;
-	if (!p->start)
-		p->start = owner.header.process_start;
-	if (p->flight) {
-		trc_flight_attach(p, &s->flight, path, image);
-		if (p->command)
-			trc_tool_http_attach(p);
-		return;
-	}
-	if (p->drain)
-		kernel_pass(s, true); /* while the threads of the image before are known */
-	if (trc_process_attach(p, path, image, s->sched))
-		return;
-	tell_sampled(s, p);
-	if (p->command)
-		trc_tool_http_attach(p);
-}
-
-/* Told once of a process, though the program that a child executes is without room as well. */
-static void found_without_room(struct trc_tool_session *s, const struct trc_file_name *called)
-{
-	for (unsigned int i = 0; i < s->n_without_room && i < WITHOUT_ROOM_KEPT; i++)
-		if (s->without_room[i].pid == called->pid &&
-		    s->without_room[i].pid_namespace == called->pid_namespace)
-			return;
-	s->without_room[s->n_without_room++ % WITHOUT_ROOM_KEPT] = *called;
-}
-
-/* What a process had to say about not being recorded. */
-static void error_found(struct trc_tool_session *s, const char *name,
-			const struct trc_file_name *called)
-{
-	struct trc_process *p = find_called(s, called);
-	char path[PATH_MAX], text[256], of[64];
-	ssize_t n;
-	int fd;
-
-	trc_tool_dir_file(&s->dir, name, path);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0)
-		return;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	unlink(path);
-	if (p && n >= 0)
-		p->failed = true;
-	if (!n)
-		found_without_room(s, called);
-	if (n <= 0)
-		return;
-	text[n] = '\0';
-	for (char *c = text; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 127)
-			*c = ' ';
-	called_text(called, of, sizeof(of));
-	trc_tool_say("process %s is not recorded: %s", p ? p->name : of, text);
-}
-
-static int is_entry(const struct dirent *e)
-{
-	return e->d_name[0] != '.';
-}
-
-/* Looks at what there is, images of a process in their order. */
-static void scan(struct trc_tool_session *s)
-{
-	struct dirent **entry;
-	int n = scandir(s->dir.path, &entry, is_entry, versionsort);
-
-	for (int i = 0; i < n; i++) {
-		const char *name = entry[i]->d_name;
-		struct trc_file_name called;
-
-		if (trc_ring_name_parse(name, false, &called))
-			ring_found(s, name, &called);
-		else if (trc_error_name_parse(name, &called))
-			error_found(s, name, &called);
-		free(entry[i]);
-	}
-	if (n >= 0)
-		free(entry);
-}
-
-static void process_finish(struct trc_tool_session *s, struct trc_process *p)
-{
-	char name[64];
-	size_t n;
-
-	if (p->closed)
-		return;
-	if (p->ended && !p->status_known)
-		p->status_known = trc_process_status(p, &p->status);
-	if (p->command)
-		trc_tool_http_leave();
-	if (p->flight) {
-		trc_flight_finish(p, &s->flight);
-		return;
-	}
-	if (!p->ended)
-		trc_process_used(p);
-	trc_process_pass(p); /* all of its threads are known then */
-	kernel_pass(s, true);
-	tell_sampled(s, p);
-	trc_process_tell_due(p);
-	trc_process_finish(p);
-	called_text(&p->called, name, sizeof(name));
-	n = strlen(name);
-	for (uint32_t image = 0; image <= p->image && image < IMAGES_MAX; image++) {
-		snprintf(name + n, sizeof(name) - n, ".%u.ring", image);
-		trc_tool_dir_unlink(&s->dir, name);
-	}
-}
-
 /* ---- the loop -------------------------------------------------------------------------- */
 
 /* A child that has not been waited for. */
 static void child_ends(void *context, pid_t pid)
 {
-	struct trc_process *p = process_find(context, (int)pid);
+	struct trc_process *p = trc_found_process(context, (int)pid);
 
 	if (p)
 		trc_process_used(p);
@@ -533,7 +88,7 @@ static void child_ends(void *context, pid_t pid)
 /* A descendant that became our child, and has ended. */
 static void child_ended(void *context, pid_t pid, int status)
 {
-	struct trc_process *p = process_find(context, (int)pid);
+	struct trc_process *p = trc_found_process(context, (int)pid);
 
 	if (!p)
 		return;
@@ -543,7 +98,7 @@ static void child_ended(void *context, pid_t pid, int status)
 
 static void look_for_end(struct trc_process *p, const struct trc_child *child)
 {
-	bool ended = has_ended(p) || (p->command && child->ended);
+	bool ended = trc_found_has_ended(p) || (p->command && child->ended);
 
 	if (ended && !p->ended && !p->command) /* its parent may not have waited for it yet */
 		trc_process_used(p);
@@ -591,7 +146,7 @@ static void serve(struct trc_tool_session *s)
 	}
 	/* No younger ones than ever: their threads may not have shown themselves yet. */
 	if (s->options->sampling.n_kernel)
-		kernel_pass(s, false);
+		trc_found_kernel_pass(s, false);
 	trc_follow_kernel_pass(p);
 	trc_tool_http_answer(p, &s->flight, now);
 }
@@ -608,7 +163,7 @@ static uint64_t pass(struct trc_tool_session *s, struct trc_child *child, bool *
 	for (struct trc_process *p = s->first; p; p = p->next)
 		look_for_end(p, child);
 	if (trc_tool_dir_changed(&s->dir))
-		scan(s);
+		trc_found_scan(s);
 	*any = false;
 	for (struct trc_process *p = s->first; p; p = p->next) {
 		if (p->command && child->ended) {
@@ -619,10 +174,10 @@ static uint64_t pass(struct trc_tool_session *s, struct trc_child *child, bool *
 			trc_flight_pass(p, &s->flight, asked);
 		n_events += drain_pass(p);
 		if (p->ended)
-			process_finish(s, p);
+			trc_found_finish(s, p);
 		*any |= !p->closed;
 	}
-	kernel_pass(s, false);
+	trc_found_kernel_pass(s, false);
 	serve(s);
 	return n_events;
 }
@@ -763,7 +318,7 @@ void trc_tool_session_run(struct trc_tool_session *s, struct trc_child *child)
 			rest(s, seen, rest_ns(s, n_events));
 	}
 	for (struct trc_process *p = s->first; p; p = p->next)
-		process_finish(s, p);
+		trc_found_finish(s, p);
 	trc_tool_http_stop();
 	say_untraced(s);
 	say_no_room(s);
