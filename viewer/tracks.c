@@ -120,13 +120,14 @@ static void emit(struct walk *w, const struct stretch *i)
 
 static void held_flush(struct walk *w)
 {
-	uint8_t most = 0;
+	unsigned int most = 0;
 
 	if (w->n_held > 1) {
-		for (uint8_t s = 1; s < STATES; s++)
+		for (unsigned int s = 1; s < STATES; s++)
 			if (w->held_by_state_ns[s] > w->held_by_state_ns[most])
 				most = s;
-		w->held = (struct stretch){.ns = w->held_ns, .state = most | TRC_STATE_MERGED};
+		w->held = (struct stretch){.ns = w->held_ns,
+					   .state = (uint8_t)(most | TRC_STATE_MERGED)};
 	}
 	if (w->n_held)
 		emit(w, &w->held);

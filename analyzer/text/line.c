@@ -171,7 +171,7 @@ const char *trc_text_duration(char out[TRC_NUMBER_BYTES], int64_t duration_ns)
 	double ns = (double)duration_ns;
 	int64_t seconds = duration_ns / 1000000000 + (duration_ns % 1000000000 >= 500000000);
 
-	if (duration_ns < 0 || duration_ns < 1000)
+	if (duration_ns < 1000)
 		snprintf(out, TRC_NUMBER_BYTES, "%" PRId64 " ns", duration_ns);
 	else if (ns < 999.5e3)
 		scaled(out, ns / 1e3, "\xc2\xb5s");

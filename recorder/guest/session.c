@@ -283,10 +283,9 @@ static void drop_mapping(struct trc_shared *shared, uint64_t n_bytes)
 		memcpy(fresh, &planned, offsetof(struct trc_shared, next_serial));
 		fresh = mremap(fresh, n_bytes, n_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, shared);
 	}
-	if (fresh == MAP_FAILED) { /* no memory: then for a moment they are */
-		mmap(shared, n_bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED, -1, 0);
+	if (fresh == MAP_FAILED && /* no memory: then for a moment they are */
+	    mmap(shared, n_bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED, -1, 0) == shared)
 		memcpy(shared, &planned, offsetof(struct trc_shared, next_serial));
-	}
 	retired = shared;
 	retired_bytes = n_bytes;
 }

@@ -279,10 +279,9 @@ static void parse_call(const char *text, uint32_t recorded, struct trc_task_look
 static void parse_no_call(const char *text, struct trc_task_look *look)
 {
 	text += 2;
-	if (!take_hex(&text) && !take_hex(&text))
-		look->is = TRC_TASK_GONE;
-	else
-		look->is = TRC_TASK_RUNNING;
+	look->is = TRC_TASK_RUNNING;
+	if (!take_hex(&text)) /* SP */
+		look->is = take_hex(&text) ? TRC_TASK_RUNNING : TRC_TASK_GONE;
 }
 
 /* No such file: the thread may have ended, or the kernel has no file of that name. */
