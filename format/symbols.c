@@ -279,6 +279,11 @@ static bool set_stub(struct trc_symbols *s, struct object *object, uint64_t addr
 	return true;
 }
 
+static bool is_mangled(const char *name)
+{
+	return name && !strncmp(name, "_Z", 2);
+}
+
 static size_t look_up(struct trc_symbols *s, struct object *object, uint64_t address,
 		      struct trc_symbol *out)
 {
@@ -292,13 +297,19 @@ static size_t look_up(struct trc_symbols *s, struct object *object, uint64_t add
 		symbol_from_frame(s, &out[i], &frame[i]);
 		out[i].inlined = i + 1 < n;
 	}
+	symbol = trc_symbols_table_find(&object->table, address);
+	/* DWARF has no linker's name of what only its unit sees: lambdas, members of local classes. */
+	if (n && out[n - 1].function && !is_mangled(out[n - 1].linkage) && symbol &&
+	    is_mangled(symbol->name))
+		set_linkage(s, &out[n - 1], symbol->name);
 	if (n && out[n - 1].function)
 		return n;
 	if (!n)
 		out[0] = (struct trc_symbol){0};
-	symbol = trc_symbols_table_find(&object->table, address);
 	if (symbol)
 		set_linkage(s, &out[n ? n - 1 : 0], symbol->name);
+	else if (trc_symbols_is_vdso(object->path))
+		out[0].function = "[vdso]"; /* what it has inside has no names */
 	else if (!set_stub(s, object, address, &out[n ? n - 1 : 0]))
 		return n;
 	return n ? n : 1;
@@ -347,6 +358,20 @@ size_t trc_symbols_find(struct trc_symbols *s, const struct trc_module_entry *mo
 	return n;
 }
 
+size_t trc_symbols_tail_calls(struct trc_symbols *s, const struct trc_module_entry *module,
+			      uint64_t return_address, uint64_t out[TRC_SYMBOL_TAIL_MAX])
+{
+	uint32_t object = object_find(s, module);
+	struct trc_dwarf *dwarf = object ? s->object[object - 1]->dwarf : NULL;
+	size_t n = dwarf ? trc_dwarf_tail_calls(dwarf, return_address - module->load_bias, out,
+						TRC_SYMBOL_TAIL_MAX)
+			 : 0;
+
+	for (size_t i = 0; i < n; i++)
+		out[i] += module->load_bias;
+	return n;
+}
+
 uint64_t trc_symbols_start(struct trc_symbols *s, const struct trc_module_entry *module,
 			   uint64_t address)
 {
@@ -372,6 +397,7 @@ const char *trc_symbols_variable(struct trc_symbols *s, const struct trc_module_
 	uint32_t id = object_find(s, module);
 	struct object *object = id ? s->object[id - 1] : NULL;
 	const struct trc_table_symbol *symbol;
+	char *readable;
 
 	if (!object)
 		return NULL;
@@ -382,6 +408,9 @@ const char *trc_symbols_variable(struct trc_symbols *s, const struct trc_module_
 	symbol = trc_symbols_table_find(&object->variables, address - module->load_bias);
 	if (!symbol)
 		return NULL;
+	readable = trc_demangle(s->demangler, symbol->name);
+	if (readable)
+		trc_symbols_table_rename(&object->variables, symbol, readable);
 	*offset = address - module->load_bias - symbol->start;
 	return symbol->name;
 }

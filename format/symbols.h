@@ -21,11 +21,12 @@ struct trc_symbols;
 
 struct trc_symbol {
 	const char *function; /* NULL = not known */
-	const char *linkage;  /* its name as the linker knows it; NULL = as `function` */
-	const char *file;     /* NULL = not known */
-	uint32_t line;	      /* 0 = not known */
-	uint32_t start_line;  /* of the function; 0 = not known */
-	bool inlined;	      /* into the next one */
+	const char *
+		linkage; /* its name as the linker knows it, or only its unit; NULL = as `function` */
+	const char *file;    /* NULL = not known */
+	uint32_t line;	     /* 0 = not known */
+	uint32_t start_line; /* of the function; 0 = not known */
+	bool inlined;	     /* into the next one */
 };
 
 /*
@@ -44,6 +45,14 @@ enum { TRC_SYMBOL_INLINE_MAX = 32 };
  */
 size_t trc_symbols_find(struct trc_symbols *s, const struct trc_module_entry *module,
 			uint64_t address, struct trc_symbol out[TRC_SYMBOL_INLINE_MAX]);
+
+enum { TRC_SYMBOL_TAIL_MAX = 4 };
+/*
+ * Functions between the caller that `return_address` belongs to and code elsewhere: they ended in a
+ * jump, and have no frame (trc_dwarf_tail_calls()).  Their addresses, innermost first; 0 = none.
+ */
+size_t trc_symbols_tail_calls(struct trc_symbols *s, const struct trc_module_entry *module,
+			      uint64_t return_address, uint64_t out[TRC_SYMBOL_TAIL_MAX]);
 
 /*
  * Where the function at `address` begins, as the module's unwind tables know it: of code that has

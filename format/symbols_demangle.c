@@ -44,60 +44,127 @@ void trc_demangler_close(struct trc_demangler *demangler)
 	free(demangler);
 }
 
-/* The '(' that opens the parameters of name, or NULL: from the last ')' back to its partner. */
-static char *find_parameters(char *name)
+/* The bytes of the operator that follows "operator", as in "operator<<"; 0 = it is a word. */
+static size_t operator_bytes(const char *at)
 {
-	char *close = strrchr(name, ')');
+	static const char *const OPERATORS[] = {
+		"()", "[]", "<=>", "<<=", ">>=", "->*", "->", "<<", ">>", "<=", ">=", "==", "!=",
+		"&&", "||", "++",  "--",  "+=",	 "-=",	"*=", "/=", "%=", "^=", "&=", "|=", "<",
+		">",  "+",  "-",   "*",	  "/",	 "%",	"^",  "&",  "|",  "~",	"!",  "=",  ","};
+
+	for (size_t i = 0; i < sizeof(OPERATORS) / sizeof(*OPERATORS); i++)
+		if (!strncmp(at, OPERATORS[i], strlen(OPERATORS[i])))
+			return strlen(OPERATORS[i]);
+	return 0;
+}
+
+/* Behind the bracket that closes the one at `at`, of whatever kind; NULL = none does. */
+static const char *behind_brackets(const char *at)
+{
 	int depth = 0;
 
-	for (char *at = close; at && at >= name; at--) {
-		if (*at == ')')
-			depth++;
-		else if (*at == '(' && --depth == 0)
-			return at;
+	for (; *at; at++) {
+		if (!strncmp(at, "operator", 8) && operator_bytes(at + 8)) {
+			at += 8 + operator_bytes(at + 8) - 1;
+			continue;
+		}
+		depth += strchr("(<{[", *at) != NULL;
+		depth -= strchr(")>}]", *at) != NULL;
+		if (!depth)
+			return at + 1;
 	}
 	return NULL;
 }
 
-/* Where the name begins that a return type stands before (only templates have one). */
-static char *skip_return_type(char *name)
+/* Behind what may follow the parameters of a member. */
+static const char *behind_qualifiers(const char *at)
 {
-	int depth = 0;
-	char *start = name;
+	static const char *const QUALIFIERS[] = {" const", " volatile", " noexcept", " &&", " &"};
 
-	for (char *at = name; *at; at++) {
-		if (*at == '<' || *at == '(')
-			depth++;
-		else if (*at == '>' || *at == ')')
-			depth--;
-		else if (*at == ' ' && depth == 0)
-			start = at + 1;
+	for (size_t i = 0; i < sizeof(QUALIFIERS) / sizeof(*QUALIFIERS); i++) {
+		if (strncmp(at, QUALIFIERS[i], strlen(QUALIFIERS[i])) != 0)
+			continue;
+		at += strlen(QUALIFIERS[i]);
+		i = (size_t)-1; /* from the first again */
 	}
-	return start;
+	return at;
 }
 
-/* "int ns::f<int>(int) const" becomes "ns::f<int>".  Operators keep everything: their names
- * contain what this looks for. */
-static void shorten(char *name)
+static bool is_word_byte(char c)
 {
-	char *parameters = strstr(name, "operator") ? NULL : find_parameters(name);
-	char *start;
+	return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+	       (c >= 'A' && c <= 'Z');
+}
 
-	/* "(anonymous namespace)::x" and "{lambda(int)#1}::operator()" are no parameters. */
-	if (!parameters || parameters == name || strpbrk(parameters, "{}") ||
-	    strstr(parameters, "::_FUN"))
-		return;
-	if (!strncmp(parameters, "(anonymous", 10))
-		return;
-	*parameters = 0;
-	start = skip_return_type(name);
-	memmove(name, start, strlen(start) + 1);
+/*
+ * Without parameters and return types: "int ns::f<int>(int) const" becomes "ns::f<int>", and
+ * "main::{lambda(int)#1}::operator()(int) const" "main::{lambda(int)#1}::operator()".  `out` has room
+ * for all of name.  False: it is not understood.
+ */
+static bool shorten(const char *name, char *out)
+{
+	const char *at = name, *next;
+	size_t n = 0, n_operator;
+
+	while (*at) {
+		if (!strncmp(at, "operator", 8) && !is_word_byte(at[8]) &&
+		    (at == name || !is_word_byte(at[-1]))) {
+			n_operator = operator_bytes(at + 8);
+			/* "operator new", "operator unsigned int" */
+			if (!n_operator)
+				n_operator = strcspn(at + 8, "(");
+			memcpy(out + n, at, 8 + n_operator);
+			n += 8 + n_operator;
+			at += 8 + n_operator;
+		} else if (!strncmp(at, " [clone", 7)) {
+			break;
+		} else if (*at == ' ') { /* what was before is the type that it returns */
+			n = 0;
+			at++;
+		} else if (strchr("(<{[", *at)) {
+			next = behind_brackets(at);
+			if (!next)
+				return false;
+			if (*at == '(' && strncmp(at, "(anonymous namespace)", 21) != 0) {
+				at = behind_qualifiers(next);
+				if (*at && strncmp(at, "::", 2) != 0 &&
+				    strncmp(at, " [clone", 7) != 0)
+					return false;
+				continue;
+			}
+			memcpy(out + n, at, (size_t)(next - at));
+			n += (size_t)(next - at);
+			at = next;
+		} else {
+			out[n++] = *at++;
+		}
+	}
+	out[n] = '\0';
+	return n != 0;
+}
+
+/* What the demangler says of things that are no functions has words before the name. */
+static size_t words_before(const char *name)
+{
+	static const char *const WORDS[] = {"guard variable for ",
+					    "vtable for ",
+					    "VTT for ",
+					    "typeinfo for ",
+					    "typeinfo name for ",
+					    "TLS init function for ",
+					    "TLS wrapper function for "};
+
+	for (size_t i = 0; i < sizeof(WORDS) / sizeof(*WORDS); i++)
+		if (!strncmp(name, WORDS[i], strlen(WORDS[i])))
+			return strlen(WORDS[i]);
+	return 0;
 }
 
 char *trc_demangle(struct trc_demangler *demangler, const char *linkage)
 {
 	int status = -1;
-	char *name;
+	char *name, *shorter;
+	size_t n_words;
 
 	if (!demangler || strncmp(linkage, "_Z", 2) != 0)
 		return NULL;
@@ -106,6 +173,13 @@ char *trc_demangle(struct trc_demangler *demangler, const char *linkage)
 		free(name);
 		return NULL;
 	}
-	shorten(name);
-	return name;
+	n_words = words_before(name);
+	shorter = malloc(strlen(name) + 1);
+	if (!shorter || !shorten(name + n_words, shorter + n_words)) {
+		free(shorter);
+		return name;
+	}
+	memcpy(shorter, name, n_words);
+	free(name);
+	return shorter;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include "symbols_scopes.h"
 
 /* Code that the linker dropped keeps its DWARF, moved to 0 or 1 (lld): not an address. */
 enum { TOMBSTONE_MAX = 1 };
@@ -28,6 +29,7 @@ struct dwarf_unit {
 	bool listed;
 	Dwarf_Die *function;
 	size_t n_functions, room;
+	Dwarf_Off *declaration;	  /* of each function; NULL = not looked up yet */
 	struct range_list ranges; /* of functions */
 };
 
@@ -35,7 +37,8 @@ struct trc_dwarf {
 	Dwarf *dwarf;
 	struct dwarf_unit *unit;
 	size_t n_units, room;
-	struct range_list ranges; /* of units */
+	struct range_list ranges;  /* of units */
+	struct trc_scopes *scopes; /* NULL = no memory */
 };
 
 static int list_append(struct range_list *list, uint64_t start, uint64_t limit, size_t item)
@@ -136,6 +139,7 @@ int trc_dwarf_open(struct trc_dwarf **out, Dwarf *dwarf)
 		return err;
 	}
 	d->dwarf = dwarf;
+	d->scopes = trc_scopes_open();
 	list_sort(&d->ranges);
 	*out = d;
 	return 0;
@@ -147,10 +151,12 @@ void trc_dwarf_close(struct trc_dwarf *d)
 		return;
 	for (size_t i = 0; i < d->n_units; i++) {
 		free(d->unit[i].function);
+		free(d->unit[i].declaration);
 		free(d->unit[i].ranges.range);
 	}
 	free(d->unit);
 	free(d->ranges.range);
+	trc_scopes_close(d->scopes);
 	free(d);
 }
 
@@ -243,14 +249,20 @@ static const char *die_string(Dwarf_Die *die, unsigned int name)
 	return text && *text ? text : NULL;
 }
 
-static void set_names(struct trc_dwarf_frame *frame, Dwarf_Die *die)
+static void set_names(struct trc_dwarf *d, struct trc_dwarf_frame *frame, Dwarf_Die *die)
 {
+	const char *scoped;
 	int line;
 
 	frame->function = die_string(die, DW_AT_name);
 	frame->linkage = die_string(die, DW_AT_linkage_name);
 	if (!frame->linkage)
 		frame->linkage = die_string(die, DW_AT_MIPS_linkage_name);
+	scoped = frame->linkage ? NULL : trc_scopes_name(d->scopes, die);
+	if (scoped) {
+		frame->linkage = frame->function;
+		frame->function = scoped;
+	}
 	if (!frame->function)
 		frame->function = frame->linkage;
 	if (frame->linkage && !strcmp(frame->linkage, frame->function))
@@ -306,9 +318,166 @@ size_t trc_dwarf_find(struct trc_dwarf *d, uint64_t address, struct trc_dwarf_fr
 	while (n < room && n < DEPTH_MAX && find_inlined(&die[n - 1], address, &die[n], 0))
 		n++;
 	for (size_t i = 0; i < n; i++) { /* die[] is outermost first, out[] innermost first */
-		set_names(&out[i], &die[n - 1 - i]);
+		set_names(d, &out[i], &die[n - 1 - i]);
 		if (i)
 			set_call_line(&out[i], unit, &die[n - i]);
 	}
 	return n;
+}
+
+/* ---- tail calls ------------------------------------------------------------------------ */
+
+/* True: no further. */
+typedef bool site_fn(void *context, Dwarf_Die *site);
+
+/* Calls fn for the call sites of `die` and its blocks. */
+static bool each_call_site(Dwarf_Die *die, site_fn *fn, void *context, int depth)
+{
+	Dwarf_Die child;
+
+	if (depth > DEPTH_MAX || dwarf_child(die, &child) != 0)
+		return false;
+	do {
+		switch (dwarf_tag(&child)) {
+		case DW_TAG_call_site:
+		case DW_TAG_GNU_call_site:
+			if (fn(context, &child))
+				return true;
+			break;
+		case DW_TAG_lexical_block:
+		case DW_TAG_inlined_subroutine:
+			if (each_call_site(&child, fn, context, depth + 1))
+				return true;
+			break;
+		default:
+			break;
+		}
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return false;
+}
+
+/* Where the call returns to, or would: behind the instruction.  0 = not known. */
+static uint64_t site_return(Dwarf_Die *site)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Addr address;
+
+	if (dwarf_formaddr(dwarf_attr(site, DW_AT_call_return_pc, &attribute), &address) != 0 &&
+	    dwarf_lowpc(site, &address) != 0)
+		return 0;
+	return address;
+}
+
+static bool is_tail_call(Dwarf_Die *site)
+{
+	return dwarf_hasattr(site, DW_AT_call_tail_call) ||
+	       dwarf_hasattr(site, DW_AT_GNU_tail_call);
+}
+
+static Dwarf_Off declaration_of(Dwarf_Die die)
+{
+	trc_scopes_declaration(&die);
+	return dwarf_dieoffset(&die);
+}
+
+static bool list_declarations(struct dwarf_unit *unit)
+{
+	unit->declaration = calloc(unit->n_functions + 1, sizeof(*unit->declaration));
+	for (size_t i = 0; unit->declaration && i < unit->n_functions; i++)
+		unit->declaration[i] = declaration_of(unit->function[i]);
+	return unit->declaration != NULL;
+}
+
+/* The function with code in this unit that the call goes to; NULL = it is not known, or elsewhere. */
+static Dwarf_Die *called_function(struct dwarf_unit *unit, Dwarf_Die *site)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die origin;
+	Dwarf_Off declaration;
+
+	if (!dwarf_formref_die(dwarf_attr(site, DW_AT_call_origin, &attribute), &origin) &&
+	    !dwarf_formref_die(dwarf_attr(site, DW_AT_abstract_origin, &attribute), &origin))
+		return NULL;
+	if (!unit->declaration && !list_declarations(unit))
+		return NULL;
+	declaration = declaration_of(origin);
+	for (size_t i = 0; i < unit->n_functions; i++)
+		if (unit->declaration[i] == declaration)
+			return &unit->function[i];
+	return NULL;
+}
+
+struct returning {
+	uint64_t address;
+	Dwarf_Die site;
+};
+
+static bool returns_there(void *context, Dwarf_Die *site)
+{
+	struct returning *r = context;
+
+	r->site = *site;
+	return site_return(site) == r->address && !is_tail_call(site);
+}
+
+/* The jumps out of a function. */
+struct jumps {
+	struct dwarf_unit *unit;
+	size_t n_away, n_here; /* to code elsewhere; to functions of the unit */
+	uint64_t away;
+	Dwarf_Die here; /* the function that it jumps to */
+	uint64_t here_at;
+};
+
+static bool add_jump(void *context, Dwarf_Die *site)
+{
+	struct jumps *j = context;
+	Dwarf_Die *function;
+
+	if (!is_tail_call(site) || !site_return(site))
+		return false;
+	function = called_function(j->unit, site);
+	if (function) {
+		j->n_here++;
+		j->here = *function;
+		j->here_at = site_return(site) - 1;
+	} else {
+		j->n_away++;
+		j->away = site_return(site) - 1;
+	}
+	return false;
+}
+
+size_t trc_dwarf_tail_calls(struct trc_dwarf *d, uint64_t return_address, uint64_t *out,
+			    size_t room)
+{
+	ptrdiff_t unit_index = list_find(&d->ranges, return_address - 1);
+	struct dwarf_unit *unit = unit_index < 0 ? NULL : &d->unit[unit_index];
+	Dwarf_Die *caller = unit ? unit_function(unit, return_address - 1) : NULL, *callee;
+	struct returning r = {.address = return_address};
+	Dwarf_Die next;
+	uint64_t outer[4]; /* outermost first */
+	size_t n = 0;
+
+	if (!caller || !each_call_site(caller, returns_there, &r, 0))
+		return 0;
+	callee = called_function(unit, &r.site);
+	while (callee && n < room && n < sizeof(outer) / sizeof(*outer)) {
+		struct jumps j = {.unit = unit};
+		Dwarf_Addr entry;
+
+		each_call_site(callee, add_jump, &j, 0);
+		if (j.n_away + j.n_here == 0 || dwarf_entrypc(callee, &entry) != 0)
+			return 0; /* it returns: somebody else is in its place */
+		if (j.n_away) {	  /* the last one; which, if there are several? */
+			outer[n++] = j.n_away == 1 ? j.away : entry;
+			for (size_t i = 0; i < n; i++)
+				out[i] = outer[n - 1 - i];
+			return n;
+		}
+		outer[n++] = j.n_here == 1 ? j.here_at : entry;
+		next = j.here;
+		callee = &next;
+	}
+	return 0;
 }

@@ -13,9 +13,11 @@
 #include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -227,6 +229,34 @@ static bool has_dwarf(Elf *elf)
 	return has_section(elf, ".debug_info", ".zdebug_info");
 }
 
+bool trc_symbols_is_vdso(const char *path)
+{
+	return path && (!strcmp(path, "linux-vdso.so.1") || !strcmp(path, "linux-gate.so.1"));
+}
+
+/* As the kernel has mapped it: section headers stand at its end. */
+static size_t vdso_bytes(const ElfW(Ehdr) * vdso)
+{
+	return vdso ? vdso->e_shoff + (size_t)vdso->e_shnum * vdso->e_shentsize : 0;
+}
+
+static bool open_vdso(struct trc_symbols_file *file, const struct identity *identity)
+{
+	const ElfW(Ehdr) *vdso = (const ElfW(Ehdr) *)getauxval(AT_SYSINFO_EHDR);
+	size_t n_bytes = vdso_bytes(vdso);
+
+	file->trouble = "of another kernel";
+	file->vdso = n_bytes ? malloc(n_bytes) : NULL;
+	if (!file->vdso)
+		return false;
+	memcpy(file->vdso, vdso, n_bytes);
+	file->main.elf = elf_memory(file->vdso, n_bytes);
+	if (file->main.elf && identity->build_id_bytes && identity_matches(identity, &file->main))
+		return true;
+	elf_file_close(&file->main);
+	return false;
+}
+
 static bool open_main(struct trc_symbols_file *file, const struct trc_module_entry *module,
 		      const struct identity *identity)
 {
@@ -355,6 +385,11 @@ void trc_symbols_file_open(struct trc_symbols_file *file, const struct trc_modul
 	*file = (struct trc_symbols_file){.main = none, .debug = none, .alt = none};
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return;
+	if (trc_symbols_is_vdso(module->path)) {
+		if (open_vdso(file, &identity))
+			file->trouble = NULL;
+		return;
+	}
 	if (open_main(file, module, &identity))
 		file->trouble = NULL;
 	else if (!module->path || module->path[0] != '/')
@@ -383,6 +418,8 @@ void trc_symbols_file_close(struct trc_symbols_file *file)
 	elf_file_close(&file->alt);
 	elf_file_close(&file->debug);
 	elf_file_close(&file->main);
+	free(file->vdso);
+	file->vdso = NULL;
 	file->dwarf = file->alt_dwarf = NULL;
 	file->trouble = NULL;
 }

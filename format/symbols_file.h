@@ -4,6 +4,7 @@
  *   symbols_file:F1  every file used has the module's build id; without build ids a debug file
  *       has the checksum that .gnu_debuglink asks for
  *   symbols_file:F2  only regular files are opened, and nothing is fetched over a network
+ *   symbols_file:F3  the vDSO is no file: this process's own is taken, if it is the same (F1)
  */
 #ifndef TRC_FORMAT_SYMBOLS_FILE_H
 #define TRC_FORMAT_SYMBOLS_FILE_H
@@ -24,6 +25,7 @@ struct trc_symbols_file {
 	Dwarf *dwarf;	     /* of debug, or of main; NULL = none found */
 	Dwarf *alt_dwarf;    /* what dwarf refers to, if dwz moved parts of it */
 	const char *trouble; /* NULL, or why there is nothing, or less; static text */
+	void *vdso;	     /* a copy that main reads; NULL = main is a file */
 };
 
 /* Finds and opens what there is for this module, mapped or else to be read (symbols.h).  Always
@@ -31,5 +33,7 @@ struct trc_symbols_file {
 void trc_symbols_file_open(struct trc_symbols_file *file, const struct trc_module_entry *module,
 			   bool mapped);
 void trc_symbols_file_close(struct trc_symbols_file *file);
+/* Whether a module of this name is code that the kernel gives each process. */
+bool trc_symbols_is_vdso(const char *path);
 
 #endif

@@ -172,6 +172,15 @@ const struct trc_table_symbol *trc_symbols_table_find(const struct trc_symbols_t
 	return NULL;
 }
 
+void trc_symbols_table_rename(struct trc_symbols_table *table,
+			      const struct trc_table_symbol *symbol, char *name)
+{
+	struct trc_table_symbol *own = &table->symbol[symbol - table->symbol];
+
+	free(own->name);
+	own->name = name;
+}
+
 void trc_symbols_table_clear(struct trc_symbols_table *table)
 {
 	for (size_t i = 0; i < table->n; i++)

@@ -35,6 +35,9 @@ void trc_symbols_table_sort(struct trc_symbols_table *table);
 /* What lies at this ELF address, or NULL.  Borrowed until clear. */
 const struct trc_table_symbol *trc_symbols_table_find(const struct trc_symbols_table *table,
 						      uint64_t address);
+/* Takes over the name, which is malloc()ed. */
+void trc_symbols_table_rename(struct trc_symbols_table *table,
+			      const struct trc_table_symbol *symbol, char *name);
 void trc_symbols_table_clear(struct trc_symbols_table *table);
 
 #endif

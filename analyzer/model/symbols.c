@@ -22,7 +22,16 @@ struct symbolize {
 	struct trc_model *m;
 	struct trc_index place_row; /* by address; places of one address are chained */
 	struct trc_array places;
+	struct trc_index tails_row; /* by return address */
+	struct trc_array tails;
 	uint32_t last_module;
+};
+
+/* What a call has entered and left by jumps. */
+struct tails {
+	uint32_t module;
+	uint32_t n;
+	uint64_t address[TRC_SYMBOL_TAIL_MAX];
 };
 
 static bool module_covers(const struct trc_module_entry *module, uint64_t address, uint32_t epoch)
@@ -112,24 +121,72 @@ static const struct place *place_of(struct symbolize *s, uint64_t address, uint3
 	return place_resolve(s, place) ? NULL : place;
 }
 
-static int stack_symbolize(struct symbolize *s, const struct trc_stack_view *view)
+static int add_place(struct symbolize *s, uint64_t address, uint32_t module)
 {
-	for (uint32_t i = 0; i < view->n_frames; i++) {
-		uint64_t address = view->frame[i] ? view->frame[i] - 1 : 0;
-		const struct place *place =
-			place_of(s, address, module_of(s, address, view->epoch));
+	const struct place *place = place_of(s, address, module);
 
-		if (!place)
+	if (!place)
+		return -ENOMEM;
+	for (uint32_t f = 0; f < place->n_frames; f++) {
+		uint32_t *id = trc_array_add(&s->m->stack_frame);
+
+		if (!id)
 			return -ENOMEM;
-		for (uint32_t f = 0; f < place->n_frames; f++) {
-			uint32_t *id = trc_array_add(&s->m->stack_frame);
-
-			if (!id)
-				return -ENOMEM;
-			*id = place->first_frame + f + 1;
-		}
+		*id = place->first_frame + f + 1;
 	}
 	return 0;
+}
+
+/* NULL without memory. */
+static const struct tails *tails_of(struct symbolize *s, uint64_t return_address, uint32_t module)
+{
+	uint32_t row = trc_index_get(&s->tails_row, return_address);
+	struct tails *tails = row == TRC_INDEX_NONE ? trc_array_add(&s->tails)
+						    : (struct tails *)s->tails.row + row;
+
+	if (!tails || (row != TRC_INDEX_NONE && tails->module == module))
+		return tails;
+	if (row == TRC_INDEX_NONE &&
+	    trc_index_put(&s->tails_row, return_address, (uint32_t)(s->tails.n - 1)))
+		return NULL;
+	tails->module = module; /* the latest that lay there */
+	tails->n = (uint32_t)trc_symbols_tail_calls(s->m->symbols,
+						    trc_reader_module(s->m->reader, module),
+						    return_address, tails->address);
+	return tails;
+}
+
+/* The innermost frame is the caller of what was recorded, or of a function whose last act that was: it
+ * jumped there, and has no frame.  An interrupted instruction is behind no call. */
+static int add_tail_calls(struct symbolize *s, uint64_t return_address, uint32_t module)
+{
+	const struct tails *tails;
+	int err = 0;
+
+	if (!module)
+		return 0;
+	tails = tails_of(s, return_address, module);
+	if (!tails)
+		return -ENOMEM;
+	for (size_t i = 0; i < tails->n && !err; i++)
+		err = add_place(s, tails->address[i], module);
+	return err;
+}
+
+static int stack_symbolize(struct symbolize *s, const struct trc_stack_view *view)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < view->n_frames && !err; i++) {
+		uint64_t address = view->frame[i] ? view->frame[i] - 1 : 0;
+		uint32_t module = module_of(s, address, view->epoch);
+
+		if (!i)
+			err = add_tail_calls(s, view->frame[i], module);
+		if (!err)
+			err = add_place(s, address, module);
+	}
+	return err;
 }
 
 static int stacks_symbolize(struct symbolize *s)
@@ -162,13 +219,17 @@ static int stacks_symbolize(struct symbolize *s)
 
 int trc_derive_symbols(struct trc_model *m, struct trc_error *error)
 {
-	struct symbolize s = {.m = m, .places = {.row_bytes = sizeof(struct place)}};
+	struct symbolize s = {.m = m,
+			      .places = {.row_bytes = sizeof(struct place)},
+			      .tails = {.row_bytes = sizeof(struct tails)}};
 	int err = trc_symbols_open(&m->symbols, TRC_SYMBOLS_MAPPED);
 
 	if (!err)
 		err = stacks_symbolize(&s);
 	trc_index_free(&s.place_row);
 	trc_array_free(&s.places);
+	trc_index_free(&s.tails_row);
+	trc_array_free(&s.tails);
 	if (err) {
 		snprintf(error->text, sizeof(error->text), "symbols: out of memory");
 		trc_derive_symbols_free(m);

@@ -82,6 +82,23 @@ seeds_of_symbols()
 	objcopy --only-keep-debug "$1/dwarf5.so" "$1/only.debug"
 	objcopy --add-gnu-debuglink="$1/only.debug" "$1/stripped.so" "$1/link.so"
 	strip -g -o "$1/symtab.so" "$1/dwarf5.so"
+	# Lambdas, local classes, and functions that end in a jump.
+	cat >"$source" <<-'END'
+		extern "C" void away(int);
+		static __attribute__((noinline)) void last(int n) { away(n + 1); }
+		template <class T> struct box { T t; int run() { auto f = [this](int n) { return t + n; }; return f(3); } };
+		extern "C" int entry(int n)
+		{
+			struct local { static int go(int n) { return n * 3; } };
+			auto call = [](int n, const char *text) { last(n); return text[n]; };
+			box<int> b{n};
+
+			last(n);
+			return call(n, "ab") + local::go(n) + b.run();
+		}
+	END
+	g++ -O2 -g -fpic -shared -nostdlib -Wl,--build-id=none -o "$1/lambdas.so" "$source"
+	g++ -O1 -g -gdwarf-4 -fpic -shared -nostdlib -Wl,--build-id=none -o "$1/lambdas4.so" "$source"
 	# Stubs of the linkage table, which are found by sections or without.
 	echo 'extern "C" int other(int); extern "C" int entry(int n) { return other(n) + 1; }' >"$source"
 	for option in lazy now; do

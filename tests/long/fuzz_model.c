@@ -114,6 +114,16 @@ size_t trc_symbols_find(struct trc_symbols *s, const struct trc_module_entry *mo
 	return n;
 }
 
+size_t trc_symbols_tail_calls(struct trc_symbols *s, const struct trc_module_entry *module,
+			      uint64_t return_address, uint64_t out[TRC_SYMBOL_TAIL_MAX])
+{
+	size_t n = return_address / 5 % (TRC_SYMBOL_TAIL_MAX + 1);
+
+	for (size_t i = 0; i < n; i++)
+		out[i] = return_address + i;
+	return n;
+}
+
 uint64_t trc_symbols_start(struct trc_symbols *s, const struct trc_module_entry *module,
 			   uint64_t address)
 {

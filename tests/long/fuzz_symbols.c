@@ -27,9 +27,13 @@ static uint64_t look_at(struct trc_symbols *s, const struct trc_module_entry *mo
 {
 	struct trc_symbol found[TRC_SYMBOL_INLINE_MAX];
 	size_t n = trc_symbols_find(s, module, address, found);
-	uint64_t sum = trc_symbols_start(s, module, address), offset;
+	uint64_t sum = trc_symbols_start(s, module, address), offset, tail[TRC_SYMBOL_TAIL_MAX];
+	size_t n_tails = trc_symbols_tail_calls(s, module, address, tail);
 
 	promise(n <= TRC_SYMBOL_INLINE_MAX, "as many frames as there is room for");
+	promise(n_tails <= TRC_SYMBOL_TAIL_MAX, "as many jumps as there is room for");
+	for (size_t i = 0; i < n_tails; i++)
+		sum += tail[i];
 	for (size_t i = 0; i < n; i++) {
 		sum += found[i].function ? strlen(found[i].function) : 0;
 		sum += found[i].linkage ? strlen(found[i].linkage) : 0;

@@ -1,0 +1,303 @@
+/*
+ * symbols_scopes.c - see symbols_scopes.h.
+ *
+ * Lambdas have no name in DWARF.  They are numbered within the function that they lie in, from 1 on, in
+ * the order of the source: as gcc numbers them in linkers' names.  clang gives what it inlines linkers'
+ * names, too.
+ */
+#include "symbols_scopes.h"
+
+#include <dwarf.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEPTH_MAX = 64, NAME_BYTES_MAX = 4096 };
+
+/* A function's place in DWARF, and its name or NULL. */
+struct known {
+	Dwarf_Off at;
+	char *name;
+};
+
+struct trc_scopes {
+	struct known *known; /* by place */
+	size_t n, room;
+};
+
+/* A name that grows; what does not fit is cut. */
+struct text {
+	char bytes[NAME_BYTES_MAX];
+	size_t n;
+};
+
+struct trc_scopes *trc_scopes_open(void)
+{
+	return calloc(1, sizeof(struct trc_scopes));
+}
+
+void trc_scopes_close(struct trc_scopes *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->n; i++)
+		free(s->known[i].name);
+	free(s->known);
+	free(s);
+}
+
+static void put(struct text *t, const char *text)
+{
+	size_t n_bytes = strnlen(text, sizeof(t->bytes) - 1 - t->n);
+
+	memcpy(t->bytes + t->n, text, n_bytes);
+	t->n += n_bytes;
+	t->bytes[t->n] = '\0';
+}
+
+static const char *name_of(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	const char *name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute));
+
+	return name && *name ? name : NULL;
+}
+
+void trc_scopes_declaration(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die origin;
+
+	for (int i = 0; i < DEPTH_MAX; i++) {
+		if (!dwarf_formref_die(dwarf_attr(die, DW_AT_abstract_origin, &attribute),
+				       &origin) &&
+		    !dwarf_formref_die(dwarf_attr(die, DW_AT_specification, &attribute), &origin))
+			return;
+		*die = origin;
+	}
+}
+
+static bool is_class(int tag)
+{
+	return tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_union_type;
+}
+
+/* False: it is no lambda. */
+static bool call_operator(Dwarf_Die *die, Dwarf_Die *call)
+{
+	if (!is_class(dwarf_tag(die)) || name_of(die) || dwarf_child(die, call) != 0)
+		return false;
+	do {
+		const char *name = name_of(call);
+
+		if (dwarf_tag(call) == DW_TAG_subprogram && name && !strcmp(name, "operator()"))
+			return true;
+	} while (dwarf_siblingof(call, call) == 0);
+	return false;
+}
+
+/* Line and column. */
+static uint64_t place_in_source(Dwarf_Die *die)
+{
+	int line = 0, column = 0;
+
+	dwarf_decl_line(die, &line);
+	dwarf_decl_column(die, &column);
+	return (uint64_t)(unsigned int)line << 32 | (unsigned int)column;
+}
+
+/* How many lambdas of `scope` and its blocks stand in the source before that place. */
+static unsigned int lambdas_before(Dwarf_Die *scope, uint64_t place, int depth)
+{
+	Dwarf_Die child, call;
+	unsigned int n = 0;
+
+	if (depth > DEPTH_MAX || dwarf_child(scope, &child) != 0)
+		return 0;
+	do {
+		if (dwarf_tag(&child) == DW_TAG_lexical_block)
+			n += lambdas_before(&child, place, depth + 1);
+		else if (call_operator(&child, &call))
+			n += place_in_source(&child) < place;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return n;
+}
+
+static bool put_scopes(struct text *t, Dwarf_Die die, int depth);
+
+/* As demanglers call the types of the language. */
+static const char *base_type(const char *name)
+{
+	static const char *const NAMES[][2] = {
+		{"long int", "long"},		{"long unsigned int", "unsigned long"},
+		{"short int", "short"},		{"short unsigned int", "unsigned short"},
+		{"long long int", "long long"}, {"long long unsigned int", "unsigned long long"},
+	};
+
+	for (size_t i = 0; name && i < sizeof(NAMES) / sizeof(*NAMES); i++)
+		if (!strcmp(name, NAMES[i][0]))
+			return NAMES[i][1];
+	return name ? name : "?";
+}
+
+/* The type of `die`, which has one. */
+static void put_type(struct text *t, Dwarf_Die *die, int depth)
+{
+	Dwarf_Attribute attribute;
+	const char *after = NULL;
+	Dwarf_Die type;
+
+	if (depth > DEPTH_MAX)
+		return;
+	if (!dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attribute), &type)) {
+		put(t, "void");
+		return;
+	}
+	switch (dwarf_tag(&type)) {
+	case DW_TAG_base_type:
+		put(t, base_type(name_of(&type)));
+		return;
+	case DW_TAG_typedef:
+		break;
+	case DW_TAG_const_type:
+		after = " const";
+		break;
+	case DW_TAG_volatile_type:
+		after = " volatile";
+		break;
+	case DW_TAG_pointer_type:
+		after = "*";
+		break;
+	case DW_TAG_reference_type:
+		after = "&";
+		break;
+	case DW_TAG_rvalue_reference_type:
+		after = "&&";
+		break;
+	default:
+		put_scopes(t, type, depth + 1);
+		return;
+	}
+	put_type(t, &type, depth + 1);
+	put(t, after ? after : "");
+}
+
+/* "{lambda(int)#2}" */
+static void put_lambda(struct text *t, Dwarf_Die *lambda, Dwarf_Die *call, Dwarf_Die *scope,
+		       int depth)
+{
+	Dwarf_Die child;
+	const char *separator = "";
+	char number[24];
+
+	put(t, "{lambda(");
+	if (dwarf_child(call, &child) == 0)
+		do {
+			if (dwarf_tag(&child) != DW_TAG_formal_parameter ||
+			    dwarf_hasattr(&child, DW_AT_artificial))
+				continue;
+			put(t, separator);
+			put_type(t, &child, depth);
+			separator = ", ";
+		} while (dwarf_siblingof(&child, &child) == 0);
+	snprintf(number, sizeof(number), ")#%u}",
+		 1 + lambdas_before(scope, place_in_source(lambda), 0));
+	put(t, number);
+}
+
+static bool is_scope(int tag)
+{
+	return tag == DW_TAG_namespace || tag == DW_TAG_subprogram || is_class(tag);
+}
+
+/* Puts the names of what `die` lies in, and its own; the parts are separated by "::". */
+static bool put_scopes(struct text *t, Dwarf_Die die, int depth)
+{
+	Dwarf_Die *scope = NULL, outer, call;
+	int n, at = 1;
+	bool is_in;
+
+	if (depth > DEPTH_MAX)
+		return false;
+	trc_scopes_declaration(&die);
+	n = dwarf_getscopes_die(&die, &scope);
+	while (at < n && !is_scope(dwarf_tag(&scope[at])))
+		at++;
+	is_in = at < n;
+	outer = is_in ? scope[at] : n > 0 ? scope[n - 1] : die;
+	free(scope);
+	if (is_in) {
+		put_scopes(t, outer, depth + 1);
+		put(t, "::");
+	}
+	if (call_operator(&die, &call))
+		put_lambda(t, &die, &call, &outer, depth + 1);
+	else if (name_of(&die))
+		put(t, name_of(&die));
+	else
+		put(t, dwarf_tag(&die) == DW_TAG_namespace ? "(anonymous namespace)" : "{unnamed}");
+	return is_in;
+}
+
+static bool is_cxx(Dwarf_Die *die)
+{
+	Dwarf_Die unit;
+
+	switch (dwarf_srclang(dwarf_diecu(die, &unit, NULL, NULL))) {
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+	case 0x002b: /* DW_LANG_C_plus_plus_17 */
+	case 0x002c: /* DW_LANG_C_plus_plus_20 */
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Where this place is, or belongs. */
+static size_t place_of(const struct trc_scopes *s, Dwarf_Off at)
+{
+	size_t low = 0, high = s->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->known[middle].at < at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const char *trc_scopes_name(struct trc_scopes *s, Dwarf_Die *function)
+{
+	Dwarf_Die die = *function;
+	struct text t = {.n = 0};
+	size_t i;
+
+	if (!s || !is_cxx(function))
+		return NULL;
+	trc_scopes_declaration(&die);
+	i = place_of(s, dwarf_dieoffset(&die));
+	if (i < s->n && s->known[i].at == dwarf_dieoffset(&die))
+		return s->known[i].name;
+	if (s->n == s->room) {
+		size_t room = s->room ? 2 * s->room : 64;
+		struct known *grown = reallocarray(s->known, room, sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		s->known = grown;
+		s->room = room;
+	}
+	memmove(&s->known[i + 1], &s->known[i], (s->n - i) * sizeof(*s->known));
+	s->n++;
+	s->known[i] = (struct known){dwarf_dieoffset(&die),
+				     put_scopes(&t, die, 0) ? strdup(t.bytes) : NULL};
+	return s->known[i].name;
+}
