@@ -5,17 +5,21 @@
 #include <unistd.h>
 #include "cli.h"
 #include "analyzer/report/report.h"
+#include "analyzer/text/line.h"
 
-enum { WIDTH = 100, WIDTH_LEAST = 60 };
+enum { WIDTH_USUAL = 100, WIDTH_LEAST = 60 };
 
-/* A narrow terminal gets narrow lines; a wide one, a file or a pipe the usual. */
+/* A terminal's own width; in a file or a pipe nothing is cut. */
 static int output_width(void)
 {
 	struct winsize size = {0};
 
-	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col ||
-	    size.ws_col > WIDTH)
-		return WIDTH;
+	if (!isatty(STDOUT_FILENO))
+		return TRC_WIDTH_MAX;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
+		return WIDTH_USUAL;
+	if (size.ws_col > TRC_WIDTH_MAX)
+		return TRC_WIDTH_MAX;
 	return size.ws_col < WIDTH_LEAST ? WIDTH_LEAST : size.ws_col;
 }
 

@@ -397,6 +397,8 @@ int trc_findings(struct trc_model *m, struct trc_array *out, struct trc_error *e
 	return err;
 }
 
+enum { WRAP_WIDTH = 100 }; /* sentences read badly in longer lines */
+
 /* How many bytes of the text, up to a blank, fit into so many columns; its first word always. */
 static size_t fitting(const char *text, int columns)
 {
@@ -422,7 +424,7 @@ static void print_finding(struct trc_report *r, const struct trc_finding *f)
 	const char *rest = f->sentence;
 
 	for (int indent = 2; *rest; indent = 6) {
-		size_t n = fitting(rest, r->width - indent);
+		size_t n = fitting(rest, (r->width < WRAP_WIDTH ? r->width : WRAP_WIDTH) - indent);
 		struct trc_line line;
 
 		trc_line_begin(&line, r->width, r->colour);

@@ -9,18 +9,61 @@
 #include "format/check.h"
 #include "format/waits.h"
 
-enum { CHAIN_FRAMES = 6, FUNCTION_WIDTH = 40, FILE_WIDTH = 32, OBJECT_WIDTH = 32 };
+enum {
+	CHAIN_FRAMES = 6,
+	FUNCTION_WIDTH = 40,
+	FILE_WIDTH = 32,
+	OBJECT_WIDTH = 32,
+	USUAL_WIDTH = 100
+};
 
 /* ---- stacks ---- */
 
-/* The frames of the program's own. */
+/* Wider lines have room for longer names. */
+static int room_for(const struct trc_report *r, int usual)
+{
+	return r->width > USUAL_WIDTH ? r->width * usual / USUAL_WIDTH : usual;
+}
+
+/* Code that the program has from headers of the system, or from the library of its language. */
+static bool is_of_the_system(const struct trc_frame *frame)
+{
+	static const char *const directories[] = {"/usr/include/", "/usr/lib/",
+						  "/usr/local/include/", "/rustc/"};
+	static const char *const names[] = {"std::", "__gnu_cxx::", "core::", "alloc::"};
+
+	for (size_t i = 0; frame->file && i < sizeof(directories) / sizeof(*directories); i++)
+		if (!strncmp(frame->file, directories[i], strlen(directories[i])))
+			return true;
+	if (frame->file || !frame->function)
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strncmp(frame->function, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+/* The frames of the program's own, but for what it has from the system at both ends: a wait is where
+ * std::mutex::lock() was called.  All of them if it has all from there. */
 static const uint32_t *own_frames(const struct trc_report *r, uint32_t stack, size_t *n)
 {
 	size_t skip = trc_profile_skip(r->stacks, r->m, stack);
 	size_t limit = trc_profile_limit(r->stacks, r->m, stack);
+	size_t first = skip, end = limit;
+	const uint32_t *frame = r->stacks->stack_frame;
 
 	*n = limit > skip ? limit - skip : 0;
-	return *n ? r->stacks->stack_frame + r->stacks->stack_first[stack] + skip : NULL;
+	if (!*n)
+		return NULL;
+	frame += r->stacks->stack_first[stack];
+	while (first < end && is_of_the_system(&r->stacks->frame[frame[first] - 1]))
+		first++;
+	while (end > first && is_of_the_system(&r->stacks->frame[frame[end - 1] - 1]))
+		end--;
+	if (first == end)
+		return frame + skip;
+	*n = end - first;
+	return frame + first;
 }
 
 int trc_report_canonical_init(struct trc_report *r)
@@ -71,7 +114,7 @@ static void add_unknown(struct trc_report *r, struct trc_line *line, const struc
 		trc_line_add(line, "0x%" PRIx64, frame->address);
 		return;
 	}
-	trc_line_data(line, base_name(module->path), FILE_WIDTH);
+	trc_line_data(line, base_name(module->path), room_for(r, FILE_WIDTH));
 	trc_line_add(line, "+0x%" PRIx64, frame->address - module->load_bias);
 }
 
@@ -83,11 +126,11 @@ void trc_report_function(struct trc_report *r, struct trc_line *line, const stru
 		add_unknown(r, line, frame);
 		return;
 	}
-	trc_line_data(line, frame->function, FUNCTION_WIDTH);
+	trc_line_data(line, frame->function, room_for(r, FUNCTION_WIDTH));
 	if (frame->file || (module && frame->module)) {
 		trc_line_add(line, " ");
 		trc_line_data(line, base_name(frame->file ? frame->file : module->path),
-			      FILE_WIDTH);
+			      room_for(r, FILE_WIDTH));
 	}
 }
 
@@ -96,7 +139,7 @@ static void add_frame(struct trc_report *r, struct trc_line *line, const struct 
 		      const char **file)
 {
 	if (frame->function)
-		trc_line_data(line, frame->function, FUNCTION_WIDTH);
+		trc_line_data(line, frame->function, room_for(r, FUNCTION_WIDTH));
 	else
 		add_unknown(r, line, frame);
 	if (frame->file && frame->line) {
@@ -104,7 +147,7 @@ static void add_frame(struct trc_report *r, struct trc_line *line, const struct 
 
 		trc_line_add(line, " ");
 		if (!*file || strcmp(*file, frame->file) != 0)
-			trc_line_data(line, name, FILE_WIDTH);
+			trc_line_data(line, name, room_for(r, FILE_WIDTH));
 		trc_line_add(line, ":%u", frame->line);
 		*file = frame->file;
 	} else if (frame->module && frame->module < trc_reader_modules(r->reader)) {
@@ -259,7 +302,7 @@ void trc_report_object(struct trc_report *r, struct trc_line *line, unsigned int
 		return;
 	}
 	trc_line_add(line, " ");
-	trc_line_data(line, name, OBJECT_WIDTH);
+	trc_line_data(line, name, room_for(r, OBJECT_WIDTH));
 	if (offset)
 		trc_line_add(line, "+%" PRIu64, offset);
 }

@@ -14,7 +14,7 @@
 
 enum trc_style { TRC_STYLE_PLAIN, TRC_STYLE_BOLD, TRC_STYLE_DIM, TRC_STYLE_ALARM };
 
-enum { TRC_LINE_BYTES = 2048, TRC_WIDTH_MAX = 400 };
+enum { TRC_LINE_BYTES = 16384, TRC_WIDTH_MAX = 4000 };
 
 struct trc_line {
 	char text[TRC_LINE_BYTES];

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <time.h>
 #include "recorder/shared/clock.h"
-#include "recorder/shared/copy_racing.h"
 #include "private.h"
 #include "format/now.h"
 #include "format/pages.h"

@@ -12,6 +12,7 @@ integration_programs = \
 	tests/integration/heap_hostile \
 	tests/integration/recorders \
 	tests/integration/truth_new \
+	tests/integration/cxx_names \
 	tests/integration/own_malloc \
 	tests/integration/any_malloc \
 	tests/integration/kill9 \
@@ -71,6 +72,9 @@ tests_integration_truth_new_SOURCES = tests/integration/truth_new.cc
 # Some compilers want to be told that delete may know sizes.
 tests_integration_truth_new_CXXFLAGS = $(AM_CXXFLAGS) -std=c++17 -fsized-deallocation
 tests_integration_truth_new_LDADD = -lpthread
+tests_integration_cxx_names_SOURCES = tests/integration/cxx_names.cc
+tests_integration_cxx_names_CXXFLAGS = $(AM_CXXFLAGS) -std=c++17
+tests_integration_cxx_names_LDADD = -lpthread
 tests_integration_own_malloc_SOURCES = tests/integration/own_malloc.c
 tests_integration_own_malloc_CFLAGS = $(AM_CFLAGS) -fno-builtin
 tests_integration_own_malloc_LDFLAGS = $(AM_LDFLAGS) -no-install
@@ -162,6 +166,7 @@ integration_tests = \
 	tests/integration/heap_hostile.sh \
 	tests/integration/recorders.sh \
 	tests/integration/allocators.sh \
+	tests/integration/cxx_names.sh \
 	tests/integration/own_malloc.sh \
 	tests/integration/demo.sh \
 	tests/integration/examples.sh \

@@ -1,0 +1,135 @@
+/*
+ * cxx_names.cc - C++ functions that have no linker's name, or only an unreadable one: lambdas, members
+ * of local classes and of templates, locks that are static members of a namespace.
+ *
+ * Each keeps account of the CPU time that it took.  Output: a line each, "cpu", the function's name as
+ * its compiler's own tools have it, milliseconds.  Last, "lock" and the name of the mutex that was
+ * fought for, and "holder" and the function that kept it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#ifdef __clang__
+#define IN_MAIN(lambda, number) "main::$_" #number
+#else
+#define IN_MAIN(lambda, number) "main::" lambda
+#endif
+
+static double cpu_ms()
+{
+	timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static volatile unsigned int sink;
+
+/* Burns so much of the calling function's CPU time. */
+static inline __attribute__((always_inline)) double burn(double ms)
+{
+	double begin = cpu_ms();
+
+	while (cpu_ms() - begin < ms)
+		for (unsigned int i = 0; i < 10000; i++)
+			sink += i;
+	return cpu_ms() - begin;
+}
+
+static void account(const char *name, double ms)
+{
+	printf("cpu\t%s\t%.1f\n", name, ms);
+}
+
+namespace settings {
+static std::mutex lock;
+static int value;
+
+__attribute__((noinline)) static void reload()
+{
+	std::lock_guard<std::mutex> held(lock);
+
+	burn(20);
+	value++;
+}
+
+__attribute__((noinline)) static int get()
+{
+	std::lock_guard<std::mutex> held(lock);
+
+	return value;
+}
+} // namespace settings
+
+struct Worker {
+	void run()
+	{
+		auto first = [] { return burn(60); };
+		auto second = [](int times) { return burn(40 * times); };
+
+		account("Worker::run::{lambda()#1}::operator()", first());
+		account("Worker::run::{lambda(int)#2}::operator()", second(2));
+	}
+};
+
+template <class T> struct Box {
+	T value;
+
+	void spin()
+	{
+		auto work = [this] {
+			value++;
+			return burn(50);
+		};
+
+		account("Box<int>::spin::{lambda()#1}::operator()", work());
+	}
+};
+
+int main()
+{
+	std::vector<std::thread> threads;
+	std::vector<int> numbers(2);
+	double sorting = 0;
+
+	threads.emplace_back([] {
+		for (int i = 0; i < 10; i++) {
+			settings::reload();
+			std::this_thread::sleep_for(std::chrono::milliseconds(2));
+		}
+	});
+	threads.emplace_back([] {
+		for (int i = 0; i < 200; i++) {
+			settings::get();
+			std::this_thread::sleep_for(std::chrono::milliseconds(1));
+		}
+	});
+	threads.emplace_back([] {
+		struct Local {
+			static double go()
+			{
+				return burn(70);
+			}
+		};
+
+		account(IN_MAIN("{lambda()#3}", 2) "::operator()::Local::go", Local::go());
+	});
+	threads.emplace_back([] { account(IN_MAIN("{lambda()#4}", 3) "::operator()", burn(90)); });
+	for (auto &thread : threads)
+		thread.join();
+	Worker().run();
+	Box<int>{0}.spin();
+	std::sort(numbers.begin(), numbers.end(), [&sorting](int a, int b) {
+		sorting += burn(40);
+		return a < b;
+	});
+	account(IN_MAIN("{lambda(int, int)#5}", 4) "::operator()", sorting);
+	printf("lock\tsettings::lock\nholder\tsettings::reload\n");
+	return 0;
+}

@@ -1,0 +1,44 @@
+#!/bin/bash
+# cxx_names.sh - C++ functions have the names that a person would look for: lambdas apart from each
+# other, members of local classes and templates, locks; and the report leads with the program's own
+# code, not with headers of the library.
+#
+# SPDX-License-Identifier: Apache-2.0
+. "$top_srcdir/tests/integration/lib.sh"
+need_unsanitized
+
+"$trace_record" -q -F 1000 -o names.trc -- "$here/cxx_names" >account || fail "it failed: $?"
+[ "$(grep -c '^cpu' account)" -ge 6 ] || fail "no account: $(cat account)"
+
+# All functions that a sample was taken in, inner and outer, with their milliseconds of CPU time.
+sql names.trc "SELECT DISTINCT s.ts_ns, s.thread, f.function, s.scaled_value / 1e6
+	FROM samples AS s JOIN stack_frames AS sf ON sf.stack = s.stack JOIN frames AS f ON f.id = sf.frame" |
+	awk -F '\t' '{ ms[$3] += $4 } END { for (name in ms) printf "%s\t%.1f\n", name, ms[name] }' |
+	sort >seen || fail 'no samples'
+
+# Each has its time, within a quarter and what single samples are worth.
+while IFS=$'\t' read -r _ name ms; do
+	got=$(awk -F '\t' -v name="$name" '$1 == name { print $2 }' seen)
+	[ -n "$got" ] || fail "no function is called $name:
+$(cat seen)"
+	awk -v got="$got" -v ms="$ms" 'BEGIN { d = got - ms; exit !(d * d < (ms / 4 + 5) ^ 2) }' ||
+		fail "$name: $got ms of $ms"
+	passed "$name: $got of $ms ms"
+done < <(grep '^cpu' account)
+
+lock=$(awk -F '\t' '$1 == "lock" { print $2 }' account)
+holder=$(awk -F '\t' '$1 == "holder" { print $2 }' account)
+"$trace_analyze" names.trc >report || fail 'no report'
+grep -q "^  $holder cxx_names.cc:[0-9]* caused .* for" report ||
+	fail "the findings do not lead with $holder: $(head -n 12 report)"
+passed 'the finding names who kept the lock'
+grep -q " mutex $lock\$" report || fail "the lock is not called $lock: $(grep mutex report)"
+passed 'a lock in a namespace'
+grep -q '^            settings::get cxx_names.cc:[0-9]*' report ||
+	fail "a wait is not where the program has it: $(grep -A 3 '^Waiting for locks' report)"
+passed 'a wait is where the program calls the library'
+grep -qE '…|gthr-default|std_mutex' report && fail "headers of the library, or cut lines: $(grep -nE '…|gthr-|std_mutex' report)"
+passed 'a report in a file is not cut'
+[ "$("$trace_analyze" names.trc | grep -c 'linux-vdso.so.1+0x')" = 0 ] ||
+	fail "addresses in the vDSO: $(grep vdso report)"
+passed 'the vDSO has names'
