@@ -59,8 +59,8 @@ struct fiber {
 	struct fiber *next; /* in the list that it is in */
 	struct trace_fiber *trace;
 	struct tenant *tenant;
-	struct worker *worker; /* that runs it */
-	uint64_t wake_ns;      /* of one that sleeps */
+	struct worker *worker;			/* that runs it */
+	uint64_t wake_ns;			/* of one that sleeps */
 	uint64_t left_before_ns, left_after_ns; /* around the call that told of its leaving */
 	enum trace_fiber_leave how;
 	bool done;
@@ -84,7 +84,8 @@ static struct {
 	pthread_cond_t changed;
 	struct list ready, sleeping, want_connection;
 	unsigned int connections, alive;
-} sched = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER,
+} sched = {.lock = PTHREAD_MUTEX_INITIALIZER,
+	   .changed = PTHREAD_COND_INITIALIZER,
 	   .connections = CONNECTIONS};
 
 static uint64_t now_ns(void)
@@ -313,13 +314,13 @@ static void fiber_make(struct tenant *tenant, unsigned int number)
 		abort();
 	snprintf(name, sizeof(name), "request %u", number);
 	f->trace = trace_fiber_create(name);
-	trace_fiber_stack(f->trace, f->stack, STACK_BYTES);
+	trace_fiber_set_stack(f->trace, f->stack, STACK_BYTES);
 	f->tenant = tenant;
 	getcontext(&f->context);
 	f->context.uc_stack.ss_sp = f->stack;
 	f->context.uc_stack.ss_size = STACK_BYTES;
-	makecontext(&f->context, (void (*)(void))fiber_main, 2,
-		    (unsigned int)((uintptr_t)f >> 32), (unsigned int)(uintptr_t)f);
+	makecontext(&f->context, (void (*)(void))fiber_main, 2, (unsigned int)((uintptr_t)f >> 32),
+		    (unsigned int)(uintptr_t)f);
 	pthread_mutex_lock(&sched.lock);
 	sched.alive++;
 	list_put(&sched.ready, f);

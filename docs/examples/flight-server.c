@@ -91,8 +91,8 @@ static int answer(FILE *to, char *line)
 {
 	char *rest, *verb = strtok_r(line, " \r\n", &rest);
 	char *key = strtok_r(NULL, " \r\n", &rest), *value = strtok_r(NULL, "\r\n", &rest);
+	struct trace_snapshot_options snapshot = TRACE_SNAPSHOT_OPTIONS_INIT;
 	char found[96];
-	int err;
 
 	if (verb && !strcmp(verb, "put") && key && value) {
 		put(key, value);
@@ -103,8 +103,8 @@ static int answer(FILE *to, char *line)
 		return fprintf(to, "%s\n", found) >= 0 && !fflush(to);
 	}
 	if (verb && !strcmp(verb, "trace")) {
-		err = trace_flight_snapshot_fd(fileno(to));
-		if (err)
+		snapshot.fd = fileno(to);
+		if (trace_flight_snapshot(NULL, &snapshot))
 			fprintf(stderr, "flight-server: %s\n", trace_last_error());
 		return 0;
 	}

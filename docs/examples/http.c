@@ -2,8 +2,8 @@
  * http.c - a server that answers for its profiles itself, beside what it serves.
  *
  * It speaks HTTP on a port of the loopback, one thread for each connection, and hands whatever is
- * asked for below /debug/pprof/ to trace_http_handle(); so that there is no second server, and no
- * second port.
+ * asked for below /debug/pprof/ to trace_http_answer(): there is no second server, and no second
+ * port.
  *
  *   GET /			how many visitors there were; every tenth makes others wait
  *   GET /debug/pprof/...	profiles of this server; a list of them for a browser
@@ -80,11 +80,14 @@ static int may_ask(const char *head)
 
 static void profiles(int fd, const char *method, const char *target, const char *head)
 {
-	const struct trace_writer to = trace_writer_fd(fd);
+	const struct trace_writer to = trace_writer_to_fd(fd);
+	struct trace_http_request request = TRACE_HTTP_REQUEST_INIT;
 
+	request.method = method;
+	request.url = target;
 	if (!may_ask(head))
 		reply(fd, "403 Forbidden", "not by this name\n");
-	else if (trace_http_handle(method, target, &to))
+	else if (trace_http_answer(&request, NULL, &to))
 		fprintf(stderr, "http: %s: %s\n", target, trace_last_error());
 }
 

@@ -46,7 +46,7 @@ static struct {
 	unsigned int n_done;
 } index_of_results = {.lock = PTHREAD_MUTEX_INITIALIZER, .half = PTHREAD_COND_INITIALIZER};
 
-static trace_profile *in_work; /* jobs, by the stack that began them */
+static struct trace_custom_profile *in_work; /* jobs, by the stack that began them */
 
 /* ---- what the program is for --------------------------------------------------------------- */
 
@@ -99,10 +99,10 @@ static void *work(void *unused)
 	struct job *job;
 
 	while ((job = job_take())) {
-		trace_profile_add(in_work, job, 0);
+		trace_custom_profile_add(in_work, job, 0);
 		job_do(job);
 		index_add();
-		trace_profile_remove(in_work, job);
+		trace_custom_profile_remove(in_work, job);
 	}
 	return unused;
 }
@@ -116,41 +116,41 @@ static int say(const char *what)
 }
 
 /* One that records all four, to a writer for each; NULL if it cannot. */
-static trace_recorder *start_recorders(void)
+static struct trace_recorder *start_recorders(void)
 {
 	static const char *const path[] = {"cpu.pb.gz", "block.pb.gz", "mutex.pb.gz",
 					   "allocs.pb.gz"};
-	struct trace_alloc_config finely = TRACE_ALLOC_CONFIG_INIT;
-	struct trace_multi_config each = TRACE_MULTI_CONFIG_INIT;
-	trace_recorder *part[4] = {NULL}, *all = NULL;
+	struct trace_alloc_options finely = TRACE_ALLOC_OPTIONS_INIT;
+	struct trace_multi_options each = TRACE_MULTI_OPTIONS_INIT;
+	struct trace_recorder *part[4] = {NULL}, *all = NULL;
 	struct trace_writer file[4];
 	int err;
 
 	finely.sample_bytes = 4096;
 	each.one_each = true;
-	err = trace_cpu_recorder(&part[0], NULL);
-	err = err ? err : trace_block_recorder(&part[1], NULL);
-	err = err ? err : trace_mutex_recorder(&part[2], NULL);
-	err = err ? err : trace_alloc_recorder(&part[3], &finely);
-	err = err ? err : trace_multi_recorder(&all, part, 4, &each);
+	err = trace_recorder_create_cpu(&part[0], NULL);
+	err = err ? err : trace_recorder_create_block(&part[1], NULL);
+	err = err ? err : trace_recorder_create_mutex(&part[2], NULL);
+	err = err ? err : trace_recorder_create_alloc(&part[3], &finely);
+	err = err ? err : trace_recorder_create_multi(&all, part, 4, &each);
 	for (int i = 0; !err && i < 4; i++)
-		err = trace_writer_path(&file[i], path[i]);
+		err = trace_writer_to_path(&file[i], path[i]);
 	if (!err)
 		err = trace_recorder_start(all, file);
 	if (!err)
 		return all;
 	say("not recording");
 	if (all)
-		trace_recorder_free(all); /* its parts too */
+		trace_recorder_destroy(all); /* its parts too */
 	for (int i = 0; !all && i < 4; i++)
-		trace_recorder_free(part[i]);
+		trace_recorder_destroy(part[i]);
 	return NULL;
 }
 
-static int print(trace_recorder *r, int err)
+static int print(struct trace_recorder *r, int err)
 {
-	struct trace_memory text = {NULL, 0, 0};
-	const struct trace_writer to = trace_writer_memory(&text);
+	struct trace_writer_memory text = {NULL, 0, 0};
+	const struct trace_writer to = trace_writer_to_memory(&text);
 
 	err = err ? err : trace_recorder_snapshot(r, &to);
 	if (err)
@@ -158,25 +158,25 @@ static int print(trace_recorder *r, int err)
 	else
 		fwrite(text.bytes, 1, text.n_bytes, stdout);
 	free(text.bytes);
-	trace_recorder_free(r);
+	trace_recorder_destroy(r);
 	return err;
 }
 
 static int print_now(void)
 {
-	struct trace_profile_config as_text = TRACE_PROFILE_CONFIG_INIT;
-	struct trace_thread_config blocks = TRACE_THREAD_CONFIG_INIT;
-	trace_recorder *jobs = NULL, *threads = NULL;
+	struct trace_custom_options as_text = TRACE_CUSTOM_OPTIONS_INIT;
+	struct trace_thread_options blocks = TRACE_THREAD_OPTIONS_INIT;
+	struct trace_recorder *jobs = NULL, *threads = NULL;
 	int err;
 
-	as_text.format = TRACE_TEXT;
-	blocks.format = TRACE_TEXT;
-	blocks.details = TRACE_THREADS_BLOCKS;
-	err = trace_profile_recorder(&jobs, in_work, &as_text);
+	as_text.format = TRACE_PROFILE_FORMAT_TEXT;
+	blocks.format = TRACE_PROFILE_FORMAT_TEXT;
+	blocks.details = TRACE_THREAD_DETAILS_PARAGRAPHS;
+	err = trace_recorder_create_custom(&jobs, in_work, &as_text);
 	err = print(jobs, err);
 	if (err)
 		return err;
-	err = trace_thread_recorder(&threads, &blocks);
+	err = trace_recorder_create_thread(&threads, &blocks);
 	return print(threads, err);
 }
 
@@ -196,14 +196,14 @@ static int print_at_half(void)
 int main(int argc, char **argv)
 {
 	pthread_t worker[WORKERS];
-	trace_recorder *all;
+	struct trace_recorder *all;
 	int err;
 
 	if (argc > 1 && chdir(argv[1])) {
 		perror(argv[1]);
 		return 1;
 	}
-	if (trace_profile_new(&in_work, "jobs"))
+	if (trace_custom_profile_register(&in_work, "jobs"))
 		return !!say("no profile of jobs");
 	all = start_recorders();
 	for (int i = 0; i < WORKERS; i++)
@@ -214,10 +214,10 @@ int main(int argc, char **argv)
 		pthread_join(worker[i], NULL);
 	if (all && trace_recorder_stop(all))
 		err = say("not all was written");
-	trace_recorder_free(all);
+	trace_recorder_destroy(all);
 	for (int i = 0; i < JOBS; i++)
 		free(queue.job[i].result);
 	printf("%u jobs done, %zu in work\n", index_of_results.n_done,
-	       trace_profile_count(in_work));
+	       trace_custom_profile_count(in_work));
 	return err || !all;
 }

@@ -39,8 +39,8 @@ typedef uint64_t trace_task;
 #define trace_task_begin(type, parent)	((trace_task)(parent))
 #define trace_task_end(task)		((void)(task))
 #define trace_logf(task, category, ...) ((void)(task))
-#define trace_counter(name, value)	((void)(value))
-#define trace_thread_name(name)		((void)(name))
+#define trace_counter_set(name, value)	((void)(value))
+#define trace_thread_set_name(name)	((void)(name))
 #define trace_start(path, options)	(-ENOSYS)
 #define trace_stop()			(-ENOSYS)
 #define trace_last_error()		"built without trc"
@@ -131,7 +131,7 @@ static uint32_t compute(uint32_t seed, uint32_t rounds)
 static void thread_name(const char *name)
 {
 	pthread_setname_np(pthread_self(), name);
-	trace_thread_name(name);
+	trace_thread_set_name(name);
 }
 
 /* ---- the settings, and the bad habit -------------------------------------------------------- */
@@ -212,7 +212,7 @@ static bool queue_push(const struct request *request)
 	room = queue.tail - queue.head < QUEUE_LENGTH;
 	if (room)
 		queue.slot[queue.tail++ % QUEUE_LENGTH] = *request;
-	trace_counter("queue length", (int64_t)(queue.tail - queue.head));
+	trace_counter_set("queue length", (int64_t)(queue.tail - queue.head));
 	pthread_cond_signal(&queue.not_empty);
 	pthread_mutex_unlock(&queue.lock);
 	return room;

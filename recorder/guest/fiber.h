@@ -60,7 +60,7 @@ struct trc_fiber_state {
 
 /* ---- fiber.c.  Context: any thread, may block. ---- */
 
-/* As trace_fiber_create(), trace_fiber_stack() and trace_fiber_destroy(). */
+/* As trace_fiber_create(), trace_fiber_set_stack() and trace_fiber_destroy(). */
 struct trace_fiber *trc_fiber_create(const char *name);
 void trc_fiber_stack(struct trace_fiber *fiber, const void *lowest, size_t bytes);
 void trc_fiber_destroy(struct trace_fiber *fiber);

@@ -42,7 +42,7 @@ struct trace_labels {
 
 /* ---- labels.c.  Context: any thread, may block. ---- */
 
-/* As trace_labels_with(); which of the labels is wrong is told in *bad, for a message. */
+/* As trace_labels_create(); which of the labels is wrong is told in *bad, for a message. */
 int trc_labels_with(const struct trace_labels **out, const struct trace_labels *base,
 		    const struct trace_label *label, size_t n, size_t *bad);
 /* All labels of a set.  How many bytes; UINT32_MAX: more than a set can have.  Signal handlers

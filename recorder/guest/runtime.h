@@ -38,8 +38,8 @@ struct trc_runtime {
 	/* As trace_labels_set(), and what is in force now (labels.h). */
 	const struct trace_labels *(*labels_set)(const struct trace_labels *labels);
 	const struct trace_labels *(*labels_now)(void);
-	/* As trace_cpu_profile_start() and _stop(), with the sentence in error (cpu_profile.h). */
-	int (*cpu_profile_start)(const struct trace_cpu_event *events, size_t n, char *error,
+	/* As trace_sampling_start() and _stop(), with the sentence in error (cpu_profile.h). */
+	int (*cpu_profile_start)(const struct trace_sampling_event *events, size_t n, char *error,
 				 size_t n_bytes);
 	int (*cpu_profile_stop)(char *error, size_t n_bytes);
 	/* As trace_fiber_create() and so on; and fiber:F6. */

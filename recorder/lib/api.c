@@ -16,7 +16,7 @@
 #undef trace_task_begin
 #undef trace_region_begin
 #undef trace_log
-#undef trace_counter
+#undef trace_counter_set
 
 const char *trace_version(void)
 {
@@ -54,10 +54,10 @@ static int read_options(struct trc_session_options *o, const struct trace_option
 		return err;
 	if ((unsigned int)known.on_full > TRACE_ON_FULL_DROP)
 		return trc_api_fail(-EINVAL, "options", "a value that is not in its list");
-	if (known.heap_bytes > TRC_HEAP_PERIOD_MAX)
-		return trc_api_fail(-EINVAL, "options", "heap_bytes is more than 1 TiB");
-	if (known.heap_bytes)
-		o->heap_bytes = known.heap_bytes;
+	if (known.heap_sample_bytes > TRC_HEAP_PERIOD_MAX)
+		return trc_api_fail(-EINVAL, "options", "heap_sample_bytes is more than 1 TiB");
+	if (known.heap_sample_bytes)
+		o->heap_bytes = known.heap_sample_bytes;
 	if (known.ring_bytes)
 		o->ring_bytes = known.ring_bytes;
 	if (known.on_full)
@@ -219,7 +219,7 @@ static int no_trace(char *why, size_t n_bytes)
 	return -EINVAL;
 }
 
-int trace_cpu_profile_start(const struct trace_cpu_event *events, size_t n)
+int trace_sampling_start(const struct trace_sampling_event *events, size_t n)
 {
 	const struct trc_runtime *r;
 	char why[400];
@@ -238,7 +238,7 @@ int trace_cpu_profile_start(const struct trace_cpu_event *events, size_t n)
 	return err ? trc_api_fail(err, "", why) : 0;
 }
 
-int trace_cpu_profile_stop(void)
+int trace_sampling_stop(void)
 {
 	const struct trc_runtime *r;
 	char why[400];
@@ -366,7 +366,7 @@ static __attribute__((noinline)) void counter_slow(struct trace_site *site, cons
 		r->counter(site, name, value);
 }
 
-void trace_counter_at(struct trace_site *site, const char *name, int64_t value)
+void trace_counter_set_at(struct trace_site *site, const char *name, int64_t value)
 {
 	/* relaxed: see trc_recording(). */
 	uint32_t session = atomic_load_explicit(&trc_switch.api, memory_order_relaxed);
@@ -375,7 +375,7 @@ void trace_counter_at(struct trace_site *site, const char *name, int64_t value)
 		counter_slow(site, name, value);
 }
 
-void trace_counter(const char *name, int64_t value)
+void trace_counter_set(const char *name, int64_t value)
 {
 	const struct trc_runtime *r = runtime();
 
@@ -383,7 +383,7 @@ void trace_counter(const char *name, int64_t value)
 		r->counter(NULL, name, value);
 }
 
-void trace_thread_name(const char *name)
+void trace_thread_set_name(const char *name)
 {
 	const struct trc_runtime *r = runtime();
 

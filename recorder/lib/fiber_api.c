@@ -51,7 +51,7 @@ struct trace_fiber *trace_fiber_switch(struct trace_fiber *to, enum trace_fiber_
 }
 
 /* What has it is the same in both objects. */
-void trace_fiber_stack(struct trace_fiber *fiber, const void *lowest, size_t bytes)
+void trace_fiber_set_stack(struct trace_fiber *fiber, const void *lowest, size_t bytes)
 {
 	trc_fiber_stack(fiber, lowest, bytes);
 }

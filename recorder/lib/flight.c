@@ -446,30 +446,25 @@ static int snapshot_to(const char *path, int fd, uint64_t window_ns)
 	return err;
 }
 
-int trace_flight_snapshot_window(const char *path, uint64_t window_ns)
+int trace_flight_snapshot(const char *path, const struct trace_snapshot_options *options)
 {
+	struct trace_snapshot_options known = TRACE_SNAPSHOT_OPTIONS_INIT;
+	int err = 0;
+
 	trc_api_clear();
-	if (!path || !*path)
+	if (options)
+		err = trc_recording_copy(&known, sizeof(known), options,
+					 "TRACE_SNAPSHOT_OPTIONS_INIT");
+	if (err)
+		return err;
+	if (path ? !*path : !options)
 		return trc_api_fail(-EINVAL, "", "no path to write to");
-	return snapshot_to(path, -1, window_ns);
-}
-
-int trace_flight_snapshot_fd_window(int fd, uint64_t window_ns)
-{
-	trc_api_clear();
-	if (fd < 0)
+	if (path && known.fd >= 0)
+		return trc_api_fail(-EINVAL, "options",
+				    "a path and a descriptor: only one of them");
+	if (!path && known.fd < 0)
 		return trc_api_fail(-EBADF, "", "no descriptor to write to");
-	return snapshot_to(NULL, fd, window_ns);
-}
-
-int trace_flight_snapshot(const char *path)
-{
-	return trace_flight_snapshot_window(path, 0);
-}
-
-int trace_flight_snapshot_fd(int fd)
-{
-	return trace_flight_snapshot_fd_window(fd, 0);
+	return snapshot_to(path, known.fd, known.window_ns);
 }
 
 /* ---- triggers -------------------------------------------------------------------------- */

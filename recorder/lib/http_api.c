@@ -123,7 +123,7 @@ static int start(const struct trc_http_part *part, const char *address,
 	return 0;
 }
 
-int trace_http_start_with(const char *address, const struct trace_http_options *options)
+int trace_http_start(const char *address, const struct trace_http_options *options)
 {
 	struct trace_http_options known = TRACE_HTTP_OPTIONS_INIT;
 	const struct trc_http_part *part;
@@ -146,11 +146,6 @@ int trace_http_start_with(const char *address, const struct trace_http_options *
 	err = start(part, address, &known, why, sizeof(why));
 	pthread_mutex_unlock(&lock);
 	return *why ? trc_api_fail(err, "", why) : err;
-}
-
-int trace_http_start(const char *address)
-{
-	return trace_http_start_with(address, NULL);
 }
 
 unsigned int trace_http_port(void)
@@ -281,45 +276,44 @@ static int answer(const struct trc_http_part **part, const struct trc_http_reque
 	return 0;
 }
 
-int trace_http_handle(const char *method, const char *url, const struct trace_writer *writer)
+/* The whole reply, as it goes over the connection. */
+static int write_reply(const struct trc_http_part *part, const struct trc_http_reply *r,
+		       const struct trace_writer *to)
 {
-	const struct trc_http_request request = {
-		.method = method, .url = url, .wait = {wait_here, NULL}};
-	const struct trc_http_part *part;
-	struct trc_http_reply r;
 	char text[1024];
 	struct header h = {text, sizeof(text), 0, false};
-	int err;
 
-	trc_api_clear();
-	err = answer(&part, &request, &r);
-	if (err)
-		return finish(writer, err);
-	h.used = (size_t)snprintf(text, sizeof(text), "HTTP/1.1 %u %s\r\n", r.status,
-				  part->status_text(r.status));
-	make_header(part, &r, &h);
+	h.used = (size_t)snprintf(text, sizeof(text), "HTTP/1.1 %u %s\r\n", r->status,
+				  part->status_text(r->status));
+	make_header(part, r, &h);
 	memcpy(text + h.used, "\r\n", 2);
-	err = writer->write(writer->context, text, h.used + 2);
-	if (!err && strcmp(method, "HEAD"))
-		err = write_body(&r, writer);
-	part->reply_free(&r);
-	return finish(writer, err);
+	return to->write(to->context, text, h.used + 2);
+}
+
+static void fill_reply(const struct trc_http_part *part, const struct trc_http_reply *r,
+		       struct trace_http_reply *reply)
+{
+	struct header h = {reply->header, sizeof(reply->header), 0, true};
+
+	reply->status = r->status;
+	reply->header[0] = '\0';
+	make_header(part, r, &h);
 }
 
 int trace_http_answer(const struct trace_http_request *from, struct trace_http_reply *reply,
 		      const struct trace_writer *writer)
 {
-	struct trace_http_request known = {.struct_bytes = sizeof(known)};
+	struct trace_http_request known = TRACE_HTTP_REQUEST_INIT;
 	struct trc_http_request request = {.wait = {wait_here, NULL}};
 	const struct trc_http_part *part;
 	struct trc_http_reply r;
-	struct header h = {reply->header, sizeof(reply->header), 0, true};
 	int err;
 
 	trc_api_clear();
-	err = trc_recording_copy(&known, sizeof(known), from, "struct_bytes");
-	if (!err && reply->struct_bytes < sizeof(*reply))
-		err = trc_api_fail(-EINVAL, "reply", "struct_bytes is wrong");
+	err = trc_recording_copy(&known, sizeof(known), from, "TRACE_HTTP_REQUEST_INIT");
+	if (!err && reply && reply->struct_bytes < sizeof(*reply))
+		err = trc_api_fail(-EINVAL, "reply",
+				   "struct_bytes is wrong: use TRACE_HTTP_REPLY_INIT");
 	request.method = known.method;
 	request.url = known.url;
 	request.body = known.body;
@@ -328,10 +322,11 @@ int trace_http_answer(const struct trace_http_request *from, struct trace_http_r
 		err = answer(&part, &request, &r);
 	if (err)
 		return finish(writer, err);
-	reply->status = r.status;
-	reply->header[0] = '\0';
-	make_header(part, &r, &h);
-	if (strcmp(known.method, "HEAD"))
+	if (reply)
+		fill_reply(part, &r, reply);
+	else
+		err = write_reply(part, &r, writer);
+	if (!err && strcmp(known.method, "HEAD"))
 		err = write_body(&r, writer);
 	part->reply_free(&r);
 	return finish(writer, err);
@@ -370,10 +365,10 @@ __attribute__((constructor)) static void start_by_environment(void)
 	int saved_errno = errno;
 	char why[200];
 
-	/* For trace_http_handle(); who starts a server is told what is wrong with them. */
+	/* For trace_http_answer(); who starts a server is told what is wrong with them. */
 	trc_http_profiles_rates(NULL, why, sizeof(why));
 	if (address && *address) {
-		int err = trace_http_start(address);
+		int err = trace_http_start(address, NULL);
 
 		if (file && *file)
 			tell(file, err);

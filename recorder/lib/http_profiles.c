@@ -2,7 +2,7 @@
  *
  * What is asked for without a time is what a recorder has seen since it began, which stays: see
  * struct trace_http_options.  Context: threads of the server, or one that calls
- * trace_http_handle(). */
+ * trace_http_answer(). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -51,20 +51,20 @@ int trc_http_profiles_rates(const struct trace_http_options *o, char *why, size_
 		err = read_rate("TRC_HTTP_HEAP", &rates.heap_bytes, why, n_bytes);
 	if (err || !o)
 		return err;
-	if (o->heap_bytes > (int64_t)TRC_HEAP_PERIOD_MAX) {
-		snprintf(why, n_bytes, "heap_bytes: at most 1 TiB");
+	if (o->heap_sample_bytes > (int64_t)TRC_HEAP_PERIOD_MAX) {
+		snprintf(why, n_bytes, "heap_sample_bytes: at most 1 TiB");
 		return -EINVAL;
 	}
 	rates.block_ns = o->block_rate_ns ? o->block_rate_ns : rates.block_ns;
 	rates.mutex_fraction = o->mutex_fraction ? o->mutex_fraction : rates.mutex_fraction;
-	rates.heap_bytes = o->heap_bytes ? o->heap_bytes : rates.heap_bytes;
+	rates.heap_bytes = o->heap_sample_bytes ? o->heap_sample_bytes : rates.heap_bytes;
 	return 0;
 }
 
 /* A window may be thinned by whoever asks; what costs the program more is not for him to say. */
 static int heap_bytes(const struct trc_http_take *take, int64_t *bytes)
 {
-	const struct trace_heap_config preset = TRACE_HEAP_CONFIG_INIT;
+	const struct trace_heap_options preset = TRACE_HEAP_OPTIONS_INIT;
 	int64_t wide = rates.heap_bytes ? rates.heap_bytes : preset.sample_bytes;
 	char why[160];
 
@@ -73,7 +73,7 @@ static int heap_bytes(const struct trc_http_take *take, int64_t *bytes)
 		return 0;
 	snprintf(why, sizeof(why),
 		 wide > 0 ? "at least %" PRId64
-			    ", as who starts the server has it by heap_bytes or "
+			    ", as who starts the server has it by heap_sample_bytes or "
 			    "TRC_HTTP_HEAP"
 			  : "who started the server wants none to be sampled",
 		 wide);
@@ -82,85 +82,87 @@ static int heap_bytes(const struct trc_http_take *take, int64_t *bytes)
 
 static enum trace_profile_format format_of(const struct trc_http_take *take)
 {
-	return take->debug ? TRACE_TEXT : TRACE_PPROF;
+	return take->debug ? TRACE_PROFILE_FORMAT_TEXT : TRACE_PROFILE_FORMAT_PPROF;
 }
 
-static int make_block(trace_recorder **out, const struct trc_http_take *take)
+static int make_block(struct trace_recorder **out, const struct trc_http_take *take)
 {
-	struct trace_block_config config = TRACE_BLOCK_CONFIG_INIT;
+	struct trace_block_options options = TRACE_BLOCK_OPTIONS_INIT;
 
-	config.format = format_of(take);
-	config.rate_ns = take->rate ? take->rate : rates.block_ns;
-	return trace_block_recorder(out, &config);
+	options.format = format_of(take);
+	options.rate_ns = take->rate ? take->rate : rates.block_ns;
+	return trace_recorder_create_block(out, &options);
 }
 
-static int make_mutex(trace_recorder **out, const struct trc_http_take *take)
+static int make_mutex(struct trace_recorder **out, const struct trc_http_take *take)
 {
-	struct trace_mutex_config config = TRACE_MUTEX_CONFIG_INIT;
+	struct trace_mutex_options options = TRACE_MUTEX_OPTIONS_INIT;
 
-	config.format = format_of(take);
-	config.fraction = take->rate ? take->rate : rates.mutex_fraction;
-	return trace_mutex_recorder(out, &config);
+	options.format = format_of(take);
+	options.fraction = take->rate ? take->rate : rates.mutex_fraction;
+	return trace_recorder_create_mutex(out, &options);
 }
 
-static int make_offcpu(trace_recorder **out, const struct trc_http_take *take)
+static int make_offcpu(struct trace_recorder **out, const struct trc_http_take *take)
 {
 	return trc_offcpu_recorder(out, format_of(take));
 }
 
-static int make_threadcreate(trace_recorder **out, const struct trc_http_take *take)
+static int make_threadcreate(struct trace_recorder **out, const struct trc_http_take *take)
 {
-	struct trace_threadcreate_config config = TRACE_THREADCREATE_CONFIG_INIT;
+	struct trace_threadcreate_options options = TRACE_THREADCREATE_OPTIONS_INIT;
 
-	config.format = format_of(take);
-	return trace_threadcreate_recorder(out, &config);
+	options.format = format_of(take);
+	return trace_recorder_create_threadcreate(out, &options);
 }
 
-static int make_cpu(trace_recorder **out, const struct trc_http_take *take)
+static int make_cpu(struct trace_recorder **out, const struct trc_http_take *take)
 {
-	struct trace_cpu_config config = TRACE_CPU_CONFIG_INIT;
+	struct trace_cpu_options options = TRACE_CPU_OPTIONS_INIT;
 
-	config.format = format_of(take);
-	config.event = take->event;
-	config.period = take->period;
-	return trace_cpu_recorder(out, &config);
+	options.format = format_of(take);
+	options.event = take->event;
+	options.period = take->period;
+	return trace_recorder_create_cpu(out, &options);
 }
 
-static int make_alloc(trace_recorder **out, const struct trc_http_take *take)
+static int make_alloc(struct trace_recorder **out, const struct trc_http_take *take)
 {
-	struct trace_alloc_config config = TRACE_ALLOC_CONFIG_INIT;
+	struct trace_alloc_options options = TRACE_ALLOC_OPTIONS_INIT;
 
-	int err = heap_bytes(take, &config.sample_bytes);
+	int err = heap_bytes(take, &options.sample_bytes);
 
-	config.format = format_of(take);
-	return err ? err : trace_alloc_recorder(out, &config);
+	options.format = format_of(take);
+	return err ? err : trace_recorder_create_alloc(out, &options);
 }
 
-static int make_heap(trace_recorder **out, const struct trc_http_take *take)
+static int make_heap(struct trace_recorder **out, const struct trc_http_take *take)
 {
-	struct trace_heap_config config = TRACE_HEAP_CONFIG_INIT;
+	struct trace_heap_options options = TRACE_HEAP_OPTIONS_INIT;
 
-	int err = heap_bytes(take, &config.sample_bytes);
+	int err = heap_bytes(take, &options.sample_bytes);
 
-	config.format = format_of(take);
-	return err ? err : trace_heap_recorder(out, &config);
+	options.format = format_of(take);
+	return err ? err : trace_recorder_create_heap(out, &options);
 }
 
-static int make_threads(trace_recorder **out, const struct trc_http_take *take)
+static int make_threads(struct trace_recorder **out, const struct trc_http_take *take)
 {
 	static const struct {
 		enum trace_profile_format format;
 		enum trace_thread_details details;
 	} by_debug[] = {
-		{TRACE_PPROF, TRACE_THREADS_BY_STACK}, {TRACE_TEXT, TRACE_THREADS_BY_STACK},
-		{TRACE_TEXT, TRACE_THREADS_BLOCKS},    {TRACE_PPROF, TRACE_THREADS_EACH},
-		{TRACE_TEXT, TRACE_THREADS_EACH},
+		{TRACE_PROFILE_FORMAT_PPROF, TRACE_THREAD_DETAILS_BY_STACK},
+		{TRACE_PROFILE_FORMAT_TEXT, TRACE_THREAD_DETAILS_BY_STACK},
+		{TRACE_PROFILE_FORMAT_TEXT, TRACE_THREAD_DETAILS_PARAGRAPHS},
+		{TRACE_PROFILE_FORMAT_PPROF, TRACE_THREAD_DETAILS_EACH},
+		{TRACE_PROFILE_FORMAT_TEXT, TRACE_THREAD_DETAILS_EACH},
 	};
-	struct trace_thread_config config = TRACE_THREAD_CONFIG_INIT;
+	struct trace_thread_options options = TRACE_THREAD_OPTIONS_INIT;
 
-	config.format = by_debug[take->debug].format;
-	config.details = by_debug[take->debug].details;
-	return trace_thread_recorder(out, &config);
+	options.format = by_debug[take->debug].format;
+	options.details = by_debug[take->debug].details;
+	return trace_recorder_create_thread(out, &options);
 }
 
 #define THREADS_TEXT                                                                               \
@@ -171,9 +173,9 @@ static int make_threads(trace_recorder **out, const struct trc_http_take *take)
 /* In the order of their names.  `kept` and `lock`: what is served without a time. */
 static struct kind {
 	struct trc_http_entry entry;
-	int (*make)(trace_recorder **out, const struct trc_http_take *take);
+	int (*make)(struct trace_recorder **out, const struct trc_http_take *take);
 	bool keeps;
-	trace_recorder *kept;
+	struct trace_recorder *kept;
 	pthread_mutex_t lock;
 } kinds[] = {
 	{{"allocs", "Memory that was allocated, sampled: also what has been freed since.",
@@ -252,12 +254,12 @@ struct names {
 	unsigned int n;
 };
 
-static int tell_custom(void *context, trace_profile *profile)
+static int tell_custom(void *context, struct trace_custom_profile *profile)
 {
 	const struct trc_http_entry entry = {
-		.name = trace_profile_name(profile),
+		.name = trace_custom_profile_name(profile),
 		.flags = TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW | TRC_HTTP_COUNTED,
-		.count = trace_profile_count(profile),
+		.count = trace_custom_profile_count(profile),
 	};
 	struct names *names = context;
 
@@ -271,7 +273,7 @@ void trc_http_profiles_each(trc_http_each_fn *fn, void *context)
 
 	for (size_t i = 0; i < N_KINDS; i++)
 		fn(context, &kinds[i].entry);
-	trace_profile_each(tell_custom, &names);
+	trace_custom_profile_each(tell_custom, &names);
 }
 
 /* Records: stacks, of threadcreate and of threads threads. */
@@ -303,14 +305,14 @@ static int keep(struct kind *kind)
 {
 	static const struct trace_writer nowhere = {.write = ignore};
 	static const struct trc_http_take plain = {.debug = 0};
-	trace_recorder *r;
+	struct trace_recorder *r;
 	int err = kind->kept ? 0 : kind->make(&r, &plain);
 
 	if (err || kind->kept)
 		return err;
 	err = trace_recorder_start(r, &nowhere);
 	if (err)
-		trace_recorder_free(r);
+		trace_recorder_destroy(r);
 	else
 		kind->kept = r;
 	return err;
@@ -340,8 +342,8 @@ static int look_at_kept(struct kind *kind, struct trc_taken *taken)
 }
 
 /* The same for what comes behind it. */
-static int write_kept(const struct kind *kind, trace_recorder *as, const struct trc_taken *taken,
-		      const struct trace_writer *writer)
+static int write_kept(const struct kind *kind, struct trace_recorder *as,
+		      const struct trc_taken *taken, const struct trace_writer *writer)
 {
 	char why[TRC_RECORDER_WHY_BYTES] = "";
 	int err = trc_recorders_write(&as, 1, taken, writer, why);
@@ -350,7 +352,8 @@ static int write_kept(const struct kind *kind, trace_recorder *as, const struct 
 }
 
 /* `as`: how it is to be written. */
-static int take_kept(struct kind *kind, trace_recorder *as, const struct trace_writer *writer)
+static int take_kept(struct kind *kind, struct trace_recorder *as,
+		     const struct trace_writer *writer)
 {
 	struct trc_taken taken = {.n_folded = 0};
 	int saved_errno = errno, err, finished;
@@ -368,7 +371,7 @@ static int take_kept(struct kind *kind, trace_recorder *as, const struct trace_w
 	return err;
 }
 
-static int take_window(trace_recorder *r, const struct trc_http_take *take,
+static int take_window(struct trace_recorder *r, const struct trc_http_take *take,
 		       const struct trace_writer *writer)
 {
 	int err = trace_recorder_start(r, writer);
@@ -380,18 +383,19 @@ static int take_window(trace_recorder *r, const struct trc_http_take *take,
 	return trc_api_fail(-ECANCELED, "", "given up");
 }
 
-static int make(trace_recorder **out, const struct kind *kind, const struct trc_http_take *take)
+static int make(struct trace_recorder **out, const struct kind *kind,
+		const struct trc_http_take *take)
 {
-	struct trace_profile_config config = TRACE_PROFILE_CONFIG_INIT;
-	trace_profile *profile;
+	struct trace_custom_options options = TRACE_CUSTOM_OPTIONS_INIT;
+	struct trace_custom_profile *profile;
 
 	if (kind)
 		return kind->make(out, take);
-	profile = trace_profile_find(take->name);
+	profile = trace_custom_profile_find(take->name);
 	if (!profile)
 		return trc_api_fail(-ENOENT, "", "there is no such profile");
-	config.format = format_of(take);
-	return trace_profile_recorder(out, profile, &config);
+	options.format = format_of(take);
+	return trace_recorder_create_custom(out, profile, &options);
 }
 
 static bool is_wanted(void *context)
@@ -401,7 +405,7 @@ static bool is_wanted(void *context)
 	return wait->wait(wait->context, 0);
 }
 
-static int take_from(trace_recorder *r, struct kind *kind, const struct trc_http_take *take,
+static int take_from(struct trace_recorder *r, struct kind *kind, const struct trc_http_take *take,
 		     const struct trace_writer *writer)
 {
 	if (take->window_ns)
@@ -415,7 +419,7 @@ int trc_http_profiles_take(const struct trc_http_take *take, const struct trace_
 {
 	const struct trc_encode_wanted wanted = {is_wanted, (void *)(uintptr_t)take->wait};
 	struct kind *kind = kind_of(take->name);
-	trace_recorder *r = NULL;
+	struct trace_recorder *r = NULL;
 	int err;
 
 	trc_api_clear();
@@ -426,7 +430,7 @@ int trc_http_profiles_take(const struct trc_http_take *take, const struct trace_
 	}
 	if (err)
 		snprintf(why, n_bytes, "%s", trace_last_error());
-	trace_recorder_free(r);
+	trace_recorder_destroy(r);
 	return err;
 }
 
@@ -446,7 +450,7 @@ void trc_http_profiles_end(void)
 {
 	for (size_t i = 0; i < N_KINDS; i++) {
 		pthread_mutex_lock(&kinds[i].lock);
-		trace_recorder_free(kinds[i].kept);
+		trace_recorder_destroy(kinds[i].kept);
 		kinds[i].kept = NULL;
 		pthread_mutex_unlock(&kinds[i].lock);
 	}

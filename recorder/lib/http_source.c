@@ -1,5 +1,5 @@
 /* http_source.c - see http_source.h.  Context: threads of the server, or one that calls
- * trace_http_handle(). */
+ * trace_http_answer(). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -88,7 +88,10 @@ static int trace(const char *path, uint64_t duration_ns, const struct trc_http_w
 
 static int flight(const char *path, uint64_t window_ns, char *why, size_t n_bytes)
 {
-	return say(trace_flight_snapshot_window(path, window_ns), why, n_bytes);
+	struct trace_snapshot_options options = TRACE_SNAPSHOT_OPTIONS_INIT;
+
+	options.window_ns = window_ns;
+	return say(trace_flight_snapshot(path, &options), why, n_bytes);
 }
 
 /* ---- the process ------------------------------------------------------------------------- */

@@ -36,8 +36,8 @@ static int explain(int err, const struct trace_label *label, size_t n, size_t ba
 	}
 }
 
-int trace_labels_with(const struct trace_labels **out, const struct trace_labels *base,
-		      const struct trace_label *label, size_t n)
+int trace_labels_create(const struct trace_labels **out, const struct trace_labels *base,
+			const struct trace_label *label, size_t n)
 {
 	int saved_errno = errno;
 	size_t bad = n;
@@ -49,12 +49,12 @@ int trace_labels_with(const struct trace_labels **out, const struct trace_labels
 	return err ? explain(err, label, n, bad) : 0;
 }
 
-const struct trace_labels *trace_labels_ref(const struct trace_labels *labels)
+const struct trace_labels *trace_labels_copy(const struct trace_labels *labels)
 {
 	return trc_labels_ref(labels);
 }
 
-void trace_labels_unref(const struct trace_labels *labels)
+void trace_labels_destroy(const struct trace_labels *labels)
 {
 	trc_labels_unref(labels);
 }
@@ -72,7 +72,7 @@ struct trace_labels_scope trace_labels_enter(const struct trace_label *label, si
 	struct trace_labels_scope scope = {NULL, false};
 	const struct trace_labels *labels;
 
-	if (trace_labels_with(&labels, r ? r->labels_now() : trc_labels_now(), label, n))
+	if (trace_labels_create(&labels, r ? r->labels_now() : trc_labels_now(), label, n))
 		return scope;
 	scope.before = trace_labels_set(labels);
 	scope.entered = true;
@@ -95,7 +95,7 @@ struct trace_labels_scope trace_labels_enter_unsigned(const char *key, uint64_t 
 void trace_labels_leave(struct trace_labels_scope *scope)
 {
 	if (scope->entered)
-		trace_labels_unref(trace_labels_set(scope->before));
+		trace_labels_destroy(trace_labels_set(scope->before));
 	scope->entered = false;
 }
 
@@ -124,7 +124,7 @@ void trace_labels_do(const struct trace_labels *labels, void (*fn)(void *arg), v
 {
 	__attribute__((cleanup(call_left))) struct call call;
 
-	call.scope.before = trace_labels_set(trace_labels_ref(labels));
+	call.scope.before = trace_labels_set(trace_labels_copy(labels));
 	call.scope.entered = true;
 	_pthread_cleanup_push(&call.handler, call_abandoned, &call.scope);
 	fn(arg);

@@ -76,21 +76,21 @@ void *trc_recorder_new(size_t n_bytes, const struct trc_recorder_kind *kind,
 		return NULL;
 	}
 	r->kind = kind;
-	r->text = format == TRACE_TEXT;
+	r->text = format == TRACE_PROFILE_FORMAT_TEXT;
 	pthread_mutex_init(&r->lock, NULL);
 	enlist(r);
 	return r;
 }
 
-int trc_recorder_config(void *known, size_t known_bytes, const void *from, const char *init)
+int trc_recorder_options(void *known, size_t known_bytes, const void *from, const char *init)
 {
-	struct trace_profile_config *config = known;
+	struct trace_custom_options *options = known;
 	int err;
 
 	trc_api_clear();
 	err = from ? trc_recording_copy(known, known_bytes, from, init) : 0;
-	if (!err && (unsigned int)config->format > TRACE_TEXT)
-		err = trc_api_fail(-EINVAL, "config", "a format that is not in its list");
+	if (!err && (unsigned int)options->format > TRACE_PROFILE_FORMAT_TEXT)
+		err = trc_api_fail(-EINVAL, "options", "a format that is not in its list");
 	return err;
 }
 
@@ -156,7 +156,7 @@ static void finish_others(const struct trace_recorder *r, struct trace_recorder 
 }
 
 /* How each call with a writer begins.  Where it fails the writers are finished. */
-static int begin_call(trace_recorder **r, const struct trace_writer *writer,
+static int begin_call(struct trace_recorder **r, const struct trace_writer *writer,
 		      struct trace_recorder *const **member, size_t *n, bool *each)
 {
 	int err;
@@ -193,7 +193,7 @@ static int start(struct trace_recorder *r, struct trace_recorder *const *member,
 	return 0;
 }
 
-int trace_recorder_start(trace_recorder *r, const struct trace_writer *writer)
+int trace_recorder_start(struct trace_recorder *r, const struct trace_writer *writer)
 {
 	struct trace_recorder *const *member;
 	int saved_errno = errno, err;
@@ -243,7 +243,7 @@ static int fail_at(const struct trace_recorder *r, int err, const char *why)
 	return trc_api_fail(err, r->kind->name, *why ? why : strerror(-err));
 }
 
-int trace_recorder_stop(trace_recorder *r)
+int trace_recorder_stop(struct trace_recorder *r)
 {
 	struct trc_taken taken[TRC_RECORDER_MEMBERS_MAX] = {{.n_folded = 0}};
 	struct trace_writer writer[TRC_RECORDER_MEMBERS_MAX];
@@ -302,7 +302,7 @@ static int snapshot(struct trace_recorder *r, struct trace_recorder *const *memb
 	return err;
 }
 
-int trace_recorder_snapshot(trace_recorder *r, const struct trace_writer *writer)
+int trace_recorder_snapshot(struct trace_recorder *r, const struct trace_writer *writer)
 {
 	struct trace_recorder *const *member;
 	char why[TRC_RECORDER_WHY_BYTES] = "";
@@ -322,7 +322,7 @@ int trace_recorder_snapshot(trace_recorder *r, const struct trace_writer *writer
 	return err;
 }
 
-void trace_recorder_free(trace_recorder *r)
+void trace_recorder_destroy(struct trace_recorder *r)
 {
 	struct trace_recorder *const *member;
 	int saved_errno = errno;

@@ -16,7 +16,7 @@
 
 struct cpu {
 	struct trace_recorder base;
-	struct trace_cpu_event asked;
+	struct trace_sampling_event asked;
 	char name[48];		    /* as asked; "" = "auto" */
 	struct trc_cpu_event event; /* settled when it was started last */
 	bool settled;
@@ -155,12 +155,12 @@ static const struct trc_recorder_kind cpu_kind = {
 	.views = true,
 };
 
-int trace_cpu_recorder(trace_recorder **out, const struct trace_cpu_config *config)
+int trace_recorder_create_cpu(struct trace_recorder **out, const struct trace_cpu_options *options)
 {
-	struct trace_cpu_config known = TRACE_CPU_CONFIG_INIT;
+	struct trace_cpu_options known = TRACE_CPU_OPTIONS_INIT;
 	char why[TRC_RECORDER_WHY_BYTES];
 	struct cpu *c;
-	int err = trc_recorder_config(&known, sizeof(known), config, "TRACE_CPU_CONFIG_INIT");
+	int err = trc_recorder_options(&known, sizeof(known), options, "TRACE_CPU_OPTIONS_INIT");
 
 	if (err)
 		return err;
@@ -173,13 +173,13 @@ int trace_cpu_recorder(trace_recorder **out, const struct trace_cpu_config *conf
 	strcpy(c->name, known.event			     ? known.event
 			: known.period || known.frequency_hz ? "auto"
 							     : "");
-	c->asked = (struct trace_cpu_event)TRACE_CPU_EVENT_INIT;
+	c->asked = (struct trace_sampling_event)TRACE_SAMPLING_EVENT_INIT;
 	c->asked.name = c->name;
 	c->asked.period = known.period;
 	c->asked.frequency_hz = known.frequency_hz;
 	err = trc_cpu_profile_event(&c->event, *c->name ? &c->asked : NULL, why, sizeof(why));
 	if (err) {
-		trace_recorder_free(&c->base);
+		trace_recorder_destroy(&c->base);
 		return trc_api_fail(err, "", why);
 	}
 	*out = &c->base;

@@ -33,8 +33,8 @@ static void publish(void)
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-struct trace_profile {
-	struct trace_profile *next; /* in the order of names */
+struct trace_custom_profile {
+	struct trace_custom_profile *next; /* in the order of names */
 	char name[64];
 	pthread_mutex_t lock; /* guards what follows; nothing else is locked inside */
 	struct table *table;  /* NULL = nothing yet */
@@ -44,7 +44,7 @@ struct trace_profile {
 
 /* All there are: they stay.  Guarded by `lock`; nothing else is locked inside. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct trace_profile *profiles;
+static struct trace_custom_profile *profiles;
 
 /* ---- profiles -------------------------------------------------------------------------- */
 
@@ -64,9 +64,11 @@ static bool is_taken(const char *name)
 /* It is part of addresses, file names and lines. */
 static bool is_possible(const char *name)
 {
-	size_t n_bytes = name ? strnlen(name, sizeof(((struct trace_profile *)NULL)->name)) : 0;
+	size_t n_bytes =
+		name ? strnlen(name, sizeof(((struct trace_custom_profile *)NULL)->name)) : 0;
 
-	if (!n_bytes || n_bytes == sizeof(((struct trace_profile *)NULL)->name) || *name == '.')
+	if (!n_bytes || n_bytes == sizeof(((struct trace_custom_profile *)NULL)->name) ||
+	    *name == '.')
 		return false;
 	for (; *name; name++)
 		if ((unsigned char)*name <= ' ' || *name == 0x7f || strchr("/\\?#%\"<>&", *name))
@@ -75,16 +77,16 @@ static bool is_possible(const char *name)
 }
 
 /* Where the one of that name is, or would be. */
-static struct trace_profile **place_of(const char *name)
+static struct trace_custom_profile **place_of(const char *name)
 {
-	struct trace_profile **at = &profiles;
+	struct trace_custom_profile **at = &profiles;
 
 	while (*at && strcmp((*at)->name, name) < 0)
 		at = &(*at)->next;
 	return at;
 }
 
-static bool is_there(struct trace_profile *const *at, const char *name)
+static bool is_there(struct trace_custom_profile *const *at, const char *name)
 {
 	return *at && !strcmp((*at)->name, name);
 }
@@ -102,9 +104,9 @@ static void set_up_unwinding(void)
 	trc_recording_leave();
 }
 
-static int make(trace_profile **out, const char *name)
+static int make(struct trace_custom_profile **out, const char *name)
 {
-	struct trace_profile **at = place_of(name), *p;
+	struct trace_custom_profile **at = place_of(name), *p;
 
 	if (is_taken(name) || is_there(at, name))
 		return trc_api_fail(-EEXIST, name, "there is such a profile already");
@@ -120,7 +122,7 @@ static int make(trace_profile **out, const char *name)
 	return 0;
 }
 
-int trace_profile_new(trace_profile **out, const char *name)
+int trace_custom_profile_register(struct trace_custom_profile **out, const char *name)
 {
 	int saved_errno = errno, err;
 
@@ -140,9 +142,9 @@ int trace_profile_new(trace_profile **out, const char *name)
 	return err;
 }
 
-trace_profile *trace_profile_find(const char *name)
+struct trace_custom_profile *trace_custom_profile_find(const char *name)
 {
-	struct trace_profile *found = NULL;
+	struct trace_custom_profile *found = NULL;
 
 	if (!name)
 		return NULL;
@@ -155,14 +157,15 @@ trace_profile *trace_profile_find(const char *name)
 	return found;
 }
 
-const char *trace_profile_name(const trace_profile *p)
+const char *trace_custom_profile_name(const struct trace_custom_profile *p)
 {
 	return p->name;
 }
 
-int trace_profile_each(int (*fn)(void *context, trace_profile *profile), void *context)
+int trace_custom_profile_each(int (*fn)(void *context, struct trace_custom_profile *profile),
+			      void *context)
 {
-	struct trace_profile *p = NULL;
+	struct trace_custom_profile *p = NULL;
 	int answer = 0;
 
 	do {
@@ -204,7 +207,7 @@ static struct entry **find(struct table *table, const void *key, struct entry **
 }
 
 /* At most half of the places are used after this, if there is memory. */
-static int grow(struct trace_profile *p)
+static int grow(struct trace_custom_profile *p)
 {
 	struct table *old = p->table, *table;
 	size_t n_slots = 64;
@@ -232,7 +235,7 @@ static int grow(struct trace_profile *p)
 	return 0;
 }
 
-static int enter(struct trace_profile *p, const void *key, const uint64_t *frame, uint32_t n)
+static int enter(struct trace_custom_profile *p, const void *key, const uint64_t *frame, uint32_t n)
 {
 	struct entry **room, *e;
 
@@ -253,7 +256,7 @@ static int enter(struct trace_profile *p, const void *key, const uint64_t *frame
 }
 
 /* What is to be freed, or NULL. */
-static struct entry *take_out(struct trace_profile *p, const void *key)
+static struct entry *take_out(struct trace_custom_profile *p, const void *key)
 {
 	struct entry **room, **at = p->table ? find(p->table, key, &room) : NULL, *e;
 
@@ -266,7 +269,7 @@ static struct entry *take_out(struct trace_profile *p, const void *key)
 	return e;
 }
 
-int trace_profile_add(trace_profile *p, const void *key, unsigned int skip)
+int trace_custom_profile_add(struct trace_custom_profile *p, const void *key, unsigned int skip)
 {
 	uint64_t frame[FRAMES_MAX];
 	int saved_errno = errno, err;
@@ -287,7 +290,7 @@ int trace_profile_add(trace_profile *p, const void *key, unsigned int skip)
 	return err;
 }
 
-void trace_profile_remove(trace_profile *p, const void *key)
+void trace_custom_profile_remove(struct trace_custom_profile *p, const void *key)
 {
 	int saved_errno = errno;
 	struct entry *e;
@@ -301,9 +304,9 @@ void trace_profile_remove(trace_profile *p, const void *key)
 	errno = saved_errno;
 }
 
-size_t trace_profile_count(const trace_profile *profile)
+size_t trace_custom_profile_count(const struct trace_custom_profile *profile)
 {
-	struct trace_profile *p = (struct trace_profile *)(uintptr_t)profile;
+	struct trace_custom_profile *p = (struct trace_custom_profile *)(uintptr_t)profile;
 	size_t n;
 
 	trc_self.quiet++;
@@ -330,7 +333,7 @@ struct rows {
 
 struct custom {
 	struct trace_recorder base;
-	struct trace_profile *profile;
+	struct trace_custom_profile *profile;
 	struct rows *before; /* when the window began */
 };
 
@@ -391,7 +394,7 @@ static struct rows *copy_rows(const struct table *table)
 }
 
 /* What it holds now, in order; NULL = no memory. */
-static struct rows *rows_of(struct trace_profile *p)
+static struct rows *rows_of(struct trace_custom_profile *p)
 {
 	struct rows *rows;
 
@@ -497,11 +500,11 @@ static const struct trc_recorder_kind custom_kind = {
 	.free = custom_free,
 };
 
-int trace_profile_recorder(trace_recorder **out, trace_profile *profile,
-			   const struct trace_profile_config *config)
+int trace_recorder_create_custom(struct trace_recorder **out, struct trace_custom_profile *profile,
+				 const struct trace_custom_options *options)
 {
-	struct trace_profile_config known = TRACE_PROFILE_CONFIG_INIT;
-	int err = trc_recorder_config(&known, sizeof(known), config, "TRACE_PROFILE_CONFIG_INIT");
+	struct trace_custom_options known = TRACE_CUSTOM_OPTIONS_INIT;
+	int err = trc_recorder_options(&known, sizeof(known), options, "TRACE_CUSTOM_OPTIONS_INIT");
 	struct custom *c;
 
 	if (err)
@@ -517,7 +520,7 @@ int trace_profile_recorder(trace_recorder **out, trace_profile *profile,
 }
 
 /* What was being entered or removed is there or not. */
-static void count_again(struct trace_profile *p)
+static void count_again(struct trace_custom_profile *p)
 {
 	p->n = 0;
 	if (!p->table)
@@ -534,7 +537,7 @@ void trc_recorder_custom_forget(void)
 	static const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
 
 	lock = unlocked;
-	for (struct trace_profile *p = profiles; p; p = p->next) {
+	for (struct trace_custom_profile *p = profiles; p; p = p->next) {
 		p->lock = unlocked;
 		count_again(p);
 	}

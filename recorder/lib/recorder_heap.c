@@ -6,7 +6,7 @@
 #include "recorder/profile/kind.h"
 #include "recording.h"
 
-enum { DEFAULT_BYTES = 512 << 10 }; /* as TRACE_HEAP_CONFIG_INIT has it */
+enum { DEFAULT_BYTES = 512 << 10 }; /* as TRACE_HEAP_OPTIONS_INIT has it */
 
 struct heap {
 	struct trace_recorder base;
@@ -87,7 +87,7 @@ static const struct trc_recorder_kind allocs_kind = {
 	.views = true,
 };
 
-static int make(trace_recorder **out, const struct trc_recorder_kind *kind,
+static int make(struct trace_recorder **out, const struct trc_recorder_kind *kind,
 		enum trace_profile_format format, int64_t sample_bytes)
 {
 	struct heap *h;
@@ -102,18 +102,20 @@ static int make(trace_recorder **out, const struct trc_recorder_kind *kind,
 	return 0;
 }
 
-int trace_heap_recorder(trace_recorder **out, const struct trace_heap_config *config)
+int trace_recorder_create_heap(struct trace_recorder **out,
+			       const struct trace_heap_options *options)
 {
-	struct trace_heap_config known = TRACE_HEAP_CONFIG_INIT;
-	int err = trc_recorder_config(&known, sizeof(known), config, "TRACE_HEAP_CONFIG_INIT");
+	struct trace_heap_options known = TRACE_HEAP_OPTIONS_INIT;
+	int err = trc_recorder_options(&known, sizeof(known), options, "TRACE_HEAP_OPTIONS_INIT");
 
 	return err ? err : make(out, &heap_kind, known.format, known.sample_bytes);
 }
 
-int trace_alloc_recorder(trace_recorder **out, const struct trace_alloc_config *config)
+int trace_recorder_create_alloc(struct trace_recorder **out,
+				const struct trace_alloc_options *options)
 {
-	struct trace_alloc_config known = TRACE_ALLOC_CONFIG_INIT;
-	int err = trc_recorder_config(&known, sizeof(known), config, "TRACE_ALLOC_CONFIG_INIT");
+	struct trace_alloc_options known = TRACE_ALLOC_OPTIONS_INIT;
+	int err = trc_recorder_options(&known, sizeof(known), options, "TRACE_ALLOC_OPTIONS_INIT");
 
 	return err ? err : make(out, &allocs_kind, known.format, known.sample_bytes);
 }

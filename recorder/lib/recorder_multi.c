@@ -17,7 +17,7 @@ static void multi_free(struct trace_recorder *r)
 
 	for (size_t i = 0; i < m->n; i++) {
 		m->member[i]->is_member = false;
-		trace_recorder_free(m->member[i]);
+		trace_recorder_destroy(m->member[i]);
 	}
 }
 
@@ -49,23 +49,24 @@ static int check_member(struct trace_recorder *const *recorder, size_t i, bool e
 		return trc_api_fail(-EINVAL, r->kind->name, "this recorder runs");
 	if (r->kind->write && !each)
 		return trc_api_fail(-EINVAL, r->kind->name,
-				    "only with config.one_each: it is no profile of samples");
+				    "only with options.one_each: it is no profile of samples");
 	for (size_t j = 0; j < i; j++)
 		if (recorder[j] == r)
 			return trc_api_fail(-EINVAL, r->kind->name, "twice the same recorder");
 	return 0;
 }
 
-int trace_multi_recorder(trace_recorder **out, trace_recorder *const *recorder, size_t n,
-			 const struct trace_multi_config *config)
+int trace_recorder_create_multi(struct trace_recorder **out, struct trace_recorder *const *recorder,
+				size_t n, const struct trace_multi_options *options)
 {
-	struct trace_multi_config known = TRACE_MULTI_CONFIG_INIT;
+	struct trace_multi_options known = TRACE_MULTI_OPTIONS_INIT;
 	struct multi *m;
 	int err;
 
 	trc_api_clear();
-	err = config ? trc_recording_copy(&known, sizeof(known), config, "TRACE_MULTI_CONFIG_INIT")
-		     : 0;
+	err = options ? trc_recording_copy(&known, sizeof(known), options,
+					   "TRACE_MULTI_OPTIONS_INIT")
+		      : 0;
 	if (err)
 		return err;
 	if (!n || n > TRC_RECORDER_MEMBERS_MAX || !recorder)
@@ -74,7 +75,7 @@ int trace_multi_recorder(trace_recorder **out, trace_recorder *const *recorder, 
 		err = check_member(recorder, i, known.one_each);
 	if (err)
 		return err;
-	m = trc_recorder_new(sizeof(*m), &multi_kind, TRACE_PPROF);
+	m = trc_recorder_new(sizeof(*m), &multi_kind, TRACE_PROFILE_FORMAT_PPROF);
 	if (!m)
 		return -ENOMEM;
 	m->n = n;

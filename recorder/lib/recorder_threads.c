@@ -94,7 +94,7 @@ static void emit(const struct trace_recorder *r, const struct trc_taken *taken, 
 		 void *context)
 {
 	const struct threads *t = (const struct threads *)r;
-	bool own_labels = t->details == TRACE_THREADS_EACH && !t->no_trc_labels;
+	bool own_labels = t->details == TRACE_THREAD_DETAILS_EACH && !t->no_trc_labels;
 
 	if (taken->rows_before)
 		trc_thread_samples(taken->rows_before, -1, own_labels, fn, context);
@@ -166,23 +166,27 @@ static const struct trc_recorder_kind blocks_kind = {
 	.write = write_blocks,
 };
 
-int trace_thread_recorder(trace_recorder **out, const struct trace_thread_config *config)
+int trace_recorder_create_thread(struct trace_recorder **out,
+				 const struct trace_thread_options *options)
 {
-	struct trace_thread_config known = TRACE_THREAD_CONFIG_INIT;
-	int err = trc_recorder_config(&known, sizeof(known), config, "TRACE_THREAD_CONFIG_INIT");
+	struct trace_thread_options known = TRACE_THREAD_OPTIONS_INIT;
+	int err = trc_recorder_options(&known, sizeof(known), options, "TRACE_THREAD_OPTIONS_INIT");
 	static const struct trc_recorder_kind *const kind[] = {
-		[TRACE_THREADS_BY_STACK] = &stacks_kind,
-		[TRACE_THREADS_BLOCKS] = &blocks_kind,
-		[TRACE_THREADS_EACH] = &each_kind,
+		[TRACE_THREAD_DETAILS_BY_STACK] = &stacks_kind,
+		[TRACE_THREAD_DETAILS_PARAGRAPHS] = &blocks_kind,
+		[TRACE_THREAD_DETAILS_EACH] = &each_kind,
 	};
 	struct threads *t;
 
 	if (err)
 		return err;
-	if ((unsigned int)known.details > TRACE_THREADS_EACH)
-		return trc_api_fail(-EINVAL, "config", "details that are not in their list");
-	if (known.details == TRACE_THREADS_BLOCKS && known.format != TRACE_TEXT)
-		return trc_api_fail(-EINVAL, "config", "TRACE_THREADS_BLOCKS is TRACE_TEXT only");
+	if ((unsigned int)known.details > TRACE_THREAD_DETAILS_EACH)
+		return trc_api_fail(-EINVAL, "options", "details that are not in their list");
+	if (known.details == TRACE_THREAD_DETAILS_PARAGRAPHS &&
+	    known.format != TRACE_PROFILE_FORMAT_TEXT)
+		return trc_api_fail(
+			-EINVAL, "options",
+			"TRACE_THREAD_DETAILS_PARAGRAPHS is TRACE_PROFILE_FORMAT_TEXT only");
 	t = trc_recorder_new(sizeof(*t), kind[known.details], known.format);
 	if (!t)
 		return -ENOMEM;

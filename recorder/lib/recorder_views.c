@@ -24,7 +24,7 @@ static int add(struct trace_recorder *r, struct trc_fold *fold, enum trc_view_ki
 	return rate > 0 ? trc_recorder_add_view(r, fold, options, now) : 0;
 }
 
-static int make(trace_recorder **out, const struct trc_recorder_kind *kind,
+static int make(struct trace_recorder **out, const struct trc_recorder_kind *kind,
 		enum trace_profile_format format, int64_t rate)
 {
 	struct waits *w = trc_recorder_new(sizeof(*w), kind, format);
@@ -56,10 +56,11 @@ static const struct trc_recorder_kind block_kind = {
 	.views = true,
 };
 
-int trace_block_recorder(trace_recorder **out, const struct trace_block_config *config)
+int trace_recorder_create_block(struct trace_recorder **out,
+				const struct trace_block_options *options)
 {
-	struct trace_block_config known = TRACE_BLOCK_CONFIG_INIT;
-	int err = trc_recorder_config(&known, sizeof(known), config, "TRACE_BLOCK_CONFIG_INIT");
+	struct trace_block_options known = TRACE_BLOCK_OPTIONS_INIT;
+	int err = trc_recorder_options(&known, sizeof(known), options, "TRACE_BLOCK_OPTIONS_INIT");
 
 	return err ? err : make(out, &block_kind, known.format, known.rate_ns ? known.rate_ns : 1);
 }
@@ -115,10 +116,11 @@ static const struct trc_recorder_kind mutex_kind = {
 	.views = true,
 };
 
-int trace_mutex_recorder(trace_recorder **out, const struct trace_mutex_config *config)
+int trace_recorder_create_mutex(struct trace_recorder **out,
+				const struct trace_mutex_options *options)
 {
-	struct trace_mutex_config known = TRACE_MUTEX_CONFIG_INIT;
-	int err = trc_recorder_config(&known, sizeof(known), config, "TRACE_MUTEX_CONFIG_INIT");
+	struct trace_mutex_options known = TRACE_MUTEX_OPTIONS_INIT;
+	int err = trc_recorder_options(&known, sizeof(known), options, "TRACE_MUTEX_OPTIONS_INIT");
 
 	return err ? err
 		   : make(out, &mutex_kind, known.format, known.fraction ? known.fraction : 1);
@@ -144,12 +146,12 @@ static const struct trc_recorder_kind threadcreate_kind = {
 	.views = true,
 };
 
-int trace_threadcreate_recorder(trace_recorder **out,
-				const struct trace_threadcreate_config *config)
+int trace_recorder_create_threadcreate(struct trace_recorder **out,
+				       const struct trace_threadcreate_options *options)
 {
-	struct trace_threadcreate_config known = TRACE_THREADCREATE_CONFIG_INIT;
-	int err = trc_recorder_config(&known, sizeof(known), config,
-				      "TRACE_THREADCREATE_CONFIG_INIT");
+	struct trace_threadcreate_options known = TRACE_THREADCREATE_OPTIONS_INIT;
+	int err = trc_recorder_options(&known, sizeof(known), options,
+				       "TRACE_THREADCREATE_OPTIONS_INIT");
 
 	return err ? err : make(out, &threadcreate_kind, known.format, 1);
 }

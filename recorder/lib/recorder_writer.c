@@ -146,7 +146,7 @@ static int plan_file(struct trace_writer *out, const char *path)
 	return 0;
 }
 
-int trace_writer_path(struct trace_writer *out, const char *path)
+int trace_writer_to_path(struct trace_writer *out, const char *path)
 {
 	int err;
 
@@ -213,7 +213,7 @@ static int fd_write(void *context, const void *bytes, size_t n_bytes)
 	return err;
 }
 
-struct trace_writer trace_writer_fd(int fd)
+struct trace_writer trace_writer_to_fd(int fd)
 {
 	return (struct trace_writer){fd_write, (void *)(intptr_t)fd, NULL};
 }
@@ -222,7 +222,7 @@ struct trace_writer trace_writer_fd(int fd)
 
 static int memory_write(void *context, const void *bytes, size_t n_bytes)
 {
-	struct trace_memory *m = context;
+	struct trace_writer_memory *m = context;
 
 	if (n_bytes > SIZE_MAX / 2 - m->n_bytes)
 		return -ENOMEM;
@@ -241,7 +241,7 @@ static int memory_write(void *context, const void *bytes, size_t n_bytes)
 	return 0;
 }
 
-struct trace_writer trace_writer_memory(struct trace_memory *memory)
+struct trace_writer trace_writer_to_memory(struct trace_writer_memory *memory)
 {
 	return (struct trace_writer){memory_write, memory, NULL};
 }

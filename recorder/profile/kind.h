@@ -106,9 +106,9 @@ struct trace_recorder {
  * trace_last_error(). */
 void *trc_recorder_new(size_t n_bytes, const struct trc_recorder_kind *kind,
 		       enum trace_profile_format format);
-/* As trc_recording_copy() for a config that may be NULL; and format is what it says it is.
+/* As trc_recording_copy() for options that may be NULL; and format is what it says it is.
  * `known` begins with struct_bytes and format, and comes filled in with the defaults. */
-int trc_recorder_config(void *known, size_t known_bytes, const void *from, const char *init);
+int trc_recorder_options(void *known, size_t known_bytes, const void *from, const char *init);
 
 /* One view more, in the draining thread.  Its seed is its own. */
 int trc_recorder_add_view(struct trace_recorder *r, struct trc_fold *fold,
@@ -137,7 +137,7 @@ size_t trc_recorder_labels(const struct trc_label *from, uint32_t n, struct trc_
 			   char *text, size_t n_bytes);
 /* Finishes it, with err if that is not 0; what the writer makes of that. */
 int trc_writer_finished(const struct trace_writer *writer, int err);
-/* Whether it is one of trace_writer_path() that was finished. */
+/* Whether it is one of trace_writer_to_path() that was finished. */
 bool trc_writer_is_used_up(const struct trace_writer *writer);
 /* In a forked child: the lock is nobody's. */
 void trc_writers_forget(void);

@@ -39,14 +39,14 @@ static int fail(int err, char *error, size_t n_bytes, const char *why)
 /* ---- events as the program gives them -------------------------------------------------- */
 
 /* The program's structures may be older or newer than this object. */
-static int event_copy(struct trace_cpu_event *known, const struct trace_cpu_event *events, size_t i,
-		      char *error, size_t n_bytes)
+static int event_copy(struct trace_sampling_event *known, const struct trace_sampling_event *events,
+		      size_t i, char *error, size_t n_bytes)
 {
 	size_t struct_bytes = events->struct_bytes;
 
 	if (struct_bytes < sizeof(size_t) + sizeof(char *) || struct_bytes > 4096)
 		return fail(-EINVAL, error, n_bytes,
-			    "struct_bytes is wrong: use TRACE_CPU_EVENT_INIT");
+			    "struct_bytes is wrong: use TRACE_SAMPLING_EVENT_INIT");
 	memset(known, 0, sizeof(*known));
 	memcpy(known, (const char *)events + i * struct_bytes,
 	       struct_bytes < sizeof(*known) ? struct_bytes : sizeof(*known));
@@ -54,7 +54,7 @@ static int event_copy(struct trace_cpu_event *known, const struct trace_cpu_even
 		return fail(-EINVAL, error, n_bytes, "events of different sizes");
 	if (!known->name || !*known->name || strchr(known->name, ','))
 		return fail(-EINVAL, error, n_bytes, "an event needs a name, and one only");
-	if ((unsigned int)known->by > TRACE_SAMPLE_BY_KERNEL)
+	if ((unsigned int)known->by > TRACE_SAMPLING_BY_KERNEL)
 		return fail(-EINVAL, error, n_bytes, "a value of by that is not in its list");
 	if (known->period && known->frequency_hz)
 		return fail(-EINVAL, error, n_bytes, "either a period or a frequency");
@@ -64,10 +64,11 @@ static int event_copy(struct trace_cpu_event *known, const struct trace_cpu_even
 struct list {
 	char text[TRC_CPU_EVENTS_MAX * 80];
 	size_t n_bytes;
-	struct trace_cpu_event event[TRC_CPU_EVENTS_MAX];
+	struct trace_sampling_event event[TRC_CPU_EVENTS_MAX];
 };
 
-static int list_add(struct list *list, const struct trace_cpu_event *e, char *error, size_t n_bytes)
+static int list_add(struct list *list, const struct trace_sampling_event *e, char *error,
+		    size_t n_bytes)
 {
 	size_t room = sizeof(list->text) - list->n_bytes;
 	char period[24] = "";
@@ -85,7 +86,7 @@ static int list_add(struct list *list, const struct trace_cpu_event *e, char *er
 	return 0;
 }
 
-static int set_rate(struct trc_cpu_event *e, const struct trace_cpu_event *from, char *error,
+static int set_rate(struct trc_cpu_event *e, const struct trace_sampling_event *from, char *error,
 		    size_t n_bytes)
 {
 	e->by = (enum trc_sample_by)from->by;
@@ -110,8 +111,8 @@ static int set_rate(struct trc_cpu_event *e, const struct trace_cpu_event *from,
 }
 
 /* How many, or -errno. */
-static int understand(struct trc_cpu_event *out, const struct trace_cpu_event *events, size_t n,
-		      char *error, size_t n_bytes)
+static int understand(struct trc_cpu_event *out, const struct trace_sampling_event *events,
+		      size_t n, char *error, size_t n_bytes)
 {
 	struct list list = {.n_bytes = 0};
 	char why[80];
@@ -266,7 +267,7 @@ static int base_begin(const struct trc_cpu_event *event, unsigned int n, char *e
 	return err;
 }
 
-static int start(const struct trace_cpu_event *events, size_t n, char *error, size_t n_bytes)
+static int start(const struct trace_sampling_event *events, size_t n, char *error, size_t n_bytes)
 {
 	const struct trc_kernel_sampler *sampler = atomic_load(&kernel_sampler);
 	struct trc_cpu_event event[TRC_CPU_EVENTS_MAX];
@@ -286,7 +287,7 @@ static int start(const struct trace_cpu_event *events, size_t n, char *error, si
 	return err;
 }
 
-int trc_cpu_profile_start(const struct trace_cpu_event *events, size_t n, char *error,
+int trc_cpu_profile_start(const struct trace_sampling_event *events, size_t n, char *error,
 			  size_t n_bytes)
 {
 	int err;
@@ -391,7 +392,7 @@ static bool is_not_here(int err)
 	return false;
 }
 
-int trc_cpu_profile_event(struct trc_cpu_event *out, const struct trace_cpu_event *event,
+int trc_cpu_profile_event(struct trc_cpu_event *out, const struct trace_sampling_event *event,
 			  char *error, size_t n_bytes)
 {
 	struct trc_cpu_event found[TRC_CPU_EVENTS_MAX];

@@ -1,6 +1,6 @@
 /*
  * cpu_profile.h - CPU profiles that the program itself starts and stops, in whichever object
- * records it: behind trace_cpu_profile_start().
+ * records it: behind trace_sampling_start().
  */
 #ifndef TRC_RECORDER_SAMPLING_CPU_PROFILE_H
 #define TRC_RECORDER_SAMPLING_CPU_PROFILE_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct trace_cpu_event;
+struct trace_sampling_event;
 struct trc_cpu_event;
 
 /* Whoever can take what the kernel samples in this process: the thread that drains a trace. */
@@ -21,9 +21,9 @@ struct trc_kernel_sampler {
 /* From now on, until it is NULL.  Context: any thread. */
 void trc_cpu_profile_kernel(const struct trc_kernel_sampler *sampler);
 
-/* As trace_cpu_profile_start(), with its sentence in error.  One at a time.
+/* As trace_sampling_start(), with its sentence in error.  One at a time.
  * Context: any thread, may block; this process is being recorded. */
-int trc_cpu_profile_start(const struct trace_cpu_event *events, size_t n, char *error,
+int trc_cpu_profile_start(const struct trace_sampling_event *events, size_t n, char *error,
 			  size_t n_bytes);
 int trc_cpu_profile_stop(char *error, size_t n_bytes);
 
@@ -47,7 +47,7 @@ int trc_cpu_profile_want(const struct trc_cpu_event *events, unsigned int n, cha
 			 size_t n_bytes);
 /* Understands and settles one event, to be sampled by signals; NULL = "auto".  0 or -errno with a
  * sentence in error; -ENOTSUP: there is no such event here, or not for us.  Context: any thread. */
-int trc_cpu_profile_event(struct trc_cpu_event *out, const struct trace_cpu_event *event,
+int trc_cpu_profile_event(struct trc_cpu_event *out, const struct trace_sampling_event *event,
 			  char *error, size_t n_bytes);
 /* In a forked child: whoever was starting or stopping one is not there.  Context: its only thread. */
 void trc_cpu_profile_forget(void);

@@ -4,7 +4,7 @@
  *   bench_event cost TRACE        bursts that fit the ring, beside a loop of bare clock reads
  *   bench_event sustain TRACE N   N events by as many threads as there are processors, flat out
  *
- * An event is trace_counter() with a literal name: two arguments, no stack.
+ * An event is trace_counter_set() with a literal name: two arguments, no stack.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -49,7 +49,7 @@ static double burst_events(void)
 	uint64_t from = bench_now_ns();
 
 	for (int i = 0; i < BURST; i++)
-		trace_counter("bench", i);
+		trace_counter_set("bench", i);
 	return per_event(from);
 }
 
@@ -58,7 +58,7 @@ static double burst_computed(const char *name)
 	uint64_t from = bench_now_ns();
 
 	for (int i = 0; i < BURST; i++)
-		(trace_counter)(name, i);
+		(trace_counter_set)(name, i);
 	return per_event(from);
 }
 
@@ -122,7 +122,7 @@ static void *twin_main(void *arg)
 	struct twin *twin = arg;
 
 	bench_pin(twin->cpu);
-	trace_counter("warm", 0);
+	trace_counter_set("warm", 0);
 	for (unsigned int i = 0; i < ROUNDS; i++) {
 		twins_meet(i + 1);
 		bench_add(&twin->event, burst_events());
@@ -153,7 +153,7 @@ static uint64_t sustain_events;
 static void *sustain_main(void *arg)
 {
 	for (uint64_t i = 0; i < sustain_events; i++)
-		trace_counter("sustained", (int64_t)i);
+		trace_counter_set("sustained", (int64_t)i);
 	return arg;
 }
 
@@ -195,7 +195,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "bench_event: %s\n", trace_last_error());
 		return 1;
 	}
-	trace_counter("warm", 0);
+	trace_counter_set("warm", 0);
 	if (!cost) {
 		sustain(strtoull(argv[3], NULL, 10));
 		return 0;

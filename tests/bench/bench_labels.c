@@ -35,7 +35,7 @@ static const struct trace_labels *prebuilt(const char *value)
 	const struct trace_label label = {"tenant", value, 0, NULL};
 	const struct trace_labels *labels;
 
-	if (trace_labels_with(&labels, NULL, &label, 1)) {
+	if (trace_labels_create(&labels, NULL, &label, 1)) {
 		fprintf(stderr, "bench_labels: %s\n", trace_last_error());
 		exit(1);
 	}
@@ -52,7 +52,7 @@ static double burst_sets(void)
 	for (int i = 0; i < BURST; i++)
 		spare = trace_labels_set(spare);
 	ns = per_call(from);
-	trace_labels_unref(spare);
+	trace_labels_destroy(spare);
 	return ns;
 }
 

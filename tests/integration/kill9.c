@@ -63,7 +63,7 @@ static void *count(void *arg)
 	char name[16];
 
 	snprintf(name, sizeof(name), "t%d", (int)(mine - noted));
-	trace_thread_name(name);
+	trace_thread_set_name(name);
 	for (uint64_t n = 1;; n++) {
 		bool span = n % 1024 < 16;
 
@@ -71,7 +71,7 @@ static void *count(void *arg)
 			trace_region_begin(0, "span");
 		if (n % 512 == 0)
 			pthread_mutex_lock(&lock);
-		trace_counter("n", (int64_t)n);
+		trace_counter_set("n", (int64_t)n);
 		/* release: who sees the number knows that the event is committed. */
 		atomic_store_explicit(&mine->n, n, memory_order_release);
 		atomic_store_explicit(&mine->realtime_ns, realtime_ns(), memory_order_relaxed);

@@ -63,18 +63,18 @@ static int say(const char *what, int err)
 
 int main(int argc, char **argv)
 {
-	struct trace_heap_config config = TRACE_HEAP_CONFIG_INIT;
+	struct trace_heap_options heap_options = TRACE_HEAP_OPTIONS_INIT;
 	struct trace_options options = TRACE_OPTIONS_INIT;
-	struct trace_memory memory = {0};
-	struct trace_writer w = trace_writer_memory(&memory);
-	trace_recorder *r;
+	struct trace_writer_memory memory = {0};
+	struct trace_writer w = trace_writer_to_memory(&memory);
+	struct trace_recorder *r;
 
 	if (argc < 2)
 		return puts("that is all") < 0;
-	say("made", trace_heap_recorder(&r, &config));
+	say("made", trace_recorder_create_heap(&r, &heap_options));
 	say("started", trace_recorder_start(r, &w));
-	trace_recorder_free(r);
-	options.heap_bytes = 1;
+	trace_recorder_destroy(r);
+	options.heap_sample_bytes = 1;
 	say("traced", trace_start(argv[1], &options));
 	trace_stop();
 	return 0;

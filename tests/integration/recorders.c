@@ -325,55 +325,55 @@ static void tell_objects(const struct window *w, const char *text)
 /* ---- kinds ------------------------------------------------------------------------------------
  */
 
-static void make_block(trace_recorder **out, int64_t rate)
+static void make_block(struct trace_recorder **out, int64_t rate)
 {
-	struct trace_block_config config = TRACE_BLOCK_CONFIG_INIT;
+	struct trace_block_options options = TRACE_BLOCK_OPTIONS_INIT;
 
-	config.format = TRACE_TEXT;
-	config.rate_ns = rate;
-	must(trace_block_recorder(out, &config));
+	options.format = TRACE_PROFILE_FORMAT_TEXT;
+	options.rate_ns = rate;
+	must(trace_recorder_create_block(out, &options));
 }
 
-static void make_mutex(trace_recorder **out, int64_t rate)
+static void make_mutex(struct trace_recorder **out, int64_t rate)
 {
-	struct trace_mutex_config config = TRACE_MUTEX_CONFIG_INIT;
+	struct trace_mutex_options options = TRACE_MUTEX_OPTIONS_INIT;
 
-	config.format = TRACE_TEXT;
-	config.fraction = rate;
-	must(trace_mutex_recorder(out, &config));
+	options.format = TRACE_PROFILE_FORMAT_TEXT;
+	options.fraction = rate;
+	must(trace_recorder_create_mutex(out, &options));
 }
 
-static void make_cpu(trace_recorder **out, int64_t rate)
+static void make_cpu(struct trace_recorder **out, int64_t rate)
 {
-	struct trace_cpu_config config = TRACE_CPU_CONFIG_INIT;
+	struct trace_cpu_options options = TRACE_CPU_OPTIONS_INIT;
 
-	config.format = TRACE_TEXT;
-	config.event = "timer";
-	config.period = (uint64_t)rate;
-	must(trace_cpu_recorder(out, &config));
+	options.format = TRACE_PROFILE_FORMAT_TEXT;
+	options.event = "timer";
+	options.period = (uint64_t)rate;
+	must(trace_recorder_create_cpu(out, &options));
 }
 
-static void make_alloc(trace_recorder **out, int64_t rate)
+static void make_alloc(struct trace_recorder **out, int64_t rate)
 {
-	struct trace_alloc_config config = TRACE_ALLOC_CONFIG_INIT;
+	struct trace_alloc_options options = TRACE_ALLOC_OPTIONS_INIT;
 
-	config.format = TRACE_TEXT;
-	config.sample_bytes = rate;
-	must(trace_alloc_recorder(out, &config));
+	options.format = TRACE_PROFILE_FORMAT_TEXT;
+	options.sample_bytes = rate;
+	must(trace_recorder_create_alloc(out, &options));
 }
 
-static void make_heap(trace_recorder **out, int64_t rate)
+static void make_heap(struct trace_recorder **out, int64_t rate)
 {
-	struct trace_heap_config config = TRACE_HEAP_CONFIG_INIT;
+	struct trace_heap_options options = TRACE_HEAP_OPTIONS_INIT;
 
-	config.format = TRACE_TEXT;
-	config.sample_bytes = rate;
-	must(trace_heap_recorder(out, &config));
+	options.format = TRACE_PROFILE_FORMAT_TEXT;
+	options.sample_bytes = rate;
+	must(trace_recorder_create_heap(out, &options));
 }
 
 static const struct kind {
 	const char *name;
-	void (*make)(trace_recorder **out, int64_t rate);
+	void (*make)(struct trace_recorder **out, int64_t rate);
 	void (*work)(int phase);
 	void (*tell)(const struct window *w, const char *text);
 	int64_t coarse, fine;
@@ -387,13 +387,13 @@ static const struct kind {
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
 struct running {
-	trace_recorder *recorder;
-	struct trace_memory memory;
+	struct trace_recorder *recorder;
+	struct trace_writer_memory memory;
 };
 
 static void start(struct running *r, const struct kind *kind, int64_t rate)
 {
-	struct trace_writer writer = trace_writer_memory(&r->memory);
+	struct trace_writer writer = trace_writer_to_memory(&r->memory);
 
 	kind->make(&r->recorder, rate);
 	must(trace_recorder_start(r->recorder, &writer));
@@ -411,7 +411,7 @@ static void tell_lost(const char *name, const char *text)
 static void stop(struct running *r, const struct kind *kind, const char *which, int64_t rate,
 		 int from, int to)
 {
-	struct trace_writer writer = trace_writer_memory(&r->memory);
+	struct trace_writer writer = trace_writer_to_memory(&r->memory);
 	struct window w = {.from = from, .to = to, .rate = (double)rate};
 	char name[64];
 
@@ -421,7 +421,7 @@ static void stop(struct running *r, const struct kind *kind, const char *which, 
 	w.name = name;
 	kind->tell(&w, r->memory.bytes);
 	tell_lost(name, r->memory.bytes);
-	trace_recorder_free(r->recorder);
+	trace_recorder_destroy(r->recorder);
 	free(r->memory.bytes);
 }
 

@@ -30,7 +30,7 @@ static atomic_bool stopping;
 static void on_signal(int sig)
 {
 	(void)sig;
-	trace_counter("from a signal handler", 1);
+	trace_counter_set("from a signal handler", 1);
 	counters++;
 }
 
@@ -46,7 +46,7 @@ static void round_of(uint32_t number)
 	for (int i = 0; i < 3000; i++)
 		shared[which] += number;
 	pthread_mutex_unlock(&lock[which]);
-	trace_counter("rounds", number);
+	trace_counter_set("rounds", number);
 	counters++;
 	if (number % LOGS_EVERY == 0) {
 		trace_logf(task, "soak", "round %u", number);

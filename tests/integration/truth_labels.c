@@ -43,7 +43,7 @@ static const struct trace_labels *labels_of(const struct trace_labels *base, con
 	const struct trace_label label = {key, value, 0, NULL};
 	const struct trace_labels *labels;
 
-	if (trace_labels_with(&labels, base, &label, 1)) {
+	if (trace_labels_create(&labels, base, &label, 1)) {
 		fprintf(stderr, "%s\n", trace_last_error());
 		exit(1);
 	}
@@ -59,10 +59,10 @@ static void *tenant_main(void *arg)
 	for (int round = 0; round < ROUNDS; round++) {
 		for (int i = 0; i < PHASES; i++) {
 			const struct trace_labels *before =
-				trace_labels_set(trace_labels_ref(phase[i]));
+				trace_labels_set(trace_labels_copy(phase[i]));
 
 			rest();
-			trace_labels_unref(trace_labels_set(before));
+			trace_labels_destroy(trace_labels_set(before));
 		}
 	}
 	rest();
@@ -78,10 +78,10 @@ static void run_tenant(const char *name)
 	phase[1] = labels_of(tenant, "phase", "reply");
 	tenant = trace_labels_set(tenant);
 	pthread_create(&thread, NULL, tenant_main, phase);
-	trace_labels_unref(trace_labels_set(tenant));
+	trace_labels_destroy(trace_labels_set(tenant));
 	pthread_join(thread, NULL);
 	for (int i = 0; i < PHASES; i++)
-		trace_labels_unref(phase[i]);
+		trace_labels_destroy(phase[i]);
 }
 
 /* A label in a block within a block: the inner one hides the outer one of its key. */
@@ -127,7 +127,7 @@ static void run_jobs(void)
 	const struct trace_labels *labels;
 	pthread_t thread;
 
-	if (trace_labels_with(&labels, NULL, &size, 1))
+	if (trace_labels_create(&labels, NULL, &size, 1))
 		exit(1);
 	for (int i = 0; i < JOBS; i++)
 		trace_labels_do(labels, job, NULL);
@@ -135,7 +135,7 @@ static void run_jobs(void)
 		pthread_create(&thread, NULL, exit_main, (void *)(uintptr_t)labels);
 		pthread_join(thread, NULL);
 	}
-	trace_labels_unref(labels);
+	trace_labels_destroy(labels);
 }
 
 static int fail(const char *what)

@@ -72,7 +72,7 @@ static void *order_finish(void *arg)
 	price(order);
 	trace_logf(order->task, "orders", "order of %d queries, <b>\"%s\"</b>", QUERIES, "ü");
 	logs++;
-	trace_counter("orders done", (int64_t)++counts);
+	trace_counter_set("orders done", (int64_t)++counts);
 	trace_region_end();
 	site_add(site_row("region", "finish", ""), now_ns() - from, 1);
 	trace_task_end(order->task);

@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 	}
 	task = trace_task_begin("job", 0);
 	work();
-	trace_counter("answer", 42);
+	trace_counter_set("answer", 42);
 	trace_task_end(task);
 	return argc > 1 ? trace_stop() : 0;
 }

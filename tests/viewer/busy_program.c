@@ -57,7 +57,7 @@ static void round_of(int worker, int round)
 	trace_logf(task, "round", "worker %d did round %d", worker, round);
 	locked(&busy_table.lock, 100);
 	snprintf(name, sizeof(name), "counter %d", (worker * ROUNDS + round) % COUNTERS);
-	trace_counter(name, round);
+	trace_counter_set(name, round);
 	trace_task_end(task);
 }
 

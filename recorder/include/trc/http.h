@@ -1,13 +1,13 @@
 /*
- * <trc/http.h> - profiles of this program over HTTP, where pprof and its like look for them.
+ * <trc/http.h> - profiles of this program over HTTP, at the addresses that pprof knows.
  *
- * One call in main(), or TRC_HTTP=127.0.0.1:6060 in the environment of a program that is linked
- * with libtrc or has it preloaded; then
+ * A program calls trace_http_start() once.  A program that is linked with libtrc, or has it
+ * preloaded, needs no call: TRC_HTTP=127.0.0.1:6060 in its environment does the same.  Then
  *
  *	go tool pprof http://127.0.0.1:6060/debug/pprof/profile
  *
- * and a browser at http://127.0.0.1:6060/debug/pprof/ finds what else there is.  docs/http.md has
- * every address.
+ * takes a CPU profile, and http://127.0.0.1:6060/debug/pprof/ lists the other profiles for a
+ * browser.  docs/http.md describes every address.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,20 +23,23 @@ extern "C" {
 /* Set up with TRACE_HTTP_OPTIONS_INIT: then programs keep working when fields are added. */
 struct trace_http_options {
 	size_t struct_bytes;
-	/* Who asks has to show it: "Authorization: Bearer TOKEN", or as the password in
-	 * http://any:TOKEN@host/.  NULL = $TRC_HTTP_TOKEN, and if that is not set anybody may; an
-	 * empty one is an error */
+	/* A client has to send this token, as "Authorization: Bearer TOKEN" or as the password in
+	 * http://any:TOKEN@host/.  NULL = $TRC_HTTP_TOKEN; if the variable is not set, every client
+	 * is answered.  An empty token is an error */
 	const char *token;
-	unsigned int max_connections; /* at once; for more, the oldest that has not asked
-					 * yet is closed, or they wait; 0 = 64 */
-	/* false: what the profiles of waits, locks and memory show goes back to the start of the
-	 * server, for which the program is recorded all the time.  true: to the first request for
-	 * each, which finds it empty */
+	/* Connections at the same time; 0 = 64, at most 1000.  For another connection, the server
+	 * closes the oldest connection that has sent no request yet; if there is none, the new
+	 * connection waits */
+	unsigned int max_connections;
+	/* false: the program is recorded from the start of the server on, and profiles of waits,
+	 * locks and memory go back to that start.  true: recording for such a profile begins with
+	 * the first request for the profile, and the first reply is empty */
 	bool on_demand;
-	/* How much profiles without seconds= keep, and those with it that ask for no less, as
-	 * rate_ns, fraction and sample_bytes of <trc/recorder.h>; 0 = $TRC_HTTP_BLOCK_RATE,
-	 * $TRC_HTTP_MUTEX_FRACTION, $TRC_HTTP_HEAP, or the default; less = nothing */
-	int64_t block_rate_ns, mutex_fraction, heap_bytes;
+	/* How much is kept for requests without seconds=, and for requests with seconds= that ask
+	 * for as much or more.  Units as rate_ns, fraction and sample_bytes of <trc/recorder.h>.
+	 * 0 = $TRC_HTTP_BLOCK_RATE, $TRC_HTTP_MUTEX_FRACTION, $TRC_HTTP_HEAP, or the recorder's
+	 * default; negative = nothing is kept */
+	int64_t block_rate_ns, mutex_fraction, heap_sample_bytes;
 };
 #define TRACE_HTTP_OPTIONS_INIT                                                                    \
 	{                                                                                          \
@@ -44,59 +47,76 @@ struct trace_http_options {
 	}
 
 /**
- * Serves this process's profiles at `address`: "PORT" or ":PORT" of 127.0.0.1, "localhost:PORT", or
- * "ADDRESS:PORT" with the number of a local address, IPv6 in brackets.  Port 0: any that is free.
- * Anybody who reaches the address can read what the program does, names of its functions and its
- * command line; so one that is not of this machine only has to be written out.
- * The server has threads of its own, which are in no profile, block all signals, and keep its
- * sockets out of the program's descriptors.  A forked child has no server, and may start one.
- * Returns 0; trace_last_error() then warns of an address that others reach.  -EBUSY: one runs
- * already; -EINVAL: no such address, the name of a machine instead of a number, or an empty token;
- * -EADDRINUSE and its like; -ENOTSUP: trc was built without libmicrohttpd; or another negative errno, with
- * trace_last_error().  Thread safe, not signal safe.
+ * Starts a server for the profiles of this process.
+ *
+ * `address` is "PORT" or ":PORT" for 127.0.0.1, "localhost:PORT", or "ADDRESS:PORT" with the
+ * numeric address of a local interface (IPv6 in brackets).  Port 0 is any free port:
+ * trace_http_port() tells which.  `options` may be NULL for the defaults; both are only read during
+ * the call.
+ *
+ * Whoever reaches the address can read names of functions, the command line and what the program
+ * does.  An address that other machines reach is therefore only used if it is written out.
+ *
+ * The server has threads of its own.  They block all signals and are in no profile.  The sockets do
+ * not use the program's descriptor numbers.  A forked child has no server, and may start its own.
+ *
+ * Returns 0; -EINVAL: an address that is not understood, a host name instead of a number, options
+ * out of range, or an empty token; -EBUSY: a server runs already; -EADDRINUSE and other errors of
+ * bind(); -ENOTSUP: libtrc-http.so cannot be loaded, or trc was built without libmicrohttpd; or
+ * another negative errno.  trace_last_error() says why.  After success it warns if other machines
+ * reach the address.
+ * Thread safe, not signal safe.
  */
-TRC_API int trace_http_start(const char *address);
-/** The same with options, which are only read during the call; NULL = the defaults. */
-TRC_API int trace_http_start_with(const char *address, const struct trace_http_options *options);
+TRC_API int trace_http_start(const char *address, const struct trace_http_options *options);
 
-/** The port that is being served; 0 = none.  Thread safe and signal safe. */
+/** The port of the server; 0 = no server runs.  Thread safe and signal safe. */
 TRC_API unsigned int trace_http_port(void);
 
 /**
- * Ends it: whoever is being answered is cut off, and waited for.  exit() does this too, but waits a
- * second at most.  Returns 0, or -EINVAL: none runs.  Thread safe, not signal safe.
+ * Stops the server.  Replies that are being written are cut off, and the call waits for their
+ * threads.  exit() stops the server too, but waits for a second at most.
+ * Returns 0, or -EINVAL: no server runs.  Thread safe, not signal safe.
  */
 TRC_API int trace_http_stop(void);
 
-/**
- * For a program that has its own server: answers one request.  `method` is "GET" or "HEAD", `url`
- * the request's target, "/debug/pprof/heap?debug=1".  *writer gets a whole reply of HTTP/1.1:
- * status line, header, empty line, body; the connection is to be closed behind it.  Who may ask is
- * the program's business. The calling thread does the work, and waits as long as the request says
- * ("seconds=30"). Returns 0, whatever the reply's status; or the negative errno of what could not
- * be written, or of why there is no reply at all.  Thread safe, not signal safe.
- */
-TRC_API int trace_http_handle(const char *method, const char *url,
-			      const struct trace_writer *writer);
-
-/* A request with a body, which only "POST /debug/pprof/symbol" has, and its reply apart. Set up
- * with zeroes but for struct_bytes. */
+/* A request to a server of the program's own.  Set up with TRACE_HTTP_REQUEST_INIT. */
 struct trace_http_request {
 	size_t struct_bytes;
-	const char *method, *url;
-	const void *body;
+	const char *method; /* "GET", "HEAD" or "POST" */
+	const char *url;    /* the request's target: "/debug/pprof/heap?debug=1" */
+	const void *body;   /* only "POST /debug/pprof/symbol" has a body; NULL = none */
 	size_t body_bytes;
 };
+#define TRACE_HTTP_REQUEST_INIT                                                                    \
+	{                                                                                          \
+		sizeof(struct trace_http_request), NULL, NULL, NULL, 0                             \
+	}
+
+/* The head of a reply.  Set up with TRACE_HTTP_REPLY_INIT. */
 struct trace_http_reply {
 	size_t struct_bytes;
-	unsigned int status; /* 200 */
-	/* Lines "Name: value", each with "\r\n" at its end: of Content-Length, Content-Type and
-	 * what else belongs to it */
-	char header[512];
+	unsigned int status; /* 200, 404 and so on */
+	char header[512]; /* lines "Name: value\r\n", of Content-Length, Content-Type and others */
 };
+#define TRACE_HTTP_REPLY_INIT                                                                      \
+	{                                                                                          \
+		sizeof(struct trace_http_reply), 0, ""                                             \
+	}
+
 /**
- * The same for servers that make status line and header themselves: *reply is filled in before the
- * first byte of the body goes to *writer.  To HEAD there is none.
+ * Answers one request, for a program that has an HTTP server of its own.
+ *
+ * If `reply` is NULL, the whole reply is written to *writer: status line, header, empty line and
+ * body.  The program closes the connection after it.  Otherwise *reply is filled in before the
+ * first byte is written, and only the body goes to *writer.  The body of a reply to HEAD is empty.
+ *
+ * The program decides who may ask.  The calling thread does the work; a request with "seconds=30"
+ * takes 30 seconds.  `request` is only read during the call.  *writer is finished before the call
+ * returns.
+ *
+ * Returns 0 if a reply was written, whatever its status; -EINVAL: no method, no url, or a wrong
+ * struct_bytes; -ENOTSUP: libtrc-http.so cannot be loaded; or the negative errno of the writer.
+ * trace_last_error() says why.  Thread safe, not signal safe.
  */
 TRC_API int trace_http_answer(const struct trace_http_request *request,
 			      struct trace_http_reply *reply, const struct trace_writer *writer);

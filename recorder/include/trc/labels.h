@@ -1,13 +1,12 @@
 /*
- * <trc/labels.h> - say whose work it is: labels on everything that a thread does.
+ * <trc/labels.h> - say for whom a thread works: labels on everything that the thread does.
  *
- * A label set maps keys to values: tenant=42, phase=parse.  What a thread does while a set is in
- * force carries it in the trace: samples, waits, unlocks.  Threads that it creates begin with the
- * same set, and so does a forked child.  Sets work whether anything records or not; a recording
- * that begins later sees what is in force.
+ * A label set maps keys to values: tenant=42, phase=parse.  While a set is in force for a thread,
+ * the thread's samples, waits, unlocks, regions and logs carry the set in the trace.  A new thread
+ * begins with the set of its creator, and a forked child with the set of its parent thread.  Sets
+ * work whether anything records or not; a recording that begins later sees the sets in force.
  *
- * There is no way to read a value back: labels tell the reader of a trace something, never the
- * program.
+ * A program cannot read the value of a label back: labels are for the reader of a trace.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,64 +19,84 @@
 extern "C" {
 #endif
 
-/** An immutable set.  NULL is the empty one. */
+/** A set of labels, which never changes.  NULL is the empty set. */
 struct trace_labels;
 
-/** One label.  `value` NULL: it is a number. */
+/** One label: a string, or a number with an optional unit. */
 struct trace_label {
-	const char
-		*key; /* 1 to 63 bytes; not trc::..., which profiles use for labels of their own */
-	const char *value; /* at most 200 bytes */
-	int64_t number;
-	const char *unit; /* of a number, at most 15 bytes: "bytes", "nanoseconds"; NULL = none */
+	const char *key;   /* 1 to 63 bytes; must not begin with trc::, as labels of trc's own do */
+	const char *value; /* a string of at most 200 bytes; NULL = the label is a number */
+	int64_t number;	   /* used if value is NULL */
+	const char *unit; /* of the number, at most 15 bytes: "bytes", "nanoseconds"; NULL = none */
 };
 
 /**
- * Makes the set that has the labels of `base` (NULL: none) and these `n`; of one key the later one
- * wins.  On success *out is a reference of the caller's, to be given back; what the labels point to
- * is only read during the call.  The new set keeps its base instead of copying it.
- * Returns 0; -EINVAL: no key, one that begins with trc::, or a unit beside a string; -ENAMETOOLONG: a
- * key, value or unit that is too long; -E2BIG: more than 32 labels, or more than 1000 bytes in all (keys, values, units,
- * 2 bytes for each label, 8 more if it is a number); -ENOMEM.  trace_last_error() then says which, and
- * *out is untouched: nothing is ever cut off.  Thread safe, not signal safe.
+ * Makes a set from the labels of `base` (NULL = none) and the `n` labels at `label`.  If a key
+ * occurs more than once, the last label wins.  All arguments are only read during the call.
+ *
+ * On success *out is the caller's, to be given back by trace_labels_destroy().  The new set shares
+ * the memory of its base.  On failure *out is untouched; text is never cut off.
+ *
+ * Returns 0; -EINVAL: a label without a key, a key that begins with trc::, or a unit beside a
+ * string; -ENAMETOOLONG: a key, value or unit is too long; -E2BIG: more than 32 labels, or more
+ * than 1000 bytes in all (keys, values and units, 2 bytes for each label, 8 more for a number); or
+ * -ENOMEM. trace_last_error() says which label it is.  Thread safe, not signal safe.
  */
-TRC_API int trace_labels_with(const struct trace_labels **out, const struct trace_labels *base,
-			      const struct trace_label *label, size_t n);
-
-/** Another reference to a set, and one given back.  NULL is fine.  Thread safe; giving the last one
- * back is not signal safe. */
-TRC_API const struct trace_labels *trace_labels_ref(const struct trace_labels *labels);
-TRC_API void trace_labels_unref(const struct trace_labels *labels);
+TRC_API int trace_labels_create(const struct trace_labels **out, const struct trace_labels *base,
+				const struct trace_label *label, size_t n);
 
 /**
- * Puts a set in force for the calling thread, until the next call.  Takes over the caller's
- * reference, and returns the thread's to the set that was in force: pass it back to restore that,
- * or give it back.  A set may be in force for any number of threads.
- * A signal handler may use it if it restores what it found before it returns.
+ * Returns a copy of a set, which the caller gives back by trace_labels_destroy().  Sets never
+ * change, so a copy shares the memory of the set (the pointers are equal) and costs one atomic
+ * addition. A copy of NULL is NULL.  Thread safe and signal safe.
+ */
+TRC_API const struct trace_labels *trace_labels_copy(const struct trace_labels *labels);
+
+/**
+ * Gives back a set that the caller has from trace_labels_create(), _copy() or _set().  Copies, and
+ * sets made from this set, stay valid.  NULL does nothing.
+ * Thread safe; signal safe only if another copy exists, as the last one frees memory.
+ */
+TRC_API void trace_labels_destroy(const struct trace_labels *labels);
+
+/**
+ * Puts a set in force for the calling thread, instead of the set before.  The thread takes `labels`
+ * over: the caller must have made or copied it, and no longer owns it.
+ * Returns the set that was in force before, which the caller now owns: either restore it later by
+ * another trace_labels_set(), or give it back by trace_labels_destroy().
+ * Thread safe.  A signal handler may call it if it restores the set before it returns.
  */
 TRC_API const struct trace_labels *trace_labels_set(const struct trace_labels *labels);
 
 /**
- * Calls fn(arg) with this set in force, and restores what was before however that is left: by
- * return, a C++ exception, pthread_exit(), cancellation, or longjmp().  The caller's reference
- * stays the caller's.
+ * Calls fn(arg) with a set in force, and then restores the set before: after a return, a C++
+ * exception, pthread_exit(), cancellation or longjmp() out of fn.  `labels` stays the caller's.
+ * Thread safe, not signal safe.
  */
 TRC_API void trace_labels_do(const struct trace_labels *labels, void (*fn)(void *arg), void *arg);
 
 /* ---- labels for the rest of a block -------------------------------------------------------- */
 
-/* What TRACE_LABELS keeps on the stack. */
+/* What TRACE_LABELS keeps on the stack.  The fields are not for callers. */
 struct trace_labels_scope {
 	const struct trace_labels *before;
 	bool entered;
 };
 
-/** Puts what is in force, and these labels, in force; trace_labels_leave() restores.  If that set
- * cannot be had (as trace_labels_with() would say) nothing changes.  Not signal safe. */
+/**
+ * Adds `n` labels to the set in force, until trace_labels_leave() restores the set before.  If
+ * trace_labels_create() would refuse the labels, nothing changes and trace_last_error() says why.
+ * Thread safe, not signal safe.
+ */
 TRC_API struct trace_labels_scope trace_labels_enter(const struct trace_label *label, size_t n);
-/** The same for one number.  One above INT64_MAX is none that a label can have: nothing changes, and
- * trace_last_error() says so. */
+
+/**
+ * Adds a label with an unsigned number, as trace_labels_enter() does.  A label's number is at most
+ * INT64_MAX: for a larger `number` nothing changes, and trace_last_error() says why.
+ */
 TRC_API struct trace_labels_scope trace_labels_enter_unsigned(const char *key, uint64_t number);
+
+/** Restores the set that was in force before *scope was entered.  Thread safe, not signal safe. */
 TRC_API void trace_labels_leave(struct trace_labels_scope *scope);
 
 static inline struct trace_labels_scope trc_labels_string_(const char *key, const char *value)
@@ -94,7 +113,7 @@ static inline struct trace_labels_scope trc_labels_number_(const char *key, int6
 	return trace_labels_enter(&label, 1);
 }
 
-/* Bytes of a text, as UTF-8 often is declared. */
+/* For text of unsigned char, as UTF-8 often is declared. */
 static inline struct trace_labels_scope trc_labels_bytes_(const char *key,
 							  const unsigned char *value)
 {
@@ -130,7 +149,7 @@ TRC_LABELS_OF_(unsigned long long, trace_labels_enter_unsigned)
 #undef TRC_LABELS_OF_
 #define TRC_LABELS_ANY_(key, value) trc_labels_any_((key), (value))
 #else
-/* A sum of any integer, a bit-field too, and 0LL is one of two types. */
+/* The sum of 0LL and any integer, also a bit-field, has one of two types. */
 #define TRC_LABELS_ANY_(key, value)                                                                \
 	__extension__ _Generic((value) + 0LL,                                                      \
 		char *: trc_labels_string_,                                                        \
@@ -144,14 +163,15 @@ TRC_LABELS_OF_(unsigned long long, trace_labels_enter_unsigned)
 #endif
 
 /**
- * A label beside those in force, from here to the end of the block, however that is left (in C
- * with exceptions and cancellation only under -fexceptions):
+ * Adds one label to the set in force, from here to the end of the block:
  *
  *	TRACE_LABELS("tenant", id);
  *
- * The value is a string or an integer, and nothing else compiles; of an integer above INT64_MAX see
- * trace_labels_enter_unsigned().  Making a set costs an allocation: where the same labels
- * come again and again make the set once, and use trace_labels_set().
+ * The set before is restored however the block is left; in C, exceptions and cancellation need
+ * -fexceptions.  The value is a string or an integer; other types do not compile.  An integer
+ * above INT64_MAX is refused: see trace_labels_enter_unsigned().
+ * Each time the macro makes a new set, which allocates memory.  If the same labels come again and
+ * again, make the set once, and use trace_labels_set().
  */
 #define TRACE_LABELS(key, value)                                                                   \
 	__attribute__((cleanup(trace_labels_leave), unused)) struct trace_labels_scope TRC_PASTE_( \

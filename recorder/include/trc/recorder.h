@@ -1,25 +1,29 @@
 /*
- * <trc/recorder.h> - profiles of this program, taken by itself: CPU, waits, locks, memory, threads.
+ * <trc/recorder.h> - profiles that this program takes of itself: CPU time, waits, locks, memory,
+ * threads.
  *
- * A recorder is made for one kind of profile, with options of its own, and has two uses.  Over a
- * window: start, stop, and what happened in between is written.  And as a snapshot: what is, or was
- * up to now.  Any number of any kind may run at once, at different rates, beside a trace and a
- * flight recorder: the program is recorded once, at the finest rate that anybody asked for, and
- * each recorder thins its share at random, with the right weights.
+ * A recorder takes profiles of one kind, with options of its own, in two ways.  A window is the
+ * time from trace_recorder_start() to trace_recorder_stop(), which writes what happened in it.  A
+ * snapshot is written by trace_recorder_snapshot(), and says what is now, or the window up to now.
  *
- *	struct trace_block_config config = TRACE_BLOCK_CONFIG_INIT;
+ * Any number of recorders of any kind may run at the same time, at different rates, beside a trace
+ * and a flight recorder.  The program is recorded once, at the finest rate asked for.  Each
+ * recorder keeps a random share of the events and weights them, so that its totals are right.
+ *
+ *	struct trace_block_options options = TRACE_BLOCK_OPTIONS_INIT;
  *	struct trace_writer file;
- *	trace_recorder *r;
+ *	struct trace_recorder *r;
  *
- *	if (!trace_writer_path(&file, "block.pb.gz") && !trace_block_recorder(&r, &config)) {
+ *	if (!trace_writer_to_path(&file, "block.pb.gz") &&
+ *	    !trace_recorder_create_block(&r, &options)) {
  *		trace_recorder_start(r, &file);
  *		...
  *		trace_recorder_stop(r);
- *		trace_recorder_free(r);
+ *		trace_recorder_destroy(r);
  *	}
  *
- * Functions return 0 or a negative errno; trace_last_error() then says what and why in a sentence.
- * Unless it is said otherwise they may be called by any thread, not in signal handlers.
+ * Functions return 0 or a negative errno; trace_last_error() then says why.  Unless its comment
+ * says otherwise, a function is thread safe and not signal safe.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,283 +38,330 @@ extern "C" {
 
 /* ---- where a profile is written ------------------------------------------------------------ */
 
-/** Takes the next bytes of a profile.  0, or a negative errno: then no more come. */
+/** Takes the next `n_bytes` bytes of a profile.  Returns 0, or a negative errno to get no more. */
 typedef int trace_writer_fn(void *context, const void *bytes, size_t n_bytes);
 
 /*
- * Whoever is given one calls write() as often as it takes and then finish() once, also if nothing
- * was or could be written: whatever the function that was given it returned.  Both are called by
- * the thread that calls trace_recorder_stop(), _snapshot() or _free(), with no lock held.
+ * Where a profile goes.  A function that is given a writer calls write() any number of times, and
+ * then finish() once: also if the function fails, and if nothing was written.  write() and
+ * finish() are called by the thread that calls the function, with no lock held.
  */
 struct trace_writer {
 	trace_writer_fn *write;
 	void *context;
-	/* May be NULL.  err 0: the profile is complete, and what this returns counts as the
-	 * writer's last error; else it is not.  Frees the context, if that is to be freed. */
+	/* Frees the context, if need be; NULL = nothing to do.  err is 0 if the profile is complete;
+	 * a negative errno that finish() then returns counts as a failure to write.  Otherwise err says
+	 * why the profile is not complete */
 	int (*finish)(void *context, int err);
 };
 
 /**
- * Writes into the file `path`, created with mode 0600, which appears under that name when the
- * profile is complete; what was there before stays until then.  0 or a negative errno, and *out is
- * untouched.  It is for one profile: whoever is given it a second time fails with -EINVAL, and
- * writes nothing.
+ * Makes a writer to the file `path`, created with mode 0600.  The file appears when the profile is
+ * complete; an older file of that name stays until then.  The writer is for one profile: a second
+ * use fails with -EINVAL and writes nothing. Returns 0, or a negative errno, and *out is
+ * untouched.
  */
-TRC_API int trace_writer_path(struct trace_writer *out, const char *path);
+TRC_API int trace_writer_to_path(struct trace_writer *out, const char *path);
 
-/** Writes to a descriptor that is open for writing, and stays the caller's.  One that does not
- * block is waited for.  A closed pipe is -EPIPE, and no SIGPIPE is seen. */
-TRC_API struct trace_writer trace_writer_fd(int fd);
+/**
+ * Returns a writer to a descriptor, which is open for writing and stays the caller's.  The writer
+ * waits for a non-blocking descriptor.  A closed pipe is -EPIPE; the program sees no SIGPIPE.
+ */
+TRC_API struct trace_writer trace_writer_to_fd(int fd);
 
-/** What a writer to memory holds.  Begin with zeroes; free(bytes) when it has been used. */
-struct trace_memory {
+/** The bytes that a writer to memory has written.  Set to zeroes before use; free(bytes) after. */
+struct trace_writer_memory {
 	void *bytes;
 	size_t n_bytes;
-	size_t room_bytes; /* of bytes, not all used */
+	size_t room_bytes; /* allocated; at least n_bytes */
 };
-/** Appends to *memory, which has to stay until the writer is finished. */
-TRC_API struct trace_writer trace_writer_memory(struct trace_memory *memory);
+
+/** Returns a writer that appends to *memory, which has to stay until the writer is finished. */
+TRC_API struct trace_writer trace_writer_to_memory(struct trace_writer_memory *memory);
 
 /* ---- recorders ----------------------------------------------------------------------------- */
 
-/** One profile: its kind, its options, and whether it runs. */
-typedef struct trace_recorder trace_recorder;
+/** A recorder: its kind, its options, and whether it runs. */
+struct trace_recorder;
 
 /** How a profile is written. */
 enum trace_profile_format {
-	TRACE_PPROF = 0, /* for pprof and its like: compressed, with names of functions and lines */
-	TRACE_TEXT = 1,	 /* for people; stacks have names of functions and lines too */
+	TRACE_PROFILE_FORMAT_PPROF =
+		0, /* for pprof: compressed, with names of functions and lines */
+	TRACE_PROFILE_FORMAT_TEXT = 1, /* for people: text, with names of functions and lines */
 };
 
 /**
- * Begins a window.  If nothing records the program yet that begins as well, and ends with the last
- * recorder.  *writer is copied; it is finished by trace_recorder_stop() or _free(), or at once if
- * this fails, unless the recorder runs and has this very writer already.  For a
- * trace_multi_recorder() of config.one_each it is an array, of one for each.
- * Returns 0; -EBUSY: it was started already, or trace-record records this process; -ENOSPC: 64 run
- * already, members of a trace_multi_recorder() counted one by one; -ENOTSUP: of this kind there are
- * snapshots only (other details than TRACE_THREADS_BY_STACK), or malloc is not interposed here; or
- * another negative errno.
+ * Begins a window.  If nothing records the program yet, recording begins too; it ends with the last
+ * recorder.
+ *
+ * *writer is copied.  It is finished by trace_recorder_stop() or trace_recorder_destroy(), or at
+ * once if this call fails; but if the recorder already runs with this very writer, the writer is
+ * left to the recorder.  For a recorder of trace_recorder_create_multi() with one_each, `writer`
+ * is an array with a writer for each member.
+ *
+ * Returns 0; -EBUSY: the recorder runs already, or trace-record records this process; -ENOSPC: 64
+ * recorders run already (members of a multi recorder count one by one); -ENOTSUP: this kind has
+ * snapshots only (thread details other than BY_STACK), or libtrc does not see this program's
+ * malloc(); or another negative errno.
  */
-TRC_API int trace_recorder_start(trace_recorder *recorder, const struct trace_writer *writer);
+TRC_API int trace_recorder_start(struct trace_recorder *recorder,
+				 const struct trace_writer *writer);
 
 /**
- * Ends the window and writes its profile; it may be started again.
- * Returns 0, -EINVAL: it was not started; or the negative errno of what could not be written,
- * which disturbs nothing else: the recorder is stopped all the same.
+ * Ends the window and writes its profile.  The recorder may be started again. Returns 0; -EINVAL:
+ * the recorder does not run; or the negative errno of the writer: the recorder is stopped all the
+ * same.
  */
-TRC_API int trace_recorder_stop(trace_recorder *recorder);
+TRC_API int trace_recorder_stop(struct trace_recorder *recorder);
 
 /**
- * Writes a profile without ending anything: of threads and of custom profiles what is now; of the
- * heap what is in use now; of all other kinds the window up to now.  *writer is finished before
- * this returns.
- * Returns 0; -EINVAL: of this kind there is something from trace_recorder_start() on only, and it
- * was not started; or the negative errno of what could not be written.
+ * Writes a profile and ends nothing.  For threads and custom profiles it says what is now; for the
+ * heap, what is in use now; for all other kinds, the window up to now.  *writer is finished before
+ * the call returns. Returns 0; -EINVAL: this kind has profiles of a window only, and the recorder
+ * does not run; or the negative errno of the writer.
  */
-TRC_API int trace_recorder_snapshot(trace_recorder *recorder, const struct trace_writer *writer);
+TRC_API int trace_recorder_snapshot(struct trace_recorder *recorder,
+				    const struct trace_writer *writer);
 
-/** Frees it.  One that runs is stopped, and writes nothing: its writer is finished with
- * -ECANCELED.  NULL is fine. */
-TRC_API void trace_recorder_free(trace_recorder *recorder);
+/**
+ * Gives a recorder back.  If it runs, it is stopped and writes no profile: its writer is finished
+ * with -ECANCELED.  NULL does nothing.
+ */
+TRC_API void trace_recorder_destroy(struct trace_recorder *recorder);
 
 /*
- * Of each kind: on success *out is the caller's.  `config` may be NULL for what its INIT says; set
- * up with that, programs keep working when fields are added.  A field of 0 is the default too.
- * It is only read during the call.
- * Each returns 0, -EINVAL: a value that makes no sense, or -ENOMEM.
+ * The functions trace_recorder_create_KIND() make a recorder that does not run yet.  On success
+ * *out is the caller's, to be given back by trace_recorder_destroy(); on failure *out is
+ * untouched. `options` may be NULL for the defaults; they are only read during the call.  Set
+ * options up with the macro ..._INIT: then programs keep working when fields are added.  A field
+ * of 0 is the default too. Each returns 0; -EINVAL: options out of range; or -ENOMEM.
  */
 
-/* ---- CPU time, or another event (see struct trace_cpu_event) -------------------------------- */
+/* ---- CPU time, or another event (see struct trace_sampling_event) --------------------------- */
 
-struct trace_cpu_config {
+struct trace_cpu_options {
 	size_t struct_bytes;
 	enum trace_profile_format format;
-	const char *event;     /* one name, as in struct trace_cpu_event; NULL = "auto" */
-	uint64_t period;       /* as there; two recorders of one event may have different ones */
-	uint32_t frequency_hz; /* as there */
+	const char *event; /* a name as in struct trace_sampling_event; NULL = "auto" */
+	/* As in struct trace_sampling_event.  Two recorders of an event may have different periods */
+	uint64_t period;
+	uint32_t frequency_hz;
 };
-#define TRACE_CPU_CONFIG_INIT                                                                      \
+#define TRACE_CPU_OPTIONS_INIT                                                                     \
 	{                                                                                          \
-		sizeof(struct trace_cpu_config), TRACE_PPROF, NULL, 0, 0                           \
+		sizeof(struct trace_cpu_options), TRACE_PROFILE_FORMAT_PPROF, NULL, 0, 0           \
 	}
-/** Also -ENOTSUP: the event is not to be had here; trace_last_error() says why, and what would
- * work. */
-TRC_API int trace_cpu_recorder(trace_recorder **out, const struct trace_cpu_config *config);
+/**
+ * Makes a recorder of CPU time, or of another event, by stack. Also returns -ENOTSUP: the event is
+ * not available here; trace_last_error() says why, and what would work.
+ */
+TRC_API int trace_recorder_create_cpu(struct trace_recorder **out,
+				      const struct trace_cpu_options *options);
 
-/* ---- waits, at the stack of who waits ------------------------------------------------------- */
+/* ---- waits, at the stack of the waiter ------------------------------------------------------ */
 
-struct trace_block_config {
+struct trace_block_options {
 	size_t struct_bytes;
 	enum trace_profile_format format;
-	/* A wait at least this long is always kept, a shorter one with probability wait/rate, and
-	 * weighted so that totals are true.  1 = all; 0 = 1; less = none */
+	/* Waits of this length or longer are kept; a shorter wait is kept with the probability
+	 * wait/rate_ns, and weighted.  0 and 1 = every wait; negative = none */
 	int64_t rate_ns;
 };
-#define TRACE_BLOCK_CONFIG_INIT                                                                    \
+#define TRACE_BLOCK_OPTIONS_INIT                                                                   \
 	{                                                                                          \
-		sizeof(struct trace_block_config), TRACE_PPROF, 1                                  \
+		sizeof(struct trace_block_options), TRACE_PROFILE_FORMAT_PPROF, 1                  \
 	}
-/** Waiting for locks, condition variables, semaphores, barriers and threads, in the window; what
- * still goes on counts up to its end, and what went on before counts from its beginning. */
-TRC_API int trace_block_recorder(trace_recorder **out, const struct trace_block_config *config);
+/**
+ * Makes a recorder of waits for locks, condition variables, semaphores, barriers and threads.  A
+ * wait counts for its part inside the window, whether it began before or goes on after.
+ */
+TRC_API int trace_recorder_create_block(struct trace_recorder **out,
+					const struct trace_block_options *options);
 
-/* ---- waits, at the stack of who unlocked ---------------------------------------------------- */
+/* ---- waits, at the stack of the unlock ------------------------------------------------------ */
 
-struct trace_mutex_config {
+struct trace_mutex_options {
 	size_t struct_bytes;
 	enum trace_profile_format format;
-	int64_t fraction; /* one of this many contended unlocks counts, for that many; 1 = all;
-			     0 = 1; less = none */
+	/* One of this many contended unlocks is kept, and weighted by this number.  0 and 1 = every
+	 * unlock; negative = none */
+	int64_t fraction;
 };
-#define TRACE_MUTEX_CONFIG_INIT                                                                    \
+#define TRACE_MUTEX_OPTIONS_INIT                                                                   \
 	{                                                                                          \
-		sizeof(struct trace_mutex_config), TRACE_PPROF, 1                                  \
+		sizeof(struct trace_mutex_options), TRACE_PROFILE_FORMAT_PPROF, 1                  \
 	}
-/** For each unlock the waiting that it ended, summed over all that waited for it. */
-TRC_API int trace_mutex_recorder(trace_recorder **out, const struct trace_mutex_config *config);
+/** Makes a recorder of unlocks, each with the waiting time that it ended, of all its waiters. */
+TRC_API int trace_recorder_create_mutex(struct trace_recorder **out,
+					const struct trace_mutex_options *options);
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-struct trace_alloc_config {
+struct trace_alloc_options {
 	size_t struct_bytes;
 	enum trace_profile_format format;
-	/* Mean number of bytes between two samples; 1 = every allocation; 0 = 512 KiB; less =
+	/* Mean number of bytes between two samples; 1 = every allocation; 0 = 512 KiB; negative =
 	 * none */
 	int64_t sample_bytes;
 };
-#define TRACE_ALLOC_CONFIG_INIT                                                                    \
+#define TRACE_ALLOC_OPTIONS_INIT                                                                   \
 	{                                                                                          \
-		sizeof(struct trace_alloc_config), TRACE_PPROF, 512 << 10                          \
+		sizeof(struct trace_alloc_options), TRACE_PROFILE_FORMAT_PPROF, 512 << 10          \
 	}
 /**
- * What the window allocated, and what of that is still in use at its end.  Starting it fails with
- * -ENOTSUP if the program's malloc() is not the one that is interposed, and does not pass on to it
- * (a static allocator, or one of its own); so does a heap recorder.
+ * Makes a recorder of what the window allocates, and of how much of it is in use at the end.
+ * trace_recorder_start() fails with -ENOTSUP if the calls of the program's malloc() do not reach
+ * libtrc, as with a statically linked allocator.
  */
-TRC_API int trace_alloc_recorder(trace_recorder **out, const struct trace_alloc_config *config);
+TRC_API int trace_recorder_create_alloc(struct trace_recorder **out,
+					const struct trace_alloc_options *options);
 
-struct trace_heap_config {
+struct trace_heap_options {
 	size_t struct_bytes;
 	enum trace_profile_format format;
-	int64_t sample_bytes; /* as in struct trace_alloc_config */
+	int64_t sample_bytes; /* as in struct trace_alloc_options */
 };
-#define TRACE_HEAP_CONFIG_INIT                                                                     \
+#define TRACE_HEAP_OPTIONS_INIT                                                                    \
 	{                                                                                          \
-		sizeof(struct trace_heap_config), TRACE_PPROF, 512 << 10                           \
+		sizeof(struct trace_heap_options), TRACE_PROFILE_FORMAT_PPROF, 512 << 10           \
 	}
 /**
- * Window: what it allocated, and what of that is still in use at its end: what leaks is left.
- * Snapshot: what is in use now, of all that was allocated since the first trace_heap_recorder() or
- * trace_alloc_recorder() of those that run was started; it need not be this one.  As allocated
- * counts what is in use and, from its start on if this one runs, what was freed since.
+ * Makes a recorder of the memory in use. Window: what the window allocates, and how much of it is
+ * in use at the end; a leak stays in use. Snapshot: what is in use now, of all memory that was
+ * allocated since the first of the heap and alloc recorders that now run was started.  The column
+ * of allocated memory also has what was freed since this recorder was started.
+ * trace_recorder_start() fails with -ENOTSUP as for alloc recorders.
  */
-TRC_API int trace_heap_recorder(trace_recorder **out, const struct trace_heap_config *config);
+TRC_API int trace_recorder_create_heap(struct trace_recorder **out,
+				       const struct trace_heap_options *options);
 
 /* ---- threads -------------------------------------------------------------------------------- */
 
+/** What a profile of threads lists. */
 enum trace_thread_details {
-	TRACE_THREADS_BY_STACK = 0, /* how many are at each stack */
-	TRACE_THREADS_BLOCKS = 1,   /* a paragraph for each; TRACE_TEXT only */
-	TRACE_THREADS_EACH = 2,	    /* a sample for each, with labels trc::thread_id and
-				       trc::creator_id (kernel thread ids), trc::thread_name,
-				       trc::state ("running", "mutex" and so on for what it
-				       waits for, "waiting", "did not answer") and trc::wait_ns;
-				       those that are not known are not there */
+	TRACE_THREAD_DETAILS_BY_STACK = 0,   /* the number of threads at each stack */
+	TRACE_THREAD_DETAILS_PARAGRAPHS = 1, /* a paragraph for each thread; only as text */
+	/* A sample for each thread, with the labels trc::thread_id and trc::creator_id (thread ids of
+	 * the kernel), trc::thread_name, trc::wait_ns, and trc::state: "running", "waiting", "did not
+	 * answer", or what the thread waits for, as "mutex".  Labels of unknown values are absent */
+	TRACE_THREAD_DETAILS_EACH = 2,
 };
-struct trace_thread_config {
+struct trace_thread_options {
 	size_t struct_bytes;
 	enum trace_profile_format format;
 	enum trace_thread_details details;
-	bool no_trc_labels; /* with TRACE_THREADS_EACH: only the program's own */
-	/* A thread that has not answered so long after it was asked is listed as such, with
-	 * trc::state in any case; 0 = 100 ms.  Time in which the process stood still does not
-	 * count. */
+	bool no_trc_labels; /* with EACH: only the program's labels, and none of trc::... */
+	/* How long a thread has to answer; 0 = 100 ms.  A thread that has not answered by then is
+	 * listed with trc::state "did not answer", whatever no_trc_labels says.  Time in which the
+	 * process is stopped does not count */
 	uint64_t deadline_ns;
 };
-#define TRACE_THREAD_CONFIG_INIT                                                                   \
+#define TRACE_THREAD_OPTIONS_INIT                                                                  \
 	{                                                                                          \
-		sizeof(struct trace_thread_config), TRACE_PPROF, TRACE_THREADS_BY_STACK, false, 0  \
+		sizeof(struct trace_thread_options), TRACE_PROFILE_FORMAT_PPROF,                   \
+			TRACE_THREAD_DETAILS_BY_STACK, false, 0                                    \
 	}
-/** Every thread's stack, and what it does.  Window, of TRACE_THREADS_BY_STACK only: the change, of
- * those at a stack at its end less those at its beginning.  No thread is stopped: those whose wait
- * was recorded have told their stack, others are sent a SIGPROF and answer for themselves.  One
- * that blocks SIGPROF is not asked. */
-TRC_API int trace_thread_recorder(trace_recorder **out, const struct trace_thread_config *config);
+/**
+ * Makes a recorder of every thread's stack and state. Snapshot: the threads now.  Window, only
+ * with BY_STACK: the threads at each stack at its end, less the threads at its beginning. No
+ * thread is stopped.  The stack of a recorded wait is known; other threads receive a SIGPROF and
+ * answer by themselves.  A thread that blocks SIGPROF is not asked.
+ */
+TRC_API int trace_recorder_create_thread(struct trace_recorder **out,
+					 const struct trace_thread_options *options);
 
-struct trace_threadcreate_config {
+struct trace_threadcreate_options {
 	size_t struct_bytes;
 	enum trace_profile_format format;
 };
-#define TRACE_THREADCREATE_CONFIG_INIT                                                             \
+#define TRACE_THREADCREATE_OPTIONS_INIT                                                            \
 	{                                                                                          \
-		sizeof(struct trace_threadcreate_config), TRACE_PPROF                              \
+		sizeof(struct trace_threadcreate_options), TRACE_PROFILE_FORMAT_PPROF              \
 	}
-/** The stacks that created threads in the window. */
-TRC_API int trace_threadcreate_recorder(trace_recorder **out,
-					const struct trace_threadcreate_config *config);
+/** Makes a recorder of the stacks that create threads. */
+TRC_API int trace_recorder_create_threadcreate(struct trace_recorder **out,
+					       const struct trace_threadcreate_options *options);
 
-/* ---- profiles of the program's own ---------------------------------------------------------- */
+/* ---- custom profiles: what the program itself counts ---------------------------------------- */
 
-/** What the program holds: connections, handles; each with the stack that entered it. */
-typedef struct trace_profile trace_profile;
-
-/**
- * Makes an empty one, which stays until the program ends.  `name`, 1 to 63 bytes, is what it
- * counts, and its type in pprof.  Returns 0; -EINVAL: no such name is possible; -EEXIST: it is
- * there already (or the name is that of a kind of recorder); -ENOMEM.
- */
-TRC_API int trace_profile_new(trace_profile **out, const char *name);
-
-/** The one of that name; NULL = none. */
-TRC_API trace_profile *trace_profile_find(const char *name);
-TRC_API const char *trace_profile_name(const trace_profile *profile);
-/** Calls fn for each that there is, in the order of their names, until it returns something else
- * than 0; returns that, or 0. */
-TRC_API int trace_profile_each(int (*fn)(void *context, trace_profile *profile), void *context);
+/** Objects that the program holds (connections, handles), each with the stack that added it. */
+struct trace_custom_profile;
 
 /**
- * Enters `key`, which may be any pointer, with the caller's stack; `skip` 1 leaves out the caller,
- * 2 its caller too.  Returns 0; -EEXIST: it is there already, with the stack that it has; -ENOMEM.
+ * Registers an empty profile under `name`.  The name has 1 to 63 bytes, says what the profile
+ * counts, and is its type in pprof.  The profile is the library's, and stays until the process
+ * ends. On failure *out is untouched. Returns 0; -EINVAL: a name with a space, a quote, or a
+ * character that URLs reserve; -EEXIST: the name is taken, by a custom profile or a kind of
+ * recorder; or -ENOMEM.
  */
-TRC_API int trace_profile_add(trace_profile *profile, const void *key, unsigned int skip);
-/** Takes it out.  What is not there is fine. */
-TRC_API void trace_profile_remove(trace_profile *profile, const void *key);
-/** How many there are. */
-TRC_API size_t trace_profile_count(const trace_profile *profile);
+TRC_API int trace_custom_profile_register(struct trace_custom_profile **out, const char *name);
 
-struct trace_profile_config {
+/** Returns the custom profile of that name; NULL = none. */
+TRC_API struct trace_custom_profile *trace_custom_profile_find(const char *name);
+
+/** Returns the profile's name, which is valid until the process ends. */
+TRC_API const char *trace_custom_profile_name(const struct trace_custom_profile *profile);
+
+/**
+ * Calls fn(context, profile) for each custom profile, in the order of names, until fn returns
+ * another value than 0.  Returns the last value of fn; 0 if there is no profile.
+ */
+TRC_API int trace_custom_profile_each(int (*fn)(void *context,
+						struct trace_custom_profile *profile),
+				      void *context);
+
+/**
+ * Adds `key`, any pointer that identifies the object, with the caller's stack.  `skip` leaves out
+ * frames: 0 = none, 1 = the caller, 2 = also the caller's caller, and so on.
+ * Returns 0; -EEXIST: the profile has this key already, and keeps its stack; or -ENOMEM.
+ */
+TRC_API int trace_custom_profile_add(struct trace_custom_profile *profile, const void *key,
+				     unsigned int skip);
+
+/** Removes `key`.  If the profile does not have this key, nothing happens. */
+TRC_API void trace_custom_profile_remove(struct trace_custom_profile *profile, const void *key);
+
+/** Returns the number of keys in the profile. */
+TRC_API size_t trace_custom_profile_count(const struct trace_custom_profile *profile);
+
+struct trace_custom_options {
 	size_t struct_bytes;
 	enum trace_profile_format format;
 };
-#define TRACE_PROFILE_CONFIG_INIT                                                                  \
+#define TRACE_CUSTOM_OPTIONS_INIT                                                                  \
 	{                                                                                          \
-		sizeof(struct trace_profile_config), TRACE_PPROF                                   \
+		sizeof(struct trace_custom_options), TRACE_PROFILE_FORMAT_PPROF                    \
 	}
-/** Snapshot: what is entered now.  Window: the change. */
-TRC_API int trace_profile_recorder(trace_recorder **out, trace_profile *profile,
-				   const struct trace_profile_config *config);
+/**
+ * Makes a recorder of a custom profile.
+ * Snapshot: the keys now.  Window: the keys at its end, less the keys at its beginning.
+ */
+TRC_API int trace_recorder_create_custom(struct trace_recorder **out,
+					 struct trace_custom_profile *profile,
+					 const struct trace_custom_options *options);
 
-/* ---- several at once ------------------------------------------------------------------------ */
+/* ---- several recorders as one --------------------------------------------------------------- */
 
-struct trace_multi_config {
+struct trace_multi_options {
 	size_t struct_bytes;
-	/* false: one profile with the sample types of all, named as in "block_delay" where two
-	 * would be called the same, in the format of the first.  true: one for each, to as many
-	 * writers */
+	/* false: one profile with the sample types of all members, in the format of the first.  Types
+	 * of equal names get the kind as a prefix, as in "block_delay".
+	 * true: a profile for each member, each to a writer of its own */
 	bool one_each;
 };
-#define TRACE_MULTI_CONFIG_INIT                                                                    \
+#define TRACE_MULTI_OPTIONS_INIT                                                                   \
 	{                                                                                          \
-		sizeof(struct trace_multi_config), false                                           \
+		sizeof(struct trace_multi_options), false                                          \
 	}
 /**
- * Starts, stops and takes snapshots of n (1 to 16) recorders at once, over the same window.  On
- * success they are its own, and freed with it.  Returns 0; -EINVAL: none, too many, one that runs,
- * or a trace_multi_recorder(); -ENOMEM.
+ * Makes a recorder that starts and stops `n` (1 to 16) recorders at the same time, over one
+ * window. On success the `n` members belong to the new recorder, and are given back with it. Also
+ * returns -EINVAL: no or too many members, a member that runs, or a multi recorder as a member.
  */
-TRC_API int trace_multi_recorder(trace_recorder **out, trace_recorder *const *recorder, size_t n,
-				 const struct trace_multi_config *config);
+TRC_API int trace_recorder_create_multi(struct trace_recorder **out,
+					struct trace_recorder *const *recorder, size_t n,
+					const struct trace_multi_options *options);
 
 #ifdef __cplusplus
 }

@@ -166,7 +166,7 @@ static void fiber_make(int i, void *stack)
 	if (!f->fiber)
 		die("no fiber");
 	if (i % 2) /* with and without */
-		trace_fiber_stack(f->fiber, stack, STACK_BYTES);
+		trace_fiber_set_stack(f->fiber, stack, STACK_BYTES);
 }
 
 static void *stack_for(int i, char *own)
@@ -221,11 +221,11 @@ static void run_all(void)
 
 static void sample_by_timers(void)
 {
-	struct trace_cpu_event event = TRACE_CPU_EVENT_INIT;
+	struct trace_sampling_event event = TRACE_SAMPLING_EVENT_INIT;
 
 	event.name = "timer";
 	event.frequency_hz = 1000;
-	if (trace_cpu_profile_start(&event, 1))
+	if (trace_sampling_start(&event, 1))
 		die(trace_last_error());
 }
 
@@ -236,11 +236,11 @@ static int in_child(const char *path, struct trace_fiber *before, const struct t
 {
 	struct trace_fiber *fiber;
 
-	trace_labels_unref(trace_labels_set(NULL));
+	trace_labels_destroy(trace_labels_set(NULL));
 	fiber = trace_fiber_create("child's");
 	if (trace_start(path, NULL))
 		die(trace_last_error());
-	trace_labels_unref(trace_labels_set(trace_labels_ref(labels)));
+	trace_labels_destroy(trace_labels_set(trace_labels_copy(labels)));
 	trace_log(0, "child", "with labels");
 	trace_fiber_switch(fiber, TRACE_FIBER_YIELD, NULL);
 	trace_log(0, "child", "in a fiber");
@@ -248,7 +248,7 @@ static int in_child(const char *path, struct trace_fiber *before, const struct t
 	trace_fiber_destroy(fiber);
 	trace_fiber_ready(before);
 	trace_fiber_destroy(before);
-	trace_labels_unref(trace_labels_set(NULL));
+	trace_labels_destroy(trace_labels_set(NULL));
 	return trace_stop() ? 1 : 0;
 }
 
@@ -260,18 +260,18 @@ static int with_child(const char *path)
 	int status = 1;
 	pid_t child;
 
-	if (!fiber || trace_labels_with(&labels, NULL, &label, 1))
+	if (!fiber || trace_labels_create(&labels, NULL, &label, 1))
 		die("no memory");
 	trace_fiber_switch(fiber, TRACE_FIBER_YIELD, NULL);
-	trace_labels_set(trace_labels_ref(labels));
+	trace_labels_set(trace_labels_copy(labels));
 	child = fork();
 	if (!child)
 		exit(in_child(path, fiber, labels));
 	if (child < 0 || waitpid(child, &status, 0) != child)
 		die("no child");
-	trace_labels_unref(trace_labels_set(NULL));
+	trace_labels_destroy(trace_labels_set(NULL));
 	trace_fiber_destroy(fiber);
-	trace_labels_unref(labels);
+	trace_labels_destroy(labels);
 	return status != 0;
 }
 

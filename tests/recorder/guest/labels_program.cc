@@ -72,10 +72,10 @@ int main(int argc, char **argv)
 		return trace_stop() != 0;
 	}
 	region("none");
-	if (trace_labels_with(&in_do, nullptr, labels, 1))
+	if (trace_labels_create(&in_do, nullptr, labels, 1))
 		return 1;
 	survive([in_do] { trace_labels_do(in_do, fail, nullptr); });
 	survive([] { scopes(42); });
-	trace_labels_unref(in_do);
+	trace_labels_destroy(in_do);
 	return trace_stop() ? 1 : 0;
 }

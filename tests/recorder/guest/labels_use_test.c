@@ -27,7 +27,7 @@ static const struct trace_labels *with(const struct trace_labels *base, const ch
 	const struct trace_label label = {key, value, 0, NULL};
 	const struct trace_labels *labels = NULL;
 
-	ck_assert_int_eq(trace_labels_with(&labels, base, &label, 1), 0);
+	ck_assert_int_eq(trace_labels_create(&labels, base, &label, 1), 0);
 	return labels;
 }
 
@@ -42,16 +42,16 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-	trace_labels_unref(phase);
+	trace_labels_destroy(phase);
 	ck_assert_uint_eq(atomic_load(&tenant->references), 1);
-	trace_labels_unref(tenant);
+	trace_labels_destroy(tenant);
 	unlink(path);
 	ck_assert_int_eq(rmdir(dir), 0);
 }
 
 static void put_in_force(const struct trace_labels *labels)
 {
-	trace_labels_unref(trace_labels_set(trace_labels_ref(labels)));
+	trace_labels_destroy(trace_labels_set(trace_labels_copy(labels)));
 }
 
 static const struct trace_labels *in_force(void)
@@ -68,30 +68,30 @@ START_TEST(errors_say_which_label_and_why)
 	const struct trace_labels *out = (void *)0x5;
 	char key[33][4], longest[300];
 
-	ck_assert_int_eq(trace_labels_with(&out, NULL, label, 2), -EINVAL);
+	ck_assert_int_eq(trace_labels_create(&out, NULL, label, 2), -EINVAL);
 	ck_assert_str_eq(trace_last_error(), "label 2 (b): a unit beside a string");
 	label[1].key = "b\nc\033";
-	ck_assert_int_eq(trace_labels_with(&out, NULL, label, 2), -EINVAL);
+	ck_assert_int_eq(trace_labels_create(&out, NULL, label, 2), -EINVAL);
 	ck_assert_str_eq(trace_last_error(), "label 2 (b?c?): a unit beside a string");
 	label[1].key = NULL;
-	ck_assert_int_eq(trace_labels_with(&out, NULL, label, 2), -EINVAL);
+	ck_assert_int_eq(trace_labels_create(&out, NULL, label, 2), -EINVAL);
 	ck_assert_str_eq(trace_last_error(), "label 2 (): it has no key");
 	memset(longest, 'x', 299);
 	longest[299] = '\0';
 	label[0].value = longest;
-	ck_assert_int_eq(trace_labels_with(&out, NULL, label, 1), -ENAMETOOLONG);
+	ck_assert_int_eq(trace_labels_create(&out, NULL, label, 1), -ENAMETOOLONG);
 	ck_assert_str_eq(trace_last_error(),
 			 "label 1 (a): a key has at most 63 bytes, a value 200, a unit 15");
 	for (int i = 0; i < 33; i++) {
 		snprintf(key[i], sizeof(key[i]), "%d", i);
 		label[i] = (struct trace_label){key[i], NULL, i, NULL};
 	}
-	ck_assert_int_eq(trace_labels_with(&out, NULL, label, 33), -E2BIG);
+	ck_assert_int_eq(trace_labels_create(&out, NULL, label, 33), -E2BIG);
 	ck_assert_str_eq(trace_last_error(), "a set has at most 32 labels, and 1000 bytes");
 	ck_assert_ptr_eq(out, (void *)0x5);
-	ck_assert_int_eq(trace_labels_with(&out, NULL, label, 32), 0);
+	ck_assert_int_eq(trace_labels_create(&out, NULL, label, 32), 0);
 	ck_assert_str_eq(trace_last_error(), "");
-	trace_labels_unref(out);
+	trace_labels_destroy(out);
 }
 END_TEST
 
@@ -318,7 +318,7 @@ END_TEST
 
 static void handler(int number)
 {
-	const struct trace_labels *before = trace_labels_set(trace_labels_ref(phase));
+	const struct trace_labels *before = trace_labels_set(trace_labels_copy(phase));
 
 	(void)number;
 	trace_labels_set(before); /* the handler's reference is the test's */
@@ -373,15 +373,17 @@ static void expect_set(const struct trc_reader *reader, uint32_t id, const char 
 
 START_TEST(a_snapshot_says_what_has_been_in_force_all_the_time)
 {
+	struct trace_snapshot_options options = TRACE_SNAPSHOT_OPTIONS_INIT;
 	const struct trc_thread_labels_entry *entry;
 	struct trc_reader *reader;
 
+	options.window_ns = 10000000;
 	put_in_force(tenant);
 	ck_assert_int_eq(trace_flight_start(NULL), 0);
-	trace_counter("something", 1);
+	trace_counter_set("something", 1);
 	usleep(20000);
-	trace_counter("something", 2);
-	ck_assert_int_eq(trace_flight_snapshot_window(path, 10000000), 0);
+	trace_counter_set("something", 2);
+	ck_assert_int_eq(trace_flight_snapshot(path, &options), 0);
 	ck_assert_int_eq(trace_flight_stop(), 0);
 	put_in_force(NULL);
 	reader = open_trace();
@@ -399,9 +401,9 @@ START_TEST(a_trace_beside_a_flight_recorder_knows_what_was_set_before_it)
 
 	put_in_force(tenant);
 	ck_assert_int_eq(trace_flight_start(NULL), 0);
-	trace_counter("something", 1);
+	trace_counter_set("something", 1);
 	ck_assert_int_eq(trace_start(path, NULL), 0);
-	trace_counter("something", 2);
+	trace_counter_set("something", 2);
 	ck_assert_int_eq(trace_stop(), 0);
 	ck_assert_int_eq(trace_flight_stop(), 0);
 	put_in_force(NULL);

@@ -36,7 +36,7 @@ START_TEST(a_token_has_to_be_shown)
 	struct trace_http_options options = TRACE_HTTP_OPTIONS_INIT;
 
 	options.token = "secret";
-	ck_assert_int_eq(trace_http_start_with("127.0.0.1:0", &options), 0);
+	ck_assert_int_eq(trace_http_start("127.0.0.1:0", &options), 0);
 	for (size_t i = 0; i < sizeof(tries) / sizeof(*tries); i++) {
 		struct http_got got =
 			http_ask(trace_http_port(), "GET", "/debug/pprof/cmdline", tries[i].header);
@@ -55,10 +55,10 @@ START_TEST(an_empty_token_is_none_that_could_be_shown)
 	struct trace_http_options options = TRACE_HTTP_OPTIONS_INIT;
 
 	options.token = "";
-	ck_assert_int_eq(trace_http_start_with("127.0.0.1:0", &options), -EINVAL);
+	ck_assert_int_eq(trace_http_start("127.0.0.1:0", &options), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(trace_last_error(), "the token is empty"));
 	setenv("TRC_HTTP_TOKEN", "", 1);
-	ck_assert_int_eq(trace_http_start("127.0.0.1:0"), -EINVAL);
+	ck_assert_int_eq(trace_http_start("127.0.0.1:0", NULL), -EINVAL);
 	unsetenv("TRC_HTTP_TOKEN");
 	ck_assert_uint_eq(trace_http_port(), 0);
 	start_server();
@@ -144,7 +144,7 @@ START_TEST(addresses_are_of_this_machine_unless_written_out)
 	};
 
 	for (size_t i = 0; i < sizeof(tries) / sizeof(*tries); i++) {
-		int err = trace_http_start(tries[i].address);
+		int err = trace_http_start(tries[i].address, NULL);
 
 		ck_assert_msg(err == tries[i].err, "%s: %s", tries[i].address, strerror(-err));
 		ck_assert_msg(*tries[i].says ? !!strstr(trace_last_error(), tries[i].says)
@@ -152,7 +152,7 @@ START_TEST(addresses_are_of_this_machine_unless_written_out)
 			      "%s: %s", tries[i].address, trace_last_error());
 		ck_assert_int_eq(trace_http_stop(), err ? -EINVAL : 0);
 	}
-	ck_assert_int_eq(trace_http_start(NULL), -EINVAL);
+	ck_assert_int_eq(trace_http_start(NULL, NULL), -EINVAL);
 }
 END_TEST
 
@@ -202,7 +202,7 @@ START_TEST(more_than_fit_wait_their_turn)
 	int fd[N];
 
 	options.max_connections = 3;
-	ck_assert_int_eq(trace_http_start_with("127.0.0.1:0", &options), 0);
+	ck_assert_int_eq(trace_http_start("127.0.0.1:0", &options), 0);
 	port = trace_http_port();
 	for (int i = 0; i < N; i++) {
 		fd[i] = http_connect(port);

@@ -14,7 +14,7 @@ unsigned int port;
 
 void start_server(void)
 {
-	ck_assert_msg(!trace_http_start("127.0.0.1:0"), "%s", trace_last_error());
+	ck_assert_msg(!trace_http_start("127.0.0.1:0", NULL), "%s", trace_last_error());
 	port = trace_http_port();
 	ck_assert_uint_ne(port, 0);
 }

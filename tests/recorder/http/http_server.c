@@ -27,12 +27,12 @@ START_TEST(one_server_at_a_time_and_the_port_is_free_again)
 
 	ck_assert_int_eq(trace_http_stop(), -EINVAL);
 	start_server();
-	ck_assert_int_eq(trace_http_start("127.0.0.1:0"), -EBUSY);
+	ck_assert_int_eq(trace_http_start("127.0.0.1:0", NULL), -EBUSY);
 	ck_assert_ptr_nonnull(strstr(trace_last_error(), "already"));
 	snprintf(address, sizeof(address), "127.0.0.1:%u", port);
 	stop_server();
 	for (int i = 0; i < 10; i++) {
-		ck_assert_msg(!trace_http_start(address), "%s", trace_last_error());
+		ck_assert_msg(!trace_http_start(address, NULL), "%s", trace_last_error());
 		stop_server();
 	}
 }
@@ -49,7 +49,7 @@ START_TEST(a_port_that_is_taken_is_an_error)
 	ck_assert_int_eq(listen(fd, 1), 0);
 	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&at, &n_bytes), 0);
 	snprintf(address, sizeof(address), "127.0.0.1:%u", ntohs(at.sin_port));
-	ck_assert_int_eq(trace_http_start(address), -EADDRINUSE);
+	ck_assert_int_eq(trace_http_start(address, NULL), -EADDRINUSE);
 	ck_assert_ptr_nonnull(strstr(trace_last_error(), address));
 	close(fd);
 }
@@ -141,7 +141,7 @@ START_TEST(the_end_may_come_at_any_moment_of_a_request)
 		sleep_ms(i % 5);
 		snprintf(address, sizeof(address), "127.0.0.1:%u", port);
 		stop_server();
-		ck_assert_msg(!trace_http_start(address), "%s", trace_last_error());
+		ck_assert_msg(!trace_http_start(address, NULL), "%s", trace_last_error());
 	}
 	atomic_store(&asks_on, false);
 	for (int i = 0; i < N; i++)
@@ -212,7 +212,7 @@ static int count_left(void)
 
 static void serve(void)
 {
-	if (trace_http_start("127.0.0.1:0"))
+	if (trace_http_start("127.0.0.1:0", NULL))
 		_exit(3);
 }
 
@@ -270,7 +270,7 @@ START_TEST(what_a_kill_leaves_behind_can_be_cleaned)
 	setenv("TRC_RING_DIR", rings, 1);
 	pid = fork();
 	if (!pid) {
-		if (trace_http_start("127.0.0.1:0"))
+		if (trace_http_start("127.0.0.1:0", NULL))
 			_exit(2);
 		port = trace_http_port();
 		ask_for_long(NULL);
@@ -296,7 +296,7 @@ static void serve_and_ask(void *(*ask)(void *unused))
 {
 	pthread_t thread;
 
-	if (trace_http_start("127.0.0.1:0"))
+	if (trace_http_start("127.0.0.1:0", NULL))
 		_exit(2);
 	port = trace_http_port();
 	if (pthread_create(&thread, NULL, ask, NULL))
@@ -407,7 +407,7 @@ START_TEST(a_child_has_no_server_and_may_start_one)
 	if (!pid) {
 		if (trace_http_port() || trace_http_stop() != -EINVAL)
 			_exit(2);
-		if (trace_http_start("127.0.0.1:0") || !trace_http_port())
+		if (trace_http_start("127.0.0.1:0", NULL) || !trace_http_port())
 			_exit(3);
 		_exit(trace_http_stop() ? 4 : 0);
 	}

@@ -392,7 +392,7 @@ START_TEST(on_demand_is_from_the_first_request_on)
 	struct http_got got;
 
 	options.on_demand = true;
-	ck_assert_int_eq(trace_http_start_with("127.0.0.1:0", &options), 0);
+	ck_assert_int_eq(trace_http_start("127.0.0.1:0", &options), 0);
 	port = trace_http_port();
 	ck_assert(!trace_enabled());
 	contend(waits_before);
@@ -420,13 +420,13 @@ static int ignore(void *context, const void *bytes, size_t n_bytes)
 }
 
 /* As many as can be, and one more that could not be started; how many. */
-static int fill(trace_recorder *r[100])
+static int fill(struct trace_recorder *r[100])
 {
 	static const struct trace_writer nowhere = {.write = ignore};
 	int err = 0, n = 0;
 
 	while (!err && n < 100) {
-		ck_assert_int_eq(trace_block_recorder(&r[n], NULL), 0);
+		ck_assert_int_eq(trace_recorder_create_block(&r[n], NULL), 0);
 		err = trace_recorder_start(r[n++], &nowhere);
 	}
 	ck_assert_int_eq(err, -ENOSPC);
@@ -437,7 +437,7 @@ static int fill(trace_recorder *r[100])
 /* The program's own recorders and the windows of requests share what room there is. */
 START_TEST(one_window_too_many_may_come_later)
 {
-	trace_recorder *r[100];
+	struct trace_recorder *r[100];
 	struct http_got got;
 	int n = fill(r);
 
@@ -446,7 +446,7 @@ START_TEST(one_window_too_many_may_come_later)
 	ck_assert_str_eq(got.body, "Could not take the profile: block: " NO_MORE "\n");
 	http_got_free(&got);
 	while (n)
-		trace_recorder_free(r[--n]);
+		trace_recorder_destroy(r[--n]);
 	got = http_ask(port, "GET", "/debug/pprof/block?seconds=1", "");
 	ck_assert_int_eq(got.status, 200);
 	http_got_free(&got);
@@ -511,8 +511,8 @@ START_TEST(how_much_is_kept_is_for_who_starts_it)
 	contend_and_ask("waits_before", "contend", "heap profile: ");
 
 	options.block_rate_ns = options.mutex_fraction = -1;
-	options.heap_bytes = 1;
-	ck_assert_int_eq(trace_http_start_with("127.0.0.1:0", &options), 0);
+	options.heap_sample_bytes = 1;
+	ck_assert_int_eq(trace_http_start("127.0.0.1:0", &options), 0);
 	port = trace_http_port();
 	got = http_ask(port, "GET", "/debug/pprof/heap?seconds=1&bytes=1", "");
 	ck_assert_int_eq(got.status, is_sanitized() ? 501 : 200);
@@ -526,7 +526,7 @@ START_TEST(how_much_is_kept_is_for_who_starts_it)
 	contend_and_ask("--- contention:\ncycles/second=1000000000\n", "contend",
 			"\n1: 777 [1: 777] @ ");
 	setenv("TRC_HTTP_MUTEX_FRACTION", "many", 1);
-	ck_assert_int_eq(trace_http_start("127.0.0.1:0"), -EINVAL);
+	ck_assert_int_eq(trace_http_start("127.0.0.1:0", NULL), -EINVAL);
 	ck_assert_str_eq(trace_last_error(),
 			 "TRC_HTTP_MUTEX_FRACTION: not a number of at most 1T");
 }
@@ -536,12 +536,12 @@ END_TEST
 START_TEST(what_cannot_be_begun_on_demand_is_told)
 {
 	struct trace_http_options options = TRACE_HTTP_OPTIONS_INIT;
-	trace_recorder *r[100];
+	struct trace_recorder *r[100];
 	struct http_got got;
 	int n;
 
 	options.on_demand = true;
-	ck_assert_int_eq(trace_http_start_with("127.0.0.1:0", &options), 0);
+	ck_assert_int_eq(trace_http_start("127.0.0.1:0", &options), 0);
 	port = trace_http_port();
 	n = fill(r);
 	ck_assert_int_eq(n, 65);
@@ -550,19 +550,19 @@ START_TEST(what_cannot_be_begun_on_demand_is_told)
 	ck_assert_str_eq(got.body, "Could not take the profile: mutex: " NO_MORE "\n");
 	http_got_free(&got);
 	while (n)
-		trace_recorder_free(r[--n]);
+		trace_recorder_destroy(r[--n]);
 	stop_server();
 }
 END_TEST
 
 START_TEST(profiles_of_the_programs_own_are_served)
 {
-	trace_profile *profile;
+	struct trace_custom_profile *profile;
 	struct http_got got;
 	int key;
 
-	ck_assert_int_eq(trace_profile_new(&profile, "connections.open"), 0);
-	ck_assert_int_eq(trace_profile_add(profile, &key, 0), 0);
+	ck_assert_int_eq(trace_custom_profile_register(&profile, "connections.open"), 0);
+	ck_assert_int_eq(trace_custom_profile_add(profile, &key, 0), 0);
 	got = http_ask(port, "GET", "/debug/pprof/", "");
 	ck_assert_msg(strstr(got.body, "<td>1</td><td><a href='connections.open?debug=1'>"
 				       "connections.open</a>"),
@@ -663,6 +663,15 @@ static int kept_all(void *context, int err)
 	return 0;
 }
 
+static int ask_whole(const char *method, const char *url, const struct trace_writer *to)
+{
+	struct trace_http_request request = TRACE_HTTP_REQUEST_INIT;
+
+	request.method = method;
+	request.url = url;
+	return trace_http_answer(&request, NULL, to);
+}
+
 START_TEST(a_program_with_its_own_server_asks_directly)
 {
 	static const struct {
@@ -681,7 +690,7 @@ START_TEST(a_program_with_its_own_server_asks_directly)
 			.write = keep, .context = &kept, .finish = kept_all};
 		char *body;
 
-		ck_assert_int_eq(trace_http_handle(tries[i].method, tries[i].url, &to), 0);
+		ck_assert_int_eq(ask_whole(tries[i].method, tries[i].url, &to), 0);
 		ck_assert_int_eq(kept.finished, 1);
 		body = strstr(kept.text, "\r\n\r\n");
 		ck_assert_msg(body && !strncmp(kept.text, tries[i].head, strlen(tries[i].head)),
@@ -697,15 +706,15 @@ END_TEST
 
 START_TEST(its_reply_may_be_had_in_parts)
 {
-	struct trace_http_request request = {.struct_bytes = sizeof(request),
-					     .method = "POST",
-					     .url = "/debug/pprof/symbol",
-					     .body = "0x1+0x2",
-					     .body_bytes = 7};
-	struct trace_http_reply reply = {.struct_bytes = sizeof(reply)};
+	struct trace_http_request request = TRACE_HTTP_REQUEST_INIT;
+	struct trace_http_reply reply = TRACE_HTTP_REPLY_INIT;
 	struct kept kept = {0};
 	const struct trace_writer to = {.write = keep, .context = &kept, .finish = kept_all};
 
+	request.method = "POST";
+	request.url = "/debug/pprof/symbol";
+	request.body = "0x1+0x2";
+	request.body_bytes = 7;
 	ck_assert_int_eq(trace_http_answer(&request, &reply, &to), 0);
 	ck_assert_uint_eq(reply.status, 200);
 	ck_assert_str_eq(reply.header, "Content-Length: 15\r\nContent-Type: " TEXT "\r\n"
@@ -722,10 +731,10 @@ START_TEST(what_cannot_be_written_is_an_error)
 	struct kept kept = {.err = -EPIPE};
 	const struct trace_writer to = {.write = keep, .context = &kept, .finish = kept_all};
 
-	ck_assert_int_eq(trace_http_handle("GET", "/debug/pprof/cmdline", &to), -EPIPE);
+	ck_assert_int_eq(ask_whole("GET", "/debug/pprof/cmdline", &to), -EPIPE);
 	ck_assert_int_eq(kept.finished, 1);
 	ck_assert_int_eq(kept.finished_with, -EPIPE);
-	ck_assert_int_eq(trace_http_handle("GET", NULL, &to), -EINVAL);
+	ck_assert_int_eq(ask_whole("GET", NULL, &to), -EINVAL);
 	ck_assert_int_eq(kept.finished, 2);
 }
 END_TEST

@@ -73,8 +73,8 @@ START_TEST(nothing_happens_while_nothing_records)
 	trace_region_end();
 	trace_log(0, "category", "message");
 	trace_logf(0, "category", "%d", 1);
-	trace_counter("queue", 1);
-	trace_thread_name("name");
+	trace_counter_set("queue", 1);
+	trace_thread_set_name("name");
 	ck_assert_int_eq(errno, 77);
 	ck_assert_int_eq(trace_stop(), -EINVAL);
 	ck_assert_str_eq(trace_last_error(), "no trace runs");
@@ -92,8 +92,8 @@ static void annotate(const char *computed)
 		TRACE_REGION_OF(task, "parse");
 		TRACE_REGION(computed);
 
-		trace_counter("queue", -i);
-		trace_counter(computed, i);
+		trace_counter_set("queue", -i);
+		trace_counter_set(computed, i);
 	}
 	trace_log(task, "note", "a message");
 	trace_logf(0, computed, "%s %d", "formatted", 42);
@@ -148,7 +148,7 @@ static void *burn(void *arg)
 {
 	for (volatile int i = 0; i < 30000000; i++)
 		;
-	trace_counter("burnt", 1);
+	trace_counter_set("burnt", 1);
 	return NULL;
 }
 
@@ -161,7 +161,7 @@ START_TEST(the_kernel_tells_who_runs_or_the_trace_says_why_not)
 
 	pthread_create(&before, NULL, burn, NULL);
 	start(NULL);
-	trace_counter("starter", 1);
+	trace_counter_set("starter", 1);
 	pthread_create(&later, NULL, burn, NULL);
 	pthread_join(before, NULL);
 	pthread_join(later, NULL);
@@ -307,7 +307,7 @@ START_TEST(no_byte_of_the_trace_lands_in_files_of_the_program)
 		for (int i = 0; i < 100; i++)
 			open(own, O_RDWR | O_CREAT, 0600);
 		for (int i = 0; i < 100000; i++)
-			trace_counter("queue", i);
+			trace_counter_set("queue", i);
 		_exit(trace_stop() == 0 && stat(own, &st) == 0 && st.st_size == 0 ? 0 : 1);
 	}
 	waitpid(pid, &status, 0);
@@ -330,7 +330,7 @@ static void record_with_room_for(rlim_t n_bytes, int n_events)
 	/* The ring is made by now; what is limited is the trace. */
 	setrlimit(RLIMIT_FSIZE, &small);
 	for (int i = 0; i < n_events; i++)
-		trace_counter("queue", (int64_t)rand_r(&seed) * rand_r(&seed));
+		trace_counter_set("queue", (int64_t)rand_r(&seed) * rand_r(&seed));
 	ck_assert_int_eq(trace_stop(), -EFBIG);
 	setrlimit(RLIMIT_FSIZE, &before);
 }
@@ -385,7 +385,7 @@ START_TEST(a_trace_that_cannot_have_its_name_is_not_one_that_ends_early)
 
 	start(NULL);
 	ck_assert_int_eq(mkdir(path, 0700), 0);
-	trace_counter("queue", 1);
+	trace_counter_set("queue", 1);
 	ck_assert_int_eq(trace_stop(), -EISDIR);
 	snprintf(told, sizeof(told), "%s: Is a directory: nothing was kept of ", path);
 	ck_assert_int_eq(strncmp(trace_last_error(), told, strlen(told)), 0);
@@ -420,21 +420,21 @@ START_TEST(a_forked_child_records_nothing_until_it_starts_a_trace)
 	pid_t pid;
 
 	start(NULL);
-	trace_counter("parent", 1);
+	trace_counter_set("parent", 1);
 	pid = _i == BY_FORK ? fork() : (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 	if (pid == 0) {
 		char own[sizeof(path) + 16];
 
 		snprintf(own, sizeof(own), "%s.child", path);
-		trace_counter("child", 1);
+		trace_counter_set("child", 1);
 		if (trace_enabled() || trace_start(own, NULL))
 			_exit(1);
-		trace_counter("child", 2);
+		trace_counter_set("child", 2);
 		_exit(trace_stop() || unlink(own) ? 2 : 0);
 	}
 	waitpid(pid, &status, 0);
 	ck_assert_int_eq(status, 0);
-	trace_counter("parent", 2);
+	trace_counter_set("parent", 2);
 	stop();
 	reader = open_trace();
 	ck_assert_uint_eq(count_kind(reader, TRC_KIND_COUNTER), 2);
@@ -450,7 +450,7 @@ START_TEST(exit_completes_the_trace)
 
 	if (pid == 0) {
 		start(NULL);
-		trace_counter("queue", 1);
+		trace_counter_set("queue", 1);
 		exit(0);
 	}
 	waitpid(pid, &status, 0);
@@ -466,7 +466,7 @@ enum { WRITERS = 3, EACH = 200000 };
 static void *count_up(void *arg)
 {
 	for (int i = 0; i < EACH; i++)
-		trace_counter("up", i);
+		trace_counter_set("up", i);
 	return NULL;
 }
 
@@ -530,7 +530,7 @@ static pthread_key_t rounds_key;
 /* In the last round, the recorder's own destructor has come before the program's. */
 static void count_round(void *value)
 {
-	trace_counter("round", 1);
+	trace_counter_set("round", 1);
 	pthread_setspecific(rounds_key, value);
 }
 

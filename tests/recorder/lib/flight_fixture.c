@@ -89,7 +89,7 @@ void stop(void)
 
 void snapshot(void)
 {
-	ck_assert_msg(trace_flight_snapshot(path) == 0, "%s", trace_last_error());
+	ck_assert_msg(trace_flight_snapshot(path, NULL) == 0, "%s", trace_last_error());
 }
 
 void wait_ms(int ms)

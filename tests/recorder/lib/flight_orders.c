@@ -34,10 +34,10 @@ static const char *const names[WRITERS] = {"w0", "w1", "w2", "w3", "w4", "w5"};
 static void *count_up(void *arg)
 {
 	unsigned int w = (unsigned int)(uintptr_t)arg;
-	trace_thread_name(names[w]);
+	trace_thread_set_name(names[w]);
 	for (uint64_t i = 1; !stopping; i++) {
 		trace_region_begin(0, "step");
-		trace_counter(names[w], (int64_t)i);
+		trace_counter_set(names[w], (int64_t)i);
 		trace_region_end();
 		counted[w] = i;
 		if (i % 16 == 0)
@@ -87,7 +87,7 @@ static void *take(void *arg)
 
 	snprintf(path, sizeof(path), "%s/s%u.trc", dir, (unsigned int)(uintptr_t)arg);
 	while (!stopping) {
-		int err = trace_flight_snapshot(path);
+		int err = trace_flight_snapshot(path, NULL);
 
 		if (err == -EINVAL) {
 			ck_assert_str_eq(trace_last_error(), "no flight recorder runs");

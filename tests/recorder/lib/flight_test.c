@@ -20,15 +20,31 @@
 #include "flight_fixture.h"
 #include "trace_look.h"
 
+static int snapshot_to_fd(int fd)
+{
+	struct trace_snapshot_options o = TRACE_SNAPSHOT_OPTIONS_INIT;
+
+	o.fd = fd;
+	return trace_flight_snapshot(NULL, &o);
+}
+
+static int snapshot_of_window(const char *to, uint64_t window_ns)
+{
+	struct trace_snapshot_options o = TRACE_SNAPSHOT_OPTIONS_INIT;
+
+	o.window_ns = window_ns;
+	return trace_flight_snapshot(to, &o);
+}
+
 /* ---- start and stop ---------------------------------------------------------------------- */
 
 START_TEST(without_a_recorder_there_is_nothing_to_take)
 {
 	errno = 77;
 	ck_assert(!trace_flight_enabled());
-	ck_assert_int_eq(trace_flight_snapshot(path), -EINVAL);
+	ck_assert_int_eq(trace_flight_snapshot(path, NULL), -EINVAL);
 	ck_assert_str_eq(trace_last_error(), "no flight recorder runs");
-	ck_assert_int_eq(trace_flight_snapshot_fd(2), -EINVAL);
+	ck_assert_int_eq(snapshot_to_fd(2), -EINVAL);
 	ck_assert_int_eq(trace_flight_trigger("odd"), -EINVAL);
 	ck_assert_int_eq(trace_flight_stop(), -EINVAL);
 	ck_assert_str_eq(trace_last_error(), "no flight recorder runs");
@@ -160,7 +176,7 @@ START_TEST(the_oldest_is_overwritten_and_the_rest_is_whole)
 	o.max_bytes = 4 * MiB;
 	start(&o);
 	for (int i = 0; i < 1000000; i++)
-		trace_counter("up", i);
+		trace_counter_set("up", i);
 	snapshot();
 	stop();
 	look_check(path);
@@ -182,7 +198,7 @@ static const struct {
 } windows[] = {
 	{1000000, false},
 	{UINT64_C(3600000000000), true},
-	{TRACE_WINDOW_WHOLE, true},
+	{TRACE_WINDOW_COMPLETE, true},
 	{TRACE_WINDOW_ALL, true},
 	{0, false},
 };
@@ -199,7 +215,7 @@ START_TEST(each_snapshot_may_have_a_window_of_its_own)
 	for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++) {
 		struct trc_reader *reader;
 
-		ck_assert_int_eq(trace_flight_snapshot_window(path, windows[i].window_ns), 0);
+		ck_assert_int_eq(snapshot_of_window(path, windows[i].window_ns), 0);
 		look_check(path);
 		reader = look_open(path);
 		ck_assert_int_eq(look_message(reader, "old"), windows[i].old);
@@ -248,7 +264,7 @@ START_TEST(a_path_that_cannot_be_written_is_told_and_nothing_is_lost)
 
 	start(NULL);
 	trace_log(0, "note", "before");
-	ck_assert_int_eq(trace_flight_snapshot(refusals[_i].path), refusals[_i].result);
+	ck_assert_int_eq(trace_flight_snapshot(refusals[_i].path, NULL), refusals[_i].result);
 	ck_assert_str_eq(trace_last_error(), refusals[_i].says);
 	snapshot();
 	ck_assert_str_eq(trace_last_error(), "");
@@ -272,7 +288,7 @@ static void make_noise(void)
 	unsigned int seed = 1;
 
 	for (int i = 0; i < 100000; i++)
-		trace_counter("noise", (int64_t)rand_r(&seed) * rand_r(&seed));
+		trace_counter_set("noise", (int64_t)rand_r(&seed) * rand_r(&seed));
 }
 
 START_TEST(a_full_disk_is_told_and_the_older_file_stays)
@@ -289,7 +305,7 @@ START_TEST(a_full_disk_is_told_and_the_older_file_stays)
 	make_noise();
 	getrlimit(RLIMIT_FSIZE, &before);
 	setrlimit(RLIMIT_FSIZE, &small);
-	err = trace_flight_snapshot(path);
+	err = trace_flight_snapshot(path, NULL);
 	setrlimit(RLIMIT_FSIZE, &before);
 	ck_assert_int_eq(err, -EFBIG);
 	ck_assert_ptr_nonnull(strstr(trace_last_error(), "File too large"));
@@ -346,7 +362,7 @@ START_TEST(any_descriptor_will_do)
 	trace_log(0, "note", "the last");
 	if (_i != A_FILE)
 		pthread_create(&thread, NULL, copy_to_file, &copier);
-	ck_assert_msg(trace_flight_snapshot_fd(fd[1]) == 0, "%s", trace_last_error());
+	ck_assert_msg(snapshot_to_fd(fd[1]) == 0, "%s", trace_last_error());
 	if (_i != A_FILE) {
 		close(fd[1]);
 		pthread_join(thread, NULL);
@@ -373,7 +389,7 @@ START_TEST(a_pipe_that_nobody_reads_is_an_error_and_no_signal)
 	signal(SIGPIPE, dispositions[_i]);
 	start(NULL);
 	make_noise();
-	ck_assert_int_eq(trace_flight_snapshot_fd(fd[1]), -EPIPE);
+	ck_assert_int_eq(snapshot_to_fd(fd[1]), -EPIPE);
 	ck_assert_ptr_nonnull(strstr(trace_last_error(), "Broken pipe"));
 	ck_assert_int_eq(n_signals, 0);
 	sigaction(SIGPIPE, NULL, &action);
@@ -388,12 +404,20 @@ END_TEST
 
 START_TEST(a_descriptor_that_cannot_be_written_is_told)
 {
+	struct trace_snapshot_options both = TRACE_SNAPSHOT_OPTIONS_INIT;
+	struct trace_snapshot_options old = TRACE_SNAPSHOT_OPTIONS_INIT;
 	int fd = open("/dev/null", O_RDONLY);
 
 	start(NULL);
-	ck_assert_int_eq(trace_flight_snapshot_fd(-1), -EBADF);
-	ck_assert_int_eq(trace_flight_snapshot_fd(fd), -EBADF);
-	ck_assert_int_eq(trace_flight_snapshot_fd(1000), -EBADF);
+	ck_assert_int_eq(snapshot_to_fd(-1), -EBADF);
+	ck_assert_int_eq(snapshot_to_fd(fd), -EBADF);
+	ck_assert_int_eq(snapshot_to_fd(1000), -EBADF);
+	both.fd = 1;
+	ck_assert_int_eq(trace_flight_snapshot(path, &both), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(trace_last_error(), "a path and a descriptor"));
+	old.struct_bytes = 0;
+	ck_assert_int_eq(trace_flight_snapshot(path, &old), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(trace_last_error(), "TRACE_SNAPSHOT_OPTIONS_INIT"));
 	snapshot();
 	close(fd);
 	stop();
@@ -412,12 +436,12 @@ static void *work(void *arg)
 	char name[16];
 
 	snprintf(name, sizeof(name), "w%d", *(int *)arg);
-	trace_thread_name(name);
+	trace_thread_set_name(name);
 	for (int64_t i = 0; !stopping; i++) {
 		trace_task task = trace_task_begin("request", 0);
 		TRACE_REGION_OF(task, "handle");
 
-		trace_counter(name, i);
+		trace_counter_set(name, i);
 		pthread_mutex_lock(&fought_over);
 		trace_log(task, "note", "inside");
 		pthread_mutex_unlock(&fought_over);
@@ -432,7 +456,7 @@ static void *take(void *arg)
 
 	for (int i = 0; i < EACH; i++) {
 		snprintf(own, sizeof(own), "%s/s%d-%d.trc", dir, *(int *)arg, i);
-		ck_assert_msg(trace_flight_snapshot(own) == 0, "%s", trace_last_error());
+		ck_assert_msg(trace_flight_snapshot(own, NULL) == 0, "%s", trace_last_error());
 	}
 	return NULL;
 }
@@ -471,7 +495,7 @@ END_TEST
 static void *take_into_one(void *arg)
 {
 	for (int i = 0; i < 10; i++)
-		ck_assert_msg(trace_flight_snapshot(path) == 0, "%s", trace_last_error());
+		ck_assert_msg(trace_flight_snapshot(path, NULL) == 0, "%s", trace_last_error());
 	return arg;
 }
 
@@ -681,7 +705,7 @@ START_TEST(a_trace_may_begin_and_end_while_it_runs)
 	struct trc_reader *reader;
 
 	start(NULL);
-	trace_thread_name("the only one");
+	trace_thread_set_name("the only one");
 	trace_log(0, "note", "before");
 	for (int i = 0; i < 5; i++) {
 		ck_assert_msg(trace_start(odd, NULL) == 0, "%s", trace_last_error());
@@ -758,7 +782,7 @@ START_TEST(it_goes_on_when_the_trace_that_began_first_ends)
 	ck_assert_int_eq(trace_stop(), 0);
 	/* Several times what the ring holds: nobody drains it now. */
 	for (int i = 0; i < 300000; i++)
-		trace_counter("up", i);
+		trace_counter_set("up", i);
 	trace_log(0, "note", "alone");
 	snapshot();
 	stop();

@@ -320,7 +320,7 @@ static int in_child(void)
 	trace_log(0, "note", "child");
 	if (trace_flight_enabled() || trace_enabled())
 		return 1;
-	if (trace_flight_snapshot(own) != -EINVAL || trace_flight_trigger("odd") != -EINVAL ||
+	if (trace_flight_snapshot(own, NULL) != -EINVAL || trace_flight_trigger("odd") != -EINVAL ||
 	    trace_flight_stop() != -EINVAL)
 		return 2;
 	o.ring_dir = ring_dir;
@@ -328,7 +328,7 @@ static int in_child(void)
 	if (trace_flight_start(&o))
 		return 3;
 	trace_log(0, "note", "child");
-	return trace_flight_snapshot(own) ? 4 : trace_flight_stop() ? 5 : 0;
+	return trace_flight_snapshot(own, NULL) ? 4 : trace_flight_stop() ? 5 : 0;
 }
 
 START_TEST(a_forked_child_has_no_recorder_until_it_starts_one)

@@ -81,7 +81,7 @@ START_TEST(beside_a_flight_recorder)
 	contend();
 	waits_begin(&w);
 	contend();
-	ck_good(trace_flight_snapshot(in_dir("a.trc")));
+	ck_good(trace_flight_snapshot(in_dir("a.trc"), NULL));
 	ck_assert_int_eq(stat(in_dir("a.trc"), &st), 0);
 	ck_good(trace_flight_stop());
 	contend();
@@ -92,7 +92,7 @@ START_TEST(beside_a_flight_recorder)
 	flight.max_bytes = 1 << 30;
 	ck_good(trace_flight_start(&flight));
 	contend();
-	ck_good(trace_flight_snapshot(in_dir("b.trc")));
+	ck_good(trace_flight_snapshot(in_dir("b.trc"), NULL));
 	waits_end(&w, 1);
 	ck_assert(trace_flight_enabled());
 	ck_good(trace_flight_stop());
@@ -104,23 +104,23 @@ START_TEST(a_profile_of_the_program_is_not_recorders_business)
 {
 	struct counting c = {0};
 	struct trace_writer w = counting_writer(&c);
-	struct trace_cpu_config config = TRACE_CPU_CONFIG_INIT;
-	struct trace_cpu_event event = TRACE_CPU_EVENT_INIT;
-	trace_recorder *r;
+	struct trace_cpu_options options = TRACE_CPU_OPTIONS_INIT;
+	struct trace_sampling_event event = TRACE_SAMPLING_EVENT_INIT;
+	struct trace_recorder *r;
 
-	config.event = event.name = "timer";
-	ck_good(trace_cpu_recorder(&r, &config));
+	options.event = event.name = "timer";
+	ck_good(trace_recorder_create_cpu(&r, &options));
 	ck_good(trace_recorder_start(r, &w));
-	ck_fails(trace_cpu_profile_start(&event, 1), -EINVAL, "trace");
+	ck_fails(trace_sampling_start(&event, 1), -EINVAL, "trace");
 	ck_good(trace_start(in_dir("a.trc"), NULL));
-	ck_good(trace_cpu_profile_start(&event, 1));
-	ck_fails(trace_cpu_profile_start(&event, 1), -EBUSY, "already");
-	ck_good(trace_cpu_profile_stop());
-	ck_fails(trace_cpu_profile_stop(), -EINVAL, "no CPU profile");
-	ck_good(trace_cpu_profile_start(&event, 1));
+	ck_good(trace_sampling_start(&event, 1));
+	ck_fails(trace_sampling_start(&event, 1), -EBUSY, "already");
+	ck_good(trace_sampling_stop());
+	ck_fails(trace_sampling_stop(), -EINVAL, "no CPU profile");
+	ck_good(trace_sampling_start(&event, 1));
 	ck_good(trace_stop());
 	ck_good(trace_recorder_stop(r));
-	trace_recorder_free(r);
+	trace_recorder_destroy(r);
 	ck_assert_int_eq(c.finish_err, 0);
 	ck_assert(!trace_enabled());
 }
@@ -129,26 +129,26 @@ END_TEST
 /* What a trace can tell of: sixteen periods, each of which may come again. */
 START_TEST(a_seventeenth_period_is_refused)
 {
-	struct trace_cpu_event event = TRACE_CPU_EVENT_INIT;
+	struct trace_sampling_event event = TRACE_SAMPLING_EVENT_INIT;
 
 	event.name = "timer";
 	ck_good(trace_start(in_dir("a.trc"), NULL));
 	for (unsigned int i = 0; i < 32; i++) {
 		event.period = 10000000 + i % 16;
-		ck_good(trace_cpu_profile_start(&event, 1));
-		ck_good(trace_cpu_profile_stop());
+		ck_good(trace_sampling_start(&event, 1));
+		ck_good(trace_sampling_stop());
 	}
 	event.period = 9000000;
-	ck_fails(trace_cpu_profile_start(&event, 1), -ENOSPC, "more than 16 different events");
+	ck_fails(trace_sampling_start(&event, 1), -ENOSPC, "more than 16 different events");
 	event.period = 10000000;
-	ck_good(trace_cpu_profile_start(&event, 1));
-	ck_good(trace_cpu_profile_stop());
+	ck_good(trace_sampling_start(&event, 1));
+	ck_good(trace_sampling_stop());
 	/* The same period, by a preset and by a frequency. */
 	event.period = 0;
-	ck_good(trace_cpu_profile_start(&event, 1));
-	ck_good(trace_cpu_profile_stop());
+	ck_good(trace_sampling_start(&event, 1));
+	ck_good(trace_sampling_stop());
 	event.frequency_hz = 100;
-	ck_good(trace_cpu_profile_start(&event, 1));
+	ck_good(trace_sampling_start(&event, 1));
 	ck_good(trace_stop());
 }
 END_TEST
@@ -160,11 +160,11 @@ START_TEST(a_forked_child_begins_anew)
 {
 	struct counting c = {0};
 	struct trace_writer w = counting_writer(&c);
-	trace_recorder *r;
+	struct trace_recorder *r;
 	int status;
 	pid_t child;
 
-	ck_good(trace_block_recorder(&r, NULL));
+	ck_good(trace_recorder_create_block(&r, NULL));
 	ck_good(trace_recorder_start(r, &w));
 	child = fork();
 	if (!child) {
@@ -177,7 +177,7 @@ START_TEST(a_forked_child_begins_anew)
 		}
 		if (trace_recorder_stop(r) || c.n_finishes != 1 || c.finish_err)
 			_exit(3);
-		trace_recorder_free(r);
+		trace_recorder_destroy(r);
 		_exit(trace_enabled() ? 4 : 0);
 	}
 	ck_assert_int_gt(child, 0);
@@ -185,15 +185,15 @@ START_TEST(a_forked_child_begins_anew)
 	ck_assert_int_eq(status, 0);
 	ck_good(trace_recorder_stop(r));
 	ck_assert_int_eq(c.n_finishes, 1);
-	trace_recorder_free(r);
+	trace_recorder_destroy(r);
 }
 END_TEST
 
 /* What a thread does at the moment of a fork is left as it is, for ever, in the child. */
 struct busy {
 	_Atomic bool ends;
-	trace_profile *profile;
-	trace_recorder *r; /* runs */
+	struct trace_custom_profile *profile;
+	struct trace_recorder *r; /* runs */
 };
 
 static void *enters_and_removes(void *context)
@@ -201,9 +201,9 @@ static void *enters_and_removes(void *context)
 	struct busy *b = context;
 
 	for (uintptr_t n = 1; !atomic_load(&b->ends); n = n % 3000 + 1) {
-		trace_profile_add(b->profile, (void *)n, 0);
+		trace_custom_profile_add(b->profile, (void *)n, 0);
 		if (n % 3 && n > 1)
-			trace_profile_remove(b->profile, (void *)(n - 1));
+			trace_custom_profile_remove(b->profile, (void *)(n - 1));
 	}
 	return NULL;
 }
@@ -222,36 +222,36 @@ static void *starts(void *context)
 /* 0, or what is wrong. */
 static int child_of_the_busy(struct busy *b)
 {
-	struct trace_memory memory = {0};
-	struct trace_writer w = trace_writer_memory(&memory);
-	size_t count = trace_profile_count(b->profile);
+	struct trace_writer_memory memory = {0};
+	struct trace_writer w = trace_writer_to_memory(&memory);
+	size_t count = trace_custom_profile_count(b->profile);
 	unsigned long total;
 
 	alarm(120);
 	if (trace_recorder_stop(b->r) != -EINVAL)
 		return 1;
-	if (trace_profile_add(b->profile, b, 0) || trace_profile_count(b->profile) != count + 1)
+	if (trace_custom_profile_add(b->profile, b, 0) || trace_custom_profile_count(b->profile) != count + 1)
 		return 2;
 	if (trace_recorder_snapshot(b->r, &w) || w.write(w.context, "", 1))
 		return 3;
 	if (sscanf(memory.bytes, "busy profile: total %lu", &total) != 1 || total != count + 1)
 		return 4;
-	trace_profile_remove(b->profile, b);
+	trace_custom_profile_remove(b->profile, b);
 	free(memory.bytes);
-	return trace_profile_count(b->profile) == count ? 0 : 5;
+	return trace_custom_profile_count(b->profile) == count ? 0 : 5;
 }
 
 START_TEST(a_fork_at_any_moment)
 {
-	struct trace_profile_config config = TRACE_PROFILE_CONFIG_INIT;
+	struct trace_custom_options options = TRACE_CUSTOM_OPTIONS_INIT;
 	struct counting c = {0};
 	struct trace_writer w = counting_writer(&c);
 	struct busy b = {.ends = false};
 	pthread_t thread[2];
 
-	config.format = TRACE_TEXT;
-	ck_good(trace_profile_new(&b.profile, "busy"));
-	ck_good(trace_profile_recorder(&b.r, b.profile, &config));
+	options.format = TRACE_PROFILE_FORMAT_TEXT;
+	ck_good(trace_custom_profile_register(&b.profile, "busy"));
+	ck_good(trace_recorder_create_custom(&b.r, b.profile, &options));
 	ck_good(trace_recorder_snapshot(b.r, &w)); /* loads what that takes */
 	ck_good(trace_recorder_start(b.r, &w));
 	ck_assert_int_eq(pthread_create(&thread[0], NULL, enters_and_removes, &b), 0);
@@ -270,7 +270,7 @@ START_TEST(a_fork_at_any_moment)
 	pthread_join(thread[0], NULL);
 	pthread_join(thread[1], NULL);
 	ck_good(trace_recorder_stop(b.r));
-	trace_recorder_free(b.r);
+	trace_recorder_destroy(b.r);
 }
 END_TEST
 
@@ -279,7 +279,7 @@ START_TEST(exit_ends_recorders)
 {
 	struct counting c = {0};
 	struct trace_writer w = counting_writer(&c);
-	static trace_recorder *r; /* still in reach at exit: it is no leak */
+	static struct trace_recorder *r; /* still in reach at exit: it is no leak */
 	int status;
 	pid_t child;
 
@@ -287,7 +287,7 @@ START_TEST(exit_ends_recorders)
 	child = fork();
 	if (!child) {
 		alarm(60);
-		if (trace_block_recorder(&r, NULL) || trace_recorder_start(r, &w))
+		if (trace_recorder_create_block(&r, NULL) || trace_recorder_start(r, &w))
 			_exit(1);
 		exit(0);
 	}

@@ -169,8 +169,8 @@ START_TEST(waits_of_fibers_are_in_the_block_profile_and_in_no_other)
 	ck_assert_msg(sum_of(of_mutex, 1) == 1, "%s", of_mutex);
 	free(text);
 	free(of_mutex);
-	trace_recorder_free(w.block);
-	trace_recorder_free(w.mutex);
+	trace_recorder_destroy(w.block);
+	trace_recorder_destroy(w.mutex);
 }
 END_TEST
 
@@ -189,9 +189,9 @@ static __attribute__((noinline)) void body_that_blocks(struct fiber *f)
 /* A thread is where the fiber is that it runs, with its labels; one that waits is nowhere. */
 START_TEST(a_thread_is_in_the_fiber_that_it_runs)
 {
-	struct trace_thread_config config = TRACE_THREAD_CONFIG_INIT;
+	struct trace_thread_options options = TRACE_THREAD_OPTIONS_INIT;
 	struct fiber running = {0}, waiting = {0};
-	trace_recorder *r;
+	struct trace_recorder *r;
 	pthread_t thread;
 	char *text;
 
@@ -203,14 +203,14 @@ START_TEST(a_thread_is_in_the_fiber_that_it_runs)
 	ck_assert_int_eq(pthread_create(&thread, NULL, resume_elsewhere, &running), 0);
 	while (!atomic_load(&comes))
 		sleep_ns(1000000);
-	config.format = TRACE_TEXT;
-	ck_good(trace_thread_recorder(&r, &config));
+	options.format = TRACE_PROFILE_FORMAT_TEXT;
+	ck_good(trace_recorder_create_thread(&r, &options));
 	text = text_of(r);
 	ck_assert_msg(strstr(text, "wait_for_turn") == NULL, "%s", text);
 	ck_assert_msg(labelled(text, "body_that_blocks") == 1, "%s", text);
 	ck_assert_msg(labelled(text, NULL) == 1, "%s", text);
 	free(text);
-	trace_recorder_free(r);
+	trace_recorder_destroy(r);
 	sem_post(&go_on);
 	pthread_join(thread, NULL);
 	destroy(&running);

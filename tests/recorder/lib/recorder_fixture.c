@@ -63,18 +63,18 @@ struct trace_writer counting_writer(struct counting *c)
 
 /* ---- texts of profiles ----------------------------------------------------------------- */
 
-char *memory_text(struct trace_memory *memory)
+char *memory_text(struct trace_writer_memory *memory)
 {
-	struct trace_writer w = trace_writer_memory(memory);
+	struct trace_writer w = trace_writer_to_memory(memory);
 
 	ck_assert_int_eq(w.write(w.context, "", 1), 0);
 	return memory->bytes;
 }
 
-char *text_of(trace_recorder *r)
+char *text_of(struct trace_recorder *r)
 {
-	struct trace_memory memory = {.bytes = NULL};
-	struct trace_writer w = trace_writer_memory(&memory);
+	struct trace_writer_memory memory = {.bytes = NULL};
+	struct trace_writer w = trace_writer_to_memory(&memory);
 
 	ck_good(trace_recorder_snapshot(r, &w));
 	return memory_text(&memory);
@@ -176,17 +176,17 @@ void contend(void)
 
 void waits_begin(struct waits_recorders *w)
 {
-	struct trace_block_config block = TRACE_BLOCK_CONFIG_INIT;
-	struct trace_mutex_config of_mutex = TRACE_MUTEX_CONFIG_INIT;
+	struct trace_block_options block = TRACE_BLOCK_OPTIONS_INIT;
+	struct trace_mutex_options of_mutex = TRACE_MUTEX_OPTIONS_INIT;
 	struct trace_writer writer;
 
 	memset(w, 0, sizeof(*w));
-	block.format = of_mutex.format = TRACE_TEXT;
-	ck_good(trace_block_recorder(&w->block, &block));
-	ck_good(trace_mutex_recorder(&w->mutex, &of_mutex));
-	writer = trace_writer_memory(&w->of_block);
+	block.format = of_mutex.format = TRACE_PROFILE_FORMAT_TEXT;
+	ck_good(trace_recorder_create_block(&w->block, &block));
+	ck_good(trace_recorder_create_mutex(&w->mutex, &of_mutex));
+	writer = trace_writer_to_memory(&w->of_block);
 	ck_good(trace_recorder_start(w->block, &writer));
-	writer = trace_writer_memory(&w->of_mutex);
+	writer = trace_writer_to_memory(&w->of_mutex);
 	ck_good(trace_recorder_start(w->mutex, &writer));
 }
 
@@ -208,6 +208,6 @@ void waits_end(struct waits_recorders *w, int n)
 		      of_mutex);
 	free(of_block);
 	free(of_mutex);
-	trace_recorder_free(w->block);
-	trace_recorder_free(w->mutex);
+	trace_recorder_destroy(w->block);
+	trace_recorder_destroy(w->mutex);
 }

@@ -48,9 +48,9 @@ struct trace_writer counting_writer(struct counting *c);
 /* ---- texts of profiles ----------------------------------------------------------------- */
 
 /* What a writer of memory has got, zero-terminated; free() it. */
-char *memory_text(struct trace_memory *memory);
+char *memory_text(struct trace_writer_memory *memory);
 /* The text of a snapshot; free() it. */
-char *text_of(trace_recorder *r);
+char *text_of(struct trace_recorder *r);
 /* The first (0) or second number of the stacks that have this function in them, summed; -1 = there
  * is none. */
 long long value_at(const char *text, const char *function, int which);
@@ -73,8 +73,8 @@ pthread_t begin_contention(void);
 void contend(void);
 
 struct waits_recorders {
-	trace_recorder *block, *mutex;
-	struct trace_memory of_block, of_mutex;
+	struct trace_recorder *block, *mutex;
+	struct trace_writer_memory of_block, of_mutex;
 };
 
 /* Begins to record with one of each, and ends where contend() was called `n` times. */

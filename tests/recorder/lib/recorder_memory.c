@@ -45,9 +45,9 @@ static long long objects_in_use(const char *text, const char *function)
 }
 
 /* False where malloc does not come to libtrc. */
-static bool start_heap(trace_recorder *r, struct trace_memory *memory)
+static bool start_heap(struct trace_recorder *r, struct trace_writer_memory *memory)
 {
-	struct trace_writer w = trace_writer_memory(memory);
+	struct trace_writer w = trace_writer_to_memory(memory);
 	int err;
 
 	if (is_sanitized())
@@ -61,17 +61,17 @@ static bool start_heap(trace_recorder *r, struct trace_memory *memory)
 
 START_TEST(what_is_in_use_and_what_leaks)
 {
-	struct trace_heap_config config = TRACE_HEAP_CONFIG_INIT;
-	struct trace_memory memory = {0};
+	struct trace_heap_options options = TRACE_HEAP_OPTIONS_INIT;
+	struct trace_writer_memory memory = {0};
 	struct trace_writer late = {count_write, &(struct counting){0}, NULL};
-	trace_recorder *r, *other;
+	struct trace_recorder *r, *other;
 	long long value[4];
 	char *text;
 
-	config.format = TRACE_TEXT;
-	config.sample_bytes = 1;
-	ck_good(trace_heap_recorder(&r, &config));
-	ck_good(trace_heap_recorder(&other, &config));
+	options.format = TRACE_PROFILE_FORMAT_TEXT;
+	options.sample_bytes = 1;
+	ck_good(trace_recorder_create_heap(&r, &options));
+	ck_good(trace_recorder_create_heap(&other, &options));
 	ck_fails(trace_recorder_snapshot(
 			 other, &(struct trace_writer){count_write, &(struct counting){0}, NULL}),
 		 -EINVAL, "started first");
@@ -109,31 +109,31 @@ START_TEST(what_is_in_use_and_what_leaks)
 		free(text);
 		free_blocks(40, 100);
 	}
-	trace_recorder_free(r);
-	trace_recorder_free(other);
+	trace_recorder_destroy(r);
+	trace_recorder_destroy(other);
 	ck_assert(!trace_enabled());
 }
 END_TEST
 
-static trace_recorder *alloc_recorder(int64_t sample_bytes)
+static struct trace_recorder *alloc_recorder(int64_t sample_bytes)
 {
-	struct trace_alloc_config config = TRACE_ALLOC_CONFIG_INIT;
-	trace_recorder *r;
+	struct trace_alloc_options options = TRACE_ALLOC_OPTIONS_INIT;
+	struct trace_recorder *r;
 
-	config.format = TRACE_TEXT;
-	config.sample_bytes = sample_bytes;
-	ck_good(trace_alloc_recorder(&r, &config));
+	options.format = TRACE_PROFILE_FORMAT_TEXT;
+	options.sample_bytes = sample_bytes;
+	ck_good(trace_recorder_create_alloc(&r, &options));
 	return r;
 }
 
-static bool stop_alloc(trace_recorder *r, struct trace_memory *memory, int64_t sample_bytes,
+static bool stop_alloc(struct trace_recorder *r, struct trace_writer_memory *memory, int64_t sample_bytes,
 		       double truth_bytes)
 {
 	long long value[4] = {0};
 	char *text;
 
 	ck_good(trace_recorder_stop(r));
-	trace_recorder_free(r);
+	trace_recorder_destroy(r);
 	text = memory_text(memory);
 	ck_assert_msg(heap_at(text, "allocate_blocks", value), "%.2000s", text);
 	free(text);
@@ -150,27 +150,27 @@ static int finish_with_blocks(void *context, int err)
 __attribute__((noinline)) static void make_and_drop(void)
 {
 	struct trace_writer w = {count_write, &(struct counting){0}, finish_with_blocks}, file;
-	trace_recorder *r = alloc_recorder(1);
+	struct trace_recorder *r = alloc_recorder(1);
 
 	ck_good(trace_recorder_start(r, &w));
 	ck_good(trace_recorder_stop(r));
-	trace_recorder_free(r);
-	ck_good(trace_writer_path(&file, "never-written"));
+	trace_recorder_destroy(r);
+	ck_good(trace_writer_to_path(&file, "never-written"));
 	file.finish(file.context, -ECANCELED);
 }
 
 /* Nor does the program leak what it gives back when it is called by trc. */
 START_TEST(what_trc_keeps_is_not_the_programs)
 {
-	struct trace_heap_config config = TRACE_HEAP_CONFIG_INIT;
-	struct trace_memory memory = {0};
+	struct trace_heap_options options = TRACE_HEAP_OPTIONS_INIT;
+	struct trace_writer_memory memory = {0};
 	long long value[4];
-	trace_recorder *r;
+	struct trace_recorder *r;
 	char *text;
 
-	config.format = TRACE_TEXT;
-	config.sample_bytes = 1;
-	ck_good(trace_heap_recorder(&r, &config));
+	options.format = TRACE_PROFILE_FORMAT_TEXT;
+	options.sample_bytes = 1;
+	ck_good(trace_recorder_create_heap(&r, &options));
 	if (start_heap(r, &memory)) {
 		allocate_blocks(10, 777);
 		make_and_drop();
@@ -182,7 +182,7 @@ START_TEST(what_trc_keeps_is_not_the_programs)
 		ck_assert_msg(!objects_in_use(text, "make_and_drop"), "%.2000s", text);
 		free(text);
 	}
-	trace_recorder_free(r);
+	trace_recorder_destroy(r);
 }
 END_TEST
 
@@ -193,12 +193,12 @@ START_TEST(allocations_at_two_rates)
 	bool agrees = false;
 
 	for (int i = 0; i < 2 && !agrees; i++) {
-		struct trace_memory memory[2] = {{0}, {0}};
-		trace_recorder *coarse = alloc_recorder(COARSE), *fine = alloc_recorder(FINE);
+		struct trace_writer_memory memory[2] = {{0}, {0}};
+		struct trace_recorder *coarse = alloc_recorder(COARSE), *fine = alloc_recorder(FINE);
 
 		if (!start_heap(coarse, &memory[0]) || !start_heap(fine, &memory[1])) {
-			trace_recorder_free(coarse);
-			trace_recorder_free(fine);
+			trace_recorder_destroy(coarse);
+			trace_recorder_destroy(fine);
 			return;
 		}
 		allocate_blocks(N, BYTES);

@@ -16,7 +16,7 @@ START_TEST(a_file_appears_when_it_is_complete)
 	struct trace_writer w;
 	struct stat st;
 
-	ck_good(trace_writer_path(&w, in_dir("file")));
+	ck_good(trace_writer_to_path(&w, in_dir("file")));
 	ck_assert_int_eq(w.write(w.context, "abc", 3), 0);
 	ck_assert_int_eq(stat(in_dir("file"), &st), -1);
 	ck_assert_int_eq(w.finish(w.context, 0), 0);
@@ -24,7 +24,7 @@ START_TEST(a_file_appears_when_it_is_complete)
 	ck_assert_int_eq(st.st_size, 3);
 	ck_assert_uint_eq(st.st_mode & 07777, 0600);
 	/* What failed leaves the one before. */
-	ck_good(trace_writer_path(&w, in_dir("file")));
+	ck_good(trace_writer_to_path(&w, in_dir("file")));
 	ck_assert_int_eq(w.write(w.context, "longer", 6), 0);
 	ck_assert_int_eq(w.finish(w.context, -ENOSPC), -ENOSPC);
 	ck_assert_int_eq(stat(in_dir("file"), &st), 0);
@@ -36,17 +36,17 @@ START_TEST(a_path_that_leads_nowhere_is_told_at_once)
 {
 	struct trace_writer w = {.context = &w};
 
-	ck_fails(trace_writer_path(&w, "/nonexistent/x"), -ENOENT, "/nonexistent/x");
-	ck_fails(trace_writer_path(&w, test_dir), -EISDIR, test_dir);
-	ck_fails(trace_writer_path(&w, ""), -EINVAL, "path");
+	ck_fails(trace_writer_to_path(&w, "/nonexistent/x"), -ENOENT, "/nonexistent/x");
+	ck_fails(trace_writer_to_path(&w, test_dir), -EISDIR, test_dir);
+	ck_fails(trace_writer_to_path(&w, ""), -EINVAL, "path");
 	ck_assert_ptr_eq(w.context, &w);
 }
 END_TEST
 
 START_TEST(memory_grows)
 {
-	struct trace_memory memory = {.bytes = NULL};
-	struct trace_writer w = trace_writer_memory(&memory);
+	struct trace_writer_memory memory = {.bytes = NULL};
+	struct trace_writer w = trace_writer_to_memory(&memory);
 
 	for (int i = 0; i < 1000; i++)
 		ck_assert_int_eq(w.write(w.context, "0123456789", 10), 0);
@@ -62,7 +62,7 @@ START_TEST(a_closed_pipe_is_an_error_and_no_signal)
 	int fd[2];
 
 	ck_assert_int_eq(pipe(fd), 0);
-	w = trace_writer_fd(fd[1]);
+	w = trace_writer_to_fd(fd[1]);
 	ck_assert_int_eq(w.write(w.context, "abc", 3), 0);
 	close(fd[0]);
 	ck_assert_int_eq(w.write(w.context, "abc", 3), -EPIPE);
@@ -75,25 +75,25 @@ END_TEST
 
 START_TEST(configs_that_make_no_sense)
 {
-	struct trace_block_config block = TRACE_BLOCK_CONFIG_INIT;
-	struct trace_cpu_config cpu = TRACE_CPU_CONFIG_INIT;
-	trace_recorder *r = NULL;
+	struct trace_block_options block = TRACE_BLOCK_OPTIONS_INIT;
+	struct trace_cpu_options cpu = TRACE_CPU_OPTIONS_INIT;
+	struct trace_recorder *r = NULL;
 
 	block.struct_bytes = 1;
-	ck_fails(trace_block_recorder(&r, &block), -EINVAL, "TRACE_BLOCK_CONFIG_INIT");
+	ck_fails(trace_recorder_create_block(&r, &block), -EINVAL, "TRACE_BLOCK_OPTIONS_INIT");
 	block.struct_bytes = sizeof(block);
 	block.format = (enum trace_profile_format)7;
-	ck_fails(trace_block_recorder(&r, &block), -EINVAL, "format");
+	ck_fails(trace_recorder_create_block(&r, &block), -EINVAL, "format");
 	cpu.event = "no-such-event";
-	ck_fails(trace_cpu_recorder(&r, &cpu), -EINVAL, "no-such-event");
+	ck_fails(trace_recorder_create_cpu(&r, &cpu), -EINVAL, "no-such-event");
 	cpu.event = "timer";
 	cpu.period = 1000000;
 	cpu.frequency_hz = 100;
-	ck_fails(trace_cpu_recorder(&r, &cpu), -EINVAL, "either");
-	ck_fails(trace_profile_recorder(&r, NULL, NULL), -EINVAL, "profile");
-	ck_fails(trace_multi_recorder(&r, &r, 0, NULL), -EINVAL, "1 to 16");
+	ck_fails(trace_recorder_create_cpu(&r, &cpu), -EINVAL, "either");
+	ck_fails(trace_recorder_create_custom(&r, NULL, NULL), -EINVAL, "profile");
+	ck_fails(trace_recorder_create_multi(&r, &r, 0, NULL), -EINVAL, "1 to 16");
 	ck_assert_ptr_null(r);
-	trace_recorder_free(NULL);
+	trace_recorder_destroy(NULL);
 }
 END_TEST
 
@@ -102,9 +102,9 @@ START_TEST(methods_in_the_wrong_order)
 {
 	struct counting c = {.n_writes = 0};
 	struct trace_writer w = counting_writer(&c), none = {.write = NULL};
-	trace_recorder *r;
+	struct trace_recorder *r;
 
-	ck_good(trace_block_recorder(&r, NULL));
+	ck_good(trace_recorder_create_block(&r, NULL));
 	ck_fails(trace_recorder_stop(r), -EINVAL, "not started");
 	ck_fails(trace_recorder_snapshot(r, &w), -EINVAL, "not started");
 	ck_assert_int_eq(c.n_finishes, 1);
@@ -121,7 +121,7 @@ START_TEST(methods_in_the_wrong_order)
 	ck_assert_int_eq(c.finish_err, 0);
 	ck_assert_int_gt(c.n_writes, 0);
 	ck_fails(trace_recorder_stop(r), -EINVAL, "not started");
-	trace_recorder_free(r);
+	trace_recorder_destroy(r);
 }
 END_TEST
 
@@ -130,13 +130,13 @@ START_TEST(a_writer_used_again_is_an_error)
 {
 	char dir[] = "/tmp/trc-recorder-test-XXXXXX", path[60];
 	struct trace_writer w;
-	trace_recorder *r, *other;
+	struct trace_recorder *r, *other;
 
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/block", dir);
-	ck_good(trace_block_recorder(&r, NULL));
-	ck_good(trace_block_recorder(&other, NULL));
-	ck_good(trace_writer_path(&w, path));
+	ck_good(trace_recorder_create_block(&r, NULL));
+	ck_good(trace_recorder_create_block(&other, NULL));
+	ck_good(trace_writer_to_path(&w, path));
 	ck_good(trace_recorder_start(r, &w));
 	ck_fails(trace_recorder_start(r, &w), -EBUSY, "started already");
 	ck_good(trace_recorder_stop(r));
@@ -147,15 +147,15 @@ START_TEST(a_writer_used_again_is_an_error)
 	ck_assert_int_eq(access(path, F_OK), -1);
 
 	/* Of two that have the same, one writes it. */
-	ck_good(trace_writer_path(&w, path));
+	ck_good(trace_writer_to_path(&w, path));
 	ck_good(trace_recorder_start(r, &w));
 	ck_good(trace_recorder_start(other, &w));
 	ck_good(trace_recorder_stop(r));
 	ck_assert_int_eq(trace_recorder_stop(other), -EINVAL);
 	ck_assert_int_eq(unlink(path), 0);
 	ck_assert_int_eq(rmdir(dir), 0);
-	trace_recorder_free(other);
-	trace_recorder_free(r);
+	trace_recorder_destroy(other);
+	trace_recorder_destroy(r);
 }
 END_TEST
 
@@ -163,17 +163,17 @@ START_TEST(one_that_was_freed_is_none)
 {
 	struct counting c = {.n_writes = 0};
 	struct trace_writer w = counting_writer(&c);
-	trace_recorder *member[2], *r;
+	struct trace_recorder *member[2], *r;
 
 	for (int i = 0; i < 2; i++)
-		ck_good(trace_block_recorder(&member[i], NULL));
-	ck_good(trace_multi_recorder(&r, member, 2, NULL));
-	trace_recorder_free(member[0]); /* which is not the caller's any more */
+		ck_good(trace_recorder_create_block(&member[i], NULL));
+	ck_good(trace_recorder_create_multi(&r, member, 2, NULL));
+	trace_recorder_destroy(member[0]); /* which is not the caller's any more */
 	ck_good(trace_recorder_start(r, &w));
 	ck_good(trace_recorder_stop(r));
-	trace_recorder_free(r);
-	trace_recorder_free(r);
-	trace_recorder_free(member[1]);
+	trace_recorder_destroy(r);
+	trace_recorder_destroy(r);
+	trace_recorder_destroy(member[1]);
 	ck_fails(trace_recorder_start(r, &w), -EINVAL, "freed");
 	ck_fails(trace_recorder_stop(r), -EINVAL, "freed");
 }
@@ -184,10 +184,10 @@ START_TEST(a_writer_that_fails_disturbs_nothing_else)
 	struct counting failing = {.fail_write = -ENOSPC}, late = {.fail_finish = -EIO}, good = {0};
 	struct trace_writer w[] = {counting_writer(&failing), counting_writer(&late),
 				   counting_writer(&good)};
-	trace_recorder *r[3];
+	struct trace_recorder *r[3];
 
 	for (int i = 0; i < 3; i++) {
-		ck_good(trace_mutex_recorder(&r[i], NULL));
+		ck_good(trace_recorder_create_mutex(&r[i], NULL));
 		ck_good(trace_recorder_start(r[i], &w[i]));
 	}
 	ck_fails(trace_recorder_stop(r[0]), -ENOSPC, "mutex: ");
@@ -201,7 +201,7 @@ START_TEST(a_writer_that_fails_disturbs_nothing_else)
 	ck_good(trace_recorder_start(r[0], &w[0]));
 	ck_good(trace_recorder_stop(r[0]));
 	for (int i = 0; i < 3; i++)
-		trace_recorder_free(r[i]);
+		trace_recorder_destroy(r[i]);
 	ck_assert(!trace_enabled());
 }
 END_TEST
@@ -210,12 +210,12 @@ START_TEST(one_that_is_freed_while_it_runs_writes_nothing)
 {
 	struct counting c = {0};
 	struct trace_writer w = counting_writer(&c);
-	trace_recorder *r;
+	struct trace_recorder *r;
 
-	ck_good(trace_block_recorder(&r, NULL));
+	ck_good(trace_recorder_create_block(&r, NULL));
 	ck_good(trace_recorder_start(r, &w));
 	ck_assert(trace_enabled());
-	trace_recorder_free(r);
+	trace_recorder_destroy(r);
 	ck_assert_int_eq(c.n_writes, 0);
 	ck_assert_int_eq(c.n_finishes, 1);
 	ck_assert_int_eq(c.finish_err, -ECANCELED);
@@ -227,9 +227,9 @@ START_TEST(errno_stays)
 {
 	struct counting c = {0};
 	struct trace_writer w = counting_writer(&c);
-	trace_recorder *r;
+	struct trace_recorder *r;
 
-	ck_good(trace_block_recorder(&r, NULL));
+	ck_good(trace_recorder_create_block(&r, NULL));
 	errno = 77;
 	ck_good(trace_recorder_start(r, &w));
 	ck_assert_int_eq(errno, 77);
@@ -237,20 +237,20 @@ START_TEST(errno_stays)
 	ck_assert_int_eq(errno, 77);
 	ck_good(trace_recorder_stop(r));
 	ck_assert_int_eq(errno, 77);
-	trace_recorder_free(r);
+	trace_recorder_destroy(r);
 	ck_assert_int_eq(errno, 77);
 }
 END_TEST
 
 /* ---- custom profiles ------------------------------------------------------------------- */
 
-__attribute__((noinline)) static void open_handle(trace_profile *p, const void *key,
+__attribute__((noinline)) static void open_handle(struct trace_custom_profile *p, const void *key,
 						  unsigned int skip)
 {
-	ck_good(trace_profile_add(p, key, skip));
+	ck_good(trace_custom_profile_add(p, key, skip));
 	__asm__ volatile("");
 }
-__attribute__((noinline)) static void open_by_another_way(trace_profile *p, const void *key,
+__attribute__((noinline)) static void open_by_another_way(struct trace_custom_profile *p, const void *key,
 							  unsigned int skip)
 {
 	open_handle(p, key, skip);
@@ -259,67 +259,67 @@ __attribute__((noinline)) static void open_by_another_way(trace_profile *p, cons
 
 START_TEST(profiles_have_names)
 {
-	trace_profile *p, *q;
+	struct trace_custom_profile *p, *q;
 	char longest[64] = "";
 
-	ck_good(trace_profile_new(&p, "handles"));
-	ck_fails(trace_profile_new(&q, "handles"), -EEXIST, "handles");
-	ck_fails(trace_profile_new(&q, "heap"), -EEXIST, "heap");
-	ck_fails(trace_profile_new(&q, ""), -EINVAL, "name");
-	ck_fails(trace_profile_new(&q, "a/b"), -EINVAL, "name");
-	ck_fails(trace_profile_new(&q, "<script>"), -EINVAL, "name");
-	ck_fails(trace_profile_new(&q, NULL), -EINVAL, "name");
+	ck_good(trace_custom_profile_register(&p, "handles"));
+	ck_fails(trace_custom_profile_register(&q, "handles"), -EEXIST, "handles");
+	ck_fails(trace_custom_profile_register(&q, "heap"), -EEXIST, "heap");
+	ck_fails(trace_custom_profile_register(&q, ""), -EINVAL, "name");
+	ck_fails(trace_custom_profile_register(&q, "a/b"), -EINVAL, "name");
+	ck_fails(trace_custom_profile_register(&q, "<script>"), -EINVAL, "name");
+	ck_fails(trace_custom_profile_register(&q, NULL), -EINVAL, "name");
 	memset(longest, 'x', 63);
-	ck_good(trace_profile_new(&q, longest));
-	ck_assert_ptr_eq(trace_profile_find("handles"), p);
-	ck_assert_ptr_null(trace_profile_find("handle"));
-	ck_assert_str_eq(trace_profile_name(p), "handles");
+	ck_good(trace_custom_profile_register(&q, longest));
+	ck_assert_ptr_eq(trace_custom_profile_find("handles"), p);
+	ck_assert_ptr_null(trace_custom_profile_find("handle"));
+	ck_assert_str_eq(trace_custom_profile_name(p), "handles");
 }
 END_TEST
 
-static int collect(void *context, trace_profile *p)
+static int collect(void *context, struct trace_custom_profile *p)
 {
-	strcat(context, trace_profile_name(p));
-	return !strcmp(trace_profile_name(p), "gamma");
+	strcat(context, trace_custom_profile_name(p));
+	return !strcmp(trace_custom_profile_name(p), "gamma");
 }
 
 START_TEST(profiles_are_listed_by_name)
 {
 	char names[100] = "";
-	trace_profile *p;
+	struct trace_custom_profile *p;
 
-	ck_good(trace_profile_new(&p, "gamma"));
-	ck_good(trace_profile_new(&p, "alpha"));
-	ck_good(trace_profile_new(&p, "zeta"));
-	ck_good(trace_profile_new(&p, "beta"));
-	ck_assert_int_eq(trace_profile_each(collect, names), 1);
+	ck_good(trace_custom_profile_register(&p, "gamma"));
+	ck_good(trace_custom_profile_register(&p, "alpha"));
+	ck_good(trace_custom_profile_register(&p, "zeta"));
+	ck_good(trace_custom_profile_register(&p, "beta"));
+	ck_assert_int_eq(trace_custom_profile_each(collect, names), 1);
 	ck_assert_str_eq(names, "alphabetagamma");
 }
 END_TEST
 
 START_TEST(a_profile_holds_keys_with_stacks)
 {
-	struct trace_profile_config config = TRACE_PROFILE_CONFIG_INIT;
-	trace_recorder *r;
-	trace_profile *p;
+	struct trace_custom_options options = TRACE_CUSTOM_OPTIONS_INIT;
+	struct trace_recorder *r;
+	struct trace_custom_profile *p;
 	char *text;
 	char key[1000];
 
-	config.format = TRACE_TEXT;
-	ck_good(trace_profile_new(&p, "sockets"));
-	ck_good(trace_profile_recorder(&r, p, &config));
+	options.format = TRACE_PROFILE_FORMAT_TEXT;
+	ck_good(trace_custom_profile_register(&p, "sockets"));
+	ck_good(trace_recorder_create_custom(&r, p, &options));
 	text = text_of(r);
 	ck_assert_str_eq(text, "sockets profile: total 0\n");
 	free(text);
 	for (int i = 0; i < 1000; i++)
 		open_handle(p, &key[i], 0);
-	ck_assert_uint_eq(trace_profile_count(p), 1000);
-	ck_fails(trace_profile_add(p, &key[5], 0), -EEXIST, "there already");
+	ck_assert_uint_eq(trace_custom_profile_count(p), 1000);
+	ck_fails(trace_custom_profile_add(p, &key[5], 0), -EEXIST, "there already");
 	for (int i = 0; i < 990; i++)
-		trace_profile_remove(p, &key[i]);
-	trace_profile_remove(p, &key[0]);
-	trace_profile_remove(p, text_of);
-	ck_assert_uint_eq(trace_profile_count(p), 10);
+		trace_custom_profile_remove(p, &key[i]);
+	trace_custom_profile_remove(p, &key[0]);
+	trace_custom_profile_remove(p, text_of);
+	ck_assert_uint_eq(trace_custom_profile_count(p), 10);
 	open_by_another_way(p, &key[0], 1);
 	text = text_of(r);
 	ck_assert_msg(!strncmp(text, "sockets profile: total 11\n10 @ 0x", 33), "%.2000s", text);
@@ -328,26 +328,26 @@ START_TEST(a_profile_holds_keys_with_stacks)
 	/* skip 1 leaves open_handle out of the second stack. */
 	ck_assert_msg(!strstr(strstr(text, "\n1 @"), "open_handle"), "%.2000s", text);
 	free(text);
-	trace_recorder_free(r);
+	trace_recorder_destroy(r);
 }
 END_TEST
 
 START_TEST(a_window_of_a_profile_is_the_change)
 {
-	struct trace_profile_config config = TRACE_PROFILE_CONFIG_INIT;
-	struct trace_memory memory = {.bytes = NULL};
-	struct trace_writer w = trace_writer_memory(&memory);
-	trace_recorder *r;
-	trace_profile *p;
+	struct trace_custom_options options = TRACE_CUSTOM_OPTIONS_INIT;
+	struct trace_writer_memory memory = {.bytes = NULL};
+	struct trace_writer w = trace_writer_to_memory(&memory);
+	struct trace_recorder *r;
+	struct trace_custom_profile *p;
 	char key[10];
 
-	config.format = TRACE_TEXT;
-	ck_good(trace_profile_new(&p, "changes"));
-	ck_good(trace_profile_recorder(&r, p, &config));
+	options.format = TRACE_PROFILE_FORMAT_TEXT;
+	ck_good(trace_custom_profile_register(&p, "changes"));
+	ck_good(trace_recorder_create_custom(&r, p, &options));
 	open_handle(p, &key[0], 0);
 	open_handle(p, &key[1], 0);
 	ck_good(trace_recorder_start(r, &w));
-	trace_profile_remove(p, &key[0]);
+	trace_custom_profile_remove(p, &key[0]);
 	for (volatile int i = 2; i < 4; i++) /* one place of the code, not two */
 		open_by_another_way(p, &key[i], 1);
 	ck_good(trace_recorder_stop(r));
@@ -356,7 +356,7 @@ START_TEST(a_window_of_a_profile_is_the_change)
 		      (char *)memory.bytes);
 	ck_assert_msg(strstr(memory.bytes, "\n-1 @ 0x"), "%s", (char *)memory.bytes);
 	free(memory.bytes);
-	trace_recorder_free(r);
+	trace_recorder_destroy(r);
 	ck_assert(!trace_enabled());
 }
 END_TEST
@@ -365,17 +365,17 @@ END_TEST
 
 START_TEST(several_in_one_profile)
 {
-	struct trace_block_config config = TRACE_BLOCK_CONFIG_INIT;
-	struct trace_memory memory = {0};
-	struct trace_writer w = trace_writer_memory(&memory);
-	trace_recorder *member[3], *r;
+	struct trace_block_options options = TRACE_BLOCK_OPTIONS_INIT;
+	struct trace_writer_memory memory = {0};
+	struct trace_writer w = trace_writer_to_memory(&memory);
+	struct trace_recorder *member[3], *r;
 	char *text;
 
-	config.format = TRACE_TEXT;
-	ck_good(trace_block_recorder(&member[0], &config));
-	ck_good(trace_mutex_recorder(&member[1], NULL));
-	ck_good(trace_threadcreate_recorder(&member[2], NULL));
-	ck_good(trace_multi_recorder(&r, member, 3, NULL));
+	options.format = TRACE_PROFILE_FORMAT_TEXT;
+	ck_good(trace_recorder_create_block(&member[0], &options));
+	ck_good(trace_recorder_create_mutex(&member[1], NULL));
+	ck_good(trace_recorder_create_threadcreate(&member[2], NULL));
+	ck_good(trace_recorder_create_multi(&r, member, 3, NULL));
 	ck_fails(trace_recorder_start(member[0], &w), -EINVAL, "multi");
 	ck_good(trace_recorder_start(r, &w));
 	contend();
@@ -391,7 +391,7 @@ START_TEST(several_in_one_profile)
 	ck_assert_msg(strstr(text, "\n0 0 1 "), "of the unlocker: %.2000s", text);
 	ck_assert_msg(strstr(text, "\n0 0 0 0 1 @"), "of the creator: %.2000s", text);
 	free(text);
-	trace_recorder_free(r);
+	trace_recorder_destroy(r);
 }
 END_TEST
 
@@ -399,13 +399,13 @@ START_TEST(several_in_a_profile_each)
 {
 	struct counting c[2] = {{0}, {0}};
 	struct trace_writer w[2] = {counting_writer(&c[0]), counting_writer(&c[1])};
-	struct trace_multi_config config = TRACE_MULTI_CONFIG_INIT;
-	trace_recorder *member[2], *r;
+	struct trace_multi_options options = TRACE_MULTI_OPTIONS_INIT;
+	struct trace_recorder *member[2], *r;
 
-	config.one_each = true;
-	ck_good(trace_block_recorder(&member[0], NULL));
-	ck_good(trace_mutex_recorder(&member[1], NULL));
-	ck_good(trace_multi_recorder(&r, member, 2, &config));
+	options.one_each = true;
+	ck_good(trace_recorder_create_block(&member[0], NULL));
+	ck_good(trace_recorder_create_mutex(&member[1], NULL));
+	ck_good(trace_recorder_create_multi(&r, member, 2, &options));
 	ck_good(trace_recorder_start(r, w));
 	ck_good(trace_recorder_snapshot(r, w));
 	ck_good(trace_recorder_stop(r));
@@ -419,7 +419,7 @@ START_TEST(several_in_a_profile_each)
 	ck_good(trace_recorder_start(r, w));
 	ck_fails(trace_recorder_stop(r), -EIO, "multi");
 	ck_assert_int_eq(c[1].finish_err, 0);
-	trace_recorder_free(r);
+	trace_recorder_destroy(r);
 	ck_assert(!trace_enabled());
 }
 END_TEST
@@ -448,21 +448,21 @@ static int elsewhere(const char *place)
 {
 	struct counting c = {0};
 	struct trace_writer w = counting_writer(&c);
-	trace_profile *profile;
-	trace_recorder *r;
+	struct trace_custom_profile *profile;
+	struct trace_recorder *r;
 	char path[4096];
 
 	alarm(120);
 	if (!libtrc_dir(path, sizeof(path)) || *path == '/')
 		return 77;
-	if (chdir(place) || trace_profile_new(&profile, "some") ||
-	    trace_profile_recorder(&r, profile, NULL))
+	if (chdir(place) || trace_custom_profile_register(&profile, "some") ||
+	    trace_recorder_create_custom(&r, profile, NULL))
 		return 1;
 	if (trace_recorder_snapshot(r, &w)) {
 		fprintf(stderr, "%s\n", trace_last_error());
 		return 2;
 	}
-	trace_recorder_free(r);
+	trace_recorder_destroy(r);
 	return 0;
 }
 

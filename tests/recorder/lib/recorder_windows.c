@@ -29,15 +29,15 @@ END_TEST
 
 START_TEST(a_wait_in_progress_counts)
 {
-	struct trace_block_config config = TRACE_BLOCK_CONFIG_INIT;
-	struct trace_memory memory = {0};
-	struct trace_writer w = trace_writer_memory(&memory);
-	trace_recorder *r;
+	struct trace_block_options options = TRACE_BLOCK_OPTIONS_INIT;
+	struct trace_writer_memory memory = {0};
+	struct trace_writer w = trace_writer_to_memory(&memory);
+	struct trace_recorder *r;
 	pthread_t thread;
 	char *text;
 
-	config.format = TRACE_TEXT;
-	ck_good(trace_block_recorder(&r, &config));
+	options.format = TRACE_PROFILE_FORMAT_TEXT;
+	ck_good(trace_recorder_create_block(&r, &options));
 	ck_good(trace_recorder_start(r, &w));
 	thread = begin_contention();
 	text = text_of(r);
@@ -50,32 +50,32 @@ START_TEST(a_wait_in_progress_counts)
 	free(text);
 	let_go_of_mutex();
 	pthread_join(thread, NULL);
-	trace_recorder_free(r);
+	trace_recorder_destroy(r);
 }
 END_TEST
 
 /* The text of a window in which this is done; frees the recorder.  free() the text. */
-static char *text_of_window(trace_recorder *r, void (*work)(void))
+static char *text_of_window(struct trace_recorder *r, void (*work)(void))
 {
-	struct trace_memory memory = {0};
-	struct trace_writer w = trace_writer_memory(&memory);
+	struct trace_writer_memory memory = {0};
+	struct trace_writer w = trace_writer_to_memory(&memory);
 
 	ck_good(trace_recorder_start(r, &w));
 	work();
 	ck_good(trace_recorder_stop(r));
-	trace_recorder_free(r);
+	trace_recorder_destroy(r);
 	return memory_text(&memory);
 }
 
 START_TEST(a_rate_below_zero_is_off)
 {
-	struct trace_block_config config = TRACE_BLOCK_CONFIG_INIT;
-	trace_recorder *r;
+	struct trace_block_options options = TRACE_BLOCK_OPTIONS_INIT;
+	struct trace_recorder *r;
 	char *text;
 
-	config.format = TRACE_TEXT;
-	config.rate_ns = -1;
-	ck_good(trace_block_recorder(&r, &config));
+	options.format = TRACE_PROFILE_FORMAT_TEXT;
+	options.rate_ns = -1;
+	ck_good(trace_recorder_create_block(&r, &options));
 	text = text_of_window(r, contend);
 	ck_assert_str_eq(text, "--- contention:\ncycles/second=1000000000\n");
 	free(text);
@@ -90,12 +90,12 @@ static void contend_with_a_label(void)
 
 START_TEST(labels_are_in_profiles)
 {
-	struct trace_block_config config = TRACE_BLOCK_CONFIG_INIT;
-	trace_recorder *r;
+	struct trace_block_options options = TRACE_BLOCK_OPTIONS_INIT;
+	struct trace_recorder *r;
 	char *text;
 
-	config.format = TRACE_TEXT;
-	ck_good(trace_block_recorder(&r, &config));
+	options.format = TRACE_PROFILE_FORMAT_TEXT;
+	ck_good(trace_recorder_create_block(&r, &options));
 	text = text_of_window(r, contend_with_a_label);
 	ck_assert_msg(strstr(text, "# labels: {\"tenant\": \"seven\"}"), "%.2000s", text);
 	free(text);
@@ -112,29 +112,29 @@ static void contend_thrice(void)
 START_TEST(created_threads)
 {
 	static const int sample_bytes[] = {0, 1, 10, 100}; /* beside it; 0 = no allocations */
-	struct trace_threadcreate_config config = TRACE_THREADCREATE_CONFIG_INIT;
-	struct trace_alloc_config alloc_config = TRACE_ALLOC_CONFIG_INIT;
-	trace_recorder *r, *allocs = NULL;
-	struct trace_memory memory = {0};
-	struct trace_writer w = trace_writer_memory(&memory);
+	struct trace_threadcreate_options options = TRACE_THREADCREATE_OPTIONS_INIT;
+	struct trace_alloc_options alloc_config = TRACE_ALLOC_OPTIONS_INIT;
+	struct trace_recorder *r, *allocs = NULL;
+	struct trace_writer_memory memory = {0};
+	struct trace_writer w = trace_writer_to_memory(&memory);
 	char *text;
 
 	if (sample_bytes[_i] && is_sanitized())
 		return;
 	alloc_config.sample_bytes = sample_bytes[_i];
 	if (sample_bytes[_i]) {
-		ck_good(trace_alloc_recorder(&allocs, &alloc_config));
+		ck_good(trace_recorder_create_alloc(&allocs, &alloc_config));
 		ck_good(trace_recorder_start(allocs, &w));
 	}
-	config.format = TRACE_TEXT;
-	ck_good(trace_threadcreate_recorder(&r, &config));
+	options.format = TRACE_PROFILE_FORMAT_TEXT;
+	ck_good(trace_recorder_create_threadcreate(&r, &options));
 	text = text_of_window(r, contend_thrice);
 	ck_assert_msg(!strncmp(text, "threadcreate profile: total 3\n", 30), "%.2000s", text);
 	ck_assert_msg(strstr(text, "begin_contention"), "%.2000s", text);
 	free(text);
 	if (allocs)
 		ck_good(trace_recorder_stop(allocs));
-	trace_recorder_free(allocs);
+	trace_recorder_destroy(allocs);
 	free(memory.bytes);
 }
 END_TEST
@@ -157,7 +157,7 @@ __attribute__((noinline)) static void burn(long ns)
 
 /* ---- what is not set ------------------------------------------------------------------- */
 
-/* How a program that fills in what it wants begins a config of any kind: a field of 0 is the
+/* How a program that fills in what it wants begins a options of any kind: a field of 0 is the
  * default, for nobody asks for a profile of nothing. */
 struct unset {
 	size_t struct_bytes;
@@ -165,30 +165,30 @@ struct unset {
 	uint64_t nothing[7];
 };
 
-static trace_recorder *unset_recorder(int kind)
+static struct trace_recorder *unset_recorder(int kind)
 {
-	const struct unset unset = {.struct_bytes = sizeof(unset), .format = TRACE_TEXT};
-	const void *config = &unset;
-	trace_recorder *r;
+	const struct unset unset = {.struct_bytes = sizeof(unset), .format = TRACE_PROFILE_FORMAT_TEXT};
+	const void *options = &unset;
+	struct trace_recorder *r;
 
 	switch (kind) {
 	case 0:
-		ck_good(trace_block_recorder(&r, config));
+		ck_good(trace_recorder_create_block(&r, options));
 		break;
 	case 1:
-		ck_good(trace_mutex_recorder(&r, config));
+		ck_good(trace_recorder_create_mutex(&r, options));
 		break;
 	case 2:
-		ck_good(trace_cpu_recorder(&r, config));
+		ck_good(trace_recorder_create_cpu(&r, options));
 		break;
 	case 3:
-		ck_good(trace_threadcreate_recorder(&r, config));
+		ck_good(trace_recorder_create_threadcreate(&r, options));
 		break;
 	case 4:
-		ck_good(trace_alloc_recorder(&r, config));
+		ck_good(trace_recorder_create_alloc(&r, options));
 		break;
 	default:
-		ck_good(trace_heap_recorder(&r, config));
+		ck_good(trace_recorder_create_heap(&r, options));
 		break;
 	}
 	return r;
@@ -210,7 +210,7 @@ START_TEST(what_is_not_set_is_the_default)
 	static const char *const has[] = {"wait_for_mutex", "contend",
 					  "burn",	    "contend",
 					  "contend_burn_allocate", "contend_burn_allocate"};
-	trace_recorder *r;
+	struct trace_recorder *r;
 	char *text;
 
 	if (_i >= 4 && is_sanitized())
@@ -222,15 +222,15 @@ START_TEST(what_is_not_set_is_the_default)
 }
 END_TEST
 
-static trace_recorder *timer_recorder(uint64_t period)
+static struct trace_recorder *timer_recorder(uint64_t period)
 {
-	struct trace_cpu_config config = TRACE_CPU_CONFIG_INIT;
-	trace_recorder *r;
+	struct trace_cpu_options options = TRACE_CPU_OPTIONS_INIT;
+	struct trace_recorder *r;
 
-	config.format = TRACE_TEXT;
-	config.event = "timer";
-	config.period = period;
-	ck_good(trace_cpu_recorder(&r, &config));
+	options.format = TRACE_PROFILE_FORMAT_TEXT;
+	options.event = "timer";
+	options.period = period;
+	ck_good(trace_recorder_create_cpu(&r, &options));
 	return r;
 }
 
@@ -244,13 +244,13 @@ static uint64_t own_cpu_ns(void)
 
 /* Returns what this thread has used in the first one's window: writing the second one's profile
  * takes its time, too. */
-static uint64_t at_two_rates(trace_recorder *const r[2], char *text[2])
+static uint64_t at_two_rates(struct trace_recorder *const r[2], char *text[2])
 {
-	struct trace_memory memory[2] = {{0}, {0}};
+	struct trace_writer_memory memory[2] = {{0}, {0}};
 	uint64_t began = own_cpu_ns(), used;
 
 	for (int i = 0; i < 2; i++) {
-		struct trace_writer w = trace_writer_memory(&memory[i]);
+		struct trace_writer w = trace_writer_to_memory(&memory[i]);
 
 		ck_good(trace_recorder_start(r[i], &w));
 		burn(400000000);
@@ -267,7 +267,7 @@ static uint64_t at_two_rates(trace_recorder *const r[2], char *text[2])
 /* Two at different rates, one begun later: the same time of the same thread, each in its window. */
 START_TEST(cpu_time_at_two_rates)
 {
-	trace_recorder *r[2] = {timer_recorder(20000000), timer_recorder(4000000)};
+	struct trace_recorder *r[2] = {timer_recorder(20000000), timer_recorder(4000000)};
 	struct runs runs = {0};
 
 	while (another_run(&runs)) {
@@ -283,8 +283,8 @@ START_TEST(cpu_time_at_two_rates)
 		free(text[0]);
 		free(text[1]);
 	}
-	trace_recorder_free(r[0]);
-	trace_recorder_free(r[1]);
+	trace_recorder_destroy(r[0]);
+	trace_recorder_destroy(r[1]);
 }
 END_TEST
 
@@ -308,7 +308,7 @@ static void burn_in_short_threads(void)
 /* Shares are of all, not of what was sampled. */
 START_TEST(cpu_time_that_was_not_sampled)
 {
-	trace_recorder *r = timer_recorder(100000);
+	struct trace_recorder *r = timer_recorder(100000);
 	char *text = text_of_window(r, burn_in_short_threads);
 	const char *unseen = strstr(text, "@\n#\t(not sampled)\n");
 	const char *said = strstr(text, " % was not sampled: it is in (not sampled)\n");
@@ -326,30 +326,30 @@ START_TEST(cpu_time_that_was_not_sampled)
 	ck_assert_msg(share > 10 && percent - share < 0.1 && share - percent < 0.1,
 		      "%f: %f: %s", percent, share, said);
 	free(text);
-	trace_recorder_free(r);
+	trace_recorder_destroy(r);
 }
 END_TEST
 
 /* Samples come under another number as soon as somebody else wants more of them. */
 START_TEST(cpu_time_while_a_profile_comes_and_goes)
 {
-	struct trace_cpu_event event = TRACE_CPU_EVENT_INIT;
-	trace_recorder *r = timer_recorder(20000000);
+	struct trace_sampling_event event = TRACE_SAMPLING_EVENT_INIT;
+	struct trace_recorder *r = timer_recorder(20000000);
 	struct runs runs = {0};
 
 	event.name = "timer";
 	event.period = 4000000;
 	while (another_run(&runs)) {
-		struct trace_memory memory = {0};
-		struct trace_writer w = trace_writer_memory(&memory);
+		struct trace_writer_memory memory = {0};
+		struct trace_writer w = trace_writer_to_memory(&memory);
 		char *text;
 
 		ck_good(trace_recorder_start(r, &w));
 		ck_good(trace_start(in_dir("a.trc"), NULL));
 		burn(100000000);
-		ck_good(trace_cpu_profile_start(&event, 1));
+		ck_good(trace_sampling_start(&event, 1));
 		burn(800000000);
-		ck_good(trace_cpu_profile_stop());
+		ck_good(trace_sampling_stop());
 		burn(100000000);
 		ck_good(trace_stop());
 		ck_good(trace_recorder_stop(r));
@@ -359,14 +359,14 @@ START_TEST(cpu_time_while_a_profile_comes_and_goes)
 		expect_within(&runs, (uint64_t)sum_of(text, 1), 500000000, 1600000000);
 		free(text);
 	}
-	trace_recorder_free(r);
+	trace_recorder_destroy(r);
 }
 END_TEST
 
 /* A session can tell of sixteen periods; recorders may ask for any number. */
 START_TEST(cpu_time_at_many_rates_in_turn)
 {
-	trace_recorder *first = timer_recorder(5000000), *r;
+	struct trace_recorder *first = timer_recorder(5000000), *r;
 	struct counting c = {0};
 	struct trace_writer w = counting_writer(&c), into;
 	struct runs runs = {0};
@@ -376,14 +376,14 @@ START_TEST(cpu_time_at_many_rates_in_turn)
 		r = timer_recorder(4900000 - 100000 * i);
 		ck_good(trace_recorder_start(r, &w));
 		ck_good(trace_recorder_stop(r));
-		trace_recorder_free(r);
+		trace_recorder_destroy(r);
 	}
 	r = timer_recorder(4123457);
 	while (another_run(&runs)) {
-		struct trace_memory memory = {0};
+		struct trace_writer_memory memory = {0};
 		char *text;
 
-		into = trace_writer_memory(&memory);
+		into = trace_writer_to_memory(&memory);
 		ck_good(trace_recorder_start(r, &into));
 		burn(400000000);
 		ck_good(trace_recorder_stop(r));
@@ -392,8 +392,8 @@ START_TEST(cpu_time_at_many_rates_in_turn)
 		free(text);
 	}
 	ck_good(trace_recorder_stop(first));
-	trace_recorder_free(first);
-	trace_recorder_free(r);
+	trace_recorder_destroy(first);
+	trace_recorder_destroy(r);
 }
 END_TEST
 
@@ -428,27 +428,27 @@ static void short_contention(void)
 
 /* Of one window: what was thinned, and (rate 1) what there was. */
 struct pair {
-	trace_recorder *multi;
-	struct trace_memory memory[2];
+	struct trace_recorder *multi;
+	struct trace_writer_memory memory[2];
 	int64_t rate_ns;
 };
 
 static void pair_begin(struct pair *p, int64_t rate_ns)
 {
-	struct trace_block_config config = TRACE_BLOCK_CONFIG_INIT;
-	struct trace_multi_config multi = TRACE_MULTI_CONFIG_INIT;
-	struct trace_writer w[2] = {trace_writer_memory(&p->memory[0]),
-				    trace_writer_memory(&p->memory[1])};
-	trace_recorder *member[2];
+	struct trace_block_options options = TRACE_BLOCK_OPTIONS_INIT;
+	struct trace_multi_options multi = TRACE_MULTI_OPTIONS_INIT;
+	struct trace_writer w[2] = {trace_writer_to_memory(&p->memory[0]),
+				    trace_writer_to_memory(&p->memory[1])};
+	struct trace_recorder *member[2];
 
 	memset(p, 0, sizeof(*p));
 	p->rate_ns = rate_ns;
-	config.format = TRACE_TEXT;
-	ck_good(trace_block_recorder(&member[1], &config));
-	config.rate_ns = rate_ns;
-	ck_good(trace_block_recorder(&member[0], &config));
+	options.format = TRACE_PROFILE_FORMAT_TEXT;
+	ck_good(trace_recorder_create_block(&member[1], &options));
+	options.rate_ns = rate_ns;
+	ck_good(trace_recorder_create_block(&member[0], &options));
 	multi.one_each = true;
-	ck_good(trace_multi_recorder(&p->multi, member, 2, &multi));
+	ck_good(trace_recorder_create_multi(&p->multi, member, 2, &multi));
 	ck_good(trace_recorder_start(p->multi, w));
 }
 
@@ -460,7 +460,7 @@ static bool pair_agrees(struct pair *p)
 	char *text[2];
 
 	ck_good(trace_recorder_stop(p->multi));
-	trace_recorder_free(p->multi);
+	trace_recorder_destroy(p->multi);
 	for (int i = 0; i < 2; i++)
 		text[i] = memory_text(&p->memory[i]);
 	thinned = (double)sum_of(text[0], 0);

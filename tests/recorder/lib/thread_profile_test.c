@@ -398,11 +398,11 @@ static void named_and_labelled(struct worker *w)
 	const struct trace_labels *labels;
 
 	pthread_setname_np(pthread_self(), "indexer");
-	ck_assert_int_eq(trace_labels_with(&labels, NULL, &label, 1), 0);
+	ck_assert_int_eq(trace_labels_create(&labels, NULL, &label, 1), 0);
 	trace_labels_set(labels);
 	burn(w);
 	trace_labels_set(NULL);
-	trace_labels_unref(labels);
+	trace_labels_destroy(labels);
 }
 
 START_TEST(names_and_labels_are_told)
@@ -819,13 +819,13 @@ END_TEST
 
 START_TEST(a_snapshot_during_a_window_is_of_an_instant)
 {
-	struct trace_thread_config config = TRACE_THREAD_CONFIG_INIT;
+	struct trace_thread_options options = TRACE_THREAD_OPTIONS_INIT;
 	struct trc_taken now = {.n_folded = 0}, change = {.n_folded = 0};
 	char why[TRC_RECORDER_WHY_BYTES] = "";
-	trace_recorder *r;
+	struct trace_recorder *r;
 
-	config.deadline_ns = LONG_NS;
-	ck_assert_msg(trace_thread_recorder(&r, &config) == 0, "%s", trace_last_error());
+	options.deadline_ns = LONG_NS;
+	ck_assert_msg(trace_recorder_create_thread(&r, &options) == 0, "%s", trace_last_error());
 	trc_self.quiet++;
 	ck_assert_msg(trc_recorders_begin(&r, 1, why) == 0, "%s", why);
 	usleep(1000);
@@ -838,7 +838,7 @@ START_TEST(a_snapshot_during_a_window_is_of_an_instant)
 	trc_self.quiet--;
 	trc_taken_free(&now);
 	trc_taken_free(&change);
-	trace_recorder_free(r);
+	trace_recorder_destroy(r);
 }
 END_TEST
 

@@ -24,21 +24,21 @@
 
 #define LONG_NS UINT64_C(20000000000) /* more than any answer takes */
 
-static struct trace_memory memory;
+static struct trace_writer_memory memory;
 
 /* ---- profiles -------------------------------------------------------------------------- */
 
 /* Into memory, terminated. */
-static const char *snapshot_of(const struct trace_thread_config *config)
+static const char *snapshot_of(const struct trace_thread_options *options)
 {
-	struct trace_writer writer = trace_writer_memory(&memory);
-	trace_recorder *r;
+	struct trace_writer writer = trace_writer_to_memory(&memory);
+	struct trace_recorder *r;
 	char *text;
 
 	memory.n_bytes = 0;
-	ck_assert_msg(trace_thread_recorder(&r, config) == 0, "%s", trace_last_error());
+	ck_assert_msg(trace_recorder_create_thread(&r, options) == 0, "%s", trace_last_error());
 	ck_assert_msg(trace_recorder_snapshot(r, &writer) == 0, "%s", trace_last_error());
-	trace_recorder_free(r);
+	trace_recorder_destroy(r);
 	text = realloc(memory.bytes, memory.n_bytes + 1);
 	ck_assert_ptr_nonnull(text);
 	text[memory.n_bytes] = '\0';
@@ -49,18 +49,18 @@ static const char *snapshot_of(const struct trace_thread_config *config)
 
 static const char *text_of(enum trace_thread_details details)
 {
-	struct trace_thread_config config = TRACE_THREAD_CONFIG_INIT;
+	struct trace_thread_options options = TRACE_THREAD_OPTIONS_INIT;
 
-	config.format = TRACE_TEXT;
-	config.details = details;
-	config.deadline_ns = LONG_NS;
-	return snapshot_of(&config);
+	options.format = TRACE_PROFILE_FORMAT_TEXT;
+	options.details = details;
+	options.deadline_ns = LONG_NS;
+	return snapshot_of(&options);
 }
 
 static void tear_down(void)
 {
 	free(memory.bytes);
-	memory = (struct trace_memory){NULL, 0, 0};
+	memory = (struct trace_writer_memory){NULL, 0, 0};
 }
 
 static void expect_text(const char *text, const char *wanted)
@@ -175,7 +175,7 @@ START_TEST(threads_at_one_stack_are_counted_together)
 	const char *text;
 
 	start_workers();
-	text = text_of(TRACE_THREADS_BY_STACK);
+	text = text_of(TRACE_THREAD_DETAILS_BY_STACK);
 	ck_assert_int_eq(strncmp(text, "threads profile: total 5\n", 25), 0);
 	expect_text(paragraph(text, "\n3 @ 0x"), "lock_and_unlock");
 	expect_text(text, "burn_time");
@@ -199,19 +199,19 @@ static __attribute__((noinline)) void stay_there(void)
 
 START_TEST(a_window_is_the_change)
 {
-	struct trace_thread_config config = TRACE_THREAD_CONFIG_INIT;
-	struct trace_writer writer = trace_writer_memory(&memory);
+	struct trace_thread_options options = TRACE_THREAD_OPTIONS_INIT;
+	struct trace_writer writer = trace_writer_to_memory(&memory);
 	struct worker leaving, staying;
-	trace_recorder *r;
+	struct trace_recorder *r;
 
-	config.format = TRACE_TEXT;
-	config.deadline_ns = LONG_NS;
+	options.format = TRACE_PROFILE_FORMAT_TEXT;
+	options.deadline_ns = LONG_NS;
 	sem_init(&may_leave, 0, 0);
 	sem_init(&may_stay, 0, 0);
 	ck_assert_msg(trace_flight_start(NULL) == 0, "%s", trace_last_error());
 	worker_start_and_sleep(&leaving, leave_soon);
 	worker_start_and_sleep(&staying, stay_there);
-	ck_assert_msg(trace_thread_recorder(&r, &config) == 0, "%s", trace_last_error());
+	ck_assert_msg(trace_recorder_create_thread(&r, &options) == 0, "%s", trace_last_error());
 	ck_assert_msg(trace_recorder_start(r, &writer) == 0, "%s", trace_last_error());
 	sem_post(&may_leave);
 	pthread_join(leaving.thread, NULL);
@@ -226,7 +226,7 @@ START_TEST(a_window_is_the_change)
 	sem_post(&may_stay);
 	pthread_join(staying.thread, NULL);
 	end_workers();
-	trace_recorder_free(r);
+	trace_recorder_destroy(r);
 	ck_assert_int_eq(trace_flight_stop(), 0);
 }
 END_TEST
@@ -252,19 +252,19 @@ static void *open_plugin(void)
 /* What lies where is of the moment when a thread was there; who stays is no change all the same. */
 START_TEST(an_object_may_be_closed_within_a_window)
 {
-	struct trace_thread_config config = TRACE_THREAD_CONFIG_INIT;
-	struct trace_writer writer = trace_writer_memory(&memory);
+	struct trace_thread_options options = TRACE_THREAD_OPTIONS_INIT;
+	struct trace_writer writer = trace_writer_to_memory(&memory);
 	void *plugin = open_plugin();
 	struct worker leaving, staying;
-	trace_recorder *r;
+	struct trace_recorder *r;
 
-	config.format = TRACE_TEXT;
-	config.deadline_ns = LONG_NS;
+	options.format = TRACE_PROFILE_FORMAT_TEXT;
+	options.deadline_ns = LONG_NS;
 	sem_init(&may_leave_plugin, 0, 0);
 	sem_init(&may_stay, 0, 0);
 	worker_start_and_sleep(&leaving, wait_in_plugin);
 	worker_start_and_sleep(&staying, stay_there);
-	ck_assert_msg(trace_thread_recorder(&r, &config) == 0, "%s", trace_last_error());
+	ck_assert_msg(trace_recorder_create_thread(&r, &options) == 0, "%s", trace_last_error());
 	ck_assert_msg(trace_recorder_start(r, &writer) == 0, "%s", trace_last_error());
 	sem_post(&may_leave_plugin);
 	pthread_join(leaving.thread, NULL);
@@ -276,7 +276,7 @@ START_TEST(an_object_may_be_closed_within_a_window)
 	ck_assert_msg(!strstr(memory.bytes, "stay_there"), "%s", (char *)memory.bytes);
 	sem_post(&may_stay);
 	pthread_join(staying.thread, NULL);
-	trace_recorder_free(r);
+	trace_recorder_destroy(r);
 }
 END_TEST
 
@@ -286,7 +286,7 @@ START_TEST(each_thread_says_who_and_how_it_is)
 	const char *text;
 
 	start_workers();
-	text = text_of(TRACE_THREADS_EACH);
+	text = text_of(TRACE_THREAD_DETAILS_EACH);
 	snprintf(begin, sizeof(begin), "\"trc::thread_id\": %d,", waiting[0].tid);
 	expect_text(text, begin);
 	expect_text(text, "\"trc::state\": \"running\"");
@@ -298,7 +298,7 @@ END_TEST
 /* Here threads begin to wait while they are recorded. */
 static void expect_paragraphs(void)
 {
-	const char *text = text_of(TRACE_THREADS_BLOCKS), *one;
+	const char *text = text_of(TRACE_THREAD_DETAILS_PARAGRAPHS), *one;
 	char wanted[128];
 
 	snprintf(wanted, sizeof(wanted), "thread %d \"", waiting[1].tid);
@@ -347,11 +347,11 @@ END_TEST
 
 START_TEST(pprof_is_compressed)
 {
-	struct trace_thread_config config = TRACE_THREAD_CONFIG_INIT;
+	struct trace_thread_options options = TRACE_THREAD_OPTIONS_INIT;
 	const unsigned char *bytes;
 
-	config.details = TRACE_THREADS_EACH;
-	bytes = (const unsigned char *)snapshot_of(&config);
+	options.details = TRACE_THREAD_DETAILS_EACH;
+	bytes = (const unsigned char *)snapshot_of(&options);
 	ck_assert_uint_gt(memory.n_bytes, 20);
 	ck_assert_uint_eq(bytes[0], 0x1f);
 	ck_assert_uint_eq(bytes[1], 0x8b);
@@ -360,20 +360,20 @@ END_TEST
 
 START_TEST(wrong_configs_are_refused)
 {
-	struct trace_thread_config config = TRACE_THREAD_CONFIG_INIT;
-	struct trace_writer writer = trace_writer_memory(&memory);
-	trace_recorder *r = NULL;
+	struct trace_thread_options options = TRACE_THREAD_OPTIONS_INIT;
+	struct trace_writer writer = trace_writer_to_memory(&memory);
+	struct trace_recorder *r = NULL;
 
-	config.details = TRACE_THREADS_BLOCKS;
-	ck_assert_int_eq(trace_thread_recorder(&r, &config), -EINVAL);
+	options.details = TRACE_THREAD_DETAILS_PARAGRAPHS;
+	ck_assert_int_eq(trace_recorder_create_thread(&r, &options), -EINVAL);
 	ck_assert_str_ne(trace_last_error(), "");
-	config.details = (enum trace_thread_details)3;
-	ck_assert_int_eq(trace_thread_recorder(&r, &config), -EINVAL);
+	options.details = (enum trace_thread_details)3;
+	ck_assert_int_eq(trace_recorder_create_thread(&r, &options), -EINVAL);
 	ck_assert_ptr_null(r);
-	config.details = TRACE_THREADS_EACH;
-	ck_assert_int_eq(trace_thread_recorder(&r, &config), 0);
+	options.details = TRACE_THREAD_DETAILS_EACH;
+	ck_assert_int_eq(trace_recorder_create_thread(&r, &options), 0);
 	ck_assert_int_eq(trace_recorder_start(r, &writer), -ENOTSUP);
-	trace_recorder_free(r);
+	trace_recorder_destroy(r);
 }
 END_TEST
 
@@ -597,7 +597,7 @@ static void wait_while_profiles_are_taken(void)
 		while (!w[i].tid || (state_of(w[i].tid) != 'S' && state_of(w[i].tid) != 'X'))
 			usleep(1000);
 	for (int i = 0; i < 4; i++)
-		expect_text(text_of(TRACE_THREADS_BY_STACK), "threads profile: total ");
+		expect_text(text_of(TRACE_THREAD_DETAILS_BY_STACK), "threads profile: total ");
 	for (int i = 0; i < N_WAITS; i++) {
 		pthread_join(w[i].thread, NULL);
 		ck_assert_msg(!w[i].result, "%s: %s", waits[i].name, strerror(w[i].result));

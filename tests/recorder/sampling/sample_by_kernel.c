@@ -7,13 +7,13 @@
 
 enum { KERNEL_EVENT = 17 /* the number of the first */ };
 
-static const struct trace_cpu_event by_kernel = {sizeof(by_kernel), "cpu-clock", 1000000, 0,
-						 TRACE_SAMPLE_BY_KERNEL};
+static const struct trace_sampling_event by_kernel = {sizeof(by_kernel), "cpu-clock", 1000000, 0,
+						 TRACE_SAMPLING_BY_KERNEL};
 
 /* Skips the rest where perf allows no counters, or no memory for what they write. */
 static bool start_by_kernel(void)
 {
-	int err = trace_cpu_profile_start(&by_kernel, 1);
+	int err = trace_sampling_start(&by_kernel, 1);
 
 	ck_assert_msg(!err || strstr(trace_last_error(), "what works: ") ||
 			      strstr(trace_last_error(), "none of the kernel's records"),
@@ -49,13 +49,13 @@ static bool sample_by_kernel_twice(struct used *used)
 	}
 	known_ns = used_ns();
 	unknown_ns = used_so_far_ns(there);
-	ck_assert_int_eq(trace_cpu_profile_start(&by_kernel, 1), -EBUSY);
+	ck_assert_int_eq(trace_sampling_start(&by_kernel, 1), -EBUSY);
 	burn_in_threads(2, 100);
 	pthread_join(there, NULL);
 	used->unknown_ns -= unknown_ns;
 	used->known_ns = used_ns() - known_ns;
-	ck_assert_int_eq(trace_cpu_profile_stop(), 0);
-	ck_assert_int_eq(trace_cpu_profile_stop(), -EINVAL);
+	ck_assert_int_eq(trace_sampling_stop(), 0);
+	ck_assert_int_eq(trace_sampling_stop(), -EINVAL);
 	burn(200); /* in between */
 	ck_assert(start_by_kernel());
 	known_ns = used_ns();
@@ -122,7 +122,7 @@ END_TEST
 
 START_TEST(the_kernel_and_signals_sample_together)
 {
-	const struct trace_cpu_event both[] = {timer, by_kernel};
+	const struct trace_sampling_event both[] = {timer, by_kernel};
 	struct runs runs = {0};
 
 	while (another_run(&runs)) {
@@ -130,15 +130,15 @@ START_TEST(the_kernel_and_signals_sample_together)
 		struct sampled s;
 
 		start_trace();
-		if (trace_cpu_profile_start(both, 2)) {
-			ck_assert_int_eq(trace_cpu_profile_stop(), -EINVAL);
+		if (trace_sampling_start(both, 2)) {
+			ck_assert_int_eq(trace_sampling_stop(), -EINVAL);
 			stop_trace();
 			return;
 		}
 		sampled_ns = used_ns();
 		burn(200);
 		sampled_ns = used_ns() - sampled_ns;
-		ck_assert_int_eq(trace_cpu_profile_stop(), 0);
+		ck_assert_int_eq(trace_sampling_stop(), 0);
 		expect_nothing_left();
 		stop_trace();
 		s = look();
@@ -152,7 +152,7 @@ END_TEST
 START_TEST(a_flight_recorder_has_nobody_who_takes_what_the_kernel_samples)
 {
 	ck_assert_int_eq(trace_flight_start(NULL), 0);
-	ck_assert_int_lt(trace_cpu_profile_start(&by_kernel, 1), 0);
+	ck_assert_int_lt(trace_sampling_start(&by_kernel, 1), 0);
 	ck_assert_msg(strstr(trace_last_error(), "what works: ") != NULL, "%s", trace_last_error());
 	ck_assert_int_eq(trace_flight_stop(), 0);
 }

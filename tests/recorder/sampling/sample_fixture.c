@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 char dir[64], path[128];
-const struct trace_cpu_event timer = {sizeof(timer), "timer", 5000000, 0, TRACE_SAMPLE_BY_AUTO};
+const struct trace_sampling_event timer = {sizeof(timer), "timer", 5000000, 0, TRACE_SAMPLING_BY_AUTO};
 
 void set_up(void)
 {

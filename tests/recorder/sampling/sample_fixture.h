@@ -19,7 +19,7 @@ void tear_down(void); /* finds nothing else there */
 void start_trace(void);
 void stop_trace(void);
 
-extern const struct trace_cpu_event timer; /* every 5 ms */
+extern const struct trace_sampling_event timer; /* every 5 ms */
 
 /* ---- CPU time -------------------------------------------------------------------------- */
 

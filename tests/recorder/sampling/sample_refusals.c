@@ -7,13 +7,13 @@
 
 static const struct refused {
 	const char *what;
-	struct trace_cpu_event event[2];
+	struct trace_sampling_event event[2];
 	size_t n;
 	const char *why;
 } refused[] = {
 #define EVENT(name, period, hz, by)                                                                \
 	{                                                                                          \
-		sizeof(struct trace_cpu_event), name, period, hz, by                               \
+		sizeof(struct trace_sampling_event), name, period, hz, by                               \
 	}
 	{"a name that is none", {EVENT("cpu", 0, 0, 0)}, 1, "cpu: no such event; there are auto"},
 	{"no name", {EVENT(NULL, 0, 0, 0)}, 1, "an event needs a name"},
@@ -46,11 +46,11 @@ static const struct refused {
 	{"too high a frequency", {EVENT("timer", 0, 100001, 0)}, 1, "at most 100000"},
 	{"too short a period", {EVENT("timer", 1, 0, 0)}, 1, "too short"},
 	{"a timer by the kernel",
-	 {EVENT("timer", 0, 0, TRACE_SAMPLE_BY_KERNEL)},
+	 {EVENT("timer", 0, 0, TRACE_SAMPLING_BY_KERNEL)},
 	 1,
 	 "not by the kernel"},
-	{"another way", {EVENT("timer", 0, 0, (enum trace_sample_by)7)}, 1, "not in its list"},
-	{"no structure", {{0, "timer", 0, 0, TRACE_SAMPLE_BY_AUTO}}, 1, "TRACE_CPU_EVENT_INIT"},
+	{"another way", {EVENT("timer", 0, 0, (enum trace_sampling_by)7)}, 1, "not in its list"},
+	{"no structure", {{0, "timer", 0, 0, TRACE_SAMPLING_BY_AUTO}}, 1, "TRACE_SAMPLING_EVENT_INIT"},
 };
 
 START_TEST(what_is_refused)
@@ -58,11 +58,11 @@ START_TEST(what_is_refused)
 	const struct refused *r = &refused[_i];
 
 	start_trace();
-	ck_assert_msg(trace_cpu_profile_start(r->event, r->n) == -EINVAL, "%s", r->what);
+	ck_assert_msg(trace_sampling_start(r->event, r->n) == -EINVAL, "%s", r->what);
 	ck_assert_msg(strstr(trace_last_error(), r->why) != NULL, "%s: %s", r->what,
 		      trace_last_error());
 	expect_nothing_left();
-	ck_assert_int_eq(trace_cpu_profile_stop(), -EINVAL);
+	ck_assert_int_eq(trace_sampling_stop(), -EINVAL);
 	stop_trace();
 }
 END_TEST
@@ -70,12 +70,12 @@ END_TEST
 /* They would never end: each makes a switch, and that the next one. */
 START_TEST(no_signal_for_each_switch)
 {
-	const struct trace_cpu_event each =
-		EVENT("context-switches", 1, 0, TRACE_SAMPLE_BY_SIGNAL);
+	const struct trace_sampling_event each =
+		EVENT("context-switches", 1, 0, TRACE_SAMPLING_BY_SIGNAL);
 	int err;
 
 	start_trace();
-	err = trace_cpu_profile_start(&each, 1);
+	err = trace_sampling_start(&each, 1);
 	ck_assert_int_lt(err, 0);
 	if (err == -EINVAL)
 		ck_assert_msg(strstr(trace_last_error(), "context-switches:1: ") &&
@@ -89,19 +89,19 @@ END_TEST
 START_TEST(one_profile_in_a_recording)
 {
 	start_trace();
-	ck_assert_int_eq(trace_cpu_profile_start(NULL, 1), -EINVAL);
+	ck_assert_int_eq(trace_sampling_start(NULL, 1), -EINVAL);
 	ck_assert_str_eq(trace_last_error(), "events is NULL, and n is not 0");
 	stop_trace();
-	ck_assert_int_eq(trace_cpu_profile_start(NULL, 0), -EINVAL);
+	ck_assert_int_eq(trace_sampling_start(NULL, 0), -EINVAL);
 	ck_assert_msg(strstr(trace_last_error(), "nothing records"), "%s", trace_last_error());
-	ck_assert_int_eq(trace_cpu_profile_stop(), -EINVAL);
+	ck_assert_int_eq(trace_sampling_stop(), -EINVAL);
 	start_trace();
-	ck_assert_int_eq(trace_cpu_profile_start(&timer, 1), 0);
-	ck_assert_int_eq(trace_cpu_profile_start(&timer, 1), -EBUSY);
+	ck_assert_int_eq(trace_sampling_start(&timer, 1), 0);
+	ck_assert_int_eq(trace_sampling_start(&timer, 1), -EBUSY);
 	ck_assert_str_eq(trace_last_error(), "a CPU profile runs already");
-	ck_assert_int_eq(trace_cpu_profile_stop(), 0);
+	ck_assert_int_eq(trace_sampling_stop(), 0);
 	ck_assert_str_eq(trace_last_error(), "");
-	ck_assert_int_eq(trace_cpu_profile_stop(), -EINVAL);
+	ck_assert_int_eq(trace_sampling_stop(), -EINVAL);
 	stop_trace();
 }
 END_TEST
@@ -113,9 +113,9 @@ START_TEST(a_flight_recorder_has_profiles_too)
 
 	while (another_run(&runs)) {
 		ck_assert_msg(trace_flight_start(NULL) == 0, "%s", trace_last_error());
-		ck_assert_int_eq(trace_cpu_profile_start(&timer, 1), 0);
+		ck_assert_int_eq(trace_sampling_start(&timer, 1), 0);
 		burn(100);
-		ck_assert_int_eq(trace_flight_snapshot(path), 0);
+		ck_assert_int_eq(trace_flight_snapshot(path, NULL), 0);
 		s = look();
 		ck_assert_uint_eq(s.n_events, 1);
 		expect_at_least(&runs, s.value[1], 80000000);
@@ -134,8 +134,8 @@ START_TEST(the_environment_asks_for_samples)
 	setenv("TRC_CPU_FREQUENCY", "50", 1);
 	while (another_run(&runs)) {
 		start_trace();
-		ck_assert_int_eq(trace_cpu_profile_start(NULL, 0), -EBUSY);
-		ck_assert_int_eq(trace_cpu_profile_stop(), -EINVAL);
+		ck_assert_int_eq(trace_sampling_start(NULL, 0), -EBUSY);
+		ck_assert_int_eq(trace_sampling_stop(), -EINVAL);
 		burn(100);
 		stop_trace();
 		s = look();

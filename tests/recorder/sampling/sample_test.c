@@ -61,7 +61,7 @@ static void begin_window(struct windows *w)
 {
 	uint64_t from_ns = used_ns();
 
-	ck_assert_msg(trace_cpu_profile_start(&timer, 1) == 0, "%s", trace_last_error());
+	ck_assert_msg(trace_sampling_start(&timer, 1) == 0, "%s", trace_last_error());
 	w->around_ns += used_ns() - from_ns;
 }
 
@@ -85,7 +85,7 @@ static struct sampled sample_twice(struct windows *w)
 	begin_window(w);
 	burn_in_window(w);
 	from_ns = used_ns();
-	ck_assert_int_eq(trace_cpu_profile_stop(), 0);
+	ck_assert_int_eq(trace_sampling_stop(), 0);
 	w->around_ns += used_ns() - from_ns;
 	expect_nothing_left();
 	burn(100);
@@ -131,7 +131,7 @@ START_TEST(all_threads_are_sampled)
 
 		pthread_create(&there, NULL, burner, (void *)300);
 		start_trace();
-		ck_assert_int_eq(trace_cpu_profile_start(&timer, 1), 0);
+		ck_assert_int_eq(trace_sampling_start(&timer, 1), 0);
 		sampled_ns = used_ns() + used_so_far_ns(there);
 		burn_in_threads(4, 100);
 		pthread_join(there, NULL);
@@ -149,13 +149,13 @@ END_TEST
 /* Skips the rest where perf allows no counters. */
 static bool start_counter(uint64_t period)
 {
-	struct trace_cpu_event event = TRACE_CPU_EVENT_INIT;
+	struct trace_sampling_event event = TRACE_SAMPLING_EVENT_INIT;
 	int err;
 
 	event.name = "cpu-clock";
 	event.period = period;
-	event.by = TRACE_SAMPLE_BY_SIGNAL;
-	err = trace_cpu_profile_start(&event, 1);
+	event.by = TRACE_SAMPLING_BY_SIGNAL;
+	err = trace_sampling_start(&event, 1);
 	ck_assert_msg(!err || strstr(trace_last_error(), "what works: timer"), "%s",
 		      trace_last_error());
 	return !err;
@@ -191,7 +191,7 @@ START_TEST(counters_keep_out_of_the_way)
 		expect_counters_out_of_the_way();
 		burn(100);
 		sampled_ns = used_ns() - sampled_ns;
-		ck_assert_int_eq(trace_cpu_profile_stop(), 0);
+		ck_assert_int_eq(trace_sampling_stop(), 0);
 		expect_nothing_left();
 		stop_trace();
 		s = look();
@@ -204,7 +204,7 @@ END_TEST
 /* What the program has where a counter was is its own: nothing reads it, nothing closes it. */
 START_TEST(descriptors_that_the_program_took)
 {
-	struct trace_cpu_event event[2] = {timer, TRACE_CPU_EVENT_INIT};
+	struct trace_sampling_event event[2] = {timer, TRACE_SAMPLING_EVENT_INIT};
 	char text[64] = "";
 	int taken, channel[2];
 
@@ -213,11 +213,11 @@ START_TEST(descriptors_that_the_program_took)
 	ck_assert_int_eq(pipe(channel), 0);
 	ck_assert_int_eq(write(channel[1], text, sizeof(text)), sizeof(text));
 	start_trace();
-	if (trace_cpu_profile_start(event, 2) == 0) {
+	if (trace_sampling_start(event, 2) == 0) {
 		ck_assert_uint_eq(counters(&taken), 1);
 		ck_assert_int_eq(dup2(channel[0], taken), taken);
 		burn(50); /* the timer's signals may be the counter's as well */
-		ck_assert_int_eq(trace_cpu_profile_stop(), 0);
+		ck_assert_int_eq(trace_sampling_stop(), 0);
 		ck_assert_int_eq(read(taken, text, sizeof(text)), sizeof(text));
 		stop_trace();
 		ck_assert_uint_ge(look().lost, 1); /* or more: nobody knows */
@@ -241,7 +241,7 @@ START_TEST(a_small_stack_for_handlers)
 	memset(memory, 0x5a, BELOW);
 	while (another_run(&runs)) {
 		start_trace();
-		ck_assert_int_eq(trace_cpu_profile_start(&timer, 1), 0);
+		ck_assert_int_eq(trace_sampling_start(&timer, 1), 0);
 		ck_assert_int_eq(sigaltstack(&own, &before), 0);
 		burn(100);
 		ck_assert_int_eq(sigaltstack(&before, NULL), 0);
@@ -291,15 +291,15 @@ END_TEST
 
 START_TEST(threads_that_cannot_be_sampled_are_named)
 {
-	struct trace_cpu_event event = TRACE_CPU_EVENT_INIT;
+	struct trace_sampling_event event = TRACE_SAMPLING_EVENT_INIT;
 	struct rlimit limit = {64, 64};
 	struct sampled s;
 
 	event.name = "page-faults";
-	event.by = TRACE_SAMPLE_BY_SIGNAL;
+	event.by = TRACE_SAMPLING_BY_SIGNAL;
 	setrlimit(RLIMIT_NOFILE, &limit);
 	start_trace();
-	if (trace_cpu_profile_start(&event, 1)) {
+	if (trace_sampling_start(&event, 1)) {
 		stop_trace();
 		return; /* perf allows none */
 	}
@@ -327,7 +327,7 @@ START_TEST(timers_leave_most_of_the_signals_to_the_program)
 	limit.rlim_cur = 40;
 	setrlimit(RLIMIT_SIGPENDING, &limit);
 	start_trace();
-	ck_assert_int_eq(trace_cpu_profile_start(&timer, 1), 0);
+	ck_assert_int_eq(trace_sampling_start(&timer, 1), 0);
 	for (int i = 0; i < 40; i++)
 		pthread_create(&thread[i], NULL, sleeper, (void *)200);
 	usleep(100000);
@@ -345,7 +345,7 @@ START_TEST(threads_that_come_and_go_leave_nothing)
 	int lowest;
 
 	start_trace();
-	ck_assert_int_eq(trace_cpu_profile_start(NULL, 0), 0);
+	ck_assert_int_eq(trace_sampling_start(NULL, 0), 0);
 	for (int i = 0; i < 20; i++)
 		burn_in_threads(20, 1);
 	/* This thread's is the only one. */
@@ -366,7 +366,7 @@ START_TEST(forked_children_are_not_sampled)
 	int status, lowest;
 
 	start_trace();
-	ck_assert_int_eq(trace_cpu_profile_start(NULL, 0), 0);
+	ck_assert_int_eq(trace_sampling_start(NULL, 0), 0);
 	for (size_t i = 0; i < 3; i++) {
 		pid_t child = ways[i]();
 
@@ -398,10 +398,10 @@ START_TEST(late_signals_do_no_harm)
 		if (i % 2)
 			start_counter(100000);
 		else
-			ck_assert_int_eq(trace_cpu_profile_start(&timer, 1), 0);
+			ck_assert_int_eq(trace_sampling_start(&timer, 1), 0);
 		pthread_sigmask(SIG_BLOCK, &set, &before);
 		burn(30);
-		trace_cpu_profile_stop();
+		trace_sampling_stop();
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 	}
 	stop_trace();
@@ -422,7 +422,7 @@ START_TEST(late_signals_of_lower_descriptors)
 	pthread_sigmask(SIG_BLOCK, &set, &before);
 	if (start_counter(100000)) {
 		burn(10);
-		trace_cpu_profile_stop();
+		trace_sampling_stop();
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
 		ck_assert(start_counter(100000));
@@ -436,7 +436,7 @@ END_TEST
 /* Of several timers there may be more than one: each would end the next program. */
 START_TEST(nothing_is_pending_at_an_exec)
 {
-	struct trace_cpu_event event[2] = {timer, timer};
+	struct trace_sampling_event event[2] = {timer, timer};
 	struct rlimit limit, none = {3, 3};
 	char *const argv[] = {dir, NULL};
 	sigset_t set, pending;
@@ -450,7 +450,7 @@ START_TEST(nothing_is_pending_at_an_exec)
 	none.rlim_max = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &none);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	if (trace_cpu_profile_start(event, 2) == 0) {
+	if (trace_sampling_start(event, 2) == 0) {
 		/* One may come while we look. */
 		for (int tries = 0; tries < 5 && !clean; tries++) {
 			burn(40);
@@ -473,8 +473,8 @@ static _Atomic bool enough;
 static void *start_and_stop(void *nothing)
 {
 	while (!enough)
-		if (!trace_cpu_profile_start(&timer, 1))
-			trace_cpu_profile_stop();
+		if (!trace_sampling_start(&timer, 1))
+			trace_sampling_stop();
 	return nothing;
 }
 
@@ -493,7 +493,7 @@ START_TEST(forked_children_can_start_their_own)
 		pid_t child = fork();
 
 		if (child == 0)
-			_exit(trace_start(own, NULL) || trace_cpu_profile_start(&timer, 1) ||
+			_exit(trace_start(own, NULL) || trace_sampling_start(&timer, 1) ||
 			      trace_stop());
 		ck_assert_int_eq(waitpid(child, &status, 0), child);
 		ck_assert_int_eq(status, 0);

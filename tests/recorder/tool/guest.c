@@ -54,7 +54,7 @@ static void create(const char *path, const char *text)
 static void events(long n)
 {
 	for (long i = 0; i < n; i++)
-		trace_counter("guest", i);
+		trace_counter_set("guest", i);
 }
 
 static void *events_thread(void *arg)
