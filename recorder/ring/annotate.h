@@ -1,8 +1,9 @@
 /*
- * annotate.h - tasks, regions, logs and counters, as the user or the recorder tells of them.
+ * annotate.h - records tasks, regions, logs and counters of the user or of the recorder.
  *
- * `site` remembers the id of its name; it is NULL where the name is no literal.  What a thread tells
- * that does not record is counted as lost.  Context: traced thread, signal handlers.
+ * `site` remembers the id of the name at a place in the source; it is NULL if the name is no
+ * literal. Annotations of a thread that does not record are counted as lost.
+ * Context: traced thread, signal handlers.
  */
 #ifndef TRC_RECORDER_RING_ANNOTATE_H
 #define TRC_RECORDER_RING_ANNOTATE_H
@@ -11,7 +12,7 @@
 #include <stdint.h>
 #include "trc/trace.h"
 
-/* 0 = it is not recorded. */
+/* Returns the task's id; 0 = the task is not recorded. */
 trace_task trc_annotate_task_begin(struct trace_site *site, const char *type, trace_task parent);
 void trc_annotate_task_end(trace_task task);
 void trc_annotate_region_begin(struct trace_site *site, trace_task task, const char *type);

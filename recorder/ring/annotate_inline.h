@@ -1,5 +1,5 @@
 /*
- * annotate_inline.h - the shortest way for an event whose name is known.
+ * annotate_inline.h - the shortest way to record an annotation whose name has an id already.
  */
 #ifndef TRC_RECORDER_RING_ANNOTATE_INLINE_H
 #define TRC_RECORDER_RING_ANNOTATE_INLINE_H
@@ -8,9 +8,9 @@
 #include "ring_inline.h"
 
 /*
- * The id of a literal if this thread may record it at once, else 0: then the slow way finds out
- * why.  A site is filled in by a thread of the session that it names, and a thread whose session
- * is the same is attached.
+ * Returns the id of a literal if this thread may record it at once, else 0: then the slow way finds
+ * out why.  A site is filled in by a thread of the session that the site names.  A thread that has
+ * the same session is attached to it.
  */
 static inline uint64_t trc_site_ready(const struct trace_site *site, uint32_t session)
 {
@@ -21,7 +21,7 @@ static inline uint64_t trc_site_ready(const struct trace_site *site, uint32_t se
 	return __atomic_load_n(&site->id, __ATOMIC_RELAXED);
 }
 
-/* True if it was recorded.  `session` is what trc_switch.api says: not 0. */
+/* True if the event was recorded.  `session` is the value of trc_switch.api, not 0. */
 static inline bool trc_counter_fast(const struct trace_site *site, uint32_t session, int64_t value)
 {
 	uint64_t id = trc_site_ready(site, session);

@@ -2,9 +2,9 @@
  * hot.h - what interposers and the public API call to record: the hot side of libtrc.
  *
  * Every function here may be called by any traced thread, in signal handlers and while any
- * lock is held; none allocates, locks, prints or changes errno.  All do nothing when nothing
- * records.  Included last by files whose functions record events: it poisons what may not be
- * used there.
+ * lock is held.  No function allocates, locks, prints or changes errno.  All functions do nothing
+ * while nothing records.  Files whose functions record events include this header last: it poisons
+ * what may not be used there.
  */
 #ifndef TRC_RECORDER_RING_HOT_H
 #define TRC_RECORDER_RING_HOT_H
@@ -16,8 +16,8 @@
 #include "recorder/shared/layout.h"
 
 /*
- * Lies on a page of its own that reads as zero in a forked child (MADV_WIPEONFORK): there
- * nothing records until the child starts its own recording.
+ * Whether this process records.  Lies on a page of its own that reads as zero in a forked child
+ * (MADV_WIPEONFORK): a child records nothing until it starts its own recording.
  */
 struct trc_switch {
 	_Atomic uint32_t on;  /* 0, or the number of the session while this process is recorded */
@@ -40,7 +40,7 @@ extern TRC_HIDDEN union trc_switch_page trc_switch_page;
 struct trc_self {
 	union {
 		struct {
-			uint32_t session; /* that serial and slot belong to; 0 = none */
+			uint32_t session; /* the session of serial and slot; 0 = none */
 			uint32_t quiet;	  /* depth: records nothing: trc's own threads,
 					     vfork children */
 		};
@@ -49,28 +49,29 @@ struct trc_self {
 	uint32_t serial;
 	uint32_t tid;
 	uint64_t serial_word; /* serial << 32: word 1 of a record without its lower half */
-	/* The ring used last: right while the thread is on that ring's proc.  counter_ring is
-	 * the same where the clock is a counter, else a ring of no proc. */
+	/* The ring used last: the right ring while the thread is on that ring's proc.
+	 * counter_ring is the same ring if the clock is a counter, else a ring of no proc. */
 	struct trc_ring *ring, *counter_ring;
 	struct trc_slot *slot; /* never NULL in its session; a private one if none was free */
 	uint32_t locks_held;   /* interposed locks: while > 0 recording never waits for room */
 	bool slot_busy;	       /* in the middle of changing the slot */
-	bool attaching;	       /* for a few instructions: neither attached nor not */
+	bool attaching;	       /* for a few instructions: attaching has begun and not ended */
 	bool on_fiber;	       /* it runs a fiber that is not its root (fiber.h) */
 	bool ended;	       /* its last destructor has run: it records nothing any more */
 	uint32_t no_wait;      /* depth: inside malloc, fork, dl* interposers, trc's own work */
 	uint64_t labels;       /* the label set's id in this session; 0 = none */
-	/* A sample's signal, and nothing else as far as the program can see, has interrupted a
-	 * system call of this thread: its EINTR is not the program's (interpose/restart.h). */
+	/* The signal of a sample, and no signal that the program can see, has interrupted a system
+	 * call of this thread: the program must not see EINTR (interpose/restart.h). */
 	bool interrupted;
 	uint64_t handled; /* signals that handlers of the program's ran for (interpose/restart.h) */
 	void *sampler;	  /* what samples this thread (sample.c); NULL = nothing */
-	uint64_t heap_period; /* that heap_left was drawn for */
+	uint64_t heap_period; /* the period that heap_left was drawn for */
 	uint64_t heap_left;   /* bytes to allocate up to the next sample, and with the one drawn */
 	uint64_t heap_random;
 	uint64_t heap_due; /* allocations that were due (heap.c) */
-	bool heap_busy;	   /* what is allocated meanwhile is not the program's */
-	/* Locks that were taken while others waited for them, by their address: those taken last. */
+	bool heap_busy;	   /* allocations are now the recorder's, not the program's */
+	/* Locks that this thread took last while other threads waited for them: address and
+	 * time. */
 	struct {
 		uint64_t lock, since;
 	} wanted[4];
@@ -80,8 +81,8 @@ extern TRC_HIDDEN __thread struct trc_self trc_self __attribute__((tls_model("in
 /* The one test on every path: one relaxed load and a predicted branch. */
 static inline bool trc_recording(void)
 {
-	/* relaxed: a thread is attached to a session with an acquire before it uses anything
-	 * of it (threads.c); a late or early event at the edge is harmless. */
+	/* relaxed: a thread attaches to a session with an acquire before it uses anything of the
+	 * session (threads.c); a late or early event at the edge is harmless. */
 	return __builtin_expect(atomic_load_explicit(&trc_switch.on, memory_order_relaxed) != 0, 0);
 }
 
@@ -110,41 +111,43 @@ struct trc_wait {
 };
 
 /*
- * A wait that is announced: the PARK event with a stack now, the thread's slot says what it
- * waits for, and the object has one more waiter.  `holder_tid` is the kernel thread id of who
- * holds it, 0 = not known.  Then trc_resume() in every case, also when the wait is cancelled
- * (pthread_cleanup_push).  `result` is 0 or a positive errno.
+ * Announces a wait: makes the PARK event with a stack, writes into the thread's slot what the
+ * thread waits for, and counts one more waiter of the object.  `holder_tid` is the kernel thread id
+ * of the object's holder, 0 = not known.  The caller then calls trc_resume() in every case, also
+ * when the wait is cancelled (pthread_cleanup_push).  `result` is 0 or a positive errno.
  */
 void trc_park(struct trc_wait *wait, enum trc_reason reason, const void *object,
 	      uint32_t holder_tid);
-/* The same where the holder is known as a serial (a thread joined). */
+/* The same with the holder's serial (the thread that is joined). */
 void trc_park_on_thread(struct trc_wait *wait, enum trc_reason reason, const void *object,
 			uint32_t holder_serial);
 void trc_resume(struct trc_wait *wait, int result);
 
-/* A wait recorded only if it was one: slot and clock now, one WAIT event at the end if the thread
- * was taken off its proc, as far as that can be told (offproc.h), and it took at least
- * trc_switch.wait_ticks.  A frame of the caller's that stays until it ends, `from`, tells others
- * where the thread is meanwhile; NULL = nobody is told. */
+/*
+ * Begins a call that may or may not wait: fills in the slot and reads the clock.  trc_wait_end()
+ * makes one WAIT event, if the call took at least trc_switch.wait_ticks and the thread was taken
+ * off its proc, as far as this is known (offproc.h).  `from` is a frame of the caller's that stays
+ * until the call ends: readers find the thread's stack by it meanwhile; NULL = they do not.
+ */
 struct trc_registers;
 void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t object,
 		    const struct trc_registers *from);
 void trc_wait_end(struct trc_wait *wait, int result);
-/* How long it has lasted up to now, at least 1 ns; 0 = nothing was begun. */
+/* How long the wait has lasted up to now, at least 1 ns; 0 = no wait was begun. */
 uint64_t trc_wait_lasted_ns(const struct trc_wait *wait);
 
-/* How many threads are parked on this object, no lock (hashed: may count another object's as
- * well, never fewer).  The filter before trc_unparked(). */
+/* How many threads are parked on this object, which is no lock.  Hashed: the count may include
+ * waiters of another object, and is never too small.  The filter before trc_unparked(). */
 uint32_t trc_waiters(const void *object);
-/* The same of a lock: the filter before trc_unlocked(). */
+/* The same for a lock.  The filter before trc_unlocked(). */
 uint32_t trc_lock_waiters(const void *lock);
 
-/* Who is parked: at each place how many, and the sum of their objects' addresses (waiters.c).  A
- * forked child reads zero. */
+/* The table of parked threads: at each place their number, and the sum of their objects' addresses
+ * (waiters.c).  A forked child reads zero. */
 enum { TRC_WAITER_PLACES = 4096 };
 struct trc_waiting {
 	_Atomic uint64_t lock[TRC_WAITER_PLACES], other[TRC_WAITER_PLACES];
-	/* Which mutex was released last while somebody waited, and when, in ticks. */
+	/* Which mutex was released last while a thread waited, and when, in ticks. */
 	struct trc_released {
 		_Atomic uint64_t lock, at;
 	} released[TRC_WAITER_PLACES];
@@ -174,26 +177,28 @@ static inline bool trc_lock_is_wanted(const volatile void *lock)
 		0);
 }
 
-/* More who wait for a lock, or fewer. */
+/* Adds n waiters of a lock; n may be negative. */
 void trc_lock_waiters_add(uint64_t lock, int n);
 
-/* After trc_park() for a condition, last thing before the real call: the mutex that it gives up. */
+/* After trc_park() for a condition, just before the real call: `mutex` is what the call gives
+ * up. */
 void trc_cond_waits(struct trc_wait *wait, const void *mutex);
-/* Before a signal for `count` waiters: as many wait for their mutex from now, `at`, on. */
+/* Before a signal to `count` waiters: so many threads wait for their mutex from now, `at`, on. */
 void trc_cond_signalled(const void *cond, uint64_t count, uint64_t at);
-/* After the real call: it waits no more.  When it was signalled; 0 = that is not known. */
+/* After the real call: the thread waits no more.  Returns when it was signalled; 0 = not known. */
 uint64_t trc_cond_returned(struct trc_wait *wait, bool woken);
-/* Before a mutex that is wanted is released: the time for `at`. */
+/* Before releasing a mutex that other threads wait for: returns the time for `at`. */
 uint64_t trc_lock_releasing(const void *lock);
 
-/* After taking a lock that is wanted: its unlock will tell since when it was held. */
+/* After taking a lock that other threads wait for: its UNLOCK will say since when it was held. */
 void trc_lock_taken_from_others(const volatile void *lock);
 
 /* The time for `at`: taken before a release. */
 uint64_t trc_now(void);
-/* After releasing a lock for which others wait: UNLOCK; by the thread that took it. */
+/* After releasing a lock that other threads wait for: makes UNLOCK.  Called by the thread that took
+ * the lock. */
 void trc_unlocked(enum trc_reason reason, const void *object, uint32_t waiters, uint64_t at);
-/* After waking waiters: UNPARK; count ~0 = all. */
+/* After waking waiters: makes UNPARK; count ~0 = all. */
 void trc_unparked(enum trc_reason reason, const void *object, uint64_t count, uint64_t at);
 /* Only with --locks=all. */
 void trc_acquired(enum trc_reason reason, const void *object);
@@ -201,22 +206,23 @@ void trc_released(enum trc_reason reason, const void *object);
 
 /* ---- threads -------------------------------------------------------------------------- */
 
-/* In the creator: its serial (0 = not recording), and the stack of the creation. */
+/* In the creator: returns the creator's serial (0 = not recording) and the stack of the
+ * creation. */
 uint32_t trc_thread_creating(uint64_t *stack);
-/* First thing in a new thread: takes a slot and makes THREAD_START.  If a signal handler has done
- * so already, the slot is told who the creator is; the stack of the creation is not recorded.
- * `stack_bytes`: of the thread's own stack, as its attributes say; 0 = not known. */
+/* First call in a new thread: takes a slot and makes THREAD_START.  If a signal handler has done so
+ * already, this call only stores the creator in the slot, and the stack of the creation is lost.
+ * `stack_bytes`: size of the thread's own stack, as its attributes say; 0 = not known. */
 void trc_thread_started(uint32_t creator, uint64_t creation_stack, size_t stack_bytes);
-/* Last thing in a thread: THREAD_EXIT, gives the slot back.  Further events of this thread (later
- * destructors, signal handlers) are not recorded if trc_self.ended is set; else they would take a
- * new serial. */
+/* Last call in a thread: makes THREAD_EXIT and gives the slot back.  Further events of this thread
+ * (later destructors, signal handlers) are not recorded if trc_self.ended is set; else they would
+ * take a new serial. */
 void trc_thread_ended(void);
-/* Called by a thread that was not created while recording, when it is first seen. NULL = none. */
+/* Called by a thread that was not created while recording, at its first event. NULL = none. */
 extern TRC_HIDDEN void (*trc_attach_hook)(void);
-/* Called by a thread that has something to give back at its end.  NULL = it cannot be had. */
+/* Called by a thread that has something to give back at its end.  NULL = ends are not noticed. */
 extern TRC_HIDDEN void (*trc_thread_end_hook)(void);
-/* `thread` is a pthread_t, `tid` its kernel's id, 0 = not known: by it a thread is named that found no
- * slot. */
+/* `thread` is a pthread_t, `tid` the kernel's id of the thread, 0 = not known: a thread that found
+ * no slot is named by its tid. */
 void trc_thread_named(uint64_t thread, uint32_t tid, const char *name);
 /* The serial of a thread of this process by its pthread_t; 0 = not known. */
 uint32_t trc_thread_serial(uint64_t thread);
@@ -224,9 +230,10 @@ uint32_t trc_thread_serial(uint64_t thread);
 /* ---- labels ----------------------------------------------------------------------------- */
 
 struct trace_labels;
-/* What is in force for the calling thread, recording or not; NULL = nothing.  Borrowed. */
+/* The label set in force for the calling thread, recording or not; NULL = none.  Borrowed. */
 const struct trace_labels *trc_labels_now(void);
-/* Another reference, and one given back; the last one not in signal handlers.  NULL is fine. */
+/* Takes another reference; gives a reference back, the last one not in signal handlers.  NULL is
+ * allowed. */
 const struct trace_labels *trc_labels_ref(const struct trace_labels *labels);
 void trc_labels_unref(const struct trace_labels *labels);
 /* In a new thread, before trc_thread_started(): takes over a reference of its creator's. */
@@ -236,7 +243,7 @@ void trc_labels_leave(void);
 
 /* ---- the heap (heap.c) ------------------------------------------------------------------ */
 
-/* True while allocations are to be told of. */
+/* True while allocations are sampled. */
 static inline bool trc_heap_is_sampled(void)
 {
 	/* relaxed: an allocation at the edge is drawn, or not. */
@@ -245,9 +252,9 @@ static inline bool trc_heap_is_sampled(void)
 }
 
 /*
- * Counts an allocation, before or after it is made.  False: it is due, which trc_heap_due() is told
- * when it has been made.  That one may fail is nothing to what comes after it: what is left of a
- * distance has the distribution of the whole.
+ * Counts an allocation, before or after it is made.  False: a sample is due, and the caller calls
+ * trc_heap_due() when the allocation has been made.  If the allocation fails, later samples stay
+ * right: the rest of a distance has the distribution of the whole distance.
  */
 static inline bool trc_heap_passes(size_t n_bytes)
 {
@@ -256,9 +263,10 @@ static inline bool trc_heap_passes(size_t n_bytes)
 
 	if (__builtin_expect(!period, 1))
 		return true;
-	/* Before this object is relocated there is no thread-local to look at, not even too early. */
+	/* Before this object is relocated its thread-locals cannot be read: the compiler must not
+	 * move their reads before the test of the period. */
 	__asm__ volatile("" ::: "memory");
-	/* Not even an allocation of 0 bytes is never drawn: it counts as 1. */
+	/* An allocation of 0 bytes counts as 1, so that it can be drawn, too. */
 	bytes = n_bytes + !n_bytes;
 	left = trc_self.heap_left;
 	if (__builtin_expect(left <= bytes || trc_self.heap_period != period, 0))
@@ -267,18 +275,18 @@ static inline bool trc_heap_passes(size_t n_bytes)
 	return true;
 }
 
-/* After an allocation that is due, NULL if it failed: draws the next, and records this one if it is
- * drawn.  errno is left as it is. */
+/* After an allocation that is due: draws the next distance, and records this allocation if it is
+ * drawn.  `object` is NULL if the allocation failed.  errno is left as it is. */
 void trc_heap_due(const void *object, uint64_t n_bytes);
 
-/* The two, after an allocation. */
+/* trc_heap_passes() and trc_heap_due(), after an allocation. */
 static inline void trc_heap_allocated(const void *object, size_t n_bytes)
 {
 	if (object && !trc_heap_passes(n_bytes))
 		trc_heap_due(object, n_bytes);
 }
 
-/* What has been counted by this thread up to now: changes with every allocation. */
+/* What this thread has counted up to now: changes with every allocation. */
 struct trc_heap_count {
 	uint64_t left, due;
 };
@@ -292,8 +300,9 @@ static inline bool trc_heap_counted_since(struct trc_heap_count before)
 }
 
 /*
- * The filter: a coarse one, which stays in the processor's nearest cache, then a fine one, for when
- * many objects are known.  Neighbours in memory are neighbours in both.
+ * The filter of sampled objects has two parts: a coarse part, which stays in the processor's
+ * nearest cache, then a fine part, for many objects.  Neighbours in memory are neighbours in both
+ * parts.
  */
 enum { TRC_HEAP_COARSE_BYTES = 1 << 12, TRC_HEAP_FILTER_BYTES = 1 << 20 };
 
@@ -302,14 +311,14 @@ static inline uint32_t trc_heap_coarse_index(uint64_t address)
 	return (uint32_t)((address >> 4 ^ address >> 16) % TRC_HEAP_COARSE_BYTES);
 }
 
-/* Behind the coarse one. */
+/* The fine part lies behind the coarse part. */
 static inline uint32_t trc_heap_filter_index(uint64_t address)
 {
 	return TRC_HEAP_COARSE_BYTES +
 	       (uint32_t)((address >> 4 ^ address >> 24) % TRC_HEAP_FILTER_BYTES);
 }
 
-/* False: the object is none that was drawn. */
+/* False: the object was not sampled. */
 static inline bool trc_heap_may_know(const void *object)
 {
 	/* Its bytes are found by its value: no order is needed between the two. */
@@ -329,31 +338,34 @@ struct trc_heap_move {
 	const void *object;
 	_Atomic uint64_t *key; /* NULL = it is not known */
 };
-/* Before the call, of an object that may be known; and after it: it has ended, or is still what it
- * was. */
+/* Before the call, for an object that may be known; and after the call: the object has ended, or
+ * is unchanged. */
 void trc_heap_moving(struct trc_heap_move *move, const void *object);
 void trc_heap_moved(const struct trc_heap_move *move, bool ended);
 
-/* Ends the recording of this process for good, and says why by a log event.  Context: any thread. */
+/* Ends the recording of this process for good, and says why by a log event.  Context: any
+ * thread. */
 void trc_give_up(const char *why);
 
 /* ---- process -------------------------------------------------------------------------- */
 
-/* Around fork(): in the parent before (returns with nothing held), in parent and child after. */
+/* Around fork(): in the parent before the call (no lock is held on return); in parent and child
+ * after the call. */
 void trc_fork_prepare(void);
 void trc_fork_parent(int child_pid);
-/* Gives up the parent's rings (they are not mapped here), then starts own recording if the
- * session says so (--follow).  Context: the child's only thread. */
+/* Gives up the parent's rings, which are not mapped in the child, then starts the child's own
+ * recording if the session says so (--follow).  Context: the child's only thread. */
 void trc_fork_child(void);
-/* Before an exec: no signal of a sampler's, and no question (thread_answer.h), ends the next
- * program.  False: there was nothing to do.
- * If it has failed: the thread is sampled and asked again; with `signals_lost` (any thread's) so are all. */
+/* Before an exec: takes the pending signals of samplers and of questions (thread_answer.h), which
+ * would end the next program.  False: there was nothing to do.
+ * After a failed exec: the thread is sampled and asked again; with `signals_lost` all threads
+ * are. */
 bool trc_sample_exec_begin(void);
 void trc_sample_exec_failed(bool signals_lost);
-/* The program has closed this descriptor, or (-1) perhaps all: what samplers had among these they
- * get anew.  With `own_only` they were closed for the calling thread alone. */
+/* The program has closed this descriptor, or (-1) perhaps all: samplers get new descriptors for
+ * those of theirs.  With `own_only` they were closed for the calling thread alone. */
 void trc_sample_descriptors_closed(int fd, bool own_only);
-/* The same of one; soon done if it is none of a sampler's. */
+/* The same for one descriptor; quick if the descriptor is no sampler's. */
 void trc_sample_descriptor_closed(int fd);
 /* Before dlclose(): stacks from now on belong to a new module epoch. */
 void trc_modules_changing(void);

@@ -1,8 +1,8 @@
 /*
  * rec.h - the recorder's own state in the recorded process.
  *
- * One per process, in static memory, filled in by trc_session_start() before the switch is
- * turned on, and otherwise constant while it is on.
+ * There is one in a process, in static memory.  trc_session_start() fills it in before the switch
+ * is turned on; while the switch is on it is constant.
  */
 #ifndef TRC_RECORDER_RING_REC_H
 #define TRC_RECORDER_RING_REC_H
@@ -28,14 +28,14 @@ struct trc_rec {
 	struct trc_overflow *overflow;
 	struct trc_cell *cells;
 	struct trc_slot *slots;
-	char ring_path[512]; /* to allocate by, where the kernel cannot do it by address */
+	char ring_path[512]; /* to allocate memory, where the kernel cannot do so by address */
 };
 extern TRC_HIDDEN struct trc_rec trc_rec;
-/* The ring of no proc: never has room, is never written to. */
+/* The ring of no proc: it never has room, and is never written to. */
 extern TRC_HIDDEN struct trc_ring trc_no_ring;
 
-/* Offset from the thread pointer of struct rseq, or where that cannot be used of a
- * stand-in that names no proc: the sequences need not ask. */
+/* Offset of struct rseq from the thread pointer.  Where struct rseq cannot be used, the offset of a
+ * stand-in that names no proc, so that the sequences need not ask. */
 extern TRC_HIDDEN ptrdiff_t trc_rseq_offset;
 extern TRC_HIDDEN bool trc_rseq_usable;
 
@@ -61,8 +61,8 @@ static inline unsigned int trc_seg_bytes(struct trc_seg *seg, const char *bytes,
 }
 
 /*
- * Commits one record: word 0 is the time at commit, word 1 is given, then the pieces.  Returns
- * false if it was lost (and counted).  Context: traced thread, signal handlers.
+ * Commits one record: word 0 is the time at commit, word 1 is given, then come the pieces.  Returns
+ * false if the record was lost, and counts it.  Context: traced thread, signal handlers.
  */
 bool trc_record(uint64_t word1, const struct trc_seg *seg, unsigned int n_segs);
 /* The same for a record whose words after the first two lie in args. */
@@ -75,21 +75,21 @@ void trc_rseq_setup(enum trc_ring_path path);
 
 /* Context: traced thread, signal handlers.  True if the thread may be made to wait here. */
 bool trc_may_wait(void);
-/* Waits until *tail has moved beyond what makes `needed` fit, or gives up.  Returns true if
- * it is worth trying again.  One episode lasts at most 100 ms. */
+/* Waits until *tail is no longer `seen_tail`, or gives up.  Returns true if trying again is
+ * worth it.  One episode lasts at most 100 ms. */
 bool trc_wait_for_room(_Atomic uint32_t *dropping, _Atomic uint32_t *waiters,
 		       _Atomic uint32_t *space, _Atomic uint64_t *tail, uint64_t seen_tail);
 void trc_wake_drainer(void);
-/* Gives pages memory; never raises SIGBUS.  0 or -errno. */
+/* Populates pages with memory; never raises SIGBUS.  0 or -errno. */
 int trc_populate(void *start, uint64_t n_bytes);
 /*
- * The same for a part of the mapping that is about to be used (layout:L5); false: there is none to
- * be had, which is counted, and for the next 100 ms nobody asks again.
+ * The same for a part of the mapping that is about to be used (layout:L5).  False: there is no
+ * memory, which is counted; for the next 100 ms no thread tries again.
  */
 bool trc_grow(struct trc_shared *shared, void *start, uint64_t n_bytes);
 bool trc_grow_pages(struct trc_shared *shared, uint64_t first, uint64_t last);
 
-/* Sees to it that these bytes of the tables have memory. */
+/* Makes sure that these bytes of the tables have memory. */
 static inline bool trc_is_grown(struct trc_shared *shared, const void *at, uint64_t n_bytes)
 {
 	uint64_t off = (uint64_t)((const char *)at - (const char *)shared);
@@ -105,39 +105,40 @@ void trc_count_loss(_Atomic uint64_t *lost_total, _Atomic uint64_t *lost_since);
 
 /* ---- overflow.c ---- */
 bool trc_overflow_record(uint64_t word1, const struct trc_seg *seg, unsigned int n_segs);
-/* Counts an event that no ring was asked for. */
+/* Counts a lost event for which no ring was tried. */
 void trc_overflow_lost(void);
 
 /* ---- threads.c ---- */
 
-/* Makes trc_self valid for this session, with a THREAD_START event if it was not. Returns
- * false if this thread does not record. */
+/* Makes trc_self valid for this session.  If trc_self was not valid, also makes a THREAD_START
+ * event. Returns false if this thread does not record. */
 bool trc_self_attach(void);
-/* Counts an event of the program's in a thread that does not record any more, or not yet: of a
- * signal handler, or of a destructor behind the thread's end. Context: traced thread, signal handlers. */
+/* Counts a lost event in a thread that does not record yet, or no more: in a signal handler, or in
+ * a destructor behind the thread's end.  Context: traced thread, signal handlers. */
 void trc_self_lost(void);
 
 /* ---- tables ---- */
 
-/* The id of this stack; 0 if there is no room now.  Context: traced thread, signal handlers. */
+/* Returns the id of this stack; 0 if there is no room now.  Context: traced thread, signal
+ * handlers. */
 uint64_t trc_stack_intern(const uint64_t *frame, uint32_t n, uint32_t epoch);
 /* The id of this string, 0 if there is no room now or it is longer than 248 bytes. */
 uint64_t trc_string_intern(const char *bytes, uint32_t n_bytes);
-/* The same of strings of which there may be any number (layout:T4). */
+/* The same for strings of which there may be any number (layout:T4). */
 uint64_t trc_string_intern_if_spare(const char *bytes, uint32_t n_bytes);
-/* The id of this label set (labels_bytes.h), 0 as above. */
+/* The id of this label set (labels_bytes.h); 0 if there is no room now. */
 uint64_t trc_labels_intern(const char *bytes, uint32_t n_bytes);
-/* A record is about to cite this label set: it stays for as long as if it had been looked up now.
- * False if it is not there any more, and for 0. */
+/* A record is about to cite this label set: the set's entry stays as long as if it had been looked
+ * up now.  False if the entry is gone, and for 0. */
 bool trc_labels_touch(uint64_t id);
-/* The same where the entry's place is known. */
+/* The same with the place of the entry. */
 static inline bool trc_entry_touch(struct trc_entry_head *e, uint64_t id)
 {
 	uint64_t now = atomic_load_explicit(&trc_rec.shared->table_epoch, memory_order_relaxed);
 	/* seq_cst, all but the first look at key: pairs with entry_take() (layout:T5). */
 	uint64_t used = atomic_load_explicit(&e->last_use, memory_order_seq_cst);
 
-	/* Exchanged: another thread may just have pinned it. */
+	/* Exchanged, not stored: another thread may just have pinned the entry. */
 	while (used < now &&
 	       trc_key_stays(atomic_load_explicit(&e->key, memory_order_relaxed), id) &&
 	       !atomic_compare_exchange_weak_explicit(&e->last_use, &used, now,
@@ -145,25 +146,25 @@ static inline bool trc_entry_touch(struct trc_entry_head *e, uint64_t id)
 		;
 	return trc_key_stays(atomic_load_explicit(&e->key, memory_order_seq_cst), id);
 }
-/* Keeps a string for the whole session: the name at a place in the source. */
+/* Keeps a string for the whole session: for names that are literals in the source. */
 void trc_string_pin(uint64_t id);
 /* Makes the modules of these frames known in the module table. */
 void trc_modules_note(const uint64_t *frame, uint32_t n, uint32_t epoch);
-/* All modules there are.  Context: any thread, may block. */
+/* Finds all modules of the process.  Context: any thread, may block. */
 void trc_modules_scan(void);
 /* Enters what is known of the modules into a new session's table.  Takes no lock. */
 void trc_modules_publish(void);
 
-/* Calls fn for each module that is loaded, the program first; or that the session's stacks refer to.
- * The path is borrowed during the call.  Context: any thread, may block; of the second, the session
- * stays meanwhile. */
+/* Calls fn for each loaded module, the program first; or for each module that the session's stacks
+ * refer to.  The path is borrowed during the call.  Context: any thread, may block; during the
+ * second function the session must not end. */
 typedef void trc_module_fn(void *context, const struct trc_module_entry *module);
 void trc_modules_loaded(trc_module_fn *fn, void *context);
 void trc_modules_recorded(trc_module_fn *fn, void *context);
 
 /* ---- emit.c ---- */
 
-/* True if the calling thread records; makes it known to the session first if need be. */
+/* True if the calling thread records; attaches the thread to the session first if need be. */
 static inline bool trc_self_ready(void);
 
 #include "hot.h"
@@ -186,30 +187,31 @@ static inline bool trc_self_is_of_session(void)
 	       trc_self.session == atomic_load_explicit(&trc_switch.on, memory_order_relaxed);
 }
 
-/* A record with arguments and the caller's stack, its id put into arg[stack_index] (or the
- * stack itself behind the record).  Returns the id. */
+/* Makes a record with arguments and the caller's stack.  The stack's id goes into arg[stack_index];
+ * if the table has no room, the stack itself goes behind the record.  Returns the id. */
 uint64_t trc_record_stack(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
 			  unsigned int stack_index);
 /* The same with the stack that a signal interrupted: `context` is the handler's third argument. */
 uint64_t trc_record_stack_of(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
 			     unsigned int stack_index, const void *context);
-/* A string that a record carries itself, as its table has no room; of no bytes: there is none. */
+/* A string that a record carries itself, since the table has no room; n_bytes 0: no string. */
 struct trc_inline_string {
 	const char *bytes;
 	uint64_t n_bytes;
 };
-/* As trc_record_stack(), with that as the first argument that is a string; and without a stack. */
+/* As trc_record_stack(), with an inline string as the first string argument; and the same without a
+ * stack. */
 void trc_record_stack_string(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
 			     unsigned int stack_index, const struct trc_inline_string *string);
 void trc_record_string(enum trc_kind kind, const uint64_t *arg, unsigned int n_args,
 		       const struct trc_inline_string *string);
 /* The calling thread's stack as an id; 0 = none, or no room. */
 uint64_t trc_stack_here(void);
-/* Where this object's own code lies: left out of stacks.  [0] <= address < [1] */
+/* The addresses of this object's own code, left out of stacks: [0] <= address < [1] */
 extern TRC_HIDDEN uint64_t trc_own_text[2];
 
-/* ---- what a thread is doing, in its slot (threads.c, slot_inline.h). Context: the thread
- * itself, signal handlers. ---- */
+/* ---- the calling thread's slot (threads.c, slot_inline.h).
+ * Context: the thread itself, signal handlers. ---- */
 void trc_slot_region(uint64_t task, uint64_t type, uint64_t since);
 void trc_slot_region_end(void);
 

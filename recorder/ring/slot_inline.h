@@ -1,19 +1,19 @@
 /*
- * slot_inline.h - a thread tells in its slot what it is doing.
+ * slot_inline.h - a thread writes into its slot what it is doing.
  *
- * Only its own thread changes a slot, so that the counter needs no atomic addition; but a signal
- * handler may find its thread in the middle of a change: it leaves the slot as it is, and the
- * events tell what happened all the same.  Context: the thread itself, signal handlers.
+ * Only the slot's own thread changes a slot, so the sequence counter needs no atomic addition.  A
+ * signal handler may interrupt its thread in the middle of a change.  Then the handler leaves the
+ * slot alone; its events still say what happened.  Context: the thread itself, signal handlers.
  */
 #ifndef TRC_RECORDER_RING_SLOT_INLINE_H
 #define TRC_RECORDER_RING_SLOT_INLINE_H
 
 #include "rec.h"
 
-/* For threads that found no slot: told by their events only. */
+/* For threads that found no slot: readers know them only by their events. */
 extern TRC_HIDDEN struct trc_slot trc_no_slot;
 
-/* False: the slot is not to be changed now. */
+/* False: the slot must not be changed now. */
 static inline bool trc_slot_begin(struct trc_slot *slot)
 {
 	uint32_t seq;
@@ -67,7 +67,7 @@ static inline void trc_slot_run(void)
 	trc_slot_end(slot);
 }
 
-/* It was at this stack just now. */
+/* The thread was at this stack just now. */
 static inline void trc_slot_seen(uint64_t stack, uint64_t ticks, bool is_sample)
 {
 	struct trc_slot *slot = trc_self.slot;

@@ -1,4 +1,4 @@
-/* waiters.h - how many wait for an object: what emit.c and signalled.c need of it besides hot.h. */
+/* waiters.h - the table of waiters: what emit.c and signalled.c need of it besides hot.h. */
 #ifndef TRC_RECORDER_RING_WAITERS_H
 #define TRC_RECORDER_RING_WAITERS_H
 
@@ -7,7 +7,7 @@
 /* Once, before the first session. */
 void trc_waiters_setup(void);
 void trc_conds_setup(void);
-/* Of the waits for descriptors (wakers.c). */
+/* The same for waits for descriptors (wakers.c). */
 void trc_io_setup(void);
 /* A session of this process is to be recorded; from here on waiters are counted. */
 void trc_waiters_start(uint32_t session);
@@ -18,12 +18,13 @@ void trc_waiter_leave(struct trc_wait *wait, int result);
 /* True if trc_waiter_leave() is due: the wait was counted, and in this process. */
 bool trc_waiter_is_counted(const struct trc_wait *wait);
 
-/* One that waited for the lock gave up, and is to be counted until its release: true if it will be. */
+/* A waiter of the lock gave up, and should be counted until the lock is released: true if it
+ * will. */
 bool trc_lock_gave_up(uint64_t lock);
-/* The lock was released: true if somebody counted that had given up. */
+/* The lock was released: true if a waiter that had given up was counted. */
 bool trc_lock_forget_gave_up(uint64_t lock);
 
-/* True if the lock was released later than `since`, in ticks, while somebody waited. */
+/* True if the lock was released later than `since`, in ticks, while a thread waited. */
 bool trc_lock_released_since(uint64_t lock, uint64_t since);
 
 #endif
