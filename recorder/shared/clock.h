@@ -1,8 +1,8 @@
 /*
  * clock.h - the recorder's clock: the cycle counter where the kernel itself trusts it.
  *
- *   clock:K1  ticks never decrease from one reading to a later one on the same proc, and with a
- *       trusted counter neither across procs
+ *   clock:K1  ticks never decrease from one reading to a later reading on the same proc; with a
+ *       trusted counter they do not decrease across procs either
  *   clock:K2  a reading by trc_clock_ordered() is not taken before earlier instructions are done
  */
 #ifndef TRC_RECORDER_SHARED_CLOCK_H
@@ -16,23 +16,23 @@
 /* Chosen once by trc_clock_setup(), constant afterwards. */
 extern __attribute__((visibility("hidden"))) enum trc_clock_kind trc_clock_kind;
 
-/* Chooses; forced = 0 or an enum trc_clock_kind to use (the counter is refused if it is not
- * there).  Context: any thread, may block (reads sysfs). */
+/* Chooses the clock.  forced = 0, or an enum trc_clock_kind to use; a counter that the machine does
+ * not have is refused.  Context: any thread, may block (reads sysfs). */
 int trc_clock_setup(enum trc_clock_kind forced);
-/* With the counter's rate, if somebody has measured it; else, 0, that takes 2 ms. */
+/* The same with the counter's rate, which may have been measured before; 0 = measure it: 2 ms. */
 int trc_clock_setup_at(enum trc_clock_kind forced, uint64_t counter_ticks_per_second);
-/* The counter's rate on this machine, from a time of trc_clock_counter_now(): waits until that is 2 ms
- * ago.  0 = it has none to be measured. */
+/* The counter's rate on this machine, measured from a time of trc_clock_counter_now(): waits until
+ * this time is 2 ms ago.  0 = the machine has no counter that can be measured. */
 uint64_t trc_clock_counter_rate(const struct trc_sync_point *since);
 void trc_clock_counter_now(struct trc_sync_point *now);
 uint64_t trc_clock_ticks_per_second(void);
-/* All clocks as close together as can be had. Context: any thread. */
+/* Reads all clocks as close together as possible. Context: any thread. */
 void trc_clock_sync(struct trc_sync_point *sync);
-/* The same, and an ordered reading, for a clock that need not be this process's choice: that of a
- * mapping.  0, or -ENOTSUP: this machine has no such clock. */
+/* The same, and an ordered reading, for the clock of a mapping, which need not be the clock of this
+ * process.  0, or -ENOTSUP: this machine has no such clock. */
 int trc_clock_sync_of(enum trc_clock_kind kind, struct trc_sync_point *sync);
 int trc_clock_now_of(enum trc_clock_kind kind, uint64_t *ticks);
-/* By the nominal rate. */
+/* Convert by the nominal rate. */
 uint64_t trc_clock_ns_to_ticks(uint64_t ns);
 uint64_t trc_clock_ticks_to_ns(uint64_t ticks);
 

@@ -1,5 +1,5 @@
 /*
- * copy_racing.h - copies from a mapping that others go on writing to.
+ * copy_racing.h - copies from a mapping that other threads go on writing to.
  */
 #ifndef TRC_RECORDER_SHARED_COPY_RACING_H
 #define TRC_RECORDER_SHARED_COPY_RACING_H
@@ -16,9 +16,9 @@
 #endif
 
 /*
- * A copy of words that somebody may be writing to: what was, is found out afterwards and thrown
- * away, or looked at by nobody.  The thread sanitizer would call that a race, and has its own
- * memcpy().
+ * Copies words that another thread may be writing to.  The caller finds out afterwards which words
+ * were written meanwhile and discards them, or does not look at them.  The thread sanitizer would
+ * report a race, and replaces memcpy().
  */
 #ifdef TRC_SANITIZED_THREADS
 __attribute__((noinline, no_sanitize("thread"))) static void
@@ -32,7 +32,7 @@ __attribute__((noinline)) static void trc_copy_racing(void *to, const void *from
 {
 	enum { WORDWISE_BYTES_MAX = 1024 };
 
-	/* Counters are read in one piece each. */
+	/* Word by word, so that each counter is read in one piece. */
 	if (n_bytes > WORDWISE_BYTES_MAX)
 		memcpy(to, from, n_bytes);
 	else

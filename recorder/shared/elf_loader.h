@@ -1,7 +1,8 @@
 /*
- * elf_loader.h - tells the loader from programs that are statically linked: no interpreter is named
- * in either, but the loader is a shared object, with a name.  Started as a program (ld.so PROGRAM)
- * it runs another one, and preloads what it is told to.
+ * elf_loader.h - tells the dynamic loader from statically linked programs.
+ *
+ * Neither names an interpreter, but the loader is a shared object, with a name.  Started as a
+ * program (ld.so PROGRAM) the loader runs another program, and preloads libraries.
  *
  * Context: any thread, signal handlers.
  */
@@ -14,7 +15,7 @@
 #include <sys/syscall.h>
 #include "format/raw.h"
 
-/* `dynamic` is its PT_DYNAMIC. */
+/* `dynamic` is the file's PT_DYNAMIC. */
 static inline bool trc_elf_is_loader(int fd, const Elf64_Phdr *dynamic)
 {
 	Elf64_Dyn entry[32]; /* the name is one of the first */

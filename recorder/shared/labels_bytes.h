@@ -1,11 +1,11 @@
 /*
- * labels_bytes.h - a label set as bytes: what lies in the ring's table.
+ * labels_bytes.h - a label set as bytes, as it lies in the ring's table.
  *
- * One label after the other: a byte with the length of its key, and IS_NUMBER if its value is one;
- * a byte with the length of the value, or of a number's unit; the key; the value or unit; then, of
- * a number, its 8 bytes.
+ * Each label is: a byte with the length of its key, plus IS_NUMBER if its value is a number; a byte
+ * with the length of the value, or of a number's unit; the key; the value or unit; for a number,
+ * its 8 bytes.
  *
- *   labels_bytes:B1  labels are sorted by key, bytewise, a prefix first; each key is there once
+ *   labels_bytes:B1  labels are sorted by key, bytewise, a prefix first; no key comes twice
  *   labels_bytes:B2  equal sets are equal bytes
  */
 #ifndef TRC_RECORDER_SHARED_LABELS_BYTES_H
@@ -26,8 +26,8 @@ enum {
 };
 _Static_assert((int)TRC_LABELS_HERE_MAX <= (int)TRC_LABELS_MAX, "what is made can be written");
 
-/* Takes the next label from [*at, end); it refers to the bytes.  False: that is the end, or what
- * is there is none. */
+/* Takes the next label from [*at, end); *label refers to these bytes.  False: the end is reached,
+ * or the bytes are no label. */
 static inline bool trc_label_take(const char **at, const char *end, struct trc_label *label)
 {
 	const unsigned char *head = (const unsigned char *)*at;
@@ -69,7 +69,8 @@ static inline bool trc_label_put(char **at, const char *end, const struct trc_la
 	return true;
 }
 
-/* The labels of a set that may be anything.  How many; 0 if it is not one (B1). */
+/* Splits bytes that may be anything into labels.  Returns their number; 0 if the bytes are no set
+ * (B1). */
 static inline uint32_t trc_labels_split(const char *bytes, uint32_t n_bytes,
 					struct trc_label label[TRC_LABELS_MAX])
 {

@@ -1,13 +1,13 @@
 /*
- * layout.h - the one shared mapping: everything that a reader needs, so that it outlives the process.
+ * layout.h - the shared mapping, which outlives the process: everything that a reader needs.
  *
  *   header | procs (control of each proc's ring) | overflow control | thread slots |
  *   stack table | string table | label set table | module table | module epochs | path heap |
  *   overflow cells | ring data of each proc
  *
- * The mapping is a file on tmpfs, mapped at different addresses by the recorded process and by
- * readers: it holds offsets, never pointers.  A reader treats it as hostile: it copies a field
- * once, then checks the copy (trc_layout_check() for the header).
+ * The mapping is a file on tmpfs.  The recorded process and its readers map the file at different
+ * addresses, so it holds offsets, never pointers.  A reader treats the mapping as hostile: it
+ * copies a field once, then checks the copy (trc_layout_check() for the header).
  *
  *   layout:L1  every area starts on a multiple of 4096 bytes and lies inside total_bytes
  *   layout:L2  a proc's ring data is touched only while its state is TRC_RING_READY
@@ -15,9 +15,9 @@
  *       hash of their content, so that an evicted entry is told from its successor
  *   layout:L4  a table entry is published before the record that cites it is committed
  *   layout:L5  between threads_off and cells_off only pages whose bit is set in `grown` have
- *       memory, and the first ready_cells and ready_words of the streams: what was never written to
- *       is not there, and a look at it may raise SIGBUS. Cells and words that were committed are
- *       there, so are published entries, and slots below trc_slots_used()
+ *       memory, and of the streams only the first ready_cells and ready_words.  Reading memory that
+ *       was never written to may raise SIGBUS.  Committed cells and words have memory, and so have
+ *       published entries, and slots below trc_slots_used()
  */
 #ifndef TRC_RECORDER_SHARED_LAYOUT_H
 #define TRC_RECORDER_SHARED_LAYOUT_H
@@ -42,7 +42,7 @@ enum {
 	TRC_GROWN_PAGES = 4096,
 };
 #define TRC_LAYOUT_MAGIC "TRCRING"
-/* For declarations of data: without it the compiler goes through the GOT for them. */
+/* For declarations of data: without TRC_HIDDEN the compiler accesses them through the GOT. */
 #define TRC_HIDDEN __attribute__((visibility("hidden")))
 
 enum trc_shared_state {
@@ -55,10 +55,10 @@ enum trc_on_full { TRC_ON_FULL_WAIT, TRC_ON_FULL_DROP };
 enum trc_ring_path { TRC_PATH_AUTO, TRC_PATH_RSEQ, TRC_PATH_OVERFLOW };
 
 /*
- * Somebody asks for a snapshot: by trace_flight_trigger(), or because a condition was met.  The
- * p-th request is in place (p - 1) % TRC_TRIGGERS_MAX; `number` is p once it is complete, 0 while it
- * is being filled in.  Older ones are overwritten: whoever takes snapshots was too slow, and
- * n_triggers tells how many there were.
+ * A request for a snapshot, by trace_flight_trigger() or by a condition that was met.  The p-th
+ * request is in place (p - 1) % TRC_TRIGGERS_MAX.  `number` is p once the request is complete, 0
+ * while the request is being filled in.  Older requests are overwritten if the taker of snapshots
+ * is too slow; n_triggers says how many requests there were.
  */
 struct trc_trigger {
 	_Atomic uint64_t number;
@@ -70,14 +70,14 @@ struct trc_trigger {
 
 enum trc_crash_state { TRC_CRASH_NONE, TRC_CRASH_FILLING, TRC_CRASH_COMPLETE };
 
-/* The signal that is ending the process, as its handler saw it: the first one. */
+/* The first signal that ends the process, as its handler saw it. */
 struct trc_crash {
 	_Atomic uint32_t state; /* enum trc_crash_state */
 	_Atomic int32_t signal, code;
 	_Atomic uint32_t tid, serial;
 	_Atomic uint64_t address; /* si_addr, 0 where the signal has none */
 	_Atomic uint64_t ticks;
-	_Atomic uint64_t stack; /* of the thread that got it; also in its SIGNAL event */
+	_Atomic uint64_t stack; /* of the thread that got the signal; also in its SIGNAL event */
 };
 
 enum trc_sample_event_state {
@@ -87,8 +87,8 @@ enum trc_sample_event_state {
 };
 
 /*
- * An event that is, or was, sampled in this session: the i-th has number i + 1.  Complete entries
- * are constant but for the fields named atomic, and stay (sample_table.h).
+ * An event that is, or was, sampled in this session: the i-th event has number i + 1.  In a
+ * complete entry only the atomic fields change; it stays to the session's end (sample_table.h).
  */
 struct trc_sample_event_slot {
 	_Atomic uint32_t state; /* enum trc_sample_event_state; stored last */
@@ -96,12 +96,12 @@ struct trc_sample_event_slot {
 	uint8_t reserved[3];
 	uint64_t period, frequency_hz; /* as in struct trc_sample_event_entry */
 	_Atomic uint64_t missing_threads;
-	/* Samples that were lost, by enum trc_sample_loss, where no event could tell of it. */
+	/* Lost samples that no event could report, by enum trc_sample_loss. */
 	_Atomic uint64_t lost[8];
 	char name[48], unit[16], note[160];
 };
 
-/* The first area.  Constant after TRC_SHARED_LIVE but for the fields named atomic. */
+/* The first area.  After TRC_SHARED_LIVE only the atomic fields change. */
 struct trc_shared {
 	char magic[8]; /* TRC_LAYOUT_MAGIC */
 	uint32_t layout_version;
@@ -134,7 +134,8 @@ struct trc_shared {
 	uint32_t locks;		 /* enum trc_locks */
 	uint32_t path;		 /* enum trc_ring_path */
 
-	/* Whose it is: a pid alone can have had two owners, and is another one's elsewhere. */
+	/* The owner: a pid alone may have had two owners, and means another process in another
+	 * pid namespace. */
 	uint64_t process_start; /* field 22 of /proc/PID/stat, in clock ticks since boot */
 	uint64_t pid_namespace; /* inode of /proc/self/ns/pid; 0 = not known */
 	_Atomic uint64_t
@@ -149,19 +150,19 @@ struct trc_shared {
 	_Atomic uint32_t slots_full;   /* threads that found no slot */
 	_Atomic uint32_t stacks_full;  /* stacks that went inline for want of room */
 	_Atomic uint32_t modules_full; /* modules, or paths of some, that found no room */
-	/* What the last procs_change event of the process's own says (low half) and how many there
-	 * were (high half), so that trace-record does not tell of the same change again. */
+	/* What the last procs_change event of the process itself says (low half), and how many such
+	 * events there were (high half): so trace-record does not record the same change again. */
 	_Atomic uint64_t procs_told;
 	_Atomic uint64_t grown[TRC_GROWN_PAGES / 64]; /* by page of the file; L5 */
-	_Atomic uint32_t ready_slots;		      /* have memory (L5) */
+	_Atomic uint32_t ready_slots;		      /* slots that have memory (L5) */
 	_Atomic uint32_t no_room; /* how many times there was no memory to grow by */
 
-	/* A futex word: the drainer stores 1 and sleeps on it; a writer whose ring is half full
-	 * takes it back to 0 and wakes the drainer. */
+	/* A futex word: the drainer stores 1 and sleeps on the word; a writer whose ring is half
+	 * full stores 0 and wakes the drainer. */
 	_Alignas(TRC_LINE_BYTES) _Atomic uint32_t drain_wake;
 	_Atomic uint32_t drain_state; /* enum trc_drain_state */
-	/* Up by one per completed pass over all rings; in flight mode whenever a ring has been
-	 * overwritten whole since the last time (T3). */
+	/* Counts completed passes over all rings; in flight mode it goes up whenever a ring has
+	 * been overwritten whole since the last time (T3). */
 	_Atomic uint64_t table_epoch;
 
 	/* A futex word, up by one with every request for a snapshot. */
@@ -177,17 +178,18 @@ struct trc_shared {
 
 enum {
 	TRC_SHARED_HAS_RSEQ = 1, /* writers use the procs' rings */
-	/* Flight mode: while nobody drains the oldest is overwritten, and nobody waits. */
+	/* Flight mode: while nobody drains, the oldest records are overwritten, and nobody
+	 * waits. */
 	TRC_SHARED_OVERWRITE = 2,
-	TRC_SHARED_OWN_SIGPROF = 4,  /* the program has got a SIGPROF of its own while sampled */
-	TRC_SHARED_KEEP_MODULES = 8, /* somebody remembers stacks for longer than tables do (X2) */
-	TRC_SHARED_FOR_RECORDERS = 16, /* alone: nothing that anybody would recover (leftovers.h) */
+	TRC_SHARED_OWN_SIGPROF = 4,    /* the program has got a SIGPROF of its own while sampled */
+	TRC_SHARED_KEEP_MODULES = 8,   /* a reader keeps stacks for longer than tables do (X2) */
+	TRC_SHARED_FOR_RECORDERS = 16, /* only recorders use it: nothing to recover (leftovers.h) */
 };
 
 enum trc_locks { TRC_LOCKS_CONTENDED, TRC_LOCKS_ALL, TRC_LOCKS_NONE };
 
 enum trc_drain_state {
-	TRC_DRAIN_NONE,	  /* nobody drains: flight mode, or the drainer is gone: never wait */
+	TRC_DRAIN_NONE,	  /* nobody drains (flight mode, or the drainer is gone): never wait */
 	TRC_DRAIN_ACTIVE, /* pages come back: `wait` may wait */
 	TRC_DRAIN_FAILED, /* the sink failed: pages come back, but nothing waits any more */
 };
@@ -195,8 +197,8 @@ enum trc_drain_state {
 /* ---- the ring of one proc ------------------------------------------------------------- */
 
 enum trc_ring_state {
-	TRC_RING_EMPTY, /* nobody has recorded there */
-	TRC_RING_READY, /* its data has memory as far as it has been written to (L5) */
+	TRC_RING_EMPTY, /* no thread has recorded on this proc */
+	TRC_RING_READY, /* the ring's data has memory as far as it has been written to (L5) */
 };
 
 /*
@@ -208,14 +210,14 @@ enum trc_ring_state {
  *   R4  limit grows by one page at a time, only when head == limit, and while somebody drains
  *       only so far that limit - tail <= ring_words
  *   R5  before limit makes a page writable whose words hold older records, floor is moved past
- *       them; a reader copies, then reads floor again and discards everything below it.  Below
- *       floor nothing is whole, and floor is a multiple of page_words
+ *       these records; a reader copies, then reads floor again and discards everything below floor.
+ *       Below floor nothing is whole, and floor is a multiple of page_words
  *   R6  a record that finds no room adds one to lost_total; the next record that finds room is
  *       preceded by a gap record with lost_total as its count (the reader takes the difference)
  *   R7  a word of zero where a record would begin means: nothing more in this page
  */
 struct trc_ring {
-	/* Stored inside the sequence by whoever runs on the proc. */
+	/* Stored inside the sequence by the thread that runs on the proc. */
 	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t head;
 	_Atomic uint64_t limit;
 	_Atomic uint64_t newest; /* time of the last record; kept only where the clock is no TSC */
@@ -224,18 +226,18 @@ struct trc_ring {
 	uint32_t proc;
 	int64_t data_off; /* from this structure to the ring's data */
 
-	/* Stored by whoever loses events, atomically. */
+	/* Stored by threads that lose events, atomically. */
 	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t lost_total;
 	_Atomic uint64_t lost_reported; /* lost_total as of the last gap record */
 	_Atomic uint64_t lost_since;	/* ticks of the first loss after that; 0 = none */
 	_Atomic uint32_t dropping;	/* a wait timed out: drop until half empty */
 	_Atomic uint32_t waiters;	/* threads in a futex wait on `space` */
 	_Atomic uint64_t epoch_mark;	/* TRC_EPOCH_MARK of its first new page in an epoch (T3) */
-	_Atomic uint64_t ready_words;	/* have memory (L5) */
+	_Atomic uint64_t ready_words;	/* words that have memory (L5) */
 
 	/* Stored by the drainer. */
 	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t tail;
-	_Atomic uint32_t space; /* futex word, bumped when pages came back and somebody waits */
+	_Atomic uint32_t space; /* futex word, counted up when pages came back and a thread waits */
 };
 
 /* The low 24 bits of table_epoch, and limit in pages. */
@@ -243,13 +245,19 @@ struct trc_ring {
 	((uint64_t)(epoch) << 40 | ((uint64_t)(page) & ((UINT64_C(1) << 40) - 1)))
 
 /*
- * A record in the ring: word 0 the time in ticks, never 0; word 1 as below; then one word per
- * argument of the kind in schema order (TEXT: a word with its length, then its bytes).
- * TRC_REC_INLINE_STACK: the STACK argument holds 0 and the record ends with a word (epoch << 32 |
- * number of frames) and the frames.  TRC_REC_INLINE_STRING: the first STRING argument holds 0
- * and the record ends (before an inline stack, after a TEXT) with its length and bytes.
- * TRC_REC_INLINE_LABELS: the same of the first LABELS argument, before an inline stack.
- * TRC_REC_INLINE_BEFORE: the same of the second, after the first's.
+ * A record in the ring:
+ *
+ *   word 0   the time in ticks, never 0
+ *   word 1   TRC_REC_WORD1: kind, flags, number of words, the thread's serial
+ *   then     one word for each argument of the kind, in schema order (TEXT: a word with its length,
+ *            then its bytes)
+ *   then     what did not find room in the tables, by the flags:
+ *
+ * TRC_REC_INLINE_STRING: the first STRING argument holds 0, and the string's length and bytes
+ * follow. TRC_REC_INLINE_LABELS: the same for the first LABELS argument.
+ * TRC_REC_INLINE_BEFORE: the same for the second LABELS argument, after the first.
+ * TRC_REC_INLINE_STACK: the STACK argument holds 0, and the record ends with a word (epoch << 32 |
+ * number of frames) and the frames.
  */
 #define TRC_REC_KIND(w)	  ((uint8_t)(w))
 #define TRC_REC_FLAGS(w)  ((uint8_t)((w) >> 8))
@@ -265,16 +273,17 @@ enum {
 	TRC_REC_INLINE_BEFORE = 8,
 	TRC_REC_WORDS_MAX = 2 + TRC_ARGS_MAX + 1 + TRC_TEXT_BYTES_MAX / 8 + 1 + 256 / 8 + 1 +
 			    TRC_LABELS_BYTES_MAX / 8 + 1 + TRC_STACK_DEPTH_MAX,
-	TRC_PAGE_WORDS_MIN = 1024, /* any record fits in a page */
+	TRC_PAGE_WORDS_MIN = 1024, /* any record fits into a page */
 };
-/* A THREAD argument that is a kernel thread id still: the drainer finds the serial. */
+/* A THREAD argument that is still a kernel thread id: the drainer finds the serial. */
 #define TRC_THREAD_IS_TID (UINT64_C(1) << 63)
 
 /* ---- the overflow stream -------------------------------------------------------------- */
 
 /*
- * Fixed cells.  A record takes as many as it needs (7 words in each), reserved together by a
- * compare-and-swap of head, with the clock read between loading and storing head.
+ * The stream is made of cells of fixed size, with 7 words each.  A record takes as many cells as it
+ * needs, reserved together by a compare-and-swap of head.  The clock is read between loading and
+ * storing head.
  *
  *   layout:O1  the cell of position p is committed when its `commit` is trc_cell_commit(p, first,
  *       words): a check of position and content, so that a cell written late over another is seen.
@@ -283,7 +292,7 @@ enum {
  *   layout:O3  a reader that meets an uncommitted cell for 10 ms, or whose owner is gone, skips the
  *       cells of that claim and counts one lost event
  *   layout:O4  positions in order of reservation are in order of time
- *   layout:O5  in flight mode the cells [max(0, head - n_cells), head) are what is left
+ *   layout:O5  in flight mode the stream holds the cells [max(0, head - n_cells), head)
  */
 struct trc_overflow {
 	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t head; /* cells since birth */
@@ -292,14 +301,14 @@ struct trc_overflow {
 	_Atomic uint32_t dropping;
 	_Atomic uint32_t waiters;
 	_Atomic uint64_t epoch_mark;  /* as that of a ring, in halves of the cells */
-	_Atomic uint64_t ready_cells; /* have memory (L5) */
+	_Atomic uint64_t ready_cells; /* cells that have memory (L5) */
 	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t tail; /* stored by the drainer */
 	_Atomic uint32_t space;
 };
 
 struct trc_cell {
 	_Alignas(TRC_LINE_BYTES) _Atomic uint64_t commit;
-	_Atomic uint64_t word[7]; /* of a first cell: word[0] is the claim, 6 words of record */
+	_Atomic uint64_t word[7]; /* in a first cell: the claim, then 6 words of record */
 };
 /* claim: tid 32 | proc 16 | lap 8 | cells 8; lap = position / n_cells, so that a claim of an
  * earlier lap is told from this one's. */
@@ -318,11 +327,11 @@ enum trc_slot_state {
 	TRC_SLOT_TAKEN, /* being filled in */
 	TRC_SLOT_LIVE,
 	/* The thread is gone.  A drainer takes note, then frees the slot; in flight mode the next
-	 * thread in need of one takes it. */
+	 * thread that needs a slot takes it. */
 	TRC_SLOT_ENDED,
 };
 
-/* Of a thread, where pc is a return address: what a walk of its stack begins with. */
+/* Registers of a thread, with which a walk of its stack begins; pc is a return address. */
 struct trc_registers {
 	uint64_t pc, sp, fp;
 };
@@ -338,10 +347,10 @@ struct trc_slot {
 	_Atomic uint64_t pthread;    /* pthread_t, for pthread_setname_np() and join */
 
 	_Atomic uint32_t wait_reason; /* enum trc_reason; 0 = not waiting */
-	_Atomic uint32_t n_regions;   /* open ones; the first TRC_OPEN_REGIONS are told */
+	_Atomic uint32_t n_regions;   /* open regions; the first TRC_OPEN_REGIONS are below */
 	_Atomic uint64_t wait_object, wait_since, wait_stack, wait_holder;
 	_Atomic uint64_t labels;     /* label set id; 0 = none; stays when the thread has ended */
-	_Atomic uint64_t fiber;	     /* that it runs; 0 = its root fiber */
+	_Atomic uint64_t fiber;	     /* the fiber that the thread runs; 0 = its root fiber */
 	_Atomic uint64_t fiber_name; /* string id */
 	struct {
 		_Atomic uint64_t task, type, since;
@@ -349,12 +358,12 @@ struct trc_slot {
 	_Atomic uint64_t name[TRC_THREAD_NAME_BYTES / 8];
 	_Atomic uint64_t creation_stack; /* where its creator called; 0 = not known */
 
-	/* Of a wait that tells no stack: registers at a return address of the call that waits,
-	 * while it lasts; pc 0 = not known. */
+	/* For a wait without a recorded stack: registers at a return address of the call that
+	 * waits, while the wait lasts; pc 0 = not known. */
 	_Atomic uint64_t wait_pc, wait_sp, wait_fp;
-	_Atomic uint64_t last_stack;	 /* where it was seen before; 0 = nowhere */
-	_Atomic uint64_t last_ticks;	 /* then it was there still */
-	_Atomic uint32_t last_is_sample; /* 0 = at the end of a wait */
+	_Atomic uint64_t last_stack;	 /* where the thread was last seen; 0 = nowhere */
+	_Atomic uint64_t last_ticks;	 /* when it was last seen there */
+	_Atomic uint32_t last_is_sample; /* seen by a sample; 0 = at the end of a wait */
 };
 
 /* ---- stacks, strings and label sets --------------------------------------------------- */
@@ -362,25 +371,28 @@ struct trc_slot {
 enum { TRC_SET_WAYS = 8, TRC_STACK_CLASSES = 4, TRC_STRING_CLASSES = 2, TRC_LABELS_CLASSES = 2 };
 /*
  * An entry of 16, 32, 64 or 128 frames (strings: 56 or 248 bytes; label sets: 120 or 1000), in a
- * set of 8 that its hash selects.  An id is  class 2 bits | entry index 22 bits | hash 40 bits, never 0.
+ * set of 8 that its hash selects.  An id is  class 2 bits | entry index 22 bits | hash 40 bits,
+ * never 0.
  *
- *   layout:T1  `key` is 0 (free), hash | TRC_KEY_VALID, that | TRC_KEY_BUSY (taken by who looks
- *       whether it may go: its content is there), or TRC_KEY_BUSY (being filled in)
+ *   layout:T1  `key` is one of: 0, free; hash | TRC_KEY_VALID, complete; hash | TRC_KEY_VALID |
+ *       TRC_KEY_BUSY, complete, and a thread checks whether the entry may be evicted; TRC_KEY_BUSY,
+ *       being filled in
  *   layout:T2  content changes only while key is TRC_KEY_BUSY; a reader copies, then reads key
  *       again
- *   layout:T3  an entry may be evicted when last_use + 2 <= table_epoch; UINT64_MAX pins it.  Every
- *       record that cites it has then been drained, or lies before all windows: when the epoch
- *       counts up some ring holds nothing from before it last did, so two steps later no
- *       window, which begins with the latest start of any full ring, reaches back to it
- *   layout:T4  a fiber's name takes a place only if half of its set stays free or may be evicted
- *       then: programs have one for each request, and what others cite needs room as well
- *   layout:T5  who is about to cite an entry stores last_use, then looks at key; who evicts it
- *       takes the key, then looks at last_use: of two that meet one sees the other, and looks
- *       elsewhere
+ *   layout:T3  an entry may be evicted when last_use + 2 <= table_epoch; UINT64_MAX pins the entry.
+ *       Every record that cites the entry has then been drained, or lies before all windows.  For
+ *       when the epoch counts up, some ring holds nothing from before the last time it counted up.
+ *       A window begins with the latest start of any full ring: so two steps later no window
+ *       reaches back to the entry's last use
+ *   layout:T4  a fiber's name takes a place only if half of its set then stays free or may be
+ *       evicted: programs may have a name for each request, and other strings need room as well
+ *   layout:T5  a thread that is about to cite an entry stores last_use, then reads key.  A thread
+ *       that evicts an entry takes the key, then reads last_use.  If two such threads meet, at
+ *       least one sees the other, and uses another entry
  */
 struct trc_entry_head {
 	_Atomic uint64_t key;
-	_Atomic uint64_t last_use; /* table_epoch; but by who fills it in only exchanged for more */
+	_Atomic uint64_t last_use; /* table_epoch; all but its filler only raise it */
 	_Atomic uint32_t epoch;	   /* module epoch (stacks) */
 	_Atomic uint32_t n;	   /* frames, or bytes */
 				   /* then the frames, or the bytes in whole words */
@@ -393,7 +405,7 @@ struct trc_entry_head {
 #define TRC_ID(class, index, hash)                                                                 \
 	((uint64_t)(class) << 62 | (uint64_t)(index) << 40 | TRC_ID_HASH(hash))
 
-/* True if two ids are of the same content: that may lie in two places of its set (tables.c). */
+/* True if two ids are of the same content, which may lie in two places of its set (tables.c). */
 static inline int trc_id_same(uint64_t a, uint64_t b)
 {
 	return !((a ^ b) & ~((uint64_t)(TRC_SET_WAYS - 1) << 40));
@@ -404,18 +416,18 @@ static inline int trc_id_same(uint64_t a, uint64_t b)
 enum { TRC_MODULE_FREE, TRC_MODULE_FILLING, TRC_MODULE_READY, TRC_MODULE_STATES };
 #define TRC_MODULE_STATE(state) ((state) % TRC_MODULE_STATES)
 /*
- * Seen in stacks of the epochs first..last.
+ * A module, valid for stacks of the epochs first_epoch to last_epoch.
  *
- *   layout:X1  state is one of those above plus TRC_MODULE_STATES for each time that the entry was
- *       taken: a reader copies, then reads state again (trc_module_copy())
- *   layout:X2  when all are taken a new module takes one that is gone, with closed_in + 2 <=
- *       table_epoch: no stack of its epochs can be cited any more, as in T3
+ *   layout:X1  state is one of the states above plus TRC_MODULE_STATES for each time that the entry
+ *       was taken: a reader copies, then reads state again (trc_module_copy())
+ *   layout:X2  when all entries are taken, a new module takes the entry of a module that is gone,
+ *       with closed_in + 2 <= table_epoch: no stack of its epochs can be cited any more, as in T3
  */
 struct trc_module_slot {
 	_Atomic uint32_t state; /* and first_epoch: read as one word */
 	_Atomic uint32_t first_epoch;
 	_Atomic uint32_t last_epoch;	/* UINT32_MAX = not known to be gone */
-	_Atomic uint32_t checked_epoch; /* the last epoch in which it was seen to be there */
+	_Atomic uint32_t checked_epoch; /* the last epoch in which the module was seen */
 	uint8_t build_id[TRC_BUILD_ID_BYTES_MAX];
 	uint32_t build_id_bytes;
 	_Atomic uint64_t start, limit;
@@ -425,13 +437,13 @@ struct trc_module_slot {
 	_Atomic uint64_t closed_in; /* table_epoch when last_epoch was stored */
 };
 
-/* When a module epoch began: epoch e in place e % n_epochs, until another one takes it. */
+/* When a module epoch began: epoch e in place e % n_epochs, until a later epoch takes the place. */
 struct trc_epoch_slot {
 	_Atomic uint64_t ticks;
 	_Atomic uint32_t epoch; /* stored last; 0 = none yet */
 };
 
-/* True in flight mode, where the ring serves snapshots, whether somebody drains it or not. */
+/* True in flight mode, where the ring serves snapshots, drained or not. */
 static inline int trc_is_overwritten(const struct trc_shared *shared)
 {
 	/* relaxed: see trc_is_drained(). */
@@ -439,23 +451,24 @@ static inline int trc_is_overwritten(const struct trc_shared *shared)
 		TRC_SHARED_OVERWRITE) != 0;
 }
 
-/* True if room comes back only when somebody has drained it: then a writer may not go on over
- * what is not drained yet.  Else the oldest goes. */
+/* True if room comes back only by draining: then a writer must not overwrite what is not drained
+ * yet.  Otherwise the oldest records are overwritten. */
 static inline int trc_is_drained(const struct trc_shared *shared)
 {
-	/* acquire: pairs with the release of who begins to drain, at what is committed then: tails
-	 * that are loaded later are right.  A writer that knows a little later has overwritten
-	 * what is older. */
+	/* acquire: pairs with the release of the drainer that begins at what is committed then: so
+	 * tails that are loaded later are right.  A writer that learns of the drainer a little
+	 * later has overwritten only older records. */
 	return !trc_is_overwritten(shared) ||
 	       atomic_load_explicit(&shared->drain_state, memory_order_acquire) != TRC_DRAIN_NONE;
 }
 
 /* ---- access --------------------------------------------------------------------------- */
 
-/* Whether a page of the file that is between threads_off and cells_off has memory (L5). */
+/* True if a page of the file between threads_off and cells_off has memory (L5). */
 static inline int trc_page_is_grown(struct trc_shared *shared, uint64_t page)
 {
-	/* acquire: pairs with the release of who gave it memory; what is written there comes later. */
+	/* acquire: pairs with the release of the thread that populated the page; what is written
+	 * there comes later. */
 	return page >= TRC_GROWN_PAGES ||
 	       (atomic_load_explicit(&shared->grown[page / 64], memory_order_acquire) >> page % 64 &
 		1);
@@ -470,15 +483,15 @@ static inline struct trc_ring *trc_ring_at(struct trc_shared *shared, uint32_t p
 }
 /*
  * Slots from this index on have never been used.  The thread of serial s takes slot s % n_threads,
- * or a later one if that is not free: so that none is beyond the serials while there are fewer of
- * them than slots.
+ * or a later slot if this slot is not free.  So while there are fewer serials than slots, no used
+ * slot lies beyond the highest serial.
  */
 static inline uint32_t trc_slots_used(const struct trc_shared *shared, uint32_t n_threads)
 {
-	/* relaxed: serials are counted up before slots are taken; one that is being taken just now
-	 * is for the next look. */
+	/* relaxed: serials are counted up before slots are taken; a slot that is being taken just
+	 * now is found by the next call. */
 	uint32_t serials = atomic_load_explicit(&shared->next_serial, memory_order_relaxed);
-	/* acquire: pairs with the release of who gave them memory (L5). */
+	/* acquire: pairs with the release of the thread that populated the slots (L5). */
 	uint32_t ready = atomic_load_explicit(&shared->ready_slots, memory_order_acquire);
 	uint32_t n = serials < n_threads ? serials + 1 : n_threads;
 
@@ -499,31 +512,32 @@ struct trc_layout_options {
 	uint64_t overflow_bytes; /* 0 = default */
 	uint32_t n_procs;
 	uint32_t n_threads; /* 0 = default */
-	/* 0 = none.  total_bytes never exceeds it: tables get at most a quarter, and what is
-	 * left is divided evenly among the procs, each the largest power of two that fits;
-	 * ring_bytes, overflow_bytes and n_threads are not asked then. */
+	/* The limit of total_bytes; 0 = none.  With a limit tables get at most a quarter, and the
+	 * rest is divided evenly among the procs, each the largest power of two that fits;
+	 * ring_bytes, overflow_bytes and n_threads are then ignored. */
 	uint64_t max_bytes;
 };
 /* Fills in the sizes and offsets of *header and its total_bytes. 0 or -EINVAL: out of range, or
  * max_bytes is too small for this many procs. */
 int trc_layout_plan(struct trc_shared *header, const struct trc_layout_options *options);
-/* Checks a copy of a header against the size of the file that it came from.  0, or -EBADMSG
- * with a reason in *why (a constant string): nothing in it is trusted before. */
+/* Checks a copy of a header against the size of the file that the header came from.  0, or -EBADMSG
+ * with a reason in *why (a constant string).  Nothing in the header is trusted before this call. */
 int trc_layout_check(const struct trc_shared *header, uint64_t file_bytes, const char **why);
 /* Bytes of one entry of a class. */
 size_t trc_stack_entry_bytes(unsigned int class);
 size_t trc_string_entry_bytes(unsigned int class);
 size_t trc_labels_entry_bytes(unsigned int class);
-/* The entry that `id` names, or NULL if there is no such place: the caller checks key (L3). */
+/* The place of the entry that `id` names, or NULL if there is none: the caller checks key (L3). */
 struct trc_entry_head *trc_stack_entry(struct trc_shared *shared, uint64_t id);
 struct trc_entry_head *trc_string_entry(struct trc_shared *shared, uint64_t id);
 struct trc_entry_head *trc_labels_entry(struct trc_shared *shared, uint64_t id);
-/* True if `key` is that of an entry with the hash that `id` carries, whose content is there. */
+/* True if `key` belongs to a complete entry with the hash that `id` carries. */
 static inline int trc_key_is(uint64_t key, uint64_t id)
 {
 	return (key & TRC_KEY_VALID) && TRC_ID_HASH(key >> 2) == TRC_ID_HASH(id);
 }
-/* The same of one that nobody is about to evict: for who is about to cite it (T5). */
+/* The same, and no thread is about to evict the entry: for threads that are about to cite it
+ * (T5). */
 static inline int trc_key_stays(uint64_t key, uint64_t id)
 {
 	return !(key & TRC_KEY_BUSY) && trc_key_is(key, id);
@@ -537,15 +551,15 @@ static inline int trc_key_same(uint64_t one, uint64_t two)
 uint32_t trc_stack_copy(struct trc_shared *shared, uint64_t id, uint32_t *epoch,
 			uint64_t frame[TRC_STACK_DEPTH_MAX]);
 uint32_t trc_string_copy(struct trc_shared *shared, uint64_t id, char bytes[256]);
-/* The same with sizes and offsets from *header, a checked copy of the mapping's. */
+/* The same with sizes and offsets from *header, a checked copy of the mapping's header. */
 uint32_t trc_stack_copy_by(const struct trc_shared *header, struct trc_shared *shared, uint64_t id,
 			   uint32_t *epoch, uint64_t frame[TRC_STACK_DEPTH_MAX]);
 uint32_t trc_string_copy_by(const struct trc_shared *header, struct trc_shared *shared, uint64_t id,
 			    char bytes[256]);
 uint32_t trc_labels_copy_by(const struct trc_shared *header, struct trc_shared *shared, uint64_t id,
 			    char bytes[TRC_LABELS_BYTES_MAX]);
-/* A copy of an entry that may be taken by another module meanwhile; 0 = it is not complete (X1).
- * Its path is right if state is still the copy's when it has been copied. */
+/* Copies an entry that another module may take meanwhile; 0 = the entry is not complete (X1).  The
+ * path is right if the entry's state is still the copy's after the path was copied. */
 int trc_module_copy(const struct trc_module_slot *slot, struct trc_module_slot *copy);
 /* O1 */
 uint64_t trc_cell_commit(uint64_t position, int first, const uint64_t word[7]);

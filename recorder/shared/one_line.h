@@ -1,6 +1,6 @@
 /*
- * one_line.h - what others gave, where a message shows it: the message stays one line, and no
- * terminal takes it for orders.
+ * one_line.h - makes text from other programs safe for a message: the message stays one line, and
+ * the text has no control characters for a terminal.
  *
  * Context: any thread, signal handlers.
  */

@@ -1,6 +1,6 @@
 /*
- * text.h - short texts put together without libc: in signal handlers, and where nothing may be
- * allocated.  What does not fit is left out.  Context: any thread, signal handlers.
+ * text.h - puts short texts together without libc, for signal handlers and for code that must not
+ * allocate.  Text that does not fit is left out.  Context: any thread, signal handlers.
  */
 #ifndef TRC_RECORDER_SHARED_TEXT_H
 #define TRC_RECORDER_SHARED_TEXT_H
@@ -10,10 +10,10 @@
 #include <string.h>
 
 struct trc_text {
-	char *at, *end; /* one byte more is there for the zero */
+	char *at, *end; /* behind `end` there is one more byte, for the zero */
 };
 
-/* In an array; empty, and ended by a zero after each call. */
+/* An empty text in an array; the array ends with a zero after each call. */
 #define TRC_TEXT_IN(array) trc_text_in(array, sizeof(array))
 
 static inline struct trc_text trc_text_in(char *bytes, size_t n_bytes)

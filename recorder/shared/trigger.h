@@ -1,9 +1,9 @@
 /*
- * trigger.h - what is to set off a snapshot, as users write it.
+ * trigger.h - conditions that set off a snapshot, as users write them.
  *
  *   park>100ms              a wait for a lock, condition, semaphore, barrier, thread or once took
- *                           longer (or lasts longer already: whoever takes the snapshots looks at
- *                           the threads' slots)
+ *                           longer, or lasts longer already (the taker of snapshots looks at the
+ *                           threads' slots)
  *   park:mutex,cond>100ms   the same, for these reasons only (names as in the schema; also those
  *                           of I/O waits)
  *   region:NAME>50ms        a region of this type took longer
@@ -40,7 +40,7 @@ struct trc_trigger_spec {
 	char text[96]; /* as written */
 };
 
-/* 0, or -EINVAL with a sentence in error.  Neither allocates nor looks at the locale. */
+/* 0, or -EINVAL with a sentence in error.  Does not allocate, and does not use the locale. */
 int trc_trigger_parse(struct trc_trigger_spec *spec, const char *text, char *error, size_t n_bytes);
 /* "10s", "500ms" as nanoseconds: 0 or -EINVAL. */
 int trc_duration_parse(const char *text, uint64_t *ns);
@@ -48,16 +48,17 @@ int trc_duration_parse(const char *text, uint64_t *ns);
 /* ---- in the recorded process (trigger_guest.c) ---- */
 
 enum { TRC_TRIGGER_SPECS_MAX = 16 };
-/* From now on these are looked for, instead of others.  Context: any thread, in an open session;
- * one at a time. */
+/* Replaces the conditions that are looked for.  Context: any thread, in an open session; one thread
+ * at a time. */
 void trc_triggers_set(const struct trc_trigger_spec *specs, unsigned int n);
-/* Asks for a snapshot: a TRIGGER event, a place in the shared mapping's list, and a futex wake-up
- * of whoever takes it.  Context: traced thread, signal handlers; never waits. */
+/* Asks for a snapshot: makes a TRIGGER event, fills in a place of the shared mapping's list, and
+ * wakes the taker of snapshots by a futex.  Context: traced thread, signal handlers; never
+ * waits. */
 void trc_trigger_fire(const char *what, size_t n_bytes);
 
 /*
- * What the events themselves look at: the shortest time, in ticks, that any condition of this
- * kind names; UINT64_MAX = there is none.
+ * What ends of waits, regions and tasks are compared with: the shortest time, in ticks, of all
+ * conditions of this kind; UINT64_MAX = there is none.
  */
 struct trc_trigger_least {
 	_Atomic uint64_t park, region, task;
@@ -66,17 +67,17 @@ extern __attribute__((visibility("hidden"))) struct trc_trigger_least trc_trigge
 
 static inline uint64_t trc_trigger_shortest(const _Atomic uint64_t *least)
 {
-	/* relaxed: a condition may be looked for a little sooner or later. */
+	/* relaxed: a new condition may take effect a little sooner or later. */
 	return atomic_load_explicit(least, memory_order_relaxed);
 }
 
-/* Something lasted long enough for one condition or more: looks which, and fires each that is
- * met.  Context: traced thread, signal handlers. */
+/* A wait lasted long enough for a condition or more: finds out for which, and fires each condition
+ * that is met.  Context: traced thread, signal handlers. */
 void trc_trigger_waited(enum trc_reason reason, uint64_t object, uint64_t ticks);
-/* Before the thread's slot forgets its innermost region.  Regions deeper than the slot tells
- * (TRC_OPEN_REGIONS) are not looked at. */
+/* Called before the thread's slot forgets its innermost region.  Regions that are too deep for the
+ * slot (TRC_OPEN_REGIONS) are not compared. */
 void trc_trigger_region_end(void);
-/* `type` is a string id; one that is 0 (longer than 248 bytes, or no room) is not looked at. */
+/* `type` is a string id; a task with type 0 (longer than 248 bytes, or no room) is not compared. */
 void trc_trigger_task_begin(uint64_t task, uint64_t type);
 void trc_trigger_task_end(uint64_t task);
 /* A signal arrived; from_pid 0 = not sent by a process. */
