@@ -1,8 +1,8 @@
 /*
- * runtime.h - what the object that records offers the other one.
+ * runtime.h - what the recording object of trc offers the other object in the process.
  *
- * Under trace-record the preloaded object records, and a libtrc that the program is linked with
- * hands its calls on: it finds the other one by the symbol trc_runtime.
+ * Under trace-record the preloaded object records.  If the program is linked with libtrc, libtrc
+ * passes its calls on to the preloaded object, which it finds by the symbol trc_runtime.
  */
 #ifndef TRC_RECORDER_GUEST_RUNTIME_H
 #define TRC_RECORDER_GUEST_RUNTIME_H
@@ -18,7 +18,7 @@ struct trc_fiber_state;
 
 enum { TRC_RUNTIME_VERSION = 2 };
 
-/* Grows at its end only.  `site` is NULL where the name is no literal. */
+/* Grows only at its end.  `site` is NULL where the name is no literal. */
 struct trc_runtime {
 	uint32_t version;
 	uint32_t struct_bytes;
@@ -33,9 +33,9 @@ struct trc_runtime {
 	void (*thread_name)(const char *name);
 	/* Asks for a snapshot, as trace_flight_trigger() does. */
 	void (*trigger)(const char *reason, size_t n_bytes);
-	/* The mapping to take one of; NULL = nothing records.  Its addresses stay valid. */
+	/* The mapping to take a snapshot of; NULL = nothing records.  Its addresses stay valid. */
 	const struct trc_shared *(*ring)(void);
-	/* As trace_labels_set(), and what is in force now (labels.h). */
+	/* As trace_labels_set(), and the labels in force now (labels.h). */
 	const struct trace_labels *(*labels_set)(const struct trace_labels *labels);
 	const struct trace_labels *(*labels_now)(void);
 	/* As trace_sampling_start() and _stop(), with the sentence in error (cpu_profile.h). */
@@ -52,7 +52,7 @@ struct trc_runtime {
 	void (*fiber_take_over)(const struct trc_fiber_state *state);
 };
 
-/* This object's own. */
+/* The functions of this object. */
 extern __attribute__((visibility("hidden"))) const struct trc_runtime trc_own_runtime;
 
 #endif

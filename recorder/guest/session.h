@@ -1,5 +1,5 @@
 /*
- * session.h - one recording of this process: the shared mapping from its making to its end.
+ * session.h - a recording of this process: the shared mapping from its creation to its end.
  *
  *   session:N1  at most one session at a time; the switch is on only while it is complete
  *   session:N2  the mapping's addresses stay mapped for ever: a thread that was stopped in the
@@ -19,8 +19,8 @@
 
 struct trc_session_options {
 	const char *dir;	   /* where the ring's file is made */
-	bool shared_dir;	   /* others keep files there: the name says whose this is */
-	uint64_t reader_namespace; /* whom the names are for: trc_pid_name() */
+	bool shared_dir;	   /* other processes keep files there: names say whose a file is */
+	uint64_t reader_namespace; /* the readers' pid namespace: trc_pid_name() */
 	uint64_t ring_bytes, overflow_bytes; /* 0 = default */
 	uint64_t min_wait_ns;
 	enum trc_locks locks;
@@ -28,19 +28,19 @@ struct trc_session_options {
 	enum trc_ring_path path;
 	enum trc_unwind_mode unwind;
 	enum trc_clock_kind clock; /* 0 = the best */
-	uint64_t ticks_per_second; /* of the counter; 0 = nobody has measured it */
+	uint64_t ticks_per_second; /* of the counter; 0 = not measured yet */
 	uint32_t image;		   /* see struct trc_shared */
-	/* Flight mode: the oldest is overwritten while nobody drains. */
+	/* Flight mode: the oldest records are overwritten while nobody drains. */
 	bool flight;
-	/* Take all memory at once: none will be wanting later (layout:L5).  Not kept by forked
-	 * children. */
+	/* Populate all memory at once, so that none is missing later (layout:L5).  Forked children
+	 * do not inherit this option. */
 	bool eager;
 	uint64_t max_bytes; /* of the whole mapping; 0 = ring_bytes counts */
 	uint64_t window_ns; /* see struct trc_shared */
 	bool crash;	    /* faults and deadly signals are recorded (interpose/signal.h) */
 	struct trc_trigger_spec trigger[TRC_TRIGGER_SPECS_MAX];
 	unsigned int n_triggers;
-	/* What CPU profiles are drawn from, settled; for trc_sample_start(). */
+	/* The events of CPU profiles, settled; for trc_sample_start(). */
 	struct trc_cpu_event cpu_event[TRC_CPU_EVENTS_MAX];
 	unsigned int n_cpu_events;
 	uint64_t heap_bytes; /* allocated between two samples of the heap; 0 = none.  For
@@ -49,26 +49,26 @@ struct trc_session_options {
 
 /* "4096", "4K", "4M", "4G".  0 or -EINVAL. */
 int trc_bytes_parse(const char *text, uint64_t *bytes);
-/* The defaults, as changed by the TRC_ variables of the environment. Returns 0, or -EINVAL, or for
- * events that are not to be had here another negative errno, with a sentence in error. */
+/* The defaults, as changed by the TRC_ variables of the environment.  Returns 0, or -EINVAL, or for
+ * events that are not available here another negative errno, with a sentence in error. */
 int trc_session_options_init(struct trc_session_options *options, char *error, size_t n_bytes);
 
-/* Flight mode, with its defaults for what is 0: 64 MiB in all, a window of 10 s. */
+/* Sets flight mode.  Options that are 0 get its defaults: 64 MiB in all, a window of 10 s. */
 void trc_session_flight(struct trc_session_options *options);
 
-/* The next session is the one after this number.  What both objects of a process know by a session's
- * number (label sets, fibers, places in the source) is then not mistaken in one for what it was in the
- * other.  Before the first session. */
+/* The next session gets the number after this one.  Both objects of a process remember things by a
+ * session's number (label sets, fibers, places in the source).  With numbers of their own neither
+ * takes the other's session for its own.  Called before the first session. */
 enum { TRC_SESSIONS_OF_PRELOAD = 0x40080000 };
 void trc_session_count_from(uint32_t number);
 
 /*
  * Makes the mapping and everything in it; nothing records yet.  0 or -errno with a sentence in
- * error.  Context: any thread, may block; callers see to it that one runs at a time.
+ * error.  Context: any thread, may block; callers make sure that one call runs at a time.
  */
 int trc_session_open(const struct trc_session_options *options, char *error, size_t n_bytes);
-/* The same in a forked child: makes no use of what another thread may have been changing.  *why is a
- * constant. */
+/* The same in a forked child: does not use memory that another thread may have been changing.  *why
+ * is a constant. */
 int trc_session_open_in_child(const struct trc_session_options *options, const char **why);
 struct trc_shared *trc_session_shared(void);
 const char *trc_session_path(void);
@@ -79,9 +79,9 @@ int trc_session_publish(void);
 void trc_session_overwrite(bool on, uint64_t window_ns);
 /* Turns the switch on, or off. */
 void trc_session_record(bool on);
-/* After the drainer took all: removes the file, gives the memory back (N2). */
+/* After the drainer has taken everything: removes the file, gives the memory back (N2). */
 void trc_session_close(void);
-/* In a forked child: N3. */
+/* In a forked child: forgets the parent's session (N3). */
 void trc_session_forget(void);
 
 #endif
