@@ -47,27 +47,29 @@ enum trace_fiber_leave {
 };
 
 /**
- * Makes a fiber that has not run yet.  It begins with the labels that are in force for the caller.
- * `name` is copied, at most 63 bytes of it; NULL = no name. Returns the caller's fiber, to be
- * given back by trace_fiber_destroy(); or NULL: no memory.  A program may go on with NULL: all
- * functions here accept it, and what the fiber does then counts for the root fibers. Thread safe,
- * not signal safe.
+ * Makes a fiber that has not run yet.  It begins with the labels that are in force for the
+ * caller.  `name` is copied, at most 63 bytes of it; NULL = no name.
+ * Returns the caller's fiber, to be given back by trace_fiber_destroy(); or NULL: no memory.  A
+ * program may go on with NULL: all functions here accept it, and what the fiber does then counts
+ * for the root fibers.
+ * Thread safe, not signal safe.
  */
 TRC_API struct trace_fiber *trace_fiber_create(const char *name);
 
 /**
  * Gives a fiber back.  The fiber will not run again, and the pointer must not be used again.  If
  * the calling thread is in the fiber, the thread is in its root fiber from now on.  NULL does
- * nothing. Thread safe, not signal safe.
+ * nothing.
+ * Thread safe, not signal safe.
  */
 TRC_API void trace_fiber_destroy(struct trace_fiber *fiber);
 
 /**
  * Sets the stack of a fiber: `bytes` bytes from the address `lowest` on.  They have to stay mapped
- * while the fiber may run.  Call it at most once, before the fiber runs.  NULL does nothing. The
- * call is optional.  Without it the recorder does not know where the stack ends, and has the
- * kernel copy the outer frames: some microseconds for a wait or sample, instead of a fraction of
- * one. Thread safe, not signal safe.
+ * while the fiber may run.  Call it at most once, before the fiber runs.  NULL does nothing.
+ * The call is optional.  Without it the recorder does not know where the stack ends, and has the
+ * kernel copy the outer frames: a wait or sample then takes some microseconds more.
+ * Thread safe, not signal safe.
  */
 TRC_API void trace_fiber_set_stack(struct trace_fiber *fiber, const void *lowest, size_t bytes);
 
@@ -98,8 +100,8 @@ TRC_API struct trace_fiber *trace_fiber_switch(struct trace_fiber *to, enum trac
  * nothing.
  *
  * Call trace_fiber_switch() before other threads can find the fiber and make it ready.  If the
- * fiber is made ready earlier, it counts as ready from the moment it is left. Thread safe and
- * signal safe.
+ * fiber is made ready earlier, it counts as ready from the moment it is left.
+ * Thread safe and signal safe.
  */
 TRC_API void trace_fiber_ready(struct trace_fiber *fiber);
 

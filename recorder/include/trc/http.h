@@ -35,10 +35,9 @@ struct trace_http_options {
 	 * locks and memory go back to that start.  true: recording for such a profile begins with
 	 * the first request for the profile, and the first reply is empty */
 	bool on_demand;
-	/* How much is kept for requests without seconds=, and for requests with seconds= that ask
-	 * for as much or more.  Units as rate_ns, fraction and sample_bytes of <trc/recorder.h>.
-	 * 0 = $TRC_HTTP_BLOCK_RATE, $TRC_HTTP_MUTEX_FRACTION, $TRC_HTTP_HEAP, or the recorder's
-	 * default; negative = nothing is kept */
+	/* How much is kept, unless a request with seconds= asks for less.  Units as rate_ns,
+	 * fraction and sample_bytes of <trc/recorder.h>.  0 = $TRC_HTTP_BLOCK_RATE,
+	 * $TRC_HTTP_MUTEX_FRACTION, $TRC_HTTP_HEAP, or the recorder's default; negative = nothing */
 	int64_t block_rate_ns, mutex_fraction, heap_sample_bytes;
 };
 #define TRACE_HTTP_OPTIONS_INIT                                                                    \

@@ -40,7 +40,8 @@ struct trace_label {
  * Returns 0; -EINVAL: a label without a key, a key that begins with trc::, or a unit beside a
  * string; -ENAMETOOLONG: a key, value or unit is too long; -E2BIG: more than 32 labels, or more
  * than 1000 bytes in all (keys, values and units, 2 bytes for each label, 8 more for a number); or
- * -ENOMEM. trace_last_error() says which label it is.  Thread safe, not signal safe.
+ * -ENOMEM.  trace_last_error() says which label it is.
+ * Thread safe, not signal safe.
  */
 TRC_API int trace_labels_create(const struct trace_labels **out, const struct trace_labels *base,
 				const struct trace_label *label, size_t n);
@@ -48,7 +49,8 @@ TRC_API int trace_labels_create(const struct trace_labels **out, const struct tr
 /**
  * Returns a copy of a set, which the caller gives back by trace_labels_destroy().  Sets never
  * change, so a copy shares the memory of the set (the pointers are equal) and costs one atomic
- * addition. A copy of NULL is NULL.  Thread safe and signal safe.
+ * addition.  A copy of NULL is NULL.
+ * Thread safe and signal safe.
  */
 TRC_API const struct trace_labels *trace_labels_copy(const struct trace_labels *labels);
 

@@ -58,8 +58,8 @@ struct trace_writer {
 /**
  * Makes a writer to the file `path`, created with mode 0600.  The file appears when the profile is
  * complete; an older file of that name stays until then.  The writer is for one profile: a second
- * use fails with -EINVAL and writes nothing. Returns 0, or a negative errno, and *out is
- * untouched.
+ * use fails with -EINVAL and writes nothing.
+ * Returns 0, or a negative errno, and *out is untouched.
  */
 TRC_API int trace_writer_to_path(struct trace_writer *out, const char *path);
 
@@ -86,9 +86,8 @@ struct trace_recorder;
 
 /** How a profile is written. */
 enum trace_profile_format {
-	TRACE_PROFILE_FORMAT_PPROF =
-		0, /* for pprof: compressed, with names of functions and lines */
-	TRACE_PROFILE_FORMAT_TEXT = 1, /* for people: text, with names of functions and lines */
+	TRACE_PROFILE_FORMAT_PPROF = 0, /* for pprof, compressed; with names of functions */
+	TRACE_PROFILE_FORMAT_TEXT = 1,	/* for people; with names of functions */
 };
 
 /**
@@ -109,33 +108,36 @@ TRC_API int trace_recorder_start(struct trace_recorder *recorder,
 				 const struct trace_writer *writer);
 
 /**
- * Ends the window and writes its profile.  The recorder may be started again. Returns 0; -EINVAL:
- * the recorder does not run; or the negative errno of the writer: the recorder is stopped all the
- * same.
+ * Ends the window and writes its profile.  The recorder may be started again.
+ * Returns 0; -EINVAL: the recorder does not run; or the negative errno of the writer: the recorder
+ * is stopped all the same.
  */
 TRC_API int trace_recorder_stop(struct trace_recorder *recorder);
 
 /**
  * Writes a profile and ends nothing.  For threads and custom profiles it says what is now; for the
  * heap, what is in use now; for all other kinds, the window up to now.  *writer is finished before
- * the call returns. Returns 0; -EINVAL: this kind has profiles of a window only, and the recorder
- * does not run; or the negative errno of the writer.
+ * the call returns.
+ * Returns 0; -EINVAL: this kind has profiles of a window only, and the recorder does not run; or
+ * the negative errno of the writer.
  */
 TRC_API int trace_recorder_snapshot(struct trace_recorder *recorder,
 				    const struct trace_writer *writer);
 
 /**
- * Gives a recorder back.  If it runs, it is stopped and writes no profile: its writer is finished
- * with -ECANCELED.  NULL does nothing.
+ * Gives a recorder back.  A recorder that runs is stopped and writes no profile: its writer is
+ * finished with -ECANCELED.  No other thread may use the recorder any more.  NULL does nothing.
  */
 TRC_API void trace_recorder_destroy(struct trace_recorder *recorder);
 
 /*
  * The functions trace_recorder_create_KIND() make a recorder that does not run yet.  On success
  * *out is the caller's, to be given back by trace_recorder_destroy(); on failure *out is
- * untouched. `options` may be NULL for the defaults; they are only read during the call.  Set
- * options up with the macro ..._INIT: then programs keep working when fields are added.  A field
- * of 0 is the default too. Each returns 0; -EINVAL: options out of range; or -ENOMEM.
+ * untouched.
+ * `options` may be NULL for the defaults; they are only read during the call.  Set options up with
+ * the macro ..._INIT: then programs keep working when fields are added.  A field of 0 is the
+ * default too.
+ * Each function returns 0; -EINVAL: options out of range; or -ENOMEM.
  */
 
 /* ---- CPU time, or another event (see struct trace_sampling_event) --------------------------- */
@@ -153,8 +155,9 @@ struct trace_cpu_options {
 		sizeof(struct trace_cpu_options), TRACE_PROFILE_FORMAT_PPROF, NULL, 0, 0           \
 	}
 /**
- * Makes a recorder of CPU time, or of another event, by stack. Also returns -ENOTSUP: the event is
- * not available here; trace_last_error() says why, and what would work.
+ * Makes a recorder of CPU time, or of another event, by stack.
+ * Also returns -ENOTSUP: the event is not available here; trace_last_error() says why, and what
+ * would work.
  */
 TRC_API int trace_recorder_create_cpu(struct trace_recorder **out,
 				      const struct trace_cpu_options *options);
@@ -227,10 +230,11 @@ struct trace_heap_options {
 		sizeof(struct trace_heap_options), TRACE_PROFILE_FORMAT_PPROF, 512 << 10           \
 	}
 /**
- * Makes a recorder of the memory in use. Window: what the window allocates, and how much of it is
- * in use at the end; a leak stays in use. Snapshot: what is in use now, of all memory that was
- * allocated since the first of the heap and alloc recorders that now run was started.  The column
- * of allocated memory also has what was freed since this recorder was started.
+ * Makes a recorder of the memory in use.
+ * Window: what the window allocates, and how much of it is in use at the end; a leak stays in use.
+ * Snapshot: what is in use now, of all memory that was allocated since the first of the heap and
+ * alloc recorders that now run was started.  The column of allocated memory also has what was
+ * freed since this recorder was started.
  * trace_recorder_start() fails with -ENOTSUP as for alloc recorders.
  */
 TRC_API int trace_recorder_create_heap(struct trace_recorder **out,
@@ -263,10 +267,11 @@ struct trace_thread_options {
 			TRACE_THREAD_DETAILS_BY_STACK, false, 0                                    \
 	}
 /**
- * Makes a recorder of every thread's stack and state. Snapshot: the threads now.  Window, only
- * with BY_STACK: the threads at each stack at its end, less the threads at its beginning. No
- * thread is stopped.  The stack of a recorded wait is known; other threads receive a SIGPROF and
- * answer by themselves.  A thread that blocks SIGPROF is not asked.
+ * Makes a recorder of every thread's stack and state.
+ * Snapshot: the threads now.
+ * Window, only with BY_STACK: the threads at each stack at its end, less those at its beginning.
+ * No thread is stopped.  The stack of a recorded wait is known; other threads receive a SIGPROF
+ * and answer by themselves.  A thread that blocks SIGPROF is not asked.
  */
 TRC_API int trace_recorder_create_thread(struct trace_recorder **out,
 					 const struct trace_thread_options *options);
@@ -291,9 +296,9 @@ struct trace_custom_profile;
 /**
  * Registers an empty profile under `name`.  The name has 1 to 63 bytes, says what the profile
  * counts, and is its type in pprof.  The profile is the library's, and stays until the process
- * ends. On failure *out is untouched. Returns 0; -EINVAL: a name with a space, a quote, or a
- * character that URLs reserve; -EEXIST: the name is taken, by a custom profile or a kind of
- * recorder; or -ENOMEM.
+ * ends.  On failure *out is untouched.
+ * Returns 0; -EINVAL: a name with a space, a quote, or a character that URLs reserve; -EEXIST: the
+ * name is taken, by a custom profile or a kind of recorder; or -ENOMEM.
  */
 TRC_API int trace_custom_profile_register(struct trace_custom_profile **out, const char *name);
 
@@ -356,8 +361,9 @@ struct trace_multi_options {
 	}
 /**
  * Makes a recorder that starts and stops `n` (1 to 16) recorders at the same time, over one
- * window. On success the `n` members belong to the new recorder, and are given back with it. Also
- * returns -EINVAL: no or too many members, a member that runs, or a multi recorder as a member.
+ * window.  On success the `n` members belong to the new recorder, and are given back with it.
+ * Also returns -EINVAL: no or too many members, a member that runs, or a multi recorder as a
+ * member.
  */
 TRC_API int trace_recorder_create_multi(struct trace_recorder **out,
 					struct trace_recorder *const *recorder, size_t n,

@@ -12,8 +12,8 @@
  * with the macro ..._INIT.
  *
  * Functions that can fail return 0 or a negative errno; trace_last_error() then says why.  Unless
- * its comment says otherwise, a function may be called by any thread at any time, also in signal
- * handlers, and leaves errno alone.  While nothing records, it costs a load and a branch.
+ * its comment says otherwise, a function is thread safe and signal safe, leaves errno alone, and
+ * costs a load and a branch while nothing records.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +31,7 @@ extern "C" {
 
 #if defined(__clang__)
 #define TRC_API __attribute__((visibility("default")))
-#else /* without the detour over the PLT, as a call while nothing records is little else */
+#else /* noplt: while nothing records, a detour over the PLT would be most of a call */
 #define TRC_API __attribute__((visibility("default"), noplt))
 #endif
 
@@ -87,8 +87,8 @@ struct trace_options {
  * whose trace records the program.
  *
  * Returns 0; -EBUSY: a trace runs already; -EINVAL: options out of range; or another negative
- * errno: the file or the memory could not be created.  trace_last_error() says why. Thread safe,
- * not signal safe.
+ * errno: the file or the memory could not be created.  trace_last_error() says why.
+ * Thread safe, not signal safe.
  */
 TRC_API int trace_start(const char *path, const struct trace_options *options);
 
@@ -107,7 +107,8 @@ TRC_API bool trace_enabled(void);
  * Returns a sentence about the calling thread's last call of a function that can return an error:
  * why it failed, or a warning after success; "" = nothing to say.  The text is the library's, and
  * valid until the thread's next such call.  Functions that are signal safe leave the sentence
- * alone. Thread safe, not signal safe.
+ * alone.
+ * Thread safe, not signal safe.
  */
 TRC_API const char *trace_last_error(void);
 
@@ -147,8 +148,7 @@ struct trace_flight_options {
 	/* Where snapshots of triggers go: "odd.trc" becomes odd.1.trc, odd.2.trc and so on.  NULL = no
 	 * triggers; the recorder then has no thread of its own */
 	const char *trigger_path;
-	uint64_t
-		trigger_after_ns; /* delay from a trigger to its snapshot, to record what follows */
+	uint64_t trigger_after_ns; /* from a trigger to its snapshot, to record what follows */
 	uint64_t trigger_every_ns; /* least time between two snapshots of triggers; 0 = 10 s */
 	unsigned int trigger_max;  /* snapshots of triggers in all; 0 = 10, UINT_MAX = no limit */
 	/* Forked children get a flight recorder of their own, of the same size.  The names of its
@@ -177,16 +177,18 @@ struct trace_flight_options {
  * Returns 0; -EBUSY: a flight recorder runs already; -EINVAL: options out of range, a condition
  * that is not understood, or a max_bytes too small for this number of processors; -EFBIG:
  * max_bytes is less than the memory of the trace that runs; or another negative errno.
- * trace_last_error() says why. Thread safe, not signal safe.
+ * trace_last_error() says why.
+ * Thread safe, not signal safe.
  */
 TRC_API int trace_flight_start(const struct trace_flight_options *options);
 
 /**
  * Stops the flight recorder; the events it holds are gone.  A trace that runs goes on.  The call
  * waits for snapshots that are being copied, and takes a triggered snapshot that is still due.
- * exit() stops the recorder too, after the snapshot for "exit". Returns 0; -EINVAL: no flight
- * recorder runs; or the negative errno of the first triggered snapshot that could not be written
- * (the recorder is stopped all the same).  Thread safe, not signal safe.
+ * exit() stops the recorder too, after the snapshot for "exit".
+ * Returns 0; -EINVAL: no flight recorder runs; or the negative errno of the first triggered
+ * snapshot that could not be written (the recorder is stopped all the same).
+ * Thread safe, not signal safe.
  */
 TRC_API int trace_flight_stop(void);
 
@@ -194,17 +196,17 @@ TRC_API int trace_flight_stop(void);
  * this process. */
 TRC_API bool trace_flight_enabled(void);
 
-/* Values of window_ns with a meaning of their own. */
-#define TRACE_WINDOW_COMPLETE UINT64_MAX /* as far back as no event is missing */
-#define TRACE_WINDOW_ALL                                                                           \
-	(UINT64_MAX - 1) /* all that is held; some processors' events may \
-						  go further back than those of others */
+/* For window_ns.  COMPLETE goes as far back as no event is missing.  ALL takes every event that is
+ * held: the events of some processors then go further back than those of others. */
+#define TRACE_WINDOW_COMPLETE UINT64_MAX
+#define TRACE_WINDOW_ALL      (UINT64_MAX - 1)
 
 /* Set up with TRACE_SNAPSHOT_OPTIONS_INIT: then programs keep working when fields are added. */
 struct trace_snapshot_options {
 	size_t struct_bytes;
-	int fd; /* where the snapshot goes if there is no path; -1 = nowhere.  Open for writing; a
-		   file, pipe or socket; stays the caller's */
+	/* Where the snapshot goes if `path` is NULL: a file, pipe or socket, open for writing, which
+	 * stays the caller's.  -1 = nowhere */
+	int fd;
 	uint64_t window_ns; /* how far back the snapshot goes; 0 = min_age_ns of the recorder */
 };
 #define TRACE_SNAPSHOT_OPTIONS_INIT                                                                \
@@ -228,18 +230,20 @@ struct trace_snapshot_options {
  *
  * Returns 0; -EINVAL: no flight recorder runs, an empty path, or both a path and a descriptor;
  * -EBADF: `path` is NULL, and fd is not open for writing; -EPIPE: nobody reads fd; or another
- * negative errno.  trace_last_error() then says why.
+ * negative errno.  trace_last_error() says why.
  * Thread safe, not signal safe: a signal handler calls trace_flight_trigger().
  */
 TRC_API int trace_flight_snapshot(const char *path, const struct trace_snapshot_options *options);
 
 /**
  * Asks for a snapshot and returns at once.  The recorder's own thread takes the snapshot after
- * trigger_after_ns, within the limits of trigger_every_ns and trigger_max. `reason` is recorded as
- * an event of the calling thread, and stands in the table trace_info of the snapshot; bytes beyond
- * 95 are cut off. Returns 0; -EINVAL: no flight recorder runs; or -ENOTSUP: the recorder has no
- * trigger_path, and only the event was recorded.  Under trace-record: 0; trace-record decides
- * whether to take a snapshot. Thread safe and signal safe; leaves trace_last_error() alone.
+ * trigger_after_ns, within the limits of trigger_every_ns and trigger_max.  `reason` is recorded
+ * as an event of the calling thread, and stands in the table trace_info of the snapshot; bytes
+ * beyond 95 are cut off.
+ * Returns 0; -EINVAL: no flight recorder runs; or -ENOTSUP: the recorder has no trigger_path, and
+ * only the event was recorded.
+ * Under trace-record: 0; trace-record decides whether to take a snapshot.
+ * Thread safe and signal safe; leaves trace_last_error() alone.
  */
 TRC_API int trace_flight_trigger(const char *reason);
 
@@ -247,11 +251,14 @@ TRC_API int trace_flight_trigger(const char *reason);
 
 /* How samples are taken. */
 enum trace_sampling_by {
-	TRACE_SAMPLING_BY_AUTO = 0,   /* by the kernel or by a signal, whatever suits the event */
-	TRACE_SAMPLING_BY_SIGNAL = 1, /* by a SIGPROF to the sampled thread: stacks need no
-					 frame pointers; labels are those of that moment */
-	TRACE_SAMPLING_BY_KERNEL = 2, /* by the kernel: stacks by frame pointers, no signal.  Only
-					 into a trace of trace_start() */
+	/* By the kernel or by a signal, whatever suits the event */
+	TRACE_SAMPLING_BY_AUTO = 0,
+	/* By a SIGPROF to the sampled thread: stacks need no frame pointers, and a sample has the
+	 * labels of its moment */
+	TRACE_SAMPLING_BY_SIGNAL = 1,
+	/* By the kernel: no signal, but stacks need frame pointers.  Only into a trace of
+	 * trace_start() */
+	TRACE_SAMPLING_BY_KERNEL = 2,
 };
 
 /*
@@ -286,7 +293,7 @@ struct trace_sampling_event {
 /**
  * Samples all threads of this process, present and future, into the trace or flight recorder that
  * runs.  `events` are `n` different events, at most 16; n 0 = "auto".  The array is only read
- * during the call.  The process receives SIGPROF; the program's own use of SIGPROF goes on. For a
+ * during the call.  The process receives SIGPROF; the program's own use of SIGPROF goes on.  For a
  * profile without a trace, see trace_recorder_create_cpu() in <trc/recorder.h>.
  *
  * Returns 0; -EINVAL: nothing records, or an event that is not understood; -EBUSY: sampling runs
@@ -297,9 +304,10 @@ struct trace_sampling_event {
 TRC_API int trace_sampling_start(const struct trace_sampling_event *events, size_t n);
 
 /**
- * Stops what trace_sampling_start() started.  The end of the recording stops it too. Returns 0;
- * -EINVAL: the program has not started sampling; or -EBUSY: another thread starts or stops
- * sampling at this moment.  Thread safe, not signal safe.
+ * Stops what trace_sampling_start() started.  The end of the recording stops it too.
+ * Returns 0; -EINVAL: the program has not started sampling; or -EBUSY: another thread starts or
+ * stops sampling at this moment.
+ * Thread safe, not signal safe.
  */
 TRC_API int trace_sampling_stop(void);
 
@@ -311,7 +319,8 @@ typedef uint64_t trace_task;
 /**
  * Begins a task: an operation such as one request.  `type` names the kind of operation; statistics
  * are by type, so use few different types.  `parent` is the task that this task is a part of; 0 =
- * none. Returns the id of the task; or 0 while nothing records, which all functions here accept.
+ * none.
+ * Returns the id of the task; or 0 while nothing records, which all functions here accept.
  */
 TRC_API trace_task trace_task_begin(const char *type, trace_task parent);
 
