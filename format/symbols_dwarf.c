@@ -368,6 +368,18 @@ static uint64_t site_return(Dwarf_Die *site)
 	return address;
 }
 
+/* Where it jumps: gcc has the place behind the instruction, clang the instruction.  0 = not known. */
+static uint64_t site_jump(Dwarf_Die *site)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Addr address;
+
+	if (dwarf_formaddr(dwarf_attr(site, DW_AT_call_pc, &attribute), &address) == 0)
+		return address;
+	address = site_return(site);
+	return address ? address - 1 : 0;
+}
+
 static bool is_tail_call(Dwarf_Die *site)
 {
 	return dwarf_hasattr(site, DW_AT_call_tail_call) ||
@@ -434,16 +446,16 @@ static bool add_jump(void *context, Dwarf_Die *site)
 	struct jumps *j = context;
 	Dwarf_Die *function;
 
-	if (!is_tail_call(site) || !site_return(site))
+	if (!is_tail_call(site) || !site_jump(site))
 		return false;
 	function = called_function(j->unit, site);
 	if (function) {
 		j->n_here++;
 		j->here = *function;
-		j->here_at = site_return(site) - 1;
+		j->here_at = site_jump(site);
 	} else {
 		j->n_away++;
-		j->away = site_return(site) - 1;
+		j->away = site_jump(site);
 	}
 	return false;
 }

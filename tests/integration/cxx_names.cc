@@ -17,8 +17,10 @@
 
 #ifdef __clang__
 #define IN_MAIN(lambda, number) "main::$_" #number
+#define SECOND			"{lambda(int)#1}" /* the first with these parameters */
 #else
 #define IN_MAIN(lambda, number) "main::" lambda
+#define SECOND			"{lambda(int)#2}"
 #endif
 
 static double cpu_ms()
@@ -74,7 +76,7 @@ struct Worker {
 		auto second = [](int times) { return burn(40 * times); };
 
 		account("Worker::run::{lambda()#1}::operator()", first());
-		account("Worker::run::{lambda(int)#2}::operator()", second(2));
+		account("Worker::run::" SECOND "::operator()", second(2));
 	}
 };
 
