@@ -1,13 +1,14 @@
 /*
- * leftovers.h - what dead processes have left where rings lie, and how it is removed.
+ * leftovers.h - finds and removes what dead processes have left in the directories of rings.
  *
- *   leftovers:A1  what may be a living process's is left alone: a ring goes only if its own header
- *       says whose it is and that process is gone; a session's directory, only if its trace-record
- *       is; a directory of a server's, only if its name says whose it is and that process is gone
+ *   leftovers:A1  what may belong to a living process is left alone.  A ring is removed only if its
+ *       header names its process and that process is gone.  A session's directory is removed only
+ *       if its trace-record is gone; a directory of a server only if its name names its process and
+ *       that process is gone
  *   leftovers:A2  files are reached by the directory that they were found in, however names change
  *       meanwhile
- *   leftovers:A3  what somebody may want to recover, a flight recorder's ring or that of a trace,
- *       goes when it is asked for (trace-record --clean), and never by itself
+ *   leftovers:A3  what a user may want to recover, the ring of a flight recorder or of a trace, is
+ *       removed only on request (trace-record --clean), never by itself
  */
 #ifndef TRC_RECORDER_DRAIN_LEFTOVERS_H
 #define TRC_RECORDER_DRAIN_LEFTOVERS_H
@@ -20,19 +21,19 @@
 /* As trc_ring_file_open(). */
 int trc_leftover_open(struct trc_ring_file *f, int dir_fd, const char *name, char *error,
 		      size_t n_bytes);
-/* Removes a ring that was found dead, with the uuid of its header.  0; -EBUSY: it is another one by
- * now; or another negative errno.  Context: any thread, may block. */
+/* Removes a ring that was found dead, with the uuid of its header.  0; -EBUSY: the name is now
+ * another ring's; or another negative errno.  Context: any thread, may block. */
 int trc_leftover_remove_ring(int dir_fd, const char *name, const uint8_t uuid[16]);
 
 /* trc-UID-PID.http-NAMESPACE-XXXXXX: a directory with a trace that was asked for over HTTP, whose
- * server is gone.  Whose directory it is, is another matter. */
+ * server is gone.  The directory may belong to any user. */
 bool trc_leftover_is_answer(const char *name);
-/* Removes such a directory of ours, or if we are root, of anybody's.  0; -EPERM: another's; or
- * another negative errno. */
+/* Removes such a directory of our user, or if we are root, of any user.  0; -EPERM: another user's;
+ * or another negative errno. */
 int trc_leftover_remove_answer(int dir_fd, const char *name);
 
-/* Removes from dir what processes of the same user have left that recorded for recorders
- * (<trc/recorder.h>) and servers of profiles alone, which nobody recovers.  Context: any thread, may
+/* Removes from dir the rings of the same user's dead processes that recorded only for recorders
+ * (<trc/recorder.h>) and servers of profiles: nobody recovers these.  Context: any thread, may
  * block; allocates. */
 void trc_leftovers_sweep(const char *dir);
 

@@ -6,7 +6,7 @@
 #include "recorder/shared/cpu_event.h"
 #include "drain.h"
 
-/* What to do with the arguments of a kind: bit i is argument i. */
+/* How arguments of a kind are translated: bit i is argument i. */
 struct trc_drain_plan {
 	uint8_t n_args;
 	bool known, plain; /* plain: the words go into the file as they are */
@@ -16,8 +16,8 @@ struct trc_drain_plan {
 	uint8_t fibers;	 /* numbers of fibers */
 };
 
-/* From ids of the ring to ids of the file.  Ring ids are never reused (layout:L3), so that an entry
- * stays right; when it is three quarters full the map is emptied. */
+/* A map from ids of the ring to ids of the file.  Ring ids are never reused (layout:L3), so an
+ * entry stays right.  The map is emptied when it is three quarters full. */
 struct trc_id_map {
 	struct trc_id_pair {
 		uint64_t ring_id; /* 0 = free */
@@ -26,9 +26,9 @@ struct trc_id_map {
 	uint32_t mask, used;
 };
 
-/* Who had a tid, and who had it before.  When the entries are full they become those before: what
- * is drained later in the same pass may still name a thread whose slot another one has.  If that
- * happens twice in a pass there have to be more. */
+/* Which thread has a tid, and which thread had it before.  When `entry` is full, it becomes
+ * `before`: events that are drained later in the same pass may still name a thread whose slot
+ * another thread has taken.  If `entry` becomes full twice in a pass, both grow. */
 struct trc_tid_map {
 	struct trc_tid_entry {
 		uint32_t tid; /* 0 = free */
@@ -37,7 +37,7 @@ struct trc_tid_map {
 	} * entry, *before;
 	uint32_t mask, used;
 	uint64_t since; /* `looked` of the pass in which they became full last */
-	void *pages;	/* both, if they are not the drain's own memory any more */
+	void *pages;	/* memory of both, if it is no longer the drain's own memory */
 	size_t pages_bytes;
 };
 
@@ -47,7 +47,7 @@ struct trc_drain_stream {
 	uint64_t lost_seen; /* of the stream's lost_total */
 	uint64_t
 		lost_before; /* window: after the last event before it; on which side is not known */
-	uint64_t held;	     /* of kernel records: ticks before which they were overwritten */
+	uint64_t held;	     /* kernel records from before these ticks were overwritten */
 	uint32_t proc;
 	uint32_t last_serial; /* of the last event's thread */
 	bool seen;	      /* kernel records came, wanted or not */
@@ -61,13 +61,13 @@ struct trc_drain_ring {
 	uint64_t skip_to; /* > pos: the words up to there are not records */
 	uint64_t head;	  /* as of the beginning of the pass */
 	uint64_t lost;	  /* likewise: its lost_total */
-	bool broken;	  /* its counters are nonsense: left alone */
+	bool broken;	  /* its counters make no sense: the ring is left alone */
 };
 
 struct trc_drain_cells {
 	struct trc_drain_stream stream;
 	uint64_t pos;
-	uint64_t stuck_since_ns; /* an uncommitted cell stands at pos since; 0 = none does */
+	uint64_t stuck_since_ns; /* since when an uncommitted cell stands at pos; 0 = none */
 	uint64_t stuck_head;
 	bool lost_begin; /* the first cells may belong to a record that began before them */
 };
@@ -78,7 +78,7 @@ struct trc_drain_slot {
 	uint64_t name[TRC_THREAD_NAME_BYTES / 8];
 };
 
-/* What a thread's slot says: one consistent look. */
+/* A consistent copy of a thread's slot. */
 struct trc_slot_copy {
 	uint32_t serial, tid, creator, reason;
 	uint32_t seq, last_is_sample;
@@ -103,7 +103,7 @@ struct trc_drain_watch {
 	uint64_t fiber;	      /* from then on; the file's number */
 };
 
-/* A thread that is told only if an event in the window names it. */
+/* A thread that is written to the file only if an event in the window names it. */
 struct trc_drain_past {
 	struct trc_slot_copy thread; /* serial 0 = free; serials are the file's */
 	bool told;
@@ -181,8 +181,8 @@ struct trc_drain {
 	const struct trc_sample_event_entry *kernel_event; /* [n_kernel_events] */
 	uint32_t n_kernel_events;
 	bool kernel_events_told;
-	/* Modules that no stack of the process's own has led to; each explains the epochs from the
-	 * first to the last in which it was met.  Some of the latest. */
+	/* Modules that no recorded stack of the process has led to, some of the latest.  Each is
+	 * valid for the epochs from the first to the last in which it was met. */
 	struct trc_drain_kernel_module {
 		uint64_t start, limit, mapped_ns;
 		uint32_t id, first_epoch, epoch;
@@ -192,7 +192,7 @@ struct trc_drain {
 	uint32_t *stack_looked_at; /* [TRC_DRAIN_STACKS_LOOKED_AT]: some of them */
 
 	const struct trc_drain_observer *observer; /* NULL = none */
-	uint64_t row[TRC_ARGS_MAX]; /* what the writer does not take, for the observer */
+	uint64_t row[TRC_ARGS_MAX]; /* arguments that the writer does not take, for the observer */
 
 	uint64_t flushed_ns, unflushed; /* last flush; events since */
 	struct trc_sync_point sync;
@@ -203,16 +203,16 @@ struct trc_drain {
 /* ---- record.c ---- */
 
 void trc_drain_plan_init(struct trc_drain *d);
-/* Checks the record at word[0..n) and hands it to the writer.  The words that it takes up, 0 if it
- * is damaged. */
+/* Checks the record at word[0..n) and hands it to the writer.  Returns the record's number of
+ * words; 0 if the record is damaged. */
 uint32_t trc_drain_record(struct trc_drain *d, struct trc_drain_stream *s, const uint64_t *word,
 			  uint32_t n);
-/* Tells of lost events, if there are any. */
+/* Makes a gap event, if there are lost events. */
 void trc_drain_gap(struct trc_drain *d, struct trc_drain_stream *s, uint64_t lost_events,
 		   uint64_t since, enum trc_gap_cause cause);
 
-/* Where the arguments of an event without a text go; NULL = nobody takes it.  When they are there:
- * trc_drain_row_done(). */
+/* Where the arguments of an event without a text go; NULL = neither writer nor observer takes them.
+ * When they are stored there, call trc_drain_row_done(). */
 static inline uint64_t *trc_drain_row(struct trc_drain *d, const struct trc_drain_stream *s,
 				      uint8_t kind, uint32_t thread, uint64_t time)
 {
@@ -243,27 +243,28 @@ uint64_t trc_drain_overflow(struct trc_drain *d);
 
 /* The place of this serial in the table of watched threads: its own, or a free one. */
 struct trc_drain_watch *trc_drain_watch_find(struct trc_drain *d, uint32_t serial);
-/* A record that is not wanted: what it says about threads and losses is. */
+/* A record outside the window: only what it says about threads and losses is used. */
 void trc_drain_outside(struct trc_drain *d, struct trc_drain_stream *s, const struct trc_event *e);
-/* The first wanted event of a stream comes: losses whose place was not known come before it. */
+/* The first event of a stream in the window comes: losses whose place was not known come before
+ * it. */
 void trc_drain_window_enter(struct trc_drain *d, struct trc_drain_stream *s);
-/* An event that is wanted names this thread. */
+/* An event in the window names this thread. */
 void trc_drain_past_named(struct trc_drain *d, uint32_t serial);
-/* An event that is wanted, by the thread e->thread. */
+/* An event in the window, by the thread e->thread. */
 void trc_drain_watch_event(struct trc_drain *d, const struct trc_event *e);
 
-/* Which regions are open, begun no later than d->to. */
+/* Writes the open regions that began no later than d->to. */
 void trc_drain_open_regions(struct trc_drain *d);
 
 /* ---- tables.c ---- */
 
-/* Between events: none that comes now finds the writer's tables full.  Not of a window, which is
- * bounded, and remembers ids from one event to another. */
+/* Between events: makes room in the writer's tables, so that the next event does not find them
+ * full. Not for a window, which is bounded, and keeps ids from one event to another. */
 void trc_drain_make_room(struct trc_drain *d);
 uint32_t trc_drain_stack(struct trc_drain *d, uint64_t ring_id);
 uint32_t trc_drain_string(struct trc_drain *d, uint64_t ring_id);
 uint32_t trc_drain_labels(struct trc_drain *d, uint64_t ring_id);
-/* Of a set as it lies in the ring; 0 = it is none. */
+/* The same for the bytes of a set as they lie in the ring; 0 = the bytes are no set. */
 uint32_t trc_drain_labels_of(struct trc_drain *d, const char *bytes, uint32_t n_bytes);
 /* Reads the module table. */
 void trc_drain_modules(struct trc_drain *d);
@@ -276,17 +277,17 @@ void trc_drain_modules_end(struct trc_drain *d);
 void trc_drain_slots(struct trc_drain *d);
 void trc_drain_status(struct trc_drain *d);
 /*
- * Notes which labels each thread has, and which fiber it runs, before a last pass: a thread where
- * that changes later has an event that tells, and so has one where it changed earlier in the trace.
+ * Notes which labels each thread has, and which fiber it runs, before a last pass.  If these change
+ * later, or changed earlier in the trace, the thread has an event that says so.
  */
 void trc_drain_look_at_threads(struct trc_drain *d);
 void trc_drain_thread_labels_add(struct trc_drain *d, uint32_t thread, uint32_t labels);
-/* With the file's number and id of the name; a root fiber is not told. */
+/* With the file's number of the fiber and id of its name; a root fiber is not added. */
 void trc_drain_thread_fiber_add(struct trc_drain *d, uint32_t thread, uint64_t fiber,
 				uint32_t name);
 /* Writes what was noted. */
 void trc_drain_threads_at_end(struct trc_drain *d);
-/* Of a mapping that nobody changes. */
+/* For a mapping that does not change any more. */
 void trc_drain_slot_copy(const struct trc_drain *d, uint32_t i, struct trc_slot_copy *copy);
 void trc_drain_thread_write(struct trc_drain *d, const struct trc_slot_copy *copy, uint64_t end);
 void trc_drain_tid_enter(struct trc_drain *d, uint32_t tid, uint32_t serial, uint64_t start,
@@ -294,16 +295,17 @@ void trc_drain_tid_enter(struct trc_drain *d, uint32_t tid, uint32_t serial, uin
 void trc_drain_tids_free(struct trc_tid_map *map);
 /* The process executed another program: its threads are gone. */
 void trc_drain_threads_end(struct trc_drain *d);
-/* A thread without a slot. */
+/* Makes a thread without a slot known. */
 void trc_drain_thread_seen(struct trc_drain *d, uint32_t serial, uint32_t tid, uint32_t creator,
 			   uint64_t start);
 
 /* ---- sample.c ---- */
 
-/* What is sampled, if that has changed since the last time, and losses that no event told of. */
+/* Writes what is sampled, if this has changed since the last time, and losses that no event
+ * reported. */
 void trc_drain_sample_events(struct trc_drain *d);
-/* What was lost before a trace that joins a ring in use is not its own; `left` is the drain that one
- * goes on after. */
+/* A trace that joins a ring in use does not count earlier losses.  `left` is the drain after which
+ * the new drain goes on. */
 void trc_drain_sample_begin(struct trc_drain *d, const struct trc_drain *left);
 
 /* ---- ids ---- */
@@ -314,7 +316,7 @@ static inline uint64_t trc_drain_hash(uint64_t n)
 	return n ^ n >> 32;
 }
 
-/* Serials up to here are of threads. */
+/* Reads the highest serial of a thread. */
 static inline void trc_drain_see_serials(struct trc_drain *d)
 {
 	d->max_serial = atomic_load_explicit(&d->shared->next_serial, memory_order_relaxed);
@@ -344,13 +346,13 @@ static inline struct trc_slot *trc_slot_of(const struct trc_drain *d, uint32_t i
 
 /* ---- kernel.c ---- */
 
-/* Takes note of the module epoch that is in force. */
+/* Notes the current module epoch. */
 void trc_drain_look_at_epoch(struct trc_drain *d);
 /* Modules that were written for the kernel's samples explain nothing beyond the last epoch in which
  * one met them. */
 void trc_drain_kernel_modules_end(struct trc_drain *d);
-/* The process's own table has this one as well, from the same epoch on: it is still loaded, and that
- * table tells its end. */
+/* The process's own table has this one as well, from the same epoch on: it is still loaded, and
+ * that table tells its end. */
 void trc_drain_kernel_module_taken(struct trc_drain *d, uint32_t id);
 /* What the kernel samples, as the trace's table tells of it.  How many. */
 uint32_t trc_drain_kernel_entries(const struct trc_drain *d,

@@ -1,13 +1,17 @@
 /*
- * ring_file.h - the files that rings lie in: finding them, opening them, telling the living from
- * the dead.
+ * ring_file.h - the files that rings lie in: finds them, opens them, and tells whether their
+ * process lives.
  *
  * Not for recorded processes: opening and finding them allocates, and calls libc.
  *
- * PID.IMAGE.ring in a session's directory (trc-XXXXXX) of trace-record, or trc-UID-PID.IMAGE.ring
- * beside it for a recording that the program started itself; in $TRC_RING_DIR if that is set, else in
- * /dev/shm or /tmp.  In a session's directory a process of another pid namespace than trace-record's is
- * PID-NAMESPACE: its pid there, and the inode of /proc/PID/ns/pid.
+ * The directory of rings is $TRC_RING_DIR if that is set, else /dev/shm or /tmp.  There are two
+ * names:
+ *
+ *   trc-XXXXXX/PID.IMAGE.ring     in the directory of a session of trace-record
+ *   trc-UID-PID.IMAGE.ring        for a recording that the program started itself
+ *
+ * In a session's directory a process of another pid namespace than trace-record's has PID-NAMESPACE
+ * in place of PID: its pid in its namespace, and the inode of /proc/PID/ns/pid.
  */
 #ifndef TRC_RECORDER_DRAIN_RING_FILE_H
 #define TRC_RECORDER_DRAIN_RING_FILE_H
@@ -20,18 +24,18 @@
 #include "ring_owner.h"
 
 /*
- * A ring file, open for reading.  It is read, never mapped: whose it is may cut it short at any
- * time.  `control` is a private copy of what lies before the stack table: the header, each
- * ring's counters, the overflow stream's, and the slots of threads.
+ * A ring file, open for reading.  The file is read, never mapped: its owner may cut it short at any
+ * time.  `control` is a private copy of what lies before the stack table: the header, the counters
+ * of each ring and of the overflow stream, and the slots of threads.
  */
 struct trc_ring_file {
 	char path[PATH_MAX];
 	int fd; /* -1 = not open */
 	struct trc_shared *control;
 	uint64_t control_bytes;
-	struct trc_shared header; /* checked: sizes and offsets are to be read here only */
+	struct trc_shared header; /* checked: read sizes and offsets only here */
 	enum trc_ring_owner owner;
-	uint32_t pid; /* as it is, or was, known here; where that cannot be told, as there */
+	uint32_t pid; /* in our pid namespace, or if not known there, in the owner's */
 	bool closed;  /* TRC_SHARED_CLOSED: recording ended in good order */
 };
 
@@ -41,17 +45,17 @@ struct trc_ring_file {
  * a ring, of another version, half-created or damaged.
  */
 int trc_ring_file_open(struct trc_ring_file *f, const char *path, char *error, size_t n_bytes);
-void trc_ring_file_close(struct trc_ring_file *f); /* accepts one that could not be opened */
+void trc_ring_file_close(struct trc_ring_file *f); /* accepts a file that could not be opened */
 /* Reads `control`, `owner` and `closed` again.  0, or -EBADMSG: it has been cut short. */
 int trc_ring_file_look(struct trc_ring_file *f);
 
 struct trc_file_name {
-	uint64_t pid, pid_namespace; /* 0 = that of whom the directory is made for */
+	uint64_t pid, pid_namespace; /* namespace 0 = that of the process that made the directory */
 	uint64_t image;
 };
 /* PID.IMAGE.ring, or with `prefixed` trc-UID-PID.IMAGE.ring. */
 bool trc_ring_name_parse(const char *name, bool prefixed, struct trc_file_name *parsed);
-/* PID.error: what a process of the session has to say. */
+/* PID.error: an error message of a process of the session. */
 bool trc_error_name_parse(const char *name, struct trc_file_name *parsed);
 /* .trc-UID-PID-NAMESPACE.tmp: a ring in the making. */
 bool trc_temporary_name_parse(const char *name, struct trc_file_name *parsed);
@@ -64,13 +68,14 @@ int trc_ring_file_find(struct trc_ring_file *f, uint32_t pid, char *error, size_
 
 struct trc_snapshot;
 struct trc_snapshot_options;
-/* A snapshot of it; `dead` of the options is added to what is known of the owner.  NULL =
- * the defaults.  *out is the caller's.  0 or -errno with a sentence in error. */
+/* Takes a snapshot of the ring.  The owner counts as dead if it is known to be dead, or if the
+ * options say `dead`.  options NULL = the defaults.  *out is the caller's.  0 or -errno with a
+ * sentence in error. */
 int trc_ring_file_snapshot(const struct trc_ring_file *f, struct trc_snapshot **out,
 			   const struct trc_snapshot_options *options, char *error, size_t n_bytes);
 
 /*
- * A ring as a whole trace, through `sink`: for trace-analyze, --recover and --snapshot.  `context`
+ * Writes a ring as a whole trace to `sink`: for trace-analyze, --recover and --snapshot.  `context`
  * goes to the sink.  0 or -errno with a sentence in error.
  */
 int trc_ring_file_to_trace(const struct trc_ring_file *f,

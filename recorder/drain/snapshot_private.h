@@ -7,19 +7,19 @@
 /* Which labels a slot's thread had, and which fiber it ran, before the cut. */
 struct trc_snapshot_slot {
 	uint64_t labels, fiber, fiber_name;
-	uint32_t serial; /* 0 = it was nobody's */
+	uint32_t serial; /* 0 = the slot was no thread's */
 };
 
 /*
- * The copy has the layout of the mapping that it was made of.  In it,
+ * The copy has the layout of the mapping that it was made of.  In the copy,
  *
- *   snapshot_private:P1  a ring that is not of use has the state TRC_RING_EMPTY; of any other
+ *   snapshot_private:P1  a ring that is of no use has the state TRC_RING_EMPTY.  In any other ring
  *       [tail, head) are the words that were copied whole, and tail is where a page begins
- *   snapshot_private:P2  of the overflow stream [tail, head) are the cells that nobody wrote to
+ *   snapshot_private:P2  in the overflow stream [tail, head) are the cells that no thread wrote to
  *       after the copy of an earlier lap was made
  *   snapshot_private:P3  slots, modules and entries of tables are whole, or free
- *   snapshot_private:P4  a slot's labels and fiber are those that its thread had before the cut;
- *       what else it says was looked at later, when it ran the fiber that regions_fiber[] has
+ *   snapshot_private:P4  a slot's labels and fiber are those that its thread had before the cut.
+ *       The slot's other members were read later, when the thread ran the fiber of regions_fiber[]
  */
 struct trc_snapshot {
 	struct trc_shared h; /* checked */
@@ -40,7 +40,7 @@ struct trc_snapshot {
 /* What lies behind the copy, for copying tables. */
 enum { TRC_SNAPSHOT_SCRATCH_BYTES = 144 << 10 };
 
-/* A mapping, or a file that somebody may cut short while it is read. */
+/* A mapping, or a file that its process may cut short while it is read. */
 struct trc_snapshot_source {
 	const char *mapping; /* NULL: the file */
 	int fd;
@@ -49,15 +49,15 @@ struct trc_snapshot_source {
 
 /* ---- snapshot_copy.c ---- */
 
-/* Copies n_bytes from offset `off`.  What is read later is read after it.  0 or -EBADMSG. */
+/* Copies n_bytes from offset `off`, before anything that a later call reads.  0 or -EBADMSG. */
 int trc_snapshot_read(const struct trc_snapshot_source *source, uint64_t off, void *to,
 		      uint64_t n_bytes);
-/* What threads do into the copy, and notes which labels they have and which fibers they run: before
+/* Copies the slots of threads, and notes which labels they have and which fibers they run before
  * the cut.  0 or -errno. */
 int trc_snapshot_copy_slots(struct trc_snapshot *s, const struct trc_snapshot_source *source);
-/* Rings and overflow stream into the copy; once more, if called again. 0 or -errno. */
+/* Copies rings and overflow stream; a second call copies them again. 0 or -errno. */
 int trc_snapshot_copy_streams(struct trc_snapshot *s, const struct trc_snapshot_source *source);
-/* Everything else: after the records that refer to it (layout:L4). */
+/* Copies everything else, after the records that refer to it (layout:L4). */
 int trc_snapshot_copy_tables(struct trc_snapshot *s, const struct trc_snapshot_source *source);
 
 static inline struct trc_ring *trc_snapshot_ring(const struct trc_snapshot *s, uint32_t proc)

@@ -10,7 +10,8 @@
  * procs, locks and on_full.  `shared` may be hostile.  0 or the writer's error.  Context: drainer.
  */
 int trc_trace_info(struct trc_writer *w, const struct trc_shared *shared);
-/* Without hostname, kernel, cpu and page_bytes, which are this machine's: a ring may be another's. */
+/* The same without hostname, kernel, cpu and page_bytes, which describe this machine: a ring may be
+ * of another machine. */
 int trc_trace_info_process(struct trc_writer *w, const struct trc_shared *shared);
 
 #endif

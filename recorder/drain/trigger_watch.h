@@ -1,15 +1,15 @@
 /*
- * trigger_watch.h - whoever takes snapshots asks here whether one is due: because somebody asked
- * for it in the mapping's list of triggers, or because a thread waits too long already.
+ * trigger_watch.h - is a snapshot due?
  *
- * Used by trace-record for the processes that it records, and by the thread of a flight recorder
- * in its own process.
+ * A snapshot is due if the mapping's list of triggers has a request, or if a thread waits too long
+ * already.  Used by trace-record for the processes that it records, and by the thread of a flight
+ * recorder in its own process.
  *
  *   trigger_watch:C1  the mapping is only read, and not trusted
- *   trigger_watch:C2  a wait sets off one snapshot: while it lasts, or else when it has ended
- *   trigger_watch:C3  what happens between the odd moment and its snapshot (after_ns) is in that
- *       snapshot and asks for none of its own; what happens less than every_ns after a snapshot is
- *       passed over
+ *   trigger_watch:C2  a wait sets off one snapshot: while the wait lasts, or else when it has ended
+ *   trigger_watch:C3  a condition that is met between an odd moment and its snapshot (after_ns) is
+ *       in that snapshot, and sets off no other.  A condition that is met less than every_ns after
+ *       a snapshot is passed over
  *   trigger_watch:C4  no function here calls malloc, stdio or an interposed libc function
  */
 #ifndef TRC_RECORDER_DRAIN_TRIGGER_WATCH_H
@@ -52,7 +52,7 @@ struct trc_trigger_watch {
 	uint64_t slots_off, ticks_per_second;
 	uint32_t n_slots;
 	uint64_t n_seen; /* requests dealt with */
-	/* Waits that began up to then have been looked at, per condition. */
+	/* For each condition: waits that began up to this time have been checked. */
 	uint64_t scanned[TRC_TRIGGER_SPECS_MAX];
 	struct {
 		uint32_t serial, spec;
@@ -68,43 +68,46 @@ void trc_trigger_watch_init(struct trc_trigger_watch *w, const struct trc_trigge
 			    unsigned int n_specs, const struct trc_trigger_limits *limits);
 
 /*
- * From now on this mapping; `header` is a checked copy of its header, `n_seen` how many of its
- * requests are old: 0 for a process that has just begun.  Counts of the limits go on.
+ * Watches this mapping from now on.  `header` is a checked copy of its header, `n_seen` the number
+ * of its old requests: 0 for a process that has just begun.  Counts of the limits go on.
  */
 void trc_trigger_watch_attach(struct trc_trigger_watch *w, const struct trc_shared *shared,
 			      const struct trc_shared *header, uint64_t n_seen);
 
-/* Somebody asks in another way than by the mapping's list: the same limits hold. */
+/* A request that does not come by the mapping's list: the same limits hold. */
 void trc_trigger_watch_ask(struct trc_trigger_watch *w, uint64_t now_ns,
 			   const struct trc_trigger_due *due);
 
 /*
- * True if a snapshot is due now: *due tells why, and the caller takes it.  At most one per call.
+ * True if a snapshot is due now: *due says why, and the caller takes the snapshot.  At most one per
+ * call.
  * now_ns is CLOCK_MONOTONIC_RAW, now_ticks the mapping's clock.
  */
 bool trc_trigger_watch_look(struct trc_trigger_watch *w, uint64_t now_ns, uint64_t now_ticks,
 			    struct trc_trigger_due *due);
 
-/* For the end of the process: true, and *due, if one is pending, however long its after_ns. */
+/* For the end of the process: true, with *due, if a snapshot is pending, however long its
+ * after_ns. */
 bool trc_trigger_watch_last(struct trc_trigger_watch *w, uint64_t now_ns, uint64_t now_ticks,
 			    struct trc_trigger_due *due);
 
-/* True if this condition (exit, crash), which the caller notices itself, is among those asked for:
- * it is met once, and the limits do not count it. */
+/* True if this condition (exit, crash), which the caller notices itself, is among the conditions
+ * asked for: it is met once, and the limits do not count it. */
 bool trc_trigger_watch_end(const struct trc_trigger_watch *w, enum trc_trigger_kind kind);
 
-/* How many times there was reason for a snapshot, but the limits did not allow it. */
+/* How many snapshots the limits prevented. */
 uint64_t trc_trigger_watch_passed_over(const struct trc_trigger_watch *w);
 
 /*
- * How long to sleep before the next look unless trigger_wake changes; UINT64_MAX = until then.
- * Load trigger_wake before the look: a request made meanwhile then ends the sleep.
+ * How long to sleep before the next trc_trigger_watch_look(), unless trigger_wake changes;
+ * UINT64_MAX = until trigger_wake changes.  Load trigger_wake before the look: then a request that
+ * is made meanwhile ends the sleep.
  */
 uint64_t trc_trigger_watch_sleep_ns(const struct trc_trigger_watch *w, uint64_t now_ns);
 
 /*
- * "dump.trc" as "dump.1.trc", for a child "dump.CHILD.1.trc" (child NULL = no child's): the number goes
- * before the suffix of the last component, or at its end.  0 or -ENAMETOOLONG.
+ * "dump.trc" as "dump.1.trc", for a child "dump.CHILD.1.trc" (child NULL = no child's): the number
+ * goes before the suffix of the last component, or at its end.  0 or -ENAMETOOLONG.
  */
 int trc_trigger_path(char *path, size_t n_bytes, const char *base, const char *child,
 		     uint64_t number);
