@@ -31,7 +31,7 @@ bool trace_enabled(void)
 /* ---- start and stop ---------------------------------------------------------------------- */
 
 /* The environment first, then what the program says itself. */
-static int read_options(struct trc_session_options *o, const struct trace_options *from)
+static int options_read(struct trc_session_options *o, const struct trace_options *from)
 {
 	struct trace_options known = TRACE_OPTIONS_INIT;
 	char why[400];
@@ -116,7 +116,7 @@ static int start_beside(const char *path, const struct trc_session_options *o)
 	return trc_api_fail(err, "", why);
 }
 
-static int start(const char *path, const struct trace_options *options)
+static int recording_begin(const char *path, const struct trace_options *options)
 {
 	struct trc_session_options o;
 	char why[300];
@@ -126,7 +126,7 @@ static int start(const char *path, const struct trace_options *options)
 		snprintf(why, sizeof(why), "a trace into %s runs", trc_recordings.trace_path);
 		return trc_api_fail(-EBUSY, path, why);
 	}
-	err = read_options(&o, options);
+	err = options_read(&o, options);
 	if (!err)
 		err = trc_recording_any() ? start_beside(path, &o) : start_alone(path, &o);
 	if (err)
@@ -149,13 +149,13 @@ int trace_start(const char *path, const struct trace_options *options)
 				    "not written: trace-record records this process, and what it "
 				    "would hold goes into that trace");
 	trc_recording_enter();
-	err = start(path, options);
+	err = recording_begin(path, options);
 	trc_recording_leave();
 	return err;
 }
 
 /* path NULL: whichever. */
-static int stop(const char *path)
+static int recording_end(const char *path)
 {
 	bool goes_on = trc_recordings.flight || trc_recordings.service;
 	char why[WHY_BYTES] = "", not_drained[200];
@@ -181,7 +181,7 @@ int trc_trace_stop(const char *path)
 	int err;
 
 	trc_recording_enter();
-	err = stop(path);
+	err = recording_end(path);
 	trc_recording_leave();
 	return err;
 }

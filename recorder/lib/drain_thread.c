@@ -75,7 +75,7 @@ static void wait_while(struct drainer *d, enum state state)
 		trc_raw4(SYS_futex, &d->state, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, state, 0);
 }
 
-static int say(struct drainer *d, int err, const char *what)
+static int drain_say(struct drainer *d, int err, const char *what)
 {
 	snprintf(d->error, sizeof(d->error), "%s: %s", what, strerror(-err));
 	return err;
@@ -98,7 +98,7 @@ static void pass_kernel(void *context, const struct trc_perf_record *record)
 		trc_drain_kernel(context, record);
 }
 
-static uint64_t pass(struct drainer *d, bool all)
+static uint64_t event_pass(struct drainer *d, bool all)
 {
 	uint64_t n_events = trc_drain_pass(d->drain);
 
@@ -183,14 +183,14 @@ static void fold_change(struct drainer *d)
 
 /* After passes over everything that was recorded before now, but for what a thread is in the middle
  * of for longer than others take. */
-static int call(struct drainer *d)
+static int request_call(struct drainer *d)
 {
 	uint64_t now = trc_clock_ordered();
 
 	if (!fold)
 		return -ECANCELED;
 	for (int i = 0; i < SETTLING_PASSES_MAX; i++) {
-		pass(d, true);
+		event_pass(d, true);
 		if (trc_drain_settled(d->drain) >= now)
 			break;
 		trc_drain_sleep(d->drain, SETTLING_NS);
@@ -207,7 +207,7 @@ static void tell_sampled(struct drainer *d)
 	trc_drain_kernel_events(d->drain, d->sampled.entry, d->sampled.n);
 }
 
-static int sample(struct drainer *d)
+static int event_sample(struct drainer *d)
 {
 	int err;
 
@@ -223,39 +223,39 @@ static int sample(struct drainer *d)
 	return err;
 }
 
-static void answer(struct drainer *d)
+static void request_answer(struct drainer *d)
 {
 	uint32_t request = atomic_load_explicit(&d->request, memory_order_relaxed);
 
-	/* acquire: pairs with the release in ask(). */
+	/* acquire: pairs with the release in drain_ask(). */
 	if (request == NOTHING ||
 	    !atomic_compare_exchange_strong_explicit(&d->request, &request, BEING_DONE,
 						     memory_order_acquire, memory_order_relaxed))
 		return;
 	switch (request) {
 	case SAMPLE:
-		d->answer = sample(d);
+		d->answer = event_sample(d);
 		break;
 	case SAMPLE_STOP:
 		if (!d->perf)
 			break;
-		pass(d, true); /* counters know what found no room */
+		event_pass(d, true); /* counters know what found no room */
 		trc_perf_stop_events(d->perf);
 		break;
 	case FOLD:
 		fold_change(d);
 		break;
 	case CALL:
-		d->answer = call(d);
+		d->answer = request_call(d);
 		break;
 	}
-	/* release: pairs with the acquire in ask(): the answer is there. */
+	/* release: pairs with the acquire in drain_ask(): the answer is there. */
 	atomic_store_explicit(&d->request, NOTHING, memory_order_release);
 	trc_raw3(SYS_futex, &d->request, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
 }
 
 /* The request is taken back if the thread comes to its end before it sees it. */
-static int ask(struct drainer *d, enum request request)
+static int drain_ask(struct drainer *d, enum request request)
 {
 	const struct timespec patience = {0, 10000000};
 	uint32_t seen = request;
@@ -270,7 +270,7 @@ static int ask(struct drainer *d, enum request request)
 							    memory_order_relaxed,
 							    memory_order_relaxed))
 			return -ECANCELED;
-		/* acquire: pairs with the release in answer(). */
+		/* acquire: pairs with the release in request_answer(). */
 		seen = atomic_load_explicit(&d->request, memory_order_acquire);
 	}
 	return 0;
@@ -284,7 +284,7 @@ static int kernel_start(const struct trc_cpu_event *events, unsigned int n, char
 
 	d->event = events;
 	d->n_events = n;
-	err = ask(d, SAMPLE);
+	err = drain_ask(d, SAMPLE);
 	if (err)
 		snprintf(error, n_bytes, "the trace ends");
 	else if (d->answer)
@@ -294,7 +294,7 @@ static int kernel_start(const struct trc_cpu_event *events, unsigned int n, char
 
 static void kernel_stop(void)
 {
-	ask(&drainer, SAMPLE_STOP);
+	drain_ask(&drainer, SAMPLE_STOP);
 }
 
 static const struct trc_kernel_sampler kernel_sampler = {kernel_start, kernel_stop};
@@ -304,7 +304,7 @@ void trc_drainer_fold(struct trc_fold *new_fold)
 	struct drainer *d = &drainer;
 
 	d->new_fold = new_fold;
-	if (atomic_load_explicit(&d->state, memory_order_acquire) == RUNNING && !ask(d, FOLD))
+	if (atomic_load_explicit(&d->state, memory_order_acquire) == RUNNING && !drain_ask(d, FOLD))
 		return;
 	fold_leave();
 	fold = new_fold;
@@ -320,7 +320,7 @@ int trc_drainer_call(trc_service_fn *fn, void *context)
 		return -ECANCELED;
 	d->call = fn;
 	d->call_context = context;
-	err = ask(d, CALL);
+	err = drain_ask(d, CALL);
 	return err ? err : d->answer;
 }
 
@@ -351,18 +351,18 @@ static int open_writer(struct drainer *d)
 		err = trc_drain_open(&d->drain, d->shared, d->shared->total_bytes, d->writer,
 				     &drain);
 	if (err)
-		return say(d, err, d->has_file ? d->sink.target : "recorders");
+		return drain_say(d, err, d->has_file ? d->sink.target : "recorders");
 	fold_leave();
 	fold_begin(d, trc_drain_goes_on(d->drain));
 	return 0;
 }
 
-static int set_up(struct drainer *d)
+static int drain_set_up(struct drainer *d)
 {
 	int err = trc_own_thread_begin("trc-drain");
 
 	if (err)
-		return say(d, err, "a descriptor table of its own");
+		return drain_say(d, err, "a descriptor table of its own");
 	if (d->has_file)
 		err = trc_file_sink_open(&d->sink, d->error, sizeof(d->error));
 	if (!err)
@@ -381,9 +381,9 @@ static bool has_blocks(const struct drainer *d)
 static void drain_until_stopped(struct drainer *d)
 {
 	while (atomic_load_explicit(&d->state, memory_order_acquire) == RUNNING) {
-		uint64_t n_events = pass(d, false);
+		uint64_t n_events = event_pass(d, false);
 
-		answer(d);
+		request_answer(d);
 		/* The first events that reached the disk make it a trace worth having. */
 		if (d->sink.file_bytes && !d->sink.error && !d->sink.committed && has_blocks(d))
 			trc_file_sink_commit(&d->sink);
@@ -397,10 +397,10 @@ static void drain_until_stopped(struct drainer *d)
 static void drain_the_rest(struct drainer *d)
 {
 	if (d->goes_on) {
-		pass(d, true);
+		event_pass(d, true);
 		return;
 	}
-	for (int i = 0; i < LAST_PASSES_MAX && (pass(d, true) || i < 2); i++)
+	for (int i = 0; i < LAST_PASSES_MAX && (event_pass(d, true) || i < 2); i++)
 		trc_drain_sleep(d->drain, 500000);
 }
 
@@ -427,7 +427,7 @@ static int say_file(struct drainer *d, int err)
 	return err;
 }
 
-static void complete(struct drainer *d)
+static void file_complete(struct drainer *d)
 {
 	int err = trc_drain_finish(d->drain, d->goes_on ? TRC_DRAIN_LEFT : TRC_DRAIN_STOPPED);
 
@@ -448,7 +448,7 @@ static void complete(struct drainer *d)
 		d->err = say_file(d, err);
 }
 
-static void tear_down(struct drainer *d)
+static void drain_tear_down(struct drainer *d)
 {
 	trc_perf_close(d->perf);
 	if (d->drain != left) /* or another drain goes on after it */
@@ -460,25 +460,25 @@ static void tear_down(struct drainer *d)
 	d->writer = NULL;
 }
 
-static void *run(void *arg)
+static void *drain_run(void *arg)
 {
 	struct drainer *d = arg;
 
-	d->err = set_up(d);
+	d->err = drain_set_up(d);
 	if (d->err) {
-		tear_down(d);
+		drain_tear_down(d);
 		trc_own_thread_end();
 		set_state(d, ENDED);
 		return NULL;
 	}
 	set_state(d, RUNNING);
 	drain_until_stopped(d);
-	answer(d);
+	request_answer(d);
 	drain_the_rest(d);
 	if (d->perf)
 		tell_sampled(d);
-	complete(d);
-	tear_down(d);
+	file_complete(d);
+	drain_tear_down(d);
 	trc_own_thread_end();
 	return NULL;
 }
@@ -498,7 +498,7 @@ int trc_drainer_start(struct trc_shared *shared, const char *path, enum trc_drai
 	if (err)
 		return err;
 	atomic_store_explicit(&d->state, STARTING, memory_order_relaxed);
-	err = trc_own_thread_create(&d->thread, run, d);
+	err = trc_own_thread_create(&d->thread, drain_run, d);
 	if (err) {
 		snprintf(error, n_bytes, "a thread to write with: %s", strerror(-err));
 		return err;

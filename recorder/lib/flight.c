@@ -121,7 +121,8 @@ static int read_triggers(struct trc_flight_triggers *t, struct trc_session_optio
 }
 
 /* The environment first, then what the program says itself. */
-static int read_options(struct trc_session_options *o, const struct trace_flight_options *from)
+static int flight_options_read(struct trc_session_options *o,
+			       const struct trace_flight_options *from)
 {
 	struct trace_flight_options known = TRACE_FLIGHT_OPTIONS_INIT;
 	char why[400];
@@ -245,7 +246,7 @@ static void leave_session(void)
 /* ---- start and stop -------------------------------------------------------------------- */
 
 /* The session is there. */
-static int begin(void)
+static int flight_begin(void)
 {
 	char why[200];
 	int err = 0;
@@ -267,17 +268,17 @@ static int begin(void)
 	return 0;
 }
 
-static int start(const struct trace_flight_options *options)
+static int flight_start(const struct trace_flight_options *options)
 {
 	int err;
 
 	if (trc_recordings.flight)
 		return trc_api_fail(-EBUSY, "", "a flight recorder runs already");
-	err = read_options(&flight.session, options);
+	err = flight_options_read(&flight.session, options);
 	if (err)
 		return err;
 	err = trc_recording_any() ? join_session(&flight.session) : open_session(&flight.session);
-	return err ? err : begin();
+	return err ? err : flight_begin();
 }
 
 int trace_flight_start(const struct trace_flight_options *options)
@@ -290,12 +291,12 @@ int trace_flight_start(const struct trace_flight_options *options)
 				    "not started: trace-record records this process, and its ring "
 				    "serves snapshots and triggers");
 	trc_recording_enter();
-	err = start(options);
+	err = flight_start(options);
 	trc_recording_leave();
 	return err;
 }
 
-static int stop(bool at_exit)
+static int flight_stop(bool at_exit)
 {
 	char why[200];
 	int err;
@@ -316,7 +317,7 @@ int trace_flight_stop(void)
 	if (trc_recorded_elsewhere())
 		return trc_api_fail(0, "", "trace-record goes on recording this process");
 	trc_recording_enter();
-	err = stop(false);
+	err = flight_stop(false);
 	trc_recording_leave();
 	return err;
 }
@@ -353,7 +354,7 @@ void trc_flight_in_child(void)
 	if (trc_recording_adopt(o))
 		return;
 	trc_self.quiet++;
-	begin();
+	flight_begin();
 	trc_self.quiet--;
 }
 
@@ -361,14 +362,14 @@ void trc_flight_exit(void)
 {
 	trc_recording_enter();
 	if (trc_recordings.flight)
-		stop(true);
+		flight_stop(true);
 	trc_recording_leave();
 }
 
 /* ---- snapshots ------------------------------------------------------------------------- */
 
 /* The ring to copy; flight_return() it. */
-static int borrow(const struct trc_shared **shared)
+static int ring_borrow(const struct trc_shared **shared)
 {
 	if (trc_recorded_elsewhere()) {
 		*shared = trc_elsewhere->ring();
@@ -380,18 +381,18 @@ static int borrow(const struct trc_shared **shared)
 	return 0;
 }
 
-static void give_back(const struct trc_shared *shared)
+static void ring_give_back(const struct trc_shared *shared)
 {
 	if (shared == trc_session_shared())
 		gate_leave();
 }
 
-static int copy(struct trc_snapshot **s, uint64_t window_ns)
+static int ring_copy(struct trc_snapshot **s, uint64_t window_ns)
 {
 	struct trc_snapshot_options options = {.window_ns = window_ns};
 	const struct trc_shared *shared;
 	const char *why = NULL;
-	int err = borrow(&shared);
+	int err = ring_borrow(&shared);
 
 	if (err)
 		return err;
@@ -400,12 +401,12 @@ static int copy(struct trc_snapshot **s, uint64_t window_ns)
 		options.all = true;
 	}
 	err = trc_snapshot_take(s, shared, shared->total_bytes, &options, &why);
-	give_back(shared);
+	ring_give_back(shared);
 	return err ? trc_api_fail(err, "the ring", why ? why : strerror(-err)) : 0;
 }
 
 /* What cannot be written is found out before anything is copied. */
-static int snapshot(struct trc_flight_job *job, const char *path, uint64_t window_ns)
+static int ring_snapshot(struct trc_flight_job *job, const char *path, uint64_t window_ns)
 {
 	struct trc_snapshot *s;
 	char why[256];
@@ -417,7 +418,7 @@ static int snapshot(struct trc_flight_job *job, const char *path, uint64_t windo
 			trc_api_fail(err, "", why);
 	}
 	if (!err)
-		err = copy(&s, window_ns);
+		err = ring_copy(&s, window_ns);
 	if (err)
 		return err;
 	err = trc_flight_job_write(job, s, why, sizeof(why));
@@ -436,7 +437,7 @@ static int snapshot_to(const char *path, int fd, uint64_t window_ns)
 	job = trc_flight_job_new("on request", NULL);
 	if (job) {
 		job->fd = fd;
-		err = snapshot(job, path, window_ns);
+		err = ring_snapshot(job, path, window_ns);
 		trc_flight_job_free(job);
 	} else {
 		err = trc_api_fail(-ENOMEM, "", "no memory for a snapshot");

@@ -45,8 +45,8 @@ static int copy_and_write(struct flight_thread *t, struct trc_flight_job *job, c
 	return err;
 }
 
-static int snapshot(struct flight_thread *t, const char *what, const char *trigger, char *why,
-		    size_t n_bytes)
+static int triggered_snapshot(struct flight_thread *t, const char *what, const char *trigger,
+			      char *why, size_t n_bytes)
 {
 	struct trc_flight_job *job = trc_flight_job_new(what, trigger);
 	char path[TRC_FILE_PATH_BYTES], child[16];
@@ -73,7 +73,7 @@ static int snapshot(struct flight_thread *t, const char *what, const char *trigg
 static void snapshot_and_note(struct flight_thread *t, const char *what, const char *trigger)
 {
 	char why[sizeof(t->error)];
-	int err = snapshot(t, what, trigger, why, sizeof(why));
+	int err = triggered_snapshot(t, what, trigger, why, sizeof(why));
 
 	if (!err || t->err)
 		return;
@@ -94,7 +94,7 @@ static void sleep_until_asked(const struct flight_thread *t, uint32_t seen)
 		 ns == UINT64_MAX ? NULL : &timeout);
 }
 
-static void watch(struct flight_thread *t)
+static void triggers_watch(struct flight_thread *t)
 {
 	for (;;) {
 		/* acquire: pairs with the release of a request, and of the end. */
@@ -112,11 +112,11 @@ static void watch(struct flight_thread *t)
 	}
 }
 
-static void serve(struct flight_thread *t)
+static void triggers_serve(struct flight_thread *t)
 {
 	struct trc_trigger_due due;
 
-	watch(t);
+	triggers_watch(t);
 	t->at_exit = atomic_load_explicit(&t->state, memory_order_acquire) == EXITING;
 	if (trc_trigger_watch_last(&t->watch, trc_now_ns(CLOCK_MONOTONIC_RAW), trc_clock_now(),
 				   &due))
@@ -125,7 +125,7 @@ static void serve(struct flight_thread *t)
 		snapshot_and_note(t, "exit", "exit");
 }
 
-static void *run(void *arg)
+static void *flight_thread_run(void *arg)
 {
 	struct flight_thread *t = arg;
 
@@ -134,7 +134,7 @@ static void *run(void *arg)
 		snprintf(t->error, sizeof(t->error), "a descriptor table of its own: %s",
 			 strerror(-t->err));
 	else
-		serve(t);
+		triggers_serve(t);
 	trc_own_thread_end();
 	return NULL;
 }
@@ -153,7 +153,7 @@ int trc_flight_thread_start(const struct trc_flight_triggers *triggers, struct t
 	trc_trigger_watch_attach(&t->watch, shared, shared,
 				 atomic_load_explicit(&shared->n_triggers, memory_order_relaxed));
 	atomic_store_explicit(&t->state, RUNNING, memory_order_relaxed);
-	err = trc_own_thread_create(&t->thread, run, t);
+	err = trc_own_thread_create(&t->thread, flight_thread_run, t);
 	if (!err)
 		return 0;
 	atomic_store_explicit(&t->state, IDLE, memory_order_relaxed);
@@ -168,7 +168,7 @@ int trc_flight_thread_stop(bool at_exit, char *error, size_t n_bytes)
 	if (atomic_load_explicit(&t->state, memory_order_relaxed) != RUNNING)
 		return 0;
 	atomic_store_explicit(&t->state, at_exit ? EXITING : STOPPING, memory_order_release);
-	/* release: pairs with the acquire in watch(); who sees the new number sees the state. */
+	/* release: pairs with the acquire in triggers_watch(); who sees the new number sees the state. */
 	atomic_fetch_add_explicit(&t->shared->trigger_wake, 1, memory_order_release);
 	trc_raw3(SYS_futex, &t->shared->trigger_wake, FUTEX_WAKE, INT32_MAX);
 	pthread_join(t->thread, NULL);

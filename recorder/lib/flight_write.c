@@ -25,7 +25,7 @@ static uint64_t hold_signals(void)
 
 /* A signal that came because of our write is taken before it is seen; one that was pending before
  * merged with it, and is sent by nobody again: it goes too. */
-static void swallow(int sig)
+static void signal_swallow(int sig)
 {
 	const uint64_t set = BIT(sig);
 	const struct timespec at_once = {0, 0};
@@ -36,9 +36,9 @@ static void swallow(int sig)
 static void let_signals(const struct trc_flight_job *job, uint64_t before, uint64_t pending)
 {
 	if (job->broken_pipe && !(pending & BIT(SIGPIPE)))
-		swallow(SIGPIPE);
+		signal_swallow(SIGPIPE);
 	if (job->too_large && !(pending & BIT(SIGXFSZ)))
-		swallow(SIGXFSZ);
+		signal_swallow(SIGXFSZ);
 	trc_raw4(SYS_rt_sigprocmask, SIG_SETMASK, &before, 0, sizeof(before));
 }
 
@@ -121,8 +121,8 @@ int trc_flight_job_open(struct trc_flight_job *job, const char *path, char *why,
 	return err ? err : trc_file_sink_open(&job->file, why, n_bytes);
 }
 
-static int write_infos(const struct trc_flight_job *job, const struct trc_snapshot *s,
-		       struct trc_writer *w)
+static int job_write_infos(const struct trc_flight_job *job, const struct trc_snapshot *s,
+			   struct trc_writer *w)
 {
 	char passed_over[24];
 	const struct {
@@ -143,7 +143,7 @@ static int write_infos(const struct trc_flight_job *job, const struct trc_snapsh
 	return err;
 }
 
-static int write_trace(struct trc_flight_job *job, struct trc_snapshot *s)
+static int job_write_trace(struct trc_flight_job *job, struct trc_snapshot *s)
 {
 	struct trc_writer_options options;
 	struct trc_writer *w;
@@ -154,7 +154,7 @@ static int write_trace(struct trc_flight_job *job, struct trc_snapshot *s)
 	err = trc_writer_open(&w, &options, job->fd < 0 ? file_write : descriptor_write, job);
 	if (err)
 		return err;
-	err = write_infos(job, s, w);
+	err = job_write_infos(job, s, w);
 	if (!err)
 		err = trc_snapshot_write(s, w, NULL, NULL);
 	if (!err)
@@ -168,7 +168,7 @@ int trc_flight_job_write(struct trc_flight_job *job, struct trc_snapshot *s, cha
 {
 	uint64_t before = hold_signals();
 	uint64_t pending = pending_signals();
-	int err = write_trace(job, s);
+	int err = job_write_trace(job, s);
 
 	if (!err && job->fd < 0)
 		err = trc_file_sink_commit(&job->file);

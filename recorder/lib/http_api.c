@@ -25,7 +25,7 @@ static _Atomic unsigned int served_port;
 static _Atomic uint32_t server_pid; /* whose threads the server's are */
 
 /* Without `lock` (part.h). */
-static const struct trc_http_part *open_part(char *why, size_t n_bytes)
+static const struct trc_http_part *part_open(char *why, size_t n_bytes)
 {
 	const struct trc_http_part *part;
 
@@ -40,24 +40,24 @@ static const struct trc_http_part *open_part(char *why, size_t n_bytes)
 }
 
 /* False in a child that did not come by our fork(), also in one that runs in our memory. */
-static bool is_ours(void)
+static bool server_is_ours(void)
 {
 	return atomic_load_explicit(&server_pid, memory_order_relaxed) ==
 	       (uint32_t)trc_raw1(SYS_getpid, 0);
 }
 
 /* Behind it, what there is is this process's. */
-static void enter(void)
+static void server_lock(void)
 {
 	trc_recording_notice_fork();
-	if (server && !is_ours())
+	if (server && !server_is_ours())
 		trc_http_forget();
 	pthread_mutex_lock(&lock);
 }
 
 /* ---- start and stop ---------------------------------------------------------------------- */
 
-static int stop(bool at_exit)
+static int server_stop(bool at_exit)
 {
 	bool has_ended;
 
@@ -76,15 +76,15 @@ static int stop(bool at_exit)
 /* Before destructors run, of the libraries that the server uses too. */
 static void stop_at_exit(void)
 {
-	if (!is_ours())
+	if (!server_is_ours())
 		return;
 	pthread_mutex_lock(&lock);
-	stop(true);
+	server_stop(true);
 	pthread_mutex_unlock(&lock);
 }
 
-static int start(const struct trc_http_part *part, const char *address,
-		 const struct trace_http_options *o, char *why, size_t n_bytes)
+static int server_start(const struct trc_http_part *part, const char *address,
+			const struct trace_http_options *o, char *why, size_t n_bytes)
 {
 	const struct trc_http_server_options options = {
 		.address = address,
@@ -139,18 +139,18 @@ int trace_http_start(const char *address, const struct trace_http_options *optio
 		return err;
 	if (known.max_connections > 1000)
 		return trc_api_fail(-EINVAL, "max_connections", "at most 1000");
-	part = open_part(why, sizeof(why));
+	part = part_open(why, sizeof(why));
 	if (!part)
 		return trc_api_fail(-ENOTSUP, "", why);
-	enter();
-	err = start(part, address, &known, why, sizeof(why));
+	server_lock();
+	err = server_start(part, address, &known, why, sizeof(why));
 	pthread_mutex_unlock(&lock);
 	return *why ? trc_api_fail(err, "", why) : err;
 }
 
 unsigned int trace_http_port(void)
 {
-	return is_ours() ? atomic_load_explicit(&served_port, memory_order_relaxed) : 0;
+	return server_is_ours() ? atomic_load_explicit(&served_port, memory_order_relaxed) : 0;
 }
 
 int trace_http_stop(void)
@@ -158,8 +158,8 @@ int trace_http_stop(void)
 	int err;
 
 	trc_api_clear();
-	enter();
-	err = stop(false);
+	server_lock();
+	err = server_stop(false);
 	pthread_mutex_unlock(&lock);
 	return err ? trc_api_fail(err, "", "no server runs") : 0;
 }
@@ -205,7 +205,7 @@ static void add_line(void *context, const char *name, const char *value)
 		h->text[h->used] = '\0';
 }
 
-static int write_file(const char *path, const struct trace_writer *to)
+static int file_copy_to(const char *path, const struct trace_writer *to)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	char *chunk = malloc(65536);
@@ -223,11 +223,11 @@ static int write_file(const char *path, const struct trace_writer *to)
 static int write_body(const struct trc_http_reply *r, const struct trace_writer *to)
 {
 	if (r->path[0])
-		return write_file(r->path, to);
+		return file_copy_to(r->path, to);
 	return r->body_bytes ? to->write(to->context, r->body, r->body_bytes) : 0;
 }
 
-static int finish(const struct trace_writer *to, int err)
+static int writer_finish(const struct trace_writer *to, int err)
 {
 	int finished = to->finish ? to->finish(to->context, err) : 0;
 
@@ -261,15 +261,15 @@ static void make_header(const struct trc_http_part *part, const struct trc_http_
 }
 
 /* Answers; 0, and *r is to be freed, or a negative errno. */
-static int answer(const struct trc_http_part **part, const struct trc_http_request *request,
-		  struct trc_http_reply *r)
+static int request_answer(const struct trc_http_part **part, const struct trc_http_request *request,
+			  struct trc_http_reply *r)
 {
 	char why[300];
 
 	memset(r, 0, sizeof(*r));
 	if (!request->method || !request->url)
 		return trc_api_fail(-EINVAL, "", "no method or no url");
-	*part = open_part(why, sizeof(why));
+	*part = part_open(why, sizeof(why));
 	if (!*part)
 		return trc_api_fail(-ENOTSUP, "", why);
 	(*part)->answer(&trc_http_own, request, r);
@@ -319,9 +319,9 @@ int trace_http_answer(const struct trace_http_request *from, struct trace_http_r
 	request.body = known.body;
 	request.body_bytes = known.body_bytes;
 	if (!err)
-		err = answer(&part, &request, &r);
+		err = request_answer(&part, &request, &r);
 	if (err)
-		return finish(writer, err);
+		return writer_finish(writer, err);
 	if (reply)
 		fill_reply(part, &r, reply);
 	else
@@ -329,7 +329,7 @@ int trace_http_answer(const struct trace_http_request *from, struct trace_http_r
 	if (!err && strcmp(known.method, "HEAD"))
 		err = write_body(&r, writer);
 	part->reply_free(&r);
-	return finish(writer, err);
+	return writer_finish(writer, err);
 }
 
 /* ---- programs that know nothing of it ----------------------------------------------------- */
@@ -337,7 +337,7 @@ int trace_http_answer(const struct trace_http_request *from, struct trace_http_r
 /* TRC_HTTP_FILE gets what came of TRC_HTTP: the address that is served, or why none is.  It
  * appears when it is complete, and stays: programs that this one runs have the same environment,
  * and an address or none of their own. */
-static void tell(const char *path, int err)
+static void outcome_tell(const char *path, int err)
 {
 	char temporary[512], text[600];
 	int fd, n = err ? snprintf(text, sizeof(text), "error: %s\n", trace_last_error())
@@ -371,7 +371,7 @@ __attribute__((constructor)) static void start_by_environment(void)
 		int err = trace_http_start(address, NULL);
 
 		if (file && *file)
-			tell(file, err);
+			outcome_tell(file, err);
 	}
 	errno = saved_errno;
 }

@@ -25,7 +25,7 @@ static struct {
 	int64_t block_ns, mutex_fraction, heap_bytes;
 } rates;
 
-static int read_rate(const char *name, int64_t *rate, char *why, size_t n_bytes)
+static int rate_from_environment(const char *name, int64_t *rate, char *why, size_t n_bytes)
 {
 	const char *text = secure_getenv(name);
 	uint64_t n = 0;
@@ -43,12 +43,13 @@ static int read_rate(const char *name, int64_t *rate, char *why, size_t n_bytes)
 
 int trc_http_profiles_rates(const struct trace_http_options *o, char *why, size_t n_bytes)
 {
-	int err = read_rate("TRC_HTTP_BLOCK_RATE", &rates.block_ns, why, n_bytes);
+	int err = rate_from_environment("TRC_HTTP_BLOCK_RATE", &rates.block_ns, why, n_bytes);
 
 	if (!err)
-		err = read_rate("TRC_HTTP_MUTEX_FRACTION", &rates.mutex_fraction, why, n_bytes);
+		err = rate_from_environment("TRC_HTTP_MUTEX_FRACTION", &rates.mutex_fraction, why,
+					    n_bytes);
 	if (!err)
-		err = read_rate("TRC_HTTP_HEAP", &rates.heap_bytes, why, n_bytes);
+		err = rate_from_environment("TRC_HTTP_HEAP", &rates.heap_bytes, why, n_bytes);
 	if (err || !o)
 		return err;
 	if (o->heap_sample_bytes > (int64_t)TRC_HEAP_PERIOD_MAX) {
@@ -62,7 +63,7 @@ int trc_http_profiles_rates(const struct trace_http_options *o, char *why, size_
 }
 
 /* A window may be thinned by whoever asks; what costs the program more is not for him to say. */
-static int heap_bytes(const struct trc_http_take *take, int64_t *bytes)
+static int heap_take_bytes(const struct trc_http_take *take, int64_t *bytes)
 {
 	const struct trace_heap_options preset = TRACE_HEAP_OPTIONS_INIT;
 	int64_t wide = rates.heap_bytes ? rates.heap_bytes : preset.sample_bytes;
@@ -130,7 +131,7 @@ static int make_alloc(struct trace_recorder **out, const struct trc_http_take *t
 {
 	struct trace_alloc_options options = TRACE_ALLOC_OPTIONS_INIT;
 
-	int err = heap_bytes(take, &options.sample_bytes);
+	int err = heap_take_bytes(take, &options.sample_bytes);
 
 	options.format = format_of(take);
 	return err ? err : trace_recorder_create_alloc(out, &options);
@@ -140,7 +141,7 @@ static int make_heap(struct trace_recorder **out, const struct trc_http_take *ta
 {
 	struct trace_heap_options options = TRACE_HEAP_OPTIONS_INIT;
 
-	int err = heap_bytes(take, &options.sample_bytes);
+	int err = heap_take_bytes(take, &options.sample_bytes);
 
 	options.format = format_of(take);
 	return err ? err : trace_recorder_create_heap(out, &options);
@@ -295,15 +296,15 @@ uint64_t trc_http_profiles_count(const char *name)
 
 /* ---- taking one -------------------------------------------------------------------------- */
 
-static int ignore(void *context, const void *bytes, size_t n_bytes)
+static int profile_ignore(void *context, const void *bytes, size_t n_bytes)
 {
 	return 0;
 }
 
 /* Locked. */
-static int keep(struct kind *kind)
+static int profile_keep(struct kind *kind)
 {
-	static const struct trace_writer nowhere = {.write = ignore};
+	static const struct trace_writer nowhere = {.write = profile_ignore};
 	static const struct trc_http_take plain = {.debug = 0};
 	struct trace_recorder *r;
 	int err = kind->kept ? 0 : kind->make(&r, &plain);
@@ -318,7 +319,7 @@ static int keep(struct kind *kind)
 	return err;
 }
 
-static int fail(const struct kind *kind, int err, const char *why)
+static int take_fail(const struct kind *kind, int err, const char *why)
 {
 	return trc_api_fail(err, kind->entry.name, *why ? why : strerror(-err));
 }
@@ -331,11 +332,11 @@ static int look_at_kept(struct kind *kind, struct trc_taken *taken)
 	int err;
 
 	pthread_mutex_lock(&kind->lock);
-	err = keep(kind);
+	err = profile_keep(kind);
 	if (!err) {
 		err = trc_recorders_take(&kind->kept, 1, taken, true, false, why);
 		if (err)
-			fail(kind, err, why);
+			take_fail(kind, err, why);
 	}
 	pthread_mutex_unlock(&kind->lock);
 	return err;
@@ -348,7 +349,7 @@ static int write_kept(const struct kind *kind, struct trace_recorder *as,
 	char why[TRC_RECORDER_WHY_BYTES] = "";
 	int err = trc_recorders_write(&as, 1, taken, writer, why);
 
-	return err ? fail(kind, err, why) : 0;
+	return err ? take_fail(kind, err, why) : 0;
 }
 
 /* `as`: how it is to be written. */
@@ -364,7 +365,7 @@ static int take_kept(struct kind *kind, struct trace_recorder *as,
 		err = write_kept(kind, as, &taken, writer);
 	finished = trc_writer_finished(writer, err);
 	if (!err && finished)
-		err = fail(kind, finished, "");
+		err = take_fail(kind, finished, "");
 	trc_taken_free(&taken);
 	trc_self.quiet--;
 	errno = saved_errno;
@@ -383,8 +384,8 @@ static int take_window(struct trace_recorder *r, const struct trc_http_take *tak
 	return trc_api_fail(-ECANCELED, "", "given up");
 }
 
-static int make(struct trace_recorder **out, const struct kind *kind,
-		const struct trc_http_take *take)
+static int recorder_make(struct trace_recorder **out, const struct kind *kind,
+			 const struct trc_http_take *take)
 {
 	struct trace_custom_options options = TRACE_CUSTOM_OPTIONS_INIT;
 	struct trace_custom_profile *profile;
@@ -398,7 +399,7 @@ static int make(struct trace_recorder **out, const struct kind *kind,
 	return trace_recorder_create_custom(out, profile, &options);
 }
 
-static bool is_wanted(void *context)
+static bool kind_is_wanted(void *context)
 {
 	const struct trc_http_wait *wait = context;
 
@@ -417,13 +418,13 @@ static int take_from(struct trace_recorder *r, struct kind *kind, const struct t
 int trc_http_profiles_take(const struct trc_http_take *take, const struct trace_writer *writer,
 			   char *why, size_t n_bytes)
 {
-	const struct trc_encode_wanted wanted = {is_wanted, (void *)(uintptr_t)take->wait};
+	const struct trc_encode_wanted wanted = {kind_is_wanted, (void *)(uintptr_t)take->wait};
 	struct kind *kind = kind_of(take->name);
 	struct trace_recorder *r = NULL;
 	int err;
 
 	trc_api_clear();
-	err = make(&r, kind, take);
+	err = recorder_make(&r, kind, take);
 	if (!err) {
 		r->wanted = &wanted;
 		err = take_from(r, kind, take, writer);
@@ -441,7 +442,8 @@ void trc_http_profiles_begin(void)
 	for (size_t i = 0; i < N_KINDS; i++) {
 		pthread_mutex_lock(&kinds[i].lock);
 		if (kinds[i].keeps)
-			keep(&kinds[i]); /* or with the first request, which then says why not */
+			/* If this fails, the first request tries again, and says why not. */
+			profile_keep(&kinds[i]);
 		pthread_mutex_unlock(&kinds[i].lock);
 	}
 }

@@ -16,7 +16,7 @@
 enum { TRACE_BYTES_MAX = 256 << 20 };
 
 /* What is said to whoever asks is what the API says. */
-static int say(int err, char *why, size_t n_bytes)
+static int error_say(int err, char *why, size_t n_bytes)
 {
 	if (err)
 		snprintf(why, n_bytes, "%s", trace_last_error());
@@ -25,7 +25,7 @@ static int say(int err, char *why, size_t n_bytes)
 
 /* ---- traces ------------------------------------------------------------------------------ */
 
-static const char *dir(void)
+static const char *own_dir(void)
 {
 	const char *given = secure_getenv("TRC_RING_DIR");
 
@@ -36,7 +36,7 @@ static uint64_t room_bytes(void)
 {
 	struct statvfs st;
 
-	return statvfs(dir(), &st) ? UINT64_MAX : (uint64_t)st.f_bavail * st.f_frsize;
+	return statvfs(own_dir(), &st) ? UINT64_MAX : (uint64_t)st.f_bavail * st.f_frsize;
 }
 
 /* It is there from its first events on. */
@@ -64,8 +64,8 @@ static bool wait_while_room(const char *path, uint64_t ns, const struct trc_http
 	return goes_on;
 }
 
-static int trace(const char *path, uint64_t duration_ns, const struct trc_http_wait *wait,
-		 char *why, size_t n_bytes)
+static int own_trace(const char *path, uint64_t duration_ns, const struct trc_http_wait *wait,
+		     char *why, size_t n_bytes)
 {
 	bool goes_on;
 	int err;
@@ -76,27 +76,27 @@ static int trace(const char *path, uint64_t duration_ns, const struct trc_http_w
 	}
 	err = trace_start(path, NULL);
 	if (err)
-		return say(err, why, n_bytes);
+		return error_say(err, why, n_bytes);
 	goes_on = wait_while_room(path, duration_ns, wait);
 	err = trc_trace_stop(path);
 	if (!goes_on) {
 		snprintf(why, n_bytes, "given up");
 		return -ECANCELED;
 	}
-	return say(err == -EINVAL ? -EIO : err, why, n_bytes);
+	return error_say(err == -EINVAL ? -EIO : err, why, n_bytes);
 }
 
-static int flight(const char *path, uint64_t window_ns, char *why, size_t n_bytes)
+static int own_flight(const char *path, uint64_t window_ns, char *why, size_t n_bytes)
 {
 	struct trace_snapshot_options options = TRACE_SNAPSHOT_OPTIONS_INIT;
 
 	options.window_ns = window_ns;
-	return say(trace_flight_snapshot(path, &options), why, n_bytes);
+	return error_say(trace_flight_snapshot(path, &options), why, n_bytes);
 }
 
 /* ---- the process ------------------------------------------------------------------------- */
 
-static long cmdline(char *out, size_t n_bytes)
+static long own_cmdline(char *out, size_t n_bytes)
 {
 	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
 	size_t used = 0;
@@ -126,10 +126,10 @@ const struct trc_http_source trc_http_own = {
 	.each = trc_http_profiles_each,
 	.count = trc_http_profiles_count,
 	.take = trc_http_profiles_take,
-	.trace = trace,
-	.flight = flight,
-	.dir = dir,
-	.cmdline = cmdline,
+	.trace = own_trace,
+	.flight = own_flight,
+	.dir = own_dir,
+	.cmdline = own_cmdline,
 	.names_open = names_open,
 	.names_close = trc_http_names_close,
 	.name = trc_http_name,
@@ -137,7 +137,7 @@ const struct trc_http_source trc_http_own = {
 
 /* ---- threads ----------------------------------------------------------------------------- */
 
-static int thread_begin(const char *name, bool own_descriptors)
+static int server_thread_begin(const char *name, bool own_descriptors)
 {
 	if (own_descriptors)
 		return trc_own_thread_begin(name);
@@ -147,6 +147,6 @@ static int thread_begin(const char *name, bool own_descriptors)
 
 const struct trc_http_host trc_http_own_host = {
 	.thread_create = trc_own_thread_create,
-	.thread_begin = thread_begin,
+	.thread_begin = server_thread_begin,
 	.thread_end = trc_own_thread_end,
 };

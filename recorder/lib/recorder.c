@@ -40,7 +40,7 @@ static void delist(struct trace_recorder *r)
 }
 
 /* What was freed is not looked into. */
-static bool is_there(const struct trace_recorder *r)
+static bool recorder_is_listed(const struct trace_recorder *r)
 {
 	const struct trace_recorder *at;
 
@@ -162,7 +162,7 @@ static int begin_call(struct trace_recorder **r, const struct trace_writer *writ
 	int err;
 
 	trc_api_clear();
-	if (!*r || !is_there(*r))
+	if (!*r || !recorder_is_listed(*r))
 		return trc_api_fail(-EINVAL, "", "no recorder, or one that was freed");
 	*member = trc_recorder_members(r, n, each);
 	err = (*r)->is_member ? trc_api_fail(-EINVAL, (*r)->kind->name, "it is a multi recorder's")
@@ -170,8 +170,8 @@ static int begin_call(struct trace_recorder **r, const struct trace_writer *writ
 	return err ? finish_all(writer, *n, *each, err) : 0;
 }
 
-static int start(struct trace_recorder *r, struct trace_recorder *const *member, size_t n,
-		 bool each, const struct trace_writer *writer)
+static int recorder_start(struct trace_recorder *r, struct trace_recorder *const *member, size_t n,
+			  bool each, const struct trace_writer *writer)
 {
 	char why[TRC_RECORDER_WHY_BYTES] = "";
 	int err;
@@ -205,7 +205,7 @@ int trace_recorder_start(struct trace_recorder *r, const struct trace_writer *wr
 		return err;
 	trc_self.quiet++;
 	pthread_mutex_lock(&r->lock);
-	err = start(r, member, n, each, writer);
+	err = recorder_start(r, member, n, each, writer);
 	pthread_mutex_unlock(&r->lock);
 	if (err)
 		finish_others(r, member, n, each, writer, err);
@@ -216,8 +216,9 @@ int trace_recorder_start(struct trace_recorder *r, const struct trace_writer *wr
 
 /* Writes what was taken, one for each or one for all, and finishes the writers; those too that got
  * nothing.  The first error. */
-static int write_all(struct trace_recorder *const *member, size_t n, bool each,
-		     const struct trc_taken *taken, const struct trace_writer *writer, char *why)
+static int profile_write_all(struct trace_recorder *const *member, size_t n, bool each,
+			     const struct trc_taken *taken, const struct trace_writer *writer,
+			     char *why)
 {
 	int first = 0;
 
@@ -238,7 +239,7 @@ static int write_all(struct trace_recorder *const *member, size_t n, bool each,
 	return first;
 }
 
-static int fail_at(const struct trace_recorder *r, int err, const char *why)
+static int member_fail(const struct trace_recorder *r, int err, const char *why)
 {
 	return trc_api_fail(err, r->kind->name, *why ? why : strerror(-err));
 }
@@ -254,7 +255,7 @@ int trace_recorder_stop(struct trace_recorder *r)
 	size_t n;
 
 	trc_api_clear();
-	if (!r || !is_there(r))
+	if (!r || !recorder_is_listed(r))
 		return trc_api_fail(-EINVAL, "", "no recorder, or one that was freed");
 	member = trc_recorder_members(&r, &n, &each);
 	trc_self.quiet++;
@@ -273,9 +274,9 @@ int trace_recorder_stop(struct trace_recorder *r)
 		if (err)
 			finish_all(writer, n, each, err);
 		else
-			err = write_all(member, n, each, taken, writer, why);
+			err = profile_write_all(member, n, each, taken, writer, why);
 		if (err)
-			fail_at(r, err, why);
+			member_fail(r, err, why);
 	}
 	for (size_t i = 0; i < n; i++)
 		trc_taken_free(&taken[i]);
@@ -284,8 +285,8 @@ int trace_recorder_stop(struct trace_recorder *r)
 	return err;
 }
 
-static int snapshot(struct trace_recorder *r, struct trace_recorder *const *member, size_t n,
-		    bool each, const struct trace_writer *writer, char *why)
+static int recorder_snapshot(struct trace_recorder *r, struct trace_recorder *const *member,
+			     size_t n, bool each, const struct trace_writer *writer, char *why)
 {
 	struct trc_taken taken[TRC_RECORDER_MEMBERS_MAX] = {{.n_folded = 0}};
 	int err;
@@ -296,7 +297,7 @@ static int snapshot(struct trace_recorder *r, struct trace_recorder *const *memb
 	if (err)
 		finish_all(writer, n, each, err);
 	else
-		err = write_all(member, n, each, taken, writer, why);
+		err = profile_write_all(member, n, each, taken, writer, why);
 	for (size_t i = 0; i < n; i++)
 		trc_taken_free(&taken[i]);
 	return err;
@@ -314,9 +315,9 @@ int trace_recorder_snapshot(struct trace_recorder *r, const struct trace_writer 
 	if (err)
 		return err;
 	trc_self.quiet++;
-	err = snapshot(r, member, n, each, writer, why);
+	err = recorder_snapshot(r, member, n, each, writer, why);
 	if (err)
-		fail_at(r, err, why);
+		member_fail(r, err, why);
 	trc_self.quiet--;
 	errno = saved_errno;
 	return err;
@@ -330,7 +331,7 @@ void trace_recorder_destroy(struct trace_recorder *r)
 	size_t n;
 
 	/* A multi recorder frees its members itself. */
-	if (!r || !is_there(r) || r->is_member)
+	if (!r || !recorder_is_listed(r) || r->is_member)
 		return;
 	member = trc_recorder_members(&r, &n, &each);
 	trc_self.quiet++;

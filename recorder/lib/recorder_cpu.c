@@ -29,7 +29,7 @@ static struct cpu *running;
 
 /* ---- views ----------------------------------------------------------------------------- */
 
-static int add_views(struct trace_recorder *r, struct trc_fold *fold, uint64_t now)
+static int cpu_add_views(struct trace_recorder *r, struct trc_fold *fold, uint64_t now)
 {
 	const struct cpu *c = (const struct cpu *)r;
 	const struct trc_view_options options = {
@@ -42,7 +42,7 @@ static int add_views(struct trace_recorder *r, struct trc_fold *fold, uint64_t n
 	return options.sample_event ? trc_recorder_add_view(r, fold, options, now) : -ESRCH;
 }
 
-static void taken(struct trace_recorder *r, struct trc_taken *taken)
+static void cpu_taken(struct trace_recorder *r, struct trc_taken *taken)
 {
 	const struct cpu *c = (const struct cpu *)r;
 
@@ -52,7 +52,7 @@ static void taken(struct trace_recorder *r, struct trc_taken *taken)
 
 /* ---- what is sampled ------------------------------------------------------------------- */
 
-static int sample(char *why)
+static int cpu_sample(char *why)
 {
 	struct trc_cpu_event event[TRC_CPU_EVENTS_MAX];
 	unsigned int n = 0;
@@ -80,7 +80,7 @@ static int sample(char *why)
 	return err;
 }
 
-static void leave(struct cpu *c)
+static void cpu_leave(struct cpu *c)
 {
 	struct cpu **at = &running;
 
@@ -90,7 +90,7 @@ static void leave(struct cpu *c)
 		*at = c->next;
 }
 
-static int prepare(struct trace_recorder *r, char *why)
+static int cpu_prepare(struct trace_recorder *r, char *why)
 {
 	struct cpu *c = (struct cpu *)r;
 	int err;
@@ -103,7 +103,7 @@ static int prepare(struct trace_recorder *r, char *why)
 	pthread_mutex_lock(&lock);
 	c->next = running;
 	running = c;
-	err = sample(why);
+	err = cpu_sample(why);
 	if (err)
 		running = c->next;
 	pthread_mutex_unlock(&lock);
@@ -111,13 +111,13 @@ static int prepare(struct trace_recorder *r, char *why)
 	return err;
 }
 
-static void done(struct trace_recorder *r)
+static void cpu_done(struct trace_recorder *r)
 {
 	char why[TRC_RECORDER_WHY_BYTES];
 
 	pthread_mutex_lock(&lock);
-	leave((struct cpu *)r);
-	sample(why);
+	cpu_leave((struct cpu *)r);
+	cpu_sample(why);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -131,7 +131,7 @@ void trc_recorder_cpu_forget(void)
 
 /* ---- the profile ----------------------------------------------------------------------- */
 
-static void describe(const struct trace_recorder *r, struct trc_encode_info *info)
+static void cpu_describe(const struct trace_recorder *r, struct trc_encode_info *info)
 {
 	const struct cpu *c = (const struct cpu *)r;
 
@@ -139,19 +139,19 @@ static void describe(const struct trace_recorder *r, struct trc_encode_info *inf
 	info->period = (int64_t)c->event.period;
 }
 
-static void remark(const struct trace_recorder *r, char text[static TRC_SAMPLED_TEXT_BYTES])
+static void cpu_remark(const struct trace_recorder *r, char text[static TRC_SAMPLED_TEXT_BYTES])
 {
 	trc_remark_cpu(text, &((const struct cpu *)r)->event);
 }
 
 static const struct trc_recorder_kind cpu_kind = {
 	.name = "cpu",
-	.prepare = prepare,
-	.done = done,
-	.add_views = add_views,
-	.taken = taken,
-	.remark = remark,
-	.describe = describe,
+	.prepare = cpu_prepare,
+	.done = cpu_done,
+	.add_views = cpu_add_views,
+	.taken = cpu_taken,
+	.remark = cpu_remark,
+	.describe = cpu_describe,
 	.views = true,
 };
 

@@ -18,7 +18,7 @@ struct entry {
 	uint64_t frame[];
 };
 
-/* By key: an entry lies in the first place from slot_of() on that was free when it came. */
+/* By key: an entry lies in the first place from table_slot() on that was free when it came. */
 struct table {
 	size_t n_slots;	      /* a power of two */
 	size_t n_used;	      /* entries, and places of those that are gone */
@@ -48,7 +48,7 @@ static struct trace_custom_profile *profiles;
 
 /* ---- profiles -------------------------------------------------------------------------- */
 
-static bool is_taken(const char *name)
+static bool name_is_taken(const char *name)
 {
 	static const char *const KINDS[] = {"allocs",	    "block",   "cmdline",   "cpu",
 					    "flight",	    "gc",      "goroutine", "heap",
@@ -62,7 +62,7 @@ static bool is_taken(const char *name)
 }
 
 /* It is part of addresses, file names and lines. */
-static bool is_possible(const char *name)
+static bool name_is_possible(const char *name)
 {
 	size_t n_bytes =
 		name ? strnlen(name, sizeof(((struct trace_custom_profile *)NULL)->name)) : 0;
@@ -77,7 +77,7 @@ static bool is_possible(const char *name)
 }
 
 /* Where the one of that name is, or would be. */
-static struct trace_custom_profile **place_of(const char *name)
+static struct trace_custom_profile **profile_place(const char *name)
 {
 	struct trace_custom_profile **at = &profiles;
 
@@ -86,7 +86,7 @@ static struct trace_custom_profile **place_of(const char *name)
 	return at;
 }
 
-static bool is_there(struct trace_custom_profile *const *at, const char *name)
+static bool profile_is_at(struct trace_custom_profile *const *at, const char *name)
 {
 	return *at && !strcmp((*at)->name, name);
 }
@@ -104,11 +104,11 @@ static void set_up_unwinding(void)
 	trc_recording_leave();
 }
 
-static int make(struct trace_custom_profile **out, const char *name)
+static int profile_make(struct trace_custom_profile **out, const char *name)
 {
-	struct trace_custom_profile **at = place_of(name), *p;
+	struct trace_custom_profile **at = profile_place(name), *p;
 
-	if (is_taken(name) || is_there(at, name))
+	if (name_is_taken(name) || profile_is_at(at, name))
 		return trc_api_fail(-EEXIST, name, "there is such a profile already");
 	p = calloc(1, sizeof(*p));
 	if (!p)
@@ -127,7 +127,7 @@ int trace_custom_profile_register(struct trace_custom_profile **out, const char 
 	int saved_errno = errno, err;
 
 	trc_api_clear();
-	if (!is_possible(name))
+	if (!name_is_possible(name))
 		return trc_api_fail(
 			-EINVAL, "",
 			"a profile's name has 1 to 63 bytes, without spaces, quotes and "
@@ -135,7 +135,7 @@ int trace_custom_profile_register(struct trace_custom_profile **out, const char 
 	trc_self.quiet++;
 	set_up_unwinding();
 	pthread_mutex_lock(&lock);
-	err = make(out, name);
+	err = profile_make(out, name);
 	pthread_mutex_unlock(&lock);
 	trc_self.quiet--;
 	errno = saved_errno;
@@ -150,8 +150,8 @@ struct trace_custom_profile *trace_custom_profile_find(const char *name)
 		return NULL;
 	trc_self.quiet++;
 	pthread_mutex_lock(&lock);
-	if (is_there(place_of(name), name))
-		found = *place_of(name);
+	if (profile_is_at(profile_place(name), name))
+		found = *profile_place(name);
 	pthread_mutex_unlock(&lock);
 	trc_self.quiet--;
 	return found;
@@ -182,15 +182,15 @@ int trace_custom_profile_each(int (*fn)(void *context, struct trace_custom_profi
 
 /* ---- what they hold -------------------------------------------------------------------- */
 
-static size_t slot_of(const void *key, size_t n_slots)
+static size_t table_slot(const void *key, size_t n_slots)
 {
 	return (size_t)((uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (n_slots - 1);
 }
 
 /* Where it is; else NULL, with *room where it would be, or NULL if the table has none. */
-static struct entry **find(struct table *table, const void *key, struct entry ***room)
+static struct entry **table_find(struct table *table, const void *key, struct entry ***room)
 {
-	size_t mask = table->n_slots - 1, i = slot_of(key, table->n_slots);
+	size_t mask = table->n_slots - 1, i = table_slot(key, table->n_slots);
 
 	*room = NULL;
 	for (size_t n = 0; n < table->n_slots; n++, i = (i + 1) & mask) {
@@ -207,7 +207,7 @@ static struct entry **find(struct table *table, const void *key, struct entry **
 }
 
 /* At most half of the places are used after this, if there is memory. */
-static int grow(struct trace_custom_profile *p)
+static int table_grow(struct trace_custom_profile *p)
 {
 	struct table *old = p->table, *table;
 	size_t n_slots = 64;
@@ -225,7 +225,7 @@ static int grow(struct trace_custom_profile *p)
 
 		if (!e || e == &gone)
 			continue;
-		find(table, e->key, &room);
+		table_find(table, e->key, &room);
 		*room = e;
 		table->n_used++;
 	}
@@ -235,13 +235,14 @@ static int grow(struct trace_custom_profile *p)
 	return 0;
 }
 
-static int enter(struct trace_custom_profile *p, const void *key, const uint64_t *frame, uint32_t n)
+static int entry_add(struct trace_custom_profile *p, const void *key, const uint64_t *frame,
+		     uint32_t n)
 {
 	struct entry **room, *e;
 
-	if (grow(p))
+	if (table_grow(p))
 		return trc_api_fail(-ENOMEM, p->name, "no memory for an entry");
-	if (find(p->table, key, &room))
+	if (table_find(p->table, key, &room))
 		return trc_api_fail(-EEXIST, p->name, "this key is there already");
 	e = malloc(sizeof(*e) + n * sizeof(*frame));
 	if (!e)
@@ -256,9 +257,9 @@ static int enter(struct trace_custom_profile *p, const void *key, const uint64_t
 }
 
 /* What is to be freed, or NULL. */
-static struct entry *take_out(struct trace_custom_profile *p, const void *key)
+static struct entry *entry_remove(struct trace_custom_profile *p, const void *key)
 {
-	struct entry **room, **at = p->table ? find(p->table, key, &room) : NULL, *e;
+	struct entry **room, **at = p->table ? table_find(p->table, key, &room) : NULL, *e;
 
 	if (!at)
 		return NULL;
@@ -283,7 +284,7 @@ int trace_custom_profile_add(struct trace_custom_profile *p, const void *key, un
 	if (n == FRAMES_MAX)
 		trc_unwind_elide(NULL, frame, skip);
 	pthread_mutex_lock(&p->lock);
-	err = enter(p, key, frame, n);
+	err = entry_add(p, key, frame, n);
 	pthread_mutex_unlock(&p->lock);
 	trc_self.quiet--;
 	errno = saved_errno;
@@ -297,7 +298,7 @@ void trace_custom_profile_remove(struct trace_custom_profile *p, const void *key
 
 	trc_self.quiet++;
 	pthread_mutex_lock(&p->lock);
-	e = take_out(p, key);
+	e = entry_remove(p, key);
 	pthread_mutex_unlock(&p->lock);
 	free(e);
 	trc_self.quiet--;
@@ -359,7 +360,7 @@ static void rows_add(struct rows *rows, uint64_t number, const uint64_t *frame, 
 	rows->n_frames += n_frames;
 }
 
-static int by_number(const void *a, const void *b)
+static int rows_by_number(const void *a, const void *b)
 {
 	const struct row *r = a, *s = b;
 
@@ -402,7 +403,7 @@ static struct rows *rows_of(struct trace_custom_profile *p)
 	rows = copy_rows(p->table);
 	pthread_mutex_unlock(&p->lock);
 	if (rows)
-		qsort(rows->row, rows->n, sizeof(*rows->row), by_number);
+		qsort(rows->row, rows->n, sizeof(*rows->row), rows_by_number);
 	return rows;
 }
 
@@ -433,7 +434,7 @@ static struct rows *rows_change(const struct rows *before, const struct rows *no
 	return change;
 }
 
-static int prepare(struct trace_recorder *r, char *why)
+static int custom_prepare(struct trace_recorder *r, char *why)
 {
 	struct custom *c = (struct custom *)r;
 	struct rows *old = c->before;
@@ -445,7 +446,7 @@ static int prepare(struct trace_recorder *r, char *why)
 	return c->before ? 0 : -ENOMEM;
 }
 
-static int take(struct trace_recorder *r, struct trc_taken *taken, bool window, char *why)
+static int custom_take(struct trace_recorder *r, struct trc_taken *taken, bool window, char *why)
 {
 	struct custom *c = (struct custom *)r;
 	struct rows *now = rows_of(c->profile);
@@ -458,8 +459,8 @@ static int take(struct trace_recorder *r, struct trc_taken *taken, bool window, 
 	return taken->rows ? 0 : -ENOMEM;
 }
 
-static void emit(const struct trace_recorder *r, const struct trc_taken *taken, trc_emit_fn *fn,
-		 void *context)
+static void custom_emit(const struct trace_recorder *r, const struct trc_taken *taken,
+			trc_emit_fn *fn, void *context)
 {
 	const struct rows *rows = taken->rows;
 
@@ -474,7 +475,7 @@ static void emit(const struct trace_recorder *r, const struct trc_taken *taken, 
 	}
 }
 
-static void describe(const struct trace_recorder *r, struct trc_encode_info *info)
+static void custom_describe(const struct trace_recorder *r, struct trc_encode_info *info)
 {
 	const struct custom *c = (const struct custom *)r;
 
@@ -493,10 +494,10 @@ static void custom_free(struct trace_recorder *r)
 
 static const struct trc_recorder_kind custom_kind = {
 	.name = "custom",
-	.prepare = prepare,
-	.take = take,
-	.describe = describe,
-	.emit = emit,
+	.prepare = custom_prepare,
+	.take = custom_take,
+	.describe = custom_describe,
+	.emit = custom_emit,
 	.free = custom_free,
 };
 
@@ -520,7 +521,7 @@ int trace_recorder_create_custom(struct trace_recorder **out, struct trace_custo
 }
 
 /* What was being entered or removed is there or not. */
-static void count_again(struct trace_custom_profile *p)
+static void entries_count_again(struct trace_custom_profile *p)
 {
 	p->n = 0;
 	if (!p->table)
@@ -539,6 +540,6 @@ void trc_recorder_custom_forget(void)
 	lock = unlocked;
 	for (struct trace_custom_profile *p = profiles; p; p = p->next) {
 		p->lock = unlocked;
-		count_again(p);
+		entries_count_again(p);
 	}
 }

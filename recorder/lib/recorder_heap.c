@@ -15,7 +15,7 @@ struct heap {
 	bool is_user;
 };
 
-static int prepare(struct trace_recorder *r, char *why)
+static int heap_prepare(struct trace_recorder *r, char *why)
 {
 	struct heap *h = (struct heap *)r;
 	int err;
@@ -30,7 +30,7 @@ static int prepare(struct trace_recorder *r, char *why)
 	return err;
 }
 
-static void done(struct trace_recorder *r)
+static void heap_done(struct trace_recorder *r)
 {
 	struct heap *h = (struct heap *)r;
 
@@ -39,7 +39,7 @@ static void done(struct trace_recorder *r)
 	h->is_user = false;
 }
 
-static int add_views(struct trace_recorder *r, struct trc_fold *fold, uint64_t now)
+static int heap_add_views(struct trace_recorder *r, struct trc_fold *fold, uint64_t now)
 {
 	const int64_t rate = ((struct heap *)r)->sample_bytes;
 	const struct trc_view_options options = {.kind = TRC_VIEW_HEAP, .rate = (uint64_t)rate};
@@ -48,8 +48,8 @@ static int add_views(struct trace_recorder *r, struct trc_fold *fold, uint64_t n
 }
 
 /* All that the fold knows to be live, as of this instant, and what was allocated meanwhile. */
-static int look(struct trace_recorder *r, struct trc_fold *fold, uint64_t now,
-		struct trc_taken *taken)
+static int heap_look(struct trace_recorder *r, struct trc_fold *fold, uint64_t now,
+		     struct trc_taken *taken)
 {
 	const int64_t rate = ((struct heap *)r)->sample_bytes;
 
@@ -58,37 +58,37 @@ static int look(struct trace_recorder *r, struct trc_fold *fold, uint64_t now,
 			: 0;
 }
 
-static void describe(const struct trace_recorder *r, struct trc_encode_info *info)
+static void heap_describe(const struct trace_recorder *r, struct trc_encode_info *info)
 {
 	trc_describe_heap(info, false, ((const struct heap *)r)->sample_bytes);
 }
 
-static void describe_allocs(const struct trace_recorder *r, struct trc_encode_info *info)
+static void allocs_describe(const struct trace_recorder *r, struct trc_encode_info *info)
 {
 	trc_describe_heap(info, true, ((const struct heap *)r)->sample_bytes);
 }
 
 static const struct trc_recorder_kind heap_kind = {
 	.name = "heap",
-	.prepare = prepare,
-	.done = done,
-	.add_views = add_views,
-	.look = look,
-	.describe = describe,
+	.prepare = heap_prepare,
+	.done = heap_done,
+	.add_views = heap_add_views,
+	.look = heap_look,
+	.describe = heap_describe,
 	.views = true,
 };
 
 static const struct trc_recorder_kind allocs_kind = {
 	.name = "allocs",
-	.prepare = prepare,
-	.done = done,
-	.add_views = add_views,
-	.describe = describe_allocs,
+	.prepare = heap_prepare,
+	.done = heap_done,
+	.add_views = heap_add_views,
+	.describe = allocs_describe,
 	.views = true,
 };
 
-static int make(struct trace_recorder **out, const struct trc_recorder_kind *kind,
-		enum trace_profile_format format, int64_t sample_bytes)
+static int heap_make(struct trace_recorder **out, const struct trc_recorder_kind *kind,
+		     enum trace_profile_format format, int64_t sample_bytes)
 {
 	struct heap *h;
 
@@ -108,7 +108,7 @@ int trace_recorder_create_heap(struct trace_recorder **out,
 	struct trace_heap_options known = TRACE_HEAP_OPTIONS_INIT;
 	int err = trc_recorder_options(&known, sizeof(known), options, "TRACE_HEAP_OPTIONS_INIT");
 
-	return err ? err : make(out, &heap_kind, known.format, known.sample_bytes);
+	return err ? err : heap_make(out, &heap_kind, known.format, known.sample_bytes);
 }
 
 int trace_recorder_create_alloc(struct trace_recorder **out,
@@ -117,5 +117,5 @@ int trace_recorder_create_alloc(struct trace_recorder **out,
 	struct trace_alloc_options known = TRACE_ALLOC_OPTIONS_INIT;
 	int err = trc_recorder_options(&known, sizeof(known), options, "TRACE_ALLOC_OPTIONS_INIT");
 
-	return err ? err : make(out, &allocs_kind, known.format, known.sample_bytes);
+	return err ? err : heap_make(out, &allocs_kind, known.format, known.sample_bytes);
 }

@@ -25,7 +25,7 @@ struct threads {
 };
 
 /* While the process is recorded: that gives each thread its slot, and us the signal. */
-static int take_profile(const struct threads *t, struct trc_thread_profile **out, char *why)
+static int threads_take_profile(const struct threads *t, struct trc_thread_profile **out, char *why)
 {
 	int err = trc_service_begin(why, TRC_RECORDER_WHY_BYTES);
 
@@ -39,7 +39,7 @@ static int take_profile(const struct threads *t, struct trc_thread_profile **out
 }
 
 /* The caller's; a child that is forked here has it at most once. */
-static struct trc_thread_profile *take_before(struct threads *t)
+static struct trc_thread_profile *threads_take_before(struct threads *t)
 {
 	struct trc_thread_profile *before = t->before;
 
@@ -48,21 +48,21 @@ static struct trc_thread_profile *take_before(struct threads *t)
 	return before;
 }
 
-static int take(struct trace_recorder *r, struct trc_taken *taken, bool window, char *why)
+static int threads_take(struct trace_recorder *r, struct trc_taken *taken, bool window, char *why)
 {
 	struct threads *t = (struct threads *)r;
 	struct trc_thread_profile *profile;
-	int err = take_profile(t, &profile, why);
+	int err = threads_take_profile(t, &profile, why);
 
 	if (err)
 		return err;
 	taken->rows = profile; /* one piece of memory */
 	if (window)
-		taken->rows_before = take_before(t);
+		taken->rows_before = threads_take_before(t);
 	return 0;
 }
 
-static int prepare(struct trace_recorder *r, char *why)
+static int threads_prepare(struct trace_recorder *r, char *why)
 {
 	struct threads *t = (struct threads *)r;
 	struct trc_thread_profile *before;
@@ -70,8 +70,8 @@ static int prepare(struct trace_recorder *r, char *why)
 
 	if (err)
 		return err;
-	trc_thread_profile_free(take_before(t)); /* kind:K3 */
-	err = take_profile(t, &before, why);
+	trc_thread_profile_free(threads_take_before(t)); /* kind:K3 */
+	err = threads_take_profile(t, &before, why);
 	if (err)
 		trc_service_end();
 	else
@@ -79,9 +79,9 @@ static int prepare(struct trace_recorder *r, char *why)
 	return err;
 }
 
-static void done(struct trace_recorder *r)
+static void threads_done(struct trace_recorder *r)
 {
-	trc_thread_profile_free(take_before((struct threads *)r));
+	trc_thread_profile_free(threads_take_before((struct threads *)r));
 	trc_service_end();
 }
 
@@ -90,8 +90,8 @@ static void threads_free(struct trace_recorder *r)
 	trc_thread_profile_free(((struct threads *)r)->before);
 }
 
-static void emit(const struct trace_recorder *r, const struct trc_taken *taken, trc_emit_fn *fn,
-		 void *context)
+static void threads_emit(const struct trace_recorder *r, const struct trc_taken *taken,
+			 trc_emit_fn *fn, void *context)
 {
 	const struct threads *t = (const struct threads *)r;
 	bool own_labels = t->details == TRACE_THREAD_DETAILS_EACH && !t->no_trc_labels;
@@ -101,7 +101,7 @@ static void emit(const struct trace_recorder *r, const struct trc_taken *taken, 
 	trc_thread_samples(taken->rows, 1, own_labels, fn, context);
 }
 
-static void describe(const struct trace_recorder *r, struct trc_encode_info *info)
+static void threads_describe(const struct trace_recorder *r, struct trc_encode_info *info)
 {
 	trc_describe_threads(info);
 }
@@ -131,7 +131,7 @@ static int write_text(const struct trc_thread_profile *profile,
 static int write_blocks(struct trace_recorder *r, const struct trace_writer *writer, char *why)
 {
 	struct trc_thread_profile *profile;
-	int err = take_profile((struct threads *)r, &profile, why);
+	int err = threads_take_profile((struct threads *)r, &profile, why);
 
 	if (err)
 		return err;
@@ -144,11 +144,11 @@ static int write_blocks(struct trace_recorder *r, const struct trace_writer *wri
 
 static const struct trc_recorder_kind stacks_kind = {
 	.name = "threads",
-	.prepare = prepare,
-	.done = done,
-	.take = take,
-	.describe = describe,
-	.emit = emit,
+	.prepare = threads_prepare,
+	.done = threads_done,
+	.take = threads_take,
+	.describe = threads_describe,
+	.emit = threads_emit,
 	.free = threads_free,
 	.epochs = true,
 };
@@ -156,9 +156,9 @@ static const struct trc_recorder_kind stacks_kind = {
 /* What there is to know of a thread is another thing at each moment: no change of interest. */
 static const struct trc_recorder_kind each_kind = {
 	.name = "threads",
-	.take = take,
-	.describe = describe,
-	.emit = emit,
+	.take = threads_take,
+	.describe = threads_describe,
+	.emit = threads_emit,
 };
 
 static const struct trc_recorder_kind blocks_kind = {

@@ -10,13 +10,13 @@ struct waits {
 	int64_t rate; /* never 0; less = off */
 };
 
-static int prepare(struct trace_recorder *r, char *why)
+static int views_prepare(struct trace_recorder *r, char *why)
 {
 	return 0;
 }
 
-static int add(struct trace_recorder *r, struct trc_fold *fold, enum trc_view_kind kind,
-	       uint64_t now)
+static int views_add(struct trace_recorder *r, struct trc_fold *fold, enum trc_view_kind kind,
+		     uint64_t now)
 {
 	const int64_t rate = ((struct waits *)r)->rate;
 	const struct trc_view_options options = {.kind = kind, .rate = (uint64_t)rate};
@@ -24,8 +24,8 @@ static int add(struct trace_recorder *r, struct trc_fold *fold, enum trc_view_ki
 	return rate > 0 ? trc_recorder_add_view(r, fold, options, now) : 0;
 }
 
-static int make(struct trace_recorder **out, const struct trc_recorder_kind *kind,
-		enum trace_profile_format format, int64_t rate)
+static int views_make(struct trace_recorder **out, const struct trc_recorder_kind *kind,
+		      enum trace_profile_format format, int64_t rate)
 {
 	struct waits *w = trc_recorder_new(sizeof(*w), kind, format);
 
@@ -40,7 +40,7 @@ static int make(struct trace_recorder **out, const struct trc_recorder_kind *kin
 
 static int add_block(struct trace_recorder *r, struct trc_fold *fold, uint64_t now)
 {
-	return add(r, fold, TRC_VIEW_BLOCK, now);
+	return views_add(r, fold, TRC_VIEW_BLOCK, now);
 }
 
 static void describe_block(const struct trace_recorder *r, struct trc_encode_info *info)
@@ -50,7 +50,7 @@ static void describe_block(const struct trace_recorder *r, struct trc_encode_inf
 
 static const struct trc_recorder_kind block_kind = {
 	.name = "block",
-	.prepare = prepare,
+	.prepare = views_prepare,
 	.add_views = add_block,
 	.describe = describe_block,
 	.views = true,
@@ -62,7 +62,8 @@ int trace_recorder_create_block(struct trace_recorder **out,
 	struct trace_block_options known = TRACE_BLOCK_OPTIONS_INIT;
 	int err = trc_recorder_options(&known, sizeof(known), options, "TRACE_BLOCK_OPTIONS_INIT");
 
-	return err ? err : make(out, &block_kind, known.format, known.rate_ns ? known.rate_ns : 1);
+	return err ? err
+		   : views_make(out, &block_kind, known.format, known.rate_ns ? known.rate_ns : 1);
 }
 
 /* ---- off-CPU time ---------------------------------------------------------------------- */
@@ -82,7 +83,7 @@ static void describe_offcpu(const struct trace_recorder *r, struct trc_encode_in
 
 static const struct trc_recorder_kind offcpu_kind = {
 	.name = "offcpu",
-	.prepare = prepare,
+	.prepare = views_prepare,
 	.add_views = add_offcpu,
 	.describe = describe_offcpu,
 	.views = true,
@@ -90,14 +91,14 @@ static const struct trc_recorder_kind offcpu_kind = {
 
 int trc_offcpu_recorder(struct trace_recorder **out, enum trace_profile_format format)
 {
-	return make(out, &offcpu_kind, format, 1);
+	return views_make(out, &offcpu_kind, format, 1);
 }
 
 /* ---- mutex ----------------------------------------------------------------------------- */
 
 static int add_mutex(struct trace_recorder *r, struct trc_fold *fold, uint64_t now)
 {
-	return add(r, fold, TRC_VIEW_MUTEX, now);
+	return views_add(r, fold, TRC_VIEW_MUTEX, now);
 }
 
 static void describe_mutex(const struct trace_recorder *r, struct trc_encode_info *info)
@@ -110,7 +111,7 @@ static void describe_mutex(const struct trace_recorder *r, struct trc_encode_inf
 
 static const struct trc_recorder_kind mutex_kind = {
 	.name = "mutex",
-	.prepare = prepare,
+	.prepare = views_prepare,
 	.add_views = add_mutex,
 	.describe = describe_mutex,
 	.views = true,
@@ -123,14 +124,15 @@ int trace_recorder_create_mutex(struct trace_recorder **out,
 	int err = trc_recorder_options(&known, sizeof(known), options, "TRACE_MUTEX_OPTIONS_INIT");
 
 	return err ? err
-		   : make(out, &mutex_kind, known.format, known.fraction ? known.fraction : 1);
+		   : views_make(out, &mutex_kind, known.format,
+				known.fraction ? known.fraction : 1);
 }
 
 /* ---- threadcreate ---------------------------------------------------------------------- */
 
 static int add_threadcreate(struct trace_recorder *r, struct trc_fold *fold, uint64_t now)
 {
-	return add(r, fold, TRC_VIEW_THREADCREATE, now);
+	return views_add(r, fold, TRC_VIEW_THREADCREATE, now);
 }
 
 static void describe_threadcreate(const struct trace_recorder *r, struct trc_encode_info *info)
@@ -140,7 +142,7 @@ static void describe_threadcreate(const struct trace_recorder *r, struct trc_enc
 
 static const struct trc_recorder_kind threadcreate_kind = {
 	.name = "threadcreate",
-	.prepare = prepare,
+	.prepare = views_prepare,
 	.add_views = add_threadcreate,
 	.describe = describe_threadcreate,
 	.views = true,
@@ -153,5 +155,5 @@ int trace_recorder_create_threadcreate(struct trace_recorder **out,
 	int err = trc_recorder_options(&known, sizeof(known), options,
 				       "TRACE_THREADCREATE_OPTIONS_INIT");
 
-	return err ? err : make(out, &threadcreate_kind, known.format, 1);
+	return err ? err : views_make(out, &threadcreate_kind, known.format, 1);
 }

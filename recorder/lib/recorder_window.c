@@ -98,7 +98,7 @@ struct count {
 	uint64_t n;
 };
 
-static int count(void *context, struct trc_fold *fold, uint64_t now)
+static int window_count(void *context, struct trc_fold *fold, uint64_t now)
 {
 	struct count *c = context;
 
@@ -117,7 +117,7 @@ static bool have_views(const struct batch *b)
 
 /* ---- in the caller's ------------------------------------------------------------------- */
 
-static void undo(struct trace_recorder *const *r, size_t n)
+static void window_undo(struct trace_recorder *const *r, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (r[i]->kind->done)
@@ -127,7 +127,7 @@ static void undo(struct trace_recorder *const *r, size_t n)
 	}
 }
 
-static int prepare(struct trace_recorder *r, char *why)
+static int window_prepare(struct trace_recorder *r, char *why)
 {
 	int err = r->kind->views ? trc_service_begin(why, TRC_RECORDER_WHY_BYTES) : 0;
 
@@ -140,7 +140,7 @@ static int prepare(struct trace_recorder *r, char *why)
 	return err;
 }
 
-static int explain(int err, char *why)
+static int window_explain(int err, char *why)
 {
 	if (*why || !err)
 		return err;
@@ -162,7 +162,7 @@ int trc_recorders_begin(struct trace_recorder *const *r, size_t n, char *why)
 	int err = 0;
 
 	for (; n_prepared < n && !err; n_prepared += !err)
-		err = prepare(r[n_prepared], why);
+		err = window_prepare(r[n_prepared], why);
 	for (size_t i = 0; i < n; i++) {
 		r[i]->begin_realtime_ns = now_ns(CLOCK_REALTIME);
 		r[i]->begin_raw_ns = now_ns(CLOCK_MONOTONIC_RAW);
@@ -170,8 +170,8 @@ int trc_recorders_begin(struct trace_recorder *const *r, size_t n, char *why)
 	if (!err && have_views(&batch))
 		err = trc_service_call(add_all, &batch);
 	if (err)
-		undo(r, n_prepared);
-	return explain(err, why);
+		window_undo(r, n_prepared);
+	return window_explain(err, why);
 }
 
 static int take_one(struct trace_recorder *r, struct trc_taken *taken, bool window, bool end,
@@ -219,20 +219,20 @@ int trc_recorders_take(struct trace_recorder *const *r, size_t n, struct trc_tak
 	for (size_t i = 0; i < n && !err; i++)
 		err = take_one(r[i], &taken[i], is_window(r[i]->kind, window, end), end, why);
 	if (end)
-		undo(r, n);
+		window_undo(r, n);
 	if (err == -ECANCELED && !window) {
 		snprintf(why, TRC_RECORDER_WHY_BYTES,
 			 "nothing of this is sampled: a recorder has to be started first");
 		err = -EINVAL;
 	}
-	return explain(err, why);
+	return window_explain(err, why);
 }
 
 uint64_t trc_recorder_count(struct trace_recorder *r)
 {
 	struct count c = {.r = r};
 
-	return trc_service_call(count, &c) ? 0 : c.n;
+	return trc_service_call(window_count, &c) ? 0 : c.n;
 }
 
 void trc_recorders_cancel(struct trace_recorder *const *r, size_t n)
@@ -241,5 +241,5 @@ void trc_recorders_cancel(struct trace_recorder *const *r, size_t n)
 
 	if (have_views(&batch))
 		trc_service_call(take_all, &batch);
-	undo(r, n);
+	window_undo(r, n);
 }

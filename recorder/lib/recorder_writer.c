@@ -43,7 +43,7 @@ void trc_writers_forget(void)
 }
 
 /* Locked.  The link to it; to NULL if it was finished. */
-static struct file_writer **find(const void *context)
+static struct file_writer **use_find(const void *context)
 {
 	struct file_writer **link = &file_writers;
 
@@ -58,7 +58,7 @@ static int begin_use(struct file_writer **out, const void *context)
 	int err = 0;
 
 	pthread_mutex_lock(&lock);
-	*out = *find(context);
+	*out = *use_find(context);
 	if (!*out)
 		err = -EINVAL;
 	else if ((*out)->busy)
@@ -76,7 +76,7 @@ static void end_use(struct file_writer *w)
 	pthread_mutex_unlock(&lock);
 }
 
-static int file_finish(void *context, int err)
+static int path_finish(void *context, int err)
 {
 	struct file_writer *w;
 	int used = begin_use(&w, context);
@@ -87,14 +87,14 @@ static int file_finish(void *context, int err)
 		err = trc_file_sink_commit(&w->sink);
 	trc_file_sink_close(&w->sink);
 	pthread_mutex_lock(&lock);
-	*find(context) = w->next;
+	*use_find(context) = w->next;
 	pthread_mutex_unlock(&lock);
 	free(w);
 	return err;
 }
 
 /* Opened with the first bytes: before that there may be nothing to write for a long time. */
-static int file_write(void *context, const void *bytes, size_t n_bytes)
+static int path_write(void *context, const void *bytes, size_t n_bytes)
 {
 	char why[TRC_FILE_PATH_BYTES + 100];
 	struct file_writer *w;
@@ -114,11 +114,11 @@ bool trc_writer_is_used_up(const struct trace_writer *writer)
 {
 	bool is;
 
-	if (writer->write != file_write)
+	if (writer->write != path_write)
 		return false;
 	trc_self.quiet++;
 	pthread_mutex_lock(&lock);
-	is = !*find(writer->context);
+	is = !*use_find(writer->context);
 	pthread_mutex_unlock(&lock);
 	trc_self.quiet--;
 	return is;
@@ -142,7 +142,7 @@ static int plan_file(struct trace_writer *out, const char *path)
 	w->next = file_writers;
 	file_writers = w;
 	pthread_mutex_unlock(&lock);
-	*out = (struct trace_writer){file_write, (void *)w->number, file_finish};
+	*out = (struct trace_writer){path_write, (void *)w->number, path_finish};
 	return 0;
 }
 
@@ -182,7 +182,7 @@ static long write_some(int fd, const char *bytes, size_t n_bytes)
 	return -EINTR;
 }
 
-static int write_all(int fd, const char *bytes, size_t n_bytes)
+static int descriptor_write_all(int fd, const char *bytes, size_t n_bytes)
 {
 	while (n_bytes) {
 		long n = write_some(fd, bytes, n_bytes);
@@ -206,7 +206,7 @@ static int fd_write(void *context, const void *bytes, size_t n_bytes)
 	sigaddset(&sigpipe, SIGPIPE);
 	pthread_sigmask(SIG_BLOCK, &sigpipe, &before);
 	sigpending(&pending);
-	err = write_all(fd, bytes, n_bytes);
+	err = descriptor_write_all(fd, bytes, n_bytes);
 	if (err == -EPIPE && !sigismember(&pending, SIGPIPE))
 		take_sigpipe(&sigpipe);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

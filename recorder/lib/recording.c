@@ -187,7 +187,7 @@ static void signals_stop(void)
 		trc_signals_stop();
 }
 
-static void sample(void)
+static void recording_sample(void)
 {
 	const struct trc_session_options *o = &trc_recordings.options;
 	char why[160];
@@ -250,7 +250,7 @@ void trc_recording_on(void)
 	trc_self_ready();
 	trc_self.quiet++;
 	signals_start();
-	sample();
+	recording_sample();
 }
 
 void trc_recording_conditions(const struct trc_trigger_spec *specs, unsigned int n)

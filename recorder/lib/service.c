@@ -57,7 +57,7 @@ int trc_service_drain(char *why, size_t n_bytes)
 				 n_bytes);
 }
 
-static int begin(char *why, size_t n_bytes)
+static int service_begin(char *why, size_t n_bytes)
 {
 	int err = trc_recording_any() ? 0 : open_session(why, n_bytes);
 
@@ -86,7 +86,7 @@ static int begin(char *why, size_t n_bytes)
 }
 
 /* The last user has gone. */
-static void end(void)
+static void service_end(void)
 {
 	bool goes_on = trc_recordings.flight || trc_recordings.trace_path[0];
 	char why[200];
@@ -114,7 +114,7 @@ int trc_service_begin(char *why, size_t n_bytes)
 	}
 	trc_recording_enter();
 	if (!n_users)
-		err = begin(why, n_bytes);
+		err = service_begin(why, n_bytes);
 	if (!err)
 		n_users++;
 	trc_recording_leave();
@@ -126,7 +126,7 @@ void trc_service_end(void)
 	trc_recording_enter();
 	/* 0: a forked child, whose parent had users. */
 	if (n_users && !--n_users)
-		end();
+		service_end();
 	trc_recording_leave();
 }
 
@@ -145,7 +145,7 @@ void trc_service_exit(void)
 {
 	trc_recording_enter();
 	if (n_users)
-		end();
+		service_end();
 	n_users = 0;
 	trc_recording_leave();
 }

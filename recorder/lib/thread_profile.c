@@ -55,7 +55,7 @@ struct taking {
 	uint32_t n_fresh;
 	uint32_t next_row, next_cell;
 	uint64_t deadline_ns, begin_ns, slow_seen_ns;
-	uint64_t patience_ns, looked_ns; /* patience() */
+	uint64_t patience_ns, looked_ns; /* answers_patience() */
 	uint32_t own_tid;
 	struct trc_tasks tasks;
 	uint64_t libc[2];
@@ -86,7 +86,7 @@ static uint64_t now_ns(void)
  * For how long whoever asks has been waiting.  While it is off its proc so may be all others: of a
  * machine that stands still nobody is silent because of that.
  */
-static uint64_t patience(struct taking *t)
+static uint64_t answers_patience(struct taking *t)
 {
 	uint64_t now = now_ns(), passed_ns = now - t->looked_ns;
 
@@ -500,7 +500,7 @@ static bool take_answer(struct taking *t, const struct question *q)
 
 /* Its time is over.  True if it is done with: not while the thread writes its answer, which
  * takes microseconds unless it was taken off its proc. */
-static bool give_up(struct taking *t, const struct question *q, uint64_t waited_ns)
+static bool answers_give_up(struct taking *t, const struct question *q, uint64_t waited_ns)
 {
 	struct trc_task_look look;
 
@@ -532,9 +532,9 @@ static bool has_ended(struct taking *t, struct question *q, uint64_t now)
 }
 
 /* Keeps the questions that are still open; moves those that take long out of the way. */
-static uint32_t harvest(struct taking *t, struct question *q, uint32_t n, bool fresh)
+static uint32_t answers_harvest(struct taking *t, struct question *q, uint32_t n, bool fresh)
 {
-	uint64_t now = patience(t);
+	uint64_t now = answers_patience(t);
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -543,7 +543,7 @@ static uint32_t harvest(struct taking *t, struct question *q, uint32_t n, bool f
 
 		if (take_answer(t, &q[i]) ||
 		    ((over || now - q[i].sent_ns >= AGAIN_NS) && has_ended(t, &q[i], now)) ||
-		    (over && give_up(t, &q[i], waited_ns)))
+		    (over && answers_give_up(t, &q[i], waited_ns)))
 			continue;
 		if (fresh && waited_ns >= SLOW_NS)
 			t->slow[t->n_slow++] = q[i];
@@ -620,10 +620,10 @@ static bool is_deaf(struct taking *t, uint32_t i)
 }
 
 /* False: there is no cell. */
-static bool ask(struct taking *t, uint32_t i)
+static bool thread_ask(struct taking *t, uint32_t i)
 {
 	int32_t cell = cell_take(t);
-	uint64_t now = patience(t);
+	uint64_t now = answers_patience(t);
 	int err;
 
 	if (cell == NONE)
@@ -662,7 +662,7 @@ static void put_own(struct taking *t, uint32_t i)
 }
 
 /* The next row.  False: it has to wait. */
-static bool visit(struct taking *t, uint32_t i)
+static bool task_visit(struct taking *t, uint32_t i)
 {
 	if (t->p->row[i].tid == t->own_tid) {
 		put_own(t, i);
@@ -674,20 +674,20 @@ static bool visit(struct taking *t, uint32_t i)
 		set_not_asked(t, i);
 		return true;
 	}
-	if (patience(t) < ALL_DEADLINES * t->deadline_ns)
-		return ask(t, i);
+	if (answers_patience(t) < ALL_DEADLINES * t->deadline_ns)
+		return thread_ask(t, i);
 	set_silent(t, i);
 	return true;
 }
 
 static void look_at_slow(struct taking *t)
 {
-	uint64_t now = patience(t);
+	uint64_t now = answers_patience(t);
 
 	if (now - t->slow_seen_ns < LOOK_AT_SLOW_NS)
 		return;
 	t->slow_seen_ns = now;
-	t->n_slow = harvest(t, t->slow, t->n_slow, false);
+	t->n_slow = answers_harvest(t, t->slow, t->n_slow, false);
 }
 
 static void ask_all(struct taking *t)
@@ -697,11 +697,11 @@ static void ask_all(struct taking *t)
 	while (!t->err && (t->next_row < t->p->n_rows || t->n_fresh || t->n_slow)) {
 		uint32_t seen = trc_answers_count();
 
-		t->n_fresh = harvest(t, t->fresh, t->n_fresh, true);
+		t->n_fresh = answers_harvest(t, t->fresh, t->n_fresh, true);
 		look_at_slow(t);
 		room = true;
 		while (room && t->next_row < t->p->n_rows && t->n_fresh < AT_ONCE) {
-			room = visit(t, t->next_row);
+			room = task_visit(t, t->next_row);
 			t->next_row += room;
 		}
 		if (t->n_fresh == AT_ONCE || !room || t->next_row == t->p->n_rows)
@@ -729,7 +729,7 @@ static void row_settle(struct taking *t, uint32_t i, uint64_t *words, struct trc
 }
 
 /* All in one piece of memory; without the rows of threads that have ended. */
-static struct trc_thread_profile *settle(struct taking *t)
+static struct trc_thread_profile *answers_settle(struct taking *t)
 {
 	struct trc_thread_profile *p = t->p, *whole;
 	uint64_t *words;
@@ -751,7 +751,7 @@ static struct trc_thread_profile *settle(struct taking *t)
 	return whole;
 }
 
-static int take(struct taking *t, struct trc_thread_profile **out)
+static int answers_take(struct taking *t, struct trc_thread_profile **out)
 {
 	struct trc_thread_profile *whole;
 	int err = list_threads(t);
@@ -768,7 +768,7 @@ static int take(struct taking *t, struct trc_thread_profile **out)
 		put_creation(t, i);
 	}
 	err = t->err ? t->err : trc_thread_profile_resolve(t->p, t->creator, t->holder);
-	whole = err ? NULL : settle(t);
+	whole = err ? NULL : answers_settle(t);
 	if (whole)
 		*out = whole;
 	return err ? err : whole ? 0 : -ENOMEM;
@@ -787,7 +787,7 @@ static int take_locked(struct trc_thread_profile **out, uint64_t deadline_ns)
 
 	trc_tasks_libc_text(t.libc);
 	if (!err)
-		err = take(&t, out);
+		err = answers_take(&t, out);
 	trc_tasks_close(&t.tasks);
 	columns_free(&t);
 	free(t.words);

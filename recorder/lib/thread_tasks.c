@@ -285,7 +285,7 @@ static void parse_no_call(const char *text, struct trc_task_look *look)
 }
 
 /* No such file: the thread may have ended, or the kernel has no file of that name. */
-static bool is_gone(uint32_t tid)
+static bool task_is_gone(uint32_t tid)
 {
 	return trc_raw3(SYS_tgkill, trc_raw1(SYS_getpid, 0), tid, 0) == -ESRCH;
 }
@@ -296,7 +296,7 @@ void trc_task_look(int dir, uint32_t tid, uint32_t recorded, struct trc_task_loo
 	long n = read_of(dir, tid, "syscall", text, sizeof(text));
 
 	*look = (struct trc_task_look){.is = TRC_TASK_UNKNOWN};
-	if (n == -ESRCH || (n == -ENOENT && is_gone(tid)))
+	if (n == -ESRCH || (n == -ENOENT && task_is_gone(tid)))
 		look->is = TRC_TASK_GONE;
 	else if (!strncmp(text, "running", 7))
 		look->is = TRC_TASK_RUNNING;
