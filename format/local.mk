@@ -71,8 +71,10 @@ libtrcsymbols_la_SOURCES = \
 	format/module_owner.c format/module_owner.h \
 	format/symbols.c format/symbols.h \
 	format/symbols_demangle.c format/symbols_demangle.h \
-	format/symbols_dwarf.c format/symbols_dwarf.h format/symbols_scopes.c format/symbols_scopes.h \
+	format/symbols_dwarf.c format/symbols_dwarf.h \
 	format/symbols_file.c format/symbols_file.h \
+	format/symbols_jit.c format/symbols_jit.h \
+	format/symbols_scopes.c format/symbols_scopes.h \
 	format/symbols_starts.c format/symbols_starts.h \
 	format/symbols_stub_code.c format/symbols_stub_code.h \
 	format/symbols_stubs.c format/symbols_stubs.h \

@@ -15,6 +15,7 @@
 #include "format/waits.h"
 
 struct trc_symbols;
+struct trc_jit;
 
 /* The parts that come from events. */
 enum {
@@ -75,6 +76,7 @@ struct trc_model {
 	uint32_t *stack_first;
 	struct trc_array stack_frame, frame, frame_origin;
 	struct trc_symbols *symbols;
+	struct trc_jit *jit; /* NULL = none */
 };
 
 /* A derivation while the events go by.  All functions return 0 or -errno. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include "parts.h"
 #include "format/symbols.h"
+#include "format/symbols_jit.h"
 
 /* What is known of an address in a module: its frames, innermost first. */
 struct place {
@@ -93,6 +94,9 @@ static int place_resolve(struct symbolize *s, struct place *place)
 				     place->address, symbol);
 	else if (place->address == TRC_FRAMES_ELIDED - 1)
 		symbol[n++] = (struct trc_symbol){.function = TRC_FRAMES_ELIDED_NAME};
+	else if (trc_jit_find(s->m->jit, place->address))
+		symbol[n++] =
+			(struct trc_symbol){.function = trc_jit_find(s->m->jit, place->address)};
 	place->first_frame = (uint32_t)s->m->frame.n;
 	place->n_frames = n ? (uint32_t)n : 1;
 	for (uint32_t i = 0; i < place->n_frames && !err; i++)
@@ -224,8 +228,10 @@ int trc_derive_symbols(struct trc_model *m, struct trc_error *error)
 			      .tails = {.row_bytes = sizeof(struct tails)}};
 	int err = trc_symbols_open(&m->symbols, TRC_SYMBOLS_MAPPED);
 
-	if (!err)
+	if (!err) {
+		m->jit = trc_jit_open(m->reader);
 		err = stacks_symbolize(&s);
+	}
 	trc_index_free(&s.place_row);
 	trc_array_free(&s.places);
 	trc_index_free(&s.tails_row);
@@ -288,6 +294,8 @@ void trc_derive_symbols_free(struct trc_model *m)
 	trc_array_free(&m->frame);
 	trc_array_free(&m->frame_origin);
 	m->stacks = (struct trc_stacks){0};
+	trc_jit_close(m->jit);
+	m->jit = NULL;
 	if (m->symbols)
 		trc_symbols_close(m->symbols);
 	m->symbols = NULL;
