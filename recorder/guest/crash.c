@@ -43,7 +43,7 @@ static uint64_t address_of(const siginfo_t *info)
 }
 
 /* Returns the stack's id. */
-static uint64_t record(const siginfo_t *info, const void *context, bool fatal)
+static uint64_t crash_record(const siginfo_t *info, const void *context, bool fatal)
 {
 	uint64_t arg[5] = {(uint64_t)info->si_signo, (uint64_t)(int64_t)info->si_code,
 			   address_of(info), fatal, 0};
@@ -54,7 +54,7 @@ static uint64_t record(const siginfo_t *info, const void *context, bool fatal)
 void trc_signal_handled(int number, const siginfo_t *info, const void *context)
 {
 	trc_self.no_wait++;
-	record(info, context, false);
+	crash_record(info, context, false);
 	trc_self.no_wait--;
 }
 
@@ -93,11 +93,11 @@ void trc_signal_fatal(int number, const siginfo_t *info, const void *context)
 	if (atomic_compare_exchange_strong_explicit(&crash->state, &none, TRC_CRASH_FILLING,
 						    memory_order_relaxed, memory_order_relaxed)) {
 		crash_fill(crash, info);
-		stack = record(info, context, true);
+		stack = crash_record(info, context, true);
 		atomic_store_explicit(&crash->stack, stack, memory_order_relaxed);
 		atomic_store_explicit(&told, session, memory_order_relaxed);
 	} else {
-		record(info, context, true);
+		crash_record(info, context, true);
 		wait_for_first(session);
 	}
 	trc_self.no_wait--;

@@ -71,7 +71,7 @@ static bool is_word_readable(uintptr_t at, uintptr_t *page)
 }
 
 /* What comes behind `start`, "NAME="; NULL = there is none. */
-static const char *variable(char *const *envp, const char *start)
+static const char *variable_find(char *const *envp, const char *start)
 {
 	uintptr_t page = 0, text_page = 0;
 
@@ -82,9 +82,10 @@ static const char *variable(char *const *envp, const char *start)
 }
 
 /* As execvp(3): the first that can be executed. */
-static bool find(const struct trc_exec_target *t, char path[TRC_EXEC_PATH_BYTES], struct stat *st)
+static bool target_find(const struct trc_exec_target *t, char path[TRC_EXEC_PATH_BYTES],
+			struct stat *st)
 {
-	const char *at = variable(environ, "PATH=");
+	const char *at = variable_find(environ, "PATH=");
 
 	if (t->how != TRC_EXEC_SEARCHED || strchr(t->path, '/'))
 		return snprintf(path, TRC_EXEC_PATH_BYTES, "%s", t->path) < TRC_EXEC_PATH_BYTES &&
@@ -191,7 +192,7 @@ static const char *look_inside(char path[TRC_EXEC_PATH_BYTES], bool *is_script)
 
 static const char *look_at_environment(const struct trc_exec_target *t)
 {
-	return variable(t->envp, "LD_PRELOAD=") && variable(t->envp, "TRC_SESSION=")
+	return variable_find(t->envp, "LD_PRELOAD=") && variable_find(t->envp, "TRC_SESSION=")
 		       ? NULL
 		       : "started without LD_PRELOAD";
 }
@@ -199,7 +200,7 @@ static const char *look_at_environment(const struct trc_exec_target *t)
 /* Valgrind's tools are static, and load what LD_PRELOAD names with the program that they run. */
 static bool is_valgrind(const struct trc_exec_target *t, const char *path)
 {
-	return variable(t->envp, "VALGRIND_LAUNCHER=") && strstr(path, "/valgrind/");
+	return variable_find(t->envp, "VALGRIND_LAUNCHER=") && strstr(path, "/valgrind/");
 }
 
 const char *trc_exec_target_why(const struct trc_exec_target *t, char path[TRC_EXEC_PATH_BYTES])
@@ -209,7 +210,7 @@ const char *trc_exec_target_why(const struct trc_exec_target *t, char path[TRC_E
 	struct stat st;
 
 	found = is_text(t->path, TRC_EXEC_PATH_BYTES) &&
-		(t->how != TRC_EXEC_ABSOLUTE || *t->path == '/') && find(t, path, &st);
+		(t->how != TRC_EXEC_ABSOLUTE || *t->path == '/') && target_find(t, path, &st);
 	for (int i = 0; found && is_script && i < SCRIPTS_MAX; i++) {
 		why = look_inside(path, &is_script);
 		if (is_script)

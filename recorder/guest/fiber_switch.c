@@ -239,19 +239,19 @@ static void swap_labels(struct trace_fiber *left, struct trace_fiber *to)
 }
 
 /* What the thread runs from now on, on the stack that it has told of, if any. */
-static void run(struct trace_fiber *fiber)
+static void fiber_run(struct trace_fiber *fiber)
 {
 	here.current = fiber;
 	trc_self.on_fiber = fiber != NULL;
 	trc_range_coroutine(fiber && fiber->stack.hi ? &fiber->stack : NULL);
 }
 
-static void enter(struct trace_fiber *left, struct trace_fiber *to, enum trc_reason reason,
-		  const void *object, bool ready)
+static void fiber_enter(struct trace_fiber *left, struct trace_fiber *to, enum trc_reason reason,
+			const void *object, bool ready)
 {
 	if (ready)
 		record_switch(left, to, reason, object);
-	run(to);
+	fiber_run(to);
 	/* A signal handler may come in between and make the thread known: as what it ran then. */
 	atomic_signal_fence(memory_order_seq_cst);
 	if (here.told != to && trc_self_is_of_session())
@@ -270,7 +270,7 @@ struct trace_fiber *trc_fiber_switch(struct trace_fiber *to, enum trace_fiber_le
 	saved_errno = errno;
 	if (__builtin_expect(!here.armed, 0))
 		arm();
-	enter(left, to, reason_of(how), object, is_ready());
+	fiber_enter(left, to, reason_of(how), object, is_ready());
 	errno = saved_errno;
 	return left;
 }
@@ -322,8 +322,8 @@ void trc_fiber_attach(void)
 void trc_fiber_leave(void)
 {
 	if (here.current)
-		enter(here.current, NULL, TRC_REASON_NONE, NULL,
-		      !trc_self.quiet && trc_self_is_of_session());
+		fiber_enter(here.current, NULL, TRC_REASON_NONE, NULL,
+			    !trc_self.quiet && trc_self_is_of_session());
 }
 
 bool trc_fiber_give_up(struct trc_fiber_state *state)
@@ -332,7 +332,7 @@ bool trc_fiber_give_up(struct trc_fiber_state *state)
 		return false;
 	state->current = here.current;
 	state->labels = here.labels;
-	run(NULL);
+	fiber_run(NULL);
 	here.labels = NULL;
 	here.regions.session = 0;
 	state->in_force = trc_labels_set(NULL);
@@ -345,7 +345,7 @@ void trc_fiber_take_over(const struct trc_fiber_state *state)
 		arm();
 	if (is_ready())
 		record_switch(NULL, state->current, TRC_REASON_NONE, NULL);
-	run(state->current);
+	fiber_run(state->current);
 	trc_labels_unref(here.labels);
 	here.labels = state->labels;
 	trc_labels_unref(trc_labels_set(state->in_force));

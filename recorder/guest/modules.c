@@ -111,8 +111,8 @@ static void describe_object(struct trc_module_entry *m, uint64_t bias, const Elf
 }
 
 /* Describes the executable segment that holds `address`. */
-static bool describe(struct trc_module_entry *m, uint64_t bias, const ElfW(Phdr) * phdr,
-		     uint32_t n_phdrs, const char *name, uint64_t address)
+static bool module_describe(struct trc_module_entry *m, uint64_t bias, const ElfW(Phdr) * phdr,
+			    uint32_t n_phdrs, const char *name, uint64_t address)
 {
 	for (uint32_t i = 0; i < n_phdrs; i++) {
 		struct trc_module_entry segment;
@@ -138,7 +138,7 @@ static bool same_module(const struct trc_module_slot *slot, const struct trc_mod
  * else's: with it in front, in `room`.  As it is what has no slash (the vdso), is too long, or is not
  * there: the program may have gone to another directory since.
  */
-static const char *absolute(const char *path, char room[PATH_BYTES_MAX])
+static const char *path_absolute(const char *path, char room[PATH_BYTES_MAX])
 {
 	size_t n_bytes = strnlen(path, PATH_BYTES_MAX), dir_bytes;
 	long n;
@@ -173,7 +173,7 @@ static __attribute__((noinline)) void path_put(struct trc_module_slot *slot, con
 {
 	struct trc_shared *shared = trc_rec.shared;
 	char room[PATH_BYTES_MAX];
-	const char *text = absolute(path, room);
+	const char *text = path_absolute(path, room);
 	uint64_t n_bytes = strnlen(text, PATH_BYTES_MAX - 1);
 	uint64_t room_bytes = (n_bytes + PATH_UNIT) / PATH_UNIT * PATH_UNIT;
 	char *heap = trc_area(shared, shared->heap_off);
@@ -280,7 +280,7 @@ static bool look_up(uint64_t address, struct trc_module_entry *m)
 	struct found_object found;
 	const ElfW(Ehdr) * header;
 
-	if (describe(m, program.bias, program.phdr, program.n_phdrs, "", address))
+	if (module_describe(m, program.bias, program.phdr, program.n_phdrs, "", address))
 		return true;
 	if (!find_object || find_object((void *)(uintptr_t)address, &found))
 		return false;
@@ -289,9 +289,9 @@ static bool look_up(uint64_t address, struct trc_module_entry *m)
 	if (!trc_memory_readable((uintptr_t)header) || memcmp(header->e_ident, ELFMAG, SELFMAG) ||
 	    header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr)) > 4096)
 		return false;
-	return describe(m, found.link_map->l_addr,
-			(const ElfW(Phdr) *)((const char *)header + header->e_phoff),
-			header->e_phnum, found.link_map->l_name, address);
+	return module_describe(m, found.link_map->l_addr,
+			       (const ElfW(Phdr) *)((const char *)header + header->e_phoff),
+			       header->e_phnum, found.link_map->l_name, address);
 }
 
 /* Its module has gone, after that epoch.  Where another thread has closed it that stands; one that
@@ -403,7 +403,7 @@ void trc_modules_note(const uint64_t *frame, uint32_t n, uint32_t epoch)
 static const char *kept_path(const char *path)
 {
 	char room[PATH_BYTES_MAX], *kept = known_paths + known_path_bytes;
-	const char *whole = absolute(path, room);
+	const char *whole = path_absolute(path, room);
 	size_t n_bytes = strnlen(whole, PATH_BYTES_MAX - 1) + 1;
 
 	if (whole == path || known_path_bytes + n_bytes > sizeof(known_paths))
@@ -475,7 +475,7 @@ static int visit_one(struct dl_phdr_info *info, size_t n_bytes, void *context)
 	char room[PATH_BYTES_MAX];
 
 	describe_object(&m, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum, info->dlpi_name);
-	m.path = absolute(m.path, room);
+	m.path = path_absolute(m.path, room);
 	m.last_epoch = UINT32_MAX;
 	for (uint32_t i = 0; i < info->dlpi_phnum; i++)
 		if (segment_of(&m, info->dlpi_addr, &info->dlpi_phdr[i]))

@@ -175,7 +175,7 @@ static int create_file(const char *dir, uint64_t n_bytes, struct trc_shared **sh
 	return 0;
 }
 
-static void adopt(struct trc_shared *shared)
+static void mapping_adopt(struct trc_shared *shared)
 {
 	trc_rec.shared = shared;
 	trc_rec.overflow = trc_area(shared, shared->overflow_off);
@@ -240,7 +240,7 @@ static int allocate_some(struct trc_shared *shared, const struct trc_shared *pla
 }
 
 /* Gives the file its memory before anybody can see it, as far as nobody does so later. */
-static int allocate(struct trc_shared *shared, const struct trc_shared *plan, bool eager)
+static int mapping_allocate(struct trc_shared *shared, const struct trc_shared *plan, bool eager)
 {
 	int err;
 
@@ -320,7 +320,7 @@ static int make_mapping(const struct trc_session_options *o)
 		err = create_file(o->dir, plan.total_bytes, &shared);
 	if (err)
 		return err;
-	err = allocate(shared, &plan, o->eager);
+	err = mapping_allocate(shared, &plan, o->eager);
 	if (err) {
 		drop_mapping(shared, plan.total_bytes);
 		trc_rec.shared = NULL;
@@ -328,7 +328,7 @@ static int make_mapping(const struct trc_session_options *o)
 		return err;
 	}
 	fill_header(shared, o);
-	adopt(shared);
+	mapping_adopt(shared);
 	for (uint32_t i = 0; o->eager && i < shared->n_procs; i++)
 		atomic_store_explicit(&trc_ring_at(shared, i)->state, TRC_RING_READY,
 				      memory_order_relaxed); /* published by the switch */
@@ -359,7 +359,7 @@ static void set_up_process(const struct trc_session_options *o)
 	trc_mark_setup();
 }
 
-static const char *explain(const struct trc_session_options *o, int err)
+static const char *error_explain(const struct trc_session_options *o, int err)
 {
 	switch (-err) {
 	case ENOSPC:
@@ -413,7 +413,7 @@ int trc_session_open(const struct trc_session_options *o, char *error, size_t n_
 		trc_modules_scan();
 		err = open_mapping(o);
 		if (err)
-			snprintf(error, n_bytes, "%s: %s", o->dir, explain(o, err));
+			snprintf(error, n_bytes, "%s: %s", o->dir, error_explain(o, err));
 	}
 	trc_self.quiet--;
 	return err;
@@ -429,7 +429,7 @@ int trc_session_open_in_child(const struct trc_session_options *o, const char **
 	err = open_mapping(&lazy);
 	trc_self.quiet--;
 	if (err)
-		*why = explain(o, err);
+		*why = error_explain(o, err);
 	return err;
 }
 

@@ -44,12 +44,12 @@ static struct place *place_near(uint64_t cond, uint32_t i)
 	return &places[(trc_waiter_place(cond) + i) % TRC_WAITER_PLACES];
 }
 
-static uint64_t load(const _Atomic uint64_t *word)
+static uint64_t word_load(const _Atomic uint64_t *word)
 {
 	return atomic_load_explicit(word, memory_order_relaxed);
 }
 
-static bool change(struct place *p, uint64_t state, uint64_t to)
+static bool place_change(struct place *p, uint64_t state, uint64_t to)
 {
 	/* acq_rel: cond and mutex are those of the state (G2); a mark is seen with its count (G3). */
 	return atomic_compare_exchange_strong_explicit(&p->state, &state,
@@ -62,9 +62,9 @@ void trc_cond_waits(struct trc_wait *wait, const void *mutex)
 	wait->cond_mutex = wait->counted ? (uintptr_t)mutex : 0;
 	for (uint32_t i = 0; wait->counted && i < NEAR; i++) {
 		struct place *p = place_near(wait->object, i);
-		uint64_t state = load(&p->state);
+		uint64_t state = word_load(&p->state);
 
-		if (state % STATES != FREE || !change(p, state, BUSY))
+		if (state % STATES != FREE || !place_change(p, state, BUSY))
 			continue;
 		atomic_store_explicit(&p->cond, wait->object, memory_order_relaxed);
 		atomic_store_explicit(&p->mutex, (uintptr_t)mutex, memory_order_relaxed);
@@ -80,10 +80,10 @@ static bool take_mark(struct place *p, uint64_t cond, uint64_t mutex, uint64_t t
 {
 	/* acquire: as in signal_one(). */
 	uint64_t state = atomic_load_explicit(&p->state, memory_order_acquire);
-	uint64_t marked = load(&p->at);
+	uint64_t marked = word_load(&p->at);
 
-	if (state % STATES != SIGNALLED || load(&p->cond) != cond || load(&p->mutex) != mutex ||
-	    !change(p, state, to))
+	if (state % STATES != SIGNALLED || word_load(&p->cond) != cond ||
+	    word_load(&p->mutex) != mutex || !place_change(p, state, to))
 		return false;
 	trc_lock_waiters_add(mutex, -1);
 	*at = marked;
@@ -96,13 +96,13 @@ static bool signal_one(struct place *p, uint64_t cond, uint64_t at)
 	/* acquire: pairs with the release in trc_cond_waits(). */
 	uint64_t state = atomic_load_explicit(&p->state, memory_order_acquire), mutex;
 
-	if (state % STATES != WAITS || load(&p->cond) != cond)
+	if (state % STATES != WAITS || word_load(&p->cond) != cond)
 		return false;
-	mutex = load(&p->mutex);
+	mutex = word_load(&p->mutex);
 	trc_lock_waiters_add(mutex, 1);
-	/* relaxed: change() releases it.  Of two that signal at once either time will do. */
+	/* relaxed: place_change() releases it.  Of two that signal at once either time will do. */
 	atomic_store_explicit(&p->at, at, memory_order_relaxed);
-	if (!change(p, state, SIGNALLED)) {
+	if (!place_change(p, state, SIGNALLED)) {
 		trc_lock_waiters_add(mutex, -1);
 		return false;
 	}
@@ -112,12 +112,12 @@ static bool signal_one(struct place *p, uint64_t cond, uint64_t at)
 /* A mark whose thread has not come back for so long that it was hardly woken. */
 static void forget_old(struct place *p, uint64_t cond, uint64_t now)
 {
-	uint64_t at = load(&p->at);
+	uint64_t at = word_load(&p->at);
 
 	/* relaxed: take_mark() looks again. */
-	if (load(&p->state) % STATES == SIGNALLED && load(&p->cond) == cond && now > at &&
+	if (word_load(&p->state) % STATES == SIGNALLED && word_load(&p->cond) == cond && now > at &&
 	    trc_clock_ticks_to_ns(now - at) > OLD_NS)
-		take_mark(p, cond, load(&p->mutex), WAITS, &at);
+		take_mark(p, cond, word_load(&p->mutex), WAITS, &at);
 }
 
 void trc_cond_signalled(const void *cond, uint64_t count, uint64_t at)
@@ -140,9 +140,9 @@ static bool leave_place(struct trc_wait *wait, uint64_t *at)
 	wait->cond_place = 0;
 	/* Another thread may mark it, or take its mark over, meanwhile. */
 	do {
-		state = load(&p->state);
+		state = word_load(&p->state);
 		marked = take_mark(p, wait->object, wait->cond_mutex, FREE + STATES, at);
-	} while (!marked && (state % STATES != WAITS || !change(p, state, FREE + STATES)));
+	} while (!marked && (state % STATES != WAITS || !place_change(p, state, FREE + STATES)));
 	return marked;
 }
 

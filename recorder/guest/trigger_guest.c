@@ -208,7 +208,7 @@ static void request(struct trc_shared *shared, const char *what, size_t n_bytes)
 	trc_raw3(SYS_futex, &shared->trigger_wake, FUTEX_WAKE, INT_MAX);
 }
 
-static void record(const char *what, size_t n_bytes)
+static void request_record(const char *what, size_t n_bytes)
 {
 	uint64_t text[TRC_TRIGGER_WORDS] = {0}, n = n_bytes, words = (n_bytes + 7) / 8;
 	struct trc_seg seg[2] = {{&n, 1}, {text, words}};
@@ -229,7 +229,7 @@ void trc_trigger_fire(const char *what, size_t n_bytes)
 		n_bytes = TRC_TRIGGER_WORDS * 8;
 	/* The event first: a snapshot taken at once has it. */
 	if (trc_self_ready())
-		record(what, n_bytes);
+		request_record(what, n_bytes);
 	request(trc_rec.shared, what, n_bytes);
 	errno = saved_errno;
 }
@@ -246,7 +246,7 @@ static void condition_fill(struct condition *c, const struct trc_trigger_spec *s
 }
 
 /* The shortest time of any condition of this kind. */
-static uint64_t least(const struct conditions *conditions, enum trc_trigger_kind kind)
+static uint64_t least_ticks(const struct conditions *conditions, enum trc_trigger_kind kind)
 {
 	uint64_t ticks = UINT64_MAX;
 
@@ -265,7 +265,7 @@ void trc_triggers_set(const struct trc_trigger_spec *specs, unsigned int n)
 	next->n = n < TRC_TRIGGER_SPECS_MAX ? n : TRC_TRIGGER_SPECS_MAX;
 	for (unsigned int i = 0; i < next->n; i++)
 		condition_fill(&next->at[i], &specs[i]);
-	task = least(next, TRC_TRIGGER_TASK);
+	task = least_ticks(next, TRC_TRIGGER_TASK);
 	if (!trc_recording()) { /* what an earlier recording left */
 		memset(filling, 0, sizeof(filling));
 		if (tasks_used)
@@ -275,9 +275,9 @@ void trc_triggers_set(const struct trc_trigger_spec *specs, unsigned int n)
 	tasks_used |= task != UINT64_MAX;
 	atomic_store_explicit(&current, next, memory_order_release);
 	/* relaxed: who sees them finds the conditions themselves, or looks at the old ones once. */
-	atomic_store_explicit(&trc_trigger_least.park, least(next, TRC_TRIGGER_PARK),
+	atomic_store_explicit(&trc_trigger_least.park, least_ticks(next, TRC_TRIGGER_PARK),
 			      memory_order_relaxed);
-	atomic_store_explicit(&trc_trigger_least.region, least(next, TRC_TRIGGER_REGION),
+	atomic_store_explicit(&trc_trigger_least.region, least_ticks(next, TRC_TRIGGER_REGION),
 			      memory_order_relaxed);
 	atomic_store_explicit(&trc_trigger_least.task, task, memory_order_relaxed);
 }

@@ -8,14 +8,14 @@
 
 /* ---- where ------------------------------------------------------------------------------- */
 
-static int bad(const char *text, const char *what, char *why, size_t n_bytes)
+static int address_bad(const char *text, const char *what, char *why, size_t n_bytes)
 {
 	snprintf(why, n_bytes, "%s: %s", text, what);
 	return -EINVAL;
 }
 
 /* "ADDRESS:PORT", "[ADDRESS]:PORT", ":PORT", "PORT" into its two parts. */
-static int split(const char *text, char *host, size_t n_bytes, uint16_t *port)
+static int address_split(const char *text, char *host, size_t n_bytes, uint16_t *port)
 {
 	const char *colon = strrchr(text, ':');
 	const char *digits = colon ? colon + 1 : text;
@@ -52,9 +52,9 @@ int trc_http_address(struct trc_http_server *s, const char *text, char *why, siz
 	char host[64];
 	uint16_t port;
 
-	if (split(text, host, sizeof(host), &port))
-		return bad(text, "no address like 127.0.0.1:6060, [::1]:6060 or :6060", why,
-			   n_bytes);
+	if (address_split(text, host, sizeof(host), &port))
+		return address_bad(text, "no address like 127.0.0.1:6060, [::1]:6060 or :6060", why,
+				   n_bytes);
 	if (!*host || !strcmp(host, "localhost"))
 		strcpy(host, "127.0.0.1");
 	if (inet_pton(AF_INET, host, &v4->sin_addr) == 1) {
@@ -68,8 +68,8 @@ int trc_http_address(struct trc_http_server *s, const char *text, char *why, siz
 		s->address_bytes = sizeof(*v6);
 		s->is_loopback = IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 	} else {
-		return bad(text, "a name may lead anywhere: write the address as a number", why,
-			   n_bytes);
+		return address_bad(text, "a name may lead anywhere: write the address as a number",
+				   why, n_bytes);
 	}
 	return 0;
 }
@@ -77,7 +77,7 @@ int trc_http_address(struct trc_http_server *s, const char *text, char *why, siz
 /* ---- whom -------------------------------------------------------------------------------- */
 
 /* Takes as long whatever is different. */
-static bool is_same(const char *given, size_t n_bytes, const char *token)
+static bool token_is_same(const char *given, size_t n_bytes, const char *token)
 {
 	size_t length = strlen(token);
 	unsigned int differs = n_bytes != length;
@@ -97,7 +97,7 @@ static int sextet(char c)
 }
 
 /* Base64; how many bytes. */
-static size_t decode(const char *text, char *out, size_t n_bytes)
+static size_t base64_decode(const char *text, char *out, size_t n_bytes)
 {
 	unsigned int bits = 0, n_bits = 0;
 	size_t used = 0;
@@ -122,12 +122,12 @@ static bool shows_token(const char *authorization, const char *token)
 	size_t n;
 
 	if (!strncasecmp(authorization, "Bearer ", 7))
-		return is_same(authorization + 7, strlen(authorization + 7), token);
+		return token_is_same(authorization + 7, strlen(authorization + 7), token);
 	if (strncasecmp(authorization, "Basic ", 6))
 		return false;
-	n = decode(authorization + 6, plain, sizeof(plain));
+	n = base64_decode(authorization + 6, plain, sizeof(plain));
 	colon = memchr(plain, ':', n);
-	return colon && is_same(colon + 1, n - (size_t)(colon + 1 - plain), token);
+	return colon && token_is_same(colon + 1, n - (size_t)(colon + 1 - plain), token);
 }
 
 /* A page of the world's that has its name lead here would have the browser read for it what only

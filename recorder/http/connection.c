@@ -22,7 +22,7 @@ void trc_http_connections_init(struct trc_http_connections *all)
 	*all = (struct trc_http_connections){.last = &all->first};
 }
 
-static void enter(struct trc_http_connection *c, enum trc_http_phase phase, uint64_t ms)
+static void phase_enter(struct trc_http_connection *c, enum trc_http_phase phase, uint64_t ms)
 {
 	c->phase = phase;
 	c->begin_ms = trc_http_now_ms();
@@ -40,7 +40,7 @@ struct trc_http_connection *trc_http_connection_open(struct trc_http_connections
 	*all->last = c;
 	all->last = &c->next;
 	all->n++;
-	enter(c, TRC_HTTP_PHASE_READING, READING_MS);
+	phase_enter(c, TRC_HTTP_PHASE_READING, READING_MS);
 	return c;
 }
 
@@ -60,14 +60,14 @@ void trc_http_connection_close(struct trc_http_connections *all, struct trc_http
 void trc_http_connection_answering(struct trc_http_connection *c)
 {
 	if (c)
-		enter(c, TRC_HTTP_PHASE_ANSWERING, 0);
+		phase_enter(c, TRC_HTTP_PHASE_ANSWERING, 0);
 }
 
 void trc_http_connection_sending(struct trc_http_connection *c, uint64_t reply_bytes)
 {
 	if (c)
-		enter(c, TRC_HTTP_PHASE_SENDING,
-		      SENDING_MS + reply_bytes * 1000 / (uint64_t)RATE_BYTES);
+		phase_enter(c, TRC_HTTP_PHASE_SENDING,
+			    SENDING_MS + reply_bytes * 1000 / (uint64_t)RATE_BYTES);
 }
 
 void trc_http_connection_drop(struct trc_http_connection *c)

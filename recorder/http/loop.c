@@ -51,7 +51,7 @@ int trc_http_can_serve(char *why, size_t n_bytes)
 /* ---- requests ---------------------------------------------------------------------------- */
 
 /* The first that is heard of one; what it returns is libmicrohttpd's context of it. */
-static void *begin(void *cls, const char *uri, struct MHD_Connection *connection)
+static void *request_begin(void *cls, const char *uri, struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -71,8 +71,8 @@ static void *begin(void *cls, const char *uri, struct MHD_Connection *connection
 	return x;
 }
 
-static void end(void *cls, struct MHD_Connection *connection, void **context,
-		enum MHD_RequestTerminationCode why)
+static void request_end(void *cls, struct MHD_Connection *connection, void **context,
+			enum MHD_RequestTerminationCode why)
 {
 	struct trc_http_exchange *x = *context;
 
@@ -85,8 +85,8 @@ static void end(void *cls, struct MHD_Connection *connection, void **context,
 	free(x);
 }
 
-static void notice(void *cls, struct MHD_Connection *connection, void **context,
-		   enum MHD_ConnectionNotificationCode what)
+static void connection_notice(void *cls, struct MHD_Connection *connection, void **context,
+			      enum MHD_ConnectionNotificationCode what)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -197,7 +197,7 @@ static void add_header(void *response, const char *name, const char *value)
 	MHD_add_response_header(response, name, value);
 }
 
-static enum MHD_Result deliver(struct trc_http_exchange *x)
+static enum MHD_Result reply_deliver(struct trc_http_exchange *x)
 {
 	uint64_t reply_bytes = 0;
 	struct MHD_Response *response = make_response(&x->reply, &reply_bytes);
@@ -222,9 +222,9 @@ static bool is_stopping(struct trc_http_server *s)
 	return is;
 }
 
-static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, const char *url,
-			      const char *method, const char *version, const char *upload,
-			      size_t *upload_bytes, void **context)
+static enum MHD_Result request_handle(void *cls, struct MHD_Connection *connection, const char *url,
+				      const char *method, const char *version, const char *upload,
+				      size_t *upload_bytes, void **context)
 {
 	struct trc_http_exchange *x = *context;
 	struct loop *l = cls;
@@ -241,7 +241,7 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
 		return MHD_YES;
 	}
 	if (x->state == TRC_HTTP_DONE)
-		return deliver(x);
+		return reply_deliver(x);
 	if (!trc_http_pool_put(l->server, x))
 		return MHD_NO; /* nobody would answer, or resume it */
 	/* However soon it is answered: only this thread resumes (server:Y1). */
@@ -270,7 +270,7 @@ static void resume_done(struct loop *l)
 	pthread_mutex_unlock(&l->server->lock);
 }
 
-static void cancel(struct trc_http_exchange *x)
+static void exchange_cancel(struct trc_http_exchange *x)
 {
 	pthread_mutex_lock(&x->server->lock);
 	x->is_cancelled = true;
@@ -279,7 +279,7 @@ static void cancel(struct trc_http_exchange *x)
 }
 
 /* -1 = never. */
-static int least(int a_ms, int b_ms)
+static int least_ms(int a_ms, int b_ms)
 {
 	return a_ms < 0 || (b_ms >= 0 && b_ms < a_ms) ? b_ms : a_ms;
 }
@@ -320,14 +320,14 @@ static void accept_all(struct loop *l)
 static void look_for(struct trc_http_exchange *x, short revents)
 {
 	if (revents & (POLLERR | POLLHUP))
-		cancel(x);
+		exchange_cancel(x);
 	else if (revents)
 		x->sends_no_more = true;
 	if (!x->sends_no_more || x->is_cancelled || trc_http_now_ms() < x->look_ms)
 		return;
 	x->look_ms = trc_http_now_ms() + LOOK_MS;
 	if (trc_http_peer_is_gone(x->socket))
-		cancel(x);
+		exchange_cancel(x);
 }
 
 static bool may_accept(const struct loop *l)
@@ -342,7 +342,7 @@ static unsigned int poll_set(struct loop *l, int *ms)
 	unsigned int n = N_FD;
 
 	if (recovers)
-		*ms = least(*ms, RECOVER_MS);
+		*ms = least_ms(*ms, RECOVER_MS);
 	l->fd[0] = (struct pollfd){.fd = l->signals, .events = POLLIN};
 	l->fd[1] = (struct pollfd){.fd = l->epoll, .events = POLLIN};
 	l->fd[2] = (struct pollfd){.fd = may_accept(l) && !recovers ? l->listener : -1,
@@ -351,7 +351,7 @@ static unsigned int poll_set(struct loop *l, int *ms)
 		l->fd[n++] = (struct pollfd){.fd = x->is_cancelled ? -1 : x->socket,
 					     .events = x->sends_no_more ? 0 : POLLRDHUP};
 		if (x->sends_no_more && !x->is_cancelled)
-			*ms = least(*ms, LOOK_MS);
+			*ms = least_ms(*ms, LOOK_MS);
 	}
 	return n;
 }
@@ -364,9 +364,9 @@ static void wait_for_something(struct loop *l)
 	int ms = trc_http_connections_late(&l->connections);
 
 	if (MHD_get_timeout(l->daemon, &timeout_ms) == MHD_YES)
-		ms = least(ms, timeout_ms < 60000 ? (int)timeout_ms : 60000);
+		ms = least_ms(ms, timeout_ms < 60000 ? (int)timeout_ms : 60000);
 	if (l->connections.n >= l->server->max_connections)
-		ms = least(ms, LOOK_MS); /* somebody may become idle by waiting */
+		ms = least_ms(ms, LOOK_MS); /* somebody may become idle by waiting */
 	n = poll_set(l, &ms);
 	l->is_wanted = false;
 	if (poll(l->fd, n, ms) < 0)
@@ -379,7 +379,7 @@ static void wait_for_something(struct loop *l)
 }
 
 /* What has been sent is read before anybody is dropped for not having sent it. */
-static void run(struct loop *l)
+static void loop_run(struct loop *l)
 {
 	MHD_run(l->daemon);
 	if (l->is_wanted)
@@ -388,7 +388,7 @@ static void run(struct loop *l)
 
 /* ---- beginning and end ------------------------------------------------------------------- */
 
-static int fail(struct trc_http_server *s, int err, const char *what)
+static int server_fail(struct trc_http_server *s, int err, const char *what)
 {
 	snprintf(s->why, sizeof(s->why), "%s: %s", what, strerror(-err));
 	return err;
@@ -403,12 +403,12 @@ static int listen_at(struct loop *l)
 
 	l->listener = socket(s->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (l->listener < 0)
-		return fail(s, -errno, "a socket");
+		return server_fail(s, -errno, "a socket");
 	setsockopt(l->listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (bind(l->listener, (struct sockaddr *)&s->address, s->address_bytes) ||
 	    listen(l->listener, BACKLOG) ||
 	    getsockname(l->listener, (struct sockaddr *)&is, &n_bytes))
-		return fail(s, -errno, "cannot listen there");
+		return server_fail(s, -errno, "cannot listen there");
 	s->port = ntohs(is.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&is)->sin6_port
 						 : ((struct sockaddr_in *)&is)->sin_port);
 	return 0;
@@ -420,17 +420,17 @@ static int start_daemon(struct loop *l)
 	const unsigned int flags =
 		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET;
 
-	l->daemon =
-		MHD_start_daemon(flags, 0, NULL, NULL, handle, l, MHD_OPTION_CONNECTION_LIMIT,
-				 l->server->max_connections, MHD_OPTION_CONNECTION_TIMEOUT,
-				 (unsigned int)IDLE_CONNECTION_SECONDS, MHD_OPTION_NOTIFY_COMPLETED,
-				 end, l, MHD_OPTION_NOTIFY_CONNECTION, notice, l,
-				 MHD_OPTION_URI_LOG_CALLBACK, begin, l, MHD_OPTION_END);
+	l->daemon = MHD_start_daemon(
+		flags, 0, NULL, NULL, request_handle, l, MHD_OPTION_CONNECTION_LIMIT,
+		l->server->max_connections, MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned int)IDLE_CONNECTION_SECONDS, MHD_OPTION_NOTIFY_COMPLETED, request_end, l,
+		MHD_OPTION_NOTIFY_CONNECTION, connection_notice, l, MHD_OPTION_URI_LOG_CALLBACK,
+		request_begin, l, MHD_OPTION_END);
 	if (!l->daemon)
-		return fail(l->server, -ENOMEM, "libmicrohttpd does not start");
+		return server_fail(l->server, -ENOMEM, "libmicrohttpd does not start");
 	info = MHD_get_daemon_info(l->daemon, MHD_DAEMON_INFO_EPOLL_FD);
 	l->epoll = info ? info->epoll_fd : -1;
-	return l->epoll < 0 ? fail(l->server, -ENOTSUP, "libmicrohttpd has no epoll") : 0;
+	return l->epoll < 0 ? server_fail(l->server, -ENOTSUP, "libmicrohttpd has no epoll") : 0;
 }
 
 /* What anything prints is not to land in somebody's connection. */
@@ -445,7 +445,7 @@ static void keep_standard_numbers(void)
 		close(fd);
 }
 
-static int set_up(struct loop *l)
+static int loop_set_up(struct loop *l)
 {
 	struct trc_http_server *s = l->server;
 	sigset_t wake;
@@ -455,23 +455,23 @@ static int set_up(struct loop *l)
 	trc_http_connections_init(&l->connections);
 	err = s->host->thread_begin("trc-http", true);
 	if (err)
-		return fail(s, err, "a descriptor table of its own");
+		return server_fail(s, err, "a descriptor table of its own");
 	keep_standard_numbers();
 	sigemptyset(&wake);
 	sigaddset(&wake, WAKE_SIGNAL);
 	l->signals = signalfd(-1, &wake, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (l->signals < 0)
-		return fail(s, -errno, "a signalfd");
+		return server_fail(s, -errno, "a signalfd");
 	l->fd = calloc(s->max_connections + N_FD, sizeof(*l->fd));
 	if (!l->fd)
-		return fail(s, -ENOMEM, "memory");
+		return server_fail(s, -ENOMEM, "memory");
 	err = listen_at(l);
 	if (!err)
 		err = start_daemon(l);
 	return err;
 }
 
-static void tear_down(struct loop *l)
+static void loop_tear_down(struct loop *l)
 {
 	if (l->daemon)
 		MHD_stop_daemon(l->daemon);
@@ -500,19 +500,19 @@ void *trc_http_loop(void *server)
 
 	/* release: pairs with the acquire in trc_http_wake(). */
 	atomic_store_explicit(&s->tid, (uint32_t)trc_raw1(SYS_gettid, 0), memory_order_release);
-	err = set_up(&l);
+	err = loop_set_up(&l);
 	tell_ready(s, err);
 	while (!err && !is_stopping(s)) {
 		wait_for_something(&l);
 		resume_done(&l);
-		run(&l);
+		loop_run(&l);
 	}
 	if (!err) { /* what is being answered is, or is cut short; then nothing is suspended */
 		trc_http_pool_end(s);
 		resume_done(&l);
-		run(&l);
+		loop_run(&l);
 	}
-	tear_down(&l);
+	loop_tear_down(&l);
 	pthread_mutex_lock(&s->lock);
 	s->has_ended = true;
 	pthread_cond_broadcast(&s->changed);

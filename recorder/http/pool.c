@@ -34,7 +34,7 @@ static bool wait_here(void *context, uint64_t ns)
 	return goes_on;
 }
 
-static void answer(struct trc_http_exchange *x)
+static void exchange_answer(struct trc_http_exchange *x)
 {
 	struct trc_http_request request = {.method = x->method,
 					   .url = x->url,
@@ -54,7 +54,7 @@ static void answer(struct trc_http_exchange *x)
 static int create_worker(struct trc_http_server *s);
 
 /* The next to do; NULL: end this thread.  Locked. */
-static struct trc_http_exchange *next(struct trc_http_server *s)
+static struct trc_http_exchange *exchange_next(struct trc_http_server *s)
 {
 	struct timespec until = trc_http_from_now((uint64_t)IDLE_SECONDS * 1000000000);
 	struct trc_http_exchange *x;
@@ -79,18 +79,18 @@ static struct trc_http_exchange *next(struct trc_http_server *s)
 	return x;
 }
 
-static void *work(void *server)
+static void *worker_run(void *server)
 {
 	struct trc_http_server *s = server;
 	struct trc_http_exchange *x;
 
 	s->host->thread_begin("trc-http-work", false);
 	pthread_mutex_lock(&s->lock);
-	while ((x = next(s))) {
+	while ((x = exchange_next(s))) {
 		if (!s->n_idle && s->n_workers < s->max_connections)
 			create_worker(s); /* or the next one waits for us */
 		pthread_mutex_unlock(&s->lock);
-		answer(x);
+		exchange_answer(x);
 		pthread_mutex_lock(&s->lock);
 		x->state = TRC_HTTP_DONE;
 		trc_http_wake(s);
@@ -106,7 +106,7 @@ static void *work(void *server)
 static int create_worker(struct trc_http_server *s)
 {
 	pthread_t thread;
-	int err = s->host->thread_create(&thread, work, s);
+	int err = s->host->thread_create(&thread, worker_run, s);
 
 	if (err)
 		return err;

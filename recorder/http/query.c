@@ -3,7 +3,7 @@
 #include <string.h>
 #include "query.h"
 
-static int digit(char c)
+static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -12,7 +12,7 @@ static int digit(char c)
 }
 
 /* Decodes [from, end); `plus` means a blank in queries, but not in paths. */
-static int decode(const char *from, const char *end, bool plus, char *to, size_t n_bytes)
+static int text_decode(const char *from, const char *end, bool plus, char *to, size_t n_bytes)
 {
 	size_t used = 0;
 
@@ -20,9 +20,9 @@ static int decode(const char *from, const char *end, bool plus, char *to, size_t
 		char c = *from;
 
 		if (c == '%') {
-			if (end - from < 3 || digit(from[1]) < 0 || digit(from[2]) < 0)
+			if (end - from < 3 || hex_digit(from[1]) < 0 || hex_digit(from[2]) < 0)
 				return -EINVAL;
-			c = (char)(digit(from[1]) << 4 | digit(from[2]));
+			c = (char)(hex_digit(from[1]) << 4 | hex_digit(from[2]));
 			from += 2;
 		} else if (c == '+' && plus) {
 			c = ' ';
@@ -41,7 +41,7 @@ int trc_http_path(const char *url, char *path, size_t n_bytes)
 
 	if (*url != '/' && scheme)
 		url = scheme + 3 + strcspn(scheme + 3, "/?#");
-	return decode(url, url + strcspn(url, "?#"), false, path, n_bytes);
+	return text_decode(url, url + strcspn(url, "?#"), false, path, n_bytes);
 }
 
 const char *trc_http_query(const char *url)
@@ -61,8 +61,8 @@ int trc_http_value(const char *url, const char *name, char *value, size_t n_byte
 		const char *name_end = equals ? equals : at + length;
 
 		if ((size_t)(name_end - at) == strlen(name) && !memcmp(at, name, strlen(name)))
-			return decode(equals ? equals + 1 : name_end, at + length, true, value,
-				      n_bytes);
+			return text_decode(equals ? equals + 1 : name_end, at + length, true, value,
+					   n_bytes);
 		at += length;
 		at += *at == '&';
 	}
@@ -70,7 +70,7 @@ int trc_http_value(const char *url, const char *name, char *value, size_t n_byte
 }
 
 /* Digits at *at, as a number up to max. */
-static int whole(const char **at, uint64_t max, uint64_t *number)
+static int number_read(const char **at, uint64_t max, uint64_t *number)
 {
 	uint64_t n = 0;
 
@@ -96,7 +96,7 @@ int trc_http_number(const char *url, const char *name, uint64_t max, uint64_t *n
 
 	if (err || !*text)
 		return err == -EINVAL ? err : 0;
-	err = whole(&at, max, &n);
+	err = number_read(&at, max, &n);
 	if (err || *at)
 		return -EINVAL;
 	*number = n;
@@ -113,7 +113,7 @@ int trc_http_seconds(const char *url, uint64_t max_s, uint64_t *ns)
 	if (err || !*text)
 		return err == -EINVAL ? err : 0;
 	if (*at != '.')
-		err = whole(&at, max_s, &seconds);
+		err = number_read(&at, max_s, &seconds);
 	if (!err && *at == '.')
 		for (at++; *at >= '0' && *at <= '9'; at++)
 			fraction += (uint64_t)(*at - '0') * (unit /= 10);

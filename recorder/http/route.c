@@ -145,7 +145,7 @@ struct lookup {
 	bool is_found;
 };
 
-static void look(void *context, const struct trc_http_entry *entry)
+static void entry_look(void *context, const struct trc_http_entry *entry)
 {
 	struct lookup *l = context;
 
@@ -202,7 +202,7 @@ static void answer_profile(const struct trc_http_source *source, const char *nam
 	char event[64];
 	bool good;
 
-	source->each(look, &l);
+	source->each(entry_look, &l);
 	if (!l.is_found) {
 		fail_unknown(name, r);
 		return;

@@ -10,7 +10,7 @@ enum {
 	TURN_NS = 10000000,
 };
 
-static int digit(char c)
+static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -29,7 +29,7 @@ static uint64_t address_of(const char *at, const char *end)
 		at += 2;
 	}
 	for (; at < end; at++) {
-		int d = digit(*at);
+		int d = hex_digit(*at);
 
 		if (d < 0 || (unsigned int)d >= base || n > (UINT64_MAX - (unsigned int)d) / base)
 			return 0;

@@ -8,7 +8,7 @@
 /* NULL = not yet.  Whoever loads it finds the same; no lock is held meanwhile (part.h). */
 static const struct trc_encode_module *_Atomic loaded;
 
-static const struct trc_encode_module *load(char *why, size_t n_bytes)
+static const struct trc_encode_module *part_load(char *why, size_t n_bytes)
 {
 	static const char file[] = "libtrc-profile.so";
 	const struct trc_encode_module *module =
@@ -29,7 +29,7 @@ const struct trc_encode_module *trc_encode_load(char *why, size_t n_bytes)
 	if (module)
 		return module;
 	trc_self.quiet++;
-	module = load(why, n_bytes);
+	module = part_load(why, n_bytes);
 	trc_self.quiet--;
 	/* release: pairs with the acquire above. */
 	if (module)

@@ -15,7 +15,7 @@ struct filling {
 	size_t n, path_bytes;
 };
 
-static void add(void *context, const struct trc_module_entry *module)
+static void module_add(void *context, const struct trc_module_entry *module)
 {
 	struct filling *f = context;
 	const char *path = module->path ? module->path : "";
@@ -30,16 +30,16 @@ static void add(void *context, const struct trc_module_entry *module)
 	f->path_bytes += path_bytes;
 }
 
-static void visit(struct filling *f, bool recorded)
+static void modules_visit(struct filling *f, bool recorded)
 {
 	f->n = f->path_bytes = 0;
 	if (recorded)
-		trc_modules_recorded(add, f);
+		trc_modules_recorded(module_add, f);
 	else
-		trc_modules_loaded(add, f);
+		trc_modules_loaded(module_add, f);
 }
 
-static bool fits(const struct filling *f)
+static bool modules_fit(const struct filling *f)
 {
 	return f->n <= f->max && f->path_bytes <= f->path_bytes_max;
 }
@@ -48,7 +48,7 @@ int trc_module_list(struct trc_module_list *list, bool recorded)
 {
 	struct filling f = {.module = NULL};
 
-	visit(&f, recorded);
+	modules_visit(&f, recorded);
 	do { /* more may be loaded meanwhile */
 		f.max = f.n + 8;
 		f.path_bytes_max = f.path_bytes + 1024;
@@ -57,8 +57,8 @@ int trc_module_list(struct trc_module_list *list, bool recorded)
 		if (!f.module)
 			return -ENOMEM;
 		f.path = (char *)(f.module + f.max);
-		visit(&f, recorded);
-	} while (!fits(&f));
+		modules_visit(&f, recorded);
+	} while (!modules_fit(&f));
 	*list = (struct trc_module_list){f.module, f.n};
 	return 0;
 }

@@ -30,7 +30,7 @@ struct trc_names {
 
 /* ---- modules --------------------------------------------------------------------------- */
 
-static bool covers(const struct trc_module_entry *m, uint64_t address, uint32_t epoch)
+static bool module_covers(const struct trc_module_entry *m, uint64_t address, uint32_t epoch)
 {
 	return address >= m->start && address < m->limit &&
 	       (!epoch || (epoch >= m->first_epoch && epoch <= m->last_epoch));
@@ -39,10 +39,10 @@ static bool covers(const struct trc_module_entry *m, uint64_t address, uint32_t 
 static const struct trc_module_entry *module_of(struct trc_names *names, uint64_t address,
 						uint32_t epoch)
 {
-	if (names->last_module && covers(names->last_module, address, epoch))
+	if (names->last_module && module_covers(names->last_module, address, epoch))
 		return names->last_module;
 	for (size_t i = 0; i < names->n_modules; i++)
-		if (covers(&names->module[i], address, epoch))
+		if (module_covers(&names->module[i], address, epoch))
 			return names->last_module = &names->module[i];
 	return NULL;
 }
@@ -63,7 +63,7 @@ size_t trc_names_index(const struct trc_names *names, const struct trc_module_en
 }
 
 /* Since when there is in this place what there is in `epoch`, be it nothing. */
-static uint32_t since(struct trc_names *names, uint64_t address, uint32_t epoch)
+static uint32_t module_since(struct trc_names *names, uint64_t address, uint32_t epoch)
 {
 	const struct trc_module_entry *m = module_of(names, address, epoch);
 	uint32_t first = 0;
@@ -86,7 +86,7 @@ uint32_t trc_names_since(struct trc_names *names, const struct trc_encode_sample
 
 	for (uint32_t i = skip; sample->epoch && i < sample->n_frames; i++) {
 		uint64_t frame = sample->frame[i];
-		uint32_t one = frame ? since(names, frame - 1, sample->epoch) : 0;
+		uint32_t one = frame ? module_since(names, frame - 1, sample->epoch) : 0;
 
 		if (one > first)
 			first = one;

@@ -35,8 +35,8 @@ struct trc_encode_text {
 /* ---- collecting ------------------------------------------------------------------------ */
 
 /* Room for `more` items of this size behind the n that there are. */
-static bool grow(struct trc_encode_text *e, void *array, size_t n, size_t *max, size_t more,
-		 size_t item_bytes)
+static bool array_grow(struct trc_encode_text *e, void *array, size_t n, size_t *max, size_t more,
+		       size_t item_bytes)
 {
 	void *old, *grown;
 
@@ -108,9 +108,10 @@ static void add_row(struct trc_encode_text *e, const struct trc_encode_sample *s
 	size_t n_bytes = frame_bytes + strlen(labels) + 1;
 	struct row *row;
 
-	if (!grow(e, &e->row, e->n_rows, &e->max_rows, 1, sizeof(*e->row)) ||
-	    !grow(e, &e->keys, e->keys_bytes, &e->max_keys, n_bytes, 1) ||
-	    !grow(e, &e->values, e->n_values, &e->max_values, e->info->n_types, sizeof(*e->values)))
+	if (!array_grow(e, &e->row, e->n_rows, &e->max_rows, 1, sizeof(*e->row)) ||
+	    !array_grow(e, &e->keys, e->keys_bytes, &e->max_keys, n_bytes, 1) ||
+	    !array_grow(e, &e->values, e->n_values, &e->max_values, e->info->n_types,
+			sizeof(*e->values)))
 		return;
 	row = &e->row[e->n_rows++];
 	*row = (struct row){.key_off = e->keys_bytes,
@@ -195,7 +196,7 @@ static void merge_rows(struct trc_encode_text *e)
 
 /* ---- writing --------------------------------------------------------------------------- */
 
-static int64_t total(const struct trc_encode_text *e, uint32_t value)
+static int64_t rows_total(const struct trc_encode_text *e, uint32_t value)
 {
 	int64_t sum = 0;
 
@@ -216,7 +217,7 @@ static void put_head(const struct trc_encode_text *e, FILE *f)
 	int64_t sum[4] = {0};
 
 	for (uint32_t i = 0; i < info->n_types && i < 4; i++)
-		sum[i] = total(e, i);
+		sum[i] = rows_total(e, i);
 	switch (info->style) {
 	case TRC_STYLE_COUNTS:
 		fprintf(f, "%s profile: total %" PRId64 "\n", info->name, sum[0]);

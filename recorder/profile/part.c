@@ -56,21 +56,22 @@ __attribute__((constructor(101))) static void own_dir_find(void)
 	slash[1] = '\0';
 }
 
-static bool is_at(char path[PATH_MAX], const char *dir, const char *beside, const char *file)
+static bool part_is_at(char path[PATH_MAX], const char *dir, const char *beside, const char *file)
 {
 	return snprintf(path, PATH_MAX, "%s%s%s", dir, beside, file) < PATH_MAX &&
 	       !access(path, R_OK);
 }
 
 /* In a build tree (libtrc's, a program's), in a tree that was moved, where it was installed. */
-static bool find(char path[PATH_MAX], const char *file)
+static bool part_find(char path[PATH_MAX], const char *file)
 {
 	const char *dir = own_dir;
 
-	return (*dir && (is_at(path, dir, "", file) || is_at(path, dir, "trc/", file) ||
-			 is_at(path, dir, ".libs/", file) || is_at(path, dir, "../.libs/", file) ||
-			 is_at(path, dir, "../lib/trc/", file))) ||
-	       is_at(path, TRC_PKGLIBDIR, "/", file);
+	return (*dir && (part_is_at(path, dir, "", file) || part_is_at(path, dir, "trc/", file) ||
+			 part_is_at(path, dir, ".libs/", file) ||
+			 part_is_at(path, dir, "../.libs/", file) ||
+			 part_is_at(path, dir, "../lib/trc/", file))) ||
+	       part_is_at(path, TRC_PKGLIBDIR, "/", file);
 }
 
 const void *trc_part_open(const char *file, const char *symbol, char *why, size_t n_bytes)
@@ -79,7 +80,7 @@ const void *trc_part_open(const char *file, const char *symbol, char *why, size_
 	const void *found;
 	void *part;
 
-	if (!find(path, file)) {
+	if (!part_find(path, file)) {
 		snprintf(why, n_bytes, "%s: not installed beside libtrc", file);
 		return NULL;
 	}

@@ -48,7 +48,7 @@ __attribute__((format(printf, 2, 3))) static void comment(struct writing *w, con
 	w->comment[w->info.n_comments++] = text;
 }
 
-static const char *was(uint64_t n)
+static const char *verb_was(uint64_t n)
 {
 	return n == 1 ? " was" : "s were";
 }
@@ -59,7 +59,7 @@ static void comment_lost_samples(struct writing *w, const char *name,
 	for (unsigned int cause = 0; cause < TRC_SAMPLE_LOSS_COUNT; cause++)
 		if (sum->lost_by_cause[cause])
 			comment(w, "%s: %" PRIu64 " sample%s lost: %s", name,
-				sum->lost_by_cause[cause], was(sum->lost_by_cause[cause]),
+				sum->lost_by_cause[cause], verb_was(sum->lost_by_cause[cause]),
 				trc_sample_loss_name(cause));
 }
 
@@ -80,14 +80,14 @@ static void comment_lost(struct writing *w, const char *name, const struct trc_t
 	/* How many were overwritten nobody has counted. */
 	if (sum.lost_events && !taken->overwritten_percent)
 		comment(w, "%s: %" PRIu64 " event%s lost while this was recorded", name,
-			sum.lost_events, was(sum.lost_events));
+			sum.lost_events, verb_was(sum.lost_events));
 	if (taken->overwritten_percent)
 		comment(w, "%s: about %u%% of what was recorded was overwritten before it was read",
 			name, taken->overwritten_percent);
 	comment_lost_samples(w, name, &sum);
 	if (taken->missing_threads)
 		comment(w, "%s: %" PRIu64 " thread%s not sampled", name, taken->missing_threads,
-			was(taken->missing_threads));
+			verb_was(taken->missing_threads));
 	if (sum.left_out)
 		comment(w,
 			"%s: %" PRIu64 " %s left out, as there was no room, or events that "
@@ -187,8 +187,8 @@ static int add_types(struct writing *w, const struct trc_encode_info *one, const
 	return 0;
 }
 
-static int describe(struct writing *w, struct trace_recorder *const *r, size_t n,
-		    const struct trc_taken *taken, char (*names)[64])
+static int writing_describe(struct writing *w, struct trace_recorder *const *r, size_t n,
+			    const struct trc_taken *taken, char (*names)[64])
 {
 	char text[TRC_SAMPLED_TEXT_BYTES];
 	struct made_up up;
@@ -224,7 +224,7 @@ static int describe(struct writing *w, struct trace_recorder *const *r, size_t n
 /* ---- samples --------------------------------------------------------------------------- */
 
 /* Among the values of all recorders those of one. */
-static void emit(void *context, const struct trc_encode_sample *sample)
+static void sample_emit(void *context, const struct trc_encode_sample *sample)
 {
 	struct writing *w = context;
 	struct trc_encode_sample wide = *sample;
@@ -275,7 +275,7 @@ static void emit_row(struct writing *w, const struct trc_folded *folded, uint32_
 	sample.epoch = row.epoch;
 	row.value[1] = scaled(row.value[1], factor); /* of kinds with two values or more */
 	memcpy(&w->value[w->first_type], row.value, n_types * sizeof(*row.value));
-	emit(w, &sample);
+	sample_emit(w, &sample);
 }
 
 static void emit_unseen(struct writing *w, int64_t unseen)
@@ -284,7 +284,7 @@ static void emit_unseen(struct writing *w, int64_t unseen)
 
 	w->value[w->first_type] = 0;
 	w->value[w->first_type + 1] = unseen;
-	emit(w, &sample);
+	sample_emit(w, &sample);
 }
 
 /* Kinds without views have one type. */
@@ -293,7 +293,7 @@ static void emit_own(void *context, const struct trc_encode_sample *sample)
 	struct writing *w = context;
 
 	w->value[w->first_type] = sample->value[0];
-	emit(w, sample);
+	sample_emit(w, sample);
 }
 
 static void emit_all(struct writing *w, struct trace_recorder *const *r, size_t n,
@@ -320,11 +320,11 @@ static void emit_all(struct writing *w, struct trace_recorder *const *r, size_t 
 
 /* ---- all of it ------------------------------------------------------------------------- */
 
-static int encode(struct writing *w, struct trace_recorder *const *r, size_t n,
-		  const struct trc_taken *taken, const struct trace_writer *writer)
+static int writing_encode(struct writing *w, struct trace_recorder *const *r, size_t n,
+			  const struct trc_taken *taken, const struct trace_writer *writer)
 {
 	char(*names)[64] = calloc(TRC_ENCODE_TYPES_MAX, sizeof(*names));
-	int err = names ? describe(w, r, n, taken, names) : -ENOMEM;
+	int err = names ? writing_describe(w, r, n, taken, names) : -ENOMEM;
 
 	if (!err)
 		err = w->module->open(&w->encoder, &w->info);
@@ -350,7 +350,7 @@ int trc_recorders_write(struct trace_recorder *const *r, size_t n, const struct 
 	if (!err) {
 		w->module = module;
 		module->names_while(w->info.names, r[0]->wanted);
-		err = encode(w, r, n, taken, writer);
+		err = writing_encode(w, r, n, taken, writer);
 		module->names_close(w->info.names);
 	}
 	free(w);

@@ -89,7 +89,7 @@ static void on_stop(int sig, siginfo_t *info, void *context)
 /* A signal that was ignored when we were started, as with nohup(1) and by shells for what they
  * put in the background, stops neither us nor a command that leaves it at that; but the command
  * may well handle it, and so it is passed on all the same. */
-static void handle(int sig, void (*handler)(int, siginfo_t *, void *), void (*plain)(int))
+static void signal_handle(int sig, void (*handler)(int, siginfo_t *, void *), void (*plain)(int))
 {
 	struct sigaction action = {.sa_flags = SA_RESTART};
 
@@ -121,15 +121,15 @@ void trc_child_signals(const struct trc_tool_options *o)
 		if (o->spec[i].kind == TRC_TRIGGER_SIGNAL)
 			conditions |= UINT64_C(1) << (o->spec[i].signal - 1);
 	for (size_t i = 0; i < sizeof(forwarded) / sizeof(*forwarded); i++)
-		handle(forwarded[i], on_forward, NULL);
+		signal_handle(forwarded[i], on_forward, NULL);
 	for (int sig = SIGRTMIN; sig <= SIGRTMAX && sig < NSIG; sig++)
-		handle(sig, on_forward, NULL);
-	handle(SIGTSTP, on_stop, NULL);
-	handle(SIGCHLD, NULL, on_event);
-	handle(SIGIO, NULL, on_event);
+		signal_handle(sig, on_forward, NULL);
+	signal_handle(SIGTSTP, on_stop, NULL);
+	signal_handle(SIGCHLD, NULL, on_event);
+	signal_handle(SIGIO, NULL, on_event);
 	/* A failed write is an error of the trace's, not the end of the recording. */
-	handle(SIGXFSZ, NULL, SIG_IGN);
-	handle(SIGPIPE, NULL, SIG_IGN);
+	signal_handle(SIGXFSZ, NULL, SIG_IGN);
+	signal_handle(SIGPIPE, NULL, SIG_IGN);
 }
 
 static void restore_signals(void)
@@ -141,23 +141,23 @@ static void restore_signals(void)
 
 /* ---- starting -------------------------------------------------------------------------- */
 
-static void put(const char *name, const char *value)
+static void variable_put(const char *name, const char *value)
 {
 	if (value)
 		setenv(name, value, 1);
 }
 
 /* 0 = it is not known. */
-static void put_number(const char *name, uint64_t number)
+static void variable_put_number(const char *name, uint64_t number)
 {
 	char text[24];
 
 	unsetenv(name);
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
-	put(name, number ? text : NULL);
+	variable_put(name, number ? text : NULL);
 }
 
-static void put_flight(const struct trc_tool_options *o)
+static void variables_put_flight(const struct trc_tool_options *o)
 {
 	char conditions_text[TRC_TRIGGER_SPECS_MAX * sizeof(o->spec->text)] = "";
 	char bytes[24];
@@ -170,10 +170,10 @@ static void put_flight(const struct trc_tool_options *o)
 		strcat(conditions_text, o->spec[i].text);
 	}
 	snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)o->max_bytes);
-	put("TRC_FLIGHT", "1");
-	put("TRC_MAX_SIZE", bytes);
-	put("TRC_WINDOW", o->window ? o->window : "10s");
-	put("TRC_TRIGGERS", conditions_text);
+	variable_put("TRC_FLIGHT", "1");
+	variable_put("TRC_MAX_SIZE", bytes);
+	variable_put("TRC_WINDOW", o->window ? o->window : "10s");
+	variable_put("TRC_TRIGGERS", conditions_text);
 }
 
 /* Programs that the command runs may be linked with AddressSanitizer, too: it works behind the
@@ -186,7 +186,7 @@ static void put_sanitizer_options(void)
 			 own ? own : "");
 
 	if (n < (int)sizeof(text))
-		put("ASAN_OPTIONS", text);
+		variable_put("ASAN_OPTIONS", text);
 }
 
 static void set_environment(const struct trc_tool_options *o, const char *dir, const char *preload)
@@ -206,23 +206,23 @@ static void set_environment(const struct trc_tool_options *o, const char *dir, c
 	else
 		snprintf(list, n, "%s%s%s", preload, *others ? ":" : "", others);
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
-	put("LD_PRELOAD", list);
+	variable_put("LD_PRELOAD", list);
 	free(list);
 	put_sanitizer_options();
-	put("TRC_SESSION", dir);
-	put("TRC_SESSION_PID", pid);
-	put_number("TRC_SESSION_NAMESPACE", trc_namespace_here());
-	put_number("TRC_SESSION_FILTERS", n_filters > 0 ? (uint64_t)n_filters : 0);
-	put_number("TRC_SESSION_HZ", trc_clock_counter_rate(&begun));
-	put("TRC_RING_SIZE", o->ring_size);
-	put("TRC_LOCKS", o->locks);
-	put("TRC_ON_FULL", o->on_full);
-	put("TRC_UNWIND", o->unwind);
-	put("TRC_HEAP", o->heap);
+	variable_put("TRC_SESSION", dir);
+	variable_put("TRC_SESSION_PID", pid);
+	variable_put_number("TRC_SESSION_NAMESPACE", trc_namespace_here());
+	variable_put_number("TRC_SESSION_FILTERS", n_filters > 0 ? (uint64_t)n_filters : 0);
+	variable_put_number("TRC_SESSION_HZ", trc_clock_counter_rate(&begun));
+	variable_put("TRC_RING_SIZE", o->ring_size);
+	variable_put("TRC_LOCKS", o->locks);
+	variable_put("TRC_ON_FULL", o->on_full);
+	variable_put("TRC_UNWIND", o->unwind);
+	variable_put("TRC_HEAP", o->heap);
 	unsetenv("TRC_FOLLOW");
-	put("TRC_FOLLOW", o->follow ? "1" : NULL);
+	variable_put("TRC_FOLLOW", o->follow ? "1" : NULL);
 	trc_sampling_environment(&o->sampling);
-	put_flight(o);
+	variables_put_flight(o);
 }
 
 /* Context: the child.  Waits until it is told to go. */
@@ -273,7 +273,7 @@ int trc_child_fork(struct trc_child *c, const struct trc_tool_options *options, 
 	return c->pid < 0 ? -errno : 0;
 }
 
-static void forget(struct trc_child *c, int status)
+static void child_forget(struct trc_child *c, int status)
 {
 	atomic_store_explicit(&child_pid, 0, memory_order_relaxed);
 	c->ended = true;
@@ -288,7 +288,7 @@ void trc_child_cancel(struct trc_child *c)
 	close(c->go_fd);
 	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
 		;
-	forget(c, status);
+	child_forget(c, status);
 }
 
 int trc_child_go(struct trc_child *c)
@@ -352,7 +352,7 @@ bool trc_child_reap(struct trc_child *c, void (*ends)(void *context, pid_t pid),
 		if (pid > 0 && pid == c->pid && WIFSTOPPED(status))
 			stopped = WSTOPSIG(status);
 		else if (pid > 0 && pid == c->pid)
-			forget(c, status);
+			child_forget(c, status);
 		else if (pid > 0 && !WIFSTOPPED(status))
 			fn(context, pid, status);
 		sigprocmask(SIG_SETMASK, &mask, NULL);

@@ -28,13 +28,15 @@ struct clean {
 	bool failed;
 };
 
-static void removed(struct clean *c, const struct place *place, const char *name, const char *what)
+static void clean_removed(struct clean *c, const struct place *place, const char *name,
+			  const char *what)
 {
 	printf("removed %s/%s%s\n", place->path, name, what);
 	c->n_removed++;
 }
 
-static void failed(struct clean *c, const struct place *place, const char *name, const char *why)
+static void clean_failed(struct clean *c, const struct place *place, const char *name,
+			 const char *why)
 {
 	trc_tool_say("%s/%s: %s", place->path, name, why);
 	c->failed = true;
@@ -57,7 +59,7 @@ static void clean_ring(struct clean *c, const struct place *place, const char *n
 	if (err) {
 		snprintf(error + strlen(error), sizeof(error) - strlen(error),
 			 ": left alone; if its process is gone, rm does it");
-		failed(c, place, name, error);
+		clean_failed(c, place, name, error);
 		return;
 	}
 	if (f.owner == TRC_OWNER_UNKNOWN)
@@ -66,9 +68,9 @@ static void clean_ring(struct clean *c, const struct place *place, const char *n
 		snprintf(what, sizeof(what), ", of process %" PRIu32, f.header.pid);
 		err = trc_leftover_remove_ring(place->fd, name, f.header.uuid);
 		if (!err)
-			removed(c, place, name, what);
+			clean_removed(c, place, name, what);
 		else if (err != -ENOENT && err != -EBUSY)
-			failed(c, place, name, strerror(-err));
+			clean_failed(c, place, name, strerror(-err));
 	}
 	trc_ring_file_close(&f);
 }
@@ -89,9 +91,9 @@ static void clean_temporary(struct clean *c, const struct place *place, const ch
 	    !trc_pid_is_free((uint32_t)of->pid, of->pid_namespace))
 		return;
 	if (!unlinkat(place->fd, name, 0))
-		removed(c, place, name, ", half made");
+		clean_removed(c, place, name, ", half made");
 	else if (errno != ENOENT)
-		failed(c, place, name, strerror(errno));
+		clean_failed(c, place, name, strerror(errno));
 }
 
 /* ---- directories ----------------------------------------------------------------------- */
@@ -130,9 +132,9 @@ static void clean_session(struct clean *c, const struct place *root, const char 
 	    !trc_tool_dir_lives(place.fd)) {
 		clean_dir(c, &place);
 		if (!unlinkat(root->fd, name, AT_REMOVEDIR))
-			removed(c, root, name, "");
+			clean_removed(c, root, name, "");
 		else if (errno != ENOTEMPTY && errno != ENOENT)
-			failed(c, root, name, strerror(errno));
+			clean_failed(c, root, name, strerror(errno));
 	}
 	close(place.fd);
 }
@@ -144,9 +146,9 @@ static void clean_answer(struct clean *c, const struct place *root, const char *
 	int err = trc_leftover_remove_answer(root->fd, name);
 
 	if (!err)
-		removed(c, root, name, "");
+		clean_removed(c, root, name, "");
 	else if (err != -ENOENT && err != -EPERM && err != -EACCES)
-		failed(c, root, name, strerror(-err));
+		clean_failed(c, root, name, strerror(-err));
 }
 
 /* ---- all of it --------------------------------------------------------------------------- */

@@ -21,7 +21,7 @@ static bool is_tmpfs(const char *dir)
 }
 
 /* session:X1.  False if the directory was taken for a leftover before it was locked. */
-static bool lock(struct trc_tool_dir *d)
+static bool dir_lock(struct trc_tool_dir *d)
 {
 	d->fd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (d->fd >= 0 && !flock(d->fd, LOCK_SH | LOCK_NB) && !access(d->path, F_OK))
@@ -32,7 +32,7 @@ static bool lock(struct trc_tool_dir *d)
 	return false;
 }
 
-static int make(struct trc_tool_dir *d)
+static int dir_make(struct trc_tool_dir *d)
 {
 	const char *given = getenv("TRC_RING_DIR");
 	const char *dir = given && *given ? given : "/dev/shm";
@@ -53,7 +53,7 @@ static int make(struct trc_tool_dir *d)
 		else if (!mkdtemp(d->path))
 			err = -errno;
 		else
-			lock(d);
+			dir_lock(d);
 	}
 	if (!err && d->fd < 0)
 		err = -EAGAIN;
@@ -64,7 +64,7 @@ static int make(struct trc_tool_dir *d)
 	return err;
 }
 
-static void watch(struct trc_tool_dir *d)
+static void dir_watch(struct trc_tool_dir *d)
 {
 	d->watch_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	if (d->watch_fd >= 0 &&
@@ -82,9 +82,9 @@ int trc_tool_dir_make(struct trc_tool_dir *d)
 	int err;
 
 	*d = (struct trc_tool_dir){.fd = -1, .watch_fd = -1};
-	err = make(d);
+	err = dir_make(d);
 	if (!err)
-		watch(d);
+		dir_watch(d);
 	return err;
 }
 

@@ -95,8 +95,8 @@ static uint64_t now_ns(void)
 	return trc_clock_vdso();
 }
 
-static void note(struct trc_flight_session *f, const char *path, const char *why,
-		 const struct trc_tool_snapshot *s)
+static void taken_note(struct trc_flight_session *f, const char *path, const char *why,
+		       const struct trc_tool_snapshot *s)
 {
 	struct trc_tool_taken *taken = calloc(1, sizeof(*taken));
 
@@ -130,8 +130,9 @@ static void copy_kernel(struct trc_tool_snapshot *s)
 
 /* Copies the ring, and what the kernel's buffers hold: of a living process afterwards, so that they
  * have all up to the cut.  0, or -errno with a sentence in s->error. */
-static int copy(struct trc_process *p, struct trc_flight_session *f, struct trc_tool_snapshot *s,
-		uint64_t window_ns, bool dead, struct trc_snapshot **out)
+static int ring_copy(struct trc_process *p, struct trc_flight_session *f,
+		     struct trc_tool_snapshot *s, uint64_t window_ns, bool dead,
+		     struct trc_snapshot **out)
 {
 	struct trc_snapshot_options options = {.window_ns = window_ns, .dead = dead};
 	const char *why = NULL;
@@ -167,9 +168,10 @@ static int write_copy(struct trc_process *p, struct trc_tool_snapshot *s,
 }
 
 /* What the trace says of it; the texts are the caller's. */
-static struct trc_tool_snapshot describe(struct trc_process *p, const struct trc_flight_session *f,
-					 const char *what, const char *trigger, char ended[64],
-					 char asked[2048])
+static struct trc_tool_snapshot snapshot_describe(struct trc_process *p,
+						  const struct trc_flight_session *f,
+						  const char *what, const char *trigger,
+						  char ended[64], char asked[2048])
 {
 	trc_process_ended(p, ended, 64);
 	trc_tool_options_text(f->options, asked, 2048);
@@ -190,13 +192,13 @@ static struct trc_tool_snapshot describe(struct trc_process *p, const struct trc
 }
 
 /* 0, or -errno after saying why: `or_else` is what remains to be done then. */
-static int take(struct trc_process *p, struct trc_flight_session *f, const char *what,
-		char *trigger, bool dead, const char *or_else)
+static int snapshot_take(struct trc_process *p, struct trc_flight_session *f, const char *what,
+			 char *trigger, bool dead, const char *or_else)
 {
 	char path[TRC_FILE_PATH_BYTES], ended[64], asked[2048];
-	struct trc_tool_snapshot s = describe(p, f, what, trigger, ended, asked);
+	struct trc_tool_snapshot s = snapshot_describe(p, f, what, trigger, ended, asked);
 	struct trc_snapshot *snapshot = NULL;
-	int err = copy(p, f, &s, 0, dead, &snapshot);
+	int err = ring_copy(p, f, &s, 0, dead, &snapshot);
 
 	make_printable(trigger);
 	if (!err)
@@ -205,7 +207,7 @@ static int take(struct trc_process *p, struct trc_flight_session *f, const char 
 	if (err)
 		trc_tool_say("%s%s", s.error, or_else);
 	else
-		note(f, path, trigger, &s);
+		taken_note(f, path, trigger, &s);
 	trc_snapshot_free(snapshot);
 	return err;
 }
@@ -222,8 +224,8 @@ int trc_flight_write(struct trc_process *p, struct trc_flight_session *f, const 
 		snprintf(why, n_bytes, "the command is not recorded yet, or not any more");
 		return -EBUSY;
 	}
-	s = describe(p, f, "http", NULL, ended, asked);
-	err = copy(p, f, &s, window_ns, false, &snapshot);
+	s = snapshot_describe(p, f, "http", NULL, ended, asked);
+	err = ring_copy(p, f, &s, window_ns, false, &snapshot);
 	if (!err)
 		err = trc_tool_snapshot_write(&s, snapshot, path);
 	if (err)
@@ -262,7 +264,7 @@ static void look_at_signals(struct trc_process *p, uint64_t asked)
  * Memory that the ring will want, piece by piece, in the process's place, which has begun meanwhile:
  * later there may be none.  With --follow not: of many processes most want little.
  */
-static void reserve(struct trc_process *p)
+static void memory_reserve(struct trc_process *p)
 {
 	uint64_t from = p->flight->reserved_bytes, left = p->mapped_bytes - from;
 	uint64_t n = left < RESERVE_BYTES ? left : RESERVE_BYTES;
@@ -290,12 +292,12 @@ void trc_flight_pass(struct trc_process *p, struct trc_flight_session *f, uint64
 	trc_procs_look(&p->procs, p->pid, &p->shared->procs_told, now_ns(), false);
 	if (p->ended)
 		return; /* what is due then is taken at the end */
-	reserve(p);
+	memory_reserve(p);
 	/* acquire: what is asked for after this look changes the word, and ends the sleep. */
 	p->flight->wake_seen = atomic_load_explicit(&p->shared->trigger_wake, memory_order_acquire);
 	look_at_signals(p, asked);
 	if (trc_trigger_watch_look(&p->flight->watch, now_ns(), now_ticks(p), &due))
-		take(p, f, "trigger", due.text, false, "");
+		snapshot_take(p, f, "trigger", due.text, false, "");
 }
 
 const _Atomic uint32_t *trc_flight_wake(const struct trc_process *p, uint32_t *seen)
@@ -321,7 +323,7 @@ static void leave_image(struct trc_process *p, struct trc_flight_session *f)
 	struct trc_trigger_due due;
 
 	if (p->shared && trc_trigger_watch_last(&p->flight->watch, now_ns(), now_ticks(p), &due))
-		take(p, f, "trigger", due.text, true, "");
+		snapshot_take(p, f, "trigger", due.text, true, "");
 	trc_follow_end(p);
 	trc_process_unmap(p);
 	/* Its memory goes, its name stays: the next image is to take a higher number, not this one
@@ -398,9 +400,9 @@ static int last_snapshot(struct trc_process *p, struct trc_flight_session *f)
 		 p->flight->ring_path);
 	if (spec) {
 		snprintf(why, sizeof(why), "%s%s%s", spec->text, pending ? "; " : "", due.text);
-		return take(p, f, spec->text, why, true, keep);
+		return snapshot_take(p, f, spec->text, why, true, keep);
 	}
-	return pending ? take(p, f, "trigger", due.text, p->ended, keep) : 0;
+	return pending ? snapshot_take(p, f, "trigger", due.text, p->ended, keep) : 0;
 }
 
 void trc_flight_finish(struct trc_process *p, struct trc_flight_session *f)

@@ -194,8 +194,9 @@ static void watch_end(struct trc_process *p, const struct owner *owner)
 }
 
 /* A process that --follow found: it is no child of ours, so ask for news of its end. */
-static struct trc_process *follow(struct trc_tool_session *s, const struct trc_file_name *called,
-				  const struct owner *owner)
+static struct trc_process *process_follow(struct trc_tool_session *s,
+					  const struct trc_file_name *called,
+					  const struct owner *owner)
 {
 	bool inside = called->pid_namespace != 0;
 	uint32_t pid = inside ? trc_ring_owner_inside(&owner->header, owner->inode)
@@ -320,7 +321,7 @@ static void ring_found(struct trc_tool_session *s, const char *name,
 		p = NULL;
 	}
 	if (!p && !err)
-		p = follow(s, called, &owner);
+		p = process_follow(s, called, &owner);
 	if (!p || p->closed) {
 		trc_tool_dir_unlink(&s->dir, name);
 		return;

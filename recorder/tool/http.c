@@ -74,7 +74,7 @@ int trc_http_call(trc_http_fn *fn, void *context)
 	return call.answer;
 }
 
-static bool has_ended(void)
+static bool session_has_ended(void)
 {
 	bool ended;
 
@@ -89,7 +89,7 @@ bool trc_http_pause(const struct trc_http_wait *wait, uint64_t ns)
 {
 	uint64_t until_ns = trc_clock_vdso() + ns, now_ns;
 
-	while (!has_ended()) {
+	while (!session_has_ended()) {
 		now_ns = trc_clock_vdso();
 		if (now_ns >= until_ns)
 			return true;
@@ -125,7 +125,7 @@ static struct call *take_calls(void)
 }
 
 /* A call is its caller's again as soon as it is done. */
-static void give_back(struct call *call)
+static void calls_give_back(struct call *call)
 {
 	pthread_mutex_lock(&http.lock);
 	while (call) {
@@ -249,7 +249,7 @@ void trc_tool_http_answer(struct trc_process *p, struct trc_flight_session *flig
 
 		call->answer = call->fn(call->context, &now);
 	}
-	give_back(first);
+	calls_give_back(first);
 }
 
 static int begin_to_follow(void *context, const struct trc_http_now *now)
@@ -308,12 +308,12 @@ void trc_tool_http_leave(void)
 	pthread_mutex_lock(&http.lock);
 	http.has_ended = true;
 	pthread_mutex_unlock(&http.lock);
-	give_back(take_calls());
+	calls_give_back(take_calls());
 }
 
 /* ---- what there is to serve, but profiles ------------------------------------------------ */
 
-static const char *dir(void)
+static const char *session_dir(void)
 {
 	const char *given = secure_getenv("TRC_RING_DIR");
 
@@ -341,7 +341,7 @@ static int say_ended(int err, char *why, size_t n_bytes)
 	return err;
 }
 
-static int flight(const char *path, uint64_t window_ns, char *why, size_t n_bytes)
+static int session_flight(const char *path, uint64_t window_ns, char *why, size_t n_bytes)
 {
 	struct snapshot s = {path, window_ns, why, n_bytes};
 
@@ -354,8 +354,8 @@ static int flight(const char *path, uint64_t window_ns, char *why, size_t n_byte
 	return say_ended(trc_http_call(take_snapshot, &s), why, n_bytes);
 }
 
-static int trace(const char *path, uint64_t duration_ns, const struct trc_http_wait *wait,
-		 char *why, size_t n_bytes)
+static int session_trace(const char *path, uint64_t duration_ns, const struct trc_http_wait *wait,
+			 char *why, size_t n_bytes)
 {
 	if (!http.options->flight) {
 		snprintf(
@@ -369,7 +369,7 @@ static int trace(const char *path, uint64_t duration_ns, const struct trc_http_w
 		snprintf(why, n_bytes, "given up, or the command has ended");
 		return -ECANCELED;
 	}
-	return flight(path, duration_ns, why, n_bytes);
+	return session_flight(path, duration_ns, why, n_bytes);
 }
 
 struct cmdline {
@@ -397,7 +397,7 @@ static int read_cmdline(void *context, const struct trc_http_now *now)
 	return n < 0 ? -EIO : 0;
 }
 
-static long cmdline(char *out, size_t n_bytes)
+static long session_cmdline(char *out, size_t n_bytes)
 {
 	struct cmdline c = {out, n_bytes, 0};
 	int err = trc_http_call(read_cmdline, &c);
@@ -432,7 +432,8 @@ static void add_module(void *context, const struct trc_module_entry *module)
 }
 
 /* One writer has the modules of all images, those of the first one first. */
-static int fill(const struct trc_http_now *now, uint32_t epoch, struct trc_module_list *list)
+static int modules_fill(const struct trc_http_now *now, uint32_t epoch,
+			struct trc_module_list *list)
 {
 	struct filling f = {.epoch = epoch};
 	struct trc_module_entry *module;
@@ -451,12 +452,12 @@ static int fill(const struct trc_http_now *now, uint32_t epoch, struct trc_modul
 
 int trc_http_modules(const struct trc_http_now *now, struct trc_module_list *list)
 {
-	return fill(now, now->p->bases.epoch_base, list);
+	return modules_fill(now, now->p->bases.epoch_base, list);
 }
 
 int trc_http_modules_loaded(const struct trc_http_now *now, struct trc_module_list *list)
 {
-	return fill(now, UINT32_MAX, list);
+	return modules_fill(now, UINT32_MAX, list);
 }
 
 static int list_of_now(void *context, const struct trc_http_now *now)
@@ -485,10 +486,10 @@ static const struct trc_http_source source = {
 	.each = trc_http_profiles_each_entry,
 	.count = trc_http_profile_count,
 	.take = trc_http_profile_take,
-	.trace = trace,
-	.flight = flight,
-	.dir = dir,
-	.cmdline = cmdline,
+	.trace = session_trace,
+	.flight = session_flight,
+	.dir = session_dir,
+	.cmdline = session_cmdline,
 	.names_open = names_open,
 	.names_close = trc_http_names_close,
 	.name = trc_http_name,
@@ -532,7 +533,7 @@ static const struct trc_http_part *open_part(char *why, size_t n_bytes)
 	return NULL;
 }
 
-static int start(const struct trc_tool_options *o, char *why, size_t n_bytes)
+static int server_start(const struct trc_tool_options *o, char *why, size_t n_bytes)
 {
 	const struct trc_http_server_options options = {
 		.address = o->http,
@@ -559,7 +560,7 @@ int trc_tool_http_start(const struct trc_tool_options *o)
 		return 0;
 	http.options = o;
 	http.last = &http.first;
-	err = start(o, why, sizeof(why));
+	err = server_start(o, why, sizeof(why));
 	if (*why)
 		trc_tool_say("--http: %s", why);
 	else if (err)

@@ -270,7 +270,7 @@ static int end_window(void *context, const struct trc_http_now *now)
 }
 
 /* What lives now, of all time. */
-static int look(struct request *r, const struct trc_http_now *now)
+static int heap_look(struct request *r, const struct trc_http_now *now)
 {
 	int err = trc_heap_copy(now->fold, r->kind->kept, now->options->heap_bytes, now->ticks,
 				r->taken.folded, &r->taken.n_folded);
@@ -280,7 +280,7 @@ static int look(struct request *r, const struct trc_http_now *now)
 	return trc_http_modules(now, &r->taken.modules);
 }
 
-static int take_all(void *context, const struct trc_http_now *now)
+static int request_take_all(void *context, const struct trc_http_now *now)
 {
 	struct request *r = context;
 	int err = check_fold(r, now);
@@ -296,13 +296,13 @@ static int take_all(void *context, const struct trc_http_now *now)
 /* ---- in the server's threads ------------------------------------------------------------- */
 
 /* The values are scaled already; pprof would do it again with a sampling period in text. */
-static int64_t fraction(const struct request *r)
+static int64_t request_fraction(const struct request *r)
 {
 	return r->kind->view == TRC_VIEW_MUTEX && !r->base.text && r->take->rate ? r->take->rate
 										 : 1;
 }
 
-static void describe(const struct trace_recorder *base, struct trc_encode_info *info)
+static void request_describe(const struct trace_recorder *base, struct trc_encode_info *info)
 {
 	const struct request *r = (const struct request *)base;
 
@@ -320,17 +320,18 @@ static void describe(const struct trace_recorder *base, struct trc_encode_info *
 	} else if (r->kind->view == TRC_VIEW_THREADCREATE) {
 		trc_describe_threadcreate(info);
 	} else {
-		trc_describe_waits(info, r->kind->view == TRC_VIEW_MUTEX, fraction(r));
+		trc_describe_waits(info, r->kind->view == TRC_VIEW_MUTEX, request_fraction(r));
 	}
 }
 
-static void remark(const struct trace_recorder *base, char text[static TRC_SAMPLED_TEXT_BYTES])
+static void request_remark(const struct trace_recorder *base,
+			   char text[static TRC_SAMPLED_TEXT_BYTES])
 {
 	trc_remark_cpu(text, &((const struct request *)base)->event);
 }
 
-static void emit(const struct trace_recorder *base, const struct trc_taken *taken, trc_emit_fn *fn,
-		 void *context)
+static void request_emit(const struct trace_recorder *base, const struct trc_taken *taken,
+			 trc_emit_fn *fn, void *context)
 {
 	const struct request *r = (const struct request *)base;
 
@@ -344,9 +345,9 @@ static int write_profile(struct request *r, const struct trace_writer *writer)
 {
 	const struct trc_recorder_kind kind = {
 		.name = r->kind->is_threads ? "threads" : r->kind->entry.name,
-		.remark = r->kind->is_cpu ? remark : NULL,
-		.describe = describe,
-		.emit = emit,
+		.remark = r->kind->is_cpu ? request_remark : NULL,
+		.describe = request_describe,
+		.emit = request_emit,
 	};
 	struct trace_recorder *base = &r->base;
 	char why[TRC_RECORDER_WHY_BYTES] = "";
@@ -413,7 +414,7 @@ static int take_live(void *context, const struct trc_http_now *now)
 	struct request *r = context;
 	int err = check_fold(r, now);
 
-	return err ? err : look(r, now);
+	return err ? err : heap_look(r, now);
 }
 
 static int write_threads(struct request *r, const struct trace_writer *writer)
@@ -466,7 +467,7 @@ static int take_threads(struct request *r, const struct trace_writer *writer)
 	return err;
 }
 
-static int take(struct request *r, const struct trace_writer *writer)
+static int request_take(struct request *r, const struct trace_writer *writer)
 {
 	int err = 0;
 
@@ -476,7 +477,8 @@ static int take(struct request *r, const struct trace_writer *writer)
 	if (r->take->window_ns)
 		err = follow_window(r);
 	else
-		err = trc_http_call(!strcmp(r->kind->entry.name, "heap") ? take_live : take_all, r);
+		err = trc_http_call(
+			!strcmp(r->kind->entry.name, "heap") ? take_live : request_take_all, r);
 	return err ? err : write_profile(r, writer);
 }
 
@@ -485,7 +487,7 @@ struct count {
 	uint64_t n;
 };
 
-static int count(void *context, const struct trc_http_now *now)
+static int stacks_count(void *context, const struct trc_http_now *now)
 {
 	struct count *c = context;
 	struct stat st;
@@ -503,10 +505,10 @@ uint64_t trc_http_profile_count(const char *name)
 {
 	struct count c = {.kind = kind_of(name)};
 
-	return c.kind && !trc_http_call(count, &c) ? c.n : 0;
+	return c.kind && !trc_http_call(stacks_count, &c) ? c.n : 0;
 }
 
-static bool is_wanted(void *context)
+static bool request_is_wanted(void *context)
 {
 	const struct trc_http_wait *wait = context;
 
@@ -516,7 +518,7 @@ static bool is_wanted(void *context)
 int trc_http_profile_take(const struct trc_http_take *asked, const struct trace_writer *writer,
 			  char *why, size_t n_bytes)
 {
-	const struct trc_encode_wanted wanted = {is_wanted, (void *)(uintptr_t)asked->wait};
+	const struct trc_encode_wanted wanted = {request_is_wanted, (void *)(uintptr_t)asked->wait};
 	const struct trc_tool_options *o = trc_http_options();
 	struct request r = {.base.wanted = &wanted,
 			    .kind = kind_of(asked->name),
@@ -545,7 +547,7 @@ int trc_http_profile_take(const struct trc_http_take *asked, const struct trace_
 	if (r.kind->is_cpu)
 		err = find_event(&r, &o->sampling);
 	if (!err)
-		err = take(&r, writer);
+		err = request_take(&r, writer);
 	trc_taken_free(&r.taken);
 	if (err == -ECANCELED && !*why)
 		refuse(&r, err, "given up, or the command has ended");

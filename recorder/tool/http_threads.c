@@ -48,7 +48,7 @@ struct taking {
 
 /* ---- rows -------------------------------------------------------------------------------- */
 
-static bool grow(void *array, size_t element_bytes, uint32_t n)
+static bool array_grow(void *array, size_t element_bytes, uint32_t n)
 {
 	void **at = array;
 	void *grown = reallocarray(*at, n, element_bytes);
@@ -66,8 +66,8 @@ static struct trc_thread_row *row_add(struct taking *t, uint32_t tid)
 	if (p->n_rows == t->max_rows) {
 		uint32_t max = 2 * t->max_rows + 64;
 
-		if (!grow(&p->row, sizeof(*p->row), max) ||
-		    !grow(&t->found, sizeof(*t->found), max)) {
+		if (!array_grow(&p->row, sizeof(*p->row), max) ||
+		    !array_grow(&t->found, sizeof(*t->found), max)) {
 			t->err = -ENOMEM;
 			return NULL;
 		}
@@ -79,7 +79,7 @@ static struct trc_thread_row *row_add(struct taking *t, uint32_t tid)
 }
 
 /* A copy, which the row has from now on; NULL = no memory. */
-static void *keep(struct taking *t, const void *bytes, size_t n_bytes)
+static void *row_keep(struct taking *t, const void *bytes, size_t n_bytes)
 {
 	void *copy = malloc(n_bytes + 1);
 
@@ -97,7 +97,7 @@ static uint32_t keep_stack(struct taking *t, const struct trc_writer *w, uint32_
 	const uint64_t *its;
 	uint32_t n = id ? trc_writer_stack_of(w, id, epoch, &its) : 0;
 
-	*frame = n ? keep(t, its, n * sizeof(*its)) : NULL;
+	*frame = n ? row_keep(t, its, n * sizeof(*its)) : NULL;
 	return *frame ? n : 0;
 }
 
@@ -243,7 +243,7 @@ static void read_stack(struct taking *t, struct trc_thread_row *row,
 	if (!t->remote && trc_remote_open(&t->remote, t->pid))
 		return;
 	n = trc_remote_stack(t->remote, from, skip_module, frame);
-	row->frame = n ? keep(t, frame, n * sizeof(*frame)) : NULL;
+	row->frame = n ? row_keep(t, frame, n * sizeof(*frame)) : NULL;
 	row->n_frames = row->frame ? n : 0;
 	row->epoch = UINT32_MAX; /* what is loaded now */
 }
@@ -439,7 +439,7 @@ static void row_free(struct trc_thread_row *row)
 }
 
 /* Without those that have ended since their slots were read. */
-static void settle(struct taking *t)
+static void rows_settle(struct taking *t)
 {
 	uint32_t n = 0;
 
@@ -487,7 +487,7 @@ static int is_there_still(void *context, const struct trc_http_now *now)
 	return 0;
 }
 
-static int resolve(struct taking *t)
+static int rows_resolve(struct taking *t)
 {
 	uint32_t n = t->p->n_rows;
 	uint32_t *creator = calloc(n + 1, sizeof(*creator));
@@ -521,7 +521,7 @@ static int look_at_known(struct taking *t)
 	return err ? err : t->err;
 }
 
-static int take(struct taking *t)
+static int rows_take(struct taking *t)
 {
 	uint32_t image;
 	int err = trc_http_follow(&image);
@@ -533,16 +533,16 @@ static int take(struct taking *t)
 	if (!err)
 		err = look_at_tasks(t);
 	if (!err)
-		err = resolve(t);
+		err = rows_resolve(t);
 	if (!err)
-		settle(t);
+		rows_settle(t);
 	return err ? err : trc_http_call(is_there_still, NULL);
 }
 
 int trc_http_threads(struct trc_thread_profile **out, struct trc_module_list *modules)
 {
 	struct taking t = {.p = calloc(1, sizeof(*t.p)), .modules = modules};
-	int err = t.p ? take(&t) : -ENOMEM;
+	int err = t.p ? rows_take(&t) : -ENOMEM;
 
 	for (uint32_t i = 0; i < t.n_known; i++)
 		free((void *)(uintptr_t)t.found[i].last_frame);

@@ -55,7 +55,7 @@ struct held {
 	uint64_t events_per_second, lost_events;
 };
 
-static int look(const struct trc_ring_file *f, struct held *held, char *error, size_t n_bytes)
+static int ring_look(const struct trc_ring_file *f, struct held *held, char *error, size_t n_bytes)
 {
 	const struct trc_snapshot_options all = {.window_ns = UINT64_MAX};
 	struct trc_snapshot *s;
@@ -103,12 +103,12 @@ static const char *note_of(const struct trc_ring_file *f)
 	return "";
 }
 
-static void show(struct list *list, const struct trc_ring_file *f)
+static void ring_show(struct list *list, const struct trc_ring_file *f)
 {
 	char command[COMMAND_BYTES], error[256];
 	struct held held;
 
-	if (look(f, &held, error, sizeof(error))) {
+	if (ring_look(f, &held, error, sizeof(error))) {
 		trc_tool_say("%s: %s", f->path, error);
 		list->failed = true;
 		return;
@@ -139,7 +139,7 @@ static int ring_found(void *context, const char *path)
 		return 0;
 	}
 	if (f.owner != TRC_OWNER_DEAD || !is_cared_for(path))
-		show(list, &f);
+		ring_show(list, &f);
 	trc_ring_file_close(&f);
 	return 0;
 }

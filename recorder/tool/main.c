@@ -41,8 +41,8 @@ static void start_failed(int err)
 }
 
 /* Starts the command.  0, or an exit status; then nothing of it is left. */
-static int start(struct trc_tool_session *s, struct trc_child *child,
-		 const struct trc_tool_options *o, const char *preload)
+static int command_start(struct trc_tool_session *s, struct trc_child *child,
+			 const struct trc_tool_options *o, const char *preload)
 {
 	int err;
 
@@ -62,7 +62,7 @@ static int start(struct trc_tool_session *s, struct trc_child *child,
 	return err ? exec_failed(o->command[0], err) : 0;
 }
 
-static int record(const struct trc_tool_options *o, struct trc_child *child)
+static int command_record(const struct trc_tool_options *o, struct trc_child *child)
 {
 	struct trc_tool_session *session = NULL;
 	struct trc_tool_result result;
@@ -77,7 +77,7 @@ static int record(const struct trc_tool_options *o, struct trc_child *child)
 	if (trc_target_preload(preload) || trc_tool_session_open(&session, o))
 		return TRC_EXIT_TROUBLE;
 	snprintf(list, sizeof(list), "%s%s%s", sanitizer, *sanitizer ? ":" : "", preload);
-	status = start(session, child, o, list);
+	status = command_start(session, child, o, list);
 	if (!status) {
 		trc_tool_session_run(session, child);
 		trc_tool_session_result(session, &result);
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
 	case TRC_VERB_RECORD:
 		break;
 	}
-	status = record(&options, &child);
+	status = command_record(&options, &child);
 	if (status)
 		return status;
 	trc_child_exit_like(&child); /* tool:Y2 */

@@ -133,7 +133,7 @@ static void check_max_size(struct trc_tool_options *o)
 	       o->max_size ? o->max_size : "64M", layout.n_procs, least_max_bytes(layout) >> 10);
 }
 
-static uint64_t duration(const char *option, const char *text, uint64_t otherwise_ns)
+static uint64_t duration_parse(const char *option, const char *text, uint64_t otherwise_ns)
 {
 	uint64_t ns = otherwise_ns;
 
@@ -142,7 +142,7 @@ static uint64_t duration(const char *option, const char *text, uint64_t otherwis
 	return ns;
 }
 
-static uint64_t count(const char *option, const char *text, uint64_t otherwise)
+static uint64_t count_parse(const char *option, const char *text, uint64_t otherwise)
 {
 	unsigned long long n;
 	char *end;
@@ -181,7 +181,7 @@ static void check_sampling(struct trc_sampling *s)
 {
 	char error[640];
 
-	s->frequency_hz = count("frequency", s->frequency, 0);
+	s->frequency_hz = count_parse("frequency", s->frequency, 0);
 	if (s->frequency && !s->frequency_hz)
 		refuse("--frequency %s: not a frequency", s->frequency);
 	if (s->sample_by && !trc_sample_by_parse(s->sample_by, &s->by))
@@ -207,10 +207,10 @@ static void check_flight(struct trc_tool_options *o)
 		crash |= o->spec[i].kind == TRC_TRIGGER_CRASH;
 	if (!crash)
 		add_condition(o, "crash");
-	o->limits.max = count("snapshot-max", o->snapshot_max, TRC_TRIGGER_MAX_DEFAULT);
+	o->limits.max = count_parse("snapshot-max", o->snapshot_max, TRC_TRIGGER_MAX_DEFAULT);
 	o->limits.every_ns =
-		duration("snapshot-every", o->snapshot_every, TRC_TRIGGER_EVERY_NS_DEFAULT);
-	o->limits.after_ns = duration("snapshot-after", o->snapshot_after, 0);
+		duration_parse("snapshot-every", o->snapshot_every, TRC_TRIGGER_EVERY_NS_DEFAULT);
+	o->limits.after_ns = duration_parse("snapshot-after", o->snapshot_after, 0);
 }
 
 /* ---- the options ----------------------------------------------------------------------- */
@@ -406,7 +406,7 @@ static bool is_given(const struct trc_tool_options *o, const struct row *row)
 }
 
 /* NULL = it is there. */
-static const char *missing(const struct trc_tool_options *o, enum need need)
+static const char *need_missing(const struct trc_tool_options *o, enum need need)
 {
 	bool takes = o->verb == TRC_VERB_SNAPSHOT || o->verb == TRC_VERB_RECOVER;
 
@@ -428,7 +428,7 @@ static const char *missing(const struct trc_tool_options *o, enum need need)
 static void check_needs(const struct trc_tool_options *o)
 {
 	for (size_t i = 0; i < N_ROWS; i++) {
-		const char *needs = missing(o, rows[i].needs);
+		const char *needs = need_missing(o, rows[i].needs);
 		const char letter[] = {rows[i].letter, '\0'};
 
 		if (needs && is_given(o, &rows[i]))
@@ -448,7 +448,7 @@ static void check_options(struct trc_tool_options *o)
 	check_word("locks", o->locks, "contended all none");
 	check_word("on-full", o->on_full, "wait drop");
 	check_word("unwind", o->unwind, "auto fp libunwind none");
-	o->window_ns = duration("window", o->window, 0);
+	o->window_ns = duration_parse("window", o->window, 0);
 	if (o->window && !o->window_ns)
 		refuse("--window %s: a window has some length", o->window);
 	if (o->flight)

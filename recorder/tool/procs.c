@@ -160,7 +160,7 @@ static uint32_t quota(int pid)
 /* ---- looking --------------------------------------------------------------------------- */
 
 /* 0 = it cannot be told: the process is gone. */
-static uint32_t usable(int pid)
+static uint32_t process_usable(int pid)
 {
 	static const char key[] = "\nCpus_allowed_list:\t";
 	char path[64], status[FILE_BYTES], online[FILE_BYTES];
@@ -188,7 +188,7 @@ void trc_procs_look(struct trc_procs *p, int pid, const _Atomic uint64_t *told, 
 	if (!force && p->seen_ns && now_ns - p->seen_ns < LOOK_NS)
 		return;
 	p->seen_ns = now_ns;
-	n = usable(pid);
+	n = process_usable(pid);
 	/* relaxed, and after the look: what comes too late for E2 is told twice. */
 	telling = told ? atomic_load_explicit(told, memory_order_relaxed) : 0;
 	if (n && p->now && n != p->now && !(telling != p->told && (uint32_t)telling == n)) {

@@ -87,7 +87,7 @@ static bool read_word(struct trc_remote *r, uint64_t at, uint64_t *value)
 
 /* ---- what is mapped ---------------------------------------------------------------------- */
 
-static bool grow(void *array, size_t element_bytes, uint32_t n, uint32_t *max)
+static bool array_grow(void *array, size_t element_bytes, uint32_t n, uint32_t *max)
 {
 	void **at = array;
 	void *grown;
@@ -131,7 +131,7 @@ static int mappings_read(struct trc_remote *r)
 	if (!f)
 		return -errno;
 	while (!err && getline(&line, &n_bytes, f) > 0) {
-		if (!grow(&r->mapping, sizeof(*r->mapping), r->n_mappings, &r->max_mappings))
+		if (!array_grow(&r->mapping, sizeof(*r->mapping), r->n_mappings, &r->max_mappings))
 			err = -ENOMEM;
 		else if (mapping_parse(&r->mapping[r->n_mappings], line))
 			r->n_mappings++;
@@ -253,7 +253,7 @@ static const struct module *module_of(struct trc_remote *r, uint64_t pc)
 	for (uint32_t i = 0; i < r->n_modules; i++)
 		if (r->module[i].start == start)
 			return &r->module[i];
-	if (!grow(&r->module, sizeof(*r->module), r->n_modules, &r->max_modules))
+	if (!array_grow(&r->module, sizeof(*r->module), r->n_modules, &r->max_modules))
 		return NULL;
 	m = &r->module[r->n_modules++];
 	*m = (struct module){.start = start};
@@ -301,7 +301,7 @@ static bool place_value(struct trc_remote *r, const struct walk *w, const struct
 }
 
 /* Where its caller is (walk:W2, walk:W3); false: the walk is over. */
-static bool step(struct trc_remote *r, struct walk *w)
+static bool walk_step(struct trc_remote *r, struct walk *w)
 {
 	const struct module *m = module_of(r, w->at.pc - !w->exact);
 	struct walk to = {.has_fp = true};
@@ -347,7 +347,7 @@ uint32_t trc_remote_stack(struct trc_remote *r, const struct trc_registers *from
 		return 0;
 	do
 		r->frame[n++] = w.at.pc;
-	while (n < TRC_UNWIND_WALK_MAX && step(r, &w));
+	while (n < TRC_UNWIND_WALK_MAX && walk_step(r, &w));
 	while (own && first < n && header_of(r, r->frame[first] - 1) == own)
 		first++;
 	if (n - first <= TRC_STACK_DEPTH_MAX) {

@@ -128,7 +128,7 @@ static uint64_t drain_pass(struct trc_process *p)
 
 /* --http: what is wanted of the command's process, once all of it has been drained up to now, but
  * for what a thread is in the middle of for longer than others take. */
-static void serve(struct trc_tool_session *s)
+static void http_serve(struct trc_tool_session *s)
 {
 	const struct timespec pause = {0, SETTLING_NS};
 	struct trc_process *p = s->first;
@@ -153,7 +153,7 @@ static void serve(struct trc_tool_session *s)
 
 /* Ends first, then files, then their content: so that nothing of a process that has ended is
  * missed. */
-static uint64_t pass(struct trc_tool_session *s, struct trc_child *child, bool *any)
+static uint64_t session_pass(struct trc_tool_session *s, struct trc_child *child, bool *any)
 {
 	uint64_t n_events = 0;
 	uint64_t asked = atomic_exchange_explicit(&trc_child_asked, 0, memory_order_relaxed);
@@ -178,7 +178,7 @@ static uint64_t pass(struct trc_tool_session *s, struct trc_child *child, bool *
 		*any |= !p->closed;
 	}
 	trc_found_kernel_pass(s, false);
-	serve(s);
+	http_serve(s);
 	return n_events;
 }
 
@@ -210,7 +210,7 @@ static bool wake_word(struct trc_process *p, struct waiter *w)
 
 /* Sleeps until a signal comes, a ring is half full, a snapshot is asked for, or timeout_ns have
  * passed. */
-static void rest(struct trc_tool_session *s, uint32_t seen, uint64_t timeout_ns)
+static void session_rest(struct trc_tool_session *s, uint32_t seen, uint64_t timeout_ns)
 {
 	struct waiter w[WAITERS_MAX] = {
 		{seen, (uintptr_t)&trc_child_wake, WAITER_32 | WAITER_PRIVATE, 0}};
@@ -308,14 +308,14 @@ void trc_tool_session_run(struct trc_tool_session *s, struct trc_child *child)
 
 	while (any && !(child->ended && trc_child_hurry)) {
 		uint32_t seen = atomic_load_explicit(&trc_child_wake, memory_order_acquire);
-		uint64_t n_events = pass(s, child, &any);
+		uint64_t n_events = session_pass(s, child, &any);
 
 		if (any)
 			s->quiet_since_ns = 0;
 		else
 			any = s->options->follow && more_may_come(s);
 		if (any)
-			rest(s, seen, rest_ns(s, n_events));
+			session_rest(s, seen, rest_ns(s, n_events));
 	}
 	for (struct trc_process *p = s->first; p; p = p->next)
 		trc_found_finish(s, p);

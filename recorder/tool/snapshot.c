@@ -41,7 +41,7 @@ static void kernel_seen(void *context, const struct trc_perf_record *r)
 	trc_drain_kernel(k->drain, &there);
 }
 
-static void kernel(void *context, struct trc_drain *drain)
+static void kernel_drain(void *context, struct trc_drain *drain)
 {
 	struct kernel_context k = {.s = context, .drain = drain};
 
@@ -95,7 +95,7 @@ static int write_trace(struct trc_tool_snapshot *s, struct trc_snapshot *snapsho
 	if (err)
 		return err;
 	write_infos(s, snapshot, w);
-	err = trc_snapshot_write(snapshot, w, kernel, s);
+	err = trc_snapshot_write(snapshot, w, kernel_drain, s);
 	if (!err)
 		err = trc_writer_finish(w);
 	trc_writer_totals(w, &s->totals);

@@ -36,7 +36,7 @@ static int check_executable(const char *path)
 }
 
 /* As execvp(3): the first that can be executed; one that is there but cannot is remembered. */
-static int find(const char *command, char path[PATH_MAX])
+static int command_find(const char *command, char path[PATH_MAX])
 {
 	const char *at = getenv("PATH");
 	int found = -ENOENT;
@@ -137,7 +137,7 @@ static bool script_interpreter(const char *head, size_t n_bytes, char path[PATH_
 }
 
 /* NULL, or why `path` cannot be recorded; a script's interpreter is put in its place. */
-static const char *look(char path[PATH_MAX], bool *again)
+static const char *target_look(char path[PATH_MAX], bool *again)
 {
 	char head[HEAD_BYTES] = "";
 	const char *why = NULL;
@@ -164,14 +164,14 @@ int trc_target_check(const char *command, char sanitizer[TRC_SANITIZER_BYTES])
 	char path[PATH_MAX];
 	const char *why = NULL;
 	bool again = true;
-	int err = find(command, path);
+	int err = command_find(command, path);
 
 	if (err) {
 		trc_tool_say("%s: %s", command, strerror(-err));
 		return err == -ENOENT || err == -ENOTDIR ? TRC_EXIT_NOT_FOUND : TRC_EXIT_REFUSED;
 	}
 	for (int i = 0; i < SCRIPTS_MAX && again && !why; i++)
-		why = look(path, &again);
+		why = target_look(path, &again);
 	if (!why) {
 		if (!trc_target_sanitizer(path, sanitizer))
 			sanitizer[0] = '\0';
@@ -195,7 +195,7 @@ static bool own_dir(char dir[PATH_MAX])
 	return true;
 }
 
-static bool try(char path[PATH_MAX], int how, const char *dir, const char *a, const char *b)
+static bool path_try(char path[PATH_MAX], int how, const char *dir, const char *a, const char *b)
 {
 	int n = snprintf(path, PATH_MAX, "%s%s%s", dir, a, b);
 
@@ -209,8 +209,8 @@ bool trc_target_sibling(const char *room, const char *name, char path[PATH_MAX])
 	snprintf(beside, sizeof(beside), "../%s/", room);
 	/* Installed, or in a build tree. */
 	return own_dir(dir) &&
-	       (try(path, X_OK, dir, "", name) || try(path, X_OK, dir, beside, name) ||
-		try(path, X_OK, dir, "../", name));
+	       (path_try(path, X_OK, dir, "", name) || path_try(path, X_OK, dir, beside, name) ||
+		path_try(path, X_OK, dir, "../", name));
 }
 
 int trc_target_preload(char path[PATH_MAX])
@@ -221,12 +221,12 @@ int trc_target_preload(char path[PATH_MAX])
 	bool found;
 
 	if (given && *given) {
-		found = try(path, R_OK, given, "", "");
+		found = path_try(path, R_OK, given, "", "");
 	} else {
 		/* In a build tree, in a tree that was moved, where it was installed. */
-		found = (own_dir(dir) && (try(path, R_OK, dir, "../.libs/", name) ||
-					  try(path, R_OK, dir, "../lib/trc/", name))) ||
-			try(path, R_OK, TRC_PKGLIBDIR, "/", name);
+		found = (own_dir(dir) && (path_try(path, R_OK, dir, "../.libs/", name) ||
+					  path_try(path, R_OK, dir, "../lib/trc/", name))) ||
+			path_try(path, R_OK, TRC_PKGLIBDIR, "/", name);
 	}
 	if (!found)
 		trc_tool_say("%s: %s", given && *given ? given : name, strerror(errno));
