@@ -5,6 +5,7 @@ libtrcformat_la_SOURCES = \
 	format/block.h \
 	format/block_decode.c \
 	format/block_encode.c \
+	format/charges.h \
 	format/check.c \
 	format/check.h \
 	format/clockmap.c \

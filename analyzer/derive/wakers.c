@@ -17,11 +17,8 @@
  * waiting goes to the reader that left at its end; readers that are let in together are
  * each charged to the writer that left.
  *
- * The time of an unlock is taken just before the release.  Who parks between the two has no
- * unlock in its wait: it is explained by the unlock before, if that is the holder's and came
- * at most BETWEEN_NS earlier.  What a wait that gave up (ETIMEDOUT) lasted after the last unlock in
- * it is charged to the next unlock: if the section that this one ends had begun by then, or if there
- * was no unlock in the wait, the next one is the holder's, and it does not tell when its section began.
+ * What is left at the end of a wait - nobody released the lock in it, or it was given up - follows the
+ * rules of format/charges.h.
  *
  * Everything else that is woken: a signal or post lets `count` of those go on that wait
  * at that time: those whose waits end first.  Those that timed out were not woken.
@@ -33,8 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/model/parts.h"
-
-enum { BETWEEN_NS = 10000000 };
+#include "format/charges.h"
 
 /* Rows of one object: where its part of each index array begins, and how many they are. */
 struct object {
@@ -295,59 +291,73 @@ static void park_set_waker(struct lock_sweep *s, struct trc_park *park,
 		park->wake_ns = unlock->ts_ns;
 }
 
-/* A wait ended during which the lock was not released, as far as recorded. */
-static void sweep_end_unexplained(struct lock_sweep *s, struct trc_park *park)
+/* For charges.h: the same order and the same differences, TRC_NEVER as 0. */
+static uint64_t charge_time(int64_t ns)
 {
-	struct trc_unlock *unlock;
+	return (uint64_t)ns ^ (uint64_t)1 << 63;
+}
 
-	if (!park->holder || !s->next_unlock || park->start_ns - s->last_unlock_ns > BETWEEN_NS)
-		return;
-	unlock = sweep_unlock_at(s, s->next_unlock - 1);
-	if (unlock->thread != park->holder)
-		return;
-	cause_add(unlock, (__int128)park->end_ns - park->start_ns);
+static struct trc_charge_unlock as_charge_unlock(const struct trc_unlock *unlock)
+{
+	return (struct trc_charge_unlock){charge_time(unlock->ts_ns), charge_time(unlock->taken_ns),
+					  unlock->thread};
+}
+
+/* Charges what the wait lasted from `since` on. */
+static void charge_wait(struct trc_unlock *unlock, const struct trc_charge_wait *wait,
+			uint64_t since)
+{
+	cause_add(unlock, (__int128)(wait->end - since));
 	unlock->caused_waits++;
-	park_set_waker(s, park, unlock);
 }
 
 /* A wait was given up: whoever had the lock at its end has not released it yet. */
-static void sweep_give_up(struct lock_sweep *s, const struct trc_park *park, int64_t base_ns,
-			  bool unlocked)
+static void sweep_give_up(struct lock_sweep *s, const struct trc_charge_wait *wait,
+			  const struct trc_charge_unlock *last)
 {
-	struct trc_unlock *unlock;
+	struct trc_charge_unlock next;
+	uint64_t since;
 
 	if (s->next_unlock == s->o->n_unlocks)
 		return;
-	unlock = sweep_unlock_at(s, s->next_unlock);
-	if (!s->taken && (unlocked || !park->holder || unlock->thread != park->holder))
-		return;
-	if (unlock->taken_ns != TRC_NEVER && unlock->taken_ns > park->end_ns)
-		return; /* its holder let go meanwhile, when nobody waited, and took it again */
-	cause_add(unlock, (__int128)park->end_ns - base_ns);
-	unlock->caused_waits++;
+	next = as_charge_unlock(sweep_unlock_at(s, s->next_unlock));
+	if (trc_charge_to_next(wait, last, &next, &since))
+		charge_wait(sweep_unlock_at(s, s->next_unlock), wait, since);
 }
 
-static bool has_based(const struct lock_sweep *s)
+static void sweep_uncharge(struct lock_sweep *s, const struct trc_park *park)
 {
-	return s->next_unlock || s->taken;
+	bool has_base = s->next_unlock || s->taken;
+
+	s->n_waiting--;
+	s->base_sum -= has_base && s->base_ns >= park->start_ns ? s->base_ns : park->start_ns;
 }
 
 static void sweep_end(struct lock_sweep *s, struct trc_park *park)
 {
-	bool unlocked = s->next_unlock && s->last_unlock_ns >= park->start_ns;
-	int64_t base_ns =
-		has_based(s) && s->base_ns >= park->start_ns ? s->base_ns : park->start_ns;
+	const struct trc_charge_wait wait = {charge_time(park->start_ns), charge_time(park->end_ns),
+					     park->holder};
+	int result = park->flags & TRC_PARK_NO_END ? -1 : park->result;
+	struct trc_unlock *unlock = s->next_unlock ? sweep_unlock_at(s, s->next_unlock - 1) : NULL;
+	struct trc_charge_unlock last = {0};
 
-	s->n_waiting--;
-	s->base_sum -= base_ns;
-	if (park->flags & TRC_PARK_NO_END)
-		return;
-	if (park->result > 0)
-		sweep_give_up(s, park, base_ns, unlocked);
-	else if (unlocked)
-		park_set_waker(s, park, sweep_unlock_at(s, s->next_unlock - 1));
-	else if (!park->result)
-		sweep_end_unexplained(s, park);
+	if (unlock)
+		last = as_charge_unlock(unlock);
+	sweep_uncharge(s, park);
+	switch (trc_charge_end(&wait, result, unlock ? &last : NULL, TRC_CHARGE_BETWEEN_NS)) {
+	case TRC_CHARGE_NOBODY:
+		break;
+	case TRC_CHARGE_WOKEN:
+		park_set_waker(s, park, unlock);
+		break;
+	case TRC_CHARGE_LAST:
+		charge_wait(unlock, &wait, wait.start);
+		park_set_waker(s, park, unlock);
+		break;
+	case TRC_CHARGE_NEXT:
+		sweep_give_up(s, &wait, unlock ? &last : NULL);
+		break;
+	}
 }
 
 /* At equal times waits begin, then the lock is released, then waits end. */

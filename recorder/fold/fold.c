@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include "private.h"
+#include "format/charges.h"
 #include "format/waits.h"
 #include "format/wire.h"
 
@@ -11,7 +12,6 @@ enum { PROC_BYTES = 128 }; /* for its streams */
 #define MEMORY_BYTES_MAX     (UINT64_C(64) << 30)
 #define UNLOCK_LAG_NS	     UINT64_C(20000000)
 #define GONE_NS		     UINT64_C(10000000000)
-#define BETWEEN_NS	     UINT64_C(10000000) /* as analyzer/derive/wakers.c */
 
 /* ---- opening --------------------------------------------------------------------------- */
 
@@ -86,7 +86,7 @@ int trc_fold_open(struct trc_fold **out, const struct trc_fold_options *options)
 	f->lag_ticks = ticks_of(options->unlock_lag_ns ? options->unlock_lag_ns : UNLOCK_LAG_NS,
 				options->ticks_per_second);
 	f->gone_ticks = ticks_of(GONE_NS, options->ticks_per_second);
-	f->between_ticks = ticks_of(BETWEEN_NS, options->ticks_per_second);
+	f->between_ticks = ticks_of(TRC_CHARGE_BETWEEN_NS, options->ticks_per_second);
 	err = take_memory(f, &arena);
 	if (err) {
 		trc_fold_close(f);

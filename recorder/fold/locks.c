@@ -1,16 +1,16 @@
 /*
  * locks.c - who was made to wait by which unlock: see private.h.
  *
- * The same rules as in analyzer/derive/wakers.c, applied while events go by.  An unlock is
- * recorded some time after it was done; until the lag is over, waits and unlocks lie in a heap by
- * the time when they were done.  One that comes even later is taken as if it was done after the
- * last.
+ * What is left at the end of a wait follows the rules of format/charges.h.  An unlock is recorded
+ * some time after it was done; until the lag is over, waits and unlocks lie in a heap by the time
+ * when they were done.  One that comes even later is taken as if it was done after the last.
  *
  * A lock keeps the sum of the times since when the waiting of its waiters has not been charged to
  * an unlock.  Where that is not enough - a window began meanwhile, an unlock comes late - its
  * waiters are looked at one by one.
  */
 #include "private.h"
+#include "format/charges.h"
 
 static struct trc_fold_lock_wait *wait_at(const struct trc_fold *f, uint32_t id)
 {
@@ -296,25 +296,43 @@ static void charge(struct trc_fold *f, const struct trc_fold_lock *lock,
 	}
 }
 
-/* A wait ended during which the lock was not released, as far as recorded. */
-static void end_unexplained(struct trc_fold *f, const struct trc_fold_lock *lock,
-			    const struct trc_fold_lock_wait *w)
+static struct trc_charge_wait as_charge_wait(const struct trc_fold_lock_wait *w)
 {
-	if (w->holder && lock->unlocked && w->start - lock->last.at <= f->between_ticks &&
-	    lock->last.thread == w->holder)
-		charge(f, lock, &lock->last, w, w->start);
+	return (struct trc_charge_wait){w->start, w->end, w->holder};
+}
+
+static struct trc_charge_unlock as_charge_unlock(const struct trc_fold_unlock *unlock)
+{
+	return (struct trc_charge_unlock){unlock->at, unlock->taken, unlock->thread};
 }
 
 /* What was not charged yet is kept for the next unlock. */
-static void give_up(struct trc_fold *f, struct trc_fold_lock *lock, struct trc_fold_lock_wait *w,
-		    uint64_t base)
+static void give_up(struct trc_fold *f, struct trc_fold_lock *lock, struct trc_fold_lock_wait *w)
 {
-	if (lock->unlocked && lock->last.at >= w->start)
-		w->holder = 0; /* it is another one now */
-	w->start = base;
 	w->item.extra = lock->gave_up;
 	lock->gave_up = trc_fold_table_id(&f->lock_waits, w);
 	f->n_gave_up++;
+}
+
+/* True if it is kept. */
+static bool settle(struct trc_fold *f, struct trc_fold_lock *lock, struct trc_fold_lock_wait *w)
+{
+	const struct trc_charge_wait wait = as_charge_wait(w);
+	const struct trc_charge_unlock last = as_charge_unlock(&lock->last);
+	int result = w->no_end ? -1 : w->failed;
+
+	switch (trc_charge_end(&wait, result, lock->unlocked ? &last : NULL, f->between_ticks)) {
+	case TRC_CHARGE_NOBODY:
+	case TRC_CHARGE_WOKEN:
+		break;
+	case TRC_CHARGE_LAST:
+		charge(f, lock, &lock->last, w, w->start);
+		break;
+	case TRC_CHARGE_NEXT:
+		give_up(f, lock, w);
+		return true;
+	}
+	return false;
 }
 
 static void wait_ends(struct trc_fold *f, const struct trc_fold_lock_event *e)
@@ -326,16 +344,10 @@ static void wait_ends(struct trc_fold *f, const struct trc_fold_lock_event *e)
 	if (!lock || w->left_out) {
 		trc_fold_leave_out(f, TRC_VIEW_MUTEX, e->time);
 	} else {
-		uint64_t base = base_of(lock, w);
-
 		unlink_wait(f, lock, w);
 		lock->n_waiting--;
-		lock->base_sum -= base;
-		kept = w->failed && !w->no_end;
-		if (kept)
-			give_up(f, lock, w, base);
-		else if (!w->no_end && (!lock->unlocked || lock->last.at < w->start))
-			end_unexplained(f, lock, w);
+		lock->base_sum -= base_of(lock, w);
+		kept = settle(f, lock, w);
 	}
 	if (!kept)
 		trc_fold_table_remove(&f->lock_waits, w);
@@ -381,15 +393,15 @@ static void charge_waiting(struct trc_fold *f, const struct trc_fold_lock *lock,
 static void charge_gave_up(struct trc_fold *f, struct trc_fold_lock *lock,
 			   const struct trc_fold_unlock *unlock)
 {
-	for (uint32_t id = lock->gave_up; id; id = wait_at(f, id)->item.extra) {
-		const struct trc_fold_lock_wait *w = wait_at(f, id);
-		bool after_last = !lock->unlocked || unlock->taken > lock->last.at;
+	const struct trc_charge_unlock last = as_charge_unlock(&lock->last);
+	const struct trc_charge_unlock next = as_charge_unlock(unlock);
 
-		if (unlock->taken && after_last && unlock->taken <= w->end)
-			charge(f, lock, unlock, w,
-			       w->start > unlock->taken ? w->start : unlock->taken);
-		else if (w->holder == unlock->thread && !(unlock->taken > w->end))
-			charge(f, lock, unlock, w, w->start);
+	for (uint32_t id = lock->gave_up; id; id = wait_at(f, id)->item.extra) {
+		const struct trc_charge_wait wait = as_charge_wait(wait_at(f, id));
+		uint64_t since;
+
+		if (trc_charge_to_next(&wait, lock->unlocked ? &last : NULL, &next, &since))
+			charge(f, lock, unlock, wait_at(f, id), since);
 	}
 	forget_gave_up(f, lock);
 }

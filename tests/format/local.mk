@@ -49,6 +49,7 @@ TESTS += tests/format/test_format
 tests_format_test_format_SOURCES = \
 	tests/format/common.c \
 	tests/format/common.h \
+	tests/format/test_charges.c \
 	tests/format/test_clock.c \
 	tests/format/test_codings.c \
 	tests/format/test_damage.c \

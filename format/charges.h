@@ -1,0 +1,86 @@
+/*
+ * charges.h - what becomes of a wait for a lock when it ends: woken by an unlock, or charged to one.
+ *
+ * At an unlock all that wait for the lock are charged to it, since the unlock before, since its
+ * section began or since they wait, whichever is the latest.  The analyzer and the fold do that sum
+ * in their own ways: one has all events in arrays, the other has little memory and sees an event
+ * once.  What is left at the end of a wait follows the same rules in both; they stand here.
+ *
+ *   charges:C1  a wait in which the lock was unlocked was ended by the last unlock in it; what it
+ *       lasted since then is the time it took to wake up, and charged to nobody
+ *   charges:C2  the time of an unlock is taken just before the release.  Who parks between the two
+ *       has no unlock in its wait: the wait is charged to the unlock before, if that is the
+ *       holder's and came at most TRC_CHARGE_BETWEEN_NS earlier
+ *   charges:C3  what a wait that gave up lasted after the last unlock in it is charged to the next
+ *       unlock, if the section that this one ends had begun by then, or if there was no unlock in
+ *       the wait, the next one is the holder's, and it does not tell when its section began; not
+ *       if the section began after the wait: the holder let go meanwhile, when nobody waited, and
+ *       took the lock again
+ *   charges:C4  of a wait that was not seen to end nothing is left to be charged
+ *
+ * Times are of any unit and order; 0 = not known.
+ */
+#ifndef TRC_FORMAT_CHARGES_H
+#define TRC_FORMAT_CHARGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TRC_CHARGE_BETWEEN_NS = 10000000 };
+
+struct trc_charge_unlock {
+	uint64_t at;
+	uint64_t taken; /* when the section began; 0: before all that waited for its end */
+	uint32_t thread;
+};
+
+struct trc_charge_wait {
+	uint64_t start, end;
+	uint32_t holder; /* of the lock, when the wait began; 0 = not known */
+};
+
+enum trc_charge {
+	TRC_CHARGE_NOBODY,
+	TRC_CHARGE_WOKEN, /* C1: by the last unlock */
+	TRC_CHARGE_LAST,  /* C2: to the last unlock, from the start on; it woke the waiter, too */
+	TRC_CHARGE_NEXT	  /* C3: perhaps to the next unlock, as trc_charge_to_next() says */
+};
+
+/* `last`: the last unlock of the lock until the wait ended, NULL = none.  result: 0, an errno, or
+ * -1 = no end was seen.  between: TRC_CHARGE_BETWEEN_NS in the unit of the times. */
+static inline enum trc_charge trc_charge_end(const struct trc_charge_wait *wait, int result,
+					     const struct trc_charge_unlock *last, uint64_t between)
+{
+	if (result < 0)
+		return TRC_CHARGE_NOBODY;
+	if (result > 0)
+		return TRC_CHARGE_NEXT;
+	if (!last)
+		return TRC_CHARGE_NOBODY;
+	if (last->at >= wait->start)
+		return TRC_CHARGE_WOKEN;
+	if (wait->holder && last->thread == wait->holder && wait->start - last->at <= between)
+		return TRC_CHARGE_LAST;
+	return TRC_CHARGE_NOBODY;
+}
+
+/* C3.  `next`: the first unlock after `last`.  True if the wait is charged to `next`, from *since to
+ * its end. */
+static inline bool trc_charge_to_next(const struct trc_charge_wait *wait,
+				      const struct trc_charge_unlock *last,
+				      const struct trc_charge_unlock *next, uint64_t *since)
+{
+	bool unlocked = last && last->at >= wait->start;
+
+	*since = unlocked ? last->at : wait->start;
+	if (next->taken > wait->end)
+		return false;
+	if (next->taken && (!last || next->taken > last->at)) {
+		*since = next->taken > *since ? next->taken : *since;
+		return true;
+	}
+	return !unlocked && wait->holder && wait->holder == next->thread;
+}
+
+#endif
