@@ -1,18 +1,18 @@
 /*
  * file_sink.h - a result on its way to disk: a trace, profile, database or page.
  *
- * Bytes go to a new file beside the target, which takes the target's place only when it can be
- * read: what was there before is kept until then.  What is no regular file (a pipe, /dev/null), or
- * a name in /dev or /proc (/dev/stdout), is written to directly, as a shell's > does; likewise a
- * link that leads to nothing yet, and a file in a directory where none may be made.
+ * Bytes go to a new file beside the target.  The new file takes the target's place only when it can
+ * be read; until then the old file is kept.  Some targets are written to directly, as a shell's >
+ * does: targets that are no regular file (a pipe, /dev/null), names in /dev or /proc (/dev/stdout),
+ * a link that leads to nothing yet, and a file in a directory where no file may be made.
  *
  *   file_sink:S1  after a failed write the file ends with the last whole section, and nothing
  *       follows
  *   file_sink:S2  no function but trc_file_sink_plan() calls anything of libc that is interposable:
  *       the sink may live in a thread of a recorded program
- *   file_sink:S3  a link as the last part of the name is followed by the kernel alone, which may
- *       forbid it (fs.protected_symlinks); likewise whether what exists may be written to
- *   file_sink:S4  a file that is made has mode 0600: what a trace tells is its user's
+ *   file_sink:S3  only the kernel follows a link as the last part of the name, and may forbid it
+ *       (fs.protected_symlinks); the kernel also decides whether an existing file may be written to
+ *   file_sink:S4  a file that is made has mode 0600: a trace's content is for its user only
  */
 #ifndef TRC_FORMAT_FILE_SINK_H
 #define TRC_FORMAT_FILE_SINK_H
@@ -46,14 +46,14 @@ int trc_file_sink_plan(struct trc_file_sink *s, const char *path, char *error, s
  */
 int trc_file_sink_open(struct trc_file_sink *s, char *error, size_t n_bytes);
 /*
- * The same, but waits for whoever is to read a FIFO; `give_up` (NULL: never) is asked every 20 ms
- * whether to go on, and ends that with -EINTR.  Context: a tool's thread.
+ * The same, but waits for a reader of a FIFO.  `give_up` is called every 20 ms, and true ends the
+ * waiting with -EINTR; NULL = never give up.  Context: a tool's thread.
  */
 int trc_file_sink_open_waiting(struct trc_file_sink *s, bool (*give_up)(void *context),
 			       void *context, char *error, size_t n_bytes);
 /* A trc_sink_fn; `context` is the sink. */
 int trc_file_sink_write(void *context, const void *bytes, size_t n_bytes);
-/* The file takes the target's place: when it can be read.  More may be written. */
+/* The file takes the target's place, once it can be read.  More may be written. */
 int trc_file_sink_commit(struct trc_file_sink *s);
 /* Closes; a file that was not committed is removed. */
 void trc_file_sink_close(struct trc_file_sink *s);

@@ -1,5 +1,5 @@
 /*
- * reader.h - opens a .trc file and believes nothing in it.
+ * reader.h - opens a .trc file, and checks everything in it.
  *
  * The file is mapped.  Opening walks all sections, checks and merges the tables;
  * a block is checked and decoded when it is asked for, column by column.

@@ -3,8 +3,8 @@
  *
  * Modules are opened on first use: by the recorded path if its build id still matches,
  * else by build id below the debug directories (/usr/lib/debug/.build-id and
- * $TRC_DEBUG_PATH).  A module without DWARF is answered from its ELF symbol tables;
- * one that is gone or has changed is answered with no name, and says so once.
+ * $TRC_DEBUG_PATH).  Names of a module without DWARF come from its ELF symbol tables.  A module
+ * that is gone or has changed gives no names, and says so once.
  *
  *   symbols:Y1  never fetches anything over a network
  *   symbols:Y2  strings stay valid until trc_symbols_close()
@@ -26,12 +26,12 @@ struct trc_symbol {
 	const char *file;    /* NULL = not known */
 	uint32_t line;	     /* 0 = not known */
 	uint32_t start_line; /* of the function; 0 = not known */
-	bool inlined;	     /* into the next one */
+	bool inlined;	     /* into the next function */
 };
 
 /*
- * Files are mapped, which is fast; a page that somebody cuts off then ends the process when it is
- * looked at.  A guest in other people's processes reads them instead.  0 or -ENOMEM.
+ * Mapped files are fast, but reading a page that another process has cut off ends this process.  A
+ * guest in other people's processes reads files instead.  0 or -ENOMEM.
  */
 enum trc_symbols_how { TRC_SYMBOLS_MAPPED, TRC_SYMBOLS_READ };
 int trc_symbols_open(struct trc_symbols **out, enum trc_symbols_how how);

@@ -2,11 +2,11 @@
  * tables.h - the writer's tables: ids by content, and which entries are in the file.
  *
  *   tables:B1  an entry is written (into a section before the block) in each generation that
- *       cites it; a new id never before all lower ids of its table
- *   tables:B2  memory is bounded: a table that is full gives id 0 and counts it
- *   tables:B3  before that a table of strings, stacks or label sets is emptied, between two
- *       generations; ids go on counting, so that none means two things in one file. What label sets
- *       are made of is forgotten only together with them
+ *       cites it; a new id is written only after all lower ids of its table
+ *   tables:B2  memory is bounded: a full table gives id 0, and counts this
+ *   tables:B3  before it is full, a table of strings, stacks or label sets is emptied, between two
+ *       generations.  Ids go on counting, so that no id means two things in one file.  Strings of
+ *       label sets are forgotten only together with the label sets
  */
 #ifndef TRC_FORMAT_TABLES_H
 #define TRC_FORMAT_TABLES_H
@@ -18,7 +18,7 @@
 #include "writer.h"
 
 enum {
-	TRC_WRITER_STRING_BYTES_MAX = 8192, /* longer ones are cut */
+	TRC_WRITER_STRING_BYTES_MAX = 8192, /* longer strings are cut */
 	TRC_WRITER_PATH_BYTES_MAX = 4095,
 	TRC_WRITER_NAME_BYTES_MAX = 127,
 };
@@ -28,10 +28,10 @@ struct trc_intern_entry {
 	uint64_t hash;
 	const uint8_t *bytes;
 	uint32_t n_bytes;
-	uint32_t generation; /* in which it was written last; 0 = never */
+	uint32_t generation; /* in which the entry was written last; 0 = never */
 };
 struct trc_intern {
-	uint32_t base;			/* ids up to this one were forgotten (B3) */
+	uint32_t base;			/* ids up to `base` were forgotten (B3) */
 	struct trc_intern_entry *entry; /* [max + 1]; by id - base */
 	uint32_t n, max;
 	uint32_t *slot; /* [slot_mask + 1] of entry[] */
@@ -86,17 +86,17 @@ uint32_t trc_tables_stack_of(const struct trc_tables *t, uint64_t id, uint32_t *
 uint32_t trc_tables_label_set_of(const struct trc_tables *t, uint64_t id,
 				 struct trc_label label[TRC_LABELS_MAX]);
 
-/* True of types whose values are ids of entries in a table. */
+/* True if values of this type are ids of entries in a table. */
 bool trc_tables_has(enum trc_arg_type type);
 /* Makes sure that the entries of ids of this type are in this generation, or in a section
- * that trc_tables_flush() writes.  Other types are no matter of a table. */
+ * that trc_tables_flush() writes.  Ignores types that have no table. */
 void trc_tables_cite(struct trc_tables *t, enum trc_arg_type type, const uint64_t *id, uint32_t n);
 int trc_tables_flush(struct trc_tables *t);
-/* The tables, as bits of enum trc_writer_table, that another event might find full. */
+/* The tables, as bits of enum trc_writer_table, that the next event might find full. */
 unsigned int trc_tables_crowded(const struct trc_tables *t);
-/* Everything of these tables goes into the file, so that later ids follow on (B1). */
+/* Writes all entries of these tables into the file, so that later ids follow on (B1). */
 void trc_tables_complete(struct trc_tables *t, unsigned int tables);
-/* After a flush: B3. */
+/* After a flush: empties these tables (B3). */
 void trc_tables_forget(struct trc_tables *t, unsigned int tables);
 /* After the flush: nothing is written yet in this generation but the modules. */
 void trc_tables_generation(struct trc_tables *t, uint32_t generation);

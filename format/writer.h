@@ -1,18 +1,18 @@
 /*
  * writer.h - makes a .trc file, section by section, in one pass.
  *
- * The writer owns ids in the file: strings, stacks, label sets and modules are handed in by
- * content and get dense ids from 1, the same for the whole file.  It writes every
- * table entry before the first block of the generation that refers to it, so that
- * a file cut anywhere is readable up to the cut (format.md, "Generations").
+ * The writer gives out the ids of the file.  Strings, stacks, label sets and modules are handed in
+ * by content and get dense ids from 1, the same for the whole file.  The writer writes every table
+ * entry before the first block of the generation that refers to the entry.  So a file that is cut
+ * anywhere is readable up to the cut (format.md, "Generations").
  *
  *   writer:W1  no function here calls malloc, stdio, or any interposed libc function but
  *       the sink: it runs inside other people's processes.  Memory is mapped when
  *       the writer is created, by raw system calls, and is bounded by `memory_bytes`;
  *       pages that are never needed are never touched
  *   writer:W2  a block holds events of one stream, in the order in which they were added
- *   writer:W3  after the sink failed once it is not called again; every later call returns
- *       that error, and events are counted in lost_events
+ *   writer:W3  after the sink has failed once it is not called again; every later call returns
+ *       the sink's error, and events are counted in lost_events
  *   writer:W4  one thread at a time
  */
 #ifndef TRC_FORMAT_WRITER_H
@@ -26,7 +26,7 @@
 
 struct trc_writer;
 
-/* Where bytes go.  Returns 0 or -errno; short writes are the sink's business. */
+/* Takes the file's bytes.  Returns 0 or -errno; the sink itself handles short writes. */
 typedef int trc_sink_fn(void *context, const void *bytes, size_t n_bytes);
 
 enum trc_clock_kind {
@@ -38,18 +38,18 @@ enum trc_clock_kind {
 struct trc_writer_options {
 	uint8_t trace_uuid[16];
 	enum trc_clock_kind clock;
-	uint64_t ticks_per_second;     /* nominal; sync points are what counts */
+	uint64_t ticks_per_second;     /* nominal; times are converted by sync points */
 	uint32_t n_procs;	       /* highest proc number + 1 */
-	uint64_t generation_ns;	       /* a new generation at the latest after this; 0 = 5 s */
+	uint64_t generation_ns;	       /* the longest generation; 0 = 5 s */
 	uint64_t memory_bytes;	       /* 0 = 64 MiB; at least 8 MiB are taken */
 	int compression;	       /* LZ4 acceleration; 0 = default */
 	uint64_t creation_realtime_ns; /* for the header; 0 = not known */
-	/* Nobody wants the trace: events are counted and forgotten, nothing is encoded, the sink (it
-	 * may be NULL) is never called.  Tables are kept, so that ids mean something. */
+	/* No trace is wanted: events are counted and forgotten, nothing is encoded, the sink is
+	 * never called and may be NULL.  Tables are kept, so that ids can be looked up. */
 	bool discard;
 };
 
-/* Where a block comes from; each is ordered in time by itself. */
+/* Where a block comes from; the events of each source and proc are ordered in time. */
 enum trc_stream_source {
 	TRC_SOURCE_RING = 0,	 /* a proc's ring */
 	TRC_SOURCE_OVERFLOW = 1, /* the overflow stream: the proc is noted per event */
@@ -67,7 +67,7 @@ struct trc_event {
 	const char *text;	    /* borrowed during the call; not terminated */
 };
 
-/* One reading of all clocks, as close together as could be had. */
+/* One reading of all clocks, as close together as possible. */
 struct trc_sync_point {
 	uint64_t ticks;
 	uint64_t monotonic_raw_ns;
@@ -91,8 +91,8 @@ enum { TRC_BUILD_ID_BYTES_MAX = 32 };
 struct trc_module_entry {
 	uint64_t start, limit; /* addresses of the executable mapping */
 	uint64_t file_offset;  /* of `start` in the file */
-	uint64_t load_bias;    /* what to subtract from an address to get the ELF address */
-	uint32_t first_epoch;  /* stacks of the epochs first..last (both included) see it */
+	uint64_t load_bias;    /* an address less load_bias is the address in the ELF file */
+	uint32_t first_epoch;  /* the module counts for stacks of these epochs, both included */
 	uint32_t last_epoch;   /* UINT32_MAX = still loaded */
 	const char *path;      /* borrowed during the call; zero-terminated */
 	uint8_t build_id[TRC_BUILD_ID_BYTES_MAX];
@@ -119,9 +119,9 @@ struct trc_open_region_entry {
 };
 
 /*
- * What of a stream the trace has.  A recording has all from beginning to end, and says nothing; a
- * snapshot covers a window.  Between `from` and `to` nothing is missing but what gaps tell;
- * events before `from` are there only if everything that was held was asked for.
+ * Which part of a stream the trace has.  A recording has everything, and no such entries; a
+ * snapshot covers a window.  Between `from` and `to` nothing is missing, except what gaps count.
+ * Events before `from` are there only if the snapshot was to keep everything that was held.
  */
 struct trc_coverage_entry {
 	uint32_t proc;	   /* UINT32_MAX for the overflow stream */
@@ -133,14 +133,14 @@ struct trc_coverage_entry {
 /* One label of a set: a string, or a number with a unit. */
 struct trc_label {
 	const char *key;   /* borrowed during the call; not terminated */
-	const char *value; /* the string, or of a number its unit ("" = none) */
+	const char *value; /* the string, or a number's unit ("" = none) */
 	uint32_t key_bytes, value_bytes;
 	int64_t number;
 	bool is_number;
 };
 enum { TRC_LABELS_MAX = 64 }; /* in one set */
 
-/* How the keys of two labels lie in a set: < 0, 0, > 0.  Any thread, signal safe. */
+/* The order of two labels in a set, by their keys: < 0, 0, > 0.  Any thread, signal safe. */
 static inline int trc_label_order(const struct trc_label *l, const struct trc_label *m)
 {
 	uint32_t n_bytes = l->key_bytes < m->key_bytes ? l->key_bytes : m->key_bytes;
@@ -155,7 +155,7 @@ struct trc_sample_event_entry {
 	uint8_t how;		  /* enum trc_sample_how */
 	uint64_t period;	  /* 0 = the kernel adjusts it to the frequency */
 	uint64_t frequency_hz;	  /* as asked for; 0 = a period was asked for */
-	uint64_t missing_threads; /* that are not sampled: no descriptors or memory left */
+	uint64_t missing_threads; /* threads not sampled: no descriptors or memory left */
 	const char *name, *unit;  /* "cycles:u", "count"; borrowed during the call; terminated */
 	const char
 		*note; /* what is worth knowing: "timer instead of cpu-clock: ..."; "" = nothing */
@@ -189,9 +189,9 @@ enum trc_writer_table {
 	TRC_WRITER_LABEL_SETS = 4,
 };
 /*
- * These tables have room for tens of thousands of entries.  Those that are nearly full are emptied,
- * between two generations; returns which, as bits: ids that they gave are not to be used any more.
- * To be called between events, by who wants more entries than that in one file.
+ * These tables have room for tens of thousands of entries.  This function empties tables that are
+ * nearly full, between two generations, and returns them as bits: the caller must not use their ids
+ * any more. Called between events, by callers that want more entries in one file.
  */
 unsigned int trc_writer_make_room(struct trc_writer *w);
 
@@ -200,13 +200,13 @@ uint32_t trc_writer_string(struct trc_writer *w, const char *bytes, uint32_t n_b
 /* frame[0] is the innermost; return addresses as found on the stack, not adjusted. */
 uint32_t trc_writer_stack(struct trc_writer *w, uint32_t epoch, const uint64_t *frame,
 			  uint32_t n_frames);
-/* Sorted by key (bytes, as memcmp() does), each key once and none empty; 1 to TRC_LABELS_MAX.
- * 0 if they are not, or if there is no room for the set or one of its strings. */
+/* The n labels, 1 to TRC_LABELS_MAX, are sorted by key (bytes, as memcmp() does), each key once and
+ * no key empty.  0 if they are not, or if there is no room for the set or one of its strings. */
 uint32_t trc_writer_label_set(struct trc_writer *w, const struct trc_label *label, uint32_t n);
 uint32_t trc_writer_module(struct trc_writer *w, const struct trc_module_entry *module);
-/* A module went: stacks of later epochs do not see it. */
+/* A module was unloaded: it does not count for stacks of later epochs. */
 int trc_writer_module_end(struct trc_writer *w, uint32_t module_id, uint32_t last_epoch);
-/* Calls fn for each that has been added; entries are borrowed during the call. */
+/* Calls fn for each module that has been added; entries are borrowed during the call. */
 void trc_writer_each_module(const struct trc_writer *w,
 			    void (*fn)(void *context, const struct trc_module_entry *module),
 			    void *context);
@@ -214,8 +214,9 @@ void trc_writer_each_module(const struct trc_writer *w,
 int trc_writer_thread(struct trc_writer *w, const struct trc_thread_entry *thread);
 
 /*
- * What an id stands for, until trc_writer_make_room() empties its table.  Pointers are borrowed until
- * then; 0 = no such id, or not any more.  A label set's labels are in order; how many.
+ * The content of an id, until trc_writer_make_room() empties its table; pointers are borrowed until
+ * then.  Returns the number of bytes, frames or labels; 0 = there is no such id, or not any more.
+ * A label set's labels are in order.
  */
 uint32_t trc_writer_string_of(const struct trc_writer *w, uint64_t id, const char **bytes);
 uint32_t trc_writer_stack_of(const struct trc_writer *w, uint64_t id, uint32_t *epoch,
@@ -223,12 +224,12 @@ uint32_t trc_writer_stack_of(const struct trc_writer *w, uint64_t id, uint32_t *
 uint32_t trc_writer_label_set_of(const struct trc_writer *w, uint64_t id,
 				 struct trc_label label[TRC_LABELS_MAX]);
 
-/* Adds one event to its stream's block.  Times of one stream never decrease: an earlier one
- * becomes the last one's (counted).  -EINVAL, and the event counts as lost: no such kind,
- * proc or source, or too much text. */
+/* Adds one event to its stream's block.  Times of one stream never decrease: a time that is earlier
+ * than the last becomes the last time, and is counted.  -EINVAL, and the event counts as lost: no
+ * such kind, proc or source, or too much text. */
 int trc_writer_event(struct trc_writer *w, const struct trc_event *event);
-/* The same for an event without text, faster: the caller stores the arguments of its kind in
- * order into the words returned, before the next call.  NULL: as an error above; the
+/* The same for an event without text, faster: the caller stores the arguments of its kind in order
+ * into the words returned, before the next call.  NULL: an error as of trc_writer_event(); the
  * reason is in the totals. */
 uint64_t *trc_writer_row(struct trc_writer *w, uint8_t source, uint32_t proc, uint8_t kind,
 			 uint32_t thread, uint64_t time);
@@ -238,7 +239,7 @@ int trc_writer_flush(struct trc_writer *w);
 /* Begins a new generation after flushing, repeating the last sync point; the caller adds one.
  * The writer does so by itself after generation_ns. */
 int trc_writer_generation(struct trc_writer *w);
-/* A whole table each; a later one replaces it. */
+/* Each writes a whole table; a later table replaces it. */
 int trc_writer_status(struct trc_writer *w, const struct trc_status_entry *entries, size_t n);
 int trc_writer_open_regions(struct trc_writer *w, const struct trc_open_region_entry *entries,
 			    size_t n);
@@ -254,21 +255,21 @@ int trc_writer_thread_fibers(struct trc_writer *w, const struct trc_thread_fiber
  * no such proc or source. */
 int trc_writer_coverage(struct trc_writer *w, const struct trc_coverage_entry *entries, size_t n);
 
-/* So many strings, stacks, ... found no room in the caller's own tables; the trace's END section
- * tells of them with those that found none in the writer's. */
+/* So many strings, stacks, ... found no room in the caller's own tables.  The trace's END section
+ * counts them together with those that found no room in the writer's tables. */
 void trc_writer_had_no_room(struct trc_writer *w, uint64_t n);
 
 struct trc_writer_totals {
 	/* events: accepted and not lost since; events + lost_events = events handed in. */
 	uint64_t events, blocks, generations, file_bytes, lost_events;
-	uint64_t clamped_times; /* events that came with an earlier time than the one before */
+	uint64_t clamped_times; /* events with an earlier time than the event before */
 	/* Strings, stacks, label sets, modules, threads that found no room. */
 	uint64_t table_full;
 	int error; /* 0, or what the sink returned first */
 };
 void trc_writer_totals(const struct trc_writer *w, struct trc_writer_totals *totals);
 
-/* Flushes, writes the END section and the index.  The writer stays until freed, but takes
+/* Flushes, writes the END section and the index.  The writer stays until it is closed, but takes
  * nothing more (-EBADF). */
 int trc_writer_finish(struct trc_writer *w);
 /* Frees; writes nothing.  Accepts NULL. */

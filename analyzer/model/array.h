@@ -1,5 +1,5 @@
 /*
- * array.h - growing arrays of rows, sorting them by time, and a map from ids to rows.
+ * array.h - growing arrays of rows, their sorting by time, and a map from ids to rows.
  *
  *   array:A1  no row is allocated by itself: arrays grow by half, so that growing is
  *       a few calls of realloc() for millions of rows
@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An array of rows of `row_bytes` each, all of one type; zeroed memory with row_bytes set is
- * an empty one. */
+/* An array of rows of `row_bytes` each, all of one type.  Zeroed memory with row_bytes set is an
+ * empty array. */
 struct trc_array {
 	void *row;
 	size_t n, capacity, row_bytes;
@@ -35,7 +35,7 @@ struct trc_key {
 /* Sorts by key; `scratch` has room for n keys too. */
 void trc_keys_sort(struct trc_key *keys, struct trc_key *scratch, size_t n);
 
-/* From 64-bit keys to 32-bit values (all but TRC_INDEX_NONE); a zeroed one is empty. */
+/* A map from 64-bit keys to 32-bit values (all but TRC_INDEX_NONE); a zeroed map is empty. */
 struct trc_index {
 	uint64_t *key;
 	uint32_t *value;
@@ -48,7 +48,7 @@ uint32_t trc_index_get(const struct trc_index *map, uint64_t key);
 int trc_index_put(struct trc_index *map, uint64_t key, uint32_t value);
 void trc_index_free(struct trc_index *map);
 
-/* Bytes that live as long as the arena; a zeroed one is empty. */
+/* A pool of bytes that live as long as the pool; a zeroed pool is empty. */
 struct trc_pool {
 	struct trc_pool_chunk *chunk;
 };

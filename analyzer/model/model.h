@@ -1,19 +1,19 @@
 /*
  * model.h - a trace and everything derived from it, as plain arrays.
  *
- * Opening is cheap.  Each table is computed once, on its first
- * trc_model_need(); after that it is read-only.  SQL tables, the report, profiles
- * and the viewer all read these arrays and derive nothing themselves.
+ * Opening is cheap.  Each table is computed once, on its first trc_model_need(); after that the
+ * table is read-only.  SQL tables, the report, profiles and the viewer all read these arrays and
+ * derive nothing themselves.
  *
- *   model:M1  a row's id is its index + 1; 0 means "none" in every column that refers to one
+ *   model:M1  a row's id is its index + 1; 0 means "none" in every column that refers to a row
  *   model:M2  times are nanoseconds of trace time (0 = the first sync point);
  *       TRC_NEVER = not known, still in progress: NULL in SQL
  *   model:M3  rows are sorted by start (or ts), then by thread, unless said otherwise
  *   model:M4  a thread is named by its serial; trc_model_thread() finds its row
- *   model:M5  what a thread had when it recorded an event, its labels and its fiber, goes by the
- *       order of its events: clocks may give several of them one time. A row of which that is asked
- *       says where in that order it comes, its place (merge.h). TRC_PLACE_LAST: it has but a time,
- *       and comes after all events of that
+ *   model:M5  a thread's labels and fiber at an event follow from the order of its events, since
+ *       clocks may give several events one time.  A row whose labels or fiber may be asked for has
+ *       its place in this order (merge.h).  TRC_PLACE_LAST: the row has only a time, and comes
+ *       after all events of that time
  */
 #ifndef TRC_ANALYZER_MODEL_MODEL_H
 #define TRC_ANALYZER_MODEL_MODEL_H
@@ -74,15 +74,15 @@ enum {
 	TRC_PARK_ABANDONED = 1, /* left by longjmp, cancellation or a lost resume: end_ns is the
 				   next event of the thread that shows it running */
 	TRC_PARK_OPEN = 2,	/* still in progress at the end of the trace */
-	TRC_PARK_CUT = 4,	/* it began before the window: start_ns is where that begins,
-				   and how long it lasted is at least what follows from it */
+	TRC_PARK_CUT = 4,	/* it began before the window: start_ns is where the window
+				   begins, and end_ns - start_ns is a minimum */
 	TRC_PARK_NO_END = TRC_PARK_ABANDONED | TRC_PARK_OPEN,
 };
 
 /* A contended release, and the wait that its critical section caused. */
 struct trc_unlock {
 	int64_t ts_ns;
-	int64_t taken_ns; /* TRC_NEVER = when nobody waited for it */
+	int64_t taken_ns; /* TRC_NEVER = not known: taken when no thread waited for the lock */
 	uint64_t object, waiters;
 	uint32_t thread, stack, proc;
 	uint8_t reason;
@@ -103,7 +103,7 @@ struct trc_task {
 struct trc_region {
 	uint64_t task;
 	const char *type;
-	uint32_t thread; /* where it began; of one from before the trace, where it ended */
+	uint32_t thread; /* where it began; if it began before the trace, where it ended */
 	uint32_t depth;	 /* in its fiber; 0 = outermost */
 	int64_t start_ns, end_ns;
 	uint32_t fiber;	      /* row id in fibers; 0 = its thread's root fiber */
@@ -129,7 +129,7 @@ struct trc_counter {
 struct trc_on_cpu {
 	int64_t start_ns, end_ns;
 	uint32_t thread, proc;
-	bool preempted; /* it could have gone on when it was taken off */
+	bool preempted; /* the thread could have gone on when it was taken off */
 };
 
 struct trc_gap {
@@ -146,9 +146,9 @@ struct trc_proc {
 	int64_t first_ns, last_ns;
 };
 
-/* What of a stream the trace has; a recording has everything, and no rows (format.md). */
+/* Which part of a stream the trace has; a recording has everything, and no rows (format.md). */
 struct trc_coverage {
-	int64_t held_ns;	/* everything since then was held; TRC_NEVER: from the beginning */
+	int64_t held_ns;	/* nothing is missing since then; TRC_NEVER: since the beginning */
 	int64_t from_ns, to_ns; /* the window */
 	uint32_t proc;		/* TRC_NO_PROC: the overflow stream */
 	uint8_t source;		/* enum trc_stream_source */
@@ -162,7 +162,7 @@ struct trc_signal {
 	bool fatal;
 };
 
-/* A condition was met for which a snapshot had been asked. */
+/* A condition for a snapshot was met. */
 struct trc_trigger {
 	int64_t ts_ns;
 	uint32_t thread;
@@ -173,50 +173,50 @@ struct trc_trigger {
 struct trc_set_label {
 	uint32_t labels; /* the set */
 	bool is_number;
-	const char *key, *value; /* of a number in decimal, its unit behind it: "42", "7ms" */
+	const char *key, *value; /* a number is in decimal, with its unit: "42", "7ms" */
 	const char *unit;	 /* "" = none, or no number */
 	int64_t number;
 };
 
-/* A time during which a thread had the same of something: labels.  Rows by thread, then by start;
- * those of a thread that ever had any follow each other without a hole. */
+/* A time during which a thread had the same label set.  Rows by thread, then by start.  The rows of
+ * a thread that ever had labels follow each other without a hole. */
 struct trc_thread_span {
 	int64_t start_ns; /* TRC_NEVER: from before the trace */
 	int64_t end_ns;	  /* TRC_NEVER: still at the end */
 	uint32_t thread;
 	uint32_t value;	      /* the label set; 0 = none, or not known: events are missing */
-	uint64_t start_place; /* of the event that it begins with; 0 = with none (M5) */
+	uint64_t start_place; /* of the event at its begin; 0 = there is none (M5) */
 };
 
 /* A counter of the thread ran over, or a timer of its CPU time. */
 struct trc_sample {
 	int64_t ts_ns;
-	uint64_t value;	 /* how much of the event it stands for, in the event's unit */
-	uint64_t period; /* how much of it lay between two samples then */
+	uint64_t value;	 /* the amount of the event that it stands for, in the event's unit */
+	uint64_t period; /* the amount between two samples at that time */
 	uint32_t thread, proc, stack;
 	uint32_t labels; /* label set; 0 = none */
 	uint32_t event;	 /* in sample_events; 0 = not known */
 	uint8_t source;	 /* enum trc_stream_source */
-	uint64_t place;	 /* M5; of one that the kernel took TRC_PLACE_LAST */
-	uint64_t scaled; /* the value, and its part of samples that were lost and are made up for */
+	uint64_t place;	 /* M5; TRC_PLACE_LAST for a sample of the kernel's */
+	uint64_t scaled; /* the value, plus its part of the lost samples that are made up for */
 };
 
 /* What was sampled, and how; rows by event. */
-enum { TRC_SHORT_STACK_FRAMES = 3 }; /* of the kernel's, they tell of missing frame pointers */
+enum { TRC_SHORT_STACK_FRAMES = 3 }; /* such stacks of the kernel's mean: no frame pointers */
 
 struct trc_sample_event {
 	uint32_t event;
 	uint8_t how;		   /* enum trc_sample_how; 0 = not known */
 	uint64_t period;	   /* 0 = the kernel adjusted it to the frequency */
 	uint64_t frequency_hz;	   /* as asked for; 0 = a period was asked for */
-	uint64_t missing_threads;  /* that were not sampled */
+	uint64_t missing_threads;  /* threads that were not sampled */
 	const char *name, *unit;   /* "cycles:u", "count"; "" = not known */
 	const char *recorder_note; /* "" = nothing */
-	const char *note;	   /* that, and what its samples show */
+	const char *note;	   /* recorder_note, and what the samples show */
 	uint64_t n_samples, value; /* its rows in samples, and their values summed */
 	uint64_t lost_samples;	   /* of its rows in samples_lost */
 	uint64_t scaled;	   /* what its samples stand for, summed: trc_sample.scaled */
-	uint64_t unseen;	   /* what no sample stands for: the rest of what was lost */
+	uint64_t unseen;	   /* lost samples that no sample stands for */
 };
 
 /* Samples that were due, and were not taken or not kept. */
@@ -226,7 +226,7 @@ struct trc_samples_lost {
 	uint32_t event; /* 0 = of any */
 	uint32_t thread, proc;
 	uint8_t cause; /* enum trc_sample_loss */
-	bool made_up;  /* samples stand for it: trc_sample.scaled */
+	bool made_up;  /* other samples stand for it: trc_sample.scaled */
 };
 
 static inline bool trc_sample_event_is_clock(const struct trc_sample_event *event)
@@ -234,29 +234,30 @@ static inline bool trc_sample_event_is_clock(const struct trc_sample_event *even
 	return !strcmp(event->unit, "nanoseconds");
 }
 
-/* How much of it one lost sample is; of one that the kernel adjusted, the mean.  0 = not known. */
+/* The amount that one lost sample of the event stands for; the mean, if the kernel adjusted the
+ * period.  0 = not known. */
 uint64_t trc_sample_event_period(const struct trc_sample_event *event);
-/* With one part in so many, or more, not seen, what was sampled does not tell of all. */
+/* If one part in so many, or more, was lost, the samples do not represent the whole. */
 enum { TRC_UNSEEN_PART = 10 };
 bool trc_samples_tell_all(uint64_t sampled, uint64_t lost);
 
 /* An allocation that was sampled. */
 struct trc_alloc {
 	int64_t ts_ns;
-	int64_t freed_ns; /* TRC_NEVER: it lives at the end, or when it ended is not known.
-				* Without a free: another program was executed then */
+	int64_t freed_ns; /* TRC_NEVER: it lives at the end, or its end is not known.
+				* Without a free: another program was executed at freed_ns */
 	uint64_t sample;  /* its number in the process */
 	uint64_t address, bytes;
-	uint64_t period; /* bytes between two samples then, on average; 0 or 1: all were taken */
-	double objects;	 /* how many allocations like it there were, as an estimate */
+	uint64_t period; /* bytes between two samples then, on average; 0 or 1: all were sampled */
+	double objects;	 /* the estimated number of allocations that it stands for */
 	uint32_t thread, proc, stack;
 	uint32_t labels; /* label set; 0 = none */
-	uint32_t free;	 /* id in frees; 0 = it is not in the trace */
+	uint32_t free;	 /* id in frees; 0 = the free is not in the trace */
 	bool lives;	 /* at the end of the trace, as far as is known */
 	uint64_t place;	 /* M5 */
 };
 
-/* An estimate without its fraction; INT64_MAX if it is larger than that. */
+/* An estimate without its fraction, at most INT64_MAX. */
 static inline int64_t trc_estimate_whole(double estimate)
 {
 	return estimate < (double)INT64_MAX ? (int64_t)estimate : INT64_MAX;
@@ -268,16 +269,16 @@ struct trc_free {
 	uint64_t sample, address, bytes, period;
 	double objects;
 	uint32_t thread, proc;
-	uint32_t alloc; /* id in allocs; 0 = it is not in the trace: from before, or lost */
+	uint32_t alloc; /* id in allocs; 0 = not in the trace: from before the trace, or lost */
 };
 
 /* ---- fibers: what the program's own scheduler runs on its threads ---- */
 
 enum trc_fiber_state {
-	TRC_FIBER_UNKNOWN, /* nothing is known of it but that it was there */
-	TRC_FIBER_NEW,	   /* it was made, and did not run yet */
+	TRC_FIBER_UNKNOWN, /* only its existence is known */
+	TRC_FIBER_NEW,	   /* made, has not run yet */
 	TRC_FIBER_RUNNING,
-	TRC_FIBER_RUNNABLE, /* it could run: it yielded, or was made ready */
+	TRC_FIBER_RUNNABLE, /* could run: yielded, or made ready */
 	TRC_FIBER_WAITING,
 	TRC_FIBER_ENDED,
 };
@@ -288,40 +289,42 @@ struct trc_fiber {
 	const char *name;   /* never NULL; "" = not known */
 	int64_t created_ns; /* TRC_NEVER: before recording began, or not known */
 	int64_t ended_ns;   /* TRC_NEVER: it lives, or not known */
-	int64_t run_ns;	    /* its rows in fiber_runs, summed; to the end of the trace what lasts */
+	int64_t run_ns;	    /* its rows in fiber_runs, summed; an open run up to the trace's end */
 	int64_t runnable_ns; /* from when it could go on (it yielded, was made ready) to its running */
 	int64_t waited_ns; /* its rows in fiber_waits, to when it was made ready or ran */
 	uint32_t creator_thread, create_stack; /* 0 = not known, both */
-	uint32_t creator; /* row id in fibers of the one that made it; 0 = a root fiber */
+	uint32_t creator; /* row id in fibers of the fiber that made it; 0 = a root fiber */
 	uint32_t n_runs, n_waits;
 	uint8_t state;		/* enum trc_fiber_state; when the trace ends */
 	uint64_t created_place; /* M5 */
 };
 
-/* A time during which a fiber ran on a thread, as far as the program's scheduler is concerned: the
- * thread may have waited, or been preempted, meanwhile. */
+/* A time during which a fiber ran on a thread, by the program's scheduler.  The thread may have
+ * waited, or been preempted, meanwhile. */
 struct trc_fiber_run {
 	int64_t start_ns, end_ns; /* end_ns TRC_NEVER = open */
 	uint32_t fiber;		  /* row id in fibers */
 	uint32_t thread;
-	uint8_t reason; /* why it was left; 0 = it could go on, or not known */
+	uint8_t reason; /* why the fiber was left; 0 = it could go on, or not known */
 	uint8_t flags;	/* TRC_FIBER_RUN_* */
 };
 enum {
-	TRC_FIBER_RUN_ENDED = 1, /* its fiber's last: it ended without running again */
+	TRC_FIBER_RUN_ENDED = 1, /* the fiber's last run: it ended without running again */
 	TRC_FIBER_RUN_OPEN = 2,	 /* still running at the end of the trace */
-	TRC_FIBER_RUN_CUT = 4,	/* it began before start_ns: that is where the window begins, or the
-				    gap ends in which the switch to it was lost; or it may have: the
-				    thread was there before recording began, and first seen then */
-	TRC_FIBER_RUN_LOST = 8, /* it ended after end_ns: that is where the gap begins in which the
-				    switch away from it was lost */
+	TRC_FIBER_RUN_CUT = 4,	 /* it began before start_ns, where the window begins, or where the
+				    gap ends in which the switch to it was lost; or it may have
+				    begun before, if the thread is older than the recording and was
+				    first seen at start_ns */
+	TRC_FIBER_RUN_LOST = 8,	 /* it ended after end_ns, where the gap begins in which the switch
+				    away from it was lost */
 };
 
-/* A time during which a fiber waited: from a switch away from it, with a reason, to a switch to it. */
+/* A time during which a fiber waited: from a switch away from it, with a reason, to a switch to
+ * it. */
 struct trc_fiber_wait {
 	int64_t start_ns;
-	int64_t ready_ns; /* when it was made ready, start_ns if that was before; TRC_NEVER = it
-			     was not, or not known */
+	int64_t ready_ns; /* when it was made ready; start_ns if it was made ready before;
+			     TRC_NEVER = not made ready, or not known */
 	int64_t end_ns;	  /* when it ran again; TRC_NEVER = open */
 	uint64_t object;
 	uint32_t fiber;			    /* row id in fibers */
@@ -329,22 +332,22 @@ struct trc_fiber_wait {
 	uint32_t end_thread;		    /* where it ran again; 0 = it did not, or unseen */
 	uint32_t stack;			    /* where it waited */
 	uint32_t labels;		    /* label set under which it waited; 0 = none */
-	uint32_t waker_thread, waker_stack; /* who made it ready, and where; 0 = not known */
-	uint32_t waker_fiber; /* row id in fibers of what the waker ran; 0 = a root fiber */
-	uint8_t reason;	      /* 0 = not known: it is cut */
+	uint32_t waker_thread, waker_stack; /* thread and stack that made it ready; 0 = not known */
+	uint32_t waker_fiber; /* row id in fibers of the waker's fiber; 0 = a root fiber */
+	uint8_t reason;	      /* 0 = not known, since the wait is cut */
 	uint8_t flags;	      /* TRC_FIBER_WAIT_* */
-	uint64_t start_place, ready_place; /* M5; of the event that made it ready */
+	uint64_t start_place, ready_place; /* M5; ready_place: of the event that made it ready */
 };
 enum {
 	TRC_FIBER_WAIT_ENDED = 1, /* the fiber ended at end_ns without running again */
 	TRC_FIBER_WAIT_OPEN = 2,  /* it did not run again until the end of the trace */
-	TRC_FIBER_WAIT_CUT = 4,	  /* it began before the window: start_ns is where that begins, and
-				     where and why it began is not known */
-	TRC_FIBER_WAIT_LOST = 8,  /* the fiber ran again unseen, in a gap that begins at end_ns: the
-				     wait lasted at least that long */
+	TRC_FIBER_WAIT_CUT = 4,	  /* it began before the window: start_ns is the window's begin, and
+				     where and why the wait began is not known */
+	TRC_FIBER_WAIT_LOST = 8,  /* the fiber ran again in a gap that begins at end_ns: the wait
+				     lasted at least up to end_ns */
 };
 
-/* ---- the end of the trace: what is so then ---- */
+/* ---- the state at the end of the trace ---- */
 
 /* A sampled object that lives; rows by the time of its allocation. */
 struct trc_heap_object {
@@ -357,14 +360,14 @@ struct trc_open_region {
 	int64_t since_ns;
 	uint64_t task;
 	const char *type;
-	uint32_t thread; /* that is in its fiber; if none is, where it began */
+	uint32_t thread; /* the thread that is in the fiber; if none is, where the region began */
 	uint32_t depth;
 	uint32_t fiber; /* row id in fibers; 0 = the thread's root fiber */
 };
 
 enum trc_thread_state {
 	TRC_THREAD_UNKNOWN,
-	TRC_THREAD_NOT_WAITING, /* in no wait that is recorded */
+	TRC_THREAD_NOT_WAITING, /* in no recorded wait */
 	TRC_THREAD_WAITING,
 };
 
@@ -376,34 +379,34 @@ struct trc_thread_now {
 	uint64_t object;
 	int64_t since_ns; /* when the wait began; TRC_NEVER = it does not wait, or not known */
 	uint32_t park;	  /* id in parks */
-	uint32_t holder;  /* who holds the lock now; of a join, who is joined; 0 = not known */
-	/* Where it waits; of one that does not, or did not record where, the stack of its
-	 * newest event with a stack. */
+	uint32_t holder;  /* thread that holds the lock now, or that is joined; 0 = not known */
+	/* Where it waits.  If it does not wait, or its wait has no stack, the stack of its newest
+	 * event with a stack. */
 	uint32_t stack;
-	int64_t stack_ns;	 /* when that was taken; TRC_NEVER = no stack */
+	int64_t stack_ns;	 /* when the stack was taken; TRC_NEVER = no stack */
 	uint32_t n_open_regions; /* of the fiber that it is in */
-	const char *region;	 /* type of the innermost; "" = none, or not known */
+	const char *region;	 /* type of the innermost region; "" = none, or not known */
 	uint64_t task;		 /* of the innermost open region that has one; 0 = none */
-	uint32_t deadlock;	 /* which one keeps it; 0 = none */
+	uint32_t deadlock;	 /* the deadlock that blocks it; 0 = none */
 };
 
-/* A thread that is in a deadlock, or waits for one that is.  By deadlock, those in the cycle first:
- * each waits for the next. */
+/* A thread that is in a deadlock, or waits for a thread in a deadlock.  By deadlock, threads in the
+ * cycle first: each waits for the next. */
 struct trc_deadlock {
 	uint32_t deadlock; /* 1, 2, ... */
 	uint32_t thread;
-	uint32_t holder; /* whom it waits for */
+	uint32_t holder; /* the thread that it waits for */
 	uint8_t reason;
 	uint64_t object;
 	int64_t since_ns;
 	uint32_t stack;
 	bool in_cycle;
-	bool certain; /* that the holder still holds it follows from what is recorded */
+	bool certain; /* the events prove that the holder still holds the object */
 	bool may_end; /* a wait at this place gave up before, by its timeout */
 };
 
-/* A lock that a thread holds; by thread, then object.  Known where others wait for it, and of every
- * lock with --locks=all. */
+/* A lock that a thread holds; by thread, then object.  Known of locks that other threads wait for,
+ * and of every lock with --locks=all. */
 struct trc_lock_held {
 	uint32_t thread;
 	uint8_t reason;
@@ -424,14 +427,14 @@ struct trc_frame {
 
 /* What only exports ask of the function of a frame. */
 struct trc_frame_origin {
-	const char *linkage; /* its name as the linker knows it; NULL = as `function` */
+	const char *linkage; /* the function's linker name; NULL = the same as `function` */
 	uint32_t start_line; /* 0 = not known */
 	/* Where a function without a name begins, in the process; 0 = not known. */
 	uint64_t start;
 };
 
 /* The frames of stack s are frame ids stack_frame[stack_first[s] .. stack_first[s + 1]),
- * innermost first, inlined ones as frames of their own. */
+ * innermost first.  Inlined functions are frames of their own. */
 struct trc_stacks {
 	size_t n_stacks; /* highest id + 1 */
 	const uint32_t *stack_first;
@@ -441,22 +444,22 @@ struct trc_stacks {
 	const struct trc_frame_origin *origin; /* by frame id - 1 */
 };
 
-/* Optional; called now and then while something takes long.  fraction 0..1. */
+/* Optional; called now and then during a long step.  fraction 0..1. */
 typedef void trc_progress_fn(void *context, const char *what, double fraction);
 
 /* On success *out is the caller's: trc_model_close() it.  error->text names no file. */
 int trc_model_open(struct trc_model **out, const char *path, struct trc_error *error);
-/* The same over a reader that is open already; it is the model's from here on, also on failure. */
+/* The same with an open reader, which is the model's from here on, also on failure. */
 int trc_model_open_reader(struct trc_model **out, struct trc_reader *reader,
 			  struct trc_error *error);
 void trc_model_close(struct trc_model *m); /* accepts NULL */
 void trc_model_progress(struct trc_model *m, trc_progress_fn *fn, void *context);
 
-/* Makes sure that these parts are there.  Not thread safe.  0 or -errno with a line in error. */
+/* Derives these parts if need be.  Not thread safe.  0 or -errno with a line in error. */
 int trc_model_need(struct trc_model *m, unsigned int parts, struct trc_error *error);
 
 const struct trc_reader *trc_model_reader(const struct trc_model *m);
-/* When the trace begins and ends: of all events and of the recording itself. */
+/* When the trace begins and ends, by all events and by the recording itself. */
 int64_t trc_model_start_ns(const struct trc_model *m);
 int64_t trc_model_end_ns(const struct trc_model *m);
 
@@ -489,29 +492,29 @@ const struct trc_thread_now *trc_model_threads_now(const struct trc_model *m, si
 const struct trc_open_region *trc_model_open_regions(const struct trc_model *m, size_t *n);
 const struct trc_deadlock *trc_model_deadlocks(const struct trc_model *m, size_t *n);
 const struct trc_lock_held *trc_model_locks_held(const struct trc_model *m, size_t *n);
-/* There before any part was needed. */
+/* These rows are there before any part was needed. */
 const struct trc_coverage *trc_model_coverage(const struct trc_model *m, size_t *n);
-/* Since when nothing is missing of any stream but what gaps tell: the beginning of the window;
- * TRC_NEVER of a recording, which has everything. */
+/* The beginning of the window: since then nothing is missing in any stream, except what gaps count.
+ * TRC_NEVER for a recording, which has everything. */
 int64_t trc_model_window_ns(const struct trc_model *m);
 const struct trc_stacks *trc_model_stacks(const struct trc_model *m);
-/* The symbols that the frames came from; NULL before TRC_PART_SYMBOLS was needed. */
+/* The symbols of the frames; NULL before TRC_PART_SYMBOLS was needed. */
 struct trc_symbols *trc_model_symbols(const struct trc_model *m);
-/* The variable that lies at an address, and how far into it; NULL = none that is known.  Modules
- * come and go, so `stack` tells when it was used there; 0 = at the trace's end.  Needs
+/* The variable at an address, and the offset into the variable; NULL = not known.  Modules come and
+ * go, so `stack` says when the address was used; 0 = at the trace's end.  Needs
  * TRC_PART_SYMBOLS. */
 const char *trc_model_variable(const struct trc_model *m, uint64_t address, uint32_t stack,
 			       uint64_t *offset);
-/* What a label set consists of: its rows in the table of labels; none for 0 and for a set that is not known. */
+/* The labels of a set: its rows in the table of labels; no rows for 0 and for an unknown set. */
 const struct trc_set_label *trc_model_label_set(const struct trc_model *m, uint32_t labels,
 						size_t *n);
 /* The label set of a thread at a time and place (M5); 0 = none, or not known. */
 uint32_t trc_model_labels_at(const struct trc_model *m, uint32_t thread, int64_t ts_ns,
 			     uint64_t place);
-/* Which fiber a thread was in then: its row id in fibers; 0 = its root fiber, or not known. */
+/* The fiber of a thread at a time and place: row id in fibers; 0 = its root fiber, or not known. */
 uint32_t trc_model_fiber_at(const struct trc_model *m, uint32_t thread, int64_t ts_ns,
 			    uint64_t place);
-/* Events lost, over all gaps. */
+/* Lost events, summed over all gaps. */
 uint64_t trc_model_lost_events(const struct trc_model *m);
 /* How often the process forked, as far as recorded. */
 uint64_t trc_model_forks(const struct trc_model *m);

@@ -1,10 +1,10 @@
 /*
- * parts.h - what the files that derive a model share; nobody else includes it.
+ * parts.h - what the files that derive a model share; no other file includes it.
  *
- * One pass over the merged events (merge.h) feeds every derivation that is asked for;
- * each is an object of its own with a begin, a span and an end.  All of them see
- * events in time order, so that those of one thread come in the order in which it
- * made them, and those of one object in the order in which they happened.
+ * One pass over the merged events (merge.h) feeds every derivation that is asked for.  Each
+ * derivation is an object with a begin, a span and an end.  All derivations see the events in time
+ * order: events of one thread in the order in which the thread made them, and events of one object
+ * in the order in which they happened.
  */
 #ifndef TRC_ANALYZER_MODEL_PARTS_H
 #define TRC_ANALYZER_MODEL_PARTS_H
@@ -23,7 +23,7 @@ enum {
 			  TRC_PART_LABELS | TRC_PART_SAMPLES | TRC_PART_HEAP | TRC_PART_FIBERS
 };
 
-/* What a thread had in between two of its events that have one time. */
+/* What a thread had between two of its events with the same time. */
 struct trc_thread_moment {
 	int64_t ts_ns;
 	uint64_t start_place, end_place;
@@ -31,14 +31,14 @@ struct trc_thread_moment {
 	uint32_t value;
 };
 
-/* The rows of one kind of what threads have, and each thread's first; spans.h. */
+/* The spans of all threads, and the first span of each thread; spans.h. */
 struct trc_thread_spans {
 	struct trc_array span;	 /* struct trc_thread_span */
 	struct trc_array moment; /* struct trc_thread_moment; by thread, time and place */
 	struct trc_index first;
 };
 
-/* The kernel's clock, aligned through sync points, is no further off than this. */
+/* The most by which the kernel's clock, aligned through sync points, is off. */
 enum { TRC_KERNEL_SKEW_NS = 100000 };
 
 struct trc_model {
@@ -61,7 +61,7 @@ struct trc_model {
 	struct trc_array fibers, fiber_runs, fiber_waits;
 	struct trc_thread_spans fiber_spans; /* of row ids in fibers */
 	struct trc_array samples, sample_events, samples_lost;
-	struct trc_array sample_notes; /* char *: texts that are in no file */
+	struct trc_array sample_notes; /* char *: texts that are not in the file */
 	struct trc_array allocs, frees, heap;
 	struct trc_array signals, triggers, threads_now, open_regions, deadlocks, locks_held;
 	struct trc_array coverage;
@@ -82,23 +82,24 @@ struct trc_model {
 /* A derivation while the events go by.  All functions return 0 or -errno. */
 struct trc_derive {
 	unsigned int part;
-	struct trc_kind_mask kinds; /* whose arguments it looks at */
+	struct trc_kind_mask kinds; /* kinds of events whose arguments it needs */
 	int (*span)(struct trc_derive *derive, const struct trc_span *span);
 	int (*end)(struct trc_derive *derive);
 	void (*free)(struct trc_derive *derive);
 };
 
-/* Each makes one; the caller frees it with its free(). */
+/* Each makes a derivation; the caller frees it with its free(). */
 int trc_derive_labels(struct trc_derive **out, struct trc_model *m);
 int trc_derive_waits(struct trc_derive **out, struct trc_model *m);
 int trc_derive_user(struct trc_derive **out, struct trc_model *m);
 int trc_derive_sched(struct trc_derive **out, struct trc_model *m);
-/* After the labels, these three. */
+/* The next three come after the labels. */
 int trc_derive_fibers(struct trc_derive **out, struct trc_model *m);
-/* Whether any thread of the trace is ever in a fiber; derives nothing. */
+/* True if any thread of the trace is ever in a fiber; derives nothing. */
 bool trc_model_has_fibers(const struct trc_model *m);
 int trc_derive_samples(struct trc_derive **out, struct trc_model *m);
-/* After samples, what was lost of them, and their events, all in order: `scaled` and `made_up`. */
+/* After samples, lost samples and their events are there, in order: fills in `scaled` and
+ * `made_up`. */
 int trc_derive_scaled(struct trc_model *m);
 int trc_derive_heap(struct trc_derive **out, struct trc_model *m);
 /* Comes last: waits and annotations must be derived, or be derived in the same pass. */
@@ -113,13 +114,13 @@ struct trc_exec {
 int trc_exec_add(struct trc_model *m, int64_t ts_ns, uint32_t highest_serial);
 /* After all threads, sorted, and parks are known: ends those that an exec ended. */
 void trc_exec_lives(struct trc_model *m);
-/* Gives stretches on a proc to the program that was there then.  0 or -ENOMEM. */
+/* Gives times on a proc to the program that ran at that time.  0 or -ENOMEM. */
 int trc_exec_share_on_cpu(struct trc_model *m);
-/* When the thread's program was replaced by another one; TRC_NEVER = never. */
+/* When another program replaced the thread's program; TRC_NEVER = never. */
 int64_t trc_exec_after_ns(const struct trc_model *m, uint32_t serial);
 
-/* After all parks, unlocks and unparks are known: who ended which wait, and what each unlock's
- * critical section cost the others. */
+/* After all parks, unlocks and unparks are known: finds the waker of each wait, and the waiting
+ * that each unlock's critical section caused. */
 struct trc_unpark {
 	int64_t ts_ns;
 	uint64_t object, count;
@@ -135,10 +136,10 @@ void trc_derive_symbols_free(struct trc_model *m);
 int trc_model_read_labels(struct trc_model *m);
 /* Fills in coverage and window_ns from the file.  0 or -ENOMEM. */
 int trc_model_read_coverage(struct trc_model *m);
-/* Since when something lasts that has not ended, as a recorder told it; not from before the
- * recording began. */
+/* Converts the begin of something that has not ended, as a recorder stored it; not earlier than the
+ * recording's begin. */
 int64_t trc_model_since_ns(const struct trc_model *m, uint64_t ticks);
-/* Since when the kernel's records of this proc are there. */
+/* The time from which on the trace has the kernel's records of this proc. */
 int64_t trc_model_kernel_from_ns(const struct trc_model *m, uint32_t proc);
 /* The row of a thread, added if need be; NULL without memory. */
 struct trc_thread *trc_model_thread_add(struct trc_model *m, uint32_t serial);
@@ -168,7 +169,7 @@ static inline const char *trc_arg_text(const struct trc_columns *c, uint32_t row
 	return c->text[kind] + off[c->rank[row]];
 }
 
-/* Adds until - from to *sum, if that is a time; what does not fit stays at the largest that does. */
+/* Adds until - from to *sum if it is positive; *sum is at most INT64_MAX. */
 static inline void trc_add_ns(int64_t *sum, int64_t from_ns, int64_t until_ns)
 {
 	int64_t ns;

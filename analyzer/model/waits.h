@@ -7,17 +7,19 @@
 #include "model.h"
 #include "format/waits.h"
 
-/* When it ended, or for a wait in progress when the trace did. */
+/* When the wait ended; for a wait in progress, when the trace ended. */
 int64_t trc_park_end_ns(const struct trc_model *m, const struct trc_park *park);
-/* Since when it lies in the trace: a snapshot knows of waits that are older than itself. */
+/* When the wait began, but not before the trace: a snapshot knows of waits that are older than its
+ * window. */
 int64_t trc_park_start_ns(const struct trc_model *m, const struct trc_park *park);
-/* The labels that the thread had when it began; 0 = none, or not known. */
+/* The labels that the thread had when the wait began; 0 = none, or not known. */
 uint32_t trc_park_labels(const struct trc_model *m, const struct trc_park *park);
 
 /*
- * Waits within waits: a wait that the program announced is made of others, and a signal
- * handler may wait while its thread does.  outer[i] is the index + 1 of the park
- * that was going on in the thread when park i began, 0 = none; free() it.  NULL without memory.
+ * Waits may lie within waits: a wait that the program announced may consist of other waits, and a
+ * signal handler may wait while its thread waits.  Returns an array `outer`, to be freed by free():
+ * outer[i] is the index + 1 of the park that was going on in the thread when park i began, 0 =
+ * none. NULL without memory.
  */
 uint32_t *trc_waits_nesting(const struct trc_model *m);
 

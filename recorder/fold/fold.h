@@ -8,9 +8,8 @@
  * belongs to whoever asked for it.
  *
  *   fold:F1  nothing here calls malloc, stdio, or an interposed libc function: a fold may run
- *       inside
- * other people's processes.  Memory is mapped when a fold is opened, a view added or copied; it is
- *       bounded, and pages that are never needed are never touched
+ *       inside other people's processes.  Memory is mapped when a fold is opened, a view added or
+ *       copied; it is bounded, and pages that are never needed are never touched
  *   fold:F2  one thread at a time for a fold and all its views.  A struct trc_folded refers to
  *       neither of them: any thread may read it and free it
  *   fold:F3  the waits of a block profile and the sums of a mutex profile are those that
@@ -171,8 +170,8 @@ struct trc_folded_head {
 	uint64_t lost_events;
 	uint64_t lost_samples; /* CPU: of this event, or of any, as samples_lost tells */
 	uint64_t lost_by_cause[TRC_SAMPLE_LOSS_COUNT]; /* the same; of NONE: for another cause */
-	/* What the lost samples would have stood for, in the unit of the event; and how much of that
-	 * is of threads that ended, or were left, before a sample came. */
+	/* What the lost samples would have stood for, in the unit of the event; and how much of
+	 * that is of threads that ended, or were left, before a sample came. */
 	uint64_t lost_value, alone_value;
 	/* Waits, unlocks, samples, allocations that were recorded and are not in the sums: no room
 	 * was left, or an event that was lost may have changed them. */
