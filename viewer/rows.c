@@ -359,7 +359,7 @@ static void write_stacks(struct trc_rows *r)
 
 	for (size_t i = 0; s && i < s->n_stacks; i++) {
 		uint32_t n = s->stack_first[i + 1] - s->stack_first[i];
-		size_t skip = n ? trc_profile_skip(s, r->m, (uint32_t)i) : 0;
+		size_t end, skip = n ? trc_profile_own(s, r->m, (uint32_t)i, &end) : 0;
 
 		trc_column_add(&c[COUNT], n);
 		trc_column_add(&c[SKIP], skip < n ? skip : 0);

@@ -115,5 +115,12 @@ size_t trc_profile_skip(const struct trc_stacks *stacks, struct trc_model *m, ui
 /* Index after the last frame that is the program's own, so that how its threads are started is
  * left out too; all frames where there is none. */
 size_t trc_profile_limit(const struct trc_stacks *stacks, struct trc_model *m, uint32_t stack);
+/*
+ * What a person looks for first: both of them, and without what the program has from headers of the
+ * system or the library of its language at both ends, as a wait is where std::mutex::lock() was called.
+ * All of the program's own frames where there are no others.  The first index; *end is after the last.
+ */
+size_t trc_profile_own(const struct trc_stacks *stacks, struct trc_model *m, uint32_t stack,
+		       size_t *end);
 
 #endif

@@ -53,3 +53,68 @@ size_t trc_profile_limit(const struct trc_stacks *stacks, struct trc_model *m, u
 	}
 	return n;
 }
+
+/* "/usr/bin/../lib/gcc" is /usr/lib/gcc: clang calls its headers so.  Cut if it is too long. */
+static void plain_path(char *out, size_t n_bytes, const char *path)
+{
+	size_t n = 0;
+
+	while (*path) {
+		size_t length = 1 + strcspn(path + 1, "/"); /* with the slash before it */
+
+		if (length == 3 && !strncmp(path, "/..", 3))
+			while (n && out[--n] != '/')
+				;
+		else if (!(length == 2 && !strncmp(path, "/.", 2)) && n + length < n_bytes) {
+			memcpy(out + n, path, length);
+			n += length;
+		}
+		path += length;
+	}
+	out[n] = '\0';
+}
+
+/* Code that the program has from headers of the system, or from the library of its language. */
+static bool is_of_the_system(const struct trc_frame *frame)
+{
+	static const char *const directories[] = {"/usr/include/", "/usr/lib/",
+						  "/usr/local/include/", "/rustc/"};
+	static const char *const names[] = {"std::", "__gnu_cxx::", "core::", "alloc::"};
+	char path[512];
+
+	if (frame->file)
+		plain_path(path, sizeof(path), frame->file);
+	for (size_t i = 0; frame->file && i < sizeof(directories) / sizeof(*directories); i++)
+		if (!strncmp(path, directories[i], strlen(directories[i])))
+			return true;
+	if (frame->file || !frame->function)
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strncmp(frame->function, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+size_t trc_profile_own(const struct trc_stacks *stacks, struct trc_model *m, uint32_t stack,
+		       size_t *end)
+{
+	size_t skip = trc_profile_skip(stacks, m, stack),
+	       limit = trc_profile_limit(stacks, m, stack);
+	size_t first = skip;
+	const uint32_t *frame = stacks->stack_frame;
+
+	*end = limit;
+	if (limit <= skip) {
+		*end = skip;
+		return skip;
+	}
+	frame += stacks->stack_first[stack];
+	while (first < *end && is_of_the_system(&stacks->frame[frame[first] - 1]))
+		first++;
+	while (*end > first && is_of_the_system(&stacks->frame[frame[*end - 1] - 1]))
+		--*end;
+	if (first < *end)
+		return first;
+	*end = limit;
+	return skip;
+}

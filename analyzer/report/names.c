@@ -25,68 +25,13 @@ static int room_for(const struct trc_report *r, int usual)
 	return r->width > USUAL_WIDTH ? r->width * usual / USUAL_WIDTH : usual;
 }
 
-/* "/usr/bin/../lib/gcc" is /usr/lib/gcc: clang calls its headers so.  Cut if it is too long. */
-static void plain_path(char *out, size_t n_bytes, const char *path)
-{
-	size_t n = 0;
-
-	while (*path) {
-		size_t length = 1 + strcspn(path + 1, "/"); /* with the slash before it */
-
-		if (length == 3 && !strncmp(path, "/..", 3))
-			while (n && out[--n] != '/')
-				;
-		else if (!(length == 2 && !strncmp(path, "/.", 2)) && n + length < n_bytes) {
-			memcpy(out + n, path, length);
-			n += length;
-		}
-		path += length;
-	}
-	out[n] = '\0';
-}
-
-/* Code that the program has from headers of the system, or from the library of its language. */
-static bool is_of_the_system(const struct trc_frame *frame)
-{
-	static const char *const directories[] = {"/usr/include/", "/usr/lib/",
-						  "/usr/local/include/", "/rustc/"};
-	static const char *const names[] = {"std::", "__gnu_cxx::", "core::", "alloc::"};
-	char path[512];
-
-	if (frame->file)
-		plain_path(path, sizeof(path), frame->file);
-	for (size_t i = 0; frame->file && i < sizeof(directories) / sizeof(*directories); i++)
-		if (!strncmp(path, directories[i], strlen(directories[i])))
-			return true;
-	if (frame->file || !frame->function)
-		return false;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strncmp(frame->function, names[i], strlen(names[i])))
-			return true;
-	return false;
-}
-
-/* The frames of the program's own, but for what it has from the system at both ends: a wait is where
- * std::mutex::lock() was called.  All of them if it has all from there. */
+/* The frames of the program's own. */
 static const uint32_t *own_frames(const struct trc_report *r, uint32_t stack, size_t *n)
 {
-	size_t skip = trc_profile_skip(r->stacks, r->m, stack);
-	size_t limit = trc_profile_limit(r->stacks, r->m, stack);
-	size_t first = skip, end = limit;
-	const uint32_t *frame = r->stacks->stack_frame;
+	size_t end, first = trc_profile_own(r->stacks, r->m, stack, &end);
 
-	*n = limit > skip ? limit - skip : 0;
-	if (!*n)
-		return NULL;
-	frame += r->stacks->stack_first[stack];
-	while (first < end && is_of_the_system(&r->stacks->frame[frame[first] - 1]))
-		first++;
-	while (end > first && is_of_the_system(&r->stacks->frame[frame[end - 1] - 1]))
-		end--;
-	if (first == end)
-		return frame + skip;
 	*n = end - first;
-	return frame + first;
+	return *n ? r->stacks->stack_frame + r->stacks->stack_first[stack] + first : NULL;
 }
 
 int trc_report_canonical_init(struct trc_report *r)

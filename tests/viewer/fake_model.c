@@ -112,8 +112,10 @@ const struct trc_stacks *trc_model_stacks(const struct trc_model *m)
 }
 
 /* The first frame of stacks deeper than one is the waiting function itself. */
-size_t trc_profile_skip(const struct trc_stacks *stacks, struct trc_model *m, uint32_t stack)
+size_t trc_profile_own(const struct trc_stacks *stacks, struct trc_model *m, uint32_t stack,
+		       size_t *end)
 {
+	*end = 0; /* the page does not ask */
 	return stacks->stack_first[stack + 1] - stacks->stack_first[stack] > 1;
 }
 
