@@ -65,14 +65,14 @@ static int parse_arg(struct trc_reader *r, struct trc_cursor *c, unsigned int k,
 	if (take_name(c, name) < 0 || !type)
 		return -EBADMSG;
 	if (known) {
-		if (a < info->n_args &&
-		    (strcmp(name, info->arg[a].name) || type != info->arg[a].type))
+		if (a < info->n_args && (strcmp(name, info->arg[a].name) ||
+					 type != trc_arg_file_type(info->arg[a].type)))
 			return contradiction(error, k, name, info->arg[a].name);
 		return 0;
 	}
 	if (a >= TRC_ARGS_MAX)
 		return 0;
-	info->arg[a].type = type < TRC_ARG_TYPE_COUNT ? (enum trc_arg_type)type : TRC_ARG_U64;
+	info->arg[a].type = type < TRC_ARG_FILE_TYPE_COUNT ? (enum trc_arg_type)type : TRC_ARG_U64;
 	info->arg[a].doc = "";
 	info->arg[a].name = keep_name(r, name);
 	info->n_args = (uint8_t)(a + 1);

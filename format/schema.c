@@ -26,7 +26,7 @@ static const struct trc_kind_info kinds[TRC_KIND_MAX + 1] = {
 
 static const char *const arg_type_names[TRC_ARG_TYPE_COUNT] = {
 #define TRC_T(NAME, name) [TRC_ARG_##NAME] = #name,
-	TRC_ARG_TYPES(TRC_T)
+	TRC_ARG_TYPES(TRC_T) TRC_ARG_OWN_TYPES(TRC_T)
 #undef TRC_T
 };
 
@@ -50,6 +50,12 @@ static const char *const sample_losses[TRC_SAMPLE_LOSS_COUNT] = {
 #undef TRC_C
 };
 
+static const char *const process_whats[TRC_PROCESS_WHAT_COUNT] = {
+#define TRC_W(number, NAME, name, doc) [number] = #name,
+	TRC_PROCESS_WHATS(TRC_W)
+#undef TRC_W
+};
+
 static const char *const sample_hows[TRC_SAMPLE_HOW_COUNT] = {
 #define TRC_H(number, NAME, name, doc) [number] = #name,
 	TRC_SAMPLE_HOWS(TRC_H)
@@ -64,6 +70,33 @@ const struct trc_kind_info *trc_kind_info(unsigned int kind)
 const char *trc_arg_type_name(unsigned int type)
 {
 	return type < TRC_ARG_TYPE_COUNT && arg_type_names[type] ? arg_type_names[type] : "?";
+}
+
+enum trc_arg_type trc_arg_file_type(enum trc_arg_type type)
+{
+	return type < TRC_ARG_FILE_TYPE_COUNT ? type : TRC_ARG_U64;
+}
+
+/* A type whose numbers have names; none: not an enum. */
+static const struct {
+	const char *const *name;
+	unsigned int n;
+} enums[TRC_ARG_TYPE_COUNT] = {
+	[TRC_ARG_GAP_CAUSE] = {gap_causes, TRC_GAP_CAUSE_COUNT},
+	[TRC_ARG_PROCESS_WHAT] = {process_whats, TRC_PROCESS_WHAT_COUNT},
+	[TRC_ARG_SAMPLE_LOSS] = {sample_losses, TRC_SAMPLE_LOSS_COUNT},
+};
+
+bool trc_arg_type_is_enum(enum trc_arg_type type)
+{
+	return enums[type].name != NULL;
+}
+
+const char *trc_arg_value_name(enum trc_arg_type type, uint64_t value)
+{
+	if (!enums[type].name)
+		return NULL;
+	return value < enums[type].n && enums[type].name[value] ? enums[type].name[value] : "?";
 }
 
 const char *trc_reason_name(unsigned int reason)
@@ -122,7 +155,7 @@ static uint8_t *put_kind(uint8_t *p, unsigned int kind)
 	p = put_name(p, info->name);
 	p = trc_varint_put(p, info->n_args);
 	for (unsigned int a = 0; a < info->n_args; a++) {
-		p = trc_varint_put(p, (unsigned int)info->arg[a].type);
+		p = trc_varint_put(p, (unsigned int)trc_arg_file_type(info->arg[a].type));
 		p = put_name(p, info->arg[a].name);
 	}
 	return p;

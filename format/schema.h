@@ -14,6 +14,7 @@
 #define TRC_FORMAT_SCHEMA_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -28,6 +29,14 @@
  *   REASON  an enum trc_reason              ERRNO   0, or a positive errno value
  *   TASK    a task id, 0 = none             TEXT    bytes that are not interned
  *   LABELS  a label set id, 0 = none
+ *
+ * The types of TRC_ARG_OWN_TYPES are numbers whose meaning this source knows.  The file
+ * calls them U64:
+ *
+ *   SAMPLE  the number of an allocation sample, made the file's by the drain
+ *   FIBER   a fiber's number, made the file's by the drain; 0 = the thread's root fiber
+ *   GAP_CAUSE, PROCESS_WHAT, SAMPLE_LOSS
+ *           a number that has a name below; SQL shows the name
  */
 #define TRC_ARG_TYPES(T)                                                                           \
 	T(U64, u64)                                                                                \
@@ -43,14 +52,25 @@
 	T(TASK, task)                                                                              \
 	T(TEXT, text)                                                                              \
 	T(LABELS, labels)
+#define TRC_ARG_OWN_TYPES(T)                                                                       \
+	T(SAMPLE, sample)                                                                          \
+	T(FIBER, fiber)                                                                            \
+	T(GAP_CAUSE, gap_cause)                                                                    \
+	T(PROCESS_WHAT, process_what)                                                              \
+	T(SAMPLE_LOSS, sample_loss)
 
+/* clang-format off */
 enum trc_arg_type {
 	TRC_ARG_NONE,
 #define TRC_T(NAME, name) TRC_ARG_##NAME,
 	TRC_ARG_TYPES(TRC_T)
+	TRC_ARG_FILE_TYPE_COUNT, /* from here on: types that no file has */
+	TRC_ARG_BEFORE_OWN_TYPES = TRC_ARG_FILE_TYPE_COUNT - 1,
+	TRC_ARG_OWN_TYPES(TRC_T)
 #undef TRC_T
-		TRC_ARG_TYPE_COUNT
+	TRC_ARG_TYPE_COUNT
 };
+/* clang-format on */
 
 /* clang-format off */
 /*
@@ -65,7 +85,7 @@ enum trc_arg_type {
 EVENT(1, GAP, gap, "events of this stream that were lost, counted exactly")                        \
 	ARG(U64, lost_events, "how many")                                                          \
 	ARG(TICKS, since, "when the first of them was lost")                                       \
-	ARG(U64, cause, "an enum trc_gap_cause")                                                   \
+	ARG(GAP_CAUSE, cause, "an enum trc_gap_cause")                                             \
 END                                                                                                \
 EVENT(2, THREAD_START, thread_start, "a thread runs its first instruction, or is first seen")      \
 	ARG(U64, tid, "the kernel's thread id")                                                    \
@@ -158,7 +178,7 @@ EVENT(22, MODULE_UNLOAD, module_unload, "a shared object was unloaded")         
 	ARG(U64, module, "its id in the module table")                                             \
 END                                                                                                \
 EVENT(23, PROCESS, process, "the process forked, executed another program, or ended")              \
-	ARG(U64, what, "an enum trc_process_what")                                                 \
+	ARG(PROCESS_WHAT, what, "an enum trc_process_what")                                        \
 	ARG(U64, value, "child pid, image number, or wait status")                                 \
 END                                                                                                \
 EVENT(24, SIGNAL, signal, "a signal that reports a fault or ends the process, as it arrived")      \
@@ -185,10 +205,10 @@ END                                                                             
 EVENT(28, SAMPLES_LOST, samples_lost, "samples that were due, and were not taken or not kept")     \
 	ARG(U64, event, "of which sampled event; 0 = of any")                                      \
 	ARG(U64, lost_samples, "how many")                                                         \
-	ARG(U64, cause, "an enum trc_sample_loss")                                                 \
+	ARG(SAMPLE_LOSS, cause, "an enum trc_sample_loss")                                         \
 END                                                                                                \
 EVENT(29, ALLOC, alloc, "memory was allocated, and the allocation was chosen as a sample")         \
-	ARG(U64, sample, "the sample's number in the process, never used again")                   \
+	ARG(SAMPLE, sample, "the sample's number in the process, never used again")                \
 	ARG(ADDR, address, "where the memory lies")                                                \
 	ARG(U64, bytes, "how much was asked for")                                                  \
 	ARG(U64, period, "how many bytes lie between two samples on average, as was in force")     \
@@ -196,30 +216,30 @@ EVENT(29, ALLOC, alloc, "memory was allocated, and the allocation was chosen as 
 	ARG(LABELS, labels, "the thread's label set")                                              \
 END                                                                                                \
 EVENT(30, FREE, free, "memory that is a sample was given back")                                    \
-	ARG(U64, sample, "the sample's number, as in its alloc event")                             \
+	ARG(SAMPLE, sample, "the sample's number, as in its alloc event")                          \
 	ARG(ADDR, address, "where the memory lay")                                                 \
 	ARG(U64, bytes, "as in its alloc event")                                                   \
 	ARG(U64, period, "as in its alloc event")                                                  \
 END                                                                                                \
 EVENT(31, FIBER_CREATE, fiber_create, "a fiber of the program's own scheduler is made, or first seen") \
-	ARG(U64, fiber, "its number in the process, never used again")                             \
+	ARG(FIBER, fiber, "its number in the process, never used again")                           \
 	ARG(STRING, name, "its name")                                                              \
 	ARG(STACK, stack, "where it was made; 0 = before recording began")                         \
 END                                                                                                \
 EVENT(32, FIBER_SWITCH, fiber_switch, "the thread leaves one fiber and runs another")              \
-	ARG(U64, fiber, "the one that runs from now on; 0 = the thread's root fiber")              \
-	ARG(U64, left, "the one that ran until now; 0 = the thread's root fiber")                  \
+	ARG(FIBER, fiber, "the one that runs from now on; 0 = the thread's root fiber")            \
+	ARG(FIBER, left, "the one that ran until now; 0 = the thread's root fiber")                \
 	ARG(STRING, name, "the name of the one that runs from now on")                             \
 	ARG(REASON, reason, "why the one that is left waits; none: it could go on")                \
 	ARG(ADDR, object, "what it waits for")                                                     \
 	ARG(STACK, stack, "where it was left, if it waits")                                        \
 END                                                                                                \
 EVENT(33, FIBER_READY, fiber_ready, "a fiber that waited may go on")                               \
-	ARG(U64, fiber, "which one")                                                               \
+	ARG(FIBER, fiber, "which one")                                                             \
 	ARG(STACK, stack, "where this was done")                                                   \
 END                                                                                                \
 EVENT(34, FIBER_END, fiber_end, "a fiber will not run again")                                      \
-	ARG(U64, fiber, "which one")                                                               \
+	ARG(FIBER, fiber, "which one")                                                             \
 END
 /* clang-format on */
 
@@ -238,9 +258,45 @@ enum trc_kind {
 		TRC_KIND_COUNT
 };
 
+/*
+ * The arguments of one event by name: struct trc_args_park { uint64_t reason, object, ... }.
+ * The words lie as in the record, where that of a TEXT is its length, and in a row of the writer.
+ * clang-format cannot tell a struct in these.
+ */
+/* clang-format off */
+#define TRC_EVENT(kind, NAME, name, doc) struct trc_args_##name {
+#define TRC_ARG(TYPE, name, doc) uint64_t name;
+#define TRC_END };
+TRC_SCHEMA(TRC_EVENT, TRC_ARG, TRC_END)
+#undef TRC_EVENT
+#undef TRC_ARG
+#undef TRC_END
+
+union trc_args {
+#define TRC_EVENT(kind, NAME, name, doc) struct trc_args_##name name;
+#define TRC_ARG(TYPE, name, doc)
+#define TRC_END
+	TRC_SCHEMA(TRC_EVENT, TRC_ARG, TRC_END)
+#undef TRC_EVENT
+#undef TRC_ARG
+#undef TRC_END
+};
+
+/* The enum trc_kind whose arguments are in the struct that `args` is. */
+#define TRC_ARGS_KIND(args) _Generic((args) TRC_SCHEMA(TRC_ARGS_CASE, TRC_ARGS_NO_ARG, TRC_ARGS_NO_END))
+#define TRC_ARGS_CASE(kind, NAME, name, doc) , struct trc_args_##name: TRC_KIND_##NAME
+#define TRC_ARGS_NO_ARG(TYPE, name, doc)
+#define TRC_ARGS_NO_END
+/* How many words they are. */
+#define TRC_ARGS_WORDS(args) (sizeof(args) / sizeof(uint64_t))
+/* Which argument of its kind this is, from 0: TRC_ARG_INDEX(park, holder) is 2. */
+#define TRC_ARG_INDEX(kind_name, arg_name) \
+	((unsigned int)(offsetof(struct trc_args_##kind_name, arg_name) / sizeof(uint64_t)))
+/* clang-format on */
+
 enum {
 	TRC_KIND_MAX = 255,
-	TRC_ARGS_MAX = 6,
+	TRC_ARGS_MAX = sizeof(union trc_args) / sizeof(uint64_t),
 	TRC_STACK_DEPTH_MAX = 128,
 	TRC_STACK_OUTERMOST = 16, /* of these, where a stack is deeper */
 	/* Stands among the frames for those left out between the innermost and the outermost
@@ -343,10 +399,18 @@ enum trc_sample_how {
 		TRC_SAMPLE_HOW_COUNT
 };
 
+/* What a process did. */
+#define TRC_PROCESS_WHATS(WHAT)                                                                    \
+	WHAT(1, FORK, fork, "value: the child's pid")                                              \
+	WHAT(2, EXEC, exec, "value: the number of the new image, from 1")                          \
+	WHAT(3, END, end, "value: the wait status")
+
 enum trc_process_what {
-	TRC_PROCESS_FORK = 1, /* value: the child's pid */
-	TRC_PROCESS_EXEC = 2, /* value: the number of the new image, from 1 */
-	TRC_PROCESS_END = 3,  /* value: the wait status */
+	TRC_PROCESS_NONE,
+#define TRC_W(number, NAME, name, doc) TRC_PROCESS_##NAME = number,
+	TRC_PROCESS_WHATS(TRC_W)
+#undef TRC_W
+		TRC_PROCESS_WHAT_COUNT
 };
 
 struct trc_arg_info {
@@ -366,6 +430,12 @@ struct trc_kind_info {
 const struct trc_kind_info *trc_kind_info(unsigned int kind);
 /* Names as SQL and the documentation use them; "?" for an unknown number. */
 const char *trc_arg_type_name(unsigned int type);
+/* The type as a file has it: U64 for the types of TRC_ARG_OWN_TYPES. */
+enum trc_arg_type trc_arg_file_type(enum trc_arg_type type);
+/* True if the numbers of this type have names that every file shares. */
+bool trc_arg_type_is_enum(enum trc_arg_type type);
+/* Such a number's name, "?" for an unknown number; NULL if the type is no enum. */
+const char *trc_arg_value_name(enum trc_arg_type type, uint64_t value);
 const char *trc_reason_name(unsigned int reason);
 const char *trc_reason_doc(unsigned int reason);
 const char *trc_gap_cause_name(unsigned int cause);

@@ -63,8 +63,11 @@ struct trc_event {
 	uint8_t kind;
 	uint8_t source; /* enum trc_stream_source */
 	uint16_t text_bytes;
-	uint64_t arg[TRC_ARGS_MAX]; /* ids are the file's; a TEXT argument has no word here */
-	const char *text;	    /* borrowed during the call; not terminated */
+	union { /* ids are the file's; a TEXT argument has no word here */
+		uint64_t arg[TRC_ARGS_MAX];
+		union trc_args args; /* by name, of this kind */
+	};
+	const char *text; /* borrowed during the call; not terminated */
 };
 
 /* One reading of all clocks, as close together as possible. */

@@ -152,10 +152,10 @@ static int gaps_add(struct trc_check *check, const struct trc_columns *c, uint8_
 		gap = trc_array_add(&check->gaps);
 		if (!gap)
 			return -ENOMEM;
-		gap->since_ns = (int64_t)trc_arg(c, row, TRC_A_GAP_SINCE);
+		gap->since_ns = (int64_t)TRC_ROW_ARG(c, row, gap, since);
 		gap->ts_ns = c->time_ns[row];
-		gap->lost_events = trc_arg(c, row, TRC_A_GAP_LOST_EVENTS);
-		gap->cause = (uint8_t)trc_arg(c, row, TRC_A_GAP_CAUSE);
+		gap->lost_events = TRC_ROW_ARG(c, row, gap, lost_events);
+		gap->cause = (uint8_t)TRC_ROW_ARG(c, row, gap, cause);
 		gap->proc = c->proc[row];
 		gap->source = source;
 	}

@@ -131,7 +131,8 @@ static enum inside inside_of(unsigned int kind)
 	}
 }
 
-_Static_assert(TRC_A_UNLOCK_REASON == TRC_A_LOCK_REASON && TRC_A_UNLOCK_OBJECT == TRC_A_LOCK_OBJECT,
+_Static_assert(TRC_ARG_INDEX(unlock, reason) == TRC_ARG_INDEX(acquire, reason) &&
+		       TRC_ARG_INDEX(unlock, object) == TRC_ARG_INDEX(acquire, object),
 	       "all three kinds are read alike");
 
 static void cut_wait_goes_on(struct cut_wait *cut, const struct trc_columns *c, uint32_t row)
@@ -143,8 +144,8 @@ static void cut_wait_goes_on(struct cut_wait *cut, const struct trc_columns *c, 
 		cut->last = INSIDE_NO_WAIT;
 		return;
 	}
-	reason = trc_arg(c, row, TRC_A_LOCK_REASON);
-	object = trc_arg(c, row, TRC_A_LOCK_OBJECT);
+	reason = TRC_ROW_ARG(c, row, acquire, reason);
+	object = TRC_ROW_ARG(c, row, acquire, object);
 	if (cut->last != INSIDE_NOTHING && (cut->reason != reason || cut->object != object))
 		now = INSIDE_NO_WAIT;
 	*cut = (struct cut_wait){now, reason, object};
@@ -186,16 +187,16 @@ static int park_begin(struct check_thread *t, const struct trc_columns *c, uint3
 
 	if (!park)
 		return -ENOMEM;
-	*park = (struct open_park){c->time_ns[row], trc_arg(c, row, TRC_A_PARK_REASON),
-				   trc_arg(c, row, TRC_A_PARK_OBJECT)};
+	*park = (struct open_park){c->time_ns[row], TRC_ROW_ARG(c, row, park, reason),
+				   TRC_ROW_ARG(c, row, park, object)};
 	return 0;
 }
 
 static void park_end(struct event_check *e, struct check_thread *t, const struct trc_columns *c,
 		     uint32_t row)
 {
-	uint64_t reason = trc_arg(c, row, TRC_A_RESUME_REASON);
-	uint64_t object = trc_arg(c, row, TRC_A_RESUME_OBJECT);
+	uint64_t reason = TRC_ROW_ARG(c, row, resume, reason);
+	uint64_t object = TRC_ROW_ARG(c, row, resume, object);
 	const struct open_park *park = t->parks.row;
 	bool cut = cut_wait_fits(&t->cut, reason, object);
 	int64_t from_ns = cut ? t->start_ns : t->last_ns;
@@ -254,7 +255,7 @@ static int region_begin(struct event_check *e, const struct check_thread *t,
 
 	if (!region)
 		return -ENOMEM;
-	*region = (struct open_region){c->time_ns[row], trc_arg(c, row, TRC_A_REGION_TYPE)};
+	*region = (struct open_region){c->time_ns[row], TRC_ROW_ARG(c, row, region_begin, type)};
 	return 0;
 }
 
@@ -347,7 +348,7 @@ static void fiber_named(struct event_check *e, const char *kind, const struct tr
 			uint32_t row)
 {
 	if (e->fibers)
-		trc_check_fiber_named(e->check, kind, trc_arg(c, row, TRC_A_FIBER_FIBER),
+		trc_check_fiber_named(e->check, kind, TRC_ROW_ARG(c, row, fiber_create, fiber),
 				      c->thread[row], c->time_ns[row]);
 }
 
@@ -368,8 +369,8 @@ static void labels_set(struct event_check *e, struct check_thread *t, const stru
 		       uint32_t row)
 {
 	static const char *const words[] = {"had label set", "was given set"};
-	struct given now = {c->time_ns[row], trc_arg(c, row, TRC_A_LABELS_LABELS)};
-	uint64_t before = trc_arg(c, row, TRC_A_LABELS_BEFORE);
+	struct given now = {c->time_ns[row], TRC_ROW_ARG(c, row, labels, labels)};
+	uint64_t before = TRC_ROW_ARG(c, row, labels, before);
 
 	if (trc_reader_same_labels(reader_of(e), before, t->labels.id))
 		before = t->labels.id;
@@ -380,15 +381,15 @@ static void fiber_switched(struct event_check *e, struct check_thread *t,
 			   const struct trc_columns *c, uint32_t row)
 {
 	static const char *const words[] = {"ran fiber", "went over to fiber"};
-	struct given now = {c->time_ns[row], trc_arg(c, row, TRC_A_FIBER_SWITCH_FIBER)};
+	struct given now = {c->time_ns[row], TRC_ROW_ARG(c, row, fiber_switch, fiber)};
 
-	give(e, t, &t->fiber, &now, trc_arg(c, row, TRC_A_FIBER_SWITCH_LEFT), words);
+	give(e, t, &t->fiber, &now, TRC_ROW_ARG(c, row, fiber_switch, left), words);
 }
 
 /* What is sampled is in a table, which comes at the end at the latest. */
 static void sample_seen(struct event_check *e, const struct trc_columns *c, uint32_t row)
 {
-	uint64_t event = trc_arg(c, row, TRC_A_SAMPLE_EVENT);
+	uint64_t event = TRC_ROW_ARG(c, row, sample, event);
 	const struct trc_sample_event_entry *entry;
 	size_t n = trc_reader_sample_events(reader_of(e), &entry);
 
@@ -415,7 +416,7 @@ static int task_named(struct event_check *e, uint64_t id, int64_t now_ns)
 
 static int task_begin(struct event_check *e, const struct trc_columns *c, uint32_t row)
 {
-	uint64_t id = trc_arg(c, row, TRC_A_TASK_TASK);
+	uint64_t id = TRC_ROW_ARG(c, row, task_begin, task);
 	struct check_task *task = task_of(e, id);
 
 	if (!task)
@@ -426,12 +427,12 @@ static int task_begin(struct event_check *e, const struct trc_columns *c, uint32
 				    " ns, and again at %" PRId64 " ns",
 				    id, task->start_ns, c->time_ns[row]);
 	task->start_ns = c->time_ns[row];
-	return task_named(e, trc_arg(c, row, TRC_A_TASK_PARENT), c->time_ns[row]);
+	return task_named(e, TRC_ROW_ARG(c, row, task_begin, parent), c->time_ns[row]);
 }
 
 static int task_end(struct event_check *e, const struct trc_columns *c, uint32_t row)
 {
-	uint64_t id = trc_arg(c, row, TRC_A_TASK_TASK);
+	uint64_t id = TRC_ROW_ARG(c, row, task_begin, task);
 	struct check_task *task = task_of(e, id);
 
 	if (!task)
@@ -490,7 +491,7 @@ static int check_event(struct event_check *e, struct check_thread *t, const stru
 	case TRC_KIND_REGION_BEGIN:
 		if (region_begin(e, t, c, row))
 			return -ENOMEM;
-		return task_named(e, trc_arg(c, row, TRC_A_REGION_TASK), c->time_ns[row]);
+		return task_named(e, TRC_ROW_ARG(c, row, region_begin, task), c->time_ns[row]);
 	case TRC_KIND_REGION_END:
 		return region_end(e, t, c->time_ns[row]);
 	case TRC_KIND_THREAD_EXIT:
@@ -500,7 +501,7 @@ static int check_event(struct event_check *e, struct check_thread *t, const stru
 	case TRC_KIND_TASK_END:
 		return task_end(e, c, row);
 	case TRC_KIND_LOG:
-		return task_named(e, trc_arg(c, row, TRC_A_LOG_TASK), c->time_ns[row]);
+		return task_named(e, TRC_ROW_ARG(c, row, log, task), c->time_ns[row]);
 	case TRC_KIND_LABELS:
 		labels_set(e, t, c, row);
 		return 0;
@@ -515,7 +516,7 @@ static int check_event(struct event_check *e, struct check_thread *t, const stru
 		return 0;
 	case TRC_KIND_FIBER_END:
 		fiber_named(e, "fiber_end", c, row);
-		fiber_end_seen(e, trc_arg(c, row, TRC_A_FIBER_FIBER), c->time_ns[row]);
+		fiber_end_seen(e, TRC_ROW_ARG(c, row, fiber_create, fiber), c->time_ns[row]);
 		return 0;
 	default:
 		return 0;

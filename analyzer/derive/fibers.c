@@ -164,7 +164,7 @@ static int fiber_left(struct fibers *f, uint32_t id, const struct trc_columns *c
 {
 	struct fiber_now *now = now_at(f, id);
 	struct waker early = take_early(f, now);
-	uint8_t reason = (uint8_t)trc_arg(c, row, TRC_A_FIBER_SWITCH_REASON);
+	uint8_t reason = (uint8_t)TRC_ROW_ARG(c, row, fiber_switch, reason);
 	struct trc_fiber_wait *wait;
 
 	if (now->phase == PHASE_ENDED)
@@ -179,9 +179,9 @@ static int fiber_left(struct fibers *f, uint32_t id, const struct trc_columns *c
 	if (!wait)
 		return -ENOMEM;
 	wait->reason = reason;
-	wait->object = trc_arg(c, row, TRC_A_FIBER_SWITCH_OBJECT);
+	wait->object = TRC_ROW_ARG(c, row, fiber_switch, object);
 	wait->thread = c->thread[row];
-	wait->stack = (uint32_t)trc_arg(c, row, TRC_A_FIBER_SWITCH_STACK);
+	wait->stack = (uint32_t)TRC_ROW_ARG(c, row, fiber_switch, stack);
 	wait_readied(wait, &early);
 	return 0;
 }
@@ -218,8 +218,8 @@ static int look_first_seen(struct fibers *f, struct trc_change *change)
 
 static int switch_event(struct fibers *f, const struct trc_columns *c, uint32_t row)
 {
-	uint64_t number = trc_arg(c, row, TRC_A_FIBER_SWITCH_FIBER);
-	uint64_t left = trc_arg(c, row, TRC_A_FIBER_SWITCH_LEFT);
+	uint64_t number = TRC_ROW_ARG(c, row, fiber_switch, fiber);
+	uint64_t left = TRC_ROW_ARG(c, row, fiber_switch, left);
 	uint32_t id = number ? fiber_of(f, number) : 0, left_id = left ? fiber_of(f, left) : 0;
 	struct trc_change change = {
 		.thread = c->thread[row],
@@ -227,7 +227,7 @@ static int switch_event(struct fibers *f, const struct trc_columns *c, uint32_t 
 		.place = f->place,
 		.value = id,
 		.before = left_id,
-		.note = (uint8_t)trc_arg(c, row, TRC_A_FIBER_SWITCH_REASON),
+		.note = (uint8_t)TRC_ROW_ARG(c, row, fiber_switch, reason),
 	};
 	int err;
 
@@ -237,7 +237,7 @@ static int switch_event(struct fibers *f, const struct trc_columns *c, uint32_t 
 	if (!err && change.thread)
 		err = trc_changes_add(&f->changes, &change);
 	if (!err && id)
-		err = set_name(f, id, trc_arg(c, row, TRC_A_FIBER_SWITCH_NAME));
+		err = set_name(f, id, TRC_ROW_ARG(c, row, fiber_switch, name));
 	if (err || change.ts_ns < f->m->window_ns) /* F3 */
 		return err;
 	if (left_id)
@@ -251,7 +251,7 @@ static int create_event(struct fibers *f, uint32_t id, const struct trc_columns 
 {
 	struct trc_fiber *fiber = fiber_at(f, id);
 	struct fiber_now *now = now_at(f, id);
-	uint32_t stack = (uint32_t)trc_arg(c, row, TRC_A_FIBER_CREATE_STACK);
+	uint32_t stack = (uint32_t)TRC_ROW_ARG(c, row, fiber_create, stack);
 
 	if (stack && fiber->created_ns == TRC_NEVER) {
 		fiber->created_ns = c->time_ns[row];
@@ -262,14 +262,14 @@ static int create_event(struct fibers *f, uint32_t id, const struct trc_columns 
 	/* Without a stack it was made before recording began, and may have run and waited then. */
 	if (stack && now->phase == PHASE_UNSEEN && c->time_ns[row] >= f->m->window_ns)
 		now->phase = PHASE_NEW;
-	return set_name(f, id, trc_arg(c, row, TRC_A_FIBER_CREATE_NAME));
+	return set_name(f, id, TRC_ROW_ARG(c, row, fiber_create, name));
 }
 
 static int ready_event(struct fibers *f, uint32_t id, const struct trc_columns *c, uint32_t row)
 {
 	struct fiber_now *now = now_at(f, id);
 	struct waker waker = {c->time_ns[row], f->place, c->thread[row],
-			      (uint32_t)trc_arg(c, row, TRC_A_FIBER_READY_STACK)};
+			      (uint32_t)TRC_ROW_ARG(c, row, fiber_ready, stack)};
 	struct trc_fiber_wait *wait;
 
 	if (c->time_ns[row] < f->m->window_ns)
@@ -309,7 +309,7 @@ static int process_event(struct fibers *f, const struct trc_columns *c, uint32_t
 {
 	int64_t *ns;
 
-	if (trc_arg(c, row, TRC_A_PROCESS_WHAT) != TRC_PROCESS_EXEC)
+	if (TRC_ROW_ARG(c, row, process, what) != TRC_PROCESS_EXEC)
 		return 0;
 	ns = trc_array_add(&f->exits.exec_ns);
 	if (!ns)
@@ -323,7 +323,7 @@ static int process_event(struct fibers *f, const struct trc_columns *c, uint32_t
 /* Whom nobody created may have been there before recording began. */
 static int start_event(struct fibers *f, const struct trc_columns *c, uint32_t row)
 {
-	if (!c->thread[row] || trc_arg(c, row, TRC_A_THREAD_START_CREATOR))
+	if (!c->thread[row] || TRC_ROW_ARG(c, row, thread_start, creator))
 		return 0;
 	return trc_index_put(&f->found, c->thread[row], 1);
 }
@@ -341,7 +341,7 @@ static int exit_event(struct fibers *f, const struct trc_columns *c, uint32_t ro
 /* An event that is about one fiber. */
 static int fiber_event(struct fibers *f, const struct trc_columns *c, uint32_t row)
 {
-	uint64_t number = trc_arg(c, row, TRC_A_FIBER_FIBER);
+	uint64_t number = TRC_ROW_ARG(c, row, fiber_create, fiber);
 	uint32_t id = number ? fiber_of(f, number) : 0;
 
 	if (!number)

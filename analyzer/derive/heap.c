@@ -45,14 +45,14 @@ static int alloc_add(struct trc_model *m, const struct trc_span *span, uint32_t 
 		.ts_ns = c->time_ns[row],
 		.freed_ns = TRC_NEVER,
 		.place = span->place + row,
-		.sample = trc_arg(c, row, TRC_A_ALLOC_SAMPLE),
-		.address = trc_arg(c, row, TRC_A_ALLOC_ADDRESS),
-		.bytes = trc_arg(c, row, TRC_A_ALLOC_BYTES),
-		.period = trc_arg(c, row, TRC_A_ALLOC_PERIOD),
+		.sample = TRC_ROW_ARG(c, row, alloc, sample),
+		.address = TRC_ROW_ARG(c, row, alloc, address),
+		.bytes = TRC_ROW_ARG(c, row, alloc, bytes),
+		.period = TRC_ROW_ARG(c, row, alloc, period),
 		.thread = c->thread[row],
 		.proc = c->proc[row],
-		.stack = (uint32_t)trc_arg(c, row, TRC_A_ALLOC_STACK),
-		.labels = (uint32_t)trc_arg(c, row, TRC_A_ALLOC_LABELS),
+		.stack = (uint32_t)TRC_ROW_ARG(c, row, alloc, stack),
+		.labels = (uint32_t)TRC_ROW_ARG(c, row, alloc, labels),
 		.lives = true,
 	};
 	alloc->objects = objects_of(alloc->bytes, alloc->period);
@@ -67,10 +67,10 @@ static int free_add(struct trc_model *m, const struct trc_columns *c, uint32_t r
 		return -ENOMEM;
 	*end = (struct trc_free){
 		.ts_ns = c->time_ns[row],
-		.sample = trc_arg(c, row, TRC_A_FREE_SAMPLE),
-		.address = trc_arg(c, row, TRC_A_FREE_ADDRESS),
-		.bytes = trc_arg(c, row, TRC_A_FREE_BYTES),
-		.period = trc_arg(c, row, TRC_A_FREE_PERIOD),
+		.sample = TRC_ROW_ARG(c, row, free, sample),
+		.address = TRC_ROW_ARG(c, row, free, address),
+		.bytes = TRC_ROW_ARG(c, row, free, bytes),
+		.period = TRC_ROW_ARG(c, row, free, period),
 		.thread = c->thread[row],
 		.proc = c->proc[row],
 	};
@@ -82,7 +82,7 @@ static int exec_add(struct heap *h, const struct trc_columns *c, uint32_t row)
 {
 	struct exec *exec;
 
-	if (trc_arg(c, row, TRC_A_PROCESS_WHAT) != TRC_PROCESS_EXEC)
+	if (TRC_ROW_ARG(c, row, process, what) != TRC_PROCESS_EXEC)
 		return 0;
 	exec = trc_array_add(&h->execs);
 	if (!exec)

@@ -18,8 +18,8 @@ static int change_add(struct labels *l, const struct trc_span *span, uint32_t ro
 		.thread = c->thread[row],
 		.ts_ns = c->time_ns[row],
 		.place = span->place + row,
-		.value = (uint32_t)trc_arg(c, row, TRC_A_LABELS_LABELS),
-		.before = (uint32_t)trc_arg(c, row, TRC_A_LABELS_BEFORE),
+		.value = (uint32_t)TRC_ROW_ARG(c, row, labels, labels),
+		.before = (uint32_t)TRC_ROW_ARG(c, row, labels, before),
 	};
 
 	return change.thread ? trc_changes_add(&l->changes, &change) : 0;

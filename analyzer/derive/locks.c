@@ -62,10 +62,10 @@ static struct trc_lock_use *find_or_add(struct trc_lock_uses *u, uint64_t object
 
 static void acquired(struct trc_lock_use *use, const struct trc_columns *c, uint32_t row)
 {
-	use->reason = (uint8_t)trc_arg(c, row, TRC_A_LOCK_REASON);
+	use->reason = (uint8_t)TRC_ROW_ARG(c, row, acquire, reason);
 	if (use->n_held++)
 		return;
-	use->stack = (uint32_t)trc_arg(c, row, TRC_A_ACQUIRE_STACK);
+	use->stack = (uint32_t)TRC_ROW_ARG(c, row, acquire, stack);
 	use->acquired_ns = c->time_ns[row];
 }
 
@@ -73,7 +73,7 @@ int trc_lock_uses_event(struct trc_lock_uses *u, const struct trc_columns *c, ui
 {
 	/* The object is the second argument of an unlock, too. */
 	struct trc_lock_use *use =
-		find_or_add(u, trc_arg(c, row, TRC_A_LOCK_OBJECT), c->thread[row]);
+		find_or_add(u, TRC_ROW_ARG(c, row, acquire, object), c->thread[row]);
 
 	if (!use)
 		return -ENOMEM;

@@ -60,11 +60,11 @@ static int signal_add(struct now *w, const struct trc_columns *c, uint32_t row)
 		return -ENOMEM;
 	s->ts_ns = c->time_ns[row];
 	s->thread = c->thread[row];
-	s->signal = (uint32_t)trc_arg(c, row, TRC_A_SIGNAL_SIGNAL);
-	s->code = (int64_t)trc_arg(c, row, TRC_A_SIGNAL_CODE);
-	s->address = trc_arg(c, row, TRC_A_SIGNAL_ADDRESS);
-	s->fatal = trc_arg(c, row, TRC_A_SIGNAL_FATAL) != 0;
-	s->stack = (uint32_t)trc_arg(c, row, TRC_A_SIGNAL_STACK);
+	s->signal = (uint32_t)TRC_ROW_ARG(c, row, signal, signal);
+	s->code = (int64_t)TRC_ROW_ARG(c, row, signal, code);
+	s->address = TRC_ROW_ARG(c, row, signal, address);
+	s->fatal = TRC_ROW_ARG(c, row, signal, fatal) != 0;
+	s->stack = (uint32_t)TRC_ROW_ARG(c, row, signal, stack);
 	return 0;
 }
 
@@ -87,19 +87,19 @@ static int stack_argument(unsigned int kind)
 {
 	switch (kind) {
 	case TRC_KIND_PARK:
-		return TRC_A_PARK_STACK;
+		return TRC_ARG_INDEX(park, stack);
 	case TRC_KIND_WAIT:
-		return TRC_A_WAIT_STACK;
+		return TRC_ARG_INDEX(wait, stack);
 	case TRC_KIND_UNLOCK:
-		return TRC_A_UNLOCK_STACK;
+		return TRC_ARG_INDEX(unlock, stack);
 	case TRC_KIND_UNPARK:
-		return TRC_A_UNPARK_STACK;
+		return TRC_ARG_INDEX(unpark, stack);
 	case TRC_KIND_ACQUIRE:
-		return TRC_A_ACQUIRE_STACK;
+		return TRC_ARG_INDEX(acquire, stack);
 	case TRC_KIND_SIGNAL:
-		return TRC_A_SIGNAL_STACK;
+		return TRC_ARG_INDEX(signal, stack);
 	case TRC_KIND_SAMPLE:
-		return TRC_A_SAMPLE_STACK;
+		return TRC_ARG_INDEX(sample, stack);
 	default:
 		return -1;
 	}

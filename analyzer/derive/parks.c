@@ -56,8 +56,8 @@ static bool is_of_park(const struct trc_park *park, const struct trc_columns *c,
 		return park->reason == TRC_REASON_COND;
 	case TRC_KIND_ACQUIRE:
 		return park->reason == TRC_REASON_COND ||
-		       (park->reason == trc_arg(c, row, TRC_A_ACQUIRE_REASON) &&
-			park->object == trc_arg(c, row, TRC_A_ACQUIRE_OBJECT));
+		       (park->reason == TRC_ROW_ARG(c, row, acquire, reason) &&
+			park->object == TRC_ROW_ARG(c, row, acquire, object));
 	default:
 		return false;
 	}
@@ -97,21 +97,21 @@ static uint32_t event_stack(const struct trc_columns *c, uint32_t row)
 	switch (c->kind[row]) {
 	case TRC_KIND_PARK:
 		/* Taken again inside the condition wait, at its stack. */
-		if (trc_arg(c, row, TRC_A_PARK_REASON) == TRC_REASON_COND_MUTEX)
+		if (TRC_ROW_ARG(c, row, park, reason) == TRC_REASON_COND_MUTEX)
 			return 0;
-		return (uint32_t)trc_arg(c, row, TRC_A_PARK_STACK);
+		return (uint32_t)TRC_ROW_ARG(c, row, park, stack);
 	case TRC_KIND_WAIT:
-		if (trc_arg(c, row, TRC_A_WAIT_REASON) == TRC_REASON_COND_MUTEX)
+		if (TRC_ROW_ARG(c, row, wait, reason) == TRC_REASON_COND_MUTEX)
 			return 0;
-		return (uint32_t)trc_arg(c, row, TRC_A_WAIT_STACK);
+		return (uint32_t)TRC_ROW_ARG(c, row, wait, stack);
 	case TRC_KIND_UNLOCK:
-		return (uint32_t)trc_arg(c, row, TRC_A_UNLOCK_STACK);
+		return (uint32_t)TRC_ROW_ARG(c, row, unlock, stack);
 	case TRC_KIND_UNPARK:
-		return (uint32_t)trc_arg(c, row, TRC_A_UNPARK_STACK);
+		return (uint32_t)TRC_ROW_ARG(c, row, unpark, stack);
 	case TRC_KIND_ACQUIRE:
-		return (uint32_t)trc_arg(c, row, TRC_A_ACQUIRE_STACK);
+		return (uint32_t)TRC_ROW_ARG(c, row, acquire, stack);
 	case TRC_KIND_FIBER_READY:
-		return (uint32_t)trc_arg(c, row, TRC_A_FIBER_READY_STACK);
+		return (uint32_t)TRC_ROW_ARG(c, row, fiber_ready, stack);
 	default:
 		return 0;
 	}
@@ -179,10 +179,10 @@ static int park_begin(struct trc_model *m, struct trc_park_thread *t, const stru
 		return -ENOMEM;
 	park->start_ns = c->time_ns[row];
 	park->start_place = t->place;
-	park->reason = (uint8_t)trc_arg(c, row, TRC_A_PARK_REASON);
-	park->object = trc_arg(c, row, TRC_A_PARK_OBJECT);
-	park->holder = (uint32_t)trc_arg(c, row, TRC_A_PARK_HOLDER);
-	park->stack = (uint32_t)trc_arg(c, row, TRC_A_PARK_STACK);
+	park->reason = (uint8_t)TRC_ROW_ARG(c, row, park, reason);
+	park->object = TRC_ROW_ARG(c, row, park, object);
+	park->holder = (uint32_t)TRC_ROW_ARG(c, row, park, holder);
+	park->stack = (uint32_t)TRC_ROW_ARG(c, row, park, stack);
 	*open = (struct trc_open_park){m->parks.n - 1, t->region_depth, TRC_NEVER, TRC_NEVER};
 	return 0;
 }
@@ -202,10 +202,10 @@ static int park_cut(struct trc_model *m, struct trc_park_thread *t, const struct
 	if (!park)
 		return -ENOMEM;
 	park->start_ns = now_ns < m->window_ns ? now_ns : m->window_ns;
-	park->reason = (uint8_t)trc_arg(c, row, TRC_A_RESUME_REASON);
-	park->object = trc_arg(c, row, TRC_A_RESUME_OBJECT);
+	park->reason = (uint8_t)TRC_ROW_ARG(c, row, resume, reason);
+	park->object = TRC_ROW_ARG(c, row, resume, object);
 	park->flags = TRC_PARK_CUT;
-	park_end(t, park, now_ns, (int)(trc_arg(c, row, TRC_A_RESUME_RESULT) & 0x7fff));
+	park_end(t, park, now_ns, (int)(TRC_ROW_ARG(c, row, resume, result) & 0x7fff));
 	return 0;
 }
 
@@ -226,8 +226,8 @@ static void park_end_outside(struct trc_model *m, struct trc_park *park)
 static int park_resume(struct trc_model *m, struct trc_park_thread *t, const struct trc_columns *c,
 		       uint32_t row)
 {
-	uint64_t reason = trc_arg(c, row, TRC_A_RESUME_REASON);
-	uint64_t object = trc_arg(c, row, TRC_A_RESUME_OBJECT);
+	uint64_t reason = TRC_ROW_ARG(c, row, resume, reason);
+	uint64_t object = TRC_ROW_ARG(c, row, resume, object);
 
 	for (uint32_t i = t->n_open; i-- > 0;) {
 		struct trc_park *park = park_at(m, &t->open[i]);
@@ -238,7 +238,7 @@ static int park_resume(struct trc_model *m, struct trc_park_thread *t, const str
 		t->n_open = i;
 		park_end(t, park,
 			 t->open[i].woken_ns == TRC_NEVER ? c->time_ns[row] : t->open[i].woken_ns,
-			 (int)(trc_arg(c, row, TRC_A_RESUME_RESULT) & 0x7fff));
+			 (int)(TRC_ROW_ARG(c, row, resume, result) & 0x7fff));
 		park_end_outside(m, park);
 		return 0;
 	}
@@ -258,7 +258,7 @@ static int park_whole(struct trc_model *m, struct trc_park_thread *t, const stru
 		      uint32_t row)
 {
 	struct trc_park *park = park_add(m, c->thread[row], c->proc[row]);
-	int64_t since_ns = (int64_t)trc_arg(c, row, TRC_A_WAIT_SINCE);
+	int64_t since_ns = (int64_t)TRC_ROW_ARG(c, row, wait, since);
 
 	if (!park)
 		return -ENOMEM;
@@ -267,12 +267,12 @@ static int park_whole(struct trc_model *m, struct trc_park_thread *t, const stru
 		park->start_ns = c->time_ns[row];
 		park->start_place = t->place;
 	}
-	park->reason = (uint8_t)trc_arg(c, row, TRC_A_WAIT_REASON);
-	park->object = trc_arg(c, row, TRC_A_WAIT_OBJECT);
-	park->stack = (uint32_t)trc_arg(c, row, TRC_A_WAIT_STACK);
+	park->reason = (uint8_t)TRC_ROW_ARG(c, row, wait, reason);
+	park->object = TRC_ROW_ARG(c, row, wait, object);
+	park->stack = (uint32_t)TRC_ROW_ARG(c, row, wait, stack);
 	if (park->reason == TRC_REASON_COND_MUTEX)
 		cond_woken(m, t, park->start_ns);
-	park_end(t, park, c->time_ns[row], (int)(trc_arg(c, row, TRC_A_WAIT_RESULT) & 0x7fff));
+	park_end(t, park, c->time_ns[row], (int)(TRC_ROW_ARG(c, row, wait, result) & 0x7fff));
 	return 0;
 }
 

@@ -55,13 +55,13 @@ static int sample_add(struct samples *s, const struct trc_span *span, uint32_t r
 	*sample = (struct trc_sample){
 		.ts_ns = c->time_ns[row],
 		.place = source == TRC_SOURCE_KERNEL ? TRC_PLACE_LAST : span->place + row,
-		.value = trc_arg(c, row, TRC_A_SAMPLE_VALUE),
-		.period = trc_arg(c, row, TRC_A_SAMPLE_PERIOD),
+		.value = TRC_ROW_ARG(c, row, sample, value),
+		.period = TRC_ROW_ARG(c, row, sample, period),
 		.thread = c->thread[row],
 		.proc = c->proc[row],
-		.stack = (uint32_t)trc_arg(c, row, TRC_A_SAMPLE_STACK),
-		.labels = (uint32_t)trc_arg(c, row, TRC_A_SAMPLE_LABELS),
-		.event = event_number(trc_arg(c, row, TRC_A_SAMPLE_EVENT)),
+		.stack = (uint32_t)TRC_ROW_ARG(c, row, sample, stack),
+		.labels = (uint32_t)TRC_ROW_ARG(c, row, sample, labels),
+		.event = event_number(TRC_ROW_ARG(c, row, sample, event)),
 		.source = source,
 	};
 	event = event_of(s, sample->event);
@@ -75,15 +75,15 @@ static int sample_add(struct samples *s, const struct trc_span *span, uint32_t r
 static int lost_add(struct samples *s, const struct trc_columns *c, uint32_t row)
 {
 	struct trc_samples_lost *lost = trc_array_add(&s->m->samples_lost);
-	uint64_t cause = trc_arg(c, row, TRC_A_SAMPLES_LOST_CAUSE);
+	uint64_t cause = TRC_ROW_ARG(c, row, samples_lost, cause);
 	struct trc_sample_event *event;
 
 	if (!lost)
 		return -ENOMEM;
 	*lost = (struct trc_samples_lost){
 		.ts_ns = c->time_ns[row],
-		.lost_samples = trc_arg(c, row, TRC_A_SAMPLES_LOST_LOST_SAMPLES),
-		.event = event_number(trc_arg(c, row, TRC_A_SAMPLES_LOST_EVENT)),
+		.lost_samples = TRC_ROW_ARG(c, row, samples_lost, lost_samples),
+		.event = event_number(TRC_ROW_ARG(c, row, samples_lost, event)),
 		.thread = c->thread[row],
 		.proc = c->proc[row],
 		.cause = cause < UINT8_MAX ? (uint8_t)cause : UINT8_MAX,

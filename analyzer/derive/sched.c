@@ -123,7 +123,7 @@ static int proc_stop(struct sched *s, const struct trc_columns *c, uint32_t row)
 	else if (!t->running && !first)
 		stretch->start_ns = c->time_ns[row];
 	stretch->end_ns = c->time_ns[row];
-	stretch->preempted = trc_arg(c, row, TRC_A_PROC_STOP_PREEMPTED) != 0;
+	stretch->preempted = TRC_ROW_ARG(c, row, proc_stop, preempted) != 0;
 	t->first_off_ns = TRC_NEVER;
 	t->running = false;
 	return 0;

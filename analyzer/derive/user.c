@@ -88,9 +88,9 @@ static int task_begin(struct user *u, const struct trc_columns *c, uint32_t row)
 
 	if (!task)
 		return -ENOMEM;
-	task->task = trc_arg(c, row, TRC_A_TASK_TASK);
-	task->parent = trc_arg(c, row, TRC_A_TASK_PARENT);
-	task->type = trc_model_string(u->m, trc_arg(c, row, TRC_A_TASK_TYPE));
+	task->task = TRC_ROW_ARG(c, row, task_begin, task);
+	task->parent = TRC_ROW_ARG(c, row, task_begin, parent);
+	task->type = trc_model_string(u->m, TRC_ROW_ARG(c, row, task_begin, type));
 	task->start_ns = c->time_ns[row];
 	task->start_place = u->place;
 	task->end_ns = TRC_NEVER;
@@ -119,7 +119,7 @@ static struct trc_task *task_to_end(struct user *u, uint64_t id)
 
 static int task_end(struct user *u, const struct trc_columns *c, uint32_t row)
 {
-	struct trc_task *task = task_to_end(u, trc_arg(c, row, TRC_A_TASK_TASK));
+	struct trc_task *task = task_to_end(u, TRC_ROW_ARG(c, row, task_begin, task));
 
 	if (!task)
 		return -ENOMEM;
@@ -137,8 +137,8 @@ static int region_add(struct user *u, const struct trc_columns *c, uint32_t row)
 
 	if (!region)
 		return -ENOMEM;
-	region->task = trc_arg(c, row, TRC_A_REGION_TASK);
-	region->type = trc_model_string(u->m, trc_arg(c, row, TRC_A_REGION_TYPE));
+	region->task = TRC_ROW_ARG(c, row, region_begin, task);
+	region->type = trc_model_string(u->m, TRC_ROW_ARG(c, row, region_begin, type));
 	region->thread = c->thread[row];
 	region->start_ns = c->time_ns[row];
 	region->start_place = u->place;
@@ -228,8 +228,8 @@ static int log_add(struct user *u, const struct trc_columns *c, uint32_t row)
 	log->ts_ns = c->time_ns[row];
 	log->place = u->place;
 	log->thread = c->thread[row];
-	log->task = trc_arg(c, row, TRC_A_LOG_TASK);
-	log->category = trc_model_string(u->m, trc_arg(c, row, TRC_A_LOG_CATEGORY));
+	log->task = TRC_ROW_ARG(c, row, log, task);
+	log->category = trc_model_string(u->m, TRC_ROW_ARG(c, row, log, category));
 	log->message = trc_pool_text(&u->m->text, bytes, n_bytes);
 	return log->category && log->message ? 0 : -ENOMEM;
 }
@@ -243,8 +243,8 @@ static int counter_add(struct user *u, const struct trc_columns *c, uint32_t row
 	counter->ts_ns = c->time_ns[row];
 	counter->place = u->place;
 	counter->thread = c->thread[row];
-	counter->name = trc_model_string(u->m, trc_arg(c, row, TRC_A_COUNTER_NAME));
-	counter->value = (int64_t)trc_arg(c, row, TRC_A_COUNTER_VALUE);
+	counter->name = trc_model_string(u->m, TRC_ROW_ARG(c, row, counter, name));
+	counter->value = (int64_t)TRC_ROW_ARG(c, row, counter, value);
 	return counter->name ? 0 : -ENOMEM;
 }
 

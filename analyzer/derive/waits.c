@@ -76,10 +76,10 @@ static int thread_started(struct waits *w, const struct trc_columns *c, uint32_t
 	if (!thread)
 		return -ENOMEM;
 	if (!thread->tid)
-		thread->tid = (uint32_t)trc_arg(c, row, TRC_A_THREAD_START_TID);
+		thread->tid = (uint32_t)TRC_ROW_ARG(c, row, thread_start, tid);
 	if (!thread->creator)
-		thread->creator = (uint32_t)trc_arg(c, row, TRC_A_THREAD_START_CREATOR);
-	thread->creator_stack = (uint32_t)trc_arg(c, row, TRC_A_THREAD_START_STACK);
+		thread->creator = (uint32_t)TRC_ROW_ARG(c, row, thread_start, creator);
+	thread->creator_stack = (uint32_t)TRC_ROW_ARG(c, row, thread_start, stack);
 	/* One without a creator is not new, only seen for the first time. */
 	if (thread->start_ns == TRC_NEVER && thread->creator)
 		thread->start_ns = c->time_ns[row];
@@ -88,7 +88,7 @@ static int thread_started(struct waits *w, const struct trc_columns *c, uint32_t
 
 static int thread_named(struct waits *w, const struct trc_columns *c, uint32_t row)
 {
-	uint32_t named = (uint32_t)trc_arg(c, row, TRC_A_THREAD_NAME_NAMED);
+	uint32_t named = (uint32_t)TRC_ROW_ARG(c, row, thread_name, named);
 	struct trc_thread *thread = thread_at(w, named ? named : c->thread[row]);
 	size_t n_bytes;
 	const char *bytes = trc_arg_text(c, row, &n_bytes);
@@ -107,9 +107,9 @@ static int gap_add(struct waits *w, const struct trc_columns *c, uint32_t row, u
 	if (!gap || !proc)
 		return -ENOMEM;
 	gap->ts_ns = c->time_ns[row];
-	gap->since_ns = (int64_t)trc_arg(c, row, TRC_A_GAP_SINCE);
-	gap->lost_events = trc_arg(c, row, TRC_A_GAP_LOST_EVENTS);
-	gap->cause = (uint8_t)trc_arg(c, row, TRC_A_GAP_CAUSE);
+	gap->since_ns = (int64_t)TRC_ROW_ARG(c, row, gap, since);
+	gap->lost_events = TRC_ROW_ARG(c, row, gap, lost_events);
+	gap->cause = (uint8_t)TRC_ROW_ARG(c, row, gap, cause);
 	gap->proc = c->proc[row];
 	gap->source = source;
 	proc->lost_events += gap->lost_events;
@@ -139,17 +139,17 @@ static int unlock_add(struct waits *w, const struct trc_span *span, uint32_t row
 
 	if (!unlock)
 		return -ENOMEM;
-	unlock->ts_ns = release_ns(w, c, row, TRC_A_UNLOCK_AT);
+	unlock->ts_ns = release_ns(w, c, row, TRC_ARG_INDEX(unlock, at));
 	unlock->place = unlock->ts_ns == c->time_ns[row] ? span->place + row : TRC_PLACE_LAST;
-	held_ns = trc_arg(c, row, TRC_A_UNLOCK_HELD);
+	held_ns = TRC_ROW_ARG(c, row, unlock, held);
 	unlock->taken_ns =
 		held_ns && held_ns < INT64_MAX / 2 ? unlock->ts_ns - (int64_t)held_ns : TRC_NEVER;
 	unlock->thread = c->thread[row];
 	unlock->proc = c->proc[row];
-	unlock->reason = (uint8_t)trc_arg(c, row, TRC_A_UNLOCK_REASON);
-	unlock->object = trc_arg(c, row, TRC_A_UNLOCK_OBJECT);
-	unlock->waiters = trc_arg(c, row, TRC_A_UNLOCK_WAITERS);
-	unlock->stack = (uint32_t)trc_arg(c, row, TRC_A_UNLOCK_STACK);
+	unlock->reason = (uint8_t)TRC_ROW_ARG(c, row, unlock, reason);
+	unlock->object = TRC_ROW_ARG(c, row, unlock, object);
+	unlock->waiters = TRC_ROW_ARG(c, row, unlock, waiters);
+	unlock->stack = (uint32_t)TRC_ROW_ARG(c, row, unlock, stack);
 	return 0;
 }
 
@@ -159,12 +159,12 @@ static int unpark_add(struct waits *w, const struct trc_columns *c, uint32_t row
 
 	if (!unpark)
 		return -ENOMEM;
-	unpark->ts_ns = release_ns(w, c, row, TRC_A_UNPARK_AT);
+	unpark->ts_ns = release_ns(w, c, row, TRC_ARG_INDEX(unpark, at));
 	unpark->thread = c->thread[row];
-	unpark->reason = (uint32_t)trc_arg(c, row, TRC_A_UNPARK_REASON);
-	unpark->object = trc_arg(c, row, TRC_A_UNPARK_OBJECT);
-	unpark->count = trc_arg(c, row, TRC_A_UNPARK_COUNT);
-	unpark->stack = (uint32_t)trc_arg(c, row, TRC_A_UNPARK_STACK);
+	unpark->reason = (uint32_t)TRC_ROW_ARG(c, row, unpark, reason);
+	unpark->object = TRC_ROW_ARG(c, row, unpark, object);
+	unpark->count = TRC_ROW_ARG(c, row, unpark, count);
+	unpark->stack = (uint32_t)TRC_ROW_ARG(c, row, unpark, stack);
 	return 0;
 }
 
@@ -190,8 +190,8 @@ static int event_by_kind(struct waits *w, const struct trc_span *span, uint32_t 
 	case TRC_KIND_UNPARK:
 		return unpark_add(w, c, row);
 	case TRC_KIND_PROCESS:
-		w->m->n_forks += trc_arg(c, row, TRC_A_PROCESS_WHAT) == TRC_PROCESS_FORK;
-		if (trc_arg(c, row, TRC_A_PROCESS_WHAT) != TRC_PROCESS_EXEC)
+		w->m->n_forks += TRC_ROW_ARG(c, row, process, what) == TRC_PROCESS_FORK;
+		if (TRC_ROW_ARG(c, row, process, what) != TRC_PROCESS_EXEC)
 			return 0;
 		return trc_exec_add(w->m, c->time_ns[row], w->highest_serial);
 	default:

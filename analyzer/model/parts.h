@@ -155,6 +155,9 @@ static inline uint64_t trc_arg(const struct trc_columns *c, uint32_t row, unsign
 	return arg && arg[a] ? arg[a][c->rank[row]] : 0;
 }
 
+/* An argument by name: TRC_ROW_ARG(c, row, park, reason). */
+#define TRC_ROW_ARG(c, row, kind_name, arg_name) trc_arg(c, row, TRC_ARG_INDEX(kind_name, arg_name))
+
 /* The bytes of the TEXT argument of event `row`; they are not terminated. */
 static inline const char *trc_arg_text(const struct trc_columns *c, uint32_t row, size_t *n_bytes)
 {
@@ -179,90 +182,5 @@ static inline void trc_add_ns(int64_t *sum, int64_t from_ns, int64_t until_ns)
 	if (__builtin_sub_overflow(until_ns, from_ns, &ns) || __builtin_add_overflow(*sum, ns, sum))
 		*sum = INT64_MAX;
 }
-
-/* Positions of arguments in their kinds, as schema.h states them. */
-enum trc_arg_position {
-	TRC_A_GAP_LOST_EVENTS = 0,
-	TRC_A_GAP_SINCE = 1,
-	TRC_A_GAP_CAUSE = 2,
-	TRC_A_THREAD_START_TID = 0,
-	TRC_A_THREAD_START_CREATOR = 1,
-	TRC_A_THREAD_START_STACK = 2,
-	TRC_A_THREAD_NAME_NAMED = 0,
-	TRC_A_PARK_REASON = 0,
-	TRC_A_PARK_OBJECT = 1,
-	TRC_A_PARK_HOLDER = 2,
-	TRC_A_PARK_STACK = 3,
-	TRC_A_RESUME_REASON = 0,
-	TRC_A_RESUME_OBJECT = 1,
-	TRC_A_RESUME_RESULT = 2,
-	TRC_A_WAIT_REASON = 0,
-	TRC_A_WAIT_OBJECT = 1,
-	TRC_A_WAIT_SINCE = 2,
-	TRC_A_WAIT_RESULT = 3,
-	TRC_A_WAIT_STACK = 4,
-	TRC_A_UNLOCK_REASON = 0,
-	TRC_A_UNLOCK_OBJECT = 1,
-	TRC_A_UNLOCK_WAITERS = 2,
-	TRC_A_UNLOCK_STACK = 3,
-	TRC_A_UNLOCK_AT = 4,
-	TRC_A_UNLOCK_HELD = 5,
-	TRC_A_UNPARK_REASON = 0,
-	TRC_A_UNPARK_OBJECT = 1,
-	TRC_A_UNPARK_COUNT = 2,
-	TRC_A_UNPARK_STACK = 3,
-	TRC_A_UNPARK_AT = 4,
-	TRC_A_ACQUIRE_REASON = 0,
-	TRC_A_ACQUIRE_OBJECT = 1,
-	TRC_A_ACQUIRE_STACK = 2,
-	TRC_A_TASK_TASK = 0,
-	TRC_A_TASK_PARENT = 1,
-	TRC_A_TASK_TYPE = 2,
-	TRC_A_REGION_TASK = 0,
-	TRC_A_REGION_TYPE = 1,
-	TRC_A_LOG_TASK = 0,
-	TRC_A_LOG_CATEGORY = 1,
-	TRC_A_COUNTER_NAME = 0,
-	TRC_A_COUNTER_VALUE = 1,
-	TRC_A_PROC_STOP_PREEMPTED = 0,
-	TRC_A_LOCK_REASON = 0, /* acquire, release */
-	TRC_A_LOCK_OBJECT = 1,
-	TRC_A_SIGNAL_SIGNAL = 0,
-	TRC_A_SIGNAL_CODE = 1,
-	TRC_A_SIGNAL_ADDRESS = 2,
-	TRC_A_SIGNAL_FATAL = 3,
-	TRC_A_SIGNAL_STACK = 4,
-	TRC_A_LABELS_LABELS = 0,
-	TRC_A_LABELS_BEFORE = 1,
-	TRC_A_SAMPLE_EVENT = 0,
-	TRC_A_SAMPLE_VALUE = 1,
-	TRC_A_SAMPLE_PERIOD = 2,
-	TRC_A_SAMPLE_STACK = 3,
-	TRC_A_SAMPLE_LABELS = 4,
-	TRC_A_SAMPLES_LOST_EVENT = 0,
-	TRC_A_SAMPLES_LOST_LOST_SAMPLES = 1,
-	TRC_A_SAMPLES_LOST_CAUSE = 2,
-	TRC_A_PROCESS_WHAT = 0,
-	TRC_A_ALLOC_SAMPLE = 0,
-	TRC_A_ALLOC_ADDRESS = 1,
-	TRC_A_ALLOC_BYTES = 2,
-	TRC_A_ALLOC_PERIOD = 3,
-	TRC_A_ALLOC_STACK = 4,
-	TRC_A_ALLOC_LABELS = 5,
-	TRC_A_FREE_SAMPLE = 0,
-	TRC_A_FREE_ADDRESS = 1,
-	TRC_A_FREE_BYTES = 2,
-	TRC_A_FREE_PERIOD = 3,
-	TRC_A_FIBER_FIBER = 0, /* of all four */
-	TRC_A_FIBER_CREATE_NAME = 1,
-	TRC_A_FIBER_CREATE_STACK = 2,
-	TRC_A_FIBER_SWITCH_FIBER = 0,
-	TRC_A_FIBER_SWITCH_LEFT = 1,
-	TRC_A_FIBER_SWITCH_NAME = 2,
-	TRC_A_FIBER_SWITCH_REASON = 3,
-	TRC_A_FIBER_SWITCH_OBJECT = 4,
-	TRC_A_FIBER_SWITCH_STACK = 5,
-	TRC_A_FIBER_READY_STACK = 1,
-};
 
 #endif

@@ -26,11 +26,11 @@ int trc_changes_add(struct trc_changes *c, const struct trc_change *change)
 int trc_changes_gap(struct trc_changes *c, const struct trc_span *span, uint32_t row)
 {
 	const struct trc_columns *columns = span->columns;
-	int64_t since_ns = (int64_t)trc_arg(columns, row, TRC_A_GAP_SINCE);
+	int64_t since_ns = (int64_t)TRC_ROW_ARG(columns, row, gap, since);
 	struct lost *lost;
 
 	if (span->block->source == TRC_SOURCE_KERNEL ||
-	    !trc_arg(columns, row, TRC_A_GAP_LOST_EVENTS))
+	    !TRC_ROW_ARG(columns, row, gap, lost_events))
 		return 0;
 	lost = trc_array_add(&c->losses);
 	if (!lost)

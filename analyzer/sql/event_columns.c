@@ -38,33 +38,31 @@ static size_t column_add(struct trc_event_columns *columns, const char *name, co
 			 const char *doc)
 {
 	size_t i = column_find(columns, name);
+	struct trc_event_column *column = &columns->column[i];
 
-	if (i == columns->n && columns->n < TRC_EVENT_COLUMNS_MAX)
-		columns->column[columns->n++] = (struct trc_event_column){name, type, doc};
+	if (i == columns->n && columns->n < TRC_EVENT_COLUMNS_MAX) {
+		snprintf(column->name, sizeof(column->name), "%s", name);
+		column->type = type;
+		column->doc = doc;
+		columns->n++;
+	}
 	return i;
 }
 
-/* `cause` and `what` are numbers in the file and names in SQL. */
-static bool shown_as_text(unsigned int kind, const struct trc_arg_info *arg)
+static bool shown_as_text(const struct trc_arg_info *arg)
 {
-	if (kind == TRC_KIND_GAP || kind == TRC_KIND_SAMPLES_LOST)
-		return !strcmp(arg->name, "cause");
-	if (kind == TRC_KIND_PROCESS)
-		return !strcmp(arg->name, "what");
 	return arg->type == TRC_ARG_REASON || arg->type == TRC_ARG_STRING ||
-	       arg->type == TRC_ARG_TEXT;
+	       arg->type == TRC_ARG_TEXT || trc_arg_type_is_enum(arg->type);
 }
 
 /* A time is in nanoseconds in SQL, whatever it is in the file: so says its name. */
-static const char *column_name(const struct trc_arg_info *arg)
+static void column_name(const struct trc_arg_info *arg, char name[TRC_COLUMN_NAME_BYTES])
 {
-	if (!strcmp(arg->name, "held"))
-		return "held_ns";
-	if (arg->type != TRC_ARG_TICKS)
-		return arg->name;
-	if (!strcmp(arg->name, "at"))
-		return "at_ns";
-	return strcmp(arg->name, "since") ? arg->name : "since_ns";
+	bool is_time = arg->type == TRC_ARG_NS || arg->type == TRC_ARG_TICKS;
+	size_t n = strlen(arg->name);
+	bool says_so = n > 3 && !strcmp(arg->name + n - 3, "_ns");
+
+	snprintf(name, TRC_COLUMN_NAME_BYTES, "%s%s", arg->name, is_time && !says_so ? "_ns" : "");
 }
 
 static void arguments_add(struct trc_event_columns *columns, const struct trc_model *m,
@@ -74,10 +72,12 @@ static void arguments_add(struct trc_event_columns *columns, const struct trc_mo
 
 	for (unsigned int a = 0; info->name && a < info->n_args; a++) {
 		const struct trc_arg_info *arg = &info->arg[a];
-		size_t i = column_add(columns, column_name(arg),
-				      shown_as_text(kind, arg) ? "TEXT" : "INTEGER",
-				      columns->kind ? arg->doc : NULL);
+		char name[TRC_COLUMN_NAME_BYTES];
+		size_t i;
 
+		column_name(arg, name);
+		i = column_add(columns, name, shown_as_text(arg) ? "TEXT" : "INTEGER",
+			       columns->kind ? arg->doc : NULL);
 		if (i < TRC_EVENT_COLUMNS_MAX)
 			columns->arg[kind][i] = (uint8_t)(a + 1);
 	}

@@ -17,9 +17,10 @@ extern const sqlite3_module trc_vtab_rows, trc_vtab_events;
 
 /* The columns of events (kind 0) or of one kind's table. `m` may be NULL: what this library
  * knows. */
-enum { TRC_EVENT_COLUMNS_MAX = 512 };
+enum { TRC_EVENT_COLUMNS_MAX = 512, TRC_COLUMN_NAME_BYTES = 72 };
 struct trc_event_column {
-	const char *name, *type;
+	char name[TRC_COLUMN_NAME_BYTES];
+	const char *type;
 	const char *doc; /* NULL: an argument of several kinds */
 };
 struct trc_event_columns {

@@ -570,26 +570,9 @@ static void result_string(struct events_cursor *c, sqlite3_context *context, uin
 		result_static(context, text);
 }
 
-/* Numbers of the schema that have names; NULL: this one has none. */
-static const char *number_name(unsigned int kind, unsigned int arg, uint64_t value)
+static void result_number(sqlite3_context *context, enum trc_arg_type type, uint64_t value)
 {
-	static const char *const what[] = {[TRC_PROCESS_FORK] = "fork",
-					   [TRC_PROCESS_EXEC] = "exec",
-					   [TRC_PROCESS_END] = "end"};
-
-	if (kind == TRC_KIND_GAP && arg == TRC_A_GAP_CAUSE)
-		return trc_gap_cause_name(value < 256 ? (unsigned int)value : 0);
-	if (kind == TRC_KIND_PROCESS && arg == 0)
-		return value < sizeof(what) / sizeof(what[0]) && what[value] ? what[value] : "?";
-	if (kind == TRC_KIND_SAMPLES_LOST && arg == TRC_A_SAMPLES_LOST_CAUSE)
-		return trc_sample_loss_name(value < 256 ? (unsigned int)value : 0);
-	return NULL;
-}
-
-static void result_number(sqlite3_context *context, unsigned int kind, unsigned int arg,
-			  uint64_t value)
-{
-	const char *name = number_name(kind, arg, value);
+	const char *name = trc_arg_value_name(type, value);
 
 	if (name)
 		result_static(context, name);
@@ -625,7 +608,7 @@ static void result_argument(struct events_cursor *c, sqlite3_context *context, u
 	else if (type == TRC_ARG_TICKS && (int64_t)value == trc_reader_ns(r, 0))
 		sqlite3_result_null(context); /* a time that was not given */
 	else
-		result_number(context, kind, arg, value);
+		result_number(context, type, value);
 }
 
 static unsigned int kind_now(const struct events_cursor *c)

@@ -5,8 +5,8 @@
 #include "perf_buffer.h"
 
 /* A row in the stream of the record's proc; NULL if the writer takes no more. */
-static uint64_t *row(struct trc_drain *d, const struct trc_perf_record *r, uint8_t kind,
-		     uint32_t thread)
+static void *row(struct trc_drain *d, const struct trc_perf_record *r, uint8_t kind,
+		 uint32_t thread)
 {
 	if (d->past.used)
 		trc_drain_past_named(d, thread);
@@ -16,7 +16,7 @@ static uint64_t *row(struct trc_drain *d, const struct trc_perf_record *r, uint8
 }
 
 static void row_done(struct trc_drain *d, const struct trc_perf_record *r, uint8_t kind,
-		     uint32_t thread, const uint64_t *arg)
+		     uint32_t thread, const void *arg)
 {
 	trc_drain_row_done(d, &d->kernel[r->proc], kind, thread, r->raw_ns, arg);
 }
@@ -24,16 +24,17 @@ static void row_done(struct trc_drain *d, const struct trc_perf_record *r, uint8
 static void add_switch(struct trc_drain *d, const struct trc_perf_record *r, uint32_t thread)
 {
 	uint8_t kind = r->out ? TRC_KIND_PROC_STOP : TRC_KIND_PROC_START;
-	uint64_t *arg;
+	void *args;
 
 	if (!thread) /* it ran before it was first seen, or never records */
 		return;
-	arg = row(d, r, kind, thread);
-	if (!arg)
+	args = row(d, r, kind, thread);
+	if (!args)
 		return;
 	if (r->out)
-		arg[0] = r->preempted;
-	row_done(d, r, kind, thread, arg);
+		*(struct trc_args_proc_stop *)args =
+			(struct trc_args_proc_stop){.preempted = r->preempted};
+	row_done(d, r, kind, thread, args);
 }
 
 /* The module epoch that was in force at that time; the first one if that is not known any more. */
@@ -76,15 +77,14 @@ static uint32_t event_number(const struct trc_perf_record *r)
 static void add_loss(struct trc_drain *d, const struct trc_perf_record *r, uint32_t thread,
 		     uint64_t lost, enum trc_sample_loss cause)
 {
-	uint64_t *arg = row(d, r, TRC_KIND_SAMPLES_LOST, thread);
+	struct trc_args_samples_lost *args = row(d, r, TRC_KIND_SAMPLES_LOST, thread);
 
 	d->totals.lost_samples += lost;
-	if (!arg)
+	if (!args)
 		return;
-	arg[0] = event_number(r);
-	arg[1] = lost;
-	arg[2] = cause;
-	row_done(d, r, TRC_KIND_SAMPLES_LOST, thread, arg);
+	*args = (struct trc_args_samples_lost){
+		.event = event_number(r), .lost_samples = lost, .cause = cause};
+	row_done(d, r, TRC_KIND_SAMPLES_LOST, thread, args);
 }
 
 /* ---- modules that only the kernel has met ----------------------------------------------- */
@@ -239,7 +239,7 @@ static void note_modules(struct trc_drain *d, const struct trc_perf_record *r, u
 static void add_sample(struct trc_drain *d, const struct trc_perf_record *r, uint32_t thread)
 {
 	uint32_t stack, epoch = epoch_of(d, r->raw_ns);
-	uint64_t *arg;
+	struct trc_args_sample *args;
 
 	if (!thread) {
 		add_loss(d, r, 0, 1, TRC_SAMPLE_LOSS_NO_THREAD);
@@ -249,16 +249,18 @@ static void add_sample(struct trc_drain *d, const struct trc_perf_record *r, uin
 		trc_drain_make_room(d);
 	stack = trc_writer_stack(d->w, epoch + d->options.epoch_base, r->frame, r->n_frames);
 	note_modules(d, r, epoch, stack);
-	arg = row(d, r, TRC_KIND_SAMPLE, thread);
+	args = row(d, r, TRC_KIND_SAMPLE, thread);
 	d->totals.samples++;
-	if (!arg)
+	if (!args)
 		return;
-	arg[0] = event_number(r);
-	arg[1] = r->value;
-	arg[2] = r->period;
-	arg[3] = stack;
-	arg[4] = 0; /* the thread's, at that time: for the reader to find */
-	row_done(d, r, TRC_KIND_SAMPLE, thread, arg);
+	*args = (struct trc_args_sample){
+		.event = event_number(r),
+		.value = r->value,
+		.period = r->period,
+		.stack = stack,
+		.labels = 0, /* the thread's, at that time: for the reader to find */
+	};
+	row_done(d, r, TRC_KIND_SAMPLE, thread, args);
 }
 
 void trc_drain_kernel(struct trc_drain *d, const struct trc_perf_record *r)
@@ -294,16 +296,16 @@ void trc_drain_kernel(struct trc_drain *d, const struct trc_perf_record *r)
 void trc_drain_procs(struct trc_drain *d, uint64_t raw_ns, uint32_t procs)
 {
 	struct trc_drain_stream *s = &d->kernel[0];
-	uint64_t *arg;
+	struct trc_args_procs_change *args;
 
 	if (raw_ns < d->h.start.monotonic_raw_ns || trc_drain_ticks(d, raw_ns) - d->from > d->span)
 		return;
 	if (raw_ns > s->last_time)
 		s->last_time = raw_ns;
-	arg = trc_drain_row(d, s, TRC_KIND_PROCS_CHANGE, 0, raw_ns);
-	if (arg) {
-		arg[0] = procs;
-		trc_drain_row_done(d, s, TRC_KIND_PROCS_CHANGE, 0, raw_ns, arg);
+	args = trc_drain_row(d, s, TRC_KIND_PROCS_CHANGE, 0, raw_ns);
+	if (args) {
+		*args = (struct trc_args_procs_change){.procs = procs};
+		trc_drain_row_done(d, s, TRC_KIND_PROCS_CHANGE, 0, raw_ns, args);
 	}
 	d->totals.events++;
 	d->unflushed++;

@@ -195,13 +195,12 @@ static void window_init(struct trc_drain *d, const struct trc_drain_window *wind
 static void tell_exec(struct trc_drain *d)
 {
 	struct trc_drain_stream *s = &d->cells.stream;
-	uint64_t *arg = trc_drain_row(d, s, TRC_KIND_PROCESS, 0, d->earliest);
+	struct trc_args_process *args = trc_drain_row(d, s, TRC_KIND_PROCESS, 0, d->earliest);
 
-	if (!arg)
+	if (!args)
 		return;
-	arg[0] = TRC_PROCESS_EXEC;
-	arg[1] = d->h.image;
-	trc_drain_row_done(d, s, TRC_KIND_PROCESS, 0, d->earliest, arg);
+	*args = (struct trc_args_process){.what = TRC_PROCESS_EXEC, .value = d->h.image};
+	trc_drain_row_done(d, s, TRC_KIND_PROCESS, 0, d->earliest, args);
 	s->last_time = d->earliest;
 	d->totals.events++;
 	d->unflushed++;

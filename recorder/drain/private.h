@@ -211,10 +211,11 @@ uint32_t trc_drain_record(struct trc_drain *d, struct trc_drain_stream *s, const
 void trc_drain_gap(struct trc_drain *d, struct trc_drain_stream *s, uint64_t lost_events,
 		   uint64_t since, enum trc_gap_cause cause);
 
-/* Where the arguments of an event without a text go; NULL = neither writer nor observer takes them.
- * When they are stored there, call trc_drain_row_done(). */
-static inline uint64_t *trc_drain_row(struct trc_drain *d, const struct trc_drain_stream *s,
-				      uint8_t kind, uint32_t thread, uint64_t time)
+/* Where the arguments of an event without a text go, the struct trc_args_... of its kind; NULL =
+ * neither writer nor observer takes them.  When they are stored there, call
+ * trc_drain_row_done(). */
+static inline void *trc_drain_row(struct trc_drain *d, const struct trc_drain_stream *s,
+				  uint8_t kind, uint32_t thread, uint64_t time)
 {
 	uint64_t *arg = trc_writer_row(d->w, s->source, s->proc, kind, thread, time);
 
@@ -222,10 +223,9 @@ static inline uint64_t *trc_drain_row(struct trc_drain *d, const struct trc_drai
 }
 
 void trc_drain_observe_row(struct trc_drain *d, const struct trc_drain_stream *s, uint8_t kind,
-			   uint32_t thread, uint64_t time, const uint64_t *arg);
+			   uint32_t thread, uint64_t time, const void *arg);
 static inline void trc_drain_row_done(struct trc_drain *d, const struct trc_drain_stream *s,
-				      uint8_t kind, uint32_t thread, uint64_t time,
-				      const uint64_t *arg)
+				      uint8_t kind, uint32_t thread, uint64_t time, const void *arg)
 {
 	if (__builtin_expect(d->observer != NULL, 0))
 		trc_drain_observe_row(d, s, kind, thread, time, arg);

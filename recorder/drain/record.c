@@ -4,11 +4,6 @@
 enum {
 	STRING_BYTES_MAX = 256,
 	HEAD_WORDS = 2,
-	GAP_ARG_LOST = 0,
-	GAP_ARG_SINCE = 1,
-	GAP_ARG_CAUSE = 2,
-	START_ARG_TID = 0,
-	START_ARG_CREATOR = 1,
 };
 
 static void plan_kind(struct trc_drain_plan *plan, const struct trc_kind_info *info)
@@ -34,6 +29,12 @@ static void plan_kind(struct trc_drain_plan *plan, const struct trc_kind_info *i
 		case TRC_ARG_LABELS:
 			plan->labels |= bit;
 			break;
+		case TRC_ARG_SAMPLE:
+			plan->samples |= bit;
+			break;
+		case TRC_ARG_FIBER:
+			plan->fibers |= bit;
+			break;
 		case TRC_ARG_TEXT:
 			plan->has_text = true;
 			break;
@@ -42,7 +43,7 @@ static void plan_kind(struct trc_drain_plan *plan, const struct trc_kind_info *i
 		}
 	}
 	plan->plain = !plan->threads && !plan->tasks && !plan->strings && !plan->stacks &&
-		      !plan->labels && !plan->has_text;
+		      !plan->labels && !plan->samples && !plan->fibers && !plan->has_text;
 }
 
 void trc_drain_plan_init(struct trc_drain *d)
@@ -53,12 +54,6 @@ void trc_drain_plan_init(struct trc_drain *d)
 		if (info->name)
 			plan_kind(&d->plan[kind], info);
 	}
-	d->plan[TRC_KIND_ALLOC].samples = d->plan[TRC_KIND_FREE].samples = 1;
-	d->plan[TRC_KIND_FREE].plain = false;
-	d->plan[TRC_KIND_FIBER_CREATE].fibers = d->plan[TRC_KIND_FIBER_READY].fibers = 1;
-	d->plan[TRC_KIND_FIBER_END].fibers = 1;
-	d->plan[TRC_KIND_FIBER_END].plain = false;
-	d->plan[TRC_KIND_FIBER_SWITCH].fibers = 3;    /* `fiber` and `left` */
 	d->plan[TRC_KIND_GAP].plain = false;	      /* its count is a running total (R6) */
 	d->plan[TRC_KIND_SAMPLES_LOST].plain = false; /* counted */
 	if (d->windowed) {			      /* watched */
@@ -68,8 +63,9 @@ void trc_drain_plan_init(struct trc_drain *d)
 }
 
 void trc_drain_observe_row(struct trc_drain *d, const struct trc_drain_stream *s, uint8_t kind,
-			   uint32_t thread, uint64_t time, const uint64_t *arg)
+			   uint32_t thread, uint64_t time, const void *args)
 {
+	const uint64_t *arg = args;
 	bool kernel = s->source == TRC_SOURCE_KERNEL;
 	struct trc_event event = {.time = kernel ? trc_drain_ticks(d, time) : time,
 				  .thread = thread,
@@ -80,7 +76,7 @@ void trc_drain_observe_row(struct trc_drain *d, const struct trc_drain_stream *s
 	for (unsigned int i = 0; i < d->plan[kind].n_args; i++)
 		event.arg[i] = arg[i];
 	if (kind == TRC_KIND_GAP && kernel)
-		event.arg[GAP_ARG_SINCE] = trc_drain_ticks(d, event.arg[GAP_ARG_SINCE]);
+		event.args.gap.since = trc_drain_ticks(d, event.args.gap.since);
 	d->observer->event(d->observer->context, d->w, &event);
 }
 
@@ -104,38 +100,40 @@ static bool gap_is_inside(const struct trc_drain *d, struct trc_drain_stream *s,
 void trc_drain_gap(struct trc_drain *d, struct trc_drain_stream *s, uint64_t lost_events,
 		   uint64_t since, enum trc_gap_cause cause)
 {
-	uint64_t *arg;
+	struct trc_args_gap *args;
 
 	if (!lost_events || !gap_is_inside(d, s, lost_events))
 		return;
 	if (!s->last_time) /* the very first of its stream */
 		s->last_time = since ? since : d->earliest;
-	arg = trc_drain_row(d, s, TRC_KIND_GAP, 0, s->last_time);
+	args = trc_drain_row(d, s, TRC_KIND_GAP, 0, s->last_time);
 	d->totals.lost_events += lost_events;
 	d->unflushed++;
-	if (!arg)
+	if (!args)
 		return;
-	arg[GAP_ARG_LOST] = lost_events;
-	arg[GAP_ARG_SINCE] = since && since < s->last_time ? since : s->last_time;
-	arg[GAP_ARG_CAUSE] = cause;
-	trc_drain_row_done(d, s, TRC_KIND_GAP, 0, s->last_time, arg);
+	*args = (struct trc_args_gap){
+		.lost_events = lost_events,
+		.since = since && since < s->last_time ? since : s->last_time,
+		.cause = cause,
+	};
+	trc_drain_row_done(d, s, TRC_KIND_GAP, 0, s->last_time, args);
 }
 
 /* A gap record: its count is everything that this stream has lost since birth. */
 static void record_gap(struct trc_drain *d, struct trc_drain_stream *s, uint64_t time,
-		       const uint64_t *arg)
+		       const struct trc_args_gap *args)
 {
 	/* In a copy the gap record before the first may be gone: at least one was lost since. */
-	uint64_t lost = s->lost_known ? arg[GAP_ARG_LOST] - s->lost_seen : 1;
-	uint64_t cause = arg[GAP_ARG_CAUSE];
+	uint64_t lost = s->lost_known ? args->lost_events - s->lost_seen : 1;
+	uint64_t cause = args->cause;
 
 	stream_pass_time(s, time);
 	/* Two threads may have reported at once: the later record may be the smaller one. */
-	if (arg[GAP_ARG_LOST] <= s->lost_seen)
+	if (args->lost_events <= s->lost_seen)
 		return;
-	s->lost_seen = arg[GAP_ARG_LOST];
+	s->lost_seen = args->lost_events;
 	s->lost_known = true;
-	trc_drain_gap(d, s, lost, arg[GAP_ARG_SINCE],
+	trc_drain_gap(d, s, lost, args->since,
 		      cause < TRC_GAP_CAUSE_COUNT ? (enum trc_gap_cause)cause : TRC_GAP_RING_FULL);
 }
 
@@ -316,15 +314,16 @@ static void record_general(struct trc_drain *d, struct trc_drain_stream *s, cons
 	if (!d->windowed)
 		trc_drain_make_room(d);
 	translate(d, plan, p, word[0], event.arg);
-	if (event.kind == TRC_KIND_THREAD_NAME && !event.arg[0])
+	if (event.kind == TRC_KIND_THREAD_NAME && !event.args.thread_name.named)
 		return; /* nobody knows whose */
 	if (event.kind == TRC_KIND_THREAD_START && d->slots_full)
-		trc_drain_thread_seen(d, event.thread, (uint32_t)event.arg[START_ARG_TID],
-				      (uint32_t)event.arg[START_ARG_CREATOR], event.time);
+		trc_drain_thread_seen(d, event.thread, (uint32_t)event.args.thread_start.tid,
+				      (uint32_t)event.args.thread_start.creator, event.time);
 	if (d->windowed)
 		trc_drain_watch_event(d, &event);
 	d->totals.samples += event.kind == TRC_KIND_SAMPLE;
-	d->totals.lost_samples += event.kind == TRC_KIND_SAMPLES_LOST ? event.arg[1] : 0;
+	if (event.kind == TRC_KIND_SAMPLES_LOST)
+		d->totals.lost_samples += event.args.samples_lost.lost_samples;
 	trc_writer_event(d->w, &event);
 	if (__builtin_expect(d->observer != NULL, 0))
 		d->observer->event(d->observer->context, d->w, &event);
@@ -397,7 +396,7 @@ uint32_t trc_drain_record(struct trc_drain *d, struct trc_drain_stream *s, const
 	} else if (!plan->known || !split_record(plan, word, n_words, &parts)) {
 		return 0;
 	} else if (TRC_REC_KIND(word[1]) == TRC_KIND_GAP) {
-		record_gap(d, s, word[0], parts.arg);
+		record_gap(d, s, word[0], (const struct trc_args_gap *)parts.arg);
 		return n_words;
 	} else {
 		record_general(d, s, word, plan, &parts);

@@ -29,19 +29,18 @@ static bool entry_copy(struct trc_drain *d, uint32_t i, struct entry *e)
 static void tell_loss(struct trc_drain *d, uint32_t event, int cause, uint64_t n)
 {
 	struct trc_drain_stream *s = &d->cells.stream;
-	uint64_t *arg;
+	struct trc_args_samples_lost *args;
 
 	if (!s->last_time)
 		s->last_time = d->earliest;
-	arg = trc_drain_row(d, s, TRC_KIND_SAMPLES_LOST, 0, s->last_time);
+	args = trc_drain_row(d, s, TRC_KIND_SAMPLES_LOST, 0, s->last_time);
 	d->unflushed++;
 	d->totals.lost_samples += n;
-	if (!arg)
+	if (!args)
 		return;
-	arg[0] = event;
-	arg[1] = n;
-	arg[2] = (uint64_t)cause;
-	trc_drain_row_done(d, s, TRC_KIND_SAMPLES_LOST, 0, s->last_time, arg);
+	*args = (struct trc_args_samples_lost){
+		.event = event, .lost_samples = n, .cause = (uint64_t)cause};
+	trc_drain_row_done(d, s, TRC_KIND_SAMPLES_LOST, 0, s->last_time, args);
 }
 
 static void tell_losses(struct trc_drain *d, uint32_t i, const struct entry *e)

@@ -6,7 +6,11 @@
  */
 #include "private.h"
 
-enum { HEAD_WORDS = 2, START_WORDS = HEAD_WORDS + 1 };
+enum {
+	HEAD_WORDS = 2,
+	TID_WORD = HEAD_WORDS + TRC_ARG_INDEX(thread_start, tid),
+	START_WORDS = TID_WORD + 1,
+};
 
 static uint64_t word_at(const struct trc_drain *d, uint32_t proc, uint64_t pos)
 {
@@ -32,7 +36,7 @@ static void ring_starts(struct trc_drain *d, uint32_t proc)
 			continue;
 		}
 		if (TRC_REC_KIND(head) == TRC_KIND_THREAD_START && n_words >= START_WORDS)
-			trc_drain_tid_enter(d, (uint32_t)word_at(d, proc, pos + HEAD_WORDS),
+			trc_drain_tid_enter(d, (uint32_t)word_at(d, proc, pos + TID_WORD),
 					    trc_drain_serial(d, TRC_REC_SERIAL(head)), first, 0);
 	}
 }

@@ -81,8 +81,8 @@ void trc_drain_past_named(struct trc_drain *d, uint32_t serial)
 
 static void started(struct trc_drain *d, struct trc_drain_past *past, const struct trc_event *e)
 {
-	past->thread.tid = (uint32_t)e->arg[0];
-	past->thread.creator = trc_drain_serial(d, e->arg[1]);
+	past->thread.tid = (uint32_t)e->args.thread_start.tid;
+	past->thread.creator = trc_drain_serial(d, e->args.thread_start.creator);
 	past->thread.start = e->time;
 	trc_drain_tid_enter(d, past->thread.tid, e->thread, e->time, 0);
 }
@@ -115,7 +115,7 @@ static void started_outside(struct trc_drain *d, const struct trc_event *e)
 
 static void named_outside(struct trc_drain *d, const struct trc_event *e)
 {
-	uint32_t serial = trc_drain_thread_of(d, e->arg[0], e->time);
+	uint32_t serial = trc_drain_thread_of(d, e->args.thread_name.named, e->time);
 	struct trc_drain_past *past = e->time < d->from ? past_of(d, serial) : NULL;
 	uint32_t n_bytes = e->text_bytes;
 
@@ -130,16 +130,17 @@ static void named_outside(struct trc_drain *d, const struct trc_event *e)
 /* Losses are told by the record that follows them. */
 static void lost_outside(struct trc_drain *d, struct trc_drain_stream *s, const struct trc_event *e)
 {
-	uint64_t lost = s->lost_known ? e->arg[0] - s->lost_seen : 1;
+	const struct trc_args_gap *gap = &e->args.gap;
+	uint64_t lost = s->lost_known ? gap->lost_events - s->lost_seen : 1;
 
-	if (e->arg[0] <= s->lost_seen)
+	if (gap->lost_events <= s->lost_seen)
 		return;
-	s->lost_seen = e->arg[0];
+	s->lost_seen = gap->lost_events;
 	s->lost_known = true;
 	/* Lost in the window, told behind it. */
-	if (e->time > d->to && e->arg[1] <= d->to && s->last_time <= d->to) {
+	if (e->time > d->to && gap->since <= d->to && s->last_time <= d->to) {
 		trc_drain_window_enter(d, s);
-		trc_drain_gap(d, s, lost, e->arg[1], TRC_GAP_RING_FULL);
+		trc_drain_gap(d, s, lost, gap->since, TRC_GAP_RING_FULL);
 	}
 }
 
@@ -192,10 +193,10 @@ static void watch_park(struct trc_drain_watch *watch, const struct trc_event *e)
 {
 	if (!is_latest(&watch->park_time, e))
 		return;
-	watch->reason = (uint32_t)e->arg[0];
-	watch->object = e->arg[1];
-	watch->holder = (uint32_t)e->arg[2];
-	watch->stack = (uint32_t)e->arg[3];
+	watch->reason = (uint32_t)e->args.park.reason;
+	watch->object = e->args.park.object;
+	watch->holder = (uint32_t)e->args.park.holder;
+	watch->stack = (uint32_t)e->args.park.stack;
 }
 
 static void watch_thread(struct trc_drain_watch *watch, const struct trc_event *e)
@@ -210,12 +211,12 @@ static void watch_thread(struct trc_drain_watch *watch, const struct trc_event *
 		break;
 	case TRC_KIND_LABELS:
 		if (is_latest(&watch->labels_time, e))
-			watch->labels = (uint32_t)e->arg[0];
+			watch->labels = (uint32_t)e->args.labels.labels;
 		break;
 	case TRC_KIND_FIBER_SWITCH:
 		if (is_latest(&watch->fiber_time, e)) {
-			watch->fiber = e->arg[0];
-			watch->fiber_name = (uint32_t)e->arg[2];
+			watch->fiber = e->args.fiber_switch.fiber;
+			watch->fiber_name = (uint32_t)e->args.fiber_switch.name;
 		}
 		break;
 	}

@@ -140,45 +140,72 @@ static uint8_t reason_of(uint64_t arg)
 	return arg < TRC_REASON_COUNT ? (uint8_t)arg : 0;
 }
 
+static void put_unlock(struct trc_fold_event *to, const struct trc_args_unlock *args, uint64_t time)
+{
+	to->reason = reason_of(args->reason);
+	to->a = args->object;
+	to->b = args->held;
+	to->c = args->at && args->at < time ? args->at : time;
+}
+
 static void put_wait(struct trc_fold_event *to, const struct trc_event *e)
 {
-	to->reason = reason_of(e->arg[0]);
-	to->a = e->arg[1];
+	const union trc_args *args = &e->args;
+
 	switch (e->kind) {
 	case TRC_KIND_PARK:
-		to->b = e->arg[2];
+		to->reason = reason_of(args->park.reason);
+		to->a = args->park.object;
+		to->b = args->park.holder;
 		break;
 	case TRC_KIND_RESUME:
-		to->b = e->arg[2] & 0x7fff;
+		to->reason = reason_of(args->resume.reason);
+		to->a = args->resume.object;
+		to->b = args->resume.result & 0x7fff;
 		break;
 	case TRC_KIND_WAIT:
-		to->b = e->arg[3] & 0x7fff;
-		to->c = e->arg[2];
-		break;
-	default: /* UNLOCK */
-		to->b = e->arg[5];
-		to->c = e->arg[4] && e->arg[4] < e->time ? e->arg[4] : e->time;
+		to->reason = reason_of(args->wait.reason);
+		to->a = args->wait.object;
+		to->b = args->wait.result & 0x7fff;
+		to->c = args->wait.since;
 		break;
 	}
 }
 
-static void put_sample(struct trc_fold *f, struct trc_fold_event *to, const struct trc_event *e)
+static void put_alloc(struct trc_fold_event *to, const struct trc_args_alloc *args)
 {
-	bool alloc = e->kind == TRC_KIND_ALLOC || e->kind == TRC_KIND_FREE;
-	uint64_t number = e->arg[0];
+	to->a = args->address;
+	to->b = args->bytes;
+	to->c = args->period;
+	to->d = args->sample;
+}
 
-	if (alloc) {
-		to->a = e->arg[1];
-		to->b = e->arg[2];
-		to->c = e->arg[3];
-		to->d = e->arg[0];
-		return;
-	}
+static void put_free(struct trc_fold_event *to, const struct trc_args_free *args)
+{
+	to->a = args->address;
+	to->b = args->bytes;
+	to->c = args->period;
+	to->d = args->sample;
+}
+
+static uint16_t sampled_event(struct trc_fold *f, uint64_t number)
+{
 	if (f->options.sample_event && number < UINT16_MAX)
 		number = f->options.sample_event((uint32_t)number);
-	to->sampled = number < UINT16_MAX ? (uint16_t)number : UINT16_MAX;
-	to->a = e->arg[1];
-	to->b = e->arg[2];
+	return number < UINT16_MAX ? (uint16_t)number : UINT16_MAX;
+}
+
+static void put_sample(struct trc_fold *f, struct trc_fold_event *to, const struct trc_event *e)
+{
+	if (e->kind == TRC_KIND_SAMPLE) {
+		to->sampled = sampled_event(f, e->args.sample.event);
+		to->a = e->args.sample.value;
+		to->b = e->args.sample.period;
+	} else {
+		to->sampled = sampled_event(f, e->args.samples_lost.event);
+		to->a = e->args.samples_lost.lost_samples;
+		to->b = e->args.samples_lost.cause;
+	}
 }
 
 /* Which argument is a stack, and which are labels; TRC_ARGS_MAX = none. */
@@ -209,32 +236,38 @@ static void put(struct trc_fold *f, const struct trc_writer *tables, struct trc_
 	case TRC_KIND_PARK:
 	case TRC_KIND_RESUME:
 	case TRC_KIND_WAIT:
-	case TRC_KIND_UNLOCK:
 		put_wait(to, e);
 		break;
+	case TRC_KIND_UNLOCK:
+		put_unlock(to, &e->args.unlock, e->time);
+		break;
 	case TRC_KIND_ACQUIRE:
-		to->reason = reason_of(e->arg[0]);
-		to->a = e->arg[1];
+		to->reason = reason_of(e->args.acquire.reason);
+		to->a = e->args.acquire.object;
 		break;
 	case TRC_KIND_SAMPLE:
 	case TRC_KIND_SAMPLES_LOST:
-	case TRC_KIND_ALLOC:
-	case TRC_KIND_FREE:
 		put_sample(f, to, e);
 		break;
+	case TRC_KIND_ALLOC:
+		put_alloc(to, &e->args.alloc);
+		break;
+	case TRC_KIND_FREE:
+		put_free(to, &e->args.free);
+		break;
 	case TRC_KIND_GAP:
-		to->a = e->arg[0];
+		to->a = e->args.gap.lost_events;
 		break;
 	case TRC_KIND_THREAD_START:
-		to->a = e->arg[1];
+		to->a = e->args.thread_start.creator;
 		break;
 	case TRC_KIND_FIBER_SWITCH:
-		to->a = e->arg[0];
-		to->b = e->arg[1];
-		to->reason = reason_of(e->arg[3]);
+		to->a = e->args.fiber_switch.fiber;
+		to->b = e->args.fiber_switch.left;
+		to->reason = reason_of(e->args.fiber_switch.reason);
 		break;
 	case TRC_KIND_FIBER_END:
-		to->a = e->arg[0];
+		to->a = e->args.fiber_end.fiber;
 		break;
 	default:
 		break;

@@ -499,21 +499,14 @@ static bool find_reason(const char *text, uint64_t *value)
 	return false;
 }
 
-static bool find_cause(const char *text, uint64_t *value)
+/* A number of an enum by its name. */
+static bool find_enum(enum trc_arg_type type, const char *text, uint64_t *value)
 {
-	for (unsigned int c = 1; c < TRC_GAP_CAUSE_COUNT; c++)
-		if (!strcmp(trc_gap_cause_name(c), text)) {
-			*value = c;
-			return true;
-		}
-	return false;
-}
+	enum { NUMBERS = 256 };
 
-static bool find_loss(const char *text, uint64_t *value)
-{
-	for (unsigned int c = 1; c < TRC_SAMPLE_LOSS_COUNT; c++)
-		if (!strcmp(trc_sample_loss_name(c), text)) {
-			*value = c;
+	for (uint64_t v = 1; v < NUMBERS && trc_arg_type_is_enum(type); v++)
+		if (!strcmp(trc_arg_value_name(type, v), text) && strcmp(text, "?") != 0) {
+			*value = v;
 			return true;
 		}
 	return false;
@@ -548,8 +541,7 @@ static int argument(struct assembler *as, const struct trc_arg_info *arg, const 
 		return 0;
 	if (!strcmp(arg->name, "module") && find_name(as->module, as->n_modules, w->value, value))
 		return 0;
-	if (!strcmp(arg->name, "cause") &&
-	    (find_cause(w->value, value) || find_loss(w->value, value)))
+	if (find_enum(arg->type, w->value, value))
 		return 0;
 	return number(as, w, value);
 }

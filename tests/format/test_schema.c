@@ -23,6 +23,60 @@ START_TEST(kinds_have_names_and_typed_arguments)
 }
 END_TEST
 
+static const unsigned int struct_words[TRC_KIND_COUNT] = {
+#define TRC_EVENT(kind, NAME, name, doc) [kind] = TRC_ARGS_WORDS(struct trc_args_##name),
+#define TRC_ARG(TYPE, name, doc)
+#define TRC_END
+	TRC_SCHEMA(TRC_EVENT, TRC_ARG, TRC_END)
+#undef TRC_EVENT
+#undef TRC_ARG
+#undef TRC_END
+};
+
+START_TEST(a_kind_has_a_struct_of_its_arguments)
+{
+	ck_assert_uint_eq(struct_words[_i], trc_kind_info((unsigned int)_i)->n_args);
+}
+END_TEST
+
+START_TEST(arguments_lie_in_their_struct_as_in_the_record)
+{
+	const struct trc_event event = {.arg = {10, 11, 12, 13, 14, 15}};
+	const struct trc_args_thread_exit nothing = {};
+
+	ck_assert_uint_eq(TRC_ARG_INDEX(park, reason), 0);
+	ck_assert_uint_eq(TRC_ARG_INDEX(park, stack), 3);
+	ck_assert_uint_eq(event.args.fiber_switch.fiber, 10);
+	ck_assert_uint_eq(event.args.fiber_switch.stack, 15);
+	ck_assert_uint_eq(event.args.gap.cause, 12);
+	ck_assert_int_eq(TRC_ARGS_KIND(event.args.gap), TRC_KIND_GAP);
+	ck_assert_int_eq(TRC_ARGS_KIND(event.args.fiber_end), TRC_KIND_FIBER_END);
+	ck_assert_int_eq(TRC_ARGS_KIND(nothing), TRC_KIND_THREAD_EXIT);
+}
+END_TEST
+
+/* A file has the types that its readers know. */
+START_TEST(types_of_our_own_are_numbers_in_the_file)
+{
+	for (unsigned int type = 0; type < TRC_ARG_TYPE_COUNT; type++)
+		ck_assert_int_eq(trc_arg_file_type((enum trc_arg_type)type),
+				 type <= TRC_ARG_LABELS ? type : TRC_ARG_U64);
+}
+END_TEST
+
+START_TEST(numbers_of_enums_have_names)
+{
+	ck_assert(trc_arg_type_is_enum(TRC_ARG_GAP_CAUSE));
+	ck_assert(!trc_arg_type_is_enum(TRC_ARG_FIBER));
+	ck_assert_str_eq(trc_arg_value_name(TRC_ARG_GAP_CAUSE, TRC_GAP_RING_FULL), "ring_full");
+	ck_assert_str_eq(trc_arg_value_name(TRC_ARG_PROCESS_WHAT, TRC_PROCESS_EXEC), "exec");
+	ck_assert_str_eq(trc_arg_value_name(TRC_ARG_SAMPLE_LOSS, TRC_SAMPLE_LOSS_BUSY), "busy");
+	ck_assert_str_eq(trc_arg_value_name(TRC_ARG_PROCESS_WHAT, 0), "?");
+	ck_assert_str_eq(trc_arg_value_name(TRC_ARG_PROCESS_WHAT, UINT64_MAX), "?");
+	ck_assert_ptr_null(trc_arg_value_name(TRC_ARG_U64, 1));
+}
+END_TEST
+
 START_TEST(what_is_no_kind_has_no_name)
 {
 	ck_assert_ptr_null(trc_kind_info(0)->name);
@@ -89,6 +143,10 @@ Suite *suite_schema(void)
 	TCase *t = tcase_create("schema");
 
 	tcase_add_loop_test(t, kinds_have_names_and_typed_arguments, 1, TRC_KIND_COUNT);
+	tcase_add_loop_test(t, a_kind_has_a_struct_of_its_arguments, 1, TRC_KIND_COUNT);
+	tcase_add_test(t, arguments_lie_in_their_struct_as_in_the_record);
+	tcase_add_test(t, types_of_our_own_are_numbers_in_the_file);
+	tcase_add_test(t, numbers_of_enums_have_names);
 	tcase_add_test(t, what_is_no_kind_has_no_name);
 	tcase_add_test(t, numbers_have_names);
 	tcase_add_test(t, lock_reasons_are_those_with_an_unlocker);

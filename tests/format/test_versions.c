@@ -158,7 +158,7 @@ static void add_newer_schema(struct bytes *b)
 	name(&s, "park");
 	varint(&s, park->n_args + 1);
 	for (unsigned int a = 0; a < park->n_args; a++) {
-		varint(&s, (uint64_t)park->arg[a].type);
+		varint(&s, (uint64_t)trc_arg_file_type(park->arg[a].type));
 		name(&s, park->arg[a].name);
 	}
 	varint(&s, TRC_ARG_U64);
@@ -274,7 +274,7 @@ static void add_older_schema(struct bytes *b, unsigned int last)
 		name(&s, info->name);
 		varint(&s, info->n_args);
 		for (unsigned int a = 0; a < info->n_args; a++) {
-			varint(&s, (uint64_t)info->arg[a].type);
+			varint(&s, (uint64_t)trc_arg_file_type(info->arg[a].type));
 			name(&s, info->arg[a].name);
 		}
 	}
