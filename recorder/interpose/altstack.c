@@ -61,16 +61,21 @@ void trc_altstack_want(bool want)
 
 bool trc_altstack_hides(void)
 {
-	/* seq_cst: see signal.c, onstack_note(). */
-	return atomic_load_explicit(&given, memory_order_relaxed) && !atomic_load(&programs);
+	/* seq_cst: pairs with the store in programs_note(); see signal.c, onstack_note(). */
+	return atomic_load_explicit(&given, memory_order_relaxed) &&
+	       !atomic_load_explicit(&programs, memory_order_seq_cst);
 }
 
 /* The program uses alternate stacks. */
 static void programs_note(void)
 {
-	if (trc_self.quiet || atomic_load(&programs))
+	/* seq_cst like the store, which is not to be repeated. */
+	if (trc_self.quiet || atomic_load_explicit(&programs, memory_order_seq_cst))
 		return;
-	atomic_store(&programs, true);
+	/* seq_cst: pairs with trc_altstack_hides().  Of this thread, which stores `programs` and
+	 * then loads the bits in trc_signals_on_stack(), and onstack_note(), which sets a bit and
+	 * then loads `programs`, at least one sees the other's store. */
+	atomic_store_explicit(&programs, true, memory_order_seq_cst);
 	trc_signals_on_stack();
 }
 

@@ -288,7 +288,10 @@ static void onstack_restore(int number)
 {
 	struct sigaction action;
 
-	if (!(atomic_fetch_and(&onstack, ~BIT(number)) & BIT(number)) ||
+	/* seq_cst: pairs with onstack_note(); the bit is taken by one thread only, which
+	 * restores. */
+	if (!(atomic_fetch_and_explicit(&onstack, ~BIT(number), memory_order_seq_cst) &
+	      BIT(number)) ||
 	    REAL(sigaction)(number, NULL, &action) || is_default_of_ours(&action) ||
 	    trc_signal_is_own(&action))
 		return;
@@ -300,12 +303,14 @@ static void onstack_restore(int number)
 static void onstack_note(int number, bool hidden)
 {
 	if (!hidden) {
-		atomic_fetch_and(&onstack, ~BIT(number));
+		/* seq_cst: pairs with onstack_restore(): a later restore leaves the new action
+		 * alone. */
+		atomic_fetch_and_explicit(&onstack, ~BIT(number), memory_order_seq_cst);
 		return;
 	}
-	/* seq_cst: if another thread's look at the bits came before this, this look sees why it
-	 * looked. */
-	atomic_fetch_or(&onstack, BIT(number));
+	/* seq_cst: pairs with programs_note() in altstack.c, which stores `programs`, then loads
+	 * the bits.  If its load came before this, trc_altstack_hides() sees its store. */
+	atomic_fetch_or_explicit(&onstack, BIT(number), memory_order_seq_cst);
 	if (!trc_altstack_hides())
 		onstack_restore(number);
 }
@@ -377,7 +382,9 @@ static void adopt_without(int number, int flags)
 	program = found;
 	if (program.sa_handler == SIG_DFL) {
 		program.sa_flags &= ~flags;
-		if (atomic_fetch_and(&onstack, ~BIT(number)) & BIT(number))
+		/* seq_cst: as in onstack_restore(). */
+		if (atomic_fetch_and_explicit(&onstack, ~BIT(number), memory_order_seq_cst) &
+		    BIT(number))
 			program.sa_flags |= SA_ONSTACK;
 	}
 	kernel = program;
@@ -534,7 +541,8 @@ void trc_signals_on_stack(void)
 {
 	int saved = errno;
 
-	for_each(atomic_load(&onstack), onstack_restore);
+	/* seq_cst: pairs with onstack_note(). */
+	for_each(atomic_load_explicit(&onstack, memory_order_seq_cst), onstack_restore);
 	errno = saved;
 }
 

@@ -92,7 +92,8 @@ int trc_answers_setup(void)
 	any_dropped = false;
 	for (uint32_t i = 0; i < cells_used; i++)
 		reclaim(i);
-	atomic_store(&own_pid, (uint32_t)trc_raw1(SYS_getpid, 0));
+	/* seq_cst: see set_own_pid(). */
+	atomic_store_explicit(&own_pid, (uint32_t)trc_raw1(SYS_getpid, 0), memory_order_seq_cst);
 	trc_sample_own_signal();
 	return 0;
 }
@@ -117,14 +118,17 @@ static int send_now(uint32_t i, uint64_t number)
 			     &info);
 }
 
-/* seq_cst: either who is about to exec sees that this sends, or this sees that somebody is. */
+/* seq_cst, all three: pairs with trc_answers_hold().  Of this thread, which stores `sending` and
+ * loads n_held, and a thread about to exec, which adds to n_held and loads `sending`, at least one
+ * sees the other's store.  A thread that then loads 0 from `sending` finds the signal pending, or
+ * not sent. */
 static int send(uint32_t i, uint64_t number)
 {
 	int err;
 
-	atomic_store(&sending, 1);
-	err = atomic_load(&n_held) ? -EAGAIN : send_now(i, number);
-	atomic_store(&sending, 0);
+	atomic_store_explicit(&sending, 1, memory_order_seq_cst);
+	err = atomic_load_explicit(&n_held, memory_order_seq_cst) ? -EAGAIN : send_now(i, number);
+	atomic_store_explicit(&sending, 0, memory_order_seq_cst);
 	return err;
 }
 
@@ -190,25 +194,31 @@ void trc_answer_give(uint32_t i)
 
 uint32_t trc_answers_count(void)
 {
-	return atomic_load(&n_answers);
+	/* seq_cst: see trc_answers_wait(), which compares with this number. */
+	return atomic_load_explicit(&n_answers, memory_order_seq_cst);
 }
 
 void trc_answers_wait(uint32_t seen, uint64_t ns)
 {
 	const struct timespec patience = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
 
-	/* seq_cst: either this sees the answer, or who answers sees that somebody waits. */
-	atomic_store(&waiting, true);
-	if (atomic_load(&n_answers) == seen)
+	/* seq_cst: pairs with trc_answer_signal().  Either this thread, which stores `waiting` and
+	 * loads n_answers, sees the answer, or the answering thread, which adds to n_answers and
+	 * loads `waiting`, sees that this thread waits. */
+	atomic_store_explicit(&waiting, true, memory_order_seq_cst);
+	if (atomic_load_explicit(&n_answers, memory_order_seq_cst) == seen)
 		trc_raw4(SYS_futex, &n_answers, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, seen, &patience);
-	atomic_store(&waiting, false);
+	/* seq_cst like the store above; seen late, it costs a wake-up of nobody. */
+	atomic_store_explicit(&waiting, false, memory_order_seq_cst);
 }
 
 /* ---- exec.  Context: any thread, signal handlers --------------------------------------- */
 
 __attribute__((constructor)) static void set_own_pid(void)
 {
-	atomic_store(&own_pid, (uint32_t)trc_raw1(SYS_getpid, 0));
+	/* seq_cst: stronger than need be, since only the value counts: all threads of a process
+	 * store the same, and a vfork child, which has another pid, loads its parent's. */
+	atomic_store_explicit(&own_pid, (uint32_t)trc_raw1(SYS_getpid, 0), memory_order_seq_cst);
 }
 
 bool trc_answers_hold(void)
@@ -217,17 +227,21 @@ bool trc_answers_hold(void)
 	enum { TRIES = 1000, PAUSE_NS = 100000 };
 	const struct timespec pause = {0, PAUSE_NS};
 
-	if (atomic_load(&own_pid) != (uint32_t)trc_raw1(SYS_getpid, 0))
+	/* seq_cst: see set_own_pid(). */
+	if (atomic_load_explicit(&own_pid, memory_order_seq_cst) !=
+	    (uint32_t)trc_raw1(SYS_getpid, 0))
 		return false;
-	atomic_fetch_add(&n_held, 1);
-	for (int i = 0; i < TRIES && atomic_load(&sending); i++)
+	/* seq_cst, both: pairs with send(). */
+	atomic_fetch_add_explicit(&n_held, 1, memory_order_seq_cst);
+	for (int i = 0; i < TRIES && atomic_load_explicit(&sending, memory_order_seq_cst); i++)
 		trc_raw2(SYS_nanosleep, &pause, NULL);
 	return true;
 }
 
 void trc_answers_release(void)
 {
-	atomic_fetch_sub(&n_held, 1);
+	/* seq_cst: pairs with send(), which sends again once it loads 0. */
+	atomic_fetch_sub_explicit(&n_held, 1, memory_order_seq_cst);
 }
 
 bool trc_answers_asked(void)
@@ -237,8 +251,9 @@ bool trc_answers_asked(void)
 
 void trc_answers_forget(void)
 {
-	atomic_store(&n_held, 0);
-	atomic_store(&sending, 0);
+	/* seq_cst as everywhere; in a forked child this is the only thread. */
+	atomic_store_explicit(&n_held, 0, memory_order_seq_cst);
+	atomic_store_explicit(&sending, 0, memory_order_seq_cst);
 	set_own_pid();
 }
 
@@ -427,9 +442,9 @@ void trc_answer_signal(const siginfo_t *info, const void *context)
 	if (!a || !take_question(a, &number))
 		return;
 	answer(a, number, context);
-	/* seq_cst: see trc_answers_wait(). */
-	atomic_fetch_add(&n_answers, 1);
-	if (atomic_load(&waiting))
+	/* seq_cst, both: pairs with trc_answers_wait(). */
+	atomic_fetch_add_explicit(&n_answers, 1, memory_order_seq_cst);
+	if (atomic_load_explicit(&waiting, memory_order_seq_cst))
 		trc_raw3(SYS_futex, &n_answers, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
 	errno = saved;
 }
