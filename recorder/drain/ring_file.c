@@ -353,16 +353,18 @@ static int info_ended(const struct trc_ring_file *f, const struct trc_snapshot *
 		      struct trc_writer *w)
 {
 	const struct trc_crash *crash = &trc_snapshot_header(s)->crash;
-	const char *name = sigabbrev_np(atomic_load(&crash->signal));
+	/* relaxed, as all loads here: the snapshot's private copy, which no thread stores to. */
+	int number = atomic_load_explicit(&crash->signal, memory_order_relaxed);
+	const char *name = sigabbrev_np(number);
 	char text[64];
 
 	if (f->owner == TRC_OWNER_ALIVE)
 		return trc_writer_info(w, "ended", "still running");
 	if (f->owner == TRC_OWNER_UNKNOWN)
 		return trc_writer_info(w, "ended", "not known: of another pid namespace");
-	if (atomic_load(&crash->state) == TRC_CRASH_COMPLETE) {
-		snprintf(text, sizeof(text), "killed by signal %d (SIG%s)",
-			 atomic_load(&crash->signal), name ? name : "?");
+	if (atomic_load_explicit(&crash->state, memory_order_relaxed) == TRC_CRASH_COMPLETE) {
+		snprintf(text, sizeof(text), "killed by signal %d (SIG%s)", number,
+			 name ? name : "?");
 		return trc_writer_info(w, "ended", text);
 	}
 	return trc_writer_info(w, "ended",

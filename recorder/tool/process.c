@@ -298,8 +298,12 @@ void trc_process_ended(const struct trc_process *p, char *text, size_t n_bytes)
 
 	if (p->status_known)
 		trc_child_status_text(p->status, text, n_bytes);
-	else if (p->ended && crash && atomic_load(&crash->state) == TRC_CRASH_COMPLETE)
-		trc_child_status_text(atomic_load(&crash->signal) & 0x7f, text, n_bytes);
+	/* acquire: pairs with the release in crash.c; the signal was stored before the state. */
+	else if (p->ended && crash &&
+		 atomic_load_explicit(&crash->state, memory_order_acquire) == TRC_CRASH_COMPLETE)
+		trc_child_status_text(atomic_load_explicit(&crash->signal, memory_order_relaxed) &
+					      0x7f,
+				      text, n_bytes);
 	else
 		snprintf(text, n_bytes, "%s", p->ended ? "exit status not known" : "still running");
 }
