@@ -257,6 +257,7 @@ static int find_park_groups(struct trc_groups *g, const struct trc_report *r)
 			return -ENOMEM;
 		g->of_row[i] = id;
 		group_add(group_at(g, id), 1, park_ns(r, park));
+		group_at(g, id)->timed_out += park->result == ETIMEDOUT;
 	}
 	return 0;
 }

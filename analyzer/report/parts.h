@@ -45,6 +45,7 @@ struct trc_group {
 	uint32_t stack; /* canonical */
 	uint32_t slot;	/* 1.. if it is among those that will be shown */
 	uint64_t waits, sections;
+	uint64_t timed_out; /* of the waits */
 	int64_t total_ns, max_ns;
 };
 
@@ -237,7 +238,7 @@ int trc_report_threads(struct trc_report *r);
 int trc_report_fibers(struct trc_report *r);
 int trc_report_by_label(struct trc_report *r);
 int trc_report_user(struct trc_report *r);
-/* "caused by ...", "woken by ..."; false if nobody is known. */
+/* "caused by ...", "woken by ...", "89% timed out"; false if nothing is known. */
 bool trc_report_blame(struct trc_report *r, struct trc_line *line,
 		      const struct trc_group_details *details);
 /* "mutex settings+16", "mutex, 12 objects". */

@@ -43,6 +43,18 @@ static void add_share(struct trc_line *line, int64_t part, int64_t whole)
 		trc_line_add(line, ", %s of it", trc_text_share(number, part, whole));
 }
 
+static void add_timed_out(struct trc_line *line, const struct trc_group *group)
+{
+	char number[TRC_NUMBER_BYTES];
+
+	if (group->timed_out == group->waits)
+		trc_line_add(line, group->waits == 1 ? "timed out" : "all timed out");
+	else
+		trc_line_add(
+			line, "%s timed out",
+			trc_text_share(number, (int64_t)group->timed_out, (int64_t)group->waits));
+}
+
 bool trc_report_blame(struct trc_report *r, struct trc_line *line,
 		      const struct trc_group_details *d)
 {
@@ -51,6 +63,12 @@ bool trc_report_blame(struct trc_report *r, struct trc_line *line,
 
 	if (d->group->reason == TRC_REASON_JOIN)
 		return false;
+	if (d->group->timed_out) {
+		add_timed_out(line, d->group);
+		if (!d->n_by_threads && !d->holder)
+			return true;
+		trc_line_add(line, "; ");
+	}
 	if (d->n_by_threads) {
 		trc_line_add(line, lock ? "caused by " : "woken by ");
 		if (d->by_stack) {

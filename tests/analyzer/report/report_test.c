@@ -512,6 +512,19 @@ static const struct {
 	 MODULES THREADS "@100 thread=1 park reason=mutex object=0x7f10 holder=2 stack=get\n"
 			 "@200 thread=1 resume reason=mutex object=0x7f10 result=ETIMEDOUT\n" HANG,
 	 "DEADLOCK: 2 threads wait for each other (may end: timed wait)", false},
+	{"waits that timed out are told apart from those that were woken",
+	 MODULES THREADS "@1000 thread=2 park reason=cond object=0x7f10 stack=get\n"
+			 "@2000 thread=2 resume reason=cond object=0x7f10 result=ETIMEDOUT\n"
+			 "@3000 thread=2 park reason=cond object=0x7f10 stack=get\n"
+			 "@3500 thread=1 unpark reason=cond object=0x7f10 count=1 stack=put\n"
+			 "@4000 thread=2 resume reason=cond object=0x7f10\n",
+	 "            50.0% timed out; woken by server+0x40, 50.0% of it, in main (101)", false},
+	{"... and where all did, nobody woke them",
+	 MODULES THREADS "@1000 thread=2 park reason=cond object=0x7f10 stack=get\n"
+			 "@2000 thread=2 resume reason=cond object=0x7f10 result=ETIMEDOUT\n"
+			 "@3000 thread=2 park reason=cond object=0x7f10 stack=get\n"
+			 "@4000 thread=2 resume reason=cond object=0x7f10 result=ETIMEDOUT\n",
+	 "            all timed out", false},
 	{"with --locks=all, where each lock was taken",
 	 MODULES THREADS "@500000 thread=1 acquire reason=mutex object=0x7f20 stack=idle\n" HANG,
 	 "      holds mutex 0x7f20, for which 1 thread waits, for 8.50 ms now\n"
@@ -682,14 +695,14 @@ static const struct {
 	 "@1000000 thread=2 park reason=mutex object=0x7f10 holder=1 stack=get\n"
 	 "@11000000 thread=2 resume reason=mutex object=0x7f10 result=110\n"
 	 "@15000000 thread=1 unlock reason=mutex object=0x7f10 waiters=0 stack=put\n",
-	 "            caused by server+0x40, in main (101)", false},
+	 "            timed out; caused by server+0x40, in main (101)", false},
 	{"blame: ... from when that one took it",
 	 MODULES THREADS
 	 "@1000000 thread=2 park reason=mutex object=0x7f10 holder=1 stack=get\n"
 	 "@6000000 thread=1 unlock reason=mutex object=0x7f10 waiters=1 stack=idle\n"
 	 "@11000000 thread=2 resume reason=mutex object=0x7f10 result=110\n"
 	 "@15000000 thread=3 unlock reason=mutex object=0x7f10 waiters=1 held=6000000 stack=put\n",
-	 "            caused by server+0x60, 50.0% of it, in main (101) and 1 other", false},
+	 "            timed out; caused by server+0x60, 50.0% of it, in main (101) and 1 other", false},
 	{"a server whose children do the work: they are elsewhere",
 	 "@1 process what=1 value=5\n@2 process what=1 value=6\n@3 process what=2 value=1\n",
 	 "2 forked processes are not in this trace: trace-record --follow records descendants", false},
