@@ -50,6 +50,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report/waits.c \
 	analyzer/model/signal_names.c analyzer/model/signal_names.h \
 	analyzer/model/spans.c analyzer/model/spans.h \
+	analyzer/model/timeline.c analyzer/model/timeline.h \
 	analyzer/model/waits.c analyzer/model/waits.h
 libtrcanalyze_la_LIBADD = libtrcsymbols.la libtrcpprof.la libtrcformat.la -lpthread
 

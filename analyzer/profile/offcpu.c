@@ -8,19 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "parts.h"
+#include "analyzer/model/timeline.h"
 #include "analyzer/model/waits.h"
-
-/* From here up to the next piece the thread is in this wait. */
-struct piece {
-	int64_t start_ns;
-	uint32_t park; /* id in parks; 0 = in none */
-	bool begins;   /* the wait begins here */
-};
-
-/* Rows of a table by thread: those of thread i are row[first[i]] up to row[first[i + 1]]. */
-struct by_thread {
-	uint32_t *first, *row;
-};
 
 struct offcpu {
 	struct trc_profile_sums *sums;
@@ -31,9 +20,9 @@ struct offcpu {
 	const struct trc_sample *sample;
 	size_t n_threads, n_parks, n_on_cpu, n_samples;
 	uint32_t *outer;
-	struct by_thread parks, stretches, samples;
+	struct trc_by_thread parks, stretches, samples;
 	int64_t switches_ns;	 /* since when there are switch records of every proc */
-	struct trc_array pieces; /* struct piece, of one thread */
+	struct trc_array pieces; /* struct trc_wait_piece, of one thread */
 };
 
 static int64_t later(int64_t a_ns, int64_t b_ns)
@@ -46,105 +35,11 @@ static int64_t earlier(int64_t a_ns, int64_t b_ns)
 	return a_ns < b_ns ? a_ns : b_ns;
 }
 
-/* ---- rows by thread ---- */
-
-typedef uint32_t thread_of_fn(const struct offcpu *o, size_t row);
-
-static uint32_t thread_of_park(const struct offcpu *o, size_t row)
+static uint32_t thread_of_sample(const void *row)
 {
-	return o->park[row].thread;
-}
+	const struct trc_sample *sample = row;
 
-static uint32_t thread_of_stretch(const struct offcpu *o, size_t row)
-{
-	return o->on_cpu[row].thread;
-}
-
-static uint32_t thread_of_sample(const struct offcpu *o, size_t row)
-{
-	return o->sample[row].stack ? o->sample[row].thread : 0;
-}
-
-static int by_thread_make(struct by_thread *by, const struct offcpu *o, size_t n,
-			  thread_of_fn *thread_of)
-{
-	by->first = calloc(o->n_threads + 2, sizeof(*by->first));
-	by->row = calloc(n + 1, sizeof(*by->row));
-	if (!by->first || !by->row)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		const struct trc_thread *t = trc_model_thread(o->m, thread_of(o, i));
-
-		if (t)
-			by->first[t - o->thread + 1]++;
-	}
-	for (size_t i = 0; i < o->n_threads; i++)
-		by->first[i + 1] += by->first[i];
-	/* first[i] moves up to where the next begins, ... */
-	for (size_t i = 0; i < n; i++) {
-		const struct trc_thread *t = trc_model_thread(o->m, thread_of(o, i));
-
-		if (t)
-			by->row[by->first[t - o->thread]++] = (uint32_t)i;
-	}
-	/* ... and so back by one place. */
-	memmove(by->first + 1, by->first, o->n_threads * sizeof(*by->first));
-	by->first[0] = 0;
-	return 0;
-}
-
-static void by_thread_free(struct by_thread *by)
-{
-	free(by->first);
-	free(by->row);
-}
-
-/* ---- pieces ---- */
-
-/* Pieces follow each other: a wait within one that ended before it (clocks) has none left. */
-static int piece_add(struct offcpu *o, int64_t start_ns, uint32_t park, bool begins)
-{
-	struct piece *piece = trc_array_add(&o->pieces);
-
-	if (piece && o->pieces.n > 1)
-		start_ns = later(start_ns, piece[-1].start_ns);
-	if (piece)
-		*piece = (struct piece){start_ns, park, begins};
-	return piece ? 0 : -ENOMEM;
-}
-
-/* Leaves the waits from `park` outwards that end by then; *park is the one that goes on. */
-static int parks_leave(struct offcpu *o, uint32_t *park, int64_t until_ns)
-{
-	int err = 0;
-
-	while (*park && !err) {
-		int64_t end_ns = trc_park_end_ns(o->m, &o->park[*park - 1]);
-
-		if (end_ns > until_ns)
-			break;
-		*park = o->outer[*park - 1];
-		err = piece_add(o, end_ns, *park, false);
-	}
-	return err;
-}
-
-static int pieces_make(struct offcpu *o, size_t thread)
-{
-	uint32_t inside = 0;
-	int err;
-
-	o->pieces.n = 0;
-	err = piece_add(o, INT64_MIN, 0, false);
-	for (uint32_t i = o->parks.first[thread]; i < o->parks.first[thread + 1] && !err; i++) {
-		uint32_t park = o->parks.row[i];
-
-		err = parks_leave(o, &inside, o->park[park].start_ns);
-		if (!err)
-			err = piece_add(o, o->park[park].start_ns, park + 1, true);
-		inside = park + 1;
-	}
-	return err ? err : parks_leave(o, &inside, INT64_MAX);
+	return sample->stack ? sample->thread : 0;
 }
 
 /* ---- time ---- */
@@ -181,8 +76,9 @@ static void borrow_stack(const struct offcpu *o, const struct off_time *off,
 									   : TRC_STACK_LONG_BEFORE;
 }
 
-static int piece_count(struct offcpu *o, const struct off_time *off, const struct piece *piece,
-		       int64_t from_ns, int64_t until_ns, bool counts)
+static int piece_count(struct offcpu *o, const struct off_time *off,
+		       const struct trc_wait_piece *piece, int64_t from_ns, int64_t until_ns,
+		       bool counts)
 {
 	struct trc_profile_sample sample = {.off = off->otherwise,
 					    .value = {counts, until_ns - from_ns}};
@@ -202,26 +98,9 @@ static int piece_count(struct offcpu *o, const struct off_time *off, const struc
 	return trc_profile_passes(o->sums, sample.labels) ? trc_profile_add(o->sums, &sample) : 0;
 }
 
-/* The first piece that ends after ts_ns. */
-static size_t piece_at(const struct offcpu *o, int64_t ts_ns)
-{
-	const struct piece *piece = o->pieces.row;
-	size_t low = 0, high = o->pieces.n;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (piece[middle].start_ns <= ts_ns)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Without switch records, only waits that do not burn the proc. */
 static bool piece_is_off(const struct offcpu *o, const struct off_time *off,
-			 const struct piece *piece)
+			 const struct trc_wait_piece *piece)
 {
 	if (off->otherwise != TRC_OFF_NOT)
 		return true;
@@ -230,13 +109,13 @@ static bool piece_is_off(const struct offcpu *o, const struct off_time *off,
 
 static int add_time(struct offcpu *o, const struct off_time *off)
 {
-	const struct piece *piece = o->pieces.row;
+	const struct trc_wait_piece *piece = o->pieces.row;
 	bool counted = false;
 	int err = 0;
 
 	if (off->from_ns >= off->until_ns)
 		return 0;
-	for (size_t i = piece_at(o, off->from_ns); i < o->pieces.n && !err; i++) {
+	for (size_t i = trc_wait_piece_at(&o->pieces, off->from_ns); i < o->pieces.n && !err; i++) {
 		int64_t from_ns = piece[i].start_ns, until_ns = off->until_ns;
 		bool counts = off->otherwise == TRC_OFF_NOT ? piece[i].begins : !counted;
 
@@ -283,7 +162,7 @@ static int add_thread(struct offcpu *o, size_t thread)
 	int64_t from_ns = later(t->start_ns, trc_model_start_ns(o->m));
 	int64_t end_ns = trc_model_end_ns(o->m), switches_ns = end_ns;
 	struct off_time off;
-	int err = pieces_make(o, thread);
+	int err = trc_wait_pieces_make(&o->pieces, o->m, &o->parks, o->outer, thread);
 
 	if (t->end_ns != TRC_NEVER)
 		end_ns = earlier(t->end_ns, end_ns);
@@ -299,24 +178,12 @@ static int add_thread(struct offcpu *o, size_t thread)
 	return err;
 }
 
-static int64_t switches_from_ns(const struct trc_model *m)
-{
-	size_t n;
-	const struct trc_coverage *c = trc_model_coverage(m, &n);
-	int64_t from_ns = trc_model_start_ns(m);
-
-	for (size_t i = 0; i < n; i++)
-		if (c[i].source == TRC_SOURCE_KERNEL)
-			from_ns = later(from_ns, c[i].from_ns);
-	return from_ns;
-}
-
 static int add_threads(struct trc_profile_sums *sums)
 {
 	struct offcpu o = {.sums = sums,
 			   .m = sums->m,
-			   .switches_ns = switches_from_ns(sums->m),
-			   .pieces = {.row_bytes = sizeof(struct piece)}};
+			   .switches_ns = trc_model_switches_from_ns(sums->m),
+			   .pieces = {.row_bytes = sizeof(struct trc_wait_piece)}};
 	int err;
 
 	o.thread = trc_model_threads(o.m, &o.n_threads);
@@ -324,17 +191,21 @@ static int add_threads(struct trc_profile_sums *sums)
 	o.on_cpu = trc_model_on_cpu(o.m, &o.n_on_cpu);
 	o.sample = trc_model_samples(o.m, &o.n_samples);
 	o.outer = trc_waits_nesting(o.m);
-	err = o.outer ? by_thread_make(&o.parks, &o, o.n_parks, thread_of_park) : -ENOMEM;
+	err = o.outer ? trc_by_thread_make(&o.parks, o.m, o.park, o.n_parks, sizeof(*o.park),
+					   trc_thread_of_park)
+		      : -ENOMEM;
 	if (!err)
-		err = by_thread_make(&o.stretches, &o, o.n_on_cpu, thread_of_stretch);
+		err = trc_by_thread_make(&o.stretches, o.m, o.on_cpu, o.n_on_cpu, sizeof(*o.on_cpu),
+					 trc_thread_of_on_cpu);
 	if (!err)
-		err = by_thread_make(&o.samples, &o, o.n_samples, thread_of_sample);
+		err = trc_by_thread_make(&o.samples, o.m, o.sample, o.n_samples, sizeof(*o.sample),
+					 thread_of_sample);
 	for (size_t i = 0; i < o.n_threads && !err; i++)
 		err = add_thread(&o, i);
 	free(o.outer);
-	by_thread_free(&o.parks);
-	by_thread_free(&o.stretches);
-	by_thread_free(&o.samples);
+	trc_by_thread_free(&o.parks);
+	trc_by_thread_free(&o.stretches);
+	trc_by_thread_free(&o.samples);
 	trc_array_free(&o.pieces);
 	return err;
 }

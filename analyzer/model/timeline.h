@@ -1,0 +1,45 @@
+/*
+ * timeline.h - which wait each thread was in at each time, for all who cut a thread's time.
+ */
+#ifndef TRC_ANALYZER_MODEL_TIMELINE_H
+#define TRC_ANALYZER_MODEL_TIMELINE_H
+
+#include "array.h"
+#include "model.h"
+
+/* Rows of a table by thread, in the table's order: those of the thread in row i of the model's
+ * threads are row[first[i]] up to row[first[i + 1]].  Zeroed memory is what may be freed. */
+struct trc_by_thread {
+	uint32_t *first, *row;
+};
+
+/* The serial of the thread that a row belongs to; 0 = the row is left out. */
+typedef uint32_t trc_thread_of_fn(const void *row);
+
+/* 0 or -ENOMEM; free it in both cases.  Rows of unknown threads are left out. */
+int trc_by_thread_make(struct trc_by_thread *by, const struct trc_model *m, const void *rows,
+		       size_t n, size_t row_bytes, trc_thread_of_fn *thread_of);
+void trc_by_thread_free(struct trc_by_thread *by);
+uint32_t trc_thread_of_park(const void *park);
+uint32_t trc_thread_of_on_cpu(const void *on_cpu);
+
+/* From here up to the next piece the thread is in this wait. */
+struct trc_wait_piece {
+	int64_t start_ns;
+	uint32_t park; /* id in parks, the innermost wait; 0 = in none */
+	bool begins;   /* the wait begins here */
+};
+
+/*
+ * Cuts the time of a thread, from INT64_MIN on, into `pieces` (struct trc_wait_piece), which are emptied
+ * first.  parks: those of trc_thread_of_park(); outer: of trc_waits_nesting().  0 or -ENOMEM.
+ */
+int trc_wait_pieces_make(struct trc_array *pieces, const struct trc_model *m,
+			 const struct trc_by_thread *parks, const uint32_t *outer, size_t thread);
+/* The index of the piece that this time lies in. */
+size_t trc_wait_piece_at(const struct trc_array *pieces, int64_t ts_ns);
+
+/* Since when there are switch records of every proc. */
+int64_t trc_model_switches_from_ns(const struct trc_model *m);
+
+#endif
