@@ -2,6 +2,7 @@
 noinst_LTLIBRARIES += libtrcanalyze.la
 libtrcanalyze_la_SOURCES = \
 	analyzer/model/array.c analyzer/model/array.h \
+	analyzer/causes/causes.c analyzer/causes/causes.h \
 	analyzer/derive/deadlocks.c analyzer/derive/exec.c \
 	analyzer/derive/fibers.c analyzer/derive/fibers.h analyzer/derive/fiber_runs.c \
 	analyzer/derive/heap.c \
@@ -56,7 +57,7 @@ libtrcanalyze_la_LIBADD = libtrcsymbols.la libtrcpprof.la libtrcformat.la -lpthr
 
 # SQL and the checks: part of the library, so that tests and the viewer's server reach them.
 libtrcanalyze_la_SOURCES += \
-	analyzer/check/check.c analyzer/check/check.h analyzer/check/cut.c analyzer/check/events.c analyzer/check/heap.c \
+	analyzer/check/causes.c analyzer/check/check.c analyzer/check/check.h analyzer/check/cut.c analyzer/check/events.c analyzer/check/heap.c \
 	analyzer/check/fibers.c analyzer/check/on_cpu.c \
 	analyzer/check/parts.h \
 	analyzer/sql/event_columns.c \
@@ -68,7 +69,7 @@ libtrcanalyze_la_SOURCES += \
 	analyzer/sql/tables_code.c analyzer/sql/tables_fibers.c analyzer/sql/tables_heap.c analyzer/sql/tables_now.c \
 	analyzer/sql/tables_rows.c \
 	analyzer/sql/tables_samples.c \
-	analyzer/sql/vtab.h analyzer/sql/vtab_events.c analyzer/sql/vtab_rows.c
+	analyzer/sql/vtab.h analyzer/sql/vtab_causes.c analyzer/sql/vtab_events.c analyzer/sql/vtab_rows.c
 libtrcanalyze_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(CJSON_CFLAGS)
 libtrcanalyze_la_LIBADD += $(SQLITE_LIBS) $(CJSON_LIBS) -lm
 

@@ -52,5 +52,7 @@ int trc_check_on_cpu(struct trc_check *check);
 
 /* Sampled allocations and their frees.  0 or -ENOMEM. */
 int trc_check_heap(struct trc_check *check);
+/* causes.c: the causes of waits.  0 or -ENOMEM. */
+int trc_check_causes(struct trc_check *check);
 
 #endif

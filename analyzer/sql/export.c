@@ -3,7 +3,7 @@
  *
  * The virtual tables are registered under names of their own, next to real tables of the
  * final ones, and copied by INSERT ... SELECT inside one transaction.  The tables of single
- * kinds become views of events.
+ * kinds become views of events.  Tables that are derived while they are read are left out.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -131,7 +131,7 @@ static int export_everything(struct export *x)
 	if (!err)
 		err = run(x, sqlite3_mprintf("BEGIN"));
 	for (size_t i = 0; !err && (table = trc_sql_table_at(i)); i++)
-		err = export_table(x, table);
+		err = table->rows ? export_table(x, table) : 0;
 	if (!err)
 		err = export_all_events(x);
 	return err ? err : run(x, sqlite3_mprintf("COMMIT"));

@@ -127,20 +127,23 @@ void trc_sql_get(const struct trc_model *m, const struct trc_sql_table *table,
 
 const struct trc_sql_table *trc_sql_table_at(size_t i)
 {
-	if (i < trc_sql_n_row_tables)
-		return &trc_sql_row_tables[i];
-	i -= trc_sql_n_row_tables;
-	if (i < trc_sql_n_now_tables)
-		return &trc_sql_now_tables[i];
-	i -= trc_sql_n_now_tables;
-	if (i < trc_sql_n_sample_tables)
-		return &trc_sql_sample_tables[i];
-	i -= trc_sql_n_sample_tables;
-	if (i < trc_sql_n_heap_tables)
-		return &trc_sql_heap_tables[i];
-	i -= trc_sql_n_heap_tables;
-	if (i < trc_sql_n_fiber_tables)
-		return &trc_sql_fiber_tables[i];
-	i -= trc_sql_n_fiber_tables;
-	return i < trc_sql_n_code_tables ? &trc_sql_code_tables[i] : NULL;
+	const struct {
+		const struct trc_sql_table *table;
+		size_t n;
+	} group[] = {
+		{trc_sql_row_tables, trc_sql_n_row_tables},
+		{trc_sql_cause_tables, trc_sql_n_cause_tables},
+		{trc_sql_now_tables, trc_sql_n_now_tables},
+		{trc_sql_sample_tables, trc_sql_n_sample_tables},
+		{trc_sql_heap_tables, trc_sql_n_heap_tables},
+		{trc_sql_fiber_tables, trc_sql_n_fiber_tables},
+		{trc_sql_code_tables, trc_sql_n_code_tables},
+	};
+
+	for (size_t g = 0; g < sizeof(group) / sizeof(group[0]); g++) {
+		if (i < group[g].n)
+			return &group[g].table[i];
+		i -= group[g].n;
+	}
+	return NULL;
 }

@@ -68,7 +68,8 @@ struct trc_sql_table {
 	const struct trc_sql_column *column;
 	size_t n_columns;
 	size_t row_bytes;
-	/* The rows once the parts are there; NULL is fine if every column is a call. */
+	/* The rows once the parts are there; it may return NULL if every column is a call.  NULL: the
+	 * rows are derived while they are read (vtab_causes.c), and --db leaves them out. */
 	const void *(*rows)(const struct trc_model *m, size_t *n);
 };
 
@@ -87,6 +88,9 @@ extern const size_t trc_sql_n_heap_tables;
 /* Tables of fibers: tables_fibers.c. */
 extern const struct trc_sql_table trc_sql_fiber_tables[];
 extern const size_t trc_sql_n_fiber_tables;
+/* Tables of why waits lasted: vtab_causes.c. */
+extern const struct trc_sql_table trc_sql_cause_tables[];
+extern const size_t trc_sql_n_cause_tables;
 /* Tables over what the file says of itself and the program's code: tables_code.c. */
 extern const struct trc_sql_table trc_sql_code_tables[];
 extern const size_t trc_sql_n_code_tables;

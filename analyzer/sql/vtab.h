@@ -1,4 +1,4 @@
-/* vtab.h - the two virtual table modules; only the sql files include it. */
+/* vtab.h - the virtual table modules; only the sql files include it. */
 #ifndef TRC_ANALYZER_SQL_VTAB_H
 #define TRC_ANALYZER_SQL_VTAB_H
 
@@ -9,11 +9,11 @@
 /* What a module needs for one table; lives as long as the connection. */
 struct trc_vtab_source {
 	struct trc_model *m;
-	const struct trc_sql_table *table; /* of vtab_rows.c */
+	const struct trc_sql_table *table; /* NULL = of vtab_events.c */
 	unsigned int kind;		   /* of vtab_events.c: 0 = all kinds */
 };
 
-extern const sqlite3_module trc_vtab_rows, trc_vtab_events;
+extern const sqlite3_module trc_vtab_rows, trc_vtab_events, trc_vtab_causes;
 
 /* The columns of events (kind 0) or of one kind's table. `m` may be NULL: what this library
  * knows. */
@@ -37,6 +37,11 @@ const struct trc_kind_info *trc_event_kind(const struct trc_model *m, unsigned i
 /* Its name in SQL: "kind_200" if nobody has one. */
 const char *trc_event_kind_name(const struct trc_model *m, unsigned int kind);
 
+/* Tells SQLite which columns a table has.  An SQLite result code. */
+int trc_vtab_declare(sqlite3 *db, const struct trc_sql_table *table);
+/* Gives SQLite the value of a column in row i of `rows`. */
+void trc_vtab_result(sqlite3_context *context, const struct trc_vtab_source *source, int column,
+		     const void *rows, size_t i);
 /* Tells SQLite what went wrong. */
 int trc_vtab_fail(sqlite3_vtab *vtab, const char *text);
 

@@ -95,15 +95,22 @@ static char *schema_of(const struct trc_sql_table *table)
 	return sqlite3_str_finish(sql);
 }
 
+int trc_vtab_declare(sqlite3 *db, const struct trc_sql_table *table)
+{
+	char *schema = schema_of(table);
+	int rc = schema ? sqlite3_declare_vtab(db, schema) : SQLITE_NOMEM;
+
+	sqlite3_free(schema);
+	return rc;
+}
+
 static int rows_connect(sqlite3 *db, void *context, int argc, const char *const *argv,
 			sqlite3_vtab **out, char **error)
 {
 	const struct trc_vtab_source *source = context;
-	char *schema = schema_of(source->table);
 	struct rows_vtab *vtab = sqlite3_malloc(sizeof(*vtab));
-	int rc = schema && vtab ? sqlite3_declare_vtab(db, schema) : SQLITE_NOMEM;
+	int rc = vtab ? trc_vtab_declare(db, source->table) : SQLITE_NOMEM;
 
-	sqlite3_free(schema);
 	if (rc) {
 		sqlite3_free(vtab);
 		return rc;
@@ -307,13 +314,12 @@ static size_t row_now(const struct rows_cursor *c)
 	return c->backwards ? c->limit - 1 : c->first;
 }
 
-static int rows_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
+void trc_vtab_result(sqlite3_context *context, const struct trc_vtab_source *source, int column,
+		     const void *rows, size_t i)
 {
-	const struct rows_cursor *c = (const struct rows_cursor *)cursor;
-	const struct trc_sql_table *table = source_of(c)->table;
 	struct trc_sql_value value;
 
-	trc_sql_get(source_of(c)->m, table, &table->column[column], c->rows, row_now(c), &value);
+	trc_sql_get(source->m, source->table, &source->table->column[column], rows, i, &value);
 	switch (value.kind) {
 	case TRC_SQL_NULL:
 		sqlite3_result_null(context);
@@ -329,6 +335,13 @@ static int rows_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, in
 				    value.text == value.buffer ? SQLITE_TRANSIENT : SQLITE_STATIC);
 		break;
 	}
+}
+
+static int rows_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
+{
+	const struct rows_cursor *c = (const struct rows_cursor *)cursor;
+
+	trc_vtab_result(context, source_of(c), column, c->rows, row_now(c));
 	return SQLITE_OK;
 }
 

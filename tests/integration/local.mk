@@ -3,6 +3,7 @@ integration_programs = \
 	tests/integration/truth_waits \
 	tests/integration/wait_calls \
 	tests/integration/truth_blame \
+	tests/integration/truth_chain \
 	tests/integration/truth_wakers \
 	tests/integration/truth_cpu \
 	tests/integration/truth_tasks \
@@ -43,6 +44,8 @@ tests_integration_wait_calls_SOURCES = tests/integration/wait_calls.c \
 tests_integration_wait_calls_LDADD = -lpthread
 tests_integration_truth_blame_SOURCES = tests/integration/truth_blame.c tests/integration/truth.h
 tests_integration_truth_blame_LDADD = -lpthread
+tests_integration_truth_chain_SOURCES = tests/integration/truth_chain.c tests/integration/truth.h
+tests_integration_truth_chain_LDADD = -lpthread
 tests_integration_truth_wakers_SOURCES = tests/integration/truth_wakers.c \
 	tests/integration/truth.h
 tests_integration_truth_wakers_LDADD = -lpthread
@@ -152,6 +155,7 @@ integration_tests = \
 	tests/integration/truth_waits.sh \
 	tests/integration/wait_calls.sh \
 	tests/integration/truth_blame.sh \
+	tests/integration/truth_chain.sh \
 	tests/integration/truth_wakers.sh \
 	tests/integration/truth_tasks.sh \
 	tests/integration/truth_labels.sh \

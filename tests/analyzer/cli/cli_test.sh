@@ -97,6 +97,8 @@ same 'db: status' 0 "$status"
 same 'db: no temporary file stays' '' "$(ls | grep tmp)"
 if command -v sqlite3 >/dev/null; then
 	for table in $("$analyze" --schema | sed -n 's/^CREATE TABLE \(.*\)($/\1/p'); do
+		# Derived while it is read: --db leaves it out.
+		[ "$table" = causes ] && continue
 		# Quoting is a matter of taste.
 		"$analyze" --sql "SELECT * FROM $table" --output csv good.trc | tr -d '"' | sort >want
 		sqlite3 -csv -header good.db "SELECT * FROM $table" | tr -d '\r"' | sort >got

@@ -285,6 +285,8 @@ static void read_report(struct trc_model *m)
 static void ignore_violation(void *context, const char *text)
 {
 	ck_assert_uint_gt(strlen(text), 0);
+	/* Whatever the events say, what is derived from them agrees. */
+	ck_assert_msg(!strstr(text, "causes"), "%s", text);
 }
 
 START_TEST(test_random)

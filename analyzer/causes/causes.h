@@ -1,0 +1,103 @@
+/*
+ * causes.h - why a wait lasted, through all threads that it depended on.
+ *
+ * A wait for a lock is cut at the unlocks that happened meanwhile, by the rules of
+ * analyzer/derive/wakers.c and format/charges.h: each piece is the time in which one thread held the
+ * lock.  A wait that another thread ended is one piece, up to that thread's signal, post, write or
+ * exit.  A piece is then cut by what its thread did in it.  Where that thread waited itself, its wait
+ * is cut in the same way, within the piece; and so on.  The leaves explain themselves: a thread that
+ * ran, was preempted, slept, waited for data or for somebody outside.
+ *
+ *   causes:Q1  the leaves of a wait follow each other in time, without a hole, and add up to it
+ *   causes:Q2  a row lies within the time of its parent: nothing from before the wait enters
+ *   causes:Q3  the pieces of depth 1 that an unlock is charged with add up, over all waits, to its
+ *       caused_ns; but for waits that are cut by a snapshot's window
+ *   causes:Q4  a wait that comes a second time in a chain is not followed: a leaf says so
+ *
+ * Only one wait is derived at a time, in time and memory linear in the number of its rows.  A row is
+ * due to an event of some thread in the time of the wait.
+ */
+#ifndef TRC_ANALYZER_CAUSES_CAUSES_H
+#define TRC_ANALYZER_CAUSES_CAUSES_H
+
+#include "analyzer/model/model.h"
+
+struct trc_causes;
+
+/* What a thread was in during a piece. */
+enum trc_cause_kind {
+	TRC_CAUSE_WAITING, /* in a wait; the rows below say for what.  All others are leaves */
+	TRC_CAUSE_RUNNING, /* on a proc, as switch records say */
+	TRC_CAUSE_ACTIVE,  /* in no recorded wait; without switch records nobody knows if it ran */
+	TRC_CAUSE_PREEMPTED, /* it could have run: another thread had its proc */
+	TRC_CAUSE_OFF,	     /* off its proc, in no recorded wait */
+	TRC_CAUSE_FREE,	     /* nobody held the lock: who was woken for it had not taken it yet */
+	TRC_CAUSE_WAKING,    /* woken, and it had not run yet */
+	TRC_CAUSE_SLEEPING,  /* on purpose: a sleep, or a wait that its time limit ended */
+	TRC_CAUSE_IO,	     /* for data of a file, a pipe or a peer, or for a file itself */
+	TRC_CAUSE_OUTSIDE,   /* for a request, a signal, a child: for what comes from outside */
+	TRC_CAUSE_UNWOKEN,   /* nobody had ended the wait when the trace ended */
+	TRC_CAUSE_STARTING,  /* the thread had been created, and had not run yet */
+	TRC_CAUSE_GONE,	     /* the thread had ended */
+	TRC_CAUSE_DEADLOCK,  /* Q4: in a wait that is still in progress */
+	TRC_CAUSE_CYCLE,     /* Q4: in any other */
+	TRC_CAUSE_LOST,	     /* not known: events were lost then */
+	TRC_CAUSE_UNKNOWN,   /* not known: who ended the wait was not traced */
+	TRC_CAUSE_DEEP,	     /* the chain is too long (TRC_CAUSES_DEPTH_MAX) */
+	TRC_CAUSE_KINDS
+};
+
+enum { TRC_CAUSES_DEPTH_MAX = 64 };
+
+/* What the stack of a row shows. */
+enum trc_cause_stack {
+	TRC_CAUSE_STACK_NONE,
+	TRC_CAUSE_STACK_WAIT,	/* where the thread waited */
+	TRC_CAUSE_STACK_SAMPLE, /* where it ran: a sample in the piece */
+	TRC_CAUSE_STACK_END,	/* what ended the piece: the unlock, the signal, ... */
+};
+
+/* Rows of a tree, each before those below it. */
+struct trc_cause {
+	int64_t from_ns, to_ns;
+	uint64_t object; /* of the thread's wait; 0 = it is in none */
+	uint32_t
+		wait; /* id in parks: whose causes these are; 0 = of a stretch of a thread's time */
+	uint32_t id;  /* 1, 2, ... within the wait */
+	uint32_t parent; /* id of the row that this one explains a part of; 0 = none */
+	uint32_t depth;	 /* 0 = the wait itself */
+	uint32_t thread;
+	uint32_t stack;
+	uint32_t park;	  /* id in parks: the wait that the thread was in; 0 = in none */
+	uint32_t unlock;  /* id in unlocks: the thread held the lock until then; 0 = none */
+	uint8_t kind;	  /* enum trc_cause_kind */
+	uint8_t stack_of; /* enum trc_cause_stack */
+	uint8_t reason;	  /* of the thread's wait; 0 = it is in none */
+	bool leaf;
+};
+
+/* The parts that must have been derived. */
+enum {
+	TRC_CAUSES_PARTS =
+		TRC_PART_WAITS | TRC_PART_SCHED | TRC_PART_SAMPLES | TRC_PART_NOW | TRC_PART_LABELS
+};
+
+/* 0 or -ENOMEM.  *out is the caller's; it must not outlive the model. */
+int trc_causes_open(struct trc_causes **out, const struct trc_model *m);
+void trc_causes_close(struct trc_causes *c); /* accepts NULL */
+
+/*
+ * Each returns 0 or -ENOMEM, and rows that are valid until the next call.
+ * Of the wait with this id, 1 up to the number of parks.
+ */
+int trc_causes_of_wait(struct trc_causes *c, uint32_t park, const struct trc_cause **rows,
+		       size_t *n);
+/* Of what a thread did in a stretch of time: the rows of depth 0 follow each other. */
+int trc_causes_of_thread(struct trc_causes *c, uint32_t thread, int64_t from_ns, int64_t to_ns,
+			 const struct trc_cause **rows, size_t *n);
+
+/* "running", ...; for SQL, too. */
+const char *trc_cause_name(enum trc_cause_kind kind);
+const char *trc_cause_stack_name(enum trc_cause_stack stack_of); /* NULL for NONE */
+
+#endif

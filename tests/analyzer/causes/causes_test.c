@@ -1,0 +1,291 @@
+/*
+ * causes_test.c - what the causes of a wait are, for traces that are written as text.
+ *
+ * A line for each row: its depth, the thread, what that was in, from when to when; then the reason of its
+ * wait, the unlock that ended the section, and whose stack it has.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "analyzer/causes/causes.h"
+#include "tests/analyzer/model/model_fixture.h"
+
+#define THREADS                                                                                    \
+	"thread 1 tid=101 name=\"main\"\n"                                                         \
+	"thread 2 tid=102 creator=1\n"                                                             \
+	"thread 3 tid=103 creator=1\n"                                                             \
+	"thread 4 tid=104 creator=1\n"                                                             \
+	"stack a 0x300 0x200 0x1f\n"                                                               \
+	"stack b 0x310 0x210 0x1f\n"
+
+static const struct causes_case {
+	const char *what;
+	const char *text;
+	uint32_t wait; /* id in parks */
+	const char *rows;
+} cases[] = {
+	{"a wait for a lock is what its holder did until it let go, and then waking up",
+	 THREADS "@1000 thread=2 park reason=mutex object=0x10 holder=1 stack=a\n"
+		 "@5000 thread=1 unlock reason=mutex object=0x10 waiters=1 stack=b\n"
+		 "@5300 thread=2 resume reason=mutex object=0x10\n",
+	 1,
+	 "0 t2 waiting 1000-5300 mutex wait\n"
+	 "1 t1 active 1000-5000 unlock=1 end\n"
+	 "1 t2 waking 5000-5300 mutex wait\n"},
+
+	{"each section is a piece; between them nobody held the lock",
+	 THREADS "@1000 thread=2 park reason=mutex object=0x10 holder=1\n"
+		 "@2000 thread=1 unlock reason=mutex object=0x10\n"
+		 "@6000 thread=3 unlock reason=mutex object=0x10 held=3500\n"
+		 "@6300 thread=2 resume reason=mutex object=0x10\n",
+	 1,
+	 "0 t2 waiting 1000-6300 mutex\n"
+	 "1 t1 active 1000-2000 unlock=1\n"
+	 "1 t2 lock_free 2000-2500 mutex\n"
+	 "1 t3 active 2500-6000 unlock=2\n"
+	 "1 t2 waking 6000-6300 mutex\n"},
+
+	{"the holder's own waits are explained in turn, within the time that it was waited for",
+	 THREADS "@500 thread=1 park reason=cond object=0x30 stack=a\n"
+		 "@1000 thread=2 park reason=mutex object=0x10 holder=1\n"
+		 "@1500 thread=3 park reason=recv object=5\n"
+		 "@3500 thread=3 resume reason=recv object=5\n"
+		 "@4000 thread=3 unpark reason=cond object=0x30 count=1 stack=b\n"
+		 "@4100 thread=1 resume reason=cond object=0x30\n"
+		 "@5000 thread=1 unlock reason=mutex object=0x10 waiters=1\n"
+		 "@5300 thread=2 resume reason=mutex object=0x10\n",
+	 2,
+	 "0 t2 waiting 1000-5300 mutex\n"
+	 "1 t1 waiting 1000-4100 cond unlock=1 wait\n"
+	 "2 t3 active 1000-1500 end\n"
+	 "2 t3 io 1500-3500 recv\n"
+	 "2 t3 active 3500-4000 end\n"
+	 "2 t1 waking 4000-4100 cond wait\n"
+	 "1 t1 active 4100-5000 unlock=1\n"
+	 "1 t2 waking 5000-5300 mutex\n"},
+
+	{"a sleep under a lock is what the others wait for",
+	 THREADS "@1000 thread=2 park reason=mutex object=0x10 holder=1\n"
+		 "@1200 thread=1 park reason=sleep stack=a\n"
+		 "@4200 thread=1 resume reason=sleep\n"
+		 "@5000 thread=1 unlock reason=mutex object=0x10 waiters=1\n"
+		 "@5000 thread=2 resume reason=mutex object=0x10\n",
+	 1,
+	 "0 t2 waiting 1000-5000 mutex\n"
+	 "1 t1 active 1000-1200 unlock=1\n"
+	 "1 t1 sleeping 1200-4200 sleep unlock=1 wait\n"
+	 "1 t1 active 4200-5000 unlock=1\n"},
+
+	{"with switch records: on a proc, preempted, or off it for another reason",
+	 THREADS "@900 proc=0 source=kernel thread=1 proc_start\n"
+		 "@1000 proc=1 thread=2 park reason=mutex object=0x10 holder=1\n"
+		 "@300000 proc=0 source=kernel thread=1 proc_stop preempted=1\n"
+		 "@500000 proc=0 source=kernel thread=1 proc_start\n"
+		 "@600000 proc=0 source=kernel thread=1 proc_stop preempted=0\n"
+		 "@900000 proc=0 source=kernel thread=1 proc_start\n"
+		 "@1000000 proc=0 thread=1 unlock reason=mutex object=0x10 waiters=1\n"
+		 "@1000300 proc=1 thread=2 resume reason=mutex object=0x10\n",
+	 1,
+	 "0 t2 waiting 1000-1000300 mutex\n"
+	 "1 t1 running 1000-300000 unlock=1\n"
+	 "1 t1 preempted 300000-500000 unlock=1\n"
+	 "1 t1 running 500000-600000 unlock=1\n"
+	 "1 t1 off_cpu 600000-900000 unlock=1\n"
+	 "1 t1 running 900000-1000000 unlock=1\n"
+	 "1 t2 waking 1000000-1000300 mutex\n"},
+
+	{"where the holder was sampled each piece has the stack of its sample",
+	 THREADS "sample_event 1\n"
+		 "@1000 thread=2 park reason=mutex object=0x10 holder=1\n"
+		 "@2000 thread=1 sample event=1 value=1000 period=1000 stack=a\n"
+		 "@3000 thread=1 sample event=1 value=1000 period=1000 stack=b\n"
+		 "@4000 thread=1 sample event=1 value=1000 period=1000 stack=b\n"
+		 "@5000 thread=1 unlock reason=mutex object=0x10 waiters=1 stack=a\n"
+		 "@5000 thread=2 resume reason=mutex object=0x10\n",
+	 1,
+	 "0 t2 waiting 1000-5000 mutex\n"
+	 "1 t1 active 1000-2500 unlock=1 sample\n"
+	 "1 t1 active 2500-5000 unlock=1 sample\n"},
+
+	{"a condition variable is waited for until somebody signals; who was not there is asked for "
+	 "its creator",
+	 "thread 1 tid=101 name=\"main\"\n"
+	 "thread 2 tid=102 creator=1\n"
+	 "thread 3 tid=103 creator=1 start=3000\n"
+	 "@1000 thread=2 park reason=cond object=0x30\n"
+	 "@4000 thread=3 unpark reason=cond object=0x30 count=1\n"
+	 "@4200 thread=2 resume reason=cond object=0x30\n",
+	 1,
+	 "0 t2 waiting 1000-4200 cond\n"
+	 "1 t1 active 1000-3000\n"
+	 "1 t3 active 3000-4000\n"
+	 "1 t2 waking 4000-4200 cond\n"},
+
+	{"a join is waited for as long as the other thread lives",
+	 "thread 1 tid=101 name=\"main\"\n"
+	 "thread 2 tid=102 creator=1 start=500 end=4000\n"
+	 "@1000 thread=1 park reason=join holder=2\n"
+	 "@4300 thread=1 resume reason=join\n",
+	 1,
+	 "0 t1 waiting 1000-4300 join\n"
+	 "1 t2 active 1000-4000\n"
+	 "1 t1 waking 4000-4300 join\n"},
+
+	{"what was given up was waited for on purpose, if nobody held anything",
+	 THREADS "@1000 thread=2 park reason=cond object=0x30\n"
+		 "@3000 thread=2 resume reason=cond object=0x30 result=ETIMEDOUT\n",
+	 1, "0 t2 sleeping 1000-3000 cond\n"},
+
+	{"a lock that is given up was held by somebody, until then",
+	 THREADS "@1000 thread=2 park reason=mutex object=0x10 holder=1\n"
+		 "@3000 thread=2 resume reason=mutex object=0x10 result=ETIMEDOUT\n"
+		 "@5000 thread=1 unlock reason=mutex object=0x10\n",
+	 1, "0 t2 waiting 1000-3000 mutex\n1 t1 active 1000-3000 unlock=1\n"},
+
+	{"threads that wait for each other at the end are a deadlock",
+	 THREADS "@1000 thread=1 park reason=mutex object=0x20 holder=2\n"
+		 "@2000 thread=2 park reason=mutex object=0x10 holder=1\n"
+		 "@9000 thread=3 log message=\"x\"\n"
+		 "status thread=1 reason=mutex object=0x20 since=1000 holder=2\n"
+		 "status thread=2 reason=mutex object=0x10 since=2000 holder=1\n",
+	 2,
+	 "0 t2 waiting 2000-9000 mutex\n"
+	 "1 t1 waiting 2000-9000 mutex\n"
+	 "2 t2 deadlock 2000-9000 mutex\n"},
+
+	{"a condition that nobody has signalled at the end",
+	 THREADS "@1000 thread=2 park reason=cond object=0x30\n"
+		 "@9000 thread=3 log message=\"x\"\n"
+		 "status thread=2 reason=cond object=0x30 since=1000\n",
+	 1, "0 t2 unwoken 1000-9000 cond\n"},
+
+	{"nobody is known to have ended it; or events were lost",
+	 THREADS "@1000 thread=2 park reason=sem object=0x30\n"
+		 "@2000 thread=2 resume reason=sem object=0x30\n",
+	 1, "0 t2 unknown 1000-2000 sem\n"},
+	{"the same, where events were lost",
+	 THREADS "@1000 thread=2 park reason=sem object=0x30\n"
+		 "@1900 proc=1 gap lost_events=2 since=1500 cause=ring_full\n"
+		 "@2000 thread=2 resume reason=sem object=0x30\n",
+	 1, "0 t2 events_lost 1000-2000 sem\n"},
+
+	{"what is written out is waited for",
+	 THREADS "@1000 thread=2 park reason=fsync object=3\n"
+		 "@2000 thread=2 resume reason=fsync object=3\n",
+	 1, "0 t2 io 1000-2000 fsync\n"},
+};
+
+static void add_row(struct text *t, const struct trc_model *m, const struct trc_cause *row)
+{
+	add(t, "%" PRIu32 " t%" PRIu32 " %s %" PRId64 "-%" PRId64, row->depth, row->thread,
+	    trc_cause_name(row->kind), row->from_ns, row->to_ns);
+	if (row->reason)
+		add(t, " %s", trc_reader_reason_name(trc_model_reader(m), row->reason));
+	if (row->unlock)
+		add(t, " unlock=%" PRIu32, row->unlock);
+	if (row->stack_of)
+		add(t, " %s", trc_cause_stack_name(row->stack_of));
+	add(t, "\n");
+}
+
+START_TEST(test_case)
+{
+	const struct causes_case *test = &cases[_i];
+	struct trc_model *m = model_of(test->text, TRC_CAUSES_PARTS);
+	const struct trc_cause *rows;
+	struct trc_causes *causes;
+	struct text text = {.n = 0};
+	size_t n;
+
+	ck_assert_int_eq(trc_causes_open(&causes, m), 0);
+	ck_assert_int_eq(trc_causes_of_wait(causes, test->wait, &rows, &n), 0);
+	for (size_t i = 0; i < n; i++)
+		add_row(&text, m, &rows[i]);
+	ck_assert_msg(!strcmp(text.at, test->rows), "%s:\n%snot:\n%s", test->what, text.at,
+		      test->rows);
+	trc_causes_close(causes);
+	model_close(m);
+}
+END_TEST
+
+/* A wait of each thread for the next, and the last one runs. */
+START_TEST(test_long_chain)
+{
+	enum { N = 3 * TRC_CAUSES_DEPTH_MAX };
+	static char trace[N * 300];
+	const struct trc_cause *rows;
+	struct trc_causes *causes;
+	struct trc_model *m;
+	int64_t length_ns = 0;
+	size_t n = 0, n_rows;
+
+	for (int i = 1; i <= N; i++)
+		n += (size_t)snprintf(trace + n, sizeof(trace) - n, "thread %d tid=%d\n", i, 100 + i);
+	for (int i = 1; i < N; i++)
+		n += (size_t)snprintf(trace + n, sizeof(trace) - n,
+				      "@%d thread=%d park reason=mutex object=%d holder=%d\n",
+				      1000 + i, i, i, i + 1);
+	for (int i = N - 1; i > 0; i--)
+		n += (size_t)snprintf(trace + n, sizeof(trace) - n,
+				      "@%d thread=%d unlock reason=mutex object=%d waiters=1\n"
+				      "@%d thread=%d resume reason=mutex object=%d\n",
+				      3000 + 10 * (N - i), i + 1, i, 3001 + 10 * (N - i), i, i);
+	m = model_of(trace, TRC_CAUSES_PARTS);
+	ck_assert_int_eq(trc_causes_open(&causes, m), 0);
+	ck_assert_int_eq(trc_causes_of_wait(causes, 1, &rows, &n_rows), 0);
+	for (size_t i = 0; i < n_rows; i++) {
+		ck_assert_uint_le(rows[i].depth, TRC_CAUSES_DEPTH_MAX);
+		length_ns += rows[i].leaf ? rows[i].to_ns - rows[i].from_ns : 0;
+	}
+	ck_assert_int_eq(length_ns, rows[0].to_ns - rows[0].from_ns);
+	trc_causes_close(causes);
+	model_close(m);
+}
+END_TEST
+
+/* What a thread did in a stretch of time: its waits and what lies between. */
+START_TEST(test_of_thread)
+{
+	struct trc_model *m =
+		model_of(THREADS "@1000 thread=2 park reason=mutex object=0x10 holder=1\n"
+				 "@5000 thread=1 unlock reason=mutex object=0x10 waiters=1\n"
+				 "@5300 thread=2 resume reason=mutex object=0x10\n"
+				 "@9000 thread=2 log message=\"x\"\n",
+			 TRC_CAUSES_PARTS);
+	const struct trc_cause *rows;
+	struct trc_causes *causes;
+	struct text text = {.n = 0};
+	size_t n;
+
+	ck_assert_int_eq(trc_causes_open(&causes, m), 0);
+	ck_assert_int_eq(trc_causes_of_thread(causes, 2, 500, 6000, &rows, &n), 0);
+	for (size_t i = 0; i < n; i++)
+		add_row(&text, m, &rows[i]);
+	ck_assert_str_eq(text.at, "0 t2 active 500-1000\n"
+				  "0 t2 waiting 1000-5300 mutex\n"
+				  "1 t1 active 1000-5000 unlock=1\n"
+				  "1 t2 waking 5000-5300 mutex\n"
+				  "0 t2 active 5300-6000\n");
+	trc_causes_close(causes);
+	model_close(m);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("causes");
+	TCase *tcase = tcase_create("causes");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_loop_test(tcase, test_case, 0, sizeof(cases) / sizeof(cases[0]));
+	tcase_add_test(tcase, test_long_chain);
+	tcase_add_test(tcase, test_of_thread);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
