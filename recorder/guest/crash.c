@@ -45,10 +45,12 @@ static uint64_t address_of(const siginfo_t *info)
 /* Returns the stack's id. */
 static uint64_t crash_record(const siginfo_t *info, const void *context, bool fatal)
 {
-	uint64_t arg[5] = {(uint64_t)info->si_signo, (uint64_t)(int64_t)info->si_code,
-			   address_of(info), fatal, 0};
+	struct trc_args_signal args = {.signal = (uint64_t)info->si_signo,
+				       .code = (uint64_t)(int64_t)info->si_code,
+				       .address = address_of(info),
+				       .fatal = fatal};
 
-	return trc_self_ready() ? trc_record_stack_of(TRC_KIND_SIGNAL, arg, 5, 4, context) : 0;
+	return trc_self_ready() ? TRC_RECORD_STACK_OF(args, context) : 0;
 }
 
 void trc_signal_handled(int number, const siginfo_t *info, const void *context)

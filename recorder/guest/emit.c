@@ -177,7 +177,8 @@ static inline __attribute__((always_inline)) uint32_t session_now(void)
 static void park(struct trc_wait *wait, enum trc_reason reason, const void *object, uint64_t holder)
 {
 	int saved_errno = errno;
-	uint64_t arg[4] = {reason, (uintptr_t)object, holder, 0};
+	struct trc_args_park args = {
+		.reason = reason, .object = (uintptr_t)object, .holder = holder};
 	uint64_t stack;
 
 	wait->since = 0;
@@ -191,7 +192,7 @@ static void park(struct trc_wait *wait, enum trc_reason reason, const void *obje
 		return;
 	wait->since = trc_clock_now();
 	trc_waiter_enter(wait);
-	stack = trc_record_stack(TRC_KIND_PARK, arg, 4, 3);
+	stack = TRC_RECORD_STACK(args);
 	trc_slot_wait(reason, wait->object, wait->since, holder, stack, NULL);
 	errno = saved_errno;
 }
@@ -218,10 +219,11 @@ static void look_for_trigger(const struct trc_wait *wait, uint64_t ticks)
  * since. */
 static void record_reacquire(uint64_t mutex, uint64_t since)
 {
-	uint64_t arg[5] = {TRC_REASON_COND_MUTEX, mutex, since, 0, 0};
+	struct trc_args_wait args = {
+		.reason = TRC_REASON_COND_MUTEX, .object = mutex, .since = since};
 
 	if (trc_lock_released_since(mutex, since))
-		trc_record_stack(TRC_KIND_WAIT, arg, 5, 4);
+		TRC_RECORD_STACK(args);
 }
 
 /* From a wait that was announced, whose stack the slot has. */
@@ -235,7 +237,8 @@ static void slot_resume(void)
 
 void trc_resume(struct trc_wait *wait, int result)
 {
-	uint64_t arg[3] = {wait->reason, wait->object, (uint64_t)(uint32_t)result};
+	struct trc_args_resume args = {
+		.reason = wait->reason, .object = wait->object, .result = (uint32_t)result};
 	uint64_t signalled = 0;
 	int saved_errno = errno;
 
@@ -251,7 +254,7 @@ void trc_resume(struct trc_wait *wait, int result)
 	/* One that took over another's mark may have come after that. */
 	if (signalled > wait->since && !result)
 		record_reacquire(wait->cond_mutex, signalled);
-	trc_record_args(TRC_REC_WORD1(TRC_KIND_RESUME, 0, 5, trc_self.serial), arg, 3);
+	TRC_RECORD(args);
 	slot_resume();
 	if (__builtin_expect(trc_trigger_shortest(&trc_trigger_least.park) != UINT64_MAX, 0))
 		look_for_trigger(wait, trc_clock_now() - wait->since);
@@ -278,12 +281,15 @@ void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t obje
 
 static __attribute__((noinline)) void record_wait(const struct trc_wait *wait, int result)
 {
-	uint64_t arg[5] = {wait->reason, wait->object, wait->since, (uint64_t)(uint32_t)result, 0};
+	struct trc_args_wait args = {.reason = wait->reason,
+				     .object = wait->object,
+				     .since = wait->since,
+				     .result = (uint32_t)result};
 	uint64_t ticks = trc_clock_ordered() - wait->since, stack;
 	int saved_errno = errno;
 
 	if (ticks >= trc_switch.wait_ticks) {
-		stack = trc_record_stack(TRC_KIND_WAIT, arg, 5, 4);
+		stack = TRC_RECORD_STACK(args);
 		trc_slot_seen(stack, wait->since + ticks, false);
 		look_for_trigger(wait, ticks);
 	}
@@ -315,63 +321,68 @@ uint64_t trc_now(void)
 
 void trc_unlocked(enum trc_reason reason, const void *object, uint32_t waiters, uint64_t at)
 {
-	uint64_t arg[6] = {reason, (uintptr_t)object, waiters, 0, at, 0};
+	struct trc_args_unlock args = {
+		.reason = reason, .object = (uintptr_t)object, .waiters = waiters, .at = at};
 	int saved_errno = errno;
 
 	if (trc_lock_forget_gave_up((uintptr_t)object))
-		arg[2]--;
+		args.waiters--;
 	/* Readers hold it together: when one of them came says nothing. */
 	if (reason != TRC_REASON_RWLOCK_READ)
-		arg[5] = held_ns((uintptr_t)object, at);
+		args.held = held_ns((uintptr_t)object, at);
 	if (session_now())
-		trc_record_stack(TRC_KIND_UNLOCK, arg, 6, 3);
+		TRC_RECORD_STACK(args);
 	errno = saved_errno;
 }
 
 void trc_unparked(enum trc_reason reason, const void *object, uint64_t count, uint64_t at)
 {
-	uint64_t arg[5] = {reason, (uintptr_t)object, count, 0, at};
+	struct trc_args_unpark args = {
+		.reason = reason, .object = (uintptr_t)object, .count = count, .at = at};
 	int saved_errno = errno;
 
 	if (session_now())
-		trc_record_stack(TRC_KIND_UNPARK, arg, 5, 3);
+		TRC_RECORD_STACK(args);
 	errno = saved_errno;
 }
 
 void trc_acquired(enum trc_reason reason, const void *object)
 {
-	uint64_t arg[3] = {reason, (uintptr_t)object, 0};
+	struct trc_args_acquire args = {.reason = reason, .object = (uintptr_t)object};
 	int saved_errno = errno;
 
 	if (session_now()) {
 		trc_clock_barrier();
-		trc_record_stack(TRC_KIND_ACQUIRE, arg, 3, 2);
+		TRC_RECORD_STACK(args);
 	}
 	errno = saved_errno;
 }
 
 void trc_released(enum trc_reason reason, const void *object)
 {
+	struct trc_args_release args = {.reason = reason, .object = (uintptr_t)object};
+
 	if (session_now())
-		trc_record_two(TRC_REC_WORD1(TRC_KIND_RELEASE, 0, 4, trc_self.serial), reason,
-			       (uintptr_t)object);
+		TRC_RECORD_TWO(args);
 }
 
 void trc_process_event(enum trc_process_what what, uint64_t value)
 {
+	struct trc_args_process args = {.what = what, .value = value};
+
 	if (session_now())
-		trc_record_two(TRC_REC_WORD1(TRC_KIND_PROCESS, 0, 4, trc_self.serial), what, value);
+		TRC_RECORD_TWO(args);
 }
 
 void trc_procs_changed(uint32_t n_procs)
 {
-	uint64_t arg = n_procs;
+	struct trc_args_procs_change args = {.procs = n_procs};
 	struct trc_shared *shared = trc_rec.shared;
 	uint64_t told;
 
 	if (!session_now())
 		return;
-	trc_record_args(TRC_REC_WORD1(TRC_KIND_PROCS_CHANGE, 0, 3, trc_self.serial), &arg, 1);
+	TRC_RECORD(args);
 	/* relaxed: a lost update makes trace-record tell of a change that is told already. */
 	told = atomic_load_explicit(&shared->procs_told, memory_order_relaxed);
 	atomic_store_explicit(&shared->procs_told, ((told >> 32) + 1) << 32 | n_procs,

@@ -82,12 +82,12 @@ enum { NUMBER_BITS = 44 };
 static void record_create(struct trace_fiber *fiber, uint64_t number, bool is_made_now)
 {
 	struct trc_inline_string text;
-	uint64_t arg[3] = {number, name_of(fiber, &text), 0};
+	struct trc_args_fiber_create args = {.fiber = number, .name = name_of(fiber, &text)};
 
 	if (is_made_now)
-		trc_record_stack_string(TRC_KIND_FIBER_CREATE, arg, 3, 2, &text);
+		TRC_RECORD_STACK_STRING(args, &text);
 	else
-		trc_record_string(TRC_KIND_FIBER_CREATE, arg, 3, &text);
+		TRC_RECORD_STRING(args, &text);
 }
 
 /* `seen` is all of trace_fiber.number. */
@@ -204,15 +204,18 @@ static void record_switch(struct trace_fiber *left, struct trace_fiber *to, enum
 			  const void *object)
 {
 	struct trc_inline_string text;
-	uint64_t arg[6] = {number_of(to), number_of(left), name_of(to, &text), reason};
+	struct trc_args_fiber_switch args = {.fiber = number_of(to),
+					     .left = number_of(left),
+					     .name = name_of(to, &text),
+					     .reason = reason};
 
 	if (reason) {
-		arg[4] = (uintptr_t)object;
-		trc_record_stack_string(TRC_KIND_FIBER_SWITCH, arg, 6, 5, &text);
+		args.object = (uintptr_t)object;
+		TRC_RECORD_STACK_STRING(args, &text);
 	} else {
-		trc_record_string(TRC_KIND_FIBER_SWITCH, arg, 6, &text);
+		TRC_RECORD_STRING(args, &text);
 	}
-	tell_slot(left, to, arg[0], text.n_bytes ? 0 : arg[2]);
+	tell_slot(left, to, args.fiber, text.n_bytes ? 0 : args.name);
 	here.told = to;
 }
 
@@ -277,13 +280,13 @@ struct trace_fiber *trc_fiber_switch(struct trace_fiber *to, enum trace_fiber_le
 
 void trc_fiber_ready(struct trace_fiber *fiber)
 {
+	struct trc_args_fiber_ready args = {0};
 	int saved_errno = errno;
-	uint64_t arg[2];
 
 	if (!fiber || !is_ready())
 		return;
-	arg[0] = number_of(fiber);
-	trc_record_stack(TRC_KIND_FIBER_READY, arg, 2, 1);
+	args.fiber = number_of(fiber);
+	TRC_RECORD_STACK(args);
 	errno = saved_errno;
 }
 
@@ -298,11 +301,12 @@ void trc_fiber_made(struct trace_fiber *fiber)
 void trc_fiber_ended(struct trace_fiber *fiber)
 {
 	uint64_t number = atomic_load_explicit(&fiber->number, memory_order_relaxed);
+	struct trc_args_fiber_end args;
 
 	if (!is_ready() || !is_of_session(number))
 		return;
-	number &= NUMBER_MASK;
-	trc_record_args(TRC_REC_WORD1(TRC_KIND_FIBER_END, 0, 3, trc_self.serial), &number, 1);
+	args.fiber = number & NUMBER_MASK;
+	TRC_RECORD(args);
 }
 
 void trc_fiber_forget(const struct trace_fiber *fiber)

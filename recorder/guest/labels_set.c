@@ -108,19 +108,20 @@ static __attribute__((noinline)) void change_slow(const struct trace_labels *lab
 {
 	struct labels_bytes b[2];
 	struct inline_set tail[2];
-	uint64_t was = id_of(before, &b[1]), id = id_of(labels, &b[0]), arg[2] = {id, was};
+	uint64_t was = id_of(before, &b[1]), id = id_of(labels, &b[0]);
+	struct trc_args_labels args = {.labels = id, .before = was};
 	static const unsigned int flag[2] = {TRC_REC_INLINE_LABELS, TRC_REC_INLINE_BEFORE};
-	struct trc_seg seg[7] = {{arg, 2}};
-	unsigned int n_segs = 1, words = 4, flags = 0;
+	struct trc_seg seg[7] = {{&args, TRC_ARGS_WORDS(args)}};
+	unsigned int n_segs = 1, more = 0, flags = 0;
 
 	for (unsigned int i = 0; i < 2; i++) {
-		if (arg[i] || !b[i].n_bytes)
+		if ((i ? was : id) || !b[i].n_bytes)
 			continue;
-		words += put_inline(seg + n_segs, &tail[i], &b[i]);
+		more += put_inline(seg + n_segs, &tail[i], &b[i]);
 		n_segs += 3;
 		flags |= flag[i];
 	}
-	trc_record(TRC_REC_WORD1(TRC_KIND_LABELS, flags, words, trc_self.serial), seg, n_segs);
+	trc_record(TRC_ARGS_WORD1(args, flags, more), seg, n_segs);
 	tell_slot(id);
 }
 
@@ -128,6 +129,7 @@ static __attribute__((noinline)) void change_slow(const struct trace_labels *lab
 static inline void change(const struct trace_labels *labels, const struct trace_labels *before)
 {
 	uint64_t was = before ? id_known(before) : 0, id = labels ? id_known(labels) : 0;
+	struct trc_args_labels args;
 
 	if ((labels && !id) || (before && !was)) {
 		change_slow(labels, before);
@@ -135,7 +137,8 @@ static inline void change(const struct trace_labels *labels, const struct trace_
 	}
 	/* layout:L4: the entry is there before the record.  A sample in between has the old
 	 * labels. */
-	trc_record_two(TRC_REC_WORD1(TRC_KIND_LABELS, 0, 4, trc_self.serial), id, was);
+	args = (struct trc_args_labels){.labels = id, .before = was};
+	TRC_RECORD_TWO(args);
 	tell_slot(id);
 }
 

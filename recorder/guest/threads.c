@@ -138,13 +138,13 @@ static void slot_see_name(struct trc_slot *slot)
 /* `named`: a serial, or a tid with TRC_THREAD_IS_TID. */
 static void record_name(uint64_t named, const char *name, uint32_t n_bytes)
 {
-	uint64_t arg[2] = {named, n_bytes};
+	struct trc_args_thread_name args = {.named = named, .name = n_bytes};
 	uint64_t text[TRC_THREAD_NAME_BYTES / 8] = {0};
 	uint32_t words = (n_bytes + 7) / 8;
-	struct trc_seg seg[2] = {{arg, 2}, {text, words}};
+	struct trc_seg seg[2] = {{&args, TRC_ARGS_WORDS(args)}, {text, words}};
 
 	memcpy(text, name, n_bytes);
-	trc_record(TRC_REC_WORD1(TRC_KIND_THREAD_NAME, 0, 4 + words, trc_self.serial), seg, 2);
+	trc_record(TRC_ARGS_WORD1(args, 0, words), seg, 2);
 }
 
 /* What else its slot would tell.  Who names this thread meanwhile may have recorded that before the
@@ -199,7 +199,8 @@ static bool attach(uint32_t creator, uint64_t stack, bool starts_now)
 	struct trc_shared *shared = trc_rec.shared;
 	const uint64_t all = ~UINT64_C(0);
 	int saved_errno = errno;
-	uint64_t start, arg[3], mask;
+	struct trc_args_thread_start args = {.creator = creator, .stack = stack};
+	uint64_t start, mask;
 
 	if (trc_self.quiet || trc_self.ended || trc_self.attaching || !session)
 		return false;
@@ -215,10 +216,8 @@ static bool attach(uint32_t creator, uint64_t stack, bool starts_now)
 		slot_fill(trc_self.slot, creator, stack, start);
 		slot_see_name(trc_self.slot);
 	}
-	arg[0] = trc_self.tid;
-	arg[1] = creator;
-	arg[2] = stack;
-	trc_record_args(TRC_REC_WORD1(TRC_KIND_THREAD_START, 0, 5, trc_self.serial), arg, 3);
+	args.tid = trc_self.tid;
+	TRC_RECORD(args);
 	if (trc_self.slot == &trc_no_slot)
 		record_own_name();
 	trc_fiber_attach();
@@ -275,6 +274,7 @@ void trc_thread_started(uint32_t creator, uint64_t creation_stack, size_t stack_
 void trc_thread_ended(void)
 {
 	struct trc_slot *slot = trc_self.slot;
+	struct trc_args_thread_exit args;
 
 	trc_fiber_leave();
 	if (atomic_load_explicit(&trc_sampling, memory_order_relaxed))
@@ -282,7 +282,7 @@ void trc_thread_ended(void)
 	if (!trc_recording() || !trc_self.serial || !trc_self_ready())
 		return;
 	trc_labels_touch(trc_self.labels); /* its slot will not keep it any more */
-	trc_record_args(TRC_REC_WORD1(TRC_KIND_THREAD_EXIT, 0, 2, trc_self.serial), NULL, 0);
+	TRC_RECORD(args);
 	trc_self.session = 0;
 	trc_self.serial = 0;
 	trc_self.slot = &trc_no_slot;

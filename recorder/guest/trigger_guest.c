@@ -210,12 +210,13 @@ static void request(struct trc_shared *shared, const char *what, size_t n_bytes)
 
 static void request_record(const char *what, size_t n_bytes)
 {
-	uint64_t text[TRC_TRIGGER_WORDS] = {0}, n = n_bytes, words = (n_bytes + 7) / 8;
-	struct trc_seg seg[2] = {{&n, 1}, {text, words}};
+	struct trc_args_trigger args = {.condition = n_bytes};
+	uint64_t text[TRC_TRIGGER_WORDS] = {0}, words = (n_bytes + 7) / 8;
+	struct trc_seg seg[2] = {{&args, TRC_ARGS_WORDS(args)}, {text, words}};
 
 	memcpy(text, what, n_bytes);
 	trc_self.no_wait++;
-	trc_record(TRC_REC_WORD1(TRC_KIND_TRIGGER, 0, 3 + words, trc_self.serial), seg, 2);
+	trc_record(TRC_ARGS_WORD1(args, 0, words), seg, 2);
 	trc_self.no_wait--;
 }
 

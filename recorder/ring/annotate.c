@@ -83,51 +83,59 @@ static inline bool ready(void)
 
 trace_task trc_annotate_task_begin(struct trace_site *site, const char *type, trace_task parent)
 {
+	struct trc_args_task_begin args = {.parent = parent};
 	struct name name;
-	uint64_t arg[3] = {0, parent, 0};
 
 	if (!ready())
 		return 0;
 	name = name_of(site, type);
-	arg[0] = atomic_fetch_add_explicit(&trc_rec.shared->next_task, 1, memory_order_relaxed) + 1;
-	arg[2] = name.id;
-	record(TRC_KIND_TASK_BEGIN, arg, 3, NULL, 0, &name);
+	args.task =
+		atomic_fetch_add_explicit(&trc_rec.shared->next_task, 1, memory_order_relaxed) + 1;
+	args.type = name.id;
+	record(TRC_ARGS_ARE(args), NULL, 0, &name);
 	if (__builtin_expect(trc_trigger_shortest(&trc_trigger_least.task) != UINT64_MAX, 0))
-		trc_trigger_task_begin(arg[0], name.id);
-	return arg[0];
+		trc_trigger_task_begin(args.task, name.id);
+	return args.task;
 }
 
 void trc_annotate_task_end(trace_task task)
 {
+	struct trc_args_task_end args = {.task = task};
+
 	if (!task || !ready())
 		return;
-	trc_record_args(TRC_REC_WORD1(TRC_KIND_TASK_END, 0, 3, trc_self.serial), &task, 1);
+	TRC_RECORD(args);
 	if (__builtin_expect(trc_trigger_shortest(&trc_trigger_least.task) != UINT64_MAX, 0))
 		trc_trigger_task_end(task);
 }
 
 void trc_annotate_region_begin(struct trace_site *site, trace_task task, const char *type)
 {
+	struct trc_args_region_begin args;
 	struct name name;
-	uint64_t arg[2] = {task, 0};
 
 	if (!ready())
 		return;
 	name = name_of(site, type);
-	arg[1] = name.id;
-	if (__builtin_expect(name.id != 0, 1))
-		trc_record_two(TRC_REC_WORD1(TRC_KIND_REGION_BEGIN, 0, 4, trc_self.serial), task,
-			       name.id);
-	else
-		record(TRC_KIND_REGION_BEGIN, arg, 2, NULL, 0, &name);
+	args = (struct trc_args_region_begin){.task = task, .type = name.id};
+	if (__builtin_expect(name.id != 0, 1)) {
+		TRC_RECORD_TWO(args);
+	} else {
+		/* A copy: the address of args would keep args out of registers above. */
+		struct trc_args_region_begin slow = args;
+
+		record(TRC_ARGS_ARE(slow), NULL, 0, &name);
+	}
 	trc_slot_region(task, name.id, trc_clock_now());
 }
 
 void trc_annotate_region_end(void)
 {
+	struct trc_args_region_end args;
+
 	if (!ready())
 		return;
-	trc_record_args(TRC_REC_WORD1(TRC_KIND_REGION_END, 0, 2, trc_self.serial), NULL, 0);
+	TRC_RECORD(args);
 	if (__builtin_expect(trc_trigger_shortest(&trc_trigger_least.region) != UINT64_MAX, 0))
 		trc_trigger_region_end();
 	trc_slot_region_end();
@@ -136,34 +144,32 @@ void trc_annotate_region_end(void)
 void trc_annotate_log(struct trace_site *site, trace_task task, const char *category,
 		      const char *message, size_t message_bytes)
 {
+	struct trc_args_log args;
 	struct name name;
-	uint64_t arg[3];
 
 	if (!ready())
 		return;
 	if (message_bytes > TRC_TEXT_BYTES_MAX)
 		message_bytes = TRC_TEXT_BYTES_MAX;
 	name = name_of(site, category);
-	arg[0] = task;
-	arg[1] = name.id;
-	arg[2] = message_bytes;
-	record(TRC_KIND_LOG, arg, 3, message, message_bytes, &name);
+	args = (struct trc_args_log){.task = task, .category = name.id, .message = message_bytes};
+	record(TRC_ARGS_ARE(args), message, message_bytes, &name);
 }
 
 void trc_annotate_counter(struct trace_site *site, const char *counter, int64_t value)
 {
+	struct trc_args_counter args;
 	struct name name;
-	uint64_t arg[2];
 
 	if (!ready())
 		return;
 	name = name_of(site, counter);
+	args = (struct trc_args_counter){.name = name.id, .value = (uint64_t)value};
 	if (__builtin_expect(name.id != 0, 1)) {
-		trc_record_two(TRC_REC_WORD1(TRC_KIND_COUNTER, 0, 4, trc_self.serial), name.id,
-			       (uint64_t)value);
-		return;
+		TRC_RECORD_TWO(args);
+	} else {
+		struct trc_args_counter slow = args; /* as above */
+
+		record(TRC_ARGS_ARE(slow), NULL, 0, &name);
 	}
-	arg[0] = 0;
-	arg[1] = (uint64_t)value;
-	record(TRC_KIND_COUNTER, arg, 2, NULL, 0, &name);
 }

@@ -68,6 +68,21 @@ bool trc_record(uint64_t word1, const struct trc_seg *seg, unsigned int n_segs);
 /* The same for a record whose words after the first two lie in args. */
 bool trc_record_args(uint64_t word1, const uint64_t *args, unsigned int n_args);
 bool trc_record_two_slow(uint64_t word1, uint64_t a, uint64_t b); /* see ring_inline.h */
+
+/*
+ * Records by name.  `args` is a variable of a struct trc_args_NAME (format/schema.h): from its type
+ * come the kind, the number of words, and the place of the stack.
+ */
+#define TRC_ARGS_ARE(args) TRC_ARGS_KIND(args), TRC_ARGS_AT(args), TRC_ARGS_WORDS(args)
+/* NULL: a struct without members needs no place on the stack. */
+#define TRC_ARGS_AT(args)    (TRC_ARGS_WORDS(args) ? (uint64_t *)&(args) : NULL)
+#define TRC_ARGS_STACK(args) ((unsigned int)(offsetof(__typeof__(args), stack) / sizeof(uint64_t)))
+/* Word 1 of a record of args with `more` words behind them, which the flags tell of. */
+#define TRC_ARGS_WORD1(args, flags, more)                                                          \
+	TRC_REC_WORD1(TRC_ARGS_KIND(args), flags, 2 + TRC_ARGS_WORDS(args) + (more),               \
+		      trc_self.serial)
+#define TRC_RECORD(args)                                                                           \
+	trc_record_args(TRC_ARGS_WORD1(args, 0, 0), TRC_ARGS_AT(args), TRC_ARGS_WORDS(args))
 /* Finds rseq, once. Context: any thread, at set-up. */
 void trc_rseq_setup(enum trc_ring_path path);
 
@@ -189,9 +204,12 @@ static inline bool trc_self_is_of_session(void)
 
 /* Makes a record with arguments and the caller's stack.  The stack's id goes into arg[stack_index];
  * if the table has no room, the stack itself goes behind the record.  Returns the id. */
+#define TRC_RECORD_STACK(args) trc_record_stack(TRC_ARGS_ARE(args), TRC_ARGS_STACK(args))
 uint64_t trc_record_stack(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
 			  unsigned int stack_index);
 /* The same with the stack that a signal interrupted: `context` is the handler's third argument. */
+#define TRC_RECORD_STACK_OF(args, context)                                                         \
+	trc_record_stack_of(TRC_ARGS_ARE(args), TRC_ARGS_STACK(args), context)
 uint64_t trc_record_stack_of(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
 			     unsigned int stack_index, const void *context);
 /* A string that a record carries itself, since the table has no room; n_bytes 0: no string. */
@@ -201,6 +219,9 @@ struct trc_inline_string {
 };
 /* As trc_record_stack(), with an inline string as the first string argument; and the same without a
  * stack. */
+#define TRC_RECORD_STACK_STRING(args, string)                                                      \
+	trc_record_stack_string(TRC_ARGS_ARE(args), TRC_ARGS_STACK(args), string)
+#define TRC_RECORD_STRING(args, string) trc_record_string(TRC_ARGS_ARE(args), string)
 void trc_record_stack_string(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
 			     unsigned int stack_index, const struct trc_inline_string *string);
 void trc_record_string(enum trc_kind kind, const uint64_t *arg, unsigned int n_args,

@@ -92,12 +92,14 @@ static void ring_report_losses(struct trc_ring *ring)
 	/* relaxed: counters of their own; the record carries the value. */
 	uint64_t total = atomic_load_explicit(&ring->lost_total, memory_order_relaxed);
 	uint64_t since = atomic_load_explicit(&ring->lost_since, memory_order_relaxed);
-	uint64_t arg[3] = {total, since, TRC_GAP_RING_FULL};
-	struct trc_seg seg = {arg, 3};
+	struct trc_args_gap args = {
+		.lost_events = total, .since = since, .cause = TRC_GAP_RING_FULL};
+	struct trc_seg seg = {&args, TRC_ARGS_WORDS(args)};
+	uint64_t word1 = TRC_ARGS_WORD1(args, 0, 0);
 
 	if (total == atomic_load_explicit(&ring->lost_reported, memory_order_relaxed))
 		return;
-	if (put(TRC_REC_WORD1(TRC_KIND_GAP, 0, 5, trc_self.serial), 5, &seg, 1) != RSEQ_DONE)
+	if (put(word1, TRC_REC_WORDS(word1), &seg, 1) != RSEQ_DONE)
 		return; /* the next one to pass here, or the drainer at the end, tells */
 	atomic_store_explicit(&ring->lost_reported, total, memory_order_relaxed);
 	atomic_store_explicit(&ring->lost_since, 0, memory_order_relaxed);

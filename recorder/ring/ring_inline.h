@@ -22,4 +22,12 @@ static inline bool trc_record_two(uint64_t word1, uint64_t a, uint64_t b)
 	return trc_record_two_slow(word1, a, b);
 }
 
+/* TRC_RECORD() for a kind with two arguments. */
+#define TRC_RECORD_TWO(args)                                                                       \
+	({                                                                                         \
+		_Static_assert(TRC_ARGS_WORDS(args) == 2, "two arguments");                        \
+		trc_record_two(TRC_ARGS_WORD1(args, 0, 0), ((const uint64_t *)&(args))[0],         \
+			       ((const uint64_t *)&(args))[1]);                                    \
+	})
+
 #endif

@@ -72,18 +72,24 @@ static bool draw(uint64_t bytes)
 /* False: it was lost, and counted as such. */
 static bool record_free(uint64_t address, const struct trc_heap_object *object)
 {
-	uint64_t arg[4] = {object->sample, address, object->bytes, object->period};
+	struct trc_args_free args = {.sample = object->sample,
+				     .address = address,
+				     .bytes = object->bytes,
+				     .period = object->period};
 
-	return trc_record_args(TRC_REC_WORD1(TRC_KIND_FREE, 0, 6, trc_self.serial), arg, 4);
+	return TRC_RECORD(args);
 }
 
 static void record_alloc(uint64_t address, const struct trc_heap_object *object)
 {
-	uint64_t arg[6] = {object->sample, address, object->bytes,
-			   object->period, 0,	    trc_self.labels};
+	struct trc_args_alloc args = {.sample = object->sample,
+				      .address = address,
+				      .bytes = object->bytes,
+				      .period = object->period,
+				      .labels = trc_self.labels};
 
-	trc_labels_touch(arg[5]);
-	trc_record_stack(TRC_KIND_ALLOC, arg, 6, 4);
+	trc_labels_touch(args.labels);
+	TRC_RECORD_STACK(args);
 }
 
 static void sample(uint64_t address, uint64_t bytes)

@@ -58,14 +58,14 @@ static bool blocks_signal(void)
 static void tell(const struct trc_sampler *s, unsigned int i, enum trc_sample_loss cause,
 		 uint64_t n)
 {
-	uint64_t arg[3] = {trc_sample.number[i], n, cause};
+	struct trc_args_samples_lost args = {
+		.event = trc_sample.number[i], .lost_samples = n, .cause = cause};
 	bool own = is_own(s);
 
 	if (!n || !trc_recording())
 		return;
 	if (own && trc_self_is_of_session() && !trc_self.quiet)
-		trc_record_args(TRC_REC_WORD1(TRC_KIND_SAMPLES_LOST, 0, 5, trc_self.serial), arg,
-				3);
+		TRC_RECORD(args);
 	else
 		trc_sample_count_loss(trc_rec.shared, trc_sample.number[i], cause, n);
 }

@@ -117,16 +117,18 @@ static bool stands_on_fiber(const void *context)
 /* n samples in one, which stand for `value`. */
 static void record(unsigned int i, uint64_t n, uint64_t value, const void *context)
 {
-	uint64_t arg[5] = {trc_sample.number[i], value, trc_sample.event[i].period, 0, 0};
+	struct trc_args_sample args = {.event = trc_sample.number[i],
+				       .value = value,
+				       .period = trc_sample.event[i].period};
 	uint64_t stack;
 
 	if (!context || !has_room(context) || stands_on_fiber(context) || !trc_self_ready()) {
 		lose(i, trc_self.ended ? TRC_SAMPLE_LOSS_NO_THREAD : TRC_SAMPLE_LOSS_BUSY, n);
 		return;
 	}
-	arg[4] = trc_self.labels;
-	trc_labels_touch(arg[4]); /* a thread without a slot has nothing else to keep it */
-	stack = trc_record_stack_of(TRC_KIND_SAMPLE, arg, 5, 3, context);
+	args.labels = trc_self.labels;
+	trc_labels_touch(args.labels); /* a thread without a slot has nothing else to keep it */
+	stack = TRC_RECORD_STACK_OF(args, context);
 	trc_slot_seen(stack, trc_clock_now(), true);
 }
 
