@@ -49,6 +49,8 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report/unseen.c \
 	analyzer/report/user.c \
 	analyzer/report/waits.c \
+	analyzer/report/why.c analyzer/report/why.h \
+	analyzer/report/why_tree.c analyzer/report/why_tree.h \
 	analyzer/model/signal_names.c analyzer/model/signal_names.h \
 	analyzer/model/spans.c analyzer/model/spans.h \
 	analyzer/model/timeline.c analyzer/model/timeline.h \

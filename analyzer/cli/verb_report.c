@@ -1,10 +1,11 @@
 /* verb_report.c - trace-analyze [--report], what it prints when nothing else is asked for, and
- * --summary, which trace-record prints when a recording ends. */
+ * --summary, which trace-record prints when a recording ends; --why. */
 #include <errno.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "cli.h"
 #include "analyzer/report/report.h"
+#include "analyzer/report/why.h"
 #include "analyzer/text/line.h"
 
 enum { WIDTH_USUAL = 100, WIDTH_LEAST = 60 };
@@ -23,25 +24,36 @@ static int output_width(void)
 	return size.ws_col < WIDTH_LEAST ? WIDTH_LEAST : size.ws_col;
 }
 
-typedef int print_fn(struct trc_model *m, FILE *out, const struct trc_report_options *options,
-		     struct trc_error *error);
-
-static int print(struct trc_cli *cli, print_fn *function)
+static struct trc_report_options options_of(const struct trc_cli *cli)
 {
-	const struct trc_report_options options = {
+	return (struct trc_report_options){
 		.colour = cli->color,
 		.width = output_width(),
 		.path = cli->path,
 		.label_filter = cli->label_filter,
 	};
+}
+
+/* An exit status. */
+static int told(const struct trc_cli *cli, int err, const struct trc_error *error)
+{
+	if (!err)
+		return TRC_EXIT_OK;
+	trc_cli_error(cli, "%s", error->text);
+	return TRC_EXIT_FAILED;
+}
+
+typedef int print_fn(struct trc_model *m, FILE *out, const struct trc_report_options *options,
+		     struct trc_error *error);
+
+static int print(struct trc_cli *cli, print_fn *function)
+{
+	const struct trc_report_options options = options_of(cli);
 	struct trc_error error = {""};
 	int err = trc_model_need(cli->model, TRC_PART_ALL, &error);
 
 	trc_progress_clear();
-	if (!err && !function(cli->model, stdout, &options, &error))
-		return TRC_EXIT_OK;
-	trc_cli_error(cli, "%s", error.text);
-	return TRC_EXIT_FAILED;
+	return told(cli, err ? err : function(cli->model, stdout, &options, &error), &error);
 }
 
 static int add_label_filter(struct trc_cli *cli, struct trc_request *request, const char *arg)
@@ -83,4 +95,23 @@ const struct trc_verb trc_verb_summary = {
 	.doc = "print the report in at most 15 lines",
 	.run = run_summary,
 	.filters_labels = true,
+};
+
+static int run_why(struct trc_cli *cli, const struct trc_request *request)
+{
+	const struct trc_report_options options = options_of(cli);
+	struct trc_error error = {""};
+	int err = trc_model_need(cli->model, TRC_PART_ALL, &error);
+
+	trc_progress_clear();
+	return told(cli,
+		    err ? err : trc_report_why(cli->model, stdout, &options, request->arg, &error),
+		    &error);
+}
+
+const struct trc_verb trc_verb_why = {
+	.name = "why",
+	.arg_name = "WHAT",
+	.doc = "why it lasted: longest, wait:ID, task:ID, task:TYPE, thread:TID, thread:NAME",
+	.run = run_why,
 };

@@ -281,6 +281,14 @@ static void print_forks(struct trc_report *r)
 	trc_report_line(r, &line);
 }
 
+static bool has_lock_waits(const struct trc_report *r)
+{
+	for (size_t i = 0; i < r->n_parks; i++)
+		if (trc_wait_class(r->park[i].reason) == TRC_WAIT_LOCKS)
+			return true;
+	return false;
+}
+
 static void print_next(struct trc_report *r)
 {
 	struct trc_line line;
@@ -288,7 +296,8 @@ static void print_next(struct trc_report *r)
 	putc('\n', r->out);
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_style(&line, TRC_STYLE_DIM);
-	trc_line_add(&line, "more: trace-analyze [--html FILE | --pprof %s -o FILE | --shell] ",
+	trc_line_add(&line, "more: trace-analyze [%s--html FILE | --pprof %s -o FILE | --shell] ",
+		     has_lock_waits(r) ? "--why longest | " : "",
 		     trc_report_has_cpu(r) ? "cpu" : "block");
 	trc_line_data(&line, r->path, 40);
 	trc_line_style(&line, TRC_STYLE_PLAIN);

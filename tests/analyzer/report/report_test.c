@@ -122,7 +122,7 @@ static const char SERVER_REPORT[] =
 	"No source lines for\n"
 	"  /none/server: not found\n"
 	"\n"
-	"more: trace-analyze [--html FILE | --pprof block -o FILE | --shell] dump.trc\n";
+	"more: trace-analyze [--why longest | --html FILE | --pprof block -o FILE | --shell] dump.trc\n";
 
 static const char SERVER_SUMMARY[] =
 	"dump.trc: 100 ms, 3 threads, 16 events, SIZE, none lost\n"

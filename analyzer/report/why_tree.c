@@ -1,0 +1,184 @@
+/* why_tree.c - see why_tree.h. */
+#include "why_tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include "format/check.h"
+
+/* Beyond so many, what lies deeper is left out: their parents have its time. */
+enum { NODES_MAX = 500000 };
+
+int trc_why_tree_begin(struct trc_why_tree *tree, const struct trc_report *r)
+{
+	*tree = (struct trc_why_tree){
+		.r = r,
+		.nodes = {.row_bytes = sizeof(struct trc_why_node)},
+		.of_row = {.row_bytes = sizeof(uint32_t)},
+		.leaves = {.row_bytes = sizeof(struct trc_why_node)},
+	};
+	return trc_array_add(&tree->nodes) ? 0 : -ENOMEM;
+}
+
+void trc_why_tree_free(struct trc_why_tree *tree)
+{
+	trc_array_free(&tree->nodes);
+	trc_array_free(&tree->of_row);
+	trc_array_free(&tree->leaves);
+	trc_index_free(&tree->node);
+	trc_index_free(&tree->thread);
+	trc_index_free(&tree->leaf);
+	trc_index_free(&tree->leaf_thread);
+}
+
+/* Who wrote it matters only where nothing else tells two apart. */
+static uint64_t hash_of(const struct trc_why_tree *tree, const struct trc_cause *row,
+			uint32_t parent)
+{
+	uint32_t stack = trc_report_canonical(tree->r, row->stack);
+	const uint64_t alike[] = {
+		parent,
+		(uint64_t)row->kind << 32 | row->reason,
+		(uint64_t)row->stack_of << 32 | stack,
+		row->object,
+		row->unlock != 0,
+		stack ? 0 : row->thread,
+	};
+
+	return trc_check64(alike, sizeof(alike), 0);
+}
+
+static uint64_t thread_key(uint32_t node, uint32_t thread)
+{
+	return (uint64_t)node << 32 | thread;
+}
+
+/* Adds the row to the node with this id; 0 or -ENOMEM. */
+static int count(struct trc_why_node *node, struct trc_index *threads, uint32_t id,
+		 const struct trc_cause *row)
+{
+	uint64_t key = thread_key(id, row->thread);
+
+	node->n++;
+	trc_report_add(&node->total_ns, row->to_ns - row->from_ns);
+	if (trc_index_get(threads, key) != TRC_INDEX_NONE)
+		return 0;
+	node->n_threads++;
+	return trc_index_put(threads, key, 1);
+}
+
+/* The node for this row below `parent`, in *id; 0 = there is no room for it. */
+static int find_node(struct trc_why_tree *tree, const struct trc_cause *row, uint32_t parent,
+		     uint32_t *id)
+{
+	uint64_t hash = hash_of(tree, row, parent);
+	struct trc_why_node *node;
+
+	*id = trc_index_get(&tree->node, hash);
+	if (*id != TRC_INDEX_NONE)
+		return 0;
+	*id = 0;
+	if (tree->nodes.n >= NODES_MAX)
+		return 0;
+	node = trc_array_add(&tree->nodes);
+	if (!node)
+		return -ENOMEM;
+	*id = (uint32_t)tree->nodes.n;
+	node->key = *row;
+	node->key.stack = trc_report_canonical(tree->r, row->stack);
+	node->parent = parent;
+	node->next = trc_why_tree_node(tree, parent)->first;
+	trc_why_tree_node(tree, parent)->first = *id;
+	return trc_index_put(&tree->node, hash, *id);
+}
+
+static int add_row(struct trc_why_tree *tree, const struct trc_cause *row)
+{
+	uint32_t *place = trc_array_add(&tree->of_row), parent = 1, id = 0;
+	int err;
+
+	if (!place)
+		return -ENOMEM;
+	if (row->parent)
+		parent = ((uint32_t *)tree->of_row.row)[row->parent - 1];
+	err = parent ? find_node(tree, row, parent, &id) : 0;
+	*place = id;
+	return err || !id ? err : count(trc_why_tree_node(tree, id), &tree->thread, id, row);
+}
+
+static int add_leaf(struct trc_why_tree *tree, const struct trc_cause *row)
+{
+	uint64_t hash = hash_of(tree, row, 0);
+	uint32_t id = trc_index_get(&tree->leaf, hash);
+	struct trc_why_node *leaf;
+
+	if (id == TRC_INDEX_NONE) {
+		leaf = trc_array_add(&tree->leaves);
+		id = (uint32_t)tree->leaves.n;
+		if (!leaf || trc_index_put(&tree->leaf, hash, id))
+			return -ENOMEM;
+		leaf->key = *row;
+		leaf->key.stack = trc_report_canonical(tree->r, row->stack);
+	}
+	return count((struct trc_why_node *)tree->leaves.row + id - 1, &tree->leaf_thread, id, row);
+}
+
+int trc_why_tree_add(struct trc_why_tree *tree, const struct trc_cause *rows, size_t n)
+{
+	int err = 0;
+
+	tree->of_row.n = 0;
+	tree->n++;
+	for (size_t i = 0; i < n && !err; i++) {
+		if (!rows[i].depth)
+			trc_report_add(&tree->total_ns, rows[i].to_ns - rows[i].from_ns);
+		if (rows[i].depth > tree->depth)
+			tree->depth = rows[i].depth;
+		err = add_row(tree, &rows[i]);
+		if (!err && rows[i].leaf)
+			err = add_leaf(tree, &rows[i]);
+	}
+	return err;
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct trc_why_node *left = a, *right = b;
+
+	return (left->total_ns < right->total_ns) - (left->total_ns > right->total_ns);
+}
+
+void trc_why_tree_sort_leaves(struct trc_why_tree *tree)
+{
+	if (tree->leaves.n)
+		qsort(tree->leaves.row, tree->leaves.n, tree->leaves.row_bytes, by_total);
+}
+
+static int ids_by_total(const void *a, const void *b, void *context)
+{
+	const struct trc_why_tree *tree = context;
+
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	int order = by_total(trc_why_tree_node(tree, left), trc_why_tree_node(tree, right));
+
+	/* Of equal ones the first that there was. */
+	return order ? order : (left > right) - (left < right);
+}
+
+uint32_t *trc_why_tree_below(const struct trc_why_tree *tree, uint32_t id, size_t *n)
+{
+	uint32_t *below;
+	size_t at = 0;
+
+	*n = 0;
+	for (uint32_t i = trc_why_tree_node(tree, id)->first; i;
+	     i = trc_why_tree_node(tree, i)->next)
+		++*n;
+	below = malloc((*n + 1) * sizeof(*below));
+	if (!below)
+		return NULL;
+	for (uint32_t i = trc_why_tree_node(tree, id)->first; i;
+	     i = trc_why_tree_node(tree, i)->next)
+		below[at++] = i;
+	qsort_r(below, *n, sizeof(*below), ids_by_total, (void *)tree);
+	return below;
+}

@@ -1,0 +1,139 @@
+/* What --why says (analyzer/report/why.h), to the letter, and what it says to what makes no sense. */
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/report/why.h"
+#include "tests/analyzer/model/model_fixture.h"
+
+/* Two requests by one worker, which each time waits for a lock that the reloader holds while it sleeps; the
+ * second is woken by a signal besides. */
+static const char TRACE[] =
+	"module server path=\"/none/server\" start=0x3000 limit=0x4000 bias=0x3000\n"
+	"stack get 0x3011 0x3021\n"
+	"stack put 0x3041 0x3051\n"
+	"stack nap 0x3061 0x3051\n"
+	"stack idle 0x3071\n"
+	"thread 1 tid=101 name=\"main\"\n"
+	"thread 2 tid=102 name=\"worker\"\n"
+	"thread 3 tid=103 name=\"reloader\"\n"
+	"@1000000 thread=1 task_begin task=1 type=\"request\"\n"
+	"@1100000 thread=2 park reason=mutex object=0x3f10 holder=3 stack=get\n"
+	"@2000000 thread=3 park reason=sleep stack=nap\n"
+	"@8000000 thread=3 resume reason=sleep\n"
+	"@9000000 thread=3 unlock reason=mutex object=0x3f10 waiters=1 stack=put\n"
+	"@9100000 thread=2 resume reason=mutex object=0x3f10\n"
+	"@10000000 thread=2 task_end task=1\n"
+	"@11000000 thread=2 park reason=cond object=0x3f80 stack=idle\n"
+	"@20000000 thread=1 task_begin task=2 type=\"request\"\n"
+	"@24000000 thread=1 unpark reason=cond object=0x3f80 count=1 stack=put\n"
+	"@24000000 thread=2 resume reason=cond object=0x3f80\n"
+	"@25000000 thread=2 park reason=recv object=4 stack=get\n"
+	"@29000000 thread=2 resume reason=recv object=4\n"
+	"@30000000 thread=2 task_end task=2\n";
+
+static const struct why_case {
+	const char *what;
+	int err;
+	const char *text;
+} cases[] = {
+	{"longest", 0,
+	 "\nWhy longest took  8.00 ms\n"
+	 "   8.00 ms   100.0%   worker (102) waited for mutex 0x3f10\n"
+	 "                        server+0x10 < server+0x20\n"
+	 "   6.00 ms    75.0%     reloader (103) held the lock and slept\n"
+	 "                          server+0x60 < server+0x50\n"
+	 "   1.90 ms    23.8%     reloader (103) held the lock and did not wait, 2 times\n"
+	 "                          up to server+0x40 < server+0x50\n"
+	 "    100 µs     1.2%     worker (102) had been woken, and did not run yet\n"},
+
+	{"task:2", 0,
+	 "\nWhy task:2 took  10.0 ms\n"
+	 "   4.00 ms    40.0%   worker (102) waited for cond 0x3f80\n"
+	 "                        server+0x70\n"
+	 "   4.00 ms    40.0%     main (101) did not wait\n"
+	 "                          up to server+0x40 < server+0x50\n"
+	 "   4.00 ms    40.0%   worker (102) waited for recv fd 4\n"
+	 "                        server+0x10 < server+0x20\n"
+	 "   2.00 ms    20.0%   worker (102) did not wait, 2 times\n"},
+
+	{"thread:102", 0, NULL},
+	{"thread:worker", 0, NULL},
+	{"task:request", 0, NULL},
+	{"wait:1", 0, NULL},
+	{"1", 0, NULL},
+	{"wait:99", -ENOENT, "--why wait:99: no such wait; their ids are those of the table parks"},
+	{"0", -ENOENT, "--why 0: no such wait; their ids are those of the table parks"},
+	{"task:response", -ENOENT, "--why task:response: no task has this id or type"},
+	{"task:3", -ENOENT, "--why task:3: no task has this id or type"},
+	{"thread:4711", -ENOENT, "--why thread:4711: no thread has this tid or name"},
+	{"thread:", -ENOENT, "--why thread:: no thread has this tid or name"},
+	{"18446744073709551616", -ENOENT,
+	 "--why 18446744073709551616: it is longest, wait:ID, task:ID, task:TYPE, thread:TID or "
+	 "thread:NAME"},
+	{"", -ENOENT,
+	 "--why : it is longest, wait:ID, task:ID, task:TYPE, thread:TID or thread:NAME"},
+};
+
+START_TEST(test_case)
+{
+	const struct why_case *test = &cases[_i];
+	const struct trc_report_options options = {.path = "dump.trc"};
+	struct trc_model *m = model_of(TRACE, TRC_PART_ALL);
+	struct trc_error error = {""};
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	ck_assert_int_eq(trc_report_why(m, out, &options, test->what, &error), test->err);
+	fclose(out);
+	if (test->err) {
+		ck_assert_str_eq(error.text, test->text);
+		ck_assert_str_eq(text, "");
+	} else if (test->text) {
+		ck_assert_msg(!strncmp(text, test->text, strlen(test->text)), "%s:\n%snot:\n%s",
+			      test->what, text, test->text);
+	} else {
+		ck_assert_uint_gt(n_bytes, 0);
+	}
+	free(text);
+	model_close(m);
+}
+END_TEST
+
+/* The tasks of a type are summed: their lengths are the whole. */
+START_TEST(tasks_of_a_type_are_summed)
+{
+	const struct trc_report_options options = {.path = "dump.trc"};
+	struct trc_model *m = model_of(TRACE, TRC_PART_ALL);
+	struct trc_error error = {""};
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	ck_assert_int_eq(trc_report_why(m, out, &options, "task:request", &error), 0);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(text, "Why task:request (2) took  19.0 ms\n"));
+	ck_assert_ptr_nonnull(strstr(text, "   8.00 ms    42.1%   worker (102) waited for mutex 0x3f10\n"));
+	free(text);
+	model_close(m);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("why");
+	TCase *tcase = tcase_create("why");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_loop_test(tcase, test_case, 0, sizeof(cases) / sizeof(cases[0]));
+	tcase_add_test(tcase, tasks_of_a_type_are_summed);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
