@@ -3,6 +3,7 @@ noinst_LTLIBRARIES += libtrcanalyze.la
 libtrcanalyze_la_SOURCES = \
 	analyzer/model/array.c analyzer/model/array.h \
 	analyzer/causes/causes.c analyzer/causes/causes.h \
+	analyzer/causes/steps.c analyzer/causes/steps.h \
 	analyzer/derive/deadlocks.c analyzer/derive/exec.c \
 	analyzer/derive/fibers.c analyzer/derive/fibers.h analyzer/derive/fiber_runs.c \
 	analyzer/derive/heap.c \

@@ -1,0 +1,592 @@
+/* steps.c - see steps.h. */
+#include "steps.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include "analyzer/model/waits.h"
+#include "format/charges.h"
+
+static int64_t later(int64_t a_ns, int64_t b_ns)
+{
+	return a_ns > b_ns ? a_ns : b_ns;
+}
+
+static int64_t earlier(int64_t a_ns, int64_t b_ns)
+{
+	return a_ns < b_ns ? a_ns : b_ns;
+}
+
+/* ---- what a thread that does not wait does ---- */
+
+/* Index in samples.row of the thread's first sample after this time. */
+static uint32_t sample_after(const struct trc_steps *s, size_t thread, int64_t ts_ns)
+{
+	uint32_t low = s->samples.first[thread], high = s->samples.first[thread + 1];
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (s->sample[s->samples.row[middle]].ts_ns <= ts_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The sample if it is the thread's and lies in from_ns..to_ns, or NULL. */
+static const struct trc_sample *sample_in(const struct trc_steps *s, size_t thread, uint32_t i,
+					  int64_t from_ns, int64_t to_ns)
+{
+	const struct trc_sample *sample;
+
+	if (i < s->samples.first[thread] || i >= s->samples.first[thread + 1])
+		return NULL;
+	sample = &s->sample[s->samples.row[i]];
+	return sample->ts_ns >= from_ns && sample->ts_ns < to_ns ? sample : NULL;
+}
+
+static int64_t midway(const struct trc_sample *a, const struct trc_sample *b)
+{
+	return a->ts_ns + (b->ts_ns - a->ts_ns) / 2;
+}
+
+/* The thread ran from from_ns to step->until_ns: the stack is that of the nearest sample meanwhile, up to
+ * midway to the next. */
+static void step_sampled(const struct trc_steps *s, size_t thread, int64_t from_ns, int64_t ts_ns,
+			 struct trc_step *step)
+{
+	int64_t to_ns = step->until_ns;
+	uint32_t i;
+	const struct trc_sample *before, *after, *nearest;
+
+	if (s->samples.first[thread] == s->samples.first[thread + 1])
+		return;
+	i = sample_after(s, thread, ts_ns);
+	before = i ? sample_in(s, thread, i - 1, from_ns, to_ns) : NULL;
+	after = sample_in(s, thread, i, from_ns, to_ns);
+	nearest = before;
+	if (after && (!before || midway(before, after) <= ts_ns)) {
+		nearest = after;
+		after = sample_in(s, thread, i + 1, from_ns, to_ns);
+	}
+	if (!nearest)
+		return;
+	step->stack = nearest->stack;
+	step->stack_of = TRC_CAUSE_STACK_SAMPLE;
+	if (after)
+		step->until_ns = later(midway(nearest, after), ts_ns + 1);
+}
+
+/* Index in stretches.row of the thread's first stretch on a proc that ends after this time. */
+static uint32_t stretch_from(const struct trc_steps *s, size_t thread, int64_t ts_ns)
+{
+	uint32_t low = s->stretches.first[thread], high = s->stretches.first[thread + 1];
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		int64_t end_ns = s->on_cpu[s->stretches.row[middle]].end_ns;
+
+		if (end_ns != TRC_NEVER && end_ns <= ts_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* From the piece's begin at from_ns up to step->until_ns it is in no wait. */
+static void step_active(const struct trc_steps *s, size_t thread, int64_t from_ns, int64_t ts_ns,
+			struct trc_step *step)
+{
+	uint32_t first = s->stretches.first[thread], limit = s->stretches.first[thread + 1], i;
+	const struct trc_on_cpu *on;
+
+	if (first == limit || ts_ns < s->switches_ns) {
+		step->kind = TRC_CAUSE_ACTIVE;
+		if (first < limit)
+			step->until_ns = earlier(step->until_ns, s->switches_ns);
+		step_sampled(s, thread, from_ns, ts_ns, step);
+		return;
+	}
+	i = stretch_from(s, thread, ts_ns);
+	on = i < limit ? &s->on_cpu[s->stretches.row[i]] : NULL;
+	/* One from before the trace has no start, which is the least number. */
+	if (on && on->start_ns <= ts_ns) {
+		step->kind = TRC_CAUSE_RUNNING;
+		if (on->end_ns != TRC_NEVER)
+			step->until_ns = earlier(step->until_ns, on->end_ns);
+		step_sampled(s, thread, later(from_ns, on->start_ns), ts_ns, step);
+		return;
+	}
+	step->kind = i > first && s->on_cpu[s->stretches.row[i - 1]].preempted ? TRC_CAUSE_PREEMPTED
+									       : TRC_CAUSE_OFF;
+	if (on)
+		step->until_ns = earlier(step->until_ns, on->start_ns);
+}
+
+/* ---- a thread ---- */
+
+static const struct trc_array *pieces_of(struct trc_steps *s, size_t thread)
+{
+	struct trc_array *pieces = &s->pieces[thread];
+
+	if (!pieces->n) {
+		pieces->row_bytes = sizeof(struct trc_wait_piece);
+		if (trc_wait_pieces_make(pieces, s->m, &s->parks, s->outer, thread)) {
+			pieces->n = 0;
+			return NULL;
+		}
+		trc_array_trim(pieces);
+	}
+	return pieces;
+}
+
+int trc_step_seek(struct trc_steps *s, struct trc_step_cursor *cursor, size_t thread, int64_t ts_ns)
+{
+	cursor->pieces = pieces_of(s, thread);
+	if (!cursor->pieces)
+		return -ENOMEM;
+	cursor->thread = thread;
+	cursor->piece = trc_wait_piece_at(cursor->pieces, ts_ns);
+	return 0;
+}
+
+void trc_step_of_thread(const struct trc_steps *s, struct trc_step_cursor *cursor, int64_t ts_ns,
+			struct trc_step *step)
+{
+	const struct trc_thread *t = &s->thread[cursor->thread];
+	const struct trc_wait_piece *piece = cursor->pieces->row;
+	size_t n = cursor->pieces->n;
+
+	*step = (struct trc_step){.until_ns = INT64_MAX};
+	if (t->start_ns != TRC_NEVER && ts_ns < t->start_ns) {
+		step->kind = TRC_CAUSE_STARTING;
+		step->on = t->creator;
+		step->stack = t->creator_stack;
+		step->until_ns = t->start_ns;
+		return;
+	}
+	if (t->end_ns != TRC_NEVER && ts_ns >= t->end_ns) {
+		step->kind = TRC_CAUSE_GONE;
+		return;
+	}
+	while (cursor->piece + 1 < n && piece[cursor->piece + 1].start_ns <= ts_ns)
+		cursor->piece++;
+	if (cursor->piece + 1 < n)
+		step->until_ns = piece[cursor->piece + 1].start_ns;
+	if (t->end_ns != TRC_NEVER)
+		step->until_ns = earlier(step->until_ns, t->end_ns);
+	piece += cursor->piece;
+	if (piece->park) {
+		step->kind = TRC_CAUSE_WAITING;
+		step->park = piece->park;
+	} else {
+		step_active(s, cursor->thread, piece->start_ns, ts_ns, step);
+	}
+}
+
+/* ---- a lock ---- */
+
+static const struct trc_unlock *unlock_at(const struct trc_steps *s,
+					  const struct trc_steps_lock *lock, uint32_t i)
+{
+	return &s->unlock[s->unlock_row[lock->first + i]];
+}
+
+const struct trc_steps_lock *trc_step_lock_of(const struct trc_steps *s, uint64_t object)
+{
+	static const struct trc_steps_lock none;
+	uint32_t row = trc_index_get(&s->lock_row, object);
+
+	return row == TRC_INDEX_NONE ? &none : (const struct trc_steps_lock *)s->locks.row + row;
+}
+
+uint32_t trc_step_lock_seek(const struct trc_steps *s, const struct trc_steps_lock *lock,
+			    int64_t ts_ns)
+{
+	uint32_t low = 0, high = lock->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (unlock_at(s, lock, middle)->ts_ns <= ts_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* When the section that this unlock ends began, if it says so and this can be, as wakers.c does;
+ * else since the unlock before. */
+static int64_t section_from(const struct trc_steps *s, const struct trc_steps_lock *lock,
+			    uint32_t i)
+{
+	const struct trc_unlock *unlock = unlock_at(s, lock, i);
+	int64_t before_ns = i ? unlock_at(s, lock, i - 1)->ts_ns : TRC_NEVER;
+
+	if (unlock->taken_ns != TRC_NEVER && unlock->taken_ns <= unlock->ts_ns &&
+	    unlock->taken_ns > before_ns)
+		return unlock->taken_ns;
+	return before_ns;
+}
+
+static void step_section(const struct trc_steps *s, const struct trc_unlock *unlock,
+			 struct trc_step *step)
+{
+	step->kind = TRC_CAUSE_WAITING;
+	step->on = unlock->thread;
+	step->stack = unlock->stack;
+	step->unlock = (uint32_t)(unlock - s->unlock) + 1;
+}
+
+void trc_step_of_lock(const struct trc_steps *s, const struct trc_steps_lock *lock, uint32_t *next,
+		      int64_t ts_ns, struct trc_step *step)
+{
+	int64_t from_ns;
+
+	*step = (struct trc_step){.until_ns = INT64_MAX, .kind = TRC_CAUSE_UNKNOWN};
+	while (*next < lock->n && unlock_at(s, lock, *next)->ts_ns <= ts_ns)
+		++*next;
+	if (*next == lock->n)
+		return;
+	from_ns = section_from(s, lock, *next);
+	if (ts_ns < from_ns) {
+		step->kind = TRC_CAUSE_FREE;
+		step->until_ns = from_ns;
+		return;
+	}
+	step->until_ns = unlock_at(s, lock, *next)->ts_ns;
+	step_section(s, unlock_at(s, lock, *next), step);
+}
+
+/* ---- a wait for a lock, after the last unlock in it ---- */
+
+/* For charges.h: the same order and the same differences, TRC_NEVER as 0. */
+static uint64_t charge_time(int64_t ns)
+{
+	return (uint64_t)ns ^ (uint64_t)1 << 63;
+}
+
+static int64_t charge_ns(uint64_t time)
+{
+	return (int64_t)(time ^ (uint64_t)1 << 63);
+}
+
+static struct trc_charge_unlock as_charge_unlock(const struct trc_unlock *unlock)
+{
+	return (struct trc_charge_unlock){charge_time(unlock->ts_ns), charge_time(unlock->taken_ns),
+					  unlock->thread};
+}
+
+/* No unlock says who had the lock: perhaps the lock itself did. */
+static void step_held(const struct trc_steps *s, uint32_t park, bool unlocked,
+		      struct trc_step *step)
+{
+	const struct trc_park *p = &s->park[park - 1];
+	uint32_t holder = trc_index_get(&s->holder_now, park);
+
+	if (holder == TRC_INDEX_NONE)
+		holder = 0;
+	if (!holder && !unlocked && (p->flags & TRC_PARK_OPEN || p->result > 0))
+		holder = p->holder;
+	step->on = holder;
+	step->kind = holder			? TRC_CAUSE_WAITING
+		     : p->flags & TRC_PARK_OPEN ? TRC_CAUSE_UNWOKEN
+						: TRC_CAUSE_UNKNOWN;
+}
+
+/* It gave up: who had the lock then has not released it yet.  False if that is not known. */
+static bool step_given_up(const struct trc_steps *s, const struct trc_step_wait *wait,
+			  const struct trc_charge_wait *charge,
+			  const struct trc_charge_unlock *last, int64_t ts_ns,
+			  struct trc_step *step)
+{
+	struct trc_charge_unlock after;
+	uint64_t since;
+
+	if (wait->next == wait->lock->n)
+		return false;
+	after = as_charge_unlock(unlock_at(s, wait->lock, wait->next));
+	if (!trc_charge_to_next(charge, last, &after, &since))
+		return false;
+	if (charge_time(ts_ns) >= since) {
+		step_section(s, unlock_at(s, wait->lock, wait->next), step);
+	} else {
+		step->kind = TRC_CAUSE_FREE;
+		step->until_ns = charge_ns(since);
+	}
+	return true;
+}
+
+static void step_rest(const struct trc_steps *s, const struct trc_step_wait *wait, int64_t ts_ns,
+		      struct trc_step *step)
+{
+	const struct trc_park *p = &s->park[wait->park - 1];
+	const struct trc_charge_wait charge = {charge_time(p->start_ns), charge_time(p->end_ns),
+					       p->holder};
+	const struct trc_unlock *before =
+		wait->next ? unlock_at(s, wait->lock, wait->next - 1) : NULL;
+	int result = p->flags & TRC_PARK_NO_END ? -1 : p->result;
+	struct trc_charge_unlock last = {0};
+
+	if (before)
+		last = as_charge_unlock(before);
+	switch (trc_charge_end(&charge, result, before ? &last : NULL, TRC_CHARGE_BETWEEN_NS)) {
+	case TRC_CHARGE_WOKEN:
+		step->kind = TRC_CAUSE_WAKING;
+		return;
+	case TRC_CHARGE_LAST:
+		step_section(s, before, step);
+		return;
+	case TRC_CHARGE_NEXT:
+		if (step_given_up(s, wait, &charge, before ? &last : NULL, ts_ns, step))
+			return;
+		break;
+	case TRC_CHARGE_NOBODY:
+		break;
+	}
+	step_held(s, wait->park, before && before->ts_ns >= p->start_ns, step);
+}
+
+/* ---- other waits ---- */
+
+uint8_t trc_step_kind_alone(const struct trc_park *p)
+{
+	if (p->reason == TRC_REASON_SLEEP || p->result == ETIMEDOUT || p->result == EAGAIN)
+		return TRC_CAUSE_SLEEPING;
+	switch (trc_wait_class(p->reason)) {
+	case TRC_WAIT_FILES:
+		return TRC_CAUSE_IO;
+	case TRC_WAIT_OUTSIDE:
+		return TRC_CAUSE_OUTSIDE;
+	default:
+		return p->flags & TRC_PARK_OPEN ? TRC_CAUSE_UNWOKEN : TRC_CAUSE_UNKNOWN;
+	}
+}
+
+static void step_woken(const struct trc_park *p, int64_t ts_ns, struct trc_step *step)
+{
+	bool woken = p->waker && p->wake_ns != TRC_NEVER;
+
+	if (woken && ts_ns >= p->wake_ns) {
+		step->kind = TRC_CAUSE_WAKING;
+		return;
+	}
+	if (woken)
+		step->until_ns = p->wake_ns;
+	/* Until the thread ends that is joined. */
+	step->on = woken ? p->waker : p->reason == TRC_REASON_JOIN ? p->holder : 0;
+	step->stack = woken ? p->waker_stack : 0;
+	step->kind = step->on ? TRC_CAUSE_WAITING : trc_step_kind_alone(p);
+}
+
+/* ---- a wait ---- */
+
+void trc_step_wait_begin(const struct trc_steps *s, struct trc_step_wait *wait, uint32_t park,
+			 int64_t from_ns)
+{
+	const struct trc_park *p = &s->park[park - 1];
+	bool woken = p->unlock && p->wake_ns != TRC_NEVER;
+	uint32_t last;
+
+	*wait = (struct trc_step_wait){.park = park, .lock_until_ns = INT64_MIN};
+	if (!trc_reason_is_lock(p->reason))
+		return;
+	wait->lock = trc_step_lock_of(s, p->object);
+	last = woken ? s->unlock_place[p->unlock - 1] + 1
+		     : trc_step_lock_seek(s, wait->lock, trc_park_end_ns(s->m, p));
+	if (last)
+		wait->lock_until_ns = unlock_at(s, wait->lock, last - 1)->ts_ns;
+	/* Mostly there is one unlock in a wait. */
+	if (woken && last > 1 && unlock_at(s, wait->lock, last - 2)->ts_ns <= from_ns &&
+	    wait->lock_until_ns > from_ns)
+		wait->next = last - 1;
+	else
+		wait->next = trc_step_lock_seek(s, wait->lock, from_ns);
+}
+
+void trc_step_of_wait(const struct trc_steps *s, struct trc_step_wait *wait, int64_t ts_ns,
+		      struct trc_step *step)
+{
+	if (wait->lock && ts_ns < wait->lock_until_ns) {
+		trc_step_of_lock(s, wait->lock, &wait->next, ts_ns, step);
+		return;
+	}
+	*step = (struct trc_step){.until_ns = INT64_MAX};
+	if (!wait->lock) {
+		step_woken(&s->park[wait->park - 1], ts_ns, step);
+		return;
+	}
+	while (wait->next < wait->lock->n && unlock_at(s, wait->lock, wait->next)->ts_ns <= ts_ns)
+		wait->next++;
+	step_rest(s, wait, ts_ns, step);
+}
+
+/* ---- what all share ---- */
+
+bool trc_steps_lost(const struct trc_steps *s, int64_t from_ns, int64_t to_ns)
+{
+	size_t n, low = 0, high;
+	const struct trc_gap *gap = trc_model_gaps(s->m, &n);
+
+	high = n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (gap[middle].ts_ns < from_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < n && s->lost_since_ns[low] <= to_ns;
+}
+
+static int locks_make(struct trc_steps *s)
+{
+	struct trc_steps_lock *lock;
+	uint32_t first = 0;
+
+	s->locks.row_bytes = sizeof(struct trc_steps_lock);
+	s->unlock_row = calloc(s->n_unlocks + 1, sizeof(*s->unlock_row));
+	s->unlock_place = calloc(s->n_unlocks + 1, sizeof(*s->unlock_place));
+	if (!s->unlock_row || !s->unlock_place)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->n_unlocks; i++) {
+		uint32_t row = trc_index_get(&s->lock_row, s->unlock[i].object);
+
+		if (row == TRC_INDEX_NONE) {
+			row = (uint32_t)s->locks.n;
+			if (!trc_array_add(&s->locks) ||
+			    trc_index_put(&s->lock_row, s->unlock[i].object, row))
+				return -ENOMEM;
+		}
+		((struct trc_steps_lock *)s->locks.row)[row].n++;
+	}
+	lock = s->locks.row;
+	for (size_t i = 0; i < s->locks.n; i++) {
+		lock[i].first = first;
+		first += lock[i].n;
+		lock[i].n = 0;
+	}
+	for (size_t i = 0; i < s->n_unlocks; i++) {
+		struct trc_steps_lock *l = &lock[trc_index_get(&s->lock_row, s->unlock[i].object)];
+
+		s->unlock_place[i] = l->n;
+		s->unlock_row[l->first + l->n++] = (uint32_t)i;
+	}
+	return 0;
+}
+
+static int gaps_make(struct trc_steps *s)
+{
+	size_t n;
+	const struct trc_gap *gap = trc_model_gaps(s->m, &n);
+	int64_t since_ns = INT64_MAX;
+
+	s->lost_since_ns = calloc(n + 1, sizeof(*s->lost_since_ns));
+	if (!s->lost_since_ns)
+		return -ENOMEM;
+	for (size_t i = n; i > 0; i--) {
+		if (gap[i - 1].lost_events)
+			since_ns = earlier(since_ns, gap[i - 1].since_ns);
+		s->lost_since_ns[i - 1] = since_ns;
+	}
+	return 0;
+}
+
+static int holders_make(struct trc_steps *s)
+{
+	size_t n;
+	const struct trc_thread_now *now = trc_model_threads_now(s->m, &n);
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++)
+		if (now[i].park && now[i].holder)
+			err = trc_index_put(&s->holder_now, now[i].park, now[i].holder);
+	return err;
+}
+
+static bool is_of_a_clock(const struct trc_steps *s, const struct trc_sample *sample)
+{
+	size_t n;
+	const struct trc_sample_event *event = trc_model_sample_events(s->m, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (event[i].event == sample->event)
+			return trc_sample_event_is_clock(&event[i]);
+	return false;
+}
+
+static uint32_t thread_of_sample(const void *row)
+{
+	const struct trc_sample *sample = row;
+
+	return sample->stack ? sample->thread : 0;
+}
+
+/* Leaves only those of clocks. */
+static void samples_of_clocks(struct trc_steps *s)
+{
+	uint32_t *first = s->samples.first, *row = s->samples.row, n = 0;
+
+	for (size_t t = 0; t < s->n_threads; t++) {
+		uint32_t from = first[t], limit = first[t + 1];
+
+		/* first[t + 1] is still that of all samples. */
+		first[t] = n;
+		for (uint32_t i = from; i < limit; i++)
+			if (is_of_a_clock(s, &s->sample[row[i]]))
+				row[n++] = row[i];
+	}
+	first[s->n_threads] = n;
+}
+
+int trc_steps_open(struct trc_steps *s, const struct trc_model *m)
+{
+	int err;
+
+	*s = (struct trc_steps){.m = m, .switches_ns = trc_model_switches_from_ns(m)};
+	s->thread = trc_model_threads(m, &s->n_threads);
+	s->park = trc_model_parks(m, &s->n_parks);
+	s->unlock = trc_model_unlocks(m, &s->n_unlocks);
+	s->on_cpu = trc_model_on_cpu(m, &s->n_on_cpu);
+	s->sample = trc_model_samples(m, &s->n_samples);
+	s->pieces = calloc(s->n_threads + 1, sizeof(*s->pieces));
+	s->outer = trc_waits_nesting(m);
+	if (!s->pieces || !s->outer)
+		return -ENOMEM;
+	err = trc_by_thread_make(&s->parks, m, s->park, s->n_parks, sizeof(*s->park),
+				 trc_thread_of_park);
+	if (!err)
+		err = trc_by_thread_make(&s->stretches, m, s->on_cpu, s->n_on_cpu,
+					 sizeof(*s->on_cpu), trc_thread_of_on_cpu);
+	if (!err)
+		err = trc_by_thread_make(&s->samples, m, s->sample, s->n_samples,
+					 sizeof(*s->sample), thread_of_sample);
+	if (!err) {
+		samples_of_clocks(s);
+		err = locks_make(s);
+	}
+	if (!err)
+		err = gaps_make(s);
+	return err ? err : holders_make(s);
+}
+
+void trc_steps_close(struct trc_steps *s)
+{
+	for (size_t i = 0; s->pieces && i < s->n_threads; i++)
+		trc_array_free(&s->pieces[i]);
+	free(s->pieces);
+	free(s->outer);
+	trc_by_thread_free(&s->parks);
+	trc_by_thread_free(&s->stretches);
+	trc_by_thread_free(&s->samples);
+	trc_index_free(&s->lock_row);
+	trc_array_free(&s->locks);
+	free(s->unlock_row);
+	free(s->unlock_place);
+	free(s->lost_since_ns);
+	trc_index_free(&s->holder_now);
+}

@@ -1,0 +1,101 @@
+/*
+ * steps.h - what a thread, a lock or a wait is at some time, and until when: what explanations of
+ * waits are made of.
+ *
+ * A step says either of whom something waits for, or what explains itself.  Everything else here is to
+ * find it quickly.
+ */
+#ifndef TRC_ANALYZER_CAUSES_STEPS_H
+#define TRC_ANALYZER_CAUSES_STEPS_H
+
+#include "causes.h"
+#include "analyzer/model/timeline.h"
+
+/* The unlocks of a lock: unlock_row[first] up to unlock_row[first + n], by time. */
+struct trc_steps_lock {
+	uint32_t first, n;
+};
+
+struct trc_steps {
+	const struct trc_model *m;
+	const struct trc_thread *thread;
+	const struct trc_park *park;
+	const struct trc_unlock *unlock;
+	const struct trc_on_cpu *on_cpu;
+	const struct trc_sample *sample;
+	size_t n_threads, n_parks, n_unlocks, n_on_cpu, n_samples;
+	uint32_t *outer;
+	struct trc_by_thread parks, stretches, samples; /* samples: of clocks, with a stack */
+	struct trc_array *pieces;  /* by row of the thread; made when first asked for */
+	struct trc_index lock_row; /* by object */
+	struct trc_array locks;	   /* struct trc_steps_lock */
+	uint32_t *unlock_row;
+	uint32_t *unlock_place; /* by row of unlocks: its index within its lock */
+	int64_t switches_ns;
+	int64_t *lost_since_ns;	     /* of gaps[i] and all after it, the earliest */
+	struct trc_index holder_now; /* by park id: the thread that holds the lock at the end */
+};
+
+/* At a time and until until_ns. */
+struct trc_step {
+	int64_t until_ns;
+	uint32_t on;	  /* the thread that it depends on; 0 = none that is known */
+	uint32_t park;	  /* of a thread: the id of the wait that it is in; 0 = in none */
+	uint32_t stack;	  /* of the event that will end it, or of a sample; 0 = none */
+	uint32_t unlock;  /* id of the unlock that ends the section of `on`; 0 = none */
+	uint8_t kind;	  /* enum trc_cause_kind; WAITING: for `on`, or in `park` */
+	uint8_t stack_of; /* enum trc_cause_stack */
+};
+
+/* 0 or -ENOMEM; free it in both cases. */
+int trc_steps_open(struct trc_steps *s, const struct trc_model *m);
+void trc_steps_close(struct trc_steps *s);
+
+/* ---- a thread ---- */
+
+/* Where in a thread's pieces the last step was: time only goes on. */
+struct trc_step_cursor {
+	const struct trc_array *pieces;
+	size_t thread, piece;
+};
+/* 0 or -ENOMEM. */
+int trc_step_seek(struct trc_steps *s, struct trc_step_cursor *cursor, size_t thread,
+		  int64_t ts_ns);
+/*
+ * What the thread is in at that time: WAITING in `park`; STARTING, which means that it has not begun, and
+ * `on` creates it; GONE; or what it does.
+ */
+void trc_step_of_thread(const struct trc_steps *s, struct trc_step_cursor *cursor, int64_t ts_ns,
+			struct trc_step *step);
+
+/* ---- a lock ---- */
+
+const struct trc_steps_lock *trc_step_lock_of(const struct trc_steps *s, uint64_t object);
+/* The lock's first unlock after this time; its index. */
+uint32_t trc_step_lock_seek(const struct trc_steps *s, const struct trc_steps_lock *lock,
+			    int64_t ts_ns);
+/* *next is of trc_step_lock_seek(), and goes on with time.  WAITING for the thread that has the lock, or FREE; after
+ * the last unlock UNKNOWN, without an end. */
+void trc_step_of_lock(const struct trc_steps *s, const struct trc_steps_lock *lock, uint32_t *next,
+		      int64_t ts_ns, struct trc_step *step);
+
+/* ---- a wait ---- */
+
+struct trc_step_wait {
+	uint32_t park;			   /* id */
+	const struct trc_steps_lock *lock; /* NULL = it is for no lock */
+	uint32_t next;			   /* of trc_step_of_lock() */
+	int64_t lock_until_ns;		   /* up to then the lock tells what is waited for */
+};
+void trc_step_wait_begin(const struct trc_steps *s, struct trc_step_wait *wait, uint32_t park,
+			 int64_t from_ns);
+/* WAITING for `on`, or what explains itself. */
+void trc_step_of_wait(const struct trc_steps *s, struct trc_step_wait *wait, int64_t ts_ns,
+		      struct trc_step *step);
+/* What a wait of no length is. */
+uint8_t trc_step_kind_alone(const struct trc_park *park);
+
+/* Events were lost in this time. */
+bool trc_steps_lost(const struct trc_steps *s, int64_t from_ns, int64_t to_ns);
+
+#endif
