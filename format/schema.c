@@ -7,14 +7,15 @@
 
 /* clang-format off */
 static const struct trc_kind_info kinds[TRC_KIND_MAX + 1] = {
-#define TRC_EVENT(kind, NAME, name_, doc_) [kind].name = #name_, [kind].doc = doc_, [kind].arg = {
+#define TRC_EVENT(kind, minor_, NAME, name_, doc_) \
+	[kind].name = #name_, [kind].doc = doc_, [kind].minor = minor_, [kind].arg = {
 #define TRC_ARG(TYPE, name_, doc_) { TRC_ARG_##TYPE, #name_, doc_ },
 #define TRC_END },
 	TRC_SCHEMA(TRC_EVENT, TRC_ARG, TRC_END)
 #undef TRC_EVENT
 #undef TRC_ARG
 #undef TRC_END
-#define TRC_EVENT(kind, NAME, name, doc) [kind].n_args = 0
+#define TRC_EVENT(kind, minor, NAME, name, doc) [kind].n_args = 0
 #define TRC_ARG(TYPE, name, doc) + 1
 #define TRC_END ,
 	TRC_SCHEMA(TRC_EVENT, TRC_ARG, TRC_END)

@@ -74,7 +74,8 @@ enum trc_arg_type {
 
 /* clang-format off */
 /*
- * EVENT(kind, NAME, name, doc) then its ARG(TYPE, name, doc)s in order, then END.
+ * EVENT(kind, minor, NAME, name, doc) then its ARG(TYPE, name, doc)s in order, then END.
+ * `minor` is the minor version of the format that the kind came with.
  *
  * A wait that is announced when it begins is a park, and its end a resume, both by
  * the waiting thread.  A wait that is recorded only because it turned out long
@@ -82,132 +83,132 @@ enum trc_arg_type {
  * else's wait makes an unlock (of a lock) or an unpark (of anything else).
  */
 #define TRC_SCHEMA(EVENT, ARG, END)                                                                \
-EVENT(1, GAP, gap, "events of this stream that were lost, counted exactly")                        \
+EVENT(1, 0, GAP, gap, "events of this stream that were lost, counted exactly")                     \
 	ARG(U64, lost_events, "how many")                                                          \
 	ARG(TICKS, since, "when the first of them was lost")                                       \
-	ARG(GAP_CAUSE, cause, "an enum trc_gap_cause")                                             \
+	ARG(GAP_CAUSE, cause, "why")                                                               \
 END                                                                                                \
-EVENT(2, THREAD_START, thread_start, "a thread runs its first instruction, or is first seen")      \
+EVENT(2, 0, THREAD_START, thread_start, "a thread runs its first instruction, or is first seen")   \
 	ARG(U64, tid, "the kernel's thread id")                                                    \
 	ARG(THREAD, creator, "who created it")                                                     \
 	ARG(STACK, stack, "where it was created")                                                  \
 END                                                                                                \
-EVENT(3, THREAD_EXIT, thread_exit, "a thread is about to end")                                     \
+EVENT(3, 0, THREAD_EXIT, thread_exit, "a thread is about to end")                                  \
 END                                                                                                \
-EVENT(4, THREAD_NAME, thread_name, "a thread is given a name")                                     \
+EVENT(4, 0, THREAD_NAME, thread_name, "a thread is given a name")                                  \
 	ARG(THREAD, named, "which thread")                                                         \
 	ARG(TEXT, name, "its name from now on")                                                    \
 END                                                                                                \
-EVENT(5, PARK, park, "the thread stops running, to wait")                                          \
+EVENT(5, 0, PARK, park, "the thread stops running, to wait")                                       \
 	ARG(REASON, reason, "what kind of wait")                                                   \
 	ARG(ADDR, object, "the lock, condition variable, ... or descriptor waited for")            \
 	ARG(THREAD, holder, "who holds the lock now, where the lock tells")                        \
 	ARG(STACK, stack, "where it waits")                                                        \
 END                                                                                                \
-EVENT(6, RESUME, resume, "the thread runs again after its park")                                   \
+EVENT(6, 0, RESUME, resume, "the thread runs again after its park")                                \
 	ARG(REASON, reason, "as at the park")                                                      \
 	ARG(ADDR, object, "as at the park")                                                        \
 	ARG(ERRNO, result, "what the wait returned: 0, or an error such as ETIMEDOUT")             \
 END                                                                                                \
-EVENT(7, WAIT, wait, "a wait that has ended and was long enough to be recorded")                   \
+EVENT(7, 0, WAIT, wait, "a wait that has ended and was long enough to be recorded")                \
 	ARG(REASON, reason, "what kind of wait")                                                   \
 	ARG(ADDR, object, "the descriptor or object waited for")                                   \
 	ARG(TICKS, since, "when the wait began")                                                   \
 	ARG(ERRNO, result, "0, or the error that the call returned")                               \
 	ARG(STACK, stack, "where it waited")                                                       \
 END                                                                                                \
-EVENT(8, UNLOCK, unlock, "a lock is released for which others wait")                               \
+EVENT(8, 0, UNLOCK, unlock, "a lock is released for which others wait")                            \
 	ARG(REASON, reason, "which kind of lock: the reason that its waiters gave")                \
 	ARG(ADDR, object, "the lock")                                                              \
 	ARG(U64, waiters, "how many threads wait for it, where known")                             \
 	ARG(STACK, stack, "where it was released")                                                 \
-	ARG(TICKS, at, "when: just before the release; the record is made after it")               \
-	ARG(NS, held, "how long it was held by then, if others waited when it was taken; or 0")    \
+	ARG(TICKS, at, "when, just before the release (the record is made after it)")              \
+	ARG(NS, held, "how long it was held by then, if others waited when it was taken, or 0")    \
 END                                                                                                \
-EVENT(9, UNPARK, unpark, "waiters are made runnable: signal, broadcast, post, last at a barrier")  \
+EVENT(9, 0, UNPARK, unpark, "waiters are made runnable: signal, broadcast, post, last at a barrier") \
 	ARG(REASON, reason, "the reason that the waiters gave")                                    \
 	ARG(ADDR, object, "what they waited for")                                                  \
-	ARG(U64, count, "how many may go on; ~0 = all of them")                                    \
+	ARG(U64, count, "how many may go on, ~0 (-1 in SQL) = all of them")                        \
 	ARG(STACK, stack, "where this happened")                                                   \
-	ARG(TICKS, at, "when: just before it was done; the record is made after it")               \
+	ARG(TICKS, at, "when, just before it was done (the record is made after it)")              \
 END                                                                                                \
-EVENT(10, ACQUIRE, acquire, "a lock is taken (only with --locks=all)")                             \
+EVENT(10, 0, ACQUIRE, acquire, "a lock is taken (only with --locks=all)")                          \
 	ARG(REASON, reason, "which kind of lock")                                                  \
 	ARG(ADDR, object, "the lock")                                                              \
 	ARG(STACK, stack, "where")                                                                 \
 END                                                                                                \
-EVENT(11, RELEASE, release, "a lock is given back (only with --locks=all)")                        \
+EVENT(11, 0, RELEASE, release, "a lock is given back (only with --locks=all)")                     \
 	ARG(REASON, reason, "which kind of lock")                                                  \
 	ARG(ADDR, object, "the lock")                                                              \
 END                                                                                                \
-EVENT(12, TASK_BEGIN, task_begin, "an operation of the user's begins")                             \
+EVENT(12, 0, TASK_BEGIN, task_begin, "an operation of the user's begins")                          \
 	ARG(TASK, task, "its id")                                                                  \
 	ARG(TASK, parent, "the task that it is a part of")                                         \
 	ARG(STRING, type, "its type, for statistics")                                              \
 END                                                                                                \
-EVENT(13, TASK_END, task_end, "the operation is done")                                             \
+EVENT(13, 0, TASK_END, task_end, "the operation is done")                                          \
 	ARG(TASK, task, "its id")                                                                  \
 END                                                                                                \
-EVENT(14, REGION_BEGIN, region_begin, "a span of this thread begins")                              \
+EVENT(14, 0, REGION_BEGIN, region_begin, "a span of this thread begins")                           \
 	ARG(TASK, task, "the task that it works for")                                              \
 	ARG(STRING, type, "its type")                                                              \
 END                                                                                                \
-EVENT(15, REGION_END, region_end, "the innermost open span of this thread ends")                   \
+EVENT(15, 0, REGION_END, region_end, "the innermost open span of this thread ends")                \
 END                                                                                                \
-EVENT(16, LOG, log, "a message")                                                                   \
+EVENT(16, 0, LOG, log, "a message")                                                                \
 	ARG(TASK, task, "the task that it belongs to")                                             \
 	ARG(STRING, category, "the user's category")                                               \
 	ARG(TEXT, message, "the message")                                                          \
 END                                                                                                \
-EVENT(17, COUNTER, counter, "a value of the user's")                                               \
+EVENT(17, 0, COUNTER, counter, "a value of the user's")                                            \
 	ARG(STRING, name, "whose value")                                                           \
 	ARG(I64, value, "the value from now on")                                                   \
 END                                                                                                \
-EVENT(18, PROC_START, proc_start, "the kernel puts the thread on this proc")                       \
+EVENT(18, 0, PROC_START, proc_start, "the kernel puts the thread on this proc")                    \
 END                                                                                                \
-EVENT(19, PROC_STOP, proc_stop, "the kernel takes the thread off this proc")                       \
+EVENT(19, 0, PROC_STOP, proc_stop, "the kernel takes the thread off this proc")                    \
 	ARG(U64, preempted, "1 if it could have gone on, 0 if it waits")                           \
 END                                                                                                \
-EVENT(20, PROCS_CHANGE, procs_change, "the number of procs that the process may use changed")      \
+EVENT(20, 0, PROCS_CHANGE, procs_change, "the number of procs that the process may use changed")   \
 	ARG(U64, procs, "how many from now on")                                                    \
 END                                                                                                \
-EVENT(21, MODULE_LOAD, module_load, "a shared object was loaded")                                  \
+EVENT(21, 0, MODULE_LOAD, module_load, "a shared object was loaded")                               \
 	ARG(U64, module, "its id in the module table")                                             \
 END                                                                                                \
-EVENT(22, MODULE_UNLOAD, module_unload, "a shared object was unloaded")                            \
+EVENT(22, 0, MODULE_UNLOAD, module_unload, "a shared object was unloaded")                         \
 	ARG(U64, module, "its id in the module table")                                             \
 END                                                                                                \
-EVENT(23, PROCESS, process, "the process forked, executed another program, or ended")              \
-	ARG(PROCESS_WHAT, what, "an enum trc_process_what")                                        \
+EVENT(23, 0, PROCESS, process, "the process forked, executed another program, or ended")           \
+	ARG(PROCESS_WHAT, what, "what it did")                                                     \
 	ARG(U64, value, "child pid, image number, or wait status")                                 \
 END                                                                                                \
-EVENT(24, SIGNAL, signal, "a signal that reports a fault or ends the process, as it arrived")      \
+EVENT(24, 1, SIGNAL, signal, "a signal that reports a fault or ends the process, as it arrived")   \
 	ARG(U64, signal, "its number")                                                             \
 	ARG(I64, code, "si_code")                                                                  \
-	ARG(ADDR, address, "si_addr: what was accessed; 0 where the signal has none")              \
+	ARG(ADDR, address, "si_addr: what was accessed, 0 where the signal has none")              \
 	ARG(U64, fatal, "1 if it ends the process, 0 if a handler of the program's deals with it") \
 	ARG(STACK, stack, "where the thread was")                                                  \
 END                                                                                                \
-EVENT(25, TRIGGER, trigger, "a condition was met for which a snapshot was asked")                  \
+EVENT(25, 1, TRIGGER, trigger, "a condition was met for which a snapshot was asked")               \
 	ARG(TEXT, condition, "which one, and what met it")                                            \
 END                                                                                                \
-EVENT(26, LABELS, labels, "the thread works under other labels from now on")                       \
-	ARG(LABELS, labels, "its label set")                                                       \
+EVENT(26, 2, LABELS, labels, "the thread works under other labels from now on")                    \
+	ARG(LABELS, labels, "its label set from now on")                                           \
 	ARG(LABELS, before, "the one that it had until now")                                       \
 END                                                                                                \
-EVENT(27, SAMPLE, sample, "a counter of the thread overflowed, or a timer of its CPU time expired") \
+EVENT(27, 2, SAMPLE, sample, "a counter of the thread overflowed, or a timer of its CPU time expired") \
 	ARG(U64, event, "which one: its number in the table of sampled events")                    \
 	ARG(U64, value, "how much of the event this stands for, in the unit of the event")         \
 	ARG(U64, period, "how much of it lies between two samples, as was in force")               \
 	ARG(STACK, stack, "where the thread was")                                                  \
-	ARG(LABELS, labels, "its label set; 0 in samples that the kernel took: see its labels event") \
+	ARG(LABELS, labels, "its label set, none in samples that the kernel took (see its labels event)") \
 END                                                                                                \
-EVENT(28, SAMPLES_LOST, samples_lost, "samples that were due, and were not taken or not kept")     \
-	ARG(U64, event, "of which sampled event; 0 = of any")                                      \
+EVENT(28, 2, SAMPLES_LOST, samples_lost, "samples that were due, and were not taken or not kept")  \
+	ARG(U64, event, "of which sampled event, 0 = of any")                                      \
 	ARG(U64, lost_samples, "how many")                                                         \
-	ARG(SAMPLE_LOSS, cause, "an enum trc_sample_loss")                                         \
+	ARG(SAMPLE_LOSS, cause, "why")                                                             \
 END                                                                                                \
-EVENT(29, ALLOC, alloc, "memory was allocated, and the allocation was chosen as a sample")         \
+EVENT(29, 3, ALLOC, alloc, "memory was allocated, and the allocation was chosen as a sample")      \
 	ARG(SAMPLE, sample, "the sample's number in the process, never used again")                \
 	ARG(ADDR, address, "where the memory lies")                                                \
 	ARG(U64, bytes, "how much was asked for")                                                  \
@@ -215,30 +216,30 @@ EVENT(29, ALLOC, alloc, "memory was allocated, and the allocation was chosen as 
 	ARG(STACK, stack, "where it was allocated")                                                \
 	ARG(LABELS, labels, "the thread's label set")                                              \
 END                                                                                                \
-EVENT(30, FREE, free, "memory that is a sample was given back")                                    \
+EVENT(30, 3, FREE, free, "memory that is a sample was given back")                                 \
 	ARG(SAMPLE, sample, "the sample's number, as in its alloc event")                          \
 	ARG(ADDR, address, "where the memory lay")                                                 \
 	ARG(U64, bytes, "as in its alloc event")                                                   \
 	ARG(U64, period, "as in its alloc event")                                                  \
 END                                                                                                \
-EVENT(31, FIBER_CREATE, fiber_create, "a fiber of the program's own scheduler is made, or first seen") \
+EVENT(31, 4, FIBER_CREATE, fiber_create, "a fiber of the program's own scheduler is made, or first seen") \
 	ARG(FIBER, fiber, "its number in the process, never used again")                           \
 	ARG(STRING, name, "its name")                                                              \
-	ARG(STACK, stack, "where it was made; 0 = before recording began")                         \
+	ARG(STACK, stack, "where it was made, none = before recording began")                      \
 END                                                                                                \
-EVENT(32, FIBER_SWITCH, fiber_switch, "the thread leaves one fiber and runs another")              \
-	ARG(FIBER, fiber, "the one that runs from now on; 0 = the thread's root fiber")            \
-	ARG(FIBER, left, "the one that ran until now; 0 = the thread's root fiber")                \
+EVENT(32, 4, FIBER_SWITCH, fiber_switch, "the thread leaves one fiber and runs another")           \
+	ARG(FIBER, fiber, "the one that runs from now on, 0 = the thread's root fiber")            \
+	ARG(FIBER, left, "the one that ran until now, 0 = the thread's root fiber")                \
 	ARG(STRING, name, "the name of the one that runs from now on")                             \
-	ARG(REASON, reason, "why the one that is left waits; none: it could go on")                \
+	ARG(REASON, reason, "why the one that is left waits, none = it could go on")               \
 	ARG(ADDR, object, "what it waits for")                                                     \
 	ARG(STACK, stack, "where it was left, if it waits")                                        \
 END                                                                                                \
-EVENT(33, FIBER_READY, fiber_ready, "a fiber that waited may go on")                               \
+EVENT(33, 4, FIBER_READY, fiber_ready, "a fiber that waited may go on")                            \
 	ARG(FIBER, fiber, "which one")                                                             \
 	ARG(STACK, stack, "where this was done")                                                   \
 END                                                                                                \
-EVENT(34, FIBER_END, fiber_end, "a fiber will not run again")                                      \
+EVENT(34, 4, FIBER_END, fiber_end, "a fiber will not run again")                                   \
 	ARG(FIBER, fiber, "which one")                                                             \
 END
 /* clang-format on */
@@ -248,7 +249,7 @@ END
 
 enum trc_kind {
 	TRC_KIND_NONE,
-#define TRC_EVENT(kind, NAME, name, doc) TRC_KIND_##NAME = kind,
+#define TRC_EVENT(kind, minor, NAME, name, doc) TRC_KIND_##NAME = kind,
 #define TRC_ARG(TYPE, name, doc)
 #define TRC_END
 	TRC_SCHEMA(TRC_EVENT, TRC_ARG, TRC_END)
@@ -258,13 +259,26 @@ enum trc_kind {
 		TRC_KIND_COUNT
 };
 
+/* clang-format off */
+/* As large as the newest of the minor versions is high. */
+union trc_kind_minors {
+#define TRC_EVENT(kind, minor, NAME, name, doc) char name[1 + minor];
+#define TRC_ARG(TYPE, name, doc)
+#define TRC_END
+	TRC_SCHEMA(TRC_EVENT, TRC_ARG, TRC_END)
+#undef TRC_EVENT
+#undef TRC_ARG
+#undef TRC_END
+};
+/* clang-format on */
+
 /*
  * The arguments of one event by name: struct trc_args_park { uint64_t reason, object, ... }.
  * The words lie as in the record, where that of a TEXT is its length, and in a row of the writer.
  * clang-format cannot tell a struct in these.
  */
 /* clang-format off */
-#define TRC_EVENT(kind, NAME, name, doc) struct trc_args_##name {
+#define TRC_EVENT(kind, minor, NAME, name, doc) struct trc_args_##name {
 #define TRC_ARG(TYPE, name, doc) uint64_t name;
 #define TRC_END };
 TRC_SCHEMA(TRC_EVENT, TRC_ARG, TRC_END)
@@ -273,7 +287,7 @@ TRC_SCHEMA(TRC_EVENT, TRC_ARG, TRC_END)
 #undef TRC_END
 
 union trc_args {
-#define TRC_EVENT(kind, NAME, name, doc) struct trc_args_##name name;
+#define TRC_EVENT(kind, minor, NAME, name, doc) struct trc_args_##name name;
 #define TRC_ARG(TYPE, name, doc)
 #define TRC_END
 	TRC_SCHEMA(TRC_EVENT, TRC_ARG, TRC_END)
@@ -284,7 +298,7 @@ union trc_args {
 
 /* The enum trc_kind whose arguments are in the struct that `args` is. */
 #define TRC_ARGS_KIND(args) _Generic((args) TRC_SCHEMA(TRC_ARGS_CASE, TRC_ARGS_NO_ARG, TRC_ARGS_NO_END))
-#define TRC_ARGS_CASE(kind, NAME, name, doc) , struct trc_args_##name: TRC_KIND_##NAME
+#define TRC_ARGS_CASE(kind, minor, NAME, name, doc) , struct trc_args_##name: TRC_KIND_##NAME
 #define TRC_ARGS_NO_ARG(TYPE, name, doc)
 #define TRC_ARGS_NO_END
 /* How many words they are. */
@@ -296,6 +310,7 @@ union trc_args {
 
 enum {
 	TRC_KIND_MAX = 255,
+	TRC_KINDS_MINOR = sizeof(union trc_kind_minors) - 1, /* the format's, of the newest kind */
 	TRC_ARGS_MAX = sizeof(union trc_args) / sizeof(uint64_t),
 	TRC_STACK_DEPTH_MAX = 128,
 	TRC_STACK_OUTERMOST = 16, /* of these, where a stack is deeper */
@@ -423,6 +438,7 @@ struct trc_kind_info {
 	const char *name; /* NULL: no such kind */
 	const char *doc;
 	uint8_t n_args;
+	uint8_t minor; /* of the format, that the kind came with */
 	struct trc_arg_info arg[TRC_ARGS_MAX];
 };
 

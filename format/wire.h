@@ -12,11 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include "schema.h"
 
 /* format.md, "Header" */
 enum {
 	TRC_MAJOR = 1,
-	TRC_MINOR = 4,
+	TRC_SECTIONS_MINOR = 4, /* that the newest section came with */
+	TRC_MINOR = (int)TRC_KINDS_MINOR > (int)TRC_SECTIONS_MINOR ? (int)TRC_KINDS_MINOR
+								   : (int)TRC_SECTIONS_MINOR,
 	TRC_HEADER_BYTES = 72,
 	TRC_HEADER_BYTES_MAX = 4096,
 	TRC_ENDIAN_MARK = 0x01020304,

@@ -65,6 +65,73 @@ static void column_name(const struct trc_arg_info *arg, char name[TRC_COLUMN_NAM
 	snprintf(name, TRC_COLUMN_NAME_BYTES, "%s%s", arg->name, is_time && !says_so ? "_ns" : "");
 }
 
+/* The names of an enum follow what its argument means. */
+static void print_meaning(FILE *out, const struct trc_arg_info *arg)
+{
+	const char *name, *before = ": ";
+
+	fputs(arg->doc, out);
+	if (!trc_arg_type_is_enum(arg->type))
+		return;
+	for (uint64_t i = 1; *(name = trc_arg_value_name(arg->type, i)) != '?'; i++) {
+		fprintf(out, "%s%s", before, name);
+		before = ", ";
+	}
+}
+
+/* The argument of `kind` that the column shows, if it has one. */
+static const struct trc_arg_info *arg_of(const struct trc_event_columns *columns,
+					 const struct trc_model *m, unsigned int kind,
+					 size_t column)
+{
+	unsigned int a = columns->arg[kind][column];
+
+	return a ? &trc_event_kind(m, kind)->arg[a - 1] : NULL;
+}
+
+static bool mean_the_same(const struct trc_arg_info *a, const struct trc_arg_info *b)
+{
+	return a && b && a->type == b->type && !strcmp(a->doc, b->doc);
+}
+
+/* "park, wait: what kind of wait; unlock: which kind of lock" */
+static void print_by_kinds(FILE *out, const struct trc_event_columns *columns,
+			   const struct trc_model *m, size_t column)
+{
+	bool told[TRC_KIND_MAX + 1] = {false};
+	const char *before = "";
+
+	for (unsigned int k = 1; k <= TRC_KIND_MAX; k++) {
+		const struct trc_arg_info *arg = arg_of(columns, m, k, column);
+
+		if (!arg || told[k])
+			continue;
+		fprintf(out, "%s%s", before, trc_event_kind_name(m, k));
+		before = "; ";
+		for (unsigned int other = k + 1; other <= TRC_KIND_MAX; other++) {
+			if (!mean_the_same(arg, arg_of(columns, m, other, column)))
+				continue;
+			fprintf(out, ", %s", trc_event_kind_name(m, other));
+			told[other] = true;
+		}
+		if (*arg->doc) {
+			fputs(": ", out);
+			print_meaning(out, arg);
+		}
+	}
+}
+
+void trc_event_column_print_doc(FILE *out, const struct trc_event_columns *columns,
+				const struct trc_model *m, size_t column)
+{
+	if (columns->column[column].doc)
+		fputs(columns->column[column].doc, out);
+	else if (columns->kind)
+		print_meaning(out, arg_of(columns, m, columns->kind, column));
+	else
+		print_by_kinds(out, columns, m, column);
+}
+
 static void arguments_add(struct trc_event_columns *columns, const struct trc_model *m,
 			  unsigned int kind)
 {
@@ -76,8 +143,7 @@ static void arguments_add(struct trc_event_columns *columns, const struct trc_mo
 		size_t i;
 
 		column_name(arg, name);
-		i = column_add(columns, name, shown_as_text(arg) ? "TEXT" : "INTEGER",
-			       columns->kind ? arg->doc : NULL);
+		i = column_add(columns, name, shown_as_text(arg) ? "TEXT" : "INTEGER", NULL);
 		if (i < TRC_EVENT_COLUMNS_MAX)
 			columns->arg[kind][i] = (uint8_t)(a + 1);
 	}

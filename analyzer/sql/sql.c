@@ -103,23 +103,23 @@ int trc_sql_open(sqlite3 **out, struct trc_model *m, struct trc_error *error)
 
 /* --- the schema as text --- */
 
-static void print_column(FILE *out, const char *name, const char *type, const char *doc, bool last)
+/* All but what it means. */
+static void print_column(FILE *out, const char *name, const char *type, bool last)
 {
-	char head[64];
+	char head[TRC_COLUMN_NAME_BYTES + 16];
 
 	snprintf(head, sizeof(head), "%s%s%s%s", name, *type ? " " : "", type, last ? "" : ",");
-	if (doc)
-		fprintf(out, "  %-26s -- %s\n", head, doc);
-	else
-		fprintf(out, "  %s\n", head);
+	fprintf(out, "  %-26s -- ", head);
 }
 
 static void print_table(FILE *out, const struct trc_sql_table *table)
 {
 	fprintf(out, "-- %s\nCREATE TABLE %s(\n", table->doc, table->name);
-	for (size_t i = 0; i < table->n_columns; i++)
+	for (size_t i = 0; i < table->n_columns; i++) {
 		print_column(out, table->column[i].name, table->column[i].type,
-			     table->column[i].doc, i + 1 == table->n_columns);
+			     i + 1 == table->n_columns);
+		fprintf(out, "%s\n", table->column[i].doc);
+	}
 	fputs(");\n", out);
 }
 
@@ -132,9 +132,12 @@ static void print_events(FILE *out, const struct trc_model *m, const char *name,
 		return;
 	trc_event_columns_make(columns, m, kind);
 	fprintf(out, "-- %s\nCREATE TABLE %s(\n", doc ? doc : "", name);
-	for (size_t i = 0; i < columns->n; i++)
+	for (size_t i = 0; i < columns->n; i++) {
 		print_column(out, columns->column[i].name, columns->column[i].type,
-			     columns->column[i].doc, i + 1 == columns->n);
+			     i + 1 == columns->n);
+		trc_event_column_print_doc(out, columns, m, i);
+		fputc('\n', out);
+	}
 	fputs(");\n", out);
 	free(columns);
 }

@@ -3,6 +3,7 @@
 #define TRC_ANALYZER_SQL_VTAB_H
 
 #include <sqlite3.h>
+#include <stdio.h>
 #include "analyzer/model/model.h"
 #include "table.h"
 
@@ -21,7 +22,7 @@ enum { TRC_EVENT_COLUMNS_MAX = 512, TRC_COLUMN_NAME_BYTES = 72 };
 struct trc_event_column {
 	char name[TRC_COLUMN_NAME_BYTES];
 	const char *type;
-	const char *doc; /* NULL: an argument of several kinds */
+	const char *doc; /* NULL: an argument's */
 };
 struct trc_event_columns {
 	unsigned int kind;
@@ -32,6 +33,9 @@ struct trc_event_columns {
 };
 void trc_event_columns_make(struct trc_event_columns *columns, const struct trc_model *m,
 			    unsigned int kind);
+/* What a column means, of each kind that has it. */
+void trc_event_column_print_doc(FILE *out, const struct trc_event_columns *columns,
+				const struct trc_model *m, size_t column);
 /* The description of a kind, the file's if `m` has one. */
 const struct trc_kind_info *trc_event_kind(const struct trc_model *m, unsigned int kind);
 /* Its name in SQL: "kind_200" if nobody has one. */

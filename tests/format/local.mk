@@ -12,6 +12,10 @@ libtrcassemble_la_LIBADD = libtrcformat.la
 trc_assemble_SOURCES = tests/format/assemble_main.c
 trc_assemble_LDADD = libtrcassemble.la
 
+check_PROGRAMS += tests/format/print_kinds
+tests_format_print_kinds_SOURCES = tests/format/print_kinds.c
+tests_format_print_kinds_LDADD = libtrcformat.la
+
 TESTS += tests/format/writer_calls.sh
 EXTRA_DIST += tests/format/writer_calls.sh
 

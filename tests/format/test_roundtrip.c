@@ -88,7 +88,7 @@ START_TEST(the_sample_says_what_it_is)
 	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
 	info = trc_reader_info(r);
 	ck_assert_uint_eq(info->major, 1);
-	ck_assert_uint_eq(info->minor, 4);
+	ck_assert_uint_eq(info->minor, TRC_MINOR);
 	ck_assert_uint_eq(info->n_procs, 3);
 	ck_assert_int_eq(info->clock, TRC_CLOCK_MONOTONIC_RAW);
 	ck_assert_uint_eq(info->file_bytes, b.n);

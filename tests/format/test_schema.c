@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "format/schema_wire.h"
+#include "format/wire.h"
 #include "common.h"
 
 START_TEST(kinds_have_names_and_typed_arguments)
@@ -11,10 +12,16 @@ START_TEST(kinds_have_names_and_typed_arguments)
 	ck_assert_ptr_nonnull(info->name);
 	ck_assert_ptr_nonnull(info->doc);
 	ck_assert_uint_le(info->n_args, TRC_ARGS_MAX);
+	ck_assert_uint_le(info->minor, TRC_MINOR);
+	ck_assert_msg(_i == 1 || info->minor >= trc_kind_info((unsigned int)_i - 1)->minor,
+		      "S1: %s comes after a kind of a newer version", info->name);
 	for (unsigned int a = 0; a < info->n_args; a++) {
 		ck_assert_int_gt(info->arg[a].type, TRC_ARG_NONE);
 		ck_assert_int_lt(info->arg[a].type, TRC_ARG_TYPE_COUNT);
 		ck_assert_ptr_nonnull(info->arg[a].name);
+		ck_assert_msg(!strchr(info->arg[a].doc, ';'),
+			      "%s.%s: SQL's schema puts a ; between the kinds", info->name,
+			      info->arg[a].name);
 		ck_assert_msg(info->arg[a].type != TRC_ARG_TEXT || a + 1 == info->n_args,
 			      "S3: the text of %s is not its last argument", info->name);
 	}
@@ -24,7 +31,7 @@ START_TEST(kinds_have_names_and_typed_arguments)
 END_TEST
 
 static const unsigned int struct_words[TRC_KIND_COUNT] = {
-#define TRC_EVENT(kind, NAME, name, doc) [kind] = TRC_ARGS_WORDS(struct trc_args_##name),
+#define TRC_EVENT(kind, minor, NAME, name, doc) [kind] = TRC_ARGS_WORDS(struct trc_args_##name),
 #define TRC_ARG(TYPE, name, doc)
 #define TRC_END
 	TRC_SCHEMA(TRC_EVENT, TRC_ARG, TRC_END)

@@ -1,5 +1,6 @@
 # tests/package - what gets installed, and what others build against
 package_tests = \
+	tests/package/docs_tables.sh \
 	tests/package/headers.sh \
 	tests/package/install.sh \
 	tests/package/layout.sh \
@@ -9,3 +10,8 @@ package_tests = \
 
 TESTS += $(package_tests)
 EXTRA_DIST += $(package_tests) tests/package/libtrc.symbols tests/package/libtrc-preload.symbols
+
+update-docs: analyzer/trace-analyze tests/format/print_kinds
+	top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' \
+		$(SHELL) $(top_srcdir)/tests/package/docs_tables.sh --write
+.PHONY: update-docs
