@@ -2,6 +2,7 @@
 noinst_LTLIBRARIES += libtrcanalyze.la
 libtrcanalyze_la_SOURCES = \
 	analyzer/model/array.c analyzer/model/array.h \
+	analyzer/causes/blame.c analyzer/causes/blame.h \
 	analyzer/causes/causes.c analyzer/causes/causes.h \
 	analyzer/causes/steps.c analyzer/causes/steps.h \
 	analyzer/derive/deadlocks.c analyzer/derive/exec.c \
@@ -25,6 +26,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/model/symbols.c \
 	analyzer/model/window.c \
 	analyzer/profile/profile.c analyzer/profile/profile.h analyzer/profile/parts.h \
+	analyzer/profile/blame.c \
 	analyzer/profile/heap.c \
 	analyzer/profile/offcpu.c \
 	analyzer/profile/pprof.c \

@@ -11,7 +11,7 @@ struct trc_profile_sums {
 	const struct trc_label_filter *filter; /* NULL = all pass */
 	struct trc_array rows;		       /* struct trc_profile_sample */
 	struct trc_index row;		       /* by stack and tag */
-	struct trc_index tag;  /* by labels, off and stack_kind, then by that and size */
+	struct trc_index tag;  /* by labels, off, stack_kind and cause, then by that and size */
 	struct trc_index size; /* by bytes */
 };
 
@@ -29,6 +29,7 @@ void trc_profile_comment(struct trc_profile *p, const char *format, ...)
 /* ---- each sums up one kind, and says what its values are: 0 or -errno with a line in error ---- */
 int trc_profile_block(struct trc_profile_sums *sums, struct trc_profile *p);
 int trc_profile_mutex(struct trc_profile_sums *sums, struct trc_profile *p);
+int trc_profile_blame(struct trc_profile_sums *sums, struct trc_profile *p);
 /* `name` NULL: of clocks. */
 int trc_profile_samples(struct trc_profile_sums *sums, struct trc_profile *p, const char *name,
 			struct trc_error *error);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "profile.h"
+#include "analyzer/causes/causes.h"
 #include "format/symbols.h"
 #include "format/pprof.h"
 
@@ -160,10 +161,20 @@ static size_t export_locations(struct exporter *e, struct trc_model *m,
 }
 
 /* Beyond those of a label set. */
-enum { OWN_LABELS_MAX = 2 };
+enum { OWN_LABELS_MAX = 3, KEY_BYTES = 128 };
 
-/* Those of its label set, why it was off, and how large each object is. */
+/* A label's key, in `buffer` if something stands before it. */
+static const char *export_key(const struct exporter *e, const char *key, char buffer[KEY_BYTES])
+{
+	if (!e->profile->labels_of)
+		return key;
+	snprintf(buffer, KEY_BYTES, "%s%s", e->profile->labels_of, key);
+	return buffer;
+}
+
+/* Those of its label set, why it was off, what it is blamed for, and how large each object is. */
 static size_t export_labels(struct exporter *e, const struct trc_profile_sample *sample,
+			    char key[TRC_LABELS_MAX][KEY_BYTES],
 			    struct trc_pprof_label out[TRC_LABELS_MAX + OWN_LABELS_MAX])
 {
 	const char *off = trc_profile_off_name(e->m, sample->off);
@@ -172,13 +183,16 @@ static size_t export_labels(struct exporter *e, const struct trc_profile_sample 
 
 	for (; n < n_set && n < TRC_LABELS_MAX; n++)
 		out[n] = (struct trc_pprof_label){
-			.key = label[n].key,
+			.key = export_key(e, label[n].key, key[n]),
 			.text = label[n].is_number ? NULL : label[n].value,
 			.number = label[n].number,
 			.unit = *label[n].unit ? label[n].unit : NULL,
 		};
 	if (off)
 		out[n++] = (struct trc_pprof_label){.key = "reason", .text = off};
+	if (sample->cause)
+		out[n++] = (struct trc_pprof_label){.key = "cause",
+						    .text = trc_cause_name(sample->cause)};
 	if (e->profile->sized)
 		out[n++] = (struct trc_pprof_label){
 			.key = "bytes", .number = (int64_t)sample->bytes, .unit = "bytes"};
@@ -189,11 +203,12 @@ static void export_sample(struct exporter *e, struct trc_model *m,
 			  const struct trc_profile_sample *sample)
 {
 	struct trc_pprof_label label[TRC_LABELS_MAX + OWN_LABELS_MAX];
+	char key[TRC_LABELS_MAX][KEY_BYTES];
 	uint32_t location[LOCATIONS_MAX];
 	size_t n = export_locations(e, m, sample, location);
 
 	trc_pprof_sample(e->pprof, location, n, sample->value, label,
-			 export_labels(e, sample, label));
+			 export_labels(e, sample, key, label));
 }
 
 static void export_comments(struct exporter *e)

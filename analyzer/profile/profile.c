@@ -24,11 +24,13 @@ static uint32_t number_of(struct trc_index *numbers, uint64_t key)
 	return trc_index_put(numbers, key, number) ? TRC_INDEX_NONE : number;
 }
 
-enum { TAG_STACK_KIND = 1 << 8, TAG_SIZED = 1 << 10 }; /* above every `off` and `stack_kind` */
+/* Each above those before it; a profile with causes has no sizes. */
+enum { TAG_STACK_KIND = 1 << 8, TAG_CAUSE = 1 << 10, TAG_SIZED = 1 << 10 };
 
 static uint32_t tag_of(struct trc_profile_sums *sums, const struct trc_profile_sample *sample)
 {
-	uint64_t why = sample->off + sample->stack_kind * (uint64_t)TAG_STACK_KIND;
+	uint64_t why = sample->off + sample->stack_kind * (uint64_t)TAG_STACK_KIND +
+		       sample->cause * (uint64_t)TAG_CAUSE;
 	uint32_t tag = number_of(&sums->tag, why << 32 | sample->labels);
 	uint32_t size;
 
@@ -60,6 +62,7 @@ struct trc_profile_sample *trc_profile_row(struct trc_profile_sums *sums,
 	row->labels = sample->labels;
 	row->off = sample->off;
 	row->stack_kind = sample->stack_kind;
+	row->cause = sample->cause;
 	row->bytes = sample->bytes;
 	return row;
 }
@@ -120,6 +123,8 @@ static int compare_samples(const void *a, const void *b, void *profile)
 		return x->off < y->off ? -1 : 1;
 	if (x->stack_kind != y->stack_kind)
 		return x->stack_kind < y->stack_kind ? -1 : 1;
+	if (x->cause != y->cause)
+		return x->cause < y->cause ? -1 : 1;
 	return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
@@ -150,6 +155,8 @@ static int sum_up(struct trc_profile_sums *sums, struct trc_profile *p, const ch
 		return trc_profile_block(sums, p);
 	if (!strcmp(name, "mutex"))
 		return trc_profile_mutex(sums, p);
+	if (!strcmp(name, "blame"))
+		return trc_profile_blame(sums, p);
 	if (!strcmp(name, "offcpu"))
 		return trc_profile_offcpu(sums, p);
 	if (!strcmp(name, "wall"))
@@ -167,7 +174,8 @@ int trc_profile_derive(struct trc_profile **out, struct trc_model *m, const char
 	struct trc_profile *p;
 	int err = trc_model_need(m,
 				 TRC_PART_WAITS | TRC_PART_SCHED | TRC_PART_LABELS |
-					 TRC_PART_SAMPLES | TRC_PART_HEAP | TRC_PART_FIBERS,
+					 TRC_PART_SAMPLES | TRC_PART_HEAP | TRC_PART_FIBERS |
+					 (strcmp(name, "blame") ? 0 : TRC_PART_NOW),
 				 error);
 
 	if (err)

@@ -9,6 +9,10 @@
  * offcpu: events/count and delay/nanoseconds: all time that threads did not run, by stack and reason;
  * of threads, whatever fibers they run or do not.
  * wall: cpu and offcpu in one.
+ * blame: delay/nanoseconds: the waits of the block profile, each moment of a thread once, by what in the end held
+ * the thread up, through all waits between (analyzer/causes/blame.h): the stack that ran, slept, or waited for
+ * the outside; of a thread that was not sampled, that of the unlock or signal that ended the waiting for it.
+ * `cause` says which, labels are those of who waited.
  * heap, allocs: alloc_objects/count, alloc_space/bytes, inuse_objects/count and inuse_space/bytes, by
  * stack and size, as estimated from samples; what to look at first is what lives at the end, or what
  * was allocated.
@@ -73,6 +77,7 @@ struct trc_profile_sample {
 	uint32_t stack, labels;
 	uint8_t off;	    /* TRC_OFF_* */
 	uint8_t stack_kind; /* enum trc_stack_kind */
+	uint8_t cause;	    /* blame: enum trc_cause_kind; else 0 */
 	int64_t value[TRC_PROFILE_VALUES_MAX];
 	uint64_t bytes; /* heap, allocs: of each object */
 };
@@ -85,6 +90,7 @@ struct trc_profile {
 	int64_t period;
 	bool of_program; /* L4: frames are left out of all samples; else of those with `off` */
 	bool sized;	 /* `bytes` is told */
+	const char *labels_of; /* what stands before the keys of labels; NULL = nothing */
 	struct trc_profile_sample *sample; /* by the main value, largest first */
 	size_t n_samples;
 	char *comment[TRC_PROFILE_COMMENTS_MAX]; /* what is worth knowing, a line each */
@@ -92,7 +98,7 @@ struct trc_profile {
 };
 
 /*
- * `name` is block, mutex, cpu, offcpu, wall, heap, allocs, or the name of a sampled event, with its suffix or
+ * `name` is block, mutex, blame, cpu, offcpu, wall, heap, allocs, or the name of a sampled event, with its suffix or
  * without.  Only samples whose labels the filter lets pass; NULL = all.  On success *out is the
  * caller's: trc_profile_free() it.  -ENOENT: the trace has nothing of that name.
  */

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "analyzer/causes/blame.h"
 #include "analyzer/causes/causes.h"
 #include "tests/analyzer/model/model_fixture.h"
 
@@ -209,6 +210,64 @@ START_TEST(test_case)
 }
 END_TEST
 
+/* By kind and by stack, of all waits. */
+struct sums {
+	int64_t by_kind[TRC_CAUSE_KINDS], by_stack[8];
+};
+
+static bool all_wanted(void *context, const struct trc_park *park, uint32_t *labels)
+{
+	*labels = 0;
+	return true;
+}
+
+static int sum_blame(void *context, const struct trc_blame *blame)
+{
+	struct sums *sums = context;
+
+	sums->by_kind[blame->kind] += blame->ns;
+	sums->by_stack[blame->stack] += blame->ns;
+	return 0;
+}
+
+static void sum_leaves(struct sums *sums, const struct trc_cause *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!rows[i].leaf)
+			continue;
+		sums->by_kind[rows[i].kind] += rows[i].to_ns - rows[i].from_ns;
+		sums->by_stack[rows[i].stack] += rows[i].to_ns - rows[i].from_ns;
+	}
+}
+
+/* Two ways to the same: each wait by itself, and all of them in one pass. */
+START_TEST(test_sum_of_case)
+{
+	const struct causes_case *test = &cases[_i];
+	struct trc_model *m = model_of(test->text, TRC_CAUSES_PARTS);
+	struct sums leaves = {0}, blame = {0};
+	const struct trc_blame_target target = {all_wanted, sum_blame, &blame};
+	const struct trc_cause *rows;
+	struct trc_causes *causes;
+	size_t n, n_parks;
+
+	trc_model_parks(m, &n_parks);
+	ck_assert_int_eq(trc_causes_open(&causes, m), 0);
+	for (uint32_t i = 1; i <= n_parks; i++) {
+		ck_assert_int_eq(trc_causes_of_wait(causes, i, &rows, &n), 0);
+		sum_leaves(&leaves, rows, n);
+	}
+	ck_assert_int_eq(trc_blame_sum(m, &target), 0);
+	for (int i = 0; i < TRC_CAUSE_KINDS; i++)
+		ck_assert_msg(leaves.by_kind[i] == blame.by_kind[i], "%s: %s: %" PRId64 " and %" PRId64,
+			      test->what, trc_cause_name(i), leaves.by_kind[i], blame.by_kind[i]);
+	for (int i = 0; i < 8; i++)
+		ck_assert_int_eq(leaves.by_stack[i], blame.by_stack[i]);
+	trc_causes_close(causes);
+	model_close(m);
+}
+END_TEST
+
 /* A wait of each thread for the next, and the last one runs. */
 START_TEST(test_long_chain)
 {
@@ -280,6 +339,7 @@ int main(void)
 	int failed;
 
 	tcase_add_loop_test(tcase, test_case, 0, sizeof(cases) / sizeof(cases[0]));
+	tcase_add_loop_test(tcase, test_sum_of_case, 0, sizeof(cases) / sizeof(cases[0]));
 	tcase_add_test(tcase, test_long_chain);
 	tcase_add_test(tcase, test_of_thread);
 	suite_add_tcase(suite, tcase);

@@ -142,10 +142,10 @@ same 'shell: what is no command' 'not known: .x\x1b[2J; try .help' "$(cat err)"
 refused 'an output of no kind' 2 'trace-analyze: --output is table, csv, tsv or json, not xml' \
 	"$analyze" --output xml --check good.trc
 refused 'a profile of what was not sampled' 1 \
-	'trace-analyze: good.trc: it has no samples of cycles; it has block, mutex, offcpu' \
+	'trace-analyze: good.trc: it has no samples of cycles; it has block, mutex, blame, offcpu' \
 	"$analyze" --pprof cycles -o x good.trc
 refused 'a profile of CPU time that was not sampled' 1 \
-	'trace-analyze: good.trc: no CPU time was sampled: trace-record -e auto does; it has block, mutex, offcpu' \
+	'trace-analyze: good.trc: no CPU time was sampled: trace-record -e auto does; it has block, mutex, blame, offcpu' \
 	"$analyze" --pprof cpu -o x good.trc
 [ ! -e x ] || fail 'a profile that there is not was written'
 refused 'a profile without a file' 2 'trace-analyze: --pprof block needs -o FILE' \

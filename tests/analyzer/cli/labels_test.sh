@@ -96,6 +96,11 @@ same 'threads at the end' $'1\t4\n2\t3\n3\t\\N' "$(sql 'SELECT thread, labels FR
 same 'waiting by label' $'acme\t30\nother\t10' \
 	"$(sql "SELECT value, sum(waited_ns) / 1000000 FROM parks JOIN labels USING (labels) WHERE key = 'tenant' AND reason = 'mutex' GROUP BY value")"
 
+"$analyze" --pprof blame -o "$dir/blame.pb.gz" "$dir/t.trc" || fail 'no blame profile'
+same 'a blame profile has the labels of who waited, and says so' $'waiter.request\nwaiter.tenant' \
+	"$(gunzip <"$dir/blame.pb.gz" | grep -ao 'waiter\.[a-z]*' | sort -u)"
+same 'and what was charged was in' active "$(gunzip <"$dir/blame.pb.gz" | grep -ao active | sort -u)"
+
 report
 tells 'the labels with most of a group, and their share' 'under request=17, 75.0% of it; tenant=acme, 75.0% of it'
 tells 'of a critical section those of who holds' 'under phase=clean up'

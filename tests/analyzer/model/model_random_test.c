@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyzer/causes/blame.h"
 #include "analyzer/check/check.h"
+#include "analyzer/model/timeline.h"
+#include "analyzer/model/waits.h"
 #include "analyzer/report/report.h"
 #include "analyzer/sql/sql.h"
 #include "analyzer/sql/table.h"
@@ -245,6 +248,67 @@ static void check_fibers(const struct trc_model *m)
 	ck_assert_int_le(run_ns, THREADS * (trc_model_end_ns(m) - trc_model_start_ns(m)));
 }
 
+static bool all_wanted(void *context, const struct trc_park *park, uint32_t *labels)
+{
+	*labels = 0;
+	return true;
+}
+
+static int sum_blame(void *context, const struct trc_blame *blame)
+{
+	ck_assert_int_gt(blame->ns, 0);
+	*(int64_t *)context += blame->ns;
+	return 0;
+}
+
+static int64_t clamp(int64_t ns, int64_t low, int64_t high)
+{
+	return ns < low ? low : ns > high ? high : ns;
+}
+
+/* What a thread waited within its life and the trace. */
+static int64_t waited_ns(const struct trc_model *m, const struct trc_thread *t,
+			 const struct trc_array *pieces)
+{
+	int64_t from_ns = trc_model_start_ns(m), to_ns = trc_model_end_ns(m), sum_ns = 0;
+	const struct trc_wait_piece *piece = pieces->row;
+
+	from_ns = t->start_ns == TRC_NEVER ? from_ns : clamp(t->start_ns, from_ns, to_ns);
+	to_ns = t->end_ns == TRC_NEVER ? to_ns : clamp(t->end_ns, from_ns, to_ns);
+	for (size_t i = 0; i < pieces->n; i++)
+		if (piece[i].park)
+			sum_ns += clamp(i + 1 < pieces->n ? piece[i + 1].start_ns : INT64_MAX, from_ns,
+					to_ns) -
+				  clamp(piece[i].start_ns, from_ns, to_ns);
+	return sum_ns;
+}
+
+/* blame:U1, whoever waits for whom. */
+static void check_blame(struct trc_model *m)
+{
+	struct trc_array pieces = {.row_bytes = sizeof(struct trc_wait_piece)};
+	struct trc_by_thread parks = {0};
+	struct trc_error error;
+	int64_t blamed_ns = 0, sum_ns = 0;
+	const struct trc_blame_target target = {all_wanted, sum_blame, &blamed_ns};
+	size_t n, n_threads;
+	const struct trc_park *park = trc_model_parks(m, &n);
+	const struct trc_thread *thread = trc_model_threads(m, &n_threads);
+	uint32_t *outer = trc_waits_nesting(m);
+
+	ck_assert_int_eq(trc_by_thread_make(&parks, m, park, n, sizeof(*park), trc_thread_of_park), 0);
+	for (size_t i = 0; i < n_threads; i++) {
+		ck_assert_int_eq(trc_wait_pieces_make(&pieces, m, &parks, outer, i), 0);
+		sum_ns += waited_ns(m, &thread[i], &pieces);
+	}
+	ck_assert_int_eq(trc_model_need(m, TRC_CAUSES_PARTS, &error), 0);
+	ck_assert_int_eq(trc_blame_sum(m, &target), 0);
+	ck_assert_int_eq(blamed_ns, sum_ns);
+	trc_array_free(&pieces);
+	trc_by_thread_free(&parks);
+	free(outer);
+}
+
 static void read_tables(struct trc_model *m)
 {
 	struct trc_error error;
@@ -301,6 +365,7 @@ START_TEST(test_random)
 	check_threads(m);
 	check_regions(m);
 	check_fibers(m);
+	check_blame(m);
 	read_tables(m);
 	read_report(m);
 	ck_assert_int_eq(trc_check(m, true, ignore_violation, NULL, &totals, &error), 0);

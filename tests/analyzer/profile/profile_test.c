@@ -238,6 +238,26 @@ static const struct {
 	 "@300 thread=1 samples_lost event=2 lost_samples=30 cause=busy\n",
 	 2,
 	 {{1, 0, 0, {2, 2000}}, {2, 0, 0, {1, 1000}}}},
+	{"blame: who waits for a lock that is held asleep is charged to the sleep, and by its own labels",
+	 "blame", "tenant=acme",
+	 "@50 thread=2 labels labels=acme\n"
+	 "@100 thread=2 park reason=mutex object=0x10 holder=1 stack=s1\n"
+	 "@200 thread=1 park reason=sleep stack=s2\n"
+	 "@800 thread=1 resume reason=sleep\n"
+	 "@900 thread=1 unlock reason=mutex object=0x10 waiters=1 stack=s3\n"
+	 "@950 thread=2 resume reason=mutex object=0x10\n",
+	 3,
+	 {{2, 1, TRC_REASON_SLEEP, {600}}, {3, 1, 0, {200}}, {1, 1, TRC_REASON_MUTEX, {50}}}},
+	{"blame: waits for the outside are not in it, but what waits behind them is", "blame", NULL,
+	 "@100 thread=2 park reason=mutex object=0x10 holder=1 stack=s1\n"
+	 "@200 thread=1 park reason=recv object=4 stack=s2\n"
+	 "@300 thread=3 park reason=epoll object=5 stack=s1\n"
+	 "@800 thread=1 resume reason=recv object=4\n"
+	 "@800 thread=1 unlock reason=mutex object=0x10 waiters=1 stack=s3\n"
+	 "@800 thread=2 resume reason=mutex object=0x10\n"
+	 "@900 thread=3 resume reason=epoll object=5\n",
+	 2,
+	 {{2, 0, TRC_REASON_RECV, {600}}, {3, 0, 0, {100}}}},
 	{"an event by its name", "cache-misses", NULL,
 	 "sample_event 1 period=1000\n"
 	 "sample_event 2 name=\"cache-misses\" unit=\"count\" period=500\n"
@@ -495,21 +515,21 @@ static const struct {
 	{"no such event", "cycles",
 	 "sample_event 1 period=1000\n"
 	 "sample_event 2 name=\"cache-misses\" unit=\"count\"\n",
-	 "it has no samples of cycles; it has block, mutex, offcpu, cpu, wall, cpu-clock, cache-misses"},
+	 "it has no samples of cycles; it has block, mutex, blame, offcpu, cpu, wall, cpu-clock, cache-misses"},
 	{"no name", "", "sample_event 1 period=1000\n",
-	 "no profile is named; it has block, mutex, offcpu, cpu, wall, cpu-clock"},
+	 "no profile is named; it has block, mutex, blame, offcpu, cpu, wall, cpu-clock"},
 	{"no clock", "cpu", "sample_event 2 name=\"cache-misses\" unit=\"count\"\n",
-	 "no CPU time was sampled: trace-record -e auto does; it has block, mutex, offcpu, "
+	 "no CPU time was sampled: trace-record -e auto does; it has block, mutex, blame, offcpu, "
 	 "cache-misses"},
 	{"nothing sampled at all", "wall", "",
-	 "no CPU time was sampled: trace-record -e auto does; it has block, mutex, offcpu"},
+	 "no CPU time was sampled: trace-record -e auto does; it has block, mutex, blame, offcpu"},
 	{"names in the trace are data", "cycles",
 	 "sample_event 2 name=\"c\\x1b[31m\\xc2\\x9b\" unit=\"count\"\n",
-	 "it has no samples of cycles; it has block, mutex, offcpu, c?[31m??"},
+	 "it has no samples of cycles; it has block, mutex, blame, offcpu, c?[31m??"},
 	{"no allocations", "heap", "sample_event 1 period=1000\n",
 	 "no allocations were sampled: trace-record --heap does"},
 	{"allocations alone", "cpu", "@1 thread=1 free sample=1 address=1 bytes=1 period=1\n",
-	 "no CPU time was sampled: trace-record -e auto does; it has block, mutex, offcpu, heap, "
+	 "no CPU time was sampled: trace-record -e auto does; it has block, mutex, blame, offcpu, heap, "
 	 "allocs"},
 	{"a name with two suffixes", "cycles",
 	 "sample_event 1 name=\"cycles:u\" unit=\"count\"\n"
@@ -538,6 +558,7 @@ START_TEST(types)
 	} TYPES[] = {
 		{"block", {"contentions count", "delay nanoseconds"}, "delay", "contentions count 1"},
 		{"mutex", {"contentions count", "delay nanoseconds"}, "delay", "contentions count 1"},
+		{"blame", {"delay nanoseconds"}, "delay", "delay nanoseconds 1"},
 		{"cpu", {"samples count", "cpu nanoseconds"}, "cpu", "cpu nanoseconds 10000000"},
 		{"cpu-clock", {"samples count", "cpu nanoseconds"}, "cpu", "cpu nanoseconds 10000000"},
 		{"cycles", {"samples count", "cycles:u count"}, "cycles:u", "cycles:u count 700"},

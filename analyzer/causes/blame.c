@@ -1,0 +1,424 @@
+/* blame.c - see blame.h. */
+#include "blame.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include "steps.h"
+#include "analyzer/model/waits.h"
+
+/* Those that wait for a node, by what will end their waiting for it and by their labels. */
+struct entry {
+	int64_t since_ns; /* of a root: charged up to then */
+	uint32_t stack, labels;
+	uint32_t n;
+};
+
+/* A thread or a lock. */
+struct node {
+	uint32_t parent; /* index + 1 of the node that it waits for; 0 = it is a root */
+	uint32_t wanted; /* the same, of a node that would wait for itself by that: now a root */
+	uint32_t stack;	 /* of a root what it is charged with, 0 = the entry's; else its entry's */
+	uint32_t own_labels;
+	uint8_t kind, reason; /* of a root */
+	bool counts;	      /* it is in a wait that is wanted */
+	bool waits;	      /* of a root: it is charged with where it waits */
+	int64_t own_since_ns;
+	struct trc_array entries;
+
+	/* Where it is in time. */
+	int64_t next_ns;
+	union {
+		struct trc_step_cursor cursor; /* of a thread */
+		uint32_t next_unlock;	       /* of a lock */
+	};
+	struct trc_step_wait wait; /* of a thread; wait.park 0 = in none */
+};
+
+/* What a node becomes. */
+struct state {
+	uint32_t parent, stack, labels;
+	uint8_t kind, reason;
+	bool counts, waits;
+};
+
+struct blame {
+	struct trc_steps steps;
+	const struct trc_blame_target *target;
+	struct node *node; /* threads by row, then locks */
+	size_t n_nodes;
+	uint32_t *heap; /* nodes, the one with the earliest next_ns on top */
+	size_t n_heap;
+	struct trc_array cycles; /* uint32_t: nodes with `wanted` */
+	int64_t now_ns;
+	int err;
+};
+
+/* ---- charges ---- */
+
+static void charge(struct blame *b, const struct node *root, uint32_t stack, uint32_t labels,
+		   uint64_t n, int64_t since_ns)
+{
+	const __int128 ns = (__int128)n * ((__int128)b->now_ns - since_ns);
+	const struct trc_blame blame = {
+		.ns = ns < INT64_MAX ? (int64_t)ns : INT64_MAX,
+		.stack = stack,
+		.labels = labels,
+		.kind = root->kind,
+		.reason = root->reason,
+	};
+
+	if (ns > 0 && !b->err)
+		b->err = b->target->charge(b->target->context, &blame);
+}
+
+static void charge_entry(struct blame *b, const struct node *root, struct entry *entry)
+{
+	charge(b, root, root->stack || root->waits ? root->stack : entry->stack, entry->labels,
+	       entry->n, entry->since_ns);
+	entry->since_ns = b->now_ns;
+}
+
+static void charge_root(struct blame *b, struct node *root)
+{
+	struct entry *entry = root->entries.row;
+
+	for (size_t i = 0; i < root->entries.n; i++)
+		charge_entry(b, root, &entry[i]);
+	if (root->counts)
+		charge(b, root, root->stack, root->own_labels, 1, root->own_since_ns);
+	root->own_since_ns = b->now_ns;
+}
+
+/* From now on. */
+static void begin_root(struct blame *b, struct node *root)
+{
+	struct entry *entry = root->entries.row;
+
+	for (size_t i = 0; i < root->entries.n; i++)
+		entry[i].since_ns = b->now_ns;
+	root->own_since_ns = b->now_ns;
+}
+
+/* ---- who waits for whom ---- */
+
+static struct entry *entry_of(struct node *node, uint32_t stack, uint32_t labels)
+{
+	struct entry *entry = node->entries.row;
+
+	for (size_t i = 0; i < node->entries.n; i++)
+		if (entry[i].stack == stack && entry[i].labels == labels)
+			return &entry[i];
+	return NULL;
+}
+
+/* So many more wait for the node itself, or fewer. */
+static void entry_add(struct blame *b, struct node *node, uint32_t stack, uint32_t labels,
+		      int64_t n)
+{
+	struct entry *entry = entry_of(node, stack, labels);
+
+	if (!entry) {
+		node->entries.row_bytes = sizeof(struct entry);
+		entry = trc_array_add(&node->entries);
+		if (!entry) {
+			b->err = -ENOMEM;
+			return;
+		}
+		*entry = (struct entry){b->now_ns, stack, labels, 0};
+	}
+	if (!node->parent)
+		charge_entry(b, node, entry);
+	entry->n = (uint32_t)((int64_t)entry->n + n);
+	if (!entry->n)
+		*entry = ((struct entry *)node->entries.row)[--node->entries.n];
+}
+
+/* So many more, or fewer, wait for what `node` waits for. */
+static void above_add(struct blame *b, const struct node *node, uint32_t labels, int64_t n)
+{
+	while (node->parent && !b->err) {
+		struct node *above = &b->node[node->parent - 1];
+
+		entry_add(b, above, node->stack, labels, n);
+		node = above;
+	}
+}
+
+/* All that wait for the node, and itself, begin (1) or cease (-1) to wait for what it waits for. */
+static void above_add_all(struct blame *b, const struct node *node, int64_t sign)
+{
+	const struct entry *entry = node->entries.row;
+
+	for (size_t i = 0; i < node->entries.n && node->parent; i++)
+		above_add(b, node, entry[i].labels, sign * (int64_t)entry[i].n);
+	if (node->counts)
+		above_add(b, node, node->own_labels, sign);
+}
+
+/* *unborn: because of a thread that has not begun, and waits for its creator. */
+static bool would_wait_for_itself(const struct blame *b, const struct node *node, uint32_t parent,
+				  bool *unborn)
+{
+	*unborn = node->kind == TRC_CAUSE_STARTING;
+	while (parent) {
+		const struct node *above = &b->node[parent - 1];
+
+		if (above == node)
+			return true;
+		*unborn = *unborn || above->kind == TRC_CAUSE_STARTING;
+		parent = above->parent;
+	}
+	return false;
+}
+
+static void set_state(struct blame *b, struct node *node, const struct state *state)
+{
+	uint32_t *row;
+	bool unborn;
+
+	if (node->parent)
+		above_add_all(b, node, -1);
+	else
+		charge_root(b, node);
+	node->parent = state->parent;
+	node->wanted = 0;
+	node->stack = state->stack;
+	node->own_labels = state->labels;
+	node->kind = state->kind;
+	node->reason = state->reason;
+	node->counts = state->counts;
+	node->waits = state->waits;
+	if (would_wait_for_itself(b, node, state->parent, &unborn)) {
+		node->parent = 0;
+		node->kind = unborn ? TRC_CAUSE_STARTING : state->kind;
+		node->wanted = state->parent;
+		row = trc_array_add(&b->cycles);
+		if (row)
+			*row = (uint32_t)(node - b->node);
+		else
+			b->err = -ENOMEM;
+	}
+	if (node->parent)
+		above_add_all(b, node, 1);
+	else
+		begin_root(b, node);
+}
+
+/* Those that waited for themselves, and do no longer. */
+static void retry_cycles(struct blame *b)
+{
+	uint32_t *row = b->cycles.row;
+	size_t left = 0;
+	bool unborn;
+
+	for (size_t i = 0; i < b->cycles.n; i++) {
+		struct node *node = &b->node[row[i]];
+
+		if (!node->wanted)
+			continue;
+		if (would_wait_for_itself(b, node, node->wanted, &unborn)) {
+			row[left++] = row[i];
+			continue;
+		}
+		charge_root(b, node);
+		node->parent = node->wanted;
+		node->wanted = 0;
+		above_add_all(b, node, 1);
+	}
+	b->cycles.n = left;
+}
+
+/* ---- what nodes become ---- */
+
+static int64_t earlier(int64_t a_ns, int64_t b_ns)
+{
+	return a_ns < b_ns ? a_ns : b_ns;
+}
+
+/* Index + 1 of a thread's node; 0 = it is not known. */
+static uint32_t node_of_thread(const struct blame *b, uint32_t serial)
+{
+	const struct trc_thread *t = serial ? trc_model_thread(b->steps.m, serial) : NULL;
+
+	return t ? (uint32_t)(t - b->steps.thread) + 1 : 0;
+}
+
+static uint32_t node_of_lock(const struct blame *b, const struct trc_steps_lock *lock)
+{
+	const struct trc_steps_lock *first = b->steps.locks.row;
+
+	return (uint32_t)(b->steps.n_threads + (size_t)(lock - first)) + 1;
+}
+
+/* If nobody is there, it is not known. */
+static void depend_on(struct state *state, uint32_t parent, uint32_t stack)
+{
+	state->parent = parent;
+	state->stack = stack;
+	if (!parent)
+		state->kind = TRC_CAUSE_UNKNOWN;
+}
+
+/* In the wait step->park; narrows step->until_ns. */
+static void state_of_wait(struct blame *b, struct node *node, struct trc_step *step,
+			  struct state *state)
+{
+	const struct trc_park *p = &b->steps.park[step->park - 1];
+	struct trc_step of_wait;
+
+	if (node->wait.park == step->park) {
+		state->counts = node->counts;
+		state->labels = node->own_labels;
+	} else {
+		state->counts = b->target->wanted(b->target->context, p, &state->labels);
+		trc_step_wait_begin(&b->steps, &node->wait, step->park, b->now_ns);
+	}
+	if (node->wait.lock && b->now_ns < node->wait.lock_until_ns) {
+		step->until_ns = earlier(step->until_ns, node->wait.lock_until_ns);
+		state->kind = p->flags & TRC_PARK_OPEN ? TRC_CAUSE_DEADLOCK : TRC_CAUSE_CYCLE;
+		state->reason = p->reason;
+		depend_on(state, node_of_lock(b, node->wait.lock), p->stack);
+		return;
+	}
+	trc_step_of_wait(&b->steps, &node->wait, b->now_ns, &of_wait);
+	step->until_ns = earlier(step->until_ns, of_wait.until_ns);
+	state->reason = p->reason;
+	state->kind = of_wait.kind;
+	state->stack = p->stack;
+	state->waits = true;
+	if (of_wait.kind != TRC_CAUSE_WAITING)
+		return;
+	state->kind = p->flags & TRC_PARK_OPEN ? TRC_CAUSE_DEADLOCK : TRC_CAUSE_CYCLE;
+	depend_on(state, node_of_thread(b, of_wait.on), of_wait.stack);
+}
+
+static void step_thread(struct blame *b, struct node *node, struct state *state)
+{
+	struct trc_step step;
+
+	trc_step_of_thread(&b->steps, &node->cursor, b->now_ns, &step);
+	state->kind = step.kind;
+	if (step.kind == TRC_CAUSE_WAITING) {
+		state_of_wait(b, node, &step, state);
+	} else {
+		node->wait.park = 0;
+		state->stack = step.stack;
+		if (step.kind == TRC_CAUSE_STARTING)
+			depend_on(state, node_of_thread(b, step.on), step.stack);
+	}
+	if (state->kind == TRC_CAUSE_UNKNOWN && trc_steps_lost(&b->steps, b->now_ns, step.until_ns))
+		state->kind = TRC_CAUSE_LOST;
+	node->next_ns = step.until_ns;
+}
+
+static void step_lock(struct blame *b, struct node *node, size_t lock, struct state *state)
+{
+	const struct trc_steps_lock *first = b->steps.locks.row;
+	struct trc_step step;
+
+	trc_step_of_lock(&b->steps, first + lock, &node->next_unlock, b->now_ns, &step);
+	state->kind = step.kind;
+	if (step.kind == TRC_CAUSE_WAITING) {
+		state->kind = TRC_CAUSE_CYCLE;
+		depend_on(state, node_of_thread(b, step.on), step.stack);
+	}
+	node->next_ns = step.until_ns;
+}
+
+static void step_node(struct blame *b, size_t i)
+{
+	struct node *node = &b->node[i];
+	struct state state = {0};
+
+	if (i < b->steps.n_threads)
+		step_thread(b, node, &state);
+	else
+		step_lock(b, node, i - b->steps.n_threads, &state);
+	set_state(b, node, &state);
+}
+
+/* ---- time ---- */
+
+static bool is_earlier(const struct blame *b, uint32_t i, uint32_t j)
+{
+	return b->node[i].next_ns < b->node[j].next_ns;
+}
+
+/* Puts what is at the top of the heap, or at `i`, in its place. */
+static void heap_sink(struct blame *b, size_t i)
+{
+	uint32_t moved = b->heap[i];
+
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child >= b->n_heap)
+			break;
+		if (child + 1 < b->n_heap && is_earlier(b, b->heap[child + 1], b->heap[child]))
+			child++;
+		if (!is_earlier(b, b->heap[child], moved))
+			break;
+		b->heap[i] = b->heap[child];
+		i = child;
+	}
+	b->heap[i] = moved;
+}
+
+static void sweep(struct blame *b, int64_t end_ns)
+{
+	for (size_t i = 0; i < b->n_nodes && !b->err; i++) {
+		step_node(b, i);
+		b->heap[i] = (uint32_t)i;
+	}
+	retry_cycles(b);
+	b->n_heap = b->n_nodes;
+	for (size_t i = b->n_heap / 2; i > 0; i--)
+		heap_sink(b, i - 1);
+	while (b->n_heap && !b->err && b->node[b->heap[0]].next_ns < end_ns) {
+		b->now_ns = b->node[b->heap[0]].next_ns;
+		while (b->node[b->heap[0]].next_ns <= b->now_ns && !b->err) {
+			step_node(b, b->heap[0]);
+			heap_sink(b, 0);
+		}
+		retry_cycles(b);
+	}
+	b->now_ns = end_ns;
+	for (size_t i = 0; i < b->n_nodes && !b->err; i++)
+		if (!b->node[i].parent)
+			charge_root(b, &b->node[i]);
+}
+
+static int nodes_make(struct blame *b, int64_t start_ns)
+{
+	int err = 0;
+
+	b->cycles.row_bytes = sizeof(uint32_t);
+	b->n_nodes = b->steps.n_threads + b->steps.locks.n;
+	b->node = calloc(b->n_nodes + 1, sizeof(*b->node));
+	b->heap = calloc(b->n_nodes + 1, sizeof(*b->heap));
+	if (!b->node || !b->heap)
+		return -ENOMEM;
+	for (size_t i = 0; i < b->steps.n_threads && !err; i++)
+		err = trc_step_seek(&b->steps, &b->node[i].cursor, i, start_ns);
+	return err;
+}
+
+int trc_blame_sum(const struct trc_model *m, const struct trc_blame_target *target)
+{
+	struct blame b = {.target = target, .now_ns = trc_model_start_ns(m)};
+	int err = trc_steps_open(&b.steps, m);
+
+	if (!err)
+		err = nodes_make(&b, b.now_ns);
+	if (!err) {
+		sweep(&b, trc_model_end_ns(m));
+		err = b.err;
+	}
+	for (size_t i = 0; b.node && i < b.n_nodes; i++)
+		trc_array_free(&b.node[i].entries);
+	free(b.node);
+	free(b.heap);
+	trc_array_free(&b.cycles);
+	trc_steps_close(&b.steps);
+	return err;
+}

@@ -1,0 +1,39 @@
+/*
+ * blame.h - the causes of all waits at once, summed: what in the end held the program's threads up.
+ *
+ * At each time every waiting thread depends on one thread or lock, and that on another, up to one that
+ * explains itself: it is charged with the time of all that depend on it.  Who depends on whom changes only
+ * at events.  So one pass over them, with the number of those that wait kept for each thread and
+ * lock, does what following each wait by itself would do, in time linear in the number of events, times the
+ * length of chains.
+ *
+ *   blame:U1  a thread's time counts once, for the innermost wait that it is in: the charges add up to the
+ *       time that threads were in waits that are wanted
+ *   blame:U2  they are the leaves of causes.h, summed; but of threads that wait for each other in a cycle
+ *       only one is charged
+ */
+#ifndef TRC_ANALYZER_CAUSES_BLAME_H
+#define TRC_ANALYZER_CAUSES_BLAME_H
+
+#include "causes.h"
+
+struct trc_blame {
+	int64_t ns;
+	uint32_t stack;	 /* 0 = not known */
+	uint32_t labels; /* of those that waited, as `wanted` gave them */
+	uint8_t kind;	 /* enum trc_cause_kind */
+	uint8_t reason;	 /* of the wait of who is charged; 0 = it was in none */
+};
+
+struct trc_blame_target {
+	/* Whether the wait counts, and under which labels. */
+	bool (*wanted)(void *context, const struct trc_park *park, uint32_t *labels);
+	/* 0 or -errno, which ends it. */
+	int (*charge)(void *context, const struct trc_blame *blame);
+	void *context;
+};
+
+/* TRC_CAUSES_PARTS must have been derived.  0 or -errno. */
+int trc_blame_sum(const struct trc_model *m, const struct trc_blame_target *target);
+
+#endif
