@@ -241,7 +241,8 @@ EVENT(33, 4, FIBER_READY, fiber_ready, "a fiber that waited may go on")         
 END                                                                                                \
 EVENT(34, 4, FIBER_END, fiber_end, "a fiber will not run again")                                   \
 	ARG(FIBER, fiber, "which one")                                                             \
-END
+END                                                                                                \
+/* The next kind goes here. */
 /* clang-format on */
 
 /* The function that TRC_FRAMES_ELIDED is shown as. */

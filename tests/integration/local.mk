@@ -181,6 +181,7 @@ integration_tests = \
 	tests/integration/cond_pool.sh \
 	tests/integration/soak.sh \
 	tests/integration/cut.sh \
+	tests/integration/new_kind.sh \
 	tests/integration/results.sh \
 	tests/integration/deadlock.sh \
 	tests/integration/flight_server.sh \
