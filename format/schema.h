@@ -9,6 +9,7 @@
  *       a minor version of the format only appends kinds, or arguments to a kind
  *   schema:S2  kinds are 1..TRC_KIND_MAX; 0 is no event
  *   schema:S3  an argument of type TEXT is the last one of its kind
+ *   schema:S4  an argument's name leaves its unit to the type: SQL adds "_ns" to times
  */
 #ifndef TRC_FORMAT_SCHEMA_H
 #define TRC_FORMAT_SCHEMA_H

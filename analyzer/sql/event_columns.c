@@ -55,14 +55,12 @@ static bool shown_as_text(const struct trc_arg_info *arg)
 	       arg->type == TRC_ARG_TEXT || trc_arg_type_is_enum(arg->type);
 }
 
-/* A time is in nanoseconds in SQL, whatever it is in the file: so says its name. */
+/* A time is in nanoseconds in SQL, whatever it is in the file: so says its name (schema:S4). */
 static void column_name(const struct trc_arg_info *arg, char name[TRC_COLUMN_NAME_BYTES])
 {
 	bool is_time = arg->type == TRC_ARG_NS || arg->type == TRC_ARG_TICKS;
-	size_t n = strlen(arg->name);
-	bool says_so = n > 3 && !strcmp(arg->name + n - 3, "_ns");
 
-	snprintf(name, TRC_COLUMN_NAME_BYTES, "%s%s", arg->name, is_time && !says_so ? "_ns" : "");
+	snprintf(name, TRC_COLUMN_NAME_BYTES, "%s%s", arg->name, is_time ? "_ns" : "");
 }
 
 /* The names of an enum follow what its argument means. */

@@ -1,4 +1,4 @@
-/* test_schema.c - the event schema keeps its own rules (schema:S1..S3). */
+/* test_schema.c - the event schema keeps its own rules (schema:S1..S4). */
 #include <stdlib.h>
 #include <string.h>
 #include "format/schema_wire.h"
@@ -21,6 +21,8 @@ START_TEST(kinds_have_names_and_typed_arguments)
 		ck_assert_ptr_nonnull(info->arg[a].name);
 		ck_assert_msg(!strchr(info->arg[a].doc, ';'),
 			      "%s.%s: SQL's schema puts a ; between the kinds", info->name,
+			      info->arg[a].name);
+		ck_assert_msg(!strstr(info->arg[a].name, "_ns"), "S4: %s.%s", info->name,
 			      info->arg[a].name);
 		ck_assert_msg(info->arg[a].type != TRC_ARG_TEXT || a + 1 == info->n_args,
 			      "S3: the text of %s is not its last argument", info->name);
