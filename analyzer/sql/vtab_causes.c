@@ -31,7 +31,8 @@ CALL(cause_stack_of)
 static const struct trc_sql_column cause_columns[] = {
 	{"wait", "INTEGER", TRC_FIELD_ID32, F(cause, wait),
 	 .doc = "the id in parks of the wait that is explained; ask for one: WHERE wait = ..."},
-	{"id", "INTEGER", TRC_FIELD_U32, F(cause, id), .doc = "1, 2, ... within the wait"},
+	{"id", "INTEGER", TRC_FIELD_U32, F(cause, id),
+	 .doc = "1, 2, ... within the wait; each row before those that explain it"},
 	{"parent", "INTEGER", TRC_FIELD_ID32, F(cause, parent),
 	 .doc = "the id of the row that this one explains a part of; NULL = it is the wait itself"},
 	{"depth", "INTEGER", TRC_FIELD_U32, F(cause, depth), .doc = "0 = the wait itself"},
@@ -55,7 +56,7 @@ static const struct trc_sql_column cause_columns[] = {
 	 .doc = "what that wait was for, as in parks"},
 	{"park", "INTEGER", TRC_FIELD_ID32, F(cause, park), .doc = "the id of that wait in parks"},
 	{"unlock", "INTEGER", TRC_FIELD_ID32, F(cause, unlock),
-	 .doc = "the id in unlocks with which the thread ended the section in which the others waited"},
+	 .doc = "the id in unlocks of the unlock that ended the section in which the others waited"},
 	{"stack", "INTEGER", TRC_FIELD_ID32, F(cause, stack), .doc = "where the thread was"},
 	{"stack_of", "TEXT", TRC_FIELD_CALL, 0, cause_stack_of,
 	 .doc = "what the stack is of: wait, sample, or end: of the unlock or signal that ended the "
