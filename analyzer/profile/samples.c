@@ -40,7 +40,8 @@ static void list_profiles(const struct chosen *c, char *text, size_t n_bytes)
 
 	for (size_t i = 0; i < c->n; i++)
 		clock |= trc_sample_event_is_clock(&c->event[i]);
-	n = snprintf(text, n_bytes, "block, mutex, blame, offcpu%s%s", heap, clock ? ", cpu, wall" : "");
+	n = snprintf(text, n_bytes, "block, mutex, blame, offcpu%s%s", heap,
+		     clock ? ", cpu, wall" : "");
 	for (size_t i = 0; i < c->n && (size_t)n < n_bytes; i++)
 		if (*c->event[i].name)
 			n += snprintf(text + n, n_bytes - (size_t)n, ", %s", c->event[i].name);
