@@ -11,7 +11,7 @@ need_no_thread_sanitizer
 
 tree=$work/tree
 mkdir "$tree"
-cp -r "$top_srcdir"/{analyzer,docs,format,recorder,tests,viewer} "$tree" || exit 99
+cp -r "$top_srcdir"/{analyzer,docs,format,recorder,viewer} "$tree" || exit 99
 chmod -R u+w "$tree"
 
 # example LANGUAGE N: the N-th block in this language of the section.
@@ -122,9 +122,9 @@ expect "$rows" "$trace_analyze" --sql "$query" --output tsv t.trc
 # 4. The documents.
 mkdir -p built/analyzer built/tests/format
 mv trace-analyze built/analyzer
-compile "$tree/tests/format/print_kinds.c" print_kinds.o
+compile "$top_srcdir/tests/format/print_kinds.c" print_kinds.o
 link built/tests/format/print_kinds "$work/print_kinds.o" "${recorder[@]}" libtrcformat.la
-top_srcdir=$tree top_builddir=$work/built "$tree/tests/package/docs_tables.sh" --write ||
+top_srcdir=$tree top_builddir=$work/built "$top_srcdir/tests/package/docs_tables.sh" --write ||
 	fail 'the documents are not written'
 grep -qFx "| $number | retry | 1.4 | attempt u64, since ticks, stack stack |" \
 	"$tree/docs/format.md" || fail 'docs/format.md does not have the kind'
