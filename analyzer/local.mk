@@ -23,6 +23,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/model/merge.c analyzer/model/merge.h \
 	analyzer/model/model.c analyzer/model/model.h analyzer/model/parts.h \
 	analyzer/model/labels.c \
+	analyzer/model/objects.c \
 	analyzer/model/symbols.c \
 	analyzer/model/window.c \
 	analyzer/profile/profile.c analyzer/profile/profile.h analyzer/profile/parts.h \

@@ -37,6 +37,7 @@ static void rows_set_up(struct trc_model *m)
 	m->open_regions.row_bytes = sizeof(struct trc_open_region);
 	m->deadlocks.row_bytes = sizeof(struct trc_deadlock);
 	m->locks_held.row_bytes = sizeof(struct trc_lock_held);
+	m->objects.row_bytes = sizeof(struct trc_object);
 	m->coverage.row_bytes = sizeof(struct trc_coverage);
 	m->stack_frame.row_bytes = sizeof(uint32_t);
 	m->frame.row_bytes = sizeof(struct trc_frame);
@@ -147,6 +148,7 @@ void trc_model_close(struct trc_model *m)
 		return;
 	trc_derive_symbols_free(m);
 	rows_drop(m, TRC_PART_EVENTS);
+	trc_array_free(&m->objects);
 	trc_array_free(&m->coverage);
 	free(m->string);
 	trc_pool_free(&m->text);
@@ -304,6 +306,8 @@ int trc_model_need(struct trc_model *m, unsigned int parts, struct trc_error *er
 	unsigned int missing;
 	int err = 0;
 
+	if (parts & TRC_PART_OBJECTS)
+		parts |= TRC_PART_NOW | TRC_PART_HEAP | TRC_PART_SYMBOLS;
 	/* Scheduling is added to the threads' rows. */
 	if (parts & TRC_PART_SCHED)
 		parts |= TRC_PART_WAITS;
@@ -325,6 +329,11 @@ int trc_model_need(struct trc_model *m, unsigned int parts, struct trc_error *er
 		err = trc_derive_symbols(m, error);
 		if (!err)
 			m->have |= TRC_PART_SYMBOLS;
+	}
+	if (!err && (parts & TRC_PART_OBJECTS & ~m->have)) {
+		err = trc_derive_objects(m, error);
+		if (!err)
+			m->have |= TRC_PART_OBJECTS;
 	}
 	return err;
 }
@@ -399,6 +408,7 @@ ACCESSOR(thread_now, threads_now, TRC_PART_NOW)
 ACCESSOR(open_region, open_regions, TRC_PART_NOW)
 ACCESSOR(deadlock, deadlocks, TRC_PART_NOW)
 ACCESSOR(lock_held, locks_held, TRC_PART_NOW)
+ACCESSOR(object, objects, TRC_PART_OBJECTS)
 
 const struct trc_stacks *trc_model_stacks(const struct trc_model *m)
 {

@@ -43,7 +43,8 @@ enum trc_part {
 	TRC_PART_SAMPLES = 1 << 6, /* samples, sample_events, samples_lost */
 	TRC_PART_HEAP = 1 << 7,	   /* allocs, frees, heap */
 	TRC_PART_FIBERS = 1 << 8,  /* fibers, fiber_runs, fiber_waits */
-	TRC_PART_ALL = 511,
+	TRC_PART_ALL = 511,	   /* all that report and page need */
+	TRC_PART_OBJECTS = 1 << 9, /* objects */
 };
 
 struct trc_thread {
@@ -416,6 +417,23 @@ struct trc_lock_held {
 	uint32_t waiters; /* threads that wait for this thread to release it */
 };
 
+/* A lock, condition variable or their like, for which a thread waited, or which one holds at the
+ * trace's end; rows by address as a signed number.  An address has a row for each kind of object
+ * and each variable that lay there. */
+struct trc_object {
+	uint64_t address;
+	const char
+		*name; /* the variable with the offset into it, or the address: as in the report */
+	const char *symbol;    /* the variable; NULL = not known */
+	uint64_t offset_bytes; /* into the variable */
+	int64_t last_ns;       /* when it was last used, as far as recorded */
+	uint32_t allocated_at; /* stack that allocated its memory; 0 = not known, or not sampled */
+	uint32_t next;	       /* of objects.c */
+	uint8_t kind;
+};
+/* "mutex", "rwlock", "cond", ... */
+const char *trc_object_kind(const struct trc_object *object);
+
 struct trc_frame {
 	uint64_t address;     /* as in the stack, minus 1 for callers: inside the call */
 	const char *function; /* readable; NULL = not known */
@@ -492,6 +510,7 @@ const struct trc_thread_now *trc_model_threads_now(const struct trc_model *m, si
 const struct trc_open_region *trc_model_open_regions(const struct trc_model *m, size_t *n);
 const struct trc_deadlock *trc_model_deadlocks(const struct trc_model *m, size_t *n);
 const struct trc_lock_held *trc_model_locks_held(const struct trc_model *m, size_t *n);
+const struct trc_object *trc_model_objects(const struct trc_model *m, size_t *n); /* by address */
 /* These rows are there before any part was needed. */
 const struct trc_coverage *trc_model_coverage(const struct trc_model *m, size_t *n);
 /* The beginning of the window: since then nothing is missing in any stream, except what gaps count.

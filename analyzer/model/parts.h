@@ -64,6 +64,7 @@ struct trc_model {
 	struct trc_array sample_notes; /* char *: texts that are not in the file */
 	struct trc_array allocs, frees, heap;
 	struct trc_array signals, triggers, threads_now, open_regions, deadlocks, locks_held;
+	struct trc_array objects;
 	struct trc_array coverage;
 	int64_t window_ns;
 	uint64_t lost_events;
@@ -131,6 +132,9 @@ int trc_derive_wakers(struct trc_model *m, const struct trc_array *unparks);
 /* frames and stack_frames. */
 int trc_derive_symbols(struct trc_model *m, struct trc_error *error);
 void trc_derive_symbols_free(struct trc_model *m);
+
+/* After waits, the state at the end, allocations and symbols are there: objects. */
+int trc_derive_objects(struct trc_model *m, struct trc_error *error);
 
 /* Fills in labels, from the file's label sets.  0 or -ENOMEM. */
 int trc_model_read_labels(struct trc_model *m);

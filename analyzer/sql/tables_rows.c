@@ -172,6 +172,36 @@ static const struct trc_sql_column unlock_columns[] = {
 	 .doc = "the label set of the thread that released it"},
 };
 
+CALL(object_kind)
+{
+	trc_sql_set_text(value, trc_object_kind(row));
+}
+
+CALL(object_offset)
+{
+	const struct trc_object *object = row;
+
+	if (object->symbol)
+		trc_sql_set_integer(value, (int64_t)object->offset_bytes);
+}
+
+ROWS(objects)
+static const struct trc_sql_column object_columns[] = {
+	{"address", "INTEGER", TRC_FIELD_U64, F(object, address), NULL, true, false, true,
+	 "its address: the `object` of parks, unlocks, events"},
+	{"kind", "TEXT", TRC_FIELD_CALL, 0, object_kind,
+	 .doc = "mutex, rwlock, spin, cond, sem, barrier, once, futex"},
+	{"name", "TEXT", TRC_FIELD_TEXT, F(object, name),
+	 .doc = "its name in the report: symbol, or symbol+offset_bytes, or the address"},
+	{"symbol", "TEXT", TRC_FIELD_TEXT, F(object, symbol),
+	 .doc = "the variable that it is, or lies in; NULL = none that is known"},
+	{"offset_bytes", "INTEGER", TRC_FIELD_CALL, 0, object_offset,
+	 .doc = "how far into the variable"},
+	{"allocated_at", "INTEGER", TRC_FIELD_ID32, F(object, allocated_at),
+	 .doc = "the stack that allocated the memory that it lies in; known of sampled allocations "
+		"(trace-record --heap)"},
+};
+
 /* --- the user's annotations --- */
 
 ROWS(tasks)
@@ -346,6 +376,8 @@ const struct trc_sql_table trc_sql_row_tables[] = {
 	      "every wait, from its beginning until the thread ran again"),
 	TABLE(unlocks, unlock, TRC_PART_WAITS | TRC_PART_LABELS,
 	      "releases of locks for which others waited, and what the critical section cost them"),
+	TABLE(objects, object, TRC_PART_OBJECTS,
+	      "locks, condition variables and their like, by address, with their names"),
 	TABLE(tasks, task, TRC_PART_USER | TRC_PART_LABELS, "the program's operations"),
 	TABLE(regions, region, TRC_PART_USER | TRC_PART_LABELS,
 	      "the program's spans, each within one fiber"),

@@ -45,6 +45,24 @@ tells_the_story()
 	passed "$how: the report names both functions and the file"
 }
 
+# names_as_the_report HOW TRACE: what the report names, the table of objects names the same.
+names_as_the_report()
+{
+	"$trace_analyze" "$2" >report.txt || fail "$1: no report"
+	# "     613 ms    15.3%   36   17.0 ms   27.4 ms   4  mutex settings"
+	sed -n '/^Waiting for locks/,/^Waiting for files/p' report.txt |
+		grep -oE '  (mutex|cond_mutex|cond|sem) [^ ]+$' | sed 's/cond_mutex/mutex/; s/^ *//' | LC_ALL=C sort -u >report.names
+	sql "$2" "SELECT DISTINCT o.kind || ' ' || o.name FROM objects AS o
+		JOIN parks AS p ON p.object = o.address AND replace(p.reason, 'cond_mutex', 'mutex') = o.kind" |
+		LC_ALL=C sort >table.names
+	grep -qx 'mutex settings' table.names || fail "$1: the table does not name the settings' lock"
+	[ "$(wc -l <report.names)" -ge 3 ] || fail "$1: the report names only: $(cat report.names)"
+	[ -z "$(LC_ALL=C comm -23 report.names table.names)" ] ||
+		fail "$1: the report names what the table of objects does not: $(diff report.names table.names)"
+	! grep ' 0x' table.names || fail "$1: all objects of the program are variables"
+	passed "$1: $(wc -l <report.names) objects of the report have the same names in SQL"
+}
+
 # has_annotations HOW TRACE
 has_annotations()
 {
@@ -72,6 +90,7 @@ tells_the_story 'under trace-record, with libtrc' linked.trc
 has_annotations 'under trace-record, with libtrc' linked.trc
 "$trace_record" -q -o plain.trc -- "$demo-plain" -s 1 >out.txt || fail "trace-record: status $?"
 tells_the_story 'under trace-record, knowing nothing of trc' plain.trc
+names_as_the_report 'under trace-record, knowing nothing of trc' plain.trc
 
 for profile in block mutex; do
 	"$trace_analyze" --pprof $profile -o $profile.pb.gz plain.trc || fail "--pprof $profile"

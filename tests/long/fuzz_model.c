@@ -203,7 +203,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
 		promise(*error.text, "an error has a text");
 		m = NULL;
 	}
-	if (m && trc_model_need(m, TRC_PART_ALL, &error) < 0) {
+	if (m && trc_model_need(m, TRC_PART_ALL | TRC_PART_OBJECTS, &error) < 0) {
 		promise(*error.text, "an error has a text");
 	} else if (m) {
 		check(m);

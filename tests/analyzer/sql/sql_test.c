@@ -505,6 +505,51 @@ START_TEST(test_fibers_derived)
 }
 END_TEST
 
+static const char objects_text[] =
+	"thread 1 tid=101\n"
+	"thread 2 tid=102\n"
+	"stack s1 0x401000\n"
+	"stack s2 0x403000\n"
+	"@100 thread=1 alloc sample=1 address=0x5000 bytes=256 period=1 stack=s1\n"
+	"@200 thread=2 wait reason=mutex object=0x5010 since=150 stack=s1\n"
+	"@300 thread=1 free sample=1 address=0x5000 bytes=256 period=1\n"
+	"@400 thread=1 alloc sample=2 address=0x5000 bytes=256 period=1 stack=s2\n"
+	"@500 thread=2 wait reason=cond object=0x5010 since=450 stack=s1\n"
+	"@600 thread=2 wait reason=cond_mutex object=0x5010 since=550 stack=s1\n"
+	"@700 thread=2 wait reason=rwlock_read object=0x6000 since=650 stack=s2\n"
+	"@800 thread=1 wait reason=rwlock_write object=0x6000 since=750 stack=s1\n"
+	"@900 thread=1 unlock reason=spin object=0x20 waiters=1 stack=s1\n"
+	"@950 thread=1 wait reason=read object=7 since=910 stack=s1\n"
+	"@960 thread=1 wait reason=sem object=0x51ff since=955\n"
+	"@970 thread=1 wait reason=sem object=0 since=965\n"
+	"@980 thread=1 free sample=2 address=0x5000 bytes=256 period=1\n"
+	"@990 thread=1 wait reason=once object=0x50ff since=985\n"
+	"@995 thread=1 wait reason=mutex object=0xffffffffffffff00 since=994\n";
+
+/* One row per object and kind, by address; what is no object in memory is not there. */
+START_TEST(test_objects)
+{
+	char *got;
+
+	tear_down();
+	open_trace(objects_text);
+	got = answer("SELECT printf('%x', address), kind, name, symbol, offset_bytes, allocated_at "
+		      "FROM objects ORDER BY address, kind",
+		      TRC_OUTPUT_TSV);
+	ck_assert_str_eq(got, "ffffffffffffff00\tmutex\t0xffffffffffffff00\t\\N\t\\N\t\\N\n"
+			       "20\tspin\t0x20\t\\N\t\\N\t\\N\n"
+			       "5010\tcond\t0x5010\t\\N\t\\N\t2\n"
+			       "5010\tmutex\t0x5010\t\\N\t\\N\t2\n"
+			       "50ff\tonce\t0x50ff\t\\N\t\\N\t\\N\n"
+			       "51ff\tsem\t0x51ff\t\\N\t\\N\t\\N\n"
+			       "6000\trwlock\t0x6000\t\\N\t\\N\t\\N\n");
+	free(got);
+	got = answer("SELECT kind FROM objects WHERE address = 0x6000", TRC_OUTPUT_TSV);
+	ck_assert_str_eq(got, "rwlock\n");
+	free(got);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sql");
@@ -520,6 +565,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_outputs, 0, N_OUTPUTS);
 	tcase_add_loop_test(tcase, test_on_terminal, 0, N_ON_TERMINAL);
 	tcase_add_test(tcase, test_long_tables);
+	tcase_add_test(tcase, test_objects);
 	tcase_add_loop_test(tcase, test_fibers, 0, N_FIBER_ROWS);
 	tcase_add_loop_test(tcase, test_fibers_derived, 0, N_FIBER_NEEDS);
 	suite_add_tcase(suite, tcase);
