@@ -192,14 +192,14 @@ static const struct trc_sql_column object_columns[] = {
 	{"kind", "TEXT", TRC_FIELD_CALL, 0, object_kind,
 	 .doc = "mutex, rwlock, spin, cond, sem, barrier, once, futex"},
 	{"name", "TEXT", TRC_FIELD_TEXT, F(object, name),
-	 .doc = "its name in the report: symbol, or symbol+offset_bytes, or the address"},
+	 .doc = "its name in the report: `symbol`, or `symbol+offset_bytes`, or the address"},
 	{"symbol", "TEXT", TRC_FIELD_TEXT, F(object, symbol),
 	 .doc = "the variable that it is, or lies in; NULL = none that is known"},
 	{"offset_bytes", "INTEGER", TRC_FIELD_CALL, 0, object_offset,
 	 .doc = "how far into the variable"},
 	{"allocated_at", "INTEGER", TRC_FIELD_ID32, F(object, allocated_at),
-	 .doc = "the stack that allocated the memory that it lies in; known of sampled allocations "
-		"(trace-record --heap)"},
+	 .doc = "the stack that allocated the memory that it lay in when it was last used; known of "
+		"sampled allocations (`trace-record --heap`)"},
 };
 
 /* --- the user's annotations --- */
