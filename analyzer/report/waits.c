@@ -1,22 +1,18 @@
 /*
  * waits.c - where the time went that threads spent waiting, and on whose account.
  *
- * Four sections, by what ends the waits (waits.h): what others of the program did is told in
- * full, with stacks and wakers; the rest in a line each.
+ * Four sections, by what ends the waits (waits.h), each wait with its stack and who ended it.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "parts.h"
 
-static const struct {
-	const char *heading;
-	bool in_full;
-} SECTION[TRC_WAIT_CLASSES] = {
-	[TRC_WAIT_LOCKS] = {"Waiting for locks", true},
-	[TRC_WAIT_THREADS] = {"Waiting for other threads", true},
-	[TRC_WAIT_FILES] = {"Waiting for files and sockets", false},
-	[TRC_WAIT_OUTSIDE] = {"Waiting for requests, timers and children", false},
+static const char *const HEADING[TRC_WAIT_CLASSES] = {
+	[TRC_WAIT_LOCKS] = "Waiting for locks",
+	[TRC_WAIT_THREADS] = "Waiting for other threads",
+	[TRC_WAIT_FILES] = "Waiting for files and sockets",
+	[TRC_WAIT_OUTSIDE] = "Waiting for requests, timers and children",
 };
 
 void trc_report_what(struct trc_report *r, struct trc_line *line,
@@ -109,7 +105,7 @@ static void print_labels(struct trc_report *r, const struct trc_group_details *d
 	trc_report_line(r, &line);
 }
 
-static void print_columns(struct trc_report *r, bool in_full)
+static void print_columns(struct trc_report *r)
 {
 	struct trc_line line;
 
@@ -121,7 +117,7 @@ static void print_columns(struct trc_report *r, bool in_full)
 	trc_line_right(&line, 10, "mean");
 	trc_line_right(&line, 10, "longest");
 	trc_line_right(&line, 9, "threads");
-	trc_line_add(&line, "  %s", in_full ? "for" : "for, at");
+	trc_line_add(&line, "  for");
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	trc_report_line(r, &line);
 }
@@ -141,20 +137,13 @@ static void add_numbers(struct trc_line *line, const struct trc_group_details *d
 	trc_line_add(line, "  ");
 }
 
-static void print_group(struct trc_report *r, const struct trc_group_details *d, bool in_full)
+static void print_group(struct trc_report *r, const struct trc_group_details *d)
 {
 	struct trc_line line;
 
 	trc_line_begin(&line, r->width, r->colour);
 	add_numbers(&line, d);
 	trc_report_what(r, &line, d);
-	if (!in_full) {
-		trc_line_add(&line, "  ");
-		trc_report_chain(r, &line, d->group->stack);
-		trc_report_line(r, &line);
-		print_labels(r, d);
-		return;
-	}
 	trc_report_line(r, &line);
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_to(&line, 12);
@@ -200,10 +189,10 @@ static void print_class(struct trc_report *r, const struct trc_groups *g, enum t
 		 trc_text_duration(total, g->total_ns[class]),
 		 trc_text_count(waits, g->waits[class]), g->waits[class] == 1 ? "" : "s",
 		 r->any_section ? "" : "  (of time: share of the waiting threads' lifetime)");
-	trc_report_heading(r, SECTION[class].heading, right);
-	print_columns(r, SECTION[class].in_full);
+	trc_report_heading(r, HEADING[class], right);
+	print_columns(r);
 	for (i = 0; i < n && i < most && !is_negligible(&d[i], &d[0]); i++) {
-		print_group(r, &d[i], SECTION[class].in_full);
+		print_group(r, &d[i]);
 		rest_ns -= d[i].group->total_ns;
 	}
 	print_rest(r, g->n_groups_of[class] - i, rest_ns);

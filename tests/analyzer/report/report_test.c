@@ -70,12 +70,14 @@ static const char SERVER_REPORT[] =
 	"            woken by server+0x40, in main (101)\n"
 	"\n"
 	"Waiting for files and sockets  100 µs in 1 wait\n"
-	"     total  of time      waits      mean   longest  threads  for, at\n"
-	"    100 µs     0.1%          1    100 µs    100 µs        1  fsync fd 5  server+0x40 < server+0x50\n"
+	"     total  of time      waits      mean   longest  threads  for\n"
+	"    100 µs     0.1%          1    100 µs    100 µs        1  fsync fd 5\n"
+	"            server+0x40 < server+0x50\n"
 	"\n"
 	"Waiting for requests, timers and children  10.0 ms in 1 wait\n"
-	"     total  of time      waits      mean   longest  threads  for, at\n"
-	"   10.0 ms    10.0%          1   10.0 ms   10.0 ms        1  epoll fd 4  server+0x60\n"
+	"     total  of time      waits      mean   longest  threads  for\n"
+	"   10.0 ms    10.0%          1   10.0 ms   10.0 ms        1  epoll fd 4\n"
+	"            server+0x60\n"
 	"\n"
 	"Critical sections  15.5 ms of others' waiting, by who released the lock\n"
 	"    caused   to waits   sections      mean   longest  lock, released at\n"
@@ -332,26 +334,30 @@ static const struct {
 	{"a wait for any child is for no number",
 	 MODULES THREADS "@1000 thread=1 park reason=child object=0xffffffffffffffff stack=idle\n"
 			 "@5001000 thread=1 resume reason=child object=0xffffffffffffffff\n",
-	 "   5.00 ms   100.0%          1   5.00 ms   5.00 ms        1  child  server+0x60", false},
+	 "   5.00 ms   100.0%          1   5.00 ms   5.00 ms        1  child\n"
+	 "            server+0x60", false},
 	{"a wait for one child is for its pid",
 	 MODULES THREADS "@1000 thread=1 park reason=child object=4711 stack=idle\n"
 			 "@5001000 thread=1 resume reason=child object=4711\n",
-	 "   5.00 ms   100.0%          1   5.00 ms   5.00 ms        1  child 4711  server+0x60", false},
+	 "   5.00 ms   100.0%          1   5.00 ms   5.00 ms        1  child 4711\n"
+	 "            server+0x60", false},
 	{"a wait for one of a process group is for that",
 	 MODULES THREADS "@1000 thread=1 park reason=child object=0xffffffffffffffd6 stack=idle\n"
 			 "@5001000 thread=1 resume reason=child object=0xffffffffffffffd6\n",
-	 "   5.00 ms   100.0%          1   5.00 ms   5.00 ms        1  child of group 42  server+0x60",
+	 "   5.00 ms   100.0%          1   5.00 ms   5.00 ms        1  child of group 42\n"
+	 "            server+0x60",
 	 false},
 	{"a wait for one of its own group says so",
 	 MODULES THREADS "@1000 thread=1 park reason=child object=0 stack=idle\n"
 			 "@5001000 thread=1 resume reason=child object=0\n",
-	 "   5.00 ms   100.0%          1   5.00 ms   5.00 ms        1  child of its own group  "
-	 "server+0x60",
+	 "   5.00 ms   100.0%          1   5.00 ms   5.00 ms        1  child of its own group\n"
+	 "            server+0x60",
 	 false},
 	{"a wait for the child of a pidfd says so",
 	 MODULES THREADS "@1000 thread=1 park reason=child object=0x100000007 stack=idle\n"
 			 "@5001000 thread=1 resume reason=child object=0x100000007\n",
-	 "   5.00 ms   100.0%          1   5.00 ms   5.00 ms        1  child of pidfd 7  server+0x60",
+	 "   5.00 ms   100.0%          1   5.00 ms   5.00 ms        1  child of pidfd 7\n"
+	 "            server+0x60",
 	 false},
 	{"a wait in progress says so",
 	 MODULES THREADS "@1000 thread=2 park reason=mutex object=0x7f10 holder=1 stack=get\n"
@@ -512,6 +518,14 @@ static const struct {
 	 MODULES THREADS "@100 thread=1 park reason=mutex object=0x7f10 holder=2 stack=get\n"
 			 "@200 thread=1 resume reason=mutex object=0x7f10 result=ETIMEDOUT\n" HANG,
 	 "DEADLOCK: 2 threads wait for each other (may end: timed wait)", false},
+	{"a wait for data has its stack and who wrote, as one for a lock has its holder",
+	 MODULES THREADS "@1000 thread=2 park reason=read object=7 stack=get\n"
+			 "@5000000 thread=1 unpark reason=read object=7 count=1 stack=put\n"
+			 "@5001000 thread=2 resume reason=read object=7\n",
+	 "   5.00 ms   100.0%          1   5.00 ms   5.00 ms        1  read fd 7\n"
+	 "            server+0x10 < server+0x20\n"
+	 "            woken by server+0x40, in main (101)",
+	 false},
 	{"waits that timed out are told apart from those that were woken",
 	 MODULES THREADS "@1000 thread=2 park reason=cond object=0x7f10 stack=get\n"
 			 "@2000 thread=2 resume reason=cond object=0x7f10 result=ETIMEDOUT\n"
