@@ -251,14 +251,21 @@ static int find_park_groups(struct trc_groups *g, const struct trc_report *r)
 {
 	for (size_t i = 0; i < r->n_parks; i++) {
 		const struct trc_park *park = &r->park[i];
-		uint32_t id = group_find(g, park->reason, trc_report_canonical(r, park->stack));
+		uint32_t id;
 
+		if (trc_report_is_idle(r, park)) {
+			if (trc_report_idle_add(g, r, park))
+				return -ENOMEM;
+			continue;
+		}
+		id = group_find(g, park->reason, trc_report_canonical(r, park->stack));
 		if (!id)
 			return -ENOMEM;
 		g->of_row[i] = id;
 		group_add(group_at(g, id), 1, park_ns(r, park));
 		group_at(g, id)->timed_out += park->result == ETIMEDOUT;
 	}
+	trc_report_idle_count(g, r);
 	return 0;
 }
 
@@ -419,9 +426,9 @@ static int blame_locks(struct trc_groups *g, struct tallies *t, const struct trc
 	int err = g->n_of[TRC_WAIT_LOCKS] ? releases_list(&list, t, r) : 0;
 
 	for (size_t i = 0; i < r->n_parks && g->n_of[TRC_WAIT_LOCKS] && !err; i++) {
-		const struct trc_group *group = group_at(g, g->of_row[i]);
+		const struct trc_group *group = g->of_row[i] ? group_at(g, g->of_row[i]) : NULL;
 
-		if (group->slot && trc_wait_class(group->reason) == TRC_WAIT_LOCKS)
+		if (group && group->slot && trc_wait_class(group->reason) == TRC_WAIT_LOCKS)
 			err = blame_park(t, &list, r, group->slot, &r->park[i]);
 	}
 	free(list.first);
@@ -440,7 +447,7 @@ int trc_groups_of_parks(struct trc_groups *g, struct trc_report *r, size_t top)
 	if (!err)
 		err = groups_choose(g, top);
 	for (size_t i = 0; i < r->n_parks && !err; i++) {
-		uint32_t slot = group_at(g, g->of_row[i])->slot;
+		uint32_t slot = g->of_row[i] ? group_at(g, g->of_row[i])->slot : 0;
 
 		if (slot)
 			err = tally_park(&t, r, slot, &r->park[i]);
@@ -509,6 +516,8 @@ void trc_groups_free(struct trc_groups *g)
 {
 	trc_array_free(&g->groups);
 	trc_index_free(&g->index);
+	trc_array_free(&g->idle);
+	trc_index_free(&g->idle_index);
 	free(g->of_row);
 	free(g->details);
 }

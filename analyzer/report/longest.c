@@ -1,8 +1,8 @@
 /*
  * longest.c - the longest single waits.
  *
- * Pools of idle threads wait longest of all, so waits for other threads have a list of
- * their own, and waits for what comes from outside have none.  Of a trace that was recovered, how
+ * Pools of idle threads wait longest of all, so waits for other threads have a list of their own
+ * without those of idle threads, and waits for what comes from outside have none.  Of a trace that was recovered, how
  * long the waits lasted in which the process died is not known: they come first.
  */
 #include <stdlib.h>
@@ -189,7 +189,8 @@ int trc_report_longest(struct trc_report *r)
 			add_park(&locks, r, i);
 			break;
 		case TRC_WAIT_THREADS:
-			add_park(&threads, r, i);
+			if (!trc_report_is_idle(r, &r->park[i]))
+				add_park(&threads, r, i);
 			break;
 		default:
 			break;

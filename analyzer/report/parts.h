@@ -35,6 +35,9 @@ struct trc_report {
 	size_t n_canonical;
 	/* By row of thread, then by class: time in waits, each moment counted once. */
 	int64_t (*class_ns)[TRC_WAIT_CLASSES];
+	/* By row of thread: the reason << 32 and place of the waits in which it is idle, 0 = none;
+	 * NULL with a filter. */
+	uint64_t *idle_at;
 	bool *module_shown; /* by module id: has frames without lines in what was printed */
 	bool any_section;
 };
@@ -70,6 +73,13 @@ struct trc_group_details {
 	size_t n_labels;
 };
 
+/* Threads that are idle in waits of one reason at one place. */
+struct trc_idle {
+	uint8_t reason;
+	uint32_t stack; /* canonical */
+	uint32_t n_threads;
+};
+
 struct trc_groups {
 	struct trc_array groups; /* struct trc_group */
 	struct trc_index index;
@@ -81,6 +91,11 @@ struct trc_groups {
 	int64_t sum_ns[TRC_WAIT_CLASSES];   /* of all groups */
 	int64_t total_ns[TRC_WAIT_CLASSES]; /* of parks: waits within waits counted once */
 	uint64_t waits[TRC_WAIT_CLASSES];
+	/* Waits of idle threads, which are in no group, but in total_ns and waits. */
+	struct trc_array idle; /* struct trc_idle */
+	struct trc_index idle_index;
+	uint32_t n_idle[TRC_WAIT_CLASSES];
+	int64_t idle_ns[TRC_WAIT_CLASSES];
 };
 
 /* ---- report.c ---- */
@@ -170,6 +185,20 @@ int trc_report_thread_shares(struct trc_report *r, const int64_t *by_thread, int
  * labels are known of, with those that had none; shares are of `all`.  0 or -ENOMEM. */
 int trc_report_label_shares(struct trc_report *r, const int64_t *by_label, int64_t total,
 			    int64_t all);
+
+/* ---- idle.c ---- */
+/* After class_ns and canonical stacks are there.  0 or -ENOMEM. */
+int trc_report_idle_init(struct trc_report *r);
+/* True if the thread does nearly nothing but wait like this. */
+bool trc_report_is_idle(const struct trc_report *r, const struct trc_park *park);
+/* Adds such a wait.  0 or -ENOMEM. */
+int trc_report_idle_add(struct trc_groups *g, const struct trc_report *r,
+			const struct trc_park *park);
+/* After all were added. */
+void trc_report_idle_count(struct trc_groups *g, const struct trc_report *r);
+/* "20.8 s  idle: 3 threads in cond at ..."; nothing if there are none. */
+void trc_report_idle_line(struct trc_report *r, const struct trc_groups *g,
+			  enum trc_wait_class class);
 
 /* ---- unseen.c ---- */
 /* A line for each event of which a tenth or more was not sampled. */

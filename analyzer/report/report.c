@@ -96,6 +96,8 @@ int trc_report_begin(struct trc_report *r, struct trc_model *m, FILE *out,
 	if (!err)
 		err = choose_parks(r);
 	if (!err)
+		err = trc_report_idle_init(r);
+	if (!err)
 		err = trc_report_labels_init(r);
 	if (err)
 		snprintf(error->text, sizeof(error->text), "report: out of memory");
@@ -106,6 +108,7 @@ void trc_report_end(struct trc_report *r)
 {
 	free(r->canonical);
 	free(r->class_ns);
+	free(r->idle_at);
 	free(r->wanted_parks);
 	free(r->label_first);
 	free(r->label_quoted);

@@ -78,6 +78,8 @@ static int print_waits(struct trc_report *r)
 
 	if (!err && !print_classes(r, &g, (r->end_ns - r->start_ns) / 100))
 		print_classes(r, &g, 0);
+	for (int class = 0; class < TRC_WAIT_CLASSES && !err; class ++)
+		trc_report_idle_line(r, &g, (enum trc_wait_class) class);
 	trc_groups_free(&g);
 	return err;
 }

@@ -183,19 +183,21 @@ static void print_class(struct trc_report *r, const struct trc_groups *g, enum t
 	char total[TRC_NUMBER_BYTES], waits[TRC_NUMBER_BYTES], right[128];
 	int64_t rest_ns = g->sum_ns[class];
 
-	if (!n)
+	if (!n && !g->n_idle[class])
 		return;
 	snprintf(right, sizeof(right), "%s in %s wait%s%s",
 		 trc_text_duration(total, g->total_ns[class]),
 		 trc_text_count(waits, g->waits[class]), g->waits[class] == 1 ? "" : "s",
 		 r->any_section ? "" : "  (of time: share of the waiting threads' lifetime)");
 	trc_report_heading(r, HEADING[class], right);
-	print_columns(r);
+	if (n)
+		print_columns(r);
 	for (i = 0; i < n && i < most && !is_negligible(&d[i], &d[0]); i++) {
 		print_group(r, &d[i]);
 		rest_ns -= d[i].group->total_ns;
 	}
 	print_rest(r, g->n_groups_of[class] - i, rest_ns);
+	trc_report_idle_line(r, g, class);
 }
 
 int trc_report_waits(struct trc_report *r)

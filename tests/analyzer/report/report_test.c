@@ -327,6 +327,17 @@ END_TEST
 	"@9000000 thread=1 fiber_switch left=1\n@9000000 thread=1 fiber_end fiber=1\n"            \
 	"@9500000 thread=3 fiber_ready fiber=2\n"
 
+/* Two threads of a pool without work, and one that waits for a tenth of the time. */
+#define IDLE_TRACE                                                                                 \
+	MODULES THREADS                                                                            \
+	"@0 thread=2 park reason=cond object=0x7f20 stack=idle\n"                                  \
+	"@0 thread=3 park reason=cond object=0x7f28 stack=idle\n"                                  \
+	"@4000000 thread=1 park reason=cond object=0x7f30 stack=put\n"                             \
+	"@5000000 thread=1 resume reason=cond object=0x7f30\n"                                     \
+	"@9500000 thread=3 resume reason=cond object=0x7f28\n"                                     \
+	"@9500000 thread=2 resume reason=cond object=0x7f20\n"                                     \
+	"@10000000 thread=1 log message=\"end\"\n"
+
 static const struct {
 	const char *what, *trace, *line; /* which must be among those printed; may be several */
 	bool absent;			 /* ... or must not */
@@ -526,6 +537,38 @@ static const struct {
 	 "            server+0x10 < server+0x20\n"
 	 "            woken by server+0x40, in main (101)",
 	 false},
+	{"idle threads come last, in one line, and cost nothing",
+	 IDLE_TRACE,
+	 "     total  of time      waits      mean   longest  threads  for\n"
+	 "   1.00 ms    10.0%          1   1.00 ms   1.00 ms        1  cond 0x7f30\n"
+	 "            server+0x40 < server+0x50\n"
+	 "   19.0 ms  idle: 2 threads in cond at server+0x60",
+	 false},
+	{"the longest waits are not those of idle threads",
+	 IDLE_TRACE,
+	 "Longest single waits, for other threads\n"
+	 "    lasted    began at  thread                      for\n"
+	 "   1.00 ms     4.00 ms  main (101)                  cond 0x7f30",
+	 false},
+	{"who always waits for a lock is not idle",
+	 MODULES THREADS "@0 thread=2 park reason=mutex object=0x7f20 stack=idle\n"
+			 "@9900000 thread=2 resume reason=mutex object=0x7f20\n"
+			 "@10000000 thread=1 log message=\"end\"\n",
+	 "idle:", true},
+	{"who waited at two places is idle at none",
+	 MODULES THREADS "@0 thread=2 park reason=cond object=0x7f20 stack=idle\n"
+			 "@5000000 thread=2 resume reason=cond object=0x7f20\n"
+			 "@5000001 thread=2 park reason=cond object=0x7f20 stack=get\n"
+			 "@10000000 thread=2 resume reason=cond object=0x7f20\n",
+	 "idle:", true},
+	{"who lived for less than half of the trace is not idle",
+	 MODULES THREADS "@0 thread=1 log message=\"begin\"\n"
+			 "@1000 thread=4 thread_start\n"
+			 "@2000 thread=4 park reason=cond object=0x7f20 stack=idle\n"
+			 "@4000000 thread=4 resume reason=cond object=0x7f20\n"
+			 "@4000001 thread=4 thread_exit\n"
+			 "@10000000 thread=1 log message=\"end\"\n",
+	 "idle:", true},
 	{"waits that timed out are told apart from those that were woken",
 	 MODULES THREADS "@1000 thread=2 park reason=cond object=0x7f10 stack=get\n"
 			 "@2000 thread=2 resume reason=cond object=0x7f10 result=ETIMEDOUT\n"
