@@ -34,9 +34,12 @@ static int64_t earlier(int64_t a_ns, int64_t b_ns)
 /* The row before goes on. */
 static bool goes_on(struct trc_causes *c, const struct trc_cause *next)
 {
-	struct trc_cause *last = (struct trc_cause *)c->rows.row + c->rows.n - 1;
+	struct trc_cause *last;
 
-	if (!c->rows.n || !next->leaf || !last->leaf || last->parent != next->parent ||
+	if (!c->rows.n || !next->leaf)
+		return false;
+	last = (struct trc_cause *)c->rows.row + c->rows.n - 1;
+	if (!last->leaf || last->parent != next->parent ||
 	    last->depth != next->depth || last->kind != next->kind ||
 	    last->thread != next->thread || last->stack != next->stack ||
 	    last->stack_of != next->stack_of || last->park != next->park ||

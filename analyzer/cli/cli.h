@@ -37,6 +37,7 @@ struct trc_cli {
 	enum trc_output output;
 	struct trc_label_filter *label_filter; /* NULL = none was given */
 	bool color;			       /* stdout may have colours */
+	double slowest;			       /* --slowest, in percent; 0 = not given */
 	uint64_t memory_bytes;		       /* --memory; 0 = not given */
 };
 

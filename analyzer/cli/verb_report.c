@@ -1,6 +1,8 @@
 /* verb_report.c - trace-analyze [--report], what it prints when nothing else is asked for, and
  * --summary, which trace-record prints when a recording ends; --why. */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "cli.h"
@@ -31,6 +33,7 @@ static struct trc_report_options options_of(const struct trc_cli *cli)
 		.width = output_width(),
 		.path = cli->path,
 		.label_filter = cli->label_filter,
+		.slowest = cli->slowest,
 	};
 }
 
@@ -109,9 +112,35 @@ static int run_why(struct trc_cli *cli, const struct trc_request *request)
 		    &error);
 }
 
+static int set_slowest(struct trc_cli *cli, struct trc_request *request, const char *arg)
+{
+	char *end;
+	double percent = strtod(arg, &end);
+
+	if (!request || request->verb != &trc_verb_why || strncmp(request->arg, "task:", 5) != 0) {
+		trc_cli_error(cli, "--slowest comes after the --why task:TYPE that it belongs to");
+		return -EINVAL;
+	}
+	if (end == arg || *arg < '0' || *arg > '9' || strcmp(end, *end ? "%" : "") != 0 ||
+	    !(percent > 0) || percent > 100) {
+		trc_cli_error(cli, "--slowest is a share of the tasks such as 1%%, not %s", arg);
+		return -EINVAL;
+	}
+	cli->slowest = percent;
+	return 0;
+}
+
+static const struct trc_cli_option why_options[] = {
+	{"slowest", '\0', "N%", "of the tasks of a type only so many, those that took longest",
+	 set_slowest},
+	{0},
+};
+
 const struct trc_verb trc_verb_why = {
 	.name = "why",
 	.arg_name = "WHAT",
 	.doc = "why it lasted: longest, wait:ID, task:ID, task:TYPE, thread:TID, thread:NAME",
 	.run = run_why,
+	.filters_labels = true,
+	.option = why_options,
 };

@@ -237,6 +237,12 @@ struct trc_longest_times {
 void trc_longest_times(const struct trc_report *r, struct trc_line *line,
 		       const struct trc_longest_times *times);
 
+/* ---- why.c ---- */
+struct trc_causes;
+/* Lines of what the slowest tasks of this type took their time for.  *causes is made when it is NULL, and the
+ * caller's.  0 or -ENOMEM. */
+int trc_report_slowest(struct trc_report *r, struct trc_causes **causes, const char *type);
+
 /* ---- findings.c ---- */
 /* struct trc_finding to *out, which is the caller's to free, also after a failure.  0 or -ENOMEM. */
 int trc_report_findings(struct trc_report *r, struct trc_array *out);

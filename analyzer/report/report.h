@@ -23,6 +23,7 @@ struct trc_report_options {
 	const char *path; /* of the trace, as the user named it */
 	const struct trc_label_filter
 		*label_filter; /* NULL = all; waits, annotations under these */
+	double slowest;	       /* --why: so many percent of the tasks, the slowest; 0 = all */
 };
 
 /* Derives what it needs.  0 or -errno with a line in error; a failed write is out's business. */

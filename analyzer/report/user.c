@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "parts.h"
+#include "analyzer/causes/causes.h"
 
 struct type {
 	const char *name;
@@ -207,8 +208,11 @@ static void print_more(struct trc_report *r, size_t n)
 	trc_report_line(r, &line);
 }
 
+enum { SLOWEST_OF = 20 }; /* of fewer tasks no slowest ones are told */
+
 static int print_spans(struct trc_report *r, const char *heading, span_fn *span_at, size_t n)
 {
+	struct trc_causes *causes = NULL;
 	struct types t = {0};
 	int64_t *ns = calloc(n + 1, sizeof(*ns));
 	struct type *type;
@@ -220,13 +224,16 @@ static int print_spans(struct trc_report *r, const char *heading, span_fn *span_
 		qsort(type, t.types.n, sizeof(*type), compare_types);
 		trc_report_heading(r, heading, NULL);
 		print_columns(r);
-		for (size_t i = 0; i < t.types.n && i < r->top; i++) {
+		for (size_t i = 0; i < t.types.n && i < r->top && !err; i++) {
 			if (type[i].n_ended)
 				qsort(ns + type[i].first, type[i].n_ended, sizeof(*ns), compare_ns);
 			print_type(r, &type[i], ns + type[i].first);
+			if (span_at == task_span && type[i].n_ended >= SLOWEST_OF)
+				err = trc_report_slowest(r, &causes, type[i].name);
 		}
 		print_more(r, t.types.n);
 	}
+	trc_causes_close(causes);
 	free(ns);
 	types_free(&t);
 	return err;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "why_tree.h"
@@ -22,6 +23,8 @@ struct why {
 	struct trc_why_tree tree;
 	const char *what;
 	struct trc_error *error;
+	double slowest;	  /* percent of the tasks; 0 = all */
+	int64_t least_ns; /* the shortest of the tasks that were added */
 };
 
 /* ---- words ---- */
@@ -277,23 +280,87 @@ static int add_stretch(struct why *w, uint32_t thread, int64_t from_ns, int64_t 
 	return err ? err : trc_why_tree_add(&w->tree, rows, n);
 }
 
+struct picked_task {
+	const struct trc_task *task;
+	int64_t ns;
+};
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct picked_task *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return (x->task > y->task) - (x->task < y->task);
+}
+
+/* Of n tasks so many percent, but one at least. */
+static size_t slowest_of(size_t n, double percent)
+{
+	double wanted = ceil((double)n * percent / 100);
+
+	return wanted < 1 ? n > 0 : wanted > (double)n ? n : (size_t)wanted;
+}
+
 /* A task is followed back from the thread that ended it: what that one waited for before it had the
  * task is what others did with it until then. */
-static int add_tasks(struct why *w, const char *name)
+static int add_picked(struct why *w, struct trc_array *tasks, double slowest, size_t most)
+{
+	struct picked_task *picked = tasks->row;
+	size_t n = tasks->n;
+	int err = 0;
+
+	if (n)
+		qsort(picked, n, sizeof(*picked), longest_first);
+	n = slowest > 0 ? slowest_of(n, slowest) : n;
+	n = n > most ? most : n;
+	w->least_ns = n ? picked[n - 1].ns : 0;
+	for (size_t i = 0; i < n && !err; i++) {
+		const struct trc_task *task = picked[i].task;
+
+		err = add_stretch(w, task->end_thread ? task->end_thread : task->start_thread,
+				  task->start_ns, task->end_ns);
+	}
+	return err;
+}
+
+/* By id, or if that is NULL by type; those that began and ended in the trace, if some are to be slowest. */
+static int pick_tasks(const struct why *w, struct trc_array *tasks, const uint64_t *id,
+		      const char *type)
 {
 	size_t n;
 	const struct trc_task *task = trc_model_tasks(w->r->m, &n);
-	uint64_t id;
-	bool by_id = is_number(name, &id);
-	int err = 0;
 
-	for (size_t i = 0; i < n && !err; i++) {
-		uint32_t thread = task[i].end_thread ? task[i].end_thread : task[i].start_thread;
+	tasks->row_bytes = sizeof(struct picked_task);
+	for (size_t i = 0; i < n; i++) {
+		bool whole = task[i].start_ns != TRC_NEVER && task[i].end_ns != TRC_NEVER;
+		struct picked_task *picked;
 
-		if (by_id ? task[i].task != id : strcmp(task[i].type, name) != 0)
+		if (id ? task[i].task != *id : strcmp(task[i].type, type) != 0)
 			continue;
-		err = add_stretch(w, thread, task[i].start_ns, task[i].end_ns);
+		if (w->slowest > 0 && !whole)
+			continue;
+		if (!trc_report_wanted(w->r, task[i].start_thread, task[i].start_ns,
+				       task[i].start_place))
+			continue;
+		picked = trc_array_add(tasks);
+		if (!picked)
+			return -ENOMEM;
+		picked->task = &task[i];
+		picked->ns = whole ? task[i].end_ns - task[i].start_ns : 0;
 	}
+	return 0;
+}
+
+static int add_tasks(struct why *w, const char *name)
+{
+	struct trc_array tasks = {0};
+	uint64_t id;
+	int err = pick_tasks(w, &tasks, is_number(name, &id) ? &id : NULL, name);
+
+	if (!err)
+		err = add_picked(w, &tasks, w->slowest, SIZE_MAX);
+	trc_array_free(&tasks);
 	return err || w->tree.n ? err : no_such(w, "no task has this id or type");
 }
 
@@ -348,6 +415,8 @@ static int print_heading_and_tree(struct why *w)
 	trc_line_begin(&line, sizeof(heading) / 2, false);
 	trc_line_add(&line, "Why ");
 	trc_line_data(&line, w->what, 60);
+	if (w->slowest > 0)
+		trc_line_add(&line, ", the slowest %g%%,", w->slowest);
 	if (w->tree.n > 1)
 		trc_line_add(&line, " (%s)", trc_text_count(number, w->tree.n));
 	trc_line_add(&line, " took");
@@ -355,16 +424,103 @@ static int print_heading_and_tree(struct why *w)
 	return print_tree(w, heading);
 }
 
+/* A fiber that waits is told as its thread, which meanwhile runs others. */
+static void print_fibers_note(struct why *w)
+{
+	struct trc_line line;
+	size_t n;
+
+	trc_model_fibers(w->r->m, &n);
+	if (!n)
+		return;
+	trc_line_begin(&line, w->r->width, w->r->colour);
+	trc_line_add(&line, "the program has fibers: here threads are followed, whatever fibers "
+			    "they run");
+	trc_report_line(w->r, &line);
+}
+
+/* The largest of what is below the node; 0 = there is nothing. */
+static uint32_t largest_below(const struct trc_why_tree *tree, uint32_t id)
+{
+	uint32_t largest = 0;
+
+	for (uint32_t i = trc_why_tree_node(tree, id)->first; i;
+	     i = trc_why_tree_node(tree, i)->next)
+		if (!largest || trc_why_tree_node(tree, i)->total_ns >
+					trc_why_tree_node(tree, largest)->total_ns)
+			largest = i;
+	return largest;
+}
+
+static void print_slowest_line(struct why *w, const struct trc_why_node *node, const char *before)
+{
+	char number[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	trc_line_begin(&line, w->r->width, w->r->colour);
+	trc_line_to(&line, 12);
+	trc_line_add(&line, "%s%s, ", before,
+		     trc_text_share(number, node->total_ns, w->tree.total_ns));
+	add_words(w, &line, node);
+	if (has_place(node)) {
+		trc_line_add(&line,
+			     node->key.stack_of == TRC_CAUSE_STACK_END ? ", up to " : " at ");
+		trc_report_place(w->r, &line, node->key.stack);
+	}
+	trc_report_line(w->r, &line);
+}
+
+/* Where most of their time went, and what was behind that, as long as it is most of it. */
+static void print_slowest(struct why *w)
+{
+	uint32_t id = largest_below(&w->tree, 1), below;
+	char number[TRC_NUMBER_BYTES], slow[2 * TRC_NUMBER_BYTES + 40];
+
+	if (!id)
+		return;
+	snprintf(slow, sizeof(slow),
+		 "slowest 1%%, from %s on: ", trc_text_duration(number, w->least_ns));
+	print_slowest_line(w, trc_why_tree_node(&w->tree, id), slow);
+	while ((below = largest_below(&w->tree, id)) &&
+	       trc_why_tree_node(&w->tree, below)->total_ns >
+		       trc_why_tree_node(&w->tree, id)->total_ns / 2) {
+		id = below;
+		print_slowest_line(w, trc_why_tree_node(&w->tree, id), "for ");
+	}
+}
+
+int trc_report_slowest(struct trc_report *r, struct trc_causes **causes, const char *type)
+{
+	enum { TASKS_MAX = 100 };
+	struct why w = {.r = r, .slowest = 1};
+	struct trc_array tasks = {0};
+	int err = *causes ? 0 : trc_causes_open(causes, r->m);
+
+	w.causes = *causes;
+	if (!err)
+		err = trc_why_tree_begin(&w.tree, r);
+	if (!err)
+		err = pick_tasks(&w, &tasks, NULL, type);
+	if (!err)
+		err = add_picked(&w, &tasks, w.slowest, TASKS_MAX);
+	if (!err)
+		print_slowest(&w);
+	trc_why_tree_free(&w.tree);
+	trc_array_free(&tasks);
+	return err;
+}
+
 int trc_report_why(struct trc_model *m, FILE *out, const struct trc_report_options *options,
 		   const char *what, struct trc_error *error)
 {
 	struct trc_report r;
-	struct why w = {.r = &r, .what = what, .error = error};
+	struct why w = {.r = &r, .what = what, .error = error, .slowest = options->slowest};
 	int err = trc_report_begin(&r, m, out, options, error);
 
 	if (!err) {
 		error->text[0] = '\0';
 		trc_report_lost_lines(&r);
+		print_fibers_note(&w);
 		err = trc_why_tree_begin(&w.tree, &r);
 		if (!err)
 			err = trc_causes_open(&w.causes, m);

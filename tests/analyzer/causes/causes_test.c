@@ -258,7 +258,7 @@ START_TEST(test_sum_of_case)
 		sum_leaves(&leaves, rows, n);
 	}
 	ck_assert_int_eq(trc_blame_sum(m, &target), 0);
-	for (int i = 0; i < TRC_CAUSE_KINDS; i++)
+	for (enum trc_cause_kind i = 0; i < TRC_CAUSE_KINDS; i++)
 		ck_assert_msg(leaves.by_kind[i] == blame.by_kind[i], "%s: %s: %" PRId64 " and %" PRId64,
 			      test->what, trc_cause_name(i), leaves.by_kind[i], blame.by_kind[i]);
 	for (int i = 0; i < 8; i++)

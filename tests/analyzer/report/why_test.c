@@ -121,6 +121,43 @@ START_TEST(tasks_of_a_type_are_summed)
 }
 END_TEST
 
+/* Of many tasks those that took longest, and in the report a line that says where their time went. */
+START_TEST(the_slowest_tasks)
+{
+	static char trace[16384];
+	const struct trc_report_options options = {.path = "dump.trc", .slowest = 5};
+	struct trc_error error = {""};
+	struct trc_model *m;
+	char *text = NULL;
+	size_t n_bytes, n;
+	FILE *out;
+
+	n = (size_t)snprintf(trace, sizeof(trace), "%s", TRACE);
+	/* The first lasts 9 ms because of the lock, the second 10 ms; these a millisecond each. */
+	for (int i = 0; i < 38; i++)
+		n += (size_t)snprintf(trace + n, sizeof(trace) - n,
+				      "@%d thread=2 task_begin task=%d type=\"request\"\n"
+				      "@%d thread=2 task_end task=%d\n",
+				      40000000 + 2000000 * i, 10 + i, 41000000 + 2000000 * i, 10 + i);
+	ck_assert_uint_lt(n, sizeof(trace));
+	m = model_of(trace, TRC_PART_ALL);
+	out = open_memstream(&text, &n_bytes);
+	ck_assert_int_eq(trc_report_why(m, out, &options, "task:request", &error), 0);
+	ck_assert_int_eq(trc_report_print(m, out, &(struct trc_report_options){.path = "dump.trc"},
+					  &error),
+			 0);
+	fclose(out);
+	ck_assert_ptr_nonnull(
+		strstr(text, "Why task:request, the slowest 5%, (2) took  19.0 ms\n"));
+	ck_assert_msg(strstr(text,
+			     "slowest 1%, from 10.0 ms on: 40.0%, worker (102) waited for recv fd 4 "
+			     "at server+0x10\n") != NULL,
+		      "%s", text);
+	free(text);
+	model_close(m);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("why");
@@ -130,6 +167,7 @@ int main(void)
 
 	tcase_add_loop_test(tcase, test_case, 0, sizeof(cases) / sizeof(cases[0]));
 	tcase_add_test(tcase, tasks_of_a_type_are_summed);
+	tcase_add_test(tcase, the_slowest_tasks);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
