@@ -39,11 +39,11 @@ static bool goes_on(struct trc_causes *c, const struct trc_cause *next)
 	if (!c->rows.n || !next->leaf)
 		return false;
 	last = (struct trc_cause *)c->rows.row + c->rows.n - 1;
-	if (!last->leaf || last->parent != next->parent ||
-	    last->depth != next->depth || last->kind != next->kind ||
-	    last->thread != next->thread || last->stack != next->stack ||
-	    last->stack_of != next->stack_of || last->park != next->park ||
-	    last->unlock != next->unlock || last->to_ns != next->from_ns)
+	if (!last->leaf || last->parent != next->parent || last->depth != next->depth ||
+	    last->kind != next->kind || last->thread != next->thread ||
+	    last->stack != next->stack || last->stack_of != next->stack_of ||
+	    last->park != next->park || last->unlock != next->unlock ||
+	    last->to_ns != next->from_ns)
 		return false;
 	last->to_ns = next->to_ns;
 	return true;
