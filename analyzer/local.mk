@@ -41,6 +41,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report/fibers.c \
 	analyzer/report/groups.c \
 	analyzer/report/heap.c \
+	analyzer/report/hints.c \
 	analyzer/report/idle.c \
 	analyzer/report/labels.c \
 	analyzer/report/longest.c \

@@ -186,6 +186,10 @@ int trc_report_thread_shares(struct trc_report *r, const int64_t *by_thread, int
 int trc_report_label_shares(struct trc_report *r, const int64_t *by_label, int64_t total,
 			    int64_t all);
 
+/* ---- hints.c ---- */
+/* A line if the trace shows that another way to record would tell more. */
+void trc_report_hints(struct trc_report *r);
+
 /* ---- idle.c ---- */
 /* After class_ns and canonical stacks are there.  0 or -ENOMEM. */
 int trc_report_idle_init(struct trc_report *r);

@@ -297,6 +297,7 @@ static void print_next(struct trc_report *r)
 	struct trc_line line;
 
 	putc('\n', r->out);
+	trc_report_hints(r);
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_style(&line, TRC_STYLE_DIM);
 	trc_line_add(&line, "more: trace-analyze [%s--html FILE | --pprof %s -o FILE | --shell] ",

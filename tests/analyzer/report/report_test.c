@@ -569,6 +569,24 @@ static const struct {
 			 "@4000001 thread=4 thread_exit\n"
 			 "@10000000 thread=1 log message=\"end\"\n",
 	 "idle:", true},
+	{"who ran and was not sampled is told how to sample",
+	 MODULES THREADS "@1000 proc=0 source=kernel thread=1 proc_start\n"
+			 "@9000000 proc=0 source=kernel thread=1 proc_stop\n"
+			 "@10000000 thread=1 log message=\"end\"\n",
+	 "next: threads ran for 9.00 ms, 90.0% of one proc's time; trace-record -F 1000 samples where",
+	 false},
+	{"who hardly ran is not",
+	 MODULES THREADS "@1000 proc=0 source=kernel thread=1 proc_start\n"
+			 "@4000000 proc=0 source=kernel thread=1 proc_stop\n"
+			 "@10000000 thread=1 log message=\"end\"\n",
+	 "next:", true},
+	{"nor who was sampled",
+	 "sample_event 1 period=1000000\n" MODULES THREADS
+			 "@1000 proc=0 source=kernel thread=1 proc_start\n"
+			 "@5000000 thread=1 sample event=1 value=1000000 period=1000000 stack=put\n"
+			 "@9000000 proc=0 source=kernel thread=1 proc_stop\n"
+			 "@10000000 thread=1 log message=\"end\"\n",
+	 "next:", true},
 	{"waits that timed out are told apart from those that were woken",
 	 MODULES THREADS "@1000 thread=2 park reason=cond object=0x7f10 stack=get\n"
 			 "@2000 thread=2 resume reason=cond object=0x7f10 result=ETIMEDOUT\n"

@@ -1,0 +1,40 @@
+/* hints.c - what to record next time, where the trace itself says that it lacks something. */
+#include "parts.h"
+
+/* How long threads ran, together, as far as the kernel told. */
+static int64_t running_ns(const struct trc_report *r)
+{
+	int64_t sum_ns = 0;
+
+	for (size_t i = 0; i < r->n_threads; i++)
+		if (r->thread[i].on_cpu_ns != TRC_NEVER)
+			trc_report_add(&sum_ns, r->thread[i].on_cpu_ns);
+	return sum_ns;
+}
+
+/* Waits explain a program that waits.  One that runs for half of the time or more of one processor
+ * needs samples. */
+static void print_samples(struct trc_report *r)
+{
+	int64_t ran_ns = running_ns(r), lasted_ns = r->end_ns - r->start_ns;
+	char time[TRC_NUMBER_BYTES], share[TRC_NUMBER_BYTES];
+	struct trc_line line;
+	size_t n_events;
+
+	trc_model_sample_events(r->m, &n_events);
+	if (n_events || r->label_filter || lasted_ns <= 0 || ran_ns < lasted_ns / 2)
+		return;
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_style(&line, TRC_STYLE_DIM);
+	trc_line_add(&line,
+		     "next: threads ran for %s, %s of one proc's time; trace-record -F 1000 "
+		     "samples where",
+		     trc_text_duration(time, ran_ns), trc_text_share(share, ran_ns, lasted_ns));
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_report_line(r, &line);
+}
+
+void trc_report_hints(struct trc_report *r)
+{
+	print_samples(r);
+}
