@@ -23,6 +23,10 @@
  * Everything else that is woken: a signal or post lets `count` of those go on that wait
  * at that time: those whose waits end first.  Those that timed out were not woken.
  *
+ * Semaphores: a post may be taken by a thread that did not wait, while who was woken by it finds
+ * nothing and waits on, in the same call.  So a wait was ended by the last post in it that ended no
+ * other.
+ *
  * Descriptors: the same for who reads, by the number of the descriptor and the reason.  Who writes
  * may have to wait for room several times in one call: the last that made room ended the wait.
  */
@@ -502,11 +506,63 @@ static void sweep_room(struct wakers *w, const struct object *o)
 	}
 }
 
-static bool is_for_room(const struct wakers *w, const struct object *o)
+/* Forgets the older half of the posts that ended no wait, of which there are more than waits.  Returns
+ * how many are left. */
+static uint32_t posts_forget(uint32_t *post, uint32_t n)
 {
-	unsigned int reason = w->park[w->park_idx[o->first_park]].reason;
+	uint32_t left = n / 2;
 
-	return reason == TRC_REASON_WRITE || reason == TRC_REASON_SEND;
+	memmove(post, post + n - left, left * sizeof(*post));
+	return left;
+}
+
+/* Each wait by the last post in it that ended no other: w->heap has those that are left, the last on top, and
+ * a post for two is there twice. */
+static void sweep_posts(struct wakers *w, const struct object *o)
+{
+	uint32_t next = 0, n = 0, room = 2 * o->n_parks + 2;
+
+	sort_by_end(w, o);
+	for (uint32_t i = 0; i < o->n_parks; i++) {
+		struct trc_park *park = &w->park[w->end[i].row];
+		const struct trc_unpark *unpark = w->unpark;
+
+		for (; next < o->n_unparks; next++) {
+			uint32_t idx = w->unpark_idx[o->first_unpark + next];
+
+			if (unpark[idx].ts_ns > w->end[i].key)
+				break;
+			for (uint64_t c = unpark[idx].count; c && n < room; c--)
+				w->heap[n++] = idx;
+			if (n == room)
+				n = posts_forget(w->heap, n);
+		}
+		if (park->flags & TRC_PARK_NO_END || park->result || !n ||
+		    unpark[w->heap[n - 1]].ts_ns < park->start_ns)
+			continue;
+		woken_by(park, &unpark[w->heap[--n]]);
+	}
+}
+
+static unsigned int reason_of(const struct wakers *w, const struct object *o)
+{
+	return w->park[w->park_idx[o->first_park]].reason;
+}
+
+/* By what is waited for, as its first wait says. */
+static void sweep_unparks(struct wakers *w, const struct object *o)
+{
+	switch (reason_of(w, o)) {
+	case TRC_REASON_WRITE:
+	case TRC_REASON_SEND:
+		sweep_room(w, o);
+		break;
+	case TRC_REASON_SEM:
+		sweep_posts(w, o);
+		break;
+	default:
+		sweep_woken(w, o);
+	}
 }
 
 static int by_creator_and_start(const void *x, const void *y)
@@ -612,7 +668,7 @@ static int wakers_run(struct wakers *w)
 	w->unpark_idx = index_alloc(w->n_unparks, sizeof(uint32_t));
 	w->end = index_alloc(most, sizeof(*w->end));
 	w->scratch = index_alloc(most, sizeof(*w->scratch));
-	w->heap = index_alloc(most, sizeof(uint32_t));
+	w->heap = index_alloc(2 * (size_t)most + 1, sizeof(uint32_t));
 	if (!w->park_idx || !w->unlock_idx || !w->unpark_idx || !w->end || !w->scratch || !w->heap)
 		return -ENOMEM;
 	index_objects(w);
@@ -621,10 +677,8 @@ static int wakers_run(struct wakers *w)
 
 		if (o->n_unlocks)
 			sweep_lock(w, o);
-		if (o->n_unparks && is_for_room(w, o))
-			sweep_room(w, o);
-		else if (o->n_unparks)
-			sweep_woken(w, o);
+		if (o->n_unparks)
+			sweep_unparks(w, o);
 	}
 	if (find_joined(w))
 		return -ENOMEM;
@@ -642,7 +696,8 @@ int trc_derive_wakers(struct trc_model *m, const struct trc_array *unparks)
 			   .objects = {.row_bytes = sizeof(struct object)}};
 	int err;
 
-	if (m->parks.n >= UINT32_MAX || m->unlocks.n >= UINT32_MAX || unparks->n >= UINT32_MAX)
+	if (m->parks.n >= UINT32_MAX / 2 - 1 || m->unlocks.n >= UINT32_MAX ||
+	    unparks->n >= UINT32_MAX)
 		return -EOVERFLOW;
 	err = wakers_run(&w);
 	trc_index_free(&w.object_row);

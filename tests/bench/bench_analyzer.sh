@@ -59,3 +59,8 @@ memory summary
 measure group_by --sql 'SELECT kind, count(*) FROM events GROUP BY kind'
 measure by_time --sql 'SELECT max(n) FROM (SELECT ts_ns / 1000000 AS ms, count(*) AS n FROM events GROUP BY ms)'
 measure check --check
+# What comes beyond these is derived from the same arrays.
+measure report --report
+measure causes --sql 'SELECT count(*) FROM causes'
+measure block --pprof block -o /dev/null
+measure blame --pprof blame -o /dev/null

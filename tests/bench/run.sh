@@ -464,6 +464,12 @@ part_snapshot()
 		"$(median_of worst_event_more_us "$work"/snapshot.?)" us '<=' 20
 }
 
+# beyond A B: A - B
+beyond()
+{
+	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a - b }'
+}
+
 part_analyzer()
 {
 	say '-- the analyzer, 10 million events'
@@ -476,6 +482,10 @@ part_analyzer()
 	figure 'SELECT kind, count(*) FROM events GROUP BY kind' \
 		"$(value "$work/analyzer" group_by_s)" s '<=' 3
 	figure 'events per millisecond, by SQL' "$(value "$work/analyzer" by_time_s)" s
+	figure 'causes of all waits, beyond the report' \
+		"$(beyond "$(value "$work/analyzer" causes_s)" "$(value "$work/analyzer" report_s)")" s '<=' 2
+	figure 'blame profile, beyond the block profile' \
+		"$(beyond "$(value "$work/analyzer" blame_s)" "$(value "$work/analyzer" block_s)")" s
 	figure '--check' "$(value "$work/analyzer" check_s)" s
 	figure 'file, bytes per event' "$(value "$work/analyzer" bytes_per_event)" bytes
 }

@@ -197,6 +197,28 @@ static const struct waits_case {
 	  {4, TRC_REASON_SEM, 1200, 2400, 0, 0, 2, 2300, 0}},
 	 {{0}}},
 
+	{"a post that a third took ended nothing: who waited on was woken by the last",
+	 THREADS "@1000 thread=2 park reason=sem object=0x50\n"
+		 "@2000 thread=1 unpark reason=sem object=0x50 count=1\n"
+		 "@5000 thread=3 unpark reason=sem object=0x50 count=1\n"
+		 "@5100 thread=2 resume reason=sem object=0x50\n",
+	 {{2, TRC_REASON_SEM, 1000, 5100, 0, 0, 3, 5000, 0}},
+	 {{0}}},
+
+	{"each post ends one wait, and none before it",
+	 THREADS "@1000 thread=2 park reason=sem object=0x50\n"
+		 "@1100 thread=3 park reason=sem object=0x50\n"
+		 "@2000 thread=1 unpark reason=sem object=0x50 count=1\n"
+		 "@2100 thread=1 unpark reason=sem object=0x50 count=1\n"
+		 "@2200 thread=2 resume reason=sem object=0x50\n"
+		 "@2300 thread=3 resume reason=sem object=0x50\n"
+		 "@2400 thread=4 park reason=sem object=0x50\n"
+		 "@2500 thread=4 resume reason=sem object=0x50\n",
+	 {{2, TRC_REASON_SEM, 1000, 2200, 0, 0, 1, 2100, 0},
+	  {3, TRC_REASON_SEM, 1100, 2300, 0, 0, 1, 2000, 0},
+	  {4, TRC_REASON_SEM, 2400, 2500, 0, 0, 0, NEVER, 0}},
+	 {{0}}},
+
 	{"who reads is woken by the first that writes, who writes by the last that made room",
 	 THREADS "@2000 thread=1 unpark reason=recv object=4 count=1\n"
 		 "@2500 thread=4 unpark reason=recv object=4 count=1\n"
