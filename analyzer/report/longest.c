@@ -5,6 +5,7 @@
  * without those of idle threads, and waits for what comes from outside have none.  Of a trace that was recovered, how
  * long the waits lasted in which the process died is not known: they come first.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include "parts.h"
 
@@ -155,6 +156,8 @@ static void print_park(struct trc_report *r, const struct trc_park *park)
 		trc_line_style(&line, TRC_STYLE_ALARM);
 		trc_line_add(&line, ", still waiting");
 		trc_line_style(&line, TRC_STYLE_PLAIN);
+	} else if (park->result == ETIMEDOUT) {
+		trc_line_add(&line, ", timed out");
 	}
 	trc_report_line(r, &line);
 	trc_line_begin(&line, r->width, r->colour);

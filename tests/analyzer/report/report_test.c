@@ -587,6 +587,17 @@ static const struct {
 			 "@9000000 proc=0 source=kernel thread=1 proc_stop\n"
 			 "@10000000 thread=1 log message=\"end\"\n",
 	 "next:", true},
+	{"of the longest waits, too, it is said that they timed out",
+	 MODULES THREADS "@1000 thread=2 park reason=cond object=0x7f10 stack=get\n"
+			 "@3001000 thread=2 resume reason=cond object=0x7f10 result=ETIMEDOUT\n"
+			 "@4000000 thread=2 park reason=cond object=0x7f10 stack=get\n"
+			 "@6000000 thread=2 resume reason=cond object=0x7f10\n"
+			 "@10000000 thread=1 log message=\"end\"\n",
+	 "    lasted    began at  thread                      for\n"
+	 "   3.00 ms     1.00 µs  worker 1 (102)              cond 0x7f10, timed out\n"
+	 "            server+0x10 < server+0x20\n"
+	 "   2.00 ms     4.00 ms  worker 1 (102)              cond 0x7f10",
+	 false},
 	{"waits that timed out are told apart from those that were woken",
 	 MODULES THREADS "@1000 thread=2 park reason=cond object=0x7f10 stack=get\n"
 			 "@2000 thread=2 resume reason=cond object=0x7f10 result=ETIMEDOUT\n"
@@ -768,14 +779,14 @@ static const struct {
 	{"blame: a wait that gives up is for who releases the lock later",
 	 MODULES THREADS
 	 "@1000000 thread=2 park reason=mutex object=0x7f10 holder=1 stack=get\n"
-	 "@11000000 thread=2 resume reason=mutex object=0x7f10 result=110\n"
+	 "@11000000 thread=2 resume reason=mutex object=0x7f10 result=ETIMEDOUT\n"
 	 "@15000000 thread=1 unlock reason=mutex object=0x7f10 waiters=0 stack=put\n",
 	 "            timed out; caused by server+0x40, in main (101)", false},
 	{"blame: ... from when that one took it",
 	 MODULES THREADS
 	 "@1000000 thread=2 park reason=mutex object=0x7f10 holder=1 stack=get\n"
 	 "@6000000 thread=1 unlock reason=mutex object=0x7f10 waiters=1 stack=idle\n"
-	 "@11000000 thread=2 resume reason=mutex object=0x7f10 result=110\n"
+	 "@11000000 thread=2 resume reason=mutex object=0x7f10 result=ETIMEDOUT\n"
 	 "@15000000 thread=3 unlock reason=mutex object=0x7f10 waiters=1 held=6000000 stack=put\n",
 	 "            timed out; caused by server+0x60, 50.0% of it, in main (101) and 1 other", false},
 	{"a server whose children do the work: they are elsewhere",
