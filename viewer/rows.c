@@ -98,12 +98,13 @@ static void object_look_up(struct trc_rows *r, struct trc_object_name *n, uint64
 uint32_t trc_rows_object(struct trc_rows *r, uint64_t object, uint32_t stack)
 {
 	enum { DESCRIPTORS = 65536 }; /* no address is as low */
-	uint32_t number = trc_map_put(&r->objects, object);
+	uint32_t number = trc_index_number(&r->objects, object);
 
 	if (!number || !object_names_reserve(r, number)) {
 		r->failed = true;
 		return 0;
 	}
+	r->object_name[number - 1].object = object;
 	if (object >= DESCRIPTORS)
 		object_look_up(r, &r->object_name[number - 1], object, stack);
 	return number;
@@ -383,8 +384,8 @@ static void write_objects(struct trc_rows *r)
 	for (uint32_t i = 0; i < r->objects.n && i < r->object_names_capacity; i++) {
 		const struct trc_object_name *name = &r->object_name[i];
 
-		trc_column_add(&c[LOW], (uint32_t)r->objects.key[i]);
-		trc_column_add(&c[HIGH], r->objects.key[i] >> 32);
+		trc_column_add(&c[LOW], (uint32_t)name->object);
+		trc_column_add(&c[HIGH], name->object >> 32);
 		trc_column_add(&c[NAME], name->several ? 0 : name->text);
 		trc_column_add(&c[OFFSET], name->offset);
 	}
@@ -436,9 +437,9 @@ int trc_rows_write(struct trc_rows *r, struct trc_tracks *tracks)
 void trc_rows_free(struct trc_rows *r)
 {
 	trc_texts_free(&r->texts);
-	trc_map_free(&r->objects);
+	trc_index_free(&r->objects);
 	free(r->object_name);
-	trc_map_free(&r->tasks);
+	trc_index_free(&r->tasks);
 	free(r->unlock_idx);
 	free(r->task_idx);
 	free(r->park_idx);

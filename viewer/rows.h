@@ -7,15 +7,16 @@
 #ifndef TRC_VIEWER_ROWS_H
 #define TRC_VIEWER_ROWS_H
 
+#include "analyzer/model/array.h"
 #include "analyzer/model/model.h"
 #include "html.h"
-#include "map.h"
 #include "page.h"
 #include "tracks.h"
 
 /* What the variable is called that lies at an address.  After an exec another may lie there: then
  * neither is told. */
 struct trc_object_name {
+	uint64_t object;
 	uint32_t epoch; /* of the modules, when it was looked up; + 1 */
 	uint32_t text;
 	uint64_t offset; /* into the variable */
@@ -27,10 +28,10 @@ struct trc_rows {
 	struct trc_page *page;
 	struct trc_html_limits limits;
 	struct trc_texts texts;
-	struct trc_map objects;		     /* addresses and descriptors that threads waited for */
+	struct trc_index objects;	     /* addresses and descriptors that threads waited for */
 	struct trc_object_name *object_name; /* by number - 1; owned */
 	uint32_t object_names_capacity;
-	struct trc_map tasks;	  /* the user's ids; number = row + 1 of its first task */
+	struct trc_index tasks;	  /* the user's ids; number = row + 1 of its first task */
 	uint32_t *unlock_idx;	  /* by row: index in the page + 1, 0 = left out; owned */
 	uint32_t *task_idx;	  /* the same for tasks */
 	uint32_t *park_idx;	  /* the same for parks */

@@ -19,7 +19,7 @@ struct sum {
 };
 
 struct sums {
-	struct trc_map map;
+	struct trc_index map;
 	struct sum *sum; /* by number - 1; owned */
 	size_t capacity;
 	bool failed;
@@ -28,7 +28,8 @@ struct sums {
 static struct sum *sums_at(struct sums *s, uint8_t reason, uint32_t stack, uint64_t object)
 {
 	uint64_t key = (uint64_t)stack << 8 | reason;
-	uint32_t known = s->map.n, number = trc_map_put(&s->map, key);
+	size_t known = s->map.n;
+	uint32_t number = trc_index_number(&s->map, key);
 
 	if (!number)
 		goto failed;
@@ -101,7 +102,7 @@ static void sums_write(struct trc_rows *r, struct sums *s, const char *const nam
 	}
 	for (size_t i = 0; i < N_COLUMNS; i++)
 		trc_page_column(r->page, &c[i]);
-	trc_map_free(&s->map);
+	trc_index_free(&s->map);
 	free(s->sum);
 }
 

@@ -24,9 +24,9 @@ uint64_t trc_rows_length(const struct trc_rows *r, int64_t start_ns, int64_t end
 /* The page's number of the task that the user calls `id`; 0 = none, or left out. */
 static uint32_t task_of(const struct trc_rows *r, uint64_t id)
 {
-	uint32_t number = id ? trc_map_get(&r->tasks, id) : 0;
+	uint32_t number = id ? trc_index_get(&r->tasks, id) : TRC_INDEX_NONE;
 
-	return number ? r->task_idx[number - 1] : 0;
+	return number != TRC_INDEX_NONE ? r->task_idx[number - 1] : 0;
 }
 
 /* Numbers the tasks that the page has.  A task id that is used again names its first task. */
@@ -44,7 +44,8 @@ static uint64_t choose_tasks(struct trc_rows *r, const struct trc_task *t, size_
 		by_length[trc_rows_bits(trc_rows_length(r, t[i].start_ns, t[i].end_ns))]++;
 	from = trc_rows_keep_from(by_length, r->limits.tasks);
 	for (size_t i = 0; i < n; i++) {
-		uint32_t known = r->tasks.n, number = trc_map_put(&r->tasks, t[i].task);
+		size_t known = r->tasks.n;
+		uint32_t number = trc_index_number(&r->tasks, t[i].task);
 
 		if (trc_rows_length(r, t[i].start_ns, t[i].end_ns) < from)
 			continue;

@@ -272,6 +272,20 @@ int trc_index_put(struct trc_index *map, uint64_t key, uint32_t value)
 	return 0;
 }
 
+uint32_t trc_index_number(struct trc_index *map, uint64_t key)
+{
+	size_t slot;
+
+	if (map->n >= TRC_INDEX_NONE - 1 || (map->n >= map->capacity / 2 && map_grow(map)))
+		return 0;
+	slot = map_slot(map, key);
+	if (map->value[slot] == TRC_INDEX_NONE) {
+		map->key[slot] = key;
+		map->value[slot] = (uint32_t)++map->n;
+	}
+	return map->value[slot];
+}
+
 void trc_index_free(struct trc_index *map)
 {
 	free(map->key);

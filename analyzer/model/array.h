@@ -46,6 +46,9 @@ enum { TRC_INDEX_NONE = UINT32_MAX };
 uint32_t trc_index_get(const struct trc_index *map, uint64_t key);
 /* Sets or replaces.  0 or -ENOMEM. */
 int trc_index_put(struct trc_index *map, uint64_t key, uint32_t value);
+/* For a map of dense numbers, which nothing else fills: the number of this key, which gets the
+ * next of 1, 2, 3 ... if it has none.  `n` is the last number.  0 = no memory. */
+uint32_t trc_index_number(struct trc_index *map, uint64_t key);
 void trc_index_free(struct trc_index *map);
 
 /* A pool of bytes that live as long as the pool; a zeroed pool is empty. */

@@ -8,7 +8,6 @@
 
 #include "page_read.h"
 #include "unit.h"
-#include "viewer/map.h"
 #include "viewer/page.h"
 
 /* A page that holds only this column, as text. */
@@ -168,21 +167,6 @@ START_TEST(texts_that_are_too_long_say_so)
 }
 END_TEST
 
-START_TEST(maps_number_keys_in_order)
-{
-	struct trc_map map = {0};
-
-	ck_assert_uint_eq(trc_map_get(&map, 7), 0);
-	for (uint64_t i = 0; i < 3000; i++)
-		ck_assert_uint_eq(trc_map_put(&map, i << 33), i + 1);
-	for (uint64_t i = 0; i < 3000; i++)
-		ck_assert_uint_eq(trc_map_get(&map, i << 33), i + 1);
-	ck_assert_uint_eq(trc_map_put(&map, 0), 1);
-	ck_assert_uint_eq(trc_map_get(&map, 1), 0);
-	trc_map_free(&map);
-}
-END_TEST
-
 TCase *unit_page(void)
 {
 	TCase *t = tcase_create("page");
@@ -193,7 +177,6 @@ TCase *unit_page(void)
 			    sizeof(json_rows) / sizeof(json_rows[0]));
 	tcase_add_test(t, texts_are_kept_once);
 	tcase_add_test(t, texts_that_are_too_long_say_so);
-	tcase_add_test(t, maps_number_keys_in_order);
 	tcase_set_timeout(t, 60);
 	return t;
 }

@@ -88,6 +88,22 @@ START_TEST(test_map)
 }
 END_TEST
 
+START_TEST(test_numbers)
+{
+	struct trc_index map = {0};
+
+	ck_assert_uint_eq(trc_index_get(&map, 7), TRC_INDEX_NONE);
+	for (uint64_t i = 0; i < 3000; i++)
+		ck_assert_uint_eq(trc_index_number(&map, i << 33), i + 1);
+	for (uint64_t i = 0; i < 3000; i++)
+		ck_assert_uint_eq(trc_index_get(&map, i << 33), i + 1);
+	ck_assert_uint_eq(trc_index_number(&map, 0), 1);
+	ck_assert_uint_eq(map.n, 3000);
+	ck_assert_uint_eq(trc_index_get(&map, 1), TRC_INDEX_NONE);
+	trc_index_free(&map);
+}
+END_TEST
+
 /* --- merging --- */
 
 /* Streams that overlap, with equal times, in blocks of a few events. */
@@ -195,6 +211,7 @@ int main(void)
 
 	tcase_add_loop_test(tcase, test_sort, 0, N_SORTS);
 	tcase_add_test(tcase, test_map);
+	tcase_add_test(tcase, test_numbers);
 	tcase_add_loop_test(tcase, test_merge, 0, N_MERGES);
 	tcase_add_test(tcase, test_merge_stops);
 	suite_add_tcase(suite, tcase);
