@@ -14,6 +14,7 @@
 #include "analyzer/check/check.h"
 #include "analyzer/profile/profile.h"
 #include "analyzer/report/report.h"
+#include "analyzer/report/why.h"
 #include "analyzer/sql/sql.h"
 #include "format/reader.h"
 #include "format/symbols.h"
@@ -37,6 +38,7 @@ static void promise(bool kept, const char *what)
 static void note(void *context, const char *text)
 {
 	promise(!strchr(text, '\n'), "a violation is one line");
+	promise(!strstr(text, "causes"), "the causes of waits agree, whatever events say");
 	++*(uint64_t *)context;
 }
 
@@ -55,6 +57,7 @@ static void check(struct trc_model *m)
 /* report:P3: control characters of the trace never reach the terminal. */
 static void report(struct trc_model *m, FILE *out)
 {
+	static const char *const why[] = {"longest", "wait:1", "task:1", "task:", "thread:1"};
 	const struct trc_report_options options = {.path = "fuzz.trc", .width = 100};
 	struct trc_error error = {""};
 
@@ -62,6 +65,23 @@ static void report(struct trc_model *m, FILE *out)
 		promise(*error.text, "an error has a text");
 	if (trc_report_summary(m, out, &options, &error))
 		promise(*error.text, "an error has a text");
+	for (size_t i = 0; i < sizeof(why) / sizeof(why[0]); i++)
+		if (trc_report_why(m, out, &options, why[i], &error))
+			promise(*error.text, "an error has a text");
+}
+
+/* The blame profile; its samples are of some time. */
+static void blame(struct trc_model *m)
+{
+	struct trc_error error = {""};
+	struct trc_profile *profile = NULL;
+
+	if (trc_profile_derive(&profile, m, "blame", NULL, &error))
+		promise(*error.text, "an error has a text");
+	else
+		for (size_t i = 0; i < profile->n_samples; i++)
+			promise(profile->sample[i].value[0] > 0, "time is blamed on each");
+	trc_profile_free(profile);
 }
 
 static void look_for_controls(const char *text, size_t n_bytes)
@@ -208,6 +228,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
 	} else if (m) {
 		check(m);
 		reports(m);
+		blame(m);
 		if (sum_of(bytes, n_bytes) % TABLES_EVERY == 0)
 			tables(m);
 	}
