@@ -17,7 +17,8 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/derive/sched.c \
 	analyzer/derive/user.c \
 	analyzer/derive/waits.c \
-	analyzer/derive/wakers.c \
+	analyzer/derive/wakers.c analyzer/derive/wakers.h \
+	analyzer/derive/wakers_locks.c analyzer/derive/wakers_woken.c \
 	analyzer/report/finding_names.c analyzer/report/findings.c analyzer/report/findings.h \
 	analyzer/model/label_filter.c analyzer/model/label_filter.h \
 	analyzer/model/merge.c analyzer/model/merge.h \
@@ -59,6 +60,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report/why_tree.c analyzer/report/why_tree.h \
 	analyzer/model/signal_names.c analyzer/model/signal_names.h \
 	analyzer/model/spans.c analyzer/model/spans.h \
+	analyzer/model/charge.h \
 	analyzer/model/timeline.c analyzer/model/timeline.h \
 	analyzer/model/waits.c analyzer/model/waits.h
 libtrcanalyze_la_LIBADD = libtrcsymbols.la libtrcpprof.la libtrcformat.la -lpthread

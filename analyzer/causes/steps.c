@@ -3,8 +3,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "analyzer/model/charge.h"
 #include "analyzer/model/waits.h"
-#include "format/charges.h"
 
 static int64_t later(int64_t a_ns, int64_t b_ns)
 {
@@ -218,7 +218,7 @@ uint32_t trc_step_lock_seek(const struct trc_steps *s, const struct trc_steps_lo
 	return low;
 }
 
-/* When the section that this unlock ends began, if it says so and this can be, as wakers.c does;
+/* When the section that this unlock ends began, if it says so and this can be, as wakers_locks.c does;
  * else since the unlock before. */
 static int64_t section_from(const struct trc_steps *s, const struct trc_steps_lock *lock,
 			    uint32_t i)
@@ -263,23 +263,6 @@ void trc_step_of_lock(const struct trc_steps *s, const struct trc_steps_lock *lo
 
 /* ---- a wait for a lock, after the last unlock in it ---- */
 
-/* For charges.h: the same order and the same differences, TRC_NEVER as 0. */
-static uint64_t charge_time(int64_t ns)
-{
-	return (uint64_t)ns ^ (uint64_t)1 << 63;
-}
-
-static int64_t charge_ns(uint64_t time)
-{
-	return (int64_t)(time ^ (uint64_t)1 << 63);
-}
-
-static struct trc_charge_unlock as_charge_unlock(const struct trc_unlock *unlock)
-{
-	return (struct trc_charge_unlock){charge_time(unlock->ts_ns), charge_time(unlock->taken_ns),
-					  unlock->thread};
-}
-
 /* No unlock says who had the lock: perhaps the lock itself did. */
 static void step_held(const struct trc_steps *s, uint32_t park, bool unlocked,
 		      struct trc_step *step)
@@ -308,14 +291,14 @@ static bool step_given_up(const struct trc_steps *s, const struct trc_step_wait 
 
 	if (wait->next == wait->lock->n)
 		return false;
-	after = as_charge_unlock(unlock_at(s, wait->lock, wait->next));
+	after = trc_charge_unlock_of(unlock_at(s, wait->lock, wait->next));
 	if (!trc_charge_to_next(charge, last, &after, &since))
 		return false;
-	if (charge_time(ts_ns) >= since) {
+	if (trc_charge_time(ts_ns) >= since) {
 		step_section(s, unlock_at(s, wait->lock, wait->next), step);
 	} else {
 		step->kind = TRC_CAUSE_FREE;
-		step->until_ns = charge_ns(since);
+		step->until_ns = trc_charge_ns(since);
 	}
 	return true;
 }
@@ -324,15 +307,15 @@ static void step_rest(const struct trc_steps *s, const struct trc_step_wait *wai
 		      struct trc_step *step)
 {
 	const struct trc_park *p = &s->park[wait->park - 1];
-	const struct trc_charge_wait charge = {charge_time(p->start_ns), charge_time(p->end_ns),
-					       p->holder};
+	const struct trc_charge_wait charge = {trc_charge_time(p->start_ns),
+					       trc_charge_time(p->end_ns), p->holder};
 	const struct trc_unlock *before =
 		wait->next ? unlock_at(s, wait->lock, wait->next - 1) : NULL;
 	int result = p->flags & TRC_PARK_NO_END ? -1 : p->result;
 	struct trc_charge_unlock last = {0};
 
 	if (before)
-		last = as_charge_unlock(before);
+		last = trc_charge_unlock_of(before);
 	switch (trc_charge_end(&charge, result, before ? &last : NULL, TRC_CHARGE_BETWEEN_NS)) {
 	case TRC_CHARGE_WOKEN:
 		step->kind = TRC_CAUSE_WAKING;

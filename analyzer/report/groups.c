@@ -308,7 +308,7 @@ static int tally_park(struct tallies *t, const struct trc_report *r, uint32_t sl
 /*
  * Who made others wait for a lock is not who let them in last: a wait is cut at the releases
  * of its lock that happened meanwhile, and each piece is for the section that ended there, but
- * for the time before that began (as analyzer/derive/wakers.c has it: shares of waits and caused_ns agree).
+ * for the time before that began (as analyzer/derive/wakers_locks.c has it: shares of waits and caused_ns agree).
  */
 struct releases {
 	uint32_t *first; /* by object id: where its releases begin in row[] */
