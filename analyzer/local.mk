@@ -50,14 +50,18 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report/names.c \
 	analyzer/report/now.c \
 	analyzer/report/shares.c \
+	analyzer/report/slowest.c \
 	analyzer/report/summary.c \
 	analyzer/text/line.c analyzer/text/line.h \
 	analyzer/report/threads.c \
 	analyzer/report/unseen.c \
 	analyzer/report/user.c \
+	analyzer/report/user_types.c analyzer/report/user_types.h \
 	analyzer/report/waits.c \
 	analyzer/report/why.c analyzer/report/why.h \
 	analyzer/report/why_tree.c analyzer/report/why_tree.h \
+	analyzer/report/why_tasks.c analyzer/report/why_tasks.h \
+	analyzer/report/why_words.c analyzer/report/why_words.h \
 	analyzer/model/signal_names.c analyzer/model/signal_names.h \
 	analyzer/model/spans.c analyzer/model/spans.h \
 	analyzer/model/charge.h \

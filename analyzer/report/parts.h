@@ -40,6 +40,7 @@ struct trc_report {
 	uint64_t *idle_at;
 	bool *module_shown; /* by module id: has frames without lines in what was printed */
 	bool any_section;
+	struct trc_causes *causes; /* of trc_report_causes(); owned */
 };
 
 /* A group: all waits of one reason at one stack, or all releases of one kind of lock there. */
@@ -102,6 +103,10 @@ struct trc_groups {
 int trc_report_begin(struct trc_report *r, struct trc_model *m, FILE *out,
 		     const struct trc_report_options *options, struct trc_error *error);
 void trc_report_end(struct trc_report *r);
+/* What waits were due to: made when it is first asked for, valid until trc_report_end().  0 or
+ * -ENOMEM. */
+struct trc_causes;
+int trc_report_causes(struct trc_report *r, struct trc_causes **causes);
 /* An empty line, and the heading in bold; `right` (may be NULL) follows it. */
 void trc_report_heading(struct trc_report *r, const char *heading, const char *right);
 void trc_report_line(struct trc_report *r, struct trc_line *line);
@@ -241,11 +246,10 @@ struct trc_longest_times {
 void trc_longest_times(const struct trc_report *r, struct trc_line *line,
 		       const struct trc_longest_times *times);
 
-/* ---- why.c ---- */
-struct trc_causes;
-/* Lines of what the slowest tasks of this type took their time for.  *causes is made when it is NULL, and the
- * caller's.  0 or -ENOMEM. */
-int trc_report_slowest(struct trc_report *r, struct trc_causes **causes, const char *type);
+/* ---- slowest.c ---- */
+enum { TRC_SLOWEST_MAX = 100 }; /* of more tasks only so many are followed */
+/* Lines of what the slowest tasks of this type took their time for.  0 or -ENOMEM. */
+int trc_report_slowest(struct trc_report *r, const char *type);
 
 /* ---- findings.c ---- */
 /* struct trc_finding to *out, which is the caller's to free, also after a failure.  0 or -ENOMEM. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "analyzer/causes/causes.h"
 #include "parts.h"
 
 static bool park_wanted(const struct trc_report *r, const struct trc_park *park)
@@ -113,6 +114,15 @@ void trc_report_end(struct trc_report *r)
 	free(r->label_first);
 	free(r->label_quoted);
 	free(r->module_shown);
+	trc_causes_close(r->causes);
+}
+
+int trc_report_causes(struct trc_report *r, struct trc_causes **causes)
+{
+	int err = r->causes ? 0 : trc_causes_open(&r->causes, r->m);
+
+	*causes = r->causes;
+	return err;
 }
 
 void trc_report_line(struct trc_report *r, struct trc_line *line)

@@ -8,154 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "parts.h"
-#include "analyzer/causes/causes.h"
-
-struct type {
-	const char *name;
-	uint64_t n, open;
-	size_t first, n_ended; /* of its part of the durations */
-	int64_t total_ns;
-};
-
-/* Types by name; the model hands out one pointer for each name, or a few. */
-struct types {
-	struct trc_array types; /* struct type */
-	struct trc_index by_pointer;
-};
-
-static struct type *type_find(struct types *t, const char *name)
-{
-	uint32_t at = trc_index_get(&t->by_pointer, (uint64_t)(uintptr_t)name);
-	struct type *type = t->types.row;
-
-	if (at != TRC_INDEX_NONE)
-		return type + at;
-	for (at = 0; at < t->types.n && strcmp(type[at].name, name) != 0; at++)
-		;
-	if (at == t->types.n) {
-		t->types.row_bytes = sizeof(*type);
-		type = trc_array_add(&t->types);
-		if (!type)
-			return NULL;
-		type->name = name;
-	}
-	if (trc_index_put(&t->by_pointer, (uint64_t)(uintptr_t)name, at))
-		return NULL;
-	return (struct type *)t->types.row + at;
-}
-
-static void types_free(struct types *t)
-{
-	trc_array_free(&t->types);
-	trc_index_free(&t->by_pointer);
-}
-
-/* One task or region, wherever it comes from. */
-struct span {
-	const char *type;
-	int64_t start_ns, end_ns;
-	uint32_t thread; /* that began it */
-	uint64_t start_place;
-};
-typedef struct span span_fn(const struct trc_report *r, size_t i);
-
-static struct span task_span(const struct trc_report *r, size_t i)
-{
-	size_t n;
-	const struct trc_task *task = &trc_model_tasks(r->m, &n)[i];
-
-	return (struct span){task->type, task->start_ns, task->end_ns, task->start_thread,
-			     task->start_place};
-}
-
-static struct span region_span(const struct trc_report *r, size_t i)
-{
-	size_t n;
-	const struct trc_region *region = &trc_model_regions(r->m, &n)[i];
-
-	return (struct span){region->type, region->start_ns, region->end_ns, region->thread,
-			     region->start_place};
-}
-
-static bool span_wanted(const struct trc_report *r, const struct span *span)
-{
-	return trc_report_wanted(r, span->thread, span->start_ns, span->start_place);
-}
-
-static bool span_ended(const struct span *span)
-{
-	return span->start_ns != TRC_NEVER && span->end_ns != TRC_NEVER;
-}
-
-static int count_spans(struct types *t, const struct trc_report *r, span_fn *span_at, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		struct span span = span_at(r, i);
-		struct type *type;
-
-		if (!span_wanted(r, &span))
-			continue;
-		type = type_find(t, span.type ? span.type : "");
-		if (!type)
-			return -ENOMEM;
-		type->n++;
-		if (span_ended(&span))
-			type->n_ended++;
-		else
-			type->open++;
-	}
-	return 0;
-}
-
-/* Durations, type by type, each in its own part of the array. */
-static void place_spans(struct types *t, const struct trc_report *r, span_fn *span_at, size_t n,
-			int64_t *ns)
-{
-	struct type *type = t->types.row;
-	size_t first = 0;
-
-	for (size_t i = 0; i < t->types.n; i++) {
-		type[i].first = first;
-		first += type[i].n_ended;
-		type[i].n_ended = 0;
-	}
-	for (size_t i = 0; i < n; i++) {
-		struct span span = span_at(r, i);
-		struct type *of;
-
-		if (!span_ended(&span) || !span_wanted(r, &span))
-			continue;
-		of = type_find(t, span.type ? span.type : "");
-		if (!of)
-			continue;
-		ns[of->first + of->n_ended++] = span.end_ns - span.start_ns;
-		of->total_ns += span.end_ns - span.start_ns;
-	}
-}
-
-static int compare_ns(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
-static int compare_types(const void *a, const void *b)
-{
-	const struct type *x = a, *y = b;
-
-	if (x->total_ns != y->total_ns)
-		return x->total_ns > y->total_ns ? -1 : 1;
-	return strcmp(x->name, y->name);
-}
-
-/* Nearest rank: of n sorted values, number ceil(n * percent / 100). */
-static int64_t percentile(const int64_t *sorted, size_t n, unsigned int percent)
-{
-	size_t rank = (n * percent + 99) / 100;
-
-	return sorted[rank ? rank - 1 : 0];
-}
+#include "user_types.h"
 
 static void print_columns(struct trc_report *r)
 {
@@ -175,7 +28,8 @@ static void print_columns(struct trc_report *r)
 	trc_report_line(r, &line);
 }
 
-static void print_type(struct trc_report *r, const struct type *type, const int64_t *sorted)
+static void print_type(struct trc_report *r, const struct trc_user_types *t,
+		       const struct trc_user_type *type)
 {
 	static const unsigned int PERCENT[] = {50, 95, 99, 100};
 	char number[TRC_NUMBER_BYTES];
@@ -191,8 +45,8 @@ static void print_type(struct trc_report *r, const struct type *type, const int6
 		trc_line_right(&line, 11, trc_text_duration(number, type->total_ns));
 		for (size_t i = 0; i < sizeof(PERCENT) / sizeof(*PERCENT); i++)
 			trc_line_right(&line, 10,
-				       trc_text_duration(number, percentile(sorted, type->n_ended,
-									    PERCENT[i])));
+				       trc_text_duration(number,
+							 trc_user_percentile(t, type, PERCENT[i])));
 	}
 	trc_report_line(r, &line);
 }
@@ -210,38 +64,30 @@ static void print_more(struct trc_report *r, size_t n)
 
 enum { SLOWEST_OF = 20 }; /* of fewer tasks no slowest ones are told */
 
-static int print_spans(struct trc_report *r, const char *heading, span_fn *span_at, size_t n)
+static int print_spans(struct trc_report *r, const char *heading, trc_user_span_fn *span_at,
+		       size_t n)
 {
-	struct trc_causes *causes = NULL;
-	struct types t = {0};
-	int64_t *ns = calloc(n + 1, sizeof(*ns));
-	struct type *type;
-	int err = ns ? count_spans(&t, r, span_at, n) : -ENOMEM;
+	struct trc_user_types t;
+	int err = trc_user_types_of_spans(&t, r, span_at, n);
+	const struct trc_user_type *type = t.types.row;
 
 	if (!err && t.types.n) {
-		place_spans(&t, r, span_at, n, ns);
-		type = t.types.row;
-		qsort(type, t.types.n, sizeof(*type), compare_types);
 		trc_report_heading(r, heading, NULL);
 		print_columns(r);
 		for (size_t i = 0; i < t.types.n && i < r->top && !err; i++) {
-			if (type[i].n_ended)
-				qsort(ns + type[i].first, type[i].n_ended, sizeof(*ns), compare_ns);
-			print_type(r, &type[i], ns + type[i].first);
-			if (span_at == task_span && type[i].n_ended >= SLOWEST_OF)
-				err = trc_report_slowest(r, &causes, type[i].name);
+			print_type(r, &t, &type[i]);
+			if (span_at == trc_user_task_span && type[i].n_ended >= SLOWEST_OF)
+				err = trc_report_slowest(r, type[i].name);
 		}
 		print_more(r, t.types.n);
 	}
-	trc_causes_close(causes);
-	free(ns);
-	types_free(&t);
+	trc_user_types_free(&t);
 	return err;
 }
 
 static int compare_by_count(const void *a, const void *b)
 {
-	const struct type *x = a, *y = b;
+	const struct trc_user_type *x = a, *y = b;
 
 	if (x->n != y->n)
 		return x->n > y->n ? -1 : 1;
@@ -266,17 +112,17 @@ static int print_logs(struct trc_report *r)
 {
 	size_t n;
 	const struct trc_log *log = trc_model_logs(r->m, &n);
-	struct types t = {0};
+	struct trc_user_types t = {0};
 	char number[TRC_NUMBER_BYTES];
 	struct trc_line line;
-	struct type *type;
+	struct trc_user_type *type;
 
 	for (size_t i = 0; i < n; i++) {
 		if (!trc_report_wanted(r, log[i].thread, log[i].ts_ns, log[i].place))
 			continue;
-		type = type_find(&t, log[i].category ? log[i].category : "");
+		type = trc_user_type_find(&t, log[i].category ? log[i].category : "");
 		if (!type) {
-			types_free(&t);
+			trc_user_types_free(&t);
 			return -ENOMEM;
 		}
 		type->n++;
@@ -295,7 +141,7 @@ static int print_logs(struct trc_report *r)
 		}
 		print_more(r, t.types.n);
 	}
-	types_free(&t);
+	trc_user_types_free(&t);
 	return 0;
 }
 
@@ -303,7 +149,8 @@ struct extremes {
 	int64_t least, most, latest;
 };
 
-static void print_counter(struct trc_report *r, const struct type *type, const struct extremes *e)
+static void print_counter(struct trc_report *r, const struct trc_user_type *type,
+			  const struct extremes *e)
 {
 	const int64_t value[] = {e->least, e->most, e->latest};
 	char number[TRC_NUMBER_BYTES];
@@ -342,23 +189,23 @@ static int print_counters(struct trc_report *r)
 {
 	size_t n;
 	const struct trc_counter *counter = trc_model_counters(r->m, &n);
-	struct types t = {0};
+	struct trc_user_types t = {0};
 	struct trc_array extremes = {.row_bytes = sizeof(struct extremes)};
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++) {
-		struct type *type;
+		struct trc_user_type *type;
 		struct extremes *e;
 
 		if (!trc_report_wanted(r, counter[i].thread, counter[i].ts_ns, counter[i].place))
 			continue;
-		type = type_find(&t, counter[i].name ? counter[i].name : "");
+		type = trc_user_type_find(&t, counter[i].name ? counter[i].name : "");
 		e = type && !type->n ? trc_array_add(&extremes) : extremes.row;
 		if (!type || !e) {
 			err = -ENOMEM;
 			break;
 		}
-		e = (struct extremes *)extremes.row + (type - (struct type *)t.types.row);
+		e = (struct extremes *)extremes.row + (type - (struct trc_user_type *)t.types.row);
 		if (!type->n++)
 			e->least = e->most = counter[i].value;
 		if (counter[i].value < e->least)
@@ -370,12 +217,12 @@ static int print_counters(struct trc_report *r)
 	if (t.types.n && !err)
 		print_counter_columns(r);
 	for (size_t i = 0; i < t.types.n && i < r->top && !err; i++)
-		print_counter(r, (struct type *)t.types.row + i,
+		print_counter(r, (struct trc_user_type *)t.types.row + i,
 			      (struct extremes *)extremes.row + i);
 	if (!err)
 		print_more(r, t.types.n);
 	trc_array_free(&extremes);
-	types_free(&t);
+	trc_user_types_free(&t);
 	return err;
 }
 
@@ -386,9 +233,9 @@ int trc_report_user(struct trc_report *r)
 
 	trc_model_tasks(r->m, &n_tasks);
 	trc_model_regions(r->m, &n_regions);
-	err = print_spans(r, "Tasks", task_span, n_tasks);
+	err = print_spans(r, "Tasks", trc_user_task_span, n_tasks);
 	if (!err)
-		err = print_spans(r, "Regions", region_span, n_regions);
+		err = print_spans(r, "Regions", trc_user_region_span, n_regions);
 	if (!err)
 		err = print_logs(r);
 	return err ? err : print_counters(r);

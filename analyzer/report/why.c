@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "why_tree.h"
+#include "why_tasks.h"
+#include "why_words.h"
 
 enum {
-	THREAD_WIDTH = 30,
 	TEXT_COLUMN = 22,
 	INDENT = 2,
 	DEPTH_SHOWN = 20,
@@ -23,105 +23,14 @@ struct why {
 	struct trc_why_tree tree;
 	const char *what;
 	struct trc_error *error;
-	double slowest;	  /* percent of the tasks; 0 = all */
-	int64_t least_ns; /* the shortest of the tasks that were added */
+	double slowest; /* percent of the tasks; 0 = all */
 };
-
-/* ---- words ---- */
-
-static void add_threads(struct why *w, struct trc_line *line, const struct trc_why_node *node)
-{
-	char number[TRC_NUMBER_BYTES];
-
-	if (node->n_threads > 1)
-		trc_line_add(line, "%s threads", trc_text_count(number, node->n_threads));
-	else
-		trc_report_thread(w->r, line, node->key.thread, THREAD_WIDTH);
-}
-
-static void add_wait(struct why *w, struct trc_line *line, const struct trc_cause *key)
-{
-	trc_line_add(line, " for %s", trc_reason_name(key->reason));
-	trc_report_object(w->r, line, key->reason, key->object, key->stack);
-}
-
-/* What the threads were in, after their names. */
-static void add_state(struct why *w, struct trc_line *line, const struct trc_cause *key)
-{
-	static const char *const state[TRC_CAUSE_KINDS] = {
-		[TRC_CAUSE_WAITING] = "waited",
-		[TRC_CAUSE_RUNNING] = "ran",
-		[TRC_CAUSE_ACTIVE] = "did not wait",
-		[TRC_CAUSE_PREEMPTED] = "could have run, but had no processor",
-		[TRC_CAUSE_OFF] = "was off the processor, in no recorded wait",
-		[TRC_CAUSE_SLEEPING] = "slept",
-		[TRC_CAUSE_IO] = "waited",
-		[TRC_CAUSE_OUTSIDE] = "waited",
-		[TRC_CAUSE_UNWOKEN] = "waited, up to the trace's end,",
-		[TRC_CAUSE_STARTING] = "had been created, and did not run yet",
-		[TRC_CAUSE_GONE] = "had ended",
-		[TRC_CAUSE_DEADLOCK] = "waits in turn for what is above, a deadlock:",
-		[TRC_CAUSE_CYCLE] = "waited in turn for what is above:",
-		[TRC_CAUSE_LOST] = "is not known: events were lost",
-		[TRC_CAUSE_UNKNOWN] = "is not known",
-		[TRC_CAUSE_DEEP] = "depends on more threads than are followed",
-	};
-
-	switch (key->kind) {
-	case TRC_CAUSE_SLEEPING:
-		if (key->reason == TRC_REASON_SLEEP) {
-			trc_line_add(line, " slept");
-			break;
-		}
-		trc_line_add(line, " waited up to its time limit");
-		add_wait(w, line, key);
-		break;
-	case TRC_CAUSE_UNKNOWN:
-	case TRC_CAUSE_LOST:
-		trc_line_add(line, key->reason ? " waited" : " did what");
-		if (key->reason)
-			add_wait(w, line, key);
-		trc_line_add(line, key->reason ? "; who ended that %s" : " %s", state[key->kind]);
-		break;
-	default:
-		trc_line_add(line, " %s", state[key->kind]);
-		if (key->reason)
-			add_wait(w, line, key);
-	}
-}
-
-/* "worker 3 (4711) held the lock and ran". */
-static void add_words(struct why *w, struct trc_line *line, const struct trc_why_node *node)
-{
-	const struct trc_cause *key = &node->key;
-
-	if (key->kind == TRC_CAUSE_FREE) {
-		trc_line_add(line, "nobody held the lock: who had been woken had not taken it yet");
-		return;
-	}
-	if (key->kind == TRC_CAUSE_WAKING) {
-		add_threads(w, line, node);
-		trc_line_add(line, " had been woken, and did not run yet");
-		return;
-	}
-	add_threads(w, line, node);
-	if (key->unlock)
-		trc_line_add(line, " held the lock and");
-	add_state(w, line, key);
-}
-
-/* The stack is worth a line of its own, unless the line above has said it. */
-static bool has_place(const struct trc_why_node *node)
-{
-	return node->key.stack && node->key.kind != TRC_CAUSE_WAKING &&
-	       node->key.kind != TRC_CAUSE_FREE;
-}
 
 static void print_place(struct why *w, const struct trc_why_node *node, int column)
 {
 	struct trc_line line;
 
-	if (!has_place(node))
+	if (!trc_why_has_place(node))
 		return;
 	trc_line_begin(&line, w->r->width, w->r->colour);
 	trc_line_to(&line, column);
@@ -142,7 +51,7 @@ static void print_node(struct why *w, const struct trc_why_node *node, int colum
 	trc_line_right(&line, 10, trc_text_duration(number, node->total_ns));
 	trc_line_right(&line, 9, trc_text_share(number, node->total_ns, w->tree.total_ns));
 	trc_line_to(&line, column);
-	add_words(w, &line, node);
+	trc_why_words(w->r, &line, node);
 	if (node->n > 1)
 		trc_line_add(&line, ", %s times", trc_text_count(number, node->n));
 	trc_report_line(w->r, &line);
@@ -266,101 +175,15 @@ static int add_longest(struct why *w)
 	return add_wait_with_id(w, longest);
 }
 
-static int add_stretch(struct why *w, uint32_t thread, int64_t from_ns, int64_t to_ns)
-{
-	const struct trc_cause *rows;
-	size_t n;
-	int err;
-
-	if (from_ns == TRC_NEVER || from_ns < w->r->start_ns)
-		from_ns = w->r->start_ns;
-	if (to_ns == TRC_NEVER || to_ns > w->r->end_ns)
-		to_ns = w->r->end_ns;
-	err = trc_causes_of_thread(w->causes, thread, from_ns, to_ns, &rows, &n);
-	return err ? err : trc_why_tree_add(&w->tree, rows, n);
-}
-
-struct picked_task {
-	const struct trc_task *task;
-	int64_t ns;
-};
-
-static int longest_first(const void *a, const void *b)
-{
-	const struct picked_task *x = a, *y = b;
-
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	return (x->task > y->task) - (x->task < y->task);
-}
-
-/* Of n tasks so many percent, but one at least. */
-static size_t slowest_of(size_t n, double percent)
-{
-	double wanted = ceil((double)n * percent / 100);
-
-	return wanted < 1 ? n > 0 : wanted > (double)n ? n : (size_t)wanted;
-}
-
-/* A task is followed back from the thread that ended it: what that one waited for before it had the
- * task is what others did with it until then. */
-static int add_picked(struct why *w, struct trc_array *tasks, double slowest, size_t most)
-{
-	struct picked_task *picked = tasks->row;
-	size_t n = tasks->n;
-	int err = 0;
-
-	if (n)
-		qsort(picked, n, sizeof(*picked), longest_first);
-	n = slowest > 0 ? slowest_of(n, slowest) : n;
-	n = n > most ? most : n;
-	w->least_ns = n ? picked[n - 1].ns : 0;
-	for (size_t i = 0; i < n && !err; i++) {
-		const struct trc_task *task = picked[i].task;
-
-		err = add_stretch(w, task->end_thread ? task->end_thread : task->start_thread,
-				  task->start_ns, task->end_ns);
-	}
-	return err;
-}
-
-/* By id, or if that is NULL by type; those that began and ended in the trace, if some are to be slowest. */
-static int pick_tasks(const struct why *w, struct trc_array *tasks, const uint64_t *id,
-		      const char *type)
-{
-	size_t n;
-	const struct trc_task *task = trc_model_tasks(w->r->m, &n);
-
-	tasks->row_bytes = sizeof(struct picked_task);
-	for (size_t i = 0; i < n; i++) {
-		bool whole = task[i].start_ns != TRC_NEVER && task[i].end_ns != TRC_NEVER;
-		struct picked_task *picked;
-
-		if (id ? task[i].task != *id : strcmp(task[i].type, type) != 0)
-			continue;
-		if (w->slowest > 0 && !whole)
-			continue;
-		if (!trc_report_wanted(w->r, task[i].start_thread, task[i].start_ns,
-				       task[i].start_place))
-			continue;
-		picked = trc_array_add(tasks);
-		if (!picked)
-			return -ENOMEM;
-		picked->task = &task[i];
-		picked->ns = whole ? task[i].end_ns - task[i].start_ns : 0;
-	}
-	return 0;
-}
-
 static int add_tasks(struct why *w, const char *name)
 {
-	struct trc_array tasks = {0};
 	uint64_t id;
-	int err = pick_tasks(w, &tasks, is_number(name, &id) ? &id : NULL, name);
+	struct trc_why_tasks tasks = {.type = name, .slowest = w->slowest};
+	int err;
 
-	if (!err)
-		err = add_picked(w, &tasks, w->slowest, SIZE_MAX);
-	trc_array_free(&tasks);
+	if (is_number(name, &id))
+		tasks.id = &id;
+	err = trc_why_add_tasks(&w->tree, w->causes, &tasks);
 	return err || w->tree.n ? err : no_such(w, "no task has this id or type");
 }
 
@@ -375,7 +198,7 @@ static int add_threads_named(struct why *w, const char *name)
 
 		if (by_tid ? t->tid != tid : strcmp(t->name, name) != 0)
 			continue;
-		err = add_stretch(w, t->serial, t->start_ns, t->end_ns);
+		err = trc_why_add_stretch(&w->tree, w->causes, t->serial, t->start_ns, t->end_ns);
 	}
 	return err || w->tree.n ? err : no_such(w, "no thread has this tid or name");
 }
@@ -439,77 +262,6 @@ static void print_fibers_note(struct why *w)
 	trc_report_line(w->r, &line);
 }
 
-/* The largest of what is below the node; 0 = there is nothing. */
-static uint32_t largest_below(const struct trc_why_tree *tree, uint32_t id)
-{
-	uint32_t largest = 0;
-
-	for (uint32_t i = trc_why_tree_node(tree, id)->first; i;
-	     i = trc_why_tree_node(tree, i)->next)
-		if (!largest || trc_why_tree_node(tree, i)->total_ns >
-					trc_why_tree_node(tree, largest)->total_ns)
-			largest = i;
-	return largest;
-}
-
-static void print_slowest_line(struct why *w, const struct trc_why_node *node, const char *before)
-{
-	char number[TRC_NUMBER_BYTES];
-	struct trc_line line;
-
-	trc_line_begin(&line, w->r->width, w->r->colour);
-	trc_line_to(&line, 12);
-	trc_line_add(&line, "%s%s, ", before,
-		     trc_text_share(number, node->total_ns, w->tree.total_ns));
-	add_words(w, &line, node);
-	if (has_place(node)) {
-		trc_line_add(&line,
-			     node->key.stack_of == TRC_CAUSE_STACK_END ? ", up to " : " at ");
-		trc_report_place(w->r, &line, node->key.stack);
-	}
-	trc_report_line(w->r, &line);
-}
-
-/* Where most of their time went, and what was behind that, as long as it is most of it. */
-static void print_slowest(struct why *w)
-{
-	uint32_t id = largest_below(&w->tree, 1), below;
-	char number[TRC_NUMBER_BYTES], slow[2 * TRC_NUMBER_BYTES + 40];
-
-	if (!id)
-		return;
-	snprintf(slow, sizeof(slow),
-		 "slowest 1%%, from %s on: ", trc_text_duration(number, w->least_ns));
-	print_slowest_line(w, trc_why_tree_node(&w->tree, id), slow);
-	while ((below = largest_below(&w->tree, id)) &&
-	       trc_why_tree_node(&w->tree, below)->total_ns >
-		       trc_why_tree_node(&w->tree, id)->total_ns / 2) {
-		id = below;
-		print_slowest_line(w, trc_why_tree_node(&w->tree, id), "for ");
-	}
-}
-
-int trc_report_slowest(struct trc_report *r, struct trc_causes **causes, const char *type)
-{
-	enum { TASKS_MAX = 100 };
-	struct why w = {.r = r, .slowest = 1};
-	struct trc_array tasks = {0};
-	int err = *causes ? 0 : trc_causes_open(causes, r->m);
-
-	w.causes = *causes;
-	if (!err)
-		err = trc_why_tree_begin(&w.tree, r);
-	if (!err)
-		err = pick_tasks(&w, &tasks, NULL, type);
-	if (!err)
-		err = add_picked(&w, &tasks, w.slowest, TASKS_MAX);
-	if (!err)
-		print_slowest(&w);
-	trc_why_tree_free(&w.tree);
-	trc_array_free(&tasks);
-	return err;
-}
-
 int trc_report_why(struct trc_model *m, FILE *out, const struct trc_report_options *options,
 		   const char *what, struct trc_error *error)
 {
@@ -523,7 +275,7 @@ int trc_report_why(struct trc_model *m, FILE *out, const struct trc_report_optio
 		print_fibers_note(&w);
 		err = trc_why_tree_begin(&w.tree, &r);
 		if (!err)
-			err = trc_causes_open(&w.causes, m);
+			err = trc_report_causes(&r, &w.causes);
 		if (!err)
 			err = collect(&w);
 		if (!err)
@@ -533,7 +285,6 @@ int trc_report_why(struct trc_model *m, FILE *out, const struct trc_report_optio
 		if (err && !error->text[0])
 			snprintf(error->text, sizeof(error->text), "--why: %s", strerror(-err));
 		trc_why_tree_free(&w.tree);
-		trc_causes_close(w.causes);
 	}
 	trc_report_end(&r);
 	return err;

@@ -182,3 +182,25 @@ uint32_t *trc_why_tree_below(const struct trc_why_tree *tree, uint32_t id, size_
 	qsort_r(below, *n, sizeof(*below), ids_by_total, (void *)tree);
 	return below;
 }
+
+uint32_t trc_why_tree_largest_below(const struct trc_why_tree *tree, uint32_t id)
+{
+	uint32_t largest = 0;
+
+	for (uint32_t i = trc_why_tree_node(tree, id)->first; i;
+	     i = trc_why_tree_node(tree, i)->next)
+		if (!largest || trc_why_tree_node(tree, i)->total_ns >
+					trc_why_tree_node(tree, largest)->total_ns)
+			largest = i;
+	return largest;
+}
+
+uint32_t trc_why_tree_most_of(const struct trc_why_tree *tree, uint32_t id)
+{
+	uint32_t below = trc_why_tree_largest_below(tree, id);
+
+	return below && trc_why_tree_node(tree, below)->total_ns >
+				       trc_why_tree_node(tree, id)->total_ns / 2
+		       ? below
+		       : 0;
+}

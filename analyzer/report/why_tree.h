@@ -37,6 +37,10 @@ void trc_why_tree_free(struct trc_why_tree *tree);
 
 /* The nodes below this one, largest first; an array of ids that is the caller's to free.  NULL without memory. */
 uint32_t *trc_why_tree_below(const struct trc_why_tree *tree, uint32_t id, size_t *n);
+/* The largest of those below this one; 0 = there is none. */
+uint32_t trc_why_tree_largest_below(const struct trc_why_tree *tree, uint32_t id);
+/* The same, if it is more than half of this one. */
+uint32_t trc_why_tree_most_of(const struct trc_why_tree *tree, uint32_t id);
 /* Sorts the leaves, largest first. */
 void trc_why_tree_sort_leaves(struct trc_why_tree *tree);
 

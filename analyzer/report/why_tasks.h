@@ -1,0 +1,23 @@
+/* why_tasks.h - what threads did while tasks lasted, for trees of causes. */
+#ifndef TRC_ANALYZER_REPORT_WHY_TASKS_H
+#define TRC_ANALYZER_REPORT_WHY_TASKS_H
+
+#include "why_tree.h"
+
+/* Which tasks: those that the report's filter leaves. */
+struct trc_why_tasks {
+	const uint64_t *id; /* NULL = those of `type` */
+	const char *type;
+	double slowest;	  /* so many percent, those that took longest; 0 = all */
+	size_t most;	  /* no more than that; 0 = any number */
+	int64_t least_ns; /* set: the shortest of those that were added */
+};
+
+/* Each adds to the tree, and returns 0 or -ENOMEM. */
+int trc_why_add_tasks(struct trc_why_tree *tree, struct trc_causes *causes,
+		      struct trc_why_tasks *tasks);
+/* What a thread did in this time; TRC_NEVER: from the trace's begin, or up to its end. */
+int trc_why_add_stretch(struct trc_why_tree *tree, struct trc_causes *causes, uint32_t thread,
+			int64_t from_ns, int64_t to_ns);
+
+#endif
