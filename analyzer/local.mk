@@ -19,7 +19,13 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/derive/waits.c \
 	analyzer/derive/wakers.c analyzer/derive/wakers.h \
 	analyzer/derive/wakers_locks.c analyzer/derive/wakers_woken.c \
-	analyzer/report/finding_names.c analyzer/report/findings.c analyzer/report/findings.h \
+	analyzer/report/findings.c analyzer/report/findings.h analyzer/report/finding_parts.h \
+	analyzer/report/finding_alarms.c analyzer/report/finding_herds.c \
+	analyzer/report/finding_interpreters.c analyzer/report/finding_locks.c \
+	analyzer/report/finding_names.c analyzer/report/finding_notes.c \
+	analyzer/report/finding_print.c \
+	analyzer/report/finding_procs.c analyzer/report/finding_tails.c \
+	analyzer/report/finding_threads.c \
 	analyzer/model/label_filter.c analyzer/model/label_filter.h \
 	analyzer/model/merge.c analyzer/model/merge.h \
 	analyzer/model/model.c analyzer/model/model.h analyzer/model/parts.h \
@@ -80,7 +86,8 @@ libtrcanalyze_la_SOURCES += \
 	analyzer/sql/sql.c analyzer/sql/sql.h analyzer/sql/export.c analyzer/sql/parts.h \
 	analyzer/sql/columns.h \
 	analyzer/sql/table.c analyzer/sql/table.h \
-	analyzer/sql/tables_code.c analyzer/sql/tables_fibers.c analyzer/sql/tables_heap.c analyzer/sql/tables_now.c \
+	analyzer/sql/tables_code.c analyzer/sql/tables_fibers.c analyzer/sql/tables_findings.c \
+	analyzer/sql/tables_heap.c analyzer/sql/tables_now.c \
 	analyzer/sql/tables_rows.c \
 	analyzer/sql/tables_samples.c \
 	analyzer/sql/vtab.h analyzer/sql/vtab_causes.c analyzer/sql/vtab_events.c analyzer/sql/vtab_rows.c

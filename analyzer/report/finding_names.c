@@ -1,15 +1,48 @@
-/* finding_names.c - what the kinds of findings are called; see findings.h. */
+/* finding_names.c - what the kinds of findings are called, and what helps; see findings.h. */
 #include "findings.h"
+
+static const struct {
+	const char *name, *remedy;
+} KINDS[TRC_FINDING_KINDS] = {
+	[TRC_FINDING_CRASH] = {"crash", NULL},
+	[TRC_FINDING_DEADLOCK] = {"deadlock", "take locks in the same order everywhere"},
+	[TRC_FINDING_LOCK] = {"lock", "hold the lock for less time, or split what it guards"},
+	[TRC_FINDING_LOCK_BLOCKING] = {"lock_blocking",
+				       "do what blocks before or after the lock is held"},
+	[TRC_FINDING_LOCK_PREEMPTED] =
+		{"lock_preempted",
+		 "run no more threads than procs, hold the lock for less time, or ask for rseq's time "
+		 "slice extension where Linux has it"},
+	[TRC_FINDING_LOCK_CONVOY] =
+		{"lock_convoy",
+		 "take the lock less often, for more work each time, or let threads spin before they "
+		 "sleep (PTHREAD_MUTEX_ADAPTIVE_NP)"},
+	[TRC_FINDING_INTERPRETER] =
+		{"interpreter_lock",
+		 "use processes, or do long work in calls that release the interpreter's lock"},
+	[TRC_FINDING_PROCS] = {"procs", "run fewer threads, or give the program more procs"},
+	[TRC_FINDING_ONE_WORKER] = {"one_worker",
+				    "cut the work into smaller pieces, and let all threads take "
+				    "them from one queue"},
+	[TRC_FINDING_POLL_LOOP] = {"poll_loop",
+				   "wait for the event itself: a condition variable, an eventfd, a "
+				   "futex"},
+	[TRC_FINDING_HERD] = {"herd",
+			      "wake one thread for each piece of work: pthread_cond_signal(), or a "
+			      "condition variable for each kind of waiter"},
+	[TRC_FINDING_TASK_TAIL] = {"task_tail", NULL},
+	[TRC_FINDING_LOST] = {"lost", NULL},
+	[TRC_FINDING_NOTHING] = {"nothing", NULL},
+};
 
 const char *trc_finding_kind_name(unsigned int kind)
 {
-	static const char *const name[TRC_FINDING_KINDS] = {
-		[TRC_FINDING_CRASH] = "crash", [TRC_FINDING_DEADLOCK] = "deadlock",
-		[TRC_FINDING_LOCK] = "lock",   [TRC_FINDING_PROCS] = "procs",
-		[TRC_FINDING_LOST] = "lost",
-	};
+	return kind < TRC_FINDING_KINDS && KINDS[kind].name ? KINDS[kind].name : "";
+}
 
-	return kind < TRC_FINDING_KINDS && name[kind] ? name[kind] : "";
+const char *trc_finding_remedy(unsigned int kind)
+{
+	return kind < TRC_FINDING_KINDS ? KINDS[kind].remedy : NULL;
 }
 
 const char *trc_severity_name(unsigned int severity)

@@ -1,13 +1,16 @@
 /*
- * findings.h - what is wrong with a program, a sentence each, most harmful first: report and page
- * lead with the same list.
+ * findings.h - what is wrong with a program, a sentence each, most harmful first: report, page and
+ * SQL lead with the same list.
  *
- *   findings:G1  crashes, deadlocks, locks, procs, lost events: in this order, whatever they cost
- *   findings:G2  of locks at most TRC_FINDINGS_LOCKS, largest first, and none that takes less than
- *       a hundredth of the lifetime of the threads that waited
- *   findings:G3  threads without a proc are a finding if scheduling was recorded, and if they
+ *   findings:G1  alarms first: crashes, then deadlocks; then what cost time, most first; notes last
+ *   findings:G2  at most TRC_FINDINGS_MAX, of which TRC_FINDINGS_NOTES are for notes if there are any
+ *   findings:G3  of locks at most TRC_FINDINGS_LOCKS, largest first.  Nothing is a cost that takes less
+ *       than a hundredth of what it is held against: of locks and interpreters the lifetime of the
+ *       threads that waited, of everything else the length of the trace
+ *   findings:G4  threads without a proc are a finding if scheduling was recorded, and if they
  *       waited for a fifth of the time in which they could run
- *   findings:G4  a sentence has no control characters, and is cut with a mark if it is too long
+ *   findings:G5  a sentence has no control characters, and is cut with a mark if it is too long
+ *   findings:G6  "nothing" is there if no alarm and no cost is; it says what was not recorded
  */
 #ifndef TRC_ANALYZER_REPORT_FINDINGS_H
 #define TRC_ANALYZER_REPORT_FINDINGS_H
@@ -20,32 +23,53 @@
 enum trc_finding_kind {
 	TRC_FINDING_CRASH = 1, /* a signal ended the process */
 	TRC_FINDING_DEADLOCK,
-	TRC_FINDING_LOCK,  /* waits for locks at one place */
-	TRC_FINDING_PROCS, /* threads could run, and had no proc */
-	TRC_FINDING_LOST,  /* events that are not in the trace, by cause */
+	TRC_FINDING_LOCK,	   /* waits for locks at one place, in which the holder ran */
+	TRC_FINDING_LOCK_BLOCKING, /* ... in which the holder blocked: it slept, read, wrote, ... */
+	TRC_FINDING_LOCK_PREEMPTED, /* ... in which the holder had no proc */
+	TRC_FINDING_LOCK_CONVOY,    /* ... in which nobody held the lock, but somebody was woken */
+	TRC_FINDING_INTERPRETER,    /* waits for the global lock of an interpreter */
+	TRC_FINDING_PROCS,	    /* threads could run, and had no proc */
+	TRC_FINDING_ONE_WORKER,	    /* one thread of a pool does its work */
+	TRC_FINDING_POLL_LOOP,	    /* threads that ask again and again, after short sleeps */
+	TRC_FINDING_HERD,	    /* many threads are woken, and most wait again at once */
+	TRC_FINDING_TASK_TAIL,	    /* a few tasks of a type take far longer than the others */
+	TRC_FINDING_LOST,	    /* events that are not in the trace, by cause */
+	TRC_FINDING_NOTHING,	    /* no alarm and no cost was found */
 	TRC_FINDING_KINDS
 };
 
 enum trc_severity {
 	TRC_SEVERITY_ALARM = 1, /* the program failed */
 	TRC_SEVERITY_COST,	/* it lost time */
-	TRC_SEVERITY_NOTE,	/* the trace is not whole */
+	TRC_SEVERITY_NOTE,	/* the trace is not whole, or nothing is wrong */
 };
 
-enum { TRC_FINDINGS_LOCKS = 3, TRC_FINDING_WIDTH = 200, TRC_FINDING_BYTES = 1024 };
+enum {
+	TRC_FINDINGS_MAX = 7,
+	TRC_FINDINGS_NOTES = 2,
+	TRC_FINDINGS_LOCKS = 3,
+	TRC_FINDING_WIDTH = 240,
+	TRC_FINDING_BYTES = 1024,
+	TRC_FINDING_SQL_BYTES = 640
+};
 
 struct trc_finding {
 	uint8_t kind;		  /* enum trc_finding_kind */
 	uint8_t severity;	  /* enum trc_severity */
 	int64_t start_ns, end_ns; /* where to look; TRC_NEVER = not known */
+	int64_t cost_ns;	  /* the threads' time that it took, summed; 0 = none is known */
 	uint32_t thread;	  /* the one to look at; 0 = none */
-	uint32_t park; /* of locks and deadlocks: the longest wait, its id; 0 = not known */
+	uint32_t park;		  /* of waits: the longest, its id; 0 = not known */
 	char sentence[TRC_FINDING_BYTES];
+	char why[TRC_FINDING_BYTES];	 /* what it was due to, or what shows it; "" = not known */
+	char sql[TRC_FINDING_SQL_BYTES]; /* a query for the rows that show it; "" = there is none */
 };
 
 /* "crash", "deadlock" ... */
 const char *trc_finding_kind_name(unsigned int kind);
 const char *trc_severity_name(unsigned int severity);
+/* What one would do; NULL = nothing that is always right. */
+const char *trc_finding_remedy(unsigned int kind);
 
 /* Derives what it needs; adds struct trc_finding to `out`, which is the caller's to free.  0 or
  * -errno with a line in error. */

@@ -20,6 +20,7 @@ struct trc_report {
 	size_t n_parks, n_unlocks, n_threads;
 	const struct trc_label_filter *label_filter; /* NULL: everything is wanted */
 	struct trc_park *wanted_parks;		     /* with a filter, owned */
+	uint32_t *wanted_ids;			     /* with a filter: their ids, owned */
 	const struct trc_set_label *label;
 	size_t n_labels;
 	uint32_t *label_first; /* by row of labels: the first with the same key and value */
@@ -110,6 +111,11 @@ int trc_report_causes(struct trc_report *r, struct trc_causes **causes);
 /* An empty line, and the heading in bold; `right` (may be NULL) follows it. */
 void trc_report_heading(struct trc_report *r, const char *heading, const char *right);
 void trc_report_line(struct trc_report *r, struct trc_line *line);
+/* The id of r->park[i] in the model's parks. */
+static inline uint32_t trc_report_park_id(const struct trc_report *r, size_t i)
+{
+	return r->wanted_ids ? r->wanted_ids[i] : (uint32_t)i + 1;
+}
 /* What the recorder noted under this key, NULL if nothing. */
 const char *trc_report_info(const struct trc_report *r, const char *key);
 /* Adds what is not in the trace: "12 lost", "none lost", "its end is missing". */

@@ -22,11 +22,15 @@ static int choose_parks(struct trc_report *r)
 	if (!r->label_filter)
 		return 0;
 	r->wanted_parks = malloc((r->n_parks + 1) * sizeof(*r->wanted_parks));
-	if (!r->wanted_parks)
+	r->wanted_ids = malloc((r->n_parks + 1) * sizeof(*r->wanted_ids));
+	if (!r->wanted_parks || !r->wanted_ids)
 		return -ENOMEM;
-	for (size_t i = 0; i < r->n_parks; i++)
-		if (park_wanted(r, &r->park[i]))
-			r->wanted_parks[n++] = r->park[i];
+	for (size_t i = 0; i < r->n_parks; i++) {
+		if (!park_wanted(r, &r->park[i]))
+			continue;
+		r->wanted_ids[n] = (uint32_t)i + 1;
+		r->wanted_parks[n++] = r->park[i];
+	}
 	r->park = r->wanted_parks;
 	r->n_parks = n;
 	return 0;
@@ -111,6 +115,7 @@ void trc_report_end(struct trc_report *r)
 	free(r->class_ns);
 	free(r->idle_at);
 	free(r->wanted_parks);
+	free(r->wanted_ids);
 	free(r->label_first);
 	free(r->label_quoted);
 	free(r->module_shown);

@@ -131,7 +131,7 @@ static int export_everything(struct export *x)
 	if (!err)
 		err = run(x, sqlite3_mprintf("BEGIN"));
 	for (size_t i = 0; !err && (table = trc_sql_table_at(i)); i++)
-		err = table->rows ? export_table(x, table) : 0;
+		err = table->rows || table->make ? export_table(x, table) : 0;
 	if (!err)
 		err = export_all_events(x);
 	return err ? err : run(x, sqlite3_mprintf("COMMIT"));

@@ -52,9 +52,9 @@ static int add_table(sqlite3 *db, struct trc_model *m, const char *prefix, const
 		*source = (struct trc_vtab_source){m, table, kind};
 		/* Frees source, also on failure. */
 		rc = sqlite3_create_module_v2(db, full,
-					      !table	    ? &trc_vtab_events
-					      : table->rows ? &trc_vtab_rows
-							    : &trc_vtab_causes,
+					      !table			   ? &trc_vtab_events
+					      : table->rows || table->make ? &trc_vtab_rows
+									   : &trc_vtab_causes,
 					      source, free);
 	} else {
 		free(source);

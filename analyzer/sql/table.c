@@ -132,6 +132,7 @@ const struct trc_sql_table *trc_sql_table_at(size_t i)
 		size_t n;
 	} group[] = {
 		{trc_sql_row_tables, trc_sql_n_row_tables},
+		{trc_sql_finding_tables, trc_sql_n_finding_tables},
 		{trc_sql_cause_tables, trc_sql_n_cause_tables},
 		{trc_sql_now_tables, trc_sql_n_now_tables},
 		{trc_sql_sample_tables, trc_sql_n_sample_tables},

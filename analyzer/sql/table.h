@@ -11,6 +11,7 @@
 #ifndef TRC_ANALYZER_SQL_TABLE_H
 #define TRC_ANALYZER_SQL_TABLE_H
 
+#include "analyzer/model/array.h"
 #include "analyzer/model/model.h"
 
 enum trc_sql_kind { TRC_SQL_NULL, TRC_SQL_INTEGER, TRC_SQL_REAL, TRC_SQL_TEXT };
@@ -68,9 +69,12 @@ struct trc_sql_table {
 	const struct trc_sql_column *column;
 	size_t n_columns;
 	size_t row_bytes;
-	/* The rows once the parts are there; it may return NULL if every column is a call.  NULL: the
+	/* The rows once the parts are there; it may return NULL if every column is a call.  NULL: see `make`, or the
 	 * rows are derived while they are read (vtab_causes.c), and --db leaves them out. */
 	const void *(*rows)(const struct trc_model *m, size_t *n);
+	/* Instead: makes the rows, once for a connection, into an array that is the caller's to free.
+	 * 0 or -errno with a line in error. */
+	int (*make)(struct trc_model *m, struct trc_array *rows, struct trc_error *error);
 };
 
 /* Tables over the model's arrays of rows: tables_rows.c. */
@@ -91,6 +95,9 @@ extern const size_t trc_sql_n_fiber_tables;
 /* Tables of why waits lasted: vtab_causes.c. */
 extern const struct trc_sql_table trc_sql_cause_tables[];
 extern const size_t trc_sql_n_cause_tables;
+/* What is wrong with the program: tables_findings.c. */
+extern const struct trc_sql_table trc_sql_finding_tables[];
+extern const size_t trc_sql_n_finding_tables;
 /* Tables over what the file says of itself and the program's code: tables_code.c. */
 extern const struct trc_sql_table trc_sql_code_tables[];
 extern const size_t trc_sql_n_code_tables;

@@ -296,7 +296,8 @@ static const struct trc_sql_column kinds_columns[] = {
 
 #define CALLS(table, parts, row_bytes, doc)                                                        \
 	{                                                                                          \
-#table, doc, parts, table##_columns, N(table##_columns), row_bytes, table##_rows   \
+#table, doc, parts, table##_columns, N(table##_columns), row_bytes, table##_rows,  \
+			NULL                                                                       \
 	}
 
 const struct trc_sql_table trc_sql_code_tables[] = {

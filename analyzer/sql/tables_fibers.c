@@ -206,7 +206,7 @@ static const struct trc_sql_column fiber_waits_columns[] = {
 #define TABLE(table, row, doc)                                                                     \
 	{                                                                                          \
 #table, doc, TRC_PART_FIBERS, table##_columns, N(table##_columns),                 \
-			sizeof(struct trc_##row), table##_rows                                     \
+			sizeof(struct trc_##row), table##_rows, NULL                               \
 	}
 
 const struct trc_sql_table trc_sql_fiber_tables[] = {

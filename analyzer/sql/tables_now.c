@@ -164,7 +164,7 @@ static const struct trc_sql_column locks_held_columns[] = {
 #define TABLE(table, row, doc)                                                                     \
 	{                                                                                          \
 #table, doc, TRC_PART_NOW | TRC_PART_LABELS, table##_columns, N(table##_columns),  \
-			sizeof(struct trc_##row), table##_rows                                     \
+			sizeof(struct trc_##row), table##_rows, NULL                               \
 	}
 
 const struct trc_sql_table trc_sql_now_tables[] = {

@@ -366,7 +366,7 @@ static const struct trc_sql_column coverage_columns[] = {
 #define TABLE(table, row, parts, doc)                                                              \
 	{                                                                                          \
 #table, doc, parts, row##_columns, N(row##_columns), sizeof(struct trc_##row),     \
-			table##_rows                                                               \
+			table##_rows, NULL                                                         \
 	}
 
 const struct trc_sql_table trc_sql_row_tables[] = {

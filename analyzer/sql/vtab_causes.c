@@ -65,7 +65,7 @@ static const struct trc_sql_column cause_columns[] = {
 
 const struct trc_sql_table trc_sql_cause_tables[] = {
 	{"causes", "why each wait lasted: what the threads did that it depended on",
-	 TRC_CAUSES_PARTS, cause_columns, N(cause_columns), sizeof(struct trc_cause), NULL},
+	 TRC_CAUSES_PARTS, cause_columns, N(cause_columns), sizeof(struct trc_cause), NULL, NULL},
 };
 const size_t trc_sql_n_cause_tables = N(trc_sql_cause_tables);
 

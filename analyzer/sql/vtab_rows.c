@@ -1,5 +1,5 @@
 /*
- * vtab_rows.c - an array of the model as a read-only table.
+ * vtab_rows.c - an array of the model, or rows that are made of it, as a read-only table.
  *
  * Plan chosen by rows_best_index() and obeyed by rows_filter(): up to PLAN_BOUNDS
  * comparisons with ordered columns (table:Q2), each found by halving.  idxNum
@@ -14,7 +14,13 @@
 #include <string.h>
 #include "vtab.h"
 
-enum { PLAN_BOUNDS = 3, PLAN_BACKWARDS = 1 << 24, PLAN_FIBERS = 1 << 25, COLUMN_MAX = 31 };
+enum {
+	PLAN_BOUNDS = 3,
+	PLAN_BACKWARDS = 1 << 24,
+	PLAN_FIBERS = 1 << 25,
+	COLUMN_MAX = 31,
+	MADE_ROWS = 10
+};
 
 enum bound_op { BOUND_EQ, BOUND_GT, BOUND_LE, BOUND_LT, BOUND_GE, N_BOUND_OPS };
 static const struct {
@@ -31,6 +37,8 @@ static const struct {
 struct rows_vtab {
 	sqlite3_vtab base; /* first: the two share an address */
 	const struct trc_vtab_source *source;
+	struct trc_array made; /* of a table that makes its rows: when somebody first asks */
+	bool is_made;
 };
 
 struct rows_cursor {
@@ -123,6 +131,7 @@ static int rows_connect(sqlite3 *db, void *context, int argc, const char *const 
 
 static int rows_disconnect(sqlite3_vtab *vtab)
 {
+	trc_array_free(&((struct rows_vtab *)vtab)->made);
 	sqlite3_free(vtab);
 	return SQLITE_OK;
 }
@@ -140,7 +149,9 @@ static double rows_guess(const struct trc_vtab_source *source)
 {
 	size_t n = 0;
 
-	if (!source->table->parts)
+	if (!source->table->rows)
+		n = MADE_ROWS;
+	else if (!source->table->parts)
 		source->table->rows(source->m, &n);
 	else
 		n = trc_reader_info(trc_model_reader(source->m))->n_events / 4;
@@ -272,6 +283,27 @@ static void rows_bound(struct rows_cursor *c, unsigned int code, sqlite3_value *
 		c->limit = rows_find(c, column, until + 1);
 }
 
+/* The rows of a table, which it may have to make.  An SQLite result code. */
+static int rows_load(struct rows_cursor *c)
+{
+	const struct trc_vtab_source *source = source_of(c);
+	struct rows_vtab *vtab = (struct rows_vtab *)c->base.pVtab;
+	struct trc_error error = {""};
+
+	if (source->table->rows) {
+		c->rows = source->table->rows(source->m, &c->n);
+		return SQLITE_OK;
+	}
+	if (!vtab->is_made && source->table->make(source->m, &vtab->made, &error)) {
+		trc_array_free(&vtab->made);
+		return trc_vtab_fail(c->base.pVtab, error.text);
+	}
+	vtab->is_made = true;
+	c->rows = vtab->made.row;
+	c->n = vtab->made.n;
+	return SQLITE_OK;
+}
+
 static int rows_filter(sqlite3_vtab_cursor *cursor, int plan, const char *plan_text, int argc,
 		       sqlite3_value **argv)
 {
@@ -279,10 +311,13 @@ static int rows_filter(sqlite3_vtab_cursor *cursor, int plan, const char *plan_t
 	const struct trc_vtab_source *source = source_of(c);
 	unsigned int parts = source->table->parts | (plan & PLAN_FIBERS ? TRC_PART_FIBERS : 0);
 	struct trc_error error = {""};
+	int rc;
 
 	if (parts && trc_model_need(source->m, parts, &error))
 		return trc_vtab_fail(cursor->pVtab, error.text);
-	c->rows = source->table->rows(source->m, &c->n);
+	rc = rows_load(c);
+	if (rc)
+		return rc;
 	c->first = 0;
 	c->limit = c->n;
 	c->backwards = plan & PLAN_BACKWARDS;

@@ -14,15 +14,23 @@
 	"thread 1 tid=101 name=\"main\"\n"                                                         \
 	"thread 2 tid=102 name=\"worker 1\"\n"                                                     \
 	"thread 3 tid=103 name=\"worker 2\"\n"
-#define CONTENDED                                                                                  \
-	"@1000000 thread=2 park reason=mutex object=0x7f10 holder=1 stack=get\n"                   \
-	"@2000000 thread=3 park reason=mutex object=0x7f10 holder=1 stack=get\n"                   \
-	"@9000000 thread=1 unlock reason=mutex object=0x7f10 waiters=2 stack=put\n"                \
+#define HOLDER_RAN "  why for 100.0%, main (101) held the lock and did not wait, up to server+0x40\n"
+#define WAIT_1 "@1000000 thread=2 park reason=mutex object=0x7f10 holder=1 stack=get\n"
+#define WAIT_2 "@2000000 thread=3 park reason=mutex object=0x7f10 holder=1 stack=get\n"
+#define RESUMES                                                                                    \
 	"@9000000 thread=2 resume reason=mutex object=0x7f10\n"                                    \
 	"@9000000 thread=3 resume reason=mutex object=0x7f10\n"
+#define RELEASE                                                                                    \
+	"@9000000 thread=1 unlock reason=mutex object=0x7f10 waiters=2 stack=put\n" RESUMES
+#define CONTENDED WAIT_1 WAIT_2 RELEASE
 #define LOCK_FOUND(share)                                                                          \
 	"lock cost 1000000-9000000 thread 2 park 1: server+0x40 caused 15.0 ms of the 15.0 ms "    \
-	"that 2 threads waited for mutex 0x7f10, " share " of their time\n"
+	"that 2 threads waited for mutex 0x7f10, " share " of their time\n  cost 15000000\n"          \
+	HOLDER_RAN
+#define NOTHING_FOUND(locks, lacks)                                                                \
+	"nothing note - thread 0 park 0: nothing stands out: " locks "; not recorded: " lacks "\n"
+#define NO_LOCK "no thread waited for a lock"
+#define NEITHER "scheduling, CPU samples"
 #define LOST "@9500000 thread=1 gap lost_events=5 since=9400000 cause=ring_full\n"
 #define LOST_FOUND                                                                                 \
 	"lost note 9400000-9500000 thread 0 park 0: lost: 5 events, ring_full, between 9.40 ms "   \
@@ -48,25 +56,27 @@ static const struct {
 	{"nothing is wrong",
 	 MODULES "@1000000 thread=2 park reason=epoll object=4\n"
 		 "@9000000 thread=2 resume reason=epoll object=4\n" END,
-	 ""},
+	 NOTHING_FOUND(NO_LOCK, NEITHER)},
 	{"a wait of less than a hundredth of the time is none",
 	 MODULES "@1000000 thread=2 park reason=mutex object=0x7f10 stack=get\n"
 		 "@1090000 thread=2 resume reason=mutex object=0x7f10\n" END,
-	 ""},
+	 NOTHING_FOUND("threads waited 90.0 µs for locks, 0.3% of their time", NEITHER)},
 	{"a lock, who caused the waits, and the longest wait", MODULES CONTENDED END,
 	 LOCK_FOUND("75.0%")},
 	{"a lock of which nobody knows who held it",
 	 MODULES "@1000000 thread=2 park reason=mutex object=0x7f10 stack=get\n"
 		 "@3000000 thread=2 resume reason=mutex object=0x7f10\n" END,
 	 "lock cost 1000000-3000000 thread 2 park 1: 1 thread waited 2.00 ms for mutex 0x7f10 at "
-	 "server+0x10, 20.0% of its time\n"},
-	{"lost events", MODULES LOST END, LOST_FOUND},
+	 "server+0x10, 20.0% of its time\n  cost 2000000\n"},
+	{"lost events: that nothing was found is said of what was recorded", MODULES LOST END,
+	 "nothing note - thread 0 park 0: nothing stands out in what was recorded: " NO_LOCK
+	 "; not recorded: " NEITHER "\n" LOST_FOUND},
 	{"a crash, in which thread and where", MODULES KILLED END,
 	 "crash alarm 9600000-9600000 thread 2 park 0: CRASH: SIGSEGV, SEGV_MAPERR: address not "
 	 "mapped (0x40) in worker 1 (102), at server+0x10\n"},
 	{"a signal that the program handled is none",
 	 MODULES "@9600000 thread=2 signal signal=11 code=1 address=0x40 fatal=0 stack=get\n" END,
-	 ""},
+	 NOTHING_FOUND(NO_LOCK, NEITHER)},
 	{"a crash that only a note tells of",
 	 MODULES "info ended \"killed by signal 6 (SIGABRT)\"\n"
 		 "info signal \"6 (SIGABRT) code -6 at 0x0 in thread 4711\"\n" END,
@@ -84,18 +94,50 @@ static const struct {
 	 "other\n"
 	 "lock cost 1000000-9000000 thread 2 park 1: server+0x40 caused 15.0 ms of the 15.3 ms "
 	 "that "
-	 "3 threads waited for mutex 0x7f10 and 1 other, 51.0% of their time\n"},
+	 "3 threads waited for mutex 0x7f10 and 1 other, 51.0% of their time\n  cost 15000000\n"
+	 "  why in 2 of the 3 waits: for 100.0%, main (101) held the lock and did not wait, up to "
+	 "server+0x40\n"},
 	{"threads that take turns on a proc", MODULES BY_TURNS,
 	 "procs cost 3000000-5000000 thread 1 park 0: 2 threads on 1 proc waited 4.00 ms to run, "
-	 "33.3% of the time that they could\n"},
+	 "33.3% of the time that they could\n  cost 4000000\n"},
 	{"a thread that was on its proc before the trace is no shortage",
 	 MODULES "@2000000 source=kernel thread=1 proc_stop preempted=1\n"
 		 "@2000100 source=kernel thread=1 proc_start\n" END,
-	 ""},
+	 NOTHING_FOUND(NO_LOCK, "CPU samples")},
 	{"one that gave up its proc could not run",
 	 MODULES ON("1000000", "1") "@2000000 source=kernel thread=1 proc_stop\n" ON("8000000", "1")
 		 END,
-	 ""},
+	 NOTHING_FOUND(NO_LOCK, "CPU samples")},
+	{"a lock whose holder sleeps",
+	 MODULES WAIT_1 WAIT_2 "@2100000 thread=1 park reason=sleep stack=put\n"
+			       "@8900000 thread=1 resume reason=sleep\n" RELEASE,
+	 "lock_blocking cost 1000000-9000000 thread 2 park 1: server+0x40 caused 15.0 ms of the 15.0 "
+	 "ms that 2 threads waited for mutex 0x7f10, 83.3% of their time\n  cost 15000000\n"
+	 "  why for 90.7%, main (101) held the lock and slept at server+0x40\n"},
+	{"a lock whose holder waits for a file, then for a thread: what it blocks in does not matter",
+	 MODULES WAIT_1 WAIT_2
+	 "@2100000 thread=1 park reason=fsync object=5 stack=put\n"
+	 "@5000000 thread=1 resume reason=fsync object=5\n"
+	 "@5000000 thread=1 park reason=cond object=0x7f90 stack=get\n"
+	 "@8900000 thread=1 resume reason=cond object=0x7f90\n" RELEASE,
+	 "lock_blocking cost 1000000-9000000 thread 2 park 1: server+0x40 caused 15.0 ms of the 15.0 "
+	 "ms that 2 threads waited for mutex 0x7f10, 83.3% of their time\n  cost 15000000\n"
+	 "  why for 52.0%, main (101) held the lock and waited for cond 0x7f90; who ended that is not "
+	 "known at server+0x10; in all for 90.7%, holders blocked\n"},
+	{"a lock whose holder has no proc",
+	 MODULES WAIT_1 WAIT_2 ON("500000", "1") OFF("2500000", "1") ON("8500000", "1") RELEASE,
+	 "lock_preempted cost 1000000-9000000 thread 2 park 1: server+0x40 caused 15.0 ms of the 15.0 "
+	 "ms that 2 threads waited for mutex 0x7f10, 83.3% of their time\n  cost 15000000\n"
+	 "  why for 80.0%, main (101) held the lock and could have run, but had no processor, up to "
+	 "server+0x40\n"
+	 "procs cost 2500000-8500000 thread 1 park 0: 1 thread on 1 proc waited 6.00 ms to run, 70.6% "
+	 "of the time that they could\n  cost 6000000\n"},
+	{"a lock that is free while those wait who were woken for it",
+	 MODULES WAIT_1 WAIT_2 "@2100000 thread=1 unlock reason=mutex object=0x7f10 waiters=2 stack=put\n"
+	 RESUMES,
+	 "lock_convoy cost 1000000-9000000 thread 2 park 1: server+0x40 caused 1.20 ms of the 15.0 ms "
+	 "that 2 threads waited for mutex 0x7f10, 83.3% of their time\n  cost 15000000\n"
+	 "  why for 92.0%, nobody held the lock: who had been woken for it did not run yet\n"},
 	{"lost events come last, however many; a crash comes first",
 	 MODULES CONTENDED LOST KILLED END,
 	 "crash alarm 9600000-9600000 thread 2 park 0: CRASH: SIGSEGV, SEGV_MAPERR: address not "
@@ -115,6 +157,10 @@ static void tell(struct text *t, const struct trc_finding *f)
 	else
 		add(t, "%lld-%lld", (long long)f->start_ns, (long long)f->end_ns);
 	add(t, " thread %u park %u: %s\n", f->thread, f->park, f->sentence);
+	if (f->cost_ns)
+		add(t, "  cost %lld\n", (long long)f->cost_ns);
+	if (*f->why)
+		add(t, "  why %s\n", f->why);
 }
 
 START_TEST(findings)
@@ -134,27 +180,242 @@ START_TEST(findings)
 }
 END_TEST
 
-/* Ten locks cost the same; three are told. */
-START_TEST(of_many_locks_a_few)
+/* What is found in a trace that is written to `trace`, of so many bytes. */
+struct made {
+	char *text;
+	size_t n;
+	FILE *trace;
+};
+
+static void begin(struct made *made)
 {
-	struct text trace = {.n = 0};
-	struct trc_error error;
+	made->trace = open_memstream(&made->text, &made->n);
+	ck_assert(made->trace);
+	fputs(MODULES, made->trace);
+}
+
+/* Ends it, and compares. */
+static void found_in(struct made *made, const char *expected)
+{
+	struct trc_error error = {""};
 	struct trc_array found;
+	struct text told = {.n = 0};
 	struct trc_model *m;
 
-	add(&trace, MODULES);
-	for (int i = 0; i < 10; i++)
-		add(&trace, "stack s%d 0x%x\n", i, 0x3101 + 16 * i);
-	for (int i = 0; i < 10; i++)
-		add(&trace,
-		    "@%d000000 thread=2 park reason=mutex object=0x7f%d0 stack=s%d\n"
-		    "@%d500000 thread=2 resume reason=mutex object=0x7f%d0\n",
-		    i + 1, i, i, i + 1, i);
-	m = model_of(trace.at, 0);
-	ck_assert_int_eq(trc_findings(m, &found, &error), 0);
-	ck_assert_uint_eq(found.n, TRC_FINDINGS_LOCKS);
+	fclose(made->trace);
+	m = model_of(made->text, 0);
+	ck_assert_msg(!trc_findings(m, &found, &error), "%s", error.text);
+	for (size_t i = 0; i < found.n; i++)
+		tell(&told, (const struct trc_finding *)found.row + i);
+	ck_assert_str_eq(told.at, expected);
 	trc_array_free(&found);
 	model_close(m);
+	free(made->text);
+}
+
+/* Ten locks cost ever more; the three that cost most are told, most first. */
+START_TEST(of_many_locks_a_few)
+{
+	struct made made;
+
+	begin(&made);
+	for (int i = 0; i < 10; i++)
+		fprintf(made.trace, "stack s%d 0x%x\n", i, 0x3101 + 16 * i);
+	for (int i = 0; i < 10; i++)
+		fprintf(made.trace,
+			"@%d000000 thread=2 park reason=mutex object=0x7f%d0 stack=s%d\n"
+			"@%d%d00000 thread=2 resume reason=mutex object=0x7f%d0\n",
+			i + 1, i, i, i + 1, i / 2 + 1, i);
+	found_in(&made,
+		 "lock cost 9000000-9500000 thread 2 park 9: 1 thread waited 500 µs for mutex 0x7f80 "
+		 "at server+0x180, 4.8% of its time\n  cost 500000\n"
+		 "lock cost 10000000-10500000 thread 2 park 10: 1 thread waited 500 µs for mutex "
+		 "0x7f90 at server+0x190, 4.8% of its time\n  cost 500000\n"
+		 "lock cost 7000000-7400000 thread 2 park 7: 1 thread waited 400 µs for mutex 0x7f60 "
+		 "at server+0x160, 3.8% of its time\n  cost 400000\n");
+}
+END_TEST
+
+/* Nine threads crash, and events are lost for three causes: two of them are still told. */
+START_TEST(seven_in_all_with_two_notes)
+{
+	struct made made;
+	struct text expected = {.n = 0};
+
+	begin(&made);
+	for (int i = 0; i < 9; i++)
+		fprintf(made.trace, "@%d00000 thread=2 signal signal=11 code=1 address=0x40 fatal=1\n",
+			i + 1);
+	fputs("@9100000 thread=1 gap lost_events=5 since=9000000 cause=ring_full\n"
+	      "@9200000 thread=1 gap lost_events=5 since=9000000 cause=overwritten\n"
+	      "@9300000 thread=1 gap lost_events=5 since=9000000 cause=3\n",
+	      made.trace);
+	for (int i = 0; i < 5; i++)
+		add(&expected,
+		    "crash alarm %d00000-%d00000 thread 2 park 0: CRASH: SIGSEGV, SEGV_MAPERR: "
+		    "address not mapped (0x40) in worker 1 (102)\n",
+		    i + 1, i + 1);
+	add(&expected, "lost note 9000000-9100000 thread 0 park 0: lost: 5 events, ring_full, between "
+		       "9.00 ms and 9.10 ms\n");
+	add(&expected, "lost note 9000000-9200000 thread 0 park 0: lost: 5 events, overwritten, "
+		       "between 9.00 ms and 9.20 ms\n");
+	found_in(&made, expected.at);
+}
+END_TEST
+
+static void pool(struct made *made, int n)
+{
+	for (int i = 0; i < n; i++)
+		fprintf(made->trace, "thread %d tid=%d creator=1 name=\"pool-%d\"\n",
+			10 + i, 110 + i, i);
+}
+
+/* Thread `thread` waits in cond all the time but busy_us of the 10 ms. */
+static void pool_waits(struct made *made, int thread, int busy_us)
+{
+	fprintf(made->trace, "@%d thread=%d park reason=cond object=0x7f50 stack=get\n",
+		1000 * busy_us, thread);
+}
+
+START_TEST(one_of_a_pool_works)
+{
+	struct made made;
+
+	begin(&made);
+	pool(&made, 4);
+	for (int i = 0; i < 4; i++)
+		if (i != 2)
+			pool_waits(&made, 10 + i, 100);
+	pool_waits(&made, 12, 8000);
+	fputs(END, made.trace);
+	found_in(&made, "one_worker cost 0-10000000 thread 12 park 0: 1 of 4 threads does 96.4% of "
+			"their work: pool-2 (112) did not wait for 8.00 ms, the other 3 300 µs "
+			"together\n  cost 5925000\n");
+}
+END_TEST
+
+START_TEST(two_of_a_pool_are_not_one)
+{
+	struct made made;
+
+	begin(&made);
+	pool(&made, 4);
+	pool_waits(&made, 10, 100);
+	pool_waits(&made, 11, 100);
+	pool_waits(&made, 12, 8000);
+	pool_waits(&made, 13, 8000);
+	fputs(END, made.trace);
+	found_in(&made, NOTHING_FOUND(NO_LOCK, NEITHER));
+}
+END_TEST
+
+/* 200 sleeps of 40 µs, 10 µs between them. */
+START_TEST(asking_again_and_again)
+{
+	struct made made;
+
+	begin(&made);
+	for (int i = 0; i < 200; i++)
+		fprintf(made.trace,
+			"@%d thread=2 park reason=sleep stack=get\n@%d thread=2 resume reason=sleep\n",
+			50000 * i, 50000 * i + 40000);
+	fputs(END, made.trace);
+	found_in(&made, "poll_loop cost 0-40000 thread 2 park 1: 1 thread asked 200 times and waited "
+			"40.0 µs each time, for nothing but time to pass, at server+0x10; between the "
+			"waits it ran 2.00 ms\n  cost 2000000\n");
+}
+END_TEST
+
+/* Waits of the same length that somebody ends are no poll loop. */
+START_TEST(being_woken_is_not_asking)
+{
+	struct made made;
+
+	begin(&made);
+	for (int i = 0; i < 200; i++)
+		fprintf(made.trace,
+			"@%d thread=2 park reason=cond object=0x7f50 stack=get\n"
+			"@%d thread=1 unpark reason=cond object=0x7f50 count=1\n"
+			"@%d thread=2 resume reason=cond object=0x7f50\n",
+			50000 * i, 50000 * i + 30000, 50000 * i + 40000);
+	fputs(END, made.trace);
+	found_in(&made, NOTHING_FOUND(NO_LOCK, NEITHER));
+}
+END_TEST
+
+/* A broadcast each 250 µs for four threads.  One works for 200 µs; the others wait again after 5 µs of running,
+ * and 20 µs for the mutex. */
+static void herd(struct made *made, int woken)
+{
+	static const struct {
+		int ns;
+		const char *event;
+	} AGAIN[] = {
+		{1000, "@%d thread=%d park reason=cond_mutex object=0x7f60 stack=put\n"},
+		{21000, "@%d thread=%d resume reason=cond_mutex object=0x7f60\n"},
+		{26000, "@%d thread=%d park reason=cond object=0x7f50 stack=get\n"},
+	};
+
+	pool(made, 4);
+	for (int t = 0; t < woken; t++)
+		pool_waits(made, 10 + t, 0);
+	for (int i = 0; i < 40; i++) {
+		int at = 250000 * i + 10000;
+
+		fprintf(made->trace, "@%d thread=1 unpark reason=cond object=0x7f50 count=~0 stack=put\n",
+			at);
+		for (int t = 0; t < woken; t++)
+			fprintf(made->trace, "@%d thread=%d resume reason=cond object=0x7f50\n",
+				at + 1000, 10 + t);
+		for (int step = 0; step < 3; step++)
+			for (int t = 0; t < woken; t++)
+				if (t != i % woken)
+					fprintf(made->trace, AGAIN[step].event, at + AGAIN[step].ns,
+						10 + t);
+		fprintf(made->trace, "@%d thread=%d park reason=cond object=0x7f50 stack=get\n",
+			at + 201000, 10 + i % woken);
+	}
+	fputs(END, made->trace);
+}
+
+START_TEST(many_woken_for_one)
+{
+	struct made made;
+
+	begin(&made);
+	herd(&made, 4);
+	found_in(&made,
+		 "herd cost 11000-36000 thread 11 park 2: 120 of 160 wakings for cond 0x7f50 were for "
+		 "nothing, 3.00 ms in all: the threads waited again at once at server+0x10; 4.0 "
+		 "threads are woken at a time\n  cost 3000000\n"
+		 "  why threads were woken at server+0x40\n"
+		 "lock cost 11000-31000 thread 11 park 5: 4 threads waited 2.40 ms for cond_mutex "
+		 "0x7f60 at server+0x40, 6.0% of their time\n  cost 2400000\n");
+}
+END_TEST
+
+/* Tasks of 10 µs, five of 300 of them 1 ms. */
+START_TEST(a_few_tasks_take_long)
+{
+	struct made made;
+
+	begin(&made);
+	for (int i = 0; i < 300; i++) {
+		int at = 20000 * i + 2000000 * (i / 60), slow = i % 60 == 59;
+
+		fprintf(made.trace, "@%d thread=2 task_begin task=%d type=\"req\"\n", at, i + 1);
+		if (slow)
+			fprintf(made.trace,
+				"@%d thread=2 park reason=sleep stack=get\n"
+				"@%d thread=2 resume reason=sleep\n",
+				at + 1000, at + 999000);
+		fprintf(made.trace, "@%d thread=2 task_end task=%d\n",
+			at + (slow ? 1000000 : 10000), i + 1);
+	}
+	found_in(&made,
+		 "task_tail cost 1180000-2180000 thread 2 park 0: 1% of the tasks req took 1.00 ms or "
+		 "more, 100 times the median, 10.0 µs\n  cost 2970000\n"
+		 "  why the slowest 1%: for 99.8%, worker 1 (102) slept at server+0x10\n");
 }
 END_TEST
 
@@ -167,6 +428,13 @@ int main(void)
 
 	tcase_add_loop_test(tests, findings, 0, sizeof(FINDINGS) / sizeof(*FINDINGS));
 	tcase_add_test(tests, of_many_locks_a_few);
+	tcase_add_test(tests, seven_in_all_with_two_notes);
+	tcase_add_test(tests, one_of_a_pool_works);
+	tcase_add_test(tests, two_of_a_pool_are_not_one);
+	tcase_add_test(tests, asking_again_and_again);
+	tcase_add_test(tests, being_woken_is_not_asking);
+	tcase_add_test(tests, many_woken_for_one);
+	tcase_add_test(tests, a_few_tasks_take_long);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

@@ -56,6 +56,8 @@ static const char SERVER_REPORT[] =
 	"Findings\n"
 	"  server+0x40 caused 15.0 ms of the 15.7 ms that 2 threads waited for mutex 0x7f10, 7.8% of their\n"
 	"      time\n"
+	"    for 95.5%, main (101) held the lock and did not wait, up to server+0x40\n"
+	"    helps: hold the lock for less time, or split what it guards\n"
 	"\n"
 	"Waiting for locks  15.7 ms in 2 waits  (of time: share of the waiting threads' lifetime)\n"
 	"     total  of time      waits      mean   longest  threads  for\n"

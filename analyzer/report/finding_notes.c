@@ -1,0 +1,86 @@
+/* finding_notes.c - that the trace is not whole; and that nothing is wrong, which is an answer, too. */
+#include "finding_parts.h"
+
+int trc_find_lost(struct trc_report *r, struct trc_array *out)
+{
+	struct trc_lost lost[TRC_LOST_CAUSES];
+	int err = 0;
+
+	trc_report_lost_causes(r, lost);
+	for (unsigned int cause = 0; cause < TRC_LOST_CAUSES && !err; cause++) {
+		struct trc_finding f = {
+			.kind = TRC_FINDING_LOST,
+			.severity = TRC_SEVERITY_NOTE,
+			.start_ns = lost[cause].first_ns,
+			.end_ns = lost[cause].last_ns,
+		};
+		struct trc_line line;
+
+		if (!lost[cause].events)
+			continue;
+		trc_finding_line(&line);
+		trc_report_lost_cause(&line, cause, &lost[cause]);
+		trc_finding_sql_add(&f, "SELECT * FROM gaps ORDER BY lost_events DESC");
+		err = trc_finding_add(out, &f, &line);
+	}
+	return err;
+}
+
+/* ---- nothing ---- */
+
+static int64_t lived_ns(const struct trc_report *r)
+{
+	int64_t sum_ns = 0;
+
+	for (size_t i = 0; i < r->n_threads; i++)
+		trc_report_add(&sum_ns, trc_report_lifetime_ns(r, &r->thread[i]));
+	return sum_ns;
+}
+
+static int64_t locked_ns(const struct trc_report *r)
+{
+	int64_t sum_ns = 0;
+
+	for (size_t i = 0; i < r->n_threads; i++)
+		trc_report_add(&sum_ns, r->class_ns[i][TRC_WAIT_LOCKS]);
+	return sum_ns;
+}
+
+/* What findings need and the trace has not. */
+static void add_unseen(const struct trc_report *r, struct trc_line *line)
+{
+	size_t n_switches, n_samples;
+
+	trc_model_on_cpu(r->m, &n_switches);
+	trc_model_sample_events(r->m, &n_samples);
+	if (!n_switches && !n_samples)
+		trc_line_add(line, "; not recorded: scheduling, CPU samples");
+	else if (!n_switches || !n_samples)
+		trc_line_add(line, "; not recorded: %s", n_switches ? "CPU samples" : "scheduling");
+}
+
+int trc_find_nothing(struct trc_report *r, struct trc_array *out)
+{
+	const struct trc_finding f = {
+		.kind = TRC_FINDING_NOTHING,
+		.severity = TRC_SEVERITY_NOTE,
+		.start_ns = TRC_NEVER,
+		.end_ns = TRC_NEVER,
+	};
+	char total[TRC_NUMBER_BYTES], share[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	if (out->n || r->label_filter || !r->n_threads)
+		return 0;
+	trc_finding_line(&line);
+	trc_line_add(&line, "nothing stands out%s: ",
+		     trc_model_lost_events(r->m) ? " in what was recorded" : "");
+	if (locked_ns(r) > 0)
+		trc_line_add(&line, "threads waited %s for locks, %s of their time",
+			     trc_text_duration(total, locked_ns(r)),
+			     trc_text_share(share, locked_ns(r), lived_ns(r)));
+	else
+		trc_line_add(&line, "no thread waited for a lock");
+	add_unseen(r, &line);
+	return trc_finding_add(out, &f, &line);
+}

@@ -1,0 +1,82 @@
+/* finding_print.c - findings as a section of the report. */
+#include <string.h>
+#include "findings.h"
+#include "parts.h"
+
+enum {
+	WRAP_WIDTH = 100, /* sentences read badly in longer lines */
+	REST_INDENT = 6
+};
+
+/* How many bytes of the text, up to a blank, fit into so many columns; its first word always. */
+static size_t fitting(const char *text, int columns)
+{
+	size_t n = strcspn(text, " ");
+	int width = 0;
+	char word[TRC_FINDING_BYTES];
+
+	for (size_t end = n; text[end]; n = end) {
+		end += 1 + strcspn(text + end + 1, " ");
+		snprintf(word, sizeof(word), "%.*s", (int)end, text);
+		width = trc_line_width(word);
+		if (width > columns)
+			break;
+		if (!text[end])
+			return end;
+	}
+	return n;
+}
+
+/* In as many lines as it takes; those behind the first further in. */
+static void print_wrapped(struct trc_report *r, const char *text, int indent, enum trc_style style)
+{
+	int columns = r->width < WRAP_WIDTH ? r->width : WRAP_WIDTH;
+
+	for (; *text; indent = REST_INDENT) {
+		size_t n = fitting(text, columns - indent);
+		struct trc_line line;
+
+		trc_line_begin(&line, r->width, r->colour);
+		trc_line_style(&line, style);
+		trc_line_to(&line, indent);
+		trc_line_add(&line, "%.*s", (int)n, text);
+		trc_line_style(&line, TRC_STYLE_PLAIN);
+		trc_report_line(r, &line);
+		text += n;
+		text += strspn(text, " ");
+	}
+}
+
+static void print_finding(struct trc_report *r, const struct trc_finding *f)
+{
+	const char *remedy = trc_finding_remedy(f->kind);
+	char helps[TRC_FINDING_BYTES];
+
+	print_wrapped(r, f->sentence, 2, TRC_STYLE_PLAIN);
+	print_wrapped(r, f->why, 4, TRC_STYLE_PLAIN);
+	if (!remedy)
+		return;
+	snprintf(helps, sizeof(helps), "helps: %s", remedy);
+	print_wrapped(r, helps, 4, TRC_STYLE_DIM);
+}
+
+/* The head has the lost events already; crashes and deadlocks have sections of their own before. */
+int trc_report_findings_section(struct trc_report *r)
+{
+	struct trc_array findings;
+	bool any_section = r->any_section, any = false;
+	int err = trc_report_findings(r, &findings);
+	const struct trc_finding *f = findings.row;
+
+	for (size_t i = 0; i < findings.n && !err; i++) {
+		if (f[i].kind == TRC_FINDING_LOST || f[i].severity == TRC_SEVERITY_ALARM)
+			continue;
+		if (!any)
+			trc_report_heading(r, "Findings", NULL);
+		any = true;
+		print_finding(r, &f[i]);
+	}
+	r->any_section = any_section; /* of those with columns */
+	trc_array_free(&findings);
+	return err;
+}

@@ -1,0 +1,112 @@
+/* finding_procs.c - threads could run, and had no proc. */
+#include <errno.h>
+#include <stdlib.h>
+#include "finding_parts.h"
+
+/* Of a thread, by its row. */
+struct turn {
+	int64_t left_ns; /* when it was taken off its proc, though it could go on; or TRC_NEVER */
+	int64_t without_ns;
+};
+
+struct turns {
+	struct turn *turn;
+	struct trc_index procs;
+	uint32_t n_procs;
+	int64_t ran_ns, without_ns, longest_ns;
+	struct trc_finding finding;
+};
+
+static int add_turn(struct turns *t, struct turn *turn, const struct trc_on_cpu *row,
+		    int64_t trace_end_ns)
+{
+	int64_t end_ns = row->end_ns == TRC_NEVER ? trace_end_ns : row->end_ns;
+
+	if (turn->left_ns != TRC_NEVER && row->start_ns != TRC_NEVER &&
+	    row->start_ns > turn->left_ns) {
+		int64_t ns = row->start_ns - turn->left_ns;
+
+		trc_report_add(&turn->without_ns, ns);
+		trc_report_add(&t->without_ns, ns);
+		if (ns > t->longest_ns) {
+			t->longest_ns = ns;
+			t->finding.thread = row->thread;
+			t->finding.start_ns = turn->left_ns;
+			t->finding.end_ns = row->start_ns;
+		}
+	}
+	turn->left_ns = row->preempted ? end_ns : TRC_NEVER;
+	if (row->start_ns != TRC_NEVER && end_ns > row->start_ns)
+		trc_report_add(&t->ran_ns, end_ns - row->start_ns);
+	if (trc_index_get(&t->procs, row->proc) != TRC_INDEX_NONE)
+		return 0;
+	return trc_index_put(&t->procs, row->proc, t->n_procs++);
+}
+
+static int add_turns(struct turns *t, const struct trc_report *r)
+{
+	size_t n;
+	const struct trc_on_cpu *row = trc_model_on_cpu(r->m, &n);
+	int err = 0;
+
+	t->turn = calloc(r->n_threads + 1, sizeof(*t->turn));
+	if (!t->turn)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->n_threads; i++)
+		t->turn[i].left_ns = TRC_NEVER;
+	for (size_t i = 0; i < n && !err; i++) {
+		const struct trc_thread *thread = trc_model_thread(r->m, row[i].thread);
+
+		if (thread)
+			err = add_turn(t, &t->turn[thread - r->thread], &row[i], r->end_ns);
+	}
+	return err;
+}
+
+/* Threads that waited next to nothing beside the others are none of those that are short of procs.
+ */
+static uint32_t count_short(const struct turns *t, size_t n_threads)
+{
+	uint32_t n = 0, n_short = 0;
+
+	for (size_t i = 0; i < n_threads; i++)
+		n += t->turn[i].without_ns > 0;
+	for (size_t i = 0; i < n_threads; i++)
+		n_short += t->turn[i].without_ns > 0 &&
+			   t->turn[i].without_ns >= t->without_ns / n / 10;
+	return n_short;
+}
+
+int trc_find_short_procs(struct trc_report *r, struct trc_array *out)
+{
+	struct turns t = {.finding = {.kind = TRC_FINDING_PROCS, .severity = TRC_SEVERITY_COST}};
+	int err = add_turns(&t, r);
+	int64_t could_ns = t.ran_ns;
+	char number[TRC_NUMBER_BYTES], share[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	trc_report_add(&could_ns, t.without_ns);
+	/* G4, G3 */
+	if (!err && t.without_ns > 0 && t.without_ns >= could_ns / 5 &&
+	    t.without_ns >= (r->end_ns - r->start_ns) / 100) {
+		trc_finding_line(&line);
+		trc_finding_threads(&line, count_short(&t, r->n_threads));
+		trc_line_add(&line,
+			     " on %u proc%s waited %s to run, %s of the time that they could",
+			     t.n_procs, t.n_procs == 1 ? "" : "s",
+			     trc_text_duration(number, t.without_ns),
+			     trc_text_share(share, t.without_ns, could_ns));
+		t.finding.cost_ns = t.without_ns;
+		trc_finding_sql_add(
+			&t.finding,
+			"SELECT thread, sum(next_ns - end_ns) AS without_ns FROM "
+			"(SELECT thread, end_ns, preempted, lead(start_ns) OVER "
+			"(PARTITION BY thread ORDER BY start_ns) AS next_ns FROM on_cpu) "
+			"WHERE preempted AND next_ns > end_ns GROUP BY thread ORDER BY 2 "
+			"DESC");
+		err = trc_finding_add(out, &t.finding, &line);
+	}
+	trc_index_free(&t.procs);
+	free(t.turn);
+	return err;
+}

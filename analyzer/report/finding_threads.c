@@ -1,0 +1,256 @@
+/*
+ * finding_threads.c - pools of which one thread does the work, and threads that ask again and again.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "finding_parts.h"
+#include "format/check.h"
+
+/* On a proc where switch records tell; else in no recorded wait. */
+static int64_t busy_ns(const struct trc_report *r, size_t row)
+{
+	int64_t ns = trc_report_lifetime_ns(r, &r->thread[row]);
+
+	if (r->thread[row].on_cpu_ns != TRC_NEVER)
+		return r->thread[row].on_cpu_ns;
+	for (int class = 0; class < TRC_WAIT_CLASSES; class ++)
+		ns -= r->class_ns[row][class];
+	return ns > 0 ? ns : 0;
+}
+
+/* ---- one worker ---- */
+
+/* A pool: threads created at one place by one thread, with names that differ in digits only. */
+struct pool {
+	uint32_t n, busiest; /* rows of threads */
+	int64_t busy_ns, busiest_ns, busiest_alive_ns;
+	uint32_t n_busy; /* threads that are busy for a tenth of their life or more */
+};
+enum { POOL_LEAST = 3, BUSIEST_PERCENT = 75 };
+
+static uint64_t pool_key(const struct trc_report *r, const struct trc_thread *thread)
+{
+	struct {
+		char name[32];
+		uint32_t creator, place;
+	} key;
+	const char *from = thread->name;
+	size_t n = 0;
+
+	memset(&key, 0, sizeof(key));
+	while (*from && n + 1 < sizeof(key.name)) {
+		bool digit = isdigit((unsigned char)*from);
+
+		key.name[n++] = digit ? '#' : *from;
+		from++;
+		while (digit && isdigit((unsigned char)*from))
+			from++;
+	}
+	key.creator = thread->creator;
+	key.place = trc_report_canonical(r, thread->creator_stack);
+	return trc_check64(&key, sizeof(key), 0);
+}
+
+static void pool_add(struct pool *pool, const struct trc_report *r, uint32_t row)
+{
+	int64_t alive_ns = trc_report_lifetime_ns(r, &r->thread[row]), ns = busy_ns(r, row);
+
+	trc_report_add(&pool->busy_ns, ns);
+	pool->n_busy += ns > alive_ns / 10;
+	if (!pool->n++ || ns > pool->busiest_ns) {
+		pool->busiest = row;
+		pool->busiest_ns = ns;
+		pool->busiest_alive_ns = alive_ns;
+	}
+}
+
+/* One is busy for half of its life, and has most of the work; no other has a tenth of its own life. */
+static bool is_one_worker(const struct pool *pool)
+{
+	return pool->n >= POOL_LEAST && pool->n_busy == 1 &&
+	       pool->busiest_ns >= pool->busiest_alive_ns / 2 &&
+	       pool->busiest_ns >= pool->busy_ns / 100 * BUSIEST_PERCENT;
+}
+
+static int tell_pool(struct trc_report *r, struct trc_array *out, const struct pool *pool)
+{
+	const struct trc_thread *busiest = &r->thread[pool->busiest];
+	bool ran = busiest->on_cpu_ns != TRC_NEVER;
+	struct trc_finding f = {
+		.kind = TRC_FINDING_ONE_WORKER,
+		.severity = TRC_SEVERITY_COST,
+		.cost_ns = pool->busiest_ns - pool->busy_ns / pool->n,
+		.start_ns = busiest->start_ns == TRC_NEVER ? r->start_ns : busiest->start_ns,
+		.end_ns = busiest->end_ns == TRC_NEVER ? r->end_ns : busiest->end_ns,
+		.thread = busiest->serial,
+	};
+	char share[TRC_NUMBER_BYTES], its[TRC_NUMBER_BYTES], rest[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	if (f.cost_ns < (r->end_ns - r->start_ns) / 100)
+		return 0; /* G3 */
+	trc_finding_line(&line);
+	trc_line_add(&line, "1 of %u threads does %s of their work: ", pool->n,
+		     trc_text_share(share, pool->busiest_ns, pool->busy_ns));
+	trc_report_thread(r, &line, busiest->serial, 30);
+	trc_line_add(&line, " %s %s, the other %u %s together",
+		     ran ? "ran for" : "did not wait for", trc_text_duration(its, pool->busiest_ns),
+		     pool->n - 1, trc_text_duration(rest, pool->busy_ns - pool->busiest_ns));
+	trc_finding_sql_add(&f,
+			    "SELECT * FROM threads WHERE creator IS (SELECT creator FROM threads "
+			    "WHERE id = %u) ORDER BY on_cpu_ns DESC, parked_ns",
+			    busiest->serial);
+	return trc_finding_add(out, &f, &line);
+}
+
+/* Threads of one pool; a process's first thread has the same name as those it did not name. */
+static int find_pools(const struct trc_report *r, struct trc_array *pools)
+{
+	struct trc_index index = {0};
+	int err = 0;
+
+	for (size_t i = 0; i < r->n_threads && !err; i++) {
+		uint64_t key = pool_key(r, &r->thread[i]);
+		uint32_t at = trc_index_get(&index, key);
+
+		if (!r->thread[i].creator)
+			continue;
+		if (at == TRC_INDEX_NONE) {
+			at = (uint32_t)pools->n;
+			err = trc_array_add(pools) ? trc_index_put(&index, key, at) : -ENOMEM;
+		}
+		if (!err)
+			pool_add((struct pool *)pools->row + at, r, (uint32_t)i);
+	}
+	trc_index_free(&index);
+	return err;
+}
+
+int trc_find_one_worker(struct trc_report *r, struct trc_array *out)
+{
+	struct trc_array pools = {.row_bytes = sizeof(struct pool)};
+	int err = r->label_filter ? 0 : find_pools(r, &pools);
+
+	for (size_t i = 0; i < pools.n && !err; i++)
+		if (is_one_worker((struct pool *)pools.row + i))
+			err = tell_pool(r, out, (struct pool *)pools.row + i);
+	trc_array_free(&pools);
+	return err;
+}
+
+/* ---- poll loops ---- */
+
+/* Short waits at one place that nothing but their time limit ended. */
+struct poll_loop {
+	uint32_t place, n_threads;
+	uint8_t reason;
+	uint64_t n;
+	int64_t ns, longest_ns, alive_ns, busy_ns;
+	struct trc_finding f;
+};
+enum { ASKED_LEAST = 100, SHORT_NS = 2000000 };
+
+static bool is_poll(const struct trc_report *r, const struct trc_park *park)
+{
+	return (park->reason == TRC_REASON_SLEEP || park->result == ETIMEDOUT) &&
+	       park->end_ns != TRC_NEVER &&
+	       park->end_ns - trc_park_start_ns(r->m, park) <= SHORT_NS;
+}
+
+/* The thread's part in a loop is counted once. */
+static int poll_add(struct poll_loop *loop, const struct trc_report *r, struct trc_index *counted,
+		    uint32_t loop_row, size_t i)
+{
+	const struct trc_park *park = &r->park[i];
+	const struct trc_thread *thread = trc_model_thread(r->m, park->thread);
+	uint64_t key = (uint64_t)loop_row << 32 | park->thread;
+	int64_t ns = park->end_ns - trc_park_start_ns(r->m, park);
+
+	loop->n++;
+	trc_report_add(&loop->ns, ns);
+	if (!loop->f.park || ns > loop->longest_ns) {
+		loop->longest_ns = ns;
+		loop->f.park = trc_report_park_id(r, i);
+		loop->f.thread = park->thread;
+		loop->f.start_ns = park->start_ns;
+		loop->f.end_ns = park->end_ns;
+	}
+	if (!thread || trc_index_get(counted, key) != TRC_INDEX_NONE)
+		return 0;
+	loop->n_threads++;
+	trc_report_add(&loop->alive_ns, trc_report_lifetime_ns(r, thread));
+	trc_report_add(&loop->busy_ns, busy_ns(r, (size_t)(thread - r->thread)));
+	return trc_index_put(counted, key, 1);
+}
+
+static int find_loops(const struct trc_report *r, struct trc_array *loops)
+{
+	struct trc_index index = {0}, counted = {0};
+	int err = 0;
+
+	for (size_t i = 0; i < r->n_parks && !err; i++) {
+		uint32_t place = trc_report_canonical(r, r->park[i].stack), at;
+		uint64_t key = (uint64_t)r->park[i].reason << 32 | place;
+		struct poll_loop *loop;
+
+		if (!place || !is_poll(r, &r->park[i]))
+			continue;
+		at = trc_index_get(&index, key);
+		if (at == TRC_INDEX_NONE) {
+			at = (uint32_t)loops->n;
+			loop = trc_array_add(loops);
+			err = loop ? trc_index_put(&index, key, at) : -ENOMEM;
+			if (err)
+				break;
+			loop->place = place;
+			loop->reason = r->park[i].reason;
+		}
+		err = poll_add((struct poll_loop *)loops->row + at, r, &counted, at, i);
+	}
+	trc_index_free(&index);
+	trc_index_free(&counted);
+	return err;
+}
+
+/* Its threads do nothing else for half of their lives. */
+static bool is_loop(const struct trc_report *r, const struct poll_loop *loop)
+{
+	return loop->n >= (uint64_t)ASKED_LEAST * loop->n_threads &&
+	       loop->ns >= loop->alive_ns / 2 &&
+	       loop->busy_ns >= (r->end_ns - r->start_ns) / 100; /* G3 */
+}
+
+static int tell_loop(struct trc_report *r, struct trc_array *out, struct poll_loop *loop)
+{
+	char n[TRC_NUMBER_BYTES], mean[TRC_NUMBER_BYTES], busy[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	loop->f.kind = TRC_FINDING_POLL_LOOP;
+	loop->f.severity = TRC_SEVERITY_COST;
+	loop->f.cost_ns = loop->busy_ns;
+	trc_finding_sql_parks(r, &loop->f, loop->reason, loop->place, 0);
+	trc_finding_line(&line);
+	trc_finding_threads(&line, loop->n_threads);
+	trc_line_add(
+		&line, " asked %s times and waited %s each time, for nothing but time to pass, at ",
+		trc_text_count(n, loop->n), trc_text_duration(mean, loop->ns / (int64_t)loop->n));
+	trc_report_place(r, &line, loop->place);
+	trc_line_add(&line, "; between the waits %s %s",
+		     loop->n_threads == 1 ? "it ran" : "they ran",
+		     trc_text_duration(busy, loop->busy_ns));
+	return trc_finding_add(out, &loop->f, &line);
+}
+
+int trc_find_pollers(struct trc_report *r, struct trc_array *out)
+{
+	struct trc_array loops = {.row_bytes = sizeof(struct poll_loop)};
+	int err = r->label_filter ? 0 : find_loops(r, &loops);
+
+	for (size_t i = 0; i < loops.n && !err; i++)
+		if (is_loop(r, (struct poll_loop *)loops.row + i))
+			err = tell_loop(r, out, (struct poll_loop *)loops.row + i);
+	trc_array_free(&loops);
+	return err;
+}
