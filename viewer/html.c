@@ -110,12 +110,18 @@ static void head_findings(FILE *out, const struct trc_rows *r, const struct trc_
 
 	fputs(",\n\"findings\":[", out);
 	for (size_t i = 0; i < findings->n; i++, f++) {
+		const char *remedy = trc_finding_remedy(f->kind);
+
 		fputs(i ? ",\n{\"kind\":" : "{\"kind\":", out);
 		trc_page_json_string(out, trc_finding_kind_name(f->kind));
 		fputs(",\"severity\":", out);
 		trc_page_json_string(out, trc_severity_name(f->severity));
 		fputs(",\"text\":", out);
 		trc_page_json_string(out, f->sentence);
+		fputs(",\"why\":", out);
+		trc_page_json_string(out, f->why);
+		fputs(",\"remedy\":", out);
+		trc_page_json_string(out, remedy ? remedy : "");
 		json_number(out, "thread", trc_rows_thread(r, f->thread));
 		json_number(out, "park", f->park ? r->park_idx[f->park - 1] : 0);
 		if (f->start_ns != TRC_NEVER) {

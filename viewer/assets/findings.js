@@ -107,11 +107,14 @@ function findingJump(f) {
 	zoomToSelection();
 }
 
-// The report's sentences, each a way into the timeline if it has a place there.
+// The report's sentences, each a way into the timeline if it has a place there; below it what it was due
+// to, and what helps.
 function findingsList() {
-	const item = (f) => el("li", {class: f.severity}, f.start === undefined ? f.text
-		: el("button", {type: "button", class: "link", title: "Show it in the timeline",
-			onclick: () => findingJump(f)}, f.text));
+	const said = (f) => f.start === undefined ? el("span", {class: "said"}, f.text)
+		: el("button", {type: "button", class: "link said", title: "Show it in the timeline",
+			onclick: () => findingJump(f)}, f.text);
+	const item = (f) => el("li", {class: f.severity}, said(f), f.why ? el("p", {class: "why"}, f.why) : null,
+		f.remedy ? el("p", {class: "helps"}, `helps: ${f.remedy}`) : null);
 
 	return head.findings.length ? [title("Findings"), el("ul", {class: "findings"}, ...head.findings.map(item))] : [];
 }
