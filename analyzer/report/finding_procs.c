@@ -63,17 +63,19 @@ static int add_turns(struct turns *t, const struct trc_report *r)
 	return err;
 }
 
-/* Threads that waited next to nothing beside the others are none of those that are short of procs.
- */
-static uint32_t count_short(const struct turns *t, size_t n_threads)
+/* Threads that waited next to nothing beside the others are none of those that are short of procs. */
+static uint32_t count_short(const struct turns *t, const struct trc_report *r, int64_t *alive_ns)
 {
 	uint32_t n = 0, n_short = 0;
 
-	for (size_t i = 0; i < n_threads; i++)
+	for (size_t i = 0; i < r->n_threads; i++)
 		n += t->turn[i].without_ns > 0;
-	for (size_t i = 0; i < n_threads; i++)
-		n_short += t->turn[i].without_ns > 0 &&
-			   t->turn[i].without_ns >= t->without_ns / n / 10;
+	for (size_t i = 0; i < r->n_threads; i++) {
+		if (!t->turn[i].without_ns || t->turn[i].without_ns < t->without_ns / n / 10)
+			continue;
+		n_short++;
+		trc_report_add(alive_ns, trc_report_lifetime_ns(r, &r->thread[i]));
+	}
 	return n_short;
 }
 
@@ -81,21 +83,24 @@ int trc_find_short_procs(struct trc_report *r, struct trc_array *out)
 {
 	struct turns t = {.finding = {.kind = TRC_FINDING_PROCS, .severity = TRC_SEVERITY_COST}};
 	int err = add_turns(&t, r);
-	int64_t could_ns = t.ran_ns;
+	int64_t could_ns = t.ran_ns, alive_ns = 0;
+	uint32_t n_short = err ? 0 : count_short(&t, r, &alive_ns);
 	char number[TRC_NUMBER_BYTES], share[TRC_NUMBER_BYTES];
 	struct trc_line line;
 
 	trc_report_add(&could_ns, t.without_ns);
 	/* G4, G3 */
 	if (!err && t.without_ns > 0 && t.without_ns >= could_ns / 5 &&
-	    t.without_ns >= (r->end_ns - r->start_ns) / 100) {
+	    t.without_ns >= alive_ns / 100) {
 		trc_finding_line(&line);
-		trc_finding_threads(&line, count_short(&t, r->n_threads));
-		trc_line_add(&line,
-			     " on %u proc%s waited %s to run, %s of the time that they could",
+		if (n_short <= t.n_procs && n_short < r->n_threads)
+			trc_line_add(&line, "%u of ", n_short); /* what ran instead are others */
+		trc_finding_threads(&line, n_short > t.n_procs ? n_short : r->n_threads);
+		trc_line_add(&line, " on %u proc%s waited %s to run, %s of the time that %s could",
 			     t.n_procs, t.n_procs == 1 ? "" : "s",
 			     trc_text_duration(number, t.without_ns),
-			     trc_text_share(share, t.without_ns, could_ns));
+			     trc_text_share(share, t.without_ns, could_ns),
+			     n_short == 1 ? "it" : "they");
 		t.finding.cost_ns = t.without_ns;
 		trc_finding_sql_add(
 			&t.finding,

@@ -5,8 +5,8 @@
  *   findings:G1  alarms first: crashes, then deadlocks; then what cost time, most first; notes last
  *   findings:G2  at most TRC_FINDINGS_MAX, of which TRC_FINDINGS_NOTES are for notes if there are any
  *   findings:G3  of locks at most TRC_FINDINGS_LOCKS, largest first.  Nothing is a cost that takes less
- *       than a hundredth of what it is held against: of locks and interpreters the lifetime of the
- *       threads that waited, of everything else the length of the trace
+ *       than a hundredth of what it is held against: of locks, interpreters and procs the lifetime of
+ *       the threads that waited, of everything else the length of the trace
  *   findings:G4  threads without a proc are a finding if scheduling was recorded, and if they
  *       waited for a fifth of the time in which they could run
  *   findings:G5  a sentence has no control characters, and is cut with a mark if it is too long

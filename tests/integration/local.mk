@@ -4,6 +4,7 @@ integration_programs = \
 	tests/integration/wait_calls \
 	tests/integration/truth_blame \
 	tests/integration/truth_chain \
+	tests/integration/truth_findings \
 	tests/integration/truth_wakers \
 	tests/integration/truth_cpu \
 	tests/integration/truth_tasks \
@@ -46,6 +47,10 @@ tests_integration_truth_blame_SOURCES = tests/integration/truth_blame.c tests/in
 tests_integration_truth_blame_LDADD = -lpthread
 tests_integration_truth_chain_SOURCES = tests/integration/truth_chain.c tests/integration/truth.h
 tests_integration_truth_chain_LDADD = -lpthread
+tests_integration_truth_findings_SOURCES = tests/integration/truth_findings.c \
+	tests/integration/truth.h
+tests_integration_truth_findings_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_integration_truth_findings_LDADD = libtrc.la -lpthread
 tests_integration_truth_wakers_SOURCES = tests/integration/truth_wakers.c \
 	tests/integration/truth.h
 tests_integration_truth_wakers_LDADD = -lpthread
@@ -156,6 +161,7 @@ integration_tests = \
 	tests/integration/wait_calls.sh \
 	tests/integration/truth_blame.sh \
 	tests/integration/truth_chain.sh \
+	tests/integration/truth_findings.sh \
 	tests/integration/truth_wakers.sh \
 	tests/integration/truth_tasks.sh \
 	tests/integration/truth_labels.sh \

@@ -130,8 +130,8 @@ static const struct {
 	 "ms that 2 threads waited for mutex 0x7f10, 83.3% of their time\n  cost 15000000\n"
 	 "  why for 80.0%, main (101) held the lock and could have run, but had no processor, up to "
 	 "server+0x40\n"
-	 "procs cost 2500000-8500000 thread 1 park 0: 1 thread on 1 proc waited 6.00 ms to run, 70.6% "
-	 "of the time that they could\n  cost 6000000\n"},
+	 "procs cost 2500000-8500000 thread 1 park 0: 1 of 3 threads on 1 proc waited 6.00 ms to run, 70.6% "
+	 "of the time that it could\n  cost 6000000\n"},
 	{"a lock that is free while those wait who were woken for it",
 	 MODULES WAIT_1 WAIT_2 "@2100000 thread=1 unlock reason=mutex object=0x7f10 waiters=2 stack=put\n"
 	 RESUMES,

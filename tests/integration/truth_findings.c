@@ -1,0 +1,319 @@
+/*
+ * truth_findings.c - programs with one fault each, which say themselves what it cost.
+ *
+ *   truth_findings KIND
+ *
+ * KIND is that of a finding (analyzer/report/findings.h), or "nothing".  Each is as small as it can be
+ * and has no other fault.  Output, separated by tabs: "cost", nanoseconds; and of herd "in_vain",
+ * wakings.  Waits are measured around the calls.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <sched.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <trc/trace.h>
+#include "truth.h"
+
+#define MS 1000000u
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static atomic_uint_fast64_t cost_ns, in_vain;
+static atomic_bool over;
+
+static void work(uint64_t ns)
+{
+	uint64_t from = now_ns();
+
+	while (now_ns() - from < ns)
+		;
+}
+
+/* Processor time, however long that takes. */
+static void burn(uint64_t ns)
+{
+	struct timespec ts;
+	uint64_t from, now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	from = (uint64_t)ts.tv_sec * 1000 * MS + (uint64_t)ts.tv_nsec;
+	do {
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+		now = (uint64_t)ts.tv_sec * 1000 * MS + (uint64_t)ts.tv_nsec;
+	} while (now - from < ns);
+}
+
+static void pass(uint64_t ns)
+{
+	struct timespec ts = {0, (long)ns};
+
+	nanosleep(&ts, NULL);
+}
+
+static void run_threads(int n, void *(*run)(void *))
+{
+	pthread_t thread[16];
+	char name[16];
+
+	for (int i = 0; i < n; i++) {
+		if (pthread_create(&thread[i], NULL, run, (void *)(intptr_t)i))
+			exit(1);
+		snprintf(name, sizeof(name), "worker-%d", i);
+		pthread_setname_np(thread[i], name);
+	}
+	for (int i = 0; i < n; i++)
+		pthread_join(thread[i], NULL);
+}
+
+/* ---- locks ---- */
+
+SITE void site_lock_it(void)
+{
+	uint64_t from = now_ns();
+
+	pthread_mutex_lock(&lock);
+	cost_ns += now_ns() - from;
+}
+
+/* While one thread is in its section, the other waits for the lock. */
+static void *hold_working(void *arg)
+{
+	for (int i = 0; i < 60; i++) {
+		site_lock_it();
+		work(2 * MS);
+		pthread_mutex_unlock(&lock);
+		pass(MS / 2);
+	}
+	return arg;
+}
+
+static void *hold_sleeping(void *arg)
+{
+	for (int i = 0; i < 60; i++) {
+		site_lock_it();
+		pass(2 * MS);
+		pthread_mutex_unlock(&lock);
+		work(MS / 5);
+	}
+	return arg;
+}
+
+/* On one proc with threads that have no locks: whoever holds the lock has to give them the proc. */
+static void *hold_preempted(void *arg)
+{
+	if ((intptr_t)arg >= 2) {
+		while (!over)
+			work(MS);
+		return arg;
+	}
+	for (int i = 0; i < 20; i++) {
+		site_lock_it();
+		burn(4 * MS);
+		pthread_mutex_unlock(&lock);
+		pass(MS / 10);
+	}
+	over = true;
+	return arg;
+}
+
+static void one_proc(void)
+{
+	cpu_set_t all, one;
+	size_t cpu = 0;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	while (!CPU_ISSET(cpu, &all))
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
+/* As in CPython: a flag, which one waits for by a condition variable. */
+static bool held;
+
+SITE void take_gil(void)
+{
+	pthread_mutex_lock(&lock);
+	while (held) {
+		uint64_t from = now_ns();
+		struct timespec until;
+
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += 5 * (long)MS;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		pthread_cond_timedwait(&cond, &lock, &until);
+		cost_ns += now_ns() - from;
+	}
+	held = true;
+	pthread_mutex_unlock(&lock);
+}
+
+SITE void drop_gil(void)
+{
+	pthread_mutex_lock(&lock);
+	held = false;
+	pthread_mutex_unlock(&lock);
+	pthread_cond_signal(&cond);
+}
+
+static void *interpret(void *arg)
+{
+	for (int i = 0; i < 40; i++) {
+		take_gil();
+		work(3 * MS);
+		drop_gil();
+		pass(MS / 2);
+	}
+	return arg;
+}
+
+/* ---- threads ---- */
+
+/* Beyond its share; the others wait until it has done all. */
+static void *one_works(void *arg)
+{
+	if (!arg) {
+		struct timespec ts;
+
+		burn(300 * MS);
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+		cost_ns += ((uint64_t)ts.tv_sec * 1000 * MS + (uint64_t)ts.tv_nsec) / 4 * 3;
+		pthread_mutex_lock(&lock);
+		over = true;
+		pthread_cond_broadcast(&cond);
+		pthread_mutex_unlock(&lock);
+		return arg;
+	}
+	pthread_mutex_lock(&lock);
+	while (!over)
+		pthread_cond_wait(&cond, &lock);
+	pthread_mutex_unlock(&lock);
+	return arg;
+}
+
+SITE void site_ask(void)
+{
+	pass(MS / 2);
+}
+
+static void *ask_again(void *arg)
+{
+	struct timespec ts;
+
+	for (int i = 0; i < 400; i++) {
+		work(MS / 10);
+		site_ask();
+	}
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	cost_ns += (uint64_t)ts.tv_sec * 1000 * MS + (uint64_t)ts.tv_nsec;
+	return arg;
+}
+
+/* ---- herds ---- */
+
+enum { ITEMS = 300, HERD = 6 };
+static unsigned int items;
+
+SITE void site_await_item(void)
+{
+	pthread_cond_wait(&cond, &lock);
+}
+
+static void *await_items(void *arg)
+{
+	pthread_mutex_lock(&lock);
+	while (!over) {
+		site_await_item();
+		if (items) {
+			items--;
+			pthread_mutex_unlock(&lock);
+			work(MS / 5);
+			pthread_mutex_lock(&lock);
+		} else if (!over) {
+			in_vain++;
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	return arg;
+}
+
+static void *feed_herd(void *arg)
+{
+	for (int i = 0; i < ITEMS; i++) {
+		pass(MS);
+		pthread_mutex_lock(&lock);
+		items++;
+		pthread_cond_broadcast(&cond);
+		pthread_mutex_unlock(&lock);
+	}
+	pthread_mutex_lock(&lock);
+	over = true;
+	pthread_cond_broadcast(&cond);
+	pthread_mutex_unlock(&lock);
+	return arg;
+}
+
+static void *herd(void *arg)
+{
+	return (intptr_t)arg < HERD ? await_items(arg) : feed_herd(arg);
+}
+
+/* ---- tasks ---- */
+
+/* 198 of about 0.3 ms, and 4 of 30 ms; what these took beyond the others' length is the cost of the two
+ * slowest, which are a hundredth of them. */
+static void *serve(void *arg)
+{
+	for (int i = 0; i < 202; i++) {
+		trace_task task = trace_task_begin("serve", 0);
+		uint64_t from = now_ns();
+
+		work(MS / 5);
+		if (i % 50 == 7)
+			pass(30 * MS);
+		if (i % 50 == 7 && i < 100)
+			cost_ns += now_ns() - from - MS / 5;
+		trace_task_end(task);
+	}
+	return arg;
+}
+
+static void *compute(void *arg)
+{
+	work(200 * MS);
+	return arg;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *kind;
+		int threads;
+		void *(*run)(void *);
+	} KINDS[] = {
+		{"lock", 2, hold_working},	{"lock_blocking", 3, hold_sleeping},
+		{"lock_preempted", 4, hold_preempted}, {"interpreter_lock", 2, interpret},
+		{"one_worker", 4, one_works},	{"poll_loop", 1, ask_again},
+		{"herd", HERD + 1, herd},	{"task_tail", 1, serve},
+		{"nothing", 1, compute},
+	};
+	const char *kind = argc == 2 ? argv[1] : "";
+
+	truth_begin();
+	if (!strcmp(kind, "lock_preempted"))
+		one_proc();
+	for (size_t i = 0; i < sizeof(KINDS) / sizeof(*KINDS); i++) {
+		if (strcmp(kind, KINDS[i].kind) != 0)
+			continue;
+		run_threads(KINDS[i].threads, KINDS[i].run);
+		printf("cost\t%ju\nin_vain\t%ju\n", (uintmax_t)cost_ns, (uintmax_t)in_vain);
+		return fflush(stdout) ? 1 : 0;
+	}
+	fputs("usage: truth_findings KIND\n", stderr);
+	return 2;
+}

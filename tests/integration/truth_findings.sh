@@ -1,0 +1,138 @@
+#!/bin/bash
+# Programs with one fault each: the first finding is that fault, costs what the program says that it cost,
+# says where, and its query leads to the rows.
+. "$(dirname "$0")/lib.sh"
+need_unsanitized
+program=$here/truth_findings
+
+told() { awk -F '\t' -v what="$1" '$1 == what { print $2 }' truth.txt; }
+
+# finding KIND COLUMN
+finding() { sql t.trc "SELECT $2 FROM findings WHERE kind = '$1'"; }
+
+# near WHAT GOT WANTED PERCENT
+near()
+{
+	local off=$(($2 - $3))
+	[ ${off#-} -le $(($3 * $4 / 100 + 2000000)) ] ||
+		differs "$1: $2 instead of $3, give or take $4 %"
+}
+
+# What other programs on a busy machine take of the processors is a fault of these programs, as it were: it
+# counts as stolen.
+record()
+{
+	local off_ms
+	rm -f t.trc
+	measure "$trace_record" -q -o t.trc -- "$program" "$1" >truth.txt 2>err.txt ||
+		fail "$1: $(cat err.txt)"
+	[ ! -s err.txt ] || fail "$1: $(cat err.txt)"
+	off_ms=$(sql t.trc "SELECT coalesce(sum(next_ns - end_ns), 0) / 1000000 FROM (SELECT end_ns, preempted,
+			lead(start_ns) OVER (PARTITION BY thread ORDER BY start_ns) AS next_ns FROM on_cpu)
+		WHERE preempted")
+	[ "$1" = lock_preempted ] || stolen=$((stolen + off_ms / 10))
+	[ $runs -lt $runs_max ] || [ $stolen -lt 3 ] || skip "the machine is too busy: $1 lost $off_ms ms"
+}
+
+# costs KIND PERCENT: there is one such finding, and its cost is the program's.
+costs()
+{
+	local cost
+	cost=$(finding "$1" cost_ns)
+	[ "$(echo "$cost" | wc -w)" = 1 ] || {
+		differs "$1: $(sql t.trc 'SELECT kind, sentence FROM findings')"
+		return
+	}
+	near "$1" "$cost" "$(told cost)" "$2"
+}
+
+# is_first KIND FUNCTION: it leads the list, and its words tell where.
+is_first()
+{
+	[ "$(sql t.trc 'SELECT kind FROM findings WHERE id = 1')" = "$1" ] ||
+		differs "$1 is not first: $(sql t.trc 'SELECT kind, sentence FROM findings')" || return
+	finding "$1" 'sentence, why' | grep -q "$2" ||
+		fail "$1: without $2: $(finding "$1" 'sentence, why')"
+}
+
+# adds_up KIND: the waits that its query shows are its cost, 0 ns off.
+adds_up()
+{
+	local query
+	query=$(finding "$1" sql)
+	[ "$(sql t.trc "SELECT sum(waited_ns) FROM ($query)")" = "$(finding "$1" cost_ns)" ] ||
+		fail "$1: not its cost: $query"
+}
+
+leads_somewhere()
+{
+	[ "$(sql t.trc "$(finding "$1" sql)" | wc -l)" -gt 0 ] || fail "$1: no rows: $(finding "$1" sql)"
+}
+
+runs=0
+while another_run; do
+	for kind in lock:hold_working lock_blocking:pass; do
+		record ${kind%:*}
+		costs ${kind%:*} 3 && is_first ${kind%:*} ${kind#*:}
+		[ -n "$differed" ] || adds_up ${kind%:*}
+	done
+done
+passed 'a lock whose holder runs, and one whose holder sleeps'
+
+# That the threads have one processor is the larger cost.
+runs=0
+while another_run; do
+	record lock_preempted
+	costs lock_preempted 3 && is_first procs 'threads on [12] procs* waited'
+	[ -n "$differed" ] || { adds_up lock_preempted && leads_somewhere procs; }
+done
+passed 'a lock whose holder has no processor'
+
+runs=0
+while another_run; do
+	record interpreter_lock
+	costs interpreter_lock 5 && is_first interpreter_lock "Python's global interpreter lock"
+	[ -n "$differed" ] || leads_somewhere interpreter_lock
+done
+passed "an interpreter's lock"
+
+runs=0
+while another_run; do
+	record one_worker
+	costs one_worker 5 && is_first one_worker worker-0
+	[ -n "$differed" ] || leads_somewhere one_worker
+done
+passed 'one worker of a pool of four'
+
+# The thread's processor time has the switches themselves, too, which nobody's time on a processor has.
+runs=0
+while another_run; do
+	record poll_loop
+	costs poll_loop 30 && is_first poll_loop pass
+	[ -n "$differed" ] || leads_somewhere poll_loop
+done
+passed 'a thread that asks again and again'
+
+# Who did not come to wait before the next waking is not in the herd.
+runs=0
+while another_run; do
+	record herd
+	n=$(finding herd sentence | sed 's/ of .*//; s/,//g')
+	near 'wakings in vain' "$((${n:-0} * 1000000))" "$(($(told in_vain) * 1000000))" 10 && leads_somewhere herd
+done
+passed 'many woken for the work of one'
+
+runs=0
+while another_run; do
+	record task_tail
+	costs task_tail 5 && is_first task_tail 'slept at pass'
+	[ -n "$differed" ] || leads_somewhere task_tail
+done
+passed 'tasks that take far longer than the others'
+
+runs=0
+while another_run; do
+	record nothing
+	[ "$(sql t.trc 'SELECT kind FROM findings')" = nothing ] || differs "$(sql t.trc 'SELECT * FROM findings')"
+done
+passed 'a program without a fault has none'
