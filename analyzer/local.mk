@@ -20,7 +20,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/derive/wakers.c analyzer/derive/wakers.h \
 	analyzer/derive/wakers_locks.c analyzer/derive/wakers_woken.c \
 	analyzer/report/findings.c analyzer/report/findings.h analyzer/report/finding_parts.h \
-	analyzer/report/finding_alarms.c analyzer/report/finding_herds.c \
+	analyzer/report/finding_alarms.c analyzer/report/finding_held.c analyzer/report/finding_herds.c \
 	analyzer/report/finding_interpreters.c analyzer/report/finding_locks.c \
 	analyzer/report/finding_names.c analyzer/report/finding_notes.c \
 	analyzer/report/finding_print.c \

@@ -1,12 +1,43 @@
 /*
- * finding_locks.c - waits for locks at one place, and what their holders did meanwhile.
+ * finding_locks.c - waits for locks: at one place, for one lock at several places, or for many locks at
+ * many places.
  *
- * What they did is what the causes of these waits say, one step down: the piece of a wait in which a
- * thread held the lock and slept is that thread's blocking, whatever it slept for.
+ * Where most of a place's waits are for one lock, and others wait for it at other places, the lock is
+ * told and not the place: all that it costs is one cost.  Where a place has many locks, one for each row of a
+ * table, the place is told.
  */
+#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include "finding_parts.h"
-#include "why_words.h"
+#include "format/check.h"
+
+enum {
+	LOCK_NOT_PLACE_PERCENT = 125, /* of its largest place's time: then the lock is told */
+	SPREAD_PERCENT = 10 /* of the threads' time, waited for locks of which none stands out */
+};
+
+struct lock {
+	uint64_t object, reasons; /* a bit for each reason of its waits */
+	int64_t total_ns, place_ns;
+	uint32_t n_places, place; /* the one with most of its time: canonical */
+	uint8_t reason;		  /* there */
+	bool told, all_told;	  /* some, or all, of its waits are in a finding */
+};
+
+/* Waits for one lock, for one reason, at one place. */
+struct place {
+	int64_t ns;
+};
+
+struct finder {
+	struct trc_report *r;
+	struct trc_groups g;
+	struct trc_array locks, places;	    /* struct lock, struct place */
+	struct trc_index lock_of, place_of; /* numbers: rows + 1 */
+	struct trc_array waits;		    /* of a finding: rows of r->park, uint32_t */
+	size_t told;			    /* findings */
+};
 
 /* Such waits have their own finding. */
 static bool is_deadlocked(const struct trc_report *r, const struct trc_park *park)
@@ -22,178 +53,157 @@ static bool is_deadlocked(const struct trc_report *r, const struct trc_park *par
 	return false;
 }
 
-/* ---- what the holders did ---- */
-
-/* Time of the waits, by what the thread did that they depended on. */
-struct held {
-	int64_t all_ns, blocked_ns, preempted_ns, handed_ns;
-};
-
-static void count_held(struct held *held, const struct trc_cause *row, size_t n)
+static int64_t waited_ns(const struct trc_report *r, size_t i)
 {
-	for (size_t i = 0; i < n; i++) {
-		int64_t ns = row[i].to_ns - row[i].from_ns;
+	return trc_park_end_ns(r->m, &r->park[i]) - trc_park_start_ns(r->m, &r->park[i]);
+}
 
-		if (!row[i].depth)
-			trc_report_add(&held->all_ns, ns);
-		if (row[i].depth != 1)
-			continue;
-		if (row[i].kind == TRC_CAUSE_FREE || row[i].kind == TRC_CAUSE_WAKING)
-			trc_report_add(&held->handed_ns, ns);
-		else if (row[i].kind == TRC_CAUSE_PREEMPTED)
-			trc_report_add(&held->preempted_ns, ns);
-		else if (row[i].reason && trc_wait_class(row[i].reason) != TRC_WAIT_LOCKS)
-			trc_report_add(&held->blocked_ns, ns);
+/* Not those of threads that are idle, and so in no group. */
+static bool is_lock_wait(const struct finder *f, size_t i)
+{
+	const struct trc_park *park = &f->r->park[i];
+
+	return f->g.of_row[i] && trc_wait_class(park->reason) == TRC_WAIT_LOCKS &&
+	       !is_deadlocked(f->r, park);
+}
+
+/* ---- locks and their places ---- */
+
+static struct lock *lock_of(const struct finder *f, uint64_t object)
+{
+	uint32_t at = trc_index_get(&f->lock_of, object);
+
+	return at == TRC_INDEX_NONE ? NULL : (struct lock *)f->locks.row + (at - 1);
+}
+
+/* The row of this number; a new one for the number that follows the last. */
+static void *numbered(struct trc_array *rows, uint32_t number)
+{
+	if (number > rows->n)
+		return trc_array_add(rows);
+	return number ? (char *)rows->row + (number - 1) * rows->row_bytes : NULL;
+}
+
+static int add_lock_wait(struct finder *f, size_t i)
+{
+	const struct trc_park *park = &f->r->park[i];
+	const uint64_t key[] = {park->object, park->reason,
+				trc_report_canonical(f->r, park->stack)};
+	struct lock *lock = numbered(&f->locks, trc_index_number(&f->lock_of, park->object));
+	size_t n_places = f->places.n;
+	struct place *place = numbered(
+		&f->places, trc_index_number(&f->place_of, trc_check64(key, sizeof(key), 0)));
+
+	if (!lock || !place)
+		return -ENOMEM;
+	lock->object = park->object;
+	lock->reasons |= UINT64_C(1) << park->reason % 64;
+	lock->n_places += f->places.n > n_places;
+	trc_report_add(&lock->total_ns, waited_ns(f->r, i));
+	trc_report_add(&place->ns, waited_ns(f->r, i));
+	if (place->ns > lock->place_ns) {
+		lock->place_ns = place->ns;
+		lock->place = (uint32_t)key[2];
+		lock->reason = park->reason;
 	}
+	return 0;
 }
 
-static uint8_t kind_of(const struct held *held)
-{
-	if (held->blocked_ns > held->all_ns / 2)
-		return TRC_FINDING_LOCK_BLOCKING;
-	if (held->preempted_ns > held->all_ns / 5)
-		return TRC_FINDING_LOCK_PREEMPTED;
-	if (held->handed_ns > held->all_ns / 2)
-		return TRC_FINDING_LOCK_CONVOY;
-	return TRC_FINDING_LOCK;
-}
+/* ---- the waits of a finding ---- */
 
-/* Of so many waits, and so many rows of their causes, no more than that are followed: a report must
- * not take as long as the table of all causes. */
-enum { WAITS_FOLLOWED = 10000, ROWS_FOLLOWED = 2000000 };
-
-struct followed {
-	struct trc_why_tree tree;
-	struct held held;
-	uint64_t waits; /* of those of the group */
+/* Of one group, of one lock, or all that are in no finding; with the longest, their threads and these threads'
+ * lifetimes. */
+struct chosen {
+	uint32_t group; /* 0 = any */
+	const struct lock *lock;
+	uint64_t n_threads;
+	int64_t threads_ns;
 };
 
-/* Every wait of the group, or one in so many. */
-static int follow(struct trc_report *r, const struct trc_groups *g, const struct trc_group *group,
-		  struct followed *followed)
+static bool is_chosen(const struct finder *f, const struct chosen *c, size_t i)
 {
-	uint32_t id = (uint32_t)(group - (const struct trc_group *)g->groups.row) + 1;
-	uint64_t step = group->waits / WAITS_FOLLOWED + 1, nth = 0;
-	size_t n_rows = 0;
-	struct trc_causes *causes;
-	int err = trc_report_causes(r, &causes);
+	if (c->group)
+		return f->g.of_row[i] == c->group;
+	if (c->lock)
+		return f->r->park[i].object == c->lock->object;
+	return !lock_of(f, f->r->park[i].object)->told;
+}
 
-	for (size_t i = 0; i < r->n_parks && !err && n_rows < ROWS_FOLLOWED; i++) {
-		const struct trc_cause *row;
-		size_t n;
+static int choose_waits(struct finder *f, struct chosen *c, struct trc_finding *finding)
+{
+	const struct trc_report *r = f->r;
+	bool *seen = calloc(r->n_threads + 1, sizeof(*seen));
+	int64_t longest_ns = -1;
+	int err = seen ? 0 : -ENOMEM;
 
-		if (g->of_row[i] != id || nth++ % step || is_deadlocked(r, &r->park[i]))
+	f->waits.n = 0;
+	for (size_t i = 0; i < r->n_parks && !err; i++) {
+		const struct trc_thread *thread;
+		uint32_t *row;
+
+		if (!is_lock_wait(f, i) || !is_chosen(f, c, i))
 			continue;
-		err = trc_causes_of_wait(causes, trc_report_park_id(r, i), &row, &n);
-		if (err)
+		row = trc_array_add(&f->waits);
+		if (!row) {
+			err = -ENOMEM;
 			break;
-		count_held(&followed->held, row, n);
-		err = trc_why_tree_add(&followed->tree, row, n);
-		followed->waits++;
-		n_rows += n;
-	}
-	return err;
-}
-
-/* What the kind rests on: how much of the waiting the holders were in it. */
-static int64_t of_kind(const struct held *held, unsigned int kind, const char **words)
-{
-	switch (kind) {
-	case TRC_FINDING_LOCK_BLOCKING:
-		*words = "holders blocked";
-		return held->blocked_ns;
-	case TRC_FINDING_LOCK_PREEMPTED:
-		*words = "holders could have run, but had no processor";
-		return held->preempted_ns;
-	case TRC_FINDING_LOCK_CONVOY:
-		*words = "nobody held the lock: who had been woken for it did not run yet";
-		return held->handed_ns;
-	default:
-		*words = "";
-		return 0;
-	}
-}
-
-/* What most of the waiting was due to: one thread at one place, if there is such a one; and what the
- * kind rests on, where that is more. */
-static void set_why(struct trc_report *r, struct trc_finding *f, const struct followed *followed,
-		    const struct trc_group *group)
-{
-	const struct held *held = &followed->held;
-	const struct trc_why_tree *tree = &followed->tree;
-	uint32_t waits = trc_why_tree_largest_below(tree, 1);
-	uint32_t first = f->kind == TRC_FINDING_LOCK_CONVOY ? 0 : trc_why_tree_most_of(tree, waits);
-	const char *words;
-	int64_t kind_ns = of_kind(held, f->kind, &words);
-	char some[TRC_NUMBER_BYTES], all[TRC_NUMBER_BYTES];
-	struct trc_line line;
-
-	if (!first && !*words)
-		return;
-	trc_finding_line(&line);
-	if (followed->waits < group->waits)
-		trc_line_add(&line,
-			     "in %s of the %s waits: ", trc_text_count(some, followed->waits),
-			     trc_text_count(all, group->waits));
-	if (first)
-		trc_finding_chain(r, &line, tree, waits);
-	if (*words &&
-	    (!first || kind_ns > trc_why_tree_node(tree, first)->total_ns + held->all_ns / 50))
-		trc_line_add(&line, "%sfor %s, %s", first ? "; in all " : "",
-			     trc_text_share(some, kind_ns, held->all_ns), words);
-	trc_finding_set_why(f, &line);
-}
-
-static int explain(struct trc_report *r, const struct trc_groups *g, const struct trc_group *group,
-		   struct trc_finding *f)
-{
-	struct followed followed = {0};
-	int err = trc_why_tree_begin(&followed.tree, r);
-
-	if (!err)
-		err = follow(r, g, group, &followed);
-	if (!err && followed.held.all_ns > 0) {
-		f->kind = kind_of(&followed.held);
-		set_why(r, f, &followed, group);
-	}
-	trc_why_tree_free(&followed.tree);
-	return err;
-}
-
-/* ---- the sentence ---- */
-
-/* Range, thread and id of the group's longest wait.  Returns how long its threads waited in
- * deadlocks. */
-static int64_t find_longest(const struct trc_report *r, const struct trc_groups *g,
-			    const struct trc_group_details *d, struct trc_finding *f)
-{
-	uint32_t id = (uint32_t)(d->group - (const struct trc_group *)g->groups.row) + 1;
-	int64_t longest_ns = -1, deadlocked_ns = 0;
-
-	for (size_t i = 0; i < r->n_parks; i++) {
-		int64_t start_ns, end_ns;
-
-		if (g->of_row[i] != id)
-			continue;
-		start_ns = trc_park_start_ns(r->m, &r->park[i]);
-		end_ns = trc_park_end_ns(r->m, &r->park[i]);
-		if (is_deadlocked(r, &r->park[i])) {
-			deadlocked_ns += end_ns - start_ns;
-			continue;
 		}
-		if (end_ns - start_ns <= longest_ns)
-			continue;
-		longest_ns = end_ns - start_ns;
-		f->thread = r->park[i].thread;
-		f->start_ns = start_ns;
-		f->end_ns = end_ns;
-		f->park = trc_report_park_id(r, i);
+		*row = (uint32_t)i;
+		trc_report_add(&finding->cost_ns, waited_ns(r, i));
+		if (waited_ns(r, i) > longest_ns) {
+			longest_ns = waited_ns(r, i);
+			finding->thread = r->park[i].thread;
+			finding->start_ns = trc_park_start_ns(r->m, &r->park[i]);
+			finding->end_ns = trc_park_end_ns(r->m, &r->park[i]);
+			finding->park = trc_report_park_id(r, i);
+		}
+		thread = trc_model_thread(r->m, r->park[i].thread);
+		if (thread && !seen[thread - r->thread]) {
+			seen[thread - r->thread] = true;
+			c->n_threads++;
+			trc_report_add(&c->threads_ns, trc_report_lifetime_ns(r, thread));
+		}
 	}
-	return deadlocked_ns;
+	free(seen);
+	return err;
 }
 
-static void lock_sentence(struct trc_report *r, struct trc_line *line,
-			  const struct trc_group_details *d)
+static void mark_told(struct finder *f)
+{
+	const uint32_t *row = f->waits.row;
+
+	for (size_t i = 0; i < f->waits.n; i++)
+		lock_of(f, f->r->park[row[i]].object)->told = true;
+	f->told++;
+}
+
+static bool is_of_interpreter(struct trc_report *r, const struct trc_finding *f)
+{
+	size_t n;
+	const struct trc_park *park = trc_model_parks(r->m, &n);
+
+	return f->park && trc_interpreter_of(r, &park[f->park - 1]);
+}
+
+/* G3; an interpreter's lock has its own finding. */
+static bool is_worth(struct finder *f, const struct chosen *c, const struct trc_finding *finding)
+{
+	return finding->cost_ns > 0 && finding->cost_ns >= c->threads_ns / 100 &&
+	       !is_of_interpreter(f->r, finding);
+}
+
+static void add_share(struct trc_line *line, const struct chosen *c, int64_t total_ns)
+{
+	char share[TRC_NUMBER_BYTES];
+
+	trc_line_add(line, ", %s of %s time", trc_text_share(share, total_ns, c->threads_ns),
+		     c->n_threads == 1 ? "its" : "their");
+}
+
+/* ---- one place ---- */
+
+static void say_place(struct trc_report *r, struct trc_line *line,
+		      const struct trc_group_details *d)
 {
 	int64_t total_ns = d->group->total_ns;
 	int64_t caused_ns = d->by_stack ? d->by_stack_ns : d->by_thread_ns;
@@ -221,37 +231,188 @@ static void lock_sentence(struct trc_report *r, struct trc_line *line,
 		     d->n_threads == 1 ? "its" : "their");
 }
 
-static bool is_of_interpreter(struct trc_report *r, const struct trc_finding *f)
+static int tell_place(struct finder *f, const struct trc_group_details *d, struct trc_array *out)
 {
-	size_t n;
-	const struct trc_park *park = trc_model_parks(r->m, &n);
+	struct trc_finding finding = {.kind = TRC_FINDING_LOCK, .severity = TRC_SEVERITY_COST};
+	struct chosen c = {
+		.group = (uint32_t)(d->group - (const struct trc_group *)f->g.groups.row) + 1};
+	struct trc_line line;
+	int err = choose_waits(f, &c, &finding);
 
-	return f->park && trc_interpreter_of(r, &park[f->park - 1]);
+	if (err || !is_worth(f, &c, &finding))
+		return err;
+	mark_told(f);
+	err = trc_finding_explain(f->r, &finding, &f->waits);
+	if (err)
+		return err;
+	trc_finding_sql_parks(f->r, &finding, d->group->reason, d->group->stack, d->object);
+	trc_finding_line(&line);
+	say_place(f->r, &line, d);
+	return trc_finding_add(out, &finding, &line);
+}
+
+/* ---- one lock ---- */
+
+static void add_reasons(struct trc_finding *finding, uint64_t reasons)
+{
+	const char *separator = "";
+
+	trc_finding_sql_add(finding, "reason IN (");
+	for (unsigned int reason = 0; reason < TRC_REASON_COUNT; reason++) {
+		if (!(reasons >> reason & 1))
+			continue;
+		trc_finding_sql_add(finding, "%s'%s'", separator, trc_reason_name(reason));
+		separator = ", ";
+	}
+	trc_finding_sql_add(finding, ")");
+}
+
+static int tell_lock(struct finder *f, struct lock *lock, struct trc_array *out)
+{
+	struct trc_finding finding = {.kind = TRC_FINDING_LOCK, .severity = TRC_SEVERITY_COST};
+	struct chosen c = {.lock = lock};
+	char total[TRC_NUMBER_BYTES], share[TRC_NUMBER_BYTES];
+	struct trc_line line;
+	int err = choose_waits(f, &c, &finding);
+
+	if (err || !is_worth(f, &c, &finding))
+		return err;
+	mark_told(f);
+	lock->all_told = true;
+	err = trc_finding_explain(f->r, &finding, &f->waits);
+	if (err)
+		return err;
+	if (!f->r->label_filter) {
+		trc_finding_sql_add(&finding, "SELECT * FROM parks WHERE object = %" PRId64 " AND ",
+				    (int64_t)lock->object);
+		add_reasons(&finding, lock->reasons);
+		trc_finding_sql_add(&finding, " ORDER BY waited_ns DESC");
+	}
+	trc_finding_line(&line);
+	trc_finding_threads(&line, c.n_threads);
+	trc_line_add(&line, " waited %s for %s", trc_text_duration(total, finding.cost_ns),
+		     trc_reason_name(lock->reason));
+	trc_report_object(f->r, &line, lock->reason, lock->object, lock->place);
+	trc_line_add(&line, " at ");
+	if (lock->n_places > 1)
+		trc_line_add(&line, "%u places, %s of it at ", lock->n_places,
+			     trc_text_share(share, lock->place_ns, finding.cost_ns));
+	trc_report_place(f->r, &line, lock->place);
+	add_share(&line, &c, finding.cost_ns);
+	return trc_finding_add(out, &finding, &line);
+}
+
+static bool is_lock_more(const struct trc_group_details *d, const struct lock *lock)
+{
+	return lock && lock->n_places > 1 && d->object_ns > d->group->total_ns / 2 &&
+	       lock->total_ns / LOCK_NOT_PLACE_PERCENT > d->group->total_ns / 100;
+}
+
+/* The largest that no finding has; NULL if there is none. */
+static struct lock *largest_untold(const struct finder *f)
+{
+	struct lock *lock = f->locks.row, *largest = NULL;
+
+	for (size_t i = 0; i < f->locks.n; i++)
+		if (!lock[i].told && (!largest || lock[i].total_ns > largest->total_ns))
+			largest = &lock[i];
+	return largest;
+}
+
+/* ---- many locks ---- */
+
+/* Of these no lock and no place is a finding. */
+static int tell_spread(struct finder *f, struct trc_array *out)
+{
+	struct trc_finding finding = {.kind = TRC_FINDING_LOCK, .severity = TRC_SEVERITY_COST};
+	const struct lock *lock = f->locks.row;
+	struct chosen c = {0};
+	uint64_t reasons = 0, n_locks = 0, n_places = 0;
+	char total[TRC_NUMBER_BYTES], locks[TRC_NUMBER_BYTES], places[TRC_NUMBER_BYTES];
+	struct trc_line line;
+	int err = choose_waits(f, &c, &finding);
+
+	if (err || finding.cost_ns <= 0 || finding.cost_ns / SPREAD_PERCENT < c.threads_ns / 100 ||
+	    is_of_interpreter(f->r, &finding))
+		return err;
+	for (size_t i = 0; i < f->locks.n; i++) {
+		if (lock[i].told)
+			continue;
+		reasons |= lock[i].reasons;
+		n_places += lock[i].n_places;
+		n_locks++;
+	}
+	err = trc_finding_explain(f->r, &finding, &f->waits);
+	if (err)
+		return err;
+	if (!f->r->label_filter) {
+		trc_finding_sql_add(&finding, "SELECT object, count(*) AS waits, sum(waited_ns) AS "
+					      "waited_ns FROM parks WHERE ");
+		add_reasons(&finding, reasons);
+		trc_finding_sql_add(&finding, " GROUP BY object ORDER BY 3 DESC");
+	}
+	trc_finding_line(&line);
+	trc_finding_threads(&line, c.n_threads);
+	trc_line_add(&line, " waited %s for %s%s locks at %s places",
+		     trc_text_duration(total, finding.cost_ns), f->told ? "another " : "",
+		     trc_text_count(locks, n_locks), trc_text_count(places, n_places));
+	add_share(&line, &c, finding.cost_ns);
+	trc_line_add(&line, "; none of them has much of it");
+	return trc_finding_add(out, &finding, &line);
+}
+
+static int find_locks(struct finder *f, struct trc_array *out)
+{
+	const struct trc_group_details *d = trc_groups_details(&f->g, TRC_WAIT_LOCKS);
+	size_t n_untold = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < f->r->n_parks && !err; i++)
+		if (is_lock_wait(f, i))
+			err = add_lock_wait(f, i);
+	for (size_t i = 0; !err && i < f->g.n_of[TRC_WAIT_LOCKS]; i++) {
+		struct lock *lock = lock_of(f, d[i].object);
+
+		if (!lock || (lock->all_told && d[i].object_ns > d[i].group->total_ns / 2))
+			continue;
+		if (is_lock_more(&d[i], lock))
+			err = tell_lock(f, lock, out);
+		else
+			err = tell_place(f, &d[i], out);
+	}
+	while (!err && f->told < TRC_FINDINGS_LOCKS) {
+		size_t told = f->told;
+		struct lock *lock = largest_untold(f);
+
+		if (lock)
+			err = tell_lock(f, lock, out);
+		if (f->told == told)
+			break;
+	}
+	for (size_t i = 0; i < f->locks.n; i++)
+		n_untold += !((const struct lock *)f->locks.row)[i].told;
+	if (!err && f->told < TRC_FINDINGS_LOCKS && n_untold > 1)
+		err = tell_spread(f, out);
+	return err;
 }
 
 int trc_find_locks(struct trc_report *r, struct trc_array *out)
 {
-	struct trc_groups g;
-	int err = trc_groups_of_parks(&g, r, TRC_FINDINGS_LOCKS);
+	struct finder f = {
+		.r = r,
+		.locks = {.row_bytes = sizeof(struct lock)},
+		.places = {.row_bytes = sizeof(struct place)},
+		.waits = {.row_bytes = sizeof(uint32_t)},
+	};
+	int err = trc_groups_of_parks(&f.g, r, TRC_FINDINGS_LOCKS);
 
-	for (size_t i = 0; !err && i < g.n_of[TRC_WAIT_LOCKS]; i++) {
-		const struct trc_group_details *d = trc_groups_details(&g, TRC_WAIT_LOCKS) + i;
-		struct trc_finding f = {.kind = TRC_FINDING_LOCK, .severity = TRC_SEVERITY_COST};
-		struct trc_line line;
-
-		f.cost_ns = d->group->total_ns - find_longest(r, &g, d, &f);
-		if (f.cost_ns <= 0 || f.cost_ns < d->threads_ns / 100) /* G3 */
-			continue;
-		if (is_of_interpreter(r, &f))
-			continue;
-		err = explain(r, &g, d->group, &f);
-		if (err)
-			break;
-		trc_finding_sql_parks(r, &f, d->group->reason, d->group->stack, d->object);
-		trc_finding_line(&line);
-		lock_sentence(r, &line, d);
-		err = trc_finding_add(out, &f, &line);
-	}
-	trc_groups_free(&g);
+	if (!err)
+		err = find_locks(&f, out);
+	trc_groups_free(&f.g);
+	trc_array_free(&f.locks);
+	trc_array_free(&f.places);
+	trc_array_free(&f.waits);
+	trc_index_free(&f.lock_of);
+	trc_index_free(&f.place_of);
 	return err;
 }

@@ -40,6 +40,9 @@ trc_find_fn trc_find_herds;			   /* finding_herds.c */
 trc_find_fn trc_find_tails;			   /* finding_tails.c */
 trc_find_fn trc_find_nothing, trc_find_lost;	   /* finding_notes.c; the last */
 
+/* What the holders did in these waits, rows of r->park (uint32_t): the finding's kind and why.  0 or -ENOMEM.
+ * finding_held.c */
+int trc_finding_explain(struct trc_report *r, struct trc_finding *f, const struct trc_array *waits);
 /* The interpreter whose global lock a wait is for: "Python's", or NULL.  finding_interpreters.c */
 const char *trc_interpreter_of(struct trc_report *r, const struct trc_park *park);
 

@@ -44,6 +44,11 @@
 #define END		"@10000000 thread=2 log category=\"c\" message=\"m\"\n"
 #define ON(at, thread)	"@" at " source=kernel thread=" thread " proc_start\n"
 #define OFF(at, thread) "@" at " source=kernel thread=" thread " proc_stop preempted=1\n"
+/* 92 us for a lock and at a place that no other wait is for. */
+#define SHORT_WAIT(n, at)                                                                          \
+	"stack place" n " 0x31" n "1\n"                                                            \
+	"@" at "00000 thread=2 park reason=mutex object=0x80" n "0 stack=place" n "\n"               \
+	"@" at "92000 thread=2 resume reason=mutex object=0x80" n "0\n"
 /* Two threads by turns on one proc, 2 ms each. */
 #define BY_TURNS                                                                                   \
 	ON("1000000", "1")                                                                         \
@@ -68,6 +73,25 @@ static const struct {
 		 "@3000000 thread=2 resume reason=mutex object=0x7f10\n" END,
 	 "lock cost 1000000-3000000 thread 2 park 1: 1 thread waited 2.00 ms for mutex 0x7f10 at "
 	 "server+0x10, 20.0% of its time\n  cost 2000000\n"},
+	{"a lock that is waited for at several places is told once",
+	 MODULES "stack other 0x3081\n" WAIT_1
+		 "@2000000 thread=3 park reason=mutex object=0x7f10 holder=1 stack=other\n" RELEASE,
+	 "lock cost 1000000-9000000 thread 2 park 1: 2 threads waited 15.0 ms for mutex 0x7f10 at 2 "
+	 "places, 53.3% of it at server+0x10, 83.3% of their time\n  cost 15000000\n"
+	 "  why for 53.3%, main (101) held the lock and did not wait, up to server+0x40\n"},
+	{"a place with several locks is told, not each of them",
+	 MODULES WAIT_1 "@2000000 thread=3 park reason=mutex object=0x7f20 stack=get\n"
+			"@9000000 thread=2 resume reason=mutex object=0x7f10\n"
+			"@9000000 thread=3 resume reason=mutex object=0x7f20\n" END,
+	 "lock cost 1000000-9000000 thread 2 park 1: 2 threads waited 15.0 ms for mutex 0x7f10 and 1 "
+	 "other at server+0x10, 75.0% of their time\n  cost 15000000\n"},
+	{"many locks of which none stands out",
+	 MODULES SHORT_WAIT("11", "10") SHORT_WAIT("12", "12") SHORT_WAIT("13", "13")
+		 SHORT_WAIT("14", "14") SHORT_WAIT("15", "15") SHORT_WAIT("16", "16")
+		 SHORT_WAIT("17", "17") SHORT_WAIT("18", "18") SHORT_WAIT("19", "19")
+		 SHORT_WAIT("20", "20") SHORT_WAIT("21", "21") END,
+	 "lock cost 1000000-1092000 thread 2 park 1: 1 thread waited 1.01 ms for 11 locks at 11 places, "
+	 "10.1% of its time; none of them has much of it\n  cost 1012000\n"},
 	{"lost events: that nothing was found is said of what was recorded", MODULES LOST END,
 	 "nothing note - thread 0 park 0: nothing stands out in what was recorded: " NO_LOCK
 	 "; not recorded: " NEITHER "\n" LOST_FOUND},
@@ -95,7 +119,7 @@ static const struct {
 	 "lock cost 1000000-9000000 thread 2 park 1: server+0x40 caused 15.0 ms of the 15.3 ms "
 	 "that "
 	 "3 threads waited for mutex 0x7f10 and 1 other, 51.0% of their time\n  cost 15000000\n"
-	 "  why in 2 of the 3 waits: for 100.0%, main (101) held the lock and did not wait, up to "
+	 "  why for 100.0%, main (101) held the lock and did not wait, up to "
 	 "server+0x40\n"},
 	{"threads that take turns on a proc", MODULES BY_TURNS,
 	 "procs cost 3000000-5000000 thread 1 park 0: 2 threads on 1 proc waited 4.00 ms to run, "
