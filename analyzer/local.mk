@@ -53,7 +53,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report/labels.c \
 	analyzer/report/longest.c \
 	analyzer/report/lost.c \
-	analyzer/report/names.c \
+	analyzer/report/names.c analyzer/report/stack_text.h \
 	analyzer/report/now.c \
 	analyzer/report/shares.c \
 	analyzer/report/slowest.c \
@@ -83,7 +83,7 @@ libtrcanalyze_la_SOURCES += \
 	analyzer/sql/event_columns.c \
 	analyzer/export/output.c analyzer/export/output.h \
 	analyzer/export/output_text.c analyzer/export/output_text.h \
-	analyzer/sql/sql.c analyzer/sql/sql.h analyzer/sql/export.c analyzer/sql/parts.h \
+	analyzer/sql/functions.c analyzer/sql/sql.c analyzer/sql/sql.h analyzer/sql/export.c analyzer/sql/parts.h \
 	analyzer/sql/columns.h \
 	analyzer/sql/table.c analyzer/sql/table.h \
 	analyzer/sql/tables_code.c analyzer/sql/tables_fibers.c analyzer/sql/tables_findings.c \
@@ -98,7 +98,7 @@ bin_PROGRAMS += analyzer/trace-analyze
 analyzer_trace_analyze_SOURCES = analyzer/cli/main.c analyzer/cli/cli.h analyzer/cli/progress.c \
 	analyzer/cli/memory.c analyzer/cli/memory.h \
 	analyzer/cli/open_ring.c analyzer/cli/open_ring.h \
-	analyzer/cli/verb_check.c analyzer/cli/verb_html.c analyzer/cli/verb_pprof.c \
+	analyzer/cli/verb_check.c analyzer/cli/verb_html.c analyzer/cli/verb_json.c analyzer/cli/verb_pprof.c \
 	analyzer/cli/verb_report.c analyzer/cli/verb_shell.c analyzer/cli/verb_sql.c
 analyzer_trace_analyze_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(READLINE_CFLAGS)
 # A ring is opened by the recorder's side that reads rings; see open_ring.h.

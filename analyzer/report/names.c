@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/profile/profile.h"
+#include "stack_text.h"
 #include "parts.h"
 #include "format/symbols.h"
 #include "format/check.h"
@@ -118,7 +119,8 @@ static void add_frame(struct trc_report *r, struct trc_line *line, const struct 
 			trc_line_data(line, name, room_for(r, FILE_WIDTH));
 		trc_line_add(line, ":%u", frame->line);
 		*file = frame->file;
-	} else if (frame->module && frame->module < trc_reader_modules(r->reader)) {
+	} else if (r->module_shown && frame->module &&
+		   frame->module < trc_reader_modules(r->reader)) {
 		r->module_shown[frame->module] = true;
 	}
 }
@@ -145,6 +147,22 @@ void trc_report_place(struct trc_report *r, struct trc_line *line, uint32_t stac
 void trc_report_chain(struct trc_report *r, struct trc_line *line, uint32_t stack)
 {
 	add_frames(r, line, stack, CHAIN_FRAMES);
+}
+
+char *trc_stack_text(struct trc_model *m, uint32_t stack, size_t max)
+{
+	struct trc_report r = {.m = m,
+			       .reader = trc_model_reader(m),
+			       .stacks = trc_model_stacks(m),
+			       .width = TRC_WIDTH_MAX};
+	struct trc_line line;
+	size_t n;
+
+	if (!own_frames(&r, stack, &n))
+		return strdup("");
+	trc_line_begin(&line, TRC_WIDTH_MAX, false);
+	add_frames(&r, &line, stack, max);
+	return strdup(trc_line_text(&line));
 }
 
 void trc_report_frames(struct trc_report *r, uint32_t stack, size_t max)

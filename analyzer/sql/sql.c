@@ -89,6 +89,8 @@ int trc_sql_open(sqlite3 **out, struct trc_model *m, struct trc_error *error)
 	if (!rc)
 		rc = trc_sql_add_tables(db, m, "");
 	if (!rc)
+		rc = trc_sql_add_functions(db, m);
+	if (!rc)
 		rc = sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	if (!rc)
 		rc = sqlite3_set_authorizer(db, authorize, NULL);
@@ -167,6 +169,8 @@ void trc_sql_print_schema(FILE *out, const struct trc_model *m, const char *patt
 		if (like(name, pattern))
 			print_events(out, m, name, kind, info->doc);
 	}
+	if (!pattern)
+		trc_sql_print_functions(out);
 }
 
 void trc_sql_print_names(FILE *out, const struct trc_model *m)

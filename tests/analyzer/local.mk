@@ -88,9 +88,9 @@ tests_analyzer_check_check_cut_test_LDADD = libtrcmodelfixture.la
 endif
 
 # trace-analyze from the outside.
-TESTS += tests/analyzer/cli/cli_test.sh tests/analyzer/cli/cli_schema_test.sh \
+TESTS += tests/analyzer/cli/cli_test.sh tests/analyzer/cli/cli_schema_test.sh tests/analyzer/cli/json_test.sh \
 	tests/analyzer/cli/labels_test.sh tests/analyzer/cli/memory_test.sh
-EXTRA_DIST += tests/analyzer/cli/cli_test.sh tests/analyzer/cli/cli_schema_test.sh \
+EXTRA_DIST += tests/analyzer/cli/cli_test.sh tests/analyzer/cli/cli_schema_test.sh tests/analyzer/cli/json_test.sh \
 	tests/analyzer/cli/labels_test.sh tests/analyzer/cli/memory_test.sh
 
 # The findings.
