@@ -65,7 +65,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report/user_types.c analyzer/report/user_types.h \
 	analyzer/report/waits.c \
 	analyzer/report/why.c analyzer/report/why.h \
-	analyzer/report/why_tree.c analyzer/report/why_tree.h \
+	analyzer/report/why_path.c analyzer/report/why_path.h analyzer/report/why_tree.c analyzer/report/why_tree.h \
 	analyzer/report/why_tasks.c analyzer/report/why_tasks.h \
 	analyzer/report/why_words.c analyzer/report/why_words.h \
 	analyzer/model/signal_names.c analyzer/model/signal_names.h \

@@ -100,16 +100,29 @@ const struct trc_verb trc_verb_summary = {
 	.filters_labels = true,
 };
 
-static int run_why(struct trc_cli *cli, const struct trc_request *request)
+typedef int tell_fn(struct trc_model *m, FILE *out, const struct trc_report_options *options,
+		    const char *what, struct trc_error *error);
+
+static int tell(struct trc_cli *cli, const struct trc_request *request, tell_fn *fn)
 {
 	const struct trc_report_options options = options_of(cli);
 	struct trc_error error = {""};
 	int err = trc_model_need(cli->model, TRC_PART_ALL, &error);
 
 	trc_progress_clear();
-	return told(cli,
-		    err ? err : trc_report_why(cli->model, stdout, &options, request->arg, &error),
-		    &error);
+	if (!err)
+		err = fn(cli->model, stdout, &options, request->arg, &error);
+	return told(cli, err, &error);
+}
+
+static int run_why(struct trc_cli *cli, const struct trc_request *request)
+{
+	return tell(cli, request, trc_report_why);
+}
+
+static int run_critical_path(struct trc_cli *cli, const struct trc_request *request)
+{
+	return tell(cli, request, trc_report_critical_path);
 }
 
 static int set_slowest(struct trc_cli *cli, struct trc_request *request, const char *arg)
@@ -117,8 +130,13 @@ static int set_slowest(struct trc_cli *cli, struct trc_request *request, const c
 	char *end;
 	double percent = strtod(arg, &end);
 
-	if (!request || request->verb != &trc_verb_why || strncmp(request->arg, "task:", 5) != 0) {
-		trc_cli_error(cli, "--slowest comes after the --why task:TYPE that it belongs to");
+	bool belongs = request &&
+		       (request->verb == &trc_verb_why || request->verb == &trc_verb_critical_path);
+
+	if (!belongs || strncmp(request->arg, "task:", 5) != 0) {
+		trc_cli_error(cli,
+			      "--slowest comes after the --why or --critical-path task:TYPE that "
+			      "it belongs to");
 		return -EINVAL;
 	}
 	if (end == arg || *arg < '0' || *arg > '9' || strcmp(end, *end ? "%" : "") != 0 ||
@@ -143,4 +161,12 @@ const struct trc_verb trc_verb_why = {
 	.run = run_why,
 	.filters_labels = true,
 	.option = why_options,
+};
+
+const struct trc_verb trc_verb_critical_path = {
+	.name = "critical-path",
+	.arg_name = "WHAT",
+	.doc = "what determined its end, in the order of time; WHAT as for --why",
+	.run = run_critical_path,
+	.filters_labels = true,
 };

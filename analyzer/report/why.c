@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "why_path.h"
 #include "why_tree.h"
 #include "why_tasks.h"
 #include "why_words.h"
@@ -24,7 +25,13 @@ struct why {
 	const char *what;
 	struct trc_error *error;
 	double slowest; /* percent of the tasks; 0 = all */
+	bool path;	/* --critical-path */
 };
+
+static const char *verb_of(const struct why *w)
+{
+	return w->path ? "--critical-path" : "--why";
+}
 
 static void print_place(struct why *w, const struct trc_why_node *node, int column)
 {
@@ -98,10 +105,16 @@ static void print_leaves(struct why *w)
 {
 	const struct trc_why_node *leaf = w->tree.leaves.row;
 
-	if (w->tree.depth <= 1)
+	char heading[80], number[TRC_NUMBER_BYTES];
+
+	if (w->tree.depth <= 1 && !w->path)
 		return; /* the tree is the same list */
 	trc_why_tree_sort_leaves(&w->tree);
-	trc_report_heading(w->r, "What it comes down to", NULL);
+	snprintf(heading, sizeof(heading), "What it comes down to");
+	if (w->path && w->tree.n > 1)
+		snprintf(heading, sizeof(heading), "What all %s come down to",
+			 trc_text_count(number, w->tree.n));
+	trc_report_heading(w->r, heading, NULL);
 	for (size_t i = 0; i < w->tree.leaves.n && i < LEAVES_SHOWN; i++)
 		if (leaf[i].total_ns >= w->tree.total_ns / SHARE_SHOWN)
 			print_node(w, &leaf[i], TEXT_COLUMN);
@@ -113,9 +126,10 @@ static int print_tree(struct why *w, const char *heading)
 	char number[TRC_NUMBER_BYTES], right[2 * TRC_NUMBER_BYTES];
 	int err;
 
-	snprintf(right, sizeof(right), "%s", trc_text_duration(number, w->tree.total_ns));
+	snprintf(right, sizeof(right), "%s",
+		 trc_text_duration(number, w->path ? w->tree.path_ns : w->tree.total_ns));
 	trc_report_heading(w->r, heading, right);
-	err = print_below(w, 1, 0);
+	err = w->path ? trc_why_path_print(w->r, &w->tree) : print_below(w, 1, 0);
 	if (!err)
 		print_leaves(w);
 	return err;
@@ -125,7 +139,7 @@ static int print_tree(struct why *w, const char *heading)
 
 static int no_such(struct why *w, const char *hint)
 {
-	snprintf(w->error->text, sizeof(w->error->text), "--why %s: %s", w->what, hint);
+	snprintf(w->error->text, sizeof(w->error->text), "%s %s: %s", verb_of(w), w->what, hint);
 	return -ENOENT;
 }
 
@@ -236,13 +250,16 @@ static int print_heading_and_tree(struct why *w)
 	struct trc_line line;
 
 	trc_line_begin(&line, sizeof(heading) / 2, false);
-	trc_line_add(&line, "Why ");
+	trc_line_add(&line, w->path ? "Critical path of " : "Why ");
 	trc_line_data(&line, w->what, 60);
 	if (w->slowest > 0)
-		trc_line_add(&line, ", the slowest %g%%,", w->slowest);
-	if (w->tree.n > 1)
+		trc_line_add(&line, ", the slowest %g%%%s", w->slowest, w->path ? "" : ",");
+	if (w->tree.n > 1 && w->path)
+		trc_line_add(&line, ", the longest of %s", trc_text_count(number, w->tree.n));
+	else if (w->tree.n > 1)
 		trc_line_add(&line, " (%s)", trc_text_count(number, w->tree.n));
-	trc_line_add(&line, " took");
+	if (!w->path)
+		trc_line_add(&line, " took");
 	snprintf(heading, sizeof(heading), "%s", trc_line_text(&line));
 	return print_tree(w, heading);
 }
@@ -262,11 +279,12 @@ static void print_fibers_note(struct why *w)
 	trc_report_line(w->r, &line);
 }
 
-int trc_report_why(struct trc_model *m, FILE *out, const struct trc_report_options *options,
-		   const char *what, struct trc_error *error)
+static int report(struct trc_model *m, FILE *out, const struct trc_report_options *options,
+		  const char *what, bool path, struct trc_error *error)
 {
 	struct trc_report r;
-	struct why w = {.r = &r, .what = what, .error = error, .slowest = options->slowest};
+	struct why w = {
+		.r = &r, .what = what, .error = error, .slowest = options->slowest, .path = path};
 	int err = trc_report_begin(&r, m, out, options, error);
 
 	if (!err) {
@@ -274,6 +292,7 @@ int trc_report_why(struct trc_model *m, FILE *out, const struct trc_report_optio
 		trc_report_lost_lines(&r);
 		print_fibers_note(&w);
 		err = trc_why_tree_begin(&w.tree, &r);
+		w.tree.keeps_path = path;
 		if (!err)
 			err = trc_report_causes(&r, &w.causes);
 		if (!err)
@@ -283,9 +302,23 @@ int trc_report_why(struct trc_model *m, FILE *out, const struct trc_report_optio
 		if (!err)
 			trc_report_troubles(&r);
 		if (err && !error->text[0])
-			snprintf(error->text, sizeof(error->text), "--why: %s", strerror(-err));
+			snprintf(error->text, sizeof(error->text), "%s: %s", verb_of(&w),
+				 strerror(-err));
 		trc_why_tree_free(&w.tree);
 	}
 	trc_report_end(&r);
 	return err;
+}
+
+int trc_report_why(struct trc_model *m, FILE *out, const struct trc_report_options *options,
+		   const char *what, struct trc_error *error)
+{
+	return report(m, out, options, what, false, error);
+}
+
+int trc_report_critical_path(struct trc_model *m, FILE *out,
+			     const struct trc_report_options *options, const char *what,
+			     struct trc_error *error)
+{
+	return report(m, out, options, what, true, error);
 }

@@ -1,5 +1,6 @@
 /*
- * why.h - --why: what a wait, a task or a thread waited for, as a tree.
+ * why.h - what a wait, a task or a thread waited for: --why, as a tree; --critical-path, in the order of
+ * time.
  */
 #ifndef TRC_ANALYZER_REPORT_WHY_H
 #define TRC_ANALYZER_REPORT_WHY_H
@@ -14,5 +15,14 @@
  */
 int trc_report_why(struct trc_model *m, FILE *out, const struct trc_report_options *options,
 		   const char *what, struct trc_error *error);
+
+/*
+ * --critical-path: what determined when it ended.  The pieces of the tree above that explain themselves, in the
+ * order of time; of several tasks or threads those of the one that took longest, and sums over all.
+ * As above.
+ */
+int trc_report_critical_path(struct trc_model *m, FILE *out,
+			     const struct trc_report_options *options, const char *what,
+			     struct trc_error *error);
 
 #endif

@@ -15,6 +15,7 @@ int trc_why_tree_begin(struct trc_why_tree *tree, const struct trc_report *r)
 		.nodes = {.row_bytes = sizeof(struct trc_why_node)},
 		.of_row = {.row_bytes = sizeof(uint32_t)},
 		.leaves = {.row_bytes = sizeof(struct trc_why_node)},
+		.path = {.row_bytes = sizeof(struct trc_cause)},
 	};
 	return trc_array_add(&tree->nodes) ? 0 : -ENOMEM;
 }
@@ -24,6 +25,7 @@ void trc_why_tree_free(struct trc_why_tree *tree)
 	trc_array_free(&tree->nodes);
 	trc_array_free(&tree->of_row);
 	trc_array_free(&tree->leaves);
+	trc_array_free(&tree->path);
 	trc_index_free(&tree->node);
 	trc_index_free(&tree->thread);
 	trc_index_free(&tree->leaf);
@@ -122,9 +124,34 @@ static int add_leaf(struct trc_why_tree *tree, const struct trc_cause *row)
 	return count((struct trc_why_node *)tree->leaves.row + id - 1, &tree->leaf_thread, id, row);
 }
 
+/* causes:Q1: the leaves follow each other in time, as the rows do. */
+static int keep_path(struct trc_why_tree *tree, const struct trc_cause *rows, size_t n)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!rows[i].depth)
+			trc_report_add(&ns, rows[i].to_ns - rows[i].from_ns);
+	if (tree->path.n && ns <= tree->path_ns)
+		return 0;
+	tree->path_ns = ns;
+	tree->path.n = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct trc_cause *leaf = rows[i].leaf ? trc_array_add(&tree->path) : NULL;
+
+		if (rows[i].leaf && !leaf)
+			return -ENOMEM;
+		if (leaf) {
+			*leaf = rows[i];
+			leaf->stack = trc_report_canonical(tree->r, rows[i].stack);
+		}
+	}
+	return 0;
+}
+
 int trc_why_tree_add(struct trc_why_tree *tree, const struct trc_cause *rows, size_t n)
 {
-	int err = 0;
+	int err = tree->keeps_path ? keep_path(tree, rows, n) : 0;
 
 	tree->of_row.n = 0;
 	tree->n++;

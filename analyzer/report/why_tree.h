@@ -25,6 +25,10 @@ struct trc_why_tree {
 	struct trc_array leaves; /* struct trc_why_node, without a tree */
 	struct trc_index leaf;
 	struct trc_index leaf_thread;
+	/* The leaves of the longest of the trees, if they are to be kept: struct trc_cause, by time. */
+	bool keeps_path;
+	struct trc_array path;
+	int64_t path_ns;
 	int64_t total_ns;
 	uint32_t depth; /* of the deepest row */
 	uint64_t n;	/* trees that were added */

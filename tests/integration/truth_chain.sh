@@ -43,3 +43,19 @@ off=$(sql dump.trc "SELECT count(*) FROM (SELECT u.caused_ns - sum(c.duration_ns
 	FROM unlocks u JOIN causes c ON c.\"unlock\" = u.id WHERE c.depth = 1 GROUP BY u.id)
 	WHERE off")
 expect 'an unlock is charged with what it caused, 0 ns off' test "$off" = 0
+
+# Read in the order of time, it is what the program does in each round, one after the other.
+wait=$(sql dump.trc "SELECT p.id FROM parks p JOIN threads t ON t.id = p.thread
+	WHERE t.name = 'last' AND p.reason = 'mutex' ORDER BY p.waited_ns DESC LIMIT 1")
+"$trace_analyze" --critical-path "wait:$wait" dump.trc >path.txt || fail 'no critical path'
+awk '/^What it/ { exit }
+	/ (held the lock and |)(ran|slept)$/ {
+		for (i = 1; i <= NF && $i !~ /^\(/; i++) ;
+		print $(i - 1), $NF }' path.txt | uniq >order.txt
+expect 'the critical path is sleep, work, and the two sections, in this order' diff - order.txt <<'END'
+source ran
+source slept
+source ran
+first ran
+middle ran
+END

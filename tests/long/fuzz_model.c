@@ -66,7 +66,8 @@ static void report(struct trc_model *m, FILE *out)
 	if (trc_report_summary(m, out, &options, &error))
 		promise(*error.text, "an error has a text");
 	for (size_t i = 0; i < sizeof(why) / sizeof(why[0]); i++)
-		if (trc_report_why(m, out, &options, why[i], &error))
+		if (trc_report_why(m, out, &options, why[i], &error) ||
+		    trc_report_critical_path(m, out, &options, why[i], &error))
 			promise(*error.text, "an error has a text");
 }
 

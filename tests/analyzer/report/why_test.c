@@ -103,6 +103,82 @@ START_TEST(test_case)
 END_TEST
 
 /* The tasks of a type are summed: their lengths are the whole. */
+/* Each piece is there once, in the order of time: 9 ms of the first request, 10 ms of the second. */
+static const struct why_case paths[] = {
+	{"longest", 0,
+	 "\nCritical path of longest  8.00 ms\n"
+	 "       after        for\n"
+	 "        0 ns     900 µs    11.2%  reloader (103) held the lock and did not wait\n"
+	 "                                    up to server+0x40 < server+0x50\n"
+	 "      900 µs    6.00 ms    75.0%  reloader (103) held the lock and slept\n"
+	 "                                    server+0x60 < server+0x50\n"
+	 "     6.90 ms    1.00 ms    12.5%  reloader (103) held the lock and did not wait\n"
+	 "                                    up to server+0x40 < server+0x50\n"
+	 "     7.90 ms     100 µs     1.2%  worker (102) had been woken, and did not run yet\n"},
+	{"task:request", 0, "longest of 2"},
+	{"task:2", 0, NULL},
+	{"thread:worker", 0, NULL},
+	{"task:3", -ENOENT, "--critical-path task:3: no task has this id or type"},
+	{"wait", -ENOENT,
+	 "--critical-path wait: it is longest, wait:ID, task:ID, task:TYPE, thread:TID or thread:NAME"},
+};
+
+START_TEST(critical_path)
+{
+	const struct why_case *c = &paths[_i];
+	const struct trc_report_options options = {.path = "dump.trc"};
+	struct trc_model *m = model_of(TRACE, TRC_PART_ALL);
+	struct trc_error error = {""};
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	ck_assert_int_eq(trc_report_critical_path(m, out, &options, c->what, &error), c->err);
+	fclose(out);
+	if (c->err)
+		ck_assert_str_eq(error.text, c->text);
+	else if (c->text)
+		ck_assert_msg(strstr(text, c->text) != NULL, "%s", text);
+	else
+		ck_assert_msg(strstr(text, "\nCritical path of ") != NULL, "%s", text);
+	free(text);
+	model_close(m);
+}
+END_TEST
+
+/* A path of more pieces than are shown: the longest are, and between them how many are not. */
+START_TEST(a_long_path_is_told_by_its_longest_pieces)
+{
+	static char trace[20000];
+	const struct trc_report_options options = {.path = "dump.trc"};
+	struct trc_error error = {""};
+	struct trc_model *m;
+	char *text = NULL;
+	size_t n_bytes, n = 0;
+	FILE *out;
+
+	n += (size_t)snprintf(trace, sizeof(trace),
+			      "thread 1 tid=101 name=\"main\"\n"
+			      "@0 thread=1 task_begin task=1 type=\"t\"\n");
+	/* Of 1 to 100 us, a microsecond apart. */
+	for (int i = 1, at = 1000; i <= 100; at += (i + 1) * 1000, i++)
+		n += (size_t)snprintf(trace + n, sizeof(trace) - n,
+				      "@%d thread=1 park reason=sleep\n@%d thread=1 resume reason=sleep\n",
+				      at, at + i * 1000);
+	snprintf(trace + n, sizeof(trace) - n, "@5200000 thread=1 task_end task=1\n");
+	m = model_of(trace, TRC_PART_ALL);
+	out = open_memstream(&text, &n_bytes);
+	ck_assert_int_eq(trc_report_critical_path(m, out, &options, "task:1", &error), 0);
+	fclose(out);
+	/* The longest 50 are the waits of 51 us and more. */
+	ck_assert_ptr_nonnull(strstr(text, "    1.33 ms    25.5%  in 101 shorter pieces\n"
+					   "     1.33 ms    51.0 µs     1.0%  main (101) slept\n"));
+	ck_assert_ptr_null(strstr(text, "50.0 µs     1.0%  main (101) slept\n"));
+	free(text);
+	model_close(m);
+}
+END_TEST
+
 START_TEST(tasks_of_a_type_are_summed)
 {
 	const struct trc_report_options options = {.path = "dump.trc"};
@@ -166,6 +242,8 @@ int main(void)
 	int failed;
 
 	tcase_add_loop_test(tcase, test_case, 0, sizeof(cases) / sizeof(cases[0]));
+	tcase_add_loop_test(tcase, critical_path, 0, sizeof(paths) / sizeof(paths[0]));
+	tcase_add_test(tcase, a_long_path_is_told_by_its_longest_pieces);
 	tcase_add_test(tcase, tasks_of_a_type_are_summed);
 	tcase_add_test(tcase, the_slowest_tasks);
 	suite_add_tcase(suite, tcase);
