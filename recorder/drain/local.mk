@@ -51,6 +51,7 @@ recorder_trace_record_SOURCES = \
 	recorder/tool/list.c \
 	recorder/tool/options.c \
 	recorder/tool/process.c \
+	recorder/tool/record.c \
 	recorder/tool/procs.c recorder/tool/procs.h \
 	recorder/tool/sampling.c \
 	recorder/tool/found.c \

@@ -193,6 +193,12 @@ struct trc_tool_result {
 };
 void trc_tool_session_result(const struct trc_tool_session *s, struct trc_tool_result *result);
 
+/* ---- record.c ---- */
+
+/* Runs the command, records it, and tells what came of it.  0: it has run, and `child` says how it ended.
+ * Else one of the exit statuses above, after saying why: it has not been run. */
+int trc_tool_record(const struct trc_tool_options *o, struct trc_child *child);
+
 /* ---- summary.c ---- */
 
 /* At most 15 lines on stderr. */
