@@ -54,6 +54,9 @@ recorder_trace_record_SOURCES = \
 	recorder/tool/record.c \
 	recorder/tool/procs.c recorder/tool/procs.h \
 	recorder/tool/sampling.c \
+	recorder/tool/self_test.c recorder/tool/self_test.h \
+	recorder/tool/self_test_program.c \
+	recorder/tool/self_test_read.c \
 	recorder/tool/found.c \
 	recorder/tool/session.c recorder/tool/session.h recorder/tool/session_private.h \
 	recorder/tool/status.c \

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "format/utf8.h"
+#include "self_test.h"
 #include "tool.h"
 
 void trc_tool_say(const char *format, ...)
@@ -24,6 +25,8 @@ int main(int argc, char **argv)
 	struct trc_child child = {.go_fd = -1, .result_fd = -1};
 	int status;
 
+	if (argc == 3 && !strcmp(argv[1], TRC_SELF_TEST_PROGRAM))
+		return trc_self_test_program(argv[2]);
 	trc_tool_options_parse(&options, argc, argv);
 	switch (options.verb) {
 	case TRC_VERB_SNAPSHOT:
@@ -33,6 +36,8 @@ int main(int argc, char **argv)
 		return trc_tool_list();
 	case TRC_VERB_CLEAN:
 		return trc_tool_clean();
+	case TRC_VERB_SELF_TEST:
+		return trc_tool_self_test(&options);
 	case TRC_VERB_RECORD:
 		break;
 	}

@@ -19,7 +19,7 @@ static const char usage[] =
 	"       trace-record --flight [OPTION...] [--] COMMAND [ARG...]\n"
 	"       trace-record --snapshot PID [-o FILE] [--window TIME] [--all]\n"
 	"       trace-record --recover PID|RING [-o FILE] [--window TIME] [--all]\n"
-	"       trace-record --list | --clean\n"
+	"       trace-record --list | --clean | --self-test\n"
 	"Run COMMAND and record what its threads wait for.\n";
 
 static const char exit_statuses[] =
@@ -235,7 +235,7 @@ struct row {
 static void set_verb(struct trc_tool_options *o, enum trc_tool_verb verb, const char *target)
 {
 	if (o->verb != TRC_VERB_RECORD)
-		refuse("one of --snapshot, --recover, --list, --clean at a time");
+		refuse("one of --snapshot, --recover, --list, --clean, --self-test at a time");
 	o->verb = verb;
 	o->target = target;
 }
@@ -258,6 +258,11 @@ static void set_list(struct trc_tool_options *o, const char *none)
 static void set_clean(struct trc_tool_options *o, const char *none)
 {
 	set_verb(o, TRC_VERB_CLEAN, none);
+}
+
+static void set_self_test(struct trc_tool_options *o, const char *none)
+{
+	set_verb(o, TRC_VERB_SELF_TEST, none);
 }
 
 /* Of the two the last one counts. */
@@ -344,8 +349,9 @@ static const struct row rows[] = {
 	{"all", 0, NULL, "also what is held from before the window", .flag = AT(all),
 	 .needs = NEEDS_SNAPSHOT},
 	{"list", 0, NULL, "show what is being recorded", .set = set_list},
-	{"clean", 0, NULL, "remove what dead processes have left behind", .set = set_clean,
-	 .ends_group = true},
+	{"clean", 0, NULL, "remove what dead processes have left behind", .set = set_clean},
+	{"self-test", 0, NULL, "record a program of its own, and say what this machine can",
+	 .set = set_self_test, .ends_group = true},
 
 	{"help", 'h', NULL, "print this and exit", .set = print_usage},
 	{"version", 0, NULL, "print the version and exit", .set = print_version},
@@ -440,8 +446,8 @@ static void check_needs(const struct trc_tool_options *o)
 static void check_options(struct trc_tool_options *o)
 {
 	if (o->verb != TRC_VERB_RECORD && o->flight)
-		refuse("--flight runs a command: it does not go with --snapshot, --recover, --list "
-		       "or --clean");
+		refuse("--flight runs a command: it does not go with --snapshot, --recover, --list, "
+		       "--clean or --self-test");
 	check_needs(o);
 	check_ring_size(o->ring_size);
 	o->heap_bytes = heap_bytes(o->heap);
@@ -459,7 +465,8 @@ static void check_options(struct trc_tool_options *o)
 	if (o->verb == TRC_VERB_RECORD && !o->command[0])
 		refuse("no command to record; trace-record -h tells how");
 	if (o->verb != TRC_VERB_RECORD && o->command[0])
-		refuse("%s: no command is run with --snapshot, --recover, --list or --clean",
+		refuse("%s: no command is run with --snapshot, --recover, --list, --clean or "
+		       "--self-test",
 		       o->command[0]);
 }
 

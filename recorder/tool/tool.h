@@ -33,6 +33,7 @@ enum trc_tool_verb {
 	TRC_VERB_RECOVER,
 	TRC_VERB_LIST,
 	TRC_VERB_CLEAN,
+	TRC_VERB_SELF_TEST,
 };
 
 /* -e, -F, --sample-by */
@@ -205,11 +206,12 @@ int trc_tool_record(const struct trc_tool_options *o, struct trc_child *child);
 void trc_tool_summary(const struct trc_tool_result *result);
 void trc_tool_flight_summary(const struct trc_tool_result *result);
 
-/* ---- take.c, list.c, clean.c ---- */
+/* ---- take.c, list.c, clean.c, self_test.c ---- */
 
 /* The verbs without a command.  They return an exit status: 0, or 1 after saying why. */
 int trc_tool_take(const struct trc_tool_options *options);
 int trc_tool_list(void);
 int trc_tool_clean(void);
+int trc_tool_self_test(const struct trc_tool_options *options);
 
 #endif

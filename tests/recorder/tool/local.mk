@@ -26,5 +26,5 @@ tests_recorder_tool_trace_dump_LDADD = libtrcformat.la
 tests_recorder_tool_no_perf_SOURCES = tests/recorder/tool/no_perf.c
 tests_recorder_tool_on_terminal_SOURCES = tests/recorder/tool/on_terminal.c
 tests_recorder_tool_on_terminal_LDADD = -lutil
-TESTS += tests/recorder/tool/trace_record.sh tests/recorder/tool/flight.sh tests/recorder/tool/sampling.sh tests/recorder/tool/limits.sh tests/recorder/tool/valgrind.sh tests/recorder/tool/sanitized.sh
-EXTRA_DIST += tests/recorder/tool/limits.sh tests/recorder/tool/valgrind.sh tests/recorder/tool/sanitized.sh tests/recorder/tool/sampling.sh tests/recorder/tool/lib.sh tests/recorder/tool/trace_record.sh tests/recorder/tool/flight.sh
+TESTS += tests/recorder/tool/trace_record.sh tests/recorder/tool/flight.sh tests/recorder/tool/sampling.sh tests/recorder/tool/limits.sh tests/recorder/tool/valgrind.sh tests/recorder/tool/sanitized.sh tests/recorder/tool/self_test.sh
+EXTRA_DIST += tests/recorder/tool/self_test.sh tests/recorder/tool/limits.sh tests/recorder/tool/valgrind.sh tests/recorder/tool/sanitized.sh tests/recorder/tool/sampling.sh tests/recorder/tool/lib.sh tests/recorder/tool/trace_record.sh tests/recorder/tool/flight.sh

@@ -1,0 +1,68 @@
+#!/bin/bash
+# self_test.sh - trace-record --self-test: what a machine can, and what is taken from it.
+name=self_test
+. "$(dirname "$0")/lib.sh"
+
+# verdict WORD WHAT: the last run's line on this begins so.
+verdict()
+{
+	grep -qE "^$1 +$2 " out || {
+		echo "not $1: $2"
+		cat out err
+		return 1
+	}
+}
+
+no_traces_left()
+{
+	[ -z "$(ls -A "$TMPDIR" "$TRC_RING_DIR" | grep -v ':$' | grep .)" ]
+}
+
+mkdir -p tmp
+export TMPDIR=$work/tmp
+
+# ---- a machine that runs this test can record ----------------------------------------------
+
+check 'it can record' status 0 "$record" --self-test
+for what in room clock events waits stacks switches samples counters; do
+	check "a line on $what" verdict '(ok|limited)' $what
+done
+check 'all waits' verdict ok waits
+check 'with their stacks' verdict ok stacks
+check 'the last line' same "$(tail -n 1 out)" 'this machine can record'
+check 'nothing is left' no_traces_left
+
+# ---- what is missing -----------------------------------------------------------------------
+
+check 'without rseq' status 0 env GLIBC_TUNABLES=glibc.pthread.rseq=0 "$record" --self-test
+check 'the slow path' verdict limited events
+check 'all waits there, too' verdict ok waits
+
+check 'without unwinding' status 1 "$record" --self-test --unwind none
+check 'no stack' verdict FAILED stacks
+
+check 'elsewhere' status 0 env TRC_RING_DIR="$work" "$record" --self-test
+[ "$(stat -f -c %T "$work")" = tmpfs ] || check 'not on tmpfs' verdict limited room
+
+"$here/no_perf" 1 true
+if [ $? != 77 ]; then
+	check 'without perf' status 0 "$here/no_perf" 1 "$record" --self-test
+	check 'no switches' verdict limited switches
+	check 'timers instead' verdict '(ok|limited)' samples
+	check 'no counters' verdict limited counters
+fi
+
+# ---- what cannot be ------------------------------------------------------------------------
+
+check 'no place for rings' status 1 env TRC_RING_DIR="$work/none" "$record" --self-test
+check 'said so' verdict FAILED room
+check 'no recorder' status 1 env TRC_PRELOAD="$work/none.so" "$record" --self-test
+check 'said so, too' verdict FAILED waits
+check 'the last line then' same "$(tail -n 1 out)" 'this machine cannot record as it should'
+check 'no place for a trace' status 1 env TMPDIR="$work/none" "$record" --self-test
+check 'nobody can read it' status 1 bash -c '"$0" --self-test >/dev/full' "$record"
+check 'no command with it' status 125 "$record" --self-test ls
+check 'no options with it' status 125 "$record" --self-test -F 99
+check 'nothing is left of all that' no_traces_left
+
+finish
