@@ -6,6 +6,7 @@ package_tests = \
 	tests/package/layout.sh \
 	tests/package/rules.sh \
 	tests/package/man.sh \
+	tests/package/promises.sh \
 	tests/package/symbols.sh
 
 TESTS += $(package_tests)
