@@ -101,7 +101,7 @@ no command|--flight
 --snapshot-after soon: not a time|--flight --snapshot-after soon true
 --snapshot-on: parc>1s: not one of|--flight --snapshot-on parc>1s true
 --snapshot-on: cheese: no such reason|--flight --snapshot-on park:cheese>1s true
-one of --snapshot, --recover, --list, --clean at a time|--list --clean
+one of --snapshot, --recover, --list, --clean, --self-test at a time|--list --clean
 true: no command is run|--list true
 --flight runs a command|--flight --list
 END
