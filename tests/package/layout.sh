@@ -31,28 +31,28 @@ passed "the map names every folder"
 
 # ---- arrows -----------------------------------------------------------------------------------
 above=' '
+known=" $(awk '{ print $1 }' rooms.txt | tr '\n' ' ')"
+shopt -s nullglob
 while read -r room uses; do
 	for used in $uses; do
 		[[ $above == *" $used "* ]] || fail "the map lets $room use $used, which does not stand above it"
 	done
 	above="$above$room "
-	for file in $(sources_of "$room" | grep '\.[chS]$'); do
-		sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]\([^">]*\)[">].*/\1/p' \
-			"$top_srcdir/$room/$file" | while read -r included; do
-			case $included in
-			*.pb-c.h) continue ;; # made in the build tree
-			trc/*) used=recorder/include/trc ;;
-			*/*) used=${included%/*} ;;
-			*) continue ;; # the room's own, or the system's
-			esac
-			grep -q "^ *$used " rooms.txt || continue
-			[ "$used" = "$room" ] && [ "$room" != recorder/include/trc ] &&
-				echo "$room/$file includes $included: of its own room, by its name alone"
-			case " $room $uses " in
-			*" $used "*) ;;
-			*) echo "$room/$file includes $included" ;;
-			esac
-		done
+	(cd "$top_srcdir/$room" && grep -HoE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<][^">]*[">]' \
+		-- *.[chS] /dev/null) | sed 's/:[^"<]*["<]/ /; s/[">]$//' | while read -r file included; do
+		case $included in
+		*.pb-c.h) continue ;; # made in the build tree
+		trc/*) used=recorder/include/trc ;;
+		*/*) used=${included%/*} ;;
+		*) continue ;; # the room's own, or the system's
+		esac
+		[[ $known == *" $used "* ]] || continue
+		[ "$used" = "$room" ] && [ "$room" != recorder/include/trc ] &&
+			echo "$room/$file includes $included: of its own room, by its name alone"
+		case " $room $uses " in
+		*" $used "*) ;;
+		*) echo "$room/$file includes $included" ;;
+		esac
 	done
 done <rooms.txt >arrows.txt
 if [ -s arrows.txt ]; then

@@ -11,10 +11,9 @@ find format recorder analyzer viewer tests docs -name '*.[chS]' -o -name '*.cc' 
 cd "$OLDPWD"
 
 # FILE LINE RULE for each that is stated; the rule as it is written there.
-while read -r file; do
-	grep -nE '^( \*|#|//)[[:space:]]{1,4}([a-z_]+:)?[A-Z][0-9]{1,2}  [^ ]' "$top_srcdir/$file" |
-		sed -E "s,^([0-9]+):[ */#]+(([a-z_]+:)?[A-Z][0-9]+)  .*,$file \1 \2,"
-done < <(grep -E '^(format|recorder|analyzer|viewer)/' files.txt) >stated.txt
+grep -E '^(format|recorder|analyzer|viewer)/' files.txt |
+	(cd "$top_srcdir" && xargs grep -nHE '^( \*|#|//)[[:space:]]{1,4}([a-z_]+:)?[A-Z][0-9]{1,2}  [^ ]') |
+	sed -E 's,^([^:]+):([0-9]+):[ */#]+(([a-z_]+:)?[A-Z][0-9]+)  .*,\1 \2 \3,' >stated.txt
 [ "$(wc -l <stated.txt)" -gt 200 ] || fail "the rules are not where they were"
 
 cut -d' ' -f3 stated.txt | sort | uniq -d >twice.txt
@@ -26,9 +25,8 @@ awk '{ letter = $3; sub(/[0-9]+$/, "", letter); if (letter !~ /:/) print letter,
 passed "each rule is stated once"
 
 # Citations with the name of a file: file, line, rule.  Of a range the first is looked at.
-while read -r file; do
-	grep -noE '\b[a-z_]+:[A-Z][0-9]{1,2}\b' "$top_srcdir/$file" | sed "s,^,$file ,; s/ \([0-9]*\):/ \1 /"
-done <files.txt >cited.txt
+(cd "$top_srcdir" && xargs grep -noHE '\b[a-z_]+:[A-Z][0-9]{1,2}\b') <files.txt |
+	sed 's/^\([^:]*\):\([0-9]*\):/\1 \2 /' >cited.txt
 awk 'NR == FNR { stated[$3] = 1; file = $3; sub(/:.*/, "", file); names[file] = 1; next }
 	{ file = $3; sub(/:.*/, "", file) }
 	(file in names) && !($3 in stated) { print "    " $1 ":" $2 ": " $3 }' stated.txt cited.txt >unknown.txt
