@@ -18,10 +18,16 @@ alone_tests = tests/integration/results.sh tests/integration/sampled_guest.sh te
 	tests/integration/truth_fibers.sh tests/integration/truth_profile.sh tests/integration/truth_waits.sh \
 	tests/integration/truth_wakers.sh
 
+# Those that take longest begin first: else one of them is what all others have been waited for.
+long_tests = tests/viewer/browser.sh tests/integration/http_remote.sh tests/viewer/details.sh http_test \
+	tests/integration/http.sh tests/integration/kill9.sh recorder_test tests/integration/odd_moment.sh \
+	ring_stress test-snapshot-races
+ordered_tests = $(filter $(long_tests),$(TESTS)) $(filter-out $(alone_tests) $(long_tests),$(TESTS))
+
 # make -jN check-parallel: what `make check` does, N tests at a time but for those.
 check-parallel: all
 	@status=0; \
-	$(MAKE) check TESTS='$(filter-out $(alone_tests),$(TESTS))' || status=1; \
+	$(MAKE) check TESTS='$(strip $(ordered_tests))' || status=1; \
 	mv $(TEST_SUITE_LOG) parallel-$(TEST_SUITE_LOG); \
 	$(MAKE) -j1 check TESTS='$(filter $(alone_tests),$(TESTS))' || status=1; \
 	cat parallel-$(TEST_SUITE_LOG) >>$(TEST_SUITE_LOG); rm -f parallel-$(TEST_SUITE_LOG); exit $$status
