@@ -227,6 +227,10 @@ void trc_groups_free(struct trc_groups *g);
 const struct trc_group_details *trc_groups_details(const struct trc_groups *g,
 						   enum trc_wait_class class);
 
+/* ---- group_tallies.c: the details of all groups that have a slot.  0 or -ENOMEM ---- */
+int trc_groups_tally_parks(struct trc_groups *g, const struct trc_report *r);
+int trc_groups_tally_unlocks(struct trc_groups *g, const struct trc_report *r);
+
 /* ---- longest.c ---- */
 enum { TRC_LONGEST_MAX = 32 };
 struct trc_longest_row {
