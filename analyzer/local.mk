@@ -46,7 +46,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report/deadlock.c \
 	analyzer/report/ended.c \
 	analyzer/report/fibers.c \
-	analyzer/report/groups.c analyzer/report/group_tallies.c \
+	analyzer/report/groups.c analyzer/report/group_objects.c analyzer/report/group_tallies.c \
 	analyzer/report/heap.c \
 	analyzer/report/hints.c \
 	analyzer/report/idle.c \

@@ -511,6 +511,9 @@ const struct trc_open_region *trc_model_open_regions(const struct trc_model *m, 
 const struct trc_deadlock *trc_model_deadlocks(const struct trc_model *m, size_t *n);
 const struct trc_lock_held *trc_model_locks_held(const struct trc_model *m, size_t *n);
 const struct trc_object *trc_model_objects(const struct trc_model *m, size_t *n); /* by address */
+/* The first of these that waits for this reason are for; NULL = none, or not derived. */
+const struct trc_object *trc_model_object(const struct trc_model *m, unsigned int reason,
+					  uint64_t address);
 /* These rows are there before any part was needed. */
 const struct trc_coverage *trc_model_coverage(const struct trc_model *m, size_t *n);
 /* The beginning of the window: since then nothing is missing in any stream, except what gaps count.

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "parts.h"
+#include "waits.h"
 #include "format/check.h"
 
 /* An object as it was used while the same modules were loaded. */
@@ -33,28 +34,6 @@ struct objects {
 	struct trc_index
 		first_at; /* an address's last row in m->objects; the row chains to others */
 };
-
-/* The reason that names the kind of an object; 0 = `reason` is not of an object in memory. */
-static uint8_t kind_of(unsigned int reason)
-{
-	switch (reason) {
-	case TRC_REASON_COND_MUTEX:
-		return TRC_REASON_MUTEX;
-	case TRC_REASON_RWLOCK_WRITE:
-		return TRC_REASON_RWLOCK_READ;
-	case TRC_REASON_MUTEX:
-	case TRC_REASON_RWLOCK_READ:
-	case TRC_REASON_SPIN:
-	case TRC_REASON_COND:
-	case TRC_REASON_SEM:
-	case TRC_REASON_BARRIER:
-	case TRC_REASON_ONCE:
-	case TRC_REASON_FUTEX:
-		return (uint8_t)reason;
-	default:
-		return 0;
-	}
-}
 
 static const char *name_of(struct trc_model *m, const struct trc_object *object)
 {
@@ -124,7 +103,7 @@ static const struct use_row *use_row(struct objects *o, const struct use *use, u
 static int object_used(struct objects *o, unsigned int reason, uint64_t address, uint32_t stack,
 		       int64_t ts_ns)
 {
-	struct use use = {.address = address, .kind = kind_of(reason), .epoch = UINT32_MAX};
+	struct use use = {.address = address, .kind = trc_wait_kind(reason), .epoch = UINT32_MAX};
 	struct trc_stack_view view;
 	const struct use_row *row;
 	struct trc_object *object;
@@ -252,5 +231,33 @@ int trc_derive_objects(struct trc_model *m, struct trc_error *error)
 
 const char *trc_object_kind(const struct trc_object *object)
 {
-	return object->kind == TRC_REASON_RWLOCK_READ ? "rwlock" : trc_reason_name(object->kind);
+	return trc_wait_kind_name(object->kind);
+}
+
+/* The first row at or after the address. */
+static size_t objects_from(const struct trc_object *row, size_t n, uint64_t address)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if ((int64_t)row[middle].address < (int64_t)address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct trc_object *trc_model_object(const struct trc_model *m, unsigned int reason,
+					  uint64_t address)
+{
+	const struct trc_object *row = m->objects.row;
+
+	for (size_t i = objects_from(row, m->objects.n, address);
+	     i < m->objects.n && row[i].address == address; i++)
+		if (row[i].kind == trc_wait_kind(reason))
+			return &row[i];
+	return NULL;
 }

@@ -47,3 +47,29 @@ uint32_t *trc_waits_nesting(const struct trc_model *m)
 	}
 	return outer;
 }
+
+uint8_t trc_wait_kind(unsigned int reason)
+{
+	switch (reason) {
+	case TRC_REASON_COND_MUTEX:
+		return TRC_REASON_MUTEX;
+	case TRC_REASON_RWLOCK_WRITE:
+		return TRC_REASON_RWLOCK_READ;
+	case TRC_REASON_MUTEX:
+	case TRC_REASON_RWLOCK_READ:
+	case TRC_REASON_SPIN:
+	case TRC_REASON_COND:
+	case TRC_REASON_SEM:
+	case TRC_REASON_BARRIER:
+	case TRC_REASON_ONCE:
+	case TRC_REASON_FUTEX:
+		return (uint8_t)reason;
+	default:
+		return 0;
+	}
+}
+
+const char *trc_wait_kind_name(uint8_t kind)
+{
+	return kind == TRC_REASON_RWLOCK_READ ? "rwlock" : trc_reason_name(kind);
+}

@@ -12,6 +12,11 @@ int64_t trc_park_end_ns(const struct trc_model *m, const struct trc_park *park);
 /* When the wait began, but not before the trace: a snapshot knows of waits that are older than its
  * window. */
 int64_t trc_park_start_ns(const struct trc_model *m, const struct trc_park *park);
+/* The reason that names the kind of object that such a wait is for: a condition wait's mutex is a
+ * mutex; 0 = for no object in memory. */
+uint8_t trc_wait_kind(unsigned int reason);
+/* "mutex", "rwlock", "cond", ... */
+const char *trc_wait_kind_name(uint8_t kind);
 /* The labels that the thread had when the wait began; 0 = none, or not known. */
 uint32_t trc_park_labels(const struct trc_model *m, const struct trc_park *park);
 

@@ -165,7 +165,7 @@ static int tally_by(struct tallies *t, const struct trc_report *r, uint32_t slot
 {
 	int err = tally_add(&t->by_thread, slot, thread, ns);
 
-	return err ? err : tally_add(&t->by_stack, slot, trc_report_canonical(r, stack), ns);
+	return err ? err : tally_add(&t->by_stack, slot, trc_report_same_place(r, stack), ns);
 }
 
 /* Each label of the set by itself: sets that only one request has are many. */

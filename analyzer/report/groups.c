@@ -9,10 +9,8 @@
 #include <string.h>
 #include "parts.h"
 
-/* The group of this reason and stack, added if need be; its index + 1, 0 without memory. */
-static uint32_t group_find(struct trc_groups *g, uint8_t reason, uint32_t stack)
+uint32_t trc_groups_find(struct trc_groups *g, uint64_t key, uint8_t reason, uint32_t stack)
 {
-	uint64_t key = (uint64_t)reason << 32 | stack;
 	uint32_t at = trc_index_get(&g->index, key);
 	struct trc_group *group;
 
@@ -27,7 +25,12 @@ static uint32_t group_find(struct trc_groups *g, uint8_t reason, uint32_t stack)
 	return (uint32_t)g->groups.n;
 }
 
-static struct trc_group *group_at(struct trc_groups *g, uint32_t id)
+static uint32_t find_place(struct trc_groups *g, uint8_t reason, uint32_t stack)
+{
+	return trc_groups_find(g, (uint64_t)reason << 32 | stack, reason, stack);
+}
+
+static struct trc_group *group_at(const struct trc_groups *g, uint32_t id)
 {
 	return (struct trc_group *)g->groups.row + id - 1;
 }
@@ -41,7 +44,7 @@ static void group_add(struct trc_group *group, uint64_t waits, int64_t ns)
 		group->max_ns = ns;
 }
 
-/* By class, then largest first, then as they came. */
+/* By parent and class, then largest first, then as they came. */
 static int compare_groups(const void *a, const void *b)
 {
 	const struct trc_group *x = *(struct trc_group *const *)a;
@@ -49,6 +52,8 @@ static int compare_groups(const void *a, const void *b)
 	enum trc_wait_class class_x = trc_wait_class(x->reason),
 			    class_y = trc_wait_class(y->reason);
 
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
 	if (class_x != class_y)
 		return class_x < class_y ? -1 : 1;
 	if (x->total_ns != y->total_ns)
@@ -58,22 +63,28 @@ static int compare_groups(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+struct trc_group **trc_groups_sorted(const struct trc_groups *g)
+{
+	struct trc_group **order = calloc(g->groups.n + 1, sizeof(*order));
+
+	for (size_t i = 0; order && i < g->groups.n; i++)
+		order[i] = group_at(g, (uint32_t)i + 1);
+	if (order && g->groups.n)
+		qsort(order, g->groups.n, sizeof(struct trc_group *), compare_groups);
+	return order;
+}
+
 /* Gives the `top` largest groups of each class their slots. */
 static int groups_choose(struct trc_groups *g, size_t top)
 {
-	size_t n = g->groups.n;
-	struct trc_group **order = calloc(n + 1, sizeof(*order));
+	struct trc_group **order = trc_groups_sorted(g);
 
 	g->details = calloc(top * TRC_WAIT_CLASSES + 1, sizeof(*g->details));
 	if (!order || !g->details) {
 		free(order);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < n; i++)
-		order[i] = group_at(g, (uint32_t)i + 1);
-	if (n)
-		qsort(order, n, sizeof(struct trc_group *), compare_groups);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < g->groups.n; i++) {
 		enum trc_wait_class class = trc_wait_class(order[i]->reason);
 
 		g->n_groups_of[class]++;
@@ -99,6 +110,29 @@ const struct trc_group_details *trc_groups_details(const struct trc_groups *g,
 	return details;
 }
 
+void trc_groups_add_park(struct trc_groups *g, const struct trc_report *r, size_t i, uint32_t id)
+{
+	const struct trc_park *park = &r->park[i];
+	struct trc_group *group = group_at(g, id);
+
+	g->of_row[i] = id;
+	group_add(group, 1, trc_park_end_ns(r->m, park) - trc_park_start_ns(r->m, park));
+	group->timed_out += park->result == ETIMEDOUT;
+	group->several_reasons |= park->reason != group->reason;
+	group->several_places |= trc_report_canonical(r, park->stack) != group->stack;
+}
+
+int trc_groups_finish_parks(struct trc_groups *g, const struct trc_report *r, size_t top)
+{
+	int err = groups_choose(g, top);
+
+	trc_report_idle_count(g, r);
+	for (size_t i = 0; i < r->n_threads; i++)
+		for (int class = 0; class < TRC_WAIT_CLASSES; class ++)
+			g->total_ns[class] += r->class_ns[i][class];
+	return err ? err : trc_groups_tally_parks(g, r);
+}
+
 static int find_park_groups(struct trc_groups *g, const struct trc_report *r)
 {
 	for (size_t i = 0; i < r->n_parks; i++) {
@@ -110,15 +144,11 @@ static int find_park_groups(struct trc_groups *g, const struct trc_report *r)
 				return -ENOMEM;
 			continue;
 		}
-		id = group_find(g, park->reason, trc_report_canonical(r, park->stack));
+		id = find_place(g, park->reason, trc_report_canonical(r, park->stack));
 		if (!id)
 			return -ENOMEM;
-		g->of_row[i] = id;
-		group_add(group_at(g, id), 1,
-			  trc_park_end_ns(r->m, park) - trc_park_start_ns(r->m, park));
-		group_at(g, id)->timed_out += park->result == ETIMEDOUT;
+		trc_groups_add_park(g, r, i, id);
 	}
-	trc_report_idle_count(g, r);
 	return 0;
 }
 
@@ -129,14 +159,7 @@ int trc_groups_of_parks(struct trc_groups *g, struct trc_report *r, size_t top)
 	memset(g, 0, sizeof(*g));
 	g->of_row = calloc(r->n_parks + 1, sizeof(*g->of_row));
 	err = g->of_row ? find_park_groups(g, r) : -ENOMEM;
-	if (!err)
-		err = groups_choose(g, top);
-	if (!err)
-		err = trc_groups_tally_parks(g, r);
-	for (size_t i = 0; i < r->n_threads; i++)
-		for (int class = 0; class < TRC_WAIT_CLASSES; class ++)
-			g->total_ns[class] += r->class_ns[i][class];
-	return err;
+	return err ? err : trc_groups_finish_parks(g, r, top);
 }
 
 static int find_unlock_groups(struct trc_groups *g, const struct trc_report *r)
@@ -148,7 +171,7 @@ static int find_unlock_groups(struct trc_groups *g, const struct trc_report *r)
 		if (!unlock->caused_waits ||
 		    !trc_report_wanted(r, unlock->thread, unlock->ts_ns, unlock->place))
 			continue;
-		id = group_find(g, unlock->reason, trc_report_canonical(r, unlock->stack));
+		id = find_place(g, unlock->reason, trc_report_canonical(r, unlock->stack));
 		if (!id)
 			return -ENOMEM;
 		g->of_row[i] = id;
@@ -177,4 +200,7 @@ void trc_groups_free(struct trc_groups *g)
 	trc_index_free(&g->idle_index);
 	free(g->of_row);
 	free(g->details);
+	if (g->places)
+		trc_groups_free(g->places);
+	free(g->places);
 }

@@ -63,6 +63,46 @@ int trc_report_canonical_init(struct trc_report *r)
 	return err;
 }
 
+/* What is said of a frame: the function and the line, or else the address. */
+static uint64_t frame_hash(const struct trc_frame *frame)
+{
+	uint64_t place[] = {frame->module, frame->function ? frame->line : frame->address};
+	uint64_t hash = trc_check64(place, sizeof(place), 0);
+
+	if (frame->function)
+		hash = trc_check64(frame->function, strlen(frame->function), hash);
+	if (frame->function && frame->file)
+		hash = trc_check64(frame->file, strlen(frame->file), hash);
+	return hash;
+}
+
+int trc_report_same_place_init(struct trc_report *r)
+{
+	struct trc_index first = {0};
+	int err = 0;
+
+	r->same_place = calloc(r->n_canonical + 1, sizeof(*r->same_place));
+	if (!r->same_place)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < r->n_canonical && !err; i++) {
+		size_t n;
+		const uint32_t *frame = own_frames(r, i, &n);
+		uint64_t hash = n ? frame_hash(&r->stacks->frame[*frame - 1]) : 0;
+		uint32_t found = n ? trc_index_get(&first, hash) : 0;
+
+		r->same_place[i] = found == TRC_INDEX_NONE ? i : found;
+		if (found == TRC_INDEX_NONE)
+			err = trc_index_put(&first, hash, i);
+	}
+	trc_index_free(&first);
+	return err;
+}
+
+uint32_t trc_report_same_place(const struct trc_report *r, uint32_t stack)
+{
+	return stack < r->n_canonical ? r->same_place[stack] : 0;
+}
+
 uint32_t trc_report_canonical(const struct trc_report *r, uint32_t stack)
 {
 	return stack < r->n_canonical ? r->canonical[stack] : 0;
@@ -268,6 +308,14 @@ int64_t trc_report_lifetime_ns(const struct trc_report *r, const struct trc_thre
 }
 
 /* ---- objects ---- */
+
+bool trc_report_is_nameless(const struct trc_report *r, unsigned int reason, uint64_t object,
+			    uint32_t stack)
+{
+	uint64_t offset;
+
+	return object && trc_wait_kind(reason) && !trc_model_variable(r->m, object, stack, &offset);
+}
 
 void trc_report_object(struct trc_report *r, struct trc_line *line, unsigned int reason,
 		       uint64_t object, uint32_t stack)

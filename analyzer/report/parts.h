@@ -33,6 +33,8 @@ struct trc_report {
 	size_t top;
 	/* By stack id: the first stack with the same frames of the program's own. */
 	uint32_t *canonical;
+	/* By stack id: the first stack whose innermost frame of the program's own is at the same line. */
+	uint32_t *same_place;
 	size_t n_canonical;
 	/* By row of thread, then by class: time in waits, each moment counted once. */
 	int64_t (*class_ns)[TRC_WAIT_CLASSES];
@@ -44,11 +46,17 @@ struct trc_report {
 	struct trc_causes *causes; /* of trc_report_causes(); owned */
 };
 
-/* A group: all waits of one reason at one stack, or all releases of one kind of lock there. */
+/* A group: all waits of one reason at one stack, or all releases of one kind of lock there; or all
+ * waits for one object, or for objects that are alike. */
 struct trc_group {
-	uint8_t reason;
-	uint32_t stack; /* canonical */
-	uint32_t slot;	/* 1.. if it is among those that will be shown */
+	uint8_t reason;	       /* of an object's waits: of the first */
+	bool several_reasons;  /* an object's waits have others, too */
+	bool several_places;   /* and are at other stacks */
+	uint32_t stack;	       /* canonical; of an object's waits: of the first */
+	uint32_t slot;	       /* 1.. if it is among those that will be shown */
+	uint32_t parent;       /* of a place of an object's: the group of the object */
+	uint32_t n_places;     /* of an object that is shown and has several */
+	uint32_t allocated_at; /* stack that allocated the objects; 0 = not known */
 	uint64_t waits, sections;
 	uint64_t timed_out; /* of the waits */
 	int64_t total_ns, max_ns;
@@ -73,6 +81,9 @@ struct trc_group_details {
 		int64_t ns;
 	} label[TRC_GROUP_LABELS_MAX];
 	size_t n_labels;
+	/* Of an object with several places: those that are told, largest first. */
+	const struct trc_group_details *place;
+	size_t n_places;
 };
 
 /* Threads that are idle in waits of one reason at one place. */
@@ -98,6 +109,8 @@ struct trc_groups {
 	struct trc_index idle_index;
 	uint32_t n_idle[TRC_WAIT_CLASSES];
 	int64_t idle_ns[TRC_WAIT_CLASSES];
+	/* Of groups by object: where those with several places that are shown were waited for. */
+	struct trc_groups *places;
 };
 
 /* ---- report.c ---- */
@@ -157,10 +170,16 @@ void trc_report_thread(struct trc_report *r, struct trc_line *line, uint32_t ser
  * the trace's end. */
 void trc_report_object(struct trc_report *r, struct trc_line *line, unsigned int reason,
 		       uint64_t object, uint32_t stack);
+/* True if trc_report_object() can do no better than the address. */
+bool trc_report_is_nameless(const struct trc_report *r, unsigned int reason, uint64_t object,
+			    uint32_t stack);
 /* How long the thread lived within the trace. */
 int64_t trc_report_lifetime_ns(const struct trc_report *r, const struct trc_thread *thread);
 uint32_t trc_report_canonical(const struct trc_report *r, uint32_t stack);
+/* The first stack that trc_report_place() tells in the same words; 0 = it has no frames. */
+uint32_t trc_report_same_place(const struct trc_report *r, uint32_t stack);
 int trc_report_canonical_init(struct trc_report *r);
+int trc_report_same_place_init(struct trc_report *r); /* after that */
 /* Modules whose functions were shown without lines, and why. */
 void trc_report_troubles(struct trc_report *r);
 
@@ -221,11 +240,24 @@ void trc_report_unseen_lines(struct trc_report *r);
 
 /* ---- groups.c: 0 or -ENOMEM; free with trc_groups_free() ---- */
 int trc_groups_of_parks(struct trc_groups *g, struct trc_report *r, size_t top);
+/* By object, with places: a lock that is waited for at several places is one group.  What is for no
+ * object in memory (sleep, descriptors, ...) is grouped by place. */
+int trc_groups_of_objects(struct trc_groups *g, struct trc_report *r, size_t top);
 int trc_groups_of_unlocks(struct trc_groups *g, struct trc_report *r, size_t top);
 void trc_groups_free(struct trc_groups *g);
 /* The details of one class: g->n_of[class] of them. */
 const struct trc_group_details *trc_groups_details(const struct trc_groups *g,
 						   enum trc_wait_class class);
+
+/* What groups.c and group_objects.c share.  The group of this key, added if need be; its index + 1,
+ * 0 without memory. */
+uint32_t trc_groups_find(struct trc_groups *g, uint64_t key, uint8_t reason, uint32_t stack);
+/* Adds the wait r->park[i] to this group. */
+void trc_groups_add_park(struct trc_groups *g, const struct trc_report *r, size_t i, uint32_t id);
+/* By parent and class, then largest first; the caller's to free; NULL without memory. */
+struct trc_group **trc_groups_sorted(const struct trc_groups *g);
+/* After the groups were found: chooses and tallies; sums of classes. */
+int trc_groups_finish_parks(struct trc_groups *g, const struct trc_report *r, size_t top);
 
 /* ---- group_tallies.c: the details of all groups that have a slot.  0 or -ENOMEM ---- */
 int trc_groups_tally_parks(struct trc_groups *g, const struct trc_report *r);
@@ -294,7 +326,7 @@ int trc_report_user(struct trc_report *r);
 /* "caused by ...", "woken by ...", "89% timed out"; false if nothing is known. */
 bool trc_report_blame(struct trc_report *r, struct trc_line *line,
 		      const struct trc_group_details *details);
-/* "mutex settings+16", "mutex, 12 objects". */
+/* "mutex settings.lock", "mutex, 12 objects". */
 void trc_report_what(struct trc_report *r, struct trc_line *line,
 		     const struct trc_group_details *details);
 

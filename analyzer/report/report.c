@@ -71,6 +71,14 @@ static int sum_classes(struct trc_report *r)
 	return 0;
 }
 
+static bool has_allocs(const struct trc_model *m)
+{
+	size_t n;
+
+	trc_model_allocs(m, &n);
+	return n;
+}
+
 int trc_report_begin(struct trc_report *r, struct trc_model *m, FILE *out,
 		     const struct trc_report_options *options, struct trc_error *error)
 {
@@ -86,6 +94,8 @@ int trc_report_begin(struct trc_report *r, struct trc_model *m, FILE *out,
 		.top = options->top ? options->top : 10,
 		.label_filter = options->label_filter,
 	};
+	if (!err && has_allocs(m)) /* for where objects were allocated */
+		err = trc_model_need(m, TRC_PART_OBJECTS, error);
 	if (err)
 		return err;
 	r->stacks = trc_model_stacks(m);
@@ -96,6 +106,8 @@ int trc_report_begin(struct trc_report *r, struct trc_model *m, FILE *out,
 	r->end_ns = trc_model_end_ns(m);
 	r->module_shown = calloc(trc_reader_modules(r->reader) + 1, sizeof(*r->module_shown));
 	err = r->module_shown ? trc_report_canonical_init(r) : -ENOMEM;
+	if (!err)
+		err = trc_report_same_place_init(r);
 	if (!err)
 		err = sum_classes(r);
 	if (!err)
@@ -112,6 +124,7 @@ int trc_report_begin(struct trc_report *r, struct trc_model *m, FILE *out,
 void trc_report_end(struct trc_report *r)
 {
 	free(r->canonical);
+	free(r->same_place);
 	free(r->class_ns);
 	free(r->idle_at);
 	free(r->wanted_parks);

@@ -40,7 +40,10 @@ static void print_wait(struct trc_report *r, const struct trc_group_details *d)
 	trc_report_line(r, &line);
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_to(&line, 19);
-	trc_report_chain(r, &line, d->group->stack);
+	if (d->n_places)
+		trc_line_add(&line, "%s of it at ",
+			     trc_text_share(share, d->place->group->total_ns, d->group->total_ns));
+	trc_report_chain(r, &line, d->n_places ? d->place->group->stack : d->group->stack);
 	trc_report_line(r, &line);
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_to(&line, 19);
@@ -74,7 +77,7 @@ static size_t print_classes(struct trc_report *r, const struct trc_groups *g, in
 static int print_waits(struct trc_report *r)
 {
 	struct trc_groups g;
-	int err = trc_groups_of_parks(&g, r, TOP_WAITS);
+	int err = trc_groups_of_objects(&g, r, TOP_WAITS);
 
 	if (!err && !print_classes(r, &g, (r->end_ns - r->start_ns) / 100))
 		print_classes(r, &g, 0);

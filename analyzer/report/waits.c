@@ -1,7 +1,8 @@
 /*
  * waits.c - where the time went that threads spent waiting, and on whose account.
  *
- * Four sections, by what ends the waits (waits.h), each wait with its stack and who ended it.
+ * Four sections, by what ends the waits (waits.h).  Each row is an object with the places where it was
+ * waited for, or a place; with who caused or ended the waits.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,20 +16,40 @@ static const char *const HEADING[TRC_WAIT_CLASSES] = {
 	[TRC_WAIT_OUTSIDE] = "Waiting for requests, timers and children",
 };
 
+/* One of many is told only if it stands out, or has a name. */
+static void add_objects(struct trc_report *r, struct trc_line *line,
+			const struct trc_group_details *d)
+{
+	const struct trc_group *group = d->group;
+
+	if (d->n_objects > 1 && d->object_ns <= group->total_ns / 2 &&
+	    trc_report_is_nameless(r, group->reason, d->object, group->stack)) {
+		trc_line_add(line, ", %u objects", d->n_objects);
+		return;
+	}
+	trc_report_object(r, line, group->reason, d->object, group->stack);
+	if (d->n_objects > 1)
+		trc_line_add(line, " and %u other%s", d->n_objects - 1,
+			     d->n_objects == 2 ? "" : "s");
+}
+
 void trc_report_what(struct trc_report *r, struct trc_line *line,
 		     const struct trc_group_details *details)
 {
-	trc_line_add(line, "%s", trc_reason_name(details->group->reason));
-	if (details->group->reason == TRC_REASON_JOIN && details->holder) {
+	const struct trc_group *group = details->group;
+
+	trc_line_add(line, "%s",
+		     group->several_reasons ? trc_wait_kind_name(trc_wait_kind(group->reason))
+					    : trc_reason_name(group->reason));
+	if (group->reason == TRC_REASON_JOIN && details->holder) {
 		trc_line_add(line, " ");
 		trc_report_thread(r, line, details->holder, 26);
+		if (details->n_objects > 1)
+			trc_line_add(line, " and %u other%s", details->n_objects - 1,
+				     details->n_objects == 2 ? "" : "s");
 	} else {
-		trc_report_object(r, line, details->group->reason, details->object,
-				  details->group->stack);
+		add_objects(r, line, details);
 	}
-	if (details->n_objects > 1)
-		trc_line_add(line, " and %u other%s", details->n_objects - 1,
-			     details->n_objects == 2 ? "" : "s");
 }
 
 static void add_share(struct trc_line *line, int64_t part, int64_t whole)
@@ -137,6 +158,62 @@ static void add_numbers(struct trc_line *line, const struct trc_group_details *d
 	trc_line_add(line, "  ");
 }
 
+/* Its share, its stack, and who caused it, if that is not who caused most of all. */
+static void print_place(struct trc_report *r, const struct trc_group_details *d,
+			const struct trc_group_details *place)
+{
+	char share[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_right(&line, 18,
+		       trc_text_share(share, place->group->total_ns, d->group->total_ns));
+	trc_line_add(&line, "  ");
+	if (d->group->several_reasons)
+		trc_line_add(&line, "%s at ", trc_reason_name(place->group->reason));
+	trc_report_chain(r, &line, place->group->stack);
+	trc_report_line(r, &line);
+	if (place->by_stack == d->by_stack)
+		return;
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_to(&line, 20);
+	if (trc_report_blame(r, &line, place))
+		trc_report_line(r, &line);
+}
+
+static void print_places(struct trc_report *r, const struct trc_group_details *d)
+{
+	int64_t rest_ns = d->group->total_ns;
+	size_t n_more = d->group->n_places - d->n_places;
+	char share[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	for (size_t i = 0; i < d->n_places; i++) {
+		print_place(r, d, &d->place[i]);
+		rest_ns -= d->place[i].group->total_ns;
+	}
+	if (!n_more)
+		return;
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_right(&line, 18, trc_text_share(share, rest_ns, d->group->total_ns));
+	trc_line_add(&line, "  at %zu more place%s", n_more, n_more == 1 ? "" : "s");
+	trc_report_line(r, &line);
+}
+
+/* Where the program made an object that has no name. */
+static void print_allocated(struct trc_report *r, uint32_t stack)
+{
+	struct trc_line line;
+
+	if (!stack)
+		return;
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_to(&line, 12);
+	trc_line_add(&line, "allocated at ");
+	trc_report_chain(r, &line, stack);
+	trc_report_line(r, &line);
+}
+
 static void print_group(struct trc_report *r, const struct trc_group_details *d)
 {
 	struct trc_line line;
@@ -145,10 +222,15 @@ static void print_group(struct trc_report *r, const struct trc_group_details *d)
 	add_numbers(&line, d);
 	trc_report_what(r, &line, d);
 	trc_report_line(r, &line);
-	trc_line_begin(&line, r->width, r->colour);
-	trc_line_to(&line, 12);
-	trc_report_chain(r, &line, d->group->stack);
-	trc_report_line(r, &line);
+	print_allocated(r, d->group->allocated_at);
+	if (d->n_places) {
+		print_places(r, d);
+	} else {
+		trc_line_begin(&line, r->width, r->colour);
+		trc_line_to(&line, 12);
+		trc_report_chain(r, &line, d->group->stack);
+		trc_report_line(r, &line);
+	}
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_to(&line, 12);
 	if (trc_report_blame(r, &line, d))
@@ -156,16 +238,20 @@ static void print_group(struct trc_report *r, const struct trc_group_details *d)
 	print_labels(r, d);
 }
 
-static void print_rest(struct trc_report *r, size_t n_places, int64_t rest_ns)
+/* Of groups by place, or else by object, too. */
+static void print_rest(struct trc_report *r, size_t n_groups, int64_t rest_ns, bool by_place)
 {
 	char number[TRC_NUMBER_BYTES];
 	struct trc_line line;
 
-	if (!n_places)
+	if (!n_groups)
 		return;
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_right(&line, 10, trc_text_duration(number, rest_ns));
-	trc_line_add(&line, "  at %zu more place%s", n_places, n_places == 1 ? "" : "s");
+	if (by_place)
+		trc_line_add(&line, "  at %zu more place%s", n_groups, n_groups == 1 ? "" : "s");
+	else
+		trc_line_add(&line, "  for %zu other%s", n_groups, n_groups == 1 ? "" : "s");
 	trc_report_line(r, &line);
 }
 
@@ -196,14 +282,15 @@ static void print_class(struct trc_report *r, const struct trc_groups *g, enum t
 		print_group(r, &d[i]);
 		rest_ns -= d[i].group->total_ns;
 	}
-	print_rest(r, g->n_groups_of[class] - i, rest_ns);
+	print_rest(r, g->n_groups_of[class] - i, rest_ns,
+		   class == TRC_WAIT_FILES || class == TRC_WAIT_OUTSIDE);
 	trc_report_idle_line(r, g, class);
 }
 
 int trc_report_waits(struct trc_report *r)
 {
 	struct trc_groups g;
-	int err = trc_groups_of_parks(&g, r, r->top);
+	int err = trc_groups_of_objects(&g, r, r->top);
 
 	for (int class = 0; class < TRC_WAIT_CLASSES && !err; class ++)
 		print_class(r, &g, (enum trc_wait_class) class);
@@ -268,7 +355,7 @@ static void print_holders(struct trc_report *r, const struct trc_groups *g,
 		print_holder(r, &d[i]);
 		rest_ns -= d[i].group->total_ns;
 	}
-	print_rest(r, g->n_groups_of[class] - i, rest_ns);
+	print_rest(r, g->n_groups_of[class] - i, rest_ns, true);
 }
 
 int trc_report_holders(struct trc_report *r)

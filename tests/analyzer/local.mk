@@ -106,6 +106,11 @@ endif
 if HAVE_CHECK
 check_PROGRAMS += tests/analyzer/report/report_test tests/analyzer/report/why_test
 TESTS += tests/analyzer/report/report_test tests/analyzer/report/why_test
+check_PROGRAMS += tests/analyzer/report/report_objects_test
+TESTS += tests/analyzer/report/report_objects_test
+tests_analyzer_report_report_objects_test_SOURCES = tests/analyzer/report/report_objects_test.c
+tests_analyzer_report_report_objects_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_report_report_objects_test_LDADD = libtrcmodelfixture.la
 tests_analyzer_report_why_test_SOURCES = tests/analyzer/report/why_test.c
 tests_analyzer_report_why_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_report_why_test_LDADD = libtrcmodelfixture.la

@@ -1,0 +1,164 @@
+/* Waiting sections of the report: a row for each object, with its places (report/group_objects.c). */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/report/report.h"
+#include "tests/analyzer/model/model_fixture.h"
+
+#define MODULES                                                                                    \
+	"sync ticks=0 realtime=1700000000000000000\n"                                              \
+	"module server path=\"/none/server\" start=0x3000 limit=0x4000 bias=0x3000\n"              \
+	"stack get 0x3011 0x3021\n"                                                                \
+	"stack put 0x3041 0x3051\n"                                                                \
+	"stack scan 0x3061\n"                                                                      \
+	"stack once 0x3071\n"                                                                      \
+	"stack twice 0x3081\n"                                                                     \
+	"stack new 0x3091 0x3051\n"                                                                \
+	"thread 1 tid=101 name=\"main\"\n"                                                         \
+	"thread 2 tid=102 name=\"worker 1\"\n"                                                     \
+	"thread 3 tid=103 name=\"worker 2\"\n"
+
+/* A wait from one millisecond to another. */
+#define WAIT(from, to, thread, reason, object, stack)                                              \
+	"@" #to "000000 thread=" #thread " wait reason=" reason " object=" object                  \
+	" since=" #from "000000 stack=" stack "\n"
+#define HELD(at, thread, object, stack)                                                            \
+	"@" #at "000000 thread=" #thread " unlock reason=mutex object=" object                     \
+	" waiters=1 stack=" stack "\n"
+
+#define COLUMNS "     total  of time      waits      mean   longest  threads  for\n"
+
+static const struct {
+	const char *what, *trace, *section;
+} SECTIONS[] = {
+	{"a lock at two places is one row, the larger place first; a culprit of its own is told",
+	 MODULES "@0 counter name=\"c\" value=1\n" WAIT(0, 10, 2, "mutex", "0x7f10", "get")
+		 HELD(10, 1, "0x7f10", "put") WAIT(10, 40, 2, "mutex", "0x7f10", "scan")
+			 HELD(40, 1, "0x7f10", "once") "@100000000 counter name=\"c\" value=1\n",
+	 "Waiting for locks  40.0 ms in 2 waits  (of time: share of the waiting threads' lifetime)\n"
+	 COLUMNS
+	 "   40.0 ms    40.0%          2   20.0 ms   30.0 ms        1  mutex 0x7f10\n"
+	 "             75.0%  server+0x60\n"
+	 "             25.0%  server+0x10 < server+0x20\n"
+	 "                    caused by server+0x40, in main (101)\n"
+	 "            caused by server+0x70, 75.0% of it, in main (101)\n"
+	 "\n"},
+	{"what is little is summed, and nothing of it is lost",
+	 MODULES WAIT(0, 1, 3, "mutex", "0x7f10", "scan") WAIT(1, 3, 3, "mutex", "0x7f10", "put")
+		 WAIT(3, 10, 3, "mutex", "0x7f10", "once") WAIT(0, 90, 2, "mutex", "0x7f10", "get"),
+	 "Waiting for locks  100 ms in 4 waits  (of time: share of the waiting threads' lifetime)\n"
+	 COLUMNS
+	 "    100 ms    55.6%          4   25.0 ms   90.0 ms        2  mutex 0x7f10\n"
+	 "             90.0%  server+0x10 < server+0x20\n"
+	 "              7.0%  server+0x70\n"
+	 "              3.0%  at 2 more places\n"
+	 "\n"},
+	{"reading and writing are of one lock; each place says which it is",
+	 MODULES WAIT(0, 30, 2, "rwlock_read", "0x7f10", "get")
+		 WAIT(0, 70, 3, "rwlock_write", "0x7f10", "put"),
+	 "Waiting for locks  100 ms in 2 waits  (of time: share of the waiting threads' lifetime)\n"
+	 COLUMNS
+	 "    100 ms    71.4%          2   50.0 ms   70.0 ms        2  rwlock 0x7f10\n"
+	 "             70.0%  rwlock_write at server+0x40 < server+0x50\n"
+	 "             30.0%  rwlock_read at server+0x10 < server+0x20\n"
+	 "\n"},
+	{"a mutex and a condition at one address are two objects",
+	 MODULES WAIT(0, 30, 2, "mutex", "0x7f10", "get") WAIT(0, 70, 3, "cond", "0x7f10", "get")
+		 "@140000000 counter name=\"c\" value=1\n",
+	 "Waiting for locks  30.0 ms in 1 wait  (of time: share of the waiting threads' lifetime)\n"
+	 COLUMNS
+	 "   30.0 ms    21.4%          1   30.0 ms   30.0 ms        1  mutex 0x7f10\n"
+	 "            server+0x10 < server+0x20\n"
+	 "\n"
+	 "Waiting for other threads  70.0 ms in 1 wait\n" COLUMNS
+	 "   70.0 ms    50.0%          1   70.0 ms   70.0 ms        1  cond 0x7f10\n"
+	 "            server+0x10 < server+0x20\n"
+	 "\n"},
+	{"locks without names at one place are alike: one row; none is told if none stands out",
+	 MODULES WAIT(0, 10, 2, "mutex", "0x7f10", "get") WAIT(10, 20, 2, "mutex", "0x7f40", "get")
+		 WAIT(20, 30, 2, "mutex", "0x7f80", "get"),
+	 "Waiting for locks  30.0 ms in 3 waits  (of time: share of the waiting threads' lifetime)\n"
+	 COLUMNS
+	 "   30.0 ms   100.0%          3   10.0 ms   10.0 ms        1  mutex, 3 objects\n"
+	 "            server+0x10 < server+0x20\n"
+	 "\n"},
+	{"one that stands out among them is told",
+	 MODULES WAIT(0, 50, 2, "mutex", "0x7f10", "get") WAIT(50, 60, 2, "mutex", "0x7f40", "get"),
+	 "Waiting for locks  60.0 ms in 2 waits  (of time: share of the waiting threads' lifetime)\n"
+	 COLUMNS
+	 "   60.0 ms   100.0%          2   30.0 ms   50.0 ms        1  mutex 0x7f10 and 1 other\n"
+	 "            server+0x10 < server+0x20\n"
+	 "\n"},
+	{"an object is where its longest wait was: others that waited there only briefly have rows",
+	 MODULES WAIT(0, 50, 2, "mutex", "0x7f10", "get") WAIT(50, 60, 2, "mutex", "0x7f40", "get")
+		 WAIT(60, 90, 2, "mutex", "0x7f40", "scan"),
+	 "Waiting for locks  90.0 ms in 3 waits  (of time: share of the waiting threads' lifetime)\n"
+	 COLUMNS
+	 "   50.0 ms    55.6%          1   50.0 ms   50.0 ms        1  mutex 0x7f10\n"
+	 "            server+0x10 < server+0x20\n"
+	 "   40.0 ms    44.4%          2   20.0 ms   30.0 ms        1  mutex 0x7f40\n"
+	 "             75.0%  server+0x60\n"
+	 "             25.0%  server+0x10 < server+0x20\n"
+	 "\n"},
+	{"locks allocated at one place are alike wherever they are waited for",
+	 MODULES "@0 thread=1 alloc sample=1 address=0x7f00 bytes=64 period=1 stack=new\n"
+		 "@0 thread=1 alloc sample=2 address=0x7f40 bytes=64 period=1 stack=new\n"
+		 WAIT(0, 50, 2, "mutex", "0x7f10", "get") WAIT(50, 100, 2, "mutex", "0x7f50", "scan"),
+	 "Waiting for locks  100 ms in 2 waits  (of time: share of the waiting threads' lifetime)\n"
+	 COLUMNS
+	 "    100 ms   100.0%          2   50.0 ms   50.0 ms        1  mutex, 2 objects\n"
+	 "            allocated at server+0x90 < server+0x50\n"
+	 "             50.0%  server+0x10 < server+0x20\n"
+	 "             50.0%  server+0x60\n"
+	 "\n"},
+	{"descriptors are reused: places stay apart",
+	 MODULES WAIT(0, 60, 2, "read", "3", "get") WAIT(60, 100, 2, "read", "3", "put"),
+	 "Waiting for files and sockets  100 ms in 2 waits  (of time: share of the waiting threads' "
+	 "lifetime)\n" COLUMNS
+	 "   60.0 ms    60.0%          1   60.0 ms   60.0 ms        1  read fd 3\n"
+	 "            server+0x10 < server+0x20\n"
+	 "   40.0 ms    40.0%          1   40.0 ms   40.0 ms        1  read fd 3\n"
+	 "            server+0x40 < server+0x50\n"
+	 "\n"},
+};
+
+static char *printed(const char *trace)
+{
+	const struct trc_report_options options = {.path = "dump.trc"};
+	struct trc_error error = {""};
+	struct trc_model *m = model_of(trace, 0);
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	ck_assert_int_eq(trc_report_print(m, out, &options, &error), 0);
+	fclose(out);
+	model_close(m);
+	return text;
+}
+
+START_TEST(sections)
+{
+	char *text = printed(SECTIONS[_i].trace);
+
+	ck_assert_msg(strstr(text, SECTIONS[_i].section) != NULL, "%s:\n%s\nin:\n%s",
+		      SECTIONS[_i].what, SECTIONS[_i].section, text);
+	free(text);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("report_objects");
+	TCase *tcase = tcase_create("sections");
+	SRunner *runner = srunner_create(suite);
+	int n_failed;
+
+	tcase_add_loop_test(tcase, sections, 0, sizeof(SECTIONS) / sizeof(*SECTIONS));
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_NORMAL);
+	n_failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return n_failed ? 1 : 0;
+}
