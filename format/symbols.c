@@ -14,6 +14,7 @@
 #include "symbols_demangle.h"
 #include "symbols_dwarf.h"
 #include "symbols_file.h"
+#include "symbols_members.h"
 #include "symbols_starts.h"
 #include "symbols_stubs.h"
 #include "symbols_table.h"
@@ -24,6 +25,7 @@ struct object {
 	uint8_t build_id_bytes;
 	struct trc_symbols_file file;
 	struct trc_dwarf *dwarf;
+	struct trc_members *members; /* NULL before the first was asked for */
 	struct trc_symbols_table table;
 	struct trc_symbols_table variables;
 	struct trc_starts starts;
@@ -72,6 +74,7 @@ int trc_symbols_open(struct trc_symbols **out, enum trc_symbols_how how)
 
 static void object_free(struct object *object)
 {
+	trc_members_close(object->members);
 	trc_dwarf_close(object->dwarf);
 	trc_symbols_table_clear(&object->table);
 	trc_symbols_table_clear(&object->variables);
@@ -391,21 +394,25 @@ uint64_t trc_symbols_start(struct trc_symbols *s, const struct trc_module_entry 
 	return start + module->load_bias;
 }
 
+/* The symbol of the variable at an ELF address; NULL = not known. */
+static const struct trc_table_symbol *find_variable(struct object *object, uint64_t address)
+{
+	if (!object->variables_listed) {
+		object->variables_listed = true;
+		list_symbols(object, &object->variables, TRC_SYMBOLS_DATA);
+	}
+	return trc_symbols_table_find(&object->variables, address);
+}
+
 const char *trc_symbols_variable(struct trc_symbols *s, const struct trc_module_entry *module,
 				 uint64_t address, uint64_t *offset)
 {
 	uint32_t id = object_find(s, module);
 	struct object *object = id ? s->object[id - 1] : NULL;
-	const struct trc_table_symbol *symbol;
+	const struct trc_table_symbol *symbol =
+		object ? find_variable(object, address - module->load_bias) : NULL;
 	char *readable;
 
-	if (!object)
-		return NULL;
-	if (!object->variables_listed) {
-		object->variables_listed = true;
-		list_symbols(object, &object->variables, TRC_SYMBOLS_DATA);
-	}
-	symbol = trc_symbols_table_find(&object->variables, address - module->load_bias);
 	if (!symbol)
 		return NULL;
 	readable = trc_demangle(s->demangler, symbol->name);
@@ -413,6 +420,23 @@ const char *trc_symbols_variable(struct trc_symbols *s, const struct trc_module_
 		trc_symbols_table_rename(&object->variables, symbol, readable);
 	*offset = address - module->load_bias - symbol->start;
 	return symbol->name;
+}
+
+const char *trc_symbols_member(struct trc_symbols *s, const struct trc_module_entry *module,
+			       uint64_t address, uint64_t *offset)
+{
+	uint32_t id = object_find(s, module);
+	struct object *object = id ? s->object[id - 1] : NULL;
+	const struct trc_table_symbol *symbol =
+		object ? find_variable(object, address - module->load_bias) : NULL;
+
+	*offset = 0;
+	if (!symbol)
+		return "";
+	*offset = address - module->load_bias - symbol->start;
+	if (!object->members && object->file.dwarf)
+		object->members = trc_members_open(object->file.dwarf);
+	return object->members ? trc_members_find(object->members, symbol->start, offset) : "";
 }
 
 const char *trc_symbols_trouble(struct trc_symbols *s, const struct trc_module_entry *module)

@@ -68,6 +68,14 @@ uint64_t trc_symbols_start(struct trc_symbols *s, const struct trc_module_entry 
 const char *trc_symbols_variable(struct trc_symbols *s, const struct trc_module_entry *module,
 				 uint64_t address, uint64_t *offset);
 
+/*
+ * Which member of that variable it is, by debug information, as one writes it behind the variable's
+ * name: ".gil.cond", "[3].lock"; "" where that is not known, or it has none.  *offset is how far into
+ * the member the address lies.
+ */
+const char *trc_symbols_member(struct trc_symbols *s, const struct trc_module_entry *module,
+			       uint64_t address, uint64_t *offset);
+
 /* NULL, or one line on why this module has no (or poorer) symbols: "changed since", "not found". */
 const char *trc_symbols_trouble(struct trc_symbols *s, const struct trc_module_entry *module);
 

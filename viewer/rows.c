@@ -75,20 +75,36 @@ static bool object_names_reserve(struct trc_rows *r, uint32_t n)
 	return true;
 }
 
+/* The variable, and its member; the offset into that.  0 = not known. */
+static uint32_t variable_text(struct trc_rows *r, uint64_t object, uint32_t stack, uint64_t *offset)
+{
+	const char *name = trc_model_variable(r->m, object, stack, offset);
+	uint32_t text;
+	char *whole;
+
+	if (!name)
+		return 0;
+	if (asprintf(&whole, "%s%s", name, trc_model_member(r->m, object, stack, offset)) < 0) {
+		r->failed = true;
+		return 0;
+	}
+	text = trc_texts_id(&r->texts, whole);
+	free(whole);
+	return text;
+}
+
 /* Once per object and epoch. */
 static void object_look_up(struct trc_rows *r, struct trc_object_name *n, uint64_t object,
 			   uint32_t stack)
 {
 	struct trc_stack_view view;
-	const char *name;
 	uint64_t offset;
 	uint32_t text;
 
 	if (!stack || trc_reader_stack(trc_model_reader(r->m), stack, &view) ||
 	    n->epoch == view.epoch + 1)
 		return;
-	name = trc_model_variable(r->m, object, stack, &offset);
-	text = name ? trc_texts_id(&r->texts, name) : 0;
+	text = variable_text(r, object, stack, &offset);
 	n->several |= n->epoch && (n->text != text || n->offset != offset);
 	n->epoch = view.epoch + 1;
 	n->text = text;

@@ -13,13 +13,13 @@
 #include "page.h"
 #include "tracks.h"
 
-/* What the variable is called that lies at an address.  After an exec another may lie there: then
- * neither is told. */
+/* What the variable, or its member, is called that lies at an address.  After an exec another may lie
+ * there: then neither is told. */
 struct trc_object_name {
 	uint64_t object;
 	uint32_t epoch; /* of the modules, when it was looked up; + 1 */
 	uint32_t text;
-	uint64_t offset; /* into the variable */
+	uint64_t offset; /* into that */
 	bool several;
 };
 

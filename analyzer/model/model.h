@@ -422,8 +422,8 @@ struct trc_lock_held {
  * and each variable that lay there. */
 struct trc_object {
 	uint64_t address;
-	const char
-		*name; /* the variable with the offset into it, or the address: as in the report */
+	const char *name;      /* the variable with the member or the offset, or the address: as in
+				* the report */
 	const char *symbol;    /* the variable; NULL = not known */
 	uint64_t offset_bytes; /* into the variable */
 	int64_t last_ns;       /* when it was last used, as far as recorded */
@@ -527,6 +527,10 @@ struct trc_symbols *trc_model_symbols(const struct trc_model *m);
  * TRC_PART_SYMBOLS. */
 const char *trc_model_variable(const struct trc_model *m, uint64_t address, uint32_t stack,
 			       uint64_t *offset);
+/* Which member of that variable it is: ".gil.cond", or "" if that is not known; the offset into the
+ * member. */
+const char *trc_model_member(const struct trc_model *m, uint64_t address, uint32_t stack,
+			     uint64_t *offset);
 /* The labels of a set: its rows in the table of labels; no rows for 0 and for an unknown set. */
 const struct trc_set_label *trc_model_label_set(const struct trc_model *m, uint32_t labels,
 						size_t *n);

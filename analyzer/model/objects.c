@@ -35,18 +35,19 @@ struct objects {
 		first_at; /* an address's last row in m->objects; the row chains to others */
 };
 
-static const char *name_of(struct trc_model *m, const struct trc_object *object)
+static const char *name_of(struct trc_model *m, const struct trc_object *object, uint32_t stack)
 {
+	uint64_t offset;
+	const char *member = trc_model_member(m, object->address, stack, &offset), *name;
 	char *text;
-	const char *name;
 	int n;
 
 	if (!object->symbol)
 		n = asprintf(&text, "0x%" PRIx64, object->address);
-	else if (object->offset_bytes)
-		n = asprintf(&text, "%s+%" PRIu64, object->symbol, object->offset_bytes);
+	else if (offset)
+		n = asprintf(&text, "%s%s+%" PRIu64, object->symbol, member, offset);
 	else
-		return object->symbol;
+		n = asprintf(&text, "%s%s", object->symbol, member);
 	if (n < 0)
 		return NULL;
 	name = trc_pool_text(&m->text, text, (size_t)n);
@@ -74,7 +75,7 @@ static uint32_t object_row(struct objects *o, const struct use *use, uint32_t st
 	for (uint32_t i = object.next; i != TRC_INDEX_NONE; i = row[i].next)
 		if (same_variable(&row[i], &object))
 			return i;
-	object.name = name_of(m, &object);
+	object.name = name_of(m, &object, stack);
 	row = object.name ? trc_array_add(&m->objects) : NULL;
 	if (!row || trc_index_put(&o->first_at, use->address, (uint32_t)(m->objects.n - 1)))
 		return TRC_INDEX_NONE;

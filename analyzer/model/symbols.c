@@ -286,6 +286,15 @@ const char *trc_model_variable(const struct trc_model *m, uint64_t address, uint
 				    : NULL;
 }
 
+const char *trc_model_member(const struct trc_model *m, uint64_t address, uint32_t stack,
+			     uint64_t *offset)
+{
+	const struct trc_module_entry *module = module_below(m, address, stack);
+
+	*offset = 0;
+	return m->symbols && module ? trc_symbols_member(m->symbols, module, address, offset) : "";
+}
+
 void trc_derive_symbols_free(struct trc_model *m)
 {
 	free(m->stack_first);

@@ -337,6 +337,8 @@ void trc_report_object(struct trc_report *r, struct trc_line *line, unsigned int
 	}
 	trc_line_add(line, " ");
 	trc_line_data(line, name, room_for(r, OBJECT_WIDTH));
+	trc_line_data(line, trc_model_member(r->m, object, stack, &offset),
+		      room_for(r, OBJECT_WIDTH));
 	if (offset)
 		trc_line_add(line, "+%" PRIu64, offset);
 }

@@ -49,13 +49,13 @@ tells_the_story()
 names_as_the_report()
 {
 	"$trace_analyze" "$2" >report.txt || fail "$1: no report"
-	# "     613 ms    15.3%   36   17.0 ms   27.4 ms   4  mutex settings"
+	# "     613 ms    15.3%   36   17.0 ms   27.4 ms   4  mutex settings.lock"
 	sed -n '/^Waiting for locks/,/^Waiting for files/p' report.txt |
 		grep -oE '  (mutex|cond_mutex|cond|sem) [^ ]+$' | sed 's/cond_mutex/mutex/; s/^ *//' | LC_ALL=C sort -u >report.names
 	sql "$2" "SELECT DISTINCT o.kind || ' ' || o.name FROM objects AS o
 		JOIN parks AS p ON p.object = o.address AND replace(p.reason, 'cond_mutex', 'mutex') = o.kind" |
 		LC_ALL=C sort >table.names
-	grep -qx 'mutex settings' table.names || fail "$1: the table does not name the settings' lock"
+	grep -qx 'mutex settings.lock' table.names || fail "$1: the table does not name the settings' lock"
 	[ "$(wc -l <report.names)" -ge 3 ] || fail "$1: the report names only: $(cat report.names)"
 	[ -z "$(LC_ALL=C comm -23 report.names table.names)" ] ||
 		fail "$1: the report names what the table of objects does not: $(diff report.names table.names)"

@@ -158,6 +158,13 @@ const char *trc_symbols_variable(struct trc_symbols *s, const struct trc_module_
 	return address & 16 ? made_up : NULL;
 }
 
+const char *trc_symbols_member(struct trc_symbols *s, const struct trc_module_entry *module,
+			       uint64_t address, uint64_t *offset)
+{
+	*offset = address & 7;
+	return address & 16 && address & 8 ? ".made[1].up" : "";
+}
+
 const char *trc_symbols_trouble(struct trc_symbols *s, const struct trc_module_entry *module)
 {
 	return module->start & 0x1000 ? "not found" : NULL;

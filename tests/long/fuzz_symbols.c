@@ -39,6 +39,7 @@ static uint64_t look_at(struct trc_symbols *s, const struct trc_module_entry *mo
 		sum += found[i].linkage ? strlen(found[i].linkage) : 0;
 		sum += found[i].file ? strlen(found[i].file) : 0;
 	}
+	sum += strlen(trc_symbols_member(s, module, address, &offset)) + offset;
 	return trc_symbols_variable(s, module, address, &offset) ? sum + offset : sum;
 }
 

@@ -158,6 +158,16 @@ const struct trc_module_entry *trc_reader_module(const struct trc_reader *r, uin
 	return id == 2 ? &trc : &module;
 }
 
+const char *trc_model_member(const struct trc_model *m, uint64_t address, uint32_t stack,
+			     uint64_t *offset)
+{
+	(void)m;
+	(void)address;
+	(void)stack;
+	*offset = 0;
+	return "";
+}
+
 const char *trc_model_variable(const struct trc_model *m, uint64_t address, uint32_t stack,
 			       uint64_t *offset)
 {

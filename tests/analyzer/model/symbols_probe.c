@@ -1,11 +1,11 @@
 /*
  * symbols_probe - prints what trc_symbols_find() says, in the form of `addr2line -fi`.
  *
- *   symbols_probe [-b BIAS] [-i BUILD-ID] [-l] [-s] [-v] FILE ADDRESS...
+ *   symbols_probe [-b BIAS] [-i BUILD-ID] [-l] [-m] [-s] [-v] FILE ADDRESS...
  *
  * Addresses are the process's: BIAS (hexadecimal) is subtracted.  -l prints the linkage
- * name and the function's first line too, -v the variable at each address instead, -s
- * where its function begins.
+ * name and the function's first line too, -v the variable at each address instead, -m
+ * its member too, -s where its function begins.
  * "-" for ADDRESS: read them from stdin.
  */
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include "format/symbols.h"
 
-static bool show_linkage, show_variables, show_starts;
+static bool show_linkage, show_variables, show_members, show_starts;
 
 static void print_address(struct trc_symbols *s, const struct trc_module_entry *module,
 			  uint64_t address)
@@ -25,7 +25,12 @@ static void print_address(struct trc_symbols *s, const struct trc_module_entry *
 	size_t n;
 
 	if (show_variables) {
-		printf("%s+%llu\n", variable ? variable : "??", (unsigned long long)offset);
+		const char *member = show_members
+					     ? trc_symbols_member(s, module, address, &offset)
+					     : "";
+
+		printf("%s%s+%llu\n", variable ? variable : "??", member,
+		       (unsigned long long)offset);
 		return;
 	}
 	if (show_starts) {
@@ -66,13 +71,15 @@ int main(int argc, char **argv)
 	char line[64];
 	int option;
 
-	while ((option = getopt(argc, argv, "b:i:lsv")) != -1) {
+	while ((option = getopt(argc, argv, "b:i:lmsv")) != -1) {
 		if (option == 'b')
 			module.load_bias = strtoull(optarg, NULL, 16);
 		else if (option == 'i')
 			set_build_id(&module, optarg);
 		else if (option == 'v')
 			show_variables = true;
+		else if (option == 'm')
+			show_variables = show_members = true;
 		else if (option == 's')
 			show_starts = true;
 		else
