@@ -53,6 +53,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report/labels.c \
 	analyzer/report/longest.c \
 	analyzer/report/lost.c \
+	analyzer/report/many.c analyzer/report/many.h \
 	analyzer/report/names.c analyzer/report/stack_text.h \
 	analyzer/report/now.c \
 	analyzer/report/shares.c \

@@ -30,7 +30,9 @@ struct trc_request {
 };
 
 struct trc_cli {
-	const char *path;	    /* of the trace; NULL: none was named, and no verb needs one */
+	const char *path;   /* of the trace; NULL: none was named, and no verb needs one */
+	char *const *paths; /* of all that were named */
+	size_t n_paths;
 	struct trc_ring_trace ring; /* what the model reads, if `path` is a ring */
 	struct trc_model *model;
 	sqlite3 *db; /* by trc_cli_sql() */
@@ -55,6 +57,7 @@ struct trc_verb {
 	const char *arg_name; /* NULL: it takes none */
 	const char *doc;
 	bool without_trace;	    /* it can do without a trace */
+	bool takes_many;	    /* traces: it opens them itself if they are several */
 	bool filters_labels;	    /* it obeys --label-filter */
 	const char *filter_instead; /* or what there is instead of that; NULL = nothing */
 	bool arg_is_file;	    /* which it writes */
@@ -71,6 +74,9 @@ extern const struct trc_verb trc_verb_sql, trc_verb_shell, trc_verb_db, trc_verb
 /* "trace-analyze: dump.trc: ...", or without a name as long as there is no trace. */
 void trc_cli_error(const struct trc_cli *cli, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Opens cli->path.  X2, after a line if there is trouble. */
+int trc_cli_open(struct trc_cli *cli);
+void trc_cli_close(struct trc_cli *cli);
 /* The trace as SQL tables; NULL after an error was said. */
 sqlite3 *trc_cli_sql(struct trc_cli *cli);
 

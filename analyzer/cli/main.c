@@ -128,7 +128,7 @@ static void print_help(void)
 {
 	char text[80];
 
-	puts("usage: trace-analyze [OPTION...] TRACE\n\n"
+	puts("usage: trace-analyze [OPTION...] TRACE...\n\n"
 	     "Tells what a trace has to say: a report, unless one or more of these are given, which\n"
 	     "are done in order:");
 	for (int v = 0; v < N_VERBS; v++) {
@@ -269,9 +269,15 @@ static int check_trace_stays(const struct command *c, const char *trace)
 
 static int check_requests(struct command *c, int argc, char **argv)
 {
-	if (argc - optind > 1 || (argc == optind && trace_is_needed(c))) {
-		trc_cli_error(&c->cli, "%s; try 'trace-analyze --help'",
-			      argc == optind ? "no trace was named" : "one trace at a time");
+	if (argc == optind && trace_is_needed(c)) {
+		trc_cli_error(&c->cli, "no trace was named; try 'trace-analyze --help'");
+		return TRC_EXIT_USAGE;
+	}
+	for (size_t i = 0; i < c->n_requests && argc - optind > 1; i++) {
+		if (c->request[i].verb->takes_many)
+			continue;
+		trc_cli_error(&c->cli, "--%s takes one trace at a time, not %d",
+			      c->request[i].verb->name, argc - optind);
 		return TRC_EXIT_USAGE;
 	}
 	for (size_t i = 0; i < c->n_requests; i++) {
@@ -292,7 +298,9 @@ static int check_requests(struct command *c, int argc, char **argv)
 	}
 	if (check_trace_stays(c, argv[optind]))
 		return TRC_EXIT_USAGE;
-	c->cli.path = argv[optind];
+	c->cli.paths = argv + optind;
+	c->cli.n_paths = (size_t)(argc - optind);
+	c->cli.path = c->cli.n_paths > 1 ? NULL : argv[optind];
 	return TRC_EXIT_OK;
 }
 
@@ -307,7 +315,7 @@ static int open_model(struct trc_cli *cli, struct trc_error *error)
 	return err ? err : trc_model_open_reader(&cli->model, reader, error);
 }
 
-static int open_trace(struct trc_cli *cli)
+int trc_cli_open(struct trc_cli *cli)
 {
 	struct trc_error error = {""};
 
@@ -319,6 +327,16 @@ static int open_trace(struct trc_cli *cli)
 	if (trc_reader_warning(trc_model_reader(cli->model)))
 		trc_cli_error(cli, "warning: %s", trc_reader_warning(trc_model_reader(cli->model)));
 	return TRC_EXIT_OK;
+}
+
+void trc_cli_close(struct trc_cli *cli)
+{
+	sqlite3_close(cli->db);
+	trc_model_close(cli->model);
+	trc_ring_trace_free(&cli->ring);
+	cli->db = NULL;
+	cli->model = NULL;
+	cli->ring = (struct trc_ring_trace){0};
 }
 
 sqlite3 *trc_cli_sql(struct trc_cli *cli)
@@ -378,12 +396,10 @@ int main(int argc, char **argv)
 		c.request[c.n_requests++] = (struct trc_request){.verb = &trc_verb_report};
 	trc_memory_bound(c.cli.memory_bytes);
 	if (status == TRC_EXIT_OK && c.cli.path)
-		status = open_trace(&c.cli);
+		status = trc_cli_open(&c.cli);
 	if (status == TRC_EXIT_OK)
 		status = run_requests(&c);
-	sqlite3_close(c.cli.db);
-	trc_model_close(c.cli.model);
-	trc_ring_trace_free(&c.cli.ring);
+	trc_cli_close(&c.cli);
 	trc_label_filter_free(c.cli.label_filter);
 	return close_stdout(&c.cli, status);
 }

@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "cli.h"
+#include "analyzer/report/many.h"
 #include "analyzer/report/report.h"
 #include "analyzer/report/why.h"
 #include "analyzer/text/line.h"
@@ -59,6 +60,45 @@ static int print(struct trc_cli *cli, print_fn *function)
 	return told(cli, err ? err : function(cli->model, stdout, &options, &error), &error);
 }
 
+/* Adds a trace.  One that cannot be read does not keep the others from being told. */
+static int add_one(struct trc_cli *cli, struct trc_many *many, const char *path)
+{
+	struct trc_error error = {""};
+	int status;
+
+	cli->path = path;
+	status = trc_cli_open(cli);
+	if (status == TRC_EXIT_OK)
+		status = told(cli, trc_many_add(many, cli->model, path, &error), &error);
+	trc_progress_clear();
+	if (status != TRC_EXIT_OK)
+		trc_many_add_unread(many);
+	trc_cli_close(cli);
+	cli->path = NULL;
+	return status;
+}
+
+static int print_many(struct trc_cli *cli, bool summary)
+{
+	const struct trc_report_options options = options_of(cli);
+	struct trc_many *many = trc_many_open(&options);
+	int status = TRC_EXIT_OK, err = many ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < cli->n_paths && !err; i++) {
+		int one = add_one(cli, many, cli->paths[i]);
+
+		status = one > status ? one : status;
+	}
+	if (!err)
+		err = trc_many_print(many, stdout, summary);
+	if (err) {
+		trc_cli_error(cli, "report: %s", strerror(-err));
+		status = TRC_EXIT_FAILED;
+	}
+	trc_many_close(many);
+	return status;
+}
+
 static int add_label_filter(struct trc_cli *cli, struct trc_request *request, const char *arg)
 {
 	struct trc_error error = {""};
@@ -77,18 +117,19 @@ static const struct trc_cli_option report_options[] = {
 
 static int run_report(struct trc_cli *cli, const struct trc_request *request)
 {
-	return print(cli, trc_report_print);
+	return cli->n_paths > 1 ? print_many(cli, false) : print(cli, trc_report_print);
 }
 
 static int run_summary(struct trc_cli *cli, const struct trc_request *request)
 {
-	return print(cli, trc_report_summary);
+	return cli->n_paths > 1 ? print_many(cli, true) : print(cli, trc_report_summary);
 }
 
 const struct trc_verb trc_verb_report = {
 	.name = "report",
 	.doc = "print the report",
 	.run = run_report,
+	.takes_many = true,
 	.filters_labels = true,
 	.option = report_options,
 };
@@ -97,6 +138,7 @@ const struct trc_verb trc_verb_summary = {
 	.name = "summary",
 	.doc = "print the report in at most 15 lines",
 	.run = run_summary,
+	.takes_many = true,
 	.filters_labels = true,
 };
 

@@ -13,7 +13,7 @@ static size_t fitting(const char *text, int columns)
 {
 	size_t n = strcspn(text, " ");
 	int width = 0;
-	char word[TRC_FINDING_BYTES];
+	char word[2 * TRC_FINDING_BYTES];
 
 	for (size_t end = n; text[end]; n = end) {
 		end += 1 + strcspn(text + end + 1, " ");
@@ -47,12 +47,38 @@ static void print_wrapped(struct trc_report *r, const char *text, int indent, en
 	}
 }
 
-static void print_finding(struct trc_report *r, const struct trc_finding *f)
+/* Names from a trace may hold anything. */
+static void add_who(struct trc_report *r, const char *who, char *text, size_t n_bytes)
+{
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, false);
+	trc_line_data(&line, who, r->width);
+	snprintf(text, n_bytes, "%s", trc_line_text(&line));
+}
+
+void trc_finding_print_line(struct trc_report *r, const struct trc_finding *f, const char *who)
+{
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_add(&line, "  ");
+	trc_line_data(&line, who, r->width);
+	trc_line_add(&line, ": ");
+	trc_line_data(&line, f->sentence, r->width);
+	trc_report_line(r, &line);
+}
+
+void trc_finding_print(struct trc_report *r, const struct trc_finding *f, const char *who)
 {
 	const char *remedy = trc_finding_remedy(f->kind);
-	char helps[TRC_FINDING_BYTES];
+	char helps[TRC_FINDING_BYTES], sentence[2 * TRC_FINDING_BYTES], name[TRC_FINDING_BYTES];
 
-	print_wrapped(r, f->sentence, 2, TRC_STYLE_PLAIN);
+	if (who) {
+		add_who(r, who, name, sizeof(name));
+		snprintf(sentence, sizeof(sentence), "%s: %s", name, f->sentence);
+	}
+	print_wrapped(r, who ? sentence : f->sentence, 2, TRC_STYLE_PLAIN);
 	print_wrapped(r, f->why, 4, TRC_STYLE_PLAIN);
 	if (!remedy)
 		return;
@@ -74,7 +100,7 @@ int trc_report_findings_section(struct trc_report *r)
 		if (!any)
 			trc_report_heading(r, "Findings", NULL);
 		any = true;
-		print_finding(r, &f[i]);
+		trc_finding_print(r, &f[i], NULL);
 	}
 	r->any_section = any_section; /* of those with columns */
 	trc_array_free(&findings);

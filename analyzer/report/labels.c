@@ -131,7 +131,7 @@ void trc_report_filter_line(struct trc_report *r)
 	trc_line_data(&line, trc_label_filter_text(r->label_filter), r->width);
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	trc_report_line(r, &line);
-	if (!trc_label_filter_any(r->label_filter, r->m))
+	if (r->m && !trc_label_filter_any(r->label_filter, r->m)) /* not of many traces */
 		print_no_set(r);
 }
 

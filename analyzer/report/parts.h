@@ -296,6 +296,11 @@ int trc_report_slowest(struct trc_report *r, const char *type);
 /* ---- findings.c ---- */
 /* struct trc_finding to *out, which is the caller's to free, also after a failure.  0 or -ENOMEM. */
 int trc_report_findings(struct trc_report *r, struct trc_array *out);
+struct trc_finding;
+/* With what it was due to and what helps; "who: " before the sentence.  finding_print.c */
+void trc_finding_print(struct trc_report *r, const struct trc_finding *f, const char *who);
+/* The sentence alone, in one line. */
+void trc_finding_print_line(struct trc_report *r, const struct trc_finding *f, const char *who);
 
 /* ---- sections ---- */
 int trc_report_findings_section(struct trc_report *r);

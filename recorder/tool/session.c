@@ -340,6 +340,7 @@ void trc_tool_session_result(const struct trc_tool_session *s, struct trc_tool_r
 			continue;
 		if (!r->path) {
 			r->path = p->path;
+			r->process = p->name;
 			r->events = p->totals.events;
 			r->lost_events = p->lost_events + p->totals.lost_events;
 			r->file_bytes = p->sink.file_bytes;

@@ -110,6 +110,21 @@ static void print_samples(const struct trc_tool_result *r)
 		trc_tool_say("%" PRIu64 " sample%s, none lost", r->samples, s_if(r->samples));
 }
 
+/* The files of all processes have names that differ in one part. */
+static void print_more(const struct trc_tool_result *r)
+{
+	const char *at = r->path, *part = NULL;
+
+	for (at = r->path; *r->process && (at = strstr(at, r->process)); at++)
+		part = at;
+	if (!part) {
+		trc_tool_say("%u traces in all, one for each process", r->n_files);
+		return;
+	}
+	trc_tool_say("%u traces, one for each process; of all: trace-analyze %.*s*%s", r->n_files,
+		     (int)(part - r->path), r->path, part + strlen(r->process));
+}
+
 void trc_tool_summary(const struct trc_tool_result *r)
 {
 	char text[TEXT_BYTES];
@@ -127,7 +142,7 @@ void trc_tool_summary(const struct trc_tool_result *r)
 	if (r->sampled)
 		print_samples(r);
 	if (more)
-		trc_tool_say("%u traces in all, one for each process", r->n_files);
+		print_more(r);
 }
 
 /* ---- snapshots ------------------------------------------------------------------------- */

@@ -181,6 +181,7 @@ struct trc_tool_taken {
 /* What came of it. */
 struct trc_tool_result {
 	const char *path; /* of the command's own trace, or with --follow the first; NULL = none */
+	const char *process; /* what its name has of the process */
 	unsigned int n_files;
 	uint64_t events, lost_events, file_bytes;
 	bool sampled;			/* something was to be */

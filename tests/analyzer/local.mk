@@ -89,9 +89,9 @@ endif
 
 # trace-analyze from the outside.
 TESTS += tests/analyzer/cli/cli_test.sh tests/analyzer/cli/cli_schema_test.sh tests/analyzer/cli/json_test.sh \
-	tests/analyzer/cli/labels_test.sh tests/analyzer/cli/memory_test.sh
+	tests/analyzer/cli/labels_test.sh tests/analyzer/cli/many_test.sh tests/analyzer/cli/memory_test.sh
 EXTRA_DIST += tests/analyzer/cli/cli_test.sh tests/analyzer/cli/cli_schema_test.sh tests/analyzer/cli/json_test.sh \
-	tests/analyzer/cli/labels_test.sh tests/analyzer/cli/memory_test.sh
+	tests/analyzer/cli/labels_test.sh tests/analyzer/cli/many_test.sh tests/analyzer/cli/memory_test.sh
 
 # The findings.
 if HAVE_CHECK

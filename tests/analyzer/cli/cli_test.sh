@@ -119,7 +119,7 @@ refused 'a missing file' 1 'trace-analyze: none.trc: No such file or directory' 
 	"$analyze" --check none.trc
 refused 'no trace' 2 "trace-analyze: no trace was named; try 'trace-analyze --help'" \
 	"$analyze" --check
-refused 'two traces' 2 "trace-analyze: one trace at a time; try 'trace-analyze --help'" \
+refused 'two traces' 2 'trace-analyze: --check takes one trace at a time, not 2' \
 	"$analyze" --check good.trc good.trc
 refused 'a mistyped option' 2 "trace-analyze: --summery: no such option; try 'trace-analyze --help'" \
 	"$analyze" --summery good.trc

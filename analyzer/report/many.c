@@ -1,0 +1,428 @@
+/* many.c - see many.h. */
+#include "many.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "findings.h"
+#include "parts.h"
+
+enum {
+	ROWS = 40, /* that are told one by one */
+	SUMMARY_ROWS = 6,
+	SUMMARY_FINDINGS = 3,
+	WHO_BYTES = 96,
+};
+
+struct row {
+	char *path, *pid, *command; /* owned; pid "" = not known */
+	char *worst;		    /* of its findings; NULL = nothing cost much */
+	int64_t worst_ns;	    /* what that cost; INT64_MAX of an alarm */
+	int64_t lasted_ns, cpu_ns;  /* cpu_ns TRC_NEVER = not known */
+	int64_t locks_ns, files_ns;
+	int64_t cost_ns; /* all of these */
+	uint64_t n_threads;
+};
+
+struct found {
+	struct trc_finding finding;
+	size_t row; /* in which it is, as they were added */
+};
+
+struct trc_many {
+	const struct trc_report_options *options;
+	struct trc_array rows, found; /* struct row; struct found, most harmful first */
+	uint64_t n_unread, n_incomplete, n_events, n_bytes, lost_events, n_threads;
+};
+
+struct trc_many *trc_many_open(const struct trc_report_options *options)
+{
+	struct trc_many *many = calloc(1, sizeof(*many));
+
+	if (!many)
+		return NULL;
+	many->options = options;
+	many->rows.row_bytes = sizeof(struct row);
+	many->found.row_bytes = sizeof(struct found);
+	return many;
+}
+
+void trc_many_close(struct trc_many *many)
+{
+	struct row *row = many ? many->rows.row : NULL;
+
+	if (!many)
+		return;
+	for (size_t i = 0; i < many->rows.n; i++) {
+		free(row[i].path);
+		free(row[i].pid);
+		free(row[i].command);
+		free(row[i].worst);
+	}
+	trc_array_free(&many->rows);
+	trc_array_free(&many->found);
+	free(many);
+}
+
+void trc_many_add_unread(struct trc_many *many)
+{
+	many->n_unread++;
+}
+
+/* ---- a trace ---- */
+
+static int64_t cpu_ns(const struct trc_report *r)
+{
+	int64_t sum_ns = TRC_NEVER;
+
+	for (size_t i = 0; i < r->n_threads; i++) {
+		if (r->thread[i].on_cpu_ns == TRC_NEVER)
+			continue;
+		sum_ns = sum_ns == TRC_NEVER ? 0 : sum_ns;
+		trc_report_add(&sum_ns, r->thread[i].on_cpu_ns);
+	}
+	return sum_ns;
+}
+
+static void row_measure(struct row *row, const struct trc_report *r)
+{
+	row->lasted_ns = r->end_ns - r->start_ns;
+	row->cpu_ns = r->label_filter ? TRC_NEVER : cpu_ns(r); /* under which labels is not known */
+	row->n_threads = r->n_threads;
+	for (size_t i = 0; i < r->n_threads; i++) {
+		trc_report_add(&row->locks_ns, r->class_ns[i][TRC_WAIT_LOCKS]);
+		trc_report_add(&row->files_ns, r->class_ns[i][TRC_WAIT_FILES]);
+	}
+	row->cost_ns = row->locks_ns;
+	trc_report_add(&row->cost_ns, row->files_ns);
+	trc_report_add(&row->cost_ns, row->cpu_ns == TRC_NEVER ? 0 : row->cpu_ns);
+}
+
+/* Alarms first, then what cost most; notes are of one trace only. */
+static bool is_worse(const struct trc_finding *a, const struct trc_finding *b)
+{
+	if (a->severity != b->severity)
+		return a->severity < b->severity;
+	return a->cost_ns > b->cost_ns;
+}
+
+/* N1: what has no place among the first is dropped. */
+static int keep_finding(struct trc_many *many, const struct trc_finding *finding)
+{
+	struct found *found;
+	size_t at = many->found.n;
+
+	if (at < TRC_FINDINGS_MAX && !trc_array_add(&many->found))
+		return -ENOMEM;
+	found = many->found.row;
+	while (at && is_worse(finding, &found[at - 1].finding)) {
+		if (at < many->found.n)
+			found[at] = found[at - 1];
+		at--;
+	}
+	if (at < many->found.n)
+		found[at] = (struct found){*finding, many->rows.n};
+	return 0;
+}
+
+static int keep_findings(struct trc_many *many, struct trc_report *r, struct row *row)
+{
+	struct trc_array findings;
+	int err = trc_report_findings(r, &findings);
+	const struct trc_finding *f = findings.row;
+
+	for (size_t i = 0; i < findings.n && !err; i++) {
+		if (f[i].severity == TRC_SEVERITY_NOTE)
+			continue;
+		err = keep_finding(many, &f[i]);
+		if (!err && !row->worst) {
+			row->worst = strdup(f[i].sentence);
+			row->worst_ns =
+				f[i].severity == TRC_SEVERITY_ALARM ? INT64_MAX : f[i].cost_ns;
+			err = row->worst ? 0 : -ENOMEM;
+		}
+	}
+	trc_array_free(&findings);
+	return err;
+}
+
+static void add_sums(struct trc_many *many, const struct row *row, const struct trc_report *r)
+{
+	const struct trc_file_info *file = trc_reader_info(r->reader);
+
+	many->n_events += file->n_events;
+	many->n_bytes += file->file_bytes;
+	many->lost_events += trc_model_lost_events(r->m);
+	many->n_incomplete += !file->complete;
+	many->n_threads += row->n_threads;
+}
+
+static int row_fill(struct trc_many *many, struct row *row, struct trc_report *r)
+{
+	const char *pid = trc_report_info(r, "pid"), *command = trc_report_info(r, "command");
+
+	row->path = strdup(r->path);
+	row->pid = strdup(pid ? pid : "");
+	row->command = strdup(command ? command : "");
+	if (!row->path || !row->pid || !row->command)
+		return -ENOMEM;
+	row_measure(row, r);
+	add_sums(many, row, r);
+	return keep_findings(many, r, row);
+}
+
+int trc_many_add(struct trc_many *many, struct trc_model *m, const char *path,
+		 struct trc_error *error)
+{
+	struct trc_report_options options = *many->options;
+	struct trc_report r;
+	struct row row = {0}, *added;
+	int err;
+
+	options.path = path;
+	err = trc_report_begin(&r, m, NULL, &options, error);
+	if (!err) {
+		err = row_fill(many, &row, &r);
+		/* Even if it is not whole: it owns what it has. */
+		added = trc_array_add(&many->rows);
+		if (added)
+			*added = row;
+		err = err || added ? err : -ENOMEM;
+		if (err)
+			snprintf(error->text, sizeof(error->text), "report: %s", strerror(-err));
+	}
+	trc_report_end(&r);
+	return err;
+}
+
+/* ---- the report ---- */
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct row *x = *(const struct row *const *)a, *y = *(const struct row *const *)b;
+
+	if (x->cost_ns != y->cost_ns)
+		return x->cost_ns > y->cost_ns ? -1 : 1;
+	if (x->lasted_ns != y->lasted_ns)
+		return x->lasted_ns > y->lasted_ns ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* What costs most first; the caller's to free. */
+static const struct row **sorted(const struct trc_many *many)
+{
+	const struct row **order = calloc(many->rows.n + 1, sizeof(*order));
+
+	for (size_t i = 0; order && i < many->rows.n; i++)
+		order[i] = (const struct row *)many->rows.row + i;
+	if (order && many->rows.n)
+		qsort(order, many->rows.n, sizeof(*order), compare_rows);
+	return order;
+}
+
+static void print_head(const struct trc_many *many, struct trc_report *r)
+{
+	char number[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_style(&line, TRC_STYLE_BOLD);
+	trc_line_add(&line, "%zu trace%s", many->rows.n, many->rows.n == 1 ? "" : "s");
+	trc_line_style(&line, many->n_unread ? TRC_STYLE_ALARM : TRC_STYLE_PLAIN);
+	if (many->n_unread)
+		trc_line_add(&line, " of %" PRIu64 ", the others cannot be read",
+			     many->rows.n + many->n_unread);
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_line_add(&line, ": %s thread", trc_text_count(number, many->n_threads));
+	trc_line_add(&line, "%s, %s event", many->n_threads == 1 ? "" : "s",
+		     trc_text_count(number, many->n_events));
+	trc_line_add(&line, "%s in %s, ", many->n_events == 1 ? "" : "s",
+		     trc_text_bytes(number, many->n_bytes));
+	if (!many->lost_events && !many->n_incomplete)
+		trc_line_add(&line, "none lost");
+	trc_line_style(&line, TRC_STYLE_ALARM);
+	if (many->lost_events)
+		trc_line_add(&line, "%s lost%s", trc_text_count(number, many->lost_events),
+			     many->n_incomplete ? ", " : "");
+	if (many->n_incomplete)
+		trc_line_add(&line, "of %" PRIu64 " the end is missing", many->n_incomplete);
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_report_line(r, &line);
+	trc_report_filter_line(r);
+}
+
+static void print_columns(struct trc_report *r)
+{
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_style(&line, TRC_STYLE_DIM);
+	trc_line_right(&line, 9, "pid");
+	trc_line_right(&line, 10, "lasted");
+	trc_line_right(&line, 9, "threads");
+	trc_line_right(&line, 10, "CPU time");
+	trc_line_right(&line, 10, "for locks");
+	trc_line_right(&line, 10, "for files");
+	trc_line_add(&line, "  command");
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_report_line(r, &line);
+}
+
+static void add_duration(struct trc_line *line, int64_t ns)
+{
+	char number[TRC_NUMBER_BYTES];
+
+	trc_line_right(line, 10, ns && ns != TRC_NEVER ? trc_text_duration(number, ns) : "");
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* A file of another name than trace-record --follow gives it has to be told. */
+static bool names_pid(const struct row *row)
+{
+	return *row->pid && strstr(base_name(row->path), row->pid);
+}
+
+/* A hundredth of the longest trace: what is less, in a process that lived briefly, is not told. */
+static int64_t least_ns(const struct trc_many *many)
+{
+	const struct row *row = many->rows.row;
+	int64_t longest_ns = 0;
+
+	for (size_t i = 0; i < many->rows.n; i++)
+		if (row[i].lasted_ns > longest_ns)
+			longest_ns = row[i].lasted_ns;
+	return longest_ns / 100;
+}
+
+static void print_row(struct trc_report *r, const struct row *row, int64_t worst_from_ns)
+{
+	char number[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_right(&line, 9, *row->pid ? row->pid : "?");
+	add_duration(&line, row->lasted_ns);
+	trc_line_right(&line, 9, trc_text_count(number, row->n_threads));
+	add_duration(&line, row->cpu_ns);
+	add_duration(&line, row->locks_ns);
+	add_duration(&line, row->files_ns);
+	trc_line_add(&line, "  ");
+	trc_line_data(&line, *row->command ? row->command : base_name(row->path), r->width);
+	if (*row->command && !names_pid(row)) {
+		trc_line_add(&line, ", in ");
+		trc_line_data(&line, base_name(row->path), 30);
+	}
+	trc_report_line(r, &line);
+	if (!row->worst || row->worst_ns < worst_from_ns)
+		return;
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_to(&line, 12);
+	trc_line_data(&line, row->worst, r->width - 12);
+	trc_report_line(r, &line);
+}
+
+static void print_rest(struct trc_report *r, const struct row **row, size_t n)
+{
+	struct row sums = {.cpu_ns = TRC_NEVER};
+	char number[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	if (!n)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		sums.n_threads += row[i]->n_threads;
+		trc_report_add(&sums.locks_ns, row[i]->locks_ns);
+		trc_report_add(&sums.files_ns, row[i]->files_ns);
+		if (row[i]->cpu_ns == TRC_NEVER)
+			continue;
+		sums.cpu_ns = sums.cpu_ns == TRC_NEVER ? 0 : sums.cpu_ns;
+		trc_report_add(&sums.cpu_ns, row[i]->cpu_ns);
+	}
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_right(&line, 28, trc_text_count(number, sums.n_threads));
+	add_duration(&line, sums.cpu_ns);
+	add_duration(&line, sums.locks_ns);
+	add_duration(&line, sums.files_ns);
+	trc_line_add(&line, "  in %zu more", n);
+	trc_report_line(r, &line);
+}
+
+/* "python3 (4711)" */
+static void name_process(const struct row *row, char *who, size_t n_bytes)
+{
+	const char *program = row->command + strspn(row->command, " ");
+	int length = (int)strcspn(program, " ");
+	int start = length;
+
+	while (start && program[start - 1] != '/')
+		start--;
+	if (length > start && *row->pid)
+		snprintf(who, n_bytes, "%.*s (%s)", length - start, program + start, row->pid);
+	else
+		snprintf(who, n_bytes, "%s", base_name(row->path));
+}
+
+static void print_findings(const struct trc_many *many, struct trc_report *r, bool summary)
+{
+	const struct found *found = many->found.row;
+
+	for (size_t i = 0; i < many->found.n && (!summary || i < SUMMARY_FINDINGS); i++) {
+		char who[WHO_BYTES];
+
+		if (!i && !summary)
+			trc_report_heading(r, "Findings", NULL);
+		name_process((const struct row *)many->rows.row + found[i].row, who, sizeof(who));
+		if (summary)
+			trc_finding_print_line(r, &found[i].finding, who);
+		else
+			trc_finding_print(r, &found[i].finding, who);
+	}
+}
+
+static void print_next(struct trc_report *r, const struct row *row)
+{
+	struct trc_line line;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_style(&line, TRC_STYLE_DIM);
+	trc_line_add(&line, "one of them: trace-analyze ");
+	trc_line_data(&line, row->path, 70);
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_report_line(r, &line);
+}
+
+int trc_many_print(struct trc_many *many, FILE *out, bool summary)
+{
+	struct trc_report r = {.out = out,
+			       .width = many->options->width ? many->options->width : 100,
+			       .colour = many->options->colour,
+			       .label_filter = many->options->label_filter};
+	size_t n = summary ? SUMMARY_ROWS : ROWS;
+	const struct row **order = sorted(many);
+
+	if (!order)
+		return -ENOMEM;
+	if (!many->rows.n) { /* each was said to be unreadable */
+		free(order);
+		return 0;
+	}
+	n = n < many->rows.n ? n : many->rows.n;
+	print_head(many, &r);
+	print_columns(&r);
+	for (size_t i = 0; i < n; i++)
+		print_row(&r, order[i], summary ? INT64_MAX : least_ns(many));
+	print_rest(&r, order + n, many->rows.n - n);
+	print_findings(many, &r, summary);
+	if (!summary)
+		putc('\n', out);
+	print_next(&r, order[0]);
+	free(order);
+	return 0;
+}
