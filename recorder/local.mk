@@ -16,6 +16,7 @@ libtrccore_la_SOURCES = \
 	recorder/shared/cpu_event_settle.c \
 	recorder/sampling/cpu_profile.c recorder/sampling/cpu_profile.h \
 	recorder/guest/crash.c recorder/shared/signals.h \
+	recorder/guest/descriptor.c recorder/guest/descriptor.h recorder/guest/descriptor_text.c \
 	recorder/guest/emit.c \
 	recorder/guest/signalled.c \
 	recorder/ring/waiters.c recorder/ring/waiters.h \

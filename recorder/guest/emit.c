@@ -5,6 +5,7 @@
  * recording never lengthens a critical section.
  */
 #include <errno.h>
+#include "descriptor.h"
 #include "recorder/ring/offproc.h"
 #include "recorder/ring/rec.h"
 #include "recorder/ring/ring_inline.h"
@@ -131,13 +132,13 @@ uint64_t trc_record_stack(enum trc_kind kind, uint64_t *arg, unsigned int n_args
 	return record_frames(kind, arg, n_args, stack_index, frame + first, n, NULL);
 }
 
-void trc_record_stack_string(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
-			     unsigned int stack_index, const struct trc_inline_string *string)
+uint64_t trc_record_stack_string(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
+				 unsigned int stack_index, const struct trc_inline_string *string)
 {
 	uint64_t frame[TRC_STACK_DEPTH_MAX + 8];
 	uint32_t first, n = stack_take(frame, &first);
 
-	record_frames(kind, arg, n_args, stack_index, frame + first, n, string);
+	return record_frames(kind, arg, n_args, stack_index, frame + first, n, string);
 }
 
 void trc_record_string(enum trc_kind kind, const uint64_t *arg, unsigned int n_args,
@@ -286,10 +287,14 @@ static __attribute__((noinline)) void record_wait(const struct trc_wait *wait, i
 				     .since = wait->since,
 				     .result = (uint32_t)result};
 	uint64_t ticks = trc_clock_ordered() - wait->since, stack;
+	struct trc_descriptor_name name;
 	int saved_errno = errno;
 
 	if (ticks >= trc_switch.wait_ticks) {
-		stack = TRC_RECORD_STACK(args);
+		trc_descriptor_name(wait, &name);
+		args.descriptor = name.id;
+		stack = TRC_RECORD_STACK_STRING(
+			args, (&(struct trc_inline_string){name.text, name.n_bytes}));
 		trc_slot_seen(stack, wait->since + ticks, false);
 		look_for_trigger(wait, ticks);
 	}

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include "format/raw.h"
+#include "recorder/guest/descriptor.h"
 #include "recorder/guest/fork.h"
 #include "signal.h"
 #include "signal_own.h"
@@ -65,6 +66,8 @@ static const int START_CALLS[] = {
 };
 /* And to know who waits for a socket: done without, if need be. */
 static const int SOCKET_CALLS[] = {SYS_getpeername, SYS_getsockname, SYS_getsockopt};
+/* And to know what a descriptor is: the same. */
+static const int DESCRIPTOR_CALLS[] = {SYS_statx};
 
 static bool ended, filtered;
 void (*trc_filter_hook)(void);
@@ -260,11 +263,15 @@ static bool is_readable(const void *at, size_t n_bytes)
  * something may be in what it executes. */
 static void look_at_starts(const struct sock_fprog *program)
 {
-	if (!harms(program, CALLS, N(CALLS)) && !harms(program, START_CALLS, N(START_CALLS)))
-		return;
-	if (!trc_self.quiet)
+	bool begins =
+		!harms(program, CALLS, N(CALLS)) && !harms(program, START_CALLS, N(START_CALLS));
+	/* A forked child knows what it must not ask; a program that is executed does not. */
+	bool asks = !harms(program, SOCKET_CALLS, N(SOCKET_CALLS)) &&
+		    !harms(program, DESCRIPTOR_CALLS, N(DESCRIPTOR_CALLS));
+
+	if (!begins && !trc_self.quiet)
 		trc_start_is_forbidden = true;
-	if (trc_filter_hook)
+	if (!(begins && asks) && trc_filter_hook)
 		trc_filter_hook();
 }
 
@@ -281,8 +288,12 @@ static void look_at_filter(const struct sock_fprog *program)
 	    (trc_signal_own_number() && harms(program, SAMPLING_CALLS, N(SAMPLING_CALLS))))
 		end_recording("recording ends here: the program sets a seccomp filter that forbids "
 			      "what it needs");
-	if (harms(program, SOCKET_CALLS, N(SOCKET_CALLS)))
+	if (harms(program, SOCKET_CALLS, N(SOCKET_CALLS))) {
 		trc_io_ask_no_sockets();
+		trc_descriptors_ask_no_sockets();
+	}
+	if (harms(program, DESCRIPTOR_CALLS, N(DESCRIPTOR_CALLS)))
+		trc_descriptors_ask_nothing();
 }
 
 /* ---- the functions --------------------------------------------------------------------- */

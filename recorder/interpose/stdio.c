@@ -315,8 +315,22 @@ static bool has_unwritten(FILE *stream)
 TRC_CALL(int, fflush, WRITE, descriptor(stream), has_unwritten(stream), (FILE * stream), (stream))
 TRC_CALL(int, fflush_unlocked, WRITE, descriptor(stream), has_unwritten(stream), (FILE * stream),
 	 (stream))
-/* Writes what is left.  Of a stream of popen() it also waits for the child. */
-TRC_CALL(int, fclose, WRITE, descriptor(stream), closes(stream), (FILE * stream), (stream))
+/* Writes what is left.  Of a stream of popen() it also waits for the child.  Afterwards the number
+ * may be another's: descriptor:N2. */
+TRC_EXPORT int fclose(FILE *stream)
+{
+	struct trc_span span;
+	int fd, result;
+
+	if (!trc_recording() || !closes(stream))
+		return REAL(fclose)(stream);
+	fd = stream->_fileno;
+	trc_span_begin(&span, TRC_REASON_WRITE, (uint64_t)fd);
+	result = REAL(fclose)(stream);
+	trc_io_forget(fd);
+	trc_span_end(&span, result == EOF ? errno : 0);
+	return result;
+}
 /* Only libc knows which child. */
 TRC_CALL(int, pclose, CHILD, -1, (closes(stream), true), (FILE * stream), (stream))
 

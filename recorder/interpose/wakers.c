@@ -10,6 +10,7 @@
 #include "format/raw.h"
 #include "span.h"
 #include "wakers.h"
+#include "recorder/guest/descriptor.h"
 #include "recorder/ring/waiters.h"
 
 struct trc_io_fd trc_io_fds[TRC_IO_FDS];
@@ -444,7 +445,11 @@ static __attribute__((noinline)) void check_watchers(struct trc_io *io, int fd, 
 /* What a vfork child does to its descriptors is not done to its parent's. */
 void trc_io_forget(int fd)
 {
-	if ((unsigned int)fd >= TRC_IO_FDS || trc_self.quiet)
+	if (fd < 0 || trc_self.quiet)
+		return;
+	if (trc_recording())
+		trc_descriptor_changed(fd);
+	if (fd >= TRC_IO_FDS)
 		return;
 	if (atomic_load_explicit(&is_watched, memory_order_relaxed))
 		watch_ends(remembered(fd).in, EVERY_EPOLL, fd);
@@ -455,6 +460,8 @@ void trc_io_forget_from(unsigned int first, unsigned int last)
 {
 	uint32_t n = atomic_load_explicit(&n_used, memory_order_relaxed);
 
+	if (trc_recording() && !trc_self.quiet)
+		trc_descriptors_changed();
 	for (unsigned int fd = first; fd < n && fd <= last; fd++)
 		trc_io_forget((int)fd);
 }

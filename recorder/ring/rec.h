@@ -222,8 +222,8 @@ struct trc_inline_string {
 #define TRC_RECORD_STACK_STRING(args, string)                                                      \
 	trc_record_stack_string(TRC_ARGS_ARE(args), TRC_ARGS_STACK(args), string)
 #define TRC_RECORD_STRING(args, string) trc_record_string(TRC_ARGS_ARE(args), string)
-void trc_record_stack_string(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
-			     unsigned int stack_index, const struct trc_inline_string *string);
+uint64_t trc_record_stack_string(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
+				 unsigned int stack_index, const struct trc_inline_string *string);
 void trc_record_string(enum trc_kind kind, const uint64_t *arg, unsigned int n_args,
 		       const struct trc_inline_string *string);
 /* The calling thread's stack as an id; 0 = none, or no room. */

@@ -384,8 +384,9 @@ enum { TRC_SET_WAYS = 8, TRC_STACK_CLASSES = 4, TRC_STRING_CLASSES = 2, TRC_LABE
  *       when the epoch counts up, some ring holds nothing from before the last time it counted up.
  *       A window begins with the latest start of any full ring: so two steps later no window
  *       reaches back to the entry's last use
- *   layout:T4  a fiber's name takes a place only if half of its set then stays free or may be
- *       evicted: programs may have a name for each request, and other strings need room as well
+ *   layout:T4  a fiber's or descriptor's name takes a place only if half of its set then stays free
+ *       or may be evicted: programs may have a name for each request, and other strings need room
+ *       as well
  *   layout:T5  a thread that is about to cite an entry stores last_use, then reads key.  A thread
  *       that evicts an entry takes the key, then reads last_use.  If two such threads meet, at
  *       least one sees the other, and uses another entry

@@ -133,6 +133,13 @@ tests_recorder_guest_crash_program_LDADD = libtrc.la -lpthread
 TESTS += tests/recorder/guest/crash.sh
 EXTRA_DIST += tests/recorder/guest/crash.sh
 
+check_PROGRAMS += tests/recorder/guest/descriptors_program
+tests_recorder_guest_descriptors_program_SOURCES = tests/recorder/guest/descriptors_program.c \
+	tests/recorder/interpose/blocked.h
+tests_recorder_guest_descriptors_program_LDADD = -lpthread
+TESTS += tests/recorder/guest/descriptors.sh
+EXTRA_DIST += tests/recorder/guest/descriptors.sh
+
 check_PROGRAMS += tests/recorder/guest/labels_program
 tests_recorder_guest_labels_program_SOURCES = tests/recorder/guest/labels_program.cc
 tests_recorder_guest_labels_program_LDFLAGS = $(AM_LDFLAGS) -no-install

@@ -247,6 +247,25 @@ void trc_wait_end(struct trc_wait *wait, int result)
 		note(FAKE_WAIT_END, wait->reason, (unsigned long)result);
 }
 
+/* ---- no descriptor has a name ---- */
+
+void trc_descriptor_changed(int fd)
+{
+	(void)fd;
+}
+
+void trc_descriptors_changed(void)
+{
+}
+
+void trc_descriptors_ask_nothing(void)
+{
+}
+
+void trc_descriptors_ask_no_sockets(void)
+{
+}
+
 uint64_t trc_wait_lasted_ns(const struct trc_wait *wait)
 {
 	return wait->since ? trc_now() - wait->since + 1 : 0;
