@@ -29,6 +29,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/model/label_filter.c analyzer/model/label_filter.h \
 	analyzer/model/merge.c analyzer/model/merge.h \
 	analyzer/model/model.c analyzer/model/model.h analyzer/model/parts.h \
+	analyzer/model/descriptors.c analyzer/model/descriptors.h \
 	analyzer/model/labels.c \
 	analyzer/model/objects.c \
 	analyzer/model/symbols.c \

@@ -273,7 +273,7 @@ static int park_whole(struct trc_model *m, struct trc_park_thread *t, const stru
 	if (park->reason == TRC_REASON_COND_MUTEX)
 		cond_woken(m, t, park->start_ns);
 	park_end(t, park, c->time_ns[row], (int)(TRC_ROW_ARG(c, row, wait, result) & 0x7fff));
-	return 0;
+	return trc_descriptor_number(m, TRC_ROW_ARG(c, row, wait, descriptor), &park->descriptor);
 }
 
 static void region_end(struct trc_model *m, struct trc_park_thread *t, int64_t now_ns)

@@ -149,6 +149,8 @@ void trc_model_close(struct trc_model *m)
 	trc_derive_symbols_free(m);
 	rows_drop(m, TRC_PART_EVENTS);
 	trc_array_free(&m->objects);
+	trc_array_free(&m->descriptors);
+	trc_index_free(&m->descriptor_row);
 	trc_array_free(&m->coverage);
 	free(m->string);
 	trc_pool_free(&m->text);

@@ -70,6 +70,7 @@ struct trc_park {
 	int16_t result;	      /* errno of the end; -1 = unknown */
 	int64_t wake_ns;      /* when the waker acted; TRC_NEVER = not known */
 	uint64_t start_place; /* M5 */
+	uint32_t descriptor;  /* what it was, if it is one: trc_model_descriptor(); 0 = not known */
 };
 enum {
 	TRC_PARK_ABANDONED = 1, /* left by longjmp, cancellation or a lost resume: end_ns is the

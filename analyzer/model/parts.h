@@ -65,6 +65,8 @@ struct trc_model {
 	struct trc_array allocs, frees, heap;
 	struct trc_array signals, triggers, threads_now, open_regions, deadlocks, locks_held;
 	struct trc_array objects;
+	struct trc_array descriptors;	 /* struct trc_descriptor_name */
+	struct trc_index descriptor_row; /* by string id */
 	struct trc_array coverage;
 	int64_t window_ns;
 	uint64_t lost_events;
@@ -132,6 +134,9 @@ int trc_derive_wakers(struct trc_model *m, const struct trc_array *unparks);
 /* frames and stack_frames. */
 int trc_derive_symbols(struct trc_model *m, struct trc_error *error);
 void trc_derive_symbols_free(struct trc_model *m);
+
+/* The number of the descriptor's name that is this string; 0 = none.  0 or -ENOMEM. */
+int trc_descriptor_number(struct trc_model *m, uint64_t string, uint32_t *number);
 
 /* After waits, the state at the end, allocations and symbols are there: objects. */
 int trc_derive_objects(struct trc_model *m, struct trc_error *error);

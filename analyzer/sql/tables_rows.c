@@ -1,5 +1,7 @@
 /* tables_rows.c - the tables that are arrays of rows of the model; see table.h. */
+#include <stdio.h>
 #include "columns.h"
+#include "analyzer/model/descriptors.h"
 
 /* end - start, where both are known. */
 static void set_duration(struct trc_sql_value *value, int64_t start_ns, int64_t end_ns)
@@ -93,6 +95,15 @@ static void park_state(const struct trc_model *m, size_t i, const void *row,
 								   : "ended");
 }
 
+CALL(park_descriptor)
+{
+	const struct trc_park *park = row;
+	const struct trc_descriptor_name *name = trc_model_descriptor(m, park->descriptor);
+
+	if (name)
+		trc_sql_set_text(value, name->text);
+}
+
 static void park_cut(const struct trc_model *m, size_t i, const void *row,
 		     struct trc_sql_value *value)
 {
@@ -146,6 +157,8 @@ static const struct trc_sql_column park_columns[] = {
 	 .doc = "the label set that the thread had when the wait began"},
 	{"fiber", "INTEGER", TRC_FIELD_FIBER, 0, park_fiber,
 	 .doc = "the fiber that it was in then; NULL = its root fiber, or not known"},
+	{"descriptor", "TEXT", TRC_FIELD_CALL, 0, park_descriptor,
+	 .doc = "what the descriptor was: a path, addresses; NULL = it is none, or not known"},
 };
 
 ROWS(unlocks)
@@ -201,6 +214,51 @@ static const struct trc_sql_column object_columns[] = {
 	{"allocated_at", "INTEGER", TRC_FIELD_ID32, F(object, allocated_at),
 	 .doc = "the stack that allocated the memory that it lay in when it was last used; known of "
 		"sampled allocations (`trace-record --heap`)"},
+};
+
+/* --- descriptors --- */
+
+#define DESCRIPTOR_TEXT(field)                                                                     \
+	CALL(descriptor_##field)                                                                   \
+	{                                                                                          \
+		const struct trc_descriptor *r = row;                                              \
+		const char *text = trc_model_descriptor(m, r->number)->field;                      \
+                                                                                                   \
+		if (text)                                                                          \
+			trc_sql_set_text(value, text);                                             \
+	}
+DESCRIPTOR_TEXT(kind)
+DESCRIPTOR_TEXT(name)
+DESCRIPTOR_TEXT(own)
+DESCRIPTOR_TEXT(peer)
+DESCRIPTOR_TEXT(text)
+
+static int descriptors_make(struct trc_model *m, struct trc_array *rows, struct trc_error *error)
+{
+	int err = trc_model_descriptors(m, rows);
+
+	if (err)
+		snprintf(error->text, sizeof(error->text), "descriptors: out of memory");
+	return err;
+}
+
+static const struct trc_sql_column descriptor_columns[] = {
+	{"fd", "INTEGER", TRC_FIELD_U64, F(descriptor, fd), .indexed = true,
+	 .doc = "its number: the `object` of parks and events"},
+	{"from_ns", "INTEGER", TRC_FIELD_NS, F(descriptor, from_ns), NULL, true, false, true,
+	 "when the first wait for it began"},
+	{"to_ns", "INTEGER", TRC_FIELD_NS, F(descriptor, to_ns), .doc = "when the last one ended"},
+	{"kind", "TEXT", TRC_FIELD_CALL, 0, descriptor_kind,
+	 .doc = "file, memfd, pipe, tcp, udp, unix, socket, epoll, eventfd, timerfd, ..., other"},
+	{"name", "TEXT", TRC_FIELD_CALL, 0, descriptor_name,
+	 .doc = "its name in the report: the path; of a socket the peer's address, else its own"},
+	{"own", "TEXT", TRC_FIELD_CALL, 0, descriptor_own, .doc = "a socket's own address"},
+	{"peer", "TEXT", TRC_FIELD_CALL, 0, descriptor_peer, .doc = "its peer's address"},
+	{"waits", "INTEGER", TRC_FIELD_U64, F(descriptor, waits), .doc = "how many waits"},
+	{"waited_ns", "INTEGER", TRC_FIELD_I64, F(descriptor, waited_ns),
+	 .doc = "how long they lasted together"},
+	{"descriptor", "TEXT", TRC_FIELD_CALL, 0, descriptor_text,
+	 .doc = "all of it as recorded: the `descriptor` of parks and events"},
 };
 
 /* --- the user's annotations --- */
@@ -379,6 +437,9 @@ const struct trc_sql_table trc_sql_row_tables[] = {
 	      "releases of locks for which others waited, and what the critical section cost them"),
 	TABLE(objects, object, TRC_PART_OBJECTS,
 	      "locks, condition variables and their like, by address, with their names"),
+	{"descriptors", "what descriptors were while threads waited for them", TRC_PART_WAITS,
+	 descriptor_columns, N(descriptor_columns), sizeof(struct trc_descriptor), NULL,
+	 descriptors_make},
 	TABLE(tasks, task, TRC_PART_USER | TRC_PART_LABELS, "the program's operations"),
 	TABLE(regions, region, TRC_PART_USER | TRC_PART_LABELS,
 	      "the program's spans, each within one fiber"),

@@ -35,6 +35,7 @@ sample_event 1 period=1000000
 @2160 thread=1 alloc sample=2 address=0x9000 bytes=64 period=524288 stack=s1
 @2170 thread=2 free sample=2 address=0x9000 bytes=64 period=524288
 @2200 thread=1 wait reason=read object=3 since=2110 stack=s1
+@2240 thread=1 wait reason=recv object=4 since=2210 descriptor="tcp 127.0.0.1:80 127.0.0.1:4711"
 @2250 thread=1 region_end
 @2300 thread=1 gap lost_events=2 since=2260 cause=ring_full
 @2500 thread=1 task_end task=7

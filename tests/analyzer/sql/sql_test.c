@@ -550,6 +550,58 @@ START_TEST(test_objects)
 }
 END_TEST
 
+static const char descriptors_text[] =
+	"thread 1 tid=101\n"
+	"thread 2 tid=102\n"
+	"@200 thread=1 wait reason=fsync object=3 since=100 descriptor=\"/var/a b\"\n"
+	"@300 thread=1 wait reason=recv object=4 since=200 "
+	"descriptor=\"tcp 127.0.0.1:80 [::1]:9\"\n"
+	"@400 thread=1 wait reason=fsync object=3 since=310 descriptor=\"/var/a b\"\n"
+	"@500 thread=2 wait reason=read object=3 since=450 descriptor=\"anon_inode:[eventfd]\"\n"
+	"@600 thread=2 wait reason=accept object=5 since=510 descriptor=\"udp listening 0.0.0.0:1\"\n"
+	"@700 thread=2 wait reason=recv object=6 since=610 descriptor=\"unix at /run/a b\"\n"
+	"@800 thread=2 wait reason=recv object=6 since=710 descriptor=\"unix to @x\"\n"
+	"@810 thread=2 wait reason=read object=7 since=801\n"
+	"@820 thread=2 wait reason=read object=8 since=811 descriptor=\"anon_inode:[\"\n"
+	"@830 thread=2 wait reason=read object=8 since=821 descriptor=\"tcp \"\n"
+	"@840 thread=2 wait reason=read object=8 since=831 descriptor=\"unix \"\n"
+	"@850 thread=2 wait reason=read object=8 since=841 descriptor=\"gone\"\n"
+	"@860 thread=1 wait reason=fsync object=3 since=851 descriptor=\"/var/a b\"\n";
+
+/* A row for as long as a number is the same; one that is not known has none. */
+START_TEST(test_descriptors)
+{
+	char *got;
+
+	tear_down();
+	open_trace(descriptors_text);
+	got = answer("SELECT fd, from_ns, to_ns, kind, name, own, peer, waits, waited_ns "
+		     "FROM descriptors",
+		     TRC_OUTPUT_TSV);
+	ck_assert_str_eq(got, "3\t100\t400\tfile\t/var/a b\t\\N\t\\N\t2\t190\n"
+			      "4\t200\t300\ttcp\t[::1]:9\t127.0.0.1:80\t[::1]:9\t1\t100\n"
+			      "3\t450\t500\teventfd\teventfd\t\\N\t\\N\t1\t50\n"
+			      "5\t510\t600\tudp\t0.0.0.0:1\t0.0.0.0:1\t\\N\t1\t90\n"
+			      "6\t610\t700\tunix\t/run/a b\t/run/a b\t\\N\t1\t90\n"
+			      "6\t710\t800\tunix\t@x\t\\N\t@x\t1\t90\n"
+			      "8\t811\t820\t[\t[\t\\N\t\\N\t1\t9\n"
+			      "8\t821\t830\ttcp\t\\N\t\\N\t\\N\t1\t9\n"
+			      "8\t831\t840\tunix\tunix \t\\N\t\\N\t1\t9\n"
+			      "8\t841\t850\tother\tgone\t\\N\t\\N\t1\t9\n"
+			      "3\t851\t860\tfile\t/var/a b\t\\N\t\\N\t1\t9\n");
+	free(got);
+	got = answer("SELECT count(*), count(descriptor), min(descriptor) FROM parks",
+		     TRC_OUTPUT_TSV);
+	ck_assert_str_eq(got, "13\t12\t/var/a b\n");
+	free(got);
+	got = answer("SELECT d.waits FROM parks AS p JOIN descriptors AS d ON d.fd = p.object AND "
+		     "d.descriptor = p.descriptor WHERE p.reason = 'recv' AND p.object = 4",
+		     TRC_OUTPUT_TSV);
+	ck_assert_str_eq(got, "1\n");
+	free(got);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sql");
@@ -566,6 +618,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_on_terminal, 0, N_ON_TERMINAL);
 	tcase_add_test(tcase, test_long_tables);
 	tcase_add_test(tcase, test_objects);
+	tcase_add_test(tcase, test_descriptors);
 	tcase_add_loop_test(tcase, test_fibers, 0, N_FIBER_ROWS);
 	tcase_add_loop_test(tcase, test_fibers_derived, 0, N_FIBER_NEEDS);
 	suite_add_tcase(suite, tcase);

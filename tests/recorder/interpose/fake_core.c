@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "format/raw.h"
+#include "recorder/guest/descriptor.h"
 #include "recorder/guest/fork.h"
 #include "recorder/ring/hot.h"
 #include "recorder/interpose/signal.h"

@@ -1,0 +1,38 @@
+/*
+ * descriptors.h - what descriptors were when threads waited for them (docs/format.md, "Descriptors").
+ *
+ * A name in the trace is a text of the recorder's, or of a file that says anything: what is not
+ * understood is a name all the same.
+ */
+#ifndef TRC_ANALYZER_MODEL_DESCRIPTORS_H
+#define TRC_ANALYZER_MODEL_DESCRIPTORS_H
+
+#include "array.h"
+#include "model.h"
+
+/* All texts are terminated, and as old as the model. */
+struct trc_descriptor_name {
+	const char *text;	/* as recorded */
+	const char *kind;	/* "file", "pipe", "tcp", "unix", "eventfd", ..., "other" */
+	const char *name;	/* as a person calls it: a path, the peer, else the own address */
+	const char *own, *peer; /* a socket's addresses; NULL = none, or no socket */
+	bool listens;
+};
+
+/* The name with this number, which is that of trc_park.descriptor; NULL for 0. */
+const struct trc_descriptor_name *trc_model_descriptor(const struct trc_model *m, uint32_t number);
+
+/* A number as it was used for the same thing: from the first wait's begin to the last one's end. */
+struct trc_descriptor {
+	uint64_t fd;
+	int64_t from_ns, to_ns;
+	uint64_t waits;
+	int64_t waited_ns;
+	uint32_t number; /* of the name */
+};
+
+/* Those that were named, by from_ns.  Needs TRC_PART_WAITS.  The rows are the caller's to free, also
+ * after a failure.  0 or -ENOMEM. */
+int trc_model_descriptors(const struct trc_model *m, struct trc_array *rows);
+
+#endif
