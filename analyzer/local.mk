@@ -45,6 +45,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report/report.c analyzer/report/report.h analyzer/report/parts.h \
 	analyzer/report/cpu.c \
 	analyzer/report/deadlock.c \
+	analyzer/report/descriptors.c \
 	analyzer/report/ended.c \
 	analyzer/report/fibers.c \
 	analyzer/report/groups.c analyzer/report/group_objects.c analyzer/report/group_tallies.c \

@@ -85,6 +85,7 @@ static int add_park(struct trc_causes *c, const struct place *at, uint8_t kind, 
 			       .park = park,
 			       .reason = p->reason,
 			       .object = p->object,
+			       .descriptor = p->descriptor,
 			       .stack = p->stack,
 			       .stack_of = p->stack ? TRC_CAUSE_STACK_WAIT : TRC_CAUSE_STACK_NONE,
 		       });

@@ -68,11 +68,12 @@ struct trc_cause {
 	uint32_t depth;	 /* 0 = the wait itself */
 	uint32_t thread;
 	uint32_t stack;
-	uint32_t park;	  /* id in parks: the wait that the thread was in; 0 = in none */
-	uint32_t unlock;  /* id in unlocks: the thread held the lock until then; 0 = none */
-	uint8_t kind;	  /* enum trc_cause_kind */
-	uint8_t stack_of; /* enum trc_cause_stack */
-	uint8_t reason;	  /* of the thread's wait; 0 = it is in none */
+	uint32_t park;	     /* id in parks: the wait that the thread was in; 0 = in none */
+	uint32_t unlock;     /* id in unlocks: the thread held the lock until then; 0 = none */
+	uint32_t descriptor; /* of that wait: trc_model_descriptor(); 0 = not known */
+	uint8_t kind;	     /* enum trc_cause_kind */
+	uint8_t stack_of;    /* enum trc_cause_stack */
+	uint8_t reason;	     /* of the thread's wait; 0 = it is in none */
 	bool leaf;
 };
 

@@ -44,7 +44,7 @@ static void tally_free(struct tally *tally)
 }
 
 struct tallies {
-	struct tally object, thread, by_stack, by_thread, holder, label;
+	struct tally object, descriptor, thread, by_stack, by_thread, holder, label;
 	struct trc_index object_id;
 	struct trc_array objects; /* uint64_t by id */
 };
@@ -70,6 +70,7 @@ static int tally_object(struct tallies *t, uint32_t slot, uint64_t object, int64
 static void tallies_free(struct tallies *t)
 {
 	tally_free(&t->object);
+	tally_free(&t->descriptor);
 	tally_free(&t->thread);
 	tally_free(&t->by_stack);
 	tally_free(&t->by_thread);
@@ -119,6 +120,11 @@ static void tallies_into(struct trc_groups *g, const struct trc_report *r, const
 	const struct tally_row *row = t->thread.rows.row;
 
 	TALLY_INTO(g, &t->object, object, object_ns, n_objects);
+	for (size_t i = 0; i < t->descriptor.rows.n; i++) {
+		const struct tally_row *fd = (struct tally_row *)t->descriptor.rows.row + i;
+
+		trc_report_descriptor_into(r, &g->details[fd->slot - 1], fd->id, fd->ns);
+	}
 	TALLY_INTO(g, &t->by_stack, by_stack, by_stack_ns, n_by_stacks);
 	TALLY_INTO(g, &t->by_thread, by_thread, by_thread_ns, n_by_threads);
 	for (size_t i = 0; i < t->holder.rows.n; i++) {
@@ -189,6 +195,8 @@ static int tally_park(struct tallies *t, const struct trc_report *r, uint32_t sl
 
 	if (!err)
 		err = tally_add(&t->thread, slot, park->thread, ns);
+	if (!err && park->descriptor)
+		err = tally_add(&t->descriptor, slot, park->descriptor, ns);
 	if (!err && park->holder)
 		err = tally_add(&t->holder, slot, park->holder, ns);
 	if (!err && park->waker && trc_wait_class(park->reason) != TRC_WAIT_LOCKS)

@@ -150,7 +150,7 @@ static void print_park(struct trc_report *r, const struct trc_park *park)
 		trc_line_add(&line, " ");
 		trc_report_thread(r, &line, park->holder, 26);
 	} else {
-		trc_report_object(r, &line, park->reason, park->object, park->stack);
+		trc_report_waited_park(r, &line, park);
 	}
 	if (park->flags & TRC_PARK_OPEN) {
 		trc_line_style(&line, TRC_STYLE_ALARM);

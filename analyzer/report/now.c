@@ -114,7 +114,9 @@ static void add_wait(struct trc_report *r, struct trc_line *line, const struct t
 		trc_report_thread(r, line, now->holder, 26);
 		return;
 	}
-	trc_report_object(r, line, now->reason, now->object, now->stack);
+	trc_report_waited(r, line,
+			  &(struct trc_waited){now->reason, now->object, now->stack,
+					       trc_report_park_descriptor(r, now->park)});
 	if (now->holder) {
 		trc_line_add(line, ", held by ");
 		trc_report_thread(r, line, now->holder, 26);

@@ -70,6 +70,10 @@ struct trc_group_details {
 	uint64_t object; /* the one with most of the time */
 	uint32_t n_objects, n_threads;
 	int64_t object_ns;
+	uint32_t descriptor; /* what was, of those that are known; 0 = none */
+	uint32_t n_descriptors;
+	int64_t descriptor_ns;
+	const char *common_own, *common_peer; /* addresses of all of them; "" = they differ */
 	int64_t threads_ns;		      /* how long its threads lived */
 	uint32_t thread;		      /* the one with most of the time */
 	uint32_t by_stack, by_thread, holder; /* who ended most of it, 0 = not known */
@@ -182,6 +186,25 @@ int trc_report_canonical_init(struct trc_report *r);
 int trc_report_same_place_init(struct trc_report *r); /* after that */
 /* Modules whose functions were shown without lines, and why. */
 void trc_report_troubles(struct trc_report *r);
+
+/* ---- descriptors.c ---- */
+struct trc_waited {
+	unsigned int reason;
+	uint64_t object;
+	uint32_t stack, descriptor;
+};
+/* As trc_report_object(), and " 127.0.0.1:80 (fd 7)" where it is known what the descriptor was. */
+void trc_report_waited(struct trc_report *r, struct trc_line *line, const struct trc_waited *w);
+void trc_report_waited_park(struct trc_report *r, struct trc_line *line,
+			    const struct trc_park *park);
+/* What the descriptor was of the wait with this id in the model's parks; 0 = not known. */
+uint32_t trc_report_park_descriptor(const struct trc_report *r, uint32_t id);
+/* Adds one to those of a group, with the time of its waits. */
+void trc_report_descriptor_into(const struct trc_report *r, struct trc_group_details *d,
+				uint32_t descriptor, int64_t ns);
+/* " /var/wal (fd 3)", " 37 connections of 127.0.0.1:80"; false if nothing is known. */
+bool trc_report_descriptors(struct trc_report *r, struct trc_line *line,
+			    const struct trc_group_details *d);
 
 /* ---- labels.c ---- */
 int trc_report_labels_init(struct trc_report *r);

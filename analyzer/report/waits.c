@@ -47,7 +47,7 @@ void trc_report_what(struct trc_report *r, struct trc_line *line,
 		if (details->n_objects > 1)
 			trc_line_add(line, " and %u other%s", details->n_objects - 1,
 				     details->n_objects == 2 ? "" : "s");
-	} else {
+	} else if (!trc_report_descriptors(r, line, details)) {
 		add_objects(r, line, details);
 	}
 }

@@ -10,8 +10,8 @@ enum { TEXT_COLUMN = 34, INDENT = 2, PIECES_SHOWN = 50 };
 static bool are_alike(const struct trc_cause *a, const struct trc_cause *b)
 {
 	return a->thread == b->thread && a->kind == b->kind && a->reason == b->reason &&
-	       a->object == b->object && a->stack == b->stack && a->stack_of == b->stack_of &&
-	       !a->unlock == !b->unlock;
+	       a->object == b->object && a->descriptor == b->descriptor && a->stack == b->stack &&
+	       a->stack_of == b->stack_of && !a->unlock == !b->unlock;
 }
 
 /* struct trc_why_node, of one piece or of several that follow each other; its key lasts from the first's begin

@@ -42,6 +42,7 @@ static uint64_t hash_of(const struct trc_why_tree *tree, const struct trc_cause 
 		(uint64_t)row->kind << 32 | row->reason,
 		(uint64_t)row->stack_of << 32 | stack,
 		row->object,
+		row->descriptor,
 		row->unlock != 0,
 		stack ? 0 : row->thread,
 	};

@@ -17,7 +17,9 @@ static void add_threads(struct trc_report *r, struct trc_line *line,
 static void add_wait(struct trc_report *r, struct trc_line *line, const struct trc_cause *key)
 {
 	trc_line_add(line, " for %s", trc_reason_name(key->reason));
-	trc_report_object(r, line, key->reason, key->object, key->stack);
+	trc_report_waited(
+		r, line,
+		&(struct trc_waited){key->reason, key->object, key->stack, key->descriptor});
 }
 
 /* What the threads were in, after their names. */

@@ -539,6 +539,70 @@ static const struct {
 	 "            server+0x10 < server+0x20\n"
 	 "            woken by server+0x40, in main (101)",
 	 false},
+	{"a descriptor has the name that it had",
+	 MODULES THREADS "@2000000 thread=2 wait reason=fsync object=3 since=1000000 stack=get "
+			 "descriptor=\"/var/lib/x/wal\"\n",
+	 "   1.00 ms    50.0%          1   1.00 ms   1.00 ms        1  fsync /var/lib/x/wal (fd 3)",
+	 false},
+	{"... in the longest waits as well",
+	 MODULES THREADS "@2000000 thread=2 wait reason=recv object=12 since=1000000 stack=get "
+			 "descriptor=\"tcp 127.0.0.1:80 127.0.0.1:51234\"\n",
+	 "   1.00 ms     1.00 ms  worker 1 (102)              recv 127.0.0.1:51234 (fd 12)",
+	 false},
+	{"a number that is used again is each by itself",
+	 MODULES THREADS "@2000000 thread=2 wait reason=read object=3 since=1000000 stack=get "
+			 "descriptor=\"/a\"\n"
+			 "@4000000 thread=2 wait reason=read object=3 since=3000000 stack=get "
+			 "descriptor=\"/b\"\n"
+			 "@6000000 thread=2 wait reason=read object=3 since=5000000 stack=get "
+			 "descriptor=\"/b\"\n",
+	 "   3.00 ms    50.0%          3   1.00 ms   1.00 ms        1  read /b and 1 other",
+	 false},
+	{"a server's connections are one line",
+	 MODULES THREADS "@2000000 thread=2 wait reason=recv object=12 since=1000000 stack=get "
+			 "descriptor=\"tcp 127.0.0.1:80 127.0.0.1:51234\"\n"
+			 "@4000000 thread=2 wait reason=recv object=12 since=3000000 stack=get "
+			 "descriptor=\"tcp 127.0.0.1:80 10.0.0.1:4\"\n"
+			 "@6000000 thread=2 wait reason=recv object=13 since=5000000 stack=get "
+			 "descriptor=\"tcp 127.0.0.1:80 10.0.0.2:4\"\n",
+	 "   3.00 ms    50.0%          3   1.00 ms   1.00 ms        1  recv 3 connections of 127.0.0.1:80",
+	 false},
+	{"a client's, too",
+	 MODULES THREADS "@2000000 thread=2 wait reason=recv object=12 since=1000000 stack=get "
+			 "descriptor=\"tcp 127.0.0.1:1 10.0.0.9:80\"\n"
+			 "@4000000 thread=2 wait reason=recv object=13 since=3000000 stack=get "
+			 "descriptor=\"tcp 127.0.0.1:2 10.0.0.9:80\"\n",
+	 "   2.00 ms    50.0%          2   1.00 ms   1.00 ms        1  recv 2 connections to 10.0.0.9:80",
+	 false},
+	{"what has no address in common is counted",
+	 MODULES THREADS "@2000000 thread=2 wait reason=recv object=12 since=1000000 stack=get "
+			 "descriptor=\"tcp 127.0.0.1:1 10.0.0.9:80\"\n"
+			 "@4000000 thread=2 wait reason=recv object=13 since=3000000 stack=get "
+			 "descriptor=\"tcp 127.0.0.1:2 10.0.0.9:81\"\n",
+	 "   2.00 ms    50.0%          2   1.00 ms   1.00 ms        1  recv 10.0.0.9:80 and 1 other",
+	 false},
+	{"many descriptors of one thing",
+	 MODULES THREADS "@2000000 thread=2 wait reason=recv object=12 since=1000000 stack=get "
+			 "descriptor=\"unix at /run/x\"\n"
+			 "@4000000 thread=2 wait reason=recv object=13 since=3000000 stack=get "
+			 "descriptor=\"unix at /run/x\"\n",
+	 "   2.00 ms    50.0%          2   1.00 ms   1.00 ms        1  recv /run/x (2 descriptors)",
+	 false},
+	{"a name that says nothing new is left out",
+	 MODULES THREADS "@2000000 thread=2 wait reason=epoll object=4 since=1000000 stack=get "
+			 "descriptor=\"anon_inode:[eventpoll]\"\n",
+	 "   1.00 ms    50.0%          1   1.00 ms   1.00 ms        1  epoll fd 4",
+	 false},
+	{"of a long path both ends are shown",
+	 MODULES THREADS "@2000000 thread=2 wait reason=read object=4 since=1000000 stack=get "
+			 "descriptor=\"/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx/end\"\n",
+	 "   1.00 ms    50.0%          1   1.00 ms   1.00 ms        1  read /xxxxxxxxx…xxxxxx/end (fd 4)",
+	 false},
+	{"a path does nothing to the terminal",
+	 MODULES THREADS "@2000000 thread=2 wait reason=read object=4 since=1000000 stack=get "
+			 "descriptor=\"/a\\x1b[2Jb\"\n",
+	 "   1.00 ms    50.0%          1   1.00 ms   1.00 ms        1  read /a?[2Jb (fd 4)",
+	 false},
 	{"idle threads come last, in one line, and cost nothing",
 	 IDLE_TRACE,
 	 "     total  of time      waits      mean   longest  threads  for\n"

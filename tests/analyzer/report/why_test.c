@@ -29,8 +29,8 @@ static const char TRACE[] =
 	"@20000000 thread=1 task_begin task=2 type=\"request\"\n"
 	"@24000000 thread=1 unpark reason=cond object=0x3f80 count=1 stack=put\n"
 	"@24000000 thread=2 resume reason=cond object=0x3f80\n"
-	"@25000000 thread=2 park reason=recv object=4 stack=get\n"
-	"@29000000 thread=2 resume reason=recv object=4\n"
+	"@29000000 thread=2 wait reason=recv object=4 since=25000000 stack=get "
+	"descriptor=\"tcp 127.0.0.1:1 127.0.0.1:80\"\n"
 	"@30000000 thread=2 task_end task=2\n";
 
 static const struct why_case {
@@ -54,7 +54,7 @@ static const struct why_case {
 	 "                        server+0x70\n"
 	 "   4.00 ms    40.0%     main (101) did not wait\n"
 	 "                          up to server+0x40 < server+0x50\n"
-	 "   4.00 ms    40.0%   worker (102) waited for recv fd 4\n"
+	 "   4.00 ms    40.0%   worker (102) waited for recv 127.0.0.1:80 (fd 4)\n"
 	 "                        server+0x10 < server+0x20\n"
 	 "   2.00 ms    20.0%   worker (102) did not wait, 2 times\n"},
 
@@ -226,8 +226,8 @@ START_TEST(the_slowest_tasks)
 	ck_assert_ptr_nonnull(
 		strstr(text, "Why task:request, the slowest 5%, (2) took  19.0 ms\n"));
 	ck_assert_msg(strstr(text,
-			     "slowest 1%, from 10.0 ms on: 40.0%, worker (102) waited for recv fd 4 "
-			     "at server+0x10\n") != NULL,
+			     "slowest 1%, from 10.0 ms on: 40.0%, worker (102) waited for recv "
+			     "127.0.0.1:80 (fd 4) ") != NULL,
 		      "%s", text);
 	free(text);
 	model_close(m);
