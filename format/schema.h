@@ -138,6 +138,7 @@ EVENT(10, 0, ACQUIRE, acquire, "a lock is taken (only with --locks=all)")       
 	ARG(REASON, reason, "which kind of lock")                                                  \
 	ARG(ADDR, object, "the lock")                                                              \
 	ARG(STACK, stack, "where")                                                                 \
+	ARG(U64, tried, "1 if the thread would not have waited for it: a trylock")                 \
 END                                                                                                \
 EVENT(11, 0, RELEASE, release, "a lock is given back (only with --locks=all)")                     \
 	ARG(REASON, reason, "which kind of lock")                                                  \

@@ -351,9 +351,10 @@ void trc_unparked(enum trc_reason reason, const void *object, uint64_t count, ui
 	errno = saved_errno;
 }
 
-void trc_acquired(enum trc_reason reason, const void *object)
+void trc_acquired(enum trc_reason reason, const void *object, bool tried)
 {
-	struct trc_args_acquire args = {.reason = reason, .object = (uintptr_t)object};
+	struct trc_args_acquire args = {
+		.reason = reason, .object = (uintptr_t)object, .tried = tried};
 	int saved_errno = errno;
 
 	if (session_now()) {

@@ -80,7 +80,7 @@ TRC_EXPORT int mtx_trylock(mtx_t *mutex)
 	int result = REAL(mtx_trylock)(mutex);
 
 	if (result == thrd_success && trc_recording())
-		trc_mutex_taken((const pthread_mutex_t *)mutex);
+		trc_mutex_tried((const pthread_mutex_t *)mutex);
 	return result;
 }
 

@@ -145,7 +145,7 @@ TRC_EXPORT int pthread_mutex_trylock(pthread_mutex_t *mutex)
 	int result = REAL(pthread_mutex_trylock)(mutex);
 
 	if (trc_recording() && (!result || result == EOWNERDEAD))
-		trc_mutex_taken(mutex);
+		trc_mutex_tried(mutex);
 	return result;
 }
 

@@ -38,13 +38,24 @@ static inline uint32_t trc_mutex_owner(const pthread_mutex_t *mutex)
 	return (uint32_t)__atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
 }
 
-static inline void trc_mutex_taken(const pthread_mutex_t *mutex)
+static inline void trc_mutex_taken_by(const pthread_mutex_t *mutex, bool tried)
 {
 	trc_lock_taken();
 	if (trc_lock_is_wanted(mutex))
 		trc_lock_taken_from_others(mutex);
 	if (trc_locks_all())
-		trc_acquired(TRC_REASON_MUTEX, mutex);
+		trc_acquired(TRC_REASON_MUTEX, mutex, tried);
+}
+
+static inline void trc_mutex_taken(const pthread_mutex_t *mutex)
+{
+	trc_mutex_taken_by(mutex, false);
+}
+
+/* By a call that would not have waited. */
+static inline void trc_mutex_tried(const pthread_mutex_t *mutex)
+{
+	trc_mutex_taken_by(mutex, true);
 }
 
 /* After an attempt that found the mutex held: begins a park if the real call is going to wait. */

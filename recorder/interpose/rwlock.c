@@ -37,13 +37,13 @@ static int real_lock(pthread_rwlock_t *lock, const struct attempt *a)
 		     : REAL(pthread_rwlock_clockwrlock)(lock, a->clock, a->deadline);
 }
 
-static void lock_taken(const pthread_rwlock_t *lock, enum trc_reason reason)
+static void lock_taken(const pthread_rwlock_t *lock, enum trc_reason reason, bool tried)
 {
 	trc_lock_taken();
 	if (reason == TRC_REASON_RWLOCK_WRITE && trc_lock_is_wanted(lock))
 		trc_lock_taken_from_others(lock);
 	if (trc_locks_all())
-		trc_acquired(reason, lock);
+		trc_acquired(reason, lock, tried);
 }
 
 /* The real call decides, also about every error.  A writer that asks again is refused at once. */
@@ -60,7 +60,7 @@ static __attribute__((noinline)) int lock_slow(pthread_rwlock_t *lock, int tried
 		trc_park(&wait, attempt->reason, lock, writer);
 	result = real_lock(lock, attempt);
 	if (!result)
-		lock_taken(lock, attempt->reason); /* first: span:I2 */
+		lock_taken(lock, attempt->reason, false); /* first: span:I2 */
 	if (parked)
 		trc_resume(&wait, result);
 	return result;
@@ -74,7 +74,7 @@ static int lock_recorded(pthread_rwlock_t *lock, const struct attempt *attempt)
 
 	if (TRC_UNLIKELY(tried))
 		return lock_slow(lock, tried, attempt);
-	lock_taken(lock, attempt->reason);
+	lock_taken(lock, attempt->reason, false);
 	return 0;
 }
 
@@ -96,7 +96,7 @@ static bool deadline_refused(clockid_t clock, const struct timespec *deadline)
 		int result = REAL(pthread_rwlock_try##rd##lock)(lock);                             \
                                                                                                    \
 		if (!result && trc_recording())                                                    \
-			lock_taken(lock, REASON);                                                  \
+			lock_taken(lock, REASON, true);                                            \
 		return result;                                                                     \
 	}                                                                                          \
 	TRC_EXPORT int pthread_rwlock_timed##rd##lock(pthread_rwlock_t *lock,                      \

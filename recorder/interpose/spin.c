@@ -17,13 +17,13 @@ static inline void pause_briefly(void)
 #endif
 }
 
-static void lock_taken(pthread_spinlock_t *lock)
+static void lock_taken(pthread_spinlock_t *lock, bool tried)
 {
 	trc_lock_taken();
 	if (trc_lock_is_wanted(lock))
 		trc_lock_taken_from_others(lock);
 	if (trc_locks_all())
-		trc_acquired(TRC_REASON_SPIN, (const void *)lock);
+		trc_acquired(TRC_REASON_SPIN, (const void *)lock, tried);
 }
 
 static int lock_slow(pthread_spinlock_t *lock)
@@ -36,7 +36,7 @@ static int lock_slow(pthread_spinlock_t *lock)
 		trc_park(&wait, TRC_REASON_SPIN, (const void *)lock, 0);
 	result = REAL(pthread_spin_lock)(lock);
 	if (!result)
-		lock_taken(lock); /* first: span:I2 */
+		lock_taken(lock, false); /* first: span:I2 */
 	if (parked)
 		trc_resume(&wait, result);
 	return result;
@@ -50,7 +50,7 @@ TRC_EXPORT int pthread_spin_lock(pthread_spinlock_t *lock)
 		return REAL(pthread_spin_lock)(lock);
 	for (tries = 0; tries < SPIN_TRIES; tries++) {
 		if (!REAL(pthread_spin_trylock)(lock)) {
-			lock_taken(lock);
+			lock_taken(lock, false);
 			return 0;
 		}
 		pause_briefly();
@@ -63,7 +63,7 @@ TRC_EXPORT int pthread_spin_trylock(pthread_spinlock_t *lock)
 	int result = REAL(pthread_spin_trylock)(lock);
 
 	if (!result && trc_recording())
-		lock_taken(lock);
+		lock_taken(lock, true);
 	return result;
 }
 

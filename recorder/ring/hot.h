@@ -200,8 +200,8 @@ uint64_t trc_now(void);
 void trc_unlocked(enum trc_reason reason, const void *object, uint32_t waiters, uint64_t at);
 /* After waking waiters: makes UNPARK; count ~0 = all. */
 void trc_unparked(enum trc_reason reason, const void *object, uint64_t count, uint64_t at);
-/* Only with --locks=all. */
-void trc_acquired(enum trc_reason reason, const void *object);
+/* Only with --locks=all.  `tried`: by a call that would not have waited. */
+void trc_acquired(enum trc_reason reason, const void *object, bool tried);
 void trc_released(enum trc_reason reason, const void *object);
 
 /* ---- threads -------------------------------------------------------------------------- */

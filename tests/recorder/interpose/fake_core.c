@@ -317,7 +317,7 @@ void trc_unparked(enum trc_reason reason, const void *object, uint64_t count, ui
 	note(FAKE_UNPARKED, reason, at ? count : 0);
 }
 
-void trc_acquired(enum trc_reason reason, const void *object)
+void trc_acquired(enum trc_reason reason, const void *object, bool tried)
 {
 	note(FAKE_ACQUIRED, reason, (uintptr_t)object);
 }
