@@ -10,6 +10,8 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/derive/heap.c \
 	analyzer/derive/labels.c \
 	analyzer/derive/locks.c analyzer/derive/locks.h \
+	analyzer/derive/lock_cycles.c \
+	analyzer/derive/lock_order.c analyzer/derive/lock_order.h \
 	analyzer/derive/now.c \
 	analyzer/derive/parks.c analyzer/derive/parks.h \
 	analyzer/derive/samples.c \
@@ -22,7 +24,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report/findings.c analyzer/report/findings.h analyzer/report/finding_parts.h \
 	analyzer/report/finding_alarms.c analyzer/report/finding_held.c analyzer/report/finding_herds.c \
 	analyzer/report/finding_interpreters.c analyzer/report/finding_locks.c \
-	analyzer/report/finding_names.c analyzer/report/finding_notes.c \
+	analyzer/report/finding_names.c analyzer/report/finding_notes.c analyzer/report/finding_order.c \
 	analyzer/report/finding_print.c \
 	analyzer/report/finding_procs.c analyzer/report/finding_tails.c \
 	analyzer/report/finding_threads.c \
@@ -90,7 +92,7 @@ libtrcanalyze_la_SOURCES += \
 	analyzer/sql/columns.h \
 	analyzer/sql/table.c analyzer/sql/table.h \
 	analyzer/sql/tables_code.c analyzer/sql/tables_fibers.c analyzer/sql/tables_findings.c \
-	analyzer/sql/tables_heap.c analyzer/sql/tables_now.c \
+	analyzer/sql/tables_heap.c analyzer/sql/tables_locks.c analyzer/sql/tables_now.c \
 	analyzer/sql/tables_rows.c \
 	analyzer/sql/tables_samples.c \
 	analyzer/sql/vtab.h analyzer/sql/vtab_causes.c analyzer/sql/vtab_events.c analyzer/sql/vtab_rows.c

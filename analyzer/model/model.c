@@ -132,6 +132,8 @@ static void rows_drop(struct trc_model *m, unsigned int parts)
 		trc_array_free(&m->frees);
 		trc_array_free(&m->heap);
 	}
+	if (parts & TRC_PART_LOCK_ORDER)
+		trc_array_free(&m->lock_edges);
 	if (parts & TRC_PART_NOW) {
 		trc_array_free(&m->signals);
 		trc_array_free(&m->triggers);
@@ -214,7 +216,8 @@ static const struct derivation {
 	{TRC_PART_FIBERS, trc_derive_fibers}, /* and for fibers */
 	{TRC_PART_WAITS, trc_derive_waits},   {TRC_PART_USER, trc_derive_user},
 	{TRC_PART_SCHED, trc_derive_sched},   {TRC_PART_SAMPLES, trc_derive_samples},
-	{TRC_PART_HEAP, trc_derive_heap},     {TRC_PART_NOW, trc_derive_now},
+	{TRC_PART_HEAP, trc_derive_heap},     {TRC_PART_LOCK_ORDER, trc_derive_lock_order},
+	{TRC_PART_NOW, trc_derive_now},
 };
 enum { N_DERIVATIONS = sizeof(derivations) / sizeof(derivations[0]) };
 
@@ -309,7 +312,7 @@ int trc_model_need(struct trc_model *m, unsigned int parts, struct trc_error *er
 	int err = 0;
 
 	if (parts & TRC_PART_OBJECTS)
-		parts |= TRC_PART_NOW | TRC_PART_HEAP | TRC_PART_SYMBOLS;
+		parts |= TRC_PART_NOW | TRC_PART_HEAP | TRC_PART_LOCK_ORDER | TRC_PART_SYMBOLS;
 	/* Scheduling is added to the threads' rows. */
 	if (parts & TRC_PART_SCHED)
 		parts |= TRC_PART_WAITS;
@@ -410,6 +413,7 @@ ACCESSOR(thread_now, threads_now, TRC_PART_NOW)
 ACCESSOR(open_region, open_regions, TRC_PART_NOW)
 ACCESSOR(deadlock, deadlocks, TRC_PART_NOW)
 ACCESSOR(lock_held, locks_held, TRC_PART_NOW)
+ACCESSOR(lock_edge, lock_edges, TRC_PART_LOCK_ORDER)
 ACCESSOR(object, objects, TRC_PART_OBJECTS)
 
 const struct trc_stacks *trc_model_stacks(const struct trc_model *m)

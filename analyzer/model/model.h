@@ -33,18 +33,19 @@ enum { TRC_NO_PROC = UINT32_MAX };
 
 /* What a model can derive; bits of trc_model_need(). */
 enum trc_part {
-	TRC_PART_WAITS = 1 << 0,   /* threads, parks, unlocks, wakeups, procs, gaps */
-	TRC_PART_USER = 1 << 1,	   /* tasks, regions, logs, counters */
-	TRC_PART_SCHED = 1 << 2,   /* on_cpu */
-	TRC_PART_SYMBOLS = 1 << 3, /* frames and stack_frames */
-	TRC_PART_NOW = 1 << 4,	   /* threads_now, open_regions, deadlocks, locks_held, signals,
+	TRC_PART_WAITS = 1 << 0,       /* threads, parks, unlocks, wakeups, procs, gaps */
+	TRC_PART_USER = 1 << 1,	       /* tasks, regions, logs, counters */
+	TRC_PART_SCHED = 1 << 2,       /* on_cpu */
+	TRC_PART_SYMBOLS = 1 << 3,     /* frames and stack_frames */
+	TRC_PART_NOW = 1 << 4,	       /* threads_now, open_regions, deadlocks, locks_held, signals,
 				      triggers */
-	TRC_PART_LABELS = 1 << 5,  /* label_spans, labels */
-	TRC_PART_SAMPLES = 1 << 6, /* samples, sample_events, samples_lost */
-	TRC_PART_HEAP = 1 << 7,	   /* allocs, frees, heap */
-	TRC_PART_FIBERS = 1 << 8,  /* fibers, fiber_runs, fiber_waits */
-	TRC_PART_ALL = 511,	   /* all that report and page need */
-	TRC_PART_OBJECTS = 1 << 9, /* objects */
+	TRC_PART_LABELS = 1 << 5,      /* label_spans, labels */
+	TRC_PART_SAMPLES = 1 << 6,     /* samples, sample_events, samples_lost */
+	TRC_PART_HEAP = 1 << 7,	       /* allocs, frees, heap */
+	TRC_PART_FIBERS = 1 << 8,      /* fibers, fiber_runs, fiber_waits */
+	TRC_PART_LOCK_ORDER = 1 << 11, /* lock_edges */
+	TRC_PART_ALL = 511 | TRC_PART_LOCK_ORDER, /* all that report and page need */
+	TRC_PART_OBJECTS = 1 << 9,		  /* objects */
 };
 
 struct trc_thread {
@@ -418,6 +419,28 @@ struct trc_lock_held {
 	uint32_t waiters; /* threads that wait for this thread to release it */
 };
 
+enum { TRC_LOCK_GUARDS_MAX = 4 };
+
+/*
+ * The order of locks: a thread took one lock while it held another; rows by first_ns.  Known with
+ * --locks=all, up to TRC_LOCK_EDGES_MAX.  Ways to hold and to take a read-write lock are told apart.
+ */
+struct trc_lock_edge {
+	uint64_t held, taken;		   /* addresses */
+	uint8_t held_reason, taken_reason; /* how */
+	bool several_threads;		   /* did so; else only `thread` */
+	uint8_t n_guards;		   /* locks that were held each time, alone, besides */
+	uint64_t guard[TRC_LOCK_GUARDS_MAX];
+	uint64_t count;
+	int64_t first_ns, last_ns;
+	int64_t started_ns;   /* when the first of the threads began; TRC_NEVER = not known */
+	uint32_t thread;      /* the first time: who, */
+	uint32_t held_stack;  /* where it had taken the lock that it held, */
+	uint32_t taken_stack; /* and where it took the other */
+	uint32_t deadlock;    /* edges with the same number could be a deadlock; 0 = in none */
+};
+enum { TRC_LOCK_EDGES_MAX = 1 << 18 };
+
 /* A lock, condition variable or their like, for which a thread waited, or which one holds at the
  * trace's end; rows by address as a signed number.  An address has a row for each kind of object
  * and each variable that lay there. */
@@ -511,6 +534,7 @@ const struct trc_thread_now *trc_model_threads_now(const struct trc_model *m, si
 const struct trc_open_region *trc_model_open_regions(const struct trc_model *m, size_t *n);
 const struct trc_deadlock *trc_model_deadlocks(const struct trc_model *m, size_t *n);
 const struct trc_lock_held *trc_model_locks_held(const struct trc_model *m, size_t *n);
+const struct trc_lock_edge *trc_model_lock_edges(const struct trc_model *m, size_t *n);
 const struct trc_object *trc_model_objects(const struct trc_model *m, size_t *n); /* by address */
 /* The first of these that waits for this reason are for; NULL = none, or not derived. */
 const struct trc_object *trc_model_object(const struct trc_model *m, unsigned int reason,

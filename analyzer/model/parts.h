@@ -20,7 +20,8 @@ struct trc_jit;
 /* The parts that come from events. */
 enum {
 	TRC_PART_EVENTS = TRC_PART_WAITS | TRC_PART_USER | TRC_PART_SCHED | TRC_PART_NOW |
-			  TRC_PART_LABELS | TRC_PART_SAMPLES | TRC_PART_HEAP | TRC_PART_FIBERS
+			  TRC_PART_LABELS | TRC_PART_SAMPLES | TRC_PART_HEAP | TRC_PART_FIBERS |
+			  TRC_PART_LOCK_ORDER
 };
 
 /* What a thread had between two of its events with the same time. */
@@ -64,6 +65,7 @@ struct trc_model {
 	struct trc_array sample_notes; /* char *: texts that are not in the file */
 	struct trc_array allocs, frees, heap;
 	struct trc_array signals, triggers, threads_now, open_regions, deadlocks, locks_held;
+	struct trc_array lock_edges;
 	struct trc_array objects;
 	struct trc_array descriptors;	 /* struct trc_descriptor_name */
 	struct trc_index descriptor_row; /* by string id */
@@ -105,6 +107,7 @@ int trc_derive_samples(struct trc_derive **out, struct trc_model *m);
  * `made_up`. */
 int trc_derive_scaled(struct trc_model *m);
 int trc_derive_heap(struct trc_derive **out, struct trc_model *m);
+int trc_derive_lock_order(struct trc_derive **out, struct trc_model *m);
 /* Comes last: waits and annotations must be derived, or be derived in the same pass. */
 int trc_derive_now(struct trc_derive **out, struct trc_model *m);
 

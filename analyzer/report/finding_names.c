@@ -31,6 +31,7 @@ static const struct {
 			      "wake one thread for each piece of work: pthread_cond_signal(), or a "
 			      "condition variable for each kind of waiter"},
 	[TRC_FINDING_TASK_TAIL] = {"task_tail", NULL},
+	[TRC_FINDING_LOCK_ORDER] = {"lock_order", "take locks in the same order everywhere"},
 	[TRC_FINDING_LOST] = {"lost", NULL},
 	[TRC_FINDING_NOTHING] = {"nothing", NULL},
 };
@@ -47,7 +48,7 @@ const char *trc_finding_remedy(unsigned int kind)
 
 const char *trc_severity_name(unsigned int severity)
 {
-	static const char *const name[] = {"", "alarm", "cost", "note"};
+	static const char *const name[] = {"", "alarm", "risk", "cost", "note"};
 
 	return severity < sizeof(name) / sizeof(*name) ? name[severity] : "";
 }

@@ -32,6 +32,7 @@ void trc_finding_sql_add(struct trc_finding *f, const char *format, ...)
 /* Each adds what it finds.  0 or -ENOMEM. */
 typedef int trc_find_fn(struct trc_report *r, struct trc_array *out);
 trc_find_fn trc_find_crashes, trc_find_deadlocks;  /* finding_alarms.c */
+trc_find_fn trc_find_lock_order;		   /* finding_order.c */
 trc_find_fn trc_find_locks;			   /* finding_locks.c */
 trc_find_fn trc_find_interpreters;		   /* finding_interpreters.c */
 trc_find_fn trc_find_short_procs;		   /* finding_procs.c */

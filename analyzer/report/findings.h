@@ -2,7 +2,8 @@
  * findings.h - what is wrong with a program, a sentence each, most harmful first: report, page and
  * SQL lead with the same list.
  *
- *   findings:G1  alarms first: crashes, then deadlocks; then what cost time, most first; notes last
+ *   findings:G1  alarms first: crashes, then deadlocks; then risks; then what cost time, most first; notes
+ *       last
  *   findings:G2  at most TRC_FINDINGS_MAX, of which TRC_FINDINGS_NOTES are for notes if there are any
  *   findings:G3  of locks at most TRC_FINDINGS_LOCKS, largest first.  Nothing is a cost that takes less
  *       than a hundredth of what it is held against: of locks, interpreters and procs the lifetime of
@@ -10,7 +11,7 @@
  *   findings:G4  threads without a proc are a finding if scheduling was recorded, and if they
  *       waited for a fifth of the time in which they could run
  *   findings:G5  a sentence has no control characters, and is cut with a mark if it is too long
- *   findings:G6  "nothing" is there if no alarm and no cost is; it says what was not recorded
+ *   findings:G6  "nothing" is there if no alarm, no risk and no cost is; it says what was not recorded
  */
 #ifndef TRC_ANALYZER_REPORT_FINDINGS_H
 #define TRC_ANALYZER_REPORT_FINDINGS_H
@@ -33,6 +34,7 @@ enum trc_finding_kind {
 	TRC_FINDING_POLL_LOOP,	    /* threads that ask again and again, after short sleeps */
 	TRC_FINDING_HERD,	    /* many threads are woken, and most wait again at once */
 	TRC_FINDING_TASK_TAIL,	    /* a few tasks of a type take far longer than the others */
+	TRC_FINDING_LOCK_ORDER,	    /* locks that are taken in a circle: a deadlock that could be */
 	TRC_FINDING_LOST,	    /* events that are not in the trace, by cause */
 	TRC_FINDING_NOTHING,	    /* no alarm and no cost was found */
 	TRC_FINDING_KINDS
@@ -40,6 +42,7 @@ enum trc_finding_kind {
 
 enum trc_severity {
 	TRC_SEVERITY_ALARM = 1, /* the program failed */
+	TRC_SEVERITY_RISK,	/* it could have failed */
 	TRC_SEVERITY_COST,	/* it lost time */
 	TRC_SEVERITY_NOTE,	/* the trace is not whole, or nothing is wrong */
 };

@@ -135,6 +135,7 @@ const struct trc_sql_table *trc_sql_table_at(size_t i)
 		{trc_sql_finding_tables, trc_sql_n_finding_tables},
 		{trc_sql_cause_tables, trc_sql_n_cause_tables},
 		{trc_sql_now_tables, trc_sql_n_now_tables},
+		{trc_sql_lock_tables, trc_sql_n_lock_tables},
 		{trc_sql_sample_tables, trc_sql_n_sample_tables},
 		{trc_sql_heap_tables, trc_sql_n_heap_tables},
 		{trc_sql_fiber_tables, trc_sql_n_fiber_tables},

@@ -81,6 +81,8 @@ struct trc_sql_table {
 extern const struct trc_sql_table trc_sql_row_tables[];
 extern const size_t trc_sql_n_row_tables;
 /* Tables of what is so when the trace ends: tables_now.c. */
+extern const struct trc_sql_table trc_sql_lock_tables[];
+extern const size_t trc_sql_n_lock_tables;
 extern const struct trc_sql_table trc_sql_now_tables[];
 extern const size_t trc_sql_n_now_tables;
 /* Tables of samples: tables_samples.c. */

@@ -55,9 +55,9 @@ static const struct trc_sql_column finding_columns[] = {
 		"waited, lock_preempted, whose holder had no proc, lock_convoy, which is mostly "
 		"handed over; interpreter_lock; procs, more threads than procs; one_worker of a "
 		"pool; poll_loop; herd, many woken for the work of one; task_tail, a few tasks that "
-		"take far longer; lost, events; nothing, if there is no alarm and no cost"},
+		"take far longer; lock_order, locks taken in a circle; lost, events; nothing, if there is no alarm, no risk and no cost"},
 	{"severity", "TEXT", TRC_FIELD_CALL, 0, finding_severity,
-	 .doc = "alarm: the program failed; cost: it lost time; note"},
+	 .doc = "alarm: the program failed; risk: it could have failed; cost: it lost time; note"},
 	{"cost_ns", "INTEGER", TRC_FIELD_CALL, 0, finding_cost,
 	 .doc = "how much time of threads it took, summed; NULL = not known"},
 	{"sentence", "TEXT", TRC_FIELD_CALL, 0, finding_sentence, .doc = "what it is"},

@@ -29,6 +29,7 @@ integration_programs = \
 	tests/integration/segments_wide \
 	tests/integration/samples_due \
 	tests/integration/deep \
+	tests/integration/lock_order \
 	tests/integration/mc_load \
 	tests/integration/contended \
 	tests/integration/http_threads
@@ -118,6 +119,10 @@ tests_integration_libreloadother_la_SOURCES = tests/integration/reload_plugin.c
 tests_integration_libreloadother_la_CPPFLAGS = $(AM_CPPFLAGS) -DRUN=reload_other
 tests_integration_libreloadother_la_LDFLAGS = $(integration_LDFLAGS)
 endif
+tests_integration_lock_order_SOURCES = tests/integration/lock_order.c \
+	tests/integration/check_or_exit.h
+tests_integration_lock_order_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_integration_lock_order_LDADD = -lpthread
 tests_integration_kill9_SOURCES = tests/integration/kill9.c
 tests_integration_kill9_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_kill9_LDADD = libtrc.la -lpthread
@@ -190,6 +195,7 @@ integration_tests = \
 	tests/integration/new_kind.sh \
 	tests/integration/results.sh \
 	tests/integration/deadlock.sh \
+	tests/integration/lock_order.sh \
 	tests/integration/flight_server.sh \
 	tests/integration/odd_moment.sh \
 	tests/integration/kill9.sh \

@@ -1,0 +1,290 @@
+/*
+ * lock_order.c - in which order threads take locks: TRC_PART_LOCK_ORDER.
+ *
+ * An edge leads from a lock that a thread holds to one that it takes meanwhile, and could have waited
+ * for.  Two edges that lead round in a circle could be a deadlock, though none happened: see
+ * lock_cycles.c.
+ *
+ *   lock_order:U1  what is taken by a call that does not wait, or is held by the thread already, makes
+ *       no edge to it: nobody can be caught there
+ *   lock_order:U2  what a thread holds is forgotten where events were lost, and when the thread ends: an
+ *       edge that never was is worse than one that is missing
+ *   lock_order:U3  a guard of an edge is a lock that was held each time, by nobody else.  Of those held
+ *       at a time the first TRC_LOCK_GUARDS_MAX are looked at
+ *   lock_order:U4  a thread's first HELD_MAX locks are followed, and the first TRC_LOCK_EDGES_MAX edges
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/model/parts.h"
+#include "format/check.h"
+#include "lock_order.h"
+
+enum { HELD_MAX = 32 };
+
+struct held {
+	uint64_t object;
+	uint32_t stack; /* where it was taken first */
+	uint32_t n;	/* so often without a release */
+	uint8_t reason;
+};
+
+struct holder {
+	int64_t start_ns; /* TRC_NEVER = not known */
+	uint32_t thread, n;
+	struct held held[HELD_MAX];
+};
+
+struct lock_order {
+	struct trc_derive derive; /* first: the two share an address */
+	struct trc_model *m;
+	struct trc_index holder_row; /* by thread */
+	struct trc_array holders;    /* struct holder */
+	struct trc_index edge_row;   /* by check of what makes an edge one */
+};
+
+static struct holder *holder_of(struct lock_order *o, uint32_t thread)
+{
+	size_t n = o->holders.n;
+	uint32_t number = trc_index_number(&o->holder_row, thread);
+	struct holder *holder;
+
+	if (!number)
+		return NULL;
+	if (number <= n)
+		return (struct holder *)o->holders.row + number - 1;
+	holder = trc_array_add(&o->holders);
+	if (holder) {
+		holder->thread = thread;
+		holder->start_ns = TRC_NEVER;
+	}
+	return holder;
+}
+
+static struct held *held_find(struct holder *holder, uint64_t object)
+{
+	for (uint32_t i = 0; i < holder->n; i++)
+		if (holder->held[i].object == object)
+			return &holder->held[i];
+	return NULL;
+}
+
+/* ---- edges ---- */
+
+/* U3 */
+static uint32_t guards_of(const struct holder *holder, const struct held *besides, uint64_t guard[])
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < holder->n && n < TRC_LOCK_GUARDS_MAX; i++)
+		if (&holder->held[i] != besides && holder->held[i].reason != TRC_REASON_RWLOCK_READ)
+			guard[n++] = holder->held[i].object;
+	return n;
+}
+
+static void guards_keep(struct trc_lock_edge *edge, const uint64_t guard[], uint32_t n)
+{
+	uint8_t kept = 0;
+
+	for (uint8_t i = 0; i < edge->n_guards; i++)
+		for (uint32_t j = 0; j < n; j++)
+			if (edge->guard[i] == guard[j]) {
+				edge->guard[kept++] = guard[j];
+				break;
+			}
+	edge->n_guards = kept;
+}
+
+/* The edge, new with a count of 0; NULL and *err 0: there is no room for more. */
+static struct trc_lock_edge *edge_find(struct lock_order *o, const struct held *held,
+				       uint64_t taken, uint8_t reason, int *err)
+{
+	uint64_t what[3] = {held->object, taken, (uint64_t)held->reason << 8 | reason};
+	uint64_t key = trc_check64(what, sizeof(what), 0);
+	struct trc_array *edges = &o->m->lock_edges;
+	struct trc_lock_edge *edge = edges->row;
+	uint32_t row;
+
+	*err = 0;
+	for (; (row = trc_index_get(&o->edge_row, key)) != TRC_INDEX_NONE; key++)
+		if (edge[row].held == held->object && edge[row].taken == taken &&
+		    edge[row].held_reason == held->reason && edge[row].taken_reason == reason)
+			return &edge[row];
+	if (edges->n == TRC_LOCK_EDGES_MAX) /* U4 */
+		return NULL;
+	edges->row_bytes = sizeof(*edge);
+	edge = trc_array_add(edges);
+	if (!edge || trc_index_put(&o->edge_row, key, (uint32_t)edges->n - 1)) {
+		*err = -ENOMEM;
+		return NULL;
+	}
+	edge->held = held->object;
+	edge->taken = taken;
+	edge->held_reason = held->reason;
+	edge->taken_reason = reason;
+	return edge;
+}
+
+static int edge_add(struct lock_order *o, const struct holder *holder, const struct held *held,
+		    const struct held *taken, int64_t ts_ns)
+{
+	uint64_t guard[TRC_LOCK_GUARDS_MAX];
+	uint32_t n = guards_of(holder, held, guard);
+	int err;
+	struct trc_lock_edge *edge = edge_find(o, held, taken->object, taken->reason, &err);
+
+	if (!edge)
+		return err;
+	if (!edge->count++) {
+		edge->first_ns = ts_ns;
+		edge->thread = holder->thread;
+		edge->held_stack = held->stack;
+		edge->taken_stack = taken->stack;
+		edge->started_ns = holder->start_ns;
+		memcpy(edge->guard, guard, n * sizeof(*guard));
+		edge->n_guards = (uint8_t)n;
+	}
+	guards_keep(edge, guard, n);
+	edge->several_threads |= edge->thread != holder->thread;
+	if (holder->start_ns < edge->started_ns)
+		edge->started_ns = holder->start_ns;
+	edge->last_ns = ts_ns;
+	return 0;
+}
+
+/* ---- events ---- */
+
+static int acquired(struct lock_order *o, const struct trc_columns *c, uint32_t row)
+{
+	struct holder *holder = holder_of(o, c->thread[row]);
+	struct held taken = {
+		.object = TRC_ROW_ARG(c, row, acquire, object),
+		.stack = (uint32_t)TRC_ROW_ARG(c, row, acquire, stack),
+		.reason = (uint8_t)TRC_ROW_ARG(c, row, acquire, reason),
+		.n = 1,
+	};
+	struct held *again = holder ? held_find(holder, taken.object) : NULL;
+	int err = holder ? 0 : -ENOMEM;
+
+	if (again)
+		again->n++;
+	if (err || again)
+		return err;
+	for (uint32_t i = 0; i < holder->n && !TRC_ROW_ARG(c, row, acquire, tried) && !err; i++)
+		err = edge_add(o, holder, &holder->held[i], &taken, c->time_ns[row]); /* U1 */
+	if (holder->n < HELD_MAX)
+		holder->held[holder->n++] = taken;
+	return err;
+}
+
+static int released(struct lock_order *o, const struct trc_columns *c, uint32_t row)
+{
+	struct holder *holder = holder_of(o, c->thread[row]);
+	struct held *held = holder ? held_find(holder, TRC_ROW_ARG(c, row, release, object)) : NULL;
+
+	if (held && !--held->n)
+		memmove(held, held + 1,
+			(size_t)(holder->held + --holder->n - held) * sizeof(*held));
+	return holder ? 0 : -ENOMEM;
+}
+
+/* U2 */
+static void forget_all(struct lock_order *o)
+{
+	struct holder *holder = o->holders.row;
+
+	for (size_t i = 0; i < o->holders.n; i++)
+		holder[i].n = 0;
+}
+
+static int started(struct lock_order *o, uint32_t thread, int64_t ts_ns)
+{
+	struct holder *holder = holder_of(o, thread);
+
+	if (holder)
+		holder->start_ns = ts_ns;
+	return holder ? 0 : -ENOMEM;
+}
+
+static int ended(struct lock_order *o, uint32_t thread)
+{
+	struct holder *holder = holder_of(o, thread);
+
+	if (holder)
+		holder->n = 0;
+	return holder ? 0 : -ENOMEM;
+}
+
+static int lock_order_event(struct lock_order *o, const struct trc_columns *c, uint32_t row)
+{
+	switch (c->kind[row]) {
+	case TRC_KIND_ACQUIRE:
+		return acquired(o, c, row);
+	case TRC_KIND_RELEASE:
+		return released(o, c, row);
+	case TRC_KIND_THREAD_START:
+		return started(o, c->thread[row], c->time_ns[row]);
+	case TRC_KIND_THREAD_EXIT:
+		return ended(o, c->thread[row]);
+	case TRC_KIND_GAP:
+		forget_all(o);
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+static int lock_order_span(struct trc_derive *derive, const struct trc_span *span)
+{
+	struct lock_order *o = (struct lock_order *)derive;
+	int err = 0;
+
+	if (!trc_block_has_kinds(span->block, &derive->kinds))
+		return 0;
+	for (uint32_t row = span->first; row < span->last && !err; row++)
+		err = lock_order_event(o, span->columns, row);
+	return err;
+}
+
+static int lock_order_end(struct trc_derive *derive)
+{
+	struct lock_order *o = (struct lock_order *)derive;
+	struct trc_array *edges = &o->m->lock_edges;
+	int err = trc_array_sort(edges, offsetof(struct trc_lock_edge, first_ns),
+				 offsetof(struct trc_lock_edge, thread));
+
+	return err ? err : trc_lock_order_cycles(edges->row, edges->n);
+}
+
+static void lock_order_free(struct trc_derive *derive)
+{
+	struct lock_order *o = (struct lock_order *)derive;
+
+	trc_index_free(&o->holder_row);
+	trc_array_free(&o->holders);
+	trc_index_free(&o->edge_row);
+	free(o);
+}
+
+int trc_derive_lock_order(struct trc_derive **out, struct trc_model *m)
+{
+	static const unsigned int kinds[] = {TRC_KIND_ACQUIRE, TRC_KIND_RELEASE,
+					     TRC_KIND_THREAD_START, TRC_KIND_THREAD_EXIT,
+					     TRC_KIND_GAP};
+	struct lock_order *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return -ENOMEM;
+	o->m = m;
+	m->lock_edges.row_bytes = sizeof(struct trc_lock_edge);
+	o->holders.row_bytes = sizeof(struct holder);
+	o->derive = (struct trc_derive){.part = TRC_PART_LOCK_ORDER,
+					.span = lock_order_span,
+					.end = lock_order_end,
+					.free = lock_order_free};
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		trc_kind_mask_add(&o->derive.kinds, kinds[i]);
+	*out = &o->derive;
+	return 0;
+}

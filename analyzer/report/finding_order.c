@@ -1,0 +1,109 @@
+/* finding_order.c - locks that are taken in a circle: a deadlock that could happen, and did not. */
+#include "finding_parts.h"
+
+enum { RISKS_MAX = 2, EDGES_TOLD = 2, WHY_WIDTH = 2 * TRC_FINDING_WIDTH };
+
+static void add_lock(struct trc_report *r, struct trc_line *line, unsigned int reason,
+		     uint64_t object, uint32_t stack)
+{
+	trc_line_add(line, "%s", trc_wait_kind_name(trc_wait_kind(reason)));
+	trc_report_object(r, line, reason, object, stack);
+}
+
+/* "worker 1 (12) takes mutex b at f x.c:10 while it holds mutex a, taken at g x.c:9" */
+static void add_edge(struct trc_report *r, struct trc_line *line, const struct trc_lock_edge *edge)
+{
+	trc_report_thread(r, line, edge->thread, 30);
+	trc_line_add(line, edge->several_threads ? " and others take " : " takes ");
+	add_lock(r, line, edge->taken_reason, edge->taken, edge->taken_stack);
+	if (edge->taken_stack) {
+		trc_line_add(line, " at ");
+		trc_report_place(r, line, edge->taken_stack);
+	}
+	trc_line_add(line, edge->several_threads ? " while they hold " : " while it holds ");
+	add_lock(r, line, edge->held_reason, edge->held, edge->held_stack);
+	if (edge->held_stack) {
+		trc_line_add(line, ", taken at ");
+		trc_report_place(r, line, edge->held_stack);
+	}
+}
+
+static void add_sentence(struct trc_report *r, struct trc_line *line,
+			 const struct trc_lock_edge *const edge[], uint32_t n)
+{
+	add_lock(r, line, edge[0]->held_reason, edge[0]->held, edge[0]->held_stack);
+	trc_line_add(line, " and ");
+	add_lock(r, line, edge[0]->taken_reason, edge[0]->taken, edge[0]->taken_stack);
+	if (n == 2)
+		trc_line_add(line, " are taken in both orders");
+	else
+		trc_line_add(line, " are two of %u locks that are taken in a circle", n);
+	trc_line_add(line, ": no deadlock happened, but one could");
+}
+
+static int add_risk(struct trc_report *r, struct trc_array *out,
+		    const struct trc_lock_edge *const edge[], uint32_t n)
+{
+	struct trc_finding f = {
+		.kind = TRC_FINDING_LOCK_ORDER,
+		.severity = TRC_SEVERITY_RISK,
+		.start_ns = edge[0]->first_ns,
+		.end_ns = edge[0]->first_ns,
+		.thread = edge[0]->thread,
+	};
+	struct trc_line line;
+
+	trc_line_begin(&line, WHY_WIDTH, false); /* two threads, with two places each */
+	for (uint32_t i = 0; i < n && i < EDGES_TOLD; i++) {
+		if (i)
+			trc_line_add(&line, "; ");
+		add_edge(r, &line, edge[i]);
+	}
+	trc_finding_set_why(&f, &line);
+	for (uint32_t i = 1; i < n; i++)
+		f.end_ns = edge[i]->first_ns > f.end_ns ? edge[i]->first_ns : f.end_ns;
+	trc_finding_sql_add(&f, "SELECT * FROM lock_order WHERE deadlock = %u", edge[0]->deadlock);
+	trc_finding_line(&line);
+	add_sentence(r, &line, edge, n);
+	return trc_finding_add(out, &f, &line);
+}
+
+/* The first edge of the circle that is not told yet; each edge takes the lock that the next one holds. */
+static uint32_t circle_of(const struct trc_lock_edge *edge, size_t n_edges, uint32_t deadlock,
+			  const struct trc_lock_edge *circle[], uint32_t max)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < n_edges && n < max; i++)
+		if (edge[i].deadlock == deadlock)
+			circle[n++] = &edge[i];
+	for (uint32_t i = 0; i + 1 < n; i++)
+		for (uint32_t j = i + 1; j < n; j++)
+			if (circle[j]->held == circle[i]->taken) {
+				const struct trc_lock_edge *next = circle[j];
+
+				circle[j] = circle[i + 1];
+				circle[i + 1] = next;
+				break;
+			}
+	return n;
+}
+
+int trc_find_lock_order(struct trc_report *r, struct trc_array *out)
+{
+	enum { CIRCLE_MAX = 16 };
+	size_t n_edges;
+	const struct trc_lock_edge *edge = trc_model_lock_edges(r->m, &n_edges);
+	const struct trc_lock_edge *circle[CIRCLE_MAX];
+	int err = 0;
+
+	if (r->label_filter)
+		return 0; /* the order of locks has no labels */
+	for (uint32_t deadlock = 1; deadlock <= RISKS_MAX && !err; deadlock++) {
+		uint32_t n = circle_of(edge, n_edges, deadlock, circle, CIRCLE_MAX);
+
+		if (n >= 2)
+			err = add_risk(r, out, circle, n);
+	}
+	return err;
+}
