@@ -39,14 +39,15 @@ struct trc_cli {
 	enum trc_output output;
 	struct trc_label_filter *label_filter; /* NULL = none was given */
 	bool color;			       /* stdout may have colours */
+	bool full;			       /* --full */
 	double slowest;			       /* --slowest, in percent; 0 = not given */
 	uint64_t memory_bytes;		       /* --memory; 0 = not given */
 };
 
 struct trc_cli_option {
 	const char *name;
-	char letter; /* '\0' = none */
-	const char *arg_name;
+	char letter;	      /* '\0' = none */
+	const char *arg_name; /* NULL: it takes none */
 	const char *doc;
 	/* `request` is the verb before it, NULL if there is none. 0, or -EINVAL after a line. */
 	int (*set)(struct trc_cli *cli, struct trc_request *request, const char *arg);
@@ -59,6 +60,7 @@ struct trc_verb {
 	bool without_trace;	    /* it can do without a trace */
 	bool takes_many;	    /* traces: it opens them itself if they are several */
 	bool filters_labels;	    /* it obeys --label-filter */
+	bool tells_stacks;	    /* and obeys --full */
 	const char *filter_instead; /* or what there is instead of that; NULL = nothing */
 	bool arg_is_file;	    /* which it writes */
 	int (*run)(struct trc_cli *cli, const struct trc_request *request); /* X2 */

@@ -91,8 +91,9 @@ static void collect_table(struct command *c, const struct trc_cli_option *o, siz
 			  size_t *letters)
 {
 	for (; o && o->name && c->n_options < OPTIONS_MAX; o++) {
-		c->getopt_long[(*n)++] = (struct option){o->name, required_argument, NULL,
-							 OPTION_BASE + (int)c->n_options};
+		c->getopt_long[(*n)++] =
+			(struct option){o->name, o->arg_name ? required_argument : no_argument,
+					NULL, OPTION_BASE + (int)c->n_options};
 		c->option[c->n_options++] = o;
 		if (o->letter) {
 			c->getopt_short[(*letters)++] = o->letter;
@@ -141,7 +142,8 @@ static void print_help(void)
 
 			if (o->letter)
 				snprintf(letter, sizeof(letter), "-%c, ", o->letter);
-			snprintf(text, sizeof(text), "  %s--%s %s", letter, o->name, o->arg_name);
+			snprintf(text, sizeof(text), "  %s--%s %s", letter, o->name,
+				 o->arg_name ? o->arg_name : "");
 			print_option(text, o->doc);
 		}
 	}
@@ -289,6 +291,11 @@ static int check_requests(struct command *c, int argc, char **argv)
 				"--label-filter is for the report and profiles, not --%s%s%s",
 				request->verb->name, request->verb->filter_instead ? "; " : "",
 				request->verb->filter_instead ? request->verb->filter_instead : "");
+			return TRC_EXIT_USAGE;
+		}
+		if (c->cli.full && !request->verb->tells_stacks) {
+			trc_cli_error(&c->cli, "--full is for the report, not --%s",
+				      request->verb->name);
 			return TRC_EXIT_USAGE;
 		}
 		if (request->verb->check && request->verb->check(&c->cli, request))

@@ -31,6 +31,7 @@ static struct trc_report_options options_of(const struct trc_cli *cli)
 {
 	return (struct trc_report_options){
 		.colour = cli->color,
+		.full = cli->full,
 		.width = output_width(),
 		.path = cli->path,
 		.label_filter = cli->label_filter,
@@ -109,7 +110,16 @@ static int add_label_filter(struct trc_cli *cli, struct trc_request *request, co
 	return -EINVAL;
 }
 
+static int set_full(struct trc_cli *cli, struct trc_request *request, const char *arg)
+{
+	(void)request;
+	(void)arg;
+	cli->full = true;
+	return 0;
+}
+
 static const struct trc_cli_option report_options[] = {
+	{"full", '\0', NULL, "with whole stacks, a line for each frame; of --why too", set_full},
 	{"label-filter", '\0', "KEY[=VALUE]",
 	 "only what was done under this label; for --pprof too", add_label_filter},
 	{0},
@@ -129,6 +139,7 @@ const struct trc_verb trc_verb_report = {
 	.name = "report",
 	.doc = "print the report",
 	.run = run_report,
+	.tells_stacks = true,
 	.takes_many = true,
 	.filters_labels = true,
 	.option = report_options,
@@ -201,6 +212,7 @@ const struct trc_verb trc_verb_why = {
 	.arg_name = "WHAT",
 	.doc = "why it lasted: longest, wait:ID, task:ID, task:TYPE, thread:TID, thread:NAME",
 	.run = run_why,
+	.tells_stacks = true,
 	.filters_labels = true,
 	.option = why_options,
 };
@@ -210,5 +222,6 @@ const struct trc_verb trc_verb_critical_path = {
 	.arg_name = "WHAT",
 	.doc = "what determined its end, in the order of time; WHAT as for --why",
 	.run = run_critical_path,
+	.tells_stacks = true,
 	.filters_labels = true,
 };

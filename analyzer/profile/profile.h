@@ -118,6 +118,8 @@ const char *trc_profile_off_name(const struct trc_model *m, uint8_t off);
  * trc's are; where those are all there is, none.
  */
 size_t trc_profile_skip(const struct trc_stacks *stacks, struct trc_model *m, uint32_t stack);
+/* The same, where only trc's frames are passed over. */
+size_t trc_profile_skip_trc(const struct trc_stacks *stacks, struct trc_model *m, uint32_t stack);
 /* Index after the last frame that is the program's own, so that how its threads are started is
  * left out too; all frames where there is none. */
 size_t trc_profile_limit(const struct trc_stacks *stacks, struct trc_model *m, uint32_t stack);

@@ -35,6 +35,19 @@ size_t trc_profile_skip(const struct trc_stacks *stacks, struct trc_model *m, ui
 	return n_trc < n ? n_trc : 0;
 }
 
+size_t trc_profile_skip_trc(const struct trc_stacks *stacks, struct trc_model *m, uint32_t stack)
+{
+	uint32_t first, n, i = 0;
+
+	if (stack >= stacks->n_stacks)
+		return 0;
+	first = stacks->stack_first[stack];
+	n = stacks->stack_first[stack + 1] - first;
+	while (i < n && frame_owner(stacks, m, first + i) == TRC_OWNER_TRC)
+		i++;
+	return i < n ? i : 0;
+}
+
 size_t trc_profile_limit(const struct trc_stacks *stacks, struct trc_model *m, uint32_t stack)
 {
 	uint32_t first, n;

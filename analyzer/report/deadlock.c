@@ -73,8 +73,7 @@ static void print_wait(struct trc_report *r, const struct trc_deadlock *row)
 	trc_report_line(r, &line);
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_to(&line, 12);
-	trc_report_chain(r, &line, row->stack);
-	trc_report_line(r, &line);
+	trc_report_whole_stack(r, &line, row->stack);
 	trc_report_labels_line(
 		r, trc_model_labels_at(r->m, row->thread, row->since_ns, TRC_PLACE_LAST));
 }
@@ -100,8 +99,7 @@ static void print_held(struct trc_report *r, const struct trc_lock_held *held)
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_to(&line, 12);
 	trc_line_add(&line, "taken at ");
-	trc_report_chain(r, &line, held->stack);
-	trc_report_line(r, &line);
+	trc_report_whole_stack(r, &line, held->stack);
 }
 
 /* Those that others wait for, before those that are only known to be held. */

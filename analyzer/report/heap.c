@@ -118,8 +118,7 @@ static void print_place(struct trc_report *r, const struct memory *memory,
 	trc_line_right(&line, 11, growth_text(growth, place));
 	trc_line_right(&line, 11, bytes_text(number, place->allocated));
 	trc_line_add(&line, "  ");
-	trc_report_chain(r, &line, (uint32_t)(place - memory->place));
-	trc_report_line(r, &line);
+	trc_report_stack(r, &line, (uint32_t)(place - memory->place));
 }
 
 static void print_more(struct trc_report *r, size_t n)

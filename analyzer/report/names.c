@@ -23,6 +23,8 @@ enum {
 /* Wider lines have room for longer names. */
 static int room_for(const struct trc_report *r, int usual)
 {
+	if (r->full)
+		return r->width;
 	return r->width > USUAL_WIDTH ? r->width * usual / USUAL_WIDTH : usual;
 }
 
@@ -187,6 +189,40 @@ void trc_report_place(struct trc_report *r, struct trc_line *line, uint32_t stac
 void trc_report_chain(struct trc_report *r, struct trc_line *line, uint32_t stack)
 {
 	add_frames(r, line, stack, CHAIN_FRAMES);
+}
+
+void trc_report_whole_stack(struct trc_report *r, struct trc_line *line, uint32_t stack)
+{
+	size_t n = 0, i = 0;
+	const uint32_t *frame = r->stacks->stack_frame;
+	int column = line->width;
+
+	if (stack && stack < r->stacks->n_stacks) {
+		frame += r->stacks->stack_first[stack];
+		n = trc_profile_limit(r->stacks, r->m, stack);
+		i = trc_profile_skip_trc(r->stacks, r->m, stack);
+	}
+	if (i >= n)
+		trc_line_add(line, "(no stack)");
+	do {
+		const char *file = NULL;
+
+		if (i < n)
+			add_frame(r, line, &r->stacks->frame[frame[i] - 1], &file);
+		trc_report_line(r, line);
+		trc_line_begin(line, r->width, r->colour);
+		trc_line_to(line, column);
+	} while (++i < n);
+}
+
+void trc_report_stack(struct trc_report *r, struct trc_line *line, uint32_t stack)
+{
+	if (r->full) {
+		trc_report_whole_stack(r, line, stack);
+		return;
+	}
+	trc_report_chain(r, line, stack);
+	trc_report_line(r, line);
 }
 
 char *trc_stack_text(struct trc_model *m, uint32_t stack, size_t max)

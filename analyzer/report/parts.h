@@ -30,6 +30,7 @@ struct trc_report {
 	const char *path;
 	int width;
 	bool colour;
+	bool full; /* stacks frame by frame */
 	size_t top;
 	/* By stack id: the first stack with the same frames of the program's own. */
 	uint32_t *canonical;
@@ -163,6 +164,10 @@ const char *trc_report_until_end(const struct trc_report *r, char out[TRC_LASTED
 void trc_report_place(struct trc_report *r, struct trc_line *line, uint32_t stack);
 /* The same and its callers: "... < worker_run :302". */
 void trc_report_chain(struct trc_report *r, struct trc_line *line, uint32_t stack);
+/* Adds that, or with --full each frame in a line of its own, below the first; prints the line. */
+void trc_report_stack(struct trc_report *r, struct trc_line *line, uint32_t stack);
+/* The latter always: also where libc is called or calls, but not what starts a thread. */
+void trc_report_whole_stack(struct trc_report *r, struct trc_line *line, uint32_t stack);
 /* The function alone: "settings_get trc-demo.c"; the module where the file is not known. */
 void trc_report_function(struct trc_report *r, struct trc_line *line,
 			 const struct trc_frame *frame);

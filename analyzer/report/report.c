@@ -91,6 +91,7 @@ int trc_report_begin(struct trc_report *r, struct trc_model *m, FILE *out,
 		.path = options->path ? options->path : "the trace",
 		.width = options->width ? options->width : 100,
 		.colour = options->colour,
+		.full = options->full,
 		.top = options->top ? options->top : 10,
 		.label_filter = options->label_filter,
 	};

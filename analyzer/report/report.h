@@ -18,6 +18,7 @@
 
 struct trc_report_options {
 	bool colour;
+	bool full;	  /* stacks frame by frame */
 	int width;	  /* columns; 0 = 100 */
 	size_t top;	  /* rows of a section; 0 = 10 */
 	const char *path; /* of the trace, as the user named it */

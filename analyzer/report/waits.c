@@ -171,8 +171,7 @@ static void print_place(struct trc_report *r, const struct trc_group_details *d,
 	trc_line_add(&line, "  ");
 	if (d->group->several_reasons)
 		trc_line_add(&line, "%s at ", trc_reason_name(place->group->reason));
-	trc_report_chain(r, &line, place->group->stack);
-	trc_report_line(r, &line);
+	trc_report_stack(r, &line, place->group->stack);
 	if (place->by_stack == d->by_stack)
 		return;
 	trc_line_begin(&line, r->width, r->colour);
@@ -210,8 +209,7 @@ static void print_allocated(struct trc_report *r, uint32_t stack)
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_to(&line, 12);
 	trc_line_add(&line, "allocated at ");
-	trc_report_chain(r, &line, stack);
-	trc_report_line(r, &line);
+	trc_report_stack(r, &line, stack);
 }
 
 static void print_group(struct trc_report *r, const struct trc_group_details *d)
@@ -228,8 +226,7 @@ static void print_group(struct trc_report *r, const struct trc_group_details *d)
 	} else {
 		trc_line_begin(&line, r->width, r->colour);
 		trc_line_to(&line, 12);
-		trc_report_chain(r, &line, d->group->stack);
-		trc_report_line(r, &line);
+		trc_report_stack(r, &line, d->group->stack);
 	}
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_to(&line, 12);
@@ -339,8 +336,7 @@ static void print_holder(struct trc_report *r, const struct trc_group_details *d
 	trc_report_line(r, &line);
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_to(&line, 12);
-	trc_report_chain(r, &line, group->stack);
-	trc_report_line(r, &line);
+	trc_report_stack(r, &line, group->stack);
 	print_labels(r, d);
 }
 

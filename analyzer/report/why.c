@@ -44,9 +44,7 @@ static void print_place(struct why *w, const struct trc_why_node *node, int colu
 	trc_line_style(&line, TRC_STYLE_DIM);
 	if (node->key.stack_of == TRC_CAUSE_STACK_END)
 		trc_line_add(&line, "up to ");
-	trc_report_chain(w->r, &line, node->key.stack);
-	trc_line_style(&line, TRC_STYLE_PLAIN);
-	trc_report_line(w->r, &line);
+	trc_report_stack(w->r, &line, node->key.stack);
 }
 
 static void print_node(struct why *w, const struct trc_why_node *node, int column)

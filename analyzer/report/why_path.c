@@ -85,9 +85,7 @@ static void print_place(struct trc_report *r, const struct trc_why_node *node)
 	trc_line_style(&line, TRC_STYLE_DIM);
 	if (node->key.stack_of == TRC_CAUSE_STACK_END)
 		trc_line_add(&line, "up to ");
-	trc_report_chain(r, &line, node->key.stack);
-	trc_line_style(&line, TRC_STYLE_PLAIN);
-	trc_report_line(r, &line);
+	trc_report_stack(r, &line, node->key.stack);
 }
 
 /* Those between two that are shown. */

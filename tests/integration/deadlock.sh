@@ -77,7 +77,8 @@ expect_line 'the closing summary says so' two.err '^DEADLOCK: 2 threads wait for
 expect_line 'the report says so' two.txt '^DEADLOCK: 2 threads wait for each other'
 expect_line 'who wants which lock' two.txt \
 	'^  alice ([0-9]*) has waited .* for mutex lock_b, held by bob ([0-9]*)$'
-expect_line 'where' two.txt '^            take deadlock.c:[0-9]* < a_then_b :[0-9]*'
+expect_line 'where' two.txt '^            take deadlock.c:[0-9]*$'
+expect_line 'and from where' two.txt '^            a_then_b deadlock.c:[0-9]*$'
 expect_line 'who holds which' two.txt '^      holds mutex lock_a, for which 2 threads wait'
 expect_line 'who is behind' two.txt '^  blocked by it: carol '
 expect_line 'and what every thread is at' two.txt '^Threads now  when the trace ends: 4 waiting'

@@ -121,6 +121,10 @@ refused 'no trace' 2 "trace-analyze: no trace was named; try 'trace-analyze --he
 	"$analyze" --check
 refused 'two traces' 2 'trace-analyze: --check takes one trace at a time, not 2' \
 	"$analyze" --check good.trc good.trc
+refused '--full of what has no stacks' 2 'trace-analyze: --full is for the report, not --sql' \
+	"$analyze" --full --sql 'SELECT 1' good.trc
+refused '--full with a value' 2 "trace-analyze: --full=yes: it takes no value; try 'trace-analyze --help'" \
+	"$analyze" --full=yes good.trc
 refused 'a mistyped option' 2 "trace-analyze: --summery: no such option; try 'trace-analyze --help'" \
 	"$analyze" --summery good.trc
 refused 'a letter that is no option' 2 "trace-analyze: -x: no such option; try 'trace-analyze --help'" \

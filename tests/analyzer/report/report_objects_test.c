@@ -123,9 +123,9 @@ static const struct {
 	 "\n"},
 };
 
-static char *printed(const char *trace)
+static char *printed(const char *trace, bool full)
 {
-	const struct trc_report_options options = {.path = "dump.trc"};
+	const struct trc_report_options options = {.path = "dump.trc", .full = full};
 	struct trc_error error = {""};
 	struct trc_model *m = model_of(trace, 0);
 	char *text = NULL;
@@ -140,10 +140,32 @@ static char *printed(const char *trace)
 
 START_TEST(sections)
 {
-	char *text = printed(SECTIONS[_i].trace);
+	char *text = printed(SECTIONS[_i].trace, false);
 
 	ck_assert_msg(strstr(text, SECTIONS[_i].section) != NULL, "%s:\n%s\nin:\n%s",
 		      SECTIONS[_i].what, SECTIONS[_i].section, text);
+	free(text);
+}
+END_TEST
+
+/* --full: each frame has a line of its own, below the first; libc's too, but not what starts a thread. */
+START_TEST(whole_stacks)
+{
+	static const char WANTED[] =
+		"   40.0 ms   100.0%          2   20.0 ms   30.0 ms        1  mutex 0x7f10\n"
+		"             75.0%  libc.so.6+0x20\n"
+		"                    server+0xa0\n"
+		"             25.0%  server+0x10\n"
+		"                    server+0x20\n"
+		"\n";
+	char *text = printed(
+		MODULES "module libc path=\"/lib/libc.so.6\" start=0x8000 limit=0x9000 bias=0x8000\n"
+			"stack in_libc 0x8021 0x30a1 0x8031\n"
+			WAIT(0, 10, 2, "mutex", "0x7f10", "get")
+				WAIT(10, 40, 2, "mutex", "0x7f10", "in_libc"),
+		true);
+
+	ck_assert_msg(strstr(text, WANTED) != NULL, "%s", text);
 	free(text);
 }
 END_TEST
@@ -156,6 +178,7 @@ int main(void)
 	int n_failed;
 
 	tcase_add_loop_test(tcase, sections, 0, sizeof(SECTIONS) / sizeof(*SECTIONS));
+	tcase_add_test(tcase, whole_stacks);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_NORMAL);
 	n_failed = srunner_ntests_failed(runner);

@@ -511,10 +511,12 @@ static const struct {
 	 MODULES THREADS HANG,
 	 "\nDEADLOCK: 2 threads wait for each other\n"
 	 "  main (101) has waited 8.00 ms for mutex 0x7f10, held by worker 1 (102)\n"
-	 "            server+0x10 < server+0x20\n"
+	 "            server+0x10\n"
+	 "            server+0x20\n"
 	 "      holds mutex 0x7f20, for which 1 thread waits\n"
 	 "  worker 1 (102) has waited 7.00 ms for mutex 0x7f20, held by main (101)\n"
-	 "            server+0x40 < server+0x50\n"
+	 "            server+0x40\n"
+	 "            server+0x50\n"
 	 "      holds mutex 0x7f10, for which 1 thread waits\n"
 	 "  blocked by it: worker 2 (103), for 6.00 ms: the end of worker 1 (102)\n"
 	 "\n"
@@ -524,7 +526,8 @@ static const struct {
 	 MODULES THREADS "@1000 thread=2 park reason=mutex object=0x7f10 holder=2 stack=get\n",
 	 "\nDEADLOCK: worker 1 (102) waits for itself\n"
 	 "  worker 1 (102) has waited 0 ns for mutex 0x7f10, which it holds itself\n"
-	 "            server+0x10 < server+0x20\n"
+	 "            server+0x10\n"
+	 "            server+0x20\n"
 	 "      holds mutex 0x7f10, for which 1 thread waits",
 	 false},
 	{"one that a timeout resolves says so",
