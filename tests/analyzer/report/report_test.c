@@ -126,6 +126,7 @@ static const char SERVER_REPORT[] =
 	"No source lines for\n"
 	"  /none/server: not found\n"
 	"\n"
+	"next: no wait explains 214 ms, 214.2% of one proc's time; trace-record -F 1000 samples where\n"
 	"more: trace-analyze [--why longest | --html FILE | --pprof block -o FILE | --shell] dump.trc\n";
 
 static const char SERVER_SUMMARY[] =
@@ -638,6 +639,23 @@ static const struct {
 			 "@4000001 thread=4 thread_exit\n"
 			 "@10000000 thread=1 log message=\"end\"\n",
 	 "idle:", true},
+	{"where the kernel does not tell who ran, what no wait explains may have run",
+	 MODULES THREADS "@0 thread=1 log message=\"begin\"\n"
+			 "@2000000 thread=1 park reason=read object=7 stack=get\n"
+			 "@5000000 thread=1 resume reason=read object=7\n"
+			 "@5000000 thread=2 wait reason=read object=7 since=0 stack=get\n"
+			 "@5000000 thread=3 wait reason=read object=7 since=0 stack=get\n"
+			 "@10000000 thread=1 log message=\"end\"\n",
+	 "next: no wait explains 17.0 ms, 170.0% of one proc's time; trace-record -F 1000 "
+	 "samples where",
+	 false},
+	{"... and a program that waits needs no samples",
+	 MODULES THREADS "@0 thread=1 log message=\"begin\"\n"
+			 "@9900000 thread=1 wait reason=read object=7 since=0 stack=get\n"
+			 "@9900000 thread=2 wait reason=read object=7 since=0 stack=get\n"
+			 "@9900000 thread=3 wait reason=read object=7 since=0 stack=get\n"
+			 "@10000000 thread=1 log message=\"end\"\n",
+	 "next:", true},
 	{"who ran and was not sampled is told how to sample",
 	 MODULES THREADS "@1000 proc=0 source=kernel thread=1 proc_start\n"
 			 "@9000000 proc=0 source=kernel thread=1 proc_stop\n"
