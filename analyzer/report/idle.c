@@ -4,7 +4,9 @@
  * Such waits last longest and cost nothing.  They are told in one line, after what cost something.
  * A thread is idle if it lived for half of the trace or more, and 95 % of its life or more was waits
  * of one reason at one place.  A wait for a lock, a file, a child, a thread's end or a barrier is never
- * idle: somebody makes the thread wait.
+ * idle: somebody makes the thread wait.  Nor is a thread idle that waits for its own workers: if of
+ * the waits that did not time out half or more, by time, were ended by threads that it had created, or that
+ * these had, and that did not wait for most of their lives themselves.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -103,6 +105,66 @@ static int sum_parks(const struct trc_report *r, struct trc_array *sums, uint32_
 	return err;
 }
 
+/* ---- workers ---- */
+
+static bool is_descendant(const struct trc_report *r, const struct trc_thread *thread,
+			  uint32_t ancestor)
+{
+	enum { GENERATIONS_MAX = 16 }; /* a broken trace may have circles */
+
+	for (int i = 0; thread && i < GENERATIONS_MAX; i++) {
+		if (thread->creator == ancestor)
+			return true;
+		thread = thread->creator ? trc_model_thread(r->m, thread->creator) : NULL;
+	}
+	return false;
+}
+
+static bool is_busy(const struct trc_report *r, const struct trc_thread *thread)
+{
+	int64_t waited_ns = 0;
+
+	for (int class = 0; class < TRC_WAIT_CLASSES; class ++)
+		trc_report_add(&waited_ns, r->class_ns[thread - r->thread][class]);
+	return waited_ns < trc_report_lifetime_ns(r, thread) / 2;
+}
+
+static bool is_for_worker(const struct trc_report *r, const struct trc_park *park)
+{
+	const struct trc_thread *waker = park->waker ? trc_model_thread(r->m, park->waker) : NULL;
+
+	return waker && waker->serial != park->thread && is_busy(r, waker) &&
+	       is_descendant(r, waker, park->thread);
+}
+
+/* Takes those off who wait for their workers. */
+static int leave_out_masters(struct trc_report *r)
+{
+	struct wait {
+		int64_t all_ns, for_workers_ns;
+	} *wait = calloc(r->n_threads + 1, sizeof(*wait));
+
+	if (!wait)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->n_parks; i++) {
+		const struct trc_park *park = &r->park[i];
+		int64_t ns = trc_park_end_ns(r->m, park) - trc_park_start_ns(r->m, park);
+		const struct trc_thread *thread;
+
+		if (park->result == ETIMEDOUT || !trc_report_is_idle(r, park))
+			continue;
+		thread = trc_model_thread(r->m, park->thread);
+		trc_report_add(&wait[thread - r->thread].all_ns, ns);
+		if (is_for_worker(r, park))
+			trc_report_add(&wait[thread - r->thread].for_workers_ns, ns);
+	}
+	for (size_t i = 0; i < r->n_threads; i++)
+		if (wait[i].for_workers_ns && wait[i].for_workers_ns >= wait[i].all_ns / 2)
+			r->idle_at[i] = 0;
+	free(wait);
+	return 0;
+}
+
 static int find_idle(struct trc_report *r, bool *candidate, uint32_t *first)
 {
 	struct trc_array sums = {.row_bytes = sizeof(struct sum)};
@@ -123,7 +185,7 @@ static int find_idle(struct trc_report *r, bool *candidate, uint32_t *first)
 			r->idle_at[sum->row] = sum->place;
 	}
 	trc_array_free(&sums);
-	return err;
+	return err || !any ? err : leave_out_masters(r);
 }
 
 int trc_report_idle_init(struct trc_report *r)

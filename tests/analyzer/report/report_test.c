@@ -341,6 +341,18 @@ END_TEST
 	"@9500000 thread=2 resume reason=cond object=0x7f20\n"                                     \
 	"@10000000 thread=1 log message=\"end\"\n"
 
+/* Two threads of which the second was created by `creator`; what the first waited for, and who woke it. */
+#define MASTER(creator)                                                                            \
+	"thread 1 tid=101 name=\"main\"\n"                                                         \
+	"thread 2 tid=102 creator=" #creator " name=\"worker 1\"\n"                                 \
+	"@0 thread=2 log message=\"begin\"\n"
+#define MASTER_WAITS                                                                               \
+	"@0 thread=1 park reason=cond object=0x7f20 stack=idle\n"                                  \
+	"@7000000 thread=1 resume reason=cond object=0x7f20 result=ETIMEDOUT\n"                    \
+	"@7000000 thread=1 park reason=cond object=0x7f20 stack=idle\n"                            \
+	"@10000000 thread=2 unpark reason=cond object=0x7f20 count=1 stack=put\n"                  \
+	"@10000000 thread=1 resume reason=cond object=0x7f20\n"
+
 static const struct {
 	const char *what, *trace, *line; /* which must be among those printed; may be several */
 	bool absent;			 /* ... or must not be found, in no line */
@@ -639,6 +651,31 @@ static const struct {
 			 "@4000001 thread=4 thread_exit\n"
 			 "@10000000 thread=1 log message=\"end\"\n",
 	 "idle:", true},
+	{"who waits for its own workers, while these work, is not idle: also where it looks at times",
+	 MODULES MASTER(1) MASTER_WAITS,
+	 "   10.0 ms   100.0%          2   5.00 ms   7.00 ms        1  cond 0x7f20\n"
+	 "            server+0x60\n"
+	 "            50.0% timed out; woken by server+0x40, 30.0% of it, in worker 1 (102)",
+	 false},
+	{"... of workers of its workers, too", 
+	 MODULES MASTER(3) "thread 3 tid=103 creator=1 name=\"helper\"\n" MASTER_WAITS,
+	 "idle:", true},
+	{"... but is, if the workers hardly work",
+	 MODULES MASTER(1) "@0 thread=1 park reason=cond object=0x7f20 stack=idle\n"
+			   "@6000000 thread=2 wait reason=read object=7 since=0 stack=get\n"
+			   "@10000000 thread=2 unpark reason=cond object=0x7f20 count=1 stack=put\n"
+			   "@10000000 thread=1 resume reason=cond object=0x7f20\n",
+	 "   10.0 ms  idle: 1 thread in cond at server+0x60", false},
+	{"... or if who wakes it is none of its workers: it is one itself",
+	 MODULES MASTER(0) MASTER_WAITS,
+	 "   10.0 ms  idle: 1 thread in cond at server+0x60", false},
+	{"... or if nothing ever was done: all its waits timed out",
+	 MODULES MASTER(1) "@0 thread=1 park reason=cond object=0x7f20 stack=idle\n"
+			      "@10000000 thread=1 resume reason=cond object=0x7f20 result=ETIMEDOUT\n",
+	 "   10.0 ms  idle: 1 thread in cond at server+0x60", false},
+	{"... or if threads were created in a circle, as no trace should have it",
+	 MODULES MASTER(2) MASTER_WAITS,
+	 "   10.0 ms  idle: 1 thread in cond at server+0x60", false},
 	{"where the kernel does not tell who ran, what no wait explains may have run",
 	 MODULES THREADS "@0 thread=1 log message=\"begin\"\n"
 			 "@2000000 thread=1 park reason=read object=7 stack=get\n"
