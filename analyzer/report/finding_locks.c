@@ -224,8 +224,10 @@ static void say_place(struct trc_report *r, struct trc_line *line,
 		trc_finding_threads(line, d->n_threads);
 		trc_line_add(line, " waited %s for ", total);
 		trc_report_what(r, line, d);
-		trc_line_add(line, " at ");
-		trc_report_place(r, line, d->group->stack);
+		if (d->group->stack) {
+			trc_line_add(line, " at ");
+			trc_report_place(r, line, d->group->stack);
+		}
 	}
 	trc_line_add(line, ", %s of %s time", trc_text_share(share, total_ns, d->threads_ns),
 		     d->n_threads == 1 ? "its" : "their");

@@ -221,6 +221,17 @@ static const struct row **sorted(const struct trc_many *many)
 	return order;
 }
 
+/* How many are told one by one: not what is next to nothing beside the first, but for what failed. */
+static size_t n_told(const struct row **row, size_t n, size_t max)
+{
+	size_t told = 0;
+
+	for (size_t i = 0; i < n && i < max; i++)
+		if (row[i]->cost_ns >= row[0]->cost_ns / 1000 || row[i]->worst_ns == INT64_MAX)
+			told = i + 1;
+	return told;
+}
+
 static void print_head(const struct trc_many *many, struct trc_report *r)
 {
 	char number[TRC_NUMBER_BYTES];
@@ -404,7 +415,7 @@ int trc_many_print(struct trc_many *many, FILE *out, bool summary)
 			       .width = many->options->width ? many->options->width : 100,
 			       .colour = many->options->colour,
 			       .label_filter = many->options->label_filter};
-	size_t n = summary ? SUMMARY_ROWS : ROWS;
+	size_t n;
 	const struct row **order = sorted(many);
 
 	if (!order)
@@ -413,7 +424,7 @@ int trc_many_print(struct trc_many *many, FILE *out, bool summary)
 		free(order);
 		return 0;
 	}
-	n = n < many->rows.n ? n : many->rows.n;
+	n = n_told(order, many->rows.n, summary ? SUMMARY_ROWS : ROWS);
 	print_head(many, &r);
 	print_columns(&r);
 	for (size_t i = 0; i < n; i++)

@@ -172,7 +172,7 @@ static void print_place(struct trc_report *r, const struct trc_group_details *d,
 	if (d->group->several_reasons)
 		trc_line_add(&line, "%s at ", trc_reason_name(place->group->reason));
 	trc_report_stack(r, &line, place->group->stack);
-	if (place->by_stack == d->by_stack)
+	if (!place->by_stack || place->by_stack == d->by_stack)
 		return;
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_to(&line, 20);

@@ -54,16 +54,18 @@ END
 
 trace dump.11.trc 11 '/usr/bin/small --once' 20
 trace dump.12.trc 12 '/usr/sbin/large -c x.conf' 800
-trace other.trc 13 'third' 0
+trace other.trc 13 'third' 5
+trace least.trc 14 'least' 0
 
-run 0 dump.11.trc dump.12.trc other.trc
-same 'what cost most is first' '3 traces: 6 threads, 9 events in SIZE, none lost
+run 0 dump.11.trc dump.12.trc other.trc least.trc
+same 'what cost most is first' '4 traces: 8 threads, 12 events in SIZE, none lost
       pid    lasted  threads  CPU time for locks for files  command
        12    1.00 s        2              800 ms            /usr/sbin/large -c x.conf
             1 thread waited 800 ms for mutex 0x7f10 at 0xf, 80.0% of its time
        11    1.00 s        2             20.0 ms            /usr/bin/small --once
             1 thread waited 20.0 ms for mutex 0x7f10 at 0xf, 2.0% of its time
-       13    1.00 s        2                                third, in other.trc
+       13    1.00 s        2             5.00 ms            third, in other.trc
+                           2                                in 1 more
 
 Findings
   large (12): 1 thread waited 800 ms for mutex 0x7f10 at 0xf, 80.0% of its time
@@ -73,12 +75,13 @@ Findings
 
 one of them: trace-analyze dump.12.trc'
 
-run 0 --summary dump.11.trc dump.12.trc other.trc
-same 'the summary is shorter' '3 traces: 6 threads, 9 events in SIZE, none lost
+run 0 --summary dump.11.trc dump.12.trc other.trc least.trc
+same 'the summary is shorter' '4 traces: 8 threads, 12 events in SIZE, none lost
       pid    lasted  threads  CPU time for locks for files  command
        12    1.00 s        2              800 ms            /usr/sbin/large -c x.conf
        11    1.00 s        2             20.0 ms            /usr/bin/small --once
-       13    1.00 s        2                                third, in other.trc
+       13    1.00 s        2             5.00 ms            third, in other.trc
+                           2                                in 1 more
   large (12): 1 thread waited 800 ms for mutex 0x7f10 at 0xf, 80.0% of its time
   small (11): 1 thread waited 20.0 ms for mutex 0x7f10 at 0xf, 2.0% of its time
 one of them: trace-analyze dump.12.trc'
