@@ -24,6 +24,7 @@ struct object {
 	uint32_t stack; /* of the longest wait: canonical */
 	uint32_t used;	/* a stack that used it, which says when that was */
 	uint32_t allocated_at;
+	uint32_t group; /* its id, once it is known; 0 = not yet */
 	uint8_t kind;
 };
 
@@ -31,7 +32,9 @@ struct finder {
 	struct trc_report *r;
 	struct trc_index number; /* of objects: rows + 1 */
 	struct trc_array objects;
+	uint32_t *object_of_row; /* numbers, of parks; 0 = none, or IDLE; borrowed */
 };
+#define IDLE UINT32_MAX
 
 /* Addresses of a process have fewer bits than 58; what a broken trace says may share a number. */
 static uint64_t object_key(uint64_t address, uint8_t kind)
@@ -39,7 +42,8 @@ static uint64_t object_key(uint64_t address, uint8_t kind)
 	return address << 6 ^ kind;
 }
 
-static int object_waited(struct finder *f, const struct trc_park *park)
+/* The object's number; 0 without memory. */
+static uint32_t object_waited(struct finder *f, const struct trc_park *park)
 {
 	uint8_t kind = trc_wait_kind(park->reason);
 	int64_t ns = trc_park_end_ns(f->r->m, park) - trc_park_start_ns(f->r->m, park);
@@ -49,7 +53,7 @@ static int object_waited(struct finder *f, const struct trc_park *park)
 					   : (struct object *)f->objects.row + number - 1;
 
 	if (!number || !object)
-		return -ENOMEM;
+		return 0;
 	if (number > n)
 		*object = (struct object){.address = park->object,
 					  .kind = kind,
@@ -59,7 +63,7 @@ static int object_waited(struct finder *f, const struct trc_park *park)
 		object->longest_ns = ns;
 		object->stack = trc_report_canonical(f->r, park->stack);
 	}
-	return 0;
+	return number;
 }
 
 static bool is_for_object(const struct trc_park *park)
@@ -70,12 +74,17 @@ static bool is_for_object(const struct trc_park *park)
 static int objects_collect(struct finder *f)
 {
 	const struct trc_report *r = f->r;
-	int err = 0;
 
-	for (size_t i = 0; i < r->n_parks && !err; i++)
-		if (is_for_object(&r->park[i]) && !trc_report_is_idle(r, &r->park[i]))
-			err = object_waited(f, &r->park[i]);
-	return err;
+	for (size_t i = 0; i < r->n_parks; i++) {
+		if (trc_report_is_idle(r, &r->park[i])) {
+			f->object_of_row[i] = IDLE;
+		} else if (is_for_object(&r->park[i])) {
+			f->object_of_row[i] = object_waited(f, &r->park[i]);
+			if (!f->object_of_row[i])
+				return -ENOMEM;
+		}
+	}
+	return 0;
 }
 
 /* Objects with the same key are alike. */
@@ -98,36 +107,40 @@ static void objects_liken(struct finder *f)
 	}
 }
 
+/* The group of this wait, and of its object (NULL = for none); 0 without memory. */
 static uint32_t find_group(struct trc_groups *g, const struct finder *f,
-			   const struct trc_park *park)
+			   const struct trc_park *park, struct object *object)
 {
-	uint32_t stack = trc_report_canonical(f->r, park->stack), number, id;
-	const struct object *object;
+	uint32_t stack = trc_report_canonical(f->r, park->stack);
 
-	if (!is_for_object(park))
+	if (!object)
 		return trc_groups_find(g, (uint64_t)park->reason << 32 | stack, park->reason,
 				       stack);
-	number = trc_index_get(&f->number, object_key(park->object, trc_wait_kind(park->reason)));
-	object = (const struct object *)f->objects.row + number - 1;
-	id = trc_groups_find(g, object->key, park->reason, stack);
-	if (id)
-		((struct trc_group *)g->groups.row)[id - 1].allocated_at = object->allocated_at;
-	return id;
+	if (!object->group) {
+		object->group = trc_groups_find(g, object->key, park->reason, stack);
+		if (object->group)
+			((struct trc_group *)g->groups.row)[object->group - 1].allocated_at =
+				object->allocated_at;
+	}
+	return object->group;
 }
 
+/* object_of_row and g->of_row are one: a row's object is not asked for after its group is known. */
 static int find_groups(struct trc_groups *g, const struct finder *f)
 {
 	const struct trc_report *r = f->r;
+	struct object *object = f->objects.row;
 
 	for (size_t i = 0; i < r->n_parks; i++) {
-		uint32_t id;
+		uint32_t number = f->object_of_row[i], id;
 
-		if (trc_report_is_idle(r, &r->park[i])) {
+		g->of_row[i] = 0;
+		if (number == IDLE) {
 			if (trc_report_idle_add(g, r, &r->park[i]))
 				return -ENOMEM;
 			continue;
 		}
-		id = find_group(g, f, &r->park[i]);
+		id = find_group(g, f, &r->park[i], number ? &object[number - 1] : NULL);
 		if (!id)
 			return -ENOMEM;
 		trc_groups_add_park(g, r, i, id);
@@ -217,6 +230,7 @@ int trc_groups_of_objects(struct trc_groups *g, struct trc_report *r, size_t top
 
 	memset(g, 0, sizeof(*g));
 	g->of_row = calloc(r->n_parks + 1, sizeof(*g->of_row));
+	f.object_of_row = g->of_row;
 	err = g->of_row ? objects_collect(&f) : -ENOMEM;
 	if (!err) {
 		objects_liken(&f);

@@ -187,21 +187,28 @@ static int tally_labels(struct tallies *t, const struct trc_report *r, uint32_t 
 	return err;
 }
 
-static int tally_park(struct tallies *t, const struct trc_report *r, uint32_t slot,
+/* Of a place of an object only who caused the waits is told: its objects are those of its parent. */
+static int tally_park(struct tallies *t, const struct trc_report *r, const struct trc_group *group,
 		      const struct trc_park *park)
 {
+	bool is_lock = trc_wait_class(park->reason) == TRC_WAIT_LOCKS;
+	uint32_t slot = group->slot;
 	int64_t ns = park_ns(r, park);
-	int err = tally_object(t, slot, park->object, ns);
+	int err = 0;
 
-	if (!err)
+	if (!group->parent || is_lock) /* a lock's releases are listed by object */
+		err = tally_object(t, slot, park->object, ns);
+	if (!err && !group->parent)
 		err = tally_add(&t->thread, slot, park->thread, ns);
 	if (!err && park->descriptor)
 		err = tally_add(&t->descriptor, slot, park->descriptor, ns);
 	if (!err && park->holder)
 		err = tally_add(&t->holder, slot, park->holder, ns);
-	if (!err && park->waker && trc_wait_class(park->reason) != TRC_WAIT_LOCKS)
+	if (!err && park->waker && !is_lock)
 		err = tally_by(t, r, slot, park->waker, park->waker_stack, ns);
-	return err ? err : tally_labels(t, r, slot, trc_park_labels(r->m, park), ns);
+	if (err || group->parent)
+		return err;
+	return tally_labels(t, r, slot, trc_park_labels(r->m, park), ns);
 }
 
 /*
@@ -344,7 +351,7 @@ int trc_groups_tally_parks(struct trc_groups *g, const struct trc_report *r)
 		const struct trc_group *group = group_of(g, i);
 
 		if (group && group->slot)
-			err = tally_park(&t, r, group->slot, &r->park[i]);
+			err = tally_park(&t, r, group, &r->park[i]);
 	}
 	if (!err)
 		err = blame_locks(g, &t, r);
