@@ -242,8 +242,8 @@ static void print_head(const struct trc_many *many, struct trc_report *r)
 	trc_line_add(&line, "%zu trace%s", many->rows.n, many->rows.n == 1 ? "" : "s");
 	trc_line_style(&line, many->n_unread ? TRC_STYLE_ALARM : TRC_STYLE_PLAIN);
 	if (many->n_unread)
-		trc_line_add(&line, " of %" PRIu64 ", the others cannot be read",
-			     many->rows.n + many->n_unread);
+		trc_line_add(&line, " of %" PRIu64 ", %" PRIu64 " cannot be read",
+			     many->rows.n + many->n_unread, many->n_unread);
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	trc_line_add(&line, ": %s thread", trc_text_count(number, many->n_threads));
 	trc_line_add(&line, "%s, %s event", many->n_threads == 1 ? "" : "s",

@@ -319,8 +319,8 @@ async function sectionsCounted(page, t) {
 async function readable(page, file) {
 	const seen = await page.evaluate(() => {
 		const side = document.getElementById("side"), canvases = document.getElementById("canvases");
-		const idx = window.trc.shownThreads()[0], lines = [...document.querySelectorAll("#tops td")]
-			.map((td) => td.getBoundingClientRect().height);
+		const idx = window.trc.shownThreads()[0], lines = [...document.querySelectorAll("#tops tr")]
+			.map((tr) => tr.getBoundingClientRect().height / Math.max(1, tr.querySelectorAll(".line").length / 2));
 		return {cut: side.scrollWidth - side.clientWidth, highest: Math.max(0, ...lines),
 			first: window.trc.pointOf(idx, 0).y - canvases.getBoundingClientRect().top};
 	});
@@ -347,9 +347,9 @@ async function threadShown(page, t) {
 async function locksNamed(page, trace, t) {
 	const report = execFileSync(analyze, [trace], {encoding: "utf8", stdio: ["ignore", "pipe", "ignore"]});
 
-	const names = new Set(report.match(/(?<=mutex )busy_\w+(\+\d+)?/g));
+	const names = new Set(report.match(/(?<=mutex )busy_[\w.]+/g));
 
-	same([...names].map((name) => name.split("+")[0]).sort(), ["busy_lock", "busy_table"], `${trace}: the report's locks`);
+	same([...names].sort(), ["busy_lock", "busy_table.lock"], `${trace}: the report's locks`);
 	for (const name of names) {
 		const waits = await page.evaluate((query) => {
 			const box = document.getElementById("search"), found = [];
@@ -362,13 +362,20 @@ async function locksNamed(page, trace, t) {
 				document.getElementById("search-next").click();
 			}
 			return found;
-		}, name.split("+")[0]);
+		}, name);
 		const objects = new Set(waits.map((facts) => facts.Object.split(" (")[1].slice(0, -1)));
 		same([...new Set(waits.map((facts) => facts.Object.split(" ")[0]))], [name], "what is found has that name");
 		same(waits.length, t.parks.filter((p) => objects.has(`0x${p.object.toString(16)}`)).length,
 			`${name}: all its waits are found`);
 		check(await page.evaluate((n) => document.getElementById("tops").innerText.includes(`mutex ${n}`), name),
 			`${name} is in the tables`);
+		const counted = await page.evaluate((n) => [...document.querySelectorAll("#tops details")]
+			.filter((d) => d.querySelector("summary").textContent === "Waiting for locks")
+			.flatMap((d) => [...d.querySelectorAll("tbody tr")])
+			.filter((r) => r.cells[0].querySelector(".line").textContent.endsWith(`mutex ${n}`))
+			.map((r) => Number(r.cells[1].textContent.replace(/,/g, ""))), name);
+		same(counted, [t.parks.filter((p) => /mutex$/.test(p.reason) && objects.has(`0x${p.object.toString(16)}`)).length],
+			`${name} is one row, wherever it is waited for`);
 	}
 }
 

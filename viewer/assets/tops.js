@@ -35,14 +35,57 @@ function topRows(prefix, key) {
 	for (let i = 0; i < c.n; i++)
 		if (c.total[i] > 0)
 			rows.push({state: PARKED + c.reason[i], stack: c.stack[i], count: c.count[i],
-				total: c.total[i], max: c.max[i], row: c[key][i],
+				total: c.total[i], max: c.max[i], row: c[key][i], object: c.several[i] ? 0 : c.object[i],
 				what: variableName(c.object[i]) && variableName(c.object[i]) + (c.several[i] ? " and others" : "")});
 	return rows;
 }
 
 // What it is for, and below where in the program.
-function waitCell(state, what, where) {
-	return el("div", {}, cellLine([...stateLabel(state), what ? ` ${what}` : ""]), where);
+function waitCell(state, what, ...where) {
+	return el("div", {}, cellLine([...stateLabel(state), what ? ` ${what}` : ""]), ...where);
+}
+
+// Of waits for objects in memory: which kind that is. A descriptor is another file's at another time.
+const objectKinds = {mutex: "mutex", cond_mutex: "mutex", rwlock_read: "rwlock", rwlock_write: "rwlock", spin: "spin",
+	cond: "cond", sem: "sem", barrier: "barrier", once: "once", futex: "futex"};
+
+// As in the report, the waits for one object are one row, with the places, most costly first.
+function byObject(rows) {
+	const groups = new Map(), merged = [];
+
+	for (const row of rows) {
+		const kind = objectKinds[stateName[row.state]];
+		const key = kind && row.object ? `${kind} ${row.object}` : null, group = key && groups.get(key);
+
+		if (group) {
+			group.places.push(row);
+			group.count += row.count;
+			group.total += row.total;
+			group.max = Math.max(group.max, row.max);
+		} else {
+			merged.push({...row, places: [row]});
+			if (key)
+				groups.set(key, merged[merged.length - 1]);
+		}
+	}
+	return merged.sort((a, b) => b.total - a.total);
+}
+
+const PLACES = 4;
+
+// Where the object was waited for, each place with its share if there are several.
+function placeCells(group) {
+	const {places, total} = group;
+
+	if (places.length === 1)
+		return [whereCell(places[0], "park")];
+	const shown = places.slice(0, PLACES), rest = places.slice(PLACES);
+	const cells = shown.map((place) => whereCell(place, "park", `${percent(place.total, total)} `));
+
+	if (rest.length)
+		cells.push(cellLine([`${percent(rest.reduce((sum, r) => sum + r.total, 0), total)} at ` +
+			plural(rest.length, "more place")]));
+	return cells;
 }
 
 // class -> [heading, rows, open]: in the report's order; what is idle comes last, and is folded.
@@ -54,8 +97,8 @@ function topWaits() {
 	const rows = topRows("wait", "park");
 
 	return waitClasses.map(([cls, heading, n, open]) => topTable(heading,
-		rows.filter((r) => stateClass[r.state] === cls).slice(0, n), [
-			{name: "for, in", wide: true, cell: (r) => waitCell(r.state, r.what, whereCell(r, "park"))},
+		byObject(rows.filter((r) => stateClass[r.state] === cls)).slice(0, n), [
+			{name: "for, in", wide: true, cell: (r) => waitCell(r.state, r.what, ...placeCells(r))},
 			{name: "waits", n: true, cell: (r) => count(r.count)},
 			{name: "total", n: true, cell: (r) => duration(r.total)},
 			{name: "max", n: true, cell: (r) => duration(r.max)},
@@ -71,12 +114,12 @@ function topHolders() {
 	]);
 }
 
-function whereCell(row, kind) {
+function whereCell(row, kind, before = "") {
 	const where = stackPath(row.stack) || "(no stack)", whole = stackPath(row.stack, Infinity) || where;
 
 	if (!row.row)
-		return cellLine([where], whole);
-	return cellLine([el("button", {type: "button", class: "link", onclick: () => select({kind, id: row.row})}, where)],
+		return cellLine([before, where], whole);
+	return cellLine([before, el("button", {type: "button", class: "link", onclick: () => select({kind, id: row.row})}, where)],
 		`${whole}\nGo to the longest: ${duration(row.max)}`);
 }
 

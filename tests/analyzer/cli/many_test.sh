@@ -89,7 +89,7 @@ one of them: trace-analyze dump.12.trc'
 # What cannot be read is told in the first line and on stderr, and changes the exit status.
 head -c 30 dump.11.trc >short.trc
 run 1 dump.12.trc short.trc missing.trc
-head -1 out | grep -q '^1 trace of 3, the others cannot be read: ' || fail "unread: $(head -1 out)"
+head -1 out | grep -q '^1 trace of 3, 2 cannot be read: ' || fail "unread: $(head -1 out)"
 grep -q '^trace-analyze: missing.trc: No such file or directory$' err || fail "missing: $(cat err)"
 grep -q '^trace-analyze: short.trc: ' err || fail "short: $(cat err)"
 [ "$(wc -l <err)" -eq 2 ] || fail "a line for each: $(cat err)"
