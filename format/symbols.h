@@ -70,8 +70,8 @@ const char *trc_symbols_variable(struct trc_symbols *s, const struct trc_module_
 
 /*
  * Which member of that variable it is, by debug information, as one writes it behind the variable's
- * name: ".gil.cond", "[3].lock"; "" where that is not known, or it has none.  *offset is how far into
- * the member the address lies.
+ * name: ".gil.cond", "[3].lock"; "" where that is not known, or it has none.  *offset is how far
+ * into the member the address lies.
  */
 const char *trc_symbols_member(struct trc_symbols *s, const struct trc_module_entry *module,
 			       uint64_t address, uint64_t *offset);

@@ -21,8 +21,8 @@ struct trc_members;
 struct trc_members *trc_members_open(Dwarf *dwarf);
 void trc_members_close(struct trc_members *m); /* accepts NULL */
 /*
- * The member that lies *offset bytes into the variable at this ELF address, as one writes it behind the
- * variable's name; "" if that is not known.  *offset becomes that into the member.  Valid until
+ * The member that lies *offset bytes into the variable at this ELF address, as one writes it behind
+ * the variable's name; "" if that is not known.  *offset becomes that into the member.  Valid until
  * trc_members_close(); never NULL.
  */
 const char *trc_members_find(struct trc_members *m, uint64_t variable, uint64_t *offset);

@@ -186,8 +186,8 @@ static bool is_of_library(const char *name)
 	       (!strncmp(name, "__", 2) && name[strlen(name) - 1] == '_');
 }
 
-/* Whether the object's part that this is lies at the offset, and where it begins.  Of a part whose size is not
- * known only the first byte is. */
+/* Whether the object's part that this is lies at the offset, and where it begins.  Of a part whose
+ * size is not known only the first byte is. */
 static bool covers(Dwarf_Die *part, bool in_union, uint64_t offset, uint64_t *start)
 {
 	Dwarf_Attribute attribute;

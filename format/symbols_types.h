@@ -20,8 +20,9 @@ struct trc_member {
 
 /*
  * Follows the type of this variable to the member at member->offset: through classes, their bases,
- * unions and arrays, up to what has no members that a program would name, such as a pthread_mutex_t.
- * Members that a C++ library keeps to itself (_M_mutex) are passed through and not named.
+ * unions and arrays, up to what has no members that a program would name, such as a
+ * pthread_mutex_t.  Members that a C++ library keeps to itself (_M_mutex) are passed through and
+ * not named.
  */
 void trc_types_member(Dwarf_Die *variable, struct trc_member *member);
 

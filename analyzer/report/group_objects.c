@@ -1,10 +1,10 @@
 /*
  * group_objects.c - parks by the object that was waited for, and below it by place.
  *
- * A lock that is waited for at several places is one object.  A program may have a lock for each of
- * its thousand connections, though, of which no name tells one from another: objects that were
- * allocated at one place, or that lie in one variable or have no name and were waited for longest at one
- * place, are alike and make one group.
+ * A lock that is waited for at several places is one object.  A program may have a lock for each
+ * of its thousand connections, though, of which no name tells one from another.  Objects are alike,
+ * and make one group, if they were allocated at one place; or if they lie in one variable, or have
+ * no name, and were waited for longest at one place.
  */
 #include <errno.h>
 #include <stdlib.h>

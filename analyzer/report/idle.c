@@ -1,12 +1,13 @@
 /*
- * idle.c - threads that are nearly always in one wait: pools without work, servers without requests.
+ * idle.c - threads that are nearly always in one wait: pools without work, servers without
+ * requests.
  *
  * Such waits last longest and cost nothing.  They are told in one line, after what cost something.
- * A thread is idle if it lived for half of the trace or more, and 95 % of its life or more was waits
- * of one reason at one place.  A wait for a lock, a file, a child, a thread's end or a barrier is never
- * idle: somebody makes the thread wait.  Nor is a thread idle that waits for its own workers: if of
- * the waits that did not time out half or more, by time, were ended by threads that it had created, or that
- * these had, and that did not wait for most of their lives themselves.
+ * A thread is idle if it lived for half of the trace or more, and 95 % of its life or more was
+ * waits of one reason at one place.  A wait for a lock, a file, a child, a thread's end or a
+ * barrier is never idle: somebody makes the thread wait.  Nor is a thread idle that waits for its
+ * own workers: if of the waits that did not time out half or more, by time, were ended by threads
+ * that it had created, or that these had, and that did not wait for most of their lives themselves.
  */
 #include <errno.h>
 #include <stdlib.h>

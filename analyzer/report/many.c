@@ -221,7 +221,7 @@ static const struct row **sorted(const struct trc_many *many)
 	return order;
 }
 
-/* How many are told one by one: not what is next to nothing beside the first, but for what failed. */
+/* How many are told one by one: not what is next to nothing, unless it failed. */
 static size_t n_told(const struct row **row, size_t n, size_t max)
 {
 	size_t told = 0;

@@ -1,8 +1,8 @@
 /*
  * many.h - one report over the traces of several processes: an index, and the findings of all.
  *
- *   many:N1  one model at a time: of each trace its line stays, and of all the TRC_FINDINGS_MAX most
- *       harmful findings
+ *   many:N1  one model at a time: of each trace its line stays, and of all of them the
+ *       TRC_FINDINGS_MAX most harmful findings
  */
 #ifndef TRC_ANALYZER_REPORT_MANY_H
 #define TRC_ANALYZER_REPORT_MANY_H
@@ -14,7 +14,7 @@ struct trc_many;
 /* `options` is borrowed; its path is not looked at.  NULL = no memory. */
 struct trc_many *trc_many_open(const struct trc_report_options *options);
 void trc_many_close(struct trc_many *many); /* accepts NULL */
-/* Adds this trace, of which nothing is referred to afterwards.  0 or -errno with a line in error. */
+/* Adds this trace; nothing refers to it afterwards.  0 or -errno with a line in error. */
 int trc_many_add(struct trc_many *many, struct trc_model *m, const char *path,
 		 struct trc_error *error);
 /* Counts one that could not be read: the first line says that it is not in the report. */

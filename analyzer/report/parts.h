@@ -34,7 +34,7 @@ struct trc_report {
 	size_t top;
 	/* By stack id: the first stack with the same frames of the program's own. */
 	uint32_t *canonical;
-	/* By stack id: the first stack whose innermost frame of the program's own is at the same line. */
+	/* By stack id: the first stack whose innermost own frame is at the same line. */
 	uint32_t *same_place;
 	size_t n_canonical;
 	/* By row of thread, then by class: time in waits, each moment counted once. */
