@@ -104,7 +104,8 @@ analyzer_trace_analyze_SOURCES = analyzer/cli/main.c analyzer/cli/cli.h analyzer
 	analyzer/cli/memory.c analyzer/cli/memory.h \
 	analyzer/cli/open_ring.c analyzer/cli/open_ring.h \
 	analyzer/cli/verb_check.c analyzer/cli/verb_html.c analyzer/cli/verb_json.c analyzer/cli/verb_pprof.c \
-	analyzer/cli/verb_report.c analyzer/cli/verb_shell.c analyzer/cli/verb_sql.c
+	analyzer/cli/verb_report.c analyzer/cli/verb_shell.c analyzer/cli/verb_sql.c \
+	analyzer/cli/width.c analyzer/cli/width.h
 analyzer_trace_analyze_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(READLINE_CFLAGS)
 # A ring is opened by the recorder's side that reads rings; see open_ring.h.
 analyzer_trace_analyze_LDADD = libtrcviewer.la libtrcanalyze.la libtrcdrain.la libtrccore.la \

@@ -3,36 +3,18 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 #include "cli.h"
+#include "width.h"
 #include "analyzer/report/many.h"
 #include "analyzer/report/report.h"
 #include "analyzer/report/why.h"
-#include "analyzer/text/line.h"
-
-enum { WIDTH_USUAL = 100, WIDTH_LEAST = 60 };
-
-/* A terminal's own width; in a file or a pipe nothing is cut. */
-static int output_width(void)
-{
-	struct winsize size = {0};
-
-	if (!isatty(STDOUT_FILENO))
-		return TRC_WIDTH_MAX;
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
-		return WIDTH_USUAL;
-	if (size.ws_col > TRC_WIDTH_MAX)
-		return TRC_WIDTH_MAX;
-	return size.ws_col < WIDTH_LEAST ? WIDTH_LEAST : size.ws_col;
-}
 
 static struct trc_report_options options_of(const struct trc_cli *cli)
 {
 	return (struct trc_report_options){
 		.colour = cli->color,
 		.full = cli->full,
-		.width = output_width(),
+		.width = trc_cli_width(),
 		.path = cli->path,
 		.label_filter = cli->label_filter,
 		.slowest = cli->slowest,
