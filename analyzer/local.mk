@@ -69,6 +69,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report/user.c \
 	analyzer/report/user_types.c analyzer/report/user_types.h \
 	analyzer/report/waits.c \
+	analyzer/report/whatif.c analyzer/report/whatif.h \
 	analyzer/report/why.c analyzer/report/why.h \
 	analyzer/report/why_path.c analyzer/report/why_path.h analyzer/report/why_tree.c analyzer/report/why_tree.h \
 	analyzer/report/why_tasks.c analyzer/report/why_tasks.h \
@@ -77,7 +78,16 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/model/spans.c analyzer/model/spans.h \
 	analyzer/model/charge.h \
 	analyzer/model/timeline.c analyzer/model/timeline.h \
-	analyzer/model/waits.c analyzer/model/waits.h
+	analyzer/model/waits.c analyzer/model/waits.h \
+	analyzer/whatif/apply.c analyzer/whatif/apply.h \
+	analyzer/whatif/change.c analyzer/whatif/change.h \
+	analyzer/whatif/heap.c analyzer/whatif/heap.h \
+	analyzer/whatif/lock_events.c analyzer/whatif/lock_events.h \
+	analyzer/whatif/program.c analyzer/whatif/program.h \
+	analyzer/whatif/replay.c analyzer/whatif/replay.h \
+	analyzer/whatif/sections.c analyzer/whatif/sections.h \
+	analyzer/whatif/waits.c analyzer/whatif/waits.h \
+	analyzer/whatif/whatif.c analyzer/whatif/whatif.h
 libtrcanalyze_la_LIBADD = libtrcsymbols.la libtrcpprof.la libtrcformat.la -lpthread
 
 # SQL and the checks: part of the library, so that tests and the viewer's server reach them.
@@ -105,7 +115,7 @@ analyzer_trace_analyze_SOURCES = analyzer/cli/main.c analyzer/cli/cli.h analyzer
 	analyzer/cli/open_ring.c analyzer/cli/open_ring.h \
 	analyzer/cli/verb_check.c analyzer/cli/verb_html.c analyzer/cli/verb_json.c analyzer/cli/verb_pprof.c \
 	analyzer/cli/verb_report.c analyzer/cli/verb_shell.c analyzer/cli/verb_sql.c \
-	analyzer/cli/width.c analyzer/cli/width.h
+	analyzer/cli/verb_what_if.c analyzer/cli/width.c analyzer/cli/width.h
 analyzer_trace_analyze_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(READLINE_CFLAGS)
 # A ring is opened by the recorder's side that reads rings; see open_ring.h.
 analyzer_trace_analyze_LDADD = libtrcviewer.la libtrcanalyze.la libtrcdrain.la libtrccore.la \

@@ -6,6 +6,7 @@ integration_programs = \
 	tests/integration/truth_chain \
 	tests/integration/truth_findings \
 	tests/integration/truth_wakers \
+	tests/integration/truth_whatif \
 	tests/integration/truth_cpu \
 	tests/integration/truth_tasks \
 	tests/integration/truth_labels \
@@ -55,6 +56,9 @@ tests_integration_truth_findings_LDADD = libtrc.la -lpthread
 tests_integration_truth_wakers_SOURCES = tests/integration/truth_wakers.c \
 	tests/integration/truth.h
 tests_integration_truth_wakers_LDADD = -lpthread
+tests_integration_truth_whatif_SOURCES = tests/integration/truth_whatif.c
+tests_integration_truth_whatif_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_integration_truth_whatif_LDADD = libtrc.la -lpthread
 tests_integration_truth_cpu_SOURCES = tests/integration/truth_cpu.c
 tests_integration_truth_cpu_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_truth_cpu_LDADD = libtrc.la -lpthread
@@ -168,6 +172,7 @@ integration_tests = \
 	tests/integration/truth_chain.sh \
 	tests/integration/truth_findings.sh \
 	tests/integration/truth_wakers.sh \
+	tests/integration/truth_whatif.sh \
 	tests/integration/truth_tasks.sh \
 	tests/integration/truth_labels.sh \
 	tests/integration/truth_fibers.sh \

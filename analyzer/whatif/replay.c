@@ -1,0 +1,455 @@
+/* replay.c - see replay.h. */
+#include "replay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include "heap.h"
+
+/* Looking for a thread that is made to go on takes as many steps as there are threads. */
+#define FORCED_STEPS_MAX UINT64_C(20000000)
+
+enum stage {
+	STAGE_ACTIVE, /* before the operation: to be active first, ... */
+	STAGE_OFF,    /* ... then off the procs, ... */
+	STAGE_DO,     /* ... then to do it */
+	STAGE_TRY,    /* to look at the lock again */
+	STAGE_NEXT,   /* it is done */
+	STAGE_OVER
+};
+
+enum { NOBODY = UINT32_MAX, TOLD = UINT32_MAX - 1 };
+
+struct thread {
+	size_t op;
+	uint32_t next; /* behind it in a queue */
+	uint8_t stage;
+	bool blocked; /* until another thread does something */
+};
+
+struct queue {
+	uint32_t first, last;
+};
+
+struct lock {
+	uint32_t owner, n_owned; /* the owner may take it again */
+	uint32_t n_readers;
+	struct queue writers, readers;
+	bool woken; /* the first of the writers is about to look */
+};
+
+struct sim {
+	const struct trc_program *p;
+	const struct trc_replay_options *options;
+	struct trc_replay *replay;
+	const struct trc_op *op;
+	struct thread *thread;
+	struct lock *lock;
+	uint32_t *moment;		/* NOBODY, TOLD, or the thread that awaits it */
+	struct trc_heap timers, active; /* by time; by virtual_ns */
+	int64_t now_ns;
+	int64_t virtual_ns,
+		virtual_at_ns; /* Y3: how long each active thread has had a proc, and up to when */
+	int64_t start_ns;
+};
+
+/* ---- time ---- */
+
+static void wait_for(struct sim *s, uint32_t thread, int64_t ns, enum stage then)
+{
+	s->thread[thread].stage = (uint8_t)then;
+	trc_heap_push(&s->timers, trc_time_after(s->now_ns, ns), thread);
+}
+
+static void virtual_go_on(struct sim *s)
+{
+	__int128 ns = trc_time_between(s->virtual_at_ns, s->now_ns);
+
+	if (s->active.n > s->options->procs)
+		ns = ns * s->options->procs / (__int128)s->active.n;
+	s->virtual_ns = trc_time_after(s->virtual_ns, (int64_t)ns);
+	s->virtual_at_ns = s->now_ns;
+}
+
+/* When the next active thread has had its time; INT64_MAX = none is active. */
+static int64_t active_until_ns(const struct sim *s)
+{
+	__int128 ns;
+
+	if (!s->active.n)
+		return INT64_MAX;
+	ns = trc_time_between(s->virtual_ns, s->active.entry[0].key);
+	if (s->active.n > s->options->procs)
+		ns = (ns * (__int128)s->active.n + s->options->procs - 1) / s->options->procs;
+	return trc_time_after(s->virtual_at_ns, ns < INT64_MAX ? (int64_t)ns : INT64_MAX);
+}
+
+static void be_active(struct sim *s, uint32_t thread, const struct trc_op *op)
+{
+	if (!s->options->procs) {
+		wait_for(s, thread, op->active_ns, STAGE_DO);
+		return;
+	}
+	s->thread[thread].stage = STAGE_OFF;
+	virtual_go_on(s);
+	trc_heap_push(&s->active, trc_time_after(s->virtual_ns, op->on_ns), thread);
+}
+
+/* B7; with `procs` waiting for one is part of the simulation. */
+static int64_t wake_ns(const struct sim *s, const struct trc_op *op)
+{
+	int64_t ns = op->wait_ns < 0 ? s->p->wake_ns : op->wait_ns;
+
+	if (s->options->procs && op->kind != TRC_OP_AWAIT_START && ns > s->p->wake_low_ns)
+		return s->p->wake_low_ns;
+	return ns;
+}
+
+static const struct trc_op *op_of(const struct sim *s, uint32_t thread)
+{
+	return &s->op[s->thread[thread].op];
+}
+
+static void wake(struct sim *s, uint32_t thread, enum stage then)
+{
+	s->thread[thread].blocked = false;
+	wait_for(s, thread, wake_ns(s, op_of(s, thread)), then);
+}
+
+/* ---- locks ---- */
+
+static void queue_add(struct sim *s, struct queue *queue, uint32_t thread)
+{
+	s->thread[thread].next = NOBODY;
+	if (queue->first == NOBODY)
+		queue->first = thread;
+	else
+		s->thread[queue->last].next = thread;
+	queue->last = thread;
+}
+
+static void queue_remove(struct sim *s, struct queue *queue, uint32_t thread)
+{
+	uint32_t before = NOBODY, at = queue->first;
+
+	while (at != NOBODY && at != thread) {
+		before = at;
+		at = s->thread[at].next;
+	}
+	if (at == NOBODY)
+		return;
+	if (before == NOBODY)
+		queue->first = s->thread[thread].next;
+	else
+		s->thread[before].next = s->thread[thread].next;
+	if (queue->last == thread)
+		queue->last = before;
+}
+
+static bool take(struct lock *lock, uint32_t thread, bool reader)
+{
+	if (lock->owner == thread) {
+		lock->n_owned++;
+		return true;
+	}
+	if (lock->owner != NOBODY || (!reader && lock->n_readers))
+		return false;
+	if (reader) {
+		lock->n_readers++;
+	} else {
+		lock->owner = thread;
+		lock->n_owned = 1;
+	}
+	return true;
+}
+
+static void lock_is_free(struct sim *s, struct lock *lock)
+{
+	if (lock->readers.first == NOBODY) {
+		if (lock->writers.first != NOBODY && !lock->woken) {
+			lock->woken = true;
+			wake(s, lock->writers.first, STAGE_TRY);
+		}
+		return;
+	}
+	while (lock->readers.first != NOBODY) {
+		uint32_t thread = lock->readers.first;
+
+		lock->readers.first = s->thread[thread].next;
+		lock->n_readers++;
+		wake(s, thread, STAGE_NEXT);
+	}
+}
+
+static void release(struct sim *s, uint32_t thread, const struct trc_op *op)
+{
+	struct lock *lock = &s->lock[op->what];
+
+	if (lock->owner == thread) {
+		if (--lock->n_owned)
+			return;
+		lock->owner = NOBODY;
+	} else {
+		if (!op->reader || !lock->n_readers || --lock->n_readers)
+			return;
+	}
+	lock_is_free(s, lock);
+}
+
+static bool is_left_out(const struct sim *s, const struct trc_op *op)
+{
+	return s->options->no_lock && s->options->no_lock[op->what];
+}
+
+/* True if the thread has it. */
+static bool acquire(struct sim *s, uint32_t thread, const struct trc_op *op)
+{
+	struct lock *lock = &s->lock[op->what];
+
+	if (is_left_out(s, op) || take(lock, thread, op->reader))
+		return true;
+	queue_add(s, op->reader ? &lock->readers : &lock->writers, thread);
+	s->thread[thread].blocked = true;
+	return false;
+}
+
+/* The first of the queue looks. */
+static bool try_again(struct sim *s, uint32_t thread, const struct trc_op *op)
+{
+	struct lock *lock = &s->lock[op->what];
+
+	lock->woken = false;
+	if (!take(lock, thread, op->reader)) {
+		s->thread[thread].blocked = true;
+		return false;
+	}
+	queue_remove(s, &lock->writers, thread);
+	return true;
+}
+
+/* ---- operations ---- */
+
+static void tell(struct sim *s, uint32_t moment)
+{
+	uint32_t thread = s->moment[moment];
+
+	s->moment[moment] = TOLD;
+	if (thread < TOLD)
+		wake(s, thread, STAGE_NEXT);
+}
+
+static void over(struct sim *s, uint32_t thread)
+{
+	int64_t ns = trc_time_between(s->start_ns, s->now_ns);
+
+	s->thread[thread].stage = STAGE_OVER;
+	if (ns > s->replay->length_ns)
+		s->replay->length_ns = ns;
+}
+
+/* True if it is done, and the next may be. */
+static bool do_op(struct sim *s, uint32_t thread, const struct trc_op *op)
+{
+	switch ((enum trc_op_kind)op->kind) {
+	case TRC_OP_RELEASE:
+		if (!is_left_out(s, op))
+			release(s, thread, op);
+		return true;
+	case TRC_OP_TELL:
+		tell(s, op->what);
+		return true;
+	case TRC_OP_BEGIN:
+		s->replay->task_begin_ns[op->what] = s->now_ns;
+		return true;
+	case TRC_OP_END:
+		s->replay->task_end_ns[op->what] = s->now_ns;
+		return true;
+	case TRC_OP_AWAIT_TASK:
+	case TRC_OP_AWAIT_START:
+	case TRC_OP_AWAIT:
+		if (s->moment[op->what] == TOLD)
+			return true;
+		s->moment[op->what] = thread;
+		s->thread[thread].blocked = true;
+		return false;
+	case TRC_OP_DELAY:
+		wait_for(s, thread, op->wait_ns, STAGE_NEXT);
+		return false;
+	case TRC_OP_ACQUIRE:
+		return acquire(s, thread, op);
+	case TRC_OP_STOP:
+	case TRC_OP_LAST:
+		over(s, thread);
+		return false;
+	}
+	return false;
+}
+
+/* Goes on with a thread until it waits. */
+static void go_on(struct sim *s, uint32_t thread)
+{
+	struct thread *t = &s->thread[thread];
+
+	for (;;) {
+		const struct trc_op *op = &s->op[t->op];
+		bool done = true;
+
+		switch ((enum stage)t->stage) {
+		case STAGE_ACTIVE:
+			be_active(s, thread, op);
+			return;
+		case STAGE_OFF:
+			wait_for(s, thread, op->off_ns, STAGE_DO);
+			return;
+		case STAGE_DO:
+			done = do_op(s, thread, op);
+			break;
+		case STAGE_TRY:
+			done = try_again(s, thread, op);
+			break;
+		case STAGE_NEXT:
+			break;
+		case STAGE_OVER:
+			return;
+		}
+		if (!done)
+			return;
+		t->op++;
+		t->stage = STAGE_ACTIVE;
+		op++;
+		if (!op->active_ns && !op->on_ns && !op->off_ns)
+			t->stage = STAGE_DO;
+	}
+}
+
+/* ---- the run ---- */
+
+/* Y4.  0, or -ELOOP; -ENOENT: nobody waits. */
+static int force_one(struct sim *s, uint64_t *steps)
+{
+	uint32_t found = NOBODY;
+	const struct trc_op *op;
+
+	*steps += s->p->waits.n_threads;
+	for (uint32_t i = 0; i < s->p->waits.n_threads; i++)
+		if (s->thread[i].blocked &&
+		    (found == NOBODY || op_of(s, i)->ts_ns < op_of(s, found)->ts_ns))
+			found = i;
+	if (found == NOBODY)
+		return -ENOENT;
+	if (*steps > FORCED_STEPS_MAX)
+		return -ELOOP;
+	s->replay->n_forced++;
+	op = op_of(s, found);
+	if (op->kind == TRC_OP_ACQUIRE) {
+		struct lock *lock = &s->lock[op->what];
+
+		queue_remove(s, op->reader ? &lock->readers : &lock->writers, found);
+		lock->n_readers += op->reader; /* of whom it is not known which they are */
+	} else {
+		s->moment[op->what] = TOLD;
+	}
+	wake(s, found, STAGE_NEXT);
+	return 0;
+}
+
+static int run(struct sim *s)
+{
+	uint64_t steps = 0;
+
+	for (;;) {
+		int64_t active_ns = active_until_ns(s);
+		bool timer = s->timers.n && s->timers.entry[0].key <= active_ns;
+		uint32_t thread;
+
+		if (!timer && !s->active.n) {
+			int err = force_one(s, &steps);
+
+			if (err)
+				return err == -ENOENT ? 0 : err;
+			continue;
+		}
+		s->now_ns = timer ? s->timers.entry[0].key : active_ns;
+		if (s->options->procs)
+			virtual_go_on(s);
+		if (!timer && s->virtual_ns < s->active.entry[0].key)
+			s->virtual_ns = s->active.entry[0].key;
+		thread = trc_heap_pop(timer ? &s->timers : &s->active);
+		go_on(s, thread);
+	}
+}
+
+static int sim_open(struct sim *s)
+{
+	size_t n_threads = s->p->waits.n_threads, n_tasks;
+	size_t n_locks = s->p->sections.locks.n;
+
+	trc_model_tasks(s->p->m, &n_tasks);
+	s->thread = calloc(n_threads + 1, sizeof(*s->thread));
+	s->lock = calloc(n_locks + 1, sizeof(*s->lock));
+	s->moment = calloc((size_t)s->p->n_moments + 1, sizeof(*s->moment));
+	s->replay->task_begin_ns = calloc(n_tasks + 1, sizeof(int64_t));
+	s->replay->task_end_ns = calloc(n_tasks + 1, sizeof(int64_t));
+	if (trc_heap_make(&s->timers, n_threads) || trc_heap_make(&s->active, n_threads) ||
+	    !s->thread || !s->lock || !s->moment || !s->replay->task_begin_ns ||
+	    !s->replay->task_end_ns)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_tasks; i++)
+		s->replay->task_begin_ns[i] = s->replay->task_end_ns[i] = TRC_NEVER;
+	for (size_t i = 0; i < n_locks; i++)
+		s->lock[i] = (struct lock){
+			.owner = NOBODY, .writers = {NOBODY, NOBODY}, .readers = {NOBODY, NOBODY}};
+	for (uint32_t i = 0; i < s->p->n_moments; i++)
+		s->moment[i] = NOBODY;
+	return 0;
+}
+
+static void sim_close(struct sim *s)
+{
+	free(s->thread);
+	free(s->lock);
+	free(s->moment);
+	trc_heap_free(&s->timers);
+	trc_heap_free(&s->active);
+}
+
+int trc_replay_run(struct trc_replay *replay, const struct trc_program *p,
+		   const struct trc_replay_options *options)
+{
+	struct sim s = {.p = p, .options = options, .replay = replay, .op = p->ops.row};
+	int err;
+
+	*replay = (struct trc_replay){0};
+	err = sim_open(&s);
+	s.start_ns = s.now_ns = s.virtual_at_ns = trc_model_start_ns(p->m);
+	for (uint32_t i = 0; i < p->waits.n_threads && !err; i++) {
+		s.thread[i].op = p->first[i];
+		wait_for(&s, i, trc_time_between(s.start_ns, p->begin_ns[i]), STAGE_ACTIVE);
+	}
+	if (!err)
+		err = run(&s);
+	sim_close(&s);
+	return err;
+}
+
+void trc_replay_free(struct trc_replay *replay)
+{
+	free(replay->task_begin_ns);
+	free(replay->task_end_ns);
+}
+
+int64_t trc_replay_recorded_ns(const struct trc_program *p)
+{
+	const struct trc_op *op = p->ops.row;
+	int64_t start_ns = trc_model_start_ns(p->m), length_ns = 0;
+
+	for (size_t t = 0; t < p->waits.n_threads; t++) {
+		size_t i = p->first[t];
+		int64_t ns;
+
+		while (op[i].kind != TRC_OP_STOP && op[i].kind != TRC_OP_LAST)
+			i++;
+		ns = trc_time_between(start_ns, op[i].ts_ns);
+		length_ns = ns > length_ns ? ns : length_ns;
+	}
+	return length_ns;
+}

@@ -1,0 +1,564 @@
+/* sections.c - see sections.h. */
+#include "sections.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include "lock_events.h"
+
+/* Between a wait's end and the time from which the lock was counted as held. */
+enum { SAME_BEGIN_NS = 50000 };
+
+/* One thread and one lock. */
+struct use {
+	uint32_t thread, lock;
+	uint32_t n_held; /* with --locks=all */
+	uint32_t park;	 /* the wait that the open section begins with */
+	bool open, reader;
+	int64_t begin_ns;    /* of the open section */
+	int64_t limit_ns;    /* by then it has ended */
+	int64_t released_ns; /* the last end; INT64_MIN = none */
+	uint32_t wanted;     /* with --locks=all: the wait before the next acquisition */
+};
+
+struct lock {
+	int64_t wanted_ns; /* the first wait since the last unlock began; INT64_MAX = none did */
+	int64_t other_ns
+		[2]; /* when a thread was last seen to have it, and another before that thread */
+	uint32_t other[2];
+	uint32_t open; /* use with an open section + 1; of readers, none */
+};
+
+/* Places that are no stacks: of the lock all that is known; and what those last at least whose begin is not. */
+enum { WHOLE_LOCK = 0, SHORTEST = UINT32_MAX };
+
+/* How long sections are that are known. */
+struct known {
+	int64_t sum_ns, n;
+};
+
+/* Of a thread: its last two waits for condition variables. */
+struct conds {
+	int64_t start_ns[2], end_ns[2];
+};
+
+struct sweep {
+	struct trc_sections *s;
+	const struct trc_outer_waits *waits;
+	const struct trc_unlock *unlock;
+	bool assume, learning;
+	struct trc_array uses, known; /* struct use, struct known */
+	struct trc_index use_row, known_row;
+	struct trc_array locks, conds; /* by row of locks, of threads */
+};
+
+static int64_t earlier(int64_t a_ns, int64_t b_ns)
+{
+	return a_ns < b_ns ? a_ns : b_ns;
+}
+
+static int64_t later(int64_t a_ns, int64_t b_ns)
+{
+	return a_ns > b_ns ? a_ns : b_ns;
+}
+
+static int64_t between(int64_t from_ns, int64_t to_ns)
+{
+	int64_t ns;
+
+	if (to_ns <= from_ns)
+		return 0;
+	return __builtin_sub_overflow(to_ns, from_ns, &ns) ? INT64_MAX : ns;
+}
+
+/* ---- how long sections are ---- */
+
+static uint64_t known_key(uint32_t lock, uint32_t stack)
+{
+	return (uint64_t)lock << 32 | stack;
+}
+
+static int learn_one(struct sweep *w, uint64_t key, int64_t ns)
+{
+	uint32_t row = trc_index_get(&w->known_row, key);
+	struct known *known = w->known.row;
+
+	if (row == TRC_INDEX_NONE) {
+		row = (uint32_t)w->known.n;
+		known = trc_array_add(&w->known);
+		if (!known || trc_index_put(&w->known_row, key, row))
+			return -ENOMEM;
+		known = w->known.row;
+	}
+	if (!__builtin_add_overflow(known[row].sum_ns, ns, &known[row].sum_ns))
+		known[row].n++;
+	return 0;
+}
+
+/* stack: of the unlock, or of the wait that it began with; both are learnt, and the lock's. */
+static int learn(struct sweep *w, uint32_t lock, uint32_t stack, uint32_t wait_stack, int64_t ns)
+{
+	int err = learn_one(w, known_key(lock, WHOLE_LOCK), ns);
+
+	if (!err && stack)
+		err = learn_one(w, known_key(lock, stack), ns);
+	if (!err && wait_stack && wait_stack != stack)
+		err = learn_one(w, known_key(lock, wait_stack), ns);
+	return err;
+}
+
+/* Of sections at this place, or of all of the lock; -1 = not known. */
+static int64_t usual_ns(const struct sweep *w, uint32_t lock, uint32_t stack)
+{
+	const struct known *known = w->known.row;
+	uint32_t row = trc_index_get(&w->known_row, known_key(lock, stack));
+
+	if (row == TRC_INDEX_NONE || !known[row].n)
+		return -1;
+	return known[row].sum_ns / known[row].n;
+}
+
+/* V5: a wait in the thread is within or without: the nearer of its ends. */
+static int64_t move_out_of_wait(const struct sweep *w, uint32_t thread, int64_t ts_ns)
+{
+	uint32_t id = trc_outer_wait_at(w->waits, thread, ts_ns);
+	const struct trc_park *park = id ? &w->waits->park[id - 1] : NULL;
+	int64_t end_ns = park ? trc_park_end_ns(w->waits->m, park) : 0;
+
+	if (!park)
+		return ts_ns;
+	return between(park->start_ns, ts_ns) < between(ts_ns, end_ns) ? park->start_ns : end_ns;
+}
+
+/* ---- V5 without known ones: by stacks ---- */
+
+/* The wait's stack is that of the unlock, but for its innermost frame, and more. */
+static bool called_from(const struct sweep *w, uint32_t wait_stack, uint32_t unlock_stack)
+{
+	const struct trc_reader *reader = trc_model_reader(w->waits->m);
+	struct trc_stack_view wait, unlock;
+	uint32_t below;
+
+	if (!wait_stack || !unlock_stack || trc_reader_stack(reader, wait_stack, &wait) ||
+	    trc_reader_stack(reader, unlock_stack, &unlock) || unlock.n_frames < 2 ||
+	    wait.n_frames <= unlock.n_frames)
+		return false;
+	below = wait.n_frames - unlock.n_frames;
+	for (uint32_t i = 1; i < unlock.n_frames; i++)
+		if (wait.frame[below + i] != unlock.frame[i])
+			return false;
+	return true;
+}
+
+/* Back over what the function called that unlocks. */
+static int64_t back_over_calls(const struct sweep *w, const struct trc_unlock *unlock,
+			       int64_t begin_ns, int64_t least_ns)
+{
+	uint32_t id;
+
+	while ((id = trc_outer_wait_before(w->waits, unlock->thread, begin_ns)) != 0) {
+		const struct trc_park *park = &w->waits->park[id - 1];
+
+		if (park->start_ns < least_ns || park->start_ns >= begin_ns ||
+		    !called_from(w, park->stack, unlock->stack))
+			break;
+		begin_ns = park->start_ns;
+	}
+	return begin_ns;
+}
+
+/* ---- uses and sections ---- */
+
+static struct use *use_of(struct sweep *w, const struct trc_lock_event *event)
+{
+	/* A thread's row is below 2^32, as a lock's: keys are unique. */
+	uint64_t key = (uint64_t)event->lock << 32 | event->thread;
+	uint32_t row = trc_index_get(&w->use_row, key);
+	struct use *use;
+
+	if (row != TRC_INDEX_NONE)
+		return (struct use *)w->uses.row + row;
+	use = trc_array_add(&w->uses);
+	if (!use || trc_index_put(&w->use_row, key, (uint32_t)(w->uses.n - 1)))
+		return NULL;
+	*use = (struct use){.thread = event->thread, .lock = event->lock, .released_ns = INT64_MIN};
+	return use;
+}
+
+static struct lock *lock_of(const struct sweep *w, uint32_t lock)
+{
+	return (struct lock *)w->locks.row + lock;
+}
+
+static int add_section(struct sweep *w, struct use *use, int64_t begin_ns, int64_t end_ns)
+{
+	struct trc_section *section;
+
+	use->released_ns = end_ns;
+	if (w->learning)
+		return 0;
+	section = trc_array_add(&w->s->sections);
+	if (!section)
+		return -ENOMEM;
+	*section = (struct trc_section){
+		.begin_ns = begin_ns,
+		.end_ns = later(begin_ns, end_ns),
+		.lock = use->lock,
+		.thread = use->thread,
+		.park = use->open ? use->park : 0,
+		.reader = use->reader,
+	};
+	return 0;
+}
+
+static void close_use(struct sweep *w, struct use *use)
+{
+	struct lock *lock = lock_of(w, use->lock);
+
+	if (lock->open == (uint32_t)(use - (struct use *)w->uses.row) + 1)
+		lock->open = 0;
+	use->open = false;
+	use->park = 0;
+}
+
+/* The open section has ended, by limit_ns at the latest, without an unlock. */
+static int end_unseen(struct sweep *w, struct use *use, int64_t limit_ns)
+{
+	const struct trc_park *park = use->park ? &w->waits->park[use->park - 1] : NULL;
+	int64_t end_ns = use->begin_ns, usual, err;
+
+	limit_ns = later(earlier(limit_ns, use->limit_ns), use->begin_ns);
+	usual = usual_ns(w, use->lock, park ? park->stack : 0);
+	if (usual < 0)
+		usual = usual_ns(w, use->lock, WHOLE_LOCK);
+	if (usual < 0)
+		usual = usual_ns(w, use->lock, SHORTEST);
+	if (w->assume && usual > 0) {
+		if (__builtin_add_overflow(use->begin_ns, usual, &end_ns))
+			end_ns = limit_ns;
+		end_ns = move_out_of_wait(w, use->thread, earlier(end_ns, limit_ns));
+		end_ns = later(earlier(end_ns, limit_ns), use->begin_ns);
+	}
+	w->s->n_assumed += !w->learning;
+	err = add_section(w, use, use->begin_ns, end_ns);
+	close_use(w, use);
+	return (int)err;
+}
+
+/* The thread was seen to have the lock. */
+static void seen(struct sweep *w, uint32_t lock_row, uint32_t thread, int64_t ts_ns)
+{
+	struct lock *lock = lock_of(w, lock_row);
+	struct use *use = w->uses.row;
+
+	if (lock->other[0] != thread) {
+		lock->other[1] = lock->other[0];
+		lock->other_ns[1] = lock->other_ns[0];
+		lock->other[0] = thread;
+	}
+	lock->other_ns[0] = ts_ns;
+	if (lock->open && use[lock->open - 1].thread != thread)
+		use[lock->open - 1].limit_ns = earlier(use[lock->open - 1].limit_ns, ts_ns);
+}
+
+/* When another thread last had it; readers may all have it. */
+static int64_t other_had_ns(const struct sweep *w, const struct use *use)
+{
+	const struct lock *lock = lock_of(w, use->lock);
+
+	if (use->reader)
+		return INT64_MIN;
+	return lock->other[0] == use->thread ? lock->other_ns[1] : lock->other_ns[0];
+}
+
+/* ---- without --locks=all ---- */
+
+static struct conds *conds_of(const struct sweep *w, uint32_t thread)
+{
+	size_t row = trc_outer_waits_row(w->waits, thread);
+
+	return row == SIZE_MAX ? NULL : (struct conds *)w->conds.row + row;
+}
+
+/* V3: how the thread's waits for condition variables bound a section that ends at `end_ns`. */
+struct cond_bounds {
+	int64_t end_ns;	  /* of the section: where such a wait begins, if the unlock is in it */
+	int64_t since_ns; /* the end of the wait before that */
+	int64_t begun_ns; /* its begin */
+};
+
+static struct cond_bounds cond_bounds(const struct sweep *w, uint32_t thread, int64_t end_ns)
+{
+	const struct conds *c = conds_of(w, thread);
+
+	if (!c)
+		return (struct cond_bounds){end_ns, INT64_MIN, INT64_MIN};
+	if (end_ns >= c->start_ns[0] && end_ns < c->end_ns[0])
+		return (struct cond_bounds){c->start_ns[0], c->end_ns[1], c->start_ns[1]};
+	return (struct cond_bounds){end_ns, c->end_ns[0], c->start_ns[0]};
+}
+
+/* V4, V5. */
+static int64_t assume_begin(struct sweep *w, const struct use *use, const struct trc_unlock *unlock,
+			    int64_t end_ns, int64_t least_ns)
+{
+	int64_t last_ns = earlier(lock_of(w, use->lock)->wanted_ns, end_ns);
+	int64_t usual = usual_ns(w, use->lock, unlock->stack), begin_ns;
+	uint32_t wait = trc_outer_wait_at(w->waits, use->thread, last_ns);
+
+	if (wait && w->waits->park[wait - 1].start_ns >= least_ns)
+		last_ns = w->waits->park[wait - 1].start_ns;
+	begin_ns = last_ns;
+	if (w->assume && usual >= 0 && !__builtin_sub_overflow(end_ns, usual, &begin_ns))
+		begin_ns = move_out_of_wait(w, use->thread, begin_ns);
+	if (w->assume && begin_ns >= last_ns)
+		begin_ns = back_over_calls(w, unlock, last_ns, least_ns);
+	w->s->n_assumed += !w->learning;
+	return later(earlier(begin_ns, last_ns), earlier(least_ns, end_ns));
+}
+
+/* It says when the section began, if that can be. */
+static bool tells_begin(const struct trc_unlock *unlock, int64_t end_ns, int64_t least_ns)
+{
+	return unlock->taken_ns != TRC_NEVER && unlock->taken_ns <= end_ns &&
+	       unlock->taken_ns >= least_ns;
+}
+
+/* The open section, which began with a wait, is not the one that this unlock ends. */
+static bool ended_before(const struct sweep *w, const struct use *use,
+			 const struct trc_unlock *unlock, int64_t end_ns)
+{
+	int64_t usual = usual_ns(w, use->lock, unlock->stack);
+
+	if (use->limit_ns < end_ns)
+		return true;
+	if (unlock->taken_ns != TRC_NEVER && unlock->taken_ns <= end_ns)
+		return between(use->begin_ns, unlock->taken_ns) > SAME_BEGIN_NS;
+	return usual >= 0 && between(use->begin_ns, end_ns) / 2 > usual;
+}
+
+static int unlocked(struct sweep *w, struct use *use, const struct trc_lock_event *event)
+{
+	const struct trc_unlock *unlock = &w->unlock[event->row - 1];
+	struct cond_bounds cond = cond_bounds(w, use->thread, event->ts_ns);
+	int64_t least_ns, begin_ns;
+	bool known = true;
+	int err = 0;
+
+	use->reader = event->reader;
+	if (use->open && cond.begun_ns >= use->begin_ns)
+		err = end_unseen(w, use, cond.begun_ns);
+	if (!err && use->open && ended_before(w, use, unlock, cond.end_ns))
+		err = end_unseen(w, use,
+				 unlock->taken_ns != TRC_NEVER ? unlock->taken_ns : cond.end_ns);
+	if (err)
+		return err;
+	least_ns = later(later(use->released_ns, cond.since_ns), other_had_ns(w, use));
+	if (use->open) {
+		begin_ns = use->begin_ns;
+	} else if (tells_begin(unlock, cond.end_ns, least_ns)) {
+		begin_ns = unlock->taken_ns;
+	} else {
+		begin_ns = assume_begin(w, use, unlock, cond.end_ns, least_ns);
+		known = false;
+	}
+	if (w->learning && known && unlock->taken_ns != TRC_NEVER)
+		err = learn(w, use->lock, unlock->stack,
+			    use->open && use->park ? w->waits->park[use->park - 1].stack : 0,
+			    between(begin_ns, cond.end_ns));
+	else if (w->learning && !known)
+		err = learn_one(w, known_key(use->lock, SHORTEST), between(begin_ns, cond.end_ns));
+	if (!err)
+		err = add_section(w, use, begin_ns, cond.end_ns);
+	close_use(w, use);
+	seen(w, use->lock, use->thread, cond.end_ns);
+	lock_of(w, use->lock)->wanted_ns = INT64_MAX;
+	return err;
+}
+
+static int got(struct sweep *w, struct use *use, const struct trc_lock_event *event)
+{
+	struct lock *lock = lock_of(w, use->lock);
+
+	seen(w, use->lock, use->thread, event->ts_ns);
+	use->open = true;
+	use->reader = event->reader;
+	use->park = event->row;
+	use->begin_ns = event->ts_ns;
+	use->limit_ns = INT64_MAX;
+	if (!use->reader)
+		lock->open = (uint32_t)(use - (struct use *)w->uses.row) + 1;
+	return 0;
+}
+
+static int wanted(struct sweep *w, struct use *use, const struct trc_lock_event *event)
+{
+	struct lock *lock = lock_of(w, use->lock);
+
+	lock->wanted_ns = earlier(lock->wanted_ns, event->ts_ns);
+	return use->open ? end_unseen(w, use, event->ts_ns) : 0;
+}
+
+/* ---- with it ---- */
+
+static int acquired(struct sweep *w, struct use *use, const struct trc_lock_event *event)
+{
+	const struct trc_park *park = use->wanted ? &w->waits->park[use->wanted - 1] : NULL;
+
+	(void)w;
+	if (use->n_held++)
+		return 0;
+	use->open = true;
+	use->reader = event->reader;
+	use->park = use->wanted;
+	use->wanted = 0;
+	use->begin_ns = park ? later(event->ts_ns, park->end_ns) : event->ts_ns;
+	return 0;
+}
+
+static int released(struct sweep *w, struct use *use, const struct trc_lock_event *event)
+{
+	int err = 0;
+
+	if (use->n_held)
+		use->n_held--;
+	if (use->n_held || !use->open)
+		return 0;
+	err = add_section(w, use, use->begin_ns, cond_bounds(w, use->thread, event->ts_ns).end_ns);
+	close_use(w, use);
+	return err;
+}
+
+/* ---- all events ---- */
+
+static void cond_begins(struct sweep *w, const struct trc_lock_event *event)
+{
+	struct conds *c = conds_of(w, event->thread);
+
+	if (!c)
+		return;
+	c->start_ns[1] = c->start_ns[0];
+	c->end_ns[1] = c->end_ns[0];
+	c->start_ns[0] = event->ts_ns;
+	c->end_ns[0] = trc_park_end_ns(w->waits->m, &w->waits->park[event->row - 1]);
+}
+
+static int step(struct sweep *w, const struct trc_lock_event *event)
+{
+	struct use *use;
+
+	if (event->kind == TRC_LOCK_COND) {
+		cond_begins(w, event);
+		return 0;
+	}
+	use = use_of(w, event);
+	if (!use)
+		return -ENOMEM;
+	switch ((enum trc_lock_event_kind)event->kind) {
+	case TRC_LOCK_WANTED:
+		if (!w->s->all)
+			return wanted(w, use, event);
+		use->wanted = event->row;
+		return 0;
+	case TRC_LOCK_GOT:
+		return w->s->all ? 0 : got(w, use, event);
+	case TRC_LOCK_UNLOCKED:
+		return w->s->all ? 0 : unlocked(w, use, event);
+	case TRC_LOCK_ACQUIRED:
+		return acquired(w, use, event);
+	case TRC_LOCK_RELEASED:
+		return released(w, use, event);
+	case TRC_LOCK_COND:
+		break;
+	}
+	return 0;
+}
+
+static void empty(struct trc_array *rows, size_t row_bytes)
+{
+	trc_array_free(rows);
+	*rows = (struct trc_array){.row_bytes = row_bytes};
+}
+
+static int sweep_begin(struct sweep *w)
+{
+	empty(&w->uses, sizeof(struct use));
+	empty(&w->locks, sizeof(struct lock));
+	empty(&w->conds, sizeof(struct conds));
+	trc_index_free(&w->use_row);
+	w->use_row = (struct trc_index){0};
+	for (size_t i = 0; i < w->s->locks.n; i++) {
+		struct lock *lock = trc_array_add(&w->locks);
+
+		if (!lock)
+			return -ENOMEM;
+		*lock = (struct lock){.wanted_ns = INT64_MAX, .other_ns = {INT64_MIN, INT64_MIN}};
+	}
+	for (size_t i = 0; i < w->waits->n_threads; i++) {
+		struct conds *c = trc_array_add(&w->conds);
+
+		if (!c)
+			return -ENOMEM;
+		*c = (struct conds){{INT64_MIN, INT64_MIN}, {INT64_MIN, INT64_MIN}};
+	}
+	return 0;
+}
+
+static int sweep(struct sweep *w, const struct trc_array *events)
+{
+	const struct trc_lock_event *event = events->row;
+	int64_t end_ns = trc_model_end_ns(w->waits->m);
+	int err = sweep_begin(w);
+
+	for (size_t i = 0; i < events->n && !err; i++)
+		err = step(w, &event[i]);
+	for (size_t i = 0; i < w->uses.n && !err; i++) {
+		struct use *use = (struct use *)w->uses.row + i;
+
+		if (use->open)
+			err = w->s->all ? add_section(w, use, use->begin_ns, end_ns)
+					: end_unseen(w, use, end_ns);
+	}
+	return err;
+}
+
+static void sweep_end(struct sweep *w)
+{
+	trc_array_free(&w->uses);
+	trc_array_free(&w->known);
+	trc_array_free(&w->locks);
+	trc_array_free(&w->conds);
+	trc_index_free(&w->use_row);
+	trc_index_free(&w->known_row);
+}
+
+/* The first sweep learns how long sections are. */
+int trc_sections_make(struct trc_sections *s, const struct trc_outer_waits *waits, bool assume,
+		      struct trc_error *error)
+{
+	struct sweep w = {.s = s, .waits = waits, .assume = assume, .learning = true};
+	struct trc_array events = {0};
+	size_t n;
+	int err;
+
+	*s = (struct trc_sections){.sections = {.row_bytes = sizeof(struct trc_section)}};
+	w.unlock = trc_model_unlocks(waits->m, &n);
+	w.known.row_bytes = sizeof(struct known);
+	err = trc_lock_events_make(&events, s, waits->m, error);
+	if (!err && !s->all)
+		err = sweep(&w, &events);
+	w.learning = false;
+	if (!err)
+		err = sweep(&w, &events);
+	sweep_end(&w);
+	trc_array_free(&events);
+	if (err && !*error->text)
+		snprintf(error->text, sizeof(error->text), "critical sections: out of memory");
+	return err;
+}
+
+void trc_sections_free(struct trc_sections *s)
+{
+	trc_array_free(&s->sections);
+	trc_array_free(&s->locks);
+	trc_index_free(&s->lock_row);
+}

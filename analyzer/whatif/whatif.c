@@ -1,0 +1,307 @@
+/* whatif.c - see whatif.h. */
+#include "whatif.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "apply.h"
+#include "replay.h"
+
+/* What durations are of: as recorded, then of the replays. */
+enum run { RECORDED, BASE, CHANGED, SHORT_BASE, SHORT_CHANGED, N_RUNS };
+
+struct runs {
+	struct trc_replay replay[N_RUNS]; /* [RECORDED]: the length only */
+	struct trc_applied applied;
+};
+
+/* A task's durations. */
+struct task {
+	const char *type;
+	int64_t ns[N_RUNS];
+};
+
+static int out_of_memory(struct trc_error *error)
+{
+	snprintf(error->text, sizeof(error->text), "what if: out of memory");
+	return -ENOMEM;
+}
+
+/* ---- replays ---- */
+
+static int replay(struct trc_replay *out, const struct trc_program *p,
+		  const struct trc_replay_options *options, struct trc_error *error)
+{
+	int err = trc_replay_run(out, p, options);
+
+	if (err == -ELOOP)
+		snprintf(
+			error->text, sizeof(error->text),
+			"the trace cannot be replayed: its threads wait for each other in circles");
+	else if (err)
+		return out_of_memory(error);
+	return err;
+}
+
+/* How many procs threads were on. */
+static int count_procs(const struct trc_model *m, uint32_t *n_procs)
+{
+	size_t n;
+	const struct trc_on_cpu *on = trc_model_on_cpu(m, &n);
+	struct trc_index procs = {0};
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = trc_index_number(&procs, on[i].proc) ? 0 : -ENOMEM;
+	*n_procs = procs.n ? (uint32_t)procs.n : 1;
+	trc_index_free(&procs);
+	return err;
+}
+
+static bool changes_procs(const struct trc_changes *changes)
+{
+	for (size_t i = 0; i < changes->n; i++)
+		if (changes->change[i].kind == TRC_CHANGE_PROCS)
+			return true;
+	return false;
+}
+
+static void note_program(struct trc_whatif *w, const struct trc_program *p)
+{
+	w->n_sections = p->sections.sections.n;
+	w->n_assumed = p->sections.n_assumed;
+	w->all_locks = p->sections.all;
+	w->n_kept = p->n_kept;
+	w->kept_ns = p->kept_ns;
+}
+
+/* Both replays of one program: out[0], out[1]. */
+static int replay_both(struct runs *runs, enum run first, const struct trc_changes *changes,
+		       struct trc_program *p, struct trc_error *error)
+{
+	struct trc_replay_options base = {0}, changed = {0};
+	int err = changes_procs(changes) ? count_procs(p->m, &base.procs) : 0;
+
+	if (err)
+		return out_of_memory(error);
+	runs->replay[RECORDED].length_ns = trc_replay_recorded_ns(p);
+	err = replay(&runs->replay[first], p, &base, error);
+	trc_applied_free(&runs->applied);
+	runs->applied = (struct trc_applied){0};
+	if (!err)
+		err = trc_changes_apply(&runs->applied, changes, p, error);
+	changed.procs = runs->applied.procs;
+	changed.no_lock = runs->applied.no_lock;
+	return err ? err : replay(&runs->replay[first + 1], p, &changed, error);
+}
+
+static int replay_all(struct trc_whatif *w, struct runs *runs, const struct trc_model *m,
+		      const struct trc_changes *changes, struct trc_error *error)
+{
+	struct trc_program p;
+	int err = trc_program_make(&p, m, false, error);
+
+	if (!err)
+		err = replay_both(runs, SHORT_BASE, changes, &p, error);
+	trc_program_free(&p);
+	if (err)
+		return err;
+	err = trc_program_make(&p, m, true, error);
+	if (!err)
+		err = replay_both(runs, BASE, changes, &p, error);
+	note_program(w, &p);
+	trc_program_free(&p);
+	return err;
+}
+
+/* ---- figures ---- */
+
+static double ratio(int64_t part, int64_t whole)
+{
+	return whole > 0 ? (double)part / (double)whole : 1;
+}
+
+static int64_t whole(double ns)
+{
+	return ns < 9e18 ? (int64_t)ns : INT64_MAX;
+}
+
+static double apart(double a, double b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* W1. */
+static double predict(const int64_t ns[N_RUNS], enum run base, bool by_ratio)
+{
+	if (ns[base] <= 0 || !by_ratio)
+		return (double)ns[base + 1];
+	return (double)ns[RECORDED] * ratio(ns[base + 1], ns[base]);
+}
+
+static struct trc_whatif_figure figure(const int64_t ns[N_RUNS], bool by_ratio)
+{
+	double predicted = predict(ns, BASE, by_ratio);
+	double error = apart(ratio(ns[BASE], ns[RECORDED]), 1) * predicted;
+
+	return (struct trc_whatif_figure){
+		.recorded_ns = ns[RECORDED],
+		.replayed_ns = ns[BASE],
+		.predicted_ns = whole(predicted),
+		.uncertain_ns = whole(error + apart(predict(ns, SHORT_BASE, by_ratio), predicted)),
+	};
+}
+
+static void note_error(struct trc_whatif *w, const struct trc_whatif_figure *f)
+{
+	double error = apart(ratio(f->replayed_ns, f->recorded_ns), 1);
+
+	if (error > w->error)
+		w->error = error;
+}
+
+/* ---- tasks ---- */
+
+static bool duration(int64_t *ns, int64_t begin_ns, int64_t end_ns)
+{
+	*ns = trc_time_between(begin_ns, end_ns);
+	return begin_ns != TRC_NEVER && end_ns != TRC_NEVER;
+}
+
+/* Returns how many there are; the others are counted. */
+static size_t collect_tasks(struct trc_whatif *w, const struct trc_model *m,
+			    const struct runs *runs, struct task *out)
+{
+	size_t n_tasks, n = 0;
+	const struct trc_task *task = trc_model_tasks(m, &n_tasks);
+
+	for (size_t i = 0; i < n_tasks; i++) {
+		struct task t = {.type = task[i].type ? task[i].type : ""};
+		bool ended = duration(&t.ns[RECORDED], task[i].start_ns, task[i].end_ns);
+
+		for (int r = BASE; ended && r < N_RUNS; r++)
+			ended = duration(&t.ns[r], runs->replay[r].task_begin_ns[i],
+					 runs->replay[r].task_end_ns[i]);
+		if (ended)
+			out[n++] = t;
+	}
+	w->n_left_out = n_tasks - n;
+	return n;
+}
+
+static int by_type(const void *a, const void *b)
+{
+	return strcmp(((const struct task *)a)->type, ((const struct task *)b)->type);
+}
+
+static int by_ns(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The smallest that so many percent do not exceed. */
+static int64_t percentile(const int64_t *sorted, size_t n, unsigned int percent)
+{
+	size_t rank = (n * percent + 99) / 100;
+
+	return sorted[rank ? rank - 1 : 0];
+}
+
+/* n tasks of one type, at least one; scratch has room for n. */
+static int add_type(struct trc_whatif *w, const struct task *task, size_t n, int64_t *scratch)
+{
+	int64_t mean[N_RUNS], p50[N_RUNS], p99[N_RUNS];
+	struct trc_whatif_type *type = trc_array_add(&w->types);
+
+	if (!type)
+		return -ENOMEM;
+	for (int r = 0; r < N_RUNS; r++) {
+		double sum = 0;
+
+		for (size_t i = 0; i < n; i++) {
+			scratch[i] = task[i].ns[r];
+			sum += (double)scratch[i];
+		}
+		qsort(scratch, n, sizeof(*scratch), by_ns);
+		mean[r] = whole(sum / (double)n);
+		p50[r] = percentile(scratch, n, 50);
+		p99[r] = percentile(scratch, n, 99);
+	}
+	*type = (struct trc_whatif_type){task->type, n, figure(mean, !w->procs),
+					 figure(p50, !w->procs), figure(p99, !w->procs)};
+	note_error(w, &type->mean);
+	note_error(w, &type->p50);
+	return 0;
+}
+
+static int make_types(struct trc_whatif *w, const struct trc_model *m, const struct runs *runs)
+{
+	size_t n_tasks, n;
+	struct task *task;
+	int64_t *scratch;
+	int err;
+
+	trc_model_tasks(m, &n_tasks);
+	task = calloc(n_tasks + 1, sizeof(*task));
+	scratch = calloc(n_tasks + 1, sizeof(*scratch));
+	err = task && scratch ? 0 : -ENOMEM;
+	n = err ? 0 : collect_tasks(w, m, runs, task);
+	if (n)
+		qsort(task, n, sizeof(*task), by_type);
+	for (size_t i = 0, first = 0; i < n && !err; i++) {
+		if (i + 1 < n && !by_type(&task[i], &task[i + 1]))
+			continue;
+		err = add_type(w, &task[first], i + 1 - first, scratch);
+		first = i + 1;
+	}
+	free(task);
+	free(scratch);
+	return err;
+}
+
+static int make_figures(struct trc_whatif *w, const struct trc_model *m, const struct runs *runs,
+			struct trc_error *error)
+{
+	int64_t length_ns[N_RUNS];
+
+	w->procs = runs->applied.procs;
+	for (int r = 0; r < N_RUNS; r++)
+		length_ns[r] = runs->replay[r].length_ns;
+	w->length = figure(length_ns, !w->procs);
+	note_error(w, &w->length);
+	w->n_forced = runs->replay[BASE].n_forced + runs->replay[CHANGED].n_forced;
+	w->changed_ns = runs->applied.changed_ns;
+	w->no_samples = runs->applied.no_samples;
+	w->lost_events = trc_model_lost_events(m);
+	trc_model_fibers(m, &w->n_fibers);
+	return make_types(w, m, runs) ? out_of_memory(error) : 0;
+}
+
+int trc_whatif_make(struct trc_whatif *w, const struct trc_model *m, const char *text,
+		    struct trc_error *error)
+{
+	struct trc_changes *changes = malloc(sizeof(*changes));
+	struct runs runs = {0};
+	int err;
+
+	*w = (struct trc_whatif){.types = {.row_bytes = sizeof(struct trc_whatif_type)}};
+	*error->text = '\0';
+	err = changes ? trc_changes_parse(changes, text, error) : out_of_memory(error);
+	if (!err)
+		err = replay_all(w, &runs, m, changes, error);
+	if (!err)
+		err = make_figures(w, m, &runs, error);
+	for (int r = 0; r < N_RUNS; r++)
+		trc_replay_free(&runs.replay[r]);
+	trc_applied_free(&runs.applied);
+	free(changes);
+	return err;
+}
+
+void trc_whatif_free(struct trc_whatif *w)
+{
+	trc_array_free(&w->types);
+}

@@ -1,0 +1,58 @@
+/*
+ * whatif.h - how long a program's tasks and the program itself would take after a change.
+ *
+ * The trace is replayed (replay.h) four times: as it was and with the change, each with the sections that are
+ * assumed (sections.h, V5) and with the shortest that the trace allows.
+ *
+ *   whatif:W1  a prediction is the recorded figure times what the change does to the replay's, so
+ *       that an error which both replays have does not count.  Where the number of procs changes it is the
+ *       replay's own: what else the machine did meanwhile is no part of that
+ *   whatif:W2  its uncertainty is the error of the replay without a change, and what the assumed sections
+ *       change in the prediction; what the model leaves out is not in it
+ *   whatif:W3  figures of a type are of its tasks that both ended in the trace and end in each replay
+ */
+#ifndef TRC_ANALYZER_WHATIF_WHATIF_H
+#define TRC_ANALYZER_WHATIF_WHATIF_H
+
+#include "analyzer/model/model.h"
+#include "analyzer/model/array.h"
+
+struct trc_whatif_figure {
+	int64_t recorded_ns, replayed_ns; /* replayed: without a change */
+	int64_t predicted_ns, uncertain_ns;
+};
+
+struct trc_whatif_type {
+	const char *name; /* the model's */
+	size_t n;
+	struct trc_whatif_figure mean, p50, p99;
+};
+
+struct trc_whatif {
+	struct trc_whatif_figure length; /* of the run */
+	struct trc_array types;		 /* struct trc_whatif_type, by name */
+	size_t n_left_out;		 /* tasks: W3 */
+	double error; /* of the replay without a change, the largest of length, means and p50s */
+	uint64_t n_sections, n_assumed;
+	bool all_locks; /* the trace has all acquisitions */
+	uint64_t
+		n_kept; /* waits for threads and locks that keep their length, and what they lasted */
+	int64_t kept_ns;
+	uint64_t n_forced;  /* waits that the replay had to end */
+	int64_t changed_ns; /* time of threads that the change scales */
+	bool no_samples;    /* a function was changed, and there are none */
+	uint32_t procs;	    /* of the change; 0 = it is none to them */
+	uint64_t lost_events;
+	size_t n_fibers;
+};
+
+/*
+ * `text` as in change.h.  Needs TRC_PART_ALL and TRC_PART_OBJECTS.  0; -EINVAL: the text is no change; -ENOENT:
+ * what it changes is not in the trace; -ELOOP: the trace cannot be replayed; or another -errno; all with a
+ * line in error.  Free it in all cases.
+ */
+int trc_whatif_make(struct trc_whatif *w, const struct trc_model *m, const char *text,
+		    struct trc_error *error);
+void trc_whatif_free(struct trc_whatif *w);
+
+#endif

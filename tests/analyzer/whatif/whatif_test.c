@@ -1,0 +1,275 @@
+/*
+ * whatif_test.c - what is predicted, for traces that are written as text.
+ *
+ * A line for the run and one for each type of task: what was recorded, what the replay without a change makes of
+ * it, and the prediction; times of tasks are their means.
+ */
+#include <check.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/whatif/whatif.h"
+#include "tests/analyzer/model/model_fixture.h"
+
+#define PARTS (TRC_PART_ALL | TRC_PART_OBJECTS)
+
+#define THREADS                                                                                    \
+	"thread 1 tid=101 name=\"main\"\n"                                                         \
+	"thread 2 tid=102\n"                                                                       \
+	"thread 3 tid=103\n"                                                                       \
+	"stack a 0x300 0x200 0x1f\n"                                                               \
+	"stack u 0x210 0x1f\n"                                                                     \
+	"@0 thread=1 log message=\"begin\"\n"
+
+/* Thread 1 waits for the lock that thread 2 holds, with all acquisitions and releases. */
+#define ONE_LOCK                                                                                   \
+	THREADS "@1000 thread=2 acquire reason=mutex object=0x10\n"                                \
+		"@1500 thread=1 task_begin task=7 type=\"job\"\n"                                  \
+		"@2000 thread=1 park reason=mutex object=0x10 holder=2\n"                          \
+		"@5000 thread=2 release reason=mutex object=0x10\n"                                \
+		"@5000 thread=2 unlock reason=mutex object=0x10 waiters=1\n"                       \
+		"@5100 thread=1 resume reason=mutex object=0x10\n"                                 \
+		"@5100 thread=1 acquire reason=mutex object=0x10\n"                                \
+		"@7100 thread=1 release reason=mutex object=0x10\n"                                \
+		"@8000 thread=1 task_end task=7\n"
+
+/* The same with what is recorded otherwise: thread 2 sleeps in its section. */
+#define SEEN_LOCK                                                                                  \
+	THREADS "@1500 thread=1 task_begin task=7 type=\"job\"\n"                                  \
+		"@1800 thread=2 park reason=sleep stack=a\n"                                       \
+		"@2000 thread=1 park reason=mutex object=0x10 holder=2\n"                          \
+		"@4800 thread=2 resume reason=sleep\n"                                             \
+		"@5000 thread=2 unlock reason=mutex object=0x10 waiters=1 stack=u\n"               \
+		"@5100 thread=1 resume reason=mutex object=0x10\n"                                 \
+		"@5100 thread=1 task_end task=7\n"
+
+/* Thread 2 makes a task, which thread 1 waits for, and works on. */
+#define QUEUE                                                                                      \
+	THREADS "@500 thread=1 park reason=cond object=0x30\n"                                     \
+		"@1000 thread=2 acquire reason=mutex object=0x10\n"                                \
+		"@3000 thread=2 release reason=mutex object=0x10\n"                                \
+		"@3000 thread=2 task_begin task=7 type=\"job\"\n"                                  \
+		"@3200 thread=2 unpark reason=cond object=0x30 count=1\n"                          \
+		"@3300 thread=1 resume reason=cond object=0x30\n"                                  \
+		"@3400 thread=1 acquire reason=mutex object=0x10\n"                                \
+		"@4400 thread=1 release reason=mutex object=0x10\n"                                \
+		"@5000 thread=1 task_end task=7\n"
+
+/* Thread 1 finds the second task in the queue, without waiting for it. */
+#define FOUND                                                                                      \
+	THREADS "@1000 thread=2 task_begin task=1 type=\"job\"\n"                                  \
+		"@1000 thread=2 unpark reason=cond object=0x30 count=1\n"                          \
+		"@4000 thread=2 task_begin task=2 type=\"job\"\n"                                  \
+		"@500 proc=1 thread=1 park reason=cond object=0x30\n"                              \
+		"@1000 proc=1 thread=1 resume reason=cond object=0x30\n"                           \
+		"@1000 proc=1 thread=1 acquire reason=mutex object=0x10\n"                         \
+		"@5000 proc=1 thread=1 release reason=mutex object=0x10\n"                         \
+		"@5000 proc=1 thread=1 task_end task=1\n"                                          \
+		"@6000 proc=1 thread=1 task_end task=2\n"
+
+/* A writer waits for two readers, and the third reader for nobody. */
+#define READERS                                                                                    \
+	THREADS "@1000 thread=1 acquire reason=rwlock_read object=0x10\n"                          \
+		"@1000 thread=2 acquire reason=rwlock_read object=0x10\n"                          \
+		"@1500 thread=3 park reason=rwlock_write object=0x10\n"                            \
+		"@3000 thread=1 release reason=rwlock_read object=0x10\n"                          \
+		"@5000 thread=2 release reason=rwlock_read object=0x10\n"                          \
+		"@5000 thread=2 unlock reason=rwlock_read object=0x10 waiters=1\n"                 \
+		"@5000 thread=3 resume reason=rwlock_write object=0x10\n"                          \
+		"@5000 thread=3 acquire reason=rwlock_write object=0x10\n"                         \
+		"@6000 thread=3 release reason=rwlock_write object=0x10\n"
+
+/* Two threads, each on a proc of its own. */
+#define PROCS                                                                                      \
+	THREADS "@0 proc=0 source=kernel thread=1 proc_start\n"                                    \
+		"@0 proc=1 source=kernel thread=2 proc_start\n"                                    \
+		"@0 proc=0 thread=1 task_begin task=1 type=\"job\"\n"                              \
+		"@0 proc=1 thread=2 task_begin task=2 type=\"job\"\n"                              \
+		"@4000 proc=0 thread=1 task_end task=1\n"                                          \
+		"@4000 proc=1 thread=2 task_end task=2\n"                                          \
+		"@4000 proc=0 source=kernel thread=1 proc_stop preempted=0\n"                      \
+		"@4000 proc=1 source=kernel thread=2 proc_stop preempted=0\n"
+
+static const struct whatif_case {
+	const char *what, *text, *change, *lines;
+} cases[] = {
+	{"the holder lets go earlier, and the section of who waited is shorter, too", ONE_LOCK,
+	 "lock 0x10 * 0.5", "run 8000 8000 5000\njob 6500 6500 3500\n"},
+	{"sections that take longer make others wait longer", ONE_LOCK, "lock 0x10 * 2",
+	 "run 8000 8000 14000\njob 6500 6500 12500\n"},
+	{"sections that take no time", ONE_LOCK, "lock 0x10 * 0",
+	 "run 8000 8000 2900\njob 6500 6500 1400\n"},
+	{"without the lock the section stays, and the wait goes", ONE_LOCK, "no lock 0x10",
+	 "run 8000 8000 5000\njob 6500 6500 3400\n"},
+	{"of several changes each counts", ONE_LOCK, "no lock 0x10; lock 0x10 * 0.5",
+	 "run 8000 8000 3900\njob 6500 6500 2400\n"},
+	{"a wait that the holder was in when others began to wait lies in its section", SEEN_LOCK,
+	 "lock 0x10 * 0.5", "run 5100 5100 3500\njob 3600 3600 2000\n"},
+	{"who is woken waits until the other has come to the signal", QUEUE, "lock 0x10 * 0.5",
+	 "run 5000 5000 3500\njob 2000 2000 1500\n"},
+	{"a task that has not begun cannot be worked on", FOUND, "lock 0x10 * 0",
+	 "run 6000 6000 5000\njob 3000 3000 500\n"},
+	{"readers share, and a writer comes after the last", READERS, "lock 0x10 * 0.5",
+	 "run 6000 6000 3500\n"},
+	{"a writer waits for nobody without the lock", READERS, "no lock 0x10",
+	 "run 6000 6000 5000\n"},
+	{"one proc for two threads", PROCS, "procs 1", "run 4000 4000 8000\njob 4000 4000 8000\n"},
+	{"more procs than threads change nothing", PROCS, "procs 7",
+	 "run 4000 4000 4000\njob 4000 4000 4000\n"},
+	{"threads that wait for each other for ever still do",
+	 THREADS "@1000 thread=1 park reason=mutex object=0x20 holder=2\n"
+		 "@2000 thread=2 park reason=mutex object=0x10 holder=1\n"
+		 "@9000 thread=3 log message=\"x\"\n"
+		 "status thread=1 reason=mutex object=0x20 since=1000 holder=2\n"
+		 "status thread=2 reason=mutex object=0x10 since=2000 holder=1\n",
+	 "no lock 0x10", "run 9000 9000 9000\n"},
+	{"what gave up waited on purpose",
+	 THREADS "@1000 thread=1 task_begin task=7 type=\"job\"\n"
+		 "@1000 thread=1 park reason=mutex object=0x10 holder=2\n"
+		 "@3000 thread=1 resume reason=mutex object=0x10 result=ETIMEDOUT\n"
+		 "@4000 thread=1 task_end task=7\n"
+		 "@5000 thread=2 unlock reason=mutex object=0x10\n",
+	 "no lock 0x10", "run 5000 5000 5000\njob 3000 3000 3000\n"},
+	{"a thread begins when its creator has come so far",
+	 "thread 1 tid=101\nthread 2 tid=102 creator=1 start=5000\n"
+	 "@0 thread=1 log message=\"begin\"\n"
+	 "@1000 thread=1 acquire reason=mutex object=0x10\n"
+	 "@4000 thread=1 release reason=mutex object=0x10\n"
+	 "@5000 thread=2 task_begin task=7 type=\"job\"\n"
+	 "@6000 thread=2 task_end task=7\n"
+	 "@6000 thread=1 log message=\"x\"\n",
+	 "lock 0x10 * 0", "run 6000 6000 3000\njob 1000 1000 1000\n"},
+};
+
+static void add_figure(struct text *t, const char *name, const struct trc_whatif_figure *f)
+{
+	add(t, "%s %" PRId64 " %" PRId64 " %" PRId64 "\n", name, f->recorded_ns, f->replayed_ns,
+	    f->predicted_ns);
+}
+
+START_TEST(test_case)
+{
+	const struct whatif_case *test = &cases[_i];
+	struct trc_model *m = model_of(test->text, PARTS);
+	const struct trc_whatif_type *type;
+	struct trc_error error = {""};
+	struct text text = {.n = 0};
+	struct trc_whatif w;
+
+	ck_assert_msg(!trc_whatif_make(&w, m, test->change, &error), "%s: %s", test->what,
+		      error.text);
+	add_figure(&text, "run", &w.length);
+	type = w.types.row;
+	for (size_t i = 0; i < w.types.n; i++)
+		add_figure(&text, type[i].name, &type[i].mean);
+	ck_assert_msg(!strcmp(text.at, test->lines), "%s:\n%snot:\n%s", test->what, text.at,
+		      test->lines);
+	ck_assert_uint_eq(w.n_forced, 0);
+	trc_whatif_free(&w);
+	model_close(m);
+}
+END_TEST
+
+static const struct refused_case {
+	const char *change;
+	int err;
+	const char *error;
+} refused[] = {
+	{"", -EINVAL, "a change is empty: 'lock NAME * 0.5', for example"},
+	{"procs 2;", -EINVAL, "a change is empty: 'lock NAME * 0.5', for example"},
+	{"faster", -EINVAL,
+	 "'faster' is no change: 'lock NAME * 0.5', 'function NAME * 0.5', 'no lock NAME' or "
+	 "'procs N'"},
+	{"no function f", -EINVAL, "'no function f' is no change; only a lock can be left out"},
+	{"lock 0x10", -EINVAL, "'lock 0x10' has no factor, such as '* 0.5'"},
+	{"lock * 0.5", -EINVAL, "'lock * 0.5' has no name"},
+	{"lock 0x10 * -1", -EINVAL,
+	 "'lock 0x10 * -1' has a factor that is no number from 0 to 100"},
+	{"lock 0x10 * 1e9", -EINVAL,
+	 "'lock 0x10 * 1e9' has a factor that is no number from 0 to 100"},
+	{"lock 0x10 * nan", -EINVAL,
+	 "'lock 0x10 * nan' has a factor that is no number from 0 to 100"},
+	{"lock 0x10 * 0.5x", -EINVAL,
+	 "'lock 0x10 * 0.5x' has a factor that is no number from 0 to 100"},
+	{"procs 0", -EINVAL, "'procs 0' does not say how many, from 1 to 65536"},
+	{"procs 1.5", -EINVAL, "'procs 1.5' does not say how many, from 1 to 65536"},
+	{"procs", -EINVAL, "'procs' does not say how many, from 1 to 65536"},
+	{"procs 1", -ENOENT, "procs: the trace does not say when threads had a processor"},
+	{"no lock 0x11", -ENOENT,
+	 "no lock 0x11 in the trace; the report and the table objects have the names"},
+	{"no lock settings", -ENOENT,
+	 "no lock settings in the trace; the report and the table objects have the names"},
+	{"function f * 0.5", -ENOENT,
+	 "no function f in any stack of the trace; try trace-record -F 1000"},
+};
+
+START_TEST(test_refused)
+{
+	const struct refused_case *test = &refused[_i];
+	struct trc_model *m = model_of(ONE_LOCK, PARTS);
+	struct trc_error error = {""};
+	struct trc_whatif w;
+
+	ck_assert_int_eq(trc_whatif_make(&w, m, test->change, &error), test->err);
+	ck_assert_str_eq(error.text, test->error);
+	trc_whatif_free(&w);
+	model_close(m);
+}
+END_TEST
+
+/* Two threads each take two locks, in opposite orders: in the trace one after the other, and with sections that last
+ * longer at the same time.  The replay goes on, and says so. */
+START_TEST(test_circle)
+{
+	struct trc_model *m = model_of(THREADS "@1000 thread=1 acquire reason=mutex object=0x10\n"
+					       "@2000 thread=1 acquire reason=mutex object=0x20\n"
+					       "@2100 thread=1 release reason=mutex object=0x20\n"
+					       "@2100 thread=1 release reason=mutex object=0x10\n"
+					       "@2500 thread=2 acquire reason=mutex object=0x20\n"
+					       "@3500 thread=2 acquire reason=mutex object=0x10\n"
+					       "@3600 thread=2 release reason=mutex object=0x10\n"
+					       "@3600 thread=2 release reason=mutex object=0x20\n",
+				       PARTS);
+	struct trc_error error = {""};
+	struct trc_whatif w;
+
+	ck_assert_int_eq(trc_whatif_make(&w, m, "lock 0x10 * 10", &error), 0);
+	ck_assert_uint_eq(w.n_forced, 1);
+	ck_assert_int_eq(w.length.recorded_ns, 3600);
+	trc_whatif_free(&w);
+	model_close(m);
+}
+END_TEST
+
+/* A trace without events. */
+START_TEST(test_empty)
+{
+	struct trc_model *m = model_of("thread 1 tid=1\n", PARTS);
+	struct trc_error error = {""};
+	struct trc_whatif w;
+
+	ck_assert_int_eq(trc_whatif_make(&w, m, "no lock x", &error), -ENOENT);
+	trc_whatif_free(&w);
+	model_close(m);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("whatif");
+	TCase *tc = tcase_create("whatif");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_loop_test(tc, test_case, 0, sizeof(cases) / sizeof(cases[0]));
+	tcase_add_loop_test(tc, test_refused, 0, sizeof(refused) / sizeof(refused[0]));
+	tcase_add_test(tc, test_circle);
+	tcase_add_test(tc, test_empty);
+	suite_add_tcase(suite, tc);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,111 @@
+#!/bin/bash
+# What --what-if predicts from a recording is what the change really does: five programs are recorded as they are
+# and run again, really changed.  The length of the run and the mean and the median of each type of task are
+# predicted within 10 %.  p99 is printed: of some hundred tasks the two or three longest decide it, and whether one
+# of them slept too long.
+. "$(dirname "$0")/lib.sh"
+need_unsanitized
+
+tries_max=12
+late_max=15 # parts of a thousand of the slept time
+given_min=900 # parts of a thousand of one processor: with less a thread may have got more than another
+given=1000
+
+value()
+{
+	awk -F '\t' -v name="$2" '$1 == name { print $2 }' "$1"
+}
+
+# number FILE NAME KEY: of the figure with that name.
+number()
+{
+	sed -n "s/.*\"$2\":{[^}]*\"$3\":\([0-9]*\).*/\1/p" "$1"
+}
+
+# compare_one WHAT PREDICTED REAL JUDGED
+compare_one()
+{
+	awk -v what="$1" -v predicted="$2" -v real="$3" -v judged="$4" -v given=$given 'BEGIN {
+		real *= given / 1000
+		off = predicted / real - 1
+		bad = judged && (off < 0 ? -off : off) > 0.10
+		printf "%-4s %-22s %9.3f ms predicted, %9.3f ms really, %+.1f %%\n",
+			bad ? "OFF" : "ok", what, predicted / 1e6, real / 1e6, 100 * off
+		exit bad }'
+}
+
+# compare NAME: what was predicted in NAME.json with what NAME.changed.tsv says.
+compare()
+{
+	local bad=0 tag type n mean p50 p99
+	grep '^"length"' "$1.json" >length.json
+	compare_one "length" "$(number length.json length predicted_ns)" "$(value "$1.changed.tsv" length)" 1 || bad=1
+	while IFS=$'\t' read -r tag type n mean p50 p99; do
+		[ "$tag" = task ] || continue
+		grep "^{\"type\":\"$type\"" "$1.json" >type.json || return 1
+		compare_one "$type mean" "$(number type.json mean predicted_ns)" "$mean" 1 || bad=1
+		compare_one "$type p50" "$(number type.json p50 predicted_ns)" "$p50" 1 || bad=1
+		compare_one "$type p99" "$(number type.json p99 predicted_ns)" "$p99" 0
+	done <"$1.changed.tsv"
+	return $bad
+}
+
+# The machine was too busy for the run to say anything: sleeps ended late.
+disturbed()
+{
+	[ "$(value "$1" late)" -gt $late_max ]
+}
+
+# A change of procs is predicted for a machine without other programs (whatif:W1).  So what the changed program took
+# counts by the part of its one processor that it was given, by its own clock of CPU time.
+one_try()
+{
+	"$trace_record" -q $3 -o "$1.trc" -- "$here/truth_whatif" "$1" >"$1.tsv" ||
+		fail "$1: trace-record or the program failed: $?"
+	"$here/truth_whatif" "$1" changed >"$1.changed.tsv" || fail "$1, changed: failed: $?"
+	"$trace_analyze" --what-if "$2" --output json "$1.trc" >"$1.json" ||
+		fail "$1: --what-if '$2' failed: $?"
+	given=1000
+	[ "$1" != procs ] ||
+		given=$(($(value "$1.changed.tsv" cpu) * 1000 / $(value "$1.changed.tsv" length)))
+}
+
+# predicts CASE CHANGE [OPTION]: of the recording.  A comparison of undisturbed runs that fails is a failure.
+predicts()
+{
+	local try
+	for ((try = 1; try <= tries_max; try++)); do
+		one_try "$1" "$2" "${3:-}"
+		if disturbed "$1.tsv" || disturbed "$1.changed.tsv"; then
+			echo "$1, run $try: sleeps ended late"
+			continue
+		fi
+		compare "$1" >compared.txt || {
+			cat compared.txt >&2
+			[ $given -ge $given_min ] || continue
+			"$trace_analyze" --what-if "$2" "$1.trc" >&2
+			fail "$1: --what-if '$2' is more than 10 % off"
+		}
+		cat compared.txt
+		passed "$1: --what-if '$2' comes true (run $try)"
+		return
+	done
+	echo "$1: not judged, the machine was too busy in each of $tries_max runs"
+}
+
+predicts lock 'lock first_lock * 0.5'
+predicts lock 'lock first_lock * 0.5' --locks=all
+predicts two 'no lock second_lock'
+predicts queue 'function queue_work * 0.5'
+predicts rw 'lock table_lock * 0.5' --locks=all
+predicts procs 'procs 1'
+
+# Without a change nothing changes: a lock that takes as long as before.
+"$trace_analyze" --what-if 'lock first_lock * 1' --output json lock.trc >same.json || fail 'no answer'
+expect 'no change changes nothing' awk '
+	/"recorded_ns"/ {
+		n = split($0, f, /"recorded_ns":|,"replayed_ns":|"predicted_ns":|,"uncertain_ns":/)
+		for (i = 2; i + 2 <= n; i += 4)
+			bad += f[i] + 0 != f[i + 2] + 0
+	}
+	END { exit bad || !n }' same.json
