@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include "analyzer/text/line.h"
 #include "analyzer/whatif/whatif.h"
+#include "format/utf8.h"
 
 enum { TYPES_SHOWN = 20, NAME_COLUMNS = 30, PERCENT_TRUSTED = 10, NUMBER_COLUMNS = 12 };
 
@@ -26,31 +27,40 @@ static void end(const struct what_if *w, struct trc_line *line)
 
 /* ---- what is wrong with it ---- */
 
-static void print_doubts(const struct what_if *w)
+static void alarm_line(const struct what_if *w, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void alarm_line(const struct what_if *w, const char *format, ...)
+{
+	char text[512];
+	struct trc_line line;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	begin(w, &line);
+	trc_line_style(&line, TRC_STYLE_ALARM);
+	trc_line_data(&line, text, TRC_WIDTH_MAX);
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	end(w, &line);
+}
+
+static void print_doubts(const struct what_if *w, const struct trc_model *m)
 {
 	const struct trc_whatif *r = &w->result;
+	const char *damage = trc_reader_warning(trc_model_reader(m));
 	char number[TRC_NUMBER_BYTES];
-	struct trc_line line;
 
-	if (r->error * 100 > PERCENT_TRUSTED) {
-		begin(w, &line);
-		trc_line_style(&line, TRC_STYLE_ALARM);
-		trc_line_add(
-			&line,
-			"Rough: without any change the replay is up to %.0f%% off the recording",
-			r->error * 100);
-		trc_line_style(&line, TRC_STYLE_PLAIN);
-		end(w, &line);
-	}
-	if (r->lost_events) {
-		begin(w, &line);
-		trc_line_style(&line, TRC_STYLE_ALARM);
-		trc_line_add(&line,
-			     "Incomplete: %s events were lost, and what they told is not replayed",
-			     trc_text_count(number, r->lost_events));
-		trc_line_style(&line, TRC_STYLE_PLAIN);
-		end(w, &line);
-	}
+	if (r->error * 100 > PERCENT_TRUSTED)
+		alarm_line(w,
+			   "Rough: without any change the replay is up to %.0f%% off the recording",
+			   r->error * 100);
+	if (r->lost_events)
+		alarm_line(w, "Incomplete: %s events were lost, and what they told is not replayed",
+			   trc_text_count(number, r->lost_events));
+	if (damage)
+		alarm_line(w, "Incomplete: the trace is %s", damage);
 }
 
 /* ---- figures ---- */
@@ -65,6 +75,7 @@ static void add_number(struct trc_line *line, int64_t ns)
 static void print_figure(const struct what_if *w, const char *name,
 			 const struct trc_whatif_figure *f)
 {
+	int64_t before_ns = w->result.procs ? f->replayed_ns : f->recorded_ns; /* whatif:W1 */
 	char number[TRC_NUMBER_BYTES];
 	struct trc_line line;
 
@@ -76,9 +87,9 @@ static void print_figure(const struct what_if *w, const char *name,
 	add_number(&line, f->predicted_ns);
 	trc_line_add(&line, "  ±");
 	trc_line_right(&line, 8, trc_text_duration(number, f->uncertain_ns));
-	if (f->recorded_ns > 0) {
+	if (before_ns > 0) {
 		snprintf(number, sizeof(number), "%+.1f%%",
-			 100 * ((double)f->predicted_ns / (double)f->recorded_ns - 1));
+			 100 * ((double)f->predicted_ns / (double)before_ns - 1));
 		trc_line_right(&line, 10, number);
 	}
 	end(w, &line);
@@ -167,8 +178,9 @@ static void print_basis(const struct what_if *w)
 	char number[TRC_NUMBER_BYTES], count[TRC_NUMBER_BYTES];
 
 	fputc('\n', w->out);
-	note(w, "the change is to %s of the threads' time, summed",
-	     trc_text_duration(number, r->changed_ns));
+	if (r->changed_ns)
+		note(w, "the change is to %s of the threads' time, summed",
+		     trc_text_duration(number, r->changed_ns));
 	print_sections(w);
 	if (r->no_samples)
 		note(w,
@@ -209,7 +221,7 @@ int trc_report_what_if(struct trc_model *m, FILE *out, const struct trc_report_o
 	int err = make(&w.result, m, change, error);
 
 	if (!err) {
-		print_doubts(&w);
+		print_doubts(&w, m);
 		print_head(&w, change);
 		begin(&w, &line);
 		trc_line_add(&line, "  the run");
@@ -224,14 +236,22 @@ int trc_report_what_if(struct trc_model *m, FILE *out, const struct trc_report_o
 
 /* ---- for programs ---- */
 
+/* What people would not see is escaped, and what is no UTF-8 becomes U+FFFD. */
 static void json_text(FILE *out, const char *text)
 {
 	fputc('"', out);
-	for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-		if (*c < ' ' || *c == '"' || *c == '\\' || *c == 0x7f)
-			fprintf(out, "\\u%04x", *c);
+	while (*text) {
+		uint32_t code = 0xfffd;
+		size_t length = trc_utf8_get(text, SIZE_MAX, &code);
+
+		if (length && code != '"' && code != '\\' && trc_utf8_is_seen(code))
+			fwrite(text, 1, length, out);
+		else if (code < 0x10000)
+			fprintf(out, "\\u%04x", code);
 		else
-			fputc(*c, out);
+			fprintf(out, "\\u%04x\\u%04x", 0xd800 + ((code - 0x10000) >> 10),
+				0xdc00 + (code & 0x3ff));
+		text += length ? length : 1;
 	}
 	fputc('"', out);
 }

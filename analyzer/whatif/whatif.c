@@ -2,6 +2,7 @@
 #include "whatif.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,7 +141,8 @@ static double predict(const int64_t ns[N_RUNS], enum run base, bool by_ratio)
 	return (double)ns[RECORDED] * ratio(ns[base + 1], ns[base]);
 }
 
-static struct trc_whatif_figure figure(const int64_t ns[N_RUNS], bool by_ratio)
+/* chance_ns: by how much the changed replay's figure might differ by chance. */
+static struct trc_whatif_figure figure(const int64_t ns[N_RUNS], bool by_ratio, double chance_ns)
 {
 	double predicted = predict(ns, BASE, by_ratio);
 	double error = apart(ratio(ns[BASE], ns[RECORDED]), 1) * predicted;
@@ -149,7 +151,8 @@ static struct trc_whatif_figure figure(const int64_t ns[N_RUNS], bool by_ratio)
 		.recorded_ns = ns[RECORDED],
 		.replayed_ns = ns[BASE],
 		.predicted_ns = whole(predicted),
-		.uncertain_ns = whole(error + apart(predict(ns, SHORT_BASE, by_ratio), predicted)),
+		.uncertain_ns = whole(error + chance_ns +
+				      apart(predict(ns, SHORT_BASE, by_ratio), predicted)),
 	};
 }
 
@@ -203,35 +206,79 @@ static int by_ns(const void *a, const void *b)
 }
 
 /* The smallest that so many percent do not exceed. */
-static int64_t percentile(const int64_t *sorted, size_t n, unsigned int percent)
+static size_t percentile_at(size_t n, unsigned int percent)
 {
 	size_t rank = (n * percent + 99) / 100;
 
-	return sorted[rank ? rank - 1 : 0];
+	return rank ? rank - 1 : 0;
+}
+
+/* Of another n tasks like these the percentile would be one of those around it. */
+static double percentile_chance(const int64_t *sorted, size_t n, unsigned int percent)
+{
+	size_t at = percentile_at(n, percent), low, high;
+	size_t ranks = (size_t)ceil(sqrt((double)n * percent * (100 - percent)) / 100);
+	double below, above;
+
+	low = at > ranks ? at - ranks : 0;
+	high = at + ranks < n ? at + ranks : n - 1;
+	below = (double)sorted[at] - (double)sorted[low];
+	above = (double)sorted[high] - (double)sorted[at];
+	return below > above ? below : above;
+}
+
+/* The standard error. */
+static double mean_chance(const int64_t *ns, size_t n, double mean)
+{
+	double squares = 0;
+
+	for (size_t i = 0; i < n; i++)
+		squares += ((double)ns[i] - mean) * ((double)ns[i] - mean);
+	return sqrt(squares) / (double)n;
+}
+
+struct summary {
+	int64_t mean[N_RUNS], p50[N_RUNS], p99[N_RUNS];
+	double mean_chance, p50_chance, p99_chance; /* of CHANGED */
+};
+
+static void summarize(struct summary *s, enum run r, int64_t *ns, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += (double)ns[i];
+	qsort(ns, n, sizeof(*ns), by_ns);
+	s->mean[r] = whole(sum / (double)n);
+	s->p50[r] = ns[percentile_at(n, 50)];
+	s->p99[r] = ns[percentile_at(n, 99)];
+	if (r != CHANGED)
+		return;
+	s->mean_chance = mean_chance(ns, n, sum / (double)n);
+	s->p50_chance = percentile_chance(ns, n, 50);
+	s->p99_chance = percentile_chance(ns, n, 99);
 }
 
 /* n tasks of one type, at least one; scratch has room for n. */
 static int add_type(struct trc_whatif *w, const struct task *task, size_t n, int64_t *scratch)
 {
-	int64_t mean[N_RUNS], p50[N_RUNS], p99[N_RUNS];
 	struct trc_whatif_type *type = trc_array_add(&w->types);
+	struct summary s;
 
 	if (!type)
 		return -ENOMEM;
 	for (int r = 0; r < N_RUNS; r++) {
-		double sum = 0;
-
-		for (size_t i = 0; i < n; i++) {
+		for (size_t i = 0; i < n; i++)
 			scratch[i] = task[i].ns[r];
-			sum += (double)scratch[i];
-		}
-		qsort(scratch, n, sizeof(*scratch), by_ns);
-		mean[r] = whole(sum / (double)n);
-		p50[r] = percentile(scratch, n, 50);
-		p99[r] = percentile(scratch, n, 99);
+		summarize(&s, (enum run)r, scratch, n);
 	}
-	*type = (struct trc_whatif_type){task->type, n, figure(mean, !w->procs),
-					 figure(p50, !w->procs), figure(p99, !w->procs)};
+	*type = (struct trc_whatif_type){
+		.name = task->type,
+		.n = n,
+		.mean = figure(s.mean, !w->procs, s.mean_chance),
+		.p50 = figure(s.p50, !w->procs, s.p50_chance),
+		.p99 = figure(s.p99, !w->procs, s.p99_chance),
+	};
 	note_error(w, &type->mean);
 	note_error(w, &type->p50);
 	return 0;
@@ -270,7 +317,7 @@ static int make_figures(struct trc_whatif *w, const struct trc_model *m, const s
 	w->procs = runs->applied.procs;
 	for (int r = 0; r < N_RUNS; r++)
 		length_ns[r] = runs->replay[r].length_ns;
-	w->length = figure(length_ns, !w->procs);
+	w->length = figure(length_ns, !w->procs, 0);
 	note_error(w, &w->length);
 	w->n_forced = runs->replay[BASE].n_forced + runs->replay[CHANGED].n_forced;
 	w->changed_ns = runs->applied.changed_ns;

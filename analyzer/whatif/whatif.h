@@ -7,8 +7,9 @@
  *   whatif:W1  a prediction is the recorded figure times what the change does to the replay's, so
  *       that an error which both replays have does not count.  Where the number of procs changes it is the
  *       replay's own: what else the machine did meanwhile is no part of that
- *   whatif:W2  its uncertainty is the error of the replay without a change, and what the assumed sections
- *       change in the prediction; what the model leaves out is not in it
+ *   whatif:W2  its uncertainty is the error of the replay without a change, what the assumed sections
+ *       change in the prediction, and what the number of tasks leaves to chance; what the model leaves
+ *       out is not in it
  *   whatif:W3  figures of a type are of its tasks that both ended in the trace and end in each replay
  */
 #ifndef TRC_ANALYZER_WHATIF_WHATIF_H

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 need_unsanitized
 
-tries_max=12
+tries_max=8
 late_max=15 # parts of a thousand of the slept time
 given_min=900 # parts of a thousand of one processor: with less a thread may have got more than another
 given=1000
@@ -70,27 +70,27 @@ one_try()
 		given=$(($(value "$1.changed.tsv" cpu) * 1000 / $(value "$1.changed.tsv" length)))
 }
 
-# predicts CASE CHANGE [OPTION]: of the recording.  A comparison of undisturbed runs that fails is a failure.
+# predicts CASE CHANGE [OPTION]: of the recording.  What differs is a failure, if nothing disturbed the runs; else
+# the runs are made again.  Threads that share one busy machine with others sleep longer for no fault of anyone's:
+# where that never ends nothing is judged.
 predicts()
 {
 	local try
 	for ((try = 1; try <= tries_max; try++)); do
 		one_try "$1" "$2" "${3:-}"
-		if disturbed "$1.tsv" || disturbed "$1.changed.tsv"; then
-			echo "$1, run $try: sleeps ended late"
-			continue
+		if compare "$1" >compared.txt; then
+			cat compared.txt
+			passed "$1: --what-if '$2' comes true (run $try)"
+			return
 		fi
-		compare "$1" >compared.txt || {
-			cat compared.txt >&2
-			[ $given -ge $given_min ] || continue
+		echo "$1, run $try:"
+		cat compared.txt
+		if ! disturbed "$1.tsv" && ! disturbed "$1.changed.tsv" && [ $given -ge $given_min ]; then
 			"$trace_analyze" --what-if "$2" "$1.trc" >&2
 			fail "$1: --what-if '$2' is more than 10 % off"
-		}
-		cat compared.txt
-		passed "$1: --what-if '$2' comes true (run $try)"
-		return
+		fi
 	done
-	echo "$1: not judged, the machine was too busy in each of $tries_max runs"
+	echo "$1: not judged, all of $tries_max runs were disturbed"
 }
 
 predicts lock 'lock first_lock * 0.5'
@@ -99,6 +99,7 @@ predicts two 'no lock second_lock'
 predicts queue 'function queue_work * 0.5'
 predicts rw 'lock table_lock * 0.5' --locks=all
 predicts procs 'procs 1'
+[ $checks -gt 0 ] || skip 'the machine is too busy: sleeps end late in every run'
 
 # Without a change nothing changes: a lock that takes as long as before.
 "$trace_analyze" --what-if 'lock first_lock * 1' --output json lock.trc >same.json || fail 'no answer'

@@ -14,6 +14,7 @@
 #include "analyzer/check/check.h"
 #include "analyzer/profile/profile.h"
 #include "analyzer/report/report.h"
+#include "analyzer/report/whatif.h"
 #include "analyzer/report/why.h"
 #include "analyzer/sql/sql.h"
 #include "format/reader.h"
@@ -24,7 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
 
 enum {
 	ROWS_MAX = 200,
-	TABLES_EVERY = 4, /* making the tables takes longer than all else: of one input in so many */
+	TABLES_EVERY =
+		4, /* making the tables takes longer than all else: of one input in so many */
 };
 
 static void promise(bool kept, const char *what)
@@ -54,6 +56,20 @@ static void check(struct trc_model *m)
 		promise(lines >= totals.violations, "each violation is told");
 }
 
+static void what_if(struct trc_model *m, FILE *out, const struct trc_report_options *options)
+{
+	static const char *const change[] = {"lock name * 0.5", "no lock name+8; procs 1",
+					     "lock 0x10 * 100; function name * 0", "procs 3"};
+	struct trc_error error = {""};
+
+	for (size_t i = 0; i < sizeof(change) / sizeof(change[0]); i++) {
+		if (trc_report_what_if(m, out, options, change[i], &error))
+			promise(*error.text, "an error has a text");
+		if (trc_report_what_if_json(m, out, change[i], &error))
+			promise(*error.text, "an error has a text");
+	}
+}
+
 /* report:P3: control characters of the trace never reach the terminal. */
 static void report(struct trc_model *m, FILE *out)
 {
@@ -69,6 +85,7 @@ static void report(struct trc_model *m, FILE *out)
 		if (trc_report_why(m, out, &options, why[i], &error) ||
 		    trc_report_critical_path(m, out, &options, why[i], &error))
 			promise(*error.text, "an error has a text");
+	what_if(m, out, &options);
 }
 
 /* The blame profile; its samples are of some time. */
