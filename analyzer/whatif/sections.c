@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include "lock_events.h"
 
 /* Between a wait's end and the time from which the lock was counted as held. */
@@ -21,7 +22,7 @@ struct use {
 };
 
 struct lock {
-	int64_t wanted_ns; /* the first wait since the last unlock began; INT64_MAX = none did */
+	int64_t wanted_ns; /* the first wait began since others than readers last unlocked; INT64_MAX = none did */
 	int64_t other_ns
 		[2]; /* when a thread was last seen to have it, and another before that thread */
 	uint32_t other[2];
@@ -31,9 +32,10 @@ struct lock {
 /* Places that are no stacks: of the lock all that is known; and what those last at least whose begin is not. */
 enum { WHOLE_LOCK = 0, SHORTEST = UINT32_MAX };
 
-/* How long sections are that are known. */
+/* How long a section was, at a place of a lock. */
 struct known {
-	int64_t sum_ns, n;
+	uint64_t key;
+	int64_t ns;
 };
 
 /* Of a thread: its last two waits for condition variables. */
@@ -79,19 +81,41 @@ static uint64_t known_key(uint32_t lock, uint32_t stack)
 
 static int learn_one(struct sweep *w, uint64_t key, int64_t ns)
 {
-	uint32_t row = trc_index_get(&w->known_row, key);
-	struct known *known = w->known.row;
+	struct known *known = trc_array_add(&w->known);
 
-	if (row == TRC_INDEX_NONE) {
-		row = (uint32_t)w->known.n;
-		known = trc_array_add(&w->known);
-		if (!known || trc_index_put(&w->known_row, key, row))
-			return -ENOMEM;
-		known = w->known.row;
-	}
-	if (!__builtin_add_overflow(known[row].sum_ns, ns, &known[row].sum_ns))
-		known[row].n++;
+	if (!known)
+		return -ENOMEM;
+	*known = (struct known){key, ns};
 	return 0;
+}
+
+static int by_key_and_ns(const void *a, const void *b)
+{
+	const struct known *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+/* Of each key what a fourth is shorter than: an unlock tells too long a time, if the thread released the lock
+ * meanwhile when nobody waited. */
+static int learned(struct sweep *w)
+{
+	const struct known *known;
+	int err = 0;
+
+	if (w->known.n)
+		qsort(w->known.row, w->known.n, sizeof(struct known), by_key_and_ns);
+	known = w->known.row;
+	for (size_t i = 0, first = 0; i < w->known.n && !err; i++) {
+		if (i + 1 < w->known.n && known[i + 1].key == known[i].key)
+			continue;
+		err = trc_index_put(&w->known_row, known[i].key,
+				    (uint32_t)(first + (i - first) / 4));
+		first = i + 1;
+	}
+	return err;
 }
 
 /* stack: of the unlock, or of the wait that it began with; both are learnt, and the lock's. */
@@ -109,12 +133,9 @@ static int learn(struct sweep *w, uint32_t lock, uint32_t stack, uint32_t wait_s
 /* Of sections at this place, or of all of the lock; -1 = not known. */
 static int64_t usual_ns(const struct sweep *w, uint32_t lock, uint32_t stack)
 {
-	const struct known *known = w->known.row;
 	uint32_t row = trc_index_get(&w->known_row, known_key(lock, stack));
 
-	if (row == TRC_INDEX_NONE || !known[row].n)
-		return -1;
-	return known[row].sum_ns / known[row].n;
+	return row == TRC_INDEX_NONE ? -1 : ((const struct known *)w->known.row)[row].ns;
 }
 
 /* V5: a wait in the thread is within or without: the nearer of its ends. */
@@ -371,7 +392,8 @@ static int unlocked(struct sweep *w, struct use *use, const struct trc_lock_even
 		err = add_section(w, use, begin_ns, cond.end_ns);
 	close_use(w, use);
 	seen(w, use->lock, use->thread, cond.end_ns);
-	lock_of(w, use->lock)->wanted_ns = INT64_MAX;
+	if (!use->reader) /* a writer waits on, for the other readers */
+		lock_of(w, use->lock)->wanted_ns = INT64_MAX;
 	return err;
 }
 
@@ -385,8 +407,10 @@ static int got(struct sweep *w, struct use *use, const struct trc_lock_event *ev
 	use->park = event->row;
 	use->begin_ns = event->ts_ns;
 	use->limit_ns = INT64_MAX;
-	if (!use->reader)
-		lock->open = (uint32_t)(use - (struct use *)w->uses.row) + 1;
+	if (use->reader)
+		return 0;
+	lock->open = (uint32_t)(use - (struct use *)w->uses.row) + 1;
+	lock->wanted_ns = INT64_MAX;
 	return 0;
 }
 
@@ -546,6 +570,8 @@ int trc_sections_make(struct trc_sections *s, const struct trc_outer_waits *wait
 	err = trc_lock_events_make(&events, s, waits->m, error);
 	if (!err && !s->all)
 		err = sweep(&w, &events);
+	if (!err)
+		err = learned(&w);
 	w.learning = false;
 	if (!err)
 		err = sweep(&w, &events);
