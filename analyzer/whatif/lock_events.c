@@ -112,6 +112,8 @@ static int add_span(struct trc_array *events, struct trc_sections *s, const stru
 		event.kind = c->kind[i] == TRC_KIND_ACQUIRE ? TRC_LOCK_ACQUIRED : TRC_LOCK_RELEASED;
 		event.reader =
 			argument(c, i, TRC_ARG_INDEX(acquire, reason)) == TRC_REASON_RWLOCK_READ;
+		event.tried = c->kind[i] == TRC_KIND_ACQUIRE &&
+			      argument(c, i, TRC_ARG_INDEX(acquire, tried));
 		err = add(events, s, argument(c, i, TRC_ARG_INDEX(acquire, object)), &event);
 		s->all = true;
 	}

@@ -23,6 +23,7 @@ struct trc_lock_event {
 	uint32_t rank;	 /* among equal times the lower comes first */
 	uint8_t kind;	 /* enum trc_lock_event_kind */
 	bool reader;
+	bool tried; /* ACQUIRED: it would not have waited */
 };
 
 /* struct trc_lock_event, by time; fills in s->locks and s->all.  0 or -errno with a line in error. */

@@ -93,6 +93,7 @@ static int add_section(struct trc_program *p, const struct trc_section *section,
 		return -ENOMEM;
 	op->what = section->lock;
 	op->reader = section->reader;
+	op->tried = section->tried;
 	op->park = explained ? section->park : 0;
 	op->wait_ns = explained ? woken_ns(park) : -1;
 	if (explained)

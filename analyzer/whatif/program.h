@@ -44,6 +44,7 @@ struct trc_op {
 	uint32_t park;	 /* id; 0 = none */
 	uint32_t kind;	 /* enum trc_op_kind */
 	bool reader;
+	bool tried; /* ACQUIRE: it does without the lock rather than wait */
 };
 
 struct trc_program {

@@ -200,12 +200,14 @@ static bool is_left_out(const struct sim *s, const struct trc_op *op)
 	return s->options->no_lock && s->options->no_lock[op->what];
 }
 
-/* True if the thread has it. */
+/* True if the thread goes on: it has the lock, or only tried, and does what it did without. */
 static bool acquire(struct sim *s, uint32_t thread, const struct trc_op *op)
 {
 	struct lock *lock = &s->lock[op->what];
 
 	if (is_left_out(s, op) || take(lock, thread, op->reader))
+		return true;
+	if (op->tried)
 		return true;
 	queue_add(s, op->reader ? &lock->readers : &lock->writers, thread);
 	s->thread[thread].blocked = true;

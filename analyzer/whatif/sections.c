@@ -14,7 +14,7 @@ struct use {
 	uint32_t thread, lock;
 	uint32_t n_held; /* with --locks=all */
 	uint32_t park;	 /* the wait that the open section begins with */
-	bool open, reader;
+	bool open, reader, tried;
 	int64_t begin_ns;    /* of the open section */
 	int64_t limit_ns;    /* by then it has ended */
 	int64_t released_ns; /* the last end; INT64_MIN = none */
@@ -227,6 +227,7 @@ static int add_section(struct sweep *w, struct use *use, int64_t begin_ns, int64
 		.thread = use->thread,
 		.park = use->open ? use->park : 0,
 		.reader = use->reader,
+		.tried = use->tried,
 	};
 	return 0;
 }
@@ -433,6 +434,7 @@ static int acquired(struct sweep *w, struct use *use, const struct trc_lock_even
 		return 0;
 	use->open = true;
 	use->reader = event->reader;
+	use->tried = event->tried;
 	use->park = use->wanted;
 	use->wanted = 0;
 	use->begin_ns = park ? later(event->ts_ns, park->end_ns) : event->ts_ns;

@@ -27,6 +27,7 @@ struct trc_section {
 	uint32_t thread; /* serial */
 	uint32_t park;	 /* id of the wait that it begins with; 0 = none */
 	bool reader;
+	bool tried; /* the thread would not have waited */
 };
 
 struct trc_sections {

@@ -111,6 +111,13 @@ static const struct whatif_case {
 	 "run 5000 5000 3500\njob 2000 2000 1500\n"},
 	{"a task that has not begun cannot be worked on", FOUND, "lock 0x10 * 0",
 	 "run 6000 6000 5000\njob 3000 3000 500\n"},
+	{"who only tries does not wait",
+	 THREADS "@1000 thread=1 acquire reason=mutex object=0x10\n"
+		 "@2000 thread=1 release reason=mutex object=0x10\n"
+		 "@3000 thread=2 acquire reason=mutex object=0x10 tried=1\n"
+		 "@4000 thread=2 release reason=mutex object=0x10\n"
+		 "@4000 thread=2 log message=\"x\"\n",
+	 "lock 0x10 * 3", "run 4000 4000 6000\n"},
 	{"readers share, and a writer comes after the last", READERS, "lock 0x10 * 0.5",
 	 "run 6000 6000 3500\n"},
 	{"a writer waits for nobody without the lock", READERS, "no lock 0x10",
