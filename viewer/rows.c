@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/model/descriptors.h"
 #include "analyzer/profile/profile.h"
 #include "format/module_owner.h"
 
@@ -235,6 +236,14 @@ static uint8_t park_flags(const struct trc_rows *r, const struct trc_park *p)
 	return flags;
 }
 
+/* What it was, as the report calls it; 0 = not known. */
+static uint32_t descriptor_text(struct trc_rows *r, const struct trc_park *p)
+{
+	const struct trc_descriptor_name *name = trc_model_descriptor(r->m, p->descriptor);
+
+	return name ? trc_texts_id(&r->texts, name->name) : 0;
+}
+
 static void write_parks(struct trc_rows *r, const struct trc_tracks *tracks)
 {
 	enum {
@@ -253,6 +262,7 @@ static void write_parks(struct trc_rows *r, const struct trc_tracks *tracks)
 		UNLOCK,
 		PROC,
 		RESULT,
+		DESCRIPTOR,
 		N
 	};
 	struct trc_column c[N] = {
@@ -271,6 +281,7 @@ static void write_parks(struct trc_rows *r, const struct trc_tracks *tracks)
 		[UNLOCK] = trc_column_make("park.unlock", TRC_COLUMN_VARINT),
 		[PROC] = trc_column_make("park.proc", TRC_COLUMN_VARINT),
 		[RESULT] = trc_column_make("park.result", TRC_COLUMN_VARINT),
+		[DESCRIPTOR] = trc_column_make("park.descriptor", TRC_COLUMN_VARINT),
 	};
 	size_t n, n_unlocks;
 	const struct trc_park *all = trc_model_parks(r->m, &n);
@@ -297,6 +308,7 @@ static void write_parks(struct trc_rows *r, const struct trc_tracks *tracks)
 						   : 0);
 		trc_column_add(&c[PROC], p->proc == TRC_NO_PROC ? 0 : p->proc + 1);
 		trc_column_add(&c[RESULT], p->result < 0 ? 0 : (uint64_t)p->result + 1);
+		trc_column_add(&c[DESCRIPTOR], descriptor_text(r, p));
 		r->park_idx[tracks->park_row[i]] = i + 1;
 	}
 	trc_rows_columns(r, c, N);

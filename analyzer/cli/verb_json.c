@@ -26,6 +26,9 @@ static const struct {
 	 "max(waited_ns) AS longest FROM parks WHERE reason IN " LOCKS
 	 " GROUP BY reason, object) LEFT "
 	 "JOIN objects ON address = object ORDER BY waited_ns DESC"},
+	{"descriptors",
+	 "SELECT kind, name, own, peer, count(DISTINCT fd) AS numbers, sum(waits) AS waits, sum(waited_ns) "
+	 "AS waited_ns FROM descriptors GROUP BY descriptor ORDER BY waited_ns DESC"},
 	{"critical_sections",
 	 "SELECT reason, chain(stack) AS place, sum(n) AS sections, sum(waits) AS caused_waits, sum(ns) AS "
 	 "caused_ns, max(longest) AS longest_ns FROM (SELECT reason, stack, count(*) AS n, "

@@ -1,6 +1,7 @@
 /*
  * fake_model.c - see fake_model.h.
  */
+#include "analyzer/model/descriptors.h"
 #include "fake_model.h"
 
 #include <stdio.h>
@@ -166,6 +167,16 @@ const char *trc_model_member(const struct trc_model *m, uint64_t address, uint32
 	(void)stack;
 	*offset = 0;
 	return "";
+}
+
+const struct trc_descriptor_name *trc_model_descriptor(const struct trc_model *m, uint32_t number)
+{
+	static const struct trc_descriptor_name peer = {.text = "tcp 127.0.0.1:80 127.0.0.1:4711",
+							.kind = "tcp",
+							.name = "127.0.0.1:4711"};
+
+	(void)m;
+	return number ? &peer : NULL;
 }
 
 const char *trc_model_variable(const struct trc_model *m, uint64_t address, uint32_t stack,

@@ -100,6 +100,7 @@ START_TEST(references_are_rows_and_unknown_is_nothing)
 		 .unlock = 1,
 		 .wake_ns = 1400,
 		 .proc = 2,
+		 .descriptor = 1,
 		 .result = 110},
 	};
 	static const struct trc_unlock unlocks[] = {
@@ -131,6 +132,8 @@ START_TEST(references_are_rows_and_unknown_is_nothing)
 	ck_assert_uint_eq(at(page, "park.wake", main_park), 2 * 100 + 1);
 	ck_assert_uint_eq(at(page, "park.proc", main_park), 3);
 	ck_assert_uint_eq(at(page, "park.result", main_park), 111);
+	ck_assert_uint_ne(at(page, "park.descriptor", main_park), 0);
+	ck_assert_uint_eq(at(page, "park.descriptor", open_park), 0);
 	/* A wait in progress lasts to the end; what is not known is 0. */
 	ck_assert_uint_eq(at(page, "park.length", open_park), 800);
 	ck_assert_uint_eq(at(page, "park.flags", open_park), TRC_PARK_OPEN);

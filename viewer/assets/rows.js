@@ -37,7 +37,8 @@ function table(prefix, ...names) {
 function tablesLoad() {
 	trace.span = Math.max(head.span_ns, 1);
 	trace.park = table("park", "id", "thread", "start", "length", "reason", "flags", "object",
-		"stack", "holder", "waker", "waker_stack", "wake", "unlock", "proc", "result");
+		"stack", "holder", "waker", "waker_stack", "wake", "unlock", "proc", "result",
+		"descriptor");
 	trace.unlock = table("unlock", "id", "time", "thread", "reason", "object", "stack", "waiters",
 		"caused", "caused_ns");
 	trace.region = table("region", "row", "thread", "depth", "type", "task", "start", "length",
@@ -496,6 +497,10 @@ function objectOf(reason, number) {
 
 // What a wait is for.
 function waitedFor(p) {
+	const descriptor = trace.park.descriptor[p - 1];
+
+	if (descriptor)
+		return `${text(descriptor)} (fd ${column("object.low")[trace.park.object[p - 1] - 1]})`;
 	return objectOf(reasonName(trace.park.reason[p - 1]), trace.park.object[p - 1]);
 }
 

@@ -198,7 +198,7 @@ function searchRun(query) {
 	for (let i = 0; i < m.n; i++)
 		if (texts[m.text[i]] || stacks[m.stack[i]])
 			addMark((m.kind[i] === MARK_TRIGGER ? conditions : signals)(m.text[i]), i + 1, m.time[i]);
-	searchWaits({objects, stacks, reasons}, {adder, of, stackGroup});
+	searchWaits({texts, objects, stacks, reasons}, {adder, of, stackGroup});
 	const s = trace.sample, addSample = adder("sample"), sampleGroup = stackGroup("sample in");
 	for (let i = 0; i < s.n; i++)
 		if (stacks[s.stack[i]])
@@ -206,10 +206,10 @@ function searchRun(query) {
 	return {groups, matches};
 }
 
-// Waits, those of fibers, and unlocks: by their objects, their stacks, the reasons of waits.
-function searchWaits({objects, stacks, reasons}, {adder, of, stackGroup}) {
+// Waits, those of fibers, and unlocks: by their objects and descriptors, their stacks, the reasons of waits.
+function searchWaits({texts, objects, stacks, reasons}, {adder, of, stackGroup}) {
 	const p = trace.park, addPark = adder("park"), parkIn = stackGroup("wait in");
-	const parkFor = of("wait for", reasonName);
+	const parkFor = of("wait for", reasonName), parkFrom = of("wait for", text);
 	const parkOf = of("wait for", objectName), childOf = of("wait for", (o) => objectOf("child", o));
 	const child = head.reasons.findIndex((r) => r && r[0] === "child");
 	const f = trace.fwait, addFiberWait = adder("fiberwait"), fiberIn = stackGroup("fiber in");
@@ -217,7 +217,9 @@ function searchWaits({objects, stacks, reasons}, {adder, of, stackGroup}) {
 	const unlockOf = of("unlock of", objectName);
 
 	for (let i = 0; i < p.n; i++)
-		if (objects[p.object[i]])
+		if (texts[p.descriptor[i]])
+			addPark(parkFrom(p.descriptor[i]), i + 1, p.start[i], p.length[i]);
+		else if (objects[p.object[i]])
 			addPark((p.reason[i] === child ? childOf : parkOf)(p.object[i]), i + 1, p.start[i], p.length[i]);
 		else if (stacks[p.stack[i]])
 			addPark(parkIn(p.stack[i]), i + 1, p.start[i], p.length[i]);

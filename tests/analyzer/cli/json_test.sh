@@ -43,6 +43,8 @@ sample_event 1 period=1000000
 @3700 thread=2 resume reason=mutex object=0x7f20
 @4000 thread=1 park reason=sleep stack=far
 @5000 thread=1 resume reason=sleep
+@5100 thread=1 wait reason=recv object=7 since=5050 stack=far descriptor="tcp 127.0.0.1:80 127.0.0.1:9"
+@5200 thread=1 wait reason=recv object=8 since=5150 stack=far descriptor="tcp 127.0.0.1:80 127.0.0.1:9"
 @6000 thread=1 sample event=1 value=1000000 period=1000000 stack=put
 END
 	# By when they begin and end: task i lasts i us.
@@ -55,20 +57,24 @@ END
 answer=$("$analyze" --json "$dir/t.trc") || { echo "FAIL: --json: status $?"; exit 1; }
 
 same 'it is one JSON object' '1	object' "$(json 'SELECT json_valid(v), json_type(v) FROM j')"
-same 'its parts' 'trace gaps findings threads waits locks critical_sections tasks sample_events samples' \
+same 'its parts' 'trace gaps findings threads waits locks descriptors critical_sections tasks sample_events samples' \
 	"$(json 'SELECT group_concat(key, " ") FROM j, json_each(v)')"
 for part in gaps findings threads sample_events trace:trace_info; do
 	same "$part has the rows of its table" "$(sql "SELECT count(*) FROM ${part#*:}")" \
 		"$(json "SELECT json_array_length(v, '$.${part%:*}') FROM j")"
 done
 same 'waits by place: reason, place, waits, time, longest' "mutex	server+0x10 < server+0x20	2	1800	1100
-sleep	server+0x40	1	1000	1000" "$(json "SELECT value ->> 'reason', value ->> 'place', value ->> 'waits',
+sleep	server+0x40	1	1000	1000
+recv	server+0x40	2	100	50" "$(json "SELECT value ->> 'reason', value ->> 'place', value ->> 'waits',
 	value ->> 'waited_ns', value ->> 'longest_ns' FROM j, json_each(v, '$.waits')")"
 same 'they add up to all waits' "$(sql 'SELECT sum(waited_ns) FROM parks')" \
 	"$(json "SELECT sum(value ->> 'waited_ns') FROM j, json_each(v, '$.waits')")"
 same 'locks: object, waits, threads, time' "$((0x7f10))	1	1	1100
 $((0x7f20))	1	1	700" "$(json "SELECT value ->> 'object', value ->> 'waits', value ->> 'threads',
 	value ->> 'waited_ns' FROM j, json_each(v, '$.locks')")"
+same 'descriptors: kind, name, own, numbers, waits, time' "tcp	127.0.0.1:9	127.0.0.1:80	2	2	100" \
+	"$(json "SELECT value ->> 'kind', value ->> 'name', value ->> 'own', value ->> 'numbers', value ->> 'waits',
+		value ->> 'waited_ns' FROM j, json_each(v, '$.descriptors')")"
 same 'critical sections: place, what they caused' 'server+0x40 < server+0x50	1	1000' \
 	"$(json "SELECT value ->> 'place', value ->> 'caused_waits', value ->> 'caused_ns'
 		FROM j, json_each(v, '$.critical_sections')")"
