@@ -45,6 +45,13 @@ struct trc_drain_observer {
 	void *context;
 };
 
+/*
+ * The stack of a wait in progress whose thread has not recorded where it waits: of the wait that is
+ * in slot number `slot` while the slot's counter is `seq`.  How many frames; 0 = not known.
+ */
+typedef uint32_t trc_wait_stack_fn(void *context, uint32_t slot, uint32_t seq,
+				   uint64_t frame[TRC_STACK_DEPTH_MAX]);
+
 struct trc_drain_options {
 	uint32_t pid; /* as this process knows it, to ask whether a thread is gone; 0 = unknown */
 	uint32_t serial_base;
@@ -67,6 +74,9 @@ struct trc_drain_options {
 	bool follow;
 	/* NULL = the mapping is recorded to; borrowed until trc_drain_open() returns. */
 	const struct trc_drain_window *window;
+	/* With `window`; NULL = such stacks are not known. */
+	trc_wait_stack_fn *wait_stack;
+	void *wait_stack_context;
 };
 
 /*

@@ -81,7 +81,7 @@ struct trc_drain_slot {
 /* A consistent copy of a thread's slot. */
 struct trc_slot_copy {
 	uint32_t serial, tid, creator, reason;
-	uint32_t seq, last_is_sample;
+	uint32_t slot, seq, last_is_sample;
 	uint64_t last_stack, last_ticks;
 	struct trc_registers from;
 	uint64_t start, end, object, since, stack, holder, labels, creation;

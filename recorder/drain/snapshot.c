@@ -513,7 +513,9 @@ int trc_snapshot_write(struct trc_snapshot *s, struct trc_writer *w,
 		.sync = s->sync,
 		.regions_fiber = s->regions_fiber,
 	};
-	struct trc_drain_options options = {.window = &window};
+	struct trc_drain_options options = {.window = &window,
+					    .wait_stack = s->wait_stack,
+					    .wait_stack_context = s->wait_stack_context};
 	struct trc_sync_point last = last_sync(s);
 	struct trc_drain *drain;
 	int err = trc_drain_open(&drain, s->copy, s->h.total_bytes, w, &options);

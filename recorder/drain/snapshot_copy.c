@@ -469,3 +469,9 @@ int trc_snapshot_copy_tables(struct trc_snapshot *s, const struct trc_snapshot_s
 		err = copy_interned(s, source);
 	return err ? err : copy_modules(s, source);
 }
+
+void trc_snapshot_wait_stacks(struct trc_snapshot *s, trc_wait_stack_fn *wait_stack, void *context)
+{
+	s->wait_stack = wait_stack;
+	s->wait_stack_context = context;
+}

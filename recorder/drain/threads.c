@@ -189,7 +189,11 @@ static void slots_enter_tids(struct trc_drain *d)
 
 void trc_drain_slot_copy(const struct trc_drain *d, uint32_t i, struct trc_slot_copy *copy)
 {
-	slot_load(trc_slot_of(d, i), copy);
+	struct trc_slot *slot = trc_slot_of(d, i);
+
+	copy->slot = i;
+	copy->seq = atomic_load_explicit(&slot->seq, memory_order_relaxed);
+	slot_load(slot, copy);
 }
 
 void trc_drain_thread_write(struct trc_drain *d, const struct trc_slot_copy *copy, uint64_t end)

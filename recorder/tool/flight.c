@@ -148,8 +148,11 @@ static int ring_copy(struct trc_process *p, struct trc_flight_session *f,
 			 p->name, why ? why : strerror(-err));
 		return err;
 	}
-	if (!dead)
+	if (!dead) {
+		trc_wait_stacks_take(&s->stacks, p->shared, trc_snapshot_header(*out), p->pid);
+		trc_snapshot_wait_stacks(*out, trc_wait_stacks_find, s->stacks);
 		copy_kernel(s);
+	}
 	trc_perf_table_fill(&f->sampled, s->kernel);
 	if (!dead)
 		trc_procs_look(&p->procs, p->pid, &p->shared->procs_told, now_ns(), true);
@@ -209,6 +212,7 @@ static int snapshot_take(struct trc_process *p, struct trc_flight_session *f, co
 	else
 		taken_note(f, path, trigger, &s);
 	trc_snapshot_free(snapshot);
+	trc_wait_stacks_free(s.stacks);
 	return err;
 }
 
@@ -231,6 +235,7 @@ int trc_flight_write(struct trc_process *p, struct trc_flight_session *f, const 
 	if (err)
 		snprintf(why, n_bytes, "%s", s.error);
 	trc_snapshot_free(snapshot);
+	trc_wait_stacks_free(s.stacks);
 	return err;
 }
 

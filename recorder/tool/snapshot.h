@@ -15,6 +15,7 @@
 #include "recorder/drain/snapshot.h"
 #include "procs.h"
 #include "tids.h"
+#include "wait_stacks.h"
 
 struct trc_tool_snapshot {
 	/* What the trace says of it; NULL = nothing. */
@@ -28,6 +29,8 @@ struct trc_tool_snapshot {
 	uint32_t pid;
 	struct trc_tids *tids; /* its threads: trc_tids_inside() */
 	const struct trc_procs *procs;
+
+	struct trc_wait_stacks *stacks; /* of the snapshot; NULL = not known */
 
 	/* Filled in. */
 	struct trc_writer_totals totals;

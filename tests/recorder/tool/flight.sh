@@ -160,6 +160,17 @@ caught()
 }
 check "a signal to trace-record is not passed on, one to the process is delivered" caught
 
+# It waits for the next line, by fgets().
+reading()
+{
+	fly --snapshot-on signal=USR2 && tell events 1 && until_ 10 state "$pid" S && kill -s USR2 $recorder &&
+		appears f.1.trc && sound f.1.trc || return 1
+	same "$(sql "SELECT count(*), sum(function = 'main') FROM parks LEFT JOIN stack_frames USING (stack)
+		LEFT JOIN frames ON frames.id = frame WHERE state = 'open' AND reason = 'read' AND
+		(function IS NULL OR function = 'main')" f.1.trc)" '1,1' && land 0 exit 0
+}
+check "a wait that has recorded nothing yet has its stack" reading
+
 passed_on()
 {
 	fly --snapshot-on signal=USR2 && tell catch 10 && kill -s USR1 $recorder &&
