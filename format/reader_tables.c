@@ -248,6 +248,7 @@ static int take_status(struct trc_reader *r, struct trc_cursor *c, struct trc_st
 	s->object = trc_cursor_varint(c);
 	s->since = trc_cursor_varint(c);
 	s->stack = (uint32_t)trc_cursor_varint_max(c, UINT32_MAX);
+	s->descriptor = trc_cursor_left(c) ? (uint32_t)trc_cursor_varint_max(c, UINT32_MAX) : 0;
 	return c->bad ? -EBADMSG : 0;
 }
 

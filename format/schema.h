@@ -117,7 +117,7 @@ EVENT(7, 0, WAIT, wait, "a wait that has ended and was long enough to be recorde
 	ARG(TICKS, since, "when the wait began")                                                   \
 	ARG(ERRNO, result, "0, or the error that the call returned")                               \
 	ARG(STACK, stack, "where it waited")                                                       \
-	ARG(STRING, descriptor, "what the descriptor was: a path or addresses, none = not known")    \
+	ARG(STRING, descriptor, "what the descriptor was: a path or addresses, none = not known")  \
 END                                                                                                \
 EVENT(8, 0, UNLOCK, unlock, "a lock is released for which others wait")                            \
 	ARG(REASON, reason, "which kind of lock: the reason that its waiters gave")                \

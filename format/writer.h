@@ -110,6 +110,7 @@ struct trc_status_entry {
 	uint64_t object;
 	uint64_t since; /* ticks */
 	uint32_t stack;
+	uint32_t descriptor; /* string: what the descriptor is, as in a wait event */
 };
 
 /* A region that a thread had open when the trace ended. */

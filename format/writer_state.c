@@ -41,15 +41,17 @@ static uint8_t *put_status(uint8_t *p, const void *entry)
 	p = trc_varint_put(p, e->holder);
 	p = trc_varint_put(p, e->object);
 	p = trc_varint_put(p, e->since);
-	return trc_varint_put(p, e->stack);
+	p = trc_varint_put(p, e->stack);
+	return trc_varint_put(p, e->descriptor);
 }
 
 static void status_cite(struct trc_writer *w, const struct trc_status_entry *e)
 {
-	uint64_t thread[2] = {e->thread, e->holder}, stack = e->stack;
+	uint64_t thread[2] = {e->thread, e->holder}, stack = e->stack, text = e->descriptor;
 
 	trc_tables_cite(&w->tables, TRC_ARG_THREAD, thread, 2);
 	trc_tables_cite(&w->tables, TRC_ARG_STACK, &stack, 1);
+	trc_tables_cite(&w->tables, TRC_ARG_STRING, &text, 1);
 }
 
 int trc_writer_status(struct trc_writer *w, const struct trc_status_entry *entries, size_t n)

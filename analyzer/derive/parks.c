@@ -408,7 +408,7 @@ static int status_add(struct trc_model *m, const struct trc_status_entry *s, int
 	park->holder = s->holder;
 	park->stack = s->stack;
 	park->flags = TRC_PARK_OPEN;
-	return 0;
+	return trc_descriptor_number(m, s->descriptor, &park->descriptor);
 }
 
 int trc_parks_finish(struct trc_model *m, struct trc_park_thread *t,

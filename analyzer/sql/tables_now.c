@@ -1,4 +1,5 @@
 /* tables_now.c - the tables of what is so when the trace ends; see table.h. */
+#include "analyzer/model/descriptors.h"
 #include "columns.h"
 
 static void set_waited(const struct trc_model *m, int64_t since_ns, struct trc_sql_value *value)
@@ -59,6 +60,18 @@ CALL(now_fiber)
 	trc_sql_set_fiber(m, trc_model_fiber_at(m, thread, INT64_MAX, TRC_PLACE_LAST), value);
 }
 
+CALL(now_descriptor)
+{
+	size_t n;
+	const struct trc_park *park = trc_model_parks(m, &n);
+	uint32_t id = ((const struct trc_thread_now *)row)->park;
+	const struct trc_descriptor_name *name =
+		id && id <= n ? trc_model_descriptor(m, park[id - 1].descriptor) : NULL;
+
+	if (name)
+		trc_sql_set_text(value, name->text);
+}
+
 ROWS(threads_now)
 static const struct trc_sql_column threads_now_columns[] = {
 	{"thread", "INTEGER", TRC_FIELD_U32, F(thread_now, thread), NULL, true, true, true,
@@ -92,6 +105,8 @@ static const struct trc_sql_column threads_now_columns[] = {
 	{"labels", "INTEGER", TRC_FIELD_CALL, 0, now_labels, .doc = "its label set"},
 	{"fiber", "INTEGER", TRC_FIELD_CALL, 0, now_fiber,
 	 .doc = "the fiber that it is in; NULL = its root fiber, or not known"},
+	{"descriptor", "TEXT", TRC_FIELD_CALL, 0, now_descriptor,
+	 .doc = "what the descriptor is that it waits for; NULL = it is none, or not known"},
 };
 
 /* --- open_regions --- */

@@ -45,12 +45,16 @@ struct trc_drain_observer {
 	void *context;
 };
 
-/*
- * The stack of a wait in progress whose thread has not recorded where it waits: of the wait that is
- * in slot number `slot` while the slot's counter is `seq`.  How many frames; 0 = not known.
- */
-typedef uint32_t trc_wait_stack_fn(void *context, uint32_t slot, uint32_t seq,
-				   uint64_t frame[TRC_STACK_DEPTH_MAX]);
+/* What was found out about a wait in progress whose thread has recorded nothing of it yet. */
+struct trc_wait_found {
+	uint32_t n_frames; /* 0 = its stack is not known */
+	uint32_t n_bytes;  /* 0 = it is not known what the descriptor is */
+	uint64_t frame[TRC_STACK_DEPTH_MAX];
+	char descriptor[256]; /* as in a wait event */
+};
+/* Of the wait that is in slot number `slot` while the slot's counter is `seq`.  False: nothing. */
+typedef bool trc_wait_find_fn(void *context, uint32_t slot, uint32_t seq,
+			      struct trc_wait_found *found);
 
 struct trc_drain_options {
 	uint32_t pid; /* as this process knows it, to ask whether a thread is gone; 0 = unknown */
@@ -74,9 +78,9 @@ struct trc_drain_options {
 	bool follow;
 	/* NULL = the mapping is recorded to; borrowed until trc_drain_open() returns. */
 	const struct trc_drain_window *window;
-	/* With `window`; NULL = such stacks are not known. */
-	trc_wait_stack_fn *wait_stack;
-	void *wait_stack_context;
+	/* With `window`; NULL = nothing was found out. */
+	trc_wait_find_fn *wait_find;
+	void *wait_find_context;
 };
 
 /*

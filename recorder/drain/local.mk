@@ -48,7 +48,8 @@ recorder_trace_record_SOURCES = \
 	recorder/tool/http.c recorder/tool/http.h \
 	recorder/tool/http_profiles.c \
 	recorder/tool/http_threads.c \
-	recorder/tool/wait_stacks.c recorder/tool/wait_stacks.h \
+	recorder/tool/open_waits.c recorder/tool/open_waits.h \
+	recorder/tool/remote_sockets.c recorder/tool/remote_sockets.h \
 	recorder/tool/list.c \
 	recorder/tool/options.c \
 	recorder/tool/process.c \

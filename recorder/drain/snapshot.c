@@ -514,8 +514,8 @@ int trc_snapshot_write(struct trc_snapshot *s, struct trc_writer *w,
 		.regions_fiber = s->regions_fiber,
 	};
 	struct trc_drain_options options = {.window = &window,
-					    .wait_stack = s->wait_stack,
-					    .wait_stack_context = s->wait_stack_context};
+					    .wait_find = s->wait_find,
+					    .wait_find_context = s->wait_find_context};
 	struct trc_sync_point last = last_sync(s);
 	struct trc_drain *drain;
 	int err = trc_drain_open(&drain, s->copy, s->h.total_bytes, w, &options);

@@ -54,8 +54,8 @@ void trc_snapshot_window(const struct trc_snapshot *s, uint64_t *from, uint64_t 
 /* Where the trace ends; if the process has ended, the time at which this was noticed. */
 uint64_t trc_snapshot_end(const struct trc_snapshot *s);
 
-/* Who is asked for stacks while the snapshot is written. */
-void trc_snapshot_wait_stacks(struct trc_snapshot *s, trc_wait_stack_fn *wait_stack, void *context);
+/* Who is asked about waits in progress while the snapshot is written. */
+void trc_snapshot_wait_find(struct trc_snapshot *s, trc_wait_find_fn *wait_find, void *context);
 
 /*
  * Writes events, tables, what every thread is doing, and the coverage.  The writer was opened for

@@ -470,8 +470,8 @@ int trc_snapshot_copy_tables(struct trc_snapshot *s, const struct trc_snapshot_s
 	return err ? err : copy_modules(s, source);
 }
 
-void trc_snapshot_wait_stacks(struct trc_snapshot *s, trc_wait_stack_fn *wait_stack, void *context)
+void trc_snapshot_wait_find(struct trc_snapshot *s, trc_wait_find_fn *wait_find, void *context)
 {
-	s->wait_stack = wait_stack;
-	s->wait_stack_context = context;
+	s->wait_find = wait_find;
+	s->wait_find_context = context;
 }

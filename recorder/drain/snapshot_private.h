@@ -33,8 +33,8 @@ struct trc_snapshot {
 	uint64_t held_cells;
 	struct trc_snapshot_slot *before_cut; /* [n_threads]: P4 */
 	uint64_t *regions_fiber;	      /* [n_threads]: P4 */
-	trc_wait_stack_fn *wait_stack;
-	void *wait_stack_context;
+	trc_wait_find_fn *wait_find;
+	void *wait_find_context;
 	struct trc_drain_totals totals;
 	uint64_t memory_bytes; /* of this structure and the arrays behind it */
 };

@@ -5,7 +5,6 @@
  * carry a check of their content: a mixture of two reads as unknown.
  */
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/stat.h>
 #include <sys/stat.h>
 #include "descriptor.h"
@@ -107,30 +106,6 @@ static bool identify(int fd, struct identity *identity)
 	return true;
 }
 
-/* False for waits that are for no descriptor. */
-static bool descriptor_of(const struct trc_wait *wait, int *fd)
-{
-	switch (wait->reason) {
-	case TRC_REASON_FSYNC: /* of everything: sync() */
-		if (!wait->object)
-			return false;
-		break;
-	case TRC_REASON_READ:
-	case TRC_REASON_WRITE:
-	case TRC_REASON_RECV:
-	case TRC_REASON_SEND:
-	case TRC_REASON_ACCEPT:
-	case TRC_REASON_CONNECT:
-	case TRC_REASON_EPOLL:
-	case TRC_REASON_FLOCK:
-		break;
-	default:
-		return false;
-	}
-	*fd = (int)wait->object;
-	return wait->object <= INT_MAX; /* msync() has an address */
-}
-
 /* ---- names ------------------------------------------------------------------------------- */
 
 /* What a waiter for events has waited for is known without a question. */
@@ -200,11 +175,12 @@ static __attribute__((noinline)) void learn(int fd, const struct identity *ident
 void trc_descriptor_name(const struct trc_wait *wait, struct trc_descriptor_name *name)
 {
 	struct identity identity = {.is_epoll = wait->reason == TRC_REASON_EPOLL};
-	int fd;
+	int fd = (int)wait->object;
 
 	name->id = 0;
 	name->n_bytes = 0;
-	if (!descriptor_of(wait, &fd) || atomic_load_explicit(&ask_nothing, memory_order_relaxed))
+	if (!trc_wait_has_descriptor(wait->reason, wait->object) ||
+	    atomic_load_explicit(&ask_nothing, memory_order_relaxed))
 		return;
 	if (identity.is_epoll)
 		identity.key = mix(mix(trc_self.session, (unsigned int)fd), TRC_REASON_EPOLL) | 1;

@@ -18,7 +18,8 @@ enum { LINK_BYTES_MAX = 1024 };
 /* ---- files, pipes, and what else the kernel names ----------------------------------------- */
 
 /* Of a long path the end says most. */
-static uint32_t keep_end(const char *link, size_t n, char text[static TRC_DESCRIPTOR_BYTES + 1])
+uint32_t trc_descriptor_of_link(const char *link, size_t n,
+				char text[static TRC_DESCRIPTOR_BYTES + 1])
 {
 	static const char ELLIPSIS[] = "\xe2\x80\xa6";
 	size_t before = 0;
@@ -45,7 +46,7 @@ uint32_t trc_descriptor_path(int fd, char text[static TRC_DESCRIPTOR_BYTES + 1])
 	trc_text_put_number(&t, (unsigned int)fd, 10);
 	n = trc_raw4(SYS_readlinkat, AT_FDCWD, path, link, sizeof(link));
 	/* Of a link that fills all bytes the end is not known. */
-	return n > 0 && n < LINK_BYTES_MAX ? keep_end(link, (size_t)n, text) : 0;
+	return n > 0 && n < LINK_BYTES_MAX ? trc_descriptor_of_link(link, (size_t)n, text) : 0;
 }
 
 /* ---- addresses ---------------------------------------------------------------------------- */

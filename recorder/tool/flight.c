@@ -149,8 +149,8 @@ static int ring_copy(struct trc_process *p, struct trc_flight_session *f,
 		return err;
 	}
 	if (!dead) {
-		trc_wait_stacks_take(&s->stacks, p->shared, trc_snapshot_header(*out), p->pid);
-		trc_snapshot_wait_stacks(*out, trc_wait_stacks_find, s->stacks);
+		trc_open_waits_take(&s->open_waits, p->shared, trc_snapshot_header(*out), p->pid);
+		trc_snapshot_wait_find(*out, trc_open_waits_find, s->open_waits);
 		copy_kernel(s);
 	}
 	trc_perf_table_fill(&f->sampled, s->kernel);
@@ -212,7 +212,7 @@ static int snapshot_take(struct trc_process *p, struct trc_flight_session *f, co
 	else
 		taken_note(f, path, trigger, &s);
 	trc_snapshot_free(snapshot);
-	trc_wait_stacks_free(s.stacks);
+	trc_open_waits_free(s.open_waits);
 	return err;
 }
 
@@ -235,7 +235,7 @@ int trc_flight_write(struct trc_process *p, struct trc_flight_session *f, const 
 	if (err)
 		snprintf(why, n_bytes, "%s", s.error);
 	trc_snapshot_free(snapshot);
-	trc_wait_stacks_free(s.stacks);
+	trc_open_waits_free(s.open_waits);
 	return err;
 }
 

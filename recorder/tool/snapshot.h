@@ -15,7 +15,7 @@
 #include "recorder/drain/snapshot.h"
 #include "procs.h"
 #include "tids.h"
-#include "wait_stacks.h"
+#include "open_waits.h"
 
 struct trc_tool_snapshot {
 	/* What the trace says of it; NULL = nothing. */
@@ -30,7 +30,7 @@ struct trc_tool_snapshot {
 	struct trc_tids *tids; /* its threads: trc_tids_inside() */
 	const struct trc_procs *procs;
 
-	struct trc_wait_stacks *stacks; /* of the snapshot; NULL = not known */
+	struct trc_open_waits *open_waits; /* of the snapshot; NULL = not known */
 
 	/* Filled in. */
 	struct trc_writer_totals totals;

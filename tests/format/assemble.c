@@ -635,6 +635,8 @@ static int line_status(struct assembler *as)
 	uint64_t thread = 0, holder = 0, reason = 0, stack = 0;
 	struct trc_arg_info as_reason = {TRC_ARG_REASON, "", ""};
 	struct trc_arg_info as_stack = {TRC_ARG_STACK, "", ""};
+	struct trc_arg_info as_string = {TRC_ARG_STRING, "", ""};
+	uint64_t descriptor = 0;
 	const struct option known[] = {
 		{"thread", &thread},  {"holder", &holder}, {"object", &s->object},
 		{"since", &s->since}, {NULL, NULL},
@@ -644,7 +646,7 @@ static int line_status(struct assembler *as)
 	if (as->n_status == ROWS_MAX)
 		return fail(as, "too long a status table");
 	memset(s, 0, sizeof(*s));
-	err = options(as, 1, known, "reason stack");
+	err = options(as, 1, known, "reason stack descriptor");
 	if (!err && text_option(as, "reason")->key)
 		err = argument(as, &as_reason, text_option(as, "reason"), &reason);
 	if (!err && text_option(as, "stack")->key)
@@ -652,7 +654,10 @@ static int line_status(struct assembler *as)
 	s->thread = (uint32_t)thread;
 	s->holder = (uint32_t)holder;
 	s->reason = (uint8_t)reason;
+	if (!err && text_option(as, "descriptor")->key)
+		err = argument(as, &as_string, text_option(as, "descriptor"), &descriptor);
 	s->stack = (uint32_t)stack;
+	s->descriptor = (uint32_t)descriptor;
 	as->n_status += !err;
 	return err;
 }

@@ -322,7 +322,7 @@ START_TEST(long_status_tables_take_several_sections)
 
 	ck_assert_ptr_nonnull(entry);
 	for (uint32_t i = 0; i < 20000; i++)
-		entry[i] = (struct trc_status_entry){i + 1, TRC_REASON_READ, 0, i, 77, 0};
+		entry[i] = (struct trc_status_entry){i + 1, TRC_REASON_READ, 0, i, 77, 0, 0};
 	ck_assert_int_eq(trc_writer_status(w, entry, 3), 0);
 	ck_assert_int_eq(trc_writer_status(w, entry, 20000), 0);
 	r = read_written(w, &b);

@@ -42,3 +42,11 @@ for call in statx getpeername; do
 	agrees $call.trc said.txt
 	passed "no $call where the program forbids it"
 done
+
+# In a snapshot waits that are still in progress have theirs, too, found from outside.
+"$trace_record" -q --flight --snapshot-on signal=USR1 -o stuck.trc -- "$program" "$work/files" stuck >said.txt ||
+	fail "the program whose threads are stuck ended with $?"
+"$trace_analyze" --output tsv stuck.1.trc --sql "SELECT reason, object, coalesce(descriptor, '?') FROM threads_now
+	WHERE reason IN ('read', 'recv', 'accept')" 2>/dev/null | tail -n +2 | tr '\t' ' ' | sort >waits.txt
+sort said.txt | diff - waits.txt >diff.txt || fail "waits in progress, as said and as seen: $(cat diff.txt)"
+passed "$(wc -l <waits.txt) waits in progress have the names of their descriptors"

@@ -4,6 +4,7 @@
  *   descriptors_program DIR            a line for each wait: reason, descriptor, what it was
  *   descriptors_program DIR statx      the same of a few waits; the second is of a program that has
  *   descriptors_program DIR getpeername   itself killed for this system call
+ *   descriptors_program DIR stuck      threads wait for ever, then it sends itself SIGUSR1
  *
  * The main thread waits, and sleeps in the kernel when another thread lets it go on.  What a
  * descriptor was is told by what the program made it of, or by libc's own functions.
@@ -13,6 +14,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/epoll.h>
@@ -555,11 +557,89 @@ static void forbidden(uint32_t number)
 	say("recv", pair[0], number == SYS_statx ? "?" : link_of(pair[0]));
 }
 
+/* ---- waits in progress ---------------------------------------------------------------------- */
+
+static void *stuck_thread(void *arg)
+{
+	int fd = *(int *)arg;
+	char byte;
+
+	if (recv(fd, &byte, 1, 0) < 0 && accept(fd, NULL, NULL) < 0)
+		made((int)read(fd, &byte, 1));
+	errx(1, "descriptor %d: the wait has ended", fd);
+}
+
+/* A thread waits for it from now on. */
+static void stick(const char *reason, int fd, const char *what)
+{
+	static int kept[16], n;
+	pthread_t thread;
+
+	kept[n] = fd;
+	if (pthread_create(&thread, NULL, stuck_thread, &kept[n++]))
+		errx(1, "no thread");
+	say(reason, fd, what);
+}
+
+static void stick_tcp(const struct sockaddr_storage *a, socklen_t n_bytes)
+{
+	char own[80], what[200], peer[80];
+	int client, server = listening(a, n_bytes), fd = accepted(server, &client);
+
+	snprintf(what, sizeof(what), "tcp listening %s", own_address(server, own));
+	stick("accept", server, what);
+	own_address(client, peer);
+	own_address(fd, own);
+	snprintf(what, sizeof(what), "tcp %s %s", own, peer);
+	stick("recv", fd, what);
+	snprintf(what, sizeof(what), "tcp %s %s", peer, own);
+	stick("recv", client, what);
+}
+
+/* The other end of a connection by a path is not known from outside. */
+static void stick_unix(const char *path)
+{
+	struct sockaddr_storage a = {.ss_family = AF_UNIX};
+	struct sockaddr_un *own = (struct sockaddr_un *)&a;
+	int client, server, fd;
+	char what[200];
+
+	memcpy(own->sun_path, path, strlen(path));
+	server = listening(&a, sizeof(*own));
+	fd = accepted(server, &client);
+	snprintf(what, sizeof(what), "unix at %s", path);
+	stick("recv", fd, what);
+	stick("recv", client, link_of(client));
+}
+
+/* All threads but this one wait when it sends the signal for which a snapshot is taken. */
+static void all_stuck(const char *dir)
+{
+	struct sockaddr_storage v4 = loopback(AF_INET), v6 = loopback(AF_INET6);
+	int fd[2];
+
+	stick_tcp(&v4, sizeof(struct sockaddr_in));
+	if (has_family(AF_INET6))
+		stick_tcp(&v6, sizeof(struct sockaddr_in6));
+	if (chdir(dir))
+		err(1, "%s", dir);
+	stick_unix("a stuck socket");
+	made(pipe(fd));
+	stick("read", fd[0], link_of(fd[0]));
+	await_others();
+	raise(SIGUSR1);
+	usleep(100000);
+}
+
 int main(int argc, char **argv)
 {
 	struct sockaddr_storage v4 = loopback(AF_INET), v6 = loopback(AF_INET6);
 	char path[100];
 
+	if (argc == 3 && !strcmp(argv[2], "stuck")) {
+		all_stuck(argv[1]);
+		return 0;
+	}
 	if (argc == 3) {
 		forbidden(strcmp(argv[2], "statx") ? SYS_getpeername : SYS_statx);
 		return 0;

@@ -167,9 +167,11 @@ reading()
 		appears f.1.trc && sound f.1.trc || return 1
 	same "$(sql "SELECT count(*), sum(function = 'main') FROM parks LEFT JOIN stack_frames USING (stack)
 		LEFT JOIN frames ON frames.id = frame WHERE state = 'open' AND reason = 'read' AND
-		(function IS NULL OR function = 'main')" f.1.trc)" '1,1' && land 0 exit 0
+		(function IS NULL OR function = 'main')" f.1.trc)" '1,1' &&
+		same "$(sql "SELECT descriptor FROM threads_now WHERE reason = 'read'" f.1.trc)" "$PWD/to" &&
+		land 0 exit 0
 }
-check "a wait that has recorded nothing yet has its stack" reading
+check "a wait that has recorded nothing yet has its stack, and what it is for" reading
 
 passed_on()
 {
