@@ -311,22 +311,23 @@ static int check_requests(struct command *c, int argc, char **argv)
 	return TRC_EXIT_OK;
 }
 
-static int open_model(struct trc_cli *cli, struct trc_error *error)
+int trc_cli_open_model(struct trc_model **model, struct trc_ring_trace *ring, const char *path,
+		       struct trc_error *error)
 {
 	struct trc_reader *reader;
 	int err;
 
-	if (!trc_is_ring(cli->path))
-		return trc_model_open(&cli->model, cli->path, error);
-	err = trc_ring_open(&reader, &cli->ring, cli->path, error);
-	return err ? err : trc_model_open_reader(&cli->model, reader, error);
+	if (!trc_is_ring(path))
+		return trc_model_open(model, path, error);
+	err = trc_ring_open(&reader, ring, path, error);
+	return err ? err : trc_model_open_reader(model, reader, error);
 }
 
 int trc_cli_open(struct trc_cli *cli)
 {
 	struct trc_error error = {""};
 
-	if (open_model(cli, &error)) {
+	if (trc_cli_open_model(&cli->model, &cli->ring, cli->path, &error)) {
 		trc_cli_error(cli, "%s", error.text);
 		return TRC_EXIT_FAILED;
 	}
