@@ -21,6 +21,10 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/derive/waits.c \
 	analyzer/derive/wakers.c analyzer/derive/wakers.h \
 	analyzer/derive/wakers_locks.c analyzer/derive/wakers_woken.c \
+	analyzer/diff/about.c analyzer/diff/compare.c analyzer/diff/diff.h \
+	analyzer/diff/measures.c analyzer/diff/measures.h analyzer/diff/names.c analyzer/diff/parts.h \
+	analyzer/diff/print.c analyzer/diff/quantiles.c \
+	analyzer/diff/run.c analyzer/diff/statistics.c analyzer/diff/statistics.h \
 	analyzer/report/findings.c analyzer/report/findings.h analyzer/report/finding_parts.h \
 	analyzer/report/finding_alarms.c analyzer/report/finding_held.c analyzer/report/finding_herds.c \
 	analyzer/report/finding_interpreters.c analyzer/report/finding_locks.c \
@@ -113,7 +117,7 @@ bin_PROGRAMS += analyzer/trace-analyze
 analyzer_trace_analyze_SOURCES = analyzer/cli/main.c analyzer/cli/cli.h analyzer/cli/progress.c \
 	analyzer/cli/memory.c analyzer/cli/memory.h \
 	analyzer/cli/open_ring.c analyzer/cli/open_ring.h \
-	analyzer/cli/verb_check.c analyzer/cli/verb_html.c analyzer/cli/verb_json.c analyzer/cli/verb_pprof.c \
+	analyzer/cli/verb_check.c analyzer/cli/verb_diff.c analyzer/cli/verb_html.c analyzer/cli/verb_json.c analyzer/cli/verb_pprof.c \
 	analyzer/cli/verb_report.c analyzer/cli/verb_shell.c analyzer/cli/verb_sql.c \
 	analyzer/cli/verb_what_if.c analyzer/cli/width.c analyzer/cli/width.h
 analyzer_trace_analyze_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(READLINE_CFLAGS)

@@ -71,7 +71,8 @@ struct trc_verb {
 
 extern const struct trc_verb trc_verb_sql, trc_verb_shell, trc_verb_db, trc_verb_check,
 	trc_verb_check_all, trc_verb_schema, trc_verb_html, trc_verb_pprof, trc_verb_report,
-	trc_verb_summary, trc_verb_why, trc_verb_critical_path, trc_verb_json, trc_verb_what_if;
+	trc_verb_summary, trc_verb_why, trc_verb_critical_path, trc_verb_json, trc_verb_what_if,
+	trc_verb_diff;
 
 /* "trace-analyze: dump.trc: ...", or without a name as long as there is no trace. */
 void trc_cli_error(const struct trc_cli *cli, const char *format, ...)

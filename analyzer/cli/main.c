@@ -14,10 +14,10 @@
 #include "format/utf8.h"
 
 static const struct trc_verb *const verbs[] = {
-	&trc_verb_report,    &trc_verb_summary, &trc_verb_why,	&trc_verb_critical_path,
-	&trc_verb_what_if,   &trc_verb_sql,	&trc_verb_json, &trc_verb_shell,
-	&trc_verb_db,	     &trc_verb_pprof,	&trc_verb_html, &trc_verb_check,
-	&trc_verb_check_all, &trc_verb_schema,
+	&trc_verb_report,  &trc_verb_summary,	&trc_verb_why,	  &trc_verb_critical_path,
+	&trc_verb_what_if, &trc_verb_diff,	&trc_verb_sql,	  &trc_verb_json,
+	&trc_verb_shell,   &trc_verb_db,	&trc_verb_pprof,  &trc_verb_html,
+	&trc_verb_check,   &trc_verb_check_all, &trc_verb_schema,
 };
 enum {
 	N_VERBS = sizeof(verbs) / sizeof(verbs[0]),

@@ -126,3 +126,12 @@ tests_analyzer_report_report_test_SOURCES = tests/analyzer/report/report_test.c
 tests_analyzer_report_report_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_report_report_test_LDADD = libtrcmodelfixture.la
 endif
+
+# What changed between traces.
+if HAVE_CHECK
+check_PROGRAMS += tests/analyzer/diff/diff_test
+TESTS += tests/analyzer/diff/diff_test
+tests_analyzer_diff_diff_test_SOURCES = tests/analyzer/diff/diff_test.c
+tests_analyzer_diff_diff_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_diff_diff_test_LDADD = libtrcmodelfixture.la -lm
+endif

@@ -1,0 +1,434 @@
+/*
+ * compare.c - the rows of all traces side by side, and which of them changed (diff:D3 to D6).
+ */
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "measures.h"
+
+/* A row while it is compared. */
+struct candidate {
+	uint8_t measure;
+	bool decided;
+	const char *name;
+	struct trc_diff_change change;
+	double p;
+	double before, after;
+	bool logarithms;
+};
+
+struct comparing {
+	struct trc_diff *diff;
+	struct trc_array candidates;
+	double spread[TRC_DIFF_MEASURES];
+	struct trc_diff_taken taken;
+};
+
+static struct candidate *candidate_at(const struct comparing *c, size_t i)
+{
+	return (struct candidate *)c->candidates.row + i;
+}
+
+/* ---- which rows there are ---- */
+
+static double part_of(const struct trc_diff_sums *sums, const struct trc_diff_item *item)
+{
+	double all = item ? sums->total[item->kind] : 0;
+
+	return all > 0 ? item->total / all : 0;
+}
+
+/* diff:D6 */
+static bool is_worth_it(const struct trc_diff *diff, unsigned int kind, const char *name)
+{
+	const double least = kind == TRC_DIFF_CPU ? 0.01 : 0.005;
+	double n = 0, part = 0;
+	const struct trc_diff_item *item = trc_diff_find(diff->after, kind, name);
+
+	for (size_t i = 0; i < diff->n_before; i++) {
+		const struct trc_diff_item *before = trc_diff_find(diff->before[i], kind, name);
+
+		n += before ? (double)before->n / (double)diff->n_before : 0;
+		part += part_of(diff->before[i], before) / (double)diff->n_before;
+	}
+	n = fmax(n, item ? (double)item->n : 0);
+	part = fmax(part, part_of(diff->after, item));
+	return n >= TRC_DIFF_EVENTS && (part >= least || kind == TRC_DIFF_TASKS);
+}
+
+static int add_candidate(struct comparing *c, unsigned int measure, const char *name)
+{
+	struct trc_diff_values v;
+	struct candidate *candidate;
+
+	if (!trc_diff_values_of(c->diff, measure, name, &c->taken, &v))
+		return 0;
+	candidate = trc_array_add(&c->candidates);
+	if (!candidate)
+		return -ENOMEM;
+	candidate->measure = (uint8_t)measure;
+	candidate->name = name;
+	return 0;
+}
+
+static int add_item(struct comparing *c, const struct trc_diff_item *item)
+{
+	int err = 0;
+
+	if (!is_worth_it(c->diff, item->kind, item->name) ||
+	    (item->kind == TRC_DIFF_CPU && !c->diff->cpu_compared))
+		return 0;
+	for (unsigned int m = 0; m < TRC_DIFF_MEASURES && !err; m++)
+		if (m != TRC_DIFF_CPU_ALL && trc_diff_measure_kind(m) == item->kind)
+			err = add_candidate(c, m, item->name);
+	return err;
+}
+
+/* Items of the last trace, and those of others that the traces behind them do not have. */
+static int add_candidates(struct comparing *c)
+{
+	const struct trc_diff *diff = c->diff;
+	int err = 0;
+
+	for (size_t t = diff->n_before + 1; t-- > 0;) {
+		const struct trc_diff_sums *sums = trc_diff_trace(diff, t);
+
+		for (size_t i = 0; i < sums->items.n && !err; i++) {
+			const struct trc_diff_item *item = trc_diff_item(sums, i);
+			bool had = !item->amount;
+
+			for (size_t later = t + 1; later <= diff->n_before && !had; later++) {
+				const struct trc_diff_item *same = trc_diff_find(
+					trc_diff_trace(diff, later), item->kind, item->name);
+
+				had = same && same->amount;
+			}
+			err = had ? 0 : add_item(c, item);
+		}
+	}
+	/* A busy machine gives less of it: how much less only several runs tell. */
+	if (!err && diff->cpu_compared && diff->after->sampled_clock && diff->n_before > 1)
+		err = add_candidate(c, TRC_DIFF_CPU_ALL, "all functions");
+	return err;
+}
+
+/* ---- testing ---- */
+
+static double p_of(const struct trc_diff_change *change)
+{
+	double deviation = sqrt(change->variance);
+
+	if (change->size == 0)
+		return 1;
+	return deviation > 0 ? trc_student_p(change->size / deviation, change->freedom) : 0;
+}
+
+/* Durations may have two or more humps, between which a percentile jumps: as many tasks more or less have to
+ * be beyond a duration between the two percentiles. */
+static double p_beyond(const struct comparing *c, const struct candidate *candidate)
+{
+	struct trc_diff_values v;
+	struct trc_diff_change change;
+
+	if (!trc_diff_values_beyond(c->diff, candidate->name,
+				    sqrt(candidate->before * candidate->after), &v))
+		return 1;
+	change = trc_diff_change_of(&v, c->spread[candidate->measure]);
+	return p_of(&change);
+}
+
+static bool is_percentile(unsigned int measure)
+{
+	return measure >= TRC_DIFF_TASK_P50 && measure <= TRC_DIFF_TASK_P99;
+}
+
+static double before_of(const struct trc_diff_values *v)
+{
+	double all = 0;
+
+	for (size_t i = 0; i + 1 < v->n; i++)
+		all += v->logarithms ? log(v->of[i].value) : v->of[i].value;
+	all /= (double)(v->n - 1);
+	return v->logarithms ? exp(all) : all;
+}
+
+static void test(struct comparing *c, struct candidate *candidate)
+{
+	struct trc_diff_values v;
+
+	candidate->p = 2; /* not comparable any more */
+	if (!trc_diff_values_of(c->diff, candidate->measure, candidate->name, &c->taken, &v))
+		return;
+	candidate->change = trc_diff_change_of(&v, c->spread[candidate->measure]);
+	candidate->logarithms = v.logarithms;
+	candidate->before = before_of(&v);
+	candidate->after = v.of[v.n - 1].value;
+	candidate->p = p_of(&candidate->change);
+	if (is_percentile(candidate->measure))
+		candidate->p = fmax(candidate->p, p_beyond(c, candidate));
+}
+
+/*
+ * How much larger the variance between runs is than their slices say.  All times share what makes a run slower
+ * than another, so that they are asked together; shares of CPU do not.  One that is far off must not stand for
+ * all.
+ */
+static void find_spread(struct comparing *c)
+{
+	const double prior = 1, most = 50;
+	double n[2] = {prior, prior}, sum[2] = {prior, prior};
+	struct trc_diff_values v;
+
+	for (size_t i = 0; i < c->candidates.n && c->diff->n_before > 1; i++) {
+		const struct candidate *candidate = candidate_at(c, i);
+		bool share = candidate->measure == TRC_DIFF_CPU_SHARE;
+
+		if (!trc_diff_values_of(c->diff, candidate->measure, candidate->name, &c->taken,
+					&v))
+			continue;
+		n[share] += (double)c->diff->n_before - 1;
+		sum[share] += ((double)c->diff->n_before - 1) * fmin(trc_diff_spread(&v), most);
+	}
+	for (size_t m = 0; m < TRC_DIFF_MEASURES; m++)
+		c->spread[m] = sum[m == TRC_DIFF_CPU_SHARE] / n[m == TRC_DIFF_CPU_SHARE];
+}
+
+/* What a function takes per task or second, as a change; the larger of two is to blame if nothing else tells
+ * which of them changed. */
+static double per_unit_change(const struct trc_diff *diff, const char *name)
+{
+	double units[TRC_DIFF_SLICES], per_unit[2] = {0};
+
+	for (size_t t = 0; t <= diff->n_before; t++) {
+		const struct trc_diff_sums *sums = trc_diff_trace(diff, t);
+		const struct trc_diff_item *item = trc_diff_find(sums, TRC_DIFF_CPU, name);
+		double all = 0;
+
+		trc_diff_units(diff, sums, units);
+		for (size_t i = 0; i < TRC_DIFF_SLICES; i++)
+			all += units[i];
+		if (all > 0 && item)
+			per_unit[t == diff->n_before] += item->total / all;
+	}
+	per_unit[0] /= (double)diff->n_before;
+	return per_unit[0] > 0 && per_unit[1] > 0 ? fabs(log(per_unit[1] / per_unit[0])) : DBL_MAX;
+}
+
+static struct candidate *most_certain(struct comparing *c)
+{
+	const double alike = 1.5; /* two functions alone have the same p */
+	struct candidate *best = NULL;
+
+	for (size_t i = 0; i < c->candidates.n; i++) {
+		struct candidate *one = candidate_at(c, i);
+
+		if (!one->decided && one->p <= 1 && (!best || one->p < best->p))
+			best = one;
+	}
+	if (!best || best->measure != TRC_DIFF_CPU_SHARE)
+		return best;
+	for (size_t i = 0, n = c->candidates.n; i < n; i++) {
+		struct candidate *one = candidate_at(c, i);
+
+		if (!one->decided && one->measure == TRC_DIFF_CPU_SHARE &&
+		    one->p <= best->p * alike &&
+		    per_unit_change(c->diff, one->name) > per_unit_change(c->diff, best->name))
+			best = one;
+	}
+	return best;
+}
+
+/* ---- the rows ---- */
+
+static double units_per_second(const struct trc_diff *diff)
+{
+	double units[TRC_DIFF_SLICES], all = 0;
+
+	trc_diff_units(diff, diff->after, units);
+	for (size_t i = 0; i < TRC_DIFF_SLICES; i++)
+		all += units[i];
+	return all / trc_diff_seconds(diff->after);
+}
+
+/* How much of the threads' time changed, in nanoseconds per second of the trace. */
+static double importance(const struct trc_diff *diff, const struct candidate *c)
+{
+	static const double OF_TASK[] = {1, 0.5, 0.05, 0.01};
+	const struct trc_diff_sums *sums = diff->after;
+	const struct trc_diff_item *item =
+		trc_diff_find(sums, trc_diff_measure_kind(c->measure), c->name);
+	double change = fabs(c->after - c->before), seconds = trc_diff_seconds(sums);
+	double n = item ? (double)item->n : 0;
+
+	switch ((enum trc_diff_measure)c->measure) {
+	case TRC_DIFF_TASK_MEAN:
+	case TRC_DIFF_TASK_P50:
+	case TRC_DIFF_TASK_P95:
+	case TRC_DIFF_TASK_P99:
+		return change * n / seconds * OF_TASK[c->measure];
+	case TRC_DIFF_SECTION_HELD:
+		return change * n / seconds;
+	case TRC_DIFF_LOCK_WAITS:
+		return n > 0 ? change * units_per_second(diff) * item->total / n / 2 : 0;
+	case TRC_DIFF_CPU_SHARE:
+		return item ? change / (c->after > 0 ? c->after : 1) * item->total / seconds
+			    : change;
+	default:
+		return change * units_per_second(diff);
+	}
+}
+
+/* Of CPU the share of the threads' samples is told, and not that of the functions that did not change. */
+static void tell_share(const struct trc_diff *diff, struct trc_diff_row *row)
+{
+	const char *of = trc_diff_threads_of(diff, row->name);
+
+	row->before = row->after = 0;
+	for (size_t t = 0; t <= diff->n_before && of; t++) {
+		const struct trc_diff_sums *sums = trc_diff_trace(diff, t);
+		const struct trc_diff_item *item = trc_diff_find(sums, TRC_DIFF_CPU, row->name);
+		const struct trc_diff_item *all = trc_diff_find(sums, TRC_DIFF_THREADS, of);
+		double part = item && all && all->total > 0 ? item->total / all->total : 0;
+
+		if (t == diff->n_before)
+			row->after = part;
+		else
+			row->before += part / (double)diff->n_before;
+	}
+}
+
+static int add_row(struct comparing *c, const struct candidate *candidate, double p, bool changed)
+{
+	const struct trc_diff_change *change = &candidate->change;
+	struct trc_diff_row *row = trc_array_add(&c->diff->rows);
+	double deviation = sqrt(change->variance), reach;
+
+	if (!row)
+		return -ENOMEM;
+	*row = (struct trc_diff_row){.measure = candidate->measure,
+				     .name = candidate->name,
+				     .before = candidate->before,
+				     .after = candidate->after,
+				     .change = NAN,
+				     .low = NAN,
+				     .high = NAN,
+				     .p = p,
+				     .sure_from = NAN,
+				     .changed = changed};
+	row->ns_per_second = importance(c->diff, candidate);
+	if (candidate->logarithms) {
+		reach = trc_student_t(0.05, change->freedom) * deviation;
+		row->change = expm1(change->size);
+		row->low = expm1(change->size - reach);
+		row->high = expm1(change->size + reach);
+		reach = trc_student_t(TRC_DIFF_ALARM / (double)c->candidates.n, change->freedom);
+		row->sure_from = expm1(reach * deviation);
+	}
+	if (candidate->measure == TRC_DIFF_CPU_SHARE)
+		tell_share(c->diff, row);
+	return 0;
+}
+
+/* By Holm: the most certain row first, as long as its p, times the number of rows that are left, is small
+ * enough.  After a function has changed all others are tested again. */
+static int decide(struct comparing *c)
+{
+	size_t left = c->candidates.n;
+	bool changed = true;
+	double p = 0;
+	int err = 0;
+
+	c->taken.name = calloc(left + 1, sizeof(*c->taken.name));
+	err = c->taken.name ? 0 : -ENOMEM;
+	for (size_t i = 0; i < c->candidates.n && !err; i++)
+		test(c, candidate_at(c, i));
+	while (left && !err) {
+		struct candidate *best = most_certain(c);
+
+		if (!best)
+			break;
+		best->decided = true;
+		p = fmax(p, fmin(best->p * (double)left--, 1));
+		changed &= p <= TRC_DIFF_ALARM;
+		c->diff->n_changed += changed;
+		err = add_row(c, best, p, changed);
+		if (!changed || best->measure != TRC_DIFF_CPU_SHARE)
+			continue;
+		c->taken.name[c->taken.n++] = best->name;
+		for (size_t i = 0; i < c->candidates.n; i++)
+			if (!candidate_at(c, i)->decided &&
+			    candidate_at(c, i)->measure == TRC_DIFF_CPU_SHARE)
+				test(c, candidate_at(c, i));
+	}
+	return err;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct trc_diff_row *x = a, *y = b;
+	bool idle_x = x->measure == TRC_DIFF_WAITED, idle_y = y->measure == TRC_DIFF_WAITED;
+
+	if (x->changed != y->changed)
+		return x->changed ? -1 : 1;
+	/* What is no lock may be how threads wait for work. */
+	if (idle_x != idle_y)
+		return idle_x ? 1 : -1;
+	if (x->ns_per_second < y->ns_per_second || x->ns_per_second > y->ns_per_second)
+		return x->ns_per_second > y->ns_per_second ? -1 : 1;
+	if (x->measure != y->measure)
+		return x->measure < y->measure ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+int trc_diff_compare(struct trc_diff **out, struct trc_diff_sums *const *before, size_t n_before,
+		     const struct trc_diff_sums *after)
+{
+	struct comparing c = {
+		.diff = calloc(1, sizeof(*c.diff)),
+		.candidates = {.row_bytes = sizeof(struct candidate)},
+	};
+	int err = c.diff ? 0 : -ENOMEM;
+
+	if (!err) {
+		*c.diff = (struct trc_diff){.before = before,
+					    .n_before = n_before,
+					    .after = after,
+					    .rows = {.row_bytes = sizeof(struct trc_diff_row)}};
+		trc_diff_find_incomplete(c.diff);
+		err = trc_diff_choose_unit(c.diff);
+	}
+	if (!err)
+		err = add_candidates(&c);
+	if (!err) {
+		find_spread(&c);
+		err = decide(&c);
+	}
+	free(c.taken.name);
+	trc_array_free(&c.candidates);
+	if (err) {
+		trc_diff_free(c.diff);
+		return err;
+	}
+	if (c.diff->rows.n)
+		qsort(c.diff->rows.row, c.diff->rows.n, sizeof(struct trc_diff_row), compare_rows);
+	*out = c.diff;
+	return 0;
+}
+
+void trc_diff_free(struct trc_diff *diff)
+{
+	if (!diff)
+		return;
+	trc_array_free(&diff->rows);
+	free(diff->unit);
+	free(diff->unit_waits);
+	free(diff);
+}
+
+const struct trc_diff_row *trc_diff_rows(const struct trc_diff *diff, size_t *n)
+{
+	*n = diff->rows.n;
+	return diff->rows.row;
+}

@@ -1,0 +1,116 @@
+/* parts.h - what the files that compare traces share; no other file includes it. */
+#ifndef TRC_ANALYZER_DIFF_PARTS_H
+#define TRC_ANALYZER_DIFF_PARTS_H
+
+#include "analyzer/model/array.h"
+#include "diff.h"
+#include "statistics.h"
+
+enum trc_diff_kind {
+	TRC_DIFF_TASKS,
+	TRC_DIFF_LOCKS,
+	TRC_DIFF_SECTIONS,
+	TRC_DIFF_CPU,
+	TRC_DIFF_WAITS,
+	TRC_DIFF_THREADS, /* threads of like names, with their samples: no rows */
+	TRC_DIFF_KINDS
+};
+
+/* Of one kind only so many are compared, those with the largest sums. */
+enum { TRC_DIFF_ITEMS_MAX = 500 };
+
+/* A type of task, a lock, a critical section, a function, or another place to wait. */
+struct trc_diff_item {
+	char *name;
+	uint8_t kind;
+	uint64_t n;   /* tasks, waits, sections, samples */
+	double total; /* ns, or the samples' unit */
+	/* By slice, NULL if it is not among the largest: what total and n are of, and of sections how long they
+	 * held the lock, and how many of them are known to. */
+	double *amount, *events, *held, *held_n;
+	/* Of tasks that ended: how long they took, sorted, and in which slice they ended. */
+	struct trc_diff_task {
+		int64_t ns;
+		uint32_t slice;
+	} * task;
+	size_t n_tasks;
+	uint32_t threads; /* of CPU: the index of the item of those that ran it */
+};
+
+/* A trace, summed up. */
+struct trc_diff_sums {
+	char *path;
+	char build[80]; /* "" = not known */
+	char *command;	/* NULL = not known */
+	char *sampled;	/* the event whose samples count; NULL = there are none */
+	bool sampled_clock;
+	int64_t start_ns, end_ns;
+	uint64_t lost_events, table_full, lost_samples;
+	bool ends;		/* the file has its end */
+	struct trc_array items; /* struct trc_diff_item */
+	struct trc_index by_name;
+	double total[TRC_DIFF_KINDS];
+	/* Of the time in which threads could run, the part in which they had no proc; 0 if it is not known. */
+	double without_proc;
+	uint64_t n_samples;
+};
+
+static inline struct trc_diff_item *trc_diff_item(const struct trc_diff_sums *sums, size_t i)
+{
+	return (struct trc_diff_item *)sums->items.row + i;
+}
+/* NULL = the trace has none. */
+const struct trc_diff_item *trc_diff_find(const struct trc_diff_sums *sums, unsigned int kind,
+					  const char *name);
+static inline double trc_diff_seconds(const struct trc_diff_sums *sums)
+{
+	return (double)(sums->end_ns - sums->start_ns) / 1e9;
+}
+
+/* A value in one trace, and the variance that its noise has. */
+struct trc_diff_estimate {
+	double value;
+	double variance;
+};
+
+/* ---- names.c: the caller's to free, NULL without memory ---- */
+struct trc_diff_names {
+	struct trc_model *m;
+	const struct trc_stacks *stacks;
+	bool by_place;
+};
+char *trc_diff_function_name(const struct trc_diff_names *names, uint32_t stack);
+/* With the threads that ran it: "price demo.c (worker *)" */
+char *trc_diff_cpu_name(const struct trc_diff_names *names, uint32_t stack, const char *threads);
+/* Numbers in a thread's name do not tell it from its like: "worker *". */
+char *trc_diff_threads_name(const struct trc_diff_names *names, uint32_t thread);
+/* "mutex settings"; without a variable "mutex at FUNCTION" */
+char *trc_diff_wait_name(const struct trc_diff_names *names, const struct trc_park *park);
+/* "FUNCTION releases mutex settings" */
+char *trc_diff_section_name(const struct trc_diff_names *names, const struct trc_unlock *unlock);
+
+/* ---- quantiles.c ---- */
+/* The duration that so many percent of the tasks do not exceed, as a logarithm. */
+struct trc_diff_estimate trc_diff_quantile(const struct trc_diff_item *item, unsigned int percent);
+/* The share of the tasks that take longer than that. */
+struct trc_diff_estimate trc_diff_beyond(const struct trc_diff_item *item, double ns);
+
+struct trc_diff {
+	struct trc_diff_sums *const *before;
+	size_t n_before;
+	const struct trc_diff_sums *after;
+	const char *task; /* the type that amounts are for; NULL = they are per second */
+	char *unit;	  /* "ns per request", or of a second */
+	char *unit_waits;
+	struct trc_array rows; /* struct trc_diff_row */
+	size_t n_changed;
+	char incomplete[512];
+	bool cpu_compared;
+};
+
+/* ---- about.c ---- */
+void trc_diff_find_incomplete(struct trc_diff *diff);
+/* diff:D2.  0 or -ENOMEM. */
+int trc_diff_choose_unit(struct trc_diff *diff);
+
+#endif

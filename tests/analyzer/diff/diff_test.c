@@ -1,0 +1,367 @@
+/*
+ * What --diff calls changed (analyzer/diff/diff.h): how often it is wrong about traces of equal runs, and how often
+ * it finds what is 10 % slower.  The runs are made up by a generator with a seed: four workers do tasks, for
+ * part of which they take a lock by turns; a fifth thread computes in four functions.
+ */
+#include <check.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/diff/diff.h"
+#include "analyzer/diff/statistics.h"
+#include "tests/analyzer/model/model_fixture.h"
+
+enum { WORKERS = 4, SHORT_MS = 1000, LONG_MS = 3000 };
+
+/* What is slower by which factor; and how much a whole run is. */
+struct run {
+	uint64_t seed;
+	double lock, task, function, all;
+	double length_ms;
+};
+
+/* ---- made-up runs ---- */
+
+struct event {
+	int64_t ts_ns;
+	unsigned int order;
+	char text[96];
+};
+struct events {
+	struct event *event;
+	unsigned int n, capacity;
+};
+
+static double uniform(uint64_t *state)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return (double)(*state >> 11) / 9007199254740992.0;
+}
+
+static double exponential(uint64_t *state)
+{
+	return -log(1 - uniform(state));
+}
+
+static void say(struct events *e, double ms, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+static void say(struct events *e, double ms, const char *format, ...)
+{
+	struct event *event;
+	va_list args;
+
+	if (e->n == e->capacity) {
+		e->capacity = e->capacity ? 2 * e->capacity : 1024;
+		e->event = realloc(e->event, e->capacity * sizeof(*e->event));
+		ck_assert_ptr_nonnull(e->event);
+	}
+	event = &e->event[e->n];
+	event->ts_ns = (int64_t)(ms * 1e6);
+	event->order = e->n++;
+	va_start(args, format);
+	vsnprintf(event->text, sizeof(event->text), format, args);
+	va_end(args);
+}
+
+static int compare_events(const void *a, const void *b)
+{
+	const struct event *x = a, *y = b;
+
+	if (x->ts_ns != y->ts_ns)
+		return x->ts_ns < y->ts_ns ? -1 : 1;
+	return x->order < y->order ? -1 : 1;
+}
+
+/* The workers: a task is some work, then a section under the lock, which is had in the order of coming. */
+static void work(struct events *e, const struct run *run, uint64_t *state)
+{
+	double begins[WORKERS] = {0}, comes[WORKERS], free_ms = 0;
+	unsigned int holder = 0, task = 0, number[WORKERS];
+
+	for (unsigned int i = 0; i < WORKERS; i++) {
+		number[i] = ++task;
+		comes[i] = run->all * run->task * (0.5 + exponential(state));
+	}
+	for (;;) {
+		unsigned int first = 0, thread;
+		double ends;
+
+		for (unsigned int i = 1; i < WORKERS; i++)
+			if (comes[i] < comes[first])
+				first = i;
+		thread = first + 2;
+		if (comes[first] > run->length_ms)
+			return;
+		say(e, begins[first], "thread=%u task_begin task=%u type=\"order\"", thread,
+		    number[first]);
+		if (comes[first] < free_ms) {
+			say(e, comes[first],
+			    "thread=%u park reason=mutex object=0x7f10 holder=%u stack=take",
+			    thread, holder);
+			say(e, free_ms,
+			    "thread=%u unlock reason=mutex object=0x7f10 waiters=1 stack=give",
+			    holder);
+			say(e, free_ms, "thread=%u resume reason=mutex object=0x7f10", thread);
+		}
+		ends = fmax(comes[first], free_ms) +
+		       run->all * run->lock * 0.4 * (0.5 + uniform(state));
+		free_ms = ends;
+		holder = thread;
+		say(e, ends + 0.01, "thread=%u task_end task=%u", thread, number[first]);
+		begins[first] = ends + 0.02;
+		number[first] = ++task;
+		comes[first] = begins[first] + run->all * run->task * (0.5 + exponential(state));
+	}
+}
+
+/* Samples of every 0.25 ms: parse, price, sign, pack, 5 ms each, and so on. */
+static void compute(struct events *e, const struct run *run, uint64_t *state)
+{
+	static const char *const FUNCTION[4] = {"parse", "price", "sign", "pack"};
+	double until_ms = 0, at_ms = 0.1;
+
+	for (unsigned int i = 0; until_ms < run->length_ms; i = (i + 1) % 4) {
+		until_ms += 2.5 * (0.75 + 0.5 * uniform(state)) * (i == 1 ? run->function : 1);
+		for (; at_ms < until_ms && at_ms < run->length_ms; at_ms += 0.25)
+			say(e, at_ms, "thread=6 sample event=1 value=250000 stack=%s", FUNCTION[i]);
+	}
+}
+
+#define HEAD                                                                                       \
+	"sync ticks=0 realtime=1700000000000000000\n"                                              \
+	"module parse path=\"/none/parse\" start=0x1000 limit=0x2000 bias=0x1000\n"                \
+	"module price path=\"/none/price\" start=0x2000 limit=0x3000 bias=0x2000\n"                \
+	"module sign path=\"/none/sign\" start=0x3000 limit=0x4000 bias=0x3000\n"                  \
+	"module pack path=\"/none/pack\" start=0x4000 limit=0x5000 bias=0x4000\n"                  \
+	"module take path=\"/none/take\" start=0x5000 limit=0x6000 bias=0x5000\n"                  \
+	"module give path=\"/none/give\" start=0x6000 limit=0x7000 bias=0x6000\n"                  \
+	"stack parse 0x1011\nstack price 0x2011\nstack sign 0x3011\nstack pack 0x4011\n"           \
+	"stack take 0x5011\nstack give 0x6011\n"                                                   \
+	"thread 2 tid=102 name=\"w\"\nthread 3 tid=103 name=\"w\"\nthread 4 tid=104 name=\"w\"\n"  \
+	"thread 5 tid=105 name=\"w\"\nthread 6 tid=106 name=\"c\"\n"                               \
+	"sample_event 1 name=\"cpu-clock\" how=signal period=250000\n"
+
+static struct trc_diff_sums *sums_of_text(const char *text, const char *path)
+{
+	struct trc_model *m = model_of(text, TRC_PART_WAITS);
+	struct trc_error error = {""};
+	struct trc_diff_sums *sums = NULL;
+
+	ck_assert_msg(!trc_diff_sum(&sums, m, path, true, &error), "%s", error.text);
+	model_close(m);
+	return sums;
+}
+
+static struct trc_diff_sums *sums_of(const struct run *run)
+{
+	struct events e = {NULL, 0, 0};
+	uint64_t state = run->seed * 2 + 1;
+	struct trc_diff_sums *sums;
+	size_t n_bytes;
+	char *text;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	for (int i = 0; i < 4; i++)
+		uniform(&state);
+	work(&e, run, &state);
+	compute(&e, run, &state);
+	qsort(e.event, e.n, sizeof(*e.event), compare_events);
+	fputs(HEAD, out);
+	for (unsigned int i = 0; i < e.n; i++)
+		fprintf(out, "@%lld %s\n", (long long)e.event[i].ts_ns, e.event[i].text);
+	fclose(out);
+	sums = sums_of_text(text, "made-up.trc");
+	free(text);
+	free(e.event);
+	return sums;
+}
+
+/* ---- comparing them ---- */
+
+struct verdict {
+	bool any, right; /* any row changed; the one that was looked for did, and became larger */
+};
+
+static bool is_looked_for(const struct trc_diff_row *row, const struct run *run)
+{
+	if (run->lock > 1)
+		return row->measure == TRC_DIFF_LOCK_WAITED ||
+		       row->measure == TRC_DIFF_SECTION_CAUSED ||
+		       row->measure == TRC_DIFF_SECTION_HELD;
+	if (run->task > 1)
+		return row->measure == TRC_DIFF_TASK_MEAN || row->measure == TRC_DIFF_TASK_P50;
+	return row->measure == TRC_DIFF_CPU_SHARE && strstr(row->name, "price");
+}
+
+static struct verdict compare(const struct run *before, size_t n_before, const struct run *after)
+{
+	struct trc_diff_sums *sums[TRC_DIFF_BASELINES_MAX], *sums_after = sums_of(after);
+	struct verdict verdict = {false, false};
+	const struct trc_diff_row *row;
+	struct trc_diff *diff;
+	size_t n;
+
+	for (size_t i = 0; i < n_before; i++)
+		sums[i] = sums_of(&before[i]);
+	ck_assert(!trc_diff_compare(&diff, sums, n_before, sums_after));
+	row = trc_diff_rows(diff, &n);
+	ck_assert_uint_gt(n, 8);
+	for (size_t i = 0; i < n; i++) {
+		verdict.any |= row[i].changed;
+		verdict.right |=
+			row[i].changed && row[i].change > 0 && is_looked_for(&row[i], after);
+		if (row[i].changed && getenv("DIFF_TEST_VERBOSE"))
+			printf("%s %s %s %g %g p %g\n", trc_diff_row_kind(&row[i]), row[i].name,
+			       trc_diff_row_measure(&row[i]), row[i].before, row[i].after,
+			       row[i].p);
+	}
+	trc_diff_free(diff);
+	for (size_t i = 0; i < n_before; i++)
+		trc_diff_sums_free(sums[i]);
+	trc_diff_sums_free(sums_after);
+	return verdict;
+}
+
+static const struct run USUAL = {0, 1, 1, 1, 1, SHORT_MS};
+
+START_TEST(equal_runs)
+{
+	enum { PAIRS = 200 };
+	unsigned int alarms = 0;
+
+	for (unsigned int i = 0; i < PAIRS; i++) {
+		struct run before = USUAL, after = USUAL;
+
+		before.seed = 2 * i;
+		after.seed = 2 * i + 1;
+		alarms += compare(&before, 1, &after).any;
+	}
+	printf("%u false alarms in %d pairs of equal runs\n", alarms, PAIRS);
+	ck_assert_uint_le(alarms, PAIRS / 20);
+}
+END_TEST
+
+/* Runs that differ as a whole by 3 %, as on a machine that does other things, before and after. */
+START_TEST(equal_runs_that_differ)
+{
+	enum { PAIRS = 60, BEFORE = 4 };
+	unsigned int alarms = 0;
+
+	for (unsigned int i = 0; i < PAIRS; i++) {
+		struct run run[BEFORE + 1];
+		uint64_t state = i + 1;
+
+		for (unsigned int k = 0; k <= BEFORE; k++) {
+			run[k] = USUAL;
+			run[k].seed = 100000 + (BEFORE + 1) * i + k;
+			run[k].all = 1 + 0.03 * sqrt(3) * (2 * uniform(&state) - 1);
+		}
+		alarms += compare(run, BEFORE, &run[BEFORE]).any;
+	}
+	printf("%u false alarms in %d runs, each against %d\n", alarms, PAIRS, BEFORE);
+	ck_assert_uint_le(alarms, PAIRS / 20);
+}
+END_TEST
+
+static const struct {
+	const char *what;
+	struct run run;
+} SLOWER[] = {
+	/* what tasks do besides waiting is two thirds of them */
+	{"a critical section", {0, 1.1, 1, 1, 1, LONG_MS}},
+	{"tasks", {0, 1, 1.15, 1, 1, LONG_MS}},
+	{"a function", {0, 1, 1, 1.1, 1, LONG_MS}},
+};
+
+START_TEST(ten_percent_slower)
+{
+	enum { PAIRS = 40 };
+	unsigned int found = 0;
+
+	for (unsigned int i = 0; i < PAIRS; i++) {
+		struct run before = USUAL, after = SLOWER[_i].run;
+
+		before.length_ms = LONG_MS;
+		before.seed = 10000 + 2 * i;
+		after.seed = 10001 + 2 * i;
+		found += compare(&before, 1, &after).right;
+	}
+	printf("%s, 10 %% slower: found in %u of %d pairs\n", SLOWER[_i].what, found, PAIRS);
+	ck_assert_uint_ge(found, PAIRS * 95 / 100);
+}
+END_TEST
+
+START_TEST(students_distribution)
+{
+	/* From tables: the quantiles of 97.5 % and 99.95 %. */
+	static const struct {
+		double freedom, t_95, t_999;
+	} ROWS[] = {{1, 12.706, 636.62},
+		    {5, 2.5706, 6.8688},
+		    {15, 2.1314, 4.0728},
+		    {1e6, 1.96, 3.2905}};
+
+	for (size_t i = 0; i < sizeof(ROWS) / sizeof(*ROWS); i++) {
+		ck_assert_double_eq_tol(trc_student_t(0.05, ROWS[i].freedom), ROWS[i].t_95, 2e-3);
+		ck_assert_double_eq_tol(trc_student_t(0.001, ROWS[i].freedom) / ROWS[i].t_999, 1,
+					1e-4);
+		ck_assert_double_eq_tol(trc_student_p(ROWS[i].t_95, ROWS[i].freedom), 0.05, 1e-4);
+	}
+	ck_assert(trc_student_p(0, 5) >= 1);
+	ck_assert(trc_student_p(NAN, 5) >= 1);
+}
+END_TEST
+
+/* Batches of sums that are independent, and of some that follow those before them. */
+START_TEST(variance_of_ratios)
+{
+	enum { TIMES = 2000 };
+
+	for (int alike = 0; alike < 2; alike++) {
+		double told = 0, squares = 0;
+		uint64_t state = 7;
+
+		for (int i = 0; i < TIMES; i++) {
+			double x[TRC_DIFF_SLICES], u[TRC_DIFF_SLICES], sum = 0, last = 0;
+
+			for (int k = 0; k < TRC_DIFF_SLICES; k++) {
+				last = alike * 0.4 * last + uniform(&state) - 0.5;
+				u[k] = 1;
+				x[k] = 10 + last;
+				sum += last;
+			}
+			told += trc_ratio_variance(x, u) / TIMES;
+			sum /= TRC_DIFF_SLICES;
+			squares += sum * sum / TIMES;
+		}
+		/* Rather too large than too small. */
+		ck_assert_double_ge(told / squares, 0.7);
+		ck_assert_double_le(told / squares, 1.5);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("diff");
+	TCase *t = tcase_create("statistics");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_test(t, students_distribution);
+	tcase_add_test(t, variance_of_ratios);
+	suite_add_tcase(s, t);
+	t = tcase_create("runs");
+	tcase_set_timeout(t, 600);
+	tcase_add_test(t, equal_runs);
+	tcase_add_test(t, equal_runs_that_differ);
+	tcase_add_loop_test(t, ten_percent_slower, 0, sizeof(SLOWER) / sizeof(*SLOWER));
+	suite_add_tcase(s, t);
+	runner = srunner_create(s);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? 1 : 0;
+}
