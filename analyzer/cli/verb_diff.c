@@ -92,6 +92,32 @@ static void close_before(struct before *before)
 	before->ring = (struct trc_ring_trace){0};
 }
 
+static bool is_again(const struct comparison *c, size_t i)
+{
+	static const uint8_t none[sizeof(((struct trc_file_info *)NULL)->trace_uuid)];
+	const struct trc_file_info *info = trc_reader_info(trc_model_reader(c->before[i].model));
+
+	for (size_t before = 0; before < i; before++)
+		if (!memcmp(info->trace_uuid,
+			    trc_reader_info(trc_model_reader(c->before[before].model))->trace_uuid,
+			    sizeof(info->trace_uuid)) &&
+		    memcmp(info->trace_uuid, none, sizeof(none)) != 0)
+			return true;
+	return false;
+}
+
+/* A trace that counts twice would make runs seem alike. */
+static int check_each_once(struct trc_cli *cli, const struct comparison *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		if (!is_again(c, i))
+			continue;
+		trc_cli_error(cli, "--diff names the same trace twice: %s", c->before[i].path);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 /* One after the other, so that only one of them is in memory besides the trace. */
 static int sum_all(struct trc_cli *cli, struct comparison *c)
 {
@@ -209,6 +235,8 @@ static int run_diff(struct trc_cli *cli, const struct trc_request *request)
 	struct comparison c = {.n = 0};
 	int err = open_before(cli, &c, request->arg);
 
+	if (!err)
+		err = check_each_once(cli, &c);
 	if (!err)
 		err = sum_all(cli, &c);
 	if (!err)

@@ -35,10 +35,16 @@ static void complain(struct trc_diff *diff, const char *path, const char *format
 	__attribute__((format(printf, 3, 4)));
 static void complain(struct trc_diff *diff, const char *path, const char *format, ...)
 {
+	enum { MANY = 5 };
 	size_t n = strlen(diff->incomplete), room = sizeof(diff->incomplete) - n;
 	char what[200];
 	va_list args;
 
+	if (diff->n_complaints++ >= MANY) {
+		if (diff->n_complaints == MANY + 1)
+			snprintf(diff->incomplete + n, room, "; and more");
+		return;
+	}
 	va_start(args, format);
 	vsnprintf(what, sizeof(what), format, args);
 	va_end(args);
@@ -67,6 +73,26 @@ static void complain_of_samples(struct trc_diff *diff)
 	}
 }
 
+/* Without names on one side only tasks can be found again. */
+static void complain_of_names(struct trc_diff *diff)
+{
+	bool named = false;
+
+	for (size_t t = 0; t <= diff->n_before; t++)
+		named |= !trc_diff_trace(diff, t)->nameless;
+	for (size_t t = 0; t <= diff->n_before && named; t++) {
+		const struct trc_diff_sums *sums = trc_diff_trace(diff, t);
+
+		if (!sums->nameless)
+			continue;
+		complain(diff, sums->path, "has no names of functions, the program: %s",
+			 sums->nameless);
+		diff->only_tasks = true;
+	}
+	if (diff->only_tasks)
+		complain(diff, "so", "only tasks are compared");
+}
+
 void trc_diff_find_incomplete(struct trc_diff *diff)
 {
 	for (size_t t = 0; t <= diff->n_before; t++) {
@@ -83,6 +109,7 @@ void trc_diff_find_incomplete(struct trc_diff *diff)
 			complain(diff, sums->path, "had no room for %" PRIu64 " stacks or names",
 				 sums->table_full);
 	}
+	complain_of_names(diff);
 	complain_of_samples(diff);
 }
 

@@ -78,7 +78,8 @@ static int add_item(struct comparing *c, const struct trc_diff_item *item)
 	int err = 0;
 
 	if (!is_worth_it(c->diff, item->kind, item->name) ||
-	    (item->kind == TRC_DIFF_CPU && !c->diff->cpu_compared))
+	    (item->kind == TRC_DIFF_CPU && !c->diff->cpu_compared) ||
+	    (item->kind != TRC_DIFF_TASKS && c->diff->only_tasks))
 		return 0;
 	for (unsigned int m = 0; m < TRC_DIFF_MEASURES && !err; m++)
 		if (m != TRC_DIFF_CPU_ALL && trc_diff_measure_kind(m) == item->kind)
@@ -154,6 +155,28 @@ static double before_of(const struct trc_diff_values *v)
 	return v->logarithms ? exp(all) : all;
 }
 
+/* The logarithm of a sum that has most from a single event says more than it knows: the values themselves have to
+ * be as certain. */
+static double p_of_values(const struct comparing *c, const struct candidate *candidate,
+			  struct trc_diff_values *v)
+{
+	struct trc_diff_change change;
+	double scale = 0;
+
+	if (!v->logarithms || is_percentile(candidate->measure))
+		return 0;
+	for (size_t i = 0; i < v->n; i++)
+		scale = fmax(scale, v->of[i].value);
+	for (size_t i = 0; i < v->n; i++) {
+		v->tested[i] = v->of[i];
+		v->tested[i].variance += v->least * scale * scale;
+	}
+	v->least *= scale * scale;
+	v->machine *= scale * scale;
+	change = trc_diff_change_of(v, c->spread[candidate->measure]);
+	return p_of(&change);
+}
+
 static void test(struct comparing *c, struct candidate *candidate)
 {
 	struct trc_diff_values v;
@@ -165,7 +188,7 @@ static void test(struct comparing *c, struct candidate *candidate)
 	candidate->logarithms = v.logarithms;
 	candidate->before = before_of(&v);
 	candidate->after = v.of[v.n - 1].value;
-	candidate->p = p_of(&candidate->change);
+	candidate->p = fmax(p_of(&candidate->change), p_of_values(c, candidate, &v));
 	if (is_percentile(candidate->measure))
 		candidate->p = fmax(candidate->p, p_beyond(c, candidate));
 }

@@ -161,7 +161,7 @@ static bool estimate(const struct series *s, struct trc_diff_estimate *e)
 
 	if (!(all_u > 0))
 		return false;
-	*e = (struct trc_diff_estimate){sum(s->x) / all_u, trc_ratio_variance(s->x, s->u)};
+	*e = (struct trc_diff_estimate){sum(s->x) / all_u, trc_ratio_variance(s->x, s->u), all_u};
 	return true;
 }
 
@@ -207,6 +207,21 @@ static double run_noise(const struct trc_diff *diff, unsigned int measure)
 	}
 }
 
+/* A trace that has nothing of it may only be short: its noise is what others would have in as short a time. */
+static void doubt_zeros(struct trc_diff_values *v)
+{
+	double of_one = 0, n = 0;
+
+	for (size_t i = 0; i < v->n; i++)
+		if (v->of[i].value > 0) {
+			of_one += v->of[i].variance * v->of[i].per;
+			n++;
+		}
+	for (size_t i = 0; i < v->n && n > 0; i++)
+		if (!(v->of[i].value > 0))
+			v->of[i].variance = of_one / n / v->of[i].per;
+}
+
 /* The values as they are tested. */
 static void set_tested(struct trc_diff_values *v, double noise)
 {
@@ -217,16 +232,21 @@ static void set_tested(struct trc_diff_values *v, double noise)
 		v->logarithms &= v->of[i].value > 0;
 		scale = fmax(scale, v->of[i].value);
 	}
+	if (v->logarithms)
+		scale = 1;
+	else
+		doubt_zeros(v);
+	v->least = noise * noise * scale * scale;
 	for (size_t i = 0; i < v->n; i++) {
 		struct trc_diff_estimate *t = &v->tested[i];
 		double value = v->of[i].value;
 
 		*t = v->of[i];
-		if (v->logarithms)
-			*t = (struct trc_diff_estimate){log(value), t->variance / (value * value)};
-		else
-			t->variance += noise * noise * (scale * scale - 1);
-		t->variance += noise * noise;
+		if (v->logarithms) {
+			t->value = log(value);
+			t->variance /= value * value;
+		}
+		t->variance += v->least;
 	}
 }
 
@@ -247,6 +267,7 @@ static bool percentiles_of(const struct trc_diff *diff, unsigned int percent, co
 	double noise = run_noise(diff, TRC_DIFF_TASK_P50);
 
 	v->logarithms = true;
+	v->least = noise * noise;
 	for (size_t i = 0; i < v->n; i++) {
 		const struct trc_diff_item *item =
 			trc_diff_find(trc_diff_trace(diff, i), TRC_DIFF_TASKS, name);
@@ -254,7 +275,7 @@ static bool percentiles_of(const struct trc_diff *diff, unsigned int percent, co
 		if (!has_percentile(item, percent))
 			return false;
 		v->tested[i] = trc_diff_quantile(item, percent);
-		v->tested[i].variance += noise * noise;
+		v->tested[i].variance += v->least;
 		v->of[i].value = exp(v->tested[i].value);
 	}
 	add_machine(diff, v);
@@ -268,7 +289,7 @@ bool trc_diff_values_of(const struct trc_diff *diff, unsigned int measure, const
 	struct series s;
 
 	v->n = diff->n_before + 1;
-	v->machine = 0;
+	v->machine = v->least = 0;
 	if (percent)
 		return percentiles_of(diff, percent, name, v);
 	for (size_t i = 0; i < v->n; i++) {
@@ -292,7 +313,7 @@ bool trc_diff_values_beyond(const struct trc_diff *diff, const char *name, doubl
 {
 	v->n = diff->n_before + 1;
 	v->logarithms = false;
-	v->machine = 0;
+	v->machine = v->least = 0;
 	for (size_t i = 0; i < v->n; i++) {
 		const struct trc_diff_item *item =
 			trc_diff_find(trc_diff_trace(diff, i), TRC_DIFF_TASKS, name);
@@ -363,7 +384,7 @@ struct trc_diff_change trc_diff_change_of(const struct trc_diff_values *v, doubl
 		change.freedom = SLICES_FREEDOM + n - 1;
 		run = (SLICES_FREEDOM * spread * within_runs(v) + (n - 1) * between_runs(v)) /
 		      change.freedom;
-		change.variance = run * (1 + 1 / n);
+		change.variance = fmax(run, v->least) * (1 + 1 / n);
 	}
 	change.size = v->tested[v->n - 1].value - mean_before(v);
 	change.variance += v->machine;

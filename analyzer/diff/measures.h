@@ -12,6 +12,7 @@ struct trc_diff_values {
 	struct trc_diff_estimate tested[TRC_DIFF_BASELINES_MAX + 1];
 	bool logarithms;
 	double machine; /* variance that a busier machine adds to the change */
+	double least;	/* variance that any two runs have */
 };
 
 /* What is known of a change: its size, and the variance of its noise. */

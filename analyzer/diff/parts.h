@@ -46,7 +46,8 @@ struct trc_diff_sums {
 	bool sampled_clock;
 	int64_t start_ns, end_ns;
 	uint64_t lost_events, table_full, lost_samples;
-	bool ends;		/* the file has its end */
+	bool ends; /* the file has its end */
+	char *nameless; /* why no function of the program has a name; NULL = some have, or none is there */
 	struct trc_array items; /* struct trc_diff_item */
 	struct trc_index by_name;
 	double total[TRC_DIFF_KINDS];
@@ -71,6 +72,7 @@ static inline double trc_diff_seconds(const struct trc_diff_sums *sums)
 struct trc_diff_estimate {
 	double value;
 	double variance;
+	double per; /* what it is a ratio to, summed: tasks, seconds, ... */
 };
 
 /* ---- names.c: the caller's to free, NULL without memory ---- */
@@ -104,8 +106,9 @@ struct trc_diff {
 	char *unit_waits;
 	struct trc_array rows; /* struct trc_diff_row */
 	size_t n_changed;
-	char incomplete[512];
-	bool cpu_compared;
+	char incomplete[2048];
+	unsigned int n_complaints;
+	bool cpu_compared, only_tasks;
 };
 
 /* ---- about.c ---- */

@@ -219,6 +219,24 @@ static void print_row(const struct printing *p, const struct trc_diff_row *row)
 	trc_line_print(&line, p->out);
 }
 
+static void print_cpu_note(const struct printing *p)
+{
+	size_t n;
+	const struct trc_diff_row *row = trc_diff_rows(p->diff, &n);
+	struct trc_line line;
+
+	for (size_t i = 0; i < p->diff->n_changed && i < ROWS_MAX; i++) {
+		if (row[i].measure != TRC_DIFF_CPU_SHARE)
+			continue;
+		begin(p, &line);
+		trc_line_add(&line,
+			     "  CPU: shares of the samples of these threads; change against their "
+			     "functions that did not change");
+		trc_line_print(&line, p->out);
+		return;
+	}
+}
+
 static void print_changed(const struct printing *p)
 {
 	size_t n;
@@ -238,6 +256,7 @@ static void print_changed(const struct printing *p)
 	trc_line_print(&line, p->out);
 	for (size_t i = 0; i < p->diff->n_changed && i < ROWS_MAX; i++)
 		print_row(p, &row[i]);
+	print_cpu_note(p);
 	if (p->diff->n_changed <= ROWS_MAX)
 		return;
 	begin(p, &line);
@@ -279,10 +298,8 @@ static void print_end(const struct printing *p)
 	putc('\n', p->out);
 	begin(p, &line);
 	if (!n)
-		trc_line_add(
-			&line,
-			"nothing to compare: nothing happened %d times on one side or the other",
-			TRC_DIFF_EVENTS);
+		trc_line_add(&line, "nothing to compare: nothing happened %d times or more",
+			     TRC_DIFF_EVENTS);
 	else if (!p->diff->n_changed)
 		trc_line_add(&line, "nothing changed beyond noise: %zu row%s compared", n,
 			     n == 1 ? " was" : "s were");
@@ -298,7 +315,7 @@ static void print_end(const struct printing *p)
 	begin(p, &line);
 	trc_line_add(
 		&line,
-		"half of those that did not change would have shown a change of %.*f%% or less",
+		"half of the rows that did not change would have been told from a change of %.*f%% on",
 		sure < 0.1 ? 1 : 0, 100 * fmin(sure, 1e6));
 	trc_line_print(&line, p->out);
 }

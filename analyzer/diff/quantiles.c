@@ -32,7 +32,8 @@ struct trc_diff_estimate trc_diff_beyond(const struct trc_diff_item *item, doubl
 	share = (n - (double)rank) / n;
 	/* A trace in which none is beyond says little of how many could be. */
 	binomial = fmax(share * (1 - share), 1 / n) / n;
-	return (struct trc_diff_estimate){share, fmax(trc_ratio_variance(beyond, all), binomial)};
+	return (struct trc_diff_estimate){share, fmax(trc_ratio_variance(beyond, all), binomial),
+					  n};
 }
 
 /* Between two tasks, so that ranks need not be whole. */
@@ -56,5 +57,5 @@ struct trc_diff_estimate trc_diff_quantile(const struct trc_diff_item *item, uns
 	double below = at_rank(item, (share - off) * n), above = at_rank(item, (share + off) * n);
 	double deviation = fmax(fmax(value - below, above - value), (above - below) / 2) / reach;
 
-	return (struct trc_diff_estimate){value, deviation * deviation};
+	return (struct trc_diff_estimate){value, deviation * deviation, n};
 }

@@ -12,6 +12,7 @@
 #include "analyzer/model/waits.h"
 #include "format/check.h"
 #include "format/module_owner.h"
+#include "format/symbols.h"
 #include "format/waits.h"
 
 struct summing {
@@ -431,6 +432,29 @@ bool trc_diff_same_build(const struct trc_model *a, const struct trc_model *b)
 	return *build_a && !strcmp(build_a, build_b);
 }
 
+/* The usual reason is that the program was built again since it was recorded. */
+static int find_nameless(struct trc_diff_sums *sums, const struct trc_model *m)
+{
+	const struct trc_module_entry *program = program_of(trc_model_reader(m));
+	const struct trc_stacks *stacks = trc_model_stacks(m);
+	const char *trouble = program ? trc_symbols_trouble(trc_model_symbols(m), program) : NULL;
+	bool any = false;
+
+	for (size_t i = 0; i < stacks->n_frames; i++) {
+		const struct trc_frame *frame = &stacks->frame[i];
+
+		if (!program || !frame->module ||
+		    trc_reader_module(trc_model_reader(m), frame->module) != program)
+			continue;
+		if (frame->function)
+			return 0;
+		any = true;
+	}
+	if (any)
+		sums->nameless = strndup(trouble ? trouble : "it has none", 100);
+	return any && !sums->nameless ? -ENOMEM : 0;
+}
+
 static int describe(struct trc_diff_sums *sums, const struct trc_model *m, const char *path)
 {
 	const struct trc_reader *reader = trc_model_reader(m);
@@ -447,7 +471,7 @@ static int describe(struct trc_diff_sums *sums, const struct trc_model *m, const
 	sums->lost_events = trc_model_lost_events(m);
 	sums->table_full = file->table_full;
 	sums->ends = file->complete;
-	return sums->path && (!command || sums->command) ? 0 : -ENOMEM;
+	return sums->path && (!command || sums->command) ? find_nameless(sums, m) : -ENOMEM;
 }
 
 /* A thread that was taken off its proc, and could have gone on, had none until it was put on one again. */
@@ -527,6 +551,7 @@ void trc_diff_sums_free(struct trc_diff_sums *sums)
 	trc_index_free(&sums->by_name);
 	free(sums->path);
 	free(sums->command);
+	free(sums->nameless);
 	free(sums->sampled);
 	free(sums);
 }

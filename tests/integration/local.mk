@@ -5,6 +5,8 @@ integration_programs = \
 	tests/integration/truth_blame \
 	tests/integration/truth_chain \
 	tests/integration/truth_findings \
+	tests/integration/truth_diff \
+	tests/integration/truth_diff_moved \
 	tests/integration/truth_wakers \
 	tests/integration/truth_whatif \
 	tests/integration/truth_cpu \
@@ -53,6 +55,13 @@ tests_integration_truth_findings_SOURCES = tests/integration/truth_findings.c \
 	tests/integration/truth.h
 tests_integration_truth_findings_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_truth_findings_LDADD = libtrc.la -lpthread
+tests_integration_truth_diff_SOURCES = tests/integration/truth_diff.c tests/integration/truth.h
+tests_integration_truth_diff_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_integration_truth_diff_LDADD = libtrc.la -lpthread
+tests_integration_truth_diff_moved_SOURCES = tests/integration/truth_diff.c tests/integration/truth.h
+tests_integration_truth_diff_moved_CPPFLAGS = $(AM_CPPFLAGS) -DTRUTH_DIFF_MOVED
+tests_integration_truth_diff_moved_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_integration_truth_diff_moved_LDADD = libtrc.la -lpthread
 tests_integration_truth_wakers_SOURCES = tests/integration/truth_wakers.c \
 	tests/integration/truth.h
 tests_integration_truth_wakers_LDADD = -lpthread
@@ -170,6 +179,7 @@ integration_tests = \
 	tests/integration/wait_calls.sh \
 	tests/integration/truth_blame.sh \
 	tests/integration/truth_chain.sh \
+	tests/integration/truth_diff.sh \
 	tests/integration/truth_findings.sh \
 	tests/integration/truth_wakers.sh \
 	tests/integration/truth_whatif.sh \

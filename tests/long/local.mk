@@ -11,6 +11,7 @@ EXTRA_DIST += \
 	tests/long/compare_test.sh \
 	tests/long/cpython.sh \
 	tests/long/cpython_results.py \
+	tests/long/diff.sh \
 	tests/long/fuzz.sh \
 	tests/long/lib.sh \
 	tests/long/memcached.sh \

@@ -13,7 +13,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u
-all_suites='posix cpython stress_ng memcached fuzz'
+all_suites='posix cpython stress_ng memcached diff fuzz'
 here=$(cd "$(dirname "$0")" && pwd)
 top_srcdir=${top_srcdir:-$(dirname "$(dirname "$here")")}
 top_builddir=${top_builddir:-$top_srcdir/build}

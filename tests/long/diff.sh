@@ -1,0 +1,73 @@
+#!/bin/bash
+# diff.sh - how often trace-analyze --diff is right: pairs of equal runs, in which nothing may have changed, and pairs in
+# which a critical section or a function became 10 % slower.
+#
+# The program keeps account of its sections itself.  A pair whose sections did not take what they should, because
+# the machine had other things to do, says nothing of --diff; it is counted apart.
+. "$(dirname "$0")/lib.sh"
+
+program=$top_builddir/tests/integration/truth_diff
+pairs=${DIFF_PAIRS:-50}
+[ -x "$program" ] || make -s -C "$top_builddir" tests/integration/truth_diff || fail 'truth_diff cannot be built'
+first=
+chrt -f 10 true 2>/dev/null && first='chrt -f 10' # sleeps as long as it should, whatever else runs
+cd "$work" || exit 99
+
+# record NAME FREQUENCY MILLISECONDS WHAT PERCENT
+record()
+{
+	local seed=$((LONG_SEED + ++runs))
+	# shellcheck disable=SC2086 # words
+	"$trace_record" -q -F "$2" -o "$1.trc" -- $first "$program" $seed "$3" "$4" "$5" >"$1.txt" ||
+		fail "recording $1: status $?"
+}
+
+# as_told PERCENT: the sections of after took so much longer than those of before, give or take 3 %.
+as_told()
+{
+	awk -v percent="$1" '$1 == "held_ns" { if (FNR == NR) before = $2; else after = $2 }
+		END { off = after / before / (1 + percent / 100); exit !(off > 0.97 && off < 1.03) }' \
+		before.txt after.txt
+}
+
+# changed AWK-CONDITION: some row of this pair
+changed()
+{
+	"$top_builddir/analyzer/trace-analyze" --diff before.trc after.trc --output tsv 2>/dev/null |
+		awk -F '\t' "NR > 1 && \$1 == 1 && ($1) { found = 1 } END { exit !found }"
+}
+
+# count PAIRS WHAT PERCENT AWK-CONDITION: into $found, $judged and $unquiet
+count()
+{
+	local pair frequency=1000 length=2000
+	[ "$2" = lock ] || { frequency=10000 length=3000; }
+	found=0 judged=0 unquiet=0
+	for ((pair = 0; pair < $1; pair++)); do
+		record before $frequency $length "$2" 0
+		record after $frequency $length "$2" "$3"
+		[ "$2" != lock ] || as_told "$3" || {
+			unquiet=$((unquiet + 1))
+			continue
+		}
+		judged=$((judged + 1))
+		changed "$4" && found=$((found + 1))
+	done
+}
+
+runs=0
+count $((pairs - pairs / 5)) lock 0 1
+alarms=$found of=$judged apart=$unquiet
+count $((pairs / 5)) function 0 1
+alarms=$((alarms + found)) of=$((of + judged))
+say "equal runs: $alarms of $of called changed; in $apart others the sections themselves differed"
+count $((pairs * 4 / 5)) lock 10 '$8 > 0 && ($2 == "lock" || $2 == "section")'
+locks=$found locks_of=$judged
+say "a section 10 % slower: found in $locks of $locks_of; in $unquiet others it was not"
+count $((pairs * 4 / 5)) function 10 '$8 > 0 && $2 == "cpu" && $3 ~ /^price/'
+say "a function 10 % slower: found in $found of $judged"
+[ $((alarms * 20)) -le $of ] || suite_failed=1
+[ $((locks * 100)) -ge $((locks_of * 95)) ] || suite_failed=1
+[ $((found * 100)) -ge $((judged * 95)) ] || suite_failed=1
+[ $locks_of -ge 5 ] && [ "$of" -ge 10 ] || skip 'the machine is too busy'
+exit $suite_failed
