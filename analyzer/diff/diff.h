@@ -38,10 +38,10 @@ enum trc_diff_measure {
 	TRC_DIFF_LOCK_WAITED,	 /* for a lock: time per task or second */
 	TRC_DIFF_LOCK_WAITS,	 /* their number per task or second */
 	TRC_DIFF_SECTION_CAUSED, /* by a critical section: others' time per task or second */
-	TRC_DIFF_SECTION_HELD, /* each of those for which others waited: how long it held the lock */
-	TRC_DIFF_CPU_SHARE,    /* a function's share of the samples of its threads */
-	TRC_DIFF_CPU_ALL,      /* CPU time of all functions per task or second */
-	TRC_DIFF_WAITED,       /* for anything else: time per task or second */
+	TRC_DIFF_SECTION_HELD, /* each of those for which others waited: how long it typically held the lock */
+	TRC_DIFF_CPU_SHARE, /* a function's share of the samples of its threads */
+	TRC_DIFF_CPU_ALL,   /* CPU time of all functions per task or second */
+	TRC_DIFF_WAITED,    /* for anything else: time per task or second */
 	TRC_DIFF_MEASURES
 };
 

@@ -125,10 +125,6 @@ static void fill(const struct trc_diff *diff, size_t trace, unsigned int measure
 	case TRC_DIFF_TASK_MEAN:
 		copy(s->u, item ? item->events : NULL);
 		break;
-	case TRC_DIFF_SECTION_HELD:
-		copy(s->x, item ? item->held : NULL);
-		copy(s->u, item ? item->held_n : NULL);
-		return;
 	case TRC_DIFF_LOCK_WAITS:
 		copy(s->x, item ? item->events : NULL);
 		return;
@@ -179,14 +175,13 @@ static bool has_percentile(const struct trc_diff_item *item, unsigned int percen
 {
 	enum { BEYOND = 10 };
 
-	return item && item->n_tasks * (100 - percent) >= (size_t)BEYOND * 100;
+	return item && item->n_spans * (100 - percent) >= (size_t)BEYOND * 100;
 }
 
 static bool enough(const struct trc_diff_item *item, unsigned int measure)
 {
-	if (measure == TRC_DIFF_SECTION_HELD)
-		return item && item->held && sum(item->held_n) >= TRC_DIFF_EVENTS;
-	return measure != TRC_DIFF_TASK_MEAN || (item && item->n_tasks >= TRC_DIFF_EVENTS);
+	return (measure != TRC_DIFF_TASK_MEAN && measure != TRC_DIFF_SECTION_HELD) ||
+	       (item && item->n_spans >= TRC_DIFF_EVENTS);
 }
 
 static double run_noise(const struct trc_diff *diff, unsigned int measure)
@@ -298,6 +293,10 @@ bool trc_diff_values_of(const struct trc_diff *diff, unsigned int measure, const
 
 		if (!enough(item, measure))
 			return false;
+		if (measure == TRC_DIFF_SECTION_HELD) {
+			v->of[i] = trc_diff_typical(item);
+			continue;
+		}
 		fill(diff, i, measure, name, item, taken, &s);
 		if (!estimate(&s, &v->of[i]))
 			return false;
@@ -318,7 +317,7 @@ bool trc_diff_values_beyond(const struct trc_diff *diff, const char *name, doubl
 		const struct trc_diff_item *item =
 			trc_diff_find(trc_diff_trace(diff, i), TRC_DIFF_TASKS, name);
 
-		if (!item || !item->n_tasks)
+		if (!item || !item->n_spans)
 			return false;
 		v->of[i] = v->tested[i] = trc_diff_beyond(item, ns);
 	}

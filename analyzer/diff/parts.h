@@ -25,15 +25,15 @@ struct trc_diff_item {
 	uint8_t kind;
 	uint64_t n;   /* tasks, waits, sections, samples */
 	double total; /* ns, or the samples' unit */
-	/* By slice, NULL if it is not among the largest: what total and n are of, and of sections how long they
-	 * held the lock, and how many of them are known to. */
-	double *amount, *events, *held, *held_n;
-	/* Of tasks that ended: how long they took, sorted, and in which slice they ended. */
-	struct trc_diff_task {
+	/* By slice, NULL if it is not among the largest: what total and n are of. */
+	double *amount, *events;
+	/* Of tasks how long they took, of critical sections how long they held the lock, as far as is known:
+	 * sorted, with the slice in which they ended. */
+	struct trc_diff_span {
 		int64_t ns;
 		uint32_t slice;
-	} * task;
-	size_t n_tasks;
+	} * span;
+	size_t n_spans;
 	uint32_t threads; /* of CPU: the index of the item of those that ran it */
 };
 
@@ -94,6 +94,8 @@ char *trc_diff_section_name(const struct trc_diff_names *names, const struct trc
 /* ---- quantiles.c ---- */
 /* The duration that so many percent of the tasks do not exceed, as a logarithm. */
 struct trc_diff_estimate trc_diff_quantile(const struct trc_diff_item *item, unsigned int percent);
+/* The mean without the tenth that is longest, and the one that is shortest. */
+struct trc_diff_estimate trc_diff_typical(const struct trc_diff_item *item);
 /* The share of the tasks that take longer than that. */
 struct trc_diff_estimate trc_diff_beyond(const struct trc_diff_item *item, double ns);
 

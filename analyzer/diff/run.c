@@ -26,7 +26,8 @@ struct summing {
 /* What an event adds to its item. */
 struct amount {
 	int64_t start_ns, end_ns; /* it is spread over these */
-	double value, held;	  /* held < 0 = not known */
+	double value;
+	int64_t span_ns; /* < 0 = not known */
 };
 
 /* ---- items ---- */
@@ -119,10 +120,8 @@ static void item_add(struct summing *s, uint32_t id, const struct amount *a)
 		return;
 	spread(s->sums, item->amount, a);
 	item->events[slice]++;
-	if (item->held && a->held >= 0) {
-		item->held[slice] += a->held;
-		item->held_n[slice]++;
-	}
+	if (item->span && a->span_ns >= 0)
+		item->span[item->n_spans++] = (struct trc_diff_span){a->span_ns, (uint32_t)slice};
 }
 
 static int compare_items(const void *a, const void *b)
@@ -139,18 +138,17 @@ static int compare_items(const void *a, const void *b)
 
 static int item_slices(struct trc_diff_item *item)
 {
-	enum { SERIES = 4 };
+	enum { SERIES = 2 };
+	bool spans = item->kind == TRC_DIFF_TASKS || item->kind == TRC_DIFF_SECTIONS;
 	double *slices = calloc((size_t)SERIES * TRC_DIFF_SLICES, sizeof(*slices));
 
 	if (!slices)
 		return -ENOMEM;
 	item->amount = slices;
 	item->events = slices + TRC_DIFF_SLICES;
-	item->held = slices + (size_t)2 * TRC_DIFF_SLICES;
-	item->held_n = slices + (size_t)3 * TRC_DIFF_SLICES;
-	if (item->kind == TRC_DIFF_TASKS)
-		item->task = calloc(item->n + 1, sizeof(*item->task));
-	return item->kind == TRC_DIFF_TASKS && !item->task ? -ENOMEM : 0;
+	if (spans)
+		item->span = calloc(item->n + 1, sizeof(*item->span));
+	return spans && !item->span ? -ENOMEM : 0;
 }
 
 /* The largest of each kind get slices. */
@@ -230,7 +228,7 @@ static int add_unlocks(struct summing *s)
 					 u->object};
 		bool known = u->taken_ns != TRC_NEVER && u->taken_ns <= u->ts_ns;
 		const struct amount a = {u->ts_ns, u->ts_ns, (double)u->caused_ns,
-					 known ? (double)(u->ts_ns - u->taken_ns) : -1};
+					 known ? u->ts_ns - u->taken_ns : -1};
 		uint64_t hash;
 		uint32_t id;
 
@@ -305,14 +303,14 @@ static int add_tasks(struct summing *s)
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t key[3] = {TRC_DIFF_TASKS, (uintptr_t)task[i].type, 0};
 		struct amount a = {task[i].end_ns, task[i].end_ns, 0, -1};
-		struct trc_diff_item *item;
 		uint64_t hash;
 		uint32_t id;
 
 		if (task[i].start_ns == TRC_NEVER || task[i].end_ns == TRC_NEVER ||
 		    task[i].end_ns < task[i].start_ns)
 			continue;
-		a.value = (double)(task[i].end_ns - task[i].start_ns);
+		a.span_ns = task[i].end_ns - task[i].start_ns;
+		a.value = (double)a.span_ns;
 		id = seen_item(s, key, &hash);
 		if (!id)
 			id = now_seen(s, hash,
@@ -321,18 +319,13 @@ static int add_tasks(struct summing *s)
 		if (!id)
 			return -ENOMEM;
 		item_add(s, id, &a);
-		item = trc_diff_item(s->sums, id - 1);
-		if (item->task)
-			item->task[item->n_tasks++] =
-				(struct trc_diff_task){task[i].end_ns - task[i].start_ns,
-						       (uint32_t)slice_at(s->sums, task[i].end_ns)};
 	}
 	return 0;
 }
 
-static int compare_tasks(const void *a, const void *b)
+static int compare_spans(const void *a, const void *b)
 {
-	const struct trc_diff_task *x = a, *y = b;
+	const struct trc_diff_span *x = a, *y = b;
 
 	return x->ns < y->ns ? -1 : x->ns > y->ns;
 }
@@ -360,8 +353,8 @@ static int sum_events(struct summing *s)
 	for (size_t i = 0; i < s->sums->items.n && !err; i++) {
 		struct trc_diff_item *item = trc_diff_item(s->sums, i);
 
-		if (item->n_tasks)
-			qsort(item->task, item->n_tasks, sizeof(*item->task), compare_tasks);
+		if (item->n_spans)
+			qsort(item->span, item->n_spans, sizeof(*item->span), compare_spans);
 	}
 	return err;
 }
@@ -543,7 +536,7 @@ void trc_diff_sums_free(struct trc_diff_sums *sums)
 
 		free(item->name);
 		free(item->amount);
-		free(item->task);
+		free(item->span);
 	}
 	if (!sums)
 		return;
