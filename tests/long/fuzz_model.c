@@ -13,6 +13,7 @@
 #include <string.h>
 #include "analyzer/check/check.h"
 #include "analyzer/profile/profile.h"
+#include "analyzer/diff/diff.h"
 #include "analyzer/report/report.h"
 #include "analyzer/report/whatif.h"
 #include "analyzer/report/why.h"
@@ -102,6 +103,28 @@ static void blame(struct trc_model *m)
 	trc_profile_free(profile);
 }
 
+/* A trace and itself: nothing changed. */
+static void comparison(struct trc_model *m, FILE *out)
+{
+	struct trc_diff_sums *sums = NULL;
+	struct trc_diff *diff = NULL;
+	struct trc_error error = {""};
+	const struct trc_diff_row *row;
+	size_t n;
+
+	if (trc_diff_sum(&sums, m, "fuzz.trc", true, &error)) {
+		promise(*error.text, "a failure has a text");
+		return;
+	}
+	if (!trc_diff_compare(&diff, &sums, 1, sums)) {
+		row = trc_diff_rows(diff, &n);
+		promise(!n || !row[0].changed, "a trace is as itself");
+		trc_diff_print(diff, out, 100, false);
+	}
+	trc_diff_free(diff);
+	trc_diff_sums_free(sums);
+}
+
 static void look_for_controls(const char *text, size_t n_bytes)
 {
 	for (size_t i = 0; i < n_bytes; i++)
@@ -116,6 +139,7 @@ static void reports(struct trc_model *m)
 
 	promise(out, "memory");
 	report(m, out);
+	comparison(m, out);
 	fclose(out);
 	look_for_controls(text, n_bytes);
 	free(text);
