@@ -22,7 +22,8 @@ struct comparison {
 	bool same_build;
 };
 
-/* The next name of the list, in which a backslash makes a comma part of the name.  The caller's to free. */
+/* The next name of the list, in which a backslash makes a comma part of the name.  The caller's
+ * to free. */
 static char *next_path(const char **list)
 {
 	char *path = malloc(strlen(*list) + 1);

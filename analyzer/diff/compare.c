@@ -126,8 +126,8 @@ static double p_of(const struct trc_diff_change *change)
 	return deviation > 0 ? trc_student_p(change->size / deviation, change->freedom) : 0;
 }
 
-/* Durations may have two or more humps, between which a percentile jumps: as many tasks more or less have to
- * be beyond a duration between the two percentiles. */
+/* Durations may have two or more humps, between which a percentile jumps: as many tasks more or
+ * less have to be beyond a duration between the two percentiles. */
 static double p_beyond(const struct comparing *c, const struct candidate *candidate)
 {
 	struct trc_diff_values v;
@@ -155,8 +155,8 @@ static double before_of(const struct trc_diff_values *v)
 	return v->logarithms ? exp(all) : all;
 }
 
-/* The logarithm of a sum that has most from a single event says more than it knows: the values themselves have to
- * be as certain. */
+/* The logarithm of a sum that has most from a single event says more than it knows: the values
+ * themselves have to be as certain. */
 static double p_of_values(const struct comparing *c, const struct candidate *candidate,
 			  struct trc_diff_values *v)
 {
@@ -194,9 +194,9 @@ static void test(struct comparing *c, struct candidate *candidate)
 }
 
 /*
- * How much larger the variance between runs is than their slices say.  All times share what makes a run slower
- * than another, so that they are asked together; shares of CPU do not.  One that is far off must not stand for
- * all.
+ * How much larger the variance between runs is than their slices say.  All times share what
+ * makes a run slower than another, so that they are asked together; shares of CPU do not.  One
+ * that is far off must not stand for all.
  */
 static void find_spread(struct comparing *c)
 {
@@ -218,8 +218,8 @@ static void find_spread(struct comparing *c)
 		c->spread[m] = sum[m == TRC_DIFF_CPU_SHARE] / n[m == TRC_DIFF_CPU_SHARE];
 }
 
-/* What a function takes per task or second, as a change; the larger of two is to blame if nothing else tells
- * which of them changed. */
+/* What a function takes per task or second, as a change; the larger of two is to blame if
+ * nothing else tells which of them changed. */
 static double per_unit_change(const struct trc_diff *diff, const char *name)
 {
 	double units[TRC_DIFF_SLICES], per_unit[2] = {0};
@@ -303,7 +303,8 @@ static double importance(const struct trc_diff *diff, const struct candidate *c)
 	}
 }
 
-/* Of CPU the share of the threads' samples is told, and not that of the functions that did not change. */
+/* Of CPU the share of the threads' samples is told, and not that of the functions that did not
+ * change. */
 static void tell_share(const struct trc_diff *diff, struct trc_diff_row *row)
 {
 	const char *of = trc_diff_threads_of(diff, row->name);
@@ -354,8 +355,8 @@ static int add_row(struct comparing *c, const struct candidate *candidate, doubl
 	return 0;
 }
 
-/* By Holm: the most certain row first, as long as its p, times the number of rows that are left, is small
- * enough.  After a function has changed all others are tested again. */
+/* By Holm: the most certain row first, as long as its p, times the number of rows that are left,
+ * is small enough.  After a function has changed all others are tested again. */
 static int decide(struct comparing *c)
 {
 	size_t left = c->candidates.n;

@@ -1,21 +1,25 @@
 /*
  * diff.h - what changed between traces of a program, and what is only noise.
  *
- * A trace is summed up by trc_diff_sum(), which needs no other trace, so that traces can be opened one after
- * the other.  trc_diff_compare() compares the sums.
+ * A trace is summed up by trc_diff_sum(), which needs no other trace, so that traces can be
+ * opened one after the other.  trc_diff_compare() compares the sums.
  *
- *   diff:D1  rows of different traces are the same by their names alone: function and file, the variable of a
- *       lock, the type of a task; never by an address or a line
- *   diff:D2  amounts are per task of the type that has most tasks, if all traces have that; else per second
- *   diff:D3  the noise of a trace is taken from the slices of its time, with what makes neighbours alike
- *       (statistics.h).  With several traces before, how much they differ among each other counts, too.
- *       So does the difference of how long threads that could run had no proc
- *   diff:D4  a row changed if its change is beyond noise although so many rows were looked at: by Holm's
- *       method the probability that any row of equal runs is called changed is at most TRC_DIFF_ALARM
- *   diff:D5  what a function takes of CPU samples is compared with the functions of the same threads that did
- *       not change, as a slower machine makes all slower; CPU time as a whole only with several traces before
- *   diff:D6  a row with fewer than TRC_DIFF_EVENTS events on both sides is not compared, nor one that is
- *       less than a two hundredth of its kind on both sides
+ *   diff:D1  rows of different traces are the same by their names alone: function and file, the
+ *       variable of a lock, the type of a task; never by an address or a line
+ *   diff:D2  amounts are per task of the type that has most tasks, if all traces have that; else
+ *       per second
+ *   diff:D3  the noise of a trace is taken from the slices of its time, with what makes
+ *       neighbours alike (statistics.h).  With several traces before, how much they differ among
+ *       each other counts, too.  So does the difference of how long threads that could run had
+ *       no proc
+ *   diff:D4  a row changed if its change is beyond noise although so many rows were looked at:
+ *       by Holm's method the probability that any row of equal runs is called changed is at most
+ *       TRC_DIFF_ALARM
+ *   diff:D5  what a function takes of CPU samples is compared with the functions of the same
+ *       threads that did not change, as a slower machine makes all slower; CPU time as a whole
+ *       only with several traces before
+ *   diff:D6  a row with fewer than TRC_DIFF_EVENTS events on both sides is not compared, nor one
+ *       that is less than a two hundredth of its kind on both sides
  */
 #ifndef TRC_ANALYZER_DIFF_DIFF_H
 #define TRC_ANALYZER_DIFF_DIFF_H
@@ -38,10 +42,10 @@ enum trc_diff_measure {
 	TRC_DIFF_LOCK_WAITED,	 /* for a lock: time per task or second */
 	TRC_DIFF_LOCK_WAITS,	 /* their number per task or second */
 	TRC_DIFF_SECTION_CAUSED, /* by a critical section: others' time per task or second */
-	TRC_DIFF_SECTION_HELD, /* each of those for which others waited: how long it typically held the lock */
-	TRC_DIFF_CPU_SHARE, /* a function's share of the samples of its threads */
-	TRC_DIFF_CPU_ALL,   /* CPU time of all functions per task or second */
-	TRC_DIFF_WAITED,    /* for anything else: time per task or second */
+	TRC_DIFF_SECTION_HELD,	 /* how long one typically held the lock */
+	TRC_DIFF_CPU_SHARE,	 /* a function's share of the samples of its threads */
+	TRC_DIFF_CPU_ALL,	 /* CPU time of all functions per task or second */
+	TRC_DIFF_WAITED,	 /* for anything else: time per task or second */
 	TRC_DIFF_MEASURES
 };
 
@@ -50,7 +54,8 @@ struct trc_diff_row {
 	const char *name;
 	/* Nanoseconds, waits, or a share of 1; before: the mean of the traces before. */
 	double before, after;
-	/* after / before - 1, and the interval that it is in with a probability of 95 %; NAN: one of them is 0 */
+	/* after / before - 1, and the interval that it is in with a probability of 95 %; NAN:
+	 * one of them is 0 */
 	double change, low, high;
 	double p;	      /* that noise alone would do this to any of the rows (D4) */
 	double ns_per_second; /* how much of the threads' time the change is */
@@ -64,15 +69,15 @@ struct trc_diff;
 /* The same program file: true if both have a build id of it, and these are equal. */
 bool trc_diff_same_build(const struct trc_model *a, const struct trc_model *b);
 
-/* Derives what it needs.  `by_place`: functions without names have their place in a module for a name, for
- * traces of the same build.  On success *out is the caller's: trc_diff_sums_free() it; the model may be closed
- * before that.  0 or -errno with a line in error. */
+/* Derives what it needs.  `by_place`: functions without names have their place in a module for a
+ * name, for traces of the same build.  On success *out is the caller's: trc_diff_sums_free() it;
+ * the model may be closed before that.  0 or -errno with a line in error. */
 int trc_diff_sum(struct trc_diff_sums **out, struct trc_model *m, const char *path, bool by_place,
 		 struct trc_error *error);
 void trc_diff_sums_free(struct trc_diff_sums *sums); /* accepts NULL */
 
-/* 1 to TRC_DIFF_BASELINES_MAX traces before, all of which the caller keeps until trc_diff_free().  0 or
- * -ENOMEM. */
+/* 1 to TRC_DIFF_BASELINES_MAX traces before, all of which the caller keeps until
+ * trc_diff_free().  0 or -ENOMEM. */
 int trc_diff_compare(struct trc_diff **out, struct trc_diff_sums *const *before, size_t n_before,
 		     const struct trc_diff_sums *after);
 void trc_diff_free(struct trc_diff *diff); /* accepts NULL */

@@ -3,8 +3,8 @@
 #include <string.h>
 #include "measures.h"
 
-/* How much runs of one program differ for reasons that no slice shows: where its memory lies, what else the
- * machine does.  A part of the value, as a standard deviation. */
+/* How much runs of one program differ for reasons that no slice shows: where its memory lies,
+ * what else the machine does.  A part of the value, as a standard deviation. */
 #define RUN_NOISE	0.005
 #define RUN_NOISE_ALONE 0.01 /* with one trace before nothing says more about it */
 #define RUN_NOISE_CPU	0.03 /* of all CPU time: a busy machine is slower */
@@ -202,7 +202,8 @@ static double run_noise(const struct trc_diff *diff, unsigned int measure)
 	}
 }
 
-/* A trace that has nothing of it may only be short: its noise is what others would have in as short a time. */
+/* A trace that has nothing of it may only be short: its noise is what others would have in as
+ * short a time. */
 static void doubt_zeros(struct trc_diff_values *v)
 {
 	double of_one = 0, n = 0;
@@ -245,8 +246,8 @@ static void set_tested(struct trc_diff_values *v, double noise)
 	}
 }
 
-/* On a machine that was busier than before all takes longer, by nobody knows how much: about as much as threads
- * lacked procs more. */
+/* On a machine that was busier than before all takes longer, by nobody knows how much: about as
+ * much as threads lacked procs more. */
 static void add_machine(const struct trc_diff *diff, struct trc_diff_values *v)
 {
 	double noise = trc_diff_without_proc(diff), scale = 1;
@@ -378,8 +379,8 @@ struct trc_diff_change trc_diff_change_of(const struct trc_diff_values *v, doubl
 	if (v->n == 2) {
 		change = change_of_two(v);
 	} else {
-		/* The differences of a few runs alone are a poor measure: that of the slices, corrected by
-		 * how much they are off for all rows, counts as some more. */
+		/* The differences of a few runs alone are a poor measure: that of the slices,
+		 * corrected by how much they are off for all rows, counts as some more. */
 		change.freedom = SLICES_FREEDOM + n - 1;
 		run = (SLICES_FREEDOM * spread * within_runs(v) + (n - 1) * between_runs(v)) /
 		      change.freedom;

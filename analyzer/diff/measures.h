@@ -1,4 +1,5 @@
-/* measures.h - what is compared of each item, and the test for one row; only files of this folder include it. */
+/* measures.h - what is compared of each item, and the test for one row; only files of this
+ * folder include it. */
 #ifndef TRC_ANALYZER_DIFF_MEASURES_H
 #define TRC_ANALYZER_DIFF_MEASURES_H
 
@@ -8,7 +9,8 @@
 struct trc_diff_values {
 	size_t n; /* with the one after */
 	struct trc_diff_estimate of[TRC_DIFF_BASELINES_MAX + 1];
-	/* What the test compares: logarithms if all values are above 0, else the values themselves. */
+	/* What the test compares: logarithms if all values are above 0, else the values
+	 * themselves. */
 	struct trc_diff_estimate tested[TRC_DIFF_BASELINES_MAX + 1];
 	bool logarithms;
 	double machine; /* variance that a busier machine adds to the change */
@@ -48,7 +50,8 @@ double trc_diff_spread(const struct trc_diff_values *values);
 struct trc_diff_change trc_diff_change_of(const struct trc_diff_values *values, double spread);
 /* How much more or less, of the time in which they could run, threads had no proc. */
 double trc_diff_without_proc(const struct trc_diff *diff);
-/* The item of the threads that ran this function, in a trace that knows the function; NULL = none does. */
+/* The item of the threads that ran this function, in a trace that knows the function; NULL =
+ * none does. */
 const char *trc_diff_threads_of(const struct trc_diff *diff, const char *function);
 
 #endif

@@ -106,8 +106,8 @@ static const char *kind_name(unsigned int reason)
 	}
 }
 
-/* "mutex settings", or NULL: it is not in a variable.  What lies where in a variable is the same in one
- * build only. */
+/* "mutex settings", or NULL: it is not in a variable.  What lies where in a variable is the same
+ * in one build only. */
 static char *variable_name(const struct trc_diff_names *names, unsigned int reason, uint64_t object,
 			   uint32_t stack)
 {

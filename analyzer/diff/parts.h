@@ -27,8 +27,8 @@ struct trc_diff_item {
 	double total; /* ns, or the samples' unit */
 	/* By slice, NULL if it is not among the largest: what total and n are of. */
 	double *amount, *events;
-	/* Of tasks how long they took, of critical sections how long they held the lock, as far as is known:
-	 * sorted, with the slice in which they ended. */
+	/* Of tasks how long they took, of critical sections how long they held the lock, as far
+	 * as is known: sorted, with the slice in which they ended. */
 	struct trc_diff_span {
 		int64_t ns;
 		uint32_t slice;
@@ -46,12 +46,13 @@ struct trc_diff_sums {
 	bool sampled_clock;
 	int64_t start_ns, end_ns;
 	uint64_t lost_events, table_full, lost_samples;
-	bool ends; /* the file has its end */
-	char *nameless; /* why no function of the program has a name; NULL = some have, or none is there */
+	bool ends;		/* the file has its end */
+	char *nameless;		/* why no function of the program has a name; NULL = some have */
 	struct trc_array items; /* struct trc_diff_item */
 	struct trc_index by_name;
 	double total[TRC_DIFF_KINDS];
-	/* Of the time in which threads could run, the part in which they had no proc; 0 if it is not known. */
+	/* Of the time in which threads could run, the part in which they had no proc; 0 if it is
+	 * not known. */
 	double without_proc;
 	uint64_t n_samples;
 };

@@ -271,7 +271,8 @@ static int compare_numbers(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Of the rows that did not change: the change that half of them would have shown; NAN = there are none. */
+/* Of the rows that did not change: the change that half of them would have shown; NAN = there
+ * are none. */
 static double middle_sure(const struct trc_diff *diff)
 {
 	size_t n_rows, n = 0;

@@ -36,7 +36,8 @@ struct trc_diff_estimate trc_diff_beyond(const struct trc_diff_item *item, doubl
 					  n};
 }
 
-/* Those beyond either end count as much as the last before it (Tukey and McLaughlin's trimmed mean). */
+/* Those beyond either end count as much as the last before it (Tukey and McLaughlin's trimmed
+ * mean). */
 struct trc_diff_estimate trc_diff_typical(const struct trc_diff_item *item)
 {
 	const double left = 0.8;
@@ -64,7 +65,8 @@ static double at_rank(const struct trc_diff_item *item, double rank)
 	return log(a) + (at - (double)i) * (log(b) - log(a));
 }
 
-/* By Woodruff's interval: where the percentile lies if the share of those below it is off by its noise. */
+/* By Woodruff's interval: where the percentile lies if the share of those below it is off by its
+ * noise. */
 struct trc_diff_estimate trc_diff_quantile(const struct trc_diff_item *item, unsigned int percent)
 {
 	const double reach = 1.5;

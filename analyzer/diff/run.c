@@ -1,8 +1,8 @@
 /*
  * run.c - sums up one trace, in slices of its time.
  *
- * Rows may be millions.  A first pass finds out what there is and how much of it; only the largest items of each
- * kind get slices, and a second pass fills them in.
+ * Rows may be millions.  A first pass finds out what there is and how much of it; only the
+ * largest items of each kind get slices, and a second pass fills them in.
  */
 #include <errno.h>
 #include <math.h>
@@ -59,7 +59,8 @@ const struct trc_diff_item *trc_diff_find(const struct trc_diff_sums *sums, unsi
 	return at == TRC_INDEX_NONE ? NULL : trc_diff_item(sums, at);
 }
 
-/* The item of this name, added if need be, as index + 1; 0 without memory.  Takes the name, which may be NULL. */
+/* The item of this name, added if need be, as index + 1; 0 without memory.  Takes the name,
+ * which may be NULL. */
 static uint32_t item_of(struct trc_diff_sums *sums, unsigned int kind, char *name)
 {
 	uint64_t hash;
@@ -467,7 +468,8 @@ static int describe(struct trc_diff_sums *sums, const struct trc_model *m, const
 	return sums->path && (!command || sums->command) ? find_nameless(sums, m) : -ENOMEM;
 }
 
-/* A thread that was taken off its proc, and could have gone on, had none until it was put on one again. */
+/* A thread that was taken off its proc, and could have gone on, had none until it was put on one
+ * again. */
 static int find_without_proc(struct trc_diff_sums *sums, const struct trc_model *m)
 {
 	size_t n, n_threads;

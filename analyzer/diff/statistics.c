@@ -4,7 +4,8 @@
 #include <float.h>
 #include <math.h>
 
-/* The variance of the sum of all residuals, by the sums over each batch of them that follow each other. */
+/* The variance of the sum of all residuals, by the sums over each batch of them that follow each
+ * other. */
 static double batches_variance(const double residual[TRC_DIFF_SLICES])
 {
 	enum { BATCH = 6 };
@@ -18,7 +19,8 @@ static double batches_variance(const double residual[TRC_DIFF_SLICES])
 		if (i + 1 >= BATCH)
 			squares += sum * sum;
 	}
-	/* The residuals add up to 0, which makes them smaller than the errors that they stand for. */
+	/* The residuals add up to 0, which makes them smaller than the errors that they stand
+	 * for. */
 	return squares / (n - m + 1) * (n / m) / (1 - m / n);
 }
 

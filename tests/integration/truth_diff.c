@@ -3,13 +3,14 @@
  *
  *   truth_diff SEED MILLISECONDS lock|task|function PERCENT
  *
- * Four workers do tasks, which sleep, and then take a lock in turn and sleep under it.  For `function` one thread
- * computes instead, in four functions by turns.  How long each sleeps or computes is random, and differs from run
- * to run with the seed.  `lock` makes what is done under the lock so much longer, `task` what the task does
- * besides, `function` what one of the functions does; 0 nothing.
+ * Four workers do tasks, which sleep, and then take a lock in turn and sleep under it.  For
+ * `function` one thread computes instead, in four functions by turns.  How long each sleeps or
+ * computes is random, and differs from run to run with the seed.  `lock` makes what is done
+ * under the lock so much longer, `task` what the task does besides, `function` what one of the
+ * functions does; 0 nothing.
  *
- * Output: how long a section took on average, what tasks did besides, and the rounds of the function for each of
- * another one's, as the program itself counts them.
+ * Output: how long a section took on average, what tasks did besides, and the rounds of the
+ * function for each of another one's, as the program itself counts them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

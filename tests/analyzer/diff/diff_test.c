@@ -1,7 +1,8 @@
 /*
- * What --diff calls changed (analyzer/diff/diff.h): how often it is wrong about traces of equal runs, and how often
- * it finds what is 10 % slower.  The runs are made up by a generator with a seed: four workers do tasks, for
- * part of which they take a lock by turns; a fifth thread computes in four functions.
+ * What --diff calls changed (analyzer/diff/diff.h): how often it is wrong about traces of equal
+ * runs, and how often it finds what is 10 % slower.  The runs are made up by a generator with a
+ * seed: four workers do tasks, for part of which they take a lock by turns; a fifth thread
+ * computes in four functions.
  */
 #include <check.h>
 #include <math.h>
@@ -74,7 +75,8 @@ static int compare_events(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
-/* The workers: a task is some work, then a section under the lock, which is had in the order of coming. */
+/* The workers: a task is some work, then a section under the lock, which is had in the order of
+ * coming. */
 static void work(struct events *e, const struct run *run, uint64_t *state)
 {
 	double begins[WORKERS] = {0}, comes[WORKERS], free_ms = 0;
