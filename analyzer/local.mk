@@ -38,6 +38,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/model/descriptors.c analyzer/model/descriptors.h \
 	analyzer/model/labels.c \
 	analyzer/model/objects.c \
+	analyzer/model/selection.c analyzer/model/selection.h \
 	analyzer/model/symbols.c \
 	analyzer/model/window.c \
 	analyzer/profile/profile.c analyzer/profile/profile.h analyzer/profile/parts.h \

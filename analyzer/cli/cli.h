@@ -13,8 +13,8 @@
 
 #include <sqlite3.h>
 #include <stdbool.h>
-#include "analyzer/model/label_filter.h"
 #include "analyzer/model/model.h"
+#include "analyzer/model/selection.h"
 #include "open_ring.h"
 #include "analyzer/export/output.h"
 
@@ -37,11 +37,12 @@ struct trc_cli {
 	struct trc_model *model;
 	sqlite3 *db; /* by trc_cli_sql() */
 	enum trc_output output;
-	struct trc_label_filter *label_filter; /* NULL = none was given */
-	bool color;			       /* stdout may have colours */
-	bool full;			       /* --full */
-	double slowest;			       /* --slowest, in percent; 0 = not given */
-	uint64_t memory_bytes;		       /* --memory; 0 = not given */
+	struct trc_selection selection;
+	bool selects;	       /* something of that was given */
+	bool color;	       /* stdout may have colours */
+	bool full;	       /* --full */
+	double slowest;	       /* --slowest, in percent; 0 = not given */
+	uint64_t memory_bytes; /* --memory; 0 = not given */
 };
 
 struct trc_cli_option {
@@ -59,9 +60,9 @@ struct trc_verb {
 	const char *doc;
 	bool without_trace;	    /* it can do without a trace */
 	bool takes_many;	    /* traces: it opens them itself if they are several */
-	bool filters_labels;	    /* it obeys --label-filter */
 	bool tells_stacks;	    /* and obeys --full */
-	const char *filter_instead; /* or what there is instead of that; NULL = nothing */
+	bool selects;		    /* it obeys the selection */
+	const char *select_instead; /* or what there is instead of that; NULL = nothing */
 	bool arg_is_file;	    /* which it writes */
 	int (*run)(struct trc_cli *cli, const struct trc_request *request); /* X2 */
 	/* Says what is wrong with the request before anything is opened; NULL = nothing can be. */

@@ -285,12 +285,12 @@ static int check_requests(struct command *c, int argc, char **argv)
 	for (size_t i = 0; i < c->n_requests; i++) {
 		const struct trc_request *request = &c->request[i];
 
-		if (c->cli.label_filter && !request->verb->filters_labels) {
+		if (c->cli.selects && !request->verb->selects) {
 			trc_cli_error(
 				&c->cli,
 				"--label-filter is for the report and profiles, not --%s%s%s",
-				request->verb->name, request->verb->filter_instead ? "; " : "",
-				request->verb->filter_instead ? request->verb->filter_instead : "");
+				request->verb->name, request->verb->select_instead ? "; " : "",
+				request->verb->select_instead ? request->verb->select_instead : "");
 			return TRC_EXIT_USAGE;
 		}
 		if (c->cli.full && !request->verb->tells_stacks) {
@@ -331,6 +331,7 @@ int trc_cli_open(struct trc_cli *cli)
 		trc_cli_error(cli, "%s", error.text);
 		return TRC_EXIT_FAILED;
 	}
+	trc_model_select(cli->model, cli->selects ? &cli->selection : NULL);
 	trc_progress_watch(cli->model);
 	if (trc_reader_warning(trc_model_reader(cli->model)))
 		trc_cli_error(cli, "warning: %s", trc_reader_warning(trc_model_reader(cli->model)));
@@ -408,6 +409,6 @@ int main(int argc, char **argv)
 	if (status == TRC_EXIT_OK)
 		status = run_requests(&c);
 	trc_cli_close(&c.cli);
-	trc_label_filter_free(c.cli.label_filter);
+	trc_selection_free(&c.cli.selection);
 	return close_stdout(&c.cli, status);
 }

@@ -16,5 +16,5 @@ const struct trc_verb trc_verb_html = {.name = "html",
 				       .arg_name = "FILE",
 				       .arg_is_file = true,
 				       .doc = "write the timeline as one HTML page",
-				       .filter_instead = "the page's filter takes key=value",
+				       .select_instead = "the page's filter takes key=value",
 				       .run = run_html};

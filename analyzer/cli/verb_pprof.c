@@ -72,7 +72,7 @@ static int write_file(struct trc_cli *cli, const struct trc_profile *profile, co
 /* An empty profile is one, and pprof does not say why it is. */
 static void tell_nothing_passed(const struct trc_cli *cli, const char *name)
 {
-	bool any = trc_label_filter_any(cli->label_filter, cli->model);
+	bool any = trc_label_filter_any(cli->selection.labels, cli->model);
 	struct trc_line line;
 
 	trc_line_begin(&line, TRC_WIDTH_MAX, false);
@@ -80,7 +80,7 @@ static void tell_nothing_passed(const struct trc_cli *cli, const char *name)
 		     any ? "--pprof %s: it has nothing that was done under "
 			 : "--pprof %s: nothing was done under ",
 		     name);
-	trc_line_data(&line, trc_label_filter_text(cli->label_filter), TRC_WIDTH_MAX / 4);
+	trc_line_data(&line, trc_label_filter_text(cli->selection.labels), TRC_WIDTH_MAX / 4);
 	if (!any) {
 		trc_line_add(&line, ": ");
 		trc_label_filter_tell_keys(&line, cli->model);
@@ -94,14 +94,14 @@ static int run_pprof(struct trc_cli *cli, const struct trc_request *request)
 	struct trc_profile *profile;
 	int err;
 
-	if (trc_profile_derive(&profile, cli->model, request->arg, cli->label_filter, &error)) {
+	if (trc_profile_derive(&profile, cli->model, request->arg, &error)) {
 		trc_cli_error(cli, "%s", error.text);
 		return TRC_EXIT_FAILED;
 	}
 	fflush(stdout);
 	err = strcmp(request->out_path, "-") ? write_file(cli, profile, request->out_path)
 					     : write_to(cli, profile, STDOUT_FILENO, "stdout");
-	if (!err && cli->label_filter && !profile->n_samples)
+	if (!err && cli->selects && !profile->n_samples)
 		tell_nothing_passed(cli, request->arg);
 	trc_profile_free(profile);
 	return err ? TRC_EXIT_FAILED : TRC_EXIT_OK;
@@ -113,6 +113,6 @@ const struct trc_verb trc_verb_pprof = {
 	.doc = "write a profile for pprof: block, mutex, blame, cpu, offcpu, wall, heap, allocs, or "
 	       "an event",
 	.run = run_pprof,
-	.filters_labels = true,
+	.selects = true,
 	.check = check_pprof,
 	.option = pprof_options};

@@ -16,7 +16,7 @@ static struct trc_report_options options_of(const struct trc_cli *cli)
 		.full = cli->full,
 		.width = trc_cli_width(),
 		.path = cli->path,
-		.label_filter = cli->label_filter,
+		.selection = cli->selects ? &cli->selection : NULL,
 		.slowest = cli->slowest,
 	};
 }
@@ -86,8 +86,10 @@ static int add_label_filter(struct trc_cli *cli, struct trc_request *request, co
 {
 	struct trc_error error = {""};
 
-	if (!trc_label_filter_add(&cli->label_filter, arg, &error))
+	if (!trc_label_filter_add(&cli->selection.labels, arg, &error)) {
+		cli->selects = true;
 		return 0;
+	}
 	trc_cli_error(cli, "--label-filter %s: %s", arg, error.text);
 	return -EINVAL;
 }
@@ -123,7 +125,7 @@ const struct trc_verb trc_verb_report = {
 	.run = run_report,
 	.tells_stacks = true,
 	.takes_many = true,
-	.filters_labels = true,
+	.selects = true,
 	.option = report_options,
 };
 
@@ -132,7 +134,7 @@ const struct trc_verb trc_verb_summary = {
 	.doc = "print the report in at most 15 lines",
 	.run = run_summary,
 	.takes_many = true,
-	.filters_labels = true,
+	.selects = true,
 };
 
 typedef int tell_fn(struct trc_model *m, FILE *out, const struct trc_report_options *options,
@@ -195,7 +197,7 @@ const struct trc_verb trc_verb_why = {
 	.doc = "why it lasted: longest, wait:ID, task:ID, task:TYPE, thread:TID, thread:NAME",
 	.run = run_why,
 	.tells_stacks = true,
-	.filters_labels = true,
+	.selects = true,
 	.option = why_options,
 };
 
@@ -205,5 +207,5 @@ const struct trc_verb trc_verb_critical_path = {
 	.doc = "what determined its end, in the order of time; WHAT as for --why",
 	.run = run_critical_path,
 	.tells_stacks = true,
-	.filters_labels = true,
+	.selects = true,
 };

@@ -160,6 +160,16 @@ void trc_model_close(struct trc_model *m)
 	free(m);
 }
 
+void trc_model_select(struct trc_model *m, const struct trc_selection *selection)
+{
+	m->selection = selection;
+}
+
+const struct trc_selection *trc_model_selection(const struct trc_model *m)
+{
+	return m->selection;
+}
+
 void trc_model_progress(struct trc_model *m, trc_progress_fn *fn, void *context)
 {
 	m->progress = fn;

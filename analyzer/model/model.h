@@ -26,6 +26,7 @@
 
 struct trc_model;
 struct trc_symbols;
+struct trc_selection;
 
 enum { TRC_NO_PROC = UINT32_MAX };
 #define TRC_NEVER      INT64_MIN
@@ -499,6 +500,10 @@ void trc_model_progress(struct trc_model *m, trc_progress_fn *fn, void *context)
 
 /* Derives these parts if need be.  Not thread safe.  0 or -errno with a line in error. */
 int trc_model_need(struct trc_model *m, unsigned int parts, struct trc_error *error);
+
+/* What is asked for of the trace (selection.h): borrowed until the model is closed.  NULL: all. */
+void trc_model_select(struct trc_model *m, const struct trc_selection *selection);
+const struct trc_selection *trc_model_selection(const struct trc_model *m);
 
 const struct trc_reader *trc_model_reader(const struct trc_model *m);
 /* When the trace begins and ends, by all events and by the recording itself. */

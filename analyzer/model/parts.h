@@ -48,6 +48,7 @@ struct trc_model {
 	trc_progress_fn *progress;
 	void *progress_context;
 	int64_t start_ns, end_ns;
+	const struct trc_selection *selection;
 
 	struct trc_array threads; /* by serial once TRC_PART_WAITS is there */
 	struct trc_index thread_row;

@@ -3,12 +3,13 @@
 #define TRC_ANALYZER_PROFILE_PARTS_H
 
 #include "analyzer/model/array.h"
+#include "analyzer/model/selection.h"
 #include "profile.h"
 
 /* A profile while it is being made. */
 struct trc_profile_sums {
 	const struct trc_model *m;
-	const struct trc_label_filter *filter; /* NULL = all pass */
+	const struct trc_selection *selection; /* the model's; NULL = all pass */
 	struct trc_array rows;		       /* struct trc_profile_sample */
 	struct trc_index row;		       /* by stack and tag */
 	struct trc_index tag;  /* by labels, off, stack_kind and cause, then by that and size */

@@ -6,11 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/model/label_filter.h"
 
 bool trc_profile_passes(const struct trc_profile_sums *sums, uint32_t labels)
 {
-	return !sums->filter || trc_label_filter_match(sums->filter, sums->m, labels);
+	return trc_selection_passes(sums->selection, sums->m, labels);
 }
 
 /* The number of this key, from 0; a new one if need be.  TRC_INDEX_NONE without memory. */
@@ -167,10 +166,11 @@ static int sum_up(struct trc_profile_sums *sums, struct trc_profile *p, const ch
 }
 
 int trc_profile_derive(struct trc_profile **out, struct trc_model *m, const char *name,
-		       const struct trc_label_filter *filter, struct trc_error *error)
+		       struct trc_error *error)
 {
-	struct trc_profile_sums sums = {
-		.m = m, .filter = filter, .rows = {.row_bytes = sizeof(struct trc_profile_sample)}};
+	struct trc_profile_sums sums = {.m = m,
+					.selection = trc_model_selection(m),
+					.rows = {.row_bytes = sizeof(struct trc_profile_sample)}};
 	struct trc_profile *p;
 	int err = trc_model_need(m,
 				 TRC_PART_WAITS | TRC_PART_SCHED | TRC_PART_LABELS |

@@ -48,8 +48,6 @@
 
 #include "analyzer/model/model.h"
 
-struct trc_label_filter;
-
 enum {
 	TRC_PROFILE_VALUES_MAX = 4,
 	TRC_PROFILE_COMMENTS_MAX = 8,
@@ -99,11 +97,11 @@ struct trc_profile {
 
 /*
  * `name` is block, mutex, blame, cpu, offcpu, wall, heap, allocs, or the name of a sampled event, with its suffix or
- * without.  Only samples whose labels the filter lets pass; NULL = all.  On success *out is the
+ * without.  Only of what the model's selection has (analyzer/model/selection.h).  On success *out is the
  * caller's: trc_profile_free() it.  -ENOENT: the trace has nothing of that name.
  */
 int trc_profile_derive(struct trc_profile **out, struct trc_model *m, const char *name,
-		       const struct trc_label_filter *filter, struct trc_error *error);
+		       struct trc_error *error);
 void trc_profile_free(struct trc_profile *p); /* accepts NULL */
 /* The gzip-compressed pprof protobuf, to an open file. 0 or -errno. */
 int trc_profile_write_pprof(const struct trc_profile *p, struct trc_model *m, int fd,

@@ -336,9 +336,9 @@ static int add_unseen(struct trc_profile_sums *sums, struct trc_profile *p, cons
 		return 0;
 	trc_profile_comment(p, "%.1f %% was not sampled: %s",
 			    percent(a->unseen, saturated(a->scaled, a->unseen)),
-			    sums->filter ? "it is left out, as nobody knows its labels"
-					 : "it is in (not sampled)");
-	return sums->filter ? 0 : trc_profile_add(sums, &unseen);
+			    sums->selection ? "it is left out, as nobody knows its labels"
+					    : "it is in (not sampled)");
+	return sums->selection ? 0 : trc_profile_add(sums, &unseen);
 }
 
 static void describe(const struct trc_model *m, struct trc_profile *p, const struct chosen *c,

@@ -129,7 +129,7 @@ static void sample_add(struct sums *sums, const struct trc_report *r,
 	size_t n;
 	const struct trc_set_label *label = trc_model_label_set(r->m, sample->labels, &n);
 
-	if (!trc_label_filter_match(r->label_filter, r->m, sample->labels))
+	if (!trc_selection_passes(r->selection, r->m, sample->labels))
 		return;
 	sums->samples++;
 	trc_report_add(&sums->total, value);
@@ -159,7 +159,7 @@ static int sums_make(struct sums *sums, const struct trc_report *r,
 	for (size_t i = 0; i < n; i++)
 		if (sample[i].event == event->event)
 			sample_add(sums, r, &sample[i]);
-	sums->unseen = r->label_filter ? 0 : trc_report_int64(event->unseen);
+	sums->unseen = r->selection ? 0 : trc_report_int64(event->unseen);
 	sums->all = sums->total;
 	trc_report_add(&sums->all, sums->unseen);
 	return 0;

@@ -124,7 +124,7 @@ static int64_t wait_end_ns(const struct trc_report *r, const struct trc_fiber_wa
 
 static bool wait_wanted(const struct trc_report *r, const struct trc_fiber_wait *wait)
 {
-	return !r->label_filter || trc_label_filter_match(r->label_filter, r->m, wait->labels);
+	return trc_selection_passes(r->selection, r->m, wait->labels);
 }
 
 static void add_wait(const struct trc_report *r, struct trc_fiber *fiber,
@@ -150,12 +150,12 @@ static int wanted_fibers(const struct trc_report *r, struct trc_fiber **out)
 	if (!wanted)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		if (r->label_filter)
+		if (r->selection)
 			wanted[i] = (struct trc_fiber){.name = fiber[i].name};
 		else
 			wanted[i] = fiber[i];
 	}
-	for (size_t i = 0; i < n_waits && r->label_filter; i++)
+	for (size_t i = 0; i < n_waits && r->selection; i++)
 		if (wait_wanted(r, &wait[i]))
 			add_wait(r, &wanted[wait[i].fiber - 1], &wait[i]);
 	*out = wanted;
@@ -176,7 +176,7 @@ static int make_groups(struct groups *g, const struct trc_report *r, uint64_t *n
 	for (size_t i = 0; i < n && !err; i++) {
 		struct group *group;
 
-		if (r->label_filter && !fiber[i].n_waits)
+		if (r->selection && !fiber[i].n_waits)
 			continue;
 		group = group_of(g, fiber[i].name);
 		if (!group) {
@@ -216,10 +216,10 @@ static void print_columns(struct trc_report *r)
 	trc_line_add(&line, "  name");
 	trc_line_to(&line, 28);
 	trc_line_right(&line, 10, "fibers");
-	if (!r->label_filter)
+	if (!r->selection)
 		trc_line_right(&line, 12, "runs");
 	trc_line_right(&line, 12, "waits");
-	if (!r->label_filter)
+	if (!r->selection)
 		trc_line_right(&line, 12, "running");
 	trc_line_right(&line, 12, "runnable");
 	trc_line_right(&line, 12, "waiting");
@@ -237,10 +237,10 @@ static void print_group(struct trc_report *r, const struct group *group)
 	add_group_name(&line, group);
 	trc_line_to(&line, 28);
 	trc_line_right(&line, 10, trc_text_count(number, group->n));
-	if (!r->label_filter)
+	if (!r->selection)
 		trc_line_right(&line, 12, trc_text_count(number, group->runs));
 	trc_line_right(&line, 12, trc_text_count(number, group->waits));
-	if (!r->label_filter)
+	if (!r->selection)
 		trc_line_right(&line, 12, trc_text_duration(number, group->run_ns));
 	trc_line_right(&line, 12, trc_text_duration(number, group->runnable_ns));
 	trc_line_right(&line, 12, trc_text_duration(number, group->waited_ns));
@@ -255,7 +255,7 @@ static void print_groups(struct trc_report *r, struct groups *g, uint64_t n_fibe
 
 	qsort(group, g->groups.n, sizeof(*group), compare_groups);
 	snprintf(right, sizeof(right), "%s%s", trc_text_count(number, n_fibers),
-		 r->label_filter ? " that waited under these" : "");
+		 r->selection ? " that waited under these" : "");
 	trc_report_heading(r, "Fibers", right);
 	print_columns(r);
 	for (size_t i = 0; i < g->groups.n && i < r->top; i++)

@@ -184,7 +184,7 @@ int trc_find_herds(struct trc_report *r, struct trc_array *out)
 	};
 	int err = h.before ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < r->n_parks && !err && !r->label_filter; i++)
+	for (size_t i = 0; i < r->n_parks && !err && !r->selection; i++)
 		err = add_park(&h, i);
 	for (size_t i = 0; i < h.herds.n && !err; i++)
 		err = tell_if_many(&h, (struct herd *)h.herds.row + i, out);

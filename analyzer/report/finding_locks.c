@@ -284,7 +284,7 @@ static int tell_lock(struct finder *f, struct lock *lock, struct trc_array *out)
 	err = trc_finding_explain(f->r, &finding, &f->waits);
 	if (err)
 		return err;
-	if (!f->r->label_filter) {
+	if (!f->r->selection) {
 		trc_finding_sql_add(&finding, "SELECT * FROM parks WHERE object = %" PRId64 " AND ",
 				    (int64_t)lock->object);
 		add_reasons(&finding, lock->reasons);
@@ -347,7 +347,7 @@ static int tell_spread(struct finder *f, struct trc_array *out)
 	err = trc_finding_explain(f->r, &finding, &f->waits);
 	if (err)
 		return err;
-	if (!f->r->label_filter) {
+	if (!f->r->selection) {
 		trc_finding_sql_add(&finding, "SELECT object, count(*) AS waits, sum(waited_ns) AS "
 					      "waited_ns FROM parks WHERE ");
 		add_reasons(&finding, reasons);

@@ -70,7 +70,7 @@ int trc_find_nothing(struct trc_report *r, struct trc_array *out)
 	char total[TRC_NUMBER_BYTES], share[TRC_NUMBER_BYTES];
 	struct trc_line line;
 
-	if (out->n || r->label_filter || !r->n_threads)
+	if (out->n || r->selection || !r->n_threads)
 		return 0;
 	trc_finding_line(&line);
 	trc_line_add(&line, "nothing stands out%s: ",

@@ -97,7 +97,7 @@ int trc_find_lock_order(struct trc_report *r, struct trc_array *out)
 	const struct trc_lock_edge *circle[CIRCLE_MAX];
 	int err = 0;
 
-	if (r->label_filter)
+	if (r->selection)
 		return 0; /* the order of locks has no labels */
 	for (uint32_t deadlock = 1; deadlock <= RISKS_MAX && !err; deadlock++) {
 		uint32_t n = circle_of(edge, n_edges, deadlock, circle, CIRCLE_MAX);

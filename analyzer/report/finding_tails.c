@@ -62,7 +62,7 @@ static void find_slowest(const struct trc_report *r, struct trc_finding *f, cons
 
 static void set_sql(const struct trc_report *r, struct trc_finding *f, const char *type)
 {
-	if (r->label_filter)
+	if (r->selection)
 		return;
 	trc_finding_sql_add(f, "SELECT * FROM tasks WHERE type = '");
 	for (; *type && f->sql[0]; type++)

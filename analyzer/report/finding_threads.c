@@ -131,7 +131,7 @@ static int find_pools(const struct trc_report *r, struct trc_array *pools)
 int trc_find_one_worker(struct trc_report *r, struct trc_array *out)
 {
 	struct trc_array pools = {.row_bytes = sizeof(struct pool)};
-	int err = r->label_filter ? 0 : find_pools(r, &pools);
+	int err = r->selection ? 0 : find_pools(r, &pools);
 
 	for (size_t i = 0; i < pools.n && !err; i++)
 		if (is_one_worker((struct pool *)pools.row + i))
@@ -246,7 +246,7 @@ static int tell_loop(struct trc_report *r, struct trc_array *out, struct poll_lo
 int trc_find_pollers(struct trc_report *r, struct trc_array *out)
 {
 	struct trc_array loops = {.row_bytes = sizeof(struct poll_loop)};
-	int err = r->label_filter ? 0 : find_loops(r, &loops);
+	int err = r->selection ? 0 : find_loops(r, &loops);
 
 	for (size_t i = 0; i < loops.n && !err; i++)
 		if (is_loop(r, (struct poll_loop *)loops.row + i))

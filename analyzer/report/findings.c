@@ -92,7 +92,7 @@ void trc_finding_sql_parks(const struct trc_report *r, struct trc_finding *f, un
 {
 	enum { ORDER_BYTES = 40 };
 
-	if (r->label_filter)
+	if (r->selection)
 		return; /* which SQL does not obey */
 	trc_finding_sql_add(f, "SELECT * FROM parks WHERE reason = '%s'", trc_reason_name(reason));
 	if (!place || !add_stacks(r, f, place) || strlen(f->sql) + ORDER_BYTES > sizeof(f->sql)) {

@@ -51,7 +51,7 @@ static void alloc_add(struct memory *memory, const struct trc_report *r,
 	const struct trc_set_label *label = trc_model_label_set(r->m, alloc->labels, &n);
 	int64_t bytes;
 
-	if (!trc_label_filter_match(r->label_filter, r->m, alloc->labels))
+	if (!trc_selection_passes(r->selection, r->m, alloc->labels))
 		return;
 	if (!memory->samples++ || alloc->period < memory->finest)
 		memory->finest = alloc->period;

@@ -43,7 +43,7 @@ static void print_samples(struct trc_report *r)
 	if (!known)
 		ran_ns = not_waiting_ns(r);
 	trc_model_sample_events(r->m, &n_events);
-	if (n_events || r->label_filter || lasted_ns <= 0 || ran_ns < lasted_ns / 2)
+	if (n_events || r->selection || lasted_ns <= 0 || ran_ns < lasted_ns / 2)
 		return;
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_style(&line, TRC_STYLE_DIM);

@@ -195,7 +195,7 @@ int trc_report_idle_init(struct trc_report *r)
 	uint32_t *first;
 	int err = -ENOMEM;
 
-	if (r->label_filter) /* of a thread's time only a part is wanted */
+	if (r->selection) /* of a thread's time only a part is wanted */
 		return 0;
 	r->idle_at = calloc(r->n_threads + 1, sizeof(*r->idle_at));
 	candidate = calloc(r->n_threads + 1, sizeof(*candidate));

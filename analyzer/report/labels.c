@@ -68,9 +68,7 @@ int trc_report_labels_init(struct trc_report *r)
 
 bool trc_report_wanted(const struct trc_report *r, uint32_t thread, int64_t ts_ns, uint64_t place)
 {
-	return !r->label_filter ||
-	       trc_label_filter_match(r->label_filter, r->m,
-				      trc_model_labels_at(r->m, thread, ts_ns, place));
+	return trc_selection_has(r->selection, r->m, thread, ts_ns, place);
 }
 
 void trc_report_label_value(const struct trc_report *r, struct trc_line *line,
@@ -123,15 +121,15 @@ void trc_report_filter_line(struct trc_report *r)
 {
 	struct trc_line line;
 
-	if (!r->label_filter)
+	if (!r->selection)
 		return;
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_style(&line, TRC_STYLE_BOLD);
 	trc_line_add(&line, "from here on only what was done under ");
-	trc_line_data(&line, trc_label_filter_text(r->label_filter), r->width);
+	trc_line_data(&line, trc_label_filter_text(r->selection->labels), r->width);
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	trc_report_line(r, &line);
-	if (r->m && !trc_label_filter_any(r->label_filter, r->m)) /* not of many traces */
+	if (r->m && !trc_label_filter_any(r->selection->labels, r->m)) /* not of many traces */
 		print_no_set(r);
 }
 
@@ -155,7 +153,7 @@ static void sums_add(const struct trc_report *r, struct sum *sum, uint32_t label
 	size_t n;
 	const struct trc_set_label *label = trc_model_label_set(r->m, labels, &n);
 
-	if (!trc_label_filter_match(r->label_filter, r->m, labels))
+	if (!trc_selection_passes(r->selection, r->m, labels))
 		return;
 	for (size_t i = 0; i < n; i++) {
 		struct sum *of = &sum[r->label_first[label + i - r->label]];

@@ -88,7 +88,7 @@ static int64_t cpu_ns(const struct trc_report *r)
 static void row_measure(struct row *row, const struct trc_report *r)
 {
 	row->lasted_ns = r->end_ns - r->start_ns;
-	row->cpu_ns = r->label_filter ? TRC_NEVER : cpu_ns(r); /* under which labels is not known */
+	row->cpu_ns = r->selection ? TRC_NEVER : cpu_ns(r); /* under which labels is not known */
 	row->n_threads = r->n_threads;
 	for (size_t i = 0; i < r->n_threads; i++) {
 		trc_report_add(&row->locks_ns, r->class_ns[i][TRC_WAIT_LOCKS]);
@@ -414,7 +414,7 @@ int trc_many_print(struct trc_many *many, FILE *out, bool summary)
 	struct trc_report r = {.out = out,
 			       .width = many->options->width ? many->options->width : 100,
 			       .colour = many->options->colour,
-			       .label_filter = many->options->label_filter};
+			       .selection = many->options->selection};
 	size_t n;
 	const struct row **order = sorted(many);
 

@@ -5,7 +5,7 @@
 #define TRC_ANALYZER_REPORT_PARTS_H
 
 #include "analyzer/model/array.h"
-#include "analyzer/model/label_filter.h"
+#include "analyzer/model/selection.h"
 #include "report.h"
 #include "analyzer/text/line.h"
 #include "analyzer/model/waits.h"
@@ -18,9 +18,9 @@ struct trc_report {
 	const struct trc_unlock *unlock;
 	const struct trc_thread *thread;
 	size_t n_parks, n_unlocks, n_threads;
-	const struct trc_label_filter *label_filter; /* NULL: everything is wanted */
-	struct trc_park *wanted_parks;		     /* with a filter, owned */
-	uint32_t *wanted_ids;			     /* with a filter: their ids, owned */
+	const struct trc_selection *selection; /* the model's; NULL: everything is wanted */
+	struct trc_park *wanted_parks;	       /* with a selection, owned */
+	uint32_t *wanted_ids;		       /* with a selection: their ids, owned */
 	const struct trc_set_label *label;
 	size_t n_labels;
 	uint32_t *label_first; /* by row of labels: the first with the same key and value */

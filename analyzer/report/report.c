@@ -19,7 +19,7 @@ static int choose_parks(struct trc_report *r)
 {
 	size_t n = 0;
 
-	if (!r->label_filter)
+	if (!r->selection)
 		return 0;
 	r->wanted_parks = malloc((r->n_parks + 1) * sizeof(*r->wanted_parks));
 	r->wanted_ids = malloc((r->n_parks + 1) * sizeof(*r->wanted_ids));
@@ -93,7 +93,7 @@ int trc_report_begin(struct trc_report *r, struct trc_model *m, FILE *out,
 		.colour = options->colour,
 		.full = options->full,
 		.top = options->top ? options->top : 10,
-		.label_filter = options->label_filter,
+		.selection = trc_model_selection(m),
 	};
 	if (!err && has_allocs(m)) /* for where objects were allocated */
 		err = trc_model_need(m, TRC_PART_OBJECTS, error);

@@ -13,18 +13,16 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include "analyzer/model/label_filter.h"
 #include "analyzer/model/model.h"
 
 struct trc_report_options {
 	bool colour;
-	bool full;	  /* stacks frame by frame */
-	int width;	  /* columns; 0 = 100 */
-	size_t top;	  /* rows of a section; 0 = 10 */
-	const char *path; /* of the trace, as the user named it */
-	const struct trc_label_filter
-		*label_filter; /* NULL = all; waits, annotations under these */
-	double slowest;	       /* --why: so many percent of the tasks, the slowest; 0 = all */
+	bool full;			       /* stacks frame by frame */
+	int width;			       /* columns; 0 = 100 */
+	size_t top;			       /* rows of a section; 0 = 10 */
+	const char *path;		       /* of the trace, as the user named it */
+	const struct trc_selection *selection; /* of many traces: that of each; NULL = all */
+	double slowest; /* --why: so many percent of the tasks, the slowest; 0 = all */
 };
 
 /* Derives what it needs.  0 or -errno with a line in error; a failed write is out's business. */

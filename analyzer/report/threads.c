@@ -35,7 +35,7 @@ static void make_row(const struct trc_report *r, size_t i, struct row *row)
 {
 	row->thread = &r->thread[i];
 	row->class_ns = r->class_ns[i];
-	if (!r->label_filter)
+	if (!r->selection)
 		row->alive_ns = trc_report_lifetime_ns(r, row->thread);
 	row->unparked_ns = row->alive_ns;
 	for (int class = 0; class < TRC_WAIT_CLASSES; class ++)
@@ -96,7 +96,7 @@ static void add_label_spans(const struct trc_report *r, struct row *row)
 	for (size_t i = 0; i < n; i++) {
 		const struct trc_thread *t = trc_model_thread(r->m, span[i].thread);
 
-		if (t && trc_label_filter_match(r->label_filter, r->m, span[i].value))
+		if (t && trc_selection_passes(r->selection, r->m, span[i].value))
 			row[t - r->thread].alive_ns += trc_report_label_span_ns(r, &span[i]);
 	}
 }
@@ -107,7 +107,7 @@ static size_t keep_rows(const struct trc_report *r, struct row *row)
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_threads; i++)
-		if (!r->label_filter || row[i].alive_ns)
+		if (!r->selection || row[i].alive_ns)
 			row[n++] = row[i];
 	return n;
 }
@@ -121,19 +121,18 @@ int trc_report_threads(struct trc_report *r)
 
 	if (!row)
 		return -ENOMEM;
-	if (r->label_filter)
+	if (r->selection)
 		add_label_spans(r, row);
 	for (size_t i = 0; i < r->n_threads; i++) {
 		make_row(r, i, &row[i]);
-		scheduled =
-			scheduled || (!r->label_filter && row[i].thread->on_cpu_ns != TRC_NEVER);
+		scheduled = scheduled || (!r->selection && row[i].thread->on_cpu_ns != TRC_NEVER);
 	}
 	n = keep_rows(r, row);
 	if (n) {
 		qsort(row, n, sizeof(*row), compare_rows);
 		trc_report_heading(r, "Threads",
-				   r->label_filter ? "shares of the time that each was under these"
-						   : "shares of the time that each was alive");
+				   r->selection ? "shares of the time that each was under these"
+						: "shares of the time that each was alive");
 		print_columns(r, scheduled);
 	}
 	for (size_t i = 0; i < n && i < r->top; i++)

@@ -95,7 +95,7 @@ static void blame(struct trc_model *m)
 	struct trc_error error = {""};
 	struct trc_profile *profile = NULL;
 
-	if (trc_profile_derive(&profile, m, "blame", NULL, &error))
+	if (trc_profile_derive(&profile, m, "blame", &error))
 		promise(*error.text, "an error has a text");
 	else
 		for (size_t i = 0; i < profile->n_samples; i++)

@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 	fd = open(argv[3], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	err = trc_model_open(&m, argv[2], &error);
 	if (!err)
-		err = trc_profile_derive(&profile, m, argv[1], NULL, &error);
+		err = trc_profile_derive(&profile, m, argv[1], &error);
 	if (!err)
 		err = trc_profile_write_pprof(profile, m, fd, &error);
 	if (err)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyzer/model/label_filter.h"
+#include "analyzer/model/selection.h"
 #include "analyzer/profile/profile.h"
 #include "tests/analyzer/model/model_fixture.h"
 
@@ -456,14 +456,16 @@ static bool same_sample(const struct trc_profile_sample *a, const struct wanted 
 static struct trc_profile *derived(struct trc_model *m, const char *name, const char *filter_text,
 				   const char *what)
 {
-	struct trc_label_filter *filter = NULL;
+	struct trc_selection selection = {0};
 	struct trc_error error;
 	struct trc_profile *p = NULL;
 
 	if (filter_text)
-		ck_assert_int_eq(trc_label_filter_add(&filter, filter_text, &error), 0);
-	ck_assert_msg(!trc_profile_derive(&p, m, name, filter, &error), "%s: %s", what, error.text);
-	trc_label_filter_free(filter);
+		ck_assert_int_eq(trc_label_filter_add(&selection.labels, filter_text, &error), 0);
+	trc_model_select(m, filter_text ? &selection : NULL);
+	ck_assert_msg(!trc_profile_derive(&p, m, name, &error), "%s: %s", what, error.text);
+	trc_model_select(m, NULL);
+	trc_selection_free(&selection);
 	return p;
 }
 
@@ -543,7 +545,7 @@ START_TEST(refusals)
 	struct trc_profile *p = NULL;
 	struct trc_error error;
 
-	ck_assert_int_eq(trc_profile_derive(&p, m, REFUSALS[_i].name, NULL, &error), -ENOENT);
+	ck_assert_int_eq(trc_profile_derive(&p, m, REFUSALS[_i].name, &error), -ENOENT);
 	ck_assert_str_eq(error.text, REFUSALS[_i].message);
 	ck_assert_ptr_null(p);
 	model_close(m);
@@ -589,7 +591,7 @@ START_TEST(types)
 		struct trc_error error;
 		char text[80];
 
-		ck_assert_int_eq(trc_profile_derive(&p, m, TYPES[i].name, NULL, &error), 0);
+		ck_assert_int_eq(trc_profile_derive(&p, m, TYPES[i].name, &error), 0);
 		for (size_t v = 0; v < p->n_types; v++) {
 			snprintf(text, sizeof(text), "%s %s", p->type[v].type, p->type[v].unit);
 			ck_assert_str_eq(text, TYPES[i].value[v]);
@@ -611,7 +613,7 @@ static void expect_comments(struct trc_model *m, const char *what,
 	struct trc_profile *p = NULL;
 	struct trc_error error;
 
-	ck_assert_int_eq(trc_profile_derive(&p, m, what, NULL, &error), 0);
+	ck_assert_int_eq(trc_profile_derive(&p, m, what, &error), 0);
 	ck_assert_uint_eq(p->n_comments, n);
 	for (size_t i = 0; i < n; i++)
 		ck_assert_str_eq(p->comment[i], wanted[i]);
@@ -726,7 +728,7 @@ START_TEST(comment_on_waits_that_a_kill_cut)
 		snprintf(killed, sizeof(killed), "%s%s%s",
 			 i ? "info snapshot \"recovered\"\n" : "", WAITS, i == 2 ? FIBERS : "");
 		m = model_with(killed, TRC_PART_WAITS);
-		ck_assert_int_eq(trc_profile_derive(&p, m, "block", NULL, &error), 0);
+		ck_assert_int_eq(trc_profile_derive(&p, m, "block", &error), 0);
 		ck_assert_uint_eq(p->n_comments, i > 0);
 		if (i) {
 			snprintf(comment, sizeof(comment), "%s in progress when the process was "

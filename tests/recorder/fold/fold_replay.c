@@ -314,7 +314,7 @@ static long compare(struct replay *p, struct trc_model *m, struct trc_view *view
 	struct trc_error error = {""};
 	long n = -1;
 
-	if (trc_profile_derive(&profile, m, name, NULL, &error) ||
+	if (trc_profile_derive(&profile, m, name, &error) ||
 	    trc_view_copy(p->fold, view, ticks_of(trc_model_end_ns(m)), &folded)) {
 		fprintf(out, "%s: %s\n", name, error.text);
 	} else {
