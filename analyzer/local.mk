@@ -5,6 +5,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/causes/blame.c analyzer/causes/blame.h \
 	analyzer/causes/causes.c analyzer/causes/causes.h \
 	analyzer/causes/steps.c analyzer/causes/steps.h \
+	analyzer/derive/caused.c \
 	analyzer/derive/deadlocks.c analyzer/derive/exec.c \
 	analyzer/derive/fibers.c analyzer/derive/fibers.h analyzer/derive/fiber_runs.c \
 	analyzer/derive/heap.c \
@@ -38,7 +39,10 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/model/descriptors.c analyzer/model/descriptors.h \
 	analyzer/model/labels.c \
 	analyzer/model/objects.c \
-	analyzer/model/selection.c analyzer/model/selection.h \
+	analyzer/model/selection.c analyzer/model/selection.h analyzer/model/selection_parts.h \
+	analyzer/model/selection_find.c analyzer/model/selection_tasks.c \
+	analyzer/model/selection_text.c \
+	analyzer/model/task_pick.c analyzer/model/task_pick.h \
 	analyzer/model/symbols.c \
 	analyzer/model/window.c \
 	analyzer/profile/profile.c analyzer/profile/profile.h analyzer/profile/parts.h \
@@ -65,6 +69,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report/many.c analyzer/report/many.h \
 	analyzer/report/names.c analyzer/report/stack_text.h \
 	analyzer/report/now.c \
+	analyzer/report/selection.c \
 	analyzer/report/shares.c \
 	analyzer/report/slowest.c \
 	analyzer/report/summary.c \
@@ -104,7 +109,7 @@ libtrcanalyze_la_SOURCES += \
 	analyzer/export/output.c analyzer/export/output.h \
 	analyzer/export/output_text.c analyzer/export/output_text.h \
 	analyzer/sql/functions.c analyzer/sql/sql.c analyzer/sql/sql.h analyzer/sql/export.c analyzer/sql/parts.h \
-	analyzer/sql/columns.h \
+	analyzer/sql/columns.h analyzer/sql/selected.c \
 	analyzer/sql/table.c analyzer/sql/table.h \
 	analyzer/sql/tables_code.c analyzer/sql/tables_fibers.c analyzer/sql/tables_findings.c \
 	analyzer/sql/tables_heap.c analyzer/sql/tables_locks.c analyzer/sql/tables_now.c \
@@ -117,7 +122,7 @@ libtrcanalyze_la_LIBADD += $(SQLITE_LIBS) $(CJSON_LIBS) -lm
 bin_PROGRAMS += analyzer/trace-analyze
 analyzer_trace_analyze_SOURCES = analyzer/cli/main.c analyzer/cli/cli.h analyzer/cli/progress.c \
 	analyzer/cli/memory.c analyzer/cli/memory.h \
-	analyzer/cli/open_ring.c analyzer/cli/open_ring.h \
+	analyzer/cli/open_ring.c analyzer/cli/open_ring.h analyzer/cli/select.c \
 	analyzer/cli/verb_check.c analyzer/cli/verb_diff.c analyzer/cli/verb_html.c analyzer/cli/verb_json.c analyzer/cli/verb_pprof.c \
 	analyzer/cli/verb_report.c analyzer/cli/verb_shell.c analyzer/cli/verb_sql.c \
 	analyzer/cli/verb_what_if.c analyzer/cli/width.c analyzer/cli/width.h

@@ -20,7 +20,8 @@ struct node {
 	uint32_t stack;	 /* of a root what it is charged with, 0 = the entry's; else its entry's */
 	uint32_t own_labels;
 	uint8_t kind, reason; /* of a root */
-	bool counts;	      /* it is in a wait that is wanted */
+	bool wanted_wait;     /* it is in a wait that is wanted */
+	bool counts;	      /* and at a time that is */
 	bool waits;	      /* of a root: it is charged with where it waits */
 	int64_t own_since_ns;
 	struct trc_array entries;
@@ -38,7 +39,7 @@ struct node {
 struct state {
 	uint32_t parent, stack, labels;
 	uint8_t kind, reason;
-	bool counts, waits;
+	bool wanted_wait, counts, waits;
 };
 
 struct blame {
@@ -186,6 +187,7 @@ static void set_state(struct blame *b, struct node *node, const struct state *st
 	node->own_labels = state->labels;
 	node->kind = state->kind;
 	node->reason = state->reason;
+	node->wanted_wait = state->wanted_wait;
 	node->counts = state->counts;
 	node->waits = state->waits;
 	if (would_wait_for_itself(b, node, state->parent, &unborn)) {
@@ -265,13 +267,20 @@ static void state_of_wait(struct blame *b, struct node *node, struct trc_step *s
 {
 	const struct trc_park *p = &b->steps.park[step->park - 1];
 	struct trc_step of_wait;
+	int64_t inside_until_ns;
 
 	if (node->wait.park == step->park) {
-		state->counts = node->counts;
+		state->wanted_wait = node->wanted_wait;
 		state->labels = node->own_labels;
 	} else {
-		state->counts = b->target->wanted(b->target->context, p, &state->labels);
+		state->wanted_wait = b->target->wanted(b->target->context, p, &state->labels);
 		trc_step_wait_begin(&b->steps, &node->wait, step->park, b->now_ns);
+	}
+	state->counts = state->wanted_wait;
+	if (state->counts && b->target->inside) {
+		state->counts = b->target->inside(b->target->context, p->thread, b->now_ns,
+						  &inside_until_ns);
+		step->until_ns = earlier(step->until_ns, inside_until_ns);
 	}
 	if (node->wait.lock && b->now_ns < node->wait.lock_until_ns) {
 		step->until_ns = earlier(step->until_ns, node->wait.lock_until_ns);

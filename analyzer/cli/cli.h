@@ -38,7 +38,7 @@ struct trc_cli {
 	sqlite3 *db; /* by trc_cli_sql() */
 	enum trc_output output;
 	struct trc_selection selection;
-	bool selects;	       /* something of that was given */
+	const char *selects;   /* the first option that narrows; NULL = none was given */
 	bool color;	       /* stdout may have colours */
 	bool full;	       /* --full */
 	double slowest;	       /* --slowest, in percent; 0 = not given */
@@ -74,6 +74,11 @@ extern const struct trc_verb trc_verb_sql, trc_verb_shell, trc_verb_db, trc_verb
 	trc_verb_check_all, trc_verb_schema, trc_verb_html, trc_verb_pprof, trc_verb_report,
 	trc_verb_summary, trc_verb_why, trc_verb_critical_path, trc_verb_json, trc_verb_what_if,
 	trc_verb_diff;
+
+/* select.c: --window, --task and others like them; end with one without a name. */
+extern const struct trc_cli_option trc_select_options[];
+/* 0, or -EINVAL after a line: what was given makes no sense together. */
+int trc_select_check(struct trc_cli *cli);
 
 /* "trace-analyze: dump.trc: ...", or without a name as long as there is no trace. */
 void trc_cli_error(const struct trc_cli *cli, const char *format, ...)

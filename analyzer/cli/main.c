@@ -117,12 +117,23 @@ static void collect_options(struct command *c)
 			VERB_BASE + v};
 		collect_table(c, verbs[v]->option, &n, &letters);
 	}
+	collect_table(c, trc_select_options, &n, &letters);
 	collect_table(c, general_options, &n, &letters);
 }
 
 static void print_option(const char *text, const char *doc)
 {
 	printf("  %-28s %s\n", text, doc);
+}
+
+static void print_options(const struct trc_cli_option *o)
+{
+	char text[80];
+
+	for (; o->name; o++) {
+		snprintf(text, sizeof(text), "    --%s %s", o->name, o->arg_name);
+		print_option(text, o->doc);
+	}
 }
 
 static void print_help(void)
@@ -147,11 +158,10 @@ static void print_help(void)
 			print_option(text, o->doc);
 		}
 	}
+	puts("\nThese narrow whatever is told; several of them narrow it together:");
+	print_options(trc_select_options);
 	puts("");
-	for (const struct trc_cli_option *o = general_options; o->name; o++) {
-		snprintf(text, sizeof(text), "    --%s %s", o->name, o->arg_name);
-		print_option(text, o->doc);
-	}
+	print_options(general_options);
 	print_option("-h, --help", "print this");
 	print_option("    --version", "print the version");
 }
@@ -287,9 +297,9 @@ static int check_requests(struct command *c, int argc, char **argv)
 
 		if (c->cli.selects && !request->verb->selects) {
 			trc_cli_error(
-				&c->cli,
-				"--label-filter is for the report and profiles, not --%s%s%s",
-				request->verb->name, request->verb->select_instead ? "; " : "",
+				&c->cli, "%s is for the report, SQL and profiles, not --%s%s%s",
+				c->cli.selects, request->verb->name,
+				request->verb->select_instead ? "; " : "",
 				request->verb->select_instead ? request->verb->select_instead : "");
 			return TRC_EXIT_USAGE;
 		}
@@ -303,7 +313,11 @@ static int check_requests(struct command *c, int argc, char **argv)
 		if (check_file(c, i))
 			return TRC_EXIT_USAGE;
 	}
-	if (check_trace_stays(c, argv[optind]))
+	if (argc - optind > 1 && !trc_selection_has_all_time(&c->cli.selection)) {
+		trc_cli_error(&c->cli, "%s is of one trace at a time", c->cli.selects);
+		return TRC_EXIT_USAGE;
+	}
+	if (trc_select_check(&c->cli) || check_trace_stays(c, argv[optind]))
 		return TRC_EXIT_USAGE;
 	c->cli.paths = argv + optind;
 	c->cli.n_paths = (size_t)(argc - optind);
@@ -323,6 +337,19 @@ int trc_cli_open_model(struct trc_model **model, struct trc_ring_trace *ring, co
 	return err ? err : trc_model_open_reader(model, reader, error);
 }
 
+static int select_part(struct trc_cli *cli)
+{
+	struct trc_error error = {""};
+
+	if (!cli->selects)
+		return TRC_EXIT_OK;
+	trc_model_select(cli->model, &cli->selection);
+	if (!trc_selection_find(&cli->selection, cli->model, &error))
+		return TRC_EXIT_OK;
+	trc_cli_error(cli, "%s", error.text);
+	return TRC_EXIT_FAILED;
+}
+
 int trc_cli_open(struct trc_cli *cli)
 {
 	struct trc_error error = {""};
@@ -331,11 +358,10 @@ int trc_cli_open(struct trc_cli *cli)
 		trc_cli_error(cli, "%s", error.text);
 		return TRC_EXIT_FAILED;
 	}
-	trc_model_select(cli->model, cli->selects ? &cli->selection : NULL);
 	trc_progress_watch(cli->model);
 	if (trc_reader_warning(trc_model_reader(cli->model)))
 		trc_cli_error(cli, "warning: %s", trc_reader_warning(trc_model_reader(cli->model)));
-	return TRC_EXIT_OK;
+	return select_part(cli);
 }
 
 void trc_cli_close(struct trc_cli *cli)

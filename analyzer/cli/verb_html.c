@@ -12,9 +12,11 @@ static int run_html(struct trc_cli *cli, const struct trc_request *request)
 	return TRC_EXIT_FAILED;
 }
 
-const struct trc_verb trc_verb_html = {.name = "html",
-				       .arg_name = "FILE",
-				       .arg_is_file = true,
-				       .doc = "write the timeline as one HTML page",
-				       .select_instead = "the page's filter takes key=value",
-				       .run = run_html};
+const struct trc_verb trc_verb_html = {
+	.name = "html",
+	.arg_name = "FILE",
+	.arg_is_file = true,
+	.doc = "write the timeline as one HTML page",
+	.select_instead =
+		"the page's filter takes names and key=value, and its address #range=START,LENGTH in ns",
+	.run = run_html};

@@ -4,12 +4,13 @@
  * Each part is a query: what is in it is what --sql says, and docs/schema.md has the queries.
  */
 #include <stdio.h>
+#include <string.h>
 #include "cli.h"
 
 #define LOCKS "('mutex', 'rwlock_read', 'rwlock_write', 'spin', 'cond_mutex', 'once', 'flock')"
 
 /* What has a stack is summed by stack first: there are far more waits than stacks, and stacks become texts. */
-static const struct {
+static const struct part {
 	const char *name, *query;
 } PARTS[] = {
 	{"trace", "SELECT * FROM trace_info"},
@@ -47,31 +48,55 @@ static const struct {
 	 "event, stack, count(*) AS n, sum(scaled_value) AS scaled FROM samples GROUP BY event, stack) "
 	 "GROUP BY 1, 2 ORDER BY event, scaled_value DESC"},
 };
+/* With a selection: one more, and one instead of the one above.  All others ask for the same tables, which
+ * then have what is selected. */
+static const struct part SELECTED = {
+	"selected",
+	"SELECT kind, count(*) AS n, sum(ns) AS ns FROM selected GROUP BY kind ORDER BY kind"};
+static const struct part SELECTED_THREADS = {
+	"threads",
+	"SELECT threads.id, tid, name, ns AS selected_ns, waited_ns FROM selected JOIN threads USING (id) LEFT "
+	"JOIN (SELECT thread, sum(waited_ns) AS waited_ns FROM parks GROUP BY thread) ON thread = threads.id "
+	"WHERE kind = 'threads' ORDER BY threads.id"};
 enum { N_PARTS = sizeof(PARTS) / sizeof(*PARTS) };
+
+/* An exit status. */
+static int print_part(const struct trc_cli *cli, sqlite3 *db, const struct part *part, char before)
+{
+	struct trc_error error = {""};
+
+	printf("%c\"%s\":\n", before, part->name);
+	if (!trc_output_query(db, part->query, TRC_OUTPUT_JSON, stdout, &error))
+		return TRC_EXIT_OK;
+	fflush(stdout);
+	trc_cli_error(cli, "%s", error.text);
+	return TRC_EXIT_FAILED;
+}
 
 /* One object, which has an array of rows for each part. */
 static int run_json(struct trc_cli *cli, const struct trc_request *request)
 {
-	struct trc_error error = {""};
 	sqlite3 *db = trc_cli_sql(cli);
+	int status = db ? TRC_EXIT_OK : TRC_EXIT_FAILED;
 
 	(void)request;
-	if (!db)
-		return TRC_EXIT_FAILED;
-	for (size_t i = 0; i < N_PARTS; i++) {
-		printf("%s\"%s\":\n", i ? "," : "{", PARTS[i].name);
-		if (!trc_output_query(db, PARTS[i].query, TRC_OUTPUT_JSON, stdout, &error))
-			continue;
-		fflush(stdout);
-		trc_cli_error(cli, "%s", error.text);
-		return TRC_EXIT_FAILED;
+	for (size_t i = 0; i < N_PARTS && status == TRC_EXIT_OK; i++) {
+		const struct part *part = &PARTS[i];
+
+		if (cli->selects && !strcmp(part->name, SELECTED_THREADS.name))
+			part = &SELECTED_THREADS;
+		status = print_part(cli, db, part, i ? ',' : '{');
 	}
-	puts("}");
-	return TRC_EXIT_OK;
+	if (status == TRC_EXIT_OK && cli->selects)
+		status = print_part(cli, db, &SELECTED, ',');
+	if (status == TRC_EXIT_OK)
+		puts("}");
+	return status;
 }
 
 const struct trc_verb trc_verb_json = {
 	.name = "json",
 	.doc = "print what the report says as one JSON object, for programs",
 	.run = run_json,
+	.selects = true,
 };

@@ -73,14 +73,21 @@ static int write_file(struct trc_cli *cli, const struct trc_profile *profile, co
 static void tell_nothing_passed(const struct trc_cli *cli, const char *name)
 {
 	bool any = trc_label_filter_any(cli->selection.labels, cli->model);
+	bool only_labels = trc_selection_has_all_time(&cli->selection);
 	struct trc_line line;
 
 	trc_line_begin(&line, TRC_WIDTH_MAX, false);
-	trc_line_add(&line,
-		     any ? "--pprof %s: it has nothing that was done under "
-			 : "--pprof %s: nothing was done under ",
-		     name);
-	trc_line_data(&line, trc_label_filter_text(cli->selection.labels), TRC_WIDTH_MAX / 4);
+	if (only_labels) {
+		trc_line_add(&line,
+			     any ? "--pprof %s: it has nothing that was done under "
+				 : "--pprof %s: nothing was done under ",
+			     name);
+		trc_line_data(&line, trc_label_filter_text(cli->selection.labels),
+			      TRC_WIDTH_MAX / 4);
+	} else {
+		trc_line_add(&line, "--pprof %s: it has nothing of ", name);
+		trc_selection_tell(&line, &cli->selection);
+	}
 	if (!any) {
 		trc_line_add(&line, ": ");
 		trc_label_filter_tell_keys(&line, cli->model);

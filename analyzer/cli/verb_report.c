@@ -1,7 +1,6 @@
 /* verb_report.c - trace-analyze [--report], what it prints when nothing else is asked for, and
  * --summary, which trace-record prints when a recording ends; --why. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include "cli.h"
 #include "width.h"
@@ -82,18 +81,6 @@ static int print_many(struct trc_cli *cli, bool summary)
 	return status;
 }
 
-static int add_label_filter(struct trc_cli *cli, struct trc_request *request, const char *arg)
-{
-	struct trc_error error = {""};
-
-	if (!trc_label_filter_add(&cli->selection.labels, arg, &error)) {
-		cli->selects = true;
-		return 0;
-	}
-	trc_cli_error(cli, "--label-filter %s: %s", arg, error.text);
-	return -EINVAL;
-}
-
 static int set_full(struct trc_cli *cli, struct trc_request *request, const char *arg)
 {
 	(void)request;
@@ -104,8 +91,6 @@ static int set_full(struct trc_cli *cli, struct trc_request *request, const char
 
 static const struct trc_cli_option report_options[] = {
 	{"full", '\0', NULL, "with whole stacks, a line for each frame; of --why too", set_full},
-	{"label-filter", '\0', "KEY[=VALUE]",
-	 "only what was done under this label; for --pprof too", add_label_filter},
 	{0},
 };
 
@@ -162,35 +147,6 @@ static int run_critical_path(struct trc_cli *cli, const struct trc_request *requ
 	return tell(cli, request, trc_report_critical_path);
 }
 
-static int set_slowest(struct trc_cli *cli, struct trc_request *request, const char *arg)
-{
-	char *end;
-	double percent = strtod(arg, &end);
-
-	bool belongs = request &&
-		       (request->verb == &trc_verb_why || request->verb == &trc_verb_critical_path);
-
-	if (!belongs || strncmp(request->arg, "task:", 5) != 0) {
-		trc_cli_error(cli,
-			      "--slowest comes after the --why or --critical-path task:TYPE that "
-			      "it belongs to");
-		return -EINVAL;
-	}
-	if (end == arg || *arg < '0' || *arg > '9' || strcmp(end, *end ? "%" : "") != 0 ||
-	    !(percent > 0) || percent > 100) {
-		trc_cli_error(cli, "--slowest is a share of the tasks such as 1%%, not %s", arg);
-		return -EINVAL;
-	}
-	cli->slowest = percent;
-	return 0;
-}
-
-static const struct trc_cli_option why_options[] = {
-	{"slowest", '\0', "N%", "of the tasks of a type only so many, those that took longest",
-	 set_slowest},
-	{0},
-};
-
 const struct trc_verb trc_verb_why = {
 	.name = "why",
 	.arg_name = "WHAT",
@@ -198,7 +154,6 @@ const struct trc_verb trc_verb_why = {
 	.run = run_why,
 	.tells_stacks = true,
 	.selects = true,
-	.option = why_options,
 };
 
 const struct trc_verb trc_verb_critical_path = {

@@ -160,4 +160,4 @@ static int run_shell(struct trc_cli *cli, const struct trc_request *request)
 }
 
 const struct trc_verb trc_verb_shell = {
-	.name = "shell", .doc = "ask for queries at a prompt", .run = run_shell};
+	.name = "shell", .doc = "ask for queries at a prompt", .run = run_shell, .selects = true};

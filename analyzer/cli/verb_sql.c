@@ -37,6 +37,7 @@ const struct trc_verb trc_verb_sql = {.name = "sql",
 				      .arg_name = "QUERY",
 				      .doc = "answer a query; see --schema for the tables",
 				      .run = run_sql,
+				      .selects = true,
 				      .option = sql_options};
 
 static int run_db(struct trc_cli *cli, const struct trc_request *request)
@@ -53,7 +54,8 @@ const struct trc_verb trc_verb_db = {.name = "db",
 				     .arg_name = "FILE",
 				     .arg_is_file = true,
 				     .doc = "write all tables as an SQLite database",
-				     .run = run_db};
+				     .run = run_db,
+				     .selects = true};
 
 static int run_schema(struct trc_cli *cli, const struct trc_request *request)
 {
@@ -64,4 +66,5 @@ static int run_schema(struct trc_cli *cli, const struct trc_request *request)
 const struct trc_verb trc_verb_schema = {.name = "schema",
 					 .doc = "print the tables that --sql can ask",
 					 .without_trace = true,
+					 .selects = true,
 					 .run = run_schema};

@@ -105,3 +105,19 @@ const struct trc_thread_span *trc_model_label_spans(const struct trc_model *m, s
 	*n = m->have & TRC_PART_LABELS ? m->label_spans.span.n : 0;
 	return *n ? m->label_spans.span.row : NULL;
 }
+
+const struct trc_thread_span *trc_model_label_spans_of(const struct trc_model *m, uint32_t thread,
+						       size_t *n)
+{
+	uint32_t first = TRC_INDEX_NONE;
+	const struct trc_thread_span *span = m->label_spans.span.row;
+
+	*n = 0;
+	if (m->have & TRC_PART_LABELS)
+		first = trc_index_get(&m->label_spans.first, thread);
+	if (first == TRC_INDEX_NONE)
+		return NULL;
+	while (first + *n < m->label_spans.span.n && span[first + *n].thread == thread)
+		++*n;
+	return span + first;
+}

@@ -80,6 +80,7 @@ enum {
 	TRC_PARK_OPEN = 2,	/* still in progress at the end of the trace */
 	TRC_PARK_CUT = 4,	/* it began before the window: start_ns is where the window
 				   begins, and end_ns - start_ns is a minimum */
+	TRC_PARK_PIECE = 8,	/* only in the report: a further part of the wait before */
 	TRC_PARK_NO_END = TRC_PARK_ABANDONED | TRC_PARK_OPEN,
 };
 
@@ -521,6 +522,9 @@ const struct trc_log *trc_model_logs(const struct trc_model *m, size_t *n);
 const struct trc_counter *trc_model_counters(const struct trc_model *m, size_t *n);
 const struct trc_set_label *trc_model_labels(const struct trc_model *m, size_t *n);
 const struct trc_thread_span *trc_model_label_spans(const struct trc_model *m, size_t *n);
+/* Those of one thread; none if it never had labels. */
+const struct trc_thread_span *trc_model_label_spans_of(const struct trc_model *m, uint32_t thread,
+						       size_t *n);
 const struct trc_fiber *trc_model_fibers(const struct trc_model *m, size_t *n); /* by number */
 const struct trc_fiber_run *trc_model_fiber_runs(const struct trc_model *m, size_t *n);
 const struct trc_fiber_wait *trc_model_fiber_waits(const struct trc_model *m, size_t *n);

@@ -15,6 +15,13 @@ static bool wanted(void *context, const struct trc_park *park, uint32_t *labels)
 	return trc_profile_passes(sums, *labels);
 }
 
+static bool inside(void *context, uint32_t thread, int64_t now_ns, int64_t *until_ns)
+{
+	const struct trc_profile_sums *sums = context;
+
+	return trc_selection_at(sums->selection, thread, now_ns, until_ns);
+}
+
 static int add(void *context, const struct trc_blame *blame)
 {
 	const struct trc_profile_sample sample = {
@@ -30,7 +37,12 @@ static int add(void *context, const struct trc_blame *blame)
 
 int trc_profile_blame(struct trc_profile_sums *sums, struct trc_profile *p)
 {
-	const struct trc_blame_target target = {wanted, add, sums};
+	const struct trc_blame_target target = {
+		.wanted = wanted,
+		.inside = trc_selection_has_all_time(sums->selection) ? NULL : inside,
+		.charge = add,
+		.context = sums,
+	};
 
 	p->type[0] = (struct trc_profile_type){"delay", "nanoseconds"};
 	p->n_types = 1;

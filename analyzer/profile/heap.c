@@ -45,7 +45,8 @@ static int sum_allocs(struct trc_profile_sums *sums)
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++)
-		if (trc_profile_passes(sums, alloc[i].labels))
+		if (trc_profile_passes(sums, alloc[i].labels) &&
+		    trc_selection_has_time(sums->selection, alloc[i].thread, alloc[i].ts_ns))
 			err = estimate_add(sums, &estimates, &alloc[i]);
 	row = sums->rows.row;
 	e = estimates.row;

@@ -80,10 +80,12 @@ static int piece_count(struct offcpu *o, const struct off_time *off,
 		       const struct trc_wait_piece *piece, int64_t from_ns, int64_t until_ns,
 		       bool counts)
 {
-	struct trc_profile_sample sample = {.off = off->otherwise,
-					    .value = {counts, until_ns - from_ns}};
+	int64_t ns = trc_selection_ns(o->sums->selection, off->thread, from_ns, until_ns);
+	struct trc_profile_sample sample = {.off = off->otherwise, .value = {counts, ns}};
 	uint64_t place = TRC_PLACE_LAST;
 
+	if (!ns)
+		return 0;
 	if (piece->park) {
 		const struct trc_park *park = &o->park[piece->park - 1];
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyzer/text/line.h"
 
 bool trc_profile_passes(const struct trc_profile_sums *sums, uint32_t labels)
 {
@@ -165,6 +166,17 @@ static int sum_up(struct trc_profile_sums *sums, struct trc_profile *p, const ch
 	return trc_profile_samples(sums, p, strcmp(name, "cpu") ? name : NULL, error);
 }
 
+static void comment_selection(struct trc_profile *p, const struct trc_selection *selection)
+{
+	struct trc_line line;
+
+	if (!selection)
+		return;
+	trc_line_begin(&line, TRC_WIDTH_MAX, false);
+	trc_selection_tell(&line, selection);
+	trc_profile_comment(p, "only %s", trc_line_text(&line));
+}
+
 int trc_profile_derive(struct trc_profile **out, struct trc_model *m, const char *name,
 		       struct trc_error *error)
 {
@@ -183,6 +195,8 @@ int trc_profile_derive(struct trc_profile **out, struct trc_model *m, const char
 	p = calloc(1, sizeof(*p));
 	error->text[0] = 0;
 	err = p ? sum_up(&sums, p, name, error) : -ENOMEM;
+	if (!err)
+		comment_selection(p, sums.selection);
 	if (!err)
 		keep_samples(p, &sums);
 	trc_array_free(&sums.rows);

@@ -41,7 +41,11 @@
  *       another one, nor one of the program before an exec, whose threads are others
  *   profile:L9  cpu, wall, other events: samples have the values with those that were lost made up
  *       for (analyzer/derive/scaled.c), but not their number. The rest of what was lost is a sample
- *       of its own, so that shares are of all; but not with a filter: nobody knows its labels
+ *       of its own, so that shares are of all; but not with a selection: nobody knows whose
+ *       it was, and when
+ *   profile:L10  with a selection (analyzer/model/selection.h) a wait has the time of it that is inside, and
+ *       mutex what was caused to that; what was allocated inside is what heap and allocs have, in use if it
+ *       lives at the trace's end
  */
 #ifndef TRC_ANALYZER_PROFILE_PROFILE_H
 #define TRC_ANALYZER_PROFILE_PROFILE_H

@@ -204,7 +204,8 @@ static int add_samples(struct trc_profile_sums *sums, const struct chosen *c, st
 		size_t row = row_of(c, sample[i].event);
 
 		if (!c->in[row] || stay_of(stays, sample[i].thread, row)->dropped ||
-		    !trc_profile_passes(sums, sample[i].labels))
+		    !trc_profile_passes(sums, sample[i].labels) ||
+		    !trc_selection_has_time(sums->selection, sample[i].thread, sample[i].ts_ns))
 			continue;
 		err = trc_profile_add(sums, &one);
 	}
@@ -336,7 +337,7 @@ static int add_unseen(struct trc_profile_sums *sums, struct trc_profile *p, cons
 		return 0;
 	trc_profile_comment(p, "%.1f %% was not sampled: %s",
 			    percent(a->unseen, saturated(a->scaled, a->unseen)),
-			    sums->selection ? "it is left out, as nobody knows its labels"
+			    sums->selection ? "it is left out, as nobody knows whose it was"
 					    : "it is in (not sampled)");
 	return sums->selection ? 0 : trc_profile_add(sums, &unseen);
 }

@@ -36,15 +36,18 @@ static bool is_blocked(const struct trc_profile_sums *sums, const struct trc_par
 
 static bool is_blocked_fiber(const struct trc_profile_sums *sums, const struct trc_fiber_wait *wait)
 {
-	return has_reason(wait->reason) && trc_profile_passes(sums, wait->labels);
+	return has_reason(wait->reason) &&
+	       trc_selection_has_fiber_wait(sums->selection, sums->m, wait);
 }
 
-static int64_t overlap_ns(const struct trc_model *m, const struct trc_park *inner,
+static int64_t overlap_ns(const struct trc_profile_sums *sums, const struct trc_park *inner,
 			  const struct trc_park *outer)
 {
-	int64_t end_ns = trc_park_end_ns(m, inner), outer_end_ns = trc_park_end_ns(m, outer);
+	int64_t end_ns = trc_park_end_ns(sums->m, inner);
+	int64_t outer_end_ns = trc_park_end_ns(sums->m, outer);
 
-	return (end_ns < outer_end_ns ? end_ns : outer_end_ns) - inner->start_ns;
+	return trc_selection_ns(sums->selection, inner->thread, inner->start_ns,
+				end_ns < outer_end_ns ? end_ns : outer_end_ns);
 }
 
 static int add_wait(struct trc_profile_sums *sums, uint32_t stack, uint32_t labels, uint64_t count,
@@ -59,19 +62,20 @@ static int add_wait(struct trc_profile_sums *sums, uint32_t stack, uint32_t labe
 static int add_park(struct trc_profile_sums *sums, const struct trc_park *park,
 		    const uint32_t *outer, size_t i)
 {
-	const struct trc_model *m = sums->m;
 	uint32_t within = outer[i], labels, outer_labels = 0;
+	int64_t start_ns = park[i].start_ns, end_ns = trc_park_end_ns(sums->m, &park[i]);
 	int err;
 
-	if (!is_blocked(sums, &park[i], &labels))
+	if (!is_blocked(sums, &park[i], &labels) ||
+	    !trc_selection_touches(sums->selection, park[i].thread, start_ns, end_ns))
 		return 0;
 	err = add_wait(sums, park[i].stack, labels, 1,
-		       trc_park_end_ns(m, &park[i]) - park[i].start_ns);
+		       trc_selection_ns(sums->selection, park[i].thread, start_ns, end_ns));
 	while (within && !is_blocked(sums, &park[within - 1], &outer_labels))
 		within = outer[within - 1];
 	if (!err && within) /* profile:L3 */
 		err = add_wait(sums, park[within - 1].stack, outer_labels, 0,
-			       -overlap_ns(m, &park[i], &park[within - 1]));
+			       -overlap_ns(sums, &park[i], &park[within - 1]));
 	return err;
 }
 
@@ -85,9 +89,11 @@ static int add_fibers(struct trc_profile_sums *sums)
 
 	for (size_t i = 0; i < n && !err; i++)
 		if (is_blocked_fiber(sums, &wait[i]))
-			err = add_wait(sums, wait[i].stack, wait[i].labels, 1,
-				       (wait[i].end_ns == TRC_NEVER ? end_ns : wait[i].end_ns) -
-					       wait[i].start_ns);
+			err = add_wait(
+				sums, wait[i].stack, wait[i].labels, 1,
+				trc_selection_fiber_ns(
+					sums->selection, &wait[i], wait[i].start_ns,
+					wait[i].end_ns == TRC_NEVER ? end_ns : wait[i].end_ns));
 	return err;
 }
 
@@ -142,19 +148,28 @@ int trc_profile_mutex(struct trc_profile_sums *sums, struct trc_profile *p)
 {
 	size_t n;
 	const struct trc_unlock *unlock = trc_model_unlocks(sums->m, &n);
+	struct trc_selected_cause *selected = NULL;
 	int err = 0;
 
 	set_types(p);
+	if (!trc_selection_has_all_time(sums->selection)) {
+		selected = trc_selection_caused(sums->selection, sums->m);
+		err = selected ? 0 : -ENOMEM;
+	}
 	for (size_t i = 0; i < n && !err; i++) {
+		struct trc_selected_cause caused = {unlock[i].caused_ns, unlock[i].caused_waits};
 		uint32_t labels;
 
-		if (!unlock[i].caused_waits)
+		if (selected)
+			caused = selected[i];
+		if (!caused.caused_waits)
 			continue;
 		labels = trc_model_labels_at(sums->m, unlock[i].thread, unlock[i].ts_ns,
 					     unlock[i].place);
 		if (trc_profile_passes(sums, labels))
-			err = add_wait(sums, unlock[i].stack, labels, unlock[i].caused_waits,
-				       unlock[i].caused_ns);
+			err = add_wait(sums, unlock[i].stack, labels, caused.caused_waits,
+				       caused.caused_ns);
 	}
+	free(selected);
 	return err;
 }

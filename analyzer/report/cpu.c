@@ -129,7 +129,8 @@ static void sample_add(struct sums *sums, const struct trc_report *r,
 	size_t n;
 	const struct trc_set_label *label = trc_model_label_set(r->m, sample->labels, &n);
 
-	if (!trc_selection_passes(r->selection, r->m, sample->labels))
+	if (!trc_selection_passes(r->selection, r->m, sample->labels) ||
+	    !trc_selection_has_time(r->selection, sample->thread, sample->ts_ns))
 		return;
 	sums->samples++;
 	trc_report_add(&sums->total, value);

@@ -124,7 +124,7 @@ static int64_t wait_end_ns(const struct trc_report *r, const struct trc_fiber_wa
 
 static bool wait_wanted(const struct trc_report *r, const struct trc_fiber_wait *wait)
 {
-	return trc_selection_passes(r->selection, r->m, wait->labels);
+	return trc_selection_has_fiber_wait(r->selection, r->m, wait);
 }
 
 static void add_wait(const struct trc_report *r, struct trc_fiber *fiber,
@@ -134,9 +134,11 @@ static void add_wait(const struct trc_report *r, struct trc_fiber *fiber,
 	int64_t ready_ns = wait->ready_ns == TRC_NEVER ? end_ns : wait->ready_ns;
 
 	fiber->n_waits++;
-	trc_report_add(&fiber->waited_ns, ready_ns - wait->start_ns);
+	trc_report_add(&fiber->waited_ns,
+		       trc_selection_fiber_ns(r->selection, wait, wait->start_ns, ready_ns));
 	if (!(wait->flags & TRC_FIBER_WAIT_ENDED))
-		trc_report_add(&fiber->runnable_ns, end_ns - ready_ns);
+		trc_report_add(&fiber->runnable_ns,
+			       trc_selection_fiber_ns(r->selection, wait, ready_ns, end_ns));
 }
 
 /* The fibers with what is wanted of their times.  *out is the caller's.  0 or -ENOMEM. */
@@ -255,7 +257,7 @@ static void print_groups(struct trc_report *r, struct groups *g, uint64_t n_fibe
 
 	qsort(group, g->groups.n, sizeof(*group), compare_groups);
 	snprintf(right, sizeof(right), "%s%s", trc_text_count(number, n_fibers),
-		 r->selection ? " that waited under these" : "");
+		 r->selection ? " that waited in what is selected" : "");
 	trc_report_heading(r, "Fibers", right);
 	print_columns(r);
 	for (size_t i = 0; i < g->groups.n && i < r->top; i++)

@@ -50,8 +50,7 @@ static void find_slowest(const struct trc_report *r, struct trc_finding *f, cons
 		    task[i].end_ns - task[i].start_ns <= longest_ns ||
 		    strcmp(task[i].type, type) != 0)
 			continue;
-		if (!trc_report_wanted(r, task[i].start_thread, task[i].start_ns,
-				       task[i].start_place))
+		if (!trc_selection_has_task(r->selection, r->m, i))
 			continue;
 		longest_ns = task[i].end_ns - task[i].start_ns;
 		f->start_ns = task[i].start_ns;

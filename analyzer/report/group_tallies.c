@@ -362,17 +362,17 @@ int trc_groups_tally_parks(struct trc_groups *g, const struct trc_report *r)
 }
 
 static int tally_unlock(struct tallies *t, const struct trc_report *r, uint32_t slot,
-			const struct trc_unlock *unlock)
+			const struct trc_unlock *unlock, int64_t caused_ns)
 {
-	int err = tally_object(t, slot, unlock->object, unlock->caused_ns);
+	int err = tally_object(t, slot, unlock->object, caused_ns);
 
 	if (!err)
-		err = tally_add(&t->thread, slot, unlock->thread, unlock->caused_ns);
+		err = tally_add(&t->thread, slot, unlock->thread, caused_ns);
 	if (!err)
 		err = tally_labels(
 			t, r, slot,
 			trc_model_labels_at(r->m, unlock->thread, unlock->ts_ns, unlock->place),
-			unlock->caused_ns);
+			caused_ns);
 	return err;
 }
 
@@ -385,7 +385,8 @@ int trc_groups_tally_unlocks(struct trc_groups *g, const struct trc_report *r)
 		const struct trc_group *group = group_of(g, i);
 
 		if (group && group->slot)
-			err = tally_unlock(&t, r, group->slot, &r->unlock[i]);
+			err = tally_unlock(&t, r, group->slot, &r->unlock[i],
+					   g->caused[i].caused_ns);
 	}
 	if (!err)
 		tallies_into(g, r, &t);

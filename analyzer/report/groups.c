@@ -116,8 +116,9 @@ void trc_groups_add_park(struct trc_groups *g, const struct trc_report *r, size_
 	struct trc_group *group = group_at(g, id);
 
 	g->of_row[i] = id;
-	group_add(group, 1, trc_park_end_ns(r->m, park) - trc_park_start_ns(r->m, park));
-	group->timed_out += park->result == ETIMEDOUT;
+	group_add(group, !(park->flags & TRC_PARK_PIECE),
+		  trc_park_end_ns(r->m, park) - trc_park_start_ns(r->m, park));
+	group->timed_out += park->result == ETIMEDOUT && !(park->flags & TRC_PARK_PIECE);
 	group->several_reasons |= park->reason != group->reason;
 	group->several_places |= trc_report_canonical(r, park->stack) != group->stack;
 }
@@ -162,20 +163,44 @@ int trc_groups_of_parks(struct trc_groups *g, struct trc_report *r, size_t top)
 	return err ? err : trc_groups_finish_parks(g, r, top);
 }
 
+/* selection:V3, V5 */
+static bool unlock_wanted(const struct trc_report *r, const struct trc_unlock *unlock)
+{
+	return !r->selection ||
+	       trc_selection_passes(
+		       r->selection, r->m,
+		       trc_model_labels_at(r->m, unlock->thread, unlock->ts_ns, unlock->place));
+}
+
+/* What each critical section caused to waits, as far as these are wanted. */
+static int find_caused(struct trc_groups *g, const struct trc_report *r)
+{
+	if (!trc_selection_has_all_time(r->selection)) {
+		g->caused = trc_selection_caused(r->selection, r->m);
+		return g->caused ? 0 : -ENOMEM;
+	}
+	g->caused = calloc(r->n_unlocks + 1, sizeof(*g->caused));
+	if (!g->caused)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->n_unlocks; i++)
+		g->caused[i] = (struct trc_selected_cause){r->unlock[i].caused_ns,
+							   r->unlock[i].caused_waits};
+	return 0;
+}
+
 static int find_unlock_groups(struct trc_groups *g, const struct trc_report *r)
 {
 	for (size_t i = 0; i < r->n_unlocks; i++) {
 		const struct trc_unlock *unlock = &r->unlock[i];
 		uint32_t id;
 
-		if (!unlock->caused_waits ||
-		    !trc_report_wanted(r, unlock->thread, unlock->ts_ns, unlock->place))
+		if (!g->caused[i].caused_waits || !unlock_wanted(r, unlock))
 			continue;
 		id = find_place(g, unlock->reason, trc_report_canonical(r, unlock->stack));
 		if (!id)
 			return -ENOMEM;
 		g->of_row[i] = id;
-		group_add(group_at(g, id), unlock->caused_waits, unlock->caused_ns);
+		group_add(group_at(g, id), g->caused[i].caused_waits, g->caused[i].caused_ns);
 	}
 	return 0;
 }
@@ -186,7 +211,9 @@ int trc_groups_of_unlocks(struct trc_groups *g, struct trc_report *r, size_t top
 
 	memset(g, 0, sizeof(*g));
 	g->of_row = calloc(r->n_unlocks + 1, sizeof(*g->of_row));
-	err = g->of_row ? find_unlock_groups(g, r) : -ENOMEM;
+	err = g->of_row ? find_caused(g, r) : -ENOMEM;
+	if (!err)
+		err = find_unlock_groups(g, r);
 	if (!err)
 		err = groups_choose(g, top);
 	return err ? err : trc_groups_tally_unlocks(g, r);
@@ -199,6 +226,7 @@ void trc_groups_free(struct trc_groups *g)
 	trc_array_free(&g->idle);
 	trc_index_free(&g->idle_index);
 	free(g->of_row);
+	free(g->caused);
 	free(g->details);
 	if (g->places)
 		trc_groups_free(g->places);

@@ -51,7 +51,8 @@ static void alloc_add(struct memory *memory, const struct trc_report *r,
 	const struct trc_set_label *label = trc_model_label_set(r->m, alloc->labels, &n);
 	int64_t bytes;
 
-	if (!trc_selection_passes(r->selection, r->m, alloc->labels))
+	if (!trc_selection_passes(r->selection, r->m, alloc->labels) ||
+	    !trc_selection_has_time(r->selection, alloc->thread, alloc->ts_ns))
 		return;
 	if (!memory->samples++ || alloc->period < memory->finest)
 		memory->finest = alloc->period;

@@ -107,32 +107,6 @@ void trc_report_labels_line(struct trc_report *r, uint32_t labels)
 	trc_report_line(r, &line);
 }
 
-static void print_no_set(struct trc_report *r)
-{
-	struct trc_line line;
-
-	trc_line_begin(&line, r->width, r->colour);
-	trc_line_add(&line, "nothing was: ");
-	trc_label_filter_tell_keys(&line, r->m);
-	trc_report_line(r, &line);
-}
-
-void trc_report_filter_line(struct trc_report *r)
-{
-	struct trc_line line;
-
-	if (!r->selection)
-		return;
-	trc_line_begin(&line, r->width, r->colour);
-	trc_line_style(&line, TRC_STYLE_BOLD);
-	trc_line_add(&line, "from here on only what was done under ");
-	trc_line_data(&line, trc_label_filter_text(r->selection->labels), r->width);
-	trc_line_style(&line, TRC_STYLE_PLAIN);
-	trc_report_line(r, &line);
-	if (r->m && !trc_label_filter_any(r->selection->labels, r->m)) /* not of many traces */
-		print_no_set(r);
-}
-
 /* ---- time by label ---- */
 
 struct sum {
@@ -188,12 +162,14 @@ static int sum_waits(const struct trc_report *r, struct sum *sum)
 		const struct trc_park *around = outer[i] ? &park[outer[i] - 1] : NULL;
 
 		sums_add(r, sum, trc_park_labels(r->m, &park[i]),
-			 (int)trc_wait_class(park[i].reason), end_ns - start_ns);
+			 (int)trc_wait_class(park[i].reason),
+			 trc_selection_ns(r->selection, park[i].thread, start_ns, end_ns));
 		if (!around)
 			continue;
 		around_end_ns = trc_park_end_ns(r->m, around);
 		sums_add(r, sum, trc_park_labels(r->m, around), (int)trc_wait_class(around->reason),
-			 start_ns - (end_ns < around_end_ns ? end_ns : around_end_ns));
+			 -trc_selection_ns(r->selection, park[i].thread, start_ns,
+					   end_ns < around_end_ns ? end_ns : around_end_ns));
 	}
 	free(outer);
 	return 0;
@@ -212,7 +188,7 @@ int64_t trc_report_label_span_ns(const struct trc_report *r, const struct trc_th
 		from_ns = span->start_ns;
 	if (span->end_ns != TRC_NEVER && span->end_ns < until_ns)
 		until_ns = span->end_ns;
-	return until_ns > from_ns ? until_ns - from_ns : 0;
+	return trc_selection_ns(r->selection, span->thread, from_ns, until_ns);
 }
 
 /* By key, then largest first. */

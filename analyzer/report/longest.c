@@ -69,7 +69,7 @@ void trc_longest_columns(struct trc_report *r, const char *who)
  * changed hands meanwhile. */
 static uint32_t holder_of(const struct trc_report *r, const struct trc_park *park)
 {
-	uint32_t id = (uint32_t)(park - r->park) + 1;
+	uint32_t id = trc_report_park_id(r, (size_t)(park - r->park));
 	const struct trc_thread_now *now;
 	size_t n;
 

@@ -260,7 +260,7 @@ static void print_head(const struct trc_many *many, struct trc_report *r)
 		trc_line_add(&line, "of %" PRIu64 " the end is missing", many->n_incomplete);
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	trc_report_line(r, &line);
-	trc_report_filter_line(r);
+	trc_report_selection_lines(r);
 }
 
 static void print_columns(struct trc_report *r)

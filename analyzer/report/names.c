@@ -336,6 +336,8 @@ int64_t trc_report_lifetime_ns(const struct trc_report *r, const struct trc_thre
 {
 	int64_t start_ns = thread->start_ns, end_ns = thread->end_ns;
 
+	if (r->selected)
+		return r->selected[thread - r->thread].ns;
 	if (start_ns == TRC_NEVER || start_ns < r->start_ns)
 		start_ns = r->start_ns;
 	if (end_ns == TRC_NEVER || end_ns > r->end_ns)

@@ -14,13 +14,17 @@ struct trc_report {
 	struct trc_model *m;
 	const struct trc_reader *reader;
 	const struct trc_stacks *stacks;
-	const struct trc_park *park; /* those that are wanted */
+	const struct trc_park *park; /* what is wanted of them: parts of waits (TRC_PARK_PIECE) */
 	const struct trc_unlock *unlock;
 	const struct trc_thread *thread;
 	size_t n_parks, n_unlocks, n_threads;
 	const struct trc_selection *selection; /* the model's; NULL: everything is wanted */
-	struct trc_park *wanted_parks;	       /* with a selection, owned */
-	uint32_t *wanted_ids;		       /* with a selection: their ids, owned */
+	/* By row of thread, NULL without a selection: what of its life is selected. */
+	struct trc_report_selected {
+		int64_t ns, on_cpu_ns;
+	} * selected;
+	struct trc_park *wanted_parks; /* with a selection, owned */
+	uint32_t *wanted_ids;	       /* with a selection: their ids, owned */
 	const struct trc_set_label *label;
 	size_t n_labels;
 	uint32_t *label_first; /* by row of labels: the first with the same key and value */
@@ -102,6 +106,7 @@ struct trc_groups {
 	struct trc_array groups; /* struct trc_group */
 	struct trc_index index;
 	uint32_t *of_row;		   /* the group of each park or unlock + 1, 0 = none */
+	struct trc_selected_cause *caused; /* of unlocks, by row */
 	struct trc_group_details *details; /* by slot - 1: by class, then largest first */
 	size_t n_details;
 	size_t n_of[TRC_WAIT_CLASSES]; /* how many of the details are of this class */
@@ -182,7 +187,7 @@ void trc_report_object(struct trc_report *r, struct trc_line *line, unsigned int
 /* True if trc_report_object() can do no better than the address. */
 bool trc_report_is_nameless(const struct trc_report *r, unsigned int reason, uint64_t object,
 			    uint32_t stack);
-/* How long the thread lived within the trace. */
+/* How long the thread lived within the trace, or what of that is selected. */
 int64_t trc_report_lifetime_ns(const struct trc_report *r, const struct trc_thread *thread);
 uint32_t trc_report_canonical(const struct trc_report *r, uint32_t stack);
 /* The first stack that trc_report_place() tells in the same words; 0 = it has no frames. */
@@ -223,8 +228,8 @@ void trc_report_label_value(const struct trc_report *r, struct trc_line *line,
 			    const struct trc_set_label *label, int max_width);
 /* A line with all labels of the set; none if it has none. */
 void trc_report_labels_line(struct trc_report *r, uint32_t labels);
-/* Says that there is a filter. */
-void trc_report_filter_line(struct trc_report *r);
+/* Says that there is a selection. */
+void trc_report_selection_lines(struct trc_report *r);
 /* How long it is within the trace and its thread's life. */
 int64_t trc_report_label_span_ns(const struct trc_report *r, const struct trc_thread_span *span);
 

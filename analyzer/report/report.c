@@ -11,28 +11,95 @@
 
 static bool park_wanted(const struct trc_report *r, const struct trc_park *park)
 {
-	return trc_report_wanted(r, park->thread, park->start_ns, park->start_place);
+	return !r->selection ||
+	       (trc_selection_passes(r->selection, r->m, trc_park_labels(r->m, park)) &&
+		trc_selection_touches(r->selection, park->thread, trc_park_start_ns(r->m, park),
+				      trc_park_end_ns(r->m, park)));
 }
 
-/* Leaves only the waits that are wanted. */
+static int add_piece(struct trc_array *parks, struct trc_array *ids, const struct trc_park *park,
+		     uint32_t id)
+{
+	struct trc_park *piece = trc_array_add(parks);
+	uint32_t *of = trc_array_add(ids);
+
+	if (!piece || !of)
+		return -ENOMEM;
+	*piece = *park;
+	*of = id;
+	return 0;
+}
+
+/* The parts of a wait that are selected, each as a wait of its own. */
+static int add_pieces(const struct trc_report *r, struct trc_array *parks, struct trc_array *ids,
+		      uint32_t id)
+{
+	const struct trc_park *park = &r->park[id - 1];
+	int64_t at_ns = park->start_ns, end_ns = trc_park_end_ns(r->m, park);
+	struct trc_park piece = *park;
+	int err = 0;
+
+	if (at_ns >= end_ns)
+		return add_piece(parks, ids, park, id);
+	while (!err && trc_selection_next(r->selection, park->thread, &at_ns, end_ns,
+					  &piece.start_ns, &piece.end_ns)) {
+		if (piece.end_ns == end_ns)
+			piece.end_ns = park->end_ns;
+		if (piece.start_ns != park->start_ns)
+			piece.start_place = TRC_PLACE_LAST;
+		err = add_piece(parks, ids, &piece, id);
+		piece.flags |= TRC_PARK_PIECE;
+	}
+	return err;
+}
+
+/* Leaves only what is wanted of waits. */
 static int choose_parks(struct trc_report *r)
 {
-	size_t n = 0;
+	struct trc_array parks = {.row_bytes = sizeof(*r->wanted_parks)};
+	struct trc_array ids = {.row_bytes = sizeof(*r->wanted_ids)};
+	int err = 0;
 
 	if (!r->selection)
 		return 0;
-	r->wanted_parks = malloc((r->n_parks + 1) * sizeof(*r->wanted_parks));
-	r->wanted_ids = malloc((r->n_parks + 1) * sizeof(*r->wanted_ids));
-	if (!r->wanted_parks || !r->wanted_ids)
-		return -ENOMEM;
-	for (size_t i = 0; i < r->n_parks; i++) {
-		if (!park_wanted(r, &r->park[i]))
-			continue;
-		r->wanted_ids[n] = (uint32_t)i + 1;
-		r->wanted_parks[n++] = r->park[i];
-	}
+	for (size_t i = 0; i < r->n_parks && !err; i++)
+		if (park_wanted(r, &r->park[i]))
+			err = add_pieces(r, &parks, &ids, (uint32_t)i + 1);
+	if (!err && !parks.n) /* so that there are arrays, even of nothing */
+		err = add_piece(&parks, &ids, &(struct trc_park){0}, 0);
+	r->wanted_parks = parks.row;
+	r->wanted_ids = ids.row;
+	if (err)
+		return err;
 	r->park = r->wanted_parks;
-	r->n_parks = n;
+	r->n_parks = ids.n && *r->wanted_ids ? parks.n : 0;
+	return 0;
+}
+
+/* How much of each thread's life is selected, and what it was on a proc meanwhile. */
+static int sum_selected(struct trc_report *r)
+{
+	size_t n;
+	const struct trc_on_cpu *on_cpu = trc_model_on_cpu(r->m, &n);
+
+	if (!r->selection)
+		return 0;
+	r->selected = calloc(r->n_threads + 1, sizeof(*r->selected));
+	if (!r->selected)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->n_threads; i++)
+		r->selected[i].ns = trc_selection_thread_ns(r->selection, r->m, &r->thread[i]);
+	for (size_t i = 0; i < n; i++) {
+		const struct trc_thread *t = trc_model_thread(r->m, on_cpu[i].thread);
+		int64_t start_ns = on_cpu[i].start_ns, end_ns = on_cpu[i].end_ns;
+
+		if (!t)
+			continue;
+		start_ns = start_ns > r->start_ns ? start_ns : r->start_ns;
+		end_ns = end_ns == TRC_NEVER ? r->end_ns : end_ns;
+		trc_report_add(&r->selected[t - r->thread].on_cpu_ns,
+			       trc_selection_ns(r->selection, t->serial, start_ns, end_ns));
+	}
 	return 0;
 }
 
@@ -59,13 +126,15 @@ static int sum_classes(struct trc_report *r)
 			continue;
 		sums = r->class_ns[thread - r->thread];
 		if (park_wanted(r, park))
-			sums[trc_wait_class(park->reason)] += end_ns - start_ns;
+			sums[trc_wait_class(park->reason)] +=
+				trc_selection_ns(r->selection, park->thread, start_ns, end_ns);
 		if (!outer[i] || !park_wanted(r, &all[outer[i] - 1]))
 			continue;
 		around = &all[outer[i] - 1];
 		around_end_ns = trc_park_end_ns(r->m, around);
 		sums[trc_wait_class(around->reason)] -=
-			(end_ns < around_end_ns ? end_ns : around_end_ns) - start_ns;
+			trc_selection_ns(r->selection, park->thread, start_ns,
+					 end_ns < around_end_ns ? end_ns : around_end_ns);
 	}
 	free(outer);
 	return 0;
@@ -110,6 +179,8 @@ int trc_report_begin(struct trc_report *r, struct trc_model *m, FILE *out,
 	if (!err)
 		err = trc_report_same_place_init(r);
 	if (!err)
+		err = sum_selected(r);
+	if (!err)
 		err = sum_classes(r);
 	if (!err)
 		err = choose_parks(r);
@@ -126,6 +197,7 @@ void trc_report_end(struct trc_report *r)
 {
 	free(r->canonical);
 	free(r->same_place);
+	free(r->selected);
 	free(r->class_ns);
 	free(r->idle_at);
 	free(r->wanted_parks);
@@ -359,7 +431,7 @@ int trc_report_print(struct trc_model *m, FILE *out, const struct trc_report_opt
 		trc_report_unseen_lines(&r);
 		print_remarks(&r);
 		print_forks(&r);
-		trc_report_filter_line(&r);
+		trc_report_selection_lines(&r);
 	}
 	for (size_t i = 0; i < sizeof(SECTIONS) / sizeof(*SECTIONS) && !err; i++) {
 		err = SECTIONS[i](&r);

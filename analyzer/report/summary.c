@@ -98,7 +98,7 @@ int trc_report_summary(struct trc_model *m, FILE *out, const struct trc_report_o
 		print_head(&r);
 		trc_report_ring_line(&r);
 		trc_report_unseen_lines(&r);
-		trc_report_filter_line(&r);
+		trc_report_selection_lines(&r);
 		trc_report_deadlock_line(&r);
 		err = print_waits(&r);
 		if (err)

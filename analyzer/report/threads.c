@@ -14,7 +14,7 @@ static const char *const CLASS_NAME[TRC_WAIT_CLASSES] = {
 struct row {
 	const struct trc_thread *thread;
 	const int64_t *class_ns;
-	int64_t alive_ns, unparked_ns;
+	int64_t alive_ns, unparked_ns, on_cpu_ns;
 };
 
 /* Who waits most for locks, then who works most. */
@@ -30,13 +30,20 @@ static int compare_rows(const void *a, const void *b)
 	return x->thread->serial < y->thread->serial ? -1 : 1;
 }
 
-/* With a filter its time under the labels that are asked for. */
+/* Of what is selected; TRC_NEVER = not known. */
+static int64_t on_cpu_ns(const struct trc_report *r, size_t i)
+{
+	if (!r->selection || r->thread[i].on_cpu_ns == TRC_NEVER)
+		return r->thread[i].on_cpu_ns;
+	return r->selection->labels ? TRC_NEVER : r->selected[i].on_cpu_ns;
+}
+
 static void make_row(const struct trc_report *r, size_t i, struct row *row)
 {
 	row->thread = &r->thread[i];
 	row->class_ns = r->class_ns[i];
-	if (!r->selection)
-		row->alive_ns = trc_report_lifetime_ns(r, row->thread);
+	row->alive_ns = trc_report_lifetime_ns(r, row->thread);
+	row->on_cpu_ns = on_cpu_ns(r, i);
 	row->unparked_ns = row->alive_ns;
 	for (int class = 0; class < TRC_WAIT_CLASSES; class ++)
 		row->unparked_ns -= row->class_ns[class];
@@ -73,11 +80,10 @@ static void print_row(struct trc_report *r, const struct row *row, bool schedule
 	trc_line_to(&line, 30);
 	trc_line_right(&line, 12, trc_text_duration(number, row->alive_ns));
 	if (scheduled)
-		trc_line_right(
-			&line, 9,
-			row->thread->on_cpu_ns == TRC_NEVER
-				? ""
-				: trc_text_share(number, row->thread->on_cpu_ns, row->alive_ns));
+		trc_line_right(&line, 9,
+			       row->on_cpu_ns == TRC_NEVER
+				       ? ""
+				       : trc_text_share(number, row->on_cpu_ns, row->alive_ns));
 	trc_line_right(&line, 12, trc_text_share(number, row->unparked_ns, row->alive_ns));
 	for (int class = 0; class < TRC_WAIT_CLASSES; class ++)
 		trc_line_right(&line, 8,
@@ -87,21 +93,7 @@ static void print_row(struct trc_report *r, const struct row *row, bool schedule
 	trc_report_line(r, &line);
 }
 
-/* Adds to each thread's row, which is at its index, the time that is wanted. */
-static void add_label_spans(const struct trc_report *r, struct row *row)
-{
-	size_t n;
-	const struct trc_thread_span *span = trc_model_label_spans(r->m, &n);
-
-	for (size_t i = 0; i < n; i++) {
-		const struct trc_thread *t = trc_model_thread(r->m, span[i].thread);
-
-		if (t && trc_selection_passes(r->selection, r->m, span[i].value))
-			row[t - r->thread].alive_ns += trc_report_label_span_ns(r, &span[i]);
-	}
-}
-
-/* Those that had any such time; without a filter all. */
+/* Those of which any time is selected; without a selection all. */
 static size_t keep_rows(const struct trc_report *r, struct row *row)
 {
 	size_t n = 0;
@@ -121,17 +113,15 @@ int trc_report_threads(struct trc_report *r)
 
 	if (!row)
 		return -ENOMEM;
-	if (r->selection)
-		add_label_spans(r, row);
 	for (size_t i = 0; i < r->n_threads; i++) {
 		make_row(r, i, &row[i]);
-		scheduled = scheduled || (!r->selection && row[i].thread->on_cpu_ns != TRC_NEVER);
+		scheduled = scheduled || row[i].on_cpu_ns != TRC_NEVER;
 	}
 	n = keep_rows(r, row);
 	if (n) {
 		qsort(row, n, sizeof(*row), compare_rows);
 		trc_report_heading(r, "Threads",
-				   r->selection ? "shares of the time that each was under these"
+				   r->selection ? "shares of the time of each that is selected"
 						: "shares of the time that each was alive");
 		print_columns(r, scheduled);
 	}

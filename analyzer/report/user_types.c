@@ -39,7 +39,7 @@ struct trc_user_span trc_user_task_span(const struct trc_report *r, size_t i)
 	const struct trc_task *task = &trc_model_tasks(r->m, &n)[i];
 
 	return (struct trc_user_span){task->type, task->start_ns, task->end_ns, task->start_thread,
-				      task->start_place};
+				      trc_selection_has_task(r->selection, r->m, i)};
 }
 
 struct trc_user_span trc_user_region_span(const struct trc_report *r, size_t i)
@@ -48,12 +48,8 @@ struct trc_user_span trc_user_region_span(const struct trc_report *r, size_t i)
 	const struct trc_region *region = &trc_model_regions(r->m, &n)[i];
 
 	return (struct trc_user_span){region->type, region->start_ns, region->end_ns,
-				      region->thread, region->start_place};
-}
-
-static bool span_wanted(const struct trc_report *r, const struct trc_user_span *span)
-{
-	return trc_report_wanted(r, span->thread, span->start_ns, span->start_place);
+				      region->thread,
+				      trc_selection_has_region(r->selection, r->m, i)};
 }
 
 static bool span_ended(const struct trc_user_span *span)
@@ -68,7 +64,7 @@ static int count_spans(struct trc_user_types *t, const struct trc_report *r,
 		struct trc_user_span span = span_at(r, i);
 		struct trc_user_type *type;
 
-		if (!span_wanted(r, &span))
+		if (!span.wanted)
 			continue;
 		type = trc_user_type_find(t, span.type ? span.type : "");
 		if (!type)
@@ -98,7 +94,7 @@ static void place_spans(struct trc_user_types *t, const struct trc_report *r,
 		struct trc_user_span span = span_at(r, i);
 		struct trc_user_type *of;
 
-		if (!span_ended(&span) || !span_wanted(r, &span))
+		if (!span_ended(&span) || !span.wanted)
 			continue;
 		of = trc_user_type_find(t, span.type ? span.type : "");
 		if (!of)

@@ -27,7 +27,7 @@ struct trc_user_span {
 	const char *type;
 	int64_t start_ns, end_ns;
 	uint32_t thread; /* that began it */
-	uint64_t start_place;
+	bool wanted;
 };
 typedef struct trc_user_span trc_user_span_fn(const struct trc_report *r, size_t i);
 trc_user_span_fn trc_user_task_span, trc_user_region_span;

@@ -271,7 +271,9 @@ static void print_class(struct trc_report *r, const struct trc_groups *g, enum t
 	snprintf(right, sizeof(right), "%s in %s wait%s%s",
 		 trc_text_duration(total, g->total_ns[class]),
 		 trc_text_count(waits, g->waits[class]), g->waits[class] == 1 ? "" : "s",
-		 r->any_section ? "" : "  (of time: share of the waiting threads' lifetime)");
+		 r->any_section ? ""
+		 : r->selection ? "  (of time: share of the waiting threads' selected time)"
+				: "  (of time: share of the waiting threads' lifetime)");
 	trc_report_heading(r, HEADING[class], right);
 	if (n)
 		print_columns(r);

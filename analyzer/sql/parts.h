@@ -8,6 +8,8 @@
 int trc_sql_add_tables(sqlite3 *db, struct trc_model *m, const char *prefix);
 /* The functions that queries have beside SQLite's.  An SQLite result code. */
 int trc_sql_add_functions(sqlite3 *db, struct trc_model *m);
+/* With a selection: views before its tables (selected.c).  An SQLite result code. */
+int trc_sql_add_selection(sqlite3 *db, struct trc_model *m);
 /* A line for each. */
 void trc_sql_print_functions(FILE *out);
 

@@ -91,6 +91,8 @@ int trc_sql_open(sqlite3 **out, struct trc_model *m, struct trc_error *error)
 	if (!rc)
 		rc = trc_sql_add_functions(db, m);
 	if (!rc)
+		rc = trc_sql_add_selection(db, m);
+	if (!rc)
 		rc = sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	if (!rc)
 		rc = sqlite3_set_authorizer(db, authorize, NULL);

@@ -139,6 +139,7 @@ const struct trc_sql_table *trc_sql_table_at(size_t i)
 		{trc_sql_sample_tables, trc_sql_n_sample_tables},
 		{trc_sql_heap_tables, trc_sql_n_heap_tables},
 		{trc_sql_fiber_tables, trc_sql_n_fiber_tables},
+		{trc_sql_selected_tables, trc_sql_n_selected_tables},
 		{trc_sql_code_tables, trc_sql_n_code_tables},
 	};
 

@@ -100,6 +100,9 @@ extern const size_t trc_sql_n_cause_tables;
 /* What is wrong with the program: tables_findings.c. */
 extern const struct trc_sql_table trc_sql_finding_tables[];
 extern const size_t trc_sql_n_finding_tables;
+/* What of the tables is selected: selected.c. */
+extern const struct trc_sql_table trc_sql_selected_tables[];
+extern const size_t trc_sql_n_selected_tables;
 /* Tables over what the file says of itself and the program's code: tables_code.c. */
 extern const struct trc_sql_table trc_sql_code_tables[];
 extern const size_t trc_sql_n_code_tables;

@@ -246,7 +246,8 @@ START_TEST(test_sum_of_case)
 	const struct causes_case *test = &cases[_i];
 	struct trc_model *m = model_of(test->text, TRC_CAUSES_PARTS);
 	struct sums leaves = {0}, blame = {0};
-	const struct trc_blame_target target = {all_wanted, sum_blame, &blame};
+	const struct trc_blame_target target = {
+		.wanted = all_wanted, .charge = sum_blame, .context = &blame};
 	const struct trc_cause *rows;
 	struct trc_causes *causes;
 	size_t n, n_parks;

@@ -211,7 +211,7 @@ labels other tenant="other"
 @9000000 thread=1 fiber_switch left=2
 END_OF_TRACE
 report --label-filter tenant=acme
-tells 'how many waited under them' 'Fibers 1 that waited under these'
+tells 'how many waited under them' 'Fibers 1 that waited in what is selected'
 tells 'and for how long' 'conn 1 1 2 0 ns 6.00 ms'
 tells 'the single ones' '3.00 ms 6.00 ms conn 1 sleep, still waiting'
 silent 'and nobody else' 'conn 2'
@@ -256,11 +256,11 @@ echo '@1000 thread=1 log message="alone"' | "$top_builddir/trc-assemble" - "$dir
 report --label-filter tenant
 tells 'a trace without labels' 'nothing was: the trace has no labels'
 
-"$analyze" --label-filter tenant --sql 'SELECT 1' "$dir/t.trc" >"$dir/out" 2>"$dir/err"
+"$analyze" --label-filter tenant --check "$dir/t.trc" >"$dir/out" 2>"$dir/err"
 same 'what does not obey it does not ignore it' \
-	'2 trace-analyze: --label-filter is for the report and profiles, not --sql' "$? $(cat "$dir/err")"
+	'2 trace-analyze: --label-filter is for the report, SQL and profiles, not --check' "$? $(cat "$dir/err")"
 "$analyze" --label-filter tenant --html "$dir/t.html" "$dir/t.trc" >"$dir/out" 2>"$dir/err"
 same 'what has a filter of its own names it' \
-	"2 trace-analyze: --label-filter is for the report and profiles, not --html; the page's filter takes key=value" \
+	"2 trace-analyze: --label-filter is for the report, SQL and profiles, not --html; the page's filter takes names and key=value, and its address #range=START,LENGTH in ns" \
 	"$? $(cat "$dir/err")"
 exit $failed

@@ -290,7 +290,8 @@ static void check_blame(struct trc_model *m)
 	struct trc_by_thread parks = {0};
 	struct trc_error error;
 	int64_t blamed_ns = 0, sum_ns = 0;
-	const struct trc_blame_target target = {all_wanted, sum_blame, &blamed_ns};
+	const struct trc_blame_target target = {
+		.wanted = all_wanted, .charge = sum_blame, .context = &blamed_ns};
 	size_t n, n_threads;
 	const struct trc_park *park = trc_model_parks(m, &n);
 	const struct trc_thread *thread = trc_model_threads(m, &n_threads);

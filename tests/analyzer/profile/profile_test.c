@@ -462,6 +462,7 @@ static struct trc_profile *derived(struct trc_model *m, const char *name, const 
 
 	if (filter_text)
 		ck_assert_int_eq(trc_label_filter_add(&selection.labels, filter_text, &error), 0);
+	ck_assert_int_eq(trc_selection_find(&selection, m, &error), 0);
 	trc_model_select(m, filter_text ? &selection : NULL);
 	ck_assert_msg(!trc_profile_derive(&p, m, name, &error), "%s: %s", what, error.text);
 	trc_model_select(m, NULL);

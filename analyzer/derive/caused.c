@@ -1,0 +1,247 @@
+/*
+ * caused.c - what each unlock's critical section caused to waits, as far as they are selected
+ * (selection:V3).
+ *
+ * The rules are those of wakers_locks.c: an unlock is charged with what each waiter waited since
+ * the unlock before it, since its section began or since it waits, whichever is the latest.  Here
+ * the waiter's time is cut into the parts that are selected.  Of the unlocks within a part all but
+ * the first have their whole time in it, which is the same for every waiter: those are counted, and
+ * charged at the end.
+ *
+ *   caused:F1  if all is selected, the result is caused_ns and caused_waits of unlocks
+ *   caused:F2  of two selections that share no time the caused_ns add up to those of both together
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "analyzer/model/charge.h"
+#include "analyzer/model/selection.h"
+#include "wakers.h"
+
+struct caused {
+	const struct trc_selection *s;
+	const struct trc_model *m;
+	const struct trc_unlock *unlock;
+	const struct trc_park *park;
+	size_t n_unlocks, n_parks;
+	struct trc_index lock; /* by address: its number, 1, 2, ... */
+	uint32_t *first, *row; /* by number: where its unlocks begin in row[], by time */
+	int64_t *
+		whole; /* by place in row[]: how many begin (+) or end (-) to be charged with all */
+	struct trc_selected_cause *out;
+};
+
+static void cause_add(struct trc_selected_cause *cause, int64_t ns)
+{
+	if (__builtin_add_overflow(cause->caused_ns, ns, &cause->caused_ns))
+		cause->caused_ns = INT64_MAX;
+}
+
+static const struct trc_unlock *unlock_at(const struct caused *c, uint32_t at)
+{
+	return &c->unlock[c->row[at]];
+}
+
+/* ---- unlocks by lock ---- */
+
+static int list_locks(struct caused *c)
+{
+	size_t n;
+
+	for (size_t i = 0; i < c->n_unlocks; i++)
+		if (!trc_index_number(&c->lock, c->unlock[i].object))
+			return -ENOMEM;
+	n = c->lock.n;
+	c->first = calloc(n + 3, sizeof(*c->first));
+	if (!c->first)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->n_unlocks; i++)
+		c->first[trc_index_get(&c->lock, c->unlock[i].object) + 2]++;
+	for (size_t i = 2; i < n + 3; i++)
+		c->first[i] += c->first[i - 1];
+	/* first[number + 1] moves up to where the next lock begins: then first[number] is its
+	 * begin. */
+	for (size_t i = 0; i < c->n_unlocks; i++)
+		c->row[c->first[trc_index_get(&c->lock, c->unlock[i].object) + 1]++] = (uint32_t)i;
+	return 0;
+}
+
+/* The first of low..high at or after the time; or, behind, the first after it. */
+static uint32_t find(const struct caused *c, uint32_t low, uint32_t high, int64_t ts_ns,
+		     bool behind)
+{
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		int64_t at_ns = unlock_at(c, middle)->ts_ns;
+
+		if (at_ns < ts_ns || (behind && at_ns == ts_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* From when on waiters are charged to this unlock of a lock whose unlocks begin at `first`. */
+static int64_t base_ns(const struct caused *c, uint32_t first, uint32_t at)
+{
+	const struct trc_unlock *unlock = unlock_at(c, at);
+	int64_t before_ns = at > first ? unlock_at(c, at - 1)->ts_ns : INT64_MIN;
+
+	if (unlock->taken_ns == TRC_NEVER || unlock->taken_ns > unlock->ts_ns ||
+	    (at > first && unlock->taken_ns <= before_ns))
+		return before_ns;
+	return unlock->taken_ns;
+}
+
+/* ---- waits ---- */
+
+/* A wait and the unlocks first..last of its lock, without `last`, that happened in it. */
+struct waiter {
+	const struct trc_park *park;
+	uint32_t lock_first, first, last;
+	uint32_t counted; /* the last unlock + 1 that counts it; 0 = none */
+};
+
+static void charge_part(struct caused *c, struct waiter *w, uint32_t at, int64_t from_ns,
+			int64_t until_ns, bool begins)
+{
+	int64_t since_ns = base_ns(c, w->lock_first, at), ns = 0;
+	struct trc_selected_cause *cause = &c->out[c->row[at]];
+
+	if (from_ns > since_ns)
+		since_ns = from_ns;
+	trc_add_ns(&ns, since_ns, until_ns);
+	cause_add(cause, ns);
+	if ((ns || begins) && w->counted != at + 1) {
+		cause->caused_waits++;
+		w->counted = at + 1;
+	}
+}
+
+/* What the unlocks in the wait are charged with for from..until of it. */
+static void charge_piece(struct caused *c, struct waiter *w, int64_t from_ns, int64_t until_ns)
+{
+	bool begins = from_ns == w->park->start_ns;
+	uint32_t at = find(c, w->first, w->last, from_ns, !begins);
+	uint32_t end = find(c, at, w->last, until_ns, true);
+
+	if (at == end) { /* no unlock in it */
+		if (at < w->last)
+			charge_part(c, w, at, from_ns, until_ns, begins);
+		return;
+	}
+	charge_part(c, w, at, from_ns, unlock_at(c, at)->ts_ns, begins);
+	if (at + 1 < end) {
+		c->whole[at + 1]++;
+		c->whole[end]--;
+		w->counted = end;
+	}
+	if (end < w->last)
+		charge_part(c, w, end, unlock_at(c, end - 1)->ts_ns, until_ns, false);
+}
+
+/* format/charges.h: what is left at the end of a wait. */
+static void charge_end(struct caused *c, const struct waiter *w, uint32_t lock_end)
+{
+	const struct trc_park *park = w->park;
+	const struct trc_charge_wait wait = {trc_charge_time(park->start_ns),
+					     trc_charge_time(park->end_ns), park->holder};
+	int result = park->flags & TRC_PARK_NO_END ? -1 : park->result;
+	bool any = w->last > w->lock_first;
+	struct trc_charge_unlock last = {0}, next;
+	uint64_t since = wait.start;
+	uint32_t at = w->last;
+
+	if (any)
+		last = trc_charge_unlock_of(unlock_at(c, w->last - 1));
+	switch (trc_charge_end(&wait, result, any ? &last : NULL, TRC_CHARGE_BETWEEN_NS)) {
+	case TRC_CHARGE_NOBODY:
+	case TRC_CHARGE_WOKEN:
+		return;
+	case TRC_CHARGE_LAST:
+		at = w->last - 1;
+		break;
+	case TRC_CHARGE_NEXT:
+		if (w->last == lock_end)
+			return;
+		next = trc_charge_unlock_of(unlock_at(c, w->last));
+		if (!trc_charge_to_next(&wait, any ? &last : NULL, &next, &since))
+			return;
+		break;
+	}
+	if (!trc_selection_touches(c->s, park->thread, trc_charge_ns(since), park->end_ns))
+		return;
+	cause_add(&c->out[c->row[at]],
+		  trc_selection_ns(c->s, park->thread, trc_charge_ns(since), park->end_ns));
+	c->out[c->row[at]].caused_waits++;
+}
+
+static void charge_wait(struct caused *c, const struct trc_park *park)
+{
+	uint32_t number = trc_index_get(&c->lock, park->object), lock_end;
+	int64_t end_ns = trc_wakers_end_of(park), at_ns = park->start_ns, from_ns, until_ns;
+	struct waiter w = {.park = park};
+
+	if (number == TRC_INDEX_NONE || !trc_reason_is_lock(park->reason))
+		return;
+	w.lock_first = c->first[number];
+	lock_end = c->first[number + 1];
+	w.first = find(c, w.lock_first, lock_end, park->start_ns, false);
+	w.last = find(c, w.first, lock_end, end_ns, true);
+	if (at_ns == end_ns && trc_selection_has_time(c->s, park->thread, at_ns))
+		charge_piece(c, &w, at_ns, at_ns);
+	while (trc_selection_next(c->s, park->thread, &at_ns, end_ns, &from_ns, &until_ns))
+		charge_piece(c, &w, from_ns, until_ns);
+	if (end_ns != INT64_MAX)
+		charge_end(c, &w, lock_end);
+}
+
+/* ---- what all were charged with ---- */
+
+static void charge_whole(struct caused *c)
+{
+	int64_t n = 0; /* of one lock's; the next one's first takes off what is left of it */
+
+	for (size_t lock = 1; lock <= c->lock.n; lock++) {
+		for (uint32_t at = c->first[lock]; at < c->first[lock + 1]; at++) {
+			const struct trc_unlock *unlock = unlock_at(c, at);
+			int64_t ns = 0;
+
+			n += c->whole[at];
+			if (!n)
+				continue;
+			trc_add_ns(&ns, base_ns(c, c->first[lock], at), unlock->ts_ns);
+			if (__builtin_mul_overflow(ns, n, &ns))
+				ns = INT64_MAX;
+			cause_add(&c->out[c->row[at]], ns);
+			c->out[c->row[at]].caused_waits += (uint32_t)n;
+		}
+	}
+}
+
+struct trc_selected_cause *trc_selection_caused(const struct trc_selection *s,
+						const struct trc_model *m)
+{
+	struct caused c = {.s = s, .m = m};
+	int err;
+
+	c.unlock = trc_model_unlocks(m, &c.n_unlocks);
+	c.park = trc_model_parks(m, &c.n_parks);
+	c.row = calloc(c.n_unlocks + 1, sizeof(*c.row));
+	c.whole = calloc(c.n_unlocks + 1, sizeof(*c.whole));
+	c.out = calloc(c.n_unlocks + 1, sizeof(*c.out));
+	err = c.row && c.whole && c.out ? list_locks(&c) : -ENOMEM;
+	for (size_t i = 0; i < c.n_parks && !err; i++)
+		charge_wait(&c, &c.park[i]);
+	if (!err)
+		charge_whole(&c);
+	trc_index_free(&c.lock);
+	free(c.first);
+	free(c.row);
+	free(c.whole);
+	if (err) {
+		free(c.out);
+		return NULL;
+	}
+	return c.out;
+}

@@ -1,0 +1,320 @@
+/* selection_find.c - a selection as it is asked for, and what of it there is in a trace. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/text/line.h"
+#include "selection_parts.h"
+
+#define SAY(error, ...) snprintf((error)->text, sizeof((error)->text), __VA_ARGS__)
+
+enum { NAME_SHOWN = 80 };
+
+/* ---- times ---- */
+
+static const struct {
+	const char *name;
+	double ns;
+} UNITS[] = {
+	{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"min", 60e9}, {"s", 1e9},
+};
+
+static const char *skip_blanks(const char *text)
+{
+	return text + strspn(text, " ");
+}
+
+/* One number and its unit, at *text, which moves behind it. */
+static bool take_term(const char **text, int64_t *ns)
+{
+	const char *digits = *text;
+	char *end;
+	double number;
+
+	if (*digits != '.' && (*digits < '0' || *digits > '9'))
+		return false;
+	/* No sign, no exponent, nothing hexadecimal. */
+	if (digits[strspn(digits, "0123456789")] == 'x' ||
+	    digits[strspn(digits, "0123456789")] == 'X')
+		return false;
+	number = strtod(digits, &end);
+	end += strspn(end, " ");
+	for (size_t i = 0; i < sizeof(UNITS) / sizeof(*UNITS); i++) {
+		size_t n = strlen(UNITS[i].name);
+
+		if (strncmp(end, UNITS[i].name, n) != 0)
+			continue;
+		number *= UNITS[i].ns;
+		if (!(number < (double)(INT64_MAX / 4)))
+			return false;
+		*ns += (int64_t)(number + 0.5);
+		*text = skip_blanks(end + n);
+		return true;
+	}
+	/* Nought is nought in any unit. */
+	*text = end;
+	return number == 0 && !*end;
+}
+
+/* "1.2s", "350 ms", "2 min 05 s": as the report prints times.  Both ends of the text are its own.
+ */
+static bool parse_time(const char *text, int64_t *ns)
+{
+	*ns = 0;
+	text = skip_blanks(text);
+	if (!*text)
+		return false;
+	for (int terms = 0; *text && terms < 4; terms++)
+		if (!take_term(&text, ns))
+			return false;
+	return !*text;
+}
+
+/* One end of FROM..TO; nothing = the trace's own, `otherwise`. */
+static bool parse_end(const char *text, size_t n, int64_t otherwise, int64_t *ns)
+{
+	char copy[64];
+
+	if (n >= sizeof(copy))
+		return false;
+	memcpy(copy, text, n);
+	copy[n] = '\0';
+	*ns = otherwise;
+	return !*skip_blanks(copy) || parse_time(copy, ns);
+}
+
+static bool is_number(const char *text, uint64_t *number)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	return !*end && !errno;
+}
+
+/* Times are since the trace's begin.  *task is the id if it is task:ID; 0 = it is not. */
+static int parse_window(const char *text, int64_t *from_ns, int64_t *to_ns, uint64_t *task,
+			struct trc_error *error)
+{
+	const char *dots = strstr(text, "..");
+
+	*task = 0;
+	if (!strncmp(text, "task:", 5) && is_number(text + 5, task) && *task)
+		return 0;
+	*task = 0;
+	if (!dots || !parse_end(text, (size_t)(dots - text), 0, from_ns) ||
+	    !parse_end(dots + 2, strlen(dots + 2), INT64_MAX, to_ns)) {
+		SAY(error,
+		    "a window is FROM..TO, times since the beginning with a unit, as in 1.2s..1.5s or "
+		    "350ms.., or task:ID, not %.60s",
+		    text);
+		return -EINVAL;
+	}
+	if (*from_ns >= *to_ns) {
+		SAY(error, *from_ns > *to_ns ? "%.60s ends before it begins" : "%.60s is empty",
+		    text);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* ---- what is asked for ---- */
+
+int trc_selection_ask_window(struct trc_selection *s, const char *text, struct trc_error *error)
+{
+	int64_t from_ns, to_ns;
+	uint64_t task;
+	int err;
+
+	if (s->window) {
+		SAY(error, "there is one window at a time");
+		return -EINVAL;
+	}
+	err = parse_window(text, &from_ns, &to_ns, &task, error);
+	if (!err)
+		s->window = text;
+	return err;
+}
+
+static int add_name(const char *names[TRC_SELECTION_ASKED_MAX], size_t *n, const char *text,
+		    struct trc_error *error)
+{
+	if (!*text || *n == TRC_SELECTION_ASKED_MAX) {
+		SAY(error, !*text ? "a name is missing" : "no more than %d can be named",
+		    TRC_SELECTION_ASKED_MAX);
+		return -EINVAL;
+	}
+	names[(*n)++] = text;
+	return 0;
+}
+
+int trc_selection_ask_thread(struct trc_selection *s, const char *text, struct trc_error *error)
+{
+	return add_name(s->thread, &s->n_threads, text, error);
+}
+
+/* With "task:" before it as well, as for --why. */
+int trc_selection_ask_task(struct trc_selection *s, const char *text, struct trc_error *error)
+{
+	if (!strncmp(text, "task:", 5))
+		text += 5;
+	return add_name(s->task, &s->n_tasks, text, error);
+}
+
+int trc_selection_ask_slowest(struct trc_selection *s, const char *text, struct trc_error *error)
+{
+	char *end;
+	double percent = strtod(text, &end);
+
+	if (end == text || *text < '0' || *text > '9' || strcmp(end, *end ? "%" : "") != 0 ||
+	    !(percent > 0) || percent > 100) {
+		SAY(error, "it is a share of the tasks such as 1%%, not %.60s", text);
+		return -EINVAL;
+	}
+	s->slowest = percent;
+	return 0;
+}
+
+int trc_selection_check(const struct trc_selection *s, struct trc_error *error)
+{
+	uint64_t id;
+
+	if (!(s->slowest > 0))
+		return 0;
+	if (!s->n_tasks) {
+		SAY(error, "--slowest needs the type of the tasks: --task TYPE");
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < s->n_tasks; i++) {
+		if (!is_number(s->task[i], &id))
+			continue;
+		SAY(error, "--slowest is of all tasks of a type, and --task %.40s is one task",
+		    s->task[i]);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* ---- what there is ---- */
+
+static const char *shown(struct trc_line *line, const char *name)
+{
+	trc_line_begin(line, NAME_SHOWN, false);
+	trc_line_data(line, name, NAME_SHOWN);
+	return trc_line_text(line);
+}
+
+static int find_thread(struct trc_selection *s, const struct trc_model *m, const char *name,
+		       struct trc_error *error)
+{
+	size_t n;
+	const struct trc_thread *thread = trc_model_threads(m, &n);
+	struct trc_line line;
+	uint64_t tid;
+	bool by_tid = is_number(name, &tid), found = false;
+
+	for (size_t i = 0; i < n; i++) {
+		if (by_tid ? thread[i].tid != tid : strcmp(thread[i].name, name) != 0)
+			continue;
+		found = true;
+		if (trc_index_put(&s->in, thread[i].serial, 1))
+			return -ENOMEM;
+	}
+	if (found)
+		return 0;
+	SAY(error, "--thread %s: no thread has this tid or name", shown(&line, name));
+	return -ENOENT;
+}
+
+static int find_window_of_task(struct trc_selection *s, const struct trc_model *m, uint64_t id,
+			       struct trc_error *error)
+{
+	size_t n;
+	const struct trc_task *task = trc_model_tasks(m, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (task[i].task != id)
+			continue;
+		if (task[i].start_ns != TRC_NEVER)
+			s->from_ns = task[i].start_ns;
+		if (task[i].end_ns != TRC_NEVER)
+			s->to_ns = task[i].end_ns;
+		return 0;
+	}
+	SAY(error, "--window %.60s: no task has this id", s->window);
+	return -ENOENT;
+}
+
+static int find_window(struct trc_selection *s, const struct trc_model *m, struct trc_error *error)
+{
+	int64_t start_ns = trc_model_start_ns(m), lasts_ns, from_ns, to_ns;
+	char number[TRC_NUMBER_BYTES];
+	uint64_t task;
+
+	if (!s->window)
+		return 0;
+	if (parse_window(s->window, &from_ns, &to_ns, &task, error))
+		return -EINVAL;
+	if (task)
+		return find_window_of_task(s, m, task, error);
+	if (__builtin_sub_overflow(trc_model_end_ns(m), start_ns, &lasts_ns))
+		lasts_ns = INT64_MAX;
+	if (from_ns > lasts_ns) {
+		SAY(error, "--window %.60s: the trace lasts %s", s->window,
+		    trc_text_duration(number, lasts_ns));
+		return -ENOENT;
+	}
+	/* V6 */
+	if (from_ns > 0)
+		s->from_ns = start_ns + from_ns;
+	if (to_ns < lasts_ns)
+		s->to_ns = start_ns + to_ns;
+	return 0;
+}
+
+/* Some thread's time is left, or a moment of it. */
+static bool is_empty(const struct trc_selection *s, const struct trc_model *m)
+{
+	size_t n;
+	const struct trc_thread *thread = trc_model_threads(m, &n);
+	int64_t at_ns;
+
+	for (size_t i = 0; i < n; i++) {
+		at_ns = thread[i].first_ns;
+		if (trc_selection_ns(s, thread[i].serial, INT64_MIN, INT64_MAX) > 0 ||
+		    (at_ns != TRC_NEVER && trc_selection_has_time(s, thread[i].serial, at_ns)))
+			return false;
+	}
+	return true;
+}
+
+int trc_selection_find(struct trc_selection *s, struct trc_model *m, struct trc_error *error)
+{
+	unsigned int parts = TRC_PART_WAITS | TRC_PART_LABELS;
+	int err;
+
+	s->from_ns = INT64_MIN;
+	s->to_ns = INT64_MAX;
+	if (trc_selection_has_all_time(s))
+		return trc_model_need(m, parts, error);
+	if (s->n_tasks || !strncmp(s->window ? s->window : "", "task:", 5))
+		parts |= TRC_PART_USER | TRC_PART_FIBERS;
+	err = trc_model_need(m, parts, error);
+	if (err)
+		return err;
+	err = find_window(s, m, error);
+	for (size_t i = 0; i < s->n_threads && !err; i++)
+		err = find_thread(s, m, s->thread[i], error);
+	if (!err && s->n_tasks)
+		err = trc_selection_find_tasks(s, m, error);
+	if (!err && is_empty(s, m)) {
+		SAY(error, "nothing is selected: no thread has time that all options leave");
+		err = -ENOENT;
+	}
+	if (err == -ENOMEM)
+		SAY(error, "out of memory");
+	return err;
+}
