@@ -11,6 +11,7 @@ integration_programs = \
 	tests/integration/truth_whatif \
 	tests/integration/truth_cpu \
 	tests/integration/truth_tasks \
+	tests/integration/truth_select \
 	tests/integration/truth_labels \
 	tests/integration/truth_profile \
 	tests/integration/truth_heap \
@@ -71,6 +72,9 @@ tests_integration_truth_whatif_LDADD = libtrc.la -lpthread
 tests_integration_truth_cpu_SOURCES = tests/integration/truth_cpu.c
 tests_integration_truth_cpu_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_truth_cpu_LDADD = libtrc.la -lpthread
+tests_integration_truth_select_SOURCES = tests/integration/truth_select.c tests/integration/truth.h
+tests_integration_truth_select_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_integration_truth_select_LDADD = libtrc.la -lpthread
 tests_integration_truth_tasks_SOURCES = tests/integration/truth_tasks.c tests/integration/truth.h
 tests_integration_truth_tasks_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_truth_tasks_LDADD = libtrc.la -lpthread
@@ -184,6 +188,7 @@ integration_tests = \
 	tests/integration/truth_wakers.sh \
 	tests/integration/truth_whatif.sh \
 	tests/integration/truth_tasks.sh \
+	tests/integration/truth_select.sh \
 	tests/integration/truth_labels.sh \
 	tests/integration/truth_fibers.sh \
 	tests/integration/truth_cpu.sh \
