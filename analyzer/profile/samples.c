@@ -264,8 +264,9 @@ static void comment_lost(const struct trc_model *m, struct trc_profile *p, const
 			by_cause[lost[i].cause] += lost[i].lost_samples;
 	for (unsigned int cause = 0; cause <= UINT8_MAX; cause++)
 		if (by_cause[cause])
-			trc_profile_comment(p, "%" PRIu64 " sample%s lost: %s", by_cause[cause],
+			trc_profile_comment(p, "%" PRIu64 " sample%s lost%s: %s", by_cause[cause],
 					    by_cause[cause] == 1 ? " was" : "s were",
+					    trc_model_selection(m) ? " in the whole trace" : "",
 					    trc_sample_loss_name(cause));
 }
 
@@ -331,12 +332,14 @@ static int add_unseen(struct trc_profile_sums *sums, struct trc_profile *p, cons
 						  .value = {0, as_int64(a->unseen)}};
 
 	if (a->scaled > a->sampled)
-		trc_profile_comment(p, "values have %.1f %% added for samples that were lost",
-				    percent(a->scaled - a->sampled, a->sampled));
+		trc_profile_comment(p, "values have %.1f %% added for samples that were lost%s",
+				    percent(a->scaled - a->sampled, a->sampled),
+				    sums->selection ? ", in the whole trace" : "");
 	if (!a->unseen)
 		return 0;
-	trc_profile_comment(p, "%.1f %% was not sampled: %s",
+	trc_profile_comment(p, "%.1f %%%s was not sampled: %s",
 			    percent(a->unseen, saturated(a->scaled, a->unseen)),
+			    sums->selection ? " of the whole trace" : "",
 			    sums->selection ? "it is left out, as nobody knows whose it was"
 					    : "it is in (not sampled)");
 	return sums->selection ? 0 : trc_profile_add(sums, &unseen);

@@ -306,7 +306,8 @@ static void print_lost(struct trc_report *r, const struct sums *sums)
 	for (unsigned int cause = 0; cause <= UINT8_MAX; cause++) {
 		if (!by_cause[cause])
 			continue;
-		snprintf(text, sizeof(text), "lost: %s sample%s, %s",
+		snprintf(text, sizeof(text), "lost%s: %s sample%s, %s",
+			 r->selection ? " in the whole trace" : "",
 			 trc_text_count(number, by_cause[cause]), by_cause[cause] == 1 ? "" : "s",
 			 trc_sample_loss_name(cause));
 		alarm_line(r, text);
@@ -314,7 +315,8 @@ static void print_lost(struct trc_report *r, const struct sums *sums)
 	if (event->scaled > event->value) {
 		trc_line_begin(&line, r->width, r->colour);
 		trc_line_add(
-			&line, "  made up for: %s, in the values of the other samples",
+			&line, "  made up for%s: %s, in the values of the other samples",
+			r->selection ? " in the whole trace" : "",
 			value_text(number, sums, trc_report_int64(event->scaled - event->value)));
 		trc_report_line(r, &line);
 	}
