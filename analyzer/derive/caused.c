@@ -28,7 +28,18 @@ struct caused {
 	int64_t *
 		whole; /* by place in row[]: how many begin (+) or end (-) to be charged with all */
 	struct trc_selected_cause *out;
+	uint64_t n_pieces;
 };
+
+/* Waits do not overlap, but for those that lie within others: only a file that was made to be hard
+ * has as many pieces as this lets pass. */
+enum { WITHIN_EACH_OTHER_MAX = 64, PIECES_MIN = 1 << 20 };
+
+static bool too_many(const struct caused *c)
+{
+	return c->n_pieces >
+	       (c->n_parks + c->s->spans.n) * (uint64_t)WITHIN_EACH_OTHER_MAX + PIECES_MIN;
+}
 
 static void cause_add(struct trc_selected_cause *cause, int64_t ns)
 {
@@ -190,8 +201,11 @@ static void charge_wait(struct caused *c, const struct trc_park *park)
 	w.last = find(c, w.first, lock_end, end_ns, true);
 	if (at_ns == end_ns && trc_selection_has_time(c->s, park->thread, at_ns))
 		charge_piece(c, &w, at_ns, at_ns);
-	while (trc_selection_next(c->s, park->thread, &at_ns, end_ns, &from_ns, &until_ns))
+	while (trc_selection_next(c->s, park->thread, &at_ns, end_ns, &from_ns, &until_ns) &&
+	       !too_many(c)) {
 		charge_piece(c, &w, from_ns, until_ns);
+		c->n_pieces++;
+	}
 	if (end_ns != INT64_MAX)
 		charge_end(c, &w, lock_end);
 }
@@ -233,6 +247,8 @@ struct trc_selected_cause *trc_selection_caused(const struct trc_selection *s,
 	err = c.row && c.whole && c.out ? list_locks(&c) : -ENOMEM;
 	for (size_t i = 0; i < c.n_parks && !err; i++)
 		charge_wait(&c, &c.park[i]);
+	if (!err && too_many(&c))
+		err = -E2BIG;
 	if (!err)
 		charge_whole(&c);
 	trc_index_free(&c.lock);

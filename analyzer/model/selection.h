@@ -121,7 +121,8 @@ struct trc_selected_cause {
 	int64_t caused_ns;
 	uint32_t caused_waits;
 };
-/* By row of unlocks, to be freed by free(); NULL without memory. */
+/* By row of unlocks, to be freed by free(); NULL without memory, or if a hostile trace would take
+ * too long. */
 struct trc_selected_cause *trc_selection_caused(const struct trc_selection *s,
 						const struct trc_model *m);
 

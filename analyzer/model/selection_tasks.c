@@ -56,6 +56,9 @@ static int pick_named(struct task_time *t, const struct trc_selection *others, c
 	char *end;
 	int err;
 
+	/* Other threads than those that begin and end a task may work for it. */
+	if (!(others->slowest > 0))
+		left.n_threads = 0;
 	if (*name >= '0' && *name <= '9') {
 		id = strtoull(name, &end, 10);
 		pick.id = *end ? NULL : &id;

@@ -51,6 +51,17 @@ struct followed {
 	size_t waits; /* of those that are explained */
 };
 
+/* Of a wait of the report, which may be a part of one. */
+static int causes_of(const struct trc_report *r, struct trc_causes *causes, uint32_t park,
+		     const struct trc_cause **row, size_t *n)
+{
+	if (trc_selection_has_all_time(r->selection))
+		return trc_causes_of_wait(causes, trc_report_park_id(r, park), row, n);
+	return trc_causes_of_thread(causes, r->park[park].thread,
+				    trc_park_start_ns(r->m, &r->park[park]),
+				    trc_park_end_ns(r->m, &r->park[park]), row, n);
+}
+
 /* Every wait, or one in so many. */
 static int follow(struct trc_report *r, const struct trc_array *waits, struct followed *followed)
 {
@@ -63,7 +74,7 @@ static int follow(struct trc_report *r, const struct trc_array *waits, struct fo
 		const struct trc_cause *row;
 		size_t n;
 
-		err = trc_causes_of_wait(causes, trc_report_park_id(r, park[i]), &row, &n);
+		err = causes_of(r, causes, park[i], &row, &n);
 		if (err)
 			break;
 		count_held(&followed->held, row, n);

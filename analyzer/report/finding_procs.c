@@ -79,7 +79,7 @@ static uint32_t count_short(const struct turns *t, const struct trc_report *r, i
 	return n_short;
 }
 
-int trc_find_short_procs(struct trc_report *r, struct trc_array *out)
+static int find_short_procs(struct trc_report *r, struct trc_array *out)
 {
 	struct turns t = {.finding = {.kind = TRC_FINDING_PROCS, .severity = TRC_SEVERITY_COST}};
 	int err = add_turns(&t, r);
@@ -114,4 +114,10 @@ int trc_find_short_procs(struct trc_report *r, struct trc_array *out)
 	trc_index_free(&t.procs);
 	free(t.turn);
 	return err;
+}
+
+/* Not of a part of the trace: the procs are all threads'. */
+int trc_find_short_procs(struct trc_report *r, struct trc_array *out)
+{
+	return r->selection ? 0 : find_short_procs(r, out);
 }

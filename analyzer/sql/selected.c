@@ -14,7 +14,10 @@
 #include "columns.h"
 #include "parts.h"
 
+enum { N_TABLES = 11 };
+
 struct selected {
+	const struct trc_sql_table *table[N_TABLES]; /* by TABLES */
 	const struct trc_model *m;
 	const struct trc_selection *s;
 	struct trc_selected_cause
@@ -151,7 +154,7 @@ static const struct {
 	const char *ns_column,
 		*n_column; /* what of a view is that of what lies inside; NULL = nothing */
 	bool view;
-} TABLES[] = {
+} TABLES[N_TABLES] = {
 	{"threads", has_thread, NULL, NULL, false}, /* whom rows of other tables refer to */
 	{"parks", has_park, "waited_ns", NULL, true},
 	{"unlocks", has_unlock, "caused_ns", "caused_waits", true},
@@ -164,8 +167,6 @@ static const struct {
 	{"allocs", has_alloc, NULL, NULL, true},
 	{"fiber_waits", has_fiber_wait, "waited_ns", NULL, true},
 };
-enum { N_TABLES = N(TABLES) };
-
 static const struct trc_sql_table *table_named(const char *name)
 {
 	const struct trc_sql_table *table;
@@ -174,6 +175,13 @@ static const struct trc_sql_table *table_named(const char *name)
 	while ((table = trc_sql_table_at(i++)) && strcmp(table->name, name) != 0)
 		;
 	return table;
+}
+
+static void begin(struct selected *c, const struct trc_model *m)
+{
+	*c = (struct selected){.m = m, .s = trc_model_selection(m)};
+	for (size_t t = 0; t < N_TABLES; t++)
+		c->table[t] = table_named(TABLES[t].name);
 }
 
 static int need_caused(struct selected *c, selected_fn *has)
@@ -189,15 +197,14 @@ static int need_caused(struct selected *c, selected_fn *has)
 static int make_rows_of(struct selected *c, struct trc_model *m, struct trc_array *rows, size_t t,
 			struct trc_error *error)
 {
-	const struct trc_sql_table *table = table_named(TABLES[t].name);
-	int err = trc_model_need(m, table->parts, error);
+	int err = trc_model_need(m, c->table[t]->parts, error);
 	size_t n;
 
 	if (!err)
 		err = need_caused(c, TABLES[t].has);
 	if (err)
 		return err;
-	table->rows(m, &n);
+	c->table[t]->rows(m, &n);
 	for (size_t i = 0; i < n; i++) {
 		struct row row = {TABLES[t].name, i + 1, TRC_NEVER, 1}, *added;
 
@@ -213,9 +220,10 @@ static int make_rows_of(struct selected *c, struct trc_model *m, struct trc_arra
 
 static int make_rows(struct trc_model *m, struct trc_array *rows, struct trc_error *error)
 {
-	struct selected c = {m, trc_model_selection(m), NULL};
+	struct selected c;
 	int err = 0;
 
+	begin(&c, m);
 	rows->row_bytes = sizeof(struct row);
 	error->text[0] = '\0';
 	for (size_t t = 0; t < N_TABLES && c.s && !err; t++)
@@ -261,7 +269,7 @@ static void selected_of(sqlite3_context *context, int argc, sqlite3_value **argv
 	(void)argc;
 	if (!what || t < 0 || t >= N_TABLES)
 		return;
-	table_named(TABLES[t].name)->rows(c->m, &n);
+	c->table[t]->rows(c->m, &n);
 	if (need_caused(c, TABLES[t].has)) {
 		sqlite3_result_error_nomem(context);
 		return;
@@ -295,9 +303,8 @@ static void add_column(sqlite3_str *sql, size_t t, const char *name)
 	sqlite3_str_appendf(sql, "\"%w\", ", name);
 }
 
-static int add_view(sqlite3 *db, size_t t)
+static int add_view(sqlite3 *db, const struct trc_sql_table *table, size_t t)
 {
-	const struct trc_sql_table *table = table_named(TABLES[t].name);
 	sqlite3_str *sql = sqlite3_str_new(db);
 	char *text;
 	int rc;
@@ -324,12 +331,12 @@ int trc_sql_add_selection(sqlite3 *db, struct trc_model *m)
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return SQLITE_NOMEM;
-	*c = (struct selected){m, trc_model_selection(m), NULL};
+	begin(c, m);
 	/* Frees c, also on failure. */
 	rc = sqlite3_create_function_v2(db, "trc_selected", 3, SQLITE_UTF8, c, selected_of, NULL,
 					NULL, free_selected);
 	for (size_t t = 0; t < N_TABLES && !rc; t++)
 		if (TABLES[t].view)
-			rc = add_view(db, t);
+			rc = add_view(db, c->table[t], t);
 	return rc;
 }

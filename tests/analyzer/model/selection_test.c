@@ -122,6 +122,10 @@ static const struct {
 	 "@100 thread=1 task_begin task=7 type=\"t\"\n@120 thread=3 region_begin task=7 type=\"r\"\n"
 	 "@140 thread=3 region_end\n@300 thread=1 task_end task=7\n",
 	 "task t", "1:100-300 3:120-140"},
+	{"also if only that thread is asked for",
+	 "@100 thread=1 task_begin task=7 type=\"t\"\n@120 thread=3 region_begin task=7 type=\"r\"\n"
+	 "@140 thread=3 region_end\n@300 thread=1 task_end task=7\n",
+	 "task t;thread 13", "3:120-140"},
 	{"up to the end of the task",
 	 "@100 thread=1 task_begin task=7 type=\"t\"\n@120 thread=3 region_begin task=7 type=\"r\"\n"
 	 "@300 thread=1 task_end task=7\n@400 thread=3 region_end\n",
