@@ -174,10 +174,11 @@ static int add_longest(struct why *w)
 
 	for (size_t i = 0; i < n; i++) {
 		enum trc_wait_class class = trc_wait_class(park[i].reason);
-		int64_t ns =
-			trc_park_end_ns(w->r->m, &park[i]) - trc_park_start_ns(w->r->m, &park[i]);
+		int64_t ns = trc_selection_ns(w->r->selection, park[i].thread,
+					      trc_park_start_ns(w->r->m, &park[i]),
+					      trc_park_end_ns(w->r->m, &park[i]));
 
-		if (class != TRC_WAIT_LOCKS || ns <= longest_ns)
+		if (class != TRC_WAIT_LOCKS || ns <= longest_ns || (w->r->selection && !ns))
 			continue;
 		longest = i + 1;
 		longest_ns = ns;
@@ -199,6 +200,19 @@ static int add_tasks(struct why *w, const char *name)
 	return err || w->tree.n ? err : no_such(w, "no task has this id or type");
 }
 
+/* What of its life is selected. */
+static int add_thread(struct why *w, const struct trc_thread *t)
+{
+	int64_t at_ns = t->start_ns > w->r->start_ns ? t->start_ns : w->r->start_ns;
+	int64_t end_ns = t->end_ns == TRC_NEVER ? w->r->end_ns : t->end_ns, from_ns, until_ns;
+	int err = 0;
+
+	while (!err &&
+	       trc_selection_next(w->r->selection, t->serial, &at_ns, end_ns, &from_ns, &until_ns))
+		err = trc_why_add_stretch(&w->tree, w->causes, t->serial, from_ns, until_ns);
+	return err;
+}
+
 static int add_threads_named(struct why *w, const char *name)
 {
 	uint64_t tid;
@@ -210,7 +224,7 @@ static int add_threads_named(struct why *w, const char *name)
 
 		if (by_tid ? t->tid != tid : strcmp(t->name, name) != 0)
 			continue;
-		err = trc_why_add_stretch(&w->tree, w->causes, t->serial, t->start_ns, t->end_ns);
+		err = add_thread(w, t);
 	}
 	return err || w->tree.n ? err : no_such(w, "no thread has this tid or name");
 }
