@@ -71,6 +71,7 @@ recorder_trace_record_SOURCES = \
 	recorder/tool/target.c
 # What encodes profiles and opens what serves them: the same as in libtrc.
 recorder_trace_record_SOURCES += \
+	recorder/profile/http_kinds.c \
 	recorder/profile/http_names.c \
 	recorder/guest/own_thread_create.c \
 	recorder/profile/part.c \

@@ -26,6 +26,7 @@ EXTRA_DIST += recorder/libtrc-http.map
 
 # The public functions, and what there is to serve.  Last: its constructor wants those before.
 libtrcapi_la_SOURCES += \
+	recorder/profile/http_kinds.c recorder/profile/http_kinds.h \
 	recorder/profile/http_names.c recorder/profile/http_names.h \
 	recorder/lib/http_source.c recorder/lib/http_source.h \
 	recorder/lib/http_profiles.c \

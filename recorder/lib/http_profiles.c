@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "recorder/profile/encode.h"
+#include "recorder/profile/http_kinds.h"
 #include "recorder/sampling/heap.h"
 #include "http_source.h"
 #include "recorder/ring/rec.h"
@@ -166,85 +166,30 @@ static int make_threads(struct trace_recorder **out, const struct trc_http_take 
 	return trace_recorder_create_thread(out, &options);
 }
 
-#define THREADS_TEXT                                                                               \
-	"What every thread is doing now, by stack. debug=2: a paragraph for each thread; "         \
-	"debug=3: "                                                                                \
-	"a profile with a sample for each."
-
-/* In the order of their names.  `kept` and `lock`: what is served without a time. */
+/* `kept` and `lock`: what is served without a time. */
 static struct kind {
-	struct trc_http_entry entry;
 	int (*make)(struct trace_recorder **out, const struct trc_http_take *take);
 	bool keeps;
 	struct trace_recorder *kept;
 	pthread_mutex_t lock;
-} kinds[] = {
-	{{"allocs", "Memory that was allocated, sampled: also what has been freed since.",
-	  TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW, 0, "bytes"},
-	 make_alloc,
-	 true,
-	 NULL,
-	 PTHREAD_MUTEX_INITIALIZER},
-	{{"block", "Where threads waited, for locks, conditions and each other, and for how long.",
-	  TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW, 0, "rate"},
-	 make_block,
-	 true,
-	 NULL,
-	 PTHREAD_MUTEX_INITIALIZER},
-	{{"goroutine", "The same as threads, where tools look for it.",
-	  TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW | TRC_HTTP_EACH, 0, NULL},
-	 make_threads,
-	 false,
-	 NULL,
-	 PTHREAD_MUTEX_INITIALIZER},
-	{{"heap", "Memory that is allocated now, sampled. seconds=10: what changes in that time.",
-	  TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW, 0, "bytes"},
-	 make_heap,
-	 true,
-	 NULL,
-	 PTHREAD_MUTEX_INITIALIZER},
-	{{"mutex", "Which unlocks ended the waiting of others, and how much of it.",
-	  TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW, 0, "fraction"},
-	 make_mutex,
-	 true,
-	 NULL,
-	 PTHREAD_MUTEX_INITIALIZER},
-	{{"offcpu",
-	  "Where threads waited, for whatever it was: for each other, files, sockets, timers; for "
-	  "the time that seconds= says (30 if nothing).",
-	  0, 0, NULL},
-	 make_offcpu,
-	 false,
-	 NULL,
-	 PTHREAD_MUTEX_INITIALIZER},
-	{{"profile",
-	  "CPU time, for the time that seconds= says (30 if nothing). event=cycles draws it from "
-	  "another event, period=100000 as often as that.",
-	  0, 0, NULL},
-	 make_cpu,
-	 false,
-	 NULL,
-	 PTHREAD_MUTEX_INITIALIZER},
-	{{"threadcreate", "Stacks that created threads.", TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW, 0,
-	  NULL},
-	 make_threadcreate,
-	 true,
-	 NULL,
-	 PTHREAD_MUTEX_INITIALIZER},
-	{{"threads", THREADS_TEXT, TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW | TRC_HTTP_EACH, 0, NULL},
-	 make_threads,
-	 false,
-	 NULL,
-	 PTHREAD_MUTEX_INITIALIZER},
+} kinds[TRC_HTTP_KINDS] = {
+	[TRC_HTTP_KIND_ALLOCS] = {make_alloc, true, NULL, PTHREAD_MUTEX_INITIALIZER},
+	[TRC_HTTP_KIND_BLOCK] = {make_block, true, NULL, PTHREAD_MUTEX_INITIALIZER},
+	[TRC_HTTP_KIND_GOROUTINE] = {make_threads, false, NULL, PTHREAD_MUTEX_INITIALIZER},
+	[TRC_HTTP_KIND_HEAP] = {make_heap, true, NULL, PTHREAD_MUTEX_INITIALIZER},
+	[TRC_HTTP_KIND_MUTEX] = {make_mutex, true, NULL, PTHREAD_MUTEX_INITIALIZER},
+	[TRC_HTTP_KIND_OFFCPU] = {make_offcpu, false, NULL, PTHREAD_MUTEX_INITIALIZER},
+	[TRC_HTTP_KIND_PROFILE] = {make_cpu, false, NULL, PTHREAD_MUTEX_INITIALIZER},
+	[TRC_HTTP_KIND_THREADCREATE] = {make_threadcreate, true, NULL, PTHREAD_MUTEX_INITIALIZER},
+	[TRC_HTTP_KIND_THREADS] = {make_threads, false, NULL, PTHREAD_MUTEX_INITIALIZER},
 };
-enum { N_KINDS = sizeof(kinds) / sizeof(*kinds) };
 
+/* NULL = none is called so. */
 static struct kind *kind_of(const char *name)
 {
-	for (size_t i = 0; i < N_KINDS; i++)
-		if (!strcmp(kinds[i].entry.name, name))
-			return &kinds[i];
-	return NULL;
+	enum trc_http_kind kind = trc_http_kind(name);
+
+	return kind < TRC_HTTP_KINDS ? &kinds[kind] : NULL;
 }
 
 /* ---- the index --------------------------------------------------------------------------- */
@@ -272,8 +217,8 @@ void trc_http_profiles_each(trc_http_each_fn *fn, void *context)
 {
 	struct names names = {fn, context, 0};
 
-	for (size_t i = 0; i < N_KINDS; i++)
-		fn(context, &kinds[i].entry);
+	for (size_t i = 0; i < TRC_HTTP_KINDS; i++)
+		fn(context, &trc_http_entries[i]);
 	trace_custom_profile_each(tell_custom, &names);
 }
 
@@ -321,7 +266,7 @@ static int profile_keep(struct kind *kind)
 
 static int take_fail(const struct kind *kind, int err, const char *why)
 {
-	return trc_api_fail(err, kind->entry.name, *why ? why : strerror(-err));
+	return trc_api_fail(err, trc_http_entries[kind - kinds].name, *why ? why : strerror(-err));
 }
 
 /* What was counted so far; the names are looked for without the lock.  0 or -errno, with
@@ -399,13 +344,6 @@ static int recorder_make(struct trace_recorder **out, const struct kind *kind,
 	return trace_recorder_create_custom(out, profile, &options);
 }
 
-static bool kind_is_wanted(void *context)
-{
-	const struct trc_http_wait *wait = context;
-
-	return wait->wait(wait->context, 0);
-}
-
 static int take_from(struct trace_recorder *r, struct kind *kind, const struct trc_http_take *take,
 		     const struct trace_writer *writer)
 {
@@ -418,7 +356,7 @@ static int take_from(struct trace_recorder *r, struct kind *kind, const struct t
 int trc_http_profiles_take(const struct trc_http_take *take, const struct trace_writer *writer,
 			   char *why, size_t n_bytes)
 {
-	const struct trc_encode_wanted wanted = {kind_is_wanted, (void *)(uintptr_t)take->wait};
+	const struct trc_encode_wanted wanted = trc_http_wanted(take->wait);
 	struct kind *kind = kind_of(take->name);
 	struct trace_recorder *r = NULL;
 	int err;
@@ -439,7 +377,7 @@ int trc_http_profiles_take(const struct trc_http_take *take, const struct trace_
 
 void trc_http_profiles_begin(void)
 {
-	for (size_t i = 0; i < N_KINDS; i++) {
+	for (size_t i = 0; i < TRC_HTTP_KINDS; i++) {
 		pthread_mutex_lock(&kinds[i].lock);
 		if (kinds[i].keeps)
 			/* If this fails, the first request tries again, and says why not. */
@@ -450,7 +388,7 @@ void trc_http_profiles_begin(void)
 
 void trc_http_profiles_end(void)
 {
-	for (size_t i = 0; i < N_KINDS; i++) {
+	for (size_t i = 0; i < TRC_HTTP_KINDS; i++) {
 		pthread_mutex_lock(&kinds[i].lock);
 		trace_recorder_destroy(kinds[i].kept);
 		kinds[i].kept = NULL;
@@ -462,7 +400,7 @@ void trc_http_profiles_forget(void)
 {
 	static const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
 
-	for (size_t i = 0; i < N_KINDS; i++) {
+	for (size_t i = 0; i < TRC_HTTP_KINDS; i++) {
 		kinds[i].lock = unlocked;
 		kinds[i].kept = NULL;
 	}

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include "format/now.h"
+#include "recorder/profile/http_kinds.h"
 #include "recorder/profile/kind.h"
 #include "recorder/sampling/sample_table.h"
 #include "recorder/profile/thread_samples.h"
@@ -21,82 +22,64 @@ enum { KERNEL_EVENT = TRC_SAMPLE_EVENTS_MAX + 1 }; /* as the drain numbers them 
 
 /* ---- kinds ------------------------------------------------------------------------------- */
 
-#define LOCKS_AND_MORE TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW
-#define THREADS	       TRC_HTTP_CUMULATIVE | TRC_HTTP_WINDOW | TRC_HTTP_EACH
-
-/* In the order of their names. */
 static struct kind {
-	struct trc_http_entry entry;
+	const char *what; /* where it differs from what a process says of itself */
 	enum trc_view_kind view;
 	bool is_memory, is_cpu, is_threads, is_offcpu;
 	struct trc_view *kept; /* since the process began; the main thread's */
-} kinds[] = {
-	{.entry = {"allocs",
-		   "Memory that was allocated, sampled: also what has been freed since. Needs "
-		   "--heap.",
-		   LOCKS_AND_MORE, 0, "bytes"},
-	 .view = TRC_VIEW_HEAP,
-	 .is_memory = true},
-	{.entry = {"block",
-		   "Where threads waited, for locks, conditions and each other, and for how long.",
-		   LOCKS_AND_MORE, 0, "rate"},
-	 .view = TRC_VIEW_BLOCK},
-	{.entry = {"goroutine", "The same as threads, where tools look for it.", THREADS, 0, NULL},
-	 .is_threads = true},
-	{.entry = {"heap",
-		   "Memory that is allocated now, sampled. seconds=10: what changes in that time. "
-		   "Needs --heap.",
-		   LOCKS_AND_MORE, 0, "bytes"},
-	 .view = TRC_VIEW_HEAP,
-	 .is_memory = true},
-	{.entry = {"mutex", "Which unlocks ended the waiting of others, and how much of it.",
-		   LOCKS_AND_MORE, 0, "fraction"},
-	 .view = TRC_VIEW_MUTEX},
-	{.entry =
-		 {"offcpu",
-		  "Where threads waited, for whatever it was: for each other, files, sockets, timers; "
-		  "for the time that seconds= says (30 if nothing).",
-		  0, 0, NULL},
-	 .view = TRC_VIEW_BLOCK,
-	 .is_offcpu = true},
-	{.entry = {"profile",
-		   "CPU time, or what else -F and -e have sampled, for the time that seconds= says "
-		   "(30 if nothing). event=cycles takes another one of them.",
-		   0, 0, NULL},
-	 .view = TRC_VIEW_CPU,
-	 .is_cpu = true},
-	{.entry = {"threadcreate", "Stacks that created threads.", LOCKS_AND_MORE, 0, NULL},
-	 .view = TRC_VIEW_THREADCREATE},
-	{.entry = {"threads",
-		   "What every thread is doing now, by stack; of those that run the stack is that "
-		   "of "
-		   "their last wait. debug=2: a paragraph for each thread; debug=3: a profile with "
-		   "a sample for each.",
-		   THREADS, 0, NULL},
-	 .is_threads = true},
+} kinds[TRC_HTTP_KINDS] = {
+	[TRC_HTTP_KIND_ALLOCS] = {.what = "Memory that was allocated, sampled: also what has been "
+					  "freed since. Needs --heap.",
+				  .view = TRC_VIEW_HEAP,
+				  .is_memory = true},
+	[TRC_HTTP_KIND_BLOCK] = {.view = TRC_VIEW_BLOCK},
+	[TRC_HTTP_KIND_GOROUTINE] = {.is_threads = true},
+	[TRC_HTTP_KIND_HEAP] = {.what = "Memory that is allocated now, sampled. seconds=10: what "
+					"changes in that time. Needs --heap.",
+				.view = TRC_VIEW_HEAP,
+				.is_memory = true},
+	[TRC_HTTP_KIND_MUTEX] = {.view = TRC_VIEW_MUTEX},
+	[TRC_HTTP_KIND_OFFCPU] = {.view = TRC_VIEW_BLOCK, .is_offcpu = true},
+	[TRC_HTTP_KIND_PROFILE] =
+		{.what = "CPU time, or what else -F and -e have sampled, for the time that "
+			 "seconds= says (30 if nothing). event=cycles takes another one of them.",
+		 .view = TRC_VIEW_CPU,
+		 .is_cpu = true},
+	[TRC_HTTP_KIND_THREADCREATE] = {.view = TRC_VIEW_THREADCREATE},
+	[TRC_HTTP_KIND_THREADS] =
+		{.what = "What every thread is doing now, by stack; of those that run the stack is "
+			 "that of their last wait. debug=2: a paragraph for each thread; debug=3: "
+			 "a profile with a sample for each.",
+		 .is_threads = true},
 };
-enum { N_KINDS = sizeof(kinds) / sizeof(*kinds) };
 
+/* NULL = none is called so. */
 static struct kind *kind_of(const char *name)
 {
-	for (size_t i = 0; i < N_KINDS; i++)
-		if (!strcmp(kinds[i].entry.name, name))
-			return &kinds[i];
-	return NULL;
+	enum trc_http_kind kind = trc_http_kind(name);
+
+	return kind < TRC_HTTP_KINDS ? &kinds[kind] : NULL;
+}
+
+static const struct trc_http_entry *kind_entry(const struct kind *kind)
+{
+	return &trc_http_entries[kind - kinds];
 }
 
 /* With --flight nothing is counted while nobody asks. */
 static bool needs_seconds(const struct kind *kind)
 {
-	return trc_http_options()->flight && kind->entry.flags & TRC_HTTP_CUMULATIVE &&
+	return trc_http_options()->flight && kind_entry(kind)->flags & TRC_HTTP_CUMULATIVE &&
 	       !kind->is_threads;
 }
 
 void trc_http_profiles_each_entry(trc_http_each_fn *fn, void *context)
 {
-	for (size_t i = 0; i < N_KINDS; i++) {
-		struct trc_http_entry entry = kinds[i].entry;
+	for (size_t i = 0; i < TRC_HTTP_KINDS; i++) {
+		struct trc_http_entry entry = trc_http_entries[i];
 
+		if (kinds[i].what)
+			entry.what = kinds[i].what;
 		if (needs_seconds(&kinds[i]))
 			entry.flags |= TRC_HTTP_NEEDS_SECONDS;
 		fn(context, &entry);
@@ -147,13 +130,14 @@ static uint64_t rate_of(const struct kind *kind, const struct trc_tool_options *
 
 void trc_http_views_begin(struct trc_fold *fold, const struct trc_tool_options *o, uint64_t begin)
 {
-	for (size_t i = 0; i < N_KINDS; i++) {
+	for (size_t i = 0; i < TRC_HTTP_KINDS; i++) {
 		struct kind *kind = &kinds[i];
 		const struct trc_view_options options = {
 			.kind = kind->view, .rate = rate_of(kind, o), .seed = next_seed(i)};
 
 		kind->kept = NULL; /* it went with its fold */
-		if (!(kind->entry.flags & TRC_HTTP_CUMULATIVE) || kind->is_threads || !options.rate)
+		if (!(kind_entry(kind)->flags & TRC_HTTP_CUMULATIVE) || kind->is_threads ||
+		    !options.rate)
 			continue;
 		if (trc_view_add(fold, &kind->kept, &options, begin))
 			kind->kept = NULL; /* who asks for it is told */
@@ -315,7 +299,7 @@ static void request_describe(const struct trace_recorder *base, struct trc_encod
 	} else if (r->kind->is_threads) {
 		trc_describe_threads(info);
 	} else if (r->kind->is_memory) {
-		trc_describe_heap(info, !strcmp(r->kind->entry.name, "allocs"),
+		trc_describe_heap(info, r->kind == &kinds[TRC_HTTP_KIND_ALLOCS],
 				  (int64_t)r->heap_bytes);
 	} else if (r->kind->view == TRC_VIEW_THREADCREATE) {
 		trc_describe_threadcreate(info);
@@ -344,7 +328,7 @@ static void request_emit(const struct trace_recorder *base, const struct trc_tak
 static int write_profile(struct request *r, const struct trace_writer *writer)
 {
 	const struct trc_recorder_kind kind = {
-		.name = r->kind->is_threads ? "threads" : r->kind->entry.name,
+		.name = r->kind->is_threads ? "threads" : kind_entry(r->kind)->name,
 		.remark = r->kind->is_cpu ? request_remark : NULL,
 		.describe = request_describe,
 		.emit = request_emit,
@@ -478,7 +462,7 @@ static int request_take(struct request *r, const struct trace_writer *writer)
 		err = follow_window(r);
 	else
 		err = trc_http_call(
-			!strcmp(r->kind->entry.name, "heap") ? take_live : request_take_all, r);
+			r->kind == &kinds[TRC_HTTP_KIND_HEAP] ? take_live : request_take_all, r);
 	return err ? err : write_profile(r, writer);
 }
 
@@ -508,17 +492,10 @@ uint64_t trc_http_profile_count(const char *name)
 	return c.kind && !trc_http_call(stacks_count, &c) ? c.n : 0;
 }
 
-static bool request_is_wanted(void *context)
-{
-	const struct trc_http_wait *wait = context;
-
-	return wait->wait(wait->context, 0);
-}
-
 int trc_http_profile_take(const struct trc_http_take *asked, const struct trace_writer *writer,
 			  char *why, size_t n_bytes)
 {
-	const struct trc_encode_wanted wanted = {request_is_wanted, (void *)(uintptr_t)asked->wait};
+	const struct trc_encode_wanted wanted = trc_http_wanted(asked->wait);
 	const struct trc_tool_options *o = trc_http_options();
 	struct request r = {.base.wanted = &wanted,
 			    .kind = kind_of(asked->name),
