@@ -297,6 +297,7 @@ static void each_live(struct trc_drain *d,
 	for (uint32_t i = 0; i < n; i++) {
 		struct trc_slot_copy copy;
 
+		/* acquire: pairs with the release in slot_fill(): the slot is filled in. */
 		if (atomic_load_explicit(&trc_slot_of(d, i)->state, memory_order_acquire) !=
 		    TRC_SLOT_LIVE)
 			continue;

@@ -196,6 +196,7 @@ static void look_at_slot(struct trc_trigger_watch *w, const struct trc_slot *slo
 {
 	struct wait wait;
 
+	/* acquire: pairs with the release in slot_fill(): the slot is filled in. */
 	if (atomic_load_explicit(&slot->state, memory_order_acquire) != TRC_SLOT_LIVE ||
 	    !wait_copy(slot, &wait))
 		return;

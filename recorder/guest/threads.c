@@ -35,6 +35,8 @@ static bool slots_grow(struct trc_shared *shared, uint32_t i)
 	if (!trc_is_grown(shared, trc_slot_at(shared, ready),
 			  (i + 1 - ready) * sizeof(struct trc_slot)))
 		return false;
+	/* release: pairs with the acquire above: the slots below `ready` have memory.  acquire: as
+	 * above, of what another thread stored. */
 	while (ready <= i &&
 	       !atomic_compare_exchange_weak_explicit(&shared->ready_slots, &ready, i + 1,
 						      memory_order_release, memory_order_acquire))
@@ -300,6 +302,7 @@ static struct trc_slot *slot_find(uint64_t thread)
 	for (uint32_t i = 0; i < trc_slots_used(shared, shared->n_threads); i++) {
 		struct trc_slot *slot = trc_slot_at(shared, i);
 
+		/* acquire: pairs with the release in slot_fill(): the slot is filled in. */
 		if (atomic_load_explicit(&slot->state, memory_order_acquire) == TRC_SLOT_LIVE &&
 		    atomic_load_explicit(&slot->pthread, memory_order_relaxed) == thread)
 			return slot;

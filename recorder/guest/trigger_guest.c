@@ -274,6 +274,7 @@ void trc_triggers_set(const struct trc_trigger_spec *specs, unsigned int n)
 		tasks_used = false;
 	}
 	tasks_used |= task != UINT64_MAX;
+	/* release: pairs with the acquire in conditions_now(): *next is filled in. */
 	atomic_store_explicit(&current, next, memory_order_release);
 	/* relaxed: who sees them finds the conditions themselves, or looks at the old ones once. */
 	atomic_store_explicit(&trc_trigger_least.park, least_ticks(next, TRC_TRIGGER_PARK),

@@ -37,6 +37,7 @@ struct loop {
 
 void trc_http_wake(struct trc_http_server *s)
 {
+	/* acquire: pairs with the release of the server's thread, which stores its tid. */
 	uint32_t tid = atomic_load_explicit(&s->tid, memory_order_acquire);
 
 	if (tid)

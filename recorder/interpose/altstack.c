@@ -149,9 +149,11 @@ void trc_altstack_enter(void)
 {
 	int saved = errno;
 
+	/* acquire: pairs with the release of `wanted`: the sizes are known. */
 	if (own || entering || !atomic_load_explicit(&wanted, memory_order_acquire))
 		return;
 	entering = true;
+	/* seq_cst, both: a signal handler of this thread finds `entering` set during enter(). */
 	atomic_signal_fence(memory_order_seq_cst);
 	enter();
 	atomic_signal_fence(memory_order_seq_cst);

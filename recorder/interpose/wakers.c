@@ -276,7 +276,7 @@ static void enter(struct trc_io *io, uint64_t key, enum trc_reason reason, int f
 			continue;
 		io->place = (uint32_t)(b - waiting) * IN_BUCKET + i;
 		io->key = key;
-		/* For a handler only: the call knows its place before it has it. */
+		/* seq_cst: for a signal handler: the call knows its place before it has it. */
 		atomic_signal_fence(memory_order_seq_cst);
 		if (!atomic_compare_exchange_strong_explicit(&b->key[i], &none, taken_by(io),
 							     memory_order_relaxed,

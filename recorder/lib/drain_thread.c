@@ -64,7 +64,7 @@ static struct drainer {
 
 static void set_state(struct drainer *d, enum state state)
 {
-	/* release: pairs with the acquire in wait_while(). */
+	/* release: pairs with each acquire of the state: what was stored before is seen. */
 	atomic_store_explicit(&d->state, state, memory_order_release);
 	trc_raw3(SYS_futex, &d->state, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
 }
@@ -260,11 +260,13 @@ static int drain_ask(struct drainer *d, enum request request)
 	const struct timespec patience = {0, 10000000};
 	uint32_t seen = request;
 
+	/* release: pairs with the acquire in request_answer(): what is asked for is there. */
 	atomic_store_explicit(&d->request, request, memory_order_release);
 	trc_wake_drainer();
 	while (seen != NOTHING) {
 		trc_raw4(SYS_futex, &d->request, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, seen, &patience);
 		seen = request;
+		/* acquire: pairs with the release in set_state(). */
 		if (atomic_load_explicit(&d->state, memory_order_acquire) != RUNNING &&
 		    atomic_compare_exchange_strong_explicit(&d->request, &seen, NOTHING,
 							    memory_order_relaxed,
@@ -304,6 +306,7 @@ void trc_drainer_fold(struct trc_fold *new_fold)
 	struct drainer *d = &drainer;
 
 	d->new_fold = new_fold;
+	/* acquire: pairs with the release in set_state(). */
 	if (atomic_load_explicit(&d->state, memory_order_acquire) == RUNNING && !drain_ask(d, FOLD))
 		return;
 	fold_leave();
@@ -316,6 +319,7 @@ int trc_drainer_call(trc_service_fn *fn, void *context)
 	struct drainer *d = &drainer;
 	int err;
 
+	/* acquire: pairs with the release in set_state(). */
 	if (atomic_load_explicit(&d->state, memory_order_acquire) != RUNNING)
 		return -ECANCELED;
 	d->call = fn;
@@ -380,6 +384,7 @@ static bool has_blocks(const struct drainer *d)
 
 static void drain_until_stopped(struct drainer *d)
 {
+	/* acquire: pairs with the release in set_state(): `goes_on` is known when the loop ends. */
 	while (atomic_load_explicit(&d->state, memory_order_acquire) == RUNNING) {
 		uint64_t n_events = event_pass(d, false);
 

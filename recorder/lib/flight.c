@@ -60,6 +60,7 @@ static void gate_leave(void)
 
 static void gate_close(void)
 {
+	/* acquire, here and below: pairs with the release in gate_leave(): the copies are done. */
 	uint32_t seen = atomic_fetch_and_explicit(&flight.gate, ~GATE_OPEN, memory_order_acquire) &
 			~GATE_OPEN;
 

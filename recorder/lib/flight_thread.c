@@ -102,6 +102,7 @@ static void triggers_watch(struct flight_thread *t)
 			atomic_load_explicit(&t->shared->trigger_wake, memory_order_acquire);
 		struct trc_trigger_due due;
 
+		/* acquire: pairs with the release in trc_flight_thread_stop(). */
 		if (atomic_load_explicit(&t->state, memory_order_acquire) != RUNNING)
 			return;
 		if (trc_trigger_watch_look(&t->watch, trc_now_ns(CLOCK_MONOTONIC_RAW),
@@ -117,6 +118,7 @@ static void triggers_serve(struct flight_thread *t)
 	struct trc_trigger_due due;
 
 	triggers_watch(t);
+	/* acquire: pairs with the release in trc_flight_thread_stop(). */
 	t->at_exit = atomic_load_explicit(&t->state, memory_order_acquire) == EXITING;
 	if (trc_trigger_watch_last(&t->watch, trc_now_ns(CLOCK_MONOTONIC_RAW), trc_clock_now(),
 				   &due))
@@ -167,6 +169,7 @@ int trc_flight_thread_stop(bool at_exit, char *error, size_t n_bytes)
 
 	if (atomic_load_explicit(&t->state, memory_order_relaxed) != RUNNING)
 		return 0;
+	/* release: pairs with the acquires in triggers_watch() and triggers_serve(). */
 	atomic_store_explicit(&t->state, at_exit ? EXITING : STOPPING, memory_order_release);
 	/* release: pairs with the acquire in triggers_watch(); who sees the new number sees the state. */
 	atomic_fetch_add_explicit(&t->shared->trigger_wake, 1, memory_order_release);

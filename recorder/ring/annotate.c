@@ -27,6 +27,7 @@ static uint64_t site_fill(struct trace_site *site, uint64_t session, uint64_t id
 	if (site && id) {
 		trc_string_pin(id);
 		__atomic_store_n(&site->id, id, __ATOMIC_RELAXED);
+		/* release: pairs with the acquire in site_id(): the id is stored. */
 		__atomic_store_n(&site->session, session, __ATOMIC_RELEASE);
 	}
 	return id;

@@ -58,6 +58,8 @@ static bool cells_grow(struct trc_shared *shared, struct trc_overflow *o, uint64
 		next = shared->n_cells;
 	if (!trc_grow(shared, &cell[ready], (next - ready) * sizeof(*cell)))
 		return false;
+	/* release: pairs with the acquire above: the cells below `ready` have memory.  acquire: as
+	 * above, of what another thread stored. */
 	while (ready < next &&
 	       !atomic_compare_exchange_weak_explicit(&o->ready_cells, &ready, next,
 						      memory_order_release, memory_order_acquire))

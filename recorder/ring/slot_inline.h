@@ -21,6 +21,8 @@ static inline bool trc_slot_begin(struct trc_slot *slot)
 	if (slot == &trc_no_slot || trc_self.slot_busy)
 		return false;
 	trc_self.slot_busy = true;
+	/* seq_cst: a signal handler that finds seq odd finds slot_busy set; trc_slot_end() has the
+	 * opposite order. */
 	atomic_signal_fence(memory_order_seq_cst);
 	seq = atomic_load_explicit(&slot->seq, memory_order_relaxed);
 	atomic_store_explicit(&slot->seq, seq | 1, memory_order_relaxed);

@@ -129,6 +129,7 @@ static bool any_slot_cites(uint64_t id)
 	for (uint32_t i = 0; i < trc_slots_used(shared, shared->n_threads); i++) {
 		struct trc_slot *slot = trc_slot_at(shared, i);
 
+		/* acquire: pairs with the release in slot_fill(): the slot is filled in. */
 		if (atomic_load_explicit(&slot->state, memory_order_acquire) == TRC_SLOT_LIVE &&
 		    slot_cites(slot, id))
 			return true;

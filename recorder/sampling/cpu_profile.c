@@ -143,6 +143,7 @@ static int understand(struct trc_cpu_event *out, const struct trace_sampling_eve
 
 static bool enter(void)
 {
+	/* acquire: pairs with the release in leave(): what the last caller changed is seen. */
 	if (atomic_exchange_explicit(&busy, true, memory_order_acquire))
 		return false;
 	trc_self.quiet++;
@@ -152,6 +153,7 @@ static bool enter(void)
 static void leave(void)
 {
 	trc_self.quiet--;
+	/* release: pairs with the acquire in enter(). */
 	atomic_store_explicit(&busy, false, memory_order_release);
 }
 

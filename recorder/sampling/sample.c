@@ -79,6 +79,7 @@ static void entry_drop(uint32_t tid, const struct trc_sampler *s)
 	_Atomic uint64_t *at = entry_find(tid, &entry, false);
 
 	if (at && &trc_sample.sampler[(uint32_t)entry] == s)
+		/* release: pairs with the acquire in entry_find(): the entry is free again. */
 		atomic_store_explicit(at, 0, memory_order_release);
 }
 
@@ -96,6 +97,7 @@ static bool claim_take(uint32_t tid)
 
 static void claim_give(uint32_t tid)
 {
+	/* release: pairs with the acquire in claim_take(): entries that were made are seen. */
 	atomic_store_explicit(&claims[tid % CLAIMS], 0, memory_order_release);
 }
 
@@ -135,6 +137,7 @@ static struct trc_sampler *sampler_take(uint32_t tid)
 
 static void sampler_give(struct trc_sampler *s)
 {
+	/* release: pairs with the acquire in place_take(): this thread is done with the sampler. */
 	atomic_store_explicit(&s->tid, 0, memory_order_release);
 }
 
@@ -327,6 +330,7 @@ static void arm_slots(void)
 	for (uint32_t i = 0; i < trc_slots_used(trc_rec.shared, trc_rec.shared->n_threads); i++) {
 		struct trc_slot *slot = trc_slot_at(trc_rec.shared, i);
 
+		/* acquire: pairs with the release in slot_fill(): the slot is filled in. */
 		if (atomic_load_explicit(&slot->state, memory_order_acquire) == TRC_SLOT_LIVE)
 			arm_other(atomic_load_explicit(&slot->tid, memory_order_relaxed));
 	}

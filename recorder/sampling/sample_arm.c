@@ -154,7 +154,7 @@ static int open_counter(struct trc_source *source, uint32_t tid, const struct tr
 	if (!err)
 		err = direct_to(fd, tid);
 	source->resumed_ns = trc_cpu_time_of(tid);
-	/* Before the first signal can come. */
+	/* seq_cst fence: for a signal handler: `kind` is stored before the first signal comes. */
 	source->kind = TRC_SOURCE_COUNTER;
 	atomic_signal_fence(memory_order_seq_cst);
 	if (!err)

@@ -54,6 +54,7 @@ const struct trc_tool_options *trc_http_options(void)
 
 static void wake_main(void)
 {
+	/* release: pairs with the acquire in trc_tool_session_run(): the request is stored. */
 	atomic_fetch_add_explicit(&trc_child_wake, 1, memory_order_release);
 	syscall(SYS_futex, &trc_child_wake, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
 }

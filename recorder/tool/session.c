@@ -307,6 +307,7 @@ void trc_tool_session_run(struct trc_tool_session *s, struct trc_child *child)
 	bool any = true;
 
 	while (any && !(child->ended && trc_child_hurry)) {
+		/* acquire: pairs with the release in wake_main() of http.c. */
 		uint32_t seen = atomic_load_explicit(&trc_child_wake, memory_order_acquire);
 		uint64_t n_events = session_pass(s, child, &any);
 
