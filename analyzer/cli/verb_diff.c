@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli.h"
+#include "width.h"
 #include "analyzer/diff/diff.h"
 
 /* A trace before. */
