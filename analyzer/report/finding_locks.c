@@ -19,10 +19,10 @@ enum {
 
 struct lock {
 	uint64_t object, reasons; /* a bit for each reason of its waits */
-	int64_t total_ns, place_ns;
+	int64_t total_ns, told_ns, place_ns;
 	uint32_t n_places, place; /* the one with most of its time: canonical */
 	uint8_t reason;		  /* there */
-	bool told, all_told;	  /* some, or all, of its waits are in a finding */
+	bool told;		  /* some of its waits, told_ns, are in a finding */
 };
 
 /* Waits for one lock, for one reason, at one place. */
@@ -172,8 +172,12 @@ static void mark_told(struct finder *f)
 {
 	const uint32_t *row = f->waits.row;
 
-	for (size_t i = 0; i < f->waits.n; i++)
-		lock_of(f, f->r->park[row[i]].object)->told = true;
+	for (size_t i = 0; i < f->waits.n; i++) {
+		struct lock *lock = lock_of(f, f->r->park[row[i]].object);
+
+		lock->told = true;
+		trc_report_add(&lock->told_ns, waited_ns(f->r, row[i]));
+	}
 	f->told++;
 }
 
@@ -280,7 +284,6 @@ static int tell_lock(struct finder *f, struct lock *lock, struct trc_array *out)
 	if (err || !is_worth(f, &c, &finding))
 		return err;
 	mark_told(f);
-	lock->all_told = true;
 	err = trc_finding_explain(f->r, &finding, &f->waits);
 	if (err)
 		return err;
@@ -308,6 +311,12 @@ static bool is_lock_more(const struct trc_group_details *d, const struct lock *l
 {
 	return lock && lock->n_places > 1 && d->object_ns > d->group->total_ns / 2 &&
 	       lock->total_ns / LOCK_NOT_PLACE_PERCENT > d->group->total_ns / 100;
+}
+
+/* What is left of it at other places would be a second finding of the same. */
+static bool is_told(const struct lock *lock)
+{
+	return lock->total_ns / LOCK_NOT_PLACE_PERCENT <= lock->told_ns / 100;
 }
 
 /* The largest that no finding has; NULL if there is none. */
@@ -375,7 +384,7 @@ static int find_locks(struct finder *f, struct trc_array *out)
 	for (size_t i = 0; !err && i < f->g.n_of[TRC_WAIT_LOCKS]; i++) {
 		struct lock *lock = lock_of(f, d[i].object);
 
-		if (!lock || (lock->all_told && d[i].object_ns > d[i].group->total_ns / 2))
+		if (!lock || (is_told(lock) && d[i].object_ns > d[i].group->total_ns / 2))
 			continue;
 		if (is_lock_more(&d[i], lock))
 			err = tell_lock(f, lock, out);

@@ -79,6 +79,14 @@ static const struct {
 	 "lock cost 1000000-9000000 thread 2 park 1: 2 threads waited 15.0 ms for mutex 0x7f10 at 2 "
 	 "places, 53.3% of it at server+0x10, 83.3% of their time\n  cost 15000000\n"
 	 "  why for 53.3%, main (101) held the lock and did not wait, up to server+0x40\n"},
+	{"what little of it was waited for elsewhere is no second finding",
+	 MODULES "stack other 0x3081\n"
+		 "@1000000 thread=2 park reason=mutex object=0x7f10 stack=get\n"
+		 "@2000000 thread=3 park reason=mutex object=0x7f10 stack=other\n"
+		 "@3000000 thread=3 resume reason=mutex object=0x7f10\n"
+		 "@9000000 thread=2 resume reason=mutex object=0x7f10\n" END,
+	 "lock cost 1000000-9000000 thread 2 park 1: 1 thread waited 8.00 ms for mutex 0x7f10 at "
+	 "server+0x10, 80.0% of its time\n  cost 8000000\n"},
 	{"a place with several locks is told, not each of them",
 	 MODULES WAIT_1 "@2000000 thread=3 park reason=mutex object=0x7f20 stack=get\n"
 			"@9000000 thread=2 resume reason=mutex object=0x7f10\n"
