@@ -47,13 +47,13 @@ static int set_task(struct trc_cli *cli, struct trc_request *request, const char
 	return ask(cli, "--task", trc_selection_ask_task, arg);
 }
 
-/* --why task:TYPE --slowest N% asks about the slowest tasks, and narrows nothing else. */
+/* --why task:TYPE --slowest N% asks about the slowest tasks, and narrows nothing else; so of regions. */
 static int set_slowest(struct trc_cli *cli, struct trc_request *request, const char *arg)
 {
 	bool of_why =
 		request &&
 		(request->verb == &trc_verb_why || request->verb == &trc_verb_critical_path) &&
-		!strncmp(request->arg, "task:", 5);
+		(!strncmp(request->arg, "task:", 5) || !strncmp(request->arg, "region:", 7));
 	struct trc_selection why = {0};
 	struct trc_error error = {""};
 

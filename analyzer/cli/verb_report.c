@@ -150,7 +150,7 @@ static int run_critical_path(struct trc_cli *cli, const struct trc_request *requ
 const struct trc_verb trc_verb_why = {
 	.name = "why",
 	.arg_name = "WHAT",
-	.doc = "why it lasted: longest, wait:ID, task:ID, task:TYPE, thread:TID, thread:NAME",
+	.doc = "why it lasted: longest, wait:ID, task:ID|TYPE, region:TYPE, thread:TID|NAME, program",
 	.run = run_why,
 	.tells_stacks = true,
 	.selects = true,

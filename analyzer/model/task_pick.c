@@ -15,7 +15,7 @@ static int longest_first(const void *a, const void *b)
 	return (x->row > y->row) - (x->row < y->row);
 }
 
-static size_t slowest_of(size_t n, double percent)
+size_t trc_slowest_of(size_t n, double percent)
 {
 	double wanted = ceil((double)n * percent / 100);
 
@@ -51,6 +51,6 @@ int trc_tasks_pick(const struct trc_model *m, const struct trc_task_pick *pick,
 	if (picked->n)
 		qsort(picked->row, picked->n, picked->row_bytes, longest_first);
 	if (pick->slowest > 0)
-		picked->n = slowest_of(picked->n, pick->slowest);
+		picked->n = trc_slowest_of(picked->n, pick->slowest);
 	return 0;
 }

@@ -5,6 +5,9 @@
 #include "array.h"
 #include "model.h"
 
+/* Of n so many percent, but one at least; of none, none. */
+size_t trc_slowest_of(size_t n, double percent);
+
 struct trc_task_pick {
 	const uint64_t *id; /* NULL = those of `type` */
 	const char *type;

@@ -229,6 +229,32 @@ static int add_threads_named(struct why *w, const char *name)
 	return err || w->tree.n ? err : no_such(w, "no thread has this tid or name");
 }
 
+static int add_regions(struct why *w, const char *type)
+{
+	int err = trc_why_add_regions(&w->tree, w->causes, type, w->slowest);
+
+	return err || w->tree.n ? err : no_such(w, "no region has this type");
+}
+
+/* The program lasts as long as the thread that main() runs on: what that one waits for, it waits for. */
+static int add_program(struct why *w)
+{
+	const char *pid = trc_report_info(w->r, "pid");
+	const struct trc_thread *first = NULL;
+	uint64_t tid;
+	int err = 0;
+
+	for (size_t i = 0; i < w->r->n_threads; i++) {
+		const struct trc_thread *t = &w->r->thread[i];
+
+		if (!first || (pid && is_number(pid, &tid) && t->tid == tid))
+			first = t;
+	}
+	if (first)
+		err = add_thread(w, first);
+	return err || w->tree.n ? err : no_such(w, "its first thread is not in the trace");
+}
+
 /* The text behind the prefix; NULL if it does not begin so. */
 static const char *after(const char *text, const char *prefix)
 {
@@ -247,13 +273,19 @@ static int collect(struct why *w)
 	rest = after(w->what, "task:");
 	if (rest)
 		return add_tasks(w, rest);
+	rest = after(w->what, "region:");
+	if (rest)
+		return add_regions(w, rest);
+	if (!strcmp(w->what, "program"))
+		return add_program(w);
 	rest = after(w->what, "thread:");
 	if (rest)
 		return add_threads_named(w, rest);
 	rest = after(w->what, "wait:");
 	if (is_number(rest ? rest : w->what, &id))
 		return add_wait_with_id(w, id);
-	return no_such(w, "it is longest, wait:ID, task:ID, task:TYPE, thread:TID or thread:NAME");
+	return no_such(w, "it is longest, wait:ID, task:ID, task:TYPE, region:TYPE, thread:TID, "
+			  "thread:NAME or program");
 }
 
 static int print_heading_and_tree(struct why *w)
@@ -302,6 +334,7 @@ static int report(struct trc_model *m, FILE *out, const struct trc_report_option
 	if (!err) {
 		error->text[0] = '\0';
 		trc_report_lost_lines(&r);
+		trc_report_selection_lines(&r);
 		print_fibers_note(&w);
 		err = trc_why_tree_begin(&w.tree, &r);
 		w.tree.keeps_path = path;

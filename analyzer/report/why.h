@@ -9,8 +9,9 @@
 
 /*
  * `what` is "17" or "wait:17", a wait by its id in parks; "longest", of the waits that other threads
- * of the program end the longest; "task:7" by its id or "task:request", all of that type; "thread:4711" by
- * its tid or "thread:worker", all with that name.  0, -ENOENT if there is no such thing, or another
+ * of the program end the longest; "task:7" by its id or "task:request", all of that type; "region:parse",
+ * all of that type; "thread:4711" by its tid or "thread:worker", all with that name; "program", its first
+ * thread.  0, -ENOENT if there is no such thing, or another
  * -errno; both with a line in error.
  */
 int trc_report_why(struct trc_model *m, FILE *out, const struct trc_report_options *options,

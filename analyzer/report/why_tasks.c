@@ -2,6 +2,8 @@
 #include "why_tasks.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include "analyzer/model/task_pick.h"
 
 int trc_why_add_stretch(struct trc_why_tree *tree, struct trc_causes *causes, uint32_t thread,
@@ -58,6 +60,67 @@ int trc_why_add_tasks(struct trc_why_tree *tree, struct trc_causes *causes,
 
 	if (!err)
 		err = add_picked(tree, causes, tasks, &picked);
+	trc_array_free(&picked);
+	return err;
+}
+
+/* ---- regions ---- */
+
+struct picked_region {
+	const struct trc_region *region;
+	int64_t from_ns, to_ns; /* within the trace */
+};
+
+static int longest_region_first(const void *a, const void *b)
+{
+	const struct picked_region *x = a, *y = b;
+	int64_t x_ns = x->to_ns - x->from_ns, y_ns = y->to_ns - y->from_ns;
+
+	if (x_ns != y_ns)
+		return x_ns > y_ns ? -1 : 1;
+	return (x->region > y->region) - (x->region < y->region);
+}
+
+static int regions_pick(const struct trc_report *r, const char *type, double slowest,
+			struct trc_array *picked)
+{
+	size_t n;
+	const struct trc_region *region = trc_model_regions(r->m, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		bool whole = region[i].start_ns != TRC_NEVER && region[i].end_ns != TRC_NEVER;
+		struct picked_region p = {
+			&region[i],
+			region[i].start_ns == TRC_NEVER ? r->start_ns : region[i].start_ns,
+			region[i].end_ns == TRC_NEVER ? r->end_ns : region[i].end_ns};
+		struct picked_region *added;
+
+		if (strcmp(region[i].type, type) != 0 || (slowest > 0 && !whole) ||
+		    (r->selection &&
+		     !trc_selection_ns(r->selection, region[i].thread, p.from_ns, p.to_ns)))
+			continue;
+		added = trc_array_add(picked);
+		if (!added)
+			return -ENOMEM;
+		*added = p;
+	}
+	if (picked->n)
+		qsort(picked->row, picked->n, picked->row_bytes, longest_region_first);
+	if (slowest > 0)
+		picked->n = trc_slowest_of(picked->n, slowest);
+	return 0;
+}
+
+int trc_why_add_regions(struct trc_why_tree *tree, struct trc_causes *causes, const char *type,
+			double slowest)
+{
+	struct trc_array picked = {.row_bytes = sizeof(struct picked_region)};
+	int err = regions_pick(tree->r, type, slowest, &picked);
+	const struct picked_region *p = picked.row;
+
+	for (size_t i = 0; i < picked.n && !err; i++)
+		err = trc_why_add_stretch(tree, causes, p[i].region->thread, p[i].from_ns,
+					  p[i].to_ns);
 	trc_array_free(&picked);
 	return err;
 }

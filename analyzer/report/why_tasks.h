@@ -1,4 +1,4 @@
-/* why_tasks.h - what threads did while tasks lasted, for trees of causes. */
+/* why_tasks.h - what threads did while tasks or regions lasted, for trees of causes. */
 #ifndef TRC_ANALYZER_REPORT_WHY_TASKS_H
 #define TRC_ANALYZER_REPORT_WHY_TASKS_H
 
@@ -16,6 +16,9 @@ struct trc_why_tasks {
 /* Each adds to the tree, and returns 0 or -ENOMEM. */
 int trc_why_add_tasks(struct trc_why_tree *tree, struct trc_causes *causes,
 		      struct trc_why_tasks *tasks);
+/* Of all regions of this type that are selected, or of so many percent, those that took longest; 0 = all. */
+int trc_why_add_regions(struct trc_why_tree *tree, struct trc_causes *causes, const char *type,
+			double slowest);
 /* What a thread did in this time; TRC_NEVER: from the trace's begin, or up to its end. */
 int trc_why_add_stretch(struct trc_why_tree *tree, struct trc_causes *causes, uint32_t thread,
 			int64_t from_ns, int64_t to_ns);

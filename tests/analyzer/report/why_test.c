@@ -19,11 +19,13 @@ static const char TRACE[] =
 	"thread 2 tid=102 name=\"worker\"\n"
 	"thread 3 tid=103 name=\"reloader\"\n"
 	"@1000000 thread=1 task_begin task=1 type=\"request\"\n"
+	"@1050000 thread=2 region_begin type=\"handle\" task=1\n"
 	"@1100000 thread=2 park reason=mutex object=0x3f10 holder=3 stack=get\n"
 	"@2000000 thread=3 park reason=sleep stack=nap\n"
 	"@8000000 thread=3 resume reason=sleep\n"
 	"@9000000 thread=3 unlock reason=mutex object=0x3f10 waiters=1 stack=put\n"
 	"@9100000 thread=2 resume reason=mutex object=0x3f10\n"
+	"@9500000 thread=2 region_end\n"
 	"@10000000 thread=2 task_end task=1\n"
 	"@11000000 thread=2 park reason=cond object=0x3f80 stack=idle\n"
 	"@20000000 thread=1 task_begin task=2 type=\"request\"\n"
@@ -58,6 +60,13 @@ static const struct why_case {
 	 "                        server+0x10 < server+0x20\n"
 	 "   2.00 ms    20.0%   worker (102) did not wait, 2 times\n"},
 
+	{"region:handle", 0,
+	 "\nWhy region:handle took  8.45 ms\n"
+	 "   8.00 ms    94.7%   worker (102) waited for mutex 0x3f10\n"
+	 "                        server+0x10 < server+0x20\n"
+	 "   6.00 ms    71.0%     reloader (103) held the lock and slept\n"},
+	{"program", 0, "\nWhy program took  30.0 ms\n"},
+	{"region:parse", -ENOENT, "--why region:parse: no region has this type"},
 	{"thread:102", 0, NULL},
 	{"thread:worker", 0, NULL},
 	{"task:request", 0, NULL},
@@ -70,10 +79,11 @@ static const struct why_case {
 	{"thread:4711", -ENOENT, "--why thread:4711: no thread has this tid or name"},
 	{"thread:", -ENOENT, "--why thread:: no thread has this tid or name"},
 	{"18446744073709551616", -ENOENT,
-	 "--why 18446744073709551616: it is longest, wait:ID, task:ID, task:TYPE, thread:TID or "
-	 "thread:NAME"},
+	 "--why 18446744073709551616: it is longest, wait:ID, task:ID, task:TYPE, "
+	 "region:TYPE, thread:TID, thread:NAME or program"},
 	{"", -ENOENT,
-	 "--why : it is longest, wait:ID, task:ID, task:TYPE, thread:TID or thread:NAME"},
+	 "--why : it is longest, wait:ID, task:ID, task:TYPE, region:TYPE, thread:TID, thread:NAME or "
+	 "program"},
 };
 
 START_TEST(test_case)
@@ -120,7 +130,8 @@ static const struct why_case paths[] = {
 	{"thread:worker", 0, NULL},
 	{"task:3", -ENOENT, "--critical-path task:3: no task has this id or type"},
 	{"wait", -ENOENT,
-	 "--critical-path wait: it is longest, wait:ID, task:ID, task:TYPE, thread:TID or thread:NAME"},
+	 "--critical-path wait: it is longest, wait:ID, task:ID, task:TYPE, region:TYPE, thread:TID, "
+	 "thread:NAME or program"},
 };
 
 START_TEST(critical_path)
