@@ -111,6 +111,11 @@ static void step_active(const struct trc_steps *s, size_t thread, int64_t from_n
 	}
 	i = stretch_from(s, thread, ts_ns);
 	on = i < limit ? &s->on_cpu[s->stretches.row[i]] : NULL;
+	if (!on && s->cut) { /* when it ran again is not in the trace, and it did something */
+		step->kind = TRC_CAUSE_ACTIVE;
+		step_sampled(s, thread, from_ns, ts_ns, step);
+		return;
+	}
 	/* One from before the trace has no start, which is the least number. */
 	if (on && on->start_ns <= ts_ns) {
 		step->kind = TRC_CAUSE_RUNNING;
@@ -536,6 +541,7 @@ int trc_steps_open(struct trc_steps *s, const struct trc_model *m)
 	s->unlock = trc_model_unlocks(m, &s->n_unlocks);
 	s->on_cpu = trc_model_on_cpu(m, &s->n_on_cpu);
 	s->sample = trc_model_samples(m, &s->n_samples);
+	s->cut = !trc_reader_info(trc_model_reader(m))->complete;
 	s->pieces = calloc(s->n_threads + 1, sizeof(*s->pieces));
 	s->outer = trc_waits_nesting(m);
 	if (!s->pieces || !s->outer)

@@ -32,7 +32,8 @@ struct trc_steps {
 	uint32_t *unlock_row;
 	uint32_t *unlock_place; /* by row of unlocks: its index within its lock */
 	int64_t switches_ns;
-	int64_t *lost_since_ns;	     /* of gaps[i] and all after it, the earliest */
+	bool cut;		/* the trace: switches of some procs may be missing at its end */
+	int64_t *lost_since_ns; /* of gaps[i] and all after it, the earliest */
 	struct trc_index holder_now; /* by park id: the thread that holds the lock at the end */
 };
 

@@ -1,8 +1,10 @@
 /*
  * finding_herds.c - condition variables that wake many threads for the work of one.
  *
- * A waking was for nothing if the thread ran for less than IN_VAIN_NS before it waited again for the
- * same, at the same place; what it waited for meanwhile, such as the mutex, is not running.
+ * A waking may have been for nothing if the thread ran for less than IN_VAIN_NS before it waited again for
+ * the same, at the same place; what it waited for a lock meanwhile is not running.  A thread that waited for
+ * anything else did something.  Where all threads that are woken wait again at once, nothing is told:
+ * each of them may have had something to see.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -85,6 +87,8 @@ static int add_park(struct herds *h, size_t i)
 		return 0;
 	before = &h->before[thread - h->r->thread];
 	if (park->reason != TRC_REASON_COND) {
+		if (trc_wait_class(park->reason) != TRC_WAIT_LOCKS)
+			before->park = 0;
 		trc_report_add(&before->waited_ns,
 			       trc_park_end_ns(h->r->m, park) - trc_park_start_ns(h->r->m, park));
 		return 0;
@@ -156,9 +160,9 @@ static int tell(struct herds *h, struct herd *herd, struct trc_array *out)
 		     trc_text_count(woken, herd->woken));
 	trc_line_add(&line, "%s", trc_reason_name(TRC_REASON_COND));
 	trc_report_object(h->r, &line, TRC_REASON_COND, herd->object, herd->place);
-	trc_line_add(&line, " were for nothing, %s in all: the threads waited again at once at ",
-		     trc_text_duration(cost, herd->f.cost_ns));
+	trc_line_add(&line, " led to nothing but the next wait, at ");
 	trc_report_place(h->r, &line, herd->place);
+	trc_line_add(&line, ", after %s in all", trc_text_duration(cost, herd->f.cost_ns));
 	trc_line_add(&line, "; %.1f threads are woken at a time",
 		     (double)herd->woken / (double)herd->waves);
 	return trc_finding_add(out, &herd->f, &line);
@@ -172,7 +176,10 @@ static int tell_if_many(struct herds *h, struct herd *herd, struct trc_array *ou
 	    herd->f.cost_ns < (h->r->end_ns - h->r->start_ns) / 100) /* G3 */
 		return 0;
 	err = count_waves(h, herd);
-	return err || herd->woken < AT_A_TIME * herd->waves ? err : tell(h, herd, out);
+	if (err || herd->woken < AT_A_TIME * herd->waves ||
+	    herd->woken - herd->in_vain < herd->waves / 2)
+		return err;
+	return tell(h, herd, out);
 }
 
 int trc_find_herds(struct trc_report *r, struct trc_array *out)

@@ -14,6 +14,7 @@
 
 enum {
 	LOCK_NOT_PLACE_PERCENT = 125, /* of its largest place's time: then the lock is told */
+	CULPRIT_PERCENT = 10,	      /* who caused less of a place's time is not named */
 	SPREAD_PERCENT = 10 /* of the threads' time, waited for locks of which none stands out */
 };
 
@@ -214,7 +215,7 @@ static void say_place(struct trc_report *r, struct trc_line *line,
 	char total[TRC_NUMBER_BYTES], caused[TRC_NUMBER_BYTES], share[TRC_NUMBER_BYTES];
 
 	trc_text_duration(total, total_ns);
-	if (d->n_by_threads) {
+	if (d->n_by_threads && caused_ns >= total_ns / 100 * CULPRIT_PERCENT) {
 		if (d->by_stack)
 			trc_report_place(r, line, d->by_stack);
 		else

@@ -15,21 +15,24 @@ static const struct {
 		 "slice extension where Linux has it"},
 	[TRC_FINDING_LOCK_CONVOY] =
 		{"lock_convoy",
-		 "take the lock less often, for more work each time, or let threads spin before they "
-		 "sleep (PTHREAD_MUTEX_ADAPTIVE_NP)"},
+		 "take the lock less often, for more work each time; if there are procs to spare, let "
+		 "threads spin before they sleep (PTHREAD_MUTEX_ADAPTIVE_NP)"},
 	[TRC_FINDING_INTERPRETER] =
 		{"interpreter_lock",
 		 "use processes, or do long work in calls that release the interpreter's lock"},
 	[TRC_FINDING_PROCS] = {"procs", "run fewer threads, or give the program more procs"},
+	[TRC_FINDING_PROCS_TAKEN] = {"procs_taken",
+				     "run less beside the program, or give it procs of its own"},
 	[TRC_FINDING_ONE_WORKER] = {"one_worker",
-				    "cut the work into smaller pieces, and let all threads take "
-				    "them from one queue"},
+				    "if the threads share their work, cut it into smaller pieces "
+				    "that all take from one queue"},
 	[TRC_FINDING_POLL_LOOP] = {"poll_loop",
-				   "wait for the event itself: a condition variable, an eventfd, a "
-				   "futex"},
+				   "if it looks whether something has happened, wait for that: a "
+				   "condition variable, an eventfd, a futex"},
 	[TRC_FINDING_HERD] = {"herd",
-			      "wake one thread for each piece of work: pthread_cond_signal(), or a "
-			      "condition variable for each kind of waiter"},
+			      "if one thread can do what there is to do, wake one: "
+			      "pthread_cond_signal(), or a condition variable for each kind of "
+			      "waiter"},
 	[TRC_FINDING_TASK_TAIL] = {"task_tail", NULL},
 	[TRC_FINDING_LOCK_ORDER] = {"lock_order", "take locks in the same order everywhere"},
 	[TRC_FINDING_LOST] = {"lost", NULL},

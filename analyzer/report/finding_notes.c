@@ -1,6 +1,8 @@
 /* finding_notes.c - that the trace is not whole; and that nothing is wrong, which is an answer, too. */
 #include "finding_parts.h"
 
+enum { OTHERS_PERCENT = 20 };
+
 int trc_find_lost(struct trc_report *r, struct trc_array *out)
 {
 	struct trc_lost lost[TRC_LOST_CAUSES];
@@ -46,6 +48,31 @@ static int64_t locked_ns(const struct trc_report *r)
 	return sum_ns;
 }
 
+/* Other threads are waited for on purpose, too: told, and not judged.  Not of threads that are idle. */
+static int64_t waited_for_others_ns(const struct trc_report *r)
+{
+	int64_t sum_ns = 0;
+
+	for (size_t i = 0; i < r->n_parks; i++)
+		if (trc_wait_class(r->park[i].reason) == TRC_WAIT_THREADS &&
+		    !trc_report_is_idle(r, &r->park[i]))
+			trc_report_add(&sum_ns, trc_park_end_ns(r->m, &r->park[i]) -
+							trc_park_start_ns(r->m, &r->park[i]));
+	return sum_ns;
+}
+
+static void add_others(const struct trc_report *r, struct trc_line *line)
+{
+	char total[TRC_NUMBER_BYTES], share[TRC_NUMBER_BYTES];
+	int64_t ns = waited_for_others_ns(r);
+
+	if (ns >= lived_ns(r) / 100 * OTHERS_PERCENT && ns > 0)
+		trc_line_add(
+			line,
+			"; threads waited %s, %s of their time, for other threads, which may be as it should",
+			trc_text_duration(total, ns), trc_text_share(share, ns, lived_ns(r)));
+}
+
 /* What findings need and the trace has not. */
 static void add_unseen(const struct trc_report *r, struct trc_line *line)
 {
@@ -81,6 +108,7 @@ int trc_find_nothing(struct trc_report *r, struct trc_array *out)
 			     trc_text_share(share, locked_ns(r), lived_ns(r)));
 	else
 		trc_line_add(&line, "no thread waited for a lock");
+	add_others(r, &line);
 	add_unseen(r, &line);
 	return trc_finding_add(out, &f, &line);
 }

@@ -79,11 +79,90 @@ static uint32_t count_short(const struct turns *t, const struct trc_report *r, i
 	return n_short;
 }
 
+/* ---- who had the procs meanwhile ---- */
+
+/* At a time so many threads more run, or wait for a proc. */
+struct change {
+	int64_t ts_ns;
+	int32_t running, waiting;
+};
+
+static int compare_changes(const void *a, const void *b)
+{
+	const struct change *x = a, *y = b;
+
+	return (x->ts_ns > y->ts_ns) - (x->ts_ns < y->ts_ns);
+}
+
+static int add_change(struct trc_array *changes, int64_t from_ns, int64_t until_ns, bool runs)
+{
+	struct change *change = from_ns < until_ns ? trc_array_add(changes) : NULL;
+
+	if (from_ns >= until_ns)
+		return 0;
+	if (change)
+		*change = (struct change){from_ns, runs, !runs};
+	change = change ? trc_array_add(changes) : NULL;
+	if (change)
+		*change = (struct change){until_ns, -runs, -!runs};
+	return change ? 0 : -ENOMEM;
+}
+
+static int list_changes(struct trc_array *changes, const struct turns *t,
+			const struct trc_report *r)
+{
+	size_t n;
+	const struct trc_on_cpu *row = trc_model_on_cpu(r->m, &n);
+	int err = 0;
+
+	for (size_t i = 0; i < r->n_threads; i++)
+		t->turn[i].left_ns = TRC_NEVER;
+	for (size_t i = 0; i < n && !err; i++) {
+		const struct trc_thread *thread = trc_model_thread(r->m, row[i].thread);
+		int64_t end_ns = row[i].end_ns == TRC_NEVER ? r->end_ns : row[i].end_ns;
+		int64_t start_ns = row[i].start_ns == TRC_NEVER ? r->start_ns : row[i].start_ns;
+		struct turn *turn = thread ? &t->turn[thread - r->thread] : NULL;
+
+		if (!turn)
+			continue;
+		if (turn->left_ns != TRC_NEVER && row[i].start_ns != TRC_NEVER)
+			err = add_change(changes, turn->left_ns, start_ns, false);
+		turn->left_ns = row[i].preempted ? end_ns : TRC_NEVER;
+		if (!err)
+			err = add_change(changes, start_ns, end_ns, true);
+	}
+	return err;
+}
+
+/* Of the time without a proc that in which own threads had all procs. */
+static int own_fault(const struct turns *t, const struct trc_report *r, int64_t *own_ns)
+{
+	struct trc_array changes = {.row_bytes = sizeof(struct change)};
+	int err = list_changes(&changes, t, r);
+	const struct change *change;
+	int64_t running = 0, waiting = 0;
+
+	*own_ns = 0;
+	if (!err && changes.n)
+		qsort(changes.row, changes.n, changes.row_bytes, compare_changes);
+	change = changes.row;
+	for (size_t i = 0; i + 1 < changes.n && !err; i++) {
+		int64_t ns = change[i + 1].ts_ns - change[i].ts_ns;
+
+		running += change[i].running;
+		waiting += change[i].waiting;
+		for (int64_t k = 0; k < waiting && running >= t->n_procs && ns > 0; k++)
+			trc_report_add(own_ns, ns);
+	}
+	trc_array_free(&changes);
+	return err;
+}
+
 static int find_short_procs(struct trc_report *r, struct trc_array *out)
 {
 	struct turns t = {.finding = {.kind = TRC_FINDING_PROCS, .severity = TRC_SEVERITY_COST}};
 	int err = add_turns(&t, r);
-	int64_t could_ns = t.ran_ns, alive_ns = 0;
+	int64_t could_ns = t.ran_ns, alive_ns = 0, own_ns;
 	uint32_t n_short = err ? 0 : count_short(&t, r, &alive_ns);
 	char number[TRC_NUMBER_BYTES], share[TRC_NUMBER_BYTES];
 	struct trc_line line;
@@ -92,7 +171,12 @@ static int find_short_procs(struct trc_report *r, struct trc_array *out)
 	/* G4, G3 */
 	if (!err && t.without_ns > 0 && t.without_ns >= could_ns / 5 &&
 	    t.without_ns >= alive_ns / 100) {
+		err = own_fault(&t, r, &own_ns);
 		trc_finding_line(&line);
+		if (own_ns < t.without_ns / 2) {
+			t.finding.kind = TRC_FINDING_PROCS_TAKEN;
+			trc_line_add(&line, "other programs had the procs: ");
+		}
 		if (n_short <= t.n_procs && n_short < r->n_threads)
 			trc_line_add(&line, "%u of ", n_short); /* what ran instead are others */
 		trc_finding_threads(&line, n_short > t.n_procs ? n_short : r->n_threads);
@@ -109,7 +193,8 @@ static int find_short_procs(struct trc_report *r, struct trc_array *out)
 			"(PARTITION BY thread ORDER BY start_ns) AS next_ns FROM on_cpu) "
 			"WHERE preempted AND next_ns > end_ns GROUP BY thread ORDER BY 2 "
 			"DESC");
-		err = trc_finding_add(out, &t.finding, &line);
+		if (!err)
+			err = trc_finding_add(out, &t.finding, &line);
 	}
 	trc_index_free(&t.procs);
 	free(t.turn);

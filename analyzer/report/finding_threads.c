@@ -146,11 +146,11 @@ int trc_find_one_worker(struct trc_report *r, struct trc_array *out)
 struct poll_loop {
 	uint32_t place, n_threads;
 	uint8_t reason;
-	uint64_t n;
+	uint64_t n, woke; /* how often its threads woke others */
 	int64_t ns, longest_ns, alive_ns, busy_ns;
 	struct trc_finding f;
 };
-enum { ASKED_LEAST = 100, SHORT_NS = 2000000 };
+enum { ASKED_LEAST = 100, SHORT_NS = 2000000, WOKE_PERCENT = 10, WORK_PERCENT = 25 };
 
 static bool is_poll(const struct trc_report *r, const struct trc_park *park)
 {
@@ -159,9 +159,23 @@ static bool is_poll(const struct trc_report *r, const struct trc_park *park)
 	       park->end_ns - trc_park_start_ns(r->m, park) <= SHORT_NS;
 }
 
+/* How often each thread, by its row, ended a wait of another; NULL without memory. */
+static uint64_t *count_wakes(const struct trc_report *r)
+{
+	uint64_t *woke = calloc(r->n_threads + 1, sizeof(*woke));
+
+	for (size_t i = 0; i < r->n_parks && woke; i++) {
+		const struct trc_thread *waker = trc_model_thread(r->m, r->park[i].waker);
+
+		if (waker)
+			woke[waker - r->thread]++;
+	}
+	return woke;
+}
+
 /* The thread's part in a loop is counted once. */
-static int poll_add(struct poll_loop *loop, const struct trc_report *r, struct trc_index *counted,
-		    uint32_t loop_row, size_t i)
+static int poll_add(struct poll_loop *loop, const struct trc_report *r, const uint64_t *woke,
+		    struct trc_index *counted, uint32_t loop_row, size_t i)
 {
 	const struct trc_park *park = &r->park[i];
 	const struct trc_thread *thread = trc_model_thread(r->m, park->thread);
@@ -182,13 +196,15 @@ static int poll_add(struct poll_loop *loop, const struct trc_report *r, struct t
 	loop->n_threads++;
 	trc_report_add(&loop->alive_ns, trc_report_lifetime_ns(r, thread));
 	trc_report_add(&loop->busy_ns, busy_ns(r, (size_t)(thread - r->thread)));
+	loop->woke += woke[thread - r->thread];
 	return trc_index_put(counted, key, 1);
 }
 
 static int find_loops(const struct trc_report *r, struct trc_array *loops)
 {
 	struct trc_index index = {0}, counted = {0};
-	int err = 0;
+	uint64_t *woke = count_wakes(r);
+	int err = woke ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < r->n_parks && !err; i++) {
 		uint32_t place = trc_report_canonical(r, r->park[i].stack), at;
@@ -207,18 +223,20 @@ static int find_loops(const struct trc_report *r, struct trc_array *loops)
 			loop->place = place;
 			loop->reason = r->park[i].reason;
 		}
-		err = poll_add((struct poll_loop *)loops->row + at, r, &counted, at, i);
+		err = poll_add((struct poll_loop *)loops->row + at, r, woke, &counted, at, i);
 	}
+	free(woke);
 	trc_index_free(&index);
 	trc_index_free(&counted);
 	return err;
 }
 
-/* Its threads do nothing else for half of their lives. */
+/* Its threads do nothing else for half of their lives: they seldom wake anybody, and work little. */
 static bool is_loop(const struct trc_report *r, const struct poll_loop *loop)
 {
 	return loop->n >= (uint64_t)ASKED_LEAST * loop->n_threads &&
-	       loop->ns >= loop->alive_ns / 2 &&
+	       loop->ns >= loop->alive_ns / 2 && loop->woke <= loop->n / 100 * WOKE_PERCENT &&
+	       loop->busy_ns <= loop->ns / 100 * WORK_PERCENT &&
 	       loop->busy_ns >= (r->end_ns - r->start_ns) / 100; /* G3 */
 }
 
@@ -233,9 +251,9 @@ static int tell_loop(struct trc_report *r, struct trc_array *out, struct poll_lo
 	trc_finding_sql_parks(r, &loop->f, loop->reason, loop->place, 0);
 	trc_finding_line(&line);
 	trc_finding_threads(&line, loop->n_threads);
-	trc_line_add(
-		&line, " asked %s times and waited %s each time, for nothing but time to pass, at ",
-		trc_text_count(n, loop->n), trc_text_duration(mean, loop->ns / (int64_t)loop->n));
+	trc_line_add(&line, " waited %s times for %s each, for nothing but time to pass, at ",
+		     trc_text_count(n, loop->n),
+		     trc_text_duration(mean, loop->ns / (int64_t)loop->n));
 	trc_report_place(r, &line, loop->place);
 	trc_line_add(&line, "; between the waits %s %s",
 		     loop->n_threads == 1 ? "it ran" : "they ran",

@@ -9,7 +9,8 @@
  *       than a hundredth of what it is held against: of locks, interpreters and procs the lifetime of
  *       the threads that waited, of everything else the length of the trace
  *   findings:G4  threads without a proc are a finding if scheduling was recorded, and if they
- *       waited for a fifth of the time in which they could run
+ *       waited for a fifth of the time in which they could run; of more threads than procs only
+ *       if, for half of that, the program's own threads had all procs that it runs on
  *   findings:G5  a sentence has no control characters, and is cut with a mark if it is too long
  *   findings:G6  "nothing" is there if no alarm, no risk and no cost is; it says what was not recorded
  */
@@ -30,6 +31,7 @@ enum trc_finding_kind {
 	TRC_FINDING_LOCK_CONVOY,    /* ... in which nobody held the lock, but somebody was woken */
 	TRC_FINDING_INTERPRETER,    /* waits for the global lock of an interpreter */
 	TRC_FINDING_PROCS,	    /* threads could run, and had no proc */
+	TRC_FINDING_PROCS_TAKEN,    /* ... which other programs had */
 	TRC_FINDING_ONE_WORKER,	    /* one thread of a pool does its work */
 	TRC_FINDING_POLL_LOOP,	    /* threads that ask again and again, after short sleeps */
 	TRC_FINDING_HERD,	    /* many threads are woken, and most wait again at once */

@@ -83,6 +83,7 @@ passed 'a lock whose holder runs, and one whose holder sleeps'
 runs=0
 while another_run; do
 	record lock_preempted
+	[ -z "$(finding procs_taken kind)" ] || stolen=$((stolen + 1))
 	costs lock_preempted 3 && is_first procs 'threads on [12] procs* waited'
 	[ -n "$differed" ] || { adds_up lock_preempted && leads_somewhere procs; }
 done

@@ -32,7 +32,7 @@
 
 enum { TASKS_MAX = 4096, TYPES = 2, THREADS = 4, SLEEP_NOISE_NS = 150000 };
 
-#define SITE __attribute__((noinline, noclone))
+#define SITE __attribute__((noinline))
 
 struct type {
 	const char *name;
