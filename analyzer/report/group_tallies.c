@@ -296,6 +296,20 @@ static int blame_later(struct tallies *t, const struct trc_report *r, uint32_t s
 	return tally_by(t, r, slot, unlock->thread, unlock->stack, park->end_ns - since_ns);
 }
 
+/* When the wait itself ended, if what is selected of it ends before; else TRC_NEVER. */
+static int64_t goes_on_until_ns(const struct trc_report *r, const struct trc_park *park)
+{
+	size_t n;
+	const struct trc_park *all = trc_model_parks(r->m, &n);
+	uint32_t id = trc_report_park_id(r, (size_t)(park - r->park));
+	int64_t end_ns;
+
+	if (trc_selection_has_all_time(r->selection) || !id || id > n)
+		return TRC_NEVER;
+	end_ns = trc_park_end_ns(r->m, &all[id - 1]);
+	return end_ns > trc_park_end_ns(r->m, park) ? end_ns : TRC_NEVER;
+}
+
 static int blame_park(struct tallies *t, const struct releases *list, const struct trc_report *r,
 		      uint32_t slot, const struct trc_park *park)
 {
@@ -303,6 +317,7 @@ static int blame_park(struct tallies *t, const struct releases *list, const stru
 	uint32_t id = trc_index_get(&t->object_id, park->object), pieces = 0;
 	int64_t since_ns = trc_park_start_ns(r->m, park), end_ns = trc_park_end_ns(r->m, park);
 	uint32_t at = release_from(list, r, id, since_ns), end = list->first[id + 1];
+	int64_t until_ns = goes_on_until_ns(r, park);
 	int err = 0;
 
 	for (; at < end && pieces < PIECES_MAX && !err; at++, pieces++) {
@@ -318,6 +333,17 @@ static int blame_park(struct tallies *t, const struct releases *list, const stru
 	}
 	if (err || pieces == PIECES_MAX)
 		return err;
+	if (until_ns != TRC_NEVER) { /* the section that ends behind what is selected */
+		const struct trc_unlock *unlock = at < end ? &r->unlock[list->row[at]] : NULL;
+		int64_t took_ns = unlock ? taken_ns(list, r, id, at) : TRC_NEVER;
+
+		if (took_ns != TRC_NEVER && took_ns > since_ns)
+			since_ns = took_ns;
+		return unlock && unlock->ts_ns <= until_ns && since_ns < end_ns
+			       ? tally_by(t, r, slot, unlock->thread, unlock->stack,
+					  end_ns - since_ns)
+			       : 0;
+	}
 	if (!(park->flags & TRC_PARK_NO_END) && park->result > 0 && at < end)
 		return blame_later(t, r, slot, park, &r->unlock[list->row[at]], since_ns,
 				   taken_ns(list, r, id, at), pieces > 0);
