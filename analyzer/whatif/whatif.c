@@ -141,6 +141,14 @@ static double predict(const int64_t ns[N_RUNS], enum run base, bool by_ratio)
 	return (double)ns[RECORDED] * ratio(ns[base + 1], ns[base]);
 }
 
+/* Equal runs of a program differ by that much, whatever a simulation says. */
+#define RUNS_DIFFER 0.01
+
+static double least(double value, double least)
+{
+	return value < least ? least : value;
+}
+
 /* chance_ns: by how much the changed replay's figure might differ by chance. */
 static struct trc_whatif_figure figure(const int64_t ns[N_RUNS], bool by_ratio, double chance_ns)
 {
@@ -151,8 +159,9 @@ static struct trc_whatif_figure figure(const int64_t ns[N_RUNS], bool by_ratio, 
 		.recorded_ns = ns[RECORDED],
 		.replayed_ns = ns[BASE],
 		.predicted_ns = whole(predicted),
-		.uncertain_ns = whole(error + chance_ns +
-				      apart(predict(ns, SHORT_BASE, by_ratio), predicted)),
+		.uncertain_ns = whole(least(
+			error + chance_ns + apart(predict(ns, SHORT_BASE, by_ratio), predicted),
+			predicted * RUNS_DIFFER)),
 	};
 }
 
