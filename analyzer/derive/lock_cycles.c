@@ -7,7 +7,10 @@
  *   lock_cycles:Y1  each edge is another thread's
  *   lock_cycles:Y2  no two edges have a guard in common, which would keep one of the threads out
  *   lock_cycles:Y3  where one edge takes a lock to read, the next one does not hold it to read
- *   lock_cycles:Y4  no edge was last seen before the threads of another began
+ *   lock_cycles:Y4  no edge was over before the thread of another was created, by its own thread or one that
+ *       it had created; nor did an edge begin when the thread of another, which its own thread had
+ *       created, had ended: it has been joined, as a rule.  That the one was merely earlier than the
+ *       other is chance.  Not looked at where several threads made an edge
  *
  * An edge is in at most one cycle that is told, with as few edges as possible up to CYCLE_MAX; the
  * search ends after STEPS_MAX steps.
@@ -30,6 +33,7 @@ struct cycles {
 	uint32_t *out;		 /* edges by the lock that they hold */
 	uint32_t *component;	 /* by lock: which can all be reached from each other */
 	uint32_t steps, n_found;
+	const struct trc_lock_lives *lives;
 };
 
 /* ---- the graph ---- */
@@ -148,11 +152,39 @@ static bool share_guard(const struct trc_lock_edge *a, const struct trc_lock_edg
 	return false;
 }
 
-static bool at_once(const struct trc_lock_edge *a, const struct trc_lock_edge *b)
+/* Y4: b's thread descends from a's, by a creation after a's edge; or a's thread was created by b's, and had ended
+ * before b's edge. */
+static bool was_before(const struct cycles *c, const struct trc_lock_edge *a,
+		       const struct trc_lock_edge *b)
 {
-	return (a->several_threads || b->several_threads || a->thread != b->thread) && /* Y1 */
-	       !share_guard(a, b) &&						       /* Y2 */
-	       a->last_ns >= b->started_ns && b->last_ns >= a->started_ns;	       /* Y4 */
+	enum { GENERATIONS_MAX = 64 };
+	const struct trc_lock_life *own = c->lives->of(c->lives->context, a->thread);
+	uint32_t thread = b->thread;
+
+	if (own && own->creator == b->thread && own->end_ns != TRC_NEVER &&
+	    own->end_ns <= b->first_ns)
+		return true;
+	for (int i = 0; i < GENERATIONS_MAX && thread; i++) {
+		const struct trc_lock_life *life = c->lives->of(c->lives->context, thread);
+
+		if (!life)
+			return false;
+		if (life->creator == a->thread)
+			return life->start_ns != TRC_NEVER && life->start_ns >= a->last_ns;
+		thread = life->creator;
+	}
+	return false;
+}
+
+static bool at_once(const struct cycles *c, const struct trc_lock_edge *a,
+		    const struct trc_lock_edge *b)
+{
+	if (share_guard(a, b)) /* Y2 */
+		return false;
+	if (a->several_threads || b->several_threads)
+		return true;
+	return a->thread != b->thread && /* Y1 */
+	       !was_before(c, a, b) && !was_before(c, b, a);
 }
 
 /* Y3 */
@@ -169,7 +201,7 @@ static bool fits(const struct cycles *c, const uint32_t *path, uint32_t n, uint3
 	if (edge[next].deadlock || !excludes(&edge[path[n - 1]], &edge[next]))
 		return false;
 	for (uint32_t i = 0; i < n; i++)
-		if (!at_once(&edge[path[i]], &edge[next]) ||
+		if (!at_once(c, &edge[path[i]], &edge[next]) ||
 		    (i && c->held[path[i]] == c->taken[next]))
 			return false;
 	return true;
@@ -212,9 +244,9 @@ static void cycle_through(struct cycles *c, uint32_t edge)
 	}
 }
 
-int trc_lock_order_cycles(struct trc_lock_edge *edge, size_t n)
+int trc_lock_order_cycles(struct trc_lock_edge *edge, size_t n, const struct trc_lock_lives *lives)
 {
-	struct cycles c = {.edge = edge, .n_edges = n};
+	struct cycles c = {.edge = edge, .n_edges = n, .lives = lives};
 	size_t room = 2 * n + 2; /* locks: at most two for each edge */
 	uint32_t *memory = n ? calloc(3 * n + 2 * room, sizeof(*memory)) : NULL;
 	int err = 0;

@@ -30,8 +30,8 @@ struct held {
 };
 
 struct holder {
-	int64_t start_ns; /* TRC_NEVER = not known */
-	uint32_t thread, n;
+	struct trc_lock_life life; /* first: the two share an address */
+	uint32_t n;
 	struct held held[HELD_MAX];
 };
 
@@ -55,8 +55,7 @@ static struct holder *holder_of(struct lock_order *o, uint32_t thread)
 		return (struct holder *)o->holders.row + number - 1;
 	holder = trc_array_add(&o->holders);
 	if (holder) {
-		holder->thread = thread;
-		holder->start_ns = TRC_NEVER;
+		holder->life = (struct trc_lock_life){thread, 0, TRC_NEVER, TRC_NEVER};
 	}
 	return holder;
 }
@@ -137,17 +136,14 @@ static int edge_add(struct lock_order *o, const struct holder *holder, const str
 		return err;
 	if (!edge->count++) {
 		edge->first_ns = ts_ns;
-		edge->thread = holder->thread;
+		edge->thread = holder->life.thread;
 		edge->held_stack = held->stack;
 		edge->taken_stack = taken->stack;
-		edge->started_ns = holder->start_ns;
 		memcpy(edge->guard, guard, n * sizeof(*guard));
 		edge->n_guards = (uint8_t)n;
 	}
 	guards_keep(edge, guard, n);
-	edge->several_threads |= edge->thread != holder->thread;
-	if (holder->start_ns < edge->started_ns)
-		edge->started_ns = holder->start_ns;
+	edge->several_threads |= edge->thread != holder->life.thread;
 	edge->last_ns = ts_ns;
 	return 0;
 }
@@ -197,21 +193,25 @@ static void forget_all(struct lock_order *o)
 		holder[i].n = 0;
 }
 
-static int started(struct lock_order *o, uint32_t thread, int64_t ts_ns)
+static int started(struct lock_order *o, const struct trc_columns *c, uint32_t row)
 {
-	struct holder *holder = holder_of(o, thread);
+	struct holder *holder = holder_of(o, c->thread[row]);
 
-	if (holder)
-		holder->start_ns = ts_ns;
+	if (holder) {
+		holder->life.start_ns = c->time_ns[row];
+		holder->life.creator = (uint32_t)TRC_ROW_ARG(c, row, thread_start, creator);
+	}
 	return holder ? 0 : -ENOMEM;
 }
 
-static int ended(struct lock_order *o, uint32_t thread)
+static int ended(struct lock_order *o, uint32_t thread, int64_t ts_ns)
 {
 	struct holder *holder = holder_of(o, thread);
 
-	if (holder)
+	if (holder) {
 		holder->n = 0;
+		holder->life.end_ns = ts_ns;
+	}
 	return holder ? 0 : -ENOMEM;
 }
 
@@ -223,9 +223,9 @@ static int lock_order_event(struct lock_order *o, const struct trc_columns *c, u
 	case TRC_KIND_RELEASE:
 		return released(o, c, row);
 	case TRC_KIND_THREAD_START:
-		return started(o, c->thread[row], c->time_ns[row]);
+		return started(o, c, row);
 	case TRC_KIND_THREAD_EXIT:
-		return ended(o, c->thread[row]);
+		return ended(o, c->thread[row], c->time_ns[row]);
 	case TRC_KIND_GAP:
 		forget_all(o);
 		break;
@@ -247,14 +247,24 @@ static int lock_order_span(struct trc_derive *derive, const struct trc_span *spa
 	return err;
 }
 
+static const struct trc_lock_life *life_of(const void *context, uint32_t thread)
+{
+	const struct lock_order *o = context;
+	uint32_t number = trc_index_get(&o->holder_row, thread);
+
+	return number == TRC_INDEX_NONE ? NULL
+					: &((const struct holder *)o->holders.row)[number - 1].life;
+}
+
 static int lock_order_end(struct trc_derive *derive)
 {
 	struct lock_order *o = (struct lock_order *)derive;
+	const struct trc_lock_lives lives = {life_of, o};
 	struct trc_array *edges = &o->m->lock_edges;
 	int err = trc_array_sort(edges, offsetof(struct trc_lock_edge, first_ns),
 				 offsetof(struct trc_lock_edge, thread));
 
-	return err ? err : trc_lock_order_cycles(edges->row, edges->n);
+	return err ? err : trc_lock_order_cycles(edges->row, edges->n, &lives);
 }
 
 static void lock_order_free(struct trc_derive *derive)

@@ -435,7 +435,6 @@ struct trc_lock_edge {
 	uint64_t guard[TRC_LOCK_GUARDS_MAX];
 	uint64_t count;
 	int64_t first_ns, last_ns;
-	int64_t started_ns;   /* when the first of the threads began; TRC_NEVER = not known */
 	uint32_t thread;      /* the first time: who, */
 	uint32_t held_stack;  /* where it had taken the lock that it held, */
 	uint32_t taken_stack; /* and where it took the other */

@@ -29,7 +29,7 @@ static void add_edge(struct trc_report *r, struct trc_line *line, const struct t
 }
 
 static void add_sentence(struct trc_report *r, struct trc_line *line,
-			 const struct trc_lock_edge *const edge[], uint32_t n)
+			 const struct trc_lock_edge *const edge[], uint32_t n, uint32_t n_more)
 {
 	add_lock(r, line, edge[0]->held_reason, edge[0]->held, edge[0]->held_stack);
 	trc_line_add(line, " and ");
@@ -39,10 +39,13 @@ static void add_sentence(struct trc_report *r, struct trc_line *line,
 	else
 		trc_line_add(line, " are two of %u locks that are taken in a circle", n);
 	trc_line_add(line, ": no deadlock happened, but one could");
+	if (n_more)
+		trc_line_add(line, "; %u more circle%s in the table lock_order", n_more,
+			     n_more == 1 ? " is" : "s are");
 }
 
 static int add_risk(struct trc_report *r, struct trc_array *out,
-		    const struct trc_lock_edge *const edge[], uint32_t n)
+		    const struct trc_lock_edge *const edge[], uint32_t n, uint32_t n_more)
 {
 	struct trc_finding f = {
 		.kind = TRC_FINDING_LOCK_ORDER,
@@ -64,7 +67,7 @@ static int add_risk(struct trc_report *r, struct trc_array *out,
 		f.end_ns = edge[i]->first_ns > f.end_ns ? edge[i]->first_ns : f.end_ns;
 	trc_finding_sql_add(&f, "SELECT * FROM lock_order WHERE deadlock = %u", edge[0]->deadlock);
 	trc_finding_line(&line);
-	add_sentence(r, &line, edge, n);
+	add_sentence(r, &line, edge, n, n_more);
 	return trc_finding_add(out, &f, &line);
 }
 
@@ -95,7 +98,11 @@ int trc_find_lock_order(struct trc_report *r, struct trc_array *out)
 	size_t n_edges;
 	const struct trc_lock_edge *edge = trc_model_lock_edges(r->m, &n_edges);
 	const struct trc_lock_edge *circle[CIRCLE_MAX];
+	uint32_t n_circles = 0;
 	int err = 0;
+
+	for (size_t i = 0; i < n_edges; i++)
+		n_circles = edge[i].deadlock > n_circles ? edge[i].deadlock : n_circles;
 
 	if (r->selection)
 		return 0; /* the order of locks has no labels */
@@ -103,7 +110,8 @@ int trc_find_lock_order(struct trc_report *r, struct trc_array *out)
 		uint32_t n = circle_of(edge, n_edges, deadlock, circle, CIRCLE_MAX);
 
 		if (n >= 2)
-			err = add_risk(r, out, circle, n);
+			err = add_risk(r, out, circle, n,
+				       deadlock == RISKS_MAX ? n_circles - RISKS_MAX : 0);
 	}
 	return err;
 }

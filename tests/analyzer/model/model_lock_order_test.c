@@ -56,6 +56,22 @@ static const struct {
 	 "thread 1 tid=101 name=\"main\"\nthread 2 tid=102 creator=1\n" NEST("1", "1", "16", "32")
 		 "@20 thread=2 thread_start tid=102 creator=1\n" NEST("3", "2", "32", "16"),
 	 "16>32 x1\n32>16 x1\n"},
+	{"earlier by chance is not before: the other thread was there already, or somebody else's",
+	 "thread 1 tid=101 name=\"main\"\nthread 2 tid=102 creator=1\nthread 3 tid=103 creator=1\n"
+	 "@5 thread=2 thread_start tid=102 creator=1\n" NEST("1", "2", "16", "32")
+		 "@20 thread=3 thread_start tid=103 creator=1\n" NEST("3", "3", "32", "16"),
+	 "16>32 x1 !1\n32>16 x1 !1\n"},
+	{"after the end of a thread that one's own thread created",
+	 "thread 1 tid=101 name=\"main\"\nthread 2 tid=102 creator=1\n"
+	 "@5 thread=2 thread_start tid=102 creator=1\n" NEST("1", "2", "16", "32")
+		 "@20 thread=2 thread_exit\n" NEST("3", "1", "32", "16"),
+	 "16>32 x1\n32>16 x1\n"},
+	{"a child of a child comes after what was before its parent",
+	 "thread 1 tid=101 name=\"main\"\nthread 2 tid=102 creator=1\nthread 3 tid=103 creator=2\n" NEST(
+		 "1", "1", "16", "32") "@20 thread=2 thread_start tid=102 creator=1\n"
+				       "@25 thread=3 thread_start tid=103 creator=2\n" NEST(
+					       "3", "3", "32", "16"),
+	 "16>32 x1\n32>16 x1\n"},
 	{"read-write locks: who reads does not keep readers out",
 	 THREADS "@10 thread=1 acquire reason=rwlock_read object=16\n"
 		 "@11 thread=1 acquire reason=rwlock_read object=32\n"
