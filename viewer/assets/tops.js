@@ -119,8 +119,12 @@ function whereCell(row, kind, before = "") {
 
 	if (!row.row)
 		return cellLine([before, where], whole);
-	return cellLine([before, el("button", {type: "button", class: "link", onclick: () => select({kind, id: row.row})}, where)],
-		`${whole}\nGo to the longest: ${duration(row.max)}`);
+	const line = cellLine([before && el("span", {}, before),
+		el("button", {type: "button", class: "link", onclick: () => select({kind, id: row.row})}, where)],
+	`${whole}\nGo to the longest: ${duration(row.max)}`);
+
+	line.classList.toggle("shared", !!before);
+	return line;
 }
 
 // The longest single waits that are not mere idling.
