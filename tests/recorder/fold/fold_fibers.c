@@ -11,12 +11,12 @@ static void run(uint64_t time, uint32_t thread, uint64_t fiber, uint64_t left, u
 		uint64_t stack)
 {
 	put_at(0, time, thread, TRC_KIND_FIBER_SWITCH,
-	       (uint64_t[]){fiber, left, 0, reason, 0, stack_id(stack)});
+	       (uint64_t[TRC_ARGS_MAX]){fiber, left, 0, reason, 0, stack_id(stack)});
 }
 
 static void end(uint64_t time, uint32_t thread, uint64_t fiber)
 {
-	put_at(0, time, thread, TRC_KIND_FIBER_END, (uint64_t[]){fiber});
+	put_at(0, time, thread, TRC_KIND_FIBER_END, (uint64_t[TRC_ARGS_MAX]){fiber});
 }
 
 START_TEST(a_fiber_waits_from_where_it_is_left_until_any_thread_runs_it)
@@ -98,11 +98,11 @@ START_TEST(a_fiber_waits_with_the_labels_that_it_was_left_with)
 
 	trc_fold_thread_labels(fold, tables, 1, (uint32_t)a);
 	run(100, 1, 6, 5, TRC_REASON_USER, 7);
-	put_at(0, 101, 1, TRC_KIND_LABELS, (uint64_t[]){b, a});
+	put_at(0, 101, 1, TRC_KIND_LABELS, (uint64_t[TRC_ARGS_MAX]){b, a});
 	run(110, 1, ROOT, 6, TRC_REASON_USER, 7);
-	put_at(0, 111, 1, TRC_KIND_LABELS, (uint64_t[]){0, b});
+	put_at(0, 111, 1, TRC_KIND_LABELS, (uint64_t[TRC_ARGS_MAX]){0, b});
 	run(130, 1, 5, ROOT, 0, 0);
-	put_at(0, 131, 1, TRC_KIND_LABELS, (uint64_t[]){a, 0});
+	put_at(0, 131, 1, TRC_KIND_LABELS, (uint64_t[TRC_ARGS_MAX]){a, 0});
 	copied(view, 200);
 	ck_assert_uint_eq(rows_copied(), 2);
 	ck_assert_int_eq(labelled_value(7, "tenant=a", DELAY), 30);
@@ -187,10 +187,10 @@ START_TEST(regions_of_fibers_end_no_wait_of_a_thread)
 {
 	struct trc_view *view = view_of(TRC_VIEW_BLOCK, 1, 0);
 
-	put_at(0, 100, 1, TRC_KIND_REGION_BEGIN, (uint64_t[]){0, 0});
+	put_at(0, 100, 1, TRC_KIND_REGION_BEGIN, (uint64_t[TRC_ARGS_MAX]){0, 0});
 	run(110, 1, ROOT, 5, 0, 0);
 	park(120, 1, TRC_REASON_USER, 1, 0, 7);
-	put_at(0, 130, 1, TRC_KIND_REGION_BEGIN, (uint64_t[]){0, 0});
+	put_at(0, 130, 1, TRC_KIND_REGION_BEGIN, (uint64_t[TRC_ARGS_MAX]){0, 0});
 	put_at(0, 140, 1, TRC_KIND_REGION_END, NULL);
 	resume(150, 1, TRC_REASON_USER, 1, 0);
 	run(160, 2, 5, ROOT, 0, 0);
@@ -299,7 +299,7 @@ START_TEST(fibers_keep_their_stacks)
 	view = view_of(TRC_VIEW_CPU, 0, 0);
 	trc_fold_thread_labels(fold, tables, 1, (uint32_t)labels_id("who", "waits"));
 	run(time++, 1, ROOT, 5, TRC_REASON_USER, 7);
-	put_at(0, time++, 1, TRC_KIND_LABELS, (uint64_t[]){0, 0});
+	put_at(0, time++, 1, TRC_KIND_LABELS, (uint64_t[TRC_ARGS_MAX]){0, 0});
 	for (uint64_t i = 0; i < N; i++, time++) {
 		park(time, 2, TRC_REASON_SLEEP, 0, 0, 100 + i);
 		resume(time, 2, TRC_REASON_SLEEP, 0, 0);

@@ -83,47 +83,47 @@ void park(uint64_t time, uint32_t thread, unsigned int reason, uint64_t object, 
 	  uint64_t stack)
 {
 	put_at(0, time, thread, TRC_KIND_PARK,
-	       (uint64_t[]){reason, object, holder, stack_id(stack)});
+	       (uint64_t[TRC_ARGS_MAX]){reason, object, holder, stack_id(stack)});
 }
 
 void resume(uint64_t time, uint32_t thread, unsigned int reason, uint64_t object, int result)
 {
-	put_at(0, time, thread, TRC_KIND_RESUME, (uint64_t[]){reason, object, (uint64_t)result});
+	put_at(0, time, thread, TRC_KIND_RESUME, (uint64_t[TRC_ARGS_MAX]){reason, object, (uint64_t)result});
 }
 
 void unlock(uint64_t time, uint32_t thread, uint64_t object, uint64_t stack, uint64_t at)
 {
 	put_at(0, time, thread, TRC_KIND_UNLOCK,
-	       (uint64_t[]){TRC_REASON_MUTEX, object, 1, stack_id(stack), at, 0});
+	       (uint64_t[TRC_ARGS_MAX]){TRC_REASON_MUTEX, object, 1, stack_id(stack), at, 0});
 }
 
 void unlock_held(uint64_t time, uint32_t thread, uint64_t object, uint64_t stack, uint64_t held)
 {
 	put_at(0, time, thread, TRC_KIND_UNLOCK,
-	       (uint64_t[]){TRC_REASON_MUTEX, object, 1, stack_id(stack), time, held});
+	       (uint64_t[TRC_ARGS_MAX]){TRC_REASON_MUTEX, object, 1, stack_id(stack), time, held});
 }
 
 void gap(uint64_t time, uint64_t lost_events)
 {
-	put_at(0, time, 0, TRC_KIND_GAP, (uint64_t[]){lost_events, time, TRC_GAP_RING_FULL});
+	put_at(0, time, 0, TRC_KIND_GAP, (uint64_t[TRC_ARGS_MAX]){lost_events, time, TRC_GAP_RING_FULL});
 }
 
 void sample(uint64_t time, uint32_t thread, uint32_t event, uint64_t value, uint64_t period,
 	    uint64_t stack)
 {
 	put_at(0, time, thread, TRC_KIND_SAMPLE,
-	       (uint64_t[]){event, value, period, stack_id(stack), 0});
+	       (uint64_t[TRC_ARGS_MAX]){event, value, period, stack_id(stack), 0});
 }
 
 void allocated(uint64_t time, uint64_t number, uint64_t bytes, uint64_t period, uint64_t stack)
 {
 	put_at(0, time, 1, TRC_KIND_ALLOC,
-	       (uint64_t[]){number, number << 4, bytes, period, stack_id(stack), 0});
+	       (uint64_t[TRC_ARGS_MAX]){number, number << 4, bytes, period, stack_id(stack), 0});
 }
 
 void freed(uint64_t time, uint64_t number)
 {
-	put_at(0, time, 1, TRC_KIND_FREE, (uint64_t[]){number, number << 4, 0, 0});
+	put_at(0, time, 1, TRC_KIND_FREE, (uint64_t[TRC_ARGS_MAX]){number, number << 4, 0, 0});
 }
 
 const struct trc_folded_head *copied(struct trc_view *view, uint64_t until)

@@ -88,9 +88,9 @@ START_TEST(samples_are_thinned_from_the_period_in_force)
 		sample(10 * i + 2, 1, 2, 9000, 9000, 9); /* coarser */
 		trc_fold_pass(fold, 10 * i);
 	}
-	put_at(0, 10 * N, 1, TRC_KIND_SAMPLES_LOST, (uint64_t[]){1, 5, TRC_SAMPLE_LOSS_BUSY});
-	put_at(0, 10 * N, 1, TRC_KIND_SAMPLES_LOST, (uint64_t[]){2, 7, TRC_SAMPLE_LOSS_BUSY});
-	put_at(0, 10 * N, 0, TRC_KIND_SAMPLES_LOST, (uint64_t[]){0, 11, TRC_SAMPLE_LOSS_NO_ROOM});
+	put_at(0, 10 * N, 1, TRC_KIND_SAMPLES_LOST, (uint64_t[TRC_ARGS_MAX]){1, 5, TRC_SAMPLE_LOSS_BUSY});
+	put_at(0, 10 * N, 1, TRC_KIND_SAMPLES_LOST, (uint64_t[TRC_ARGS_MAX]){2, 7, TRC_SAMPLE_LOSS_BUSY});
+	put_at(0, 10 * N, 0, TRC_KIND_SAMPLES_LOST, (uint64_t[TRC_ARGS_MAX]){0, 11, TRC_SAMPLE_LOSS_NO_ROOM});
 	ck_assert_uint_eq(copied(all, 11 * N)->lost_samples, 23);
 	ck_assert_uint_eq(copied(all, 11 * N)->lost_by_cause[TRC_SAMPLE_LOSS_BUSY], 12);
 	ck_assert_uint_eq(copied(all, 11 * N)->lost_by_cause[TRC_SAMPLE_LOSS_NO_ROOM], 11);
@@ -101,7 +101,7 @@ START_TEST(samples_are_thinned_from_the_period_in_force)
 	ck_assert_uint_eq(copied(one, 11 * N)->alone_value, 0);
 	ck_assert_int_eq(value_of(8, 1), 4000 * N);
 	ck_assert_int_eq(value_of(9, 1), -1);
-	put_at(0, 11 * N, 0, TRC_KIND_SAMPLES_LOST, (uint64_t[]){1, 3, TRC_SAMPLE_LOSS_NO_THREAD});
+	put_at(0, 11 * N, 0, TRC_KIND_SAMPLES_LOST, (uint64_t[TRC_ARGS_MAX]){1, 3, TRC_SAMPLE_LOSS_NO_THREAD});
 	ck_assert_uint_eq(copied(one, 12 * N)->lost_value, 19 * 4000);
 	ck_assert_uint_eq(copied(one, 12 * N)->alone_value, 3 * 4000);
 	copied(thin, 11 * N);
@@ -118,10 +118,10 @@ START_TEST(samples_without_labels_have_their_threads)
 	struct trc_view *view = view_of(TRC_VIEW_CPU, 0, 0);
 	uint64_t a = labels_id("tenant", "a"), b = labels_id("tenant", "b");
 
-	put_at(0, 100, 1, TRC_KIND_LABELS, (uint64_t[]){a, 0});
-	put_at(0, 110, 1, TRC_KIND_SAMPLE, (uint64_t[]){1, 10, 10, stack_id(7), 0});
-	put_at(0, 120, 1, TRC_KIND_SAMPLE, (uint64_t[]){1, 10, 10, stack_id(7), b});
-	put_at(0, 130, 2, TRC_KIND_SAMPLE, (uint64_t[]){1, 10, 10, 0, 0});
+	put_at(0, 100, 1, TRC_KIND_LABELS, (uint64_t[TRC_ARGS_MAX]){a, 0});
+	put_at(0, 110, 1, TRC_KIND_SAMPLE, (uint64_t[TRC_ARGS_MAX]){1, 10, 10, stack_id(7), 0});
+	put_at(0, 120, 1, TRC_KIND_SAMPLE, (uint64_t[TRC_ARGS_MAX]){1, 10, 10, stack_id(7), b});
+	put_at(0, 130, 2, TRC_KIND_SAMPLE, (uint64_t[TRC_ARGS_MAX]){1, 10, 10, 0, 0});
 	ck_assert_uint_eq(copied(view, 200)->without_stack, 1);
 	ck_assert_int_eq(labelled_value(7, "tenant=a", COUNT), 1);
 	ck_assert_int_eq(labelled_value(7, "tenant=b", COUNT), 1);
@@ -270,7 +270,7 @@ static void object(uint64_t time, unsigned int kind, uint64_t number, uint64_t a
 		   uint64_t stack)
 {
 	put_at(0, time, 1, kind,
-	       (uint64_t[]){number, address, 100, 1, kind == TRC_KIND_ALLOC ? stack_id(stack) : 0,
+	       (uint64_t[TRC_ARGS_MAX]){number, address, 100, 1, kind == TRC_KIND_ALLOC ? stack_id(stack) : 0,
 			    0});
 }
 
@@ -310,10 +310,10 @@ START_TEST(threads_count_where_they_were_created)
 {
 	struct trc_view *view = view_of(TRC_VIEW_THREADCREATE, 0, 15);
 
-	put_at(0, 10, 2, TRC_KIND_THREAD_START, (uint64_t[]){2000, 1, stack_id(7)});
-	put_at(0, 20, 3, TRC_KIND_THREAD_START, (uint64_t[]){3000, 1, stack_id(7)});
-	put_at(0, 30, 4, TRC_KIND_THREAD_START, (uint64_t[]){4000, 3, stack_id(7)});
-	put_at(0, 40, 1, TRC_KIND_THREAD_START, (uint64_t[]){1000, 0, 0}); /* first seen */
+	put_at(0, 10, 2, TRC_KIND_THREAD_START, (uint64_t[TRC_ARGS_MAX]){2000, 1, stack_id(7)});
+	put_at(0, 20, 3, TRC_KIND_THREAD_START, (uint64_t[TRC_ARGS_MAX]){3000, 1, stack_id(7)});
+	put_at(0, 30, 4, TRC_KIND_THREAD_START, (uint64_t[TRC_ARGS_MAX]){4000, 3, stack_id(7)});
+	put_at(0, 40, 1, TRC_KIND_THREAD_START, (uint64_t[TRC_ARGS_MAX]){1000, 0, 0}); /* first seen */
 	copied(view, 100);
 	ck_assert_uint_eq(rows_copied(), 1);
 	ck_assert_int_eq(value_of(7, COUNT), 2);

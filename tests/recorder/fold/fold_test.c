@@ -159,8 +159,8 @@ START_TEST(a_wait_told_when_it_is_over_counts_from_its_beginning)
 {
 	struct trc_view *view = view_of(TRC_VIEW_BLOCK, 1, 50), *all = view_with(&all_waits, 50);
 
-	put_at(0, 90, 1, TRC_KIND_WAIT, (uint64_t[]){TRC_REASON_FLOCK, 3, 20, 0, stack_id(7)});
-	put_at(0, 95, 1, TRC_KIND_WAIT, (uint64_t[]){TRC_REASON_READ, 3, 90, 0, stack_id(8)});
+	put_at(0, 90, 1, TRC_KIND_WAIT, (uint64_t[TRC_ARGS_MAX]){TRC_REASON_FLOCK, 3, 20, 0, stack_id(7)});
+	put_at(0, 95, 1, TRC_KIND_WAIT, (uint64_t[TRC_ARGS_MAX]){TRC_REASON_READ, 3, 90, 0, stack_id(8)});
 	copied(view, 100);
 	ck_assert_int_eq(value_of(7, DELAY), 40);
 	ck_assert_int_eq(value_of(8, DELAY), -1);
@@ -180,11 +180,11 @@ START_TEST(a_wait_that_was_left_ended_when_that_showed)
 	park(200, 2, TRC_REASON_MUTEX, lock, 0, 8); /* and again at the same place: longjmp() */
 	park(210, 2, TRC_REASON_MUTEX, lock, 0, 8);
 	resume(215, 2, TRC_REASON_MUTEX, lock, 0);
-	put_at(0, 300, 3, TRC_KIND_REGION_BEGIN, (uint64_t[]){0, 0});
+	put_at(0, 300, 3, TRC_KIND_REGION_BEGIN, (uint64_t[TRC_ARGS_MAX]){0, 0});
 	park(310, 3, TRC_REASON_SEM, 3, 0, 9);
 	put_at(0, 330, 3, TRC_KIND_REGION_END, NULL);
 	park(400, 4, TRC_REASON_SEM, 3, 0, 10); /* the thread has gone on, somehow */
-	put_at(0, 440, 4, TRC_KIND_ACQUIRE, (uint64_t[]){1, 2, 0});
+	put_at(0, 440, 4, TRC_KIND_ACQUIRE, (uint64_t[TRC_ARGS_MAX]){1, 2, 0});
 	copied(view, 500);
 	ck_assert_int_eq(value_of(7, DELAY), 20);
 	ck_assert_int_eq(value_of(8, COUNT), 2);
@@ -282,11 +282,11 @@ START_TEST(streams_are_merged_by_time)
 	struct trc_view *view = view_of(TRC_VIEW_BLOCK, 1, 0);
 
 	/* The thread moves from proc to proc; the last one is drained first. */
-	put_at(2, 400, 1, TRC_KIND_RESUME, (uint64_t[]){TRC_REASON_MUTEX, lock, 0});
-	put_at(1, 200, 1, TRC_KIND_RESUME, (uint64_t[]){TRC_REASON_MUTEX, lock, 0});
-	put_at(1, 300, 1, TRC_KIND_PARK, (uint64_t[]){TRC_REASON_MUTEX, lock, 0, stack_id(8)});
+	put_at(2, 400, 1, TRC_KIND_RESUME, (uint64_t[TRC_ARGS_MAX]){TRC_REASON_MUTEX, lock, 0});
+	put_at(1, 200, 1, TRC_KIND_RESUME, (uint64_t[TRC_ARGS_MAX]){TRC_REASON_MUTEX, lock, 0});
+	put_at(1, 300, 1, TRC_KIND_PARK, (uint64_t[TRC_ARGS_MAX]){TRC_REASON_MUTEX, lock, 0, stack_id(8)});
 	trc_fold_pass(fold, 50);
-	put_at(0, 100, 1, TRC_KIND_PARK, (uint64_t[]){TRC_REASON_MUTEX, lock, 0, stack_id(7)});
+	put_at(0, 100, 1, TRC_KIND_PARK, (uint64_t[TRC_ARGS_MAX]){TRC_REASON_MUTEX, lock, 0, stack_id(7)});
 	trc_fold_pass(fold, 350);
 	ck_assert_uint_eq(copied(view, 500)->left_out, 0);
 	ck_assert_int_eq(value_of(7, DELAY), 100);
@@ -302,9 +302,9 @@ START_TEST(waits_have_the_labels_that_their_thread_had_when_they_began)
 	trc_fold_thread_labels(fold, tables, 1, (uint32_t)a);
 	park(100, 1, TRC_REASON_MUTEX, lock, 0, 7);
 	resume(110, 1, TRC_REASON_MUTEX, lock, 0);
-	put_at(0, 120, 1, TRC_KIND_LABELS, (uint64_t[]){b, a});
+	put_at(0, 120, 1, TRC_KIND_LABELS, (uint64_t[TRC_ARGS_MAX]){b, a});
 	park(130, 1, TRC_REASON_MUTEX, lock, 0, 7);
-	put_at(0, 140, 1, TRC_KIND_LABELS, (uint64_t[]){0, b});
+	put_at(0, 140, 1, TRC_KIND_LABELS, (uint64_t[TRC_ARGS_MAX]){0, b});
 	resume(150, 1, TRC_REASON_MUTEX, lock, 0);
 	park(160, 1, TRC_REASON_MUTEX, lock, 0, 7);
 	resume(190, 1, TRC_REASON_MUTEX, lock, 0);
