@@ -24,6 +24,8 @@ libtrcformat_la_SOURCES = \
 	format/reader_private.h \
 	format/reader_schema.c \
 	format/reader_tables.c \
+	format/row_index.c \
+	format/row_index.h \
 	format/sampled.c \
 	format/sampled.h \
 	format/schema.c \

@@ -42,10 +42,10 @@ void trc_pprof_close(struct trc_pprof *p)
 	free(p->sample_location.item);
 	free(p->sample_value.item);
 	free(p->label.item);
-	free(p->string_index.slot);
-	free(p->function_index.slot);
-	free(p->location_index.slot);
-	free(p->sample_index.slot);
+	trc_row_index_free(&p->string_index);
+	trc_row_index_free(&p->function_index);
+	trc_row_index_free(&p->location_index);
+	trc_row_index_free(&p->sample_index);
 	free(p);
 }
 
@@ -73,59 +73,16 @@ static void *array_add(struct trc_pprof *p, struct trc_pprof_array *array, size_
 	return added;
 }
 
-static bool index_grow(struct trc_pprof *p, struct trc_pprof_index *index)
+static bool index_ready(struct trc_pprof *p, struct trc_row_index *index)
 {
-	size_t n_slots = index->n_slots ? 2 * index->n_slots : 64;
-	struct trc_pprof_slot *grown = calloc(n_slots, sizeof(*grown));
-
-	if (!grown) {
-		p->error = -ENOMEM;
-		return false;
-	}
-	for (size_t i = 0; i < index->n_slots; i++) {
-		size_t at = index->slot[i].hash & (n_slots - 1);
-
-		if (!index->slot[i].item)
-			continue;
-		while (grown[at].item)
-			at = (at + 1) & (n_slots - 1);
-		grown[at] = index->slot[i];
-	}
-	free(index->slot);
-	index->slot = grown;
-	index->n_slots = n_slots;
-	return true;
+	if (!p->error)
+		p->error = trc_row_index_reserve(index);
+	return !p->error;
 }
 
-/* Is item (from 1) what is looked for? */
-typedef bool same_fn(const struct trc_pprof *p, uint32_t item, const void *key);
-
-/* The item with this key, or 0; *slot is then where a new one goes. */
-static uint32_t index_find(const struct trc_pprof *p, const struct trc_pprof_index *index,
-			   uint64_t hash, same_fn *same, const void *key, size_t *slot)
+static bool same_string(const void *profile, uint32_t item, const void *key)
 {
-	size_t at = hash & (index->n_slots - 1);
-
-	for (; index->slot[at].item; at = (at + 1) & (index->n_slots - 1))
-		if (index->slot[at].hash == hash && same(p, index->slot[at].item, key))
-			return index->slot[at].item;
-	*slot = at;
-	return 0;
-}
-
-static void index_set(struct trc_pprof_index *index, size_t slot, uint64_t hash, uint32_t item)
-{
-	index->slot[slot] = (struct trc_pprof_slot){hash, item};
-	index->n++;
-}
-
-static bool index_ready(struct trc_pprof *p, struct trc_pprof_index *index)
-{
-	return !p->error && (2 * (index->n + 1) <= index->n_slots || index_grow(p, index));
-}
-
-static bool same_string(const struct trc_pprof *p, uint32_t item, const void *key)
-{
+	const struct trc_pprof *p = profile;
 	return !strcmp(((char **)p->string.item)[item - 1], key);
 }
 
@@ -172,7 +129,7 @@ static uint32_t add_string(struct trc_pprof *p, const char *text)
 
 	if (!index_ready(p, &p->string_index))
 		return 0;
-	item = index_find(p, &p->string_index, hash, same_string, text, &slot);
+	item = trc_row_index_find(&p->string_index, hash, same_string, p, text, &slot);
 	if (item)
 		return item - 1;
 	copy = strdup(text);
@@ -184,7 +141,7 @@ static uint32_t add_string(struct trc_pprof *p, const char *text)
 		return 0;
 	}
 	*added = copy;
-	index_set(&p->string_index, slot, hash, (uint32_t)p->string.n);
+	trc_row_index_set(&p->string_index, slot, hash, (uint32_t)p->string.n);
 	return (uint32_t)p->string.n - 1;
 }
 
@@ -265,8 +222,9 @@ uint32_t trc_pprof_mapping(struct trc_pprof *p, const struct trc_pprof_mapping *
 	return (uint32_t)p->mapping.n;
 }
 
-static bool same_function(const struct trc_pprof *p, uint32_t item, const void *key)
+static bool same_function(const void *profile, uint32_t item, const void *key)
 {
+	const struct trc_pprof *p = profile;
 	return !memcmp((struct trc_pprof_code *)p->function.item + item - 1, key,
 		       sizeof(struct trc_pprof_code));
 }
@@ -287,14 +245,14 @@ uint32_t trc_pprof_function(struct trc_pprof *p, const char *name, const char *l
 
 	if (!index_ready(p, &p->function_index))
 		return 0;
-	item = index_find(p, &p->function_index, hash, same_function, &code, &slot);
+	item = trc_row_index_find(&p->function_index, hash, same_function, p, &code, &slot);
 	if (item)
 		return item;
 	added = array_add(p, &p->function, 1, sizeof(*added));
 	if (!added)
 		return 0;
 	*added = code;
-	index_set(&p->function_index, slot, hash, (uint32_t)p->function.n);
+	trc_row_index_set(&p->function_index, slot, hash, (uint32_t)p->function.n);
 	return (uint32_t)p->function.n;
 }
 
@@ -303,8 +261,9 @@ struct place_key {
 	uint64_t mapping;
 };
 
-static bool same_place(const struct trc_pprof *p, uint32_t item, const void *key)
+static bool same_place(const void *profile, uint32_t item, const void *key)
 {
+	const struct trc_pprof *p = profile;
 	const struct trc_pprof_place *place = (struct trc_pprof_place *)p->location.item + item - 1;
 	const struct place_key *wanted = key;
 
@@ -346,7 +305,7 @@ uint32_t trc_pprof_location(struct trc_pprof *p, uint32_t mapping, uint64_t addr
 
 	if (!index_ready(p, &p->location_index))
 		return 0;
-	item = index_find(p, &p->location_index, hash, same_place, &key, &slot);
+	item = trc_row_index_find(&p->location_index, hash, same_place, p, &key, &slot);
 	if (item)
 		return item;
 	lines = array_add(p, &p->line, n_lines, sizeof(*lines));
@@ -362,7 +321,7 @@ uint32_t trc_pprof_location(struct trc_pprof *p, uint32_t mapping, uint64_t addr
 		.first_line = p->line.n - n_lines,
 	};
 	note_missing(p, mapping, line, n_lines);
-	index_set(&p->location_index, slot, hash, (uint32_t)p->location.n);
+	trc_row_index_set(&p->location_index, slot, hash, (uint32_t)p->location.n);
 	return (uint32_t)p->location.n;
 }
 
@@ -394,8 +353,9 @@ struct sample_key {
 	size_t n_locations, n_labels;
 };
 
-static bool same_sample(const struct trc_pprof *p, uint32_t item, const void *key)
+static bool same_sample(const void *profile, uint32_t item, const void *key)
 {
+	const struct trc_pprof *p = profile;
 	const struct trc_pprof_point *point = (struct trc_pprof_point *)p->sample.item + item - 1;
 	const uint64_t *location = (uint64_t *)p->sample_location.item + point->first_location;
 	const struct trc_pprof_tag *tag =
@@ -419,7 +379,7 @@ static struct trc_pprof_point *find_sample(struct trc_pprof *p, const struct sam
 	hash = trc_check64(key->tag, key->n_labels * sizeof(*key->tag), hash);
 	if (!index_ready(p, &p->sample_index))
 		return NULL;
-	item = index_find(p, &p->sample_index, hash, same_sample, key, &slot);
+	item = trc_row_index_find(&p->sample_index, hash, same_sample, p, key, &slot);
 	if (item) {
 		p->sample_location.n -= key->n_locations;
 		p->label.n -= key->n_labels;
@@ -437,7 +397,7 @@ static struct trc_pprof_point *find_sample(struct trc_pprof *p, const struct sam
 	};
 	memset((int64_t *)p->sample_value.item + added->first_value, 0,
 	       p->sample_type.n * sizeof(int64_t));
-	index_set(&p->sample_index, slot, hash, (uint32_t)p->sample.n);
+	trc_row_index_set(&p->sample_index, slot, hash, (uint32_t)p->sample.n);
 	return added;
 }
 

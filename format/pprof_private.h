@@ -4,20 +4,11 @@
 
 #include <stdbool.h>
 #include "pprof.h"
+#include "row_index.h"
 
 struct trc_pprof_array {
 	void *item;
 	size_t n, room;
-};
-
-/* Open addressing, at most half full; item 0 = free. */
-struct trc_pprof_slot {
-	uint64_t hash;
-	uint32_t item;
-};
-struct trc_pprof_index {
-	struct trc_pprof_slot *slot;
-	size_t n, n_slots;
 };
 
 /* Strings are indices into the string table here. */
@@ -59,7 +50,7 @@ struct trc_pprof {
 	struct trc_pprof_array sample_location; /* uint64_t */
 	struct trc_pprof_array sample_value;	/* int64_t */
 	struct trc_pprof_array label;		/* struct trc_pprof_tag */
-	struct trc_pprof_index string_index, function_index, location_index, sample_index;
+	struct trc_row_index string_index, function_index, location_index, sample_index;
 	struct trc_pprof_type period_type;
 	int64_t period, default_type;
 	int64_t realtime_ns, duration_ns;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "row_index.h"
 #include "symbols_demangle.h"
 #include "symbols_dwarf.h"
 #include "symbols_file.h"
@@ -33,20 +34,24 @@ struct object {
 	bool variables_listed;
 };
 
+struct answer_key {
+	uint64_t address;
+	uint64_t object; /* index + 1 */
+};
+
 /* An answer: symbols [first, first + n) of the store. */
 struct answer {
-	uint64_t address;
-	uint32_t object; /* index + 1; 0 = the slot is free */
-	uint32_t n;
+	struct answer_key key;
 	size_t first;
+	uint32_t n;
+	bool known; /* false = there was no memory to keep it */
 };
 
 struct trc_symbols {
 	enum trc_symbols_how how;
 	struct object **object;
 	size_t n_objects;
-	struct answer *answer; /* hash table, at most half full */
-	size_t n_answers, answer_slots;
+	struct trc_keyed_rows answers; /* struct answer */
 	struct trc_symbol *symbol;
 	size_t n_symbols, symbol_room;
 	char **name; /* demangled names that answers refer to */
@@ -61,12 +66,8 @@ int trc_symbols_open(struct trc_symbols **out, enum trc_symbols_how how)
 	if (!s)
 		return -ENOMEM;
 	s->how = how;
-	s->answer_slots = 1024;
-	s->answer = calloc(s->answer_slots, sizeof(*s->answer));
-	if (!s->answer) {
-		free(s);
-		return -ENOMEM;
-	}
+	s->answers.row_bytes = sizeof(struct answer);
+	s->answers.key_bytes = sizeof(struct answer_key);
 	s->demangler = trc_demangler_open();
 	*out = s;
 	return 0;
@@ -94,7 +95,7 @@ void trc_symbols_close(struct trc_symbols *s)
 		free(s->name[i]);
 	trc_demangler_close(s->demangler);
 	free(s->object);
-	free(s->answer);
+	trc_keyed_rows_free(&s->answers);
 	free(s->symbol);
 	free(s->name);
 	free(s);
@@ -160,34 +161,6 @@ static uint32_t object_find(struct trc_symbols *s, const struct trc_module_entry
 	if (!s->object[s->n_objects])
 		return 0;
 	return (uint32_t)++s->n_objects;
-}
-
-static size_t slot_of(const struct trc_symbols *s, uint32_t object, uint64_t address)
-{
-	uint64_t hash = (address ^ ((uint64_t)object << 48)) * UINT64_C(0x9e3779b97f4a7c15);
-	size_t slot = (size_t)(hash >> 32) & (s->answer_slots - 1);
-
-	while (s->answer[slot].object &&
-	       (s->answer[slot].object != object || s->answer[slot].address != address))
-		slot = (slot + 1) & (s->answer_slots - 1);
-	return slot;
-}
-
-static bool grow_answers(struct trc_symbols *s)
-{
-	struct answer *old = s->answer;
-	size_t old_slots = s->answer_slots;
-	struct answer *grown = calloc(2 * old_slots, sizeof(*grown));
-
-	if (!grown)
-		return false;
-	s->answer = grown;
-	s->answer_slots = 2 * old_slots;
-	for (size_t i = 0; i < old_slots; i++)
-		if (old[i].object)
-			s->answer[slot_of(s, old[i].object, old[i].address)] = old[i];
-	free(old);
-	return true;
 }
 
 /* Takes over the string; NULL if there is no room to remember it. */
@@ -318,8 +291,8 @@ static size_t look_up(struct trc_symbols *s, struct object *object, uint64_t add
 	return n ? n : 1;
 }
 
-static bool keep_answer(struct trc_symbols *s, size_t slot, uint32_t object, uint64_t address,
-			const struct trc_symbol *symbol, size_t n)
+/* Appends to the store.  False = no memory. */
+static bool keep_symbols(struct trc_symbols *s, const struct trc_symbol *symbol, size_t n)
 {
 	if (s->n_symbols + n > s->symbol_room) {
 		size_t room = s->symbol_room ? 2 * s->symbol_room : 1024;
@@ -332,9 +305,7 @@ static bool keep_answer(struct trc_symbols *s, size_t slot, uint32_t object, uin
 	}
 	if (n)
 		memcpy(s->symbol + s->n_symbols, symbol, n * sizeof(*symbol));
-	s->answer[slot] = (struct answer){address, object, (uint32_t)n, s->n_symbols};
 	s->n_symbols += n;
-	s->n_answers++;
 	return true;
 }
 
@@ -342,22 +313,23 @@ size_t trc_symbols_find(struct trc_symbols *s, const struct trc_module_entry *mo
 			uint64_t address, struct trc_symbol out[TRC_SYMBOL_INLINE_MAX])
 {
 	uint32_t object = object_find(s, module);
-	uint64_t elf_address = address - module->load_bias;
-	size_t slot, n;
+	const struct answer_key key = {address - module->load_bias, object};
+	struct answer *answer;
+	bool added;
+	size_t n;
 
-	if (!object)
+	answer = object ? trc_keyed_rows_find(&s->answers, &key, &added) : NULL;
+	if (!answer)
 		return 0;
-	if (2 * (s->n_answers + 1) > s->answer_slots && !grow_answers(s))
-		return 0;
-	slot = slot_of(s, object, elf_address);
-	if (s->answer[slot].object) {
-		n = s->answer[slot].n;
-		if (n)
-			memcpy(out, s->symbol + s->answer[slot].first, n * sizeof(*out));
-		return n;
+	if (answer->known) {
+		if (answer->n)
+			memcpy(out, s->symbol + answer->first, answer->n * sizeof(*out));
+		return answer->n;
 	}
-	n = look_up(s, s->object[object - 1], elf_address, out);
-	keep_answer(s, slot, object, elf_address, out, n);
+	n = look_up(s, s->object[object - 1], key.address, out);
+	answer->first = s->n_symbols;
+	answer->n = (uint32_t)n;
+	answer->known = keep_symbols(s, out, n);
 	return n;
 }
 

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include "row_index.h"
 #include "symbols_types.h"
 
 enum {
@@ -18,19 +19,22 @@ struct variable {
 	Dwarf_Die die;
 };
 
-struct answer {
+struct answer_key {
 	uint64_t variable, offset;
+};
+
+struct answer {
+	struct answer_key key;
 	uint64_t rest; /* of the offset, into the member */
-	char *text;    /* NULL = a free slot */
+	char *text;    /* NULL = there was no memory for it */
 };
 
 struct trc_members {
 	Dwarf *dwarf;
 	struct variable *variable; /* by address once listed */
 	size_t n, room;
-	struct answer *answer; /* a hash table, at most half full */
-	size_t n_answers, slots;
-	bool listed, listed_inner; /* variables; also those within functions */
+	struct trc_keyed_rows answers; /* struct answer */
+	bool listed, listed_inner;     /* variables; also those within functions */
 	unsigned int entries_left;
 	uint64_t parts_left;
 };
@@ -42,17 +46,22 @@ struct trc_members *trc_members_open(Dwarf *dwarf)
 	if (!m)
 		return NULL;
 	m->dwarf = dwarf;
+	m->answers.row_bytes = sizeof(struct answer);
+	m->answers.key_bytes = sizeof(struct answer_key);
 	m->parts_left = PARTS_MAX;
 	return m;
 }
 
 void trc_members_close(struct trc_members *m)
 {
+	struct answer *answer;
+
 	if (!m)
 		return;
-	for (size_t i = 0; i < m->slots; i++)
-		free(m->answer[i].text);
-	free(m->answer);
+	answer = m->answers.row;
+	for (size_t i = 0; i < m->answers.n; i++)
+		free(answer[i].text);
+	trc_keyed_rows_free(&m->answers);
 	free(m->variable);
 	free(m);
 }
@@ -177,47 +186,17 @@ static struct variable *find_variable(struct trc_members *m, uint64_t address)
 
 /* ---- answers ---- */
 
-static struct answer *slot_of(struct answer *answer, size_t slots, uint64_t variable,
-			      uint64_t offset)
-{
-	uint64_t hash = (variable + offset) * UINT64_C(0x9e3779b97f4a7c15);
-	size_t slot = (size_t)(hash >> 32) & (slots - 1);
-
-	while (answer[slot].text &&
-	       (answer[slot].variable != variable || answer[slot].offset != offset))
-		slot = (slot + 1) & (slots - 1);
-	return &answer[slot];
-}
-
-static bool make_room(struct trc_members *m)
-{
-	size_t slots = m->slots ? 2 * m->slots : 64;
-	struct answer *grown;
-
-	if (2 * (m->n_answers + 1) <= m->slots)
-		return true;
-	grown = calloc(slots, sizeof(*grown));
-	if (!grown)
-		return false;
-	for (size_t i = 0; i < m->slots; i++)
-		if (m->answer[i].text)
-			*slot_of(grown, slots, m->answer[i].variable, m->answer[i].offset) =
-				m->answer[i];
-	free(m->answer);
-	m->answer = grown;
-	m->slots = slots;
-	return true;
-}
-
 const char *trc_members_find(struct trc_members *m, uint64_t variable, uint64_t *offset)
 {
 	struct trc_member member = {.offset = *offset, .parts_left = m->parts_left};
+	const struct answer_key key = {variable, *offset};
 	struct variable *found;
 	struct answer *answer;
+	bool added;
 
-	if (!make_room(m))
+	answer = trc_keyed_rows_find(&m->answers, &key, &added);
+	if (!answer)
 		return "";
-	answer = slot_of(m->answer, m->slots, variable, *offset);
 	if (!answer->text) {
 		found = find_variable(m, variable);
 		if (found)
@@ -226,10 +205,7 @@ const char *trc_members_find(struct trc_members *m, uint64_t variable, uint64_t 
 		answer->text = strdup(member.text);
 		if (!answer->text)
 			return "";
-		answer->variable = variable;
-		answer->offset = *offset;
 		answer->rest = member.offset;
-		m->n_answers++;
 	}
 	*offset = answer->rest;
 	return answer->text;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+#include "format/check.h"
 #include "format/utf8.h"
 
 /* Base64 characters in a script element, and the bytes that make so many (P1). */
@@ -101,60 +102,42 @@ void trc_texts_free(struct trc_texts *t)
 {
 	trc_bytes_free(&t->length.bytes);
 	trc_bytes_free(&t->bytes.bytes);
-	free(t->slot);
+	trc_row_index_free(&t->index);
 	free(t->start);
 	*t = (struct trc_texts){0};
 }
 
-static uint32_t text_hash(const char *text, size_t n_bytes)
-{
-	uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
+struct text_key {
+	const char *text;
+	size_t n_bytes;
+};
 
-	for (size_t i = 0; i < n_bytes; i++)
-		hash = (hash ^ (uint8_t)text[i]) * 0x100000001b3;
-	return (uint32_t)(hash ^ hash >> 32);
+static bool same_text(const void *texts, uint32_t row, const void *key)
+{
+	const struct trc_texts *t = texts;
+	const struct text_key *wanted = key;
+	const uint64_t *start = &t->start[row - 1];
+
+	return start[1] - start[0] == wanted->n_bytes &&
+	       (!wanted->n_bytes ||
+		!memcmp(t->bytes.bytes.data + start[0], wanted->text, wanted->n_bytes));
 }
 
-/* The slot of this text, or the empty one where it belongs. */
-static uint32_t *texts_find(const struct trc_texts *t, const char *text, size_t n_bytes)
+/* Room for one text more. */
+static bool texts_reserve(struct trc_texts *t)
 {
-	const uint8_t *data = t->bytes.bytes.data;
-	uint32_t i = text_hash(text, n_bytes) & (t->slots - 1);
+	uint32_t room = t->start_room ? 2 * t->start_room : 1024;
+	uint64_t *start;
 
-	for (;; i = (i + 1) & (t->slots - 1)) {
-		uint32_t id = t->slot[i] - 1;
-
-		if (!t->slot[i])
-			return &t->slot[i];
-		if (t->start[id + 1] - t->start[id] == n_bytes &&
-		    (!n_bytes || !memcmp(data + t->start[id], text, n_bytes)))
-			return &t->slot[i];
-	}
-}
-
-static bool texts_grow(struct trc_texts *t)
-{
-	uint32_t slots = t->slots ? t->slots * 2 : 1024;
-	uint32_t *slot = calloc(slots, sizeof(*slot));
-	uint64_t *start = realloc(t->start, (slots / 2 + 2) * sizeof(*start));
-
-	if (start)
-		t->start = start;
-	if (!slot || !start || slots > UINT32_MAX / 2) {
-		free(slot);
-		return false;
-	}
-	if (!t->n)
+	if (t->n + 1 >= t->start_room) {
+		start = room < UINT32_MAX / 2 ? reallocarray(t->start, room, sizeof(*start)) : NULL;
+		if (!start)
+			return false;
 		start[0] = 0;
-	free(t->slot);
-	t->slot = slot;
-	t->slots = slots;
-	for (uint32_t id = 0; id < t->n; id++) {
-		const char *text = (const char *)t->bytes.bytes.data + start[id];
-
-		*texts_find(t, text, (size_t)(start[id + 1] - start[id])) = id + 1;
+		t->start = start;
+		t->start_room = room;
 	}
-	return true;
+	return !trc_row_index_reserve(&t->index);
 }
 
 /* The beginning of a text that is too long, with a mark. */
@@ -169,34 +152,42 @@ static size_t text_cut(char *out, size_t capacity, const char *text)
 	       (size_t)snprintf(out + keep, capacity - keep, "… (%zu bytes in all)", strlen(text));
 }
 
-uint32_t trc_texts_id(struct trc_texts *t, const char *text)
+/* At the end; the id, or 0 without memory. */
+static uint32_t text_add(struct trc_texts *t, const struct text_key *key)
 {
-	char cut[TRC_PAGE_TEXT_BYTES_MAX + 64];
-	size_t n_bytes = text ? strnlen(text, TRC_PAGE_TEXT_BYTES_MAX + 1) : 0;
-	uint32_t *slot;
-
-	if (n_bytes > TRC_PAGE_TEXT_BYTES_MAX) {
-		n_bytes = text_cut(cut, sizeof(cut), text);
-		text = cut;
-	}
-
-	if (t->failed || (t->n >= t->slots / 2 && !texts_grow(t))) {
-		t->failed = true;
-		return 0;
-	}
-	slot = texts_find(t, n_bytes ? text : "", n_bytes);
-	if (*slot)
-		return *slot - 1;
-	trc_column_add(&t->length, n_bytes);
-	trc_bytes_put(&t->bytes.bytes, text, n_bytes);
-	t->bytes.n += n_bytes;
+	trc_column_add(&t->length, key->n_bytes);
+	trc_bytes_put(&t->bytes.bytes, key->text, key->n_bytes);
+	t->bytes.n += key->n_bytes;
 	if (t->bytes.bytes.failed || t->length.bytes.failed) {
 		t->failed = true;
 		return 0;
 	}
-	*slot = ++t->n;
-	t->start[t->n] = t->start[t->n - 1] + n_bytes;
-	return t->n - 1;
+	t->start[t->n + 1] = t->start[t->n] + key->n_bytes;
+	return t->n++;
+}
+
+uint32_t trc_texts_id(struct trc_texts *t, const char *text)
+{
+	char cut[TRC_PAGE_TEXT_BYTES_MAX + 64];
+	struct text_key key = {text, text ? strnlen(text, TRC_PAGE_TEXT_BYTES_MAX + 1) : 0};
+	uint32_t row;
+	uint64_t hash;
+	size_t slot;
+
+	if (key.n_bytes > TRC_PAGE_TEXT_BYTES_MAX)
+		key = (struct text_key){cut, text_cut(cut, sizeof(cut), text)};
+	if (t->failed || !texts_reserve(t)) {
+		t->failed = true;
+		return 0;
+	}
+	hash = trc_check64(key.n_bytes ? key.text : "", key.n_bytes, 0);
+	row = trc_row_index_find(&t->index, hash, same_text, t, &key, &slot);
+	if (row)
+		return row - 1;
+	row = text_add(t, &key);
+	if (!t->failed)
+		trc_row_index_set(&t->index, slot, hash, row + 1);
+	return row;
 }
 
 static size_t base64(char *out, const uint8_t *in, size_t n_bytes)

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include "format/row_index.h"
 
 struct trc_bytes {
 	uint8_t *data; /* owned */
@@ -48,9 +49,9 @@ void trc_column_add(struct trc_column *c, uint64_t value);
 /* Strings by content. */
 struct trc_texts {
 	struct trc_column length, bytes;
-	uint32_t *slot;	 /* id + 1, by hash; owned */
-	uint64_t *start; /* by id: where its bytes begin; owned */
-	uint32_t n, slots, starts_capacity;
+	struct trc_row_index index; /* id + 1 */
+	uint64_t *start;	    /* [start_room] by id: where its bytes begin; owned */
+	uint32_t n, start_room;
 	bool failed;
 };
 

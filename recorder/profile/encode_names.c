@@ -8,11 +8,16 @@
 #include <string.h>
 #include "encode_private.h"
 #include "format/module_owner.h"
+#include "format/row_index.h"
+
+struct place_key {
+	uint64_t address;
+	const struct trc_module_entry *module;
+};
 
 /* What is known of an address in a module. */
 struct place {
-	uint64_t address; /* 0 = free */
-	const struct trc_module_entry *module;
+	struct place_key key;
 	struct trc_symbol *symbol; /* [n_symbols], innermost first */
 	size_t n_symbols;
 };
@@ -22,8 +27,7 @@ struct trc_names {
 	size_t n_modules;
 	const struct trc_module_entry *last_module;
 	struct trc_symbols *symbols;
-	struct place *place;
-	size_t n_places, place_mask;
+	struct trc_keyed_rows places;		/* struct place */
 	const struct trc_encode_wanted *wanted; /* NULL = to the end */
 	bool given_up;
 };
@@ -120,35 +124,6 @@ uint32_t trc_encode_skip(const struct trc_encode_info *info, const struct trc_en
 
 /* ---- places ---------------------------------------------------------------------------- */
 
-static struct place *place_slot(struct place *place, size_t mask, uint64_t address,
-				const struct trc_module_entry *module)
-{
-	size_t i = (size_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 20) & mask;
-
-	while (place[i].address && (place[i].address != address || place[i].module != module))
-		i = (i + 1) & mask;
-	return &place[i];
-}
-
-static int places_grow(struct trc_names *names)
-{
-	size_t mask = names->place ? 2 * names->place_mask + 1 : 255;
-	struct place *grown = calloc(mask + 1, sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	for (size_t i = 0; names->place && i <= names->place_mask; i++) {
-		const struct place *p = &names->place[i];
-
-		if (p->address)
-			*place_slot(grown, mask, p->address, p->module) = *p;
-	}
-	free(names->place);
-	names->place = grown;
-	names->place_mask = mask;
-	return 0;
-}
-
 static bool are_wanted(struct trc_names *names)
 {
 	if (names->wanted && !names->given_up)
@@ -159,9 +134,9 @@ static bool are_wanted(struct trc_names *names)
 static void place_resolve(struct trc_names *names, struct place *place)
 {
 	struct trc_symbol symbol[TRC_SYMBOL_INLINE_MAX];
-	size_t n = are_wanted(names)
-			   ? trc_symbols_find(names->symbols, place->module, place->address, symbol)
-			   : 0;
+	size_t n = are_wanted(names) ? trc_symbols_find(names->symbols, place->key.module,
+							place->key.address, symbol)
+				     : 0;
 
 	place->symbol = n ? malloc(n * sizeof(*symbol)) : NULL;
 	if (!place->symbol)
@@ -176,19 +151,15 @@ static const struct place *place_of(struct trc_names *names, uint32_t epoch,
 {
 	uint64_t address = return_address ? return_address - 1 : 0;
 	const struct trc_module_entry *module = address ? module_of(names, address, epoch) : NULL;
+	const struct place_key key = {address, module};
 	struct place *place;
+	bool added;
 
 	if (!module)
 		return NULL;
-	if ((!names->place || 2 * names->n_places > names->place_mask) && places_grow(names))
-		return NULL;
-	place = place_slot(names->place, names->place_mask, address, module);
-	if (!place->address) {
-		place->address = address;
-		place->module = module;
-		names->n_places++;
+	place = trc_keyed_rows_find(&names->places, &key, &added);
+	if (place && added)
 		place_resolve(names, place);
-	}
 	return place;
 }
 
@@ -199,7 +170,7 @@ size_t trc_names_find(struct trc_names *names, uint32_t epoch, uint64_t return_a
 	const struct place *place = place_of(names, epoch, return_address);
 
 	if (module)
-		*module = place ? place->module : NULL;
+		*module = place ? place->key.module : NULL;
 	if (return_address == TRC_FRAMES_ELIDED) {
 		*out = (struct trc_symbol){.function = TRC_FRAMES_ELIDED_NAME};
 		return 1;
@@ -213,11 +184,12 @@ size_t trc_names_find(struct trc_names *names, uint32_t epoch, uint64_t return_a
 int64_t trc_names_offset(struct trc_names *names, uint32_t epoch, uint64_t return_address)
 {
 	const struct place *place = place_of(names, epoch, return_address);
-	uint64_t start = place && !names->given_up
-				 ? trc_symbols_start(names->symbols, place->module, place->address)
-				 : 0;
+	uint64_t start =
+		place && !names->given_up
+			? trc_symbols_start(names->symbols, place->key.module, place->key.address)
+			: 0;
 
-	return start && start <= place->address ? (int64_t)(return_address - start) : -1;
+	return start && start <= place->key.address ? (int64_t)(return_address - start) : -1;
 }
 
 void trc_names_while(struct trc_names *names, const struct trc_encode_wanted *wanted)
@@ -241,6 +213,8 @@ int trc_names_open(struct trc_names **out, const struct trc_module_entry *module
 		free(names);
 		return err;
 	}
+	names->places.row_bytes = sizeof(struct place);
+	names->places.key_bytes = sizeof(struct place_key);
 	names->module = module;
 	names->n_modules = n_modules;
 	*out = names;
@@ -249,11 +223,14 @@ int trc_names_open(struct trc_names **out, const struct trc_module_entry *module
 
 void trc_names_close(struct trc_names *names)
 {
+	struct place *place;
+
 	if (!names)
 		return;
-	for (size_t i = 0; names->place && i <= names->place_mask; i++)
-		free(names->place[i].symbol);
-	free(names->place);
+	place = names->places.row;
+	for (size_t i = 0; i < names->places.n; i++)
+		free(place[i].symbol);
+	trc_keyed_rows_free(&names->places);
 	trc_symbols_close(names->symbols);
 	free(names);
 }

@@ -1,7 +1,7 @@
 # tests/analyzer
 check_PROGRAMS += tests/analyzer/model/symbols_probe
 tests_analyzer_model_symbols_probe_SOURCES = tests/analyzer/model/symbols_probe.c
-tests_analyzer_model_symbols_probe_LDADD = libtrcsymbols.la
+tests_analyzer_model_symbols_probe_LDADD = libtrcsymbols.la libtrcformat.la
 TESTS += tests/analyzer/model/symbols_test.sh tests/analyzer/model/members_test.sh
 EXTRA_DIST += tests/analyzer/model/symbols_test.sh tests/analyzer/model/members_test.sh tests/analyzer/model/symbols_program.c
 

@@ -48,6 +48,7 @@ size_t section_bytes(const struct bytes *b, size_t off);
 Suite *suite_schema(void);
 Suite *suite_codings(void);
 Suite *suite_clock(void);
+Suite *suite_row_index(void);
 Suite *suite_charges(void);
 Suite *suite_roundtrip(void);
 Suite *suite_writer(void);

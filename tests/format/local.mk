@@ -47,7 +47,7 @@ check_PROGRAMS += tests/format/stub_code_test
 TESTS += tests/format/stub_code_test
 tests_format_stub_code_test_SOURCES = tests/format/stub_code_test.c
 tests_format_stub_code_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_format_stub_code_test_LDADD = libtrcsymbols.la $(CHECK_LIBS)
+tests_format_stub_code_test_LDADD = libtrcsymbols.la libtrcformat.la $(CHECK_LIBS)
 check_PROGRAMS += tests/format/test_format
 TESTS += tests/format/test_format
 tests_format_test_format_SOURCES = \
@@ -62,6 +62,7 @@ tests_format_test_format_SOURCES = \
 	tests/format/test_lies.c \
 	tests/format/test_main.c \
 	tests/format/test_roundtrip.c \
+	tests/format/test_row_index.c \
 	tests/format/test_schema.c \
 	tests/format/test_versions.c \
 	tests/format/test_writer.c \
