@@ -83,6 +83,8 @@ void trc_column_add(struct trc_column *c, uint64_t value)
 		trc_bytes_varint(&c->bytes, delta << 1 ^ (0 - (delta >> 63)));
 		c->last = value;
 		break;
+	case TRC_COLUMN_DERIVED:
+		break;
 	}
 	c->n++;
 	if (value > c->max)
@@ -292,6 +294,7 @@ void trc_page_directory(struct trc_page *p)
 		[TRC_COLUMN_BYTES] = "bytes",
 		[TRC_COLUMN_VARINT] = "varint",
 		[TRC_COLUMN_DELTA] = "delta",
+		[TRC_COLUMN_DERIVED] = "derived",
 	};
 
 	fputc('[', p->out);

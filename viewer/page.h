@@ -31,9 +31,10 @@ void trc_bytes_varint(struct trc_bytes *b, uint64_t value);
 void trc_bytes_free(struct trc_bytes *b);
 
 enum trc_column_type {
-	TRC_COLUMN_BYTES,  /* raw bytes, one a value */
-	TRC_COLUMN_VARINT, /* low bits first, seven a byte */
-	TRC_COLUMN_DELTA,  /* varint of the zigzag difference to the value before, from 0 */
+	TRC_COLUMN_BYTES,   /* raw bytes, one a value */
+	TRC_COLUMN_VARINT,  /* low bits first, seven a byte */
+	TRC_COLUMN_DELTA,   /* varint of the zigzag difference to the value before, from 0 */
+	TRC_COLUMN_DERIVED, /* no bytes: the page computes the values from other columns */
 };
 
 struct trc_column {
@@ -70,7 +71,7 @@ struct trc_page_entry {
 	uint32_t chunks;
 };
 
-enum { TRC_PAGE_COLUMNS_MAX = 192 };
+enum { TRC_PAGE_COLUMNS_MAX = 256 };
 
 struct trc_page {
 	FILE *out; /* borrowed */

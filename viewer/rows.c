@@ -244,21 +244,112 @@ static uint32_t descriptor_text(struct trc_rows *r, const struct trc_park *p)
 	return name ? trc_texts_id(&r->texts, name->name) : 0;
 }
 
-static void write_parks(struct trc_rows *r, const struct trc_tracks *tracks)
+/* What the page computes of a wait, by its intervals (rows:V1). */
+struct park_times {
+	uint64_t start, length, reason, wake;
+};
+
+static struct park_times park_times(const struct trc_rows *r, const struct trc_park *p)
+{
+	uint64_t start = trc_rows_time(r, p->start_ns), end = trc_rows_time(r, p->end_ns);
+
+	return (struct park_times){start, end > start ? end - start : 0, p->reason, wake_value(p)};
+}
+
+/* Woken at the moment when it goes on: there is no interval between. */
+static bool is_woken_at_end(const struct park_times *t, const struct trc_shown_park *s)
+{
+	return s->wake_ns == s->end_ns && t->wake == 2 * t->length + 1;
+}
+
+static bool is_as_shown(const struct park_times *t, const struct trc_shown_park *s)
+{
+	uint64_t wake = s->wake_ns < s->end_ns ? 2 * (s->wake_ns - s->start_ns) + 1 : 0;
+
+	return t->start == s->start_ns && t->length == s->end_ns - s->start_ns &&
+	       t->reason == s->reason && (t->wake == wake || is_woken_at_end(t, s));
+}
+
+static void write_park_times(struct trc_rows *r, const struct trc_tracks *tracks)
 {
 	enum {
-		ID,
-		THREAD,
 		START,
 		LENGTH,
 		REASON,
+		WAKE,
+		AT_END,
+		OTHER,
+		OTHER_START,
+		OTHER_LENGTH,
+		OTHER_REASON,
+		OTHER_WAKE,
+		N
+	};
+	struct trc_column c[N] = {
+		[START] = trc_column_make("park.start", TRC_COLUMN_DERIVED),
+		[LENGTH] = trc_column_make("park.length", TRC_COLUMN_DERIVED),
+		[REASON] = trc_column_make("park.reason", TRC_COLUMN_DERIVED),
+		[WAKE] = trc_column_make("park.wake", TRC_COLUMN_DERIVED),
+		[AT_END] = trc_column_make("park.woken_at_end", TRC_COLUMN_BYTES),
+		[OTHER] = trc_column_make("other.park", TRC_COLUMN_DELTA),
+		[OTHER_START] = trc_column_make("other.start", TRC_COLUMN_DELTA),
+		[OTHER_LENGTH] = trc_column_make("other.length", TRC_COLUMN_VARINT),
+		[OTHER_REASON] = trc_column_make("other.reason", TRC_COLUMN_VARINT),
+		[OTHER_WAKE] = trc_column_make("other.wake", TRC_COLUMN_VARINT),
+	};
+	size_t n;
+	const struct trc_park *all = trc_model_parks(r->m, &n);
+
+	for (uint32_t i = 0; i < tracks->n_shown; i++) {
+		const struct trc_shown_park *shown = &tracks->shown[i];
+		struct park_times t = park_times(r, &all[shown->row]);
+
+		trc_column_add(&c[START], t.start);
+		trc_column_add(&c[LENGTH], t.length);
+		trc_column_add(&c[REASON], t.reason);
+		trc_column_add(&c[WAKE], t.wake);
+		trc_column_add(&c[AT_END], is_woken_at_end(&t, shown));
+		if (is_as_shown(&t, shown))
+			continue;
+		trc_column_add(&c[OTHER], i);
+		trc_column_add(&c[OTHER_START], t.start);
+		trc_column_add(&c[OTHER_LENGTH], t.length);
+		trc_column_add(&c[OTHER_REASON], t.reason);
+		trc_column_add(&c[OTHER_WAKE], t.wake);
+	}
+	trc_rows_columns(r, c, N);
+}
+
+/* rows:V2: the model's order, the page's where that is by nothing that the page has. */
+static void write_park_ids(struct trc_rows *r, const struct trc_tracks *tracks)
+{
+	struct trc_column id = trc_column_make("park.id_by_start", TRC_COLUMN_DELTA);
+	struct trc_key *key = calloc(2 * (size_t)tracks->n_shown + 1, sizeof(*key));
+	size_t n;
+	const struct trc_park *all = trc_model_parks(r->m, &n);
+
+	for (uint32_t i = 0; key && i < tracks->n_shown; i++)
+		key[i] = (struct trc_key){
+			(int64_t)trc_rows_time(r, all[tracks->shown[i].row].start_ns), i};
+	if (key)
+		trc_keys_sort(key, key + tracks->n_shown, tracks->n_shown);
+	for (uint32_t i = 0; key && i < tracks->n_shown; i++)
+		trc_column_add(&id, tracks->shown[key[i].row].row + 1);
+	r->failed |= !key;
+	free(key);
+	trc_rows_columns(r, &id, 1);
+}
+
+static void write_parks(struct trc_rows *r, const struct trc_tracks *tracks)
+{
+	enum {
+		THREAD,
 		FLAGS,
 		OBJECT,
 		STACK,
 		HOLDER,
 		WAKER,
 		WAKER_STACK,
-		WAKE,
 		UNLOCK,
 		PROC,
 		RESULT,
@@ -266,18 +357,13 @@ static void write_parks(struct trc_rows *r, const struct trc_tracks *tracks)
 		N
 	};
 	struct trc_column c[N] = {
-		[ID] = trc_column_make("park.id", TRC_COLUMN_DELTA),
 		[THREAD] = trc_column_make("park.thread", TRC_COLUMN_VARINT),
-		[START] = trc_column_make("park.start", TRC_COLUMN_DELTA),
-		[LENGTH] = trc_column_make("park.length", TRC_COLUMN_VARINT),
-		[REASON] = trc_column_make("park.reason", TRC_COLUMN_BYTES),
 		[FLAGS] = trc_column_make("park.flags", TRC_COLUMN_BYTES),
 		[OBJECT] = trc_column_make("park.object", TRC_COLUMN_VARINT),
 		[STACK] = trc_column_make("park.stack", TRC_COLUMN_VARINT),
 		[HOLDER] = trc_column_make("park.holder", TRC_COLUMN_VARINT),
 		[WAKER] = trc_column_make("park.waker", TRC_COLUMN_VARINT),
 		[WAKER_STACK] = trc_column_make("park.waker_stack", TRC_COLUMN_VARINT),
-		[WAKE] = trc_column_make("park.wake", TRC_COLUMN_VARINT),
 		[UNLOCK] = trc_column_make("park.unlock", TRC_COLUMN_VARINT),
 		[PROC] = trc_column_make("park.proc", TRC_COLUMN_VARINT),
 		[RESULT] = trc_column_make("park.result", TRC_COLUMN_VARINT),
@@ -287,31 +373,27 @@ static void write_parks(struct trc_rows *r, const struct trc_tracks *tracks)
 	const struct trc_park *all = trc_model_parks(r->m, &n);
 
 	trc_model_unlocks(r->m, &n_unlocks);
-	for (uint32_t i = 0; i < tracks->n_parks; i++) {
-		const struct trc_park *p = &all[tracks->park_row[i]];
-		uint64_t start = trc_rows_time(r, p->start_ns), end = trc_rows_time(r, p->end_ns);
+	for (uint32_t i = 0; i < tracks->n_shown; i++) {
+		const struct trc_park *p = &all[tracks->shown[i].row];
 
-		trc_column_add(&c[ID], tracks->park_row[i] + 1);
 		trc_column_add(&c[THREAD], trc_rows_thread(r, p->thread));
-		trc_column_add(&c[START], start);
-		trc_column_add(&c[LENGTH], end > start ? end - start : 0);
-		trc_column_add(&c[REASON], p->reason);
 		trc_column_add(&c[FLAGS], park_flags(r, p));
 		trc_column_add(&c[OBJECT], trc_rows_object(r, p->object, p->stack));
 		trc_column_add(&c[STACK], p->stack);
 		trc_column_add(&c[HOLDER], trc_rows_thread(r, p->holder));
 		trc_column_add(&c[WAKER], trc_rows_thread(r, p->waker));
 		trc_column_add(&c[WAKER_STACK], p->waker_stack);
-		trc_column_add(&c[WAKE], wake_value(p));
 		trc_column_add(&c[UNLOCK], p->unlock && p->unlock <= n_unlocks
 						   ? r->unlock_idx[p->unlock - 1]
 						   : 0);
 		trc_column_add(&c[PROC], p->proc == TRC_NO_PROC ? 0 : p->proc + 1);
 		trc_column_add(&c[RESULT], p->result < 0 ? 0 : (uint64_t)p->result + 1);
 		trc_column_add(&c[DESCRIPTOR], descriptor_text(r, p));
-		r->park_idx[tracks->park_row[i]] = i + 1;
+		r->park_idx[tracks->shown[i].row] = i + 1;
 	}
 	trc_rows_columns(r, c, N);
+	write_park_times(r, tracks);
+	write_park_ids(r, tracks);
 }
 
 static void write_gaps(struct trc_rows *r)

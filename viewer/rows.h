@@ -3,6 +3,11 @@
  *
  * In a page a thread, task, stack or frame is its row + 1 and 0 is none; a time is
  * nanoseconds since the start of the trace; times that can be unknown are + 1, 0 = unknown.
+ *
+ *   rows:V1  a wait's start, length, reason and waking follow from its intervals (struct
+ *       trc_shown_park), which the page has anyway; other.* tells those of whom it is otherwise
+ *   rows:V2  ids of waits stand in the order of the waits' starts in the page (waits that start at one time in the
+ *       page's order), which is mostly the order of ids: differences of 1
  */
 #ifndef TRC_VIEWER_ROWS_H
 #define TRC_VIEWER_ROWS_H
@@ -45,7 +50,7 @@ struct trc_rows {
 	bool failed;	      /* out of memory */
 };
 
-/* Writes everything but the head.  tracks->park_row says which parks.  0 or -ENOMEM. */
+/* Writes everything but the head.  tracks->shown says which parks.  0 or -ENOMEM. */
 int trc_rows_write(struct trc_rows *r, struct trc_tracks *tracks);
 void trc_rows_free(struct trc_rows *r);
 

@@ -31,7 +31,7 @@ struct walk {
 	size_t n_on_cpu;
 	struct by_thread parks, on_cpus;
 	int64_t start_ns, end_ns; /* of the trace */
-	uint32_t *park_idx;	  /* by row: index in park_row + 1 */
+	uint32_t *park_idx;	  /* by row: index in shown + 1 */
 
 	bool counting;
 	uint64_t by_length[65]; /* counting: intervals by the number of bits in their length */
@@ -40,6 +40,7 @@ struct walk {
 	const struct trc_thread *thread;
 	uint32_t cpu_first, cpu_next, cpu_limit; /* its on_cpus */
 	uint64_t n_thread_intervals;
+	uint64_t written_ns; /* since the start of the trace */
 	int64_t time_ns[STATES];
 
 	struct stretch last; /* may still grow */
@@ -95,6 +96,29 @@ static void by_thread_sort(struct by_thread *b, const struct trc_model *m, const
 	}
 }
 
+/* The index of the park + 1, which is shown from now on, and lasts until the end of this interval. */
+static uint32_t park_show(struct walk *w, const struct stretch *i)
+{
+	struct trc_tracks *t = w->tracks;
+	uint64_t start_ns = w->written_ns - (uint64_t)i->ns;
+	struct trc_shown_park *p;
+
+	if (!w->park_idx[i->park]) {
+		t->shown[t->n_shown] =
+			(struct trc_shown_park){.start_ns = start_ns, .row = i->park};
+		w->park_idx[i->park] = ++t->n_shown;
+	}
+	p = &t->shown[w->park_idx[i->park] - 1];
+	p->end_ns = w->written_ns;
+	if (i->state == TRC_STATE_WOKEN) {
+		p->wake_ns = start_ns;
+	} else {
+		p->wake_ns = w->written_ns;
+		p->reason = i->state - TRC_STATE_PARKED;
+	}
+	return w->park_idx[i->park];
+}
+
 /* Writes one interval as it is. */
 static void emit(struct walk *w, const struct stretch *i)
 {
@@ -103,6 +127,7 @@ static void emit(struct walk *w, const struct stretch *i)
 	trc_column_add(&t->duration, (uint64_t)i->ns);
 	trc_column_add(&t->state, i->state);
 	w->n_thread_intervals++;
+	w->written_ns += (uint64_t)i->ns;
 	if (i->state & TRC_STATE_MERGED) {
 		trc_column_add(&t->merged, w->n_held);
 		return;
@@ -111,11 +136,7 @@ static void emit(struct walk *w, const struct stretch *i)
 		trc_column_add(&t->proc, i->proc);
 	if (i->state != TRC_STATE_WOKEN && i->state < TRC_STATE_PARKED)
 		return;
-	if (!w->park_idx[i->park]) {
-		t->park_row[t->n_parks++] = i->park;
-		w->park_idx[i->park] = t->n_parks;
-	}
-	trc_column_add(&t->park, w->park_idx[i->park]);
+	trc_column_add(&t->park, park_show(w, i));
 }
 
 static void held_flush(struct walk *w)
@@ -290,6 +311,7 @@ static void walk_all(struct walk *w)
 	for (size_t i = 0; i < n_threads; i++) {
 		w->thread = &thread[i];
 		w->n_thread_intervals = 0;
+		w->written_ns = 0;
 		memset(w->time_ns, 0, sizeof(w->time_ns));
 		walk_thread(w, i);
 		last_flush(w);
@@ -360,8 +382,8 @@ void trc_tracks_free(struct trc_tracks *t)
 	trc_tracks_columns(t, column);
 	for (size_t i = 0; i < TRC_TRACKS_COLUMNS; i++)
 		trc_bytes_free(&column[i]->bytes);
-	free(t->park_row);
-	t->park_row = NULL;
+	free(t->shown);
+	t->shown = NULL;
 }
 
 static int walk_prepare(struct walk *w)
@@ -372,8 +394,8 @@ static int walk_prepare(struct walk *w)
 	w->on_cpu = trc_model_on_cpu(w->model, &w->n_on_cpu);
 	trc_model_threads(w->model, &n_threads);
 	w->park_idx = calloc(n_parks + 1, sizeof(*w->park_idx));
-	w->tracks->park_row = malloc((n_parks + 1) * sizeof(*w->tracks->park_row));
-	if (!w->park_idx || !w->tracks->park_row || by_thread_init(&w->parks, n_threads, n_parks) ||
+	w->tracks->shown = malloc((n_parks + 1) * sizeof(*w->tracks->shown));
+	if (!w->park_idx || !w->tracks->shown || by_thread_init(&w->parks, n_threads, n_parks) ||
 	    by_thread_init(&w->on_cpus, n_threads, w->n_on_cpu))
 		return -ENOMEM;
 	if (n_parks)

@@ -27,17 +27,26 @@ enum trc_state {
 	TRC_STATE_MERGED = 128, /* flag: several intervals, most of the time in this state */
 };
 
+/* A wait that the page shows, and what its intervals say of it: what is as they say need not be told again.
+ * Times since the start of the trace. */
+struct trc_shown_park {
+	uint64_t start_ns, end_ns; /* of its first interval, and of its last */
+	uint64_t wake_ns;	   /* start of TRC_STATE_WOKEN; end_ns = there is none */
+	uint32_t row;		   /* of the model's parks */
+	uint8_t reason;		   /* 0 = it was woken all the time */
+};
+
 struct trc_tracks {
 	/* Columns, per interval in track order, threads in the model's order. */
 	struct trc_column interval_count; /* per thread */
 	struct trc_column duration, state;
-	struct trc_column park;	  /* of a parked or woken one: index in park_row, + 1 */
+	struct trc_column park;	  /* of a parked or woken one: index in shown, + 1 */
 	struct trc_column proc;	  /* of a running one */
 	struct trc_column merged; /* of a merged one: how many */
 	struct trc_column time_thread, time_state, time_ns; /* T3 */
 
-	uint32_t *park_row; /* rows of the model's parks that the page shows; owned */
-	uint32_t n_parks;
+	struct trc_shown_park *shown; /* in the order of their first intervals; owned */
+	uint32_t n_shown;
 	uint64_t n_intervals, n_before_merging;
 	int64_t merged_below_ns; /* 0 = nothing was merged */
 };

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+#include "viewer/tracks.h"
 
 char *page_read_file(const char *path, size_t *n_bytes)
 {
@@ -115,13 +116,74 @@ static uint64_t varint(const uint8_t **at)
 	}
 }
 
+/* What intervals say of waits, and other.* of those of which they do not: parksDerive() of
+ * assets/rows.js.  which: 0 start, 1 length, 2 reason, 3 wake. */
+static void derive_parks(const char *page, unsigned int which, uint64_t *values, size_t n_parks)
+{
+	static const char *const others[] = {"other.start", "other.length", "other.reason",
+					     "other.wake"};
+	size_t n_threads, n, n_shown = 0, n_others;
+	uint64_t *count = page_read_column(page, "iv.count", &n_threads);
+	uint64_t *duration = page_read_column(page, "iv.duration", &n);
+	uint64_t *state = page_read_column(page, "iv.state", &n);
+	uint64_t *park = page_read_column(page, "iv.park", &n);
+	uint64_t *at_end = page_read_column(page, "park.woken_at_end", &n);
+	uint64_t *other = page_read_column(page, "other.park", &n_others);
+	uint64_t *value = page_read_column(page, others[which], &n);
+	uint64_t *start = malloc((n_parks + 1) * sizeof(*start));
+
+	memset(start, 0xff, (n_parks + 1) * sizeof(*start));
+	for (size_t t = 0, i = 0; t < n_threads; t++)
+		for (uint64_t at_ns = 0, left = count[t]; left; left--, at_ns += duration[i++]) {
+			uint64_t p, told[4];
+
+			if (state[i] & TRC_STATE_MERGED ||
+			    (state[i] < TRC_STATE_PARKED && state[i] != TRC_STATE_WOKEN))
+				continue;
+			p = park[n_shown++] - 1;
+			ck_assert_uint_lt(p, n_parks);
+			start[p] = start[p] == UINT64_MAX ? at_ns : start[p];
+			told[0] = start[p];
+			told[1] = at_ns + duration[i] - start[p];
+			told[2] = state[i] == TRC_STATE_WOKEN ? values[p]
+							      : state[i] - TRC_STATE_PARKED;
+			told[3] = state[i] == TRC_STATE_WOKEN ? 2 * (at_ns - start[p]) + 1
+				  : at_end[p]		      ? 2 * told[1] + 1
+							      : 0;
+			values[p] = told[which];
+		}
+	for (size_t k = 0; k < n_others; k++)
+		values[other[k]] = value[k];
+	free(count);
+	free(duration);
+	free(state);
+	free(park);
+	free(at_end);
+	free(other);
+	free(value);
+	free(start);
+}
+
+static int is_derived(const char *page, const struct entry *e, const char *name, uint64_t *values)
+{
+	static const char *const derived[] = {"park.start", "park.length", "park.reason",
+					      "park.wake"};
+
+	for (unsigned int i = 0; i < 4 && !strcmp(e->type, "derived"); i++)
+		if (!strcmp(name, derived[i])) {
+			derive_parks(page, i, values, e->n);
+			return 1;
+		}
+	return 0;
+}
+
 uint64_t *page_read_column(const char *page, const char *name, size_t *n)
 {
 	struct entry e;
 	uint8_t *raw;
 	const uint8_t *at;
 	uint64_t *values, last = 0, above = 0;
-	int is_bytes, is_delta;
+	int is_bytes, is_delta, derived;
 
 	*n = 0;
 	if (find_entry(page, name, &e))
@@ -129,9 +191,10 @@ uint64_t *page_read_column(const char *page, const char *name, size_t *n)
 	raw = column_bytes(page, &e);
 	values = calloc(e.n + 1, sizeof(*values));
 	at = raw;
+	derived = is_derived(page, &e, name, values);
 	is_bytes = !strcmp(e.type, "bytes");
 	is_delta = !strcmp(e.type, "delta");
-	for (size_t i = 0; i < e.n; i++) {
+	for (size_t i = 0; i < e.n && !derived; i++) {
 		uint64_t value = is_bytes ? *at++ : varint(&at);
 
 		if (is_delta)

@@ -62,7 +62,7 @@ START_TEST(an_empty_trace_makes_a_page)
 	char *page = write_page(&m, NULL);
 
 	ck_assert_int_eq((int)page_read_head(page, "span_ns"), 0);
-	ck_assert_uint_eq(size_of(page, "park.id"), 0);
+	ck_assert_uint_eq(size_of(page, "park.id_by_start"), 0);
 	ck_assert_ptr_nonnull(strstr(page, "</html>"));
 	free(page);
 }
@@ -122,7 +122,8 @@ START_TEST(references_are_rows_and_unknown_is_nothing)
 	/* Tracks are in thread order, so the second park comes first. */
 	size_t main_park = 0, open_park = 1;
 
-	ck_assert_uint_eq(at(page, "park.id", main_park), 2);
+	ck_assert_uint_eq(at(page, "park.id_by_start", 0), 1);
+	ck_assert_uint_eq(at(page, "park.id_by_start", 1), 2);
 	ck_assert_uint_eq(at(page, "park.thread", main_park), 1);
 	ck_assert_uint_eq(at(page, "park.waker", main_park), 2);
 	ck_assert_uint_eq(at(page, "park.holder", main_park), 0); /* no such thread */
@@ -166,6 +167,54 @@ static size_t count_of(const char *page, const char *what)
 		n++;
 	return n;
 }
+
+/* rows:V1: waits whose intervals say all, waits within waits, cut ones, woken ones, and ones that end when they begin. */
+START_TEST(waits_are_told_as_they_are_whatever_their_intervals_say)
+{
+	static const struct trc_park parks[] = {
+		{.start_ns = 900, .end_ns = 1100, .wake_ns = 1050, .reason = TRC_REASON_READ},
+		{.start_ns = 1200, .end_ns = 1900, .wake_ns = 1850, .reason = TRC_REASON_MUTEX},
+		{.start_ns = 1200, .end_ns = 1300, .wake_ns = TRC_NEVER, .reason = TRC_REASON_COND},
+		{.start_ns = 1400, .end_ns = 1500, .wake_ns = 1500, .reason = TRC_REASON_SLEEP},
+		{.start_ns = 1600, .end_ns = 1900, .wake_ns = 1600, .reason = TRC_REASON_COND},
+		{.start_ns = 1910, .end_ns = 1920, .wake_ns = 1905, .reason = TRC_REASON_EPOLL},
+		{.start_ns = 1930, .end_ns = TRC_NEVER, .wake_ns = TRC_NEVER, .reason = TRC_REASON_MUTEX},
+	};
+	enum { N = sizeof(parks) / sizeof(parks[0]), START = 1000, END = 2000 };
+	struct trc_park own[N];
+	struct trc_model m = {.start_ns = START,
+			      .end_ns = END,
+			      .threads = threads,
+			      .n_threads = 1,
+			      .parks = own,
+			      .n_parks = N};
+	char *page;
+
+	memcpy(own, parks, sizeof(own));
+	for (size_t i = 0; i < N; i++)
+		own[i].thread = threads[0].serial;
+	page = write_page(&m, NULL);
+	ck_assert_uint_eq(size_of(page, "park.start"), N);
+	ck_assert_uint_lt(size_of(page, "other.park"), N); /* or nothing followed */
+	for (size_t i = 0; i < N; i++) {
+		const struct trc_park *p = &parks[at(page, "park.id_by_start", i) - 1];
+		int64_t start = p->start_ns < START ? START : p->start_ns;
+		int64_t end = p->end_ns == TRC_NEVER ? END : p->end_ns;
+		uint64_t after = (uint64_t)(p->wake_ns - p->start_ns);
+		uint64_t wake = p->wake_ns == TRC_NEVER ? 0 : (after << 1 ^ (0 - (after >> 63))) + 1;
+		size_t shown = 0;
+
+		/* The page's order is that of first intervals: here a wait is known by what only it has. */
+		while (shown < N && (at(page, "park.start", shown) != (uint64_t)(start - START) ||
+				     at(page, "park.length", shown) != (uint64_t)(end - start)))
+			shown++;
+		ck_assert_uint_lt(shown, N);
+		ck_assert_uint_eq(at(page, "park.reason", shown), p->reason);
+		ck_assert_uint_eq(at(page, "park.wake", shown), wake);
+	}
+	free(page);
+}
+END_TEST
 
 START_TEST(hostile_text_stays_data)
 {
@@ -646,6 +695,7 @@ TCase *unit_html(void)
 	tcase_add_unchecked_fixture(t, NULL, path_remove);
 	tcase_add_test(t, an_empty_trace_makes_a_page);
 	tcase_add_test(t, references_are_rows_and_unknown_is_nothing);
+	tcase_add_test(t, waits_are_told_as_they_are_whatever_their_intervals_say);
 	tcase_add_test(t, hostile_text_stays_data);
 	tcase_add_test(t, what_began_unseen_begins_with_the_window);
 	tcase_add_test(t, what_is_left_out_is_counted);

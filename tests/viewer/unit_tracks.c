@@ -193,7 +193,7 @@ START_TEST(merging_keeps_the_limit_and_the_times)
 	ck_assert_int_gt(merged.merged_below_ns, 0);
 	ck_assert_uint_eq(merged.n_before_merging, whole.n_intervals);
 	ck_assert_uint_le(merged.n_intervals, 2000 + 2 * THREADS);
-	ck_assert_uint_lt(merged.n_parks, whole.n_parks);
+	ck_assert_uint_lt(merged.n_shown, whole.n_shown);
 	ck_assert_uint_eq(merged.time_ns.bytes.n_bytes, whole.time_ns.bytes.n_bytes);
 	ck_assert_mem_eq(merged.time_ns.bytes.data, whole.time_ns.bytes.data,
 			 whole.time_ns.bytes.n_bytes);

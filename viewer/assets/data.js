@@ -2,7 +2,7 @@
 //
 // A column is zlib-deflated, base64, cut into elements c<number>-<chunk>; the head's
 // directory gives [name, type, values, largest value, bytes, chunks] for each.
-// A column that is missing reads as an empty one.
+// A column that is missing reads as an empty one.  One of type "derived" has no bytes: it follows from others.
 
 const head = JSON.parse(document.getElementById("head").textContent);
 const columnsByName = new Map();
@@ -124,6 +124,8 @@ async function loadColumn(entry, number) {
 
 	if (type === "bytes")
 		columnsByName.set(name, raw);
+	else if (type === "derived") // filled in by parksDerive()
+		columnsByName.set(name, numberArray(n, max));
 	else if (type === "varint")
 		columnsByName.set(name, decodeVarints(raw, numberArray(n, max)));
 	else

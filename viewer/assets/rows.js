@@ -36,7 +36,7 @@ function table(prefix, ...names) {
 
 function tablesLoad() {
 	trace.span = Math.max(head.span_ns, 1);
-	trace.park = table("park", "id", "thread", "start", "length", "reason", "flags", "object",
+	trace.park = table("park", "thread", "start", "length", "reason", "flags", "object",
 		"stack", "holder", "waker", "waker_stack", "wake", "unlock", "proc", "result",
 		"descriptor");
 	trace.unlock = table("unlock", "id", "time", "thread", "reason", "object", "stack", "waiters",
@@ -90,6 +90,70 @@ function threadsLoad() {
 		trace.threads[time.thread[i]].time[time.state[i]] = time.ns[i];
 }
 
+// Array indices by value, those of equal values as they were; values are whole and below 2^53.
+function orderBy(values) {
+	const n = values.length, largest = values.reduce((most, value) => Math.max(most, value), 0);
+	let from = new Uint32Array(n), to = new Uint32Array(n);
+
+	for (let i = 0; i < n; i++)
+		from[i] = i;
+	for (let scale = 1; scale <= largest; scale *= 2048) {
+		const next = new Uint32Array(2049);
+		for (let i = 0; i < n; i++)
+			next[Math.floor(values[i] / scale) % 2048 + 1]++;
+		for (let digit = 0; digit < 2048; digit++)
+			next[digit + 1] += next[digit];
+		for (let i = 0; i < n; i++)
+			to[next[Math.floor(values[from[i]] / scale) % 2048]++] = from[i];
+		[from, to] = [to, from];
+	}
+	return from;
+}
+
+// SQL's ids of waits, which few ask for.
+function parkIds() {
+	const byStart = column("park.id_by_start"), order = orderBy(trace.park.start);
+	const ids = numberArray(trace.park.n, byStart.reduce((most, id) => Math.max(most, id), 0));
+
+	for (let k = 0; k < order.length; k++)
+		ids[order[k]] = byStart[k];
+	Object.defineProperty(trace.park, "id", {value: ids});
+	return ids;
+}
+
+// What a wait's intervals say of it: when it began, how long it lasted, for what, and when its waker acted; or else what
+// other.* does.
+function parksDerive() {
+	const {start, length, reason, wake} = trace.park, {s, v, ref} = trace.states;
+	const other = table("other", "park", "start", "length", "reason", "wake");
+	const seen = new Uint8Array(trace.park.n), atEnd = column("park.woken_at_end");
+
+	for (const {lane} of trace.threads)
+		for (let i = lane.lo; i < lane.hi; i++) {
+			if (v[i] & MERGED || (v[i] < PARKED && v[i] !== WOKEN))
+				continue;
+			const p = ref[i] - 1;
+			if (!seen[p])
+				start[p] = s[i];
+			seen[p] = 1;
+			length[p] = s[i + 1] - start[p];
+			if (v[i] === WOKEN)
+				wake[p] = 2 * (s[i] - start[p]) + 1;
+			else
+				wake[p] = atEnd[p] ? 2 * length[p] + 1 : 0;
+			if (v[i] !== WOKEN)
+				reason[p] = v[i] - PARKED;
+		}
+	for (let k = 0; k < other.n; k++) {
+		const p = other.park[k];
+		start[p] = other.start[k];
+		length[p] = other.length[k];
+		reason[p] = other.reason[k];
+		wake[p] = other.wake[k];
+	}
+	Object.defineProperty(trace.park, "id", {get: parkIds, configurable: true});
+}
+
 // One lane of states per thread; they share arrays, with one value more per thread, its end.
 function statesLoad() {
 	const counts = column("iv.count"), lengths = column("iv.duration"), state = column("iv.state");
@@ -123,6 +187,7 @@ function statesLoad() {
 		trace.parkFirst[trace.park.thread[i]]++;
 	for (let i = 0; i < trace.threads.length; i++)
 		trace.parkFirst[i + 1] += trace.parkFirst[i];
+	parksDerive();
 	columnsByName.delete("iv.duration"); // the largest; `s` says it now
 	columnsByName.delete("iv.state");
 }
