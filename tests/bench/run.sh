@@ -2,7 +2,8 @@
 # run.sh - every figure beside its target; `make bench` runs it.
 #
 #   run.sh [PART...]     parts: event, labels, fibers, sustain, unwind, park, threads, mutex, format,
-#                        memcached, flight, http, snapshot, analyzer, sampling, heap
+#                        memcached, flight, http, snapshot, analyzer, sampling, heap,
+#                        viewer
 #                        (default: all)
 #
 # What is compared runs in turn, in this one run, and medians are compared.  The machine should
@@ -547,15 +548,44 @@ part_heap()
 	done <"$work/heap"
 }
 
+viewer_target()
+{
+	case $1 in
+	file*) echo '<= 25' ;;
+	opens*) echo '<= 1.5' ;;
+	first*) echo '<= 0.7' ;;
+	*p99*) echo '<= 16' ;;
+	memory*) echo '<= 450' ;;
+	next*) echo '<= 50' ;;
+	search*) echo '<= 200' ;;
+	esac
+}
+
+part_viewer()
+{
+	local name value
+	say '-- a page of 9.5 million intervals and 4 million waits, made up, in Chromium without a GPU, 1600x900'
+	make -s -C "$top_builddir" tests/viewer/make-page || trouble 'make-page'
+	"$top_srcdir/tests/bench/viewer.sh" >"$work/viewer" || trouble 'viewer'
+	while IFS='	' read -r name value; do
+		if [ "$name" = no ]; then
+			say "$value"
+			continue
+		fi
+		# shellcheck disable=SC2046 # an operator and a number, or nothing
+		figure "${name%, *}" "$value" "${name##*, }" $(viewer_target "$name")
+	done <"$work/viewer"
+}
+
 : >"$results"
 say "$(nproc) processors: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); $(uname -sr); load $(cut -d ' ' -f 1 /proc/loadavg)"
 printf '%-58s %14s %-10s %-12s %s\n' figure value unit target ''
 [ $# -gt 0 ] || set -- event labels fibers sustain unwind park threads mutex format memcached flight http \
-	snapshot analyzer sampling heap
+	snapshot analyzer sampling heap viewer
 for part; do
 	case $part in
 	event | labels | fibers | sustain | unwind | park | threads | mutex | format | memcached | \
-		flight | http | snapshot | analyzer | sampling | heap)
+		flight | http | snapshot | analyzer | sampling | heap | viewer)
 		"part_$part"
 		;;
 	*) trouble "no such part: $part" ;;
