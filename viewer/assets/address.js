@@ -32,6 +32,8 @@ function ownerName(kind, number) {
 function selectionName(sel) {
 	const i = sel.id - 1;
 
+	if (sel.kind === "park")
+		return String(parkId(sel.id));
 	if (namedById[sel.kind]) {
 		const ids = namedById[sel.kind]();
 		return ids.low ? (BigInt(ids.high[i]) << 32n | BigInt(ids.low[i])).toString() : String(ids[i]);

@@ -5,10 +5,25 @@
 // A column that is missing reads as an empty one.  One of type "derived" has no bytes: it follows from others.
 
 const head = JSON.parse(document.getElementById("head").textContent);
-const columnsByName = new Map();
+const columnsByName = new Map(); // arrays, or functions that decode one
 
 function column(name) {
-	return columnsByName.get(name) || new Uint8Array(0);
+	let values = columnsByName.get(name);
+
+	if (typeof values === "function") {
+		values = values();
+		columnsByName.set(name, values);
+	}
+	return values || new Uint8Array(0);
+}
+
+// A property that is computed when it is first asked for.
+function lazily(object, name, make) {
+	Object.defineProperty(object, name, {configurable: true, enumerable: true, get: () => {
+		const value = make();
+		Object.defineProperty(object, name, {value, writable: true});
+		return value;
+	}});
 }
 
 function base64Bytes(text) {
@@ -122,14 +137,14 @@ async function loadColumn(entry, number) {
 
 	loadingShow(bytes);
 
-	if (type === "bytes")
+	if (type === "bytes" || (type === "varint" && max < 128)) // one byte each
 		columnsByName.set(name, raw);
 	else if (type === "derived") // filled in by parksDerive()
 		columnsByName.set(name, numberArray(n, max));
 	else if (type === "varint")
-		columnsByName.set(name, decodeVarints(raw, numberArray(n, max)));
+		columnsByName.set(name, () => decodeVarints(raw, numberArray(n, max)));
 	else
-		columnsByName.set(name, decodeDeltas(raw, numberArray(n, max)));
+		columnsByName.set(name, () => decodeDeltas(raw, numberArray(n, max)));
 }
 
 // Strings are decoded when they are first asked for.

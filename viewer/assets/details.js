@@ -178,7 +178,7 @@ function parkDetails(sel) {
 			["Began on proc", p.proc[i] ? String(p.proc[i] - 1) : null],
 			["Note", abandoned ? "left without a recorded return (longjmp, cancellation, or a lost " +
 				"event); its end is the thread's next event" : null],
-			["SQL", el("code", {}, `SELECT * FROM parks WHERE id=${p.id[i]}`)],
+			["SQL", el("code", {}, `SELECT * FROM parks WHERE id=${parkId(sel.id)}`)],
 		]),
 		chain.length > 1 ? chainView(chain) : null,
 		stackView("Waits at", p.stack[i]),
@@ -421,13 +421,10 @@ function sumsView(heading, sums, whole) {
 
 function threadDetails(sel) {
 	const t = trace.threads[sel.id - 1];
-	const p = trace.park, longest = [];
-
-	for (let i = trace.parkFirst[t.idx]; i < trace.parkFirst[t.idx + 1]; i++)
-		longest.push(i);
-	longest.sort((a, b) => p.length[b] - p.length[a]);
+	const p = trace.park;
+	const longest = longestParks(trace.parkFirst[t.idx], trace.parkFirst[t.idx + 1], 12, () => true);
 	const list = el("ol", {class: "chain"});
-	for (const i of longest.slice(0, 12))
+	for (const i of longest)
 		list.append(el("li", {}, link(parkLabel(i + 1), {kind: "park", id: i + 1}),
 			el("span", {class: "dim"}, ` ${stackTop(p.stack[i])}`)));
 	return [

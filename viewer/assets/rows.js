@@ -29,8 +29,8 @@ function table(prefix, ...names) {
 	const rows = {};
 
 	for (const name of names)
-		rows[name] = column(`${prefix}.${name}`);
-	rows.n = rows[names[0]].length;
+		lazily(rows, name, () => column(`${prefix}.${name}`));
+	rows.n = head.columns.find(([name]) => name === `${prefix}.${names[0]}`)?.[2] || 0;
 	return rows;
 }
 
@@ -90,35 +90,28 @@ function threadsLoad() {
 		trace.threads[time.thread[i]].time[time.state[i]] = time.ns[i];
 }
 
-// Array indices by value, those of equal values as they were; values are whole and below 2^53.
-function orderBy(values) {
-	const n = values.length, largest = values.reduce((most, value) => Math.max(most, value), 0);
-	let from = new Uint32Array(n), to = new Uint32Array(n);
-
-	for (let i = 0; i < n; i++)
-		from[i] = i;
-	for (let scale = 1; scale <= largest; scale *= 2048) {
-		const next = new Uint32Array(2049);
-		for (let i = 0; i < n; i++)
-			next[Math.floor(values[i] / scale) % 2048 + 1]++;
-		for (let digit = 0; digit < 2048; digit++)
-			next[digit + 1] += next[digit];
-		for (let i = 0; i < n; i++)
-			to[next[Math.floor(values[from[i]] / scale) % 2048]++] = from[i];
-		[from, to] = [to, from];
-	}
-	return from;
-}
-
-// SQL's ids of waits, which few ask for.
+// SQL's ids of all waits: they stand in the order of starts (rows.h, V2).
 function parkIds() {
-	const byStart = column("park.id_by_start"), order = orderBy(trace.park.start);
-	const ids = numberArray(trace.park.n, byStart.reduce((most, id) => Math.max(most, id), 0));
+	const byStart = column("park.id_by_start"), order = orderOf(trace.park.start, trace.park.n);
+	const ids = new byStart.constructor(trace.park.n);
 
 	for (let k = 0; k < order.length; k++)
 		ids[order[k]] = byStart[k];
-	Object.defineProperty(trace.park, "id", {value: ids});
 	return ids;
+}
+
+// SQL's id of one wait: as many waits stand before it as began earlier on each thread, or when it did on threads before
+// its own.  That is quick where the waits of each thread stand in the order of their starts.
+function parkId(p) {
+	const {start, thread} = trace.park, first = trace.parkFirst, own = thread[p - 1] - 1;
+	let before = 0;
+
+	if (!trace.parksInOrder || own < 0)
+		return trace.park.id[p - 1];
+	for (let t = 0; t + 1 < first.length; t++)
+		before += t === own ? p - 1 - first[t]
+			: upperBound(start, first[t], first[t + 1], start[p - 1] - (t < own ? 0 : 1)) - first[t];
+	return column("park.id_by_start")[before];
 }
 
 // What a wait's intervals say of it: when it began, how long it lasted, for what, and when its waker acted; or else what
@@ -151,7 +144,10 @@ function parksDerive() {
 		reason[p] = other.reason[k];
 		wake[p] = other.wake[k];
 	}
-	Object.defineProperty(trace.park, "id", {get: parkIds, configurable: true});
+	trace.parksInOrder = true;
+	for (let p = 1; p < trace.park.n; p++)
+		trace.parksInOrder &&= start[p] >= start[p - 1] || trace.park.thread[p] !== trace.park.thread[p - 1];
+	lazily(trace.park, "id", parkIds);
 }
 
 // One lane of states per thread; they share arrays, with one value more per thread, its end.

@@ -31,33 +31,43 @@ function matchesAdd(m, kind, id, group, time) {
 	m.time[m.n++] = time;
 }
 
-// The indices of n times, by time; those at the same time stay in their order.
+// The indices of n times, by time; those at the same time stay in their order.  Buckets first, of which each is then put
+// in order by itself: most have a few, which are nearly in order.
 function orderOf(time, n) {
-	const key = new Uint32Array(n), count = new Uint32Array(65537);
-	let from = new Uint32Array(n), to = new Uint32Array(n);
+	const buckets = Math.min(2 ** Math.ceil(Math.log2(n + 2)), 1 << 20), next = new Uint32Array(buckets + 1);
+	const bucket = new Uint32Array(n), order = new Uint32Array(n);
+	let least = Infinity, most = -Infinity;
 
 	for (let i = 0; i < n; i++) {
-		key[i] = Math.min(time[i] / trace.span, 1) * 4294967295;
-		from[i] = i;
+		least = time[i] < least ? time[i] : least;
+		most = time[i] > most ? time[i] : most;
 	}
-	for (const shift of [0, 16]) {
-		count.fill(0);
-		for (let i = 0; i < n; i++)
-			count[(key[i] >>> shift & 65535) + 1]++;
-		for (let k = 0; k < 65536; k++)
-			count[k + 1] += count[k];
-		for (let i = 0; i < n; i++)
-			to[count[key[from[i]] >>> shift & 65535]++] = from[i];
-		[from, to] = [to, from];
+	const scale = (buckets - 1) / Math.max(most - least, 1);
+	for (let i = 0; i < n; i++) {
+		bucket[i] = (time[i] - least) * scale;
+		next[bucket[i] + 1]++;
 	}
-	for (let i = 1; i < n; i++) { // a key is many nanoseconds in a long trace
-		const moved = from[i];
+	for (let k = 0; k < buckets; k++)
+		next[k + 1] += next[k];
+	for (let i = 0; i < n; i++)
+		order[next[bucket[i]]++] = i;
+	for (let k = 0; k < buckets; k++) // next[k] is the end of bucket k now
+		bucketSort(order, time, k ? next[k - 1] : 0, next[k]);
+	return order;
+}
+
+function bucketSort(order, time, from, until) {
+	if (until - from > 64) {
+		order.subarray(from, until).sort((a, b) => time[a] - time[b] || a - b);
+		return;
+	}
+	for (let i = from + 1; i < until; i++) {
+		const moved = order[i], at = time[moved];
 		let k = i;
-		for (; k > 0 && time[from[k - 1]] > time[moved]; k--)
-			from[k] = from[k - 1];
-		from[k] = moved;
+		for (; k > from && time[order[k - 1]] > at; k--)
+			order[k] = order[k - 1];
+		order[k] = moved;
 	}
-	return from;
 }
 
 function matchesOrder(m) {
@@ -291,6 +301,20 @@ function groupGo(group) {
 	byId("results").hidden = true;
 }
 
+// How many of these, in order of time, are before t.
+function firstFrom(order, time, t) {
+	let lo = 0, hi = order.length;
+
+	while (lo < hi) {
+		const mid = (lo + hi) >>> 1;
+		if (time[order[mid]] < t)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 // The next (1) or previous (-1) match in time; the first one is that at or after the view.
 function searchStep(step) {
 	const {n, time} = search.matches;
@@ -298,8 +322,8 @@ function searchStep(step) {
 	if (!n)
 		return;
 	if (search.at < 0) {
-		const i = matchesOrder(search.matches).findIndex((match) => time[match] >= view.t0);
-		search.at = step > 0 ? (i < 0 ? 0 : i) - 1 : i < 0 ? n : i;
+		const i = firstFrom(matchesOrder(search.matches), time, view.t0);
+		search.at = step > 0 ? i % n - 1 : i;
 	}
 	matchGo((search.at + step + n) % n);
 }

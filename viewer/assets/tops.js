@@ -127,13 +127,13 @@ function whereCell(row, kind, before = "") {
 	return line;
 }
 
-// The longest single waits that are not mere idling.
-function longestParks(limit) {
+// The longest waits of those from..until that count, at most so many.
+function longestParks(from, until, limit, counts) {
 	const p = trace.park, best = [];
-	let least = 0;
+	let least = -1;
 
-	for (let i = 0; i < p.n; i++) {
-		if (p.length[i] <= least || stateClass[PARKED + p.reason[i]] === CLASS.IDLE)
+	for (let i = from; i < until; i++) {
+		if (p.length[i] <= least || !counts(i))
 			continue;
 		best.push(i);
 		if (best.length >= 4 * limit) {
@@ -147,8 +147,9 @@ function longestParks(limit) {
 
 function longestWaits() {
 	const p = trace.park;
+	const isNotIdle = (i) => stateClass[PARKED + p.reason[i]] !== CLASS.IDLE;
 
-	return topTable("Longest single waits (idle waits left out)", longestParks(LONGEST_ROWS), [
+	return topTable("Longest single waits (idle waits left out)", longestParks(0, p.n, LONGEST_ROWS, isNotIdle), [
 		{name: "for, in", wide: true, cell: (i) => waitCell(PARKED + p.reason[i], variableName(p.object[i]),
 			cellLine([link(stackPath(p.stack[i]) || "(no stack)", {kind: "park", id: i + 1})],
 				stackPath(p.stack[i], Infinity)))},
