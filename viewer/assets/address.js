@@ -1,6 +1,6 @@
 // address.js - what is to be seen, as the fragment of the page's address:
 //
-//   #t=<start>,<length>&range=<start>,<length>&sel=<kind>:<name>&sort=lock&filter=worker&pin=3,5&tasks=0
+//   #t=<start>,<length>&range=<start>,<length>&sel=<kind>:<name>&sort=lock&filter=worker&pin=3,5&tasks=0&panel=<tab>
 //
 // Rows have the names that SQL has for them, so that an address holds when the page is made anew: an
 // id, or else <thread's id>@<time>, of several at a time with +1, +2, ... behind it.  Times are nanoseconds
@@ -114,6 +114,7 @@ function addressText() {
 		parts.push(`pin=${pinned.join(",")}`);
 	if (!tracks.annotations)
 		parts.push("tasks=0");
+	parts.push(...panelAddress());
 	return "#" + parts.join("&");
 }
 
@@ -132,7 +133,8 @@ function decoded(string) {
 
 // What an address asks for; anything that is not well formed is ignored.
 function addressRead(hash) {
-	const asked = {span: null, range: null, selection: null, sort: "start", filter: "", pinned: [], annotations: true};
+	const asked = {span: null, range: null, selection: null, sort: "start", filter: "", pinned: [], annotations: true,
+		more: new Map()};
 
 	for (const part of hash.slice(1).split("&")) {
 		const [, key, value] = /^(\w+)=(.*)$/.exec(part) || [];
@@ -153,6 +155,7 @@ function addressRead(hash) {
 				.filter((t) => t >= 0);
 		if (key === "tasks")
 			asked.annotations = value !== "0";
+		asked.more.set(key, value);
 	}
 	return asked;
 }
@@ -174,6 +177,7 @@ function addressApply(hash) {
 	select(asked.selection, {show: !asked.span});
 	if (asked.selection)
 		scrollToSelection();
+	panelApply(asked.more);
 }
 
 function addressInit() {

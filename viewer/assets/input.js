@@ -351,6 +351,7 @@ const commands = [
 	["Ctrl+z", "undo a change of the view", () => viewUndo(view.history, view.future)],
 	["Ctrl+Z Ctrl+y", "redo it", () => viewUndo(view.future, view.history)],
 	["Escape", "clear the range, then the selection", clear],
+	...panelCommands(),
 	["?", "this help", helpOpen],
 ];
 

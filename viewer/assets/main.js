@@ -42,6 +42,7 @@ function themeChanged() {
 	topsDraw();
 	drawMap();
 	drawSoon();
+	panelChanged("theme");
 }
 
 function titleDraw() {
@@ -172,6 +173,7 @@ function start() {
 	hatchMake(byId("base").getContext("2d"));
 	view.t1 = trace.span;
 	view.listeners.push(onViewChange);
+	panelInit();
 	addressInit();
 	searchInit();
 	inputInit();

@@ -1,0 +1,202 @@
+// panel.js - the panel below the timeline: its tabs, its height, and when it is open.
+//
+// A tab is an entry that its file pushes to `panelTabs`:
+//
+//   id       its name in the page's address: letters
+//   label    what its button says
+//   key      opens it; null: no key has it
+//   about    what the key does, for the help
+//   draw(box)      called once, when the tab is opened first: fills its element.  A tab that was never
+//                  opened costs nothing
+//   shown()        the tab is seen now, or its element has another size; optional
+//   hidden()       it is seen no longer; optional
+//   changed(what)  the view changed, as for view.listeners ("theme" after a change of colours); optional.
+//                  Only while the tab is seen
+//   state()        what the address has to hold of it, as text; "" = nothing; optional
+//   stateSet(text) the same, back; before draw() if the tab was never opened; optional
+//
+// The address has `panel=<id>` while the panel is open, and `<id>=<state>` of each tab with a state.
+
+const PANEL_LEAST = 120, PANEL_ABOVE = 140, PANEL_SHARE = 0.45, PANEL_STEP = 24; // CSS pixels; of the height
+
+const panelTabs = [];
+const panel = {
+	open: null, // the tab that is seen
+	last: null, // that was seen last
+	height: 0, // as the user chose it; 0 = a share of the room
+	boxes: new Map(), // tab -> its element
+};
+
+function panelNamed(id) {
+	return panelTabs.find((tab) => tab.id === id) || null;
+}
+
+function panelBox(tab) {
+	let box = panel.boxes.get(tab);
+
+	if (!box) {
+		box = el("div", {class: "tab", id: `panel-${tab.id}`, role: "tabpanel",
+			"aria-labelledby": `panel-tab-${tab.id}`});
+		panel.boxes.set(tab, box);
+		byId("panel-body").append(box);
+		tab.draw(box);
+	}
+	return box;
+}
+
+// Height in CSS pixels, at the present size of the window.
+function panelHeight() {
+	const room = byId("left").clientHeight;
+
+	return Math.max(PANEL_LEAST, Math.min(panel.height || room * PANEL_SHARE, room - PANEL_ABOVE));
+}
+
+function panelFit() {
+	if (panel.open)
+		byId("panel").style.height = `${Math.round(panelHeight())}px`;
+}
+
+// Opens a tab; null closes the panel.
+function panelShow(tab, {focus = false} = {}) {
+	if (tab !== panel.open && panel.open && panel.open.hidden)
+		panel.open.hidden();
+	panel.open = tab;
+	panel.last = tab || panel.last;
+	byId("panel").hidden = !tab;
+	byId("panel-open").setAttribute("aria-expanded", String(Boolean(tab)));
+	for (const each of panelTabs) {
+		const button = byId(`panel-tab-${each.id}`);
+		button.setAttribute("aria-selected", String(each === tab));
+		button.tabIndex = each === tab ? 0 : -1;
+	}
+	if (tab) {
+		panelFit();
+		const seen = panelBox(tab);
+		for (const box of panel.boxes.values())
+			box.hidden = box !== seen;
+		if (tab.shown)
+			tab.shown();
+		if (focus)
+			byId(`panel-tab-${tab.id}`).focus();
+	} else if (byId("panel").contains(document.activeElement) || document.activeElement === document.body) {
+		byId("canvases").focus({preventScroll: true});
+	}
+	addressWrite();
+}
+
+// Opens a tab, or closes the panel if that tab is seen.
+function panelToggle(tab) {
+	panelShow(panel.open === tab ? null : tab, {focus: true});
+}
+
+function panelLast() {
+	return panel.open || panel.last || panelTabs[0];
+}
+
+function panelChanged(what) {
+	if (panel.open && panel.open.changed)
+		panel.open.changed(what);
+}
+
+// Another height, in CSS pixels; 0 = a share of the room.
+function panelSize(height) {
+	panel.height = height;
+	panelFit();
+	try {
+		localStorage.setItem("trc-panel", height ? String(Math.round(height)) : "");
+	} catch {
+		// It lasts as long as the page.
+	}
+}
+
+// ---- the address ----
+
+// Parts of the address, as key=value.
+function panelAddress() {
+	const parts = panel.open ? [`panel=${panel.open.id}`] : [];
+
+	for (const tab of panelTabs) {
+		const state = tab.state ? tab.state() : "";
+		if (state)
+			parts.push(`${tab.id}=${encodeURIComponent(state)}`);
+	}
+	return parts;
+}
+
+// `asked`: a map of the address's keys and values.
+function panelApply(asked) {
+	for (const tab of panelTabs)
+		if (tab.stateSet)
+			tab.stateSet(decoded(asked.get(tab.id) || ""));
+	panelShow(panelNamed(asked.get("panel")));
+}
+
+// ---- what the user does ----
+
+function panelEdge() {
+	const edge = byId("panel-edge"), box = byId("panel");
+	let from = null;
+
+	const drags = (at) => {
+		from = at;
+		edge.classList.toggle("dragged", at !== null);
+	};
+	edge.addEventListener("pointerdown", (event) => {
+		edge.setPointerCapture(event.pointerId);
+		drags(event.clientY - box.getBoundingClientRect().top);
+		event.preventDefault();
+	});
+	edge.addEventListener("pointermove", (event) => from !== null &&
+		panelSize(Math.max(PANEL_LEAST, box.getBoundingClientRect().bottom - event.clientY + from)));
+	edge.addEventListener("pointerup", () => drags(null));
+	edge.addEventListener("pointercancel", () => drags(null));
+	edge.addEventListener("dblclick", () => panelSize(0));
+	edge.addEventListener("keydown", (event) => {
+		const by = {ArrowUp: PANEL_STEP, ArrowDown: -PANEL_STEP}[event.key];
+		if (!by)
+			return;
+		panelSize(panelHeight() + by);
+		event.preventDefault();
+		event.stopPropagation();
+	});
+}
+
+// Arrows lead from tab to tab, as in any list of tabs.
+function panelTabKey(event) {
+	const by = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+
+	if (!by)
+		return;
+	const n = panelTabs.length, at = panelTabs.indexOf(panel.open);
+	panelShow(panelTabs[(at + by + n) % n], {focus: true});
+	event.preventDefault();
+	event.stopPropagation();
+}
+
+// Keys of the panel and its tabs: [key, what it does, action].
+function panelCommands() {
+	const keys = panelTabs.filter((tab) => tab.key).map((tab) => [tab.key, tab.about, () => panelToggle(tab)]);
+
+	return panelTabs.length ? [["b", "open or close the panel below", () => panelToggle(panelLast())], ...keys] : [];
+}
+
+function panelInit() {
+	try {
+		panel.height = Number(localStorage.getItem("trc-panel")) || 0;
+	} catch {
+		// A share of the room.
+	}
+	for (const tab of panelTabs)
+		byId("panel-tabs").append(el("button", {type: "button", role: "tab", id: `panel-tab-${tab.id}`,
+			"aria-controls": "panel-body", title: tab.key ? `Key: ${keyName(tab.key)}` : undefined,
+			onclick: () => panelShow(tab)}, tab.label));
+	byId("panel-tabs").addEventListener("keydown", panelTabKey);
+	byId("panel-open").hidden = !panelTabs.length;
+	byId("panel-open").addEventListener("click", () => panelToggle(panelLast()));
+	byId("panel-close").addEventListener("click", () => panelShow(null));
+	panelEdge();
+	view.listeners.push(panelChanged);
+	// Its height follows the window's; then whatever lies in it has another size.
+	new ResizeObserver(panelFit).observe(byId("left"));
+	new ResizeObserver(() => panel.open && panel.open.shown && panel.open.shown()).observe(byId("panel-body"));
+}
