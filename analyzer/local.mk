@@ -4,7 +4,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/model/array.c analyzer/model/array.h \
 	analyzer/causes/blame.c analyzer/causes/blame.h \
 	analyzer/causes/causes.c analyzer/causes/causes.h \
-	analyzer/causes/steps.c analyzer/causes/steps.h \
+	analyzer/causes/names.c analyzer/causes/steps.c analyzer/causes/steps.h \
 	analyzer/derive/caused.c \
 	analyzer/derive/deadlocks.c analyzer/derive/exec.c \
 	analyzer/derive/fibers.c analyzer/derive/fibers.h analyzer/derive/fiber_runs.c \
