@@ -11,8 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyzer/causes/causes.h"
 #include "analyzer/report/findings.h"
 #include "format/file_sink.h"
+#include "format/waits.h"
 #include "assets.h"
 #include "page.h"
 #include "rows.h"
@@ -34,6 +36,8 @@ static const struct trc_html_limits default_limits = {
 	.fiber_runs = 2000000,
 	.fiber_waits = 1000000,
 	.samples = 1000000,
+	.allocs = 1000000,
+	.blamed_waits = 250000,
 };
 
 static int fail(struct trc_error *error, int rc, const char *what, const char *detail)
@@ -57,6 +61,8 @@ static void limits_choose(struct trc_html_limits *l, const struct trc_html_limit
 	CHOOSE(fiber_runs);
 	CHOOSE(fiber_waits);
 	CHOOSE(samples);
+	CHOOSE(allocs);
+	CHOOSE(blamed_waits);
 #undef CHOOSE
 }
 
@@ -73,12 +79,16 @@ static void head_schema(FILE *out)
 		trc_page_json_string(out, trc_reason_name(i));
 		fputc(',', out);
 		trc_page_json_string(out, trc_reason_doc(i));
-		fprintf(out, ",%d]", trc_reason_is_lock(i));
+		fprintf(out, ",%d,%d]", trc_reason_is_lock(i), trc_wait_class(i));
 	}
 	fputs("],\n\"causes\":[null", out);
 	for (unsigned int i = 1; i < TRC_GAP_CAUSE_COUNT; i++) {
 		fputc(',', out);
 		trc_page_json_string(out, trc_gap_cause_name(i));
+	}
+	for (unsigned int i = 0; i < TRC_CAUSE_KINDS; i++) {
+		fputs(i ? "," : "],\n\"cause_kinds\":[", out);
+		trc_page_json_string(out, trc_cause_name(i));
 	}
 	fputs("]", out);
 }
@@ -169,6 +179,9 @@ static void write_head(FILE *out, struct trc_rows *r, const struct trc_tracks *t
 	json_number(out, "without_fiber_runs", (double)r->without_fiber_runs);
 	json_number(out, "without_fiber_waits", (double)r->without_fiber_waits);
 	json_number(out, "sample_step", (double)r->sample_step);
+	json_number(out, "alloc_step", (double)r->alloc_step);
+	json_number(out, "blame_from_ns", (double)r->blame_from_ns);
+	json_number(out, "without_blame", r->without_blame);
 	head_schema(out);
 	head_info(out, trc_model_reader(r->m));
 	head_findings(out, r, findings);

@@ -16,17 +16,19 @@
 
 /* How many rows of each kind a page may hold; 0 = the default. */
 struct trc_html_limits {
-	uint64_t intervals;   /* shorter ones that follow each other are merged and counted */
-	uint64_t regions;     /* the longest are kept */
-	uint64_t tasks;	      /* the longest are kept */
-	uint64_t unlocks;     /* those that caused the longest waits are kept */
-	uint64_t logs;	      /* the first are kept */
-	uint64_t counters;    /* the first are kept */
-	uint64_t label_spans; /* times under one label set; the longest are kept */
-	uint64_t fibers;      /* those that ran and waited longest are kept */
-	uint64_t fiber_runs;  /* the longest are kept */
-	uint64_t fiber_waits; /* the longest are kept */
-	uint64_t samples;     /* one of so many is kept */
+	uint64_t intervals;    /* shorter ones that follow each other are merged and counted */
+	uint64_t regions;      /* the longest are kept */
+	uint64_t tasks;	       /* the longest are kept */
+	uint64_t unlocks;      /* those that caused the longest waits are kept */
+	uint64_t logs;	       /* the first are kept */
+	uint64_t counters;     /* the first are kept */
+	uint64_t label_spans;  /* times under one label set; the longest are kept */
+	uint64_t fibers;       /* those that ran and waited longest are kept */
+	uint64_t fiber_runs;   /* the longest are kept */
+	uint64_t fiber_waits;  /* the longest are kept */
+	uint64_t samples;      /* one of so many is kept */
+	uint64_t allocs;       /* one of so many is kept */
+	uint64_t blamed_waits; /* what caused the longest of them is kept */
 };
 
 /*

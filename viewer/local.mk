@@ -12,8 +12,8 @@ viewer_assets = viewer/assets/body.html viewer/assets/app.css $(viewer_js)
 
 noinst_LTLIBRARIES += libtrcviewer.la
 libtrcviewer_la_SOURCES = viewer/html.c viewer/html.h viewer/page.c viewer/page.h \
-	viewer/rows.c viewer/rows.h viewer/rows_end.c \
-	viewer/rows_fibers.c viewer/rows_labels.c viewer/rows_samples.c viewer/rows_top.c viewer/rows_user.c \
+	viewer/rows.c viewer/rows.h viewer/rows_blame.c viewer/rows_end.c \
+	viewer/rows_fibers.c viewer/rows_heap.c viewer/rows_labels.c viewer/rows_samples.c viewer/rows_top.c viewer/rows_user.c \
 	viewer/tracks.c viewer/tracks.h viewer/assets.h
 nodist_libtrcviewer_la_SOURCES = viewer/assets.c
 libtrcviewer_la_CPPFLAGS = $(AM_CPPFLAGS) $(ZLIB_CFLAGS)

@@ -46,8 +46,10 @@ struct trc_rows {
 	/* html:H3: how many the page leaves out. */
 	uint64_t without_regions, without_tasks, without_unlocks, without_logs, without_counters;
 	uint64_t without_label_spans, without_fibers, without_fiber_runs, without_fiber_waits;
-	uint64_t sample_step; /* one of so many is in the page */
-	bool failed;	      /* out of memory */
+	uint64_t sample_step, alloc_step; /* one of so many is in the page */
+	uint64_t blame_from_ns; /* of shorter waits the page does not say who caused them */
+	bool without_blame;	/* nor of any: it would be too much */
+	bool failed;		/* out of memory */
 };
 
 /* Writes everything but the head.  tracks->shown says which parks.  0 or -ENOMEM. */
@@ -83,6 +85,12 @@ uint32_t trc_rows_fiber(const struct trc_rows *r, uint32_t row);
 
 /* rows_samples.c: samples, and what was sampled. */
 void trc_rows_samples(struct trc_rows *r);
+
+/* rows_heap.c: sampled allocations. */
+void trc_rows_heap(struct trc_rows *r);
+
+/* rows_blame.c: what in the end caused waits for locks and threads.  After the waits. */
+void trc_rows_blame(struct trc_rows *r);
 
 /* rows_end.c: signals, conditions that were met, the window, deadlocks. */
 void trc_rows_end(struct trc_rows *r);

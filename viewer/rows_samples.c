@@ -57,12 +57,13 @@ static uint32_t event_of(const struct trc_rows *r, uint32_t event)
 
 static void write_samples(struct trc_rows *r)
 {
-	enum { TIME, THREAD, EVENT, VALUE, STACK, SET, N, SEEN = 64 };
+	enum { TIME, THREAD, EVENT, VALUE, MADE_UP, STACK, SET, N, SEEN = 64 };
 	struct trc_column c[N] = {
 		[TIME] = trc_column_make("sample.time", TRC_COLUMN_DELTA),
 		[THREAD] = trc_column_make("sample.thread", TRC_COLUMN_VARINT),
 		[EVENT] = trc_column_make("sample.event", TRC_COLUMN_VARINT),
 		[VALUE] = trc_column_make("sample.value", TRC_COLUMN_VARINT),
+		[MADE_UP] = trc_column_make("sample.made_up", TRC_COLUMN_VARINT),
 		[STACK] = trc_column_make("sample.stack", TRC_COLUMN_VARINT),
 		[SET] = trc_column_make("sample.set", TRC_COLUMN_VARINT),
 	};
@@ -81,6 +82,7 @@ static void write_samples(struct trc_rows *r)
 		trc_column_add(&c[THREAD], trc_rows_thread(r, s->thread));
 		trc_column_add(&c[EVENT], event);
 		trc_column_add(&c[VALUE], s->value);
+		trc_column_add(&c[MADE_UP], s->scaled > s->value ? s->scaled - s->value : 0);
 		trc_column_add(&c[STACK], s->stack);
 		trc_column_add(&c[SET], s->labels);
 	}

@@ -62,6 +62,8 @@ static void charge(struct blame *b, const struct node *root, uint32_t stack, uin
 	const __int128 ns = (__int128)n * ((__int128)b->now_ns - since_ns);
 	const struct trc_blame blame = {
 		.ns = ns < INT64_MAX ? (int64_t)ns : INT64_MAX,
+		.from_ns = since_ns,
+		.to_ns = b->now_ns,
 		.stack = stack,
 		.labels = labels,
 		.kind = root->kind,

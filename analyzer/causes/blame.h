@@ -17,10 +17,12 @@
 
 #include "causes.h"
 
+/* Of n waits that have the same labels, for n times the time from from_ns to to_ns. */
 struct trc_blame {
 	int64_t ns;
+	int64_t from_ns, to_ns;
 	uint32_t stack;	 /* 0 = not known */
-	uint32_t labels; /* of those that waited, as `wanted` gave them */
+	uint32_t labels; /* of those that waited, as `wanted` gave them: it may give each its own */
 	uint8_t kind;	 /* enum trc_cause_kind */
 	uint8_t reason;	 /* of the wait of who is charged; 0 = it was in none */
 };

@@ -107,6 +107,19 @@ int trc_findings(struct trc_model *m, struct trc_array *out, struct trc_error *e
 	return 0;
 }
 
+int trc_blame_sum(const struct trc_model *m, const struct trc_blame_target *target)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < m->n_blame && !err; i++) {
+		struct trc_blame blame = m->blame[i];
+
+		if (target->wanted(target->context, &m->parks[blame.labels - 1], &blame.labels))
+			err = target->charge(target->context, &blame);
+	}
+	return err;
+}
+
 const struct trc_stacks *trc_model_stacks(const struct trc_model *m)
 {
 	return &m->stacks;
@@ -138,9 +151,8 @@ const char *trc_reader_warning(const struct trc_reader *r)
 
 const struct trc_file_info *trc_reader_info(const struct trc_reader *r)
 {
-	static const struct trc_file_info info = {.start_realtime_ns = 1700000000000000000,
-						  .n_events = 12345,
-						  .complete = true};
+	static const struct trc_file_info info = {
+		.start_realtime_ns = 1700000000000000000, .n_events = 12345, .complete = true};
 
 	return &info;
 }
@@ -171,9 +183,8 @@ const char *trc_model_member(const struct trc_model *m, uint64_t address, uint32
 
 const struct trc_descriptor_name *trc_model_descriptor(const struct trc_model *m, uint32_t number)
 {
-	static const struct trc_descriptor_name peer = {.text = "tcp 127.0.0.1:80 127.0.0.1:4711",
-							.kind = "tcp",
-							.name = "127.0.0.1:4711"};
+	static const struct trc_descriptor_name peer = {
+		.text = "tcp 127.0.0.1:80 127.0.0.1:4711", .kind = "tcp", .name = "127.0.0.1:4711"};
 
 	(void)m;
 	return number ? &peer : NULL;

@@ -7,6 +7,7 @@
 #ifndef TRC_TESTS_FAKE_MODEL_H
 #define TRC_TESTS_FAKE_MODEL_H
 
+#include "analyzer/causes/blame.h"
 #include "analyzer/model/model.h"
 
 struct trc_model {
@@ -35,11 +36,14 @@ struct trc_model {
 	const struct trc_fiber_wait *fiber_waits;
 	const struct trc_sample *samples;
 	const struct trc_sample_event *sample_events;
+	const struct trc_blame *blame; /* `labels` is the park's id */
+	size_t n_blame;
 	size_t n_fibers, n_fiber_runs, n_fiber_waits;
 	size_t n_labels, n_label_spans, n_samples, n_sample_events;
 	size_t n_signals, n_triggers, n_coverage, n_threads_now, n_deadlocks;
 	int64_t window_ns; /* 0 = a recording */
-	size_t n_threads, n_parks, n_unlocks, n_tasks, n_regions, n_logs, n_counters, n_on_cpu, n_gaps;
+	size_t n_threads, n_parks, n_unlocks, n_tasks, n_regions, n_logs, n_counters, n_on_cpu,
+		n_gaps;
 	size_t n_allocs, n_frees;
 	struct trc_stacks stacks;
 	const char *const (*info)[2]; /* key and value */

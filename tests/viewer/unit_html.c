@@ -354,10 +354,17 @@ START_TEST(times_under_labels_lie_in_their_threads_lives)
 {
 	static const struct trc_set_label labels[] = {
 		{.labels = 2, .key = "tenant", .value = "acme", .unit = ""},
-		{.labels = 5, .key = HOSTILE, .value = "7ms", .unit = "ms", .is_number = true, .number = 7},
+		{.labels = 5,
+		 .key = HOSTILE,
+		 .value = "7ms",
+		 .unit = "ms",
+		 .is_number = true,
+		 .number = 7},
 	};
 	static const struct trc_thread_span spans[] = {
-		{TRC_NEVER, 1200, 3, 0, 0}, {1200, TRC_NEVER, 3, 5, 0}, {TRC_NEVER, 1500, 9, 2, 0},
+		{TRC_NEVER, 1200, 3, 0, 0},
+		{1200, TRC_NEVER, 3, 5, 0},
+		{TRC_NEVER, 1500, 9, 2, 0},
 		{1500, TRC_NEVER, 9, 5, 0},
 	};
 	struct trc_model m = {.start_ns = 1000,
@@ -559,7 +566,11 @@ START_TEST(of_too_many_samples_one_of_so_many_is_kept)
 	enum { N = 100 };
 	static struct trc_sample samples[N];
 	static const struct trc_sample_event events[] = {
-		{.event = 3, .name = "cpu-clock", .unit = "nanoseconds", .note = "", .n_samples = 80},
+		{.event = 3,
+		 .name = "cpu-clock",
+		 .unit = "nanoseconds",
+		 .note = "",
+		 .n_samples = 80},
 		{.event = 8, .name = "cache-misses", .unit = "count", .note = "", .n_samples = 20},
 	};
 	struct trc_model m = {.end_ns = 1000,
@@ -575,8 +586,11 @@ START_TEST(of_too_many_samples_one_of_so_many_is_kept)
 	char *page;
 
 	for (int64_t i = 0; i < N; i++)
-		samples[i] = (struct trc_sample){
-			.ts_ns = i, .thread = 9, .event = i % 5 ? 3 : 8, .value = (uint64_t)i, .labels = 4};
+		samples[i] = (struct trc_sample){.ts_ns = i,
+						 .thread = 9,
+						 .event = i % 5 ? 3 : 8,
+						 .value = (uint64_t)i,
+						 .labels = 4};
 	page = write_page(&m, NULL);
 	ck_assert_uint_eq(size_of(page, "sample.time"), N);
 	ck_assert_int_eq((int)page_read_head(page, "sample_step"), 1);
@@ -602,6 +616,99 @@ static int64_t counter_at(const char *page, size_t i)
 
 	return (int64_t)(value >> 1 ^ (0 - (value & 1)));
 }
+
+START_TEST(what_is_to_blame_lies_in_its_wait)
+{
+	static const struct trc_park parks[] = {
+		{.start_ns = 100, .end_ns = 200, .thread = 3, .reason = TRC_REASON_MUTEX},
+		{.start_ns = 300, .end_ns = 900, .thread = 3, .reason = TRC_REASON_READ},
+		{.start_ns = 1200, .end_ns = TRC_NEVER, .thread = 9, .reason = TRC_REASON_COND},
+	};
+	static const struct trc_blame blame[] = {
+		{.from_ns = 1500, .to_ns = 1600, .stack = 4, .labels = 3, .kind = 2},
+		{.from_ns = 100, .to_ns = 140, .stack = 5, .labels = 1, .kind = 1},
+		{.from_ns = 350, .to_ns = 400, .stack = 8, .labels = 2, .kind = 1},
+		{.from_ns = 140, .to_ns = 160, .stack = 5, .labels = 1, .kind = 1},
+		{.from_ns = 160, .to_ns = 200, .stack = 5, .labels = 1, .kind = 7, .reason = 2},
+		{.from_ns = 1600, .to_ns = 2000, .stack = 6, .labels = 3, .kind = 2},
+	};
+	static const uint64_t gap[] = {0, 0, 300, 0}, length[] = {60, 0, 100, 0};
+	static const uint64_t stack[] = {5, 5, 4, 6}, kind[] = {1, 7, 2, 2};
+	struct trc_model m = {.end_ns = 2000,
+			      .threads = threads,
+			      .n_threads = 2,
+			      .parks = parks,
+			      .n_parks = 3,
+			      .blame = blame,
+			      .n_blame = 6,
+			      .stacks = NO_STACKS};
+	struct trc_html_limits one = {.blamed_waits = 1};
+	char *page = write_page(&m, NULL);
+
+	/* A wait for a file is nobody's fault; pieces that follow each other are one. */
+	ck_assert_uint_eq(size_of(page, "blame.park"), 4);
+	for (size_t i = 0; i < 4; i++) {
+		ck_assert_uint_eq(at(page, "park.id", at(page, "blame.park", i) - 1),
+				  i < 2 ? 1 : 3);
+		ck_assert_uint_eq(at(page, "blame.gap", i), gap[i]);
+		ck_assert_uint_eq(at(page, "blame.length", i), length[i]);
+		ck_assert_uint_eq(at(page, "blame.stack", i), stack[i]);
+		ck_assert_uint_eq(at(page, "blame.kind", i), kind[i]);
+	}
+	ck_assert_uint_eq(at(page, "blame.reason", 1), 2);
+	free(page);
+
+	/* The longest are kept. */
+	page = write_page(&m, &one);
+	ck_assert_uint_eq(size_of(page, "blame.park"), 2);
+	ck_assert_uint_eq(at(page, "blame.stack", 0), 4);
+	ck_assert_int_gt((int)page_read_head(page, "blame_from_ns"), 100);
+	free(page);
+}
+END_TEST
+
+START_TEST(allocations_are_as_in_the_model)
+{
+	static const struct trc_alloc allocs[] = {
+		{.ts_ns = 100,
+		 .freed_ns = 400,
+		 .bytes = 1000,
+		 .objects = 2.5,
+		 .thread = 9,
+		 .stack = 2},
+		{.ts_ns = 500,
+		 .freed_ns = TRC_NEVER,
+		 .bytes = 16,
+		 .objects = 1,
+		 .thread = 3,
+		 .lives = true},
+		{.ts_ns = 600, .freed_ns = TRC_NEVER, .bytes = 8, .objects = 1e300, .thread = 3},
+	};
+	struct trc_model m = {.end_ns = 2000,
+			      .threads = threads,
+			      .n_threads = 2,
+			      .allocs = allocs,
+			      .n_allocs = 3,
+			      .stacks = NO_STACKS};
+	struct trc_html_limits two = {.allocs = 2};
+	char *page = write_page(&m, NULL);
+
+	ck_assert_uint_eq(size_of(page, "alloc.time"), 3);
+	ck_assert_uint_eq(at(page, "alloc.time", 1), 500);
+	ck_assert_uint_eq(at(page, "alloc.thread", 0), 2);
+	ck_assert_uint_eq(at(page, "alloc.freed", 0), 401);
+	ck_assert_uint_eq(at(page, "alloc.freed", 1), 0);
+	ck_assert_uint_eq(at(page, "alloc.lives", 1), 1);
+	ck_assert_uint_eq(at(page, "alloc.space", 0), 2500);
+	ck_assert_uint_eq(at(page, "alloc.space", 2), INT64_MAX);
+	ck_assert_uint_eq(at(page, "alloc.stack", 0), 2);
+	free(page);
+	page = write_page(&m, &two);
+	ck_assert_uint_eq(size_of(page, "alloc.time"), 2);
+	ck_assert_int_eq((int)page_read_head(page, "alloc_step"), 2);
+	free(page);
+}
+END_TEST
 
 START_TEST(memory_in_use_is_a_counter_of_its_own)
 {
@@ -704,6 +811,8 @@ TCase *unit_html(void)
 	tcase_add_test(t, of_too_many_fibers_those_with_most_time_are_kept);
 	tcase_add_test(t, a_trace_without_fibers_has_no_columns_for_them);
 	tcase_add_test(t, of_too_many_samples_one_of_so_many_is_kept);
+	tcase_add_test(t, what_is_to_blame_lies_in_its_wait);
+	tcase_add_test(t, allocations_are_as_in_the_model);
 	tcase_add_test(t, memory_in_use_is_a_counter_of_its_own);
 	tcase_add_test(t, a_failure_leaves_the_old_page);
 	tcase_add_test(t, trouble_is_named);

@@ -1,0 +1,189 @@
+/*
+ * rows_blame.c - what in the end caused waits for locks and for other threads, as columns of a page: pieces
+ * of waits, each with the stack that is to blame for it (analyzer/causes/blame.h).
+ *
+ * A piece begins where the one before it of the same wait ends, or at the wait's begin, unless `gap` says
+ * otherwise; a length of 0 is up to the wait's end.  So most waits take a few bytes.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyzer/causes/blame.h"
+#include "format/waits.h"
+#include "rows.h"
+
+/* More pieces than so many for each wait that may have some, and the page has none: chains of thousands of
+ * waits that depend on each other would take more memory than the rest of the page. */
+enum { PIECES_A_WAIT = 8 };
+
+struct piece {
+	uint64_t from, until; /* since the trace's start */
+	uint32_t park;	      /* the page's number of the wait */
+	uint32_t stack;
+	uint8_t kind, reason;
+};
+
+struct pieces {
+	struct trc_rows *r;
+	const struct trc_park *park; /* the model's */
+	struct trc_array rows;	     /* struct piece */
+	uint32_t *latest; /* by the page's number of a wait: index + 1 of its last piece */
+	size_t n_max;
+};
+
+static bool is_blamed(const struct trc_park *park)
+{
+	enum trc_wait_class class = trc_wait_class(park->reason);
+
+	return class == TRC_WAIT_LOCKS || class == TRC_WAIT_THREADS;
+}
+
+/* In the page. */
+static uint64_t length_of(const struct trc_rows *r, const struct trc_park *park)
+{
+	return trc_rows_time(r, park->end_ns) - trc_rows_time(r, park->start_ns);
+}
+
+/* The labels that a charge will have are the page's number of its wait: so it tells the wait. */
+static bool wanted(void *context, const struct trc_park *park, uint32_t *labels)
+{
+	const struct pieces *p = context;
+
+	*labels = p->r->park_idx[park - p->park];
+	return *labels && is_blamed(park) && length_of(p->r, park) >= p->r->blame_from_ns;
+}
+
+static bool goes_on(const struct piece *piece, const struct trc_blame *blame, uint64_t from)
+{
+	return piece->until == from && piece->stack == blame->stack && piece->kind == blame->kind &&
+	       piece->reason == blame->reason;
+}
+
+static int add(void *context, const struct trc_blame *blame)
+{
+	struct pieces *p = context;
+	uint32_t *latest = &p->latest[blame->labels];
+	uint64_t from = trc_rows_time(p->r, blame->from_ns),
+		 until = trc_rows_time(p->r, blame->to_ns);
+	struct piece *piece = p->rows.row;
+
+	if (*latest && goes_on(&piece[*latest - 1], blame, from)) {
+		piece[*latest - 1].until = until;
+		return 0;
+	}
+	if (p->rows.n >= p->n_max)
+		return -E2BIG;
+	piece = trc_array_add(&p->rows);
+	if (!piece)
+		return -ENOMEM;
+	*piece = (struct piece){from,	      until,	   blame->labels,
+				blame->stack, blame->kind, blame->reason};
+	*latest = (uint32_t)p->rows.n;
+	return 0;
+}
+
+static int compare_pieces(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+
+	if (x->park != y->park)
+		return x->park < y->park ? -1 : 1;
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+/* Chooses the waits whose causes the page tells; how many pieces they may have. */
+static size_t choose_waits(struct trc_rows *r)
+{
+	size_t n, n_blamed = 0;
+	const struct trc_park *park = trc_model_parks(r->m, &n);
+	uint64_t by_length[65] = {0};
+
+	for (size_t i = 0; i < n; i++) {
+		if (!is_blamed(&park[i]))
+			continue;
+		by_length[trc_rows_bits(length_of(r, &park[i]))]++;
+		n_blamed++;
+	}
+	r->blame_from_ns = trc_rows_keep_from(by_length, r->limits.blamed_waits);
+	return (n_blamed < r->limits.blamed_waits ? n_blamed : r->limits.blamed_waits) *
+		       PIECES_A_WAIT +
+	       1024;
+}
+
+static void write_pieces(struct trc_rows *r, const struct pieces *p, const uint32_t *row)
+{
+	enum { PARK, GAP, LENGTH, STACK, KIND, REASON, N };
+	struct trc_column c[N] = {
+		[PARK] = trc_column_make("blame.park", TRC_COLUMN_DELTA),
+		[GAP] = trc_column_make("blame.gap", TRC_COLUMN_VARINT),
+		[LENGTH] = trc_column_make("blame.length", TRC_COLUMN_VARINT),
+		[STACK] = trc_column_make("blame.stack", TRC_COLUMN_VARINT),
+		[KIND] = trc_column_make("blame.kind", TRC_COLUMN_BYTES),
+		[REASON] = trc_column_make("blame.reason", TRC_COLUMN_BYTES),
+	};
+	const struct piece *piece = p->rows.row;
+	uint64_t at = 0, end = 0;
+
+	for (size_t i = 0; i < p->rows.n; i++, piece++) {
+		if (!i || piece->park != piece[-1].park) {
+			at = trc_rows_time(r, p->park[row[piece->park - 1]].start_ns);
+			end = trc_rows_time(r, p->park[row[piece->park - 1]].end_ns);
+		}
+		trc_column_add(&c[PARK], piece->park);
+		trc_column_add(&c[GAP], piece->from > at ? piece->from - at : 0);
+		trc_column_add(&c[LENGTH], piece->until == end ? 0 : piece->until - piece->from);
+		trc_column_add(&c[STACK], piece->stack);
+		trc_column_add(&c[KIND], piece->kind);
+		trc_column_add(&c[REASON], piece->reason);
+		at = piece->until;
+	}
+	trc_rows_columns(r, c, N);
+}
+
+/* By the page's number - 1, the model's row; NULL without memory. */
+static uint32_t *rows_of_parks(const struct trc_rows *r)
+{
+	size_t n;
+	uint32_t *row;
+
+	trc_model_parks(r->m, &n);
+	row = calloc(n + 1, sizeof(*row));
+	for (size_t i = 0; row && i < n; i++)
+		if (r->park_idx[i])
+			row[r->park_idx[i] - 1] = (uint32_t)i;
+	return row;
+}
+
+static int find_pieces(struct pieces *p)
+{
+	const struct trc_blame_target target = {.wanted = wanted, .charge = add, .context = p};
+	size_t n;
+	int err;
+
+	p->park = trc_model_parks(p->r->m, &n);
+	p->n_max = choose_waits(p->r);
+	p->latest = calloc(n + 1, sizeof(*p->latest));
+	err = p->latest ? trc_blame_sum(p->r->m, &target) : -ENOMEM;
+	if (err == -E2BIG) {
+		p->r->without_blame = true;
+		p->rows.n = 0;
+		return 0;
+	}
+	if (!err && p->rows.n)
+		qsort(p->rows.row, p->rows.n, sizeof(struct piece), compare_pieces);
+	return err;
+}
+
+void trc_rows_blame(struct trc_rows *r)
+{
+	struct pieces p = {.r = r, .rows = {.row_bytes = sizeof(struct piece)}};
+	uint32_t *row = rows_of_parks(r);
+
+	if (!row || find_pieces(&p))
+		r->failed = true;
+	else
+		write_pieces(r, &p, row);
+	trc_array_free(&p.rows);
+	free(p.latest);
+	free(row);
+}
