@@ -2,7 +2,7 @@
 # script of them, and C arrays of that.
 viewer_js = viewer/assets/data.js viewer/assets/format.js viewer/assets/palette.js \
 	viewer/assets/lod.js viewer/assets/rows.js viewer/assets/view.js viewer/assets/tracks.js \
-	viewer/assets/draw.js viewer/assets/overlay.js viewer/assets/minimap.js \
+	viewer/assets/draw.js viewer/assets/overlay.js viewer/assets/minimap.js viewer/assets/groups.js \
 	viewer/assets/samples.js viewer/assets/fibers.js viewer/assets/select.js viewer/assets/details.js viewer/assets/tip.js \
 	viewer/assets/findings.js viewer/assets/panel.js \
 	viewer/assets/tops.js viewer/assets/search.js viewer/assets/input.js \

@@ -9,6 +9,7 @@
 
 #include "analyzer/model/descriptors.h"
 #include "analyzer/profile/profile.h"
+#include "analyzer/report/report.h"
 #include "format/module_owner.h"
 
 uint32_t trc_rows_thread(const struct trc_rows *r, uint32_t serial)
@@ -129,7 +130,7 @@ uint32_t trc_rows_object(struct trc_rows *r, uint64_t object, uint32_t stack)
 
 static void write_threads(struct trc_rows *r)
 {
-	enum { SERIAL, TID, NAME, CREATOR, STACK, START, END, EVENTS, WAITS, N };
+	enum { SERIAL, TID, NAME, CREATOR, STACK, START, END, EVENTS, WAITS, IDLE, N };
 	struct trc_column c[N] = {
 		[SERIAL] = trc_column_make("thread.serial", TRC_COLUMN_DELTA),
 		[TID] = trc_column_make("thread.tid", TRC_COLUMN_VARINT),
@@ -140,10 +141,17 @@ static void write_threads(struct trc_rows *r)
 		[END] = trc_column_make("thread.end", TRC_COLUMN_VARINT),
 		[EVENTS] = trc_column_make("thread.events", TRC_COLUMN_VARINT),
 		[WAITS] = trc_column_make("thread.parks", TRC_COLUMN_VARINT),
+		[IDLE] = trc_column_make("thread.idle", TRC_COLUMN_BYTES),
 	};
 	size_t n;
 	const struct trc_thread *t = trc_model_threads(r->m, &n);
+	uint8_t *idle = calloc(n + 1, sizeof(*idle));
+	struct trc_error error;
 
+	if (!idle || trc_report_idle_threads(r->m, idle, &error)) {
+		r->failed = true;
+		n = 0;
+	}
 	for (size_t i = 0; i < n; i++, t++) {
 		trc_column_add(&c[SERIAL], t->serial);
 		trc_column_add(&c[TID], t->tid);
@@ -154,7 +162,9 @@ static void write_threads(struct trc_rows *r)
 		trc_column_add(&c[END], trc_rows_time_or_never(r, t->end_ns));
 		trc_column_add(&c[EVENTS], t->n_events);
 		trc_column_add(&c[WAITS], t->n_parks);
+		trc_column_add(&c[IDLE], idle[i]);
 	}
+	free(idle);
 	trc_rows_columns(r, c, N);
 }
 

@@ -217,6 +217,18 @@ bool trc_report_is_idle(const struct trc_report *r, const struct trc_park *park)
 	return thread && r->idle_at[thread - r->thread] == place_of(r, park);
 }
 
+int trc_report_idle_threads(struct trc_model *m, uint8_t *idle, struct trc_error *error)
+{
+	const struct trc_report_options options = {0};
+	struct trc_report r;
+	int err = trc_report_begin(&r, m, NULL, &options, error);
+
+	for (size_t i = 0; !err && i < r.n_threads; i++)
+		idle[i] = r.idle_at && r.idle_at[i];
+	trc_report_end(&r);
+	return err;
+}
+
 int trc_report_idle_add(struct trc_groups *g, const struct trc_report *r,
 			const struct trc_park *park)
 {

@@ -34,4 +34,9 @@ enum { TRC_SUMMARY_LINES_MAX = 15 };
 int trc_report_summary(struct trc_model *m, FILE *out, const struct trc_report_options *options,
 		       struct trc_error *error);
 
+/* Which threads the report calls idle (idle.c): idle[i] of row i of the model's threads becomes 0 or 1.
+ * None are if only a part of the trace is selected.  Derives what it needs.  0 or -errno with a line in
+ * error. */
+int trc_report_idle_threads(struct trc_model *m, uint8_t *idle, struct trc_error *error);
+
 #endif

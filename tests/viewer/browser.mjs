@@ -405,7 +405,7 @@ async function hidesAndShows(page) {
 	await page.fill("#filter", "worker-a");
 	await page.evaluate(() => window.trc.select("mark", 1));
 	await settle(page);
-	same(await shown(), [HOSTILE, A], "what is selected on a hidden thread is shown");
+	same(await shown(), [A, HOSTILE], "what is selected on a hidden thread is shown");
 	check(await page.locator(".label.guest").count() === 1, "as one that the filter would hide");
 	await page.evaluate(() => window.trc.select("park", 2));
 	await settle(page);
@@ -523,7 +523,7 @@ async function wholeAddress(page) {
 	await page.evaluate(() => { location.hash = "#t=0,10000000"; });
 	await settle(page);
 	const cleared = await state();
-	same([cleared.shown.length, cleared.range, cleared.filter, cleared.sort], [4, null, "", "start"],
+	same([cleared.shown.length, cleared.range, cleared.filter, cleared.sort], [4, null, "", "first"],
 		"a plain address is followed at once, and shows all");
 	await page.evaluate((hash) => { location.hash = hash; }, address);
 	await settle(page);
@@ -795,8 +795,44 @@ async function tracedPage(context) {
 	same(page.troubles, [], "no trouble with a page from a trace");
 }
 
-async function manyThreads(context) {
+// A main thread and 199 workers, of which 30 are idle: a summary each, until one is opened.
+async function groupsOfThreads(context) {
 	const page = await openPage(context, path.join(pages, "many.html"));
+	const labels = () => page.locator(".label:not([hidden]):not(.annotation), .label.group:not([hidden])")
+		.locator(".name").allTextContents();
+	const shown = () => page.evaluate(() => window.trc.shownThreads());
+
+	same((await labels()).toSorted(), ["main", "▸ 30 idle threads", "▸ worker-*"].toSorted(),
+		"threads of one kind of name are one line, and so are idle ones");
+	same((await labels()).at(-1), "▸ 30 idle threads", "idle threads come last");
+	same(await shown(), [0], "groups are closed at first");
+	const workers = page.locator(".label:not([hidden])", {hasText: "worker-*"});
+	const box = await workers.boundingBox(), canvas = await page.locator("#canvases").boundingBox();
+	const colours = new Set();
+	for (let dy = 6; dy < 22; dy += 2)
+		for (let dx = 50; dx < 500; dx += 30)
+			colours.add(await colourAt(page, {x: canvas.x + dx, y: box.y + dy}));
+	check(colours.has(await stateColour(page, "mutex")) && colours.size > 2, "a group's lane has what its threads do",
+		[...colours]);
+
+	await page.evaluate(() => window.trc.select("thread", 200));
+	await settle(page);
+	same((await shown()).toSorted((a, b) => a - b), [0, 199], "a selected thread of a closed group is shown");
+	await page.evaluate(() => window.trc.select(null));
+	await workers.locator("button.open").click();
+	await settle(page);
+	same((await shown()).length, 170, "an opened group shows its threads");
+	await page.keyboard.press("Enter");
+	await settle(page);
+	same(await shown(), [0], "and is closed again, by the keyboard too");
+	await page.fill("#filter", "worker");
+	await settle(page);
+	same((await shown()).length, 199, "a filter shows single threads");
+	same(page.troubles, [], "no trouble with groups");
+}
+
+async function manyThreads(context) {
+	const page = await openPage(context, path.join(pages, "many.html"), "#sort=start");
 	const box = await page.locator("#canvases").boundingBox();
 
 	check(await page.locator(".label:not([hidden])").count() < 60, "only visible threads have labels");
@@ -893,7 +929,7 @@ async function stepsThroughAll(page) {
 }
 
 async function largePage(context) {
-	const page = await openPage(context, path.join(pages, "million.html"));
+	const page = await openPage(context, path.join(pages, "million.html"), "#sort=start");
 	const {intervals, parks} = await page.evaluate(() => window.trc.counts);
 	const frames = await page.evaluate(async () => {
 		const times = [], mid = window.trc.span / 3;
@@ -920,6 +956,7 @@ await withBrowser("light", async (context) => {
 	await tracedPage(context);
 	await fibersPage(context);
 	await manyThreads(context);
+	await groupsOfThreads(context);
 	await mergedPage(context);
 	await largePage(context);
 });

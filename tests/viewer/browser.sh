@@ -29,7 +29,7 @@ traced_page()
 
 make_page=$top_builddir/tests/viewer/make-page
 "$make_page" -k "$pages/known.html"
-"$make_page" -t 200 -n 40000 "$pages/many.html"
+"$make_page" -t 200 -n 40000 -i 30 "$pages/many.html"
 "$make_page" -t 8 -n 20000 -l 5000 "$pages/merged.html"
 "$make_page" -t 64 -n 500000 "$pages/million.html"
 traced_page

@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "analyzer/report/findings.h"
+#include "analyzer/report/report.h"
 #include "analyzer/profile/profile.h"
 
 /* The only reader there is belongs to the model that was asked last. */
@@ -91,6 +92,13 @@ ROWS(trigger, triggers)
 ROWS(coverage, coverage)
 ROWS(thread_now, threads_now)
 ROWS(deadlock, deadlocks)
+
+int trc_report_idle_threads(struct trc_model *m, uint8_t *idle, struct trc_error *error)
+{
+	for (size_t i = 0; m->idle && i < m->n_threads; i++)
+		idle[i] = m->idle[i];
+	return 0;
+}
 
 int trc_findings(struct trc_model *m, struct trc_array *out, struct trc_error *error)
 {

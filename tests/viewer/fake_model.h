@@ -51,6 +51,7 @@ struct trc_model {
 	const char *warning;
 	const struct trc_finding *findings;
 	size_t n_findings;
+	const uint8_t *idle; /* by row of thread; NULL = none is */
 	int need_result; /* what trc_model_need() returns */
 };
 

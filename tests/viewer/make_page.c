@@ -1,11 +1,11 @@
 /*
  * make_page.c - writes a timeline of made-up rows, for looking at and for measuring.
  *
- *   make-page [-k] [-t THREADS] [-n WAITS] [-f FIBERS] [-l LIMIT] [-c] OUT.html
+ *   make-page [-k] [-t THREADS] [-n WAITS] [-f FIBERS] [-l LIMIT] [-i IDLE] [-c] OUT.html
  *
  * Threads of a pool take turns at a lock, wait for work, read and sleep; a few tasks with
  * regions run on them.  -c adds scheduling; -f gives each thread so many fibers; -l bounds the
- * page's intervals; -k writes the known model instead.
+ * page's intervals; -i says that the last threads are idle; -k writes the known model instead.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -295,11 +295,11 @@ int main(int argc, char **argv)
 					       .cause = TRC_GAP_RING_FULL}};
 	struct made d = {.n_threads = 8};
 	struct trc_html_limits limits = {0};
-	size_t n_waits = 20000;
+	size_t n_waits = 20000, n_idle = 0;
 	bool sched = false, known = false;
 	int option;
 
-	while ((option = getopt(argc, argv, "kt:n:f:l:c")) != -1) {
+	while ((option = getopt(argc, argv, "kt:n:f:l:i:c")) != -1) {
 		if (option == 't')
 			d.n_threads = strtoul(optarg, NULL, 10);
 		else if (option == 'n')
@@ -308,6 +308,8 @@ int main(int argc, char **argv)
 			d.n_fibers = strtoul(optarg, NULL, 10);
 		else if (option == 'l')
 			limits.intervals = strtoull(optarg, NULL, 10);
+		else if (option == 'i')
+			n_idle = strtoul(optarg, NULL, 10);
 		else if (option == 'k')
 			known = true;
 		else
@@ -346,6 +348,11 @@ int main(int argc, char **argv)
 		.n_info = 2,
 		.stacks = {6, stack_first, stack_frame, 6, frames, NULL},
 	};
+	uint8_t *idle = table(d.n_threads, sizeof(*idle));
+
+	for (size_t i = 0; i < d.n_threads; i++)
+		idle[i] = i + n_idle >= d.n_threads;
+	m.idle = idle;
 	int status = write_page(&m, argv[optind], &limits);
 
 	free(d.thread);

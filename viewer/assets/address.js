@@ -106,7 +106,7 @@ function addressText() {
 		parts.push(`range=${spanText(view.range.t0, view.range.t1)}`);
 	if (view.selection)
 		parts.push(`sel=${view.selection.kind}:${selectionName(view.selection)}`);
-	if (tracks.sort !== "start")
+	if (tracks.sort !== "first")
 		parts.push(`sort=${tracks.sort}`);
 	if (tracks.filter)
 		parts.push(`filter=${encodeURIComponent(tracks.filter)}`);
@@ -133,7 +133,7 @@ function decoded(string) {
 
 // What an address asks for; anything that is not well formed is ignored.
 function addressRead(hash) {
-	const asked = {span: null, range: null, selection: null, sort: "start", filter: "", pinned: [], annotations: true,
+	const asked = {span: null, range: null, selection: null, sort: "first", filter: "", pinned: [], annotations: true,
 		more: new Map()};
 
 	for (const part of hash.slice(1).split("&")) {

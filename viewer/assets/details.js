@@ -463,7 +463,7 @@ function gapDetails(sel) {
 // Time by state in the range, over the threads that the filter leaves.
 function rangeDetails() {
 	const {t0, t1} = view.range;
-	const threads = tracks.all.filter((t) => t.kind === "thread").map((t) => t.thread);
+	const {threads} = tracks;
 
 	return [
 		title(`Selected range: ${duration(t1 - t0)}`),

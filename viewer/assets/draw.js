@@ -392,6 +392,8 @@ function drawBase() {
 	const wide = [];
 
 	screen.pixels.fill(theme.background);
+	for (const group of shown.filter((track) => track.kind === "group"))
+		groupToPixels(group, group.y - screen.scrollY);
 	for (const track of shown)
 		for (const item of trackLanes(track))
 			laneToPixels(item, track.y - screen.scrollY + item.y, wide);

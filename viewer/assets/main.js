@@ -123,7 +123,7 @@ function apiMake() {
 		get timing() { return {...timing, frames: screen.frameTimes.slice()}; },
 		get matches() { return search.matches.n; },
 		threads: () => trace.threads.map(
-			(t) => ({idx: t.idx, serial: t.serial, tid: t.tid, name: t.name})),
+			(t) => ({idx: t.idx, serial: t.serial, tid: t.tid, name: t.name, idle: t.idle})),
 		shownThreads: () => tracks.all.filter((t) => t.kind === "thread").map((t) => t.thread.idx),
 		span: trace.span,
 		counterTracks: trace.counterTracks.length,

@@ -7,11 +7,12 @@ const MAP_THREADS_MAX = 2000; // more are sampled
 
 const map = {image: document.createElement("canvas"), ticks: null};
 
-function mapColour(cls) {
+// The state whose colour stands for a class.
+function classState(cls) {
 	const state = {[CLASS.RUN]: RUNNING, [CLASS.READY]: RUNNABLE}[cls];
 	const reason = {[CLASS.LOCK]: "mutex", [CLASS.IO]: "read", [CLASS.SYNC]: "cond"}[cls];
 
-	return stateCss(state || PARKED + head.reasons.findIndex((r) => r && r[0] === reason));
+	return state || PARKED + head.reasons.findIndex((r) => r && r[0] === reason);
 }
 
 // Threads per class and column, on average over the column's time.
@@ -47,7 +48,7 @@ function drawMap() {
 	ctx.fillRect(0, 0, w, h);
 	const base = new Float64Array(w).fill(h);
 	for (const cls of MAP_CLASSES) {
-		ctx.fillStyle = mapColour(cls);
+		ctx.fillStyle = stateCss(classState(cls));
 		for (let x = 0; x < w; x++) {
 			const size = counts[cls][x] / most * (h - 2);
 			if (size > 0)

@@ -72,7 +72,7 @@ function tablesLoad() {
 
 function threadsLoad() {
 	const t = table("thread", "serial", "tid", "name", "creator", "stack", "start", "end",
-		"events", "parks");
+		"events", "parks", "idle");
 
 	for (let i = 0; i < t.n; i++)
 		trace.threads.push({
@@ -81,7 +81,7 @@ function threadsLoad() {
 			named: t.name[i] !== 0,
 			creator: t.creator[i], stack: t.stack[i],
 			start: t.start[i] - 1, end: t.end[i] - 1, // -1: not known
-			events: t.events[i], parks: t.parks[i],
+			events: t.events[i], parks: t.parks[i], idle: t.idle[i] !== 0,
 			time: new Float64Array(128), // by state, over the whole trace
 			lane: null, fibers: null, labels: null, regions: [], firstSeen: 0,
 		});

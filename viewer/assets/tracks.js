@@ -9,7 +9,9 @@ const tracks = {
 	all: [], // in order, filtered
 	byThread: [], // thread index -> track, or undefined while it is filtered out
 	height: 0,
-	sort: "start",
+	threads: [], // those that the filter leaves, also of groups that are closed
+	sort: "first",
+	opened: new Set(), // keys of groups
 	filter: "",
 	annotations: true, // whether tasks and counters are shown
 	pinned: new Set(),
@@ -35,6 +37,7 @@ function lifeTime(thread) {
 
 // id -> [label, key: larger first, or a comparison]
 const threadOrders = {
+	first: ["what matters first", (a, b) => a.idle - b.idle || b.interest - a.interest],
 	start: ["start", (a, b) => a.firstSeen - b.firstSeen || a.serial - b.serial],
 	name: ["name", (a, b) => a.name.localeCompare(b.name, "en", {numeric: true}) ||
 		a.serial - b.serial],
@@ -50,6 +53,7 @@ function threadKeys() {
 		thread.runTime = classTime(thread, CLASS.RUN);
 		thread.waitTime = thread.lockTime + classTime(thread, CLASS.SYNC) +
 			classTime(thread, CLASS.IO) + classTime(thread, CLASS.IDLE);
+		thread.interest = thread.lockTime + thread.runTime + classTime(thread, CLASS.READY);
 	}
 }
 
@@ -107,6 +111,8 @@ function trackHeight(track) {
 		return track.lanes.length * taskHeight(track) + 2 * TRACK_PAD;
 	if (track.kind === "counter")
 		return COUNTER_HEIGHT + 2 * TRACK_PAD;
+	if (track.kind === "group")
+		return STATE_HEIGHT + 2 * TRACK_PAD;
 	return STATE_HEIGHT + fibersHeight(track) + labelsHeight(track) + track.thread.regions.length * REGION_HEIGHT +
 		(track.hasLogs ? LOG_HEIGHT : 0) + (track.hasSamples ? SAMPLE_HEIGHT : 0) + 2 * TRACK_PAD;
 }
@@ -128,12 +134,20 @@ function tracksLayout() {
 	const wanted = tracks.filter.trim().toLowerCase();
 	const labels = wanted ? labelsMatching(wanted) : null;
 	const matching = trace.threads.filter((t) => threadMatches(t, wanted, labels));
-	if (matching.some((t) => t.idx === tracks.guest))
-		tracks.guest = null;
-	const threads = matching.concat(trace.threads.filter((t) => t.idx === tracks.guest));
+	const inOrder = (threads) => threads.sort(threadOrders[tracks.sort][1])
+		.sort((a, b) => tracks.pinned.has(b.idx) - tracks.pinned.has(a.idx));
+	const grouped = tracks.sort === "first" && !wanted;
+	const rowsOf = (threads) => grouped ? groupRows(threads) : threads.map((thread) => ({thread}));
+	const shows = ({thread, group}, idx) => thread ? thread.idx === idx
+		: group.isOpen && group.threads.some((t) => t.idx === idx);
 
-	threads.sort(threadOrders[tracks.sort][1]);
-	threads.sort((a, b) => tracks.pinned.has(b.idx) - tracks.pinned.has(a.idx));
+	tracks.threads = inOrder(matching);
+	let rows = rowsOf(tracks.threads);
+	if (rows.some((row) => shows(row, tracks.guest)))
+		tracks.guest = null;
+	const guest = trace.threads[tracks.guest];
+	if (guest) // alone, above a group that has it
+		rows = grouped ? [{thread: guest}, ...rows] : rowsOf(inOrder([...matching, guest]));
 	tracks.all = [];
 	tracks.byThread = new Array(trace.threads.length);
 	const notes = !wanted && tracks.annotations ? [trace.taskTracks, trace.counterTracks] : [[], []];
@@ -143,12 +157,16 @@ function tracksLayout() {
 		tracks.all.push(...above);
 	else if (trace.taskTracks.includes(tracks.guest))
 		tracks.all.push(tracks.guest);
-	for (const thread of threads) {
-		const track = {kind: "thread", thread, hasLogs: threadRows(trace.log, thread) > 0,
-			hasMarks: threadRows(trace.mark, thread) > 0,
-			hasSamples: threadRows(trace.sample, thread) > 0};
-		tracks.byThread[thread.idx] = track;
-		tracks.all.push(track);
+	for (const {thread, group} of rows) {
+		if (group)
+			tracks.all.push(group);
+		for (const one of group ? group.isOpen ? group.threads : [] : [thread]) {
+			const track = {kind: "thread", thread: one, inGroup: Boolean(group),
+				hasLogs: threadRows(trace.log, one) > 0, hasMarks: threadRows(trace.mark, one) > 0,
+				hasSamples: threadRows(trace.sample, one) > 0};
+			tracks.byThread[one.idx] = track;
+			tracks.all.push(track);
+		}
 	}
 	tracks.all.push(...notes.flat().filter((track) => !above.includes(track)));
 	let y = 0;
@@ -230,6 +248,8 @@ function labelMake() {
 	open.addEventListener("click", () => {
 		if (row.track.kind === "thread")
 			select({kind: "thread", id: row.track.thread.idx + 1}, {show: false});
+		else if (row.track.kind === "group")
+			groupToggle(row.track);
 		else if (row.track.kind === "tasks")
 			select({kind: "tasktype", id: row.track.type}, {show: false});
 	});
@@ -249,7 +269,18 @@ function labelFill(row, track) {
 	row.classList.toggle("selected", Boolean(selected));
 	row.classList.toggle("annotation", !thread);
 	row.classList.toggle("guest", guest);
+	row.classList.toggle("group", track.kind === "group");
+	row.classList.toggle("in-group", Boolean(track.inGroup));
 	pin.disabled = !thread;
+	if (track.kind === "group") {
+		open.setAttribute("aria-expanded", String(track.isOpen));
+		name.textContent = `${track.isOpen ? "▾" : "▸"} ${track.name}`;
+		tid.textContent = track.key === "idle" ? "" : plural(track.threads.length, "thread");
+		open.title = `${track.name}: ${plural(track.threads.length, "thread")}; click to ` +
+			(track.isOpen ? "fold" : "unfold");
+		return;
+	}
+	open.removeAttribute("aria-expanded");
 	if (!thread) {
 		name.textContent = track.name;
 		tid.textContent = track.kind === "tasks" ? `task ×${count(track.count)}` : "counter";

@@ -1,0 +1,89 @@
+// groups.js - threads that belong together: idle ones, and those whose names differ only in numbers.  A group is a track
+// with a summary; its threads have tracks while it is open.
+
+const GROUP_LEAST = 4; // fewer threads are no group by their names
+const GROUPS_FROM = 24; // so many threads fit without groups
+const GROUP_LANES_MAX = 64; // of more threads some stand for all
+
+function namePattern(thread) {
+	return thread.name.replace(/\d+/g, "*");
+}
+
+// Rows for these threads, in their order: [{group}] and [{thread}].  Pinned threads are in no group.
+function groupRows(threads) {
+	const isFree = (thread) => !tracks.pinned.has(thread.idx);
+	const idle = threads.filter((thread) => thread.idle && isFree(thread));
+	const folds = idle.length > 1 && idle.length < threads.length;
+	const rest = folds ? threads.filter((thread) => !idle.includes(thread)) : threads;
+	const rows = rest.length > GROUPS_FROM ? rowsByPattern(rest, isFree) : rest.map((thread) => ({thread}));
+
+	if (folds)
+		rows.push({group: groupMake("idle", plural(idle.length, "idle thread"), idle)});
+	return rows.length === 1 && rows[0].group ? [{group: {...rows[0].group, isOpen: true}}] : rows;
+}
+
+function groupMake(key, name, threads) {
+	return {kind: "group", key, name, threads, isOpen: tracks.opened.has(key)};
+}
+
+// A group stands where the first of its threads does.
+function rowsByPattern(threads, isFree) {
+	const byPattern = new Map(), rows = [];
+
+	for (const thread of threads.filter(isFree)) {
+		const pattern = namePattern(thread);
+		byPattern.set(pattern, [...byPattern.get(pattern) || [], thread]);
+	}
+	for (const thread of threads) {
+		const pattern = namePattern(thread), members = isFree(thread) ? byPattern.get(pattern) : [];
+		if (members.length < GROUP_LEAST)
+			rows.push({thread});
+		else if (members[0] === thread)
+			rows.push({group: groupMake(`name:${pattern}`, pattern, members)});
+	}
+	return rows;
+}
+
+function groupToggle(group) {
+	if (!tracks.opened.delete(group.key))
+		tracks.opened.add(group.key);
+	tracksLayout();
+	viewChanged("tracks");
+}
+
+// Time by class and column of the visible range, of all its threads; kept while the range is.
+function groupCounts(group, w) {
+	const key = `${view.t0} ${view.t1} ${w}`;
+	const stride = Math.ceil(group.threads.length / GROUP_LANES_MAX);
+
+	if (group.countsOf === key)
+		return group.counts;
+	const sums = new Float32Array(128 * w), counts = Array.from({length: CLASS_COUNT}, () => new Float32Array(w));
+	for (let i = 0; i < group.threads.length; i += stride)
+		lanePaint(group.threads[i].lane, view.t0, view.t1, w, screen.paint, sums);
+	for (let s = 1; s < 128; s++)
+		for (let x = 0, at = s * w, count = counts[stateClass[s]]; x < w; x++)
+			count[x] += sums[at + x];
+	group.counts = counts;
+	group.countsOf = key;
+	return counts;
+}
+
+// The summary: the classes of the overview, one upon the other; all threads at once would fill the height.
+function groupToPixels(group, top) {
+	const w = screen.image.width, {pixels} = screen, ratio = screen.ratio;
+	const y0 = Math.round((top + TRACK_PAD) * ratio), y1 = Math.round((top + TRACK_PAD + STATE_HEIGHT) * ratio);
+	const counts = groupCounts(group, w), n = Math.min(group.threads.length, GROUP_LANES_MAX);
+	const layers = MAP_CLASSES.map((cls) => [counts[cls], theme.state[classState(cls)]]);
+
+	for (let x = 0; x < w; x++) {
+		let bottom = y1;
+		for (const [count, colour] of layers) {
+			const share = count[x] / n;
+			const height = share > 0 ? Math.max(1, Math.round(share * (y1 - y0))) : 0;
+			for (let y = Math.max(y0, 0, bottom - height); y < Math.min(bottom, screen.image.height); y++)
+				pixels[y * w + x] = colour;
+			bottom -= height;
+		}
+	}
+}
