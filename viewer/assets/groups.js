@@ -26,6 +26,13 @@ function groupMake(key, name, threads) {
 	return {kind: "group", key, name, threads, isOpen: tracks.opened.has(key)};
 }
 
+// What their names have in common.
+function kindName(threads) {
+	const [{name}] = threads;
+
+	return threads.every((thread) => thread.name === name) ? name : namePattern(threads[0]);
+}
+
 // A group stands where the first of its threads does.
 function rowsByPattern(threads, isFree) {
 	const byPattern = new Map(), rows = [];
@@ -39,7 +46,7 @@ function rowsByPattern(threads, isFree) {
 		if (members.length < GROUP_LEAST)
 			rows.push({thread});
 		else if (members[0] === thread)
-			rows.push({group: groupMake(`name:${pattern}`, pattern, members)});
+			rows.push({group: groupMake(`name:${pattern}`, kindName(members), members)});
 	}
 	return rows;
 }

@@ -37,7 +37,7 @@ function lifeTime(thread) {
 
 // id -> [label, key: larger first, or a comparison]
 const threadOrders = {
-	first: ["what matters first", (a, b) => a.idle - b.idle || b.interest - a.interest],
+	first: ["interest", (a, b) => a.idle - b.idle || b.interest - a.interest],
 	start: ["start", (a, b) => a.firstSeen - b.firstSeen || a.serial - b.serial],
 	name: ["name", (a, b) => a.name.localeCompare(b.name, "en", {numeric: true}) ||
 		a.serial - b.serial],
