@@ -5,7 +5,6 @@ libtrcformat_la_SOURCES = \
 	format/block.h \
 	format/block_decode.c \
 	format/block_encode.c \
-	format/charges.h \
 	format/check.c \
 	format/check.h \
 	format/clockmap.c \
@@ -41,6 +40,7 @@ libtrcformat_la_SOURCES = \
 	format/varint.h \
 	format/waits.c \
 	format/waits.h \
+	format/waits/charges.h \
 	format/wire.h \
 	format/writer.c format/writer_private.h format/writer_state.c \
 	format/writer.h

@@ -151,7 +151,7 @@ static void charge_piece(struct caused *c, struct waiter *w, int64_t from_ns, in
 		charge_part(c, w, end, unlock_at(c, end - 1)->ts_ns, until_ns, false);
 }
 
-/* format/charges.h: what is left at the end of a wait. */
+/* format/waits/charges.h: what is left at the end of a wait. */
 static void charge_end(struct caused *c, const struct waiter *w, uint32_t lock_end)
 {
 	const struct trc_park *park = w->park;

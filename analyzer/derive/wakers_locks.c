@@ -16,7 +16,7 @@
  * each charged to the writer that left.
  *
  * What is left at the end of a wait - nobody released the lock in it, or it was given up - follows the
- * rules of format/charges.h.
+ * rules of format/waits/charges.h.
  */
 #include "wakers.h"
 #include "analyzer/model/charge.h"

@@ -1,11 +1,11 @@
 /*
- * charge.h - rows of the model in the terms of format/charges.h.
+ * charge.h - rows of the model in the terms of format/waits/charges.h.
  */
 #ifndef TRC_ANALYZER_MODEL_CHARGE_H
 #define TRC_ANALYZER_MODEL_CHARGE_H
 
 #include "model.h"
-#include "format/charges.h"
+#include "format/waits/charges.h"
 
 /* The same order and the same differences; TRC_NEVER is 0. */
 static inline uint64_t trc_charge_time(int64_t ns)

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include "private.h"
-#include "format/charges.h"
+#include "format/waits/charges.h"
 #include "format/waits.h"
 #include "format/wire.h"
 

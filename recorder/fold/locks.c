@@ -1,7 +1,7 @@
 /*
  * locks.c - who was made to wait by which unlock: see private.h.
  *
- * What is left at the end of a wait follows the rules of format/charges.h.  An unlock is recorded
+ * What is left at the end of a wait follows the rules of format/waits/charges.h.  An unlock is recorded
  * some time after it was done; until the lag is over, waits and unlocks lie in a heap by the time
  * when they were done.  One that comes even later is taken as if it was done after the last.
  *
@@ -10,7 +10,7 @@
  * waiters are looked at one by one.
  */
 #include "private.h"
-#include "format/charges.h"
+#include "format/waits/charges.h"
 
 static struct trc_fold_lock_wait *wait_at(const struct trc_fold *f, uint32_t id)
 {

@@ -53,7 +53,6 @@ TESTS += tests/format/test_format
 tests_format_test_format_SOURCES = \
 	tests/format/common.c \
 	tests/format/common.h \
-	tests/format/test_charges.c \
 	tests/format/test_clock.c \
 	tests/format/test_codings.c \
 	tests/format/test_damage.c \
@@ -67,6 +66,7 @@ tests_format_test_format_SOURCES = \
 	tests/format/test_versions.c \
 	tests/format/test_writer.c \
 	tests/format/test_writer_tables.c \
+	tests/format/waits/test_charges.c \
 	tests/format/written.c \
 	tests/format/written.h
 tests_format_test_format_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)

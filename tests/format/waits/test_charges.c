@@ -1,7 +1,7 @@
 /* test_charges.c - what becomes of the end of a wait for a lock (charges:C1 to charges:C4). */
 #include <errno.h>
-#include "format/charges.h"
-#include "common.h"
+#include "format/waits/charges.h"
+#include "tests/format/common.h"
 
 enum { BETWEEN = 10, NONE = 0, NOT_TOLD = 0, HOLDER = 9, OTHER = 8 };
 

@@ -20,8 +20,8 @@
  *
  * Times are of any unit and order; 0 = not known.
  */
-#ifndef TRC_FORMAT_CHARGES_H
-#define TRC_FORMAT_CHARGES_H
+#ifndef TRC_FORMAT_WAITS_CHARGES_H
+#define TRC_FORMAT_WAITS_CHARGES_H
 
 #include <stdbool.h>
 #include <stddef.h>
