@@ -41,6 +41,8 @@ libtrcformat_la_SOURCES = \
 	format/waits.c \
 	format/waits.h \
 	format/waits/charges.h \
+	format/waits/parks.c \
+	format/waits/parks.h \
 	format/wire.h \
 	format/writer.c format/writer_private.h format/writer_state.c \
 	format/writer.h

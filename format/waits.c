@@ -1,7 +1,6 @@
 /* waits.c - see waits.h. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include "waits.h"
 
 enum trc_wait_class trc_wait_class(unsigned int reason)
@@ -77,30 +76,4 @@ bool trc_wait_object(char text[static TRC_WAIT_OBJECT_BYTES], unsigned int reaso
 		return false;
 	snprintf(text, TRC_WAIT_OBJECT_BYTES, " fd %" PRIu64, object);
 	return true;
-}
-
-/* How many outermost frames two stacks share. */
-static uint32_t stacks_common(const uint64_t *a, uint32_t n_a, const uint64_t *b, uint32_t n_b)
-{
-	uint32_t n = n_a < n_b ? n_a : n_b, common = 0;
-
-	while (common < n && a[n_a - 1 - common] == b[n_b - 1 - common])
-		common++;
-	return common;
-}
-
-bool trc_stack_disproves_park(const uint64_t *parked, uint32_t n_parked, const uint64_t *now,
-			      uint32_t n_now)
-{
-	uint32_t common;
-
-	if (n_parked >= TRC_STACK_DEPTH_MAX || n_now >= TRC_STACK_DEPTH_MAX)
-		return false;
-	common = stacks_common(parked, n_parked, now, n_now);
-	return common && (n_now <= n_parked || common + 2 < n_parked);
-}
-
-bool trc_stack_is_same(const uint64_t *a, uint32_t n_a, const uint64_t *b, uint32_t n_b)
-{
-	return n_a == n_b && (!n_a || !memcmp(a, b, n_a * sizeof(*a)));
 }

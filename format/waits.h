@@ -1,5 +1,5 @@
 /*
- * waits.h - what events say about waits, for all who derive waits from them.
+ * waits.h - the classes of reasons for waiting, and what is waited for.  Rules: format/waits.
  */
 #ifndef TRC_FORMAT_WAITS_H
 #define TRC_FORMAT_WAITS_H
@@ -32,15 +32,5 @@ static inline bool trc_kind_is_own(unsigned int kind)
 	return kind != TRC_KIND_PROC_START && kind != TRC_KIND_PROC_STOP && kind != TRC_KIND_GAP &&
 	       kind != TRC_KIND_SAMPLE && kind != TRC_KIND_SAMPLES_LOST;
 }
-
-/*
- * True if a thread that parked at `parked` and is now at `now` cannot be in a signal handler that
- * interrupted the park.  A handler's stack holds the park's frames (but perhaps for the innermost,
- * inside the waiting function) and more.  A stack that was not followed to its end proves nothing.
- * frame[0] is the innermost; no stack: 0 frames.
- */
-bool trc_stack_disproves_park(const uint64_t *parked, uint32_t n_parked, const uint64_t *now,
-			      uint32_t n_now);
-bool trc_stack_is_same(const uint64_t *a, uint32_t n_a, const uint64_t *b, uint32_t n_b);
 
 #endif

@@ -1,13 +1,24 @@
 /* parks.c - see parks.h. */
 #include <errno.h>
-#include <stdlib.h>
 #include "parks.h"
+#include "analyzer/model/charge.h"
 
 #define SINCE_SLACK_NS INT64_C(10000000000)
 
-static struct trc_park *park_at(struct trc_model *m, const struct trc_open_park *open)
+struct open_park {
+	struct trc_open_park open; /* first: the two share an address */
+	size_t park;		   /* index in trc_model.parks */
+};
+
+/* Who asks the engine for what. */
+struct context {
+	struct trc_park_rows *rows;
+	struct trc_park_thread *thread;
+};
+
+static struct trc_park *park_at(const struct trc_park_rows *rows, const struct trc_open_park *open)
 {
-	return (struct trc_park *)m->parks.row + open->park;
+	return (struct trc_park *)rows->m->parks.row + ((const struct open_park *)open)->park;
 }
 
 static int64_t later(int64_t a, int64_t b)
@@ -32,127 +43,74 @@ static void park_doubt(struct trc_park *park)
 	park->result = -1;
 }
 
-/* The parks from `first` up ended unseen, at the latest now (K2, K3). */
-static void parks_abandon(struct trc_model *m, struct trc_park_thread *t, uint32_t first,
-			  int64_t now_ns)
+/* K6 */
+static void park_end_outside(const struct trc_model *m, struct trc_park *park)
 {
-	for (uint32_t i = first; i < t->n_open; i++) {
-		struct trc_park *park = park_at(m, &t->open[i]);
-
-		park->flags |= TRC_PARK_ABANDONED;
-		park_end(t, park, now_ns, -1);
-		if (park->start_ns < m->window_ns) /* K6 */
-			park_doubt(park);
+	if (park->start_ns >= m->window_ns)
+		return;
+	if (park->end_ns >= m->window_ns) {
+		park->start_ns = m->window_ns;
+		park->start_place = TRC_PLACE_LAST;
+		park->flags |= TRC_PARK_CUT;
+	} else {
+		park_doubt(park);
 	}
-	t->n_open = first < t->n_open ? first : t->n_open;
 }
 
-/* Events with a stack that a wait makes itself, where it is: a wait for a condition gives up its
- * mutex when it has begun, and has it again before it ends; one for a lock has taken the lock. */
-static bool is_of_park(const struct trc_park *park, const struct trc_columns *c, uint32_t row)
+/* ---- for the engine -------------------------------------------------------------------- */
+
+static bool stack_of(void *context, uint32_t stack, const uint64_t **frame, uint32_t *n_frames)
 {
-	switch (c->kind[row]) {
-	case TRC_KIND_UNLOCK:
-		return park->reason == TRC_REASON_COND;
-	case TRC_KIND_ACQUIRE:
-		return park->reason == TRC_REASON_COND ||
-		       (park->reason == TRC_ROW_ARG(c, row, acquire, reason) &&
-			park->object == TRC_ROW_ARG(c, row, acquire, object));
-	default:
+	const struct context *of = context;
+	struct trc_stack_view view;
+
+	if (trc_reader_stack(of->rows->m->reader, stack, &view))
 		return false;
+	*frame = view.frame;
+	*n_frames = view.n_frames;
+	return true;
+}
+
+static void abandoned(const struct trc_model *m, struct trc_park_thread *t, struct trc_park *park,
+		      int64_t end_ns)
+{
+	park->flags |= TRC_PARK_ABANDONED;
+	park->end_ns = later(end_ns, park->start_ns);
+	/* Of several that one event ended the innermost was the last to begin. */
+	if (t->abandoned_place != t->place)
+		park_end(t, park, end_ns, -1);
+	t->abandoned_place = t->place;
+	if (park->start_ns < m->window_ns) /* K6 */
+		park_doubt(park);
+}
+
+static void ended(void *context, struct trc_open_park *open, uint64_t end, int result)
+{
+	const struct context *of = context;
+	struct trc_park *park = park_at(of->rows, open);
+
+	if (result < 0) {
+		abandoned(of->rows->m, of->thread, park, trc_charge_ns(end));
+	} else {
+		park_end(of->thread, park, trc_charge_ns(end), result);
+		park_end_outside(of->rows->m, park);
 	}
+	open->around = of->rows->free;
+	of->rows->free = open;
 }
 
-/* K3; no stack proves nothing. */
-static bool stack_disproves(const struct trc_model *m, const struct trc_park *park, uint32_t now,
-			    const struct trc_columns *c, uint32_t row)
+static const struct trc_parks_owner owner = {stack_of, ended};
+
+/* ---- what begins ----------------------------------------------------------------------- */
+
+static struct open_park *open_take(struct trc_park_rows *rows)
 {
-	struct trc_stack_view a, b;
+	struct trc_open_park *open = rows->free;
 
-	/* A wait that the program announced is made of others. */
-	if (!park->stack || !now || park->reason == TRC_REASON_USER)
-		return false;
-	if (trc_reader_stack(m->reader, park->stack, &a) || trc_reader_stack(m->reader, now, &b))
-		return false;
-	if (is_of_park(park, c, row) && trc_stack_is_same(a.frame, a.n_frames, b.frame, b.n_frames))
-		return false;
-	return park->stack == now ||
-	       trc_stack_disproves_park(a.frame, a.n_frames, b.frame, b.n_frames);
-}
-
-/* K3: it is on another stack now.  A region may end on another thread: depths must not add up. */
-static void fiber_switch(struct trc_model *m, struct trc_park_thread *t, int64_t now_ns)
-{
-	uint32_t i = 0;
-
-	while (i < t->n_open && park_at(m, &t->open[i])->reason == TRC_REASON_USER)
-		i++;
-	parks_abandon(m, t, i, now_ns);
-	if (!t->n_open)
-		t->region_depth = 0;
-}
-
-static uint32_t event_stack(const struct trc_columns *c, uint32_t row)
-{
-	switch (c->kind[row]) {
-	case TRC_KIND_PARK:
-		/* Taken again inside the condition wait, at its stack. */
-		if (TRC_ROW_ARG(c, row, park, reason) == TRC_REASON_COND_MUTEX)
-			return 0;
-		return (uint32_t)TRC_ROW_ARG(c, row, park, stack);
-	case TRC_KIND_WAIT:
-		if (TRC_ROW_ARG(c, row, wait, reason) == TRC_REASON_COND_MUTEX)
-			return 0;
-		return (uint32_t)TRC_ROW_ARG(c, row, wait, stack);
-	case TRC_KIND_UNLOCK:
-		return (uint32_t)TRC_ROW_ARG(c, row, unlock, stack);
-	case TRC_KIND_UNPARK:
-		return (uint32_t)TRC_ROW_ARG(c, row, unpark, stack);
-	case TRC_KIND_ACQUIRE:
-		return (uint32_t)TRC_ROW_ARG(c, row, acquire, stack);
-	case TRC_KIND_FIBER_READY:
-		return (uint32_t)TRC_ROW_ARG(c, row, fiber_ready, stack);
-	default:
-		return 0;
-	}
-}
-
-static void abandon_by_stack(struct trc_model *m, struct trc_park_thread *t,
-			     const struct trc_columns *c, uint32_t row)
-{
-	uint32_t stack = event_stack(c, row);
-
-	for (uint32_t i = 0; stack && i < t->n_open; i++) {
-		if (stack_disproves(m, park_at(m, &t->open[i]), stack, c, row)) {
-			parks_abandon(m, t, i, c->time_ns[row]);
-			return;
-		}
-	}
-}
-
-/* An event while parks are open: notes it, and looks whether it disproves any of them. */
-static void open_parks_check(struct trc_model *m, struct trc_park_thread *t,
-			     const struct trc_columns *c, uint32_t row)
-{
-	int64_t now_ns = c->time_ns[row];
-
-	for (uint32_t i = t->n_open; i-- > 0 && t->open[i].next_ns == TRC_NEVER;)
-		t->open[i].next_ns = now_ns;
-	abandon_by_stack(m, t, c, row);
-}
-
-static struct trc_open_park *open_push(struct trc_park_thread *t)
-{
-	if (t->n_open == t->capacity) {
-		uint32_t capacity = t->capacity ? t->capacity * 2 : 4;
-		struct trc_open_park *open = realloc(t->open, capacity * sizeof(*open));
-
-		if (!open)
-			return NULL;
-		t->open = open;
-		t->capacity = capacity;
-	}
-	return &t->open[t->n_open++];
+	if (!open)
+		return trc_pool_take(&rows->open, sizeof(struct open_park));
+	rows->free = open->around;
+	return (struct open_park *)open;
 }
 
 static struct trc_park *park_add(struct trc_model *m, uint32_t thread, uint32_t proc)
@@ -169,162 +127,150 @@ static struct trc_park *park_add(struct trc_model *m, uint32_t thread, uint32_t 
 	return park;
 }
 
-static int park_begin(struct trc_model *m, struct trc_park_thread *t, const struct trc_columns *c,
-		      uint32_t row)
+static int park_begin(struct context *of, const struct trc_columns *c, uint32_t row,
+		      const struct trc_park_event *e)
 {
-	struct trc_park *park = park_add(m, c->thread[row], c->proc[row]);
-	struct trc_open_park *open = park ? open_push(t) : NULL;
+	struct trc_park *park = park_add(of->rows->m, c->thread[row], c->proc[row]);
+	struct open_park *open = park ? open_take(of->rows) : NULL;
 
 	if (!open)
 		return -ENOMEM;
 	park->start_ns = c->time_ns[row];
-	park->start_place = t->place;
-	park->reason = (uint8_t)TRC_ROW_ARG(c, row, park, reason);
-	park->object = TRC_ROW_ARG(c, row, park, object);
+	park->start_place = of->thread->place;
+	park->reason = e->reason;
+	park->object = e->object;
 	park->holder = (uint32_t)TRC_ROW_ARG(c, row, park, holder);
-	park->stack = (uint32_t)TRC_ROW_ARG(c, row, park, stack);
-	*open = (struct trc_open_park){m->parks.n - 1, t->region_depth, TRC_NEVER, TRC_NEVER};
+	park->stack = e->stack;
+	open->park = of->rows->m->parks.n - 1;
+	trc_park_begin(&of->thread->parks, &open->open, e);
 	return 0;
 }
 
 /* K5 */
-static int park_cut(struct trc_model *m, struct trc_park_thread *t, const struct trc_columns *c,
-		    uint32_t row)
+static int park_cut(struct context *of, const struct trc_columns *c, uint32_t row,
+		    const struct trc_park_event *e)
 {
+	struct trc_model *m = of->rows->m;
 	const struct trc_thread *thread = trc_model_thread(m, c->thread[row]);
 	int64_t now_ns = c->time_ns[row];
 	struct trc_park *park;
 
-	if (m->window_ns == TRC_NEVER || t->last_ns >= m->window_ns ||
+	if (m->window_ns == TRC_NEVER || of->thread->last_ns >= m->window_ns ||
 	    (thread && thread->start_ns >= m->window_ns))
 		return 0;
 	park = park_add(m, c->thread[row], c->proc[row]);
 	if (!park)
 		return -ENOMEM;
 	park->start_ns = now_ns < m->window_ns ? now_ns : m->window_ns;
-	park->reason = (uint8_t)TRC_ROW_ARG(c, row, resume, reason);
-	park->object = TRC_ROW_ARG(c, row, resume, object);
+	park->reason = e->reason;
+	park->object = e->object;
 	park->flags = TRC_PARK_CUT;
-	park_end(t, park, now_ns, (int)(TRC_ROW_ARG(c, row, resume, result) & 0x7fff));
+	park_end(of->thread, park, now_ns, e->result);
 	return 0;
 }
 
-/* K6 */
-static void park_end_outside(struct trc_model *m, struct trc_park *park)
+static int park_whole(struct context *of, const struct trc_columns *c, uint32_t row,
+		      const struct trc_park_event *e)
 {
-	if (park->start_ns >= m->window_ns)
-		return;
-	if (park->end_ns >= m->window_ns) {
-		park->start_ns = m->window_ns;
-		park->start_place = TRC_PLACE_LAST;
-		park->flags |= TRC_PARK_CUT;
-	} else {
-		park_doubt(park);
-	}
-}
-
-static int park_resume(struct trc_model *m, struct trc_park_thread *t, const struct trc_columns *c,
-		       uint32_t row)
-{
-	uint64_t reason = TRC_ROW_ARG(c, row, resume, reason);
-	uint64_t object = TRC_ROW_ARG(c, row, resume, object);
-
-	for (uint32_t i = t->n_open; i-- > 0;) {
-		struct trc_park *park = park_at(m, &t->open[i]);
-
-		if (park->reason != reason || park->object != object)
-			continue;
-		parks_abandon(m, t, i + 1, c->time_ns[row]);
-		t->n_open = i;
-		park_end(t, park,
-			 t->open[i].woken_ns == TRC_NEVER ? c->time_ns[row] : t->open[i].woken_ns,
-			 (int)(TRC_ROW_ARG(c, row, resume, result) & 0x7fff));
-		park_end_outside(m, park);
-		return 0;
-	}
-	return park_cut(m, t, c, row);
-}
-
-/* K7 */
-static void cond_woken(struct trc_model *m, struct trc_park_thread *t, int64_t now_ns)
-{
-	struct trc_open_park *open = t->n_open ? &t->open[t->n_open - 1] : NULL;
-
-	if (open && park_at(m, open)->reason == TRC_REASON_COND)
-		open->woken_ns = now_ns;
-}
-
-static int park_whole(struct trc_model *m, struct trc_park_thread *t, const struct trc_columns *c,
-		      uint32_t row)
-{
+	struct trc_model *m = of->rows->m;
 	struct trc_park *park = park_add(m, c->thread[row], c->proc[row]);
-	int64_t since_ns = (int64_t)TRC_ROW_ARG(c, row, wait, since);
 
 	if (!park)
 		return -ENOMEM;
-	park->start_ns = since_ns;
-	if (since_ns >= c->time_ns[row]) {
-		park->start_ns = c->time_ns[row];
-		park->start_place = t->place;
-	}
-	park->reason = (uint8_t)TRC_ROW_ARG(c, row, wait, reason);
-	park->object = TRC_ROW_ARG(c, row, wait, object);
-	park->stack = (uint32_t)TRC_ROW_ARG(c, row, wait, stack);
-	if (park->reason == TRC_REASON_COND_MUTEX)
-		cond_woken(m, t, park->start_ns);
-	park_end(t, park, c->time_ns[row], (int)(TRC_ROW_ARG(c, row, wait, result) & 0x7fff));
+	park->start_ns = trc_charge_ns(e->since);
+	if (e->since == e->time)
+		park->start_place = of->thread->place;
+	park->reason = e->reason;
+	park->object = e->object;
+	park->stack = e->stack;
+	park_end(of->thread, park, c->time_ns[row], e->result);
 	return trc_descriptor_number(m, TRC_ROW_ARG(c, row, wait, descriptor), &park->descriptor);
 }
 
-static void region_end(struct trc_model *m, struct trc_park_thread *t, int64_t now_ns)
+/* ---- events ---------------------------------------------------------------------------- */
+
+static int result_of(uint64_t arg)
 {
-	t->region_depth--;
-	for (uint32_t i = 0; i < t->n_open; i++) {
-		if (t->open[i].region_depth > t->region_depth) {
-			parks_abandon(m, t, i, now_ns);
-			return;
-		}
-	}
+	return (int)(arg & 0x7fff);
 }
 
-static int own_event(struct trc_model *m, struct trc_park_thread *t, const struct trc_columns *c,
-		     uint32_t row)
+static void put_wait(struct trc_park_event *e, const struct trc_columns *c, uint32_t row)
 {
-	switch (c->kind[row]) {
+	uint64_t since = trc_charge_time((int64_t)TRC_ROW_ARG(c, row, wait, since));
+
+	e->reason = (uint8_t)TRC_ROW_ARG(c, row, wait, reason);
+	e->object = TRC_ROW_ARG(c, row, wait, object);
+	e->stack = (uint32_t)TRC_ROW_ARG(c, row, wait, stack);
+	e->result = result_of(TRC_ROW_ARG(c, row, wait, result));
+	e->since = since < e->time ? since : e->time;
+}
+
+static void put_event(struct trc_park_event *e, const struct trc_columns *c, uint32_t row)
+{
+	e->time = trc_charge_time(c->time_ns[row]);
+	e->kind = c->kind[row];
+	switch (e->kind) {
 	case TRC_KIND_PARK:
-		return park_begin(m, t, c, row);
+		e->reason = (uint8_t)TRC_ROW_ARG(c, row, park, reason);
+		e->object = TRC_ROW_ARG(c, row, park, object);
+		e->stack = (uint32_t)TRC_ROW_ARG(c, row, park, stack);
+		break;
 	case TRC_KIND_RESUME:
-		return park_resume(m, t, c, row);
+		e->reason = (uint8_t)TRC_ROW_ARG(c, row, resume, reason);
+		e->object = TRC_ROW_ARG(c, row, resume, object);
+		e->result = result_of(TRC_ROW_ARG(c, row, resume, result));
+		break;
 	case TRC_KIND_WAIT:
-		return park_whole(m, t, c, row);
-	case TRC_KIND_REGION_BEGIN:
-		t->region_depth++;
+		put_wait(e, c, row);
 		break;
-	case TRC_KIND_REGION_END:
-		region_end(m, t, c->time_ns[row]);
+	case TRC_KIND_UNLOCK:
+		e->stack = (uint32_t)TRC_ROW_ARG(c, row, unlock, stack);
 		break;
-	case TRC_KIND_FIBER_SWITCH:
-		fiber_switch(m, t, c->time_ns[row]);
+	case TRC_KIND_UNPARK:
+		e->stack = (uint32_t)TRC_ROW_ARG(c, row, unpark, stack);
 		break;
-	case TRC_KIND_THREAD_EXIT:
-		parks_abandon(m, t, 0, c->time_ns[row]);
+	case TRC_KIND_ACQUIRE:
+		e->reason = (uint8_t)TRC_ROW_ARG(c, row, acquire, reason);
+		e->object = TRC_ROW_ARG(c, row, acquire, object);
+		e->stack = (uint32_t)TRC_ROW_ARG(c, row, acquire, stack);
+		break;
+	case TRC_KIND_FIBER_READY:
+		e->stack = (uint32_t)TRC_ROW_ARG(c, row, fiber_ready, stack);
 		break;
 	}
-	return 0;
 }
 
-int trc_parks_event(struct trc_model *m, struct trc_park_thread *t, const struct trc_span *span,
-		    uint32_t row)
+static int wait_event(struct context *of, const struct trc_columns *c, uint32_t row)
+{
+	struct trc_park_event e = {.time = 0};
+	bool known;
+
+	put_event(&e, c, row);
+	known = trc_parks_event(&of->thread->parks, &e, &owner, of);
+	switch (e.kind) {
+	case TRC_KIND_PARK:
+		return park_begin(of, c, row, &e);
+	case TRC_KIND_RESUME:
+		return known ? 0 : park_cut(of, c, row, &e);
+	case TRC_KIND_WAIT:
+		return park_whole(of, c, row, &e);
+	default:
+		return 0;
+	}
+}
+
+int trc_park_rows_event(struct trc_park_rows *rows, struct trc_park_thread *t,
+			const struct trc_span *span, uint32_t row)
 {
 	const struct trc_columns *c = span->columns;
-	int err;
+	struct context of = {rows, t};
+	int err = 0;
 
 	if (!trc_kind_is_own(c->kind[row]))
 		return 0;
 	t->place = span->place + row;
-	if (t->n_open)
-		open_parks_check(m, t, c, row);
-	err = own_event(m, t, c, row);
+	if (t->parks.top || trc_parks_need(c->kind[row]))
+		err = wait_event(&of, c, row);
 	t->last_ns = c->time_ns[row];
 	return err;
 }
@@ -351,31 +297,31 @@ static void park_confirm(struct trc_model *m, struct trc_park *park,
 	park->holder = status->holder;
 }
 
-/* Decides over what is still open (K4); true if `status` is among what stays open. */
-static bool open_parks_finish(struct trc_model *m, struct trc_park_thread *t,
+/* Decides over what is still open (parks:K4); true if `status` is among what stays open. */
+static bool open_parks_finish(struct trc_park_rows *rows, struct trc_park_thread *t,
 			      const struct trc_status_entry *status, int64_t last_gap_ns)
 {
 	bool confirmed = false, inner_open = false;
 
-	for (uint32_t i = t->n_open; i-- > 0;) {
-		struct trc_park *park = park_at(m, &t->open[i]);
+	for (struct trc_open_park *of = t->parks.top; of; of = of->around) {
+		struct trc_park *park = park_at(rows, of);
 		bool is_status = !confirmed && status_is(status, park);
-		bool open = is_status || t->open[i].next_ns == TRC_NEVER ||
-			    (inner_open && last_gap_ns < park->start_ns);
+		bool open =
+			is_status || trc_park_goes_on(of, inner_open, trc_charge_time(last_gap_ns));
 
 		confirmed |= is_status;
 		if (is_status)
-			park_confirm(m, park, status);
-		else if (park->start_ns < m->window_ns) {
+			park_confirm(rows->m, park, status);
+		else if (park->start_ns < rows->m->window_ns) {
 			park_doubt(park); /* K6 */
 			continue;
 		}
 		inner_open |= open;
 		park->flags |= open ? TRC_PARK_OPEN : TRC_PARK_ABANDONED;
 		if (!open)
-			park_end(t, park, t->open[i].next_ns, -1);
+			park_end(t, park, trc_charge_ns(of->next), -1);
 	}
-	t->n_open = 0;
+	t->parks.top = NULL;
 	return confirmed;
 }
 
@@ -411,21 +357,20 @@ static int status_add(struct trc_model *m, const struct trc_status_entry *s, int
 	return trc_descriptor_number(m, s->descriptor, &park->descriptor);
 }
 
-int trc_parks_finish(struct trc_model *m, struct trc_park_thread *t,
-		     const struct trc_status_entry *status, int64_t last_gap_ns)
+int trc_park_rows_finish(struct trc_park_rows *rows, struct trc_park_thread *t,
+			 const struct trc_status_entry *status, int64_t last_gap_ns)
 {
 	int64_t since_ns;
 
-	if (open_parks_finish(m, t, status, last_gap_ns) || !status)
+	if (open_parks_finish(rows, t, status, last_gap_ns) || !status)
 		return 0;
-	since_ns = trc_model_since_ns(m, status->since);
-	if (status_is_stale(m, t, status, since_ns))
+	since_ns = trc_model_since_ns(rows->m, status->since);
+	if (status_is_stale(rows->m, t, status, since_ns))
 		return 0;
-	return status_add(m, status, since_ns);
+	return status_add(rows->m, status, since_ns);
 }
 
-void trc_parks_free(struct trc_park_thread *t)
+void trc_park_rows_free(struct trc_park_rows *rows)
 {
-	free(t->open);
-	t->open = NULL;
+	trc_pool_free(&rows->open);
 }

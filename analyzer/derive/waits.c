@@ -12,6 +12,7 @@
 struct waits {
 	struct trc_derive derive; /* first: the two share an address */
 	struct trc_model *m;
+	struct trc_park_rows parks;
 	struct trc_array park_threads; /* struct trc_park_thread, by row in m->threads */
 	struct trc_array unparks;      /* struct trc_unpark */
 	struct trc_index proc_row;
@@ -44,6 +45,7 @@ static uint32_t thread_row(struct waits *w, uint32_t serial)
 		if (!t)
 			return TRC_INDEX_NONE;
 		t->last_start_ns = t->last_ns = TRC_NEVER;
+		t->abandoned_place = TRC_PLACE_LAST;
 	}
 	return row;
 }
@@ -220,8 +222,8 @@ static int event_of_thread(struct waits *w, const struct trc_span *span, uint32_
 		thread->first_ns = c->time_ns[row];
 	if (c->time_ns[row] > thread->last_ns)
 		thread->last_ns = c->time_ns[row];
-	return trc_parks_event(w->m, (struct trc_park_thread *)w->park_threads.row + w->row, span,
-			       row);
+	return trc_park_rows_event(
+		&w->parks, (struct trc_park_thread *)w->park_threads.row + w->row, span, row);
 }
 
 static int count_procs(struct waits *w, const struct trc_columns *c, uint32_t first, uint32_t last)
@@ -337,8 +339,9 @@ static int finish_threads(struct waits *w)
 		struct trc_thread *thread = (struct trc_thread *)w->m->threads.row + i;
 		uint32_t s = trc_index_get(&status_row, thread->serial);
 
-		err = trc_parks_finish(w->m, (struct trc_park_thread *)w->park_threads.row + i,
-				       s == TRC_INDEX_NONE ? NULL : &entry[s], w->last_gap_ns);
+		err = trc_park_rows_finish(&w->parks,
+					   (struct trc_park_thread *)w->park_threads.row + i,
+					   s == TRC_INDEX_NONE ? NULL : &entry[s], w->last_gap_ns);
 	}
 	trc_index_free(&status_row);
 	return err ? err : threads_sort(w);
@@ -375,8 +378,7 @@ static void waits_free(struct trc_derive *derive)
 {
 	struct waits *w = (struct waits *)derive;
 
-	for (size_t i = 0; i < w->park_threads.n; i++)
-		trc_parks_free((struct trc_park_thread *)w->park_threads.row + i);
+	trc_park_rows_free(&w->parks);
 	trc_array_free(&w->park_threads);
 	trc_array_free(&w->unparks);
 	trc_index_free(&w->proc_row);
@@ -413,7 +415,7 @@ int trc_derive_waits(struct trc_derive **out, struct trc_model *m)
 
 	if (!w)
 		return -ENOMEM;
-	w->m = m;
+	w->m = w->parks.m = m;
 	w->row = TRC_INDEX_NONE;
 	w->last_gap_ns = TRC_NEVER;
 	w->zero_ns = trc_reader_ns(m->reader, 0);

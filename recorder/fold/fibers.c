@@ -9,9 +9,8 @@
 
 static struct trc_fold_park wait_of(const struct trc_fold_fiber *fiber)
 {
-	return (struct trc_fold_park){.start = fiber->start,
+	return (struct trc_fold_park){.open = {.start = fiber->start, .stack = fiber->stack},
 				      .thread = fiber->thread,
-				      .stack = fiber->stack,
 				      .labels = fiber->labels,
 				      .blocked = true};
 }
@@ -62,7 +61,7 @@ void trc_fold_fiber_end(struct trc_fold *f, uint64_t number, uint64_t time)
 		return;
 	wait = wait_of(fiber);
 	trc_fold_table_remove(&f->fibers, fiber);
-	trc_fold_count_wait(f, &wait, time > wait.start ? time : wait.start);
+	trc_fold_count_wait(f, &wait, time > wait.open.start ? time : wait.open.start);
 }
 
 /* A thread that leaves its root fiber is one that runs another: it does not wait. */

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include "fold.h"
 #include "format/pages.h"
+#include "format/waits/parks.h"
 
 /* ---- table.c: entries by a 64-bit key, in memory that is there from the beginning ---- */
 
@@ -145,30 +146,25 @@ void trc_fold_queue_mark(struct trc_fold *fold);
 /* A thread; key: its serial, extra: its labels. */
 struct trc_fold_thread {
 	struct trc_fold_item item;
-	uint32_t top; /* its innermost open park; id in parks, 0 = none */
+	struct trc_parks parks;
+	uint64_t seen; /* when it was known to be there */
 	uint32_t n_open;
-	int32_t region_depth; /* as of its first event, or switch to a fiber */
-	uint64_t seen;	      /* when it was known to be there */
 };
 enum { TRC_FOLD_OPEN_MAX = 64 }; /* parks of a thread: more of them nobody is in */
 
 /* A wait in progress; key: a number. */
 struct trc_fold_park {
-	struct trc_fold_item item; /* extra: the park that goes on around it; id, 0 = none */
-	uint64_t start, object;
-	uint64_t woken;	    /* of a condition: when it began to wait for its mutex; 0 = not told */
-	uint64_t next_time; /* of the thread's first event since; 0 = none */
-	/* ... and if that told of a wait that the block profile has, or of any, when it began; else
-	 * next_time */
+	struct trc_fold_item item;
+	struct trc_open_park open;
+	/* If open.next told of a wait that the block profile has, or of any, when that began; else
+	 * open.next. */
 	uint64_t next_since, next_any;
-	uint32_t thread, stack, labels;
-	int32_t region_depth;
+	uint64_t seen; /* when it was seen to go on; 0 = it was not */
+	uint32_t thread, labels;
 	uint32_t nest;	    /* what waits within it lasted; id in nests, 0 = none */
 	uint32_t lock_wait; /* id in lock_waits, 0 = none */
-	uint8_t reason;
-	uint64_t seen; /* when it was seen to go on; 0 = it was not */
-	bool told;     /* not by an event: trc_fold_thread_wait() */
-	bool blocked;  /* profile:L1 */
+	bool told;	    /* not by an event: trc_fold_thread_wait() */
+	bool blocked;	    /* profile:L1 */
 	bool left_out;
 };
 

@@ -1,16 +1,33 @@
 /*
  * waits.c - threads, and what they wait for: see private.h.
  *
- * The same rules as in analyzer/derive/parks.h (parks:K1 to parks:K4), applied while events go by.
- * What is known only at the end of a trace is decided when a copy is made: a wait that is open, though its
- * thread has gone on, lasted until it did.
+ * format/waits/parks.h says what events begin and end.  What is known only at the end of a trace is
+ * decided when a copy is made: a wait that is open, though its thread has gone on, lasted until it did.
  */
 #include "private.h"
 #include "format/waits.h"
 
-static struct trc_fold_park *park_at(const struct trc_fold *f, uint32_t id)
+/* Who asks the engine for what. */
+struct context {
+	struct trc_fold *fold;
+	struct trc_fold_thread *thread;
+};
+
+static struct trc_fold_park *park_of(struct trc_open_park *open)
 {
-	return trc_fold_table_at(&f->parks, id);
+	return open ? (struct trc_fold_park *)(void *)((unsigned char *)open -
+						       offsetof(struct trc_fold_park, open))
+		    : NULL;
+}
+
+static struct trc_fold_park *top_of(const struct trc_fold_thread *t)
+{
+	return t ? park_of(t->parks.top) : NULL;
+}
+
+static struct trc_fold_park *around_of(const struct trc_fold_park *park)
+{
+	return park_of(park->open.around);
 }
 
 uint32_t trc_fold_labels_of(const struct trc_fold *f, uint32_t thread)
@@ -30,12 +47,10 @@ bool trc_fold_is_blocked(unsigned int reason)
 /* ---- the block profile ----------------------------------------------------------------- */
 
 /* The innermost from this one outwards that the block profile has. */
-static struct trc_fold_park *blocked_from(const struct trc_fold *f, uint32_t id)
+static struct trc_fold_park *blocked_from(struct trc_fold_park *park)
 {
-	struct trc_fold_park *park = park_at(f, id);
-
 	while (park && !park->blocked)
-		park = park_at(f, park->item.extra);
+		park = around_of(park);
 	return park;
 }
 
@@ -55,7 +70,9 @@ static struct trc_fold_nest *nest_of(struct trc_fold *f, struct trc_fold_park *p
 
 static bool in_doubt(const struct trc_fold *f, const struct trc_fold_park *park, uint64_t end)
 {
-	return trc_fold_in_doubt(f, park->seen > park->start ? park->seen : park->start, end);
+	uint64_t start = park->open.start;
+
+	return trc_fold_in_doubt(f, park->seen > start ? park->seen : start, end);
 }
 
 static bool in_window(const struct trc_view *view, uint64_t start, uint64_t end)
@@ -66,7 +83,7 @@ static bool in_window(const struct trc_view *view, uint64_t start, uint64_t end)
 /* A fiber's wait has no reason. */
 static bool counts(const struct trc_view *view, const struct trc_fold_park *park)
 {
-	return view->options.all_waits ? park->reason != 0 : park->blocked;
+	return view->options.all_waits ? park->open.reason != 0 : park->blocked;
 }
 
 void trc_fold_leave_out_wait(struct trc_fold *f, bool blocked, bool of_thread, uint64_t time)
@@ -82,48 +99,48 @@ void trc_fold_leave_out_wait(struct trc_fold *f, bool blocked, bool of_thread, u
 static void sum_up(struct trc_view *view, const struct trc_fold_park *park, uint64_t end,
 		   uint64_t within)
 {
-	uint64_t ticks = trc_view_clip(view, park->start, end);
+	uint64_t ticks = trc_view_clip(view, park->open.start, end);
 
-	trc_view_add_wait(view, park->stack, park->labels, ticks > within ? ticks - within : 0,
-			  trc_fold_mix(park->start) ^ park->thread);
+	trc_view_add_wait(view, park->open.stack, park->labels, ticks > within ? ticks - within : 0,
+			  trc_fold_mix(park->open.start) ^ park->thread);
 }
 
 /* The time of a wait within a wait is the inner one's only. */
 void trc_fold_count_wait(struct trc_fold *f, const struct trc_fold_park *park, uint64_t end)
 {
-	struct trc_fold_park *around = park->blocked ? blocked_from(f, park->item.extra) : NULL;
-	struct trc_fold_park *any = f->n_all_waits_views ? park_at(f, park->item.extra) : NULL;
+	struct trc_fold_park *around = park->blocked ? blocked_from(around_of(park)) : NULL;
+	struct trc_fold_park *any = f->n_all_waits_views ? around_of(park) : NULL;
 	struct trc_fold_nest *of_blocked = around ? nest_of(f, around) : NULL;
 	struct trc_fold_nest *of_any = any ? nest_of(f, any) : NULL;
 	const struct trc_fold_nest *own = trc_fold_table_at(&f->nests, park->nest);
 
 	if (park->left_out || in_doubt(f, park, end)) {
-		trc_fold_leave_out_wait(f, park->blocked, park->reason != 0, end);
+		trc_fold_leave_out_wait(f, park->blocked, park->open.reason != 0, end);
 		return;
 	}
 	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) {
 		struct trc_view *view = trc_fold_view(f, i, TRC_VIEW_BLOCK);
 		struct trc_fold_nest *nest;
 
-		if (!view || !counts(view, park) || !in_window(view, park->start, end))
+		if (!view || !counts(view, park) || !in_window(view, park->open.start, end))
 			continue;
 		nest = view->options.all_waits ? of_any : of_blocked;
 		sum_up(view, park, end, own ? own->ticks[i] : 0);
 		if (nest)
-			nest->ticks[i] += trc_view_clip(view, park->start, end);
+			nest->ticks[i] += trc_view_clip(view, park->open.start, end);
 	}
 }
 
 /* ---- parks ----------------------------------------------------------------------------- */
 
-static void end_innermost(struct trc_fold *f, struct trc_fold_thread *t, uint64_t end, int result)
+static void ended(void *context, struct trc_open_park *open, uint64_t end, int result)
 {
-	struct trc_fold_park *park = park_at(f, t->top);
+	const struct context *of = context;
+	struct trc_fold *f = of->fold;
+	struct trc_fold_park *park = park_of(open);
 	struct trc_fold_nest *nest = trc_fold_table_at(&f->nests, park->nest);
 
-	end = end > park->start ? end : park->start;
-	t->top = park->item.extra;
-	t->n_open--;
+	of->thread->n_open--;
 	if (park->lock_wait)
 		trc_fold_lock_end(f, park->lock_wait, end, result);
 	if (park->blocked || f->n_all_waits_views)
@@ -133,80 +150,45 @@ static void end_innermost(struct trc_fold *f, struct trc_fold_thread *t, uint64_
 	trc_fold_table_remove(&f->parks, park);
 }
 
-/* Those inside of `last`, and with it that one itself: they ended unseen, at the latest now. */
-static void abandon(struct trc_fold *f, struct trc_fold_thread *t, uint32_t last, bool itself,
-		    uint64_t now)
+static bool stack_of(void *context, uint32_t stack, const uint64_t **frame, uint32_t *n_frames)
 {
-	while (t->top && t->top != last)
-		end_innermost(f, t, now, -1);
-	if (t->top && itself)
-		end_innermost(f, t, now, -1);
-}
+	const struct context *of = context;
+	uint32_t n_words, n_bytes;
+	const uint64_t *word = trc_fold_content(&of->fold->stacks, stack, &n_words, &n_bytes);
 
-/* Events with a stack that a wait makes itself, where it is: as in analyzer/derive/parks.c. */
-static bool is_of_park(const struct trc_fold_park *park, const struct trc_fold_event *e)
-{
-	if (e->kind == TRC_KIND_UNLOCK)
-		return park->reason == TRC_REASON_COND;
-	return e->kind == TRC_KIND_ACQUIRE && (park->reason == TRC_REASON_COND ||
-					       (park->reason == e->reason && park->object == e->a));
-}
-
-static bool disproves(const struct trc_fold *f, const struct trc_fold_park *park,
-		      const struct trc_fold_event *e)
-{
-	uint32_t n_parked, n_now, n_bytes;
-	const uint64_t *a = trc_fold_content(&f->stacks, park->stack, &n_parked, &n_bytes);
-	const uint64_t *b = trc_fold_content(&f->stacks, e->stack, &n_now, &n_bytes);
-
-	/* A wait that the program announced is made of others. */
-	if (!a || !b || park->reason == TRC_REASON_USER)
+	if (!word)
 		return false;
-	/* The first word is the epoch. */
-	if (is_of_park(park, e) && trc_stack_is_same(a + 1, n_parked - 1, b + 1, n_now - 1))
-		return false;
-	return park->stack == e->stack ||
-	       trc_stack_disproves_park(a + 1, n_parked - 1, b + 1, n_now - 1);
+	*frame = word + 1; /* the first is the epoch */
+	*n_frames = n_words - 1;
+	return true;
 }
 
-/* parks:K3 */
-static void abandon_by_stack(struct trc_fold *f, struct trc_fold_thread *t,
-			     const struct trc_fold_event *e)
-{
-	uint32_t outermost = 0;
+static const struct trc_parks_owner owner = {stack_of, ended};
 
-	/* Taken again inside the condition wait, at its stack. */
-	if (!e->stack || ((e->kind == TRC_KIND_PARK || e->kind == TRC_KIND_WAIT) &&
-			  e->reason == TRC_REASON_COND_MUTEX))
+static struct trc_park_event as_park_event(const struct trc_fold_event *e)
+{
+	bool is_wait = e->kind == TRC_KIND_WAIT;
+
+	return (struct trc_park_event){
+		.time = e->time,
+		.object = e->a,
+		.since = is_wait && e->c < e->time ? e->c : e->time,
+		.stack = e->stack,
+		.result = is_wait || e->kind == TRC_KIND_RESUME ? (int)e->b : 0,
+		.kind = e->kind,
+		.reason = e->reason,
+	};
+}
+
+/* When what tells that the thread went on began: a wait, or what the event is itself. */
+static void note_next(struct trc_fold_park *park, const struct trc_park_event *e)
+{
+	uint64_t start = park->open.start;
+
+	if (park->open.next || e->time < start)
 		return;
-	for (uint32_t id = t->top; id; id = park_at(f, id)->item.extra)
-		if (disproves(f, park_at(f, id), e))
-			outermost = id;
-	if (outermost)
-		abandon(f, t, outermost, true, e->time);
-}
-
-static bool has_own_stack(unsigned int kind)
-{
-	return kind == TRC_KIND_PARK || kind == TRC_KIND_WAIT || kind == TRC_KIND_UNLOCK ||
-	       kind == TRC_KIND_UNPARK || kind == TRC_KIND_ACQUIRE || kind == TRC_KIND_FIBER_READY;
-}
-
-/* A park within a park is the outer one's next event: only the innermost may wait for one. */
-static void check_open(struct trc_fold *f, struct trc_fold_thread *t,
-		       const struct trc_fold_event *e)
-{
-	struct trc_fold_park *park = park_at(f, t->top);
-
-	if (!park->next_time) {
-		park->next_time = park->next_since = park->next_any = e->time;
-		if (e->kind == TRC_KIND_WAIT && e->c < e->time)
-			park->next_any = e->c > park->start ? e->c : park->start;
-		if (trc_fold_is_blocked(e->reason))
-			park->next_since = park->next_any;
-	}
-	if (has_own_stack(e->kind))
-		abandon_by_stack(f, t, e);
+	park->next_any = e->since > start ? e->since : start;
+	park->next_since = trc_fold_is_blocked(e->reason) ? park->next_any : e->time;
 }
 
 static void leave_out(struct trc_fold *f, unsigned int reason, uint64_t time)
@@ -219,14 +201,17 @@ static void leave_out(struct trc_fold *f, unsigned int reason, uint64_t time)
 /* None of them ended, as far as anybody saw: no telling which it is in. */
 static void forget_open(struct trc_fold *f, struct trc_fold_thread *t, uint64_t now)
 {
-	for (uint32_t id = t->top; id; id = park_at(f, id)->item.extra)
-		park_at(f, id)->left_out = true;
-	abandon(f, t, 0, false, now);
+	struct context of = {f, t};
+
+	for (struct trc_fold_park *park = top_of(t); park; park = around_of(park))
+		park->left_out = true;
+	trc_parks_abandon(&t->parks, now, &owner, &of);
 }
 
 static void park_begin(struct trc_fold *f, struct trc_fold_thread *t,
 		       const struct trc_fold_event *e)
 {
+	const struct trc_park_event event = as_park_event(e);
 	struct trc_fold_park *park;
 
 	if (t && t->n_open == TRC_FOLD_OPEN_MAX)
@@ -236,17 +221,11 @@ static void park_begin(struct trc_fold *f, struct trc_fold_thread *t,
 		leave_out(f, e->reason, e->time);
 		return;
 	}
-	park->item.extra = t->top;
-	park->start = e->time;
-	park->object = e->a;
-	park->thread = e->thread;
-	park->stack = e->stack;
-	park->labels = t->item.extra;
-	park->region_depth = t->region_depth;
-	park->reason = e->reason;
-	park->blocked = trc_fold_is_blocked(e->reason);
-	t->top = trc_fold_table_id(&f->parks, park);
+	trc_park_begin(&t->parks, &park->open, &event);
 	t->n_open++;
+	park->thread = e->thread;
+	park->labels = t->item.extra;
+	park->blocked = trc_fold_is_blocked(e->reason);
 	if (trc_reason_is_lock(e->reason)) /* what came of it before a loss nobody knows */
 		park->lock_wait = trc_fold_lock_begin(
 			f, e->time < f->gap_time ? f->gap_time + 1 : e->time, e->a, (uint32_t)e->b);
@@ -288,12 +267,12 @@ void trc_fold_park_told(struct trc_fold *f, const struct trc_fold_event *e)
 
 	if (!t)
 		return;
-	park = park_at(f, t->top);
+	park = top_of(t);
 	if (park && !in_doubt(f, park, f->merged))
 		return;
 	forget_open(f, t, f->merged);
 	park_begin(f, t, e);
-	park = park_at(f, t->top);
+	park = top_of(t);
 	if (!park)
 		return;
 	park->told = true;
@@ -302,112 +281,57 @@ void trc_fold_park_told(struct trc_fold *f, const struct trc_fold_event *e)
 
 /* The thread waits for what it was told to wait for: this event is what began that wait, or ended
  * one before it. */
-static bool is_told(const struct trc_fold *f, const struct trc_fold_thread *t,
-		    const struct trc_fold_event *e)
+static bool is_told(const struct trc_fold_thread *t, const struct trc_fold_event *e)
 {
-	const struct trc_fold_park *park = t ? park_at(f, t->top) : NULL;
+	const struct trc_fold_park *park = top_of(t);
 
-	if (!park || !park->told || park->reason != e->reason || park->object != e->a)
+	if (!park || !park->told || park->open.reason != e->reason || park->open.object != e->a)
 		return false;
-	return e->kind == TRC_KIND_PARK || (e->kind == TRC_KIND_RESUME && e->time < park->start);
-}
-
-/* parks:K2.  Without a park: it began before anybody looked. */
-static void park_resume(struct trc_fold *f, struct trc_fold_thread *t,
-			const struct trc_fold_event *e)
-{
-	uint32_t id = t ? t->top : 0;
-	uint64_t woken;
-
-	while (id && (park_at(f, id)->reason != e->reason || park_at(f, id)->object != e->a))
-		id = park_at(f, id)->item.extra;
-	if (!id) {
-		leave_out(f, e->reason, e->time);
-		return;
-	}
-	abandon(f, t, id, false, e->time);
-	woken = park_at(f, id)->woken;
-	end_innermost(f, t, woken ? woken : e->time, (int)e->b);
+	return e->kind == TRC_KIND_PARK ||
+	       (e->kind == TRC_KIND_RESUME && e->time < park->open.start);
 }
 
 /* One that is told when it is over. */
 static void park_whole(struct trc_fold *f, const struct trc_fold_thread *t,
 		       const struct trc_fold_event *e)
 {
-	struct trc_fold_park park = {.start = e->c < e->time ? e->c : e->time,
-				     .object = e->a,
+	const struct trc_park_event event = as_park_event(e);
+	struct trc_fold_park park = {.open = {.start = event.since,
+					      .object = e->a,
+					      .stack = e->stack,
+					      .reason = e->reason},
 				     .thread = e->thread,
-				     .stack = e->stack,
-				     .reason = e->reason,
+				     .labels = t ? t->item.extra : 0,
 				     .blocked = trc_fold_is_blocked(e->reason)};
-	struct trc_fold_park *around = t ? park_at(f, t->top) : NULL;
 	uint32_t wait;
 
-	park.item.extra = t ? t->top : 0;
-	if (e->reason == TRC_REASON_COND_MUTEX && around && around->reason == TRC_REASON_COND) {
-		around->woken = park.start; /* parks:K7: it had ended by then */
-		park.item.extra = around->item.extra;
-	}
-	park.labels = t ? t->item.extra : 0;
+	park.open.around = t ? trc_park_around(&t->parks, &event) : NULL;
 	if (park.blocked || f->n_all_waits_views)
 		trc_fold_count_wait(f, &park, e->time);
 	if (!trc_reason_is_lock(e->reason))
 		return;
-	wait = trc_fold_lock_begin(f, park.start, e->a, 0);
+	wait = trc_fold_lock_begin(f, park.open.start, e->a, 0);
 	if (wait)
 		trc_fold_lock_end(f, wait, e->time, (int)e->b);
 }
 
-/* parks:K3: it is on another stack now.  A region may end on another thread: depths must not add
- * up. */
-static void fiber_switch(struct trc_fold *f, struct trc_fold_thread *t, uint64_t now)
+/* Ends what the event ends.  False: a wait that began before anybody looked. */
+static bool parks_event(struct trc_fold *f, struct trc_fold_thread *t,
+			const struct trc_fold_event *e)
 {
-	uint32_t outermost = 0;
+	const struct trc_park_event event = as_park_event(e);
+	struct context of = {f, t};
 
-	for (uint32_t id = t->top; id; id = park_at(f, id)->item.extra)
-		if (park_at(f, id)->reason != TRC_REASON_USER)
-			outermost = id;
-	if (outermost)
-		abandon(f, t, outermost, true, now);
-	if (!t->top)
-		t->region_depth = 0;
-}
-
-static void region_end(struct trc_fold *f, struct trc_fold_thread *t, uint64_t now)
-{
-	uint32_t outermost = 0;
-
-	t->region_depth--;
-	for (uint32_t id = t->top; id; id = park_at(f, id)->item.extra)
-		if (park_at(f, id)->region_depth > t->region_depth)
-			outermost = id;
-	if (outermost)
-		abandon(f, t, outermost, true, now);
+	if (!t)
+		return e->kind != TRC_KIND_RESUME;
+	if (t->parks.top)
+		note_next(top_of(t), &event);
+	else if (!trc_parks_need(e->kind))
+		return true;
+	return trc_parks_event(&t->parks, &event, &owner, &of);
 }
 
 /* ---- threads --------------------------------------------------------------------------- */
-
-static void known_thread(struct trc_fold *f, struct trc_fold_thread *t,
-			 const struct trc_fold_event *e)
-{
-	switch (e->kind) {
-	case TRC_KIND_LABELS:
-		t->item.extra = e->labels;
-		break;
-	case TRC_KIND_REGION_BEGIN:
-		t->region_depth++;
-		break;
-	case TRC_KIND_REGION_END:
-		region_end(f, t, e->time);
-		break;
-	case TRC_KIND_THREAD_EXIT:
-		abandon(f, t, 0, false, e->time);
-		trc_fold_table_remove(&f->threads, t);
-		break;
-	default:
-		break;
-	}
-}
 
 void trc_fold_thread_event(struct trc_fold *f, const struct trc_fold_event *e)
 {
@@ -417,16 +341,13 @@ void trc_fold_thread_event(struct trc_fold *f, const struct trc_fold_event *e)
 
 	if (t && t->seen < e->time)
 		t->seen = e->time;
-	if (is_told(f, t, e))
+	if (is_told(t, e))
 		return;
-	if (t && t->top && e->time >= park_at(f, t->top)->start)
-		check_open(f, t, e);
+	if (!parks_event(f, t, e))
+		leave_out(f, e->reason, e->time);
 	switch (e->kind) {
 	case TRC_KIND_PARK:
 		park_begin(f, t, e);
-		break;
-	case TRC_KIND_RESUME:
-		park_resume(f, t, e);
 		break;
 	case TRC_KIND_WAIT:
 		park_whole(f, t, e);
@@ -435,16 +356,20 @@ void trc_fold_thread_event(struct trc_fold *f, const struct trc_fold_event *e)
 		trc_fold_lock_unlock(f, e);
 		break;
 	case TRC_KIND_FIBER_SWITCH:
-		if (t)
-			fiber_switch(f, t, e->time);
 		trc_fold_fiber_switch(f, e);
 		break;
 	case TRC_KIND_FIBER_END:
 		trc_fold_fiber_end(f, e->a, e->time);
 		break;
-	default:
+	case TRC_KIND_LABELS:
 		if (t)
-			known_thread(f, t, e);
+			t->item.extra = e->labels;
+		break;
+	case TRC_KIND_THREAD_EXIT:
+		if (t)
+			trc_fold_table_remove(&f->threads, t);
+		break;
+	default:
 		break;
 	}
 }
@@ -457,17 +382,17 @@ static bool park_so_far(const struct trc_fold *f, const struct trc_fold_park *pa
 			struct trc_view *copy, uint64_t *within)
 {
 	const struct trc_fold_nest *nest = trc_fold_table_at(&f->nests, park->nest);
-	uint64_t end = open ? copy->end : park->next_time;
+	uint64_t end = open ? copy->end : park->open.next;
 	uint64_t inside = *within + (nest ? nest->ticks[copy->number] : 0);
 	uint64_t next = copy->options.all_waits ? park->next_any : park->next_since;
 
-	if (!counts(copy, park) || !in_window(copy, park->start, end))
+	if (!counts(copy, park) || !in_window(copy, park->open.start, end))
 		return true;
 	if (park->left_out || in_doubt(f, park, end))
 		return false;
 	/* What came after it had ended is not inside of it, but of what is around it. */
 	sum_up(copy, park, end, open ? inside : trc_view_clip(copy, next, end));
-	*within = trc_view_clip(copy, park->start, end) + (open ? 0 : inside);
+	*within = trc_view_clip(copy, park->open.start, end) + (open ? 0 : inside);
 	return true;
 }
 
@@ -485,10 +410,8 @@ static void thread_so_far(const struct trc_fold *f, const struct trc_fold_thread
 	uint64_t within = 0;
 	bool open = false;
 
-	for (uint32_t id = t->top; id; id = park_at(f, id)->item.extra) {
-		const struct trc_fold_park *park = park_at(f, id);
-
-		open |= !park->next_time; /* parks:K4; what is around an open one is open */
+	for (const struct trc_fold_park *park = top_of(t); park; park = around_of(park)) {
+		open = trc_park_goes_on(&park->open, open, 0); /* what was lost: in_doubt() */
 		copy->left_out += !park_so_far(f, park, open, copy, &within);
 	}
 }
@@ -512,11 +435,11 @@ void trc_fold_waits_mark(struct trc_fold *f)
 			trc_fold_intern_mark(&f->label_sets, t->item.extra);
 	}
 	for (uint32_t id = 1; id <= f->parks.used; id++) {
-		const struct trc_fold_park *park = park_at(f, id);
+		const struct trc_fold_park *park = trc_fold_table_at(&f->parks, id);
 
 		if (!park)
 			continue;
-		trc_fold_intern_mark(&f->stacks, park->stack);
+		trc_fold_intern_mark(&f->stacks, park->open.stack);
 		trc_fold_intern_mark(&f->label_sets, park->labels);
 	}
 }
