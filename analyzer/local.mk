@@ -6,10 +6,12 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/causes/causes.c analyzer/causes/causes.h \
 	analyzer/causes/names.c analyzer/causes/steps.c analyzer/causes/steps.h \
 	analyzer/derive/caused.c \
+	analyzer/derive/convoys.c analyzer/derive/convoys.h \
+	analyzer/derive/lock_sums.c analyzer/model/lock_sums.h \
 	analyzer/derive/deadlocks.c analyzer/derive/exec.c \
 	analyzer/derive/fibers.c analyzer/derive/fibers.h analyzer/derive/fiber_runs.c \
-	analyzer/derive/heap.c \
-	analyzer/derive/labels.c \
+	analyzer/derive/heap.c analyzer/derive/holds.c analyzer/derive/sections.c \
+	analyzer/derive/labels.c analyzer/derive/latencies.c \
 	analyzer/derive/locks.c analyzer/derive/locks.h \
 	analyzer/derive/lock_cycles.c \
 	analyzer/derive/lock_order.c analyzer/derive/lock_order.h \
@@ -87,6 +89,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/model/signal_names.c analyzer/model/signal_names.h \
 	analyzer/model/spans.c analyzer/model/spans.h \
 	analyzer/model/charge.h \
+	analyzer/model/holds.h analyzer/model/preempted.c analyzer/model/preempted.h \
 	analyzer/model/timeline.c analyzer/model/timeline.h \
 	analyzer/model/waits.c analyzer/model/waits.h \
 	analyzer/whatif/apply.c analyzer/whatif/apply.h \
@@ -114,7 +117,7 @@ libtrcanalyze_la_SOURCES += \
 	analyzer/sql/tables_code.c analyzer/sql/tables_fibers.c analyzer/sql/tables_findings.c \
 	analyzer/sql/tables_heap.c analyzer/sql/tables_locks.c analyzer/sql/tables_now.c \
 	analyzer/sql/tables_rows.c \
-	analyzer/sql/tables_samples.c \
+	analyzer/sql/tables_samples.c analyzer/sql/tables_sched.c \
 	analyzer/sql/vtab.h analyzer/sql/vtab_causes.c analyzer/sql/vtab_events.c analyzer/sql/vtab_rows.c
 libtrcanalyze_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(CJSON_CFLAGS)
 libtrcanalyze_la_LIBADD += $(SQLITE_LIBS) $(CJSON_LIBS) -lm

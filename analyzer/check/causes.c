@@ -1,5 +1,5 @@
 /*
- * causes.c - the causes of waits: causes:Q1, Q2 and Q3.
+ * causes.c - the causes of waits: causes:Q1, Q2 and Q3; caused:F3.
  *
  * All waits are looked at, until ROWS_MAX rows have been: long waits of many threads have very many.
  */
@@ -42,13 +42,22 @@ static bool adds_up(const struct trc_cause *rows, size_t n)
 	return n && until_ns == rows[0].to_ns;
 }
 
-/* What depth 1 charges to each unlock, summed into charged_ns[id - 1].  A piece may be several
+struct charged {
+	int64_t ns, preempted_ns;
+};
+
+/* What depth 1 charges to each unlock, summed into charged[id - 1].  A piece may be several
  * rows.  A wait from before the window counts only from there on: nothing can be said of its lock. */
-static void charge(int64_t *charged_ns, const struct trc_cause *rows, size_t n)
+static void charge(struct charged *charged, const struct trc_cause *rows, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (rows[i].depth == 1 && rows[i].unlock)
-			trc_add_ns(&charged_ns[rows[i].unlock - 1], rows[i].from_ns, rows[i].to_ns);
+	for (size_t i = 0; i < n; i++) {
+		if (rows[i].depth != 1 || !rows[i].unlock)
+			continue;
+		trc_add_ns(&charged[rows[i].unlock - 1].ns, rows[i].from_ns, rows[i].to_ns);
+		if (rows[i].kind == TRC_CAUSE_PREEMPTED)
+			trc_add_ns(&charged[rows[i].unlock - 1].preempted_ns, rows[i].from_ns,
+				   rows[i].to_ns);
+	}
 }
 
 /* The whole wait is in the trace. */
@@ -57,7 +66,7 @@ static bool is_whole(const struct trc_model *m, const struct trc_park *park)
 	return !(park->flags & TRC_PARK_CUT) && park->start_ns >= trc_model_start_ns(m);
 }
 
-static int check_waits(struct trc_check *check, struct trc_causes *causes, int64_t *charged_ns,
+static int check_waits(struct trc_check *check, struct trc_causes *causes, struct charged *charged,
 		       bool *all)
 {
 	size_t n, n_rows = 0;
@@ -72,7 +81,7 @@ static int check_waits(struct trc_check *check, struct trc_causes *causes, int64
 		if (!adds_up(rows, n_of_wait))
 			trc_check_violation(check, park[i].start_ns, park[i].start_ns,
 					    "wait %zu: its causes do not add up to it", i + 1);
-		charge(charged_ns, rows, n_of_wait);
+		charge(charged, rows, n_of_wait);
 		n_rows += n_of_wait;
 		*all = *all && is_whole(check->m, &park[i]);
 	}
@@ -81,38 +90,57 @@ static int check_waits(struct trc_check *check, struct trc_causes *causes, int64
 }
 
 /* Q3. */
-static void check_unlocks(struct trc_check *check, const int64_t *charged_ns)
+static void check_unlocks(struct trc_check *check, const struct charged *charged)
 {
 	size_t n;
 	const struct trc_unlock *unlock = trc_model_unlocks(check->m, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (charged_ns[i] != unlock[i].caused_ns)
+		if (charged[i].ns != unlock[i].caused_ns)
 			trc_check_violation(check, unlock[i].ts_ns, unlock[i].ts_ns,
 					    "unlock %zu: it caused %" PRId64
 					    " ns of waiting, and by the causes of waits %" PRId64,
-					    i + 1, unlock[i].caused_ns, charged_ns[i]);
+					    i + 1, unlock[i].caused_ns, charged[i].ns);
+}
+
+/* caused:F3. */
+static void check_preempted(struct trc_check *check, const struct charged *charged)
+{
+	size_t n;
+	const struct trc_preempted_section *section = trc_model_preempted_sections(check->m, &n);
+	const struct trc_unlock *unlock = trc_model_unlocks(check->m, &(size_t){0});
+
+	for (size_t i = 0; i < n; i++)
+		if (charged[i].preempted_ns != section[i].preempted_waits_ns)
+			trc_check_violation(
+				check, unlock[i].ts_ns, unlock[i].ts_ns,
+				"unlock %zu: others waited %" PRId64
+				" ns while its thread had no proc, and by the causes of "
+				"waits %" PRId64,
+				i + 1, section[i].preempted_waits_ns, charged[i].preempted_ns);
 }
 
 int trc_check_causes(struct trc_check *check)
 {
 	struct trc_error error = {""};
 	struct trc_causes *causes = NULL;
-	int64_t *charged_ns;
+	struct charged *charged;
 	bool all = true;
 	size_t n;
-	int err = trc_model_need(check->m, TRC_CAUSES_PARTS, &error);
+	int err = trc_model_need(check->m, TRC_CAUSES_PARTS | TRC_PART_PREEMPTED, &error);
 
 	if (err)
 		return err;
 	trc_model_unlocks(check->m, &n);
-	charged_ns = calloc(n + 1, sizeof(*charged_ns));
-	err = charged_ns ? trc_causes_open(&causes, check->m) : -ENOMEM;
+	charged = calloc(n + 1, sizeof(*charged));
+	err = charged ? trc_causes_open(&causes, check->m) : -ENOMEM;
 	if (!err)
-		err = check_waits(check, causes, charged_ns, &all);
+		err = check_waits(check, causes, charged, &all);
 	if (!err && all)
-		check_unlocks(check, charged_ns);
+		check_unlocks(check, charged);
+	if (!err && all)
+		check_preempted(check, charged);
 	trc_causes_close(causes);
-	free(charged_ns);
+	free(charged);
 	return err;
 }

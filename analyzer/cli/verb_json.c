@@ -7,8 +7,6 @@
 #include <string.h>
 #include "cli.h"
 
-#define LOCKS "('mutex', 'rwlock_read', 'rwlock_write', 'spin', 'cond_mutex', 'once', 'flock')"
-
 /* What has a stack is summed by stack first: there are far more waits than stacks, and stacks become texts. */
 static const struct part {
 	const char *name, *query;
@@ -21,20 +19,26 @@ static const struct part {
 	 "SELECT reason, chain(stack) AS place, sum(n) AS waits, sum(ns) AS waited_ns, max(longest) AS "
 	 "longest_ns FROM (SELECT reason, stack, count(*) AS n, sum(waited_ns) AS ns, max(waited_ns) AS "
 	 "longest FROM parks GROUP BY reason, stack) GROUP BY 1, 2 ORDER BY waited_ns DESC"},
-	{"locks",
-	 "SELECT reason, object, name, n AS waits, threads, ns AS waited_ns, longest AS longest_ns FROM "
-	 "(SELECT reason, object, count(*) AS n, count(DISTINCT thread) AS threads, sum(waited_ns) AS ns, "
-	 "max(waited_ns) AS longest FROM parks WHERE reason IN " LOCKS
-	 " GROUP BY reason, object) LEFT "
-	 "JOIN objects ON address = object ORDER BY waited_ns DESC"},
+	{"locks", "SELECT *, wait_max_ns AS longest_ns FROM locks"},
 	{"descriptors",
-	 "SELECT kind, name, own, peer, count(DISTINCT fd) AS numbers, sum(waits) AS waits, sum(waited_ns) "
-	 "AS waited_ns FROM descriptors GROUP BY descriptor ORDER BY waited_ns DESC"},
+	 "SELECT kind, name, own, peer, numbers, waits, waited_ns FROM (SELECT descriptor, count(DISTINCT "
+	 "object) AS numbers, count(*) AS waits, sum(waited_ns) AS waited_ns FROM parks WHERE descriptor IS "
+	 "NOT NULL GROUP BY descriptor) JOIN (SELECT descriptor, kind, name, own, peer FROM descriptors GROUP "
+	 "BY descriptor) USING (descriptor) ORDER BY waited_ns DESC"},
 	{"critical_sections",
 	 "SELECT reason, chain(stack) AS place, sum(n) AS sections, sum(waits) AS caused_waits, sum(ns) AS "
-	 "caused_ns, max(longest) AS longest_ns FROM (SELECT reason, stack, count(*) AS n, "
-	 "sum(caused_waits) AS waits, sum(caused_ns) AS ns, max(caused_ns) AS longest FROM unlocks GROUP "
-	 "BY reason, stack) GROUP BY 1, 2 ORDER BY caused_ns DESC"},
+	 "caused_ns, max(longest) AS longest_ns, sum(preempted) AS preempted_ns, sum(preempted_waits) AS "
+	 "preempted_waits_ns FROM (SELECT reason, stack, count(*) AS n, sum(caused_waits) AS waits, "
+	 "sum(caused_ns) AS ns, max(caused_ns) AS longest, sum(preempted_ns) AS preempted, "
+	 "sum(preempted_waits_ns) AS preempted_waits FROM unlocks GROUP BY reason, stack) GROUP BY 1, 2 "
+	 "ORDER BY caused_ns DESC"},
+	{"sched_latency",
+	 "SELECT thread, name, kind, max(n) AS latencies, sum(latency_ns) AS total_ns, max(iif(k = (n * 50 "
+	 "+ 99) / 100, latency_ns, NULL)) AS p50_ns, max(iif(k = (n * 99 + 99) / 100, latency_ns, NULL)) AS "
+	 "p99_ns, max(latency_ns) AS max_ns, sum(own_ns) AS own_ns, sum(other_ns) AS other_ns FROM (SELECT "
+	 "thread, kind, latency_ns, own_ns, other_ns, count(*) OVER (PARTITION BY thread, kind) AS n, "
+	 "row_number() OVER (PARTITION BY thread, kind ORDER BY latency_ns) AS k FROM sched_latency) JOIN "
+	 "threads ON threads.id = thread GROUP BY thread, kind ORDER BY total_ns DESC"},
 	{"tasks",
 	 "SELECT type, max(n) AS ended, sum(duration_ns) AS total_ns, max(iif(k = (n * 50 + 99) / 100, "
 	 "duration_ns, NULL)) AS p50_ns, max(iif(k = (n * 95 + 99) / 100, duration_ns, NULL)) AS p95_ns, "

@@ -10,16 +10,20 @@
  *
  *   caused:F1  if all is selected, the result is caused_ns and caused_waits of unlocks
  *   caused:F2  of two selections that share no time the caused_ns add up to those of both together
+ *   caused:F3  if all is selected, preempted_waits_ns is what the causes of all waits have of the
+ *       unlock at depth 1 as preempted (analyzer/causes)
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "analyzer/model/charge.h"
+#include "analyzer/model/preempted.h"
 #include "analyzer/model/selection.h"
 #include "wakers.h"
 
 struct caused {
 	const struct trc_selection *s;
 	const struct trc_model *m;
+	const struct trc_preempted *preempted; /* NULL = nobody asks */
 	const struct trc_unlock *unlock;
 	const struct trc_park *park;
 	size_t n_unlocks, n_parks;
@@ -28,6 +32,9 @@ struct caused {
 	int64_t *
 		whole; /* by place in row[]: how many begin (+) or end (-) to be charged with all */
 	struct trc_selected_cause *out;
+	struct waited {
+		int64_t from_ns, to_ns;
+	} * waited; /* by row of unlocks, with `preempted`: from the first wait charged to it on */
 	uint64_t n_pieces;
 };
 
@@ -37,8 +44,9 @@ enum { WITHIN_EACH_OTHER_MAX = 64, PIECES_MIN = 1 << 20 };
 
 static bool too_many(const struct caused *c)
 {
-	return c->n_pieces >
-	       (c->n_parks + c->s->spans.n) * (uint64_t)WITHIN_EACH_OTHER_MAX + PIECES_MIN;
+	size_t n_spans = c->s ? c->s->spans.n : 0;
+
+	return c->n_pieces > (c->n_parks + n_spans) * (uint64_t)WITHIN_EACH_OTHER_MAX + PIECES_MIN;
 }
 
 static void cause_add(struct trc_selected_cause *cause, int64_t ns)
@@ -50,6 +58,27 @@ static void cause_add(struct trc_selected_cause *cause, int64_t ns)
 static const struct trc_unlock *unlock_at(const struct caused *c, uint32_t at)
 {
 	return &c->unlock[c->row[at]];
+}
+
+/* What `n` waits are charged with for this time of the holder's. */
+static void cause_preempted(struct caused *c, uint32_t at, int64_t from_ns, int64_t to_ns,
+			    int64_t n)
+{
+	struct trc_selected_cause *cause = &c->out[c->row[at]];
+	struct waited *waited;
+	int64_t ns;
+
+	if (!c->waited || from_ns >= to_ns)
+		return;
+	waited = &c->waited[c->row[at]];
+	ns = trc_preempted_ns(c->preempted, unlock_at(c, at)->thread, from_ns, to_ns);
+	if (__builtin_mul_overflow(ns, n, &ns) ||
+	    __builtin_add_overflow(cause->preempted_waits_ns, ns, &cause->preempted_waits_ns))
+		cause->preempted_waits_ns = INT64_MAX;
+	if (waited->from_ns >= waited->to_ns || from_ns < waited->from_ns)
+		waited->from_ns = from_ns;
+	if (to_ns > waited->to_ns)
+		waited->to_ns = to_ns;
 }
 
 /* ---- unlocks by lock ---- */
@@ -123,6 +152,7 @@ static void charge_part(struct caused *c, struct waiter *w, uint32_t at, int64_t
 		since_ns = from_ns;
 	trc_add_ns(&ns, since_ns, until_ns);
 	cause_add(cause, ns);
+	cause_preempted(c, at, since_ns, until_ns, 1);
 	if ((ns || begins) && w->counted != at + 1) {
 		cause->caused_waits++;
 		w->counted = at + 1;
@@ -149,6 +179,19 @@ static void charge_piece(struct caused *c, struct waiter *w, int64_t from_ns, in
 	}
 	if (end < w->last)
 		charge_part(c, w, end, unlock_at(c, end - 1)->ts_ns, until_ns, false);
+}
+
+static void end_preempted(struct caused *c, const struct trc_park *park, uint32_t at,
+			  int64_t since_ns)
+{
+	int64_t from_ns, until_ns;
+
+	while (c->waited && !too_many(c) &&
+	       trc_selection_next(c->s, park->thread, &since_ns, park->end_ns, &from_ns,
+				  &until_ns)) {
+		cause_preempted(c, at, from_ns, until_ns, 1);
+		c->n_pieces++;
+	}
 }
 
 /* format/waits/charges.h: what is left at the end of a wait. */
@@ -184,6 +227,7 @@ static void charge_end(struct caused *c, const struct waiter *w, uint32_t lock_e
 		return;
 	cause_add(&c->out[c->row[at]],
 		  trc_selection_ns(c->s, park->thread, trc_charge_ns(since), park->end_ns));
+	end_preempted(c, park, at, trc_charge_ns(since));
 	c->out[c->row[at]].caused_waits++;
 }
 
@@ -228,15 +272,25 @@ static void charge_whole(struct caused *c)
 			if (__builtin_mul_overflow(ns, n, &ns))
 				ns = INT64_MAX;
 			cause_add(&c->out[c->row[at]], ns);
+			cause_preempted(c, at, base_ns(c, c->first[lock], at), unlock->ts_ns, n);
 			c->out[c->row[at]].caused_waits += (uint32_t)n;
 		}
 	}
 }
 
-struct trc_selected_cause *trc_selection_caused(const struct trc_selection *s,
-						const struct trc_model *m)
+/* Of each section the time of its holder in which others waited for it. */
+static void sum_preempted(struct caused *c)
 {
-	struct caused c = {.s = s, .m = m};
+	for (size_t i = 0; i < c->n_unlocks; i++)
+		c->out[i].preempted_ns = trc_preempted_ns(c->preempted, c->unlock[i].thread,
+							  c->waited[i].from_ns, c->waited[i].to_ns);
+}
+
+struct trc_selected_cause *trc_selection_caused(const struct trc_selection *s,
+						const struct trc_model *m,
+						const struct trc_preempted *preempted)
+{
+	struct caused c = {.s = s, .m = m, .preempted = preempted};
 	int err;
 
 	c.unlock = trc_model_unlocks(m, &c.n_unlocks);
@@ -244,14 +298,21 @@ struct trc_selected_cause *trc_selection_caused(const struct trc_selection *s,
 	c.row = calloc(c.n_unlocks + 1, sizeof(*c.row));
 	c.whole = calloc(c.n_unlocks + 1, sizeof(*c.whole));
 	c.out = calloc(c.n_unlocks + 1, sizeof(*c.out));
-	err = c.row && c.whole && c.out ? list_locks(&c) : -ENOMEM;
+	if (trc_preempted_known(preempted))
+		c.waited = calloc(c.n_unlocks + 1, sizeof(*c.waited));
+	err = c.row && c.whole && c.out && (c.waited || !trc_preempted_known(preempted))
+		      ? list_locks(&c)
+		      : -ENOMEM;
 	for (size_t i = 0; i < c.n_parks && !err; i++)
 		charge_wait(&c, &c.park[i]);
 	if (!err && too_many(&c))
 		err = -E2BIG;
 	if (!err)
 		charge_whole(&c);
+	if (!err && c.waited)
+		sum_preempted(&c);
 	trc_index_free(&c.lock);
+	free(c.waited);
 	free(c.first);
 	free(c.row);
 	free(c.whole);

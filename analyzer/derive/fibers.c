@@ -658,8 +658,5 @@ bool trc_model_has_fibers(const struct trc_model *m)
 	if (trc_reader_thread_fibers(m->reader, &ignored))
 		return true;
 	trc_kind_mask_add(&mask, TRC_KIND_FIBER_SWITCH);
-	for (size_t i = 0; i < trc_reader_blocks(m->reader); i++)
-		if (trc_block_has_kinds(trc_reader_block(m->reader, i), &mask))
-			return true;
-	return false;
+	return trc_model_has_kinds(m, &mask);
 }

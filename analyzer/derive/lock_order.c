@@ -41,6 +41,7 @@ struct lock_order {
 	struct trc_index holder_row; /* by thread */
 	struct trc_array holders;    /* struct holder */
 	struct trc_index edge_row;   /* by check of what makes an edge one */
+	bool any;		     /* acquisitions were recorded at all */
 };
 
 static struct holder *holder_of(struct lock_order *o, uint32_t thread)
@@ -240,7 +241,7 @@ static int lock_order_span(struct trc_derive *derive, const struct trc_span *spa
 	struct lock_order *o = (struct lock_order *)derive;
 	int err = 0;
 
-	if (!trc_block_has_kinds(span->block, &derive->kinds))
+	if (!o->any || !trc_block_has_kinds(span->block, &derive->kinds))
 		return 0;
 	for (uint32_t row = span->first; row < span->last && !err; row++)
 		err = lock_order_event(o, span->columns, row);
@@ -279,6 +280,7 @@ static void lock_order_free(struct trc_derive *derive)
 
 int trc_derive_lock_order(struct trc_derive **out, struct trc_model *m)
 {
+	struct trc_kind_mask acquire = {{0}};
 	static const unsigned int kinds[] = {TRC_KIND_ACQUIRE, TRC_KIND_RELEASE,
 					     TRC_KIND_THREAD_START, TRC_KIND_THREAD_EXIT,
 					     TRC_KIND_GAP};
@@ -295,6 +297,8 @@ int trc_derive_lock_order(struct trc_derive **out, struct trc_model *m)
 					.free = lock_order_free};
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		trc_kind_mask_add(&o->derive.kinds, kinds[i]);
+	trc_kind_mask_add(&acquire, TRC_KIND_ACQUIRE);
+	o->any = trc_model_has_kinds(m, &acquire);
 	*out = &o->derive;
 	return 0;
 }

@@ -37,7 +37,10 @@ static void rows_set_up(struct trc_model *m)
 	m->open_regions.row_bytes = sizeof(struct trc_open_region);
 	m->deadlocks.row_bytes = sizeof(struct trc_deadlock);
 	m->locks_held.row_bytes = sizeof(struct trc_lock_held);
+	m->holds.row_bytes = sizeof(struct trc_hold);
 	m->objects.row_bytes = sizeof(struct trc_object);
+	m->latencies.row_bytes = sizeof(struct trc_latency);
+	m->preempted_sections.row_bytes = sizeof(struct trc_preempted_section);
 	m->coverage.row_bytes = sizeof(struct trc_coverage);
 	m->stack_frame.row_bytes = sizeof(uint32_t);
 	m->frame.row_bytes = sizeof(struct trc_frame);
@@ -134,6 +137,8 @@ static void rows_drop(struct trc_model *m, unsigned int parts)
 	}
 	if (parts & TRC_PART_LOCK_ORDER)
 		trc_array_free(&m->lock_edges);
+	if (parts & TRC_PART_HOLDS)
+		trc_array_free(&m->holds);
 	if (parts & TRC_PART_NOW) {
 		trc_array_free(&m->signals);
 		trc_array_free(&m->triggers);
@@ -151,6 +156,9 @@ void trc_model_close(struct trc_model *m)
 	trc_derive_symbols_free(m);
 	rows_drop(m, TRC_PART_EVENTS);
 	trc_array_free(&m->objects);
+	trc_array_free(&m->preempted_sections);
+	trc_array_free(&m->latencies);
+	trc_preempted_free(&m->preempted);
 	trc_array_free(&m->descriptors);
 	trc_index_free(&m->descriptor_row);
 	trc_array_free(&m->coverage);
@@ -216,6 +224,14 @@ struct trc_thread *trc_model_thread_add(struct trc_model *m, uint32_t serial)
 	return thread;
 }
 
+bool trc_model_has_kinds(const struct trc_model *m, const struct trc_kind_mask *kinds)
+{
+	for (size_t i = 0; i < trc_reader_blocks(m->reader); i++)
+		if (trc_block_has_kinds(trc_reader_block(m->reader, i), kinds))
+			return true;
+	return false;
+}
+
 typedef int derive_make(struct trc_derive **out, struct trc_model *m);
 
 static const struct derivation {
@@ -227,7 +243,7 @@ static const struct derivation {
 	{TRC_PART_WAITS, trc_derive_waits},   {TRC_PART_USER, trc_derive_user},
 	{TRC_PART_SCHED, trc_derive_sched},   {TRC_PART_SAMPLES, trc_derive_samples},
 	{TRC_PART_HEAP, trc_derive_heap},     {TRC_PART_LOCK_ORDER, trc_derive_lock_order},
-	{TRC_PART_NOW, trc_derive_now},
+	{TRC_PART_HOLDS, trc_derive_holds},   {TRC_PART_NOW, trc_derive_now},
 };
 enum { N_DERIVATIONS = sizeof(derivations) / sizeof(derivations[0]) };
 
@@ -316,13 +332,40 @@ static int derive_from_events(struct trc_model *m, unsigned int parts, struct tr
 	return err;
 }
 
+/* What is made of rows of other parts, once these are there. */
+static int derive_from_rows(struct trc_model *m, unsigned int parts, struct trc_error *error)
+{
+	static const struct {
+		unsigned int part;
+		int (*make)(struct trc_model *m, struct trc_error *error);
+	} MAKERS[] = {
+		{TRC_PART_SYMBOLS, trc_derive_symbols},
+		{TRC_PART_OBJECTS, trc_derive_objects},
+		{TRC_PART_PREEMPTED, trc_derive_sections},
+		{TRC_PART_LATENCIES, trc_derive_latencies},
+	};
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(MAKERS) / sizeof(*MAKERS) && !err; i++) {
+		if (!(parts & MAKERS[i].part & ~m->have))
+			continue;
+		err = MAKERS[i].make(m, error);
+		if (!err)
+			m->have |= MAKERS[i].part;
+	}
+	return err;
+}
+
 int trc_model_need(struct trc_model *m, unsigned int parts, struct trc_error *error)
 {
 	unsigned int missing;
 	int err = 0;
 
 	if (parts & TRC_PART_OBJECTS)
-		parts |= TRC_PART_NOW | TRC_PART_HEAP | TRC_PART_LOCK_ORDER | TRC_PART_SYMBOLS;
+		parts |= TRC_PART_NOW | TRC_PART_HEAP | TRC_PART_LOCK_ORDER | TRC_PART_HOLDS |
+			 TRC_PART_SYMBOLS;
+	if (parts & (TRC_PART_PREEMPTED | TRC_PART_LATENCIES))
+		parts |= TRC_PART_SCHED;
 	/* Scheduling is added to the threads' rows. */
 	if (parts & TRC_PART_SCHED)
 		parts |= TRC_PART_WAITS;
@@ -340,17 +383,7 @@ int trc_model_need(struct trc_model *m, unsigned int parts, struct trc_error *er
 		return err;
 	}
 	m->have |= missing;
-	if (parts & TRC_PART_SYMBOLS & ~m->have) {
-		err = trc_derive_symbols(m, error);
-		if (!err)
-			m->have |= TRC_PART_SYMBOLS;
-	}
-	if (!err && (parts & TRC_PART_OBJECTS & ~m->have)) {
-		err = trc_derive_objects(m, error);
-		if (!err)
-			m->have |= TRC_PART_OBJECTS;
-	}
-	return err;
+	return derive_from_rows(m, parts, error);
 }
 
 const struct trc_reader *trc_model_reader(const struct trc_model *m)
@@ -424,7 +457,15 @@ ACCESSOR(open_region, open_regions, TRC_PART_NOW)
 ACCESSOR(deadlock, deadlocks, TRC_PART_NOW)
 ACCESSOR(lock_held, locks_held, TRC_PART_NOW)
 ACCESSOR(lock_edge, lock_edges, TRC_PART_LOCK_ORDER)
+ACCESSOR(hold, holds, TRC_PART_HOLDS)
 ACCESSOR(object, objects, TRC_PART_OBJECTS)
+ACCESSOR(latency, latencies, TRC_PART_LATENCIES)
+ACCESSOR(preempted_section, preempted_sections, TRC_PART_PREEMPTED)
+
+const struct trc_preempted *trc_model_preempted(const struct trc_model *m)
+{
+	return m->have & TRC_PART_PREEMPTED ? &m->preempted : NULL;
+}
 
 const struct trc_stacks *trc_model_stacks(const struct trc_model *m)
 {

@@ -23,10 +23,12 @@
 #include <stdint.h>
 #include <string.h>
 #include "format/reader.h"
+#include "holds.h"
 
 struct trc_model;
 struct trc_symbols;
 struct trc_selection;
+struct trc_preempted;
 
 enum { TRC_NO_PROC = UINT32_MAX };
 #define TRC_NEVER      INT64_MIN
@@ -45,8 +47,12 @@ enum trc_part {
 	TRC_PART_HEAP = 1 << 7,	       /* allocs, frees, heap */
 	TRC_PART_FIBERS = 1 << 8,      /* fibers, fiber_runs, fiber_waits */
 	TRC_PART_LOCK_ORDER = 1 << 11, /* lock_edges */
-	TRC_PART_ALL = 511 | TRC_PART_LOCK_ORDER, /* all that report and page need */
-	TRC_PART_OBJECTS = 1 << 9,		  /* objects */
+	TRC_PART_HOLDS = 1 << 12,      /* holds */
+	/* all that report and page need */
+	TRC_PART_ALL = 511 | TRC_PART_LOCK_ORDER | TRC_PART_HOLDS,
+	TRC_PART_OBJECTS = 1 << 9,    /* objects */
+	TRC_PART_PREEMPTED = 1 << 13, /* preempted times, and those of critical sections */
+	TRC_PART_LATENCIES = 1 << 14, /* latencies */
 };
 
 struct trc_thread {
@@ -543,6 +549,13 @@ const struct trc_open_region *trc_model_open_regions(const struct trc_model *m, 
 const struct trc_deadlock *trc_model_deadlocks(const struct trc_model *m, size_t *n);
 const struct trc_lock_held *trc_model_locks_held(const struct trc_model *m, size_t *n);
 const struct trc_lock_edge *trc_model_lock_edges(const struct trc_model *m, size_t *n);
+const struct trc_hold *trc_model_holds(const struct trc_model *m, size_t *n);
+const struct trc_latency *trc_model_latencies(const struct trc_model *m, size_t *n);
+/* By row of unlocks; none without switch records. */
+const struct trc_preempted_section *trc_model_preempted_sections(const struct trc_model *m,
+								 size_t *n);
+/* preempted.h; NULL before TRC_PART_PREEMPTED was needed. */
+const struct trc_preempted *trc_model_preempted(const struct trc_model *m);
 const struct trc_object *trc_model_objects(const struct trc_model *m, size_t *n); /* by address */
 /* The first of these that waits for this reason are for; NULL = none, or not derived. */
 const struct trc_object *trc_model_object(const struct trc_model *m, unsigned int reason,

@@ -125,11 +125,12 @@ static int object_used(struct objects *o, unsigned int reason, uint64_t address,
 static int objects_collect(struct objects *o)
 {
 	const struct trc_model *m = o->m;
-	size_t n_parks, n_unlocks, n_held, n_edges;
+	size_t n_parks, n_unlocks, n_held, n_edges, n_holds;
 	const struct trc_park *park = trc_model_parks(m, &n_parks);
 	const struct trc_unlock *unlock = trc_model_unlocks(m, &n_unlocks);
 	const struct trc_lock_held *held = trc_model_locks_held(m, &n_held);
 	const struct trc_lock_edge *edge = trc_model_lock_edges(m, &n_edges);
+	const struct trc_hold *hold = trc_model_holds(m, &n_holds);
 	int err = 0;
 
 	for (size_t i = 0; i < n_parks && !err; i++)
@@ -140,6 +141,9 @@ static int objects_collect(struct objects *o)
 				  unlock[i].ts_ns);
 	for (size_t i = 0; i < n_held && !err; i++)
 		err = object_used(o, held[i].reason, held[i].object, 0, m->end_ns);
+	for (size_t i = 0; i < n_holds && !err; i++)
+		err = object_used(o, hold[i].reason, hold[i].object, hold[i].stack,
+				  hold[i].start_ns);
 	for (size_t i = 0; i < n_edges && !err; i++) {
 		err = object_used(o, edge[i].held_reason, edge[i].held, edge[i].held_stack,
 				  edge[i].last_ns);

@@ -12,6 +12,7 @@
 #include "merge.h"
 #include "model.h"
 #include "array.h"
+#include "preempted.h"
 #include "format/waits.h"
 
 struct trc_symbols;
@@ -21,7 +22,7 @@ struct trc_jit;
 enum {
 	TRC_PART_EVENTS = TRC_PART_WAITS | TRC_PART_USER | TRC_PART_SCHED | TRC_PART_NOW |
 			  TRC_PART_LABELS | TRC_PART_SAMPLES | TRC_PART_HEAP | TRC_PART_FIBERS |
-			  TRC_PART_LOCK_ORDER
+			  TRC_PART_LOCK_ORDER | TRC_PART_HOLDS
 };
 
 /* What a thread had between two of its events with the same time. */
@@ -66,8 +67,10 @@ struct trc_model {
 	struct trc_array sample_notes; /* char *: texts that are not in the file */
 	struct trc_array allocs, frees, heap;
 	struct trc_array signals, triggers, threads_now, open_regions, deadlocks, locks_held;
-	struct trc_array lock_edges;
+	struct trc_array lock_edges, holds;
 	struct trc_array objects;
+	struct trc_preempted preempted;
+	struct trc_array preempted_sections, latencies;
 	struct trc_array descriptors;	 /* struct trc_descriptor_name */
 	struct trc_index descriptor_row; /* by string id */
 	struct trc_array coverage;
@@ -101,6 +104,8 @@ int trc_derive_user(struct trc_derive **out, struct trc_model *m);
 int trc_derive_sched(struct trc_derive **out, struct trc_model *m);
 /* The next three come after the labels. */
 int trc_derive_fibers(struct trc_derive **out, struct trc_model *m);
+/* True if the trace has events of these kinds; derives nothing. */
+bool trc_model_has_kinds(const struct trc_model *m, const struct trc_kind_mask *kinds);
 /* True if any thread of the trace is ever in a fiber; derives nothing. */
 bool trc_model_has_fibers(const struct trc_model *m);
 int trc_derive_samples(struct trc_derive **out, struct trc_model *m);
@@ -109,6 +114,7 @@ int trc_derive_samples(struct trc_derive **out, struct trc_model *m);
 int trc_derive_scaled(struct trc_model *m);
 int trc_derive_heap(struct trc_derive **out, struct trc_model *m);
 int trc_derive_lock_order(struct trc_derive **out, struct trc_model *m);
+int trc_derive_holds(struct trc_derive **out, struct trc_model *m);
 /* Comes last: waits and annotations must be derived, or be derived in the same pass. */
 int trc_derive_now(struct trc_derive **out, struct trc_model *m);
 
@@ -144,6 +150,11 @@ int trc_descriptor_number(struct trc_model *m, uint64_t string, uint32_t *number
 
 /* After waits, the state at the end, allocations and symbols are there: objects. */
 int trc_derive_objects(struct trc_model *m, struct trc_error *error);
+
+/* After waits and scheduling are there: preempted and sections. */
+int trc_derive_sections(struct trc_model *m, struct trc_error *error);
+/* After waits and scheduling are there: latencies. */
+int trc_derive_latencies(struct trc_model *m, struct trc_error *error);
 
 /* Fills in labels, from the file's label sets.  0 or -ENOMEM. */
 int trc_model_read_labels(struct trc_model *m);

@@ -117,13 +117,18 @@ int64_t trc_selection_thread_ns(const struct trc_selection *s, const struct trc_
 void trc_selection_tell(struct trc_line *line, const struct trc_selection *s);
 
 /* ---- V3: analyzer/derive/caused.c ---- */
+struct trc_preempted;
 struct trc_selected_cause {
 	int64_t caused_ns;
 	uint32_t caused_waits;
+	/* With `preempted`: how long the holder had no proc while others waited, and how long they
+	 * waited meanwhile, summed. */
+	int64_t preempted_ns, preempted_waits_ns;
 };
 /* By row of unlocks, to be freed by free(); NULL without memory, or if a hostile trace would take
- * too long. */
+ * too long.  preempted (preempted.h): NULL if nobody asks. */
 struct trc_selected_cause *trc_selection_caused(const struct trc_selection *s,
-						const struct trc_model *m);
+						const struct trc_model *m,
+						const struct trc_preempted *preempted);
 
 #endif

@@ -153,11 +153,12 @@ int trc_profile_mutex(struct trc_profile_sums *sums, struct trc_profile *p)
 
 	set_types(p);
 	if (!trc_selection_has_all_time(sums->selection)) {
-		selected = trc_selection_caused(sums->selection, sums->m);
+		selected = trc_selection_caused(sums->selection, sums->m, NULL);
 		err = selected ? 0 : -ENOMEM;
 	}
 	for (size_t i = 0; i < n && !err; i++) {
-		struct trc_selected_cause caused = {unlock[i].caused_ns, unlock[i].caused_waits};
+		struct trc_selected_cause caused = {.caused_ns = unlock[i].caused_ns,
+						    .caused_waits = unlock[i].caused_waits};
 		uint32_t labels;
 
 		if (selected)

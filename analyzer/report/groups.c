@@ -176,15 +176,16 @@ static bool unlock_wanted(const struct trc_report *r, const struct trc_unlock *u
 static int find_caused(struct trc_groups *g, const struct trc_report *r)
 {
 	if (!trc_selection_has_all_time(r->selection)) {
-		g->caused = trc_selection_caused(r->selection, r->m);
+		g->caused = trc_selection_caused(r->selection, r->m, NULL);
 		return g->caused ? 0 : -ENOMEM;
 	}
 	g->caused = calloc(r->n_unlocks + 1, sizeof(*g->caused));
 	if (!g->caused)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->n_unlocks; i++)
-		g->caused[i] = (struct trc_selected_cause){r->unlock[i].caused_ns,
-							   r->unlock[i].caused_waits};
+		g->caused[i] =
+			(struct trc_selected_cause){.caused_ns = r->unlock[i].caused_ns,
+						    .caused_waits = r->unlock[i].caused_waits};
 	return 0;
 }
 

@@ -14,7 +14,7 @@
 #include "columns.h"
 #include "parts.h"
 
-enum { N_TABLES = 11 };
+enum { N_TABLES = 13 };
 
 struct selected {
 	const struct trc_sql_table *table[N_TABLES]; /* by TABLES */
@@ -148,6 +148,29 @@ static bool has_fiber_wait(const struct selected *c, size_t i, struct row *row)
 	return trc_selection_has_fiber_wait(c->s, c->m, wait);
 }
 
+/* Whole, whatever part of it is inside (lock_sums:K1). */
+static bool has_hold(const struct selected *c, size_t i, struct row *row)
+{
+	size_t n;
+	const struct trc_hold *hold = &trc_model_holds(c->m, &n)[i];
+	int64_t end_ns = hold->end_ns == TRC_NEVER ? trc_model_end_ns(c->m) : hold->end_ns;
+
+	row->ns = trc_selection_ns(c->s, hold->thread, hold->start_ns, end_ns);
+	return trc_selection_touches(c->s, hold->thread, hold->start_ns, end_ns) &&
+	       labels_pass(c, hold->thread, hold->start_ns, TRC_PLACE_LAST);
+}
+
+static bool has_latency(const struct selected *c, size_t i, struct row *row)
+{
+	size_t n;
+	const struct trc_latency *latency = &trc_model_latencies(c->m, &n)[i];
+
+	row->ns = trc_selection_ns(c->s, latency->thread, latency->woken_ns, latency->running_ns);
+	return trc_selection_touches(c->s, latency->thread, latency->woken_ns,
+				     latency->running_ns) &&
+	       labels_pass(c, latency->thread, latency->woken_ns, TRC_PLACE_LAST);
+}
+
 static const struct {
 	const char *name;
 	selected_fn *has;
@@ -164,6 +187,8 @@ static const struct {
 	{"logs", has_log, NULL, NULL, true},
 	{"counters", has_counter, NULL, NULL, true},
 	{"on_cpu", has_on_cpu, "duration_ns", NULL, true},
+	{"holds", has_hold, NULL, NULL, true},
+	{"sched_latency", has_latency, "latency_ns", NULL, true},
 	{"allocs", has_alloc, NULL, NULL, true},
 	{"fiber_waits", has_fiber_wait, "waited_ns", NULL, true},
 };
@@ -188,7 +213,7 @@ static int need_caused(struct selected *c, selected_fn *has)
 {
 	if (has != has_unlock || c->caused)
 		return 0;
-	c->caused = trc_selection_caused(c->s, c->m);
+	c->caused = trc_selection_caused(c->s, c->m, NULL);
 	return c->caused ? 0 : -ENOMEM;
 }
 

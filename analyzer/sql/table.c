@@ -106,6 +106,7 @@ static void get_field(const struct trc_model *m, enum trc_sql_field field, const
 	case TRC_FIELD_ROW_ID:
 	case TRC_FIELD_CALL:
 	case TRC_FIELD_FIBER:
+	case TRC_FIELD_PREEMPTED:
 		break;
 	}
 }
@@ -119,7 +120,8 @@ void trc_sql_get(const struct trc_model *m, const struct trc_sql_table *table,
 	value->kind = TRC_SQL_NULL;
 	if (column->field == TRC_FIELD_ROW_ID)
 		trc_sql_set_integer(value, (int64_t)i + 1);
-	else if (column->field == TRC_FIELD_CALL || column->field == TRC_FIELD_FIBER)
+	else if (column->field == TRC_FIELD_CALL || column->field == TRC_FIELD_FIBER ||
+		 column->field == TRC_FIELD_PREEMPTED)
 		column->call(m, i, row, value);
 	else
 		get_field(m, column->field, row + column->off, value);
@@ -136,6 +138,7 @@ const struct trc_sql_table *trc_sql_table_at(size_t i)
 		{trc_sql_cause_tables, trc_sql_n_cause_tables},
 		{trc_sql_now_tables, trc_sql_n_now_tables},
 		{trc_sql_lock_tables, trc_sql_n_lock_tables},
+		{trc_sql_sched_tables, trc_sql_n_sched_tables},
 		{trc_sql_sample_tables, trc_sql_n_sample_tables},
 		{trc_sql_heap_tables, trc_sql_n_heap_tables},
 		{trc_sql_fiber_tables, trc_sql_n_fiber_tables},

@@ -44,7 +44,8 @@ enum trc_sql_field {
 	TRC_FIELD_DOUBLE,	  /* double */
 	TRC_FIELD_REASON_OR_NONE, /* uint8_t, 0; as text */
 	TRC_FIELD_CALL,		  /* as the function says */
-	TRC_FIELD_FIBER, /* likewise; with TRC_PART_FIBERS, which the table need not name */
+	TRC_FIELD_FIBER,     /* likewise; with TRC_PART_FIBERS, which the table need not name */
+	TRC_FIELD_PREEMPTED, /* likewise; with TRC_PART_PREEMPTED */
 };
 
 typedef void trc_sql_call(const struct trc_model *m, size_t i, const void *row,
@@ -88,6 +89,9 @@ extern const size_t trc_sql_n_now_tables;
 /* Tables of samples: tables_samples.c. */
 extern const struct trc_sql_table trc_sql_sample_tables[];
 extern const size_t trc_sql_n_sample_tables;
+/* Tables of scheduling: tables_sched.c. */
+extern const struct trc_sql_table trc_sql_sched_tables[];
+extern const size_t trc_sql_n_sched_tables;
 /* Tables of what was allocated: tables_heap.c. */
 extern const struct trc_sql_table trc_sql_heap_tables[];
 extern const size_t trc_sql_n_heap_tables;

@@ -161,6 +161,24 @@ static const struct trc_sql_column park_columns[] = {
 	 .doc = "what the descriptor was: a path, addresses; NULL = it is none, or not known"},
 };
 
+CALL(unlock_preempted)
+{
+	size_t n;
+	const struct trc_preempted_section *section = trc_model_preempted_sections(m, &n);
+
+	if (i < n)
+		trc_sql_set_integer(value, section[i].preempted_ns);
+}
+
+CALL(unlock_preempted_waits)
+{
+	size_t n;
+	const struct trc_preempted_section *section = trc_model_preempted_sections(m, &n);
+
+	if (i < n)
+		trc_sql_set_integer(value, section[i].preempted_waits_ns);
+}
+
 ROWS(unlocks)
 LABELS(unlock, thread, ts_ns, place)
 static const struct trc_sql_column unlock_columns[] = {
@@ -181,6 +199,13 @@ static const struct trc_sql_column unlock_columns[] = {
 	 .doc = "threads that waited during the critical section that ends here"},
 	{"caused_ns", "INTEGER", TRC_FIELD_I64, F(unlock, caused_ns),
 	 .doc = "their waiting during that section, summed"},
+	{"taken_ns", "INTEGER", TRC_FIELD_NS, F(unlock, taken_ns),
+	 .doc = "when that section began; NULL = not known: nobody waited for the lock then"},
+	{"preempted_ns", "INTEGER", TRC_FIELD_PREEMPTED, 0, unlock_preempted,
+	 .doc = "how long its holder could have run and had no proc, while others waited for the lock; "
+		"NULL without switch records"},
+	{"preempted_waits_ns", "INTEGER", TRC_FIELD_PREEMPTED, 0, unlock_preempted_waits,
+	 .doc = "how long they waited meanwhile, summed: a part of caused_ns"},
 	{"labels", "INTEGER", TRC_FIELD_CALL, 0, unlock_labels,
 	 .doc = "the label set of the thread that released it"},
 };

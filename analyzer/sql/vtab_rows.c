@@ -7,6 +7,7 @@
  * arguments arrive; and
  *   PLAN_BACKWARDS  from the last row to the first: ORDER BY ... DESC
  *   PLAN_FIBERS     some column is asked for that fibers must be derived for
+ *   PLAN_PREEMPTED  likewise, preempted times
  * idxStr says the same for people.
  */
 #include <math.h>
@@ -18,6 +19,7 @@ enum {
 	PLAN_BOUNDS = 3,
 	PLAN_BACKWARDS = 1 << 24,
 	PLAN_FIBERS = 1 << 25,
+	PLAN_PREEMPTED = 1 << 26,
 	COLUMN_MAX = 31,
 	MADE_ROWS = 10
 };
@@ -199,10 +201,14 @@ static void take_order(const struct trc_sql_table *table, sqlite3_index_info *in
 
 static void take_columns(const struct trc_sql_table *table, sqlite3_index_info *info)
 {
-	for (size_t i = 0; i < table->n_columns; i++)
-		if (table->column[i].field == TRC_FIELD_FIBER &&
-		    info->colUsed >> (i < 63 ? i : 63) & 1)
+	for (size_t i = 0; i < table->n_columns; i++) {
+		if (!(info->colUsed >> (i < 63 ? i : 63) & 1))
+			continue;
+		if (table->column[i].field == TRC_FIELD_FIBER)
 			info->idxNum |= PLAN_FIBERS;
+		if (table->column[i].field == TRC_FIELD_PREEMPTED)
+			info->idxNum |= PLAN_PREEMPTED;
+	}
 }
 
 static int rows_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
@@ -221,6 +227,8 @@ static int rows_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 		sqlite3_str_appendall(plan, slot ? " backwards" : "backwards");
 	if (info->idxNum & PLAN_FIBERS)
 		sqlite3_str_appendall(plan, sqlite3_str_length(plan) ? " fibers" : "fibers");
+	if (info->idxNum & PLAN_PREEMPTED)
+		sqlite3_str_appendall(plan, sqlite3_str_length(plan) ? " preempted" : "preempted");
 	info->estimatedRows = (sqlite3_int64)info->estimatedCost;
 	info->idxStr = sqlite3_str_finish(plan);
 	info->needToFreeIdxStr = 1;
@@ -309,7 +317,8 @@ static int rows_filter(sqlite3_vtab_cursor *cursor, int plan, const char *plan_t
 {
 	struct rows_cursor *c = (struct rows_cursor *)cursor;
 	const struct trc_vtab_source *source = source_of(c);
-	unsigned int parts = source->table->parts | (plan & PLAN_FIBERS ? TRC_PART_FIBERS : 0);
+	unsigned int parts = source->table->parts | (plan & PLAN_FIBERS ? TRC_PART_FIBERS : 0) |
+			     (plan & PLAN_PREEMPTED ? TRC_PART_PREEMPTED : 0);
 	struct trc_error error = {""};
 	int rc;
 

@@ -12,7 +12,7 @@ model_tests = tests/analyzer/model/model_waits_test tests/analyzer/model/model_u
 	tests/analyzer/model/model_merge_test tests/analyzer/model/model_now_test \
 	tests/analyzer/check/check_window_test tests/analyzer/model/model_labels_test \
 	tests/analyzer/model/model_samples_test tests/analyzer/model/model_heap_test \
-	tests/analyzer/model/model_lock_order_test \
+	tests/analyzer/model/model_lock_order_test tests/analyzer/model/model_locks_test \
 	tests/analyzer/model/model_fibers_test tests/analyzer/model/selection_test \
 	tests/analyzer/causes/causes_test \
 	tests/analyzer/whatif/whatif_test
@@ -46,6 +46,9 @@ tests_analyzer_causes_causes_test_LDADD = libtrcmodelfixture.la
 tests_analyzer_model_model_lock_order_test_SOURCES = tests/analyzer/model/model_lock_order_test.c
 tests_analyzer_model_model_lock_order_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_model_model_lock_order_test_LDADD = libtrcmodelfixture.la -lm
+tests_analyzer_model_model_locks_test_SOURCES = tests/analyzer/model/model_locks_test.c
+tests_analyzer_model_model_locks_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_model_model_locks_test_LDADD = libtrcmodelfixture.la -lm
 tests_analyzer_whatif_whatif_test_SOURCES = tests/analyzer/whatif/whatif_test.c
 tests_analyzer_whatif_whatif_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_whatif_whatif_test_LDADD = libtrcmodelfixture.la

@@ -30,6 +30,9 @@ sample_event 1 period=1000000
 @1100 proc=1 thread=2 park reason=mutex object=0x10 holder=1 stack=s1
 @2000 thread=1 unlock reason=mutex object=0x10 waiters=1 stack=s1
 @2100 proc=1 thread=2 resume reason=mutex object=0x10
+@2101 proc=2 source=kernel thread=3 proc_start
+@2102 proc=2 source=kernel thread=3 proc_stop preempted=1
+@2104 proc=2 source=kernel thread=3 proc_start
 @2105 thread=1 sample event=1 value=1000000 period=1000000 stack=s1
 @2150 thread=1 alloc sample=1 address=0x5000 bytes=1048576 period=524288 stack=s1 labels=l1
 @2160 thread=1 alloc sample=2 address=0x9000 bytes=64 period=524288 stack=s1

@@ -46,6 +46,11 @@ sample_event 1 period=1000000
 @5100 thread=1 wait reason=recv object=7 since=5050 stack=far descriptor="tcp 127.0.0.1:80 127.0.0.1:9"
 @5200 thread=1 wait reason=recv object=8 since=5150 stack=far descriptor="tcp 127.0.0.1:80 127.0.0.1:9"
 @6000 thread=1 sample event=1 value=1000000 period=1000000 stack=put
+@7000 proc=2 source=kernel thread=3 proc_start
+@8000 proc=2 source=kernel thread=3 proc_stop preempted=1
+@8000 proc=2 source=kernel thread=4 proc_start
+@9000 proc=2 source=kernel thread=4 proc_stop preempted=0
+@9500 proc=2 source=kernel thread=3 proc_start
 END
 	# By when they begin and end: task i lasts i us.
 	awk 'BEGIN { for (i = 1; i <= 200; i++) {
@@ -57,7 +62,7 @@ END
 answer=$("$analyze" --json "$dir/t.trc") || { echo "FAIL: --json: status $?"; exit 1; }
 
 same 'it is one JSON object' '1	object' "$(json 'SELECT json_valid(v), json_type(v) FROM j')"
-same 'its parts' 'trace gaps findings threads waits locks descriptors critical_sections tasks sample_events samples' \
+same 'its parts' 'trace gaps findings threads waits locks descriptors critical_sections sched_latency tasks sample_events samples' \
 	"$(json 'SELECT group_concat(key, " ") FROM j, json_each(v)')"
 for part in gaps findings threads sample_events trace:trace_info; do
 	same "$part has the rows of its table" "$(sql "SELECT count(*) FROM ${part#*:}")" \
@@ -69,9 +74,12 @@ recv	server+0x40	2	100	50" "$(json "SELECT value ->> 'reason', value ->> 'place'
 	value ->> 'waited_ns', value ->> 'longest_ns' FROM j, json_each(v, '$.waits')")"
 same 'they add up to all waits' "$(sql 'SELECT sum(waited_ns) FROM parks')" \
 	"$(json "SELECT sum(value ->> 'waited_ns') FROM j, json_each(v, '$.waits')")"
-same 'locks: object, waits, threads, time' "$((0x7f10))	1	1	1100
-$((0x7f20))	1	1	700" "$(json "SELECT value ->> 'object', value ->> 'waits', value ->> 'threads',
-	value ->> 'waited_ns' FROM j, json_each(v, '$.locks')")"
+same 'locks: kind, object, waits, threads, time, longest' "mutex	$((0x7f10))	1	1	1100	1100
+mutex	$((0x7f20))	1	1	700	700" "$(json "SELECT value ->> 'kind', value ->> 'object', value ->> 'waits',
+	value ->> 'threads', value ->> 'waited_ns', value ->> 'longest_ns' FROM j, json_each(v, '$.locks')")"
+same 'scheduling latency: thread, kind, times, time, whose' '3	preempted	1	1500	1000	500' \
+	"$(json "SELECT value ->> 'thread', value ->> 'kind', value ->> 'latencies', value ->> 'total_ns', value ->> 'own_ns',
+		value ->> 'other_ns' FROM j, json_each(v, '$.sched_latency')")"
 same 'descriptors: kind, name, own, numbers, waits, time' "tcp	127.0.0.1:9	127.0.0.1:80	2	2	100" \
 	"$(json "SELECT value ->> 'kind', value ->> 'name', value ->> 'own', value ->> 'numbers', value ->> 'waits',
 		value ->> 'waited_ns' FROM j, json_each(v, '$.descriptors')")"
@@ -90,6 +98,17 @@ same 'place() is the first frame, chain() all' 'server+0x10	server+0x10 < server
 same 'of what is no stack they are NULL' '\N	\N	\N	\N' \
 	"$(sql "SELECT place(NULL), place(0), chain(-1), chain(4294967297)")"
 same 'the schema has them' 2 "$("$analyze" --schema | grep -cE '^-- (place|chain)\(stack\): ')"
+
+# What is selected narrows all of it.
+answer=$("$analyze" --json --window 5.12us..5.175us "$dir/t.trc") || { echo "FAIL: --window: status $?"; exit 1; }
+same 'descriptors in a window: waits, time' '1	25' \
+	"$(json "SELECT value ->> 'waits', value ->> 'waited_ns' FROM j, json_each(v, '$.descriptors')")"
+same 'locks outside of a window' 0 "$(json "SELECT json_array_length(v, '$.locks') FROM j")"
+answer=$("$analyze" --json --window 1.5us..3.2us "$dir/t.trc") || { echo "FAIL: --window: status $?"; exit 1; }
+same 'locks in a window: waits, time, caused' '1	600	500
+1	200	0' "$(json "SELECT value ->> 'waits', value ->> 'waited_ns', value ->> 'caused_ns'
+	FROM j, json_each(v, '$.locks')")"
+same 'no latency' 0 "$(json "SELECT json_array_length(v, '$.sched_latency') FROM j")"
 
 # What was cut off is told as far as it goes.
 head -c $(($(stat -c %s "$dir/t.trc") - 40)) "$dir/t.trc" >"$dir/cut.trc"

@@ -396,7 +396,7 @@ static void check_division_of_tasks(struct trc_model *m, size_t profile)
 static void check_caused(struct trc_model *m)
 {
 	struct trc_selection s = {.window = "..", .from_ns = INT64_MIN, .to_ns = INT64_MAX};
-	struct trc_selected_cause *caused = trc_selection_caused(&s, m);
+	struct trc_selected_cause *caused = trc_selection_caused(&s, m, NULL);
 	size_t n;
 	const struct trc_unlock *unlock = trc_model_unlocks(m, &n);
 

@@ -1,0 +1,313 @@
+/*
+ * latencies.c - how long threads that could run had to wait for a proc: TRC_PART_LATENCIES.
+ *
+ * Between two stretches on a proc a thread either could not run, or could since some time: from when
+ * it was preempted, or from when another thread ended the wait that it was in.
+ *
+ *   latencies:Z1  between two stretches there is one latency at most
+ *   latencies:Z2  who was woken before it had left its proc can run since it left.  The waker tells the
+ *       time just before it acts
+ *   latencies:Z3  what ended a wait that is not known, as data from outside or a time limit, is no
+ *       latency: since when the thread could run is not known
+ *   latencies:Z4  what is not over at the trace's end is left out
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "analyzer/model/parts.h"
+#include "analyzer/model/timeline.h"
+#include "analyzer/model/waits.h"
+
+/* The stretches on a proc, by start. */
+struct on_proc {
+	uint32_t first, n;
+};
+
+struct latencies {
+	struct trc_model *m;
+	const struct trc_on_cpu *on_cpu;
+	const struct trc_park *park;
+	size_t n_on_cpu, n_parks;
+	struct trc_by_thread stretches, parks;
+	uint32_t *outer; /* by row of parks: of trc_waits_nesting() */
+	struct trc_index proc_row;
+	struct trc_array procs; /* struct on_proc */
+	uint32_t *stretch;	/* rows of on_cpu by proc */
+	int64_t *ran_ns;    /* by place in stretch[]: all up to its end, since the proc's first */
+	int64_t *of_thread; /* by row of threads: what it ran instead, while a row is looked at */
+	uint64_t n_looked_at;
+};
+
+/* A proc runs one thread at a time, and few threads wait for it: only a file that was made to be hard has
+ * more. */
+enum { LOOKED_AT_EACH = 64, LOOKED_AT_LEAST = 1 << 20 };
+
+static int64_t start_of(const struct latencies *l, const struct trc_on_cpu *on)
+{
+	return on->start_ns == TRC_NEVER ? l->m->start_ns : on->start_ns;
+}
+
+static int64_t end_of(const struct latencies *l, const struct trc_on_cpu *on)
+{
+	return on->end_ns == TRC_NEVER ? l->m->end_ns : on->end_ns;
+}
+
+/* ---- stretches by proc ---- */
+
+static int list_procs(struct latencies *l)
+{
+	struct on_proc *proc;
+	uint32_t first = 0;
+
+	l->procs.row_bytes = sizeof(struct on_proc);
+	l->stretch = calloc(l->n_on_cpu + 1, sizeof(*l->stretch));
+	l->ran_ns = calloc(l->n_on_cpu + 1, sizeof(*l->ran_ns));
+	if (!l->stretch || !l->ran_ns)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->n_on_cpu; i++) {
+		uint32_t number = trc_index_number(&l->proc_row, l->on_cpu[i].proc);
+
+		if (!number || (number > l->procs.n && !trc_array_add(&l->procs)))
+			return -ENOMEM;
+		((struct on_proc *)l->procs.row)[number - 1].n++;
+	}
+	proc = l->procs.row;
+	for (size_t i = 0; i < l->procs.n; i++) {
+		proc[i].first = first;
+		first += proc[i].n;
+		proc[i].n = 0;
+	}
+	for (size_t i = 0; i < l->n_on_cpu; i++) {
+		struct on_proc *on = &proc[trc_index_get(&l->proc_row, l->on_cpu[i].proc) - 1];
+		uint32_t at = on->first + on->n++;
+
+		l->stretch[at] = (uint32_t)i;
+		l->ran_ns[at] = at > on->first ? l->ran_ns[at - 1] : 0;
+		trc_add_ns(&l->ran_ns[at], start_of(l, &l->on_cpu[i]), end_of(l, &l->on_cpu[i]));
+	}
+	return 0;
+}
+
+/* The place of the proc's first stretch that ends after this time. */
+static uint32_t place_from(const struct latencies *l, const struct on_proc *proc, int64_t ts_ns)
+{
+	uint32_t low = proc->first, high = proc->first + proc->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (end_of(l, &l->on_cpu[l->stretch[middle]]) <= ts_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* How long the proc had run threads of the program by this time. */
+static int64_t ran_by(const struct latencies *l, const struct on_proc *proc, int64_t ts_ns)
+{
+	uint32_t at = place_from(l, proc, ts_ns);
+	int64_t ns = at > proc->first ? l->ran_ns[at - 1] : 0;
+
+	if (at < proc->first + proc->n)
+		trc_add_ns(&ns, start_of(l, &l->on_cpu[l->stretch[at]]), ts_ns);
+	return ns;
+}
+
+/* ---- who ran instead ---- */
+
+static bool too_many(const struct latencies *l)
+{
+	return l->n_looked_at > l->n_on_cpu * (uint64_t)LOOKED_AT_EACH + LOOKED_AT_LEAST;
+}
+
+/* Adds what each thread ran on the proc meanwhile, or takes it off again; notes who ran most. */
+static void tally(struct latencies *l, struct trc_latency *row, const struct on_proc *proc,
+		  bool take_off)
+{
+	size_t n;
+	const struct trc_thread *threads = trc_model_threads(l->m, &n);
+
+	for (uint32_t at = place_from(l, proc, row->woken_ns); at < proc->first + proc->n; at++) {
+		const struct trc_on_cpu *on = &l->on_cpu[l->stretch[at]];
+		int64_t from_ns = start_of(l, on), to_ns = end_of(l, on), *ns;
+		const struct trc_thread *thread = trc_model_thread(l->m, on->thread);
+
+		if (from_ns >= row->running_ns)
+			break;
+		l->n_looked_at++;
+		if (!thread)
+			continue;
+		ns = &l->of_thread[thread - threads];
+		if (take_off) {
+			*ns = 0;
+			continue;
+		}
+		trc_add_ns(ns, from_ns > row->woken_ns ? from_ns : row->woken_ns,
+			   to_ns < row->running_ns ? to_ns : row->running_ns);
+		if (*ns <= row->instead_ns)
+			continue;
+		row->instead_ns = *ns;
+		row->instead = on->thread;
+	}
+}
+
+static void find_instead(struct latencies *l, struct trc_latency *row)
+{
+	uint32_t number = trc_index_get(&l->proc_row, row->instead_proc);
+	const struct on_proc *proc = (const struct on_proc *)l->procs.row + number - 1;
+
+	row->own_ns = ran_by(l, proc, row->running_ns) - ran_by(l, proc, row->woken_ns);
+	if (row->own_ns > row->running_ns - row->woken_ns) /* clocks: sched:H1 moves begins */
+		row->own_ns = row->running_ns - row->woken_ns;
+	row->instead_ns = TRC_NEVER;
+	if (too_many(l))
+		return;
+	row->instead_ns = 0;
+	tally(l, row, proc, false);
+	tally(l, row, proc, true);
+}
+
+/* ---- latencies ---- */
+
+static int row_add(struct latencies *l, const struct trc_latency *row)
+{
+	struct trc_latency *added;
+
+	if (row->woken_ns > row->running_ns)
+		return 0;
+	added = trc_array_add(&l->m->latencies);
+	if (!added)
+		return -ENOMEM;
+	*added = *row;
+	find_instead(l, added);
+	return 0;
+}
+
+/* A thread's waits, while its time goes on. */
+struct wakes {
+	uint32_t next, limit; /* in l->parks.row */
+	uint32_t latest;      /* id of the wait that began last; 0 = none did */
+};
+
+/* Another thread ended this wait, and then the thread ran again at on_ns, off its proc since off_ns. */
+static bool woke(const struct latencies *l, const struct trc_park *park, int64_t off_ns,
+		 int64_t on_ns)
+{
+	if (!park->waker || park->wake_ns == TRC_NEVER || park->wake_ns > on_ns)
+		return false;
+	if (park->wake_ns >= off_ns)
+		return true;
+	/* Z2: the wait went on when it left its proc, and until it ran again. */
+	return park->start_ns <= off_ns && trc_park_end_ns(l->m, park) >= on_ns;
+}
+
+/* That wait, the one that was ended last; NULL = none is known. */
+static const struct trc_park *woken_from(const struct latencies *l, struct wakes *w, int64_t off_ns,
+					 int64_t on_ns)
+{
+	enum { WITHIN_EACH_OTHER = 8 };
+	const struct trc_park *woken = NULL;
+	uint32_t id = w->latest;
+
+	for (int i = 0; id && i < WITHIN_EACH_OTHER; i++, id = l->outer[id - 1])
+		if (woke(l, &l->park[id - 1], off_ns, on_ns) &&
+		    (!woken || l->park[id - 1].wake_ns > woken->wake_ns))
+			woken = &l->park[id - 1];
+	for (; w->next < w->limit; w->next++) {
+		const struct trc_park *park = &l->park[l->parks.row[w->next]];
+
+		if (park->start_ns > on_ns)
+			break;
+		if (woke(l, park, off_ns, on_ns) && (!woken || park->wake_ns >= woken->wake_ns))
+			woken = park;
+		w->latest = l->parks.row[w->next] + 1;
+	}
+	return woken;
+}
+
+static int add_between(struct latencies *l, struct wakes *w, const struct trc_on_cpu *before,
+		       const struct trc_on_cpu *after)
+{
+	struct trc_latency row = {.kind = TRC_LATENCY_PREEMPTED,
+				  .woken_ns = before->end_ns,
+				  .running_ns = after->start_ns,
+				  .thread = after->thread,
+				  .proc = after->proc,
+				  .instead_proc = before->proc};
+	const struct trc_park *park;
+
+	if (before->end_ns == TRC_NEVER || after->start_ns == TRC_NEVER)
+		return 0;
+	park = woken_from(l, w, before->end_ns, after->start_ns);
+	if (before->preempted)
+		return row_add(l, &row);
+	if (!park)
+		return 0; /* Z3 */
+	row.kind = TRC_LATENCY_WOKEN;
+	row.instead_proc = after->proc;
+	row.woken_ns = park->wake_ns > before->end_ns ? park->wake_ns : before->end_ns;
+	row.waker = park->waker;
+	row.park = (uint32_t)(park - l->park) + 1;
+	return row_add(l, &row);
+}
+
+static int add_thread(struct latencies *l, size_t thread)
+{
+	struct wakes w = {l->parks.first[thread], l->parks.first[thread + 1], 0};
+	int err = 0;
+
+	for (uint32_t i = l->stretches.first[thread] + 1;
+	     i < l->stretches.first[thread + 1] && !err; i++)
+		err = add_between(l, &w, &l->on_cpu[l->stretches.row[i - 1]],
+				  &l->on_cpu[l->stretches.row[i]]);
+	return err;
+}
+
+static int add_threads(struct latencies *l)
+{
+	size_t n;
+	int err;
+
+	trc_model_threads(l->m, &n);
+	l->of_thread = calloc(n + 1, sizeof(*l->of_thread));
+	l->outer = trc_waits_nesting(l->m);
+	err = l->of_thread && l->outer ? list_procs(l) : -ENOMEM;
+	if (!err)
+		err = trc_by_thread_make(&l->stretches, l->m, l->on_cpu, l->n_on_cpu,
+					 sizeof(*l->on_cpu), trc_thread_of_on_cpu);
+	if (!err)
+		err = trc_by_thread_make(&l->parks, l->m, l->park, l->n_parks, sizeof(*l->park),
+					 trc_thread_of_park);
+	for (size_t i = 0; i < n && !err; i++)
+		err = add_thread(l, i);
+	return err;
+}
+
+int trc_derive_latencies(struct trc_model *m, struct trc_error *error)
+{
+	struct latencies l = {.m = m};
+	int err = 0;
+
+	l.on_cpu = trc_model_on_cpu(m, &l.n_on_cpu);
+	l.park = trc_model_parks(m, &l.n_parks);
+	if (l.n_on_cpu)
+		err = add_threads(&l);
+	if (!err)
+		err = trc_array_sort(&m->latencies, offsetof(struct trc_latency, woken_ns),
+				     offsetof(struct trc_latency, thread));
+	trc_by_thread_free(&l.stretches);
+	trc_by_thread_free(&l.parks);
+	trc_index_free(&l.proc_row);
+	trc_array_free(&l.procs);
+	free(l.stretch);
+	free(l.ran_ns);
+	free(l.of_thread);
+	free(l.outer);
+	if (err) {
+		snprintf(error->text, sizeof(error->text), "scheduling latencies: out of memory");
+		trc_array_free(&m->latencies);
+	}
+	return err;
+}

@@ -1,0 +1,498 @@
+/* lock_sums.c - each lock's waits, holds and convoys; see analyzer/model/lock_sums.h. */
+#include "analyzer/model/lock_sums.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "analyzer/model/selection.h"
+#include "analyzer/model/waits.h"
+#include "convoys.h"
+
+/* What a lock has only while it is summed. */
+struct running {
+	struct trc_convoy convoy;
+	int64_t released_ns; /* its latest unlock */
+	bool convoy_inside;  /* some hand-over of the convoy is selected */
+};
+
+struct summing {
+	struct trc_lock_sums *sums;
+	const struct trc_model *m;
+	const struct trc_selection *selection;
+	const struct trc_preempted *preempted;
+	struct trc_selected_cause *caused; /* by row of unlocks; NULL = all is selected */
+	struct trc_array running;	   /* struct running, by row of locks */
+	struct trc_array waited, held;	   /* struct trc_key: durations, and the lock's row */
+	struct trc_index pair_of;	   /* of lock and thread that waited for it */
+	uint32_t *unlock_row;		   /* by row of unlocks: the lock's row */
+	bool count_threads;
+	uint64_t last_object;
+	uint32_t last_row; /* of the lock asked for last; TRC_INDEX_NONE */
+	uint8_t last_kind;
+	bool all_holds;
+};
+
+/* ---- locks by address and kind ---- */
+
+static uint8_t kind_of(unsigned int reason)
+{
+	uint8_t kind = trc_wait_kind(reason);
+
+	return kind ? kind : (uint8_t)reason;
+}
+
+static uint64_t key_of(uint64_t object, uint8_t kind)
+{
+	return object * UINT64_C(0x9e3779b97f4a7c15) + kind;
+}
+
+/* The row, or TRC_INDEX_NONE and in *key where to enter one. */
+static uint32_t find(const struct trc_lock_sums *sums, uint64_t object, uint8_t kind, uint64_t *key)
+{
+	const struct trc_lock_sum *sum = sums->rows.row;
+	uint32_t row;
+
+	for (*key = key_of(object, kind);
+	     (row = trc_index_get(&sums->index, *key)) != TRC_INDEX_NONE; ++*key)
+		if (sum[row].object == object && sum[row].kind == kind)
+			return row;
+	return TRC_INDEX_NONE;
+}
+
+const struct trc_lock_sum *trc_lock_sum_find(const struct trc_lock_sums *sums, unsigned int reason,
+					     uint64_t object)
+{
+	uint64_t key;
+	uint32_t row = find(sums, object, kind_of(reason), &key);
+
+	return row == TRC_INDEX_NONE ? NULL : (const struct trc_lock_sum *)sums->rows.row + row;
+}
+
+const char *trc_lock_sum_kind(const struct trc_lock_sum *sum)
+{
+	return trc_wait_kind_name(sum->kind);
+}
+
+/* The row of the lock, a new one if need be; TRC_INDEX_NONE without memory. */
+static uint32_t lock_row(struct summing *s, unsigned int reason, uint64_t object)
+{
+	int64_t unknown = trc_preempted_known(s->preempted) ? 0 : TRC_NEVER;
+	uint8_t kind = kind_of(reason);
+	struct trc_lock_sum *sum;
+	struct running *running;
+	uint64_t key;
+
+	if (s->last_row != TRC_INDEX_NONE && s->last_object == object && s->last_kind == kind)
+		return s->last_row;
+	s->last_object = object;
+	s->last_kind = kind;
+	s->last_row = find(s->sums, object, kind, &key);
+	if (s->last_row != TRC_INDEX_NONE)
+		return s->last_row;
+	sum = trc_array_add(&s->sums->rows);
+	running = trc_array_add(&s->running);
+	if (!sum || !running ||
+	    trc_index_put(&s->sums->index, key, (uint32_t)(s->sums->rows.n - 1)))
+		return TRC_INDEX_NONE;
+	*sum = (struct trc_lock_sum){.object = object,
+				     .kind = kind,
+				     .holds_preempted_ns = unknown,
+				     .preempted_ns = unknown,
+				     .preempted_waits_ns = unknown};
+	running->released_ns = TRC_NEVER;
+	return s->last_row = (uint32_t)(s->sums->rows.n - 1);
+}
+
+static struct trc_lock_sum *sum_at(const struct summing *s, uint32_t row)
+{
+	return (struct trc_lock_sum *)s->sums->rows.row + row;
+}
+
+static void add_ns(int64_t *sum, int64_t ns)
+{
+	trc_add_ns(sum, 0, ns);
+}
+
+static int add_duration(struct trc_array *durations, struct trc_spread *spread, uint32_t row,
+			int64_t ns)
+{
+	struct trc_key *key = trc_array_add(durations);
+
+	if (!key)
+		return -ENOMEM;
+	*key = (struct trc_key){ns, row};
+	spread->n++;
+	add_ns(&spread->total_ns, ns);
+	return 0;
+}
+
+/* ---- waits ---- */
+
+static bool labels_pass(const struct summing *s, uint32_t thread, int64_t ts_ns, uint64_t place)
+{
+	return !s->selection || !s->selection->labels ||
+	       trc_selection_passes(s->selection, s->m,
+				    trc_model_labels_at(s->m, thread, ts_ns, place));
+}
+
+static int count_thread(struct summing *s, uint32_t row, uint32_t thread)
+{
+	size_t n = s->pair_of.n;
+	uint32_t number;
+
+	if (!s->count_threads)
+		return 0;
+	number = trc_index_number(&s->pair_of, (uint64_t)row << 32 | thread);
+	sum_at(s, row)->threads += number > n;
+	return number ? 0 : -ENOMEM;
+}
+
+static int add_wait(struct summing *s, const struct trc_park *park)
+{
+	int64_t start_ns = trc_park_start_ns(s->m, park), end_ns = trc_park_end_ns(s->m, park), ns;
+	struct trc_lock_sum *sum;
+	uint32_t row;
+
+	if (trc_wait_class(park->reason) != TRC_WAIT_LOCKS ||
+	    !trc_selection_touches(s->selection, park->thread, start_ns, end_ns) ||
+	    !labels_pass(s, park->thread, park->start_ns, park->start_place))
+		return 0;
+	row = lock_row(s, park->reason, park->object);
+	if (row == TRC_INDEX_NONE)
+		return -ENOMEM;
+	sum = sum_at(s, row);
+	ns = trc_selection_ns(s->selection, park->thread, start_ns, end_ns);
+	sum->timed_out += park->result == ETIMEDOUT;
+	if (!sum->stack)
+		sum->stack = park->stack;
+	if (!sum->descriptor)
+		sum->descriptor = park->descriptor;
+	if (park->reason == TRC_REASON_RWLOCK_WRITE) {
+		sum->write_waits++;
+		add_ns(&sum->write_waited_ns, ns);
+	}
+	if (add_duration(&s->waited, &sum->waits, row, ns))
+		return -ENOMEM;
+	return count_thread(s, row, park->thread);
+}
+
+static int add_waits(struct summing *s)
+{
+	size_t n;
+	const struct trc_park *park = trc_model_parks(s->m, &n);
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = add_wait(s, &park[i]);
+	return err;
+}
+
+/* ---- holds ---- */
+
+/* From..to the thread held the lock in this row. */
+static int add_hold(struct summing *s, uint32_t row, uint8_t reason, uint32_t thread,
+		    int64_t from_ns, int64_t to_ns)
+{
+	struct trc_lock_sum *sum = sum_at(s, row);
+	int64_t ns = 0;
+
+	trc_add_ns(&ns, from_ns, to_ns);
+	if (trc_preempted_known(s->preempted))
+		add_ns(&sum->holds_preempted_ns,
+		       trc_preempted_ns(s->preempted, thread, from_ns, to_ns));
+	if (reason == TRC_REASON_RWLOCK_WRITE) {
+		sum->write_holds++;
+		add_ns(&sum->write_held_ns, ns);
+	}
+	sum->holds_from = s->all_holds ? TRC_HOLDS_ALL : TRC_HOLDS_CONTENDED;
+	return add_duration(&s->held, &sum->holds, row, ns);
+}
+
+/* With --locks=all; those that ended. */
+static int add_all_holds(struct summing *s)
+{
+	size_t n;
+	const struct trc_hold *hold = trc_model_holds(s->m, &n);
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		struct trc_lock_sum *sum;
+		uint32_t row;
+
+		if (hold[i].end_ns == TRC_NEVER ||
+		    !trc_selection_touches(s->selection, hold[i].thread, hold[i].start_ns,
+					   hold[i].end_ns) ||
+		    !labels_pass(s, hold[i].thread, hold[i].start_ns, TRC_PLACE_LAST))
+			continue;
+		row = lock_row(s, hold[i].reason, hold[i].object);
+		if (row == TRC_INDEX_NONE)
+			return -ENOMEM;
+		sum = sum_at(s, row);
+		if (!sum->stack)
+			sum->stack = hold[i].stack;
+		err = add_hold(s, row, hold[i].reason, hold[i].thread, hold[i].start_ns,
+			       hold[i].end_ns);
+	}
+	return err;
+}
+
+/* K3.  Whoever holds a lock alone has it since the one before gave it back, at the earliest: if an
+ * unlock says something else, it says it of an earlier section. */
+static int add_contended(struct summing *s, uint32_t row, const struct trc_unlock *unlock)
+{
+	const struct running *running = (struct running *)s->running.row + row;
+
+	if (unlock->taken_ns == TRC_NEVER || unlock->taken_ns > unlock->ts_ns ||
+	    (unlock->reason != TRC_REASON_RWLOCK_READ && unlock->taken_ns < running->released_ns))
+		return 0;
+	if (!trc_selection_touches(s->selection, unlock->thread, unlock->taken_ns, unlock->ts_ns) ||
+	    !labels_pass(s, unlock->thread, unlock->ts_ns, unlock->place))
+		return 0;
+	return add_hold(s, row, unlock->reason, unlock->thread, unlock->taken_ns, unlock->ts_ns);
+}
+
+/* ---- sections ---- */
+
+static void add_caused(const struct summing *s, uint32_t row, const struct trc_unlock *unlock,
+		       size_t i)
+{
+	struct trc_lock_sum *sum = sum_at(s, row);
+	size_t n;
+	const struct trc_preempted_section *section = trc_model_preempted_sections(s->m, &n);
+	struct trc_selected_cause caused = {.caused_ns = unlock->caused_ns,
+					    .caused_waits = unlock->caused_waits};
+
+	if (s->caused)
+		caused = s->caused[i];
+	else if (i < n) {
+		caused.preempted_ns = section[i].preempted_ns;
+		caused.preempted_waits_ns = section[i].preempted_waits_ns;
+	}
+	if (!caused.caused_waits || !labels_pass(s, unlock->thread, unlock->ts_ns, unlock->place))
+		return;
+	sum->sections++;
+	sum->caused_waits += caused.caused_waits;
+	add_ns(&sum->caused_ns, caused.caused_ns);
+	if (!trc_preempted_known(s->preempted))
+		return;
+	add_ns(&sum->preempted_ns, caused.preempted_ns);
+	add_ns(&sum->preempted_waits_ns, caused.preempted_waits_ns);
+}
+
+static void convoy_ended(const struct summing *s, uint32_t row, const struct trc_convoy *convoy,
+			 bool inside)
+{
+	struct trc_lock_sum *sum = sum_at(s, row);
+	int64_t ns = 0;
+
+	if (!inside)
+		return;
+	trc_add_ns(&ns, convoy->start_ns, convoy->end_ns);
+	sum->convoys++;
+	if (sum->convoy_handovers && ns <= sum->convoy_ns)
+		return;
+	sum->convoy_start_ns = convoy->start_ns;
+	sum->convoy_ns = ns;
+	sum->convoy_handovers = convoy->handovers;
+}
+
+static void add_convoy(const struct summing *s, const struct trc_convoys *convoys, uint32_t row,
+		       const struct trc_unlock *unlock, size_t i)
+{
+	struct running *running = (struct running *)s->running.row + row;
+	struct trc_convoy ended;
+
+	if (trc_convoy_unlock(convoys, &running->convoy, i, unlock->ts_ns, &ended))
+		convoy_ended(s, row, &ended, running->convoy_inside);
+	if (running->convoy.first == i)
+		running->convoy_inside = false;
+	if (convoys->link[i].handed_ns != TRC_NEVER && !running->convoy_inside)
+		running->convoy_inside =
+			trc_selection_has_time(s->selection, unlock->thread, unlock->ts_ns) &&
+			labels_pass(s, unlock->thread, unlock->ts_ns, unlock->place);
+}
+
+/* Each unlock's lock is looked for once. */
+static int find_unlock_rows(struct summing *s)
+{
+	size_t n;
+	const struct trc_unlock *unlock = trc_model_unlocks(s->m, &n);
+
+	s->unlock_row = malloc((n + 1) * sizeof(*s->unlock_row));
+	if (!s->unlock_row)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		s->unlock_row[i] = lock_row(s, unlock[i].reason, unlock[i].object);
+		if (s->unlock_row[i] == TRC_INDEX_NONE)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int add_sections(struct summing *s, const struct trc_convoys *convoys)
+{
+	size_t n;
+	const struct trc_unlock *unlock = trc_model_unlocks(s->m, &n);
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		uint32_t row = s->unlock_row[i];
+
+		add_caused(s, row, &unlock[i], i);
+		if (!s->all_holds)
+			err = add_contended(s, row, &unlock[i]);
+		add_convoy(s, convoys, row, &unlock[i], i);
+		((struct running *)s->running.row)[row].released_ns = unlock[i].ts_ns;
+	}
+	for (uint32_t row = 0; row < s->running.n; row++) {
+		const struct running *running = (struct running *)s->running.row + row;
+
+		if (trc_convoy_is_one(&running->convoy))
+			convoy_ended(s, row, &running->convoy, running->convoy_inside);
+	}
+	return err;
+}
+
+/* ---- percentiles ---- */
+
+/* K2: how many of n values are at most the percentile. */
+static uint64_t rank_of(uint64_t n, uint64_t percent)
+{
+	return n / 100 * percent + (n % 100 * percent + 99) / 100;
+}
+
+/* Of all locks at once: durations from the shortest on. */
+static int set_spreads(struct summing *s, const struct trc_array *durations, size_t spread_off)
+{
+	struct trc_key *key = durations->row, *scratch = malloc((durations->n + 1) * sizeof(*key));
+	uint64_t *seen = calloc(s->sums->rows.n + 1, sizeof(*seen));
+
+	if (scratch && seen && durations->n)
+		trc_keys_sort(key, scratch, durations->n);
+	for (size_t i = 0; scratch && seen && i < durations->n; i++) {
+		struct trc_spread *spread =
+			(struct trc_spread *)((char *)sum_at(s, key[i].row) + spread_off);
+		uint64_t rank = ++seen[key[i].row];
+
+		if (rank == rank_of(spread->n, 50))
+			spread->p50_ns = key[i].key;
+		if (rank == rank_of(spread->n, 99))
+			spread->p99_ns = key[i].key;
+		spread->max_ns = key[i].key;
+	}
+	free(scratch);
+	free(seen);
+	return scratch && seen ? 0 : -ENOMEM;
+}
+
+static void set_unknown(struct trc_spread *spread)
+{
+	if (!spread->n)
+		spread->p50_ns = spread->p99_ns = spread->max_ns = TRC_NEVER;
+}
+
+/* ---- all of it ---- */
+
+static int compare_sums(const void *a, const void *b)
+{
+	const struct trc_lock_sum *x = a, *y = b;
+
+	if (x->waits.total_ns != y->waits.total_ns)
+		return x->waits.total_ns > y->waits.total_ns ? -1 : 1;
+	if (x->holds.total_ns != y->holds.total_ns)
+		return x->holds.total_ns > y->holds.total_ns ? -1 : 1;
+	if (x->object != y->object)
+		return x->object < y->object ? -1 : 1;
+	return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+/* Locks of which nothing is selected are none. */
+static int finish(struct trc_lock_sums *sums)
+{
+	struct trc_lock_sum *sum = sums->rows.row;
+	size_t kept = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < sums->rows.n; i++) {
+		if (!sum[i].waits.n && !sum[i].holds.n && !sum[i].sections)
+			continue;
+		set_unknown(&sum[i].waits);
+		set_unknown(&sum[i].holds);
+		sum[kept++] = sum[i];
+	}
+	sums->rows.n = kept;
+	if (kept)
+		qsort(sum, kept, sizeof(*sum), compare_sums);
+	trc_index_free(&sums->index);
+	for (size_t i = 0; i < kept && !err; i++) {
+		uint64_t key;
+
+		find(sums, sum[i].object, sum[i].kind, &key);
+		err = trc_index_put(&sums->index, key, (uint32_t)i);
+	}
+	return err;
+}
+
+static int sum_up(struct summing *s)
+{
+	struct trc_convoys convoys = {0};
+	int err = find_unlock_rows(s);
+
+	if (!err)
+		err = trc_convoys_open(&convoys, s->m, s->unlock_row, s->sums->rows.n);
+	if (!err && !trc_selection_has_all_time(s->selection)) {
+		s->caused = trc_selection_caused(s->selection, s->m, s->preempted);
+		err = s->caused ? 0 : -ENOMEM;
+	}
+	if (!err)
+		err = add_waits(s);
+	if (!err && s->all_holds)
+		err = add_all_holds(s);
+	if (!err)
+		err = add_sections(s, &convoys);
+	if (!err)
+		err = set_spreads(s, &s->waited, offsetof(struct trc_lock_sum, waits));
+	if (!err)
+		err = set_spreads(s, &s->held, offsetof(struct trc_lock_sum, holds));
+	trc_convoys_close(&convoys);
+	return err ? err : finish(s->sums);
+}
+
+int trc_lock_sums_make(struct trc_lock_sums *sums, struct trc_model *m, bool count_threads,
+		       struct trc_error *error)
+{
+	struct summing s = {.sums = sums,
+			    .m = m,
+			    .selection = trc_model_selection(m),
+			    .count_threads = count_threads,
+			    .running = {.row_bytes = sizeof(struct running)},
+			    .waited = {.row_bytes = sizeof(struct trc_key)},
+			    .held = {.row_bytes = sizeof(struct trc_key)},
+			    .last_row = TRC_INDEX_NONE};
+	int err = trc_model_need(
+		m, TRC_PART_WAITS | TRC_PART_HOLDS | TRC_PART_PREEMPTED | TRC_PART_LABELS, error);
+	size_t n_holds;
+
+	*sums = (struct trc_lock_sums){.rows = {.row_bytes = sizeof(struct trc_lock_sum)}};
+	if (err)
+		return err;
+	trc_model_holds(m, &n_holds);
+	s.all_holds = n_holds > 0;
+	s.preempted = trc_model_preempted(m);
+	err = sum_up(&s);
+	free(s.caused);
+	free(s.unlock_row);
+	trc_array_free(&s.running);
+	trc_array_free(&s.waited);
+	trc_array_free(&s.held);
+	trc_index_free(&s.pair_of);
+	if (err)
+		snprintf(error->text, sizeof(error->text), "locks: out of memory");
+	return err;
+}
+
+void trc_lock_sums_free(struct trc_lock_sums *sums)
+{
+	trc_array_free(&sums->rows);
+	trc_index_free(&sums->index);
+}
