@@ -65,7 +65,8 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report/heap.c \
 	analyzer/report/hints.c \
 	analyzer/report/idle.c \
-	analyzer/report/labels.c \
+	analyzer/report/labels.c analyzer/report/latencies.c \
+	analyzer/report/locks.c \
 	analyzer/report/longest.c \
 	analyzer/report/lost.c \
 	analyzer/report/many.c analyzer/report/many.h \

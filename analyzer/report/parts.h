@@ -253,6 +253,12 @@ int trc_report_label_shares(struct trc_report *r, const int64_t *by_label, int64
 /* A line if the trace shows that another way to record would tell more. */
 void trc_report_hints(struct trc_report *r);
 
+/* ---- locks.c ---- */
+struct trc_lock_sums;
+/* Lines below that of an object's waits; none if it is no lock. */
+void trc_report_lock_lines(struct trc_report *r, const struct trc_lock_sums *locks,
+			   const struct trc_group_details *d);
+
 /* ---- idle.c ---- */
 /* After class_ns and canonical stacks are there.  0 or -ENOMEM. */
 int trc_report_idle_init(struct trc_report *r);
@@ -358,6 +364,7 @@ int trc_report_waits(struct trc_report *r);
 int trc_report_holders(struct trc_report *r);
 int trc_report_longest(struct trc_report *r);
 int trc_report_threads(struct trc_report *r);
+int trc_report_latencies(struct trc_report *r);
 int trc_report_fibers(struct trc_report *r);
 int trc_report_by_label(struct trc_report *r);
 int trc_report_user(struct trc_report *r);

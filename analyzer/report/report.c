@@ -413,11 +413,11 @@ int trc_report_print(struct trc_model *m, FILE *out, const struct trc_report_opt
 		     struct trc_error *error)
 {
 	static int (*const SECTIONS[])(struct trc_report *) = {
-		trc_report_deadlocks, trc_report_ended,	  trc_report_findings_section,
-		trc_report_snapshot,  trc_report_now,	  trc_report_cpu,
-		trc_report_heap,      trc_report_waits,	  trc_report_holders,
-		trc_report_longest,   trc_report_threads, trc_report_fibers,
-		trc_report_by_label,  trc_report_user,
+		trc_report_deadlocks, trc_report_ended,	   trc_report_findings_section,
+		trc_report_snapshot,  trc_report_now,	   trc_report_cpu,
+		trc_report_heap,      trc_report_waits,	   trc_report_holders,
+		trc_report_longest,   trc_report_threads,  trc_report_latencies,
+		trc_report_fibers,    trc_report_by_label, trc_report_user,
 	};
 	struct trc_report r;
 	int err = trc_report_begin(&r, m, out, options, error);

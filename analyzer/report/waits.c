@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "parts.h"
+#include "analyzer/model/lock_sums.h"
 
 static const char *const HEADING[TRC_WAIT_CLASSES] = {
 	[TRC_WAIT_LOCKS] = "Waiting for locks",
@@ -212,7 +213,8 @@ static void print_allocated(struct trc_report *r, uint32_t stack)
 	trc_report_stack(r, &line, stack);
 }
 
-static void print_group(struct trc_report *r, const struct trc_group_details *d)
+static void print_group(struct trc_report *r, const struct trc_lock_sums *locks,
+			const struct trc_group_details *d)
 {
 	struct trc_line line;
 
@@ -232,6 +234,7 @@ static void print_group(struct trc_report *r, const struct trc_group_details *d)
 	trc_line_to(&line, 12);
 	if (trc_report_blame(r, &line, d))
 		trc_report_line(r, &line);
+	trc_report_lock_lines(r, locks, d);
 	print_labels(r, d);
 }
 
@@ -259,7 +262,8 @@ static bool is_negligible(const struct trc_group_details *d,
 	return d->group->total_ns < largest->group->total_ns / 1000;
 }
 
-static void print_class(struct trc_report *r, const struct trc_groups *g, enum trc_wait_class class)
+static void print_class(struct trc_report *r, const struct trc_lock_sums *locks,
+			const struct trc_groups *g, enum trc_wait_class class)
 {
 	const struct trc_group_details *d = trc_groups_details(g, class);
 	size_t n = g->n_of[class], most = class == TRC_WAIT_OUTSIDE ? (r->top + 1) / 2 : r->top, i;
@@ -278,7 +282,7 @@ static void print_class(struct trc_report *r, const struct trc_groups *g, enum t
 	if (n)
 		print_columns(r);
 	for (i = 0; i < n && i < most && !is_negligible(&d[i], &d[0]); i++) {
-		print_group(r, &d[i]);
+		print_group(r, locks, &d[i]);
 		rest_ns -= d[i].group->total_ns;
 	}
 	print_rest(r, g->n_groups_of[class] - i, rest_ns,
@@ -288,11 +292,16 @@ static void print_class(struct trc_report *r, const struct trc_groups *g, enum t
 
 int trc_report_waits(struct trc_report *r)
 {
+	struct trc_lock_sums locks = {0};
+	struct trc_error error;
 	struct trc_groups g;
 	int err = trc_groups_of_objects(&g, r, r->top);
 
+	if (!err && g.n_of[TRC_WAIT_LOCKS])
+		err = trc_lock_sums_make(&locks, r->m, false, &error);
 	for (int class = 0; class < TRC_WAIT_CLASSES && !err; class ++)
-		print_class(r, &g, (enum trc_wait_class) class);
+		print_class(r, &locks, &g, (enum trc_wait_class) class);
+	trc_lock_sums_free(&locks);
 	trc_groups_free(&g);
 	return err;
 }
