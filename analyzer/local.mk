@@ -52,7 +52,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/profile/heap.c \
 	analyzer/profile/offcpu.c \
 	analyzer/profile/pprof.c \
-	analyzer/profile/samples.c \
+	analyzer/profile/samples.c analyzer/profile/sched.c \
 	analyzer/profile/stacks.c \
 	analyzer/profile/waits.c \
 	analyzer/report/report.c analyzer/report/report.h analyzer/report/parts.h \

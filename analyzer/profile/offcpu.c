@@ -35,7 +35,7 @@ static int64_t earlier(int64_t a_ns, int64_t b_ns)
 	return a_ns < b_ns ? a_ns : b_ns;
 }
 
-static uint32_t thread_of_sample(const void *row)
+uint32_t trc_profile_thread_of_sample(const void *row)
 {
 	const struct trc_sample *sample = row;
 
@@ -51,29 +51,26 @@ struct off_time {
 	uint8_t otherwise; /* why it is off outside of waits; TRC_OFF_NOT: it is not */
 };
 
-/* Where the thread was when it was last sampled (profile:L8). */
-static void borrow_stack(const struct offcpu *o, const struct off_time *off,
-			 struct trc_profile_sample *to)
+void trc_profile_borrow_stack(const struct trc_sample *samples, const struct trc_by_thread *by,
+			      size_t thread, int64_t ts_ns, struct trc_profile_sample *to)
 {
-	const uint32_t *row = o->samples.row;
-	uint32_t first = o->samples.first[off->row], low = first;
-	uint32_t high = o->samples.first[off->row + 1];
+	uint32_t first = by->first[thread], low = first, high = by->first[thread + 1];
 	const struct trc_sample *sample;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (o->sample[row[middle]].ts_ns <= off->from_ns)
+		if (samples[by->row[middle]].ts_ns <= ts_ns)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	if (low == first)
 		return;
-	sample = &o->sample[row[low - 1]];
+	sample = &samples[by->row[low - 1]];
 	to->stack = sample->stack;
-	to->stack_kind = off->from_ns - sample->ts_ns <= TRC_STACK_NEAR_NS ? TRC_STACK_BEFORE
-									   : TRC_STACK_LONG_BEFORE;
+	to->stack_kind = ts_ns - sample->ts_ns <= TRC_STACK_NEAR_NS ? TRC_STACK_BEFORE
+								    : TRC_STACK_LONG_BEFORE;
 }
 
 static int piece_count(struct offcpu *o, const struct off_time *off,
@@ -94,7 +91,7 @@ static int piece_count(struct offcpu *o, const struct off_time *off,
 		if (from_ns == park->start_ns)
 			place = park->start_place;
 	} else {
-		borrow_stack(o, off, &sample);
+		trc_profile_borrow_stack(o->sample, &o->samples, off->row, off->from_ns, &sample);
 	}
 	sample.labels = trc_model_labels_at(o->m, off->thread, from_ns, place);
 	return trc_profile_passes(o->sums, sample.labels) ? trc_profile_add(o->sums, &sample) : 0;
@@ -201,7 +198,7 @@ static int add_threads(struct trc_profile_sums *sums)
 					 trc_thread_of_on_cpu);
 	if (!err)
 		err = trc_by_thread_make(&o.samples, o.m, o.sample, o.n_samples, sizeof(*o.sample),
-					 thread_of_sample);
+					 trc_profile_thread_of_sample);
 	for (size_t i = 0; i < o.n_threads && !err; i++)
 		err = add_thread(&o, i);
 	free(o.outer);

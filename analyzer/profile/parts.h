@@ -4,6 +4,7 @@
 
 #include "analyzer/model/array.h"
 #include "analyzer/model/selection.h"
+#include "analyzer/model/timeline.h"
 #include "profile.h"
 
 /* A profile while it is being made. */
@@ -34,12 +35,21 @@ int trc_profile_blame(struct trc_profile_sums *sums, struct trc_profile *p);
 /* `name` NULL: of clocks. */
 int trc_profile_samples(struct trc_profile_sums *sums, struct trc_profile *p, const char *name,
 			struct trc_error *error);
+/* `error` of these two: -ENOENT if the trace does not have what they are made of. */
+int trc_profile_hold(struct trc_profile_sums *sums, struct trc_profile *p, struct trc_error *error);
+int trc_profile_latency(struct trc_profile_sums *sums, struct trc_profile *p,
+			struct trc_error *error);
 int trc_profile_offcpu(struct trc_profile_sums *sums, struct trc_profile *p);
 /* `allocs`: what was allocated is the main value, else what is in use. */
 int trc_profile_heap(struct trc_profile_sums *sums, struct trc_profile *p, bool allocs,
 		     struct trc_error *error);
 /* There is something to make that of. */
 bool trc_profile_has_heap(const struct trc_model *m);
+/* profile:L8: the stack of the thread's (its row) last sample by this time.  by: of
+ * trc_profile_thread_of_sample(). */
+void trc_profile_borrow_stack(const struct trc_sample *samples, const struct trc_by_thread *by,
+			      size_t thread, int64_t ts_ns, struct trc_profile_sample *to);
+uint32_t trc_profile_thread_of_sample(const void *row);
 int trc_profile_wall(struct trc_profile_sums *sums, struct trc_profile *p, struct trc_error *error);
 
 #endif

@@ -159,6 +159,10 @@ static int sum_up(struct trc_profile_sums *sums, struct trc_profile *p, const ch
 		return trc_profile_blame(sums, p);
 	if (!strcmp(name, "offcpu"))
 		return trc_profile_offcpu(sums, p);
+	if (!strcmp(name, "hold"))
+		return trc_profile_hold(sums, p, error);
+	if (!strcmp(name, "latency"))
+		return trc_profile_latency(sums, p, error);
 	if (!strcmp(name, "wall"))
 		return trc_profile_wall(sums, p, error);
 	if (!strcmp(name, "heap") || !strcmp(name, "allocs"))
@@ -187,7 +191,9 @@ int trc_profile_derive(struct trc_profile **out, struct trc_model *m, const char
 	int err = trc_model_need(m,
 				 TRC_PART_WAITS | TRC_PART_SCHED | TRC_PART_LABELS |
 					 TRC_PART_SAMPLES | TRC_PART_HEAP | TRC_PART_FIBERS |
-					 (strcmp(name, "blame") ? 0 : TRC_PART_NOW),
+					 (strcmp(name, "blame") ? 0 : TRC_PART_NOW) |
+					 (strcmp(name, "hold") ? 0 : TRC_PART_HOLDS) |
+					 (strcmp(name, "latency") ? 0 : TRC_PART_LATENCIES),
 				 error);
 
 	if (err)

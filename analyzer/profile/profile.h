@@ -13,6 +13,10 @@
  * the thread up, through all waits between (analyzer/causes/blame.h): the stack that ran, slept, or waited for
  * the outside; of a thread that was not sampled, that of the unlock or signal that ended the waiting for it.
  * `cause` says which, labels are those of who waited.
+ * hold: holds/count and held/nanoseconds: how long locks were held, at the stack that took them; with
+ * --locks=all.
+ * latency: latencies/count and delay/nanoseconds: from when threads could run until they ran, by switch records;
+ * `off` says from what they came.
  * heap, allocs: alloc_objects/count, alloc_space/bytes, inuse_objects/count and inuse_space/bytes, by
  * stack and size, as estimated from samples; what to look at first is what lives at the end, or what
  * was allocated.
@@ -46,6 +50,7 @@
  *   profile:L10  with a selection (analyzer/model/selection.h) a wait has the time of it that is inside, and
  *       mutex what was caused to that; what was allocated inside is what heap and allocs have, in use if it
  *       lives at the trace's end
+ *   profile:L11  a hold counts whole if its thread is inside at any time of it; a latency has what is inside
  */
 #ifndef TRC_ANALYZER_PROFILE_PROFILE_H
 #define TRC_ANALYZER_PROFILE_PROFILE_H
@@ -100,7 +105,7 @@ struct trc_profile {
 };
 
 /*
- * `name` is block, mutex, blame, cpu, offcpu, wall, heap, allocs, or the name of a sampled event, with its suffix or
+ * `name` is block, mutex, blame, hold, cpu, offcpu, latency, wall, heap, allocs, or the name of a sampled event, with its suffix or
  * without.  Only of what the model's selection has (analyzer/model/selection.h).  On success *out is the
  * caller's: trc_profile_free() it.  -ENOENT: the trace has nothing of that name.
  */
