@@ -4,6 +4,7 @@ integration_programs = \
 	tests/integration/wait_calls \
 	tests/integration/truth_blame \
 	tests/integration/truth_chain \
+	tests/integration/truth_locks \
 	tests/integration/truth_findings \
 	tests/integration/truth_diff \
 	tests/integration/truth_diff_moved \
@@ -52,6 +53,8 @@ tests_integration_truth_blame_SOURCES = tests/integration/truth_blame.c tests/in
 tests_integration_truth_blame_LDADD = -lpthread
 tests_integration_truth_chain_SOURCES = tests/integration/truth_chain.c tests/integration/truth.h
 tests_integration_truth_chain_LDADD = -lpthread
+tests_integration_truth_locks_SOURCES = tests/integration/truth_locks.c tests/integration/truth.h
+tests_integration_truth_locks_LDADD = -lpthread
 tests_integration_truth_findings_SOURCES = tests/integration/truth_findings.c \
 	tests/integration/truth.h
 tests_integration_truth_findings_LDFLAGS = $(AM_LDFLAGS) -no-install
@@ -183,6 +186,7 @@ integration_tests = \
 	tests/integration/wait_calls.sh \
 	tests/integration/truth_blame.sh \
 	tests/integration/truth_chain.sh \
+	tests/integration/truth_locks.sh \
 	tests/integration/truth_diff.sh \
 	tests/integration/truth_findings.sh \
 	tests/integration/truth_wakers.sh \

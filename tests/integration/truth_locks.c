@@ -1,0 +1,312 @@
+/*
+ * truth_locks.c - a program that keeps account of its own locks and of how long it takes to be run.
+ *
+ *   truth_locks holds      threads take a mutex and a rwlock: how long each was held
+ *   truth_locks convoy     threads queue up for a mutex, which then goes from one to the next
+ *   truth_locks preempted  a thread loses its processor to others while it holds a mutex
+ *   truth_locks wakes      a thread is woken again and again: from before the post to after the wait
+ *
+ * Output, separated by tabs: what, name, count, total_ns, p50_ns, p99_ns, max_ns.  Of a convoy the count is
+ * of hand-overs, total_ns how long it lasted.  Each wake is a line of its own: "wake", latency_ns.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "truth.h"
+
+enum { THREADS = 4, TURNS = 400, QUEUE = 6, ROUNDS = 5, SECTIONS = 4, WAKES = 300 };
+
+struct held {
+	uint64_t ns[THREADS * TURNS];
+	atomic_uint n;
+};
+
+pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+struct {
+	int other;
+	pthread_rwlock_t lock;
+} table = {0, PTHREAD_RWLOCK_INITIALIZER};
+static struct held of_mutex, of_readers, of_writers;
+
+static void work(uint64_t ns)
+{
+	uint64_t from = now_ns();
+
+	while (now_ns() - from < ns)
+		;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void print(const char *what, const char *name, uint64_t *ns, unsigned int n)
+{
+	uint64_t total = 0;
+
+	qsort(ns, n, sizeof(*ns), by_value);
+	for (unsigned int i = 0; i < n; i++)
+		total += ns[i];
+	printf("%s\t%s\t%u\t%ju\t%ju\t%ju\t%ju\n", what, name, n, (uintmax_t)total,
+	       (uintmax_t)ns[(n * 50 + 99) / 100 - 1], (uintmax_t)ns[(n * 99 + 99) / 100 - 1],
+	       (uintmax_t)ns[n - 1]);
+}
+
+static void start(pthread_t *thread, void *(*run)(void *), uintptr_t arg)
+{
+	if (pthread_create(thread, NULL, run, (void *)arg))
+		exit(2);
+}
+
+/* ---- holds ---- */
+
+static void held_for(struct held *held, uint64_t from_ns)
+{
+	held->ns[held->n++] = now_ns() - from_ns;
+}
+
+static void *holder(void *arg)
+{
+	unsigned int seed = (unsigned int)(uintptr_t)arg + 1;
+	uint64_t from;
+
+	for (int i = 0; i < TURNS; i++) {
+		uint64_t ns = 20000 + (uint64_t)(rand_r(&seed) % 60) * 1000;
+		bool writes = rand_r(&seed) % 4 == 0;
+
+		pthread_mutex_lock(&mutex);
+		from = now_ns();
+		work(ns);
+		held_for(&of_mutex, from);
+		pthread_mutex_unlock(&mutex);
+		if (writes)
+			pthread_rwlock_wrlock(&table.lock);
+		else
+			pthread_rwlock_rdlock(&table.lock);
+		from = now_ns();
+		work(ns / 2);
+		held_for(writes ? &of_writers : &of_readers, from);
+		pthread_rwlock_unlock(&table.lock);
+		work((uint64_t)(rand_r(&seed) % 100) * 1000);
+	}
+	return NULL;
+}
+
+static void holds(void)
+{
+	pthread_t thread[THREADS];
+
+	for (uintptr_t i = 0; i < THREADS; i++)
+		start(&thread[i], holder, i);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	print("hold", "mutex", of_mutex.ns, of_mutex.n);
+	print("hold", "readers", of_readers.ns, of_readers.n);
+	print("hold", "writers", of_writers.ns, of_writers.n);
+}
+
+/* ---- convoy ---- */
+
+static atomic_uint n_asking;
+static atomic_uint_fast64_t last_taken_ns;
+
+static void *queues_up(void *arg)
+{
+	(void)arg;
+	n_asking++;
+	pthread_mutex_lock(&mutex);
+	last_taken_ns = now_ns();
+	work(2000000);
+	pthread_mutex_unlock(&mutex);
+	return NULL;
+}
+
+static uint64_t one_convoy(void)
+{
+	pthread_t thread[QUEUE];
+	uint64_t released;
+
+	n_asking = 0;
+	pthread_mutex_lock(&mutex);
+	for (uintptr_t i = 0; i < QUEUE; i++)
+		start(&thread[i], queues_up, i);
+	while (n_asking < QUEUE)
+		usleep(1000);
+	usleep(100000); /* for all of them to wait */
+	released = now_ns();
+	pthread_mutex_unlock(&mutex);
+	for (int i = 0; i < QUEUE; i++)
+		pthread_join(thread[i], NULL);
+	return last_taken_ns - released;
+}
+
+static void convoy(void)
+{
+	for (int i = 0; i < ROUNDS; i++)
+		printf("convoy\tmutex\t%d\t%ju\t0\t0\t0\n", QUEUE, (uintmax_t)one_convoy());
+}
+
+/* ---- preempted ---- */
+
+static atomic_bool over;
+static atomic_uint n_waiters;
+
+static void pin_to_first(void)
+{
+	cpu_set_t may, first;
+
+	sched_getaffinity(0, sizeof(may), &may);
+	CPU_ZERO(&first);
+	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &may)) {
+			CPU_SET(cpu, &first);
+			break;
+		}
+	sched_setaffinity(0, sizeof(first), &first);
+}
+
+static void *busy(void *arg)
+{
+	(void)arg;
+	pin_to_first();
+	while (!over)
+		;
+	return NULL;
+}
+
+static void *waiter(void *arg)
+{
+	(void)arg;
+	n_waiters++;
+	pthread_mutex_lock(&mutex);
+	pthread_mutex_unlock(&mutex);
+	return NULL;
+}
+
+/* How long the kernel had this thread wait for a processor. */
+static uint64_t run_delay_ns(void)
+{
+	char path[64];
+	unsigned long long ran = 0, waited = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%ld/schedstat", (long)syscall(SYS_gettid));
+	file = fopen(path, "r");
+	if (!file || fscanf(file, "%llu %llu", &ran, &waited) != 2)
+		exit(77);
+	fclose(file);
+	return waited;
+}
+
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static void *loses_its_processor(void *arg)
+{
+	static uint64_t delay[SECTIONS];
+	pthread_t busy_thread[2], waiting;
+	uint64_t from;
+
+	(void)arg;
+	pin_to_first();
+	for (uintptr_t i = 0; i < 2; i++)
+		start(&busy_thread[i], busy, i);
+	for (unsigned int i = 0; i < SECTIONS; i++) {
+		pthread_mutex_lock(&mutex);
+		start(&waiting, waiter, 0);
+		while (n_waiters <= i)
+			usleep(1000);
+		usleep(20000);
+		delay[i] = run_delay_ns();
+		from = own_cpu_ns();
+		while (own_cpu_ns() - from < 50000000)
+			;
+		delay[i] = run_delay_ns() - delay[i];
+		pthread_mutex_unlock(&mutex);
+		pthread_join(waiting, NULL);
+	}
+	over = true;
+	for (int i = 0; i < 2; i++)
+		pthread_join(busy_thread[i], NULL);
+	print("preempted", "mutex", delay, SECTIONS);
+	return NULL;
+}
+
+static void preempted(void)
+{
+	pthread_t thread;
+
+	start(&thread, loses_its_processor, 0);
+	pthread_join(thread, NULL);
+}
+
+/* ---- wakes ---- */
+
+static sem_t asked;
+static atomic_uint_fast64_t posted_ns;
+static uint64_t woken_after_ns[WAKES];
+static atomic_uint n_woken;
+
+static void *is_woken(void *arg)
+{
+	(void)arg;
+	pthread_setname_np(pthread_self(), "woken");
+	for (unsigned int i = 0; i < WAKES; i++) {
+		while (sem_wait(&asked))
+			;
+		woken_after_ns[i] = now_ns() - posted_ns;
+		n_woken = i + 1;
+	}
+	return NULL;
+}
+
+static void wakes(void)
+{
+	pthread_t thread;
+
+	sem_init(&asked, 0, 0);
+	start(&thread, is_woken, 0);
+	for (unsigned int i = 0; i < WAKES; i++) {
+		usleep(3000);
+		posted_ns = now_ns();
+		sem_post(&asked);
+		while (n_woken <= i)
+			usleep(500);
+	}
+	pthread_join(thread, NULL);
+	for (unsigned int i = 0; i < WAKES; i++)
+		printf("wake\t%ju\n", (uintmax_t)woken_after_ns[i]);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} MODES[] = {
+		{"holds", holds}, {"convoy", convoy}, {"preempted", preempted}, {"wakes", wakes}};
+
+	truth_begin();
+	for (size_t i = 0; argc > 1 && i < sizeof(MODES) / sizeof(*MODES); i++)
+		if (!strcmp(argv[1], MODES[i].name)) {
+			MODES[i].run();
+			return truth_print(stdout);
+		}
+	return 2;
+}
