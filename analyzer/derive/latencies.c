@@ -174,8 +174,11 @@ static void find_instead(struct latencies *l, struct trc_latency *row)
 static int row_add(struct latencies *l, const struct trc_latency *row)
 {
 	struct trc_latency *added;
+	int64_t ns;
 
-	if (row->woken_ns > row->running_ns)
+	/* A damaged clock makes times that are farther apart than can be told. */
+	if (row->woken_ns > row->running_ns ||
+	    __builtin_sub_overflow(row->running_ns, row->woken_ns, &ns))
 		return 0;
 	added = trc_array_add(&l->m->latencies);
 	if (!added)

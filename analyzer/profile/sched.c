@@ -25,7 +25,10 @@ static int add_hold(struct trc_profile_sums *sums, const struct trc_hold *hold)
 	if (!trc_selection_touches(sums->selection, hold->thread, hold->start_ns, end_ns) ||
 	    !trc_profile_passes(sums, sample.labels))
 		return 0;
-	sample.value[1] = end_ns > hold->start_ns ? end_ns - hold->start_ns : 0;
+	if (end_ns <= hold->start_ns)
+		sample.value[1] = 0;
+	else if (__builtin_sub_overflow(end_ns, hold->start_ns, &sample.value[1]))
+		sample.value[1] = INT64_MAX;
 	return trc_profile_add(sums, &sample);
 }
 

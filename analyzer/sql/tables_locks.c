@@ -58,9 +58,10 @@ static const struct trc_sql_column lock_order_columns[] = {
 CALL(hold_duration)
 {
 	const struct trc_hold *hold = row;
+	int64_t ns;
 
-	if (hold->end_ns != TRC_NEVER)
-		trc_sql_set_integer(value, hold->end_ns - hold->start_ns);
+	if (hold->end_ns != TRC_NEVER && !__builtin_sub_overflow(hold->end_ns, hold->start_ns, &ns))
+		trc_sql_set_integer(value, ns);
 }
 
 CALL(hold_preempted)

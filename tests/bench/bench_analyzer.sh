@@ -62,5 +62,6 @@ measure check --check
 # What comes beyond these is derived from the same arrays.
 measure report --report
 measure causes --sql 'SELECT count(*) FROM causes'
+measure locks --sql 'SELECT count(*) FROM locks'
 measure block --pprof block -o /dev/null
 measure blame --pprof blame -o /dev/null

@@ -485,6 +485,7 @@ part_analyzer()
 	figure 'events per millisecond, by SQL' "$(value "$work/analyzer" by_time_s)" s
 	figure 'causes of all waits, beyond the report' \
 		"$(beyond "$(value "$work/analyzer" causes_s)" "$(value "$work/analyzer" report_s)")" s '<=' 2
+	figure 'the table of locks, from the file' "$(value "$work/analyzer" locks_s)" s
 	figure 'blame profile, beyond the block profile' \
 		"$(beyond "$(value "$work/analyzer" blame_s)" "$(value "$work/analyzer" block_s)")" s
 	figure '--check' "$(value "$work/analyzer" check_s)" s

@@ -39,7 +39,7 @@ holds_agree()
 		{
 			bad += trace[$2, 2] != $3 || off(trace[$2, 3], $4, 2)
 			if ($2 == "mutex")
-				bad += off(trace[$2, 4], $5, 2) + off(trace[$2, 5], $6, 5)
+				bad += off(trace[$2, 4], $5, 2) + off(trace[$2, 5], $6, 10)
 			printf "%-8s %d of %d, %.3f of %.3f ms, p50 %.1f of %.1f us, p99 %.1f of %.1f us\n",
 				$2, trace[$2, 2], $3, trace[$2, 3] / 1e6, $4 / 1e6,
 				trace[$2, 4] / 1e3, $5 / 1e3, trace[$2, 5] / 1e3, $6 / 1e3
