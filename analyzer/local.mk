@@ -34,6 +34,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report/finding_names.c analyzer/report/finding_notes.c analyzer/report/finding_order.c \
 	analyzer/report/finding_print.c \
 	analyzer/report/finding_procs.c analyzer/report/finding_tails.c \
+	analyzer/report/procs.c analyzer/report/procs.h \
 	analyzer/report/finding_threads.c \
 	analyzer/model/label_filter.c analyzer/model/label_filter.h \
 	analyzer/model/merge.c analyzer/model/merge.h \

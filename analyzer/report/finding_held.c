@@ -5,40 +5,69 @@
  * thread held the lock and slept is that thread's blocking, whatever it slept for.
  */
 #include "finding_parts.h"
+#include "procs.h"
 #include "why_words.h"
 
 /* Time of the waits, by what the thread did that they depended on. */
 struct held {
-	int64_t all_ns, blocked_ns, preempted_ns, handed_ns;
+	int64_t all_ns, blocked_ns, preempted_ns;
+	int64_t handed_ns; /* nobody held the lock: who was to have it had to be woken first, */
+	int64_t queued_ns; /* ... or had no proc */
 };
 
-static void count_held(struct held *held, const struct trc_cause *row, size_t n)
+/* Who is woken and finds a proc runs sooner than that; who does not, if other programs have the procs. */
+enum { LATE_NS = 1000000 };
+
+static int64_t queued_ns_of(const struct trc_procs *procs, int64_t from_ns, int64_t to_ns)
+{
+	if (procs->steps.n && to_ns - from_ns >= LATE_NS)
+		return to_ns - from_ns;
+	return trc_procs_taken_ns(procs, from_ns, to_ns);
+}
+
+static void count_held(struct held *held, const struct trc_procs *procs,
+		       const struct trc_cause *row, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		int64_t ns = row[i].to_ns - row[i].from_ns;
+		int64_t ns = row[i].to_ns - row[i].from_ns, taken_ns;
 
 		if (!row[i].depth)
 			trc_report_add(&held->all_ns, ns);
 		if (row[i].depth != 1)
 			continue;
-		if (row[i].kind == TRC_CAUSE_FREE || row[i].kind == TRC_CAUSE_WAKING)
-			trc_report_add(&held->handed_ns, ns);
-		else if (row[i].kind == TRC_CAUSE_PREEMPTED)
+		if (row[i].kind == TRC_CAUSE_FREE || row[i].kind == TRC_CAUSE_WAKING) {
+			taken_ns = queued_ns_of(procs, row[i].from_ns, row[i].to_ns);
+			trc_report_add(&held->queued_ns, taken_ns);
+			trc_report_add(&held->handed_ns, ns - taken_ns);
+		} else if (row[i].kind == TRC_CAUSE_PREEMPTED) {
 			trc_report_add(&held->preempted_ns, ns);
-		else if (row[i].reason && trc_wait_class(row[i].reason) != TRC_WAIT_LOCKS)
+		} else if (row[i].reason && trc_wait_class(row[i].reason) != TRC_WAIT_LOCKS) {
 			trc_report_add(&held->blocked_ns, ns);
+		}
 	}
 }
 
+/* The largest; threads without a proc are one cause, whether they held the lock or were to have it. */
 static uint8_t kind_of(const struct held *held)
 {
-	if (held->blocked_ns > held->all_ns / 2)
-		return TRC_FINDING_LOCK_BLOCKING;
-	if (held->preempted_ns > held->all_ns / 5)
-		return TRC_FINDING_LOCK_PREEMPTED;
-	if (held->handed_ns > held->all_ns / 2)
-		return TRC_FINDING_LOCK_CONVOY;
-	return TRC_FINDING_LOCK;
+	int64_t no_proc_ns = held->preempted_ns, other_ns = held->all_ns, most_ns;
+	uint8_t kind = TRC_FINDING_LOCK;
+
+	trc_report_add(&no_proc_ns, held->queued_ns);
+	other_ns -= no_proc_ns + held->blocked_ns + held->handed_ns; /* the holders ran */
+	most_ns = other_ns;
+	if (held->blocked_ns > most_ns) {
+		kind = TRC_FINDING_LOCK_BLOCKING;
+		most_ns = held->blocked_ns;
+	}
+	if (held->handed_ns > most_ns) {
+		kind = TRC_FINDING_LOCK_CONVOY;
+		most_ns = held->handed_ns;
+	}
+	if (no_proc_ns > most_ns)
+		kind = held->preempted_ns >= held->queued_ns ? TRC_FINDING_LOCK_PREEMPTED
+							     : TRC_FINDING_LOCK_PROCS;
+	return kind;
 }
 
 /* Of so many waits, and so many rows of their causes, no more than that are followed: a report must
@@ -48,6 +77,7 @@ enum { WAITS_FOLLOWED = 10000, ROWS_FOLLOWED = 2000000 };
 struct followed {
 	struct trc_why_tree tree;
 	struct held held;
+	struct trc_procs procs;
 	size_t waits; /* of those that are explained */
 };
 
@@ -77,7 +107,7 @@ static int follow(struct trc_report *r, const struct trc_array *waits, struct fo
 		err = causes_of(r, causes, park[i], &row, &n);
 		if (err)
 			break;
-		count_held(&followed->held, row, n);
+		count_held(&followed->held, &followed->procs, row, n);
 		err = trc_why_tree_add(&followed->tree, row, n);
 		followed->waits++;
 		n_rows += n;
@@ -98,6 +128,9 @@ static int64_t of_kind(const struct held *held, unsigned int kind, const char **
 	case TRC_FINDING_LOCK_CONVOY:
 		*words = "nobody held the lock: who had been woken for it did not run yet";
 		return held->handed_ns;
+	case TRC_FINDING_LOCK_PROCS:
+		*words = "nobody held the lock: who had been woken for it had no processor";
+		return held->queued_ns;
 	default:
 		*words = "";
 		return 0;
@@ -112,13 +145,14 @@ static void set_why(struct trc_report *r, struct trc_finding *f, const struct fo
 	const struct held *held = &followed->held;
 	const struct trc_why_tree *tree = &followed->tree;
 	uint32_t waits = trc_why_tree_largest_below(tree, 1);
-	uint32_t first = f->kind == TRC_FINDING_LOCK_CONVOY ? 0 : trc_why_tree_most_of(tree, waits);
+	bool nobody = f->kind == TRC_FINDING_LOCK_CONVOY || f->kind == TRC_FINDING_LOCK_PROCS;
+	uint32_t first = nobody ? 0 : trc_why_tree_most_of(tree, waits);
 	const char *words;
 	int64_t kind_ns = of_kind(held, f->kind, &words);
 	char some[TRC_NUMBER_BYTES], all[TRC_NUMBER_BYTES];
 	struct trc_line line;
 
-	if (!first && !*words)
+	if (!first && !*words && held->preempted_ns <= held->all_ns / 5)
 		return;
 	trc_finding_line(&line);
 	if (followed->waits < n_waits)
@@ -131,6 +165,11 @@ static void set_why(struct trc_report *r, struct trc_finding *f, const struct fo
 	    (!first || kind_ns > trc_why_tree_node(tree, first)->total_ns + held->all_ns / 50))
 		trc_line_add(&line, "%sfor %s, %s", first ? "; in all " : "",
 			     trc_text_share(some, kind_ns, held->all_ns), words);
+	/* What is not the largest part, and that other words would not tell. */
+	if (f->kind != TRC_FINDING_LOCK_PREEMPTED && held->preempted_ns > held->all_ns / 5)
+		trc_line_add(&line, "%sfor %s, holders had no processor",
+			     first || *words ? "; " : "",
+			     trc_text_share(some, held->preempted_ns, held->all_ns));
 	trc_finding_set_why(f, &line);
 }
 
@@ -140,11 +179,14 @@ int trc_finding_explain(struct trc_report *r, struct trc_finding *f, const struc
 	int err = trc_why_tree_begin(&followed.tree, r);
 
 	if (!err)
+		err = trc_procs_of(&followed.procs, r);
+	if (!err)
 		err = follow(r, waits, &followed);
 	if (!err && followed.held.all_ns > 0) {
 		f->kind = kind_of(&followed.held);
 		set_why(r, f, &followed, waits->n);
 	}
 	trc_why_tree_free(&followed.tree);
+	trc_procs_free(&followed.procs);
 	return err;
 }

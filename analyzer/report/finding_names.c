@@ -17,6 +17,8 @@ static const struct {
 		{"lock_convoy",
 		 "take the lock less often, for more work each time; if there are procs to spare, let "
 		 "threads spin before they sleep (PTHREAD_MUTEX_ADAPTIVE_NP)"},
+	[TRC_FINDING_LOCK_PROCS] = {"lock_procs",
+				    "run no more threads than procs: the lock is seldom held"},
 	[TRC_FINDING_INTERPRETER] =
 		{"interpreter_lock",
 		 "use processes, or do long work in calls that release the interpreter's lock"},

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "finding_parts.h"
+#include "procs.h"
 
 /* Of a thread, by its row. */
 struct turn {
@@ -79,82 +80,28 @@ static uint32_t count_short(const struct turns *t, const struct trc_report *r, i
 	return n_short;
 }
 
-/* ---- who had the procs meanwhile ---- */
-
-/* At a time so many threads more run, or wait for a proc. */
-struct change {
-	int64_t ts_ns;
-	int32_t running, waiting;
-};
-
-static int compare_changes(const void *a, const void *b)
-{
-	const struct change *x = a, *y = b;
-
-	return (x->ts_ns > y->ts_ns) - (x->ts_ns < y->ts_ns);
-}
-
-static int add_change(struct trc_array *changes, int64_t from_ns, int64_t until_ns, bool runs)
-{
-	struct change *change = from_ns < until_ns ? trc_array_add(changes) : NULL;
-
-	if (from_ns >= until_ns)
-		return 0;
-	if (change)
-		*change = (struct change){from_ns, runs, !runs};
-	change = change ? trc_array_add(changes) : NULL;
-	if (change)
-		*change = (struct change){until_ns, -runs, -!runs};
-	return change ? 0 : -ENOMEM;
-}
-
-static int list_changes(struct trc_array *changes, const struct turns *t,
-			const struct trc_report *r)
-{
-	size_t n;
-	const struct trc_on_cpu *row = trc_model_on_cpu(r->m, &n);
-	int err = 0;
-
-	for (size_t i = 0; i < r->n_threads; i++)
-		t->turn[i].left_ns = TRC_NEVER;
-	for (size_t i = 0; i < n && !err; i++) {
-		const struct trc_thread *thread = trc_model_thread(r->m, row[i].thread);
-		int64_t end_ns = row[i].end_ns == TRC_NEVER ? r->end_ns : row[i].end_ns;
-		int64_t start_ns = row[i].start_ns == TRC_NEVER ? r->start_ns : row[i].start_ns;
-		struct turn *turn = thread ? &t->turn[thread - r->thread] : NULL;
-
-		if (!turn)
-			continue;
-		if (turn->left_ns != TRC_NEVER && row[i].start_ns != TRC_NEVER)
-			err = add_change(changes, turn->left_ns, start_ns, false);
-		turn->left_ns = row[i].preempted ? end_ns : TRC_NEVER;
-		if (!err)
-			err = add_change(changes, start_ns, end_ns, true);
-	}
-	return err;
-}
-
-/* Of the time without a proc that in which own threads had all procs. */
+/*
+ * ---- who had the procs meanwhile ----
+ *
+ * If more of the program's threads could run than there are procs, so many wait whoever else runs.
+ */
 static int own_fault(const struct turns *t, const struct trc_report *r, int64_t *own_ns)
 {
-	struct trc_array changes = {.row_bytes = sizeof(struct change)};
-	int err = list_changes(&changes, t, r);
-	const struct change *change;
-	int64_t running = 0, waiting = 0;
+	struct trc_procs procs;
+	int err = trc_procs_of(&procs, r);
+	const struct trc_procs_step *step = procs.steps.row;
 
 	*own_ns = 0;
-	if (!err && changes.n)
-		qsort(changes.row, changes.n, changes.row_bytes, compare_changes);
-	change = changes.row;
-	for (size_t i = 0; i + 1 < changes.n && !err; i++) {
-		int64_t ns = change[i + 1].ts_ns - change[i].ts_ns;
+	for (size_t i = 0; i + 1 < procs.steps.n && !err; i++) {
+		int64_t ns = step[i + 1].ts_ns - step[i].ts_ns;
+		int64_t many = step[i].running + step[i].waiting - t->n_procs;
 
-		running += change[i].running;
-		waiting += change[i].waiting;
-		for (int64_t k = 0; k < waiting && running >= t->n_procs && ns > 0; k++)
+		if (many > step[i].waiting)
+			many = step[i].waiting;
+		for (int64_t k = 0; k < many && ns > 0; k++)
 			trc_report_add(own_ns, ns);
 	}
-	trc_array_free(&changes);
+	trc_procs_free(&procs);
 	return err;
 }
 

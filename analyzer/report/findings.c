@@ -112,6 +112,25 @@ struct place {
 	size_t found; /* its place among those found */
 };
 
+static bool is_of_procs(unsigned int kind)
+{
+	return kind == TRC_FINDING_LOCK_PREEMPTED || kind == TRC_FINDING_LOCK_PROCS;
+}
+
+/* G1: what a want of procs costs is, for its place, at least what the locks cost that suffer by it. */
+static int64_t placed_cost_ns(const struct trc_array *found, const struct trc_finding *f)
+{
+	const struct trc_finding *other = found->row;
+	int64_t cost_ns = f->cost_ns;
+
+	if (f->kind != TRC_FINDING_PROCS && f->kind != TRC_FINDING_PROCS_TAKEN)
+		return cost_ns;
+	for (size_t i = 0; i < found->n; i++)
+		if (is_of_procs(other[i].kind) && other[i].cost_ns >= cost_ns)
+			cost_ns = other[i].cost_ns < INT64_MAX ? other[i].cost_ns + 1 : INT64_MAX;
+	return cost_ns;
+}
+
 /* G1 */
 static int compare_places(const void *a, const void *b)
 {
@@ -133,7 +152,7 @@ static int choose(const struct trc_array *found, struct trc_array *out)
 	int err = place ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < found->n && !err; i++) {
-		place[i] = (struct place){f[i].severity, f[i].cost_ns, i};
+		place[i] = (struct place){f[i].severity, placed_cost_ns(found, &f[i]), i};
 		n_notes += f[i].severity == TRC_SEVERITY_NOTE;
 	}
 	if (!err && found->n)

@@ -3,14 +3,14 @@
  * SQL lead with the same list.
  *
  *   findings:G1  alarms first: crashes, then deadlocks; then risks; then what cost time, most first; notes
- *       last
+ *       last.  If a lock's waits are due to a want of procs, the want of procs comes before them
  *   findings:G2  at most TRC_FINDINGS_MAX, of which TRC_FINDINGS_NOTES are for notes if there are any
  *   findings:G3  of locks at most TRC_FINDINGS_LOCKS, largest first.  Nothing is a cost that takes less
  *       than a hundredth of what it is held against: of locks, interpreters and procs the lifetime of
  *       the threads that waited, of everything else the length of the trace
  *   findings:G4  threads without a proc are a finding if scheduling was recorded, and if they
  *       waited for a fifth of the time in which they could run; of more threads than procs only
- *       if, for half of that, the program's own threads had all procs that it runs on
+ *       if, for half of that, more of the program's threads could run than it has procs
  *   findings:G5  a sentence has no control characters, and is cut with a mark if it is too long
  *   findings:G6  "nothing" is there if no alarm, no risk and no cost is; it says what was not recorded
  */
@@ -29,6 +29,7 @@ enum trc_finding_kind {
 	TRC_FINDING_LOCK_BLOCKING, /* ... in which the holder blocked: it slept, read, wrote, ... */
 	TRC_FINDING_LOCK_PREEMPTED, /* ... in which the holder had no proc */
 	TRC_FINDING_LOCK_CONVOY,    /* ... in which nobody held the lock, but somebody was woken */
+	TRC_FINDING_LOCK_PROCS,	    /* ... who had no proc */
 	TRC_FINDING_INTERPRETER,    /* waits for the global lock of an interpreter */
 	TRC_FINDING_PROCS,	    /* threads could run, and had no proc */
 	TRC_FINDING_PROCS_TAKEN,    /* ... which other programs had */
@@ -55,7 +56,7 @@ enum {
 	TRC_FINDINGS_LOCKS = 3,
 	TRC_FINDING_WIDTH = 240,
 	TRC_FINDING_BYTES = 1024,
-	TRC_FINDING_SQL_BYTES = 640
+	TRC_FINDING_SQL_BYTES = 2048
 };
 
 struct trc_finding {

@@ -1,10 +1,14 @@
 /*
  * group_objects.c - parks by the object that was waited for, and below it by place.
  *
- * A lock that is waited for at several places is one object.  A program may have a lock for each
- * of its thousand connections, though, of which no name tells one from another.  Objects are alike,
- * and make one group, if they were allocated at one place; or if they lie in one variable, or have
- * no name, and were waited for longest at one place.
+ * A lock that is waited for at several places is one object.  A program may have a lock for each of its
+ * thousand connections, though, or for each part of a table.  Objects that are alike make one group:
+ *
+ *   - the same member of the elements of one variable;
+ *   - objects that were allocated at one place;
+ *   - objects without a name, or of a variable whose members are not known, that were waited for in one
+ *     function, called by one other, for a tenth of the time of each or more.  Two that are alike to a
+ *     third are alike.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,19 +23,33 @@ enum {
 
 struct object {
 	uint64_t address;
-	uint64_t key; /* of its group */
-	int64_t longest_ns;
-	uint32_t stack; /* of the longest wait: canonical */
-	uint32_t used;	/* a stack that used it, which says when that was */
+	uint32_t used; /* a stack that used it, which says when that was */
 	uint32_t allocated_at;
-	uint32_t group; /* its id, once it is known; 0 = not yet */
+	uint32_t like;	/* the number of another of its kind, or its own */
+	uint32_t group; /* of the kind, at the last in the chain of `like`; 0 = not yet known */
 	uint8_t kind;
+	uint8_t by;    /* enum likeness */
+	uint64_t name; /* hash of what is alike of its name */
+	int64_t total_ns;
+};
+
+enum likeness { BY_NAME = 1, BY_FUNCTION };
+enum { USE_PERCENT = 10 };
+
+/* Waits for an object in one function. */
+struct use {
+	uint32_t object; /* its number */
+	uint64_t functions;
+	int64_t ns;
 };
 
 struct finder {
 	struct trc_report *r;
 	struct trc_index number; /* of objects: rows + 1 */
 	struct trc_array objects;
+	struct trc_index
+		first; /* the number of the first object that has this in common with others */
+	uint64_t *functions;	 /* by stack: trc_report_functions(), once it was asked for */
 	uint32_t *object_of_row; /* numbers, of parks; 0 = none, or IDLE; borrowed */
 };
 #define IDLE UINT32_MAX
@@ -46,23 +64,16 @@ static uint64_t object_key(uint64_t address, uint8_t kind)
 static uint32_t object_waited(struct finder *f, const struct trc_park *park)
 {
 	uint8_t kind = trc_wait_kind(park->reason);
-	int64_t ns = trc_park_end_ns(f->r->m, park) - trc_park_start_ns(f->r->m, park);
 	size_t n = f->objects.n;
 	uint32_t number = trc_index_number(&f->number, object_key(park->object, kind));
-	struct object *object = number > n ? trc_array_add(&f->objects)
-					   : (struct object *)f->objects.row + number - 1;
+	struct object *object = number > n ? trc_array_add(&f->objects) : NULL;
 
-	if (!number || !object)
+	if (!number || number <= n)
+		return number;
+	if (!object)
 		return 0;
-	if (number > n)
-		*object = (struct object){.address = park->object,
-					  .kind = kind,
-					  .used = park->stack,
-					  .longest_ns = -1};
-	if (ns > object->longest_ns) {
-		object->longest_ns = ns;
-		object->stack = trc_report_canonical(f->r, park->stack);
-	}
+	*object = (struct object){
+		.address = park->object, .kind = kind, .used = park->stack, .like = number};
 	return number;
 }
 
@@ -87,24 +98,144 @@ static int objects_collect(struct finder *f)
 	return 0;
 }
 
-/* Objects with the same key are alike. */
-static void objects_liken(struct finder *f)
+/* ---- which objects are alike ---- */
+
+static struct object *object_at(const struct finder *f, uint32_t number)
 {
-	struct object *object = f->objects.row;
-	struct trc_model *m = f->r->m;
+	return (struct object *)f->objects.row + number - 1;
+}
 
-	for (size_t i = 0; i < f->objects.n; i++) {
-		uint64_t offset, key[3] = {object[i].kind};
-		const struct trc_object *known;
-		const char *variable =
-			trc_model_variable(m, object[i].address, object[i].used, &offset);
-
-		known = variable ? NULL : trc_model_object(m, object[i].kind, object[i].address);
-		object[i].allocated_at = known ? known->allocated_at : 0;
-		key[1] = variable ? (uintptr_t)variable : object[i].allocated_at;
-		key[2] = key[1] && !variable ? UINT64_MAX : object[i].stack;
-		object[i].key = trc_check64(key, sizeof(key), 0);
+/* The one that stands for all of its kind. */
+static struct object *kind_of(const struct finder *f, struct object *object)
+{
+	while (object != object_at(f, object->like)) {
+		object->like = object_at(f, object->like)->like;
+		object = object_at(f, object->like);
 	}
+	return object;
+}
+
+/* Objects that share such a key are alike. */
+static int liken(struct finder *f, struct object *object, uint64_t key)
+{
+	uint32_t first = trc_index_get(&f->first, key);
+
+	if (first == TRC_INDEX_NONE)
+		return trc_index_put(&f->first, key,
+				     (uint32_t)(object - (struct object *)f->objects.row) + 1);
+	kind_of(f, object)->like = kind_of(f, object_at(f, first))->like;
+	return 0;
+}
+
+/* "[12].lock" and "[3].lock" are alike. */
+static uint64_t hash_member(const char *member, uint64_t seed)
+{
+	char text[256];
+	size_t n = 0;
+
+	for (; *member && n < sizeof(text); member++) {
+		text[n++] = *member;
+		if (*member == '[')
+			member += strcspn(member, "]") - 1;
+	}
+	return trc_check64(text, n, seed);
+}
+
+/* What is known of the object itself. */
+static void object_name(const struct finder *f, struct object *object)
+{
+	struct trc_model *m = f->r->m;
+	uint64_t offset = 0;
+	const char *variable = trc_model_variable(m, object->address, object->used, &offset);
+	const char *member;
+	const struct trc_object *known;
+
+	if (!variable) {
+		known = trc_model_object(m, object->kind, object->address);
+		object->allocated_at = known ? known->allocated_at : 0;
+		object->by = object->allocated_at ? BY_NAME : BY_FUNCTION;
+		object->name = object->allocated_at;
+		return;
+	}
+	member = trc_model_member(m, object->address, object->used, &offset);
+	object->name = trc_check64(variable, strlen(variable), 0);
+	object->by = *member || !offset ? BY_NAME : BY_FUNCTION;
+	if (object->by == BY_NAME)
+		object->name = hash_member(member, object->name);
+}
+
+static uint64_t functions_of(struct finder *f, uint32_t stack)
+{
+	if (stack >= f->r->n_canonical)
+		return 0;
+	if (!f->functions[stack])
+		f->functions[stack] = trc_report_functions(f->r, stack);
+	return f->functions[stack];
+}
+
+/* The places of objects that names do not tell apart. */
+static int collect_uses(struct finder *f, struct trc_array *uses, struct trc_index *use_of)
+{
+	for (size_t i = 0; i < f->r->n_parks; i++) {
+		const struct trc_park *park = &f->r->park[i];
+		uint32_t number = f->object_of_row[i], use_number;
+		int64_t ns = trc_park_end_ns(f->r->m, park) - trc_park_start_ns(f->r->m, park);
+		uint64_t key[2] = {number};
+		struct use *use;
+
+		if (!number || number == IDLE || object_at(f, number)->by != BY_FUNCTION)
+			continue;
+		key[1] = functions_of(f, park->stack);
+		use_number = trc_index_number(use_of, trc_check64(key, sizeof(key), 0));
+		use = use_number > uses->n ? trc_array_add(uses)
+					   : (struct use *)uses->row + use_number - 1;
+		if (!use_number || !use)
+			return -ENOMEM;
+		use->object = number;
+		use->functions = key[1];
+		trc_report_add(&use->ns, ns);
+		trc_report_add(&object_at(f, number)->total_ns, ns);
+	}
+	return 0;
+}
+
+static int liken_uses(struct finder *f, const struct trc_array *uses)
+{
+	const struct use *use = uses->row;
+	int err = 0;
+
+	for (size_t i = 0; i < uses->n && !err; i++) {
+		struct object *object = object_at(f, use[i].object);
+		const uint64_t key[] = {object->kind, BY_FUNCTION, object->name, use[i].functions};
+
+		if (use[i].functions && use[i].ns >= object->total_ns / 100 * USE_PERCENT)
+			err = liken(f, object, trc_check64(key, sizeof(key), 0));
+	}
+	return err;
+}
+
+static int objects_liken(struct finder *f)
+{
+	struct trc_array uses = {.row_bytes = sizeof(struct use)};
+	struct trc_index use_of = {0};
+	struct object *object = f->objects.row;
+	int err = 0;
+
+	for (size_t i = 0; i < f->objects.n && !err; i++) {
+		uint64_t key[3] = {object[i].kind, BY_NAME};
+
+		object_name(f, &object[i]);
+		key[2] = object[i].name;
+		if (object[i].by == BY_NAME)
+			err = liken(f, &object[i], trc_check64(key, sizeof(key), 0));
+	}
+	if (!err)
+		err = collect_uses(f, &uses, &use_of);
+	if (!err)
+		err = liken_uses(f, &uses);
+	trc_array_free(&uses);
+	trc_index_free(&use_of);
+	return err;
 }
 
 /* The group of this wait, and of its object (NULL = for none); 0 without memory. */
@@ -117,7 +248,7 @@ static uint32_t find_group(struct trc_groups *g, const struct finder *f,
 		return trc_groups_find(g, (uint64_t)park->reason << 32 | stack, park->reason,
 				       stack);
 	if (!object->group) {
-		object->group = trc_groups_find(g, object->key, park->reason, stack);
+		object->group = trc_groups_new(g, park->reason, stack);
 		if (object->group)
 			((struct trc_group *)g->groups.row)[object->group - 1].allocated_at =
 				object->allocated_at;
@@ -129,7 +260,6 @@ static uint32_t find_group(struct trc_groups *g, const struct finder *f,
 static int find_groups(struct trc_groups *g, const struct finder *f)
 {
 	const struct trc_report *r = f->r;
-	struct object *object = f->objects.row;
 
 	for (size_t i = 0; i < r->n_parks; i++) {
 		uint32_t number = f->object_of_row[i], id;
@@ -140,7 +270,8 @@ static int find_groups(struct trc_groups *g, const struct finder *f)
 				return -ENOMEM;
 			continue;
 		}
-		id = find_group(g, f, &r->park[i], number ? &object[number - 1] : NULL);
+		id = find_group(g, f, &r->park[i],
+				number ? kind_of(f, object_at(f, number)) : NULL);
 		if (!id)
 			return -ENOMEM;
 		trc_groups_add_park(g, r, i, id);
@@ -231,12 +362,15 @@ int trc_groups_of_objects(struct trc_groups *g, struct trc_report *r, size_t top
 	memset(g, 0, sizeof(*g));
 	g->of_row = calloc(r->n_parks + 1, sizeof(*g->of_row));
 	f.object_of_row = g->of_row;
-	err = g->of_row ? objects_collect(&f) : -ENOMEM;
-	if (!err) {
-		objects_liken(&f);
+	f.functions = calloc(r->n_canonical + 1, sizeof(*f.functions));
+	err = g->of_row && f.functions ? objects_collect(&f) : -ENOMEM;
+	if (!err)
+		err = objects_liken(&f);
+	if (!err)
 		err = find_groups(g, &f);
-	}
 	trc_index_free(&f.number);
+	trc_index_free(&f.first);
+	free(f.functions);
 	trc_array_free(&f.objects);
 	if (!err)
 		err = trc_groups_finish_parks(g, r, top);

@@ -1,5 +1,5 @@
 /*
- * groups.c - parks and unlocks by reason and stack; the largest are chosen to be shown.
+ * groups.c - groups of parks and unlocks; the largest are chosen to be shown.
  *
  * Rows may be millions: the first pass only finds and sums up the groups, the second
  * (group_tallies.c) counts objects, threads and wakers of those few that are shown.
@@ -9,20 +9,27 @@
 #include <string.h>
 #include "parts.h"
 
-uint32_t trc_groups_find(struct trc_groups *g, uint64_t key, uint8_t reason, uint32_t stack)
+uint32_t trc_groups_new(struct trc_groups *g, uint8_t reason, uint32_t stack)
 {
-	uint32_t at = trc_index_get(&g->index, key);
 	struct trc_group *group;
 
-	if (at != TRC_INDEX_NONE)
-		return at + 1;
 	g->groups.row_bytes = sizeof(*group);
 	group = trc_array_add(&g->groups);
-	if (!group || trc_index_put(&g->index, key, (uint32_t)(g->groups.n - 1)))
+	if (!group)
 		return 0;
 	group->reason = reason;
 	group->stack = stack;
 	return (uint32_t)g->groups.n;
+}
+
+uint32_t trc_groups_find(struct trc_groups *g, uint64_t key, uint8_t reason, uint32_t stack)
+{
+	uint32_t at = trc_index_get(&g->index, key), id;
+
+	if (at != TRC_INDEX_NONE)
+		return at + 1;
+	id = trc_groups_new(g, reason, stack);
+	return id && !trc_index_put(&g->index, key, id - 1) ? id : 0;
 }
 
 static uint32_t find_place(struct trc_groups *g, uint8_t reason, uint32_t stack)
@@ -132,35 +139,6 @@ int trc_groups_finish_parks(struct trc_groups *g, const struct trc_report *r, si
 		for (int class = 0; class < TRC_WAIT_CLASSES; class ++)
 			g->total_ns[class] += r->class_ns[i][class];
 	return err ? err : trc_groups_tally_parks(g, r);
-}
-
-static int find_park_groups(struct trc_groups *g, const struct trc_report *r)
-{
-	for (size_t i = 0; i < r->n_parks; i++) {
-		const struct trc_park *park = &r->park[i];
-		uint32_t id;
-
-		if (trc_report_is_idle(r, park)) {
-			if (trc_report_idle_add(g, r, park))
-				return -ENOMEM;
-			continue;
-		}
-		id = find_place(g, park->reason, trc_report_canonical(r, park->stack));
-		if (!id)
-			return -ENOMEM;
-		trc_groups_add_park(g, r, i, id);
-	}
-	return 0;
-}
-
-int trc_groups_of_parks(struct trc_groups *g, struct trc_report *r, size_t top)
-{
-	int err;
-
-	memset(g, 0, sizeof(*g));
-	g->of_row = calloc(r->n_parks + 1, sizeof(*g->of_row));
-	err = g->of_row ? find_park_groups(g, r) : -ENOMEM;
-	return err ? err : trc_groups_finish_parks(g, r, top);
 }
 
 /* selection:V3, V5 */

@@ -110,6 +110,22 @@ uint32_t trc_report_canonical(const struct trc_report *r, uint32_t stack)
 	return stack < r->n_canonical ? r->canonical[stack] : 0;
 }
 
+uint64_t trc_report_functions(const struct trc_report *r, uint32_t stack)
+{
+	enum { FUNCTIONS = 2 };
+	size_t n;
+	const uint32_t *frame = own_frames(r, stack, &n);
+	uint64_t hash = 0;
+
+	for (size_t i = 0; i < n && i < FUNCTIONS; i++) {
+		const struct trc_frame *f = &r->stacks->frame[frame[i] - 1];
+
+		hash = f->function ? trc_check64(f->function, strlen(f->function), hash)
+				   : trc_check64(&f->address, sizeof(f->address), hash);
+	}
+	return n ? hash | 1 : 0;
+}
+
 static const char *base_name(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;

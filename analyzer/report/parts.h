@@ -192,6 +192,8 @@ int64_t trc_report_lifetime_ns(const struct trc_report *r, const struct trc_thre
 uint32_t trc_report_canonical(const struct trc_report *r, uint32_t stack);
 /* The first stack that trc_report_place() tells in the same words; 0 = it has no frames. */
 uint32_t trc_report_same_place(const struct trc_report *r, uint32_t stack);
+/* Equal for stacks whose innermost own function is the same, and called by the same function; 0 = no frames. */
+uint64_t trc_report_functions(const struct trc_report *r, uint32_t stack);
 int trc_report_canonical_init(struct trc_report *r);
 int trc_report_same_place_init(struct trc_report *r); /* after that */
 /* Modules whose functions were shown without lines, and why. */
@@ -278,9 +280,8 @@ void trc_report_idle_line(struct trc_report *r, const struct trc_groups *g,
 void trc_report_unseen_lines(struct trc_report *r);
 
 /* ---- groups.c: 0 or -ENOMEM; free with trc_groups_free() ---- */
-int trc_groups_of_parks(struct trc_groups *g, struct trc_report *r, size_t top);
-/* By object, with places: a lock that is waited for at several places is one group.  What is for no
- * object in memory (sleep, descriptors, ...) is grouped by place. */
+/* By object, with places: a lock that is waited for at several places is one group, and so are locks
+ * that are alike.  What is for no object in memory (sleep, descriptors, ...) is grouped by place. */
 int trc_groups_of_objects(struct trc_groups *g, struct trc_report *r, size_t top);
 int trc_groups_of_unlocks(struct trc_groups *g, struct trc_report *r, size_t top);
 void trc_groups_free(struct trc_groups *g);
@@ -291,6 +292,8 @@ const struct trc_group_details *trc_groups_details(const struct trc_groups *g,
 /* What groups.c and group_objects.c share.  The group of this key, added if need be; its index + 1,
  * 0 without memory. */
 uint32_t trc_groups_find(struct trc_groups *g, uint64_t key, uint8_t reason, uint32_t stack);
+/* A group that no key finds. */
+uint32_t trc_groups_new(struct trc_groups *g, uint8_t reason, uint32_t stack);
 /* Adds the wait r->park[i] to this group. */
 void trc_groups_add_park(struct trc_groups *g, const struct trc_report *r, size_t i, uint32_t id);
 /* By parent and class, then largest first; the caller's to free; NULL without memory. */

@@ -79,14 +79,55 @@ static const struct {
 	 "lock cost 1000000-9000000 thread 2 park 1: 2 threads waited 15.0 ms for mutex 0x7f10 at 2 "
 	 "places, 53.3% of it at server+0x10, 83.3% of their time\n  cost 15000000\n"
 	 "  why for 53.3%, main (101) held the lock and did not wait, up to server+0x40\n"},
-	{"what little of it was waited for elsewhere is no second finding",
+	{"what was waited for elsewhere is told with it, however little",
 	 MODULES "stack other 0x3081\n"
 		 "@1000000 thread=2 park reason=mutex object=0x7f10 stack=get\n"
 		 "@2000000 thread=3 park reason=mutex object=0x7f10 stack=other\n"
 		 "@3000000 thread=3 resume reason=mutex object=0x7f10\n"
 		 "@9000000 thread=2 resume reason=mutex object=0x7f10\n" END,
-	 "lock cost 1000000-9000000 thread 2 park 1: 1 thread waited 8.00 ms for mutex 0x7f10 at "
-	 "server+0x10, 80.0% of its time\n  cost 8000000\n"},
+	 "lock cost 1000000-9000000 thread 2 park 1: 2 threads waited 9.00 ms for mutex 0x7f10 at 2 "
+	 "places, 88.9% of it at server+0x10, 45.0% of their time\n  cost 9000000\n"},
+	{"locks without names that share a place, or a third that does, are one finding",
+	 MODULES "stack other 0x3081\nstack third 0x30a1\n"
+		 "@1000000 thread=2 park reason=mutex object=0x7f10 stack=get\n"
+		 "@1000000 thread=3 park reason=mutex object=0x7f20 stack=get\n"
+		 "@3000000 thread=3 resume reason=mutex object=0x7f20\n"
+		 "@4000000 thread=2 resume reason=mutex object=0x7f10\n"
+		 "@4000000 thread=3 park reason=mutex object=0x7f20 stack=other\n"
+		 "@5000000 thread=2 park reason=mutex object=0x7f30 stack=other\n"
+		 "@6000000 thread=3 resume reason=mutex object=0x7f20\n"
+		 "@6000000 thread=3 park reason=mutex object=0x7f40 stack=third\n"
+		 "@6300000 thread=3 resume reason=mutex object=0x7f40\n"
+		 "@8000000 thread=2 resume reason=mutex object=0x7f30\n" END,
+	 "lock cost 1000000-4000000 thread 2 park 1: 2 threads waited 10.0 ms for mutex,"
+	 " 3 objects at 2 places, 50.0% of it at server+0x10, 50.0% of their time\n"
+	 "  cost 10000000\n"
+	 "lock cost 6000000-6300000 thread 3 park 5: 1 thread waited 300 µs for mutex"
+	 " 0x7f40 at server+0xa0, 3.0% of its time\n"
+	 "  cost 300000\n"},
+	{"a lock that its holders, without a proc, had for less time than they ran with it",
+	 MODULES ON("500000", "1") WAIT_1 OFF("6500000", "1")
+		 ON("8500000",
+		    "1") "@9000000 thread=1 unlock reason=mutex object=0x7f10 waiters=1 stack=put\n"
+			 "@9000000 thread=2 resume reason=mutex object=0x7f10\n" END,
+	 "lock cost 1000000-9000000 thread 2 park 1: server+0x40 caused 8.00 ms of the"
+	 " 8.00 ms that 1 thread waited for mutex 0x7f10, 80.0% of its time\n"
+	 "  cost 8000000\n"
+	 "  why for 75.0%, main (101) held the lock and ran, up to server+0x40; for"
+	 " 25.0%, holders had no processor\n"
+	 "procs_taken cost 6500000-8500000 thread 1 park 0: other programs had the"
+	 " procs: 1 of 3 threads on 1 proc waited 2.00 ms to run, 21.1% of the time that"
+	 " it could\n"
+	 "  cost 2000000\n"},
+	{"a lock that is free while its next holder has no proc",
+	 MODULES ON("500000", "1") WAIT_1 WAIT_2
+	 "@2100000 thread=1 unlock reason=mutex object=0x7f10 waiters=2 stack=put\n" OFF(
+		 "8900000", "1") ON("9000000", "2") RESUMES,
+	 "lock_procs cost 1000000-9000000 thread 2 park 1: 2 threads waited 15.0 ms for"
+	 " mutex 0x7f10 at server+0x10, 83.3% of their time\n"
+	 "  cost 15000000\n"
+	 "  why for 92.0%, nobody held the lock: who had been woken for it had no"
+	 " processor\n"},
 	{"a place with several locks is told, not each of them",
 	 MODULES WAIT_1 "@2000000 thread=3 park reason=mutex object=0x7f20 stack=get\n"
 			"@9000000 thread=2 resume reason=mutex object=0x7f10\n"
@@ -158,12 +199,12 @@ static const struct {
 	 "known at server+0x10; in all for 90.7%, holders blocked\n"},
 	{"a lock whose holder has no proc",
 	 MODULES WAIT_1 WAIT_2 ON("500000", "1") OFF("2500000", "1") ON("8500000", "1") RELEASE,
+	 "procs_taken cost 2500000-8500000 thread 1 park 0: other programs had the procs: 1 of 3 threads on 1 proc waited 6.00 ms to run, 70.6% "
+	 "of the time that it could\n  cost 6000000\n"
 	 "lock_preempted cost 1000000-9000000 thread 2 park 1: server+0x40 caused 15.0 ms of the 15.0 "
 	 "ms that 2 threads waited for mutex 0x7f10, 83.3% of their time\n  cost 15000000\n"
 	 "  why for 80.0%, main (101) held the lock and could have run, but had no processor, up to "
-	 "server+0x40\n"
-	 "procs_taken cost 2500000-8500000 thread 1 park 0: other programs had the procs: 1 of 3 threads on 1 proc waited 6.00 ms to run, 70.6% "
-	 "of the time that it could\n  cost 6000000\n"},
+	 "server+0x40\n"},
 	{"a lock that is free while those wait who were woken for it",
 	 MODULES WAIT_1 WAIT_2 "@2100000 thread=1 unlock reason=mutex object=0x7f10 waiters=2 stack=put\n"
 	 RESUMES,

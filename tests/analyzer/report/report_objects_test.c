@@ -90,16 +90,24 @@ static const struct {
 	 "   60.0 ms   100.0%          2   30.0 ms   50.0 ms        1  mutex 0x7f10 and 1 other\n"
 	 "            server+0x10 < server+0x20\n"
 	 "\n"},
-	{"an object is where its longest wait was: others that waited there only briefly have rows",
-	 MODULES WAIT(0, 50, 2, "mutex", "0x7f10", "get") WAIT(50, 60, 2, "mutex", "0x7f40", "get")
-		 WAIT(60, 90, 2, "mutex", "0x7f40", "scan"),
-	 "Waiting for locks  90.0 ms in 3 waits  (of time: share of the waiting threads' lifetime)\n"
-	 COLUMNS
-	 "   50.0 ms    55.6%          1   50.0 ms   50.0 ms        1  mutex 0x7f10\n"
+	{"one that was waited for there only briefly is not alike",
+	 MODULES WAIT(0, 50, 2, "mutex", "0x7f10", "get") WAIT(50, 52, 2, "mutex", "0x7f40", "get")
+		 WAIT(60, 98, 2, "mutex", "0x7f40", "scan"),
+	 "Waiting for locks  90.0 ms in 3 waits  (of time: share of the waiting threads' lifetime)\n" COLUMNS
+	 "   50.0 ms    51.0%          1   50.0 ms   50.0 ms        1  mutex 0x7f10\n"
 	 "            server+0x10 < server+0x20\n"
-	 "   40.0 ms    44.4%          2   20.0 ms   30.0 ms        1  mutex 0x7f40\n"
-	 "             75.0%  server+0x60\n"
-	 "             25.0%  server+0x10 < server+0x20\n"
+	 "   40.0 ms    40.8%          2   20.0 ms   38.0 ms        1  mutex 0x7f40\n"
+	 "             95.0%  server+0x60\n"
+	 "              5.0%  server+0x10 < server+0x20\n"
+	 "\n"},
+	{"locks that are alike to a third are alike, with all their places",
+	 MODULES WAIT(0, 50, 2, "mutex", "0x7f10", "get") WAIT(50, 60, 2, "mutex", "0x7f40", "get")
+		 WAIT(60, 90, 2, "mutex", "0x7f40", "scan")
+			 WAIT(90, 100, 2, "mutex", "0x7f80", "scan"),
+	 "Waiting for locks  100 ms in 4 waits  (of time: share of the waiting threads' lifetime)\n" COLUMNS
+	 "    100 ms   100.0%          4   25.0 ms   50.0 ms        1  mutex, 3 objects\n"
+	 "             60.0%  server+0x10 < server+0x20\n"
+	 "             40.0%  server+0x60\n"
 	 "\n"},
 	{"locks allocated at one place are alike wherever they are waited for",
 	 MODULES "@0 thread=1 alloc sample=1 address=0x7f00 bytes=64 period=1 stack=new\n"
