@@ -190,3 +190,19 @@ int trc_finding_explain(struct trc_report *r, struct trc_finding *f, const struc
 	trc_procs_free(&followed.procs);
 	return err;
 }
+
+int trc_finding_follow(struct trc_report *r, struct trc_finding *f, const struct trc_array *waits)
+{
+	struct followed followed = {0};
+	struct trc_line line;
+	int err = trc_why_tree_begin(&followed.tree, r);
+
+	if (!err)
+		err = follow(r, waits, &followed);
+	trc_finding_line(&line);
+	if (!err && trc_finding_chain(r, &line, &followed.tree,
+				      trc_why_tree_largest_below(&followed.tree, 1)))
+		trc_finding_set_why(f, &line);
+	trc_why_tree_free(&followed.tree);
+	return err;
+}

@@ -13,6 +13,7 @@
 enum {
 	CULPRIT_PERCENT = 10, /* who caused less of a lock's time is not named */
 	SPREAD_PERCENT = 10,  /* of the threads' time, waited for locks of which none stands out */
+	NEARLY_ALL_PART = 50, /* who waited elsewhere for less than such a part is not told */
 	GROUPS_MAX = TRC_FINDINGS_LOCKS + 2 /* an interpreter's lock may be among them */
 };
 
@@ -246,8 +247,10 @@ static void say_places(struct trc_report *r, struct trc_line *line,
 	trc_finding_threads(line, c->n_threads);
 	trc_line_add(line, " waited %s for ", trc_text_duration(total, total_ns));
 	trc_report_what(r, line, d);
-	trc_line_add(line, " at %u places, %s of it at ", d->group->n_places,
-		     trc_text_share(share, place->total_ns, d->group->total_ns));
+	if (place->total_ns < d->group->total_ns - d->group->total_ns / NEARLY_ALL_PART)
+		trc_line_add(line, " at %u places, %s of it", d->group->n_places,
+			     trc_text_share(share, place->total_ns, d->group->total_ns));
+	trc_line_add(line, " at ");
 	trc_report_place(r, line, place->stack);
 	add_share(line, c, total_ns);
 }

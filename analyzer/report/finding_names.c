@@ -25,6 +25,15 @@ static const struct {
 	[TRC_FINDING_PROCS] = {"procs", "run fewer threads, or give the program more procs"},
 	[TRC_FINDING_PROCS_TAKEN] = {"procs_taken",
 				     "run less beside the program, or give it procs of its own"},
+	[TRC_FINDING_SLOW_STAGE] = {"slow_stage",
+				    "give this stage more threads, or make it faster: the others "
+				    "have time to spare"},
+	[TRC_FINDING_BARRIER_IMBALANCE] = {"barrier_imbalance",
+					   "share the work between the barriers out evenly, or "
+					   "in pieces that threads take when they are free"},
+	[TRC_FINDING_LATE_THREAD] = {"late_thread",
+				     "cut its work into smaller pieces that all threads of the "
+				     "pool take from one queue"},
 	[TRC_FINDING_ONE_WORKER] = {"one_worker",
 				    "if the threads share their work, cut it into smaller pieces "
 				    "that all take from one queue"},

@@ -31,19 +31,23 @@ void trc_finding_sql_add(struct trc_finding *f, const char *format, ...)
 
 /* Each adds what it finds.  0 or -ENOMEM. */
 typedef int trc_find_fn(struct trc_report *r, struct trc_array *out);
-trc_find_fn trc_find_crashes, trc_find_deadlocks;  /* finding_alarms.c */
-trc_find_fn trc_find_lock_order;		   /* finding_order.c */
-trc_find_fn trc_find_locks;			   /* finding_locks.c */
-trc_find_fn trc_find_interpreters;		   /* finding_interpreters.c */
-trc_find_fn trc_find_short_procs;		   /* finding_procs.c */
-trc_find_fn trc_find_one_worker, trc_find_pollers; /* finding_threads.c */
-trc_find_fn trc_find_herds;			   /* finding_herds.c */
-trc_find_fn trc_find_tails;			   /* finding_tails.c */
-trc_find_fn trc_find_nothing, trc_find_lost;	   /* finding_notes.c; the last */
+trc_find_fn trc_find_crashes, trc_find_deadlocks;     /* finding_alarms.c */
+trc_find_fn trc_find_lock_order;		      /* finding_order.c */
+trc_find_fn trc_find_locks;			      /* finding_locks.c */
+trc_find_fn trc_find_interpreters;		      /* finding_interpreters.c */
+trc_find_fn trc_find_short_procs;		      /* finding_procs.c */
+trc_find_fn trc_find_one_worker, trc_find_pollers;    /* finding_threads.c */
+trc_find_fn trc_find_barriers, trc_find_last_of_pool; /* finding_barriers.c */
+trc_find_fn trc_find_stages;			      /* finding_stages.c */
+trc_find_fn trc_find_herds;			      /* finding_herds.c */
+trc_find_fn trc_find_tails;			      /* finding_tails.c */
+trc_find_fn trc_find_nothing, trc_find_lost;	      /* finding_notes.c; the last */
 
 /* What the holders did in these waits, rows of r->park (uint32_t): the finding's kind and why.  0 or -ENOMEM.
  * finding_held.c */
 int trc_finding_explain(struct trc_report *r, struct trc_finding *f, const struct trc_array *waits);
+/* The same of any waits: what they were due to, as the finding's why. */
+int trc_finding_follow(struct trc_report *r, struct trc_finding *f, const struct trc_array *waits);
 /* The interpreter whose global lock a wait is for: "Python's", or NULL.  finding_interpreters.c */
 const char *trc_interpreter_of(struct trc_report *r, const struct trc_park *park);
 

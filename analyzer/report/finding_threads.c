@@ -1,28 +1,13 @@
 /*
  * finding_threads.c - pools of which one thread does the work, and threads that ask again and again.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include "finding_parts.h"
-#include "format/check.h"
-
-/* On a proc where switch records tell; else in no recorded wait. */
-static int64_t busy_ns(const struct trc_report *r, size_t row)
-{
-	int64_t ns = trc_report_lifetime_ns(r, &r->thread[row]);
-
-	if (r->thread[row].on_cpu_ns != TRC_NEVER)
-		return r->thread[row].on_cpu_ns;
-	for (int class = 0; class < TRC_WAIT_CLASSES; class ++)
-		ns -= r->class_ns[row][class];
-	return ns > 0 ? ns : 0;
-}
+#include "pools.h"
 
 /* ---- one worker ---- */
 
-/* A pool: threads created at one place by one thread, with names that differ in digits only. */
 struct pool {
 	uint32_t n, busiest; /* rows of threads */
 	int64_t busy_ns, busiest_ns, busiest_alive_ns;
@@ -30,32 +15,10 @@ struct pool {
 };
 enum { POOL_LEAST = 3, BUSIEST_PERCENT = 75 };
 
-static uint64_t pool_key(const struct trc_report *r, const struct trc_thread *thread)
-{
-	struct {
-		char name[32];
-		uint32_t creator, place;
-	} key;
-	const char *from = thread->name;
-	size_t n = 0;
-
-	memset(&key, 0, sizeof(key));
-	while (*from && n + 1 < sizeof(key.name)) {
-		bool digit = isdigit((unsigned char)*from);
-
-		key.name[n++] = digit ? '#' : *from;
-		from++;
-		while (digit && isdigit((unsigned char)*from))
-			from++;
-	}
-	key.creator = thread->creator;
-	key.place = trc_report_canonical(r, thread->creator_stack);
-	return trc_check64(&key, sizeof(key), 0);
-}
-
 static void pool_add(struct pool *pool, const struct trc_report *r, uint32_t row)
 {
-	int64_t alive_ns = trc_report_lifetime_ns(r, &r->thread[row]), ns = busy_ns(r, row);
+	int64_t alive_ns = trc_report_lifetime_ns(r, &r->thread[row]),
+		ns = trc_thread_busy_ns(r, row);
 
 	trc_report_add(&pool->busy_ns, ns);
 	pool->n_busy += ns > alive_ns / 10;
@@ -72,6 +35,56 @@ static bool is_one_worker(const struct pool *pool)
 	return pool->n >= POOL_LEAST && pool->n_busy == 1 &&
 	       pool->busiest_ns >= pool->busiest_alive_ns / 2 &&
 	       pool->busiest_ns >= pool->busy_ns / 100 * BUSIEST_PERCENT;
+}
+
+/*
+ * Threads with different jobs are no pool, though one loop may have created them: the others must have waited
+ * for the busiest, or for the same as it, or in the same function.
+ */
+static int shares_work(const struct trc_report *r, const struct trc_pools *pools, uint32_t busiest,
+		       bool *shares)
+{
+	struct trc_index used = {0};
+	int err = 0;
+
+	*shares = false;
+	for (size_t i = 0; i < r->n_parks && !err; i++) {
+		const struct trc_park *park = &r->park[i];
+		uint64_t functions = trc_report_functions(r, park->stack);
+
+		if (park->thread != r->thread[busiest].serial || park->reason == TRC_REASON_SLEEP)
+			continue;
+		if ((functions && !trc_index_number(&used, functions)) ||
+		    (park->object && !trc_index_number(&used, park->object)))
+			err = -ENOMEM;
+	}
+	for (size_t i = 0; i < r->n_parks && !err && !*shares; i++) {
+		const struct trc_park *park = &r->park[i];
+		const struct trc_thread *thread = trc_model_thread(r->m, park->thread);
+
+		if (!thread || thread - r->thread == busiest ||
+		    pools->of[thread - r->thread] != pools->of[busiest])
+			continue;
+		*shares = park->waker == r->thread[busiest].serial ||
+			  trc_index_get(&used, trc_report_functions(r, park->stack)) !=
+				  TRC_INDEX_NONE ||
+			  (park->object && trc_index_get(&used, park->object) != TRC_INDEX_NONE);
+	}
+	trc_index_free(&used);
+	return err;
+}
+
+/* Another finding is about this thread: others wait for it. */
+static bool is_told(const struct trc_report *r, const struct trc_array *out, uint32_t row)
+{
+	const struct trc_finding *f = out->row;
+
+	for (size_t i = 0; i < out->n; i++)
+		if ((f[i].kind == TRC_FINDING_BARRIER_IMBALANCE ||
+		     f[i].kind == TRC_FINDING_LATE_THREAD || f[i].kind == TRC_FINDING_SLOW_STAGE) &&
+		    f[i].thread == r->thread[row].serial)
+			return true;
+	return false;
 }
 
 static int tell_pool(struct trc_report *r, struct trc_array *out, const struct pool *pool)
@@ -105,38 +118,28 @@ static int tell_pool(struct trc_report *r, struct trc_array *out, const struct p
 	return trc_finding_add(out, &f, &line);
 }
 
-/* Threads of one pool; a process's first thread has the same name as those it did not name. */
-static int find_pools(const struct trc_report *r, struct trc_array *pools)
-{
-	struct trc_index index = {0};
-	int err = 0;
-
-	for (size_t i = 0; i < r->n_threads && !err; i++) {
-		uint64_t key = pool_key(r, &r->thread[i]);
-		uint32_t at = trc_index_get(&index, key);
-
-		if (!r->thread[i].creator)
-			continue;
-		if (at == TRC_INDEX_NONE) {
-			at = (uint32_t)pools->n;
-			err = trc_array_add(pools) ? trc_index_put(&index, key, at) : -ENOMEM;
-		}
-		if (!err)
-			pool_add((struct pool *)pools->row + at, r, (uint32_t)i);
-	}
-	trc_index_free(&index);
-	return err;
-}
-
 int trc_find_one_worker(struct trc_report *r, struct trc_array *out)
 {
-	struct trc_array pools = {.row_bytes = sizeof(struct pool)};
-	int err = r->selection ? 0 : find_pools(r, &pools);
+	struct trc_pools pools = {0};
+	struct pool *pool = NULL;
+	int err = r->selection ? 0 : trc_pools_of(&pools, r);
 
-	for (size_t i = 0; i < pools.n && !err; i++)
-		if (is_one_worker((struct pool *)pools.row + i))
-			err = tell_pool(r, out, (struct pool *)pools.row + i);
-	trc_array_free(&pools);
+	if (!err && !r->selection) {
+		pool = calloc(pools.n + 1, sizeof(*pool));
+		err = pool ? 0 : -ENOMEM;
+	}
+	for (uint32_t i = 0; pool && i < r->n_threads; i++)
+		pool_add(&pool[pools.of[i]], r, i);
+	for (uint32_t i = 0; pool && i < pools.n && !err; i++) {
+		bool shares = is_one_worker(&pool[i]) && !is_told(r, out, pool[i].busiest);
+
+		if (shares)
+			err = shares_work(r, &pools, pool[i].busiest, &shares);
+		if (shares && !err)
+			err = tell_pool(r, out, &pool[i]);
+	}
+	free(pool);
+	trc_pools_free(&pools);
 	return err;
 }
 
@@ -195,7 +198,7 @@ static int poll_add(struct poll_loop *loop, const struct trc_report *r, const ui
 		return 0;
 	loop->n_threads++;
 	trc_report_add(&loop->alive_ns, trc_report_lifetime_ns(r, thread));
-	trc_report_add(&loop->busy_ns, busy_ns(r, (size_t)(thread - r->thread)));
+	trc_report_add(&loop->busy_ns, trc_thread_busy_ns(r, (size_t)(thread - r->thread)));
 	loop->woke += woke[thread - r->thread];
 	return trc_index_put(counted, key, 1);
 }

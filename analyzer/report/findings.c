@@ -177,9 +177,10 @@ static int choose(const struct trc_array *found, struct trc_array *out)
 int trc_report_findings(struct trc_report *r, struct trc_array *out)
 {
 	static trc_find_fn *const FIND[] = {
-		trc_find_crashes,     trc_find_deadlocks,  trc_find_locks,   trc_find_interpreters,
-		trc_find_short_procs, trc_find_one_worker, trc_find_pollers, trc_find_herds,
-		trc_find_tails,	      trc_find_lock_order, trc_find_nothing, trc_find_lost,
+		trc_find_crashes,     trc_find_deadlocks, trc_find_locks,  trc_find_interpreters,
+		trc_find_short_procs, trc_find_barriers,  trc_find_stages, trc_find_last_of_pool,
+		trc_find_one_worker,  trc_find_pollers,	  trc_find_herds,  trc_find_tails,
+		trc_find_lock_order,  trc_find_nothing,	  trc_find_lost,
 	};
 	struct trc_array found = {.row_bytes = sizeof(struct trc_finding)};
 	int err = 0;

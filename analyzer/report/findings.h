@@ -33,13 +33,16 @@ enum trc_finding_kind {
 	TRC_FINDING_INTERPRETER,    /* waits for the global lock of an interpreter */
 	TRC_FINDING_PROCS,	    /* threads could run, and had no proc */
 	TRC_FINDING_PROCS_TAKEN,    /* ... which other programs had */
-	TRC_FINDING_ONE_WORKER,	    /* one thread of a pool does its work */
-	TRC_FINDING_POLL_LOOP,	    /* threads that ask again and again, after short sleeps */
-	TRC_FINDING_HERD,	    /* many threads are woken, and most wait again at once */
-	TRC_FINDING_TASK_TAIL,	    /* a few tasks of a type take far longer than the others */
-	TRC_FINDING_LOCK_ORDER,	    /* locks that are taken in a circle: a deadlock that could be */
-	TRC_FINDING_LOST,	    /* events that are not in the trace, by cause */
-	TRC_FINDING_NOTHING,	    /* no alarm and no cost was found */
+	TRC_FINDING_SLOW_STAGE,	    /* threads of other pools wait for one that is always at work */
+	TRC_FINDING_BARRIER_IMBALANCE, /* threads wait at a barrier for the last */
+	TRC_FINDING_LATE_THREAD, /* others of its pool, or who joins them, wait for one thread */
+	TRC_FINDING_ONE_WORKER,	 /* one thread of a pool does its work */
+	TRC_FINDING_POLL_LOOP,	 /* threads that ask again and again, after short sleeps */
+	TRC_FINDING_HERD,	 /* many threads are woken, and most wait again at once */
+	TRC_FINDING_TASK_TAIL,	 /* a few tasks of a type take far longer than the others */
+	TRC_FINDING_LOCK_ORDER,	 /* locks that are taken in a circle: a deadlock that could be */
+	TRC_FINDING_LOST,	 /* events that are not in the trace, by cause */
+	TRC_FINDING_NOTHING,	 /* no alarm and no cost was found */
 	TRC_FINDING_KINDS
 };
 

@@ -110,6 +110,26 @@ uint32_t trc_report_canonical(const struct trc_report *r, uint32_t stack)
 	return stack < r->n_canonical ? r->canonical[stack] : 0;
 }
 
+static uint64_t hash_function(const struct trc_frame *frame, uint64_t seed)
+{
+	return frame->function ? trc_check64(frame->function, strlen(frame->function), seed)
+			       : trc_check64(&frame->address, sizeof(frame->address), seed);
+}
+
+uint64_t trc_report_outermost(const struct trc_report *r, uint32_t stack)
+{
+	size_t n;
+	const uint32_t *frame = own_frames(r, stack, &n);
+	const struct trc_frame *outermost = n ? &r->stacks->frame[frame[n - 1] - 1] : NULL;
+	const struct trc_frame_origin *origin = n ? &r->stacks->origin[frame[n - 1] - 1] : NULL;
+
+	if (!n || (!outermost->function && !origin->start))
+		return 0;
+	return (outermost->function ? hash_function(outermost, 0)
+				    : trc_check64(&origin->start, sizeof(origin->start), 0)) |
+	       2;
+}
+
 uint64_t trc_report_functions(const struct trc_report *r, uint32_t stack)
 {
 	enum { FUNCTIONS = 2 };
@@ -117,12 +137,8 @@ uint64_t trc_report_functions(const struct trc_report *r, uint32_t stack)
 	const uint32_t *frame = own_frames(r, stack, &n);
 	uint64_t hash = 0;
 
-	for (size_t i = 0; i < n && i < FUNCTIONS; i++) {
-		const struct trc_frame *f = &r->stacks->frame[frame[i] - 1];
-
-		hash = f->function ? trc_check64(f->function, strlen(f->function), hash)
-				   : trc_check64(&f->address, sizeof(f->address), hash);
-	}
+	for (size_t i = 0; i < n && i < FUNCTIONS; i++)
+		hash = hash_function(&r->stacks->frame[frame[i] - 1], hash);
 	return n ? hash | 1 : 0;
 }
 

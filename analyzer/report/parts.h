@@ -194,6 +194,9 @@ uint32_t trc_report_canonical(const struct trc_report *r, uint32_t stack);
 uint32_t trc_report_same_place(const struct trc_report *r, uint32_t stack);
 /* Equal for stacks whose innermost own function is the same, and called by the same function; 0 = no frames. */
 uint64_t trc_report_functions(const struct trc_report *r, uint32_t stack);
+/* Equal for stacks whose outermost own function, where a thread began, is the same; above 1; 0 = not
+ * known. */
+uint64_t trc_report_outermost(const struct trc_report *r, uint32_t stack);
 int trc_report_canonical_init(struct trc_report *r);
 int trc_report_same_place_init(struct trc_report *r); /* after that */
 /* Modules whose functions were shown without lines, and why. */

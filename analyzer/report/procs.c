@@ -122,3 +122,14 @@ int64_t trc_procs_taken_ns(const struct trc_procs *procs, int64_t from_ns, int64
 {
 	return to_ns > from_ns ? taken_until_ns(procs, to_ns) - taken_until_ns(procs, from_ns) : 0;
 }
+
+int64_t trc_procs_short_ns(const struct trc_procs *procs)
+{
+	const struct trc_procs_step *step = procs->steps.row;
+	int64_t ns = 0;
+
+	for (size_t i = 0; i + 1 < procs->steps.n; i++)
+		if (step[i].running + step[i].waiting > procs->n_procs)
+			trc_report_add(&ns, step[i + 1].ts_ns - step[i].ts_ns);
+	return ns;
+}

@@ -26,5 +26,7 @@ int trc_procs_of(struct trc_procs *procs, const struct trc_report *r);
 void trc_procs_free(struct trc_procs *procs);
 /* For how long of that time no proc was left. */
 int64_t trc_procs_taken_ns(const struct trc_procs *procs, int64_t from_ns, int64_t to_ns);
+/* For how long more of the program's threads could run than there are procs. */
+int64_t trc_procs_short_ns(const struct trc_procs *procs);
 
 #endif

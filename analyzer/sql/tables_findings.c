@@ -53,7 +53,11 @@ static const struct trc_sql_column finding_columns[] = {
 	{"kind", "TEXT", TRC_FIELD_CALL, 0, finding_kind,
 	 .doc = "crash; deadlock; of waits for locks: lock, lock_blocking, whose holder slept or "
 		"waited, lock_preempted, whose holder had no proc, lock_convoy, which is mostly "
-		"handed over, lock_procs, which those whom it is handed to have no proc to take; interpreter_lock; procs, more threads than procs; procs_taken, procs that other programs had; one_worker of a "
+		"handed over, lock_procs, which those whom it is handed to have no proc to take; "
+		"interpreter_lock; procs, more threads than procs; procs_taken, procs that other "
+		"programs had; slow_stage, which other threads wait for; barrier_imbalance, threads "
+		"that wait for the last; late_thread, for which the others of its pool wait; "
+		"one_worker of a "
 		"pool; poll_loop; herd, many woken for the work of one; task_tail, a few tasks that "
 		"take far longer; lock_order, locks taken in a circle; lost, events; nothing, if there is no alarm, no risk and no cost"},
 	{"severity", "TEXT", TRC_FIELD_CALL, 0, finding_severity,

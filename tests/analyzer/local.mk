@@ -110,6 +110,11 @@ EXTRA_DIST += tests/analyzer/cli/cli_test.sh tests/analyzer/cli/cli_schema_test.
 
 # The findings.
 if HAVE_CHECK
+check_PROGRAMS += tests/analyzer/report/finding_threads_test
+TESTS += tests/analyzer/report/finding_threads_test
+tests_analyzer_report_finding_threads_test_SOURCES = tests/analyzer/report/finding_threads_test.c
+tests_analyzer_report_finding_threads_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_report_finding_threads_test_LDADD = libtrcmodelfixture.la
 check_PROGRAMS += tests/analyzer/report/findings_test
 TESTS += tests/analyzer/report/findings_test
 tests_analyzer_report_findings_test_SOURCES = tests/analyzer/report/findings_test.c

@@ -3,8 +3,8 @@
  *
  *   truth_findings KIND
  *
- * KIND is that of a finding (analyzer/report/findings.h), or "nothing".  Each is as small as it can be
- * and has no other fault.  Output, separated by tabs: "cost", nanoseconds; and of herd "in_vain",
+ * KIND is that of a finding (analyzer/report/findings.h), or "lock_table", locks that are alike, or without
+ * a fault: "nothing", "even_stages", "even_barrier".  Each is as small as it can be and has no other fault.  Output, separated by tabs: "cost", nanoseconds; and of herd "in_vain",
  * wakings.  Waits are measured around the calls.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -23,6 +23,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static atomic_uint_fast64_t cost_ns, in_vain;
 static atomic_bool over;
+static uint64_t last_join_ns;
 
 static void work(uint64_t ns)
 {
@@ -64,8 +65,12 @@ static void run_threads(int n, void *(*run)(void *))
 		snprintf(name, sizeof(name), "worker-%d", i);
 		pthread_setname_np(thread[i], name);
 	}
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
+		uint64_t from = now_ns();
+
 		pthread_join(thread[i], NULL);
+		last_join_ns = now_ns() - from;
+	}
 }
 
 /* ---- locks ---- */
@@ -116,6 +121,50 @@ static void *hold_preempted(void *arg)
 		pass(MS / 10);
 	}
 	over = true;
+	return arg;
+}
+
+/* A lock for each row, which two functions take. */
+static struct {
+	long n;
+	pthread_mutex_t lock;
+} table[4] = {{.lock = PTHREAD_MUTEX_INITIALIZER},
+	      {.lock = PTHREAD_MUTEX_INITIALIZER},
+	      {.lock = PTHREAD_MUTEX_INITIALIZER},
+	      {.lock = PTHREAD_MUTEX_INITIALIZER}};
+
+SITE void site_get(int row)
+{
+	uint64_t from = now_ns();
+
+	pthread_mutex_lock(&table[row].lock);
+	cost_ns += now_ns() - from;
+	pass(MS);
+	pthread_mutex_unlock(&table[row].lock);
+}
+
+SITE void site_put(int row)
+{
+	uint64_t from = now_ns();
+
+	pthread_mutex_lock(&table[row].lock);
+	cost_ns += now_ns() - from;
+	pass(MS);
+	table[row].n++;
+	pthread_mutex_unlock(&table[row].lock);
+}
+
+static void *use_table(void *arg)
+{
+	unsigned int random = (unsigned int)(intptr_t)arg + 1;
+
+	for (int i = 0; i < 100; i++) {
+		random = random * 1103515245 + 12345;
+		if (i % 2)
+			site_get(random >> 16 & 3);
+		else
+			site_put(random >> 16 & 3);
+	}
 	return arg;
 }
 
@@ -193,6 +242,93 @@ static void *one_works(void *arg)
 	while (!over)
 		pthread_cond_wait(&cond, &lock);
 	pthread_mutex_unlock(&lock);
+	return arg;
+}
+
+/* ---- threads that wait for others ---- */
+
+enum { PARTS = 80, ROOM = 3 };
+
+struct line {
+	pthread_mutex_t lock;
+	pthread_cond_t room, part;
+	int n;
+};
+static struct line lines[2] = {
+	{PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER, 0},
+	{PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER, 0},
+};
+
+static void await(struct line *line, pthread_cond_t *what, bool costs)
+{
+	uint64_t from = now_ns();
+
+	pthread_cond_wait(what, &line->lock);
+	if (costs)
+		cost_ns += now_ns() - from;
+}
+
+static void put(struct line *line, bool costs)
+{
+	pthread_mutex_lock(&line->lock);
+	while (line->n == ROOM)
+		await(line, &line->room, costs);
+	line->n++;
+	pthread_cond_signal(&line->part);
+	pthread_mutex_unlock(&line->lock);
+}
+
+static void get(struct line *line, bool costs)
+{
+	pthread_mutex_lock(&line->lock);
+	while (!line->n)
+		await(line, &line->part, costs);
+	line->n--;
+	pthread_cond_signal(&line->room);
+	pthread_mutex_unlock(&line->lock);
+}
+
+static uint64_t stage_ns[3];
+
+/* Reader, packer, sender: the packer is slow if its stage_ns is the largest. */
+static void *stages(void *arg)
+{
+	static const char *const NAME[] = {"reader", "packer", "sender"};
+	intptr_t stage = (intptr_t)arg;
+
+	pthread_setname_np(pthread_self(), NAME[stage]);
+	for (int i = 0; i < PARTS; i++) {
+		if (stage > 0)
+			get(&lines[stage - 1], stage != 1);
+		work(stage_ns[stage]);
+		if (stage < 2)
+			put(&lines[stage], stage != 1);
+	}
+	return arg;
+}
+
+static pthread_barrier_t both;
+static uint64_t late_ns;
+
+static void *meet(void *arg)
+{
+	for (int i = 0; i < PARTS; i++) {
+		uint64_t from;
+
+		work(arg ? late_ns : MS);
+		from = now_ns();
+		pthread_barrier_wait(&both);
+		if (!arg)
+			cost_ns += now_ns() - from;
+	}
+	return arg;
+}
+
+/* The last goes on when the others have ended. */
+static void *end_late(void *arg)
+{
+	for (int i = 0; i < ((intptr_t)arg == 3 ? 40 : 10); i++)
+		pass(8 * MS);
 	return arg;
 }
 
@@ -298,6 +434,9 @@ int main(int argc, char **argv)
 	} KINDS[] = {
 		{"lock", 2, hold_working},	{"lock_blocking", 3, hold_sleeping},
 		{"lock_preempted", 4, hold_preempted}, {"interpreter_lock", 2, interpret},
+		{"lock_table", 3, use_table},	{"slow_stage", 3, stages},
+		{"even_stages", 3, stages},	{"barrier_imbalance", 2, meet},
+		{"even_barrier", 2, meet},	{"late_thread", 4, end_late},
 		{"one_worker", 4, one_works},	{"poll_loop", 1, ask_again},
 		{"herd", HERD + 1, herd},	{"task_tail", 1, serve},
 		{"nothing", 1, compute},
@@ -307,10 +446,16 @@ int main(int argc, char **argv)
 	truth_begin();
 	if (!strcmp(kind, "lock_preempted"))
 		one_proc();
+	stage_ns[0] = stage_ns[2] = MS / 2;
+	stage_ns[1] = strcmp(kind, "even_stages") ? 3 * MS : MS / 2;
+	late_ns = strcmp(kind, "even_barrier") ? 3 * MS : MS;
+	pthread_barrier_init(&both, NULL, 2);
 	for (size_t i = 0; i < sizeof(KINDS) / sizeof(*KINDS); i++) {
 		if (strcmp(kind, KINDS[i].kind) != 0)
 			continue;
 		run_threads(KINDS[i].threads, KINDS[i].run);
+		if (!strcmp(kind, "late_thread"))
+			cost_ns = last_join_ns;
 		printf("cost\t%ju\nin_vain\t%ju\n", (uintmax_t)cost_ns, (uintmax_t)in_vain);
 		return fflush(stdout) ? 1 : 0;
 	}

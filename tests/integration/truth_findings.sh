@@ -79,6 +79,50 @@ while another_run; do
 done
 passed 'a lock whose holder runs, and one whose holder sleeps'
 
+# One cost, though there are four locks and two functions.
+runs=0
+while another_run; do
+	record lock_table
+	costs lock_blocking 5 && is_first lock_blocking 'table.*and 3 others at 2 places'
+	[ -n "$differed" ] || adds_up lock_blocking
+done
+passed 'locks that are alike are one finding'
+
+# What the neighbours of the slow stage wait for their mutex, or between signal and running, is not its work.
+runs=0
+while another_run; do
+	record slow_stage
+	costs slow_stage 20 && is_first slow_stage packer
+	[ -n "$differed" ] || leads_somewhere slow_stage
+done
+passed 'a slow stage of a pipeline'
+
+runs=0
+while another_run; do
+	record barrier_imbalance
+	costs barrier_imbalance 5 && is_first barrier_imbalance worker-1
+	[ -n "$differed" ] || leads_somewhere barrier_imbalance
+done
+passed 'a thread that comes late to a barrier'
+
+runs=0
+while another_run; do
+	record late_thread
+	costs late_thread 5 && is_first late_thread worker-3
+	[ -n "$differed" ] || leads_somewhere late_thread
+done
+passed 'a thread that goes on when its pool has ended'
+
+for kind in even_stages:slow_stage even_barrier:barrier_imbalance; do
+	runs=0
+	while another_run; do
+		record ${kind%:*}
+		[ -z "$(finding ${kind#*:} kind)$(finding late_thread kind)" ] ||
+			differs "${kind%:*}: $(sql t.trc 'SELECT kind, sentence FROM findings')"
+	done
+done
+passed 'stages and threads with equal work are no finding'
+
 # That the threads have one processor is the larger cost.
 runs=0
 while another_run; do

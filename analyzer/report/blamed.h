@@ -1,0 +1,28 @@
+/* blamed.h - for which threads other threads waited, in the end. */
+#ifndef TRC_ANALYZER_REPORT_BLAMED_H
+#define TRC_ANALYZER_REPORT_BLAMED_H
+
+#include "parts.h"
+
+/*
+ * While one thread waited, the other ran, or could have run: the leaves of the causes of its waits.  Waits
+ * count that are for other threads, but for their ends and at barriers.
+ */
+struct trc_blamed_pair {
+	uint32_t waiter, by; /* rows of threads */
+	int64_t ns;
+	uint64_t n;		 /* waits */
+	int64_t without_proc_ns; /* of ns: it could have run */
+};
+
+struct trc_blamed {
+	struct trc_array pairs; /* struct trc_blamed_pair */
+};
+
+/* Free with trc_blamed_free(), also after a failure.  0 or -ENOMEM. */
+int trc_blamed_of(struct trc_blamed *blamed, struct trc_report *r);
+void trc_blamed_free(struct trc_blamed *blamed);
+/* Such a wait. */
+bool trc_blamed_counts(const struct trc_park *park);
+
+#endif
