@@ -35,6 +35,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report/finding_print.c \
 	analyzer/report/finding_procs.c analyzer/report/finding_tails.c \
 	analyzer/report/procs.c analyzer/report/procs.h \
+	analyzer/report/group_waits.c \
 	analyzer/report/finding_barriers.c analyzer/report/finding_stages.c \
 	analyzer/report/blamed.c analyzer/report/blamed.h \
 	analyzer/report/pools.c analyzer/report/pools.h \

@@ -6,6 +6,7 @@
  * CPython has had it in _PyRuntime up to 3.11 (Python/ceval_gil.h), later in each interpreter's state.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "finding_parts.h"
@@ -74,9 +75,10 @@ const char *trc_interpreter_of(struct trc_report *r, const struct trc_park *park
 
 struct waits {
 	struct trc_finding f;
-	const char *name; /* NULL = none was found */
-	uint64_t object;
-	uint8_t reason; /* of the longest */
+	const char *name;	  /* NULL = none was found */
+	struct trc_array objects; /* uint64_t: each that was waited for */
+	struct trc_index seen_object;
+	uint64_t reasons; /* a bit for each reason */
 	int64_t timed_out_ns;
 	int64_t *by_thread, *by_waker; /* by row of the thread */
 	const char **place;	       /* by canonical stack: its interpreter */
@@ -85,6 +87,7 @@ struct waits {
 
 static int open_waits(struct waits *w, const struct trc_report *r)
 {
+	w->objects.row_bytes = sizeof(uint64_t);
 	w->by_thread = calloc(r->n_threads + 1, sizeof(*w->by_thread));
 	w->by_waker = calloc(r->n_threads + 1, sizeof(*w->by_waker));
 	w->place = calloc(r->n_canonical + 1, sizeof(*w->place));
@@ -98,6 +101,8 @@ static void close_waits(struct waits *w)
 	free(w->by_waker);
 	free(w->place);
 	free(w->seen);
+	trc_array_free(&w->objects);
+	trc_index_free(&w->seen_object);
 }
 
 /* All waits at one place are for one kind of lock. */
@@ -116,7 +121,23 @@ static const char *name_of(struct waits *w, struct trc_report *r, const struct t
 	return w->place[place];
 }
 
-static void add_wait(struct waits *w, const struct trc_report *r, size_t i)
+static int add_object(struct waits *w, const struct trc_park *park)
+{
+	size_t n = w->seen_object.n;
+	uint64_t *object;
+
+	w->reasons |= UINT64_C(1) << park->reason % 64;
+	if (!trc_index_number(&w->seen_object, park->object))
+		return -ENOMEM;
+	if (w->seen_object.n == n)
+		return 0;
+	object = trc_array_add(&w->objects);
+	if (object)
+		*object = park->object;
+	return object ? 0 : -ENOMEM;
+}
+
+static int add_wait(struct waits *w, const struct trc_report *r, size_t i)
 {
 	const struct trc_park *park = &r->park[i];
 	int64_t start_ns = trc_park_start_ns(r->m, park), end_ns = trc_park_end_ns(r->m, park);
@@ -124,14 +145,12 @@ static void add_wait(struct waits *w, const struct trc_report *r, size_t i)
 	const struct trc_thread *waker = trc_model_thread(r->m, park->waker);
 
 	if (!thread)
-		return;
+		return 0;
 	if (!w->f.park || end_ns - start_ns > w->f.end_ns - w->f.start_ns) {
 		w->f.start_ns = start_ns;
 		w->f.end_ns = end_ns;
 		w->f.thread = park->thread;
 		w->f.park = trc_report_park_id(r, i);
-		w->object = park->object;
-		w->reason = park->reason;
 	}
 	trc_report_add(&w->f.cost_ns, end_ns - start_ns);
 	if (park->result == ETIMEDOUT)
@@ -139,6 +158,7 @@ static void add_wait(struct waits *w, const struct trc_report *r, size_t i)
 	trc_report_add(&w->by_thread[thread - r->thread], end_ns - start_ns);
 	if (waker)
 		trc_report_add(&w->by_waker[waker - r->thread], end_ns - start_ns);
+	return add_object(w, park);
 }
 
 /* A thread that does not get the lock within the interpreter's interval asks its holder to give the lock up,
@@ -165,6 +185,21 @@ static void set_why(struct waits *w, struct trc_report *r)
 	trc_finding_set_why(&w->f, &line);
 }
 
+/* Whichever of the lock's objects, and in whichever way, they waited for. */
+static void set_sql(struct waits *w, const struct trc_report *r)
+{
+	const uint64_t *object = w->objects.row;
+
+	if (r->selection)
+		return; /* which SQL does not obey */
+	trc_finding_sql_add(&w->f, "SELECT * FROM parks WHERE object IN (");
+	for (size_t i = 0; i < w->objects.n && w->f.sql[0]; i++)
+		trc_finding_sql_add(&w->f, "%s%" PRId64, i ? ", " : "", (int64_t)object[i]);
+	trc_finding_sql_add(&w->f, ") AND ");
+	trc_finding_sql_reasons(&w->f, w->reasons);
+	trc_finding_sql_add(&w->f, " ORDER BY waited_ns DESC");
+}
+
 static int tell(struct waits *w, struct trc_report *r, struct trc_array *out)
 {
 	int64_t threads_ns = 0;
@@ -181,7 +216,7 @@ static int tell(struct waits *w, struct trc_report *r, struct trc_array *out)
 	if (!w->name || w->f.cost_ns <= 0 || w->f.cost_ns < threads_ns / 100) /* G3 */
 		return 0;
 	set_why(w, r);
-	trc_finding_sql_parks(r, &w->f, w->reason, 0, w->object);
+	set_sql(w, r);
 	trc_finding_line(&line);
 	trc_finding_threads(&line, n_threads);
 	trc_line_add(&line, " waited %s for %s, %s of %s time",
@@ -202,7 +237,7 @@ int trc_find_interpreters(struct trc_report *r, struct trc_array *out)
 		if (!name)
 			continue;
 		w.name = name;
-		add_wait(&w, r, i);
+		err = add_wait(&w, r, i);
 	}
 	if (!err)
 		err = tell(&w, r, out);

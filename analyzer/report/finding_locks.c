@@ -139,20 +139,6 @@ static void add_share(struct trc_line *line, const struct chosen *c, int64_t tot
 
 /* ---- queries ---- */
 
-static void add_reasons(struct trc_finding *finding, uint64_t reasons)
-{
-	const char *separator = "";
-
-	trc_finding_sql_add(finding, "reason IN (");
-	for (unsigned int reason = 0; reason < TRC_REASON_COUNT; reason++) {
-		if (!(reasons >> reason & 1))
-			continue;
-		trc_finding_sql_add(finding, "%s'%s'", separator, trc_reason_name(reason));
-		separator = ", ";
-	}
-	trc_finding_sql_add(finding, ")");
-}
-
 /* The waits' objects; false if they are more than there is room for. */
 static bool add_objects(struct finder *f, struct trc_finding *finding)
 {
@@ -183,14 +169,14 @@ static void set_sql(struct finder *f, struct trc_finding *finding, const struct 
 	if (f->r->selection)
 		return; /* which SQL does not obey */
 	if (add_objects(f, finding)) {
-		add_reasons(finding, c->reasons);
+		trc_finding_sql_reasons(finding, c->reasons);
 		trc_finding_sql_add(finding, " ORDER BY waited_ns DESC");
 		return;
 	}
 	finding->sql[0] = '\0';
 	trc_finding_sql_add(finding, "SELECT object, count(*) AS waits, sum(waited_ns) AS "
 				     "waited_ns FROM parks WHERE ");
-	add_reasons(finding, c->reasons);
+	trc_finding_sql_reasons(finding, c->reasons);
 	trc_finding_sql_add(finding, " GROUP BY object ORDER BY 3 DESC");
 }
 
@@ -324,7 +310,7 @@ static int tell_spread(struct finder *f, struct trc_array *out)
 	if (!f->r->selection) {
 		trc_finding_sql_add(&finding, "SELECT object, count(*) AS waits, sum(waited_ns) AS "
 					      "waited_ns FROM parks WHERE ");
-		add_reasons(&finding, c.reasons);
+		trc_finding_sql_reasons(&finding, c.reasons);
 		trc_finding_sql_add(&finding, " GROUP BY object ORDER BY 3 DESC");
 	}
 	trc_finding_line(&line);

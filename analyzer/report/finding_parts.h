@@ -29,6 +29,9 @@ void trc_finding_sql_parks(const struct trc_report *r, struct trc_finding *f, un
 void trc_finding_sql_add(struct trc_finding *f, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Adds "reason IN ('mutex', ...)", of the reasons whose bits are set. */
+void trc_finding_sql_reasons(struct trc_finding *finding, uint64_t reasons);
+
 /* Each adds what it finds.  0 or -ENOMEM. */
 typedef int trc_find_fn(struct trc_report *r, struct trc_array *out);
 trc_find_fn trc_find_crashes, trc_find_deadlocks;     /* finding_alarms.c */

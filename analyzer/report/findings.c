@@ -104,6 +104,20 @@ void trc_finding_sql_parks(const struct trc_report *r, struct trc_finding *f, un
 	trc_finding_sql_add(f, " ORDER BY waited_ns DESC");
 }
 
+void trc_finding_sql_reasons(struct trc_finding *finding, uint64_t reasons)
+{
+	const char *separator = "";
+
+	trc_finding_sql_add(finding, "reason IN (");
+	for (unsigned int reason = 0; reason < TRC_REASON_COUNT; reason++) {
+		if (!(reasons >> reason & 1))
+			continue;
+		trc_finding_sql_add(finding, "%s'%s'", separator, trc_reason_name(reason));
+		separator = ", ";
+	}
+	trc_finding_sql_add(finding, ")");
+}
+
 /* ---- the list ---- */
 
 struct place {
@@ -174,6 +188,24 @@ static int choose(const struct trc_array *found, struct trc_array *out)
 	return err;
 }
 
+/* G7 */
+static void say_lost(const struct trc_report *r, struct trc_array *findings)
+{
+	uint64_t lost_events = trc_model_lost_events(r->m);
+	char number[TRC_NUMBER_BYTES];
+
+	for (size_t i = 0; i < findings->n && lost_events; i++) {
+		struct trc_finding *f = (struct trc_finding *)findings->row + i;
+		size_t n = strlen(f->sentence);
+
+		if (f->severity == TRC_SEVERITY_COST)
+			snprintf(f->sentence + n, sizeof(f->sentence) - n,
+				 " (of what was recorded: %s event%s lost)",
+				 trc_text_count(number, lost_events),
+				 lost_events == 1 ? " is" : "s are");
+	}
+}
+
 int trc_report_findings(struct trc_report *r, struct trc_array *out)
 {
 	static trc_find_fn *const FIND[] = {
@@ -190,6 +222,7 @@ int trc_report_findings(struct trc_report *r, struct trc_array *out)
 		err = FIND[i](r, &found);
 	if (!err)
 		err = choose(&found, out);
+	say_lost(r, out);
 	trc_array_free(&found);
 	return err;
 }

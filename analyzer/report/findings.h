@@ -13,6 +13,7 @@
  *       if, for half of that, more of the program's threads could run than it has procs
  *   findings:G5  a sentence has no control characters, and is cut with a mark if it is too long
  *   findings:G6  "nothing" is there if no alarm, no risk and no cost is; it says what was not recorded
+ *   findings:G7  if events were lost, the sentence of a cost says that it is of what was recorded
  */
 #ifndef TRC_ANALYZER_REPORT_FINDINGS_H
 #define TRC_ANALYZER_REPORT_FINDINGS_H

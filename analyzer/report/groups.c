@@ -195,6 +195,8 @@ int trc_groups_of_unlocks(struct trc_groups *g, struct trc_report *r, size_t top
 		err = find_unlock_groups(g, r);
 	if (!err)
 		err = groups_choose(g, top);
+	if (!err)
+		err = trc_groups_count_waits(g, r);
 	return err ? err : trc_groups_tally_unlocks(g, r);
 }
 

@@ -304,6 +304,9 @@ struct trc_group **trc_groups_sorted(const struct trc_groups *g);
 /* After the groups were found: chooses and tallies; sums of classes. */
 int trc_groups_finish_parks(struct trc_groups *g, const struct trc_report *r, size_t top);
 
+/* ---- group_waits.c: of unlocks, the waits that the sections of each group were for.  0 or -ENOMEM ---- */
+int trc_groups_count_waits(struct trc_groups *g, const struct trc_report *r);
+
 /* ---- group_tallies.c: the details of all groups that have a slot.  0 or -ENOMEM ---- */
 int trc_groups_tally_parks(struct trc_groups *g, const struct trc_report *r);
 int trc_groups_tally_unlocks(struct trc_groups *g, const struct trc_report *r);

@@ -23,10 +23,13 @@
 #define RELEASE                                                                                    \
 	"@9000000 thread=1 unlock reason=mutex object=0x7f10 waiters=2 stack=put\n" RESUMES
 #define CONTENDED WAIT_1 WAIT_2 RELEASE
-#define LOCK_FOUND(share)                                                                          \
+#define LOCK_FOUND_AND(share, more)                                                                \
 	"lock cost 1000000-9000000 thread 2 park 1: server+0x40 caused 15.0 ms of the 15.0 ms "    \
-	"that 2 threads waited for mutex 0x7f10, " share " of their time\n  cost 15000000\n"          \
-	HOLDER_RAN
+	"that 2 threads waited for mutex 0x7f10, " share " of their time" more                         \
+	"\n  cost 15000000\n" HOLDER_RAN
+#define LOCK_FOUND(share) LOCK_FOUND_AND(share, "")
+#define LOCK_FOUND_LOST(share)                                                                     \
+	LOCK_FOUND_AND(share, " (of what was recorded: 5 events are lost)")
 #define NOTHING_FOUND(locks, lacks)                                                                \
 	"nothing note - thread 0 park 0: nothing stands out: " locks "; not recorded: " lacks "\n"
 #define NO_LOCK "no thread waited for a lock"
@@ -214,7 +217,7 @@ static const struct {
 	{"lost events come last, however many; a crash comes first",
 	 MODULES CONTENDED LOST KILLED END,
 	 "crash alarm 9600000-9600000 thread 2 park 0: CRASH: SIGSEGV, SEGV_MAPERR: address not "
-	 "mapped (0x40) in worker 1 (102), at server+0x10\n" LOCK_FOUND("75.0%") LOST_FOUND},
+	 "mapped (0x40) in worker 1 (102), at server+0x10\n" LOCK_FOUND_LOST("75.0%") LOST_FOUND},
 	{"what a name has in it cannot leave its line",
 	 MODULES "thread 9 tid=109 name=\"a\x1b[2Jb\"\n"
 		 "@9600000 thread=9 signal signal=11 code=1 address=0x40 fatal=1\n",

@@ -120,6 +120,14 @@ static const struct {
 	 "             50.0%  server+0x10 < server+0x20\n"
 	 "             50.0%  server+0x60\n"
 	 "\n"},
+	{"a wait for three sections of one place is one wait",
+	 MODULES "@1000000 thread=2 park reason=mutex object=0x7f10 stack=get\n"
+		 "@3000000 thread=1 unlock reason=mutex object=0x7f10 waiters=1 stack=put\n"
+		 "@5000000 thread=3 unlock reason=mutex object=0x7f10 waiters=1 stack=put\n"
+		 "@7000000 thread=1 unlock reason=mutex object=0x7f10 waiters=1 stack=put\n"
+		 "@7100000 thread=2 resume reason=mutex object=0x7f10\n",
+	 "    caused   to waits   sections      mean   longest  lock, released at\n"
+	 "   6.00 ms          1          3   2.00 ms   2.00 ms  mutex 0x7f10, by main (101) and 1 other\n"},
 	{"descriptors are reused: places stay apart",
 	 MODULES WAIT(0, 60, 2, "read", "3", "get") WAIT(60, 100, 2, "read", "3", "put"),
 	 "Waiting for files and sockets  100 ms in 2 waits  (of time: share of the waiting threads' "
