@@ -12,9 +12,10 @@
  *       DISARMING
  *   sample:S4  a timer's value is what has passed since its last sample, in whole periods:
  *       expirations that came while the signal was pending count as well
- *   sample:S5  a counter stands still from its overflow until the handler is done; first periods
- *       are random, so that a thread that lives for half a period is sampled with probability one
- *       half
+ *   sample:S5  a counter stands still from its overflow until the handler is done: the sample of a
+ *       clock of all CPU time stands for what the thread used meanwhile, in whole periods; first
+ *       periods are random, so that a thread that lives for half a period is sampled with
+ *       probability one half
  *   sample:S6  a sample that was due and is not recorded is counted, in an event or in the mapping
  */
 #ifndef TRC_RECORDER_SAMPLING_SAMPLE_H

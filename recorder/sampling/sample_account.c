@@ -6,8 +6,9 @@
  *
  *   timers     expirations that no tick came for while the thread lived, or whose signal found the
  *              program blocking it until the end
- *   counters   while SIGPROF was blocked they stood still; while the kernel throttled them they
- *              counted, but took no samples
+ *   counters   while SIGPROF was blocked, or a system call went on, they stood still: of a clock
+ *              of all CPU time the next sample stands for this too, but for what comes after the
+ *              last one; while the kernel throttled them they counted, but took no samples
  */
 #include <time.h>
 #include "format/raw.h"
@@ -141,7 +142,7 @@ static uint64_t throttled(const struct trc_source *source, const struct trc_cpu_
 			  uint64_t enabled_ns)
 {
 	uint64_t all = due(source, enabled_ns, e->period);
-	uint64_t missing = above(all, source->taken + SLACK_SAMPLES);
+	uint64_t missing = above(all, source->taken - source->made_up + SLACK_SAMPLES);
 
 	if (!trc_source_counts_all(e) || missing < all / SHARE_MIN)
 		return 0;

@@ -228,16 +228,41 @@ uint64_t trc_source_next(const struct trc_source *source, const struct trc_cpu_e
 	return source->first ? source->first_period : e->period;
 }
 
+/*
+ * In whole periods, what a clock of all CPU time has not counted and no sample stands for yet.  The
+ * thread used it in the call that it now returns from, or where it blocked the signal.  What it
+ * counted while it was throttled is not in it (sample_account.c), nor what it made up by coming
+ * sooner after it came late.
+ */
+static uint64_t periods_stood(struct trc_source *source, const struct trc_cpu_event *e,
+			      uint64_t cpu_ns)
+{
+	uint64_t n = source->stood_ns / e->period, used_ns = cpu_ns - source->cpu_ns;
+	uint64_t enabled_ns, most;
+
+	if (!n || !trc_source_is_ours(source) || !trc_source_enabled_ns(source, &enabled_ns) ||
+	    used_ns <= enabled_ns)
+		return 0;
+	most = (used_ns - enabled_ns) / e->period;
+	most = most > source->made_up ? most - source->made_up : 0;
+	source->stood_ns =
+		n > most ? source->stood_ns % e->period : source->stood_ns - n * e->period;
+	return n < most ? n : most;
+}
+
 uint64_t trc_source_value(struct trc_source *source, const struct trc_cpu_event *e, uint64_t cpu_ns)
 {
-	uint64_t value, used_ns = cpu_ns - source->resumed_ns;
+	uint64_t value, n, used_ns = cpu_ns - source->resumed_ns;
 	struct reading is;
 
 	/* Who takes it down before it goes on is not to see the same again. */
 	source->resumed_ns = cpu_ns;
 	if (trc_source_counts_all(e)) {
 		trc_source_stood(source, used_ns, trc_source_next(source, e));
-		return e->period;
+		n = periods_stood(source, e, cpu_ns);
+		source->made_up += n;
+		source->taken += n;
+		return (1 + n) * e->period;
 	}
 	if (!read_counter(source, &is))
 		return e->period;

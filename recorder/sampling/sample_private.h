@@ -17,7 +17,8 @@ struct trc_source {
 	uint64_t cpu_ns;		 /* what the thread had used when this was armed */
 	uint64_t resumed_ns;		 /* and when the counter was let go the last time */
 	uint64_t stood_ns;		 /* for how long it has stood, but for what handlers took */
-	uint64_t taken, told;		 /* samples, and lost ones that have been told of */
+	uint64_t made_up;		 /* periods of that which samples stand for */
+	uint64_t taken, told;		 /* periods that samples stand for, and lost ones told of */
 };
 
 enum trc_sampler_state { TRC_SAMPLER_ARMING, TRC_SAMPLER_ARMED, TRC_SAMPLER_DISARMING };
@@ -93,7 +94,8 @@ bool trc_source_counts_all(const struct trc_cpu_event *e);
 /* What it counts until its next sample. */
 uint64_t trc_source_next(const struct trc_source *source, const struct trc_cpu_event *e);
 /* What a sample taken now stands for: its period, or more where the counter had to share the
- * hardware since the sample before.  cpu_ns: what the thread had used when its handler began. */
+ * hardware since the sample before, or has stood until this signal (sample:S5).  cpu_ns: what the
+ * thread had used when its handler began. */
 uint64_t trc_source_value(struct trc_source *source, const struct trc_cpu_event *e,
 			  uint64_t cpu_ns);
 /* For how long it has been counting. */

@@ -138,12 +138,13 @@ static bool take_counter(struct trc_sampler *s, unsigned int i, uint64_t cpu_ns,
 {
 	enum { ACCOUNT_EVERY = 64 };
 
+	uint64_t before = s->source[i].taken;
 	uint64_t value = trc_source_value(&s->source[i], &trc_sample.event[i], cpu_ns);
 
 	/* First: another thread may take the sampler down meanwhile, and miss it. */
 	s->source[i].taken++;
-	record(i, 1, value, context);
-	if (s->source[i].taken % ACCOUNT_EVERY == 0)
+	record(i, s->source[i].taken - before, value, context);
+	if (s->source[i].taken / ACCOUNT_EVERY != before / ACCOUNT_EVERY)
 		trc_source_account(s, i, false);
 	return trc_source_resume(&s->source[i], trc_sample.event[i].period);
 }

@@ -142,7 +142,7 @@ if sampled cpu-clock execs 0 2>skipped.txt; then
 	runs=0
 	while another_run; do
 		sampled cpu-clock:1000000 blocked
-		complete 'SIGPROF blocked, by counters' 1000000 busy
+		complete 'SIGPROF blocked, by counters' 1000000 none
 	done
 	runs=0
 	while another_run; do
