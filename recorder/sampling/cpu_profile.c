@@ -217,7 +217,7 @@ static bool is_same(const struct set *a, const struct set *b)
  * timer is not sent below the kernel's tick for that: it expires no sooner. */
 static struct trc_cpu_event on_grid(const struct trc_cpu_event *e)
 {
-	uint64_t tick_ns = e->is_timer ? trc_cpu_tick_ns() : 0, step = 1;
+	uint64_t tick_ns = e->how == TRC_SAMPLE_TIMER ? trc_cpu_tick_ns() : 0, step = 1;
 	struct trc_cpu_event at = *e;
 
 	while (step <= e->period / 10)

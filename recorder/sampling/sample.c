@@ -23,6 +23,9 @@ enum {
 	WINDOW = 32,
 	CLAIMS = 256,
 	CLAIM_TRIES = 1000,
+	/* A thread has a counter for so long before it has a timer: the tick that a timer may miss
+	 * at a thread's end is then no more than a 25th of what it has used, on average half. */
+	GROWN_TICKS = 25,
 };
 
 struct trc_sample_state trc_sample;
@@ -183,12 +186,29 @@ static void sampler_end(struct trc_sampler *s)
 	uint32_t armed = TRC_SAMPLER_ARMED;
 	uint32_t tid = atomic_load_explicit(&s->tid, memory_order_relaxed);
 
-	/* seq_cst: see thread_arm(). */
+	/* seq_cst: see trc_sampler_release(). */
 	if (!tid || !atomic_compare_exchange_strong(&s->state, &armed, TRC_SAMPLER_DISARMING))
 		return;
 	trc_sampler_disarm(s);
 	entry_drop(tid, s);
 	sampler_give(s);
+}
+
+bool trc_sampler_hold(struct trc_sampler *s)
+{
+	uint32_t armed = TRC_SAMPLER_ARMED;
+
+	/* seq_cst: see trc_sampler_release(). */
+	return atomic_compare_exchange_strong(&s->state, &armed, TRC_SAMPLER_ARMING);
+}
+
+void trc_sampler_release(struct trc_sampler *s)
+{
+	/* seq_cst: either whoever turns sampling off sees that this is armed, or the look below
+	 * sees that it is off. */
+	atomic_store(&s->state, TRC_SAMPLER_ARMED);
+	if (atomic_load(&trc_sampling) != s->run)
+		sampler_end(s);
 }
 
 /* Whether it could be: a thread that has a sampler has been seen to. */
@@ -200,11 +220,7 @@ static bool thread_arm(uint32_t tid)
 	if (!s)
 		return !run || trc_sampler_of(tid) != NULL;
 	trc_sampler_arm(s);
-	/* seq_cst: either whoever turns sampling off sees that this is armed, or the look below
-	 * sees that it is off. */
-	atomic_store(&s->state, TRC_SAMPLER_ARMED);
-	if (atomic_load(&trc_sampling) != run)
-		sampler_end(s);
+	trc_sampler_release(s);
 	return true;
 }
 
@@ -537,6 +553,7 @@ int trc_sample_start(const struct trc_cpu_event *events, unsigned int n, char *e
 	}
 	set_budget();
 	set_timer_budget();
+	trc_sample.grown_ns = GROWN_TICKS * trc_cpu_tick_ns();
 	err = enter_events(events, n);
 	if (err)
 		snprintf(error, n_bytes,
@@ -553,7 +570,7 @@ int trc_sample_start(const struct trc_cpu_event *events, unsigned int n, char *e
 
 void trc_sample_stop(void)
 {
-	/* seq_cst: see thread_arm(). */
+	/* seq_cst: see trc_sampler_release(). */
 	if (!atomic_exchange(&trc_sampling, 0))
 		return;
 	for (uint32_t i = 0; i < n_places(); i++)

@@ -17,6 +17,8 @@
  *       periods are random, so that a thread that lives for half a period is sampled with
  *       probability one half
  *   sample:S6  a sample that was due and is not recorded is counted, in an event or in the mapping
+ *   sample:S7  an event of timers that is not `timer` begins with a counter in each thread; when
+ *       the thread has used 25 ticks of the kernel, a timer takes the counter's place
  */
 #ifndef TRC_RECORDER_SAMPLING_SAMPLE_H
 #define TRC_RECORDER_SAMPLING_SAMPLE_H

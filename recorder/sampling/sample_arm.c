@@ -293,13 +293,46 @@ bool trc_source_resume(struct trc_source *source, uint64_t period)
 
 /* ---- a thread -------------------------------------------------------------------------- */
 
+/* A timer misses what a thread uses in its last tick, and threads that live for no longer; a counter
+ * costs something each time that its thread is put on a processor. */
+static bool needs_counter(const struct trc_source *source, const struct trc_cpu_event *e)
+{
+	return !e->is_timer &&
+	       (e->how == TRC_SAMPLE_SIGNAL || source->cpu_ns < trc_sample.grown_ns);
+}
+
+bool trc_source_is_grown(const struct trc_source *source, const struct trc_cpu_event *e,
+			 uint64_t cpu_ns)
+{
+	return e->how == TRC_SAMPLE_TIMER && source->kind == TRC_SOURCE_COUNTER && !source->stays &&
+	       cpu_ns - source->cpu_ns >= trc_sample.grown_ns;
+}
+
+bool trc_source_turn(struct trc_sampler *s, unsigned int i)
+{
+	struct trc_source *source = &s->source[i], counter;
+	uint64_t period = trc_sample.event[i].period;
+	uint32_t tid = atomic_load_explicit(&s->tid, memory_order_relaxed);
+
+	trc_source_account(s, i, false);
+	counter = *source;
+	*source = (struct trc_source){.first_period = period, .cpu_ns = trc_cpu_time_of(0)};
+	if (arm_timer(source, tid, period)) {
+		*source = counter;
+		source->stays = true;
+		return false;
+	}
+	disarm_counter(&counter);
+	return true;
+}
+
 static int arm_source(struct trc_source *source, uint32_t tid, const struct trc_cpu_event *e)
 {
 	int err = -EMFILE;
 
 	*source = (struct trc_source){.first_period = random_up_to(e->period, tid),
 				      .cpu_ns = trc_cpu_time_of(tid)};
-	if (e->how == TRC_SAMPLE_SIGNAL)
+	if (needs_counter(source, e))
 		err = arm_counter(source, tid, e);
 	if (err && e->is_clock)
 		err = arm_timer(source, tid, e->period);

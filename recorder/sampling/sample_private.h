@@ -12,6 +12,7 @@ struct trc_source {
 	int32_t handle;	  /* a timer's id, or a descriptor */
 	uint64_t perf_id; /* tells whether the descriptor is still ours */
 	bool first;	  /* no sample yet: the counter has the random period */
+	bool stays;	  /* a counter: there was no timer for it */
 	uint64_t first_period;
 	uint64_t enabled_ns, running_ns; /* at the sample before, of a hardware counter */
 	uint64_t cpu_ns;		 /* what the thread had used when this was armed */
@@ -43,6 +44,7 @@ struct trc_sample_state {
 	_Atomic uint32_t n_fds;
 	uint32_t timers_max;
 	_Atomic uint32_t n_timers;
+	uint64_t grown_ns; /* what a thread has used that has lived long enough for a timer */
 };
 extern TRC_HIDDEN struct trc_sample_state trc_sample;
 
@@ -51,6 +53,11 @@ struct trc_sampler *trc_sampler_of(uint32_t tid);
 
 /* Takes the sampler of this thread down, and arms the thread anew.  Context: as above. */
 void trc_sampler_renew(struct trc_sampler *s, uint32_t tid);
+
+/* Nobody takes it down from here to the release, which does so if that was wanted meanwhile; false:
+ * somebody does already.  Context: as above. */
+bool trc_sampler_hold(struct trc_sampler *s);
+void trc_sampler_release(struct trc_sampler *s);
 
 /* The program may have fewer descriptors than when sampling began: ours lie lower from now on. True
  * if that makes a difference.  Context: as above. */
@@ -98,6 +105,12 @@ uint64_t trc_source_next(const struct trc_source *source, const struct trc_cpu_e
  * thread had used when its handler began. */
 uint64_t trc_source_value(struct trc_source *source, const struct trc_cpu_event *e,
 			  uint64_t cpu_ns);
+/* True of a counter of an event of timers, if its thread has lived for long enough: it may turn. */
+bool trc_source_is_grown(const struct trc_source *source, const struct trc_cpu_event *e,
+			 uint64_t cpu_ns);
+/* From a counter to a timer.  False: it stays a counter, which is to be let go.  Context: the signal
+ * handler of its thread; the sampler is held. */
+bool trc_source_turn(struct trc_sampler *s, unsigned int i);
 /* For how long it has been counting. */
 bool trc_source_enabled_ns(const struct trc_source *source, uint64_t *ns);
 /* In a forked child: its descriptors are closed, its timers are not there. */

@@ -132,6 +132,19 @@ static void record(unsigned int i, uint64_t n, uint64_t value, const void *conte
 	trc_slot_seen(stack, trc_clock_now(), true);
 }
 
+/* True if a timer has taken the counter's place. */
+static bool turn_if_grown(struct trc_sampler *s, unsigned int i, uint64_t cpu_ns)
+{
+	bool turned;
+
+	if (!trc_source_is_grown(&s->source[i], &trc_sample.event[i], cpu_ns) ||
+	    !trc_sampler_hold(s))
+		return false;
+	turned = trc_source_turn(s, i);
+	trc_sampler_release(s);
+	return turned;
+}
+
 /* False: its descriptor is not ours any more. */
 static bool take_counter(struct trc_sampler *s, unsigned int i, uint64_t cpu_ns,
 			 const void *context)
@@ -146,7 +159,8 @@ static bool take_counter(struct trc_sampler *s, unsigned int i, uint64_t cpu_ns,
 	record(i, s->source[i].taken - before, value, context);
 	if (s->source[i].taken / ACCOUNT_EVERY != before / ACCOUNT_EVERY)
 		trc_source_account(s, i, false);
-	return trc_source_resume(&s->source[i], trc_sample.event[i].period);
+	return turn_if_grown(s, i, cpu_ns) ||
+	       trc_source_resume(&s->source[i], trc_sample.event[i].period);
 }
 
 /* One that has sent the signal.  Where its value is to be read it must be there still: what the

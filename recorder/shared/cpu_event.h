@@ -3,7 +3,9 @@
  *
  *   EVENT[:PERIOD][:MODIFIERS], several of them separated by commas
  *
- *   auto                          cpu-clock where perf allows it, else timer
+ *   auto                          cpu-clock where perf allows it in all modes, else timer; a thread
+ *                                 that has lived for a while has a timer then, where the kernel's
+ *                                 HZ is at least a quarter of what was asked for
  *   timer                         a timer of each thread's CPU time; no faster than the kernel's HZ
  *   cpu-clock, task-clock         the same times, by perf: up to 100,000 samples a second
  *   page-faults, context-switches
@@ -39,8 +41,8 @@ struct trc_cpu_event {
 	const char *unit; /* "nanoseconds" of CPU time, or "count" */
 	uint32_t type;	  /* of struct perf_event_attr; nothing for a timer */
 	uint64_t config;
-	bool is_auto; /* not decided yet; once decided, is_timer says which */
-	bool is_timer;
+	bool is_auto;  /* not decided yet; once decided, is_timer says which */
+	bool is_timer; /* from the beginning of each thread */
 	bool is_clock; /* its unit is nanoseconds */
 	bool is_hardware;
 	bool said_modes; /* u, k or h was given */

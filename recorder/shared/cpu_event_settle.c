@@ -17,6 +17,8 @@
 enum {
 	/* Above, a signal for each sample costs more than its better stacks are worth. */
 	SIGNAL_HZ_MAX = 5000,
+	/* Auto takes no timer where a sample would stand for more periods than this. */
+	PERIODS_OF_TICK_MAX = 4,
 	PERFMON = 38, /* CAP_PERFMON: headers older than Linux 5.8 lack it */
 };
 
@@ -222,6 +224,13 @@ static void add_note(struct trc_cpu_event *e, const char *text)
 	snprintf(e->note + n, sizeof(e->note) - n, "%s%s", n ? "; " : "", text);
 }
 
+/* Auto, at a rate that timers can keep: they cost nothing where threads are switched. */
+static bool is_for_timers(const struct trc_cpu_event *e)
+{
+	return e->is_auto && e->by != TRC_SAMPLE_BY_KERNEL &&
+	       e->period >= trc_cpu_tick_ns() / PERIODS_OF_TICK_MAX;
+}
+
 /* With what there is: all modes, or user mode alone.  0 or -errno. */
 static int settle_modes(struct trc_cpu_event *e)
 {
@@ -231,7 +240,8 @@ static int settle_modes(struct trc_cpu_event *e)
 
 	if (!is_forbidden(err))
 		return err;
-	if (e->said_modes || is_switches(e) || try(&user))
+	/* Timers are for all modes. */
+	if (e->said_modes || is_switches(e) || is_for_timers(e) || try(&user))
 		return decisive(e, err);
 	*e = user;
 	snprintf(text, sizeof(text), "user mode only: perf_event_paranoid is %d",
@@ -272,7 +282,7 @@ static enum trc_sample_how choose(const struct trc_cpu_event *e, bool can_kernel
 	bool often = e->is_clock && e->period < 1000000000 / SIGNAL_HZ_MAX;
 	bool for_kernel = often || e->precise || is_switches(e);
 
-	if (e->is_timer)
+	if (e->is_timer || is_for_timers(e))
 		return TRC_SAMPLE_TIMER;
 	if (e->by == TRC_SAMPLE_BY_AUTO)
 		return can_kernel && for_kernel ? TRC_SAMPLE_KERNEL : TRC_SAMPLE_SIGNAL;
@@ -299,9 +309,9 @@ static int settle(struct trc_cpu_event *e, bool can_kernel, char *error, size_t 
 	} else if (e->is_auto) {
 		snprintf(e->name, sizeof(e->name), "cpu-clock");
 	}
-	e->is_auto = false;
 	e->how = choose(e, can_kernel);
-	if (e->is_timer)
+	e->is_auto = false;
+	if (e->how == TRC_SAMPLE_TIMER)
 		note_tick(e);
 	return 0;
 }

@@ -102,6 +102,25 @@ while another_run; do
 	said 1 timer timer period 10000000 missing 0: '$'
 	agree 'timers' 1 10000000
 done
+# What auto takes: threads that come and go have counters, those that stay have timers.
+if sampled cpu-clock execs 0 2>skipped.txt; then
+	runs=0
+	while another_run; do
+		by=auto sampled auto:1000000 threads
+		said 1 cpu-clock timer period 1000000 missing 0:
+		agree 'what auto takes' 1 1000000
+	done
+	runs=0
+	while another_run; do
+		by=auto sampled auto:1000000 churn 200
+		complete 'short threads, by what auto takes' 1000000 none
+	done
+	runs=0
+	while another_run; do
+		by=auto sampled auto:1000000 blocked
+		complete 'SIGPROF blocked, by what auto takes' 1000000 none
+	done
+fi
 runs=0
 while another_run; do
 	sampled timer:1000000 threads

@@ -52,10 +52,10 @@ mode_options()
 	case $1 in
 	record) ;;
 	flight) echo --flight ;;
-	sampled) echo -F 1000 --sample-by signal ;;
-	all) echo --flight -F 1000 --sample-by signal --heap=4096 --locks all ;;
+	sampled) echo -e cpu-clock -F 1000 --sample-by signal ;;
+	all) echo --flight -e cpu-clock -F 1000 --sample-by signal --heap=4096 --locks all ;;
 	follow) echo --follow ;;
-	follow-all) echo --follow -F 1000 --sample-by signal --heap=4096 --locks all ;;
+	follow-all) echo --follow -e cpu-clock -F 1000 --sample-by signal --heap=4096 --locks all ;;
 	*) fail "no such mode: $1" ;;
 	esac
 }

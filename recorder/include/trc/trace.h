@@ -267,7 +267,8 @@ enum trace_sampling_by {
  *
  * Names of events:
  *
- *	"auto"			 cpu-clock if perf permits it, otherwise timer
+ *	"auto"			 cpu-clock if perf permits it, otherwise timer; at rates that timers can
+ *				 keep, threads that have run for a while have timers
  *	"timer"			 POSIX timers of each thread's CPU time; at most one sample a kernel tick
  *	"cpu-clock", "task-clock" CPU time, by perf
  *	"page-faults", "context-switches"

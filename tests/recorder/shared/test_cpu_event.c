@@ -3,6 +3,7 @@
 #include <check.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "recorder/shared/cpu_event.h"
@@ -188,9 +189,9 @@ START_TEST(how)
 	ck_assert(trc_sample_by_parse("signal", &by) && by == TRC_SAMPLE_BY_SIGNAL);
 	ck_assert(trc_sample_by_parse("auto", &by) && by == TRC_SAMPLE_BY_AUTO);
 	ck_assert(!trc_sample_by_parse("", &by) && !trc_sample_by_parse("signals", &by));
-	ck_assert_int_eq(trc_cpu_events_parse("timer", 0, TRC_SAMPLE_BY_KERNEL, event, error,
-					      sizeof(error)),
-			 -EINVAL);
+	ck_assert_int_eq(
+		trc_cpu_events_parse("timer", 0, TRC_SAMPLE_BY_KERNEL, event, error, sizeof(error)),
+		-EINVAL);
 	ck_assert_ptr_nonnull(strstr(error, "timer: a timer sends a signal"));
 }
 END_TEST
@@ -229,9 +230,33 @@ START_TEST(auto_is_something)
 		ck_assert_ptr_nonnull(strstr(event->note, "timer instead of cpu-clock: "));
 	} else {
 		ck_assert_str_eq(event->name, "cpu-clock");
-		ck_assert_int_eq(event->how, TRC_SAMPLE_SIGNAL);
+		ck_assert_int_eq(event->how, 4 * 1000000 >= trc_cpu_tick_ns() ? TRC_SAMPLE_TIMER
+									      : TRC_SAMPLE_SIGNAL);
 		ck_assert_uint_eq(event->period, 1000000);
 	}
+}
+END_TEST
+
+/* A timer as long as a sample stands for four periods at most, and nobody asked for the kernel. */
+START_TEST(auto_by_rate)
+{
+	char list[48];
+
+	ck_assert_int_eq(settle("auto", TRC_SAMPLE_BY_AUTO, true), 0);
+	if (event->is_timer)
+		return;
+	snprintf(list, sizeof(list), "auto:%llu", (unsigned long long)trc_cpu_tick_ns() / 4);
+	ck_assert_int_eq(settle(list, TRC_SAMPLE_BY_AUTO, true), 0);
+	ck_assert_int_eq(event->how, TRC_SAMPLE_TIMER);
+	ck_assert_str_eq(event->name, "cpu-clock");
+	ck_assert_ptr_nonnull(strstr(event->note, "samples a second"));
+	ck_assert_int_eq(settle(list, TRC_SAMPLE_BY_SIGNAL, true), 0);
+	ck_assert_int_eq(event->how, TRC_SAMPLE_TIMER);
+	ck_assert_int_eq(settle(list, TRC_SAMPLE_BY_KERNEL, true), 0);
+	ck_assert_int_eq(event->how, TRC_SAMPLE_KERNEL);
+	snprintf(list, sizeof(list), "auto:%llu", (unsigned long long)trc_cpu_tick_ns() / 4 - 1);
+	ck_assert_int_eq(settle(list, TRC_SAMPLE_BY_AUTO, true), 0);
+	ck_assert_int_eq(event->how, TRC_SAMPLE_SIGNAL);
 }
 END_TEST
 
@@ -251,7 +276,8 @@ START_TEST(by_rate)
 	ck_assert_int_eq(settle("cpu-clock", TRC_SAMPLE_BY_KERNEL, true), 0);
 	ck_assert_int_eq(event->how, TRC_SAMPLE_KERNEL);
 	ck_assert_int_lt(settle("cpu-clock", TRC_SAMPLE_BY_KERNEL, false), 0);
-	ck_assert_ptr_nonnull(strstr(error, "cpu-clock: nobody here can take what the kernel samples"));
+	ck_assert_ptr_nonnull(
+		strstr(error, "cpu-clock: nobody here can take what the kernel samples"));
 }
 END_TEST
 
@@ -273,14 +299,14 @@ START_TEST(switches)
 	ck_assert_int_eq(event->how, TRC_SAMPLE_SIGNAL);
 	ck_assert_int_eq(settle("context-switches", TRC_SAMPLE_BY_AUTO, false), 0);
 	/* Two take turns. */
-	ck_assert_int_eq(settle("context-switches:3,timer,context-switches:k:9",
-				TRC_SAMPLE_BY_SIGNAL, true),
-			 -EINVAL);
+	ck_assert_int_eq(
+		settle("context-switches:3,timer,context-switches:k:9", TRC_SAMPLE_BY_SIGNAL, true),
+		-EINVAL);
 	ck_assert_ptr_nonnull(strstr(error, "context-switches:3: "));
 	ck_assert_ptr_nonnull(strstr(error, "by signals 4 at least with so many of them"));
-	ck_assert_int_eq(settle("context-switches:4,timer,context-switches:k:9",
-				TRC_SAMPLE_BY_SIGNAL, true),
-			 0);
+	ck_assert_int_eq(
+		settle("context-switches:4,timer,context-switches:k:9", TRC_SAMPLE_BY_SIGNAL, true),
+		0);
 }
 END_TEST
 
@@ -394,6 +420,7 @@ int main(void)
 	tcase_add_test(tcase, how);
 	tcase_add_test(tcase, timers_are_everywhere);
 	tcase_add_test(tcase, auto_is_something);
+	tcase_add_test(tcase, auto_by_rate);
 	tcase_add_test(tcase, by_rate);
 	tcase_add_test(tcase, switches);
 	tcase_add_test(tcase, twice_after_all);
