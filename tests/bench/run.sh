@@ -2,8 +2,7 @@
 # run.sh - every figure beside its target; `make bench` runs it.
 #
 #   run.sh [PART...]     parts: event, labels, fibers, sustain, unwind, park, threads, mutex, format,
-#                        memcached, flight, http, snapshot, analyzer, sampling, heap,
-#                        viewer
+#                        memcached, flight, http, snapshot, analyzer, sampling, heap, viewer, servers
 #                        (default: all)
 #
 # What is compared runs in turn, in this one run, and medians are compared.  The machine should
@@ -578,15 +577,31 @@ part_viewer()
 	done <"$work/viewer"
 }
 
+part_servers()
+{
+	local what value unit target
+	say '-- servers: processor time of each unit of work, over a plain one; SERVERS="mariadb node" for some'
+	# shellcheck disable=SC2086 # names
+	"$top_srcdir/tests/bench/servers.sh" ${SERVERS:-} >"$work/servers" || trouble 'servers'
+	while IFS='	' read -r what value unit target; do
+		if [ "$value" = no ]; then
+			say "$what: skipped ($unit)"
+			continue
+		fi
+		# shellcheck disable=SC2086 # an operator and a number, or nothing
+		figure "$what" "$value" "$unit" $target
+	done <"$work/servers"
+}
+
 : >"$results"
 say "$(nproc) processors: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); $(uname -sr); load $(cut -d ' ' -f 1 /proc/loadavg)"
 printf '%-58s %14s %-10s %-12s %s\n' figure value unit target ''
 [ $# -gt 0 ] || set -- event labels fibers sustain unwind park threads mutex format memcached flight http \
-	snapshot analyzer sampling heap viewer
+	snapshot analyzer sampling heap viewer servers
 for part; do
 	case $part in
 	event | labels | fibers | sustain | unwind | park | threads | mutex | format | memcached | \
-		flight | http | snapshot | analyzer | sampling | heap | viewer)
+		flight | http | snapshot | analyzer | sampling | heap | viewer | servers)
 		"part_$part"
 		;;
 	*) trouble "no such part: $part" ;;
