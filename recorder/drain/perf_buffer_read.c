@@ -17,6 +17,19 @@ static void copy_out(const struct trc_perf *p, const struct trc_perf_buffer *b, 
 	trc_perf_copy_out((const char *)b->page + p->page_bytes, p->data_bytes, at, bytes, n_bytes);
 }
 
+/* Where the first bytes of a record are: in the buffer itself unless it wraps there. */
+static const char *record_at(struct trc_perf *p, const struct trc_perf_buffer *b, uint64_t at,
+			     size_t n_bytes)
+{
+	const char *data = (const char *)b->page + p->page_bytes;
+	uint64_t off = at & (p->data_bytes - 1);
+
+	if (n_bytes <= p->data_bytes - off)
+		return data + off;
+	copy_out(p, b, at, p->record, n_bytes);
+	return p->record;
+}
+
 static bool is_loss(const struct trc_perf_record *r)
 {
 	return r->what == TRC_PERF_LOST ||
@@ -49,14 +62,15 @@ static uint64_t buffer_pass(struct trc_perf *p, uint32_t proc, uint64_t until_ns
 		struct perf_event_header header;
 		struct trc_perf_record r;
 		bool full = head - tail > p->data_bytes / 2; /* perf_buffer:V2 */
+		const char *record;
 		size_t n_bytes;
 
-		copy_out(p, b, tail, &header, sizeof(header));
+		memcpy(&header, record_at(p, b, tail, sizeof(header)), sizeof(header));
 		if (header.size < sizeof(header) || header.size > head - tail)
 			break; /* the kernel writes no such thing */
 		n_bytes = header.size < sizeof(p->record) ? header.size : sizeof(p->record);
-		copy_out(p, b, tail, p->record, n_bytes);
-		if (trc_perf_record_read(p, proc, p->record, n_bytes, &r)) {
+		record = record_at(p, b, tail, n_bytes);
+		if (trc_perf_record_read(p, proc, record, n_bytes, &r)) {
 			if (r.raw_ns > until_ns && !full)
 				break;
 			hand_out(p, proc, &b->last_ns, &r, fn, context);

@@ -16,7 +16,7 @@
 #include "session_private.h"
 
 enum {
-	BUSY_NS = 30000000,	/* what fills up sooner tells (rest()) */
+	BUSY_NS = 100000000,	/* what fills up sooner tells (rest()) */
 	WATCHFUL_NS = 10000000, /* if the kernel's buffers do not */
 	HOLD_NS = 100000000,	/* kernel records older than this have been handed out */
 	IMAGES_MAX = 10000,
