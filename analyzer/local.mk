@@ -12,6 +12,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/derive/fibers.c analyzer/derive/fibers.h analyzer/derive/fiber_runs.c \
 	analyzer/derive/heap.c analyzer/derive/holds.c analyzer/derive/sections.c \
 	analyzer/derive/labels.c analyzer/derive/latencies.c \
+	analyzer/derive/contexts.c analyzer/derive/contexts.h \
 	analyzer/derive/locks.c analyzer/derive/locks.h \
 	analyzer/derive/lock_cycles.c \
 	analyzer/derive/lock_order.c analyzer/derive/lock_order.h \

@@ -34,6 +34,7 @@ libtrccore_la_SOURCES = \
 	recorder/guest/modules.c \
 	recorder/ring/offproc.c recorder/ring/offproc.h \
 	recorder/shared/one_line.h recorder/shared/text.h \
+	recorder/ring/otel.c recorder/ring/otel.h recorder/ring/otel_find.c \
 	recorder/ring/overflow.c \
 	recorder/ring/ring.c recorder/ring/ring_inline.h recorder/ring/rseq_x86_64.h recorder/ring/rseq_aarch64.h \
 	recorder/shared/pid_namespace.c recorder/shared/pid_namespace.h \

@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "analyzer/model/spans.h"
+#include "contexts.h"
 
 struct labels {
 	struct trc_derive derive; /* first: the two share an address */
 	struct trc_model *m;
 	struct trc_changes changes;
+	struct trc_contexts contexts;
 };
 
 static int change_add(struct labels *l, const struct trc_span *span, uint32_t row)
@@ -25,6 +27,13 @@ static int change_add(struct labels *l, const struct trc_span *span, uint32_t ro
 	return change.thread ? trc_changes_add(&l->changes, &change) : 0;
 }
 
+static int gap_add(struct labels *l, const struct trc_span *span, uint32_t row)
+{
+	int err = trc_changes_gap(&l->changes, span, row);
+
+	return err ? err : trc_changes_gap(&l->contexts.changes, span, row);
+}
+
 static int labels_span(struct trc_derive *derive, const struct trc_span *span)
 {
 	struct labels *l = (struct labels *)derive;
@@ -34,8 +43,10 @@ static int labels_span(struct trc_derive *derive, const struct trc_span *span)
 	for (uint32_t row = span->first; row < span->last && !err; row++) {
 		if (c->kind[row] == TRC_KIND_LABELS)
 			err = change_add(l, span, row);
+		else if (c->kind[row] == TRC_KIND_OTEL_CONTEXT)
+			err = trc_contexts_event(&l->contexts, span, row);
 		else if (c->kind[row] == TRC_KIND_GAP)
-			err = trc_changes_gap(&l->changes, span, row);
+			err = gap_add(l, span, row);
 	}
 	return err;
 }
@@ -65,6 +76,8 @@ static int labels_end(struct trc_derive *derive)
 
 	if (!err)
 		err = trc_changes_make_spans(&l->changes, &l->m->label_spans);
+	if (!err)
+		err = trc_contexts_end(&l->contexts);
 	return err ? err : trc_model_read_labels(l->m);
 }
 
@@ -73,6 +86,7 @@ static void labels_free(struct trc_derive *derive)
 	struct labels *l = (struct labels *)derive;
 
 	trc_changes_free(&l->changes);
+	trc_contexts_free(&l->contexts);
 	free(l);
 }
 
@@ -84,11 +98,13 @@ int trc_derive_labels(struct trc_derive **out, struct trc_model *m)
 		return -ENOMEM;
 	l->m = m;
 	trc_changes_init(&l->changes, m);
+	trc_contexts_init(&l->contexts, m);
 	l->derive = (struct trc_derive){.part = TRC_PART_LABELS,
 					.span = labels_span,
 					.end = labels_end,
 					.free = labels_free};
 	trc_kind_mask_add(&l->derive.kinds, TRC_KIND_LABELS);
+	trc_kind_mask_add(&l->derive.kinds, TRC_KIND_OTEL_CONTEXT);
 	trc_kind_mask_add(&l->derive.kinds, TRC_KIND_GAP);
 	*out = &l->derive;
 	return 0;

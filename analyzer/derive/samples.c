@@ -144,10 +144,15 @@ static void samples_label(struct trc_model *m) /* I1 */
 {
 	struct trc_sample *sample = m->samples.row;
 
-	for (size_t i = 0; i < m->samples.n; i++)
+	for (size_t i = 0; i < m->samples.n; i++) {
 		if (!sample[i].labels)
 			sample[i].labels = trc_model_labels_at(m, sample[i].thread, sample[i].ts_ns,
 							       sample[i].place);
+		if (sample[i].place != TRC_PLACE_LAST)
+			sample[i].labels =
+				trc_model_labels_in_context(m, sample[i].labels, sample[i].thread,
+							    sample[i].ts_ns, sample[i].place);
+	}
 }
 
 /* What an event's samples with a stack stand for, and those with a short one. */

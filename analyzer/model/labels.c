@@ -96,15 +96,78 @@ static int sets_read(struct trc_model *m, struct texts *t, size_t n_sets)
 	return err;
 }
 
+/* ---- sets of OpenTelemetry contexts ------------------------------------------------------ */
+
+enum { CONTEXT_LABELS = 3 };
+
+/* In the order of their keys.  How many there are: the service may not be known. */
+static uint32_t context_labels(const struct trc_model *m, uint32_t context,
+			       struct trc_set_label label[CONTEXT_LABELS])
+{
+	const struct trc_context *c = (const struct trc_context *)m->contexts.row + context - 1;
+	const char *service = trc_reader_info_get(m->reader, "otel_service");
+	uint32_t n = 0;
+
+	if (service)
+		label[n++] = (struct trc_set_label){.key = "service.name", .value = service};
+	label[n++] = (struct trc_set_label){.key = "span_id", .value = c->span_text};
+	label[n++] = (struct trc_set_label){.key = "trace_id", .value = c->trace_text};
+	for (uint32_t i = 0; i < n; i++)
+		label[i].unit = "";
+	return n;
+}
+
+/* The labels of both, by key.  Where both have a key, the program's own label counts. */
+static int context_set_add(struct trc_model *m, uint32_t set, const struct trc_context_set *of)
+{
+	struct trc_set_label label[CONTEXT_LABELS];
+	uint32_t n = context_labels(m, of->context, label), i = 0;
+	uint32_t at = of->labels < m->n_file_sets ? m->label_first[of->labels] : 0;
+	uint32_t end = of->labels < m->n_file_sets ? m->label_first[of->labels + 1] : 0;
+
+	while (at < end || i < n) {
+		struct trc_set_label *row = trc_array_add(&m->labels);
+		const struct trc_set_label *own = (struct trc_set_label *)m->labels.row + at;
+		int order = at == end ? 1 : 0;
+
+		if (!row)
+			return -ENOMEM;
+		if (!order)
+			order = i == n ? -1 : strcmp(own->key, label[i].key);
+		*row = order <= 0 ? *own : label[i];
+		row->labels = set;
+		at += order <= 0;
+		i += order >= 0;
+	}
+	return 0;
+}
+
+static int context_sets_add(struct trc_model *m)
+{
+	const struct trc_context_set *of = m->context_sets.row;
+	int err = 0;
+
+	for (size_t i = 0; i < m->context_sets.n && !err; i++) {
+		err = context_set_add(m, (uint32_t)(m->n_file_sets + i), &of[i]);
+		m->label_first[m->n_file_sets + i + 1] = (uint32_t)m->labels.n;
+	}
+	return err;
+}
+
 int trc_model_read_labels(struct trc_model *m)
 {
 	struct texts t = {.pool = &m->text, .rows = {.row_bytes = sizeof(struct text)}};
 	size_t n_sets = trc_reader_label_sets(m->reader);
 	int err;
 
-	m->label_first = calloc(n_sets + 1, sizeof(*m->label_first));
-	m->n_label_sets = n_sets;
+	/* Set 0 is in no file, nor has it labels. */
+	n_sets += !n_sets;
+	m->n_file_sets = n_sets;
+	m->n_label_sets = n_sets + m->context_sets.n;
+	m->label_first = calloc(m->n_label_sets + 1, sizeof(*m->label_first));
 	err = m->label_first ? sets_read(m, &t, n_sets) : -ENOMEM;
+	if (!err)
+		err = context_sets_add(m);
 	trc_index_free(&t.index);
 	trc_array_free(&t.rows);
 	return err;

@@ -20,6 +20,9 @@ static void rows_set_up(struct trc_model *m)
 	m->execs.row_bytes = sizeof(struct trc_exec);
 	m->labels.row_bytes = sizeof(struct trc_set_label);
 	trc_thread_spans_init(&m->label_spans);
+	m->contexts.row_bytes = sizeof(struct trc_context);
+	m->context_sets.row_bytes = sizeof(struct trc_context_set);
+	trc_thread_spans_init(&m->context_spans);
 	m->fibers.row_bytes = sizeof(struct trc_fiber);
 	m->fiber_runs.row_bytes = sizeof(struct trc_fiber_run);
 	m->fiber_waits.row_bytes = sizeof(struct trc_fiber_wait);
@@ -113,6 +116,10 @@ static void rows_drop(struct trc_model *m, unsigned int parts)
 	if (parts & TRC_PART_LABELS) {
 		trc_array_free(&m->labels);
 		trc_thread_spans_free(&m->label_spans);
+		trc_array_free(&m->contexts);
+		trc_array_free(&m->context_sets);
+		trc_thread_spans_free(&m->context_spans);
+		trc_index_free(&m->context_set);
 		free(m->label_first);
 		m->label_first = NULL;
 	}

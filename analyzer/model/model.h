@@ -583,6 +583,12 @@ const struct trc_set_label *trc_model_label_set(const struct trc_model *m, uint3
 /* The label set of a thread at a time and place (M5); 0 = none, or not known. */
 uint32_t trc_model_labels_at(const struct trc_model *m, uint32_t thread, int64_t ts_ns,
 			     uint64_t place);
+/* The set of these labels and of the OpenTelemetry context that the thread had then; `labels` itself
+ * if it had none, or none is known.  For waits and samples only: contexts are known at these. */
+uint32_t trc_model_labels_in_context(const struct trc_model *m, uint32_t labels, uint32_t thread,
+				     int64_t ts_ns, uint64_t place);
+/* Whether any thread published one. */
+bool trc_model_has_contexts(const struct trc_model *m);
 /* The fiber of a thread at a time and place: row id in fibers; 0 = its root fiber, or not known. */
 uint32_t trc_model_fiber_at(const struct trc_model *m, uint32_t thread, int64_t ts_ns,
 			    uint64_t place);

@@ -33,6 +33,17 @@ struct trc_thread_moment {
 	uint32_t value;
 };
 
+/* An OpenTelemetry context (analyzer/derive/contexts.h), and its ids as people write them. */
+struct trc_context {
+	uint64_t trace[2], span;
+	const char *trace_text, *span_text;
+};
+
+/* A label set that is in no file: that of a context, and the labels of a set of the file's. */
+struct trc_context_set {
+	uint32_t context, labels;
+};
+
 /* The spans of all threads, and the first span of each thread; spans.h. */
 struct trc_thread_spans {
 	struct trc_array span;	 /* struct trc_thread_span */
@@ -61,6 +72,10 @@ struct trc_model {
 	struct trc_thread_spans label_spans;
 	uint32_t *label_first; /* a set's first row in labels; one more than there are sets */
 	size_t n_label_sets;   /* highest id + 1 */
+	size_t n_file_sets;    /* likewise, of the file's own: behind these come the context_sets */
+	struct trc_array contexts, context_sets;
+	struct trc_thread_spans context_spans; /* of numbers of contexts: row + 1 */
+	struct trc_index context_set;	       /* rows of context_sets */
 	struct trc_array fibers, fiber_runs, fiber_waits;
 	struct trc_thread_spans fiber_spans; /* of row ids in fibers */
 	struct trc_array samples, sample_events, samples_lost;

@@ -20,7 +20,15 @@ int64_t trc_park_start_ns(const struct trc_model *m, const struct trc_park *park
 
 uint32_t trc_park_labels(const struct trc_model *m, const struct trc_park *park)
 {
-	return trc_model_labels_at(m, park->thread, park->start_ns, park->start_place);
+	uint32_t labels = trc_model_labels_at(m, park->thread, park->start_ns, park->start_place);
+
+	if (park->start_place != TRC_PLACE_LAST)
+		return trc_model_labels_in_context(m, labels, park->thread, park->start_ns,
+						   park->start_place);
+	/* A wait that was recorded when it ended: its context was told right before. */
+	if (park->end_ns == TRC_NEVER)
+		return labels;
+	return trc_model_labels_in_context(m, labels, park->thread, park->end_ns, TRC_PLACE_LAST);
 }
 
 uint32_t *trc_waits_nesting(const struct trc_model *m)

@@ -17,7 +17,8 @@ int64_t trc_park_start_ns(const struct trc_model *m, const struct trc_park *park
 uint8_t trc_wait_kind(unsigned int reason);
 /* "mutex", "rwlock", "cond", ... */
 const char *trc_wait_kind_name(uint8_t kind);
-/* The labels that the thread had when the wait began; 0 = none, or not known. */
+/* The labels that the thread had when the wait began, with those of its OpenTelemetry context; 0 =
+ * none, or not known. */
 uint32_t trc_park_labels(const struct trc_model *m, const struct trc_park *park);
 
 /*

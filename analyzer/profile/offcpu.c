@@ -93,7 +93,9 @@ static int piece_count(struct offcpu *o, const struct off_time *off,
 	} else {
 		trc_profile_borrow_stack(o->sample, &o->samples, off->row, off->from_ns, &sample);
 	}
-	sample.labels = trc_model_labels_at(o->m, off->thread, from_ns, place);
+	sample.labels = piece->park && from_ns == o->park[piece->park - 1].start_ns
+				? trc_park_labels(o->m, &o->park[piece->park - 1])
+				: trc_model_labels_at(o->m, off->thread, from_ns, place);
 	return trc_profile_passes(o->sums, sample.labels) ? trc_profile_add(o->sums, &sample) : 0;
 }
 

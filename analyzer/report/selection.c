@@ -25,6 +25,12 @@ static void print_share(struct trc_report *r)
 		trc_report_add(&all_ns, trc_selection_thread_ns(NULL, r->m, &r->thread[i]));
 	}
 	trc_line_begin(&line, r->width, r->colour);
+	if (!ns && trc_model_has_contexts(r->m)) {
+		trc_line_add(&line, "which is known of waits and samples, not of all that a thread "
+				    "did");
+		trc_report_line(r, &line);
+		return;
+	}
 	trc_line_add(&line, "which is %s of %zu thread%s, %s of the %s of all threads",
 		     trc_text_duration(selected, ns), n_threads, n_threads == 1 ? "" : "s",
 		     trc_text_share(share, ns, all_ns), trc_text_duration(all, all_ns));

@@ -58,7 +58,7 @@ static bool has_park(const struct selected *c, size_t i, struct row *row)
 
 	row->ns = trc_selection_ns(c->s, park->thread, park->start_ns, end_ns);
 	return trc_selection_touches(c->s, park->thread, park->start_ns, end_ns) &&
-	       labels_pass(c, park->thread, park->start_ns, park->start_place);
+	       (!c->s->labels || trc_selection_passes(c->s, c->m, trc_park_labels(c->m, park)));
 }
 
 static bool has_unlock(const struct selected *c, size_t i, struct row *row)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include "columns.h"
 #include "analyzer/model/descriptors.h"
+#include "analyzer/model/waits.h"
 
 /* end - start, where both are known. */
 static void set_duration(struct trc_sql_value *value, int64_t start_ns, int64_t end_ns)
@@ -114,7 +115,13 @@ static void park_cut(const struct trc_model *m, size_t i, const void *row,
 
 ROWS(parks)
 DURATION(park)
-LABELS(park, thread, start_ns, start_place)
+CALL(park_labels)
+{
+	uint32_t labels = trc_park_labels(m, row);
+
+	if (labels)
+		trc_sql_set_integer(value, labels);
+}
 FIBER(park, thread, start_ns, start_place)
 static const struct trc_sql_column park_columns[] = {
 	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, NULL, true, true, true, "1, 2, ... by start"},

@@ -281,6 +281,7 @@ uint64_t trc_drain_pass(struct trc_drain *d)
 			ring_drain(d, i);
 	trc_drain_overflow(d);
 	trc_drain_sample_events(d);
+	trc_drain_service(d, false);
 	/* release: what the tables held for the records of this pass has been read (layout:T3).  In
 	 * flight mode snapshots want it longer, and the writers count. */
 	if (!d->options.follow && !trc_is_overwritten(d->shared))
@@ -372,6 +373,7 @@ int trc_drain_finish(struct trc_drain *d, enum trc_drain_end how)
 	if (how != TRC_DRAIN_LEFT)
 		nobody_drains(d);
 	trc_drain_look_at_threads(d);
+	trc_drain_service(d, true);
 	if (how == TRC_DRAIN_STOPPED || how == TRC_DRAIN_LEFT)
 		wait_for_the_last(d);
 	/* What is being committed in one that is left is for the drain that goes on. */

@@ -194,6 +194,10 @@ struct trc_drain {
 	const struct trc_drain_observer *observer; /* NULL = none */
 	uint64_t row[TRC_ARGS_MAX]; /* arguments that the writer does not take, for the observer */
 
+	/* The name of the process's service is looked for at this time. */
+	uint64_t service_due_ns, service_tried; /* how often it has been looked for */
+	bool service_told;
+
 	uint64_t flushed_ns, unflushed; /* last flush; events since */
 	struct trc_sync_point sync;
 	struct trc_drain_totals totals;
@@ -235,6 +239,11 @@ static inline void trc_drain_row_done(struct trc_drain *d, const struct trc_drai
 uint32_t trc_drain_thread_of(struct trc_drain *d, uint64_t value, uint64_t time);
 /* A THREAD argument of the ring: the serial in the file. */
 uint32_t trc_drain_thread_argument(struct trc_drain *d, uint64_t value, uint64_t time);
+
+/* ---- sample.c ---- */
+
+/* Writes what service the process is, once it says so.  `last`: the process may soon be gone. */
+void trc_drain_service(struct trc_drain *d, bool last);
 
 /* ---- overflow.c ---- */
 uint64_t trc_drain_overflow(struct trc_drain *d);

@@ -1,5 +1,6 @@
 /* sample.c - what is sampled, and the samples that were lost where no event could tell. */
 #include <string.h>
+#include "otel_service.h"
 #include "private.h"
 
 /* A copy of one entry, with texts that end. */
@@ -139,6 +140,27 @@ void trc_drain_sample_events(struct trc_drain *d)
 	if (changed)
 		trc_writer_sample_events(d->w, written, n);
 	tell_own_sigprof(d);
+}
+
+/* A program publishes it when it has begun; most do so soon, and some later. */
+void trc_drain_service(struct trc_drain *d, bool last)
+{
+	enum { FIRST_NS = 20000000, TRIES_MAX = 12 };
+	uint64_t now_ns = trc_drain_raw_ns();
+	char name[128];
+
+	if (!d->service_due_ns)
+		d->service_due_ns = now_ns + FIRST_NS;
+	if (d->service_told || !d->options.pid || (!last && now_ns < d->service_due_ns))
+		return;
+	d->service_told = trc_otel_service(d->options.pid, name, sizeof(name));
+	if (d->service_told)
+		trc_writer_info(d->w, "otel_service", name);
+	/* Up to about a minute and a half. */
+	if (d->service_tried < TRIES_MAX)
+		d->service_due_ns = now_ns + ((uint64_t)FIRST_NS << d->service_tried++);
+	else
+		d->service_due_ns = UINT64_MAX;
 }
 
 void trc_drain_sample_begin(struct trc_drain *d, const struct trc_drain *left)

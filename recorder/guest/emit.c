@@ -7,6 +7,7 @@
 #include <errno.h>
 #include "descriptor.h"
 #include "recorder/ring/offproc.h"
+#include "recorder/ring/otel.h"
 #include "recorder/ring/rec.h"
 #include "recorder/ring/ring_inline.h"
 #include "recorder/ring/slot_inline.h"
@@ -192,6 +193,7 @@ static void park(struct trc_wait *wait, enum trc_reason reason, const void *obje
 	if (!wait->session)
 		return;
 	wait->since = trc_clock_now();
+	trc_otel_note(wait->since);
 	trc_waiter_enter(wait);
 	stack = TRC_RECORD_STACK(args);
 	trc_slot_wait(reason, wait->object, wait->since, holder, stack, NULL);
@@ -291,6 +293,7 @@ static __attribute__((noinline)) void record_wait(const struct trc_wait *wait, i
 	int saved_errno = errno;
 
 	if (ticks >= trc_switch.wait_ticks) {
+		trc_otel_note(wait->since + ticks);
 		trc_descriptor_name(wait, &name);
 		args.descriptor = name.id;
 		stack = TRC_RECORD_STACK_STRING(

@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "format/raw.h"
+#include "recorder/ring/otel.h"
 #include "recorder/ring/rec.h"
 #include "recorder/unwind/unwind.h"
 #include "recorder/unwind/memory.h"
@@ -540,13 +541,17 @@ static uint32_t next_epoch(void)
 
 void trc_modules_changing(void)
 {
-	if (trc_recording())
+	if (trc_recording()) {
+		trc_otel_forget();
 		next_epoch();
+	}
 }
 
 void trc_modules_changed(void)
 {
-	if (trc_recording())
+	if (trc_recording()) {
 		close_gone(next_epoch() - 1);
+		trc_otel_forget(); /* another thread may have searched meanwhile */
+	}
 	trc_unwind_modules_changed();
 }

@@ -12,6 +12,7 @@
 #include "format/raw.h"
 #include "recorder/sampling/heap.h"
 #include "recorder/ring/offproc.h"
+#include "recorder/ring/otel.h"
 #include "recorder/shared/pid_namespace.h"
 #include "recorder/ring/rec.h"
 #include "session.h"
@@ -357,6 +358,8 @@ static void set_up_process(const struct trc_session_options *o)
 	trc_share_setup();
 	trc_rseq_setup(o->path);
 	trc_mark_setup();
+	if (!o->no_otel)
+		trc_otel_setup();
 }
 
 static const char *error_explain(const struct trc_session_options *o, int err)
@@ -389,6 +392,7 @@ static int open_mapping(const struct trc_session_options *o)
 	trc_switch.locks = o->locks;
 	trc_switch.wait_ticks = trc_clock_ns_to_ticks(o->min_wait_ns);
 	trc_triggers_set(o->trigger, o->n_triggers);
+	trc_otel_begin(!o->no_otel);
 	sessions = sessions % (TRC_API_ELSEWHERE - 1) + 1; /* never 0 */
 	return 0;
 }

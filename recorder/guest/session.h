@@ -38,6 +38,7 @@ struct trc_session_options {
 	uint64_t max_bytes; /* of the whole mapping; 0 = ring_bytes counts */
 	uint64_t window_ns; /* see struct trc_shared */
 	bool crash;	    /* faults and deadly signals are recorded (interpose/signal.h) */
+	bool no_otel;	    /* published OpenTelemetry contexts are not recorded (ring/otel.h) */
 	struct trc_trigger_spec trigger[TRC_TRIGGER_SPECS_MAX];
 	unsigned int n_triggers;
 	/* The events of CPU profiles, settled; for trc_sample_start(). */

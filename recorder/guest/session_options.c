@@ -86,6 +86,8 @@ static int parse_variable(struct trc_session_options *o, const char *name, const
 		o->flight = (word = find_word(text, zero_one)) == 1;
 	if (!strcmp(name, "TRC_CRASH"))
 		o->crash = (word = find_word(text, off_on)) == 1;
+	if (!strcmp(name, "TRC_OTEL"))
+		o->no_otel = (word = find_word(text, off_on)) == 0;
 	if (!strcmp(name, "TRC_WAIT_NS"))
 		return trc_bytes_parse(text, &o->min_wait_ns);
 	if (!strcmp(name, "TRC_UNWIND"))
@@ -140,13 +142,10 @@ void trc_session_flight(struct trc_session_options *o)
 
 int trc_session_options_init(struct trc_session_options *o, char *error, size_t n_bytes)
 {
-	static const char *const names[] = {"TRC_RING_SIZE", "TRC_WAIT_NS",
-					    "TRC_UNWIND",    "TRC_LOCKS",
-					    "TRC_ON_FULL",   "TRC_RING_PATH",
-					    "TRC_CLOCK",     "TRC_FLIGHT",
-					    "TRC_MAX_SIZE",  "TRC_WINDOW",
-					    "TRC_TRIGGERS",  "TRC_CRASH",
-					    "TRC_HEAP",	     NULL};
+	static const char *const names[] = {
+		"TRC_RING_SIZE", "TRC_WAIT_NS", "TRC_UNWIND", "TRC_LOCKS",    "TRC_ON_FULL",
+		"TRC_RING_PATH", "TRC_CLOCK",	"TRC_FLIGHT", "TRC_MAX_SIZE", "TRC_WINDOW",
+		"TRC_TRIGGERS",	 "TRC_CRASH",	"TRC_HEAP",   "TRC_OTEL",     NULL};
 	int err = 0;
 
 	memset(o, 0, sizeof(*o));

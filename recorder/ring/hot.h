@@ -27,6 +27,8 @@ struct trc_switch {
 	uint64_t wait_ticks;  /* waits shorter than this are not recorded (trc_wait_end()) */
 	_Atomic uint64_t heap_period; /* bytes between two samples of allocations; 0 = none */
 	_Atomic(const uint8_t *) heap_filter; /* heap_table.h; NULL = no object is known */
+	_Atomic uint64_t otel;		      /* where threads publish their contexts (otel.h) */
+	_Atomic uint64_t otel_search;	      /* ticks from which on that is looked for again */
 };
 union trc_switch_page {
 	struct trc_switch sw;
@@ -35,6 +37,11 @@ union trc_switch_page {
 enum { TRC_API_ELSEWHERE = 0x7fffffff }; /* no session's number */
 extern TRC_HIDDEN union trc_switch_page trc_switch_page;
 #define trc_switch (trc_switch_page.sw)
+
+/* What a thread works for, as OpenTelemetry numbers it: all 0 = not known. */
+struct trc_otel_context {
+	uint64_t trace[2], span;
+};
 
 /* What the recorder keeps of the calling thread (initial-exec thread-local). */
 struct trc_self {
@@ -75,6 +82,9 @@ struct trc_self {
 	struct {
 		uint64_t lock, since;
 	} wanted[4];
+	struct trc_otel_context otel; /* as its last otel_context event of the session says */
+	uint64_t otel_told;	      /* ticks of that event */
+	bool otel_busy;		      /* in the middle of changing these (otel.c) */
 };
 extern TRC_HIDDEN __thread struct trc_self trc_self __attribute__((tls_model("initial-exec")));
 

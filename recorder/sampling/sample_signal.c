@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 #include "format/raw.h"
+#include "recorder/ring/otel.h"
 #include "recorder/ring/rec.h"
 #include "sample_private.h"
 #include "sample_table.h"
@@ -126,6 +127,7 @@ static void record(unsigned int i, uint64_t n, uint64_t value, const void *conte
 		lose(i, trc_self.ended ? TRC_SAMPLE_LOSS_NO_THREAD : TRC_SAMPLE_LOSS_BUSY, n);
 		return;
 	}
+	trc_otel_note(trc_clock_now());
 	args.labels = trc_self.labels;
 	trc_labels_touch(args.labels); /* a thread without a slot has nothing else to keep it */
 	stack = TRC_RECORD_STACK_OF(args, context);

@@ -140,6 +140,29 @@ tests_recorder_guest_descriptors_program_LDADD = -lpthread
 TESTS += tests/recorder/guest/descriptors.sh
 EXTRA_DIST += tests/recorder/guest/descriptors.sh
 
+# OpenTelemetry contexts: of the program itself, and of objects that it opens.
+check_PROGRAMS += tests/recorder/guest/otel_program tests/recorder/guest/otel_opener
+tests_recorder_guest_otel_program_SOURCES = tests/recorder/guest/otel_program.c
+tests_recorder_guest_otel_program_LDFLAGS = $(AM_LDFLAGS) -export-dynamic -no-install
+tests_recorder_guest_otel_program_LDADD = -lpthread
+tests_recorder_guest_otel_opener_SOURCES = tests/recorder/guest/otel_program.c
+tests_recorder_guest_otel_opener_CPPFLAGS = $(AM_CPPFLAGS) -DWITHOUT_VARIABLE
+tests_recorder_guest_otel_opener_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_recorder_guest_otel_opener_LDADD = -lpthread -ldl
+otel_plugin_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nonexistent
+check_LTLIBRARIES += tests/recorder/guest/libotelplugin.la tests/recorder/guest/libotelpluginstatic.la \
+	tests/recorder/guest/libotelpluginother.la
+tests_recorder_guest_libotelplugin_la_SOURCES = tests/recorder/guest/otel_plugin.c
+tests_recorder_guest_libotelplugin_la_LDFLAGS = $(otel_plugin_LDFLAGS)
+tests_recorder_guest_libotelpluginstatic_la_SOURCES = tests/recorder/guest/otel_plugin.c
+tests_recorder_guest_libotelpluginstatic_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec
+tests_recorder_guest_libotelpluginstatic_la_LDFLAGS = $(otel_plugin_LDFLAGS)
+tests_recorder_guest_libotelpluginother_la_SOURCES = tests/recorder/guest/otel_plugin.c
+tests_recorder_guest_libotelpluginother_la_CPPFLAGS = $(AM_CPPFLAGS) -DWITHOUT_VARIABLE
+tests_recorder_guest_libotelpluginother_la_LDFLAGS = $(otel_plugin_LDFLAGS)
+TESTS += tests/recorder/guest/otel.sh
+EXTRA_DIST += tests/recorder/guest/otel.sh
+
 check_PROGRAMS += tests/recorder/guest/labels_program
 tests_recorder_guest_labels_program_SOURCES = tests/recorder/guest/labels_program.cc
 tests_recorder_guest_labels_program_LDFLAGS = $(AM_LDFLAGS) -no-install

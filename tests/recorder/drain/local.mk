@@ -41,3 +41,9 @@ test_ring_file_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_ring_file_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
 test_drain_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
 endif
+
+# The name of the service that a process publishes for OpenTelemetry.
+check_PROGRAMS += otel_service_test
+TESTS += otel_service_test
+otel_service_test_SOURCES = tests/recorder/drain/otel_service_test.c
+otel_service_test_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la

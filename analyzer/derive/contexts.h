@@ -1,0 +1,33 @@
+/*
+ * contexts.h - the OpenTelemetry contexts that threads published, as labels of waits and samples.
+ *
+ * An `otel_context` event says which context the thread had at its next wait or sample.  A thread
+ * has it at its later waits and samples, too, up to its next such event (spans:B1, spans:B2).  When
+ * between two waits the context changed is not known: so contexts label waits and samples, and
+ * nothing else.
+ *
+ * For each pair of a context and a label set that a thread had at the same time there is another
+ * label set, which is in no file: the labels of both.
+ */
+#ifndef TRC_ANALYZER_DERIVE_CONTEXTS_H
+#define TRC_ANALYZER_DERIVE_CONTEXTS_H
+
+#include "analyzer/model/spans.h"
+
+/* While the events go by. */
+struct trc_contexts {
+	struct trc_model *m;
+	struct trc_changes changes;
+	struct trc_index number; /* of contexts, by what is mixed from their ids */
+	struct trc_index last;	 /* by thread: the context of its last event */
+};
+
+void trc_contexts_init(struct trc_contexts *c, struct trc_model *m);
+/* A row of an otel_context event.  0 or -ENOMEM. */
+int trc_contexts_event(struct trc_contexts *c, const struct trc_span *span, uint32_t row);
+/* After the last event, when the threads' label spans are there: which sets there are besides those
+ * of the file.  0 or -ENOMEM. */
+int trc_contexts_end(struct trc_contexts *c);
+void trc_contexts_free(struct trc_contexts *c);
+
+#endif

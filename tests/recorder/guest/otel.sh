@@ -1,0 +1,103 @@
+#!/bin/bash
+# OpenTelemetry contexts that a program publishes: as labels of waits and samples, against what the
+# program says that it did; pointers and records that nobody should believe; objects that are opened
+# and closed; and a program that publishes none.
+. "$(dirname "$0")/../../integration/lib.sh"
+need_unsanitized
+dir=$top_builddir/tests/recorder/guest
+
+# sql TRACE QUERY: without a heading.
+sql()
+{
+	"$trace_analyze" --output tsv --sql "$2" "$1" 2>err.txt | tail -n +2
+}
+
+# record NAME ARGUMENT...: NAME.trc, and what the program said in NAME.txt.
+record()
+{
+	"$trace_record" -q "${options[@]}" -o "$1.trc" -- "${@:2}" >"$1.txt" ||
+		fail "$1: the program ended with $?"
+	"$trace_analyze" --check "$1.trc" >check.txt 2>&1 || fail "$1: $(cat check.txt)"
+}
+
+spans="FROM parks AS p JOIN labels AS t ON t.labels = p.labels AND t.key = 'trace_id'
+	JOIN labels AS s ON s.labels = p.labels AND s.key = 'span_id'"
+
+options=()
+record waits "$dir/otel_program" waits
+grep -c '^span ' waits.txt >n.txt
+[ "$(cat n.txt)" = 160 ] || fail "the program had $(cat n.txt) spans"
+sql waits.trc "SELECT 'span', t.value, s.value, count(*) $spans WHERE p.reason = 'sleep'
+	GROUP BY t.value, s.value" | tr '\t' ' ' | sort >had.txt
+grep '^span ' waits.txt | sort | diff - had.txt >diff.txt ||
+	fail "spans of the program, and of the trace: $(head -5 diff.txt)"
+outside=$(sql waits.trc "SELECT count(*) FROM parks WHERE reason = 'sleep' AND labels IS NULL
+	AND thread <> (SELECT min(id) FROM threads)")
+[ "outside $outside" = "$(grep ^outside waits.txt)" ] || fail "$outside waits have no span"
+[ "$(sql waits.trc "SELECT count(*) $spans WHERE p.reason = 'mutex'")" = 4 ] ||
+	fail 'waits for the mutex have no span'
+passed '160 spans have their waits, and no other wait has a span'
+
+[ "$(sql waits.trc "SELECT count(*), min(l.value), max(l.value) FROM parks AS p JOIN labels AS l
+	USING (labels) WHERE l.key = 'service.name'" | tr '\t' ' ')" = "484 checkout-ng checkout-ng" ] ||
+	fail "the service: $(sql waits.trc "SELECT key, value, count(*) FROM labels GROUP BY 1, 2" | head -5)"
+"$trace_analyze" --label-filter span_id=abcd000100000003 waits.trc >report.txt 2>&1
+grep -q ' in 3 waits ' report.txt || fail "the report of one span: $(cat report.txt)"
+passed 'the service has a name, and a report may be about one span'
+
+# A trace that is cut is read up to the cut.
+for n in 500 2000 5000 9000; do
+	head -c $n waits.trc >cut.trc
+	"$trace_analyze" --output tsv --sql 'SELECT count(*) FROM parks WHERE labels IS NOT NULL' \
+		cut.trc >cut.txt 2>&1 || [ $? -lt 128 ] || fail "cut at $n: $(cat cut.txt)"
+done
+passed 'traces that are cut in the middle'
+
+TRC_OTEL=off record off "$dir/otel_program" waits
+[ "$(sql off.trc 'SELECT count(*) FROM event_otel_context')" = 0 ] || fail 'TRC_OTEL=off'
+record quiet "$dir/otel_program" quiet
+[ "$(sql quiet.trc 'SELECT count(*) FROM event_otel_context')" = 0 ] || fail 'none published'
+[ "$(sql quiet.trc "SELECT count(*) FROM parks WHERE reason = 'sleep'")" -ge 50 ] || fail 'no waits'
+passed 'switched off, or nothing published: no event'
+
+# Samples: the shares of what the threads' own clocks say.
+for by in signal timer; do
+	options=(-F 1000)
+	[ $by = signal ] || options=(-e timer:4000000)
+	record burn "$dir/otel_program" burn
+	sql burn.trc "SELECT coalesce(l.value, 'outside'), sum(s.value) / 1e6 FROM samples AS s LEFT JOIN
+		labels AS l ON l.labels = s.labels AND l.key = 'span_id' GROUP BY 1 ORDER BY 1" >had.txt
+	awk -v said="$(sed -n 's/^cpu_ms //p' burn.txt)" '
+		BEGIN { split(said, ms, " "); all = ms[1] + ms[2] + ms[3] }
+		{ had[NR] = $2; sum += $2 }
+		END {
+			for (i = 1; i <= 3; i++) {
+				off = had[i] / sum - ms[i] / all
+				if (off < -0.06 || off > 0.06)
+					bad = 1
+			}
+			exit bad || NR != 3
+		}' had.txt || fail "$by: the program said $(cat burn.txt), samples say $(cat had.txt)"
+done
+passed 'samples in two spans and outside have their shares'
+
+options=(-F 1000)
+record garbage "$dir/otel_program" garbage
+grep -q survived garbage.txt || fail "garbage: $(cat garbage.txt)"
+[ "$(sql garbage.trc "SELECT DISTINCT l.value FROM parks JOIN labels AS l USING (labels)
+	WHERE l.key = 'span_id' ORDER BY 1" | xargs)" = '0000000000000003 00000000000000ee' ] ||
+	fail "garbage has spans: $(sql garbage.trc "SELECT value, count(*) FROM labels GROUP BY 1")"
+passed 'pointers to nowhere and records that are not valid are no contexts'
+
+for plugin in "$dir"/.libs/libotelplugin*.so; do
+	case $plugin in
+	*other*) continue ;;
+	esac
+	options=()
+	record plugin "$dir/otel_opener" plugin "$plugin" "$dir/.libs/libotelpluginother.so"
+	sql plugin.trc "SELECT s.value, count(*) $spans WHERE p.reason = 'sleep' GROUP BY 1 ORDER BY 1" |
+		tr '\t' ' ' >had.txt
+	printf '%s\n' '0000000000000055 5' '0000000000000066 5' '0000000000000077 10' |
+		diff - had.txt >diff.txt || fail "$plugin: $(cat had.txt)"
+	passed "an object that is opened, closed, and opened again: $(basename "$plugin")"
+done
