@@ -140,6 +140,13 @@ tests_recorder_guest_descriptors_program_LDADD = -lpthread
 TESTS += tests/recorder/guest/descriptors.sh
 EXTRA_DIST += tests/recorder/guest/descriptors.sh
 
+# The fields of struct rseq that are the kernel's.
+check_PROGRAMS += tests/recorder/ring/rseq_area
+tests_recorder_ring_rseq_area_SOURCES = tests/recorder/ring/rseq_area.c
+tests_recorder_ring_rseq_area_LDADD = -lpthread
+TESTS += tests/recorder/ring/rseq_area.sh
+EXTRA_DIST += tests/recorder/ring/rseq_area.sh
+
 # OpenTelemetry contexts: of the program itself, and of objects that it opens.
 check_PROGRAMS += tests/recorder/guest/otel_program tests/recorder/guest/otel_opener
 tests_recorder_guest_otel_program_SOURCES = tests/recorder/guest/otel_program.c
