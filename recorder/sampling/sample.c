@@ -528,6 +528,7 @@ bool trc_sample_budget_shrink(void)
 static int enter_events(const struct trc_cpu_event *events, unsigned int n)
 {
 	trc_sample.n = 0;
+	trc_sample.tick_ns = trc_cpu_tick_ns();
 	for (unsigned int i = 0; i < n; i++) {
 		uint32_t number;
 

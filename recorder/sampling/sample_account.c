@@ -4,8 +4,9 @@
  * What a thread has used says how many samples of a clock there should have been; of a counter
  * it is known besides for how long it has counted.  What is missing:
  *
- *   timers     expirations that no tick came for while the thread lived, or whose signal found the
- *              program blocking it until the end
+ *   timers     expirations whose signal found the program blocking it until the end.  One that no
+ *              tick came for is not missing: the first expirations of other threads make up for it
+ *              (sample_arm.c)
  *   counters   while SIGPROF was blocked, or a system call went on, they stood still: of a clock
  *              of all CPU time the next sample stands for this too, but for what comes after the
  *              last one; while the kernel throttled them they counted, but took no samples
@@ -81,11 +82,13 @@ static uint64_t due(const struct trc_source *source, uint64_t used_ns, uint64_t 
 	return used_ns < source->first_period ? 0 : 1 + (used_ns - source->first_period) / period;
 }
 
-/* Called at the end only: before it, what has not come yet may come. */
+/* Called at the end only: before it, what has not come yet may come.  A tick has come for what
+ * expired a tick ago. */
 static void account_timer(struct trc_sampler *s, unsigned int i, uint64_t used_ns)
 {
 	struct trc_source *source = &s->source[i];
 
+	used_ns = above(used_ns, trc_sample.tick_ns);
 	tell(s, i, is_own(s) && blocks_signal() ? TRC_SAMPLE_LOSS_BUSY : TRC_SAMPLE_LOSS_NO_THREAD,
 	     above(due(source, used_ns, trc_sample.event[i].period), source->taken));
 }

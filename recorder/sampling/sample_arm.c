@@ -54,6 +54,32 @@ static struct timespec time_of(uint64_t ns)
 
 /* ---- timers ---------------------------------------------------------------------------- */
 
+/*
+ * The kernel looks at a thread's timers only at a tick that finds the thread running, and a thread
+ * that is shorter than a tick is found by at most one.  A first expiration anywhere in the period
+ * would hardly ever be over by then.  It lies on a whole number of ticks instead: 0 with the
+ * probability tick / period.  So each tick that finds a thread makes its sample with this
+ * probability, however short the thread is, and the samples stand for what threads used.
+ */
+static uint64_t first_expiration(uint64_t first_period)
+{
+	uint64_t tick_ns = trc_sample.tick_ns, first_ns = first_period;
+
+	if (tick_ns)
+		first_ns = (first_period - 1) / tick_ns * tick_ns;
+	return first_ns ? first_ns : 1; /* 0 would not start it */
+}
+
+uint64_t trc_source_first(const struct trc_source *source, uint64_t period, uint64_t expired)
+{
+	uint64_t tick_ns = trc_sample.tick_ns, used_ns = trc_cpu_time_of(0) - source->cpu_ns;
+	uint64_t n = tick_ns / period;
+
+	if (used_ns >= tick_ns)
+		return expired;
+	return n + (random_up_to(period, (uint32_t)(uintptr_t)source) <= tick_ns % period);
+}
+
 static int create_timer(struct trc_source *source, uint32_t tid, uint64_t period)
 {
 	struct kernel_sigevent event = {.value = (uintptr_t)source,
@@ -334,8 +360,11 @@ static int arm_source(struct trc_source *source, uint32_t tid, const struct trc_
 				      .cpu_ns = trc_cpu_time_of(tid)};
 	if (needs_counter(source, e))
 		err = arm_counter(source, tid, e);
-	if (err && e->is_clock)
+	if (err && e->is_clock) {
+		source->first_period = first_expiration(source->first_period);
+		source->first = true;
 		err = arm_timer(source, tid, e->period);
+	}
 	return err;
 }
 

@@ -11,7 +11,7 @@ struct trc_source {
 	uint32_t kind;	  /* enum trc_source_kind */
 	int32_t handle;	  /* a timer's id, or a descriptor */
 	uint64_t perf_id; /* tells whether the descriptor is still ours */
-	bool first;	  /* no sample yet: the counter has the random period */
+	bool first;	  /* no sample yet: the first period is the random one */
 	bool stays;	  /* a counter: there was no timer for it */
 	uint64_t first_period;
 	uint64_t enabled_ns, running_ns; /* at the sample before, of a hardware counter */
@@ -36,6 +36,7 @@ struct trc_sample_state {
 	struct trc_cpu_event event[TRC_CPU_EVENTS_MAX];
 	uint32_t number[TRC_CPU_EVENTS_MAX]; /* in the mapping's table */
 	unsigned int n;
+	uint64_t tick_ns;	     /* the kernel looks at timers of CPU time so often */
 	struct trc_sampler *sampler; /* [n_samplers] */
 	uint32_t n_samplers;	     /* a power of two */
 	_Atomic int first_fd;	     /* descriptors of ours are not below */
@@ -95,6 +96,10 @@ void trc_sampler_disarm(struct trc_sampler *s);
 bool trc_source_is_ours(const struct trc_source *source);
 /* Whether all its counters' are. */
 bool trc_sampler_is_whole(const struct trc_sampler *s);
+/* How many samples a timer's first signal stands for, if the period is shorter than a tick: a thread
+ * that is found by its first tick stands for all of the tick, of which it has used a part.  `expired`:
+ * what has expired.  Context: the thread itself. */
+uint64_t trc_source_first(const struct trc_source *source, uint64_t period, uint64_t expired);
 /* True of a clock that counts all of its thread's CPU time: at a sample it has counted its period,
  * and need not be read. */
 bool trc_source_counts_all(const struct trc_cpu_event *e);

@@ -222,10 +222,13 @@ bool trc_sample_signal(const siginfo_t *info, const void *context)
 	trc_self.sampler = s;
 	trc_self.no_wait++;
 	if (cause.sampler && s->source[cause.i].kind == TRC_SOURCE_TIMER) {
-		uint64_t n = 1 + cause.overrun;
+		uint64_t n = 1 + cause.overrun, period = trc_sample.event[cause.i].period;
 
+		if (s->source[cause.i].first && period < trc_sample.tick_ns)
+			n = trc_source_first(&s->source[cause.i], period, n);
+		s->source[cause.i].first = false;
 		s->source[cause.i].taken += n; /* as in take_counter() */
-		record(cause.i, n, n * trc_sample.event[cause.i].period, context);
+		record(cause.i, n, n * period, context);
 	}
 	if (!take_counters(s, &cause, context)) {
 		trc_sampler_renew(s, tid);

@@ -33,6 +33,7 @@ integration_programs = \
 	tests/integration/segments_far \
 	tests/integration/segments_wide \
 	tests/integration/samples_due \
+	tests/integration/short_threads \
 	tests/integration/deep \
 	tests/integration/lock_order \
 	tests/integration/mc_load \
@@ -174,6 +175,8 @@ tests_integration_segments_wide_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,max-page-size=0x2
 tests_integration_segments_wide_LDADD = -ldl -lpthread
 tests_integration_samples_due_SOURCES = tests/integration/samples_due.c
 tests_integration_samples_due_LDADD = -lpthread
+tests_integration_short_threads_SOURCES = tests/integration/short_threads.c
+tests_integration_short_threads_LDADD = -lpthread
 tests_integration_deep_SOURCES = tests/integration/deep.c tests/integration/check_or_exit.h
 tests_integration_deep_CFLAGS = $(AM_CFLAGS) -fno-omit-frame-pointer -fno-optimize-sibling-calls
 tests_integration_deep_LDADD = -lpthread
@@ -201,6 +204,7 @@ integration_tests = \
 	tests/integration/segments.sh \
 	tests/integration/sampled_guest.sh \
 	tests/integration/samples_due.sh \
+	tests/integration/short_threads.sh \
 	tests/integration/deep.sh \
 	tests/integration/truth_profile.sh \
 	tests/integration/truth_heap.sh \

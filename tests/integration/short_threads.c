@@ -1,0 +1,83 @@
+/*
+ * short_threads.c - many threads that live for less than the time between two samples, and one
+ * function beside them that works for long.  Prints the processor time of both, by the threads' own
+ * clocks: "short 3012.5 long 1498.2", in milliseconds.
+ *
+ *   short_threads THREADS MICROSECONDS
+ *   short_threads tick                    prints how often the kernel looks at timers, in ns
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+__attribute__((noinline)) void work_short(void);
+__attribute__((noinline)) void work_long(void);
+
+static volatile uint64_t sink;
+static uint64_t short_ns;
+static _Atomic uint64_t worked_ns;
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void burn(uint64_t until_ns)
+{
+	while (cpu_ns() < until_ns)
+		for (int i = 0; i < 300; i++)
+			sink += (uint64_t)i * 3;
+}
+
+void work_short(void)
+{
+	burn(short_ns);
+	__asm__ volatile("");
+}
+
+void work_long(void)
+{
+	burn(cpu_ns() + short_ns / 2);
+	__asm__ volatile("");
+}
+
+/* All of a thread's time is in work_short(), but for what starting and ending take. */
+static void *one(void *arg)
+{
+	uint64_t begin_ns = cpu_ns();
+
+	work_short();
+	atomic_fetch_add(&worked_ns, cpu_ns() - begin_ns);
+	return arg;
+}
+
+int main(int argc, char **argv)
+{
+	int n = argc > 1 ? atoi(argv[1]) : 1000;
+	uint64_t long_ns = 0, begin_ns;
+	pthread_t thread;
+	struct timespec tick;
+
+	if (argc == 2 && !strcmp(argv[1], "tick")) {
+		clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+		printf("%ld\n", tick.tv_nsec);
+		return 0;
+	}
+	short_ns = (argc > 2 ? strtoull(argv[2], NULL, 10) : 300) * 1000;
+	for (int i = 0; i < n; i++) {
+		if (pthread_create(&thread, NULL, one, NULL) || pthread_join(thread, NULL))
+			return 1;
+		begin_ns = cpu_ns();
+		work_long();
+		long_ns += cpu_ns() - begin_ns;
+	}
+	printf("short %.3f long %.3f\n", (double)worked_ns / 1e6, (double)long_ns / 1e6);
+	return 0;
+}

@@ -1,0 +1,55 @@
+#!/bin/bash
+# Threads that live for less than the time between two samples have the share of samples that their
+# own clocks say, by all ways in which threads sample themselves; and where the kernel samples, the
+# report begins with what it did not see.
+. "$top_srcdir/tests/integration/lib.sh"
+need_unsanitized
+program=$here/short_threads
+tick_ns=$("$program" tick)
+
+# samples TRACE: "short_ms long_ms rows" of the samples in the program's two functions.
+samples()
+{
+	"$trace_analyze" --output tsv --sql "SELECT sum(s.value * (f.function = 'work_short')) / 1e6,
+		sum(s.value * (f.function = 'work_long')) / 1e6, count(*)
+		FROM samples AS s JOIN (SELECT DISTINCT sf.stack, f.function FROM stack_frames AS sf
+			JOIN frames AS f ON f.id = sf.frame
+			WHERE f.function IN ('work_short', 'work_long')) AS f ON f.stack = s.stack" "$1" \
+		2>err.txt | tail -n +2
+}
+
+# share WHAT OPTION...: within four standard errors, by the number of samples, and half a point for
+# what starting a thread takes before its sampling begins.
+share()
+{
+	"$trace_record" -q -o short.trc "${@:2}" -- "$program" 3000 300 >said.txt 2>err.txt ||
+		fail "$1: $(cat err.txt)"
+	samples short.trc >had.txt
+	awk -v what="$1" 'NR == FNR { truth = $2 / ($2 + $4); next }
+		{
+			had = $1 / ($1 + $2)
+			room = 4 * sqrt(truth * (1 - truth) / $3) + 0.005
+			off = had - truth
+			printf "%s: %.1f %% of the time, %.1f %% of %d samples, room %.1f points\n",
+				what, 100 * truth, 100 * had, $3, 100 * room
+			exit $3 < 60 || off > room || off < -room
+		}' said.txt had.txt >told.txt || fail "$(cat said.txt had.txt told.txt)"
+	passed "$(cat told.txt)"
+}
+
+share '1,000 a second by signals' -F 1000 --sample-by signal
+share '1,000 a second, as is best here' -F 1000
+share '100 a second, as is best here' -F 100
+share 'a timer, once a tick' -e "timer:$tick_ns"
+share 'a timer, every third tick' -e "timer:$((3 * tick_ns))"
+share 'a timer, more often than there are ticks' -e "timer:$((tick_ns * 3 / 10))"
+
+if "$trace_record" -q -F 1000 --sample-by kernel -o kernel.trc -- "$program" 500 300 >said.txt 2>err.txt; then
+	"$trace_analyze" kernel.trc >report.txt 2>&1
+	head -5 report.txt | grep -q 'of the CPU time was not seen: threads ran for less than a period' ||
+		[ "$("$trace_analyze" --output tsv --sql "SELECT 2 * sum(value) >
+			(SELECT sum(lost_samples) * 1000000 FROM samples_lost) FROM samples" \
+			kernel.trc 2>err.txt | tail -1)" = 1 ] ||
+		fail "by the kernel: $(head -5 report.txt)"
+	passed 'by the kernel: what it did not see is told first'
+fi
