@@ -285,6 +285,8 @@ void trc_otel_begin(bool on)
 	was_there = false;
 	atomic_store_explicit(&searching, 0, memory_order_relaxed); /* of a parent's thread */
 	trc_otel_forget();
+	if (wanted)
+		trc_otel_search(trc_clock_now());
 }
 
 void trc_otel_forget(void)

@@ -147,6 +147,14 @@ tests_recorder_ring_rseq_area_LDADD = -lpthread
 TESTS += tests/recorder/ring/rseq_area.sh
 EXTRA_DIST += tests/recorder/ring/rseq_area.sh
 
+# System calls between the taking of a lock and its release.
+check_PROGRAMS += tests/recorder/interpose/section_calls
+tests_recorder_interpose_section_calls_SOURCES = tests/recorder/interpose/section_calls.c
+tests_recorder_interpose_section_calls_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_recorder_interpose_section_calls_LDADD = libtrc.la -lpthread
+TESTS += tests/recorder/interpose/section_calls.sh
+EXTRA_DIST += tests/recorder/interpose/section_calls.sh
+
 # OpenTelemetry contexts: of the program itself, and of objects that it opens.
 check_PROGRAMS += tests/recorder/guest/otel_program tests/recorder/guest/otel_opener
 tests_recorder_guest_otel_program_SOURCES = tests/recorder/guest/otel_program.c

@@ -39,7 +39,7 @@ outside=$(sql waits.trc "SELECT count(*) FROM parks WHERE reason = 'sleep' AND l
 passed '160 spans have their waits, and no other wait has a span'
 
 [ "$(sql waits.trc "SELECT count(*), min(l.value), max(l.value) FROM parks AS p JOIN labels AS l
-	USING (labels) WHERE l.key = 'service.name'" | tr '\t' ' ')" = "484 checkout-ng checkout-ng" ] ||
+	USING (labels) WHERE l.key = 'service.name' AND p.reason IN ('sleep', 'mutex')" | tr '\t' ' ')" = "484 checkout-ng checkout-ng" ] ||
 	fail "the service: $(sql waits.trc "SELECT key, value, count(*) FROM labels GROUP BY 1, 2" | head -5)"
 "$trace_analyze" --label-filter span_id=abcd000100000003 waits.trc >report.txt 2>&1
 grep -q ' in 3 waits ' report.txt || fail "the report of one span: $(cat report.txt)"

@@ -1,0 +1,218 @@
+/*
+ * section_calls.c - system calls between the taking of a lock and its release.
+ *
+ * The kernel hands each system call of the thread that is made in such a section to a handler
+ * (Syscall User Dispatch), which counts the call by its number and then makes it.  Prints how many
+ * sections there were, and the calls made in them: "sections 20000 calls 3: 202 3".
+ *
+ *   section_calls free|held|nested|labels|control
+ *
+ * Exit status 77: the kernel cannot do this.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include "trc/labels.h"
+
+#if !defined(__x86_64__) || !defined(PR_SET_SYSCALL_USER_DISPATCH)
+int main(void)
+{
+	return 77;
+}
+#else
+
+enum { ALLOW = 0, BLOCK = 1, SECTIONS = 4000, WARM_UP = 60000, NUMBERS = 512 };
+
+static __thread volatile char selector __attribute__((tls_model("initial-exec")));
+static uint64_t calls[NUMBERS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, inner = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static volatile uint64_t sink;
+
+/* Calls made from these bytes are not handed to the handler: the handler's own, and its return. */
+extern const char exempt_begin[], exempt_end[];
+long exempt_call(long number, long a, long b, long c, long d, long e, long f);
+void exempt_return(void);
+__asm__(".pushsection .text\n"
+	"exempt_begin:\n"
+	"exempt_call:\n"
+	"	movq %rdi, %rax\n"
+	"	movq %rsi, %rdi\n"
+	"	movq %rdx, %rsi\n"
+	"	movq %rcx, %rdx\n"
+	"	movq %r8, %r10\n"
+	"	movq %r9, %r8\n"
+	"	movq 8(%rsp), %r9\n"
+	"	syscall\n"
+	"	ret\n"
+	"exempt_return:\n"
+	"	movq $15, %rax\n"
+	"	syscall\n"
+	"	ret\n"
+	"exempt_end:\n"
+	".popsection\n");
+
+/* Counts the call, makes it, and gives its result to whoever made it. */
+static void on_call(int number, siginfo_t *info, void *context)
+{
+	greg_t *reg = ((ucontext_t *)context)->uc_mcontext.gregs;
+	long call = info->si_syscall;
+
+	(void)number;
+	if (call >= 0 && call < NUMBERS)
+		__atomic_add_fetch(&calls[call], 1, __ATOMIC_RELAXED);
+	reg[REG_RAX] = exempt_call(call, reg[REG_RDI], reg[REG_RSI], reg[REG_RDX], reg[REG_R10],
+				   reg[REG_R8], reg[REG_R9]);
+}
+
+/* The kernel's struct sigaction: libc's has a return of its own. */
+static void set_handler(void)
+{
+	struct {
+		void (*handler)(int, siginfo_t *, void *);
+		unsigned long flags;
+		void (*restorer)(void);
+		uint64_t mask;
+	} action = {on_call, SA_SIGINFO | 0x04000000 /* SA_RESTORER */, exempt_return, 0};
+
+	if (exempt_call(SYS_rt_sigaction, SIGSYS, (long)&action, 0, 8, 0, 0))
+		exit(77);
+}
+
+static void dispatch(void)
+{
+	if (exempt_call(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON,
+			(long)exempt_begin, exempt_end - exempt_begin, (long)&selector, 0))
+		exit(77);
+}
+
+static void work(int n)
+{
+	for (int i = 0; i < n; i++)
+		sink += (uint64_t)i;
+}
+
+/* Nobody else wants it. */
+static void section_free(void)
+{
+	pthread_mutex_lock(&lock);
+	work(20);
+	pthread_mutex_unlock(&lock);
+	pthread_rwlock_wrlock(&rwlock);
+	work(20);
+	pthread_rwlock_unlock(&rwlock);
+}
+
+static void section_nested(void)
+{
+	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&inner);
+	work(10);
+	pthread_mutex_unlock(&inner);
+	if (!pthread_mutex_trylock(&inner))
+		pthread_mutex_unlock(&inner);
+	pthread_mutex_unlock(&lock);
+}
+
+/* Those before the last ones warm up: a ring, and the tables, get their memory when it is first
+ * used. */
+static void sections(void (*section)(void), int warm_up)
+{
+	for (int i = 0; i < warm_up + SECTIONS; i++) {
+		selector = i >= warm_up ? BLOCK : ALLOW;
+		section();
+		selector = ALLOW;
+	}
+}
+
+/* Others wait.  The calls by which a thread waits and wakes are libc's own: of futex. */
+static void *wants(void *arg)
+{
+	dispatch();
+	for (int i = 0; i < WARM_UP / 8; i++) {
+		selector = i >= WARM_UP / 16 ? BLOCK : ALLOW;
+		pthread_mutex_lock(&lock);
+		work(400);
+		pthread_mutex_unlock(&lock);
+		selector = ALLOW;
+		work(200);
+	}
+	return arg;
+}
+
+static int wait_in_turn(void)
+{
+	pthread_t thread[3];
+
+	for (int i = 0; i < 3; i++)
+		if (pthread_create(&thread[i], NULL, wants, NULL))
+			exit(1);
+	for (int i = 0; i < 3; i++)
+		pthread_join(thread[i], NULL);
+	return 3 * (WARM_UP / 8 - WARM_UP / 16);
+}
+
+/* Under a label set of the section's own. */
+static const struct trace_labels *set;
+
+static void section_labels(void)
+{
+	const struct trace_labels *before;
+
+	pthread_mutex_lock(&lock);
+	before = trace_labels_set(trace_labels_copy(set));
+	work(10);
+	trace_labels_destroy(trace_labels_set(before));
+	pthread_mutex_unlock(&lock);
+}
+
+static void section_control(void)
+{
+	pthread_mutex_lock(&lock);
+	syscall(SYS_getppid);
+	pthread_mutex_unlock(&lock);
+}
+
+static void tell(int n_sections)
+{
+	uint64_t all = 0;
+
+	for (int i = 0; i < NUMBERS; i++)
+		all += calls[i];
+	printf("sections %d calls %llu:", n_sections, (unsigned long long)all);
+	for (int i = 0; i < NUMBERS; i++)
+		if (calls[i])
+			printf(" %d %llu", i, (unsigned long long)calls[i]);
+	printf("\n");
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	void (*section)(void) = !strcmp(what, "nested")	   ? section_nested
+				: !strcmp(what, "control") ? section_control
+				: !strcmp(what, "labels")  ? section_labels
+							   : section_free;
+	const struct trace_label label = {.key = "section", .value = "critical"};
+	int n = SECTIONS;
+
+	if (trace_labels_create(&set, NULL, &label, 1))
+		return 1;
+	set_handler();
+	dispatch();
+	if (!strcmp(what, "held")) {
+		n = wait_in_turn();
+	} else {
+		sections(section, WARM_UP);
+	}
+	tell(n);
+	return 0;
+}
+#endif
