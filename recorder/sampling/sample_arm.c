@@ -319,7 +319,7 @@ bool trc_source_resume(struct trc_source *source, uint64_t period)
 
 /* ---- a thread -------------------------------------------------------------------------- */
 
-/* A timer misses what a thread uses in its last tick, and threads that live for no longer; a counter
+/* Of threads that live for no longer than a tick a timer makes few samples, of much weight; a counter
  * costs something each time that its thread is put on a processor. */
 static bool needs_counter(const struct trc_source *source, const struct trc_cpu_event *e)
 {

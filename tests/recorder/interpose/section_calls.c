@@ -132,16 +132,16 @@ static void sections(void (*section)(void), int warm_up)
 	}
 }
 
-/* Others wait.  The calls by which a thread waits and wakes are libc's own: of futex. */
+/* Others wait: from when the lock was got to when it is to be given back, which wakes them. */
 static void *wants(void *arg)
 {
 	dispatch();
 	for (int i = 0; i < WARM_UP / 8; i++) {
-		selector = i >= WARM_UP / 16 ? BLOCK : ALLOW;
 		pthread_mutex_lock(&lock);
+		selector = i >= WARM_UP / 16 ? BLOCK : ALLOW;
 		work(400);
-		pthread_mutex_unlock(&lock);
 		selector = ALLOW;
+		pthread_mutex_unlock(&lock);
 		work(200);
 	}
 	return arg;
