@@ -93,6 +93,7 @@ EVENT(2, 0, THREAD_START, thread_start, "a thread runs its first instruction, or
 	ARG(U64, tid, "the kernel's thread id")                                                    \
 	ARG(THREAD, creator, "who created it")                                                     \
 	ARG(STACK, stack, "where it was created")                                                  \
+	ARG(TICKS, created, "when, just before its creator asked for it, 0 = not known")           \
 END                                                                                                \
 EVENT(3, 0, THREAD_EXIT, thread_exit, "a thread is about to end")                                  \
 END                                                                                                \

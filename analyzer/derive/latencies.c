@@ -9,7 +9,9 @@
  *       time just before it acts
  *   latencies:Z3  what ended a wait that is not known, as data from outside or a time limit, is no
  *       latency: since when the thread could run is not known
- *   latencies:Z4  what is not over at the trace's end is left out
+ *   latencies:Z4  a new thread can run since its creator asked for it: what it takes to make a thread is
+ *       in that, too
+ *   latencies:Z5  what is not over at the trace's end is left out
  */
 #include <errno.h>
 #include <stdio.h>
@@ -256,11 +258,31 @@ static int add_between(struct latencies *l, struct wakes *w, const struct trc_on
 	return row_add(l, &row);
 }
 
+/* Z4 */
+static int add_first(struct latencies *l, const struct trc_thread *t, const struct trc_on_cpu *on)
+{
+	struct trc_latency row = {.kind = TRC_LATENCY_NEW,
+				  .woken_ns = t->created_ns,
+				  .running_ns = on->start_ns,
+				  .thread = t->serial,
+				  .waker = t->creator,
+				  .proc = on->proc,
+				  .instead_proc = on->proc};
+
+	if (t->created_ns == TRC_NEVER || on->start_ns == TRC_NEVER || on->start_ns > t->start_ns)
+		return 0;
+	return row_add(l, &row);
+}
+
 static int add_thread(struct latencies *l, size_t thread)
 {
 	struct wakes w = {l->parks.first[thread], l->parks.first[thread + 1], 0};
+	size_t n;
+	const struct trc_thread *t = &trc_model_threads(l->m, &n)[thread];
 	int err = 0;
 
+	if (l->stretches.first[thread] < l->stretches.first[thread + 1])
+		err = add_first(l, t, &l->on_cpu[l->stretches.row[l->stretches.first[thread]]]);
 	for (uint32_t i = l->stretches.first[thread] + 1;
 	     i < l->stretches.first[thread + 1] && !err; i++)
 		err = add_between(l, &w, &l->on_cpu[l->stretches.row[i - 1]],

@@ -71,9 +71,23 @@ static struct trc_proc *proc_at(struct waits *w, uint32_t proc)
 	return p;
 }
 
+/* When it was done: a little before the event was recorded, if the event tells. */
+static int64_t release_ns(const struct waits *w, const struct trc_columns *c, uint32_t row,
+			  unsigned int at_arg)
+{
+	const uint64_t *const *arg = c->arg[c->kind[row]];
+	int64_t at_ns;
+
+	if (!arg || !arg[at_arg])
+		return c->time_ns[row];
+	at_ns = (int64_t)arg[at_arg][c->rank[row]];
+	return at_ns != w->zero_ns && at_ns < c->time_ns[row] ? at_ns : c->time_ns[row];
+}
+
 static int thread_started(struct waits *w, const struct trc_columns *c, uint32_t row)
 {
 	struct trc_thread *thread = thread_at(w, c->thread[row]);
+	int64_t created_ns;
 
 	if (!thread)
 		return -ENOMEM;
@@ -82,6 +96,9 @@ static int thread_started(struct waits *w, const struct trc_columns *c, uint32_t
 	if (!thread->creator)
 		thread->creator = (uint32_t)TRC_ROW_ARG(c, row, thread_start, creator);
 	thread->creator_stack = (uint32_t)TRC_ROW_ARG(c, row, thread_start, stack);
+	created_ns = release_ns(w, c, row, TRC_ARG_INDEX(thread_start, created));
+	if (thread->creator && created_ns < c->time_ns[row])
+		thread->created_ns = created_ns;
 	/* One without a creator is not new, only seen for the first time. */
 	if (thread->start_ns == TRC_NEVER && thread->creator)
 		thread->start_ns = c->time_ns[row];
@@ -118,19 +135,6 @@ static int gap_add(struct waits *w, const struct trc_columns *c, uint32_t row, u
 	w->m->lost_events += gap->lost_events;
 	w->last_gap_ns = gap->ts_ns;
 	return 0;
-}
-
-/* When it was done: a little before the event was recorded, if the event tells. */
-static int64_t release_ns(const struct waits *w, const struct trc_columns *c, uint32_t row,
-			  unsigned int at_arg)
-{
-	const uint64_t *const *arg = c->arg[c->kind[row]];
-	int64_t at_ns;
-
-	if (!arg || !arg[at_arg])
-		return c->time_ns[row];
-	at_ns = (int64_t)arg[at_arg][c->rank[row]];
-	return at_ns != w->zero_ns && at_ns < c->time_ns[row] ? at_ns : c->time_ns[row];
 }
 
 static int unlock_add(struct waits *w, const struct trc_span *span, uint32_t row)

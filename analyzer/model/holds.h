@@ -28,6 +28,7 @@ struct trc_preempted_section {
 
 enum trc_latency_kind {
 	TRC_LATENCY_WOKEN,     /* another thread ended its wait */
+	TRC_LATENCY_NEW,       /* it was created */
 	TRC_LATENCY_PREEMPTED, /* it was taken off its proc, and could have gone on */
 };
 
@@ -41,7 +42,7 @@ struct trc_latency {
 	uint32_t instead_proc; /* where it was taken off; of who was woken, where it ran then */
 	uint32_t thread, proc; /* the thread, and where it ran then */
 	uint32_t park;	       /* the wait from which it was woken, its id in parks; 0 = none */
-	uint32_t waker;	       /* thread; 0 = none */
+	uint32_t waker;	       /* thread, or who created it; 0 = none */
 	uint8_t kind;	       /* enum trc_latency_kind */
 };
 

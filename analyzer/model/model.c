@@ -223,6 +223,7 @@ struct trc_thread *trc_model_thread_add(struct trc_model *m, uint32_t serial)
 		return NULL;
 	*thread = (struct trc_thread){.serial = serial,
 				      .name = "",
+				      .created_ns = TRC_NEVER,
 				      .start_ns = TRC_NEVER,
 				      .end_ns = TRC_NEVER,
 				      .first_ns = TRC_NEVER,

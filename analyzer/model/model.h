@@ -58,6 +58,7 @@ enum trc_part {
 struct trc_thread {
 	uint32_t serial, tid, creator, creator_stack;
 	const char *name;	      /* never NULL; "" = not known */
+	int64_t created_ns;	      /* just before its creation; TRC_NEVER: not known */
 	int64_t start_ns;	      /* TRC_NEVER: before the trace */
 	int64_t end_ns;		      /* TRC_NEVER: still there at the end */
 	int64_t first_ns, last_ns;    /* of its own events; TRC_NEVER = none */

@@ -61,7 +61,8 @@ struct adder {
 	struct trc_by_thread samples;
 };
 
-/* Whoever was woken is where it waited; who was preempted, where it was sampled last. */
+/* Whoever was woken is where it waited; who is new, where it was created; who was preempted, where it was sampled
+ * last. */
 static int add_latency(struct adder *a, const struct trc_latency *latency)
 {
 	const struct trc_thread *thread = trc_model_thread(a->sums->m, latency->thread);
@@ -76,6 +77,9 @@ static int add_latency(struct adder *a, const struct trc_latency *latency)
 	if (latency->park) {
 		sample.off = a->park[latency->park - 1].reason;
 		sample.stack = a->park[latency->park - 1].stack;
+	} else if (latency->kind == TRC_LATENCY_NEW) {
+		sample.off = TRC_OFF_UNKNOWN;
+		sample.stack = thread->creator_stack;
 	} else {
 		trc_profile_borrow_stack(a->sample, &a->samples, (size_t)(thread - a->threads),
 					 latency->woken_ns, &sample);

@@ -43,6 +43,8 @@ static const struct trc_sql_column thread_columns[] = {
 	 .doc = "the thread that created it"},
 	{"creator_stack", "INTEGER", TRC_FIELD_ID32, F(thread, creator_stack),
 	 .doc = "where it was created"},
+	{"created_ns", "INTEGER", TRC_FIELD_NS, F(thread, created_ns),
+	 .doc = "when, just before its creator asked for it; NULL = not known"},
 	{"start_ns", "INTEGER", TRC_FIELD_NS, F(thread, start_ns),
 	 .doc = "when it began; NULL = before the trace"},
 	{"end_ns", "INTEGER", TRC_FIELD_NS, F(thread, end_ns),

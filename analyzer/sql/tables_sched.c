@@ -12,7 +12,9 @@ CALL(latency_kind)
 {
 	const struct trc_latency *latency = row;
 
-	trc_sql_set_text(value, latency->kind == TRC_LATENCY_WOKEN ? "woken" : "preempted");
+	trc_sql_set_text(value, latency->kind == TRC_LATENCY_WOKEN ? "woken"
+				: latency->kind == TRC_LATENCY_NEW ? "new"
+								   : "preempted");
 }
 
 CALL(latency_other)
@@ -28,20 +30,20 @@ static const struct trc_sql_column latency_columns[] = {
 	{"thread", "INTEGER", TRC_FIELD_U32, F(latency, thread), .indexed = true,
 	 .doc = "the thread that could run"},
 	{"kind", "TEXT", TRC_FIELD_CALL, 0, latency_kind,
-	 .doc = "woken: another thread ended its wait; preempted: it was taken off its proc, and could "
-		"have gone on"},
+	 .doc = "woken: another thread ended its wait; new: it was created; preempted: it was taken off its "
+		"proc, and could have gone on"},
 	{"woken_ns", "INTEGER", TRC_FIELD_NS, F(latency, woken_ns), NULL, true, false, true,
 	 "since when it could run"},
 	{"running_ns", "INTEGER", TRC_FIELD_NS, F(latency, running_ns), .doc = "when it ran"},
 	{"latency_ns", "INTEGER", TRC_FIELD_CALL, 0, latency_ns, .doc = "running_ns - woken_ns"},
 	{"proc", "INTEGER", TRC_FIELD_PROC, F(latency, proc), .doc = "where it ran"},
 	{"waker_thread", "INTEGER", TRC_FIELD_ID32, F(latency, waker),
-	 .doc = "who ended its wait; NULL = it was preempted"},
+	 .doc = "who ended its wait, or created it; NULL = it was preempted"},
 	{"park", "INTEGER", TRC_FIELD_ID32, F(latency, park), .indexed = true,
 	 .doc = "that wait's id in parks"},
 	{"instead_proc", "INTEGER", TRC_FIELD_PROC, F(latency, instead_proc),
-	 .doc = "the proc that the next columns look at: where it was taken off; of who was woken, where "
-		"it ran then"},
+	 .doc = "the proc that the next columns look at: where it was taken off; of others, where it ran "
+		"then"},
 	{"own_ns", "INTEGER", TRC_FIELD_I64, F(latency, own_ns),
 	 .doc = "how much of latency_ns that proc ran threads of the program"},
 	{"other_ns", "INTEGER", TRC_FIELD_CALL, 0, latency_other,

@@ -195,14 +195,15 @@ static bool self_claim(uint32_t session)
 	return true;
 }
 
-static bool attach(uint32_t creator, uint64_t stack, bool starts_now)
+static bool attach(uint32_t creator, uint64_t stack, uint64_t created, bool starts_now)
 {
 	/* acquire: pairs with trc_session_record(); what the session set up is visible. */
 	uint32_t session = atomic_load_explicit(&trc_switch.on, memory_order_acquire);
 	struct trc_shared *shared = trc_rec.shared;
 	const uint64_t all = ~UINT64_C(0);
 	int saved_errno = errno;
-	struct trc_args_thread_start args = {.creator = creator, .stack = stack};
+	struct trc_args_thread_start args = {
+		.creator = creator, .stack = stack, .created = created};
 	uint64_t start, mask;
 
 	if (trc_self.quiet || trc_self.ended || trc_self.attaching || !session)
@@ -235,7 +236,7 @@ static bool attach(uint32_t creator, uint64_t stack, bool starts_now)
 bool trc_self_attach(void)
 {
 	void (*hook)(void) = trc_attach_hook;
-	bool attached = attach(0, 0, false);
+	bool attached = attach(0, 0, 0, false);
 
 	if (attached && hook)
 		hook();
@@ -251,16 +252,18 @@ void trc_self_lost(void)
 		trc_overflow_lost();
 }
 
-uint32_t trc_thread_creating(uint64_t *stack)
+uint32_t trc_thread_creating(uint64_t *stack, uint64_t *at)
 {
-	*stack = 0;
+	*stack = *at = 0;
 	if (!trc_recording() || !trc_self_ready())
 		return 0;
 	*stack = trc_stack_here();
+	*at = trc_clock_now();
 	return trc_self.serial;
 }
 
-void trc_thread_started(uint32_t creator, uint64_t creation_stack, size_t stack_bytes)
+void trc_thread_started(uint32_t creator, uint64_t creation_stack, uint64_t created,
+			size_t stack_bytes)
 {
 	uint32_t session = atomic_load_explicit(&trc_switch.on, memory_order_relaxed);
 
@@ -268,7 +271,7 @@ void trc_thread_started(uint32_t creator, uint64_t creation_stack, size_t stack_
 	if (!session)
 		return;
 	if (trc_self.session != session)
-		attach(creator, creation_stack, true);
+		attach(creator, creation_stack, created, true);
 	else if (trc_self.slot != &trc_no_slot)
 		/* A signal handler that ran before this has attached the thread. */
 		slot_put_creator(trc_self.slot, creator, creation_stack);

@@ -69,7 +69,8 @@ struct trc_handoff {
 	thrd_start_t c11_start;
 	void *arg;
 	uint32_t creator;
-	uint64_t stack; /* that it was created at */
+	uint64_t stack;	  /* that it was created at */
+	uint64_t created; /* when */
 	size_t stack_bytes;
 	bool mask_settled;		   /* as trc_mask_thread_begin() wants to know */
 	const struct trace_labels *labels; /* a reference */
@@ -138,7 +139,7 @@ struct trc_handoff *trc_handoff_make(const pthread_attr_t *attr, void *(*start)(
 	handoff->start = start;
 	handoff->c11_start = c11_start;
 	handoff->arg = arg;
-	handoff->creator = trc_thread_creating(&handoff->stack);
+	handoff->creator = trc_thread_creating(&handoff->stack, &handoff->created);
 	handoff->stack_bytes = stack_bytes_of(attr);
 	handoff->mask_settled = trc_mask_thread_making();
 	handoff->labels = trc_labels_ref(trc_labels_now());
@@ -159,6 +160,7 @@ static void thread_begin(struct trc_handoff *handoff, struct trc_handoff *own)
 				    .arg = handoff->arg,
 				    .creator = handoff->creator,
 				    .stack = handoff->stack,
+				    .created = handoff->created,
 				    .stack_bytes = handoff->stack_bytes,
 				    .mask_settled = handoff->mask_settled,
 				    .labels = handoff->labels};
@@ -166,7 +168,7 @@ static void thread_begin(struct trc_handoff *handoff, struct trc_handoff *own)
 	if (own->labels)
 		trc_labels_inherit(own->labels);
 	trc_mask_thread_begin(own->mask_settled);
-	trc_thread_started(own->creator, own->stack, own->stack_bytes);
+	trc_thread_started(own->creator, own->stack, own->created, own->stack_bytes);
 	if (trc_thread_arm())
 		trc_altstack_enter();
 }

@@ -216,13 +216,14 @@ void trc_released(enum trc_reason reason, const void *object);
 
 /* ---- threads -------------------------------------------------------------------------- */
 
-/* In the creator: returns the creator's serial (0 = not recording) and the stack of the
- * creation. */
-uint32_t trc_thread_creating(uint64_t *stack);
+/* In the creator: returns the creator's serial (0 = not recording), the stack of the
+ * creation, and the time. */
+uint32_t trc_thread_creating(uint64_t *stack, uint64_t *at);
 /* First call in a new thread: takes a slot and makes THREAD_START.  If a signal handler has done so
  * already, this call only stores the creator in the slot, and the stack of the creation is lost.
- * `stack_bytes`: size of the thread's own stack, as its attributes say; 0 = not known. */
-void trc_thread_started(uint32_t creator, uint64_t creation_stack, size_t stack_bytes);
+ * `created`: when trc_thread_creating() was called; 0 = not known.  `stack_bytes`: size of the thread's own stack, as its attributes say; 0 = not known. */
+void trc_thread_started(uint32_t creator, uint64_t creation_stack, uint64_t created,
+			size_t stack_bytes);
 /* Last call in a thread: makes THREAD_EXIT and gives the slot back.  Further events of this thread
  * (later destructors, signal handlers) are not recorded if trc_self.ended is set; else they would
  * take a new serial. */

@@ -5,9 +5,10 @@
  *   truth_locks convoy     threads queue up for a mutex, which then goes from one to the next
  *   truth_locks preempted  a thread loses its processor to others while it holds a mutex
  *   truth_locks wakes      a thread is woken again and again: from before the post to after the wait
+ *   truth_locks starts     threads are created, one after the other: from before that to their first step
  *
  * Output, separated by tabs: what, name, count, total_ns, p50_ns, p99_ns, max_ns.  Of a convoy the count is
- * of hand-overs, total_ns how long it lasted.  Each wake is a line of its own: "wake", latency_ns.
+ * of hand-overs, total_ns how long it lasted.  Each wake and each start is a line of its own: "wake", latency_ns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +23,7 @@
 #include <unistd.h>
 #include "truth.h"
 
-enum { THREADS = 4, TURNS = 400, QUEUE = 6, ROUNDS = 5, SECTIONS = 4, WAKES = 300 };
+enum { THREADS = 4, TURNS = 400, QUEUE = 6, ROUNDS = 5, SECTIONS = 4, WAKES = 300, STARTS = 50 };
 
 struct held {
 	uint64_t ns[THREADS * TURNS];
@@ -294,13 +295,34 @@ static void wakes(void)
 		printf("wake\t%ju\n", (uintmax_t)woken_after_ns[i]);
 }
 
+/* ---- starts ---- */
+
+static void *starts_now(void *arg)
+{
+	*(uint64_t *)arg = now_ns() - *(uint64_t *)arg;
+	return NULL;
+}
+
+static void starts(void)
+{
+	pthread_t thread;
+
+	for (unsigned int i = 0; i < STARTS; i++) {
+		uint64_t ns = now_ns();
+
+		start(&thread, starts_now, (uintptr_t)&ns);
+		pthread_join(thread, NULL);
+		printf("start\t%ju\n", (uintmax_t)ns);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(void);
 	} MODES[] = {
-		{"holds", holds}, {"convoy", convoy}, {"preempted", preempted}, {"wakes", wakes}};
+		{"holds", holds}, {"convoy", convoy}, {"preempted", preempted}, {"wakes", wakes}, {"starts", starts}};
 
 	truth_begin();
 	for (size_t i = 0; argc > 1 && i < sizeof(MODES) / sizeof(*MODES); i++)

@@ -259,6 +259,12 @@ static const struct row LATENCIES[] = {
 		 "@2000000 proc=0 thread=2 resume reason=sem object=16\n" OFF("3000000", "0", "2", "0")
 			 ON("4000000", "0", "2"),
 	 ""},
+	{"a new thread: since its creator asked for it",
+	 THREADS ON("0", "0", "1") "@1000000 proc=0 thread=1 task_begin task=1\n" ON("2000000", "1", "4")
+		 "@2000100 proc=1 thread=4 thread_start tid=104 creator=1 created=1000000\n" OFF("9000000", "0", "1", "0"),
+	 "t4 new 1000000-2000000 on 1 by t1; own 0\n"},
+	{"when it was created is not known",
+	 THREADS ON("2000000", "1", "4") "@2000100 proc=1 thread=4 thread_start tid=104 creator=1\n", ""},
 	{"not over at the end", THREADS ON("0", "0", "1") OFF("1000000", "0", "1", "1") TAKE("2000000", "2", "16"),
 	 ""},
 };
@@ -272,7 +278,7 @@ START_TEST(latencies)
 
 	for (size_t i = 0; i < n; i++) {
 		add(&t, "t%u %s %" PRId64 "-%" PRId64 " on %u", row[i].thread,
-		    row[i].kind == TRC_LATENCY_WOKEN ? "woken" : "preempted", row[i].woken_ns,
+		    row[i].kind == TRC_LATENCY_WOKEN ? "woken" : row[i].kind == TRC_LATENCY_NEW ? "new" : "preempted", row[i].woken_ns,
 		    row[i].running_ns, row[i].proc);
 		if (row[i].waker)
 			add(&t, " by t%u", row[i].waker);

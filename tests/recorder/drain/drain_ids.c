@@ -354,7 +354,7 @@ END_TEST
 /* Whichever ring is drained first. */
 START_TEST(a_thread_without_a_slot_is_named_by_its_tid)
 {
-	uint64_t name[3] = {TRC_THREAD_IS_TID | 333, 6}, start[3] = {333, 1, 0};
+	uint64_t name[3] = {TRC_THREAD_IS_TID | 333, 6}, start[4] = {333, 1, 0, 0};
 
 	memcpy(&name[2], "helper", 6);
 	put_counted(0, 1);
@@ -363,7 +363,7 @@ START_TEST(a_thread_without_a_slot_is_named_by_its_tid)
 	for (uint32_t i = 0; i < 2; i++) {
 		start[0] = name[0] = 333 + i;
 		name[0] |= TRC_THREAD_IS_TID;
-		fake_put(&f, i, 10, TRC_KIND_THREAD_START, 0, 5 + i, start, 3);
+		fake_put(&f, i, 10, TRC_KIND_THREAD_START, 0, 5 + i, start, 4);
 		fake_put(&f, !i, 20, TRC_KIND_THREAD_NAME, 0, 1, name, 3);
 	}
 	fake_finish(&f, TRC_DRAIN_DEAD, &file);

@@ -456,9 +456,9 @@ END_TEST
 
 static void put_start(uint64_t after, uint32_t serial, uint32_t tid, uint32_t creator)
 {
-	uint64_t words[3] = {tid, creator, 0};
+	uint64_t words[4] = {tid, creator, 0, 0};
 
-	ck_assert(fake_put(&f, 0, after, TRC_KIND_THREAD_START, 0, serial, words, 3));
+	ck_assert(fake_put(&f, 0, after, TRC_KIND_THREAD_START, 0, serial, words, 4));
 }
 
 static void put_name(uint64_t after, uint32_t serial, const char *name)

@@ -338,17 +338,19 @@ void trc_share_give(uint64_t n_bytes)
 	(void)n_bytes;
 }
 
-uint32_t trc_thread_creating(uint64_t *stack)
+uint32_t trc_thread_creating(uint64_t *stack, uint64_t *at)
 {
+	*at = 8;
 	*stack = 7;
 	return ++states[FAKE_THREADS_CREATED];
 }
 
-void trc_thread_started(uint32_t creator, uint64_t creation_stack, size_t stack_bytes)
+void trc_thread_started(uint32_t creator, uint64_t creation_stack, uint64_t created,
+			size_t stack_bytes)
 {
 	attach();
 	(void)stack_bytes;
-	if (creator && creation_stack == 7)
+	if (creator && creation_stack == 7 && created == 8)
 		states[FAKE_THREADS_STARTED]++;
 }
 

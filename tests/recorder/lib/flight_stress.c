@@ -302,7 +302,7 @@ END_TEST
 
 static void *short_life(void *arg)
 {
-	trc_thread_started(0, 0, 0);
+	trc_thread_started(0, 0, 0, 0);
 	trc_thread_ended();
 	return NULL;
 }
