@@ -172,7 +172,21 @@ static void print_sections(const struct what_if *w)
 	note(w, "nobody waited are not in the trace: trace-record --locks=all has all");
 }
 
-static void print_basis(const struct what_if *w)
+static void print_saturated(const struct what_if *w, const struct trc_model *m)
+{
+	const struct trc_whatif *r = &w->result;
+	const struct trc_object *lock = trc_model_object(m, TRC_REASON_MUTEX, r->saturated);
+
+	if (!r->saturated)
+		return;
+	if (!lock)
+		lock = trc_model_object(m, TRC_REASON_RWLOCK_WRITE, r->saturated);
+	note(w, "the lock %s is held for %.0f%% of the run: who gets it next decides p50 and p99,",
+	     lock ? lock->name : "", r->saturated_share * 100);
+	note(w, "and is not in their ±; the mean and the run's length hardly depend on it");
+}
+
+static void print_basis(const struct what_if *w, const struct trc_model *m)
 {
 	const struct trc_whatif *r = &w->result;
 	char number[TRC_NUMBER_BYTES], count[TRC_NUMBER_BYTES];
@@ -186,6 +200,11 @@ static void print_basis(const struct what_if *w)
 		note(w,
 		     "no samples: the function's time on processors is a guess from where threads "
 		     "waited (trace-record -F 1000)");
+	if (r->n_sampled)
+		note(w,
+		     "the functions have %s samples: their time is known to ±%.0f%%, which is in the ±",
+		     trc_text_count(number, r->n_sampled), r->sampling_error * 100);
+	print_saturated(w, m);
 	if (r->n_kept)
 		note(w,
 		     "%s waits for locks and threads, %s, keep their length: what ended them is not "
@@ -228,7 +247,7 @@ int trc_report_what_if(struct trc_model *m, FILE *out, const struct trc_report_o
 		end(&w, &line);
 		print_figure(&w, "length", &w.result.length);
 		print_types(&w);
-		print_basis(&w);
+		print_basis(&w, m);
 	}
 	trc_whatif_free(&w.result);
 	return err;
@@ -293,11 +312,12 @@ int trc_report_what_if_json(struct trc_model *m, FILE *out, const char *change,
 		fprintf(out,
 			",\"replay_error\":%.4f,\"changed_ns\":%" PRId64 ",\"sections\":%" PRIu64
 			",\"assumed_sections\":%" PRIu64 ",\"all_locks\":%s,\"kept_waits\":%" PRIu64
+			",\"samples\":%" PRIu64 ",\"sampling_error\":%.4f,\"saturated_share\":%.4f"
 			",\"forced_waits\":%" PRIu64 ",\"lost_events\":%" PRIu64
 			",\"tasks_left_out\":%zu,\n",
 			w.error, w.changed_ns, w.n_sections, w.n_assumed,
-			w.all_locks ? "true" : "false", w.n_kept, w.n_forced, w.lost_events,
-			w.n_left_out);
+			w.all_locks ? "true" : "false", w.n_kept, w.n_sampled, w.sampling_error,
+			w.saturated_share, w.n_forced, w.lost_events, w.n_left_out);
 		json_figure(out, "length", &w.length);
 		fprintf(out, ",\n\"types\":[");
 		json_types(out, &w);

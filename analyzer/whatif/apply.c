@@ -2,6 +2,7 @@
 #include "apply.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +15,19 @@ struct applying {
 	uint8_t *stack_change; /* by id of stacks, the same */
 	size_t n_stacks;
 	struct trc_by_thread samples;
-	struct trc_array classes; /* struct class */
+	struct trc_array classes; /* struct sampled: between waits at the same two places */
 	struct trc_index class_row;
 	bool has_samples;
 };
 
-/* What is sampled between waits at two places, and how much of that is in each changed function. */
-struct class
-{
+/* What is sampled, and how much of that is in each changed function. */
+struct sampled {
 	double all, in[TRC_CHANGES_MAX];
+	uint64_t n, n_in[TRC_CHANGES_MAX];
 };
+
+/* So many samples between two waits say as much as those between other waits at these places. */
+enum { SAMPLES_TRUSTED = 2 };
 
 /* Ids of a damaged file may be any. */
 static uint8_t change_at(const struct applying *a, uint32_t stack)
@@ -220,7 +224,7 @@ static bool next_segment(const struct applying *a, size_t end, struct segment *g
 }
 
 /* NULL = no memory. */
-static struct class *class_of(struct applying *a, const struct segment *g)
+static struct sampled *class_of(struct applying *a, const struct segment *g)
 {
 	uint64_t key = (uint64_t)g->stack << 32 | g->next_stack;
 	uint32_t row = trc_index_get(&a->class_row, key);
@@ -230,29 +234,49 @@ static struct class *class_of(struct applying *a, const struct segment *g)
 		if (!trc_array_add(&a->classes) || trc_index_put(&a->class_row, key, row))
 			return NULL;
 	}
-	return (struct class *)a->classes.row + row;
+	return (struct sampled *)a->classes.row + row;
+}
+
+static void sampled_add(struct sampled *sampled, const struct applying *a,
+			const struct trc_sample *sample)
+{
+	uint8_t change = change_at(a, sample->stack);
+
+	sampled->all += (double)sample->scaled;
+	sampled->n++;
+	if (!change)
+		return;
+	sampled->in[change - 1] += (double)sample->scaled;
+	sampled->n_in[change - 1]++;
+}
+
+/* Adds the thread's samples in this segment, from number *at on. */
+static void add_segment(struct sampled *sampled, const struct applying *a, size_t thread,
+			const struct segment *g, uint32_t *at)
+{
+	size_t n;
+	const struct trc_sample *sample = trc_model_samples(a->p->m, &n);
+
+	for (; *at < a->samples.first[thread + 1]; ++*at) {
+		const struct trc_sample *s = &sample[a->samples.row[*at]];
+
+		if (s->ts_ns > g->to_ns)
+			return;
+		sampled_add(sampled, a, s);
+	}
 }
 
 static int count_samples(struct applying *a, size_t thread)
 {
-	size_t n;
-	const struct trc_sample *sample = trc_model_samples(a->p->m, &n);
 	uint32_t at = a->samples.first[thread], end = a->samples.first[thread + 1];
 	struct segment g = {.to = a->p->first[thread], .to_ns = INT64_MIN};
 
 	while (at < end && next_segment(a, a->p->first[thread + 1], &g)) {
-		struct class *class = class_of(a, &g);
+		struct sampled *class = class_of(a, &g);
 
 		if (!class)
 			return -ENOMEM;
-		for (; at < end && sample[a->samples.row[at]].ts_ns <= g.to_ns; at++) {
-			const struct trc_sample *s = &sample[a->samples.row[at]];
-			uint8_t change = change_at(a, s->stack);
-
-			class->all += (double)s->scaled;
-			if (change)
-				class->in[change - 1] += (double)s->scaled;
-		}
+		add_segment(class, a, thread, &g, &at);
 	}
 	return 0;
 }
@@ -263,7 +287,7 @@ static int count_all_samples(struct applying *a)
 	const struct trc_sample *sample = trc_model_samples(a->p->m, &n);
 	int err;
 
-	a->classes.row_bytes = sizeof(struct class);
+	a->classes.row_bytes = sizeof(struct sampled);
 	a->has_samples = n > 0;
 	err = trc_by_thread_make(&a->samples, a->p->m, sample, n, sizeof(*sample),
 				 thread_of_clock_sample);
@@ -279,27 +303,49 @@ static int64_t scaled(int64_t ns, double factor)
 	return product < 9e18 ? (int64_t)product : INT64_MAX;
 }
 
-/* C2: what active time in this segment becomes. */
-static double active_factor(struct applying *a, const struct segment *g)
+/* C2: which part of active time in this segment is in the function of the change. */
+static double active_share(struct applying *a, const struct segment *g, const struct sampled *here,
+			   size_t change)
 {
-	const struct class *class = class_of(a, g);
-	uint8_t change = change_at(a, g->stack);
-	double factor = 1;
+	const struct sampled *class = class_of(a, g);
+	double share;
 
-	if (class && class->all > 0) {
-		for (size_t i = 0; i < a->changes->n; i++)
-			factor += class->in[i] / class->all * (a->changes->change[i].factor - 1);
-		return factor;
-	}
-	if (change && change == change_at(a, g->next_stack))
-		return a->changes->change[change - 1].factor;
-	return 1;
+	if (!class || class->all <= 0)
+		return change_at(a, g->stack) == change + 1 &&
+				       change_at(a, g->next_stack) == change + 1
+			       ? 1
+			       : 0;
+	share = class->in[change] / class->all;
+	if (here->all <= 0)
+		return share;
+	return (here->in[change] / here->all * (double)here->n + share * SAMPLES_TRUSTED) /
+	       (double)(here->n + SAMPLES_TRUSTED);
 }
 
-static void scale(struct applying *a, int64_t *ns, double factor)
+/* What active time becomes; *changed: which part of it takes another time than before. */
+static double active_factor(struct applying *a, const struct segment *g, const struct sampled *here,
+			    double *changed)
+{
+	double factor = 1;
+
+	*changed = 0;
+	for (size_t i = 0; i < a->changes->n; i++) {
+		const struct trc_change *change = &a->changes->change[i];
+		double share =
+			change->kind == TRC_CHANGE_FUNCTION ? active_share(a, g, here, i) : 0;
+
+		factor += share * (change->factor - 1);
+		*changed += change->factor < 1 || change->factor > 1 ? share : 0;
+	}
+	return factor;
+}
+
+/* `changed`: which part of the time it is that the factor is due to. */
+static void scale(struct applying *a, int64_t *ns, double factor, double changed)
 {
 	if (factor < 1 || factor > 1)
-		a->applied->changed_ns = trc_time_after(a->applied->changed_ns, *ns);
+		a->applied->changed_ns =
+			trc_time_after(a->applied->changed_ns, scaled(*ns, changed));
 	*ns = scaled(*ns, factor);
 }
 
@@ -326,27 +372,60 @@ static void change_depth(const struct applying *a, const struct trc_op *op, uint
 		depth[change - 1]--;
 }
 
+static void scale_op(struct applying *a, struct trc_op *op, double held, double active,
+		     double changed)
+{
+	uint8_t change = change_at(a, stack_of(a, op));
+	bool whole = held < 1 || held > 1;
+
+	scale(a, &op->active_ns, held * active, whole ? 1 : changed);
+	op->on_ns = scaled(op->on_ns, held * active);
+	op->off_ns = scaled(op->off_ns, held * active);
+	if (op->kind == TRC_OP_DELAY)
+		scale(a, &op->wait_ns, change ? held * a->changes->change[change - 1].factor : held,
+		      1);
+}
+
 static void scale_thread(struct applying *a, size_t thread)
 {
+	uint32_t at = a->samples.first[thread];
 	struct trc_op *op = a->p->ops.row;
 	struct segment g = {.to = a->p->first[thread], .to_ns = INT64_MIN};
 	uint32_t depth[TRC_CHANGES_MAX] = {0};
 
 	while (next_segment(a, a->p->first[thread + 1], &g)) {
-		double active = active_factor(a, &g);
+		struct sampled here = {0};
+		double active, changed;
 
+		add_segment(&here, a, thread, &g, &at);
+		active = active_factor(a, &g, &here, &changed);
 		for (size_t i = g.from; i < g.to; i++) {
-			double held = held_factor(a, depth);
-			uint8_t change = change_at(a, stack_of(a, &op[i]));
-
-			scale(a, &op[i].active_ns, held * active);
-			op[i].on_ns = scaled(op[i].on_ns, held * active);
-			op[i].off_ns = scaled(op[i].off_ns, held * active);
-			if (op[i].kind == TRC_OP_DELAY)
-				scale(a, &op[i].wait_ns,
-				      change ? held * a->changes->change[change - 1].factor : held);
+			scale_op(a, &op[i], held_factor(a, depth), active, changed);
 			change_depth(a, &op[i], depth);
 		}
+	}
+}
+
+/* Of n samples in the function the count differs by the root of that. */
+static void note_samples(struct applying *a)
+{
+	const struct sampled *class = a->classes.row;
+	struct trc_applied *applied = a->applied;
+
+	for (size_t i = 0; i < a->changes->n; i++) {
+		uint64_t n = 0, n_in = 0;
+		double error;
+
+		if (a->changes->change[i].kind != TRC_CHANGE_FUNCTION)
+			continue;
+		for (size_t k = 0; k < a->classes.n; k++) {
+			n += class[k].n;
+			n_in += class[k].n_in[i];
+		}
+		applied->n_sampled += n_in;
+		error = n_in ? sqrt((double)(n - n_in) / (double)n / (double)n_in) : 0;
+		if (error > applied->sampling_error)
+			applied->sampling_error = error;
 	}
 }
 
@@ -379,6 +458,7 @@ int trc_changes_apply(struct trc_applied *applied, const struct trc_changes *cha
 		err = count_samples(&a, i);
 	for (size_t i = 0; i < p->waits.n_threads && !err; i++)
 		scale_thread(&a, i);
+	note_samples(&a);
 	free(a.lock_change);
 	free(a.stack_change);
 	trc_by_thread_free(&a.samples);

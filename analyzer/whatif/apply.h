@@ -4,8 +4,9 @@
  *   apply:C1  within a changed lock's sections everything takes the factor of its time, but for waits for
  *       locks and other threads, which the simulation makes anew
  *   apply:C2  a changed function's sleeps and waits for files and the outside are those with the function in
- *       their stacks.  Of the active time between two waits it has its share of the samples between waits at
- *       the same two places; without samples all, if both waits are in it, and nothing otherwise
+ *       their stacks.  Of the active time between two waits it has its share of the samples there; few
+ *       samples count together with those between waits at the same two places.  Where there are none
+ *       at all it has all, if both waits are in it, and nothing otherwise
  */
 #ifndef TRC_ANALYZER_WHATIF_APPLY_H
 #define TRC_ANALYZER_WHATIF_APPLY_H
@@ -18,6 +19,8 @@ struct trc_applied {
 	uint32_t procs;	    /* 0 = no change says so */
 	int64_t changed_ns; /* time that takes another time than recorded, over all threads */
 	bool no_samples;    /* a function's share of active time is only assumed */
+	uint64_t n_sampled; /* samples in changed functions */
+	double sampling_error; /* of what they tell of a function's time: the standard error, relative */
 };
 
 /*

@@ -150,11 +150,13 @@ int trc_changes_parse(struct trc_changes *changes, const char *text, struct trc_
 		struct part one = {at, n};
 
 		trim(&one);
+		if (!one.n && changes->n && !at[n]) /* what ends with a ";" */
+			return 0;
+		if (!one.n)
+			return refuse(error, "a change is empty: 'lock NAME * 0.5', for example");
 		if (changes->n == TRC_CHANGES_MAX)
 			return refuse(error, "more than %d changes at once", TRC_CHANGES_MAX);
 		changes->change[changes->n] = (struct trc_change){.factor = 1};
-		if (!one.n)
-			return refuse(error, "a change is empty: 'lock NAME * 0.5', for example");
 		err = parse_one(&changes->change[changes->n++], &one, error);
 		if (err)
 			return err;

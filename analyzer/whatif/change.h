@@ -1,7 +1,7 @@
 /*
  * change.h - what --what-if asks for, from text.
  *
- *   CHANGE  = ONE {";" ONE}
+ *   CHANGE  = ONE {";" ONE} [";"]
  *   ONE     = "lock" NAME "*" FACTOR | "function" NAME "*" FACTOR | "no lock" NAME | "procs" N
  *
  * A name may hold blanks, and the last "*" is that of the factor.

@@ -68,6 +68,39 @@ static bool changes_procs(const struct trc_changes *changes)
 	return false;
 }
 
+static double ratio(int64_t part, int64_t whole)
+{
+	return whole > 0 ? (double)part / (double)whole : 1;
+}
+
+/* Which thread gets such a lock next decides how long each one waits: nothing of that is in the trace. */
+static int note_saturated(struct trc_whatif *w, const struct trc_program *p)
+{
+	static const double SATURATED = 0.9;
+	const struct trc_section *section = p->sections.sections.row;
+	const uint64_t *lock = p->sections.locks.row;
+	int64_t *held_ns = calloc(p->sections.locks.n + 1, sizeof(*held_ns));
+	int64_t length_ns = trc_replay_recorded_ns(p);
+
+	if (!held_ns)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->sections.sections.n; i++)
+		if (!section[i].reader)
+			held_ns[section[i].lock] = trc_time_after(
+				held_ns[section[i].lock],
+				trc_time_between(section[i].begin_ns, section[i].end_ns));
+	for (size_t i = 0; i < p->sections.locks.n; i++) {
+		double share = length_ns > 0 ? ratio(held_ns[i], length_ns) : 0;
+
+		if (share < SATURATED || share <= w->saturated_share)
+			continue;
+		w->saturated = lock[i];
+		w->saturated_share = share < 1 ? share : 1;
+	}
+	free(held_ns);
+	return 0;
+}
+
 static void note_program(struct trc_whatif *w, const struct trc_program *p)
 {
 	w->n_sections = p->sections.sections.n;
@@ -112,16 +145,13 @@ static int replay_all(struct trc_whatif *w, struct runs *runs, const struct trc_
 	if (!err)
 		err = replay_both(runs, BASE, changes, &p, error);
 	note_program(w, &p);
+	if (!err && note_saturated(w, &p))
+		err = out_of_memory(error);
 	trc_program_free(&p);
 	return err;
 }
 
 /* ---- figures ---- */
-
-static double ratio(int64_t part, int64_t whole)
-{
-	return whole > 0 ? (double)part / (double)whole : 1;
-}
 
 static int64_t whole(double ns)
 {
@@ -150,18 +180,23 @@ static double least(double value, double least)
 }
 
 /* chance_ns: by how much the changed replay's figure might differ by chance. */
-static struct trc_whatif_figure figure(const int64_t ns[N_RUNS], bool by_ratio, double chance_ns)
+static struct trc_whatif_figure figure(const struct trc_whatif *w, const int64_t ns[N_RUNS],
+				       double chance_ns)
 {
+	bool by_ratio = !w->procs;
 	double predicted = predict(ns, BASE, by_ratio);
 	double error = apart(ratio(ns[BASE], ns[RECORDED]), 1) * predicted;
+	double sampling =
+		w->sampling_error * apart(predicted, (double)(by_ratio ? ns[RECORDED] : ns[BASE]));
 
 	return (struct trc_whatif_figure){
 		.recorded_ns = ns[RECORDED],
 		.replayed_ns = ns[BASE],
 		.predicted_ns = whole(predicted),
-		.uncertain_ns = whole(least(
-			error + chance_ns + apart(predict(ns, SHORT_BASE, by_ratio), predicted),
-			predicted * RUNS_DIFFER)),
+		.uncertain_ns =
+			whole(least(error + chance_ns + sampling +
+					    apart(predict(ns, SHORT_BASE, by_ratio), predicted),
+				    predicted * RUNS_DIFFER)),
 	};
 }
 
@@ -284,9 +319,9 @@ static int add_type(struct trc_whatif *w, const struct task *task, size_t n, int
 	*type = (struct trc_whatif_type){
 		.name = task->type,
 		.n = n,
-		.mean = figure(s.mean, !w->procs, s.mean_chance),
-		.p50 = figure(s.p50, !w->procs, s.p50_chance),
-		.p99 = figure(s.p99, !w->procs, s.p99_chance),
+		.mean = figure(w, s.mean, s.mean_chance),
+		.p50 = figure(w, s.p50, s.p50_chance),
+		.p99 = figure(w, s.p99, s.p99_chance),
 	};
 	note_error(w, &type->mean);
 	note_error(w, &type->p50);
@@ -324,9 +359,11 @@ static int make_figures(struct trc_whatif *w, const struct trc_model *m, const s
 	int64_t length_ns[N_RUNS];
 
 	w->procs = runs->applied.procs;
+	w->n_sampled = runs->applied.n_sampled;
+	w->sampling_error = runs->applied.sampling_error;
 	for (int r = 0; r < N_RUNS; r++)
 		length_ns[r] = runs->replay[r].length_ns;
-	w->length = figure(length_ns, !w->procs, 0);
+	w->length = figure(w, length_ns, 0);
 	note_error(w, &w->length);
 	w->n_forced = runs->replay[BASE].n_forced + runs->replay[CHANGED].n_forced;
 	w->changed_ns = runs->applied.changed_ns;

@@ -8,8 +8,8 @@
  *       that an error which both replays have does not count.  Where the number of procs changes it is the
  *       replay's own: what else the machine did meanwhile is no part of that
  *   whatif:W2  its uncertainty is the error of the replay without a change, what the assumed sections
- *       change in the prediction, and what the number of tasks leaves to chance; what the model leaves
- *       out is not in it
+ *       change in the prediction, what the number of tasks leaves to chance, and of a function's change what
+ *       the number of its samples leaves open; what the model leaves out is not in it
  *   whatif:W3  figures of a type are of its tasks that both ended in the trace and end in each replay
  */
 #ifndef TRC_ANALYZER_WHATIF_WHATIF_H
@@ -39,10 +39,14 @@ struct trc_whatif {
 	uint64_t
 		n_kept; /* waits for threads and locks that keep their length, and what they lasted */
 	int64_t kept_ns;
-	uint64_t n_forced;  /* waits that the replay had to end */
-	int64_t changed_ns; /* time of threads that the change scales */
-	bool no_samples;    /* a function was changed, and there are none */
-	uint32_t procs;	    /* of the change; 0 = it is none to them */
+	uint64_t n_forced;     /* waits that the replay had to end */
+	int64_t changed_ns;    /* time of threads that the change scales */
+	bool no_samples;       /* a function was changed, and there are none */
+	uint64_t n_sampled;    /* samples in changed functions */
+	double sampling_error; /* what they leave open of these functions' time, relative */
+	uint64_t saturated;    /* the lock that is held nearly all the time; 0 = none is */
+	double saturated_share;
+	uint32_t procs; /* of the change; 0 = it is none to them */
 	uint64_t lost_events;
 	size_t n_fibers;
 };

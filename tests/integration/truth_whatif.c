@@ -9,12 +9,13 @@
  *   queue  workers take requests from a queue; changed: their work takes half the time
  *   rw     readers and writers share a lock; changed: its sections take half the time
  *   procs  threads share all processors; changed: one
+ *   function  turns that work in two functions, one of which takes long now and then; changed: half of that
  *
  * What takes time sleeps, except in `procs`, so that a busy machine matters little.  How much it mattered is
  * measured: how much later than asked sleeps ended; and how much of one processor there was.
  *
  * Output, a line each, separated by tabs: "length", ns; "task", type, number, mean, p50, p99 in ns; "late", parts
- * of a thousand of the slept time; "cpu", ns.
+ * of a thousand of the slept time; "cpu", ns; "function", ns in what the change halves.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -277,6 +278,35 @@ static void *procs_main(void *arg)
 	return arg;
 }
 
+static atomic_ullong function_ns;
+
+static SITE void parse(unsigned int us)
+{
+	uint64_t from = now_ns();
+
+	burn_us(changed ? us / 2 : us);
+	atomic_fetch_add(&function_ns, now_ns() - from);
+}
+
+static SITE void render(unsigned int us)
+{
+	burn_us(us);
+	atomic_fetch_add(&slept_ns, 0); /* so that the call is not the last thing that it does */
+}
+
+static void *function_main(void *arg)
+{
+	for (int i = 0; i < 80 && !arg; i++) {
+		struct task t = task_begin(&type[0]);
+
+		parse(i % 4 ? 1000 : 10000);
+		render(3000);
+		task_end(&t);
+		sleep_us(1000);
+	}
+	return arg;
+}
+
 static void use_one_proc(void)
 {
 	cpu_set_t set, one;
@@ -303,6 +333,7 @@ static const struct {
 	{"two", {"turn"}, {two_main, two_main, two_main, two_main}},
 	{"queue", {"request"}, {queue_producer, queue_worker, queue_worker, queue_worker}},
 	{"rw", {"read", "write"}, {rw_reader, rw_reader, rw_writer, rw_writer}},
+	{"function", {"turn"}, {function_main, function_main, function_main, function_main}},
 	{"procs", {"turn"}, {procs_main, procs_main, procs_main, procs_main}},
 };
 
@@ -348,5 +379,6 @@ int main(int argc, char **argv)
 		print_type(&type[i]);
 	printf("late\t%ju\n", (uintmax_t)(late_ns * 1000 / (slept_ns ? slept_ns : 1)));
 	printf("cpu\t%ju\n", (uintmax_t)clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+	printf("function\t%ju\n", (uintmax_t)function_ns);
 	return 0;
 }

@@ -97,6 +97,13 @@ predicts lock 'lock first_lock * 0.5'
 predicts lock 'lock first_lock * 0.5' --locks=all
 predicts two 'no lock second_lock'
 predicts queue 'function queue_work * 0.5'
+predicts function 'function parse * 0.5' '-F 1000'
+if [ -e function.json ]; then
+	of=$(sed -n 's/.*"changed_ns":\([0-9]*\).*/\1/p' function.json)
+	really=$(value function.tsv function)
+	expect "the change is to the function's time, $really ns, and not to $of ns of turns" \
+		[ $((of * 10)) -ge $((really * 8)) -a $((of * 10)) -le $((really * 12)) ]
+fi
 predicts rw 'lock table_lock * 0.5' --locks=all
 predicts procs 'procs 1'
 [ $checks -gt 0 ] || skip 'the machine is too busy: sleeps end late in every run'

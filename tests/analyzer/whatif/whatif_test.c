@@ -122,6 +122,8 @@ static const struct whatif_case {
 	 "run 6000 6000 3500\n"},
 	{"a writer waits for nobody without the lock", READERS, "no lock 0x10",
 	 "run 6000 6000 5000\n"},
+	{"what ends with a semicolon is one change", ONE_LOCK, "lock 0x10 * 0.5; ",
+	 "run 8000 8000 5000\njob 6500 6500 3500\n"},
 	{"one proc for two threads", PROCS, "procs 1", "run 4000 4000 8000\njob 4000 4000 8000\n"},
 	{"more procs than threads change nothing", PROCS, "procs 7",
 	 "run 4000 4000 4000\njob 4000 4000 4000\n"},
@@ -185,7 +187,8 @@ static const struct refused_case {
 	const char *error;
 } refused[] = {
 	{"", -EINVAL, "a change is empty: 'lock NAME * 0.5', for example"},
-	{"procs 2;", -EINVAL, "a change is empty: 'lock NAME * 0.5', for example"},
+	{";", -EINVAL, "a change is empty: 'lock NAME * 0.5', for example"},
+	{"procs 2;;", -EINVAL, "a change is empty: 'lock NAME * 0.5', for example"},
 	{"faster", -EINVAL,
 	 "'faster' is no change: 'lock NAME * 0.5', 'function NAME * 0.5', 'no lock NAME' or "
 	 "'procs N'"},
