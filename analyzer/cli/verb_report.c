@@ -2,6 +2,7 @@
  * --summary, which trace-record prints when a recording ends; --why. */
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "cli.h"
 #include "width.h"
 #include "analyzer/report/many.h"
@@ -60,6 +61,24 @@ static int add_one(struct trc_cli *cli, struct trc_many *many, const char *path)
 	return status;
 }
 
+/* A trace that is given twice would count twice. */
+static bool is_again(struct trc_cli *cli, size_t i)
+{
+	struct stat one, other;
+
+	if (stat(cli->paths[i], &one))
+		return false;
+	for (size_t k = 0; k < i; k++) {
+		if (stat(cli->paths[k], &other) || one.st_dev != other.st_dev ||
+		    one.st_ino != other.st_ino)
+			continue;
+		trc_cli_error(cli, "%s: the same file as %s: told once", cli->paths[i],
+			      cli->paths[k]);
+		return true;
+	}
+	return false;
+}
+
 static int print_many(struct trc_cli *cli, bool summary)
 {
 	const struct trc_report_options options = options_of(cli);
@@ -67,7 +86,7 @@ static int print_many(struct trc_cli *cli, bool summary)
 	int status = TRC_EXIT_OK, err = many ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < cli->n_paths && !err; i++) {
-		int one = add_one(cli, many, cli->paths[i]);
+		int one = is_again(cli, i) ? TRC_EXIT_OK : add_one(cli, many, cli->paths[i]);
 
 		status = one > status ? one : status;
 	}

@@ -106,19 +106,22 @@ static const char *kind_name(unsigned int reason)
 	}
 }
 
-/* "mutex settings", or NULL: it is not in a variable.  What lies where in a variable is the same
- * in one build only. */
+/* "mutex settings.lock", or NULL: it is not in a variable.  What lies where in a variable is the same
+ * in one build only, but for members with names. */
 static char *variable_name(const struct trc_diff_names *names, unsigned int reason, uint64_t object,
 			   uint32_t stack)
 {
 	uint64_t offset;
 	const char *variable = object ? trc_model_variable(names->m, object, stack, &offset) : NULL;
+	const char *member;
 
 	if (!variable)
 		return NULL;
+	member = trc_model_member(names->m, object, stack, &offset);
 	if (offset && names->by_place)
-		return text("%s " NAME "+%" PRIu64, kind_name(reason), variable, offset);
-	return text("%s " NAME, kind_name(reason), variable);
+		return text("%s " NAME NAME "+%" PRIu64, kind_name(reason), variable, member,
+			    offset);
+	return text("%s " NAME NAME, kind_name(reason), variable, member);
 }
 
 char *trc_diff_wait_name(const struct trc_diff_names *names, const struct trc_park *park)

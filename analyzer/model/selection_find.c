@@ -1,5 +1,6 @@
 /* selection_find.c - a selection as it is asked for, and what of it there is in a trace. */
 #include <errno.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -207,6 +208,26 @@ static const char *shown(struct trc_line *line, const char *name)
 	return trc_line_text(line);
 }
 
+/* What follows the name is a number, perhaps behind one sign: "worker 1", "worker-1", "worker1". */
+static bool is_numbered(const char *thread, const char *name)
+{
+	size_t n = strlen(name), digits;
+
+	if (!n || strncmp(thread, name, n) != 0)
+		return false;
+	thread += n;
+	if (*thread && strchr(" -_.:/#", *thread))
+		thread++;
+	digits = strspn(thread, "0123456789");
+	return digits && !thread[digits];
+}
+
+static bool is_like(const char *thread, const char *name)
+{
+	return is_numbered(thread, name) || (strpbrk(name, "*?[") && !fnmatch(name, thread, 0));
+}
+
+/* Threads with the name; if there are none, those whose names are like it. */
 static int find_thread(struct trc_selection *s, const struct trc_model *m, const char *name,
 		       struct trc_error *error)
 {
@@ -214,10 +235,15 @@ static int find_thread(struct trc_selection *s, const struct trc_model *m, const
 	const struct trc_thread *thread = trc_model_threads(m, &n);
 	struct trc_line line;
 	uint64_t tid;
-	bool by_tid = is_number(name, &tid), found = false;
+	bool by_tid = is_number(name, &tid), found = false, like;
 
+	for (size_t i = 0; i < n && !found; i++)
+		found = by_tid ? thread[i].tid == tid : !strcmp(thread[i].name, name);
+	like = !found && !by_tid;
 	for (size_t i = 0; i < n; i++) {
-		if (by_tid ? thread[i].tid != tid : strcmp(thread[i].name, name) != 0)
+		if (by_tid ? thread[i].tid != tid
+		    : like ? !is_like(thread[i].name, name)
+			   : strcmp(thread[i].name, name) != 0)
 			continue;
 		found = true;
 		if (trc_index_put(&s->in, thread[i].serial, 1))

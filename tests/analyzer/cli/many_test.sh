@@ -57,6 +57,13 @@ trace dump.12.trc 12 '/usr/sbin/large -c x.conf' 800
 trace other.trc 13 'third' 5
 trace least.trc 14 'least' 0
 
+# A file that is given twice counts once.
+run 0 dump.11.trc dump.12.trc
+cp out once
+run 0 dump.11.trc dump.12.trc ./dump.11.trc
+cmp -s out once || fail "a trace that is given twice: $(cat out)"
+grep -q 'dump.11.trc: the same file as dump.11.trc' err || fail "not told: $(cat err)"
+
 run 0 dump.11.trc dump.12.trc other.trc least.trc
 same 'what cost most is first' '4 traces: 8 threads, 12 events in SIZE, none lost
       pid    lasted  threads  CPU time for locks for files  command

@@ -98,6 +98,14 @@ static const struct {
 	 "1:900-1000 2:900-1000 3:900-1000"},
 	{"a thread by its tid", "", "thread 12", "2:0-1000"},
 	{"all threads of a name", "", "thread b;window ..5ns", "2:0-5 3:0-5"},
+	{"a name that no thread has is that of numbered threads",
+	 "@1 thread=1 thread_name named=1 name=\"w3x\"\n"
+	 "@1 thread=1 thread_name named=2 name=\"w 1\"\n"
+	 "@1 thread=1 thread_name named=3 name=\"w-2\"\n",
+	 "thread w;window ..5ns", "2:0-5 3:0-5"},
+	{"a name that a thread has is that thread's alone", "@1 thread=1 thread_name named=3 name=\"b1\"\n",
+	 "thread b;window ..5ns", "2:0-5"},
+	{"a pattern", "@1 thread=1 thread_name named=3 name=\"cb1\"\n", "thread [a-c]b*;window ..5ns", "3:0-5"},
 	{"a task that begins and ends on a thread",
 	 "@100 thread=1 task_begin task=7 type=\"t\"\n@300 thread=1 task_end task=7\n", "task 7",
 	 "1:100-300"},
