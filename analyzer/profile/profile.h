@@ -137,5 +137,7 @@ size_t trc_profile_limit(const struct trc_stacks *stacks, struct trc_model *m, u
  */
 size_t trc_profile_own(const struct trc_stacks *stacks, struct trc_model *m, uint32_t stack,
 		       size_t *end);
+/* Whether stack_frame[at] is in one of trc's objects: pthread_once() calls the program's function through it. */
+bool trc_profile_is_trc(const struct trc_stacks *stacks, const struct trc_model *m, uint32_t at);
 
 #endif

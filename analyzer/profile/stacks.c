@@ -48,6 +48,19 @@ size_t trc_profile_skip_trc(const struct trc_stacks *stacks, struct trc_model *m
 	return i < n ? i : 0;
 }
 
+/* Where the process began: what called __libc_start_main(), which may have no name. */
+static bool is_start(const struct trc_stacks *stacks, uint32_t first, uint32_t at)
+{
+	static const char MAIN[] = "__libc_start_main";
+	const uint32_t *id = stacks->stack_frame;
+	const struct trc_frame *frame = &stacks->frame[id[at] - 1];
+	const struct trc_frame *called = at > first ? &stacks->frame[id[at - 1] - 1] : NULL;
+
+	if (frame->function)
+		return !strcmp(frame->function, "_start");
+	return called && called->function && !strncmp(called->function, MAIN, sizeof(MAIN) - 1);
+}
+
 size_t trc_profile_limit(const struct trc_stacks *stacks, struct trc_model *m, uint32_t stack)
 {
 	uint32_t first, n;
@@ -56,14 +69,10 @@ size_t trc_profile_limit(const struct trc_stacks *stacks, struct trc_model *m, u
 		return 0;
 	first = stacks->stack_first[stack];
 	n = stacks->stack_first[stack + 1] - first;
-	for (uint32_t i = n; i > 0; i--) {
-		const struct trc_frame *frame =
-			&stacks->frame[stacks->stack_frame[first + i - 1] - 1];
-
+	for (uint32_t i = n; i > 0; i--)
 		if (frame_owner(stacks, m, first + i - 1) == TRC_OWNER_PROGRAM &&
-		    !(frame->function && !strcmp(frame->function, "_start")))
+		    !is_start(stacks, first, first + i - 1))
 			return i;
-	}
 	return n;
 }
 
@@ -108,23 +117,35 @@ static bool is_of_the_system(const struct trc_frame *frame)
 	return false;
 }
 
+/* std::thread::join(), inlined into the program, may have been called by libc, through pthread_once(). */
+static bool is_own(const struct trc_stacks *stacks, const struct trc_model *m, uint32_t at)
+{
+	return frame_owner(stacks, m, at) == TRC_OWNER_PROGRAM &&
+	       !is_of_the_system(&stacks->frame[stacks->stack_frame[at] - 1]);
+}
+
+bool trc_profile_is_trc(const struct trc_stacks *stacks, const struct trc_model *m, uint32_t at)
+{
+	return frame_owner(stacks, m, at) == TRC_OWNER_TRC;
+}
+
 size_t trc_profile_own(const struct trc_stacks *stacks, struct trc_model *m, uint32_t stack,
 		       size_t *end)
 {
 	size_t skip = trc_profile_skip(stacks, m, stack),
 	       limit = trc_profile_limit(stacks, m, stack);
 	size_t first = skip;
-	const uint32_t *frame = stacks->stack_frame;
+	uint32_t base;
 
 	*end = limit;
 	if (limit <= skip) {
 		*end = skip;
 		return skip;
 	}
-	frame += stacks->stack_first[stack];
-	while (first < *end && is_of_the_system(&stacks->frame[frame[first] - 1]))
+	base = stacks->stack_first[stack];
+	while (first < *end && !is_own(stacks, m, base + (uint32_t)first))
 		first++;
-	while (*end > first && is_of_the_system(&stacks->frame[frame[*end - 1] - 1]))
+	while (*end > first && !is_own(stacks, m, base + (uint32_t)*end - 1))
 		--*end;
 	if (first < *end)
 		return first;

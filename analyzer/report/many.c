@@ -89,7 +89,7 @@ static void row_measure(struct row *row, const struct trc_report *r)
 {
 	row->lasted_ns = r->end_ns - r->start_ns;
 	row->cpu_ns = r->selection ? TRC_NEVER : cpu_ns(r); /* under which labels is not known */
-	row->n_threads = r->n_threads;
+	row->n_threads = trc_report_count_threads(r);
 	for (size_t i = 0; i < r->n_threads; i++) {
 		trc_report_add(&row->locks_ns, r->class_ns[i][TRC_WAIT_LOCKS]);
 		trc_report_add(&row->files_ns, r->class_ns[i][TRC_WAIT_FILES]);

@@ -204,11 +204,15 @@ static void add_frames(struct trc_report *r, struct trc_line *line, uint32_t sta
 	size_t n;
 	const uint32_t *frame = own_frames(r, stack, &n);
 	const char *file = NULL;
+	size_t told = 0;
 
 	if (!n)
 		trc_line_add(line, "(no stack)");
-	for (size_t i = 0; i < n && i < max; i++) {
-		trc_line_add(line, i ? " < " : "");
+	for (size_t i = 0; i < n && told < max; i++) {
+		if (i && trc_profile_is_trc(r->stacks, r->m,
+					    (uint32_t)(&frame[i] - r->stacks->stack_frame)))
+			continue;
+		trc_line_add(line, told++ ? " < " : "");
 		add_frame(r, line, &r->stacks->frame[frame[i] - 1], &file);
 	}
 }

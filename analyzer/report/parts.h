@@ -141,6 +141,7 @@ static inline uint32_t trc_report_park_id(const struct trc_report *r, size_t i)
 }
 /* What the recorder noted under this key, NULL if nothing. */
 const char *trc_report_info(const struct trc_report *r, const char *key);
+uint64_t trc_report_count_threads(const struct trc_report *r);
 /* Adds what is not in the trace: "12 lost", "none lost", "its end is missing". */
 void trc_report_lost(const struct trc_report *r, struct trc_line *line);
 /* What was lost for one cause. */

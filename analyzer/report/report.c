@@ -306,6 +306,17 @@ static void add_plural(struct trc_line *line, uint64_t n, const char *word)
 	trc_line_add(line, "%s %s%s", trc_text_count(number, n), word, n == 1 ? "" : "s");
 }
 
+/* The first thread of each further program that the process executed is the one that it had. */
+uint64_t trc_report_count_threads(const struct trc_report *r)
+{
+	const char *pid = trc_report_info(r, "pid");
+	uint64_t n = r->n_threads, n_first = 0;
+
+	for (size_t i = 0; i < r->n_threads && pid; i++)
+		n_first += r->thread[i].tid == strtoul(pid, NULL, 10);
+	return n_first > 1 ? n - (n_first - 1) : n;
+}
+
 static void print_size(struct trc_report *r)
 {
 	const struct trc_file_info *file = trc_reader_info(r->reader);
@@ -315,7 +326,7 @@ static void print_size(struct trc_report *r)
 
 	trc_model_procs(r->m, &n_procs);
 	trc_line_begin(&line, r->width, r->colour);
-	add_plural(&line, r->n_threads, "thread");
+	add_plural(&line, trc_report_count_threads(r), "thread");
 	trc_line_add(&line, ", ");
 	add_plural(&line, n_procs, "proc");
 	trc_line_add(&line, ", ");

@@ -18,7 +18,8 @@ static void print_head(struct trc_report *r)
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	trc_line_add(&line, ": %s, %s thread%s, %s event%s, %s, ",
 		     trc_text_duration(time, r->end_ns - r->start_ns),
-		     trc_text_count(threads, r->n_threads), r->n_threads == 1 ? "" : "s",
+		     trc_text_count(threads, trc_report_count_threads(r)),
+		     trc_report_count_threads(r) == 1 ? "" : "s",
 		     trc_text_count(events, file->n_events), file->n_events == 1 ? "" : "s",
 		     trc_text_bytes(bytes, file->file_bytes));
 	trc_report_lost(r, &line);

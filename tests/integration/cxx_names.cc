@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <ctime>
 #include <mutex>
+#include <future>
 #include <thread>
 #include <vector>
 
@@ -132,6 +133,10 @@ int main()
 		return a < b;
 	});
 	account(IN_MAIN("{lambda(int, int)#5}", 4) "::operator()", sorting);
+	/* Waits through pthread_once(), in which libc and trc call the library again. */
+	std::async(std::launch::async, [] {
+		std::this_thread::sleep_for(std::chrono::milliseconds(20));
+	}).get();
 	printf("lock\tsettings::lock\nholder\tsettings::reload\n");
 	return 0;
 }

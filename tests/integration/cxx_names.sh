@@ -39,6 +39,18 @@ grep -q '^            settings::get cxx_names.cc:[0-9]*' report ||
 passed 'a wait is where the program calls the library'
 grep -qE '…|gthr-default|std_mutex' report && fail "headers of the library, or cut lines: $(grep -nE '…|gthr-|std_mutex' report)"
 passed 'a report in a file is not cut'
+grep -q 'run_routine\|barrier_once' report &&
+	fail "trc's own code between the program's: $(grep 'run_routine\|barrier_once' report)"
+grep -A 1 ' join ' report | grep -q '^            main cxx_names.cc:' ||
+	fail "who waits for a future is not where the program does: $(grep -A 1 ' join ' report)"
+passed 'a wait through pthread_once() is where the program asks for it'
+
+# Without names: how the process was started is no code of the program's.
+strip -o stripped "$here/cxx_names" && "$trace_record" -q -o stripped.trc -- ./stripped >/dev/null ||
+	fail 'the stripped program was not recorded'
+"$trace_analyze" stripped.trc >report || fail 'no report of the stripped program'
+grep -q '__libc_start' report && fail "libc starts it: $(grep __libc_start report)"
+passed 'a stripped program does not begin in libc'
 [ "$("$trace_analyze" names.trc | grep -c 'linux-vdso.so.1+0x')" = 0 ] ||
 	fail "addresses in the vDSO: $(grep vdso report)"
 passed 'the vDSO has names'

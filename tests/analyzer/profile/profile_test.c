@@ -778,6 +778,23 @@ static const struct {
 	{"libraries of the program with such names", "0x1010 0x5010 0x3010", 1},
 };
 
+/* Frames of trc and libc between the program's stay; at the ends there are none. */
+START_TEST(own_frames)
+{
+	static const char TEXT[] = "stack s4 0x1010 0x3010 0x1010 0x2010 0x3020 0x2010\n"
+				   "@1 thread=1 park reason=mutex object=1 stack=s4\n";
+	struct trc_model *m = model_with(TEXT, TRC_PART_WAITS | TRC_PART_SYMBOLS);
+	const struct trc_stacks *stacks = trc_model_stacks(m);
+	size_t end, first = trc_profile_own(stacks, m, 4, &end);
+
+	ck_assert_uint_eq(first, 1);
+	ck_assert_uint_eq(end, 5);
+	ck_assert(!trc_profile_is_trc(stacks, m, stacks->stack_first[4] + 1));
+	ck_assert(trc_profile_is_trc(stacks, m, stacks->stack_first[4] + 2));
+	model_close(m);
+}
+END_TEST
+
 START_TEST(skips)
 {
 	char *text;
@@ -816,6 +833,7 @@ int main(void)
 	tcase_add_test(tests, comments_of_one);
 	tcase_add_test(tests, comment_on_waits_that_a_kill_cut);
 	tcase_add_test(tests, comments_of_the_heap);
+	tcase_add_test(tests, own_frames);
 	tcase_add_loop_test(tests, skips, 0, sizeof(SKIPS) / sizeof(*SKIPS));
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);

@@ -128,6 +128,9 @@ static const struct {
 		 "@7100000 thread=2 resume reason=mutex object=0x7f10\n",
 	 "    caused   to waits   sections      mean   longest  lock, released at\n"
 	 "   6.00 ms          1          3   2.00 ms   2.00 ms  mutex 0x7f10, by main (101) and 1 other\n"},
+	{"a process that executed another program has one first thread",
+	 MODULES "info pid \"101\"\nthread 4 tid=101 name=\"new\"\n" WAIT(0, 10, 2, "mutex", "0x7f10", "get"),
+	 "\n3 threads, 1 proc,"},
 	{"descriptors are reused: places stay apart",
 	 MODULES WAIT(0, 60, 2, "read", "3", "get") WAIT(60, 100, 2, "read", "3", "put"),
 	 "Waiting for files and sockets  100 ms in 2 waits  (of time: share of the waiting threads' "
