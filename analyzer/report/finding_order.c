@@ -28,16 +28,30 @@ static void add_edge(struct trc_report *r, struct trc_line *line, const struct t
 	}
 }
 
+/* Where the second lock is taken, each time. */
+static void add_places(struct trc_report *r, struct trc_line *line, const struct trc_lock_edge *one,
+		       const struct trc_lock_edge *other)
+{
+	if (!one->taken_stack || !other->taken_stack)
+		return;
+	trc_line_add(line, ", at ");
+	trc_report_place(r, line, one->taken_stack);
+	trc_line_add(line, " and at ");
+	trc_report_place(r, line, other->taken_stack);
+}
+
 static void add_sentence(struct trc_report *r, struct trc_line *line,
 			 const struct trc_lock_edge *const edge[], uint32_t n, uint32_t n_more)
 {
 	add_lock(r, line, edge[0]->held_reason, edge[0]->held, edge[0]->held_stack);
 	trc_line_add(line, " and ");
 	add_lock(r, line, edge[0]->taken_reason, edge[0]->taken, edge[0]->taken_stack);
-	if (n == 2)
+	if (n == 2) {
 		trc_line_add(line, " are taken in both orders");
-	else
+		add_places(r, line, edge[0], edge[1]);
+	} else {
 		trc_line_add(line, " are two of %u locks that are taken in a circle", n);
+	}
 	trc_line_add(line, ": no deadlock happened, but one could");
 	if (n_more)
 		trc_line_add(line, "; %u more circle%s in the table lock_order", n_more,
@@ -66,7 +80,7 @@ static int add_risk(struct trc_report *r, struct trc_array *out,
 	for (uint32_t i = 1; i < n; i++)
 		f.end_ns = edge[i]->first_ns > f.end_ns ? edge[i]->first_ns : f.end_ns;
 	trc_finding_sql_add(&f, "SELECT * FROM lock_order WHERE deadlock = %u", edge[0]->deadlock);
-	trc_finding_line(&line);
+	trc_line_begin(&line, WHY_WIDTH, false);
 	add_sentence(r, &line, edge, n, n_more);
 	return trc_finding_add(out, &f, &line);
 }

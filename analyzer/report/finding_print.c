@@ -1,7 +1,6 @@
 /* finding_print.c - findings as a section of the report. */
 #include <string.h>
-#include "findings.h"
-#include "parts.h"
+#include "finding_parts.h"
 
 enum {
 	WRAP_WIDTH = 100, /* sentences read badly in longer lines */
@@ -84,6 +83,22 @@ void trc_finding_print(struct trc_report *r, const struct trc_finding *f, const 
 		return;
 	snprintf(helps, sizeof(helps), "helps: %s", remedy);
 	print_wrapped(r, helps, 4, TRC_STYLE_DIM);
+}
+
+int trc_report_risk_lines(struct trc_report *r)
+{
+	struct trc_array found = {.row_bytes = sizeof(struct trc_finding)};
+	int err = trc_find_lock_order(r, &found);
+	const struct trc_finding *f = found.row;
+	struct trc_line line;
+
+	for (size_t i = 0; i < found.n && !err; i++) {
+		trc_line_begin(&line, TRC_WIDTH_MAX, r->colour);
+		trc_line_add(&line, "RISK: %s", f[i].sentence);
+		trc_report_line(r, &line);
+	}
+	trc_array_free(&found);
+	return err;
 }
 
 /* The head has the lost events already; crashes and deadlocks have sections of their own before. */

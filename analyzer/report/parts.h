@@ -351,6 +351,9 @@ void trc_finding_print(struct trc_report *r, const struct trc_finding *f, const 
 /* The sentence alone, in one line. */
 void trc_finding_print_line(struct trc_report *r, const struct trc_finding *f, const char *who);
 
+/* A line for each order of locks that could be a deadlock; none without any.  0 or -ENOMEM. */
+int trc_report_risk_lines(struct trc_report *r);
+
 /* ---- sections ---- */
 int trc_report_findings_section(struct trc_report *r);
 int trc_report_deadlocks(struct trc_report *r);

@@ -101,7 +101,9 @@ int trc_report_summary(struct trc_model *m, FILE *out, const struct trc_report_o
 		trc_report_unseen_lines(&r);
 		trc_report_selection_lines(&r);
 		trc_report_deadlock_line(&r);
-		err = print_waits(&r);
+		err = trc_report_risk_lines(&r);
+		if (!err)
+			err = print_waits(&r);
 		if (err)
 			snprintf(error->text, sizeof(error->text), "report: out of memory");
 	}

@@ -29,10 +29,10 @@ passed 'three circles, and not those behind a gate, tried, read, in one thread, 
 # The report leads with them.
 "$trace_analyze" t.trc >report.txt || fail 'no report'
 tr -s ' \n' ' ' <report.txt >words.txt
-for text in 'mutex both_a and mutex both_b are taken in both orders: no deadlock happened, but one could' \
+for text in 'mutex both_a and mutex both_b are taken in both orders, at take_one_way lock_order.c:[0-9]* and at take_other_way lock_order.c:[0-9]*: no deadlock happened, but one could' \
 	'takes mutex both_b at take_one_way' 'while it holds mutex both_a, taken at take_one_way' \
 	'takes mutex both_a at take_other_way' 'helps: take locks in the same order everywhere'; do
-	grep -qF "$text" words.txt || fail "the report does not say: $text: $(head -20 report.txt)"
+	grep -q -e "$text" words.txt || fail "the report does not say: $text: $(head -20 report.txt)"
 done
 passed 'the report says where'
 "$trace_analyze" --json t.trc >report.json || fail 'no JSON'
@@ -40,6 +40,10 @@ grep -q '"lock_order"' report.json || fail "not in the JSON"
 [ "$(sql t.trc "SELECT count(*) FROM findings WHERE kind = 'lock_order' AND severity = 'risk'")" = 2 ] ||
 	fail 'the findings are not two'
 passed 'so do JSON and SQL'
+
+"$trace_analyze" --summary t.trc | grep -q '^RISK: mutex both_a and mutex both_b are taken in both orders' ||
+	fail 'not in the summary'
+passed 'the summary has it, too'
 
 # Without --locks=all nothing is known, and nothing is said.
 "$trace_record" -q -o less.trc "$here/lock_order" >/dev/null || fail 'no second trace'
