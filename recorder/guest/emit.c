@@ -12,6 +12,7 @@
 #include "recorder/ring/ring_inline.h"
 #include "recorder/ring/slot_inline.h"
 #include "recorder/shared/trigger.h"
+#include "recorder/unwind/kept.h"
 #include "recorder/unwind/unwind.h"
 #include "recorder/ring/waiters.h"
 #include "recorder/unwind/poison.h"
@@ -45,21 +46,28 @@ static uint64_t held_ns(uint64_t lock, uint64_t at)
 
 /* ---- stacks ---------------------------------------------------------------------------- */
 
-/* The caller's stack into frame[], the innermost frames of trc itself left out. */
-static uint32_t stack_take(uint64_t frame[TRC_STACK_DEPTH_MAX + 8], uint32_t *first)
+/* A stack of the calling thread from `start` on, the innermost frames of trc itself left out. */
+struct taken {
+	const struct trc_unwind_start *start;
+	uint32_t module_epoch;
+	uint32_t skipped, n;
+	uint64_t frame[TRC_STACK_DEPTH_MAX + 8];
+};
+
+static void stack_take(struct taken *taken, const struct trc_unwind_start *start)
 {
-	uint32_t n = trc_unwind(frame, TRC_STACK_DEPTH_MAX + 8, 0);
+	uint32_t max = TRC_STACK_DEPTH_MAX + 8, n = trc_unwind_from(start, taken->frame, max);
 	uint32_t skip = 0;
 
-	while (skip < n && frame[skip] - trc_own_text[0] < trc_own_text[1] - trc_own_text[0])
+	while (skip < n && taken->frame[skip] - trc_own_text[0] < trc_own_text[1] - trc_own_text[0])
 		skip++;
-	*first = skip;
-	n -= skip;
-	if (__builtin_expect(n > TRC_STACK_DEPTH_MAX, 0)) {
-		trc_unwind_elide(NULL, frame + skip, skip);
-		n = TRC_STACK_DEPTH_MAX;
+	taken->start = start;
+	taken->skipped = skip;
+	taken->n = n - skip;
+	if (__builtin_expect(taken->n > TRC_STACK_DEPTH_MAX, 0)) {
+		trc_unwind_elide_from(start, taken->frame + skip, skip);
+		taken->n = TRC_STACK_DEPTH_MAX;
 	}
-	return n;
 }
 
 static uint32_t module_epoch(void)
@@ -68,12 +76,52 @@ static uint32_t module_epoch(void)
 	return atomic_load_explicit(&trc_rec.shared->module_epoch, memory_order_relaxed);
 }
 
-uint64_t trc_stack_here(void)
+/* What the id of a kept stack is good for: it follows from the module epoch, in this session. */
+static uint64_t kept_tag(uint32_t epoch)
 {
-	uint64_t frame[TRC_STACK_DEPTH_MAX + 8];
-	uint32_t first, n = stack_take(frame, &first);
+	return (uint64_t)trc_self.session << 32 | epoch;
+}
 
-	return trc_stack_intern(frame + first, n, module_epoch());
+/* The id of the stack from `start` on, if the stack was met before and is in the table still; or
+ * 0. */
+static inline uint64_t stack_known(const struct trc_unwind_start *start)
+{
+	uint64_t id = trc_kept_find(start, kept_tag(module_epoch()));
+
+	if (__builtin_expect(!id || trc_stack_touch(id), 1))
+		return id;
+	trc_kept_drop(start, id);
+	return 0;
+}
+
+/* Also remembers that the stack was met. 0: there is no room. */
+static uint64_t taken_intern(struct taken *taken)
+{
+	uint32_t n_found = taken->skipped + taken->n;
+	uint64_t id;
+
+	taken->module_epoch = module_epoch();
+	id = trc_stack_intern(taken->frame + taken->skipped, taken->n, taken->module_epoch);
+	if (id && taken->n < TRC_STACK_DEPTH_MAX)
+		trc_kept_add(taken->start, kept_tag(taken->module_epoch), id, taken->frame, n_found,
+			     taken->skipped);
+	return id;
+}
+
+static __attribute__((noinline)) uint64_t stack_unknown(const struct trc_unwind_start *start)
+{
+	struct taken taken;
+
+	stack_take(&taken, start);
+	return taken_intern(&taken);
+}
+
+__attribute__((noinline)) uint64_t trc_stack_here(void)
+{
+	struct trc_unwind_start start = TRC_UNWIND_CALLER();
+	uint64_t id = stack_known(&start);
+
+	return id ? id : stack_unknown(&start);
 }
 
 /* What had no room in a table. */
@@ -108,38 +156,60 @@ static __attribute__((noinline)) void record_carrying(enum trc_kind kind, const 
 	trc_record(TRC_REC_WORD1(kind, flags, words, trc_self.serial), seg, n);
 }
 
-static uint64_t record_frames(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
-			      unsigned int stack_index, const uint64_t *frame, uint32_t n,
-			      const struct trc_inline_string *string)
+static void record_known(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
+			 const struct carried *carried)
 {
-	uint32_t epoch = module_epoch();
-	uint64_t id = trc_stack_intern(frame, n, epoch);
-	struct carried carried = {string, frame, id ? 0 : n, epoch};
-
-	arg[stack_index] = id;
-	if (carried.n_frames || (string && string->n_bytes))
-		record_carrying(kind, arg, n_args, &carried);
+	if (carried->n_frames || (carried->string && carried->string->n_bytes))
+		record_carrying(kind, arg, n_args, carried);
 	else
 		trc_record_args(TRC_REC_WORD1(kind, 0, 2 + n_args, trc_self.serial), arg, n_args);
+}
+
+static __attribute__((noinline)) uint64_t
+record_unknown(enum trc_kind kind, uint64_t *arg, unsigned int n_args, unsigned int stack_index,
+	       const struct trc_unwind_start *start, const struct trc_inline_string *string)
+{
+	struct carried carried = {.string = string};
+	struct taken taken;
+
+	stack_take(&taken, start);
+	arg[stack_index] = taken_intern(&taken);
+	if (!arg[stack_index]) {
+		carried.frame = taken.frame + taken.skipped;
+		carried.n_frames = taken.n;
+		carried.epoch = taken.module_epoch;
+	}
+	record_known(kind, arg, n_args, &carried);
+	return arg[stack_index];
+}
+
+__attribute__((noinline)) uint64_t trc_record_stack(enum trc_kind kind, uint64_t *arg,
+						    unsigned int n_args, unsigned int stack_index)
+{
+	struct trc_unwind_start start = TRC_UNWIND_CALLER();
+	uint64_t id = stack_known(&start);
+
+	if (__builtin_expect(!id, 0))
+		return record_unknown(kind, arg, n_args, stack_index, &start, NULL);
+	arg[stack_index] = id;
+	trc_record_args(TRC_REC_WORD1(kind, 0, 2 + n_args, trc_self.serial), arg, n_args);
 	return id;
 }
 
-uint64_t trc_record_stack(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
-			  unsigned int stack_index)
+__attribute__((noinline)) uint64_t trc_record_stack_string(enum trc_kind kind, uint64_t *arg,
+							   unsigned int n_args,
+							   unsigned int stack_index,
+							   const struct trc_inline_string *string)
 {
-	uint64_t frame[TRC_STACK_DEPTH_MAX + 8];
-	uint32_t first, n = stack_take(frame, &first);
+	struct trc_unwind_start start = TRC_UNWIND_CALLER();
+	struct carried carried = {.string = string};
+	uint64_t id = stack_known(&start);
 
-	return record_frames(kind, arg, n_args, stack_index, frame + first, n, NULL);
-}
-
-uint64_t trc_record_stack_string(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
-				 unsigned int stack_index, const struct trc_inline_string *string)
-{
-	uint64_t frame[TRC_STACK_DEPTH_MAX + 8];
-	uint32_t first, n = stack_take(frame, &first);
-
-	return record_frames(kind, arg, n_args, stack_index, frame + first, n, string);
+	if (__builtin_expect(!id, 0))
+		return record_unknown(kind, arg, n_args, stack_index, &start, string);
+	arg[stack_index] = id;
+	record_known(kind, arg, n_args, &carried);
+	return id;
 }
 
 void trc_record_string(enum trc_kind kind, const uint64_t *arg, unsigned int n_args,
@@ -158,6 +228,7 @@ uint64_t trc_record_stack_of(enum trc_kind kind, uint64_t *arg, unsigned int n_a
 {
 	uint64_t frame[TRC_STACK_DEPTH_MAX];
 	uint32_t n = trc_unwind_context(context, frame, TRC_STACK_DEPTH_MAX);
+	struct carried carried = {.frame = frame, .epoch = module_epoch()};
 
 	if (__builtin_expect(n == TRC_STACK_DEPTH_MAX, 0))
 		trc_unwind_elide(context, frame, 0);
@@ -165,7 +236,10 @@ uint64_t trc_record_stack_of(enum trc_kind kind, uint64_t *arg, unsigned int n_a
 	 * find the instruction that was interrupted. */
 	if (n)
 		frame[0]++;
-	return record_frames(kind, arg, n_args, stack_index, frame, n, NULL);
+	arg[stack_index] = trc_stack_intern(frame, n, carried.epoch);
+	carried.n_frames = arg[stack_index] ? 0 : n;
+	record_known(kind, arg, n_args, &carried);
+	return arg[stack_index];
 }
 
 /* ---- waits ----------------------------------------------------------------------------- */

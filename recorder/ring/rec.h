@@ -137,6 +137,9 @@ void trc_self_lost(void);
 /* Returns the id of this stack; 0 if there is no room now.  Context: traced thread, signal
  * handlers. */
 uint64_t trc_stack_intern(const uint64_t *frame, uint32_t n, uint32_t epoch);
+/* A record is about to cite this stack, which was interned before: its entry stays as long as if it
+ * had been looked up now.  False if the entry is gone. */
+bool trc_stack_touch(uint64_t id);
 /* The id of this string, 0 if there is no room now or it is longer than 248 bytes. */
 uint64_t trc_string_intern(const char *bytes, uint32_t n_bytes);
 /* The same for strings of which there may be any number (layout:T4). */

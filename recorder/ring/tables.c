@@ -276,6 +276,13 @@ uint64_t trc_stack_intern(const uint64_t *frame, uint32_t n, uint32_t epoch)
 	return id;
 }
 
+bool trc_stack_touch(uint64_t id)
+{
+	struct trc_entry_head *e = trc_stack_entry(trc_rec.shared, id);
+
+	return e && trc_entry_touch(e, id);
+}
+
 void trc_string_pin(uint64_t id)
 {
 	struct trc_entry_head *e = trc_string_entry(trc_rec.shared, id);

@@ -5,5 +5,6 @@ libtrcunwind_la_SOURCES = recorder/unwind/unwind.h recorder/unwind/unwind.c reco
 	recorder/unwind/context.h recorder/unwind/cache.h recorder/unwind/cache.c \
 	recorder/unwind/rule.h recorder/unwind/cfi.h recorder/unwind/cfi.c \
 	recorder/unwind/expr.h recorder/unwind/expr.c \
+	recorder/unwind/kept.h recorder/unwind/kept.c \
 	recorder/unwind/memory.h recorder/unwind/valgrind.h recorder/unwind/memory.c \
 	recorder/unwind/module.h recorder/unwind/module.c

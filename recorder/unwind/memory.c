@@ -131,6 +131,13 @@ void trc_range_stack(struct trc_range *range, uintptr_t sp, uintptr_t own_sp)
 	range->whole = true;
 }
 
+uintptr_t trc_range_above(uintptr_t sp)
+{
+	const struct trc_range *stack = stack_of(sp);
+
+	return within(stack, sp) ? stack->hi - sp : 0;
+}
+
 void trc_range_setup(void)
 {
 	/* The kernel puts these bytes above everything that the main thread will push. */

@@ -39,6 +39,10 @@ struct trc_range {
  */
 void trc_range_stack(struct trc_range *range, uintptr_t sp, uintptr_t own_sp);
 
+/* Bytes from `sp`, a stack pointer of the caller itself, to the top of its stack; 0 = not known.
+ * Context: as above. */
+uintptr_t trc_range_above(uintptr_t sp);
+
 /* Whether the 8 bytes at `at` can be read, now.  Context: traced thread, signal handlers. */
 bool trc_memory_readable(uintptr_t at);
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include "unwind.h"
 #include "cache.h"
+#include "kept.h"
 #include "memory.h"
 #include "mode.h"
 #include "module.h"
@@ -71,6 +72,7 @@ static int mode_prepare(enum trc_unwind_mode *mode, const char **note)
 	if (err)
 		return err;
 	trc_range_setup();
+	trc_kept_setup(); /* without it stacks are walked each time */
 	if (*mode == TRC_UNWIND_LIBUNWIND && !libunwind_open()) {
 		*note = "libunwind.so.8 cannot be loaded: unwinding by rules instead";
 		*mode = TRC_UNWIND_AUTO;

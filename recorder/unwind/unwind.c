@@ -15,7 +15,7 @@ enum {
 	LIBUNWIND_SKIP = 16 /* the most that is left out */
 };
 
-static void walk_start(struct trc_walk *walk, uint32_t mode, struct trc_copied *copied)
+static inline void walk_start(struct trc_walk *walk, uint32_t mode, struct trc_copied *copied)
 {
 	copied->lo = 0;
 	copied->hi = 0;
@@ -146,8 +146,18 @@ walk_frame_pointers(struct trc_walk *walk, uint64_t *frame, int32_t n, int32_t m
 	return last < 0 ? 0 : walk_chain(walk, frame, (uint32_t)last, (uint32_t)max, mask);
 }
 
+/* Where a stack begins that is to begin with `pc`. */
+static uint32_t index_of(uintptr_t pc, void *const *address, int n)
+{
+	for (int i = 0; i < n && i < LIBUNWIND_OWN + LIBUNWIND_SKIP; i++)
+		if ((uintptr_t)address[i] == pc)
+			return (uint32_t)i;
+	return LIBUNWIND_OWN;
+}
+
+/* Leaves out `skip` frames, or with `from` all before this one. */
 static __attribute__((noinline)) uint32_t capture_libunwind(uint64_t *frame, uint32_t max,
-							    uint32_t skip)
+							    uint32_t skip, uintptr_t from)
 {
 	void *address[TRC_UNWIND_FRAMES_MAX + LIBUNWIND_OWN + LIBUNWIND_SKIP];
 	trc_backtrace_fn *backtrace =
@@ -155,22 +165,24 @@ static __attribute__((noinline)) uint32_t capture_libunwind(uint64_t *frame, uin
 	uint32_t own = LIBUNWIND_OWN + (skip < LIBUNWIND_SKIP ? skip : LIBUNWIND_SKIP), n = 0;
 	int found = backtrace(address, (int)(max + own));
 
+	if (from)
+		own = index_of(from, address, found);
 	for (int i = (int)own; i < found && n < max && address[i]; i++)
 		frame[n++] = (uintptr_t)address[i];
 	return n;
 }
 
-/* At the caller of the function that this stands in. */
-#define START_AT_CALLER(walk)                                                                      \
-	do {                                                                                       \
-		(walk).pc = trc_pc_plain((uintptr_t)__builtin_return_address(0));                  \
-		(walk).sp = (uintptr_t)__builtin_dwarf_cfa();                                      \
-		(walk).fp = *(const volatile uintptr_t *)__builtin_frame_address(0);               \
-		(walk).own_sp = (walk).sp;                                                         \
-		(walk).context = 0;                                                                \
-		(walk).exact = false;                                                              \
-		trc_range_stack(&(walk).range, (walk).sp, (walk).sp);                              \
-	} while (0)
+static inline __attribute__((always_inline)) void start_at(struct trc_walk *walk,
+							   const struct trc_unwind_start *start)
+{
+	walk->pc = trc_pc_plain(start->pc);
+	walk->sp = start->sp;
+	walk->fp = start->fp;
+	walk->own_sp = walk->sp;
+	walk->context = 0;
+	walk->exact = false;
+	trc_range_stack(&walk->range, walk->sp, walk->sp);
+}
 
 static inline __attribute__((always_inline)) TRC_NO_SANITIZE void
 start_at_context(struct trc_walk *walk, const void *ucontext, uintptr_t own_sp)
@@ -191,8 +203,10 @@ static inline uint32_t not_a_tail(uint32_t n)
 	return n;
 }
 
-__attribute__((noinline)) TRC_NO_SANITIZE uint32_t trc_unwind(uint64_t *frame, uint32_t max,
-							      uint32_t skip)
+/* With a negative n so many frames are left out first. */
+static inline __attribute__((always_inline)) TRC_NO_SANITIZE uint32_t
+capture(const struct trc_unwind_start *start, uint64_t *frame, int32_t n, uint32_t max,
+	bool is_from)
 {
 	/* acquire: pairs with the release in trc_unwind_setup(): all is set up for the mode. */
 	uint32_t mode = atomic_load_explicit(&trc_unwind_how.mode, memory_order_acquire);
@@ -201,18 +215,34 @@ __attribute__((noinline)) TRC_NO_SANITIZE uint32_t trc_unwind(uint64_t *frame, u
 
 	if (max > TRC_UNWIND_FRAMES_MAX)
 		max = TRC_UNWIND_FRAMES_MAX;
-	if (skip > TRC_UNWIND_FRAMES_MAX)
-		skip = TRC_UNWIND_FRAMES_MAX;
 	if (mode == TRC_UNWIND_NONE || !max)
 		return 0;
 	walk_start(&walk, mode, &copied);
-	START_AT_CALLER(walk);
+	start_at(&walk, start);
 	/* Of other stacks it would load what lies beyond their end (memory:M2). */
 	if (mode == TRC_UNWIND_LIBUNWIND && walk.range.whole)
-		return not_a_tail(capture_libunwind(frame, max, skip));
+		return not_a_tail(capture_libunwind(frame, max,
+						    is_from ? LIBUNWIND_SKIP : (uint32_t)(-n - 1),
+						    is_from ? walk.pc : 0));
 	if (mode == TRC_UNWIND_FP)
-		return walk_frame_pointers(&walk, frame, -(int32_t)skip - 1, (int32_t)max, ALL);
-	return walk_rules(&walk, frame, -(int32_t)skip - 1, (int32_t)max);
+		return walk_frame_pointers(&walk, frame, n, (int32_t)max, ALL);
+	return walk_rules(&walk, frame, n, (int32_t)max);
+}
+
+__attribute__((noinline)) TRC_NO_SANITIZE uint32_t trc_unwind(uint64_t *frame, uint32_t max,
+							      uint32_t skip)
+{
+	struct trc_unwind_start start = TRC_UNWIND_CALLER();
+
+	if (skip > TRC_UNWIND_FRAMES_MAX)
+		skip = TRC_UNWIND_FRAMES_MAX;
+	return capture(&start, frame, -(int32_t)skip - 1, max, false);
+}
+
+__attribute__((noinline)) TRC_NO_SANITIZE uint32_t
+trc_unwind_from(const struct trc_unwind_start *start, uint64_t *frame, uint32_t max)
+{
+	return capture(start, frame, 0, max, true);
 }
 
 TRC_NO_SANITIZE uint32_t trc_unwind_context(const void *ucontext, uint64_t *frame, uint32_t max)
@@ -249,28 +279,14 @@ static TRC_NO_SANITIZE uint32_t walk_outermost(struct trc_walk *walk, uint32_t m
 	return (uint32_t)walk_frames(walk, ring, n, TRC_UNWIND_WALK_MAX, false, RING);
 }
 
-__attribute__((noinline)) TRC_NO_SANITIZE void trc_unwind_elide(const void *ucontext,
-								uint64_t *frame, uint32_t before)
+/* The walk is at its start, and would write its next frame to frame[n]. */
+static TRC_NO_SANITIZE void elide(struct trc_walk *walk, uint32_t mode, uint64_t *frame,
+				  uint32_t before, int32_t n)
 {
 	enum { INNERMOST = TRC_STACK_DEPTH_MAX - TRC_STACK_OUTERMOST - 1 };
-	/* acquire: pairs with the release in trc_unwind_setup(). */
-	uint32_t mode = atomic_load_explicit(&trc_unwind_how.mode, memory_order_acquire);
 	uint64_t ring[TRC_STACK_OUTERMOST];
-	struct trc_copied copied;
-	struct trc_walk walk;
-	uint32_t depth;
-	int32_t n = 0;
+	uint32_t depth = walk_outermost(walk, mode, ring, n);
 
-	walk_start(&walk, mode, &copied);
-	if (ucontext) {
-		start_at_context(&walk, ucontext, (uintptr_t)__builtin_frame_address(0));
-		if (!trc_pc_plausible(walk.pc) && (n++, !trc_walk_lost(&walk)))
-			return;
-	} else {
-		START_AT_CALLER(walk);
-		n = -1;
-	}
-	depth = walk_outermost(&walk, mode, ring, n);
 	if (depth == TRC_UNWIND_WALK_MAX) {
 		frame[TRC_STACK_DEPTH_MAX - 1] = TRC_FRAMES_ELIDED;
 		return;
@@ -280,4 +296,39 @@ __attribute__((noinline)) TRC_NO_SANITIZE void trc_unwind_elide(const void *ucon
 	frame[INNERMOST] = TRC_FRAMES_ELIDED;
 	for (uint32_t i = 0; i < TRC_STACK_OUTERMOST; i++)
 		frame[INNERMOST + 1 + i] = ring[(depth + i) & RING];
+}
+
+TRC_NO_SANITIZE void trc_unwind_elide_from(const struct trc_unwind_start *start, uint64_t *frame,
+					   uint32_t before)
+{
+	/* acquire: pairs with the release in trc_unwind_setup(). */
+	uint32_t mode = atomic_load_explicit(&trc_unwind_how.mode, memory_order_acquire);
+	struct trc_copied copied;
+	struct trc_walk walk;
+
+	walk_start(&walk, mode, &copied);
+	start_at(&walk, start);
+	elide(&walk, mode, frame, before, 0);
+}
+
+__attribute__((noinline)) TRC_NO_SANITIZE void trc_unwind_elide(const void *ucontext,
+								uint64_t *frame, uint32_t before)
+{
+	struct trc_unwind_start start = TRC_UNWIND_CALLER();
+	/* acquire: pairs with the release in trc_unwind_setup(). */
+	uint32_t mode = atomic_load_explicit(&trc_unwind_how.mode, memory_order_acquire);
+	struct trc_copied copied;
+	struct trc_walk walk;
+	int32_t n = 0;
+
+	walk_start(&walk, mode, &copied);
+	if (ucontext) {
+		start_at_context(&walk, ucontext, (uintptr_t)__builtin_frame_address(0));
+		if (!trc_pc_plausible(walk.pc) && (n++, !trc_walk_lost(&walk)))
+			return;
+	} else {
+		start_at(&walk, &start);
+		n = -1;
+	}
+	elide(&walk, mode, frame, before, n);
 }

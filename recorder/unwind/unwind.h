@@ -63,6 +63,23 @@ void trc_unwind_thread(size_t stack_bytes);
  */
 uint32_t trc_unwind(uint64_t *frame, uint32_t max, uint32_t skip);
 
+/* Registers of a frame of the calling thread's, as they are once its callee has returned. */
+struct trc_unwind_start {
+	uintptr_t pc, sp, fp;
+};
+
+/* Those of the caller of the function that this stands in, which must not be inlined. */
+#define TRC_UNWIND_CALLER()                                                                        \
+	((struct trc_unwind_start){(uintptr_t)__builtin_return_address(0),                         \
+				   (uintptr_t)__builtin_dwarf_cfa(),                               \
+				   *(const volatile uintptr_t *)__builtin_frame_address(0)})
+
+/*
+ * Captures the calling thread's stack from a frame of it on, which is frame[0].  Mode libunwind
+ * captures all of it, and frame[0] is one of trc's.  Otherwise as trc_unwind().
+ */
+uint32_t trc_unwind_from(const struct trc_unwind_start *start, uint64_t *frame, uint32_t max);
+
 /*
  * The stack that a signal interrupted: `ucontext` is the third argument of an SA_SIGINFO handler.
  * The first frame is the interrupted instruction.  Mode libunwind captures as auto does.
@@ -81,6 +98,8 @@ uint32_t trc_unwind_context(const void *ucontext, uint64_t *frame, uint32_t max)
  */
 enum { TRC_UNWIND_WALK_MAX = 4096 };
 void trc_unwind_elide(const void *ucontext, uint64_t *frame, uint32_t before);
+/* The same of a stack taken by trc_unwind_from(), with the same start. */
+void trc_unwind_elide_from(const struct trc_unwind_start *start, uint64_t *frame, uint32_t before);
 
 /*
  * Forgets what is known about addresses: they may now belong to another module.  To be called

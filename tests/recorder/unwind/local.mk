@@ -2,7 +2,8 @@
 EXTRA_DIST += tests/recorder/unwind/unwind_shapes.sh tests/recorder/unwind/unwind_shapes.c \
 	tests/recorder/unwind/unwind_cxx.cc tests/recorder/unwind/unwind_storm.sh \
 	tests/recorder/unwind/unwind_plugin.c tests/recorder/unwind/unwind_coverage.sh \
-	tests/recorder/unwind/unwind_bare.inc
+	tests/recorder/unwind/unwind_bare.inc tests/recorder/unwind/unwind_kept.sh \
+	tests/recorder/unwind/unwind_kept_cxx.cc
 
 # Code without unwind tables.
 check_LTLIBRARIES += libunwindbare_fp.la libunwindbare_nofp.la
@@ -28,15 +29,30 @@ endif
 # Other unwinders and high signal rates do not go with the sanitizers.
 if !SANITIZED
 check_PROGRAMS += tests/recorder/unwind/unwind_singlestep tests/recorder/unwind/unwind_storm \
-	tests/recorder/unwind/unwind_coverage
+	tests/recorder/unwind/unwind_coverage tests/recorder/unwind/unwind_kept \
+	tests/recorder/unwind/unwind_kept_fp
 TESTS += tests/recorder/unwind/unwind_shapes.sh tests/recorder/unwind/unwind_singlestep \
-	tests/recorder/unwind/unwind_storm.sh tests/recorder/unwind/unwind_coverage.sh
+	tests/recorder/unwind/unwind_storm.sh tests/recorder/unwind/unwind_coverage.sh \
+	tests/recorder/unwind/unwind_kept.sh
 tests_recorder_unwind_unwind_singlestep_SOURCES = tests/recorder/unwind/unwind_singlestep.c \
 	tests/recorder/unwind/unwind_compare.c tests/recorder/unwind/unwind_compare.h
 tests_recorder_unwind_unwind_singlestep_LDADD = libtrcunwind.la $(UNWIND_LIBS)
 tests_recorder_unwind_unwind_singlestep_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,lazy
 tests_recorder_unwind_unwind_storm_SOURCES = tests/recorder/unwind/unwind_storm.c tests/recorder/unwind/own_stack.h
 tests_recorder_unwind_unwind_storm_LDADD = libtrcunwind.la
+tests_recorder_unwind_unwind_kept_SOURCES = tests/recorder/unwind/unwind_kept.c tests/recorder/unwind/own_stack.h
+tests_recorder_unwind_unwind_kept_CFLAGS = $(AM_CFLAGS) -fomit-frame-pointer
+tests_recorder_unwind_unwind_kept_LDADD = libtrcunwind.la
+tests_recorder_unwind_unwind_kept_fp_SOURCES = $(tests_recorder_unwind_unwind_kept_SOURCES)
+tests_recorder_unwind_unwind_kept_fp_CFLAGS = $(AM_CFLAGS) -fno-omit-frame-pointer
+tests_recorder_unwind_unwind_kept_fp_LDADD = libtrcunwind.la
+if HAVE_CHECK
+check_PROGRAMS += tests/recorder/unwind/unwind_kept_units
+TESTS += tests/recorder/unwind/unwind_kept_units
+tests_recorder_unwind_unwind_kept_units_SOURCES = tests/recorder/unwind/unwind_kept_units.c
+tests_recorder_unwind_unwind_kept_units_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_recorder_unwind_unwind_kept_units_LDADD = libtrcunwind.la libunwindbare_fp.la $(CHECK_LIBS)
+endif
 tests_recorder_unwind_unwind_coverage_SOURCES = tests/recorder/unwind/unwind_coverage.c
 tests_recorder_unwind_unwind_coverage_CFLAGS = $(AM_CFLAGS) $(DW_CFLAGS)
 tests_recorder_unwind_unwind_coverage_LDADD = libtrcunwind.la $(DW_LIBS)

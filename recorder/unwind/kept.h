@@ -1,0 +1,61 @@
+/*
+ * kept.h - a stack that was met before is found again without being walked.
+ *
+ * A walk (walk.h) is a function of what it is given and of what it reads: the registers that it
+ * starts from, the words of the stack, the unwind rules, and the bounds of the stack.  A kept stack
+ * is a list of the words that its walk read and used, with what they held, and the number by which
+ * its owner knows the result.  If everything is now as it was, a walk would take the same steps
+ * and find the same return addresses: so the words are compared, and nothing is walked.  (By frame
+ * pointers a walk takes more steps by rules if their rules are not cached yet.  What is kept is what
+ * a walk finds when they are.)
+ *
+ *   kept:K1  all that a walk depends on is compared: the program counter it starts from, the frame
+ *       pointer if a step used it, the depth of the stack (so that whatever lay beyond its end does
+ *       so again), mode and epoch of the module list (the rules of an address change with the epoch
+ *       only: cache:H3), each return address, and each saved frame pointer that a step used.
+ *       Nothing is taken to be unchanged because it should be.  So nothing else has to be told: no
+ *       longjmp(), no alloca(), no switch of stacks, no new thread on an old stack
+ *   kept:K2  places on the stack, and frame pointers, are kept relative to the stack pointer that
+ *       the walk starts from.  All conditions of the walk compare such values with one another, or
+ *       with the depth: so what one thread kept is also true of another thread
+ *   kept:K3  only walks that depend on nothing else are kept: by rules in short (cache.h) or by
+ *       frame pointers, on a stack whose bounds are known, up to a frame that the rules or the
+ *       frame pointers say is the outermost.  A walk that crosses a signal frame, code without
+ *       rules, or an expression is never kept, nor one that was cut
+ *   kept:K4  an entry changes only while its `seq` is odd.  Who compares reads `seq` before and
+ *       after; who finds it odd does not wait.  A signal handler that interrupts a thread in the
+ *       middle of either sees just that
+ *   kept:K5  an offset is checked against the depth before the stack is read there: what is compared
+ *       may be changing meanwhile
+ */
+#ifndef TRC_RECORDER_UNWIND_KEPT_H
+#define TRC_RECORDER_UNWIND_KEPT_H
+
+#include <stdint.h>
+#include "unwind.h"
+
+/*
+ * The number of the stack that trc_unwind_from() would find from `start`, if it was kept with this
+ * `tag`; 0 = it was not, or has been dropped.  A tag says for what the number is good: the owner
+ * changes it when all numbers change.
+ * Context: traced thread, signal handlers.
+ */
+uint64_t trc_kept_find(const struct trc_unwind_start *start, uint64_t tag);
+
+/*
+ * `frame[0..n)`, all that trc_unwind_from() has just found from `start`, is stack `number`, which is
+ * not 0.  It is kept when it is met for the second time.  The return address frame[telling] is one
+ * by which stacks of this depth are likely to differ.
+ * Context: traced thread, signal handlers.
+ */
+void trc_kept_add(const struct trc_unwind_start *start, uint64_t tag, uint64_t number,
+		  const uint64_t *frame, uint32_t n, uint32_t telling);
+
+/* The number that was found is no good any more. Context: as above. */
+void trc_kept_drop(const struct trc_unwind_start *start, uint64_t number);
+
+/* Maps the table, once.  Returns 0 or -errno: then nothing is kept.  Context: any thread, may block,
+ * one at a time. */
+int trc_kept_setup(void);
+
+#endif
