@@ -5,7 +5,7 @@
 #
 # ACCURACY_RUNS=10, ACCURACY_RATES='100 1000 10000' (samples a second of CPU time), and
 # ACCURACY_SWEEPS=10 (how often the serial program goes from A to J), and
-# ACCURACY_ENGINES, of: timer, EVENT/signal, EVENT/kernel (ours), gperftools, perf/EVENT.  Each run
+# ACCURACY_ENGINES, of: auto, timer, EVENT/signal, EVENT/kernel (ours), gperftools, perf/EVENT.  Each run
 # goes through all engines and rates in turn, so that what else the machine does concerns all
 # of them; it begins with the program alone (engine "none"), whose own clocks tell what the machine
 # itself made of equal work.  What was counted is left as accuracy.tsv in the build directory;
@@ -22,7 +22,7 @@ results=$top_builddir/accuracy.tsv
 runs=${ACCURACY_RUNS:-10}
 sweeps=${ACCURACY_SWEEPS:-10}
 rates=${ACCURACY_RATES:-100 1000 10000}
-engines=${ACCURACY_ENGINES:-timer cpu-clock/signal cpu-clock/kernel cycles/signal cycles/kernel
+engines=${ACCURACY_ENGINES:-auto timer cpu-clock/signal cpu-clock/kernel cycles/signal cycles/kernel
 	gperftools perf/cpu-clock perf/cycles}
 work=$(mktemp -d "${TRC_BENCH_DIR:-/dev/shm}/trc-accuracy-XXXXXX")
 status=0
