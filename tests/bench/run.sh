@@ -34,6 +34,7 @@ clean_up()
 	rm -rf "$work"
 }
 trap clean_up EXIT
+. "$top_srcdir/tests/bench/figures.sh"
 
 say()
 {
@@ -44,46 +45,6 @@ trouble()
 {
 	say "could not measure: $*"
 	status=1
-}
-
-# figure WHAT VALUE UNIT [OP TARGET]: OP is <= or >=; without it the value is only told.
-figure()
-{
-	local verdict='' target=''
-	if [ $# = 5 ]; then
-		target="$4 $5"
-		verdict=$(awk -v v="$2" -v op="$4" -v t="$5" 'BEGIN {
-			print ((op == "<=" ? v <= t : v >= t) ? "met" : "NOT MET") }')
-	fi
-	printf '%-58s %14s %-10s %-12s %s\n' "$1" "$2" "$3" "$target" "$verdict"
-	printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$target" "$verdict" >>"$results"
-}
-
-# value FILE NAME: the second column of the row NAME.
-value()
-{
-	awk -F '\t' -v name="$2" '$1 == name { print $2 }' "$1"
-}
-
-# median of numbers, one a line
-median()
-{
-	sort -g | awk '{ v[NR] = $1 } END {
-		if (NR) print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
-}
-
-# divide A B DIGITS
-divide()
-{
-	awk -v a="$1" -v b="$2" -v d="$3" 'BEGIN { printf "%.*f\n", d, b ? a / b : 0 }'
-}
-
-# median_of NAME FILE...
-median_of()
-{
-	local name=$1
-	shift
-	cat "$@" | awk -F '\t' -v name="$name" '$1 == name { print $2 }' | median
 }
 
 lost_of()
