@@ -15,10 +15,17 @@ tests_viewer_busy_program_SOURCES = tests/viewer/busy_program.c
 tests_viewer_busy_program_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_viewer_busy_program_LDADD = libtrc.la -lpthread
 
+# Recorded by flame.sh.
+check_PROGRAMS += tests/viewer/flame_program
+tests_viewer_flame_program_SOURCES = tests/viewer/flame_program.c
+tests_viewer_flame_program_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_viewer_flame_program_LDADD = libtrc.la -lpthread
+
 # Opens pages in chromium; skipped where node, npm, chromium or npm's registry are missing.
-TESTS += tests/viewer/browser.sh tests/viewer/details.sh
+TESTS += tests/viewer/browser.sh tests/viewer/details.sh tests/viewer/flame.sh
 EXTRA_DIST += tests/viewer/browser_setup.sh tests/viewer/browser.sh tests/viewer/browser.mjs \
 	tests/viewer/browser_lib.mjs tests/viewer/details.sh tests/viewer/details.mjs \
+	tests/viewer/flame.sh tests/viewer/flame.mjs tests/viewer/pprof.mjs \
 	tests/viewer/screenshot.sh tests/viewer/screenshot.mjs \
 	tests/viewer/package.json tests/viewer/fibers.txt tests/viewer/traced.txt tests/viewer/traced_program.c
 

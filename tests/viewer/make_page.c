@@ -1,11 +1,12 @@
 /*
  * make_page.c - writes a timeline of made-up rows, for looking at and for measuring.
  *
- *   make-page [-k] [-t THREADS] [-n WAITS] [-f FIBERS] [-l LIMIT] [-i IDLE] [-c] OUT.html
+ *   make-page [-k] [-t THREADS] [-n WAITS] [-f FIBERS] [-l LIMIT] [-i IDLE] [-s SAMPLES] [-c] OUT.html
  *
  * Threads of a pool take turns at a lock, wait for work, read and sleep; a few tasks with
  * regions run on them.  -c adds scheduling; -f gives each thread so many fibers; -l bounds the
- * page's intervals; -i says that the last threads are idle; -k writes the known model instead.
+ * page's intervals; -i says that the last threads are idle; -s adds samples of CPU time; -k writes
+ * the known model instead.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -272,6 +273,20 @@ static void make(struct made *d, size_t n_waits, bool sched)
 	d->end_ns += 1000;
 }
 
+/* Spread over all threads and the whole time. */
+static struct trc_sample *make_samples(const struct made *d, size_t n)
+{
+	struct trc_sample *sample = table(n + 1, sizeof(*sample));
+
+	for (size_t i = 0; i < n; i++)
+		sample[i] = (struct trc_sample){.ts_ns = (int64_t)((double)d->end_ns * (double)i / (double)n),
+						.value = 1000000,
+						.thread = (uint32_t)(i % d->n_threads) + 1,
+						.stack = 1 + (uint32_t)(i * 7 / 3 % 5),
+						.event = 1};
+	return sample;
+}
+
 static int write_page(const struct trc_model *rows, const char *path,
 		      const struct trc_html_limits *limits)
 {
@@ -293,13 +308,21 @@ int main(int argc, char **argv)
 					       .lost_events = 321,
 					       .proc = 2,
 					       .cause = TRC_GAP_RING_FULL}};
+	static const struct trc_sample_event event = {.event = 1,
+						      .how = TRC_SAMPLE_TIMER,
+						      .frequency_hz = 1000,
+						      .name = "cpu-clock",
+						      .unit = "nanoseconds",
+						      .note = ""};
 	struct made d = {.n_threads = 8};
+	struct trc_sample *samples;
+	size_t n_samples = 0;
 	struct trc_html_limits limits = {0};
 	size_t n_waits = 20000, n_idle = 0;
 	bool sched = false, known = false;
 	int option;
 
-	while ((option = getopt(argc, argv, "kt:n:f:l:i:c")) != -1) {
+	while ((option = getopt(argc, argv, "kt:n:f:l:i:s:c")) != -1) {
 		if (option == 't')
 			d.n_threads = strtoul(optarg, NULL, 10);
 		else if (option == 'n')
@@ -310,6 +333,8 @@ int main(int argc, char **argv)
 			limits.intervals = strtoull(optarg, NULL, 10);
 		else if (option == 'i')
 			n_idle = strtoul(optarg, NULL, 10);
+		else if (option == 's')
+			n_samples = strtoul(optarg, NULL, 10);
 		else if (option == 'k')
 			known = true;
 		else
@@ -320,6 +345,7 @@ int main(int argc, char **argv)
 	if (known)
 		return write_page(&known_model, argv[optind], &limits);
 	make(&d, n_waits, sched);
+	samples = make_samples(&d, n_samples);
 
 	struct trc_model m = {
 		.end_ns = d.end_ns,
@@ -342,6 +368,10 @@ int main(int argc, char **argv)
 		.n_fiber_waits = d.n_fiber_waits,
 		.on_cpu = d.on_cpu,
 		.n_on_cpu = d.n_on_cpu,
+		.samples = samples,
+		.n_samples = n_samples,
+		.sample_events = &event,
+		.n_sample_events = n_samples > 0,
 		.gaps = gaps,
 		.n_gaps = 1,
 		.info = info,
@@ -355,6 +385,7 @@ int main(int argc, char **argv)
 	m.idle = idle;
 	int status = write_page(&m, argv[optind], &limits);
 
+	free(samples);
 	free(d.thread);
 	free(d.park);
 	free(d.on_cpu);

@@ -404,6 +404,7 @@ const mouseHelp = [
 	["Click, double click", "details; zoom to it"],
 	["Click on a thread's name", "what is known of the thread"],
 	["Click on the legend", "highlight a state"],
+	["In the flame graph", "a click shows a function in full width; a double click its callers and callees"],
 ];
 
 // A key as it stands on the keyboard.

@@ -132,6 +132,7 @@ function apiMake() {
 			fiberRuns: trace.frun.n, fiberWaits: trace.fwait.n,
 			intervals: trace.states.s.length - trace.threads.length},
 		setView: (t0, t1) => viewSet(t0, t1),
+		setRange: rangeSet,
 		select: (kind, id) => select(kind ? {kind, id} : null),
 		pick: (x, y) => {
 			const hit = pickOnPage(x, y);
@@ -144,6 +145,7 @@ function apiMake() {
 		},
 		told: detailsTold,
 		address: addressText,
+		flame: flameApi(),
 		share: shareOf,
 		pointOf,
 		stateColour: (name) => stateCss(stateName.indexOf(name)),

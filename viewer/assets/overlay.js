@@ -145,6 +145,7 @@ function drawOverlay() {
 	ctx.setTransform(screen.ratio, 0, 0, screen.ratio, 0, 0);
 	ctx.clearRect(0, 0, screen.width, screen.height);
 	drawRange(ctx);
+	drawLit(ctx);
 	if (hover.x >= 0) {
 		ctx.fillStyle = theme.style.dim;
 		ctx.globalAlpha = 0.5;

@@ -15,6 +15,7 @@ const trace = {
 	mark: {}, cover: {}, dead: {},
 	fiber: {}, frun: {}, fwait: {}, // fibers, their runs, their waits: see fibers.js
 	label: {}, under: {}, // what label sets consist of; when threads had which
+	alloc: {}, // sampled allocations
 	sample: {}, sampled: {}, // samples, and the events that were sampled
 	setFirst: null, // by label set: where its labels begin
 	parkFirst: null, // by thread index: where its parks begin
@@ -58,7 +59,8 @@ function tablesLoad() {
 	trace.frun = table("frun", "id", "thread", "start", "length", "fiber", "reason", "flags");
 	trace.fwait = table("fwait", "id", "start", "length", "ready", "fiber", "reason", "flags", "object",
 		"thread", "end_thread", "stack", "set", "waker", "waker_fiber", "waker_stack");
-	trace.sample = table("sample", "time", "thread", "event", "value", "stack", "set");
+	trace.sample = table("sample", "time", "thread", "event", "value", "made_up", "stack", "set");
+	trace.alloc = table("alloc", "time", "thread", "freed", "lives", "bytes", "space", "stack", "set");
 	trace.sampled = table("sampled", "event", "name", "unit", "how", "note", "period", "rate",
 		"count", "lost", "missing", "unseen");
 	trace.frame = table("frame", "low", "high", "function", "file", "line", "module", "inlined",

@@ -81,7 +81,7 @@ function samplesByStack(stretches) {
 			if (!events.has(event))
 				events.set(event, new Map());
 			const sums = events.get(event);
-			sums.set(s.stack[row], (sums.get(s.stack[row]) || 0) + s.value[row] * (head.sample_step || 1));
+			sums.set(s.stack[row], (sums.get(s.stack[row]) || 0) + sampleWorth(row));
 		}
 	}
 	return events;

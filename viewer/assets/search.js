@@ -245,20 +245,35 @@ function searchWaits({texts, objects, stacks, reasons}, {adder, of, stackGroup})
 			addUnlock(unlockIn(u.stack[i]), i + 1, u.time[i], u.caused_ns[i]);
 }
 
+// Where the overview has a tick for matches: one a pixel at most.
+function ticksMake(matches) {
+	const pixels = new Uint8Array(2001), thread = matches.kinds.indexOf("thread");
+
+	for (let i = 0; i < matches.n; i++)
+		if (matches.kind[i] !== thread)
+			pixels[Math.round(matches.time[i] / trace.span * 2000)] = 1;
+	map.ticks = matches.n ? [...pixels.keys()].filter((x) => pixels[x]).map((x) => x / 2000) : null;
+}
+
 function searchSet(string) {
 	search.query = string.trim().toLowerCase();
 	const {groups, matches} = search.query ? searchRun(search.query) : {groups: [], matches: matchesMake()};
 	Object.assign(search, {groups, matches, at: -1, active: -1});
-	map.ticks = null;
-	if (matches.n) {
-		// One tick a pixel at most.
-		const pixels = new Uint8Array(2001), thread = matches.kinds.indexOf("thread");
-		for (let i = 0; i < matches.n; i++)
-			if (matches.kind[i] !== thread)
-				pixels[Math.round(matches.time[i] / trace.span * 2000)] = 1;
-		map.ticks = [...pixels.keys()].filter((x) => pixels[x]).map((x) => x / 2000);
-	}
+	flame.lit = null;
+	ticksMake(matches);
 	searchDraw();
+	drawSoon();
+}
+
+// Matches that somebody else found: of one group, to be walked through like those of a query.
+function searchShow(matches, name) {
+	const group = {kind: "flame graph", name, count: matches.n, longest: 0, length: 0};
+
+	Object.assign(search, {query: name, groups: matches.n ? [group] : [], matches, at: -1, active: -1});
+	byId("search").value = "";
+	ticksMake(matches);
+	searchDraw();
+	byId("results").hidden = true;
 	drawSoon();
 }
 

@@ -42,8 +42,13 @@ function tipDraw(hit, clientX, clientY) {
 		return;
 	const [first, ...rest] = tipText(hit).filter((line) => line);
 	tip.replaceChildren(el("b", {}, first), ...rest.map((line) => el("div", {}, line)));
+	tipPlace(clientX, clientY);
+}
+
+// Beside the pointer, on the side where there is room.
+function tipPlace(clientX, clientY) {
+	const tip = byId("tip");
 	const box = tip.getBoundingClientRect();
-	// Beside the pointer, on the side where there is room.
 	const right = clientX + 14 + box.width <= window.innerWidth;
 	const below = clientY + 18 + box.height <= window.innerHeight;
 	const x = Math.max(0, Math.round(right ? clientX + 14 : clientX - box.width - 10));

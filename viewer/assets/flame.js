@@ -1,0 +1,342 @@
+// flame.js - the tab with the flame graph: what it is of, how it is computed beside the drawing of frames, and what
+// one can do with a function in it.
+
+const FLAME_SLICE_MS = 6; // of each frame
+const flame = {
+	kinds: [], kind: null,
+	time: "range", // "range": the selected one, or else all; "view": what is visible
+	threads: "all", // or "filter", "pinned", "selected"
+	label: 0, task: 0, slowest: 0,
+	view: "down", // "up": inverted; "sandwich": callers and callees of the function `fn`
+	fn: "", idle: false, search: "", focus: [],
+	before: null, // of a comparison, what A is: as flameAsked() tells
+	result: null, asked: "", // what the result is of
+	found: null, // by function: whether it matches the search
+	token: 0, timer: 0, working: false, seen: false, waiting: [],
+	lit: null, // by thread index: what is marked in the timeline
+	box: null, parts: {},
+};
+
+// ---- work that leaves time for frames ----
+
+// Those who wait until nothing is to be done any more.
+function flameWake() {
+	for (const wake of flame.waiting.splice(0))
+		wake();
+}
+
+// Runs a generator in slices; done() gets what it returns, unless another run has begun since.
+function flameRun(work, done) {
+	const token = ++flame.token, channel = new MessageChannel();
+
+	flame.working = true;
+	channel.port1.onmessage = () => {
+		const until = performance.now() + FLAME_SLICE_MS;
+		let step = {done: false};
+		if (token !== flame.token)
+			return;
+		while (!step.done && performance.now() < until)
+			step = work.next();
+		if (!step.done) {
+			channel.port2.postMessage(0);
+			return;
+		}
+		flame.working = false;
+		done(step.value);
+		flameWake();
+	};
+	channel.port2.postMessage(0);
+}
+
+// ---- what is asked for ----
+
+function flameThreads() {
+	const sel = view.selection ? selectionThread(view.selection) : -1;
+
+	switch (flame.threads) {
+	case "filter": return tracks.filter.trim() ? tracks.all.filter((t) => t.kind === "thread").map((t) => t.thread.idx) : null;
+	case "pinned": return [...tracks.pinned];
+	case "selected": return sel >= 0 ? [sel] : [];
+	default: return null;
+	}
+}
+
+function flameAsked() {
+	const range = flame.time === "view" ? view : view.range || {t0: 0, t1: trace.span};
+
+	return {t0: Math.round(range.t0), t1: Math.round(range.t1), threads: flameThreads(), label: flame.label, task: flame.task,
+		slowest: flame.task ? flame.slowest : 0};
+}
+
+// In words: "1.20 s to 1.50 s, 3 threads, tenant=acme".
+function askedText(asked) {
+	const whole = asked.t0 <= 0 && asked.t1 >= trace.span;
+	const of = trace.taskTypes.find((t) => t.type === asked.task);
+
+	return [whole ? "whole trace" : `${duration(asked.t0)} to ${duration(asked.t1)}`,
+		asked.threads && (asked.threads.length === 1 ? trace.threads[asked.threads[0]].name : plural(asked.threads.length, "thread")),
+		asked.label && labelText(asked.label - 1),
+		of && (asked.slowest ? `the slowest ${asked.slowest} % of tasks ${of.name}` : `tasks ${of.name}`)].filter((t) => t).join(", ");
+}
+
+// ---- computing ----
+
+function* flameSum(kind, asked, visit) {
+	const fold = foldMake(selectionMake(asked), {idle: flame.idle, visit});
+
+	yield* kind.sum(fold);
+	return fold;
+}
+
+function sumOf(values) {
+	return values.reduce((sum, value) => sum + Math.max(0, value), 0);
+}
+
+function mostChange(tree) {
+	let most = 0;
+
+	for (let node = 1; node < tree.n; node++)
+		most = Math.max(most, Math.abs(tree.value[1][node] / (tree.value[1][0] || 1) - tree.value[0][node] / (tree.value[0][0] || 1)));
+	return most;
+}
+
+function* flameWork(asked) {
+	const {kind} = flame, folds = [];
+
+	if (flame.before)
+		folds.push(yield* flameSum(kind, flame.before));
+	folds.push(yield* flameSum(kind, asked));
+	const sides = folds.map((fold) => fold.values), sums = sides.map(sumOf), last = folds[folds.length - 1];
+	const result = {kind, asked, sides, sums, unseen: last.unseen, whole: last.whole, tree: null, callers: null, callees: null};
+	for (const side of sides) // makes all chains
+		for (let combo = 0; combo < side.length; combo++) {
+			if (side[combo] > 0)
+				chainOf(combo);
+			if (combo % 512 === 0)
+				yield;
+		}
+	result.totals = sides.map(functionTotals);
+	const fn = functions.list.findIndex((f) => functionId(f) === flame.fn);
+	if (flame.view !== "sandwich") {
+		result.tree = yield* treeOf(sides, flame.view);
+	} else if (fn >= 0) {
+		result.fn = fn;
+		result.callers = yield* treeOf(sides, "callers", fn);
+		result.callees = yield* treeOf(sides, "callees", fn);
+	}
+	if (sides.length > 1)
+		result.mostChange = mostChange(result.tree || result.callees || treeMake(2));
+	return result;
+}
+
+// How the address names a function.
+function functionId(fn) {
+	return fn.module ? `${fn.name}@${baseName(fn.module)}` : fn.name;
+}
+
+function flameKey(asked) {
+	return JSON.stringify([asked, flame.before, flame.kind.id, flame.view, flame.view === "sandwich" && flame.fn, flame.idle]);
+}
+
+function flameRefresh() {
+	const asked = flameAsked(), key = flameKey(asked);
+
+	clearTimeout(flame.timer);
+	flame.timer = 0;
+	if (key === flame.asked && (flame.result || flame.working)) {
+		flameWake();
+		return;
+	}
+	flame.asked = key;
+	flame.box.classList.add("working");
+	flameRun(flameWork(asked), (result) => {
+		flame.result = result;
+		flame.box.classList.remove("working");
+		flameFind();
+		flameShow();
+	});
+}
+
+// After a change; many of them, as while a range is dragged, are one.
+function flameSoon(ms = 60) {
+	if (!flame.seen)
+		return;
+	clearTimeout(flame.timer);
+	flame.timer = setTimeout(flameRefresh, ms);
+}
+
+// ---- search ----
+
+function flameFind() {
+	const query = flame.search.trim().toLowerCase(), {result} = flame;
+
+	flame.found = null;
+	flame.foundShare = 0;
+	if (!query || !result)
+		return;
+	flame.found = Uint8Array.from(functions.list, (fn) => fn.name.toLowerCase().includes(query) ||
+		fn.file.toLowerCase().includes(query) || baseName(fn.module).toLowerCase().includes(query) ? 1 : 0);
+	const values = result.sides[result.sides.length - 1];
+	let sum = 0;
+	for (let combo = 0; combo < values.length; combo++)
+		if (values[combo] > 0 && chainOf(combo).fns.some((fn) => flame.found[fn]))
+			sum += values[combo];
+	flame.foundShare = sum / (result.sums[result.sums.length - 1] || 1);
+}
+
+// ---- from a function to the timeline ----
+
+function flameMark(matches) {
+	const lit = new Map();
+
+	for (const {thread, start, length} of matches) {
+		if (!thread)
+			continue;
+		if (!lit.has(thread - 1))
+			lit.set(thread - 1, []);
+		lit.get(thread - 1).push([start, start + length]);
+	}
+	for (const [idx, spans] of lit) {
+		spans.sort((a, b) => a[0] - b[0]);
+		lit.set(idx, spans);
+	}
+	flame.lit = lit;
+}
+
+// What is selected for an item: of memory, what its thread did then.
+function itemSelection({kind, id, thread, start}) {
+	return kind === "alloc" ? selectionAt(thread - 1, start) : {kind, id};
+}
+
+// The items of a node are the matches of a search: marked in the timeline, and stepped through by the same keys.
+function flameToTimeline(box) {
+	const {result} = flame, order = box.tree === result.callers ? "callers" : box.tree === result.callees ? "callees" : flame.view;
+	const through = combosThrough(treePath(box.tree, box.node), order, result.fn), items = [];
+	const visit = (combo, value, kind, id, thread, start, length) => {
+		if (kind && value > 0 && through[combo])
+			items.push({kind, id, thread, start, length});
+	};
+
+	flame.box.classList.add("working");
+	flameRun(flameSum(result.kind, result.asked, visit), () => {
+		const matches = matchesMake(), kinds = new Map(), done = new Set();
+		for (const item of items) {
+			const sel = itemSelection(item);
+			if (done.has(`${sel.kind} ${sel.id}`)) // one wait in several pieces
+				continue;
+			done.add(`${sel.kind} ${sel.id}`);
+			if (!kinds.has(sel.kind))
+				kinds.set(sel.kind, matches.kinds.push(sel.kind) - 1);
+			matchesAdd(matches, kinds.get(sel.kind), sel.id, 0, item.start);
+		}
+		flame.box.classList.remove("working");
+		flameMark(items);
+		searchShow(matches, `${boxName(box)}: ${result.kind.name}`);
+		flameInfo();
+	});
+}
+
+// Marks above the lanes of threads; those of one pixel are one.
+function drawLit(ctx) {
+	if (!flame.lit)
+		return;
+	ctx.fillStyle = theme.style.accent;
+	for (const [idx, spans] of flame.lit) {
+		const top = threadTop(idx);
+		if (top === null || top < -TRACK_PAD || top > screen.height)
+			continue;
+		let right = -1;
+		for (const [from, until] of spans) {
+			if (from > view.t1)
+				break;
+			const x0 = Math.max(xOf(from), right), x1 = Math.min(Math.max(xOf(until), xOf(from) + 1), view.width);
+			if (x1 <= x0 || until < view.t0)
+				continue;
+			ctx.fillRect(Math.max(x0, 0), top - 4, x1 - Math.max(x0, 0), 3);
+			right = x1;
+		}
+	}
+}
+
+function flameUnmark() {
+	flame.lit = null;
+	drawOverlaySoon();
+}
+
+// ---- the address ----
+
+function askedState(asked) {
+	return [`${asked.t0},${asked.t1 - asked.t0}`, asked.threads ? asked.threads.map((idx) => trace.threads[idx].serial).join(",") : "",
+		asked.label ? labelText(asked.label - 1) : "", asked.task ? text(asked.task) : "", asked.slowest || ""].join("\n");
+}
+
+function labelNamed(name) {
+	for (let l = 0; l < trace.label.n; l++)
+		if (name && labelText(l) === name)
+			return l + 1;
+	return 0;
+}
+
+function taskNamed(name) {
+	const type = trace.taskTypes.find((t) => name && text(t.type) === name);
+
+	return type ? type.type : 0;
+}
+
+function askedRead(state) {
+	const [span, threads, label, task, slowest] = (state || "").split("\n"), found = /^(\d+),(\d+)$/.exec(span);
+
+	if (!found)
+		return null;
+	return {t0: Number(found[1]), t1: Number(found[1]) + Number(found[2]),
+		threads: threads ? threads.split(",").map((serial) => trace.threads.findIndex((t) => String(t.serial) === serial))
+			.filter((idx) => idx >= 0) : null,
+		label: labelNamed(label), task: taskNamed(task), slowest: slowestRead(slowest)};
+}
+
+function slowestRead(value) {
+	const percent = Number(value);
+
+	return percent > 0 && percent <= 100 ? percent : 0;
+}
+
+function flameState() {
+	const state = new URLSearchParams();
+	const put = (key, value, normal) => value !== normal && state.set(key, value);
+
+	if (!flame.kind)
+		return flame.stateText || "";
+	put("of", flame.kind.id, flameDefault().id);
+	put("time", flame.time, "range");
+	put("threads", flame.threads, "all");
+	put("label", flame.label ? labelText(flame.label - 1) : "", "");
+	put("task", flame.task ? text(flame.task) : "", "");
+	put("slowest", String(flame.slowest || ""), "");
+	put("view", flame.view, "down");
+	put("fn", flame.view === "sandwich" ? flame.fn : "", "");
+	put("idle", flame.idle ? "1" : "", "");
+	put("search", flame.search, "");
+	put("a", flame.before ? askedState(flame.before) : "", "");
+	return state.toString();
+}
+
+// The first kind that there is something of: what cost most is asked before anything else.
+function flameDefault() {
+	return flame.kinds.find((kind) => kind.n > 0) || flame.kinds[0];
+}
+
+function flameStateSet(string) {
+	const state = new URLSearchParams(string), one = (key, allowed) => allowed.includes(state.get(key)) ? state.get(key) : allowed[0];
+
+	flame.stateText = string;
+	if (!flame.kinds.length)
+		return;
+	flame.kind = flame.kinds.find((kind) => kind.id === state.get("of")) || flameDefault();
+	Object.assign(flame, {time: one("time", ["range", "view"]), threads: one("threads", ["all", "filter", "pinned", "selected"]),
+		label: labelNamed(state.get("label")), task: taskNamed(state.get("task")), slowest: slowestRead(state.get("slowest")),
+		view: one("view", ["down", "up", "sandwich"]), fn: state.get("fn") || "", idle: state.get("idle") === "1",
+		search: state.get("search") || "", before: askedRead(state.get("a")), focus: []});
+	flameControls();
+	flameFind();
+	flameSoon(0);
+}

@@ -1,0 +1,176 @@
+// flame_select.js - which part of the trace a flame graph is of, by the rules of the analyzer's options --window,
+// --thread, --task, --slowest and --label-filter (analyzer/model/selection.h).
+//
+// What is asked for: {t0, t1, threads: a list of indices or null, label: a row of trace.label + 1 or 0, task: a text
+// id or 0, slowest: percent or 0}.
+
+// The tasks of a type, those that took longest first; the slowest are whole.
+function tasksPicked(type, slowest) {
+	const k = trace.task, rows = [];
+
+	for (let i = 0; i < k.n; i++)
+		if (k.type[i] === type && !(slowest && k.open[i]))
+			rows.push(i);
+	rows.sort((a, b) => k.length[b] - k.length[a] || a - b);
+	return slowest ? rows.slice(0, Math.max(1, Math.ceil(rows.length * slowest / 100))) : rows;
+}
+
+// By row of task: the row + 1 of the picked task that it is, or is a part of; 0 = none.
+function taskRoots(picked) {
+	const k = trace.task, root = new Uint32Array(k.n), seen = new Uint8Array(k.n);
+
+	for (const row of picked) {
+		root[row] = row + 1;
+		seen[row] = 1;
+	}
+	for (let i = 0; i < k.n; i++) {
+		const path = [];
+		let at = i;
+		for (; at >= 0 && !seen[at]; at = k.parent[at] - 1) {
+			seen[at] = 1;
+			path.push(at);
+		}
+		for (const row of path)
+			root[row] = at >= 0 ? root[at] : 0;
+	}
+	return root;
+}
+
+// When the thread that ended a task had ended the one before, of another root: by row; -1 = none.
+function endedBefore(root) {
+	const k = trace.task, before = new Float64Array(k.n).fill(-1), rows = [];
+
+	for (let i = 0; i < k.n; i++)
+		if (k.end_thread[i])
+			rows.push(i);
+	rows.sort((a, b) => k.end_thread[a] - k.end_thread[b] || k.start[a] + k.length[a] - k.start[b] - k.length[b] || a - b);
+	for (let n = 1; n < rows.length; n++) {
+		const row = rows[n], last = rows[n - 1];
+		if (k.end_thread[row] !== k.end_thread[last])
+			continue;
+		before[row] = !root[row] || root[last] !== root[row] ? k.start[last] + k.length[last] : before[last];
+	}
+	return before;
+}
+
+// Disjoint and in order, as [from, until, from, until, ...].
+function spansJoin(spans) {
+	const joined = [];
+
+	spans.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+	for (const [from, until] of spans)
+		if (joined.length && from <= joined[joined.length - 1])
+			joined[joined.length - 1] = Math.max(joined[joined.length - 1], until);
+		else
+			joined.push(from, until);
+	return Float64Array.from(joined);
+}
+
+// When threads (by number) and fibers worked for tasks: {threads, fibers}, Maps to spans.
+function taskSpans(type, slowest) {
+	const k = trace.task, g = trace.region, root = taskRoots(tasksPicked(type, slowest)), before = endedBefore(root);
+	const threads = new Map(), fibers = new Map();
+	const put = (map, track, from, until) => {
+		if (!track || from >= until)
+			return;
+		if (!map.has(track))
+			map.set(track, []);
+		map.get(track).push([from, until]);
+	};
+	// As long as the task lasts, and its root.
+	const add = (row, map, track, from, until) => {
+		for (const i of [row, root[row] - 1]) {
+			from = Math.max(from, k.start[i]);
+			if (!k.open[i])
+				until = Math.min(until, k.start[i] + k.length[i]);
+		}
+		put(map, track, from, until);
+	};
+
+	for (let i = 0; i < k.n; i++) {
+		if (!root[i])
+			continue;
+		const until = k.open[i] ? trace.span : k.start[i] + k.length[i], run = fiberRunAt(k.thread[i], k.start[i]);
+		if (run)
+			add(i, fibers, trace.frun.fiber[run - 1], k.start[i], until);
+		else if (k.end_thread[i] && k.end_thread[i] !== k.thread[i])
+			add(i, threads, k.end_thread[i], Math.max(k.start[i], before[i]), until);
+		else
+			add(i, threads, k.end_thread[i] || k.thread[i], k.start[i], until);
+	}
+	for (let i = 0; i < g.n; i++)
+		if (g.task[i] && root[g.task[i] - 1])
+			add(g.task[i] - 1, g.fiber[i] ? fibers : threads, g.fiber[i] || g.thread[i], g.start[i],
+				g.open[i] ? trace.span : g.start[i] + g.length[i]);
+	for (const [fiber, spans] of fibers)
+		fibers.set(fiber, spansJoin(spans));
+	for (let i = 0; fibers.size && i < trace.frun.n; i++) {
+		const spans = fibers.get(trace.frun.fiber[i]), from = trace.frun.start[i], until = from + trace.frun.length[i];
+		for (let n = 0; spans && n < spans.length; n += 2)
+			put(threads, trace.frun.thread[i], Math.max(from, spans[n]), Math.min(until, spans[n + 1]));
+	}
+	for (const [thread, spans] of threads)
+		threads.set(thread, spansJoin(spans));
+	return {threads, fibers};
+}
+
+// The run of a fiber that thread number t was in: its row + 1; 0 = none.
+function fiberRunAt(t, time) {
+	return t ? laneAt(trace.threads[t - 1].fibers, time) : 0;
+}
+
+// How much of from..until lies in spans.
+function spansTime(spans, from, until) {
+	let lo = 0, hi = spans.length / 2, sum = 0;
+
+	while (lo < hi) { // the first that ends behind `from`
+		const mid = (lo + hi) >>> 1;
+		if (spans[mid * 2 + 1] > from)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	for (let n = lo * 2; n < spans.length && spans[n] < until; n += 2)
+		sum += Math.min(until, spans[n + 1]) - Math.max(from, spans[n]);
+	return sum;
+}
+
+// The sets that have a label: by number of set; null = all.
+function setsWith(label) {
+	if (!label)
+		return null;
+	const l = trace.label, sets = new Uint8Array(trace.setFirst.length);
+	for (let i = 0; i < l.n; i++)
+		if (l.key[i] === l.key[label - 1] && l.value[i] === l.value[label - 1])
+			sets[l.set[i]] = 1;
+	return sets;
+}
+
+// Answers what is inside.  `whole`: everything is.
+function selectionMake(asked) {
+	const {t0, t1} = asked, sets = setsWith(asked.label), open = t1 >= trace.span;
+	const tasks = asked.task ? taskSpans(asked.task, asked.slowest) : null;
+	const threads = asked.threads && new Uint8Array(trace.threads.length + 1);
+	for (const idx of asked.threads || [])
+		threads[idx + 1] = 1;
+	const isChosen = (thread) => !threads || threads[thread] === 1;
+	const hasThread = (thread) => isChosen(thread) && (!tasks || tasks.threads.has(thread));
+	const timeOf = (spans, from, until) => {
+		const a = from > t0 ? from : t0, b = until < t1 ? until : t1;
+		return a >= b ? 0 : spans ? spansTime(spans, a, b) : b - a;
+	};
+
+	return {
+		t0, t1, hasThread, isChosen, whole: t0 <= 0 && open && !sets && !threads && !tasks,
+		hasLabels: (set) => !sets || sets[set] === 1,
+		labelsAt: (thread, time) => {
+			const under = sets ? underAt(thread - 1, time) : 0;
+			return under ? trace.under.set[under - 1] : 0;
+		},
+		hasTime: (thread, time) => time >= t0 && (time < t1 || open) && hasThread(thread) &&
+			(!tasks || spansTime(tasks.threads.get(thread), time, time + 1) > 0),
+		timeIn: (thread, from, until) => hasThread(thread) ? timeOf(tasks && tasks.threads.get(thread), from, until) : 0,
+		fiberTimeIn: (fiber, from, until) => !tasks ? timeOf(null, from, until)
+			: tasks.fibers.has(fiber) ? timeOf(tasks.fibers.get(fiber), from, until) : 0,
+	};
+}

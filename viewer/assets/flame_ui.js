@@ -1,0 +1,523 @@
+// flame_ui.js - the flame graph's controls, what it says of a function, and what mouse and keys do.
+
+const FLAME_TABLE_ROWS = 300;
+
+// ---- controls ----
+
+function choice(label, title, onchange) {
+	const select = el("select", {"aria-label": label, title, onchange: () => onchange(select.value)});
+
+	return select;
+}
+
+// options: [value, text], or [value, text, disabled].
+function choiceFill(select, options, value) {
+	select.replaceChildren(...options.map(([of, name, disabled]) => el("option", {value: of, disabled: Boolean(disabled)}, name)));
+	select.value = value;
+}
+
+function flameSet(change) {
+	Object.assign(flame, change);
+	flameControls();
+	flameRefresh();
+	addressWrite();
+}
+
+// Labels that are many, as a request's number, are found by the search of the page instead.
+function labelChoices() {
+	const l = trace.label, seen = new Map();
+
+	for (let i = 0; i < l.n && seen.size < 200; i++)
+		if (!seen.has(labelText(i)))
+			seen.set(labelText(i), i + 1);
+	return [...seen].sort((a, b) => a[0].localeCompare(b[0], "en", {numeric: true})).map(([name, i]) => [String(i), cutText(name, 40)]);
+}
+
+function cutText(string, most) {
+	return string.length > most ? `${string.slice(0, most - 1)}…` : string;
+}
+
+// The row of the first label of that key and value.
+function labelFirst(label) {
+	return label ? labelNamed(labelText(label - 1)) : 0;
+}
+
+function flameControls() {
+	const {parts} = flame;
+
+	if (!parts.kind)
+		return;
+	choiceFill(parts.kind, flame.kinds.map((kind) => [kind.id, kind.n ? kind.name : `${kind.name} (none)`]), flame.kind.id);
+	choiceFill(parts.view, [["down", "Flame graph"], ["up", "Inverted: innermost first"], ["sandwich", "Callers and callees"]], flame.view);
+	choiceFill(parts.time, [["range", view.range ? "Selected range" : "Whole trace"], ["view", "Visible time"]], flame.time);
+	choiceFill(parts.threads, [["all", "All threads"], ["filter", "Threads of the filter"], ["pinned", "Threads kept at the top"],
+		["selected", "The selected thread"]], flame.threads);
+	choiceFill(parts.label, [["0", "Any labels"], ...labelChoices()], String(labelFirst(flame.label)));
+	choiceFill(parts.task, [["0", "Any tasks"], ...trace.taskTypes.map((t) => [String(t.type), cutText(t.name, 40)])], String(flame.task));
+	parts.label.hidden = !trace.label.n;
+	parts.task.hidden = !trace.taskTypes.length;
+	parts.slowest.hidden = !flame.task;
+	choiceFill(parts.slowest, [["0", "all of them"], ...[...new Set([0.1, 1, 5, 10, 25, 50, flame.slowest || 1])].sort((a, b) => a - b)
+		.map((n) => [String(n), `the slowest ${n} %`])], String(flame.slowest));
+	parts.idle.parentElement.hidden = !flame.kind.idle;
+	parts.idle.checked = flame.idle;
+	if (parts.search.value !== flame.search)
+		parts.search.value = flame.search;
+	parts.before.textContent = flame.before ? "End comparison" : "Compare: this is A";
+	parts.before.title = flame.before ? "Show one part of the trace again"
+		: "Keep what is shown as A; then choose another range, thread, label or task as B";
+	parts.before.setAttribute("aria-pressed", String(Boolean(flame.before)));
+}
+
+function flameTools() {
+	const {parts} = flame;
+
+	parts.kind = choice("What is summed", "What is summed (E: the next)", (id) =>
+		flameSet({kind: flame.kinds.find((kind) => kind.id === id), focus: []}));
+	parts.view = choice("View", "How it is drawn (I: inverted)", (of) => flameSet({view: of, focus: []}));
+	parts.time = choice("Time", "Of which time; Shift+drag in the timeline selects a range", (time) => flameSet({time}));
+	parts.threads = choice("Threads", "Of which threads", (threads) => flameSet({threads}));
+	parts.label = choice("Label", "Only under this label", (label) => flameSet({label: Number(label)}));
+	parts.task = choice("Tasks", "Only what was done for tasks of this type", (task) => flameSet({task: Number(task)}));
+	parts.slowest = choice("Slowest tasks", "Of the tasks only those that took longest", (n) => flameSet({slowest: Number(n)}));
+	parts.idle = el("input", {type: "checkbox", onchange: () => flameSet({idle: parts.idle.checked})});
+	parts.before = el("button", {type: "button", onclick: () => flameSet({before: flame.before ? null : flameAsked()})});
+	parts.search = el("input", {type: "search", placeholder: "Find functions", "aria-label": "Find functions in the flame graph",
+		autocomplete: "off", spellcheck: "false", oninput: () => {
+			flame.search = parts.search.value;
+			flameFind();
+			flameShow();
+			addressWrite();
+		}});
+	parts.search.addEventListener("keydown", (event) => {
+		if (event.key !== "Escape")
+			return;
+		flameSet({search: ""});
+		flameFind();
+		flameShow();
+		flame.parts.canvas.focus();
+		event.preventDefault();
+	});
+	return el("div", {class: "flame-tools"}, parts.kind, parts.view, parts.time, parts.threads, parts.label, parts.task, parts.slowest,
+		el("label", {title: "Waits for requests, timers, signals and children"}, parts.idle, " idle waits, too"), parts.before, parts.search);
+}
+
+// ---- what it says ----
+
+function flameAmount(value, kind = flame.result.kind) {
+	if (kind.unit === "nanoseconds")
+		return duration(value);
+	if (kind.unit !== "bytes")
+		return kind.unit === "count" || !kind.unit ? count(value) : `${count(value)} ${kind.unit}`;
+	for (const [unit, size] of [["GB", 1e9], ["MB", 1e6], ["kB", 1e3]])
+		if (value >= size)
+			return `${(value / size).toFixed(value < 10 * size ? 2 : 1)} ${unit}`;
+	return `${count(value)} bytes`;
+}
+
+// "trc-demo.c:191", or of several lines "trc-demo.c:150-191"; the library where there are no lines.
+function nodePlace(tree, node) {
+	const fn = functions.list[tree.fn[node]], low = tree.low[node], high = tree.high[node];
+
+	if (fn.file)
+		return baseName(fn.file) + (low ? `:${low}${high > low ? `-${high}` : ""}` : "");
+	return fn.module && !fn.lead ? baseName(fn.module) : "";
+}
+
+// Self and total of a function, of all its nodes: it may be in many.
+function functionText(fn) {
+	const {result} = flame, side = result.sides.length - 1, {self, total} = result.totals[side], whole = result.sums[side];
+
+	return `whole function: self ${flameAmount(self[fn] || 0)} (${percent(self[fn] || 0, whole)}), total ${flameAmount(total[fn] || 0)} ` +
+		`(${percent(total[fn] || 0, whole)})`;
+}
+
+// A node's own part: what no function below it has; leads are a part of their function.
+function nodeSelf(tree, node, side) {
+	let self = tree.value[side][node];
+
+	for (let c = tree.first[node]; c >= 0; c = tree.next[c])
+		if (!functions.list[tree.fn[c]].lead)
+			self -= tree.value[side][c];
+	return Math.max(0, self);
+}
+
+// What is known of a box, in lines.
+function boxLines(box) {
+	const {result} = flame, {tree, node} = box;
+
+	if (node < 0)
+		return [boxName(box), "too narrow to be drawn: click what is above, or find them"];
+	const side = tree.value.length - 1, here = tree.value[side][node], of = result.kind.of, whole = result.sums[side];
+	const lines = [boxName(box), node ? nodePlace(tree, node) : ""];
+	if (side) {
+		lines.push(`A: ${flameAmount(tree.value[0][node])} (${percent(tree.value[0][node], result.sums[0])})`,
+			`B: ${flameAmount(here)} (${percent(here, whole)}), ${changeText(nodeChange(tree, node))} of ${of}`);
+		return lines;
+	}
+	const self = node && tree === result.tree && flame.view === "down" ? `self ${flameAmount(nodeSelf(tree, node, 0))} (` +
+		`${percent(nodeSelf(tree, node, 0), whole)}), ` : "";
+	lines.push(`here: ${self}total ${flameAmount(here)} (${percent(here, whole)} of ${of})`);
+	const fn = node ? functions.list[tree.fn[node]] : null;
+	if (fn && !fn.lead)
+		lines.push(functionText(tree.fn[node]));
+	return lines;
+}
+
+function flameTip(box, clientX, clientY) {
+	const tip = byId("tip");
+
+	tip.hidden = !box;
+	if (!box)
+		return;
+	const [first, ...rest] = boxLines(box).filter((line) => line);
+	tip.replaceChildren(el("b", {}, first), ...rest.map((line) => el("div", {}, line)));
+	tipPlace(clientX, clientY);
+}
+
+// What the picture is of, and what is missing in it.
+function flameSummary() {
+	const {result} = flame, {kind} = result, side = result.sums.length - 1, sum = result.sums[side], parts = [];
+
+	if (side)
+		return `A: ${flameAmount(result.sums[0])}, ${askedText(flame.before)}. B: ${flameAmount(sum)}, ${askedText(result.asked)}. ` +
+			"+ and red: a greater part of B than of A; − and blue: a smaller one";
+	parts.push(`${flameAmount(sum)} of ${kind.of}, ${askedText(result.asked)}`);
+	if (result.unseen && result.whole)
+		parts.push(`${percent(result.unseen, sum)} of it was not sampled`);
+	else if (result.unseen)
+		parts.push("of the whole trace some was not sampled: it is left out, as nobody knows whose it was");
+	if (kind.idle && !flame.idle)
+		parts.push("without idle waits");
+	if ((kind.id === "cpu" || kind.id.startsWith("event-")) && head.sample_step > 1)
+		parts.push(`estimated from one of ${count(head.sample_step)} samples`);
+	if (kind.unit === "bytes")
+		parts.push("estimated from samples");
+	if (kind.id === "off" && !head.has_sched)
+		parts.push("only recorded waits: scheduling was not recorded");
+	if (kind.id === "off" && head.merged_below_ns)
+		parts.push(`intervals shorter than ${duration(head.merged_below_ns)} are merged in this page`);
+	if (kind.id === "blame" && head.without_blame)
+		parts.push("too many waits depend on each other: the page does not tell who caused them; trace-analyze --pprof blame does");
+	return parts.join("; ");
+}
+
+// Back to what was in focus before, step by step.
+function flameCrumbs() {
+	const {result} = flame, crumbs = [];
+
+	if (flame.view === "sandwich") {
+		crumbs.push(el("button", {type: "button", class: "link", onclick: () => flameSet({fn: ""})}, "all functions"));
+		return result.fn === undefined ? [] : crumbs;
+	}
+	if (!flame.focus.length || !result.tree)
+		return crumbs;
+	const path = treePath(result.tree, treeFind(result.tree, flame.focus));
+	const step = (name, depth) => el("button", {type: "button", class: "link", title: "Back to here (Backspace: one step)",
+		onclick: () => flameFocus(path.slice(0, depth))}, cutText(name, 32));
+	crumbs.push(step("all", 0));
+	const shown = path.length > 6 ? [0, ...[5, 4, 3, 2].map((n) => path.length - n), path.length - 1] : path.map((_, i) => i);
+	shown.forEach((at, i) => {
+		crumbs.push(i && shown[i - 1] + 1 < at ? " › … › " : " › ", at === path.length - 1
+			? el("b", {}, cutText(functions.list[path[at]].name, 40)) : step(functions.list[path[at]].name, at + 1));
+	});
+	return crumbs;
+}
+
+function flameActions() {
+	const box = picture.current, {result} = flame;
+
+	if (!box || box.node <= 0)
+		return [];
+	const fn = functions.list[box.tree.fn[box.node]];
+	return [el("button", {type: "button", title: "Mark what this is made of in the timeline, and step through it with N (key: V)",
+		onclick: () => flameToTimeline(box)}, "Show in timeline"),
+	fn.lead || result.fn === box.tree.fn[box.node] ? null : el("button", {type: "button", title: "Who calls it, and what it calls (key: C)",
+		onclick: () => flameSandwich(box)}, "Callers and callees")];
+}
+
+function flameInfo() {
+	const {parts, result} = flame;
+
+	if (!result)
+		return;
+	const box = picture.current, found = flame.found ? `${percent(flame.foundShare, 1)} of ${result.kind.of} is in what was found. ` : "";
+	const about = box && box.node >= 0 ? boxLines(box).filter((line) => line).join(" · ") : "";
+	parts.summary.textContent = found + flameSummary();
+	parts.crumbs.replaceChildren(...flameCrumbs());
+	parts.about.replaceChildren(...flameActions().filter((b) => b), el("span", {class: "dim", title: about}, about));
+	if (flame.lit)
+		parts.about.append(el("button", {type: "button", onclick: () => {
+			flameUnmark();
+			flameInfo();
+		}}, "Unmark"));
+	parts.crumbs.hidden = !parts.crumbs.childNodes.length;
+	parts.about.hidden = !parts.about.textContent;
+}
+
+// ---- functions as a table: where callers and callees are chosen ----
+
+const flameOrder = {key: "self"};
+
+function flameTable() {
+	const {result} = flame, side = result.sides.length - 1, {self, total} = result.totals[side], whole = result.sums[side];
+	const rows = functions.list.map((fn, i) => i).filter((i) => total[i] > 0 && (!flame.found || flame.found[i]) && !functions.list[i].lead);
+	const sorts = (key) => el("button", {type: "button", class: "link", "aria-pressed": String(flameOrder.key === key), onclick: () => {
+		flameOrder.key = key;
+		flameShow();
+	}}, key + (flameOrder.key === key ? " ▾" : ""));
+	const amount = (value) => [el("td", {class: "n"}, flameAmount(value)), el("td", {class: "n"}, percent(value, whole))];
+
+	rows.sort((a, b) => flameOrder.key === "self" ? self[b] - self[a] || total[b] - total[a] : total[b] - total[a] || self[b] - self[a]);
+	const body = el("tbody");
+	for (const i of rows.slice(0, FLAME_TABLE_ROWS)) {
+		const fn = functions.list[i];
+		body.append(el("tr", {}, ...amount(self[i]), ...amount(total[i]), el("td", {class: "wide"}, cellLine([el("button", {type: "button",
+			class: "link", onclick: () => flameSet({fn: functionId(fn)})}, fn.name),
+		el("span", {class: "dim"}, ` ${fn.file ? baseName(fn.file) : baseName(fn.module)}`)]))));
+	}
+	return el("div", {}, el("table", {class: "flame-table"}, el("thead", {}, el("tr", {},
+		el("th", {scope: "col", colspan: "2", class: "n"}, sorts("self")), el("th", {scope: "col", colspan: "2", class: "n"}, sorts("total")),
+		el("th", {scope: "col"}, "function: click for its callers and callees"))), body),
+	rows.length > FLAME_TABLE_ROWS ? el("p", {class: "dim"}, `and ${plural(rows.length - FLAME_TABLE_ROWS, "more function")}: find them above`) : null);
+}
+
+// ---- shows the result ----
+
+// Why there is nothing.
+function flameEmpty() {
+	const {kind} = flame.result;
+
+	if (!kind.n)
+		return kind.empty;
+	const narrowed = flame.result.whole ? "" : ` in ${askedText(flame.result.asked)}`;
+	return flame.result.whole ? kind.empty || `No ${kind.of}.` : `No ${kind.of}${narrowed}.`;
+}
+
+function flameShow() {
+	const {parts, result} = flame;
+
+	if (!result || !parts.canvas)
+		return;
+	const any = result.sums.some((sum) => sum > 0), asTable = any && flame.view === "sandwich" && result.fn === undefined;
+	parts.empty.hidden = any;
+	parts.empty.textContent = any ? "" : flameEmpty();
+	parts.scroll.hidden = !any || asTable;
+	parts.table.hidden = !asTable;
+	parts.table.replaceChildren(...asTable ? [flameTable()] : []);
+	const kept = picture.current && picture.current.node >= 0 ? treePath(picture.current.tree, picture.current.node) : null;
+	const side = picture.current && result.callers && picture.current.tree !== result.callees ? "callers" : "callees";
+	pictureLay();
+	const tree = result.tree || result[side];
+	picture.current = kept && tree ? boxOfNode(tree, treeFind(tree, kept)) : null;
+	flameInfo();
+	// The lines above may have changed the room.
+	if (picture.scroll.clientWidth !== picture.width)
+		pictureLay();
+	pictureSoon();
+}
+
+function flameFocus(path) {
+	flame.focus = path;
+	pictureLay();
+	const {tree} = flame.result;
+	picture.current = tree ? boxOfNode(tree, treeFind(tree, path)) : null;
+	if (picture.current)
+		pictureShow(picture.current);
+	flameInfo();
+	pictureSoon();
+}
+
+function flameSandwich(box) {
+	if (box.node > 0 && !functions.list[box.tree.fn[box.node]].lead)
+		flameSet({view: "sandwich", fn: functionId(functions.list[box.tree.fn[box.node]]), focus: []});
+}
+
+// ---- mouse and keys ----
+
+function flameClick(box) {
+	if (!box || box.node < 0)
+		return;
+	picture.current = box;
+	if (flame.result.tree)
+		flameFocus(treePath(box.tree, box.node));
+	else
+		flameInfo();
+	pictureSoon();
+}
+
+function flamePointer() {
+	const {canvas} = flame.parts, at = (event) => {
+		const box = canvas.getBoundingClientRect();
+		return boxAt(event.clientX - box.left, event.clientY - box.top);
+	};
+
+	canvas.addEventListener("pointermove", (event) => {
+		const box = at(event);
+		if (box !== picture.hover) {
+			picture.hover = box;
+			pictureSoon();
+		}
+		canvas.classList.toggle("hit", Boolean(box));
+		flameTip(box, event.clientX, event.clientY);
+	});
+	canvas.addEventListener("pointerleave", () => {
+		picture.hover = null;
+		flameTip(null);
+		pictureSoon();
+	});
+	canvas.addEventListener("click", (event) => {
+		canvas.focus({preventScroll: true});
+		flameClick(at(event));
+	});
+	canvas.addEventListener("dblclick", (event) => {
+		const box = at(event);
+		if (box)
+			flameSandwich(box);
+	});
+}
+
+// The box beside, above or below the current one.
+function boxNext(key) {
+	const box = picture.current, row = box ? rowOfBox(box) : -1, rows = picture.rows;
+
+	if (row < 0)
+		return rows[picture.middle] && rows[picture.middle][0];
+	const by = {ArrowLeft: -1, ArrowRight: 1}[key];
+	if (by)
+		return rows[row][rows[row].indexOf(box) + by] || box;
+	const beside = rows[row + (key === "ArrowUp" ? -1 : 1)] || [];
+	const inside = beside.filter((b) => b.x1 > box.x0 + 1e-9 && b.x0 < box.x1 - 1e-9);
+	return inside.find((b) => b.x0 >= box.x0 - 1e-9) || inside[0] || box;
+}
+
+const flameKeys = {
+	Enter: () => picture.current && flameClick(picture.current),
+	Backspace: () => flame.view === "sandwich" ? flameSet({fn: ""}) : flameFocus(flame.focus.slice(0, -1)),
+	Home: () => flame.view === "sandwich" ? flameSet({fn: ""}) : flameFocus([]),
+	v: () => picture.current && picture.current.node > 0 && flameToTimeline(picture.current),
+	c: () => picture.current && flameSandwich(picture.current),
+	i: () => flameSet({view: flame.view === "up" ? "down" : "up", focus: []}),
+	e: () => {
+		const some = flame.kinds.filter((kind) => kind.n);
+		if (some.length)
+			flameSet({kind: some[(some.indexOf(flame.kind) + 1) % some.length], focus: []});
+	},
+};
+
+function flameKeyDown(event) {
+	const action = flameKeys[event.key];
+
+	if (event.ctrlKey || event.altKey || event.metaKey)
+		return;
+	if (event.key === "Escape" && flame.focus.length) {
+		flameFocus([]);
+	} else if (event.key.startsWith("Arrow")) {
+		const box = boxNext(event.key);
+		if (box) {
+			picture.current = box;
+			pictureShow(box);
+			flameInfo();
+			flame.parts.said.textContent = boxLines(box).filter((line) => line).join(", ");
+			pictureSoon();
+		}
+	} else if (action) {
+		action();
+	} else {
+		return;
+	}
+	event.preventDefault();
+	event.stopPropagation();
+}
+
+// ---- the tab ----
+
+function flameDraw(box) {
+	const {parts} = flame;
+
+	flame.box = box;
+	box.classList.add("flame");
+	flame.kinds = flameKinds();
+	flame.kind = flameDefault();
+	parts.summary = el("p", {class: "flame-summary"});
+	parts.crumbs = el("nav", {class: "flame-crumbs", "aria-label": "What is in focus"});
+	parts.about = el("p", {class: "flame-about"});
+	parts.said = el("p", {class: "said", role: "status"});
+	parts.empty = el("p", {class: "flame-empty", hidden: true});
+	parts.canvas = el("canvas", {tabindex: "0", role: "application",
+		"aria-label": "Flame graph. Arrows move between functions, Enter shows one in full width, Backspace leads back, V shows it in the timeline."});
+	parts.spacer = el("div");
+	parts.scroll = el("div", {class: "flame-scroll"}, parts.canvas, parts.spacer);
+	parts.table = el("div", {class: "flame-scroll", hidden: true});
+	box.append(flameTools(), parts.summary, parts.crumbs, parts.about, parts.empty, parts.scroll, parts.table, parts.said);
+	Object.assign(picture, {canvas: parts.canvas, scroll: parts.scroll, spacer: parts.spacer});
+	parts.scroll.addEventListener("scroll", pictureSoon);
+	parts.canvas.addEventListener("keydown", flameKeyDown);
+	flamePointer();
+	flameStateSet(flame.stateText || "");
+	flameControls();
+}
+
+function flameChanged(what) {
+	if (what === "theme") {
+		pictureSoon();
+		return;
+	}
+	if (what === "range-selection")
+		flameControls();
+	if (what === "range" && flame.time !== "view" || what === "selection" && flame.threads !== "selected")
+		return;
+	flameSoon(what === "range" || what === "range-selection" ? 120 : 0);
+}
+
+panelTabs.push({
+	id: "flame", label: "Flame graph", key: "g", about: "open or close the flame graph",
+	draw: flameDraw,
+	shown: () => {
+		flame.seen = true;
+		flameRefresh();
+		flameShow();
+	},
+	hidden: () => {
+		flame.seen = false;
+		flameTip(null);
+	},
+	changed: flameChanged,
+	state: flameState,
+	stateSet: flameStateSet,
+});
+
+// ---- for tests ----
+
+function flameIdle() {
+	return flame.working || flame.timer ? new Promise((done) => flame.waiting.push(done)).then(flameIdle) : Promise.resolve();
+}
+
+function flameApi() {
+	return Object.freeze({
+		state: flameState,
+		set: (state) => {
+			flameStateSet(state);
+			return flameIdle();
+		},
+		idle: flameIdle,
+		get result() {
+			const {result} = flame, side = result.sums.length - 1, {self, total} = result.totals[side];
+			return {kind: result.kind.id, sum: result.sums[side], sums: result.sums, unseen: result.unseen, found: flame.foundShare,
+				functions: functions.list.map((fn, i) => ({name: fn.name, file: fn.file, lead: Boolean(fn.lead), self: self[i] || 0,
+					total: total[i] || 0})).filter((fn) => fn.total > 0)};
+		},
+		get kinds() { return flame.kinds.map((kind) => ({id: kind.id, n: kind.n})); },
+		get boxes() {
+			const at = picture.canvas.getBoundingClientRect();
+			return picture.rows.flatMap((row, i) => row.map((box) => ({name: boxName(box), row: i, node: box.node,
+				x: at.left + (box.x0 + box.x1) / 2 * picture.width, y: at.top + (i + 0.5) * FLAME_ROW - picture.scroll.scrollTop,
+				width: (box.x1 - box.x0) * picture.width, colour: boxColour(box),
+				change: box.tree.value.length > 1 && box.node > 0 ? nodeChange(box.tree, box.node) : null})));
+		},
+		get current() { return picture.current && boxName(picture.current); },
+		get focus() { return flame.focus.map((fn) => functions.list[fn].name); },
+		get marked() { return flame.lit ? [...flame.lit.values()].reduce((n, spans) => n + spans.length, 0) : 0; },
+		textOn,
+	});
+}
