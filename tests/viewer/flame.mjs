@@ -248,8 +248,19 @@ async function panelOpens(page) {
 	same(await page.locator("#panel").isVisible(), true, "G opens the flame graph");
 }
 
+// What lies below a function is never wider than the function; beside it is its own part.
+function nested(all) {
+	for (const box of all.filter((b) => b.node !== 0)) {
+		const above = all.find((b) => b.row === box.row - 1 && Math.abs(b.x - box.x) <= b.width / 2 + 0.01);
+		check(above && box.width <= above.width + 0.01, `${box.name} lies within what is above it`, [box, above]);
+	}
+	const total = all.filter((b) => b.row === 1).reduce((sum, b) => sum + b.width, 0);
+	check(Math.abs(total - all[0].width) < 2, "all that was summed is seen", [total, all[0].width]);
+}
+
 async function focuses(page) {
 	await flameSet(page, {of: "cpu"});
+	nested(await boxes(page));
 	const all = await boxNamed(page, "all"), box = await boxNamed(page, "descend");
 	check(box && box.width < all.width * 0.99, "descend is a part of all", box);
 	await page.mouse.move(box.x, box.y);

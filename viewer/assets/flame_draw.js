@@ -65,22 +65,20 @@ function layNode(tree, root, x0, x1, row, step) {
 
 	while (stack.length) {
 		const [node, from, until, r] = stack.pop(), weight = treeWeight(tree, node);
-		let x = from, narrow = 0;
+		let x = from, narrow = 0, part = 0; // of those that are too narrow
 		rowOf(r).push({tree, node, x0: from, x1: until});
 		for (let c = tree.first[node]; c >= 0; c = tree.next[c]) {
 			const wide = (until - from) * treeWeight(tree, c) / (weight || 1);
-			if (wide < least && tree.next[c] >= 0 || wide < least && narrow) {
+			if (wide < least) {
 				narrow++;
+				part += wide;
 				continue;
 			}
-			if (wide >= least)
-				stack.push([c, x, x + wide, r + step]);
-			else
-				narrow++;
+			stack.push([c, x, x + wide, r + step]);
 			x += wide;
 		}
-		if (narrow && until - x > least)
-			rowOf(r + step).push({tree, node: -1, x0: x, x1: until, narrow});
+		if (part >= least)
+			rowOf(r + step).push({tree, node: -1, x0: x, x1: x + part, narrow});
 	}
 }
 

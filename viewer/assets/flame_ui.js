@@ -148,7 +148,8 @@ function boxLines(box) {
 
 	if (node < 0)
 		return [boxName(box), "too narrow to be drawn: click what is above, or find them"];
-	const side = tree.value.length - 1, here = tree.value[side][node], of = result.kind.of, whole = result.sums[side];
+	const side = tree.value.length - 1, here = tree.value[side][node], whole = result.sums[side];
+	const of = result.kind.of + (result.kind.idle && !flame.idle ? " but idle waits" : "");
 	const lines = [boxName(box), node ? nodePlace(tree, node) : ""];
 	if (side) {
 		lines.push(`A: ${flameAmount(tree.value[0][node])} (${percent(tree.value[0][node], result.sums[0])})`,
@@ -310,10 +311,14 @@ function flameShow() {
 	pictureLay();
 	const tree = result.tree || result[side];
 	picture.current = kept && tree ? boxOfNode(tree, treeFind(tree, kept)) : null;
+	if (result.callees && !picture.current) // the function whose callers and callees these are
+		picture.current = boxOfNode(result.callees, result.callees.first[0]);
 	flameInfo();
 	// The lines above may have changed the room.
 	if (picture.scroll.clientWidth !== picture.width)
 		pictureLay();
+	if (result.callees && picture.current && picture.rows.length * FLAME_ROW > picture.scroll.clientHeight)
+		pictureShow(picture.current);
 	pictureSoon();
 }
 
