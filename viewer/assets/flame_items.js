@@ -103,13 +103,17 @@ function sampleWorth(i) {
 
 // `events`: numbers of events.
 function* samplesSum(events, fold) {
-	const s = trace.sample, dropped = clocksDropped(events);
+	const s = trace.sample, dropped = clocksDropped(events), ofStack = new Uint32Array(trace.stack.n + 1); // combo + 1
 	let unseen = 0;
 
 	for (let i = 0; i < s.n; i++) {
 		const e = events.indexOf(s.event[i]);
-		if (e >= 0 && !dropped[e].has(s.thread[i]) && fold.hasLabels(s.set[i]) && fold.hasTime(s.thread[i], s.time[i]))
-			fold.add(comboNumber(s.stack[i], 0, FRAMES_ALL), sampleWorth(i), "sample", i + 1, s.thread[i], s.time[i], 0);
+		if (e >= 0 && !dropped[e].has(s.thread[i]) && fold.hasLabels(s.set[i]) && fold.hasTime(s.thread[i], s.time[i])) {
+			const stack = s.stack[i] < trace.stack.n ? s.stack[i] : 0;
+			if (!ofStack[stack])
+				ofStack[stack] = comboNumber(stack, 0, FRAMES_ALL) + 1;
+			fold.add(ofStack[stack] - 1, sampleWorth(i), "sample", i + 1, s.thread[i], s.time[i], 0);
+		}
 		if (i % SLICE_ITEMS === 0)
 			yield;
 	}

@@ -460,7 +460,6 @@ function flameDraw(box) {
 	parts.canvas.addEventListener("keydown", flameKeyDown);
 	flamePointer();
 	flameStateSet(flame.stateText || "");
-	flameControls();
 }
 
 function flameChanged(what) {

@@ -73,8 +73,11 @@ function onViewChange(what) {
 }
 
 function resized() {
+	const {width, ratio} = screen;
+
 	screenResize();
-	drawMap();
+	if (screen.width !== width || screen.ratio !== ratio)
+		drawMap();
 	drawSoon();
 }
 
