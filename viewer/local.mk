@@ -25,4 +25,11 @@ viewer/assets.c: $(viewer_assets:%=$(srcdir)/%) $(srcdir)/viewer/embed.sh
 	$(AM_V_GEN)$(MKDIR_P) viewer && AWK='$(AWK)' $(SHELL) $(srcdir)/viewer/embed.sh \
 		$(viewer_assets:%=$(srcdir)/%) >$@-t && mv -f $@-t $@
 CLEANFILES += viewer/assets.c viewer/assets.c-t
-EXTRA_DIST += viewer/embed.sh $(viewer_assets)
+EXTRA_DIST += viewer/embed.sh $(viewer_assets) viewer/vendor/README.md viewer/vendor/update.sh \
+	viewer/vendor/sql.js.version viewer/vendor/SHA256SUMS viewer/vendor/LICENSE.sql.js viewer/vendor/AUTHORS.sql.js \
+	viewer/vendor/sql-wasm-browser.wasm viewer/vendor/sql-wasm-browser.js
+
+# For maintainers: SQLite of the page from npm's registry, as viewer/vendor/sql.js.version says.
+update-vendor:
+	sh $(srcdir)/viewer/vendor/update.sh
+.PHONY: update-vendor
